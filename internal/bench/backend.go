@@ -1,0 +1,80 @@
+// Package bench measures and verifies one case on one backend: fill, check, warm up, time until the figure is as sure
+// as wanted, summarise over ranks, and return a result.Record.
+//
+// It knows no library and no launcher: the world and the backend are interfaces, adapters in rank/ fill them in, and
+// benchtest has fakes with scripted times and the suite that every backend must pass.
+package bench
+
+import (
+	"fmt"
+
+	"busbar/internal/coll"
+)
+
+// World is the ranks that measure together. Every method of Comm is collective: all ranks call it with slices of one length.
+type World struct {
+	Rank  int
+	Size  int
+	Hosts []string // host of each rank; may be nil on ranks other than 0
+	Comm
+}
+
+// Comm is what measuring needs of a world. It is used between batches only, never inside the timed part.
+type Comm interface {
+	// Max replaces x by its element-wise maximum over the ranks, on every rank.
+	Max(x []float64) error
+	// Gather returns every rank's x, one after another, on rank 0; nil elsewhere.
+	Gather(x []float64) ([]float64, error)
+	// Bcast replaces x by rank 0's, on every rank.
+	Bcast(x []float64) error
+}
+
+// Backend is a library under measurement.
+type Backend interface {
+	// Prepare gets one case ready on this rank: buffers placed, operation bound, nothing run. The error is an
+	// *UnsupportedError when the library does not have the case, a *MemoryError when its buffers cannot be had.
+	// It is not collective; ranks compare notes afterwards.
+	Prepare(c coll.Case) (Operation, error)
+}
+
+// Operation is one prepared case.
+type Operation interface {
+	// Buffers are the host views of this rank's input and output; they may overlap (in place).
+	Buffers() Buffers
+	// Run is collective: one batch of n operations in the given mode, timed by the loop in C. n is at most MaxSamples
+	// in latency mode. The stamps live until the next call.
+	Run(mode coll.Mode, n int) (Stamps, error)
+	// Close gives the buffers back.
+	Close() error
+}
+
+// Buffers are this rank's input (SendCount elements) and output (RecvCount elements) as bytes; empty where the rank
+// has none. In place they share memory the way the library defines it.
+type Buffers struct{ Send, Recv []byte }
+
+// Stamps are the clock readings of one batch in nanoseconds of one host's clock: before each operation was issued,
+// when it was issued, when it was done; in throughput mode one entry for the whole batch.
+type Stamps struct{ Start, Issued, End []int64 }
+
+// MaxSamples is the largest number of operations in one latency batch.
+const MaxSamples = 4096
+
+// UnsupportedError says that a library does not have a case.
+type UnsupportedError struct{ Reason string }
+
+func (e *UnsupportedError) Error() string { return e.Reason }
+
+// MemoryError says that the buffers of a case cannot be had.
+type MemoryError struct {
+	Needed int64 // bytes
+	Err    error
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("%d bytes for buffers cannot be had: %v", e.Needed, e.Err)
+}
+
+func (e *MemoryError) Unwrap() error { return e.Err }
+
+// Noter is implemented by operations that have something to say about how they do it ("avg = sum and a scaling").
+type Noter interface{ Notes() []string }

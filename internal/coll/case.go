@@ -1,0 +1,141 @@
+package coll
+
+import (
+	"fmt"
+	"math"
+)
+
+// Case is one point of a sweep: what is measured, and in which mode.
+//
+// Count and SizeBytes follow nccl-tests (doc/PERFORMANCE.md and the parameters of each *_perf): SizeBytes is the S
+// of algbw = S/t, after trimming; Count is what nccl-tests prints in its column and what one rank's tensor holds,
+// c for unshared collectives and base, the share of one rank, for shared ones.
+type Case struct {
+	Collective Collective `json:"collective"`
+	Type       DataType   `json:"type"`
+	Op         RedOp      `json:"op"`   // none where nothing is reduced
+	Root       int        `json:"root"` // -1 where there is none
+	Placement  Placement  `json:"placement"`
+	Mode       Mode       `json:"mode"`
+	World      int        `json:"world"`      // ranks
+	SizeBytes  int64      `json:"size_bytes"` // S, in bytes
+	Count      int64      `json:"count"`      // elements of one rank's tensor
+}
+
+// WithSize sets Count and SizeBytes from a size in bytes: the share of one rank is trimmed to 16 bytes as nccl-tests
+// does. A count of 0 means that the size is too small for this world and type.
+func (c Case) WithSize(bytes int64) Case {
+	s := int64(c.Type.Size())
+	elements := bytes / s
+	if c.Collective.Shared() {
+		base := elements / int64(c.World) &^ (16/s - 1)
+		c.Count, c.SizeBytes = base, base*int64(c.World)*s
+		return c
+	}
+	c.Count, c.SizeBytes = elements, elements*s
+	return c
+}
+
+// WithElements sets Count and SizeBytes from the number of elements in one rank's tensor. An error says that the
+// total does not fit 63 bits.
+func (c Case) WithElements(elements int64) (Case, error) {
+	parts := int64(c.Type.Size())
+	if c.Collective.Shared() {
+		parts *= int64(c.World)
+	}
+	if elements > math.MaxInt64/parts {
+		return c, fmt.Errorf("%d elements of %s in a world of %d overflow the size in bytes", elements, c.Type, c.World)
+	}
+	c.Count, c.SizeBytes = elements, elements*parts
+	return c, nil
+}
+
+// SendCount is the number of elements that a rank's input holds; 0 where the rank has no input.
+func (c Case) SendCount(rank int) int64 {
+	switch c.Collective {
+	case ReduceScatter, AllToAll:
+		return c.Count * int64(c.World)
+	case Scatter:
+		if rank != c.Root {
+			return 0
+		}
+		return c.Count * int64(c.World)
+	case Broadcast:
+		if rank != c.Root {
+			return 0
+		}
+	}
+	return c.Count
+}
+
+// RecvCount is the number of elements that a rank's output holds; 0 where the rank has no output.
+func (c Case) RecvCount(rank int) int64 {
+	switch c.Collective {
+	case AllGather, AllToAll:
+		return c.Count * int64(c.World)
+	case Gather:
+		if rank != c.Root {
+			return 0
+		}
+		return c.Count * int64(c.World)
+	case Reduce:
+		if rank != c.Root {
+			return 0
+		}
+	}
+	return c.Count
+}
+
+// MemoryBytes is what the buffers of one rank take: input and output, or the larger of them when in place.
+func (c Case) MemoryBytes(rank int) int64 {
+	s := int64(c.Type.Size())
+	if c.Placement == InPlace {
+		return max(c.SendCount(rank), c.RecvCount(rank)) * s
+	}
+	return (c.SendCount(rank) + c.RecvCount(rank)) * s
+}
+
+// AlgBW is the algorithm bandwidth in bytes per second: SizeBytes divided by the time of one operation in seconds.
+func (c Case) AlgBW(seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return float64(c.SizeBytes) / seconds
+}
+
+// BusBW is the bus bandwidth in bytes per second: AlgBW times BusFactor.
+func (c Case) BusBW(seconds float64) float64 {
+	return c.AlgBW(seconds) * c.Collective.BusFactor(c.World)
+}
+
+// BusFactor is busbw/algbw in a world of n ranks, as in nccl-tests' doc/PERFORMANCE.md.
+func (c Collective) BusFactor(n int) float64 {
+	w := float64(n)
+	switch {
+	case n < 1:
+		return 0
+	case c == AllReduce:
+		return 2 * (w - 1) / w
+	case c.Shared():
+		return (w - 1) / w
+	}
+	return 1
+}
+
+// Point is the case without its mode, in one line for people: "all_reduce float32 sum 64 KiB in-place".
+func (c Case) Point() string {
+	s := c.Collective.String() + " " + c.Type.String()
+	if c.Op != 0 {
+		s += " " + c.Op.String()
+	}
+	if c.Root > 0 {
+		s += fmt.Sprintf(" root %d", c.Root)
+	}
+	s += " " + FormatSize(c.SizeBytes, true)
+	if c.Placement == InPlace {
+		s += " in-place"
+	}
+	return s
+}
+
+func (c Case) String() string { return c.Point() + " " + c.Mode.String() }

@@ -1,0 +1,101 @@
+package coll
+
+import (
+	"fmt"
+	"strings"
+)
+
+// UnknownWordError says that a word is not in the vocabulary, and what was probably meant.
+type UnknownWordError struct {
+	Kind    string   // what was asked for: "collective", "data type", …
+	Word    string   // what was written
+	Nearest string   // the known word closest to it; empty when none is close
+	Known   []string // every known word
+}
+
+func (e *UnknownWordError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "unknown %s %q", e.Kind, e.Word)
+	if e.Nearest != "" {
+		fmt.Fprintf(&b, "; did you mean %q?", e.Nearest)
+	}
+	fmt.Fprintf(&b, " (known: %s)", strings.Join(e.Known, ", "))
+	return b.String()
+}
+
+// Unknown builds the error for a word that is none of known.
+func Unknown(kind, word string, known []string) error {
+	return &UnknownWordError{Kind: kind, Word: word, Nearest: Nearest(word, known), Known: known}
+}
+
+// Nearest returns the word of known with the smallest edit distance to word, or "" when every one of them is
+// further away than half the length of word (at least two edits are always forgiven).
+func Nearest(word string, known []string) string {
+	word = strings.ToLower(word)
+	best, bestDistance := "", max(2, len(word)/2)+1
+	for _, k := range known {
+		if d := distance(word, strings.ToLower(k)); d < bestDistance {
+			best, bestDistance = k, d
+		}
+	}
+	return best
+}
+
+// distance is the optimal string alignment distance: insertions, deletions, replacements and swaps of neighbours.
+func distance(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			replace := rows[i-1][j-1]
+			if a[i-1] != b[j-1] {
+				replace++
+			}
+			rows[i][j] = min(replace, rows[i-1][j]+1, rows[i][j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
+}
+
+// vocabulary maps the values 1, 2, 3, … of one word type to their spellings.
+type vocabulary struct {
+	kind    string
+	names   []string          // names[i] is the spelling of value i+1
+	aliases map[string]string // other spellings people type, in lower case, to a name
+}
+
+func (v *vocabulary) name(i int) string {
+	if i < 1 || i > len(v.names) {
+		return fmt.Sprintf("%s(%d)", strings.ReplaceAll(v.kind, " ", ""), i)
+	}
+	return v.names[i-1]
+}
+
+func (v *vocabulary) parse(s string) (int, error) {
+	word := strings.ToLower(strings.TrimSpace(s))
+	if name, ok := v.aliases[word]; ok {
+		word = name
+	}
+	for i, n := range v.names {
+		if n == word {
+			return i + 1, nil
+		}
+	}
+	return 0, Unknown(v.kind, s, v.names)
+}
+
+func (v *vocabulary) marshal(i int) ([]byte, error) {
+	if i < 1 || i > len(v.names) {
+		return nil, fmt.Errorf("coll: %d is no %s", i, v.kind)
+	}
+	return []byte(v.names[i-1]), nil
+}

@@ -1,0 +1,158 @@
+//go:build cgo
+
+// Package loop is the timed loop of busbar: in C, and only here. A backend hands it C functions; a batch fills a
+// preallocated array with clock readings, and nothing of the Go runtime runs inside it.
+//
+// It knows nothing of collectives or libraries: an error code of a step comes back as it is.
+package loop
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror
+#include <stdlib.h>
+#include <string.h>
+#include "loop.h"
+
+static int nothing(void *context, uint64_t i) { (void)context; (void)i; return 0; }
+static busbar_step nothing_step(void) { return nothing; }
+static uint64_t reached(const struct busbar_loop *l) { return l->reached; }
+static int stage(const struct busbar_loop *l) { return l->stage; }
+*/
+import "C"
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// Step is a C function of type busbar_step (loop.h).
+type Step unsafe.Pointer
+
+// Steps are the C functions of one operation and their context. Wait may be nil (Issue blocks), Sync may be nil
+// (nothing to bring together). Context is C memory and stays the backend's.
+type Steps struct {
+	Issue, Wait, Sync Step
+	Context           unsafe.Pointer
+}
+
+// Stage is what a loop is doing.
+type Stage int
+
+// The stages.
+const (
+	Idle Stage = iota
+	Sync
+	Issue
+	Wait
+)
+
+func (s Stage) String() string {
+	switch s {
+	case Sync:
+		return "synchronising the ranks"
+	case Issue:
+		return "issuing"
+	case Wait:
+		return "waiting for completion"
+	}
+	return "between operations"
+}
+
+// StepError is the error code that a step returned; the backend knows what it means.
+type StepError struct {
+	Code  int
+	Stage Stage // in which it was returned
+	At    uint64
+}
+
+func (e *StepError) Error() string {
+	return fmt.Sprintf("operation %d: error code %d while %s", e.At, e.Code, e.Stage)
+}
+
+// Loop runs batches of one operation. Only Position may be called while a batch runs.
+type Loop struct {
+	c *C.struct_busbar_loop
+
+	mu      sync.Mutex // guards stamps against use after Close
+	stamps  *C.int64_t
+	samples int
+}
+
+// New makes a loop over steps, with room for the stamps of up to samples operations in latency mode.
+func New(s Steps, samples int) (*Loop, error) {
+	if s.Issue == nil {
+		return nil, fmt.Errorf("loop: no function that issues the operation")
+	}
+	samples = max(samples, 1)
+	l := &Loop{c: (*C.struct_busbar_loop)(C.calloc(1, C.sizeof_struct_busbar_loop)), samples: samples}
+	l.stamps = (*C.int64_t)(C.calloc(C.size_t(3*samples), 8))
+	if l.c == nil || l.stamps == nil {
+		l.Close()
+		return nil, fmt.Errorf("loop: no memory for the stamps of %d operations", samples)
+	}
+	// Touched now, so that no page fault falls into a timed operation.
+	C.memset(unsafe.Pointer(l.stamps), 1, C.size_t(3*samples)*8)
+	l.c.issue, l.c.wait, l.c.sync = C.busbar_step(s.Issue), C.busbar_step(s.Wait), C.busbar_step(s.Sync)
+	l.c.context = s.Context
+	return l, nil
+}
+
+// Close frees the loop; closing twice does nothing.
+func (l *Loop) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	C.free(unsafe.Pointer(l.c))
+	C.free(unsafe.Pointer(l.stamps))
+	l.c, l.stamps = nil, nil
+}
+
+// Position is the operation in hand and what is being done with it; for a watchdog, from any goroutine.
+func (l *Loop) Position() (operation uint64, stage Stage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.c == nil {
+		return 0, Idle
+	}
+	return uint64(C.reached(l.c)), Stage(C.stage(l.c))
+}
+
+// Stamps are clock readings of one batch in nanoseconds of CLOCK_MONOTONIC_RAW: before an operation was issued, when
+// it was issued, and when it was done. The slices are C memory and live until the next batch or Close.
+type Stamps struct{ Start, Issued, End []int64 }
+
+// Throughput runs n operations back to back with one wait; the stamps hold one entry, for the whole batch (Issued is
+// that of its first operation).
+func (l *Loop) Throughput(n int) (Stamps, error) {
+	if n < 1 {
+		return Stamps{}, fmt.Errorf("loop: a batch of %d operations", n)
+	}
+	rc := C.busbar_throughput(l.c, C.uint64_t(n), l.stamps)
+	s := unsafe.Slice((*int64)(unsafe.Pointer(l.stamps)), 3)
+	return Stamps{s[0:1], s[1:2], s[2:3]}, l.failed(rc)
+}
+
+// Latency runs n operations, each synchronised and timed alone; n is at most the samples given to New.
+func (l *Loop) Latency(n int) (Stamps, error) {
+	if n < 1 || n > l.samples {
+		return Stamps{}, fmt.Errorf("loop: a batch of %d operations, with room for %d", n, l.samples)
+	}
+	s := unsafe.Slice((*int64)(unsafe.Pointer(l.stamps)), 3*l.samples)
+	t := Stamps{s[:n], s[l.samples : l.samples+n], s[2*l.samples : 2*l.samples+n]}
+	at := func(x []int64) *C.int64_t { return (*C.int64_t)(unsafe.Pointer(&x[0])) }
+	rc := C.busbar_latency(l.c, C.uint64_t(n), at(t.Start), at(t.Issued), at(t.End))
+	return t, l.failed(rc)
+}
+
+func (l *Loop) failed(rc C.int) error {
+	if rc == 0 {
+		return nil
+	}
+	at, _ := l.Position()
+	return &StepError{Code: int(rc), Stage: Stage(l.c.failed), At: at}
+}
+
+// Now reads the clock of the stamps.
+func Now() int64 { return int64(C.busbar_now()) }
+
+// Nothing is a step that does nothing, to measure the loop itself.
+func Nothing() Step { return Step(C.nothing_step()) }

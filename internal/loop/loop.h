@@ -1,0 +1,40 @@
+/* The timed loop of busbar: it exists once, here. A backend hands it three functions; nothing of Go runs inside.
+ *
+ * Every function gets the backend's own context and the number of the operation, counted through the life of the
+ * loop (so that rotating buffers go on where they were), and returns 0 or its library's error code. */
+#ifndef BUSBAR_LOOP_H
+#define BUSBAR_LOOP_H
+
+#include <stdint.h>
+
+typedef int (*busbar_step)(void *context, uint64_t i);
+
+enum busbar_stage { BUSBAR_IDLE, BUSBAR_SYNC, BUSBAR_ISSUE, BUSBAR_WAIT };
+
+struct busbar_loop {
+	busbar_step issue; /* issue operation i; a blocking library completes it here */
+	busbar_step wait;  /* wait until all issued operations are done; NULL when issue blocks */
+	busbar_step sync;  /* bring all ranks together before an operation */
+	void *context;
+
+	uint64_t next; /* number of the next operation */
+
+	/* For the watchdog, which reads them from another thread. */
+	volatile uint64_t reached; /* operation in hand */
+	volatile int stage;        /* enum busbar_stage */
+	int failed;                /* the stage in which a step returned an error */
+};
+
+/* One batch of n operations back to back with one wait at the end.
+ * stamps[0] = before the first issue, stamps[1] = when the first operation was issued (entered, where issue blocks),
+ * stamps[2] = after the wait. Nanoseconds of CLOCK_MONOTONIC_RAW. */
+int busbar_throughput(struct busbar_loop *l, uint64_t n, int64_t stamps[3]);
+
+/* n operations, each after a sync and timed alone: start[i] before the issue, issued[i] when it was issued (equal to
+ * start[i] where issue blocks), end[i] after the wait. */
+int busbar_latency(struct busbar_loop *l, uint64_t n, int64_t *start, int64_t *issued, int64_t *end);
+
+/* Nanoseconds of CLOCK_MONOTONIC_RAW, the clock of all stamps. */
+int64_t busbar_now(void);
+
+#endif

@@ -1,0 +1,268 @@
+// Package result holds what a run leaves behind: the records, their file, the text view, and merging.
+//
+// A file is one JSON object per line: a Run, its Ranks, one Record per measured point and mode, then an End.
+// docs/file-format.md describes every field; a test keeps the two together. The package draws no picture and
+// does no statistics of its own beyond choosing among records.
+package result
+
+import (
+	"time"
+
+	"busbar/internal/coll"
+)
+
+// Schema is the number of the file format; fields may be added under the same number, never reused.
+const Schema = 1
+
+// The kinds of lines.
+const (
+	KindRun  = "run"
+	KindRank = "rank"
+	KindCase = "case"
+	KindEnd  = "end"
+)
+
+// Run is the first line of a file: what was run, where, and with what. One launch writes one Run per world and
+// backend; they share Launch. Launches that belong together share Campaign.
+type Run struct {
+	Kind     string    `json:"kind"` // KindRun
+	Schema   int       `json:"schema"`
+	ID       string    `json:"id"`                // UUID version 7
+	Launch   string    `json:"launch"`            // UUID of the launch (one mpirun or srun)
+	Campaign string    `json:"campaign"`          // UUID of the campaign; a launch alone is a campaign of one
+	Resumes  []string  `json:"resumes,omitempty"` // IDs of the runs that this one continues
+	Start    time.Time `json:"start"`             // UTC
+	Tool     string    `json:"tool"`              // "busbar VERSION"
+	Build    string    `json:"build"`             // identity of the binary, equal on all ranks
+	Command  []string  `json:"command"`
+
+	Backend  Backend `json:"backend"`
+	Rehearse bool    `json:"rehearsed,omitempty"` // no real device: a figure of this run says nothing about hardware
+	Variant  string  `json:"variant,omitempty"`   // label of a tuning variant within a campaign
+	MPI      MPI     `json:"mpi"`
+
+	World        int    `json:"world"` // ranks
+	Nodes        int    `json:"nodes"`
+	RanksPerNode int    `json:"ranks_per_node"` // the largest, where nodes differ
+	Device       string `json:"device"`         // "cpu (MODEL)" or a GPU's name
+
+	Sweep   Sweep   `json:"sweep"`
+	Method  Method  `json:"method"`
+	Machine Machine `json:"machine"` // rank 0's host before the run
+
+	Environment map[string]string `json:"environment,omitempty"` // allow-listed variables of rank 0
+	Slurm       map[string]string `json:"slurm,omitempty"`       // Slurm's variables of rank 0
+	Topology    string            `json:"topology,omitempty"`
+	Warnings    []string          `json:"warnings,omitempty"`
+}
+
+// Backend identifies the library that was measured.
+type Backend struct {
+	Name    string   `json:"name"`    // mpi, gloo, nccl, ncclx, nccl-rehearsal
+	Library string   `json:"library"` // what the library calls itself, in a line: "Open MPI 4.1.4"
+	Version string   `json:"version"`
+	Path    string   `json:"path"`
+	BuildID string   `json:"build_id,omitempty"`
+	Notes   []string `json:"notes,omitempty"` // how something is done that users may take for granted
+}
+
+// MPI identifies the MPI that carries the world.
+type MPI struct {
+	Family      string `json:"family"`       // openmpi, mpich
+	Library     string `json:"library"`      // first line of MPI_Get_library_version
+	Standard    string `json:"standard"`     // "3.1"
+	Path        string `json:"path"`         // of libmpi
+	Shim        string `json:"shim"`         // of our shim
+	ThreadLevel string `json:"thread_level"` // granted: single, funneled, serialized, multiple
+	LargeCounts string `json:"large_counts"` // "native" (_c functions) or "parts"
+	Launcher    string `json:"launcher"`     // mpirun (Open MPI), srun, …; "none" for a singleton
+}
+
+// Sweep says what was planned and where each part of the plan came from.
+type Sweep struct {
+	Name    string            `json:"name"`             // quick, profile, …, or the file's name
+	Source  string            `json:"source,omitempty"` // the YAML text as read
+	Origins map[string]string `json:"origins,omitempty"`
+	Points  int               `json:"points"` // planned records
+}
+
+// Method says how figures are taken in this run.
+type Method struct {
+	Clock           string  `json:"clock"`              // CLOCK_MONOTONIC_RAW
+	ClockResolution float64 `json:"clock_resolution_s"` // s
+	ClockCost       float64 `json:"clock_cost_s"`       // s, one reading
+	EmptyIteration  float64 `json:"empty_iteration_s"`  // s, the loop around an operation that does nothing
+	ClockOffsets    float64 `json:"clock_offset_uncertainty_s"`
+	Precision       float64 `json:"precision"` // wanted half width of the interval, relative
+	Budget          float64 `json:"budget_s"`  // s, a case
+	Iterations      int     `json:"iterations,omitempty"`
+	Warmup          int     `json:"warmup_iterations"`
+	Aggregate       int     `json:"aggregate,omitempty"` // operations per issue (-m)
+	CheckRounds     int     `json:"check_rounds"`
+	Average         string  `json:"average"`          // which rank's time throughput uses: max, mean, min, rank0
+	Rotate          int64   `json:"rotate_bytes"`     // span over which buffers rotate; 0: one place, warm caches
+	Cycle           int     `json:"cycles,omitempty"` // -N
+	Deadline        float64 `json:"deadline_s"`       // s, watchdog
+}
+
+// Machine is what is known of a host.
+type Machine struct {
+	Host      string  `json:"host"`
+	OS        string  `json:"os,omitempty"`
+	Kernel    string  `json:"kernel,omitempty"`
+	CPU       string  `json:"cpu,omitempty"`
+	Cores     int     `json:"cores,omitempty"` // usable by this process
+	Governor  string  `json:"governor,omitempty"`
+	MemoryB   int64   `json:"memory_bytes,omitempty"`
+	Load1     float64 `json:"load1"`
+	Container string  `json:"container,omitempty"`
+}
+
+// Rank is one line per rank, after the Run.
+type Rank struct {
+	Kind      string `json:"kind"` // KindRank
+	Rank      int    `json:"rank"`
+	Host      string `json:"host"`
+	LocalRank int    `json:"local_rank"`
+	PID       int    `json:"pid"`
+	CPUs      string `json:"cpus,omitempty"` // affinity as a list, "0-3,8"
+	Device    string `json:"device,omitempty"`
+	PCI       string `json:"pci,omitempty"`
+	UUID      string `json:"uuid,omitempty"`
+}
+
+// Status is the outcome of a point.
+type Status string
+
+// The statuses. OK alone has a time.
+const (
+	OK          Status = "ok"
+	Skipped     Status = "skipped"     // by plan: world or memory too small, size too small, time over
+	Unsupported Status = "unsupported" // the library does not have it
+	OOM         Status = "oom"
+	Timeout     Status = "timeout"
+	Wrong       Status = "wrong"
+	Failed      Status = "failed"
+)
+
+// Record is one measured (or not measured) point in one mode.
+type Record struct {
+	Kind string `json:"kind"`        // KindCase
+	N    int    `json:"n"`           // number within the run, from 1
+	Run  string `json:"-"`           // ID of the run; filled by readers
+	At   string `json:"at,omitzero"` // UTC, RFC 3339 with milliseconds, when the record was made
+	coll.Case
+	Cycle  int    `json:"cycle,omitempty"` // of -N, from 1 when there are several
+	Status Status `json:"status"`
+	Reason string `json:"reason,omitempty"`       // why not ok
+	Needed int64  `json:"needed_bytes,omitempty"` // memory a rank needed, for skipped and oom
+
+	Time *Time `json:"time,omitempty"` // nil unless ok (or wrong: figures of wrong data are kept, never drawn)
+
+	Check    Check    `json:"check"`
+	Ranks    *Ranks   `json:"ranks,omitempty"`
+	Network  []NetUse `json:"network,omitempty"` // what moved on ports and interfaces of rank 0's host
+	Load1    float64  `json:"load1,omitempty"`   // load average of rank 0's host after the case
+	Notes    []string `json:"notes,omitempty"`   // how it was done: "avg = sum and a scaling by this tool"
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Time summarises the time of one operation, in seconds. Bandwidths are derived from Seconds, never averaged.
+type Time struct {
+	Seconds    float64 `json:"s"`                // median of iterations (latency) or of batches' time/operations (throughput)
+	Lo         float64 `json:"lo_s,omitempty"`   // 95 % interval of the median; 0 where there is none
+	Hi         float64 `json:"hi_s,omitempty"`   //
+	Min        float64 `json:"min_s"`            //
+	P90        float64 `json:"p90_s,omitempty"`  // 0 where samples are too few to claim it
+	P99        float64 `json:"p99_s,omitempty"`  //
+	Max        float64 `json:"max_s"`            //
+	Mean       float64 `json:"mean_s,omitempty"` // kept for comparison with tools that print it
+	Samples    int     `json:"samples"`          // iterations (latency) or batches (throughput)
+	Iterations int     `json:"iterations"`       // timed operations in all
+	Batch      int     `json:"batch,omitempty"`  // operations per batch (throughput)
+	Outliers   int     `json:"outliers"`         // samples outside Tukey's fences; none is dropped
+	AutoCorr   float64 `json:"autocorrelation,omitempty"`
+	Stop       string  `json:"stop"`    // what ended it: precision, settled, budget, maximum, fixed
+	Sync       string  `json:"sync"`    // how ranks were synchronised
+	Summary    string  `json:"summary"` // how times of ranks became one
+	Elapsed    float64 `json:"elapsed_s"`
+}
+
+// Check is the word on the data.
+type Check struct {
+	Result   string  `json:"result"` // "ok", "wrong", "off" (not asked for), "none" (nothing was run)
+	Rounds   int     `json:"rounds,omitempty"`
+	Elements int64   `json:"elements,omitempty"` // compared on all ranks together
+	Wrong    int64   `json:"wrong,omitempty"`
+	First    *Wrong1 `json:"first,omitempty"`
+}
+
+// Wrong1 is the first wrong element of the lowest rank that has one.
+type Wrong1 struct {
+	Rank  int    `json:"rank"`
+	Host  string `json:"host"`
+	Index int64  `json:"index"` // in the rank's output
+	Want  string `json:"want"`
+	Got   string `json:"got"`
+}
+
+// Ranks summarises every rank's own times. Durations do not tell who was late in a synchronising collective:
+// Slowest is the rank with the longest median, Latest the last to issue.
+type Ranks struct {
+	Slowest     int     `json:"slowest"`
+	SlowestHost string  `json:"slowest_host"`
+	SlowestS    float64 `json:"slowest_s"`
+
+	Latest      int     `json:"latest"` // -1: nothing is claimed (one rank, or below the uncertainty)
+	LatestHost  string  `json:"latest_host,omitempty"`
+	Lateness    float64 `json:"lateness_s"`             // s, median delay of Latest's issue to the first rank's
+	Uncertainty float64 `json:"lateness_uncertainty_s"` // s
+
+	Median  []float64 `json:"median_s,omitempty"` // by rank, up to MaxInlineRanks ranks
+	Late    []float64 `json:"late_s,omitempty"`   // by rank, likewise
+	Spread  []float64 `json:"spread_s,omitempty"` // above: min, p25, median, p75, max of the ranks' medians
+	Worst   []RankS   `json:"worst,omitempty"`    // above: the eight slowest; all of them are in the sidecar
+	Sidecar string    `json:"sidecar,omitempty"`  // file name beside this one
+}
+
+// RankS is one rank's median time.
+type RankS struct {
+	Rank int     `json:"rank"`
+	Host string  `json:"host"`
+	S    float64 `json:"s"`
+	Late float64 `json:"late_s"`
+}
+
+// MaxInlineRanks is the largest world whose ranks all stand in each record.
+const MaxInlineRanks = 64
+
+// NetUse is the change of one port's or interface's counters over a case.
+type NetUse struct {
+	Name        string `json:"name"` // "eth0", "mlx5_0/1"
+	RxBytes     int64  `json:"rx_bytes"`
+	TxBytes     int64  `json:"tx_bytes"`
+	Errors      int64  `json:"errors,omitempty"` // errors and drops
+	Retransmits int64  `json:"retransmits,omitempty"`
+}
+
+// Outcome is how a run ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Complete    Outcome = "complete"
+	Interrupted Outcome = "interrupted"
+	Aborted     Outcome = "aborted" // a hang, a dead rank, a failing library
+)
+
+// End is the last line of a run that could still write one.
+type End struct {
+	Kind    string         `json:"kind"` // KindEnd
+	At      time.Time      `json:"at"`
+	Outcome Outcome        `json:"outcome"`
+	Reason  string         `json:"reason,omitempty"`
+	Code    int            `json:"code"` // the exit code that rank 0 means to give
+	Points  map[Status]int `json:"points"`
+	Left    int            `json:"left,omitempty"` // planned points without a record
+	Load1   float64        `json:"load1"`
+}
