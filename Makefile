@@ -1,0 +1,56 @@
+# busbar: `make demo` measures on this machine, `make test` tests everything, `make help` lists the rest.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || cat VERSION 2>/dev/null || echo unknown)
+BUILD   := $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)'
+
+.DEFAULT_GOAL := build
+.PHONY: build programs shims mpi-shim deps demo test check lint sanitize race fuzz bench man clean help
+
+build: programs shims ## bin/rank, bin/post, and lib/busbar-mpi-*.so for every MPI found
+
+programs:
+	$(BUILD) -o bin/rank ./rank
+	CGO_ENABLED=0 $(BUILD) -o bin/post ./post
+
+shims:
+	@scripts/shims.sh
+
+mpi-shim: ## the shim of one MPI, without Go: make mpi-shim MPICC=/path/to/mpicc
+	@scripts/mpi-shim.sh $(MPICC)
+
+deps: ## install what is missing (as root with apt; otherwise say how)
+	@scripts/deps.sh
+
+demo: ## build, measure for about a minute, merge and draw
+	@scripts/demo.sh
+
+test: ## everything that CI runs: linters, all tests, both MPIs, sanitizers
+	@scripts/check.sh all
+
+check: ## the inner loop: format, vet, linters and the quick tests
+	@scripts/check.sh quick
+
+lint: ## format, vet, linters, shellcheck
+	@scripts/check.sh lint
+
+sanitize: ## the C code under the address and undefined-behaviour sanitizers
+	@scripts/c-sanitize.sh
+
+race: ## the Go packages that need no library, under the race detector
+	@scripts/check.sh race
+
+fuzz: ## ten seconds of every fuzz test; FUZZTIME=5m for longer
+	@scripts/fuzz.sh $(FUZZTIME)
+
+bench: build ## rank against a bare C loop, memory, start-up, growth: Markdown on stdout
+	@scripts/bench.sh
+
+man: programs ## manual pages into share/man
+	$(GO) run ./internal/tools/man -o share/man/man1 bin/rank bin/post
+
+clean: ## remove what make made; results/ stays
+	rm -rf bin lib share .tools
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Installs what busbar needs and this machine lacks: `deps.sh` to build and run, `deps.sh test` for the tests too.
+# As root with apt it installs; otherwise it prints the commands for common systems and stops with status 1.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly LINT_VERSION=v2.5.0
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# missing NAME… prints those that are no command here.
+missing() {
+  local c
+  for c in "$@"; do have "$c" || printf '%s ' "$c"; done
+}
+
+# lacking prints what is missing in words, and sets packages to the Debian packages that bring it.
+packages=()
+lacking=()
+need() { # need "what" "packages" CHECK…
+  local what=$1 names=$2
+  shift 2
+  "$@" && return
+  lacking+=("$what")
+  read -ra names <<<"$names"
+  packages+=("${names[@]}")
+}
+all_of() { [ -z "$(missing "$@")" ]; }
+any_mpi() { have mpirun && { have mpicc || have mpicc.openmpi || have mpicc.mpich; }; }
+
+look() {
+  packages=()
+  lacking=()
+  need "a C compiler" "gcc libc6-dev" have "${CC:-cc}"
+  if [ "$1" = test ]; then
+    need "Open MPI" "openmpi-bin libopenmpi-dev" all_of mpicc.openmpi mpirun.openmpi
+    need "MPICH" "mpich libmpich-dev" all_of mpicc.mpich mpirun.mpich
+    need "shellcheck" "shellcheck" have shellcheck
+    need "valgrind" "valgrind" have valgrind
+  else
+    need "an MPI with its compiler (mpicc) and launcher (mpirun)" "openmpi-bin libopenmpi-dev" any_mpi
+  fi
+}
+
+by_hand() {
+  local for_tests=$1
+  {
+    echo "Missing: $(join "${lacking[@]}"). Install it, then run make again:"
+    echo "  Debian, Ubuntu:  sudo apt-get install ${packages[*]}"
+    echo "  RHEL, Rocky:     sudo dnf install gcc openmpi openmpi-devel && module load mpi/openmpi-x86_64"
+    echo "  SUSE:            sudo zypper install gcc openmpi4 openmpi4-devel && module load gnu-openmpi"
+    echo "  module system:   module avail mpi    then    module load gcc openmpi    (the names differ from site to site)"
+    if [ "$for_tests" = test ]; then
+      echo "The tests also want MPICH (mpich, mpich-devel), ShellCheck and valgrind, and find the two MPIs by Debian's"
+      echo "names: mpicc.openmpi, mpirun.openmpi, mpicc.mpich and mpirun.mpich."
+    fi
+  } >&2
+  exit 1
+}
+
+join() {
+  local out=$1 w
+  shift
+  for w in "$@"; do out+=", $w"; done
+  printf '%s' "$out"
+}
+
+install() {
+  local apt=(apt-get -qq -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
+  echo "installing with apt: $* (for $(join "${lacking[@]}"))"
+  export DEBIAN_FRONTEND=noninteractive
+  if ! "${apt[@]}" --no-install-recommends install "$@" </dev/null >.apt.log 2>&1; then
+    # Package lists that are absent or old are the usual reason; a second failure is a real one.
+    "${apt[@]}" update </dev/null >.apt.log 2>&1 || true
+    if ! "${apt[@]}" --no-install-recommends install "$@" </dev/null >>.apt.log 2>&1; then
+      tail -n 20 .apt.log >&2
+      echo "apt-get could not install: $*" >&2
+      rm -f .apt.log
+      exit 1
+    fi
+  fi
+  rm -f .apt.log
+}
+
+need_go() {
+  have go && return
+  echo "Missing: Go $(sed -n 's/^go //p' go.mod) or later. Take it from Go's download page or your module system" >&2
+  echo "(module load go), put its bin folder on PATH, then run make again." >&2
+  exit 1
+}
+
+linter() {
+  have "$PWD/.tools/bin/golangci-lint" && .tools/bin/golangci-lint version 2>/dev/null | grep -q "version v\?${LINT_VERSION#v} " && return
+  echo "building golangci-lint $LINT_VERSION into .tools/bin (a minute or two, once)"
+  GOBIN=$PWD/.tools/bin GOFLAGS= go install "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$LINT_VERSION"
+}
+
+main() {
+  local what=${1:-run}
+  need_go
+  look "$what"
+  if [ ${#packages[@]} -gt 0 ]; then
+    if [ "$(id -u)" != 0 ] || ! have apt-get; then by_hand "$what"; fi
+    install "${packages[@]}"
+    look "$what"
+    [ ${#lacking[@]} -eq 0 ] || by_hand "$what"
+  fi
+  if [ "$what" = test ]; then linter; fi
+}
+
+main "$@"
