@@ -1,0 +1,147 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// MinForInterval is the least number of samples that a 95 % interval of the median exists for: the smallest and the
+// largest of five hold the median in 93.75 % of cases only.
+const MinForInterval = 6
+
+// interpolateFrom is the number of values from which an interval is set to 95 % between two order statistics. With
+// fewer, whole order statistics are taken: they cover at least 95 % whatever the distribution.
+const interpolateFrom = 50
+
+// MedianInterval returns the ranks (from 1) of the two order statistics of n independent samples that hold the
+// median of a continuous distribution, the narrowest symmetric pair with at least 95 % coverage, and that coverage,
+// exact from the binomial distribution (Le Boudec, Performance Evaluation of Computer and Communication Systems,
+// 2010, §2.2; Hoefler & Belli, SC'15). With fewer than MinForInterval samples it returns 1, n and their coverage,
+// which is below 95 %; for n = 0 three zeros.
+func MedianInterval(n int) (lo, hi int, coverage float64) {
+	if n <= 0 {
+		return 0, 0, 0
+	}
+	lo, coverage, _ = medianRank(n)
+	return lo, n + 1 - lo, coverage
+}
+
+// medianRank returns the lower rank k of the interval of the median, the coverage of (k, n+1−k), and the coverage of
+// the next pair inwards, which is below 95 %.
+func medianRank(n int) (k int, coverage, inner float64) {
+	// The normal approximation starts two ranks or so away from the answer.
+	k = max(1, int((float64(n)-2*math.Sqrt(float64(n)))/2)-1)
+	coverage = 1 - 2*lowerTail(n, k-1)
+	for k > 1 && coverage < Confidence {
+		k--
+		coverage = 1 - 2*lowerTail(n, k-1)
+	}
+	for {
+		inner = 1 - 2*lowerTail(n, k)
+		if inner < Confidence || k+1 > n-k {
+			return k, coverage, inner
+		}
+		k, coverage = k+1, inner
+	}
+}
+
+// lowerTail is the chance of at most k heads in n throws of a fair coin.
+func lowerTail(n, k int) float64 {
+	if k < 0 {
+		return 0
+	}
+	logChoose := logGamma(n+1) - logGamma(k+1) - logGamma(n-k+1)
+	term := math.Exp(logChoose - float64(n)*math.Ln2)
+	sum := 0.0
+	for j := k; term > 0 && j >= 0; j-- {
+		sum += term
+		if term < sum*1e-17 {
+			break
+		}
+		term *= float64(j) / float64(n-j+1)
+	}
+	return sum
+}
+
+func logGamma(n int) float64 {
+	v, _ := math.Lgamma(float64(n))
+	return v
+}
+
+// medianBounds returns the interval of the median of independent values, sorted. From interpolateFrom values on, the
+// bounds lie between two order statistics such that the coverage is 95 % rather than anything up to 98 %
+// (Hettmansperger & Sheather, Statistics & Probability Letters 4, 1986). Fewer than MinForInterval values have no
+// interval; they give their extremes.
+func medianBounds(sorted []float64) (lo, hi float64) {
+	n := len(sorted)
+	k, coverage, inner := medianRank(n)
+	lo, hi = sorted[k-1], sorted[n-k]
+	if n < interpolateFrom {
+		return lo, hi
+	}
+	share := (coverage - Confidence) / (coverage - inner)
+	f := float64(n-k) * share / (float64(k) + float64(n-2*k)*share)
+	return between(lo, sorted[k], f), -between(-hi, -sorted[n-k-1], f)
+}
+
+// interval is what is known of the median of a series in time order.
+type interval struct {
+	lo, hi     float64
+	batch      int
+	autoCorr   float64
+	correlated bool // more than batches can mend: the interval may be too narrow
+	wanted     int  // samples it would take
+}
+
+// workspace holds what computing an interval needs, so that looking again allocates nothing.
+type workspace struct{ signs, medians, batch []float64 }
+
+// interval returns the interval of the median of x, in time order and not empty; sorted is x sorted.
+//
+// Samples that resemble their neighbours carry less than they seem to: for AR(1) with 0.7 order statistics of the
+// samples cover 69 % where they claim 95 %. Such a series is cut into batches of correlationBatch samples, whose
+// medians are nearly independent, and the order statistics are theirs. The batch is odd: the median of an odd number
+// of independent samples falls below the true median exactly every other time, so batching where none was needed
+// makes the interval wider but not wrong.
+func (w *workspace) interval(x, sorted []float64) interval {
+	median := quantile(sorted, 0.5)
+	w.signs = appendSigns(w.signs[:0], x, median)
+	batch, autoCorr := correlationBatch(w.signs)
+	iv := interval{batch: batch, autoCorr: autoCorr}
+	if most := odd(len(x) / minBatches); batch > most {
+		iv.batch, iv.correlated, iv.wanted = most, true, batch*minBatches
+	}
+	if iv.batch == 1 {
+		iv.lo, iv.hi = medianBounds(sorted)
+	} else {
+		w.medians = w.batchMedians(w.medians[:0], x, iv.batch)
+		slices.Sort(w.medians)
+		iv.lo, iv.hi = medianBounds(w.medians)
+	}
+	iv.lo, iv.hi = min(iv.lo, median), max(iv.hi, median)
+	return iv
+}
+
+// batchMedians appends the medians of consecutive batches of x. The first samples, fewer than a batch, are in none.
+func (w *workspace) batchMedians(medians, x []float64, batch int) []float64 {
+	for x = x[len(x)%batch:]; len(x) > 0; x = x[batch:] {
+		w.batch = append(w.batch[:0], x[:batch]...)
+		slices.Sort(w.batch)
+		medians = append(medians, w.batch[batch/2])
+	}
+	return medians
+}
+
+// odd is the largest odd number up to n, at least 1.
+func odd(n int) int { return max(1, n-1+n%2) }
+
+// relativeHalfWidth is half the width of the interval in parts of the median.
+func relativeHalfWidth(iv interval, median float64, exists bool) float64 {
+	switch {
+	case !exists:
+		return math.Inf(1)
+	case iv.hi == iv.lo:
+		return 0
+	}
+	return math.Abs((iv.hi - iv.lo) / 2 / median)
+}

@@ -1,0 +1,77 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Median returns the middle value of x in any order, the mean of the two middle ones when their number is even, NaN
+// when x is empty. x is not modified.
+func Median(x []float64) float64 { return Quantile(x, 0.5) }
+
+// Quantile returns the q-quantile of x in any order, 0 ≤ q ≤ 1: the value at position q(n−1) of the sorted samples
+// counted from 0, linear between neighbours (definition 7 of Hyndman & Fan 1996, the default of R and NumPy).
+// It is NaN when x is empty. x is not modified.
+func Quantile(x []float64, q float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	return quantile(sortedCopy(x), q)
+}
+
+// quantile is Quantile of samples that are sorted and not empty.
+func quantile(sorted []float64, q float64) float64 {
+	position := min(max(q, 0), 1) * float64(len(sorted)-1)
+	i := int(position)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return between(sorted[i], sorted[i+1], position-float64(i))
+}
+
+// between is a at f = 0 and b at f = 1; it stays within [a, b], and is exact where a equals b.
+func between(a, b, f float64) float64 {
+	if f == 0 || a == b {
+		return a
+	}
+	return min(a+(b-a)*f, b)
+}
+
+// outliers counts the samples outside [Q1 − 1.5 IQR, Q3 + 1.5 IQR] (Tukey, Exploratory Data Analysis, 1977).
+func outliers(sorted []float64) int {
+	q1, q3 := quantile(sorted, 0.25), quantile(sorted, 0.75)
+	reach := 1.5 * (q3 - q1)
+	below, _ := slices.BinarySearch(sorted, q1-reach)
+	above, _ := slices.BinarySearch(sorted, math.Nextafter(q3+reach, math.Inf(1)))
+	return below + len(sorted) - above
+}
+
+func mean(x []float64) float64 {
+	// The running mean cannot overflow where the sum would.
+	m := 0.0
+	for i, v := range x {
+		m += (v - m) / float64(i+1)
+	}
+	return m
+}
+
+// finite returns x without NaN and infinities, x itself when there are none, and how many there were.
+func finite(x []float64) (kept []float64, bad int) {
+	for _, v := range x {
+		if !isFinite(v) {
+			bad++
+		}
+	}
+	if bad == 0 {
+		return x, 0
+	}
+	return slices.DeleteFunc(slices.Clone(x), func(v float64) bool { return !isFinite(v) }), bad
+}
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+func sortedCopy(x []float64) []float64 {
+	s := slices.Clone(x)
+	slices.Sort(s)
+	return s
+}

@@ -1,0 +1,126 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Defaults of a Rule's fields that are zero.
+const (
+	DefaultMinSamples = 30
+	DefaultMaxSamples = 1_000_000
+)
+
+// Rule says how sure a median has to be and what it may cost.
+type Rule struct {
+	// Precision is the wanted half width of the interval of the median in parts of the median: 0.02 is ±2 %. With 0
+	// only an interval of no width is precise.
+	Precision float64
+	// MinSamples is the least number of samples before precision can end sampling; 0 means DefaultMinSamples, and at
+	// least MinForInterval are taken. The budget and MaxSamples come first.
+	MinSamples int
+	// MaxSamples is the largest number; 0 means DefaultMaxSamples. Equal to MinSamples it fixes the number.
+	MaxSamples int
+	// Budget is the time in seconds after which no more samples are taken; 0 sets no limit.
+	Budget float64
+	// MinTime is the time in seconds before which neither precision nor settled noise ends sampling.
+	MinTime float64
+}
+
+// Stopper decides how many samples to take. Make one with NewStopper for each case.
+type Stopper struct {
+	rule   Rule
+	fixed  bool
+	looks  []look
+	sorted []float64
+	space  workspace
+}
+
+// look is one look at the interval.
+type look struct {
+	n     int
+	width float64 // relative half width
+}
+
+// NewStopper returns a Stopper for one case.
+func NewStopper(r Rule) *Stopper {
+	fixed := r.MaxSamples > 0 && r.MinSamples == r.MaxSamples
+	if r.MaxSamples <= 0 {
+		r.MaxSamples = DefaultMaxSamples
+	}
+	if r.MinSamples <= 0 {
+		r.MinSamples = DefaultMinSamples
+	}
+	r.MinSamples = min(max(r.MinSamples, MinForInterval), r.MaxSamples)
+	return &Stopper{rule: r, fixed: fixed}
+}
+
+const (
+	growth         = 1.5  // from one look to the next
+	settledSpan    = 4    // settled compares the interval with that of a fourth of the samples
+	settledShrink  = 0.72 // to what the interval must have shrunk at least: 15 % for each doubling
+	settledMinimum = 400  // samples
+)
+
+// Next is called between batches with all samples so far, in time order, and the seconds that they took (all that one
+// more sample would cost again: synchronising, reducing). It returns how many more to take, or 0 and the reason.
+func (s *Stopper) Next(samples []float64, elapsed float64) (more int, reason StopReason) {
+	n := len(samples)
+	if n == 0 {
+		return 1, 0 // what one costs is not known yet
+	}
+	if n >= s.rule.MaxSamples {
+		if s.fixed {
+			return 0, Fixed
+		}
+		return 0, Maximum
+	}
+	if !s.fixed && n >= s.rule.MinSamples {
+		if reason := s.look(samples); reason != 0 && elapsed >= s.rule.MinTime {
+			return 0, reason
+		}
+	}
+	more = int(math.Ceil(float64(n)*growth)) - n
+	if n < s.rule.MinSamples {
+		more = s.rule.MinSamples - n
+	}
+	more = min(more, s.rule.MaxSamples-n)
+	if s.rule.Budget > 0 {
+		affordable := (s.rule.Budget - elapsed) / (elapsed / float64(n))
+		if !(affordable >= 1) {
+			return 0, Budget
+		}
+		if affordable < float64(more) {
+			more = int(affordable)
+		}
+	}
+	return more, 0
+}
+
+// look computes the interval and says whether it is narrow enough, or no longer gets narrower.
+func (s *Stopper) look(samples []float64) StopReason {
+	x, _ := finite(samples)
+	if len(x) < MinForInterval {
+		return 0
+	}
+	s.sorted = append(s.sorted[:0], x...)
+	slices.Sort(s.sorted)
+	iv := s.space.interval(x, s.sorted)
+	now := look{n: len(x), width: relativeHalfWidth(iv, quantile(s.sorted, 0.5), true)}
+	if now.width <= s.rule.Precision {
+		return Precision
+	}
+	defer func() { s.looks = append(s.looks, now) }()
+	if now.n < settledMinimum {
+		return 0
+	}
+	for _, before := range slices.Backward(s.looks) {
+		if before.n*settledSpan <= now.n {
+			if now.width > settledShrink*before.width {
+				return Settled
+			}
+			return 0
+		}
+	}
+	return 0
+}

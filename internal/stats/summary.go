@@ -1,0 +1,94 @@
+// Package stats is the maths of measuring: how sure a median is, whether samples are independent, whether there is one
+// population or two, and when enough has been measured.
+//
+// It works on []float64 in time order and knows no unit, file or library. Nothing here assumes a normal distribution:
+// times of a network have a floor and a long tail. It is not for comparing launches: the samples of one launch say
+// nothing about the next.
+package stats
+
+// Confidence is the nominal coverage of every interval of this package.
+const Confidence = 0.95
+
+// Summary describes one series of samples. Its values have the unit of the samples.
+type Summary struct {
+	N      int // finite samples, all of them used
+	Min    float64
+	Max    float64
+	Mean   float64 // kept for comparison with tools that print it
+	Median float64
+
+	// Lo and Hi bound the median with Confidence, valid when HasInterval is true. They are order statistics of the
+	// samples or, when the samples are correlated, of medians of consecutive batches.
+	Lo, Hi      float64
+	HasInterval bool // false below MinForInterval samples
+
+	P90 float64 // 0 below MinForP90 samples
+	P99 float64 // 0 below MinForP99 samples
+
+	Outliers  int     // samples outside Tukey's fences; counted, never dropped
+	AutoCorr  float64 // lag-1 correlation of the sign of x − median, −1 to 1
+	BatchSize int     // samples per batch of Lo and Hi; 1 when samples are treated as independent
+
+	Warnings []Warning
+}
+
+// A quantile is claimed when at least one sample is expected above it.
+const (
+	MinForP90 = 10
+	MinForP99 = 100
+)
+
+// HalfWidth is half the width of the interval relative to the median: 0.02 means ±2 %. It is 0 for an interval of no
+// width, and +Inf when there is no interval or the median is 0.
+func (s Summary) HalfWidth() float64 {
+	if !s.HasInterval {
+		return relativeHalfWidth(interval{}, 0, false)
+	}
+	return relativeHalfWidth(interval{lo: s.Lo, hi: s.Hi}, s.Median, true)
+}
+
+// Summarise describes x, which is in time order and is not modified. A sample that is NaN or infinite is left out of
+// every figure and said so in a NotFinite warning. An empty x gives the zero Summary with a TooFewSamples warning.
+func Summarise(x []float64) Summary {
+	x, bad := finite(x)
+	s := Summary{N: len(x), BatchSize: 1}
+	if bad > 0 {
+		s.Warnings = append(s.Warnings, Warning{Kind: NotFinite, N: bad})
+	}
+	if len(x) < MinForInterval {
+		s.Warnings = append(s.Warnings, Warning{Kind: TooFewSamples, N: len(x)})
+	}
+	if len(x) == 0 {
+		return s
+	}
+
+	sorted := sortedCopy(x)
+	s.Min, s.Max = sorted[0], sorted[len(sorted)-1]
+	s.Mean = mean(x)
+	s.Median = quantile(sorted, 0.5)
+	if len(x) >= MinForP90 {
+		s.P90 = quantile(sorted, 0.90)
+	}
+	if len(x) >= MinForP99 {
+		s.P99 = quantile(sorted, 0.99)
+	}
+	s.Outliers = outliers(sorted)
+
+	var w workspace
+	iv := w.interval(x, sorted)
+	s.AutoCorr, s.BatchSize = iv.autoCorr, iv.batch
+	if len(x) >= MinForInterval {
+		s.Lo, s.Hi, s.HasInterval = iv.lo, iv.hi, true
+	}
+
+	if iv.correlated {
+		s.Warnings = append(s.Warnings, Warning{Kind: Correlated, N: len(x), Wanted: iv.wanted})
+	}
+	if change, ok := drift(x, s.Median); ok {
+		s.Warnings = append(s.Warnings, Warning{Kind: Drift, Change: change})
+	}
+	if modes, ok := bimodal(sorted); ok {
+		s.Warnings = append(s.Warnings, Warning{Kind: Bimodal, Modes: modes})
+	}
+	return s
+}
