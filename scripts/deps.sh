@@ -65,21 +65,25 @@ join() {
   printf '%s' "$out"
 }
 
+apt() {
+  DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
+    --no-install-recommends install "$@" </dev/null
+}
+
 install() {
-  local apt=(apt-get -qq -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
   echo "installing with apt: $* (for $(join "${lacking[@]}"))"
-  export DEBIAN_FRONTEND=noninteractive
-  if ! "${apt[@]}" --no-install-recommends install "$@" </dev/null >.apt.log 2>&1; then
-    # Package lists that are absent or old are the usual reason; a second failure is a real one.
-    "${apt[@]}" update </dev/null >.apt.log 2>&1 || true
-    if ! "${apt[@]}" --no-install-recommends install "$@" </dev/null >>.apt.log 2>&1; then
-      tail -n 20 .apt.log >&2
-      echo "apt-get could not install: $*" >&2
-      rm -f .apt.log
-      exit 1
-    fi
+  apt "$@" >/dev/null 2>&1 && return
+  # Package lists that are absent or old are the usual reason; a second failure is a real one.
+  local log
+  log=$(mktemp)
+  { apt-get -qq update || true; } </dev/null >"$log" 2>&1
+  if ! apt "$@" >>"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    rm -f "$log"
+    echo "apt-get could not install: $*" >&2
+    exit 1
   fi
-  rm -f .apt.log
+  rm -f "$log"
 }
 
 need_go() {
@@ -89,10 +93,12 @@ need_go() {
   exit 1
 }
 
+# linter makes sure of golangci-lint in the pinned version: check.sh looks in the same places.
 linter() {
-  have "$PWD/.tools/bin/golangci-lint" && .tools/bin/golangci-lint version 2>/dev/null | grep -q "version v\?${LINT_VERSION#v} " && return
+  PATH=$PWD/.tools/bin:$PATH:$(go env GOPATH)/bin
+  golangci-lint version 2>/dev/null | grep -q "version v\?${LINT_VERSION#v} " && return
   echo "building golangci-lint $LINT_VERSION into .tools/bin (a minute or two, once)"
-  GOBIN=$PWD/.tools/bin GOFLAGS= go install "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$LINT_VERSION"
+  GOBIN=$PWD/.tools/bin go install "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$LINT_VERSION"
 }
 
 main() {

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# The checks: `check.sh lint`, `quick` (lint and the quick tests), `race`, or `all` (what CI runs).
+# Every step is said with its time; a failing one does not stop the rest, and is named at the end.
+# shellcheck disable=SC2317 # the functions are called by step
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+GO=${GO:-go}
+PATH=$PWD/.tools/bin:$PATH:$("$GO" env GOPATH 2>/dev/null)/bin
+failed=()
+
+step() { # step "name" command…
+  local name=$1 start=$SECONDS
+  shift
+  printf '== %s\n' "$name"
+  if "$@" </dev/null; then
+    printf '== %s: ok, %d s\n' "$name" $((SECONDS - start))
+  else
+    printf '== %s: FAILED, %d s\n' "$name" $((SECONDS - start))
+    failed+=("$name")
+  fi
+}
+
+# must runs a step that the rest stands on.
+must() {
+  step "$@"
+  [ ${#failed[@]} -eq 0 ] || finish
+}
+
+finish() {
+  if [ ${#failed[@]} -gt 0 ]; then
+    printf '\nfailed: %s\n' "$(printf '%s; ' "${failed[@]}")"
+    exit 1
+  fi
+  printf '\nall checks passed in %d s\n' "$SECONDS"
+  exit 0
+}
+
+# files prints the repository's files of the patterns, those not yet added too.
+files() { git ls-files --cached --others --exclude-standard -- "$@"; }
+
+format() {
+  local differing
+  differing=$(files '*.go' | xargs -r gofmt -l)
+  [ -z "$differing" ] || { printf 'not as gofmt writes it (run gofmt -w):\n%s\n' "$differing"; return 1; }
+}
+
+shell() { files '*.sh' .ci/run | xargs -r shellcheck; }
+
+# Cgo is for the bindings and the loop only; depguard cannot see it.
+cgo() {
+  local found
+  found=$("$GO" list -f '{{if .CgoFiles}}{{.ImportPath}}{{end}}' ./... |
+    grep -vxE 'busbar/(internal/(loop|dl)|mpi|gloo|cudart(/nccl)?)')
+  [ -z "$found" ] || { printf 'cgo outside the bindings: %s\n' "$found"; return 1; }
+}
+
+lint() {
+  step "gofmt" format
+  step "go vet" "$GO" vet ./...
+  step "golangci-lint" golangci-lint run ./...
+  step "cgo only in the bindings" cgo
+  step "shellcheck" shell
+}
+
+# What needs no rank processes.
+quick=(./internal/... ./sweeps/... ./post/...)
+
+race() { step "race detector" "$GO" test -race -count=1 "${quick[@]}"; }
+
+case ${1:-} in
+lint)
+  must "tools" scripts/deps.sh test
+  lint
+  ;;
+quick)
+  must "tools" scripts/deps.sh test
+  lint
+  step "quick tests" "$GO" test "${quick[@]}"
+  ;;
+race)
+  race
+  ;;
+all)
+  must "what the tests need" scripts/deps.sh test
+  # Before any shim exists: Go needs no MPI to build.
+  must "go build" "$GO" build ./...
+  must "post without cgo" env CGO_ENABLED=0 "$GO" build -o /dev/null ./post
+  must "make build" make --no-print-directory build
+  lint
+  step "go.mod is tidy" "$GO" mod tidy -diff
+  # Not from the cache: the tests start programs that Go's cache does not know of.
+  step "go test" "$GO" test -count=1 -timeout 20m ./...
+  race
+  step "sanitizers" scripts/c-sanitize.sh
+  ;;
+*)
+  echo "usage: check.sh lint|quick|race|all" >&2
+  exit 1
+  ;;
+esac
+finish

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# From a fresh machine to pictures: installs, builds, measures with a rank per core (2 to 8), merges and draws.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+make --no-print-directory deps build
+
+# Cores, not hardware threads, as mpirun counts them; fewer where a container has fewer.
+cores=$(lscpu -p=core,socket 2>/dev/null | grep -v '^#' | sort -u | wc -l)
+usable=$(nproc 2>/dev/null || echo 2)
+if [ "$cores" -lt 1 ] || [ "$usable" -lt "$cores" ]; then cores=$usable; fi
+ranks=$((cores < 2 ? 2 : cores > 8 ? 8 : cores))
+before=$(mktemp)
+trap 'rm -f "$before"' EXIT
+
+printf '\nMeasuring with %d ranks on %d cores, about a minute.\n' "$ranks" "$cores"
+scripts/mpirun.sh -np "$ranks" bin/rank
+bin/post merge
+bin/post plot
+
+printf '\nMade:\n'
+find results -type f -newer "$before" | sort | sed 's/^/  /'

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Every fuzz test for a while (10 s, or $1): go test takes one at a time.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+git grep -noE '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | while IFS=: read -r file _ func; do
+  echo "== ${func#func } in ${file%/*}"
+  go test "./${file%/*}" -run '^$' -fuzz "^${func#func }\$" -fuzztime "${1:-10s}" </dev/null
+done
