@@ -1,0 +1,139 @@
+//go:build cgo
+
+package dl
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func compile(t *testing.T, source string, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	c, so := filepath.Join(dir, "x.c"), filepath.Join(dir, "libx.so")
+	if err := os.WriteFile(c, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"-shared", "-fPIC", "-o", so, c}, flags...)
+	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("cc: %v\n%s", err, out)
+	}
+	return so
+}
+
+func TestOpenTakesTheFirstThatLoads(t *testing.T) {
+	so := compile(t, "int answer = 42;", "-Wl,--build-id=0xabcdef0123")
+	link := filepath.Join(filepath.Dir(so), "link.so")
+	if err := os.Symlink(so, link); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Open(Spec{Name: "x", Candidates: []string{"", "/nowhere/libx.so", link}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Path() != so {
+		t.Errorf("path %q, want %q", l.Path(), so)
+	}
+	if l.BuildID() != "abcdef0123" {
+		t.Errorf("build id %q", l.BuildID())
+	}
+	p, err := l.Symbol("answer")
+	if err != nil || *(*int32)(p) != 42 {
+		t.Errorf("symbol answer: %v %v", p, err)
+	}
+	_, err = l.Symbol("question")
+	var missing *SymbolError
+	if !errors.As(err, &missing) || missing.Symbol != "question" || missing.Library != so || !strings.Contains(missing.Text, "undefined symbol") {
+		t.Errorf("missing symbol: %v", err)
+	}
+}
+
+func TestOpenByName(t *testing.T) {
+	l, err := Open(Spec{Name: "the maths library", Candidates: []string{"libm.so.6"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !filepath.IsAbs(l.Path()) {
+		t.Errorf("path %q is not absolute", l.Path())
+	}
+}
+
+func TestOpenNamesEveryPlace(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.so")
+	if err := os.WriteFile(text, []byte("no library"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	undefined := compile(t, "int missing_function(void); int f(void) { return missing_function(); }")
+	t.Chdir(dir)
+	_, err := Open(Spec{Name: "the widget", Candidates: []string{"/nowhere/liba.so", "libno-such.so.9", "./text.so", undefined}})
+	var missing *NotFoundError
+	if !errors.As(err, &missing) || len(missing.Tried) != 4 {
+		t.Fatalf("error %v", err)
+	}
+	for _, want := range []string{"the widget", "/nowhere/liba.so: cannot open shared object file", "libno-such.so.9: cannot open", text + ": ", "missing_function"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in:\n%s", want, err)
+		}
+	}
+	if strings.Count(err.Error(), "/nowhere/liba.so") != 1 {
+		t.Errorf("a place is named twice:\n%s", err)
+	}
+}
+
+func TestGlobal(t *testing.T) {
+	user := compile(t, "extern int shared_by_busbar_test; int f(void) { return shared_by_busbar_test; }")
+	owner := compile(t, "int shared_by_busbar_test = 1;")
+	if _, err := Open(Spec{Name: "owner", Candidates: []string{owner}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Spec{Name: "user", Candidates: []string{user}}); err == nil {
+		t.Fatal("a library opened without Global gave its symbols to another")
+	}
+	if _, err := Open(Spec{Name: "owner", Candidates: []string{owner}, Global: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(Spec{Name: "user", Candidates: []string{user}}); err != nil {
+		t.Errorf("after Global: %v", err)
+	}
+}
+
+func TestBuildID(t *testing.T) {
+	without := compile(t, "int x;", "-Wl,--build-id=none")
+	for _, path := range []string{without, "/nowhere", os.DevNull, "/proc/self/maps"} {
+		if id := BuildID(path); id != "" {
+			t.Errorf("%s: build id %q", path, id)
+		}
+	}
+}
+
+func TestBuildIDOfBrokenNotes(t *testing.T) {
+	f := &elf.File{FileHeader: elf.FileHeader{ByteOrder: binary.LittleEndian}}
+	note := func(nameSize, size, kind uint32, rest string) []byte {
+		b := binary.LittleEndian.AppendUint32(nil, nameSize)
+		b = binary.LittleEndian.AppendUint32(b, size)
+		return append(binary.LittleEndian.AppendUint32(b, kind), rest...)
+	}
+	other := note(4, 2, 1, "GNU\x00ab\x00\x00")
+	for _, c := range []struct {
+		notes []byte
+		want  string
+	}{
+		{nil, ""},
+		{note(4, 2, 3, "GNU\x00\x01\xff\x00\x00"), "01ff"},
+		{append(other, note(4, 2, 3, "GNU\x00\x01\xff\x00\x00")...), "01ff"},
+		{note(4, 200, 3, "GNU\x00\x01\xff"), ""},
+		{note(0xffffffff, 2, 3, "GNU\x00"), ""},
+		{note(4, 2, 3, "GNX\x00\x01\xff\x00\x00"), ""},
+	} {
+		if id := gnuBuildID(c.notes, f); id != c.want {
+			t.Errorf("%q: %q, want %q", c.notes, id, c.want)
+		}
+	}
+}
