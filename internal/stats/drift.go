@@ -18,11 +18,15 @@ func drift(x []float64, median float64) (change float64, found bool) {
 		return 0, false
 	}
 	first, last := x[:third], x[len(x)-third:]
-	signs := make([]float64, 0, len(x))
+	residuals := make([]float64, 0, len(x))
 	for _, part := range [][]float64{first, x[third : len(x)-third], last} {
-		signs = appendSigns(signs, part, Median(part))
+		m := Median(part)
+		for _, v := range part {
+			residuals = append(residuals, v-m)
+		}
 	}
-	batch, _ := correlationBatch(signs)
+	var w workspace
+	batch, _ := w.independentBatch(residuals, sortedCopy(residuals))
 	if third/batch < minDriftBatches {
 		return 0, false
 	}
@@ -30,7 +34,6 @@ func drift(x []float64, median float64) (change float64, found bool) {
 	if change < minDrift && change > -minDrift {
 		return 0, false
 	}
-	var w workspace
 	a, b := w.batchMedians(nil, first, batch), w.batchMedians(nil, last, batch)
 	slices.Sort(a)
 	slices.Sort(b)

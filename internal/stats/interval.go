@@ -94,19 +94,18 @@ type interval struct {
 }
 
 // workspace holds what computing an interval needs, so that looking again allocates nothing.
-type workspace struct{ signs, medians, batch []float64 }
+type workspace struct{ blocks, medians, batch []float64 }
 
 // interval returns the interval of the median of x, in time order and not empty; sorted is x sorted.
 //
 // Samples that resemble their neighbours carry less than they seem to: for AR(1) with 0.7 order statistics of the
-// samples cover 69 % where they claim 95 %. Such a series is cut into batches of correlationBatch samples, whose
+// samples cover 69 % where they claim 95 %. Such a series is cut into batches of independentBatch samples, whose
 // medians are nearly independent, and the order statistics are theirs. The batch is odd: the median of an odd number
 // of independent samples falls below the true median exactly every other time, so batching where none was needed
 // makes the interval wider but not wrong.
 func (w *workspace) interval(x, sorted []float64) interval {
 	median := quantile(sorted, 0.5)
-	w.signs = appendSigns(w.signs[:0], x, median)
-	batch, autoCorr := correlationBatch(w.signs)
+	batch, autoCorr := w.independentBatch(x, sorted)
 	iv := interval{batch: batch, autoCorr: autoCorr}
 	if most := odd(len(x) / minBatches); batch > most {
 		iv.batch, iv.correlated, iv.wanted = most, true, batch*minBatches

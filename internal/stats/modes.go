@@ -1,38 +1,63 @@
 package stats
 
+import "math"
+
 const (
 	minForModes  = 20
-	minModeShare = 0.10 // of the samples; fewer are a tail, and outliers
-	minModeGap   = 1.0  // empty space between the modes over their own halves that face it
-	minModeRatio = 1.2  // below, two ticks of a coarse clock would be two modes
+	minModeShare = 0.10 // of the samples; fewer are outliers
+	minModeRatio = 1.2  // between the medians of the modes
+	minModeGap   = 0.5  // empty space over the width of what faces it on both sides
+	chanceOfGap  = 5e-4 // that one cut through one population shows such a gap
 )
 
-// bimodal looks for two populations and reports the clearest pair. Samples are sorted.
+// bimodal looks for two populations in sorted samples and reports the pair furthest apart.
 //
-// Every split in two parts of at least minModeShare is weighed by the space from the lower part's 90th percentile to
-// the upper part's 10th, over the width of the halves that face each other (50th to 90th percentile below, 10th to
-// 50th above). Where one population is cut in two this is about 0.1 to 0.3, wherever the cut and however long the tail;
-// two normal modes reach 1 when their centres are 5 standard deviations apart. Stray samples in the gap or far above do not count.
+// At every cut that leaves each part its minModeShare, the gap is set against the facing width: the span of the
+// nearest 80 % of the smaller part, plus that of as many samples on the other side. A twentieth of the smaller part may
+// stray into the gap from either side. So a long tail is judged by its own spacing: within one population of locally
+// even density the gap is about an eighth of the facing width. In few samples it can be larger by chance. One
+// exponential spacing exceeds c times the sum of k others with probability (1+c)^−k, which sets the wanted ratio there.
 func bimodal(sorted []float64) (modes [2]Mode, found bool) {
 	n := len(sorted)
 	if n < minForModes {
 		return modes, false
 	}
-	best := 0.0
+	tick := resolution(sorted)
+	widest := 0.0
 	least := max(3, int(minModeShare*float64(n)))
 	for cut := least; cut <= n-least; cut++ {
-		lower, upper := sorted[:cut], sorted[cut:]
-		a, b := quantile(lower, 0.5), quantile(upper, 0.5)
-		gap := quantile(upper, 0.1) - quantile(lower, 0.9)
-		if gap <= best || b < minModeRatio*a {
+		smaller := min(cut, n-cut)
+		stray := smaller / 20
+		reach := (4*(smaller-stray-1) + 4) / 5 // 80 %, rounded up
+		upper, lower := cut+stray, cut-1-stray
+		gap := sorted[upper] - sorted[lower] - tick
+		if gap <= widest {
 			continue
 		}
-		if facing := (b - a) - gap; gap >= minModeGap*facing {
-			best = gap
-			share := float64(cut) / float64(n)
-			modes = [2]Mode{{At: a, Share: share}, {At: b, Share: 1 - share}}
-			found = true
+		facing := sorted[upper+reach] - sorted[upper] + sorted[lower] - sorted[lower-reach] + tick
+		wanted := max(minModeGap, math.Pow(chanceOfGap, -1/float64(2*reach))-1)
+		a, b := quantile(sorted[:cut], 0.5), quantile(sorted[cut:], 0.5)
+		if gap < wanted*facing || b-a < (minModeRatio-1)*math.Abs(a) {
+			continue
 		}
+		widest, found = gap, true
+		share := float64(cut) / float64(n)
+		modes = [2]Mode{{At: a, Share: share}, {At: b, Share: 1 - share}}
 	}
 	return modes, found
+}
+
+// resolution is the smallest difference between two distinct samples: the tick of a coarse clock, which leaves gaps
+// between all values, and next to nothing otherwise. With two distinct values there is nothing to tell a tick by: 0.
+func resolution(sorted []float64) float64 {
+	tick, steps := math.Inf(1), 0
+	for i := 1; i < len(sorted); i++ {
+		if d := sorted[i] - sorted[i-1]; d > 0 {
+			tick, steps = min(tick, d), steps+1
+		}
+	}
+	if steps < 2 {
+		return 0
+	}
+	return tick
 }

@@ -37,13 +37,19 @@ func between(a, b, f float64) float64 {
 	return min(a+(b-a)*f, b)
 }
 
-// outliers counts the samples outside [Q1 − 1.5 IQR, Q3 + 1.5 IQR] (Tukey, Exploratory Data Analysis, 1977).
-func outliers(sorted []float64) int {
+// fences are Q1 − 1.5 IQR and Q3 + 1.5 IQR (Tukey, Exploratory Data Analysis, 1977).
+func fences(sorted []float64) (low, high float64) {
 	q1, q3 := quantile(sorted, 0.25), quantile(sorted, 0.75)
 	reach := 1.5 * (q3 - q1)
-	below, _ := slices.BinarySearch(sorted, q1-reach)
-	above, _ := slices.BinarySearch(sorted, math.Nextafter(q3+reach, math.Inf(1)))
-	return below + len(sorted) - above
+	return q1 - reach, q3 + reach
+}
+
+// outliers counts the samples outside the fences.
+func outliers(sorted []float64) int {
+	low, high := fences(sorted)
+	below, _ := slices.BinarySearch(sorted, low)
+	within, _ := slices.BinarySearch(sorted, math.Nextafter(high, math.Inf(1)))
+	return below + len(sorted) - within
 }
 
 func mean(x []float64) float64 {

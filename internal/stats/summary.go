@@ -26,7 +26,7 @@ type Summary struct {
 	P99 float64 // 0 below MinForP99 samples
 
 	Outliers  int     // samples outside Tukey's fences; counted, never dropped
-	AutoCorr  float64 // lag-1 correlation of the sign of x − median, −1 to 1
+	AutoCorr  float64 // lag-1 correlation, outliers pulled in to Tukey's fences; −1 to 1
 	BatchSize int     // samples per batch of Lo and Hi; 1 when samples are treated as independent
 
 	Warnings []Warning
