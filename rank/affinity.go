@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// affinity is the list of CPUs that this process may use, as Linux writes it ("0-3,8"), and how many they are. Unknown
+// is "" and 0. Rank 0's main thread is meant, before any library has bound its own threads.
+func affinity(root string) (list string, count int) {
+	list = field(readText(root, "proc/self/status"), "Cpus_allowed_list")
+	cpus, err := parseCPUs(list)
+	if err != nil {
+		return "", 0
+	}
+	return list, len(cpus)
+}
+
+// parseCPUs reads a list of CPUs or NUMA nodes in Linux's manner: "0-3,8", "" for none. The result is sorted.
+func parseCPUs(list string) ([]int, error) {
+	var cpus []int
+	for part := range strings.SplitSeq(strings.TrimSpace(list), ",") {
+		if part == "" {
+			continue
+		}
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		a, err1 := strconv.Atoi(from)
+		b, err2 := strconv.Atoi(to)
+		if err1 != nil || err2 != nil || a < 0 || b < a || b > 1<<20 {
+			return nil, fmt.Errorf("%q is no list of CPUs such as 0-3,8", list)
+		}
+		for ; a <= b; a++ {
+			cpus = append(cpus, a)
+		}
+	}
+	slices.Sort(cpus)
+	return slices.Compact(cpus), nil
+}
+
+// formatCPUs writes a sorted list of CPUs the way parseCPUs reads it.
+func formatCPUs(cpus []int) string {
+	var parts []string
+	for i := 0; i < len(cpus); {
+		j := i
+		for j+1 < len(cpus) && cpus[j+1] == cpus[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(cpus[i])
+		if j > i {
+			part += "-" + strconv.Itoa(cpus[j])
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+// cpuQuota is the number of CPUs' worth of time that the cgroups grant (docker --cpus, Kubernetes' limits), which no
+// affinity shows; 0 where there is no limit.
+func cpuQuota(root string) float64 {
+	quota := 0.0
+	for _, level := range cgroupLevels(root, "cpu") {
+		var limit, period int64
+		if level.v2 {
+			words := strings.Fields(readText(level.dir, "cpu.max"))
+			if len(words) != 2 || words[0] == "max" {
+				continue
+			}
+			limit, _ = strconv.ParseInt(words[0], 10, 64)
+			period, _ = strconv.ParseInt(words[1], 10, 64)
+		} else {
+			limit, _ = readNumber(level.dir, "cpu.cfs_quota_us")
+			period, _ = readNumber(level.dir, "cpu.cfs_period_us")
+		}
+		if limit <= 0 || period <= 0 {
+			continue
+		}
+		if q := float64(limit) / float64(period); quota == 0 || q < quota {
+			quota = q
+		}
+	}
+	return quota
+}
+
+// place is where a rank may run.
+type place struct {
+	Rank  int
+	Host  string
+	CPUs  string  // "0-3,8"; "" if unknown
+	Quota float64 // CPUs' worth of time, 0 without a limit
+}
+
+// oversubscribed is a warning for each host (the first few) on which ranks must share cores. Ranks that are bound to
+// overlapping sets are found as well as hosts with more ranks than cores.
+func oversubscribed(places []place) []string {
+	var hosts []string
+	byHost := map[string][]place{}
+	for _, p := range places {
+		if byHost[p.Host] == nil {
+			hosts = append(hosts, p.Host)
+		}
+		byHost[p.Host] = append(byHost[p.Host], p)
+	}
+	const most = 3
+	var warnings []string
+	more := 0
+	for _, host := range hosts {
+		ranks, cores, why := crowd(byHost[host])
+		switch {
+		case ranks == 0:
+		case len(warnings) == most:
+			more++
+		default:
+			warnings = append(warnings, fmt.Sprintf(
+				"oversubscribed: %d ranks share %s on %s%s: figures say nothing about speed", ranks, plural(cores, "core"), host, why))
+		}
+	}
+	if more > 0 {
+		warnings = append(warnings, fmt.Sprintf("oversubscribed: so are %s more", plural(more, "host")))
+	}
+	return warnings
+}
+
+// crowd finds the largest group of a host's ranks that has fewer cores than members: all ranks whose set of cores lies
+// within one that some rank has, or within all sets together. 0 ranks if there is none.
+func crowd(ranks []place) (members, cores int, why string) {
+	var sets [][]int
+	union := []int{}
+	quota := math.Inf(1)
+	for _, p := range ranks {
+		cpus, err := parseCPUs(p.CPUs)
+		if err != nil || len(cpus) == 0 {
+			return 0, 0, ""
+		}
+		sets = append(sets, cpus)
+		union = append(union, cpus...)
+		if p.Quota > 0 {
+			quota = min(quota, p.Quota)
+		}
+	}
+	slices.Sort(union)
+	union = slices.Compact(union)
+	if n := max(1, int(math.Ceil(quota-0.01))); quota < float64(len(union)) && len(ranks) > n {
+		return len(ranks), n, fmt.Sprintf(" (a cgroup grants %.3g CPUs of time)", quota)
+	}
+	seen := map[string]bool{}
+	for _, set := range append([][]int{union}, sets...) {
+		key := formatCPUs(set)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		n := 0
+		for _, s := range sets {
+			if within(s, set) {
+				n++
+			}
+		}
+		if n > len(set) && n > members {
+			members, cores, why = n, len(set), ""
+			if len(set) < len(union) {
+				why = fmt.Sprintf(" (bound to CPUs %s)", key)
+			}
+		}
+	}
+	return members, cores, why
+}
+
+// within reports whether every element of a is in b; both are sorted.
+func within(a, b []int) bool {
+	for _, x := range a {
+		if _, ok := slices.BinarySearch(b, x); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

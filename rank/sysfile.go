@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Facts of the machine are read below a root folder, "/" outside tests. What cannot be read is unknown, never an error:
+// a benchmark must run where /sys is hidden.
+
+// readText is the trimmed text of a small file, "" if it cannot be read.
+func readText(root string, path ...string) string {
+	b, err := os.ReadFile(filepath.Join(append([]string{root}, path...)...))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// readNumber is the number in a small file; false if there is none ("max", no such file).
+func readNumber(root string, path ...string) (int64, bool) {
+	n, err := strconv.ParseInt(readText(root, path...), 10, 64)
+	return n, err == nil
+}
+
+// field is the value of the first line "key: value" or "key value" of a text, "" if there is none.
+func field(text, key string) string {
+	for line := range strings.Lines(text) {
+		rest, ok := strings.CutPrefix(strings.TrimSpace(line), key)
+		if !ok || rest == "" {
+			continue
+		}
+		value := strings.TrimLeft(rest, " \t")
+		if after, colon := strings.CutPrefix(value, ":"); colon {
+			return strings.TrimSpace(after)
+		}
+		if value != rest && !strings.Contains(line, ":") {
+			return value
+		}
+	}
+	return ""
+}
+
+// kilobytes turns "24684084 kB" of /proc into bytes; false if it is not such a value.
+func kilobytes(s string) (int64, bool) {
+	n, err := strconv.ParseInt(strings.TrimSuffix(s, " kB"), 10, 64)
+	return n << 10, err == nil
+}
