@@ -1,0 +1,76 @@
+package sweeps
+
+import (
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// key is one key of the YAML: how its value gets into a sweep (run keys) or into a part (plan keys).
+type key struct {
+	name string
+	read func(p *parser, s *Sweep, part *Part, v *yaml.Node)
+}
+
+// planKeys make points; they may stand at the top level and in parts.
+var planKeys = []key{
+	{"collectives", func(p *parser, _ *Sweep, t *Part, v *yaml.Node) { t.Collectives = list(p, v, ParseCollectives) }},
+	{"sizes", func(p *parser, _ *Sweep, t *Part, v *yaml.Node) { t.Sizes = p.sizes(v, false) }},
+	{"elements", func(p *parser, _ *Sweep, t *Part, v *yaml.Node) { t.Sizes = p.sizes(v, true) }},
+	{"types", func(p *parser, _ *Sweep, t *Part, v *yaml.Node) { t.Types = list(p, v, ParseTypes) }},
+	{"ops", func(p *parser, _ *Sweep, t *Part, v *yaml.Node) { t.Ops = list(p, v, ParseOps) }},
+	{"roots", func(p *parser, _ *Sweep, t *Part, v *yaml.Node) { t.Roots = list(p, v, ParseRoots) }},
+	{"placement", func(p *parser, _ *Sweep, t *Part, v *yaml.Node) { t.Placements = list(p, v, ParsePlacements) }},
+	{"mode", func(p *parser, _ *Sweep, t *Part, v *yaml.Node) { t.Modes = list(p, v, ParseModes) }},
+}
+
+// runKeys hold for a whole run, so they stand at the top level only.
+var runKeys = []key{
+	{"worlds", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Worlds = list(p, v, ParseWorlds) }},
+	{"precision", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Precision = one(p, v, ParsePercent) }},
+	{"budget", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Budget = one(p, v, parseBudget) }},
+	{"iterations", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Iterations = one(p, v, wholeNumber("iterations", 0)) }},
+	{"warmup", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Warmup = one(p, v, wholeNumber("warmup", 0)) }},
+	{"check", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Check = one(p, v, wholeNumber("check", 0)) }},
+	{"aggregate", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Aggregate = one(p, v, wholeNumber("aggregate", 1)) }},
+	{"time_limit", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.TimeLimit = one(p, v, ParseDuration) }},
+}
+
+// The keys that shape the file itself.
+const (
+	descriptionKey = "description"
+	partsKey       = "parts"
+)
+
+// rangeKeys are the keys of a range of sizes or elements.
+var rangeKeys = []string{"begin", "end", "factor", "step"}
+
+// otherSpellings are keys as people type them.
+var otherSpellings = map[string]string{"warm-up": "warmup", "warm_up": "warmup", "time-limit": "time_limit"}
+
+func keyNames(tables ...[]key) []string {
+	var names []string
+	for _, t := range tables {
+		for _, k := range t {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
+
+func find(table []key, name string) *key {
+	for i := range table {
+		if table[i].name == name {
+			return &table[i]
+		}
+	}
+	return nil
+}
+
+func parseBudget(s string) (time.Duration, error) {
+	d, err := ParseDuration(s)
+	if err != nil {
+		return 0, err
+	}
+	return d, checkBudget(d)
+}

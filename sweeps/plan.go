@@ -1,0 +1,117 @@
+package sweeps
+
+import (
+	"fmt"
+	"slices"
+
+	"busbar/internal/coll"
+)
+
+// Plan lists the cases for a world of so many ranks, in measuring order: by part, collective, type, operation, root,
+// size, placement, mode; what several parts ask for is planned once. places says which placements the backend has for a
+// collective: one that it lacks is planned as the first that it has, once; where it has none, or places is nil, all
+// stay as asked. Cases too small for the world and type (Count 0) stay in the plan. It is an error when a root is
+// outside the world, when elements overflow, or when there are more than a million cases.
+func (s *Sweep) Plan(world int, places func(coll.Collective) []coll.Placement) ([]coll.Case, error) {
+	if world < 1 {
+		return nil, fmt.Errorf("a world of %d ranks: want 1 or more", world)
+	}
+	p := planner{world: world, places: places, seen: map[coll.Case]bool{}}
+	for _, part := range s.Parts {
+		for _, c := range part.Collectives {
+			roots, err := part.rootsOf(c, world)
+			if err != nil {
+				return nil, err
+			}
+			for _, t := range part.Types {
+				for _, op := range part.opsOf(c) {
+					for _, root := range roots {
+						if err := p.add(&part, coll.Case{Collective: c, Type: t, Op: op, Root: root, World: world}); err != nil {
+							return nil, err
+						}
+					}
+				}
+			}
+		}
+	}
+	return p.cases, nil
+}
+
+type planner struct {
+	world  int
+	places func(coll.Collective) []coll.Placement
+	cases  []coll.Case
+	seen   map[coll.Case]bool
+}
+
+// add plans every size, placement and mode of one collective, type, operation and root.
+func (p *planner) add(part *Part, c coll.Case) error {
+	placements := part.Placements
+	if p.places != nil {
+		placements = available(placements, p.places(c.Collective))
+	}
+	for n := range part.Sizes.All() {
+		sized := c.WithSize(n)
+		if part.Sizes.Elements {
+			var err error
+			if sized, err = c.WithElements(n); err != nil {
+				return fmt.Errorf("%s (elements: %s): %w", c.Collective, originOf(part.origins, "elements"), err)
+			}
+		}
+		for _, sized.Placement = range placements {
+			for _, sized.Mode = range part.Modes {
+				if p.seen[sized] {
+					continue
+				}
+				if len(p.cases) == maxPoints {
+					return fmt.Errorf("the plan has more than %d cases; ask for fewer sizes, roots or types", maxPoints)
+				}
+				p.seen[sized] = true
+				p.cases = append(p.cases, sized)
+			}
+		}
+	}
+	return nil
+}
+
+// available replaces the placements that a backend lacks by the first that it has.
+func available(wanted, has []coll.Placement) []coll.Placement {
+	if len(has) == 0 {
+		return wanted
+	}
+	var all []coll.Placement
+	for _, w := range wanted {
+		if !slices.Contains(has, w) {
+			w = has[0]
+		}
+		all = appendNew(all, []coll.Placement{w})
+	}
+	return all
+}
+
+func (p *Part) opsOf(c coll.Collective) []coll.RedOp {
+	if c.Reduces() {
+		return p.Ops
+	}
+	return []coll.RedOp{0}
+}
+
+func (p *Part) rootsOf(c coll.Collective, world int) ([]int, error) {
+	if !c.Rooted() {
+		return []int{-1}, nil
+	}
+	var roots []int
+	for _, r := range p.Roots {
+		if r >= world {
+			return nil, fmt.Errorf("root %d (%s) is outside a world of %d: want 0 to %d, or all", r, originOf(p.origins, "roots"), world, world-1)
+		}
+		if r != EveryRoot {
+			roots = appendNew(roots, []int{r})
+			continue
+		}
+		for every := range world {
+			roots = appendNew(roots, []int{every})
+		}
+	}
+	return roots, nil
+}

@@ -1,0 +1,168 @@
+// Package sweeps turns a sweep, written in YAML or by flags, into a plan: the cases to measure, in order.
+//
+// The sweeps that come with the tool are the *.yaml files of this folder, embedded in the binary. The package knows no
+// backend and measures nothing; docs/sweeps.md is its manual.
+package sweeps
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"busbar/internal/coll"
+)
+
+//go:embed *.yaml
+var embedded embed.FS
+
+// Sweep is what to measure and how long to take over it.
+type Sweep struct {
+	Name        string // quick, profile, …; the file's name without its suffix; "default"
+	Description string
+	Source      string // the YAML text as read; empty for Default
+	Parts       []Part // measured one after another
+	Worlds      []int  // sub-worlds in ranks, in the order listed; empty: the whole launch
+	Options
+	origins map[string]string // of Worlds and Options; a key that is missing has its default
+}
+
+// Part is one block of a sweep: every combination of what it lists is a point.
+type Part struct {
+	Collectives []coll.Collective
+	Sizes       Sizes
+	Types       []coll.DataType
+	Ops         []coll.RedOp // used by the collectives that reduce
+	Roots       []int        // used by the rooted collectives; EveryRoot is every rank
+	Placements  []coll.Placement
+	Modes       []coll.Mode
+	origins     map[string]string // a key that is missing has its default
+}
+
+// EveryRoot in a list of roots stands for every rank of the world.
+const EveryRoot = -1
+
+// Options is how each case of a sweep is measured.
+type Options struct {
+	Precision  float64       // wanted half width of the median's 95 % interval, relative to the median
+	Budget     time.Duration // the longest that one case may take
+	Iterations int           // operations a case; 0: as many as Precision needs
+	Warmup     int           // untimed operations before each case
+	Check      int           // rounds of checking the data; 0: off
+	Aggregate  int           // operations issued together
+	TimeLimit  time.Duration // of the whole run; 0: none
+}
+
+// Default is the sweep that flags change when no sweep is named: all_reduce of float32 with sum, out of place, in
+// throughput mode, from 8 B to 32 MiB doubling.
+func Default() *Sweep {
+	return &Sweep{
+		Name: "default",
+		Parts: []Part{{
+			Collectives: []coll.Collective{coll.AllReduce},
+			Sizes:       Sizes{Begin: 8, End: 32 << 20, Factor: 2},
+			Types:       []coll.DataType{coll.Float32},
+			Ops:         []coll.RedOp{coll.Sum},
+			Roots:       []int{0},
+			Placements:  []coll.Placement{coll.OutOfPlace},
+			Modes:       []coll.Mode{coll.Throughput},
+			origins:     map[string]string{},
+		}},
+		Options: Options{Precision: 0.02, Budget: 10 * time.Second, Warmup: 5, Check: 1, Aggregate: 1},
+		origins: map[string]string{},
+	}
+}
+
+// Names lists the sweeps that come with the tool, in alphabetical order.
+func Names() []string {
+	files, _ := fs.Glob(embedded, "*.yaml") // the pattern is well formed, and nothing else fails
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(f, ".yaml")
+	}
+	return files
+}
+
+// Read finds a sweep by its name or, when it has a path separator, a .yaml or .yml suffix or is an existing file, by
+// its path. It returns the name of the file, as Parse wants it, and its text. An unknown name is a
+// *coll.UnknownWordError; what a file can fail with is a *fs.PathError.
+func Read(nameOrPath string) (file string, text []byte, err error) {
+	if slices.Contains(Names(), nameOrPath) {
+		file = nameOrPath + ".yaml"
+		text, err = embedded.ReadFile(file)
+		return file, text, err
+	}
+	text, err = os.ReadFile(nameOrPath)
+	if err == nil {
+		return nameOrPath, text, nil
+	}
+	named := sweepName(nameOrPath)
+	switch {
+	case !strings.ContainsRune(nameOrPath, filepath.Separator) && named == nameOrPath:
+		return "", nil, fmt.Errorf("%w; a file of your own is named by its path, such as ./my.yaml", coll.Unknown("sweep", nameOrPath, Names()))
+	case errors.Is(err, fs.ErrNotExist) && slices.Contains(Names(), named):
+		return "", nil, fmt.Errorf("sweep file: %w; the sweep that comes with the tool is called %q", err, named)
+	}
+	return "", nil, fmt.Errorf("sweep file: %w", err)
+}
+
+// Load is Read and Parse.
+func Load(nameOrPath string) (*Sweep, error) {
+	file, text, err := Read(nameOrPath)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, text)
+}
+
+// Origins says for each key where its value came from: "quick.yaml:7", "flag --datatype", or "default". Where parts of
+// a sweep differ, the keys are "part 1 sizes", "part 2 sizes", ….
+func (s *Sweep) Origins() map[string]string {
+	all := map[string]string{}
+	for _, k := range runKeys {
+		all[k.name] = originOf(s.origins, k.name)
+	}
+	for _, k := range planKeys {
+		same := true
+		where := make([]string, len(s.Parts))
+		for i, p := range s.Parts {
+			if (k.name == "elements") == p.Sizes.Elements || (k.name != "sizes" && k.name != "elements") {
+				where[i] = originOf(p.origins, k.name)
+			}
+			same = same && where[i] == where[0]
+		}
+		for i, w := range where {
+			switch {
+			case w == "":
+			case same:
+				all[k.name] = w
+			default:
+				all[fmt.Sprintf("part %d %s", i+1, k.name)] = w
+			}
+		}
+	}
+	return all
+}
+
+func originOf(origins map[string]string, key string) string {
+	if where, ok := origins[key]; ok {
+		return where
+	}
+	return "default"
+}
+
+// clone is a part whose origins can be changed; lists are replaced as a whole, never changed in place.
+func (p Part) clone() Part {
+	p.origins = maps.Clone(p.origins)
+	return p
+}
+
+func sweepName(file string) string {
+	base := filepath.Base(file)
+	return strings.TrimSuffix(strings.TrimSuffix(base, ".yaml"), ".yml")
+}

@@ -1,0 +1,170 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"busbar/internal/coll"
+)
+
+// Words reads a comma-separated list, each word with parse, and drops what is repeated. The errors are those of parse,
+// and one for a list without words.
+func Words[T comparable](list string, parse func(string) ([]T, error)) ([]T, error) {
+	var all []T
+	for word := range strings.SplitSeq(list, ",") {
+		if strings.TrimSpace(word) == "" {
+			return nil, fmt.Errorf("the list %q has an empty entry", list)
+		}
+		values, err := parse(word)
+		if err != nil {
+			return nil, err
+		}
+		all = appendNew(all, values)
+	}
+	return all, nil
+}
+
+func appendNew[T comparable](to, values []T) []T {
+	for _, v := range values {
+		if !slices.Contains(to, v) {
+			to = append(to, v)
+		}
+	}
+	return to
+}
+
+// ParseCollectives reads the name of a collective; "all" is every one.
+func ParseCollectives(word string) ([]coll.Collective, error) {
+	return wordOr(word, "all", coll.Collectives(), coll.ParseCollective)
+}
+
+// ParseTypes reads the name of a data type; "all" is every one.
+func ParseTypes(word string) ([]coll.DataType, error) {
+	return wordOr(word, "all", coll.DataTypes(), coll.ParseDataType)
+}
+
+// ParseOps reads the name of a reduction operation; "all" is every one.
+func ParseOps(word string) ([]coll.RedOp, error) {
+	ops, err := wordOr(word, "all", coll.RedOps(), coll.ParseRedOp)
+	if err == nil && ops[0] == 0 {
+		names := make([]string, 0, len(coll.RedOps()))
+		for _, op := range coll.RedOps() {
+			names = append(names, op.String())
+		}
+		return nil, coll.Unknown("reduction operation", word, names)
+	}
+	return ops, err
+}
+
+// ParsePlacements reads out, in or both.
+func ParsePlacements(word string) ([]coll.Placement, error) {
+	return wordOr(word, "both", []coll.Placement{coll.OutOfPlace, coll.InPlace}, coll.ParsePlacement)
+}
+
+// ParseModes reads throughput, latency or both.
+func ParseModes(word string) ([]coll.Mode, error) {
+	return wordOr(word, "both", []coll.Mode{coll.Throughput, coll.Latency}, coll.ParseMode)
+}
+
+func wordOr[T any](word, several string, all []T, parse func(string) (T, error)) ([]T, error) {
+	if strings.EqualFold(strings.TrimSpace(word), several) {
+		return all, nil
+	}
+	v, err := parse(word)
+	if err != nil {
+		return nil, err
+	}
+	return []T{v}, nil
+}
+
+// ParseRoots reads the number of a rank; "all" and -1 are EveryRoot.
+func ParseRoots(word string) ([]int, error) {
+	return wordOr(word, "all", []int{EveryRoot}, wholeNumber("root", EveryRoot))
+}
+
+// ParseWorlds reads a number of ranks.
+func ParseWorlds(word string) ([]int, error) {
+	n, err := wholeNumber("world", 1)(word)
+	return []int{n}, err
+}
+
+// ParseElements reads a number of elements with K, M or G as powers of 1024: "4M".
+func ParseElements(word string) ([]int64, error) {
+	if strings.ContainsAny(word, "bB") {
+		return nil, fmt.Errorf("%q is a size in bytes; want a number of elements, such as 4M", word)
+	}
+	n, err := parseBytes(word)
+	if err != nil {
+		return nil, fmt.Errorf("elements: %w", err)
+	}
+	return []int64{n}, nil
+}
+
+func parseBytes(word string) (int64, error) {
+	n, err := coll.ParseSize(word)
+	if err == nil && n < 1 {
+		err = fmt.Errorf("size %q: want 1 or more", word)
+	}
+	return n, err
+}
+
+// wholeNumber reads a number that is at least lowest; what names it in errors.
+func wholeNumber(what string, lowest int) func(string) (int, error) {
+	return func(word string) (int, error) {
+		n, err := strconv.ParseInt(strings.TrimSpace(word), 10, 32)
+		if err != nil {
+			return 0, fmt.Errorf("%s %q: want a whole number", what, word)
+		}
+		if n < int64(lowest) {
+			return 0, fmt.Errorf("%s %d: want %d or more", what, n, lowest)
+		}
+		return int(n), nil
+	}
+}
+
+// ParsePercent reads "2%" or "0.02" and returns the ratio, which must lie between 0 and 1, ends excluded.
+func ParsePercent(s string) (float64, error) {
+	text, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q: want a percentage such as 2%%, or the ratio 0.02", s)
+	}
+	if percent {
+		v /= 100
+	}
+	return v, checkRatio(v)
+}
+
+func checkRatio(v float64) error {
+	if v > 0 && v < 1 {
+		return nil
+	}
+	if v >= 1 && v < 100 {
+		return fmt.Errorf("%g is %g %%: want less than 100 %%; did you mean %g%%?", v, 100*v, v)
+	}
+	return fmt.Errorf("%g: want more than 0 and less than 1 (100 %%)", v)
+}
+
+// ParseDuration reads "10s", "5m", "1h30m", "250ms", or a plain number of seconds. The result is never negative.
+func ParseDuration(s string) (time.Duration, error) {
+	text := strings.TrimSpace(s)
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		seconds, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%q: want a duration such as 10s, 5m or 250ms, or a number of seconds", s)
+		}
+		if math.IsNaN(seconds) || math.Abs(seconds) > math.MaxInt64/1e9 {
+			return 0, fmt.Errorf("%q: the duration is out of range", s)
+		}
+		d = time.Duration(seconds * 1e9)
+	}
+	if d < 0 {
+		return 0, fmt.Errorf("%q: want a duration of 0 or more", s)
+	}
+	return d, nil
+}
