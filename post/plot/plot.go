@@ -1,0 +1,56 @@
+// Package plot draws results: bandwidth and time against size, collectives side by side, and scaling over worlds.
+//
+// Figures chooses what is worth a picture, a Figure holds its curves and words, and WritePNG and WriteSVG draw it.
+// The package reads no files and does no statistics of its own beyond median and range over launches.
+package plot
+
+import (
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// Point is one measured time (status ok) and the run that it belongs to.
+type Point struct {
+	Run  *result.Run
+	Case coll.Case
+	Time result.Time
+}
+
+// Figure is one picture: curves over a pair of axes, and the words around them.
+type Figure struct {
+	Name      string // file name without extension
+	Title     string
+	Subtitle  []string // facts that hold for the whole picture; wrapped to its width
+	Caption   []string // how to read it, under the axes
+	X, Y      Axis
+	Curves    []Curve
+	Rehearsed bool // no device was measured: said loudly
+}
+
+// Axis is one axis of a figure.
+type Axis struct {
+	Label string
+	Unit  Unit
+}
+
+// Unit is what an axis counts; it brings its scale and its ticks.
+type Unit uint8
+
+// The units of axes.
+const (
+	Bytes   Unit = iota + 1 // logarithmic, ticks at powers of two
+	Seconds                 // logarithmic, 1 µs, 10 µs, …
+	GBps                    // 1e9 bytes per second, linear from 0
+	Ranks                   // logarithmic, a tick at each world
+)
+
+// Curve is one series. Style is an index into the palette; a Hollow curve is the lighter twin of the solid one.
+type Curve struct {
+	Label  string
+	Style  int
+	Hollow bool
+	Points []XY
+}
+
+// XY is one point of a curve in the units of the axes; Lo and Hi bound the band, both equal to Y where there is none.
+type XY struct{ X, Y, Lo, Hi float64 }

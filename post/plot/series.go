@@ -1,0 +1,142 @@
+package plot
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// key says what a measured time belongs to, apart from its size, its mode and its launch.
+type key struct {
+	backend, library, variant, device string
+	world, nodes, perNode             int
+
+	collective coll.Collective
+	dataType   coll.DataType
+	op         coll.RedOp
+	root       int
+	placement  coll.Placement
+}
+
+func (p Point) key() key {
+	return key{
+		backend: p.Run.Backend.Name, library: p.Run.Backend.Library, variant: p.Run.Variant, device: p.Run.Device,
+		world: p.Case.World, nodes: p.Run.Nodes, perNode: p.Run.RanksPerNode,
+		collective: p.Case.Collective, dataType: p.Case.Type, op: p.Case.Op, root: p.Case.Root, placement: p.Case.Placement,
+	}
+}
+
+func compareKeys(a, b key) int {
+	return cmp.Or(
+		cmp.Compare(a.collective, b.collective), strings.Compare(a.backend, b.backend), strings.Compare(a.library, b.library),
+		strings.Compare(a.variant, b.variant), strings.Compare(a.device, b.device), cmp.Compare(a.world, b.world),
+		cmp.Compare(a.nodes, b.nodes), cmp.Compare(a.perNode, b.perNode), cmp.Compare(a.dataType, b.dataType),
+		cmp.Compare(a.op, b.op), cmp.Compare(a.root, b.root), cmp.Compare(a.placement, b.placement),
+	)
+}
+
+// series is everything measured for one key in one mode.
+type series struct {
+	key
+	mode  coll.Mode
+	runs  []*result.Run
+	cells []cell // ascending by size
+}
+
+// cell is one size of a series: over launches and cycles the median, and their range where there are several.
+type cell struct {
+	of            coll.Case
+	n             int // records
+	s, lo, hi     float64
+	min, p90, p99 float64
+	max           float64
+}
+
+// collect sorts points into series.
+func collect(points []Point) []series {
+	type id struct {
+		key
+		mode coll.Mode
+	}
+	byID := map[id]map[int64][]Point{}
+	for _, p := range points {
+		if p.Run == nil || p.Time.Seconds <= 0 || p.Case.SizeBytes <= 0 {
+			continue
+		}
+		i := id{p.key(), p.Case.Mode}
+		if byID[i] == nil {
+			byID[i] = map[int64][]Point{}
+		}
+		byID[i][p.Case.SizeBytes] = append(byID[i][p.Case.SizeBytes], p)
+	}
+	var all []series
+	for i, sizes := range byID {
+		s := series{key: i.key, mode: i.mode}
+		for _, size := range slices.Sorted(maps.Keys(sizes)) {
+			s.cells = append(s.cells, newCell(sizes[size]))
+			for _, p := range sizes[size] {
+				if !slices.Contains(s.runs, p.Run) {
+					s.runs = append(s.runs, p.Run)
+				}
+			}
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b series) int { return cmp.Or(compareKeys(a.key, b.key), cmp.Compare(a.mode, b.mode)) })
+	return all
+}
+
+// newCell makes one cell of the records of one size.
+func newCell(points []Point) cell {
+	c := cell{of: points[0].Case, n: len(points)}
+	of := func(f func(result.Time) float64) []float64 {
+		v := make([]float64, len(points))
+		for i, p := range points {
+			v[i] = f(p.Time)
+		}
+		slices.Sort(v)
+		return v
+	}
+	seconds := of(func(t result.Time) float64 { return t.Seconds })
+	c.s, c.lo, c.hi = middle(seconds), seconds[0], seconds[len(seconds)-1]
+	if t := points[0].Time; c.n == 1 && t.Lo > 0 && t.Hi >= t.Lo {
+		c.lo, c.hi = t.Lo, t.Hi
+	}
+	c.min = of(func(t result.Time) float64 { return t.Min })[0]
+	c.p90 = middle(of(func(t result.Time) float64 { return t.P90 }))
+	c.p99 = middle(of(func(t result.Time) float64 { return t.P99 }))
+	c.max = of(func(t result.Time) float64 { return t.Max })[c.n-1]
+	return c
+}
+
+// middle is the median of sorted values.
+func middle(v []float64) float64 {
+	n := len(v)
+	return (v[(n-1)/2] + v[n/2]) / 2
+}
+
+// in keeps the series of one mode.
+func in(mode coll.Mode, all []series) []series {
+	return slices.DeleteFunc(slices.Clone(all), func(s series) bool { return s.mode != mode })
+}
+
+// group splits series by what part makes of their keys, in the order of first appearance.
+func group[K comparable](all []series, part func(key) K) [][]series {
+	index := map[K]int{}
+	var groups [][]series
+	for _, s := range all {
+		k := part(s.key)
+		i, ok := index[k]
+		if !ok {
+			i = len(groups)
+			index[k] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], s)
+	}
+	return groups
+}

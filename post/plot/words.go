@@ -1,0 +1,175 @@
+package plot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+)
+
+// dimensions are the parts of a key in words, in the order in which they are used to tell curves apart.
+var dimensions = []func(key) string{
+	func(k key) string { return k.collective.String() },
+	func(k key) string { return k.backend },
+	func(k key) string { return k.variant },
+	func(k key) string { return plural(k.world, "rank") },
+	func(k key) string { return placementWords(k.placement) },
+	func(k key) string { return k.op.String() },
+	func(k key) string { return rootWords(k.root) },
+	func(k key) string { return k.dataType.String() },
+	func(k key) string { return k.library },
+	shape,
+	func(k key) string { return k.device },
+}
+
+// name puts the dimensions of keys together that tell them apart; nothing where there is one key only.
+func name(keys []key) []string {
+	names := make([]string, len(keys))
+	different := 1
+	for _, words := range dimensions {
+		longer := make([]string, len(keys))
+		seen := map[string]bool{}
+		for i, k := range keys {
+			longer[i] = strings.TrimSpace(names[i] + " " + words(k))
+			seen[longer[i]] = true
+		}
+		if len(seen) > different {
+			names, different = longer, len(seen)
+		}
+	}
+	return names
+}
+
+// facts are the words under a title: what holds for all series of the picture.
+func facts(all []series) []string {
+	var backends, worlds, devices, hosts, types, placements, modes, dates, tools []string
+	for _, s := range all {
+		backends = add(backends, s.backend+" ("+s.library+")")
+		worlds = add(worlds, plural(s.world, "rank")+" on "+shape(s.key))
+		types = add(types, s.dataType.String())
+		placements = add(placements, placementWords(s.placement))
+		modes = add(modes, s.mode.String()+" mode")
+		if s.variant != "" {
+			backends = add(backends, "variant "+s.variant)
+		}
+		if s.op != 0 {
+			types = add(types, s.op.String())
+		}
+		for _, r := range s.runs {
+			devices = add(devices, r.Device)
+			hosts = add(hosts, r.Machine.Host)
+			dates = add(dates, r.Start.UTC().Format("2006-01-02"))
+			tools = add(tools, r.Tool)
+		}
+	}
+	slices.Sort(dates)
+	if len(dates) > 2 {
+		dates = []string{dates[0] + " to " + dates[len(dates)-1]}
+	}
+	var f []string
+	for _, part := range []string{
+		several(backends, "libraries"), several(worlds, "worlds"), several(devices, "kinds of device"),
+		prefixed("host ", several(hosts, "hosts")), strings.Join(types, " "), several(placements, "placements"),
+		several(modes, "modes"), strings.Join(dates, ", "), several(tools, "versions of busbar"),
+	} {
+		if part != "" {
+			f = append(f, part)
+		}
+	}
+	return f
+}
+
+// several joins up to three values and counts more.
+func several(values []string, noun string) string {
+	if len(values) > 3 {
+		return fmt.Sprintf("%d %s", len(values), noun)
+	}
+	return strings.Join(values, ", ")
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}
+
+func add(list []string, s string) []string {
+	if s == "" || slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// shape is how the ranks lie on nodes.
+func shape(k key) string {
+	if k.nodes <= 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes × %d", k.nodes, k.perNode)
+}
+
+func placementWords(p coll.Placement) string {
+	if p == coll.InPlace {
+		return "in-place"
+	}
+	return "out-of-place"
+}
+
+func rootWords(root int) string {
+	if root < 0 {
+		return ""
+	}
+	return fmt.Sprintf("root %d", root)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// caption says what the shaded areas are.
+func caption(all []series) string {
+	most, launches, banded := 1, map[string]bool{}, false
+	for _, s := range all {
+		for _, r := range s.runs {
+			launches[r.Launch] = true
+		}
+		for _, c := range s.cells {
+			most = max(most, c.n)
+			banded = banded || c.hi > c.lo
+		}
+	}
+	switch {
+	case most > 1 && len(launches) > 1:
+		return fmt.Sprintf("Lines: median over up to %d launches. Shaded: their range.", min(most, len(launches)))
+	case most > 1:
+		return fmt.Sprintf("Lines: median over up to %d cycles. Shaded: their range.", most)
+	case banded:
+		return "Shaded: 95 % interval of the median."
+	}
+	return "No interval: the number of iterations was fixed (-n), or the samples are too few for one."
+}
+
+// fileName makes a name of lower-case words for a file.
+func fileName(parts ...string) string {
+	clean := func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_', r == '-', r == '.':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}
+	var words []string
+	for _, p := range parts {
+		if p != "" {
+			words = append(words, strings.Trim(strings.Map(clean, p), "-."))
+		}
+	}
+	return strings.Join(words, "_")
+}
