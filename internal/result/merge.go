@@ -1,50 +1,151 @@
 package result
 
-import "io"
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
 
 // MergeOptions says how runs are put together.
 type MergeOptions struct {
 	IncludeRehearsed bool // let rehearsed runs in beside measured ones
 }
 
-// Dataset is many runs as one stream of rows. Its files are read anew by each of its methods.
+// Dataset is many runs as one stream of rows. Its files are read anew by Each and by each Write method, up to the size
+// that they had when Merge looked at them.
 type Dataset struct {
-	Runs  []*Run
-	notes []Problem
+	files []*source
+	notes []Problem // of Merge
+	late  []Problem // of the last reading
 }
 
-// Row is one point of one run.
+// source is one file of a Dataset.
+type source struct {
+	path string
+	run  *Run
+	size int64
+	drop lineSet // lines that another record stands for
+}
+
+// Row is one point of one run. Both are the callee's to keep; neither is to be changed.
 type Row struct {
 	Run    *Run
 	Record *Record
 }
 
-// RehearsedError says that rehearsed runs lie beside measured ones.
-type RehearsedError struct{ Rehearsed, Measured []string }
-
-func (e *RehearsedError) Error() string { return "" }
-
-// NothingError says that none of the files could be used, and why.
-type NothingError struct{ Problems []Problem }
-
-func (e *NothingError) Error() string { return "" }
-
 // Merge puts runs together: no record twice (by run and number), and along a chain of resumed runs what was measured in
-// the place of what was not. The error is a *RehearsedError or a *NothingError.
-func Merge(paths []string, o MergeOptions) (*Dataset, error) { return nil, nil }
+// the place of what was not. Files that cannot be used are notes; the error is a *RehearsedError, a *NothingError, or of
+// the system.
+func Merge(files []string, o MergeOptions) (*Dataset, error) {
+	d := &Dataset{}
+	for _, path := range files {
+		s, err := openSource(path)
+		if err != nil {
+			d.notes = append(d.notes, asProblem(path, err))
+			continue
+		}
+		d.files = append(d.files, s)
+	}
+	if len(d.files) == 0 {
+		return nil, &NothingError{Problems: d.notes}
+	}
+	// Older runs first, whatever their files are called: the copy that is read first is the one that counts.
+	slices.SortStableFunc(d.files, func(a, b *source) int { return a.run.Start.Compare(b.run.Start) })
+	if err := d.refuseMixture(o); err != nil {
+		return nil, err
+	}
+	d.noteMissing()
+	for _, group := range related(d.files) {
+		if err := d.settle(group); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
 
-// Notes are what a reader of the rows should know: duplicates, interrupted runs, lines that could not be read. They are
-// complete once Each or a Write method has returned.
-func (d *Dataset) Notes() []Problem { return d.notes }
+// asProblem is the error of one file, with its path once.
+func asProblem(path string, err error) Problem {
+	return Problem{Path: path, Text: strings.TrimPrefix(plain(err).Error(), path+": ")}
+}
 
-// Each calls f for every row, in the order of files and records.
-func (d *Dataset) Each(f func(Row) error) error { return nil }
+func openSource(path string) (*source, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	run, err := readHeader(path, newLineReader(f))
+	if err != nil {
+		return nil, err
+	}
+	return &source{path: path, run: run, size: info.Size()}, nil
+}
 
-// WriteCSV writes a line per row under a line of column names; it returns the number of rows.
-func (d *Dataset) WriteCSV(w io.Writer) (int, error) { return 0, nil }
+// refuseMixture is the error of rehearsed figures beside measured ones, unless they were asked for.
+func (d *Dataset) refuseMixture(o MergeOptions) error {
+	e := &RehearsedError{}
+	for _, s := range d.files {
+		if s.run.Rehearse {
+			e.Rehearsed = append(e.Rehearsed, s.path)
+		} else {
+			e.Measured = append(e.Measured, s.path)
+		}
+	}
+	if len(e.Rehearsed) > 0 && len(e.Measured) > 0 && !o.IncludeRehearsed {
+		return e
+	}
+	return nil
+}
 
-// WriteJSONL writes an object per row, with the columns of the CSV as its fields; it returns the number of rows.
-func (d *Dataset) WriteJSONL(w io.Writer) (int, error) { return 0, nil }
+// noteMissing tells which runs are continued here, but not here themselves.
+func (d *Dataset) noteMissing() {
+	here := map[string]bool{}
+	for _, s := range d.files {
+		here[s.run.ID] = true
+	}
+	for _, s := range d.files {
+		for _, id := range s.run.Resumes {
+			if !here[id] {
+				d.note(s.path, "continues run %s, which is not among the files read: its points are missing", id)
+			}
+		}
+	}
+}
 
-// WriteMarkdown writes the rows as a table for people; it returns the number of rows.
-func (d *Dataset) WriteMarkdown(w io.Writer) (int, error) { return 0, nil }
+// Runs are the runs, oldest first, each once.
+func (d *Dataset) Runs() []*Run {
+	var runs []*Run
+	seen := map[string]bool{}
+	for _, s := range d.files {
+		if !seen[s.run.ID] {
+			seen[s.run.ID] = true
+			runs = append(runs, s.run)
+		}
+	}
+	return runs
+}
+
+// Notes are what a reader of the rows should know: files passed over, duplicates, interrupted runs, lines that could not
+// be read. They are complete once Each or a Write method has returned.
+func (d *Dataset) Notes() []Problem { return slices.Concat(d.notes, d.late) }
+
+func (d *Dataset) note(path, format string, args ...any) {
+	d.notes = append(d.notes, Problem{Path: path, Text: fmt.Sprintf(format, args...)})
+}
+
+// lineSet is a set of line numbers.
+type lineSet []uint64
+
+func (s *lineSet) add(n int) {
+	for len(*s) <= n/64 {
+		*s = append(*s, 0)
+	}
+	(*s)[n/64] |= 1 << (n % 64)
+}
+
+func (s lineSet) has(n int) bool { return n/64 < len(s) && s[n/64]&(1<<(n%64)) != 0 }

@@ -1,6 +1,12 @@
 package result
 
-import "busbar/internal/coll"
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"busbar/internal/coll"
+)
 
 // RunKey is what two runs must share for the points of one to count for the other: backend, library and shape of world.
 type RunKey struct {
@@ -12,25 +18,87 @@ type RunKey struct {
 }
 
 // Key is the run's RunKey.
-func (r *Run) Key() RunKey { return RunKey{} }
+func (r *Run) Key() RunKey {
+	return RunKey{
+		Backend: r.Backend.Name, Library: r.Backend.Library, Version: r.Backend.Version, Variant: r.Variant,
+		World: r.World, Nodes: r.Nodes, RanksPerNode: r.RanksPerNode, Device: r.Device, Rehearsed: r.Rehearse,
+	}
+}
 
 // PointKey identifies a point of a sweep: the case with its mode, the backend and the cycle.
 type PointKey struct {
 	coll.Case
 	Backend string
-	Cycle   int // 0 and 1 are the same cycle
+	Cycle   int // at least 1
 }
 
-// Point is the key of a case in a cycle.
-func Point(backend string, c coll.Case, cycle int) PointKey { return PointKey{} }
+// Point is the key of a case in a cycle; cycle 0, of a run that has only one, is 1.
+func Point(backend string, c coll.Case, cycle int) PointKey {
+	return PointKey{Case: c, Backend: backend, Cycle: max(cycle, 1)}
+}
 
 // Past is what earlier runs have measured.
 type Past struct {
-	Problems []Problem
+	Problems []Problem // files and lines that could not be read
+	runs     map[string]*pastRun
 }
 
-// ReadPast reads the runs in files (see Find); those that cannot be read are Problems.
-func ReadPast(files []string) (*Past, error) { return nil, nil }
+type pastRun struct {
+	id    string
+	key   RunKey
+	start time.Time
+	ok    []PointKey
+}
 
-// Done returns the points that are ok in runs of that key, and the IDs of those runs, oldest first.
-func (p *Past) Done(key RunKey) (done map[PointKey]bool, runs []string) { return nil, nil }
+// ReadPast reads the runs in files (see Find). What cannot be read is a problem and its points are measured again.
+func ReadPast(files []string) *Past {
+	p := &Past{runs: map[string]*pastRun{}}
+	for _, path := range files {
+		var ok []PointKey
+		f, err := Scan(path, func(r *Record) error {
+			if r.Status == OK {
+				ok = append(ok, Point("", r.Case, r.Cycle))
+			}
+			return nil
+		})
+		if err != nil {
+			p.Problems = append(p.Problems, asProblem(path, err))
+			continue
+		}
+		p.Problems = append(p.Problems, f.Problems...)
+		p.add(f, ok)
+	}
+	return p
+}
+
+func (p *Past) add(f *File, ok []PointKey) {
+	r := p.runs[f.Run.ID]
+	if r == nil {
+		r = &pastRun{id: f.Run.ID, key: f.Run.Key(), start: f.Run.Start}
+		p.runs[f.Run.ID] = r
+	}
+	for _, k := range ok {
+		k.Backend = f.Run.Backend.Name
+		r.ok = append(r.ok, k)
+	}
+}
+
+// Done returns the points that are ok in runs of that key, and the IDs of those runs, oldest first: what a run that
+// measures the rest writes as its Resumes.
+func (p *Past) Done(key RunKey) (done map[PointKey]bool, runs []string) {
+	done = map[PointKey]bool{}
+	var found []*pastRun
+	for _, r := range p.runs {
+		if r.key == key {
+			found = append(found, r)
+		}
+	}
+	slices.SortFunc(found, func(a, b *pastRun) int { return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.id, b.id)) })
+	for _, r := range found {
+		runs = append(runs, r.id)
+		for _, k := range r.ok {
+			done[k] = true
+		}
+	}
+	return done, runs
+}

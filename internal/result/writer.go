@@ -1,65 +1,274 @@
 package result
 
 import (
-	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
 
 	"github.com/google/uuid"
 )
 
 // NewID returns a UUID of version 7, whose text sorts by time.
-func NewID() string {
-	id, err := uuid.NewV7()
-	if err != nil {
-		panic(fmt.Sprintf("result: no randomness for a UUID: %v", err))
-	}
-	return id.String()
-}
+func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// Writer writes the file of one run and keeps its text view beside it. It is safe for concurrent use.
+// Writer writes the file of one run and keeps its text view beside it. It is safe for concurrent use: a signal's
+// goroutine may write the end while a record is being appended.
 type Writer struct {
 	// Warn is told what went wrong without losing a record (the text view cannot be drawn, the file was removed and put
 	// back). Set it before the first Append; nil drops the words.
 	Warn func(string)
+
+	mu      sync.Mutex
+	run     Run
+	head    []byte // the run's and the ranks' lines
+	file    *lineFile
+	sidecar *lineFile // nil until there is a line for it
+	rescue  *lineFile // nil until something failed
+	failed  *WriteError
+	kept    int // records in file
+	last    int // number of the last record
+	points  map[Status]int
+	ended   bool
+	said    []string // for Warn, once mu is free
+
+	text textFile
 }
 
-// ErrEnded says that the run has its end already.
-var ErrEnded = errors.New("result: the run has ended; nothing more is written")
-
-// WriteError says that a line could not be kept where it belongs.
-type WriteError struct {
-	Path   string // the run's file
-	Kept   int    // records that are safe in it
-	Rescue string // file with what could not be kept; empty when that failed too
-	Err    error  // what the system said
+// Create makes the file of one run in dir, with its header: its name says backend, world and start. Kind and Schema are
+// filled in, and ID and Start when empty. An error names the path.
+func Create(dir string, run Run, ranks []Rank) (*Writer, error) {
+	run.Kind, run.Schema = KindRun, Schema
+	if run.ID == "" {
+		run.ID = NewID()
+	}
+	if run.Start.IsZero() {
+		run.Start = time.Now()
+	}
+	run.Start = run.Start.UTC()
+	w := &Writer{run: run, points: map[Status]int{}}
+	if err := w.header(ranks); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("results folder %s: %w; name another with --out", dir, plain(err))
+	}
+	err := freshName(dir, &w.run, func(path string) (err error) {
+		w.file, err = createLineFile(path, w.head)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("results folder %s: cannot make a file: %w; name another with --out", dir, plain(err))
+	}
+	w.text = textFile{view: newTextView(&w.run, ranks), path: beside(w.file.path, textSuffix)}
+	w.drawText(true)
+	return w, nil
 }
 
-func (e *WriteError) Error() string { return e.Err.Error() }
+func (w *Writer) header(ranks []Rank) error {
+	line, _, err := encodeLine(&w.run)
+	if err != nil {
+		return fmt.Errorf("the run's line: %w", err)
+	}
+	w.head = line
+	for _, r := range ranks {
+		r.Kind = KindRank
+		line, _, err := encodeLine(&r)
+		if err != nil {
+			return fmt.Errorf("the line of rank %d: %w", r.Rank, err)
+		}
+		w.head = append(w.head, line...)
+	}
+	return nil
+}
 
-func (e *WriteError) Unwrap() error { return e.Err }
-
-// CheckDir says whether results can be written into dir, which need not exist yet, and leaves nothing behind. The error
-// names the path and the reason.
-func CheckDir(dir string) error { return nil }
-
-// Create makes the file of one run in dir: its name says backend, world and start. Kind and Schema are filled in, and ID
-// and Start when empty.
-func Create(dir string, run Run, ranks []Rank) (*Writer, error) { return nil, errors.New("not yet") }
-
-// Path is the file's path; it changes only when the file had to be put back under another name.
-func (w *Writer) Path() string { return "" }
+// Path is the file's path. It changes only when the file was removed, and something else took its name.
+func (w *Writer) Path() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.file.path
+}
 
 // TextPath is the path of the text view.
-func (w *Writer) TextPath() string { return "" }
+func (w *Writer) TextPath() string { return beside(w.Path(), textSuffix) }
 
-// Append numbers the record (N, Kind, At), writes it as one line and returns when it is on disk. The error is a
-// *WriteError, or ErrEnded.
-func (w *Writer) Append(r *Record) error { return nil }
+// RunID is the run's ID.
+func (w *Writer) RunID() string { return w.run.ID }
 
-// AppendRanks keeps the times of all ranks of the record that the next Append writes, and sets r.Ranks.Sidecar. Call it
-// for worlds of more than MaxInlineRanks ranks.
-func (w *Writer) AppendRanks(r *Record, median, late []float64) error { return nil }
+// Append numbers the record (Kind, N and, when empty, At), writes it as one line and returns when the disk has it. The
+// error is a *WriteError, also for each record after one that failed; or ErrEnded.
+func (w *Writer) Append(r *Record) error { return w.append(r, nil, nil) }
 
-// End writes the last line, draws the text view and closes the file. Kind is filled in, and At and Points when empty. A
-// second End does nothing.
-func (w *Writer) End(e End) error { return nil }
+// AppendRanks is Append for a world of more than MaxInlineRanks ranks: the times of all ranks (s, by rank) go into the
+// sidecar, which r.Ranks.Sidecar then names. When the sidecar cannot be written, that is a warning.
+func (w *Writer) AppendRanks(r *Record, median, late []float64) error {
+	return w.append(r, median, late)
+}
+
+func (w *Writer) append(r *Record, median, late []float64) error {
+	w.mu.Lock()
+	err := w.appendLocked(r, median, late)
+	path := w.file.path
+	w.mu.Unlock()
+	w.text.moved(beside(path, textSuffix))
+	w.drawText(false)
+	return err
+}
+
+func (w *Writer) appendLocked(r *Record, median, late []float64) error {
+	if w.ended {
+		return ErrEnded
+	}
+	r.Kind, r.N, r.Run = KindCase, w.last+1, w.run.ID
+	if r.At == "" {
+		r.At = time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	if median != nil && w.failed == nil {
+		w.keepRanks(r, median, late)
+	}
+	line, odd, err := encodeLine(r)
+	if err != nil {
+		return fmt.Errorf("record %d (%s): %w", r.N, r.Case, err)
+	}
+	if odd {
+		r.Warnings = append(r.Warnings, notFinite)
+		if line, _, err = encodeLine(r); err != nil {
+			return fmt.Errorf("record %d (%s): %w", r.N, r.Case, err)
+		}
+	}
+	w.last++
+	w.points[r.Status]++
+	w.text.add(r)
+	return w.keep(line, 1)
+}
+
+const notFinite = "a figure was infinite or not a number and stands as 0"
+
+// keep writes one line where it belongs or, failing that, into the rescue file.
+func (w *Writer) keep(line []byte, records int) error {
+	if w.failed != nil {
+		w.save(line, records)
+		return w.failed
+	}
+	if err := w.file.append(line); err != nil {
+		w.failed = &WriteError{Path: w.file.path, Kept: w.kept, Err: err}
+		w.save(append(append([]byte{}, w.head...), line...), records)
+		return w.failed
+	}
+	w.kept += records
+	if err := w.file.backInPlace(&w.run, w.say); err != nil {
+		w.failed = &WriteError{Path: w.file.path, Gone: true, Err: err}
+		all, err := w.file.lines()
+		if err != nil { // a network filesystem that forgets removed files
+			all = append(append([]byte{}, w.head...), line...)
+			w.kept = records
+		}
+		w.save(all, w.kept)
+		return w.failed
+	}
+	return nil
+}
+
+// save puts lines into the rescue file, a run's file of its own that post reads like any other.
+func (w *Writer) save(lines []byte, records int) {
+	err := w.failed.RescueErr
+	if w.rescue == nil && err == nil {
+		for _, dir := range rescueDirs() {
+			path := filepath.Join(dir, "busbar-rescue-"+w.run.ID+linesSuffix)
+			if w.rescue, err = createLineFile(path, lines); err == nil {
+				w.failed.Rescue = path
+				break
+			}
+		}
+	} else if w.rescue != nil {
+		err = w.rescue.append(lines)
+	}
+	if err != nil {
+		w.failed.RescueErr = err
+		return
+	}
+	w.failed.Rescued += records
+}
+
+// keepRanks writes a record's line of the sidecar.
+func (w *Writer) keepRanks(r *Record, median, late []float64) {
+	line, _, err := encodeLine(&RankTimes{Kind: KindRanks, Run: w.run.ID, N: r.N, Median: sixDigits(median), Late: sixDigits(late)})
+	switch {
+	case err != nil:
+	case w.sidecar == nil:
+		w.sidecar, err = createLineFile(beside(w.file.path, ranksSuffix), line)
+	default:
+		if err = w.sidecar.append(line); err == nil && !w.sidecar.present() {
+			err = w.sidecar.restore(w.sidecar.path)
+		}
+	}
+	if err != nil {
+		w.say(fmt.Sprintf("the times of all ranks of record %d are not kept: %v", r.N, err))
+		return
+	}
+	if r.Ranks == nil {
+		r.Ranks = &Ranks{Latest: -1}
+	}
+	r.Ranks.Sidecar = filepath.Base(w.sidecar.path)
+}
+
+// End writes the last line, closes the file and draws the text view. Kind is filled in, and At and Points when empty. A
+// second End does nothing. The error is a *WriteError; the records are where it says.
+func (w *Writer) End(e End) error {
+	w.mu.Lock()
+	if w.ended {
+		w.mu.Unlock()
+		return nil
+	}
+	e.Kind = KindEnd
+	if e.At.IsZero() {
+		e.At = time.Now().UTC().Truncate(time.Millisecond)
+	}
+	if e.Points == nil {
+		e.Points = w.points
+	}
+	line, _, err := encodeLine(&e)
+	if err == nil {
+		err = w.keepEnd(line)
+	}
+	w.ended = true
+	for _, f := range []*lineFile{w.file, w.sidecar, w.rescue} {
+		if f != nil {
+			_ = f.disk.Close() // all of it is synced
+		}
+	}
+	path := w.file.path
+	w.mu.Unlock()
+	w.text.moved(beside(path, textSuffix))
+	w.text.end(&e)
+	w.drawText(true)
+	return err
+}
+
+// keepEnd writes the end; after a failure both into the file, where a short line may still fit, and the rescue file.
+func (w *Writer) keepEnd(line []byte) error {
+	if w.failed != nil && !w.failed.Gone {
+		_ = w.file.append(line)
+	}
+	return w.keep(line, 0)
+}
+
+func (w *Writer) say(text string) { w.said = append(w.said, text) }
+
+// drawText draws the text view, always or when it is due, and passes on what is to be warned of.
+func (w *Writer) drawText(always bool) {
+	err := w.text.draw(always)
+	w.mu.Lock()
+	if err != nil {
+		w.say(fmt.Sprintf("the text view is not drawn: %v (the records are safe; `post show` draws them)", err))
+	}
+	said := w.said
+	w.said = nil
+	w.mu.Unlock()
+	for _, text := range said {
+		if w.Warn != nil {
+			w.Warn(text)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package result
+
+import (
+	"strconv"
+	"strings"
+)
+
+// column is one column of the merged table. Its text is empty where there is nothing to say.
+type column struct {
+	name   string
+	number bool
+	text   func(b []byte, run *Run, r *Record) []byte // appends to b
+}
+
+func word(name string, f func(run *Run, r *Record) string) column {
+	return column{name, false, func(b []byte, run *Run, r *Record) []byte { return append(b, f(run, r)...) }}
+}
+
+func whole(name string, f func(run *Run, r *Record) int64) column {
+	return column{name, true, func(b []byte, run *Run, r *Record) []byte { return strconv.AppendInt(b, f(run, r), 10) }}
+}
+
+// figure is a column of measured numbers, empty where nothing was measured, and where some is true also at 0.
+func figure(name string, some bool, f func(r *Record, t *Time) float64) column {
+	return column{name, true, func(b []byte, _ *Run, r *Record) []byte {
+		if r.Time == nil {
+			return b
+		}
+		x := f(r, r.Time)
+		if x == 0 && some {
+			return b
+		}
+		return strconv.AppendFloat(b, x, 'g', -1, 64)
+	}}
+}
+
+// perRank is a column of what is known of ranks.
+func perRank(name string, number bool, f func(b []byte, r *Ranks) []byte) column {
+	return column{name, number, func(b []byte, _ *Run, r *Record) []byte {
+		if r.Ranks == nil || r.Time == nil {
+			return b
+		}
+		return f(b, r.Ranks)
+	}}
+}
+
+// columns are those of merged.csv and merged.jsonl; docs/file-format.md describes them.
+var columns = []column{
+	word("run", func(run *Run, _ *Record) string { return run.ID }),
+	word("campaign", func(run *Run, _ *Record) string { return run.Campaign }),
+	word("launch", func(run *Run, _ *Record) string { return run.Launch }),
+	word("backend", func(run *Run, _ *Record) string { return run.Backend.Name }),
+	word("library", func(run *Run, _ *Record) string { return libraryName(&run.Backend) }),
+	word("variant", func(run *Run, _ *Record) string { return run.Variant }),
+	whole("world", func(_ *Run, r *Record) int64 { return int64(r.World) }),
+	whole("nodes", func(run *Run, _ *Record) int64 { return int64(run.Nodes) }),
+	whole("ranks_per_node", func(run *Run, _ *Record) int64 { return int64(run.RanksPerNode) }),
+	word("device", func(run *Run, _ *Record) string { return run.Device }),
+	word("collective", func(_ *Run, r *Record) string { return r.Collective.String() }),
+	word("type", func(_ *Run, r *Record) string { return r.Type.String() }),
+	word("op", func(_ *Run, r *Record) string { return r.Op.String() }),
+	whole("root", func(_ *Run, r *Record) int64 { return int64(r.Root) }),
+	word("placement", func(_ *Run, r *Record) string { return r.Placement.String() }),
+	word("mode", func(_ *Run, r *Record) string { return r.Mode.String() }),
+	whole("size_bytes", func(_ *Run, r *Record) int64 { return r.SizeBytes }),
+	whole("count", func(_ *Run, r *Record) int64 { return r.Count }),
+	figure("time_s", false, func(_ *Record, t *Time) float64 { return t.Seconds }),
+	figure("time_lo_s", true, func(_ *Record, t *Time) float64 { return t.Lo }),
+	figure("time_hi_s", true, func(_ *Record, t *Time) float64 { return t.Hi }),
+	figure("min_s", false, func(_ *Record, t *Time) float64 { return t.Min }),
+	figure("p90_s", true, func(_ *Record, t *Time) float64 { return t.P90 }),
+	figure("p99_s", true, func(_ *Record, t *Time) float64 { return t.P99 }),
+	figure("max_s", false, func(_ *Record, t *Time) float64 { return t.Max }),
+	figure("algbw_GBps", false, func(r *Record, t *Time) float64 { return r.AlgBW(t.Seconds) / 1e9 }),
+	figure("busbw_GBps", false, func(r *Record, t *Time) float64 { return r.BusBW(t.Seconds) / 1e9 }),
+	figure("iterations", false, func(_ *Record, t *Time) float64 { return float64(t.Iterations) }),
+	word("stop", func(_ *Run, r *Record) string { return timeWord(r, func(t *Time) string { return t.Stop }) }),
+	word("check", func(_ *Run, r *Record) string { return checkWord(r) }),
+	word("status", func(_ *Run, r *Record) string { return string(r.Status) }),
+	word("reason", func(_ *Run, r *Record) string { return r.Reason }),
+	perRank("slowest_rank", true, func(b []byte, r *Ranks) []byte { return strconv.AppendInt(b, int64(r.Slowest), 10) }),
+	perRank("slowest_host", false, func(b []byte, r *Ranks) []byte { return append(b, r.SlowestHost...) }),
+	perRank("latest_rank", true, func(b []byte, r *Ranks) []byte {
+		if r.Latest < 0 {
+			return b
+		}
+		return strconv.AppendInt(b, int64(r.Latest), 10)
+	}),
+	perRank("lateness_s", true, func(b []byte, r *Ranks) []byte {
+		if r.Latest < 0 {
+			return b
+		}
+		return strconv.AppendFloat(b, r.Lateness, 'g', -1, 64)
+	}),
+	word("warnings", func(_ *Run, r *Record) string { return strings.Join(r.Warnings, "; ") }),
+
+	whole("n", func(_ *Run, r *Record) int64 { return int64(r.N) }),
+	whole("cycle", func(_ *Run, r *Record) int64 { return int64(max(r.Cycle, 1)) }),
+	word("at", func(_ *Run, r *Record) string { return r.At }),
+	figure("samples", false, func(_ *Record, t *Time) float64 { return float64(t.Samples) }),
+	figure("outliers", false, func(_ *Record, t *Time) float64 { return float64(t.Outliers) }),
+	word("sync", func(_ *Run, r *Record) string { return timeWord(r, func(t *Time) string { return t.Sync }) }),
+	word("summary", func(_ *Run, r *Record) string { return timeWord(r, func(t *Time) string { return t.Summary }) }),
+	word("notes", func(_ *Run, r *Record) string { return strings.Join(r.Notes, "; ") }),
+}
+
+func timeWord(r *Record, f func(*Time) string) string {
+	if r.Time == nil {
+		return ""
+	}
+	return f(r.Time)
+}
+
+func checkWord(r *Record) string {
+	if r.Check.Result == "" {
+		return "none"
+	}
+	return r.Check.Result
+}
+
+// libraryName is what the library calls itself, with its version.
+func libraryName(b *Backend) string {
+	switch {
+	case b.Library == "":
+		return b.Version
+	case b.Version == "" || strings.Contains(b.Library, b.Version):
+		return b.Library
+	}
+	return b.Library + " " + b.Version
+}

@@ -1,0 +1,94 @@
+package result
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// maxHeader bounds the first line, so that a large foreign file of one line is not read whole.
+const maxHeader = 64 << 20
+
+// lineReader splits a stream into lines of any length.
+type lineReader struct {
+	r    *bufio.Reader
+	long []byte // lines longer than the reader's buffer
+	n    int    // number of the line that next returned last
+}
+
+func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 256<<10)} }
+
+// next returns one line without its newline; whole is false when the stream ends before the newline. The line is valid
+// until the next call. At the end of the stream the error is io.EOF. A limit above 0 bounds the line's length.
+func (l *lineReader) next(limit int) (line []byte, whole bool, err error) {
+	line, err = l.r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		l.long = l.long[:0]
+		for errors.Is(err, bufio.ErrBufferFull) {
+			l.long = append(l.long, line...)
+			if limit > 0 && len(l.long) > limit {
+				return nil, false, errTooLong
+			}
+			line, err = l.r.ReadSlice('\n')
+		}
+		l.long = append(l.long, line...)
+		line = l.long
+	}
+	if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0) {
+		return nil, false, err
+	}
+	l.n++
+	if err != nil {
+		return line, false, nil
+	}
+	return line[:len(line)-1], true, nil
+}
+
+var errTooLong = errors.New("line too long")
+
+// kindOf tells what kind of line this is; "" when it is no object with a kind.
+func kindOf(line []byte) string {
+	if rest, ok := bytes.CutPrefix(line, []byte(`{"kind":"`)); ok {
+		if i := bytes.IndexByte(rest, '"'); i >= 0 {
+			return string(rest[:i])
+		}
+	}
+	var k struct{ Kind string }
+	if json.Unmarshal(line, &k) != nil {
+		return ""
+	}
+	return k.Kind
+}
+
+// decodeRecord reads a line of kind case and makes sure that the rest of the program can rely on its words.
+func decodeRecord(line []byte, r *Record) error {
+	if err := json.Unmarshal(line, r); err != nil {
+		return err
+	}
+	switch {
+	case r.Collective == 0 || r.Type == 0 || r.Placement == 0 || r.Mode == 0:
+		return errors.New("collective, type, placement or mode is missing")
+	case r.World < 1:
+		return fmt.Errorf("a world of %d ranks", r.World)
+	case r.Status == "":
+		return errors.New("no status")
+	case r.Status == OK && r.Time == nil:
+		return errors.New("ok, but without a time")
+	}
+	return nil
+}
+
+// brokenLine says in a few words why a line could not be read.
+func brokenLine(line []byte, err error) string {
+	if len(bytes.Trim(line, "\x00")) == 0 && len(line) > 0 {
+		return "zero bytes, as a crash of the machine leaves them; passed over"
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Sprintf("no whole JSON object (%v at byte %d); passed over", err, syntax.Offset)
+	}
+	return fmt.Sprintf("cannot be read: %v; passed over", err)
+}

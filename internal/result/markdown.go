@@ -1,0 +1,51 @@
+package result
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"busbar/internal/coll"
+)
+
+const markdownHead = `| backend | world | collective | type | op | placement | mode | size | time | 95 % interval | algbw GB/s | busbw GB/s | check | status |
+|---|---:|---|---|---|---|---|---:|---:|---:|---:|---:|---|---|
+`
+
+// WriteMarkdown writes the rows as a table for people; it returns the number of rows.
+func (d *Dataset) WriteMarkdown(w io.Writer) (int, error) { return d.write(w, markdownHead, markdownRow) }
+
+func markdownRow(b []byte, run *Run, r *Record) []byte {
+	var seconds, interval, algbw, busbw string
+	if t := r.Time; t != nil {
+		seconds = humanTime(t.Seconds)
+		if t.Hi > 0 {
+			interval = humanTime(t.Lo) + " – " + humanTime(t.Hi)
+		}
+		algbw, busbw = digits(r.AlgBW(t.Seconds)/1e9, 2), digits(r.BusBW(t.Seconds)/1e9, 2)
+	}
+	status := string(r.Status)
+	if r.Status != OK {
+		status = reason(r)
+	}
+	cells := []string{
+		run.Backend.Name, fmt.Sprint(r.World), r.Collective.String(), r.Type.String(), r.Op.String(), r.Placement.String(),
+		r.Mode.String(), coll.FormatSize(r.SizeBytes, true), seconds, interval, algbw, busbw, checkWord(r), status,
+	}
+	for _, c := range cells {
+		c = strings.NewReplacer("|", `\|`, "\n", " ").Replace(c)
+		b = append(append(append(b, "| "...), c...), ' ')
+	}
+	return append(b, "|\n"...)
+}
+
+// humanTime is a time with its unit, in three or more digits.
+func humanTime(s float64) string {
+	switch {
+	case s < 1e-3:
+		return digits(s*1e6, 2) + " us"
+	case s < 1:
+		return digits(s*1e3, 3) + " ms"
+	}
+	return digits(s, 3) + " s"
+}

@@ -1,0 +1,77 @@
+package result
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	linesSuffix = ".jsonl"
+	ranksSuffix = "_ranks.jsonl"
+	textSuffix  = ".txt"
+)
+
+// fileName is the name of a run's file; names of one backend and world sort by time.
+func fileName(run *Run, at time.Time) string {
+	stamp := strings.Replace(at.UTC().Format("20060102T150405.000Z"), ".", "", 1)
+	return fmt.Sprintf("profile_%s_world%d_%s%s", run.Backend.Name, run.World, stamp, linesSuffix)
+}
+
+// freshName calls make with the run's name in dir, and with that of the next milliseconds as long as a file of that
+// name is there already: two runs that start at once get a file each.
+func freshName(dir string, run *Run, create func(path string) error) error {
+	const tries = 10000
+	var err error
+	for i := range tries {
+		path := filepath.Join(dir, fileName(run, run.Start.Add(time.Duration(i)*time.Millisecond)))
+		if err = create(path); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return fmt.Errorf("no free name after %d: %w", tries, err)
+}
+
+// beside is the path of a file that goes with the run's file.
+func beside(path, suffix string) string { return strings.TrimSuffix(path, linesSuffix) + suffix }
+
+// CheckDir says whether results can be written into dir, which need not exist yet, and leaves nothing behind. The error
+// names the path and the reason.
+func CheckDir(dir string) error {
+	at, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("results folder %s: %w", dir, err)
+	}
+	for {
+		info, err := os.Stat(at)
+		switch {
+		case err == nil && !info.IsDir():
+			return fmt.Errorf("results folder %s: %s is a file, not a folder; name another with --out", dir, at)
+		case err == nil:
+			if err := probe(at); err != nil {
+				return fmt.Errorf("results folder %s: cannot write into %s: %w; name another with --out", dir, at, plain(err))
+			}
+			return nil
+		case filepath.Dir(at) == at || !errors.Is(err, fs.ErrNotExist) && !isNotDir(err):
+			return fmt.Errorf("results folder %s: %w; name another with --out", dir, err)
+		}
+		at = filepath.Dir(at)
+	}
+}
+
+// probe writes a few bytes into dir, syncs them and removes them.
+func probe(dir string) error {
+	f, err := os.CreateTemp(dir, ".busbar-probe-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, 4096))
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+}

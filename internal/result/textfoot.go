@@ -1,0 +1,117 @@
+package result
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// foot draws the footnotes, and how the run was and ended.
+func (v *textView) foot(w *bufio.Writer) {
+	fmt.Fprintln(w)
+	for i, text := range v.notes {
+		fmt.Fprintf(w, "[%d] %s\n", i+1, text)
+	}
+	for _, text := range v.run.Warnings {
+		fmt.Fprintf(w, "Warning: %s\n", text)
+	}
+	if v.ok > 0 {
+		fmt.Fprintf(w, "Data checked: %d of %d measured points\n", v.checked, v.ok)
+	}
+	if v.hosts != "" {
+		fmt.Fprintln(w, v.hosts)
+	}
+	fmt.Fprintln(w, v.ending())
+}
+
+func (v *textView) ending() string {
+	switch e := v.end; {
+	case e == nil:
+		return "Not ended: the run goes on, or was cut off"
+	case e.Outcome == Complete:
+		return "Complete: " + counts(e.Points)
+	default:
+		s := strings.ToUpper(string(e.Outcome)) // the reader must not take this for the whole
+		if e.Reason != "" {
+			s += " (" + e.Reason + ")"
+		}
+		if s += ": " + counts(e.Points); e.Left > 0 {
+			s += fmt.Sprintf(", %d not measured; go on with --resume", e.Left)
+		}
+		return s
+	}
+}
+
+func counts(points map[Status]int) string {
+	var parts []string
+	for _, s := range []Status{OK, Skipped, Unsupported, OOM, Timeout, Wrong, Failed} {
+		if n := points[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	if parts == nil {
+		return "no points"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// hostsLine names the first hosts and their ranks.
+func hostsLine(ranks []Rank) string {
+	const shown = 4
+	var names []string
+	count := map[string]int{}
+	for _, r := range ranks {
+		if count[r.Host] == 0 {
+			names = append(names, r.Host)
+		}
+		count[r.Host]++
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	parts := make([]string, 0, shown)
+	for _, n := range names[:min(len(names), shown)] {
+		parts = append(parts, fmt.Sprintf("%s (%s)", n, plural(count[n], "rank")))
+	}
+	if len(names) > shown {
+		parts = append(parts, fmt.Sprintf("and %d more", len(names)-shown))
+	}
+	return fmt.Sprintf("%s: %s", plural(len(names), "host"), strings.Join(parts, ", "))
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// digits writes x with so many decimals, or with as many as three significant digits take when x is small.
+func digits(x float64, decimals int) string {
+	if x > 0 && x < math.Pow10(1-decimals) {
+		decimals = 2 - int(math.Floor(math.Log10(x)))
+	}
+	return strconv.FormatFloat(x, 'f', decimals, 64)
+}
+
+// grouped writes n with a comma at every thousand.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// tensorSize writes bytes as the profiler does, in MB of 2^20 bytes; in KB or bytes where that would be 0.00.
+func tensorSize(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 10<<10:
+		return fmt.Sprintf("%.2f KB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.2f MB", float64(n)/(1<<20))
+}
