@@ -1,0 +1,63 @@
+package mpi
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"busbar/internal/dl"
+)
+
+// Error is an error code that MPI returned.
+type Error struct {
+	Op    string // MPI function
+	Code  int    // the library's own number
+	Class int    // the library's number of the standard's class
+	Name  string // the class in the standard's words: "MPI_ERR_COUNT"
+	Text  string // the library's own
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s failed: %s (%s, error code %d)", e.Op, e.Text, e.Name, e.Code)
+}
+
+// LoadError says why there is no MPI, and what to do about it.
+type LoadError struct {
+	Choice string // what was asked for: auto, a family, or a path
+	Launch Launch
+	Tried  []dl.Attempt
+	Reason string // set when a shim was found but is of no use
+}
+
+func (e *LoadError) Error() string {
+	var b strings.Builder
+	if e.Reason != "" {
+		b.WriteString(e.Reason)
+	} else {
+		fmt.Fprintf(&b, "no MPI shim could be loaded (--mpi %s)", e.Choice)
+	}
+	if e.Launch.Name != "" {
+		fmt.Fprintf(&b, "\nthis process was started by %s", e.Launch.Name)
+	}
+	if len(e.Tried) > 0 {
+		fmt.Fprintf(&b, "\ntried:\n%s", dl.List(e.Tried))
+	}
+	fmt.Fprintf(&b, "\nbuild it with: %s", e.build())
+	return b.String()
+}
+
+// build is the one command that makes the missing shim.
+func (e *LoadError) build() string {
+	family := e.Choice
+	if family != OpenMPI && family != MPICH {
+		family = e.Launch.Family
+	}
+	return "make mpi-shim MPICC=" + compiler(family)
+}
+
+func name(names []string, i int) string {
+	if i < 0 || i >= len(names) || names[i] == "" {
+		return "(" + strconv.Itoa(i) + ")"
+	}
+	return names[i]
+}

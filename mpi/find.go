@@ -1,0 +1,79 @@
+package mpi
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Options say which MPI to load.
+type Options struct {
+	// auto or "", which looks at the launcher; openmpi or mpich; or the path of a shim.
+	Choice string
+	// Folders in which the shims lie. Default: those in BUSBAR_LIB, then lib beside the folder of the executable, in it,
+	// and that folder itself.
+	Dirs []string
+}
+
+// find lists the shims to try, in order. The error is a *LoadError.
+func (o Options) find(launch Launch) ([]string, error) {
+	var families []string
+	switch {
+	case o.Choice == "" || o.Choice == "auto":
+		if families = launch.families; len(families) > 1 {
+			families = append(families[:len(families):len(families)], "other")
+		}
+	case o.Choice == OpenMPI || o.Choice == MPICH:
+		families = []string{o.Choice}
+	case strings.ContainsRune(o.Choice, '/') || strings.HasSuffix(o.Choice, ".so"):
+		path, err := filepath.Abs(o.Choice)
+		if err != nil {
+			return nil, &LoadError{Choice: o.Choice, Launch: launch, Reason: err.Error()}
+		}
+		return []string{path}, nil
+	default:
+		return nil, &LoadError{Choice: o.Choice, Launch: launch,
+			Reason: "there is no MPI called \"" + o.Choice + "\": --mpi takes auto, openmpi, mpich, or the path of a shim (busbar-mpi-*.so)"}
+	}
+	dirs := o.Dirs
+	if dirs == nil {
+		dirs = defaultDirs()
+	}
+	var paths []string
+	for _, family := range families {
+		for _, dir := range dirs {
+			paths = append(paths, filepath.Join(dir, "busbar-mpi-"+family+".so"))
+		}
+	}
+	return paths, nil
+}
+
+func defaultDirs() []string {
+	dirs := filepath.SplitList(os.Getenv("BUSBAR_LIB"))
+	executable, err := os.Executable()
+	if err != nil {
+		return dirs
+	}
+	if real, err := filepath.EvalSymlinks(executable); err == nil {
+		executable = real
+	}
+	beside := filepath.Dir(executable)
+	return append(dirs, filepath.Join(beside, "..", "lib"), filepath.Join(beside, "lib"), beside)
+}
+
+// compiler is the mpicc of a family as far as this machine tells.
+func compiler(family string) string {
+	if family != "" {
+		if _, err := exec.LookPath("mpicc." + family); err == nil {
+			return "mpicc." + family
+		}
+	}
+	switch family {
+	case OpenMPI:
+		return "mpicc   (that of Open MPI, or its path)"
+	case MPICH:
+		return "mpicc   (that of MPICH or its relative, or its path)"
+	}
+	return "mpicc   (that of the MPI whose mpirun or srun starts this program, or its path)"
+}

@@ -1,0 +1,64 @@
+package mpi
+
+import "strconv"
+
+// Launch is what the launcher's variables say about this process before MPI exists.
+type Launch struct {
+	Family string // MPI family that the launcher belongs to: openmpi or mpich; "" if it serves any or there is none
+	Name   string // for people: "mpirun of Open MPI"; "" if no launcher is seen
+
+	// -1 where the launcher does not say.
+	Rank, Size, LocalRank, LocalSize int
+
+	families []string // whose libraries can work under this launcher, the most likely first
+}
+
+// Launcher reads the variables of Open MPI's mpirun, hydra (MPICH and its relatives), PMIx and Slurm.
+//
+// The most specific comes first: under mpirun inside a Slurm job, Slurm's variables describe something else. Those
+// alone count only inside a step, since a batch script, which is no rank, has most of them as well.
+func Launcher(getenv func(string) string) Launch {
+	number := func(names ...string) int {
+		for _, name := range names {
+			if n, err := strconv.Atoi(getenv(name)); err == nil && n >= 0 {
+				return n
+			}
+		}
+		return -1
+	}
+	inStep := slurmStep(getenv) && number("SLURM_PROCID") >= 0
+	slurmSize := -1
+	if inStep {
+		slurmSize = number("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS")
+	}
+	either := []string{OpenMPI, MPICH}
+	switch {
+	case getenv("OMPI_COMM_WORLD_SIZE") != "":
+		return Launch{OpenMPI, "mpirun of Open MPI", number("OMPI_COMM_WORLD_RANK"), number("OMPI_COMM_WORLD_SIZE"),
+			number("OMPI_COMM_WORLD_LOCAL_RANK"), number("OMPI_COMM_WORLD_LOCAL_SIZE"), []string{OpenMPI}}
+	case getenv("PMI_RANK") != "" && inStep && getenv("MPI_LOCALRANKID") == "":
+		return Launch{MPICH, "srun with PMI", number("PMI_RANK"), number("PMI_SIZE"), number("SLURM_LOCALID"), -1,
+			[]string{MPICH, OpenMPI}}
+	case getenv("PMI_RANK") != "" || getenv("MPI_LOCALRANKID") != "":
+		return Launch{MPICH, "hydra, the mpirun of MPICH", number("PMI_RANK"), number("PMI_SIZE"),
+			number("MPI_LOCALRANKID"), number("MPI_LOCALNRANKS"), []string{MPICH}}
+	case getenv("PMIX_RANK") != "" && inStep:
+		return Launch{"", "srun with PMIx", number("PMIX_RANK"), slurmSize, number("SLURM_LOCALID"), -1, either}
+	case getenv("PMIX_RANK") != "":
+		return Launch{"", "a PMIx launcher", number("PMIX_RANK"), -1, -1, -1, either}
+	case inStep:
+		return Launch{"", "srun", number("SLURM_PROCID"), slurmSize, number("SLURM_LOCALID"), -1, either}
+	}
+	return Launch{"", "", -1, -1, -1, -1, either}
+}
+
+// slurmStep says whether this process is a task of a step that srun made. The batch script and an interactive shell
+// are steps of their own, with numbers from the top of the range.
+func slurmStep(getenv func(string) string) bool {
+	for _, name := range []string{"SLURM_STEP_ID", "SLURM_STEPID"} {
+		if id, err := strconv.ParseUint(getenv(name), 10, 32); err == nil {
+			return id < 0xfffffff0
+		}
+	}
+	return false
+}

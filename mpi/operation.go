@@ -1,0 +1,131 @@
+//go:build cgo
+
+package mpi
+
+/*
+#include "call.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"busbar/internal/loop"
+)
+
+// Operation is a prepared operation. It is used by one thread.
+type Operation struct {
+	c        *Comm
+	function string
+	prepared C.struct_busbar_mpi_prepared
+	notes    []string
+}
+
+// The constants of the two sides are the same.
+var _ = [1]struct{}{}[(int(SendRecv)-C.BUSBAR_SEND_RECV)|(int(Float64)-C.BUSBAR_FLOAT64)|(int(Avg)-C.BUSBAR_AVG)]
+
+// Prepare makes an operation ready: all arguments are bound, nothing is sent. It is local to the rank. The error is
+// an *UnsupportedError if MPI does not have the operation, else an *Error. Whether counts and roots are right is left
+// to MPI, which says it when the operation runs.
+func (c *Comm) Prepare(s OpSpec) (*Operation, error) {
+	if err := s.supported(c.size); err != nil {
+		return nil, err
+	}
+	spec := C.struct_busbar_mpi_spec{
+		kind: C.int(s.Kind), _type: C.int(s.Type), op: C.int(s.Op), root: C.int(s.Root),
+		aggregate: C.int(max(1, s.Aggregate)),
+		send:      s.Send, recv: s.Recv, count: C.int64_t(s.Count),
+		slots: C.int64_t(max(1, s.Slots)), send_stride: C.int64_t(s.SendStride), recv_stride: C.int64_t(s.RecvStride),
+		int_max: C.int64_t(c.m.intMax),
+	}
+	if s.InPlace {
+		spec.in_place = 1
+	}
+	if c.m.noLarge {
+		spec.no_large = 1
+	}
+	o := &Operation{c: c, function: s.Kind.String()}
+	if err := c.check("preparing "+o.function, C.call_prepare(c.m.t, c.c, &spec, &o.prepared)); err != nil {
+		return nil, err
+	}
+	o.describe(s)
+	return o, nil
+}
+
+// supported refuses what MPI does not have.
+func (s OpSpec) supported(ranks int) error {
+	unsupported := func(format string, args ...any) error {
+		return &UnsupportedError{Reason: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case s.Kind < AllReduce || s.Kind > SendRecv:
+		return unsupported("MPI has no operation %s", s.Kind)
+	case !s.Type.valid():
+		return unsupported("busbar has no type %s", s.Type)
+	case s.Kind.reduces() && (s.Op < Sum || s.Op > Avg):
+		return unsupported("%s needs a reduction, and %s is none", s.Kind, s.Op)
+	case s.Kind == Broadcast && !s.InPlace:
+		return unsupported("MPI_Bcast has one buffer: it is in place only")
+	}
+	elements := int64(1)
+	if s.Kind.shared() {
+		elements = int64(ranks)
+	}
+	if s.Count > math.MaxInt64/s.Type.Size()/elements {
+		return unsupported("%d elements of %s for each of %d ranks are more than 2⁶³ bytes", s.Count, s.Type, elements)
+	}
+	return nil
+}
+
+func (o *Operation) describe(s OpSpec) {
+	p := o.prepared
+	if s.Kind.reduces() && s.Op == Avg {
+		o.notes = append(o.notes, "avg = sum and a division by busbar")
+	}
+	if p.own_op != 0 {
+		op := s.Op
+		if op == Avg {
+			op = Sum
+		}
+		o.notes = append(o.notes, fmt.Sprintf("%s %s by a user-defined operation", s.Type, op))
+	}
+	call := s.Kind.String()
+	switch {
+	case s.Kind == SendRecv && s.InPlace:
+		call = "MPI_Sendrecv_replace"
+	case s.Kind == ReduceScatter && p.parts > 1:
+		call = "MPI_Reduce_scatter"
+	}
+	switch {
+	case p.large != 0:
+		o.notes = append(o.notes, fmt.Sprintf("count %d by %s_c", s.Count, call))
+	case p.derived != 0:
+		o.notes = append(o.notes, fmt.Sprintf("count %d as one element of a derived type", s.Count))
+	case p.parts > 1:
+		o.notes = append(o.notes, fmt.Sprintf("count %d in %d parts of up to %d elements by %s", s.Count, p.parts, p.part_count, call))
+	}
+}
+
+// Steps are the C functions for the timed loop: the operation blocks, so there is nothing to wait for, and the ranks
+// come together by MPI_Barrier.
+func (o *Operation) Steps() loop.Steps {
+	step := func(f C.busbar_step) loop.Step { return loop.Step(unsafe.Pointer(f)) }
+	return loop.Steps{Issue: step(o.prepared.issue), Sync: step(o.prepared.sync), Context: unsafe.Pointer(o.prepared.operation)}
+}
+
+// Notes say how the operation is done where that is not simply the MPI function of its name.
+func (o *Operation) Notes() []string { return o.notes }
+
+// Error turns the code of a step (loop.StepError) into an *Error; nil for 0.
+func (o *Operation) Error(code int) error { return o.c.check(o.function, C.int(code)) }
+
+// Close gives back what Prepare made, except the buffers; closing twice does nothing.
+func (o *Operation) Close() error {
+	if o.prepared.operation != nil {
+		C.call_release(o.c.m.t, o.prepared.operation)
+		o.prepared.operation = nil
+	}
+	return nil
+}
