@@ -69,11 +69,7 @@ func (c *chooser) principal(all []series) coll.Collective {
 
 // overview draws all collectives of one backend, world and type; out-of-place where there is a choice.
 func (c *chooser) overview(all []series) {
-	all = slices.DeleteFunc(slices.Clone(all), func(s series) bool {
-		return s.placement == coll.InPlace && slices.ContainsFunc(all, func(t series) bool {
-			return t.placement == coll.OutOfPlace && t.collective == s.collective
-		})
-	})
+	all = onePlacement(all)
 	collectives := len(group(all, func(k key) coll.Collective { return k.collective }))
 	if collectives < 2 {
 		return
@@ -81,6 +77,15 @@ func (c *chooser) overview(all []series) {
 	k := all[0].key
 	words := []string{k.backend, k.variant, fmt.Sprintf("world%d", k.world)}
 	c.measures(all, "collectives", words, fmt.Sprintf("of %d collectives, %s", collectives, plural(k.world, "rank")))
+}
+
+// onePlacement leaves out what was measured in-place where the same collective was measured out-of-place.
+func onePlacement(all []series) []series {
+	return slices.DeleteFunc(slices.Clone(all), func(s series) bool {
+		return s.placement == coll.InPlace && slices.ContainsFunc(all, func(t series) bool {
+			return t.placement == coll.OutOfPlace && t.collective == s.collective
+		})
+	})
 }
 
 // alone draws one collective with a curve for each backend, world, placement and so on; where that is one curve only,
@@ -140,7 +145,7 @@ func (c *chooser) split(all []series, draw func(s []series, extra string)) {
 		draw(all, "")
 		return
 	}
-	for _, words := range slices.Backward(dimensions) {
+	for _, words := range splitOrder {
 		groups := group(all, words)
 		if len(groups) == 1 {
 			continue

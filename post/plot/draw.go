@@ -158,7 +158,7 @@ func (l *layout) curve(c Curve) {
 	}
 	l.c.StrokeLines(c.line(), line)
 	for _, p := range line {
-		l.c.DrawGlyphNoClip(c.marker(), p)
+		c.marker().draw(l.c, p, c.line().Color)
 	}
 }
 

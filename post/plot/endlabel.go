@@ -72,7 +72,7 @@ func (l *layout) endLabel(p pen, e endLabel, y vg.Length) {
 	l.c.StrokeLine2(thin, end.X, end.Y, l.data.Max.X+1, end.Y)
 	l.c.StrokeLine2(thin, l.data.Max.X+1, end.Y, x-2, y)
 	l.c.StrokeLine2(e.curve.line(), x, y, x+sampleWidth, y)
-	l.c.DrawGlyphNoClip(e.curve.marker(), vg.Point{X: x + sampleWidth/2, Y: y})
+	e.curve.marker().draw(l.c, vg.Point{X: x + sampleWidth/2, Y: y}, e.curve.line().Color)
 	baseline := y + vg.Length(len(e.lines)-1)*bodySize*1.18/2 - p.cap()/2
 	for i, line := range e.lines {
 		p.put(l.c, x+sampleWidth+5, baseline-vg.Length(i)*bodySize*1.18, 0, line)

@@ -17,7 +17,7 @@ func (c *chooser) scaling(all []series) {
 		return
 	}
 	drawn := len(c.figs)
-	for _, machine := range group(all, func(k key) key {
+	for _, machine := range group(onePlacement(all), func(k key) key {
 		return key{backend: k.backend, library: k.library, variant: k.variant, device: k.device, dataType: k.dataType}
 	}) {
 		throughput, latency := in(coll.Throughput, machine), in(coll.Latency, machine)
@@ -52,6 +52,7 @@ func (c *chooser) over(all []series, short, title string, y Axis, value func(col
 	f.Name = fileName(parts...)
 	var used []series
 	var keys []key
+	var at []int64
 	sizes := map[int64]bool{}
 	for _, one := range group(all, func(k key) key {
 		k.world, k.nodes, k.perNode = 0, 0, 0
@@ -67,23 +68,27 @@ func (c *chooser) over(all []series, short, title string, y Axis, value func(col
 				curve.Points = append(curve.Points, xy)
 			}
 		}
-		sizes[cells[len(cells)-1].of.SizeBytes] = true
+		size := cells[len(cells)-1].of.SizeBytes
+		at, sizes[size] = append(at, size), true
 		f.Curves, used, keys = append(f.Curves, curve), append(used, one...), append(keys, one[0].key)
 	}
 	if len(used) == 0 {
 		return
 	}
-	for i, n := range name(keys) {
-		f.Curves[i].Label = n
-		if n == "" {
+	names := name(keys)
+	for i := range f.Curves {
+		if f.Curves[i].Label = names[i]; names[i] == "" {
 			f.Curves[i].Label = keys[i].collective.String()
+		}
+		if len(sizes) == 1 {
+			f.Subtitle = []string{"at " + coll.FormatSize(at[i], true)}
+		} else {
+			f.Curves[i].Label += " at " + coll.FormatSize(at[i], true)
 		}
 	}
 	dress(f.Curves, keys)
-	if list := slices.Sorted(maps.Keys(sizes)); len(list) == 1 {
-		f.Subtitle = []string{"at " + coll.FormatSize(list[0], true)}
-	} else {
-		f.Subtitle = []string{fmt.Sprintf("at %s to %s", coll.FormatSize(list[0], true), coll.FormatSize(list[len(list)-1], true))}
+	if len(group(used, shapeOf)) > len(group(used, worldOf)) {
+		f.Caption = []string{"Of several ways to lay a world on nodes, the one with the fewest nodes."}
 	}
 	c.add(f, used)
 }
@@ -99,7 +104,9 @@ func common(worlds []series, largest bool) []cell {
 			if at[class] == nil {
 				at[class] = map[int]cell{}
 			}
-			at[class][s.world] = c
+			if _, taken := at[class][s.world]; !taken { // series come with the fewest nodes first
+				at[class][s.world] = c
+			}
 			most = max(most, len(at[class]))
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // palette is Okabe and Ito's (2008, "Color Universal Design") without its yellow, which is too pale for lines on
-// white, and with a grey. Neighbours differ in lightness too; dashes and markers carry the rest in grey print.
+// white; a grey and Tol's wine make it nine. Dashes and markers tell the curves apart in grey print.
 var palette = []color.RGBA{
 	{0x00, 0x72, 0xB2, 0xFF}, // blue
 	{0xD5, 0x5E, 0x00, 0xFF}, // vermillion
@@ -20,14 +20,10 @@ var palette = []color.RGBA{
 	{0xCC, 0x79, 0xA7, 0xFF}, // reddish purple
 	{0x56, 0xB4, 0xE9, 0xFF}, // sky blue
 	{0x76, 0x76, 0x76, 0xFF}, // grey
+	{0x88, 0x22, 0x55, 0xFF}, // wine
 }
 
 var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {4, 2}, {12, 3}, {9, 2.5, 2, 2.5, 2, 2.5}}
-
-var markers = []draw.GlyphDrawer{
-	draw.CircleGlyph{}, draw.SquareGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.CrossGlyph{}, draw.BoxGlyph{},
-	draw.TriangleGlyph{}, draw.PlusGlyph{},
-}
 
 var (
 	paper = color.White
@@ -47,12 +43,10 @@ func (c Curve) line() draw.LineStyle {
 	return draw.LineStyle{Color: palette[c.Style%len(palette)], Width: width, Dashes: dashes[i%len(dashes)]}
 }
 
-func (c Curve) marker() draw.GlyphStyle {
-	shape := markers[c.Style%len(markers)]
-	if c.Hollow {
-		shape = draw.RingGlyph{}
-	}
-	return draw.GlyphStyle{Color: palette[c.Style%len(palette)], Radius: vg.Points(2.6), Shape: shape}
+func (c Curve) marker() marker {
+	m := markers[c.Style%len(markers)]
+	m.hollow = m.hollow || c.Hollow
+	return m
 }
 
 // band is the fill of a curve's interval.

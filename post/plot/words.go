@@ -3,31 +3,55 @@ package plot
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"busbar/internal/coll"
 )
 
-// dimensions are the parts of a key in words, in the order in which they are used to tell curves apart.
-var dimensions = []func(key) string{
-	func(k key) string { return k.collective.String() },
-	func(k key) string { return k.backend },
-	func(k key) string { return k.variant },
-	func(k key) string { return plural(k.world, "rank") },
-	func(k key) string { return placementWords(k.placement) },
-	func(k key) string { return k.op.String() },
-	func(k key) string { return rootWords(k.root) },
-	func(k key) string { return k.dataType.String() },
-	func(k key) string { return k.library },
-	shape,
-	func(k key) string { return k.device },
+// The parts of a key in words.
+func collectiveOf(k key) string { return k.collective.String() }
+func backendOf(k key) string    { return k.backend }
+func libraryOf(k key) string    { return k.library }
+func variantOf(k key) string    { return k.variant }
+func deviceOf(k key) string     { return k.device }
+func worldOf(k key) string      { return plural(k.world, "rank") }
+func typeOf(k key) string       { return k.dataType.String() }
+func opOf(k key) string         { return k.op.String() }
+
+func shapeOf(k key) string {
+	if k.nodes <= 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes × %d", k.nodes, k.perNode)
 }
+
+func placementOf(k key) string {
+	if k.placement == coll.InPlace {
+		return "in-place"
+	}
+	return "out-of-place"
+}
+
+func rootOf(k key) string {
+	if k.root < 0 {
+		return ""
+	}
+	return fmt.Sprintf("root %d", k.root)
+}
+
+// labelOrder is the order in which dimensions are used to tell curves apart; splitOrder that in which too many
+// curves are dealt out to pictures.
+var (
+	labelOrder = []func(key) string{collectiveOf, backendOf, variantOf, worldOf, placementOf, opOf, rootOf, typeOf, libraryOf, shapeOf, deviceOf}
+	splitOrder = []func(key) string{rootOf, opOf, placementOf, deviceOf, shapeOf, variantOf, typeOf, worldOf, libraryOf, backendOf, collectiveOf}
+)
 
 // name puts the dimensions of keys together that tell them apart; nothing where there is one key only.
 func name(keys []key) []string {
 	names := make([]string, len(keys))
 	different := 1
-	for _, words := range dimensions {
+	for _, words := range labelOrder {
 		longer := make([]string, len(keys))
 		seen := map[string]bool{}
 		for i, k := range keys {
@@ -41,21 +65,20 @@ func name(keys []key) []string {
 	return names
 }
 
-// facts are the words under a title: what holds for all series of the picture.
+// facts are the words under a title: what holds for all series of the picture, and whose they are.
 func facts(all []series) []string {
-	var backends, worlds, devices, hosts, types, placements, modes, dates, tools []string
+	var backends, variants, worlds, shapes, devices, hosts, types, placements, modes, dates, tools []string
 	for _, s := range all {
 		backends = add(backends, s.backend+" ("+s.library+")")
-		worlds = add(worlds, plural(s.world, "rank")+" on "+shape(s.key))
+		variants = add(variants, s.variant)
+		worlds = add(worlds, strconv.Itoa(s.world))
+		shapes = add(shapes, shapeOf(s.key))
 		types = add(types, s.dataType.String())
-		placements = add(placements, placementWords(s.placement))
-		modes = add(modes, s.mode.String()+" mode")
-		if s.variant != "" {
-			backends = add(backends, "variant "+s.variant)
-		}
 		if s.op != 0 {
 			types = add(types, s.op.String())
 		}
+		placements = add(placements, placementOf(s.key))
+		modes = add(modes, s.mode.String()+" mode")
 		for _, r := range s.runs {
 			devices = add(devices, r.Device)
 			hosts = add(hosts, r.Machine.Host)
@@ -63,26 +86,33 @@ func facts(all []series) []string {
 			tools = add(tools, r.Tool)
 		}
 	}
-	slices.Sort(dates)
-	if len(dates) > 2 {
+	world := several(worlds, "worlds") + " ranks"
+	if len(worlds) == 1 {
+		world = plural(all[0].world, "rank")
+	}
+	if len(shapes) == 1 {
+		world += " on " + shapes[0]
+	}
+	if slices.Sort(dates); len(dates) > 2 {
 		dates = []string{dates[0] + " to " + dates[len(dates)-1]}
+	}
+	if len(placements) > 1 {
+		placements = nil // the labels say which
 	}
 	var f []string
 	for _, part := range []string{
-		several(backends, "libraries"), several(worlds, "worlds"), several(devices, "kinds of device"),
-		prefixed("host ", several(hosts, "hosts")), strings.Join(types, " "), several(placements, "placements"),
-		several(modes, "modes"), strings.Join(dates, ", "), several(tools, "versions of busbar"),
+		several(backends, "libraries"), prefixed("variant ", several(variants, "variants")), world, several(devices, "kinds of device"),
+		prefixed("host ", several(hosts, "hosts")), strings.Join(types, " "), strings.Join(placements, ""),
+		strings.Join(modes, ", "), strings.Join(dates, ", "), several(tools, "versions of busbar"),
 	} {
-		if part != "" {
-			f = append(f, part)
-		}
+		f = add(f, part)
 	}
 	return f
 }
 
-// several joins up to three values and counts more.
+// several joins up to four values and counts more.
 func several(values []string, noun string) string {
-	if len(values) > 3 {
+	if len(values) > 4 {
 		return fmt.Sprintf("%d %s", len(values), noun)
 	}
 	return strings.Join(values, ", ")
@@ -100,28 +130,6 @@ func add(list []string, s string) []string {
 		return list
 	}
 	return append(list, s)
-}
-
-// shape is how the ranks lie on nodes.
-func shape(k key) string {
-	if k.nodes <= 1 {
-		return "1 node"
-	}
-	return fmt.Sprintf("%d nodes × %d", k.nodes, k.perNode)
-}
-
-func placementWords(p coll.Placement) string {
-	if p == coll.InPlace {
-		return "in-place"
-	}
-	return "out-of-place"
-}
-
-func rootWords(root int) string {
-	if root < 0 {
-		return ""
-	}
-	return fmt.Sprintf("root %d", root)
 }
 
 func plural(n int, noun string) string {
