@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Error is one thing that is wrong in a sweep file. Parse joins all that it finds; errors.As finds the first.
@@ -23,6 +26,24 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+var (
+	yamlLine   = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
+	yamlParser = regexp.MustCompile(`^did not find expected (?:<|'|key|node)`)
+)
+
+// syntaxError makes an Error of what yaml.v3 says. Its scanner counts lines from 1, but its parser from 0, and where
+// the parser gives up, the line may be the first of the block that it was in.
+func syntaxError(file string, err error) *Error {
+	m := yamlLine.FindStringSubmatch(err.Error())
+	line, _ := strconv.Atoi(m[1]) // no line: 0
+	text := strings.TrimPrefix(err.Error(), m[0])
+	if yamlParser.MatchString(text) {
+		line++
+		text += "; look at brackets and indentation from this line on"
+	}
+	return &Error{File: file, Line: max(line, 1), Err: fmt.Errorf("not YAML: %s", text)}
+}
 
 // join is the problems as one error in the order of the file, nil when there are none.
 func join(problems []*Error) error {

@@ -29,7 +29,9 @@ var runKeys = []key{
 	{"worlds", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Worlds = list(p, v, ParseWorlds) }},
 	{"precision", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Precision = one(p, v, ParsePercent) }},
 	{"budget", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Budget = one(p, v, parseBudget) }},
-	{"iterations", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Iterations = one(p, v, wholeNumber("iterations", 0)) }},
+	{"iterations", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) {
+		s.Iterations = one(p, v, wholeNumber("iterations", 0))
+	}},
 	{"warmup", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Warmup = one(p, v, wholeNumber("warmup", 0)) }},
 	{"check", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Check = one(p, v, wholeNumber("check", 0)) }},
 	{"aggregate", func(p *parser, s *Sweep, _ *Part, v *yaml.Node) { s.Aggregate = one(p, v, wholeNumber("aggregate", 1)) }},

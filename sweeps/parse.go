@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"busbar/internal/coll"
@@ -45,8 +43,6 @@ func (p *parser) failf(n *yaml.Node, format string, args ...any) {
 
 func (p *parser) origin(n *yaml.Node) string { return fmt.Sprintf("%s:%d", p.file, n.Line) }
 
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
-
 // document returns the mapping that is the file, nil with a problem noted when there is none.
 func (p *parser) document(text []byte) *yaml.Node {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -60,9 +56,7 @@ func (p *parser) document(text []byte) *yaml.Node {
 	}
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
-		m := yamlLine.FindStringSubmatch(err.Error())
-		line, _ := strconv.Atoi(m[1]) // no line: 0
-		p.failf(&yaml.Node{Line: line}, "not YAML: %s", strings.TrimPrefix(err.Error(), m[0]))
+		p.problems = append(p.problems, syntaxError(p.file, err))
 		return nil
 	case len(doc.Content) == 0 || isNull(doc.Content[0]):
 		p.failf(&yaml.Node{Line: 1}, "the file is empty; want keys such as collectives and sizes")

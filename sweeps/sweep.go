@@ -103,7 +103,7 @@ func Read(nameOrPath string) (file string, text []byte, err error) {
 	}
 	named := sweepName(nameOrPath)
 	switch {
-	case !strings.ContainsRune(nameOrPath, filepath.Separator) && named == nameOrPath:
+	case errors.Is(err, fs.ErrNotExist) && filepath.Base(nameOrPath) == nameOrPath && named == nameOrPath:
 		return "", nil, fmt.Errorf("%w; a file of your own is named by its path, such as ./my.yaml", coll.Unknown("sweep", nameOrPath, Names()))
 	case errors.Is(err, fs.ErrNotExist) && slices.Contains(Names(), named):
 		return "", nil, fmt.Errorf("sweep file: %w; the sweep that comes with the tool is called %q", err, named)

@@ -1,0 +1,207 @@
+package sweeps
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func anyPlace(coll.Collective) []coll.Placement {
+	return []coll.Placement{coll.OutOfPlace, coll.InPlace}
+}
+
+func lines(cases []coll.Case) string {
+	var b strings.Builder
+	for _, c := range cases {
+		fmt.Fprintln(&b, c)
+	}
+	return b.String()
+}
+
+func mustPlan(t *testing.T, s *Sweep, world int, places func(coll.Collective) []coll.Placement) []coll.Case {
+	t.Helper()
+	cases, err := s.Plan(world, places)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+func TestEmbeddedSweeps(t *testing.T) {
+	points := map[string]int{"profile": 9, "baseline": 31, "sizes": 4, "quick": 22*2 + 9*5*2 - 5*2 + 3*5}
+	for _, name := range Names() {
+		s, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Name != name || s.Description == "" || s.Source == "" {
+			t.Errorf("%s: name %q, description %q, %d bytes of source", name, s.Name, s.Description, len(s.Source))
+		}
+		for _, world := range []int{2, 4, 8} {
+			cases := mustPlan(t, s, world, anyPlace)
+			if want, ok := points[name]; ok && len(cases) != want {
+				t.Errorf("%s in a world of %d has %d points, want %d", name, world, len(cases), want)
+			}
+			for _, c := range coll.Collectives() {
+				if name == "full" && !slices.ContainsFunc(cases, func(k coll.Case) bool { return k.Collective == c && k.SizeBytes == 8<<30 }) {
+					t.Errorf("full has no %s of 8 GiB", c)
+				}
+			}
+		}
+	}
+	if want := []string{"baseline", "full", "profile", "quick", "sizes"}; !slices.Equal(Names(), want) {
+		t.Errorf("names are %v, want %v", Names(), want)
+	}
+}
+
+func TestQuickPlanGolden(t *testing.T) {
+	s, err := Load("quick")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/quick-world4.golden"
+	got := lines(mustPlan(t, s, 4, anyPlace))
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the plan differs from %s; look at it, then run the test with -update:\n%s", golden, got)
+	}
+}
+
+func TestPlan(t *testing.T) {
+	outOnly := func(coll.Collective) []coll.Placement { return []coll.Placement{coll.OutOfPlace} }
+	none := func(coll.Collective) []coll.Placement { return nil }
+	tests := []struct {
+		name, text string
+		world      int
+		places     func(coll.Collective) []coll.Placement
+		want       string
+	}{
+		{"order", "types: [int32, int8]\nops: [max, sum]\nsizes: [32, 16]\nplacement: [in, out]\nmode: both\ncollectives: reduce\nroots: [1, 0]\nparts: [{types: int8, ops: max, roots: 1}]", 2, anyPlace,
+			`reduce int8 max root 1 16 B in-place throughput
+reduce int8 max root 1 16 B in-place latency
+reduce int8 max root 1 16 B throughput
+reduce int8 max root 1 16 B latency
+reduce int8 max root 1 32 B in-place throughput
+reduce int8 max root 1 32 B in-place latency
+reduce int8 max root 1 32 B throughput
+reduce int8 max root 1 32 B latency
+`},
+		{"operations once without one", "collectives: [all_gather, all_reduce]\nops: [sum, max]\nsizes: 64", 2, nil,
+			"all_gather float32 64 B throughput\nall_reduce float32 sum 64 B throughput\nall_reduce float32 max 64 B throughput\n"},
+		{"every root", "collectives: [broadcast, sendrecv]\nroots: [1, all]\nsizes: 64", 3, nil,
+			"broadcast float32 root 1 64 B throughput\nbroadcast float32 64 B throughput\nbroadcast float32 root 2 64 B throughput\nsendrecv float32 64 B throughput\n"},
+		{"a placement that is lacking", "placement: [in, out]\nsizes: 64", 2, outOnly, "all_reduce float32 sum 64 B throughput\n"},
+		{"a collective that is lacking", "placement: in\nsizes: 64", 2, none, "all_reduce float32 sum 64 B in-place throughput\n"},
+		{"trimmed to one", "collectives: all_gather\nsizes: [96, 100, 127, 128]", 2, nil,
+			"all_gather float32 96 B throughput\nall_gather float32 128 B throughput\n"},
+		{"too small stays", "collectives: alltoall\nsizes: [8, 16, 64]", 4, nil, "alltoall float32 0 B throughput\nalltoall float32 64 B throughput\n"},
+		{"elements of one rank", "collectives: [all_reduce, all_gather]\nelements: [6]", 4, nil,
+			"all_reduce float32 sum 24 B throughput\nall_gather float32 96 B throughput\n"},
+		{"parts overlap", "parts:\n- sizes: [8, 16]\n- sizes: [16, 32]\n- elements: [8, 16]", 2, nil,
+			"all_reduce float32 sum 8 B throughput\nall_reduce float32 sum 16 B throughput\nall_reduce float32 sum 32 B throughput\nall_reduce float32 sum 64 B throughput\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := lines(mustPlan(t, mustParse(t, "t.yaml", tt.text), tt.world, tt.places)); got != tt.want {
+				t.Errorf("got\n%swant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestPlanRootAndOp(t *testing.T) {
+	for _, c := range mustPlan(t, mustParse(t, "t.yaml", "collectives: all\nsizes: 1K"), 2, nil) {
+		if root := map[bool]int{true: 0, false: -1}[c.Collective.Rooted()]; c.Root != root {
+			t.Errorf("%s has root %d", c, c.Root)
+		}
+		if (c.Op != 0) != c.Collective.Reduces() || c.World != 2 || c.Count == 0 {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+func TestPlanErrors(t *testing.T) {
+	tests := []struct {
+		text  string
+		world int
+		want  string
+	}{
+		{"sizes: 8\ncollectives: reduce\nroots: [0, 2]", 2, "root 2 (t.yaml:3) is outside a world of 2: want 0 to 1, or all"},
+		{"sizes: 8\n", 0, "a world of 0 ranks: want 1 or more"},
+		{"elements: 4000000T\n", 2, "all_reduce (elements: t.yaml:1): 4398046511104000000 elements of float32 in a world of 2 overflow the size in bytes"},
+		{"sizes: {begin: 8, end: 7M, step: 8}\nmode: both", 2, "the plan has more than 1000000 cases; ask for fewer sizes, roots or types"},
+	}
+	for _, tt := range tests {
+		if _, err := mustParse(t, "t.yaml", tt.text).Plan(tt.world, nil); err == nil || err.Error() != tt.want {
+			t.Errorf("%q: got %v, want %s", tt.text, err, tt.want)
+		}
+	}
+	if _, err := mustParse(t, "t.yaml", "roots: 5").Plan(2, nil); err != nil {
+		t.Errorf("a root that no collective of the sweep has: %v", err)
+	}
+}
+
+// TestPlanProperties plans random sweeps: no case twice, every case is complete, sizes ascend within a series.
+func TestPlanProperties(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		s := Default()
+		p := &s.Parts[0]
+		p.Collectives = some(random, coll.Collectives())
+		p.Types = some(random, coll.DataTypes())
+		p.Ops = some(random, coll.RedOps())
+		p.Roots = some(random, []int{EveryRoot, 0})
+		p.Placements = some(random, anyPlace(0))
+		p.Modes = some(random, []coll.Mode{coll.Throughput, coll.Latency})
+		p.Sizes = Sizes{Begin: 1 + random.Int64N(50), End: 51 + random.Int64N(4096)}
+		if random.IntN(2) == 0 {
+			p.Sizes.Factor = 2 + random.Int64N(4)
+		} else {
+			p.Sizes.Step = 1 + random.Int64N(500)
+		}
+		p.Sizes.Elements = random.IntN(2) == 0
+		world := 1 + random.IntN(9)
+		seen := map[coll.Case]bool{}
+		last := map[coll.Case]int64{}
+		for _, c := range mustPlan(t, s, world, anyPlace) {
+			if seen[c] {
+				t.Fatalf("%s is planned twice", c)
+			}
+			seen[c] = true
+			series := c
+			series.SizeBytes, series.Count = 0, 0
+			if before, ok := last[series]; ok && before >= c.SizeBytes {
+				t.Fatalf("%s comes after %d bytes", c, before)
+			}
+			last[series] = c.SizeBytes
+			if c.World != world || c.Type == 0 || c.Placement == 0 || c.Mode == 0 || c.Count < 0 {
+				t.Fatalf("incomplete: %+v", c)
+			}
+		}
+	}
+}
+
+func some[T any](random *rand.Rand, from []T) []T {
+	n := 1 + random.IntN(len(from))
+	var chosen []T
+	for _, i := range random.Perm(len(from))[:n] {
+		chosen = append(chosen, from[i])
+	}
+	return chosen
+}
