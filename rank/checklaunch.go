@@ -1,0 +1,102 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"busbar/mpi"
+)
+
+// checkLaunch finds N worlds of one rank each, which is what comes of starting a program with the launcher of another
+// MPI: every rank believes that it is alone, and their figures and files would be nonsense.
+func checkLaunch(world int, launch mpi.Launch, library string) error {
+	text := oneRankWorlds(world, launch.Size, launch.Name, library)
+	if text == "" {
+		return nil
+	}
+	return environmentf("%s", text)
+}
+
+// oneRankWorlds is the error text, "" if world (MPI's size) can be what the launcher started (started < 1: unknown).
+func oneRankWorlds(world, started int, launcher, library string) string {
+	if world != 1 || started <= 1 {
+		return ""
+	}
+	remedy := "start it with the mpirun of that MPI, or choose the launcher's own MPI with --mpi"
+	slurm, openmpi := strings.Contains(launcher, "srun"), strings.Contains(library, "Open MPI")
+	switch {
+	case slurm && openmpi:
+		remedy = "Open MPI needs srun --mpi=pmix (srun --mpi=list shows what this Slurm has), or its own mpirun inside the job"
+	case slurm:
+		remedy = "this MPI needs srun --mpi=pmi2 (srun --mpi=list shows what this Slurm has), or its own mpirun inside the job"
+	case openmpi:
+		remedy = "start it with Open MPI's mpirun, or run it on the launcher's own MPI with --mpi mpich (make mpi-shim builds what that needs)"
+	case strings.Contains(launcher, "Open MPI"):
+		remedy = "start it with that MPI's own mpirun, or run it on the launcher's own MPI with --mpi openmpi (make mpi-shim builds what that needs)"
+	}
+	return fmt.Sprintf("the launcher (%s) started %d ranks, but MPI (%s) sees a world of 1: these are %d one-rank worlds, and nothing was measured; %s",
+		cmp.Or(launcher, "unknown"), started, cmp.Or(library, "unknown"), started, remedy)
+}
+
+// checkRanks compares what the ranks report of themselves and names those that differ, with what to do. Ranks of
+// different builds may speak of different cases; ranks of different libraries measure none of them.
+func checkRanks(ranks []rankFacts) error {
+	for _, property := range []struct {
+		name, advice string
+		of           func(rankFacts) string
+	}{
+		{"builds of rank", "copy one bin/rank to all hosts", func(r rankFacts) string { return r.Build }},
+		{"MPI libraries", "give all hosts the same MPI (check PATH, LD_LIBRARY_PATH and modules there)", func(r rankFacts) string { return firstLine(r.MPI) }},
+		{"command lines", "start all ranks with the same arguments", func(r rankFacts) string { return r.Command }},
+	} {
+		if text := differing(ranks, property.of); text != "" {
+			return fmt.Errorf("the ranks have different %s: %s; %s", property.name, text, property.advice)
+		}
+	}
+	type process struct {
+		host string
+		pid  int
+	}
+	seen := map[process]int{}
+	for _, r := range ranks {
+		p := process{r.Host, r.PID}
+		// Containers on one host may share a host name and count their processes alike.
+		if other, twice := seen[p]; twice && r.LocalRank == ranks[other].LocalRank {
+			return fmt.Errorf("ranks %d and %d both say that they are process %d on %s: the launcher mixes up two jobs, or two hosts have one name; give every host its own name",
+				ranks[other].Rank, r.Rank, r.PID, r.Host)
+		}
+		seen[p] = slices.IndexFunc(ranks, func(x rankFacts) bool { return x.Rank == r.Rank })
+	}
+	return nil
+}
+
+// differing lists the values that the ranks have, the most frequent first, with who has them; "" if there is one.
+func differing(ranks []rankFacts, of func(rankFacts) string) string {
+	who := map[string][]report{}
+	for _, r := range ranks {
+		who[of(r)] = append(who[of(r)], report{Rank: r.Rank, Host: r.Host, Standing: answered})
+	}
+	if len(who) < 2 {
+		return ""
+	}
+	values := slices.SortedFunc(maps.Keys(who), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(who[b]), len(who[a])), cmp.Compare(who[a][0].Rank, who[b][0].Rank))
+	})
+	const most = 3
+	var parts []string
+	for _, v := range values[:min(most, len(values))] {
+		parts = append(parts, names(who[v])+": "+cut(cmp.Or(v, "unknown"), 200))
+	}
+	if len(values) > most {
+		parts = append(parts, fmt.Sprintf("and %d more", len(values)-most))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func firstLine(s string) string {
+	first, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSpace(first)
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// nameHang says who did not arrive, from what the ranks report and what rank 0 itself is doing: first those who are
+// gone or do not answer, else those who are behind the others. It says it when nobody is, and of whom nothing is known.
+func nameHang(reports []report, me state) string {
+	all := append([]report{{Rank: me.Rank, Host: me.Host, Standing: answered, State: me}}, reports...)
+	by := map[standing][]report{}
+	for _, r := range all {
+		by[r.Standing] = append(by[r.Standing], r)
+	}
+	var parts []string
+	if lost := by[gone]; len(lost) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s gone: the connection broke %s ago (killed, crashed, or the host is down)", names(lost),
+			are(lost), time.Since(lost[0].At).Round(time.Second)))
+	}
+	if mute := by[silent]; len(mute) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s not answer (stopped, swapping, or the host or its network is down)", names(mute), do(mute)))
+	}
+	if off := by[left]; len(off) > 0 {
+		parts = append(parts, fmt.Sprintf("%s ended before the others", names(off)))
+	}
+	found := len(parts) > 0
+	parts = append(parts, progress(by[answered], found))
+	if hidden := by[unreachable]; len(hidden) > 0 {
+		parts = append(parts, fmt.Sprintf("nothing is known of %s: no side channel (a firewall between the hosts?)", names(hidden)))
+	} else if len(reports) == 0 {
+		parts = append(parts, "what other ranks are doing is not known")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// nameSilentHub is the word of another rank when rank 0 is the one that does not answer.
+func nameSilentHub(host string, me state, err error) string {
+	return fmt.Sprintf("rank 0 on %s does not answer (%v); rank %d on %s is %s", host, err, me.Rank, me.Host, where(me))
+}
+
+// progress compares those who answered. If a culprit is found already, it only says where the others are.
+func progress(ranks []report, found bool) string {
+	slices.SortStableFunc(ranks, func(a, b report) int { return compareStates(a.State, b.State) })
+	last := ranks[len(ranks)-1].State
+	behind := ranks
+	for i, r := range ranks {
+		if compareStates(ranks[0].State, r.State) != 0 {
+			behind = ranks[:i]
+			break
+		}
+	}
+	front := ranks[len(behind):]
+	switch {
+	case len(front) > 0:
+		at := where(last)
+		if compareStates(front[0].State, last) != 0 {
+			at += " or before it"
+		}
+		return fmt.Sprintf("%s %s still %s, while %s %s %s", names(behind), are(behind), where(behind[0].State), names(front), are(front), at)
+	case found:
+		return fmt.Sprintf("%s %s %s", names(ranks), are(ranks), where(last))
+	case len(ranks) == 1:
+		return fmt.Sprintf("%s is %s", names(ranks), where(last))
+	}
+	return fmt.Sprintf("all %d ranks that answer are %s: none is behind, so the library or the network hangs", len(ranks), where(last))
+}
+
+// stages are loop.Stage's words in the order in which an iteration passes them; "" is after its end.
+var stages = []string{"synchronising the ranks", "issuing", "waiting for completion", "between operations"}
+
+// compareStates is negative if a is behind b. States that cannot be told apart, such as two phases of one case without
+// a Step, are equal.
+func compareStates(a, b state) int {
+	if c := cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Step, b.Step)); c != 0 || a.Phase != b.Phase {
+		return c
+	}
+	stage := func(s state) int {
+		if i := slices.Index(stages, s.Stage); i >= 0 {
+			return i
+		}
+		return len(stages) - 1
+	}
+	return cmp.Or(cmp.Compare(a.Iteration, b.Iteration), cmp.Compare(stage(a), stage(b)))
+}
+
+// where says what a rank is doing: "at iteration 17 (issuing) of all_reduce … in phase latency for 61s".
+func where(s state) string {
+	var b strings.Builder
+	if s.Case != "" && (s.Iteration > 0 || s.Stage != "") {
+		fmt.Fprintf(&b, "at iteration %d ", s.Iteration)
+		if s.Stage != "" {
+			fmt.Fprintf(&b, "(%s) ", s.Stage)
+		}
+		fmt.Fprintf(&b, "of %s, ", s.Case)
+	}
+	fmt.Fprintf(&b, "in phase %s", cmp.Or(s.Phase, "start"))
+	if s.Case != "" && b.String()[0] == 'i' {
+		fmt.Fprintf(&b, " of %s", s.Case)
+	}
+	if s.Since >= time.Second {
+		fmt.Fprintf(&b, " for %s", s.Since.Round(time.Second))
+	}
+	return b.String()
+}
+
+// names lists ranks: "rank 1 on node07 (pid 1234)", "ranks 1 on node07, 2 on node08, 3 on node08 and 12 more".
+func names(ranks []report) string {
+	const most = 4
+	ranks = slices.Clone(ranks)
+	slices.SortFunc(ranks, func(a, b report) int { return cmp.Compare(a.Rank, b.Rank) })
+	var list []string
+	for _, r := range ranks[:min(most, len(ranks))] {
+		text := fmt.Sprint(r.Rank)
+		if r.Host != "" {
+			text += " on " + r.Host
+		}
+		if r.PID > 0 && r.Standing != answered {
+			text += fmt.Sprintf(" (pid %d)", r.PID)
+		}
+		list = append(list, text)
+	}
+	text := strings.Join(list, ", ")
+	if len(ranks) > most {
+		text += fmt.Sprintf(" and %d more", len(ranks)-most)
+	}
+	if len(ranks) == 1 {
+		return "rank " + text
+	}
+	return "ranks " + text
+}
+
+func are(ranks []report) string {
+	if len(ranks) == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func do(ranks []report) string {
+	if len(ranks) == 1 {
+		return "does"
+	}
+	return "do"
+}

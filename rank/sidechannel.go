@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The side channel is one TCP connection from every rank to rank 0 that needs nothing of MPI, so that a hang in MPI
+// can be looked into and a signal to one rank can end the job in good order. Nothing moves on it while measuring: no
+// heartbeat, no keep-alive. Rank 0 holds the hub, every other rank a spoke; both speak frames, one JSON object a line.
+//
+// A rank that cannot connect (a firewall) is unknown to the hub, and everything else goes on.
+
+// state is what a rank is doing. Ranks are compared by Number, Step, Iteration and Stage, in this order.
+type state struct {
+	Rank      int           `json:"-"`
+	Host      string        `json:"-"`
+	Phase     string        `json:"phase"`
+	Number    uint64        `json:"number,omitempty"` // of the case, growing by one with each
+	Case      string        `json:"case,omitempty"`   // as text; empty: none
+	Step      uint64        `json:"step,omitempty"`   // phases begun since the case began; all ranks pass the same ones
+	Iteration uint64        `json:"iteration,omitempty"`
+	Stage     string        `json:"stage,omitempty"` // of the iteration, as loop.Stage says it; empty: between operations
+	Since     time.Duration `json:"since"`           // in this phase
+}
+
+// event is something a rank has to say unasked.
+type event struct {
+	Kind string `json:"kind"` // "signal", "failed", "hang"; "finish", "abort" from rank 0
+	Text string `json:"text,omitempty"`
+	Code int    `json:"code,omitempty"`
+}
+
+// frame is one message.
+type frame struct {
+	Kind  string `json:"k"`
+	ID    uint64 `json:"id,omitempty"` // of a question and its answer
+	Token string `json:"token,omitempty"`
+	Rank  int    `json:"rank,omitempty"`
+	Host  string `json:"host,omitempty"`
+	PID   int    `json:"pid,omitempty"`
+	State *state `json:"state,omitempty"`
+	Event *event `json:"event,omitempty"`
+}
+
+// The kinds of frames.
+const (
+	frameHello   = "hello"   // spoke to hub: token, rank, host, pid
+	frameWelcome = "welcome" // hub to spoke: proof of the token
+	frameAsk     = "ask"     // either way
+	frameState   = "state"   // the answer
+	frameEvent   = "event"   // either way
+	frameBye     = "bye"     // either way: the end of the connection is no accident
+)
+
+const (
+	frameLimit    = 16 << 10 // bytes; longer lines are a stranger's
+	handshakeTime = 5 * time.Second
+	sendTime      = 2 * time.Second
+)
+
+var errNoSideChannel = errors.New("no side channel to rank 0")
+
+// contact is what a spoke needs to find the hub.
+type contact struct {
+	Host      string   `json:"host"`
+	Port      int      `json:"port"`
+	Token     string   `json:"token"`
+	Addresses []string `json:"addresses"` // IP addresses of the hub's host, the likeliest first
+}
+
+// proof shows that the hub knows the token without handing it to whoever else listens on that port.
+func proof(token string) string {
+	sum := sha256.Sum256([]byte("busbar hub " + token))
+	return hex.EncodeToString(sum[:])
+}
+
+// pipe sends and receives frames. Any goroutine may send; one receives.
+type pipe struct {
+	conn net.Conn
+	in   *bufio.Reader
+
+	sending sync.Mutex
+}
+
+func newPipe(conn net.Conn) *pipe {
+	return &pipe{conn: conn, in: bufio.NewReaderSize(conn, 512)} // ten thousand of them lie idle on rank 0
+}
+
+// send returns when the kernel has the frame, or within the timeout. A peer that does not read ends the connection
+// only when its buffers are full, since half a frame cannot be taken back.
+func (p *pipe) send(f frame, timeout time.Duration) error {
+	deadline := time.Now().Add(timeout)
+	p.sending.Lock()
+	defer p.sending.Unlock()
+	return p.write(f, deadline)
+}
+
+// write is send by who holds p.sending.
+func (p *pipe) write(f frame, deadline time.Time) error {
+	line, err := encode(f)
+	if err != nil {
+		return err
+	}
+	if err := p.conn.SetWriteDeadline(deadline); err != nil {
+		return err
+	}
+	n, err := p.conn.Write(line)
+	if err != nil && n > 0 {
+		_ = p.conn.Close()
+	}
+	return err
+}
+
+// encode writes a frame as a line; texts too long for a frame are cut.
+func encode(f frame) ([]byte, error) {
+	if f.State != nil {
+		s := *f.State
+		s.Phase, s.Case, s.Stage = cut(s.Phase, 200), cut(s.Case, 1000), cut(s.Stage, 200)
+		f.State = &s
+	}
+	f.Host = cut(f.Host, 255)
+	for limit := frameLimit / 2; ; limit /= 2 {
+		if f.Event != nil {
+			e := *f.Event
+			e.Kind, e.Text = cut(e.Kind, 100), cut(e.Text, limit)
+			f.Event = &e
+		}
+		line, err := json.Marshal(f)
+		if err != nil || len(line) < frameLimit {
+			return append(line, '\n'), err
+		}
+		if limit == 0 {
+			return nil, fmt.Errorf("a frame of %d bytes is too long for the side channel", len(line))
+		}
+	}
+}
+
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}
+
+// receive waits for the next frame.
+func (p *pipe) receive() (frame, error) {
+	var f frame
+	var line []byte
+	for {
+		part, err := p.in.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > frameLimit {
+			return f, fmt.Errorf("a line of more than %d bytes on the side channel", frameLimit)
+		}
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return f, err
+		}
+	}
+	if err := json.Unmarshal(line, &f); err != nil {
+		return f, fmt.Errorf("no frame of the side channel: %w", err)
+	}
+	return f, nil
+}
+
+// callbacks runs functions one after another in a goroutine of its own, which ends when there are none: a callback may
+// ask other ranks, or never return, while the connection goes on being read.
+type callbacks struct {
+	mu      sync.Mutex
+	queue   []func()
+	running bool
+}
+
+func (c *callbacks) add(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.queue = append(c.queue, f)
+	if !c.running {
+		c.running = true
+		go c.run()
+	}
+}
+
+func (c *callbacks) run() {
+	for {
+		c.mu.Lock()
+		if len(c.queue) == 0 {
+			c.running = false
+			c.mu.Unlock()
+			return
+		}
+		f := c.queue[0]
+		c.queue = c.queue[1:]
+		c.mu.Unlock()
+		f()
+	}
+}
