@@ -25,6 +25,11 @@ type batch struct {
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
+// borrow returns an empty buffer, which giveBack takes when nothing refers to it any more.
+func borrow() []byte { return (*buffers.Get().(*[]byte))[:0] }
+
+func giveBack(b []byte) { buffers.Put(&b) }
+
 // each hands the lines of the batch to f, with their numbers.
 func (b *batch) each(f func(line []byte, n int, whole bool)) {
 	rest := b.lines
@@ -79,8 +84,7 @@ func inOrder[T any](files []*source, work func(*batch) T, consume func(*batch, T
 				close(quit)
 			}
 		}
-		buffer := j.batch.lines[:0]
-		buffers.Put(&buffer)
+		giveBack(j.batch.lines)
 	}
 	wait.Wait()
 	return err
@@ -96,7 +100,7 @@ func (s *source) batches(send func(batch) bool) bool {
 	lines := newLineReader(io.LimitReader(f, s.size))
 	_, _, err = lines.next(0) // the header
 	for err == nil {
-		b := batch{source: s, lines: *buffers.Get().(*[]byte), first: lines.n + 1}
+		b := batch{source: s, lines: borrow(), first: lines.n + 1}
 		for len(b.lines) < batchBytes && !b.torn {
 			var line []byte
 			var whole bool

@@ -68,6 +68,43 @@ func decodeRecord(line []byte, r *Record) error {
 	if err := json.Unmarshal(line, r); err != nil {
 		return err
 	}
+	return r.sound()
+}
+
+// decodeTable is decodeRecord without what the merged table has no column for.
+func decodeTable(line []byte, r *Record) error {
+	if fastRecord(line, r) {
+		return r.sound()
+	}
+	return decodeTableSlowly(line, r)
+}
+
+func decodeTableSlowly(line []byte, r *Record) error {
+	var t struct {
+		Record
+		Network ignored `json:"network"`
+		Ranks   *struct {
+			Ranks
+			Median ignored `json:"median_s"`
+			Late   ignored `json:"late_s"`
+		} `json:"ranks"`
+	}
+	if err := json.Unmarshal(line, &t); err != nil {
+		return err
+	}
+	if *r = t.Record; t.Ranks != nil {
+		r.Ranks = &t.Ranks.Ranks
+	}
+	return r.sound()
+}
+
+type ignored struct{}
+
+// UnmarshalJSON passes over any value.
+func (ignored) UnmarshalJSON([]byte) error { return nil }
+
+// sound is the error of a record that lacks what every record has.
+func (r *Record) sound() error {
 	switch {
 	case r.Collective == 0 || r.Type == 0 || r.Placement == 0 || r.Mode == 0:
 		return errors.New("collective, type, placement or mode is missing")

@@ -2,7 +2,6 @@ package result
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"busbar/internal/coll"
@@ -11,9 +10,6 @@ import (
 const markdownHead = `| backend | world | collective | type | op | placement | mode | size | time | 95 % interval | algbw GB/s | busbw GB/s | check | status |
 |---|---:|---|---|---|---|---|---:|---:|---:|---:|---:|---|---|
 `
-
-// WriteMarkdown writes the rows as a table for people; it returns the number of rows.
-func (d *Dataset) WriteMarkdown(w io.Writer) (int, error) { return d.write(w, markdownHead, markdownRow) }
 
 func markdownRow(b []byte, run *Run, r *Record) []byte {
 	var seconds, interval, algbw, busbw string

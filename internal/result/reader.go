@@ -18,6 +18,8 @@ type File struct {
 	Points   int      // records read
 	End      *End     // nil: the run was cut off, or is still running
 	Problems []Problem
+	decode   func(line []byte, r *Record) error
+	bad      int // problems, also those that are too many for Problems
 }
 
 // Problem is something wrong with a file that does not keep the rest from being read.
@@ -65,7 +67,7 @@ func scan(path string, r io.Reader, each func(*Record) error) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Path: path, Run: *run}
+	f := &File{Path: path, Run: *run, decode: decodeRecord}
 	for {
 		line, whole, err := lines.next(0)
 		if errors.Is(err, io.EOF) {
@@ -82,6 +84,9 @@ func scan(path string, r io.Reader, each func(*Record) error) (*File, error) {
 			break
 		}
 	}
+	if f.bad > maxProblems {
+		f.Problems = append(f.Problems, manyProblems(path, f.bad))
+	}
 	if f.Points == 0 {
 		f.problem(0, "holds no points: "+f.ending())
 	}
@@ -93,7 +98,7 @@ func (f *File) take(line []byte, whole bool, n int, each func(*Record) error) (m
 	switch kind := kindOf(line); kind {
 	case KindCase:
 		r := &Record{}
-		if err = decodeRecord(line, r); err == nil {
+		if err = f.decode(line, r); err == nil {
 			f.Points++
 			r.Run = f.Run.ID
 			return true, each(r)
@@ -139,7 +144,17 @@ func lineProblem(line []byte, whole bool, err error) string {
 	return brokenLine(line, err)
 }
 
+// maxProblems is how many lines of one file are complained of one by one.
+const maxProblems = 20
+
+func manyProblems(path string, n int) Problem {
+	return Problem{Path: path, Text: fmt.Sprintf("%d lines cannot be read in all; the file is damaged", n)}
+}
+
 func (f *File) problem(line int, text string) {
+	if f.bad++; line > 0 && f.bad > maxProblems {
+		return
+	}
 	f.Problems = append(f.Problems, Problem{Path: f.Path, Line: line, Text: text})
 }
 

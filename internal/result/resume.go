@@ -44,10 +44,10 @@ type Past struct {
 }
 
 type pastRun struct {
-	id    string
-	key   RunKey
-	start time.Time
-	ok    []PointKey
+	id, campaign string
+	key          RunKey
+	start        time.Time
+	ok           []PointKey
 }
 
 // ReadPast reads the runs in files (see Find). What cannot be read is a problem and its points are measured again.
@@ -74,7 +74,7 @@ func ReadPast(files []string) *Past {
 func (p *Past) add(f *File, ok []PointKey) {
 	r := p.runs[f.Run.ID]
 	if r == nil {
-		r = &pastRun{id: f.Run.ID, key: f.Run.Key(), start: f.Run.Start}
+		r = &pastRun{id: f.Run.ID, campaign: f.Run.Campaign, key: f.Run.Key(), start: f.Run.Start}
 		p.runs[f.Run.ID] = r
 	}
 	for _, k := range ok {
@@ -101,4 +101,14 @@ func (p *Past) Done(key RunKey) (done map[PointKey]bool, runs []string) {
 		}
 	}
 	return done, runs
+}
+
+// Campaign is the campaign of the newest of these runs, which a run that continues them belongs to; "" if there is none.
+func (p *Past) Campaign(runs []string) string {
+	for _, id := range slices.Backward(runs) {
+		if r := p.runs[id]; r != nil {
+			return r.campaign
+		}
+	}
+	return ""
 }

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,12 +16,12 @@ type part[T any] struct {
 }
 
 // read makes a T of the records of each batch and hands them on in order. Problems and endings become notes.
-func read[T any](d *Dataset, take func(made T, run *Run, r *Record) T, use func(T) error) error {
+func read[T any](d *Dataset, decode func([]byte, *Record) error, take func(made T, run *Run, r *Record) T, use func(T) error) error {
 	d.late = nil
-	points, end := 0, (*End)(nil)
+	points, bad, end := 0, 0, (*End)(nil)
 	work := func(b *batch) part[T] {
 		var p part[T]
-		f := File{Path: b.source.path, Run: *b.source.run}
+		f := File{Path: b.source.path, Run: *b.source.run, decode: decode}
 		keep := func(r *Record) error {
 			p.made = take(p.made, b.source.run, r)
 			return nil
@@ -39,7 +38,9 @@ func read[T any](d *Dataset, take func(made T, run *Run, r *Record) T, use func(
 		return p
 	}
 	return inOrder(d.files, work, func(b *batch, p part[T]) error {
-		d.late = append(d.late, p.problems...)
+		if bad += len(p.problems); bad <= maxProblems {
+			d.late = append(d.late, p.problems...)
+		}
 		if points += p.points; p.end != nil {
 			end = p.end
 		}
@@ -50,8 +51,11 @@ func read[T any](d *Dataset, take func(made T, run *Run, r *Record) T, use func(
 			d.late = append(d.late, Problem{Path: b.source.path, Text: secondRun})
 		}
 		if b.last {
+			if bad > maxProblems {
+				d.late = append(d.late, manyProblems(b.source.path, bad))
+			}
 			d.closing(b.source, points, end)
-			points, end = 0, nil
+			points, end, bad = 0, nil, 0
 		}
 		return use(p.made)
 	})
@@ -72,7 +76,7 @@ func (d *Dataset) closing(s *source, points int, end *End) {
 // Each calls f for every row, in the order of runs and records. The error is f's.
 func (d *Dataset) Each(f func(Row) error) error {
 	take := func(rows []Row, run *Run, r *Record) []Row { return append(rows, Row{run, r}) }
-	return read(d, take, func(rows []Row) error {
+	return read(d, decodeRecord, take, func(rows []Row) error {
 		for _, r := range rows {
 			if err := f(r); err != nil {
 				return err
@@ -82,45 +86,69 @@ func (d *Dataset) Each(f func(Row) error) error {
 	})
 }
 
-// written is text of some rows.
-type written struct {
-	text []byte
-	rows int
+// Format is a form of the merged table.
+type Format struct {
+	head string
+	row  func(b []byte, run *Run, r *Record) []byte
 }
 
-// write writes what row makes of each record, under head; it returns the number of rows.
-func (d *Dataset) write(w io.Writer, head string, row func(b []byte, run *Run, r *Record) []byte) (int, error) {
-	out, rows := bufio.NewWriterSize(w, 1<<20), 0
-	if _, err := out.WriteString(head); err != nil {
-		return 0, err
-	}
-	take := func(t written, run *Run, r *Record) written {
-		if t.text == nil {
-			t.text = (*buffers.Get().(*[]byte))[:0]
-		}
-		return written{row(t.text, run, r), t.rows + 1}
-	}
-	err := read(d, take, func(t written) error {
-		rows += t.rows
-		_, err := out.Write(t.text)
-		if t.text != nil {
-			buffers.Put(&t.text)
-		}
-		return err
-	})
-	if err != nil {
-		return rows, err
-	}
-	return rows, out.Flush()
-}
+// The forms of the merged table: CSV has a line of column names first; JSONL has an object per row, with the columns of
+// the CSV as its fields and no field where the CSV is empty; Markdown is for people and has fewer columns.
+var (
+	CSV      = Format{strings.Join(columnNames(), ",") + "\n", csvRow}
+	JSONL    = Format{"", jsonRow}
+	Markdown = Format{markdownHead, markdownRow}
+)
 
-// WriteCSV writes a line per row under a line of column names; it returns the number of rows.
-func (d *Dataset) WriteCSV(w io.Writer) (int, error) {
+func columnNames() []string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = c.name
 	}
-	return d.write(w, strings.Join(names, ",")+"\n", csvRow)
+	return names
+}
+
+// Output is one form of the table and where it goes.
+type Output struct {
+	Format
+	io.Writer
+}
+
+// Write reads the files once and writes all rows to every output; it returns the number of rows.
+func (d *Dataset) Write(outputs ...Output) (rows int, err error) {
+	for _, o := range outputs {
+		if _, err := io.WriteString(o, o.head); err != nil {
+			return 0, err
+		}
+	}
+	type written struct {
+		text [][]byte // by output
+		rows int
+	}
+	take := func(t written, run *Run, r *Record) written {
+		if t.text == nil {
+			t.text = make([][]byte, len(outputs))
+			for i := range outputs {
+				t.text[i] = borrow()
+			}
+		}
+		for i, o := range outputs {
+			t.text[i] = o.row(t.text[i], run, r)
+		}
+		t.rows++
+		return t
+	}
+	err = read(d, decodeTable, take, func(t written) error {
+		rows += t.rows
+		for i, text := range t.text {
+			if _, err := outputs[i].Write(text); err != nil {
+				return err
+			}
+			giveBack(text)
+		}
+		return nil
+	})
+	return rows, err
 }
 
 func csvRow(b []byte, run *Run, r *Record) []byte {
@@ -138,10 +166,6 @@ func csvRow(b []byte, run *Run, r *Record) []byte {
 	return append(b, '\n')
 }
 
-// WriteJSONL writes an object per row, with the columns of the CSV as its fields and no field where the CSV is empty; it
-// returns the number of rows.
-func (d *Dataset) WriteJSONL(w io.Writer) (int, error) { return d.write(w, "", jsonRow) }
-
 func jsonRow(b []byte, run *Run, r *Record) []byte {
 	b = append(b, '{')
 	for _, c := range columns {
@@ -153,11 +177,26 @@ func jsonRow(b []byte, run *Run, r *Record) []byte {
 			continue
 		}
 		if !c.number {
-			quoted, _ := json.Marshal(string(b[value:])) // a string always has a JSON form
-			b = append(b[:value], quoted...)
+			b = quoteFrom(b, value)
 		}
 		b = append(b, ',')
 	}
 	b[len(b)-1] = '}' // there is a run's ID at least
 	return append(b, '\n')
+}
+
+// quoteFrom makes a JSON string of what b holds from begin on.
+func quoteFrom(b []byte, begin int) []byte {
+	plain := true
+	for _, ch := range b[begin:] {
+		plain = plain && ch >= ' ' && ch < 0x7f && ch != '"' && ch != '\\'
+	}
+	if plain {
+		b = append(b, '"', '"')
+		copy(b[begin+1:], b[begin:len(b)-2])
+		b[begin] = '"'
+		return b
+	}
+	quoted, _ := json.Marshal(string(b[begin:])) // a string always has a JSON form
+	return append(b[:begin], quoted...)
 }

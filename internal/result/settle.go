@@ -117,7 +117,7 @@ func keysOf(b *batch) []keyed {
 	var found []keyed
 	b.each(func(line []byte, n int, _ bool) {
 		var r Record
-		if kindOf(line) == KindCase && decodeRecord(line, &r) == nil {
+		if kindOf(line) == KindCase && decodeTable(line, &r) == nil {
 			found = append(found, keyed{Point(b.source.run.Backend.Name, r.Case, r.Cycle), r.N, n, r.Status == OK})
 		}
 	})
