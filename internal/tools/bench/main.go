@@ -1,0 +1,93 @@
+// Command bench looks at what measuring costs: rank's loop against a bare C loop, memory, start-up, whole sweeps,
+// growing worlds, and merging a million points. It prints Markdown; scripts/bench.sh builds what it needs and runs it.
+//
+// It is for people to read and judges against the targets of docs/performance.md; no test depends on its figures.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// MPI is spoken to from the thread that initialised it.
+func init() { runtime.LockOSThread() }
+
+// config is what the command line says.
+type config struct {
+	top    string        // folder of bin and lib
+	work   string        // temporary folder
+	budget time.Duration // of one point of the comparison in one process
+	max    int64         // largest message of the comparisons in bytes
+	rounds int           // launches of whole programs
+	out    io.Writer
+}
+
+// parts are what can be looked at, in the order of the report.
+var parts = []struct {
+	name  string
+	title string
+	run   func(c config) error
+}{
+	{"loop", "The loop: rank's against bare C, in one process", loopPart},
+	{"programs", "Whole programs, launch by launch", programsPart},
+	{"memory", "Memory of a rank", memoryPart},
+	{"start", "Start-up", startPart},
+	{"sweeps", "Whole sweeps", sweepsPart},
+	{"growth", "Growing worlds", growthPart},
+	{"merge", "Merging a million points", mergePart},
+}
+
+func main() {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	only := flag.String("only", strings.Join(names, ","), "parts to run")
+	ranks := flag.Bool("ranks", false, "be one of the ranks of the part loop (started by the bench itself)")
+	c := config{out: os.Stdout}
+	flag.StringVar(&c.top, "top", ".", "folder of bin and lib")
+	flag.DurationVar(&c.budget, "budget", 6*time.Second, "time for one row of the part loop")
+	flag.Int64Var(&c.max, "max", 64<<20, "largest message of loop and programs, in bytes")
+	flag.IntVar(&c.rounds, "launches", 12, "launches of each program")
+	flag.Parse()
+	if err := run(c, strings.Split(*only, ","), *ranks); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(c config, only []string, ranks bool) (err error) {
+	if ranks {
+		return compareLoops(c)
+	}
+	if c.work, err = os.MkdirTemp("", "busbar-bench-"); err != nil {
+		return err
+	}
+	defer func() { err = first(err, os.RemoveAll(c.work)) }()
+	fmt.Fprintf(c.out, "%s\n", machine())
+	for _, p := range parts {
+		if !slices.Contains(only, p.name) {
+			continue
+		}
+		fmt.Fprintf(c.out, "\n## %s\n\n", p.title)
+		if err := p.run(c); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
