@@ -151,6 +151,15 @@ func (d *Dataset) Write(outputs ...Output) (rows int, err error) {
 	return rows, err
 }
 
+// WriteCSV writes the CSV alone; it returns the number of rows.
+func (d *Dataset) WriteCSV(w io.Writer) (int, error) { return d.Write(Output{CSV, w}) }
+
+// WriteJSONL writes the JSONL alone; it returns the number of rows.
+func (d *Dataset) WriteJSONL(w io.Writer) (int, error) { return d.Write(Output{JSONL, w}) }
+
+// WriteMarkdown writes the Markdown alone; it returns the number of rows.
+func (d *Dataset) WriteMarkdown(w io.Writer) (int, error) { return d.Write(Output{Markdown, w}) }
+
 func csvRow(b []byte, run *Run, r *Record) []byte {
 	for i, c := range columns {
 		if i > 0 {
