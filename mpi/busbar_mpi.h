@@ -58,8 +58,9 @@ struct busbar_mpi_spec {
 
 /* What busbar_mpi.prepare made of a spec. */
 struct busbar_mpi_prepared {
-	struct busbar_operation *operation; /* the context of the steps */
+	struct busbar_operation *operation; /* to release */
 	busbar_step issue, sync;
+	void *context; /* of both */
 
 	int large;          /* by the _c function */
 	int derived;        /* a share is one element of a derived type */

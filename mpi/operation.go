@@ -112,7 +112,7 @@ func (o *Operation) describe(s OpSpec) {
 // come together by MPI_Barrier.
 func (o *Operation) Steps() loop.Steps {
 	step := func(f C.busbar_step) loop.Step { return loop.Step(unsafe.Pointer(f)) }
-	return loop.Steps{Issue: step(o.prepared.issue), Sync: step(o.prepared.sync), Context: unsafe.Pointer(o.prepared.operation)}
+	return loop.Steps{Issue: step(o.prepared.issue), Sync: step(o.prepared.sync), Context: o.prepared.context}
 }
 
 // Notes say how the operation is done where that is not simply the MPI function of its name.
