@@ -220,7 +220,17 @@ func (s *spoke) tell(e event) error {
 	if s == nil {
 		return errNoSideChannel
 	}
-	return s.send(frame{Kind: frameEvent, Event: &e}, sendTime)
+	return s.explain(s.send(frame{Kind: frameEvent, Event: &e}, sendTime))
+}
+
+// explain says why the connection is over, if it is, instead of what became of a frame.
+func (s *spoke) explain(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil && s.over {
+		return s.err
+	}
+	return err
 }
 
 // askHub asks what rank 0 is doing. The error says that it does not answer within the timeout, or that the connection is over.
@@ -242,15 +252,13 @@ func (s *spoke) askHub(timeout time.Duration) (state, error) {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	if err := s.send(frame{Kind: frameAsk, ID: id}, timeout); err != nil {
-		return state{}, shortError(err)
+		return state{}, s.explain(shortError(err))
 	}
 	select {
 	case now := <-waiting:
 		return now, nil
 	case <-s.ended:
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return state{}, s.err
+		return state{}, s.explain(errNoSideChannel)
 	case <-timer.C:
 		return state{}, fmt.Errorf("no answer within %s", timeout)
 	}

@@ -23,6 +23,8 @@ type World struct {
 type Comm interface {
 	// Max replaces x by its element-wise maximum over the ranks, on every rank.
 	Max(x []float64) error
+	// Sum replaces x by its element-wise sum over the ranks, on every rank.
+	Sum(x []float64) error
 	// Gather returns every rank's x, one after another, on rank 0; nil elsewhere.
 	Gather(x []float64) ([]float64, error)
 	// Bcast replaces x by rank 0's, on every rank.
@@ -39,8 +41,9 @@ type Backend interface {
 
 // Operation is one prepared case.
 type Operation interface {
-	// Buffers are the host views of this rank's input and output; they may overlap (in place).
-	Buffers() Buffers
+	// Buffers are the host views of this rank's inputs and outputs, one for each slot that operations take in turn
+	// (one slot unless buffers rotate); input and output may overlap (in place).
+	Buffers() []Buffers
 	// Run is collective: one batch of n operations in the given mode, timed by the loop in C. n is at most MaxSamples
 	// in latency mode. The stamps live until the next call.
 	Run(mode coll.Mode, n int) (Stamps, error)

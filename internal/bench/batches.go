@@ -1,0 +1,246 @@
+package bench
+
+import (
+	"math"
+
+	"busbar/internal/coll"
+	"busbar/internal/stats"
+)
+
+const (
+	batchTime    = 1e-3 // s, that a batch of throughput mode lasts at least
+	batchAtLeast = 20   // operations in it, as nccl-tests' -n …
+	batchAtMost  = 0.25 // s, … unless that takes longer: then fewer, so that there are batches to compare
+	sliceTime    = 0.25 // s, that a batch of latency mode lasts at most
+	fewestInterv = 6    // samples under which there is no 95 % interval of the median
+)
+
+// warm runs the warm-up in the mode that will be measured, and learns how long an operation takes.
+func (m *measurement) warm() error {
+	for done, n := 0, 1; done < m.o.Warmup; n *= 2 {
+		n = min(n, m.o.Warmup-done, MaxSamples)
+		m.phase("warm-up", n)
+		s, err := m.op.Run(m.c.Mode, n)
+		if err != nil {
+			return &Fatal{"warm-up", err}
+		}
+		each := []float64{seconds(s.End[len(s.End)-1]-s.Start[0]) / float64(n*m.o.Aggregate)}
+		if err := m.w.Max(each); err != nil {
+			return &Fatal{"warm-up", err}
+		}
+		m.estimate = each[0]
+		done += n
+	}
+	return nil
+}
+
+// batch is the number of operations in one batch of throughput mode.
+func (m *measurement) batch() int {
+	if m.o.Iterations > 0 {
+		return m.o.Iterations
+	}
+	if m.estimate <= 0 {
+		return batchAtLeast
+	}
+	issue := m.estimate * float64(m.o.Aggregate)
+	k := max(batchAtLeast, int(math.Ceil(batchTime/issue)))
+	return max(1, min(k, int(batchAtMost/issue)))
+}
+
+// measure runs batches until rank 0 says that it is enough.
+func (m *measurement) measure() error {
+	stopper := stats.NewStopper(stats.Rule{Precision: m.o.Precision, MaxSamples: m.mostSamples(), Budget: m.o.Budget.Seconds()})
+	k := m.batch()
+	for {
+		// [0]: samples to take, 0 to stop. Decided by rank 0, outside the timed part.
+		plan := []float64{0}
+		if m.w.Rank == 0 {
+			more, reason := m.next(stopper)
+			plan[0] = float64(more)
+			if more == 0 {
+				m.record.Time.Stop = reason
+			}
+		}
+		if err := m.w.Bcast(plan); err != nil {
+			return &Fatal{"measure", err}
+		}
+		more := int(plan[0])
+		if more == 0 {
+			return nil
+		}
+		var err error
+		if m.c.Mode == coll.Throughput {
+			err = m.throughput(more, k)
+		} else {
+			err = m.latency(min(more, m.slice()))
+		}
+		if err != nil {
+			return &Fatal{"measure", err}
+		}
+	}
+}
+
+func (m *measurement) mostSamples() int {
+	if m.c.Mode == coll.Throughput {
+		return 1000
+	}
+	return 20000
+}
+
+// slice is how many operations of latency mode are run between two decisions.
+func (m *measurement) slice() int {
+	if m.estimate <= 0 {
+		return 64
+	}
+	return min(MaxSamples, max(1, int(sliceTime/(m.estimate*float64(m.o.Aggregate)))))
+}
+
+// next decides on rank 0 how many samples come next, and why no more.
+func (m *measurement) next(stopper *stats.Stopper) (more int, reason string) {
+	if fixed := m.o.Iterations; fixed > 0 {
+		left := fixed - m.ops
+		if m.c.Mode == coll.Throughput {
+			left = min(1, left) // one batch of them all
+		}
+		return max(0, left), stats.Fixed.String()
+	}
+	more, why := stopper.Next(m.samples, m.elapsed)
+	return more, why.String()
+}
+
+// throughput runs a number of batches of k operations.
+func (m *measurement) throughput(batches, k int) error {
+	for range batches {
+		m.phase("measure", k*m.o.Aggregate)
+		s, err := m.op.Run(coll.Throughput, k)
+		if err != nil {
+			return err
+		}
+		took := seconds(s.End[0] - s.Start[0])
+		own := took / float64(k*m.o.Aggregate)
+		x := []float64{own}
+		switch m.o.Average {
+		case Mean:
+			err = m.w.Sum(x)
+			x[0] /= float64(m.w.Size)
+		case Min:
+			x[0] = -own
+			err = m.w.Max(x)
+			x[0] = -x[0]
+		case Max:
+			err = m.w.Max(x)
+		}
+		if err != nil {
+			return err
+		}
+		if err := m.lateness(s.Issued); err != nil {
+			return err
+		}
+		m.samples, m.own = append(m.samples, x[0]), append(m.own, own)
+		m.ops += k
+		m.total += took
+		m.elapsed += took
+		m.estimate = max(x[0], 1e-9)
+	}
+	return nil
+}
+
+// latency runs one batch of n operations, each timed alone.
+func (m *measurement) latency(n int) error {
+	m.phase("measure", n*m.o.Aggregate)
+	s, err := m.op.Run(coll.Latency, n)
+	if err != nil {
+		return err
+	}
+	x := make([]float64, n)
+	agg := float64(m.o.Aggregate)
+	for i := range n {
+		x[i] = seconds(s.End[i]-s.Start[i]) / agg
+	}
+	m.own = append(m.own, x...)
+	for _, t := range x {
+		m.total += t * agg
+	}
+	if m.untilLast() {
+		err = m.firstToLast(s, x)
+	} else {
+		err = m.w.Max(x)
+	}
+	if err != nil {
+		return err
+	}
+	if err := m.lateness(s.Issued); err != nil {
+		return err
+	}
+	m.samples = append(m.samples, x...)
+	m.ops += n
+	m.elapsed += seconds(s.End[n-1] - s.Start[0])
+	estimate := []float64{stats.Median(x)}
+	if err := m.w.Bcast(estimate); err != nil {
+		return err
+	}
+	m.estimate = max(estimate[0], 1e-9)
+	return nil
+}
+
+// untilLast says whether an iteration lasts from the first rank's start to the last rank's end on the common clock.
+// The root of a rooted collective may be gone long before the others have their data, and a leaf before the root.
+func (m *measurement) untilLast() bool { return m.c.Collective.Rooted() && m.o.Clock.Common }
+
+// firstToLast replaces x by the time from the first rank's start to the last rank's end of each operation.
+func (m *measurement) firstToLast(s Stamps, x []float64) error {
+	n := len(x)
+	base, err := m.reference(s.Start[0])
+	if err != nil {
+		return err
+	}
+	both := make([]float64, 2*n)
+	for i := range n {
+		both[i] = -m.common(s.Start[i], base)
+		both[n+i] = m.common(s.End[i], base)
+	}
+	if err := m.w.Max(both); err != nil {
+		return err
+	}
+	for i := range n {
+		x[i] = (both[n+i] + both[i]) / float64(m.o.Aggregate)
+	}
+	return nil
+}
+
+// reference is rank 0's stamp, from which all ranks count, so that a float64 keeps nanoseconds.
+func (m *measurement) reference(stamp int64) (int64, error) {
+	// In two halves: nanoseconds of a long uptime do not fit the mantissa.
+	b := []float64{float64(stamp >> 32), float64(stamp & math.MaxUint32)}
+	err := m.w.Bcast(b)
+	return int64(b[0])<<32 | int64(b[1]), err
+}
+
+// common is a stamp of this rank in seconds after base on rank 0's clock.
+func (m *measurement) common(stamp, base int64) float64 {
+	return seconds(stamp-base) - m.o.Clock.Offset
+}
+
+// lateness adds this rank's delays to the first rank that issued the same operation.
+func (m *measurement) lateness(issued []int64) error {
+	if !m.o.Clock.Common || m.w.Size == 1 {
+		return nil
+	}
+	base, err := m.reference(issued[0])
+	if err != nil {
+		return err
+	}
+	first := make([]float64, len(issued))
+	for i := range issued {
+		first[i] = -m.common(issued[i], base)
+	}
+	if err := m.w.Max(first); err != nil {
+		return err
+	}
+	for i := range issued {
+		m.late = append(m.late, m.common(issued[i], base)+first[i])
+	}
+	return nil
+}
+
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }

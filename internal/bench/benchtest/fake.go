@@ -1,0 +1,264 @@
+package benchtest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+)
+
+// Fake is a backend for goroutine ranks: it moves and reduces the data for real, and takes the times of a script.
+// Each rank has its own Fake over the same Script.
+type Fake struct {
+	World  bench.World
+	Script *Script
+	now    int64 // this rank's clock, ns
+	ops    int   // operations run so far in timed batches
+}
+
+// Script says what fakes do.
+type Script struct {
+	// Time is how long operation i takes on a rank; nil: 1 ms.
+	Time func(c coll.Case, rank, i int) (seconds float64)
+	// Late is how much later than the others a rank issues operation i; nil: not at all.
+	Late func(rank, i int) (seconds float64)
+	// Corrupt changes a rank's output after every operation; nil: nothing is wrong.
+	Corrupt func(c coll.Case, rank int, output []byte)
+	// Refuse is Prepare's error on a rank; nil: none.
+	Refuse func(c coll.Case, rank int) error
+	// Fail is Run's error on a rank; nil: none.
+	Fail func(c coll.Case, rank int) error
+	// Slots is the number of places that operations take in turn; 0: one.
+	Slots int
+}
+
+// Prepare implements bench.Backend.
+func (f *Fake) Prepare(c coll.Case) (bench.Operation, error) {
+	if f.Script.Refuse != nil {
+		if err := f.Script.Refuse(c, f.World.Rank); err != nil {
+			return nil, err
+		}
+	}
+	o := &fakeOperation{f: f, c: c}
+	s := int64(c.Type.Size())
+	r := f.World.Rank
+	for range max(1, f.Script.Slots) {
+		if c.Placement != coll.InPlace {
+			o.slots = append(o.slots, bench.Buffers{Send: make([]byte, c.SendCount(r)*s), Recv: make([]byte, c.RecvCount(r)*s)})
+			continue
+		}
+		whole := make([]byte, max(c.SendCount(r), c.RecvCount(r))*s)
+		b := bench.Buffers{Send: whole[:c.SendCount(r)*s], Recv: whole[:c.RecvCount(r)*s]}
+		part := int64(r) * c.Count * s
+		switch {
+		case c.Collective == coll.AllGather, c.Collective == coll.Gather && r == c.Root:
+			b.Send = whole[part : part+c.Count*s]
+		case c.Collective == coll.Scatter && r == c.Root, c.Collective == coll.ReduceScatter:
+			b.Recv = whole[part : part+c.Count*s]
+		}
+		o.slots = append(o.slots, b)
+	}
+	return o, nil
+}
+
+type fakeOperation struct {
+	f     *Fake
+	c     coll.Case
+	slots []bench.Buffers
+	next  int
+}
+
+func (o *fakeOperation) Buffers() []bench.Buffers { return o.slots }
+
+func (o *fakeOperation) Close() error { return nil }
+
+func (o *fakeOperation) Run(mode coll.Mode, n int) (bench.Stamps, error) {
+	f := o.f
+	if f.Script.Fail != nil {
+		if err := f.Script.Fail(o.c, f.World.Rank); err != nil {
+			return bench.Stamps{}, err
+		}
+	}
+	var s bench.Stamps
+	ns := func(seconds float64) int64 { return int64(math.Round(seconds * 1e9)) }
+	for i := range n {
+		took, late := f.Script.at(o.c, f.World.Rank, f.ops)
+		if mode == coll.Latency || i == 0 {
+			s.Start, s.Issued, s.End = append(s.Start, f.now+ns(late)), append(s.Issued, f.now+ns(late)), append(s.End, 0)
+		}
+		s.End[len(s.End)-1] = f.now + ns(late+took)
+		f.now += ns(late + took)
+		if f.World.Size > 1 && (mode == coll.Latency || i == n-1) { // the next one starts when the last rank is done
+			f.now = s.Start[len(s.Start)-1] - ns(late) + f.longest(o.c, n, mode)
+		}
+		f.ops++
+	}
+	// Only the last operations leave something behind; one per slot is enough.
+	for range min(n, len(o.slots)+1) {
+		if err := o.exchange(); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// at is how long operation i takes on a rank and how late it is issued there.
+func (s *Script) at(c coll.Case, rank, i int) (took, late float64) {
+	took = 1e-3
+	if s.Time != nil {
+		took = s.Time(c, rank, i)
+	}
+	if s.Late != nil {
+		late = s.Late(rank, i)
+	}
+	return took, late
+}
+
+// longest is the time in ns from the common start of the batch (or of the operation, in latency mode) that ends now to
+// the end of its last rank.
+func (f *Fake) longest(c coll.Case, n int, mode coll.Mode) int64 {
+	if mode == coll.Latency {
+		n = 1
+	}
+	longest := 0.0
+	for r := range f.World.Size {
+		sum := 0.0
+		for i := f.ops - n + 1; i <= f.ops; i++ {
+			took, late := f.Script.at(c, r, i)
+			sum += took + late
+		}
+		longest = max(longest, sum)
+	}
+	return int64(math.Round(longest * 1e9))
+}
+
+// exchange does the collective on the slot that is next.
+func (o *fakeOperation) exchange() error {
+	b := o.slots[o.next%len(o.slots)]
+	o.next++
+	c, me := o.c, o.f.World.Rank
+	s := c.Type.Size()
+	meet := o.f.World.Comm.(*comm).m
+	all := meet.meet(me, append([]byte(nil), b.Send...), func(all []any) any {
+		return append([]any(nil), all...)
+	}).([]any)
+	input := func(r int) []byte { return all[r].([]byte) }
+	share := int(c.Count) * s
+	switch c.Collective {
+	case coll.AllReduce, coll.Reduce, coll.ReduceScatter:
+		first := 0
+		if c.Collective == coll.ReduceScatter {
+			first = me * share
+		}
+		for at := 0; at < len(b.Recv); at += s {
+			reduceElement(c, b.Recv[at:at+s], func(r int) []byte { return input(r)[first+at : first+at+s] })
+		}
+	case coll.Broadcast:
+		copy(b.Recv, input(c.Root))
+	case coll.Scatter:
+		copy(b.Recv, input(c.Root)[me*share:])
+	case coll.SendRecv:
+		copy(b.Recv, input((me-1+c.World)%c.World))
+	case coll.AllGather, coll.Gather, coll.AllToAll:
+		if len(b.Recv) == 0 {
+			break
+		}
+		for r := range c.World {
+			from := input(r)
+			if c.Collective == coll.AllToAll {
+				from = from[me*share:]
+			}
+			copy(b.Recv[r*share:(r+1)*share], from)
+		}
+	default:
+		return fmt.Errorf("fake: no %s", c.Collective)
+	}
+	if o.f.Script.Corrupt != nil {
+		o.f.Script.Corrupt(c, me, b.Recv)
+	}
+	return nil
+}
+
+// reduceElement reduces one element over the ranks, in the order of the ranks. Sixteen-bit floats are left to the
+// backends that have them: their bits are widened to float32 and truncated back, exact for the suite's data.
+func reduceElement(c coll.Case, out []byte, of func(rank int) []byte) {
+	if c.Type.Float() {
+		x := decodeFloat(c.Type, of(0))
+		for r := 1; r < c.World; r++ {
+			x = combine(c.Op, x, decodeFloat(c.Type, of(r)))
+		}
+		if c.Op == coll.Avg {
+			x /= float64(c.World)
+		}
+		encodeFloat(c.Type, x, out)
+		return
+	}
+	x := decodeInt(c.Type, of(0))
+	for r := 1; r < c.World; r++ {
+		x = combine(c.Op, x, decodeInt(c.Type, of(r)))
+	}
+	if c.Op == coll.Avg {
+		x /= int64(c.World)
+	}
+	switch c.Type.Size() {
+	case 1:
+		out[0] = byte(x)
+	case 4:
+		binary.NativeEndian.PutUint32(out, uint32(x))
+	case 8:
+		binary.NativeEndian.PutUint64(out, uint64(x))
+	}
+}
+
+func combine[T int64 | float64](op coll.RedOp, a, b T) T {
+	switch op {
+	case coll.Prod:
+		return a * b
+	case coll.Min:
+		return min(a, b)
+	case coll.Max:
+		return max(a, b)
+	}
+	return a + b
+}
+
+func decodeInt(t coll.DataType, b []byte) int64 {
+	switch t {
+	case coll.Int8:
+		return int64(int8(b[0]))
+	case coll.UInt8:
+		return int64(b[0])
+	case coll.Int32:
+		return int64(int32(binary.NativeEndian.Uint32(b)))
+	case coll.UInt32:
+		return int64(binary.NativeEndian.Uint32(b))
+	}
+	return int64(binary.NativeEndian.Uint64(b))
+}
+
+func decodeFloat(t coll.DataType, b []byte) float64 {
+	switch t {
+	case coll.Float64:
+		return math.Float64frombits(binary.NativeEndian.Uint64(b))
+	case coll.Float32:
+		return float64(math.Float32frombits(binary.NativeEndian.Uint32(b)))
+	case coll.BFloat16:
+		return float64(math.Float32frombits(uint32(binary.NativeEndian.Uint16(b)) << 16))
+	}
+	return bench.Float16Value(binary.NativeEndian.Uint16(b))
+}
+
+func encodeFloat(t coll.DataType, x float64, out []byte) {
+	switch t {
+	case coll.Float64:
+		binary.NativeEndian.PutUint64(out, math.Float64bits(x))
+	case coll.Float32:
+		binary.NativeEndian.PutUint32(out, math.Float32bits(float32(x)))
+	case coll.BFloat16:
+		binary.NativeEndian.PutUint16(out, bench.BFloat16Bits(x))
+	case coll.Float16:
+		binary.NativeEndian.PutUint16(out, bench.Float16Bits(x))
+	}
+}

@@ -1,0 +1,122 @@
+package bench
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"busbar/internal/coll"
+)
+
+// Float16Bits rounds x to IEEE 754 binary16, to nearest even.
+func Float16Bits(x float64) uint16 {
+	sign := uint16(math.Float64bits(x)>>48) & 0x8000
+	x = math.Abs(x)
+	switch {
+	case x != x:
+		return sign | 0x7E00
+	case x >= 65520:
+		return sign | 0x7C00
+	case x < 0x1p-14: // subnormal: steps of 2^-24
+		return sign | uint16(math.RoundToEven(x*0x1p24))
+	}
+	exponent := math.Ilogb(x)
+	mantissa := math.RoundToEven(math.Ldexp(x, 10-exponent)) // 1024 … 2048
+	return sign | (uint16(exponent+15)<<10 + uint16(mantissa) - 1024)
+}
+
+// Float16Value is the value of IEEE 754 binary16 bits.
+func Float16Value(b uint16) float64 {
+	sign := 1.0
+	if b&0x8000 != 0 {
+		sign = -1
+	}
+	exponent, mantissa := int(b>>10&0x1F), float64(b&0x3FF)
+	switch exponent {
+	case 0:
+		return sign * math.Ldexp(mantissa, -24)
+	case 0x1F:
+		if mantissa != 0 {
+			return math.NaN()
+		}
+		return math.Inf(int(sign))
+	}
+	return sign * math.Ldexp(mantissa+1024, exponent-25)
+}
+
+// BFloat16Bits rounds x to bfloat16, the upper half of a float32, to nearest even.
+func BFloat16Bits(x float64) uint16 {
+	if x != x {
+		return 0x7FC0
+	}
+	b := math.Float32bits(float32(x))
+	return uint16((b + 0x7FFF + b>>16&1) >> 16)
+}
+
+// bitsOf reads one element's bits.
+func bitsOf(t coll.DataType, b []byte) uint64 {
+	switch t.Size() {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(binary.NativeEndian.Uint16(b))
+	case 4:
+		return uint64(binary.NativeEndian.Uint32(b))
+	}
+	return binary.NativeEndian.Uint64(b)
+}
+
+// show writes one element for people, with its bits where they say more than the value.
+func show(t coll.DataType, b []byte) string {
+	u := bitsOf(t, b)
+	switch t {
+	case coll.Int8:
+		return fmt.Sprint(int8(u))
+	case coll.Int32:
+		return fmt.Sprint(int32(u))
+	case coll.Int64:
+		return fmt.Sprint(int64(u))
+	case coll.Float16:
+		return fmt.Sprintf("%g (0x%04x)", Float16Value(uint16(u)), u)
+	case coll.BFloat16:
+		return fmt.Sprintf("%g (0x%04x)", math.Float32frombits(uint32(u)<<16), u)
+	case coll.Float32:
+		return fmt.Sprintf("%g (0x%08x)", math.Float32frombits(uint32(u)), u)
+	case coll.Float64:
+		return fmt.Sprintf("%g (0x%016x)", math.Float64frombits(u), u)
+	}
+	return fmt.Sprint(u)
+}
+
+// ulps is the distance between two floating-point values of t in units in the last place; not-a-number is infinitely far.
+func ulps(t coll.DataType, a, b []byte) uint64 {
+	x, y := bitsOf(t, a), bitsOf(t, b)
+	width := uint(8 * t.Size())
+	if notANumber(t, x) || notANumber(t, y) {
+		return math.MaxUint64
+	}
+	// Order the bit patterns as the values are ordered: negative ones count downwards from zero.
+	key := func(u uint64) int64 {
+		if sign := uint64(1) << (width - 1); u&sign != 0 {
+			return -int64(u &^ sign)
+		}
+		return int64(u)
+	}
+	d := key(x) - key(y)
+	if d < 0 {
+		d = -d
+	}
+	return uint64(d)
+}
+
+func notANumber(t coll.DataType, u uint64) bool {
+	switch t {
+	case coll.Float16:
+		return u&0x7FFF > 0x7C00
+	case coll.BFloat16:
+		return u&0x7FFF > 0x7F80
+	case coll.Float32:
+		return u&0x7FFFFFFF > 0x7F800000
+	}
+	return u&^(1<<63) > 0x7FF0000000000000
+}

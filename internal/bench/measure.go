@@ -1,0 +1,252 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// Measure measures and verifies one case. It is collective over the world; the record comes back on rank 0, nil
+// elsewhere. A case that this library or this memory cannot do is a record that says so; the error is a *Fatal.
+//
+// The order: prepare on every rank and compare notes; check rounds (poison the output, fill the input, run once,
+// compare every element on every rank); fill for timing and warm up exactly what will be measured; batches until the
+// figure is as sure as wanted; compare again what the last timed operation left; summarise over ranks.
+func Measure(w World, b Backend, c coll.Case, o Options) (*result.Record, error) {
+	m := &measurement{w: w, c: c, o: o, record: &result.Record{Kind: result.KindCase, Case: c}}
+	m.o.Aggregate = max(1, o.Aggregate)
+	if c.Count == 0 {
+		return m.onRoot(NotMeasured(*m.record, result.Skipped,
+			fmt.Sprintf("too small: %d ranks share it in pieces of whole 16 bytes, and none is left", c.World))), nil
+	}
+	m.phase("prepare", 0)
+	operation, err := b.Prepare(c)
+	if operation != nil {
+		defer operation.Close()
+	}
+	if stop, err := m.agree(err); stop || err != nil {
+		return m.onRoot(m.record), err
+	}
+	m.op = operation
+	if n, ok := operation.(Noter); ok {
+		m.record.Notes = n.Notes()
+	}
+	if err := m.run(); err != nil {
+		return nil, err
+	}
+	return m.onRoot(m.record), nil
+}
+
+// measurement is one case in hand.
+type measurement struct {
+	w      World
+	c      coll.Case
+	o      Options
+	op     Operation
+	record *result.Record
+
+	estimate float64   // of one operation, in seconds, equal on all ranks; 0 before anything was run
+	samples  []float64 // over ranks; on rank 0
+	own      []float64 // this rank's times of the same operations, in seconds
+	late     []float64 // this rank's delays to the first rank's issue, in seconds
+	ops      int       // timed operations
+	total    float64   // this rank's time in timed batches, in seconds
+	elapsed  float64   // wall time of the batches on rank 0, in seconds
+}
+
+func (m *measurement) onRoot(r *result.Record) *result.Record {
+	if m.w.Rank != 0 {
+		return nil
+	}
+	return r
+}
+
+// phase tells the watchdog what comes next: n operations.
+func (m *measurement) phase(name string, n int) {
+	if m.o.Watch == nil {
+		return
+	}
+	each := m.estimate
+	if each == 0 { // nothing known yet: a slow network's speed
+		each = 1e-3 + float64(m.c.SizeBytes)*float64(m.w.Size)/100e6
+	}
+	m.o.Watch.Phase(name, time.Duration(each*float64(n)*1e9))
+}
+
+// The outcomes of Prepare, ordered: the worst rank's counts.
+const (
+	prepared = iota
+	unsupported
+	noMemory
+	failed
+)
+
+// agree compares the outcome of Prepare over the ranks; stop says that the case ends here, with its record filled.
+func (m *measurement) agree(err error) (stop bool, fatal error) {
+	var lacks *UnsupportedError
+	var memory *MemoryError
+	outcome, needed := prepared, int64(0)
+	switch {
+	case err == nil:
+	case errors.As(err, &lacks):
+		outcome = unsupported
+	case errors.As(err, &memory):
+		outcome, needed = noMemory, memory.Needed
+	default:
+		outcome = failed
+	}
+	worst := []float64{float64(outcome), float64(needed)}
+	if err := m.w.Max(worst); err != nil {
+		return true, &Fatal{"prepare", err}
+	}
+	if worst[0] == prepared {
+		return false, nil
+	}
+	text := ""
+	if err != nil && float64(outcome) == worst[0] {
+		text = err.Error()
+	}
+	rank, reason, fatal := m.firstText(text)
+	if fatal != nil {
+		return true, &Fatal{"prepare", fatal}
+	}
+	status := map[int]result.Status{unsupported: result.Unsupported, noMemory: result.OOM, failed: result.Failed}[int(worst[0])]
+	if status != result.Unsupported {
+		reason = fmt.Sprintf("rank %d%s: %s", rank, m.onHost(rank), reason)
+	}
+	m.record = NotMeasured(*m.record, status, reason)
+	m.record.Needed = int64(worst[1])
+	return true, nil
+}
+
+func (m *measurement) onHost(rank int) string {
+	if rank < 0 || rank >= len(m.w.Hosts) {
+		return ""
+	}
+	return " on " + m.w.Hosts[rank]
+}
+
+// maxText is how much of a message a rank sends to rank 0.
+const maxText = 240
+
+// firstText brings to rank 0 the text of the lowest rank that has one. It is only used when something went wrong.
+func (m *measurement) firstText(text string) (rank int, first string, err error) {
+	mine := make([]float64, maxText)
+	for i := range min(len(text), maxText) {
+		mine[i] = float64(text[i])
+	}
+	all, err := m.w.Gather(mine)
+	for at := 0; at < len(all); at += maxText {
+		if all[at] == 0 {
+			continue
+		}
+		var b []byte
+		for _, x := range all[at : at+maxText] {
+			if x != 0 {
+				b = append(b, byte(x))
+			}
+		}
+		return at / maxText, string(b), err
+	}
+	return -1, "", err
+}
+
+// run does what comes after a successful Prepare.
+func (m *measurement) run() error {
+	slots := m.op.Buffers()
+	m.record.Check = result.Check{Result: "off"}
+	if m.o.Check > 0 {
+		m.phase("check", len(slots)*m.o.Check)
+		if err := m.checkRounds(slots); err != nil {
+			return err
+		}
+		if m.record.Check.Result == "wrong" {
+			m.record.Status = result.Wrong
+			return nil
+		}
+	}
+	m.record.Time = &result.Time{}
+	checkable := loadTimed(m.c, m.w.Rank, slots)
+	if err := m.warm(); err != nil {
+		return err
+	}
+	if err := m.measure(); err != nil {
+		return err
+	}
+	if m.o.Check > 0 && checkable {
+		m.phase("check", 1)
+		// With rotating buffers a short run leaves slots that no operation has written.
+		if err := m.collectCheck(verify(m.c, m.w.Rank, slots[:min(len(slots), m.ops*m.o.Aggregate)])); err != nil {
+			return err
+		}
+	}
+	m.record.Status = result.OK
+	if m.record.Check.Result == "wrong" {
+		m.record.Status = result.Wrong
+	}
+	m.phase("summarise", 0)
+	return m.summarise()
+}
+
+// checkRounds runs and verifies until a round is wrong or all are done.
+func (m *measurement) checkRounds(slots []Buffers) error {
+	for range m.o.Check {
+		load(m.c, m.w.Rank, slots)
+		for range slots { // each operation takes the next slot
+			if _, err := m.op.Run(coll.Throughput, 1); err != nil {
+				return &Fatal{"check", err}
+			}
+		}
+		m.record.Check.Rounds++
+		if err := m.collectCheck(verify(m.c, m.w.Rank, slots)); err != nil {
+			return err
+		}
+		if m.record.Check.Result == "wrong" {
+			return nil
+		}
+	}
+	return nil
+}
+
+// collectCheck adds one verification of all ranks to the record; every rank learns whether something was wrong.
+func (m *measurement) collectCheck(found mismatch) error {
+	any := []float64{float64(found.wrong)}
+	if err := m.w.Max(any); err != nil {
+		return &Fatal{"check", err}
+	}
+	all, err := m.w.Gather([]float64{float64(found.elements), float64(found.wrong), float64(found.index)})
+	if err != nil {
+		return &Fatal{"check", err}
+	}
+	check := &m.record.Check
+	check.Result = "ok"
+	for r := 0; r < len(all); r += 3 {
+		check.Elements += int64(all[r])
+		check.Wrong += int64(all[r+1])
+	}
+	if any[0] == 0 {
+		return nil
+	}
+	check.Result = "wrong"
+	rank, want, err := m.firstText(found.want)
+	if err != nil {
+		return &Fatal{"check", err}
+	}
+	_, got, err := m.firstText(found.got)
+	if err != nil {
+		return &Fatal{"check", err}
+	}
+	if m.w.Rank != 0 {
+		return nil
+	}
+	check.First = &result.Wrong1{Rank: rank, Index: int64(all[3*rank+2]), Want: want, Got: got}
+	if rank < len(m.w.Hosts) {
+		check.First.Host = m.w.Hosts[rank]
+	}
+	m.record.Reason = fmt.Sprintf("wrong data: %d of %d elements; first on rank %d%s at index %d: wanted %s, found %s",
+		check.Wrong, check.Elements, rank, m.onHost(rank), check.First.Index, want, got)
+	return nil
+}

@@ -1,0 +1,323 @@
+package bench_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"busbar/internal/bench"
+	"busbar/internal/bench/benchtest"
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+var allReduce = coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace,
+	Mode: coll.Throughput}
+
+var options = bench.Options{Precision: 0.02, Budget: 10 * time.Second, Warmup: 3, Check: 1, Average: bench.Max,
+	Clock: bench.Clock{Resolution: 1e-9, Cost: 25e-9, Common: true, Uncertainty: 100e-9}}
+
+// measure runs one case of a scripted world and returns rank 0's record and every rank's error.
+func measure(n int, c coll.Case, o bench.Options, s benchtest.Script) (*result.Record, []error) {
+	var record *result.Record
+	c.World = n
+	errs := benchtest.Run(n, func(w bench.World) error {
+		r, err := bench.Measure(w, &benchtest.Fake{World: w, Script: &s}, c, o)
+		if w.Rank == 0 {
+			record = r
+		}
+		return err
+	})
+	return record, errs
+}
+
+func mustMeasure(t *testing.T, n int, c coll.Case, o bench.Options, s benchtest.Script) *result.Record {
+	t.Helper()
+	r, errs := measure(n, c, o, s)
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	if r == nil {
+		t.Fatal("no record on rank 0")
+	}
+	return r
+}
+
+func sized(c coll.Case, n int, bytes int64) coll.Case {
+	c.World = n
+	return c.WithSize(bytes)
+}
+
+func near(t *testing.T, what string, got, want, relative float64) {
+	t.Helper()
+	if math.Abs(got-want) > relative*math.Abs(want) {
+		t.Errorf("%s is %g, wanted %g", what, got, want)
+	}
+}
+
+func TestThroughputIsTheSlowestRanksTime(t *testing.T) {
+	r := mustMeasure(t, 4, sized(allReduce, 4, 4096), options, benchtest.Script{
+		Time: func(_ coll.Case, rank, i int) float64 { return 1e-3 * float64(1+rank) },
+	})
+	near(t, "time", r.Time.Seconds, 4e-3, 1e-6)
+	near(t, "mean over ranks", r.Time.Mean, 2.5e-3, 1e-6)
+	near(t, "algbw", r.AlgBW(r.Time.Seconds), 4096/4e-3, 1e-6)
+	near(t, "busbw", r.BusBW(r.Time.Seconds), 4096/4e-3*2*3/4, 1e-6)
+	if r.Ranks.Slowest != 3 || r.Ranks.SlowestHost != "node00" {
+		t.Errorf("slowest is rank %d on %s", r.Ranks.Slowest, r.Ranks.SlowestHost)
+	}
+	if r.Time.Stop != "precision" || r.Time.Batch < 20 || r.Check.Result != "ok" || r.Status != result.OK {
+		t.Errorf("stop %q, batch %d, check %q, status %q", r.Time.Stop, r.Time.Batch, r.Check.Result, r.Status)
+	}
+}
+
+func TestAverages(t *testing.T) {
+	for average, want := range map[bench.Average]float64{bench.Rank0: 1e-3, bench.Mean: 2e-3, bench.Min: 1e-3, bench.Max: 3e-3} {
+		o := options
+		o.Average = average
+		r := mustMeasure(t, 3, sized(allReduce, 3, 4096), o, benchtest.Script{
+			Time: func(_ coll.Case, rank, _ int) float64 { return 1e-3 * float64(1+rank) },
+		})
+		near(t, average.String(), r.Time.Seconds, want, 1e-6)
+		if !strings.Contains(r.Time.Summary, average.String()) {
+			t.Errorf("the record says %q of the %s", r.Time.Summary, average)
+		}
+	}
+}
+
+func TestFixedIterations(t *testing.T) {
+	o := options
+	o.Iterations = 7
+	for mode, samples := range map[coll.Mode]int{coll.Throughput: 1, coll.Latency: 7} {
+		c := sized(allReduce, 2, 4096)
+		c.Mode = mode
+		r := mustMeasure(t, 2, c, o, benchtest.Script{})
+		if r.Time.Iterations != 7 || r.Time.Samples != samples || r.Time.Stop != "fixed" {
+			t.Errorf("%s: %d iterations in %d samples, stop %q", mode, r.Time.Iterations, r.Time.Samples, r.Time.Stop)
+		}
+		if mode == coll.Throughput && r.Time.Lo != 0 {
+			t.Errorf("one batch has no interval, the record says %g", r.Time.Lo)
+		}
+	}
+}
+
+func TestLatencyIsTheSlowestRankOfEachIteration(t *testing.T) {
+	c := sized(allReduce, 2, 4096)
+	c.Mode = coll.Latency
+	o := options
+	o.Iterations = 100
+	// The ranks take turns at being slow: each rank's own median is 1 ms, yet every iteration takes 2 ms.
+	r := mustMeasure(t, 2, c, o, benchtest.Script{Time: func(_ coll.Case, rank, i int) float64 {
+		if i%2 == rank {
+			return 2e-3
+		}
+		return 1e-3
+	}})
+	near(t, "median", r.Time.Seconds, 2e-3, 1e-6)
+	near(t, "min", r.Time.Min, 2e-3, 1e-6)
+}
+
+func TestRootedLatencyCountsUntilTheLastIsDone(t *testing.T) {
+	c := sized(coll.Case{Collective: coll.Broadcast, Type: coll.Float32, Placement: coll.OutOfPlace, Mode: coll.Latency}, 3, 4096)
+	o := options
+	o.Iterations = 20
+	s := benchtest.Script{
+		Time: func(_ coll.Case, rank, _ int) float64 { return []float64{1e-6, 5e-3, 8e-3}[rank] },
+		Late: func(rank, _ int) float64 { return []float64{0, 1e-3, 4e-3}[rank] },
+	}
+	r := mustMeasure(t, 3, c, o, s)
+	near(t, "first start to last end", r.Time.Seconds, 12e-3, 1e-3)
+	o.Clock.Common = false
+	r = mustMeasure(t, 3, c, o, s)
+	near(t, "without a common clock", r.Time.Seconds, 8e-3, 1e-3)
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "no common clock") {
+		t.Errorf("the record does not say so: %q", r.Warnings)
+	}
+}
+
+func TestLateRankIsNamed(t *testing.T) {
+	for _, mode := range []coll.Mode{coll.Throughput, coll.Latency} {
+		c := sized(allReduce, 5, 4096)
+		c.Mode = mode
+		o := options
+		o.Iterations = 25
+		late := func(rank, _ int) float64 {
+			if rank == 3 {
+				return 20e-3
+			}
+			return 0
+		}
+		r := mustMeasure(t, 5, c, o, benchtest.Script{Late: late})
+		if r.Ranks.Latest != 3 {
+			t.Errorf("%s: latest is %d", mode, r.Ranks.Latest)
+		}
+		near(t, mode.String()+" lateness", r.Ranks.Lateness, 20e-3, 1e-3)
+		o.Clock.Uncertainty = 30e-3
+		if r = mustMeasure(t, 5, c, o, benchtest.Script{Late: late}); r.Ranks.Latest != -1 || r.Ranks.Lateness != 0 {
+			t.Errorf("%s: below the uncertainty rank %d is claimed to be late", mode, r.Ranks.Latest)
+		}
+	}
+}
+
+func TestWrongElementIsNamed(t *testing.T) {
+	c := sized(allReduce, 3, 1<<16)
+	r := mustMeasure(t, 3, c, options, benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
+		if rank == 2 {
+			out[4*5000] ^= 0x40
+			out[4*9000] ^= 0x40
+		}
+	}})
+	if r.Status != result.Wrong || r.Check.Wrong != 2 || r.Check.First == nil {
+		t.Fatalf("%s, %+v", r.Status, r.Check)
+	}
+	if f := r.Check.First; f.Rank != 2 || f.Index != 5000 || f.Want == f.Got || f.Host != "node00" {
+		t.Errorf("first wrong: %+v", f)
+	}
+	for _, word := range []string{"rank 2", "node00", "index 5000", "wanted", "found"} {
+		if !strings.Contains(r.Reason, word) {
+			t.Errorf("%q is not in %q", word, r.Reason)
+		}
+	}
+}
+
+// What goes wrong only while operations are timed is found as well.
+func TestWrongOnlyWhileTimed(t *testing.T) {
+	operations := 0
+	o := options
+	o.Iterations = 10
+	r := mustMeasure(t, 2, sized(allReduce, 2, 4096), o, benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
+		if rank == 1 {
+			if operations++; operations > 1 {
+				out[0] ^= 1
+			}
+		}
+	}})
+	if r.Status != result.Wrong || r.Time == nil || r.Time.Iterations != 10 {
+		t.Errorf("status %s, time %+v: the figures of wrong data are kept and marked", r.Status, r.Time)
+	}
+}
+
+func TestUntouchedOutputIsWrong(t *testing.T) {
+	// An operation that moves nothing: the output keeps what it held.
+	for _, n := range []coll.DataType{coll.Int8, coll.UInt8, coll.Float16, coll.Float32, coll.Int64} {
+		c := allReduce
+		c.Type = n
+		var kept []byte
+		r := mustMeasure(t, 2, sized(c, 2, 4096), options, benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
+			if rank == 0 {
+				for i := range out {
+					out[i] = 0xFF
+				}
+				kept = out
+			}
+		}})
+		if r.Status != result.Wrong || r.Check.Wrong != int64(len(kept)/n.Size()) {
+			t.Errorf("%s: %s, %d of %d elements wrong", n, r.Status, r.Check.Wrong, len(kept)/n.Size())
+		}
+	}
+}
+
+func TestPrepareOutcomes(t *testing.T) {
+	for name, k := range map[string]struct {
+		err    error
+		status result.Status
+		words  []string
+	}{
+		"unsupported": {&bench.UnsupportedError{Reason: "no such thing here"}, result.Unsupported, []string{"no such thing here"}},
+		"memory":      {&bench.MemoryError{Needed: 12345, Err: errors.New("all gone")}, result.OOM, []string{"rank 2", "node00", "12345", "all gone"}},
+		"failed":      {errors.New("odd"), result.Failed, []string{"rank 2", "odd"}},
+	} {
+		r := mustMeasure(t, 3, sized(allReduce, 3, 4096), options, benchtest.Script{Refuse: func(_ coll.Case, rank int) error {
+			if rank == 2 {
+				return k.err
+			}
+			return nil
+		}})
+		if r.Status != k.status || r.Time != nil {
+			t.Errorf("%s: status %s, time %v", name, r.Status, r.Time)
+		}
+		for _, w := range k.words {
+			if !strings.Contains(r.Reason, w) {
+				t.Errorf("%s: %q is not in %q", name, w, r.Reason)
+			}
+		}
+		if name == "memory" && r.Needed != 12345 {
+			t.Errorf("needed %d", r.Needed)
+		}
+	}
+}
+
+func TestTooSmallIsSkipped(t *testing.T) {
+	c := allReduce
+	c.Collective, c.Op = coll.AllGather, 0
+	r := mustMeasure(t, 4, sized(c, 4, 8), options, benchtest.Script{})
+	if r.Status != result.Skipped || r.Reason == "" {
+		t.Errorf("%s: %s", r.Status, r.Reason)
+	}
+}
+
+func TestFailingOperationIsFatal(t *testing.T) {
+	boom := errors.New("boom")
+	_, errs := measure(2, sized(allReduce, 2, 4096), options, benchtest.Script{Fail: func(coll.Case, int) error { return boom }})
+	for r, err := range errs {
+		var fatal *bench.Fatal
+		if !errors.As(err, &fatal) || !errors.Is(err, boom) || fatal.Phase != "check" {
+			t.Errorf("rank %d: %v", r, err)
+		}
+	}
+}
+
+func TestBudgetEndsNoisyCases(t *testing.T) {
+	o := options
+	o.Budget = time.Second
+	noise := uint64(1)
+	r := mustMeasure(t, 1, sized(allReduce, 1, 4096), o, benchtest.Script{Time: func(coll.Case, int, int) float64 {
+		noise = noise*6364136223846793005 + 1442695040888963407
+		return 1e-3 * (1 + float64(noise>>33)/float64(1<<31))
+	}})
+	if r.Time.Stop != "budget" && r.Time.Stop != "precision" {
+		t.Errorf("stop %q", r.Time.Stop)
+	}
+	if r.Time.Elapsed > 1.5 {
+		t.Errorf("measured for %g s with a budget of 1 s", r.Time.Elapsed)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	c := sized(allReduce, 2, 8)
+	c.Mode = coll.Latency
+	o := options
+	o.Iterations = 50
+	r := mustMeasure(t, 2, c, o, benchtest.Script{Time: func(coll.Case, int, int) float64 { return 200e-9 }})
+	if !strings.Contains(strings.Join(r.Warnings, "\n"), "timer: one clock reading (25 ns) is 12 %") {
+		t.Errorf("a clock that takes 12 %% of the interval is not said: %q", r.Warnings)
+	}
+	r = mustMeasure(t, 2, c, o, benchtest.Script{Time: func(coll.Case, int, int) float64 { return 1e-3 }})
+	if len(r.Warnings) != 0 {
+		t.Errorf("warnings without a reason: %q", r.Warnings)
+	}
+}
+
+func TestShorten(t *testing.T) {
+	n := 1000
+	r := &result.Ranks{Median: make([]float64, n), Late: make([]float64, n)}
+	hosts := make([]string, n)
+	for i := range n {
+		r.Median[i], hosts[i] = float64((i*37)%n), "h"
+	}
+	median, late := bench.Shorten(r, hosts)
+	if len(median) != n || len(late) != n || r.Median != nil || len(r.Worst) != 8 || len(r.Spread) != 5 {
+		t.Fatalf("%d %d %v", len(median), len(late), r)
+	}
+	if r.Worst[0].S != 999 || r.Worst[7].S != 992 || median[r.Worst[0].Rank] != 999 {
+		t.Errorf("worst: %+v", r.Worst)
+	}
+	if r.Spread[0] != 0 || r.Spread[4] != 999 || math.Abs(r.Spread[2]-500) > 1 {
+		t.Errorf("spread: %v", r.Spread)
+	}
+	if m, _ := bench.Shorten(&result.Ranks{Median: make([]float64, 64)}, nil); m != nil {
+		t.Error("64 ranks stand in the record itself")
+	}
+}

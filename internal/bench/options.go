@@ -1,0 +1,79 @@
+package bench
+
+import (
+	"fmt"
+	"time"
+
+	"busbar/internal/result"
+)
+
+// Average says which ranks' time a throughput figure is made of; the numbers are those of nccl-tests' -a.
+type Average int
+
+// The averages. Max is the default: an operation is over when its last rank is done.
+const (
+	Rank0 Average = iota
+	Mean
+	Min
+	Max
+)
+
+func (a Average) String() string {
+	switch a {
+	case Rank0:
+		return "rank 0"
+	case Mean:
+		return "mean over ranks"
+	case Min:
+		return "min over ranks"
+	}
+	return "max over ranks"
+}
+
+// Clock is what is known of the clock that takes the stamps, in seconds.
+type Clock struct {
+	Resolution  float64 // smallest step seen
+	Cost        float64 // one reading
+	Empty       float64 // one iteration of the loop around an operation that does nothing
+	Offset      float64 // this rank's clock minus rank 0's
+	Uncertainty float64 // of offsets between any two ranks; on one host, what a reading can tell apart
+	Common      bool    // offsets are known
+}
+
+// Options say how a case is measured.
+type Options struct {
+	Precision  float64       // wanted half width of the 95 % interval of the median, relative
+	Budget     time.Duration // measuring time of one case
+	Iterations int           // fixed number of timed operations; 0: as many as the figure needs
+	Warmup     int           // operations before timing
+	Check      int           // rounds of checking; 0: off
+	Aggregate  int           // operations issued as one (-m); at least 1
+	Average    Average       // throughput mode
+	Clock      Clock
+	Watch      Watch // may be nil
+}
+
+// Watch is told what this rank is about to do and how long that should take, for a watchdog.
+type Watch interface {
+	Phase(name string, expected time.Duration)
+}
+
+// SyncMethod names how ranks are brought together before a timed operation or batch; it stands in every record.
+const SyncMethod = "barrier of the world"
+
+// Fatal wraps an error after which this world cannot go on: the library or the world's own communication failed.
+type Fatal struct {
+	Phase string
+	Err   error
+}
+
+func (e *Fatal) Error() string { return fmt.Sprintf("%s: %v", e.Phase, e.Err) }
+
+func (e *Fatal) Unwrap() error { return e.Err }
+
+// NotMeasured is the record of a point that is not measured, by plan or because the library lacks it.
+func NotMeasured(r result.Record, status result.Status, reason string) *result.Record {
+	r.Kind, r.Status, r.Reason = result.KindCase, status, reason
+	r.Check.Result = "none"
+	return &r
+}

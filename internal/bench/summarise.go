@@ -1,0 +1,131 @@
+package bench
+
+import (
+	"fmt"
+	"sort"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/internal/stats"
+)
+
+// timerShare is the share of an interval that reading the clock may take before it is said (Hoefler & Belli, SC'15).
+const timerShare = 0.05
+
+// summarise turns samples into the record's figures and gathers every rank's own summary on rank 0.
+func (m *measurement) summarise() error {
+	mine := []float64{stats.Median(m.own), stats.Median(m.late), m.total / float64(max(1, m.ops*m.o.Aggregate))}
+	all, err := m.w.Gather(mine)
+	if err != nil {
+		return &Fatal{"summarise", err}
+	}
+	if m.w.Rank != 0 {
+		return nil
+	}
+	median, late := make([]float64, m.w.Size), make([]float64, m.w.Size)
+	mean := 0.0
+	for r := range m.w.Size {
+		median[r], late[r] = all[3*r], all[3*r+1]
+		mean += all[3*r+2] / float64(m.w.Size)
+	}
+	m.timeFigures(mean)
+	m.record.Ranks = m.rankSummary(median, late)
+	return nil
+}
+
+func (m *measurement) timeFigures(mean float64) {
+	s := stats.Summarise(m.samples)
+	t := m.record.Time
+	t.Seconds, t.Min, t.Max, t.Mean = s.Median, s.Min, s.Max, mean
+	if s.HasInterval {
+		t.Lo, t.Hi = s.Lo, s.Hi
+	}
+	t.P90, t.P99 = s.P90, s.P99
+	t.Samples, t.Iterations, t.Outliers, t.AutoCorr = s.N, m.ops*m.o.Aggregate, s.Outliers, s.AutoCorr
+	t.Sync, t.Elapsed = SyncMethod, m.elapsed
+	warn := func(format string, a ...any) {
+		m.record.Warnings = append(m.record.Warnings, fmt.Sprintf(format, a...))
+	}
+	if m.c.Mode == coll.Throughput {
+		t.Batch = m.ops / max(1, s.N) * m.o.Aggregate
+		t.Summary = "median over batches of the " + m.o.Average.String()
+	} else if m.untilLast() {
+		t.Summary = "median over iterations of first start to last end"
+	} else {
+		t.Summary = "median over iterations of the max over ranks"
+	}
+	interval := t.Seconds * float64(max(1, t.Batch))
+	if m.c.Mode == coll.Latency {
+		interval = t.Seconds * float64(m.o.Aggregate)
+	}
+	if cost := m.o.Clock.Cost; interval > 0 && cost > timerShare*interval {
+		warn("timer: one clock reading (%.0f ns) is %.0f %% of what is timed", cost*1e9, 100*cost/interval)
+	}
+	if r := m.o.Clock.Resolution; r > 0 && interval < 10*r {
+		t.P90, t.P99 = 0, 0
+		warn("timer: percentiles are not claimed, the clock's step (%.0f ns) is over a tenth of what is timed", r*1e9)
+	}
+	if m.c.Mode == coll.Latency && m.c.Collective.Rooted() && !m.o.Clock.Common && m.w.Size > 1 {
+		warn("no common clock: each rank's own duration is counted, not until the last rank is done")
+	}
+	for _, w := range s.Warnings {
+		// A fixed number of operations in one batch is asked for, not an accident.
+		if w.Kind == stats.TooFewSamples && m.o.Iterations > 0 && m.c.Mode == coll.Throughput {
+			continue
+		}
+		warn("%s", w)
+	}
+}
+
+// rankSummary names the slowest and the latest rank.
+func (m *measurement) rankSummary(median, late []float64) *result.Ranks {
+	host := func(r int) string {
+		if r < len(m.w.Hosts) {
+			return m.w.Hosts[r]
+		}
+		return ""
+	}
+	slowest, latest := argmax(median), argmax(late)
+	ranks := &result.Ranks{Slowest: slowest, SlowestHost: host(slowest), SlowestS: median[slowest], Latest: -1,
+		Uncertainty: m.o.Clock.Uncertainty}
+	if m.w.Size > 1 && m.o.Clock.Common && late[latest] > m.o.Clock.Uncertainty {
+		ranks.Latest, ranks.LatestHost, ranks.Lateness = latest, host(latest), late[latest]
+	}
+	ranks.Median, ranks.Late = median, late // the writer shortens them for large worlds
+	return ranks
+}
+
+func argmax(x []float64) int {
+	best := 0
+	for i := range x {
+		if x[i] > x[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// Shorten replaces the lists by rank of a large world by quantiles and the eight slowest ranks, and returns the full
+// lists for the sidecar file; for worlds of up to result.MaxInlineRanks it changes nothing and returns nil.
+func Shorten(r *result.Ranks, hosts []string) (median, late []float64) {
+	if r == nil || len(r.Median) <= result.MaxInlineRanks {
+		return nil, nil
+	}
+	median, late = r.Median, r.Late
+	r.Median, r.Late = nil, nil
+	order := make([]int, len(median))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(i, j int) bool { return median[order[i]] > median[order[j]] })
+	at := func(q float64) float64 { return median[order[int((1-q)*float64(len(order)-1)+0.5)]] }
+	r.Spread = []float64{at(0), at(0.25), at(0.5), at(0.75), at(1)}
+	for _, i := range order[:8] {
+		s := result.RankS{Rank: i, S: median[i], Late: late[i]}
+		if i < len(hosts) {
+			s.Host = hosts[i]
+		}
+		r.Worst = append(r.Worst, s)
+	}
+	return median, late
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"busbar/internal/result"
+	"busbar/mpi"
+)
+
+// rankFacts is what every rank tells rank 0 at the start.
+type rankFacts struct {
+	Rank      int
+	Host      string
+	LocalRank int
+	PID       int
+	CPUs      string
+	Build     string
+	MPI       string // library version string
+	Command   string // equal on all ranks
+}
+
+// connect makes the world: library, MPI_Init, the ranks' facts compared, the side channel.
+func (j *job) connect() error {
+	j.watch.Phase("load MPI", 0)
+	lib, err := mpi.Load(mpi.Options{Choice: j.cfg.mpi})
+	if err != nil {
+		return &codeError{exitEnvironment, err}
+	}
+	j.watch.Phase("MPI_Init", 0)
+	if _, err := lib.Init(); err != nil {
+		return &codeError{exitEnvironment, err}
+	}
+	j.lib = lib
+	world := lib.World()
+	if err := checkLaunch(world.Size(), j.launch, lib.Info().Library); err != nil {
+		if j.launch.Rank > 0 {
+			err = errElsewhere
+		}
+		j.world, j.size = world, 1
+		if err != errElsewhere {
+			err = &codeError{exitEnvironment, err}
+		}
+		return err
+	}
+	j.world, j.rank, j.size = world, world.Rank(), world.Size()
+	j.watch.Phase("compare the ranks", 0)
+	if err := j.compareRanks(); err != nil {
+		return err
+	}
+	return j.openSideChannel()
+}
+
+// compareRanks gathers the ranks' facts and refuses what would make every figure meaningless.
+func (j *job) compareRanks() error {
+	cpus, _ := affinity("/")
+	mine, err := json.Marshal(rankFacts{Rank: j.rank, Host: hostName(), LocalRank: j.launch.LocalRank, PID: os.Getpid(), CPUs: cpus,
+		Build: buildIdentity(), MPI: j.lib.Info().LibraryFull, Command: fmt.Sprintf("%q", j.args)})
+	if err != nil {
+		return err
+	}
+	all, err := j.world.Gatherv(mine, 0)
+	if err != nil {
+		return err
+	}
+	j.ranks, err = share(j, func() ([]rankFacts, error) {
+		facts := make([]rankFacts, len(all))
+		local := map[string]int{}
+		for i, b := range all {
+			if err := json.Unmarshal(b, &facts[i]); err != nil {
+				return nil, environmentf("rank %d speaks another language: start the same rank binary on all hosts (%v)", i, err)
+			}
+			if facts[i].LocalRank < 0 {
+				facts[i].LocalRank = local[facts[i].Host]
+			}
+			local[facts[i].Host]++
+		}
+		if err := checkRanks(facts); err != nil {
+			return nil, &codeError{exitEnvironment, err}
+		}
+		return facts, nil
+	})
+	return err
+}
+
+// openSideChannel connects every rank to rank 0 by TCP, for when MPI hangs. Nothing moves on it while measuring.
+func (j *job) openSideChannel() error {
+	j.watch.Phase("open the side channel", 0)
+	info, err := share(j, func() (string, error) {
+		if j.size == 1 {
+			return "", nil
+		}
+		h, info, err := newHub(j.size)
+		if err != nil {
+			fmt.Fprintf(j.stderr, "rank: no side channel (%v): a hang will be named by what each rank knows itself\n", err)
+			return "", nil
+		}
+		h.onGone, h.onEvent, h.self = j.onGone, j.onEvent, j.watch.State
+		j.hub = h
+		return info, nil
+	})
+	if err != nil || info == "" || j.rank == 0 {
+		return err
+	}
+	j.spoke, err = dialHub(info, j.rank, hostName(), j.watch.State)
+	if err != nil {
+		fmt.Fprintf(j.stderr, "rank: rank %d on %s has no side channel to rank 0 (%v): hangs and signals here are known to MPI alone\n",
+			j.rank, hostName(), err)
+	}
+	return nil
+}
+
+// onGone is told by the side channel that a rank's process is gone.
+func (j *job) onGone(rank int) {
+	// A job that is told to end loses its ranks one by one; the signal's own handler speaks first then.
+	time.Sleep(quarrel / 2)
+	if j.parting.Load() {
+		return
+	}
+	j.stopAll(exitFailed, result.Failed, fmt.Sprintf("rank %d on %s (pid %d) is gone: it was killed or crashed%s; see that host's log and kernel messages (out of memory?)",
+		rank, j.ranks[rank].Host, j.ranks[rank].PID, j.inHand()))
+}
+
+// inHand says what was being measured, for a sentence.
+func (j *job) inHand() string {
+	s := j.watch.State()
+	if s.Case == "" {
+		return " while the run was in phase " + s.Phase
+	}
+	return fmt.Sprintf(" during %s (%s)", s.Case, s.Phase)
+}
+
+// onEvent is told by the side channel what another rank has to say.
+func (j *job) onEvent(rank int, e event) {
+	switch e.Kind {
+	case "signal":
+		if s := syscall.Signal(e.Code); s == syscall.SIGUSR1 {
+			j.askedToStop.Store(true)
+		} else {
+			j.interrupted(s, fmt.Sprintf(" to rank %d on %s", rank, j.ranks[rank].Host))
+		}
+	case "failed":
+		j.stopAll(e.Code, result.Failed, e.Text)
+	case "hang":
+		j.onHang(j.watch.State())
+	}
+}
+
+// askTime is how long a rank may take to answer on the side channel before it counts as silent.
+const askTime = 2 * time.Second
+
+// onHang is called by the watchdog when a phase outlasts its limit. It does not return.
+func (j *job) onHang(mine state) {
+	if j.rank == 0 {
+		var reports []report
+		if j.hub != nil {
+			reports = j.hub.ask(askTime)
+		}
+		mine.Rank, mine.Host = 0, hostName()
+		j.stopAll(exitHang, result.Timeout, "hang: "+nameHang(reports, mine))
+	}
+	if s, err := j.spoke.askHub(askTime); err == nil {
+		_ = j.spoke.tell(event{Kind: "hang", Text: mine.Phase})
+		time.Sleep(2*askTime + abortGrace + time.Duration(j.size/100)*time.Second)
+		fmt.Fprintf(j.stderr, "rank: hang: rank %d on %s is in phase %s for %s, and rank 0 (phase %s) did not end the run\n",
+			j.rank, hostName(), mine.Phase, mine.Since.Round(time.Second), s.Phase)
+	} else {
+		fmt.Fprintf(j.stderr, "rank: hang: rank %d on %s is in phase %s%s for %s, and rank 0 does not answer (%v)\n", j.rank, hostName(),
+			mine.Phase, caseText(mine), mine.Since.Round(time.Second), err)
+	}
+	j.die(exitHang)
+}
+
+func caseText(s state) string {
+	if s.Case == "" {
+		return ""
+	}
+	return fmt.Sprintf(" of %s, iteration %d", s.Case, s.Iteration)
+}

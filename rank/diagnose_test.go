@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+const hungCase = "all_reduce float32 64 KiB"
+
+func at(rank int, iteration uint64, stage string) report {
+	s := state{Rank: rank, Host: fmt.Sprintf("node%02d", rank), Phase: "latency", Number: 7, Case: hungCase, Step: 4, Iteration: iteration,
+		Stage: stage, Since: 61 * time.Second}
+	return report{Rank: rank, Host: s.Host, PID: 1000 + rank, Standing: answered, State: s}
+}
+
+func known(rank int, s standing) report {
+	return report{Rank: rank, Host: fmt.Sprintf("node%02d", rank), PID: 1000 + rank, Standing: s, At: time.Now().Add(-12 * time.Second)}
+}
+
+func TestNameHang(t *testing.T) {
+	in := func(rank int, phase string, number, step uint64) report {
+		r := at(rank, 0, "")
+		r.State.Phase, r.State.Number, r.State.Step = phase, number, step
+		return r
+	}
+	noCase := in(1, "MPI_Init", 0, 0)
+	noCase.State.Case = ""
+	for name, c := range map[string]struct {
+		ranks []report // rank 0 first
+		want  []string
+		not   []string
+	}{
+		"stopped": {
+			[]report{at(0, 18, "issuing"), known(1, silent), at(2, 18, "issuing")},
+			[]string{"rank 1 on node01 (pid 1001) does not answer", "ranks 0 on node00, 2 on node02 are at iteration 18 (issuing) of " + hungCase,
+				"in phase latency for 1m1s"},
+			[]string{"rank 2 on node02 is still"},
+		},
+		"killed": {
+			[]report{at(0, 18, "issuing"), known(1, gone)},
+			[]string{"rank 1 on node01 (pid 1001) is gone", "12s ago", hungCase}, nil,
+		},
+		"gone and silent": {
+			[]report{at(0, 18, "issuing"), known(1, silent), known(2, gone), known(3, silent)},
+			[]string{"rank 2 on node02 (pid 1002) is gone", "ranks 1 on node01 (pid 1001), 3 on node03 (pid 1003) do not answer"}, nil,
+		},
+		"left": {
+			[]report{at(0, 18, "issuing"), known(1, left)}, []string{"rank 1 on node01 (pid 1001) ended before the others"}, nil,
+		},
+		"an iteration behind": {
+			[]report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 17, "issuing")},
+			[]string{"rank 2 on node02 is still at iteration 17 (issuing) of " + hungCase, "while ranks 0 on node00, 1 on node01 are at iteration 18"}, nil,
+		},
+		"a stage behind": {
+			[]report{at(0, 17, "issuing"), at(1, 17, "synchronising the ranks")},
+			[]string{"rank 1 on node01 is still at iteration 17 (synchronising the ranks)"}, nil,
+		},
+		"done with an iteration is ahead of it": {
+			[]report{at(0, 17, ""), at(1, 17, "waiting for completion")}, []string{"rank 1 on node01 is still"}, nil,
+		},
+		"rank 0 itself": {
+			[]report{at(0, 16, "issuing"), at(1, 17, "issuing"), at(2, 19, "issuing")},
+			[]string{"rank 0 on node00 is still at iteration 16", "are at iteration 19 (issuing) of " + hungCase, "or before it"}, nil,
+		},
+		"a case behind, iterations ahead": {
+			[]report{in(0, "check", 8, 1), at(1, 5000, "issuing")}, []string{"rank 1 on node01 is still at iteration 5000", "in phase check of " + hungCase}, nil,
+		},
+		"a step behind": {
+			[]report{in(0, "warm-up", 7, 3), in(1, "check", 7, 2)}, []string{"rank 1 on node01 is still in phase check of " + hungCase}, nil,
+		},
+		"phases that do not compare": {
+			[]report{in(0, "warm-up", 7, 0), in(1, "check", 7, 0)}, []string{"none is behind"}, []string{"still"},
+		},
+		"nobody is behind": {
+			[]report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 18, "issuing")},
+			[]string{"all 3 ranks that answer are at iteration 18", "the library or the network hangs"}, []string{"still"},
+		},
+		"firewall": {
+			[]report{at(0, 18, "issuing"), {Rank: 1, Standing: unreachable}, {Rank: 2, Standing: unreachable}},
+			[]string{"rank 0 on node00 is at iteration 18", "nothing is known of ranks 1, 2: no side channel"}, []string{"still"},
+		},
+		"no hub":      {[]report{at(0, 18, "issuing")}, []string{"rank 0 on node00 is at iteration 18", "other ranks are doing is not known"}, nil},
+		"before any":  {[]report{noCase, known(2, silent)}, []string{"rank 2 on node02", "is in phase MPI_Init for 1m1s"}, []string{"iteration", " of "}},
+		"many behind": {append([]report{at(0, 18, "issuing")}, crowdAt(1, 9, 17)...), []string{"1 on node01, 2 on node02, 3 on node03, 4 on node04 and 5 more are still"}, []string{"node05"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := nameHang(c.ranks[1:], c.ranks[0].State)
+			for _, w := range c.want {
+				if !strings.Contains(got, w) {
+					t.Errorf("want %q in %q", w, got)
+				}
+			}
+			for _, w := range c.not {
+				if strings.Contains(got, w) {
+					t.Errorf("%q must not be in %q", w, got)
+				}
+			}
+		})
+	}
+}
+
+func crowdAt(from, to int, iteration uint64) (all []report) {
+	for rank := from; rank <= to; rank++ {
+		all = append(all, at(rank, iteration, "issuing"))
+	}
+	return all
+}
+
+func TestNameSilentHub(t *testing.T) {
+	got := nameSilentHub("head", at(3, 18, "issuing").State, errors.New("no answer within 2s"))
+	want := "rank 0 on head does not answer (no answer within 2s); rank 3 on node03 is at iteration 18 (issuing) of " + hungCase + ", in phase latency for 1m1s"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

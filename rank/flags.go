@@ -1,0 +1,237 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/sweeps"
+)
+
+// config is what the command line says.
+type config struct {
+	backends []string
+	sweep    string // name or path; empty when not given
+	plan     sweeps.Overrides
+
+	average  bench.Average
+	rotate   int64
+	cycles   int
+	cyclesOn bool
+	deadline time.Duration
+	limit    time.Duration
+
+	out      string
+	campaign string
+	variant  string
+	resume   bool
+	list     bool
+	quiet    bool
+	mpi      string
+	help     bool
+	version  bool
+}
+
+// backendNames are the words for --backend; those that this build has are in haveBackends.
+var (
+	backendNames = []string{"auto", "mpi", "gloo", "nccl", "ncclx"}
+	haveBackends = []string{"mpi"}
+)
+
+// replaced are flags of nccl-tests that rank lacks, and what serves instead.
+var replaced = map[string]string{
+	"parallel_init":         "every rank initialises by itself here",
+	"blocking":              "--mode latency times each operation alone",
+	"z":                     "--mode latency times each operation alone",
+	"p":                     "every rank initialises by itself here",
+	"stream_null":           "the stream is the tool's own",
+	"y":                     "the stream is the tool's own",
+	"cudagraph":             "--mode throughput issues operations back to back; graphs are not offered",
+	"G":                     "--mode throughput issues operations back to back; graphs are not offered",
+	"report_cputime":        "lateness_s and the per-rank summary tell the host's share",
+	"C":                     "lateness_s and the per-rank summary tell the host's share",
+	"report_timestamps":     "every record has its time in the file",
+	"S":                     "every record has its time in the file",
+	"output_file":           "--out DIR takes all results, as JSON lines",
+	"J":                     "--out DIR takes all results, as JSON lines",
+	"local_register":        "this backend registers no buffers",
+	"R":                     "this backend registers no buffers",
+	"cta_policy":            "it belongs to NCCL",
+	"x":                     "it belongs to NCCL",
+	"device_implementation": "device kernels are not offered",
+	"D":                     "device kernels are not offered",
+	"V":                     "device kernels are not offered",
+	"memory":                "--list shows the memory of a rank",
+	"M":                     "--list shows the memory of a rank",
+	"unalign":               "buffers are aligned to pages",
+	"u":                     "buffers are aligned to pages",
+	"per_iter_timing":       "--mode latency keeps the distribution",
+	"I":                     "--mode latency keeps the distribution",
+	"per_iter_skip":         "-w warms up what is measured",
+	"K":                     "-w warms up what is measured",
+}
+
+// parseFlags reads the command line. The error's text is for a person and names the nearest flag.
+func parseFlags(args []string, env func(string) string) (*config, error) {
+	c := &config{average: bench.Max, cycles: 1, deadline: time.Minute, out: "results", mpi: "auto",
+		campaign: env("BUSBAR_CAMPAIGN"), variant: env("BUSBAR_VARIANT")}
+	f := newFlags(c)
+	if err := f.Parse(args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			c.help = true
+			return c, nil
+		}
+		return nil, &codeError{exitUsage, explainFlag(f, err)}
+	}
+	if f.NArg() > 0 {
+		return nil, usagef("unexpected word %q: rank takes flags only (rank --help)", f.Arg(0))
+	}
+	return c, nil
+}
+
+// group names the section of the help that a flag stands in.
+const group = "group"
+
+func newFlags(c *config) *pflag.FlagSet {
+	f := pflag.NewFlagSet("rank", pflag.ContinueOnError)
+	f.SortFlags = false
+	f.SetOutput(io.Discard)
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+	})
+	in := ""
+	add := func(names, arg, usage string, set func(string) error) {
+		long, short, _ := strings.Cut(names, ",")
+		fl := f.VarPF(&setter{set: set, kind: arg}, long, short, usage)
+		fl.Annotations = map[string][]string{group: {in}}
+	}
+	flag := func(names, usage string, to *bool) {
+		long, short, _ := strings.Cut(names, ",")
+		f.BoolVarP(to, long, short, false, usage)
+		f.Lookup(long).Annotations = map[string][]string{group: {in}}
+	}
+
+	in = "What to measure"
+	add("backend", "NAMES", "auto, mpi, gloo, nccl, ncclx; a list interleaves them", func(s string) (err error) { c.backends, err = backends(s); return })
+	add("sweep", "NAME|FILE", "quick, profile, baseline, full, sizes, or a YAML file", func(s string) error { c.sweep = s; return nil })
+	add("collective", "LIST", "all_reduce, all_gather, …, or all", list(sweeps.ParseCollectives, &c.plan.Collectives))
+	add("minbytes,b", "SIZE", "smallest size; K, M, G are powers of 1024", size(&c.plan.MinBytes))
+	add("maxbytes,e", "SIZE", "largest size", size(&c.plan.MaxBytes))
+	add("stepfactor,f", "N", "each size is N times the one before", value(factor, &c.plan.StepFactor))
+	add("stepbytes,i", "SIZE", "each size is SIZE larger than the one before", size(&c.plan.StepBytes))
+	add("elements", "LIST", "elements of one rank's tensor instead of sizes: 1M,4M,16M", list(one(coll.ParseSize), &c.plan.Elements))
+	add("datatype,d", "LIST", "int8 … uint64, float16, bfloat16, float32, float64, or all", list(sweeps.ParseTypes, &c.plan.Types))
+	add("op,o", "LIST", "sum, prod, min, max, avg, or all", list(sweeps.ParseOps, &c.plan.Ops))
+	add("root,r", "LIST", "root of broadcast, reduce, gather, scatter; -1 is every rank", list(sweeps.ParseRoots, &c.plan.Roots))
+	add("placement", "LIST", "out (a buffer of its own), in (over the input), or both", list(sweeps.ParsePlacements, &c.plan.Placements))
+	add("worlds", "LIST", "sub-worlds of the first n ranks, one after another", list(sweeps.ParseWorlds, &c.plan.Worlds))
+
+	in = "How to measure"
+	add("mode", "LIST", "throughput (back to back), latency (each alone), or both", list(sweeps.ParseModes, &c.plan.Modes))
+	add("iters,n", "N", "timed operations; without it as many as the precision needs", number(1, &c.plan.Iterations))
+	add("warmup-iters,w", "N", "operations before timing", number(0, &c.plan.Warmup))
+	add("agg-iters,m", "N", "operations issued as one", number(1, &c.plan.Aggregate))
+	add("check,c", "N", "rounds of checking every element; 0 is off", number(0, &c.plan.Check))
+	add("precision", "P", "wanted half width of the 95 % interval of the median: 2%", value(sweeps.ParsePercent, &c.plan.Precision))
+	add("budget", "TIME", "measuring time of one case at most: 10s", value(sweeps.ParseDuration, &c.plan.Budget))
+	add("time-limit", "TIME", "time of the whole run; the plan is thinned to fit: 5m", value(sweeps.ParseDuration, &c.plan.TimeLimit))
+	add("run-cycles,N", "N", "run the sweep N times; 0 is until stopped (soak)", func(s string) (err error) { c.cycles, err = atLeast(0)(s); c.cyclesOn = true; return })
+	add("average,a", "N", "whose time throughput counts: 0 rank 0, 1 mean, 2 min, 3 max", func(s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 0 || n > 3 {
+			return fmt.Errorf("want 0 (rank 0), 1 (mean), 2 (min) or 3 (max)")
+		}
+		c.average = bench.Average(n)
+		return nil
+	})
+	add("rotate", "SIZE", "walk through SIZE bytes of buffers, so that caches are cold", func(s string) (err error) { c.rotate, err = coll.ParseSize(s); return })
+
+	in = "The run"
+	add("out", "DIR", "where results go (default ./results)", func(s string) error { c.out = s; return nonEmpty(s) })
+	flag("resume", "continue what lies in --out: points that are ok are not measured again", &c.resume)
+	flag("list", "show the plan and measure nothing", &c.list)
+	flag("quiet", "no table and no progress", &c.quiet)
+	add("deadline", "TIME", "name a hang after this long, or ten times what the case should take (default 60s)", func(s string) (err error) { c.deadline, err = deadline(s); return })
+	add("timeout,T", "SECONDS", "nccl-tests' name for --deadline", func(s string) (err error) { c.deadline, err = deadline(s); return })
+	add("campaign", "ID", "launches with one ID belong together (also BUSBAR_CAMPAIGN)", func(s string) error { c.campaign = s; return nonEmpty(s) })
+	add("variant", "LABEL", "name of a tuning variant (also BUSBAR_VARIANT)", func(s string) error { c.variant = s; return nonEmpty(s) })
+
+	in = "Libraries"
+	add("mpi", "NAME|PATH", "auto, openmpi, mpich, or a shim's path", func(s string) error { c.mpi = s; return nonEmpty(s) })
+	add("nthreads,t", "1", "accepted as nccl-tests has it: one thread a rank", exactlyOne)
+	add("ngpus,g", "1", "accepted as nccl-tests has it: one device a rank", exactlyOne)
+
+	in = "About"
+	flag("version", "version and build", &c.version)
+	f.BoolVarP(&c.help, "help", "h", false, "this text")
+	f.Lookup("help").Annotations = map[string][]string{group: {in}}
+	return f
+}
+
+// explainFlag adds to pflag's error what a person would want to know.
+func explainFlag(f *pflag.FlagSet, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	name := unknown.GetSpecifiedName()
+	key := strings.ReplaceAll(name, "-", "_")
+	dashed := "--" + name
+	if len(name) == 1 {
+		dashed = "-" + name
+	}
+	if instead, ok := replaced[key]; ok {
+		return fmt.Errorf("%s of nccl-tests is not here: %s", dashed, instead)
+	}
+	var known []string
+	f.VisitAll(func(fl *pflag.Flag) { known = append(known, fl.Name) })
+	if near := coll.Nearest(name, known); near != "" && len(name) > 1 {
+		return fmt.Errorf("unknown flag %s; did you mean --%s? (rank --help lists all)", dashed, near)
+	}
+	return fmt.Errorf("unknown flag %s (rank --help lists all)", dashed)
+}
+
+func backends(s string) ([]string, error) {
+	var names []string
+	for word := range strings.SplitSeq(s, ",") {
+		word = strings.TrimSpace(word)
+		found := false
+		for _, n := range backendNames {
+			found = found || n == word
+		}
+		if !found {
+			return nil, coll.Unknown("backend", word, backendNames)
+		}
+		names = append(names, word)
+	}
+	return names, nil
+}
+
+func deadline(s string) (time.Duration, error) {
+	d, err := sweeps.ParseDuration(s)
+	if err == nil && d < time.Second {
+		return 0, fmt.Errorf("the shortest deadline is 1s")
+	}
+	return d, err
+}
+
+func nonEmpty(s string) error {
+	if s == "" {
+		return fmt.Errorf("want something, not nothing")
+	}
+	return nil
+}
+
+func exactlyOne(s string) error {
+	if s != "1" {
+		return fmt.Errorf("rank drives one device with one thread; start more ranks (mpirun -np N) instead")
+	}
+	return nil
+}

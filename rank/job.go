@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"busbar/internal/result"
+	"busbar/mpi"
+)
+
+// job is one launch as this rank sees it.
+type job struct {
+	cfg            *config
+	args           []string
+	stdout, stderr io.Writer
+	start          time.Time
+
+	launch     mpi.Launch
+	lib        *mpi.MPI
+	world      *mpi.Comm
+	rank, size int
+	ranks      []rankFacts // on every rank after connect
+
+	hub   *hub   // rank 0
+	spoke *spoke // the others
+
+	watch       *watchdog
+	ledger      *ledger
+	askedToStop atomic.Bool
+	parting     atomic.Bool // the job is ending in good order
+	screen      *screen
+}
+
+// errElsewhere says that rank 0 has an error and says it; this rank just ends.
+var errElsewhere = errors.New("rank 0 ends the run")
+
+// run is the program: it returns the exit code of this rank.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	launch := mpi.Launcher(os.Getenv)
+	speaks := launch.Rank <= 0 // every rank reads the same command line; one says what is wrong with it
+	cfg, err := parseFlags(args, os.Getenv)
+	switch {
+	case !speaks && (err != nil || cfg.help || cfg.version || cfg.list):
+		return exitOK
+	case err != nil:
+		complain(stderr, err)
+		return exitUsage
+	case cfg.help:
+		writeHelp(stdout)
+		return exitOK
+	case cfg.version:
+		fmt.Fprintln(stdout, versionLine())
+		return exitOK
+	}
+	if cfg.list {
+		if err := listPlan(cfg, launch, stdout); err != nil {
+			complain(stderr, err)
+			return codeOf(err)
+		}
+		return exitOK
+	}
+	j := &job{cfg: cfg, args: args, stdout: stdout, stderr: stderr, start: time.Now(), launch: launch, rank: max(0, launch.Rank), size: 1,
+		ledger: &ledger{stderr: stderr}}
+	return j.run(ctx)
+}
+
+func (j *job) run(ctx context.Context) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			j.stop(exitFailed, result.Failed, fmt.Sprintf("rank %d on %s crashed: %v\n%s", j.rank, hostName(), p, debug.Stack()))
+		}
+	}()
+	j.watch = newWatchdog(j.cfg.deadline, j.onHang)
+	code, err := j.work(ctx)
+	if err == nil {
+		return code
+	}
+	return j.fail(err)
+}
+
+// work is the contents page: connect the ranks, agree on the plan, measure world by world, part.
+func (j *job) work(ctx context.Context) (int, error) {
+	if err := j.connect(); err != nil {
+		return 0, err
+	}
+	j.listen()
+	p, err := j.agreeOnPlan()
+	if err != nil {
+		return 0, err
+	}
+	j.screen = newScreen(j, p)
+	code, err := j.measureAll(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	if j.rank == 0 {
+		j.screen.farewell(p, code)
+	}
+	return j.part(code)
+}
+
+// fail ends this rank after an error that work returned.
+func (j *job) fail(err error) int {
+	if errors.Is(err, errElsewhere) {
+		j.watch.Phase("finalize", 0)
+		j.finalize()
+		return exitOK
+	}
+	code := codeOf(err)
+	if j.world == nil { // nothing connects the ranks yet; rank 0 most likely has the same to say
+		if j.rank > 0 {
+			time.Sleep(2 * time.Second)
+			err = fmt.Errorf("rank %d on %s: %w", j.rank, hostName(), err)
+		}
+		complain(j.stderr, err)
+		return code
+	}
+	if code == exitUsage || code == exitEnvironment && j.rank == 0 && j.screen == nil { // found before measuring, by all
+		complain(j.stderr, err)
+		j.watch.Phase("finalize", 0)
+		j.finalize()
+		return code
+	}
+	j.stop(code, result.Failed, fmt.Sprintf("rank %d on %s: %v", j.rank, hostName(), err))
+	return code
+}
+
+// stop ends the whole job because of something this rank saw. It does not return.
+func (j *job) stop(code int, status result.Status, text string) {
+	if j.rank == 0 {
+		j.stopAll(code, status, text)
+	}
+	if j.spoke.tell(event{Kind: "failed", Text: text, Code: code}) == nil {
+		time.Sleep(abortGrace) // rank 0 closes its files and takes us along
+	}
+	fmt.Fprintf(j.stderr, "rank: %s\n", text)
+	j.die(code)
+}
+
+// stopAll is stop on rank 0: the files are closed, the reason is said, and the other ranks are taken along.
+func (j *job) stopAll(code int, status result.Status, text string) {
+	paths := j.ledger.paths()
+	if !j.ledger.finish(result.Aborted, text, code, status) {
+		select {} // somebody else is ending the run
+	}
+	fmt.Fprintf(j.stderr, "rank: %s\n", text)
+	if len(paths) > 0 {
+		fmt.Fprintf(j.stderr, "rank: what was measured before is kept%s; --resume continues it\n", inFiles(paths))
+	}
+	j.die(code)
+}
+
+// part ends the job in good order; rank 0 alone gives a code that is not 0.
+func (j *job) part(code int) (int, error) {
+	j.parting.Store(true)
+	j.watch.Phase("finalize", 0)
+	if err := j.world.Barrier(); err != nil {
+		return 0, err
+	}
+	j.finalize()
+	if j.rank != 0 {
+		code = exitOK
+	}
+	return code, nil
+}
+
+func (j *job) finalize() {
+	j.parting.Store(true)
+	if j.hub != nil {
+		j.hub.close()
+	}
+	j.spoke.close()
+	if err := j.lib.Finalize(); err != nil {
+		fmt.Fprintf(j.stderr, "rank: rank %d on %s: %v\n", j.rank, hostName(), err)
+	}
+}
+
+// onRoot runs f on rank 0 and gives its outcome to every rank: the bytes, or errElsewhere where the error is another rank's.
+func (j *job) onRoot(f func() ([]byte, error)) ([]byte, error) {
+	var out []byte
+	var err error
+	head := make([]byte, 8)
+	if j.rank == 0 {
+		if out, err = f(); err != nil {
+			head[0], out = 1, nil
+		}
+		putInt(head[1:], len(out))
+	}
+	if e := j.world.Bcast(head, 0); e != nil {
+		return nil, e
+	}
+	if head[0] != 0 {
+		if j.rank != 0 {
+			err = errElsewhere
+		}
+		return nil, err
+	}
+	if j.rank != 0 {
+		out = make([]byte, getInt(head[1:]))
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	return out, j.world.Bcast(out, 0)
+}
+
+func putInt(b []byte, n int) {
+	for i := range b {
+		b[i] = byte(n >> (8 * i))
+	}
+}
+
+func getInt(b []byte) (n int) {
+	for i, x := range b {
+		n |= int(x) << (8 * i)
+	}
+	return n
+}
+
+// hostName is the name of this host; every machine has one.
+func hostName() string {
+	h, err := os.Hostname()
+	if err != nil {
+		return "unknown-host"
+	}
+	return h
+}
+
+// share gives a value of rank 0 to every rank.
+func share[T any](j *job, f func() (T, error)) (T, error) {
+	var v T
+	b, err := j.onRoot(func() ([]byte, error) {
+		v, err := f()
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(v)
+	})
+	if err != nil {
+		return v, err
+	}
+	return v, json.Unmarshal(b, &v)
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/mpi"
+	"busbar/sweeps"
+)
+
+// listPlan shows what would be measured, and measures nothing; it needs no MPI.
+func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
+	backends, err := chooseBackends(cfg.backends)
+	if err != nil {
+		return err
+	}
+	file, text, err := readSweep(cfg)
+	if err != nil {
+		return &codeError{exitUsage, err}
+	}
+	s, err := makeSweep(cfg, file, text)
+	if err != nil {
+		return &codeError{exitUsage, err}
+	}
+	size, whence := l.Size, "as launched"
+	if size < 1 {
+		size, whence = min(8, max(2, runtime.NumCPU())), "as make demo would launch; no launcher is seen"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# plan: %s on %s, %d ranks (%s)\n", sweepName(s), strings.Join(backends, ","), size, whence)
+	origins := s.Origins()
+	for _, key := range slices.Sorted(maps.Keys(origins)) {
+		fmt.Fprintf(&b, "#   %-11s %s\n", key, origins[key])
+	}
+	for _, n := range worldsOf(s, size) {
+		if n > size {
+			fmt.Fprintf(&b, "# world %d: skipped, it does not fit %d ranks\n", n, size)
+			continue
+		}
+		if err := listWorld(&b, cfg, s, n); err != nil {
+			return &codeError{exitUsage, err}
+		}
+	}
+	_, err = io.WriteString(out, b.String())
+	return err
+}
+
+func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, n int) error {
+	cases, err := s.Plan(n, mpiPlaces)
+	if err != nil {
+		return err
+	}
+	backend := &mpiBackend{rotate: cfg.rotate}
+	free, limit, memErr := freeMemory("/")
+	fmt.Fprintf(b, "#\n# world %d\n#            size       count     type   op root  in mode       memory   about\n", n)
+	least, most := time.Duration(0), time.Duration(0)
+	var largest int64
+	last := coll.Collective(0)
+	for _, c := range cases {
+		if c.Collective != last {
+			last = c.Collective
+			fmt.Fprintf(b, "# %s\n", last)
+		}
+		memory := int64(0)
+		for _, r := range []int{0, max(0, c.Root)} {
+			backend.rank = r
+			memory = max(memory, backend.memory(c))
+		}
+		largest = max(largest, memory)
+		t := guess(c, s.Warmup, s.Check, s.Iterations)
+		least += t
+		most += max(t, s.Budget+t)
+		root, op := "-", "-"
+		if c.Root >= 0 {
+			root = fmt.Sprint(c.Root)
+		}
+		if c.Op != 0 {
+			op = c.Op.String()
+		}
+		note := ""
+		if c.Count == 0 {
+			note = " too small"
+		} else if memErr == nil && memory*int64(n) > free {
+			note = " ?memory"
+		}
+		fmt.Fprintf(b, "%17d %11d %8s %4s %4s %3s %-10s %6s %7s%s\n", c.SizeBytes, c.Count, c.Type, op, root, c.Placement, c.Mode,
+			coll.FormatSize(memory, false), roundTime(t), note)
+	}
+	fmt.Fprintf(b, "# %s; buffers of a rank up to %s", plural(len(cases), "point"), binary(largest))
+	if memErr == nil {
+		fmt.Fprintf(b, " (%s leaves %s here)", limit, binary(free))
+	}
+	fmt.Fprintf(b, "\n# expected: at least %s, at most %s (guessed from a laptop's memory; nothing was measured)\n", roundTime(least), roundTime(most))
+	if s.TimeLimit > 0 {
+		fmt.Fprintf(b, "# --time-limit %s: sizes will be thinned where the plan does not fit\n", s.TimeLimit)
+	}
+	return nil
+}
+
+// roundTime writes a duration to about two digits.
+func roundTime(d time.Duration) string {
+	switch {
+	case d < 100*time.Millisecond:
+		return d.Round(time.Millisecond).String()
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"busbar/internal/result"
+	"busbar/sweeps"
+)
+
+// plan is what this launch will measure, equal on all ranks.
+type plan struct {
+	sweep    *sweeps.Sweep
+	worlds   []int
+	backends []string
+	launch   string       // UUID
+	campaign string       // UUID
+	past     *result.Past // rank 0 with --resume
+}
+
+// sheetText is a sweep as rank 0 read it, with what else rank 0 decides.
+type planText struct {
+	File             string
+	Text             []byte
+	Launch, Campaign string
+}
+
+// agreeOnPlan reads the sweep on rank 0 and makes the plan of it on every rank.
+func (j *job) agreeOnPlan() (*plan, error) {
+	j.watch.Phase("read the sweep", 0)
+	backends, err := chooseBackends(j.cfg.backends)
+	if err != nil {
+		return nil, j.elsewhere(err)
+	}
+	p := &plan{backends: backends}
+	t, err := share(j, func() (planText, error) {
+		t := planText{Launch: result.NewID(), Campaign: j.cfg.campaign}
+		var err error
+		if t.File, t.Text, err = readSweep(j.cfg); err != nil {
+			return t, &codeError{exitUsage, err}
+		}
+		// The plan of every world is tried out here, so that a mistake is found before anything is measured.
+		s, err := makeSweep(j.cfg, t.File, t.Text)
+		if err != nil {
+			return t, &codeError{exitUsage, err}
+		}
+		for _, n := range worldsOf(s, j.size) {
+			if _, err := s.Plan(n, mpiPlaces); err != nil {
+				return t, &codeError{exitUsage, err}
+			}
+		}
+		if err := result.CheckDir(j.cfg.out); err != nil {
+			return t, &codeError{exitEnvironment, err}
+		}
+		if j.cfg.resume {
+			files, err := result.Find(j.cfg.out)
+			if p.past = result.ReadPast(files); err != nil {
+				fmt.Fprintf(j.stderr, "rank: nothing to resume in %s (%v): everything is measured\n", j.cfg.out, err)
+			} else {
+				for _, problem := range p.past.Problems {
+					fmt.Fprintf(j.stderr, "rank: %s\n", problem)
+				}
+			}
+		}
+		return t, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p.sweep, err = makeSweep(j.cfg, t.File, t.Text); err != nil {
+		return nil, err
+	}
+	p.launch, p.campaign = t.Launch, t.Campaign
+	if p.campaign == "" {
+		p.campaign = p.launch
+	}
+	p.worlds = worldsOf(p.sweep, j.size)
+	return p, nil
+}
+
+// elsewhere keeps an error that every rank has for rank 0 to say.
+func (j *job) elsewhere(err error) error {
+	if j.rank != 0 {
+		return errElsewhere
+	}
+	return err
+}
+
+// chooseBackends turns the words of --backend into backends that this build has.
+func chooseBackends(words []string) ([]string, error) {
+	if len(words) == 0 {
+		words = []string{"auto"}
+	}
+	var names []string
+	for _, w := range words {
+		if w == "auto" {
+			w = haveBackends[0]
+		}
+		have := false
+		for _, b := range haveBackends {
+			have = have || b == w
+		}
+		if !have {
+			return nil, environmentf("backend %s is not part of this version of busbar (it has: %s)", w, strings.Join(haveBackends, ", "))
+		}
+		names = append(names, w)
+	}
+	return names, nil
+}
+
+// readSweep reads the sweep that the command line asks for: the one named; quick when nothing is said about the plan;
+// otherwise the implicit one under the flags.
+func readSweep(cfg *config) (file string, text []byte, err error) {
+	switch {
+	case cfg.sweep != "":
+		return sweeps.Read(cfg.sweep)
+	case planned(cfg.plan):
+		return "", nil, nil
+	}
+	return sweeps.Read("quick")
+}
+
+func makeSweep(cfg *config, file string, text []byte) (*sweeps.Sweep, error) {
+	s := sweeps.Default()
+	if file != "" {
+		var err error
+		if s, err = sweeps.Parse(file, text); err != nil {
+			return nil, err
+		}
+	}
+	return s.With(cfg.plan)
+}
+
+func worldsOf(s *sweeps.Sweep, size int) []int {
+	if len(s.Worlds) > 0 {
+		return s.Worlds
+	}
+	return []int{size}
+}
+
+// sweepName is how the sweep is called in files and tables.
+func sweepName(s *sweeps.Sweep) string {
+	return strings.TrimSuffix(filepath.Base(s.Name), filepath.Ext(s.Name))
+}
+
+// planned says whether flags alone make a plan, so that quick does not stand behind them.
+func planned(o sweeps.Overrides) bool {
+	return o.MinBytes != nil || o.MaxBytes != nil || o.StepFactor != nil || o.StepBytes != nil || len(o.Elements) > 0 || len(o.Collectives) > 0
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"busbar/internal/result"
+)
+
+// A launcher that is told to stop gives its ranks about a second: Open MPI 4.1 sends SIGTERM and a second later
+// SIGKILL. So TERM and INT end the files at once, in this goroutine, and nothing is finalized. USR1 (time limit near,
+// spot notice) lets the case in hand end first.
+func (j *job) listen() {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1)
+	go func() {
+		for s := range signals {
+			j.onSignal(s.(syscall.Signal))
+		}
+	}()
+}
+
+// quarrel is how long rank 0 waits to learn whether a signal came because another rank had died: a launcher sends
+// SIGTERM to the ranks that are left.
+const quarrel = 60 * time.Millisecond
+
+func (j *job) onSignal(s syscall.Signal) {
+	if j.rank != 0 {
+		j.spoke.tell(event{Kind: "signal", Text: s.String(), Code: int(s)})
+		if s != syscall.SIGUSR1 {
+			time.Sleep(700 * time.Millisecond) // rank 0 ends the files
+			os.Exit(0)
+		}
+		return
+	}
+	if s == syscall.SIGUSR1 {
+		j.askedToStop.Store(true)
+		return
+	}
+	time.Sleep(quarrel)
+	j.interrupted(s, "")
+}
+
+// interrupted ends the run after SIGTERM or SIGINT, here or on another rank. It does not return.
+func (j *job) interrupted(s syscall.Signal, where string) {
+	code := exitInterrupted + int(s)
+	name := map[syscall.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT"}[s]
+	paths := j.ledger.paths()
+	if j.ledger.finish(result.Interrupted, name+where, code, "") {
+		fmt.Fprintf(j.stderr, "rank: interrupted by %s%s; what was measured is kept%s\n", name, where, inFiles(paths))
+		fmt.Fprintln(j.stderr, "rank: the same command with --resume continues it")
+		if where != "" {
+			j.die(code)
+		}
+		os.Exit(code)
+	}
+	select {} // somebody else is ending the run
+}
+
+func inFiles(paths []string) string {
+	switch len(paths) {
+	case 0:
+		return ""
+	case 1:
+		return " in " + paths[0]
+	}
+	return fmt.Sprintf(" in %s and %d more", paths[0], len(paths)-1)
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"sync"
+	"time"
+
+	"busbar/internal/loop"
+)
+
+// watchdog knows what this rank is doing and since when. When a phase outlasts its limit it calls onHang, once, from a
+// goroutine of its own: the rank may hang inside a library for ever.
+//
+// The limit of a phase is the larger of --deadline and ten times what the phase is expected to take, so that a big
+// honest case is not killed.
+type watchdog struct {
+	deadline time.Duration
+	onHang   func(state)
+
+	mu    sync.Mutex
+	now   state
+	since time.Time
+	limit time.Duration // 0: this phase may last
+	loop  *loop.Loop
+}
+
+const (
+	watchTick  = 500 * time.Millisecond
+	watchTimes = 10 // times what is expected
+	// A gap between two ticks that is longer means that this process was stopped or suspended itself: its own
+	// clock says nothing about the others.
+	watchGap = 10 * watchTick
+)
+
+func newWatchdog(deadline time.Duration, onHang func(state)) *watchdog {
+	w := &watchdog{deadline: deadline, onHang: onHang, since: time.Now()}
+	go w.watch()
+	return w
+}
+
+// Phase implements bench.Watch.
+func (w *watchdog) Phase(name string, expected time.Duration) {
+	w.set(name, max(w.deadline, watchTimes*expected))
+}
+
+// Rest is a phase without a limit: an idle rank waits for others as long as they measure.
+func (w *watchdog) Rest(name string) { w.set(name, 0) }
+
+func (w *watchdog) set(name string, limit time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now.Phase, w.since, w.limit = name, time.Now(), limit
+	w.now.Step++
+}
+
+// Case says which case is in hand; the number grows by one with each, on every rank alike. Empty: none.
+func (w *watchdog) Case(number uint64, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now.Number, w.now.Case, w.now.Step = number, text, 0
+}
+
+// Attach lets the watchdog see the iteration of a loop; nil takes the loop away before it is closed.
+func (w *watchdog) Attach(l *loop.Loop) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.loop = l
+}
+
+// State is what this rank is doing, from any goroutine.
+func (w *watchdog) State() state {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.now
+	s.Since = time.Since(w.since)
+	if w.loop != nil {
+		at, stage := w.loop.Position()
+		s.Iteration = at
+		if stage != loop.Idle {
+			s.Stage = stage.String()
+		}
+	}
+	return s
+}
+
+func (w *watchdog) watch() {
+	last := time.Now()
+	for now := range time.Tick(watchTick) {
+		gap := now.Sub(last)
+		last = now
+		w.mu.Lock()
+		if gap > watchGap {
+			w.since = now
+		}
+		over := w.limit > 0 && now.Sub(w.since) > w.limit
+		if over {
+			w.limit = 0
+		}
+		w.mu.Unlock()
+		if over {
+			w.onHang(w.State())
+		}
+	}
+}
