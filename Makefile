@@ -4,6 +4,7 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || cat VERSION 2>/dev/null || echo unknown)
 BUILD   := $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)'
 
+SHELL := bash
 .DEFAULT_GOAL := build
 .PHONY: build programs shims mpi-shim deps demo test check lint sanitize race fuzz bench man clean help
 
@@ -13,8 +14,12 @@ programs:
 	$(BUILD) -o bin/rank ./rank
 	CGO_ENABLED=0 $(BUILD) -o bin/post ./post
 
+# rank and post build without any MPI.
 shims:
-	@scripts/shims.sh
+	@if command -v mpicc mpicc.openmpi mpicc.mpich >/dev/null; then scripts/mpi-shim.sh; else \
+	  echo "No mpicc on PATH, so there is no MPI shim; bin/rank needs one to use MPI."; \
+	  echo "make deps installs Open MPI or says how; for an MPI of your own: make mpi-shim MPICC=/path/to/mpicc"; \
+	fi
 
 mpi-shim: ## the shim of one MPI, without Go: make mpi-shim MPICC=/path/to/mpicc
 	@scripts/mpi-shim.sh $(MPICC)

@@ -105,7 +105,7 @@ func compareSize(world *mpi.Comm, bare string, mode coll.Mode, size int64, budge
 	if err != nil {
 		return r, err
 	}
-	defer op.Close() //nolint:errcheck // nothing depends on it
+	defer op.Close()
 	library, err := dl.Open(dl.Spec{Name: "the bare loop", Candidates: []string{bare}})
 	if err != nil {
 		return r, err

@@ -18,7 +18,7 @@ func machine() string {
 		if err != nil {
 			return "unknown"
 		}
-		defer f.Close() //nolint:errcheck // only read
+		defer f.Close()
 		for lines := bufio.NewScanner(f); lines.Scan(); {
 			if name, value, ok := strings.Cut(lines.Text(), key); ok && strings.TrimSpace(name) == "" {
 				return strings.Trim(value, " \t:=\"")
