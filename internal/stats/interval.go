@@ -84,9 +84,19 @@ func medianBounds(sorted []float64) (lo, hi float64) {
 	return between(lo, sorted[k], f), -between(-hi, -sorted[n-k-1], f)
 }
 
+// medianSpread estimates the width of medianBounds from the order statistics twice as far out, which span twice as
+// many samples: its own error is less by a third.
+func medianSpread(sorted []float64) float64 {
+	n := len(sorted)
+	k, _, _ := medianRank(n)
+	far := max(1, 2*k-(n+1)/2)
+	return (sorted[n-far] - sorted[far-1]) * float64(n+1-2*k) / float64(n+1-2*far)
+}
+
 // interval is what is known of the median of a series in time order.
 type interval struct {
 	lo, hi     float64
+	spread     float64 // estimate of hi − lo that varies less
 	batch      int
 	autoCorr   float64
 	correlated bool // more than batches can mend: the interval may be too narrow
@@ -112,10 +122,12 @@ func (w *workspace) interval(x, sorted []float64) interval {
 	}
 	if iv.batch == 1 {
 		iv.lo, iv.hi = medianBounds(sorted)
+		iv.spread = medianSpread(sorted)
 	} else {
 		w.medians = w.batchMedians(w.medians[:0], x, iv.batch)
 		slices.Sort(w.medians)
 		iv.lo, iv.hi = medianBounds(w.medians)
+		iv.spread = medianSpread(w.medians)
 	}
 	iv.lo, iv.hi = min(iv.lo, median), max(iv.hi, median)
 	return iv
@@ -134,13 +146,10 @@ func (w *workspace) batchMedians(medians, x []float64, batch int) []float64 {
 // odd is the largest odd number up to n, at least 1.
 func odd(n int) int { return max(1, n-1+n%2) }
 
-// relativeHalfWidth is half the width of the interval in parts of the median.
-func relativeHalfWidth(iv interval, median float64, exists bool) float64 {
-	switch {
-	case !exists:
-		return math.Inf(1)
-	case iv.hi == iv.lo:
+// relativeHalfWidth is half of width in parts of the median, 0 for no width, +Inf where the median is 0.
+func relativeHalfWidth(width, median float64) float64 {
+	if width == 0 {
 		return 0
 	}
-	return math.Abs((iv.hi - iv.lo) / 2 / median)
+	return math.Abs(width / 2 / median)
 }

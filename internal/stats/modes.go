@@ -35,9 +35,11 @@ func bimodal(sorted []float64) (modes [2]Mode, found bool) {
 			continue
 		}
 		facing := sorted[upper+reach] - sorted[upper] + sorted[lower] - sorted[lower-reach] + tick
-		wanted := max(minModeGap, math.Pow(chanceOfGap, -1/float64(2*reach))-1)
+		if gap < minModeGap*facing || gap < (math.Pow(chanceOfGap, -1/float64(2*reach))-1)*facing {
+			continue
+		}
 		a, b := quantile(sorted[:cut], 0.5), quantile(sorted[cut:], 0.5)
-		if gap < wanted*facing || b-a < (minModeRatio-1)*math.Abs(a) {
+		if b-a < (minModeRatio-1)*math.Abs(a) {
 			continue
 		}
 		widest, found = gap, true

@@ -53,12 +53,11 @@ func outliers(sorted []float64) int {
 }
 
 func mean(x []float64) float64 {
-	// The running mean cannot overflow where the sum would.
-	m := 0.0
-	for i, v := range x {
-		m += (v - m) / float64(i+1)
+	sum := 0.0
+	for _, v := range x {
+		sum += v
 	}
-	return m
+	return sum / float64(len(x))
 }
 
 // finite returns x without NaN and infinities, x itself when there are none, and how many there were.

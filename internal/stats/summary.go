@@ -6,6 +6,8 @@
 // nothing about the next.
 package stats
 
+import "math"
+
 // Confidence is the nominal coverage of every interval of this package.
 const Confidence = 0.95
 
@@ -42,9 +44,9 @@ const (
 // width, and +Inf when there is no interval or the median is 0.
 func (s Summary) HalfWidth() float64 {
 	if !s.HasInterval {
-		return relativeHalfWidth(interval{}, 0, false)
+		return math.Inf(1)
 	}
-	return relativeHalfWidth(interval{lo: s.Lo, hi: s.Hi}, s.Median, true)
+	return relativeHalfWidth(s.Hi-s.Lo, s.Median)
 }
 
 // Summarise describes x, which is in time order and is not modified. A sample that is NaN or infinite is left out of
