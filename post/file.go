@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// writeFiles writes files whole or not at all: into hidden files beside them, synced, then renamed. write gets a writer
+// for each path. The error names the path that could not be written, or is write's own.
+func writeFiles(ctx context.Context, paths []string, write func(w []io.Writer) error) (err error) {
+	var drafts []*draft
+	defer func() {
+		for _, d := range drafts {
+			d.discard()
+		}
+	}()
+	var writers []io.Writer
+	for _, path := range paths {
+		d, err := newDraft(ctx, path)
+		if err != nil {
+			return err
+		}
+		drafts, writers = append(drafts, d), append(writers, d)
+	}
+	if err := write(writers); err != nil {
+		return err
+	}
+	for _, d := range drafts {
+		if err := d.keep(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// draft is a file that does not have its name yet; its Write ends with the context.
+type draft struct {
+	ctx  context.Context
+	path string
+	file *os.File
+	kept bool
+}
+
+func newDraft(ctx context.Context, path string) (*draft, error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, cannotWrite(path, err)
+	}
+	temp := filepath.Join(dir, fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, cannotWrite(path, err)
+	}
+	return &draft{ctx: ctx, path: path, file: f}, nil
+}
+
+func (d *draft) Write(b []byte) (int, error) {
+	if err := d.ctx.Err(); err != nil {
+		return 0, fmt.Errorf("stopped while writing %s: %w", d.path, err)
+	}
+	n, err := d.file.Write(b)
+	if err != nil {
+		err = cannotWrite(d.path, err)
+	}
+	return n, err
+}
+
+// keep makes the draft the file.
+func (d *draft) keep() error {
+	err := d.file.Sync()
+	if err == nil {
+		err = d.file.Close()
+	}
+	if err == nil {
+		err = os.Rename(d.file.Name(), d.path)
+	}
+	if err != nil {
+		return cannotWrite(d.path, err)
+	}
+	d.kept = true
+	if dir, err := os.Open(filepath.Dir(d.path)); err == nil {
+		_ = dir.Sync() // makes the name last; some file systems cannot
+		dir.Close()
+	}
+	return nil
+}
+
+// discard removes a draft that was not kept.
+func (d *draft) discard() {
+	if !d.kept {
+		d.file.Close() // a second time does no harm
+		os.Remove(d.file.Name())
+	}
+}
+
+// cannotWrite names the file that was meant, and the system's reason.
+func cannotWrite(path string, err error) error {
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return fmt.Errorf("cannot write %s: %w", path, err)
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// fixture is a made-up run, so that commands have something to read where nothing was measured.
+type fixture struct {
+	backend, library string
+	world, launch    int
+	last             int64 // largest size; from 8 bytes by factors of 8
+	collectives      []coll.Collective
+	placements       []coll.Placement
+	edit             func(run *result.Run, records []*result.Record, end *result.End)
+}
+
+// lines is the run as its file would be.
+func (f fixture) lines(t testing.TB) []byte {
+	t.Helper()
+	start := time.Date(2026, 3, 1, 12, f.launch, 0, 0, time.UTC)
+	run := &result.Run{
+		Kind: result.KindRun, Schema: result.Schema, ID: fmt.Sprintf("run-%s-%d-%d", f.backend, f.world, f.launch), Launch: fmt.Sprint("launch-", f.launch),
+		Campaign: "campaign", Start: start, Tool: "busbar 0.1.0", Backend: result.Backend{Name: f.backend, Library: f.library},
+		World: f.world, Nodes: 1, RanksPerNode: f.world, Device: "cpu (Example E-1234)", Machine: result.Machine{Host: "node17"},
+		Sweep: result.Sweep{Name: "quick"}, Method: result.Method{Warmup: 5, Average: "max"},
+	}
+	var records []*result.Record
+	for _, c := range f.collectives {
+		for _, p := range f.placements {
+			for _, mode := range []coll.Mode{coll.Throughput, coll.Latency} {
+				for size := int64(8); size <= f.last; size *= 8 {
+					records = append(records, f.record(len(records)+1, c, p, mode, size))
+				}
+			}
+		}
+	}
+	end := &result.End{Kind: result.KindEnd, At: start.Add(time.Minute), Outcome: result.Complete}
+	if f.edit != nil {
+		f.edit(run, records, end)
+	}
+	return encode(t, run, f.ranks(), records, end)
+}
+
+func (f fixture) ranks() (ranks []*result.Rank) {
+	for i := range f.world {
+		ranks = append(ranks, &result.Rank{Kind: result.KindRank, Rank: i, Host: "node17", LocalRank: i, PID: 1000 + i})
+	}
+	return ranks
+}
+
+func (f fixture) record(n int, c coll.Collective, p coll.Placement, mode coll.Mode, size int64) *result.Record {
+	k := coll.Case{Collective: c, Type: coll.Float32, Root: -1, Placement: p, Mode: mode, World: f.world}.WithSize(size)
+	if c.Reduces() {
+		k.Op = coll.Sum
+	}
+	r := &result.Record{Kind: result.KindCase, N: n, Case: k, Status: result.OK, Check: result.Check{Result: "ok", Rounds: 1}}
+	if k.Count == 0 {
+		r.Status, r.Reason, r.Check = result.Skipped, fmt.Sprintf("%d bytes are less than 16 bytes a rank", size), result.Check{Result: "none"}
+		return r
+	}
+	s := 1e-6*float64(mode) + float64(size)/4e9*math.Sqrt(float64(f.world*int(c))) + 1e-8*float64(f.launch)
+	r.Time = &result.Time{Seconds: s, Lo: 0.98 * s, Hi: 1.03 * s, Min: 0.9 * s, P90: 1.2 * s, P99: 2 * s, Max: 10 * s,
+		Samples: 50, Iterations: 1000, Stop: "precision", Sync: "barrier", Summary: "max over ranks"}
+	return r
+}
+
+func encode(t testing.TB, run *result.Run, ranks []*result.Rank, records []*result.Record, end *result.End) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	line := func(v any) {
+		if err := e.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line(run)
+	for _, r := range ranks {
+		line(r)
+	}
+	for _, r := range records {
+		line(r)
+	}
+	if end.Kind != "" { // an edit takes it away
+		line(end)
+	}
+	return b.Bytes()
+}
+
+// save writes the run into dir and returns its path.
+func (f fixture) save(t testing.TB, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, fmt.Sprintf("profile_%s_world%d_20260301T12%02d00Z.jsonl", f.backend, f.world, f.launch))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, f.lines(t), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var out, both = []coll.Placement{coll.OutOfPlace}, []coll.Placement{coll.OutOfPlace, coll.InPlace}
+
+// fixtures are the runs that tests and scripts know by name.
+var fixtures = map[string]fixture{
+	"quick":   {backend: "mpi", library: "Open MPI 4.1.4", world: 4, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce, coll.AllGather, coll.Broadcast}, placements: out},
+	"tiny":   {backend: "mpi", library: "Open MPI 4.1.4", world: 2, launch: 2, last: 64, collectives: []coll.Collective{coll.AllReduce}, placements: out},
+	"world2":  {backend: "mpi", library: "Open MPI 4.1.4", world: 2, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce, coll.AllGather}, placements: both},
+	"launch1": {backend: "mpi", library: "Open MPI 4.1.4", world: 4, launch: 1, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce}, placements: out},
+	"interrupted": {backend: "mpi", library: "Open MPI 4.1.4", world: 3, last: 4096, collectives: []coll.Collective{coll.AllReduce}, placements: both,
+		edit: func(_ *result.Run, _ []*result.Record, e *result.End) {
+			e.Outcome, e.Reason, e.Code, e.Left = result.Interrupted, "SIGTERM", 143, 12
+		}},
+	"empty": {backend: "mpi", library: "Open MPI 4.1.4", world: 5},
+	"rehearsed": {backend: "nccl-rehearsal", library: "NCCL 2.27.7, rehearsed", world: 4, last: 4096, collectives: []coll.Collective{coll.AllReduce, coll.AllGather}, placements: both,
+		edit: func(r *result.Run, _ []*result.Record, _ *result.End) { r.Rehearse = true }},
+	"problems": {backend: "mpi", library: "MPICH 4.0.2", world: 2, launch: 7, last: 32768, collectives: []coll.Collective{coll.AllReduce}, placements: out, edit: problems},
+}
+
+// problems makes points of every other status, with warnings.
+func problems(run *result.Run, records []*result.Record, end *result.End) {
+	run.Warnings = []string{"4 ranks on 2 usable cores: oversubscribed"}
+	fail := func(r *result.Record, s result.Status, reason string) {
+		r.Status, r.Reason, r.Time, r.Check = s, reason, nil, result.Check{Result: "none"}
+	}
+	records[0].Warnings = []string{"the timer's resolution is 7 % of the time", "fewer than 20 samples"}
+	records[1].Warnings = []string{"fewer than 20 samples"}
+	fail(records[2], result.Skipped, "2 x 34359738368 bytes of buffers do not fit the 8589934592 bytes that are free on host node17 for each of its 2 ranks")
+	records[2].Needed = 2 << 35
+	records[3].Status, records[3].Check = result.Wrong, result.Check{Result: "wrong", Rounds: 1, Wrong: 3, First: &result.Wrong1{Rank: 1, Host: "node17", Index: 77, Want: "3", Got: "-1"}}
+	fail(records[5], result.Failed, "MPI_Allreduce: MPI_ERR_OTHER: \x1b[31mknown error not in list")
+	records[6].Time.Lo, records[6].Time.Hi, records[6].Time.P99 = 0, 0, 0
+	end.Outcome, end.Reason, end.Code = result.Aborted, "rank 1 was killed by signal 9", 5
+}

@@ -1,0 +1,71 @@
+// Command post reads what rank measured: it merges runs into one table, shows them in the terminal and draws them.
+//
+// It is pure Go, measures nothing and needs no library of the machine; results come through internal/result only.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"busbar/internal/result"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(exitCode(run(ctx, os.Args[1:], os.Stdout, os.Stderr), os.Stderr))
+}
+
+// run is the whole program: results go to stdout, everything else to stderr.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	root := newRoot(stdout, stderr)
+	root.SetArgs(args)
+	return root.ExecuteContext(ctx)
+}
+
+// The exit codes; the help lists them.
+const (
+	codeDone        = 0
+	codeUsage       = 1
+	codeNothing     = 2 // nothing usable to read, or unwritable output
+	codeInterrupted = 130
+)
+
+// exitCode says on stderr what an error is, and turns it into the exit code.
+func exitCode(err error, stderr io.Writer) int {
+	if err == nil {
+		return codeDone
+	}
+	if !errors.Is(err, errSaid) {
+		fmt.Fprintln(stderr, "post:", err)
+	}
+	var usage *usageError
+	var mixed *result.RehearsedError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return codeInterrupted
+	case errors.As(err, &usage), errors.As(err, &mixed), errors.Is(err, errSaid):
+		return codeUsage
+	}
+	return codeNothing
+}
+
+// errSaid is a wrong call whose message, the help, stands on stderr already.
+var errSaid = errors.New("help was shown")
+
+// usageError is a wrong call of the program.
+type usageError struct {
+	err     error
+	command string // whose help says more
+}
+
+func (e *usageError) Error() string {
+	return fmt.Sprintf("%v\nSee `%s --help`.", e.err, e.command)
+}
+
+func (e *usageError) Unwrap() error { return e.err }

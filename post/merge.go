@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// merger is what post merge was asked to do.
+type merger struct {
+	stdout, stderr io.Writer
+	result.MergeOptions
+	out     string
+	formats []string
+}
+
+var (
+	tableFormats = []string{"csv", "jsonl", "md"}
+	tableFormat  = map[string]result.Format{"csv": result.CSV, "jsonl": result.JSONL, "md": result.Markdown}
+)
+
+func newMerge(stdout, stderr io.Writer) *cobra.Command {
+	m := &merger{stdout: stdout, stderr: stderr}
+	cmd := &cobra.Command{
+		Use:     "merge [flags] [FILE|DIR...]",
+		Short:   "Put all runs into one table (merged.csv, merged.jsonl)",
+		GroupID: "results",
+		Long: `One row per point and run, units in the column names (docs/file-format.md lists
+the columns). Runs of several worlds, backends and launches go into one table.
+No record is taken twice, however often its file is named; along a chain of
+resumed runs an ok point stands for one that was not. Interrupted runs, torn
+lines and files that are not ours are named on stderr and the rest is merged.
+
+The table is written into the one folder read, or into the current folder if
+there were several. What merge wrote is never read as input.`,
+		Example: `  post merge
+  post merge --format md results
+  post merge -o tables run1 run2 run3/profile_mpi_world4_20260301T120000Z.jsonl`,
+		ValidArgsFunction: resultFiles,
+		RunE:              func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), cmd, args) },
+	}
+	cmd.Flags().StringVarP(&m.out, "out", "o", "", "write into this `DIR`")
+	cmd.Flags().StringSliceVar(&m.formats, "format", tableFormats[:2], "write `THESE`: csv, jsonl, md")
+	rehearsedFlag(cmd, &m.MergeOptions)
+	return cmd
+}
+
+func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+	if err := words("format", m.formats, tableFormats); err != nil {
+		return &usageError{err, cmd.CommandPath()}
+	}
+	files, err := find(args)
+	if err != nil {
+		return err
+	}
+	data, err := result.Merge(files, m.MergeOptions)
+	if err != nil {
+		return err
+	}
+	dir := m.out
+	if dir == "" {
+		if dir, err = folder(args); err != nil {
+			return err
+		}
+	}
+	var paths []string
+	for _, format := range m.formats {
+		paths = append(paths, filepath.Join(dir, "merged."+format))
+	}
+	points := 0
+	err = writeFiles(ctx, paths, func(w []io.Writer) (err error) {
+		outputs := make([]result.Output, len(w))
+		for i, format := range m.formats {
+			outputs[i] = result.Output{Format: tableFormat[format], Writer: w[i]}
+		}
+		if points, err = data.Write(outputs...); err == nil && points == 0 {
+			err = &result.NothingError{Problems: data.Notes()}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		fmt.Fprintln(m.stdout, path)
+	}
+	note(m.stderr, data.Notes())
+	runs := data.Runs()
+	fmt.Fprintf(m.stderr, "post: %s, %s, of %s\n", count(points, "point"), count(len(runs), "run"), contents(runs))
+	return nil
+}
+
+// contents says which backends, worlds and launches there are.
+func contents(runs []*result.Run) string {
+	var backends, worlds, launches []string
+	for _, r := range runs {
+		backends = addWord(backends, r.Backend.Name)
+		worlds = addWord(worlds, fmt.Sprint(r.World))
+		launches = addWord(launches, r.Launch)
+	}
+	return fmt.Sprintf("%s, %s (%s), %s", count(len(backends), "backend"), count(len(worlds), "world"), some(worlds), count(len(launches), "launch"))
+}
+
+// words refuses values that are not among the known ones.
+func words(kind string, values, known []string) error {
+	for _, v := range values {
+		if !slices.Contains(known, v) {
+			return coll.Unknown(kind, v, known)
+		}
+	}
+	return nil
+}

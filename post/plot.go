@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/post/plot"
+)
+
+// plotter is what post plot was asked to do.
+type plotter struct {
+	stdout, stderr io.Writer
+	result.MergeOptions
+	out                              string
+	formats, bandwidths, collectives []string
+}
+
+var (
+	pictureFormats = []string{"png", "svg"}
+	bandwidthWords = []string{"busbw", "algbw"}
+)
+
+func newPlot(stdout, stderr io.Writer) *cobra.Command {
+	p := &plotter{stdout: stdout, stderr: stderr}
+	cmd := &cobra.Command{
+		Use:     "plot [flags] [FILE|DIR...]",
+		Short:   "Draw bandwidth, time and scaling (PNG and SVG)",
+		GroupID: "results",
+		Long: `For each backend and world: all collectives side by side. For all_reduce, and
+every collective measured with several backends, worlds or placements: one
+picture with all of them. With two worlds or more: scaling over worlds.
+
+Points are medians; shaded bands are the 95 % interval of the median, or the
+range over launches where a point was measured in several, as the caption of
+each picture says. Points that are not ok are not drawn. Bandwidth is that of
+throughput mode; times of throughput and latency mode have their own pictures.
+
+Pictures go into plots/ in the one folder read, or in the current folder if
+there were several.`,
+		Example: `  post plot
+  post plot --bandwidth busbw,algbw --collective all_reduce
+  post plot -o figures --format svg run1 run2`,
+		ValidArgsFunction: resultFiles,
+		RunE:              func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), cmd, args) },
+	}
+	cmd.Flags().StringVarP(&p.out, "out", "o", "", "write into this `DIR`")
+	cmd.Flags().StringSliceVar(&p.formats, "format", pictureFormats, "write `THESE`: png, svg")
+	cmd.Flags().StringSliceVar(&p.bandwidths, "bandwidth", []string{"busbw"}, "draw `THESE`: busbw, algbw")
+	cmd.Flags().StringSliceVar(&p.collectives, "collective", nil, "draw only `THESE`, each alone too (default all)")
+	rehearsedFlag(cmd, &p.MergeOptions)
+	return cmd
+}
+
+// options turns the words of the flags into those of the drawing.
+func (p *plotter) options() (o plot.Options, err error) {
+	if err := words("format", p.formats, pictureFormats); err != nil {
+		return o, err
+	}
+	if err := words("bandwidth", p.bandwidths, bandwidthWords); err != nil {
+		return o, err
+	}
+	for _, b := range p.bandwidths {
+		o.Bandwidths = append(o.Bandwidths, map[string]plot.Bandwidth{"busbw": plot.BusBW, "algbw": plot.AlgBW}[b])
+	}
+	for _, word := range p.collectives {
+		c, err := coll.ParseCollective(word)
+		if err != nil {
+			return o, err
+		}
+		o.Collectives = append(o.Collectives, c)
+	}
+	return o, nil
+}
+
+func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+	options, err := p.options()
+	if err != nil {
+		return &usageError{err, cmd.CommandPath()}
+	}
+	files, err := find(args)
+	if err != nil {
+		return err
+	}
+	data, err := result.Merge(files, p.MergeOptions)
+	if err != nil {
+		return err
+	}
+	dir := p.out
+	if dir == "" {
+		if dir, err = folder(args); err != nil {
+			return err
+		}
+		dir = filepath.Join(dir, "plots")
+	}
+	points, others, err := okPoints(ctx, data)
+	if err != nil {
+		return err
+	}
+	note(p.stderr, data.Notes())
+	figures, passed := plot.Figures(points, options)
+	for _, words := range passed {
+		fmt.Fprintln(p.stderr, "post: not drawn:", words)
+	}
+	if len(figures) == 0 {
+		return fmt.Errorf("nothing to draw: %s and %s of another status or kind in %s", count(len(points), "ok point"), count(others, "record"), some(files))
+	}
+	return p.write(ctx, dir, figures)
+}
+
+// okPoints are the measured points, and how many records were something else.
+func okPoints(ctx context.Context, data *result.Dataset) (points []plot.Point, others int, err error) {
+	err = data.Each(func(r result.Row) error {
+		if r.Record.Status == result.OK && r.Record.Time != nil {
+			points = append(points, plot.Point{Run: r.Run, Case: r.Record.Case, Time: *r.Record.Time})
+		} else {
+			others++
+		}
+		return ctx.Err()
+	})
+	return points, others, err
+}
+
+func (p *plotter) write(ctx context.Context, dir string, figures []plot.Figure) error {
+	for _, f := range figures {
+		for _, format := range p.formats {
+			draw := f.WritePNG
+			if format == "svg" {
+				draw = f.WriteSVG
+			}
+			path := filepath.Join(dir, f.Name+"."+format)
+			if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return draw(w[0]) }); err != nil {
+				return err
+			}
+			fmt.Fprintln(p.stdout, path)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"busbar/internal/coll"
+)
+
+// version is set by the linker (-X main.version=…) in released builds.
+var version string
+
+// newRoot builds the tree of commands.
+func newRoot(stdout, stderr io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "post",
+		Short: "post merges, shows and draws what rank measured.",
+		Long: `Every command reads ./results, or the files and folders named, with their
+subfolders. A run that is still being written, or was interrupted, is read as
+far as it goes. Results go to stdout, everything else to stderr.`,
+		Example: `  mpirun -np 4 rank && post merge && post plot
+  post show results/profile_mpi_world4_*.jsonl
+  post merge -o tables run1 run2`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          knownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if v, _ := cmd.Flags().GetBool("version"); v {
+				fmt.Fprintln(stdout, versionLine())
+				return nil
+			}
+			return helpOnly(stderr)(cmd, nil)
+		},
+	}
+	root.Flags().Bool("version", false, "print the version and what it was built with")
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+	})
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(stdout, helpText(cmd)) })
+	root.SetFlagErrorFunc(flagError)
+	root.AddGroup(&cobra.Group{ID: "results", Title: "Commands for results"}, &cobra.Group{ID: "other", Title: "Other commands"})
+	root.AddCommand(newMerge(stdout, stderr), newShow(stdout, stderr), newPlot(stdout, stderr))
+	root.SetHelpCommand(newHelp(stdout))
+	root.SetHelpCommandGroupID("other")
+	root.SetCompletionCommandGroupID("other")
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.HasSubCommands() {
+			c.Args, c.RunE = knownCommand, helpOnly(stderr)
+		}
+	}
+	return root
+}
+
+// helpOnly answers a call that names no command.
+func helpOnly(stderr io.Writer) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		fmt.Fprint(stderr, helpText(cmd))
+		return errSaid
+	}
+}
+
+func newHelp(stdout io.Writer) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show the help of a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, rest, err := cmd.Root().Find(args)
+			if err == nil && len(rest) > 0 {
+				err = knownCommand(of, rest)
+			}
+			if err == nil {
+				fmt.Fprint(stdout, helpText(of))
+			}
+			return err
+		},
+	}
+}
+
+// knownCommand refuses words after post that are no command.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	return &usageError{coll.Unknown("command", args[0], names), cmd.CommandPath()}
+}
+
+// flagError names the flag that was probably meant.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		err = coll.Unknown("flag", "--"+unknown.GetSpecifiedName(), names)
+	}
+	return &usageError{err, cmd.CommandPath()}
+}
+
+// versionLine is the version, the commit where it is known, and the platform.
+func versionLine() string {
+	v, commit := version, ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if v == "" && info.Main.Version != "(devel)" {
+			v = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				commit = " (" + s.Value[:min(12, len(s.Value))] + ")"
+			}
+		}
+	}
+	return fmt.Sprintf("post, busbar %s%s, %s %s/%s", cmp.Or(v, "development"), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+func newShow(stdout, stderr io.Writer) *cobra.Command {
+	ncclTests := false
+	cmd := &cobra.Command{
+		Use:     "show [flags] [FILE|DIR...]",
+		Short:   "Show the points of runs as tables in the terminal",
+		GroupID: "results",
+		Long: `One table for each collective and mode, 80 columns wide. "±%" is half the 95 %
+interval of the median, in percent of it. Points that are not ok stand in their
+place with status and reason; warnings are footnotes under the run.
+
+Bandwidths are in GB/s (1e9 bytes per second). In throughput mode, time is that
+of one operation; in latency mode, percentiles are over iterations.`,
+		Example: `  post show
+  post show results/profile_mpi_world4_*.jsonl
+  post show --nccl-tests results > all_reduce.log`,
+		ValidArgsFunction: resultFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			out := bufio.NewWriter(stdout)
+			err := show(out, stderr, args, ncclTests)
+			if e := out.Flush(); err == nil {
+				err = e
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&ncclTests, "nccl-tests", false, "in the layout of nccl-tests (throughput mode only)")
+	return cmd
+}
+
+// show writes all runs found. The error is that nothing could be read, or had anything to show.
+func show(w io.Writer, stderr io.Writer, args []string, ncclTests bool) error {
+	files, err := find(args)
+	if err != nil {
+		return err
+	}
+	var problems []result.Problem
+	shown := 0
+	for _, path := range files {
+		f, err := result.ReadFile(path)
+		if err != nil {
+			problems = append(problems, problemOf(path, err))
+			continue
+		}
+		problems = append(problems, f.Problems...)
+		if shown > 0 {
+			fmt.Fprintln(w)
+		}
+		if ncclTests {
+			if !writeNCCLTests(w, f) {
+				problems = append(problems, result.Problem{Path: path, Text: "has no point in throughput mode, which is what nccl-tests' columns are for"})
+				continue
+			}
+		} else {
+			writeRun(w, f)
+		}
+		shown++
+	}
+	if shown == 0 {
+		return &result.NothingError{Problems: problems}
+	}
+	note(stderr, problems)
+	return nil
+}
+
+// problemOf is the error of one file, with its path once.
+func problemOf(path string, err error) result.Problem {
+	return result.Problem{Path: path, Text: strings.TrimPrefix(err.Error(), path+": ")}
+}
+
+// tableKey is what all rows of one table share.
+type tableKey struct {
+	collective coll.Collective
+	dataType   coll.DataType
+	op         coll.RedOp
+	root       int
+	placement  coll.Placement
+	mode       coll.Mode
+}
+
+func (k tableKey) String() string {
+	words := []string{k.collective.String(), k.dataType.String()}
+	if k.op != 0 {
+		words = append(words, k.op.String())
+	}
+	if k.root > 0 {
+		words = append(words, fmt.Sprintf("root %d", k.root))
+	}
+	return fmt.Sprintf("%s, %s, %s mode", strings.Join(words, " "), placement(k.placement), k.mode)
+}
+
+// writeRun writes one run: what it was, its tables, its footnotes.
+func writeRun(w io.Writer, f *result.File) {
+	notes := &footnotes{}
+	writeHead(w, f, notes)
+	var order []tableKey
+	tables := map[tableKey][]*result.Record{}
+	for i := range f.Records {
+		r := &f.Records[i]
+		k := tableKey{r.Collective, r.Type, r.Op, r.Root, r.Placement, r.Mode}
+		if tables[k] == nil {
+			order = append(order, k)
+		}
+		tables[k] = append(tables[k], r)
+	}
+	for _, k := range order {
+		fmt.Fprintf(w, "\n%s\n", k)
+		writeTable(w, k.mode, tables[k], notes)
+	}
+	notes.write(w)
+}
+
+// writeHead says what was run, where, and how it ended.
+func writeHead(w io.Writer, f *result.File, notes *footnotes) {
+	r := &f.Run
+	line := func(text string) {
+		for _, l := range wrap(text, 80) {
+			fmt.Fprintln(w, l)
+		}
+	}
+	line(f.Path)
+	if r.Rehearse {
+		line("REHEARSED: no device was measured; these figures say nothing about hardware")
+	}
+	line(fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, count(r.World, "rank"), count(r.Nodes, "node"), r.Device))
+	line(fmt.Sprintf("host %s, %s, %s, sweep %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool, r.Sweep.Name))
+	line(outcome(f) + " " + notes.marks(r.Warnings))
+}
+
+// outcome says how a run ended and what became of its points.
+func outcome(f *result.File) string {
+	words := "no end is written: the run goes on, or was killed"
+	if e := f.End; e != nil {
+		words = string(e.Outcome)
+		if e.Reason != "" {
+			words += " (" + e.Reason + ")"
+		}
+		if e.Left > 0 {
+			words += fmt.Sprintf(", %s of the plan not reached", count(e.Left, "point"))
+		}
+	}
+	counts := map[result.Status]int{}
+	for _, r := range f.Records {
+		counts[r.Status]++
+	}
+	for _, s := range []result.Status{result.OK, result.Skipped, result.Unsupported, result.OOM, result.Timeout, result.Wrong, result.Failed} {
+		if counts[s] > 0 {
+			words += fmt.Sprintf(", %d %s", counts[s], s)
+		}
+	}
+	return words
+}

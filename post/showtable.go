@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+const (
+	throughputHead = "        size        count       time     ±%    algbw    busbw   iters check"
+	latencyHead    = "        size      median     ±%        min        p90        p99       max check"
+)
+
+// writeTable writes the records of one table, in their order.
+func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *footnotes) {
+	head := throughputHead
+	if mode == coll.Latency {
+		head = latencyHead
+	}
+	fmt.Fprintln(w, head)
+	for _, r := range records {
+		size := fmt.Sprintf("%12s", coll.FormatSize(r.SizeBytes, true))
+		if r.Cycle > 1 {
+			size = fmt.Sprintf("#%-3d%8s", r.Cycle, coll.FormatSize(r.SizeBytes, true))
+		}
+		if r.Status != result.OK || r.Time == nil {
+			writeNotOK(w, size, r)
+			continue
+		}
+		row, marks := size+figures(mode, r), notes.marks(r.Warnings)
+		if len([]rune(row+marks)) > 80 {
+			marks = "\n" + strings.Repeat(" ", len(size)+2) + marks
+		}
+		fmt.Fprintln(w, strings.TrimRight(row+marks, " "))
+	}
+}
+
+// figures are the columns of an ok point behind its size.
+func figures(mode coll.Mode, r *result.Record) string {
+	t := r.Time
+	if mode == coll.Latency {
+		return fmt.Sprintf("%12s %6s %10s %10s %10s %9s %-5s", duration(t.Seconds), precision(t), duration(t.Min), duration(t.P90), duration(t.P99), duration(t.Max), r.Check.Result)
+	}
+	return fmt.Sprintf(" %12d %10s %6s %8s %8s %7d %-5s", r.Count, duration(t.Seconds), precision(t),
+		bandwidth(r.AlgBW(t.Seconds)), bandwidth(r.BusBW(t.Seconds)), t.Iterations, r.Check.Result)
+}
+
+// writeNotOK writes status and reason over as many lines as they need.
+func writeNotOK(w io.Writer, size string, r *result.Record) {
+	text := string(r.Status)
+	if r.Reason != "" {
+		text += ": " + r.Reason
+	}
+	if first := r.Check.First; first != nil {
+		text += fmt.Sprintf(" (%s wrong; first on rank %d, host %s, index %d: wanted %s, found %s)", count(int(r.Check.Wrong), "element"), first.Rank, first.Host, first.Index, first.Want, first.Got)
+	}
+	for i, line := range wrap(text, 80-len(size)-2) {
+		if i > 0 {
+			size = strings.Repeat(" ", len(size))
+		}
+		fmt.Fprintf(w, "%s  %s\n", size, line)
+	}
+}
+
+// precision is half the interval in percent of the time; "-" where there is none.
+func precision(t *result.Time) string {
+	if t.Lo <= 0 || t.Hi <= 0 || t.Seconds <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", 50*(t.Hi-t.Lo)/t.Seconds)
+}
+
+// duration writes seconds with four digits and the unit that fits; "-" for what was not claimed.
+func duration(s float64) string {
+	switch {
+	case s <= 0:
+		return "-"
+	case s < 999.95e-6:
+		return digits(s*1e6) + " us"
+	case s < 999.95e-3:
+		return digits(s*1e3) + " ms"
+	}
+	return digits(s) + " s"
+}
+
+func digits(v float64) string {
+	switch {
+	case v < 9.9995:
+		return fmt.Sprintf("%.3f", v)
+	case v < 99.995:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+// bandwidth writes bytes per second as GB/s.
+func bandwidth(bytesPerSecond float64) string { return digits(bytesPerSecond / 1e9) }
+
+// footnotes are numbered by first appearance; equal texts share a number.
+type footnotes struct{ texts []string }
+
+func (f *footnotes) mark(text string) int {
+	if i := slices.Index(f.texts, text); i >= 0 {
+		return i + 1
+	}
+	f.texts = append(f.texts, text)
+	return len(f.texts)
+}
+
+// marks are the numbers behind a row.
+func (f *footnotes) marks(warnings []string) string {
+	var numbers []string
+	for _, w := range warnings {
+		numbers = append(numbers, fmt.Sprint(f.mark(w)))
+	}
+	if numbers == nil {
+		return ""
+	}
+	return "[" + strings.Join(numbers, ",") + "]"
+}
+
+func (f *footnotes) write(w io.Writer) {
+	if len(f.texts) > 0 {
+		fmt.Fprintln(w)
+	}
+	for i, text := range f.texts {
+		number := fmt.Sprintf("[%d] ", i+1)
+		for _, line := range wrap(text, 80-len(number)) {
+			fmt.Fprintln(w, number+line)
+			number = strings.Repeat(" ", len(number))
+		}
+	}
+}
