@@ -122,7 +122,7 @@ func oversubscribed(places []place) []string {
 		}
 	}
 	if more > 0 {
-		warnings = append(warnings, fmt.Sprintf("oversubscribed: so are %s more", plural(more, "host")))
+		warnings = append(warnings, fmt.Sprintf("oversubscribed: so are %d hosts more", more))
 	}
 	return warnings
 }

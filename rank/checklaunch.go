@@ -61,14 +61,14 @@ func checkRanks(ranks []rankFacts) error {
 		pid  int
 	}
 	seen := map[process]int{}
-	for _, r := range ranks {
+	for i, r := range ranks {
 		p := process{r.Host, r.PID}
 		// Containers on one host may share a host name and count their processes alike.
 		if other, twice := seen[p]; twice && r.LocalRank == ranks[other].LocalRank {
 			return fmt.Errorf("ranks %d and %d both say that they are process %d on %s: the launcher mixes up two jobs, or two hosts have one name; give every host its own name",
 				ranks[other].Rank, r.Rank, r.PID, r.Host)
 		}
-		seen[p] = slices.IndexFunc(ranks, func(x rankFacts) bool { return x.Rank == r.Rank })
+		seen[p] = i
 	}
 	return nil
 }

@@ -19,7 +19,8 @@ type screen struct {
 	plan     *plan
 
 	pace    *pace
-	section string // collective and mode of the rows before
+	section string // collective of the rows before
+	reason  string // of the last row without figures
 	notes   notes
 	counts  map[result.Status]int
 	paths   []string
@@ -78,47 +79,55 @@ func (s *screen) begin(c coll.Case) {
 	}
 }
 
-const columns = "#      size       count     type   op root  in       time     ±   algbw   busbw  #"
+const (
+	columnNames = "#      size       count     type   op  rt  in how      time    ±  algbw  busbw"
+	columnUnits = "#       (B)  (elements)                               (us)  (%) (GB/s) (GB/s) #"
+)
 
-// row adds a record to the table.
+// row adds a record to the table. The last column is the number of wrong elements: - where nothing was checked.
 func (s *screen) row(r *result.Record) {
 	s.counts[r.Status]++
 	if !s.on {
 		return
 	}
-	if section := r.Collective.String() + " " + r.Mode.String(); section != s.section {
+	if section := r.Collective.String(); section != s.section {
 		s.section = section
-		fmt.Fprintf(s.out, "#\n# %s\n%s\n", section, columns)
-		fmt.Fprintln(s.out, "#       (B)  (elements)                              (us)   (%)  (GB/s)  (GB/s)")
+		fmt.Fprintf(s.out, "#\n# %s\n%s\n%s\n", section, columnNames, columnUnits)
 	}
-	root := "-"
+	root, op := "-", "-"
 	if r.Root >= 0 {
 		root = fmt.Sprint(r.Root)
 	}
-	op := "-"
 	if r.Op != 0 {
 		op = r.Op.String()
 	}
-	left := fmt.Sprintf("%11d %11d %8s %4s %4s %3s ", r.SizeBytes, r.Count, r.Type, op, root, r.Placement)
+	left := fmt.Sprintf("%11d %11d %8s %4s %3s %3s %.3s ", r.SizeBytes, r.Count, r.Type, op, root, r.Placement, r.Mode)
 	if r.Status != result.OK {
-		reason := string(r.Status) + ": " + r.Reason
-		lines := wrap(reason, 80-len(left))
-		if len(lines) > 1 { // the whole story goes under the row
-			fmt.Fprintln(s.out, left+string(r.Status))
-			s.wrapped("#   ", r.Reason)
-			return
-		}
-		fmt.Fprintln(s.out, left+reason)
+		s.notMeasured(left, r)
 		return
 	}
 	t := r.Time
 	half := "-"
 	if t.Hi > 0 && t.Seconds > 0 {
-		half = digits(50*(t.Hi-t.Lo)/t.Seconds, 5)
+		half = digits(50*(t.Hi-t.Lo)/t.Seconds, 4)
 	}
-	wrong := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
-	fmt.Fprintf(s.out, "%s%10s %5s %7s %7s %2s\n", left, digits(t.Seconds*1e6, 10), half, digits(r.AlgBW(t.Seconds)/1e9, 7), digits(r.BusBW(t.Seconds)/1e9, 7), wrong)
+	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
+	fmt.Fprintf(s.out, "%s%9s %4s %6s %6s %s\n", left, digits(t.Seconds*1e6, 9), half,
+		digits(r.AlgBW(t.Seconds)/1e9, 6), digits(r.BusBW(t.Seconds)/1e9, 6), checked)
 	s.notes.add(r)
+}
+
+// notMeasured writes the row of a point without figures: its status and, under it where it is long, the reason.
+func (s *screen) notMeasured(left string, r *result.Record) {
+	if reason := string(r.Status) + ": " + r.Reason; len(left)+len(reason) <= 80 {
+		fmt.Fprintln(s.out, left+reason)
+		return
+	}
+	fmt.Fprintln(s.out, left+string(r.Status))
+	if r.Reason != s.reason { // a run of skipped sizes has one reason
+		s.wrapped("#   ", r.Reason)
+	}
+	s.reason = r.Reason
 }
 
 // farewell says what the run left behind and what to do next.
@@ -187,14 +196,15 @@ func (n *notes) write(s *screen) {
 	}
 }
 
-// digits writes x with as many decimals as fit width, at most three.
+// digits writes x with as many decimals as fit width, at most three; one where three digits stand before the point.
 func digits(x float64, width int) string {
-	for decimals := 3; decimals >= 0; decimals-- {
+	most := min(3, width-3)
+	if x >= 100 {
+		most = 1
+	}
+	for decimals := most; decimals >= 0; decimals-- {
 		if s := fmt.Sprintf("%.*f", decimals, x); len(s) <= width {
-			// Three significant digits are enough where a number is large.
-			if decimals == 0 || x < 100 || decimals <= 2 {
-				return s
-			}
+			return s
 		}
 	}
 	return fmt.Sprintf("%.*e", max(0, width-6), x)

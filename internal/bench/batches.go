@@ -10,9 +10,9 @@ import (
 const (
 	batchTime    = 1e-3 // s, that a batch of throughput mode lasts at least
 	batchAtLeast = 20   // operations in it, as nccl-tests' -n …
-	batchAtMost  = 0.25 // s, … unless that takes longer: then fewer, so that there are batches to compare
+	batchAtMost  = 0.25 // s, … unless that takes longer, …
+	batchShare   = 8    // … or more than this part of the budget: then fewer, so that there are batches to compare
 	sliceTime    = 0.25 // s, that a batch of latency mode lasts at most
-	fewestInterv = 6    // samples under which there is no 95 % interval of the median
 )
 
 // warm runs the warm-up in the mode that will be measured, and learns how long an operation takes.
@@ -43,14 +43,15 @@ func (m *measurement) batch() int {
 		return batchAtLeast
 	}
 	issue := m.estimate * float64(m.o.Aggregate)
+	most := min(batchAtMost, m.o.Budget.Seconds()/batchShare)
 	k := max(batchAtLeast, int(math.Ceil(batchTime/issue)))
-	return max(1, min(k, int(batchAtMost/issue)))
+	return max(1, min(k, int(most/issue)))
 }
 
 // measure runs batches until rank 0 says that it is enough.
 func (m *measurement) measure() error {
-	stopper := stats.NewStopper(stats.Rule{Precision: m.o.Precision, MaxSamples: m.mostSamples(), Budget: m.o.Budget.Seconds()})
 	k := m.batch()
+	stopper := stats.NewStopper(m.rule(k))
 	for {
 		// [0]: samples to take, 0 to stop. Decided by rank 0, outside the timed part.
 		plan := []float64{0}
@@ -80,11 +81,19 @@ func (m *measurement) measure() error {
 	}
 }
 
-func (m *measurement) mostSamples() int {
-	if m.c.Mode == coll.Throughput {
-		return 1000
+// rule says when a figure is sure enough. A latency's distribution is looked at as well as its median, so its samples
+// are many where they are cheap; where an operation takes long, an interval is had from as few as there can be.
+func (m *measurement) rule(k int) stats.Rule {
+	r := stats.Rule{Precision: m.o.Precision, Budget: m.o.Budget.Seconds(), MinSamples: 30, MaxSamples: 1000}
+	within, each := 0.5, m.estimate*float64(k*m.o.Aggregate)
+	if m.c.Mode == coll.Latency {
+		within, each = 0.1, m.estimate*float64(m.o.Aggregate)
+		r.MinSamples, r.MaxSamples = 500, 20000
 	}
-	return 20000
+	if each > 0 {
+		r.MinSamples = max(stats.MinForInterval, min(r.MinSamples, int(within/each)))
+	}
+	return r
 }
 
 // slice is how many operations of latency mode are run between two decisions.

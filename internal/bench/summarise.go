@@ -73,7 +73,7 @@ func (m *measurement) timeFigures(mean float64) {
 		if w.Kind == stats.TooFewSamples && m.o.Iterations > 0 && m.c.Mode == coll.Throughput {
 			continue
 		}
-		warn("%s", w)
+		warn("%s", w.Text(microseconds))
 	}
 }
 
@@ -129,3 +129,6 @@ func Shorten(r *result.Ranks, hosts []string) (median, late []float64) {
 	}
 	return median, late
 }
+
+// microseconds writes seconds for a sentence.
+func microseconds(s float64) string { return fmt.Sprintf("%.4g us", s*1e6) }

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestCPUs(t *testing.T) {
+	for list, want := range map[string][]int{
+		"": {}, "0": {0}, "0-3,8": {0, 1, 2, 3, 8}, "8,0-1\n": {0, 1, 8}, "2,2,1-2": {1, 2},
+	} {
+		got, err := parseCPUs(list)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, %v; want %v", list, got, err, want)
+		}
+	}
+	for _, list := range []string{"a", "1-", "3-1", "-1", "0-99999999999", "1:2"} {
+		if got, err := parseCPUs(list); err == nil {
+			t.Errorf("%q is taken for %v", list, got)
+		}
+	}
+	for _, list := range []string{"", "5", "0-3,8", "0,2,4-5"} {
+		cpus, _ := parseCPUs(list)
+		if got := formatCPUs(cpus); got != list {
+			t.Errorf("%q comes back as %q", list, got)
+		}
+	}
+}
+
+func TestAffinity(t *testing.T) {
+	list, n := affinity(fakeRoot(t, map[string]string{"proc/self/status": "Cpus_allowed:\tff\nCpus_allowed_list:\t0-3,8\n"}))
+	if list != "0-3,8" || n != 5 {
+		t.Errorf("%q, %d", list, n)
+	}
+	if list, n := affinity(t.TempDir()); list != "" || n != 0 {
+		t.Errorf("unknown is %q, %d", list, n)
+	}
+}
+
+func TestCPUQuota(t *testing.T) {
+	mounts := "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n32 23 0:29 / /sys/fs/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  float64
+	}{
+		"none": {map[string]string{"sys/fs/cgroup/a/cpu.max": "max 100000\n"}, 0},
+		"v2 above": {map[string]string{"sys/fs/cgroup/a/b/cpu.max": "400000 100000\n", "sys/fs/cgroup/a/cpu.max": "150000 100000\n",
+			"proc/self/cgroup": "0::/a/b\n"}, 1.5},
+		"v1": {map[string]string{"sys/fs/cpu/x/cpu.cfs_quota_us": "200000\n", "sys/fs/cpu/x/cpu.cfs_period_us": "100000\n",
+			"proc/self/cgroup": "3:cpu,cpuacct:/x\n"}, 2},
+		"v1 without": {map[string]string{"sys/fs/cpu/x/cpu.cfs_quota_us": "-1\n", "sys/fs/cpu/x/cpu.cfs_period_us": "100000\n",
+			"proc/self/cgroup": "3:cpu,cpuacct:/x\n"}, 0},
+	} {
+		root := fakeRoot(t, map[string]string{"proc/self/mountinfo": mounts, "proc/self/cgroup": "0::/a\n"})
+		writeFiles(t, root, c.files)
+		if got := cpuQuota(root); got != c.want {
+			t.Errorf("%s: %g, want %g", name, got, c.want)
+		}
+	}
+}
+
+func TestOversubscribed(t *testing.T) {
+	host := func(name string, n int, cpus ...string) (all []place) {
+		for i := range n {
+			all = append(all, place{Rank: i, Host: name, CPUs: cpus[i%len(cpus)]})
+		}
+		return all
+	}
+	quota := host("a", 4, "0-7")
+	for i := range quota {
+		quota[i].Quota = 2
+	}
+	var hosts []place
+	for i := range 5 {
+		hosts = append(hosts, host(fmt.Sprint("node", i), 3, "0-1")...)
+	}
+	for name, c := range map[string]struct {
+		places []place
+		want   []string
+	}{
+		"room":                   {host("a", 4, "0-3"), nil},
+		"bound one each":         {host("a", 2, "0", "1"), nil},
+		"bound by halves":        {host("a", 4, "0-1", "2-3"), nil},
+		"unknown":                {host("a", 9, ""), nil},
+		"too many":               {host("a", 4, "0-1"), []string{"4 ranks share 2 cores on a"}},
+		"bound to one":           {host("a", 2, "0"), []string{"2 ranks share 1 core on a"}},
+		"one core for two of 3":  {host("a", 3, "0", "0", "1-3"), []string{"2 ranks share 1 core on a (bound to CPUs 0)"}},
+		"within another's set":   {host("a", 3, "0", "1", "0-1"), []string{"3 ranks share 2 cores on a"}},
+		"quota":                  {quota, []string{"4 ranks share 2 cores on a (a cgroup grants 2 CPUs of time)"}},
+		"two hosts, one crowded": {append(host("a", 2, "0-1"), host("b", 3, "0-1")...), []string{"3 ranks share 2 cores on b"}},
+		"many hosts":             {hosts, []string{"on node0", "on node1", "on node2", "2 hosts more"}},
+	} {
+		got := oversubscribed(c.places)
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %q", name, got)
+			continue
+		}
+		for i, w := range c.want {
+			if !strings.Contains(got[i], w) || !strings.HasPrefix(got[i], "oversubscribed: ") {
+				t.Errorf("%s: want %q in %q", name, w, got[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+const snmpText = "Ip: Forwarding\nIp: 2\nTcp: RtoAlgorithm MaxConn RetransSegs InErrs\nTcp: 1 -1 %s 0\nUdp: InDatagrams\nUdp: 39\n"
+
+// port is where an adapter's counters are.
+const port = "sys/class/infiniband/mlx5_0/ports/1/"
+
+func TestCounters(t *testing.T) {
+	root := fakeRoot(t, map[string]string{
+		port + "counters/port_rcv_data": "1000\n", port + "counters/port_xmit_data": "2000\n", port + "counters/symbol_error": "5\n",
+		port + "counters/port_xmit_discards": "0\n", port + "hw_counters/out_of_sequence": "7\n", port + "hw_counters/lifespan": "10\n",
+		"sys/class/infiniband/efa_0/ports/1/hw_counters/rx_bytes":     "50\n",
+		"sys/class/infiniband/efa_0/ports/1/hw_counters/retrans_pkts": "0\n",
+		"sys/class/net/eth0/statistics/rx_bytes":                      "100\n", "sys/class/net/eth0/statistics/tx_bytes": "9\n",
+		"sys/class/net/eth0/statistics/rx_dropped": "1\n", "sys/class/net/eth0/device/": "", "sys/class/net/eth0/operstate": "up\n",
+		"sys/class/net/eth1/statistics/rx_bytes": "1\n", "sys/class/net/eth1/operstate": "down\n",
+		"sys/class/net/lo/statistics/rx_bytes": "70\n", "sys/class/net/lo/operstate": "unknown\n",
+		"proc/net/snmp": strings.ReplaceAll(snmpText, "%s", "3"),
+	})
+	files := openCounters(root)
+	defer files.close()
+	before := files.read()
+	if use := files.read().since(before); use != nil {
+		t.Errorf("nothing moved, but %+v", use)
+	}
+	// In place, as the kernel does: the files stay open.
+	writeFiles(t, root, map[string]string{
+		port + "counters/port_rcv_data": "1010\n", port + "counters/symbol_error": "6\n", port + "counters/port_xmit_discards": "2\n",
+		port + "hw_counters/out_of_sequence": "27\n", "sys/class/infiniband/efa_0/ports/1/hw_counters/rx_bytes": "60\n",
+		"sys/class/net/eth0/statistics/rx_bytes": "300\n", "sys/class/net/eth0/statistics/rx_dropped": "4\n",
+		"sys/class/net/eth1/statistics/rx_bytes": "99\n", "sys/class/net/lo/statistics/rx_bytes": "80\n",
+		"proc/net/snmp": strings.ReplaceAll(snmpText, "%s", "8"),
+	})
+	after := files.read()
+	want := []result.NetUse{
+		{Name: "efa_0/1", RxBytes: 10},
+		{Name: "mlx5_0/1", RxBytes: 40, Errors: 3, Retransmits: 20},
+		{Name: "eth0", RxBytes: 200, Errors: 3},
+		{Name: "lo", RxBytes: 10},
+		{Name: "tcp", Retransmits: 5},
+	}
+	if got := after.since(before); !slices.Equal(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	warnings := linkWarnings(before, after)
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "mlx5_0/1 counted 1 symbol_error, 20 out_of_sequence during") {
+		t.Errorf("%q", warnings)
+	}
+}
+
+func TestNoCounters(t *testing.T) {
+	files := openCounters(t.TempDir())
+	defer files.close()
+	a := files.read()
+	if use, w := files.read().since(a), linkWarnings(a, files.read()); use != nil || w != nil {
+		t.Errorf("%v, %v", use, w)
+	}
+}
+
+func TestTCPWarning(t *testing.T) {
+	files := &counterFiles{}
+	if w := linkWarnings(counters{files, nil, 100}, counters{files, nil, 109}); w != nil {
+		t.Errorf("%q", w)
+	}
+	if w := linkWarnings(counters{files, nil, 100}, counters{files, nil, 110}); len(w) != 1 || !strings.Contains(w[0], "10 retransmitted") {
+		t.Errorf("%q", w)
+	}
+}
+
+func TestMoved(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		before, after int64
+		bits          int
+		want          int64
+	}{
+		{"grew", 5, 9, 64, 4},
+		{"wrapped", 1<<32 - 10, 5, 32, 15},
+		{"set back", 1000, 5, 32, 5},
+		{"set back, wide", 1<<32 - 10, 5, 64, 5},
+		{"was wide after all", 1 << 40, 7, 32, 7},
+		{"unknown before", -1, 5, 64, 0},
+		{"unknown after", 5, -1, 64, 0},
+	} {
+		if got := moved(c.before, c.after, c.bits); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
