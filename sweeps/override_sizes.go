@@ -99,8 +99,6 @@ func (o *Overrides) rangeFlags() []string {
 
 func (p *Part) setSizes(s Sizes, origin string) {
 	p.Sizes = s
-	delete(p.origins, "sizes")
-	delete(p.origins, "elements")
 	if s.Elements {
 		p.origins["elements"] = origin
 	} else {

@@ -125,7 +125,6 @@ func (p *parser) planKey(part *Part, block map[string]*yaml.Node, name string, k
 	find(planKeys, name).read(p, nil, part, v)
 	block[name] = k
 	part.origins[name] = p.origin(k)
-	delete(part.origins, other)
 }
 
 // mapping calls each for every known key of n; unknown and repeated keys are problems.

@@ -79,16 +79,16 @@ func TestParseErrors(t *testing.T) {
 }
 
 func TestParseSaysEveryProblemInOrder(t *testing.T) {
-	_, err := Parse("b.yaml", []byte("parts:\n- typ: int8\nops: [sum, mni, mxa]\nbudget: x\n"))
+	_, err := Parse("b.yaml", []byte("{parts: [\n{typ: int8}], ops: [mni],\ncheck: [], budget: x}\n"))
 	var got []string
 	for line := range strings.Lines(err.Error()) {
 		got = append(got, strings.SplitN(line, " ", 2)[0])
 	}
-	if want := []string{"b.yaml:2:3:", "b.yaml:3:12:", "b.yaml:3:17:", "b.yaml:4:9:"}; !slices.Equal(got, want) {
+	if want := []string{"b.yaml:2:2:", "b.yaml:2:21:", "b.yaml:3:8:", "b.yaml:3:20:"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v in:\n%v", got, want, err)
 	}
 	var first *Error
-	if !errors.As(err, &first) || first.Line != 2 || first.Column != 3 || first.File != "b.yaml" {
+	if !errors.As(err, &first) || first.Line != 2 || first.Column != 2 || first.File != "b.yaml" {
 		t.Errorf("first is %+v", first)
 	}
 	var word *coll.UnknownWordError
@@ -141,7 +141,7 @@ time-limit: 1h30m
 
 func TestPartsInherit(t *testing.T) {
 	s := mustParse(t, "p.yaml", `parts:
-- sizes: &few [1G, 8, 1K, 8]
+- sizes: &few [1G, &b 8, 1K, *b]
 - elements: 4M
   types: int8
 - sizes: *few

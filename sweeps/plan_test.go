@@ -107,6 +107,8 @@ reduce int8 max root 1 32 B latency
 		{"every root", "collectives: [broadcast, sendrecv]\nroots: [1, all]\nsizes: 64", 3, nil,
 			"broadcast float32 root 1 64 B throughput\nbroadcast float32 64 B throughput\nbroadcast float32 root 2 64 B throughput\nsendrecv float32 64 B throughput\n"},
 		{"a placement that is lacking", "placement: [in, out]\nsizes: 64", 2, outOnly, "all_reduce float32 sum 64 B throughput\n"},
+		{"only the other placement", "placement: in\nsizes: 64", 2, outOnly, "all_reduce float32 sum 64 B throughput\n"},
+		{"a range of one", "sizes: {begin: 64, end: 64}", 2, nil, "all_reduce float32 sum 64 B throughput\n"},
 		{"a collective that is lacking", "placement: in\nsizes: 64", 2, none, "all_reduce float32 sum 64 B in-place throughput\n"},
 		{"trimmed to one", "collectives: all_gather\nsizes: [96, 100, 127, 128]", 2, nil,
 			"all_gather float32 96 B throughput\nall_gather float32 128 B throughput\n"},

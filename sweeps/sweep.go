@@ -42,7 +42,7 @@ type Part struct {
 	Roots       []int        // used by the rooted collectives; EveryRoot is every rank
 	Placements  []coll.Placement
 	Modes       []coll.Mode
-	origins     map[string]string // a key that is missing has its default
+	origins     map[string]string // a key that is missing has its default; of sizes and elements, the one in force counts
 }
 
 // EveryRoot in a list of roots stands for every rank of the world.
@@ -105,7 +105,7 @@ func Read(nameOrPath string) (file string, text []byte, err error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && filepath.Base(nameOrPath) == nameOrPath && named == nameOrPath:
 		return "", nil, fmt.Errorf("%w; a file of your own is named by its path, such as ./my.yaml", coll.Unknown("sweep", nameOrPath, Names()))
-	case errors.Is(err, fs.ErrNotExist) && slices.Contains(Names(), named):
+	case slices.Contains(Names(), named):
 		return "", nil, fmt.Errorf("sweep file: %w; the sweep that comes with the tool is called %q", err, named)
 	}
 	return "", nil, fmt.Errorf("sweep file: %w", err)
