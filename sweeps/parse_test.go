@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"reflect"
 	"slices"
@@ -205,7 +206,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestTheManualHasEveryKey(t *testing.T) {
+func TestTheManualHasEveryKeyAndWord(t *testing.T) {
 	text, err := os.ReadFile("../docs/sweeps.md")
 	if err != nil {
 		t.Fatal(err)
@@ -213,6 +214,21 @@ func TestTheManualHasEveryKey(t *testing.T) {
 	for _, name := range append(append(keyNames(planKeys, runKeys), descriptionKey, partsKey), append(rangeKeys, Names()...)...) {
 		if !strings.Contains(string(text), "\n| `"+name+"` |") {
 			t.Errorf("docs/sweeps.md has no row for %s", name)
+		}
+	}
+	var words []fmt.Stringer
+	for _, w := range coll.Collectives() {
+		words = append(words, w)
+	}
+	for _, w := range coll.DataTypes() {
+		words = append(words, w)
+	}
+	for _, w := range coll.RedOps() {
+		words = append(words, w)
+	}
+	for _, w := range words {
+		if !strings.Contains(string(text), "`"+w.String()+"`") {
+			t.Errorf("docs/sweeps.md does not know %s", w)
 		}
 	}
 }
