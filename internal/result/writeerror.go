@@ -31,8 +31,12 @@ func (e *WriteError) Error() string {
 	if e.Rescue == "" {
 		return s + fmt.Sprintf("; what came after is lost, for it could not be written elsewhere either: %v", e.RescueErr)
 	}
-	return s + fmt.Sprintf("; %s in %s; make room or name another folder with --out, and go on with --resume (`post merge %s %s` reads both)",
-		records(e.Rescued), e.Rescue, filepath.Dir(e.Path), e.Rescue)
+	read := e.Rescue
+	if !e.Gone {
+		read = filepath.Dir(e.Path) + " " + e.Rescue
+	}
+	return s + fmt.Sprintf("; %s in %s; make room, or name another folder with --out (`post merge %s` reads what there is)",
+		records(e.Rescued), e.Rescue, read)
 }
 
 func (e *WriteError) Unwrap() error { return e.Err }

@@ -17,7 +17,7 @@ func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 // goroutine may write the end while a record is being appended.
 type Writer struct {
 	// Warn is told what went wrong without losing a record (the text view cannot be drawn, the file was removed and put
-	// back). Set it before the first Append; nil drops the words.
+	// back). Set it before the first Append; what Create had to say comes then.
 	Warn func(string)
 
 	mu      sync.Mutex
@@ -263,12 +263,12 @@ func (w *Writer) drawText(always bool) {
 	if err != nil {
 		w.say(fmt.Sprintf("the text view is not drawn: %v (the records are safe; `post show` draws them)", err))
 	}
-	said := w.said
-	w.said = nil
+	var said []string
+	if w.Warn != nil { // what Create has to say waits for it
+		said, w.said = w.said, nil
+	}
 	w.mu.Unlock()
 	for _, text := range said {
-		if w.Warn != nil {
-			w.Warn(text)
-		}
+		w.Warn(text)
 	}
 }

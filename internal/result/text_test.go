@@ -1,0 +1,172 @@
+package result
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"busbar/internal/coll"
+)
+
+// everything is a run with all that a text view has to show.
+func everything(t *testing.T) []Record {
+	with := func(r Record, f func(*Record)) Record {
+		f(&r)
+		return r
+	}
+	allReduce := sampleCase(t, coll.AllReduce, 1<<20)
+	inPlace, latency, latencyIn := allReduce, allReduce, allReduce
+	inPlace.Placement = coll.InPlace
+	latency.Mode = coll.Latency
+	latencyIn.Mode, latencyIn.Placement = coll.Latency, coll.InPlace
+	broadcast := sampleCase(t, coll.Broadcast, 1<<20)
+	broadcast.Placement = coll.InPlace
+	broadcastLatency := broadcast
+	broadcastLatency.Mode = coll.Latency
+	root2 := broadcast
+	root2.Root = 2
+	maximum := allReduce
+	maximum.Type, maximum.Op = coll.Int32, coll.Max
+	double := allReduce
+	double.Type = coll.Float64
+	double, err := double.WithElements(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []Record{
+		sampleRecord(latencyIn, 85e-6),
+		sampleRecord(inPlace, 88e-6),
+		sampleRecord(sampleCase(t, coll.ReduceScatter, 1<<20), 174e-6),
+		sampleRecord(allReduce, 90e-6),
+		sampleRecord(sampleCase(t, coll.AllGather, 1<<20), 179e-6),
+		with(sampleRecord(latency, 95e-6), func(r *Record) {
+			r.Warnings = []string{"load: 5.0 on 4 cores", "drift: 4 % from the first to the last third"}
+		}),
+		sampleRecord(maximum, 100e-6),
+		with(sampleRecord(double, 200e-6), func(r *Record) { r.Warnings = []string{"load: 5.0 on 4 cores"}; r.Check.Result = "off" }),
+		sampleRecord(broadcast, 60e-6),
+		with(sampleRecord(broadcastLatency, 61e-6), func(r *Record) { r.Time.P99 = 0 }),
+		sampleRecord(root2, 62e-6),
+		sampleRecord(sampleCase(t, coll.AllReduce, 2), 1.234e-6),
+		sampleRecord(sampleCase(t, coll.AllReduce, 1024), 4e-6),
+		sampleRecord(sampleCase(t, coll.AllReduce, 1<<32), 12.3456),
+		notOK(sampleCase(t, coll.AllToAll, 2), Unsupported, "the library has no alltoall"),
+		with(notOK(sampleCase(t, coll.AllGather, 1<<32), Skipped, ""), func(r *Record) { r.Needed = 80 << 30 }),
+		with(notOK(sampleCase(t, coll.ReduceScatter, 2), Wrong, ""), func(r *Record) {
+			r.Check = Check{Result: "wrong", First: &Wrong1{Rank: 1, Host: "node1", Index: 17, Want: "3", Got: "5"}}
+		}),
+	}
+}
+
+func TestTextView(t *testing.T) {
+	run := sampleRun()
+	run.Warnings = []string{"4 ranks share 2 cores"}
+	for _, c := range []struct {
+		golden string
+		change func(*Run) *End
+	}{
+		{"complete.txt", func(*Run) *End {
+			return &End{Outcome: Complete, Points: map[Status]int{OK: 14, Unsupported: 1, Skipped: 1, Wrong: 1}}
+		}},
+		{"interrupted.txt", func(r *Run) *End {
+			r.Rehearse, r.Backend.Name = true, "nccl-rehearsal"
+			return &End{Outcome: Interrupted, Reason: "SIGTERM", Left: 12, Points: map[Status]int{OK: 14}}
+		}},
+		{"running.txt", func(r *Run) *End {
+			r.Backend = Backend{Name: "mpi", Library: "Open MPI 4.1.4", Version: "4.1.4", Path: "/usr/lib/libmpi.so.40"}
+			return nil
+		}},
+	} {
+		r, records := run, everything(t)
+		end := c.change(&r)
+		if c.golden != "complete.txt" {
+			records = records[:4]
+		}
+		var b strings.Builder
+		if err := WriteText(&b, &r, sampleRanks(), records, end); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, c.golden, b.String())
+		if strings.Contains(b.String(), " 0.00 GB/s") || strings.Contains(b.String(), " 0.000 ms") {
+			t.Errorf("%s: a figure has no digits", c.golden)
+		}
+	}
+}
+
+// TestTextViewIsTheProfilers keeps the lines that others rely on, by themselves.
+func TestTextViewIsTheProfilers(t *testing.T) {
+	run := sampleRun()
+	var b strings.Builder
+	records := []Record{sampleRecord(sampleCase(t, coll.AllReduce, 1<<20), 90e-6), sampleRecord(sampleCase(t, coll.ReduceScatter, 1<<20), 174e-6)}
+	if err := WriteText(&b, &run, nil, records, nil); err != nil {
+		t.Fatal(err)
+	}
+	rule := strings.Repeat("=", 80)
+	want := rule + "\nConfiguration: World Size=4\nBackend: nccl 2.27.7 (libnccl.so.2)\n" + rule + `
+
+Tensor Size: 1,048,576 elements (4.00 MB)
+  AllReduce:     0.090 ms | AlgBW: 46.60 GB/s | BusBW: 69.91 GB/s
+  ReduceScatter: 0.174 ms | AlgBW: 96.42 GB/s | BusBW: 72.32 GB/s
+`
+	if !strings.HasPrefix(b.String(), want) {
+		t.Errorf("got\n%s\nwanted it to begin with\n%s", b.String(), want)
+	}
+}
+
+func TestSoak(t *testing.T) {
+	run := sampleRun()
+	var records []Record
+	for cycle := range 3 {
+		r := sampleRecord(sampleCase(t, coll.AllReduce, 1<<20), 90e-6+float64(cycle)*1e-6)
+		r.Cycle = cycle + 1
+		records = append(records, r)
+	}
+	var b strings.Builder
+	if err := WriteText(&b, &run, nil, records, &End{Outcome: Complete}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"  AllReduce:     0.092 ms", "  AllReduce over 3 cycles: min 0.090 | median 0.091 | max 0.092 ms\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+func TestDigits(t *testing.T) {
+	for _, c := range []struct {
+		x        float64
+		decimals int
+		want     string
+	}{
+		{0.09, 3, "0.090"}, {0.01, 3, "0.010"}, {0.009996, 3, "0.01000"}, {0.00123, 3, "0.00123"}, {1e-6, 3, "0.00000100"},
+		{46.603, 2, "46.60"}, {0.00789, 2, "0.00789"}, {0, 2, "0.00"}, {12345.6, 3, "12345.600"},
+	} {
+		if got := digits(c.x, c.decimals); got != c.want {
+			t.Errorf("digits(%g, %d) = %s, want %s", c.x, c.decimals, got, c.want)
+		}
+	}
+}
+
+// TestTextViewIsCheap drives the clock by hand: while a drawing takes a second, the next comes twenty seconds later.
+func TestTextViewIsCheap(t *testing.T) {
+	defer func() { now = time.Now }()
+	clock, drawn := time.Unix(0, 0), 0
+	now = func() time.Time {
+		clock = clock.Add(time.Second / 2) // a drawing reads it at its begin and end
+		return clock
+	}
+	run := sampleRun()
+	f := textFile{view: newTextView(&run, nil), path: t.TempDir() + "/view.txt"}
+	for range 120 {
+		before := f.due
+		if err := f.draw(false); err != nil {
+			t.Fatal(err)
+		}
+		if f.due != before {
+			drawn++
+		}
+	}
+	if drawn < 2 || drawn > 7 {
+		t.Errorf("%d drawings in a minute, each of half a second", drawn)
+	}
+}

@@ -1,0 +1,397 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"busbar/internal/coll"
+)
+
+// newWriter makes a writer in dir that keeps what it warns of.
+func newWriter(t *testing.T, dir string, run Run) (*Writer, *[]string) {
+	t.Helper()
+	w, err := Create(dir, run, sampleRanks())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var warned []string
+	w.Warn = func(s string) { warned = append(warned, s) }
+	return w, &warned
+}
+
+func sampleAppend(t *testing.T, w *Writer, n int) {
+	t.Helper()
+	for i := range n {
+		r := sampleRecord(sampleCase(t, coll.AllReduce, 8<<i), 1e-5)
+		if err := w.Append(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func mustRead(t *testing.T, path string) *File {
+	t.Helper()
+	f, err := ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestWriterReadsBack(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	w, warned := newWriter(t, dir, sampleRun())
+	if name := filepath.Base(w.Path()); name != "profile_nccl_world4_20261121T011155482Z.jsonl" {
+		t.Errorf("the file is called %s", name)
+	}
+	records := everything(t)
+	for i := range records {
+		if err := w.Append(&records[i]); err != nil {
+			t.Fatal(err)
+		}
+		if got := mustRead(t, w.Path()); len(got.Records) != i+1 || got.End != nil {
+			t.Fatalf("%d records and end %v on disk after %d", len(got.Records), got.End, i+1)
+		}
+	}
+	for range 2 {
+		if err := w.End(End{Outcome: Interrupted, Reason: "SIGTERM", Code: 143}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Append(&records[0]); !errors.Is(err, ErrEnded) {
+		t.Errorf("a record after the end: %v", err)
+	}
+	f := mustRead(t, w.Path())
+	if len(f.Problems) != 0 || len(f.Ranks) != 4 || f.Run.ID != "run-1" || f.Run.Schema != Schema {
+		t.Errorf("read back: %+v", f)
+	}
+	for i, r := range f.Records {
+		if !reflect.DeepEqual(r, records[i]) || r.N != i+1 {
+			t.Errorf("record %d came back as\n%+v, written was\n%+v", i+1, r, records[i])
+		}
+	}
+	if f.End.Outcome != Interrupted || f.End.Code != 143 || f.End.Points[OK] != 14 || f.End.Points[Wrong] != 1 {
+		t.Errorf("the end came back as %+v", f.End)
+	}
+	text, err := os.ReadFile(w.TextPath())
+	if err != nil || !strings.Contains(string(text), "INTERRUPTED (SIGTERM)") || !strings.Contains(string(text), "AllReduce float64") {
+		t.Errorf("the text view is not complete: %v\n%s", err, text)
+	}
+	if left, _ := filepath.Glob(dir + "/*.tmp"); left != nil || len(*warned) != 0 {
+		t.Errorf("left %v, warned %v", left, *warned)
+	}
+}
+
+func TestNamesNeverCollide(t *testing.T) {
+	dir := t.TempDir()
+	var wait sync.WaitGroup
+	for i := range 20 {
+		wait.Go(func() {
+			run := sampleRun()
+			run.ID = fmt.Sprint(i)
+			w, err := Create(dir, run, nil)
+			if err == nil {
+				err = w.End(End{Outcome: Complete})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	files, err := Find(dir)
+	if err != nil || len(files) != 20 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	ids := map[string]bool{}
+	for _, f := range files {
+		ids[mustRead(t, f).Run.ID] = true
+	}
+	if len(ids) != 20 {
+		t.Errorf("%d runs in 20 files", len(ids))
+	}
+}
+
+func TestEndWhileAppending(t *testing.T) {
+	w, _ := newWriter(t, t.TempDir(), sampleRun())
+	sampleAppend(t, w, 1)
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for {
+			r := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
+			if err := w.Append(&r); err != nil {
+				if !errors.Is(err, ErrEnded) {
+					t.Error(err)
+				}
+				return
+			}
+		}
+	})
+	if err := w.End(End{Outcome: Interrupted}); err != nil {
+		t.Error(err)
+	}
+	wait.Wait()
+	b, err := os.ReadFile(w.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSuffix(b, []byte("\n")), []byte("\n"))
+	if kindOf(lines[len(lines)-1]) != KindEnd {
+		t.Errorf("the last line is %s", lines[len(lines)-1])
+	}
+}
+
+func TestFigureThatJSONCannotHold(t *testing.T) {
+	w, _ := newWriter(t, t.TempDir(), sampleRun())
+	r := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
+	r.Time.AutoCorr, r.Ranks.Median[2] = math.NaN(), math.Inf(1)
+	if err := w.Append(&r); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustRead(t, w.Path()).Records; len(got) != 1 || len(got[0].Warnings) != 1 || got[0].Time.AutoCorr != 0 {
+		t.Errorf("kept as %+v", got)
+	}
+}
+
+// fullDisk takes so many bytes more, then writes what fits and fails.
+type fullDisk struct {
+	disk
+	room *int
+}
+
+func (d fullDisk) WriteAt(b []byte, at int64) (int, error) {
+	fits := min(len(b), *d.room)
+	*d.room -= fits
+	n, err := d.disk.WriteAt(b[:fits], at)
+	if err == nil && fits < len(b) {
+		err = &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+	}
+	return n, err
+}
+
+// fill makes files whose path contains part run out of room, and gives it back when the test ends.
+func fill(t *testing.T, part string, room *int) {
+	t.Helper()
+	open := openFile
+	t.Cleanup(func() { openFile = open })
+	openFile = func(path string) (disk, error) {
+		d, err := open(path)
+		if err == nil && strings.Contains(path, part) {
+			return fullDisk{d, room}, nil
+		}
+		return d, err
+	}
+}
+
+func TestDiskFull(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	room := 1 << 20
+	fill(t, "profile_", &room)
+	w, _ := newWriter(t, t.TempDir(), sampleRun())
+	sampleAppend(t, w, 2)
+	room = 100
+	var err error
+	for range 2 {
+		r := sampleRecord(sampleCase(t, coll.AllGather, 8), 1e-5)
+		err = w.Append(&r)
+	}
+	var full *WriteError
+	if !errors.As(err, &full) || !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the error is %v", err)
+	}
+	for _, want := range []string{"no space left on device", w.Path(), "2 records are safe", "2 records are in " + full.Rescue} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in: %v", want, err)
+		}
+	}
+	room = 1000
+	if err := w.End(End{Outcome: Aborted}); !errors.As(err, &full) {
+		t.Errorf("End: %v", err)
+	}
+	main, rescue := mustRead(t, w.Path()), mustRead(t, full.Rescue)
+	if len(main.Records) != 2 || len(main.Problems) != 0 || main.End == nil {
+		t.Errorf("in the file: %d records, %v, end %v", len(main.Records), main.Problems, main.End)
+	}
+	if len(rescue.Records) != 2 || rescue.End == nil || rescue.Run.ID != main.Run.ID {
+		t.Errorf("in the rescue file: %+v", rescue)
+	}
+	if rows := csvRows(t, MergeOptions{}, w.Path(), full.Rescue); len(rows) != 4 {
+		t.Errorf("%d rows of both", len(rows))
+	}
+}
+
+func TestNoRoomAnywhere(t *testing.T) {
+	room := 1 << 20
+	fill(t, "", &room)
+	w, _ := newWriter(t, t.TempDir(), sampleRun())
+	sampleAppend(t, w, 3)
+	room = 0
+	r := sampleRecord(sampleCase(t, coll.AllGather, 8), 1e-5)
+	err := w.Append(&r)
+	var full *WriteError
+	if !errors.As(err, &full) || full.Rescue != "" || !strings.Contains(err.Error(), "lost") {
+		t.Errorf("the error is %v", err)
+	}
+	if f := mustRead(t, w.Path()); len(f.Records) != 3 || len(f.Problems) != 0 {
+		t.Errorf("%d records, %v", len(f.Records), f.Problems)
+	}
+}
+
+func TestRemovedInMidRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "results")
+	w, warned := newWriter(t, dir, sampleRun())
+	sampleAppend(t, w, 2)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	sampleAppend(t, w, 1)
+	if len(*warned) != 1 || !strings.Contains((*warned)[0], "was removed") {
+		t.Errorf("warned: %q", *warned)
+	}
+	// Another file of that name: ours goes beside it.
+	path := w.Path()
+	if err := errors.Join(os.Remove(path), os.WriteFile(path, []byte("not ours\n"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	sampleAppend(t, w, 1)
+	if err := w.End(End{Outcome: Complete}); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(path); string(b) != "not ours\n" || w.Path() == path {
+		t.Errorf("%s holds %q", path, b)
+	}
+	if f := mustRead(t, w.Path()); len(f.Records) != 4 || len(f.Ranks) != 4 || f.End == nil {
+		t.Errorf("put back: %d records, end %v", len(f.Records), f.End)
+	}
+	if _, err := os.Stat(w.TextPath()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRemovedForGood(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dir := filepath.Join(t.TempDir(), "results")
+	w, _ := newWriter(t, dir, sampleRun())
+	sampleAppend(t, w, 2)
+	if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	r := sampleRecord(sampleCase(t, coll.AllGather, 8), 1e-5)
+	err := w.Append(&r)
+	var gone *WriteError
+	if !errors.As(err, &gone) || !gone.Gone || !strings.Contains(err.Error(), "cannot be put back") {
+		t.Fatalf("the error is %v", err)
+	}
+	if err := w.End(End{Outcome: Aborted}); !errors.As(err, &gone) {
+		t.Error(err)
+	}
+	if f := mustRead(t, gone.Rescue); len(f.Records) != 3 || f.End == nil || gone.Rescued != 3 {
+		t.Errorf("rescued %d: %+v", gone.Rescued, f)
+	}
+}
+
+func TestTextViewThatCannotBeDrawn(t *testing.T) {
+	w, warned := newWriter(t, t.TempDir(), sampleRun())
+	if err := errors.Join(os.Remove(w.TextPath()), os.MkdirAll(w.TextPath()+"/x", 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	sampleAppend(t, w, 2)
+	if err := w.End(End{Outcome: Complete}); err != nil {
+		t.Fatal(err)
+	}
+	if len(*warned) != 1 || !strings.Contains((*warned)[0], "text view") {
+		t.Errorf("warned: %q", *warned)
+	}
+	if f := mustRead(t, w.Path()); len(f.Records) != 2 || f.End == nil {
+		t.Errorf("records were lost: %+v", f)
+	}
+}
+
+func TestCheckDir(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckDir(filepath.Join(dir, "a/b/c")); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []string{file, filepath.Join(file, "x/y"), "/proc/self/results"} {
+		if err := CheckDir(bad); err == nil || !strings.Contains(err.Error(), bad) || !strings.Contains(err.Error(), "--out") {
+			t.Errorf("CheckDir(%s): %v", bad, err)
+		}
+		if _, err := Create(bad, sampleRun(), nil); err == nil || !strings.Contains(err.Error(), bad) {
+			t.Errorf("Create(%s): %v", bad, err)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestLargeWorld keeps the size of what a world of 16,384 ranks writes: four KiB a record, a line a rank.
+func TestLargeWorld(t *testing.T) {
+	const world = 16384
+	run := sampleRun()
+	run.World, run.Nodes, run.RanksPerNode = world, world/8, 8
+	ranks := make([]Rank, world)
+	times := make([]float64, world)
+	for i := range ranks {
+		ranks[i] = Rank{Rank: i, Host: fmt.Sprintf("ip-10-0-%d-%d.eu-central-1.compute.internal", i/256, i%256), LocalRank: i % 8,
+			PID: 4_000_000, CPUs: "0-95", Device: "NVIDIA H100 80GB HBM3", PCI: "00000000:9B:00.0", UUID: "GPU-5b3f9f4e-6f5c-4c0e-9d3e-9f3c1f2a7b11"}
+		times[i] = 1.2345678901234567e-4 + float64(i)*1.1e-12
+	}
+	w, err := Create(t.TempDir(), run, ranks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := sampleRecord(sampleCase(t, coll.AllReduce, 1<<30), 1.2345678901234567e-4)
+	r.World = world
+	r.Ranks = &Ranks{SlowestHost: ranks[0].Host, SlowestS: times[0], LatestHost: ranks[0].Host, Lateness: times[1], Uncertainty: times[2], Spread: times[:5]}
+	for i := range 8 {
+		r.Ranks.Worst = append(r.Ranks.Worst, RankS{Rank: world - i, Host: ranks[0].Host, S: times[i], Late: times[i]})
+	}
+	r.Warnings = []string{strings.Repeat("w", 200), strings.Repeat("v", 200)}
+	if err := w.AppendRanks(&r, times, times); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.End(End{Outcome: Complete}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(w.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSpace(b), []byte("\n"))
+	if len(lines) != 1+world+1+1 {
+		t.Fatalf("%d lines", len(lines))
+	}
+	if n := len(lines[1+world]); n > 4<<10 {
+		t.Errorf("a record of %d ranks has %d bytes", world, n)
+	}
+	side, err := os.ReadFile(filepath.Join(filepath.Dir(w.Path()), r.Ranks.Sidecar))
+	var all RankTimes
+	if err = errors.Join(err, json.Unmarshal(side, &all)); err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Median) != world || len(all.Late) != world || all.N != 1 || all.Run != run.ID || all.Median[0] != 1.23457e-4 {
+		t.Errorf("sidecar: run %s, n %d, %d ranks, first %g", all.Run, all.N, len(all.Median), all.Median[0])
+	}
+	if files, err := Find(filepath.Dir(w.Path())); err != nil || len(files) != 1 {
+		t.Errorf("Find: %v, %v", files, err)
+	}
+	if f := mustRead(t, w.Path()); len(f.Ranks) != world || len(f.Records) != 1 {
+		t.Errorf("read %d ranks and %d records", len(f.Ranks), len(f.Records))
+	}
+}
