@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"testing"
 )
 
@@ -19,14 +20,16 @@ func TestBuildIdentity(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for name, content := range map[string][]byte{"copy": exe, "a": []byte("a"), "b": []byte("b"), "empty": nil} {
+	for name, content := range map[string][]byte{"copy": exe, "longer": append(slices.Clone(exe), "x"...), "a": []byte("a"), "b": []byte("b"), "empty": nil} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	seen := map[string]string{own: "this program"}
-	if got := identityOf(filepath.Join(dir, "copy")); got != own {
-		t.Errorf("a copy is %s, the original %s", got, own)
+	for _, name := range []string{"copy", "longer"} { // the linker's note counts, the file is not read to its end
+		if got := identityOf(filepath.Join(dir, name)); got != own {
+			t.Errorf("%s is %s, the original %s", name, got, own)
+		}
 	}
 	for _, name := range []string{"a", "b", "empty"} {
 		got := identityOf(filepath.Join(dir, name))

@@ -55,6 +55,11 @@ func TestFreeMemory(t *testing.T) {
 			}
 		})
 	}
+	root := fakeRoot(t, map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "4:memory:/\n", "proc/self/mountinfo": v1,
+		"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n", "sys/fs/cgroup/memory/memory.usage_in_bytes": "1\n"})
+	if bounds, err := memoryBounds(root); err != nil || len(bounds) != 1 {
+		t.Errorf("no limit is a bound: %+v, %v", bounds, err)
+	}
 	if _, _, err := freeMemory(t.TempDir()); err == nil || !strings.Contains(err.Error(), "/proc") {
 		t.Errorf("nothing known: %v", err)
 	}

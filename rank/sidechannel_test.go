@@ -223,6 +223,11 @@ func TestEvents(t *testing.T) {
 	if n := h.tellAll(event{Kind: "finish", Text: "first"}); n != 1 {
 		t.Errorf("told %d ranks, want 1", n)
 	}
+	for arrived := false; !arrived; time.Sleep(time.Millisecond) {
+		spokes[1].mu.Lock()
+		arrived = len(spokes[1].early) > 0
+		spokes[1].mu.Unlock()
+	}
 	told := make(chan event, 2)
 	spokes[1].listen(func(e event) { told <- e }, nil)
 	h.tellAll(event{Kind: "abort", Text: "second"})
@@ -261,6 +266,22 @@ func TestStrangers(t *testing.T) {
 	}
 	if _, err := spokes[1].askHub(long); err != nil {
 		t.Errorf("rank 1 suffers from strangers: %v", err)
+	}
+}
+
+func TestFrameLimit(t *testing.T) {
+	near, far := net.Pipe()
+	defer near.Close()
+	go func() {
+		_, _ = io.WriteString(far, `{"k":"bye"}`+"\n"+`{"k":"`+strings.Repeat("x", frameLimit)+`"}`+"\n")
+		far.Close()
+	}()
+	p := newPipe(near)
+	if f, err := p.receive(); err != nil || f.Kind != frameBye {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if f, err := p.receive(); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("a line of %d bytes is taken: %v", len(f.Kind), err)
 	}
 }
 
