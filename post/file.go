@@ -85,7 +85,7 @@ func (d *draft) keep() error {
 	d.kept = true
 	if dir, err := os.Open(filepath.Dir(d.path)); err == nil {
 		_ = dir.Sync() // makes the name last; some file systems cannot
-		dir.Close()
+		_ = dir.Close()
 	}
 	return nil
 }
@@ -93,8 +93,8 @@ func (d *draft) keep() error {
 // discard removes a draft that was not kept.
 func (d *draft) discard() {
 	if !d.kept {
-		d.file.Close() // a second time does no harm
-		os.Remove(d.file.Name())
+		_ = d.file.Close() // a second time does no harm
+		_ = os.Remove(d.file.Name())
 	}
 }
 

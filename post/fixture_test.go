@@ -114,7 +114,7 @@ var out, both = []coll.Placement{coll.OutOfPlace}, []coll.Placement{coll.OutOfPl
 // fixtures are the runs that tests and scripts know by name.
 var fixtures = map[string]fixture{
 	"quick":   {backend: "mpi", library: "Open MPI 4.1.4", world: 4, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce, coll.AllGather, coll.Broadcast}, placements: out},
-	"tiny":   {backend: "mpi", library: "Open MPI 4.1.4", world: 2, launch: 2, last: 64, collectives: []coll.Collective{coll.AllReduce}, placements: out},
+	"tiny":    {backend: "mpi", library: "Open MPI 4.1.4", world: 2, launch: 2, last: 64, collectives: []coll.Collective{coll.AllReduce}, placements: out},
 	"world2":  {backend: "mpi", library: "Open MPI 4.1.4", world: 2, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce, coll.AllGather}, placements: both},
 	"launch1": {backend: "mpi", library: "Open MPI 4.1.4", world: 4, launch: 1, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce}, placements: out},
 	"interrupted": {backend: "mpi", library: "Open MPI 4.1.4", world: 3, last: 4096, collectives: []coll.Collective{coll.AllReduce}, placements: both,

@@ -98,7 +98,7 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		}
 		dir = filepath.Join(dir, "plots")
 	}
-	points, others, err := okPoints(ctx, data)
+	points, ok, err := read(ctx, data)
 	if err != nil {
 		return err
 	}
@@ -108,22 +108,23 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		fmt.Fprintln(p.stderr, "post: not drawn:", words)
 	}
 	if len(figures) == 0 {
-		return fmt.Errorf("nothing to draw: %s and %s of another status or kind in %s", count(len(points), "ok point"), count(others, "record"), some(files))
+		return fmt.Errorf("nothing to draw: of %s, %d ok, in %s", count(len(points), "point"), ok, some(files))
 	}
 	return p.write(ctx, dir, figures)
 }
 
-// okPoints are the measured points, and how many records were something else.
-func okPoints(ctx context.Context, data *result.Dataset) (points []plot.Point, others int, err error) {
+// read turns records into points, those that are not ok into points without a figure, and counts both.
+func read(ctx context.Context, data *result.Dataset) (points []plot.Point, ok int, err error) {
 	err = data.Each(func(r result.Row) error {
+		p := plot.Point{Run: r.Run, Case: r.Record.Case}
 		if r.Record.Status == result.OK && r.Record.Time != nil {
-			points = append(points, plot.Point{Run: r.Run, Case: r.Record.Case, Time: *r.Record.Time})
-		} else {
-			others++
+			p.Time = *r.Record.Time
+			ok++
 		}
+		points = append(points, p)
 		return ctx.Err()
 	})
-	return points, others, err
+	return points, ok, err
 }
 
 func (p *plotter) write(ctx context.Context, dir string, figures []plot.Figure) error {

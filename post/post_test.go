@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -43,4 +47,83 @@ func TestScripts(t *testing.T) {
 			},
 		},
 	})
+}
+
+func TestExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	fixtures["tiny"].save(t, filepath.Join(dir, "measured"))
+	fixtures["rehearsed"].save(t, filepath.Join(dir, "rehearsed"))
+	t.Chdir(dir)
+	for _, c := range []struct {
+		args string
+		code int
+	}{
+		{"", 1}, {"mrge", 1}, {"merge --nosuch", 1}, {"merge --format xml", 1}, {"plot --collective x", 1}, {"show --format", 1}, {"completion bsh", 1}, {"completion", 1},
+		{"merge", 2}, {"merge gone", 2}, {"show gone", 2}, {"plot gone", 2}, {"merge -o measured/" + filepath.Base(fixtures["tiny"].save(t, "measured")) + "/x measured", 2},
+		{"merge measured rehearsed", 1},
+		{"merge measured", 0}, {"merge --include-rehearsed measured rehearsed", 0}, {"show measured rehearsed", 0}, {"plot --format svg measured", 0},
+		{"--help", 0}, {"help plot", 0}, {"merge --help", 0}, {"--version", 0}, {"completion zsh", 0},
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := exitCode(run(t.Context(), strings.Fields(c.args), &stdout, &stderr), &stderr); code != c.code {
+			t.Errorf("post %s: exit %d, want %d; it said %s", c.args, code, c.code, &stderr)
+		}
+		if c.code != 0 && stderr.Len() == 0 {
+			t.Errorf("post %s: exit %d without a word", c.args, c.code)
+		}
+		if said := stdout.String() + stderr.String(); strings.Contains(said, "\x1b") {
+			t.Errorf("post %s: control codes", c.args)
+		}
+	}
+}
+
+// A cancelled merge leaves no file behind, and an older one as it was.
+func TestInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	fixtures["tiny"].save(t, dir)
+	old := filepath.Join(dir, "merged.csv")
+	if err := os.WriteFile(old, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr bytes.Buffer
+	if code := exitCode(run(ctx, []string{"merge", dir}, &stdout, &stderr), &stderr); code != codeInterrupted {
+		t.Errorf("exit %d, want %d", code, codeInterrupted)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 2 {
+		t.Errorf("left behind: %v %v", files, err)
+	}
+	if b, _ := os.ReadFile(old); string(b) != "old" {
+		t.Errorf("merged.csv is now %q", b)
+	}
+}
+
+// Every help text fits 80 columns, and lists no command that does not exist.
+func TestHelp(t *testing.T) {
+	root := newRoot(io.Discard, io.Discard)
+	for _, c := range append(root.Commands(), root) {
+		for _, line := range strings.Split(helpText(c), "\n") {
+			if len([]rune(line)) > 80 {
+				t.Errorf("%s --help: %d columns: %s", c.Name(), len([]rune(line)), line)
+			}
+		}
+	}
+}
+
+func TestShowFits80Columns(t *testing.T) {
+	dir := t.TempDir()
+	for _, f := range fixtures {
+		f.save(t, dir)
+	}
+	var out bytes.Buffer
+	if err := show(&out, io.Discard, []string{dir}, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(out.String(), "\n") {
+		if len([]rune(line)) > 80 && !strings.HasPrefix(line, dir) {
+			t.Errorf("%d columns: %s", len([]rune(line)), line)
+		}
+	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	throughputHead = "        size        count       time     ±%    algbw    busbw   iters check"
-	latencyHead    = "        size      median     ±%        min        p90        p99       max check"
+	throughputHead = "       size        count      time     ±%    algbw    busbw   iters check"
+	latencyHead    = "       size     median     ±%       min       p90       p99       max check"
 )
 
 // writeTable writes the records of one table, in their order.
@@ -23,9 +23,9 @@ func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *fo
 	}
 	fmt.Fprintln(w, head)
 	for _, r := range records {
-		size := fmt.Sprintf("%12s", coll.FormatSize(r.SizeBytes, true))
+		size := fmt.Sprintf("%11s", coll.FormatSize(r.SizeBytes, true))
 		if r.Cycle > 1 {
-			size = fmt.Sprintf("#%-3d%8s", r.Cycle, coll.FormatSize(r.SizeBytes, true))
+			size = fmt.Sprintf("#%-3d%7s", r.Cycle, coll.FormatSize(r.SizeBytes, true))
 		}
 		if r.Status != result.OK || r.Time == nil {
 			writeNotOK(w, size, r)
@@ -43,9 +43,9 @@ func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *fo
 func figures(mode coll.Mode, r *result.Record) string {
 	t := r.Time
 	if mode == coll.Latency {
-		return fmt.Sprintf("%12s %6s %10s %10s %10s %9s %-5s", duration(t.Seconds), precision(t), duration(t.Min), duration(t.P90), duration(t.P99), duration(t.Max), r.Check.Result)
+		return fmt.Sprintf(" %10s %6s %9s %9s %9s %9s %-4s ", duration(t.Seconds), precision(t), duration(t.Min), duration(t.P90), duration(t.P99), duration(t.Max), r.Check.Result)
 	}
-	return fmt.Sprintf(" %12d %10s %6s %8s %8s %7d %-5s", r.Count, duration(t.Seconds), precision(t),
+	return fmt.Sprintf(" %12d %9s %6s %8s %8s %7d %-4s ", r.Count, duration(t.Seconds), precision(t),
 		bandwidth(r.AlgBW(t.Seconds)), bandwidth(r.BusBW(t.Seconds)), t.Iterations, r.Check.Result)
 }
 

@@ -76,7 +76,7 @@ func (c *chooser) overview(all []series) {
 	}
 	k := all[0].key
 	words := []string{k.backend, k.variant, fmt.Sprintf("world%d", k.world)}
-	c.measures(all, "collectives", words, fmt.Sprintf("of %d collectives, %s", collectives, plural(k.world, "rank")))
+	c.measures(all, "collectives", words, fmt.Sprintf("%d collectives, %s", collectives, plural(k.world, "rank")))
 }
 
 // onePlacement leaves out what was measured in-place where the same collective was measured out-of-place.
@@ -96,7 +96,7 @@ func (c *chooser) alone(all []series, principal bool) {
 		return
 	}
 	name := all[0].collective.String()
-	c.measures(all, name, nil, "of "+name)
+	c.measures(all, name, nil, name)
 }
 
 // measures draws bandwidth, time of one operation and latency for one set of series.
@@ -112,25 +112,25 @@ func (c *chooser) measures(all []series, first string, rest []string, of string)
 	for _, b := range c.Bandwidths {
 		c.split(bandwidth, func(s []series, extra string) {
 			c.add(Figure{
-				Name: fileName(append([]string{first, b.short()}, append(rest, extra)...)...), Title: b.title() + " " + of,
+				Name: fileName(append([]string{first, b.short()}, append(rest, extra)...)...), Title: b.title() + ": " + of,
 				X: Axis{"message size", Bytes}, Y: Axis{b.axis(), GBps}, Curves: curves(s, b.value),
 			}, s)
 		})
 	}
 	c.split(throughput, func(s []series, extra string) {
 		c.add(Figure{
-			Name: fileName(append([]string{first, "time"}, append(rest, extra)...)...), Title: "Time of one operation " + of,
+			Name: fileName(append([]string{first, "time"}, append(rest, extra)...)...), Title: "Time of one operation: " + of,
 			X: Axis{"message size", Bytes}, Y: Axis{"time of one operation", Seconds}, Curves: curves(s, seconds),
 		}, s)
 	})
 	c.split(latency, func(s []series, extra string) {
 		f := Figure{
-			Name: fileName(append([]string{first, "latency"}, append(rest, extra)...)...), Title: "Latency " + of,
+			Name: fileName(append([]string{first, "latency"}, append(rest, extra)...)...), Title: "Latency: " + of,
 			X: Axis{"message size", Bytes}, Y: Axis{"latency (median)", Seconds}, Curves: curves(s, seconds),
 		}
 		if len(s) == 1 {
 			f.Y.Label, f.Curves = "latency", distribution(s[0])
-			f.Title += ": distribution over iterations"
+			f.Title += ", distribution over iterations"
 		}
 		c.add(f, s)
 	})
@@ -169,6 +169,9 @@ func (c *chooser) add(f Figure, all []series) {
 	}
 	f.Subtitle = append(f.Subtitle, facts(all)...)
 	f.Caption = append(f.Caption, caption(all))
+	if slices.ContainsFunc(f.Curves, func(c Curve) bool { return len(c.parts()) > 1 }) {
+		f.Caption = append(f.Caption, "Where a line breaks, there is no figure (skipped, failed, or too few samples).")
+	}
 	for _, s := range all {
 		for _, r := range s.runs {
 			f.Rehearsed = f.Rehearsed || r.Rehearse

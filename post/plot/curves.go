@@ -47,14 +47,25 @@ func curves(all []series, value func(coll.Case, float64) float64) []Curve {
 		if names[i] == "" {
 			result[i].Label = s.collective.String()
 		}
-		for _, c := range s.cells {
-			if xy := point(float64(c.of.SizeBytes), c, value); xy.Y > 0 {
-				result[i].Points = append(result[i].Points, xy)
-			}
-		}
+		result[i].Points = trace(s.cells, func(c cell) XY { return point(float64(c.of.SizeBytes), c, value) })
 	}
 	dress(result, keys)
 	return result
+}
+
+// trace makes points of cells; those without a figure leave a gap.
+func trace(cells []cell, point func(cell) XY) (points []XY) {
+	gap := false
+	for _, c := range cells {
+		xy := point(c)
+		if xy.Y <= 0 {
+			gap = len(points) > 0
+			continue
+		}
+		xy.Gap, gap = gap, false
+		points = append(points, xy)
+	}
+	return points
 }
 
 func point(x float64, c cell, value func(coll.Case, float64) float64) XY {
@@ -98,18 +109,14 @@ func distribution(s series) []Curve {
 	}
 	var all []Curve
 	for i, stat := range stats {
-		curve := Curve{Label: stat.label, Style: i}
-		for _, c := range s.cells {
+		points := trace(s.cells, func(c cell) XY {
 			y := stat.of(c)
-			xy := XY{X: float64(c.of.SizeBytes), Y: y, Lo: y, Hi: y}
 			if i == 0 {
-				xy.Lo, xy.Hi = c.lo, c.hi
+				return XY{X: float64(c.of.SizeBytes), Y: y, Lo: c.lo, Hi: c.hi}
 			}
-			if y > 0 {
-				curve.Points = append(curve.Points, xy)
-			}
-		}
-		all = append(all, curve)
+			return XY{X: float64(c.of.SizeBytes), Y: y, Lo: y, Hi: y}
+		})
+		all = append(all, Curve{Label: stat.label, Style: i, Points: points})
 	}
 	return all
 }

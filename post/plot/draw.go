@@ -2,6 +2,7 @@ package plot
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -125,40 +126,42 @@ func (l *layout) grid() {
 	}
 }
 
-// band fills the interval of a curve.
+// band fills the interval of a curve, apart from its gaps.
 func (l *layout) band(c Curve) {
-	var outline []vg.Point
-	wide := false
-	for _, p := range c.Points {
-		outline = append(outline, l.at(p.X, p.Hi))
-		wide = wide || p.Hi > p.Lo
-	}
-	for i := len(c.Points) - 1; i >= 0; i-- {
-		p := c.Points[i]
-		lo := p.Lo
-		if lo <= 0 && l.y.log {
-			lo = l.y.min
+	for _, part := range c.parts() {
+		var outline []vg.Point
+		wide := false
+		for _, p := range part {
+			outline = append(outline, l.at(p.X, p.Hi))
+			wide = wide || p.Hi > p.Lo
 		}
-		outline = append(outline, l.at(p.X, lo))
-	}
-	if wide && len(c.Points) > 1 {
-		l.c.FillPolygon(c.band(), outline)
+		for _, p := range slices.Backward(part) {
+			outline = append(outline, l.at(p.X, l.low(p)))
+		}
+		if wide && len(part) > 1 {
+			l.c.FillPolygon(c.band(), outline)
+		}
 	}
 }
 
-// curve draws the line and its markers; the interval of a lone point becomes a bar.
+// low is the lower bound of a point's band, as far as the axis shows it.
+func (l *layout) low(p XY) float64 { return max(p.Lo, l.y.min) }
+
+// curve draws the line and its markers; the interval of a point that stands alone becomes a bar.
 func (l *layout) curve(c Curve) {
-	line := make([]vg.Point, len(c.Points))
-	for i, p := range c.Points {
-		line[i] = l.at(p.X, p.Y)
-	}
-	if len(line) == 1 && c.Points[0].Hi > c.Points[0].Lo {
-		p := c.Points[0]
-		l.c.StrokeLine2(draw.LineStyle{Color: c.line().Color, Width: 1}, line[0].X, l.at(p.X, max(p.Lo, l.y.min)).Y, line[0].X, l.at(p.X, p.Hi).Y)
-	}
-	l.c.StrokeLines(c.line(), line)
-	for _, p := range line {
-		c.marker().draw(l.c, p, c.line().Color)
+	for _, part := range c.parts() {
+		line := make([]vg.Point, len(part))
+		for i, p := range part {
+			line[i] = l.at(p.X, p.Y)
+		}
+		if p := part[0]; len(part) == 1 && p.Hi > p.Lo {
+			bar := draw.LineStyle{Color: c.line().Color, Width: 1}
+			l.c.StrokeLine2(bar, line[0].X, l.at(p.X, l.low(p)).Y, line[0].X, l.at(p.X, p.Hi).Y)
+		}
+		l.c.StrokeLines(c.line(), line)
+		for _, p := range line {
+			c.marker().draw(l.c, p, c.line().Color)
+		}
 	}
 }
 

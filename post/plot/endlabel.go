@@ -68,7 +68,7 @@ func (l *layout) end(e endLabel) vg.Point {
 
 func (l *layout) endLabel(p pen, e endLabel, y vg.Length) {
 	x, end := l.data.Max.X+labelGap, l.end(e)
-	thin := draw.LineStyle{Color: e.curve.line().Color, Width: vg.Points(0.5)}
+	thin := draw.LineStyle{Color: leader, Width: vg.Points(0.6)}
 	l.c.StrokeLine2(thin, end.X, end.Y, l.data.Max.X+1, end.Y)
 	l.c.StrokeLine2(thin, l.data.Max.X+1, end.Y, x-2, y)
 	l.c.StrokeLine2(e.curve.line(), x, y, x+sampleWidth, y)

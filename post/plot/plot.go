@@ -9,7 +9,8 @@ import (
 	"busbar/internal/result"
 )
 
-// Point is one measured time (status ok) and the run that it belongs to.
+// Point is one measured time (status ok) and the run that it belongs to. A Point whose Time is zero was planned but has
+// no figure: nothing is drawn in its place, and no line is drawn across it.
 type Point struct {
 	Run  *result.Run
 	Case coll.Case
@@ -53,4 +54,19 @@ type Curve struct {
 }
 
 // XY is one point of a curve in the units of the axes; Lo and Hi bound the band, both equal to Y where there is none.
-type XY struct{ X, Y, Lo, Hi float64 }
+type XY struct {
+	X, Y, Lo, Hi float64
+	Gap          bool // a point before this one has no figure: no line leads here
+}
+
+// parts are the stretches between gaps.
+func (c Curve) parts() [][]XY {
+	var parts [][]XY
+	for _, p := range c.Points {
+		if p.Gap || len(parts) == 0 {
+			parts = append(parts, nil)
+		}
+		parts[len(parts)-1] = append(parts[len(parts)-1], p)
+	}
+	return parts
+}

@@ -45,7 +45,10 @@ func TestPictures(t *testing.T) {
 		if len(figs) == 0 {
 			t.Errorf("%s: no figures", set)
 		}
-		for _, f := range figs {
+		for i, f := range figs {
+			if *pictures == "" && i >= 3 && i < len(figs)-1 {
+				continue // three and the last of each set will do
+			}
 			var p, s bytes.Buffer
 			if err := errors.Join(f.WritePNG(&p), f.WriteSVG(&s)); err != nil {
 				t.Fatal(err)

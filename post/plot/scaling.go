@@ -28,13 +28,13 @@ func (c *chooser) scaling(all []series) {
 			latency = throughput
 		}
 		for _, b := range c.Bandwidths {
-			c.over(throughput, b.short(), b.title()+" over worlds", Axis{b.axis(), GBps}, b.value, true)
+			c.over(throughput, b.short(), b.title()+": scaling over worlds", Axis{b.axis(), GBps}, b.value, true)
 		}
 		label, short := "latency (median)", "latency"
 		if latency[0].mode == coll.Throughput {
 			label, short = "time of one operation", "time"
 		}
-		c.over(latency, short, "Time of the smallest messages over worlds", Axis{label, Seconds}, seconds, false)
+		c.over(latency, short, "Smallest messages: scaling over worlds", Axis{label, Seconds}, seconds, false)
 	}
 	if len(c.figs) == drawn {
 		c.passed = append(c.passed, "scaling over worlds: no size was measured in two worlds")
@@ -100,6 +100,9 @@ func common(worlds []series, largest bool) []cell {
 	most := 0
 	for _, s := range worlds {
 		for _, c := range s.cells {
+			if c.n == 0 {
+				continue
+			}
 			class := int(math.Round(math.Log2(float64(c.of.SizeBytes)) * 8))
 			if at[class] == nil {
 				at[class] = map[int]cell{}

@@ -47,7 +47,8 @@ type series struct {
 	cells []cell // ascending by size
 }
 
-// cell is one size of a series: over launches and cycles the median, and their range where there are several.
+// cell is one size of a series: over launches and cycles the median, and their range where there are several. It is
+// all zero where there is no figure.
 type cell struct {
 	of            coll.Case
 	n             int // records
@@ -64,7 +65,7 @@ func collect(points []Point) []series {
 	}
 	byID := map[id]map[int64][]Point{}
 	for _, p := range points {
-		if p.Run == nil || p.Time.Seconds <= 0 || p.Case.SizeBytes <= 0 {
+		if p.Run == nil || p.Case.SizeBytes <= 0 {
 			continue
 		}
 		i := id{p.key(), p.Case.Mode}
@@ -84,7 +85,9 @@ func collect(points []Point) []series {
 				}
 			}
 		}
-		all = append(all, s)
+		if slices.ContainsFunc(s.cells, func(c cell) bool { return c.n > 0 }) {
+			all = append(all, s)
+		}
 	}
 	slices.SortFunc(all, func(a, b series) int { return cmp.Or(compareKeys(a.key, b.key), cmp.Compare(a.mode, b.mode)) })
 	return all
@@ -92,7 +95,11 @@ func collect(points []Point) []series {
 
 // newCell makes one cell of the records of one size.
 func newCell(points []Point) cell {
-	c := cell{of: points[0].Case, n: len(points)}
+	c := cell{of: points[0].Case}
+	points = slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return p.Time.Seconds <= 0 })
+	if c.n = len(points); c.n == 0 {
+		return c
+	}
 	of := func(f func(result.Time) float64) []float64 {
 		v := make([]float64, len(points))
 		for i, p := range points {

@@ -1,0 +1,152 @@
+package plot
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+)
+
+func names(figs []Figure) []string {
+	var n []string
+	for _, f := range figs {
+		n = append(n, f.Name)
+	}
+	return n
+}
+
+func labels(t *testing.T, figs []Figure, name string) []string {
+	t.Helper()
+	i := slices.IndexFunc(figs, func(f Figure) bool { return f.Name == name })
+	if i < 0 {
+		t.Fatalf("no figure %s among %v", name, names(figs))
+	}
+	var l []string
+	for _, c := range figs[i].Curves {
+		l = append(l, c.Label)
+	}
+	return l
+}
+
+func TestFiguresOfAPlainSweep(t *testing.T) {
+	figs, passed := Figures(quick(4), Options{})
+	want := []string{"collectives_busbw_mpi_world4", "collectives_time_mpi_world4", "collectives_latency_mpi_world4", "all_reduce_busbw", "all_reduce_time", "all_reduce_latency"}
+	if got := names(figs); !slices.Equal(got, want) {
+		t.Errorf("figures are %v, want %v", got, want)
+	}
+	if len(passed) != 1 || !strings.Contains(passed[0], "one world only (4 ranks)") {
+		t.Errorf("passed over: %q", passed)
+	}
+	if got := labels(t, figs, "collectives_busbw_mpi_world4"); len(got) != 9 || got[0] != "all_reduce" || got[8] != "sendrecv" {
+		t.Errorf("labels are %v", got)
+	}
+	if got := labels(t, figs, "all_reduce_latency"); !slices.Equal(got, []string{"median", "p99", "p90", "max", "min"}) {
+		t.Errorf("labels of the distribution are %v", got)
+	}
+}
+
+func TestFiguresOfACampaign(t *testing.T) {
+	figs, passed := Figures(sets()["campaign"], Options{})
+	if len(passed) != 0 {
+		t.Errorf("passed over: %v", passed)
+	}
+	want := []string{"gloo 2 ranks", "gloo 4 ranks", "gloo 8 ranks", "mpi 2 ranks", "mpi 4 ranks", "mpi 8 ranks"}
+	if got := labels(t, figs, "all_reduce_busbw_in-place"); !slices.Equal(got, want) {
+		t.Errorf("labels are %v, want %v", got, want)
+	}
+	if got := labels(t, figs, "scaling_busbw_mpi"); len(got) != 3 {
+		t.Errorf("labels are %v", got)
+	}
+	for _, f := range figs {
+		if len(f.Curves) > maxCurves {
+			t.Errorf("%s has %d curves", f.Name, len(f.Curves))
+		}
+		if !strings.Contains(strings.Join(f.Caption, " "), "median over up to 4 launches") {
+			t.Errorf("%s: caption %q does not say what the bands are", f.Name, f.Caption)
+		}
+	}
+	if n := names(figs); len(slices.Compact(slices.Sorted(slices.Values(n)))) != len(n) {
+		t.Errorf("two figures of one name: %v", n)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	figs, _ := Figures(quick(4), Options{Bandwidths: []Bandwidth{BusBW, AlgBW}, Collectives: []coll.Collective{coll.Gather, coll.Broadcast}})
+	for _, want := range []string{"collectives_algbw_mpi_world4", "gather_busbw", "broadcast_algbw"} {
+		if !slices.Contains(names(figs), want) {
+			t.Errorf("no %s among %v", want, names(figs))
+		}
+	}
+	if got := labels(t, figs, "collectives_busbw_mpi_world4"); !slices.Equal(got, []string{"broadcast", "gather"}) {
+		t.Errorf("labels are %v", got)
+	}
+	if figs, _ := Figures(nil, Options{}); figs != nil {
+		t.Error("figures of nothing")
+	}
+}
+
+// A world of one rank has no bus bandwidth: that is said, not drawn as 0.
+func TestOneRank(t *testing.T) {
+	figs, passed := Figures(fake{backend: "mpi", world: 1}.sweep(64, []coll.Collective{coll.AllReduce}, both[:1], coll.OutOfPlace), Options{})
+	if slices.Contains(names(figs), "all_reduce_busbw") || !strings.Contains(strings.Join(passed, " "), "all_reduce_busbw") {
+		t.Errorf("figures %v, passed over %v", names(figs), passed)
+	}
+}
+
+func TestValues(t *testing.T) {
+	c := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 4}.WithSize(1 << 20)
+	p := Point{Run: fake{backend: "mpi", world: 4}.run(), Case: c}
+	p.Time.Seconds, p.Time.Lo, p.Time.Hi = 1e-3, 0.5e-3, 2e-3
+	gap, far := p, p
+	gap.Case, gap.Time.Seconds = c.WithSize(2<<20), 0
+	far.Case = c.WithSize(4 << 20)
+	figs, _ := Figures([]Point{far, gap, p}, Options{})
+	got := figs[0].Curves[0].Points
+	want := []XY{
+		{X: 1 << 20, Y: 1.048576 * 1.5, Lo: 1.048576 * 1.5 / 2, Hi: 1.048576 * 1.5 * 2},
+		{X: 4 << 20, Y: 4.194304 * 1.5, Lo: 4.194304 * 1.5 / 2, Hi: 4.194304 * 1.5 * 2, Gap: true},
+	}
+	if len(got) != 2 || !near(got[0], want[0]) || !near(got[1], want[1]) {
+		t.Errorf("busbw is %v, want %v", got, want)
+	}
+	if !strings.Contains(strings.Join(figs[0].Caption, " "), "Where a line breaks") {
+		t.Errorf("caption %q does not speak of the gap", figs[0].Caption)
+	}
+}
+
+func near(a, b XY) bool {
+	close := func(x, y float64) bool { return x/y > 1-1e-9 && x/y < 1+1e-9 }
+	return a.X == b.X && a.Gap == b.Gap && close(a.Y, b.Y) && close(a.Lo, b.Lo) && close(a.Hi, b.Hi)
+}
+
+// Over launches it is the median, with the range as band, never a mean of bandwidths.
+func TestLaunches(t *testing.T) {
+	var points []Point
+	for i, s := range []float64{4e-6, 1e-6, 2e-6} {
+		c := coll.Case{Collective: coll.Broadcast, Type: coll.Float32, Root: 0, Placement: coll.InPlace, Mode: coll.Throughput, World: 2}.WithSize(1 << 10)
+		p := Point{Run: fake{backend: "mpi", world: 2, launch: i}.run(), Case: c}
+		p.Time.Seconds, p.Time.Lo, p.Time.Hi = s, s, s
+		points = append(points, p)
+	}
+	figs, _ := Figures(points, Options{})
+	want := XY{X: 1024, Y: 0.512, Lo: 0.256, Hi: 1.024}
+	if got := figs[0].Curves[0].Points[0]; !near(got, want) {
+		t.Errorf("busbw is %v, want %v", got, want)
+	}
+}
+
+func TestCommonSize(t *testing.T) {
+	world := func(n int, sizes ...int64) series {
+		s := series{key: key{world: n}}
+		for _, size := range sizes {
+			c := coll.Case{Collective: coll.AllGather, Type: coll.Float32, World: n}.WithSize(size)
+			s.cells = append(s.cells, cell{of: c, n: 1, s: 1})
+		}
+		return s
+	}
+	got := common([]series{world(2, 1<<10, 1<<20, 1<<22), world(6, 1<<10, 1<<20), world(8, 1<<9, 1<<20)}, true)
+	if len(got) != 3 || got[0].of.SizeBytes != 1<<20 || got[1].of.SizeBytes != 1048512 {
+		t.Errorf("the largest common size is %v", got)
+	}
+}
