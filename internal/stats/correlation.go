@@ -8,22 +8,22 @@ const (
 	// batchTimes is the length of a batch in correlation times. With 5, neighbouring batch medians of an AR(1)
 	// series have a correlation of about 0.08, and the interval of their median covers 93 % instead of 95 %.
 	batchTimes = 5
-	// Standard normal quantiles that a correlation is tested at. Where it has been found once (1 % by chance), more of
-	// it is expected over longer distances, and to miss it is worse than to see too much.
+	// Standard normal quantiles that a correlation is tested at, 1 % by chance. Where it has been found once, more of it
+	// is expected over longer distances, and to miss it is worse than to see too much.
 	firstZ = 2.33
 	laterZ = 1.0
 )
 
 // independentBatch returns the batch size that makes medians of batches of x nearly independent, 1 when x shows no
-// correlation, and the lag-1 correlation of x with its outliers pulled in to Tukey's fences. x is in time order and
-// not empty; sorted is x sorted.
+// correlation above z standard errors, and the lag-1 correlation of x with its outliers pulled in to Tukey's fences.
+// x is in time order and not empty; sorted is x sorted.
 //
 // Correlation is looked for in the fenced values, which show it soonest, and in the signs of x − median, which are what
 // counts for the interval of the median. The batch is a multiple of the correlation time of the signs: how many
 // samples carry what one independent sample would. It is found by blocking (Flyvbjerg & Petersen, J. Chem. Phys. 91,
 // 1989): neighbours are merged in pairs, and each merging with correlation r between neighbours multiplies the time
 // by 1 + r, until the blocks show none. This takes 2n steps whatever the time is.
-func (w *workspace) independentBatch(x, sorted []float64) (batch int, lag1 float64) {
+func (w *workspace) independentBatch(x, sorted []float64, z float64) (batch int, lag1 float64) {
 	w.blocks = appendFenced(w.blocks[:0], x, sorted)
 	lag1 = neighbourCorrelation(w.blocks)
 	w.blocks = appendSigns(w.blocks[:0], x, quantile(sorted, 0.5))
@@ -32,7 +32,7 @@ func (w *workspace) independentBatch(x, sorted []float64) (batch int, lag1 float
 	if sorted[len(sorted)/4] == sorted[len(sorted)-1-len(sorted)/4] {
 		lag1 = r // the fences leave nothing
 	}
-	if max(lag1, r) <= firstZ/math.Sqrt(float64(len(x))) {
+	if max(lag1, r) <= z/math.Sqrt(float64(len(x))) {
 		return 1, lag1
 	}
 	time := 1.0

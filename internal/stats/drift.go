@@ -6,27 +6,22 @@ const (
 	minDrift = 0.01 // in parts of the median; less than this matters to nobody
 	// minDriftBatches is the least number of independent values that a third must have for a drift to be claimed.
 	minDriftBatches = MinForInterval
+	driftZ          = 1.64 // a correlation missed makes a false drift; one seen too much only hides a small one
 )
 
 // drift compares the medians of the first and the last third of x, in time order. A drift is claimed when their 95 %
 // intervals do not touch, which happens by chance in less than 1 % of steady series, and when it is worth saying. The
-// intervals allow for correlation within the thirds, as found after each third's own median is taken away: taken from
-// the whole series, the drift itself would pass for correlation.
+// intervals allow for correlation within the two thirds, as found after each third's own line is taken away: in the
+// series as it is the drift itself would pass for correlation.
 func drift(x []float64, median float64) (change float64, found bool) {
 	third := len(x) / 3
 	if third < minDriftBatches || median == 0 {
 		return 0, false
 	}
 	first, last := x[:third], x[len(x)-third:]
-	residuals := make([]float64, 0, len(x))
-	for _, part := range [][]float64{first, x[third : len(x)-third], last} {
-		m := Median(part)
-		for _, v := range part {
-			residuals = append(residuals, v-m)
-		}
-	}
+	residuals := appendResiduals(appendResiduals(make([]float64, 0, 2*third), first), last)
 	var w workspace
-	batch, _ := w.independentBatch(residuals, sortedCopy(residuals))
+	batch, _ := w.independentBatch(residuals, sortedCopy(residuals), driftZ)
 	if third/batch < minDriftBatches {
 		return 0, false
 	}
@@ -40,4 +35,15 @@ func drift(x []float64, median float64) (change float64, found bool) {
 	loA, hiA := medianBounds(a)
 	loB, hiB := medianBounds(b)
 	return change, hiA < loB || hiB < loA
+}
+
+// appendResiduals appends what is left of x without the line through the medians of its halves.
+func appendResiduals(dst, x []float64) []float64 {
+	half := len(x) / 2
+	a, b := Median(x[:half]), Median(x[len(x)-half:])
+	slope := (b - a) / float64(len(x)-half)
+	for i, v := range x {
+		dst = append(dst, v-(a+slope*(float64(i)-float64(half-1)/2)))
+	}
+	return dst
 }

@@ -90,6 +90,9 @@ func medianSpread(sorted []float64) float64 {
 	n := len(sorted)
 	k, _, _ := medianRank(n)
 	far := max(1, 2*k-(n+1)/2)
+	if far == k {
+		return sorted[n-k] - sorted[k-1]
+	}
 	return (sorted[n-far] - sorted[far-1]) * float64(n+1-2*k) / float64(n+1-2*far)
 }
 
@@ -115,7 +118,7 @@ type workspace struct{ blocks, medians, batch []float64 }
 // makes the interval wider but not wrong.
 func (w *workspace) interval(x, sorted []float64) interval {
 	median := quantile(sorted, 0.5)
-	batch, autoCorr := w.independentBatch(x, sorted)
+	batch, autoCorr := w.independentBatch(x, sorted, firstZ)
 	iv := interval{batch: batch, autoCorr: autoCorr}
 	if most := odd(len(x) / minBatches); batch > most {
 		iv.batch, iv.correlated, iv.wanted = most, true, batch*minBatches

@@ -6,22 +6,23 @@ import (
 )
 
 // Median returns the middle value of x in any order, the mean of the two middle ones when their number is even, NaN
-// when x is empty. x is not modified.
+// when x is empty or has a NaN. x is not modified.
 func Median(x []float64) float64 { return Quantile(x, 0.5) }
 
 // Quantile returns the q-quantile of x in any order, 0 ≤ q ≤ 1: the value at position q(n−1) of the sorted samples
 // counted from 0, linear between neighbours (definition 7 of Hyndman & Fan 1996, the default of R and NumPy).
-// It is NaN when x is empty. x is not modified.
+// It is NaN when x is empty or has a NaN, or q is out of range. x is not modified.
 func Quantile(x []float64, q float64) float64 {
-	if len(x) == 0 {
+	sorted := sortedCopy(x) // NaNs come first
+	if len(x) == 0 || math.IsNaN(sorted[0]) || !(q >= 0 && q <= 1) {
 		return math.NaN()
 	}
-	return quantile(sortedCopy(x), q)
+	return quantile(sorted, q)
 }
 
 // quantile is Quantile of samples that are sorted and not empty.
 func quantile(sorted []float64, q float64) float64 {
-	position := min(max(q, 0), 1) * float64(len(sorted)-1)
+	position := q * float64(len(sorted)-1)
 	i := int(position)
 	if i+1 >= len(sorted) {
 		return sorted[len(sorted)-1]

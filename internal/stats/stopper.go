@@ -56,7 +56,6 @@ func NewStopper(r Rule) *Stopper {
 }
 
 const (
-	growth         = 1.5  // from one look to the next
 	settledSpan    = 4    // settled compares the interval with that of a fourth of the samples
 	settledShrink  = 0.72 // to what it must have shrunk by then: 15 % for each doubling
 	settledMinimum = 400  // samples
@@ -65,47 +64,57 @@ const (
 // Next is called between batches with all samples so far, in time order, and the seconds that they took, with
 // everything that each more would cost again. It returns how many more to take, or 0 and the reason.
 //
-// The first call asks for one sample, to learn what it costs; the next for the rest of MinSamples, then for half as
-// many again as there are, and never for more than the budget has room for. At each look sampling ends with
+// The first call asks for one sample, to learn what it costs; the next for three times as many as there are up to
+// MinSamples, then for half as many again, and never for more than half of what the budget has room for at the mean
+// cost so far: a case ends within its budget even if its first samples were quicker than the rest. A fixed number
+// without a budget is asked for at once. At each look sampling ends with
 //   - Precision when the interval is narrow enough and not flagged as Correlated. Whoever looks often and stops at the
 //     first narrow interval picks the lucky ones, whose coverage is less than they state; so the spread of the samples
 //     twice as far out, which varies less, must agree.
 //   - Settled when the interval has shrunk by less than 15 % with each doubling, seen over two doublings and from 400
-//     samples on. Independent samples would have halved it over that span, and pass for settled in less than 1 %
-//     of cases. What does not shrink is not noise that more samples average out: two modes with the median between them,
-//     or a slow change of the machine.
+//     samples on. Independent samples would have halved it over that span, and pass for settled in less than 1 % of
+//     cases. What does not shrink is not noise that more samples average out: two modes with the median between
+//     them, or a slow change of the machine.
 //   - Maximum or Fixed at MaxSamples, Budget when another sample would not fit.
 func (s *Stopper) Next(samples []float64, elapsed float64) (more int, reason StopReason) {
 	n := len(samples)
-	if n == 0 {
-		return 1, 0
-	}
-	if n >= s.rule.MaxSamples {
-		if s.fixed {
-			return 0, Fixed
-		}
+	switch {
+	case n == 0:
+		return s.wanted(0), 0
+	case n >= s.rule.MaxSamples && s.fixed:
+		return 0, Fixed
+	case n >= s.rule.MaxSamples:
 		return 0, Maximum
-	}
-	if !s.fixed && n >= s.rule.MinSamples {
+	case n >= s.rule.MinSamples && !s.fixed:
 		if reason := s.look(samples); reason != 0 && elapsed >= s.rule.MinTime {
 			return 0, reason
 		}
 	}
-	more = int(math.Ceil(float64(n)*growth)) - n
-	if n < s.rule.MinSamples {
-		more = s.rule.MinSamples - n
-	}
-	more = min(more, s.rule.MaxSamples-n)
+	more = s.wanted(n)
 	if s.rule.Budget > 0 {
-		left := (s.rule.Budget - elapsed) / elapsed * float64(n) // samples
-		if !(left >= 1) {
+		room := (s.rule.Budget - elapsed) / elapsed * float64(n) // samples
+		if !(room > 0.99) {                                      // not 1: sums of times are rounded
 			return 0, Budget
 		}
-		if left < float64(more) {
-			more = int(left)
+		if half := math.Ceil(room / 2); half < float64(more) {
+			more = int(half)
 		}
 	}
 	return more, 0
+}
+
+// wanted is how many samples to add to n, whatever they cost.
+func (s *Stopper) wanted(n int) int {
+	left := s.rule.MaxSamples - n
+	switch {
+	case s.fixed && s.rule.Budget <= 0:
+		return left
+	case n == 0:
+		return 1
+	case n < s.rule.MinSamples:
+		return min(left, s.rule.MinSamples-n, 3*n)
+	}
+	return min(left, (n+1)/2)
 }
 
 // look computes the interval and says whether it is narrow enough, or no longer gets narrower.

@@ -1,0 +1,138 @@
+package stats
+
+import (
+	"fmt"
+	"testing"
+)
+
+// The 95 % interval covers the median as often as it says, and independent samples raise few false alarms.
+func TestIndependentSamples(t *testing.T) {
+	for i, s := range []shape{normal, lognormal, twoModes, skewed, decay} {
+		for _, n := range [][]int{{20, 50, 101, 1000}, {30, 55, 200}}[i/3] {
+			t.Run(fmt.Sprintf("%s/%d", s.name, n), func(t *testing.T) {
+				t.Parallel()
+				r := seeded(uint64(100*i + n))
+				var covered, correlated, batched, drifting, modes percent
+				for range series {
+					sum := Summarise(s.sample(r, n))
+					covered.add(sum.covers(s.median))
+					batched.add(sum.BatchSize > 1)
+					_, is := sum.warned(Correlated)
+					correlated.add(is)
+					_, is = sum.warned(Drift)
+					drifting.add(is)
+					_, is = sum.warned(Bimodal)
+					modes.add(is)
+				}
+				most := 97.0
+				if n < interpolateFrom {
+					most = 98.5
+				}
+				wantPercent(t, "covered", covered, 93, most)
+				wantPercent(t, "batched", batched, 0, 3)
+				wantPercent(t, "called correlated", correlated, 0, 2)
+				wantPercent(t, "called drifting", drifting, 0, 1.5)
+				if s.name == twoModes.name {
+					wantPercent(t, "called bimodal", modes, 85, 100)
+				} else {
+					wantPercent(t, "called bimodal", modes, 0, 1)
+				}
+			})
+		}
+	}
+}
+
+// An interval of correlated samples covers, or says that it may not.
+func TestCorrelatedSamples(t *testing.T) {
+	for _, c := range []struct {
+		rho       float64
+		n         int
+		unwarned  float64 // least coverage of the series without a warning, where there are enough of them to tell
+		mostAlarm float64
+	}{
+		{0.5, 300, 90, 5},
+		{0.7, 50, 0, 100},
+		{0.7, 101, 0, 100},
+		{0.7, 300, 90, 10},
+		{0.7, 1000, 90, 1},
+		{0.9, 300, 0, 100},
+		{0.9, 3000, 90, 5},
+	} {
+		t.Run(fmt.Sprintf("%g/%d", c.rho, c.n), func(t *testing.T) {
+			t.Parallel()
+			r := seeded(uint64(c.n) + uint64(1000*c.rho))
+			var honest, unwarned, warned percent
+			for range series {
+				sum := Summarise(newAutoregression(r, c.rho).appendTo(nil, c.n))
+				_, is := sum.warned(Correlated)
+				warned.add(is)
+				honest.add(is || sum.covers(10))
+				if !is {
+					unwarned.add(sum.covers(10))
+				}
+			}
+			wantPercent(t, "covered or warned", honest, 90, 100)
+			wantPercent(t, "warned", warned, 0, c.mostAlarm)
+			if c.unwarned > 0 {
+				wantPercent(t, "covered without a warning", unwarned, c.unwarned, 100)
+			}
+		})
+	}
+}
+
+// Intervals keep their coverage when sampling stops because they are narrow.
+func TestAdaptiveStopping(t *testing.T) {
+	for i, c := range []struct {
+		shape
+		precision float64
+	}{
+		{normal, 0.02}, {normal, 0.05}, {lognormal, 0.05}, {lognormal, 0.1}, {twoModes, 0.01}, {twoModes, 0.02}, {decay, 0.05},
+	} {
+		t.Run(fmt.Sprintf("%s/%g", c.name, c.precision), func(t *testing.T) {
+			t.Parallel()
+			r := seeded(uint64(i))
+			var covered, precise percent
+			for range series {
+				x, reason := run(NewStopper(Rule{Precision: c.precision}), 1e-3, func(x []float64, n int) []float64 {
+					return append(x, c.sample(r, n)...)
+				})
+				sum := Summarise(x)
+				covered.add(sum.covers(c.median))
+				precise.add(reason == Precision)
+				if reason == Precision && sum.HalfWidth() > c.precision {
+					t.Fatalf("stopped for precision at ±%g, wanted ±%g", sum.HalfWidth(), c.precision)
+				}
+			}
+			wantPercent(t, "covered", covered, 92, 100)
+			wantPercent(t, "ended by precision", precise, 97, 100)
+		})
+	}
+}
+
+func TestAdaptiveStoppingOfCorrelatedSamples(t *testing.T) {
+	r := seeded(7)
+	var honest, plain percent
+	for range series / 2 {
+		a := newAutoregression(r, 0.7)
+		x, _ := run(NewStopper(Rule{Precision: 0.02}), 1e-3, a.appendTo)
+		sum := Summarise(x)
+		_, warned := sum.warned(Correlated)
+		honest.add(warned || sum.covers(10))
+		lo, hi := medianBounds(sortedCopy(x))
+		plain.add(lo <= 10 && 10 <= hi)
+	}
+	wantPercent(t, "covered or warned", honest, 90, 100)
+	wantPercent(t, "covered by order statistics of the samples", plain, 50, 80)
+}
+
+// run samples until the stopper ends it; every sample takes the given seconds.
+func run(s *Stopper, each float64, take func(x []float64, n int) []float64) ([]float64, StopReason) {
+	var x []float64
+	for {
+		more, reason := s.Next(x, each*float64(len(x)))
+		if more == 0 {
+			return x, reason
+		}
+		x = take(x, more)
+	}
+}

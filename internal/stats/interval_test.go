@@ -1,0 +1,81 @@
+package stats
+
+import (
+	"math"
+	"testing"
+)
+
+func TestMedianInterval(t *testing.T) {
+	for _, c := range []struct {
+		n, lo, hi int
+		coverage  float64
+	}{
+		{0, 0, 0, 0},
+		{1, 1, 1, 0},
+		{2, 1, 2, 0.5},
+		{5, 1, 5, 0.9375},
+		{6, 1, 6, 0.96875},
+		{8, 1, 8, 0.9921875},
+		{9, 2, 8, 0.9609375},
+		{10, 2, 9, 0.978515625},
+		{12, 3, 10, 0.9614},
+		{20, 6, 15, 0.9586},
+		{30, 10, 21, 0.9572},
+		{100, 40, 61, 0.9648},
+		{1000, 469, 532, 0.9537},
+	} {
+		lo, hi, coverage := MedianInterval(c.n)
+		if lo != c.lo || hi != c.hi || math.Abs(coverage-c.coverage) > 5e-5 {
+			t.Errorf("MedianInterval(%d) = %d, %d, %.5f; want %d, %d, %.5f", c.n, lo, hi, coverage, c.lo, c.hi, c.coverage)
+		}
+	}
+}
+
+// From the definition, without the shortcuts: the narrowest symmetric pair with 95 %.
+func TestMedianIntervalIsNarrowest(t *testing.T) {
+	for n := MinForInterval; n <= 200; n++ {
+		binomial, tail := math.Pow(0.5, float64(n)), 0.0 // P(X = k), P(X < rank)
+		rank := 0
+		for k := 0; 1-2*(tail+binomial) >= Confidence; k++ {
+			tail += binomial
+			binomial *= float64(n-k) / float64(k+1)
+			rank++
+		}
+		lo, hi, coverage := MedianInterval(n)
+		if lo != rank || hi != n+1-rank || math.Abs(coverage-(1-2*tail)) > 1e-12 {
+			t.Fatalf("MedianInterval(%d) = %d, %d, %g; want %d, %d, %g", n, lo, hi, coverage, rank, n+1-rank, 1-2*tail)
+		}
+	}
+}
+
+func TestMedianIntervalOfMany(t *testing.T) {
+	for _, n := range []int{1e5, 1e6, 1e7} {
+		lo, hi, coverage := MedianInterval(n)
+		approx := (float64(n+1) - 1.959964*math.Sqrt(float64(n))) / 2
+		if math.Abs(float64(lo)-approx) > 2 || hi != n+1-lo || coverage < 0.95 || coverage > 0.951 {
+			t.Errorf("MedianInterval(%d) = %d, %d, %g; want a lower rank near %.0f", n, lo, hi, coverage, approx)
+		}
+	}
+}
+
+func TestMedianSpreadAgreesWithBounds(t *testing.T) {
+	even := make([]float64, 401)
+	for i := range even {
+		even[i] = float64(i)
+	}
+	lo, hi := medianBounds(even)
+	if got := medianSpread(even); math.Abs(got/(hi-lo)-1) > 0.05 {
+		t.Errorf("spread of even samples is %g, their interval %g wide", got, hi-lo)
+	}
+	if got := medianSpread(even[:1]); got != 0 {
+		t.Errorf("spread of one sample is %g", got)
+	}
+}
+
+func TestBatchMediansUseTheLatestSamples(t *testing.T) {
+	var w workspace
+	got := w.batchMedians(nil, []float64{100, 3, 1, 2, 6, 5, 4}, 3)
+	if len(got) != 2 || got[0] != 2 || got[1] != 5 {
+		t.Errorf("batch medians are %v, want [2 5]", got)
+	}
+}

@@ -1,0 +1,154 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Two narrow modes are found, although 2 % of the samples stray and others fall far out.
+func TestTwoModesAreFound(t *testing.T) {
+	for i, c := range []struct {
+		ratio, upper float64 // share of the upper mode
+		n            int
+		recall       float64
+	}{
+		{1.5, 0.15, 100, 75}, {1.5, 0.3, 100, 97}, {1.5, 0.5, 100, 97}, {1.5, 0.85, 100, 75},
+		{1.5, 0.15, 1000, 98}, {1.5, 0.5, 1000, 99}, {1.5, 0.85, 1000, 98},
+		{2.8, 0.15, 1000, 99}, {2.8, 0.5, 30, 97}, {2.8, 0.5, 10000, 99}, {2.8, 0.85, 10000, 99},
+	} {
+		t.Run(fmt.Sprintf("%gx %g %d", c.ratio, c.upper, c.n), func(t *testing.T) {
+			t.Parallel()
+			r := seeded(uint64(i))
+			var found percent
+			for range 200 {
+				x := make([]float64, c.n)
+				share := 0.0
+				for j := range x {
+					x[j] = 1 + 0.05*r.NormFloat64()
+					if r.Float64() < c.upper {
+						x[j] *= c.ratio
+						share += 1 / float64(c.n)
+					}
+					switch {
+					case r.Float64() < 0.01:
+						x[j] = 1 + r.Float64()*(c.ratio-1)
+					case r.Float64() < 0.01:
+						x[j] *= 1 + 10*r.ExpFloat64()
+					}
+				}
+				w, is := Summarise(x).warned(Bimodal)
+				found.add(is)
+				if is && (math.Abs(w.Modes[0].At-1) > 0.1 || math.Abs(w.Modes[1].At/c.ratio-1) > 0.1 || math.Abs(w.Modes[1].Share-share) > 0.04+2/float64(c.n)) {
+					t.Fatalf("modes %v, share of the upper one was %g", w.Modes, share)
+				}
+			}
+			wantPercent(t, "found", found, c.recall, 100)
+		})
+	}
+}
+
+func TestModesOfCoarseClocks(t *testing.T) {
+	r := seeded(9)
+	var one, two percent
+	for range 500 {
+		x, y := decay.sample(r, 300), make([]float64, 300)
+		for i := range x {
+			x[i] = math.Round(4 * x[i])
+			y[i] = 4
+			if r.Float64() < 0.4 {
+				y[i] = 9
+			}
+		}
+		_, is := Summarise(x).warned(Bimodal)
+		one.add(is)
+		_, is = Summarise(y).warned(Bimodal)
+		two.add(is)
+	}
+	wantPercent(t, "one population in ticks called bimodal", one, 0, 2)
+	wantPercent(t, "two values called bimodal", two, 100, 100)
+}
+
+// Modes that differ by less than minModeRatio are one to a reader.
+func TestCloseModesAreOne(t *testing.T) {
+	x := slices.Repeat([]float64{10, 10.01, 11, 11.01}, 50)
+	if w, is := Summarise(x).warned(Bimodal); is {
+		t.Errorf("called bimodal: %v", w)
+	}
+}
+
+func TestDriftIsFound(t *testing.T) {
+	r := seeded(11)
+	for _, c := range []struct {
+		name   string
+		n      int
+		rho    float64
+		factor func(at float64) float64 // at runs from 0 to 1
+		change float64
+		least  float64
+	}{
+		{"rising by 10 %", 300, 0, func(at float64) float64 { return 1 + 0.1*at }, 0.067, 95},
+		{"falling by 30 %", 60, 0, func(at float64) float64 { return 1 - 0.3*at }, -0.235, 95},
+		{"a step", 200, 0, func(at float64) float64 { return 1 + 0.1*math.Floor(2*at) }, 0.1, 95},
+		{"rising, correlated", 2000, 0.7, func(at float64) float64 { return 1 + 0.2*at }, 0.13, 95},
+	} {
+		var found percent
+		for range 200 {
+			x := newAutoregression(r, c.rho).appendTo(nil, c.n)
+			for i := range x {
+				x[i] = (10 + 0.3*(x[i]-10)) * c.factor(float64(i)/float64(c.n))
+			}
+			w, is := Summarise(x).warned(Drift)
+			found.add(is && math.Abs(w.Change-c.change) < 0.04)
+		}
+		wantPercent(t, c.name, found, c.least, 100)
+	}
+}
+
+// Correlation alone, and changes too small to matter, are no drift.
+func TestSteadySamplesDoNotDrift(t *testing.T) {
+	r := seeded(12)
+	for _, c := range []struct {
+		rho  float64
+		n    int
+		most float64
+	}{{0.7, 60, 4}, {0.7, 300, 1}, {0.9, 100, 1}, {0.9, 3000, 1}} {
+		var found percent
+		for range 1000 {
+			_, is := Summarise(newAutoregression(r, c.rho).appendTo(nil, c.n)).warned(Drift)
+			found.add(is)
+		}
+		wantPercent(t, fmt.Sprintf("AR(1) %g, %d samples", c.rho, c.n), found, 0, c.most)
+	}
+	x := make([]float64, 1000)
+	for i := range x {
+		x[i] = 1000 + float64(i)/100
+	}
+	if w, is := Summarise(x).warned(Drift); is {
+		t.Errorf("a rise of 1 %% over the whole: %v", w)
+	}
+}
+
+func TestWarningSentences(t *testing.T) {
+	unit := func(v float64) string { return fmt.Sprintf("%g us", v*1e6) }
+	for _, c := range []struct {
+		w    Warning
+		want string
+	}{
+		{Warning{Kind: TooFewSamples, N: 5}, "(5)"},
+		{Warning{Kind: Correlated, N: 100, Wanted: 210}, "100 samples, about 210"},
+		{Warning{Kind: Drift, Change: -0.0712}, "-7.1 %"},
+		{Warning{Kind: Drift, Change: 0.05}, "+5.0 %"},
+		{Warning{Kind: Bimodal, Modes: [2]Mode{{0.25e-6, 0.6}, {0.5e-6, 0.4}}}, "0.25 us (60 % of samples) and 0.5 us (40 %)"},
+		{Warning{Kind: NotFinite, N: 3}, "3 samples"},
+	} {
+		if got := c.w.Text(unit); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q is without %q", c.w.Kind, got, c.want)
+		}
+	}
+	if got := (Warning{Kind: Bimodal, Modes: [2]Mode{{0.25e-6, 0.6}, {0.5e-6, 0.4}}}).String(); !strings.Contains(got, "2.5e-07") {
+		t.Errorf("without a unit: %q", got)
+	}
+}

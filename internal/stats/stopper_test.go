@@ -1,0 +1,192 @@
+package stats
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+)
+
+func TestStopReasons(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		rule Rule
+		each float64 // seconds
+		next func(i int) float64
+		want StopReason
+		n    int // 0: any
+	}{
+		{"constant", Rule{Precision: 0.02, Budget: 10}, 1e-3, func(int) float64 { return 5 }, Precision, DefaultMinSamples},
+		{"constant, no precision wanted", Rule{}, 1e-3, func(int) float64 { return 5 }, Precision, DefaultMinSamples},
+		{"minimum below six", Rule{Precision: 0.02, MinSamples: 1}, 1e-3, func(int) float64 { return 5 }, Precision, MinForInterval},
+		{"fixed", Rule{Precision: 0.02, MinSamples: 77, MaxSamples: 77}, 1e-3, func(int) float64 { return 5 }, Fixed, 77},
+		{"fixed at one", Rule{MinSamples: 1, MaxSamples: 1}, 1e-3, func(int) float64 { return 5 }, Fixed, 1},
+		{"fixed, but too dear", Rule{MinSamples: 77, MaxSamples: 77, Budget: 1}, 0.1, func(int) float64 { return 5 }, Budget, 10},
+		{"maximum", Rule{Precision: 1e-6, MaxSamples: 100}, 1e-3, alternate(1, 2), Maximum, 100},
+		{"maximum below minimum", Rule{Precision: 0.5, MaxSamples: 8}, 1e-3, func(int) float64 { return 5 }, Maximum, 8},
+		{"budget", Rule{Precision: 0.02, Budget: 10}, 0.5, func(int) float64 { return 5 }, Budget, 20},
+		{"one sample over the budget", Rule{Precision: 0.02, Budget: 10}, 30, func(int) float64 { return 5 }, Budget, 1},
+		{"settled", Rule{Precision: 0.02, Budget: 10}, 1e-3, alternate(1, 2), Settled, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x, reason := run(NewStopper(c.rule), c.each, func(x []float64, n int) []float64 {
+				for range n {
+					x = append(x, c.next(len(x)))
+				}
+				return x
+			})
+			if reason != c.want || c.n != 0 && len(x) != c.n {
+				t.Errorf("%s after %d samples, want %s after %d", reason, len(x), c.want, c.n)
+			}
+			if reason == Settled && (len(x) < settledMinimum || len(x) > 4*settledMinimum) {
+				t.Errorf("settled after %d samples", len(x))
+			}
+		})
+	}
+}
+
+// alternate never looks correlated: neighbours differ.
+func alternate(a, b float64) func(int) float64 {
+	return func(i int) float64 {
+		if i%2 == 0 {
+			return a
+		}
+		return b
+	}
+}
+
+// However the cost of a sample changes, a case ends within its budget and one sample or so.
+func TestBudgetIsKept(t *testing.T) {
+	for name, cost := range map[string]func(i int) float64{
+		"steady":      func(int) float64 { return 0.5 },
+		"slow start":  func(i int) float64 { return 0.1 + 4*math.Exp(-float64(i)) },
+		"quick start": func(i int) float64 { return 0.5 - 0.4*math.Exp(-float64(i)) },
+		"quick":       func(int) float64 { return 1e-3 },
+		"growing":     func(i int) float64 { return 0.2 + 0.01*float64(i) },
+	} {
+		s := NewStopper(Rule{Precision: 1e-9, Budget: 10})
+		r := seeded(5)
+		elapsed, last := 0.0, 0.0
+		var x []float64
+		for {
+			more, reason := s.Next(x, elapsed)
+			if more == 0 {
+				if reason != Budget && name != "quick" {
+					t.Errorf("%s: ended by %s", name, reason)
+				}
+				break
+			}
+			for range more {
+				last = cost(len(x))
+				elapsed += last
+				x = append(x, normal.draw(r))
+			}
+		}
+		if elapsed > 10+last || name != "quick" && elapsed < 10-2*elapsed/float64(len(x)) {
+			t.Errorf("%s: %g s of 10 s used, %d samples", name, elapsed, len(x))
+		}
+	}
+}
+
+func TestFixedNumberIsAskedForAtOnce(t *testing.T) {
+	if more, _ := NewStopper(Rule{MinSamples: 500, MaxSamples: 500}).Next(nil, 0); more != 500 {
+		t.Errorf("asked for %d", more)
+	}
+}
+
+func TestMinTime(t *testing.T) {
+	x, reason := run(NewStopper(Rule{Precision: 0.02, MinTime: 1, Budget: 10}), 1e-3, func(x []float64, n int) []float64 {
+		for range n {
+			x = append(x, 5)
+		}
+		return x
+	})
+	if reason != Precision || len(x) < 1000 || len(x) > 1500 {
+		t.Errorf("%s after %d ms, want precision soon after 1 s", reason, len(x))
+	}
+}
+
+// Looks grow further apart, so that there are few of them.
+func TestLooksAreFew(t *testing.T) {
+	s := NewStopper(Rule{MaxSamples: 100_000})
+	r := seeded(6)
+	var x []float64
+	looks := 0
+	for {
+		more, reason := s.Next(x, float64(len(x)))
+		if more == 0 {
+			if reason != Maximum {
+				t.Errorf("ended by %s after %d samples", reason, len(x))
+			}
+			break
+		}
+		looks++
+		x = append(x, normal.sample(r, more)...)
+	}
+	if looks > 25 {
+		t.Errorf("%d looks at 100,000 samples", looks)
+	}
+}
+
+// An interval flagged as too narrow is not precise.
+func TestCorrelatedIsNotPrecise(t *testing.T) {
+	s := NewStopper(Rule{Precision: 0.5, MinSamples: 50})
+	x := newAutoregression(seeded(8), 0.95).appendTo(nil, 60)
+	if _, is := Summarise(x).warned(Correlated); !is {
+		t.Fatal("the series is not correlated enough for this test")
+	}
+	if more, reason := s.Next(x, 0.06); more == 0 {
+		t.Errorf("ended by %s", reason)
+	}
+}
+
+func TestSamplesThatAreNotFiniteDoNotStopIt(t *testing.T) {
+	x := make([]float64, 40)
+	for i := range x {
+		x[i] = math.NaN()
+	}
+	if more, reason := NewStopper(Rule{Precision: 0.02}).Next(x, 1); more == 0 {
+		t.Errorf("ended by %s", reason)
+	}
+}
+
+func TestStopReasonText(t *testing.T) {
+	words := map[StopReason]string{
+		Precision: "precision", Settled: "settled", Budget: "budget", Maximum: "maximum", Fixed: "fixed",
+	}
+	if len(words) != len(StopReasons()) {
+		t.Errorf("%d reasons, %d words", len(StopReasons()), len(words))
+	}
+	for _, r := range append(StopReasons(), 0) {
+		text, err := json.Marshal(r)
+		if err != nil || string(text) != fmt.Sprintf("%q", words[r]) {
+			t.Errorf("%s is written as %s (%v), want %q", r, text, err, words[r])
+		}
+		back := StopReason(99)
+		if err := json.Unmarshal(text, &back); err != nil || back != r {
+			t.Errorf("%s is read as %d (%v)", text, back, err)
+		}
+	}
+	if _, err := StopReason(99).MarshalText(); err == nil {
+		t.Error("reason 99 was written")
+	}
+	var r StopReason
+	if err := r.UnmarshalText([]byte("tired")); err == nil {
+		t.Error("an unknown reason was read")
+	}
+}
+
+func BenchmarkNext(b *testing.B) {
+	x := decay.sample(seeded(1), 100_000)
+	s := NewStopper(Rule{})
+	for b.Loop() {
+		s.Next(x, 1)
+	}
+}
+
+func BenchmarkSummarise(b *testing.B) {
+	x := decay.sample(seeded(1), 100_000)
+	for b.Loop() {
+		Summarise(x)
+	}
+}
