@@ -14,11 +14,11 @@ type Error struct {
 	Code  int    // the library's own number
 	Class int    // the library's number of the standard's class
 	Name  string // the class in the standard's words: "MPI_ERR_COUNT"
-	Text  string // the library's own
+	Text  string // the library's own, of one or more lines
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s failed: %s (%s, error code %d)", e.Op, e.Text, e.Name, e.Code)
+	return fmt.Sprintf("%s failed: %s (%s, error code %d)", e.Op, strings.ReplaceAll(e.Text, "\n", "; "), e.Name, e.Code)
 }
 
 // LoadError says why there is no MPI, and what to do about it.

@@ -33,6 +33,9 @@ func (c *Comm) Prepare(s OpSpec) (*Operation, error) {
 	if err := s.supported(c.size); err != nil {
 		return nil, err
 	}
+	if err := quirk(c.m.info.Name, s); err != nil {
+		return nil, err
+	}
 	spec := C.struct_busbar_mpi_spec{
 		kind: C.int(s.Kind), _type: C.int(s.Type), op: C.int(s.Op), root: C.int(s.Root),
 		aggregate: C.int(max(1, s.Aggregate)),

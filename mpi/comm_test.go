@@ -1,0 +1,231 @@
+//go:build cgo
+
+package mpi
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"busbar/internal/loop"
+)
+
+func TestComm(t *testing.T) { run(t, "comm", worlds...) }
+
+func init() { workers["comm"] = workComm }
+
+func workComm(m *MPI) error {
+	for _, check := range []func(*Comm) error{data, splits, sleeping, clocks, mistakes, signals} {
+		if err := check(m.World()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func data(c *Comm) error {
+	text := []byte("nothing here")
+	if c.Rank() == 1 {
+		copy(text, "from rank 01")
+	}
+	if err := c.Bcast(text, 1); err != nil || string(text) != "from rank 01" {
+		return fmt.Errorf("bcast: %q, %v", text, err)
+	}
+	all, err := c.Gather([]byte{byte(c.Rank()), 7}, 1)
+	ragged, err2 := c.Gatherv(make([]byte, 3*c.Rank(), 100), 1)
+	if err != nil || err2 != nil || (c.Rank() != 1) != (all == nil) || (c.Rank() != 1) != (ragged == nil) {
+		return fmt.Errorf("gather: %v %v, %v %v", all, err, ragged, err2)
+	}
+	for r := range all {
+		if !slices.Equal(all[r], []byte{byte(r), 7}) || len(ragged[r]) != 3*r {
+			return fmt.Errorf("gathered %v, %v", all, ragged)
+		}
+	}
+	if err := errors.Join(c.Bcast(nil, 0), c.Allreduce(nil, Sum)); err != nil {
+		return err
+	}
+	if _, err := c.Gatherv(nil, 0); err != nil {
+		return err
+	}
+	n := float64(c.Size())
+	for _, w := range []struct {
+		op     Op
+		result []float64
+	}{{Sum, []float64{n * (n - 1) / 2, n}}, {Min, []float64{0, 1}}, {Max, []float64{n - 1, 1}}} {
+		op, want := w.op, w.result
+		mine := []float64{float64(c.Rank()), 1}
+		x, y := slices.Clone(mine), slices.Clone(mine)
+		if err := c.Allreduce(x, op); err != nil || !slices.Equal(x, want) {
+			return fmt.Errorf("allreduce %s: %v, %v", op, x, err)
+		}
+		if c.Rank() != 1 {
+			want = mine
+		}
+		if err := c.Reduce(y, op, 1); err != nil || !slices.Equal(y, want) {
+			return fmt.Errorf("reduce %s: %v, %v", op, y, err)
+		}
+	}
+	if c.Allreduce([]float64{1}, Avg) == nil {
+		return errors.New("an average of control data")
+	}
+	return c.Barrier()
+}
+
+func splits(c *Comm) error {
+	color := 0
+	if c.Rank() == 0 {
+		color = -1
+	}
+	sub, err := c.Split(color, -c.Rank()) // all but rank 0, in reverse
+	if err != nil || (sub == nil) != (c.Rank() == 0) {
+		return fmt.Errorf("split: %v, %v", sub, err)
+	}
+	if sub != nil {
+		x := []float64{1}
+		err := sub.Allreduce(x, Sum)
+		if err != nil || sub.Size() != c.Size()-1 || sub.Rank() != c.Size()-1-c.Rank() || x[0] != float64(c.Size()-1) {
+			return fmt.Errorf("split: rank %d of %d, sum %v, %v", sub.Rank(), sub.Size(), x, err)
+		}
+		var mine *Error
+		if err := sub.Bcast(make([]byte, 1), 99); !errors.As(err, &mine) {
+			return fmt.Errorf("a bad root in a sub-world: %v", err)
+		}
+	}
+	host, err := c.SplitShared()
+	if err != nil || host.Size() != c.Size() || host.Rank() != c.Rank() {
+		return fmt.Errorf("split by host: %v, %v", host, err)
+	}
+	return errors.Join(sub.Free(), host.Free(), host.Free(), c.Free(), c.Barrier())
+}
+
+// sleeping lets the others wait for rank 0: none may return before it has come, and they must sleep meanwhile.
+func sleeping(c *Comm) error {
+	cpu := func() time.Duration {
+		var u syscall.Rusage
+		_ = syscall.Getrusage(1, &u) // RUSAGE_THREAD
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	for _, pause := range []time.Duration{5 * time.Millisecond, 0} {
+		came, used := []float64{0}, cpu()
+		if c.Rank() == 0 {
+			time.Sleep(200 * time.Millisecond)
+			came[0] = float64(loop.Now())
+		}
+		if err := c.BarrierSleeping(pause); err != nil {
+			return err
+		}
+		left := float64(loop.Now())
+		used = cpu() - used
+		if err := c.Allreduce(came, Max); err != nil {
+			return err
+		}
+		if left < came[0] {
+			return fmt.Errorf("left the barrier %g ns before rank 0 came", came[0]-left)
+		}
+		if pause > 0 && used > 100*time.Millisecond {
+			return fmt.Errorf("used %s of CPU time while sleeping", used)
+		}
+	}
+	return nil
+}
+
+func clocks(c *Comm) error {
+	if c.Rank() > 1 {
+		return c.Barrier()
+	}
+	offset, uncertainty, err := c.ClockOffset(1-c.Rank(), 50)
+	if err != nil || uncertainty <= 0 || math.Abs(offset) > uncertainty+1e-9 {
+		return fmt.Errorf("one clock, but an offset of %g ± %g s, %v", offset, uncertainty, err)
+	}
+	if offset, uncertainty, err := c.ClockOffset(c.Rank(), 50); offset != 0 || uncertainty != 0 || err != nil {
+		return fmt.Errorf("offset to oneself: %g ± %g s, %v", offset, uncertainty, err)
+	}
+	return c.Barrier()
+}
+
+// mistakes are errors that MPI finds and busbar hands on.
+func mistakes(c *Comm) error {
+	b, err := loop.AllocBuffer(64)
+	if err != nil {
+		return err
+	}
+	for _, w := range []struct {
+		spec OpSpec
+		name string
+	}{
+		{OpSpec{Kind: Broadcast, Type: Float32, InPlace: true, Root: 99, Count: 1}, "MPI_ERR_ROOT"},
+		{OpSpec{Kind: AllGather, Type: Int8, Count: -1}, "MPI_ERR_COUNT"},
+	} {
+		w.spec.Send, w.spec.Recv = b.Pointer(), unsafe.Add(b.Pointer(), 32)
+		o, err := c.Prepare(w.spec)
+		if err != nil {
+			return err
+		}
+		l, err := loop.New(o.Steps(), 1)
+		if err != nil {
+			return err
+		}
+		_, err = l.Throughput(3)
+		var step *loop.StepError
+		if !errors.As(err, &step) || step.Stage != loop.Issue || step.At != 0 {
+			return fmt.Errorf("%+v: %v", w.spec, err)
+		}
+		var e *Error
+		if err := o.Error(step.Code); !errors.As(err, &e) || e.Name != w.name || e.Code != step.Code || e.Text == "" ||
+			!strings.Contains(e.Error(), w.spec.Kind.String()) {
+			return fmt.Errorf("%+v: %v", w.spec, err)
+		}
+		l.Close()
+		if err := errors.Join(o.Close(), o.Close()); err != nil {
+			return err
+		}
+	}
+	for _, spec := range []OpSpec{
+		{Kind: 0, Type: Int8}, {Kind: AllGather, Type: 0}, {Kind: AllGather, Type: 11}, {Kind: AllReduce, Type: Int8},
+		{Kind: Broadcast, Type: Int8}, {Kind: AllGather, Type: Int64, Count: math.MaxInt64 / 8},
+	} {
+		var u *UnsupportedError
+		if _, err := c.Prepare(spec); !errors.As(err, &u) {
+			return fmt.Errorf("%+v: %v", spec, err)
+		}
+	}
+	return errors.Join(b.Free(), b.Free())
+}
+
+// signals checks that Go's handlers are where they were: crashes become panics, and signals arrive.
+func signals(c *Comm) error {
+	recovered := func() (r any) {
+		defer func() { r = recover() }()
+		var p *int
+		*p = 1
+		return nil
+	}()
+	if recovered == nil {
+		return errors.New("a nil dereference did nothing")
+	}
+	arrived := make(chan os.Signal, 1)
+	for _, s := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGCHLD} {
+		signal.Notify(arrived, s)
+		if err := syscall.Kill(os.Getpid(), s); err != nil {
+			return err
+		}
+		select {
+		case got := <-arrived:
+			if got != s {
+				return fmt.Errorf("sent %s, got %s", s, got)
+			}
+		case <-time.After(10 * time.Second):
+			return fmt.Errorf("%s did not arrive", s)
+		}
+		signal.Reset(s)
+	}
+	return c.Barrier()
+}

@@ -1,0 +1,212 @@
+//go:build cgo
+
+package mpi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The tests of this package run it under mpirun: the test binary starts itself again as ranks, with the name of what
+// the ranks are to do in BUSBAR_MPI_WORKER.
+
+// shims is the folder of the shims of both MPIs, built by TestMain.
+var shims string
+
+// workers are what ranks do; the error of any rank fails the test.
+var workers = map[string]func(m *MPI) error{}
+
+func TestMain(t *testing.M) {
+	if worker := os.Getenv("BUSBAR_MPI_WORKER"); worker != "" {
+		runtime.LockOSThread()
+		os.Exit(rank(worker))
+	}
+	dir, err := os.MkdirTemp("", "busbar-mpi-test")
+	if err == nil {
+		shims = dir
+		build := exec.Command("../scripts/mpi-shim.sh", "mpicc.openmpi", "mpicc.mpich")
+		build.Env = append(os.Environ(), "OUT="+dir)
+		if out, e := build.CombinedOutput(); e != nil {
+			err = fmt.Errorf("scripts/mpi-shim.sh: %w\n%s", e, out)
+		}
+	}
+	code := 1
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		code = t.Run()
+	}
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// rank is the life of one rank.
+func rank(worker string) int {
+	m, err := Load(Options{Choice: os.Getenv("BUSBAR_MPI_CHOICE"), Dirs: []string{os.Getenv("BUSBAR_MPI_SHIMS")}})
+	if err == nil {
+		_, err = m.Init()
+	}
+	if err == nil {
+		err = workers[worker](m)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "rank %d: %v\n", Launcher(os.Getenv).Rank, err)
+		if m != nil {
+			m.Abort(1)
+		}
+		return 1
+	}
+	if err := m.Finalize(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// world is a launch.
+type world struct {
+	family string
+	ranks  int
+}
+
+func (w world) String() string { return w.family + " " + strconv.Itoa(w.ranks) }
+
+var worlds = []world{{OpenMPI, 2}, {OpenMPI, 3}, {MPICH, 2}}
+
+// launch runs a worker under the mpirun of a family and returns what it printed and its exit code.
+func launch(t *testing.T, w world, worker string, env ...string) (output string, code int) {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-np", strconv.Itoa(w.ranks)}
+	if w.family == OpenMPI {
+		args = append(args, "--oversubscribe")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "mpirun."+w.family, append(args, executable)...)
+	cmd.Env = append(os.Environ(), "BUSBAR_MPI_WORKER="+worker, "BUSBAR_MPI_SHIMS="+shims,
+		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+	cmd.Env = append(cmd.Env, env...)
+	var b bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &b, &b
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		t.Fatalf("%s: %s did not end\n%s", w, worker, b.String())
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return b.String(), cmd.ProcessState.ExitCode()
+}
+
+// run is launch for workers that must pass.
+func run(t *testing.T, worker string, worlds ...world) {
+	for _, w := range worlds {
+		t.Run(w.String(), func(t *testing.T) {
+			if out, code := launch(t, w, worker); code != 0 {
+				t.Errorf("exit code %d\n%s", code, out)
+			}
+		})
+	}
+}
+
+func TestInfo(t *testing.T) { run(t, "info", worlds...) }
+
+func init() { workers["info"] = workInfo }
+
+// workInfo checks that --mpi auto took the MPI of the launcher, and what is said of it.
+func workInfo(m *MPI) error {
+	i, l := m.Info(), Launcher(os.Getenv)
+	want := map[string][3]string{OpenMPI: {"Open MPI", "3.1", "parts"}, MPICH: {"MPICH", "4.0", "native"}}[l.Family]
+	name, err := m.ProcessorName()
+	if err != nil {
+		return err
+	}
+	w := m.World()
+	for _, c := range []struct {
+		what string
+		ok   bool
+	}{
+		{"family", i.Family == l.Family},
+		{"names", strings.HasPrefix(i.Name, want[0]+" ") && strings.HasPrefix(i.Library, want[0]) && strings.HasPrefix(i.LibraryFull, want[0])},
+		{"compiled for", i.CompiledFor == i.Name},
+		{"standard", i.Standard == want[1]},
+		{"large counts", i.LargeCounts == want[2]},
+		{"threads", i.ThreadLevel == ThreadMultiple},
+		{"path of libmpi", filepath.IsAbs(i.LibMPIPath) && strings.Contains(i.LibMPIPath, "libmpi")},
+		{"build id", len(i.BuildID) == 40},
+		{"path of the shim", strings.HasSuffix(i.ShimPath, "/busbar-mpi-"+i.Family+".so")},
+		{"launcher's rank", l.Rank == w.Rank() && l.LocalRank == w.Rank()},
+		{"launcher's size", l.Size == w.Size() && l.LocalSize == w.Size() && w.Size() > 1},
+		{"running", m.Initialized()},
+		{"self", m.Self().Size() == 1 && m.Self().Rank() == 0},
+		{"processor name", name != ""},
+		{"clock", m.Wtime() <= m.Wtime()}, // Open MPI counts from the first call
+	} {
+		if !c.ok {
+			return fmt.Errorf("%s is wrong: %+v, %+v, rank %d of %d on %q", c.what, i, l, w.Rank(), w.Size(), name)
+		}
+	}
+	return nil
+}
+
+// A launcher of another MPI starts ranks that are worlds of their own; whoever compares sizes must see that.
+func TestAlone(t *testing.T) {
+	for _, env := range [][]string{
+		{"BUSBAR_MPI_CHOICE=openmpi"},
+		{"BUSBAR_MPI_CHOICE=mpich"},
+		{"PMI_SIZE=13", "PMI_RANK=0", "MPI_LOCALNRANKS=13", "MPI_LOCALRANKID=0"},
+	} {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "BUSBAR_MPI_WORKER=alone", "BUSBAR_MPI_SHIMS="+shims)
+		cmd.Env = append(cmd.Env, env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %v\n%s", env, err, out)
+		}
+	}
+}
+
+func init() {
+	workers["alone"] = func(m *MPI) error {
+		if m.World().Size() != 1 {
+			return fmt.Errorf("%d ranks", m.World().Size())
+		}
+		return nil
+	}
+}
+
+func TestAbort(t *testing.T) {
+	for _, w := range []world{{OpenMPI, 2}, {MPICH, 2}} {
+		if out, code := launch(t, w, "abort"); code != 4 {
+			t.Errorf("%s: exit code %d\n%s", w, code, out)
+		}
+	}
+}
+
+func init() {
+	workers["abort"] = func(m *MPI) error {
+		if m.World().Rank() == 1 {
+			go func() {
+				time.Sleep(50 * time.Millisecond)
+				m.Abort(4)
+			}()
+			return m.World().Barrier() // which rank 0 never enters
+		}
+		time.Sleep(time.Minute)
+		return errors.New("nobody aborted")
+	}
+}

@@ -1,0 +1,23 @@
+package mpi
+
+import (
+	"fmt"
+	"strings"
+)
+
+// quirk says which operation a library is known to crash in, so that it is refused instead of ending the job.
+func quirk(library string, s OpSpec) error {
+	version, isMPICH := strings.CutPrefix(library, "MPICH ")
+	if !isMPICH || s.Kind != Reduce || !s.InPlace || s.Root == 0 {
+		return nil
+	}
+	var major, minor int
+	if n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor); n != 2 {
+		return nil
+	}
+	// github.com/pmodels/mpich/issues/6540 and 6893.
+	if at := major*100 + minor; at >= 304 && at < 402 {
+		return &UnsupportedError{Reason: library + " crashes in MPI_Reduce in place when the root is not rank 0 (MPICH issue 6540, mended in 4.2)"}
+	}
+	return nil
+}
