@@ -197,3 +197,34 @@ func FuzzFast(f *testing.F) {
 		same(t, fast, slow)
 	})
 }
+
+// TestFastTakesWhatRankWrites: the usual lines do not fall back to encoding/json.
+func TestFastTakesWhatRankWrites(t *testing.T) {
+	records := everything(t)
+	full := &records[0]
+	full.N, full.Cycle, full.Needed, full.Load1 = 3, 2, 7, 0.5
+	full.Time.AutoCorr = 0.25
+	full.Check.Wrong = 1
+	full.Ranks.LatestHost, full.Ranks.Lateness, full.Ranks.Uncertainty, full.Ranks.Late = "node1", 1e-6, 1e-9, []float64{0, 1e-7}
+	full.Network = []NetUse{{Name: "eth0", RxBytes: 1, TxBytes: 2, Errors: 3, Retransmits: 4}}
+	full.Notes = []string{"avg = sum and a scaling by this tool"}
+	for i := range records {
+		r := &records[i]
+		line, _, err := encodeLine(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line = line[:len(line)-1]
+		var fast, slow Record
+		if r.Check.First == nil && !fastRecord(line, &fast) {
+			t.Errorf("is left to encoding/json: %s", line)
+		}
+		if r.Check.First != nil {
+			continue
+		}
+		if err := decodeTableSlowly(line, &slow); err != nil {
+			t.Fatal(err)
+		}
+		same(t, fast, slow)
+	}
+}

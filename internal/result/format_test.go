@@ -1,0 +1,102 @@
+package result
+
+import (
+	"encoding"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// documented reads the tables of docs/file-format.md: the first column of each, by the heading above it.
+func documented(t *testing.T) map[string][]string {
+	t.Helper()
+	b, err := os.ReadFile("../../docs/file-format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	heading := regexp.MustCompile("^##+ (.*)$")
+	row := regexp.MustCompile("^\\| `([^`]+)` \\|(?: [^|]+ \\|)? [^|]+ \\|$")
+	tables, under := map[string][]string{}, ""
+	for _, line := range strings.Split(string(b), "\n") {
+		if m := heading.FindStringSubmatch(line); m != nil {
+			under = strings.Trim(m[1], "`")
+		}
+		if m := row.FindStringSubmatch(line); m != nil && under != "" {
+			tables[under] = append(tables[under], m[1])
+		}
+	}
+	return tables
+}
+
+// fields lists the JSON fields of a struct, and of the structs in it under their path.
+func fields(path string, t reflect.Type, into map[string][]string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		inner := f.Type
+		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
+			inner = inner.Elem()
+		}
+		switch {
+		case name == "-" || !f.IsExported():
+			continue
+		case f.Anonymous && name == "":
+			fields(path, inner, into)
+			continue
+		case name == "":
+			name = "(no name) " + f.Name
+		}
+		into[path] = append(into[path], name)
+		_, leaf := reflect.New(inner).Interface().(encoding.TextUnmarshaler)
+		if inner.Kind() == reflect.Struct && !leaf && inner != reflect.TypeFor[time.Time]() {
+			fields(path+"."+name, inner, into)
+		}
+	}
+}
+
+// TestFormatIsDocumented: every field stands in the manual, and the manual names none that is not there.
+func TestFormatIsDocumented(t *testing.T) {
+	code := map[string][]string{}
+	for kind, v := range map[string]any{KindRun: Run{}, KindRank: Rank{}, KindCase: Record{}, KindEnd: End{}, KindRanks: RankTimes{}} {
+		fields(kind, reflect.TypeOf(v), code)
+	}
+	code["The merged table"] = columnNames()
+	manual := documented(t)
+	for where, names := range code {
+		for _, n := range names {
+			if !slices.Contains(manual[where], n) {
+				t.Errorf("docs/file-format.md: no %q under %q", n, where)
+			}
+		}
+	}
+	for where, names := range manual {
+		for i, n := range names {
+			if !slices.Contains(code[where], n) {
+				t.Errorf("docs/file-format.md: %q under %q is not in the code", n, where)
+			}
+			if slices.Contains(names[:i], n) {
+				t.Errorf("docs/file-format.md: %q stands twice under %q", n, where)
+			}
+		}
+	}
+	if len(code) < 15 {
+		t.Errorf("%d tables; has the walk over the types stopped working?", len(code))
+	}
+}
+
+// TestKindComesFirst holds what readers rely on to tell lines apart quickly.
+func TestKindComesFirst(t *testing.T) {
+	for _, v := range []any{&Run{Kind: "x"}, &Rank{Kind: "x"}, &End{Kind: "x"}, &RankTimes{Kind: "x"}} {
+		line, _, err := encodeLine(v)
+		if err != nil || !strings.HasPrefix(string(line), `{"kind":"x"`) {
+			t.Errorf("%T is written as %s, %v", v, line, err)
+		}
+	}
+	if f := reflect.TypeFor[Record]().Field(0); f.Name != "Kind" {
+		t.Errorf("a record begins with %s", f.Name)
+	}
+}
