@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strings"
 	"sync"
 	"time"
 )
@@ -96,42 +95,6 @@ func newHub(size int) (h *hub, contactInfo string, err error) {
 	h.readers.Add(1)
 	go h.accept()
 	return h, string(info), nil
-}
-
-// ownAddresses are the IP addresses that another host may know this one by. Bridges of containers and virtual machines
-// come last: every host has the same.
-func ownAddresses() []string {
-	const most = 16
-	var first, last []string
-	interfaces, _ := net.Interfaces()
-	for _, i := range interfaces {
-		if i.Flags&net.FlagUp == 0 || i.Flags&net.FlagLoopback != 0 {
-			continue
-		}
-		addresses, _ := i.Addrs()
-		for _, a := range addresses {
-			ip, ok := a.(*net.IPNet)
-			if !ok || ip.IP.IsLinkLocalUnicast() || ip.IP.IsMulticast() {
-				continue
-			}
-			if isBridge(i.Name) {
-				last = append(last, ip.IP.String())
-			} else {
-				first = append(first, ip.IP.String())
-			}
-		}
-	}
-	all := append(first, last...)
-	return all[:min(most, len(all))]
-}
-
-func isBridge(name string) bool {
-	for _, prefix := range []string{"docker", "br-", "virbr", "cni", "veth", "lxc", "lxd", "podman", "cilium", "flannel"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 func (h *hub) accept() {
