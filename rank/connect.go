@@ -139,7 +139,7 @@ func (j *job) onEvent(rank int, e event) {
 	case "signal":
 		if s := syscall.Signal(e.Code); s == syscall.SIGUSR1 {
 			j.askedToStop.Store(true)
-		} else {
+		} else if time.Sleep(2 * quarrel); !j.signalled.Load() { // not the whole job was told to end, but that rank
 			j.interrupted(s, fmt.Sprintf(" to rank %d on %s", rank, j.ranks[rank].Host))
 		}
 	case "failed":

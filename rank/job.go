@@ -34,6 +34,7 @@ type job struct {
 	watch       *watchdog
 	ledger      *ledger
 	askedToStop atomic.Bool
+	signalled   atomic.Bool // rank 0 got SIGTERM or SIGINT itself
 	parting     atomic.Bool // the job is ending in good order
 	screen      *screen
 }

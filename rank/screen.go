@@ -55,7 +55,7 @@ func (s *screen) world(w *session, path string) {
 	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), plural(r.Sweep.Points, "point"))
 	s.note("clock: a reading costs %.0f ns; budget %s a case, precision %.3g %%", r.Method.ClockCost*1e9, w.p.sweep.Budget, 100*w.p.sweep.Precision)
 	for _, id := range r.Resumes {
-		s.note("continues run %s: what is ok there is not measured again", id)
+		s.wrapped("# ", "continues run "+id+": what is ok there is not measured again")
 	}
 	for _, warning := range r.Warnings {
 		s.wrapped("# warning: ", warning)

@@ -40,6 +40,7 @@ func (j *job) onSignal(s syscall.Signal) {
 		j.askedToStop.Store(true)
 		return
 	}
+	j.signalled.Store(true)
 	time.Sleep(quarrel)
 	j.interrupted(s, "")
 }
