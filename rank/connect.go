@@ -18,6 +18,7 @@ type rankFacts struct {
 	LocalRank int
 	PID       int
 	CPUs      string
+	Quota     float64 // CPUs' worth of time that a cgroup grants; 0: no limit
 	Build     string
 	MPI       string // library version string
 	Command   string // equal on all ranks
@@ -51,13 +52,16 @@ func (j *job) connect() error {
 	if err := j.compareRanks(); err != nil {
 		return err
 	}
-	return j.openSideChannel()
+	if err := j.openSideChannel(); err != nil {
+		return err
+	}
+	return j.warnOfFirewall()
 }
 
 // compareRanks gathers the ranks' facts and refuses what would make every figure meaningless.
 func (j *job) compareRanks() error {
 	cpus, _ := affinity("/")
-	mine, err := json.Marshal(rankFacts{Rank: j.rank, Host: hostName(), LocalRank: j.launch.LocalRank, PID: os.Getpid(), CPUs: cpus,
+	mine, err := json.Marshal(rankFacts{Rank: j.rank, Host: hostName(), LocalRank: j.launch.LocalRank, PID: os.Getpid(), CPUs: cpus, Quota: cpuQuota("/"),
 		Build: buildIdentity(), MPI: j.lib.Info().LibraryFull, Command: fmt.Sprintf("%q", j.args)})
 	if err != nil {
 		return err
@@ -105,10 +109,35 @@ func (j *job) openSideChannel() error {
 	if err != nil || info == "" || j.rank == 0 {
 		return err
 	}
-	j.spoke, err = dialHub(info, j.rank, hostName(), j.watch.State)
-	if err != nil {
-		fmt.Fprintf(j.stderr, "rank: rank %d on %s has no side channel to rank 0 (%v): hangs and signals here are known to MPI alone\n",
-			j.rank, hostName(), err)
+	// A rank that cannot connect goes on without; rank 0 says so once for all of them.
+	if j.spoke, err = dialHub(info, j.rank, hostName(), j.watch.State); err == nil {
+		j.spoke.listen(nil, j.onHubGone)
+	}
+	return nil
+}
+
+// onHubGone is told by the side channel that rank 0's process is gone. One rank says it and ends the job where the
+// launcher does not; the files are whole but for their end.
+func (j *job) onHubGone(err error) {
+	time.Sleep(abortGrace / 2) // a launcher that ends the job itself comes first
+	if j.parting.Load() {
+		return
+	}
+	if j.rank == 1 {
+		fmt.Fprintf(j.stderr, "rank: rank 0 on %s is gone (%v)%s; what it had written is kept, --resume continues it\n",
+			j.ranks[0].Host, err, j.inHand())
+	}
+	j.die(exitFailed)
+}
+
+// warnOfFirewall says on rank 0, after all ranks have tried, which of them have no side channel.
+func (j *job) warnOfFirewall() error {
+	if err := j.world.Barrier(); err != nil || j.hub == nil {
+		return err
+	}
+	if ranks := j.hub.missing(); len(ranks) > 0 {
+		fmt.Fprintf(j.stderr, "rank: %s of %d, the first rank %d on %s, cannot open a TCP connection to rank 0 on %s (a firewall?): a hang or a signal there is known to MPI alone\n",
+			plural(len(ranks), "rank"), j.size, ranks[0], j.ranks[ranks[0]].Host, hostName())
 	}
 	return nil
 }
@@ -158,6 +187,9 @@ func (j *job) onHang(mine state) {
 		var reports []report
 		if j.hub != nil {
 			reports = j.hub.ask(askTime)
+			for i := range reports { // the hub knows no host of a rank that never connected
+				reports[i].Host = j.ranks[reports[i].Rank].Host
+			}
 		}
 		mine.Rank, mine.Host = 0, hostName()
 		j.stopAll(exitHang, result.Timeout, "hang: "+nameHang(reports, mine))

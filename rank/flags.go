@@ -26,7 +26,6 @@ type config struct {
 	cycles   int
 	cyclesOn bool
 	deadline time.Duration
-	limit    time.Duration
 
 	out      string
 	campaign string

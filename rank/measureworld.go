@@ -345,7 +345,7 @@ func (j *job) header(p *plan, backend string, lib *mpi.MPI, h header) result.Run
 	}
 	var places []place
 	for r := range h.hosts {
-		places = append(places, place{Rank: r, Host: j.ranks[r].Host, CPUs: j.ranks[r].CPUs})
+		places = append(places, place{Rank: r, Host: j.ranks[r].Host, CPUs: j.ranks[r].CPUs, Quota: j.ranks[r].Quota})
 	}
 	run.Warnings = oversubscribed(places)
 	if load := machine.Load1; load > 0.25*float64(machine.Cores) {

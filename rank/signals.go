@@ -29,7 +29,7 @@ const quarrel = 60 * time.Millisecond
 
 func (j *job) onSignal(s syscall.Signal) {
 	if j.rank != 0 {
-		j.spoke.tell(event{Kind: "signal", Text: s.String(), Code: int(s)})
+		_ = j.spoke.tell(event{Kind: "signal", Text: s.String(), Code: int(s)})
 		if s != syscall.SIGUSR1 {
 			time.Sleep(700 * time.Millisecond) // rank 0 ends the files
 			os.Exit(0)

@@ -13,13 +13,13 @@ int busbar_throughput(struct busbar_loop *l, uint64_t n, int64_t stamps[3])
 {
 	int rc = 0;
 	const uint64_t end = l->next + n;
+	l->reached = l->next;
 	l->stage = BUSBAR_SYNC;
 	if (l->sync && (rc = l->sync(l->context, l->next)) != 0)
 		goto out;
 	l->stage = BUSBAR_ISSUE;
 	stamps[0] = stamps[1] = busbar_now();
 	if (l->wait && l->next < end) {
-		l->reached = l->next;
 		if ((rc = l->issue(l->context, l->next++)) != 0)
 			goto out;
 		stamps[1] = busbar_now();
