@@ -2,6 +2,8 @@ package coll
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -90,7 +92,11 @@ func (v *vocabulary) parse(s string) (int, error) {
 			return i + 1, nil
 		}
 	}
-	return 0, Unknown(v.kind, s, v.names)
+	e := &UnknownWordError{Kind: v.kind, Word: s, Nearest: Nearest(s, v.names), Known: v.names}
+	if e.Nearest == "" { // an alias is a second choice: its name is the better word
+		e.Nearest = Nearest(s, slices.Sorted(maps.Keys(v.aliases)))
+	}
+	return 0, e
 }
 
 func (v *vocabulary) marshal(i int) ([]byte, error) {

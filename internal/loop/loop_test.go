@@ -1,0 +1,173 @@
+package loop_test
+
+import (
+	"errors"
+	"testing"
+	"unsafe"
+
+	"busbar/internal/loop"
+	"busbar/internal/loop/looptest"
+)
+
+// pause is what each recorded step takes at least, in nanoseconds.
+const pause = 100_000
+
+func newLoop(t *testing.T, wait, sync bool, samples int) (*loop.Loop, *looptest.Log) {
+	t.Helper()
+	log := looptest.New(100)
+	l, err := loop.New(log.Steps(wait, sync), samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close(); l.Close(); log.Close() })
+	return l, log
+}
+
+func TestThroughputOrder(t *testing.T) {
+	for _, k := range []struct {
+		wait, sync bool
+		want       string
+	}{
+		{false, false, "i0 i1 i2 i3 i4"},
+		{false, true, "s0 i0 i1 i2 s3 i3 i4"},
+		{true, true, "s0 i0 i1 i2 w3 s3 i3 i4 w5"},
+	} {
+		l, log := newLoop(t, k.wait, k.sync, 1)
+		for _, n := range []int{3, 2} { // operations are counted through batches
+			s, err := l.Throughput(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps := int64(n)
+			if k.wait {
+				steps++
+			}
+			if took := s.End[0] - s.Start[0]; took < steps*pause {
+				t.Errorf("wait %v: a batch of %d took %d ns, its steps take %d", k.wait, n, took, steps*pause)
+			}
+			if issued := s.Issued[0] - s.Start[0]; k.wait != (issued >= pause) {
+				t.Errorf("wait %v: the first operation was issued after %d ns", k.wait, issued)
+			}
+		}
+		if got := log.Calls(); got != k.want {
+			t.Errorf("wait %v, sync %v: calls %q, wanted %q", k.wait, k.sync, got, k.want)
+		}
+	}
+}
+
+func TestLatencyOrder(t *testing.T) {
+	l, log := newLoop(t, true, true, 4)
+	s, err := l.Latency(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := log.Calls(), "s0 i0 w0 s1 i1 w1"; got != want {
+		t.Errorf("calls %q, wanted %q", got, want)
+	}
+	for i := range 2 {
+		if s.Issued[i]-s.Start[i] < pause || s.End[i]-s.Issued[i] < pause {
+			t.Errorf("operation %d: %d, %d, %d", i, s.Start[i], s.Issued[i], s.End[i])
+		}
+	}
+	if between := s.Start[1] - s.End[0]; between < pause {
+		t.Errorf("the sync between operations is timed: %d ns lie between them", between)
+	}
+	l, _ = newLoop(t, false, true, 4)
+	if s, err = l.Latency(1); err != nil || s.Issued[0] != s.Start[0] {
+		t.Errorf("a blocking operation is issued when it is entered: %v, %v", s, err)
+	}
+}
+
+func TestErrorsSayWhere(t *testing.T) {
+	for _, k := range []struct {
+		at    int
+		stage loop.Stage
+		op    uint64
+	}{{1, loop.Sync, 0}, {2, loop.Issue, 0}, {3, loop.Wait, 0}, {5, loop.Issue, 1}} {
+		l, log := newLoop(t, true, true, 4)
+		log.FailAt(k.at, 77)
+		_, err := l.Latency(3)
+		var e *loop.StepError
+		if !errors.As(err, &e) || e.Code != 77 || e.Stage != k.stage || e.At != k.op {
+			t.Errorf("call %d: %v", k.at, err)
+		}
+		if _, stage := l.Position(); stage != loop.Idle {
+			t.Errorf("after an error the loop is %v", stage)
+		}
+	}
+	l, log := newLoop(t, true, true, 1)
+	log.FailAt(5, 9) // s0 i0 i1 i2 w3
+	if _, err := l.Throughput(3); err == nil {
+		t.Error("a failing wait is not an error")
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	if _, err := loop.New(loop.Steps{}, 1); err == nil {
+		t.Error("a loop without an operation")
+	}
+	l, _ := newLoop(t, false, false, 4)
+	for _, n := range []int{0, -1, 5} {
+		if _, err := l.Latency(n); err == nil {
+			t.Errorf("%d operations in room for 4", n)
+		}
+	}
+	if _, err := l.Throughput(0); err == nil {
+		t.Error("a batch of nothing")
+	}
+	l.Close()
+	if at, stage := l.Position(); at != 0 || stage != loop.Idle {
+		t.Error("a closed loop has a position")
+	}
+}
+
+func TestClockGoesOn(t *testing.T) {
+	if a, b := loop.Now(), loop.Now(); b < a {
+		t.Errorf("%d after %d", b, a)
+	}
+	l, err := loop.New(loop.Steps{Issue: loop.Nothing()}, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s, err := l.Latency(1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i < 1000; i++ {
+		if s.End[i] < s.Start[i] || s.Start[i] < s.End[i-1] {
+			t.Fatalf("stamps %d do not follow each other", i)
+		}
+	}
+}
+
+func TestBuffers(t *testing.T) {
+	for _, n := range []int64{0, 1, 4096, 10_000_000} {
+		b, err := loop.AllocBuffer(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if int64(len(b.Bytes())) != n || uintptr(b.Pointer())%4096 != 0 || b.Pointer() == unsafe.Pointer(nil) {
+			t.Errorf("%d bytes: %d at %p", n, len(b.Bytes()), b.Pointer())
+		}
+		for _, x := range b.Bytes()[:min(n, 10)] {
+			if x != 0 {
+				t.Error("not zero")
+			}
+		}
+		if n > 0 {
+			b.Bytes()[n-1] = 1
+		}
+		if err := b.Free(); err != nil {
+			t.Error(err)
+		}
+		if err := b.Free(); err != nil {
+			t.Error("freeing twice:", err)
+		}
+	}
+	for _, n := range []int64{-1, 1 << 62} {
+		if _, err := loop.AllocBuffer(n); err == nil {
+			t.Errorf("a buffer of %d bytes", n)
+		}
+	}
+}
