@@ -134,6 +134,7 @@ func problems(run *result.Run, records []*result.Record, end *result.End) {
 		r.Status, r.Reason, r.Time, r.Check = s, reason, nil, result.Check{Result: "none"}
 	}
 	records[0].Warnings = []string{"the timer's resolution is 7 % of the time", "fewer than 20 samples"}
+	records[4].Warnings = []string{"load", "drift", "two modes", "too few samples (1)", "a link had errors", "the timer's resolution is 7 % of the time"}
 	records[1].Warnings = []string{"fewer than 20 samples"}
 	fail(records[2], result.Skipped, "2 x 34359738368 bytes of buffers do not fit the 8589934592 bytes that are free on host node17 for each of its 2 ranks")
 	records[2].Needed = 2 << 35

@@ -100,7 +100,7 @@ func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) err
 // contents says which backends, worlds and launches there are.
 func contents(runs []*result.Run) string {
 	var backends, worlds, launches []string
-	for _, r := range runs {
+	for _, r := range slices.SortedFunc(slices.Values(runs), func(a, b *result.Run) int { return a.World - b.World }) {
 		backends = addWord(backends, r.Backend.Name)
 		worlds = addWord(worlds, fmt.Sprint(r.World))
 		launches = addWord(launches, r.Launch)

@@ -33,7 +33,7 @@ func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *fo
 		}
 		row, marks := size+figures(mode, r), notes.marks(r.Warnings)
 		if len([]rune(row+marks)) > 80 {
-			marks = "\n" + strings.Repeat(" ", len(size)+2) + marks
+			row, marks = strings.TrimRight(row, " "), "\n"+strings.Repeat(" ", len(size)+2)+marks
 		}
 		fmt.Fprintln(w, strings.TrimRight(row+marks, " "))
 	}
