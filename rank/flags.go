@@ -118,15 +118,15 @@ func newFlags(c *config) *pflag.FlagSet {
 	}
 
 	in = "What to measure"
-	add("backend", "NAMES", "auto, mpi, gloo, nccl, ncclx; a list interleaves them", func(s string) (err error) { c.backends, err = backends(s); return })
-	add("sweep", "NAME|FILE", "quick, profile, baseline, full, sizes, or a YAML file", func(s string) error { c.sweep = s; return nil })
-	add("collective", "LIST", "all_reduce, all_gather, …, or all", list(sweeps.ParseCollectives, &c.plan.Collectives))
-	add("minbytes,b", "SIZE", "smallest size; K, M, G are powers of 1024", size(&c.plan.MinBytes))
-	add("maxbytes,e", "SIZE", "largest size", size(&c.plan.MaxBytes))
-	add("stepfactor,f", "N", "each size is N times the one before", value(factor, &c.plan.StepFactor))
+	add("backend", "NAMES", "auto or mpi; gloo, nccl and ncclx are known words, not yet in this version", func(s string) (err error) { c.backends, err = backends(s); return })
+	add("sweep", "NAME|FILE", "quick (default), profile, baseline, full, sizes, or a YAML file; flags win over it", func(s string) error { c.sweep = s; return nil })
+	add("collective", "LIST", "all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, gather, scatter, sendrecv, or all", list(sweeps.ParseCollectives, &c.plan.Collectives))
+	add("minbytes,b", "SIZE", "smallest size; K, M, G are powers of 1024 (8 without a sweep)", size(&c.plan.MinBytes))
+	add("maxbytes,e", "SIZE", "largest size (32M without a sweep)", size(&c.plan.MaxBytes))
+	add("stepfactor,f", "N", "each size is N times the one before (2 without a sweep)", value(factor, &c.plan.StepFactor))
 	add("stepbytes,i", "SIZE", "each size is SIZE larger than the one before", size(&c.plan.StepBytes))
 	add("elements", "LIST", "elements of one rank's tensor instead of sizes: 1M,4M,16M", list(one(coll.ParseSize), &c.plan.Elements))
-	add("datatype,d", "LIST", "int8 … uint64, float16, bfloat16, float32, float64, or all", list(sweeps.ParseTypes, &c.plan.Types))
+	add("datatype,d", "LIST", "int8, uint8, int32, uint32, int64, uint64, float16, bfloat16, float32, float64, or all", list(sweeps.ParseTypes, &c.plan.Types))
 	add("op,o", "LIST", "sum, prod, min, max, avg, or all", list(sweeps.ParseOps, &c.plan.Ops))
 	add("root,r", "LIST", "root of broadcast, reduce, gather, scatter; -1 is every rank", list(sweeps.ParseRoots, &c.plan.Roots))
 	add("placement", "LIST", "out (a buffer of its own), in (over the input), or both", list(sweeps.ParsePlacements, &c.plan.Placements))
@@ -135,14 +135,14 @@ func newFlags(c *config) *pflag.FlagSet {
 	in = "How to measure"
 	add("mode", "LIST", "throughput (back to back), latency (each alone), or both", list(sweeps.ParseModes, &c.plan.Modes))
 	add("iters,n", "N", "timed operations; without it as many as the precision needs", number(1, &c.plan.Iterations))
-	add("warmup-iters,w", "N", "operations before timing", number(0, &c.plan.Warmup))
-	add("agg-iters,m", "N", "operations issued as one", number(1, &c.plan.Aggregate))
-	add("check,c", "N", "rounds of checking every element; 0 is off", number(0, &c.plan.Check))
-	add("precision", "P", "wanted half width of the 95 % interval of the median: 2%", value(sweeps.ParsePercent, &c.plan.Precision))
-	add("budget", "TIME", "measuring time of one case at most: 10s", value(sweeps.ParseDuration, &c.plan.Budget))
+	add("warmup-iters,w", "N", "operations before timing (5)", number(0, &c.plan.Warmup))
+	add("agg-iters,m", "N", "operations issued as one (1)", number(1, &c.plan.Aggregate))
+	add("check,c", "N", "rounds of checking every element; 0 is off (1)", number(0, &c.plan.Check))
+	add("precision", "P", "wanted half width of the 95 % interval of the median (2%)", value(sweeps.ParsePercent, &c.plan.Precision))
+	add("budget", "TIME", "measuring time of one case at most (10s)", value(sweeps.ParseDuration, &c.plan.Budget))
 	add("time-limit", "TIME", "time of the whole run; the plan is thinned to fit: 5m", value(sweeps.ParseDuration, &c.plan.TimeLimit))
 	add("run-cycles,N", "N", "run the sweep N times; 0 is until stopped (soak)", func(s string) (err error) { c.cycles, err = atLeast(0)(s); c.cyclesOn = true; return })
-	add("average,a", "N", "whose time throughput counts: 0 rank 0, 1 mean, 2 min, 3 max", func(s string) error {
+	add("average,a", "N", "whose time throughput counts: 0 rank 0, 1 mean, 2 min, 3 max (3)", func(s string) error {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 || n > 3 {
 			return fmt.Errorf("want 0 (rank 0), 1 (mean), 2 (min) or 3 (max)")

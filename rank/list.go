@@ -34,10 +34,7 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# plan: %s on %s, %d ranks (%s)\n", sweepName(s), strings.Join(backends, ","), size, whence)
-	origins := s.Origins()
-	for _, key := range slices.Sorted(maps.Keys(origins)) {
-		fmt.Fprintf(&b, "#   %-11s %s\n", key, origins[key])
-	}
+	listOrigins(&b, s.Origins())
 	for _, n := range worldsOf(s, size) {
 		if n > size {
 			fmt.Fprintf(&b, "# world %d: skipped, it does not fit %d ranks\n", n, size)
@@ -49,6 +46,29 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 	}
 	_, err = io.WriteString(out, b.String())
 	return err
+}
+
+// listOrigins says where each part of the plan comes from, a line for each source.
+func listOrigins(b *strings.Builder, origins map[string]string) {
+	by := map[string][]string{}
+	for key, from := range origins {
+		source, _, _ := strings.Cut(from, ":") // the line of a file follows
+		if place, at, ok := strings.Cut(from, ":"); ok {
+			key += " (line " + at + ")"
+			source = place
+		}
+		by[source] = append(by[source], key)
+	}
+	for _, source := range slices.Sorted(maps.Keys(by)) {
+		slices.Sort(by[source])
+		prefix := "# from " + source + ": "
+		for i, line := range wrap(strings.Join(by[source], ", "), 80-len(prefix)) {
+			if i > 0 {
+				prefix = "#" + strings.Repeat(" ", len(prefix)-1)
+			}
+			fmt.Fprintln(b, prefix+line)
+		}
+	}
 }
 
 func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, n int) error {
@@ -96,7 +116,7 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, n int) error {
 	if memErr == nil {
 		fmt.Fprintf(b, " (%s leaves %s here)", limit, binary(free))
 	}
-	fmt.Fprintf(b, "\n# expected: at least %s, at most %s (guessed from a laptop's memory; nothing was measured)\n", roundTime(least), roundTime(most))
+	fmt.Fprintf(b, "\n# expected: %s to %s (guessed from a laptop's memory, nothing was measured)\n", roundTime(least), roundTime(most))
 	if s.TimeLimit > 0 {
 		fmt.Fprintf(b, "# --time-limit %s: sizes will be thinned where the plan does not fit\n", s.TimeLimit)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"busbar/internal/bench"
@@ -282,6 +283,7 @@ func (s *session) measure(i int, number uint64, budget time.Duration) (*result.R
 	c := s.cases[i]
 	s.j.watch.Case(number, c.String())
 	defer s.j.watch.Case(number, "")
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection while something is timed
 	s.j.watch.Phase("compare the clocks", 0)
 	off, err := measureOffsets(s.comm, s.hosts, s.clock)
 	if err != nil {
