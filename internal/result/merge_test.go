@@ -79,7 +79,7 @@ func TestMergeCountsNothingTwice(t *testing.T) {
 		{"a copy", [][]any{append(lines(runOf("a", 0), reduce, gather), end), append(lines(runOf("a", 0), reduce, gather), end)}, "a 1 all_reduce ok, a 2 all_gather ok",
 			[]string{"2 records are in another file"}},
 		{"a copy made while the run wrote, and torn", [][]any{append(lines(runOf("a", 0), reduce), `{"kind":"case","n":2,"co`), append(lines(runOf("a", 0), reduce, gather), end)},
-			"a 1 all_reduce ok, a 2 all_gather ok", []string{"1 record is in another file", "torn", "cut off or is still running; 1 record is read"}},
+			"a 1 all_reduce ok, a 2 all_gather ok", []string{"1 record is in another file", "a.jsonl:3: the last line is torn", "cut off or is still running; 1 record is read"}},
 		{"ok in the place of a failure", [][]any{lines(runOf("a", 0), reduce, notOK(gather.Case, Timeout, "hang")), append(lines(runOf("b", 1, "a"), gather), end)},
 			"a 1 all_reduce ok, b 1 all_gather ok", []string{"1 record is not ok here", "cut off"}},
 		{"ok stays when a later run of the chain fails", [][]any{append(lines(runOf("a", 0), gather), end), append(lines(runOf("b", 1, "a"), notOK(gather.Case, Failed, "x")), end)},
@@ -97,7 +97,7 @@ func TestMergeCountsNothingTwice(t *testing.T) {
 		{"another cycle is another point", [][]any{append(lines(runOf("a", 0), notOK(gather.Case, OOM, "x")), end),
 			append(lines(runOf("b", 1, "a"), func() Record { r := gather; r.Cycle = 2; return r }()), end)}, "a 1 all_gather oom, b 1 all_gather ok", nil},
 		{"what is continued is not there", [][]any{append(lines(runOf("b", 1, "a"), gather), end)}, "b 1 all_gather ok", []string{"continues run a, which is not among"}},
-		{"no points", [][]any{lines(runOf("a", 0))}, "", []string{"holds no points"}},
+		{"no points", [][]any{append(lines(runOf("a", 0), reduce), end), lines(runOf("b", 1))}, "a 1 all_reduce ok", []string{"b.jsonl: holds no points: the run was cut off"}},
 		{"two runs in one file", [][]any{append(lines(runOf("a", 0), gather), lines(runOf("b", 1), gather)...)}, "a 1 all_gather ok", []string{"second run", "cut off"}},
 	} {
 		var files []string
@@ -166,8 +166,9 @@ func TestMergedColumns(t *testing.T) {
 	record := sampleRecord(sampleCase(t, coll.AllReduce, 1<<20), 1.0/3)
 	record.Warnings = []string{`says "no", twice`, "and, more\nlines; µ|"}
 	record.Ranks.Latest, record.Ranks.Lateness = 2, 0.25
-	skipped := notOK(sampleCase(t, coll.AllGather, 8), Skipped, "too large, by far")
-	path := writeLines(t, t.TempDir(), "a.jsonl", append([]any{runOf("a", 0)}, numbered(record, skipped)...)...)
+	skipped := notOK(sampleCase(t, coll.AllGather, 8), Skipped, `too "large" by far`)
+	unclaimed := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
+	path := writeLines(t, t.TempDir(), "a.jsonl", append([]any{runOf("a", 0)}, numbered(record, skipped, unclaimed)...)...)
 	rows := csvRows(t, MergeOptions{}, path)
 	want := map[string]string{
 		"run": "a", "campaign": "campaign-1", "launch": "launch of a", "backend": "nccl", "library": "NCCL 2.27.7", "variant": "", "world": "4", "nodes": "2", "ranks_per_node": "2",
@@ -190,7 +191,10 @@ func TestMergedColumns(t *testing.T) {
 			t.Errorf("%s of a skipped point is %q", name, got)
 		}
 	}
-	if rows[1]["reason"] != "too large, by far" || rows[1]["status"] != "skipped" || rows[1]["size_bytes"] != "128" || rows[1]["check"] != "none" {
+	if rows[2]["latest_rank"] != "" || rows[2]["lateness_s"] != "" {
+		t.Errorf("a late rank where none is claimed: %v", rows[2])
+	}
+	if rows[1]["reason"] != `too "large" by far` || rows[1]["status"] != "skipped" || rows[1]["size_bytes"] != "128" || rows[1]["check"] != "none" {
 		t.Errorf("skipped: %v", rows[1])
 	}
 	if !strings.HasPrefix(CSV.head, wantedColumns+",") {
@@ -203,7 +207,7 @@ func TestMergedColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lines, table strings.Builder
-	if n, err := d.Write(Output{JSONL, &lines}, Output{Markdown, &table}); err != nil || n != 2 {
+	if n, err := d.Write(Output{JSONL, &lines}, Output{Markdown, &table}); err != nil || n != 3 {
 		t.Fatal(n, err)
 	}
 	for i, line := range strings.Split(strings.TrimSpace(lines.String()), "\n") {

@@ -180,17 +180,65 @@ func (d fullDisk) WriteAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// fill makes files whose path contains part run out of room, and gives it back when the test ends.
-func fill(t *testing.T, part string, room *int) {
+// wrap puts something between the writer and files whose path contains part, until the test ends.
+func wrap(t *testing.T, part string, around func(disk) disk) {
 	t.Helper()
 	open := openFile
 	t.Cleanup(func() { openFile = open })
 	openFile = func(path string) (disk, error) {
 		d, err := open(path)
 		if err == nil && strings.Contains(path, part) {
-			return fullDisk{d, room}, nil
+			return around(d), nil
 		}
 		return d, err
+	}
+}
+
+func fill(t *testing.T, part string, room *int) {
+	t.Helper()
+	wrap(t, part, func(d disk) disk { return fullDisk{d, room} })
+}
+
+// cachedDisk knows what is not synced yet, and fails to sync when it is told to.
+type cachedDisk struct {
+	disk
+	dirty bool
+	fail  error
+}
+
+func (d *cachedDisk) WriteAt(b []byte, at int64) (int, error) {
+	d.dirty = true
+	return d.disk.WriteAt(b, at)
+}
+
+func (d *cachedDisk) Sync() error {
+	d.dirty = d.fail != nil
+	return d.fail
+}
+
+func TestRecordsAreSynced(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	var cached *cachedDisk
+	wrap(t, "profile_", func(d disk) disk {
+		cached = &cachedDisk{disk: d}
+		return cached
+	})
+	w, _ := newWriter(t, t.TempDir(), sampleRun())
+	for range 3 {
+		if cached.dirty {
+			t.Fatal("not all of it is on disk")
+		}
+		sampleAppend(t, w, 1)
+	}
+	cached.fail = syscall.EIO
+	r := sampleRecord(sampleCase(t, coll.AllGather, 8), 1e-5)
+	err := w.Append(&r)
+	var broken *WriteError
+	if !errors.As(err, &broken) || !errors.Is(err, syscall.EIO) || broken.Kept != 3 || broken.Rescued != 1 {
+		t.Errorf("a disk that fails: %v", err)
+	}
+	if f := mustRead(t, w.Path()); len(f.Records) != 3 || len(f.Problems) != 0 {
+		t.Errorf("%d records, %v", len(f.Records), f.Problems)
 	}
 }
 
@@ -236,7 +284,7 @@ func TestNoRoomAnywhere(t *testing.T) {
 	fill(t, "", &room)
 	w, _ := newWriter(t, t.TempDir(), sampleRun())
 	sampleAppend(t, w, 3)
-	room = 0
+	room = 50
 	r := sampleRecord(sampleCase(t, coll.AllGather, 8), 1e-5)
 	err := w.Append(&r)
 	var full *WriteError
