@@ -75,20 +75,21 @@ static double batch_seconds(struct bare_batch *b)
 	return slowest[samples / 2];
 }
 
-/* Batches of a millisecond and at least 20 operations, at least 10 of them and for the given time: their median. */
+/* Batches of a millisecond and at least 20 operations (4 where that would take long), at least 10 of them and for the
+ * given time (one, without): their median. */
 static double measure(struct bare_batch *b, double budget)
 {
 	static double batches[1000];
-	b->operations = 20;
+	b->operations = 4;
 	batch_seconds(b);
 	double t = batch_seconds(b), spent = 0;
 	const double wanted = 1e-3 / t;
-	b->operations = wanted < 20 ? 20 : wanted > MAX_SAMPLES ? MAX_SAMPLES : (int64_t)wanted;
+	b->operations = 20 * t > 0.1 ? 4 : wanted < 20 ? 20 : wanted > MAX_SAMPLES ? MAX_SAMPLES : (int64_t)wanted;
 	int n = 0;
-	while (n < 1000 && (n < 10 || spent < budget)) {
+	do {
 		batches[n++] = t = batch_seconds(b);
 		spent += t * (double)b->operations;
-	}
+	} while (budget > 0 && n < 1000 && (n < 10 || spent < budget));
 	qsort(batches, (size_t)n, sizeof *batches, ascending);
 	return batches[n / 2];
 }

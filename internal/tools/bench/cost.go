@@ -24,7 +24,7 @@ func memoryPart(c config) error {
 			continue
 		}
 		s := fmt.Sprint(size)
-		bare, err := c.peakOf(2, c.bareProgram(), "throughput", s, s, "2", "0")
+		bare, err := c.peakOf(2, c.bareProgram(), "throughput", s, s, "2", "0", "multiple")
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func startPart(c config) error {
 			return err
 		}
 		ours = append(ours, l.wall.Seconds())
-		if l, err = c.mpirun(2, c.bareProgram(), "throughput", "8", "8", "2", "0"); err != nil {
+		if l, err = c.mpirun(2, c.bareProgram(), "throughput", "8", "8", "2", "0", "multiple"); err != nil {
 			return err
 		}
 		bare = append(bare, l.wall.Seconds())

@@ -71,7 +71,7 @@ func (c config) peakOf(n int, program string, args ...string) (int64, error) {
 		select {
 		case err := <-done:
 			return peak, err
-		case <-time.After(2 * time.Millisecond):
+		case <-time.After(20 * time.Millisecond):
 			for pid := range processes(real) {
 				if !before[pid] {
 					peak = max(peak, highWater(pid))
