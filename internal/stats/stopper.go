@@ -29,9 +29,13 @@ type Rule struct {
 
 // Stopper decides how many samples to take. Make one with NewStopper for each case.
 type Stopper struct {
-	rule   Rule
-	fixed  bool
-	looks  []look
+	rule  Rule
+	fixed bool
+	looks []look
+	last  struct { // call of Next
+		n       int
+		elapsed float64
+	}
 	sorted []float64
 	space  workspace
 }
@@ -65,9 +69,9 @@ const (
 // everything that each more would cost again. It returns how many more to take, or 0 and the reason.
 //
 // The first call asks for one sample, to learn what it costs; the next for three times as many as there are up to
-// MinSamples, then for half as many again, and never for more than half of what the budget has room for at the mean
-// cost so far: a case ends within its budget even if its first samples were quicker than the rest. A fixed number
-// without a budget is asked for at once. At each look sampling ends with
+// MinSamples, then for half as many again, and never for more than half of what the budget has room for, going by the
+// mean cost or by that of the latest samples if they were slower: a case ends within its budget and a sample. A fixed
+// number without a budget is asked for at once. At each look sampling ends with
 //   - Precision when the interval is narrow enough and not flagged as Correlated. Whoever looks often and stops at the
 //     first narrow interval picks the lucky ones, whose coverage is less than they state; so the spread of the samples
 //     twice as far out, which varies less, must agree.
@@ -92,13 +96,17 @@ func (s *Stopper) Next(samples []float64, elapsed float64) (more int, reason Sto
 	}
 	more = s.wanted(n)
 	if s.rule.Budget > 0 {
-		room := (s.rule.Budget - elapsed) / elapsed * float64(n) // samples
-		if !(room > 0.99) {                                      // not 1: sums of times are rounded
+		left, each := s.rule.Budget-elapsed, elapsed/float64(n)
+		if n > s.last.n {
+			each = max(each, (elapsed-s.last.elapsed)/float64(n-s.last.n))
+		}
+		if !(left > 0.99*each) { // not 1: sums of times are rounded
 			return 0, Budget
 		}
-		if half := math.Ceil(room / 2); half < float64(more) {
+		if half := math.Ceil(left / each / 2); half < float64(more) {
 			more = int(half)
 		}
+		s.last.n, s.last.elapsed = n, elapsed
 	}
 	return more, 0
 }

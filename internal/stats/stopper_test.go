@@ -62,6 +62,8 @@ func TestBudgetIsKept(t *testing.T) {
 		"slow start":  func(i int) float64 { return 0.1 + 4*math.Exp(-float64(i)) },
 		"quick start": func(i int) float64 { return 0.5 - 0.4*math.Exp(-float64(i)) },
 		"quick":       func(int) float64 { return 1e-3 },
+		"slower":      func(i int) float64 { return 0.05 + 0.35*math.Floor(min(1, float64(i)/30)) },
+		"doubling":    func(i int) float64 { return 0.05 * math.Exp2(float64(i)/20) },
 		"growing":     func(i int) float64 { return 0.2 + 0.01*float64(i) },
 	} {
 		s := NewStopper(Rule{Precision: 1e-9, Budget: 10})
@@ -128,6 +130,29 @@ func TestLooksAreFew(t *testing.T) {
 	}
 }
 
+// An interval that is narrow by luck, closer together than the samples around it, does not end sampling.
+func TestLuckIsNotPrecision(t *testing.T) {
+	x := make([]float64, 101)
+	for i := range x {
+		x[i] = 1000 + 2*float64((i*37)%101-50) // evenly spaced around 1000, in no order
+	}
+	for _, c := range []struct {
+		lucky bool
+		want  StopReason
+	}{{false, Precision}, {true, 0}} {
+		for i := range x {
+			if d := x[i] - 1000; c.lucky && d > -30 && d < 30 {
+				x[i] = 1000 + d/3
+			}
+		}
+		width := Summarise(x).HalfWidth()
+		precision := 1.1 * width
+		if _, reason := NewStopper(Rule{Precision: precision}).Next(x, 0.1); reason != c.want {
+			t.Errorf("lucky %v, interval ±%g: %v, want %v", c.lucky, width, reason, c.want)
+		}
+	}
+}
+
 // An interval flagged as too narrow is not precise.
 func TestCorrelatedIsNotPrecise(t *testing.T) {
 	s := NewStopper(Rule{Precision: 0.5, MinSamples: 50})
@@ -141,12 +166,17 @@ func TestCorrelatedIsNotPrecise(t *testing.T) {
 }
 
 func TestSamplesThatAreNotFiniteDoNotStopIt(t *testing.T) {
-	x := make([]float64, 40)
-	for i := range x {
-		x[i] = math.NaN()
-	}
-	if more, reason := NewStopper(Rule{Precision: 0.02}).Next(x, 1); more == 0 {
-		t.Errorf("ended by %s", reason)
+	for finite, want := range map[int]StopReason{0: 0, 5: 0, 20: Precision} {
+		x := make([]float64, 40)
+		for i := range x {
+			x[i] = 5
+			if i >= finite {
+				x[i] = math.NaN()
+			}
+		}
+		if _, reason := NewStopper(Rule{Precision: 0.02}).Next(x, 1); reason != want {
+			t.Errorf("%d finite samples of 40: %v, want %v", finite, reason, want)
+		}
 	}
 }
 
