@@ -5,12 +5,15 @@ import (
 	"strings"
 )
 
-// page writes a help text as a manual page in roff. Its first line becomes the NAME; a line at the margin that ends
-// with a colon, or stands alone over indented lines, is a heading; indented lines are kept as they are.
+// page writes a help text as a manual page in roff. Its first sentence becomes the NAME; a line at the margin that
+// ends with a colon, or stands alone over indented lines, is a heading; indented lines are kept as they are.
 func page(name, version, help string) string {
 	var b strings.Builder
 	firstVersion, _, _ := strings.Cut(version, "\n")
 	summary, rest, _ := strings.Cut(help, "\n")
+	if sentence, more, ok := strings.Cut(summary, ". "); ok {
+		summary, rest = sentence, more+"\n"+rest
+	}
 	summary = strings.TrimPrefix(strings.TrimPrefix(summary, name), " ")
 	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"busbar\"\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), firstVersion,
 		escape(name), escape(strings.TrimSuffix(strings.TrimSpace(summary), ".")))

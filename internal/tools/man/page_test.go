@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-const help = `post merges, draws and shows results.
+const help = `post merges, draws and shows results. It measures nothing.
 
 Every command reads ./results or what is named.
 
@@ -26,6 +26,8 @@ func TestPage(t *testing.T) {
 .SH NAME
 post \- merges, draws and shows results
 .SH DESCRIPTION
+It measures nothing.
+.PP
 Every command reads ./results or what is named.
 .PP
 .SH USAGE
