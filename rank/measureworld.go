@@ -144,13 +144,16 @@ func (s *session) openFile() error {
 			s.run.Campaign = s.p.past.Campaign(s.run.Resumes)
 		}
 	}
-	planned := 0
+	planned, past := 0, map[coll.Case]bool{}
 	for _, c := range s.cases {
+		left := 0
 		for cycle := range max(1, j.cfg.cycles) {
 			if !s.done[result.Point("mpi", c, s.cycle(cycle))] {
-				planned++
+				left++
 			}
 		}
+		planned += left
+		past[c] = left == 0
 	}
 	s.run.Sweep.Points = planned
 	j.watch.Phase("open the results file", 0)
@@ -161,7 +164,7 @@ func (s *session) openFile() error {
 	w.Warn = func(text string) { fmt.Fprintf(j.stderr, "rank: %s\n", text) }
 	s.sheet = j.ledger.open(w, planned)
 	s.counters = openCounters("/")
-	s.pace = newPace(j, s.p, s.cases, planned)
+	s.pace = newPace(j, s.p, s.cases, past, planned)
 	j.screen.world(s, w.Path())
 	return nil
 }

@@ -16,14 +16,15 @@ type pace struct {
 	cases   []coll.Case
 	planned int
 	done    int
-	left    map[int]bool // cases thinned out
+	left    map[int]bool // cases that are thinned out and still to come
+	past    map[coll.Case]bool // measured by a run that this one continues
 	ratio   float64      // what cases took against what was guessed, so far
 	guessed time.Duration
 	spent   time.Duration
 }
 
-func newPace(j *job, p *plan, cases []coll.Case, planned int) *pace {
-	c := &pace{j: j, p: p, cases: cases, planned: planned, left: map[int]bool{}, ratio: 1}
+func newPace(j *job, p *plan, cases []coll.Case, past map[coll.Case]bool, planned int) *pace {
+	c := &pace{j: j, p: p, cases: cases, planned: planned, past: past, left: map[int]bool{}, ratio: 1}
 	c.thin(0)
 	return c
 }
@@ -33,7 +34,7 @@ func newPace(j *job, p *plan, cases []coll.Case, planned int) *pace {
 func guess(c coll.Case, warmup, check, iterations int) time.Duration {
 	const (
 		alpha = 20e-6 // s
-		beta  = 1e9   // B/s
+		beta  = 4e9   // B/s
 		fill  = 4e9   // B/s, of filling and comparing
 	)
 	operation := alpha + float64(c.SizeBytes)*float64(c.World)/beta
@@ -61,7 +62,7 @@ func (c *pace) thin(next int) {
 	}
 	var open []coll.Case
 	for i := next; i < len(c.cases); i++ {
-		if !c.left[i] {
+		if !c.left[i] && !c.past[c.cases[i]] {
 			open = append(open, c.cases[i])
 		}
 	}
@@ -71,7 +72,9 @@ func (c *pace) thin(next int) {
 		drop[k] = true
 	}
 	for i := next; i < len(c.cases); i++ {
-		c.left[i] = c.left[i] || drop[c.cases[i]]
+		if drop[c.cases[i]] {
+			c.left[i] = true
+		}
 	}
 }
 
@@ -81,6 +84,7 @@ func (c *pace) leftOut(i int) string {
 		return ""
 	}
 	c.done++
+	delete(c.left, i)
 	return fmt.Sprintf("time: left out to keep the run within --time-limit %s", c.p.sweep.TimeLimit)
 }
 

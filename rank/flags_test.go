@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/mpi"
+	"busbar/sweeps"
+)
+
+func noEnv(string) string { return "" }
+
+func parse(t *testing.T, line string) *config {
+	t.Helper()
+	c, err := parseFlags(strings.Fields(line), noEnv)
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	return c
+}
+
+// The flags of nccl-tests as people type them.
+func TestFlagsOfNCCLTests(t *testing.T) {
+	for _, line := range []string{
+		"-b 8 -e 8G -f 2 -n 20 -w 5 -c 1 -d float -o sum -r 0 -m 1 -a 3 -g 1 -t 1 -T 60 -N 2",
+		"-b8 -e8G -f2 -n20 -w5 -c1 -dfloat -osum -r0 -m1 -a3 -g1 -t1 -T60 -N2",
+		"--minbytes 8 --maxbytes=8G --stepfactor 2 --iters 20 --warmup_iters 5 --check 1 --datatype float --op sum --root 0 --agg_iters 1 --average 3 --ngpus 1 --nthreads 1 --timeout 60 --run_cycles 2",
+		"--warmup-iters 5 -b 8B -e 8GiB -f 2 -n 20 -c 1 -d float32 -o sum -r 0 --agg-iters 1 -a 3 --timeout 60s --run-cycles 2",
+	} {
+		c := parse(t, line)
+		p := c.plan
+		if *p.MinBytes != 8 || *p.MaxBytes != 8<<30 || *p.StepFactor != 2 || *p.Iterations != 20 || *p.Warmup != 5 || *p.Check != 1 ||
+			p.Types[0] != coll.Float32 || p.Ops[0] != coll.Sum || p.Roots[0] != 0 || *p.Aggregate != 1 || c.average != bench.Max ||
+			c.deadline != time.Minute || c.cycles != 2 {
+			t.Errorf("%s: %+v", line, c)
+		}
+	}
+}
+
+func TestBadFlags(t *testing.T) {
+	for line, words := range map[string][]string{
+		"-b 1X":                    {"1X", "minbytes"},
+		"-d flaot":                 {"flaot", "float"},
+		"-o sun":                   {`"sum"`},
+		"--collective allreduze":   {"all_reduce"},
+		"--backend nclc":           {`"nccl"`},
+		"--nosuchflag":             {"--nosuchflag"},
+		"--placment in":            {"--placement"},
+		"--stepfactor 1":           {"at least 2"},
+		"-g 2":                     {"more ranks"},
+		"-t 4":                     {"more ranks"},
+		"-a 4":                     {"want 0"},
+		"-z 1":                     {"--mode latency"},
+		"--blocking 1":             {"--mode latency"},
+		"-G 1":                     {"graphs"},
+		"-J x.json":                {"--out"},
+		"--per_iter_timing 1":      {"--mode latency"},
+		"--deadline 10ms":          {"1s"},
+		"--precision -1":           {"precision"},
+		"--budget soon":            {"budget"},
+		"-n 0":                     {"at least 1"},
+		"--out=":                   {"out"},
+		"word":                     {"word"},
+		"--collective all_reduce,": {"empty"},
+		"--worlds 0":               {"worlds"},
+		"--elements 1M,2X":         {"2X"},
+	} {
+		_, err := parseFlags(strings.Fields(line), noEnv)
+		if err == nil {
+			t.Errorf("%s is accepted", line)
+			continue
+		}
+		if codeOf(err) != exitUsage {
+			t.Errorf("%s: exit code %d", line, codeOf(err))
+		}
+		for _, w := range words {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: %q is not in %q", line, w, err)
+			}
+		}
+	}
+}
+
+func TestBackends(t *testing.T) {
+	if names, err := chooseBackends(nil); err != nil || len(names) != 1 || names[0] != "mpi" {
+		t.Errorf("auto is %v, %v", names, err)
+	}
+	_, err := chooseBackends([]string{"gloo"})
+	if codeOf(err) != exitEnvironment || !strings.Contains(err.Error(), "gloo") {
+		t.Errorf("a backend that is not there: %v", err)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, k := range []struct {
+		err  error
+		code int
+	}{
+		{nil, 0}, {usagef("x"), 1}, {&sweeps.Error{File: "f", Line: 1, Err: errors.New("x")}, 1}, {environmentf("x"), 2},
+		{&result.WriteError{Err: errors.New("x")}, 2}, {&mpi.Error{Op: "MPI_X"}, 5}, {errors.New("x"), 5},
+		{fmt.Errorf("wrapped: %w", usagef("x")), 1},
+	} {
+		if c := codeOf(k.err); c != k.code {
+			t.Errorf("%v gives %d, wanted %d", k.err, c, k.code)
+		}
+	}
+	for status, code := range map[result.Status]int{result.OK: 0, result.Skipped: 0, result.Unsupported: 0, result.OOM: 6, result.Failed: 6,
+		result.Timeout: 6, result.Wrong: 3} {
+		y := tally{}
+		y.add(result.OK)
+		y.add(status)
+		if c := y.code(); c != code {
+			t.Errorf("a point that is %s gives %d, wanted %d", status, c, code)
+		}
+	}
+	y := tally{over: true}
+	y.add(result.OK)
+	if y.code() != 143 {
+		t.Errorf("asked to end: %d", y.code())
+	}
+}
+
+// What a flag leaves open is the sweep's; with sizes or collectives and no sweep, not quick's.
+func TestWhichSweep(t *testing.T) {
+	for line, want := range map[string]string{"": "quick", "-n 5": "quick", "--mode latency": "quick", "-b 8": "", "--collective alltoall": "", "--sweep profile -b 8": "profile"} {
+		c := parse(t, line)
+		file, text, err := readSweep(c)
+		if err != nil || !strings.HasPrefix(file, want) || (want == "") != (file == "") {
+			t.Errorf("%q reads %q, %v", line, file, err)
+		}
+		if _, err := makeSweep(c, file, text); err != nil && line != "--sweep profile -b 8" {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+	if _, _, err := readSweep(parse(t, "--sweep profil")); err == nil || !strings.Contains(err.Error(), "profile") {
+		t.Errorf("a sweep that does not exist: %v", err)
+	}
+}
+
+func TestHelpIsWhole(t *testing.T) {
+	var b strings.Builder
+	writeHelp(&b)
+	help := b.String()
+	for _, flag := range []string{"--backend", "--sweep", "--minbytes", "-b", "--elements", "--placement", "--worlds", "--precision", "--budget", "--time-limit",
+		"--run-cycles", "--mode", "--resume", "--list", "--quiet", "--deadline", "--mpi", "--rotate", "Examples", "Exit codes", "130, 143", "Signals"} {
+		if !strings.Contains(help, flag) {
+			t.Errorf("the help lacks %s", flag)
+		}
+	}
+	for _, line := range strings.Split(help, "\n") {
+		if len([]rune(line)) > 100 {
+			t.Errorf("too wide: %s", line)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/sweeps"
+)
+
+func sampleRecord(bytes int64, seconds float64) *result.Record {
+	c := coll.Case{Collective: coll.AllReduce, Type: coll.BFloat16, Op: coll.Prod, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 8}.WithSize(bytes)
+	return &result.Record{Kind: result.KindCase, Case: c, Status: result.OK, Check: result.Check{Result: "ok"},
+		Time: &result.Time{Seconds: seconds, Lo: seconds * 0.99, Hi: seconds * 1.01}}
+}
+
+// No row is wider than 80 columns, whatever the figures; a reason that is long goes under its row.
+func TestRowsFit(t *testing.T) {
+	var out strings.Builder
+	s := &screen{on: true, out: &out, counts: map[result.Status]int{}}
+	for _, bytes := range []int64{8, 1 << 20, 8 << 30, 99_999_999_999} {
+		for _, seconds := range []float64{1e-9, 2.3e-7, 1.5e-4, 0.3, 42, 5000} {
+			r := sampleRecord(bytes, seconds)
+			s.row(r)
+			r.Time.Lo, r.Time.Hi = 0, 0
+			s.row(r)
+			r.Time.Lo, r.Time.Hi = seconds/100, seconds*30
+			r.Check.Result = "off"
+			s.row(r)
+		}
+	}
+	r := sampleRecord(8<<30, 1)
+	r.Status, r.Time, r.Reason = result.Skipped, nil, "memory: it takes 16 GiB of buffers a rank; "+strings.Repeat("word ", 40)
+	s.row(r)
+	r.Status, r.Reason = result.Wrong, "bad"
+	s.row(r)
+	for line := range strings.SplitSeq(out.String(), "\n") {
+		if n := len([]rune(line)); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if !strings.Contains(out.String(), "word word") || !strings.Contains(out.String(), "wrong: bad") {
+		t.Errorf("reasons are missing:\n%s", out.String())
+	}
+	if strings.Count(out.String(), columnNames) != 1 {
+		t.Error("the columns are named once a collective")
+	}
+}
+
+func TestQuietShowsNothing(t *testing.T) {
+	var out strings.Builder
+	s := &screen{out: &out, counts: map[result.Status]int{}}
+	s.row(sampleRecord(8, 1))
+	s.note("x")
+	s.farewell(nil, 0)
+	if out.Len() != 0 || s.counts[result.OK] != 1 {
+		t.Errorf("%q", out.String())
+	}
+}
+
+func TestFarewell(t *testing.T) {
+	for code, word := range map[int]string{0: "next: post merge", 3: "WRONG DATA", 6: "some points failed", 143: "ended early"} {
+		var out strings.Builder
+		s := &screen{on: true, out: &out, counts: map[result.Status]int{}, paths: []string{"results/x.jsonl"}}
+		r := sampleRecord(8, 1)
+		r.Warnings = []string{"timer: one clock reading", "drift: up"}
+		s.row(r)
+		s.row(r)
+		s.farewell(nil, code)
+		for _, w := range []string{word, "2 ok", "results/x.jsonl", "and 1 point like it"} {
+			if !strings.Contains(out.String(), w) {
+				t.Errorf("code %d: %q is not in:\n%s", code, w, out.String())
+			}
+		}
+	}
+}
+
+func TestDigits(t *testing.T) {
+	for x, want := range map[float64]string{0.2386: "0.239", 9.87654: "9.877", 99.99: "99.990", 139.2: "139.2", 65322.1: "65322.1", 1234567890: "1.235e+09"} {
+		if got := digits(x, 9); got != want {
+			t.Errorf("%g is %q, wanted %q", x, got, want)
+		}
+	}
+	if got := digits(123456, 6); got != "123456" {
+		t.Error(got)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, l := range wrap("one two three four five six "+strings.Repeat("x", 30), 12) {
+		if len(l) > 12 {
+			t.Errorf("%q", l)
+		}
+	}
+	if got := fmt.Sprintln(clock(59*time.Second), clock(3599*time.Second), clock(3661*time.Second)); got != "0:59 59:59 1:01:01\n" {
+		t.Error(got)
+	}
+}
+
+// With a time limit every case gets its fair share, and what does not fit at all is thinned and said.
+func TestPace(t *testing.T) {
+	sweep := sweeps.Default()
+	sweep.TimeLimit, sweep.Budget = 10*time.Second, 10*time.Second
+	cases, err := sweep.Plan(2, mpiPlaces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPace(&job{start: time.Now()}, &plan{sweep: sweep}, cases, nil, len(cases))
+	if b := p.budget(); b <= 0 || b > 10*time.Second/time.Duration(len(cases)-3) {
+		t.Errorf("a budget of %s for each of %d cases in 10 s", b, len(cases))
+	}
+	sweep.TimeLimit = 20 * time.Millisecond
+	p = newPace(&job{start: time.Now()}, &plan{sweep: sweep}, cases, nil, len(cases))
+	left := 0
+	for i := range cases {
+		if reason := p.leftOut(i); reason != "" {
+			left++
+			if !strings.Contains(reason, "--time-limit 20ms") {
+				t.Error(reason)
+			}
+		}
+	}
+	if left == 0 || left == len(cases) {
+		t.Errorf("%d of %d cases are left out", left, len(cases))
+	}
+	sweep.TimeLimit = 0
+	p = newPace(&job{start: time.Now()}, &plan{sweep: sweep}, cases, nil, len(cases))
+	if p.budget() != sweep.Budget || p.leftOut(0) != "" {
+		t.Error("without a limit nothing is shortened")
+	}
+}
