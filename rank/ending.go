@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,9 @@ type ledger struct {
 	mu    sync.Mutex
 	files []*sheet
 	over  bool
+
+	named sync.Mutex
+	names []string // of the files that are open
 }
 
 // sheet is one open results file.
@@ -33,6 +37,9 @@ func (l *ledger) open(w *result.Writer, planned int) *sheet {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.files = append(l.files, s)
+	l.named.Lock()
+	defer l.named.Unlock()
+	l.names = append(l.names, w.Path())
 	return s
 }
 
@@ -67,7 +74,10 @@ func (l *ledger) close(s *sheet, code int) error {
 	}
 	for i, f := range l.files {
 		if f == s {
-			l.files = append(l.files[:i], l.files[i+1:]...)
+			l.files = slices.Delete(l.files, i, i+1)
+			l.named.Lock()
+			l.names = slices.Delete(l.names, i, i+1)
+			l.named.Unlock()
 			break
 		}
 	}
@@ -83,9 +93,25 @@ func (s *sheet) end(o result.Outcome, reason string, code int) result.End {
 		Left: max(0, s.planned-done), Load1: load1("/")}
 }
 
+// filesTime is how long ending the files may take where a filesystem does not answer.
+const filesTime = 3 * time.Second
+
 // finish ends all open files at once; status is that of the point in hand, empty for none (it will be measured again).
-// It says whether this call was the one that ended the run.
+// It says whether this call was the one that ended the run. A filesystem that hangs does not keep it: what was synced
+// before is on the disk, and only the end is missing.
 func (l *ledger) finish(o result.Outcome, reason string, code int, status result.Status) bool {
+	first := make(chan bool, 1)
+	go func() { first <- l.end(o, reason, code, status) }()
+	select {
+	case b := <-first:
+		return b
+	case <-time.After(filesTime):
+		fmt.Fprintf(l.stderr, "rank: the results folder does not answer; the files have no end\n")
+		return true
+	}
+}
+
+func (l *ledger) end(o result.Outcome, reason string, code int, status result.Status) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over {
@@ -107,15 +133,11 @@ func (l *ledger) finish(o result.Outcome, reason string, code int, status result
 	return true
 }
 
-// paths are the files that are open.
+// paths are the files that are open. It never waits for a filesystem.
 func (l *ledger) paths() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var p []string
-	for _, s := range l.files {
-		p = append(p, s.w.Path())
-	}
-	return p
+	l.named.Lock()
+	defer l.named.Unlock()
+	return slices.Clone(l.names)
 }
 
 // abortGrace is how long MPI_Abort may take to end the job before this process ends itself.

@@ -16,9 +16,9 @@ type pace struct {
 	cases   []coll.Case
 	planned int
 	done    int
-	left    map[int]bool // cases that are thinned out and still to come
+	left    map[int]bool       // cases that are thinned out and still to come
 	past    map[coll.Case]bool // measured by a run that this one continues
-	ratio   float64      // what cases took against what was guessed, so far
+	ratio   float64            // what cases took against what was guessed, so far
 	guessed time.Duration
 	spent   time.Duration
 }
