@@ -79,3 +79,23 @@ func TestBatchMediansUseTheLatestSamples(t *testing.T) {
 		t.Errorf("batch medians are %v, want [2 5]", got)
 	}
 }
+
+// Four batches of five are high in six samples of eleven and low in the rest, the fifth is low: most batch medians are
+// high, the median is low.
+func TestBatchIntervalHoldsTheMedian(t *testing.T) {
+	var x []float64
+	for i := range 220 {
+		v := 1 + float64(i*97%220)/2200
+		if i/11%5 != 0 && i%11 < 6 {
+			v++
+		}
+		x = append(x, v)
+	}
+	s := Summarise(x)
+	if s.BatchSize != 11 {
+		t.Fatalf("batches of %d: this series does not test what it should", s.BatchSize)
+	}
+	if s.Lo > s.Median || s.Hi < 2 {
+		t.Errorf("the interval [%g, %g] is without the median %g or the medians of batches", s.Lo, s.Hi, s.Median)
+	}
+}
