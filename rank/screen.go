@@ -109,7 +109,9 @@ func (s *screen) row(r *result.Record) {
 	t := r.Time
 	half := "-"
 	if t.Hi > 0 && t.Seconds > 0 {
-		half = digits(50*(t.Hi-t.Lo)/t.Seconds, 4)
+		if half = ">999"; t.Hi-t.Lo < 19.99*t.Seconds {
+			half = digits(50*(t.Hi-t.Lo)/t.Seconds, 4)
+		}
 	}
 	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
 	fmt.Fprintf(s.out, "%s%9s %4s %6s %6s %s\n", left, digits(t.Seconds*1e6, 9), half,

@@ -27,7 +27,7 @@ func TestRowsFit(t *testing.T) {
 			s.row(r)
 			r.Time.Lo, r.Time.Hi = 0, 0
 			s.row(r)
-			r.Time.Lo, r.Time.Hi = seconds/100, seconds*30
+			r.Time.Lo, r.Time.Hi = seconds/100, seconds*30000
 			r.Check.Result = "off"
 			s.row(r)
 		}
