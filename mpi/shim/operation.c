@@ -178,6 +178,14 @@ static void place(struct busbar_operation *o, const struct busbar_mpi_spec *s, i
 	}
 }
 
+/* Parts of one length, as few as possible, that start where a page of memory could. */
+static int64_t even_part(int64_t total, int64_t most)
+{
+	const int64_t step = most < 4096 ? 1 : 4096;
+	const int64_t parts = (total - 1) / (most / step * step) + 1;
+	return ((total - 1) / parts / step + 1) * step;
+}
+
 /* Chooses how the count is handed over, and the step that does so. */
 static int choose(struct busbar_operation *o, const struct busbar_mpi_spec *s, struct busbar_mpi_prepared *out)
 {
@@ -200,8 +208,8 @@ static int choose(struct busbar_operation *o, const struct busbar_mpi_spec *s, s
 		out->large = 1;
 		out->issue = large_step(s->kind, s->in_place);
 	} else if ((out->issue = parts_step(s->kind, s->in_place))) {
-		out->parts = (total - 1) / s->int_max + 1;
-		o->part = out->part_count = s->int_max;
+		o->part = out->part_count = even_part(total, s->int_max);
+		out->parts = (total - 1) / o->part + 1;
 	} else {
 		out->derived = 1;
 		out->issue = plain_step(s->kind, s->in_place);
