@@ -53,20 +53,34 @@ var mpiOps = map[coll.RedOp]mpi.Op{0: 0, coll.Sum: mpi.Sum, coll.Prod: mpi.Prod,
 // pageBytes keeps slots apart, so that each starts on a page of its own.
 const pageBytes = 4096
 
-// layout is how much memory a case takes on a rank: one slot of each buffer, and how many slots there are.
+// layout is how much memory a case takes on this rank: one slot of each buffer, and how many slots there are, which is
+// the same on all ranks though a root has larger buffers: they walk in step.
 func (b *mpiBackend) layout(c coll.Case) (send, recv int64, slots int) {
+	send, recv = b.slot(c, b.rank)
+	if b.rotate == 0 {
+		return send, recv, 1
+	}
+	root := max(0, c.Root)
+	most := int64(1)
+	for _, rank := range []int{root, (root + 1) % c.World} {
+		s, r := b.slot(c, rank)
+		most = max(most, s+r)
+	}
+	return send, recv, int(max(1, b.rotate/most))
+}
+
+// slot is the size of a rank's buffers in bytes.
+func (b *mpiBackend) slot(c coll.Case, rank int) (send, recv int64) {
 	s := int64(c.Type.Size())
 	if c.Placement == coll.InPlace {
-		recv = max(c.SendCount(b.rank), c.RecvCount(b.rank)) * s
+		recv = max(c.SendCount(rank), c.RecvCount(rank)) * s
 	} else {
-		send, recv = c.SendCount(b.rank)*s, c.RecvCount(b.rank)*s
+		send, recv = c.SendCount(rank)*s, c.RecvCount(rank)*s
 	}
-	slots = 1
 	if b.rotate > 0 {
 		send, recv = wholePages(send), wholePages(recv)
-		slots = int(max(1, b.rotate/max(1, send+recv)))
 	}
-	return send, recv, slots
+	return send, recv
 }
 
 func wholePages(n int64) int64 { return (n + pageBytes - 1) / pageBytes * pageBytes }
@@ -105,9 +119,28 @@ func (b *mpiBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	if int64(len(b.send.Bytes())) < send*int64(slots) || int64(len(b.recv.Bytes())) < recv*int64(slots) {
 		return nil, &bench.MemoryError{Needed: b.memory(c), Err: errors.New("the buffers of this world are smaller")}
 	}
-	op, err := b.comm.Prepare(mpi.OpSpec{Kind: mpiKinds[c.Collective], Type: mpiTypes[c.Type], Op: mpiOps[c.Op], Root: max(0, c.Root),
+	spec := mpi.OpSpec{Kind: mpiKinds[c.Collective], Type: mpiTypes[c.Type], Op: mpiOps[c.Op], Root: max(0, c.Root),
 		InPlace: c.Placement == coll.InPlace, Send: b.send.Pointer(), Recv: b.recv.Pointer(), Count: c.Count,
-		Slots: slots, SendStride: send, RecvStride: recv, Aggregate: b.aggregate})
+		Slots: slots, SendStride: send, RecvStride: recv, Aggregate: b.aggregate}
+	o, err := b.bind(spec)
+	if err != nil {
+		return nil, err
+	}
+	if b.aggregate > 1 {
+		spec.Aggregate = 1
+		if o.single, err = b.bind(spec); err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
+	}
+	for i := range int64(slots) {
+		o.slots = append(o.slots, b.views(c, b.send.Bytes()[i*send:(i+1)*send], b.recv.Bytes()[i*recv:(i+1)*recv]))
+	}
+	return o, nil
+}
+
+// bind makes an operation of MPI and the loop that times it.
+func (b *mpiBackend) bind(spec mpi.OpSpec) (*mpiOperation, error) {
+	op, err := b.comm.Prepare(spec)
 	if err != nil {
 		var lacks *mpi.UnsupportedError
 		if errors.As(err, &lacks) {
@@ -119,12 +152,7 @@ func (b *mpiBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	if err != nil {
 		return nil, errors.Join(err, op.Close())
 	}
-	o := &mpiOperation{op: op, loop: l, watch: b.watch}
-	for i := range int64(slots) {
-		o.slots = append(o.slots, b.views(c, b.send.Bytes()[i*send:(i+1)*send], b.recv.Bytes()[i*recv:(i+1)*recv]))
-	}
-	b.watch.Attach(l)
-	return o, nil
+	return &mpiOperation{op: op, loop: l, watch: b.watch}, nil
 }
 
 // views are the input and the output of this rank within one slot. In place there is one buffer, and MPI says where in
@@ -149,17 +177,27 @@ func (b *mpiBackend) views(c coll.Case, send, recv []byte) bench.Buffers {
 
 // mpiOperation is one prepared case.
 type mpiOperation struct {
-	op    *mpi.Operation
-	loop  *loop.Loop
-	watch *watchdog
-	slots []bench.Buffers
+	op     *mpi.Operation
+	loop   *loop.Loop
+	watch  *watchdog
+	slots  []bench.Buffers
+	single *mpiOperation // nil where one operation is issued at a time anyway
 }
 
 func (o *mpiOperation) Buffers() []bench.Buffers { return o.slots }
 
 func (o *mpiOperation) Notes() []string { return o.op.Notes() }
 
+// Single implements bench.Aggregator.
+func (o *mpiOperation) Single() bench.Operation {
+	if o.single == nil {
+		return o
+	}
+	return o.single
+}
+
 func (o *mpiOperation) Run(mode coll.Mode, n int) (bench.Stamps, error) {
+	o.watch.Attach(o.loop)
 	run := o.loop.Throughput
 	if mode == coll.Latency {
 		run = o.loop.Latency
@@ -175,7 +213,11 @@ func (o *mpiOperation) Run(mode coll.Mode, n int) (bench.Stamps, error) {
 func (o *mpiOperation) Close() error {
 	o.watch.Attach(nil)
 	o.loop.Close()
-	return o.op.Close()
+	err := o.op.Close()
+	if o.single != nil {
+		err = errors.Join(err, o.single.Close())
+	}
+	return err
 }
 
 // mpiComm carries bench's collective decisions.

@@ -81,3 +81,10 @@ func (e *MemoryError) Unwrap() error { return e.Err }
 
 // Noter is implemented by operations that have something to say about how they do it ("avg = sum and a scaling").
 type Noter interface{ Notes() []string }
+
+// Aggregator is implemented by operations that issue several at once (-m).
+type Aggregator interface {
+	// Single issues one at a time over the same buffers; it is closed with the operation. Checks need it: a reduction
+	// in place that is issued twice reduces its own result.
+	Single() Operation
+}

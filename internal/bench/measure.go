@@ -193,10 +193,14 @@ func (m *measurement) run() error {
 
 // checkRounds runs and verifies until a round is wrong or all are done.
 func (m *measurement) checkRounds(slots []Buffers) error {
+	single := m.op
+	if a, ok := m.op.(Aggregator); ok {
+		single = a.Single()
+	}
 	for range m.o.Check {
 		load(m.c, m.w.Rank, slots)
 		for range slots { // each operation takes the next slot
-			if _, err := m.op.Run(coll.Throughput, 1); err != nil {
+			if _, err := single.Run(coll.Throughput, 1); err != nil {
 				return &Fatal{"check", err}
 			}
 		}
