@@ -42,7 +42,7 @@ lint: ## format, vet, linters, shellcheck
 sanitize: ## the C code under the address and undefined-behaviour sanitizers
 	@scripts/c-sanitize.sh
 
-race: ## the Go packages that need no library, under the race detector
+race: ## the Go packages with goroutines, under the race detector
 	@scripts/check.sh race
 
 fuzz: ## ten seconds of every fuzz test; FUZZTIME=5m for longer
