@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -172,7 +173,11 @@ func (j *job) onEvent(rank int, e event) {
 			j.interrupted(s, fmt.Sprintf(" to rank %d on %s", rank, j.ranks[rank].Host))
 		}
 	case "failed":
-		j.stopAll(e.Code, result.Failed, e.Text)
+		status := result.Failed
+		if e.Code == exitHang {
+			status = result.Timeout
+		}
+		j.stopAll(e.Code, status, e.Text)
 	case "hang":
 		j.onHang(j.watch.State())
 	}
@@ -194,21 +199,20 @@ func (j *job) onHang(mine state) {
 		mine.Rank, mine.Host = 0, hostName()
 		j.stopAll(exitHang, result.Timeout, "hang: "+nameHang(reports, mine))
 	}
-	if s, err := j.spoke.askHub(askTime); err == nil {
+	mine.Rank, mine.Host = j.rank, hostName()
+	s, err := j.spoke.askHub(askTime)
+	text := ""
+	switch {
+	case err == nil:
 		_ = j.spoke.tell(event{Kind: "hang", Text: mine.Phase})
 		time.Sleep(2*askTime + abortGrace + time.Duration(j.size/100)*time.Second)
-		fmt.Fprintf(j.stderr, "rank: hang: rank %d on %s is in phase %s for %s, and rank 0 (phase %s) did not end the run\n",
-			j.rank, hostName(), mine.Phase, mine.Since.Round(time.Second), s.Phase)
-	} else {
-		fmt.Fprintf(j.stderr, "rank: hang: rank %d on %s is in phase %s%s for %s, and rank 0 does not answer (%v)\n", j.rank, hostName(),
-			mine.Phase, caseText(mine), mine.Since.Round(time.Second), err)
+		text = fmt.Sprintf("rank %d on %s is %s, and rank 0 (phase %s) did not end the run", j.rank, mine.Host, where(mine), s.Phase)
+	case errors.Is(err, errNoSideChannel):
+		text = fmt.Sprintf("rank %d on %s is %s; what other ranks are doing is not known (%v)", j.rank, mine.Host, where(mine), err)
+	default:
+		text = nameSilentHub(j.ranks[0].Host, mine, err)
+		_ = j.spoke.tell(event{Kind: "failed", Text: "hang: " + text, Code: exitHang}) // should it wake up, its files say so
 	}
+	fmt.Fprintf(j.stderr, "rank: hang: %s\n", text)
 	j.die(exitHang)
-}
-
-func caseText(s state) string {
-	if s.Case == "" {
-		return ""
-	}
-	return fmt.Sprintf(" of %s, iteration %d", s.Case, s.Iteration)
 }

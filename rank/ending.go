@@ -143,8 +143,12 @@ func (l *ledger) paths() []string {
 // abortGrace is how long MPI_Abort may take to end the job before this process ends itself.
 const abortGrace = 5 * time.Second
 
+// wordsTime is how long a launcher has to pass on what was said: MPICH's drops what it has not read when a rank aborts.
+const wordsTime = 200 * time.Millisecond
+
 // die ends the whole job: MPI_Abort takes the other ranks along. It does not return.
 func (j *job) die(code int) {
+	time.Sleep(wordsTime)
 	go func() {
 		if j.lib != nil && j.lib.Initialized() {
 			j.lib.Abort(code)
