@@ -23,16 +23,19 @@ type Case struct {
 }
 
 // WithSize sets Count and SizeBytes from a size in bytes: the share of one rank is trimmed to 16 bytes as nccl-tests
-// does. A count of 0 means that the size is too small for this world and type.
+// does. A count of 0 means that the size is too small for this world and type; SizeBytes is then the size asked for.
 func (c Case) WithSize(bytes int64) Case {
 	s := int64(c.Type.Size())
-	elements := bytes / s
+	parts := int64(1)
+	c.Count = bytes / s
 	if c.Collective.Shared() {
-		base := elements / int64(c.World) &^ (16/s - 1)
-		c.Count, c.SizeBytes = base, base*int64(c.World)*s
-		return c
+		parts = int64(c.World)
+		c.Count = c.Count / parts &^ (16/s - 1)
 	}
-	c.Count, c.SizeBytes = elements, elements*s
+	c.SizeBytes = c.Count * parts * s
+	if c.Count == 0 {
+		c.SizeBytes = bytes
+	}
 	return c
 }
 

@@ -120,7 +120,7 @@ func TestSizesAsInNCCLTests(t *testing.T) {
 		if bw := c.AlgBW(1e-6); math.Abs(bw-float64(k.size)*1e6) > 1 {
 			t.Errorf("%s: algbw %g", k.c, bw)
 		}
-		if small := (Case{Collective: k.c, Type: Float32, World: 4}).WithSize(8); k.c.Shared() != (small.Count == 0) {
+		if small := (Case{Collective: k.c, Type: Float32, World: 4}).WithSize(8); k.c.Shared() != (small.Count == 0) || small.SizeBytes != 8 {
 			t.Errorf("%s: 8 bytes are %d elements", k.c, small.Count)
 		}
 	}
