@@ -1,0 +1,314 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The system tests start rank as its users do, under mpirun, and look at exit codes, words and files. Faults come from
+// outside, as signals and full disks. Nothing waits for time to pass: each wait is for a condition, and patience only
+// ends those of a test that fails.
+const patience = 2 * time.Minute
+
+const (
+	openMPI = "mpirun.openmpi"
+	mpich   = "mpirun.mpich"
+	alone   = "" // no launcher
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv("BUSBAR_TEST_WORKER") != "" {
+		os.Exit(conform())
+	}
+	code := m.Run()
+	if p, err := programs(); err == nil {
+		_ = os.RemoveAll(p.dir)
+	}
+	os.Exit(code)
+}
+
+// built is where the programs under test lie.
+type built struct{ dir, rank, post, lib string }
+
+var programs = sync.OnceValues(func() (built, error) {
+	dir, err := os.MkdirTemp("", "busbar-rank-test")
+	b := built{dir: dir, rank: filepath.Join(dir, "bin", "rank"), post: filepath.Join(dir, "bin", "post"), lib: filepath.Join(dir, "lib")}
+	if err != nil {
+		return b, err
+	}
+	shims := exec.Command("../scripts/mpi-shim.sh", "mpicc.openmpi", "mpicc.mpich")
+	shims.Env = append(os.Environ(), "OUT="+b.lib)
+	post := exec.Command("go", "build", "-buildvcs=false", "-o", b.post, "../post")
+	post.Env = append(os.Environ(), "CGO_ENABLED=0")
+	for _, c := range []*exec.Cmd{shims, compileRank(b.rank, "test"), post} {
+		if out, err := c.CombinedOutput(); err != nil {
+			return b, fmt.Errorf("%s: %w\n%s", c, err, out)
+		}
+	}
+	return b, nil
+})
+
+func compileRank(path, version string) *exec.Cmd {
+	return exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version="+version, "-o", path, ".")
+}
+
+func compiled(t *testing.T) built {
+	t.Helper()
+	b, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// launch is how rank is to be started.
+type launch struct {
+	mpirun  string
+	np      int
+	args    []string
+	env     []string
+	dir     string   // working folder
+	program string   // default: the rank under test
+	more    []string // the launcher's words after the program's, for a second program
+	tty     *os.File // stdout and stderr, where they are not files
+	logTo   *os.File // stdout, where it does not go to tty
+}
+
+// running is a launch that has begun.
+type running struct {
+	t        *testing.T
+	cmd      *exec.Cmd
+	mark     string // in the environment of all its processes
+	out, err string // files
+	ended    chan struct{}
+}
+
+// outcome is how a launch ended.
+type outcome struct {
+	code           int // -1: the launcher was killed by a signal
+	stdout, stderr string
+}
+
+var launches int
+
+func (l launch) start(t *testing.T) *running {
+	t.Helper()
+	b := compiled(t)
+	if l.program == "" {
+		l.program = b.rank
+	}
+	words := append([]string{l.program}, l.args...)
+	if l.mpirun != alone {
+		head := []string{l.mpirun, "-np", strconv.Itoa(l.np)}
+		if l.mpirun == openMPI {
+			head = append(head, "--oversubscribe")
+		}
+		words = append(append(head, words...), l.more...)
+	}
+	dir := t.TempDir()
+	launches++
+	r := &running{t: t, mark: fmt.Sprintf("BUSBAR_TEST_LAUNCH=%d.%d", os.Getpid(), launches), ended: make(chan struct{}),
+		out: filepath.Join(dir, "out"), err: filepath.Join(dir, "err")}
+	r.cmd = exec.Command(words[0], words[1:]...)
+	r.cmd.Dir = l.dir
+	if l.dir == "" {
+		r.cmd.Dir = dir
+	}
+	r.cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "BUSBAR_LIB="+b.lib, r.mark)
+	r.cmd.Env = append(r.cmd.Env, l.env...)
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C at the test is not ^C at the ranks
+	r.cmd.Stdout, r.cmd.Stderr = l.tty, l.tty
+	if l.logTo != nil {
+		r.cmd.Stdout = l.logTo
+	}
+	if l.tty == nil {
+		r.cmd.Stdout, r.cmd.Stderr = create(t, r.out), create(t, r.err)
+	}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = r.cmd.Wait()
+		close(r.ended)
+	}()
+	t.Cleanup(r.kill)
+	return r
+}
+
+func create(t *testing.T, path string) *os.File {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// run starts and waits.
+func (l launch) run(t *testing.T) outcome {
+	t.Helper()
+	return l.start(t).wait()
+}
+
+// mustRun is run of what has to end well.
+func (l launch) mustRun(t *testing.T) outcome {
+	t.Helper()
+	o := l.run(t)
+	if o.code != 0 {
+		t.Fatalf("%s: %s", strings.Join(l.args, " "), o)
+	}
+	return o
+}
+
+// wait waits for the launcher and for all of its processes.
+func (r *running) wait() outcome {
+	r.t.Helper()
+	select {
+	case <-r.ended:
+	case <-time.After(patience):
+		r.t.Fatalf("the launcher did not end\n%s", r.said())
+	}
+	await(r.t, "all processes to end", func() bool { return len(r.processes()) == 0 })
+	o := r.said()
+	o.code = r.cmd.ProcessState.ExitCode()
+	return o
+}
+
+func (r *running) said() outcome {
+	out, _ := os.ReadFile(r.out)
+	err, _ := os.ReadFile(r.err)
+	return outcome{stdout: string(out), stderr: string(err)}
+}
+
+func (o outcome) String() string {
+	return fmt.Sprintf("exit code %d\nstdout:\n%s\nstderr:\n%s", o.code, o.stdout, o.stderr)
+}
+
+// messages are the lines that rank said on stderr; a launcher has words of its own there.
+func (o outcome) messages() (lines []string) {
+	for line := range strings.Lines(o.stderr) {
+		if strings.HasPrefix(line, "rank: ") {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return lines
+}
+
+// processes are the launcher and all that it started and that still is there.
+func (r *running) processes() (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range all {
+		if slices.Contains(environmentOf(dir), r.mark) {
+			pid, _ := strconv.Atoi(filepath.Base(dir))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func environmentOf(dir string) []string {
+	text, err := os.ReadFile(filepath.Join(dir, "environ"))
+	if err != nil {
+		return nil // gone, or another user's
+	}
+	var words []string
+	for w := range bytes.SplitSeq(text, []byte{0}) {
+		words = append(words, string(w))
+	}
+	return words
+}
+
+// pid is the process of a rank of this launch, which may take a while to appear.
+func (r *running) pid(rank int) int {
+	r.t.Helper()
+	if strings.HasPrefix(filepath.Base(r.cmd.Path), "rank") {
+		return r.cmd.Process.Pid
+	}
+	found := 0
+	r.await(fmt.Sprintf("rank %d to appear", rank), func() bool {
+		for _, pid := range r.processes() {
+			dir := fmt.Sprintf("/proc/%d", pid)
+			exe, _ := os.Readlink(dir + "/exe")
+			env := environmentOf(dir)
+			for _, name := range []string{"OMPI_COMM_WORLD_RANK", "PMI_RANK"} {
+				if strings.HasPrefix(filepath.Base(exe), "rank") && slices.Contains(env, fmt.Sprintf("%s=%d", name, rank)) {
+					found = pid
+				}
+			}
+		}
+		return found > 0
+	})
+	return found
+}
+
+// launcher is the target of a signal that is no rank.
+const launcher = -1
+
+// signal sends a signal to a rank or to the launcher.
+func (r *running) signal(target int, s syscall.Signal) {
+	r.t.Helper()
+	pid := r.cmd.Process.Pid
+	if target != launcher {
+		pid = r.pid(target)
+	}
+	if err := syscall.Kill(pid, s); err != nil {
+		r.t.Fatalf("%s to process %d: %v\n%s", s, pid, err, r.said())
+	}
+}
+
+// kill ends what is left.
+func (r *running) kill() {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		left := r.processes()
+		if len(left) == 0 {
+			<-r.ended
+			return
+		}
+		for _, pid := range left {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+				r.t.Errorf("process %d: %v", pid, err)
+			}
+		}
+	}
+	r.t.Errorf("processes of %s cannot be ended", r.mark)
+}
+
+// await waits for a condition, but not longer than the launcher lives.
+func (r *running) await(what string, condition func() bool) {
+	r.t.Helper()
+	await(r.t, what, func() bool {
+		if condition() {
+			return true
+		}
+		select {
+		case <-r.ended:
+			if !condition() {
+				r.t.Fatalf("the run ended while the test waited for %s\n%s", what, r.said())
+			}
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+func await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited %s for %s", patience, what)
+		}
+	}
+}
