@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+// small are the flags of a run that is over at once.
+func small(out string, more ...string) []string {
+	return append([]string{"--collective", "all_reduce", "-b", "8", "-e", "512", "-f", "4", "-n", "5", "-w", "1", "--out", out}, more...)
+}
+
+// endless are the flags of a run of short cases that goes on until it is ended.
+func endless(out string, more ...string) []string {
+	return append([]string{"--collective", "all_reduce", "-b", "8", "-e", "512", "-f", "4", "-n", "5", "-w", "1", "-N", "0", "--out", out}, more...)
+}
+
+// awaitPoints waits until at least n records are on disk and says how many there are.
+func (r *running) awaitPoints(dir string, n int) (points int) {
+	r.t.Helper()
+	r.await("records in "+dir, func() bool {
+		points = 0
+		paths, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+		for _, path := range paths {
+			text, _ := os.ReadFile(path)
+			points += bytes.Count(text, []byte("\n"+`{"kind":"case"`))
+			if !bytes.HasSuffix(text, []byte("\n")) {
+				points-- // being written
+			}
+		}
+		return points >= n
+	})
+	return points
+}
+
+// read reads all results files of a folder, sorted by time.
+func read(t *testing.T, dir string) (files []*result.File) {
+	t.Helper()
+	paths, err := result.Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		f, err := result.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	slices.SortFunc(files, func(a, b *result.File) int { return a.Run.Start.Compare(b.Run.Start) })
+	return files
+}
+
+// readOne reads the results file of a folder that has one.
+func readOne(t *testing.T, dir string) *result.File {
+	t.Helper()
+	files := read(t, dir)
+	if len(files) != 1 {
+		t.Fatalf("%d files in %s, want 1", len(files), dir)
+	}
+	return files[0]
+}
+
+// checkWhole looks for records that are missing, torn, or of another status than the wanted ones, and for an end.
+func checkWhole(t *testing.T, f *result.File, want ...result.Status) {
+	t.Helper()
+	for _, p := range f.Problems {
+		t.Errorf("%s", p)
+	}
+	for i, r := range f.Records {
+		if r.N != i+1 {
+			t.Fatalf("%s: record %d is number %d", f.Path, i+1, r.N)
+		}
+		if !slices.Contains(want, r.Status) {
+			t.Errorf("%s: record %d (%s) is %s: %s", f.Path, r.N, r.Case, r.Status, r.Reason)
+		}
+	}
+	if f.End == nil {
+		t.Fatalf("%s has no end", f.Path)
+	}
+	count := map[result.Status]int{}
+	for _, r := range f.Records {
+		count[r.Status]++
+	}
+	for s, n := range count {
+		if f.End.Points[s] != n {
+			t.Errorf("%s: its end counts %d %s, there are %d", f.Path, f.End.Points[s], s, n)
+		}
+	}
+}
+
+// checkEnd looks at how the run says that it ended.
+func checkEnd(t *testing.T, f *result.File, outcome result.Outcome, code int) {
+	t.Helper()
+	if f.End == nil {
+		t.Fatalf("%s has no end, want %s", f.Path, outcome)
+	}
+	if f.End.Outcome != outcome || f.End.Code != code {
+		t.Errorf("%s: %s (%s) with code %d, want %s with %d", f.Path, f.End.Outcome, f.End.Reason, f.End.Code, outcome, code)
+	}
+}
+
+// merged counts the points of a folder that are ok, as post counts them.
+func merged(t *testing.T, paths ...string) map[result.PointKey]int {
+	t.Helper()
+	files, err := result.Find(paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := result.Merge(files, result.MergeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := map[result.PointKey]int{}
+	if err := all.Each(func(r result.Row) error {
+		if r.Record.Status == result.OK {
+			points[result.Point(r.Run.Backend.Name, r.Record.Case, r.Record.Cycle)]++
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return points
+}
+
+// checkNothing looks for files that should not be there.
+func checkNothing(t *testing.T, dir string) {
+	t.Helper()
+	if all, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(all) > 0 {
+		t.Errorf("left behind: %v %v", all, err)
+	}
+}
