@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+// A rank that is stopped hangs all others: the watchdog names it and what was in hand.
+func TestRankHangs(t *testing.T) {
+	for _, w := range []struct {
+		mpirun string
+		np     int
+	}{{openMPI, 3}, {mpich, 2}} {
+		t.Run(w.mpirun, func(t *testing.T) {
+			out := t.TempDir()
+			r := launch{mpirun: w.mpirun, np: w.np, args: endless(out, "--deadline", "5s")}.start(t)
+			before := r.awaitPoints(out, 5)
+			victim := r.pid(1)
+			r.signal(1, syscall.SIGSTOP)
+			o := r.wait()
+			if o.code != exitHang {
+				t.Errorf("want exit code %d: %s", exitHang, o)
+			}
+			f := readOne(t, out)
+			checkWhole(t, f, result.OK, result.Timeout)
+			checkEnd(t, f, result.Aborted, exitHang)
+			checkKept(t, f, before)
+			last := f.Records[len(f.Records)-1]
+			if last.Status != result.Timeout || last.Time != nil || last.Check.Result != "none" {
+				t.Errorf("the point in hand is not kept as a timeout: %+v", last)
+			}
+			for _, want := range []string{fmt.Sprintf("rank 1 on %s (pid %d)", hostName(), victim), "in phase ", last.Case.String()} {
+				for where, text := range map[string]string{"end": f.End.Reason, "record": last.Reason, "stderr": o.stderr} {
+					if !strings.Contains(text, want) {
+						t.Errorf("%s: no %q in %q", where, want, text)
+					}
+				}
+			}
+			checkMerges(t, out)
+		})
+	}
+}
+
+// When rank 0 is the one that is stopped the others name it, and the file says no other thing once rank 0 wakes up.
+func TestRank0Hangs(t *testing.T) {
+	out := t.TempDir()
+	r := launch{mpirun: openMPI, np: 3, args: endless(out, "--deadline", "5s")}.start(t)
+	before := r.awaitPoints(out, 5)
+	r.signal(0, syscall.SIGSTOP)
+	o := r.wait()
+	who := "rank 0 on " + hostName()
+	if o.code != exitHang || !strings.Contains(o.stderr, who) || !strings.Contains(o.stderr, "in phase ") {
+		t.Errorf("want exit code %d and %q: %s", exitHang, who, o)
+	}
+	f := readOne(t, out)
+	checkKept(t, f, before)
+	if f.End != nil { // Open MPI wakes its ranks before it ends them
+		checkEnd(t, f, result.Aborted, exitHang)
+		if !strings.Contains(f.End.Reason, who) {
+			t.Errorf("the end does not name %s: %s", who, f.End.Reason)
+		}
+	}
+}
+
+// A rank that hangs while the job starts is named as well.
+func TestRankHangsAtTheStart(t *testing.T) {
+	out := t.TempDir()
+	r := launch{mpirun: openMPI, np: 2, args: endless(out, "--deadline", "5s")}.start(t)
+	r.signal(1, syscall.SIGSTOP)
+	o := r.wait()
+	if o.code == 0 || !strings.Contains(o.stderr, "in phase ") && !strings.Contains(o.stderr, "rank 1") {
+		t.Errorf("a rank that never came is not named: %s", o)
+	}
+}
