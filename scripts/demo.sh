@@ -3,7 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-make --no-print-directory deps build
+make --no-print-directory deps
+make --no-print-directory build
 
 # Cores, not hardware threads, as mpirun counts them; fewer where a container has fewer.
 cores=$(lscpu -p=core,socket 2>/dev/null | grep -v '^#' | sort -u | wc -l)

@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly LINT_VERSION=v2.5.0
+GO=${GO:-go}
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
@@ -87,7 +88,7 @@ install() {
 }
 
 need_go() {
-  have go && return
+  have "$GO" && return
   echo "Missing: Go $(sed -n 's/^go //p' go.mod) or later. Take it from Go's download page or your module system" >&2
   echo "(module load go), put its bin folder on PATH, then run make again." >&2
   exit 1
@@ -95,10 +96,10 @@ need_go() {
 
 # linter makes sure of golangci-lint in the pinned version: check.sh looks in the same places.
 linter() {
-  PATH=$PWD/.tools/bin:$PATH:$(go env GOPATH)/bin
+  PATH=$PWD/.tools/bin:$PATH:$("$GO" env GOPATH)/bin
   golangci-lint version 2>/dev/null | grep -q "version v\?${LINT_VERSION#v} " && return
   echo "building golangci-lint $LINT_VERSION into .tools/bin (a minute or two, once)"
-  GOBIN=$PWD/.tools/bin go install "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$LINT_VERSION"
+  GOBIN=$PWD/.tools/bin "$GO" install "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$LINT_VERSION"
 }
 
 main() {

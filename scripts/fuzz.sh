@@ -5,5 +5,5 @@ cd "$(dirname "$0")/.."
 
 git grep -noE '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | while IFS=: read -r file _ func; do
   echo "== ${func#func } in ${file%/*}"
-  go test "./${file%/*}" -run '^$' -fuzz "^${func#func }\$" -fuzztime "${1:-10s}" </dev/null
+  "${GO:-go}" test "./${file%/*}" -run '^$' -fuzz "^${func#func }\$" -fuzztime "${1:-10s}" </dev/null
 done
