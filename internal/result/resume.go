@@ -87,20 +87,33 @@ func (p *Past) add(f *File, ok []PointKey) {
 // measures the rest writes as its Resumes.
 func (p *Past) Done(key RunKey) (done map[PointKey]bool, runs []string) {
 	done = map[PointKey]bool{}
-	var found []*pastRun
-	for _, r := range p.runs {
-		if r.key == key {
-			found = append(found, r)
-		}
-	}
-	slices.SortFunc(found, func(a, b *pastRun) int { return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.id, b.id)) })
-	for _, r := range found {
+	for _, r := range p.oldestFirst(func(k RunKey) bool { return k == key }) {
 		runs = append(runs, r.id)
 		for _, k := range r.ok {
 			done[k] = true
 		}
 	}
 	return done, runs
+}
+
+// Unfit returns the IDs of the runs, oldest first, of a world that was too large for its launch (it has no nodes, so
+// that its key is never a real run's): a later run of that backend and world continues them, whatever it measures.
+func (p *Past) Unfit(backend string, world int) (runs []string) {
+	for _, r := range p.oldestFirst(func(k RunKey) bool { return k.Nodes == 0 && k.Backend == backend && k.World == world }) {
+		runs = append(runs, r.id)
+	}
+	return runs
+}
+
+func (p *Past) oldestFirst(wanted func(RunKey) bool) []*pastRun {
+	var found []*pastRun
+	for _, r := range p.runs {
+		if wanted(r.key) {
+			found = append(found, r)
+		}
+	}
+	slices.SortFunc(found, func(a, b *pastRun) int { return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.id, b.id)) })
+	return found
 }
 
 // Campaign is the campaign of the newest of these runs, which a run that continues them belongs to; "" if there is none.

@@ -71,3 +71,26 @@ func TestResume(t *testing.T) {
 		t.Errorf("another backend: %v %v", done, runs)
 	}
 }
+
+func TestUnfit(t *testing.T) {
+	dir := t.TempDir()
+	unfit := func(id string, minute int, change func(*Run)) string {
+		r := runOf(id, minute)
+		r.Nodes, r.RanksPerNode, r.Device = 0, 0, ""
+		if change != nil {
+			change(&r)
+		}
+		record := notOK(sampleCase(t, coll.AllReduce, 8), Skipped, "this launch has 2 ranks")
+		return writeLines(t, dir, id+".jsonl", append([]any{r}, numbered(record)...)...)
+	}
+	past := ReadPast([]string{
+		unfit("late", 9, nil), unfit("early", 1, nil), unfit("world", 2, func(r *Run) { r.World = 8 }), unfit("gloo", 2, func(r *Run) { r.Backend.Name = "gloo" }),
+		unfit("real", 2, func(r *Run) { r.Nodes = 1 }),
+	})
+	if got := past.Unfit("nccl", 4); !slices.Equal(got, []string{"early", "late"}) {
+		t.Errorf("a world of 4 did not fit in %v", got)
+	}
+	if got := past.Unfit("nccl", 16); len(got) != 0 {
+		t.Errorf("a world of 16 did not fit in %v", got)
+	}
+}
