@@ -2,6 +2,8 @@ package bench
 
 import (
 	"math"
+	"runtime/debug"
+	"time"
 
 	"busbar/internal/coll"
 	"busbar/internal/stats"
@@ -50,12 +52,16 @@ func (m *measurement) batch() int {
 
 // measure runs batches until rank 0 says that it is enough.
 func (m *measurement) measure() error {
-	k := m.batch()
-	stopper := stats.NewStopper(m.rule(k))
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection while something is timed
+	m.k = m.batch()
+	stopper := stats.NewStopper(m.rule(m.k))
+	started := time.Now()
 	for {
-		// [0]: samples to take, 0 to stop. Decided by rank 0, outside the timed part.
-		plan := []float64{0}
+		// [0]: samples to take, 0 to stop; [1]: operations a batch. Decided by rank 0, outside the timed part.
+		plan := []float64{0, float64(m.k)}
 		if m.w.Rank == 0 {
+			// What deciding and reducing cost counts: it would be paid again for each sample to come.
+			m.elapsed = max(m.elapsed, time.Since(started).Seconds())
 			more, reason := m.next(stopper)
 			plan[0] = float64(more)
 			if more == 0 {
@@ -66,17 +72,21 @@ func (m *measurement) measure() error {
 			return &Fatal{"measure", err}
 		}
 		more := int(plan[0])
+		m.k = int(plan[1])
 		if more == 0 {
 			return nil
 		}
 		var err error
 		if m.c.Mode == coll.Throughput {
-			err = m.throughput(more, k)
+			err = m.throughput(more, m.k)
 		} else {
 			err = m.latency(min(more, m.slice()))
 		}
 		if err != nil {
 			return &Fatal{"measure", err}
+		}
+		if len(m.samples) == 1 { // one whole batch says more than the warm-up did
+			m.k = m.batch()
 		}
 	}
 }
@@ -119,8 +129,11 @@ func (m *measurement) next(stopper *stats.Stopper) (more int, reason string) {
 
 // throughput runs a number of batches of k operations.
 func (m *measurement) throughput(batches, k int) error {
-	for range batches {
-		m.phase("measure", k*m.o.Aggregate)
+	if err := m.compareClocks(0); err != nil {
+		return err
+	}
+	for i := range batches {
+		m.phase("measure", k)
 		s, err := m.op.Run(coll.Throughput, k)
 		if err != nil {
 			return err
@@ -129,6 +142,8 @@ func (m *measurement) throughput(batches, k int) error {
 		own := took / float64(k*m.o.Aggregate)
 		x := []float64{own}
 		switch m.o.Average {
+		case Rank0:
+			err = m.w.Bcast(x)
 		case Mean:
 			err = m.w.Sum(x)
 			x[0] /= float64(m.w.Size)
@@ -142,6 +157,10 @@ func (m *measurement) throughput(batches, k int) error {
 		if err != nil {
 			return err
 		}
+		if i == 0 {
+			m.clocks.after.at = s.Start[0]
+		}
+		m.drifted(m.clocks.after.at, s.End[0])
 		if err := m.lateness(s.Issued); err != nil {
 			return err
 		}
@@ -156,9 +175,18 @@ func (m *measurement) throughput(batches, k int) error {
 
 // latency runs one batch of n operations, each timed alone.
 func (m *measurement) latency(n int) error {
-	m.phase("measure", n*m.o.Aggregate)
+	m.phase("measure", n)
+	if m.o.Compare != nil {
+		if err := m.compareClocks(m.clocks.after.at); err != nil {
+			return err
+		}
+	}
 	s, err := m.op.Run(coll.Latency, n)
 	if err != nil {
+		return err
+	}
+	m.clocks.after.at = s.Start[0]
+	if err := m.compareClocks(s.End[n-1]); err != nil {
 		return err
 	}
 	x := make([]float64, n)
@@ -199,14 +227,13 @@ func (m *measurement) untilLast() bool { return m.c.Collective.Rooted() && m.o.C
 // firstToLast replaces x by the time from the first rank's start to the last rank's end of each operation.
 func (m *measurement) firstToLast(s Stamps, x []float64) error {
 	n := len(x)
-	base, err := m.reference(s.Start[0])
-	if err != nil {
+	if err := m.reference(s.Start[0]); err != nil {
 		return err
 	}
 	both := make([]float64, 2*n)
 	for i := range n {
-		both[i] = -m.common(s.Start[i], base)
-		both[n+i] = m.common(s.End[i], base)
+		both[i] = -m.common(s.Start[i])
+		both[n+i] = m.common(s.End[i])
 	}
 	if err := m.w.Max(both); err != nil {
 		return err
@@ -217,37 +244,23 @@ func (m *measurement) firstToLast(s Stamps, x []float64) error {
 	return nil
 }
 
-// reference is rank 0's stamp, from which all ranks count, so that a float64 keeps nanoseconds.
-func (m *measurement) reference(stamp int64) (int64, error) {
-	// In two halves: nanoseconds of a long uptime do not fit the mantissa.
-	b := []float64{float64(stamp >> 32), float64(stamp & math.MaxUint32)}
-	err := m.w.Bcast(b)
-	return int64(b[0])<<32 | int64(b[1]), err
-}
-
-// common is a stamp of this rank in seconds after base on rank 0's clock.
-func (m *measurement) common(stamp, base int64) float64 {
-	return seconds(stamp-base) - m.o.Clock.Offset
-}
-
 // lateness adds this rank's delays to the first rank that issued the same operation.
 func (m *measurement) lateness(issued []int64) error {
 	if !m.o.Clock.Common || m.w.Size == 1 {
 		return nil
 	}
-	base, err := m.reference(issued[0])
-	if err != nil {
+	if err := m.reference(issued[0]); err != nil {
 		return err
 	}
 	first := make([]float64, len(issued))
 	for i := range issued {
-		first[i] = -m.common(issued[i], base)
+		first[i] = -m.common(issued[i])
 	}
 	if err := m.w.Max(first); err != nil {
 		return err
 	}
 	for i := range issued {
-		m.late = append(m.late, m.common(issued[i], base)+first[i])
+		m.late = append(m.late, m.common(issued[i])+first[i])
 	}
 	return nil
 }

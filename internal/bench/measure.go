@@ -54,7 +54,9 @@ type measurement struct {
 	late     []float64 // this rank's delays to the first rank's issue, in seconds
 	ops      int       // timed operations
 	total    float64   // this rank's time in timed batches, in seconds
-	elapsed  float64   // wall time of the batches on rank 0, in seconds
+	elapsed  float64   // wall time of measuring on rank 0, in seconds
+	k        int       // operations in a batch of throughput mode
+	clocks   clocks
 }
 
 func (m *measurement) onRoot(r *result.Record) *result.Record {
@@ -73,8 +75,12 @@ func (m *measurement) phase(name string, n int) {
 	if each == 0 { // nothing known yet: a slow network's speed
 		each = 1e-3 + float64(m.c.SizeBytes)*float64(m.w.Size)/100e6
 	}
-	m.o.Watch.Phase(name, time.Duration(each*float64(n)*1e9))
+	memory := float64(m.c.MemoryBytes(m.w.Rank)) / slowMemory
+	m.o.Watch.Phase(name, time.Duration((each*float64(n*m.o.Aggregate)+memory)*1e9))
 }
+
+// slowMemory is how fast buffers are touched, filled and compared at the least, in bytes per second.
+const slowMemory = 200e6
 
 // The outcomes of Prepare, ordered: the worst rank's counts.
 const (
@@ -169,6 +175,7 @@ func (m *measurement) run() error {
 		}
 	}
 	m.record.Time = &result.Time{}
+	m.phase("fill", 0)
 	checkable := loadTimed(m.c, m.w.Rank, slots)
 	if err := m.warm(); err != nil {
 		return err

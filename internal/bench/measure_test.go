@@ -137,6 +137,68 @@ func TestRootedLatencyCountsUntilTheLastIsDone(t *testing.T) {
 	}
 }
 
+// Hosts whose clocks are days apart and drift: the offset is followed from batch to batch.
+func TestDriftingClocks(t *testing.T) {
+	clock := func(rank int, at float64) float64 { return at*(1+40e-6*float64(rank)) + 1e5*float64(rank) }
+	time := func(_ coll.Case, rank, _ int) float64 { return []float64{1e-3, 5e-3, 8e-3}[rank] }
+	late := func(rank, _ int) float64 { return []float64{0, 1e-3, 4e-3}[rank] }
+	for _, k := range []struct {
+		c    coll.Collective
+		mode coll.Mode
+		want float64
+	}{{coll.Broadcast, coll.Latency, 12e-3}, {coll.AllReduce, coll.Latency, 8e-3}, {coll.AllReduce, coll.Throughput, 0}} {
+		c := coll.Case{Collective: k.c, Type: coll.Float32, Root: 0, Placement: coll.OutOfPlace, Mode: k.mode, World: 3}
+		if k.c == coll.AllReduce {
+			c.Op, c.Root = coll.Sum, -1
+		}
+		c = c.WithSize(4096)
+		s := &benchtest.Script{Time: time, Late: late, Clock: clock}
+		var record *result.Record
+		errs := benchtest.Run(3, func(w bench.World) error {
+			fake := &benchtest.Fake{World: w, Script: s}
+			o := options
+			o.Precision, o.Budget = 0, 20_000_000_000
+			o.Compare = func() (float64, float64, error) { return fake.Offset(), 2e-6, nil }
+			r, err := bench.Measure(w, fake, c, o)
+			if w.Rank == 0 {
+				record = r
+			}
+			return err
+		})
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+		if k.mode == coll.Latency {
+			near(t, c.String()+" time", record.Time.Seconds, k.want, 1e-3)
+		}
+		near(t, c.String()+" lateness", record.Ranks.Lateness, 4e-3, 0.15)
+		if record.Ranks.Latest != 2 || record.Ranks.Uncertainty < 2e-6 {
+			t.Errorf("%s: latest %d, uncertainty %g", c, record.Ranks.Latest, record.Ranks.Uncertainty)
+		}
+	}
+}
+
+func TestWorldOfOneWarnsOfNothing(t *testing.T) {
+	r := mustMeasure(t, 1, sized(allReduce, 1, 4096), options, benchtest.Script{})
+	if len(r.Warnings) != 0 || r.Ranks.Late[0] != 0 {
+		t.Errorf("%q, late %v", r.Warnings, r.Ranks.Late)
+	}
+}
+
+// A warm-up that was disturbed must not fix the batches of a whole case.
+func TestBatchIsFoundAgain(t *testing.T) {
+	n := 0
+	r := mustMeasure(t, 1, sized(allReduce, 1, 4096), options, benchtest.Script{Time: func(coll.Case, int, int) float64 {
+		if n++; n <= 4 { // a check and the warm-up
+			return 0.2
+		}
+		return 1e-6
+	}})
+	if r.Time.Batch < 500 {
+		t.Errorf("batches of %d operations of a microsecond", r.Time.Batch)
+	}
+}
+
 func TestLateRankIsNamed(t *testing.T) {
 	for _, mode := range []coll.Mode{coll.Throughput, coll.Latency} {
 		c := sized(allReduce, 5, 4096)

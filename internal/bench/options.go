@@ -35,8 +35,8 @@ type Clock struct {
 	Resolution  float64 // smallest step seen
 	Cost        float64 // one reading
 	Empty       float64 // one iteration of the loop around an operation that does nothing
-	Offset      float64 // this rank's clock minus rank 0's
-	Uncertainty float64 // of offsets between any two ranks; on one host, what a reading can tell apart
+	Offset      float64 // this rank's clock minus rank 0's, when the case begins
+	Uncertainty float64 // of offsets between any two ranks; on one host, what readings and the synchronisation can tell apart
 	Common      bool    // offsets are known
 }
 
@@ -51,6 +51,9 @@ type Options struct {
 	Average    Average       // throughput mode
 	Clock      Clock
 	Watch      Watch // may be nil
+
+	// Compare measures Clock's Offset and Uncertainty anew. It is collective, and nil where all ranks share a clock.
+	Compare func() (offset, uncertainty float64, err error)
 }
 
 // Watch is told what this rank is about to do and how long that should take, for a watchdog.

@@ -14,7 +14,10 @@ const timerShare = 0.05
 
 // summarise turns samples into the record's figures and gathers every rank's own summary on rank 0.
 func (m *measurement) summarise() error {
-	mine := []float64{stats.Median(m.own), stats.Median(m.late), m.total / float64(max(1, m.ops*m.o.Aggregate))}
+	mine := []float64{stats.Median(m.own), 0, m.total / float64(max(1, m.ops*m.o.Aggregate))}
+	if len(m.late) > 0 {
+		mine[1] = stats.Median(m.late)
+	}
 	all, err := m.w.Gather(mine)
 	if err != nil {
 		return &Fatal{"summarise", err}
@@ -47,7 +50,7 @@ func (m *measurement) timeFigures(mean float64) {
 		m.record.Warnings = append(m.record.Warnings, fmt.Sprintf(format, a...))
 	}
 	if m.c.Mode == coll.Throughput {
-		t.Batch = m.ops / max(1, s.N) * m.o.Aggregate
+		t.Batch = m.k * m.o.Aggregate
 		t.Summary = "median over batches of the " + m.o.Average.String()
 	} else if m.untilLast() {
 		t.Summary = "median over iterations of first start to last end"
@@ -68,6 +71,9 @@ func (m *measurement) timeFigures(mean float64) {
 	if m.c.Mode == coll.Latency && m.c.Collective.Rooted() && !m.o.Clock.Common && m.w.Size > 1 {
 		warn("no common clock: each rank's own duration is counted, not until the last rank is done")
 	}
+	if u := m.clocks.uncertainty; m.c.Mode == coll.Latency && m.untilLast() && m.w.Size > 1 && u > timerShare*t.Seconds && m.o.Compare != nil {
+		warn("clocks: the offset between hosts is known to %s, which is %.0f %% of what is timed", microseconds(u), 100*u/t.Seconds)
+	}
 	for _, w := range s.Warnings {
 		// A fixed number of operations in one batch is asked for, not an accident.
 		if w.Kind == stats.TooFewSamples && m.o.Iterations > 0 && m.c.Mode == coll.Throughput {
@@ -87,8 +93,8 @@ func (m *measurement) rankSummary(median, late []float64) *result.Ranks {
 	}
 	slowest, latest := argmax(median), argmax(late)
 	ranks := &result.Ranks{Slowest: slowest, SlowestHost: host(slowest), SlowestS: median[slowest], Latest: -1,
-		Uncertainty: m.o.Clock.Uncertainty}
-	if m.w.Size > 1 && m.o.Clock.Common && late[latest] > m.o.Clock.Uncertainty {
+		Uncertainty: m.clocks.uncertainty}
+	if m.w.Size > 1 && m.o.Clock.Common && late[latest] > m.clocks.uncertainty {
 		ranks.Latest, ranks.LatestHost, ranks.Lateness = latest, host(latest), late[latest]
 	}
 	ranks.Median, ranks.Late = median, late // the writer shortens them for large worlds

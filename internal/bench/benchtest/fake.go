@@ -30,6 +30,8 @@ type Script struct {
 	Refuse func(c coll.Case, rank int) error
 	// Fail is Run's error on a rank; nil: none.
 	Fail func(c coll.Case, rank int) error
+	// Clock is what a rank's clock shows at a time in seconds since the start; nil: that time.
+	Clock func(rank int, t float64) float64
 	// Slots is the number of places that operations take in turn; 0: one.
 	Slots int
 }
@@ -74,15 +76,21 @@ func (o *fakeOperation) Buffers() []bench.Buffers { return o.slots }
 
 func (o *fakeOperation) Close() error { return nil }
 
-func (o *fakeOperation) Run(mode coll.Mode, n int) (bench.Stamps, error) {
+func (o *fakeOperation) Run(mode coll.Mode, n int) (s bench.Stamps, err error) {
 	f := o.f
 	if f.Script.Fail != nil {
 		if err := f.Script.Fail(o.c, f.World.Rank); err != nil {
-			return bench.Stamps{}, err
+			return s, err
 		}
 	}
-	var s bench.Stamps
 	ns := func(seconds float64) int64 { return int64(math.Round(seconds * 1e9)) }
+	defer func() {
+		for _, stamps := range [][]int64{s.Start, s.Issued, s.End} {
+			for i := range stamps {
+				stamps[i] = ns(f.clock(seconds(stamps[i])))
+			}
+		}
+	}()
 	for i := range n {
 		took, late := f.Script.at(o.c, f.World.Rank, f.ops)
 		if mode == coll.Latency || i == 0 {
@@ -103,6 +111,25 @@ func (o *fakeOperation) Run(mode coll.Mode, n int) (bench.Stamps, error) {
 	}
 	return s, nil
 }
+
+// clock is what this rank's clock shows at a time in seconds.
+func (f *Fake) clock(t float64) float64 {
+	if f.Script.Clock == nil {
+		return t
+	}
+	return f.Script.Clock(f.World.Rank, t)
+}
+
+// Offset is this rank's clock minus rank 0's now, in seconds: what comparing them finds.
+func (f *Fake) Offset() float64 {
+	if f.Script.Clock == nil {
+		return 0
+	}
+	now := seconds(f.now)
+	return f.Script.Clock(f.World.Rank, now) - f.Script.Clock(0, now)
+}
+
+func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 
 // at is how long operation i takes on a rank and how late it is issued there.
 func (s *Script) at(c coll.Case, rank, i int) (took, late float64) {

@@ -1,0 +1,68 @@
+package bench
+
+import (
+	"math"
+
+	"busbar/internal/coll"
+)
+
+// clocks turns stamps of this rank into seconds on rank 0's clock. Where hosts have clocks of their own, which drift
+// apart by tens of microseconds a second, the offset is measured before and after each batch of latency mode and taken
+// to change evenly in between; in throughput mode it is measured before each round of batches and the drift since
+// then counts as uncertain.
+type clocks struct {
+	base          int64 // rank 0's stamp from which seconds are counted, so that a float64 keeps nanoseconds
+	before, after reading
+	uncertainty   float64 // the largest so far, in seconds
+}
+
+// drift is by how much two hosts' clocks may run apart.
+const drift = 50e-6
+
+// reading is one comparison of this rank's clock with rank 0's.
+type reading struct {
+	at     int64   // stamp of this rank, about when it was made
+	offset float64 // this rank's clock minus rank 0's, in seconds
+}
+
+// compareClocks is called before a batch; at is a stamp of about now, 0 where none is known yet.
+func (m *measurement) compareClocks(at int64) error {
+	offset, uncertainty := m.o.Clock.Offset, m.o.Clock.Uncertainty
+	if m.o.Compare != nil {
+		var err error
+		if offset, uncertainty, err = m.o.Compare(); err != nil {
+			return err
+		}
+	}
+	m.clocks.before = m.clocks.after
+	m.clocks.after = reading{at, offset}
+	m.clocks.uncertainty = max(m.clocks.uncertainty, uncertainty)
+	return nil
+}
+
+// drifted widens the uncertainty by what clocks may have drifted apart between two stamps without a comparison.
+func (m *measurement) drifted(from, to int64) {
+	if m.o.Compare != nil {
+		m.clocks.uncertainty = max(m.clocks.uncertainty, m.o.Clock.Uncertainty+drift*seconds(to-from))
+	}
+}
+
+// reference makes rank 0's stamp the one from which all ranks count.
+func (m *measurement) reference(stamp int64) error {
+	// In two halves: nanoseconds of a long uptime do not fit the mantissa.
+	b := []float64{float64(stamp >> 32), float64(stamp & math.MaxUint32)}
+	err := m.w.Bcast(b)
+	m.clocks.base = int64(b[0])<<32 | int64(b[1])
+	return err
+}
+
+// common is a stamp of this rank in seconds after the reference, on rank 0's clock.
+func (m *measurement) common(stamp int64) float64 {
+	c := &m.clocks
+	offset := c.after.offset
+	if span := c.after.at - c.before.at; m.c.Mode == coll.Latency && c.before.at != 0 && span > 0 {
+		share := float64(stamp-c.before.at) / float64(span)
+		offset = c.before.offset + share*(c.after.offset-c.before.offset)
+	}
+	return seconds(stamp-c.base) - offset
+}
