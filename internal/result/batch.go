@@ -98,7 +98,12 @@ func (s *source) batches(send func(batch) bool) bool {
 	}
 	defer f.Close()
 	lines := newLineReader(io.LimitReader(f, s.size))
-	_, _, err = lines.next(0) // the header
+	if _, _, err = lines.next(0); err != nil { // the header
+		if errors.Is(err, io.EOF) {
+			err = errors.New("the file was emptied since")
+		}
+		return send(batch{source: s, err: err, last: true})
+	}
 	for err == nil {
 		b := batch{source: s, lines: borrow(), first: lines.n + 1}
 		for len(b.lines) < batchBytes && !b.torn {

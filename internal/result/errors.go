@@ -33,19 +33,24 @@ type HeaderError struct {
 
 func (e *HeaderError) Error() string {
 	if e.Empty {
-		return e.Path + ": is empty: the run was killed before it wrote anything; the file can be removed"
+		return e.Path + ": is empty: the run begins just now, or was killed before it wrote anything, and then the file can be removed"
 	}
-	return e.Path + ": its first line is cut off: the run was killed while it began; no point was measured, the file can be removed"
+	return e.Path + ": its first line is cut off: the run begins just now, or was killed while it began, and then no point was measured and the file can be removed"
 }
 
 // NotFoundError says that no results file was found.
 type NotFoundError struct {
-	Looked []string // the files and folders that were named
+	Looked []string  // the files and folders that were named
+	Passed []Problem // what could not be looked at
 }
 
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("no results in %s: looked for *.jsonl files that rank wrote, in subfolders too; run rank first, or name a file or folder that has some",
+	s := fmt.Sprintf("no results in %s: looked for *.jsonl files that rank wrote, in subfolders too; run rank first, or name a file or folder that has some",
 		strings.Join(e.Looked, ", "))
+	for _, p := range e.Passed {
+		s += "\n  " + p.String()
+	}
+	return s
 }
 
 // NothingError says that none of the files could be used, and why.

@@ -2,10 +2,12 @@ package result
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -18,7 +20,11 @@ func TestFind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for from, to := range map[string]string{"link": "r", "r/z.jsonl": "a.jsonl", "r/nowhere.jsonl": "gone", "one.jsonl": "r/b.jsonl"} {
+	for from, to := range map[string]string{"link": "r", "r/z.jsonl": "a.jsonl", "r/nowhere.jsonl": "gone", "one.jsonl": "r/b.jsonl",
+		"far/away": "../r/sub", "far/back": "..", "far/sub/self": "../sub"} {
+		if err := os.MkdirAll(filepath.Dir(from), 0o777); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.Symlink(to, from); err != nil {
 			t.Fatal(err)
 		}
@@ -32,6 +38,8 @@ func TestFind(t *testing.T) {
 		{"one.jsonl r", "one.jsonl r/a.jsonl r/sub/c.jsonl"},
 		{"r/a.txt r/merged.jsonl r/a.jsonl r/a_ranks.jsonl r/merged.csv", "r/a.jsonl"},
 		{"r/notes", "r/notes"},
+		{"far", "far/away/c.jsonl far/back/r/a.jsonl far/back/r/b.jsonl"},
+		{"far r", "far/away/c.jsonl far/back/r/a.jsonl far/back/r/b.jsonl"},
 	} {
 		got, err := Find(strings.Fields(c.args)...)
 		if want := strings.Fields(c.want); err != nil || !slices.Equal(got, want) {
@@ -45,4 +53,65 @@ func TestFind(t *testing.T) {
 	if _, err := Find("gone"); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("no such folder: %v", err)
 	}
+}
+
+// A pipe would keep a reader waiting for ever.
+func TestFindTakesOnlyFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	record := writeLines(t, "r", "a.jsonl", "{}\n")
+	if err := errors.Join(syscall.Mkfifo("r/pipe.jsonl", 0o666), syscall.Mkfifo("r/pipe", 0o666), os.Symlink("/dev/null", "r/null.jsonl"),
+		os.Symlink("/dev/null", "r/null"), os.Symlink("turn", "r/turn")); err != nil {
+		t.Fatal(err)
+	}
+	files, notes, err := Search("r")
+	want := []string{"r/pipe.jsonl: is a pipe, no file; passed over", "r/null.jsonl: is a device, no file; passed over", "r/turn: cannot be read: too many levels of symbolic links; passed over"}
+	if err != nil || !slices.Equal(files, []string{record}) || !slices.Equal(texts(notes), want) {
+		t.Errorf("found %v, noted %q, %v", files, notes, err)
+	}
+	for name, say := range map[string]string{"r/pipe.jsonl": "a pipe", "r/pipe": "a pipe", "/dev/null": "a device"} {
+		var foreign *ForeignError
+		if _, err := Find("r", name); !errors.As(err, &foreign) || !strings.Contains(err.Error(), name+": not a results file of busbar: it is "+say) {
+			t.Errorf("%s is named: %v", name, err)
+		}
+	}
+}
+
+func TestFindPassesOverWhatItMayNotRead(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, dir := range []string{"r/a", "r/m", "r/z"} {
+		writeLines(t, dir, "x.jsonl", "{}\n")
+	}
+	f := newFinder()
+	shut := map[string]bool{"r/m": true}
+	f.readDir = func(dir string) ([]fs.DirEntry, error) { // root may read everything, so that modes are no help
+		if shut[dir] {
+			return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrPermission}
+		}
+		return os.ReadDir(dir)
+	}
+	files, notes, err := f.search([]string{"r"})
+	if want := []string{"r/m: cannot be read: permission denied; passed over"}; err != nil || !slices.Equal(files, []string{"r/a/x.jsonl", "r/z/x.jsonl"}) || !slices.Equal(texts(notes), want) {
+		t.Errorf("found %v, noted %q, %v", files, notes, err)
+	}
+
+	all := newFinder()
+	all.readDir = f.readDir
+	shut["r/a"], shut["r/z"] = true, true
+	var none *NotFoundError
+	if _, _, err := all.search([]string{"r"}); !errors.As(err, &none) || !strings.Contains(err.Error(), "no results in r") || !strings.Contains(err.Error(), "r/z: cannot be read: permission denied") {
+		t.Errorf("nothing can be read: %v", err)
+	}
+	named := newFinder()
+	named.readDir = f.readDir
+	if _, _, err := named.search([]string{"r/a"}); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a folder that was named: %v", err)
+	}
+}
+
+func texts(problems []Problem) []string {
+	var all []string
+	for _, p := range problems {
+		all = append(all, p.String())
+	}
+	return all
 }

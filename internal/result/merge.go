@@ -1,6 +1,7 @@
 package result
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -38,8 +39,16 @@ type Row struct {
 // the place of what was not. Files that cannot be used are notes; the error is a *RehearsedError, a *NothingError, or of
 // the system.
 func Merge(files []string, o MergeOptions) (*Dataset, error) {
+	return MergeContext(context.Background(), files, o)
+}
+
+// MergeContext is Merge that gives up with the context's cause.
+func MergeContext(ctx context.Context, files []string, o MergeOptions) (*Dataset, error) {
 	d := &Dataset{}
 	for _, path := range files {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		s, err := openSource(path)
 		if err != nil {
 			d.notes = append(d.notes, asProblem(path, err))
@@ -57,7 +66,7 @@ func Merge(files []string, o MergeOptions) (*Dataset, error) {
 	}
 	d.noteMissing()
 	for _, group := range related(d.files) {
-		if err := d.settle(group); err != nil {
+		if err := d.settle(ctx, group); err != nil {
 			return nil, err
 		}
 	}
@@ -75,11 +84,11 @@ func openSource(path string) (*source, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
+	run, err := readHeader(path, newLineReader(f))
 	if err != nil {
 		return nil, err
 	}
-	run, err := readHeader(path, newLineReader(f))
+	info, err := f.Stat() // behind the header, which may be written just now
 	if err != nil {
 		return nil, err
 	}

@@ -147,8 +147,9 @@ func lineProblem(line []byte, whole bool, err error) string {
 // maxProblems is how many lines of one file are complained of one by one.
 const maxProblems = 20
 
+// manyProblems stands for those that are not told one by one, of n in all.
 func manyProblems(path string, n int) Problem {
-	return Problem{Path: path, Text: fmt.Sprintf("%d lines cannot be read in all; the file is damaged", n)}
+	return Problem{Path: path, Text: fmt.Sprintf("and %d more lines that cannot be used, %d in all: the file is damaged", n-maxProblems, n)}
 }
 
 func (f *File) problem(line int, text string) {

@@ -2,8 +2,10 @@ package result
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,15 +117,33 @@ func TestLongLines(t *testing.T) {
 func TestManyBadLinesAreToldInFew(t *testing.T) {
 	path := writeLines(t, t.TempDir(), "x.jsonl", sampleRun(), strings.Repeat("{]\n", 1000), sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5))
 	f := mustRead(t, path)
-	if len(f.Records) != 1 || len(f.Problems) != maxProblems+1 || !strings.Contains(f.Problems[maxProblems].Text, "1000 lines") {
+	if len(f.Records) != 1 || len(f.Problems) != maxProblems+1 || !strings.Contains(f.Problems[maxProblems].Text, "and 980 more lines that cannot be used, 1000 in all: the file is damaged") {
 		t.Errorf("%d records, %d problems, the last %v", len(f.Records), len(f.Problems), f.Problems[len(f.Problems)-1])
 	}
 	d, err := Merge([]string{path}, MergeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Each(func(Row) error { return nil }); err != nil || len(d.Notes()) > maxProblems+2 {
-		t.Errorf("%v, %d notes", err, len(d.Notes()))
+	err = d.Each(func(Row) error { return nil })
+	var merged []string // but for how the run ended
+	for _, p := range d.Notes()[:maxProblems+1] {
+		merged = append(merged, p.String())
+	}
+	if want := texts(f.Problems); err != nil || len(d.Notes()) != maxProblems+2 || !slices.Equal(merged, want) {
+		t.Errorf("merging says %v %q, reading %q", err, d.Notes(), want)
+	}
+}
+
+// TestBadLinesOfManyBatches counts them over the pieces in which a large file is read.
+func TestBadLinesOfManyBatches(t *testing.T) {
+	long := "{" + strings.Repeat("x", batchBytes/10) + "\n"
+	path := writeLines(t, t.TempDir(), "x.jsonl", sampleRun(), strings.Repeat(long, 70), sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5))
+	d, err := Merge([]string{path}, MergeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := d.WriteCSV(io.Discard); rows != 1 || err != nil || len(d.Notes()) != maxProblems+2 || !strings.Contains(d.Notes()[maxProblems].Text, "and 50 more lines that cannot be used, 70 in all") {
+		t.Errorf("%d rows, %v, %d notes: %q", rows, err, len(d.Notes()), d.Notes())
 	}
 }
 

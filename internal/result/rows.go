@@ -13,6 +13,7 @@ type part[T any] struct {
 	points   int
 	end      *End
 	problems []Problem
+	bad      int // lines that cannot be used, also those that are too many for problems
 }
 
 // read makes a T of the records of each batch and hands them on in order. Problems and endings become notes.
@@ -34,18 +35,14 @@ func read[T any](d *Dataset, decode func([]byte, *Record) error, take func(made 
 				_, _ = f.take(line, whole, n, keep) // the only error is keep's
 			}
 		})
-		p.points, p.end, p.problems = p.points+f.Points, f.End, f.Problems
+		p.points, p.end, p.problems, p.bad = p.points+f.Points, f.End, f.Problems, f.bad
 		return p
 	}
 	return inOrder(d.files, work, func(b *batch, p part[T]) error {
-		if bad += len(p.problems); bad <= maxProblems {
-			d.late = append(d.late, p.problems...)
-		}
+		d.late = append(d.late, p.problems[:min(len(p.problems), max(0, maxProblems-bad))]...)
+		bad += p.bad
 		if points += p.points; p.end != nil {
 			end = p.end
-		}
-		if b.err != nil {
-			d.late = append(d.late, asProblem(b.source.path, fmt.Errorf("reading stopped: %w", b.err)))
 		}
 		if b.second {
 			d.late = append(d.late, Problem{Path: b.source.path, Text: secondRun})
@@ -54,7 +51,11 @@ func read[T any](d *Dataset, decode func([]byte, *Record) error, take func(made 
 			if bad > maxProblems {
 				d.late = append(d.late, manyProblems(b.source.path, bad))
 			}
-			d.closing(b.source, points, end)
+			if b.err != nil {
+				d.late = append(d.late, Problem{Path: b.source.path, Text: fmt.Sprintf("reading stopped: %v; %s read", plain(b.err), records(points))})
+			} else {
+				d.closing(b.source, points, end)
+			}
 			points, end, bad = 0, nil, 0
 		}
 		return use(p.made)

@@ -1,102 +1,18 @@
 package result
 
 import (
-	"slices"
+	"context"
 )
 
-// related groups the files that have records of one run, or of runs that continue each other. Files alone are left out.
-func related(files []*source) [][]*source {
-	group := make([]int, len(files)) // index of a file in the same group, or its own
-	root := func(i int) int {
-		for group[i] != i {
-			i = group[i]
-		}
-		return i
-	}
-	first := map[string]int{} // by run
-	for i, s := range files {
-		group[i] = i
-		if j, ok := first[s.run.ID]; ok {
-			group[i] = root(j)
-		} else {
-			first[s.run.ID] = i
-		}
-	}
-	for i, s := range files {
-		for _, id := range s.run.Resumes {
-			if j, ok := first[id]; ok {
-				group[root(j)] = root(i)
-			}
-		}
-	}
-	members := map[int][]*source{}
-	for i, s := range files {
-		members[root(i)] = append(members[root(i)], s)
-	}
-	var groups [][]*source
-	for i := range files {
-		if m := members[i]; len(m) > 1 {
-			groups = append(groups, m)
-		}
-	}
-	return groups
-}
-
-// ancestors are, for each run, the runs among files that it continues, also by way of others.
-func ancestors(files []*source) map[string]map[string]bool {
-	parents := map[string][]string{}
-	for _, s := range files {
-		parents[s.run.ID] = s.run.Resumes
-	}
-	all := map[string]map[string]bool{}
-	for id := range parents {
-		seen := map[string]bool{}
-		open := slices.Clone(parents[id])
-		for len(open) > 0 {
-			p := open[len(open)-1]
-			open = open[:len(open)-1]
-			if !seen[p] && p != id {
-				seen[p] = true
-				open = append(open, parents[p]...)
-			}
-		}
-		all[id] = seen
-	}
-	return all
-}
-
-// place is where one record of a group stands.
-type place struct {
-	source *source
-	line   int
-	ok     bool
-	next   int // the point's record before this one, as an index; -1: none
-}
-
-// settler decides which records of a group of files count.
-type settler struct {
-	places []place
-	newest map[PointKey]int // index of a point's last place
-	seen   map[string]*lineSet
-	twice  map[*source]int
-}
-
-// keyed is what settling needs of one record.
-type keyed struct {
-	key     PointKey
-	n, line int
-	ok      bool
-}
-
-// settle marks the lines that are not to count: the second copy of a record, and along a chain a point that was not ok
-// where another run of the chain has it ok, or tried it later.
-func (d *Dataset) settle(group []*source) error {
-	s := &settler{newest: map[PointKey]int{}, seen: map[string]*lineSet{}, twice: map[*source]int{}}
+// settle marks the lines of related files that are not to count: the second copy of a record, and along a chain a
+// point that was not ok where another run has it ok, or tried it later. The error is the context's cause.
+func (d *Dataset) settle(ctx context.Context, group []*source) error {
+	s := &settler{points: map[PointKey]int32{}, newest: map[turn]int32{}, seen: map[string]*lineSet{}, twice: map[*source]int{}}
 	err := inOrder(group, keysOf, func(b *batch, records []keyed) error {
 		for _, r := range records {
 			s.add(b.source, r)
 		}
-		return nil // an error of reading comes again, and is told, when the rows are read
+		return context.Cause(ctx) // an error of reading comes again, and is told, when the rows are read
 	})
 	if err != nil {
 		return err
@@ -113,15 +29,68 @@ func (d *Dataset) settle(group []*source) error {
 	return nil
 }
 
+// keyed is what settling needs of one record.
+type keyed struct {
+	key     PointKey
+	n, line int
+	weight  weight
+}
+
 func keysOf(b *batch) []keyed {
 	var found []keyed
 	b.each(func(line []byte, n int, _ bool) {
 		var r Record
 		if kindOf(line) == KindCase && decodeTable(line, &r) == nil {
-			found = append(found, keyed{Point(b.source.run.Backend.Name, r.Case, r.Cycle), r.N, n, r.Status == OK})
+			found = append(found, keyed{Point(b.source.run.Backend.Name, r.Case, r.Cycle), r.N, n, weigh(r.Status)})
 		}
 	})
 	return found
+}
+
+// weight is what a record's status says about its point.
+type weight uint8
+
+const (
+	measured weight = iota // has a figure that holds
+	untried                // nothing was run
+	tried                  // was run, to no end
+	finding                // wrong data, and what a later version may say: no other record stands for it
+)
+
+func weigh(s Status) weight {
+	switch s {
+	case OK:
+		return measured
+	case Skipped, Unsupported:
+		return untried
+	case OOM, Timeout, Failed:
+		return tried
+	}
+	return finding
+}
+
+// settler decides which records of a group of files count. A soak has millions of records of some hundred cases, so
+// that what is kept of each is small.
+type settler struct {
+	places []place
+	points map[PointKey]int32 // the points without their cycles, numbered
+	newest map[turn]int32     // index of a point's last place
+	seen   map[string]*lineSet
+	twice  map[*source]int
+}
+
+// turn is a point in one cycle.
+type turn struct {
+	point int32
+	cycle int
+}
+
+// place is where one record of a group stands.
+type place struct {
+	source *source
+	line   int
+	before int32 // the point's record before this one, as an index; -1: none
+	weight weight
 }
 
 func (s *settler) add(f *source, r keyed) {
@@ -138,12 +107,24 @@ func (s *settler) add(f *source, r keyed) {
 		}
 		seen.add(r.n)
 	}
-	p := place{f, r.line, r.ok, -1}
-	if i, there := s.newest[r.key]; there {
-		p.next = i
+	p := place{f, r.line, -1, r.weight}
+	key := s.turn(r.key)
+	if i, there := s.newest[key]; there {
+		p.before = i
 	}
-	s.newest[r.key] = len(s.places)
+	s.newest[key] = int32(len(s.places)) // a place takes 24 bytes: memory ends before int32 does
 	s.places = append(s.places, p)
+}
+
+func (s *settler) turn(k PointKey) turn {
+	cycle := k.Cycle
+	k.Cycle = 0
+	i, there := s.points[k]
+	if !there {
+		i = int32(len(s.points))
+		s.points[k] = i
+	}
+	return turn{i, cycle}
 }
 
 // maxNumber bounds the memory that a record with a nonsense number can ask for.
@@ -153,8 +134,8 @@ const maxNumber = 1 << 30
 func (s *settler) supersede(before map[string]map[string]bool) map[*source]int {
 	replaced := map[*source]int{}
 	for _, i := range s.newest {
-		for j := i; j >= 0; j = s.places[j].next {
-			if p := &s.places[j]; !p.ok && s.replacedBy(i, p, before) {
+		for j := i; j >= 0; j = s.places[j].before {
+			if p := &s.places[j]; s.replaced(i, p, before) {
 				p.source.drop.add(p.line)
 				replaced[p.source]++
 			}
@@ -163,12 +144,19 @@ func (s *settler) supersede(before map[string]map[string]bool) map[*source]int {
 	return replaced
 }
 
-// replacedBy says whether a record of the point whose list begins at i counts in the place of p.
-func (s *settler) replacedBy(i int, p *place, before map[string]map[string]bool) bool {
-	for ; i >= 0; i = s.places[i].next {
+// replaced says whether another record of the point, whose list begins at i, counts in the place of p.
+func (s *settler) replaced(i int32, p *place, before map[string]map[string]bool) bool {
+	if p.weight == measured || p.weight == finding {
+		return false
+	}
+	for ; i >= 0; i = s.places[i].before {
 		q := &s.places[i]
 		later := before[q.source.run.ID][p.source.run.ID]
-		if later || q.ok && before[p.source.run.ID][q.source.run.ID] {
+		earlier := before[p.source.run.ID][q.source.run.ID]
+		switch {
+		case q.weight == measured && (later || earlier || p.weight == untried):
+			return true
+		case later && (q.weight == tried || p.weight == untried):
 			return true
 		}
 	}
