@@ -96,7 +96,7 @@ type running struct {
 
 // outcome is how a launch ended.
 type outcome struct {
-	code           int // -1: the launcher was killed by a signal
+	code           int
 	stdout, stderr string
 }
 
@@ -183,6 +183,9 @@ func (r *running) wait() outcome {
 	await(r.t, "all processes to end", func() bool { return len(r.processes()) == 0 })
 	o := r.said()
 	o.code = r.cmd.ProcessState.ExitCode()
+	if status := r.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+		o.code = 128 + int(status.Signal()) // as a shell has it
+	}
 	return o
 }
 
@@ -311,4 +314,24 @@ func await(t *testing.T, what string, condition func() bool) {
 			t.Fatalf("waited %s for %s", patience, what)
 		}
 	}
+}
+
+// maps says whether a rank has a library in its memory.
+func (r *running) maps(rank int, library string) bool {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", r.pid(rank)))
+	return bytes.Contains(text, []byte(library))
+}
+
+// processorTime is what a rank has used so far.
+func (r *running) processorTime(rank int) time.Duration {
+	r.t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", r.pid(rank)))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var ns int64
+	if _, err := fmt.Sscan(string(text), &ns); err != nil {
+		r.t.Fatal(err)
+	}
+	return time.Duration(ns)
 }
