@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"unsafe"
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
@@ -21,7 +22,7 @@ type mpiBackend struct {
 	aggregate int
 	rotate    int64 // bytes over which operations walk; 0: one place
 
-	send, recv *loop.Buffer
+	area *loop.Buffer // the input and, from a page of its own, the output of the case in hand
 }
 
 // mpiPlaces says which placements MPI has: a broadcast has one buffer.
@@ -85,42 +86,48 @@ func (b *mpiBackend) slot(c coll.Case, rank int) (send, recv int64) {
 
 func wholePages(n int64) int64 { return (n + pageBytes - 1) / pageBytes * pageBytes }
 
-// memory is what a case takes on this rank in bytes.
-func (b *mpiBackend) memory(c coll.Case) int64 {
+// memory is what a case takes on this rank in bytes; a float, since what is asked for may be beyond any integer.
+func (b *mpiBackend) memory(c coll.Case) float64 {
 	send, recv, slots := b.layout(c)
-	return (send + recv) * int64(slots)
+	return (float64(send)+float64(recv))*float64(slots) + pageBytes
 }
 
-// reserve allocates buffers for the largest of cases. Pages are touched by this rank when a case first fills them.
-func (b *mpiBackend) reserve(cases []coll.Case) error {
-	var send, recv int64
-	for _, c := range cases {
-		s, r, slots := b.layout(c)
-		send, recv = max(send, s*int64(slots)), max(recv, r*int64(slots))
+// span is what the largest of the cases that fit takes on this rank.
+func (b *mpiBackend) span(cases []coll.Case, rooms []room) float64 {
+	largest := 0.0
+	for i, c := range cases {
+		if rooms[i].fits() {
+			largest = max(largest, b.memory(c))
+		}
 	}
-	var err error
-	if b.send, err = loop.AllocBuffer(send); err != nil {
+	return largest
+}
+
+// reserve allocates the memory that every case has its buffers in. Pages are touched by this rank when a case first
+// fills them.
+func (b *mpiBackend) reserve(bytes int64) (err error) {
+	if err := b.area.Free(); err != nil {
 		return err
 	}
-	if b.recv, err = loop.AllocBuffer(recv); err != nil {
-		return err
-	}
-	return nil
+	b.area, err = loop.AllocBuffer(bytes)
+	return err
 }
 
 // release gives the buffers back.
 func (b *mpiBackend) release() error {
-	return errors.Join(b.send.Free(), b.recv.Free())
+	return b.area.Free()
 }
 
 // Prepare implements bench.Backend.
 func (b *mpiBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	send, recv, slots := b.layout(c)
-	if int64(len(b.send.Bytes())) < send*int64(slots) || int64(len(b.recv.Bytes())) < recv*int64(slots) {
-		return nil, &bench.MemoryError{Needed: b.memory(c), Err: errors.New("the buffers of this world are smaller")}
+	if float64(len(b.area.Bytes())) < b.memory(c) {
+		return nil, &bench.MemoryError{Needed: int64(b.memory(c)), Err: errors.New("the buffers of this world are smaller")}
 	}
+	first := wholePages(send * int64(slots)) // of the output
+	inputs, outputs := b.area.Bytes()[:first], b.area.Bytes()[first:]
 	spec := mpi.OpSpec{Kind: mpiKinds[c.Collective], Type: mpiTypes[c.Type], Op: mpiOps[c.Op], Root: max(0, c.Root),
-		InPlace: c.Placement == coll.InPlace, Send: b.send.Pointer(), Recv: b.recv.Pointer(), Count: c.Count,
+		InPlace: c.Placement == coll.InPlace, Send: b.area.Pointer(), Recv: unsafe.Add(b.area.Pointer(), first), Count: c.Count,
 		Slots: slots, SendStride: send, RecvStride: recv, Aggregate: b.aggregate}
 	o, err := b.bind(spec)
 	if err != nil {
@@ -133,7 +140,7 @@ func (b *mpiBackend) Prepare(c coll.Case) (bench.Operation, error) {
 		}
 	}
 	for i := range int64(slots) {
-		o.slots = append(o.slots, b.views(c, b.send.Bytes()[i*send:(i+1)*send], b.recv.Bytes()[i*recv:(i+1)*recv]))
+		o.slots = append(o.slots, b.views(c, inputs[i*send:(i+1)*send], outputs[i*recv:(i+1)*recv]))
 	}
 	return o, nil
 }

@@ -14,8 +14,7 @@ const (
 	clockSamples = 2000
 	emptyBatch   = 200_000
 	offsetRounds = 20
-	// Two hosts' clocks may drift apart by this share of the time since their offset was measured.
-	clockDrift = 50e-6
+	skewSamples  = 300
 )
 
 // measureClock finds the clock's step, the cost of a reading and of an empty iteration of the loop, in seconds.
@@ -63,11 +62,11 @@ type offsets struct {
 
 // measureOffsets compares the clocks of the hosts of comm with rank 0's: one rank a host plays ping-pong with rank 0
 // and keeps the exchange with the shortest round trip. Ranks of one host share its clock. Collective.
-func measureOffsets(comm *mpi.Comm, hosts []string, clock bench.Clock) (offsets, error) {
+func measureOffsets(comm *mpi.Comm, machines []string, clock bench.Clock) (offsets, error) {
 	reading := 2 * (clock.Cost + clock.Resolution)
 	first := map[string]int{}
 	order := []string{}
-	for r, h := range hosts {
+	for r, h := range machines {
 		if _, ok := first[h]; !ok {
 			first[h] = r
 			order = append(order, h)
@@ -90,7 +89,7 @@ func measureOffsets(comm *mpi.Comm, hosts []string, clock bench.Clock) (offsets,
 		}
 		o, u, err := comm.ClockOffset(peer, offsetRounds)
 		if err != nil {
-			return offsets{}, fmt.Errorf("comparing the clocks of %s and %s: %w", hosts[0], h, err)
+			return offsets{}, fmt.Errorf("comparing the clocks of ranks 0 and %d: %w", leader, err)
 		}
 		if me == leader {
 			found[2*i+2], found[2*i+3] = -o, u // o: the peer's clock minus ours
@@ -101,11 +100,61 @@ func measureOffsets(comm *mpi.Comm, hosts []string, clock bench.Clock) (offsets,
 	}
 	var off offsets
 	for i, h := range order {
-		if h == hosts[me] {
+		if h == machines[me] {
 			off.own = found[2*i]
 		}
 		off.uncertainty = max(off.uncertainty, found[2*i+1])
 	}
 	off.uncertainty = 2*off.uncertainty + reading // between two hosts that are both not rank 0's
 	return off, nil
+}
+
+// measureSkew adds to the clock's uncertainty how late a rank comes out of the synchronisation that goes before every
+// operation: a delay of that size is no rank's fault. Collective.
+func (s *session) measureSkew() error {
+	if s.world.Size == 1 {
+		return nil
+	}
+	if err := s.backend.reserve(pageBytes); err != nil {
+		return err
+	}
+	defer s.backend.release() //nolint:errcheck // a page
+	op, err := s.comm.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, InPlace: true, Recv: s.backend.area.Pointer(), Count: 1})
+	if err != nil {
+		return err
+	}
+	defer op.Close() //nolint:errcheck // nothing was run
+	l, err := loop.New(loop.Steps{Issue: loop.Nothing(), Sync: op.Steps().Sync, Context: op.Steps().Context}, skewSamples)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	stamps, err := l.Latency(skewSamples)
+	if err != nil {
+		return err
+	}
+	root := make([]byte, 8)
+	putInt(root, int(stamps.Start[0]))
+	if err := s.comm.Bcast(root, 0); err != nil {
+		return err
+	}
+	base := int64(getInt(root))
+	mine := make([]float64, skewSamples)
+	first := make([]float64, skewSamples)
+	for i, at := range stamps.Start {
+		mine[i] = float64(at-base)/1e9 - s.clock.Offset
+		first[i] = -mine[i]
+	}
+	if err := s.world.Max(first); err != nil {
+		return err
+	}
+	for i := range mine {
+		mine[i] += first[i]
+	}
+	skew := []float64{stats.Median(mine)}
+	if err := s.world.Max(skew); err != nil {
+		return err
+	}
+	s.clock.Uncertainty += skew[0]
+	return nil
 }

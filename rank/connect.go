@@ -16,6 +16,7 @@ import (
 type rankFacts struct {
 	Rank      int
 	Host      string
+	Machine   string // the same where ranks share a kernel, and so memory and a clock
 	LocalRank int
 	PID       int
 	CPUs      string
@@ -62,7 +63,7 @@ func (j *job) connect() error {
 // compareRanks gathers the ranks' facts and refuses what would make every figure meaningless.
 func (j *job) compareRanks() error {
 	cpus, _ := affinity("/")
-	mine, err := json.Marshal(rankFacts{Rank: j.rank, Host: hostName(), LocalRank: j.launch.LocalRank, PID: os.Getpid(), CPUs: cpus, Quota: cpuQuota("/"),
+	mine, err := json.Marshal(rankFacts{Rank: j.rank, Host: hostName(), Machine: bootID("/"), LocalRank: j.launch.LocalRank, PID: os.Getpid(), CPUs: cpus, Quota: cpuQuota("/"),
 		Build: buildIdentity(), MPI: j.lib.Info().LibraryFull, Command: fmt.Sprintf("%q", j.args)})
 	if err != nil {
 		return err
@@ -83,12 +84,38 @@ func (j *job) compareRanks() error {
 			}
 			local[facts[i].Host]++
 		}
+		tellApart(facts)
 		if err := checkRanks(facts); err != nil {
 			return nil, &codeError{exitEnvironment, err}
 		}
 		return facts, nil
 	})
 	return err
+}
+
+// bootID tells machines apart: hosts may have one name, and containers of one host several.
+func bootID(root string) string {
+	return readText(root, "proc/sys/kernel/random/boot_id")
+}
+
+// tellApart gives machines of one name different ones, and a machine that is not known its host's name.
+func tellApart(ranks []rankFacts) {
+	machines := map[string]map[string]bool{}
+	for i := range ranks {
+		f := &ranks[i]
+		if f.Machine == "" {
+			f.Machine = f.Host
+		}
+		if machines[f.Host] == nil {
+			machines[f.Host] = map[string]bool{}
+		}
+		machines[f.Host][f.Machine] = true
+	}
+	for i := range ranks {
+		if f := &ranks[i]; len(machines[f.Host]) > 1 {
+			f.Host += "(" + cut(f.Machine, 4) + ")"
+		}
+	}
 }
 
 // openSideChannel connects every rank to rank 0 by TCP, for when MPI hangs. Nothing moves on it while measuring.
@@ -186,7 +213,8 @@ func (j *job) onEvent(rank int, e event) {
 // askTime is how long a rank may take to answer on the side channel before it counts as silent.
 const askTime = 2 * time.Second
 
-// onHang is called by the watchdog when a phase outlasts its limit. It does not return.
+// onHang is called by the watchdog when a phase outlasts its limit. It returns only where this rank waits for a rank 0
+// that is still within its own limit (it may write thousands of records of points that are skipped).
 func (j *job) onHang(mine state) {
 	if j.rank == 0 {
 		var reports []report
@@ -203,6 +231,9 @@ func (j *job) onHang(mine state) {
 	s, err := j.spoke.askHub(askTime)
 	text := ""
 	switch {
+	case err == nil && mine.Phase == waitForRank0 && s.Since < j.cfg.deadline:
+		j.watch.Again()
+		return
 	case err == nil:
 		_ = j.spoke.tell(event{Kind: "hang", Text: mine.Phase})
 		time.Sleep(2*askTime + abortGrace + time.Duration(j.size/100)*time.Second)

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// waitForRank0 is the phase of a rank that has nothing to do until rank 0 says what comes next.
+const waitForRank0 = "wait for rank 0"
+
 // nameHang says who did not arrive, from what the ranks report and what rank 0 itself is doing: first those who are
 // gone or do not answer, else those who are behind the others. It says it when nobody is, and of whom nothing is known.
 func nameHang(reports []report, me state) string {
@@ -75,7 +78,16 @@ var stages = []string{"synchronising the ranks", "issuing", "waiting for complet
 // compareStates is negative if a is behind b. States that cannot be told apart, such as two phases of one case without
 // a Step, are equal.
 func compareStates(a, b state) int {
-	if c := cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Step, b.Step)); c != 0 || a.Phase != b.Phase {
+	if c := cmp.Compare(a.Number, b.Number); c != 0 {
+		return c
+	}
+	if aWaits, bWaits := a.Phase == waitForRank0, b.Phase == waitForRank0; aWaits != bWaits { // rank 0 is what they wait for
+		if aWaits {
+			return 1
+		}
+		return -1
+	}
+	if c := cmp.Compare(a.Step, b.Step); c != 0 || a.Phase != b.Phase {
 		return c
 	}
 	stage := func(s state) int {

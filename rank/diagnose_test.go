@@ -116,3 +116,13 @@ func TestNameSilentHub(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// A rank 0 that hangs in its filesystem is what the others wait for, however many records it has written since.
+func TestRank0IsNamedWhereOthersWait(t *testing.T) {
+	me := state{Host: "node00", Phase: "write the record", Number: 7, Step: 40, Since: time.Minute}
+	waits := state{Rank: 1, Host: "node01", Phase: waitForRank0, Number: 7, Step: 1, Since: time.Minute}
+	text := nameHang([]report{{Rank: 1, Host: "node01", Standing: answered, State: waits}}, me)
+	if !strings.HasPrefix(text, "rank 0 on node00 is still in phase write the record") {
+		t.Error(text)
+	}
+}

@@ -159,3 +159,9 @@ func (j *job) die(code int) {
 	}
 	os.Exit(code)
 }
+
+// yield lets whoever ends the run do so, and ends this process where that comes to nothing. It does not return.
+func (j *job) yield(code int) {
+	time.Sleep(filesTime + abortGrace)
+	j.die(code)
+}

@@ -24,7 +24,6 @@ type config struct {
 	average  bench.Average
 	rotate   int64
 	cycles   int
-	cyclesOn bool
 	deadline time.Duration
 
 	out      string
@@ -141,7 +140,7 @@ func newFlags(c *config) *pflag.FlagSet {
 	add("precision", "P", "wanted half width of the 95 % interval of the median (2%)", value(sweeps.ParsePercent, &c.plan.Precision))
 	add("budget", "TIME", "measuring time of one case at most (10s)", value(sweeps.ParseDuration, &c.plan.Budget))
 	add("time-limit", "TIME", "time of the whole run; the plan is thinned to fit: 5m", value(sweeps.ParseDuration, &c.plan.TimeLimit))
-	add("run-cycles,N", "N", "run the sweep N times; 0 is until stopped (soak)", func(s string) (err error) { c.cycles, err = atLeast(0)(s); c.cyclesOn = true; return })
+	add("run-cycles,N", "N", "run the sweep N times; 0 is until stopped (soak)", func(s string) (err error) { c.cycles, err = atLeast(0)(s); return })
 	add("average,a", "N", "whose time throughput counts: 0 rank 0, 1 mean, 2 min, 3 max (3)", func(s string) error {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 || n > 3 {

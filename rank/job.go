@@ -149,7 +149,7 @@ func (j *job) stop(code int, status result.Status, text string) {
 func (j *job) stopAll(code int, status result.Status, text string) {
 	paths := j.ledger.paths()
 	if !j.ledger.finish(result.Aborted, text, code, status) {
-		select {} // somebody else is ending the run
+		j.yield(code) // somebody else is ending the run
 	}
 	fmt.Fprintf(j.stderr, "rank: %s\n", text)
 	if len(paths) > 0 {
@@ -174,13 +174,14 @@ func (j *job) part(code int) (int, error) {
 
 func (j *job) finalize() {
 	j.parting.Store(true)
+	if err := j.lib.Finalize(); err != nil {
+		fmt.Fprintf(j.stderr, "rank: rank %d on %s: %v\n", j.rank, hostName(), err)
+	}
+	// Last: until here a rank that hangs can be asked.
 	if j.hub != nil {
 		j.hub.close()
 	}
 	j.spoke.close()
-	if err := j.lib.Finalize(); err != nil {
-		fmt.Fprintf(j.stderr, "rank: rank %d on %s: %v\n", j.rank, hostName(), err)
-	}
 }
 
 // onRoot runs f on rank 0 and gives its outcome to every rank: the bytes, or errElsewhere where the error is another rank's.

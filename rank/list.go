@@ -78,22 +78,22 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, n int) error {
 	}
 	backend := &mpiBackend{rotate: cfg.rotate}
 	free, limit, memErr := freeMemory("/")
-	fmt.Fprintf(b, "#\n# world %d\n#            size       count     type   op root  in mode       memory   about\n", n)
+	fmt.Fprintf(b, "#\n# world %d\n#            size       count     type   op root  in mode         memory about\n", n)
 	least, most := time.Duration(0), time.Duration(0)
-	var largest int64
+	largest := 0.0
 	last := coll.Collective(0)
 	for _, c := range cases {
 		if c.Collective != last {
 			last = c.Collective
 			fmt.Fprintf(b, "# %s\n", last)
 		}
-		memory := int64(0)
+		memory := 0.0
 		for _, r := range []int{0, max(0, c.Root)} {
 			backend.rank = r
 			memory = max(memory, backend.memory(c))
 		}
 		largest = max(largest, memory)
-		t := guess(c, s.Warmup, s.Check, s.Iterations)
+		t := estimate(c, s.Options, n, 1)
 		least += t
 		most += max(t, s.Budget+t)
 		root, op := "-", "-"
@@ -106,13 +106,13 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, n int) error {
 		note := ""
 		if c.Count == 0 {
 			note = " too small"
-		} else if memErr == nil && memory*int64(n) > free {
+		} else if memErr == nil && memory*float64(n) > float64(free) {
 			note = " ?memory"
 		}
-		fmt.Fprintf(b, "%17d %11d %8s %4s %4s %3s %-10s %6s %7s%s\n", c.SizeBytes, c.Count, c.Type, op, root, c.Placement, c.Mode,
-			coll.FormatSize(memory, false), roundTime(t), note)
+		fmt.Fprintf(b, "%17d %11d %8s %4s %4s %3s %-10s %8s %5s%s\n", c.SizeBytes, c.Count, c.Type, op, root, c.Placement, c.Mode,
+			binaryOf(memory), roundTime(t), note)
 	}
-	fmt.Fprintf(b, "# %s; buffers of a rank up to %s", plural(len(cases), "point"), binary(largest))
+	fmt.Fprintf(b, "# %s; buffers of a rank up to %s", plural(len(cases), "point"), binaryOf(largest))
 	if memErr == nil {
 		fmt.Fprintf(b, " (%s leaves %s here)", limit, binary(free))
 	}
@@ -133,3 +133,6 @@ func roundTime(d time.Duration) string {
 	}
 	return d.Round(time.Second).String()
 }
+
+// binaryOf is binary for what may be beyond any integer.
+func binaryOf(bytes float64) string { return binary(int64(min(bytes, 1<<62))) }

@@ -41,7 +41,11 @@ func (j *job) measureAll(ctx context.Context, p *plan) (int, error) {
 			}
 		}
 		if n < j.size { // the others sleep until this world is done; they do not spin
-			j.watch.Rest("wait for the sub-world")
+			if j.rank < n {
+				j.watch.Phase("leave the sub-world", 0)
+			} else {
+				j.watch.Rest("wait for the sub-world")
+			}
 			if err := j.world.BarrierSleeping(sleepPause); err != nil {
 				return 0, err
 			}
@@ -91,15 +95,20 @@ func (j *job) skipWorld(p *plan, n int, tally *tally) error {
 		return nil
 	}
 	for _, backend := range p.backends {
+		if p.past != nil && len(p.past.Unfit(backend, n)) > 0 {
+			j.screen.note("world %d: skipped again, this launch has %d ranks", n, j.size)
+			continue
+		}
 		cases, err := p.sweep.Plan(n, mpiPlaces)
 		if err != nil {
 			return err
 		}
-		run := j.header(p, backend, nil, header{world: n, nodes: 0})
-		run.Sweep.Points = len(cases)
+		j.watch.Phase(fmt.Sprintf("write the file of a world of %d", n), time.Duration(len(cases))*writeTime)
+		run := j.header(p, backend, nil)
+		run.World, run.Sweep.Points = n, len(cases)
 		w, err := result.Create(j.cfg.out, run, nil)
 		if err != nil {
-			return err
+			return &codeError{exitEnvironment, err}
 		}
 		s := j.ledger.open(w, len(cases))
 		reason := fmt.Sprintf("a world of %d does not fit this launch of %d ranks", n, j.size)
@@ -108,14 +117,16 @@ func (j *job) skipWorld(p *plan, n int, tally *tally) error {
 				return err
 			}
 		}
-		j.screen.note("world %d: skipped, this launch has %d ranks", n, j.size)
-		j.screen.paths = append(j.screen.paths, w.Path())
+		j.screen.skippedWorld(n, j.size, len(cases), w.Path())
 		if err := j.ledger.close(s, exitOK); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// writeTime is how long a slow shared filesystem may take for one record.
+const writeTime = 50 * time.Millisecond
 
 // keep writes a record and counts it; rank 0 only.
 func (j *job) keep(s *sheet, t *tally, r *result.Record, median, late []float64) error {

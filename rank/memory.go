@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -99,9 +100,10 @@ func processMemory(root string) []memoryBound {
 
 // rankMemory is what one rank reports.
 type rankMemory struct {
-	Rank   int           `json:"rank"`
-	Host   string        `json:"host"`
-	Bounds []memoryBound `json:"bounds"`
+	Rank    int           `json:"rank"`
+	Host    string        `json:"host"`
+	Bounds  []memoryBound `json:"bounds"`
+	Machine string        `json:"machine,omitempty"` // shared by the ranks of containers with names of their own; empty: the host
 }
 
 // memoryPlan is the largest buffers that every rank can have at once.
@@ -122,17 +124,18 @@ const (
 // A bound is shared by the ranks of a host that report it under one name. scratch is what the library allocates beside
 // the buffers, as a share of them (0.5: half as much again).
 func planMemory(ranks []rankMemory, scratch float64) memoryPlan {
-	type key struct{ host, name string }
+	type key struct{ machine, name string }
+	machine := func(r rankMemory) string { return cmp.Or(r.Machine, r.Host) }
 	sharers := map[key]int{}
 	for _, r := range ranks {
 		for _, b := range r.Bounds {
-			sharers[key{r.Host, b.Name}]++
+			sharers[key{machine(r), b.Name}]++
 		}
 	}
 	plan := memoryPlan{Bytes: math.MaxInt64, Why: "free memory is not known"}
 	for _, r := range ranks {
 		for _, b := range r.Bounds {
-			n, shared := sharers[key{r.Host, b.Name}], ""
+			n, shared := sharers[key{machine(r), b.Name}], ""
 			if b.Alone {
 				n = 1
 			} else if n > 1 {

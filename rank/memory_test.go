@@ -67,7 +67,9 @@ func TestFreeMemory(t *testing.T) {
 
 func TestPlanMemory(t *testing.T) {
 	const reserve = 32 << 20
-	rank := func(n int, host string, bounds ...memoryBound) rankMemory { return rankMemory{n, host, bounds} }
+	rank := func(n int, host string, bounds ...memoryBound) rankMemory {
+		return rankMemory{Rank: n, Host: host, Bounds: bounds}
+	}
 	shared := func(free int64) memoryBound { return memoryBound{Name: "MemAvailable", Free: free} }
 	for name, c := range map[string]struct {
 		ranks   []rankMemory

@@ -5,119 +5,139 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/result"
 	"busbar/sweeps"
 )
 
 // pace keeps a run within --time-limit: the measuring time of each case is its fair share of what is left, and where
-// even the least that a case costs does not fit, sizes are thinned evenly and said to be left out.
+// even the least that a case costs does not fit, sizes are thinned evenly and said to be left out. What is thinned is
+// decided anew before each case, as it shows how fast the ranks really are.
 type pace struct {
-	j       *job
-	p       *plan
 	cases   []coll.Case
-	planned int
-	done    int
-	left    map[int]bool       // cases that are thinned out and still to come
-	past    map[coll.Case]bool // measured by a run that this one continues
-	ratio   float64            // what cases took against what was guessed, so far
-	guessed time.Duration
-	spent   time.Duration
+	open    []bool // still to come in this cycle
+	left    []bool // thinned out, for now
+	options sweeps.Options
+	perNode int           // ranks that share a host's memory
+	until   time.Time     // when this world's time is over; zero: no limit
+	cycles  int           // that share the time left, this one included
+	planned int           // records of the whole run
+	done    int           // records so far
+	spent   time.Duration // on cases that were measured
+
+	guessed, took float64 // time of operations, guessed and measured, in seconds
 }
 
-func newPace(j *job, p *plan, cases []coll.Case, past map[coll.Case]bool, planned int) *pace {
-	c := &pace{j: j, p: p, cases: cases, planned: planned, past: past, left: map[int]bool{}, ratio: 1}
-	c.thin(0)
-	return c
+// estimate is the least that a case costs: checking, warming up and the few samples that an interval needs. ratio
+// corrects the speed that is guessed, that of a laptop's shared memory, by what was measured.
+func estimate(c coll.Case, o sweeps.Options, perNode int, ratio float64) time.Duration {
+	const (
+		fill     = 4e9  // B/s, of filling and comparing
+		overhead = 2e-3 // s, of deciding, gathering and writing
+	)
+	operations := o.Warmup + o.Check + max(o.Iterations, 6)
+	passes := float64(2 + 2*o.Check)
+	seconds := guessOperation(c, perNode)*ratio*float64(operations) + passes*float64(c.MemoryBytes(0))/fill + overhead
+	return time.Duration(seconds * 1e9)
 }
 
-// guess is the least that a case costs: checking, warming up and the few batches that an interval needs, at a speed
-// that a laptop's shared memory reaches. What cases really took corrects it as the run goes on.
-func guess(c coll.Case, warmup, check, iterations int) time.Duration {
+// guessOperation is the time of one operation, in seconds, where nothing has been measured.
+func guessOperation(c coll.Case, perNode int) float64 {
 	const (
 		alpha = 20e-6 // s
-		beta  = 4e9   // B/s
-		fill  = 4e9   // B/s, of filling and comparing
+		beta  = 4e9   // B/s, that the ranks of a host share
 	)
-	operation := alpha + float64(c.SizeBytes)*float64(c.World)/beta
-	operations := warmup + check + max(iterations, 6)
-	bytes := float64(c.MemoryBytes(0))
-	return time.Duration((operation*float64(operations) + float64(2+2*check)*bytes/fill + 2e-3) * 1e9)
+	return alpha + float64(c.SizeBytes)*float64(max(1, perNode))/beta
 }
 
-func (c *pace) cost(k coll.Case) time.Duration {
-	s := c.p.sweep
-	return time.Duration(c.ratio * float64(guess(k, s.Warmup, s.Check, s.Iterations)))
+// worldCost is what a whole world costs at the least.
+func worldCost(cases []coll.Case, o sweeps.Options) time.Duration {
+	var sum time.Duration
+	for _, c := range cases {
+		sum += estimate(c, o, c.World, 1)
+	}
+	return sum
 }
 
-// remaining is what is left of the time limit; false without one.
-func (c *pace) remaining() (time.Duration, bool) {
-	limit := c.p.sweep.TimeLimit
-	return limit - time.Since(c.j.start), limit > 0
+// begin starts a cycle: wanted says which cases have to be measured in it.
+func (p *pace) begin(wanted func(i int) bool) {
+	p.open, p.left = make([]bool, len(p.cases)), make([]bool, len(p.cases))
+	for i := range p.cases {
+		p.open[i] = wanted(i)
+	}
 }
 
-// thin decides anew which of the cases from the next one on are left out.
-func (c *pace) thin(next int) {
-	rest, limited := c.remaining()
-	if !limited {
+// over says whether the time is used up.
+func (p *pace) over() bool { return !p.until.IsZero() && !time.Now().Before(p.until) }
+
+func (p *pace) ratio() float64 {
+	if p.guessed == 0 {
+		return 1
+	}
+	return p.took / p.guessed
+}
+
+// thin decides which of the open cases are left out.
+func (p *pace) thin() {
+	if p.until.IsZero() {
 		return
 	}
-	var open []coll.Case
-	for i := next; i < len(c.cases); i++ {
-		if !c.left[i] && !c.past[c.cases[i]] {
-			open = append(open, c.cases[i])
+	var cases []coll.Case
+	for i, c := range p.cases {
+		if p.open[i] {
+			cases = append(cases, c)
 		}
 	}
-	_, out := sweeps.Fit(open, c.cost, rest)
-	drop := map[coll.Case]bool{}
-	for _, k := range out {
-		drop[k] = true
+	ratio := p.ratio()
+	kept, _ := sweeps.Fit(cases, func(c coll.Case) time.Duration { return estimate(c, p.options, p.perNode, ratio) },
+		time.Until(p.until)/time.Duration(max(1, p.cycles)))
+	keep := map[coll.Case]bool{}
+	for _, c := range kept {
+		keep[c] = true
 	}
-	for i := next; i < len(c.cases); i++ {
-		if drop[c.cases[i]] {
-			c.left[i] = true
+	for i, c := range p.cases {
+		p.left[i] = p.open[i] && !keep[c]
+	}
+}
+
+// next says why the case that comes next is left out, or gives its measuring time.
+func (p *pace) next(i int) (budget time.Duration, leftOut string) {
+	p.thin()
+	p.open[i] = false
+	if p.left[i] || p.over() {
+		return 0, fmt.Sprintf("time: left out to keep the run within --time-limit %s", p.options.TimeLimit)
+	}
+	budget = p.options.Budget
+	if p.until.IsZero() {
+		return budget, ""
+	}
+	rest := 1
+	for k := range p.cases {
+		if p.open[k] && !p.left[k] {
+			rest++
 		}
 	}
+	share := time.Until(p.until) / time.Duration(rest*max(1, p.cycles))
+	return min(budget, max(share, 10*time.Millisecond)), ""
 }
 
-// leftOut says why case i is left out; empty: it is not.
-func (c *pace) leftOut(i int) string {
-	if !c.left[i] {
-		return ""
-	}
-	c.done++
-	delete(c.left, i)
-	return fmt.Sprintf("time: left out to keep the run within --time-limit %s", c.p.sweep.TimeLimit)
-}
-
-// budget is the measuring time of the next case.
-func (c *pace) budget() time.Duration {
-	budget := c.p.sweep.Budget
-	if rest, limited := c.remaining(); limited {
-		open := max(1, c.planned-c.done-len(c.left))
-		budget = min(budget, max(rest/time.Duration(open), 10*time.Millisecond))
-	}
-	return budget
-}
-
-// took tells how long case i was in hand.
-func (c *pace) took(i int, d time.Duration) {
-	c.done++
-	c.spent += d
-	s := c.p.sweep
-	c.guessed += guess(c.cases[i], s.Warmup, s.Check, s.Iterations)
-	c.ratio = min(10, max(0.1, float64(c.spent)/float64(c.guessed)))
-	if i%8 == 7 || i > len(c.cases)-8 {
-		c.thin(i + 1)
+// kept counts a record; one that was measured tells how fast the ranks are.
+func (p *pace) kept(r *result.Record, d time.Duration) {
+	p.done++
+	p.spent += d
+	if r.Status == result.OK {
+		p.guessed += guessOperation(r.Case, p.perNode)
+		p.took += r.Time.Seconds
 	}
 }
 
 // eta is about how long the rest will take.
-func (c *pace) eta() time.Duration {
-	if c.done == 0 {
+func (p *pace) eta() time.Duration {
+	if p.done == 0 {
 		return 0
 	}
-	left := time.Duration(float64(c.spent) / float64(c.done) * float64(max(0, c.planned-c.done)))
-	if rest, limited := c.remaining(); limited {
-		left = min(left, max(0, rest))
+	left := time.Duration(float64(p.spent) / float64(p.done) * float64(max(0, p.planned-p.done)))
+	if !p.until.IsZero() {
+		left = min(left, max(0, time.Until(p.until)))
 	}
 	return left
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -54,13 +55,8 @@ func (j *job) agreeOnPlan() (*plan, error) {
 			return t, &codeError{exitEnvironment, err}
 		}
 		if j.cfg.resume {
-			files, err := result.Find(j.cfg.out)
-			if p.past = result.ReadPast(files); err != nil {
-				fmt.Fprintf(j.stderr, "rank: nothing to resume in %s (%v): everything is measured\n", j.cfg.out, err)
-			} else {
-				for _, problem := range p.past.Problems {
-					fmt.Fprintf(j.stderr, "rank: %s\n", problem)
-				}
+			if p.past, err = j.readPast(); err != nil {
+				return t, &codeError{exitEnvironment, err}
 			}
 		}
 		return t, nil
@@ -77,6 +73,24 @@ func (j *job) agreeOnPlan() (*plan, error) {
 	}
 	p.worlds = worldsOf(p.sweep, j.size)
 	return p, nil
+}
+
+// readPast reads what --resume continues; that there is nothing is said and no error.
+func (j *job) readPast() (*result.Past, error) {
+	files, err := result.Find(j.cfg.out)
+	var none *result.NotFoundError
+	if errors.As(err, &none) {
+		fmt.Fprintf(j.stderr, "rank: nothing to resume in %s: everything is measured\n", j.cfg.out)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--resume cannot read %s: %w", j.cfg.out, err)
+	}
+	past := result.ReadPast(files)
+	for _, problem := range past.Problems {
+		fmt.Fprintf(j.stderr, "rank: %s\n", problem)
+	}
+	return past, nil
 }
 
 // elsewhere keeps an error that every rank has for rank 0 to say.
@@ -129,7 +143,11 @@ func makeSweep(cfg *config, file string, text []byte) (*sweeps.Sweep, error) {
 			return nil, err
 		}
 	}
-	return s.With(cfg.plan)
+	s, err := s.With(cfg.plan)
+	if err == nil && cfg.cycles != 1 && cfg.plan.TimeLimit == nil {
+		s.TimeLimit = 0 // a sweep's own limit is meant for one cycle
+	}
+	return s, err
 }
 
 func worldsOf(s *sweeps.Sweep, size int) []int {

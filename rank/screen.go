@@ -62,6 +62,13 @@ func (s *screen) world(w *session, path string) {
 	}
 }
 
+// skippedWorld says that a world does not fit the launch.
+func (s *screen) skippedWorld(n, size, points int, path string) {
+	s.paths = append(s.paths, path)
+	s.counts[result.Skipped] += points
+	s.note("world %d: skipped, this launch has %d ranks", n, size)
+}
+
 // wrapped writes a long line in pieces of 80 columns.
 func (s *screen) wrapped(prefix, text string) {
 	for i, line := range wrap(text, 80-len(prefix)) {

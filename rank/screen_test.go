@@ -103,22 +103,31 @@ func TestWrap(t *testing.T) {
 // With a time limit every case gets its fair share, and what does not fit at all is thinned and said.
 func TestPace(t *testing.T) {
 	sweep := sweeps.Default()
-	sweep.TimeLimit, sweep.Budget = 10*time.Second, 10*time.Second
 	cases, err := sweep.Plan(2, mpiPlaces)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPace(&job{start: time.Now()}, &plan{sweep: sweep}, cases, nil, len(cases))
-	if b := p.budget(); b <= 0 || b > 10*time.Second/time.Duration(len(cases)-3) {
-		t.Errorf("a budget of %s for each of %d cases in 10 s", b, len(cases))
+	pace := func(limit time.Duration, cycles int) *pace {
+		o := sweep.Options
+		o.TimeLimit = limit
+		p := &pace{cases: cases, options: o, perNode: 2, planned: len(cases), cycles: cycles}
+		if limit > 0 {
+			p.until = time.Now().Add(limit)
+		}
+		p.begin(func(int) bool { return true })
+		return p
 	}
-	sweep.TimeLimit = 20 * time.Millisecond
-	p = newPace(&job{start: time.Now()}, &plan{sweep: sweep}, cases, nil, len(cases))
+	for cycles, most := range map[int]time.Duration{1: 10 * time.Second / 22, 5: 2 * time.Second / 22} {
+		if b, why := pace(10*time.Second, cycles).next(0); why != "" || b <= 0 || b > most {
+			t.Errorf("a budget of %s for one of %d cases in 10 s, %d cycles: %s", b, len(cases), cycles, why)
+		}
+	}
+	p := pace(100*time.Millisecond, 1)
 	left := 0
 	for i := range cases {
-		if reason := p.leftOut(i); reason != "" {
+		if _, reason := p.next(i); reason != "" {
 			left++
-			if !strings.Contains(reason, "--time-limit 20ms") {
+			if !strings.Contains(reason, "--time-limit 100ms") {
 				t.Error(reason)
 			}
 		}
@@ -126,9 +135,29 @@ func TestPace(t *testing.T) {
 	if left == 0 || left == len(cases) {
 		t.Errorf("%d of %d cases are left out", left, len(cases))
 	}
-	sweep.TimeLimit = 0
-	p = newPace(&job{start: time.Now()}, &plan{sweep: sweep}, cases, nil, len(cases))
-	if p.budget() != sweep.Budget || p.leftOut(0) != "" {
-		t.Error("without a limit nothing is shortened")
+	if b, why := pace(0, 1).next(0); b != sweep.Budget || why != "" {
+		t.Errorf("without a limit nothing is shortened: %s, %s", b, why)
+	}
+	p = pace(time.Nanosecond, 1)
+	if _, why := p.next(0); !p.over() || why == "" {
+		t.Error("the time is used up")
+	}
+}
+
+// Ranks that are faster than guessed bring cases back, slower ones thin more.
+func TestPaceLearns(t *testing.T) {
+	o := sweeps.Default().Options
+	o.TimeLimit = 2 * time.Second
+	c := sampleRecord(64<<20, 1).Case
+	least := estimate(c, o, 8, 1)
+	p := &pace{cases: []coll.Case{c}, options: o, perNode: 8, cycles: 1, until: time.Now().Add(least / 2)}
+	p.begin(func(int) bool { return true })
+	if p.thin(); !p.left[0] {
+		t.Fatalf("a case of %s fits half of that", least)
+	}
+	fast := sampleRecord(64<<20, guessOperation(c, 8)/10)
+	p.kept(fast, time.Second)
+	if p.thin(); p.left[0] {
+		t.Error("ranks ten times as fast do not bring the case back")
 	}
 }

@@ -58,7 +58,7 @@ func (j *job) interrupted(s syscall.Signal, where string) {
 		}
 		os.Exit(code)
 	}
-	select {} // somebody else is ending the run
+	j.yield(code)
 }
 
 func inFiles(paths []string) string {

@@ -70,7 +70,8 @@ func conform() int {
 	if b.rotate == 0 {
 		sizes = append(sizes, 100_000)
 	}
-	if err = b.reserve(benchtest.Cases(w.Size, mpiPlaces, sizes)); err == nil {
+	cases := benchtest.Cases(w.Size, mpiPlaces, sizes)
+	if err = b.reserve(int64(b.span(cases, make([]room, len(cases))))); err == nil {
 		err = errors.Join(benchtest.Suite(w, b, mpiPlaces, sizes), b.release())
 	}
 	if err != nil {

@@ -45,6 +45,13 @@ func (w *watchdog) Phase(name string, expected time.Duration) {
 // Rest is a phase without a limit: an idle rank waits for others as long as they measure.
 func (w *watchdog) Rest(name string) { w.set(name, 0) }
 
+// Again arms the watchdog anew in the phase that it has called about.
+func (w *watchdog) Again() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since, w.limit = time.Now(), w.deadline
+}
+
 func (w *watchdog) set(name string, limit time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"busbar/internal/result"
+	"busbar/mpi"
+)
+
+// rankLines are the lines of a world's ranks in its file.
+func (s *session) rankLines() []result.Rank {
+	lines := make([]result.Rank, s.world.Size)
+	for r := range lines {
+		f := s.j.ranks[r]
+		lines[r] = result.Rank{Kind: result.KindRank, Rank: r, Host: f.Host, LocalRank: f.LocalRank, PID: f.PID, CPUs: f.CPUs, Device: "cpu"}
+	}
+	return lines
+}
+
+// header fills the first line of a results file: of a world in session, or of one that does not fit the launch (nil).
+func (j *job) header(p *plan, backend string, s *session) result.Run {
+	info := j.lib.Info()
+	if s == nil {
+		s = &session{}
+	}
+	environment, slurm := environment(os.Environ())
+	nodes, perNode := shape(s.machines)
+	machine := machineFacts("/")
+	run := result.Run{Kind: result.KindRun, Schema: result.Schema, ID: result.NewID(), Launch: p.launch, Campaign: p.campaign,
+		Start: time.Now().UTC(), Tool: "busbar " + toolVersion(), Build: buildIdentity(), Command: append([]string{"rank"}, j.args...),
+		Backend: backendFacts(info), Variant: j.cfg.variant,
+		MPI: result.MPI{Family: info.Family, Library: info.Library, Standard: info.Standard, Path: info.LibMPIPath, Shim: info.ShimPath,
+			ThreadLevel: info.ThreadLevel.String(), LargeCounts: info.LargeCounts, Launcher: launcherName(j.launch)},
+		World: s.world.Size, Nodes: nodes, RanksPerNode: perNode, Device: "cpu (" + machine.CPU + ")",
+		Sweep: result.Sweep{Name: sweepName(p.sweep), Source: p.sweep.Source, Origins: p.sweep.Origins()},
+		Method: result.Method{Clock: clockName, ClockResolution: s.clock.Resolution, ClockCost: s.clock.Cost, EmptyIteration: s.clock.Empty,
+			ClockOffsets: s.clock.Uncertainty,
+			Precision:    p.sweep.Precision, Budget: p.sweep.Budget.Seconds(), Iterations: p.sweep.Iterations, Warmup: p.sweep.Warmup,
+			Aggregate: p.sweep.Aggregate, CheckRounds: p.sweep.Check, Average: j.cfg.average.String(), Rotate: j.cfg.rotate,
+			Cycle: j.cfg.cycles, Deadline: j.cfg.deadline.Seconds()},
+		Machine: machine, Environment: environment, Slurm: slurm, Topology: topology("/")}
+	var places []place
+	for r := range s.hosts {
+		places = append(places, place{Rank: r, Host: j.ranks[r].Host, CPUs: j.ranks[r].CPUs, Quota: j.ranks[r].Quota})
+	}
+	run.Warnings = oversubscribed(places)
+	if load := machine.Load1; load > 0.25*float64(machine.Cores) {
+		run.Warnings = append(run.Warnings, fmt.Sprintf("load: %s had a load average of %.2f before the run; other work disturbs the figures", machine.Host, load))
+	}
+	return run
+}
+
+func launcherName(l mpi.Launch) string {
+	if l.Name == "" {
+		return "none"
+	}
+	return l.Name
+}

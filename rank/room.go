@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"busbar/internal/result"
+)
+
+// room says whether the buffers of a case fit the memory of every rank.
+type room struct {
+	needed float64 // bytes, of the rank that needs most
+	over   bool    // more than every rank may have
+	why    string  // … because of this, on rank 0
+	oom    string  // it should have fitted, and the system refused it
+}
+
+func (r room) fits() bool { return !r.over && r.oom == "" }
+
+// prepareMemory finds which cases fit what is free on every rank, and allocates the buffers for those.
+func (s *session) prepareMemory() error {
+	limit, why, err := s.freeMemory()
+	if err != nil {
+		return err
+	}
+	need := make([]float64, len(s.cases)) // of the rank that needs most: a root has more than the others
+	for i, c := range s.cases {
+		need[i] = s.backend.memory(c)
+	}
+	if err := s.world.Max(need); err != nil {
+		return err
+	}
+	s.room = make([]room, len(s.cases))
+	for i := range s.cases {
+		s.room[i].needed = need[i]
+		if need[i] > limit {
+			s.room[i].over, s.room[i].why = true, why
+		}
+	}
+	return s.reserve()
+}
+
+// freeMemory is how many bytes of buffers every rank may have, and what bounds them, in words for rank 0.
+func (s *session) freeMemory() (limit float64, why string, err error) {
+	bounds, err := memoryBounds("/")
+	if err != nil && s.world.Rank == 0 {
+		fmt.Fprintf(s.j.stderr, "rank: %v\n", err)
+	}
+	mine, err := json.Marshal(rankMemory{Rank: s.world.Rank, Host: s.hosts[s.world.Rank], Machine: s.machines[s.world.Rank], Bounds: bounds})
+	if err != nil {
+		return 0, "", err
+	}
+	all, err := s.comm.Gatherv(mine, 0)
+	if err != nil {
+		return 0, "", err
+	}
+	x := []float64{0}
+	if s.world.Rank == 0 {
+		memory := make([]rankMemory, len(all))
+		for i, b := range all {
+			if err := json.Unmarshal(b, &memory[i]); err != nil {
+				return 0, "", err
+			}
+		}
+		m := planMemory(memory, mpiScratch)
+		x[0], why = float64(m.Bytes), m.Why
+	}
+	err = s.world.Bcast(x)
+	return x[0], why, err
+}
+
+// reserve allocates room for all cases that fit. Where the system refuses it on any rank, the largest cases are given
+// up until it does not.
+func (s *session) reserve() error {
+	for {
+		var largest float64
+		for i := range s.cases {
+			if s.room[i].fits() {
+				largest = max(largest, s.room[i].needed)
+			}
+		}
+		mine := s.backend.reserve(int64(s.backend.span(s.cases, s.room)))
+		refused := []float64{0}
+		if mine != nil {
+			refused[0] = 1
+		}
+		if err := s.world.Max(refused); err != nil {
+			return err
+		}
+		if refused[0] == 0 {
+			return nil
+		}
+		text := "memory: a rank was refused the buffers although they should fit"
+		if mine != nil {
+			text = fmt.Sprintf("memory: %v", mine)
+		}
+		given := false
+		for i := range s.cases {
+			if s.room[i].fits() && s.room[i].needed == largest {
+				s.room[i].oom, given = text, true
+			}
+		}
+		if !given {
+			return fmt.Errorf("%s", text)
+		}
+	}
+}
+
+// leftOutByMemory is the record of a case whose buffers do not fit; nil: they do.
+func (s *session) leftOutByMemory(i int) *result.Record {
+	r := s.room[i]
+	if r.fits() {
+		return nil
+	}
+	needed := int64(min(r.needed, math.MaxInt64/2))
+	record := skipped(s.cases[i], fmt.Sprintf("memory: it takes %s of buffers a rank; %s", binary(needed), r.why))
+	if r.oom != "" {
+		record.Status, record.Reason = result.OOM, r.oom
+	}
+	record.Needed = needed
+	return record
+}

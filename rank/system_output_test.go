@@ -1,0 +1,193 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+// asRoot lets a test mount: a user who is not root gets a namespace in which he is, and the test runs there again. It
+// says whether the test is to go on here.
+func asRoot(t *testing.T) bool {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		return true
+	}
+	c := exec.Command("unshare", "--user", "--map-root-user", "--mount", os.Args[0], "-test.run", "^"+t.Name()+"$")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v (as root no namespace is needed; without one, user namespaces must be allowed)\n%s", c, err, out)
+	}
+	return false
+}
+
+// mount puts a filesystem in memory on a new folder.
+func mount(t *testing.T, options string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
+		t.Fatalf("mount %s: %v", dir, err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// The disk fills up: the run ends with a word, and the record that did not fit is in a file elsewhere.
+func TestDiskIsFull(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	disk := mount(t, "size=200k")
+	out := filepath.Join(disk, "results")
+	elsewhere, err := os.MkdirTemp("", "bb") // Open MPI has sockets in it, whose paths must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(elsewhere) })
+	o := launch{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.run(t)
+	if o.code != exitEnvironment {
+		t.Errorf("want exit code %d: %s", exitEnvironment, o)
+	}
+	f := readOne(t, out)
+	rescued, err := filepath.Glob(filepath.Join(elsewhere, "busbar-rescue-*.jsonl"))
+	if err != nil || len(rescued) != 1 {
+		t.Fatalf("rescue files: %v %v\n%s", rescued, err, o)
+	}
+	for _, want := range []string{"no space left on device", f.Path, rescued[0], "--out"} {
+		if !strings.Contains(o.stderr, want) {
+			t.Errorf("no %q is said: %s", want, o)
+		}
+	}
+	rest, err := result.ReadFile(rescued[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkEnd(t, rest, result.Aborted, exitEnvironment)
+	if rest.Run.ID != f.Run.ID || len(rest.Records) == 0 {
+		t.Errorf("the rescue file is of run %s with %d records, want run %s", rest.Run.ID, len(rest.Records), f.Run.ID)
+	}
+	next := 1
+	for _, r := range append(f.Records, rest.Records...) {
+		if r.N != next {
+			t.Fatalf("record %d comes where %d should", r.N, next)
+		}
+		next++
+	}
+	if n, all := len(merged(t, out, rescued[0])), len(f.Records)+len(rest.Records); n > all || n < all-1 { // one may have been cut off
+		t.Errorf("%d points come out of merging, %d records are there", n, all)
+	}
+	// With room again the run goes on, in the folder of before.
+	again := launch{mpirun: openMPI, np: 2, args: small(filepath.Join(t.TempDir()), "--resume")}.run(t)
+	if again.code != 0 {
+		t.Error(again)
+	}
+}
+
+// Where nothing can be written, nothing is measured.
+func TestNowhereToWrite(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	here := t.TempDir()
+	file := filepath.Join(here, "file")
+	if err := os.WriteFile(file, []byte("not a folder\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	fixed, full := mount(t, "size=64k,ro"), mount(t, "size=8k")
+	if err := os.WriteFile(filepath.Join(full, "big"), make([]byte, 1<<16), 0o666); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("the disk should be full: %v", err)
+	}
+	for _, c := range []struct{ out, why string }{
+		{file, "is a file, not a folder"},
+		{filepath.Join(file, "below"), "is a file, not a folder"},
+		{filepath.Join(file, "far", "below"), "is a file, not a folder"},
+		{"/proc/busbar", "cannot write into /proc"},
+		{fixed, "read-only file system"},
+		{filepath.Join(fixed, "new"), "read-only file system"},
+		{full, "no space left on device"},
+	} {
+		o := launch{mpirun: openMPI, np: 2, args: small(c.out), dir: here}.run(t)
+		said := o.messages()
+		if o.code != exitEnvironment || len(said) != 1 || !strings.Contains(said[0], c.out) || !strings.Contains(said[0], c.why) ||
+			!strings.Contains(said[0], "--out") {
+			t.Errorf("--out %s: want exit code %d and one message with %q: %s", c.out, exitEnvironment, c.why, o)
+		}
+		if regexp.MustCompile(`(?m)^ +\d+ +\d+ +float32`).MatchString(o.stdout) {
+			t.Errorf("--out %s: something was measured: %s", c.out, o)
+		}
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "not a folder\n" {
+		t.Errorf("the file that was in the way is %q %v", text, err)
+	}
+}
+
+// Somebody tidies up in mid-run: the file is put back whole, and that is said.
+func TestResultsAreRemoved(t *testing.T) {
+	for _, what := range []string{"file", "folder"} {
+		t.Run(what, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "results")
+			r := launch{mpirun: openMPI, np: 2, args: endless(out)}.start(t)
+			before := r.awaitPoints(out, 5)
+			path := readOne(t, out).Path
+			aside := filepath.Join(t.TempDir(), "aside") // at one stroke, so that nothing is written meanwhile
+			victim := map[string]string{"file": path, "folder": out}[what]
+			if err := os.Rename(victim, aside); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.RemoveAll(aside); err != nil {
+				t.Fatal(err)
+			}
+			after := r.awaitPoints(out, before+5)
+			r.signal(launcher, syscall.SIGTERM)
+			o := r.wait()
+			f := readOne(t, out)
+			checkWhole(t, f, result.OK)
+			checkEnd(t, f, result.Interrupted, 143)
+			checkKept(t, f, after)
+			if !strings.Contains(o.stderr, path) || !strings.Contains(o.stderr, "removed") {
+				t.Errorf("that it was removed is not said: %s", o)
+			}
+		})
+	}
+}
+
+// The folder is gone and something else stands in its place: all records are in the rescue file.
+func TestResultsCannotBePutBack(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "results")
+	elsewhere, err := os.MkdirTemp("", "bb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(elsewhere) })
+	r := launch{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.start(t)
+	before := r.awaitPoints(out, 5)
+	r.signal(1, syscall.SIGSTOP) // nothing is written between the two strokes
+	r.awaitStandstill(out)
+	if err := os.Rename(out, filepath.Join(t.TempDir(), "aside")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(out, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r.signal(1, syscall.SIGCONT)
+	o := r.wait()
+	if o.code != exitEnvironment || !strings.Contains(o.stderr, "was removed and cannot be put back") {
+		t.Errorf("want exit code %d: %s", exitEnvironment, o)
+	}
+	f := readOne(t, elsewhere)
+	if !strings.Contains(o.stderr, f.Path) {
+		t.Errorf("%s is not named: %s", f.Path, o)
+	}
+	checkEnd(t, f, result.Aborted, exitEnvironment)
+	checkKept(t, f, before)
+}
