@@ -34,7 +34,7 @@ func TestInterrupted(t *testing.T) {
 			before := r.awaitPoints(out, 3)
 			r.signal(c.target, c.signal)
 			o := r.wait()
-			if o.code == 0 {
+			if o.code == 0 && !losesCode(c.mpirun, c.target) {
 				t.Error("exit code 0 though the run was interrupted")
 			}
 			f := readOne(t, out)
@@ -72,7 +72,7 @@ func TestAskedToEnd(t *testing.T) {
 			r.signal(c.target, syscall.SIGUSR1)
 			r.signal(1, syscall.SIGCONT)
 			o := r.wait()
-			if o.code != 143 && c.mpirun != mpich { // which loses the code of a rank when it gets the signal itself
+			if o.code != 143 && !losesCode(c.mpirun, c.target) {
 				t.Errorf("want exit code 143: %s", o)
 			}
 			f := readOne(t, out)
@@ -87,6 +87,9 @@ func TestAskedToEnd(t *testing.T) {
 		})
 	}
 }
+
+// losesCode is true of MPICH's mpirun, which now and then gives 0 for ranks that did not when it gets the signal itself.
+func losesCode(mpirun string, target int) bool { return mpirun == mpich && target == launcher }
 
 // awaitStandstill waits until rank 0 spends its time waiting for another rank, and counts the records.
 func (r *running) awaitStandstill(dir string) (points int) {
