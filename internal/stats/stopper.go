@@ -63,6 +63,11 @@ const (
 	settledSpan    = 4    // settled compares the interval with that of a fourth of the samples
 	settledShrink  = 0.72 // to what it must have shrunk by then: 15 % for each doubling
 	settledMinimum = 400  // samples
+
+	hopelessSamples = 20   // before which a width says little …
+	hopelessShare   = 0.1  // … unless this part of the budget is gone
+	hopelessLeast   = 0.03 // of the budget, that is spent in any case
+	hopelessTimes   = 2    // times the budget, that precision would take
 )
 
 // Next is called between batches with all samples so far, in time order, and the seconds that they took, with
@@ -79,6 +84,8 @@ const (
 //     samples on. Independent samples would have halved it over that span, and pass for settled in less than 1 % of
 //     cases. What does not shrink is not noise that more samples average out: two modes with the median between
 //     them, or a slow change of the machine.
+//   - Settled, too, when precision is out of reach: the interval narrows with the square root of the time, and at that
+//     rate it would take twice the budget. What is noise at the price of these samples stays noise.
 //   - Maximum or Fixed at MaxSamples, Budget when another sample would not fit.
 func (s *Stopper) Next(samples []float64, elapsed float64) (more int, reason StopReason) {
 	n := len(samples)
@@ -90,7 +97,11 @@ func (s *Stopper) Next(samples []float64, elapsed float64) (more int, reason Sto
 	case n >= s.rule.MaxSamples:
 		return 0, Maximum
 	case n >= s.rule.MinSamples && !s.fixed:
-		if reason := s.look(samples); reason != 0 && elapsed >= s.rule.MinTime {
+		reason, width := s.look(samples)
+		if reason == 0 && s.hopeless(n, elapsed, width) {
+			reason = Settled
+		}
+		if reason != 0 && elapsed >= s.rule.MinTime {
 			return 0, reason
 		}
 	}
@@ -125,25 +136,35 @@ func (s *Stopper) wanted(n int) int {
 	return min(left, (n+1)/2)
 }
 
-// look computes the interval and says whether it is narrow enough, or no longer gets narrower.
-func (s *Stopper) look(samples []float64) StopReason {
+// hopeless says whether an interval of that relative half width after n samples cannot get narrow enough in time.
+func (s *Stopper) hopeless(n int, elapsed, width float64) bool {
+	spent := elapsed / s.rule.Budget // +Inf without a budget
+	if s.rule.Budget <= 0 || s.rule.Precision <= 0 || spent < hopelessLeast || n < hopelessSamples && spent < hopelessShare {
+		return false
+	}
+	excess := width / s.rule.Precision
+	return spent*excess*excess > hopelessTimes
+}
+
+// look computes the interval and says whether it is narrow enough, or no longer gets narrower, and how wide it is.
+func (s *Stopper) look(samples []float64) (StopReason, float64) {
 	x, _ := finite(samples)
 	if len(x) < MinForInterval {
-		return 0
+		return 0, 0
 	}
 	s.sorted = append(s.sorted[:0], x...)
 	slices.Sort(s.sorted)
 	iv := s.space.interval(x, s.sorted)
 	now := look{n: len(x), width: relativeHalfWidth(max(iv.hi-iv.lo, iv.spread), quantile(s.sorted, 0.5))}
 	if now.width <= s.rule.Precision && !iv.correlated {
-		return Precision
+		return Precision, now.width
 	}
 	settled := now.n >= settledMinimum && s.shrunkTo(now) > settledShrink
 	s.looks = append(s.looks, now)
 	if settled {
-		return Settled
+		return Settled, now.width
 	}
-	return 0
+	return 0, now.width
 }
 
 // shrunkTo is the width of now over that of the latest look at no more than a fourth of the samples, 0 when there is none.

@@ -26,7 +26,9 @@ func TestStopReasons(t *testing.T) {
 		{"maximum below minimum", Rule{Precision: 0.5, MaxSamples: 8}, 1e-3, func(int) float64 { return 5 }, Maximum, 8},
 		{"budget", Rule{Precision: 0.02, Budget: 10}, 0.5, func(int) float64 { return 5 }, Budget, 20},
 		{"one sample over the budget", Rule{Precision: 0.02, Budget: 10}, 30, func(int) float64 { return 5 }, Budget, 1},
-		{"settled", Rule{Precision: 0.02, Budget: 10}, 1e-3, alternate(1, 2), Settled, 0},
+		{"settled", Rule{Precision: 0.02, Budget: 100}, 1e-3, alternate(1, 2), Settled, 0},
+		{"out of reach", Rule{Precision: 0.001, MinSamples: 6, Budget: 10}, 0.1, alternate(1, 2), Settled, 14},
+		{"within reach", Rule{Precision: 0.2, MinSamples: 6, Budget: 10}, 0.1, alternate(1, 1.3), Precision, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			x, reason := run(NewStopper(c.rule), c.each, func(x []float64, n int) []float64 {
@@ -38,7 +40,7 @@ func TestStopReasons(t *testing.T) {
 			if reason != c.want || c.n != 0 && len(x) != c.n {
 				t.Errorf("%s after %d samples, want %s after %d", reason, len(x), c.want, c.n)
 			}
-			if reason == Settled && (len(x) < settledMinimum || len(x) > 4*settledMinimum) {
+			if c.name == "settled" && (len(x) < settledMinimum || len(x) > 4*settledMinimum) {
 				t.Errorf("settled after %d samples", len(x))
 			}
 		})
@@ -66,7 +68,7 @@ func TestBudgetIsKept(t *testing.T) {
 		"doubling":    func(i int) float64 { return 0.05 * math.Exp2(float64(i)/20) },
 		"growing":     func(i int) float64 { return 0.2 + 0.01*float64(i) },
 	} {
-		s := NewStopper(Rule{Precision: 1e-9, Budget: 10})
+		s := NewStopper(Rule{Budget: 10})
 		r := seeded(5)
 		elapsed, last := 0.0, 0.0
 		var x []float64
