@@ -60,8 +60,8 @@ func newDraft(ctx context.Context, path string) (*draft, error) {
 }
 
 func (d *draft) Write(b []byte) (int, error) {
-	if err := d.ctx.Err(); err != nil {
-		return 0, fmt.Errorf("stopped while writing %s: %w", d.path, err)
+	if d.ctx.Err() != nil {
+		return 0, fmt.Errorf("%s is not written: %w", d.path, context.Cause(d.ctx))
 	}
 	n, err := d.file.Write(b)
 	if err != nil {

@@ -16,22 +16,22 @@ import (
 // defaultFolder is read when nothing is named, and where rank writes.
 const defaultFolder = "results"
 
-// find expands the arguments to run files. The error says where was looked.
-func find(args []string) ([]string, error) {
+// find expands the arguments to run files; passed are those that it passed over. The error says where was looked.
+func find(args []string) (files []string, passed []result.Problem, err error) {
 	paths := args
 	if len(args) == 0 {
 		paths = []string{defaultFolder}
 	}
-	files, err := result.Find(paths...)
+	files, passed, err = result.Search(paths...)
 	var system *fs.PathError
 	switch {
 	case len(args) == 0 && errors.Is(err, fs.ErrNotExist):
 		here, _ := os.Getwd()
-		return nil, fmt.Errorf("there is no folder ./%s in %s: run rank here first, or name the files or folders to read", defaultFolder, here)
+		return nil, nil, fmt.Errorf("there is no folder ./%s in %s: run rank here first, or name the files or folders to read", defaultFolder, here)
 	case errors.As(err, &system):
-		return nil, fmt.Errorf("cannot read %s: %w", system.Path, system.Err)
+		return nil, nil, fmt.Errorf("cannot read %s: %w", system.Path, system.Err)
 	}
-	return files, err
+	return files, passed, err
 }
 
 // folder is where output belongs: the one folder that was read, or the current one if there were several.

@@ -9,16 +9,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"busbar/internal/result"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(exitCode(run(ctx, os.Args[1:], os.Stdout, os.Stderr), os.Stderr))
+	os.Exit(exitCode(run(untilSignal(), os.Args[1:], os.Stdout, os.Stderr), os.Stderr))
 }
 
 // run is the whole program: results go to stdout, everything else to stderr.
@@ -30,10 +26,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // The exit codes; the help lists them.
 const (
-	codeDone        = 0
-	codeUsage       = 1
-	codeNothing     = 2 // nothing usable to read, or unwritable output
-	codeInterrupted = 130
+	codeDone    = 0
+	codeUsage   = 1
+	codeNothing = 2   // nothing usable to read, or unwritable output
+	codeSignal  = 128 // and the signal's number
 )
 
 // exitCode says on stderr what an error is, and turns it into the exit code.
@@ -46,9 +42,10 @@ func exitCode(err error, stderr io.Writer) int {
 	}
 	var usage *usageError
 	var mixed *result.RehearsedError
+	var stopped *signalError
 	switch {
-	case errors.Is(err, context.Canceled):
-		return codeInterrupted
+	case errors.As(err, &stopped):
+		return codeSignal + int(stopped.signal)
 	case errors.As(err, &usage), errors.As(err, &mixed), errors.Is(err, errSaid):
 		return codeUsage
 	}

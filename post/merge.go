@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,14 +54,15 @@ there were several. What merge wrote is never read as input.`,
 }
 
 func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) error {
-	if err := words("format", m.formats, tableFormats); err != nil {
+	formats, err := words("format", m.formats, tableFormats)
+	if err != nil {
 		return &usageError{err, cmd.CommandPath()}
 	}
-	files, err := find(args)
+	files, passed, err := find(args)
 	if err != nil {
 		return err
 	}
-	data, err := result.Merge(files, m.MergeOptions)
+	data, err := result.MergeContext(ctx, files, m.MergeOptions)
 	if err != nil {
 		return err
 	}
@@ -71,17 +73,17 @@ func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) err
 		}
 	}
 	var paths []string
-	for _, format := range m.formats {
+	for _, format := range formats {
 		paths = append(paths, filepath.Join(dir, "merged."+format))
 	}
 	points := 0
 	err = writeFiles(ctx, paths, func(w []io.Writer) (err error) {
 		outputs := make([]result.Output, len(w))
-		for i, format := range m.formats {
+		for i, format := range formats {
 			outputs[i] = result.Output{Format: tableFormat[format], Writer: w[i]}
 		}
 		if points, err = data.Write(outputs...); err == nil && points == 0 {
-			err = &result.NothingError{Problems: data.Notes()}
+			err = &result.NothingError{Problems: append(passed, data.Notes()...)}
 		}
 		return err
 	})
@@ -91,7 +93,7 @@ func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) err
 	for _, path := range paths {
 		fmt.Fprintln(m.stdout, path)
 	}
-	note(m.stderr, data.Notes())
+	note(m.stderr, append(passed, data.Notes()...))
 	runs := data.Runs()
 	fmt.Fprintf(m.stderr, "post: %s, %s, of %s\n", count(points, "point"), count(len(runs), "run"), contents(runs))
 	return nil
@@ -108,12 +110,16 @@ func contents(runs []*result.Run) string {
 	return fmt.Sprintf("%s, %s (%s), %s", count(len(backends), "backend"), count(len(worlds), "world"), some(worlds), count(len(launches), "launch"))
 }
 
-// words refuses values that are not among the known ones.
-func words(kind string, values, known []string) error {
+// words are the values, each once. The error is that there is none, or one that is not among the known ones.
+func words(kind string, values, known []string) (once []string, err error) {
 	for _, v := range values {
 		if !slices.Contains(known, v) {
-			return coll.Unknown(kind, v, known)
+			return nil, coll.Unknown(kind, v, known)
 		}
+		once = addWord(once, v)
 	}
-	return nil
+	if once == nil {
+		return nil, fmt.Errorf("--%s names nothing; known: %s", kind, strings.Join(known, ", "))
+	}
+	return once, nil
 }

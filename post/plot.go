@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -59,11 +60,14 @@ there were several.`,
 
 // options turns the words of the flags into those of the drawing.
 func (p *plotter) options() (o plot.Options, err error) {
-	if err := words("format", p.formats, pictureFormats); err != nil {
+	if p.formats, err = words("format", p.formats, pictureFormats); err != nil {
 		return o, err
 	}
-	if err := words("bandwidth", p.bandwidths, bandwidthWords); err != nil {
+	if p.bandwidths, err = words("bandwidth", p.bandwidths, bandwidthWords); err != nil {
 		return o, err
+	}
+	if p.collectives != nil && len(p.collectives) == 0 {
+		return o, errors.New("--collective names nothing; without it all are drawn")
 	}
 	for _, b := range p.bandwidths {
 		o.Bandwidths = append(o.Bandwidths, map[string]plot.Bandwidth{"busbw": plot.BusBW, "algbw": plot.AlgBW}[b])
@@ -83,11 +87,11 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return &usageError{err, cmd.CommandPath()}
 	}
-	files, err := find(args)
+	files, overlooked, err := find(args)
 	if err != nil {
 		return err
 	}
-	data, err := result.Merge(files, p.MergeOptions)
+	data, err := result.MergeContext(ctx, files, p.MergeOptions)
 	if err != nil {
 		return err
 	}
@@ -102,7 +106,7 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	note(p.stderr, data.Notes())
+	note(p.stderr, append(overlooked, data.Notes()...))
 	figures, passed := plot.Figures(points, options)
 	for _, words := range passed {
 		fmt.Fprintln(p.stderr, "post: not drawn:", words)
@@ -122,7 +126,7 @@ func read(ctx context.Context, data *result.Dataset) (points []plot.Point, ok in
 			ok++
 		}
 		points = append(points, p)
-		return ctx.Err()
+		return context.Cause(ctx)
 	})
 	return points, ok, err
 }

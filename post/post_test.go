@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -58,7 +59,7 @@ func TestExitCodes(t *testing.T) {
 		args string
 		code int
 	}{
-		{"", 1}, {"mrge", 1}, {"merge --nosuch", 1}, {"merge --format xml", 1}, {"plot --collective x", 1}, {"show --format", 1}, {"completion bsh", 1}, {"completion", 1},
+		{"", 1}, {"mrge", 1}, {"merge --nosuch", 1}, {"merge --format xml", 1}, {"plot --collective x", 1}, {"show --format", 1}, {"merge --format= measured", 1}, {"plot --format= measured", 1}, {"plot --bandwidth= measured", 1}, {"plot --collective= measured", 1}, {"completion bsh", 1}, {"completion", 1},
 		{"merge", 2}, {"merge gone", 2}, {"show gone", 2}, {"plot gone", 2}, {"merge -o measured/" + filepath.Base(fixtures["tiny"].save(t, "measured")) + "/x measured", 2},
 		{"merge measured rehearsed", 1},
 		{"merge measured", 0}, {"merge --include-rehearsed measured rehearsed", 0}, {"show measured rehearsed", 0}, {"plot --format svg measured", 0},
@@ -85,11 +86,15 @@ func TestInterrupted(t *testing.T) {
 	if err := os.WriteFile(old, []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var stdout, stderr bytes.Buffer
-	if code := exitCode(run(ctx, []string{"merge", dir}, &stdout, &stderr), &stderr); code != codeInterrupted {
-		t.Errorf("exit %d, want %d", code, codeInterrupted)
+	for _, command := range []string{"merge", "plot", "show"} {
+		for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(&signalError{signal})
+			var stdout, stderr bytes.Buffer
+			if code := exitCode(run(ctx, []string{command, dir}, &stdout, &stderr), &stderr); code != want || !strings.Contains(stderr.String(), signal.String()) {
+				t.Errorf("%s: exit %d, want %d; it said %s", command, code, want, &stderr)
+			}
+		}
 	}
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 2 {
@@ -118,7 +123,7 @@ func TestShowFits80Columns(t *testing.T) {
 		f.save(t, dir)
 	}
 	var out bytes.Buffer
-	if err := show(&out, io.Discard, []string{dir}, false); err != nil {
+	if err := show(t.Context(), &out, io.Discard, []string{dir}, false); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range strings.Split(out.String(), "\n") {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -28,9 +29,9 @@ of one operation; in latency mode, percentiles are over iterations.`,
   post show results/profile_mpi_world4_*.jsonl
   post show --nccl-tests results > all_reduce.log`,
 		ValidArgsFunction: resultFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			out := bufio.NewWriter(stdout)
-			err := show(out, stderr, args, ncclTests)
+			err := show(cmd.Context(), out, stderr, args, ncclTests)
 			if e := out.Flush(); err == nil {
 				err = e
 			}
@@ -42,15 +43,17 @@ of one operation; in latency mode, percentiles are over iterations.`,
 }
 
 // show writes all runs found. The error is that nothing could be read, or had anything to show.
-func show(w io.Writer, stderr io.Writer, args []string, ncclTests bool) error {
-	files, err := find(args)
+func show(ctx context.Context, w io.Writer, stderr io.Writer, args []string, ncclTests bool) error {
+	files, problems, err := find(args)
 	if err != nil {
 		return err
 	}
-	var problems []result.Problem
 	shown := 0
 	for _, path := range files {
-		f, err := result.ReadFile(path)
+		f, err := readRun(ctx, path)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if err != nil {
 			problems = append(problems, problemOf(path, err))
 			continue
@@ -74,6 +77,19 @@ func show(w io.Writer, stderr io.Writer, args []string, ncclTests bool) error {
 	}
 	note(stderr, problems)
 	return nil
+}
+
+// readRun reads a run whole, or until the context ends.
+func readRun(ctx context.Context, path string) (*result.File, error) {
+	var records []result.Record
+	f, err := result.Scan(path, func(r *result.Record) error {
+		records = append(records, *r)
+		return ctx.Err()
+	})
+	if err == nil {
+		f.Records = records
+	}
+	return f, err
 }
 
 // problemOf is the error of one file, with its path once.

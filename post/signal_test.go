@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// start starts post with its stdout in a pipe, and returns when a first byte came through it: the program is then at
+// its work.
+func start(t *testing.T, args ...string) (*exec.Cmd, *os.File) {
+	t.Helper()
+	cmd := exec.Command("post", args...)
+	cmd.Stderr = os.Stderr
+	stdout, end, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = end
+	if err := errors.Join(cmd.Start(), end.Close()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(cmd.Process.Kill(), stdout.Close()) })
+	if _, err := stdout.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, stdout
+}
+
+// unread is how many bytes wait in a pipe.
+func unread(t *testing.T, pipe *os.File) int {
+	t.Helper()
+	n, err := unix.IoctlGetInt(int(pipe.Fd()), unix.TIOCINQ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for range 1000 {
+		if condition() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("waited in vain for %s", what)
+}
+
+// TestSignal: the first signal ends a command in order, with the exit code of that signal and no half picture.
+func TestSignal(t *testing.T) {
+	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		dir := t.TempDir()
+		fixtures["quick"].save(t, dir)
+		fixtures["world2"].save(t, dir)
+		cmd, stdout := start(t, "plot", "--bandwidth", "busbw,algbw", "--collective", "all_reduce,all_gather,broadcast", dir)
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, stdout)
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != want {
+			t.Errorf("%v: exit %d, want %d", signal, code, want)
+		}
+		left, err := os.ReadDir(dir + "/plots")
+		if err != nil || len(left) == 0 || left[0].Name()[0] == '.' {
+			t.Errorf("%v: left behind %v, %v", signal, left, err)
+		}
+	}
+}
+
+// TestSecondSignal: a program that cannot end in order, here for want of a reader, ends with the second signal.
+func TestSecondSignal(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 60 { // more than a pipe holds
+		f := fixtures["quick"]
+		f.launch = i
+		f.save(t, dir)
+	}
+	cmd, stdout := start(t, "show", dir)
+	await(t, "the pipe to be full", func() bool { return unread(t, stdout) >= 60<<10 })
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	await(t, "a signal to end it", func() bool {
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Fatal(err)
+		}
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	})
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGINT {
+		t.Errorf("ended with %v", cmd.ProcessState)
+	}
+}
