@@ -263,6 +263,9 @@ func (s *session) follow() error {
 	}
 }
 
+// warmupTime is how long operations are warmed up at least, unless five of them are over before.
+const warmupTime = 250 * time.Millisecond
+
 // measure is collective: all ranks measure case i.
 func (s *session) measure(i int, number uint64, budget time.Duration) (*result.Record, error) {
 	c := s.cases[i]
@@ -270,6 +273,9 @@ func (s *session) measure(i int, number uint64, budget time.Duration) (*result.R
 	defer s.j.watch.Case(number, "")
 	o := bench.Options{Precision: s.p.sweep.Precision, Budget: budget, Iterations: s.p.sweep.Iterations, Warmup: s.p.sweep.Warmup,
 		Check: s.p.sweep.Check, Aggregate: s.p.sweep.Aggregate, Average: s.j.cfg.average, Clock: s.clock, Watch: s.j.watch}
+	if s.p.sweep.Origins()["warmup"] == "default" { // who asks for a number gets it
+		o.WarmupTime = warmupTime
+	}
 	if nodes, _ := shape(s.machines); nodes > 1 {
 		o.Compare = func() (float64, float64, error) {
 			s.j.watch.Phase("compare the clocks", 0)

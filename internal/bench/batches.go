@@ -19,7 +19,11 @@ const (
 
 // warm runs the warm-up in the mode that will be measured, and learns how long an operation takes.
 func (m *measurement) warm() error {
+	spent := 0.0 // equal on all ranks, as the estimate is
 	for done, n := 0, 1; done < m.o.Warmup; n *= 2 {
+		if limit := m.o.WarmupTime.Seconds(); limit > 0 && spent > limit {
+			break
+		}
 		n = min(n, m.o.Warmup-done, MaxSamples)
 		m.phase("warm-up", n)
 		s, err := m.op.Run(m.c.Mode, n)
@@ -31,6 +35,7 @@ func (m *measurement) warm() error {
 			return &Fatal{"warm-up", err}
 		}
 		m.estimate = each[0]
+		spent += each[0] * float64(n*m.o.Aggregate)
 		done += n
 	}
 	return nil

@@ -58,8 +58,15 @@ func load(c coll.Case, rank int, buffers []Buffers) {
 
 // loadTimed fills the buffers for the timed part. A reduction in place feeds its result to the next one: sums would
 // grow until they overflow and products decay, and arithmetic on infinities or denormals has another speed, so such
-// inputs are the operation's neutral element. It says whether the output can be checked afterwards.
-func loadTimed(c coll.Case, rank int, buffers []Buffers) (checkable bool) {
+// inputs are the operation's neutral element. loaded says that a check round has filled the inputs before; what comes
+// back says whether the output can be checked afterwards.
+func loadTimed(c coll.Case, rank int, buffers []Buffers, loaded bool) (checkable bool) {
+	if c.Placement != coll.InPlace && loaded { // the input is what it was
+		for _, b := range buffers {
+			fillByte(b.Recv, poison)
+		}
+		return true
+	}
 	load(c, rank, buffers)
 	if c.Placement != coll.InPlace {
 		return true

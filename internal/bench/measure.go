@@ -176,7 +176,7 @@ func (m *measurement) run() error {
 	}
 	m.record.Time = &result.Time{}
 	m.phase("fill", 0)
-	checkable := loadTimed(m.c, m.w.Rank, slots)
+	checkable := loadTimed(m.c, m.w.Rank, slots, m.record.Check.Rounds > 0)
 	if err := m.warm(); err != nil {
 		return err
 	}

@@ -281,6 +281,19 @@ func TestUntouchedOutputIsWrong(t *testing.T) {
 	}
 }
 
+// Where an operation takes long, one of them warms as well as five.
+func TestWarmupTime(t *testing.T) {
+	for limit, want := range map[time.Duration]int{0: 1 + 5 + 3, time.Second: 1 + 1 + 3, time.Hour: 1 + 5 + 3} {
+		n := 0
+		o := options
+		o.Iterations, o.Warmup, o.WarmupTime = 3, 5, limit
+		mustMeasure(t, 1, sized(allReduce, 1, 4096), o, benchtest.Script{Time: func(coll.Case, int, int) float64 { n++; return 2 }})
+		if n != want {
+			t.Errorf("a limit of %s: %d operations in all, wanted %d", limit, n, want)
+		}
+	}
+}
+
 func TestPrepareOutcomes(t *testing.T) {
 	for name, k := range map[string]struct {
 		err    error

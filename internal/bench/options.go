@@ -46,6 +46,7 @@ type Options struct {
 	Budget     time.Duration // measuring time of one case
 	Iterations int           // fixed number of timed operations; 0: as many as the figure needs
 	Warmup     int           // operations before timing
+	WarmupTime time.Duration // after which one warm-up is enough; 0: all of them, however long they take
 	Check      int           // rounds of checking; 0: off
 	Aggregate  int           // operations issued as one (-m); at least 1
 	Average    Average       // throughput mode

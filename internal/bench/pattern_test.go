@@ -175,7 +175,7 @@ func TestTimedDataInPlaceIsStable(t *testing.T) {
 		for _, typ := range coll.DataTypes() {
 			c := coll.Case{Collective: coll.AllReduce, Type: typ, Op: op, Root: -1, Placement: coll.InPlace, World: 4}.WithSize(4096)
 			whole := make([]byte, 4096)
-			loadTimed(c, 1, []Buffers{{Send: whole, Recv: whole}})
+			loadTimed(c, 1, []Buffers{{Send: whole, Recv: whole}}, false)
 			x := decodeForTest(typ, whole)
 			y := x
 			switch op {
