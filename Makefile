@@ -2,7 +2,7 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || cat VERSION 2>/dev/null || echo unknown)
-BUILD   := $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)'
+BUILD   := $(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)'
 
 SHELL := bash
 .DEFAULT_GOAL := build

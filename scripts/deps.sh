@@ -87,11 +87,24 @@ install() {
   rm -f "$log"
 }
 
+# need_go: Debian's own Go is too old, so there is nothing for apt to install.
 need_go() {
-  have "$GO" && return
-  echo "Missing: Go $(sed -n 's/^go //p' go.mod) or later. Take it from Go's download page or your module system" >&2
-  echo "(module load go), put its bin folder on PATH, then run make again." >&2
-  exit 1
+  local wanted found=
+  wanted=$(sed -n 's/^go //p' go.mod)
+  if have go; then
+    found=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null || true)
+    found=${found#go}
+    if [ -n "$found" ] && [ "$(printf '%s\n' "$wanted" "$found" | sort -V | head -n 1)" = "$wanted" ]; then return; fi
+    # A Go from 1.21 on fetches the version it needs by itself, where it may.
+    if [ "$(go env GOTOOLCHAIN 2>/dev/null)" != local ] && go version >/dev/null 2>&1; then return; fi
+  fi
+  {
+    echo "Missing: Go $wanted or later${found:+ (here is $found)}. Distributions are often behind, so:"
+    echo "  any Linux:       unpack the archive from Go's download page:  sudo tar -C /usr/local -xzf go$wanted.linux-amd64.tar.gz"
+    echo "                   and put it on PATH:  export PATH=\$PATH:/usr/local/go/bin"
+    echo "  module system:   module avail go    then    module load go"
+  } >&2
+  go_missing=1
 }
 
 # linter makes sure of golangci-lint in the pinned version: check.sh looks in the same places.
@@ -103,7 +116,7 @@ linter() {
 }
 
 main() {
-  local what=${1:-run}
+  local what=${1:-run} go_missing=
   need_go
   look "$what"
   if [ ${#packages[@]} -gt 0 ]; then
@@ -112,6 +125,7 @@ main() {
     look "$what"
     [ ${#lacking[@]} -eq 0 ] || by_hand "$what"
   fi
+  [ -z "$go_missing" ] || exit 1
   if [ "$what" = test ]; then linter; fi
 }
 

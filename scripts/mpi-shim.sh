@@ -36,9 +36,9 @@ build() {
   mapfile -t rpath < <(rpaths "$mpicc")
   new=$(mktemp "$out/.busbar-mpi-XXXXXX")
   log=$(mktemp)
-  if ! "$mpicc" "${flags[@]}" -Werror "${extra[@]}" -o "$new" "$root"/mpi/shim/*.c "${rpath[@]}" -ldl >"$log" 2>&1; then
+  if ! "$mpicc" "${flags[@]}" -Werror ${extra[@]+"${extra[@]}"} -o "$new" "$root"/mpi/shim/*.c ${rpath[@]+"${rpath[@]}"} -ldl >"$log" 2>&1; then
     # A compiler of another taste must not keep anyone from measuring, but its warnings are shown.
-    "$mpicc" "${flags[@]}" "${extra[@]}" -o "$new" "$root"/mpi/shim/*.c "${rpath[@]}" -ldl >"$log" 2>&1 || {
+    "$mpicc" "${flags[@]}" ${extra[@]+"${extra[@]}"} -o "$new" "$root"/mpi/shim/*.c ${rpath[@]+"${rpath[@]}"} -ldl >"$log" 2>&1 || {
       cat "$log" >&2
       fail "$mpicc cannot compile the shim; what it said is above."
     }
@@ -46,7 +46,7 @@ build() {
   fi
   family=$(grep -ao 'busbar family: [a-z]*' "$new" | sed 's/.*: //;q' || true)
   [ -n "$family" ] || fail "$mpicc made a file without the mark of the shim."
-  missing=$(ldd "$new" 2>/dev/null | awk '/not found/ { print $1 }')
+  missing=$(ldd "$new" 2>/dev/null | awk '/not found/ { print $1 }' || true)
   chmod 755 "$new"
   mv "$new" "$out/busbar-mpi-$family.so"
   rm -f "$log"
