@@ -139,9 +139,20 @@ func (j *job) openSideChannel() error {
 	}
 	// A rank that cannot connect goes on without; rank 0 says so once for all of them.
 	if j.spoke, err = dialHub(info, j.rank, hostName(), j.watch.State); err == nil {
-		j.spoke.listen(nil, j.onHubGone)
+		j.spoke.listen(j.onHubEvent, j.onHubGone)
 	}
 	return nil
+}
+
+// eventAbort is rank 0's word that the job ends now.
+const eventAbort = "abort"
+
+// onHubEvent is told what rank 0 has to say.
+func (j *job) onHubEvent(e event) {
+	if e.Kind == eventAbort {
+		time.Sleep(abortGrace) // MPI_Abort comes first where it comes at all
+		os.Exit(exitOK)
+	}
 }
 
 // onHubGone is told by the side channel that rank 0's process is gone. One rank says it and ends the job where the

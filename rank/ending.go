@@ -146,8 +146,12 @@ const abortGrace = 5 * time.Second
 // wordsTime is how long a launcher has to pass on what was said: MPICH's drops what it has not read when a rank aborts.
 const wordsTime = 200 * time.Millisecond
 
-// die ends the whole job: MPI_Abort takes the other ranks along. It does not return.
+// die ends the whole job: MPI_Abort takes the other ranks along, and rank 0's word does where MPI's does not arrive. It
+// does not return.
 func (j *job) die(code int) {
+	if j.hub != nil {
+		go j.hub.tellAll(event{Kind: eventAbort})
+	}
 	time.Sleep(wordsTime)
 	go func() {
 		if j.lib != nil && j.lib.Initialized() {

@@ -34,7 +34,7 @@ type state struct {
 
 // event is something a rank has to say unasked.
 type event struct {
-	Kind string `json:"kind"` // "signal", "failed", "hang"; "finish", "abort" from rank 0
+	Kind string `json:"kind"` // "signal", "failed", "hang"; "abort" from rank 0
 	Text string `json:"text,omitempty"`
 	Code int    `json:"code,omitempty"`
 }
