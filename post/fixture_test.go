@@ -129,6 +129,7 @@ var fixtures = map[string]fixture{
 
 // problems makes points of every other status, with warnings.
 func problems(run *result.Run, records []*result.Record, end *result.End) {
+	run.Method.Rotate, run.Method.Aggregate, run.Method.Average = 64<<20, 4, "mean"
 	run.Warnings = []string{"4 ranks on 2 usable cores: oversubscribed"}
 	fail := func(r *result.Record, s result.Status, reason string) {
 		r.Status, r.Reason, r.Time, r.Check = s, reason, nil, result.Check{Result: "none"}

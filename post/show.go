@@ -152,8 +152,22 @@ func writeHead(w io.Writer, f *result.File, notes *footnotes) {
 		line("REHEARSED: no device was measured; these figures say nothing about hardware")
 	}
 	line(fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, count(r.World, "rank"), count(r.Nodes, "node"), r.Device))
-	line(fmt.Sprintf("host %s, %s, %s, sweep %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool, r.Sweep.Name))
+	line(fmt.Sprintf("host %s, %s, %s, sweep %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool, r.Sweep.Name) + unusual(&r.Method))
 	line(outcome(f) + " " + notes.marks(r.Warnings))
+}
+
+// unusual says how figures were taken, where that is not rank's own way.
+func unusual(m *result.Method) (words string) {
+	if m.Rotate != 0 {
+		words += ", rotating over " + coll.FormatSize(m.Rotate, true)
+	}
+	if m.Aggregate > 1 {
+		words += fmt.Sprintf(", issued by %d", m.Aggregate)
+	}
+	if m.Average != "" && m.Average != "max" {
+		words += ", throughput of ranks: " + m.Average
+	}
+	return words
 }
 
 // outcome says how a run ended and what became of its points.

@@ -3,6 +3,8 @@ package result
 import (
 	"strconv"
 	"strings"
+
+	"busbar/internal/coll"
 )
 
 // column is one column of the merged table. Its text is empty where there is nothing to say.
@@ -50,7 +52,7 @@ var columns = []column{
 	word("campaign", func(run *Run, _ *Record) string { return run.Campaign }),
 	word("launch", func(run *Run, _ *Record) string { return run.Launch }),
 	word("backend", func(run *Run, _ *Record) string { return run.Backend.Name }),
-	word("library", func(run *Run, _ *Record) string { return libraryName(&run.Backend) }),
+	word("library", func(run *Run, _ *Record) string { return run.Backend.Title() }),
 	word("variant", func(run *Run, _ *Record) string { return run.Variant }),
 	whole("world", func(_ *Run, r *Record) int64 { return int64(r.World) }),
 	whole("nodes", func(run *Run, _ *Record) int64 { return int64(run.Nodes) }),
@@ -102,6 +104,16 @@ var columns = []column{
 	word("sync", func(_ *Run, r *Record) string { return timeWord(r, func(t *Time) string { return t.Sync }) }),
 	word("summary", func(_ *Run, r *Record) string { return timeWord(r, func(t *Time) string { return t.Summary }) }),
 	word("notes", func(_ *Run, r *Record) string { return strings.Join(r.Notes, "; ") }),
+
+	whole("rotate_bytes", func(run *Run, _ *Record) int64 { return run.Method.Rotate }),
+	whole("aggregate", func(run *Run, _ *Record) int64 { return int64(max(run.Method.Aggregate, 1)) }),
+	word("average", func(run *Run, r *Record) string {
+		if r.Mode != coll.Throughput {
+			return ""
+		}
+		return run.Method.Average
+	}),
+	word("backend_version", func(run *Run, _ *Record) string { return run.Backend.Version }),
 }
 
 func timeWord(r *Record, f func(*Time) string) string {
@@ -118,8 +130,8 @@ func checkWord(r *Record) string {
 	return r.Check.Result
 }
 
-// libraryName is what the library calls itself, with its version.
-func libraryName(b *Backend) string {
+// Title is what the library calls itself, with its version.
+func (b *Backend) Title() string {
 	switch {
 	case b.Library == "":
 		return b.Version

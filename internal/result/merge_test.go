@@ -167,14 +167,18 @@ func TestMergedColumns(t *testing.T) {
 	record.Warnings = []string{`says "no", twice`, "and, more\nlines; µ|"}
 	record.Ranks.Latest, record.Ranks.Lateness = 2, 0.25
 	skipped := notOK(sampleCase(t, coll.AllGather, 8), Skipped, `too "large" by far`)
+	skipped.Mode = coll.Latency
 	unclaimed := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
-	path := writeLines(t, t.TempDir(), "a.jsonl", append([]any{runOf("a", 0)}, numbered(record, skipped, unclaimed)...)...)
+	cold := runOf("a", 0)
+	cold.Method = Method{Rotate: 64 << 20, Average: "mean"}
+	path := writeLines(t, t.TempDir(), "a.jsonl", append([]any{cold}, numbered(record, skipped, unclaimed)...)...)
 	rows := csvRows(t, MergeOptions{}, path)
 	want := map[string]string{
 		"run": "a", "campaign": "campaign-1", "launch": "launch of a", "backend": "nccl", "library": "NCCL 2.27.7", "variant": "", "world": "4", "nodes": "2", "ranks_per_node": "2",
 		"device": "H100", "collective": "all_reduce", "type": "float32", "op": "sum", "root": "-1", "placement": "out", "mode": "throughput", "size_bytes": "4194304", "count": "1048576",
 		"time_s": "0.3333333333333333", "algbw_GBps": "0.012582912", "busbw_GBps": "0.018874368", "iterations": "1000", "stop": "precision", "check": "ok", "status": "ok", "reason": "",
 		"slowest_rank": "3", "slowest_host": "node2", "latest_rank": "2", "lateness_s": "0.25", "warnings": "says \"no\", twice; and, more\nlines; µ|",
+		"rotate_bytes": "67108864", "aggregate": "1", "average": "mean", "backend_version": "2.27.7",
 	}
 	for name, w := range want {
 		if got := rows[0][name]; got != w {
@@ -193,6 +197,9 @@ func TestMergedColumns(t *testing.T) {
 	}
 	if rows[2]["latest_rank"] != "" || rows[2]["lateness_s"] != "" {
 		t.Errorf("a late rank where none is claimed: %v", rows[2])
+	}
+	if rows[1]["average"] != "" {
+		t.Errorf("a choice of ranks in latency mode: %v", rows[1])
 	}
 	if rows[1]["reason"] != `too "large" by far` || rows[1]["status"] != "skipped" || rows[1]["size_bytes"] != "128" || rows[1]["check"] != "none" {
 		t.Errorf("skipped: %v", rows[1])

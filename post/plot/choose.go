@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"busbar/internal/coll"
 )
@@ -28,10 +29,11 @@ const maxCurves = 9
 // chooser collects the figures.
 type chooser struct {
 	Options
-	types  bool // several data types were measured, so that names and pictures keep them apart
-	figs   []Figure
-	names  map[string]int
-	passed []string
+	types     bool // several data types were measured, so that names and pictures keep them apart
+	libraries bool // likewise of one backend's libraries
+	figs      []Figure
+	names     map[string]int
+	passed    []string
 }
 
 // Figures chooses the pictures that the points are good for, in the order in which one would look at them: all
@@ -49,8 +51,9 @@ func Figures(points []Point, o Options) (figs []Figure, passed []string) {
 	}
 	c := &chooser{Options: o, names: map[string]int{}}
 	c.types = len(group(all, func(k key) coll.DataType { return k.dataType })) > 1
+	c.libraries = len(group(all, func(k key) [2]string { return [2]string{k.backend, k.library} })) > len(group(all, backendOf))
 	for _, world := range group(all, func(k key) key {
-		k.collective, k.op, k.root, k.placement = 0, 0, 0, 0
+		k.collective, k.op, k.root, k.placement, k.average = 0, 0, 0, 0, ""
 		return k
 	}) {
 		c.overview(world)
@@ -75,8 +78,18 @@ func (c *chooser) overview(all []series) {
 		return
 	}
 	k := all[0].key
-	words := []string{k.backend, k.variant, fmt.Sprintf("world%d", k.world)}
-	c.measures(all, "collectives", words, fmt.Sprintf("%d collectives, %s", collectives, plural(k.world, "rank")))
+	k.average = "" // has curves of its own
+	words := append([]string{c.backend(k), k.variant, fmt.Sprintf("world%d", k.world)}, unusual(k)...)
+	title := append([]string{fmt.Sprintf("%d collectives", collectives), plural(k.world, "rank")}, unusual(k)...)
+	c.measures(all, "collectives", words, strings.Join(title, ", "))
+}
+
+// backend names a backend in names of files.
+func (c *chooser) backend(k key) string {
+	if c.libraries {
+		return fileName(k.backend, k.library)
+	}
+	return k.backend
 }
 
 // onePlacement leaves out what was measured in-place where the same collective was measured out-of-place.
@@ -91,8 +104,7 @@ func onePlacement(all []series) []series {
 // alone draws one collective with a curve for each backend, world, placement and so on; where that is one curve only,
 // which the overview has already, it is drawn for the principal collective and for those asked for.
 func (c *chooser) alone(all []series, principal bool) {
-	curves := len(group(all, func(k key) key { return k }))
-	if curves == 1 && !principal && len(c.Collectives) == 0 {
+	if curves := max(len(in(coll.Throughput, all)), len(in(coll.Latency, all))); curves == 1 && !principal && len(c.Collectives) == 0 {
 		return
 	}
 	name := all[0].collective.String()
@@ -168,7 +180,7 @@ func (c *chooser) add(f Figure, all []series) {
 		f.Name = fmt.Sprintf("%s-%d", f.Name, c.names[f.Name])
 	}
 	f.Subtitle = append(f.Subtitle, facts(all)...)
-	f.Caption = append(f.Caption, caption(all))
+	f.Caption = append(f.Caption, caption(all)...)
 	if slices.ContainsFunc(f.Curves, func(c Curve) bool { return len(c.parts()) > 1 }) {
 		f.Caption = append(f.Caption, "Where a line breaks, there is no figure (skipped, failed, or too few samples).")
 	}

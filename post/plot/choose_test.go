@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/result"
 )
 
 func names(figs []Figure) []string {
@@ -133,6 +134,97 @@ func TestLaunches(t *testing.T) {
 	want := XY{X: 1024, Y: 0.512, Lo: 0.256, Hi: 1.024}
 	if got := figs[0].Curves[0].Points[0]; !near(got, want) {
 		t.Errorf("busbw is %v, want %v", got, want)
+	}
+}
+
+// Figures that were taken in another way are other curves, with the difference as their labels; alike, they are one.
+func TestMethodsApart(t *testing.T) {
+	two := []coll.Collective{coll.AllReduce, coll.AllGather}
+	for _, c := range []struct {
+		name             string
+		edit             func(*result.Run)
+		labels, overview string // overview: the name of the second, if it is a picture of its own
+		latency          int    // curves of latency mode; one is drawn as five
+	}{
+		{"rotate", func(r *result.Run) { r.Method.Rotate = 64 << 20 }, "warm caches | rotating over 64 MiB", "collectives_busbw_mpi_world4_rotating-over-64-mib", 2},
+		{"aggregate", func(r *result.Run) { r.Method.Aggregate = 4 }, "issued alone | issued by 4", "collectives_busbw_mpi_world4_issued-by-4", 2},
+		{"average", func(r *result.Run) { r.Method.Average = "rank0" }, "max over ranks | rank 0", "", 5},
+		{"version", func(r *result.Run) { r.Backend.Version = "4.1.5" }, "Open MPI 4.1.4 | Open MPI 4.1.5", "collectives_busbw_mpi_open-mpi-4.1.5_world4", 2},
+		{"nothing", func(r *result.Run) { r.Method.Aggregate = 1 }, "all_reduce", "", 5},
+	} {
+		var points []Point
+		for _, world := range []int{2, 4} {
+			f := fake{backend: "mpi", library: "Open MPI", world: world, edit: func(r *result.Run) { r.Backend.Version = "4.1.4" }}
+			points = append(points, f.sweep(64<<10, two, both, coll.OutOfPlace)...)
+			f.launch, f.edit = 1, func(r *result.Run) { r.Backend.Version = "4.1.4"; c.edit(r) }
+			points = append(points, f.sweep(64<<10, two, both, coll.OutOfPlace)...)
+		}
+		figs, _ := Figures(points, Options{})
+		if c.overview != "" && !slices.Contains(names(figs), c.overview) {
+			t.Errorf("%s: no %s among %v", c.name, c.overview, names(figs))
+		}
+		four, _ := Figures(slices.DeleteFunc(points, func(p Point) bool { return p.Case.World == 2 }), Options{Collectives: two[:1]})
+		if got := strings.Join(labels(t, four, "all_reduce_busbw"), " | "); got != c.labels {
+			t.Errorf("%s: labels are %s", c.name, got)
+		}
+		if got := labels(t, four, "all_reduce_latency"); len(got) != c.latency {
+			t.Errorf("%s: labels of latency mode are %v", c.name, got)
+		}
+		for _, f := range figs {
+			if strings.HasSuffix(f.Name, "-2") {
+				t.Errorf("%s: a second figure is called %s", c.name, f.Name)
+			}
+		}
+	}
+}
+
+// What holds for all curves of a picture stands under its title, if it is not the usual.
+func TestUnusualMethodIsSaid(t *testing.T) {
+	f := fake{backend: "mpi", library: "Open MPI 4.1.4", world: 4, edit: func(r *result.Run) { r.Method = result.Method{Rotate: 1 << 30, Aggregate: 8, Average: "mean"} }}
+	figs, _ := Figures(f.sweep(1024, []coll.Collective{coll.AllReduce}, both, coll.OutOfPlace), Options{})
+	if got := strings.Join(figs[0].Subtitle, " · "); !strings.Contains(got, "rotating over 1 GiB · issued by 8 · mean over ranks") {
+		t.Errorf("subtitle is %s", got)
+	}
+	figs, _ = Figures(quick(4), Options{})
+	if got := strings.Join(figs[0].Subtitle, " · "); strings.Contains(got, "caches") || strings.Contains(got, "issued") || strings.Contains(got, "over ranks") {
+		t.Errorf("subtitle is %s", got)
+	}
+}
+
+// A percentile that a launch does not claim is no 0.
+func TestUnclaimedPercentiles(t *testing.T) {
+	at := func(seconds, p90, p99 float64) Point {
+		p := Point{Run: fake{backend: "mpi", world: 2}.run()}
+		p.Time.Seconds, p.Time.P90, p.Time.P99, p.Time.Min, p.Time.Max = seconds, p90, p99, seconds/2, seconds*2
+		return p
+	}
+	got := newCell([]Point{at(1, 3, 0), at(2, 0, 0), at(3, 4, 0)})
+	if want := (cell{n: 3, s: 2, lo: 1, hi: 3, min: 0.5, p90: 3.5, max: 6}); got != want {
+		t.Errorf("the cell is %+v, want %+v", got, want)
+	}
+}
+
+func TestCaption(t *testing.T) {
+	one, many, bare := cell{n: 1, s: 2, lo: 1, hi: 3}, cell{n: 3, s: 2, lo: 1, hi: 3}, cell{n: 1, s: 2, lo: 2, hi: 2}
+	for _, c := range []struct {
+		cells    []cell
+		launches int
+		want     string
+	}{
+		{[]cell{bare}, 1, "No interval: the number of iterations was fixed (-n), or the samples are too few for one."},
+		{[]cell{one, bare}, 1, "Shaded: 95 % interval of the median."},
+		{[]cell{many}, 3, "Lines: median over up to 3 launches. Shaded: range over launches."},
+		{[]cell{many, bare}, 3, "Lines: median over up to 3 launches. Shaded: range over launches."},
+		{[]cell{many, one}, 3, "Lines: median over up to 3 launches. Shaded: range over launches, or the 95 % interval where there was one launch."},
+		{[]cell{many, one}, 1, "Lines: median over up to 3 cycles. Shaded: range over cycles, or the 95 % interval where there was one cycle."},
+	} {
+		s := series{cells: c.cells}
+		for i := range c.launches {
+			s.runs = append(s.runs, fake{launch: i}.run())
+		}
+		if got := strings.Join(caption([]series{s}), " "); got != c.want {
+			t.Errorf("%d launches, %v: %s", c.launches, c.cells, got)
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ func (c *chooser) scaling(all []series) {
 	}
 	drawn := len(c.figs)
 	for _, machine := range group(onePlacement(all), func(k key) key {
-		return key{backend: k.backend, library: k.library, variant: k.variant, device: k.device, dataType: k.dataType}
+		return key{backend: k.backend, library: k.library, variant: k.variant, device: k.device, rotate: k.rotate, aggregate: k.aggregate, dataType: k.dataType}
 	}) {
 		throughput, latency := in(coll.Throughput, machine), in(coll.Latency, machine)
 		if len(throughput) == 0 {
@@ -45,11 +45,12 @@ func (c *chooser) scaling(all []series) {
 func (c *chooser) over(all []series, short, title string, y Axis, value func(coll.Case, float64) float64, largest bool) {
 	k := all[0].key
 	f := Figure{Title: title, X: Axis{"ranks", Ranks}, Y: y}
-	parts := []string{"scaling", short, k.backend, k.variant}
+	parts := []string{"scaling", short, c.backend(k), k.variant}
 	if c.types {
 		parts = append(parts, k.dataType.String())
 	}
-	f.Name = fileName(parts...)
+	k.average = "" // has curves of its own
+	f.Name = fileName(append(parts, unusual(k)...)...)
 	var used []series
 	var keys []key
 	var at []int64

@@ -15,6 +15,10 @@ type key struct {
 	backend, library, variant, device string
 	world, nodes, perNode             int
 
+	rotate    int64  // span over which buffers move, in bytes
+	aggregate int    // operations issued as one
+	average   string // whose time counts; empty in latency mode, which has no choice
+
 	collective coll.Collective
 	dataType   coll.DataType
 	op         coll.RedOp
@@ -23,9 +27,14 @@ type key struct {
 }
 
 func (p Point) key() key {
+	m := p.Run.Method
+	if p.Case.Mode == coll.Latency {
+		m.Average = ""
+	}
 	return key{
-		backend: p.Run.Backend.Name, library: p.Run.Backend.Library, variant: p.Run.Variant, device: p.Run.Device,
+		backend: p.Run.Backend.Name, library: p.Run.Backend.Title(), variant: p.Run.Variant, device: p.Run.Device,
 		world: p.Case.World, nodes: p.Run.Nodes, perNode: p.Run.RanksPerNode,
+		rotate: m.Rotate, aggregate: max(m.Aggregate, 1), average: m.Average,
 		collective: p.Case.Collective, dataType: p.Case.Type, op: p.Case.Op, root: p.Case.Root, placement: p.Case.Placement,
 	}
 }
@@ -34,7 +43,8 @@ func compareKeys(a, b key) int {
 	return cmp.Or(
 		cmp.Compare(a.collective, b.collective), strings.Compare(a.backend, b.backend), strings.Compare(a.library, b.library),
 		strings.Compare(a.variant, b.variant), strings.Compare(a.device, b.device), cmp.Compare(a.world, b.world),
-		cmp.Compare(a.nodes, b.nodes), cmp.Compare(a.perNode, b.perNode), cmp.Compare(a.dataType, b.dataType),
+		cmp.Compare(a.nodes, b.nodes), cmp.Compare(a.perNode, b.perNode),
+		cmp.Compare(a.rotate, b.rotate), cmp.Compare(a.aggregate, b.aggregate), strings.Compare(a.average, b.average), cmp.Compare(a.dataType, b.dataType),
 		cmp.Compare(a.op, b.op), cmp.Compare(a.root, b.root), cmp.Compare(a.placement, b.placement),
 	)
 }
@@ -100,23 +110,27 @@ func newCell(points []Point) cell {
 	if c.n = len(points); c.n == 0 {
 		return c
 	}
-	of := func(f func(result.Time) float64) []float64 {
-		v := make([]float64, len(points))
-		for i, p := range points {
-			v[i] = f(p.Time)
+	over := func(f func(result.Time) float64) (lo, median, hi float64) {
+		var v []float64
+		for _, p := range points {
+			if x := f(p.Time); x > 0 { // 0: is not claimed
+				v = append(v, x)
+			}
+		}
+		if len(v) == 0 {
+			return 0, 0, 0
 		}
 		slices.Sort(v)
-		return v
+		return v[0], middle(v), v[len(v)-1]
 	}
-	seconds := of(func(t result.Time) float64 { return t.Seconds })
-	c.s, c.lo, c.hi = middle(seconds), seconds[0], seconds[len(seconds)-1]
+	c.lo, c.s, c.hi = over(func(t result.Time) float64 { return t.Seconds })
 	if t := points[0].Time; c.n == 1 && t.Lo > 0 && t.Hi >= t.Lo {
 		c.lo, c.hi = t.Lo, t.Hi
 	}
-	c.min = of(func(t result.Time) float64 { return t.Min })[0]
-	c.p90 = middle(of(func(t result.Time) float64 { return t.P90 }))
-	c.p99 = middle(of(func(t result.Time) float64 { return t.P99 }))
-	c.max = of(func(t result.Time) float64 { return t.Max })[c.n-1]
+	c.min, _, _ = over(func(t result.Time) float64 { return t.Min })
+	_, c.p90, _ = over(func(t result.Time) float64 { return t.P90 })
+	_, c.p99, _ = over(func(t result.Time) float64 { return t.P99 })
+	_, _, c.max = over(func(t result.Time) float64 { return t.Max })
 	return c
 }
 

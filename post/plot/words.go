@@ -40,11 +40,49 @@ func rootOf(k key) string {
 	return fmt.Sprintf("root %d", k.root)
 }
 
+func rotateOf(k key) string {
+	if k.rotate == 0 {
+		return "warm caches"
+	}
+	return "rotating over " + coll.FormatSize(k.rotate, true)
+}
+
+func aggregateOf(k key) string {
+	if k.aggregate == 1 {
+		return "issued alone"
+	}
+	return fmt.Sprintf("issued by %d", k.aggregate)
+}
+
+func averageOf(k key) string {
+	switch k.average {
+	case "max", "mean", "min":
+		return k.average + " over ranks"
+	case "rank0":
+		return "rank 0"
+	}
+	return k.average
+}
+
+// unusual are the words on how a figure was taken, where that is not rank's own way.
+func unusual(k key) (words []string) {
+	if k.rotate != 0 {
+		words = append(words, rotateOf(k))
+	}
+	if k.aggregate != 1 {
+		words = append(words, aggregateOf(k))
+	}
+	if k.average != "" && k.average != "max" {
+		words = append(words, averageOf(k))
+	}
+	return words
+}
+
 // labelOrder is the order in which dimensions are used to tell curves apart; splitOrder that in which too many
 // curves are dealt out to pictures.
 var (
-	labelOrder = []func(key) string{collectiveOf, backendOf, variantOf, worldOf, placementOf, opOf, rootOf, typeOf, libraryOf, shapeOf, deviceOf}
-	splitOrder = []func(key) string{rootOf, opOf, placementOf, deviceOf, shapeOf, variantOf, typeOf, worldOf, libraryOf, backendOf, collectiveOf}
+	labelOrder = []func(key) string{collectiveOf, backendOf, variantOf, worldOf, placementOf, opOf, rootOf, typeOf, libraryOf, rotateOf, aggregateOf, averageOf, shapeOf, deviceOf}
+	splitOrder = []func(key) string{rootOf, opOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf, variantOf, typeOf, worldOf, libraryOf, backendOf, collectiveOf}
 )
 
 // name puts the dimensions of keys together that tell them apart; nothing where there is one key only.
@@ -86,6 +124,12 @@ func facts(all []series) []string {
 			tools = add(tools, r.Tool)
 		}
 	}
+	var common []string // the labels say what is not
+	for _, words := range unusual(all[0].key) {
+		if !slices.ContainsFunc(all, func(s series) bool { return !slices.Contains(unusual(s.key), words) }) {
+			common = append(common, words)
+		}
+	}
 	world := several(worlds, "worlds") + " ranks"
 	if len(worlds) == 1 {
 		world = plural(all[0].world, "rank")
@@ -100,11 +144,11 @@ func facts(all []series) []string {
 		placements = nil // the labels say which
 	}
 	var f []string
-	for _, part := range []string{
+	for _, part := range append([]string{
 		several(backends, "libraries"), prefixed("variant ", several(variants, "variants")), world, several(devices, "kinds of device"),
 		prefixed("host ", several(hosts, "hosts")), strings.Join(types, " "), strings.Join(placements, ""),
 		strings.Join(modes, ", "), strings.Join(dates, ", "), several(tools, "versions of busbar"),
-	} {
+	}, common...) {
 		f = add(f, part)
 	}
 	return f
@@ -139,9 +183,9 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// caption says what the shaded areas are.
-func caption(all []series) string {
-	most, launches, banded := 1, map[string]bool{}, false
+// caption says what lines and shaded areas are.
+func caption(all []series) []string {
+	most, launches, banded, alone := 1, map[string]bool{}, false, false
 	for _, s := range all {
 		for _, r := range s.runs {
 			launches[r.Launch] = true
@@ -149,17 +193,24 @@ func caption(all []series) string {
 		for _, c := range s.cells {
 			most = max(most, c.n)
 			banded = banded || c.hi > c.lo
+			alone = alone || c.n == 1 && c.hi > c.lo
 		}
 	}
-	switch {
-	case most > 1 && len(launches) > 1:
-		return fmt.Sprintf("Lines: median over up to %d launches. Shaded: their range.", min(most, len(launches)))
-	case most > 1:
-		return fmt.Sprintf("Lines: median over up to %d cycles. Shaded: their range.", most)
-	case banded:
-		return "Shaded: 95 % interval of the median."
+	if most == 1 {
+		if banded {
+			return []string{"Shaded: 95 % interval of the median."}
+		}
+		return []string{"No interval: the number of iterations was fixed (-n), or the samples are too few for one."}
 	}
-	return "No interval: the number of iterations was fixed (-n), or the samples are too few for one."
+	one, many := "cycle", "cycles"
+	if len(launches) > 1 {
+		one, many, most = "launch", "launches", min(most, len(launches))
+	}
+	shaded := "Shaded: range over " + many
+	if alone {
+		shaded += ", or the 95 % interval where there was one " + one
+	}
+	return []string{fmt.Sprintf("Lines: median over up to %d %s.", most, many), shaded + "."}
 }
 
 // fileName makes a name of lower-case words for a file.
