@@ -32,7 +32,7 @@ func (f fixture) lines(t testing.TB) []byte {
 		Kind: result.KindRun, Schema: result.Schema, ID: fmt.Sprintf("run-%s-%d-%d", f.backend, f.world, f.launch), Launch: fmt.Sprint("launch-", f.launch),
 		Campaign: "campaign", Start: start, Tool: "busbar 0.1.0", Backend: result.Backend{Name: f.backend, Library: f.library},
 		World: f.world, Nodes: 1, RanksPerNode: f.world, Device: "cpu (Example E-1234)", Machine: result.Machine{Host: "node17"},
-		Sweep: result.Sweep{Name: "quick"}, Method: result.Method{Warmup: 5, Average: "max"},
+		Sweep: result.Sweep{Name: "quick"}, Method: result.Method{Warmup: 5, Average: "max over ranks"},
 	}
 	var records []*result.Record
 	for _, c := range f.collectives {
@@ -129,7 +129,7 @@ var fixtures = map[string]fixture{
 
 // problems makes points of every other status, with warnings.
 func problems(run *result.Run, records []*result.Record, end *result.End) {
-	run.Method.Rotate, run.Method.Aggregate, run.Method.Average = 64<<20, 4, "mean"
+	run.Method.Rotate, run.Method.Aggregate, run.Method.Average = 64<<20, 4, "mean over ranks"
 	run.Warnings = []string{"4 ranks on 2 usable cores: oversubscribed"}
 	fail := func(r *result.Record, s result.Status, reason string) {
 		r.Status, r.Reason, r.Time, r.Check = s, reason, nil, result.Check{Result: "none"}

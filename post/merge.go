@@ -36,8 +36,9 @@ func newMerge(stdout, stderr io.Writer) *cobra.Command {
 		Long: `One row per point and run, units in the column names (docs/file-format.md lists
 the columns). Runs of several worlds, backends and launches go into one table.
 No record is taken twice, however often its file is named; along a chain of
-resumed runs an ok point stands for one that was not. Interrupted runs, torn
-lines and files that are not ours are named on stderr and the rest is merged.
+resumed runs an ok point stands for one that was not, but for wrong data, which
+stays. Interrupted runs, torn lines, and files and folders that cannot be read
+are named on stderr and the rest is merged.
 
 The table is written into the one folder read, or into the current folder if
 there were several. What merge wrote is never read as input.`,

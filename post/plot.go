@@ -34,8 +34,9 @@ func newPlot(stdout, stderr io.Writer) *cobra.Command {
 		Short:   "Draw bandwidth, time and scaling (PNG and SVG)",
 		GroupID: "results",
 		Long: `For each backend and world: all collectives side by side. For all_reduce, and
-every collective measured with several backends, worlds or placements: one
-picture with all of them. With two worlds or more: scaling over worlds.
+every collective measured with several backends, worlds or placements, or in
+several ways (--rotate, -m, -a): one picture with all of them. With two worlds
+or more: scaling over worlds.
 
 Points are medians; shaded bands are the 95 % interval of the median, or the
 range over launches where a point was measured in several, as the caption of

@@ -164,8 +164,8 @@ func unusual(m *result.Method) (words string) {
 	if m.Aggregate > 1 {
 		words += fmt.Sprintf(", issued by %d", m.Aggregate)
 	}
-	if m.Average != "" && m.Average != "max" {
-		words += ", throughput of ranks: " + m.Average
+	if m.Average != "" && m.Average != "max over ranks" {
+		words += ", times " + m.Average
 	}
 	return words
 }

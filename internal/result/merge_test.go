@@ -170,7 +170,7 @@ func TestMergedColumns(t *testing.T) {
 	skipped.Mode = coll.Latency
 	unclaimed := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
 	cold := runOf("a", 0)
-	cold.Method = Method{Rotate: 64 << 20, Average: "mean"}
+	cold.Method = Method{Rotate: 64 << 20, Average: "mean over ranks"}
 	path := writeLines(t, t.TempDir(), "a.jsonl", append([]any{cold}, numbered(record, skipped, unclaimed)...)...)
 	rows := csvRows(t, MergeOptions{}, path)
 	want := map[string]string{
@@ -178,7 +178,7 @@ func TestMergedColumns(t *testing.T) {
 		"device": "H100", "collective": "all_reduce", "type": "float32", "op": "sum", "root": "-1", "placement": "out", "mode": "throughput", "size_bytes": "4194304", "count": "1048576",
 		"time_s": "0.3333333333333333", "algbw_GBps": "0.012582912", "busbw_GBps": "0.018874368", "iterations": "1000", "stop": "precision", "check": "ok", "status": "ok", "reason": "",
 		"slowest_rank": "3", "slowest_host": "node2", "latest_rank": "2", "lateness_s": "0.25", "warnings": "says \"no\", twice; and, more\nlines; µ|",
-		"rotate_bytes": "67108864", "aggregate": "1", "average": "mean", "backend_version": "2.27.7",
+		"rotate_bytes": "67108864", "aggregate": "1", "average": "mean over ranks", "backend_version": "2.27.7",
 	}
 	for name, w := range want {
 		if got := rows[0][name]; got != w {

@@ -99,7 +99,7 @@ type Method struct {
 	Warmup          int     `json:"warmup_iterations"`
 	Aggregate       int     `json:"aggregate,omitempty"` // operations per issue (-m)
 	CheckRounds     int     `json:"check_rounds"`
-	Average         string  `json:"average"`          // which rank's time throughput uses: max, mean, min, rank0
+	Average         string  `json:"average"`          // whose time throughput uses: "max over ranks", mean, min; "rank 0"
 	Rotate          int64   `json:"rotate_bytes"`     // span over which buffers rotate; 0: one place, warm caches
 	Cycle           int     `json:"cycles,omitempty"` // -N
 	Deadline        float64 `json:"deadline_s"`       // s, watchdog

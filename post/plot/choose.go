@@ -3,7 +3,6 @@ package plot
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
 )
@@ -80,8 +79,7 @@ func (c *chooser) overview(all []series) {
 	k := all[0].key
 	k.average = "" // has curves of its own
 	words := append([]string{c.backend(k), k.variant, fmt.Sprintf("world%d", k.world)}, unusual(k)...)
-	title := append([]string{fmt.Sprintf("%d collectives", collectives), plural(k.world, "rank")}, unusual(k)...)
-	c.measures(all, "collectives", words, strings.Join(title, ", "))
+	c.measures(all, "collectives", words, fmt.Sprintf("%d collectives, %s", collectives, plural(k.world, "rank")))
 }
 
 // backend names a backend in names of files.
@@ -143,6 +141,9 @@ func (c *chooser) measures(all []series, first string, rest []string, of string)
 		if len(s) == 1 {
 			f.Y.Label, f.Curves = "latency", distribution(s[0])
 			f.Title += ", distribution over iterations"
+			if slices.ContainsFunc(s[0].cells, func(c cell) bool { return c.n > 1 }) {
+				f.Caption = []string{"min and max: of all together."}
+			}
 		}
 		c.add(f, s)
 	})
@@ -180,7 +181,7 @@ func (c *chooser) add(f Figure, all []series) {
 		f.Name = fmt.Sprintf("%s-%d", f.Name, c.names[f.Name])
 	}
 	f.Subtitle = append(f.Subtitle, facts(all)...)
-	f.Caption = append(f.Caption, caption(all)...)
+	f.Caption = append(caption(all), f.Caption...)
 	if slices.ContainsFunc(f.Curves, func(c Curve) bool { return len(c.parts()) > 1 }) {
 		f.Caption = append(f.Caption, "Where a line breaks, there is no figure (skipped, failed, or too few samples).")
 	}

@@ -121,6 +121,19 @@ func near(a, b XY) bool {
 	return a.X == b.X && a.Gap == b.Gap && close(a.Y, b.Y) && close(a.Lo, b.Lo) && close(a.Hi, b.Hi)
 }
 
+// In a picture of one distribution, min and max are over launches what they say, and no medians.
+func TestLaunchesOfADistribution(t *testing.T) {
+	var points []Point
+	for launch := range 3 {
+		points = append(points, fake{backend: "mpi", world: 2, launch: launch}.sweep(64, []coll.Collective{coll.AllReduce}, both, coll.OutOfPlace)...)
+	}
+	figs, _ := Figures(points, Options{})
+	f := figs[slices.Index(names(figs), "all_reduce_latency")]
+	if got := strings.Join(f.Caption, " "); !strings.HasPrefix(got, "Lines: median over up to 3 launches.") || !strings.HasSuffix(got, "min and max: of all together.") {
+		t.Errorf("caption %q", got)
+	}
+}
+
 // Over launches it is the median, with the range as band, never a mean of bandwidths.
 func TestLaunches(t *testing.T) {
 	var points []Point
@@ -131,6 +144,9 @@ func TestLaunches(t *testing.T) {
 		points = append(points, p)
 	}
 	figs, _ := Figures(points, Options{})
+	if got := strings.Join(figs[0].Caption, " "); strings.Contains(got, "of all together") {
+		t.Errorf("caption %q speaks of min and max", got)
+	}
 	want := XY{X: 1024, Y: 0.512, Lo: 0.256, Hi: 1.024}
 	if got := figs[0].Curves[0].Points[0]; !near(got, want) {
 		t.Errorf("busbw is %v, want %v", got, want)
@@ -148,7 +164,7 @@ func TestMethodsApart(t *testing.T) {
 	}{
 		{"rotate", func(r *result.Run) { r.Method.Rotate = 64 << 20 }, "warm caches | rotating over 64 MiB", "collectives_busbw_mpi_world4_rotating-over-64-mib", 2},
 		{"aggregate", func(r *result.Run) { r.Method.Aggregate = 4 }, "issued alone | issued by 4", "collectives_busbw_mpi_world4_issued-by-4", 2},
-		{"average", func(r *result.Run) { r.Method.Average = "rank0" }, "max over ranks | rank 0", "", 5},
+		{"average", func(r *result.Run) { r.Method.Average = "rank 0" }, "max over ranks | rank 0", "", 5},
 		{"version", func(r *result.Run) { r.Backend.Version = "4.1.5" }, "Open MPI 4.1.4 | Open MPI 4.1.5", "collectives_busbw_mpi_open-mpi-4.1.5_world4", 2},
 		{"nothing", func(r *result.Run) { r.Method.Aggregate = 1 }, "all_reduce", "", 5},
 	} {
@@ -178,9 +194,24 @@ func TestMethodsApart(t *testing.T) {
 	}
 }
 
+// What is usual is said where nothing else is.
+func TestLabelsOfMethods(t *testing.T) {
+	for want, keys := range map[string][]key{
+		"warm caches | warm caches issued by 4 | warm caches mean over ranks | rotating over 1 KiB": {
+			{aggregate: 1, average: "max over ranks"}, {aggregate: 4, average: "max over ranks"}, {aggregate: 1, average: "mean over ranks"}, {aggregate: 1, average: "max over ranks", rotate: 1024}},
+		"gloo | mpi | mpi rotating over 1 KiB": {{backend: "gloo"}, {backend: "mpi"}, {backend: "mpi", rotate: 1024}},
+	} {
+		if got := strings.Join(name(keys), " | "); got != want {
+			t.Errorf("labels are %s, want %s", got, want)
+		}
+	}
+}
+
 // What holds for all curves of a picture stands under its title, if it is not the usual.
 func TestUnusualMethodIsSaid(t *testing.T) {
-	f := fake{backend: "mpi", library: "Open MPI 4.1.4", world: 4, edit: func(r *result.Run) { r.Method = result.Method{Rotate: 1 << 30, Aggregate: 8, Average: "mean"} }}
+	f := fake{backend: "mpi", library: "Open MPI 4.1.4", world: 4, edit: func(r *result.Run) {
+		r.Method = result.Method{Rotate: 1 << 30, Aggregate: 8, Average: "mean over ranks"}
+	}}
 	figs, _ := Figures(f.sweep(1024, []coll.Collective{coll.AllReduce}, both, coll.OutOfPlace), Options{})
 	if got := strings.Join(figs[0].Subtitle, " · "); !strings.Contains(got, "rotating over 1 GiB · issued by 8 · mean over ranks") {
 		t.Errorf("subtitle is %s", got)

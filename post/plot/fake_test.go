@@ -23,7 +23,7 @@ func (f fake) run() *result.Run {
 		Launch: fmt.Sprint("launch", f.launch), Start: time.Date(2026, 3, 1, 12, f.launch, 0, 0, time.UTC), Tool: "busbar 0.1.0",
 		Backend: result.Backend{Name: f.backend, Library: f.library}, World: f.world, Nodes: 1, RanksPerNode: f.world,
 		Device: "cpu (Example E-1234 @ 2.60GHz)", Machine: result.Machine{Host: "node17"}, Rehearse: f.rehearsed,
-		Method: result.Method{Average: "max"},
+		Method: result.Method{Average: "max over ranks"},
 	}
 	if f.edit != nil {
 		f.edit(r)

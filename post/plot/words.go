@@ -18,6 +18,7 @@ func deviceOf(k key) string     { return k.device }
 func worldOf(k key) string      { return plural(k.world, "rank") }
 func typeOf(k key) string       { return k.dataType.String() }
 func opOf(k key) string         { return k.op.String() }
+func averageOf(k key) string    { return k.average }
 
 func shapeOf(k key) string {
 	if k.nodes <= 1 {
@@ -54,26 +55,15 @@ func aggregateOf(k key) string {
 	return fmt.Sprintf("issued by %d", k.aggregate)
 }
 
-func averageOf(k key) string {
-	switch k.average {
-	case "max", "mean", "min":
-		return k.average + " over ranks"
-	case "rank0":
-		return "rank 0"
-	}
-	return k.average
-}
+// usual are the words on how a figure was taken that are left out where others say enough.
+var usual = map[string]bool{"warm caches": true, "issued alone": true, "max over ranks": true}
 
 // unusual are the words on how a figure was taken, where that is not rank's own way.
 func unusual(k key) (words []string) {
-	if k.rotate != 0 {
-		words = append(words, rotateOf(k))
-	}
-	if k.aggregate != 1 {
-		words = append(words, aggregateOf(k))
-	}
-	if k.average != "" && k.average != "max" {
-		words = append(words, averageOf(k))
+	for _, part := range []string{rotateOf(k), aggregateOf(k), averageOf(k)} {
+		if !usual[part] {
+			words = add(words, part)
+		}
 	}
 	return words
 }
@@ -94,6 +84,9 @@ func name(keys []key) []string {
 		seen := map[string]bool{}
 		for i, k := range keys {
 			longer[i] = strings.TrimSpace(names[i] + " " + words(k))
+			if names[i] != "" && usual[words(k)] {
+				longer[i] = names[i]
+			}
 			seen[longer[i]] = true
 		}
 		if len(seen) > different {
