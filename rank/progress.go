@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
@@ -21,6 +24,7 @@ type meter struct {
 	refresh chan any
 	text    string
 	both    bool // results go to the same terminal, so rows have to be drawn above the line
+	broken  bool // the terminal is gone, and the pool with it
 }
 
 // newMeter returns nil when stderr does not end at a terminal.
@@ -39,7 +43,7 @@ func newMeter(l mpi.Launch, stderr io.Writer) *meter {
 func terminal(l mpi.Launch) (width int, stdout bool) {
 	at := "/proc/self/fd/"
 	if l.Rank >= 0 {
-		at = fmt.Sprintf("/proc/%d/fd/", os.Getppid())
+		at = fmt.Sprintf("/proc/%d/fd/", launcherProcess("/"))
 	}
 	if os.Getenv("TERM") == "dumb" {
 		return 0, false
@@ -59,6 +63,20 @@ func terminal(l mpi.Launch) (width int, stdout bool) {
 	return columns("2"), columns("1") > 0
 }
 
+// launcherProcess is the process whose stdout and stderr the user sees, if it is on this host: the parent, or what has
+// started it where that only passes things on.
+func launcherProcess(root string) int {
+	parent := os.Getppid()
+	if !strings.HasPrefix(readText(root, fmt.Sprintf("proc/%d/comm", parent)), "hydra_") {
+		return parent
+	}
+	starter, err := strconv.Atoi(field(readText(root, fmt.Sprintf("proc/%d/status", parent)), "PPid"))
+	if err != nil {
+		return parent
+	}
+	return starter
+}
+
 func (p *meter) total(n int) {
 	if p == nil {
 		return
@@ -66,8 +84,9 @@ func (p *meter) total(n int) {
 	if p.bar != nil {
 		p.bar.Abort(true)
 	}
-	p.bar = p.pool.New(int64(n), mpb.BarStyle().Lbound("").Rbound("").Filler("=").Tip(">").Padding(" "), mpb.BarWidth(12), mpb.BarRemoveOnComplete(),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.text })))
+	style := mpb.BarStyle().Lbound("").Rbound("").Filler("=").Tip(">").Padding(" ")
+	p.bar, _ = p.pool.Add(int64(n), style.Build(), mpb.BarWidth(12), mpb.BarRemoveOnComplete(),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.text }))) // nil when the pool has ended
 }
 
 func (p *meter) show(pace *pace, c coll.Case) {
@@ -76,7 +95,22 @@ func (p *meter) show(pace *pace, c coll.Case) {
 	}
 	p.text = clip(fmt.Sprintf(" %d/%d, %s left: %s", pace.done, pace.planned, clock(pace.eta()), c), 64)
 	p.bar.SetCurrent(int64(pace.done))
-	p.refresh <- nil
+	p.draw()
+}
+
+// drawTime is how long the pool may take to begin a drawing.
+const drawTime = 2 * time.Second
+
+// draw has the line drawn, and waits for the drawing before it. A terminal that is gone does not keep a run from going on.
+func (p *meter) draw() {
+	if p.broken {
+		return
+	}
+	select {
+	case p.refresh <- nil:
+	case <-time.After(drawTime):
+		p.broken = true
+	}
 }
 
 // above is where rows are written: over the line if they end at the same terminal.
@@ -84,15 +118,21 @@ func (p *meter) above(out io.Writer) io.Writer {
 	if p == nil || !p.both {
 		return out
 	}
-	return rowWriter{p}
+	return rowWriter{p, out}
 }
 
-type rowWriter struct{ p *meter }
+type rowWriter struct {
+	p   *meter
+	out io.Writer
+}
 
 func (w rowWriter) Write(b []byte) (int, error) {
 	n, err := w.p.pool.Write(b)
-	w.p.refresh <- nil
-	return n, err
+	if err != nil {
+		return w.out.Write(b)
+	}
+	w.p.draw()
+	return n, nil
 }
 
 func (p *meter) end() {
@@ -102,6 +142,10 @@ func (p *meter) end() {
 	if p.bar != nil {
 		p.bar.Abort(true)
 	}
-	p.refresh <- nil
+	// The line is drawn once more before it goes, and a drawing has begun when the next one is accepted.
+	for range 3 {
+		p.draw()
+	}
+	_, _ = p.pool.Write(nil) // waits for the drawing in hand
 	p.both = false
 }
