@@ -1,0 +1,122 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is wrong with the command line or the sweep is said once, with what would be right, and nothing is written.
+func TestBadInput(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"key.yaml":   "collectives: [all_reduce]\nsizes:\n  begin: 8\n  edn: 64K\n",
+		"word.yaml":  "collectives: [all_reduce]\ntypes: [flaot32]\nsizes: [8]\n",
+		"range.yaml": "collectives: [all_reduce]\nsizes: {begin: 64K, end: 8, factor: 2}\n",
+		"tab.yaml":   "collectives:\n\t- all_reduce\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	mpirun := openMPI // two ranks, one message; below one rank is enough
+	for _, c := range []struct {
+		args  string
+		words []string
+	}{
+		{"--sweep " + in("key.yaml"), []string{in("key.yaml") + ":4:3:", "edn", "end"}},
+		{"--sweep " + in("word.yaml"), []string{in("word.yaml") + ":2:", "flaot32", "float32"}},
+		{"--sweep " + in("range.yaml"), []string{in("range.yaml") + ":2:", "64K", "8"}},
+		{"--sweep " + in("tab.yaml"), []string{in("tab.yaml") + ":2:"}},
+		{"--sweep " + in("none.yaml"), []string{in("none.yaml"), "no such file"}},
+		{"--sweep profil", []string{"profil", "profile"}},
+		{"-b 1X", []string{"1X"}},
+		{"-b 64K -e 8", []string{"64K", "8"}},
+		{"-b -8", []string{"-8"}},
+		{"-f 0", []string{"-f", "0"}},
+		{"-b 9223372036854775808", []string{"9223372036854775808"}},
+		{"-d flaot", []string{"flaot", "float"}},
+		{"-o summ", []string{"summ", "sum"}},
+		{"--collective al_reduce", []string{"al_reduce", "all_reduce"}},
+		{"--placement inn", []string{"inn", "in"}},
+		{"--mode latncy", []string{"latncy", "latency"}},
+		{"--backend nclc", []string{"nclc", "nccl"}},
+		{"-r 7 --collective broadcast -b 8", []string{"7"}},
+		{"--worlds 0", []string{"0"}},
+		{"-n 0", []string{"-n", "0"}},
+		{"-a 4", []string{"-a", "4"}},
+		{"--deadline 1ms", []string{"1s"}},
+		{"--precision 0%", []string{"0%"}},
+		{"--nosuchflag", []string{"nosuchflag", "rank --help"}},
+		{"--minbyte 8", []string{"minbyte", "--minbytes"}},
+		{"-b", []string{"-b"}},
+		{"all_reduce", []string{"all_reduce", "flags only"}},
+		{"-g 2", []string{"-g", "mpirun -np N"}},
+		{"-t 2", []string{"-t", "mpirun -np N"}},
+		{"-G 1", []string{"-G", "--mode throughput"}},
+		{"--cudagraph 1", []string{"--cudagraph", "--mode throughput"}},
+		{"-z 1", []string{"-z", "--mode latency"}},
+		{"--parallel_init 1", []string{"every rank initialises"}},
+		{"-J out.json", []string{"-J", "--out DIR"}},
+	} {
+		out := t.TempDir()
+		o := launch{mpirun: mpirun, np: 2, args: append(strings.Fields(c.args), "--out", out)}.run(t)
+		mpirun = alone
+		said := o.messages()
+		if o.code != exitUsage || len(said) != 1 || o.stdout != "" {
+			t.Errorf("rank %s: want exit code %d and one message: %s", c.args, exitUsage, o)
+			continue
+		}
+		for _, w := range c.words {
+			if !strings.Contains(strings.TrimPrefix(o.stderr, "rank: "), w) {
+				t.Errorf("rank %s: no %q in %q", c.args, w, o.stderr)
+			}
+		}
+		checkNothing(t, out)
+	}
+}
+
+// A backend that this version lacks is a matter of the installation.
+func TestBackendThatIsMissing(t *testing.T) {
+	out := t.TempDir()
+	refused(t, launch{mpirun: openMPI, np: 2, args: small(out, "--backend", "nccl")}, out, "nccl", "mpi")
+}
+
+// What is asked about the program is answered by one rank, without MPI, and writes nothing.
+func TestQuestions(t *testing.T) {
+	noMPI := []string{"BUSBAR_LIB=/nonexistent"}
+	program := filepath.Join(t.TempDir(), "rank") // with no lib beside it
+	if err := os.Link(compiled(t).rank, program); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args  string
+		words []string
+	}{
+		{"--help", []string{"--minbytes", "--resume", "Exit codes", "Examples"}},
+		{"--version", []string{"rank of busbar test"}},
+		{"--list", []string{"# plan: quick on mpi, 2 ranks", "all_reduce", "alltoall", "expected"}},
+		{"--list --sweep baseline", []string{"# plan: baseline", "8589934592", "memory"}},
+		{"--list -b 8 -e 1K -f 2 --worlds 2,4", []string{"# world 2", "# world 4: skipped", " 1024 "}},
+	} {
+		dir := t.TempDir()
+		o := launch{mpirun: openMPI, np: 2, program: program, args: strings.Fields(c.args), env: noMPI, dir: dir}.mustRun(t)
+		if o.stderr != "" {
+			t.Errorf("rank %s: stderr %s", c.args, o.stderr)
+		}
+		for _, w := range c.words {
+			if !strings.Contains(o.stdout, w) {
+				t.Errorf("rank %s: no %q in %s", c.args, w, o.stdout)
+			}
+		}
+		if first, _, _ := strings.Cut(o.stdout, "\n"); strings.Count(o.stdout, first) != 1 {
+			t.Errorf("rank %s: said by more than one rank: %s", c.args, o.stdout)
+		}
+		checkNothing(t, dir)
+		if one := (launch{mpirun: alone, program: program, args: strings.Fields(c.args), env: noMPI, dir: dir}).run(t); one.code != 0 {
+			t.Errorf("rank %s without a launcher: %s", c.args, one)
+		}
+	}
+}
