@@ -77,7 +77,7 @@ func checkWhole(t *testing.T, f *result.File, want ...result.Status) {
 			t.Fatalf("%s: record %d is number %d", f.Path, i+1, r.N)
 		}
 		if !slices.Contains(want, r.Status) {
-			t.Errorf("%s: record %d (%s) is %s: %s", f.Path, r.N, r.Case, r.Status, r.Reason)
+			t.Fatalf("%s: record %d (%s) is %s: %s", f.Path, r.N, r.Case, r.Status, r.Reason)
 		}
 	}
 	if f.End == nil {
