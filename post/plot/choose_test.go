@@ -179,6 +179,9 @@ func TestMethodsApart(t *testing.T) {
 		if c.overview != "" && !slices.Contains(names(figs), c.overview) {
 			t.Errorf("%s: no %s among %v", c.name, c.overview, names(figs))
 		}
+		if scaling := strings.NewReplacer("collectives", "scaling", "_world4", "").Replace(c.overview); c.overview != "" && !slices.Contains(names(figs), scaling) {
+			t.Errorf("%s: no %s among %v", c.name, scaling, names(figs))
+		}
 		four, _ := Figures(slices.DeleteFunc(points, func(p Point) bool { return p.Case.World == 2 }), Options{Collectives: two[:1]})
 		if got := strings.Join(labels(t, four, "all_reduce_busbw"), " | "); got != c.labels {
 			t.Errorf("%s: labels are %s", c.name, got)
