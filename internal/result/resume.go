@@ -8,13 +8,17 @@ import (
 	"busbar/internal/coll"
 )
 
-// RunKey is what two runs must share for the points of one to count for the other: backend, library and shape of world.
+// RunKey is what two runs must share for the points of one to count for the other: backend, library, shape of world, and
+// what makes a figure another one (rotating buffers, operations issued as one, whose time counts).
 type RunKey struct {
 	Backend, Library, Version  string
 	Variant                    string
 	World, Nodes, RanksPerNode int
 	Device                     string
 	Rehearsed                  bool
+	Rotate                     int64
+	Aggregate                  int
+	Average                    string
 }
 
 // Key is the run's RunKey.
@@ -22,6 +26,7 @@ func (r *Run) Key() RunKey {
 	return RunKey{
 		Backend: r.Backend.Name, Library: r.Backend.Library, Version: r.Backend.Version, Variant: r.Variant,
 		World: r.World, Nodes: r.Nodes, RanksPerNode: r.RanksPerNode, Device: r.Device, Rehearsed: r.Rehearse,
+		Rotate: r.Method.Rotate, Aggregate: max(1, r.Method.Aggregate), Average: r.Method.Average,
 	}
 }
 
