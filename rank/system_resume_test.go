@@ -10,10 +10,21 @@ import (
 	"busbar/internal/result"
 )
 
-// campaignArgs are a plan of a few seconds: each case has its time, on any machine.
+// campaignArgs are a plan of about a second.
 func campaignArgs(out string, more ...string) []string {
-	return append([]string{"--collective", "all_reduce,broadcast", "-b", "64", "-e", "4K", "-f", "2", "--mode", "both",
-		"--precision", "0.001%", "--budget", "100ms", "-w", "1", "--out", out}, more...)
+	return append([]string{"--collective", "all_reduce,broadcast", "-b", "64", "-e", "32K", "-f", "2", "--mode", "both",
+		"--budget", "100ms", "-w", "1", "--out", out}, more...)
+}
+
+// cut ends a run in its midst, when at least n records are there: a rank that is stopped keeps it from going on.
+func (r *running) cut(dir string, n, target int, s syscall.Signal) {
+	r.t.Helper()
+	r.pid(1)
+	r.awaitPoints(dir, n)
+	r.signal(1, syscall.SIGSTOP)
+	r.awaitStandstill(dir)
+	r.signal(target, s)
+	r.wait()
 }
 
 // A run that was interrupted, continued, lost its rank 0, and was continued again has the points of an undisturbed one,
@@ -28,20 +39,14 @@ func TestResume(t *testing.T) {
 			launch{mpirun: mpirun, np: 2, args: campaignArgs(whole)}.mustRun(t)
 			want := merged(t, whole)
 
-			r := begin()
-			r.awaitPoints(out, 3)
-			r.signal(launcher, syscall.SIGTERM)
-			r.wait()
+			begin().cut(out, 3, launcher, syscall.SIGTERM)
 			first := readOne(t, out)
 			checkEnd(t, first, result.Interrupted, 143)
 			if n := len(first.Records); first.End.Left != len(want)-n {
 				t.Errorf("the end says that %d points are left; %d of %d are measured", first.End.Left, n, len(want))
 			}
 
-			r = begin("--resume")
-			r.awaitPoints(out, len(first.Records)+3)
-			r.signal(0, syscall.SIGKILL)
-			r.wait()
+			begin("--resume").cut(out, len(first.Records)+3, 0, syscall.SIGKILL)
 			if n := len(merged(t, out)); n >= len(want) {
 				t.Fatalf("all %d points were measured before the run was killed", n)
 			}
@@ -126,10 +131,7 @@ func TestResumeMeasuresWhatDiffers(t *testing.T) {
 // With cycles it is the cycle as well that a point is known by.
 func TestResumeCycles(t *testing.T) {
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256")}.start(t)
-	r.awaitPoints(out, 3)
-	r.signal(launcher, syscall.SIGTERM)
-	r.wait()
+	launch{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256")}.start(t).cut(out, 3, launcher, syscall.SIGTERM)
 	launch{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256", "--resume")}.mustRun(t)
 	cycles := map[int]int{}
 	for p, n := range merged(t, out) {

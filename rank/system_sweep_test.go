@@ -197,12 +197,12 @@ func TestSizeIsTooSmall(t *testing.T) {
 // What does not fit the time limit is left out, which is said and is no failure.
 func TestTimeLimit(t *testing.T) {
 	out := t.TempDir()
-	args := []string{"--collective", "all_reduce", "-b", "8", "-e", "32M", "-f", "8", "-n", "2000", "-w", "1", "--time-limit", "8s", "--out", out}
+	args := []string{"--collective", "all_reduce", "-b", "8", "-e", "128M", "-f", "8", "-n", "5000", "-w", "1", "--time-limit", "3s", "--out", out}
 	o := launch{mpirun: openMPI, np: 2, args: args}.mustRun(t)
 	f := readOne(t, out)
 	checkWhole(t, f, result.OK, result.Skipped)
 	checkEnd(t, f, result.Complete, 0)
-	if len(f.Records) != 8 || f.Run.Sweep.Points != 8 || f.End.Points[result.OK] == 0 || f.End.Points[result.Skipped] == 0 {
+	if len(f.Records) != 9 || f.Run.Sweep.Points != 9 || f.End.Points[result.OK] == 0 || f.End.Points[result.Skipped] == 0 {
 		t.Fatalf("of %d points there are records: %v\n%s", f.Run.Sweep.Points, f.End.Points, o)
 	}
 	for _, r := range f.Records {

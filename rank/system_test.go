@@ -92,6 +92,7 @@ type running struct {
 	mark     string // in the environment of all its processes
 	out, err string // files
 	ended    chan struct{}
+	ranks    map[int]int // processes by rank, as far as they were looked for
 }
 
 // outcome is how a launch ended.
@@ -118,7 +119,7 @@ func (l launch) start(t *testing.T) *running {
 	}
 	dir := t.TempDir()
 	launches++
-	r := &running{t: t, mark: fmt.Sprintf("BUSBAR_TEST_LAUNCH=%d.%d", os.Getpid(), launches), ended: make(chan struct{}),
+	r := &running{t: t, mark: fmt.Sprintf("BUSBAR_TEST_LAUNCH=%d.%d", os.Getpid(), launches), ended: make(chan struct{}), ranks: map[int]int{},
 		out: filepath.Join(dir, "out"), err: filepath.Join(dir, "err")}
 	r.cmd = exec.Command(words[0], words[1:]...)
 	r.cmd.Dir = l.dir
@@ -239,6 +240,9 @@ func (r *running) pid(rank int) int {
 	if strings.HasPrefix(filepath.Base(r.cmd.Path), "rank") {
 		return r.cmd.Process.Pid
 	}
+	if pid, known := r.ranks[rank]; known && slices.Contains(environmentOf(fmt.Sprintf("/proc/%d", pid)), r.mark) {
+		return pid
+	}
 	found := 0
 	r.await(fmt.Sprintf("rank %d to appear", rank), func() bool {
 		for _, pid := range r.processes() {
@@ -253,6 +257,7 @@ func (r *running) pid(rank int) int {
 		}
 		return found > 0
 	})
+	r.ranks[rank] = found
 	return found
 }
 
