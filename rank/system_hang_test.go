@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"busbar/internal/result"
 )
@@ -75,4 +76,26 @@ func TestRankHangsAtTheStart(t *testing.T) {
 	if o.code == 0 || !strings.Contains(o.stderr, "in phase ") && !strings.Contains(o.stderr, "rank 1") {
 		t.Errorf("a rank that never came is not named: %s", o)
 	}
+}
+
+// A job that was suspended whole, longer than its deadline, goes on as if nothing had been.
+func TestSuspended(t *testing.T) {
+	out := t.TempDir()
+	r := launch{mpirun: openMPI, np: 2, args: endless(out, "--deadline", "3s")}.start(t)
+	r.awaitPoints(out, 3)
+	for _, s := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
+		for rank := range 2 {
+			r.signal(rank, s)
+		}
+		if s == syscall.SIGSTOP {
+			time.Sleep(watchGap + 2*watchTick) // what is tested
+		}
+	}
+	before := r.awaitPoints(out, 0)
+	r.awaitPoints(out, before+20)
+	r.signal(launcher, syscall.SIGTERM)
+	r.wait()
+	f := readOne(t, out)
+	checkWhole(t, f, result.OK)
+	checkEnd(t, f, result.Interrupted, 143)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -134,5 +135,28 @@ func TestInterruptedAtTheStart(t *testing.T) {
 		if o := r.wait(); o.code != code {
 			t.Errorf("%s: want exit code %d: %s", signal, code, o)
 		}
+	}
+}
+
+// A batch system tells everybody at once, and more than once: the run ends once.
+func TestSignalsFromAllSides(t *testing.T) {
+	out := t.TempDir()
+	r := launch{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
+	targets := []int{0, 1, 2, launcher, 0}
+	for _, target := range targets[:3] {
+		r.pid(target)
+	}
+	before := r.awaitPoints(out, 3)
+	for _, target := range targets {
+		r.signal(target, syscall.SIGTERM)
+	}
+	r.wait()
+	f := readOne(t, out)
+	checkWhole(t, f, result.OK)
+	checkEnd(t, f, result.Interrupted, 143)
+	checkKept(t, f, before)
+	text, err := os.ReadFile(f.Path)
+	if err != nil || strings.Count(string(text), `"kind":"end"`) != 1 {
+		t.Errorf("%v\n%s", err, text[max(0, len(text)-2000):])
 	}
 }

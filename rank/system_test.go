@@ -19,7 +19,7 @@ import (
 // The system tests start rank as its users do, under mpirun, and look at exit codes, words and files. Faults come from
 // outside, as signals and full disks. Nothing waits for time to pass: each wait is for a condition, and patience only
 // ends those of a test that fails.
-const patience = 2 * time.Minute
+const patience = 3 * time.Minute
 
 const (
 	openMPI = "mpirun.openmpi"
