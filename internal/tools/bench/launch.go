@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -38,13 +37,28 @@ func start(program string, args ...string) (launched, error) {
 	cmd := exec.Command(program, args...)
 	cmd.Stdout, cmd.Stderr = &out, &said
 	begin := time.Now()
-	err := cmd.Run()
-	l := launched{stdout: out.Bytes(), wall: time.Since(begin)}
+	if err := cmd.Start(); err != nil {
+		return launched{}, fmt.Errorf("%s: %w", program, err)
+	}
+	// Watched in /proc: what wait reports begins with the size of the process that forked.
+	ended, peak := make(chan struct{}), make(chan int64)
+	go func() {
+		most, pid := int64(0), strconv.Itoa(cmd.Process.Pid)
+		for {
+			select {
+			case <-ended:
+				peak <- most
+				return
+			case <-time.After(20 * time.Millisecond):
+				most = max(most, highWater(pid))
+			}
+		}
+	}()
+	err := cmd.Wait()
+	close(ended)
+	l := launched{stdout: out.Bytes(), wall: time.Since(begin), peak: <-peak}
 	if err != nil {
 		return l, fmt.Errorf("%s %s: %w\n%s%s", program, strings.Join(args, " "), err, tail(out.Bytes()), tail(said.Bytes()))
-	}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		l.peak = int64(usage.Maxrss) << 10
 	}
 	return l, nil
 }
