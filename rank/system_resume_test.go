@@ -16,14 +16,15 @@ func campaignArgs(out string, more ...string) []string {
 		"--budget", "100ms", "-w", "1", "--out", out}, more...)
 }
 
-// cut ends a run in its midst, when at least n records are there: a rank that is stopped keeps it from going on.
-func (r *running) cut(dir string, n, target int, s syscall.Signal) {
+// cut ends rank 0 of a run by a signal in its midst, when at least n records are there: a rank that is stopped keeps it
+// from going on. (The launcher would wake that one first.)
+func (r *running) cut(dir string, n int, s syscall.Signal) {
 	r.t.Helper()
 	r.pid(1)
 	r.awaitPoints(dir, n)
 	r.signal(1, syscall.SIGSTOP)
 	r.awaitStandstill(dir)
-	r.signal(target, s)
+	r.signal(0, s)
 	r.wait()
 }
 
@@ -39,14 +40,14 @@ func TestResume(t *testing.T) {
 			launch{mpirun: mpirun, np: 2, args: campaignArgs(whole)}.mustRun(t)
 			want := merged(t, whole)
 
-			begin().cut(out, 3, launcher, syscall.SIGTERM)
+			begin().cut(out, 3, syscall.SIGTERM)
 			first := readOne(t, out)
 			checkEnd(t, first, result.Interrupted, 143)
 			if n := len(first.Records); first.End.Left != len(want)-n {
 				t.Errorf("the end says that %d points are left; %d of %d are measured", first.End.Left, n, len(want))
 			}
 
-			begin("--resume").cut(out, len(first.Records)+3, 0, syscall.SIGKILL)
+			begin("--resume").cut(out, len(first.Records)+3, syscall.SIGKILL)
 			if n := len(merged(t, out)); n >= len(want) {
 				t.Fatalf("all %d points were measured before the run was killed", n)
 			}
@@ -131,7 +132,7 @@ func TestResumeMeasuresWhatDiffers(t *testing.T) {
 // With cycles it is the cycle as well that a point is known by.
 func TestResumeCycles(t *testing.T) {
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256")}.start(t).cut(out, 3, launcher, syscall.SIGTERM)
+	launch{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256")}.start(t).cut(out, 3, syscall.SIGTERM)
 	launch{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256", "--resume")}.mustRun(t)
 	cycles := map[int]int{}
 	for p, n := range merged(t, out) {
