@@ -25,7 +25,7 @@ func nameHang(reports []report, me state) string {
 			are(lost), time.Since(lost[0].At).Round(time.Second)))
 	}
 	if mute := by[silent]; len(mute) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s not answer (stopped, swapping, or the host or its network is down)", names(mute), do(mute)))
+		parts = append(parts, fmt.Sprintf("%s %s not answer (stopped, starved, swapping, or the host or its network is down)", names(mute), do(mute)))
 	}
 	if off := by[left]; len(off) > 0 {
 		parts = append(parts, fmt.Sprintf("%s ended before the others", names(off)))
