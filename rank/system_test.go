@@ -128,7 +128,8 @@ func (l launch) start(t *testing.T) *running {
 	}
 	r.cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "BUSBAR_LIB="+b.lib, r.mark)
 	r.cmd.Env = append(r.cmd.Env, l.env...)
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C at the test is not ^C at the ranks
+	// ^C at the test is not ^C at the ranks, but they do not outlive it.
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	r.cmd.Stdout, r.cmd.Stderr = l.tty, l.tty
 	if l.logTo != nil {
 		r.cmd.Stdout = l.logTo
