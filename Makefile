@@ -27,7 +27,7 @@ mpi-shim: ## the shim of one MPI, without Go: make mpi-shim MPICC=/path/to/mpicc
 deps: ## install what is missing (as root with apt; otherwise say how)
 	@scripts/deps.sh
 
-demo: ## build, measure for about a minute, merge and draw
+demo: ## build, measure for under a minute, merge and draw
 	@scripts/demo.sh
 
 test: ## everything that CI runs: linters, all tests, both MPIs, sanitizers

@@ -14,7 +14,7 @@ ranks=$((cores < 2 ? 2 : cores > 8 ? 8 : cores))
 before=$(mktemp)
 trap 'rm -f "$before"' EXIT
 
-printf '\nMeasuring with %d ranks on %d cores, about a minute.\n' "$ranks" "$cores"
+printf '\nMeasuring with %d ranks on %d cores, under a minute.\n' "$ranks" "$cores"
 code=0
 scripts/mpirun.sh -np "$ranks" bin/rank || code=$?
 # Whatever was measured is drawn, also when some points failed.

@@ -93,9 +93,6 @@ func (w *Writer) Path() string {
 // TextPath is the path of the text view.
 func (w *Writer) TextPath() string { return beside(w.Path(), textSuffix) }
 
-// RunID is the run's ID.
-func (w *Writer) RunID() string { return w.run.ID }
-
 // Append numbers the record (Kind, N and, when empty, At), writes it as one line and returns when the disk has it. The
 // error is a *WriteError, also for each record after one that failed; or ErrEnded.
 func (w *Writer) Append(r *Record) error { return w.append(r, nil, nil) }
