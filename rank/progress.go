@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -22,9 +23,9 @@ type meter struct {
 	pool    *mpb.Progress
 	bar     *mpb.Bar
 	refresh chan any
-	text    string
-	both    bool // results go to the same terminal, so rows have to be drawn above the line
-	broken  bool // the terminal is gone, and the pool with it
+	text    atomic.Pointer[string] // the pool's goroutines read it while they draw
+	both    bool                   // results go to the same terminal, so rows have to be drawn above the line
+	broken  bool                   // the terminal is gone, and the pool with it
 }
 
 // newMeter returns nil when stderr does not end at a terminal.
@@ -84,16 +85,18 @@ func (p *meter) total(n int) {
 	if p.bar != nil {
 		p.bar.Abort(true)
 	}
+	p.text.Store(new(string))
 	style := mpb.BarStyle().Lbound("").Rbound("").Filler("=").Tip(">").Padding(" ")
 	p.bar, _ = p.pool.Add(int64(n), style.Build(), mpb.BarWidth(12), mpb.BarRemoveOnComplete(),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.text }))) // nil when the pool has ended
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.text.Load() }))) // nil when the pool has ended
 }
 
 func (p *meter) show(pace *pace, c coll.Case) {
 	if p == nil || p.bar == nil {
 		return
 	}
-	p.text = clip(fmt.Sprintf(" %d/%d, %s left: %s", pace.done, pace.planned, clock(pace.eta()), c), 64)
+	text := clip(fmt.Sprintf(" %d/%d, %s left: %s", pace.done, pace.planned, clock(pace.eta()), c), 64)
+	p.text.Store(&text)
 	p.bar.SetCurrent(int64(pace.done))
 	p.draw()
 }
