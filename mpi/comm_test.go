@@ -173,7 +173,7 @@ func mistakes(c *Comm) error {
 		if err != nil {
 			return err
 		}
-		_, err = l.Throughput(3)
+		_, err = l.Run(1, 3)
 		var step *loop.StepError
 		if !errors.As(err, &step) || step.Stage != loop.Issue || step.At != 0 {
 			return fmt.Errorf("%+v: %v", w.spec, err)

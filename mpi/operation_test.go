@@ -179,7 +179,7 @@ func issue(o *Operation, n int) error {
 	}
 	defer l.Close()
 	var step *loop.StepError
-	if _, err := l.Throughput(n); errors.As(err, &step) {
+	if _, err := l.Run(1, n); errors.As(err, &step) {
 		return o.Error(step.Code)
 	} else if err != nil {
 		return err

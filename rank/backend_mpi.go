@@ -155,7 +155,7 @@ func (b *mpiBackend) bind(spec mpi.OpSpec) (*mpiOperation, error) {
 		}
 		return nil, err
 	}
-	l, err := loop.New(op.Steps(), bench.MaxSamples)
+	l, err := loop.New(op.Steps(), bench.MaxBatches)
 	if err != nil {
 		return nil, errors.Join(err, op.Close())
 	}
@@ -203,13 +203,9 @@ func (o *mpiOperation) Single() bench.Operation {
 	return o.single
 }
 
-func (o *mpiOperation) Run(mode coll.Mode, n int) (bench.Stamps, error) {
+func (o *mpiOperation) Run(batches, n int) (bench.Stamps, error) {
 	o.watch.Attach(o.loop)
-	run := o.loop.Throughput
-	if mode == coll.Latency {
-		run = o.loop.Latency
-	}
-	s, err := run(n)
+	s, err := o.loop.Run(batches, n)
 	var step *loop.StepError
 	if errors.As(err, &step) {
 		err = o.op.Error(step.Code)

@@ -24,7 +24,7 @@ func measureClock() (bench.Clock, error) {
 		return bench.Clock{}, err
 	}
 	defer l.Close()
-	s, err := l.Latency(clockSamples)
+	s, err := l.Run(clockSamples, 1)
 	if err != nil {
 		return bench.Clock{}, err
 	}
@@ -33,7 +33,7 @@ func measureClock() (bench.Clock, error) {
 		cost[i] = float64(s.End[i]-s.Start[i]) / 1e9 // one reading lies between: nothing else is timed
 	}
 	c := bench.Clock{Cost: stats.Median(cost), Resolution: step(s.Start) / 1e9}
-	if s, err = l.Throughput(emptyBatch); err != nil {
+	if s, err = l.Run(1, emptyBatch); err != nil {
 		return c, err
 	}
 	c.Empty = float64(s.End[0]-s.Start[0]) / 1e9 / emptyBatch
@@ -129,7 +129,7 @@ func (s *session) measureSkew() error {
 		return err
 	}
 	defer l.Close()
-	stamps, err := l.Latency(skewSamples)
+	stamps, err := l.Run(skewSamples, 1)
 	if err != nil {
 		return err
 	}

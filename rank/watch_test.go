@@ -48,7 +48,7 @@ func TestWatchdogSeesTheLoop(t *testing.T) {
 	defer l.Close()
 	w := &watchdog{}
 	w.Attach(l)
-	if _, err := l.Latency(3); err != nil {
+	if _, err := l.Run(3, 1); err != nil {
 		t.Fatal(err)
 	}
 	if s := w.State(); s.Iteration != 2 || s.Stage != "" {

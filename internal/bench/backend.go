@@ -44,9 +44,10 @@ type Operation interface {
 	// Buffers are the host views of this rank's inputs and outputs, one for each slot that operations take in turn
 	// (one slot unless buffers rotate); input and output may overlap (in place).
 	Buffers() []Buffers
-	// Run is collective: one batch of n operations in the given mode, timed by the loop in C. n is at most MaxSamples
-	// in latency mode. The stamps live until the next call.
-	Run(mode coll.Mode, n int) (Stamps, error)
+	// Run is collective: batches of n operations, at most MaxBatches of them, timed by the loop in C. Before each batch
+	// the ranks are brought together; its operations are issued back to back and waited for once. The stamps live until
+	// the next call.
+	Run(batches, n int) (Stamps, error)
 	// Close gives the buffers back.
 	Close() error
 }
@@ -55,12 +56,12 @@ type Operation interface {
 // has none. In place they share memory the way the library defines it.
 type Buffers struct{ Send, Recv []byte }
 
-// Stamps are the clock readings of one batch in nanoseconds of one host's clock: before each operation was issued,
-// when it was issued, when it was done; in throughput mode one entry for the whole batch.
+// Stamps are the clock readings of each batch in nanoseconds of one host's clock: before its first operation was
+// issued, when that was issued, and when all were done.
 type Stamps struct{ Start, Issued, End []int64 }
 
-// MaxSamples is the largest number of operations in one latency batch.
-const MaxSamples = 4096
+// MaxBatches is the largest number of batches in one call of Run.
+const MaxBatches = 4096
 
 // UnsupportedError says that a library does not have a case.
 type UnsupportedError struct{ Reason string }

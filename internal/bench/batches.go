@@ -12,9 +12,9 @@ import (
 const (
 	batchTime    = 1e-3 // s, that a batch of throughput mode lasts at least
 	batchAtLeast = 20   // operations in it, as nccl-tests' -n …
-	batchAtMost  = 0.25 // s, … unless that takes longer, …
+	batchAtMost  = 0.05 // s, … unless that takes longer, …
 	batchShare   = 8    // … or more than this part of the budget: then fewer, so that there are batches to compare
-	sliceTime    = 0.25 // s, that a batch of latency mode lasts at most
+	sliceTime    = 0.25 // s, that batches run at most between two decisions
 )
 
 // warm runs the warm-up in the mode that will be measured, and learns how long an operation takes.
@@ -24,9 +24,13 @@ func (m *measurement) warm() error {
 		if limit := m.o.WarmupTime.Seconds(); limit > 0 && spent > limit {
 			break
 		}
-		n = min(n, m.o.Warmup-done, MaxSamples)
+		n = min(n, m.o.Warmup-done, MaxBatches)
 		m.phase("warm-up", n)
-		s, err := m.op.Run(m.c.Mode, n)
+		batches, k := 1, n
+		if m.c.Mode == coll.Latency {
+			batches, k = n, 1
+		}
+		s, err := m.op.Run(batches, k)
 		if err != nil {
 			return &Fatal{"warm-up", err}
 		}
@@ -41,8 +45,11 @@ func (m *measurement) warm() error {
 	return nil
 }
 
-// batch is the number of operations in one batch of throughput mode.
+// batch is the number of operations in one batch: one in latency mode.
 func (m *measurement) batch() int {
+	if m.c.Mode == coll.Latency {
+		return 1
+	}
 	if m.o.Iterations > 0 {
 		return m.o.Iterations
 	}
@@ -62,13 +69,13 @@ func (m *measurement) measure() error {
 	stopper := stats.NewStopper(m.rule(m.k))
 	started := time.Now()
 	for {
-		// [0]: samples to take, 0 to stop; [1]: operations a batch. Decided by rank 0, outside the timed part.
+		// [0]: batches to run, 0 to stop; [1]: operations in each. Decided by rank 0, outside the timed part.
 		plan := []float64{0, float64(m.k)}
 		if m.w.Rank == 0 {
 			// What deciding and reducing cost counts: it would be paid again for each sample to come.
 			m.elapsed = max(m.elapsed, time.Since(started).Seconds())
 			more, reason := m.next(stopper)
-			plan[0] = float64(more)
+			plan[0] = float64(min(more, m.slice()))
 			if more == 0 {
 				m.record.Time.Stop = reason
 			}
@@ -81,13 +88,7 @@ func (m *measurement) measure() error {
 		if more == 0 {
 			return nil
 		}
-		var err error
-		if m.c.Mode == coll.Throughput {
-			err = m.throughput(more, m.k)
-		} else {
-			err = m.latency(min(more, m.slice()))
-		}
-		if err != nil {
+		if err := m.round(more, m.k); err != nil {
 			return &Fatal{"measure", err}
 		}
 		if len(m.samples) == 1 { // one whole batch says more than the warm-up did
@@ -102,7 +103,7 @@ func (m *measurement) rule(k int) stats.Rule {
 	r := stats.Rule{Precision: m.o.Precision, Budget: m.o.Budget.Seconds(), MinSamples: 30, MaxSamples: 1000}
 	within, each := 0.5, m.estimate*float64(k*m.o.Aggregate)
 	if m.c.Mode == coll.Latency {
-		within, each = 0.1, m.estimate*float64(m.o.Aggregate)
+		within = 0.1
 		r.MinSamples, r.MaxSamples = 500, 20000
 	}
 	if each > 0 {
@@ -111,12 +112,12 @@ func (m *measurement) rule(k int) stats.Rule {
 	return r
 }
 
-// slice is how many operations of latency mode are run between two decisions.
+// slice is how many batches are run between two decisions at most.
 func (m *measurement) slice() int {
 	if m.estimate <= 0 {
 		return 64
 	}
-	return min(MaxSamples, max(1, int(sliceTime/(m.estimate*float64(m.o.Aggregate)))))
+	return min(MaxBatches, max(1, int(sliceTime/(m.estimate*float64(m.k*m.o.Aggregate)))))
 }
 
 // next decides on rank 0 how many samples come next, and why no more.
@@ -132,80 +133,43 @@ func (m *measurement) next(stopper *stats.Stopper) (more int, reason string) {
 	return more, why.String()
 }
 
-// throughput runs a number of batches of k operations.
-func (m *measurement) throughput(batches, k int) error {
-	if err := m.compareClocks(0); err != nil {
-		return err
-	}
-	for i := range batches {
-		m.phase("measure", k)
-		s, err := m.op.Run(coll.Throughput, k)
-		if err != nil {
-			return err
-		}
-		took := seconds(s.End[0] - s.Start[0])
-		own := took / float64(k*m.o.Aggregate)
-		x := []float64{own}
-		switch m.o.Average {
-		case Rank0:
-			err = m.w.Bcast(x)
-		case Mean:
-			err = m.w.Sum(x)
-			x[0] /= float64(m.w.Size)
-		case Min:
-			x[0] = -own
-			err = m.w.Max(x)
-			x[0] = -x[0]
-		case Max:
-			err = m.w.Max(x)
-		}
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			m.clocks.after.at = s.Start[0]
-		}
-		m.drifted(m.clocks.after.at, s.End[0])
-		if err := m.lateness(s.Issued); err != nil {
-			return err
-		}
-		m.samples, m.own = append(m.samples, x[0]), append(m.own, own)
-		m.ops += k
-		m.total += took
-		m.elapsed += took
-		m.estimate = max(x[0], 1e-9)
-	}
-	return nil
-}
-
-// latency runs one batch of n operations, each timed alone.
-func (m *measurement) latency(n int) error {
-	m.phase("measure", n)
-	if m.o.Compare != nil {
+// round runs batches of k operations in one call of the loop, so that nothing of this program comes between them, and
+// takes their times over the ranks.
+func (m *measurement) round(batches, k int) error {
+	m.phase("measure", batches*k)
+	latency := m.c.Mode == coll.Latency
+	if !latency || m.o.Compare != nil {
 		if err := m.compareClocks(m.clocks.after.at); err != nil {
 			return err
 		}
 	}
-	s, err := m.op.Run(coll.Latency, n)
+	s, err := m.op.Run(batches, k)
 	if err != nil {
 		return err
 	}
-	m.clocks.after.at = s.Start[0]
-	if err := m.compareClocks(s.End[n-1]); err != nil {
-		return err
+	first, last := s.Start[0], s.End[batches-1]
+	m.clocks.after.at = first
+	if latency {
+		if err := m.compareClocks(last); err != nil {
+			return err
+		}
+	} else {
+		m.drifted(first, last)
 	}
-	x := make([]float64, n)
-	agg := float64(m.o.Aggregate)
-	for i := range n {
-		x[i] = seconds(s.End[i]-s.Start[i]) / agg
+	x := make([]float64, batches)
+	each := float64(k * m.o.Aggregate)
+	for i := range x {
+		took := seconds(s.End[i] - s.Start[i])
+		m.total += took
+		x[i] = took / each
 	}
 	m.own = append(m.own, x...)
-	for _, t := range x {
-		m.total += t * agg
-	}
-	if m.untilLast() {
+	switch {
+	case !latency:
+		err = m.average(x)
+	case m.untilLast():
 		err = m.firstToLast(s, x)
-	} else {
+	default:
 		err = m.w.Max(x)
 	}
 	if err != nil {
@@ -215,14 +179,35 @@ func (m *measurement) latency(n int) error {
 		return err
 	}
 	m.samples = append(m.samples, x...)
-	m.ops += n
-	m.elapsed += seconds(s.End[n-1] - s.Start[0])
-	estimate := []float64{stats.Median(x)}
-	if err := m.w.Bcast(estimate); err != nil {
+	m.ops += batches * k
+	m.elapsed += seconds(last - first)
+	m.estimate = max(stats.Median(x), 1e-9)
+	return nil
+}
+
+// average replaces this rank's times of batches by what counts over the ranks.
+func (m *measurement) average(x []float64) error {
+	negate := func() {
+		for i := range x {
+			x[i] = -x[i]
+		}
+	}
+	switch m.o.Average {
+	case Rank0:
+		return m.w.Bcast(x)
+	case Mean:
+		err := m.w.Sum(x)
+		for i := range x {
+			x[i] /= float64(m.w.Size)
+		}
+		return err
+	case Min:
+		negate()
+		err := m.w.Max(x)
+		negate()
 		return err
 	}
-	m.estimate = max(estimate[0], 1e-9)
-	return nil
+	return m.w.Max(x)
 }
 
 // untilLast says whether an iteration lasts from the first rank's start to the last rank's end on the common clock.

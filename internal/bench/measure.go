@@ -207,7 +207,7 @@ func (m *measurement) checkRounds(slots []Buffers) error {
 	for range m.o.Check {
 		load(m.c, m.w.Rank, slots)
 		for range slots { // each operation takes the next slot
-			if _, err := single.Run(coll.Throughput, 1); err != nil {
+			if _, err := single.Run(1, 1); err != nil {
 				return &Fatal{"check", err}
 			}
 		}

@@ -1,7 +1,7 @@
 //go:build cgo
 
-// Package loop is the timed loop of busbar: in C, and only here. A backend hands it C functions; a batch fills a
-// preallocated array with clock readings, and nothing of the Go runtime runs inside it.
+// Package loop is the timed loop of busbar: in C, and only here. A backend hands it C functions; batches fill a
+// preallocated array with clock readings, and nothing of the Go runtime runs inside or between the batches of a call.
 //
 // It knows nothing of collectives or libraries: an error code of a step comes back as it is.
 package loop
@@ -73,25 +73,25 @@ func (e *StepError) Error() string {
 type Loop struct {
 	c *C.struct_busbar_loop
 
-	mu      sync.Mutex // guards stamps against use after Close
-	stamps  *C.int64_t
-	samples int
+	mu     sync.Mutex // guards stamps against use after Close
+	stamps *C.int64_t
+	room   int // for the stamps of so many batches
 }
 
-// New makes a loop over steps, with room for the stamps of up to samples operations in latency mode.
-func New(s Steps, samples int) (*Loop, error) {
+// New makes a loop over steps, with room for the stamps of that many batches in one call.
+func New(s Steps, batches int) (*Loop, error) {
 	if s.Issue == nil {
 		return nil, fmt.Errorf("loop: no function that issues the operation")
 	}
-	samples = max(samples, 1)
-	l := &Loop{c: (*C.struct_busbar_loop)(C.calloc(1, C.sizeof_struct_busbar_loop)), samples: samples}
-	l.stamps = (*C.int64_t)(C.calloc(C.size_t(3*samples), 8))
+	batches = max(batches, 1)
+	l := &Loop{c: (*C.struct_busbar_loop)(C.calloc(1, C.sizeof_struct_busbar_loop)), room: batches}
+	l.stamps = (*C.int64_t)(C.calloc(C.size_t(3*batches), 8))
 	if l.c == nil || l.stamps == nil {
 		l.Close()
-		return nil, fmt.Errorf("loop: no memory for the stamps of %d operations", samples)
+		return nil, fmt.Errorf("loop: no memory for the stamps of %d batches", batches)
 	}
 	// Touched now, so that no page fault falls into a timed operation.
-	C.memset(unsafe.Pointer(l.stamps), 1, C.size_t(3*samples)*8)
+	C.memset(unsafe.Pointer(l.stamps), 1, C.size_t(3*batches)*8)
 	l.c.issue, l.c.wait, l.c.sync = C.busbar_step(s.Issue), C.busbar_step(s.Wait), C.busbar_step(s.Sync)
 	l.c.context = s.Context
 	return l, nil
@@ -116,30 +116,20 @@ func (l *Loop) Position() (operation uint64, stage Stage) {
 	return uint64(C.reached(l.c)), Stage(C.stage(l.c))
 }
 
-// Stamps are clock readings of one batch in nanoseconds of CLOCK_MONOTONIC_RAW: before an operation was issued, when
-// it was issued, and when it was done. The slices are C memory and live until the next batch or Close.
+// Stamps are clock readings of each batch in nanoseconds of CLOCK_MONOTONIC_RAW: before its first operation was
+// issued, when that was issued, and when all were done. The slices are C memory and live until the next call or Close.
 type Stamps struct{ Start, Issued, End []int64 }
 
-// Throughput runs n operations back to back with one wait; the stamps hold one entry, for the whole batch (Issued is
-// that of its first operation).
-func (l *Loop) Throughput(n int) (Stamps, error) {
-	if n < 1 {
-		return Stamps{}, fmt.Errorf("loop: a batch of %d operations", n)
+// Run runs batches of n operations: each batch after a sync, its operations back to back, with one wait. There are at
+// most as many batches as New was told. Batches of one are operations timed alone.
+func (l *Loop) Run(batches, n int) (Stamps, error) {
+	if batches < 1 || batches > l.room || n < 1 {
+		return Stamps{}, fmt.Errorf("loop: %d batches of %d operations, with room for %d batches", batches, n, l.room)
 	}
-	rc := C.busbar_throughput(l.c, C.uint64_t(n), l.stamps)
-	s := unsafe.Slice((*int64)(unsafe.Pointer(l.stamps)), 3)
-	return Stamps{s[0:1], s[1:2], s[2:3]}, l.failed(rc)
-}
-
-// Latency runs n operations, each synchronised and timed alone; n is at most the samples given to New.
-func (l *Loop) Latency(n int) (Stamps, error) {
-	if n < 1 || n > l.samples {
-		return Stamps{}, fmt.Errorf("loop: a batch of %d operations, with room for %d", n, l.samples)
-	}
-	s := unsafe.Slice((*int64)(unsafe.Pointer(l.stamps)), 3*l.samples)
-	t := Stamps{s[:n], s[l.samples : l.samples+n], s[2*l.samples : 2*l.samples+n]}
+	s := unsafe.Slice((*int64)(unsafe.Pointer(l.stamps)), 3*l.room)
+	t := Stamps{s[:batches], s[l.room : l.room+batches], s[2*l.room : 2*l.room+batches]}
 	at := func(x []int64) *C.int64_t { return (*C.int64_t)(unsafe.Pointer(&x[0])) }
-	rc := C.busbar_latency(l.c, C.uint64_t(n), at(t.Start), at(t.Issued), at(t.End))
+	rc := C.busbar_run(l.c, C.uint64_t(batches), C.uint64_t(n), at(t.Start), at(t.Issued), at(t.End))
 	return t, l.failed(rc)
 }
 

@@ -13,8 +13,8 @@ enum busbar_stage { BUSBAR_IDLE, BUSBAR_SYNC, BUSBAR_ISSUE, BUSBAR_WAIT };
 
 struct busbar_loop {
 	busbar_step issue; /* issue operation i; a blocking library completes it here */
-	busbar_step wait;  /* wait until all issued operations are done; NULL when issue blocks */
-	busbar_step sync;  /* bring all ranks together before an operation */
+	busbar_step wait;  /* wait until all i operations issued so far are done; NULL when issue blocks */
+	busbar_step sync;  /* bring all ranks together before a batch */
 	void *context;
 
 	uint64_t next; /* number of the next operation */
@@ -25,14 +25,10 @@ struct busbar_loop {
 	int failed;                /* the stage in which a step returned an error */
 };
 
-/* One batch of n operations back to back with one wait at the end.
- * stamps[0] = before the first issue, stamps[1] = when the first operation was issued (entered, where issue blocks),
- * stamps[2] = after the wait. Nanoseconds of CLOCK_MONOTONIC_RAW. */
-int busbar_throughput(struct busbar_loop *l, uint64_t n, int64_t stamps[3]);
-
-/* n operations, each after a sync and timed alone: start[i] before the issue, issued[i] when it was issued (equal to
- * start[i] where issue blocks), end[i] after the wait. */
-int busbar_latency(struct busbar_loop *l, uint64_t n, int64_t *start, int64_t *issued, int64_t *end);
+/* Batches of n operations (n at least 1), each batch after a sync, its operations back to back, with one wait at the
+ * end; batches of one are operations timed alone. Of each batch: start[b] before its first issue, issued[b] when its
+ * first operation was issued (equal to start[b] where issue blocks), end[b] after the wait. */
+int busbar_run(struct busbar_loop *l, uint64_t batches, uint64_t n, int64_t *start, int64_t *issued, int64_t *end);
 
 /* Nanoseconds of CLOCK_MONOTONIC_RAW, the clock of all stamps. */
 int64_t busbar_now(void);

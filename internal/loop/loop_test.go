@@ -23,30 +23,35 @@ func newLoop(t *testing.T, wait, sync bool, samples int) (*loop.Loop, *looptest.
 	return l, log
 }
 
-func TestThroughputOrder(t *testing.T) {
+func TestOrder(t *testing.T) {
 	for _, k := range []struct {
 		wait, sync bool
 		want       string
 	}{
-		{false, false, "i0 i1 i2 i3 i4"},
-		{false, true, "s0 i0 i1 i2 s3 i3 i4"},
-		{true, true, "s0 i0 i1 i2 w3 s3 i3 i4 w5"},
+		{false, false, "i0 i1 i2 i3 i4 i5 i6"},
+		{false, true, "s0 i0 i1 i2 s3 i3 i4 s5 i5 i6"},
+		{true, true, "s0 i0 i1 i2 w3 s3 i3 i4 w5 s5 i5 i6 w7"},
 	} {
-		l, log := newLoop(t, k.wait, k.sync, 1)
-		for _, n := range []int{3, 2} { // operations are counted through batches
-			s, err := l.Throughput(n)
+		l, log := newLoop(t, k.wait, k.sync, 2)
+		for _, run := range []struct{ batches, n int }{{1, 3}, {2, 2}} { // operations are counted through calls
+			s, err := l.Run(run.batches, run.n)
 			if err != nil {
 				t.Fatal(err)
 			}
-			steps := int64(n)
+			steps := int64(run.n)
 			if k.wait {
 				steps++
 			}
-			if took := s.End[0] - s.Start[0]; took < steps*pause {
-				t.Errorf("wait %v: a batch of %d took %d ns, its steps take %d", k.wait, n, took, steps*pause)
-			}
-			if issued := s.Issued[0] - s.Start[0]; k.wait != (issued >= pause) {
-				t.Errorf("wait %v: the first operation was issued after %d ns", k.wait, issued)
+			for b := range run.batches {
+				if took := s.End[b] - s.Start[b]; took < steps*pause {
+					t.Errorf("wait %v: a batch of %d took %d ns, its steps take %d", k.wait, run.n, took, steps*pause)
+				}
+				if issued := s.Issued[b] - s.Start[b]; k.wait != (issued >= pause) {
+					t.Errorf("wait %v: the first operation was issued after %d ns", k.wait, issued)
+				}
+				if b > 0 && k.sync && s.Start[b]-s.End[b-1] < pause {
+					t.Errorf("the sync between batches is timed: %d ns lie between them", s.Start[b]-s.End[b-1])
+				}
 			}
 		}
 		if got := log.Calls(); got != k.want {
@@ -55,13 +60,13 @@ func TestThroughputOrder(t *testing.T) {
 	}
 }
 
-func TestLatencyOrder(t *testing.T) {
+func TestOperationsTimedAlone(t *testing.T) {
 	l, log := newLoop(t, true, true, 4)
-	s, err := l.Latency(2)
+	s, err := l.Run(2, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := log.Calls(), "s0 i0 w0 s1 i1 w1"; got != want {
+	if got, want := log.Calls(), "s0 i0 w1 s1 i1 w2"; got != want {
 		t.Errorf("calls %q, wanted %q", got, want)
 	}
 	for i := range 2 {
@@ -69,11 +74,8 @@ func TestLatencyOrder(t *testing.T) {
 			t.Errorf("operation %d: %d, %d, %d", i, s.Start[i], s.Issued[i], s.End[i])
 		}
 	}
-	if between := s.Start[1] - s.End[0]; between < pause {
-		t.Errorf("the sync between operations is timed: %d ns lie between them", between)
-	}
 	l, _ = newLoop(t, false, true, 4)
-	if s, err = l.Latency(1); err != nil || s.Issued[0] != s.Start[0] {
+	if s, err = l.Run(1, 1); err != nil || s.Issued[0] != s.Start[0] {
 		t.Errorf("a blocking operation is issued when it is entered: %v, %v", s, err)
 	}
 }
@@ -86,7 +88,7 @@ func TestErrorsSayWhere(t *testing.T) {
 	}{{1, loop.Sync, 0}, {2, loop.Issue, 0}, {3, loop.Wait, 0}, {5, loop.Issue, 1}} {
 		l, log := newLoop(t, true, true, 4)
 		log.FailAt(k.at, 77)
-		_, err := l.Latency(3)
+		_, err := l.Run(3, 1)
 		var e *loop.StepError
 		if !errors.As(err, &e) || e.Code != 77 || e.Stage != k.stage || e.At != k.op {
 			t.Errorf("call %d: %v", k.at, err)
@@ -97,7 +99,7 @@ func TestErrorsSayWhere(t *testing.T) {
 	}
 	l, log := newLoop(t, true, true, 1)
 	log.FailAt(5, 9) // s0 i0 i1 i2 w3
-	if _, err := l.Throughput(3); err == nil {
+	if _, err := l.Run(1, 3); err == nil {
 		t.Error("a failing wait is not an error")
 	}
 }
@@ -107,12 +109,12 @@ func TestBadInput(t *testing.T) {
 		t.Error("a loop without an operation")
 	}
 	l, _ := newLoop(t, false, false, 4)
-	for _, n := range []int{0, -1, 5} {
-		if _, err := l.Latency(n); err == nil {
-			t.Errorf("%d operations in room for 4", n)
+	for _, batches := range []int{0, -1, 5} {
+		if _, err := l.Run(batches, 1); err == nil {
+			t.Errorf("%d batches in room for 4", batches)
 		}
 	}
-	if _, err := l.Throughput(0); err == nil {
+	if _, err := l.Run(1, 0); err == nil {
 		t.Error("a batch of nothing")
 	}
 	l.Close()
@@ -130,7 +132,7 @@ func TestClockGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	s, err := l.Latency(1000)
+	s, err := l.Run(1000, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (o *fakeOperation) Buffers() []bench.Buffers { return o.slots }
 
 func (o *fakeOperation) Close() error { return nil }
 
-func (o *fakeOperation) Run(mode coll.Mode, n int) (s bench.Stamps, err error) {
+func (o *fakeOperation) Run(batches, n int) (s bench.Stamps, err error) {
 	f := o.f
 	if f.Script.Fail != nil {
 		if err := f.Script.Fail(o.c, f.World.Rank); err != nil {
@@ -91,20 +91,22 @@ func (o *fakeOperation) Run(mode coll.Mode, n int) (s bench.Stamps, err error) {
 			}
 		}
 	}()
-	for i := range n {
-		took, late := f.Script.at(o.c, f.World.Rank, f.ops)
-		if mode == coll.Latency || i == 0 {
-			s.Start, s.Issued, s.End = append(s.Start, f.now+ns(late)), append(s.Issued, f.now+ns(late)), append(s.End, 0)
+	for range batches {
+		for i := range n {
+			took, late := f.Script.at(o.c, f.World.Rank, f.ops)
+			if i == 0 {
+				s.Start, s.Issued, s.End = append(s.Start, f.now+ns(late)), append(s.Issued, f.now+ns(late)), append(s.End, 0)
+			}
+			s.End[len(s.End)-1] = f.now + ns(late+took)
+			f.now += ns(late + took)
+			if f.World.Size > 1 && i == n-1 { // the next one starts when the last rank is done
+				f.now = s.Start[len(s.Start)-1] - ns(late) + f.longest(o.c, n)
+			}
+			f.ops++
 		}
-		s.End[len(s.End)-1] = f.now + ns(late+took)
-		f.now += ns(late + took)
-		if f.World.Size > 1 && (mode == coll.Latency || i == n-1) { // the next one starts when the last rank is done
-			f.now = s.Start[len(s.Start)-1] - ns(late) + f.longest(o.c, n, mode)
-		}
-		f.ops++
 	}
 	// Only the last operations leave something behind; one per slot is enough.
-	for range min(n, len(o.slots)+1) {
+	for range min(batches*n, len(o.slots)+1) {
 		if err := o.exchange(); err != nil {
 			return s, err
 		}
@@ -143,12 +145,8 @@ func (s *Script) at(c coll.Case, rank, i int) (took, late float64) {
 	return took, late
 }
 
-// longest is the time in ns from the common start of the batch (or of the operation, in latency mode) that ends now to
-// the end of its last rank.
-func (f *Fake) longest(c coll.Case, n int, mode coll.Mode) int64 {
-	if mode == coll.Latency {
-		n = 1
-	}
+// longest is the time in ns from the common start of the batch of n operations that ends now to the end of its last rank.
+func (f *Fake) longest(c coll.Case, n int) int64 {
 	longest := 0.0
 	for r := range f.World.Size {
 		sum := 0.0

@@ -71,8 +71,8 @@ func sweepsPart(c config) error {
 		limit time.Duration
 		args  string
 	}{
-		{"all_reduce 8 B – 1 GiB at np 2, throughput, ±2 %, with checks", 15 * time.Second,
-			"--backend mpi --collective all_reduce -b 8 -e 1G -f 2 --placement out --mode throughput --precision 2%"},
+		{"all_reduce 8 B – 1 GiB at np 2, throughput, ±2 % or 4 s a case, with checks", 15 * time.Second,
+			"--backend mpi --collective all_reduce -b 8 -e 1G -f 2 --placement out --mode throughput --precision 2% --budget 4s"},
 		{"the quick sweep at np 2", 60 * time.Second, ""},
 	} {
 		args := append([]string{"--quiet", "--out", filepath.Join(c.work, "sweep-"+strconv.Itoa(len(s.args)))}, strings.Fields(s.args)...)

@@ -155,11 +155,11 @@ func (p *pair) alternate(mode coll.Mode, budget time.Duration) (r ratio, err err
 }
 
 func (p *pair) runOurs(mode coll.Mode, n int) (float64, error) {
-	batch := p.ours.Throughput
+	batches := 1
 	if mode == coll.Latency {
-		batch = p.ours.Latency
+		batches, n = n, 1
 	}
-	s, err := batch(n)
+	s, err := p.ours.Run(batches, n)
 	if err != nil {
 		return 0, err
 	}
@@ -171,7 +171,7 @@ func (p *pair) runBare(mode coll.Mode, n int) (float64, error) {
 	if p.batch.operations, p.batch.latency = int64(n), 0; mode == coll.Latency {
 		p.batch.latency, samples = 1, n
 	}
-	if _, err := p.bare.Throughput(1); err != nil {
+	if _, err := p.bare.Run(1, 1); err != nil {
 		return 0, err
 	}
 	return p.time(mode, n, p.stamps[0][:samples], p.stamps[1][:samples])
@@ -198,7 +198,7 @@ func clockCost() float64 {
 		return 0
 	}
 	defer l.Close()
-	s, err := l.Latency(maxSamples)
+	s, err := l.Run(maxSamples, 1)
 	if err != nil {
 		return 0
 	}

@@ -73,7 +73,7 @@ static void run(struct busbar_comm *c, struct busbar_mpi_spec s)
 {
 	struct busbar_mpi_prepared p;
 	struct busbar_loop loop = {0};
-	int64_t stamps[3], start[2], issued[2], end[2];
+	int64_t start[3], issued[3], end[3];
 	int rank, ranks;
 	check(mpi->rank(c, &rank), "rank");
 	check(mpi->size(c, &ranks), "size");
@@ -91,9 +91,9 @@ static void run(struct busbar_comm *c, struct busbar_mpi_spec s)
 	loop.issue = p.issue;
 	loop.sync = p.sync;
 	loop.context = p.context;
-	check(busbar_throughput(&loop, 2, stamps), "throughput");
-	check(busbar_latency(&loop, 2, start, issued, end), "latency");
-	if (stamps[2] < stamps[0] || end[1] < start[0] || loop.next != 4) {
+	check(busbar_run(&loop, 2, 1, start, issued, end), "operations timed alone");
+	check(busbar_run(&loop, 1, 2, start + 2, issued + 2, end + 2), "a batch of two");
+	if (end[1] < start[0] || end[2] < end[1] || loop.next != 4) {
 		fprintf(stderr, "the loop ran %d operations, and its clock ran backwards\n", (int)loop.next);
 		mpi->abort(3);
 	}
