@@ -52,9 +52,9 @@ func main() {
 	ranks := flag.Bool("ranks", false, "be one of the ranks of the part loop (started by the bench itself)")
 	c := config{out: os.Stdout}
 	flag.StringVar(&c.top, "top", ".", "folder of bin and lib")
-	flag.DurationVar(&c.budget, "budget", 6*time.Second, "time for one row of the part loop")
+	flag.DurationVar(&c.budget, "budget", 15*time.Second, "time for one row of the part loop")
 	flag.Int64Var(&c.max, "max", 64<<20, "largest message of loop and programs, in bytes")
-	flag.IntVar(&c.rounds, "launches", 12, "launches of each program")
+	flag.IntVar(&c.rounds, "launches", 8, "launches of each program")
 	flag.Parse()
 	if err := run(c, strings.Split(*only, ","), *ranks); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
