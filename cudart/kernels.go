@@ -1,0 +1,137 @@
+//go:build cgo
+
+package cudart
+
+/*
+#include <stdlib.h>
+#include "call.h"
+#include "compare.h"
+*/
+import "C"
+
+import (
+	_ "embed"
+	"errors"
+	"math"
+	"unsafe"
+)
+
+//go:embed kernels.ptx
+var kernelText string
+
+const (
+	wordBytes      = 16 // what a thread of a kernel takes at once
+	blockThreads   = 256
+	residentBlocks = 8       // of a multiprocessor
+	cycleRoom      = 1 << 20 // bytes of a table, repeated until it is whole words
+	noOffset       = math.MaxUint64
+)
+
+// kernels are busbar's own, compiled by the driver for the device, with their place for a table and for what compare
+// finds.
+type kernels struct {
+	m             *Mover
+	module        C.cuda_module
+	fillWords     C.cuda_function
+	compareWords  C.cuda_function
+	cycle, result Pointer
+	room          int64 // bytes at cycle
+	blocks        int64 // at most
+}
+
+func (m *Mover) loadKernels() (*kernels, error) {
+	d := m.c.d
+	if d.t.module_load == nil || d.t.module_unload == nil || d.t.module_function == nil || d.t.launch_kernel == nil {
+		return nil, d.unsupported("cuModuleLoadDataEx, cuModuleUnload, cuModuleGetFunction or cuLaunchKernel")
+	}
+	processors, err := d.attribute(attributeProcessors, m.c.device)
+	if err != nil {
+		return nil, err
+	}
+	k := &kernels{m: m, room: min(cycleRoom, m.chunk), blocks: max(1, int64(processors)*residentBlocks)}
+	text := C.CString(kernelText)
+	defer C.free(unsafe.Pointer(text))
+	if err = d.check("cuModuleLoadDataEx", C.call_module_load(d.t, &k.module, unsafe.Pointer(text))); err != nil {
+		return nil, err
+	}
+	for _, f := range []struct {
+		name string
+		to   *C.cuda_function
+	}{{"busbar_fill", &k.fillWords}, {"busbar_compare", &k.compareWords}} {
+		name := C.CString(f.name)
+		err := d.check("cuModuleGetFunction", C.call_module_function(d.t, f.to, k.module, name))
+		C.free(unsafe.Pointer(name))
+		if err != nil {
+			return nil, errors.Join(err, k.close())
+		}
+	}
+	if k.cycle, err = m.c.Alloc(k.room); err == nil {
+		k.result, err = m.c.Alloc(8)
+	}
+	if err != nil {
+		return nil, errors.Join(err, k.close())
+	}
+	return k, nil
+}
+
+func (k *kernels) close() error {
+	if k == nil {
+		return nil
+	}
+	return errors.Join(k.m.c.Free(k.cycle), k.m.c.Free(k.result), k.m.c.check("cuModuleUnload", C.call_module_unload(k.m.c.d.t, k.module)))
+}
+
+// take says whether there are kernels, and room for that table.
+func (k *kernels) take(table []byte) bool { return k != nil && cycleBytes(int64(len(table))) <= k.room }
+
+// cycleBytes is the length of a table that is repeated until it is whole words.
+func cycleBytes(period int64) int64 {
+	whole := period
+	for whole%wordBytes != 0 {
+		whole *= 2
+	}
+	return whole
+}
+
+func (k *kernels) fill(p Pointer, bytes int64, table []byte, first int64) error {
+	if err := k.launch("busbar_fill", k.fillWords, p, bytes, table, first); err != nil {
+		return err
+	}
+	return k.m.stream.Synchronize()
+}
+
+func (k *kernels) differs(p Pointer, bytes int64, table []byte, first int64) (int64, error) {
+	d, s := k.m.c.d, k.m.stream
+	if err := d.check("cuMemsetD8Async", C.call_set_bytes(d.t, C.cuda_pointer(k.result), 0xff, 8, s.s)); err != nil {
+		return -1, err
+	}
+	if err := k.launch("busbar_compare", k.compareWords, p, bytes, table, first); err != nil {
+		return -1, err
+	}
+	if err := k.m.fetch(1, k.result, 8); err != nil {
+		return -1, err
+	}
+	if err := s.Synchronize(); err != nil {
+		return -1, err
+	}
+	if at := *(*uint64)(k.m.host[1]); at != noOffset {
+		return int64(at), nil
+	}
+	return -1, nil
+}
+
+// launch brings the table to the device, turned so that it fits the word in which p lies, and starts a kernel.
+func (k *kernels) launch(name string, f C.cuda_function, p Pointer, bytes int64, table []byte, first int64) error {
+	period, lead := int64(len(table)), int64(p%wordBytes)
+	cycle := cycleBytes(period)
+	turned := (first%period + period - lead%period) % period
+	C.busbar_cuda_repeat(k.m.host[0], C.int64_t(cycle), unsafe.Pointer(&table[0]), C.int64_t(period), C.int64_t(turned))
+	if err := k.m.send(k.cycle, 0, cycle); err != nil {
+		return err
+	}
+	perBlock := int64(blockThreads * wordBytes)
+	blocks := min(k.blocks, (lead+bytes-1)/perBlock+1)
+	rc := C.call_launch(k.m.c.d.t, f, C.uint(blocks), blockThreads, k.m.stream.s, C.cuda_pointer(p), C.uint64_t(bytes),
+		C.cuda_pointer(k.cycle), C.uint64_t(cycle/wordBytes), C.cuda_pointer(k.result))
+	return k.m.c.check("cuLaunchKernel of "+name, rc)
+}

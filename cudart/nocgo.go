@@ -1,0 +1,20 @@
+//go:build !cgo
+
+package cudart
+
+import "errors"
+
+// Driver is a loaded CUDA driver; in a build without cgo there is none.
+type Driver struct{}
+
+// NVML is NVIDIA's management library; in a build without cgo there is none.
+type NVML struct{}
+
+// ErrNoCgo says why CUDA cannot be loaded.
+var ErrNoCgo = errors.New("this program was built without cgo (CGO_ENABLED=0) and cannot load CUDA; build it with a C compiler")
+
+// Load always fails in a build without cgo, with ErrNoCgo.
+func Load(Options) (*Driver, error) { return nil, ErrNoCgo }
+
+// LoadNVML always fails in a build without cgo, with ErrNoCgo.
+func LoadNVML([]string) (*NVML, error) { return nil, ErrNoCgo }
