@@ -1,0 +1,104 @@
+/* Communicators, blocking and not. */
+#include "nccl.h"
+
+#include <sched.h>
+#include <time.h>
+
+enum { SPIN = 50000, YIELD = 1000000000, NAP = 100000 }; /* nanoseconds */
+
+int64_t busbar_nccl_now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Between two looks at something that has been waited for so long: at first at once again, then the CPU is offered to
+ * others, and after a second, where a nap is a ten-thousandth of the wait, this thread sleeps. */
+void busbar_nccl_rest(int64_t waited)
+{
+	if (waited < SPIN)
+		return;
+	if (waited < YIELD)
+		sched_yield();
+	else
+		nanosleep(&(struct timespec){.tv_nsec = NAP}, NULL);
+}
+
+int busbar_nccl_async_error(const struct busbar_nccl_comm *c)
+{
+	int state = NCCL_SUCCESS;
+	if (!c->t->async_error || !c->comm)
+		return NCCL_SUCCESS;
+	int rc = c->t->async_error(c->comm, &state);
+	return rc ? rc : state;
+}
+
+int busbar_nccl_settle(const struct busbar_nccl_comm *c, int rc)
+{
+	const int64_t start = busbar_nccl_now();
+	while (rc == NCCL_IN_PROGRESS) {
+		if (busbar_nccl_interrupted(c))
+			return BUSBAR_INTERRUPTED;
+		if (!c->comm || !c->t->async_error)
+			return rc; /* nothing to ask */
+		if ((rc = busbar_nccl_async_error(c)) == NCCL_IN_PROGRESS)
+			busbar_nccl_rest(busbar_nccl_now() - start);
+	}
+	return rc;
+}
+
+int busbar_nccl_init(struct busbar_nccl_comm *c, int ranks, int rank, const void *id, struct nccl_config *config)
+{
+	const nccl_id *by_value = id;
+	return busbar_nccl_settle(c, config ? c->t->init_config(&c->comm, ranks, *by_value, rank, config)
+					    : c->t->init(&c->comm, ranks, *by_value, rank));
+}
+
+/* The child is ready when both are: a parent that does not block answers before its child is made. */
+int busbar_nccl_split(struct busbar_nccl_comm *c, int color, int key, struct nccl_config *config,
+		      struct busbar_nccl_comm *out)
+{
+	int rc = busbar_nccl_settle(c, c->t->split(c->comm, color, key, &out->comm, config));
+	if (rc || !out->comm)
+		return rc;
+	return busbar_nccl_settle(out, busbar_nccl_async_error(out));
+}
+
+int busbar_nccl_size(const struct busbar_nccl_comm *c, int *ranks, int *rank)
+{
+	int rc = c->t->comm_count(c->comm, ranks);
+	return rc ? rc : c->t->comm_rank(c->comm, rank);
+}
+
+/* With finalize: that of a communicator that does not block, whose ncclCommDestroy would otherwise wait inside. */
+int busbar_nccl_close(struct busbar_nccl_comm *c, int finalize)
+{
+	int first = finalize && c->t->finalize ? busbar_nccl_settle(c, c->t->finalize(c->comm)) : NCCL_SUCCESS;
+	int rc = c->t->destroy(c->comm);
+	c->comm = NULL;
+	return first ? first : rc;
+}
+
+int busbar_nccl_abort(struct busbar_nccl_comm *c)
+{
+	int rc = c->t->abort(c->comm);
+	c->comm = NULL;
+	return rc;
+}
+
+/* The handle is written when the library is done, which may be after an interruption: it must outlive the call. */
+int busbar_nccl_register(const struct busbar_nccl_comm *c, uint64_t p, size_t bytes, int window, void **handle)
+{
+	void *buffer = (void *)(uintptr_t)p;
+	*handle = NULL;
+	return busbar_nccl_settle(c, window ? c->t->window_register(c->comm, buffer, bytes, (nccl_window *)handle,
+								    NCCL_WINDOW_SYMMETRIC)
+					    : c->t->buffer_register(c->comm, buffer, bytes, handle));
+}
+
+int busbar_nccl_deregister(const struct busbar_nccl_comm *c, int window, void *handle)
+{
+	return busbar_nccl_settle(c, window ? c->t->window_deregister(c->comm, handle)
+					    : c->t->buffer_deregister(c->comm, handle));
+}

@@ -1,0 +1,245 @@
+//go:build cgo
+
+package nccl
+
+/*
+#include <stdlib.h>
+#include "call.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// Comm is a communicator. Its methods belong to one thread, the one on which its device is current, except Interrupt.
+type Comm struct {
+	l *Library
+	// Stays until the process ends, a few bytes: operations of an aborted communicator still look at it.
+	c           *C.struct_busbar_nccl_comm
+	rank, size  int
+	nonBlocking bool
+}
+
+// Init makes this process a rank of a communicator of that size; all its ranks call it with one id, which a rank made
+// with NewID, and with the same configuration. It returns when the communicator can be used, also where its own calls
+// do not block. The error is an *UnsupportedError or an *Error.
+func (l *Library) Init(size, rank int, id ID, cfg Config) (*Comm, error) {
+	if err := l.carries(cfg); err != nil {
+		return nil, err
+	}
+	c := l.comm(cfg.NonBlocking)
+	config, function := cfg.pass(), "ncclCommInitRank"
+	if config != nil {
+		defer C.free(unsafe.Pointer(config))
+		function = "ncclCommInitRankConfig"
+	}
+	rc := C.busbar_nccl_init(c.c, C.int(size), C.int(rank), unsafe.Pointer(&id), config)
+	if err := c.check(function, rc); err != nil {
+		return nil, c.drop(err)
+	}
+	c.rank, c.size = rank, size
+	return c, nil
+}
+
+func (l *Library) comm(nonBlocking bool) *Comm {
+	c := (*C.struct_busbar_nccl_comm)(C.calloc(1, C.sizeof_struct_busbar_nccl_comm))
+	c.t = l.t
+	return &Comm{l: l, c: c, nonBlocking: nonBlocking}
+}
+
+// drop gives up a communicator that came into being only in part.
+func (c *Comm) drop(err error) error {
+	if c.c.comm != nil && c.l.t.abort != nil {
+		C.busbar_nccl_abort(c.c)
+	}
+	return err
+}
+
+// carries refuses a configuration that the library would pass over. What a field came with tells whether it is known:
+// its own symbols, not the version.
+func (l *Library) carries(cfg Config) error {
+	bytes, _ := cfg.prefix()
+	switch {
+	case bytes == 0:
+		return nil
+	case l.info.Name == NameMSCCLPP:
+		return unsupported("MSCCL++ passes over ncclConfig_t; leave out %s", cfg)
+	case l.t.init_config == nil:
+		return l.lacks("ncclCommInitRankConfig")
+	case cfg.NonBlocking && l.t.async_error == nil:
+		return l.lacks("ncclCommGetAsyncError")
+	case bytes > 24 && l.t.split == nil:
+		return unsupported("%s %s is older than %s and would pass over it", l.info.Name, l.info.Version, cfg)
+	case bytes > 48 && l.t.window_register == nil:
+		return unsupported("%s %s is older than %s and would pass over it", l.info.Name, l.info.Version, cfg)
+	}
+	return nil
+}
+
+// pass makes the structure in C memory; nil if nothing is set.
+func (c Config) pass() *C.struct_nccl_config {
+	bytes, version := c.prefix()
+	if bytes == 0 {
+		return nil
+	}
+	set := func(value int) C.int {
+		if value == 0 {
+			return C.NCCL_UNSET
+		}
+		return C.int(value)
+	}
+	config := (*C.struct_nccl_config)(C.calloc(1, C.sizeof_struct_nccl_config))
+	*config = C.struct_nccl_config{
+		size: C.size_t(bytes), magic: C.NCCL_CONFIG_MAGIC, version: C.uint(version), blocking: C.int(c.blocking()),
+		cga_cluster_size: C.NCCL_UNSET, min_ctas: set(c.MinCTAs), max_ctas: set(c.MaxCTAs), split_share: C.NCCL_UNSET,
+		traffic_class: C.NCCL_UNSET, collnet_enable: C.NCCL_UNSET, cta_policy: set(c.CTAPolicy),
+		shrink_share: C.NCCL_UNSET, nvls_ctas: C.NCCL_UNSET,
+	}
+	if c.SplitShare {
+		config.split_share = 1
+	}
+	return config
+}
+
+// Split makes a communicator of the ranks that give the same color, in the order of their keys. A rank that gives -1 is
+// in none and gets nil. The zero configuration inherits the parent's. All ranks of c call it. The error is an
+// *UnsupportedError or an *Error.
+func (c *Comm) Split(color, key int, cfg Config) (*Comm, error) {
+	if err := c.ready(); err != nil {
+		return nil, err
+	}
+	if c.l.t.split == nil || c.l.t.comm_count == nil || c.l.t.comm_rank == nil {
+		return nil, c.l.lacks("ncclCommSplit")
+	}
+	if err := c.l.carries(cfg); err != nil {
+		return nil, err
+	}
+	config := cfg.pass()
+	defer C.free(unsafe.Pointer(config))
+	child := c.l.comm(cfg.NonBlocking || config == nil && c.nonBlocking)
+	if err := c.check("ncclCommSplit", C.busbar_nccl_split(c.c, C.int(color), C.int(key), config, child.c)); err != nil {
+		return nil, child.drop(err)
+	}
+	if child.c.comm == nil {
+		return nil, nil
+	}
+	var size, rank C.int
+	if err := child.check("ncclCommCount", C.busbar_nccl_size(child.c, &size, &rank)); err != nil {
+		return nil, child.drop(err)
+	}
+	child.size, child.rank = int(size), int(rank)
+	return child, nil
+}
+
+// Rank is this process' number in the communicator, from 0.
+func (c *Comm) Rank() int { return c.rank }
+
+// Size is the number of ranks.
+func (c *Comm) Size() int { return c.size }
+
+// Interrupt lets every wait of this communicator, now and later, end with ErrInterrupted. It may be called from any
+// goroutine, at any time. What was issued goes on: Abort ends it.
+func (c *Comm) Interrupt() { C.nccl_interrupt(c.c) }
+
+// AsyncError is what went wrong behind the communicator's calls (a network error, a rank that is gone); nil for nothing
+// yet, and where the library cannot tell. Between batches, since an operation that ends is not asked.
+func (c *Comm) AsyncError() error {
+	if err := c.ready(); err != nil {
+		return err
+	}
+	rc := C.busbar_nccl_async_error(c.c)
+	if rc == C.NCCL_IN_PROGRESS {
+		return nil
+	}
+	return c.check("ncclCommGetAsyncError", rc)
+}
+
+// Abort ends the communicator and what it has issued, without the other ranks' help; every rank should call it. No
+// thread may be inside a call of it: Interrupt comes first. It may hang, as NCCL's may. Afterwards only Close of its
+// operations and registrations may be called. The error is an *UnsupportedError or an *Error.
+func (c *Comm) Abort() error {
+	if err := c.ready(); err != nil {
+		return err
+	}
+	if c.l.t.abort == nil {
+		return c.l.lacks("ncclCommAbort")
+	}
+	return c.check("ncclCommAbort", C.busbar_nccl_abort(c.c))
+}
+
+// Close ends the communicator when all that was issued is done; all ranks call it, after they closed its operations.
+// Closing twice, or after Abort, does nothing.
+func (c *Comm) Close() error {
+	if c.ready() != nil {
+		return nil
+	}
+	finalize := C.int(0)
+	if c.nonBlocking {
+		finalize = 1
+	}
+	return c.check("ncclCommDestroy", C.busbar_nccl_close(c.c, finalize))
+}
+
+func (c *Comm) ready() error {
+	if c.c.comm == nil {
+		return ErrClosed
+	}
+	return nil
+}
+
+func (c *Comm) check(op string, rc C.int) error { return c.l.check(op, rc, c.c.comm) }
+
+// Registration is a buffer that NCCL was told of; the zero value is none.
+type Registration struct{ r *registration }
+
+type registration struct {
+	c      *Comm
+	window C.int
+	handle *unsafe.Pointer // C memory, which NCCL writes to when it is done
+}
+
+// Register tells NCCL of a buffer that operations will use (ncclCommRegister), or, as a window, of one that all ranks
+// register at once and that lies in memory from MemAlloc (ncclCommWindowRegister, symmetric). The buffer may be given
+// back only after Close. The error is an *UnsupportedError, also where NCCL accepts the buffer and then does nothing
+// with it, or an *Error.
+func (c *Comm) Register(p uint64, bytes int64, window bool) (Registration, error) {
+	if err := c.ready(); err != nil {
+		return Registration{}, err
+	}
+	r := &registration{c: c}
+	function, there := "ncclCommRegister", c.l.t.buffer_register != nil && c.l.t.buffer_deregister != nil
+	if window {
+		r.window = 1
+		function, there = "ncclCommWindowRegister", c.l.t.window_register != nil && c.l.t.window_deregister != nil
+	}
+	if !there {
+		return Registration{}, c.l.lacks(function)
+	}
+	r.handle = (*unsafe.Pointer)(C.calloc(1, C.sizeof_uintptr_t))
+	err := c.check(function, C.busbar_nccl_register(c.c, C.uint64_t(p), C.size_t(bytes), r.window, r.handle))
+	if err != nil {
+		return Registration{}, err // the handle stays: the library may still write to it
+	}
+	if *r.handle == nil {
+		C.free(unsafe.Pointer(r.handle))
+		return Registration{}, unsupported("%s accepted a buffer of %d bytes and did not register it: windows need memory from ncclMemAlloc and GPUs that reach each other's memory, NCCL_LOCAL_REGISTER=0 switches buffers off", function, bytes)
+	}
+	return Registration{r}, nil
+}
+
+// Close lets NCCL forget the buffer. Closing twice, the zero value, or after the communicator's end, does nothing.
+func (r Registration) Close() error {
+	if r.r == nil || r.r.handle == nil {
+		return nil
+	}
+	defer func() {
+		C.free(unsafe.Pointer(r.r.handle))
+		r.r.handle = nil
+	}()
+	if r.r.c.ready() != nil {
+		return nil
+	}
+	return r.r.c.check(fmt.Sprintf("%s deregistration", NameNCCL), C.busbar_nccl_deregister(r.r.c.c, r.r.window, *r.r.handle))
+}

@@ -1,0 +1,63 @@
+package nccl
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Config is what a communicator is created with beyond NCCL's defaults. The zero value passes nothing.
+//
+// It reaches the library as the shortest beginning of ncclConfig_t that carries what is set, with the version of NCCL
+// in which the structure ended there: vendors put fields of their own at its end, so a long one would be misread.
+type Config struct {
+	NonBlocking bool // calls may return before they are done; since 2.14
+	SplitShare  bool // a communicator made by Split shares the resources of its parent; since 2.18
+
+	// 0 is not set.
+	CTAPolicy        int // 1: efficiency, 2: no CTAs where possible; since 2.27
+	MinCTAs, MaxCTAs int // thread blocks of an operation, at least and at most; since 2.17
+}
+
+// prefix is the shortest ncclConfig_t that carries the fields: its bytes and version; 0 for none.
+func (c Config) prefix() (bytes, version int) {
+	switch {
+	case c.CTAPolicy != 0:
+		return 72, 22700
+	case c.SplitShare:
+		return 48, 21800
+	case c.MinCTAs != 0 || c.MaxCTAs != 0:
+		return 40, 21700
+	case c.NonBlocking:
+		return 24, 21400
+	}
+	return 0, 0
+}
+
+func (c Config) blocking() int {
+	if c.NonBlocking {
+		return 0
+	}
+	return 1
+}
+
+// String says what is passed to the library, for the record: "ncclConfig_t (24 bytes, version 21400): blocking=0".
+func (c Config) String() string {
+	bytes, version := c.prefix()
+	if bytes == 0 {
+		return "no ncclConfig_t: the library's defaults"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "ncclConfig_t (%d bytes, version %d): blocking=%d", bytes, version, c.blocking())
+	for _, field := range []struct {
+		name  string
+		value int
+	}{{"minCTAs", c.MinCTAs}, {"maxCTAs", c.MaxCTAs}, {"CTAPolicy", c.CTAPolicy}} {
+		if field.value != 0 {
+			fmt.Fprintf(&b, " %s=%d", field.name, field.value)
+		}
+	}
+	if c.SplitShare {
+		b.WriteString(" splitShare=1")
+	}
+	return b.String()
+}

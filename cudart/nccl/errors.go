@@ -1,0 +1,99 @@
+package nccl
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"busbar/internal/dl"
+)
+
+// The codes of steps (loop.StepError) are NCCL's results from 1; CUDA's are larger by cudaCode.
+const (
+	cudaCode        = 1000
+	interruptedCode = 10000
+)
+
+// Results of NCCL that the package looks at.
+const (
+	internalError   = 3
+	invalidArgument = 4
+	invalidUsage    = 5
+)
+
+var results = []string{"ncclSuccess", "ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError",
+	"ncclInvalidArgument", "ncclInvalidUsage", "ncclRemoteError", "ncclInProgress", "ncclTimeout"}
+
+// ErrInterrupted is what a wait ends with after Comm.Interrupt.
+var ErrInterrupted = errors.New("the wait for NCCL was interrupted")
+
+// ErrClosed is what a method of a communicator returns after Close or Abort.
+var ErrClosed = errors.New("the NCCL communicator was closed or aborted")
+
+// Error is a result of NCCL other than success.
+type Error struct {
+	Op   string // function of NCCL
+	Code int    // ncclResult_t
+	Name string // "ncclUnhandledCudaError"
+	Text string // ncclGetErrorString
+	Last string // ncclGetLastError; "" if there is none
+
+	mscclpp bool
+}
+
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s failed: %s (%s, result %d)", e.Op, e.Text, e.Name, e.Code)
+	if e.Last != "" {
+		text += ": " + strings.ReplaceAll(e.Last, "\n", "; ")
+	}
+	return text
+}
+
+// Unsupported says whether an operation failed because the library does not have it, for these types, reductions or
+// GPUs: NCCL calls its arguments invalid, MSCCL++ has several results for it.
+func (e *Error) Unsupported() bool {
+	return e.Code == invalidArgument || e.mscclpp && (e.Code == internalError || e.Code == invalidUsage)
+}
+
+// LoadError says why there is no NCCL, and what to do about it.
+type LoadError struct {
+	Path   string // what was asked for; "" for a search
+	NCCLX  bool   // only NCCLX would do
+	Tried  []dl.Attempt
+	Reason string // set when a library was found but is of no use
+}
+
+func (e *LoadError) Error() string {
+	var b strings.Builder
+	switch {
+	case e.Reason != "":
+		b.WriteString(e.Reason)
+	case e.Path != "":
+		fmt.Fprintf(&b, "no NCCL library could be loaded (--nccl %s)", e.Path)
+	default:
+		b.WriteString("no NCCL library (libnccl.so.2) could be loaded")
+	}
+	if len(e.Tried) > 0 {
+		fmt.Fprintf(&b, "\ntried:\n%s", dl.List(e.Tried))
+	}
+	b.WriteString("\n" + e.advice())
+	return b.String()
+}
+
+func (e *LoadError) advice() string {
+	if e.NCCLX {
+		return "NCCLX's libnccl.so.2 comes from building it (build_ncclx.sh of torchcomms) or from a Conda build that links it as a shared library; " +
+			"the torchcomms wheel links NCCLX into a Python module and holds no library that can be loaded. Say where it is: --nccl PATH"
+	}
+	return "NCCL comes with: pip install nvidia-nccl-cu12 (nvidia-nccl-cu13 for CUDA 13), or libnccl2 from NVIDIA's repository for Debian and Ubuntu (libnccl for RHEL); " +
+		"or say where it is: --nccl PATH"
+}
+
+// versionText writes a version code for people: major·10000 + minor·100 + patch, or major·1000 + … up to NCCL 2.8.
+func versionText(code int) string {
+	major := 10000
+	if code < major {
+		major = 1000
+	}
+	return fmt.Sprintf("%d.%d.%d", code/major, code%major/100, code%100)
+}

@@ -1,0 +1,195 @@
+//go:build cgo
+
+package nccl
+
+/*
+#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror
+#include <stdlib.h>
+#include "call.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"unsafe"
+
+	"busbar/internal/dl"
+)
+
+// Library is a loaded library. What it makes belongs to the device that is current on the calling OS thread, so callers
+// lock theirs.
+type Library struct {
+	t    *C.struct_busbar_nccl
+	info Info
+}
+
+// ncclxSymbols are functions that of all libraries only NCCLX has.
+var ncclxSymbols = []string{"ncclCommGetUniqueHash", "ncclReduceScatterQuantize", "ncclAllReduceSparseBlock"}
+
+// Load opens a library with NCCL's ABI and fills the table of its functions; nothing of it starts yet. Without a path
+// or folders it tries the loader's path, the Python packages of the active environment (VIRTUAL_ENV, CONDA_PREFIX), of
+// the python3 of PATH, of the user and of the system, and the usual folders. The error is a *LoadError.
+//
+// The environment that the library is to see must be set before: it may keep what it has once read.
+func Load(o Options) (*Library, error) {
+	failed := &LoadError{Path: o.Path, NCCLX: o.NCCLX}
+	candidates, none := o.find()
+	lib, err := dl.Open(dl.Spec{Name: "NCCL", Candidates: candidates})
+	if err != nil {
+		var missing *dl.NotFoundError
+		if errors.As(err, &missing) {
+			failed.Tried = append(missing.Tried, none...)
+		}
+		return nil, failed
+	}
+	l := &Library{t: (*C.struct_busbar_nccl)(C.calloc(1, C.sizeof_struct_busbar_nccl))}
+	l.info = Info{Path: lib.Path(), BuildID: lib.BuildID()}
+	if failed.Reason = l.fill(lib); failed.Reason != "" {
+		return nil, failed
+	}
+	if err := l.describe(lib); err != nil {
+		failed.Reason = fmt.Sprintf("%s does not say its version: %v", l.info.Path, err)
+		return nil, failed
+	}
+	if o.NCCLX && !has(lib, ncclxSymbols...) {
+		failed.Reason = fmt.Sprintf("%s is %s %s and not NCCLX: it has none of NCCLX's own functions (%s)",
+			l.info.Path, l.info.Name, l.info.Version, strings.Join(ncclxSymbols, ", "))
+		return nil, failed
+	}
+	return l, nil
+}
+
+// fill puts the library's functions into the table; it returns what is wrong with the library, "" for nothing.
+func (l *Library) fill(lib *dl.Library) string {
+	for i := range int(C.busbar_nccl_symbol_count) {
+		s := C.nccl_symbol(C.int(i))
+		name, since := C.GoString(s.name), int(s.since)
+		address, err := lib.Symbol(name)
+		switch {
+		case err == nil:
+			C.busbar_nccl_set(l.t, C.int(i), address)
+		case s.required != 0:
+			return fmt.Sprintf("%s cannot be used: it lacks %s, which NCCL has had since %s, so it is no library with NCCL's ABI or only a part of one",
+				lib.Path(), name, versionText(since))
+		case since != 0:
+			l.info.Missing = append(l.info.Missing, name)
+		}
+	}
+	return ""
+}
+
+func (l *Library) describe(lib *dl.Library) error {
+	var code C.int
+	if err := l.check("ncclGetVersion", C.nccl_version(l.t, &code), nil); err != nil {
+		return err
+	}
+	l.info.Code = int(code)
+	l.info.Version = versionText(l.info.Code)
+	l.info.Name = NameNCCL
+	switch {
+	case l.t.rehearsal_version != nil:
+		l.info.Name, l.info.Rehearsed = NameRehearsal, true
+	case has(lib, ncclxSymbols...):
+		l.info.Name = NameNCCLX
+	case strings.Contains(C.GoString(C.nccl_error_string(l.t, internalError)), "MSCCLPP"):
+		l.info.Name = NameMSCCLPP
+	}
+	return nil
+}
+
+func has(lib *dl.Library, symbols ...string) bool {
+	for _, name := range symbols {
+		if _, err := lib.Symbol(name); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Info describes the library.
+func (l *Library) Info() Info { return l.info }
+
+// Parameters are the NCCL_* parameters that the library says are in force; nil if it cannot tell (before NCCL 2.30).
+func (l *Library) Parameters() map[string]string {
+	if l.t.parameter == nil || l.t.parameter_keys == nil {
+		return nil
+	}
+	// The texts belong to the OS thread that asked.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var keys **C.char
+	var count, length C.int
+	if C.nccl_parameter_keys(l.t, &keys, &count) != 0 {
+		return nil
+	}
+	all := map[string]string{}
+	for _, key := range unsafe.Slice(keys, count) {
+		var value *C.char
+		if C.nccl_parameter(l.t, key, &value, &length) == 0 && value != nil {
+			all[C.GoString(key)] = C.GoString(value)
+		}
+	}
+	return all
+}
+
+// Phase tells a rehearsal what the program is doing, so that faults can be asked for in a phase; other libraries are
+// told nothing.
+func (l *Library) Phase(name string) {
+	if l.t.rehearsal_phase == nil {
+		return
+	}
+	text := C.CString(name)
+	defer C.free(unsafe.Pointer(text))
+	C.nccl_phase(l.t, text)
+}
+
+// NewID makes the id of a communicator to be; it opens a socket that the other ranks connect to. The error is an
+// *Error.
+func (l *Library) NewID() (ID, error) {
+	var id C.nccl_id
+	err := l.check("ncclGetUniqueId", C.nccl_unique_id(l.t, &id), nil)
+	return *(*ID)(unsafe.Pointer(&id)), err
+}
+
+// MemAlloc allocates device memory the way NCCL likes it best (ncclMemAlloc) and returns its address. The error is an
+// *UnsupportedError or an *Error.
+func (l *Library) MemAlloc(bytes int64) (uint64, error) {
+	if l.t.mem_alloc == nil || l.t.mem_free == nil {
+		return 0, l.lacks("ncclMemAlloc")
+	}
+	var p unsafe.Pointer
+	err := l.check("ncclMemAlloc", C.nccl_mem_alloc(l.t, &p, C.size_t(bytes)), nil)
+	return uint64(uintptr(p)), err
+}
+
+// MemFree gives back what MemAlloc allocated; 0 is nothing.
+func (l *Library) MemFree(p uint64) error {
+	if p == 0 {
+		return nil
+	}
+	return l.check("ncclMemFree", C.nccl_mem_free(l.t, C.uint64_t(p)), nil)
+}
+
+func (l *Library) lacks(function string) error {
+	return unsupported("%s %s (%s) has no %s", l.info.Name, l.info.Version, l.info.Path, function)
+}
+
+// check makes an error of a code: an *Error or ErrInterrupted.
+func (l *Library) check(op string, rc C.int, comm C.nccl_comm) error {
+	code := int(rc)
+	switch code {
+	case 0:
+		return nil
+	case interruptedCode:
+		return ErrInterrupted
+	}
+	e := &Error{Op: op, Code: code, Name: word(results, code), mscclpp: l.info.Name == NameMSCCLPP}
+	e.Text = C.GoString(C.nccl_error_string(l.t, rc))
+	if l.t.last_error != nil {
+		e.Last = strings.TrimSpace(C.GoString(C.nccl_last_error(l.t, comm)))
+	}
+	return e
+}

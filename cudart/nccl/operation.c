@@ -1,0 +1,316 @@
+/* A measured operation: its arguments are bound once; issuing it is one straight call where there is one place and no
+ * group. */
+#include "nccl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct busbar_nccl_operation {
+	const struct busbar_nccl *t;
+	const struct busbar_cuda *cuda;
+	const struct busbar_nccl_comm *c;
+	nccl_comm comm;
+	cuda_stream stream;
+
+	/* One operation at these addresses. */
+	int (*call)(const struct busbar_nccl_operation *o, const char *send, char *recv);
+	const char *send;
+	char *recv;
+	size_t count, share; /* elements; bytes of one rank's share */
+	int type, op, root, rank, ranks;
+	int own_op; /* op is to be destroyed */
+
+	uint64_t slots, aggregate, graph;
+	int64_t send_stride, recv_stride;
+	busbar_step sync;
+	void *sync_context;
+
+	busbar_step captured; /* the step that is in the graph */
+	cuda_graph_exec exec; /* NULL before it is captured */
+};
+
+typedef const struct busbar_nccl_operation operation;
+
+#define CALL(name) static int name(operation *o, const char *send, char *recv)
+
+CALL(all_reduce) { return o->t->all_reduce(send, recv, o->count, o->type, o->op, o->comm, o->stream); }
+CALL(all_gather) { return o->t->all_gather(send, recv, o->count, o->type, o->comm, o->stream); }
+CALL(reduce_scatter) { return o->t->reduce_scatter(send, recv, o->count, o->type, o->op, o->comm, o->stream); }
+CALL(broadcast) { return o->t->broadcast(send, recv, o->count, o->type, o->root, o->comm, o->stream); }
+CALL(reduce) { return o->t->reduce(send, recv, o->count, o->type, o->op, o->root, o->comm, o->stream); }
+CALL(all_to_all) { return o->t->all_to_all(send, recv, o->count, o->type, o->comm, o->stream); }
+CALL(all_to_all_other) { return o->t->all_to_all_other(send, recv, o->count, o->type, o->comm, o->stream); }
+CALL(gather) { return o->t->gather(send, recv, o->count, o->type, o->root, o->comm, o->stream); }
+CALL(scatter) { return o->t->scatter(send, recv, o->count, o->type, o->root, o->comm, o->stream); }
+
+static int failed(int rc) { return rc != NCCL_SUCCESS && rc != NCCL_IN_PROGRESS; }
+
+/* Ends a group; what went wrong inside it counts before what its end says. */
+static int end_group(operation *o, int rc)
+{
+	const int end = o->t->group_end();
+	return failed(rc) ? rc : end;
+}
+
+static int send_to(operation *o, const char *send, int peer)
+{
+	return o->t->send(send, o->count, o->type, peer, o->comm, o->stream);
+}
+
+static int receive_from(operation *o, char *recv, int peer)
+{
+	return o->t->recv(recv, o->count, o->type, peer, o->comm, o->stream);
+}
+
+CALL(all_to_all_grouped)
+{
+	int rc = o->t->group_start();
+	if (failed(rc))
+		return rc;
+	for (int peer = 0; peer < o->ranks && !failed(rc); peer++) {
+		rc = send_to(o, send + (size_t)peer * o->share, peer);
+		if (!failed(rc))
+			rc = receive_from(o, recv + (size_t)peer * o->share, peer);
+	}
+	return end_group(o, rc);
+}
+
+CALL(gather_grouped)
+{
+	int rc = o->t->group_start();
+	if (failed(rc))
+		return rc;
+	rc = send_to(o, send, o->root);
+	for (int peer = 0; o->rank == o->root && peer < o->ranks && !failed(rc); peer++)
+		rc = receive_from(o, recv + (size_t)peer * o->share, peer);
+	return end_group(o, rc);
+}
+
+CALL(scatter_grouped)
+{
+	int rc = o->t->group_start();
+	if (failed(rc))
+		return rc;
+	for (int peer = 0; o->rank == o->root && peer < o->ranks && !failed(rc); peer++)
+		rc = send_to(o, send + (size_t)peer * o->share, peer);
+	if (!failed(rc))
+		rc = receive_from(o, recv, o->root);
+	return end_group(o, rc);
+}
+
+CALL(send_recv)
+{
+	int rc = o->t->group_start();
+	if (failed(rc))
+		return rc;
+	rc = send_to(o, send, (o->rank + 1) % o->ranks);
+	if (!failed(rc))
+		rc = receive_from(o, recv, (o->rank + o->ranks - 1) % o->ranks);
+	return end_group(o, rc);
+}
+
+/* Steps. */
+
+#define STEP(name) static int name(void *context, uint64_t i)
+
+static int settled(operation *o, int rc)
+{
+	return rc == NCCL_IN_PROGRESS ? busbar_nccl_settle(o->c, rc) : rc;
+}
+
+static int cuda(int rc) { return rc ? BUSBAR_CUDA_CODE + rc : 0; }
+
+STEP(issue_straight)
+{
+	operation *o = context;
+	(void)i;
+	return settled(o, o->call(o, o->send, o->recv));
+}
+
+static int at_slot(operation *o, uint64_t i)
+{
+	const int64_t slot = (int64_t)(i % o->slots);
+	return o->call(o, o->send + slot * o->send_stride, o->recv + slot * o->recv_stride);
+}
+
+STEP(issue_slot)
+{
+	operation *o = context;
+	return settled(o, at_slot(o, i));
+}
+
+STEP(issue_group)
+{
+	operation *o = context;
+	int rc = o->t->group_start();
+	if (failed(rc))
+		return rc;
+	for (uint64_t k = 0; k < o->aggregate && !failed(rc); k++)
+		rc = at_slot(o, i * o->aggregate + k);
+	return settled(o, end_group(o, rc));
+}
+
+/* A capture that was begun is always ended, or the stream could not be used again. */
+static int capture(struct busbar_nccl_operation *o)
+{
+	enum { THREAD_LOCAL = 1 }; /* calls of other threads, such as NCCL's, may allocate memory meanwhile */
+	cuda_graph graph = NULL;
+	int rc = cuda(o->cuda->capture_begin(o->stream, THREAD_LOCAL));
+	if (rc)
+		return rc;
+	for (uint64_t k = 0; k < o->graph && !rc; k++)
+		rc = o->captured(o, k);
+	const int end = cuda(o->cuda->capture_end(o->stream, &graph));
+	rc = rc ? rc : end;
+	rc = rc ? rc : cuda(o->cuda->graph_instantiate(&o->exec, graph, 0));
+	if (graph)
+		o->cuda->graph_destroy(graph);
+	return rc;
+}
+
+STEP(issue_graph)
+{
+	struct busbar_nccl_operation *o = context;
+	(void)i;
+	const int rc = o->exec ? 0 : capture(o);
+	return rc ? rc : cuda(o->cuda->graph_launch(o->exec, o->stream));
+}
+
+/* No thread is inside NCCL meanwhile, so that the communicator can be aborted. */
+STEP(wait_for_stream)
+{
+	enum { LOOK = 100000 }; /* nanoseconds between looks at the communicator */
+	operation *o = context;
+	const int64_t start = busbar_nccl_now();
+	int64_t looked = start;
+	(void)i;
+	for (;;) {
+		const int state = o->cuda->stream_query(o->stream);
+		if (state != CUDA_NOT_READY)
+			return cuda(state);
+		if (busbar_nccl_interrupted(o->c))
+			return BUSBAR_INTERRUPTED;
+		const int64_t now = busbar_nccl_now();
+		if (now - looked >= LOOK) {
+			const int rc = busbar_nccl_async_error(o->c);
+			if (failed(rc))
+				return rc;
+			looked = now;
+		}
+		busbar_nccl_rest(now - start);
+	}
+}
+
+STEP(sync_ranks)
+{
+	operation *o = context;
+	return o->sync(o->sync_context, i);
+}
+
+/* How a kind is done: natively, or by sends and receives in a group. */
+static void choose(struct busbar_nccl_operation *o, int kind, struct busbar_nccl_prepared *out)
+{
+	const struct busbar_nccl *t = o->t;
+	const struct { int there; const char *function; int (*call)(operation *, const char *, char *); int kind; } ways[] = {
+		{t->all_reduce != NULL, "ncclAllReduce", all_reduce, BUSBAR_ALL_REDUCE},
+		{t->all_gather != NULL, "ncclAllGather", all_gather, BUSBAR_ALL_GATHER},
+		{t->reduce_scatter != NULL, "ncclReduceScatter", reduce_scatter, BUSBAR_REDUCE_SCATTER},
+		{t->broadcast != NULL, "ncclBroadcast", broadcast, BUSBAR_BROADCAST},
+		{t->reduce != NULL, "ncclReduce", reduce, BUSBAR_REDUCE},
+		{t->all_to_all != NULL, "ncclAlltoAll", all_to_all, BUSBAR_ALL_TO_ALL},
+		{t->all_to_all_other != NULL, "ncclAllToAll", all_to_all_other, BUSBAR_ALL_TO_ALL},
+		{t->gather != NULL, "ncclGather", gather, BUSBAR_GATHER},
+		{t->scatter != NULL, "ncclScatter", scatter, BUSBAR_SCATTER},
+		{t->send && t->recv, NULL, all_to_all_grouped, BUSBAR_ALL_TO_ALL},
+		{t->send && t->recv, NULL, gather_grouped, BUSBAR_GATHER},
+		{t->send && t->recv, NULL, scatter_grouped, BUSBAR_SCATTER},
+		{t->send && t->recv, NULL, send_recv, BUSBAR_SEND_RECV},
+	};
+	for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+		if (ways[k].kind != kind || !ways[k].there)
+			continue;
+		o->call = ways[k].call;
+		out->grouped = !ways[k].function;
+		out->function = ways[k].function ? ways[k].function : "ncclSend and ncclRecv";
+		return;
+	}
+}
+
+int busbar_nccl_has_graphs(const struct busbar_cuda *c)
+{
+	return c->capture_begin && c->capture_end && c->graph_instantiate && c->graph_launch && c->graph_destroy &&
+	       c->graph_exec_destroy;
+}
+
+/* Two, the factor of PreMulSum, in the type. */
+static void two(int type, void *out)
+{
+	switch (type) {
+	case NCCL_INT32:
+	case NCCL_UINT32: *(int32_t *)out = 2; break;
+	case NCCL_INT64:
+	case NCCL_UINT64: *(int64_t *)out = 2; break;
+	case NCCL_FLOAT32: *(float *)out = 2; break;
+	case NCCL_FLOAT64: *(double *)out = 2; break;
+	case NCCL_FLOAT16:
+	case NCCL_BFLOAT16: *(uint16_t *)out = 0x4000; break;
+	case NCCL_FLOAT8E4M3:
+	case NCCL_FLOAT8E5M2: *(uint8_t *)out = 0x40; break;
+	default: *(int8_t *)out = 2;
+	}
+}
+
+int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spec *s, struct busbar_nccl_prepared *out)
+{
+	struct busbar_nccl_operation *o = calloc(1, sizeof *o);
+	*out = (struct busbar_nccl_prepared){0};
+	if (!o)
+		return NCCL_SYSTEM_ERROR;
+	*o = (struct busbar_nccl_operation){
+		.t = c->t, .cuda = s->cuda, .c = c, .comm = c->comm, .stream = s->stream,
+		.send = (const char *)(uintptr_t)s->send, .recv = (char *)(uintptr_t)s->recv,
+		.count = (size_t)s->count, .share = (size_t)(s->count * s->bytes),
+		.type = s->type, .op = s->op, .root = s->root, .rank = s->rank, .ranks = s->ranks,
+		.slots = (uint64_t)s->slots, .aggregate = (uint64_t)s->aggregate, .graph = (uint64_t)s->graph,
+		.send_stride = s->send_stride, .recv_stride = s->recv_stride,
+		.sync = s->sync, .sync_context = s->sync_context,
+	};
+	choose(o, s->kind, out);
+	if (!out->function) {
+		free(o);
+		return NCCL_SUCCESS;
+	}
+	if (s->op == BUSBAR_PRE_MUL_SUM) {
+		int64_t scalar = 0;
+		two(s->type, &scalar);
+		const int rc = c->t->op_create(&o->op, &scalar, s->type, NCCL_SCALAR_ON_HOST, c->comm);
+		if (rc) {
+			free(o);
+			return rc;
+		}
+		o->own_op = 1;
+	}
+	out->issue = o->aggregate > 1 ? issue_group : o->slots > 1 ? issue_slot : issue_straight;
+	if (o->graph) {
+		o->captured = out->issue;
+		out->issue = issue_graph;
+	}
+	out->operation = o;
+	out->wait = wait_for_stream;
+	out->sync = s->sync ? sync_ranks : NULL;
+	return NCCL_SUCCESS;
+}
+
+/* The communicator may be gone before its operations: it took its reductions with it. */
+int busbar_nccl_release(struct busbar_nccl_operation *o)
+{
+	int rc = NCCL_SUCCESS;
+	if (o->exec)
+		rc = cuda(o->cuda->graph_exec_destroy(o->exec));
+	if (o->own_op && o->c->comm && o->t->op_destroy) {
+		const int other = o->t->op_destroy(o->op, o->comm);
+		rc = rc ? rc : other;
+	}
+	free(o);
+	return rc;
+}
