@@ -14,13 +14,29 @@ import (
 	"busbar/mpi"
 )
 
+// mpiLibrary is the MPI that carries the world, measured itself.
+type mpiLibrary struct{ j *job }
+
+func (l mpiLibrary) name() string { return "mpi" }
+
+func (l mpiLibrary) facts() result.Backend {
+	i := l.j.lib.Info()
+	return result.Backend{Name: l.name(), Library: i.Name, Version: versionOf(i.Name), Path: i.LibMPIPath, BuildID: i.BuildID}
+}
+
+func (l mpiLibrary) device() string { return "cpu (" + machineFacts("/").CPU + ")" }
+
+func (l mpiLibrary) open(w *session) (backend, error) {
+	return &mpiBackend{layout: w.layout(), s: w, comm: w.comm, watch: w.j.watch, aggregate: max(1, w.p.sweep.Aggregate)}, nil
+}
+
 // mpiBackend measures MPI's own collectives on buffers in host memory, allocated once for a world.
 type mpiBackend struct {
+	layout
+	s         *session
 	comm      *mpi.Comm
-	rank      int
 	watch     *watchdog
 	aggregate int
-	rotate    int64 // bytes over which operations walk; 0: one place
 
 	area *loop.Buffer // the input and, from a page of its own, the output of the case in hand
 }
@@ -51,58 +67,6 @@ var mpiTypes = map[coll.DataType]mpi.Type{
 
 var mpiOps = map[coll.RedOp]mpi.Op{0: 0, coll.Sum: mpi.Sum, coll.Prod: mpi.Prod, coll.Min: mpi.Min, coll.Max: mpi.Max, coll.Avg: mpi.Avg}
 
-// pageBytes keeps slots apart, so that each starts on a page of its own.
-const pageBytes = 4096
-
-// layout is how much memory a case takes on this rank: one slot of each buffer, and how many slots there are, which is
-// the same on all ranks though a root has larger buffers: they walk in step.
-func (b *mpiBackend) layout(c coll.Case) (send, recv int64, slots int) {
-	send, recv = b.slot(c, b.rank)
-	if b.rotate == 0 {
-		return send, recv, 1
-	}
-	root := max(0, c.Root)
-	most := int64(1)
-	for _, rank := range []int{root, (root + 1) % c.World} {
-		s, r := b.slot(c, rank)
-		most = max(most, s+r)
-	}
-	return send, recv, int(max(1, b.rotate/most))
-}
-
-// slot is the size of a rank's buffers in bytes.
-func (b *mpiBackend) slot(c coll.Case, rank int) (send, recv int64) {
-	s := int64(c.Type.Size())
-	if c.Placement == coll.InPlace {
-		recv = max(c.SendCount(rank), c.RecvCount(rank)) * s
-	} else {
-		send, recv = c.SendCount(rank)*s, c.RecvCount(rank)*s
-	}
-	if b.rotate > 0 {
-		send, recv = wholePages(send), wholePages(recv)
-	}
-	return send, recv
-}
-
-func wholePages(n int64) int64 { return (n + pageBytes - 1) / pageBytes * pageBytes }
-
-// memory is what a case takes on this rank in bytes; a float, since what is asked for may be beyond any integer.
-func (b *mpiBackend) memory(c coll.Case) float64 {
-	send, recv, slots := b.layout(c)
-	return (float64(send)+float64(recv))*float64(slots) + pageBytes
-}
-
-// span is what the largest of the cases that fit takes on this rank.
-func (b *mpiBackend) span(cases []coll.Case, rooms []room) float64 {
-	largest := 0.0
-	for i, c := range cases {
-		if rooms[i].fits() {
-			largest = max(largest, b.memory(c))
-		}
-	}
-	return largest
-}
-
 // reserve allocates the memory that every case has its buffers in. Pages are touched by this rank when a case first
 // fills them.
 func (b *mpiBackend) reserve(bytes int64) (err error) {
@@ -113,18 +77,19 @@ func (b *mpiBackend) reserve(bytes int64) (err error) {
 	return err
 }
 
-// release gives the buffers back.
-func (b *mpiBackend) release() error {
-	return b.area.Free()
-}
+// close gives the buffers back.
+func (b *mpiBackend) close() error { return b.area.Free() }
+
+// room implements backend.
+func (b *mpiBackend) room() (limit float64, why string, err error) { return b.s.hostMemory(mpiScratch) }
 
 // Prepare implements bench.Backend.
 func (b *mpiBackend) Prepare(c coll.Case) (bench.Operation, error) {
-	send, recv, slots := b.layout(c)
+	send, recv, slots := b.slots(c)
 	if float64(len(b.area.Bytes())) < b.memory(c) {
 		return nil, &bench.MemoryError{Needed: int64(b.memory(c)), Err: errors.New("the buffers of this world are smaller")}
 	}
-	first := wholePages(send * int64(slots)) // of the output
+	first := b.first(send, slots)
 	inputs, outputs := b.area.Bytes()[:first], b.area.Bytes()[first:]
 	spec := mpi.OpSpec{Kind: mpiKinds[c.Collective], Type: mpiTypes[c.Type], Op: mpiOps[c.Op], Root: max(0, c.Root),
 		InPlace: c.Placement == coll.InPlace, Send: b.area.Pointer(), Recv: unsafe.Add(b.area.Pointer(), first), Count: c.Count,
@@ -168,16 +133,16 @@ func (b *mpiBackend) views(c coll.Case, send, recv []byte) bench.Buffers {
 	s := int64(c.Type.Size())
 	in, out := c.SendCount(b.rank)*s, c.RecvCount(b.rank)*s
 	if c.Placement != coll.InPlace {
-		return bench.Buffers{Send: send[:in], Recv: recv[:out]}
+		return bench.Buffers{Send: bench.Host(send[:in]), Recv: bench.Host(recv[:out])}
 	}
 	share := int64(b.rank) * c.Count * s
 	root := b.rank == c.Root
-	v := bench.Buffers{Send: recv[:in], Recv: recv[:out]}
+	v := bench.Buffers{Send: bench.Host(recv[:in]), Recv: bench.Host(recv[:out])}
 	switch {
 	case c.Collective == coll.AllGather, c.Collective == coll.Gather && root:
-		v.Send = recv[share : share+in]
+		v.Send = bench.Host(recv[share : share+in])
 	case c.Collective == coll.Scatter && root:
-		v.Recv = recv[share : share+out]
+		v.Recv = bench.Host(recv[share : share+out])
 	}
 	return v
 }
@@ -264,11 +229,6 @@ func bytesOf(x []float64) []byte {
 		b = binary8.AppendUint64(b, math.Float64bits(v))
 	}
 	return b
-}
-
-// backendFacts identifies the library for the file.
-func backendFacts(i mpi.Info) result.Backend {
-	return result.Backend{Name: "mpi", Library: i.Name, Version: versionOf(i.Name), Path: i.LibMPIPath, BuildID: i.BuildID}
 }
 
 // versionOf is the version in a library's name: "4.1.4" of "Open MPI 4.1.4".

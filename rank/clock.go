@@ -115,16 +115,12 @@ func (s *session) measureSkew() error {
 	if s.world.Size == 1 {
 		return nil
 	}
-	if err := s.backend.reserve(pageBytes); err != nil {
-		return err
-	}
-	defer s.backend.release() //nolint:errcheck // a page
-	op, err := s.comm.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, InPlace: true, Recv: s.backend.area.Pointer(), Count: 1})
+	b, err := newBarrier(s.comm)
 	if err != nil {
 		return err
 	}
-	defer op.Close() //nolint:errcheck // nothing was run
-	l, err := loop.New(loop.Steps{Issue: loop.Nothing(), Sync: op.Steps().Sync, Context: op.Steps().Context}, skewSamples)
+	defer b.close() //nolint:errcheck // nothing was run
+	l, err := loop.New(loop.Steps{Issue: loop.Nothing(), Sync: b.step, Context: b.context}, skewSamples)
 	if err != nil {
 		return err
 	}

@@ -33,15 +33,16 @@ type config struct {
 	list     bool
 	quiet    bool
 	mpi      string
+	nccl     string // file or folder
+	cuda     string // file or folder
+	rehearse bool
+	shareGPU bool
 	help     bool
 	version  bool
 }
 
-// backendNames are the words for --backend; those that this build has are in haveBackends.
-var (
-	backendNames = []string{"auto", "mpi", "gloo", "nccl", "ncclx"}
-	haveBackends = []string{"mpi"}
-)
+// backendNames are the words for --backend.
+var backendNames = []string{"auto", "mpi", "gloo", "nccl", "ncclx"}
 
 // replaced are flags of nccl-tests that rank lacks, and what serves instead.
 var replaced = map[string]string{
@@ -117,7 +118,7 @@ func newFlags(c *config) *pflag.FlagSet {
 	}
 
 	in = "What to measure"
-	add("backend", "NAMES", "auto or mpi; gloo, nccl and ncclx are known words, not yet in this version", func(s string) (err error) { c.backends, err = backends(s); return })
+	add("backend", "NAMES", "auto (NCCL where every rank has a GPU and the library, else MPI), mpi, nccl or ncclx; gloo is a known word, not yet in this version", func(s string) (err error) { c.backends, err = backends(s); return })
 	add("sweep", "NAME|FILE", "quick (default), profile, baseline, full, sizes, or a YAML file; flags win over it", func(s string) error { c.sweep = s; return nil })
 	add("collective", "LIST", "all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, gather, scatter, sendrecv, or all", list(sweeps.ParseCollectives, &c.plan.Collectives))
 	add("minbytes,b", "SIZE", "smallest size; K, M, G are powers of 1024 (8 without a sweep)", size(&c.plan.MinBytes))
@@ -162,6 +163,10 @@ func newFlags(c *config) *pflag.FlagSet {
 	add("variant", "LABEL", "name of a tuning variant (also BUSBAR_VARIANT)", func(s string) error { c.variant = s; return nonEmpty(s) })
 
 	in = "Libraries"
+	add("nccl", "PATH", "libnccl.so.2 or another library with its functions: a file or its folder", func(s string) error { c.nccl = s; return nonEmpty(s) })
+	add("cuda", "PATH", "the driver's libcuda.so.1: a file or its folder", func(s string) error { c.cuda = s; return nonEmpty(s) })
+	flag("rehearse", "stand-ins take the places of GPU and NCCL: everything is tried, no figure is real", &c.rehearse)
+	flag("allow-shared-gpu", "let several ranks use one GPU; every record says so", &c.shareGPU)
 	add("mpi", "NAME|PATH", "auto, openmpi, mpich, or a shim's path", func(s string) error { c.mpi = s; return nonEmpty(s) })
 	add("nthreads,t", "1", "accepted as nccl-tests has it: one thread a rank", exactlyOne)
 	add("ngpus,g", "1", "accepted as nccl-tests has it: one device a rank", exactlyOne)

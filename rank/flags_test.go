@@ -88,12 +88,20 @@ func TestBadFlags(t *testing.T) {
 }
 
 func TestBackends(t *testing.T) {
-	if names, err := chooseBackends(nil); err != nil || len(names) != 1 || names[0] != "mpi" {
-		t.Errorf("auto is %v, %v", names, err)
-	}
-	_, err := chooseBackends([]string{"gloo"})
-	if codeOf(err) != exitEnvironment || !strings.Contains(err.Error(), "gloo") {
-		t.Errorf("a backend that is not there: %v", err)
+	auto := func() string { return "what auto found" }
+	for _, k := range []struct {
+		words    []string
+		rehearse bool
+		want     string
+		code     int
+	}{
+		{nil, false, "what auto found", 0}, {[]string{"mpi", "nccl"}, false, "mpi nccl", 0}, {nil, true, "nccl-rehearsal", 0},
+		{[]string{"nccl"}, true, "nccl-rehearsal", 0}, {[]string{"mpi"}, true, "", exitUsage}, {[]string{"gloo"}, false, "", exitEnvironment},
+	} {
+		names, err := chooseBackends(&config{backends: k.words, rehearse: k.rehearse}, auto)
+		if codeOf(err) != k.code || strings.Join(names, " ") != k.want {
+			t.Errorf("%v, rehearsed %v: %v, %v", k.words, k.rehearse, names, err)
+		}
 	}
 }
 

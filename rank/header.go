@@ -20,7 +20,7 @@ func (s *session) rankLines() []result.Rank {
 }
 
 // header fills the first line of a results file: of a world in session, or of one that does not fit the launch (nil).
-func (j *job) header(p *plan, backend string, s *session) result.Run {
+func (j *job) header(p *plan, lib library, s *session) result.Run {
 	info := j.lib.Info()
 	if s == nil {
 		s = &session{}
@@ -30,10 +30,10 @@ func (j *job) header(p *plan, backend string, s *session) result.Run {
 	machine := machineFacts("/")
 	run := result.Run{Kind: result.KindRun, Schema: result.Schema, ID: result.NewID(), Launch: p.launch, Campaign: p.campaign,
 		Start: time.Now().UTC(), Tool: "busbar " + toolVersion(), Build: buildIdentity(), Command: append([]string{"rank"}, j.args...),
-		Backend: backendFacts(info), Variant: j.cfg.variant,
+		Backend: lib.facts(), Rehearse: lib.facts().Name == rehearsal, Variant: j.cfg.variant,
 		MPI: result.MPI{Family: info.Family, Library: info.Library, Standard: info.Standard, Path: info.LibMPIPath, Shim: info.ShimPath,
 			ThreadLevel: info.ThreadLevel.String(), LargeCounts: info.LargeCounts, Launcher: launcherName(j.launch)},
-		World: s.world.Size, Nodes: nodes, RanksPerNode: perNode, Device: "cpu (" + machine.CPU + ")",
+		World: s.world.Size, Nodes: nodes, RanksPerNode: perNode, Device: lib.device(),
 		Sweep: result.Sweep{Name: sweepName(p.sweep), Source: p.sweep.Source, Origins: p.sweep.Origins()},
 		Method: result.Method{Clock: clockName, ClockResolution: s.clock.Resolution, ClockCost: s.clock.Cost, EmptyIteration: s.clock.Empty,
 			ClockOffsets: s.clock.Uncertainty,

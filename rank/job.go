@@ -31,6 +31,8 @@ type job struct {
 	hub   *hub   // rank 0
 	spoke *spoke // the others
 
+	libraries []library
+
 	watch       *watchdog
 	ledger      *ledger
 	askedToStop atomic.Bool
@@ -94,6 +96,9 @@ func (j *job) work(ctx context.Context) (int, error) {
 	j.listen()
 	p, err := j.agreeOnPlan()
 	if err != nil {
+		return 0, err
+	}
+	if err := j.openLibraries(p); err != nil {
 		return 0, err
 	}
 	j.screen = newScreen(j, p)

@@ -16,7 +16,7 @@ import (
 
 // listPlan shows what would be measured, and measures nothing; it needs no MPI.
 func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
-	backends, err := chooseBackends(cfg.backends)
+	backends, err := chooseBackends(cfg, func() string { return "mpi" })
 	if err != nil {
 		return err
 	}
@@ -40,8 +40,10 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 			fmt.Fprintf(&b, "# world %d: skipped, it does not fit %d ranks\n", n, size)
 			continue
 		}
-		if err := listWorld(&b, cfg, s, n); err != nil {
-			return &codeError{exitUsage, err}
+		for _, backend := range backends {
+			if err := listWorld(&b, cfg, s, backend, n); err != nil {
+				return &codeError{exitUsage, err}
+			}
 		}
 	}
 	_, err = io.WriteString(out, b.String())
@@ -71,12 +73,12 @@ func listOrigins(b *strings.Builder, origins map[string]string) {
 	}
 }
 
-func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, n int) error {
-	cases, err := s.Plan(n, mpiPlaces)
+func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string, n int) error {
+	cases, err := s.Plan(n, places(backend))
 	if err != nil {
 		return err
 	}
-	backend := &mpiBackend{rotate: cfg.rotate}
+	lay := layout{rotate: cfg.rotate}
 	free, limit, memErr := freeMemory("/")
 	fmt.Fprintf(b, "#\n# world %d\n#            size       count     type   op root  in mode         memory about\n", n)
 	least, most := time.Duration(0), time.Duration(0)
@@ -89,8 +91,8 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, n int) error {
 		}
 		memory := 0.0
 		for _, r := range []int{0, max(0, c.Root)} {
-			backend.rank = r
-			memory = max(memory, backend.memory(c))
+			lay.rank = r
+			memory = max(memory, lay.memory(c))
 		}
 		largest = max(largest, memory)
 		t := estimate(c, s.Options, n, 1)

@@ -33,8 +33,23 @@ func (j *job) measureAll(ctx context.Context, p *plan) (int, error) {
 			return 0, err
 		}
 		if sub != nil {
-			if err := j.measureWorld(ctx, p, sub, tally); err != nil {
-				return 0, err
+			for i, lib := range j.libraries {
+				if err := j.measureWorld(ctx, p, lib, sub, tally); err != nil {
+					return 0, err
+				}
+				if i == len(j.libraries)-1 {
+					break
+				}
+				over := []float64{0}
+				if tally.over {
+					over[0] = 1
+				}
+				if err := (mpiComm{sub}).Bcast(over); err != nil {
+					return 0, err
+				}
+				if over[0] != 0 {
+					break
+				}
 			}
 			if err := sub.Free(); err != nil {
 				return 0, err
@@ -94,17 +109,17 @@ func (j *job) skipWorld(p *plan, n int, tally *tally) error {
 	if j.rank != 0 {
 		return nil
 	}
-	for _, backend := range p.backends {
-		if p.past != nil && len(p.past.Unfit(backend, n)) > 0 {
+	for _, lib := range j.libraries {
+		if p.past != nil && len(p.past.Unfit(lib.name(), n)) > 0 {
 			j.screen.note("world %d: skipped again, this launch has %d ranks", n, j.size)
 			continue
 		}
-		cases, err := p.sweep.Plan(n, mpiPlaces)
+		cases, err := p.sweep.Plan(n, places(lib.name()))
 		if err != nil {
 			return err
 		}
 		j.watch.Phase(fmt.Sprintf("write the file of a world of %d", n), time.Duration(len(cases))*writeTime)
-		run := j.header(p, backend, nil)
+		run := j.header(p, lib, nil)
 		run.World, run.Sweep.Points = n, len(cases)
 		w, err := result.Create(j.cfg.out, run, nil)
 		if err != nil {

@@ -17,7 +17,8 @@ type session struct {
 	p        *plan
 	comm     *mpi.Comm
 	world    bench.World
-	backend  *mpiBackend
+	lib      library
+	backend  backend
 	cases    []coll.Case
 	room     []room // by case
 	clock    bench.Clock
@@ -33,19 +34,22 @@ type session struct {
 	run      result.Run
 }
 
-// measureWorld measures the whole plan on one (sub-)world. Collective over comm.
-func (j *job) measureWorld(ctx context.Context, p *plan, comm *mpi.Comm, tally *tally) error {
-	s := &session{j: j, p: p, comm: comm, tally: tally}
+// measureWorld measures the whole plan with one library on one (sub-)world. Collective over comm.
+func (j *job) measureWorld(ctx context.Context, p *plan, lib library, comm *mpi.Comm, tally *tally) error {
+	s := &session{j: j, p: p, lib: lib, comm: comm, tally: tally}
 	for _, f := range j.ranks[:comm.Size()] {
 		s.hosts, s.machines = append(s.hosts, f.Host), append(s.machines, f.Machine)
 	}
 	s.world = bench.World{Rank: comm.Rank(), Size: comm.Size(), Hosts: s.hosts, Comm: mpiComm{comm}}
-	s.backend = &mpiBackend{comm: comm, rank: comm.Rank(), watch: j.watch, aggregate: max(1, p.sweep.Aggregate), rotate: j.cfg.rotate}
 	j.watch.Phase(fmt.Sprintf("prepare a world of %d", comm.Size()), 0)
 	var err error
-	if s.cases, err = p.sweep.Plan(comm.Size(), mpiPlaces); err != nil {
+	if s.cases, err = p.sweep.Plan(comm.Size(), places(lib.name())); err != nil {
 		return err
 	}
+	if s.backend, err = lib.open(s); err != nil {
+		return err
+	}
+	j.watch.Phase(fmt.Sprintf("prepare a world of %d", comm.Size()), 0)
 	if err := s.prepareClock(); err != nil {
 		return err
 	}
@@ -63,7 +67,8 @@ func (j *job) measureWorld(ctx context.Context, p *plan, comm *mpi.Comm, tally *
 	if err != nil {
 		return err
 	}
-	if err := s.backend.release(); err != nil {
+	j.watch.Phase(fmt.Sprintf("close a world of %d", comm.Size()), 0)
+	if err := s.backend.close(); err != nil {
 		return err
 	}
 	if s.world.Rank != 0 {
@@ -95,10 +100,10 @@ func (s *session) prepareClock() error {
 // openFile makes the results file of this world.
 func (s *session) openFile() error {
 	j := s.j
-	s.run = j.header(s.p, "mpi", s)
+	s.run = j.header(s.p, s.lib, s)
 	if s.p.past != nil {
 		s.done, s.run.Resumes = s.p.past.Done(s.run.Key())
-		s.run.Resumes = append(s.p.past.Unfit("mpi", s.world.Size), s.run.Resumes...)
+		s.run.Resumes = append(s.p.past.Unfit(s.lib.name(), s.world.Size), s.run.Resumes...)
 		if s.p.campaign == s.p.launch && len(s.run.Resumes) > 0 {
 			s.run.Campaign = s.p.past.Campaign(s.run.Resumes)
 		}
@@ -119,31 +124,33 @@ func (s *session) openFile() error {
 	s.sheet = j.ledger.open(w, s.run.Sweep.Points)
 	s.counters = openCounters("/")
 	_, perNode := shape(s.machines)
-	s.pace = &pace{cases: s.cases, options: s.p.sweep.Options, perNode: perNode, until: j.until(s.p, s.world.Size), planned: s.run.Sweep.Points}
+	s.pace = &pace{cases: s.cases, options: s.p.sweep.Options, perNode: perNode, until: j.until(s.p, s.world.Size, s.lib), planned: s.run.Sweep.Points}
 	j.screen.world(s, w.Path())
 	return nil
 }
 
-// until is when the time of a world is over: of what is left, each world that still comes gets a share by what it
+// until is when the time of a library's world is over: of what is left, each that still comes gets a share by what it
 // costs at the least. Zero without a limit.
-func (j *job) until(p *plan, world int) time.Time {
+func (j *job) until(p *plan, world int, lib library) time.Time {
 	if p.sweep.TimeLimit <= 0 {
 		return time.Time{}
 	}
 	var mine, all time.Duration
 	for i := len(p.worlds) - 1; i >= 0 && mine == 0; i-- {
-		n := p.worlds[i]
-		if n > j.size {
-			continue
-		}
-		cases, err := p.sweep.Plan(n, mpiPlaces)
-		if err != nil {
-			continue
-		}
-		cost := worldCost(cases, p.sweep.Options)
-		all += cost
-		if n == world {
-			mine = cost
+		for k := len(j.libraries) - 1; k >= 0 && mine == 0; k-- {
+			n, l := p.worlds[i], j.libraries[k]
+			if n > j.size {
+				continue
+			}
+			cases, err := p.sweep.Plan(n, places(l.name()))
+			if err != nil {
+				continue
+			}
+			cost := worldCost(cases, p.sweep.Options)
+			all += cost
+			if n == world && l == lib {
+				mine = cost
+			}
 		}
 	}
 	left := time.Until(j.start.Add(p.sweep.TimeLimit))
@@ -160,7 +167,7 @@ func (s *session) cycle(i int) int {
 
 // wanted says whether a case is to be measured in a cycle, or is there from a run that this one continues.
 func (s *session) wanted(i, cycle int) bool {
-	return !s.done[result.Point("mpi", s.cases[i], s.cycle(cycle))]
+	return !s.done[result.Point(s.lib.name(), s.cases[i], s.cycle(cycle))]
 }
 
 // The orders of rank 0 to the others: what to do next.
@@ -285,6 +292,9 @@ func (s *session) measure(i int, number uint64, budget time.Duration) (*result.R
 	}
 	return bench.Measure(s.world, s.backend, c, o)
 }
+
+// layout is how this rank's buffers lie.
+func (s *session) layout() layout { return layout{rank: s.world.Rank, rotate: s.j.cfg.rotate} }
 
 // shape counts the machines and the largest number of ranks on one.
 func shape(machines []string) (nodes, ranksPerNode int) {

@@ -30,7 +30,7 @@ type planText struct {
 // agreeOnPlan reads the sweep on rank 0 and makes the plan of it on every rank.
 func (j *job) agreeOnPlan() (*plan, error) {
 	j.watch.Phase("read the sweep", 0)
-	backends, err := chooseBackends(j.cfg.backends)
+	backends, err := chooseBackends(j.cfg, j.autoBackend)
 	if err != nil {
 		return nil, j.elsewhere(err)
 	}
@@ -47,7 +47,7 @@ func (j *job) agreeOnPlan() (*plan, error) {
 			return t, &codeError{exitUsage, err}
 		}
 		for _, n := range worldsOf(s, j.size) {
-			if _, err := s.Plan(n, mpiPlaces); err != nil {
+			if _, err := s.Plan(n, places(backends[0])); err != nil {
 				return t, &codeError{exitUsage, err}
 			}
 		}
@@ -99,28 +99,6 @@ func (j *job) elsewhere(err error) error {
 		return errElsewhere
 	}
 	return err
-}
-
-// chooseBackends turns the words of --backend into backends that this build has.
-func chooseBackends(words []string) ([]string, error) {
-	if len(words) == 0 {
-		words = []string{"auto"}
-	}
-	var names []string
-	for _, w := range words {
-		if w == "auto" {
-			w = haveBackends[0]
-		}
-		have := false
-		for _, b := range haveBackends {
-			have = have || b == w
-		}
-		if !have {
-			return nil, environmentf("backend %s is not part of this version of busbar (it has: %s)", w, strings.Join(haveBackends, ", "))
-		}
-		names = append(names, w)
-	}
-	return names, nil
 }
 
 // readSweep reads the sweep that the command line asks for: the one named; quick when nothing is said about the plan;

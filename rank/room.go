@@ -20,7 +20,7 @@ func (r room) fits() bool { return !r.over && r.oom == "" }
 
 // prepareMemory finds which cases fit what is free on every rank, and allocates the buffers for those.
 func (s *session) prepareMemory() error {
-	limit, why, err := s.freeMemory()
+	limit, why, err := s.backend.room()
 	if err != nil {
 		return err
 	}
@@ -41,8 +41,9 @@ func (s *session) prepareMemory() error {
 	return s.reserve()
 }
 
-// freeMemory is how many bytes of buffers every rank may have, and what bounds them, in words for rank 0.
-func (s *session) freeMemory() (limit float64, why string, err error) {
+// hostMemory is how many bytes of buffers in host memory every rank may have where a library allocates scratch beside
+// them (as a share of them), and what bounds them, in words for rank 0. Collective.
+func (s *session) hostMemory(scratch float64) (limit float64, why string, err error) {
 	bounds, err := memoryBounds("/")
 	if err != nil && s.world.Rank == 0 {
 		fmt.Fprintf(s.j.stderr, "rank: %v\n", err)
@@ -63,7 +64,7 @@ func (s *session) freeMemory() (limit float64, why string, err error) {
 				return 0, "", err
 			}
 		}
-		m := planMemory(memory, mpiScratch)
+		m := planMemory(memory, scratch)
 		x[0], why = float64(m.Bytes), m.Why
 	}
 	err = s.world.Bcast(x)
@@ -80,7 +81,13 @@ func (s *session) reserve() error {
 				largest = max(largest, s.room[i].needed)
 			}
 		}
-		mine := s.backend.reserve(int64(s.backend.span(s.cases, s.room)))
+		span := 0.0 // what the largest of the cases that fit takes on this rank
+		for i, c := range s.cases {
+			if s.room[i].fits() {
+				span = max(span, s.backend.memory(c))
+			}
+		}
+		mine := s.backend.reserve(int64(span))
 		refused := []float64{0}
 		if mine != nil {
 			refused[0] = 1

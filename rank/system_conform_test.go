@@ -64,15 +64,19 @@ func conform() int {
 	for r := range w.Hosts {
 		w.Hosts[r] = hostName()
 	}
-	b := &mpiBackend{comm: world, rank: w.Rank, watch: newWatchdog(time.Hour, func(state) {}),
-		rotate: int64(number("BUSBAR_TEST_ROTATE")), aggregate: number("BUSBAR_TEST_TOGETHER")}
+	b := &mpiBackend{layout: layout{rank: w.Rank, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, comm: world,
+		watch: newWatchdog(time.Hour, func(state) {}), aggregate: number("BUSBAR_TEST_TOGETHER")}
 	sizes := []int64{8, 4096}
 	if b.rotate == 0 {
 		sizes = append(sizes, 100_000)
 	}
 	cases := benchtest.Cases(w.Size, mpiPlaces, sizes)
-	if err = b.reserve(int64(b.span(cases, make([]room, len(cases))))); err == nil {
-		err = errors.Join(benchtest.Suite(w, b, mpiPlaces, sizes), b.release())
+	span := 0.0
+	for _, c := range cases {
+		span = max(span, b.memory(c))
+	}
+	if err = b.reserve(int64(span)); err == nil {
+		err = errors.Join(benchtest.Suite(w, b, mpiPlaces, sizes), b.close())
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "rank %d: %v\n", w.Rank, err)

@@ -15,12 +15,14 @@ import (
 type watchdog struct {
 	deadline time.Duration
 	onHang   func(state)
+	onBroken func() // an operation has failed, and the loop waits for ranks that may not know; may be nil
 
 	mu    sync.Mutex
 	now   state
 	since time.Time
 	limit time.Duration // 0: this phase may last
 	loop  *loop.Loop
+	told  bool // onBroken about this loop
 }
 
 const (
@@ -70,7 +72,7 @@ func (w *watchdog) Case(number uint64, text string) {
 func (w *watchdog) Attach(l *loop.Loop) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.loop = l
+	w.loop, w.told = l, false
 }
 
 // State is what this rank is doing, from any goroutine.
@@ -102,7 +104,12 @@ func (w *watchdog) watch() {
 		if over {
 			w.limit = 0
 		}
+		broken := w.loop != nil && !w.told && w.onBroken != nil && w.loop.Broken()
+		w.told = w.told || broken
 		w.mu.Unlock()
+		if broken {
+			w.onBroken()
+		}
 		if over {
 			w.onHang(w.State())
 		}

@@ -41,20 +41,20 @@ type Backend interface {
 
 // Operation is one prepared case.
 type Operation interface {
-	// Buffers are the host views of this rank's inputs and outputs, one for each slot that operations take in turn
-	// (one slot unless buffers rotate); input and output may overlap (in place).
+	// Buffers are this rank's inputs and outputs, one for each slot that operations take in turn (one slot unless
+	// buffers rotate); input and output may overlap (in place).
 	Buffers() []Buffers
 	// Run is collective: batches of n operations, at most MaxBatches of them, timed by the loop in C. Before each batch
 	// the ranks are brought together; its operations are issued back to back and waited for once. The stamps live until
 	// the next call.
 	Run(batches, n int) (Stamps, error)
-	// Close gives the buffers back.
+	// Close gives the buffers back; closing twice does nothing.
 	Close() error
 }
 
-// Buffers are this rank's input (SendCount elements) and output (RecvCount elements) as bytes; empty where the rank
-// has none. In place they share memory the way the library defines it.
-type Buffers struct{ Send, Recv []byte }
+// Buffers are this rank's input (SendCount elements) and output (RecvCount elements); of no length where the rank has
+// none. In place they share memory the way the library defines it.
+type Buffers struct{ Send, Recv Memory }
 
 // Stamps are the clock readings of each batch in nanoseconds of one host's clock: before its first operation was
 // issued, when that was issued, and when all were done.

@@ -30,7 +30,7 @@ func (m *measurement) warm() error {
 		if m.c.Mode == coll.Latency {
 			batches, k = n, 1
 		}
-		s, err := m.op.Run(batches, k)
+		s, err := m.runOperation(m.op, batches, k)
 		if err != nil {
 			return &Fatal{"warm-up", err}
 		}
@@ -143,7 +143,7 @@ func (m *measurement) round(batches, k int) error {
 			return err
 		}
 	}
-	s, err := m.op.Run(batches, k)
+	s, err := m.runOperation(m.op, batches, k)
 	if err != nil {
 		return err
 	}

@@ -48,28 +48,34 @@ func expected(c coll.Case, rank int) []expectation {
 }
 
 // load poisons the outputs and fills the inputs with the pattern.
-func load(c coll.Case, rank int, buffers []Buffers) {
+func load(c coll.Case, rank int, buffers []Buffers) error {
 	t := table(tableKey{c.Type, c.Op, c.World, rank})
 	for _, b := range buffers {
-		fillByte(b.Recv, poison)
-		fill(b.Send, t, 0, c.Type.Size())
+		if err := b.Recv.Set(poison); err != nil {
+			return err
+		}
+		if err := b.Send.Fill(t, 0); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // loadTimed fills the buffers for the timed part. A reduction in place feeds its result to the next one: sums would
 // grow until they overflow and products decay, and arithmetic on infinities or denormals has another speed, so such
 // inputs are the operation's neutral element. loaded says that a check round has filled the inputs before; what comes
 // back says whether the output can be checked afterwards.
-func loadTimed(c coll.Case, rank int, buffers []Buffers, loaded bool) (checkable bool) {
+func loadTimed(c coll.Case, rank int, buffers []Buffers, loaded bool) (checkable bool, err error) {
 	if c.Placement != coll.InPlace && loaded { // the input is what it was
 		for _, b := range buffers {
-			fillByte(b.Recv, poison)
+			if err := b.Recv.Set(poison); err != nil {
+				return false, err
+			}
 		}
-		return true
+		return true, nil
 	}
-	load(c, rank, buffers)
-	if c.Placement != coll.InPlace {
-		return true
+	if err := load(c, rank, buffers); err != nil || c.Placement != coll.InPlace {
+		return true, err
 	}
 	var neutral float64
 	switch c.Op {
@@ -77,17 +83,20 @@ func loadTimed(c coll.Case, rank int, buffers []Buffers, loaded bool) (checkable
 	case coll.Prod:
 		neutral = 1
 	default: // data is moved, or minimum and maximum: nothing grows, but it may not stay where it was
-		return c.Collective == coll.Broadcast || c.Collective == coll.AllGather
+		return c.Collective == coll.Broadcast || c.Collective == coll.AllGather, nil
 	}
 	one := make([]byte, period*c.Type.Size())
 	for j := range period {
 		encode(c.Type, neutral, one[j*c.Type.Size():])
 	}
 	for _, b := range buffers {
-		fill(b.Recv, one, 0, c.Type.Size())
-		fill(b.Send, one, 0, c.Type.Size())
+		for _, m := range []Memory{b.Recv, b.Send} {
+			if err := m.Fill(one, 0); err != nil {
+				return false, err
+			}
+		}
 	}
-	return false
+	return false, nil
 }
 
 // mismatch is what a check of one rank's outputs found.
@@ -99,8 +108,11 @@ type mismatch struct {
 	got      string
 }
 
+// lookBytes is how much is read to compare element by element where something differs: whole elements of any type.
+const lookBytes = 1 << 20
+
 // verify compares every element of the outputs with what they must hold.
-func verify(c coll.Case, rank int, buffers []Buffers) mismatch {
+func verify(c coll.Case, rank int, buffers []Buffers) (mismatch, error) {
 	m := mismatch{index: -1}
 	size := int64(c.Type.Size())
 	loose := c.Op == coll.Avg && c.Type.Float()
@@ -108,18 +120,30 @@ func verify(c coll.Case, rank int, buffers []Buffers) mismatch {
 		for _, e := range expected(c, rank) {
 			want := table(e.key)
 			m.elements += e.to - e.from
+			place := func(element int64) int64 { return (e.first + element - e.from) % period * size } // in the table
 			for at := e.from; at < e.to; {
-				j := (e.first + at - e.from) % period
-				run := min(period-j, e.to-at)
-				got, must := b.Recv[at*size:(at+run)*size], want[j*size:(j+run)*size]
-				if !bytes.Equal(got, must) {
-					m.compare(c.Type, got, must, at, loose)
+				differs, err := b.Recv.Differs(at*size, e.to*size, want, place(at))
+				if err != nil {
+					return m, err
 				}
-				at += run
+				if differs < 0 {
+					break
+				}
+				at = differs / size
+				got := make([]byte, min(lookBytes, (e.to-at)*size))
+				if err := b.Recv.Read(at*size, got); err != nil {
+					return m, err
+				}
+				must := make([]byte, len(got))
+				if err := Host(must).Fill(want, place(at)); err != nil {
+					return m, err
+				}
+				m.compare(c.Type, got, must, at, loose)
+				at += int64(len(got)) / size
 			}
 		}
 	}
-	return m
+	return m, nil
 }
 
 // compare finds the wrong elements of a stretch that is not equal bit for bit.

@@ -34,7 +34,13 @@ func Measure(w World, b Backend, c coll.Case, o Options) (*result.Record, error)
 	if n, ok := operation.(Noter); ok {
 		m.record.Notes = n.Notes()
 	}
-	if err := m.run(); err != nil {
+	m.recoverer, _ = b.(Recoverer)
+	if err := m.run(); errors.Is(err, errLost) {
+		if err := operation.Close(); err != nil {
+			return nil, &Fatal{"close", err}
+		}
+		return m.onRoot(m.record), m.recover()
+	} else if err != nil {
 		return nil, err
 	}
 	return m.onRoot(m.record), nil
@@ -47,6 +53,8 @@ type measurement struct {
 	o      Options
 	op     Operation
 	record *result.Record
+
+	recoverer Recoverer // nil where a failed operation ends the run
 
 	estimate float64   // of one operation, in seconds, equal on all ranks; 0 before anything was run
 	samples  []float64 // over ranks; on rank 0
@@ -176,7 +184,10 @@ func (m *measurement) run() error {
 	}
 	m.record.Time = &result.Time{}
 	m.phase("fill", 0)
-	checkable := loadTimed(m.c, m.w.Rank, slots, m.record.Check.Rounds > 0)
+	checkable, err := loadTimed(m.c, m.w.Rank, slots, m.record.Check.Rounds > 0)
+	if err != nil {
+		return &Fatal{"fill", err}
+	}
 	if err := m.warm(); err != nil {
 		return err
 	}
@@ -186,7 +197,7 @@ func (m *measurement) run() error {
 	if m.o.Check > 0 && checkable {
 		m.phase("check", 1)
 		// With rotating buffers a short run leaves slots that no operation has written.
-		if err := m.collectCheck(verify(m.c, m.w.Rank, slots[:min(len(slots), m.ops*m.o.Aggregate)])); err != nil {
+		if err := m.verify(slots[:min(len(slots), m.ops*m.o.Aggregate)]); err != nil {
 			return err
 		}
 	}
@@ -205,14 +216,16 @@ func (m *measurement) checkRounds(slots []Buffers) error {
 		single = a.Single()
 	}
 	for range m.o.Check {
-		load(m.c, m.w.Rank, slots)
+		if err := load(m.c, m.w.Rank, slots); err != nil {
+			return &Fatal{"fill", err}
+		}
 		for range slots { // each operation takes the next slot
-			if _, err := single.Run(1, 1); err != nil {
+			if _, err := m.runOperation(single, 1, 1); err != nil {
 				return &Fatal{"check", err}
 			}
 		}
 		m.record.Check.Rounds++
-		if err := m.collectCheck(verify(m.c, m.w.Rank, slots)); err != nil {
+		if err := m.verify(slots); err != nil {
 			return err
 		}
 		if m.record.Check.Result == "wrong" {
@@ -220,6 +233,15 @@ func (m *measurement) checkRounds(slots []Buffers) error {
 		}
 	}
 	return nil
+}
+
+// verify compares the outputs on this rank and collects what all ranks found.
+func (m *measurement) verify(slots []Buffers) error {
+	found, err := verify(m.c, m.w.Rank, slots)
+	if err != nil {
+		return &Fatal{"check", err}
+	}
+	return m.collectCheck(found)
 }
 
 // collectCheck adds one verification of all ranks to the record; every rank learns whether something was wrong.

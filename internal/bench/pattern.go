@@ -182,22 +182,3 @@ func table(key tableKey) []byte {
 	tables.m[key] = b
 	return b
 }
-
-// fill writes table into dst from the element with index first on.
-func fill(dst, table []byte, first int64, size int) {
-	at := int(first%period) * size
-	for len(dst) > 0 {
-		n := copy(dst, table[at:])
-		dst, at = dst[n:], 0
-	}
-}
-
-func fillByte(dst []byte, b byte) {
-	if len(dst) == 0 {
-		return
-	}
-	dst[0] = b
-	for n := 1; n < len(dst); n *= 2 {
-		copy(dst[n:], dst[:n])
-	}
-}

@@ -156,14 +156,19 @@ func TestAverageTolerance(t *testing.T) {
 		wrong int64
 	}{{coll.Avg, 2, 0}, {coll.Avg, 3, 1}, {coll.Sum, 1, 1}} {
 		c.Op = k.op
-		b := []Buffers{{Send: make([]byte, 64), Recv: make([]byte, 64)}}
-		load(c, 0, b)
-		fill(b[0].Recv, table(tableKey{c.Type, c.Op, c.World, -1}), 0, 4)
-		if b[0].Recv[4] > 250 {
+		recv := make(Host, 64)
+		b := []Buffers{{Send: make(Host, 64), Recv: recv}}
+		if err := load(c, 0, b); err != nil {
+			t.Fatal(err)
+		}
+		if err := recv.Fill(table(tableKey{c.Type, c.Op, c.World, -1}), 0); err != nil {
+			t.Fatal(err)
+		}
+		if recv[4] > 250 {
 			t.Fatal("choose another element")
 		}
-		b[0].Recv[4] += k.off
-		if m := verify(c, 0, b); m.wrong != k.wrong || m.elements != 16 {
+		recv[4] += k.off
+		if m, err := verify(c, 0, b); err != nil || m.wrong != k.wrong || m.elements != 16 {
 			t.Errorf("%s off by %d: %+v", k.op, k.off, m)
 		}
 	}
@@ -174,8 +179,10 @@ func TestTimedDataInPlaceIsStable(t *testing.T) {
 	for _, op := range coll.RedOps() {
 		for _, typ := range coll.DataTypes() {
 			c := coll.Case{Collective: coll.AllReduce, Type: typ, Op: op, Root: -1, Placement: coll.InPlace, World: 4}.WithSize(4096)
-			whole := make([]byte, 4096)
-			loadTimed(c, 1, []Buffers{{Send: whole, Recv: whole}}, false)
+			whole := make(Host, 4096)
+			if _, err := loadTimed(c, 1, []Buffers{{Send: whole, Recv: whole}}, false); err != nil {
+				t.Fatal(err)
+			}
 			x := decodeForTest(typ, whole)
 			y := x
 			switch op {

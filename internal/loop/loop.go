@@ -16,6 +16,7 @@ static int nothing(void *context, uint64_t i) { (void)context; (void)i; return 0
 static busbar_step nothing_step(void) { return nothing; }
 static uint64_t reached(const struct busbar_loop *l) { return l->reached; }
 static int stage(const struct busbar_loop *l) { return l->stage; }
+static int broken(const struct busbar_loop *l) { return l->broken; }
 */
 import "C"
 
@@ -69,7 +70,7 @@ func (e *StepError) Error() string {
 	return fmt.Sprintf("operation %d: error code %d while %s", e.At, e.Code, e.Stage)
 }
 
-// Loop runs batches of one operation. Only Position may be called while a batch runs.
+// Loop runs batches of one operation. Only Position and Broken may be called while a batch runs.
 type Loop struct {
 	c *C.struct_busbar_loop
 
@@ -114,6 +115,17 @@ func (l *Loop) Position() (operation uint64, stage Stage) {
 		return 0, Idle
 	}
 	return uint64(C.reached(l.c)), Stage(C.stage(l.c))
+}
+
+// KeepInStep makes a call of Run that fails take part in the syncs of its remaining batches before it returns, so that
+// no rank is left alone in one. The other ranks must be told to leave off meanwhile; Broken says when.
+func (l *Loop) KeepInStep() { l.c.in_step = 1 }
+
+// Broken says that a step has returned an error; from any goroutine.
+func (l *Loop) Broken() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.c != nil && C.broken(l.c) != 0
 }
 
 // Stamps are clock readings of each batch in nanoseconds of CLOCK_MONOTONIC_RAW: before its first operation was

@@ -22,7 +22,12 @@ struct busbar_loop {
 	/* For the watchdog, which reads them from another thread. */
 	volatile uint64_t reached; /* operation in hand */
 	volatile int stage;        /* enum busbar_stage */
-	int failed;                /* the stage in which a step returned an error */
+	volatile int broken;       /* a step has returned an error */
+	int failed;                /* the stage in which it did */
+
+	/* After an error, go on with the syncs of the batches that are left: the other ranks may be in one, and a barrier
+	 * cannot be taken back. */
+	int in_step;
 };
 
 /* Batches of n operations (n at least 1), each batch after a sync, its operations back to back, with one wait at the

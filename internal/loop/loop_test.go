@@ -104,6 +104,31 @@ func TestErrorsSayWhere(t *testing.T) {
 	}
 }
 
+func TestKeepInStep(t *testing.T) {
+	for _, k := range []struct {
+		failAt int
+		want   string
+	}{
+		{5, "s0 i0 w1 s1 i1 s2 s2"}, // the second issue: two batches are left
+		{4, "s0 i0 w1 s1"},          // a sync that fails is not tried again
+	} {
+		l, log := newLoop(t, true, true, 4)
+		l.KeepInStep()
+		log.FailAt(k.failAt, 7)
+		if l.Broken() {
+			t.Error("broken before it ran")
+		}
+		_, err := l.Run(4, 1)
+		var e *loop.StepError
+		if !errors.As(err, &e) || e.Code != 7 || !l.Broken() {
+			t.Errorf("%v, broken %v", err, l.Broken())
+		}
+		if got := log.Calls(); got != k.want {
+			t.Errorf("calls %q, wanted %q", got, k.want)
+		}
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	if _, err := loop.New(loop.Steps{}, 1); err == nil {
 		t.Error("a loop without an operation")

@@ -48,17 +48,17 @@ func (f *Fake) Prepare(c coll.Case) (bench.Operation, error) {
 	r := f.World.Rank
 	for range max(1, f.Script.Slots) {
 		if c.Placement != coll.InPlace {
-			o.slots = append(o.slots, bench.Buffers{Send: make([]byte, c.SendCount(r)*s), Recv: make([]byte, c.RecvCount(r)*s)})
+			o.slots = append(o.slots, buffers{make([]byte, c.SendCount(r)*s), make([]byte, c.RecvCount(r)*s)})
 			continue
 		}
 		whole := make([]byte, max(c.SendCount(r), c.RecvCount(r))*s)
-		b := bench.Buffers{Send: whole[:c.SendCount(r)*s], Recv: whole[:c.RecvCount(r)*s]}
+		b := buffers{whole[:c.SendCount(r)*s], whole[:c.RecvCount(r)*s]}
 		part := int64(r) * c.Count * s
 		switch {
 		case c.Collective == coll.AllGather, c.Collective == coll.Gather && r == c.Root:
-			b.Send = whole[part : part+c.Count*s]
+			b.send = whole[part : part+c.Count*s]
 		case c.Collective == coll.Scatter && r == c.Root, c.Collective == coll.ReduceScatter:
-			b.Recv = whole[part : part+c.Count*s]
+			b.recv = whole[part : part+c.Count*s]
 		}
 		o.slots = append(o.slots, b)
 	}
@@ -68,11 +68,20 @@ func (f *Fake) Prepare(c coll.Case) (bench.Operation, error) {
 type fakeOperation struct {
 	f     *Fake
 	c     coll.Case
-	slots []bench.Buffers
+	slots []buffers
 	next  int
 }
 
-func (o *fakeOperation) Buffers() []bench.Buffers { return o.slots }
+// buffers are the input and the output of a slot.
+type buffers struct{ send, recv []byte }
+
+func (o *fakeOperation) Buffers() []bench.Buffers {
+	var all []bench.Buffers
+	for _, b := range o.slots {
+		all = append(all, bench.Buffers{Send: bench.Host(b.send), Recv: bench.Host(b.recv)})
+	}
+	return all
+}
 
 func (o *fakeOperation) Close() error { return nil }
 
@@ -166,7 +175,7 @@ func (o *fakeOperation) exchange() error {
 	c, me := o.c, o.f.World.Rank
 	s := c.Type.Size()
 	meet := o.f.World.Comm.(*comm).m
-	all := meet.meet(me, append([]byte(nil), b.Send...), func(all []any) any {
+	all := meet.meet(me, append([]byte(nil), b.send...), func(all []any) any {
 		return append([]any(nil), all...)
 	}).([]any)
 	input := func(r int) []byte { return all[r].([]byte) }
@@ -177,17 +186,17 @@ func (o *fakeOperation) exchange() error {
 		if c.Collective == coll.ReduceScatter {
 			first = me * share
 		}
-		for at := 0; at < len(b.Recv); at += s {
-			reduceElement(c, b.Recv[at:at+s], func(r int) []byte { return input(r)[first+at : first+at+s] })
+		for at := 0; at < len(b.recv); at += s {
+			reduceElement(c, b.recv[at:at+s], func(r int) []byte { return input(r)[first+at : first+at+s] })
 		}
 	case coll.Broadcast:
-		copy(b.Recv, input(c.Root))
+		copy(b.recv, input(c.Root))
 	case coll.Scatter:
-		copy(b.Recv, input(c.Root)[me*share:])
+		copy(b.recv, input(c.Root)[me*share:])
 	case coll.SendRecv:
-		copy(b.Recv, input((me-1+c.World)%c.World))
+		copy(b.recv, input((me-1+c.World)%c.World))
 	case coll.AllGather, coll.Gather, coll.AllToAll:
-		if len(b.Recv) == 0 {
+		if len(b.recv) == 0 {
 			break
 		}
 		for r := range c.World {
@@ -195,13 +204,13 @@ func (o *fakeOperation) exchange() error {
 			if c.Collective == coll.AllToAll {
 				from = from[me*share:]
 			}
-			copy(b.Recv[r*share:(r+1)*share], from)
+			copy(b.recv[r*share:(r+1)*share], from)
 		}
 	default:
 		return fmt.Errorf("fake: no %s", c.Collective)
 	}
 	if o.f.Script.Corrupt != nil {
-		o.f.Script.Corrupt(c, me, b.Recv)
+		o.f.Script.Corrupt(c, me, b.recv)
 	}
 	return nil
 }

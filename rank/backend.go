@@ -1,0 +1,40 @@
+package main
+
+import (
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// library is what a backend measures, as this rank has it, loaded once for a launch.
+type library interface {
+	// name is the backend's in files and tables.
+	name() string
+	facts() result.Backend
+	// device is what the ranks compute on: a processor's or a GPU's name.
+	device() string
+	// open makes the library ready for a world. Collective over it.
+	open(*session) (backend, error)
+}
+
+// backend is a library in one world.
+type backend interface {
+	bench.Backend
+	// memory is what the buffers of a case take on this rank, in bytes.
+	memory(coll.Case) float64
+	// room is how many bytes of buffers every rank may have, and on rank 0 what bounds them. Collective.
+	room() (limit float64, why string, err error)
+	// reserve allocates the memory that every case has its buffers in, in place of what was reserved before. Pages are
+	// touched by this rank when a case first fills them.
+	reserve(bytes int64) error
+	// close ends the world. Collective.
+	close() error
+}
+
+// places says which placements a backend has for a collective.
+func places(backend string) func(coll.Collective) []coll.Placement {
+	if backend == "mpi" {
+		return mpiPlaces
+	}
+	return ncclPlaces
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"busbar/internal/coll"
+)
+
+// layout is how a case's buffers lie in one area of memory, on a host or a device: the inputs of all slots, and from a
+// page of its own on the outputs.
+type layout struct {
+	rank   int
+	rotate int64 // bytes over which operations walk; 0: one place
+}
+
+// extent is a stretch of bytes.
+type extent struct{ at, n int64 }
+
+// pageBytes keeps slots apart, so that each starts on a page of its own.
+const pageBytes = 4096
+
+func wholePages(n int64) int64 { return (n + pageBytes - 1) / pageBytes * pageBytes }
+
+// slots is how much memory one slot of a case takes on this rank, and how many there are, which is the same on all
+// ranks though a root has larger buffers: they walk in step.
+func (l layout) slots(c coll.Case) (send, recv int64, slots int) {
+	send, recv = l.slot(c, l.rank)
+	if l.rotate == 0 {
+		return send, recv, 1
+	}
+	root := max(0, c.Root)
+	most := int64(1)
+	for _, rank := range []int{root, (root + 1) % c.World} {
+		s, r := l.slot(c, rank)
+		most = max(most, s+r)
+	}
+	return send, recv, int(max(1, l.rotate/most))
+}
+
+// slot is the size of a rank's buffers in bytes.
+func (l layout) slot(c coll.Case, rank int) (send, recv int64) {
+	s := int64(c.Type.Size())
+	if c.Placement == coll.InPlace {
+		recv = max(c.SendCount(rank), c.RecvCount(rank)) * s
+	} else {
+		send, recv = c.SendCount(rank)*s, c.RecvCount(rank)*s
+	}
+	if l.rotate > 0 {
+		send, recv = wholePages(send), wholePages(recv)
+	}
+	return send, recv
+}
+
+// first is where the outputs begin.
+func (l layout) first(send int64, slots int) int64 { return wholePages(send * int64(slots)) }
+
+// memory is what a case takes on this rank in bytes; a float, since what is asked for may be beyond any integer.
+func (l layout) memory(c coll.Case) float64 {
+	send, recv, slots := l.slots(c)
+	return (float64(send)+float64(recv))*float64(slots) + pageBytes
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// rehearsal is the backend's name where stand-ins take the places of the CUDA driver and NCCL.
+const rehearsal = "nccl-rehearsal"
+
+// openLibraries loads what the plan measures, on every rank. Collective.
+func (j *job) openLibraries(p *plan) error {
+	for _, name := range p.backends {
+		if name == "mpi" {
+			j.libraries = append(j.libraries, mpiLibrary{j})
+			continue
+		}
+		l, err := j.openNCCL(name)
+		if err != nil {
+			return err
+		}
+		j.libraries = append(j.libraries, l)
+	}
+	return nil
+}
+
+// together compares the outcome of a step that every rank took by itself: an error on any rank is an error on all, and
+// rank 0 has the words, those of the lowest rank that has any.
+func (j *job) together(err error) error {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	all, e := j.world.Gatherv([]byte(text), 0)
+	if e != nil {
+		return e
+	}
+	_, e = j.onRoot(func() ([]byte, error) {
+		for r, b := range all {
+			if len(b) == 0 {
+				continue
+			}
+			same := 0
+			for _, other := range all {
+				if string(other) == string(b) {
+					same++
+				}
+			}
+			if same == len(all) {
+				return nil, environmentf("%s", b)
+			}
+			return nil, environmentf("rank %d on %s%s: %s", r, j.ranks[r].Host, others(same-1), b)
+		}
+		return nil, nil
+	})
+	return e
+}
+
+func others(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (and %d more)", n)
+}
+
+// tellAll gives every rank what each of them has to say.
+func tellAll[T any](j *job, mine T) ([]T, error) {
+	b, err := json.Marshal(mine)
+	if err != nil {
+		return nil, err
+	}
+	all, err := j.world.Gatherv(b, 0)
+	if err != nil {
+		return nil, err
+	}
+	return share(j, func() ([]T, error) {
+		out := make([]T, len(all))
+		for i, b := range all {
+			if err := json.Unmarshal(b, &out[i]); err != nil {
+				return nil, fmt.Errorf("rank %d: %w", i, err)
+			}
+		}
+		return out, nil
+	})
+}
+
+// chooseBackends turns the words of --backend into backends; auto is asked for what auto means.
+func chooseBackends(cfg *config, auto func() string) ([]string, error) {
+	words := cfg.backends
+	if len(words) == 0 {
+		words = []string{"auto"}
+	}
+	var names []string
+	for _, w := range words {
+		switch {
+		case w == "gloo":
+			return nil, environmentf("backend gloo is not part of this version of busbar (it has: mpi, nccl, ncclx)")
+		case cfg.rehearse && w == "auto":
+			w = "nccl"
+		case cfg.rehearse && w != "nccl":
+			return nil, usagef("--rehearse has stand-ins for nccl alone, not for %s: leave one of them out", w)
+		case w == "auto":
+			w = auto()
+		}
+		if cfg.rehearse {
+			w = rehearsal
+		}
+		names = append(names, w)
+	}
+	return names, nil
+}
+
+// ownFolders are where the libraries of busbar itself lie: those in BUSBAR_LIB, then lib beside the folder of the
+// program, in it, and that folder.
+func ownFolders() []string {
+	dirs := filepath.SplitList(os.Getenv("BUSBAR_LIB"))
+	executable, err := os.Executable()
+	if err != nil {
+		return dirs
+	}
+	if real, err := filepath.EvalSymlinks(executable); err == nil {
+		executable = real
+	}
+	beside := filepath.Dir(executable)
+	return append(dirs, filepath.Join(beside, "..", "lib"), filepath.Join(beside, "lib"), beside)
+}
+
+// rehearsalFolder is where the stand-ins lie.
+func rehearsalFolder() (string, error) {
+	dirs := ownFolders()
+	for _, d := range dirs {
+		path := filepath.Join(d, "rehearsal")
+		if _, err := os.Stat(filepath.Join(path, "libcuda.so.1")); err == nil {
+			return filepath.Abs(path)
+		}
+	}
+	return "", environmentf("the stand-ins of the rehearsal (rehearsal/libcuda.so.1) are in none of %s: make rehearsal builds them, and a bundle has them",
+		strings.Join(dirs, ", "))
+}
