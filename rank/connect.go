@@ -149,9 +149,12 @@ const eventAbort = "abort"
 
 // onHubEvent is told what rank 0 has to say.
 func (j *job) onHubEvent(e event) {
-	if e.Kind == eventAbort {
+	switch e.Kind {
+	case eventAbort:
 		time.Sleep(abortGrace) // MPI_Abort comes first where it comes at all
 		os.Exit(exitOK)
+	case eventLeave:
+		j.leaver.leave(e.Code)
 	}
 }
 
@@ -218,6 +221,8 @@ func (j *job) onEvent(rank int, e event) {
 		j.stopAll(e.Code, status, e.Text)
 	case "hang":
 		j.onHang(j.watch.State())
+	case eventLeave:
+		j.passOn(e.Code)
 	}
 }
 

@@ -15,6 +15,9 @@ func (s *session) rankLines() []result.Rank {
 	for r := range lines {
 		f := s.j.ranks[r]
 		lines[r] = result.Rank{Kind: result.KindRank, Rank: r, Host: f.Host, LocalRank: f.LocalRank, PID: f.PID, CPUs: f.CPUs, Device: "cpu"}
+		if l, ok := s.lib.(*ncclLibrary); ok {
+			lines[r].Device, lines[r].PCI, lines[r].UUID = l.ranks[r].Name, l.ranks[r].PCI, l.ranks[r].UUID
+		}
 	}
 	return lines
 }

@@ -32,6 +32,7 @@ type job struct {
 	spoke *spoke // the others
 
 	libraries []library
+	leaver    leaver
 
 	watch       *watchdog
 	ledger      *ledger
@@ -81,6 +82,7 @@ func (j *job) run(ctx context.Context) (code int) {
 		}
 	}()
 	j.watch = newWatchdog(j.cfg.deadline, j.onHang)
+	j.watch.onBroken = j.leaveOff
 	code, err := j.work(ctx)
 	if err == nil {
 		return code

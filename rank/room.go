@@ -48,6 +48,11 @@ func (s *session) hostMemory(scratch float64) (limit float64, why string, err er
 	if err != nil && s.world.Rank == 0 {
 		fmt.Fprintf(s.j.stderr, "rank: %v\n", err)
 	}
+	return s.planRoom(bounds, scratch)
+}
+
+// planRoom is hostMemory for any bounds of this rank.
+func (s *session) planRoom(bounds []memoryBound, scratch float64) (limit float64, why string, err error) {
 	mine, err := json.Marshal(rankMemory{Rank: s.world.Rank, Host: s.hosts[s.world.Rank], Machine: s.machines[s.world.Rank], Bounds: bounds})
 	if err != nil {
 		return 0, "", err

@@ -68,3 +68,20 @@ func orNone(s string) string {
 	}
 	return s
 }
+
+// nearNodes are the NUMA nodes that the CPUs of a list are on; nil where that is not known.
+func nearNodes(root, cpus string) []int {
+	mine, err := parseCPUs(cpus)
+	if err != nil {
+		return nil
+	}
+	nodes, _ := parseCPUs(readText(root, "sys/devices/system/node/online"))
+	var near []int
+	for _, node := range nodes {
+		here, _ := parseCPUs(readText(root, "sys/devices/system/node", "node"+strconv.Itoa(node), "cpulist"))
+		if slices.ContainsFunc(mine, func(cpu int) bool { return slices.Contains(here, cpu) }) {
+			near = append(near, node)
+		}
+	}
+	return near
+}

@@ -1,0 +1,60 @@
+package main
+
+import "sync"
+
+// leaver brings a rank out of an operation that another rank has given up. A communicator has a number, equal on all
+// its ranks, so that a word that comes late does not end an operation of the next one.
+type leaver struct {
+	mu        sync.Mutex
+	number    int
+	interrupt func()
+}
+
+// guard makes interrupt what ends an operation of the communicator with that number.
+func (l *leaver) guard(number int, interrupt func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.number, l.interrupt = number, interrupt
+}
+
+func (l *leaver) current() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.number
+}
+
+// armed says whether there is a communicator whose operations can be ended.
+func (l *leaver) armed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.interrupt != nil
+}
+
+func (l *leaver) leave(number int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if number == l.number && l.interrupt != nil {
+		l.interrupt()
+	}
+}
+
+// eventLeave is the word that an operation of the communicator with that number has failed somewhere.
+const eventLeave = "leave"
+
+// leaveOff tells every rank that an operation of the communicator in hand has failed on this one.
+func (j *job) leaveOff() {
+	if j.leaver.armed() {
+		j.passOn(j.leaver.current())
+	}
+}
+
+// passOn is leaveOff for a number, wherever the word comes from.
+func (j *job) passOn(number int) {
+	e := event{Kind: eventLeave, Code: number}
+	j.leaver.leave(number)
+	if j.hub != nil {
+		go j.hub.tellAll(e)
+	} else if j.rank != 0 {
+		_ = j.spoke.tell(e) // without a side channel the watchdog ends what hangs
+	}
+}

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"busbar/cudart"
+	"busbar/cudart/nccl"
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/loop"
+)
+
+// ncclBackend measures NCCL's collectives in one world, on buffers in the memory of this rank's GPU.
+type ncclBackend struct {
+	layout
+	l         *ncclLibrary
+	s         *session
+	aggregate int
+
+	barrier *barrier // MPI's: brings the ranks together before a batch
+	stream  *cudart.Stream
+	mover   *cudart.Mover
+	comm    *nccl.Comm
+	area    cudart.Pointer // the input and, from a page of its own, the output of the case in hand
+	bytes   int64
+}
+
+// rehearsalChunk is the mover's chunk where the device's memory is the host's.
+const rehearsalChunk = 4 << 20
+
+func (l *ncclLibrary) open(s *session) (backend, error) {
+	b := &ncclBackend{layout: s.layout(), l: l, s: s, aggregate: max(1, s.p.sweep.Aggregate)}
+	var err error
+	if b.barrier, err = newBarrier(s.comm); err != nil {
+		return nil, err
+	}
+	chunk := int64(0)
+	if l.rehearsed() {
+		chunk = rehearsalChunk
+	}
+	l.j.watch.Phase("prepare the GPU", 0)
+	if b.stream, err = l.gpu.NewStream(); err != nil {
+		return nil, err
+	}
+	if b.mover, err = l.gpu.NewMover(chunk); err != nil {
+		return nil, err
+	}
+	return b, b.connect()
+}
+
+// connect makes the communicator of the world: rank 0's id goes out by MPI. Collective.
+func (b *ncclBackend) connect() error {
+	b.l.j.watch.Phase("NCCL init", 0)
+	b.l.nccl.Phase("init")
+	mine := make([]byte, 1+8+nccl.IDBytes)
+	var failed error
+	if b.rank == 0 {
+		id, err := b.l.nccl.NewID()
+		if failed = err; err == nil {
+			mine[0] = 1
+			putInt(mine[1:9], b.l.j.leaver.current()+1)
+			copy(mine[9:], id[:])
+		}
+	}
+	if err := b.s.comm.Bcast(mine, 0); err != nil {
+		return err
+	}
+	if mine[0] == 0 {
+		if failed == nil {
+			failed = errors.New("rank 0 could not make an id")
+		}
+		return failed
+	}
+	comm, err := b.l.nccl.Init(b.s.world.Size, b.rank, nccl.ID(mine[9:]), b.l.config)
+	if err != nil {
+		return err
+	}
+	b.comm = comm
+	b.l.j.leaver.guard(getInt(mine[1:9]), comm.Interrupt)
+	return nil
+}
+
+// Recover implements bench.Recoverer: after an operation that failed on some rank the communicator is given up on all
+// ranks, and a new one made.
+func (b *ncclBackend) Recover() error {
+	b.l.j.leaver.guard(b.l.j.leaver.current(), nil)
+	b.l.j.watch.Phase("NCCL abort", 0)
+	if err := b.comm.Abort(); err != nil {
+		return fmt.Errorf("giving up the communicator: %w", err)
+	}
+	if err := b.stream.Synchronize(); err != nil {
+		return fmt.Errorf("after giving up the communicator: %w", err)
+	}
+	return b.connect()
+}
+
+// room implements backend.
+func (b *ncclBackend) room() (limit float64, why string, err error) {
+	if b.l.rehearsed() {
+		return b.s.hostMemory(0)
+	}
+	free, _, err := b.l.gpu.Memory()
+	if err != nil {
+		return 0, "", err
+	}
+	return b.s.planRoom([]memoryBound{{Name: "the memory of GPU " + b.l.ranks[b.rank].UUID, Free: free}}, 0)
+}
+
+// reserve implements backend.
+func (b *ncclBackend) reserve(bytes int64) (err error) {
+	if err := b.release(); err != nil {
+		return err
+	}
+	if b.area, err = b.l.gpu.Alloc(max(pageBytes, bytes)); err == nil {
+		b.bytes = bytes
+	}
+	return err
+}
+
+func (b *ncclBackend) release() error {
+	if b.area == 0 {
+		return nil
+	}
+	err := b.l.gpu.Free(b.area)
+	b.area, b.bytes = 0, 0
+	return err
+}
+
+// close implements backend.
+func (b *ncclBackend) close() error {
+	b.l.j.watch.Phase("NCCL destroy", 0)
+	b.l.j.leaver.guard(b.l.j.leaver.current(), nil)
+	return errors.Join(b.comm.Close(), b.release(), b.mover.Close(), b.stream.Close(), b.barrier.close())
+}
+
+// Prepare implements bench.Backend.
+func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
+	if _, ok := ncclTypes[c.Type]; !ok {
+		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("NCCL has no %s", c.Type)}
+	}
+	send, recv, slots := b.slots(c)
+	if float64(b.bytes) < b.memory(c) {
+		return nil, &bench.MemoryError{Needed: int64(min(b.memory(c), math.MaxInt64/2)), Err: errors.New("the buffers of this world are smaller")}
+	}
+	inputs, outputs := b.area, b.area+cudart.Pointer(b.first(send, slots))
+	if c.Placement == coll.InPlace {
+		inputs, send = outputs, recv
+	}
+	in, out := ncclViews(c, b.rank)
+	spec := nccl.OpSpec{Kind: ncclKinds[c.Collective], Type: ncclTypes[c.Type], Op: ncclOps[c.Op], Root: max(0, c.Root),
+		Send: uint64(inputs) + uint64(in.at), Recv: uint64(outputs) + uint64(out.at), Count: c.Count,
+		Slots: slots, SendStride: send, RecvStride: recv, Aggregate: b.aggregate,
+		Stream: b.stream.Pointer(), Cuda: b.l.driver.Table(), Sync: b.barrier.step, SyncContext: b.barrier.context}
+	o, err := b.bind(spec)
+	if err != nil {
+		return nil, err
+	}
+	if b.aggregate > 1 {
+		spec.Aggregate = 1
+		if o.single, err = b.bind(spec); err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
+	}
+	for i := range int64(slots) {
+		place := func(base cudart.Pointer, stride int64, e extent) bench.Memory {
+			return deviceMemory{b.mover, base + cudart.Pointer(i*stride+e.at), e.n}
+		}
+		o.slots = append(o.slots, bench.Buffers{Send: place(inputs, send, in), Recv: place(outputs, recv, out)})
+	}
+	return o, nil
+}
+
+func (b *ncclBackend) bind(spec nccl.OpSpec) (*ncclOperation, error) {
+	op, err := b.comm.Prepare(spec)
+	if err != nil {
+		var lacks *nccl.UnsupportedError
+		if errors.As(err, &lacks) {
+			return nil, &bench.UnsupportedError{Reason: lacks.Reason}
+		}
+		return nil, err
+	}
+	l, err := loop.New(op.Steps(), bench.MaxBatches)
+	if err != nil {
+		return nil, errors.Join(err, op.Close())
+	}
+	l.KeepInStep()
+	return &ncclOperation{b: b, op: op, loop: l}, nil
+}
+
+// ncclOperation is one prepared case.
+type ncclOperation struct {
+	b      *ncclBackend
+	op     *nccl.Operation
+	loop   *loop.Loop
+	slots  []bench.Buffers
+	single *ncclOperation // nil where one operation is issued at a time anyway
+}
+
+func (o *ncclOperation) Buffers() []bench.Buffers { return o.slots }
+
+func (o *ncclOperation) Notes() []string {
+	notes := o.op.Notes()
+	if o.b.l.ranks[o.b.rank].Shared {
+		notes = append(notes, "this rank shares its GPU")
+	}
+	return notes
+}
+
+// Single implements bench.Aggregator.
+func (o *ncclOperation) Single() bench.Operation {
+	if o.single == nil {
+		return o
+	}
+	return o.single
+}
+
+// Run implements bench.Operation. Where an operation fails, the others are told to leave theirs.
+func (o *ncclOperation) Run(batches, n int) (bench.Stamps, error) {
+	o.b.l.j.watch.Attach(o.loop)
+	s, err := o.loop.Run(batches, n)
+	var step *loop.StepError
+	if !errors.As(err, &step) {
+		return bench.Stamps(s), err
+	}
+	if step.Stage == loop.Sync { // MPI's own failure ends the run
+		return bench.Stamps(s), fmt.Errorf("MPI's barrier before a batch: %w", o.b.barrier.op.Error(step.Code))
+	}
+	err = o.op.Error(step.Code)
+	status := pointStatus(err)
+	if status != "" {
+		o.b.l.j.leaveOff()
+	}
+	return bench.Stamps(s), &bench.OperationError{Status: status, Err: err}
+}
+
+func (o *ncclOperation) Close() error {
+	o.b.l.j.watch.Attach(nil)
+	o.loop.Close()
+	err := o.op.Close()
+	if o.single != nil {
+		err = errors.Join(err, o.single.Close())
+	}
+	return err
+}
+
+// deviceMemory is a stretch of a GPU's memory.
+type deviceMemory struct {
+	mover *cudart.Mover
+	at    cudart.Pointer
+	n     int64
+}
+
+func (m deviceMemory) Len() int64 { return m.n }
+
+func (m deviceMemory) Set(b byte) error {
+	if m.n == 0 {
+		return nil
+	}
+	return m.mover.Set(m.at, m.n, b)
+}
+
+func (m deviceMemory) Fill(table []byte, first int64) error {
+	if m.n == 0 {
+		return nil
+	}
+	return m.mover.Fill(m.at, m.n, table, first)
+}
+
+func (m deviceMemory) Differs(from, to int64, table []byte, first int64) (int64, error) {
+	at, err := m.mover.Differs(m.at+cudart.Pointer(from), to-from, table, first)
+	if err != nil || at < 0 {
+		return -1, err
+	}
+	return from + at, nil
+}
+
+func (m deviceMemory) Read(at int64, dst []byte) error { return m.mover.Read(m.at, at, dst) }

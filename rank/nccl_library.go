@@ -1,0 +1,237 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"busbar/cudart"
+	"busbar/cudart/nccl"
+	"busbar/internal/result"
+)
+
+// ncclLibrary is NCCL, or a library with its functions, and this rank's GPU.
+type ncclLibrary struct {
+	j      *job
+	file   string // the backend's name in files
+	driver *cudart.Driver
+	gpu    *cudart.Context
+	nccl   *nccl.Library
+	ranks  []gpuFacts // by rank of the launch
+	config nccl.Config
+	notes  []string
+}
+
+// gpuFacts is a rank's GPU and libraries, as every rank learns them.
+type gpuFacts struct {
+	Name, UUID, PCI string
+	Shared          bool   // with another rank
+	Driver          string // "CUDA 12.4"
+	NCCL            string // "NCCL 2.27.7"
+}
+
+func (l *ncclLibrary) name() string { return l.file }
+
+func (l *ncclLibrary) facts() result.Backend {
+	i := l.nccl.Info()
+	return result.Backend{Name: l.file, Library: i.Name + " " + i.Version, Version: i.Version, Path: i.Path, BuildID: i.BuildID, Notes: l.notes}
+}
+
+func (l *ncclLibrary) device() string {
+	var names []string
+	for _, g := range l.ranks {
+		if !slices.Contains(names, g.Name) {
+			names = append(names, g.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// rehearsed says whether stand-ins serve.
+func (l *ncclLibrary) rehearsed() bool { return l.file == rehearsal }
+
+// openNCCL loads the driver and the library, gives each rank a GPU, and compares what the ranks have. Collective.
+func (j *job) openNCCL(name string) (library, error) {
+	l := &ncclLibrary{j: j, file: name}
+	j.watch.Phase("load CUDA and NCCL", 0)
+	paths, err := j.libraryPaths()
+	if err != nil {
+		return nil, j.elsewhere(err)
+	}
+	devices, err := l.loadDriver(paths)
+	// A library that is missing as well is said at once, not at the next try.
+	if err != nil {
+		if _, e := nccl.Load(nccl.Options{Path: paths.nccl, NCCLX: name == "ncclx"}); e != nil {
+			err = fmt.Errorf("%w\n%w", err, e)
+		}
+	}
+	if err := j.together(err); err != nil {
+		return nil, err
+	}
+	j.watch.Phase("share out the GPUs", 0)
+	if err := l.takeGPU(devices); err != nil {
+		return nil, err
+	}
+	j.watch.Phase("load NCCL", 0)
+	l.nccl, err = nccl.Load(nccl.Options{Path: paths.nccl, NCCLX: name == "ncclx"})
+	if err := j.together(err); err != nil {
+		return nil, err
+	}
+	return l, l.compare()
+}
+
+// libraryPaths are the files or folders that the command line names; in a rehearsal those of the stand-ins.
+type libraryPaths struct{ cuda, nccl string }
+
+func (j *job) libraryPaths() (libraryPaths, error) {
+	p := libraryPaths{j.cfg.cuda, j.cfg.nccl}
+	if !j.cfg.rehearse {
+		return p, nil
+	}
+	dir, err := rehearsalFolder()
+	if err != nil {
+		return p, err
+	}
+	return libraryPaths{cmp.Or(p.cuda, dir), cmp.Or(p.nccl, dir)}, nil
+}
+
+// loadDriver returns the GPUs that this rank sees; none is an error.
+func (l *ncclLibrary) loadDriver(p libraryPaths) (devices []cudart.Device, err error) {
+	if l.driver, err = cudart.Load(cudart.Options{Path: p.cuda}); err != nil {
+		return nil, err
+	}
+	if devices, err = l.driver.Devices(); err != nil {
+		return nil, err
+	}
+	if len(devices) == 0 {
+		return nil, fmt.Errorf("this rank sees no GPU (CUDA_VISIBLE_DEVICES=%q); %s is there", os.Getenv("CUDA_VISIBLE_DEVICES"), l.driver.Info().Path)
+	}
+	return devices, nil
+}
+
+// takeGPU gives this rank a GPU and makes it current on this thread.
+func (l *ncclLibrary) takeGPU(devices []cudart.Device) error {
+	j := l.j
+	mine := visible{Machine: j.ranks[j.rank].Machine, Near: nearNodes("/", j.ranks[j.rank].CPUs)}
+	for _, d := range devices {
+		mine.UUIDs, mine.NUMA = append(mine.UUIDs, d.UUID), append(mine.NUMA, d.NUMA)
+	}
+	all, err := tellAll(j, mine)
+	if err != nil {
+		return err
+	}
+	ordinal, shared, err := assignGPUs(all)
+	if err != nil {
+		return j.elsewhere(&codeError{exitEnvironment, err})
+	}
+	d := devices[ordinal[j.rank]]
+	if l.ranks, err = tellAll(j, gpuFacts{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Shared: shared[j.rank], Driver: l.driver.Info().String()}); err != nil {
+		return err
+	}
+	if slices.Contains(shared, true) {
+		if !j.cfg.shareGPU {
+			return j.elsewhere(environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, or let them share with --allow-shared-gpu (right results, no meaningful speed)",
+				sharedGPUs(l.ranks, j.ranks)))
+		}
+		if err := letShare(j.rank); err != nil {
+			return err
+		}
+		l.notes = append(l.notes, "several ranks share a GPU: right results, no meaningful speed")
+	}
+	l.gpu, err = l.driver.Open(ordinal[j.rank])
+	return j.together(err)
+}
+
+// letShare sets what NCCL needs to accept ranks that share a GPU: since 2.30 a variable of its own, before that ranks
+// that look like different hosts. What the user has set stays.
+func letShare(rank int) error {
+	for name, value := range map[string]string{"NCCL_MULTI_RANK_GPU_ENABLE": "1", "NCCL_HOSTID": fmt.Sprintf("busbar-rank-%d", rank),
+		"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1", "NCCL_NET": "Socket"} {
+		if _, set := os.LookupEnv(name); set {
+			continue
+		}
+		if err := os.Setenv(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare refuses ranks with different libraries: what they would measure is neither one's figure.
+func (l *ncclLibrary) compare() error {
+	j := l.j
+	i := l.nccl.Info()
+	versions, err := tellAll(j, i.Name+" "+i.Version)
+	if err != nil {
+		return err
+	}
+	for r, v := range versions {
+		l.ranks[r].NCCL = v
+		if v != versions[0] {
+			return j.elsewhere(environmentf("rank %d on %s has %s, rank 0 on %s has %s: give all hosts the same library (--nccl PATH)",
+				r, j.ranks[r].Host, v, j.ranks[0].Host, versions[0]))
+		}
+		if d := l.ranks[r].Driver; d != l.ranks[0].Driver {
+			l.notes = append(l.notes, fmt.Sprintf("drivers differ: rank %d on %s has %s, rank 0 has %s", r, j.ranks[r].Host, d, l.ranks[0].Driver))
+		}
+	}
+	if i.Rehearsed != l.rehearsed() {
+		if i.Rehearsed {
+			return j.elsewhere(environmentf("%s is the rehearsal's stand-in, not NCCL: take it with --rehearse, so that its results are marked", i.Path))
+		}
+		return j.elsewhere(environmentf("--rehearse takes the rehearsal's stand-ins, and %s is %s", i.Path, versions[0]))
+	}
+	if l.rehearsed() {
+		l.notes = append(l.notes, "rehearsed: stand-ins for the GPU and for NCCL; no figure says anything about hardware")
+	}
+	return nil
+}
+
+// autoBackend is what auto means on this launch: NCCL where every rank has a GPU and the library, else MPI. Collective.
+func (j *job) autoBackend() string {
+	j.watch.Phase("look for GPUs", 0)
+	verdict := "" // there is no GPU: nothing to say
+	l := &ncclLibrary{j: j}
+	if _, err := l.loadDriver(libraryPaths{j.cfg.cuda, j.cfg.nccl}); err == nil {
+		verdict = "nccl"
+		if _, err := nccl.Load(nccl.Options{Path: j.cfg.nccl}); err != nil {
+			verdict = err.Error()
+		}
+	} else if j.cfg.nccl != "" || j.cfg.cuda != "" { // who names a library wants it
+		verdict = err.Error()
+	}
+	all, err := tellAll(j, verdict)
+	if err != nil {
+		return "mpi" // the next step meets the same
+	}
+	for r, v := range all {
+		if v == "nccl" {
+			continue
+		}
+		if v = cmp.Or(v, "it sees no GPU"); slices.Contains(all, "nccl") || all[r] != "" {
+			if j.rank == 0 {
+				fmt.Fprintf(j.stderr, "rank: measuring MPI, not NCCL: rank %d on %s: %s\n", r, j.ranks[r].Host, v)
+			}
+		}
+		return "mpi"
+	}
+	return "nccl"
+}
+
+// pointStatus is what becomes of a point whose operation failed with that error.
+func pointStatus(err error) result.Status {
+	var lib *nccl.Error
+	var cuda *cudart.Error
+	switch {
+	case errors.Is(err, nccl.ErrInterrupted):
+		return ""
+	case errors.As(err, &cuda) && cuda.IsOutOfMemory(), errors.As(err, &lib) && strings.Contains(lib.Last, "out of memory"):
+		return result.OOM
+	case errors.As(err, &lib) && lib.Unsupported():
+		return result.Unsupported
+	}
+	return result.Failed
+}
