@@ -1,0 +1,239 @@
+//go:build cgo
+
+package nccl
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// What is passed is the shortest structure that carries what is set, and nothing else is in it.
+func TestConfig(t *testing.T) {
+	f := load(t)
+	id, err := f.NewID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []struct {
+		cfg  Config
+		text string
+		want []string
+	}{
+		{Config{}, "no ncclConfig_t: the library's defaults", []string{"ncclCommInitRank(1 of 2)"}},
+		{Config{NonBlocking: true}, "ncclConfig_t (24 bytes, version 21400): blocking=0",
+			[]string{"config size 24 magic cafebeef version 21400", "  blocking 0"}},
+		{Config{MinCTAs: 2, MaxCTAs: 8}, "ncclConfig_t (40 bytes, version 21700): blocking=1 minCTAs=2 maxCTAs=8",
+			[]string{"config size 40 magic cafebeef version 21700", "  blocking 1", "  minCTAs 2", "  maxCTAs 8"}},
+		{Config{SplitShare: true, MaxCTAs: 4}, "ncclConfig_t (48 bytes, version 21800): blocking=1 maxCTAs=4 splitShare=1",
+			[]string{"config size 48 magic cafebeef version 21800", "  blocking 1", "  maxCTAs 4", "  splitShare 1"}},
+		{Config{NonBlocking: true, CTAPolicy: 2}, "ncclConfig_t (72 bytes, version 22700): blocking=0 CTAPolicy=2",
+			[]string{"config size 72 magic cafebeef version 22700", "  blocking 0", "  CTAPolicy 2"}},
+	} {
+		if got := k.cfg.String(); got != k.text {
+			t.Errorf("%q, wanted %q", got, k.text)
+		}
+		if k.cfg != (Config{}) {
+			k.want = append([]string{"ncclCommInitRankConfig(1 of 2)"}, k.want...)
+		}
+		c, err := f.Init(2, 1, id, k.cfg)
+		if err != nil || c.Rank() != 1 || c.Size() != 2 {
+			t.Fatalf("%s: %v", k.cfg, err)
+		}
+		f.wants(append(k.want, "id whole")...)
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		f.calls()
+	}
+}
+
+// A field that the library would pass over is refused, or the record would be wrong.
+func TestConfigThatIsPassedOver(t *testing.T) {
+	f := load(t, "-DMSCCLPP")
+	var lacks *UnsupportedError
+	if _, err := f.Init(1, 0, ID{}, Config{MinCTAs: 1}); !errors.As(err, &lacks) || !strings.Contains(err.Error(), "minCTAs=1") {
+		t.Errorf("MSCCL++: %v", err)
+	}
+	f = load(t)
+	for _, k := range []struct {
+		without func()
+		cfg     Config
+	}{
+		{func() { f.Library.t.window_register = nil }, Config{CTAPolicy: 1}},
+		{func() { f.Library.t.split = nil }, Config{MaxCTAs: 1}},
+		{func() {}, Config{SplitShare: true}},
+	} {
+		k.without()
+		if _, err := f.Init(1, 0, ID{}, k.cfg); !errors.As(err, &lacks) || !strings.Contains(err.Error(), "older than "+k.cfg.String()) {
+			t.Errorf("%s: %v", k.cfg, err)
+		}
+	}
+	if _, err := f.Init(1, 0, ID{}, Config{NonBlocking: true}); err != nil {
+		t.Errorf("a library of 2.14: %v", err)
+	}
+}
+
+func TestNonBlocking(t *testing.T) {
+	f := load(t)
+	f.set(polls, 5)
+	c := f.comm(1, 3, Config{NonBlocking: true})
+	f.set(polls, 3)
+	child, err := c.Split(0, 1, Config{})
+	if err != nil || child.Size() != 2 || child.Rank() != 1 {
+		t.Fatalf("split: %v", err)
+	}
+	f.wants("ncclCommSplit(0, 1)", "no config")
+	f.set(polls, 1)
+	if err := c.AsyncError(); err != nil {
+		t.Errorf("in progress is no error: %v", err)
+	}
+	f.set(polls, 3)
+	if err := errors.Join(child.Close(), c.Close(), c.Close()); err != nil {
+		t.Error(err)
+	}
+	f.wants("ncclCommFinalize", "ncclCommDestroy", "ncclCommFinalize", "ncclCommDestroy")
+	f.set(polls, 2)
+	f.set(state, 6)
+	var e *Error
+	if _, err := f.Init(2, 0, ID{}, Config{NonBlocking: true}); !errors.As(err, &e) || e.Name != "ncclRemoteError" {
+		t.Errorf("an error after a while: %v", err)
+	}
+	if calls := f.calls(); !strings.HasSuffix(calls, "ncclCommAbort") {
+		t.Errorf("what is left of a communicator is not aborted:\n%s", calls)
+	}
+}
+
+func TestSplit(t *testing.T) {
+	f := load(t)
+	c := f.comm(0, 4, Config{})
+	if none, err := c.Split(-1, 0, Config{}); none != nil || err != nil {
+		t.Errorf("color -1: %v, %v", none, err)
+	}
+	child, err := c.Split(1, 1, Config{SplitShare: true})
+	if err != nil || child.Rank() != 1 || child.Size() != 2 {
+		t.Fatal(err)
+	}
+	f.wants("ncclCommSplit(-1, 0)", "no config", "ncclCommSplit(1, 1)", "config size 48 magic cafebeef version 21800", "  blocking 1", "  splitShare 1")
+	f.set(result, 5)
+	var e *Error
+	if _, err := c.Split(0, 0, Config{}); !errors.As(err, &e) || e.Op != "ncclCommSplit" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	f := load(t)
+	f.set(result, 1)
+	_, err := f.Init(2, 0, ID{}, Config{})
+	var e *Error
+	if !errors.As(err, &e) || e.Op != "ncclCommInitRank" || e.Code != 1 || e.Name != "ncclUnhandledCudaError" ||
+		e.Text != "unhandled cuda error" || e.Last != "the last words\nof a communicator" {
+		t.Errorf("error %#v", err)
+	}
+	if want := "ncclCommInitRank failed: unhandled cuda error (ncclUnhandledCudaError, result 1): the last words; of a communicator"; err.Error() != want {
+		t.Errorf("%q, wanted %q", err, want)
+	}
+	f.set(result, 77)
+	if _, err := f.NewID(); !errors.As(err, &e) || e.Name != "(77)" || e.Last != "the last words" {
+		t.Errorf("an unknown result: %v", err)
+	}
+	for _, k := range []struct {
+		flag string
+		code int
+		want bool
+	}{{"-DNCCLX", 3, false}, {"-DNCCLX", 4, true}, {"-DNCCLX", 5, false}, {"-DNCCLX", 1, false},
+		{"-DMSCCLPP", 3, true}, {"-DMSCCLPP", 4, true}, {"-DMSCCLPP", 5, true}, {"-DMSCCLPP", 1, false}} {
+		f := load(t, k.flag)
+		f.set(result, int32(k.code))
+		if _, err := f.NewID(); !errors.As(err, &e) || e.Unsupported() != k.want {
+			t.Errorf("%s, result %d: unsupported %t", k.flag, k.code, e.Unsupported())
+		}
+	}
+}
+
+func TestAfterTheEnd(t *testing.T) {
+	f := load(t)
+	for name, end := range map[string]func(*Comm) error{"closed": (*Comm).Close, "aborted": (*Comm).Abort} {
+		c := f.comm(0, 1, Config{})
+		registered, err := c.Register(0x1000, 64, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := c.Prepare(f.stand(OpSpec{Kind: AllReduce, Op: PreMulSum, Count: 1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := end(c); err != nil {
+			t.Fatal(err)
+		}
+		f.calls()
+		_, split := c.Split(0, 0, Config{})
+		_, prepare := c.Prepare(f.stand(OpSpec{Kind: AllReduce, Count: 1}))
+		_, register := c.Register(1, 1, true)
+		for _, err := range []error{c.Abort(), c.AsyncError(), split, prepare, register} {
+			if !errors.Is(err, ErrClosed) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		c.Interrupt()
+		if err := errors.Join(c.Close(), o.Close(), o.Close(), registered.Close()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.wants() // nothing is asked of a communicator that is gone
+	}
+}
+
+func TestMemory(t *testing.T) {
+	f := load(t)
+	p, err := f.MemAlloc(1 << 33)
+	if err != nil || p != 0xabc000 {
+		t.Errorf("%x, %v", p, err)
+	}
+	if err := errors.Join(f.MemFree(p), f.MemFree(0)); err != nil {
+		t.Error(err)
+	}
+	f.wants("ncclMemAlloc(8589934592)", "ncclMemFree(abc000)")
+	f.set(result, 1)
+	var e *Error
+	if p, err := f.MemAlloc(8); p != 0 || !errors.As(err, &e) || e.Op != "ncclMemAlloc" {
+		t.Errorf("%x, %v", p, err)
+	}
+}
+
+func TestRegister(t *testing.T) {
+	f := load(t)
+	c := f.comm(0, 2, Config{})
+	for _, k := range []struct {
+		window bool
+		want   []string
+	}{
+		{false, []string{"ncclCommRegister(1000, 4096)", "ncclCommDeregister(77)"}},
+		{true, []string{"ncclCommWindowRegister(1000, 4096, flags 1)", "ncclCommWindowDeregister(88)"}},
+	} {
+		f.set(noHandle, 0)
+		f.set(polls, 2)
+		r, err := c.Register(0x1000, 4096, k.window)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.set(polls, 2)
+		if err := errors.Join(r.Close(), r.Close(), Registration{}.Close()); err != nil {
+			t.Error(err)
+		}
+		f.wants(k.want...)
+		f.set(noHandle, 1)
+		var lacks *UnsupportedError
+		if r, err := c.Register(0x1000, 4096, k.window); !errors.As(err, &lacks) || r.Close() != nil {
+			t.Errorf("accepted and not registered: %v", err)
+		}
+		f.wants(k.want[0])
+		f.set(result, 4)
+		var e *Error
+		if _, err := c.Register(0x1000, 4096, k.window); !errors.As(err, &e) || !strings.HasPrefix(k.want[0], e.Op+"(") {
+			t.Errorf("error %v", err)
+		}
+		f.set(result, 0)
+		f.calls()
+	}
+}

@@ -1,0 +1,151 @@
+//go:build cgo
+
+package nccl
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"busbar/internal/dl"
+	"busbar/internal/loop"
+)
+
+// The switches of testdata/fake.c.
+const (
+	result   = iota // what calls return
+	polls           // how often the communicator says that it is in progress
+	state           // what the communicator says then
+	notReady        // how often the stream says that it is not ready; -1: for ever
+	query           // what the stream says then
+	capture         // what the beginning of a capture returns
+	noHandle        // registration succeeds and does nothing
+	inGroup         // the end of a group is not the one that answers
+)
+
+// build compiles the fake library into a folder of its own, which it returns.
+func build(t *testing.T, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	args := append([]string{"-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-stringop-truncation", "-DVERSION=22707", "-I..",
+		"-o", filepath.Join(dir, "libnccl.so.2"), "testdata/fake.c"}, flags...)
+	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("cc: %v\n%s", err, out)
+	}
+	return dir
+}
+
+// fake is a loaded fake library.
+type fake struct {
+	*Library
+	t      *testing.T
+	opened *dl.Library
+}
+
+func load(t *testing.T, flags ...string) *fake {
+	t.Helper()
+	dir := build(t, flags...)
+	l, err := Load(Options{Dirs: []string{dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := dl.Open(dl.Spec{Candidates: []string{l.Info().Path}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fake{l, t, opened}
+}
+
+func (f *fake) symbol(name string) unsafe.Pointer {
+	f.t.Helper()
+	p, err := f.opened.Symbol(name)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return p
+}
+
+func (f *fake) set(which int, value int32) {
+	(*[16]int32)(f.symbol("fake_set"))[which] = value
+}
+
+// calls are those since it was last asked.
+func (f *fake) calls() string {
+	text := (*[1 << 16]byte)(f.symbol("fake_log"))
+	s := string(text[:strings.IndexByte(string(text[:]), 0)])
+	text[0] = 0
+	return strings.TrimSuffix(s, "\n")
+}
+
+func (f *fake) wants(want ...string) {
+	f.t.Helper()
+	if got := f.calls(); got != strings.Join(want, "\n") {
+		f.t.Errorf("calls:\n%s\nwanted:\n%s", got, strings.Join(want, "\n"))
+	}
+}
+
+// comm is a rank of a communicator, whose making is forgotten.
+func (f *fake) comm(rank, size int, cfg Config) *Comm {
+	f.t.Helper()
+	id, err := f.NewID()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	c, err := f.Init(size, rank, id, cfg)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.calls()
+	return c
+}
+
+// stand is where the fake's operations work.
+func (f *fake) stand(s OpSpec) OpSpec {
+	s.Cuda, s.Stream = f.symbol("fake_cuda"), f.symbol("fake_sync_context")
+	if s.Send == 0 && s.Recv == 0 {
+		s.Send, s.Recv = 0x10000, 0x20000
+	}
+	if s.Type == 0 {
+		s.Type = Float32
+	}
+	if s.Kind.reduces() && s.Op == 0 {
+		s.Op = Sum
+	}
+	return s
+}
+
+// streamless takes the address of the stream out of a log.
+func (f *fake) streamless(log string) string {
+	at := ", stream " + hex(uint32(uintptr(f.symbol("fake_sync_context"))))
+	if strings.Count(log, ", stream ") != strings.Count(log, at) {
+		f.t.Errorf("another stream in:\n%s", log)
+	}
+	return strings.ReplaceAll(log, at, "")
+}
+
+func hex(x uint32) string {
+	const digits = "0123456789abcdef"
+	if x < 16 {
+		return digits[x : x+1]
+	}
+	return hex(x/16) + digits[x%16:x%16+1]
+}
+
+// run issues operations in one batch and waits for them; the error is the operation's.
+func run(t *testing.T, o *Operation, batches, n int) error {
+	t.Helper()
+	l, err := loop.New(o.Steps(), batches)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = l.Run(batches, n)
+	var step *loop.StepError
+	if errors.As(err, &step) {
+		return o.Error(step.Code)
+	}
+	return err
+}

@@ -1,0 +1,202 @@
+//go:build cgo
+
+package nccl
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestInfo(t *testing.T) {
+	for _, k := range []struct {
+		name, version string
+		flags         []string
+	}{
+		{NameNCCL, "2.27.7", nil},
+		{NameNCCL, "2.8.4", []string{"-UVERSION", "-DVERSION=2804"}},
+		{NameNCCLX, "2.27.7", []string{"-DNCCLX"}},
+		{NameMSCCLPP, "0.9.0", []string{"-UVERSION", "-DVERSION=900", "-DMSCCLPP"}},
+		{NameRehearsal, "2.27.7", []string{"-DREHEARSAL", "-DNCCLX"}},
+	} {
+		f := load(t, append(k.flags, "-Wl,--build-id=0xabcdef")...)
+		i := f.Info()
+		if i.Name != k.name || i.Version != k.version || i.BuildID != "abcdef" || filepath.Base(i.Path) != library || i.Missing != nil {
+			t.Errorf("%+v, wanted %s %s", i, k.name, k.version)
+		}
+		if i.Rehearsed != (k.name == NameRehearsal) {
+			t.Errorf("%s: rehearsed %t", i.Name, i.Rehearsed)
+		}
+		f.Phase("init")
+		if i.Rehearsed {
+			f.wants("phase init")
+		}
+	}
+}
+
+func TestParameters(t *testing.T) {
+	if got := load(t).Parameters(); !maps.Equal(got, map[string]string{"NCCL_DEBUG": "WARN", "NCCL_ALGO": ""}) {
+		t.Errorf("parameters %v", got)
+	}
+	if got := load(t, "-DMINIMAL").Parameters(); got != nil {
+		t.Errorf("parameters %v of a library that cannot tell", got)
+	}
+}
+
+// A library with the required symbols alone can do what they do, and says of everything else that it lacks it.
+func TestMinimalLibrary(t *testing.T) {
+	f := load(t, "-DMINIMAL")
+	for _, name := range []string{"ncclCommSplit", "ncclSend", "ncclAlltoAll", "ncclParamGetParameter"} {
+		if !slices.Contains(f.Info().Missing, name) {
+			t.Errorf("%s is not in %v", name, f.Info().Missing)
+		}
+	}
+	for _, name := range []string{"ncclAllReduce", "ncclAllToAll", "busbar_rehearsal_version"} {
+		if slices.Contains(f.Info().Missing, name) {
+			t.Errorf("%s is in %v", name, f.Info().Missing)
+		}
+	}
+	c := f.comm(0, 2, Config{})
+	lacks := func(function string, err error) {
+		t.Helper()
+		var e *UnsupportedError
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), function) || !strings.Contains(err.Error(), f.Info().Path) {
+			t.Errorf("%s: %v", function, err)
+		}
+	}
+	_, err := f.Init(2, 0, ID{}, Config{NonBlocking: true})
+	lacks("ncclCommInitRankConfig", err)
+	_, err = f.MemAlloc(1)
+	lacks("ncclMemAlloc", err)
+	_, err = c.Split(0, 0, Config{})
+	lacks("ncclCommSplit", err)
+	_, err = c.Register(1, 1, false)
+	lacks("ncclCommRegister", err)
+	_, err = c.Register(1, 1, true)
+	lacks("ncclCommWindowRegister", err)
+	lacks("ncclCommAbort", c.Abort())
+	for _, k := range []struct {
+		kind Kind
+		op   Op
+		want string
+	}{
+		{AllGather, 0, "ncclAllGather"}, {ReduceScatter, Sum, "ncclReduceScatter"}, {Broadcast, 0, "ncclBroadcast"},
+		{Reduce, Sum, "ncclReduce"}, {AllToAll, 0, "ncclAlltoAll"}, {Gather, 0, "ncclGather"}, {Scatter, 0, "ncclScatter"},
+		{SendRecv, 0, "ncclSend and ncclRecv"}, {AllReduce, PreMulSum, "ncclRedOpCreatePreMulSum"},
+	} {
+		_, err := c.Prepare(f.stand(OpSpec{Kind: k.kind, Op: k.op, Count: 1}))
+		lacks(k.want, err)
+	}
+	o, err := c.Prepare(f.stand(OpSpec{Kind: AllReduce, Count: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(run(t, o, 1, 1), c.AsyncError(), o.Close(), c.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNotUsable(t *testing.T) {
+	for _, k := range []struct {
+		name  string
+		flags []string
+		o     Options
+		want  []string
+	}{
+		{"a symbol is missing", []string{"-DNO_VERSION"}, Options{}, []string{"lacks ncclGetVersion", "since 2.3.0", "--nccl PATH"}},
+		{"not NCCLX", nil, Options{NCCLX: true}, []string{"is NCCL 2.27.7 and not NCCLX", "ncclCommGetUniqueHash", "torchcomms wheel", "--nccl PATH"}},
+	} {
+		t.Run(k.name, func(t *testing.T) {
+			k.o.Dirs = []string{build(t, k.flags...)}
+			_, err := Load(k.o)
+			var failed *LoadError
+			if !errors.As(err, &failed) || failed.Reason == "" {
+				t.Fatalf("error %v", err)
+			}
+			for _, want := range append(k.want, k.o.Dirs[0]) {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in:\n%v", want, err)
+				}
+			}
+		})
+	}
+	if _, err := Load(Options{Dirs: []string{build(t, "-DNCCLX")}, NCCLX: true}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPath(t *testing.T) {
+	dir := build(t)
+	t.Chdir(dir)
+	if err := os.MkdirAll("package/lib", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Link(library, "package/lib/"+library), os.Mkdir("old", 0o777), os.Link(library, "old/libnccl.so")); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		library: library, dir: library, ".": library, "./" + library: library,
+		"package": "package/lib/" + library, "old": "old/libnccl.so",
+	} {
+		l, err := Load(Options{Path: path})
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		} else if got, _ := filepath.Rel(dir, l.Info().Path); got != want && filepath.Base(got) != library {
+			t.Errorf("%s: opened %s", path, l.Info().Path)
+		}
+	}
+	_, err := Load(Options{Path: "/no/such/libnccl.so.2"})
+	if err == nil || strings.Count(err.Error(), "/no/such/libnccl.so.2: ") != 1 || !strings.Contains(err.Error(), "(--nccl /no/such/libnccl.so.2)") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Pip puts NCCL where the loader does not look.
+func TestSearch(t *testing.T) {
+	env := t.TempDir()
+	t.Setenv("HOME", env+"/home")
+	t.Setenv("PATH", env+"/bin")
+	var files []string
+	for _, file := range []string{"bin/python3", "venv/lib/python3.11/site-packages/nvidia/nccl/lib/libnccl.so.2",
+		"conda/lib/python3.12/site-packages/nvidia/nccl/lib/libnccl.so.2", "conda/lib/libnccl.so.2",
+		"lib64/python3.9/dist-packages/nvidia/nccl/lib/libnccl.so.2",
+		"home/.local/lib/python3.13/site-packages/nvidia/nccl/lib/libnccl.so.2"} {
+		files = append(files, filepath.Join(env, file))
+		if err := os.MkdirAll(filepath.Dir(files[len(files)-1]), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(files[len(files)-1], []byte("#!"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, k := range []struct {
+		venv, conda string
+		want        []string
+	}{
+		{env + "/venv", env + "/conda", files[1:]},
+		{"", env + "/conda", files[2:]},
+		{"", "", files[4:]},
+	} {
+		t.Setenv("VIRTUAL_ENV", k.venv)
+		t.Setenv("CONDA_PREFIX", k.conda)
+		candidates, none := Options{}.find()
+		if want := append([]string{library}, k.want...); len(candidates) < len(want) || !slices.Equal(candidates[:len(want)], want) {
+			t.Errorf("tries %q, wanted %q first", candidates, want)
+		}
+		failed := LoadError{Tried: none}
+		for _, want := range []string{"no NCCL library (libnccl.so.2) could be loaded", env + "/lib/python3*/site-packages/nvidia/nccl/lib/libnccl.so.2: no such file",
+			"/opt/nvidia/nccl/lib/libnccl.so.2: no such file", "pip install nvidia-nccl-cu12", "libnccl2", "--nccl PATH"} {
+			if !strings.Contains(failed.Error(), want) {
+				t.Errorf("%q is not in:\n%v", want, &failed)
+			}
+		}
+	}
+	t.Setenv("VIRTUAL_ENV", "/no[such")
+	if _, none := (Options{}).find(); len(none) == 0 || !strings.Contains(none[0].Why, "syntax error") {
+		t.Errorf("a folder with a bracket: %v", none)
+	}
+}
