@@ -54,24 +54,27 @@ func (m *Mover) loadKernels() (*kernels, error) {
 	if err = d.check("cuModuleLoadDataEx", C.call_module_load(d.t, &k.module, unsafe.Pointer(text))); err != nil {
 		return nil, err
 	}
-	for _, f := range []struct {
-		name string
-		to   *C.cuda_function
-	}{{"busbar_fill", &k.fillWords}, {"busbar_compare", &k.compareWords}} {
-		name := C.CString(f.name)
-		err := d.check("cuModuleGetFunction", C.call_module_function(d.t, f.to, k.module, name))
-		C.free(unsafe.Pointer(name))
-		if err != nil {
-			return nil, errors.Join(err, k.close())
-		}
+	k.fillWords, err = k.function("busbar_fill")
+	if err == nil {
+		k.compareWords, err = k.function("busbar_compare")
 	}
-	if k.cycle, err = m.c.Alloc(k.room); err == nil {
+	if err == nil {
+		k.cycle, err = m.c.Alloc(k.room)
+	}
+	if err == nil {
 		k.result, err = m.c.Alloc(8)
 	}
 	if err != nil {
 		return nil, errors.Join(err, k.close())
 	}
 	return k, nil
+}
+
+func (k *kernels) function(name string) (f C.cuda_function, err error) {
+	text := C.CString(name)
+	defer C.free(unsafe.Pointer(text))
+	err = k.m.c.check("cuModuleGetFunction", C.call_module_function(k.m.c.d.t, &f, k.module, text))
+	return f, err
 }
 
 func (k *kernels) close() error {
@@ -93,11 +96,9 @@ func cycleBytes(period int64) int64 {
 	return whole
 }
 
+// fill starts to fill.
 func (k *kernels) fill(p Pointer, bytes int64, table []byte, first int64) error {
-	if err := k.launch("busbar_fill", k.fillWords, p, bytes, table, first); err != nil {
-		return err
-	}
-	return k.m.stream.Synchronize()
+	return k.launch("busbar_fill", k.fillWords, p, bytes, table, first)
 }
 
 func (k *kernels) differs(p Pointer, bytes int64, table []byte, first int64) (int64, error) {

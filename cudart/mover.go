@@ -97,10 +97,17 @@ func (m *Mover) Set(p Pointer, bytes int64, value byte) error {
 		return nil
 	}
 	rc := C.call_set_bytes(m.c.d.t, C.cuda_pointer(p), C.uchar(value), C.size_t(bytes), m.stream.s)
-	if err := m.c.check("cuMemsetD8Async", rc); err != nil {
-		return err
+	return m.end(m.c.check("cuMemsetD8Async", rc))
+}
+
+// end waits for all that was started, also where starting the next piece failed: nothing touches memory after a method
+// has returned.
+func (m *Mover) end(err error) error {
+	late := m.stream.Synchronize()
+	if err == nil {
+		err = late
 	}
-	return m.stream.Synchronize()
+	return err
 }
 
 // Fill writes a table, repeated, of which byte `first` comes first. A table longer than a chunk is an error.
@@ -109,12 +116,12 @@ func (m *Mover) Fill(p Pointer, bytes int64, table []byte, first int64) error {
 		return err
 	}
 	if m.kernels.take(table) {
-		return m.kernels.fill(p, bytes, table, first)
+		return m.end(m.kernels.fill(p, bytes, table, first))
 	}
-	return m.fillByChunks(p, bytes, table, first)
+	return m.end(m.fillByChunks(p, bytes, table, first))
 }
 
-// fillByChunks sends some whole tables, and then has the device copy what it has behind itself.
+// fillByChunks starts filling: it sends some whole tables, and then has the device copy what it has behind itself.
 func (m *Mover) fillByChunks(p Pointer, bytes int64, table []byte, first int64) error {
 	period := int64(len(table))
 	done := min(bytes, max(1, min(m.chunk, seedBytes)/period)*period)
@@ -130,7 +137,7 @@ func (m *Mover) fillByChunks(p Pointer, bytes int64, table []byte, first int64) 
 		}
 		done += n
 	}
-	return m.stream.Synchronize()
+	return nil
 }
 
 // Differs is the offset of the first byte that is not what Fill with the same arguments writes; -1 if there is none.
@@ -138,10 +145,12 @@ func (m *Mover) Differs(p Pointer, bytes int64, table []byte, first int64) (at i
 	if err := m.fits(table, first); err != nil || bytes <= 0 {
 		return -1, err
 	}
+	differs := m.differsByChunks
 	if m.kernels.take(table) {
-		return m.kernels.differs(p, bytes, table, first)
+		differs = m.kernels.differs
 	}
-	return m.differsByChunks(p, bytes, table, first)
+	at, err = differs(p, bytes, table, first)
+	return at, m.end(err)
 }
 
 func (m *Mover) differsByChunks(p Pointer, bytes int64, table []byte, first int64) (int64, error) {
@@ -166,7 +175,7 @@ func (m *Mover) differsByChunks(p Pointer, bytes int64, table []byte, first int6
 			return -1, err
 		}
 		if at := differs(m.host[k%2], length(k), table, (first+k*m.chunk)%int64(len(table))); at >= 0 {
-			return k*m.chunk + at, m.stream.Synchronize() // a copy is still under way
+			return k*m.chunk + at, nil
 		}
 	}
 	return -1, nil
@@ -176,10 +185,7 @@ func (m *Mover) differsByChunks(p Pointer, bytes int64, table []byte, first int6
 func (m *Mover) Read(p Pointer, at int64, dst []byte) error {
 	for len(dst) > 0 {
 		n := min(int64(len(dst)), m.chunk)
-		if err := m.fetch(0, p+Pointer(at), n); err != nil {
-			return err
-		}
-		if err := m.stream.Synchronize(); err != nil {
+		if err := m.end(m.fetch(0, p+Pointer(at), n)); err != nil {
 			return err
 		}
 		copy(dst, unsafe.Slice((*byte)(m.host[0]), n))

@@ -55,7 +55,7 @@ func (k *kernels) try(area Pointer, room, offset, bytes, period, first int64) er
 	if err := k.m.Set(area, room, trialByte); err != nil {
 		return err
 	}
-	if err := k.fill(p, bytes, table, first); err != nil {
+	if err := k.m.end(k.fill(p, bytes, table, first)); err != nil {
 		return err
 	}
 	around := []byte{trialByte}
@@ -69,7 +69,7 @@ func (k *kernels) try(area Pointer, room, offset, bytes, period, first int64) er
 			continue
 		}
 		at, err := k.m.differsByChunks(part.p, part.bytes, part.table, part.first)
-		if err != nil {
+		if err = k.m.end(err); err != nil {
 			return err
 		}
 		if at >= 0 {
@@ -84,7 +84,7 @@ func (k *kernels) try(area Pointer, room, offset, bytes, period, first int64) er
 			}
 		}
 		at, err := k.differs(p, bytes, table, first)
-		if err != nil {
+		if err = k.m.end(err); err != nil {
 			return err
 		}
 		if at != wrong {

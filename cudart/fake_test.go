@@ -1,0 +1,103 @@
+//go:build cgo
+
+package cudart
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"busbar/internal/dl"
+)
+
+// fakeDriver is the file of the fake driver of testdata/fake, compiled by TestMain.
+var fakeDriver string
+
+func TestMain(t *testing.M) {
+	dir, err := os.MkdirTemp("", "busbar-cudart-test")
+	if err == nil {
+		fakeDriver = filepath.Join(dir, library)
+		err = compile(fakeDriver, "testdata/fake/libcuda.c", "testdata/fake/ptx.c")
+	}
+	code := 1
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		code = t.Run()
+	}
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+func compile(so string, args ...string) error {
+	args = append([]string{"-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I.", "-o", so}, append(args, "-lpthread")...)
+	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("cc: %w\n%s", err, out)
+	}
+	return nil
+}
+
+// without is a fake driver that lacks some symbols.
+func without(t *testing.T, symbols ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	hidden := "{ local:"
+	for _, s := range symbols {
+		hidden += " " + s + ";"
+	}
+	script, so := filepath.Join(dir, "map"), filepath.Join(dir, library)
+	if err := os.WriteFile(script, []byte(hidden+" };\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := compile(so, "testdata/fake/libcuda.c", "testdata/fake/ptx.c", "-Wl,--version-script="+script); err != nil {
+		t.Fatal(err)
+	}
+	return so
+}
+
+func load(t *testing.T, path string) *Driver {
+	t.Helper()
+	d, err := Load(Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// open gives a context, current on the test's thread, and checks at the end that all was given back.
+func open(t *testing.T) *Context {
+	t.Helper()
+	runtime.LockOSThread()
+	before := live(t)
+	c, err := load(t, fakeDriver).Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if n := live(t) - before; n != 0 {
+			t.Errorf("%d things of the driver were not given back", n)
+		}
+		runtime.UnlockOSThread()
+	})
+	return c
+}
+
+// live counts what the fake driver has given and not got back.
+func live(t *testing.T) int32 {
+	t.Helper()
+	lib, err := dl.Open(dl.Spec{Name: "fake", Candidates: []string{fakeDriver}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := lib.Symbol("fake_cuda_live")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *(*int32)(p)
+}

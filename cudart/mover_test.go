@@ -1,0 +1,236 @@
+//go:build cgo
+
+package cudart
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+func newMover(t *testing.T, c *Context, chunk int64) *Mover {
+	t.Helper()
+	m, err := c.NewMover(chunk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(m.Close(), m.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+func alloc(t *testing.T, c *Context, bytes int64) Pointer {
+	t.Helper()
+	p, err := c.Alloc(bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Free(p); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func randomTable(r *rand.Rand, n int) []byte {
+	table := make([]byte, n)
+	for i := range table {
+		table[i] = byte(r.Uint32())
+	}
+	return table
+}
+
+// repeated is what Fill must write.
+func repeated(n int64, table []byte, first int64) []byte {
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = table[(first+int64(i))%int64(len(table))]
+	}
+	return out
+}
+
+// Every size, alignment and table, by chunks and by kernels: what is filled, what is around it, and what is found.
+func TestMover(t *testing.T) {
+	for _, mode := range []struct {
+		kernels string
+		chunk   int64
+		used    bool
+	}{{"", 4096, false}, {"", 1 << 20, false}, {"run", 1 << 20, true}, {"run", 1000, true}} {
+		t.Run(fmt.Sprintf("kernels %v chunk %d", mode.used, mode.chunk), func(t *testing.T) {
+			if mode.kernels != "" {
+				t.Setenv("FAKE_CUDA_KERNELS", mode.kernels)
+			}
+			c := open(t)
+			m := newMover(t, c, mode.chunk)
+			if used, why := m.Kernels(); used != mode.used || used != (why == "") {
+				t.Fatalf("kernels used %v (%s), want %v", used, why, mode.used)
+			}
+			r := rand.New(rand.NewPCG(1, uint64(mode.chunk)))
+			const room = 100_000
+			area := alloc(t, c, room)
+			for range 40 {
+				offset, n := r.Int64N(40), r.Int64N([]int64{20, 5000, 90_000}[r.IntN(3)])
+				table := randomTable(r, 1+r.IntN(int(min(mode.chunk, 5000))))
+				first := r.Int64N(3 * int64(len(table)))
+				check(t, m, area, room, offset, n, table, first, r)
+				if t.Failed() {
+					t.Fatalf("%d bytes at %d, a table of %d from %d", n, offset, len(table), first)
+				}
+			}
+		})
+	}
+}
+
+func check(t *testing.T, m *Mover, area Pointer, room, offset, n int64, table []byte, first int64, r *rand.Rand) {
+	t.Helper()
+	p := area + Pointer(offset)
+	before := r.IntN(256)
+	if err := errors.Join(m.Set(area, room, byte(before)), m.Fill(p, n, table, first)); err != nil {
+		t.Fatal(err)
+	}
+	want := bytes.Repeat([]byte{byte(before)}, int(room))
+	copy(want[offset:], repeated(n, table, first))
+	got := make([]byte, room)
+	if err := m.Read(area, 0, got); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("filled wrongly (error %v)", err)
+	}
+	if at, err := m.Differs(p, n, table, first); at != -1 || err != nil {
+		t.Errorf("a difference at %d, error %v", at, err)
+	}
+	for wrong := n - 1; wrong >= 0; wrong = wrong/2 - 1 {
+		if err := m.Set(p+Pointer(wrong), 1, ^want[offset+wrong]); err != nil {
+			t.Fatal(err)
+		}
+		if at, err := m.Differs(p, n, table, first); at != wrong || err != nil {
+			t.Errorf("a difference at %d (error %v), want %d", at, err, wrong)
+		}
+	}
+}
+
+func TestMoverReads(t *testing.T) {
+	c := open(t)
+	m := newMover(t, c, 64)
+	p := alloc(t, c, 1000)
+	table := randomTable(rand.New(rand.NewPCG(1, 1)), 50)
+	got := make([]byte, 500)
+	if err := errors.Join(m.Fill(p, 1000, table, 7), m.Read(p, 123, got)); err != nil {
+		t.Fatal(err)
+	}
+	if want := repeated(1000, table, 7)[123:623]; !bytes.Equal(got, want) {
+		t.Error("read wrongly")
+	}
+}
+
+func TestMoverRefuses(t *testing.T) {
+	c := open(t)
+	m := newMover(t, c, 64)
+	p := alloc(t, c, 1000)
+	for _, table := range [][]byte{nil, make([]byte, 65)} {
+		_, err := m.Differs(p, 1, table, 0)
+		if err == nil || m.Fill(p, 1, table, 0) == nil {
+			t.Errorf("a table of %d bytes was taken", len(table))
+		}
+	}
+	if err := m.Fill(p, 1, []byte{1}, -1); err == nil {
+		t.Error("a negative first byte was taken")
+	}
+	if _, err := c.NewMover(-1); err == nil {
+		t.Error("a chunk of -1 bytes was taken")
+	}
+	if err := m.Fill(p, 1001, []byte{1}, 0); err == nil {
+		t.Error("more was filled than there is")
+	}
+	if err := m.Fill(p, 1000, []byte{1}, 0); err != nil {
+		t.Error(err)
+	}
+	if _, err := m.Differs(p, 1001, []byte{1}, 0); err == nil {
+		t.Error("more was compared than there is")
+	}
+}
+
+// Kernels that do wrong are not used, and the chunks do the work.
+func TestKernelTrial(t *testing.T) {
+	for _, c := range []struct{ mode, fail, want string }{
+		{"", "", "cuModuleLoadDataEx: CUDA_ERROR_NOT_SUPPORTED (801)"},
+		{"wrong-fill", "", "the fill kernel left a wrong byte at offset 4095"},
+		{"beyond-fill", "", "the fill kernel left a wrong byte at offset 4096"},
+		{"wrong-compare", "", "the first wrong byte is at offset 2048 (-1: none), the compare kernel says 2049"},
+		{"run", "cuModuleGetFunction=500", "cuModuleGetFunction"},
+		{"run", "cuLaunchKernel=1", "cuLaunchKernel of busbar_fill: CUDA_ERROR_INVALID_VALUE"},
+		{"run", "cuMemAlloc_v2=2", "out of memory"},
+		{"run", "cuDeviceGetAttribute=1", "cuDeviceGetAttribute of 16"},
+	} {
+		t.Run(c.mode+c.fail, func(t *testing.T) {
+			context := open(t)
+			p := alloc(t, context, 5000)
+			if c.mode != "" {
+				t.Setenv("FAKE_CUDA_KERNELS", c.mode)
+			}
+			t.Setenv("FAKE_CUDA_FAIL", c.fail)
+			m := newMover(t, context, 1<<20)
+			t.Setenv("FAKE_CUDA_FAIL", "")
+			if used, why := m.Kernels(); used || !strings.Contains(why, c.want) {
+				t.Errorf("used %v, why %q, want %q", used, why, c.want)
+			}
+			check(t, m, p, 5000, 1, 4500, []byte{1, 2, 3}, 1, rand.New(rand.NewPCG(1, 1)))
+		})
+	}
+}
+
+// Whatever function fails, the error names it and nothing is left behind.
+func TestMoverErrors(t *testing.T) {
+	c := open(t)
+	for _, symbol := range []string{"cuStreamCreate", "cuEventCreate", "cuMemHostAlloc"} {
+		t.Setenv("FAKE_CUDA_FAIL", symbol+"=2")
+		var e *Error
+		if _, err := c.NewMover(64); !errors.As(err, &e) || e.Op != symbol || !e.IsOutOfMemory() {
+			t.Errorf("%s fails: error %v", symbol, err)
+		}
+	}
+	t.Setenv("FAKE_CUDA_FAIL", "")
+	p := alloc(t, c, 1000)
+	for _, kernels := range []bool{false, true} {
+		if kernels {
+			t.Setenv("FAKE_CUDA_KERNELS", "run")
+		}
+		m := newMover(t, c, 512)
+		uses := map[string]bool{"cuMemsetD8Async": true, "cuStreamSynchronize": true, "cuMemcpyHtoDAsync_v2": true, "cuMemcpyDtoHAsync_v2": true,
+			"cuMemcpyDtoDAsync_v2": !kernels, "cuEventRecord": !kernels, "cuEventSynchronize": !kernels, "cuLaunchKernel": kernels}
+		for symbol, used := range uses {
+			if !used {
+				continue
+			}
+			t.Setenv("FAKE_CUDA_FAIL", symbol+"=700")
+			_, err := m.Differs(p, 1000, []byte{1}, 0)
+			err = errors.Join(err, m.Set(p, 10, 1), m.Fill(p, 1000, []byte{1}, 0))
+			if err == nil || !strings.Contains(err.Error(), symbol) {
+				t.Errorf("%s fails: error %v", symbol, err)
+			}
+			t.Setenv("FAKE_CUDA_FAIL", "")
+		}
+	}
+}
+
+// Differences are found by every thread, and the first one counts.
+func TestDiffersByThreads(t *testing.T) {
+	table := randomTable(rand.New(rand.NewPCG(2, 2)), 4093)
+	const n = 9*comparePart + 77
+	buffer := repeated(n, table, 5)
+	if at := differs(unsafe.Pointer(&buffer[0]), n, table, 5); at != -1 {
+		t.Fatalf("a difference at %d", at)
+	}
+	for wrong := int64(n - 1); wrong >= 0; wrong -= n / 17 {
+		buffer[wrong] ^= 0x40
+		if at := differs(unsafe.Pointer(&buffer[0]), n, table, 5); at != wrong {
+			t.Errorf("a difference at %d, want %d", at, wrong)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Assembles the kernels of cudart/kernels.ptx, which otherwise only a GPU's driver compiles, with ptxas from the Python
+# package index: for every architecture from 7.0 to 10.0 that a ptxas knows, with those of CUDA 12 and CUDA 13.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly KERNELS=cudart/kernels.ptx
+readonly ARCHITECTURES='70 72 75 80 86 87 89 90 100'
+# What must be there: 70 is V100, the oldest that busbar serves, 75 the oldest of CUDA 13.
+declare -A oldest=([nvidia-cuda-nvcc-cu12]=70 [nvidia-cuda-nvcc]=75)
+
+fail() {
+  printf 'ptx: %s\n' "$@" >&2
+  exit 1
+}
+
+# fetch PACKAGE prints the path of its ptxas.
+fetch() {
+  local folder=.tools/ptx/$1 wheel found
+  found=$(find "$folder" -name ptxas -type f 2>/dev/null | head -n 1)
+  if [ -z "$found" ]; then
+    python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: -d "$folder" "$1" >&2 ||
+      fail "pip cannot download $1." "Python 3 with pip is needed (Debian, Ubuntu: python3-pip), and a package index."
+    for wheel in "$folder"/*.whl; do python3 -m zipfile -e "$wheel" "$folder" && rm -f "$wheel"; done
+    found=$(find "$folder" -name ptxas -type f | head -n 1)
+    [ -n "$found" ] || fail "there is no ptxas in $1."
+  fi
+  chmod +x "$found"
+  printf '%s\n' "$found"
+}
+
+out=$(mktemp)
+log=$(mktemp)
+trap 'rm -f "$out" "$log"' EXIT
+for package in "${!oldest[@]}"; do
+  ptxas=$(fetch "$package")
+  version=$("$ptxas" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+  done=()
+  for architecture in $ARCHITECTURES; do
+    if "$ptxas" -arch "sm_$architecture" --warn-on-spills -o "$out" "$KERNELS" >"$log" 2>&1; then
+      [ ! -s "$log" ] || fail "ptxas of CUDA $version warns for sm_$architecture:" "$(cat "$log")"
+      done+=("$architecture")
+    elif [ "$architecture" -ge "${oldest[$package]}" ] && ! grep -qi "not defined for option\|unsupported gpu" "$log"; then
+      fail "ptxas of CUDA $version does not take $KERNELS for sm_$architecture:" "$(cat "$log")"
+    fi
+  done
+  for architecture in "${oldest[$package]}" 90 100; do
+    [[ " ${done[*]} " == *" $architecture "* ]] || fail "ptxas of CUDA $version does not know sm_$architecture: ${done[*]:-none}."
+  done
+  printf 'ptxas of CUDA %s assembles %s for sm_%s\n' "$version" "$KERNELS" "${done[*]}"
+done
