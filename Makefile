@@ -6,7 +6,7 @@ BUILD   := $(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VER
 
 SHELL := bash
 .DEFAULT_GOAL := build
-.PHONY: build programs shims mpi-shim deps demo test check lint sanitize race fuzz bench man clean help
+.PHONY: build programs shims mpi-shim deps demo test check lint sanitize race fuzz bench bundle bundle-test man clean help
 
 build: programs shims ## bin/rank, bin/post, and lib/busbar-mpi-*.so for every MPI found
 
@@ -51,11 +51,18 @@ fuzz: ## ten seconds of every fuzz test; FUZZTIME=5m for longer
 bench: build ## rank against a bare C loop, memory, start-up, growth: Markdown on stdout
 	@scripts/bench.sh
 
+bundle: build ## dist/busbar-VERSION-linux-x86_64.tar.gz: runs on other machines without root, Go or MPI
+	@VERSION=$(VERSION) GO=$(GO) scripts/bundle.sh
+	@scripts/bundle-test.sh moved
+
+bundle-test: ## the packed bundle in a bare Debian without network, as root and as another user
+	@scripts/bundle-test.sh
+
 man: programs ## manual pages into share/man
 	$(GO) run ./internal/tools/man -o share/man/man1 bin/rank bin/post
 
 clean: ## remove what make made; results/ stays
-	rm -rf bin lib share .tools
+	rm -rf bin lib share dist .tools
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

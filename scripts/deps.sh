@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what busbar needs and this machine lacks: `deps.sh` to build and run, `deps.sh test` for the tests too.
+# Installs what busbar needs and this machine lacks: `deps.sh` to build and run, `deps.sh test` for the tests too,
+# `deps.sh bundle` to pack and test the bundle.
 # As root with apt it installs; otherwise it prints the commands for common systems and stops with status 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -38,6 +39,11 @@ look() {
     need "MPICH" "mpich libmpich-dev" all_of mpicc.mpich mpirun.mpich
     need "shellcheck" "shellcheck" have shellcheck
     need "valgrind" "valgrind" have valgrind
+  elif [ "$1" = bundle ]; then
+    need "Open MPI" "openmpi-bin libopenmpi-dev" all_of mpicc.openmpi mpirun.openmpi
+    need "MPICH" "mpich libmpich-dev" all_of mpicc.mpich mpirun.mpich
+    need "binutils and patchelf" "binutils patchelf" all_of readelf objcopy patchelf
+    need "debootstrap" "debootstrap" have debootstrap
   else
     need "an MPI with its compiler (mpicc) and launcher (mpirun)" "openmpi-bin libopenmpi-dev" any_mpi
   fi

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Builds the shim through which rank uses an MPI: mpi-shim.sh [MPICC…], by default with every mpicc found on PATH.
 # Needs neither Go nor make. OUT is the folder of the result (lib), CFLAGS is added to the compiler's flags.
-# The MPI family, and with it the name busbar-mpi-FAMILY.so, is found out from what was compiled.
+# The MPI family, and with it the name busbar-mpi-FAMILY.so, is found out from what was compiled. USAGE is what to type
+# before the path of an mpicc, for messages.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 out=${OUT:-$root/lib}
+usage=${USAGE:-make mpi-shim MPICC=}
 flags=(-O2 -std=gnu11 -Wall -Wextra -fPIC -shared -fvisibility=hidden)
 read -ra extra <<<"${CFLAGS:-}"
 new='' log=''
@@ -32,7 +34,7 @@ build() {
   command -v "$mpicc" >/dev/null ||
     fail "there is no program $mpicc here." \
       "Load the module of your MPI or install one (Debian, Ubuntu: libopenmpi-dev or libmpich-dev), or give the path of its mpicc:" \
-      "make mpi-shim MPICC=/path/to/mpicc"
+      "${usage}/path/to/mpicc"
   mapfile -t rpath < <(rpaths "$mpicc")
   new=$(mktemp "$out/.busbar-mpi-XXXXXX")
   log=$(mktemp)
@@ -70,7 +72,7 @@ if [ $# -eq 0 ]; then
 fi
 [ ${#compilers[@]} -gt 0 ] ||
   fail "no mpicc on PATH. Load the module of your MPI or install one (Debian, Ubuntu: libopenmpi-dev or libmpich-dev)," \
-    "or give the path of its mpicc: make mpi-shim MPICC=/path/to/mpicc"
+    "or give the path of its mpicc: ${usage}/path/to/mpicc"
 mkdir -p "$out"
 for mpicc in "${compilers[@]}"; do
   build "$mpicc"

@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# Tries the packed bundle as a stranger would: `bundle-test.sh moved` in a new folder with a space in its name and an
+# empty environment, on this machine and with this machine's MPICH; `bundle-test.sh bare` in a root folder of nothing
+# but Debian's base packages without network, as root and as another user (wants root; the root folder is made once,
+# .tools/bare). Without a word it does both.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+here=$PWD
+bundle=$(find dist -name 'busbar-*.tar.gz' 2>/dev/null | sort | tail -n 1)
+folder=''
+trap 'rm -rf ${folder:+"$folder"}' EXIT
+
+fail() {
+  printf 'bundle-test: %s\n' "$@" >&2
+  exit 1
+}
+
+# try runs one command of the bundle in its folder; its output is shown when it fails.
+try() {
+  local log=$HOME/log
+  if ! timeout 120 "$@" </dev/null >"$log" 2>&1; then
+    printf 'bundle-test: failed as %s in %s: %s\n' "$(id -un)" "$PWD" "$*" >&2
+    cat "$log" >&2
+    return 1
+  fi
+}
+
+# took fails unless every results file under FOLDER says that the MPI library lies under PLACE.
+took() {
+  local file
+  for file in "$1"/*.jsonl; do
+    grep -q "\"mpi\":{[^}]*\"path\":\"$2/" "$file" || {
+      printf 'bundle-test: %s was not made with an MPI under %s:\n%s\n' "$file" "$2" "$(grep -o '"mpi":{[^}]*}' "$file")" >&2
+      return 1
+    }
+  done
+}
+
+# checks runs in the folder of the bundle, with HOME in a new one; it sees nothing of this script but its functions.
+checks() {
+  set -euo pipefail
+  local out=$HOME/results sweep=(-b 8 -e 1K -f 2 --quiet --budget 50ms)
+  try ./busbar-run -np 2 --backend mpi "${sweep[@]}" --out "$out"
+  try ./busbar-run -np 4 --backend mpi "${sweep[@]}" --out "$out"
+  try ./busbar-run -np 3 --bind-to none -- --backend mpi --collective all_reduce "${sweep[@]}" --out "$out"
+  try bin/rank --backend mpi --collective all_reduce "${sweep[@]}" --out "$out"
+  took "$out" "$PWD/openmpi"
+  if [ -d lib/rehearsal ]; then
+    try ./busbar-run -np 2 --rehearse --backend nccl "${sweep[@]}" --out "$HOME/rehearsed"
+  fi
+  cd "$HOME"
+  try "$OLDPWD/bin/post" merge "$out"
+  try "$OLDPWD/bin/post" plot "$out"
+  ls "$out"/merged.csv "$out"/plots/*.png >/dev/null
+}
+
+# strangely runs checks with nothing of the caller's environment. Settings of another Open MPI must not matter.
+strangely() {
+  "$@" env -i HOME="$HOME" PATH=/usr/bin:/bin OPAL_PREFIX=/nowhere OMPI_MCA_pml=ucx OMPI_MCA_btl=openib \
+    bash -c "$(declare -f try took checks); checks"
+}
+
+unpack() {
+  mkdir -p "$1/home"
+  tar -xzf "$bundle" -C "$1" --strip-components=1
+}
+
+moved() {
+  folder=$(mktemp -d)
+  unpack "$folder/first"
+  mv "$folder/first" "$folder/a folder"
+  cd "$folder/a folder"
+  HOME="$PWD/home" strangely
+  # With the MPI of this machine, and back.
+  export HOME=$PWD/home
+  local out=$HOME/site
+  try ./build-mpi-shim mpicc.mpich
+  try ./busbar-run -np 2 --backend mpi --collective all_reduce -b 8 -e 8 --quiet --out "$out"
+  took "$out" /usr/lib
+  try ./build-mpi-shim --own
+  try ./busbar-run -np 2 --backend mpi --collective all_reduce -b 8 -e 8 --quiet --out "$out/own"
+  took "$out/own" "$PWD/openmpi"
+  cd "$here"
+  echo "the bundle runs from a moved folder, and with this machine's MPICH"
+}
+
+# bare_root makes the root folder once, from the mirror that apt uses.
+bare_root() {
+  local suite mirror new=.tools/bare.new
+  [ ! -d .tools/bare ] || return 0
+  # shellcheck disable=SC1091 # every Linux has it
+  suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  # shellcheck disable=SC2016 # the field is apt's
+  mirror=$(apt-get indextargets --format '$(SITE)' "Codename: $suite" "Component: main" | head -n 1)
+  echo "making a bare Debian ($suite) from ${mirror:-the default mirror}, once"
+  rm -rf "$new"
+  mkdir -p "$new"
+  debootstrap --variant=minbase "$suite" "$new" ${mirror:+"$mirror"} >.tools/bare.log 2>&1 || {
+    tail -n 20 .tools/bare.log >&2
+    fail "debootstrap failed; all that it said is in .tools/bare.log"
+  }
+  mv "$new" .tools/bare
+}
+
+# within runs in the bare root's namespaces, where only the loopback interface exists; mounts end with them.
+within() {
+  local root=$here/.tools/bare
+  ip link set lo up
+  mount -t proc proc "$root/proc"
+  mount -t sysfs -o ro sysfs "$root/sys"
+  mount --rbind /dev "$root/dev"
+  mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+  mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+  unpack "$root/tmp/a folder"
+  mkdir -m 777 "$root/tmp/nobody"
+  # chroot leaves in the new root's top, so the folder is entered inside.
+  HOME=/tmp/nobody strangely chroot --userspec=65534:65534 "$root" env -C "/tmp/a folder"
+  HOME="/tmp/a folder/home" strangely chroot "$root" env -C "/tmp/a folder"
+  chroot "$root" bash -c '! command -v mpirun && ! ls /usr/lib/*/libmpi.so* 2>/dev/null' ||
+    { echo "bundle-test: the bare root is not bare: it has an MPI" >&2; return 1; }
+}
+
+bare() {
+  [ "$(id -u)" = 0 ] || fail "a bare root can only be entered by root: sudo scripts/bundle-test.sh bare"
+  bare_root
+  unshare --mount --net --pid --ipc --fork --kill-child bash -c "set -euo pipefail
+    here='$here' bundle='$here/$bundle'
+    $(declare -f try took checks strangely unpack within); within"
+  echo "the bundle runs in a bare Debian without network, as root and as another user"
+}
+
+[ -n "$bundle" ] || fail "there is no dist/busbar-*.tar.gz; make bundle packs it"
+[ $# -gt 0 ] || set -- moved bare
+for what in "$@"; do
+  case $what in
+    moved) moved ;;
+    bare)
+      scripts/deps.sh bundle
+      bare
+      ;;
+    *) fail "usage: bundle-test.sh [moved] [bare]" ;;
+  esac
+done

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# Packs dist/busbar-VERSION-linux-x86_64.tar.gz: rank, post, an Open MPI that runs wherever it is unpacked, and what
+# belongs to them. Wants `make build` before; VERSION is the name's. Everything packed is then asked what it needs: the
+# versions of glibc's symbols, at most GLIBC_FLOOR (2.34), and no library but its own and glibc's.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly LIMIT_MIB=60
+floor=${GLIBC_FLOOR:-2.34}
+version=${VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo unknown)}
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+top=$stage/busbar-$version
+
+fail() {
+  printf 'bundle: %s\n' "$@" >&2
+  exit 1
+}
+
+programs() {
+  mkdir -p "$top/bin" "$top/lib" "$top/test"
+  cp bin/rank bin/post "$top/bin/"
+  install -m 755 scripts/bundle/busbar-run.sh "$top/busbar-run"
+  install -m 755 scripts/bundle/build-mpi-shim.sh "$top/build-mpi-shim"
+  install -m 755 test/gpu.sh "$top/test/gpu.sh"
+  if [ -d lib/rehearsal ]; then cp -r lib/rehearsal "$top/lib/"; fi
+}
+
+# shim makes the one for the Open MPI inside, which finds its folder by itself.
+shim() {
+  local made=$top/lib/busbar-mpi-openmpi.so
+  OUT=$top/lib CFLAGS=scripts/bundle/openmpi_prefix.c scripts/mpi-shim.sh mpicc.openmpi >/dev/null
+  patchelf --force-rpath --set-rpath "\$ORIGIN/../openmpi/lib/$(cc -print-multiarch)/openmpi/lib" "$made"
+  cp "$made" "$top/openmpi/" # for build-mpi-shim --own
+}
+
+sources() {
+  mkdir -p "$top"/src/{scripts,mpi/shim,internal/loop}
+  cp scripts/mpi-shim.sh "$top/src/scripts/"
+  cp mpi/busbar_mpi.h "$top/src/mpi/"
+  cp mpi/shim/*.[ch] "$top/src/mpi/shim/"
+  cp internal/loop/loop.h "$top/src/internal/loop/"
+}
+
+# notices collects the licences of what was packed: of Debian's files (their names on stdin) and of the Go modules.
+notices() {
+  local to=$top/licenses package found name module dir
+  mkdir -p "$to/debian" "$to/go"
+  cp LICENSE "$top/"
+  while read -r found; do
+    # With /usr merged a package may still know its file under the old name.
+    package=$(dpkg -S "$found" 2>/dev/null || dpkg -S "${found#/usr}" 2>/dev/null) || fail "no package owns $found"
+    echo "${package%%:*}"
+  done | sort -u >"$stage/packages"
+  while read -r package; do
+    cp "/usr/share/doc/$package/copyright" "$to/debian/$package"
+    # shellcheck disable=SC2016 # the fields are dpkg's
+    dpkg-query -W -f '${Package} ${Version}, source package ${source:Package} ${source:Version}\n' "$package" | head -n 1
+  done <"$stage/packages" >"$to/debian/VERSIONS"
+  { grep -oh '/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]' "$to"/debian/* || true; } | sort -u | while read -r name; do
+    cp -L "$name" "$to/debian/"
+  done
+  "${GO:-go}" list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}}@{{.Version}} {{.Dir}}{{end}}{{end}}' ./rank ./post |
+    sort -u | while read -r module dir; do
+      [ -n "$dir" ] || continue
+      name=$(find "$dir" -maxdepth 1 \( -iname 'LICEN[CS]E*' -o -iname 'UNLICENSE*' -o -iname 'COPYING*' \) | sort | head -n 1)
+      [ -n "$name" ] || fail "the Go module $module has no licence file"
+      cp "$name" "$to/go/${module//\//_}"
+    done
+  cp "$("${GO:-go}" env GOROOT)/LICENSE" "$to/go/go"
+  cat >"$to/README" <<TEXT
+busbar itself: ../LICENSE. Beside it this archive holds
+  openmpi/   files of Debian packages, their licences in debian/. debian/VERSIONS names the packages and their sources,
+             which every Debian mirror has (apt-get source PACKAGE=VERSION). What was changed: the search path in each
+             library and program, and libevent_core is linked anew from its objects.
+  bin/       Go modules and the Go library, linked in, their licences in go/.
+TEXT
+  chmod -R u+w "$to"
+}
+
+# elf lists the packed files that the loader reads.
+elf() { find "$top" -type f \( -name '*.so*' -o -path '*/bin/*' \); }
+
+# needs prints the versions of glibc that a file asks for.
+needs() { readelf -VW "$1" 2>/dev/null | grep -o 'Name: GLIBC_[^ ]*' | sed 's/Name: GLIBC_//' | sort -u; }
+
+check_glibc() {
+  local file version worst='' bad=0
+  while read -r file; do
+    for version in $(needs "$file"); do
+      if [[ ! $version =~ ^[0-9.]+$ ]] || [ "$(printf '%s\n' "$version" "$floor" | sort -V | tail -n 1)" != "$floor" ]; then
+        printf 'bundle: %s needs GLIBC_%s, which is newer than %s\n' "${file#"$top"/}" "$version" "$floor" >&2
+        bad=1
+      fi
+      worst=$(printf '%s\n' "$worst" "$version" | sort -V | tail -n 1)
+    done
+  done < <(elf)
+  [ $bad = 0 ] || fail "pack on an older Debian, or say what is wanted: GLIBC_FLOOR=2.36 make bundle"
+  glibc=$worst
+}
+
+# check_closed looks where the loader finds each library here, with the packed folder alone to help it.
+check_closed() {
+  local file stray
+  while read -r file; do
+    stray=$({ env -i PATH=/usr/bin:/bin ldd "$file" 2>/dev/null || true; } | awk -v top="$top/" '
+      $2 == "=>" { at = $3 == "not" ? "nowhere" : $3 }
+      $2 == "=>" && index(at, top) != 1 && $1 !~ /^(lib(c|m|dl|rt|pthread|resolv)|ld-linux.*)\.so/ { print $1 " (" at ")" }')
+    [ -z "$stray" ] || fail "${file#"$top"/} takes from outside: ${stray//$'\n'/, }"
+  done < <(elf)
+}
+
+readme() {
+  local openmpi
+  # shellcheck disable=SC2016 # the field is dpkg's
+  openmpi=$(dpkg-query -W -f '${Version}' libopenmpi3)
+  sed -e "s/@VERSION@/$version/" -e "s/@GLIBC@/$glibc/" -e "s/@OPENMPI@/${openmpi%%-*}/" scripts/bundle/README.txt >"$top/README.txt"
+}
+
+pack() {
+  local to mib
+  to=dist/busbar-$version-linux-$(uname -m).tar.gz
+  mkdir -p dist
+  rm -f dist/busbar-*.tar.gz
+  tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner -cf - "busbar-$version" | gzip -9n >"$to"
+  mib=$((($(stat -c %s "$to") + (1 << 20) - 1) >> 20))
+  [ "$mib" -le $LIMIT_MIB ] || fail "$to has $mib MiB; $LIMIT_MIB is the limit"
+  echo "$to: at most $mib MiB, glibc $glibc or newer"
+}
+
+scripts/deps.sh bundle
+mkdir "$top"
+programs
+scripts/bundle/openmpi.sh "$top/openmpi" | sort -u >"$stage/debian"
+shim
+sources
+notices <"$stage/debian"
+check_glibc
+check_closed
+readme
+pack
