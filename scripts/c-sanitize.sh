@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The C code of the shim and the timed loop under the address and undefined-behaviour sanitizers: alone and with two
-# ranks, with every MPI found. Each file is compiled with -Werror once more.
+# The C code under the address and undefined-behaviour sanitizers: the shim and the timed loop alone and with two ranks,
+# with every MPI found, and that of cudart in its own tests. Each file is compiled with -Werror once more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -25,3 +25,6 @@ if [ $found = 0 ]; then
   echo "c-sanitize: neither mpicc.openmpi nor mpicc.mpich is here; \`make deps\` installs them or says how." >&2
   exit 1
 fi
+
+CGO_CFLAGS='-O1 -g -fsanitize=undefined -fno-sanitize-recover=all' CGO_LDFLAGS=-fsanitize=undefined \
+  "${GO:-go}" test -asan -count=1 ./cudart

@@ -65,7 +65,7 @@ lint() {
 }
 
 # What needs no rank processes.
-quick=(./internal/... ./sweeps/... ./post/...)
+quick=(./internal/... ./sweeps/... ./cudart/... ./post/...)
 
 # Where there are goroutines; the statistics have none, and their simulations would take minutes. rank's system tests
 # start the program itself, which the detector does not see.
@@ -73,7 +73,7 @@ race() {
   local system
   system=$(grep -hoE '^func Test[A-Za-z0-9_]+' rank/system*_test.go | cut -d' ' -f2 | paste -sd'|')
   step "race detector" "$GO" test -race -count=1 -skip "^(${system:-none})\$" \
-    ./internal/bench/... ./internal/result/... ./internal/loop/... ./post ./rank
+    ./internal/bench/... ./internal/result/... ./internal/loop/... ./cudart ./post ./rank
 }
 
 case ${1:-} in
