@@ -3,6 +3,7 @@ package main
 import (
 	byteorder "encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"unsafe"
@@ -85,6 +86,12 @@ func (b *mpiBackend) room() (limit float64, why string, err error) { return b.s.
 
 // Prepare implements bench.Backend.
 func (b *mpiBackend) Prepare(c coll.Case) (bench.Operation, error) {
+	if _, ok := mpiTypes[c.Type]; !ok {
+		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("MPI has no %s", c.Type)}
+	}
+	if _, ok := mpiOps[c.Op]; !ok {
+		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("MPI has no %s", c.Op)}
+	}
 	send, recv, slots := b.slots(c)
 	if float64(len(b.area.Bytes())) < b.memory(c) {
 		return nil, &bench.MemoryError{Needed: int64(b.memory(c)), Err: errors.New("the buffers of this world are smaller")}

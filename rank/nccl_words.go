@@ -22,10 +22,11 @@ var ncclKinds = map[coll.Collective]nccl.Kind{
 var ncclTypes = map[coll.DataType]nccl.Type{
 	coll.Int8: nccl.Int8, coll.UInt8: nccl.UInt8, coll.Int32: nccl.Int32, coll.UInt32: nccl.UInt32, coll.Int64: nccl.Int64,
 	coll.UInt64: nccl.UInt64, coll.Float16: nccl.Float16, coll.BFloat16: nccl.BFloat16, coll.Float32: nccl.Float32,
-	coll.Float64: nccl.Float64,
+	coll.Float64: nccl.Float64, coll.Float8E4M3: nccl.Float8E4M3, coll.Float8E5M2: nccl.Float8E5M2,
 }
 
-var ncclOps = map[coll.RedOp]nccl.Op{0: 0, coll.Sum: nccl.Sum, coll.Prod: nccl.Prod, coll.Min: nccl.Min, coll.Max: nccl.Max, coll.Avg: nccl.Avg}
+var ncclOps = map[coll.RedOp]nccl.Op{0: 0, coll.Sum: nccl.Sum, coll.Prod: nccl.Prod, coll.Min: nccl.Min, coll.Max: nccl.Max, coll.Avg: nccl.Avg,
+	coll.MulSum: nccl.PreMulSum}
 
 // ncclViews are where the input and the output of this rank lie within a slot of each. In place there is one buffer,
 // and NCCL says where in it a rank's own share lies.

@@ -79,7 +79,7 @@ func loadTimed(c coll.Case, rank int, buffers []Buffers, loaded bool) (checkable
 	}
 	var neutral float64
 	switch c.Op {
-	case coll.Sum, coll.Avg:
+	case coll.Sum, coll.Avg, coll.MulSum:
 	case coll.Prod:
 		neutral = 1
 	default: // data is moved, or minimum and maximum: nothing grows, but it may not stay where it was

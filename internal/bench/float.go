@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"sort"
 
 	"busbar/internal/coll"
 )
@@ -53,6 +54,58 @@ func BFloat16Bits(x float64) uint16 {
 	return uint16((b + 0x7FFF + b>>16&1) >> 16)
 }
 
+// Float8Value is the value of the bits of an 8-bit type, as the OCP specification of 2023 gives it (FP8 E4M3 and E5M2).
+func Float8Value(t coll.DataType, b byte) float64 {
+	mantissaBits, bias := 3, 7
+	if t == coll.Float8E5M2 {
+		mantissaBits, bias = 2, 15
+	}
+	sign := 1.0
+	if b&0x80 != 0 {
+		sign = -1
+	}
+	rest := int(b & 0x7F)
+	exponent, mantissa := rest>>mantissaBits, float64(rest&(1<<mantissaBits-1))
+	switch {
+	case t == coll.Float8E4M3 && rest == 0x7F, t == coll.Float8E5M2 && rest > 0x7C:
+		return math.NaN()
+	case t == coll.Float8E5M2 && rest == 0x7C:
+		return math.Inf(int(sign))
+	case exponent == 0:
+		return sign * math.Ldexp(mantissa, 1-bias-mantissaBits)
+	}
+	return sign * math.Ldexp(mantissa+float64(int(1)<<mantissaBits), exponent-bias-mantissaBits)
+}
+
+// Float8Bits rounds x, which must lie within the finite values of the 8-bit type, to nearest even.
+func Float8Bits(t coll.DataType, x float64) byte {
+	sign := byte(math.Float64bits(x) >> 56 & 0x80)
+	x = math.Abs(x)
+	values := float8s[t]
+	i := sort.SearchFloat64s(values, x)
+	switch {
+	case i == len(values):
+		i--
+	case i > 0:
+		if below, above := x-values[i-1], values[i]-x; below < above || below == above && i&1 == 1 {
+			i--
+		}
+	}
+	return sign | byte(i)
+}
+
+// float8s are the finite values of an 8-bit type from 0 up; the bits are their places.
+var float8s = map[coll.DataType][]float64{coll.Float8E4M3: finite8(coll.Float8E4M3), coll.Float8E5M2: finite8(coll.Float8E5M2)}
+
+func finite8(t coll.DataType) (all []float64) {
+	for b := byte(0); b < 0x80; b++ {
+		if v := Float8Value(t, b); v == v && !math.IsInf(v, 0) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
 // bitsOf reads one element's bits.
 func bitsOf(t coll.DataType, b []byte) uint64 {
 	switch t.Size() {
@@ -80,6 +133,8 @@ func show(t coll.DataType, b []byte) string {
 		return fmt.Sprintf("%g (0x%04x)", Float16Value(uint16(u)), u)
 	case coll.BFloat16:
 		return fmt.Sprintf("%g (0x%04x)", math.Float32frombits(uint32(u)<<16), u)
+	case coll.Float8E4M3, coll.Float8E5M2:
+		return fmt.Sprintf("%g (0x%02x)", Float8Value(t, byte(u)), u)
 	case coll.Float32:
 		return fmt.Sprintf("%g (0x%08x)", math.Float32frombits(uint32(u)), u)
 	case coll.Float64:
@@ -111,6 +166,8 @@ func ulps(t coll.DataType, a, b []byte) uint64 {
 
 func notANumber(t coll.DataType, u uint64) bool {
 	switch t {
+	case coll.Float8E4M3, coll.Float8E5M2:
+		return math.IsNaN(Float8Value(t, byte(u)))
 	case coll.Float16:
 		return u&0x7FFF > 0x7C00
 	case coll.BFloat16:

@@ -21,6 +21,10 @@ const poison = 0xFF
 // exactBits is the number of bits in which whole numbers are exact.
 func exactBits(t coll.DataType) uint {
 	switch t {
+	case coll.Float8E5M2:
+		return 3
+	case coll.Float8E4M3:
+		return 4
 	case coll.Int8, coll.UInt8:
 		return 7
 	case coll.BFloat16:
@@ -50,7 +54,10 @@ func mix(rank, j int) uint64 {
 func value(t coll.DataType, op coll.RedOp, n, rank, j int) float64 {
 	limit := 1<<exactBits(t) - 1 // largest whole number used; below the poison of the one-byte types
 	switch op {
-	case coll.Sum, coll.Avg:
+	case coll.Sum, coll.Avg, coll.MulSum:
+		if op == coll.MulSum {
+			limit /= coll.MulFactor
+		}
 		contributors := min(n, max(1, limit/4))
 		stride := (n + contributors - 1) / contributors
 		if (rank+j)%stride != 0 {
@@ -99,7 +106,7 @@ func reduced(t coll.DataType, op coll.RedOp, n, j int, out []byte) {
 	for r := 1; r < n; r++ {
 		v := value(t, op, n, r, j)
 		switch op {
-		case coll.Sum, coll.Avg:
+		case coll.Sum, coll.Avg, coll.MulSum:
 			x += v
 		case coll.Prod:
 			x *= v
@@ -108,6 +115,9 @@ func reduced(t coll.DataType, op coll.RedOp, n, j int, out []byte) {
 		case coll.Max:
 			x = max(x, v)
 		}
+	}
+	if op == coll.MulSum {
+		x *= coll.MulFactor
 	}
 	if op == coll.Avg {
 		if x /= float64(n); !t.Float() {
@@ -128,6 +138,8 @@ func encode(t coll.DataType, x float64, out []byte) {
 		encodeBits(t, uint64(Float16Bits(x)), out)
 	case coll.BFloat16:
 		encodeBits(t, uint64(BFloat16Bits(x)), out)
+	case coll.Float8E4M3, coll.Float8E5M2:
+		out[0] = Float8Bits(t, x)
 	default:
 		encodeBits(t, uint64(int64(x)), out)
 	}

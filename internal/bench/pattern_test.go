@@ -31,7 +31,7 @@ func checkExact(t *testing.T, typ coll.DataType, op coll.RedOp, n, j int) {
 		switch {
 		case r == 0:
 			acc.Set(rat)
-		case op == coll.Sum:
+		case op == coll.Sum, op == coll.MulSum:
 			acc.Add(acc, rat)
 		case op == coll.Prod:
 			acc.Mul(acc, rat)
@@ -57,6 +57,8 @@ func decodeForTest(typ coll.DataType, b []byte) float64 {
 		return Float16Value(uint16(u))
 	case coll.BFloat16:
 		return float64(math.Float32frombits(uint32(u) << 16))
+	case coll.Float8E4M3, coll.Float8E5M2:
+		return Float8Value(typ, byte(u))
 	case coll.Float32:
 		return float64(math.Float32frombits(uint32(u)))
 	case coll.Float64:
@@ -71,9 +73,33 @@ func decodeForTest(typ coll.DataType, b []byte) float64 {
 	return float64(u)
 }
 
+func TestFloat8(t *testing.T) {
+	for _, typ := range []coll.DataType{coll.Float8E4M3, coll.Float8E5M2} {
+		for b := range 256 {
+			if v := Float8Value(typ, byte(b)); !math.IsNaN(v) && !math.IsInf(v, 0) && Float8Bits(typ, v) != byte(b) {
+				t.Errorf("%s 0x%02x reads as %g, which is written as 0x%02x", typ, b, v, Float8Bits(typ, v))
+			}
+		}
+	}
+	for _, k := range []struct {
+		typ  coll.DataType
+		x    float64
+		want byte
+	}{
+		{coll.Float8E4M3, 1, 0x38}, {coll.Float8E4M3, 448, 0x7E}, {coll.Float8E4M3, -0.5, 0xB0}, {coll.Float8E4M3, 0x1p-9, 0x01},
+		{coll.Float8E4M3, 17, 0x58}, {coll.Float8E4M3, 19, 0x5A}, // ties go to even
+		{coll.Float8E5M2, 1, 0x3C}, {coll.Float8E5M2, 57344, 0x7B}, {coll.Float8E5M2, 9, 0x48}, {coll.Float8E5M2, 11, 0x4A},
+	} {
+		if got := Float8Bits(k.typ, k.x); got != k.want {
+			t.Errorf("%s of %g is 0x%02x, wanted 0x%02x", k.typ, k.x, got, k.want)
+		}
+	}
+}
+
 // Every rank must count in many elements, or a lost contribution would go unseen.
 func TestEveryRankCounts(t *testing.T) {
-	for _, typ := range []coll.DataType{coll.Int8, coll.BFloat16, coll.Float32} {
+	// The shorter the mantissa, the fewer ranks at one element.
+	for typ, share := range map[coll.DataType]int{coll.Int8: 7, coll.BFloat16: 7, coll.Float8E4M3: 2, coll.Float8E5M2: 1, coll.Float32: 7} {
 		for _, n := range []int{2, 16, 300} {
 			for r := range n {
 				counts := 0
@@ -82,7 +108,7 @@ func TestEveryRankCounts(t *testing.T) {
 						counts++
 					}
 				}
-				if counts < period/(n/7+8) {
+				if counts < period/(n/share+8) {
 					t.Fatalf("%s: rank %d of %d counts in %d of %d elements of a sum", typ, r, n, counts, period)
 				}
 			}
@@ -186,7 +212,7 @@ func TestTimedDataInPlaceIsStable(t *testing.T) {
 			x := decodeForTest(typ, whole)
 			y := x
 			switch op {
-			case coll.Sum, coll.Avg:
+			case coll.Sum, coll.Avg, coll.MulSum:
 				y = x + x
 			case coll.Prod:
 				y = x * x

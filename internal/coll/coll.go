@@ -101,18 +101,21 @@ const (
 	BFloat16
 	Float32
 	Float64
+	Float8E4M3 // 4 bits of exponent, no infinity; largest value 448
+	Float8E5M2 // 5 bits of exponent, infinity as in IEEE 754
 )
 
 var dataTypes = vocabulary{
 	kind:  "data type",
-	names: []string{"int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64"},
+	names: []string{"int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64", "float8e4m3", "float8e5m2"},
 	aliases: map[string]string{
 		"char": "int8", "int": "int32", "half": "float16", "fp16": "float16", "bf16": "bfloat16", "float": "float32",
 		"fp32": "float32", "double": "float64", "fp64": "float64",
+		"f8e4m3": "float8e4m3", "f8e5m2": "float8e5m2",
 	},
 }
 
-var typeSizes = []int{1, 1, 4, 4, 8, 8, 2, 2, 4, 8}
+var typeSizes = []int{1, 1, 4, 4, 8, 8, 2, 2, 4, 8, 1, 1}
 
 // DataTypes lists all data types.
 func DataTypes() []DataType {
@@ -149,7 +152,7 @@ func (t DataType) Size() int {
 }
 
 // Float says whether the type is a floating-point type.
-func (t DataType) Float() bool { return t >= Float16 && t <= Float64 }
+func (t DataType) Float() bool { return t >= Float16 && t <= Float8E5M2 }
 
 // RedOp is a reduction operation; the zero value is none, for collectives that reduce nothing.
 type RedOp uint8
@@ -161,13 +164,17 @@ const (
 	Min
 	Max
 	Avg
+	MulSum // the sum of every input times MulFactor, one operation of NCCL's (nccl-tests' mulsum)
 )
 
-var redOps = vocabulary{kind: "reduction operation", names: []string{"sum", "prod", "min", "max", "avg"},
-	aliases: map[string]string{"product": "prod", "average": "avg", "mean": "avg"}}
+// MulFactor is what MulSum multiplies every input by; exact in every type.
+const MulFactor = 2
+
+var redOps = vocabulary{kind: "reduction operation", names: []string{"sum", "prod", "min", "max", "avg", "mulsum"},
+	aliases: map[string]string{"premulsum": "mulsum", "product": "prod", "average": "avg", "mean": "avg"}}
 
 // RedOps lists all reduction operations.
-func RedOps() []RedOp { return []RedOp{Sum, Prod, Min, Max, Avg} }
+func RedOps() []RedOp { return []RedOp{Sum, Prod, Min, Max, Avg, MulSum} }
 
 // ParseRedOp reads a reduction operation; "none" and "" are none.
 func ParseRedOp(s string) (RedOp, error) {

@@ -223,8 +223,11 @@ func reduceElement(c coll.Case, out []byte, of func(rank int) []byte) {
 		for r := 1; r < c.World; r++ {
 			x = combine(c.Op, x, decodeFloat(c.Type, of(r)))
 		}
-		if c.Op == coll.Avg {
+		switch c.Op {
+		case coll.Avg:
 			x /= float64(c.World)
+		case coll.MulSum:
+			x *= coll.MulFactor
 		}
 		encodeFloat(c.Type, x, out)
 		return
@@ -233,8 +236,11 @@ func reduceElement(c coll.Case, out []byte, of func(rank int) []byte) {
 	for r := 1; r < c.World; r++ {
 		x = combine(c.Op, x, decodeInt(c.Type, of(r)))
 	}
-	if c.Op == coll.Avg {
+	switch c.Op {
+	case coll.Avg:
 		x /= int64(c.World)
+	case coll.MulSum:
+		x *= coll.MulFactor
 	}
 	switch c.Type.Size() {
 	case 1:
@@ -278,6 +284,8 @@ func decodeFloat(t coll.DataType, b []byte) float64 {
 		return math.Float64frombits(binary.NativeEndian.Uint64(b))
 	case coll.Float32:
 		return float64(math.Float32frombits(binary.NativeEndian.Uint32(b)))
+	case coll.Float8E4M3, coll.Float8E5M2:
+		return bench.Float8Value(t, b[0])
 	case coll.BFloat16:
 		return float64(math.Float32frombits(uint32(binary.NativeEndian.Uint16(b)) << 16))
 	}
@@ -290,6 +298,8 @@ func encodeFloat(t coll.DataType, x float64, out []byte) {
 		binary.NativeEndian.PutUint64(out, math.Float64bits(x))
 	case coll.Float32:
 		binary.NativeEndian.PutUint32(out, math.Float32bits(float32(x)))
+	case coll.Float8E4M3, coll.Float8E5M2:
+		out[0] = bench.Float8Bits(t, x)
 	case coll.BFloat16:
 		binary.NativeEndian.PutUint16(out, bench.BFloat16Bits(x))
 	case coll.Float16:

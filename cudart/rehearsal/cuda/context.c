@@ -1,0 +1,136 @@
+/* Primary contexts: current for each thread; calls without one fail as the driver's do. Errors have their names. */
+#include "driver.h"
+
+static _Thread_local cuda_context mine;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int retained(cuda_context c)
+{
+	pthread_mutex_lock(&lock);
+	const int n = c->retained;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+cuda_result current(cuda_context *out)
+{
+	if (!mine)
+		return INVALID_CONTEXT;
+	if (!retained(mine))
+		return CONTEXT_IS_DESTROYED;
+	*out = mine;
+	return CUDA_OK;
+}
+
+cuda_result rehearse_context_retain(cuda_context *out, cuda_device d)
+{
+	const cuda_result rc = device_of(d, out);
+	if (!rc) {
+		pthread_mutex_lock(&lock);
+		(*out)->retained++;
+		pthread_mutex_unlock(&lock);
+	}
+	return rc;
+}
+
+cuda_result rehearse_context_release(cuda_device d)
+{
+	cuda_context c;
+	const cuda_result rc = device_of(d, &c);
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&lock);
+	const int before = c->retained;
+	c->retained -= before > 0;
+	pthread_mutex_unlock(&lock);
+	if (!before)
+		return INVALID_CONTEXT;
+	if (before == 1)
+		release_memory(c);
+	return CUDA_OK;
+}
+
+cuda_result rehearse_context_set(cuda_context c)
+{
+	if (c && !retained(c))
+		return CONTEXT_IS_DESTROYED;
+	mine = c;
+	return CUDA_OK;
+}
+
+cuda_result busbar_rehearsal_device(struct busbar_rehearsal_device *out)
+{
+	cuda_context c;
+	cuda_result rc;
+	if (current(&c)) {
+		if ((rc = rehearse_init(0)) || (rc = rehearse_context_retain(&c, 0)) || (rc = rehearse_context_set(c)))
+			return rc;
+	}
+	*out = (struct busbar_rehearsal_device){.context = c, .uuid = c->uuid, .ordinal = c->ordinal, .bus = bus_of(c)};
+	return CUDA_OK;
+}
+
+static const struct {
+	cuda_result code;
+	const char *name, *text;
+} errors[] = {
+	{CUDA_OK, "CUDA_SUCCESS", "no error"},
+	{INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+	{CUDA_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+	{NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+	{CUDA_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+	{INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
+	{INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+	{INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+	{CUDA_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
+	{CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
+	{NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
+	{CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"},
+	{CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture"},
+	{CAPTURE_UNMATCHED, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "the capture was not initiated in this stream"},
+};
+
+static cuda_result text_of(cuda_result code, const char **text, int name)
+{
+	for (unsigned i = 0; i < sizeof errors / sizeof *errors; i++)
+		if (errors[i].code == code) {
+			*text = name ? errors[i].name : errors[i].text;
+			return CUDA_OK;
+		}
+	*text = NULL;
+	return INVALID_VALUE;
+}
+
+cuda_result rehearse_error_name(cuda_result code, const char **text) { return text_of(code, text, 1); }
+cuda_result rehearse_error_string(cuda_result code, const char **text) { return text_of(code, text, 0); }
+
+/* There is no machine for kernels; who has them falls back to copies. */
+
+cuda_result rehearse_module_load(cuda_module *m, const void *image, unsigned n, int *names, void **values)
+{
+	UNUSED(m), UNUSED(image), UNUSED(n), UNUSED(names), UNUSED(values);
+	return NOT_SUPPORTED;
+}
+
+cuda_result rehearse_module_unload(cuda_module m)
+{
+	UNUSED(m);
+	return NOT_SUPPORTED;
+}
+
+cuda_result rehearse_module_function(cuda_function *f, cuda_module m, const char *name)
+{
+	UNUSED(f), UNUSED(m), UNUSED(name);
+	return NOT_SUPPORTED;
+}
+
+cuda_result rehearse_launch_kernel(cuda_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+				   unsigned bz, unsigned shared, cuda_stream s, void **parameters, void **extra)
+{
+	UNUSED(f), UNUSED(gx), UNUSED(gy), UNUSED(gz), UNUSED(bx), UNUSED(by), UNUSED(bz), UNUSED(shared), UNUSED(s);
+	UNUSED(parameters), UNUSED(extra);
+	return NOT_SUPPORTED;
+}
+
+cuda_result rehearse_profiler_start(void) { return CUDA_OK; }
+cuda_result rehearse_profiler_stop(void) { return CUDA_OK; }
