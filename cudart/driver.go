@@ -50,22 +50,8 @@ func Load(o Options) (*Driver, error) {
 	return d, nil
 }
 
-// fill takes every symbol's address. Without an optional one its field stays NULL.
 func (d *Driver) fill(lib *dl.Library) error {
-	var missing []string
-	newest := 0
-	for _, s := range symbols() {
-		name := C.GoString(s.name)
-		address, err := lib.Symbol(name)
-		if err != nil {
-			if s.required != 0 {
-				missing = append(missing, fmt.Sprintf("%s (%s)", name, versionText(int(s.since))))
-				newest = max(newest, int(s.since))
-			}
-			continue
-		}
-		*(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(d.t), s.offset)) = address
-	}
+	missing := fill(lib, unsafe.Pointer(d.t), symbols())
 	serves := ""
 	if d.t.driver_version != nil {
 		var version C.int
@@ -77,8 +63,29 @@ func (d *Driver) fill(lib *dl.Library) error {
 	if missing == nil {
 		return nil
 	}
-	return &LoadError{Path: d.info.Path, Reason: "it lacks " + strings.Join(missing, ", ") + serves,
+	var names []string
+	newest := 0
+	for _, s := range missing {
+		names = append(names, fmt.Sprintf("%s (%s)", C.GoString(s.name), versionText(int(s.since))))
+		newest = max(newest, int(s.since))
+	}
+	return &LoadError{Path: d.info.Path, Reason: "it lacks " + strings.Join(names, ", ") + serves,
 		Advice: fmt.Sprintf("busbar needs an NVIDIA driver that serves %s or newer: update the driver.", versionText(newest))}
+}
+
+// fill takes the addresses of symbols into a table. Without an optional one its field stays NULL; required ones that
+// are missing are returned.
+func fill(lib *dl.Library, table unsafe.Pointer, symbols []C.struct_busbar_cuda_symbol) (missing []C.struct_busbar_cuda_symbol) {
+	for _, s := range symbols {
+		address, err := lib.Symbol(C.GoString(s.name))
+		switch {
+		case err == nil:
+			*(*unsafe.Pointer)(unsafe.Add(table, s.offset)) = address
+		case s.required != 0:
+			missing = append(missing, s)
+		}
+	}
+	return missing
 }
 
 func (d *Driver) unusable(err error) error {
