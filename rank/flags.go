@@ -21,6 +21,8 @@ type config struct {
 	sweep    string // name or path; empty when not given
 	plan     sweeps.Overrides
 
+	preflight, json bool
+
 	average  bench.Average
 	rotate   int64
 	cycles   int
@@ -92,7 +94,7 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 	if f.NArg() > 0 {
 		return nil, usagef("unexpected word %q: rank takes flags only (rank --help)", f.Arg(0))
 	}
-	return c, nil
+	return c, c.checkPreflight()
 }
 
 // group names the section of the help that a flag stands in.
@@ -156,6 +158,8 @@ func newFlags(c *config) *pflag.FlagSet {
 	add("out", "DIR", "where results go (default ./results)", func(s string) error { c.out = s; return nonEmpty(s) })
 	flag("resume", "continue what lies in --out: points that are ok are not measured again", &c.resume)
 	flag("list", "show the plan and measure nothing", &c.list)
+	flag("preflight", "check libraries, hosts, limits and network, and measure nothing; exit code 2 on a problem", &c.preflight)
+	flag("json", "the report of --preflight as one JSON object", &c.json)
 	flag("quiet", "no table and no progress", &c.quiet)
 	add("deadline", "TIME", "name a hang after this long, or ten times what the case should take (default 60s)", func(s string) (err error) { c.deadline, err = deadline(s); return })
 	add("timeout,T", "SECONDS", "nccl-tests' name for --deadline", func(s string) (err error) { c.deadline, err = deadline(s); return })

@@ -40,6 +40,7 @@ type job struct {
 	signalled   atomic.Bool // rank 0 got SIGTERM or SIGINT itself
 	parting     atomic.Bool // the job is ending in good order
 	screen      *screen
+	checks      *checklist // rank 0 with --preflight
 }
 
 // errElsewhere says that rank 0 has an error and says it; this rank just ends.
@@ -93,9 +94,13 @@ func (j *job) run(ctx context.Context) (code int) {
 // work is the contents page: connect the ranks, agree on the plan, measure world by world, part.
 func (j *job) work(ctx context.Context) (int, error) {
 	if err := j.connect(); err != nil {
+		j.neverConnected(err)
 		return 0, err
 	}
 	j.listen()
+	if j.cfg.preflight {
+		return j.preflight()
+	}
 	p, err := j.agreeOnPlan()
 	if err != nil {
 		return 0, err
@@ -159,6 +164,7 @@ func (j *job) stopAll(code int, status result.Status, text string) {
 		j.yield(code) // somebody else is ending the run
 	}
 	fmt.Fprintf(j.stderr, "rank: %s\n", text)
+	j.checks.cutShort(text)
 	if len(paths) > 0 {
 		fmt.Fprintf(j.stderr, "rank: what was measured before is kept%s; --resume continues it\n", inFiles(paths))
 	}

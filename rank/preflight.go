@@ -1,0 +1,189 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// setup is what one rank sees of where it runs.
+type setup struct {
+	Limits limits
+	Node   node
+	Fabric fabric
+	GPU    *gpuView // nil where no backend on GPUs is asked for
+
+	who rankFacts // on rank 0
+}
+
+func readSetup(root string, env func(string) string) setup {
+	return setup{Limits: readLimits(root), Node: readNode(root), Fabric: readFabric(root, env)}
+}
+
+// preflight checks the set-up without measuring, what is on each host first and what the ranks do together last, and
+// reports on rank 0. Collective.
+func (j *job) preflight() (int, error) {
+	if j.rank == 0 {
+		hosts, _ := whereabouts(nil, j.ranks)
+		j.checks = &checklist{title: fmt.Sprintf("Preflight of %s on %s", plural(j.size, "rank"), plural(len(hosts), "host")),
+			asJSON: j.cfg.json, out: j.stdout, ranks: j.ranks}
+		j.checks.add(checkMPI(j.lib.Info(), j.launch, j.size), checkAlikeRanks(j.ranks, j.launch))
+	}
+	backends, err := j.chooseForPreflight()
+	if err != nil {
+		return 0, err
+	}
+	if j.rank == 0 {
+		j.checks.title += ": " + cmp.Or(strings.Join(backends, ", "), "no backend")
+	}
+	j.watch.Phase("look at the hosts", 0)
+	mine := readSetup("/", os.Getenv)
+	for _, b := range backends {
+		if b != "mpi" && mine.GPU == nil {
+			mine.GPU = j.viewGPUs(b, mine.Fabric.pcie.Driver)
+		}
+	}
+	all, err := gather(j, mine)
+	if err != nil {
+		return 0, err
+	}
+	if j.rank == 0 {
+		for i := range all {
+			all[i].who = j.ranks[i]
+		}
+		takeGPUs(all)
+		j.checks.add(checkSetups(all)...)
+		j.checks.add(checkOutput(j.cfg.out).on(0))
+		j.checks.add(j.checkSideChannel())
+	}
+	clock, err := measureClock()
+	if err != nil {
+		return 0, err
+	}
+	if err := j.checkClocks(clock); err != nil {
+		return 0, err
+	}
+	if err := j.tryBackends(backends, clock); err != nil {
+		return 0, err
+	}
+	code := exitOK
+	if j.rank == 0 {
+		worst, err := j.checks.write()
+		if err != nil {
+			return 0, &codeError{exitEnvironment, fmt.Errorf("the report cannot be written: %w", err)}
+		}
+		if worst == problem {
+			code = exitEnvironment
+		}
+	}
+	return j.part(code)
+}
+
+// neverConnected is the report of --preflight --json where there is no world to look at; without --json the error alone
+// says it all.
+func (j *job) neverConnected(err error) {
+	if !j.cfg.json || j.rank != 0 {
+		return
+	}
+	found, advice := splitAdvice(err.Error())
+	c := &checklist{asJSON: true, out: j.stdout, ranks: []rankFacts{{Host: hostName()}}}
+	c.add(bad("MPI", advice, "%s", found))
+	_, _ = c.write() // the exit code says the same
+}
+
+// splitAdvice takes what to do from the end of a message of ours: what follows the last semicolon of a line, the places
+// that were tried, or the first of several lines.
+func splitAdvice(text string) (found, advice string) {
+	const none = "mend this first"
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) == 1 {
+		if at := strings.LastIndexByte(text, ';'); at >= 0 {
+			return strings.TrimSpace(text[:at]), strings.TrimSpace(text[at+1:])
+		}
+		return text, none
+	}
+	end := 1
+	for i, line := range lines {
+		if line == "tried:" {
+			for end = i + 1; end < len(lines) && strings.HasPrefix(lines[end], "  "); end++ {
+			}
+		}
+	}
+	if end == len(lines) {
+		return text, none
+	}
+	return strings.Join(lines[:end], "\n"), strings.Join(lines[end:], "\n")
+}
+
+// gather brings every rank's value to rank 0, in the order of the ranks. Collective.
+func gather[T any](j *job, mine T) ([]T, error) {
+	b, err := json.Marshal(mine)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := j.world.Gatherv(b, 0)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]T, len(parts))
+	for i, b := range parts {
+		if err := json.Unmarshal(b, &all[i]); err != nil {
+			return nil, fmt.Errorf("what rank %d says of itself: %w", i, err)
+		}
+	}
+	return all, nil
+}
+
+// checkSetups looks at the hosts one by one, check by check, and at what they have in common; rank 0 only.
+func checkSetups(all []setup) []row {
+	var hosts [][]setup
+	at := map[string]int{}
+	for _, s := range all {
+		i, known := at[s.who.Host]
+		if !known {
+			i = len(hosts)
+			at[s.who.Host], hosts = i, append(hosts, nil)
+		}
+		hosts[i] = append(hosts[i], s)
+	}
+	rows := []row{checkAlikeHosts(hosts)}
+	for _, check := range []func([]setup) []row{
+		checkCPUs, byRank(checkGovernor), checkBalancing, checkLoad, checkHugePages, checkMemory, checkShared,
+		byRank(checkLocked), byRank(filesFor(len(all))), checkRDMA, checkIOMMU, checkACS, checkGPUs,
+	} {
+		for _, host := range hosts {
+			for _, r := range check(host) {
+				if r.ranks == nil {
+					for _, s := range host {
+						r.ranks = append(r.ranks, s.who.Rank)
+					}
+				}
+				rows = append(rows, r)
+			}
+		}
+	}
+	return append(rows, checkLibraries(all)...)
+}
+
+// byRank makes a check of one rank one of a host's ranks.
+func byRank(check func(setup) row) func([]setup) []row {
+	return func(host []setup) (rows []row) {
+		for _, s := range host {
+			rows = append(rows, check(s).on(s.who.Rank))
+		}
+		return rows
+	}
+}
+
+// checkPreflight refuses what goes with --preflight only, or not with it.
+func (c *config) checkPreflight() error {
+	switch {
+	case c.json && !c.preflight:
+		return usagef("--json is the form of --preflight's report; results are JSON lines in --out anyway")
+	case c.preflight && c.list:
+		return usagef("--preflight and --list are two questions; ask one at a time")
+	}
+	return nil
+}

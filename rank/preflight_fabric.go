@@ -1,0 +1,143 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// fabric is what a host has of RDMA, and what lies between its devices.
+type fabric struct {
+	Ports []rdmaPort
+	pcie
+	Peermem bool   // NVIDIA's module that lets RDMA reach GPU memory
+	Plugin  string // path of NCCL's network plugin; "" if the loader would find none
+}
+
+// rdmaPort is a port of an InfiniBand, RoCE or EFA adapter, in the kernel's words.
+type rdmaPort struct {
+	Name  string // "mlx5_0/1"
+	State string // "ACTIVE"
+	Phys  string // "LinkUp"
+	Rate  string // "400 Gb/sec (4X NDR)"
+	Link  string // "InfiniBand", "Ethernet"
+	EFA   bool
+	Open  bool // programs may open the device
+}
+
+func readFabric(root string, env func(string) string) fabric {
+	_, err := os.Stat(filepath.Join(root, "sys/module/nvidia_peermem"))
+	return fabric{Ports: readPorts(root), pcie: readPCIe(root), Peermem: err == nil, Plugin: netPlugin(root, env)}
+}
+
+func readPorts(root string) (ports []rdmaPort) {
+	dirs, _ := filepath.Glob(filepath.Join(root, "sys/class/infiniband/*/ports/*"))
+	usable := rdmaFiles(root)
+	word := func(dir, file string) string { // "4: ACTIVE"
+		_, after, _ := strings.Cut(readText(dir, file), ":")
+		return strings.TrimSpace(after)
+	}
+	for _, dir := range dirs[:min(mostPorts, len(dirs))] {
+		device := filepath.Base(filepath.Dir(filepath.Dir(dir)))
+		driver, _ := os.Readlink(filepath.Join(root, "sys/class/infiniband", device, "device/driver"))
+		ports = append(ports, rdmaPort{Name: device + "/" + filepath.Base(dir), State: word(dir, "state"), Phys: word(dir, "phys_state"),
+			Rate: readText(dir, "rate"), Link: readText(dir, "link_layer"), EFA: filepath.Base(driver) == "efa", Open: usable[device]})
+	}
+	return ports
+}
+
+// rdmaFiles are the devices whose file under /dev may be opened. In a container /sys may show devices that are not there.
+func rdmaFiles(root string) map[string]bool {
+	open := map[string]bool{}
+	verbs, _ := filepath.Glob(filepath.Join(root, "sys/class/infiniband_verbs/uverbs*"))
+	for _, v := range verbs {
+		file := filepath.Join(root, "dev/infiniband", filepath.Base(v))
+		if unix.Access(file, unix.R_OK|unix.W_OK) == nil {
+			open[readText(v, "ibdev")] = true
+		}
+	}
+	return open
+}
+
+func (p rdmaPort) active() bool { return p.State == "ACTIVE" }
+
+// kind is what ports have in common: "InfiniBand 400 Gb/sec (4X NDR)".
+func (p rdmaPort) kind() string {
+	link := cmp.Or(p.Link, "unknown link")
+	if p.EFA {
+		link = "EFA"
+	}
+	return link + " " + cmp.Or(p.Rate, "at an unknown rate")
+}
+
+// kinds counts the active ports: "8 x InfiniBand 400 Gb/sec (4X NDR)".
+func (f fabric) kinds() []string {
+	count := map[string]int{}
+	for _, p := range f.Ports {
+		if p.active() {
+			count[p.kind()]++
+		}
+	}
+	var list []string
+	for _, k := range slices.Sorted(maps.Keys(count)) {
+		list = append(list, fmt.Sprintf("%d x %s", count[k], k))
+	}
+	return list
+}
+
+// narrow says whether an InfiniBand port came up slower than its cable should be. One lane of four, or the rate that
+// links are trained from, is no adapter's own.
+func (p rdmaPort) narrow() bool {
+	return p.active() && p.Link == "InfiniBand" && !p.EFA && (strings.Contains(p.Rate, "(1X") || strings.Contains(p.Rate, "SDR"))
+}
+
+// checkRDMA looks at the adapters of a host.
+func checkRDMA(host []setup) []row {
+	const name = "RDMA network"
+	ports := host[0].Fabric.Ports
+	if len(ports) == 0 {
+		return []row{fine(name, "no InfiniBand, RoCE or EFA device: TCP between hosts, shared memory within")}
+	}
+	list := func(of func(rdmaPort) bool, text func(rdmaPort) string) string {
+		var found []string
+		for _, p := range ports {
+			if of(p) {
+				found = append(found, text(p))
+			}
+		}
+		return strings.Join(found, ", ")
+	}
+	var rows []row
+	down := list(func(p rdmaPort) bool { return !p.active() }, func(p rdmaPort) string { return fmt.Sprintf("%s is %s (%s)", p.Name, p.State, orUnknown(p.Phys)) })
+	if down != "" {
+		advice := "look at cable and switch; a port that is INIT waits for a subnet manager; one without a cable may stay so"
+		rows = append(rows, warn(name, advice, "%d of %s active: %s", activePorts(ports), plural(len(ports), "port"), down))
+	}
+	if slow := list(rdmaPort.narrow, func(p rdmaPort) string { return p.Name + " runs at " + p.Rate }); slow != "" {
+		rows = append(rows, warn(name, "reseat or change the cable: the link came up with one lane, or at the lowest speed", "%s", slow))
+	}
+	closed := list(func(p rdmaPort) bool { return p.active() && !p.Open }, func(p rdmaPort) string { return p.Name })
+	if closed != "" {
+		rows = append(rows, warn(name, "in a container: docker run --device=/dev/infiniband; else modprobe ib_uverbs, and let users read and write /dev/infiniband/uverbs*",
+			"%s cannot be opened: MPI and NCCL will fall back to TCP", closed))
+	}
+	if len(rows) == 0 {
+		rows = append(rows, fine(name, "%s", strings.Join(host[0].Fabric.kinds(), ", ")))
+	}
+	return rows
+}
+
+func activePorts(ports []rdmaPort) (n int) {
+	for _, p := range ports {
+		if p.active() {
+			n++
+		}
+	}
+	return n
+}

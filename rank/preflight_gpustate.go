@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// gpuState is what NVML says of a device that is idle.
+type gpuState struct {
+	Persistence    string   // "on", "off"; "" if unknown
+	ECC            string   // "on", "off"; "" if it has none
+	Uncorrected    int64    // memory errors since the driver was loaded
+	Throttle       []string // why clocks are held down, idleness apart: "power cap", "thermal"
+	Clock, Fastest int      // of the SMs as applications may have it, and at most, in MHz
+}
+
+// checkStates looks at how the GPUs of a host are set, and at their health.
+func checkStates(host []setup) []row {
+	const name = "GPU state"
+	seen := map[string]bool{}
+	var off, noECC, errors, held []string
+	known := 0
+	for _, s := range host {
+		for _, d := range s.GPU.Devices {
+			if d.State == nil || seen[d.UUID] {
+				continue
+			}
+			seen[d.UUID] = true
+			known++
+			if d.State.Persistence == "off" {
+				off = append(off, d.PCI)
+			}
+			if d.State.ECC == "off" {
+				noECC = append(noECC, d.PCI)
+			}
+			if d.State.Uncorrected > 0 {
+				errors = append(errors, fmt.Sprintf("%s (%d)", d.PCI, d.State.Uncorrected))
+			}
+			if t := d.State.Throttle; len(t) > 0 {
+				held = append(held, fmt.Sprintf("%s (%s)", d.PCI, strings.Join(t, ", ")))
+			} else if d.State.Clock > 0 && d.State.Clock < d.State.Fastest {
+				held = append(held, fmt.Sprintf("%s (%d of %d MHz)", d.PCI, d.State.Clock, d.State.Fastest))
+			}
+		}
+	}
+	if known == 0 {
+		return []row{fine(name, "not known (no NVML)")}
+	}
+	var rows []row
+	add := func(list []string, advice, text string) {
+		if len(list) > 0 {
+			rows = append(rows, warn(name, advice, "%s: %s", text, strings.Join(clipList(list), ", ")))
+		}
+	}
+	add(errors, "see nvidia-smi -q -d ECC,ROW_REMAPPER; reset the GPU or have it replaced", "memory errors that could not be corrected")
+	add(held, "see nvidia-smi -q -d PERFORMANCE,CLOCK; cooling, power cap, or nvidia-smi -rac to reset application clocks", "clocks are held down")
+	add(noECC, "nvidia-smi -e 1 and a reboot; figures with and without ECC differ", "ECC is off")
+	add(off, "nvidia-smi -pm 1, or start nvidia-persistenced: without it the driver starts anew for every job", "persistence mode is off")
+	if len(rows) == 0 {
+		rows = append(rows, fine(name, "%s: clocks free, no memory errors", plural(known, "GPU")))
+	}
+	return rows
+}
+
+// checkPeermem asks whether adapters can read and write GPU memory.
+func checkPeermem(f fabric) row {
+	const name = "nvidia-peermem"
+	switch {
+	case f.Peermem:
+		return fine(name, "loaded: adapters reach GPU memory directly")
+	case !slices.ContainsFunc(f.Ports, func(p rdmaPort) bool { return !p.EFA }):
+		return fine(name, "not loaded; EFA does without")
+	}
+	return warn(name, "modprobe nvidia-peermem (as root); not needed where NCCL finds DMA-BUF: NVIDIA's open kernel modules on Linux 5.12 or later (NCCL_DEBUG=INFO says GPU Direct RDMA Enabled)",
+		"not loaded: what GPUs send may pass through host memory")
+}
+
+// checkPlugin asks how NCCL would reach other hosts.
+func checkPlugin(f fabric) row {
+	const name = "NCCL network"
+	efa := slices.ContainsFunc(f.Ports, func(p rdmaPort) bool { return p.EFA })
+	switch {
+	case f.Plugin != "":
+		return fine(name, "plugin %s", f.Plugin)
+	case efa:
+		return warn(name, "install aws-ofi-nccl, and put the folder of its libnccl-net.so on LD_LIBRARY_PATH", "EFA is there, NCCL's plugin for it is not: NCCL would use TCP")
+	}
+	return fine(name, "no plugin; InfiniBand and RoCE are NCCL's own")
+}

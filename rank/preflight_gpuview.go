@@ -1,0 +1,117 @@
+package main
+
+import (
+	"debug/elf"
+	"regexp"
+	"strconv"
+
+	"busbar/cudart"
+	"busbar/cudart/nccl"
+)
+
+// viewGPUs is what this rank sees of GPUs and of the library of a backend on them, none of which it starts. It is local.
+func (j *job) viewGPUs(backend, driver string) *gpuView {
+	v := &gpuView{Shared: j.cfg.shareGPU, Rehearsed: backend == rehearsal, Near: nearNodes("/", j.ranks[j.rank].CPUs)}
+	paths, err := j.libraryPaths()
+	if err != nil {
+		v.Problem, v.Missing = err.Error(), err.Error()
+		return v
+	}
+	if !v.Rehearsed {
+		v.Driver = driver
+	}
+	if err := v.devices(paths.cuda); err != nil {
+		v.Problem = err.Error()
+	}
+	lib, err := nccl.Load(nccl.Options{Path: paths.nccl, NCCLX: backend == "ncclx"})
+	if err != nil {
+		v.Missing = err.Error()
+		return v
+	}
+	i := lib.Info()
+	v.Library, v.Path, v.LibraryCUDA = i.Name+" "+i.Version, i.Path, builtWith(i.Path)
+	return v
+}
+
+func (v *gpuView) devices(path string) error {
+	driver, err := cudart.Load(cudart.Options{Path: path})
+	if err != nil {
+		return err
+	}
+	v.CUDA = driver.Info().Version
+	devices, err := driver.Devices()
+	if err != nil {
+		return err
+	}
+	for _, d := range devices {
+		v.Devices = append(v.Devices, gpu{Name: d.Name, UUID: d.UUID, PCI: d.PCI, NUMA: d.NUMA, Bytes: d.Bytes})
+	}
+	peer := make([][]bool, len(devices))
+	for a := range devices {
+		peer[a] = make([]bool, len(devices))
+		for b := range devices {
+			if a == b {
+				continue
+			}
+			if peer[a][b], err = driver.CanAccessPeer(a, b); err != nil {
+				return nil // not known
+			}
+		}
+	}
+	v.Peer = peer
+	return nil
+}
+
+var cudaSuffix = regexp.MustCompile(`\+cuda(\d+)\.(\d+)`)
+
+// builtWith is the CUDA version in NCCL's own version text, "NCCL version 2.27.7+cuda12.9"; 0 if it has none. Only the
+// constants are read: the rest of the file is hundreds of MiB of code for GPUs.
+func builtWith(path string) int {
+	f, err := elf.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	section := f.Section(".rodata")
+	if section == nil {
+		return 0
+	}
+	text, err := section.Data()
+	if err != nil {
+		return 0
+	}
+	return cudaOf(text)
+}
+
+func cudaOf(text []byte) int {
+	m := cudaSuffix.FindSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	major, _ := strconv.Atoi(string(m[1]))
+	minor, _ := strconv.Atoi(string(m[2]))
+	return major*1000 + minor*10
+}
+
+// takeGPUs says which GPU each rank will take, on rank 0; ranks that see none take none.
+func takeGPUs(all []setup) {
+	var seeing []*gpuView
+	var sights []visible
+	for _, s := range all {
+		if s.GPU == nil || len(s.GPU.Devices) == 0 {
+			continue
+		}
+		v := visible{Machine: s.who.Machine, Near: s.GPU.Near}
+		for _, d := range s.GPU.Devices {
+			v.UUIDs, v.NUMA = append(v.UUIDs, d.UUID), append(v.NUMA, d.NUMA)
+		}
+		seeing, sights = append(seeing, s.GPU), append(sights, v)
+	}
+	ordinals, _, err := assignGPUs(sights)
+	if err != nil {
+		return
+	}
+	for i, v := range seeing {
+		v.mine = &v.Devices[ordinals[i]]
+	}
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"errors"
+
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/sweeps"
+)
+
+// trials are the cases that are tried: every rank is heard by every rank; the smallest message; and one that is large
+// enough to take the path of large ones.
+func trials(world int) []coll.Case {
+	c := coll.Case{Collective: coll.AllGather, Type: coll.Float32, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: world}
+	reduce := c
+	reduce.Collective, reduce.Op = coll.AllReduce, coll.Sum
+	return []coll.Case{c.WithSize(64 * int64(world)), reduce.WithSize(8), reduce.WithSize(1 << 20)}
+}
+
+// tryCase runs a case once and checks every element on every rank; the row is rank 0's. Collective.
+func tryCase(w bench.World, b bench.Backend, c coll.Case, o bench.Options) (row, error) {
+	r, err := bench.Measure(w, b, c, o)
+	if err != nil || r == nil {
+		return row{}, err
+	}
+	return judgeTrial(r), nil
+}
+
+func judgeTrial(r *result.Record) row {
+	name := r.Case.Collective.String()
+	what := r.Case.Point()
+	switch {
+	case r.Status == result.Wrong || r.Check.Result == "wrong":
+		return bad(name, "data is corrupted on its way: try another transport (UCX_TLS, OMPI_MCA_pml, NCCL_P2P_DISABLE=1, NCCL_SHM_DISABLE=1) and another version of the library to find which part does it",
+			"%s: %s", what, r.Reason)
+	case r.Status != result.OK:
+		return bad(name, "a run would meet the same; see what the library says on stderr", "%s: %s: %s", what, r.Status, r.Reason)
+	}
+	return fine(name, "%s: every element is right on %s", what, plural(r.Case.World, "rank"))
+}
+
+// chooseForPreflight is what --backend asks for; that it cannot be had is found by its checks, not an error. Collective.
+func (j *job) chooseForPreflight() (names []string, err error) {
+	names, err = chooseBackends(j.cfg, j.autoBackend)
+	switch codeOf(err) {
+	case exitOK:
+		return names, nil
+	case exitEnvironment:
+	default:
+		return nil, j.elsewhere(err)
+	}
+	if j.rank == 0 {
+		found, advice := splitAdvice(err.Error())
+		j.checks.add(bad("backend", advice, "%s", found))
+	}
+	return nil, nil
+}
+
+// tryBackends opens each library in a world of all ranks and tries it there. Collective.
+func (j *job) tryBackends(names []string, clock bench.Clock) error {
+	p := &plan{sweep: sweeps.Default(), backends: names}
+	if err := j.openLibraries(p); err != nil {
+		var known *codeError
+		if !errors.Is(err, errElsewhere) && !errors.As(err, &known) {
+			return err
+		}
+		if j.rank == 0 && !j.checks.hasProblem() { // the checks of GPUs say more
+			found, advice := splitAdvice(err.Error())
+			j.checks.add(bad("backend", advice, "%s", found))
+		}
+		return nil
+	}
+	for _, lib := range j.libraries {
+		if err := j.tryLibrary(p, lib, clock); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
+	s := &session{j: j, p: p, lib: lib, comm: j.world, clock: clock}
+	for _, f := range j.ranks {
+		s.hosts, s.machines = append(s.hosts, f.Host), append(s.machines, f.Machine)
+	}
+	s.world = bench.World{Rank: j.rank, Size: j.size, Hosts: s.hosts, Comm: mpiComm{j.world}}
+	if s.backend, err = lib.open(s); err != nil {
+		return err
+	}
+	cases := trials(j.size)
+	largest := 0.0
+	for _, c := range cases {
+		largest = max(largest, s.backend.memory(c))
+	}
+	j.watch.Phase("try "+lib.name(), 0)
+	refused := []float64{0}
+	reserved := s.backend.reserve(int64(largest))
+	if reserved != nil {
+		refused[0] = 1
+	}
+	if err := s.world.Max(refused); err != nil {
+		return err
+	}
+	if refused[0] != 0 {
+		return j.together(reserved)
+	}
+	for i, c := range cases {
+		j.watch.Case(uint64(i+1), c.String())
+		r, err := tryCase(s.world, s.backend, c, bench.Options{Precision: 1, Iterations: 1, Check: 1, Average: bench.Max, Clock: clock, Watch: j.watch})
+		if err != nil {
+			return err
+		}
+		if j.rank == 0 {
+			j.checks.add(r)
+		}
+	}
+	j.watch.Case(uint64(len(cases)), "")
+	j.watch.Phase("close "+lib.name(), 0)
+	return s.backend.close()
+}
