@@ -27,6 +27,8 @@ type backend interface {
 	// reserve allocates the memory that every case has its buffers in, in place of what was reserved before. Pages are
 	// touched by this rank when a case first fills them.
 	reserve(bytes int64) error
+	// ready is called when the buffers are reserved, before the first case. Collective.
+	ready() error
 	// close ends the world. Collective.
 	close() error
 }

@@ -81,6 +81,9 @@ func (b *mpiBackend) reserve(bytes int64) (err error) {
 // close gives the buffers back.
 func (b *mpiBackend) close() error { return b.area.Free() }
 
+// ready implements backend: MPI knows of no buffers.
+func (b *mpiBackend) ready() error { return nil }
+
 // room implements backend.
 func (b *mpiBackend) room() (limit float64, why string, err error) { return b.s.hostMemory(mpiScratch) }
 

@@ -241,7 +241,13 @@ func (j *job) onHang(mine state) {
 			}
 		}
 		mine.Rank, mine.Host = 0, hostName()
-		j.stopAll(exitHang, result.Timeout, "hang: "+nameHang(reports, mine))
+		text := "hang: " + nameHang(reports, mine)
+		if len(j.libraries) > 0 && j.libraries[0].name() != "mpi" {
+			if ras := askRAS(); ras != "" {
+				text += "\nNCCL's RAS says:\n" + ras
+			}
+		}
+		j.stopAll(exitHang, result.Timeout, text)
 	}
 	mine.Rank, mine.Host = j.rank, hostName()
 	s, err := j.spoke.askHub(askTime)

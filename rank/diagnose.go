@@ -37,7 +37,21 @@ func nameHang(reports []report, me state) string {
 	} else if len(reports) == 0 {
 		parts = append(parts, "what other ranks are doing is not known")
 	}
+	parts = append(parts, said(by[answered])...)
 	return strings.Join(parts, "; ")
+}
+
+// said is what the library said last on each rank, each word once, with the lowest rank that has it.
+func said(ranks []report) (parts []string) {
+	const most = 4
+	known := map[string]bool{}
+	for _, r := range slices.SortedFunc(slices.Values(ranks), func(a, b report) int { return cmp.Compare(a.Rank, b.Rank) }) {
+		if s := r.State.Says; s != "" && !known[s] && len(known) < most {
+			known[s] = true
+			parts = append(parts, fmt.Sprintf("the library on rank %d says: %s", r.Rank, strings.ReplaceAll(s, "\n", " ")))
+		}
+	}
+	return parts
 }
 
 // nameSilentHub is the word of another rank when rank 0 is the one that does not answer.

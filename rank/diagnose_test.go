@@ -26,6 +26,10 @@ func TestNameHang(t *testing.T) {
 		r.State.Phase, r.State.Number, r.State.Step = phase, number, step
 		return r
 	}
+	says := func(r report, text string) report {
+		r.State.Says = text
+		return r
+	}
 	noCase := in(1, "MPI_Init", 0, 0)
 	noCase.State.Case = ""
 	for name, c := range map[string]struct {
@@ -46,6 +50,10 @@ func TestNameHang(t *testing.T) {
 		"gone and silent": {
 			[]report{at(0, 18, "issuing"), known(1, silent), known(2, gone), known(3, silent)},
 			[]string{"rank 2 on node02 (pid 1002) is gone", "ranks 1 on node01 (pid 1001), 3 on node03 (pid 1003) do not answer"}, nil,
+		},
+		"the library's word": {
+			[]report{says(at(0, 0, ""), "waiting for rank 2\nto connect"), says(at(1, 0, ""), "waiting for rank 2\nto connect"), at(2, 0, "")},
+			[]string{"the library on rank 0 says: waiting for rank 2 to connect"}, []string{"the library on rank 1"},
 		},
 		"left": {
 			[]report{at(0, 18, "issuing"), known(1, left)}, []string{"rank 1 on node01 (pid 1001) ended before the others"}, nil,

@@ -39,6 +39,7 @@ type config struct {
 	cuda     string // file or folder
 	rehearse bool
 	shareGPU bool
+	gpu      gpuOptions
 	help     bool
 	version  bool
 }
@@ -54,18 +55,12 @@ var replaced = map[string]string{
 	"p":                     "every rank initialises by itself here",
 	"stream_null":           "the stream is the tool's own",
 	"y":                     "the stream is the tool's own",
-	"cudagraph":             "--mode throughput issues operations back to back; graphs are not offered",
-	"G":                     "--mode throughput issues operations back to back; graphs are not offered",
 	"report_cputime":        "lateness_s and the per-rank summary tell the host's share",
 	"C":                     "lateness_s and the per-rank summary tell the host's share",
 	"report_timestamps":     "every record has its time in the file",
 	"S":                     "every record has its time in the file",
 	"output_file":           "--out DIR takes all results, as JSON lines",
 	"J":                     "--out DIR takes all results, as JSON lines",
-	"local_register":        "this backend registers no buffers",
-	"R":                     "this backend registers no buffers",
-	"cta_policy":            "it belongs to NCCL",
-	"x":                     "it belongs to NCCL",
 	"device_implementation": "device kernels are not offered",
 	"D":                     "device kernels are not offered",
 	"V":                     "device kernels are not offered",
@@ -154,6 +149,24 @@ func newFlags(c *config) *pflag.FlagSet {
 	})
 	add("rotate", "SIZE", "walk through SIZE bytes of buffers, so that caches are cold", func(s string) (err error) { c.rotate, err = coll.ParseSize(s); return })
 
+	in = "NCCL"
+	add("cudagraph,G", "N", "the -n operations (20 without it) as one CUDA graph, launched N times a batch", func(s string) (err error) { c.gpu.graph, err = atLeast(0)(s); return })
+	add("alloc", "HOW", "buffers by driver (cuMemAlloc, the default) or nccl (ncclMemAlloc)", func(s string) error { return oneOf(s, &c.gpu.alloc, "driver", "nccl") })
+	add("register", "HOW", "none (default), buffer (ncclCommRegister) or window (ncclCommWindowRegister, wants --alloc nccl)", func(s string) error { return oneOf(s, &c.gpu.register, "none", "buffer", "window") })
+	add("local-register,R", "N", "nccl-tests' way to say --register: 0 none, 1 buffer, 2 window, with --alloc nccl", func(s string) error {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 0 || n > 2 {
+			return fmt.Errorf("want 0 (none), 1 (buffer) or 2 (window)")
+		}
+		if c.gpu.register = []string{"none", "buffer", "window"}[n]; n > 0 {
+			c.gpu.alloc = "nccl"
+		}
+		return nil
+	})
+	add("cta-policy,x", "N", "ncclConfig_t's CTAPolicy: 0 default, 1 efficiency, 2 zero CTAs", func(s string) (err error) { c.gpu.ctaPolicy, err = atLeast(0)(s); return })
+	flag("nonblocking", "a non-blocking communicator, for those who train with one", &c.gpu.nonBlocking)
+	flag("allow-shared-gpu", "let several ranks use one GPU; every record says so", &c.shareGPU)
+
 	in = "The run"
 	add("out", "DIR", "where results go (default ./results)", func(s string) error { c.out = s; return nonEmpty(s) })
 	flag("resume", "continue what lies in --out: points that are ok are not measured again", &c.resume)
@@ -170,7 +183,6 @@ func newFlags(c *config) *pflag.FlagSet {
 	add("nccl", "PATH", "libnccl.so.2 or another library with its functions: a file or its folder", func(s string) error { c.nccl = s; return nonEmpty(s) })
 	add("cuda", "PATH", "the driver's libcuda.so.1: a file or its folder", func(s string) error { c.cuda = s; return nonEmpty(s) })
 	flag("rehearse", "stand-ins take the places of GPU and NCCL: everything is tried, no figure is real", &c.rehearse)
-	flag("allow-shared-gpu", "let several ranks use one GPU; every record says so", &c.shareGPU)
 	add("mpi", "NAME|PATH", "auto, openmpi, mpich, or a shim's path", func(s string) error { c.mpi = s; return nonEmpty(s) })
 	add("nthreads,t", "1", "accepted as nccl-tests has it: one thread a rank", exactlyOne)
 	add("ngpus,g", "1", "accepted as nccl-tests has it: one device a rank", exactlyOne)
@@ -227,6 +239,16 @@ func deadline(s string) (time.Duration, error) {
 		return 0, fmt.Errorf("the shortest deadline is 1s")
 	}
 	return d, err
+}
+
+func oneOf(s string, to *string, words ...string) error {
+	for _, w := range words {
+		if s == w {
+			*to = s
+			return nil
+		}
+	}
+	return coll.Unknown("word", s, words)
 }
 
 func nonEmpty(s string) error {

@@ -58,7 +58,10 @@ func TestBadFlags(t *testing.T) {
 		"-a 4":                     {"want 0"},
 		"-z 1":                     {"--mode latency"},
 		"--blocking 1":             {"--mode latency"},
-		"-G 1":                     {"graphs"},
+		"-D 1":                     {"device kernels"},
+		"--alloc malloc":           {"driver", "nccl"},
+		"--register twice":         {"none", "buffer", "window"},
+		"-R 3":                     {"buffer", "window"},
 		"-J x.json":                {"--out"},
 		"--per_iter_timing 1":      {"--mode latency"},
 		"--deadline 10ms":          {"1s"},
@@ -102,6 +105,10 @@ func TestBackends(t *testing.T) {
 		if codeOf(err) != k.code || strings.Join(names, " ") != k.want {
 			t.Errorf("%v, rehearsed %v: %v, %v", k.words, k.rehearse, names, err)
 		}
+	}
+	_, err := chooseBackends(&config{backends: []string{"mpi"}, gpu: gpuOptions{graph: 3}}, auto)
+	if codeOf(err) != exitUsage || !strings.Contains(err.Error(), "--cudagraph") {
+		t.Errorf("a flag of NCCL's for MPI: %v", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -109,6 +110,9 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 			w = rehearsal
 		}
 		names = append(names, w)
+	}
+	if f := cfg.gpu.given(); f != "" && !slices.ContainsFunc(names, func(n string) bool { return n != "mpi" }) {
+		return nil, usagef("%s belongs to NCCL, and --backend %s is measured: leave it out, or name the backend", f, strings.Join(names, ","))
 	}
 	return names, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -54,6 +55,9 @@ func (j *job) measureWorld(ctx context.Context, p *plan, lib library, comm *mpi.
 		return err
 	}
 	if err := s.prepareMemory(); err != nil {
+		return err
+	}
+	if err := s.backend.ready(); err != nil {
 		return err
 	}
 	if s.world.Rank == 0 {
@@ -280,6 +284,12 @@ func (s *session) measure(i int, number uint64, budget time.Duration) (*result.R
 	defer s.j.watch.Case(number, "")
 	o := bench.Options{Precision: s.p.sweep.Precision, Budget: budget, Iterations: s.p.sweep.Iterations, Warmup: s.p.sweep.Warmup,
 		Check: s.p.sweep.Check, Aggregate: s.p.sweep.Aggregate, Average: s.j.cfg.average, Clock: s.clock, Watch: s.j.watch}
+	if g := s.graph(); g > 0 { // what is issued is a launch of the graph
+		o.Aggregate = max(1, o.Aggregate) * g
+		if o.Iterations > 0 {
+			o.Iterations = s.j.cfg.gpu.graph
+		}
+	}
 	if s.p.sweep.Origins()["warmup"] == "default" { // who asks for a number gets it
 		o.WarmupTime = warmupTime
 	}
@@ -291,6 +301,14 @@ func (s *session) measure(i int, number uint64, budget time.Duration) (*result.R
 		}
 	}
 	return bench.Measure(s.world, s.backend, c, o)
+}
+
+// graph is the number of operations in a CUDA graph; 0: there are no graphs.
+func (s *session) graph() int {
+	if _, ok := s.lib.(*ncclLibrary); !ok || s.j.cfg.gpu.graph == 0 {
+		return 0
+	}
+	return cmp.Or(s.p.sweep.Iterations, graphOperations)
 }
 
 // layout is how this rank's buffers lie.

@@ -25,13 +25,16 @@ type ncclBackend struct {
 	comm    *nccl.Comm
 	area    cudart.Pointer // the input and, from a page of its own, the output of the case in hand
 	bytes   int64
+
+	registered nccl.Registration
+	graph      int // operations of a CUDA graph; 0: no graphs
 }
 
 // rehearsalChunk is the mover's chunk where the device's memory is the host's.
 const rehearsalChunk = 4 << 20
 
 func (l *ncclLibrary) open(s *session) (backend, error) {
-	b := &ncclBackend{layout: s.layout(), l: l, s: s, aggregate: max(1, s.p.sweep.Aggregate)}
+	b := &ncclBackend{layout: s.layout(), l: l, s: s, aggregate: max(1, s.p.sweep.Aggregate), graph: s.graph()}
 	var err error
 	if b.barrier, err = newBarrier(s.comm); err != nil {
 		return nil, err
@@ -93,7 +96,11 @@ func (b *ncclBackend) Recover() error {
 	if err := b.stream.Synchronize(); err != nil {
 		return fmt.Errorf("after giving up the communicator: %w", err)
 	}
-	return b.connect()
+	b.registered = nccl.Registration{} // gone with the communicator
+	if err := b.connect(); err != nil {
+		return err
+	}
+	return b.register()
 }
 
 // room implements backend.
@@ -113,8 +120,33 @@ func (b *ncclBackend) reserve(bytes int64) (err error) {
 	if err := b.release(); err != nil {
 		return err
 	}
-	if b.area, err = b.l.gpu.Alloc(max(pageBytes, bytes)); err == nil {
-		b.bytes = bytes
+	want := max(pageBytes, bytes)
+	if b.l.j.cfg.gpu.alloc == "nccl" {
+		var p uint64
+		p, err = b.l.nccl.MemAlloc(want)
+		b.area = cudart.Pointer(p)
+	} else {
+		b.area, err = b.l.gpu.Alloc(want)
+	}
+	if err != nil {
+		b.area = 0
+		return err
+	}
+	b.bytes = want
+	return nil
+}
+
+// ready implements backend: the buffers become known to the communicator where that is asked for.
+func (b *ncclBackend) ready() error {
+	if err := b.register(); err != nil {
+		return &codeError{exitEnvironment, fmt.Errorf("--register %s: %w", b.l.j.cfg.gpu.register, err)}
+	}
+	return nil
+}
+
+func (b *ncclBackend) register() (err error) {
+	if r := b.l.j.cfg.gpu.register; r == "buffer" || r == "window" {
+		b.registered, err = b.comm.Register(uint64(b.area), b.bytes, r == "window")
 	}
 	return err
 }
@@ -123,7 +155,13 @@ func (b *ncclBackend) release() error {
 	if b.area == 0 {
 		return nil
 	}
-	err := b.l.gpu.Free(b.area)
+	err := b.registered.Close()
+	b.registered = nccl.Registration{}
+	if b.l.j.cfg.gpu.alloc == "nccl" {
+		err = errors.Join(err, b.l.nccl.MemFree(uint64(b.area)))
+	} else {
+		err = errors.Join(err, b.l.gpu.Free(b.area))
+	}
 	b.area, b.bytes = 0, 0
 	return err
 }
@@ -132,7 +170,7 @@ func (b *ncclBackend) release() error {
 func (b *ncclBackend) close() error {
 	b.l.j.watch.Phase("NCCL destroy", 0)
 	b.l.j.leaver.guard(b.l.j.leaver.current(), nil)
-	return errors.Join(b.comm.Close(), b.release(), b.mover.Close(), b.stream.Close(), b.barrier.close())
+	return errors.Join(b.release(), b.comm.Close(), b.mover.Close(), b.stream.Close(), b.barrier.close())
 }
 
 // Prepare implements bench.Backend.
@@ -152,13 +190,13 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	spec := nccl.OpSpec{Kind: ncclKinds[c.Collective], Type: ncclTypes[c.Type], Op: ncclOps[c.Op], Root: max(0, c.Root),
 		Send: uint64(inputs) + uint64(in.at), Recv: uint64(outputs) + uint64(out.at), Count: c.Count,
 		Slots: slots, SendStride: send, RecvStride: recv, Aggregate: b.aggregate,
-		Stream: b.stream.Pointer(), Cuda: b.l.driver.Table(), Sync: b.barrier.step, SyncContext: b.barrier.context}
+		Stream: b.stream.Pointer(), Cuda: b.l.driver.Table(), Sync: b.barrier.step, SyncContext: b.barrier.context, Graph: b.graph}
 	o, err := b.bind(spec)
 	if err != nil {
 		return nil, err
 	}
-	if b.aggregate > 1 {
-		spec.Aggregate = 1
+	if b.aggregate > 1 || b.graph > 0 {
+		spec.Aggregate, spec.Graph = 1, 0
 		if o.single, err = b.bind(spec); err != nil {
 			return nil, errors.Join(err, o.Close())
 		}

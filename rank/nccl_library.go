@@ -13,6 +13,35 @@ import (
 	"busbar/internal/result"
 )
 
+// gpuOptions are the flags that belong to NCCL.
+type gpuOptions struct {
+	graph       int    // launches of a CUDA graph; 0: none
+	alloc       string // driver or nccl; empty is driver
+	register    string // none, buffer or window; empty is none
+	ctaPolicy   int
+	nonBlocking bool
+}
+
+// given is the first of these flags that was given; "" for none.
+func (o gpuOptions) given() string {
+	switch {
+	case o.graph > 0:
+		return "--cudagraph"
+	case o.alloc == "nccl":
+		return "--alloc"
+	case o.register != "" && o.register != "none":
+		return "--register"
+	case o.ctaPolicy > 0:
+		return "--cta-policy"
+	case o.nonBlocking:
+		return "--nonblocking"
+	}
+	return ""
+}
+
+// graphOperations is the number of operations in a CUDA graph when -n does not say.
+const graphOperations = 20
+
 // ncclLibrary is NCCL, or a library with its functions, and this rank's GPU.
 type ncclLibrary struct {
 	j      *job
@@ -55,7 +84,7 @@ func (l *ncclLibrary) rehearsed() bool { return l.file == rehearsal }
 
 // openNCCL loads the driver and the library, gives each rank a GPU, and compares what the ranks have. Collective.
 func (j *job) openNCCL(name string) (library, error) {
-	l := &ncclLibrary{j: j, file: name}
+	l := &ncclLibrary{j: j, file: name, config: nccl.Config{NonBlocking: j.cfg.gpu.nonBlocking, CTAPolicy: j.cfg.gpu.ctaPolicy}}
 	j.watch.Phase("load CUDA and NCCL", 0)
 	paths, err := j.libraryPaths()
 	if err != nil {
@@ -79,6 +108,11 @@ func (j *job) openNCCL(name string) (library, error) {
 	l.nccl, err = nccl.Load(nccl.Options{Path: paths.nccl, NCCLX: name == "ncclx"})
 	if err := j.together(err); err != nil {
 		return nil, err
+	}
+	j.watch.Listen(l.nccl.LastError)
+	l.notes = append(l.notes, l.config.String(), "buffers by "+cmp.Or(j.cfg.gpu.alloc, "driver"))
+	if r := j.cfg.gpu.register; r != "" && r != "none" {
+		l.notes = append(l.notes, "buffers registered as "+r)
 	}
 	return l, l.compare()
 }

@@ -53,6 +53,9 @@ func (s *screen) world(w *session, path string) {
 	s.bar.total(w.run.Sweep.Points)
 	s.note("%s: %s on %s, world %d = %s x %d", r.Tool, r.Sweep.Name, r.Backend.Library, r.World, plural(r.Nodes, "node"), r.RanksPerNode)
 	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), plural(r.Sweep.Points, "point"))
+	if r.Rehearse {
+		s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
+	}
 	s.note("clock: a reading costs %.0f ns; budget %s a case, precision %.3g %%", r.Method.ClockCost*1e9, w.p.sweep.Budget, 100*w.p.sweep.Precision)
 	for _, id := range r.Resumes {
 		s.wrapped("# ", "continues run "+id+": what is ok there is not measured again")

@@ -30,6 +30,7 @@ type state struct {
 	Iteration uint64        `json:"iteration,omitempty"`
 	Stage     string        `json:"stage,omitempty"` // of the iteration, as loop.Stage says it; empty: between operations
 	Since     time.Duration `json:"since"`           // in this phase
+	Says      string        `json:"says,omitempty"`  // the library's own last word on an error or on what it waits for
 }
 
 // event is something a rank has to say unasked.

@@ -55,7 +55,7 @@ func TestBadInput(t *testing.T) {
 		{"all_reduce", []string{"all_reduce", "flags only"}},
 		{"-g 2", []string{"-g", "mpirun -np N"}},
 		{"-t 2", []string{"-t", "mpirun -np N"}},
-		{"-G 1", []string{"-G", "--mode throughput"}},
+		{"-D 1", []string{"-D", "not offered"}},
 		{"--cudagraph 1", []string{"--cudagraph", "--mode throughput"}},
 		{"-z 1", []string{"-z", "--mode latency"}},
 		{"--parallel_init 1", []string{"every rank initialises"}},

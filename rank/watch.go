@@ -21,6 +21,7 @@ type watchdog struct {
 	now   state
 	since time.Time
 	limit time.Duration // 0: this phase may last
+	says  func() string // the library's last word; nil: it has none
 	loop  *loop.Loop
 	told  bool // onBroken about this loop
 }
@@ -75,11 +76,21 @@ func (w *watchdog) Attach(l *loop.Loop) {
 	w.loop, w.told = l, false
 }
 
+// Listen makes says the library's last word in what State tells; it must not wait.
+func (w *watchdog) Listen(says func() string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.says = says
+}
+
 // State is what this rank is doing, from any goroutine.
 func (w *watchdog) State() state {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.now
+	if w.says != nil {
+		s.Says = w.says()
+	}
 	s.Since = time.Since(w.since)
 	if w.loop != nil {
 		at, stage := w.loop.Position()
