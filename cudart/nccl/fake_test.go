@@ -24,6 +24,8 @@ const (
 	capture         // what the beginning of a capture returns
 	noHandle        // registration succeeds and does nothing
 	inGroup         // the end of a group is not the one that answers
+	looks           // the mark of a configuration is looked at
+	refuses         // the length of a configuration that is refused
 )
 
 // build compiles the fake library into a folder of its own, which it returns.

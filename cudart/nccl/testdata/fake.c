@@ -10,7 +10,7 @@
 
 char fake_log[1 << 16];
 
-enum { RESULT, POLLS, STATE, NOT_READY, QUERY, CAPTURE, NO_HANDLE, IN_GROUP, COMM_LATER };
+enum { RESULT, POLLS, STATE, NOT_READY, QUERY, CAPTURE, NO_HANDLE, IN_GROUP, LOOKS, REFUSES };
 volatile int fake_set[16];
 
 static void note(const char *format, ...)
@@ -118,6 +118,10 @@ int ncclCommInitRankConfig(struct comm **out, int size, id by_value, int rank, v
 {
 	note("ncclCommInitRankConfig(%d of %d)", rank, size);
 	print_config(config);
+	if (fake_set[LOOKS] && ((int *)config)[2] != (int)0xcafebeef)
+		return 4;
+	if (fake_set[LOOKS] && (int)*(size_t *)config == fake_set[REFUSES])
+		return 4;
 	return init(out, size, rank, &by_value);
 }
 

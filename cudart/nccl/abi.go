@@ -1,0 +1,64 @@
+//go:build cgo
+
+package nccl
+
+/*
+#include <stdlib.h>
+#include "call.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// Symbol is one function of NCCL that the package uses where it is there.
+type Symbol struct {
+	Name     string
+	Since    int // version code of the NCCL in which it appeared; 0: only other libraries have it
+	Required bool
+	There    bool
+}
+
+// Symbols are all functions that the package uses, and whether this library has them.
+func (l *Library) Symbols() []Symbol {
+	all := make([]Symbol, C.busbar_nccl_symbol_count)
+	for i := range all {
+		s := C.nccl_symbol(C.int(i))
+		address := *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(l.t), s.field))
+		all[i] = Symbol{Name: C.GoString(s.name), Since: int(s.since), Required: s.required != 0, There: address != nil}
+	}
+	return all
+}
+
+// ErrorText is what the library says of a result (ncclResult_t).
+func (l *Library) ErrorText(code int) string {
+	return C.GoString(C.nccl_error_string(l.t, C.int(code)))
+}
+
+// CheckConfig hands ncclConfig_t in each of its lengths to the library, which makes a communicator of one rank of it, or
+// fails for want of a GPU; the error says which length was refused. Some libraries ask for a GPU first: looked says
+// whether this one looks at the structure, known by one of which the mark is wrong.
+func (l *Library) CheckConfig(id ID) (looked bool, err error) {
+	if l.t.init_config == nil {
+		return false, l.lacks("ncclCommInitRankConfig")
+	}
+	try := func(cfg Config, magic C.uint) C.int {
+		config := cfg.pass()
+		defer C.free(unsafe.Pointer(config))
+		config.magic = magic
+		c := l.comm(cfg.NonBlocking)
+		rc := C.busbar_nccl_init(c.c, 1, 0, unsafe.Pointer(&id), config)
+		if rc == 0 {
+			C.busbar_nccl_close(c.c, 1)
+		}
+		return rc
+	}
+	for _, cfg := range []Config{{NonBlocking: true}, {MinCTAs: 1}, {SplitShare: true}, {CTAPolicy: 1}} {
+		if rc := try(cfg, C.NCCL_CONFIG_MAGIC); rc == invalidArgument {
+			return true, fmt.Errorf("%s: %w", cfg, l.check("ncclCommInitRankConfig", rc, nil))
+		}
+	}
+	return try(Config{NonBlocking: true}, 0) == invalidArgument, nil
+}

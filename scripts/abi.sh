@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Checks package nccl against NVIDIA's own libraries from the Python package index: `abi.sh` the oldest, one between and
+# the newest for CUDA 12 and the newest for CUDA 13 (1.2 GB, kept in .tools/abi), `abi.sh newest` the newest alone.
+# No GPU is needed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+wheels=.tools/abi
+tool=.tools/bin/busbar-abi
+
+case ${1:-all} in
+all) wanted=(nvidia-nccl-cu12==2.16.2 nvidia-nccl-cu12==2.23.4 nvidia-nccl-cu12 nvidia-nccl-cu13) ;;
+newest) wanted=(nvidia-nccl-cu12) ;;
+*)
+  echo "usage: abi.sh [newest]" >&2
+  exit 1
+  ;;
+esac
+
+if [ ! -x bin/rank ]; then
+  echo "abi: there is no bin/rank; make abi builds it first." >&2
+  exit 1
+fi
+if ! python3 -m pip --version >/dev/null 2>&1; then
+  echo "abi: python3 has no pip, which fetches the libraries (Debian, Ubuntu: apt-get install python3-pip)." >&2
+  exit 1
+fi
+
+# fetch brings the wheel of a package and prints its path; what is there already is not fetched again.
+fetch() {
+  local got
+  got=$(python3 -m pip download --disable-pip-version-check --no-deps --only-binary=:all: --dest "$wheels" "$1" 2>&1) || {
+    printf '%s\nabi: pip cannot fetch %s; what it said is above.\n' "$got" "$1" >&2
+    return 1
+  }
+  # "Saved ./…" or "File was already downloaded /…"
+  sed -nE 's/^ *(Saved|File was already downloaded) +(.*\.whl)$/\2/p' <<<"$got"
+}
+
+# unpack takes the library out of a wheel, which is a zip file.
+unpack() {
+  python3 - "$1" "$2" <<'PYTHON'
+import shutil, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]).open("nvidia/nccl/lib/libnccl.so.2") as packed, open(sys.argv[2], "wb") as out:
+    shutil.copyfileobj(packed, out)
+PYTHON
+}
+
+# newcomer checks what rank says where there is a library and no GPU.
+newcomer() {
+  local said code=0
+  [ ! -e /dev/nvidiactl ] || return 0
+  said=$(bin/rank --backend nccl --nccl "$1" --collective all_reduce -b 8 -e 8 --out "$folder/results" 2>&1 >/dev/null) || code=$?
+  if [ "$code" != 2 ] || ! grep -q 'libcuda\.so\.1' <<<"$said"; then
+    printf '%s\nabi: rank without a GPU ended with %d and said the above; it should end with 2 and name libcuda.so.1.\n' "$said" "$code" >&2
+    return 1
+  fi
+  echo "rank --backend nccl without a GPU: exit code 2, and it says what is missing"
+}
+
+mkdir -p "$wheels"
+folder=$(mktemp -d "$wheels/unpacked-XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+"${GO:-go}" build -trimpath -o "$tool" ./internal/tools/abi
+"$tool" -header
+failed=0
+for package in "${wanted[@]}"; do
+  wheel=$(fetch "$package")
+  version=$(sed -E 's/.*-([0-9.]+[0-9])(\.post[0-9]+)?-py3-.*/\1/' <<<"$wheel")
+  unpack "$wheel" "$folder/libnccl.so.2"
+  "$tool" -name "${package%%=*} $version" -version "$version" "$PWD/$folder/libnccl.so.2" || failed=1
+done
+newcomer "$PWD/$folder/libnccl.so.2" || failed=1
+exit $failed
