@@ -10,6 +10,9 @@ type Driver struct{}
 // NVML is NVIDIA's management library; in a build without cgo there is none.
 type NVML struct{}
 
+// NVTX puts ranges into a profiler's timeline; in a build without cgo it does nothing.
+type NVTX struct{}
+
 // ErrNoCgo says why CUDA cannot be loaded.
 var ErrNoCgo = errors.New("this program was built without cgo (CGO_ENABLED=0) and cannot load CUDA; build it with a C compiler")
 
@@ -18,3 +21,6 @@ func Load(Options) (*Driver, error) { return nil, ErrNoCgo }
 
 // LoadNVML always fails in a build without cgo, with ErrNoCgo.
 func LoadNVML([]string) (*NVML, error) { return nil, ErrNoCgo }
+
+// LoadNVTX always fails in a build without cgo, with ErrNoCgo.
+func LoadNVTX() (*NVTX, error) { return nil, ErrNoCgo }
