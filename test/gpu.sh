@@ -196,13 +196,14 @@ killed() {
 
 # Launches in turn, since two launches of one program differ by more than two programs do.
 nccl_tests() {
-  local i n
+  local i n like=(--like nccl-tests)
   [ -n "$nccl_tests" ] || { reason="no --nccl-tests PATH"; return 77; }
   [ -x "$nccl_tests" ] || problem "there is no program $nccl_tests" || return
   n=$(gpus)
+  "$top/bin/rank" --help | grep -q -e '--like ' || { like=(); echo "this rank has no --like: its own settings are compared"; }
   for i in 1 2 3 4 5; do
     "$nccl_tests" -b 8 -e "$largest" -f 2 -n 20 -w 5 -c 0 -g "$n" >"$dir/nccl-tests.$i" </dev/null || problem "$nccl_tests ended with $?" || return
-    ranks "$n" --like nccl-tests --collective all_reduce --mode throughput -b 8 -e "$largest" -f 2 -n 20 -w 5 -c 0 || return
+    ranks "$n" ${like[@]+"${like[@]}"} --collective all_reduce --mode throughput -b 8 -e "$largest" -f 2 -n 20 -w 5 -c 0 || return
   done
   for i in "$dir"/results/*.jsonl; do
     "$top/bin/post" show --nccl-tests "$i" >"$dir/rank.$(basename "$i" .jsonl)" || problem "post show ended with $?" || return

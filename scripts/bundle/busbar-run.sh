@@ -92,6 +92,16 @@ own_mpi() {
   # Open MPI does not start without its way to other hosts, even when there are none.
   if ! command -v ssh >/dev/null && ! command -v rsh >/dev/null; then export OMPI_MCA_plm=^rsh; fi
   mpirun=$here/openmpi/bin/mpirun
+  if [ -n "$hosts" ]; then hand_on; fi
+}
+
+# hand_on gives ranks on other hosts the variables that change what they do; Open MPI hands none on by itself.
+hand_on() {
+  local name words=()
+  for name in "${!NCCL_@}" "${!BUSBAR_@}" "${!FI_@}" LD_LIBRARY_PATH; do
+    if [ -n "${!name:-}" ]; then words+=(-x "$name"); fi
+  done
+  launcher=(${words[@]+"${words[@]}"} "${launcher[@]}")
 }
 
 dashes=''
