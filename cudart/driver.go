@@ -92,7 +92,7 @@ func (d *Driver) unusable(err error) error {
 	failed := &LoadError{Path: d.info.Path, Reason: err.Error(), Err: err}
 	var e *Error
 	if errors.As(err, &e) {
-		failed.Advice = startAdvice(e.Code)
+		failed.Advice = startAdvice(e.Code, kernelModule())
 	}
 	return failed
 }

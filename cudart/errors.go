@@ -82,12 +82,15 @@ const install = library + ` comes with NVIDIA's driver, not with the CUDA toolki
   RHEL, Rocky: dnf module install nvidia-driver:latest-dkms
   container:   docker run --gpus all (with the NVIDIA container toolkit), podman run --device nvidia.com/gpu=all, apptainer exec --nv`
 
-// startAdvice says what to do when cuInit gives a code.
-func startAdvice(code int) string {
+// startAdvice says what to do when cuInit gives a code, with the version of NVIDIA's kernel module, "" without one.
+func startAdvice(code int, kernel string) string {
 	switch code {
 	case 34:
 		return "This is the toolkit's stub, which is only for linking: take its folder (…/stubs) out of LD_LIBRARY_PATH; the real one comes with NVIDIA's driver."
 	case codeNoDevice:
+		if kernel == "" {
+			return "NVIDIA's kernel module is not loaded: there is no GPU here, or its driver does not run (modprobe nvidia, dmesg). Without a GPU: --rehearse."
+		}
 		visible := "CUDA_VISIBLE_DEVICES is not set"
 		if v, ok := os.LookupEnv("CUDA_VISIBLE_DEVICES"); ok {
 			visible = fmt.Sprintf("CUDA_VISIBLE_DEVICES is %q", v)

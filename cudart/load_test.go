@@ -132,17 +132,31 @@ func TestOptionalSymbols(t *testing.T) {
 }
 
 func TestStart(t *testing.T) {
-	t.Setenv("CUDA_VISIBLE_DEVICES", "7")
-	for code, want := range map[string]string{
-		"34": "stub", "100": `CUDA_VISIBLE_DEVICES is "7"`, "802": "nvidia-fabricmanager", "803": "reboot", "804": "compat", "999": "nvidia-modprobe", "1": "nvidia-smi",
-	} {
+	for _, code := range []string{"34", "100", "999", "1"} {
 		t.Setenv("FAKE_CUDA_FAIL", "cuInit="+code)
 		_, err := Load(Options{Path: fakeDriver})
 		var e *Error
 		if !errors.As(err, &e) || e.Op != "cuInit" || e.IsNoDevice() != (code == "100") {
 			t.Errorf("code %s: error %v", code, err)
-		} else if !strings.Contains(err.Error(), "("+code+")") || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), fakeDriver) {
-			t.Errorf("code %s: %q is not in:\n%v", code, want, err)
+		} else if !strings.Contains(err.Error(), "("+code+")") || !strings.Contains(err.Error(), fakeDriver) || strings.Count(err.Error(), "\n") != 1 {
+			t.Errorf("code %s: error %v", code, err)
+		}
+	}
+}
+
+func TestStartAdvice(t *testing.T) {
+	const module = "NVIDIA UNIX x86_64 Kernel Module 550.54"
+	t.Setenv("CUDA_VISIBLE_DEVICES", "7")
+	for _, c := range []struct {
+		code   int
+		kernel string
+		want   string
+	}{
+		{34, module, "stub"}, {100, module, `CUDA_VISIBLE_DEVICES is "7"`}, {100, "", "kernel module is not loaded"}, {802, module, "nvidia-fabricmanager"},
+		{803, module, "reboot"}, {804, module, "compat"}, {999, module, "nvidia-modprobe"}, {1, module, "nvidia-smi"},
+	} {
+		if got := startAdvice(c.code, c.kernel); !strings.Contains(got, c.want) {
+			t.Errorf("code %d: %q is not in %q", c.code, c.want, got)
 		}
 	}
 }
