@@ -173,7 +173,11 @@ nccl_result ncclCommAbort(nccl_comm c)
 	pthread_mutex_lock(&c->lock);
 	pthread_cond_broadcast(&c->ended);
 	pthread_mutex_unlock(&c->lock);
-	comm_job_end(c);
+	/* A split waits for its parent's ranks; it ends with the parent, and frees the rest then. */
+	if (c->parent && c->has_job && atomic_load(&c->state) == IN_PROGRESS)
+		pthread_detach(c->job);
+	else
+		comm_job_end(c);
 	if (c->inbox)
 		inbox_ring(c->inbox);
 	/* Once it is our turn, nothing touches the caller's buffers any more. */

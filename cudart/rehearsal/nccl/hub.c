@@ -83,7 +83,8 @@ static void join(struct hub *h, struct member *m, const struct hello *hello)
 			return;
 		}
 	h->ranks = hello->ranks;
-	h->joined++;
+	if (++h->joined == h->ranks)
+		fail(OK, "%s", ""); /* nobody is waited for any more */
 	m->rank = hello->rank;
 	m->pid = hello->pid;
 	tell(m, WELCOME, NULL, 0);
@@ -191,6 +192,21 @@ static void admit(struct hub *h)
 	more[h->count++] = (struct member){.fd = fd, .rank = -1};
 }
 
+/* Who has not come, where ncclGetLastError says it. */
+static void name_missing(const struct hub *h)
+{
+	char text[200];
+	int at = 0;
+	for (int r = 0; r < h->ranks && at < (int)sizeof text - 16; r++) {
+		int here = 0;
+		for (int i = 0; i < h->count; i++)
+			here |= h->members[i].rank == r;
+		if (!here)
+			at += snprintf(text + at, sizeof text - (size_t)at, " %d", r);
+	}
+	fail(OK, "init: waiting for rank%s of a world of %d", text, h->ranks);
+}
+
 static void *serve(void *context)
 {
 	struct hub *h = context;
@@ -208,7 +224,10 @@ static void *serve(void *context)
 		polled[n] = (struct pollfd){h->listener, POLLIN, 0};
 		if (h->ranks && h->joined == h->ranks && !open)
 			break;
-		if (poll(polled, (nfds_t)n + 1, -1) < 0)
+		const int came = poll(polled, (nfds_t)n + 1, h->joined < h->ranks ? 1000 : -1);
+		if (came == 0)
+			name_missing(h);
+		if (came <= 0)
 			continue;
 		for (int i = 0; i < n; i++)
 			if (polled[i].revents && h->members[i].fd >= 0)

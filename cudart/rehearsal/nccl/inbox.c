@@ -50,18 +50,22 @@ void inbox_map(struct nccl_comm *c, int peer, int pid, int fd)
 	if (theirs < 0)
 		return;
 	if (lseek(theirs, 0, SEEK_END) == (off_t)all_bytes(c) && (c->links[peer].theirs = map(c, theirs)) &&
-	    c->links[peer].theirs->token != c->token) {
-		munmap(c->links[peer].theirs, all_bytes(c));
-		c->links[peer].theirs = NULL;
-	}
+	    c->links[peer].theirs->token != c->token)
+		inbox_drop(c, peer);
 	close(theirs);
+}
+
+void inbox_drop(struct nccl_comm *c, int peer)
+{
+	if (c->links[peer].theirs)
+		munmap(c->links[peer].theirs, all_bytes(c));
+	c->links[peer].theirs = NULL;
 }
 
 void inbox_close(struct nccl_comm *c)
 {
 	for (int i = 0; c->links && i < c->ranks; i++)
-		if (c->links[i].theirs)
-			munmap(c->links[i].theirs, all_bytes(c));
+		inbox_drop(c, i);
 	if (c->inbox)
 		munmap(c->inbox, all_bytes(c));
 }

@@ -4,6 +4,7 @@
 #ifndef BUSBAR_REHEARSAL_INSIDE_H
 #define BUSBAR_REHEARSAL_INSIDE_H
 
+#define _GNU_SOURCE /* accept4, memfd_create, ppoll */
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -97,6 +98,7 @@ struct link {
 
 int inbox_open(struct nccl_comm *, int *fd);
 void inbox_map(struct nccl_comm *, int peer, int pid, int fd);
+void inbox_drop(struct nccl_comm *, int peer);
 void inbox_close(struct nccl_comm *);
 uint64_t inbox_push(struct nccl_comm *, int peer, const void *, uint64_t bytes);
 uint64_t inbox_pull(struct nccl_comm *, int peer, void *, uint64_t bytes);
@@ -138,6 +140,7 @@ struct nccl_comm {
 	pthread_cond_t ended;
 	int outstanding; /* batches in queues; with lock */
 	struct scalar scalars[64];
+	struct batch *pending; /* of a non-blocking call */
 
 	struct control control;
 	uint64_t token; /* of the inboxes and sockets */

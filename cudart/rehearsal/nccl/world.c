@@ -41,7 +41,7 @@ static uint64_t ring_bytes(int ranks)
 /* Shared memory with whom it can be had; only where both sides have it is it used. */
 static nccl_result share_memory(struct nccl_comm *c, const struct card *cards)
 {
-	const size_t n = (size_t)c->ranks;
+	const size_t n = (unsigned)c->ranks;
 	unsigned char *mine = calloc(n, 1), *all = calloc(n, n);
 	nccl_result rc = mine && all ? OK : fail(SYSTEM_ERROR, "out of memory");
 	int here = 0;
@@ -56,7 +56,7 @@ static nccl_result share_memory(struct nccl_comm *c, const struct card *cards)
 	for (int i = 0; i < c->ranks && !rc; i++) {
 		here += mine[i];
 		if (!all[(size_t)i * n + (size_t)c->rank])
-			c->links[i].theirs = NULL;
+			inbox_drop(c, i);
 	}
 	/* Spinning helps only while every rank has a core for this thread and one for the program's. */
 	c->spins = 2 * (here + 1) <= sysconf(_SC_NPROCESSORS_ONLN) ? 2000 : 0;

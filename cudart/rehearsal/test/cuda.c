@@ -1,0 +1,188 @@
+/* The stand-in of the driver. */
+#include "test.h"
+
+#include <sys/mman.h>
+
+static void without_context(void)
+{
+	cuda_pointer p;
+	cuda_stream s;
+	int n;
+	size_t bytes;
+	WANT(cuda.device_count(&n) == 3);
+	DO(cuda.init(0));
+	DO(cuda.device_count(&n));
+	WANT(n == 3);
+	WANT(cuda.memory_alloc(&p, 8) == 201 && cuda.stream_create(&s, 0) == 201 && cuda.memory_info(&bytes, &bytes) == 201);
+	WANT(cuda.context_set(NULL) == 0 && cuda.stream_query(NULL) == 201);
+}
+
+static void devices(void)
+{
+	cuda_uuid a, b;
+	cuda_device d;
+	char text[64];
+	int value;
+	size_t bytes, available;
+	const char *name;
+	device_open(1);
+	DO(cuda.device_get(&d, 2));
+	WANT(cuda.device_get(&d, 3) == 101);
+	DO(cuda.device_name(text, sizeof text, 0));
+	WANT(!strcmp(text, "Rehearsed GPU"));
+	DO(cuda.device_uuid(&a, 0));
+	DO(cuda.device_uuid(&b, 1));
+	WANT(memcmp(&a, &b, sizeof a) != 0);
+	DO(cuda.device_pci(text, sizeof text, 1));
+	WANT(!strcmp(text, "0000:11:00.0"));
+	DO(cuda.device_attribute(&value, 75, 0));
+	WANT(value == 9);
+	DO(cuda.can_access_peer(&value, 0, 1));
+	WANT(value == 1);
+	DO(cuda.memory_info(&available, &bytes));
+	WANT(available == 1 << 20 && bytes == 1 << 20);
+	DO(cuda.error_name(2, &name));
+	WANT(!strcmp(name, "CUDA_ERROR_OUT_OF_MEMORY") && cuda.error_string(12345, &name) == 1);
+	WANT(cuda.module_load(NULL, "", 0, NULL, NULL) == 801);
+}
+
+static void visible_devices(void)
+{
+	static const struct { const char *set; int count, first; } cases[] = {
+		{"2,0", 2, 0x12}, {"1", 1, 0x11}, {"0,7,1", 1, 0x10}, {"0,0", 0, 0}, {"", 0, 0}, {"x", 0, 0}};
+	const int i = rank;
+	char text[32];
+	int n;
+	setenv("CUDA_VISIBLE_DEVICES", cases[i].set, 1);
+	WANT(cuda.init(0) == (cases[i].count ? 0 : 100));
+	DO(cuda.device_count(&n));
+	WANT(n == cases[i].count);
+	if (n) {
+		DO(cuda.device_pci(text, sizeof text, 0));
+		WANT((int)strtol(text + 5, NULL, 16) == cases[i].first);
+	}
+}
+
+static char *uuid_beginning; /* shared */
+
+static void visible_by_uuid(void)
+{
+	cuda_uuid uuid;
+	int n;
+	if (rank == 0) {
+		DO(cuda.init(0));
+		DO(cuda.device_uuid(&uuid, 2));
+		sprintf(uuid_beginning, "GPU-%02x%02X%02x", uuid.bytes[0] & 255, uuid.bytes[1] & 255, uuid.bytes[2] & 255);
+	}
+	meet();
+	if (rank == 1) {
+		char text[32];
+		setenv("CUDA_VISIBLE_DEVICES", uuid_beginning, 1);
+		DO(cuda.init(0));
+		DO(cuda.device_count(&n));
+		DO(cuda.device_pci(text, sizeof text, 0));
+		WANT(n == 1 && !strcmp(text, "0000:12:00.0"));
+	}
+}
+
+static void memory(void)
+{
+	cuda_pointer p, q;
+	size_t available, bytes;
+	device_open(0);
+	WANT(cuda.memory_alloc(&p, (1 << 20) + 1) == 2 && cuda.memory_alloc(&p, 0) == 1);
+	DO(cuda.memory_alloc(&p, 1 << 19));
+	WANT(cuda.memory_alloc(&q, (1 << 19) + 1) == 2);
+	DO(cuda.memory_info(&available, &bytes));
+	WANT(available == 1 << 19);
+	DO(cuda.memory_free(p));
+	DO(cuda.memory_alloc(&p, 1 << 20));
+	WANT(cuda.memory_free(p + 1) == 1);
+	DO(cuda.memory_free(p));
+	DO(cuda.context_release(0));
+	WANT(cuda.memory_alloc(&p, 8) == 709);
+}
+
+/* All work starts 30 ms late here, so that what was not waited for is not there. */
+static void order(void)
+{
+	unsigned char *device, host[8] = {1, 2, 3, 4, 5, 6, 7, 8}, back[8];
+	void *pinned;
+	cuda_event event, untimed;
+	cuda_stream other;
+	float ms = -1;
+	device_open(0);
+	device = device_memory(16);
+	DO(cuda.host_alloc(&pinned, 8, 0));
+	DO(cuda.stream_create(&other, 1));
+	DO(cuda.event_create(&event, 0));
+	DO(cuda.event_create(&untimed, 2));
+	WANT(cuda.event_elapsed(&ms, event, event) == 400 && cuda.event_query(event) == 0);
+	DO(cuda.copy_to_device((cuda_pointer)device, host, 8, stream));
+	memset(host, 0, 8); /* read before the call returned */
+	WANT(cuda.stream_query(stream) == 600 && device[0] == 0);
+	DO(cuda.copy_on_device((cuda_pointer)device + 8, (cuda_pointer)device, 8, stream));
+	DO(cuda.event_record(event, stream));
+	WANT(cuda.event_query(event) == 600 && cuda.event_elapsed(&ms, event, event) == 600);
+	DO(cuda.stream_wait_event(other, event, 0));
+	DO(cuda.copy_to_host(pinned, (cuda_pointer)device + 8, 8, other));
+	WANT(*(unsigned char *)pinned == 0);
+	DO(cuda.stream_synchronize(other));
+	WANT(((unsigned char *)pinned)[7] == 8 && cuda.event_query(event) == 0);
+	DO(cuda.set_bytes((cuda_pointer)device, 9, 4, stream));
+	DO(cuda.copy_to_host(back, (cuda_pointer)device, 8, stream)); /* written when the call returns */
+	WANT(back[3] == 9 && back[4] == 5);
+	DO(cuda.event_record(untimed, NULL));
+	DO(cuda.event_synchronize(untimed));
+	WANT(cuda.event_elapsed(&ms, event, untimed) == 400 && cuda.event_elapsed(&ms, event, event) == 0 && ms == 0);
+	WANT(cuda.copy_to_device(8, host, 8, stream) == 1);
+	DO(cuda.set_bytes((cuda_pointer)device, 7, 16, stream));
+	DO(cuda.stream_destroy(stream)); /* what is queued is still done */
+	DO(cuda.context_synchronize());
+	while (device[15] != 7)
+		usleep(1000);
+	WANT(cuda.stream_destroy(stream) == 400);
+	DO(cuda.event_destroy(event));
+	DO(cuda.event_destroy(untimed));
+	DO(cuda.stream_destroy(other));
+	DO(cuda.host_free(pinned));
+}
+
+static void graphs(void)
+{
+	cuda_graph graph;
+	cuda_graph_exec exec;
+	unsigned char *p;
+	device_open(0);
+	p = device_memory(16);
+	WANT(cuda.capture_end(stream, &graph) == 903);
+	DO(cuda.capture_begin(stream, 0));
+	WANT(cuda.stream_synchronize(stream) == 900 && cuda.capture_end(stream, &graph) == 901 && !graph);
+	DO(cuda.capture_begin(stream, 0));
+	DO(cuda.copy_on_device((cuda_pointer)p + 8, (cuda_pointer)p, 8, stream));
+	DO(cuda.set_bytes((cuda_pointer)p, 5, 8, stream));
+	DO(cuda.capture_end(stream, &graph));
+	DO(cuda.stream_synchronize(stream));
+	WANT(p[0] == 0);
+	DO(cuda.graph_instantiate(&exec, graph, 0));
+	DO(cuda.graph_destroy(graph));
+	DO(cuda.graph_launch(exec, stream));
+	DO(cuda.stream_synchronize(stream));
+	WANT(p[0] == 5 && p[8] == 0);
+	DO(cuda.graph_launch(exec, stream));
+	DO(cuda.graph_exec_destroy(exec));
+	DO(cuda.stream_synchronize(stream));
+	WANT(p[8] == 5);
+}
+
+void cuda_tests(void)
+{
+	world("without a context", 1, without_context, SETTINGS("BUSBAR_REHEARSAL_GPUS=3"), -1);
+	world("devices", 1, devices, SETTINGS("BUSBAR_REHEARSAL_GPUS=3", "BUSBAR_REHEARSAL_MEMORY=1M"), -1);
+	world("visible devices", 6, visible_devices, SETTINGS("BUSBAR_REHEARSAL_GPUS=4"), -1);
+	world("memory", 1, memory, SETTINGS("BUSBAR_REHEARSAL_MEMORY=1M"), -1);
+	world("order", 1, order, SETTINGS("BUSBAR_REHEARSAL_DELAY=30000"), -1);
+	world("graphs", 1, graphs, NULL, -1);
+	uuid_beginning = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	world("visible by UUID", 2, visible_by_uuid, NULL, -1);
+}

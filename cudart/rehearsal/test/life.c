@@ -1,0 +1,194 @@
+/* Communicators: how they begin, divide and end. */
+#include "test.h"
+
+static struct nccl_config smallest(int blocking)
+{
+	return (struct nccl_config){.size = 24, .magic = (unsigned)CONFIG_MAGIC, .version = 21400, .blocking = blocking};
+}
+
+static void configurations(void)
+{
+	static const struct { size_t size; unsigned magic, version; int blocking, min, max, split; nccl_result result; } cases[] = {
+		{24, 0xcafebeef, 21400, 1, 0, 0, 0, OK},           {24, 0xcafebeef, 21400, UNSET, 0, 0, 0, INVALID_ARGUMENT},
+		{24, 0xcafebeef, 21400, 7, 0, 0, 0, INVALID_ARGUMENT}, {24, 0xdeadbeef, 21400, 1, 0, 0, 0, INVALID_ARGUMENT},
+		{40, 0xcafebeef, 21700, UNSET, 1, 4, 0, OK},       {40, 0xcafebeef, 21700, UNSET, 4, 1, 0, INVALID_ARGUMENT},
+		{40, 0xcafebeef, 21400, 1, 4, 1, 0, OK} /* not of that version */,
+		{48, 0xcafebeef, 21800, UNSET, 1, 4, 1, OK},       {48, 0xcafebeef, 21800, UNSET, 1, 4, 2, INVALID_ARGUMENT},
+		{48, 0xcafebeef, 21700, UNSET, 1, 4, 2, OK}};
+	device_open(0);
+	for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct nccl_config config = {.size = cases[i].size, .magic = cases[i].magic, .version = cases[i].version,
+			.blocking = cases[i].blocking, .cga_cluster_size = UNSET, .min_ctas = cases[i].min,
+			.max_ctas = cases[i].max, .split_share = cases[i].split};
+		struct nccl_id id;
+		nccl_comm c = NULL;
+		DO(ncclGetUniqueId(&id));
+		const nccl_result rc = ncclCommInitRankConfig(&c, 1, id, 0, &config);
+		if (rc != cases[i].result)
+			fprintf(stderr, "configuration %u\n", i);
+		WANT(rc == cases[i].result);
+		if (!rc)
+			DO(ncclCommDestroy(c));
+	}
+}
+
+static void arguments(void)
+{
+	struct nccl_id id = {{0}};
+	nccl_comm c;
+	char *p, host[64];
+	void *window;
+	int n;
+	device_open(0);
+	WANT(ncclCommInitRank(&c, 1, id, 0) == INVALID_ARGUMENT);
+	DO(ncclGetUniqueId(&id));
+	WANT(ncclCommInitRank(&c, 2, id, 2) == INVALID_ARGUMENT && ncclCommInitRank(NULL, 1, id, 0) == INVALID_ARGUMENT);
+	DO(ncclCommInitRank(&c, 1, id, 0));
+	DO(ncclMemAlloc((void **)&p, 8192));
+	WANT(ncclAllReduce(p, p, 1, FLOAT32, SUM, NULL, stream) == INVALID_ARGUMENT);
+	WANT(ncclAllReduce(p, p, 1, FLOAT32, 5, c, stream) == INVALID_ARGUMENT);
+	WANT(ncclBroadcast(p, p, 1, FLOAT32, 1, c, stream) == INVALID_ARGUMENT);
+	WANT(ncclAllReduce(host, p, 1, FLOAT32, SUM, c, stream) == INVALID_ARGUMENT);
+	WANT(ncclAllReduce(p, p, 8192, FLOAT32, SUM, c, stream) == INVALID_ARGUMENT);
+	WANT(strstr(ncclGetLastError(c), "memory of a device"));
+	WANT(ncclAlltoAll(p, p, 1, FLOAT32, c, stream) == INVALID_ARGUMENT);
+	DO(ncclAllReduce(p, p, 0, FLOAT32, SUM, c, stream));
+	WANT(ncclCommWindowRegister(c, p + 8, 8, &window, 1) == INVALID_ARGUMENT);
+	DO(ncclCommWindowRegister(c, p, 4096, &window, 1));
+	WANT(ncclCommDeregister(c, window) == INVALID_ARGUMENT);
+	DO(ncclCommWindowDeregister(c, window));
+	DO(ncclCommRegister(c, p + 8, 8, &window));
+	DO(ncclCommDeregister(c, window));
+	DO(ncclMemFree(p));
+	DO(ncclGetVersion(&n));
+	WANT(n == 21903 && !strcmp(ncclGetErrorString(7), "NCCL operation in progress"));
+	WANT(ncclGroupEnd() == INVALID_USAGE);
+	const char **keys, *value;
+	DO(ncclParamGetAllParameterKeys(&keys, &n));
+	DO(ncclParamGetParameter(keys[0], &value, &n));
+	WANT(!strcmp(keys[0], "NCCL_HOSTID") && !strcmp(value, "here") && n == 4);
+	DO(ncclCommFinalize(c));
+	WANT(ncclAllReduce(p, p, 1, FLOAT32, SUM, c, stream) == INVALID_USAGE);
+	DO(ncclCommDestroy(c));
+}
+
+static void non_blocking(void)
+{
+	struct nccl_config config = smallest(0);
+	struct nccl_id id;
+	nccl_comm c;
+	nccl_result rc;
+	int32_t *x;
+	device_open(rank);
+	share_id(&id);
+	x = device_memory(4);
+	if (rank == ranks - 1)
+		meet(); /* the others are still waiting */
+	WANT(ncclCommInitRankScalable(&c, ranks, rank, 1, &id, &config) == IN_PROGRESS);
+	if (rank < ranks - 1) {
+		DO(ncclCommGetAsyncError(c, &rc));
+		WANT(rc == IN_PROGRESS && ncclAllReduce(x, x, 1, INT32, SUM, c, stream) == INVALID_ARGUMENT);
+		meet();
+	}
+	WANT(settled(c) == OK && sums_right(c, ranks));
+	WANT(ncclCommFinalize(c) == IN_PROGRESS);
+	WANT(settled(c) == OK);
+	DO(ncclCommDestroy(c));
+}
+
+static void splits(void)
+{
+	nccl_comm world, half, none, self;
+	int n, r;
+	device_open(rank);
+	world = comm_open();
+	DO(ncclCommSplit(world, rank % 2, -rank, &half, NULL)); /* in reverse order */
+	DO(ncclCommCount(half, &n));
+	DO(ncclCommUserRank(half, &r));
+	WANT(n == (ranks + 1 - rank % 2) / 2 && r == n - 1 - rank / 2);
+	WANT(sums_right(half, n));
+	DO(ncclCommSplit(world, rank ? -1 : 0, 0, &none, NULL));
+	WANT((none == NULL) == (rank != 0));
+	DO(ncclCommSplit(half, r, 0, &self, NULL));
+	WANT(sums_right(self, 1) && sums_right(world, ranks));
+	DO(ncclCommDestroy(self));
+	DO(ncclCommDestroy(none));
+	DO(ncclCommDestroy(world));
+	WANT(sums_right(half, n)); /* outlives its parent */
+	DO(ncclCommDestroy(half));
+}
+
+/* One rank is done and gone while others go on, and it is not taken for dead. */
+static void early_end(void)
+{
+	nccl_comm world, rest;
+	nccl_result rc;
+	device_open(rank);
+	world = comm_open();
+	DO(ncclCommSplit(world, rank ? 0 : -1, 0, &rest, NULL));
+	if (rank == 0) {
+		DO(ncclCommDestroy(world));
+		return;
+	}
+	for (int i = 0; i < 50; i++) {
+		DO(ncclCommGetAsyncError(world, &rc));
+		WANT(rc == OK && sums_right(rest, ranks - 1));
+	}
+	DO(ncclCommDestroy(rest));
+	DO(ncclCommDestroy(world));
+}
+
+static void shared_gpu(void)
+{
+	struct nccl_id id;
+	nccl_comm c;
+	device_open(0);
+	share_id(&id);
+	WANT(ncclCommInitRank(&c, ranks, id, rank) == INVALID_USAGE);
+	WANT(strstr(ncclGetLastError(NULL), "Duplicate GPU detected : rank 0 and rank 1"));
+}
+
+static void shared_gpu_allowed(void)
+{
+	device_open(0);
+	nccl_comm c = comm_open();
+	WANT(sums_right(c, ranks));
+	DO(ncclCommDestroy(c));
+}
+
+static void other_version(void)
+{
+	struct nccl_id id;
+	nccl_comm c;
+	setenv("BUSBAR_REHEARSAL_VERSION", rank ? "22707" : "22803", 1);
+	device_open(rank);
+	share_id(&id);
+	WANT(ncclCommInitRank(&c, ranks, id, rank) == INVALID_USAGE && strstr(ncclGetLastError(NULL), "Mismatched NCCL version"));
+}
+
+static void different_calls(void)
+{
+	nccl_comm c;
+	char *x;
+	device_open(rank);
+	x = device_memory(64);
+	c = comm_open();
+	DO(ncclAllReduce(x, x, rank ? 4 : 8, INT32, SUM, c, stream));
+	WANT(async_error(c) == INTERNAL_ERROR && strstr(ncclGetLastError(c), "calls differ"));
+	DO(ncclCommAbort(c));
+	DO(cuda.stream_synchronize(stream));
+}
+
+void life_tests(void)
+{
+	world("configurations", 1, configurations, NULL, -1);
+	world("arguments", 1, arguments, SETTINGS("BUSBAR_REHEARSAL_VERSION=21903", "NCCL_HOSTID=here"), -1);
+	world("non-blocking", 3, non_blocking, NULL, -1);
+	world("splits", 5, splits, NULL, -1);
+	world("an early end", 3, early_end, NULL, -1);
+	world("a shared GPU", 2, shared_gpu, NULL, -1);
+	world("a shared GPU, allowed", 2, shared_gpu_allowed, SETTINGS("NCCL_MULTI_RANK_GPU_ENABLE=1"), -1);
+	world("a shared GPU, other host", 2, shared_gpu_allowed, SETTINGS("NCCL_HOSTID=%d"), -1);
+	world("other versions", 2, other_version, NULL, -1);
+	world("different calls", 2, different_calls, NULL, -1);
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Builds the stand-ins of libcuda and libnccl, with which everything but the speed of GPUs can be tried without one:
+# rehearsal.sh; `rehearsal.sh test` builds them anew, under sanitizers too, and runs their tests.
+# OUT is the folder of the result (lib/rehearsal), CC the compiler, CFLAGS is added to its flags.
+# WITHOUT="ncclCommSplit ncclAlltoAll" leaves symbols out, as an older or shorter library would; EXTRA=ncclx adds NCCLX's.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cc=${CC:-cc}
+flags=(-std=gnu11 -Wall -Wextra -Werror -pthread)
+read -ra extra <<<"${CFLAGS:-}"
+read -ra without <<<"${WITHOUT:-}"
+folder=''
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+  printf 'rehearsal: %s\n' "$@" >&2
+  exit 1
+}
+
+# build FOLDER FLAG… makes both libraries there.
+build() {
+  local out=$1 hidden name known
+  shift
+  local library=("$@" -fPIC -shared -fvisibility=hidden -Wl,-z,defs)
+  mkdir -p "$out"
+  command -v "$cc" >/dev/null || fail "there is no C compiler $cc here; CC=… names another."
+  case ${EXTRA:-} in
+  '') ;;
+  ncclx) library+=(-DBUSBAR_NCCLX) ;;
+  *) fail "EXTRA=$EXTRA is not known; it can be ncclx." ;;
+  esac
+  hidden=$(mktemp "$out/.without-XXXXXX")
+  {
+    echo '{ global: *;'
+    [ ${#without[@]} -eq 0 ] || { echo 'local:' && printf '%s;\n' "${without[@]}"; }
+    echo '};'
+  } >"$hidden"
+  library+=("-Wl,--version-script,$hidden")
+  "$cc" "${flags[@]}" "${library[@]}" -Wl,-soname,libcuda.so.1 -o "$out/.libcuda.so.1" cudart/rehearsal/cuda/*.c
+  mv "$out/.libcuda.so.1" "$out/libcuda.so.1"
+  # Its libcuda is the one beside it, whatever LD_LIBRARY_PATH says.
+  # shellcheck disable=SC2016 # the loader expands $ORIGIN
+  "$cc" "${flags[@]}" "${library[@]}" -Wl,-soname,libnccl.so.2 -Wl,--disable-new-dtags '-Wl,-rpath,$ORIGIN' \
+    -o "$out/.libnccl.so.2" cudart/rehearsal/nccl/*.c "$out/libcuda.so.1" -lm
+  mv "$out/.libnccl.so.2" "$out/libnccl.so.2"
+  rm -f "$hidden"
+  for name in ${without[@]+"${without[@]}"}; do
+    known=$(grep -hoE "\\b$name\\b" cudart/cuda.h cudart/rehearsal/nccl/abi.h || true)
+    [ -n "$known" ] || fail "WITHOUT names $name, which the stand-ins do not have."
+  done
+}
+
+# check NAME FLAG… builds the libraries and the test with these flags and runs it.
+check() {
+  local out=$folder/$1
+  shift
+  EXTRA=ncclx build "$out" "$@"
+  "$cc" "${flags[@]}" "$@" -Icudart/rehearsal -o "$out/test" cudart/rehearsal/test/*.c "$out/libnccl.so.2" "$out/libcuda.so.1" \
+    -ldl -lm -Wl,--disable-new-dtags "-Wl,-rpath,$out"
+  timeout 300 "$out/test" "$out"
+}
+
+# lacking checks that WITHOUT and EXTRA do what they say.
+lacking() {
+  local out=$folder/short symbols
+  without=(ncclCommSplit cuGraphLaunch)
+  build "$out" -O1
+  symbols=$(nm -D --defined-only "$out/libnccl.so.2" "$out/libcuda.so.1")
+  case $symbols in *ncclCommSplit* | *cuGraphLaunch* | *ncclAllToAllv*) fail "WITHOUT or EXTRA left a symbol that should not be there." ;; esac
+  case $symbols in *ncclAlltoAll*cuGraphDestroy* | *cuGraphDestroy*ncclAlltoAll*) ;; *) fail "WITHOUT took more than it was asked to." ;; esac
+  without=()
+}
+
+case ${1:-} in
+'')
+  build "${OUT:-lib/rehearsal}" -O2 ${extra[@]+"${extra[@]}"}
+  printf '%s: made with %s\n' "${OUT:-lib/rehearsal}/libcuda.so.1, libnccl.so.2" "$(command -v "$cc")"
+  ;;
+test)
+  folder=$(mktemp -d)
+  check plain -O2
+  check sanitized -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+  lacking
+  ;;
+*)
+  echo "usage: rehearsal.sh [test]" >&2
+  exit 1
+  ;;
+esac
