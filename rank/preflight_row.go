@@ -94,7 +94,7 @@ func mergeRows(rows []row, ranks []rankFacts) []row {
 	for i, m := range order {
 		out[i] = m.row
 		if m.texts > 1 && len(m.least) > 0 {
-			out[i].Found += fmt.Sprintf(" (the least, on %s)", ranks[m.least[0]].Host)
+			out[i].Found += fmt.Sprintf(" (on %s; better elsewhere)", ranks[m.least[0]].Host)
 		}
 		hosts, single := whereabouts(out[i].ranks, ranks)
 		out[i].Where = hosts

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestReadPorts(t *testing.T) {
+	const at = "sys/class/infiniband/"
+	root := fakeRoot(t, map[string]string{
+		at + "mlx5_0/ports/1/state": "4: ACTIVE\n", at + "mlx5_0/ports/1/phys_state": "5: LinkUp\n", at + "mlx5_0/ports/1/rate": "400 Gb/sec (4X NDR)\n",
+		at + "mlx5_0/ports/1/link_layer": "InfiniBand\n", at + "mlx5_0/device/": "", "sys/class/infiniband_verbs/uverbs7/ibdev": "mlx5_0\n", "dev/infiniband/uverbs7": "",
+		at + "rdmap0/ports/1/state": "4: ACTIVE\n", at + "rdmap0/ports/1/rate": "100 Gb/sec (4X EDR)\n", at + "rdmap0/device/": "",
+		"sys/class/infiniband_verbs/uverbs8/ibdev": "rdmap0\n", // no file under /dev
+		"sys/module/nvidia_peermem/":               "",
+	})
+	if err := os.Symlink("../../bus/pci/drivers/efa", filepath.Join(root, at, "rdmap0/device/driver")); err != nil {
+		t.Fatal(err)
+	}
+	f := readFabric(root, noEnv)
+	want := []rdmaPort{
+		{Name: "mlx5_0/1", State: "ACTIVE", Phys: "LinkUp", Rate: "400 Gb/sec (4X NDR)", Link: "InfiniBand", Open: true},
+		{Name: "rdmap0/1", State: "ACTIVE", Rate: "100 Gb/sec (4X EDR)", EFA: true},
+	}
+	if len(f.Ports) != 2 || f.Ports[0] != want[0] || f.Ports[1] != want[1] || !f.Peermem {
+		t.Errorf("%+v", f)
+	}
+	if f := readFabric(t.TempDir(), noEnv); f.Ports != nil || f.Peermem || f.Plugin != "" || f.Units != 0 || f.GPUs != nil {
+		t.Errorf("nothing there: %+v", f)
+	}
+}
+
+func TestCheckRDMA(t *testing.T) {
+	up := func(name string) rdmaPort {
+		return rdmaPort{Name: name, State: "ACTIVE", Phys: "LinkUp", Rate: "400 Gb/sec (4X NDR)", Link: "InfiniBand", Open: true}
+	}
+	with := func(change func(*rdmaPort)) rdmaPort {
+		p := up("mlx5_1/1")
+		change(&p)
+		return p
+	}
+	for name, c := range map[string]struct {
+		second rdmaPort
+		want   want
+	}{
+		"two up":    {up("mlx5_1/1"), want{passed, "2 x InfiniBand 400 Gb/sec (4X NDR)"}},
+		"down":      {with(func(p *rdmaPort) { p.State, p.Phys = "DOWN", "Polling" }), want{caution, "1 of 2 ports active: mlx5_1/1 is DOWN (Polling)"}},
+		"one lane":  {with(func(p *rdmaPort) { p.Rate = "100 Gb/sec (1X NDR)" }), want{caution, "mlx5_1/1 runs at 100 Gb/sec (1X NDR)"}},
+		"slowest":   {with(func(p *rdmaPort) { p.Rate = "10 Gb/sec (4X SDR)" }), want{caution, "4X SDR"}},
+		"Ethernet":  {with(func(p *rdmaPort) { p.Rate, p.Link = "25 Gb/sec (1X EDR)", "Ethernet" }), want{passed, "1 x Ethernet 25 Gb/sec (1X EDR), 1 x InfiniBand"}},
+		"EFA":       {with(func(p *rdmaPort) { p.EFA = true }), want{passed, "1 x EFA 400 Gb/sec (4X NDR), 1 x InfiniBand"}},
+		"no file":   {with(func(p *rdmaPort) { p.Open = false }), want{caution, "mlx5_1/1 cannot be opened"}},
+		"two lanes": {with(func(p *rdmaPort) { p.Rate = "100 Gb/sec (2X HDR)" }), want{passed, "2X HDR"}},
+		"unknown":   {with(func(p *rdmaPort) { p.Rate, p.Link = "", "" }), want{passed, "unknown link at an unknown rate"}},
+	} {
+		expect(t, name, checkRDMA(hostOf(2, setup{Fabric: fabric{Ports: []rdmaPort{up("mlx5_0/1"), c.second}}})), c.want)
+	}
+	down := with(func(p *rdmaPort) { p.State, p.Open = "INIT", false })
+	expect(t, "nothing works", checkRDMA(hostOf(1, setup{Fabric: fabric{Ports: []rdmaPort{down}}})), want{caution, "0 of 1 port active: mlx5_1/1 is INIT"})
+	expect(t, "none", checkRDMA(hostOf(1, setup{})), want{passed, "TCP between hosts"})
+}
+
+func TestNetPlugin(t *testing.T) {
+	for name, c := range map[string]struct {
+		files []string
+		env   map[string]string
+		want  string
+	}{
+		"none":              {nil, nil, ""},
+		"on the path":       {[]string{"opt/ofi/lib/libnccl-net.so", "usr/lib/libnccl-net.so"}, map[string]string{"LD_LIBRARY_PATH": "/none:/opt/ofi/lib"}, "/opt/ofi/lib/libnccl-net.so"},
+		"standard folder":   {[]string{"usr/lib/libnccl-net.so"}, nil, "/usr/lib/libnccl-net.so"},
+		"named":             {[]string{"usr/lib/libnccl-net-ofi.so", "usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "ofi"}, "/usr/lib/libnccl-net-ofi.so"},
+		"by its file":       {[]string{"usr/lib/libx.so"}, map[string]string{"NCCL_NET_PLUGIN": "libx.so"}, "/usr/lib/libx.so"},
+		"by its path":       {[]string{"x/y.so"}, map[string]string{"NCCL_NET_PLUGIN": "/x/y.so"}, "/x/y.so"},
+		"by a path to none": {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "/x/y.so"}, ""},
+		"switched off":      {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "none"}, ""},
+		"another is there":  {[]string{"usr/lib/libnccl-net.so"}, map[string]string{"NCCL_NET_PLUGIN": "ofi"}, ""},
+		"a folder":          {[]string{"usr/lib/libnccl-net.so/x"}, nil, ""},
+	} {
+		files := map[string]string{}
+		for _, f := range c.files {
+			files[f] = ""
+		}
+		if got := netPlugin(fakeRoot(t, files), func(k string) string { return c.env[k] }); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	cache := "ld.so-1.7.0\x00glibc-ld.so.cache1.1\x00libx.so\x00/usr/lib/libx.so\x00libnccl-net.so\x00/opt/amazon/ofi-nccl/lib/libnccl-net.so\x00libz.so\x00"
+	if got := netPlugin(fakeRoot(t, map[string]string{"etc/ld.so.cache": cache}), noEnv); got != "/opt/amazon/ofi-nccl/lib/libnccl-net.so" {
+		t.Errorf("in the loader's cache: %q", got)
+	}
+}

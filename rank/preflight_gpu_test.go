@@ -1,0 +1,160 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// gpusOf makes a host of n ranks that all see n GPUs and take one each.
+func gpusOf(n int, change func(rank int, v *gpuView)) []setup {
+	host := hostOf(n, setup{})
+	for i := range host {
+		v := &gpuView{Driver: "550.54.15", CUDA: 12040, Library: "NCCL 2.27.7", Path: "/lib/libnccl.so.2"}
+		for k := range n {
+			id := string(rune('a' + k))
+			v.Devices = append(v.Devices, gpu{Name: "NVIDIA H100", UUID: "GPU-" + id, PCI: "0000:0" + id + ":00.0", Bytes: 80 * gib, State: &gpuState{Persistence: "on", ECC: "on"}})
+			v.Peer = append(v.Peer, make([]bool, n))
+			for other := range n {
+				v.Peer[k][other] = k != other
+			}
+		}
+		if change != nil {
+			change(i, v)
+		}
+		host[i].GPU = v
+	}
+	takeGPUs(host)
+	return host
+}
+
+// only are the rows of one check.
+func only(check string, rows []row) (found []row) {
+	for _, r := range rows {
+		if r.Check == check {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+func TestCheckGPUs(t *testing.T) {
+	all := func(change func(v *gpuView)) func(int, *gpuView) { return func(_ int, v *gpuView) { change(v) } }
+	state := func(change func(s *gpuState)) func(int, *gpuView) {
+		return all(func(v *gpuView) { change(v.Devices[1].State) })
+	}
+	for name, c := range map[string]struct {
+		check  string
+		change func(int, *gpuView)
+		want   want
+	}{
+		"devices":       {"GPUs", nil, want{passed, "2 x NVIDIA H100 with 80 GiB, driver 550.54.15 (CUDA 12.4)"}},
+		"no driver":     {"GPUs", all(func(v *gpuView) { *v = gpuView{Problem: "no libcuda.so.1\ntried:\n  /usr/lib\ninstall it"} }), want{problem, "no libcuda.so.1"}},
+		"no GPU":        {"GPUs", all(func(v *gpuView) { v.Devices = nil }), want{problem, "no GPU is visible, and none of NVIDIA is on the PCI bus"}},
+		"rehearsal":     {"GPUs", all(func(v *gpuView) { v.Rehearsed = true }), want{caution, "stand-ins: 2 x"}},
+		"library":       {"NCCL", nil, want{passed, "NCCL 2.27.7 (/lib/libnccl.so.2)"}},
+		"no library":    {"NCCL", all(func(v *gpuView) { v.Missing = "no libnccl.so.2\npip install it" }), want{problem, "no libnccl.so.2"}},
+		"newer CUDA":    {"NCCL", all(func(v *gpuView) { v.LibraryCUDA = 13000 }), want{problem, "built with CUDA 13.0; the driver serves CUDA 12.4 only"}},
+		"newer minor":   {"NCCL", all(func(v *gpuView) { v.LibraryCUDA = 12090 }), want{passed, "built with CUDA 12.9"}},
+		"older CUDA":    {"NCCL", all(func(v *gpuView) { v.LibraryCUDA, v.CUDA = 12090, 13000 }), want{passed, "built with CUDA 12.9"}},
+		"own GPUs":      {"GPU of each rank", nil, want{passed, "each its own"}},
+		"one for two":   {"GPU of each rank", all(func(v *gpuView) { v.Devices = v.Devices[:1] }), want{problem, "2 ranks take one GPU: NVIDIA H100 at 0000:0a:00.0 (GPU-a)"}},
+		"allowed":       {"GPU of each rank", all(func(v *gpuView) { v.Devices, v.Shared = v.Devices[:1], true }), want{caution, "2 ranks take one GPU"}},
+		"peers":         {"peer access", nil, want{passed, "all 2 GPUs"}},
+		"no peers":      {"peer access", all(func(v *gpuView) { v.Peer[1][0] = false }), want{caution, "1 of 1 pairs of GPUs have none: 0-1"}},
+		"one each":      {"peer access", func(r int, v *gpuView) { v.Devices, v.Peer = v.Devices[r:r+1], [][]bool{{false}} }, want{passed, "the rank sees 1 GPU"}},
+		"one each owns": {"GPU of each rank", func(r int, v *gpuView) { v.Devices = v.Devices[r : r+1] }, want{passed, "each its own"}},
+		"healthy":       {"GPU state", nil, want{passed, "2 GPUs: clocks free"}},
+		"no NVML":       {"GPU state", all(func(v *gpuView) { v.Devices[0].State, v.Devices[1].State = nil, nil }), want{passed, "not known"}},
+		"persistence":   {"GPU state", state(func(s *gpuState) { s.Persistence = "off" }), want{caution, "persistence mode is off: 0000:0b:00.0"}},
+		"ECC":           {"GPU state", state(func(s *gpuState) { s.ECC = "off" }), want{caution, "ECC is off: 0000:0b:00.0"}},
+		"no ECC":        {"GPU state", state(func(s *gpuState) { s.ECC = "" }), want{passed, "2 GPUs"}},
+		"errors":        {"GPU state", state(func(s *gpuState) { s.Uncorrected = 3 }), want{caution, "memory errors that could not be corrected: 0000:0b:00.0 (3)"}},
+		"throttled":     {"GPU state", state(func(s *gpuState) { s.Throttle = []string{"power cap", "thermal"} }), want{caution, "0000:0b:00.0 (power cap, thermal)"}},
+		"clocks":        {"GPU state", state(func(s *gpuState) { s.Clock, s.Fastest = 1200, 1980 }), want{caution, "1200 of 1980 MHz"}},
+		"fastest":       {"GPU state", state(func(s *gpuState) { s.Clock, s.Fastest = 1980, 1980 }), want{passed, "2 GPUs"}},
+	} {
+		host := gpusOf(2, c.change)
+		rows := only(c.check, mergeRows(checkGPUs(host), ranksOf(2, "node1")))
+		expect(t, name, rows, c.want)
+	}
+}
+
+func TestUnusedGPUs(t *testing.T) {
+	expect(t, "none", checkGPUs(hostOf(2, setup{})))
+	p := pcie{GPUs: []string{"a", "b"}}
+	expect(t, "no driver", checkGPUs(hostOf(2, setup{Fabric: fabric{pcie: p}})), want{passed, "2 GPUs of NVIDIA on the bus without a driver"})
+	p.Driver = "550"
+	expect(t, "idle", checkGPUs(hostOf(2, setup{Fabric: fabric{pcie: p}})), want{passed, "driver 550; this run uses none"})
+	host := gpusOf(1, func(_ int, v *gpuView) { v.Devices = nil })
+	host[0].Fabric.pcie = p
+	expect(t, "hidden", byRank(checkDevices)(host), want{problem, "no GPU is visible, and 2 GPUs of NVIDIA on the PCI bus (driver 550)"})
+}
+
+func TestCheckNetworkOfGPUs(t *testing.T) {
+	ib, efa := rdmaPort{Name: "mlx5_0/1"}, rdmaPort{Name: "rdmap0/1", EFA: true}
+	for name, c := range map[string]struct {
+		f             fabric
+		peermem, nccl want
+	}{
+		"InfiniBand":     {fabric{Ports: []rdmaPort{ib}, Peermem: true}, want{passed, "loaded"}, want{passed, "NCCL's own"}},
+		"no module":      {fabric{Ports: []rdmaPort{ib, efa}, Plugin: "/x.so"}, want{caution, "not loaded"}, want{passed, "plugin /x.so"}},
+		"EFA":            {fabric{Ports: []rdmaPort{efa}, Plugin: "/x.so"}, want{passed, "EFA does without"}, want{passed, "plugin /x.so"}},
+		"EFA, no plugin": {fabric{Ports: []rdmaPort{efa}}, want{passed, ""}, want{caution, "NCCL would use TCP"}},
+	} {
+		host := gpusOf(1, nil)
+		host[0].Fabric = c.f
+		expect(t, name, only("nvidia-peermem", checkGPUs(host)), c.peermem)
+		expect(t, name, only("NCCL network", checkGPUs(host)), c.nccl)
+		host[0].GPU.Rehearsed = true
+		expect(t, name+", rehearsed", append(only("nvidia-peermem", checkGPUs(host)), only("NCCL network", checkGPUs(host))...))
+	}
+}
+
+func TestCheckLibraries(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(int, *gpuView) // of the last of three ranks
+		wants  []want
+	}{
+		"alike":   {nil, []want{{passed, "NCCL 2.27.7, driver 550.54.15"}}},
+		"library": {func(_ int, v *gpuView) { v.Library = "NCCL 2.19.3" }, []want{{problem, "different libraries: ranks 0 on node1, 1 on node1: NCCL 2.27.7; rank 2 on node1: NCCL 2.19.3"}}},
+		"driver":  {func(_ int, v *gpuView) { v.Driver = "535.1" }, []want{{caution, "rank 2 on node1: 535.1"}}},
+		"GPU":     {func(_ int, v *gpuView) { v.Devices[2].Name = "NVIDIA A100" }, []want{{caution, "rank 2 on node1: NVIDIA A100"}}},
+		"no GPU":  {func(_ int, v *gpuView) { v.Devices = nil }, []want{{caution, "rank 2 on node1: unknown"}}},
+		"two": {func(_ int, v *gpuView) { v.Library, v.Driver = "NCCL 2.19.3", "535.1" },
+			[]want{{problem, "different libraries"}, {caution, "different drivers"}}},
+	} {
+		expect(t, name, checkLibraries(gpusOf(3, func(r int, v *gpuView) {
+			if r == 2 && c.change != nil {
+				c.change(r, v)
+			}
+		})), c.wants...)
+	}
+	expect(t, "no GPU backend", checkLibraries(hostOf(2, setup{})))
+}
+
+func TestBuiltWith(t *testing.T) {
+	for text, want := range map[string]int{"x\x00NCCL version 2.27.7+cuda12.9\x00y": 12090, "NCCL version 2.30.1+cuda13.0": 13000, "NCCL version 2.27.7": 0} {
+		if got := cudaOf([]byte(text)); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+	dir := t.TempDir()
+	source, lib := filepath.Join(dir, "x.c"), filepath.Join(dir, "libx.so")
+	if err := os.WriteFile(source, []byte(`const char *text(void) { return "NCCL version 2.27.7+cuda12.9"; }`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", lib, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if got := builtWith(lib); got != 12090 {
+		t.Errorf("a library: %d", got)
+	}
+	if got := builtWith(source); got != 0 {
+		t.Errorf("no library: %d", got)
+	}
+	if got := builtWith("/nonexistent"); got != 0 {
+		t.Errorf("no file: %d", got)
+	}
+}
