@@ -52,7 +52,7 @@ func (e *LoadError) build() string {
 	if family != OpenMPI && family != MPICH {
 		family = e.Launch.Family
 	}
-	return "make mpi-shim MPICC=" + compiler(family)
+	return builder(executableDir()) + compiler(family)
 }
 
 func name(names []string, i int) string {

@@ -51,15 +51,35 @@ func (o Options) find(launch Launch) ([]string, error) {
 
 func defaultDirs() []string {
 	dirs := filepath.SplitList(os.Getenv("BUSBAR_LIB"))
+	beside := executableDir()
+	if beside == "" {
+		return dirs
+	}
+	return append(dirs, filepath.Join(beside, "..", "lib"), filepath.Join(beside, "lib"), beside)
+}
+
+// executableDir is the folder of this program without symbolic links; "" if it cannot be known.
+func executableDir() string {
 	executable, err := os.Executable()
 	if err != nil {
-		return dirs
+		return ""
 	}
 	if real, err := filepath.EvalSymlinks(executable); err == nil {
 		executable = real
 	}
-	beside := filepath.Dir(executable)
-	return append(dirs, filepath.Join(beside, "..", "lib"), filepath.Join(beside, "lib"), beside)
+	return filepath.Dir(executable)
+}
+
+// builder is what to type before the name of an mpicc to have a shim made: the bundle has a script for it, and no make.
+func builder(beside string) string {
+	script := filepath.Join(beside, "..", "build-mpi-shim")
+	if _, err := os.Stat(script); beside == "" || err != nil {
+		return "make mpi-shim MPICC="
+	}
+	if strings.ContainsRune(script, ' ') {
+		script = "'" + script + "'"
+	}
+	return script + " "
 }
 
 // compiler is the mpicc of a family as far as this machine tells.

@@ -109,3 +109,25 @@ func TestWrongShim(t *testing.T) {
 		})
 	}
 }
+
+func TestBuilderOfTheBundle(t *testing.T) {
+	for _, c := range []struct{ folder, want string }{
+		{"bundle", "%s/build-mpi-shim "},
+		{"a bundle", "'%s/build-mpi-shim' "},
+	} {
+		top := filepath.Join(t.TempDir(), c.folder)
+		beside := filepath.Join(top, "bin")
+		if err := os.MkdirAll(beside, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if got := builder(beside); got != "make mpi-shim MPICC=" {
+			t.Errorf("without the script: %q", got)
+		}
+		if err := os.WriteFile(filepath.Join(top, "build-mpi-shim"), nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := builder(beside), strings.ReplaceAll(c.want, "%s", top); got != want {
+			t.Errorf("in the bundle: %q, want %q", got, want)
+		}
+	}
+}
