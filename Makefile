@@ -6,7 +6,7 @@ BUILD   := $(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VER
 
 SHELL := bash
 .DEFAULT_GOAL := build
-.PHONY: build programs shims mpi-shim deps demo test check lint sanitize race fuzz abi bench bundle bundle-test man clean help
+.PHONY: build programs shims mpi-shim deps demo test check lint sanitize race fuzz abi ptx bench bundle bundle-test man clean help
 
 build: programs shims ## bin/rank, bin/post, and lib/busbar-mpi-*.so for every MPI found
 
@@ -50,6 +50,9 @@ fuzz: ## ten seconds of every fuzz test; FUZZTIME=5m for longer
 
 abi: build ## the table of NCCL's functions against NVIDIA's own libraries (1.2 GB, kept in .tools/abi)
 	@scripts/abi.sh
+
+ptx: ## assemble the kernels of cudart for every GPU from 7.0 to 10.0 (90 MB, kept in .tools/ptx)
+	@scripts/ptx.sh
 
 bench: build ## rank against a bare C loop, memory, start-up, growth: Markdown on stdout
 	@scripts/bench.sh

@@ -105,6 +105,7 @@ all)
   step "go test, with ranks" "$GO" test -count=1 -timeout 20m -p 1 ./mpi ./rank ./docs
   race
   step "sanitizers" scripts/c-sanitize.sh
+  step "kernels assembled" scripts/ptx.sh
   ;;
 *)
   echo "usage: check.sh lint|quick|race|all" >&2

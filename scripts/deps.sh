@@ -28,6 +28,7 @@ need() { # need "what" "packages" CHECK…
   packages+=("${names[@]}")
 }
 all_of() { [ -z "$(missing "$@")" ]; }
+have_pip() { python3 -m pip --version >/dev/null 2>&1; }
 any_mpi() { have mpirun && { have mpicc || have mpicc.openmpi || have mpicc.mpich; }; }
 
 look() {
@@ -39,6 +40,7 @@ look() {
     need "MPICH" "mpich libmpich-dev" all_of mpicc.mpich mpirun.mpich
     need "shellcheck" "shellcheck" have shellcheck
     need "valgrind" "valgrind" have valgrind
+    need "Python with pip" "python3-pip" have_pip
   elif [ "$1" = bundle ]; then
     need "Open MPI" "openmpi-bin libopenmpi-dev" all_of mpicc.openmpi mpirun.openmpi
     need "MPICH" "mpich libmpich-dev" all_of mpicc.mpich mpirun.mpich
@@ -58,7 +60,7 @@ by_hand() {
     echo "  SUSE:            sudo zypper install gcc openmpi4 openmpi4-devel && module load gnu-openmpi"
     echo "  module system:   module avail mpi    then    module load gcc openmpi    (the names differ from site to site)"
     if [ "$for_tests" = test ]; then
-      echo "The tests also want MPICH (mpich, mpich-devel), ShellCheck and valgrind, and find the two MPIs by Debian's"
+      echo "The tests also want MPICH (mpich, mpich-devel), ShellCheck, valgrind and pip, and find the two MPIs by Debian's"
       echo "names: mpicc.openmpi, mpirun.openmpi, mpicc.mpich and mpirun.mpich."
     fi
   } >&2
