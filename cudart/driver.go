@@ -28,7 +28,7 @@ type Driver struct {
 func Load(o Options) (*Driver, error) {
 	lib, err := dl.Open(dl.Spec{Name: "the CUDA driver", Candidates: o.candidates()})
 	if err != nil {
-		failed := &LoadError{Kernel: kernelModule()}
+		failed := &LoadError{Kernel: kernelModule("/proc")}
 		var missing *dl.NotFoundError
 		if errors.As(err, &missing) {
 			failed.Tried = missing.Tried
@@ -92,7 +92,7 @@ func (d *Driver) unusable(err error) error {
 	failed := &LoadError{Path: d.info.Path, Reason: err.Error(), Err: err}
 	var e *Error
 	if errors.As(err, &e) {
-		failed.Advice = startAdvice(e.Code, kernelModule())
+		failed.Advice = startAdvice(e.Code, kernelModule("/proc"))
 	}
 	return failed
 }

@@ -48,8 +48,8 @@ func places(name string, dirs []string) []string {
 }
 
 // kernelModule is the version line of NVIDIA's kernel module; "" if it is not loaded. Containers see the host's.
-func kernelModule() string {
-	text, err := os.ReadFile("/proc/driver/nvidia/version")
+func kernelModule(proc string) string {
+	text, err := os.ReadFile(filepath.Join(proc, "driver/nvidia/version"))
 	if err != nil {
 		return ""
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"busbar/internal/dl"
 )
 
 func TestLoad(t *testing.T) {
@@ -24,20 +26,46 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// The field of a symbol holds its address, whatever their order.
+func TestLoadFromHere(t *testing.T) {
+	t.Chdir(filepath.Dir(fakeDriver))
+	for _, path := range []string{library, ".", "./" + library} {
+		if d := load(t, path); d.Info().Path != fakeDriver {
+			t.Errorf("%s: %s", path, d.Info().Path)
+		}
+	}
+}
+
+// The field of a symbol holds its address, that of one which the driver lacks is NULL.
 func TestTable(t *testing.T) {
-	d := load(t, fakeDriver)
-	fields := unsafe.Slice((*uintptr)(d.Table()), len(symbols()))
+	lib, err := dl.Open(dl.Spec{Name: "fake", Candidates: []string{fakeDriver}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := load(t, fakeDriver).Table()
 	filled := 0
-	for _, f := range fields {
-		if f != 0 {
+	for _, s := range symbols() {
+		got := *(*unsafe.Pointer)(unsafe.Add(table, s.offset))
+		name := goString(unsafe.Pointer(s.name))
+		want, _ := lib.Symbol(name)
+		if got != want {
+			t.Errorf("%s: %p, want %p", name, got, want)
+		}
+		if got != nil {
 			filled++
 		}
 	}
-	// The fake has all but those of graphs and of peers' attributes.
-	if want := len(fields) - 7; filled != want {
-		t.Errorf("%d of %d fields are filled, want %d", filled, len(fields), want)
+	if filled == 0 || filled == len(symbols()) {
+		t.Errorf("%d of %d symbols are there", filled, len(symbols()))
 	}
+}
+
+// goString is C.GoString, which tests cannot have.
+func goString(p unsafe.Pointer) string {
+	n := 0
+	for *(*byte)(unsafe.Add(p, n)) != 0 {
+		n++
+	}
+	return unsafe.String((*byte)(p), n)
 }
 
 func TestNotFound(t *testing.T) {
@@ -80,6 +108,21 @@ func TestDefaultPlaces(t *testing.T) {
 	}
 	if all := strings.Join(got, " "); !strings.Contains(all, "-linux-gnu/libcuda.so.1") || !strings.Contains(all, "/usr/lib64/libcuda.so.1") {
 		t.Errorf("places %q", got)
+	}
+}
+
+func TestKernelModule(t *testing.T) {
+	proc := t.TempDir()
+	if got := kernelModule(proc); got != "" {
+		t.Errorf("without a module: %q", got)
+	}
+	dir := filepath.Join(proc, "driver/nvidia")
+	text := "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23:56 UTC 2024\nGCC version:  gcc version 12.2.0\n"
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "version"), []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if got := kernelModule(proc); got != "NVIDIA UNIX x86_64 Kernel Module 550.54.15 Tue Mar 5 22:23:56 UTC 2024" {
+		t.Errorf("module %q", got)
 	}
 }
 
