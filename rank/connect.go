@@ -151,6 +151,7 @@ const eventAbort = "abort"
 func (j *job) onHubEvent(e event) {
 	switch e.Kind {
 	case eventAbort:
+		j.aborting.Store(true)
 		time.Sleep(abortGrace) // MPI_Abort comes first where it comes at all
 		os.Exit(exitOK)
 	case eventLeave:

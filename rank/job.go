@@ -39,6 +39,7 @@ type job struct {
 	askedToStop atomic.Bool
 	signalled   atomic.Bool // rank 0 got SIGTERM or SIGINT itself
 	parting     atomic.Bool // the job is ending in good order
+	aborting    atomic.Bool // rank 0 ends the job: what fails now fails because of that
 	screen      *screen
 	checks      *checklist // rank 0 with --preflight
 }
@@ -149,6 +150,10 @@ func (j *job) fail(err error) int {
 func (j *job) stop(code int, status result.Status, text string) {
 	if j.rank == 0 {
 		j.stopAll(code, status, text)
+	}
+	if j.aborting.Load() {
+		time.Sleep(abortGrace)
+		os.Exit(exitOK)
 	}
 	if j.spoke.tell(event{Kind: "failed", Text: text, Code: code}) == nil {
 		time.Sleep(abortGrace) // rank 0 closes its files and takes us along

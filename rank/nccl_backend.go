@@ -56,7 +56,6 @@ func (l *ncclLibrary) open(s *session) (backend, error) {
 // connect makes the communicator of the world: rank 0's id goes out by MPI. Collective.
 func (b *ncclBackend) connect() error {
 	b.l.j.watch.Phase("NCCL init", 0)
-	b.l.nccl.Phase("init")
 	mine := make([]byte, 1+8+nccl.IDBytes)
 	var failed error
 	if b.rank == 0 {

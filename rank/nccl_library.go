@@ -109,7 +109,11 @@ func (j *job) openNCCL(name string) (library, error) {
 	if err := j.together(err); err != nil {
 		return nil, err
 	}
-	j.watch.Listen(l.nccl.LastError)
+	tell := l.nccl.Phase
+	if !l.nccl.Info().Rehearsed {
+		tell = nil
+	}
+	j.watch.Listen(l.nccl.LastError, tell)
 	l.notes = append(l.notes, l.config.String(), "buffers by "+cmp.Or(j.cfg.gpu.alloc, "driver"))
 	if r := j.cfg.gpu.register; r != "" && r != "none" {
 		l.notes = append(l.notes, "buffers registered as "+r)

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/bench/benchtest"
 	"busbar/mpi"
+	"busbar/sweeps"
 )
 
 // The suite that every backend must pass, over real MPI: the test binary starts itself again as ranks.
@@ -20,20 +21,28 @@ func TestBackendConforms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	compiled(t) // the stand-ins lie with the programs
 	for _, w := range []struct {
+		backend          string
 		mpirun           string
 		np               int
 		rotate, together int
+		graph            int
 	}{
-		{openMPI, 2, 0, 1},
-		{openMPI, 3, 0, 1},
-		{openMPI, 4, 0, 1},
-		{openMPI, 2, 32 << 10, 3},
-		{mpich, 2, 0, 1},
-		{mpich, 2, 32 << 10, 3},
+		{"mpi", openMPI, 2, 0, 1, 0},
+		{"mpi", openMPI, 3, 0, 1, 0},
+		{"mpi", openMPI, 4, 0, 1, 0},
+		{"mpi", openMPI, 2, 32 << 10, 3, 0},
+		{"mpi", mpich, 2, 0, 1, 0},
+		{"mpi", mpich, 2, 32 << 10, 3, 0},
+		{rehearsal, openMPI, 1, 0, 1, 0},
+		{rehearsal, openMPI, 3, 0, 1, 0},
+		{rehearsal, openMPI, 2, 32 << 10, 3, 0},
+		{rehearsal, openMPI, 2, 0, 1, 2},
+		{rehearsal, mpich, 2, 0, 1, 0},
 	} {
-		t.Run(fmt.Sprintf("%s %d rotate %d", w.mpirun, w.np, w.rotate), func(t *testing.T) {
-			o := launch{mpirun: w.mpirun, np: w.np, program: executable, env: []string{"BUSBAR_TEST_WORKER=conform",
+		t.Run(fmt.Sprintf("%s %s %d rotate %d graph %d", w.backend, w.mpirun, w.np, w.rotate, w.graph), func(t *testing.T) {
+			o := launch{mpirun: w.mpirun, np: w.np, program: executable, env: []string{"BUSBAR_TEST_WORKER=" + w.backend, fmt.Sprint("BUSBAR_TEST_GRAPH=", w.graph),
 				fmt.Sprint("BUSBAR_TEST_ROTATE=", w.rotate), fmt.Sprint("BUSBAR_TEST_TOGETHER=", w.together)}}.run(t)
 			if o.code != 0 || strings.Count(o.stdout, "conforms") != w.np {
 				t.Error(o)
@@ -43,7 +52,7 @@ func TestBackendConforms(t *testing.T) {
 }
 
 // conform is the life of one rank of that test.
-func conform() int {
+func conform(name string) int {
 	number := func(name string) int {
 		n, err := strconv.Atoi(os.Getenv(name))
 		if err != nil {
@@ -59,27 +68,13 @@ func conform() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	sweep := sweeps.Default()
+	sweep.Aggregate = number("BUSBAR_TEST_TOGETHER")
 	world := lib.World()
-	w := bench.World{Rank: world.Rank(), Size: world.Size(), Hosts: make([]string, world.Size()), Comm: mpiComm{world}}
-	for r := range w.Hosts {
-		w.Hosts[r] = hostName()
-	}
-	b := &mpiBackend{layout: layout{rank: w.Rank, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, comm: world,
-		watch: newWatchdog(time.Hour, func(state) {}), aggregate: number("BUSBAR_TEST_TOGETHER")}
-	sizes := []int64{8, 4096}
-	if b.rotate == 0 {
-		sizes = append(sizes, 100_000)
-	}
-	cases := benchtest.Cases(w.Size, mpiPlaces, sizes)
-	span := 0.0
-	for _, c := range cases {
-		span = max(span, b.memory(c))
-	}
-	if err = b.reserve(int64(span)); err == nil {
-		err = errors.Join(benchtest.Suite(w, b, mpiPlaces, sizes), b.close())
-	}
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "rank %d: %v\n", w.Rank, err)
+	j := &job{cfg: &config{rehearse: name == rehearsal, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, stderr: os.Stderr, lib: lib, world: world,
+		rank: world.Rank(), size: world.Size(), watch: newWatchdog(time.Hour, func(state) {})}
+	if err := conforms(j, name, sweep, number("BUSBAR_TEST_GRAPH")); err != nil {
+		fmt.Fprintf(os.Stderr, "rank %d: %v\n", j.rank, err)
 		lib.Abort(1)
 	}
 	if err := lib.Finalize(); err != nil {
@@ -88,4 +83,37 @@ func conform() int {
 	}
 	fmt.Println("conforms")
 	return 0
+}
+
+func conforms(j *job, name string, sweep *sweeps.Sweep, graph int) error {
+	if err := j.compareRanks(); err != nil {
+		return err
+	}
+	if graph > 0 {
+		j.cfg.gpu.graph, sweep.Iterations = 1, graph
+	}
+	if err := j.openLibraries(&plan{backends: []string{name}}); err != nil {
+		return err
+	}
+	s := &session{j: j, p: &plan{sweep: sweep}, lib: j.libraries[0], comm: j.world}
+	for _, f := range j.ranks {
+		s.hosts, s.machines = append(s.hosts, f.Host), append(s.machines, f.Machine)
+	}
+	s.world = bench.World{Rank: j.rank, Size: j.size, Hosts: s.hosts, Comm: mpiComm{j.world}}
+	b, err := s.lib.open(s)
+	if err != nil {
+		return err
+	}
+	sizes := []int64{8, 4096}
+	if j.cfg.rotate == 0 {
+		sizes = append(sizes, 100_000)
+	}
+	span := 0.0
+	for _, c := range benchtest.Cases(j.size, places(name), sizes) {
+		span = max(span, b.memory(c))
+	}
+	if err := b.reserve(int64(span)); err != nil {
+		return err
+	}
+	return errors.Join(benchtest.Suite(s.world, b, places(name), sizes), b.close())
 }

@@ -29,7 +29,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if os.Getenv("BUSBAR_TEST_WORKER") != "" {
-		os.Exit(conform())
+		os.Exit(conform(os.Getenv("BUSBAR_TEST_WORKER")))
 	}
 	code := m.Run()
 	if p, err := programs(); err == nil {
@@ -51,7 +51,9 @@ var programs = sync.OnceValues(func() (built, error) {
 	shims.Env = append(os.Environ(), "OUT="+b.lib)
 	post := exec.Command("go", "build", "-buildvcs=false", "-o", b.post, "../post")
 	post.Env = append(os.Environ(), "CGO_ENABLED=0")
-	for _, c := range []*exec.Cmd{shims, compileRank(b.rank, "test"), post} {
+	standIns := exec.Command("../scripts/rehearsal.sh")
+	standIns.Env = append(os.Environ(), "OUT="+filepath.Join(b.lib, "rehearsal"))
+	for _, c := range []*exec.Cmd{shims, standIns, compileRank(b.rank, "test"), post} {
 		if out, err := c.CombinedOutput(); err != nil {
 			return b, fmt.Errorf("%s: %w\n%s", c, err, out)
 		}

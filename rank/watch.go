@@ -22,6 +22,7 @@ type watchdog struct {
 	since time.Time
 	limit time.Duration // 0: this phase may last
 	says  func() string // the library's last word; nil: it has none
+	tell  func(string)  // a rehearsal is told each phase, so that a fault can wait for one; nil: nobody is
 	loop  *loop.Loop
 	told  bool // onBroken about this loop
 }
@@ -58,6 +59,9 @@ func (w *watchdog) Again() {
 func (w *watchdog) set(name string, limit time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.tell != nil {
+		w.tell(name)
+	}
 	w.now.Phase, w.since, w.limit = name, time.Now(), limit
 	w.now.Step++
 }
@@ -76,11 +80,12 @@ func (w *watchdog) Attach(l *loop.Loop) {
 	w.loop, w.told = l, false
 }
 
-// Listen makes says the library's last word in what State tells; it must not wait.
-func (w *watchdog) Listen(says func() string) {
+// Listen makes says the library's last word in what State tells, and has tell told each phase (nil: nobody). Neither
+// may wait.
+func (w *watchdog) Listen(says func() string, tell func(string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.says = says
+	w.says, w.tell = says, tell
 }
 
 // State is what this rank is doing, from any goroutine.
