@@ -76,6 +76,11 @@ race() {
     ./internal/bench/... ./internal/result/... ./internal/loop/... ./cudart ./post ./rank
 }
 
+rehearse_gpu() {
+  rm -rf .tools/gpu-check
+  test/gpu.sh --rehearse --out .tools/gpu-check
+}
+
 case ${1:-} in
 lint)
   must "tools" scripts/deps.sh test

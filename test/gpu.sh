@@ -269,6 +269,8 @@ main() {
   for sure in "${steps[@]}"; do
     declare -F "$sure" >/dev/null || { echo "gpu.sh: there is no step \"$sure\"; --help lists them" >&2; exit 1; }
   done
+  # Results of another check would be counted with this one's.
+  [ ! -e "$out/summary.txt" ] || { echo "gpu.sh: $out holds a check already; give another --out" >&2; exit 1; }
   mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 1
   : >"$out/summary.txt"
   for sure in "${steps[@]}"; do step "$sure"; done
