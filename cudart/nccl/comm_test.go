@@ -79,7 +79,11 @@ func TestNonBlocking(t *testing.T) {
 	f.set(polls, 5)
 	c := f.comm(1, 3, Config{NonBlocking: true})
 	f.set(polls, 3)
+	f.set(childPolls, 4)
 	child, err := c.Split(0, 1, Config{})
+	if left := f.left(polls) + f.left(childPolls); left != 0 {
+		t.Errorf("a split is done %d polls early", left)
+	}
 	if err != nil || child.Size() != 2 || child.Rank() != 1 {
 		t.Fatalf("split: %v", err)
 	}

@@ -16,16 +16,17 @@ import (
 
 // The switches of testdata/fake.c.
 const (
-	result   = iota // what calls return
-	polls           // how often the communicator says that it is in progress
-	state           // what the communicator says then
-	notReady        // how often the stream says that it is not ready; -1: for ever
-	query           // what the stream says then
-	capture         // what the beginning of a capture returns
-	noHandle        // registration succeeds and does nothing
-	inGroup         // the end of a group is not the one that answers
-	looks           // the mark of a configuration is looked at
-	refuses         // the length of a configuration that is refused
+	result     = iota // what calls return
+	polls             // how often the communicator says that it is in progress
+	state             // what the communicator says then
+	notReady          // how often the stream says that it is not ready; -1: for ever
+	query             // what the stream says then
+	capture           // what the beginning of a capture returns
+	noHandle          // registration succeeds and does nothing
+	inGroup           // the end of a group is not the one that answers
+	looks             // the mark of a configuration is looked at
+	refuses           // the length of a configuration that is refused
+	childPolls        // polls of communicators made by split
 )
 
 // build compiles the fake library into a folder of its own, which it returns.
@@ -69,6 +70,8 @@ func (f *fake) symbol(name string) unsafe.Pointer {
 	}
 	return p
 }
+
+func (f *fake) left(which int) int32 { return (*[16]int32)(f.symbol("fake_set"))[which] }
 
 func (f *fake) set(which int, value int32) {
 	(*[16]int32)(f.symbol("fake_set"))[which] = value
@@ -136,8 +139,15 @@ func hex(x uint32) string {
 	return hex(x/16) + digits[x%16:x%16+1]
 }
 
-// run issues operations in one batch and waits for them; the error is the operation's.
+// run issues operations in batches and waits for each; the error is the operation's.
 func run(t *testing.T, o *Operation, batches, n int) error {
+	t.Helper()
+	_, err := stage(t, o, batches, n)
+	return err
+}
+
+// stage is run; it says in which stage of the loop the error came.
+func stage(t *testing.T, o *Operation, batches, n int) (loop.Stage, error) {
 	t.Helper()
 	l, err := loop.New(o.Steps(), batches)
 	if err != nil {
@@ -147,7 +157,7 @@ func run(t *testing.T, o *Operation, batches, n int) error {
 	_, err = l.Run(batches, n)
 	var step *loop.StepError
 	if errors.As(err, &step) {
-		return o.Error(step.Code)
+		return step.Stage, o.Error(step.Code)
 	}
-	return err
+	return loop.Idle, err
 }

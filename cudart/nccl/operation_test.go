@@ -223,12 +223,17 @@ func TestWait(t *testing.T) {
 	}
 
 	// The communicator is asked while the stream is not ready; that it is in progress is no error.
-	f.set(notReady, -1)
-	f.set(polls, 3)
+	f.set(state, 7)
+	f.set(notReady, 20000)
+	if err := run(t, o, 1, 1); err != nil {
+		t.Errorf("a communicator that is in progress: %v", err)
+	}
 	f.set(state, 6)
+	f.set(notReady, -1)
 	var e *Error
-	if err := run(t, o, 1, 1); !errors.As(err, &e) || e.Name != "ncclRemoteError" || e.Op != "ncclAllReduce" || e.Unsupported() {
-		t.Errorf("a remote error: %v", err)
+	at, err := stage(t, o, 1, 1)
+	if !errors.As(err, &e) || at != loop.Wait || e.Name != "ncclRemoteError" || e.Op != "ncclAllReduce" || e.Unsupported() {
+		t.Errorf("a remote error: %v, %v", at, err)
 	}
 	f.set(state, 0)
 	f.set(notReady, 0)
@@ -303,7 +308,7 @@ func TestInProgress(t *testing.T) {
 		if err := run(t, o, 1, 1); err != nil {
 			t.Errorf("%+v: %v", s, err)
 		}
-		if left := (*[16]int32)(f.symbol("fake_set"))[polls]; left != 0 {
+		if left := f.left(polls); left != 0 {
 			t.Errorf("%+v: went on while in progress, %d polls early", s, left)
 		}
 		f.set(polls, 3)

@@ -10,7 +10,7 @@
 
 char fake_log[1 << 16];
 
-enum { RESULT, POLLS, STATE, NOT_READY, QUERY, CAPTURE, NO_HANDLE, IN_GROUP, LOOKS, REFUSES };
+enum { RESULT, POLLS, STATE, NOT_READY, QUERY, CAPTURE, NO_HANDLE, IN_GROUP, LOOKS, REFUSES, CHILD_POLLS };
 volatile int fake_set[16];
 
 static void note(const char *format, ...)
@@ -23,7 +23,7 @@ static void note(const char *format, ...)
 	strncat(fake_log, "\n", sizeof fake_log - strlen(fake_log) - 1);
 }
 
-struct comm { int rank, size; };
+struct comm { int rank, size, child; };
 typedef struct { char internal[128]; } id;
 
 /* In progress for as many polls as were set. */
@@ -51,7 +51,7 @@ static int init(struct comm **out, int size, int rank, const id *by_value)
 		whole &= by_value->internal[i] == (char)(i + 1);
 	note("id %s", whole ? "whole" : "broken");
 	*out = malloc(sizeof **out);
-	**out = (struct comm){rank, size};
+	**out = (struct comm){rank, size, 0};
 	return answer();
 }
 
@@ -141,10 +141,10 @@ int ncclCommAbort(struct comm *c)
 
 int ncclCommGetAsyncError(struct comm *c, int *state)
 {
-	(void)c;
+	volatile int *left = &fake_set[c->child ? CHILD_POLLS : POLLS];
 	*state = fake_set[STATE];
-	if (fake_set[POLLS] > 0) {
-		fake_set[POLLS]--;
+	if (*left > 0) {
+		--*left;
 		*state = 7;
 	}
 	return 0;
@@ -172,7 +172,7 @@ int ncclCommSplit(struct comm *c, int color, int key, struct comm **out, void *c
 	*out = NULL;
 	if (color >= 0) {
 		*out = malloc(sizeof **out);
-		**out = (struct comm){key, 2};
+		**out = (struct comm){key, 2, 1};
 	}
 	return answer();
 }
