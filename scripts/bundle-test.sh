@@ -2,11 +2,13 @@
 # Tries the packed bundle as a stranger would: `bundle-test.sh moved` in a new folder with a space in its name and an
 # empty environment, on this machine and with this machine's MPICH; `bundle-test.sh bare` in a root folder of nothing
 # but Debian's base packages without network, as root and as another user (wants root; the root folder is made once,
-# .tools/bare). Without a word it does both, or the first where the second is not possible, and says so.
+# .tools/bare; BARE_ROOT names another, an older system's say). Without a word it does both, or the first where the
+# second is not possible, and says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 here=$PWD
+root=$(readlink -f "${BARE_ROOT:-.tools/bare}")
 bundle=$(find dist -name 'busbar-*.tar.gz' 2>/dev/null | sort | tail -n 1)
 folder=''
 trap 'rm -rf ${folder:+"$folder"}' EXIT
@@ -88,7 +90,8 @@ moved() {
 # bare_root makes the root folder once, from the mirror that apt uses.
 bare_root() {
   local suite mirror new=.tools/bare.new
-  [ ! -d .tools/bare ] || return 0
+  [ ! -d "$root" ] || return 0
+  [ -z "${BARE_ROOT:-}" ] || fail "there is no folder $root (BARE_ROOT)"
   # shellcheck disable=SC1091 # every Linux has it
   suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
   # shellcheck disable=SC2016 # the field is apt's
@@ -105,7 +108,6 @@ bare_root() {
 
 # within runs in the bare root's namespaces, where only the loopback interface exists; mounts end with them.
 within() {
-  local root=$here/.tools/bare
   ip link set lo up
   mount -t proc proc "$root/proc"
   mount -t sysfs -o ro sysfs "$root/sys"
@@ -128,9 +130,10 @@ bare() {
   [ "$(id -u)" = 0 ] || fail "a bare root can only be entered by root: sudo scripts/bundle-test.sh bare"
   bare_root
   unshare --mount --net --pid --ipc --fork --kill-child bash -c "set -euo pipefail
-    here='$here' bundle='$here/$bundle'
+    root='$root' bundle='$here/$bundle'
     $(declare -f try took checks strangely unpack within); within"
-  echo "the bundle runs in a bare Debian without network, as root and as another user"
+  # shellcheck disable=SC1091 # every Linux has it
+  echo "the bundle runs in a bare root ($(. "$root/etc/os-release" && echo "$PRETTY_NAME")) without network, as root and as another user"
 }
 
 [ -n "$bundle" ] || fail "there is no dist/busbar-*.tar.gz; make bundle packs it"
