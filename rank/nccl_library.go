@@ -139,6 +139,10 @@ func (j *job) libraryPaths() (libraryPaths, error) {
 // loadDriver returns the GPUs that this rank sees; none is an error.
 func (l *ncclLibrary) loadDriver(p libraryPaths) (devices []cudart.Device, err error) {
 	if l.driver, err = cudart.Load(cudart.Options{Path: p.cuda}); err != nil {
+		var cuda *cudart.Error
+		if shown, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set && errors.As(err, &cuda) && cuda.IsNoDevice() {
+			err = fmt.Errorf("%w\nCUDA_VISIBLE_DEVICES=%q says which GPUs this rank may see", err, shown)
+		}
 		return nil, err
 	}
 	if devices, err = l.driver.Devices(); err != nil {
