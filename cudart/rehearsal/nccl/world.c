@@ -84,8 +84,15 @@ static nccl_result allocate(struct nccl_comm *c)
 static nccl_result connect_cards(struct nccl_comm *c, int listener, int *inbox, struct card *card, struct card *cards)
 {
 	nccl_result rc = control_round(c, card, sizeof *card, cards), ok = OK, *all;
-	if (rc || (rc = check_cards(c, cards)))
+	if (rc)
 		return rc;
+	if (check_cards(c, cards)) {
+		/* All find the same, and nobody leaves before all have the cards. */
+		if ((all = calloc((size_t)c->ranks, sizeof *all)))
+			control_round(c, &ok, sizeof ok, all);
+		free(all);
+		return check_cards(c, cards);
+	}
 	if ((rc = share_memory(c, cards)))
 		return rc;
 	close(*inbox);
