@@ -87,22 +87,21 @@ func (j *job) neverConnected(err error) {
 	if !j.cfg.json || j.rank != 0 {
 		return
 	}
-	found, advice := splitAdvice(err.Error())
+	found, advice := splitAdvice(err.Error(), "mend this first; nothing else could be checked")
 	c := &checklist{asJSON: true, out: j.stdout, ranks: []rankFacts{{Host: hostName()}}}
 	c.add(bad("MPI", advice, "%s", found))
 	_, _ = c.write() // the exit code says the same
 }
 
 // splitAdvice takes what to do from the end of a message of ours: what follows the last semicolon of a line, the places
-// that were tried, or the first of several lines.
-func splitAdvice(text string) (found, advice string) {
-	const none = "mend this first"
+// that were tried, or the first of several lines. otherwise is the advice where the message has none.
+func splitAdvice(text, otherwise string) (found, advice string) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) == 1 {
 		if at := strings.LastIndexByte(text, ';'); at >= 0 {
 			return strings.TrimSpace(text[:at]), strings.TrimSpace(text[at+1:])
 		}
-		return text, none
+		return text, otherwise
 	}
 	end := 1
 	for i, line := range lines {
@@ -112,7 +111,7 @@ func splitAdvice(text string) (found, advice string) {
 		}
 	}
 	if end == len(lines) {
-		return text, none
+		return text, otherwise
 	}
 	return strings.Join(lines[:end], "\n"), strings.Join(lines[end:], "\n")
 }

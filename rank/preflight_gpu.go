@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"busbar/cudart"
 )
 
 // gpuView is what one rank sees of GPUs and of the library that is to drive them. What is not known stays empty.
@@ -31,7 +33,7 @@ type gpu struct {
 	Name, UUID, PCI string
 	NUMA            int
 	Bytes           int64
-	State           *gpuState // nil where NVML is not there
+	State           *cudart.Health // nil where NVML is not there
 }
 
 // checkGPUs looks at the GPUs of one host.
@@ -40,10 +42,16 @@ func checkGPUs(host []setup) []row {
 		return checkUnusedGPUs(host)
 	}
 	rows := append(byRank(checkDevices)(host), byRank(checkNCCL)(host)...)
+	if !slices.ContainsFunc(host, func(s setup) bool { return len(s.GPU.Devices) > 0 }) {
+		return rows
+	}
 	rows = append(rows, checkOwners(host)...)
 	rows = append(rows, byRank(checkPeers)(host)...)
+	if host[0].GPU.Rehearsed {
+		return rows
+	}
 	rows = append(rows, checkStates(host)...)
-	if f := host[0].Fabric; len(f.Ports) > 0 && !host[0].GPU.Rehearsed {
+	if f := host[0].Fabric; len(f.Ports) > 0 {
 		rows = append(rows, checkPeermem(f), checkPlugin(f))
 	}
 	return rows
@@ -66,7 +74,7 @@ func checkDevices(s setup) row {
 	const name = "GPUs"
 	g := s.GPU
 	if g.Problem != "" {
-		found, advice := splitAdvice(g.Problem)
+		found, advice := splitAdvice(g.Problem, "see nvidia-smi there")
 		return bad(name, advice, "%s", found)
 	}
 	if len(g.Devices) == 0 {
@@ -80,11 +88,11 @@ func checkDevices(s setup) row {
 	for _, m := range slices.Sorted(maps.Keys(count)) {
 		models = append(models, fmt.Sprintf("%d x %s", count[m], m))
 	}
-	found := fmt.Sprintf("%s, driver %s (%s)", strings.Join(models, ", "), orUnknown(g.Driver), cudaText(g.CUDA))
+	found := strings.Join(models, ", ")
 	if g.Rehearsed {
 		return warn(name, "leave out --rehearse to check real ones", "stand-ins: %s", found)
 	}
-	return fine(name, "%s", found)
+	return fine(name, "%s, driver %s (%s)", found, orUnknown(g.Driver), cudaText(g.CUDA))
 }
 
 // checkNCCL says which library a rank has, and whether the driver serves it.
@@ -92,7 +100,7 @@ func checkNCCL(s setup) row {
 	const name = "NCCL"
 	g := s.GPU
 	if g.Missing != "" {
-		found, advice := splitAdvice(g.Missing)
+		found, advice := splitAdvice(g.Missing, "see --nccl PATH")
 		return bad(name, advice, "%s", found)
 	}
 	found := fmt.Sprintf("%s (%s)", g.Library, g.Path)
@@ -185,7 +193,7 @@ func checkPeers(s setup) row {
 // checkLibraries compares driver and library over all ranks.
 func checkLibraries(all []setup) []row {
 	const name = "GPU libraries"
-	if all[0].GPU == nil {
+	if !slices.ContainsFunc(all, func(s setup) bool { return s.GPU != nil && s.GPU.Library != "" }) {
 		return nil
 	}
 	var rows []row
@@ -215,8 +223,11 @@ func checkLibraries(all []setup) []row {
 		}
 	}
 	if len(rows) == 0 {
-		g := all[0].GPU
-		rows = append(rows, fine(name, "the same on all ranks: %s, driver %s", cmp.Or(g.Library, "no library"), orUnknown(g.Driver)))
+		found := "the same on all ranks: " + all[0].GPU.Library
+		if d := all[0].GPU.Driver; d != "" {
+			found += ", driver " + d
+		}
+		rows = append(rows, fine(name, "%s", found))
 	}
 	return rows
 }

@@ -6,15 +6,6 @@ import (
 	"strings"
 )
 
-// gpuState is what NVML says of a device that is idle.
-type gpuState struct {
-	Persistence    string   // "on", "off"; "" if unknown
-	ECC            string   // "on", "off"; "" if it has none
-	Uncorrected    int64    // memory errors since the driver was loaded
-	Throttle       []string // why clocks are held down, idleness apart: "power cap", "thermal"
-	Clock, Fastest int      // of the SMs as applications may have it, and at most, in MHz
-}
-
 // checkStates looks at how the GPUs of a host are set, and at their health.
 func checkStates(host []setup) []row {
 	const name = "GPU state"
@@ -34,13 +25,11 @@ func checkStates(host []setup) []row {
 			if d.State.ECC == "off" {
 				noECC = append(noECC, d.PCI)
 			}
-			if d.State.Uncorrected > 0 {
-				errors = append(errors, fmt.Sprintf("%s (%d)", d.PCI, d.State.Uncorrected))
+			if d.State.ECCErrors > 0 {
+				errors = append(errors, fmt.Sprintf("%s (%d)", d.PCI, d.State.ECCErrors))
 			}
-			if t := d.State.Throttle; len(t) > 0 {
+			if t := d.State.Throttled(); len(t) > 0 {
 				held = append(held, fmt.Sprintf("%s (%s)", d.PCI, strings.Join(t, ", ")))
-			} else if d.State.Clock > 0 && d.State.Clock < d.State.Fastest {
-				held = append(held, fmt.Sprintf("%s (%d of %d MHz)", d.PCI, d.State.Clock, d.State.Fastest))
 			}
 		}
 	}
@@ -54,7 +43,7 @@ func checkStates(host []setup) []row {
 		}
 	}
 	add(errors, "see nvidia-smi -q -d ECC,ROW_REMAPPER; reset the GPU or have it replaced", "memory errors that could not be corrected")
-	add(held, "see nvidia-smi -q -d PERFORMANCE,CLOCK; cooling, power cap, or nvidia-smi -rac to reset application clocks", "clocks are held down")
+	add(held, "see nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER: cooling, power supply, or a power cap", "clocks are held down")
 	add(noECC, "nvidia-smi -e 1 and a reboot; figures with and without ECC differ", "ECC is off")
 	add(off, "nvidia-smi -pm 1, or start nvidia-persistenced: without it the driver starts anew for every job", "persistence mode is off")
 	if len(rows) == 0 {

@@ -17,11 +17,12 @@ func (j *job) viewGPUs(backend, driver string) *gpuView {
 		v.Problem, v.Missing = err.Error(), err.Error()
 		return v
 	}
-	if !v.Rehearsed {
-		v.Driver = driver
-	}
 	if err := v.devices(paths.cuda); err != nil {
 		v.Problem = err.Error()
+	}
+	if !v.Rehearsed {
+		v.Driver = driver
+		v.states()
 	}
 	lib, err := nccl.Load(nccl.Options{Path: paths.nccl, NCCLX: backend == "ncclx"})
 	if err != nil {
@@ -60,6 +61,20 @@ func (v *gpuView) devices(path string) error {
 	}
 	v.Peer = peer
 	return nil
+}
+
+// states asks NVML, where it is there.
+func (v *gpuView) states() {
+	n, err := cudart.LoadNVML(nil)
+	if err != nil {
+		return
+	}
+	defer n.Close() //nolint:errcheck // it was asked, no more
+	for i := range v.Devices {
+		if h, err := n.Device(v.Devices[i].PCI); err == nil {
+			v.Devices[i].State = &h
+		}
+	}
 }
 
 var cudaSuffix = regexp.MustCompile(`\+cuda(\d+)\.(\d+)`)

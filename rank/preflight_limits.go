@@ -144,7 +144,7 @@ const (
 
 // checkMemory says what the ranks of a host may have at once, and what bounds it.
 func checkMemory(host []setup) []row {
-	const name = "memory"
+	const name = "host memory"
 	var ranks []rankMemory
 	for _, s := range host {
 		ranks = append(ranks, rankMemory{Rank: s.who.Rank, Host: s.who.Host, Machine: s.who.Machine, Bounds: s.Limits.Bounds})
@@ -173,14 +173,15 @@ const outputEnough = 100 << 20
 func checkOutput(dir string) row {
 	const name = "output"
 	if err := result.CheckDir(dir); err != nil {
-		found, advice := splitAdvice(err.Error())
+		found, advice := splitAdvice(err.Error(), "name another folder with --out")
 		return bad(name, advice, "%s", found)
 	}
 	return judgeSpace(dir, readVolume(existing(dir)))
 }
 
 func judgeSpace(dir string, v volume) row {
-	const name, advice = "output", "make room, or name another folder with --out"
+	const name = "output"
+	const advice = "make room, or name another folder with --out"
 	switch {
 	case v.Total == 0:
 		return fine(name, "%s can be written; its free space is not known", dir)

@@ -32,11 +32,11 @@ func (c *checklist) add(rows ...row) {
 	c.rows = append(c.rows, rows...)
 }
 
-// hasProblem says whether something was found that ends a run.
-func (c *checklist) hasProblem() bool {
+// hasProblem says whether one of these checks found something that ends a run.
+func (c *checklist) hasProblem(checks ...string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return worstOf(c.rows) == problem
+	return slices.ContainsFunc(c.rows, func(r row) bool { return r.Verdict == problem && slices.Contains(checks, r.Check) })
 }
 
 // cutShort reports what is known when the job ends in the middle, with the reason. It does nothing for nil, or after write.
@@ -89,7 +89,7 @@ func table(title string, rows []row, ranks []rankFacts) string {
 	count := map[verdict]int{}
 	for _, r := range rows {
 		count[r.Verdict]++
-		text := r.Found
+		text := shorten(r.Found)
 		if at := r.place(ranks); at != "" {
 			text = at + ": " + text
 		}
@@ -103,7 +103,7 @@ func table(title string, rows []row, ranks []rankFacts) string {
 			}
 			fmt.Fprintf(&b, "%-8s %-17s %s\n", mark, r.Check, line)
 		}
-		for i, line := range wrap(r.Advice, width-indent-3) {
+		for i, line := range wrap(shorten(r.Advice), width-indent-3) {
 			lead := "->"
 			if i > 0 {
 				lead = "  "
@@ -115,6 +115,26 @@ func table(title string, rows []row, ranks []rankFacts) string {
 	}
 	fmt.Fprintf(&b, "\n%s, %s, %d ok: %s\n", plural(count[problem], "problem"), plural(count[caution], "warning"), count[passed], meaning[worstOf(rows)])
 	return b.String()
+}
+
+// shorten leaves out of a message of several lines its indentation and the list of places that were tried.
+func shorten(text string) string {
+	var lines []string
+	tried := -1
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.TrimSpace(line) == "tried:":
+			tried = 0
+		case tried >= 0 && strings.HasPrefix(line, "  "):
+			tried++
+		default:
+			lines = append(lines, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	if tried > 0 {
+		lines = append(lines, fmt.Sprintf("(%s tried, --json lists them)", plural(tried, "place")))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // meaning is what a verdict on the whole says of a run.

@@ -3,6 +3,9 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -12,6 +15,7 @@ func TestReportAsTable(t *testing.T) {
 	rows := mergeRows([]row{
 		fine("MPI", "Open MPI"),
 		warn("load", "end it", "much").on(2, 3),
+		bad("NCCL", "install it:\n  Debian:   apt", "none\ntried:\n  /a/libnccl.so.2: no such file\n  /b"),
 		bad("output", "write elsewhere, "+strings.Repeat("or there ", 12)+"or not at all", "%s", strings.Repeat("word ", 15)+"end").on(0),
 	}, ranks)
 	got := table("Preflight of some ranks", rows, ranks)
@@ -20,13 +24,17 @@ func TestReportAsTable(t *testing.T) {
 ok       MPI               Open MPI
 WARNING  load              node2: much
                            -> end it
+PROBLEM  NCCL              none
+                           (2 places tried, --json lists them)
+                           -> install it:
+                              Debian: apt
 PROBLEM  output            rank 0 on node1: word word word word word word word
                            word word word word word word word word end
                            -> write elsewhere, or there or there or there or
                               there or there or there or there or there or there
                               or there or there or there or not at all
 
-1 problem, 1 warning, 1 ok: not ready
+2 problems, 1 warning, 1 ok: not ready
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -93,12 +101,12 @@ func TestSplitAdvice(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"a: b; do c":                   {"a: b", "do c"},
 		"a; b; do c":                   {"a; b", "do c"},
-		"a":                            {"a", "mend this first"},
+		"a":                            {"a", "otherwise"},
 		"none\ntried:\n  x\n  y\ndo z": {"none\ntried:\n  x\n  y", "do z"},
-		"none\ntried:\n  x":            {"none\ntried:\n  x", "mend this first"},
+		"none\ntried:\n  x":            {"none\ntried:\n  x", "otherwise"},
 		"it is old; really\ndo c\n":    {"it is old; really", "do c"},
 	} {
-		if found, advice := splitAdvice(text); found != want[0] || advice != want[1] {
+		if found, advice := splitAdvice(text, "otherwise"); found != want[0] || advice != want[1] {
 			t.Errorf("%q: %q, %q", text, found, advice)
 		}
 	}
@@ -109,6 +117,47 @@ func TestPreflightFlags(t *testing.T) {
 		_, err := parseFlags(strings.Fields(line), noEnv)
 		if (err == nil) != (wrong == "") || err != nil && (codeOf(err) != exitUsage || !strings.Contains(err.Error(), wrong)) {
 			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+// Every check has a line in the manual, and the manual speaks of no other.
+func TestEveryCheckIsInTheManual(t *testing.T) {
+	manual, err := os.ReadFile("../docs/preflight.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\| ([^|]+) \| `).FindAllStringSubmatch(string(manual), -1) {
+		for name := range strings.SplitSeq(m[1], ", ") {
+			if name != "check" {
+				documented[name] = false
+			}
+		}
+	}
+	sources, _ := filepath.Glob("preflight*.go")
+	inCode := regexp.MustCompile(`(?:const name = |(?:fine|warn|bad)\()"([^"]+)"`)
+	for _, path := range sources {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range inCode.FindAllStringSubmatch(string(text), -1) {
+			if _, known := documented[m[1]]; !known {
+				t.Errorf("%s: the check %q is not in docs/preflight.md", path, m[1])
+			}
+			documented[m[1]] = true
+		}
+	}
+	for _, c := range trials(2) {
+		documented[c.Collective.String()] = true
+	}
+	for name, found := range documented {
+		if !found {
+			t.Errorf("docs/preflight.md has a check %q that the code has not", name)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
@@ -51,7 +52,7 @@ func (j *job) chooseForPreflight() (names []string, err error) {
 		return nil, j.elsewhere(err)
 	}
 	if j.rank == 0 {
-		found, advice := splitAdvice(err.Error())
+		found, advice := splitAdvice(err.Error(), "choose another with --backend")
 		j.checks.add(bad("backend", advice, "%s", found))
 	}
 	return nil, nil
@@ -65,9 +66,8 @@ func (j *job) tryBackends(names []string, clock bench.Clock) error {
 		if !errors.Is(err, errElsewhere) && !errors.As(err, &known) {
 			return err
 		}
-		if j.rank == 0 && !j.checks.hasProblem() { // the checks of GPUs say more
-			found, advice := splitAdvice(err.Error())
-			j.checks.add(bad("backend", advice, "%s", found))
+		if j.rank == 0 {
+			j.checks.add(j.notOpened(names, err))
 		}
 		return nil
 	}
@@ -79,6 +79,16 @@ func (j *job) tryBackends(names []string, clock bench.Clock) error {
 	return nil
 }
 
+// notOpened says why nothing was tried; the checks of GPUs may have said it at length.
+func (j *job) notOpened(names []string, err error) row {
+	const name = "backend"
+	if j.checks.hasProblem("GPUs", "NCCL", "GPU of each rank", "GPU libraries") {
+		return bad(name, "mend what is said above", "%s cannot be opened: no collective was tried", strings.Join(names, ", "))
+	}
+	found, advice := splitAdvice(err.Error(), "a run would meet the same")
+	return bad(name, advice, "%s", found)
+}
+
 func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
 	s := &session{j: j, p: p, lib: lib, comm: j.world, clock: clock}
 	for _, f := range j.ranks {
@@ -86,6 +96,9 @@ func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
 	}
 	s.world = bench.World{Rank: j.rank, Size: j.size, Hosts: s.hosts, Comm: mpiComm{j.world}}
 	if s.backend, err = lib.open(s); err != nil {
+		return err
+	}
+	if err := s.checkRoom(); err != nil {
 		return err
 	}
 	cases := trials(j.size)
@@ -118,4 +131,27 @@ func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
 	j.watch.Case(uint64(len(cases)), "")
 	j.watch.Phase("close "+lib.name(), 0)
 	return s.backend.close()
+}
+
+// gpuMemoryEnough is less than an idle GPU of any use has free.
+const gpuMemoryEnough = 4 << 30
+
+// checkRoom asks how much memory the GPUs have free; that of the hosts has a row already. Collective.
+func (s *session) checkRoom() error {
+	if name := s.lib.name(); name == "mpi" || name == rehearsal {
+		return nil
+	}
+	limit, why, err := s.backend.room()
+	if err == nil && s.world.Rank == 0 {
+		s.j.checks.add(judgeRoom(limit, why))
+	}
+	return err
+}
+
+func judgeRoom(limit float64, why string) row {
+	const name = "GPU memory"
+	if limit < gpuMemoryEnough {
+		return warn(name, "nvidia-smi there shows who holds it; sizes that do not fit are left out", "%s", why)
+	}
+	return fine(name, "%s", why)
 }

@@ -104,7 +104,7 @@ const (
 )
 
 func judgeClocks(all []clockView, nodes int, cost float64) []row {
-	const name, wall = "clocks", "time of day"
+	const name = "clocks"
 	if nodes == 1 {
 		return []row{fine(name, "one host, one clock; a reading takes %.0f ns", cost*1e9)}
 	}
@@ -120,8 +120,13 @@ func judgeClocks(all []clockView, nodes int, cost float64) []row {
 		rows[0] = warn(name, "let MPI use the fast network (UCX_NET_DEVICES, OMPI_MCA_btl_tcp_if_include, FI_PROVIDER), on hosts without other work",
 			"those of %d hosts are compared to %.0f us only: who was late by less cannot be told", nodes, worst*1e6)
 	}
-	if most-least > wallPoor {
-		return append(rows, warn(wall, "start chrony or another NTP client on all hosts: times in files and logs do not line up", "the hosts are %.1f s apart", most-least))
+	return append(rows, judgeTime(most-least))
+}
+
+func judgeTime(apart float64) row {
+	const name = "time of day"
+	if apart > wallPoor {
+		return warn(name, "start chrony or another NTP client on all hosts: times in files and logs do not line up", "the hosts are %.1f s apart", apart)
 	}
-	return append(rows, fine(wall, "the hosts are within %.3f s", most-least))
+	return fine(name, "the hosts are within %.3f s", apart)
 }

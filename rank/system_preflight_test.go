@@ -42,7 +42,7 @@ func TestPreflight(t *testing.T) {
 			t.Errorf("verdict %s: %s", v, o)
 		}
 		for check, words := range map[string]string{
-			"MPI": "MPI", "ranks": "2 ranks", "hosts": hostName(), "CPUs": "2 ranks on", "memory": "of buffers a rank", "shared memory": "for 2 ranks",
+			"MPI": "MPI", "ranks": "2 ranks", "hosts": hostName(), "CPUs": "2 ranks on", "host memory": "of buffers a rank", "shared memory": "for 2 ranks",
 			"locked memory": "ulimit -l", "open files": "ulimit -n", "output": out, "side channel": "every rank is connected",
 			"clocks": "one host", "all_gather": "every element is right on 2 ranks", "all_reduce": "every element is right on 2 ranks",
 		} {
