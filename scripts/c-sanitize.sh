@@ -28,3 +28,4 @@ fi
 
 CGO_CFLAGS='-O1 -g -fsanitize=undefined -fno-sanitize-recover=all' CGO_LDFLAGS=-fsanitize=undefined \
   "${GO:-go}" test -asan -count=1 ./cudart
+scripts/rehearsal.sh test

@@ -22,7 +22,7 @@ fail() {
 build() {
   local out=$1 hidden name known
   shift
-  local library=("$@" -fPIC -shared -fvisibility=hidden -Wl,-z,defs)
+  local library=("$@" -fPIC -shared -fvisibility=hidden '-Wl,-z,defs')
   mkdir -p "$out"
   command -v "$cc" >/dev/null || fail "there is no C compiler $cc here; CC=… names another."
   case ${EXTRA:-} in
