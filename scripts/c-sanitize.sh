@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The C code under the address and undefined-behaviour sanitizers: the shim and the timed loop alone and with two ranks,
-# with every MPI found, and that of cudart in its own tests. Each file is compiled with -Werror once more.
+# with every MPI found, and that of cudart and the rehearsal in their own tests. Each file is compiled with -Werror once more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
