@@ -49,7 +49,7 @@ PYTHON
 # newcomer checks what rank says where there is a library and no GPU.
 newcomer() {
   local said code=0
-  [ ! -e /dev/nvidiactl ] || return 0
+  [ ! -e /proc/driver/nvidia/version ] || return 0
   said=$(bin/rank --backend nccl --nccl "$1" --collective all_reduce -b 8 -e 8 --out "$folder/results" 2>&1 >/dev/null) || code=$?
   if [ "$code" != 2 ] || ! grep -q 'libcuda\.so\.1' <<<"$said"; then
     printf '%s\nabi: rank without a GPU ended with %d and said the above; it should end with 2 and name libcuda.so.1.\n' "$said" "$code" >&2
@@ -68,7 +68,7 @@ for package in "${wanted[@]}"; do
   wheel=$(fetch "$package")
   version=$(sed -E 's/.*-([0-9.]+[0-9])(\.post[0-9]+)?-py3-.*/\1/' <<<"$wheel")
   unpack "$wheel" "$folder/libnccl.so.2"
-  "$tool" -name "${package%%=*} $version" -version "$version" "$PWD/$folder/libnccl.so.2" || failed=1
+  "$tool" -name "${package%%=*} $version" -version "$version" -cuda "$(sed -E 's/.*-cu([0-9]+).*/\1/' <<<"$package")" "$PWD/$folder/libnccl.so.2" || failed=1
 done
 newcomer "$PWD/$folder/libnccl.so.2" || failed=1
 exit $failed

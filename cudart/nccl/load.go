@@ -46,7 +46,7 @@ func Load(o Options) (*Library, error) {
 		return nil, failed
 	}
 	l := &Library{t: (*C.struct_busbar_nccl)(C.calloc(1, C.sizeof_struct_busbar_nccl))}
-	l.info = Info{Path: lib.Path(), BuildID: lib.BuildID()}
+	l.info = Info{Path: lib.Path(), BuildID: lib.BuildID(), CUDA: builtFor(lib.Path())}
 	if failed.Reason = l.fill(lib); failed.Reason != "" {
 		return nil, failed
 	}

@@ -23,6 +23,7 @@ type Info struct {
 	Name      string // one of the names above
 	Version   string // "2.27.7"
 	Code      int    // as ncclGetVersion gives it: 22707
+	CUDA      string // the version of CUDA that it was built for: "12.9"; "" if it does not say
 	Path      string
 	BuildID   string   // its GNU build id; "" if it has none
 	Rehearsed bool     // a stand-in on host memory: its figures are no GPU's

@@ -29,6 +29,10 @@ typedef struct { char internal[128]; } id;
 /* In progress for as many polls as were set. */
 static int answer(void) { return fake_set[RESULT] ? fake_set[RESULT] : fake_set[POLLS] ? 7 : 0; }
 
+#ifdef TEXT
+const char fake_text[] = TEXT;
+#endif
+
 #ifndef NO_VERSION
 int ncclGetVersion(int *code)
 {

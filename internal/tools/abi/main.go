@@ -22,19 +22,20 @@ func main() {
 	}
 }
 
-const layout = "%-24s  %-8s  %-9s  %-10s  %s\n"
+const layout = "%-24s  %-8s  %-5s  %-9s  %-10s  %s\n"
 
 func run(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("abi", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	name := flags.String("name", "", "what the row is called")
 	version := flags.String("version", "", "the version that the library must say")
+	cuda := flags.String("cuda", "", "the major version of CUDA that it must be built for")
 	header := flags.Bool("header", false, "print the head of the table")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *header {
-		fmt.Fprintf(stdout, layout, "library", "version", "functions", "parameters", "ncclConfig_t of 24, 40, 48 and 72 bytes")
+		fmt.Fprintf(stdout, layout, "library", "version", "CUDA", "functions", "parameters", "ncclConfig_t of 24, 40, 48 and 72 bytes")
 	}
 	if flags.NArg() == 0 && *header {
 		return nil
@@ -57,9 +58,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 			there++
 		}
 	}
-	fmt.Fprintf(stdout, layout, *name, l.Info().Version, fmt.Sprintf("%d of %d", there, len(l.Symbols())),
+	fmt.Fprintf(stdout, layout, *name, l.Info().Version, l.Info().CUDA, fmt.Sprintf("%d of %d", there, len(l.Symbols())),
 		fmt.Sprint(len(l.Parameters())), config)
-	return errors.Join(wrong, identity(l, *version), symbols(l), texts(l), first(l, id), plain(flags.Arg(0)))
+	return errors.Join(wrong, identity(l, *version, *cuda), symbols(l), texts(l), first(l, id), plain(flags.Arg(0)))
 }
 
 func configs(l *nccl.Library, id nccl.ID) (string, error) {
@@ -72,8 +73,11 @@ func configs(l *nccl.Library, id nccl.ID) (string, error) {
 	return "not looked at without a GPU", nil
 }
 
-func identity(l *nccl.Library, version string) error {
+func identity(l *nccl.Library, version, cuda string) error {
 	i := l.Info()
+	if cuda != "" && !strings.HasPrefix(i.CUDA, cuda+".") {
+		return fmt.Errorf("%s is built for CUDA %s, and it says CUDA %q", i.Path, cuda, i.CUDA)
+	}
 	if i.Name != nccl.NameNCCL || i.Rehearsed || version != "" && i.Version != version {
 		return fmt.Errorf("%s is taken for %s %s, and it is NCCL %s", i.Path, i.Name, i.Version, version)
 	}
