@@ -27,5 +27,5 @@ if [ $found = 0 ]; then
 fi
 
 CGO_CFLAGS='-O1 -g -fsanitize=undefined -fno-sanitize-recover=all' CGO_LDFLAGS=-fsanitize=undefined \
-  "${GO:-go}" test -asan -count=1 ./cudart
+  "${GO:-go}" test -asan -count=1 ./cudart ./cudart/nccl
 scripts/rehearsal.sh test

@@ -130,7 +130,10 @@ STEP(issue_straight)
 static int at_slot(operation *o, uint64_t i)
 {
 	const int64_t slot = (int64_t)(i % o->slots);
-	return o->call(o, o->send + slot * o->send_stride, o->recv + slot * o->recv_stride);
+	/* As numbers: a rank may have no buffer. */
+	const uintptr_t send = (uintptr_t)o->send + (uintptr_t)(slot * o->send_stride);
+	const uintptr_t recv = (uintptr_t)o->recv + (uintptr_t)(slot * o->recv_stride);
+	return o->call(o, (const char *)send, (char *)recv);
 }
 
 STEP(issue_slot)
