@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 here=$PWD
-root=$(readlink -f "${BARE_ROOT:-.tools/bare}")
+root=$(realpath -m "${BARE_ROOT:-.tools/bare}")
 bundle=$(find dist -name 'busbar-*.tar.gz' 2>/dev/null | sort | tail -n 1)
 folder=''
 trap 'rm -rf ${folder:+"$folder"}' EXIT
