@@ -30,6 +30,8 @@ type sheet struct {
 	planned int
 	points  map[result.Status]int
 	inHand  *result.Record // what is being measured; nil between cases
+
+	throttled []result.Throttled
 }
 
 func (l *ledger) open(w *result.Writer, planned int) *sheet {
@@ -90,7 +92,7 @@ func (s *sheet) end(o result.Outcome, reason string, code int) result.End {
 		done += n
 	}
 	return result.End{At: time.Now().UTC(), Outcome: o, Reason: reason, Code: code, Points: s.points,
-		Left: max(0, s.planned-done), Load1: load1("/")}
+		Left: max(0, s.planned-done), Load1: load1("/"), Throttled: s.throttled}
 }
 
 // filesTime is how long ending the files may take where a filesystem does not answer.

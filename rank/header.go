@@ -16,7 +16,8 @@ func (s *session) rankLines() []result.Rank {
 		f := s.j.ranks[r]
 		lines[r] = result.Rank{Kind: result.KindRank, Rank: r, Host: f.Host, LocalRank: f.LocalRank, PID: f.PID, CPUs: f.CPUs, Device: "cpu"}
 		if l, ok := s.lib.(*ncclLibrary); ok {
-			lines[r].Device, lines[r].PCI, lines[r].UUID = l.ranks[r].Name, l.ranks[r].PCI, l.ranks[r].UUID
+			g := l.ranks[r]
+			lines[r].Device, lines[r].PCI, lines[r].UUID, lines[r].State = g.Name, g.PCI, g.UUID, g.State
 		}
 	}
 	return lines
@@ -41,7 +42,7 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 		Method: result.Method{Clock: clockName, ClockResolution: s.clock.Resolution, ClockCost: s.clock.Cost, EmptyIteration: s.clock.Empty,
 			ClockOffsets: s.clock.Uncertainty,
 			Precision:    p.sweep.Precision, Budget: p.sweep.Budget.Seconds(), Iterations: p.sweep.Iterations, Warmup: p.sweep.Warmup,
-			Aggregate: p.sweep.Aggregate, CheckRounds: p.sweep.Check, Average: j.cfg.average.String(), Rotate: j.cfg.rotate,
+			Aggregate: p.sweep.Aggregate, Graph: graphOf(j.cfg, p, lib), CheckRounds: p.sweep.Check, Average: j.cfg.average.String(), Rotate: j.cfg.rotate,
 			Cycle: j.cfg.cycles, Deadline: j.cfg.deadline.Seconds()},
 		Machine: machine, Environment: environment, Slurm: slurm, Topology: topology("/")}
 	var places []place

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -20,6 +19,8 @@ type session struct {
 	world    bench.World
 	lib      library
 	backend  backend
+	setup    []result.Setup
+	used     map[coll.Collective]bool // collectives with a case behind them
 	cases    []coll.Case
 	room     []room // by case
 	clock    bench.Clock
@@ -37,7 +38,7 @@ type session struct {
 
 // measureWorld measures the whole plan with one library on one (sub-)world. Collective over comm.
 func (j *job) measureWorld(ctx context.Context, p *plan, lib library, comm *mpi.Comm, tally *tally) error {
-	s := &session{j: j, p: p, lib: lib, comm: comm, tally: tally}
+	s := &session{j: j, p: p, lib: lib, comm: comm, tally: tally, used: map[coll.Collective]bool{}}
 	for _, f := range j.ranks[:comm.Size()] {
 		s.hosts, s.machines = append(s.hosts, f.Host), append(s.machines, f.Machine)
 	}
@@ -105,6 +106,7 @@ func (s *session) prepareClock() error {
 func (s *session) openFile() error {
 	j := s.j
 	s.run = j.header(s.p, s.lib, s)
+	s.run.Setup = s.setup
 	if s.p.past != nil {
 		s.done, s.run.Resumes = s.p.past.Done(s.run.Key())
 		s.run.Resumes = append(s.p.past.Unfit(s.lib.name(), s.world.Size), s.run.Resumes...)
@@ -284,11 +286,14 @@ func (s *session) measure(i int, number uint64, budget time.Duration) (*result.R
 	defer s.j.watch.Case(number, "")
 	o := bench.Options{Precision: s.p.sweep.Precision, Budget: budget, Iterations: s.p.sweep.Iterations, Warmup: s.p.sweep.Warmup,
 		Check: s.p.sweep.Check, Aggregate: s.p.sweep.Aggregate, Average: s.j.cfg.average, Clock: s.clock, Watch: s.j.watch}
-	if g := s.graph(); g > 0 { // what is issued is a launch of the graph
+	if g := graphOf(s.j.cfg, s.p, s.lib); g > 0 { // what is issued is a launch of the graph
 		o.Aggregate = max(1, o.Aggregate) * g
 		if o.Iterations > 0 {
 			o.Iterations = s.j.cfg.gpu.graph
 		}
+	}
+	if _, ok := s.lib.(*ncclLibrary); ok && !s.used[c.Collective] { // it makes its connections
+		s.used[c.Collective], o.FirstUse = true, true
 	}
 	if s.p.sweep.Origins()["warmup"] == "default" { // who asks for a number gets it
 		o.WarmupTime = warmupTime
@@ -301,14 +306,6 @@ func (s *session) measure(i int, number uint64, budget time.Duration) (*result.R
 		}
 	}
 	return bench.Measure(s.world, s.backend, c, o)
-}
-
-// graph is the number of operations in a CUDA graph; 0: there are no graphs.
-func (s *session) graph() int {
-	if _, ok := s.lib.(*ncclLibrary); !ok || s.j.cfg.gpu.graph == 0 {
-		return 0
-	}
-	return cmp.Or(s.p.sweep.Iterations, graphOperations)
 }
 
 // layout is how this rank's buffers lie.

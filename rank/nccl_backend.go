@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"time"
 
 	"busbar/cudart"
 	"busbar/cudart/nccl"
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/result"
 )
 
 // ncclBackend measures NCCL's collectives in one world, on buffers in the memory of this rank's GPU.
@@ -34,7 +37,7 @@ type ncclBackend struct {
 const rehearsalChunk = 4 << 20
 
 func (l *ncclLibrary) open(s *session) (backend, error) {
-	b := &ncclBackend{layout: s.layout(), l: l, s: s, aggregate: max(1, s.p.sweep.Aggregate), graph: s.graph()}
+	b := &ncclBackend{layout: s.layout(), l: l, s: s, aggregate: max(1, s.p.sweep.Aggregate), graph: graphOf(s.j.cfg, s.p, l)}
 	var err error
 	if b.barrier, err = newBarrier(s.comm); err != nil {
 		return nil, err
@@ -49,6 +52,13 @@ func (l *ncclLibrary) open(s *session) (backend, error) {
 	}
 	if b.mover, err = l.gpu.NewMover(chunk); err != nil {
 		return nil, err
+	}
+	how := "data is filled and compared by kernels on the GPU"
+	if used, why := b.mover.Kernels(); !used {
+		how = "data is filled and compared through pinned host memory: " + why
+	}
+	if !slices.Contains(l.notes, how) {
+		l.notes = append(l.notes, how)
 	}
 	return b, b.connect()
 }
@@ -75,11 +85,17 @@ func (b *ncclBackend) connect() error {
 		}
 		return failed
 	}
+	started := time.Now()
 	comm, err := b.l.nccl.Init(b.s.world.Size, b.rank, nccl.ID(mine[9:]), b.l.config)
 	if err != nil {
 		return err
 	}
 	b.comm = comm
+	took := []float64{time.Since(started).Seconds()}
+	if err := b.s.world.Max(took); err != nil {
+		return err
+	}
+	b.s.setup = append(b.s.setup, result.Setup{What: "communicator", Seconds: took[0]})
 	b.l.j.leaver.guard(getInt(mine[1:9]), comm.Interrupt)
 	return nil
 }
@@ -167,6 +183,14 @@ func (b *ncclBackend) release() error {
 
 // close implements backend.
 func (b *ncclBackend) close() error {
+	b.l.j.watch.Phase("look at the GPUs", 0)
+	throttled, err := b.throttled()
+	if err != nil {
+		return err
+	}
+	if b.s.sheet != nil {
+		b.s.sheet.throttled = throttled
+	}
 	b.l.j.watch.Phase("NCCL destroy", 0)
 	b.l.j.leaver.guard(b.l.j.leaver.current(), nil)
 	return errors.Join(b.release(), b.comm.Close(), b.mover.Close(), b.stream.Close(), b.barrier.close())

@@ -42,6 +42,14 @@ func (o gpuOptions) given() string {
 // graphOperations is the number of operations in a CUDA graph when -n does not say.
 const graphOperations = 20
 
+// graphOf is the number of operations in a CUDA graph; 0: there are no graphs.
+func graphOf(cfg *config, p *plan, l library) int {
+	if _, ok := l.(*ncclLibrary); !ok || cfg.gpu.graph == 0 {
+		return 0
+	}
+	return cmp.Or(p.sweep.Iterations, graphOperations)
+}
+
 // ncclLibrary is NCCL, or a library with its functions, and this rank's GPU.
 type ncclLibrary struct {
 	j      *job
@@ -49,7 +57,8 @@ type ncclLibrary struct {
 	driver *cudart.Driver
 	gpu    *cudart.Context
 	nccl   *nccl.Library
-	ranks  []gpuFacts // by rank of the launch
+	nvml   *cudart.NVML // nil where there is none
+	ranks  []gpuFacts   // by rank of the launch
 	config nccl.Config
 	notes  []string
 }
@@ -60,13 +69,15 @@ type gpuFacts struct {
 	Shared          bool   // with another rank
 	Driver          string // "CUDA 12.4"
 	NCCL            string // "NCCL 2.27.7"
+	Major, Minor    int    // compute capability
+	State           *result.GPU
 }
 
 func (l *ncclLibrary) name() string { return l.file }
 
 func (l *ncclLibrary) facts() result.Backend {
 	i := l.nccl.Info()
-	return result.Backend{Name: l.file, Library: i.Name + " " + i.Version, Version: i.Version, Path: i.Path, BuildID: i.BuildID, Notes: l.notes}
+	return result.Backend{Name: l.file, Library: i.Name + " " + i.Version, Version: i.Version, Path: i.Path, BuildID: i.BuildID, Notes: l.notes, Parameters: l.nccl.Parameters()}
 }
 
 func (l *ncclLibrary) device() string {
@@ -114,6 +125,9 @@ func (j *job) openNCCL(name string) (library, error) {
 		tell = nil
 	}
 	j.watch.Listen(l.nccl.LastError, tell)
+	if g := l.ranks[j.rank]; g.Major > 0 && 10*g.Major+g.Minor < 75 {
+		l.notes = append(l.notes, g.Name+": builds of NCCL for CUDA 13 have no code for it; take one for CUDA 12 (pip install nvidia-nccl-cu12)")
+	}
 	l.notes = append(l.notes, l.config.String(), "buffers by "+cmp.Or(j.cfg.gpu.alloc, "driver"))
 	if r := j.cfg.gpu.register; r != "" && r != "none" {
 		l.notes = append(l.notes, "buffers registered as "+r)
@@ -170,7 +184,8 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device) error {
 		return j.elsewhere(&codeError{exitEnvironment, err})
 	}
 	d := devices[ordinal[j.rank]]
-	if l.ranks, err = tellAll(j, gpuFacts{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Shared: shared[j.rank], Driver: l.driver.Info().String()}); err != nil {
+	if l.ranks, err = tellAll(j, gpuFacts{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Shared: shared[j.rank],
+		Driver: l.driver.Info().String(), Major: d.Major, Minor: d.Minor, State: l.watchGPU(d.PCI)}); err != nil {
 		return err
 	}
 	if slices.Contains(shared, true) {

@@ -34,6 +34,11 @@ func (m *measurement) warm() error {
 		if err != nil {
 			return &Fatal{"warm-up", err}
 		}
+		if n == 1 {
+			if err := m.keepFirstUse(s); err != nil {
+				return &Fatal{"warm-up", err}
+			}
+		}
 		each := []float64{seconds(s.End[len(s.End)-1]-s.Start[0]) / float64(n*m.o.Aggregate)}
 		if err := m.w.Max(each); err != nil {
 			return &Fatal{"warm-up", err}

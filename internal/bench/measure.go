@@ -220,7 +220,11 @@ func (m *measurement) checkRounds(slots []Buffers) error {
 			return &Fatal{"fill", err}
 		}
 		for range slots { // each operation takes the next slot
-			if _, err := m.runOperation(single, 1, 1); err != nil {
+			s, err := m.runOperation(single, 1, 1)
+			if err != nil {
+				return &Fatal{"check", err}
+			}
+			if err := m.keepFirstUse(s); err != nil {
 				return &Fatal{"check", err}
 			}
 		}
@@ -233,6 +237,17 @@ func (m *measurement) checkRounds(slots []Buffers) error {
 		}
 	}
 	return nil
+}
+
+// keepFirstUse keeps how long the first operation took, where that is asked for.
+func (m *measurement) keepFirstUse(s Stamps) error {
+	if !m.o.FirstUse || m.record.FirstUse > 0 {
+		return nil
+	}
+	took := []float64{seconds(s.End[0] - s.Start[0])}
+	err := m.w.Max(took)
+	m.record.FirstUse = took[0]
+	return err
 }
 
 // verify compares the outputs on this rank and collects what all ranks found.

@@ -50,10 +50,18 @@ type Run struct {
 	Method  Method  `json:"method"`
 	Machine Machine `json:"machine"` // rank 0's host before the run
 
+	Setup []Setup `json:"setup,omitempty"` // what was done once for this world
+
 	Environment map[string]string `json:"environment,omitempty"` // allow-listed variables of rank 0
 	Slurm       map[string]string `json:"slurm,omitempty"`       // Slurm's variables of rank 0
 	Topology    string            `json:"topology,omitempty"`
 	Warnings    []string          `json:"warnings,omitempty"`
+}
+
+// Setup is something that was done once before the first case, such as making a communicator.
+type Setup struct {
+	What    string  `json:"what"`
+	Seconds float64 `json:"s"` // on the rank that took longest
 }
 
 // Backend identifies the library that was measured.
@@ -64,6 +72,8 @@ type Backend struct {
 	Path    string   `json:"path"`
 	BuildID string   `json:"build_id,omitempty"`
 	Notes   []string `json:"notes,omitempty"` // how something is done that users may take for granted
+
+	Parameters map[string]string `json:"parameters,omitempty"` // the library's own, as it says they are in force
 }
 
 // MPI identifies the MPI that carries the world.
@@ -100,6 +110,7 @@ type Method struct {
 	Aggregate       int     `json:"aggregate,omitempty"` // operations per issue (-m)
 	CheckRounds     int     `json:"check_rounds"`
 	Average         string  `json:"average"`          // whose time throughput uses: "max over ranks", mean, min; "rank 0"
+	Graph           int     `json:"graph,omitempty"`  // operations of a CUDA graph, each issue a launch of it (-G)
 	Rotate          int64   `json:"rotate_bytes"`     // span over which buffers rotate; 0: one place, warm caches
 	Cycle           int     `json:"cycles,omitempty"` // -N
 	Deadline        float64 `json:"deadline_s"`       // s, watchdog
@@ -129,6 +140,26 @@ type Rank struct {
 	Device    string `json:"device,omitempty"`
 	PCI       string `json:"pci,omitempty"`
 	UUID      string `json:"uuid,omitempty"`
+	State     *GPU   `json:"state,omitempty"` // of the device before the first case
+}
+
+// GPU is the state of a device, as its driver tells it; -1 and "" are not known.
+type GPU struct {
+	SMClock     int      `json:"sm_clock_MHz"`
+	MemoryClock int      `json:"memory_clock_MHz"`
+	Temperature int      `json:"temperature_C"`
+	Power       float64  `json:"power_W"`
+	Throttle    []string `json:"throttle,omitempty"` // why the clocks are held back
+	ECC         string   `json:"ecc,omitempty"`      // on, off
+	ECCErrors   int64    `json:"ecc_errors"`         // not corrected, since the driver started
+	Persistence string   `json:"persistence,omitempty"`
+}
+
+// Throttled is a rank whose device held back its clocks.
+type Throttled struct {
+	Rank    int      `json:"rank"`
+	Host    string   `json:"host"`
+	Reasons []string `json:"reasons"`
 }
 
 // Status is the outcome of a point.
@@ -161,9 +192,10 @@ type Record struct {
 
 	Check    Check    `json:"check"`
 	Ranks    *Ranks   `json:"ranks,omitempty"`
-	Network  []NetUse `json:"network,omitempty"` // what moved on ports and interfaces of rank 0's host
-	Load1    float64  `json:"load1,omitempty"`   // load average of rank 0's host after the case
-	Notes    []string `json:"notes,omitempty"`   // how it was done: "avg = sum and a scaling by this tool"
+	Network  []NetUse `json:"network,omitempty"`     // what moved on ports and interfaces of rank 0's host
+	FirstUse float64  `json:"first_use_s,omitempty"` // s: the first operation of this collective in this world, connections included
+	Load1    float64  `json:"load1,omitempty"`       // load average of rank 0's host after the case
+	Notes    []string `json:"notes,omitempty"`       // how it was done: "avg = sum and a scaling by this tool"
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -265,4 +297,6 @@ type End struct {
 	Points  map[Status]int `json:"points"`
 	Left    int            `json:"left,omitempty"` // planned points without a record
 	Load1   float64        `json:"load1"`
+
+	Throttled []Throttled `json:"throttled,omitempty"` // devices that hold back their clocks after the last case
 }

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"encoding/json"
+
+	"busbar/cudart"
+	"busbar/internal/result"
+)
+
+// watchGPU is the state of this rank's GPU before the first case; nil where NVIDIA's management library is missing or
+// tells nothing. Nothing that is measured depends on it.
+func (l *ncclLibrary) watchGPU(pci string) *result.GPU {
+	if l.rehearsed() {
+		return nil
+	}
+	if l.nvml == nil {
+		l.nvml, _ = cudart.LoadNVML(nil)
+	}
+	return l.gpuState(pci)
+}
+
+func (l *ncclLibrary) gpuState(pci string) *result.GPU {
+	if l.nvml == nil {
+		return nil
+	}
+	h, err := l.nvml.Device(pci)
+	if err != nil {
+		return nil
+	}
+	return &result.GPU{SMClock: h.SMClock, MemoryClock: h.MemoryClock, Temperature: h.Temperature, Power: h.Power, Throttle: h.Throttled(),
+		ECC: h.ECC, ECCErrors: h.ECCErrors, Persistence: h.Persistence}
+}
+
+// throttled are the ranks of a world whose GPU holds back its clocks now. Collective; the answer is on rank 0.
+func (b *ncclBackend) throttled() ([]result.Throttled, error) {
+	var mine []string
+	if g := b.l.gpuState(b.l.ranks[b.rank].PCI); g != nil {
+		mine = g.Throttle
+	}
+	text, err := json.Marshal(mine)
+	if err != nil {
+		return nil, err
+	}
+	all, err := b.s.comm.Gatherv(text, 0)
+	if err != nil {
+		return nil, err
+	}
+	var out []result.Throttled
+	for r, text := range all {
+		var reasons []string
+		if err := json.Unmarshal(text, &reasons); err != nil {
+			return nil, err
+		}
+		if len(reasons) > 0 {
+			out = append(out, result.Throttled{Rank: r, Host: b.s.hosts[r], Reasons: reasons})
+		}
+	}
+	return out, nil
+}
