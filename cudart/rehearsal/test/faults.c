@@ -56,6 +56,7 @@ static void wrong(void)
 	DO(all_reduce());
 	WANT(wrong_elements() == (rank == 1));
 	DO(ncclAllGather(x, x + N, N / (size_t)ranks, INT32, comm, stream));
+	DO(cuda.stream_synchronize(stream));
 	DO(all_reduce());
 	WANT(wrong_elements() == 0);
 	DO(ncclCommDestroy(comm));
