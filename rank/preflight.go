@@ -137,25 +137,22 @@ func gather[T any](j *job, mine T) ([]T, error) {
 
 // checkSetups looks at the hosts one by one, check by check, and at what they have in common; rank 0 only.
 func checkSetups(all []setup) []row {
-	var hosts [][]setup
-	at := map[string]int{}
-	for _, s := range all {
-		i, known := at[s.who.Host]
-		if !known {
-			i = len(hosts)
-			at[s.who.Host], hosts = i, append(hosts, nil)
-		}
-		hosts[i] = append(hosts[i], s)
-	}
+	hosts := groupBy(all, func(r rankFacts) string { return r.Host })
+	// Containers of one machine are hosts of their own, and share its processors and its memory.
+	machines := groupBy(all, func(r rankFacts) string { return r.Machine })
 	rows := []row{checkAlikeHosts(hosts)}
-	for _, check := range []func([]setup) []row{
-		checkCPUs, byRank(checkGovernor), checkBalancing, checkLoad, checkHugePages, checkMemory, checkShared,
-		byRank(checkLocked), byRank(filesFor(len(all))), checkRDMA, checkIOMMU, checkACS, checkGPUs,
+	for _, c := range []struct {
+		of    [][]setup
+		check func([]setup) []row
+	}{
+		{machines, checkCPUs}, {hosts, byRank(checkGovernor)}, {machines, checkBalancing}, {machines, checkLoad}, {machines, checkHugePages},
+		{machines, checkMemory}, {hosts, checkShared}, {hosts, byRank(checkLocked)}, {hosts, byRank(filesFor(len(all)))},
+		{hosts, checkRDMA}, {machines, checkIOMMU}, {machines, checkACS}, {hosts, checkGPUs},
 	} {
-		for _, host := range hosts {
-			for _, r := range check(host) {
+		for _, group := range c.of {
+			for _, r := range c.check(group) {
 				if r.ranks == nil {
-					for _, s := range host {
+					for _, s := range group {
 						r.ranks = append(r.ranks, s.who.Rank)
 					}
 				}
@@ -164,6 +161,19 @@ func checkSetups(all []setup) []row {
 		}
 	}
 	return append(rows, checkLibraries(all)...)
+}
+
+func groupBy(all []setup, key func(rankFacts) string) (groups [][]setup) {
+	at := map[string]int{}
+	for _, s := range all {
+		i, known := at[key(s.who)]
+		if !known {
+			i = len(groups)
+			at[key(s.who)], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], s)
+	}
+	return groups
 }
 
 // byRank makes a check of one rank one of a host's ranks.

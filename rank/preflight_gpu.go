@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"busbar/cudart"
@@ -12,18 +13,19 @@ import (
 
 // gpuView is what one rank sees of GPUs and of the library that is to drive them. What is not known stays empty.
 type gpuView struct {
-	Problem     string // why there is no driver or no GPU, with what to do
-	Driver      string // version of the kernel's: "550.54.15"
-	CUDA        int    // newest version that the driver serves: 12040
-	Missing     string // why there is no library, with what to do
-	Library     string // "NCCL 2.27.7"
-	Path        string // of the library
-	LibraryCUDA int    // the version that the library was built with: 12090
-	Devices     []gpu  // that the rank may use, by ordinal
-	Near        []int  // NUMA nodes of the rank's CPUs
-	Peer        [][]bool
-	Shared      bool // --allow-shared-gpu
-	Rehearsed   bool // stand-ins take the places of driver and library
+	Problem   string // why there is no driver or no GPU, with what to do
+	Driver    string // version of the kernel's: "550.54.15"
+	CUDA      int    // newest version that the driver serves: 12040
+	Missing   string // why there is no library, with what to do
+	Library   string // "NCCL 2.27.7"
+	Path      string // of the library
+	BuiltFor  string // the version of CUDA that the library was built for: "12.9"
+	Unserved  string // why the library does not serve a GPU that is there, with what to do
+	Devices   []gpu  // that the rank may use, by ordinal
+	Near      []int  // NUMA nodes of the rank's CPUs
+	Peer      [][]bool
+	Shared    bool // --allow-shared-gpu
+	Rehearsed bool // stand-ins take the places of driver and library
 
 	mine *gpu // the one that the rank takes; on rank 0, nil: none
 }
@@ -31,6 +33,7 @@ type gpuView struct {
 // gpu is one device.
 type gpu struct {
 	Name, UUID, PCI string
+	Major, Minor    int // compute capability
 	NUMA            int
 	Bytes           int64
 	State           *cudart.Health // nil where NVML is not there
@@ -104,11 +107,15 @@ func checkNCCL(s setup) row {
 		return bad(name, advice, "%s", found)
 	}
 	found := fmt.Sprintf("%s (%s)", g.Library, g.Path)
-	if g.LibraryCUDA > 0 {
-		found += ", built with " + cudaText(g.LibraryCUDA)
+	if g.BuiltFor != "" {
+		found += ", built for CUDA " + g.BuiltFor
 	}
-	if need, have := g.LibraryCUDA/1000, g.CUDA/1000; have > 0 && need > have {
-		return bad(name, fmt.Sprintf("install a newer driver, or the library's build for CUDA %d (pip install nvidia-nccl-cu%d)", have, have),
+	if g.Unserved != "" {
+		return bad(name, "install its build for CUDA 12 (pip install nvidia-nccl-cu12), or give its path with --nccl PATH", "%s", g.Unserved)
+	}
+	major, _, _ := strings.Cut(g.BuiltFor, ".")
+	if need, err := strconv.Atoi(major); err == nil && g.CUDA > 0 && need > g.CUDA/1000 {
+		return bad(name, fmt.Sprintf("install a newer driver, or the library's build for CUDA %d (pip install nvidia-nccl-cu%[1]d)", g.CUDA/1000),
 			"%s; the driver serves %s only", found, cudaText(g.CUDA))
 	}
 	return fine(name, "%s", found)

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"busbar/cudart"
@@ -57,9 +54,10 @@ func TestCheckGPUs(t *testing.T) {
 		"rehearsal":     {"GPUs", all(func(v *gpuView) { v.Rehearsed = true }), want{caution, "stand-ins: 2 x"}},
 		"library":       {"NCCL", nil, want{passed, "NCCL 2.27.7 (/lib/libnccl.so.2)"}},
 		"no library":    {"NCCL", all(func(v *gpuView) { v.Missing = "no libnccl.so.2\npip install it" }), want{problem, "no libnccl.so.2"}},
-		"newer CUDA":    {"NCCL", all(func(v *gpuView) { v.LibraryCUDA = 13000 }), want{problem, "built with CUDA 13.0; the driver serves CUDA 12.4 only"}},
-		"newer minor":   {"NCCL", all(func(v *gpuView) { v.LibraryCUDA = 12090 }), want{passed, "built with CUDA 12.9"}},
-		"older CUDA":    {"NCCL", all(func(v *gpuView) { v.LibraryCUDA, v.CUDA = 12090, 13000 }), want{passed, "built with CUDA 12.9"}},
+		"newer CUDA":    {"NCCL", all(func(v *gpuView) { v.BuiltFor = "13.0" }), want{problem, "built for CUDA 13.0; the driver serves CUDA 12.4 only"}},
+		"newer minor":   {"NCCL", all(func(v *gpuView) { v.BuiltFor = "12.9" }), want{passed, "built for CUDA 12.9"}},
+		"older CUDA":    {"NCCL", all(func(v *gpuView) { v.BuiltFor, v.CUDA = "12.9", 13000 }), want{passed, "built for CUDA 12.9"}},
+		"old GPU":       {"NCCL", all(func(v *gpuView) { v.Unserved = "V100 is left out" }), want{problem, "V100 is left out"}},
 		"own GPUs":      {"GPU of each rank", nil, want{passed, "each its own"}},
 		"one for two":   {"GPU of each rank", all(func(v *gpuView) { v.Devices = v.Devices[:1] }), want{problem, "2 ranks take one GPU: NVIDIA H100 at 0000:0a:00.0 (GPU-a)"}},
 		"allowed":       {"GPU of each rank", all(func(v *gpuView) { v.Devices, v.Shared = v.Devices[:1], true }), want{caution, "2 ranks take one GPU"}},
@@ -140,29 +138,4 @@ func TestCheckLibraries(t *testing.T) {
 func TestJudgeRoom(t *testing.T) {
 	expect(t, "free", []row{judgeRoom(4*gib, "rank 0")}, want{passed, "rank 0"})
 	expect(t, "taken", []row{judgeRoom(4*gib-1, "rank 0")}, want{caution, "rank 0"})
-}
-
-func TestBuiltWith(t *testing.T) {
-	for text, want := range map[string]int{"x\x00NCCL version 2.27.7+cuda12.9\x00y": 12090, "NCCL version 2.30.1+cuda13.0": 13000, "NCCL version 2.27.7": 0} {
-		if got := cudaOf([]byte(text)); got != want {
-			t.Errorf("%q: %d, want %d", text, got, want)
-		}
-	}
-	dir := t.TempDir()
-	source, lib := filepath.Join(dir, "x.c"), filepath.Join(dir, "libx.so")
-	if err := os.WriteFile(source, []byte(`const char *text(void) { return "NCCL version 2.27.7+cuda12.9"; }`), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", lib, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if got := builtWith(lib); got != 12090 {
-		t.Errorf("a library: %d", got)
-	}
-	if got := builtWith(source); got != 0 {
-		t.Errorf("no library: %d", got)
-	}
-	if got := builtWith("/nonexistent"); got != 0 {
-		t.Errorf("no file: %d", got)
-	}
 }

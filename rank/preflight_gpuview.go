@@ -1,9 +1,7 @@
 package main
 
 import (
-	"debug/elf"
-	"regexp"
-	"strconv"
+	"cmp"
 
 	"busbar/cudart"
 	"busbar/cudart/nccl"
@@ -30,7 +28,10 @@ func (j *job) viewGPUs(backend, driver string) *gpuView {
 		return v
 	}
 	i := lib.Info()
-	v.Library, v.Path, v.LibraryCUDA = i.Name+" "+i.Version, i.Path, builtWith(i.Path)
+	v.Library, v.Path, v.BuiltFor = i.Name+" "+i.Version, i.Path, i.CUDA
+	for _, d := range v.Devices {
+		v.Unserved = cmp.Or(v.Unserved, i.Unserved(d.Major, d.Minor))
+	}
 	return v
 }
 
@@ -45,7 +46,7 @@ func (v *gpuView) devices(path string) error {
 		return err
 	}
 	for _, d := range devices {
-		v.Devices = append(v.Devices, gpu{Name: d.Name, UUID: d.UUID, PCI: d.PCI, NUMA: d.NUMA, Bytes: d.Bytes})
+		v.Devices = append(v.Devices, gpu{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Major: d.Major, Minor: d.Minor, NUMA: d.NUMA, Bytes: d.Bytes})
 	}
 	peer := make([][]bool, len(devices))
 	for a := range devices {
@@ -75,37 +76,6 @@ func (v *gpuView) states() {
 			v.Devices[i].State = &h
 		}
 	}
-}
-
-var cudaSuffix = regexp.MustCompile(`\+cuda(\d+)\.(\d+)`)
-
-// builtWith is the CUDA version in NCCL's own version text, "NCCL version 2.27.7+cuda12.9"; 0 if it has none. Only the
-// constants are read: the rest of the file is hundreds of MiB of code for GPUs.
-func builtWith(path string) int {
-	f, err := elf.Open(path)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	section := f.Section(".rodata")
-	if section == nil {
-		return 0
-	}
-	text, err := section.Data()
-	if err != nil {
-		return 0
-	}
-	return cudaOf(text)
-}
-
-func cudaOf(text []byte) int {
-	m := cudaSuffix.FindSubmatch(text)
-	if m == nil {
-		return 0
-	}
-	major, _ := strconv.Atoi(string(m[1]))
-	minor, _ := strconv.Atoi(string(m[2]))
-	return major*1000 + minor*10
 }
 
 // takeGPUs says which GPU each rank will take, on rank 0; ranks that see none take none.

@@ -150,3 +150,16 @@ func TestCheckSetups(t *testing.T) {
 		t.Errorf("the rows begin with %s, %s", rows[0].Check, rows[1].Check)
 	}
 }
+
+// Containers of one machine share its processors, and each has a /dev/shm of its own.
+func TestCheckContainers(t *testing.T) {
+	ranks := ranksOf(2, "pod1", "pod2")
+	all := make([]setup, len(ranks))
+	for i := range all {
+		ranks[i].Machine, ranks[i].CPUs = "boot", "0-2"
+		all[i] = setup{who: ranks[i], Limits: limits{Shared: volume{gib, 300 * mib}}, Node: node{CPUs: 3}}
+	}
+	rows := mergeRows(checkSetups(all), ranks)
+	expect(t, "CPUs", only("CPUs", rows), want{caution, "4 ranks share 3 cores"})
+	expect(t, "shared memory", only("shared memory", rows), want{passed, "300 MiB free of 1 GiB for 2 ranks"})
+}

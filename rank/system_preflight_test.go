@@ -36,7 +36,7 @@ func decoded(t *testing.T, o outcome) (v verdict, rows map[string]row) {
 func TestPreflight(t *testing.T) {
 	for _, mpirun := range []string{openMPI, mpich} {
 		out := filepath.Join(t.TempDir(), "not", "there", "yet")
-		o := launch{mpirun: mpirun, np: 2, args: []string{"--preflight", "--json", "--out", out}}.mustRun(t)
+		o := launch{mpirun: mpirun, np: 2, args: []string{"--preflight", "--json", "--backend", "mpi", "--out", out}}.mustRun(t)
 		v, rows := decoded(t, o)
 		if v == problem || o.stderr != "" {
 			t.Errorf("verdict %s: %s", v, o)
@@ -62,7 +62,7 @@ func TestPreflightForPeople(t *testing.T) {
 	if err := os.WriteFile(out, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	o := launch{mpirun: openMPI, np: 2, args: []string{"--preflight", "--out", out}}.run(t)
+	o := launch{mpirun: openMPI, np: 2, args: []string{"--preflight", "--backend", "mpi", "--out", out}}.run(t)
 	if o.code != exitEnvironment || len(o.messages()) > 0 {
 		t.Errorf("%s", o)
 	}
@@ -97,4 +97,51 @@ func TestPreflightWithoutWorld(t *testing.T) {
 			t.Errorf("%s: %+v", name, rows)
 		}
 	}
+}
+
+// A rehearsal is looked at as GPUs would be, and tried.
+func TestPreflightOfRehearsal(t *testing.T) {
+	args := []string{"--preflight", "--json", "--rehearse", "--backend", "nccl", "--out", t.TempDir()}
+	v, rows := decoded(t, launch{mpirun: openMPI, np: 2, args: args}.mustRun(t))
+	if v != caution { // it says itself that it is none
+		t.Errorf("verdict %s", v)
+	}
+	for check, w := range map[string]want{"GPUs": {caution, "stand-ins"}, "NCCL": {passed, "rehearsal"}, "GPU of each rank": {passed, "each its own"},
+		"peer access": {passed, "all"}, "all_reduce": {passed, "every element is right on 2 ranks"}} {
+		expect(t, check, []row{rows[check]}, w)
+	}
+	for name, c := range map[string]struct {
+		env   []string
+		more  []string
+		code  int
+		check string
+		want  want
+	}{
+		"one GPU":  {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exitEnvironment, "GPU of each rank", want{problem, "2 ranks take one GPU"}},
+		"untried":  {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exitEnvironment, "backend", want{problem, "no collective was tried"}},
+		"allowed":  {[]string{"CUDA_VISIBLE_DEVICES=0"}, []string{"--allow-shared-gpu"}, exitOK, "GPU of each rank", want{caution, "2 ranks take one GPU"}},
+		"wrong":    {[]string{"BUSBAR_REHEARSAL_FAULT=wrong@rank=1,collective=all_reduce"}, nil, exitEnvironment, "all_reduce", want{problem, "wrong data"}},
+		"memory":   {[]string{"BUSBAR_REHEARSAL_FAULT=oom@collective=all_reduce"}, nil, exitEnvironment, "all_reduce", want{problem, "out of memory"}},
+		"hang":     {[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=1"}, []string{"--deadline", "2s"}, exitHang, "communication", want{problem, "rank 1 on"}},
+		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exitHang, "communication", want{problem, "NCCL init"}},
+	} {
+		o := launch{mpirun: openMPI, np: 2, args: append(args, c.more...), env: c.env}.run(t)
+		_, rows := decoded(t, o)
+		if o.code != c.code {
+			t.Errorf("%s: want code %d: %s", name, c.code, o)
+		}
+		expect(t, name, []row{rows[c.check]}, c.want)
+	}
+}
+
+// Without driver and library both are asked for, each in its row.
+func TestPreflightWithoutGPU(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none")
+	o := launch{mpirun: openMPI, np: 2, args: []string{"--preflight", "--json", "--backend", "nccl", "--cuda", none, "--nccl", none}}.run(t)
+	v, rows := decoded(t, o)
+	if o.code != exitEnvironment || v != problem || len(o.messages()) > 0 {
+		t.Errorf("%s", o)
+	}
+	expect(t, "GPUs", []row{rows["GPUs"]}, want{problem, none})
+	expect(t, "NCCL", []row{rows["NCCL"]}, want{problem, none})
 }
