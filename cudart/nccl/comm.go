@@ -8,10 +8,7 @@ package nccl
 */
 import "C"
 
-import (
-	"fmt"
-	"unsafe"
-)
+import "unsafe"
 
 // Comm is a communicator. Its methods belong to one thread, the one on which its device is current, except Interrupt.
 type Comm struct {
@@ -139,6 +136,9 @@ func (c *Comm) Rank() int { return c.rank }
 // Size is the number of ranks.
 func (c *Comm) Size() int { return c.size }
 
+// Pointer is the ncclComm_t, for C code that calls NCCL itself; nil after Close or Abort.
+func (c *Comm) Pointer() unsafe.Pointer { return unsafe.Pointer(c.c.comm) }
+
 // Interrupt lets every wait of this communicator, now and later, end with ErrInterrupted. It may be called from any
 // goroutine, at any time. What was issued goes on: Abort ends it.
 func (c *Comm) Interrupt() { C.nccl_interrupt(c.c) }
@@ -190,56 +190,3 @@ func (c *Comm) ready() error {
 }
 
 func (c *Comm) check(op string, rc C.int) error { return c.l.check(op, rc, c.c.comm) }
-
-// Registration is a buffer that NCCL was told of; the zero value is none.
-type Registration struct{ r *registration }
-
-type registration struct {
-	c      *Comm
-	window C.int
-	handle *unsafe.Pointer // C memory, which NCCL writes to when it is done
-}
-
-// Register tells NCCL of a buffer that operations will use (ncclCommRegister), or, as a window, of one that all ranks
-// register at once and that lies in memory from MemAlloc (ncclCommWindowRegister, symmetric). The buffer may be given
-// back only after Close. The error is an *UnsupportedError, also where NCCL accepts the buffer and then does nothing
-// with it, or an *Error.
-func (c *Comm) Register(p uint64, bytes int64, window bool) (Registration, error) {
-	if err := c.ready(); err != nil {
-		return Registration{}, err
-	}
-	r := &registration{c: c}
-	function, there := "ncclCommRegister", c.l.t.buffer_register != nil && c.l.t.buffer_deregister != nil
-	if window {
-		r.window = 1
-		function, there = "ncclCommWindowRegister", c.l.t.window_register != nil && c.l.t.window_deregister != nil
-	}
-	if !there {
-		return Registration{}, c.l.lacks(function)
-	}
-	r.handle = (*unsafe.Pointer)(C.calloc(1, C.sizeof_uintptr_t))
-	err := c.check(function, C.busbar_nccl_register(c.c, C.uint64_t(p), C.size_t(bytes), r.window, r.handle))
-	if err != nil {
-		return Registration{}, err // the handle stays: the library may still write to it
-	}
-	if *r.handle == nil {
-		C.free(unsafe.Pointer(r.handle))
-		return Registration{}, unsupported("%s accepted a buffer of %d bytes and did not register it: windows need memory from ncclMemAlloc and GPUs that reach each other's memory, NCCL_LOCAL_REGISTER=0 switches buffers off", function, bytes)
-	}
-	return Registration{r}, nil
-}
-
-// Close lets NCCL forget the buffer. Closing twice, the zero value, or after the communicator's end, does nothing.
-func (r Registration) Close() error {
-	if r.r == nil || r.r.handle == nil {
-		return nil
-	}
-	defer func() {
-		C.free(unsafe.Pointer(r.r.handle))
-		r.r.handle = nil
-	}()
-	if r.r.c.ready() != nil {
-		return nil
-	}
-	return r.r.c.check(fmt.Sprintf("%s deregistration", NameNCCL), C.busbar_nccl_deregister(r.r.c.c, r.r.window, *r.r.handle))
-}
