@@ -192,8 +192,18 @@ func (j *job) onGone(rank int) {
 	if j.parting.Load() {
 		return
 	}
-	j.stopAll(exitFailed, result.Failed, fmt.Sprintf("rank %d on %s (pid %d) is gone: it was killed or crashed%s; see that host's log and kernel messages (out of memory?)",
-		rank, j.ranks[rank].Host, j.ranks[rank].PID, j.inHand()))
+	j.stopAll(exitFailed, result.Failed, fmt.Sprintf("rank %d on %s (pid %d) is gone: it was killed or crashed%s; see that host's log and kernel messages (out of memory?)%s",
+		rank, j.ranks[rank].Host, j.ranks[rank].PID, j.inHand(), j.withoutHost(j.ranks[rank].Host)))
+}
+
+// withoutHost says how to go on without a host, where there are others.
+func (j *job) withoutHost(host string) string {
+	for _, f := range j.ranks {
+		if f.Host != host {
+			return fmt.Sprintf("; to go on without it leave %s out (srun --exclude=%s, or the launcher's host list) and add --resume", host, host)
+		}
+	}
+	return ""
 }
 
 // inHand says what was being measured, for a sentence.

@@ -39,6 +39,9 @@ type config struct {
 	cuda     string // file or folder
 	rehearse bool
 	shareGPU bool
+	retry    int
+	like     string
+	profile  bool
 	gpu      gpuOptions
 	help     bool
 	version  bool
@@ -86,10 +89,30 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 		}
 		return nil, &codeError{exitUsage, explainFlag(f, err)}
 	}
+	if c.like != "" {
+		if err := likeNCCLTests(f); err != nil {
+			return nil, &codeError{exitUsage, err}
+		}
+	}
 	if f.NArg() > 0 {
 		return nil, usagef("unexpected word %q: rank takes flags only (rank --help)", f.Arg(0))
 	}
 	return c, c.checkPreflight()
+}
+
+// likeNCCLTests sets what nccl-tests measures with by default (its options of 2025), where the command line does not
+// say otherwise, so that figures can be set side by side.
+func likeNCCLTests(f *pflag.FlagSet) error {
+	for _, d := range []struct{ name, value string }{{"iters", "20"}, {"warmup-iters", "1"}, {"average", "1"}, {"mode", "throughput"},
+		{"placement", "both"}, {"alloc", "nccl"}} {
+		if f.Changed(d.name) {
+			continue
+		}
+		if err := f.Set(d.name, d.value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // group names the section of the help that a flag stands in.
@@ -164,6 +187,8 @@ func newFlags(c *config) *pflag.FlagSet {
 		return nil
 	})
 	add("cta-policy,x", "N", "ncclConfig_t's CTAPolicy: 0 default, 1 efficiency, 2 zero CTAs", func(s string) (err error) { c.gpu.ctaPolicy, err = atLeast(0)(s); return })
+	add("like", "TOOL", "nccl-tests: its -n 20, -w 1, -a 1, both placements and ncclMemAlloc, for figures side by side", func(s string) error { return oneOf(s, &c.like, "nccl-tests") })
+	flag("profile-range", "cuProfilerStart and Stop around the timed part of each case (nsys profile --capture-range=cudaProfilerApi)", &c.profile)
 	flag("nonblocking", "a non-blocking communicator, for those who train with one", &c.gpu.nonBlocking)
 	flag("allow-shared-gpu", "let several ranks use one GPU; every record says so", &c.shareGPU)
 
@@ -174,6 +199,7 @@ func newFlags(c *config) *pflag.FlagSet {
 	flag("preflight", "check libraries, hosts, limits and network, and measure nothing; exit code 2 on a problem", &c.preflight)
 	flag("json", "the report of --preflight as one JSON object", &c.json)
 	flag("quiet", "no table and no progress", &c.quiet)
+	add("retry", "N", "measure a point that failed up to N times more (0)", func(s string) (err error) { c.retry, err = atLeast(0)(s); return })
 	add("deadline", "TIME", "name a hang after this long, or ten times what the case should take (default 60s)", func(s string) (err error) { c.deadline, err = deadline(s); return })
 	add("timeout,T", "SECONDS", "nccl-tests' name for --deadline", func(s string) (err error) { c.deadline, err = deadline(s); return })
 	add("campaign", "ID", "launches with one ID belong together (also BUSBAR_CAMPAIGN)", func(s string) error { c.campaign = s; return nonEmpty(s) })

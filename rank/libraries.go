@@ -111,7 +111,7 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 		}
 		names = append(names, w)
 	}
-	if f := cfg.gpu.given(); f != "" && !slices.ContainsFunc(names, func(n string) bool { return n != "mpi" }) {
+	if f := cfg.ncclFlag(); f != "" && !slices.ContainsFunc(names, func(n string) bool { return n != "mpi" }) {
 		return nil, usagef("%s belongs to NCCL, and --backend %s is measured: leave it out, or name the backend", f, strings.Join(names, ","))
 	}
 	return names, nil

@@ -229,14 +229,11 @@ func (s *session) order(what, i int, number uint64, budget time.Duration) error 
 
 // measureOne measures one case, the other ranks following, and keeps its record.
 func (s *session) measureOne(i, cycle int, number uint64, budget time.Duration) error {
-	if err := s.order(orderMeasure, i, number, budget); err != nil {
-		return err
-	}
 	c := s.cases[i]
 	s.j.ledger.begin(s.sheet, result.Record{Kind: result.KindCase, Case: c, Cycle: cycle})
 	s.j.screen.begin(c)
 	before, started := s.counters.read(), time.Now()
-	r, err := s.measure(i, number, budget)
+	r, err := s.attempt(i, number, budget)
 	if err != nil {
 		return err
 	}
@@ -245,6 +242,25 @@ func (s *session) measureOne(i, cycle int, number uint64, budget time.Duration) 
 	r.Network = after.since(before)
 	r.Warnings = append(r.Warnings, linkWarnings(before, after)...)
 	return s.keep(r, time.Since(started))
+}
+
+// attempt measures a case, and again where it failed and --retry allows it; what failed before stands as a warning.
+func (s *session) attempt(i int, number uint64, budget time.Duration) (*result.Record, error) {
+	var failed []string
+	for try := 1; ; try++ {
+		if err := s.order(orderMeasure, i, number, budget); err != nil {
+			return nil, err
+		}
+		r, err := s.measure(i, number, budget)
+		if err != nil {
+			return nil, err
+		}
+		if r.Status != result.Failed && r.Status != result.OOM || try > s.j.cfg.retry {
+			r.Warnings = append(r.Warnings, failed...)
+			return r, nil
+		}
+		failed = append(failed, fmt.Sprintf("attempt %d: %s: %s", try, r.Status, r.Reason))
+	}
 }
 
 // keep writes a record that took so long to make.

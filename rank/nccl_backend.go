@@ -218,6 +218,7 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.name = c.String()
 	if b.aggregate > 1 || b.graph > 0 {
 		spec.Aggregate, spec.Graph = 1, 0
 		if o.single, err = b.bind(spec); err != nil {
@@ -253,6 +254,7 @@ func (b *ncclBackend) bind(spec nccl.OpSpec) (*ncclOperation, error) {
 // ncclOperation is one prepared case.
 type ncclOperation struct {
 	b      *ncclBackend
+	name   string // of the case
 	op     *nccl.Operation
 	loop   *loop.Loop
 	slots  []bench.Buffers
@@ -275,6 +277,24 @@ func (o *ncclOperation) Single() bench.Operation {
 		return o
 	}
 	return o.single
+}
+
+// Profile implements bench.Profiler: a range named after the case where an NVTX tool listens, and the driver's own
+// profiler range with --profile-range.
+func (o *ncclOperation) Profile(on bool) error {
+	l := o.b.l
+	if on {
+		l.nvtx.Push(o.name)
+	} else {
+		l.nvtx.Pop()
+	}
+	switch {
+	case !l.j.cfg.profile:
+		return nil
+	case on:
+		return l.driver.ProfilerStart()
+	}
+	return l.driver.ProfilerStop()
 }
 
 // Run implements bench.Operation. Where an operation fails, the others are told to leave theirs.

@@ -22,9 +22,14 @@ type gpuOptions struct {
 	nonBlocking bool
 }
 
-// given is the first of these flags that was given; "" for none.
-func (o gpuOptions) given() string {
+// ncclFlag is the first flag on the command line that belongs to NCCL; "" for none.
+func (c *config) ncclFlag() string {
+	o := c.gpu
 	switch {
+	case c.like != "":
+		return "--like " + c.like
+	case c.profile:
+		return "--profile-range"
 	case o.graph > 0:
 		return "--cudagraph"
 	case o.alloc == "nccl":
@@ -35,6 +40,8 @@ func (o gpuOptions) given() string {
 		return "--cta-policy"
 	case o.nonBlocking:
 		return "--nonblocking"
+	case c.shareGPU:
+		return "--allow-shared-gpu"
 	}
 	return ""
 }
@@ -58,6 +65,7 @@ type ncclLibrary struct {
 	gpu    *cudart.Context
 	nccl   *nccl.Library
 	nvml   *cudart.NVML // nil where there is none
+	nvtx   *cudart.NVTX // nil where no tool listens
 	ranks  []gpuFacts   // by rank of the launch
 	config nccl.Config
 	notes  []string
@@ -198,7 +206,9 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device) error {
 		}
 		l.notes = append(l.notes, "several ranks share a GPU: right results, no meaningful speed")
 	}
-	l.gpu, err = l.driver.Open(ordinal[j.rank])
+	if l.nvtx, err = cudart.LoadNVTX(); err == nil {
+		l.gpu, err = l.driver.Open(ordinal[j.rank])
+	}
 	return j.together(err)
 }
 

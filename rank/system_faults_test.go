@@ -55,6 +55,9 @@ func TestFaultMatrix(t *testing.T) {
 		{name: "recover: the abort hangs", fault: "abort-hang@rank=1;async-error@rank=0,size=4096", code: exitHang, words: []string{"NCCL abort"}, ok: kept, point: result.Timeout},
 		{name: "recover: without an abort", fault: "async-error@rank=0,size=4096", args: []string{"--nccl", lacking(t, "ncclCommAbort")}, code: exitFailed, words: []string{"ncclCommAbort"}, ok: kept, point: result.Failed},
 
+		{name: "measure: an error that passes", fault: "async-error@rank=1,size=4096,phase=measure,iteration=0", args: []string{"--retry", "2"}, code: exitOK, ok: 3},
+		{name: "measure: an error that stays", fault: "async-error@rank=1,size=4096,phase=measure", args: []string{"--retry", "1"}, code: exitPoints, ok: 2, point: result.Failed},
+
 		// Wrong and late.
 		{name: "check: wrong element", fault: "wrong@rank=1,size=4096,phase=check", code: exitWrong, words: []string{"rank 1 on", "index"}, ok: 2, point: result.Wrong},
 		{name: "measure: wrong element", fault: "wrong@rank=2,size=4096,phase=measure", code: exitWrong, words: []string{"rank 2 on", "index"}, ok: 2, point: result.Wrong},

@@ -83,6 +83,9 @@ func (e *MemoryError) Unwrap() error { return e.Err }
 // Noter is implemented by operations that have something to say about how they do it ("avg = sum and a scaling").
 type Noter interface{ Notes() []string }
 
+// Profiler is implemented by operations that can tell a profiler when the timed part of a case begins and ends.
+type Profiler interface{ Profile(on bool) error }
+
 // Aggregator is implemented by operations that issue several at once (-m).
 type Aggregator interface {
 	// Single issues one at a time over the same buffers; it is closed with the operation. Checks need it: a reduction

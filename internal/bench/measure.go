@@ -191,7 +191,7 @@ func (m *measurement) run() error {
 	if err := m.warm(); err != nil {
 		return err
 	}
-	if err := m.measure(); err != nil {
+	if err := m.profiled(m.measure); err != nil {
 		return err
 	}
 	if m.o.Check > 0 && checkable {
@@ -207,6 +207,22 @@ func (m *measurement) run() error {
 	}
 	m.phase("summarise", 0)
 	return m.summarise()
+}
+
+// profiled tells a profiler of f, where the operation can.
+func (m *measurement) profiled(f func() error) error {
+	p, ok := m.op.(Profiler)
+	if !ok {
+		return f()
+	}
+	if err := p.Profile(true); err != nil {
+		return &Fatal{"profile", err}
+	}
+	err := f()
+	if e := p.Profile(false); err == nil && e != nil {
+		err = &Fatal{"profile", e}
+	}
+	return err
 }
 
 // checkRounds runs and verifies until a round is wrong or all are done.
