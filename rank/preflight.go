@@ -147,7 +147,7 @@ func checkSetups(all []setup) []row {
 	}{
 		{machines, checkCPUs}, {hosts, byRank(checkGovernor)}, {machines, checkBalancing}, {machines, checkLoad}, {machines, checkHugePages},
 		{machines, checkMemory}, {hosts, checkShared}, {hosts, byRank(checkLocked)}, {hosts, byRank(filesFor(len(all)))},
-		{hosts, checkRDMA}, {machines, checkIOMMU}, {machines, checkACS}, {hosts, checkGPUs},
+		{hosts, checkRDMA}, {machines, checkIOMMU}, {machines, checkACS}, {hosts, checkGPUs}, {machines, checkOwners},
 	} {
 		for _, group := range c.of {
 			for _, r := range c.check(group) {

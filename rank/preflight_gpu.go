@@ -48,7 +48,6 @@ func checkGPUs(host []setup) []row {
 	if !slices.ContainsFunc(host, func(s setup) bool { return len(s.GPU.Devices) > 0 }) {
 		return rows
 	}
-	rows = append(rows, checkOwners(host)...)
 	rows = append(rows, byRank(checkPeers)(host)...)
 	if host[0].GPU.Rehearsed {
 		return rows
@@ -136,18 +135,20 @@ func cudaText(v int) string {
 	return fmt.Sprintf("CUDA %d.%d", v/1000, v%1000/10)
 }
 
-// checkOwners finds ranks of a host that take one GPU.
-func checkOwners(host []setup) []row {
+// checkOwners finds ranks of a machine that take one GPU.
+func checkOwners(machine []setup) []row {
 	const name = "GPU of each rank"
 	by := map[string][]setup{}
 	var order []string
-	for _, s := range host {
-		if d := s.GPU.mine; d != nil {
-			if by[d.UUID] == nil {
-				order = append(order, d.UUID)
-			}
-			by[d.UUID] = append(by[d.UUID], s)
+	for _, s := range machine {
+		if s.GPU == nil || s.GPU.mine == nil {
+			continue
 		}
+		id := s.GPU.mine.UUID
+		if by[id] == nil {
+			order = append(order, id)
+		}
+		by[id] = append(by[id], s)
 	}
 	var rows []row
 	for _, id := range order {

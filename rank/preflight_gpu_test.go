@@ -75,7 +75,7 @@ func TestCheckGPUs(t *testing.T) {
 		"idle":          {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"gpu_idle"} }), want{passed, "2 GPUs"}},
 	} {
 		host := gpusOf(2, c.change)
-		rows := only(c.check, mergeRows(checkGPUs(host), ranksOf(2, "node1")))
+		rows := only(c.check, mergeRows(append(checkGPUs(host), checkOwners(host)...), ranksOf(2, "node1")))
 		expect(t, name, rows, c.want)
 	}
 }

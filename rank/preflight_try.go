@@ -62,14 +62,7 @@ func (j *job) chooseForPreflight() (names []string, err error) {
 func (j *job) tryBackends(names []string, clock bench.Clock) error {
 	p := &plan{sweep: sweeps.Default(), backends: names}
 	if err := j.openLibraries(p); err != nil {
-		var known *codeError
-		if !errors.Is(err, errElsewhere) && !errors.As(err, &known) {
-			return err
-		}
-		if j.rank == 0 {
-			j.checks.add(j.notOpened(names, err))
-		}
-		return nil
+		return j.notOpened(names, err)
 	}
 	for _, lib := range j.libraries {
 		if err := j.tryLibrary(p, lib, clock); err != nil {
@@ -79,14 +72,21 @@ func (j *job) tryBackends(names []string, clock bench.Clock) error {
 	return nil
 }
 
-// notOpened says why nothing was tried; the checks of GPUs may have said it at length.
-func (j *job) notOpened(names []string, err error) row {
+// notOpened makes a row of an error that all ranks know of: nothing was tried. Other errors it returns.
+func (j *job) notOpened(names []string, err error) error {
 	const name = "backend"
-	if j.checks.hasProblem("GPUs", "NCCL", "GPU of each rank", "GPU libraries") {
-		return bad(name, "mend what is said above", "%s cannot be opened: no collective was tried", strings.Join(names, ", "))
+	var known *codeError
+	switch {
+	case errors.Is(err, errElsewhere):
+	case !errors.As(err, &known):
+		return err
+	case j.checks.hasProblem("GPUs", "NCCL", "GPU of each rank", "GPU libraries"): // at length
+		j.checks.add(bad(name, "mend what is said above", "%s cannot be opened: no collective was tried", strings.Join(names, ", ")))
+	default:
+		found, advice := splitAdvice(err.Error(), "a run would meet the same")
+		j.checks.add(bad(name, advice, "%s", found))
 	}
-	found, advice := splitAdvice(err.Error(), "a run would meet the same")
-	return bad(name, advice, "%s", found)
+	return nil
 }
 
 func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
@@ -107,16 +107,8 @@ func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
 		largest = max(largest, s.backend.memory(c))
 	}
 	j.watch.Phase("try "+lib.name(), 0)
-	refused := []float64{0}
-	reserved := s.backend.reserve(int64(largest))
-	if reserved != nil {
-		refused[0] = 1
-	}
-	if err := s.world.Max(refused); err != nil {
-		return err
-	}
-	if refused[0] != 0 {
-		return j.together(reserved)
+	if err := j.together(s.backend.reserve(int64(largest))); err != nil {
+		return errors.Join(j.notOpened([]string{lib.name()}, err), s.backend.close())
 	}
 	for i, c := range cases {
 		j.watch.Case(uint64(i+1), c.String())

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
+	"busbar/cudart"
 	"busbar/internal/bench"
 	"busbar/internal/bench/benchtest"
 	"busbar/internal/coll"
+	"busbar/internal/result"
 	"busbar/mpi"
 )
 
@@ -162,4 +166,25 @@ func TestCheckContainers(t *testing.T) {
 	rows := mergeRows(checkSetups(all), ranks)
 	expect(t, "CPUs", only("CPUs", rows), want{caution, "4 ranks share 3 cores"})
 	expect(t, "shared memory", only("shared memory", rows), want{passed, "300 MiB free of 1 GiB for 2 ranks"})
+}
+
+// What a rank sees comes to rank 0 as it is.
+func TestSetupTravels(t *testing.T) {
+	sent := setup{
+		Limits: limits{Shared: volume{1, 2}, Locked: unlimited, Exempt: true, Files: unknown, Bounds: []memoryBound{{"a", 1, true}}},
+		Node:   node{Machine: result.Machine{CPU: "x", Load1: 1.5}, CPUs: 2, NUMA: []string{"0-1"}, Balancing: unknown, HugePages: "never", Virtual: true},
+		Fabric: fabric{Ports: []rdmaPort{{"a", "b", "c", "d", "e", true, true}},
+			pcie:    pcie{GPUs: []string{"a"}, Driver: "1", Units: 2, Translated: []string{"b"}, Bridges: 3, Redirect: []string{"c"}, Hidden: true},
+			Peermem: true, Plugin: "p"},
+		GPU: &gpuView{Problem: "a", Driver: "b", CUDA: 1, Missing: "c", Library: "d", Path: "e", BuiltFor: "f", Unserved: "g", Near: []int{1},
+			Devices: []gpu{{"a", "b", "c", 1, 2, 3, 4, &cudart.Health{ECC: "on", Throttle: []string{"x"}}}}, Peer: [][]bool{{true}}, Shared: true, Rehearsed: true},
+	}
+	b, err := json.Marshal(sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got setup
+	if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, sent) {
+		t.Errorf("%v\ngot  %+v\nwant %+v", err, got, sent)
+	}
 }
