@@ -1,0 +1,77 @@
+package docs
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// foreign are messages of other programs, and words that the source puts together from parts.
+var foreign = []string{
+	"There are not enough slots available", "mpirun has detected an attempt to run as root", "MPI_ABORT was invoked on rank",
+	"signal arrived during cgo execution", "the ranks have different builds of rank", "the ranks have different MPI libraries",
+	"the ranks have different command lines", "ncclCommInitRank failed", "ncclGetUniqueId failed", "MPI_Init_thread failed",
+	"on its stream: CUDA_ERROR_", "memory: cuMemAlloc_v2", "memory: ncclMemAlloc", "--register buffer", "--register window",
+	"unknown sweep", "unknown key", "unknown command", "has no nccl", "still at iteration", "there is no folder ./results",
+	"the run was aborted", "the run was interrupted", "the CUDA driver is too old", "cannot be used: cuInit:",
+	"the CUDA driver cannot be loaded: libcuda.so.1 was not found",
+	"the stand-ins of the rehearsal (rehearsal/libcuda.so.1) are in none of",
+}
+
+// source is every program text of the repository, without tests, as one.
+func source(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "docs" || name == "dist") {
+			return filepath.SkipDir
+		}
+		if ext := filepath.Ext(name); d.IsDir() || ext != ".go" && ext != ".c" || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		all.Write(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(all.String(), `\"`, `"`)
+}
+
+// TestMessagesExist: what a heading of the troubleshooting page quotes is what the programs say. A part of a message
+// that varies is written as "…".
+func TestMessagesExist(t *testing.T) {
+	text := source(t)
+	quoted := regexp.MustCompile("`([^`]+)`")
+	found := 0
+	for _, m := range heading.FindAllStringSubmatch(read(t, "docs/troubleshooting.md"), -1) {
+		for _, q := range quoted.FindAllStringSubmatch(m[1], -1) {
+			found++
+			for part := range strings.SplitSeq(q[1], "…") {
+				if part = strings.TrimSpace(part); !isForeign(q[1]) && !strings.Contains(text, part) {
+					t.Errorf("no program says %q", part)
+				}
+			}
+		}
+	}
+	if found < 100 {
+		t.Errorf("only %d messages are quoted", found)
+	}
+}
+
+func isForeign(message string) bool {
+	for _, f := range foreign {
+		if strings.Contains(message, f) {
+			return true
+		}
+	}
+	return false
+}
