@@ -189,6 +189,33 @@ static void some(void)
 	DO(ncclCommDestroy(comm));
 }
 
+/* Sums that the type cannot hold: rounded to the nearest, ties to even; too large; wrapped; and no numbers. */
+static void rounding(void)
+{
+	static const struct { int type, op; uint64_t a, b, result; } cases[] = {
+		{FLOAT16, SUM, 0x6800, 0x3c00, 0x6800}, {FLOAT16, SUM, 0x6800, 0x4200, 0x6802}, {FLOAT16, SUM, 1, 1, 2},
+		{FLOAT16, SUM, 0x3ff, 1, 0x400}, {FLOAT16, SUM, 0x7bff, 0x7bff, 0x7c00}, {FLOAT16, SUM, 0xbc00, 0x3c00, 0},
+		{FLOAT16, SUM, 0x7e00, 0x3c00, 0x7fff}, {FLOAT16, MIN, 0xbc00, 0x3c00, 0xbc00},
+		{BFLOAT16, SUM, 0x4380, 0x3f80, 0x4380}, {BFLOAT16, SUM, 0x4380, 0x4040, 0x4382}, {BFLOAT16, SUM, 1, 1, 2},
+		{FLOAT8E4M3, SUM, 0x58, 0x38, 0x58}, {FLOAT8E4M3, SUM, 0x58, 0x44, 0x5a}, {FLOAT8E4M3, SUM, 1, 1, 2},
+		{FLOAT8E4M3, SUM, 0x7e, 0x7e, 0x7e}, {FLOAT8E4M3, SUM, 0x7f, 0x38, 0x7f},
+		{FLOAT8E5M2, SUM, 0x48, 0x3c, 0x48}, {FLOAT8E5M2, SUM, 0x48, 0x42, 0x4a}, {FLOAT8E5M2, SUM, 0x7b, 0x7b, 0x7b},
+		{INT8, SUM, 127, 1, 128}, {INT8, MAX, 0xff, 1, 1}, {UINT8, MAX, 0xff, 1, 0xff}, {UINT32, SUM, 0xffffffff, 1, 0},
+		{INT32, AVG, (uint32_t)-3, (uint32_t)-4, (uint32_t)-3}};
+	device_open(rank);
+	comm = comm_open();
+	uint64_t *x = device_memory(8);
+	for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+		*x = rank ? cases[i].b : cases[i].a;
+		DO(ncclAllReduce(x, x, 1, cases[i].type, cases[i].op, comm, stream));
+		DO(cuda.stream_synchronize(stream));
+		if (memcmp(x, &cases[i].result, width(cases[i].type)) != 0)
+			fprintf(stderr, "case %u: %#llx\n", i, (unsigned long long)*x);
+		WANT(!memcmp(x, &cases[i].result, width(cases[i].type)));
+	}
+	DO(ncclCommDestroy(comm));
+}
+
 static void pre_mul_sum(void)
 {
 	float two = 2, *x, *three;
@@ -293,6 +320,7 @@ void collective_tests(void)
 	world("large", 3, large, NULL, -1);
 	world("by TCP", 3, some, SETTINGS("NCCL_HOSTID=host%d"), -1);
 	world("late starts", 3, some, SETTINGS("BUSBAR_REHEARSAL_DELAY=2000"), -1);
+	world("rounding", 2, rounding, NULL, -1);
 	world("PreMulSum", 2, pre_mul_sum, NULL, -1);
 	world("groups and graphs", 4, groups_and_graphs, NULL, -1);
 	world("NCCLX", 3, ncclx, NULL, -1);
