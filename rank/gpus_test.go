@@ -75,3 +75,22 @@ func TestSharedGPUsAreNamed(t *testing.T) {
 		t.Errorf("%q, wanted %q", got, want)
 	}
 }
+
+func TestAutoReason(t *testing.T) {
+	facts := []rankFacts{{Host: "node0"}, {Host: "node0"}}
+	has := func(uuids ...string) autoVerdict { return autoVerdict{Seen: visible{Machine: "m", UUIDs: uuids}, Said: true} }
+	for _, k := range []struct {
+		all   []autoVerdict
+		share bool
+		want  string // "" is NCCL
+	}{
+		{[]autoVerdict{has("a", "b"), has("a", "b")}, false, ""},
+		{[]autoVerdict{has("a"), has("a")}, false, "more ranks than GPUs on node0"},
+		{[]autoVerdict{has("a"), has("a")}, true, ""},
+		{[]autoVerdict{has("a", "b"), {Why: "no libnccl.so.2"}}, false, "rank 1 on node0: no libnccl.so.2"},
+	} {
+		if got := autoReason(k.all, facts, k.share); (got == "") != (k.want == "") || !strings.Contains(got, k.want) {
+			t.Errorf("%v: %q, wanted %q", k.all, got, k.want)
+		}
+	}
+}

@@ -302,18 +302,29 @@ func (o *ncclOperation) Run(batches, n int) (bench.Stamps, error) {
 	o.b.l.j.watch.Attach(o.loop)
 	s, err := o.loop.Run(batches, n)
 	var step *loop.StepError
-	if !errors.As(err, &step) {
+	switch {
+	case err == nil: // a wait asks the communicator only while its stream is busy
+		err = o.b.comm.AsyncError()
+		if err == nil {
+			return bench.Stamps(s), nil
+		}
+		return bench.Stamps(s), o.lost(err)
+	case !errors.As(err, &step):
 		return bench.Stamps(s), err
 	}
 	if step.Stage == loop.Sync { // MPI's own failure ends the run
 		return bench.Stamps(s), fmt.Errorf("MPI's barrier before a batch: %w", o.b.barrier.op.Error(step.Code))
 	}
-	err = o.op.Error(step.Code)
+	return bench.Stamps(s), o.lost(o.op.Error(step.Code))
+}
+
+// lost is the error of an operation that failed with all ranks alive; unless it only left off, the others are told.
+func (o *ncclOperation) lost(err error) error {
 	status := pointStatus(err)
 	if status != "" {
 		o.b.l.j.leaveOff()
 	}
-	return bench.Stamps(s), &bench.OperationError{Status: status, Err: err}
+	return &bench.OperationError{Status: status, Err: err}
 }
 
 func (o *ncclOperation) Close() error {

@@ -133,8 +133,11 @@ func (j *job) openNCCL(name string) (library, error) {
 		tell = nil
 	}
 	j.watch.Listen(l.nccl.LastError, tell)
-	if g := l.ranks[j.rank]; g.Major > 0 && 10*g.Major+g.Minor < 75 {
-		l.notes = append(l.notes, g.Name+": builds of NCCL for CUDA 13 have no code for it; take one for CUDA 12 (pip install nvidia-nccl-cu12)")
+	if why := l.nccl.Info().Unserved(l.ranks[j.rank].Major, l.ranks[j.rank].Minor); why != "" {
+		err = fmt.Errorf("%s: %s", l.ranks[j.rank].Name, why)
+	}
+	if err := j.together(err); err != nil {
+		return nil, err
 	}
 	l.notes = append(l.notes, l.config.String(), "buffers by "+cmp.Or(j.cfg.gpu.alloc, "driver"))
 	if r := j.cfg.gpu.register; r != "" && r != "none" {
@@ -257,35 +260,63 @@ func (l *ncclLibrary) compare() error {
 	return nil
 }
 
-// autoBackend is what auto means on this launch: NCCL where every rank has a GPU and the library, else MPI. Collective.
+// autoVerdict is what one rank can say about NCCL.
+type autoVerdict struct {
+	Seen visible
+	Why  string // why not; "" where the rank has what NCCL needs
+	Said bool   // worth a word: there is something of NCCL
+}
+
+// autoBackend is what auto means on this launch: NCCL where every rank has the library and a GPU of its own, else MPI.
+// Collective.
 func (j *job) autoBackend() string {
 	j.watch.Phase("look for GPUs", 0)
-	verdict := "" // there is no GPU: nothing to say
+	mine := autoVerdict{Seen: visible{Machine: j.ranks[j.rank].Machine}}
 	l := &ncclLibrary{j: j}
-	if _, err := l.loadDriver(libraryPaths{j.cfg.cuda, j.cfg.nccl}); err == nil {
-		verdict = "nccl"
-		if _, err := nccl.Load(nccl.Options{Path: j.cfg.nccl}); err != nil {
-			verdict = err.Error()
-		}
-	} else if j.cfg.nccl != "" || j.cfg.cuda != "" { // who names a library wants it
-		verdict = err.Error()
+	devices, err := l.loadDriver(libraryPaths{j.cfg.cuda, j.cfg.nccl})
+	mine.Said = err == nil || j.cfg.nccl != "" || j.cfg.cuda != "" // who names a library wants it
+	for _, d := range devices {
+		mine.Seen.UUIDs = append(mine.Seen.UUIDs, d.UUID)
 	}
-	all, err := tellAll(j, verdict)
+	if err == nil {
+		_, err = nccl.Load(nccl.Options{Path: j.cfg.nccl})
+	}
+	if err != nil {
+		mine.Why = err.Error()
+	}
+	all, err := tellAll(j, mine)
 	if err != nil {
 		return "mpi" // the next step meets the same
 	}
-	for r, v := range all {
-		if v == "nccl" {
-			continue
-		}
-		if v = cmp.Or(v, "it sees no GPU"); slices.Contains(all, "nccl") || all[r] != "" {
-			if j.rank == 0 {
-				fmt.Fprintf(j.stderr, "rank: measuring MPI, not NCCL: rank %d on %s: %s\n", r, j.ranks[r].Host, v)
-			}
-		}
-		return "mpi"
+	why := autoReason(all, j.ranks, j.cfg.shareGPU)
+	if why == "" {
+		return "nccl"
 	}
-	return "nccl"
+	if j.rank == 0 && slices.ContainsFunc(all, func(v autoVerdict) bool { return v.Said }) {
+		fmt.Fprintf(j.stderr, "rank: measuring MPI, not NCCL: %s\n", why)
+	}
+	return "mpi"
+}
+
+// autoReason is why NCCL cannot be measured with all ranks; "" if it can.
+func autoReason(all []autoVerdict, facts []rankFacts, share bool) string {
+	var seen []visible
+	for r, v := range all {
+		if v.Why != "" {
+			return fmt.Sprintf("rank %d on %s: %s", r, facts[r].Host, v.Why)
+		}
+		seen = append(seen, v.Seen)
+	}
+	_, shared, err := assignGPUs(seen)
+	if err != nil {
+		return err.Error()
+	}
+	for r, s := range shared {
+		if s && !share {
+			return fmt.Sprintf("there are more ranks than GPUs on %s (--backend nccl --allow-shared-gpu lets them share)", facts[r].Host)
+		}
+	}
+	return ""
 }
 
 // pointStatus is what becomes of a point whose operation failed with that error.

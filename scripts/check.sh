@@ -112,6 +112,9 @@ all)
   step "sanitizers" scripts/c-sanitize.sh
   step "kernels assembled" scripts/ptx.sh
   step "NCCL's own library" scripts/abi.sh newest
+  step "bundle" make --no-print-directory bundle
+  step "bundle in a bare Debian" scripts/bundle-test.sh bare
+  step "check of a GPU machine, rehearsed" rehearse_gpu
   ;;
 *)
   echo "usage: check.sh lint|quick|race|all" >&2
