@@ -78,7 +78,9 @@ func TestSharedGPUsAreNamed(t *testing.T) {
 
 func TestAutoReason(t *testing.T) {
 	facts := []rankFacts{{Host: "node0"}, {Host: "node0"}}
-	has := func(uuids ...string) autoVerdict { return autoVerdict{Seen: visible{Machine: "m", UUIDs: uuids}, Said: true} }
+	has := func(uuids ...string) autoVerdict {
+		return autoVerdict{Seen: visible{Machine: "m", UUIDs: uuids}, Said: true}
+	}
 	for _, k := range []struct {
 		all   []autoVerdict
 		share bool

@@ -80,6 +80,7 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string,
 	}
 	lay := layout{rotate: cfg.rotate}
 	free, limit, memErr := freeMemory("/")
+	onHost := memErr == nil && (backend == "mpi" || backend == rehearsal)
 	fmt.Fprintf(b, "#\n# world %d\n#            size       count     type   op root  in mode         memory about\n", n)
 	least, most := time.Duration(0), time.Duration(0)
 	largest := 0.0
@@ -108,15 +109,17 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string,
 		note := ""
 		if c.Count == 0 {
 			note = " too small"
-		} else if memErr == nil && memory*float64(n) > float64(free) {
+		} else if onHost && memory*float64(n) > float64(free) {
 			note = " ?memory"
 		}
 		fmt.Fprintf(b, "%17d %11d %8s %4s %4s %3s %-10s %8s %5s%s\n", c.SizeBytes, c.Count, c.Type, op, root, c.Placement, c.Mode,
 			binaryOf(memory), roundTime(t), note)
 	}
 	fmt.Fprintf(b, "# %s; buffers of a rank up to %s", plural(len(cases), "point"), binaryOf(largest))
-	if memErr == nil {
+	if onHost {
 		fmt.Fprintf(b, " (%s leaves %s here)", limit, binary(free))
+	} else if backend != "mpi" {
+		b.WriteString(" of GPU memory, which is not looked at here")
 	}
 	fmt.Fprintf(b, "\n# expected: %s to %s (guessed from a laptop's memory, nothing was measured)\n", roundTime(least), roundTime(most))
 	if s.TimeLimit > 0 {
