@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <time.h>
 
-enum { SPIN = 50000, YIELD = 1000000000, NAP = 100000 }; /* nanoseconds */
+enum { YIELD = 1000000000, NAP = 100000 }; /* nanoseconds */
 
 int64_t busbar_nccl_now(void)
 {
@@ -13,12 +13,11 @@ int64_t busbar_nccl_now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Between two looks at something that has been waited for so long: at first at once again, then the CPU is offered to
- * others, and after a second, where a nap is a ten-thousandth of the wait, this thread sleeps. */
+/* Between two looks at something that has been waited for so long: the CPU is offered to others at once, as nccl-tests
+ * does it, for what is waited for may be a thread of the library's on this very core; after a second, where a nap is a
+ * ten-thousandth of the wait, this thread sleeps. */
 void busbar_nccl_rest(int64_t waited)
 {
-	if (waited < SPIN)
-		return;
 	if (waited < YIELD)
 		sched_yield();
 	else

@@ -182,7 +182,7 @@ STEP(issue_graph)
 /* No thread is inside NCCL meanwhile, so that the communicator can be aborted. */
 STEP(wait_for_stream)
 {
-	enum { LOOK = 100000 }; /* nanoseconds between looks at the communicator */
+	enum { LOOK = 1000000 }; /* nanoseconds between looks at the communicator */
 	operation *o = context;
 	const int64_t start = busbar_nccl_now();
 	int64_t looked = start;
