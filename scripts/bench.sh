@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the bench and the bare loop that it compares with, and runs it: Markdown on stdout, minutes on a quiet machine.
+# Builds the bench and the bare loops that it compares with, and runs it: Markdown on stdout, minutes on a quiet machine.
 # Arguments go to the bench: scripts/bench.sh -only loop -budget 2s. MPICC names the compiler of the MPI whose mpirun runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,5 +9,9 @@ mpicc=${MPICC:-mpicc}
 flags=(-std=gnu11 -O2 -Wall -Wextra -Werror)
 "$mpicc" "${flags[@]}" -fPIC -shared -o lib/busbar-bare.so mpi/bare/bare.c
 "$mpicc" "${flags[@]}" -DPROGRAM -o lib/busbar-bare mpi/bare/bare.c
+[ -e lib/rehearsal/libnccl.so.2 ] || scripts/rehearsal.sh >/dev/null
+# shellcheck disable=SC2016 # the loader expands $ORIGIN
+"${CC:-cc}" "${flags[@]}" -fPIC -shared -fvisibility=hidden -Wl,-z,defs '-Wl,-rpath,$ORIGIN/rehearsal' -o lib/busbar-bare-nccl.so \
+  cudart/rehearsal/bare/bare.c lib/rehearsal/libnccl.so.2 lib/rehearsal/libcuda.so.1
 "${GO:-go}" build -trimpath -o .tools/bin/busbar-bench ./internal/tools/bench
 exec .tools/bin/busbar-bench -top "$PWD" "$@"

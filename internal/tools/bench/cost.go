@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -60,6 +61,23 @@ func startPart(c config) error {
 	fmt.Fprintf(c.out, "np 2, one case of 8 B, from the start of mpirun to its end, %d launches each: rank %s (%s), the bare program %s (%s).\n",
 		c.rounds, seconds(stats.Median(ours)), span(ours), seconds(stats.Median(bare)), span(bare))
 	fmt.Fprintf(c.out, "rank takes %s more, files and end included; target: at most 0.5 s: %s.\n", seconds(more), yes(more <= 0.5))
+	return c.rehearsedStart()
+}
+
+// rehearsedStart times launches of many more ranks than cores, each with a GPU that is a stand-in.
+func (c config) rehearsedStart() error {
+	const ranks, launches = 64, 3
+	var times []float64
+	for i := range launches {
+		l, err := c.mpirun(ranks, "env", fmt.Sprintf("BUSBAR_REHEARSAL_GPUS=%d", ranks), c.program("rank"), "--quiet", "--rehearse", "--backend", "nccl",
+			"-b", "8", "-e", "8", "-n", "1", "--collective", "all_reduce", "--out", filepath.Join(c.work, fmt.Sprintf("rehearsed-%d", i)))
+		if err != nil {
+			return err
+		}
+		times = append(times, l.wall.Seconds())
+	}
+	fmt.Fprintf(c.out, "\nnp %d on %d CPUs, NCCL rehearsed, one case of 8 B and one iteration, %d launches: %s (%s), mpirun included.\n",
+		ranks, runtime.NumCPU(), launches, seconds(stats.Median(times)), span(times))
 	return nil
 }
 
