@@ -6,54 +6,63 @@
 static nccl_result bad(const char *what) { return group_failed(fail(INVALID_ARGUMENT, "%s", what)); }
 
 /* Checks what all share; send and recv are the elements that the rank reads and writes there. */
-static nccl_result call(nccl_comm c, cuda_stream s, struct operation o, size_t send, size_t recv)
+static nccl_result check(nccl_comm c, struct operation *o, size_t send, size_t recv)
 {
 	const nccl_result rc = comm_ready(c);
 	if (rc)
 		return group_failed(rc);
-	if (o.type < 0 || o.type >= TYPES)
+	if (o->type < 0 || o->type >= TYPES)
 		return bad("invalid data type");
-	if (o.root < 0 || o.root >= c->ranks)
+	if (o->root < 0 || o->root >= c->ranks)
 		return bad("invalid root or peer: there is no such rank");
-	if (o.op < 0 || o.op >= FIRST_CREATED + 64 || (o.op >= FIRST_CREATED && !c->scalars[o.op - FIRST_CREATED].used))
+	if (o->op < 0 || o->op >= FIRST_CREATED + SCALARS)
 		return bad("invalid reduction operation");
-	if (o.op >= FIRST_CREATED) {
-		o.scalar = c->scalars[o.op - FIRST_CREATED];
-		if (o.scalar.type != o.type)
+	if (o->op >= FIRST_CREATED) {
+		if (!c->scalars[o->op - FIRST_CREATED].used)
+			return bad("the reduction operation was destroyed, or never created");
+		o->scalar = c->scalars[o->op - FIRST_CREATED];
+		if (o->scalar.type != o->type)
 			return bad("the reduction operation was created with another data type");
 	}
-	if (!o.count)
-		return OK;
-	if ((send && !busbar_rehearsal_owns(o.send, send * type_bytes(o.type))) ||
-	    (recv && !busbar_rehearsal_owns(o.recv, recv * type_bytes(o.type))))
+	if (o->count && ((send && !busbar_rehearsal_owns(o->send, send * type_bytes(o->type))) ||
+			 (recv && !busbar_rehearsal_owns(o->recv, recv * type_bytes(o->type)))))
 		return bad("a buffer is not, or not in whole, memory of a device");
-	return submit(c, s, o);
+	return OK;
 }
+
+static nccl_result call(nccl_comm c, cuda_stream s, struct operation o, size_t send, size_t recv)
+{
+	const nccl_result rc = check(c, &o, send, recv);
+	if (!rc && o.count)
+		return submit(c, s, o);
+	free(o.split);
+	return rc;
+}
+
+#define CALL(what, sends, receives, ...) \
+	call(c, s, (struct operation){.kind = what, .count = n, .type = type, __VA_ARGS__}, sends, receives)
 
 static size_t ranks_of(nccl_comm c) { return c ? (size_t)c->ranks : 0; }
 static int is_rank(nccl_comm c, int rank) { return c && c->rank == rank; }
 
 nccl_result ncclAllReduce(const void *send, void *recv, size_t n, int type, int op, nccl_comm c, cuda_stream s)
 {
-	return call(c, s, (struct operation){.kind = ALL_REDUCE, .send = send, .recv = recv, .count = n, .type = type, .op = op}, n, n);
+	return CALL(ALL_REDUCE, n, n, .send = send, .recv = recv, .op = op);
 }
 
 nccl_result ncclAllGather(const void *send, void *recv, size_t n, int type, nccl_comm c, cuda_stream s)
 {
-	return call(c, s, (struct operation){.kind = ALL_GATHER, .send = send, .recv = recv, .count = n, .type = type},
-		    n, n * ranks_of(c));
+	return CALL(ALL_GATHER, n, n * ranks_of(c), .send = send, .recv = recv);
 }
 
 nccl_result ncclReduceScatter(const void *send, void *recv, size_t n, int type, int op, nccl_comm c, cuda_stream s)
 {
-	return call(c, s, (struct operation){.kind = REDUCE_SCATTER, .send = send, .recv = recv, .count = n, .type = type, .op = op},
-		    n * ranks_of(c), n);
+	return CALL(REDUCE_SCATTER, n * ranks_of(c), n, .send = send, .recv = recv, .op = op);
 }
 
 nccl_result ncclBroadcast(const void *send, void *recv, size_t n, int type, int root, nccl_comm c, cuda_stream s)
 {
-	return call(c, s, (struct operation){.kind = BROADCAST, .send = send, .recv = recv, .count = n, .type = type, .root = root},
-		    is_rank(c, root) ? n : 0, n);
+	return CALL(BROADCAST, is_rank(c, root) ? n : 0, n, .send = send, .recv = recv, .root = root);
 }
 
 nccl_result ncclBcast(void *buffer, size_t n, int type, int root, nccl_comm c, cuda_stream s)
@@ -63,38 +72,34 @@ nccl_result ncclBcast(void *buffer, size_t n, int type, int root, nccl_comm c, c
 
 nccl_result ncclReduce(const void *send, void *recv, size_t n, int type, int op, int root, nccl_comm c, cuda_stream s)
 {
-	return call(c, s, (struct operation){.kind = REDUCE, .send = send, .recv = recv, .count = n, .type = type, .op = op, .root = root},
-		    n, is_rank(c, root) ? n : 0);
+	return CALL(REDUCE, n, is_rank(c, root) ? n : 0, .send = send, .recv = recv, .op = op, .root = root);
 }
 
 nccl_result ncclAlltoAll(const void *send, void *recv, size_t n, int type, nccl_comm c, cuda_stream s)
 {
 	if (send == recv && send)
 		return bad("AlltoAll has no in-place form: sendbuff and recvbuff must be distinct");
-	return call(c, s, (struct operation){.kind = ALL_TO_ALL, .send = send, .recv = recv, .count = n, .type = type},
-		    n * ranks_of(c), n * ranks_of(c));
+	return CALL(ALL_TO_ALL, n * ranks_of(c), n * ranks_of(c), .send = send, .recv = recv);
 }
 
 nccl_result ncclGather(const void *send, void *recv, size_t n, int type, int root, nccl_comm c, cuda_stream s)
 {
-	return call(c, s, (struct operation){.kind = GATHER, .send = send, .recv = recv, .count = n, .type = type, .root = root},
-		    n, is_rank(c, root) ? n * ranks_of(c) : 0);
+	return CALL(GATHER, n, is_rank(c, root) ? n * ranks_of(c) : 0, .send = send, .recv = recv, .root = root);
 }
 
 nccl_result ncclScatter(const void *send, void *recv, size_t n, int type, int root, nccl_comm c, cuda_stream s)
 {
-	return call(c, s, (struct operation){.kind = SCATTER, .send = send, .recv = recv, .count = n, .type = type, .root = root},
-		    is_rank(c, root) ? n * ranks_of(c) : 0, n);
+	return CALL(SCATTER, is_rank(c, root) ? n * ranks_of(c) : 0, n, .send = send, .recv = recv, .root = root);
 }
 
 nccl_result ncclSend(const void *send, size_t n, int type, int peer, nccl_comm c, cuda_stream s)
 {
-	return call(c, s, (struct operation){.kind = SEND, .send = send, .count = n, .type = type, .root = peer}, n, 0);
+	return CALL(SEND, n, 0, .send = send, .root = peer);
 }
 
 nccl_result ncclRecv(void *recv, size_t n, int type, int peer, nccl_comm c, cuda_stream s)
 {
-	return call(c, s, (struct operation){.kind = RECV, .recv = recv, .count = n, .type = type, .root = peer}, 0, n);
+	return CALL(RECV, 0, n, .recv = recv, .root = peer);
 }
 
 #ifdef BUSBAR_NCCLX
@@ -103,27 +108,23 @@ EXPORT nccl_comm ncclCommWorld;
 nccl_result ncclAllToAllv(const void *send, const size_t *send_counts, const size_t *send_at, void *recv,
 			  const size_t *recv_counts, const size_t *recv_at, int type, nccl_comm c, cuda_stream s)
 {
-	size_t *split = calloc(ranks_of(c), 4 * sizeof *split), all = 0;
+	size_t *split = calloc(ranks_of(c) + 1, 4 * sizeof *split), n = 0;
 	if (!split || !send_counts || !send_at || !recv_counts || !recv_at) {
 		free(split);
 		return bad("AllToAllv : an argument is NULL");
 	}
-	for (int r = 0; r < c->ranks; r++) {
+	for (size_t r = 0; r < ranks_of(c); r++) {
 		const size_t one[] = {send_counts[r], send_at[r], recv_counts[r], recv_at[r]};
-		for (int i = 0; i < 4; i++)
+		for (size_t i = 0; i < 4; i++)
 			split[4 * r + i] = one[i];
-		all += send_counts[r] + recv_counts[r];
+		n |= send_counts[r] | recv_counts[r];
 	}
-	const struct operation o = {.kind = ALL_TO_ALL_V, .send = send, .recv = recv, .count = all ? 1 : 0, .type = type, .split = split};
-	const nccl_result rc = call(c, s, o, 0, 0);
-	if (!all || (rc && rc != IN_PROGRESS))
-		free(split);
-	return rc;
+	return CALL(ALL_TO_ALL_V, 0, 0, .send = send, .recv = recv, .split = split);
 }
 
 /* In the rehearsal the data travels as it is. */
-nccl_result ncclReduceScatterQuantize(const void *send, void *recv, size_t n, int type, int transport, int op, uint64_t *seed,
-				      nccl_comm c, cuda_stream s)
+nccl_result ncclReduceScatterQuantize(const void *send, void *recv, size_t n, int type, int transport, int op,
+				      uint64_t *seed, nccl_comm c, cuda_stream s)
 {
 	(void)seed;
 	if (transport < 0 || transport >= TYPES)

@@ -1,4 +1,4 @@
-/* Groups: calls between ncclGroupStart and ncclGroupEnd go to the stream together, one batch for each communicator. */
+/* Groups: the calls between ncclGroupStart and ncclGroupEnd go to streams together, a batch for each communicator. */
 #include "inside.h"
 
 #include <stdlib.h>
@@ -57,29 +57,29 @@ static nccl_result start(struct batch *b)
 	return comm_begin(b->comm, launch_pending);
 }
 
+/* The batch that the operation belongs to: the group's, or one of its own. */
+static struct batch *batch_for(nccl_comm c, cuda_stream s)
+{
+	struct batch *b;
+	for (b = group.depth ? group.batches : NULL; b && b->comm != c; b = b->next)
+		;
+	if (b || !(b = batch_new(c, s)) || !group.depth)
+		return b;
+	b->next = group.batches;
+	return group.batches = b;
+}
+
 nccl_result submit(nccl_comm c, cuda_stream s, struct operation operation)
 {
 	struct operation *o = malloc(sizeof *o);
-	struct batch *b = NULL;
-	if (!o)
-		return group_failed(fail(SYSTEM_ERROR, "out of memory"));
-	*o = operation;
-	for (b = group.depth ? group.batches : NULL; b && b->comm != c; b = b->next)
-		;
-	if (b && b->stream != s) {
+	struct batch *b = o ? batch_for(c, s) : NULL;
+	if (!b || b->stream != s) {
 		free(o);
-		return group_failed(fail(INVALID_USAGE, "the rehearsal has no groups with one communicator on several streams"));
+		free(operation.split);
+		return group_failed(b ? fail(INVALID_USAGE, "the rehearsal has no groups with one communicator on several streams") :
+			fail(SYSTEM_ERROR, "out of memory"));
 	}
-	if (!b) {
-		if (!(b = batch_new(c, s))) {
-			free(o);
-			return group_failed(fail(SYSTEM_ERROR, "out of memory"));
-		}
-		if (group.depth) {
-			b->next = group.batches;
-			group.batches = b;
-		}
-	}
+	*o = operation;
 	*b->end = o;
 	b->end = &o->next;
 	return group.depth ? OK : start(b);

@@ -90,7 +90,8 @@ int listen_here(struct place *p)
 	socklen_t n = sizeof a;
 	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	place_here(p);
-	if (fd >= 0 && (bind(fd, (struct sockaddr *)&a, n) || listen(fd, 4096) || getsockname(fd, (struct sockaddr *)&a, &n))) {
+	if (fd >= 0 && (bind(fd, (struct sockaddr *)&a, n) || listen(fd, 4096) ||
+			getsockname(fd, (struct sockaddr *)&a, &n))) {
 		close(fd);
 		return -1;
 	}

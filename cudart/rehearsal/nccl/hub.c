@@ -72,7 +72,8 @@ static void join(struct hub *h, struct member *m, const struct hello *hello)
 {
 	char text[200];
 	if (h->ranks && hello->ranks != h->ranks) {
-		snprintf(text, sizeof text, "rank %d wants a world of %d ranks, others one of %d", hello->rank, hello->ranks, h->ranks);
+		snprintf(text, sizeof text, "rank %d wants a world of %d ranks, others one of %d", hello->rank,
+			 hello->ranks, h->ranks);
 		refuse(m, text);
 		return;
 	}
@@ -246,7 +247,8 @@ nccl_result open_hub(struct id *id)
 {
 	struct hub *h = calloc(1, sizeof *h);
 	memcpy(id->magic, "REHEARSE", sizeof id->magic);
-	if (!h || getrandom(&id->token, sizeof id->token, 0) != sizeof id->token || (h->listener = listen_here(&id->hub)) < 0) {
+	if (!h || getrandom(&id->token, sizeof id->token, 0) != sizeof id->token ||
+	    (h->listener = listen_here(&id->hub)) < 0) {
 		free(h);
 		return fail(SYSTEM_ERROR, "GetUniqueId : no socket to listen at: %s", strerror(errno));
 	}

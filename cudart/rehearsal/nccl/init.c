@@ -47,7 +47,8 @@ nccl_result read_config(const struct nccl_config *given, struct nccl_config *out
 		return fail(INVALID_ARGUMENT, "Invalid config cgaClusterSize attribute value %d", out->cga_cluster_size);
 	if ((out->min_ctas != UNSET && out->min_ctas <= 0) || (out->max_ctas != UNSET && out->max_ctas <= 0) ||
 	    (out->min_ctas != UNSET && out->max_ctas != UNSET && out->min_ctas > out->max_ctas))
-		return fail(INVALID_ARGUMENT, "Invalid config min/max channels attribute value %d/%d", out->min_ctas, out->max_ctas);
+		return fail(INVALID_ARGUMENT, "Invalid config min/max channels attribute value %d/%d",
+			    out->min_ctas, out->max_ctas);
 	if (out->split_share != UNSET && out->split_share != 0 && out->split_share != 1)
 		return fail(INVALID_ARGUMENT, "Invalid config splitShare attribute value %d", out->split_share);
 	if (out->cta_policy != UNSET && (out->cta_policy < 0 || out->cta_policy > 3))
@@ -55,7 +56,8 @@ nccl_result read_config(const struct nccl_config *given, struct nccl_config *out
 	return OK;
 }
 
-static nccl_result init(nccl_comm *out, int ranks, const struct nccl_id *id, int rank, const struct nccl_config *config)
+static nccl_result init(nccl_comm *out, int ranks, const struct nccl_id *id, int rank,
+			const struct nccl_config *config)
 {
 	nccl_comm c;
 	if (!out || !id)
@@ -87,7 +89,8 @@ nccl_result ncclCommInitRankConfig(nccl_comm *out, int ranks, struct nccl_id id,
 	return init(out, ranks, &id, rank, config);
 }
 
-nccl_result ncclCommInitRankScalable(nccl_comm *out, int ranks, int rank, int n, struct nccl_id *ids, struct nccl_config *config)
+nccl_result ncclCommInitRankScalable(nccl_comm *out, int ranks, int rank, int n, struct nccl_id *ids,
+				     struct nccl_config *config)
 {
 	if (n < 1 || n > ranks)
 		return fail(INVALID_ARGUMENT, "CommInitRankScalable : %d ids for %d ranks", n, ranks);

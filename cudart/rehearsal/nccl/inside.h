@@ -38,7 +38,7 @@ int start_thread(void *(*run)(void *), void *context, pthread_t *); /* detached 
 
 enum fault { NO_FAULT, WRONG, LATE, HANG, OOM, ASYNC_ERROR, REMOTE, INIT_HANG, ABORT_HANG, CRASH };
 nccl_result read_settings(void); /* faults and model; what is malformed is an error */
-/* The faults of one kind or more (a mask of 1 << fault) that strike now; the bytes are S. late: its duration in ns. */
+/* Which of the kinds (1 << fault each) strike now; the bytes are S. late: how long, in ns. */
 unsigned faults_of(unsigned kinds, int rank, int collective, uint64_t bytes, int64_t *late);
 int64_t modelled(enum kind, int ranks, uint64_t bytes); /* ns */
 
@@ -114,6 +114,7 @@ nccl_result exchange(struct nccl_comm *, struct transfer *, size_t n);
 
 /* --- world.c, comm.c --- */
 
+enum { SCALARS = 64 };
 struct scalar { /* of a PreMulSum */
 	int used, type;
 	const void *device; /* read when the operation runs; NULL: value */
@@ -139,7 +140,7 @@ struct nccl_comm {
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
 	int outstanding; /* batches in queues; with lock */
-	struct scalar scalars[64];
+	struct scalar scalars[SCALARS];
 	struct batch *pending; /* of a non-blocking call */
 
 	struct control control;
@@ -177,7 +178,7 @@ struct operation {
 	int root; /* or the peer */
 	struct scalar scalar;
 	enum fault fault;   /* that strikes while it runs */
-	size_t *split;      /* ALL_TO_ALL_V: counts and places, sent and received */
+	size_t *split; /* ALL_TO_ALL_V: counts and places, sent and received */
 };
 
 enum { SCRATCH = 4 << 20 };

@@ -87,7 +87,9 @@ static uint64_t size_of(const struct nccl_comm *c, const struct operation *o)
 	return single ? bytes : bytes * (uint64_t)c->ranks;
 }
 
-static void run_operation(struct nccl_comm *c, const struct operation *o, nccl_result (*work)(struct nccl_comm *, const struct operation *))
+typedef nccl_result (*worker)(struct nccl_comm *, const struct operation *);
+
+static void run_operation(struct nccl_comm *c, const struct operation *o, worker work)
 {
 	int none = OK;
 	if (o->fault > WRONG) {

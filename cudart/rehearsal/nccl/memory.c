@@ -11,7 +11,7 @@ nccl_result ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int reside
 		return rc;
 	if (!op || !scalar || type < 0 || type >= TYPES || residence < 0 || residence > 1)
 		return fail(INVALID_ARGUMENT, "RedOpCreatePreMulSum : an argument is NULL or out of range");
-	for (int i = 0; i < (int)(sizeof c->scalars / sizeof *c->scalars); i++) {
+	for (int i = 0; i < SCALARS; i++) {
 		struct scalar *s = &c->scalars[i];
 		if (s->used)
 			continue;
@@ -21,13 +21,13 @@ nccl_result ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int reside
 		*op = FIRST_CREATED + i;
 		return OK;
 	}
-	return fail(INVALID_USAGE, "RedOpCreatePreMulSum : more than 64 operations");
+	return fail(INVALID_USAGE, "RedOpCreatePreMulSum : more than %d operations", SCALARS);
 }
 
 nccl_result ncclRedOpDestroy(int op, nccl_comm c)
 {
 	const int i = op - FIRST_CREATED;
-	if (!c || i < 0 || i >= (int)(sizeof c->scalars / sizeof *c->scalars) || !c->scalars[i].used)
+	if (!c || i < 0 || i >= SCALARS || !c->scalars[i].used)
 		return fail(INVALID_ARGUMENT, "RedOpDestroy : operator unknown to communicator");
 	c->scalars[i].used = 0;
 	return OK;
