@@ -16,7 +16,7 @@ var foreign = []string{
 	"the ranks have different command lines", "ncclCommInitRank failed", "ncclGetUniqueId failed", "MPI_Init_thread failed",
 	"on its stream: CUDA_ERROR_", "memory: cuMemAlloc_v2", "memory: ncclMemAlloc", "--register buffer", "--register window",
 	"unknown sweep", "unknown key", "unknown command", "has no nccl", "still at iteration", "there is no folder ./results",
-	"the run was aborted", "the run was interrupted", "the CUDA driver is too old", "cannot be used: cuInit:",
+	"the run was aborted", "busbar-run:", "the run was interrupted", "the CUDA driver is too old", "cannot be used: cuInit:",
 	"the CUDA driver cannot be loaded: libcuda.so.1 was not found",
 	"the stand-ins of the rehearsal (rehearsal/libcuda.so.1) are in none of",
 }
@@ -33,7 +33,7 @@ func source(t *testing.T) string {
 		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "docs" || name == "dist") {
 			return filepath.SkipDir
 		}
-		if ext := filepath.Ext(name); d.IsDir() || ext != ".go" && ext != ".c" || strings.HasSuffix(name, "_test.go") {
+		if ext := filepath.Ext(name); d.IsDir() || ext != ".go" && ext != ".c" && ext != ".sh" || strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
 		b, err := os.ReadFile(path)
