@@ -95,7 +95,7 @@ func (p *pair) alternate(mode coll.Mode, budget time.Duration) (r ratio, err err
 			n = operations(t, maxSamples)
 		}
 	}
-	for spent := 0.0; len(times[0]) < 20 || spent < budget.Seconds() && len(times[0]) < 1000 && !r.sure(); {
+	for spent := 0.0; len(times[0]) < 20 || spent < budget.Seconds() && len(times[0]) < 4000 && !r.sure(); {
 		first := len(times[0]) % 2
 		for i := range run {
 			which := first ^ i
