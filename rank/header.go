@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"busbar/internal/result"
@@ -45,6 +46,9 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 			Aggregate: p.sweep.Aggregate, Graph: graphOf(j.cfg, p, lib), CheckRounds: p.sweep.Check, Average: j.cfg.average.String(), Rotate: j.cfg.rotate,
 			Cycle: j.cfg.cycles, Deadline: j.cfg.deadline.Seconds()},
 		Machine: machine, Environment: environment, Slurm: slurm, Topology: topology("/")}
+	if l, ok := lib.(*ncclLibrary); ok && !l.rehearsed() && s.comm != nil {
+		run.Topology = strings.TrimSpace(run.Topology + "\n" + gpuLinks())
+	}
 	var places []place
 	for r := range s.hosts {
 		places = append(places, place{Rank: r, Host: j.ranks[r].Host, CPUs: j.ranks[r].CPUs, Quota: j.ranks[r].Quota})

@@ -136,6 +136,9 @@ func (j *job) openNCCL(name string) (library, error) {
 	if why := l.nccl.Info().Unserved(l.ranks[j.rank].Major, l.ranks[j.rank].Minor); why != "" {
 		err = fmt.Errorf("%s: %s", l.ranks[j.rank].Name, why)
 	}
+	if j.cfg.gpu.alloc == "nccl" && slices.Contains(l.nccl.Info().Missing, "ncclMemAlloc") {
+		err = fmt.Errorf("--alloc nccl: %s %s has no ncclMemAlloc (NCCL has it since 2.19): leave --alloc out, or take a newer library", l.nccl.Info().Name, l.nccl.Info().Version)
+	}
 	if err := j.together(err); err != nil {
 		return nil, err
 	}

@@ -38,6 +38,8 @@ func TestFaultMatrix(t *testing.T) {
 		{name: "init: never ends", fault: "init-hang@rank=1", code: exitHang, words: []string{"in phase NCCL init", "waiting for rank 1"}},
 		{name: "init: a fault that is none", fault: "wring@rank=1", code: exitFailed, words: []string{"BUSBAR_REHEARSAL_FAULT"}},
 
+		{name: "load: no ncclMemAlloc", args: []string{"--alloc", "nccl", "--nccl", lacking(t, "ncclMemAlloc")}, code: exitEnvironment, words: []string{"no ncclMemAlloc", "leave --alloc out"}},
+
 		// The rank never arrives.
 		{name: "check: hang", fault: "hang@rank=2,size=4096,phase=check", code: exitHang, words: []string{"rank 2 on", "(issuing)", "4 KiB", "in phase check"}, ok: kept, point: result.Timeout},
 		{name: "warm-up: hang", fault: "hang@rank=1,size=4096,phase=warm-up", code: exitHang, words: []string{"rank 1 on", "(issuing)", "in phase warm-up"}, ok: kept, point: result.Timeout},
