@@ -179,7 +179,7 @@ func (o *mpiOperation) Single() bench.Operation {
 }
 
 func (o *mpiOperation) Run(batches, n int) (bench.Stamps, error) {
-	o.watch.Attach(o.loop)
+	o.watch.Attach(o.loop, nil)
 	s, err := o.loop.Run(batches, n)
 	var step *loop.StepError
 	if errors.As(err, &step) {
@@ -189,7 +189,7 @@ func (o *mpiOperation) Run(batches, n int) (bench.Stamps, error) {
 }
 
 func (o *mpiOperation) Close() error {
-	o.watch.Attach(nil)
+	o.watch.Attach(nil, nil)
 	o.loop.Close()
 	err := o.op.Close()
 	if o.single != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -253,7 +254,7 @@ func (j *job) onHang(mine state) {
 		}
 		mine.Rank, mine.Host = 0, hostName()
 		text := "hang: " + nameHang(reports, mine)
-		if len(j.libraries) > 0 && j.libraries[0].name() != "mpi" {
+		if slices.ContainsFunc(j.libraries, func(l library) bool { n, ok := l.(*ncclLibrary); return ok && !n.rehearsed() }) {
 			if ras := askRAS(); ras != "" {
 				text += "\nNCCL's RAS says:\n" + ras
 			}

@@ -67,6 +67,13 @@ func (l *ledger) begin(s *sheet, r result.Record) {
 	s.inHand = &r
 }
 
+// throttled keeps which GPUs hold back their clocks for the end of a file.
+func (l *ledger) throttled(s *sheet, t []result.Throttled) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.throttled = t
+}
+
 // close ends one file whose world is done.
 func (l *ledger) close(s *sheet, code int) error {
 	l.mu.Lock()

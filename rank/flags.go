@@ -89,6 +89,14 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 		}
 		return nil, &codeError{exitUsage, explainFlag(f, err)}
 	}
+	switch {
+	case c.gpu.graph > 0 && c.rotate > 0:
+		return nil, usagef("--rotate walks through buffers, and the graph of -G has its buffers fixed: leave one of them out")
+	case c.gpu.register == "window" && c.gpu.alloc == "driver":
+		return nil, usagef("--register window wants memory from ncclMemAlloc: leave out --alloc driver")
+	case c.gpu.register == "window":
+		c.gpu.alloc = "nccl"
+	}
 	if c.like != "" {
 		if err := likeNCCLTests(f); err != nil {
 			return nil, &codeError{exitUsage, err}
@@ -173,9 +181,9 @@ func newFlags(c *config) *pflag.FlagSet {
 	add("rotate", "SIZE", "walk through SIZE bytes of buffers, so that caches are cold", func(s string) (err error) { c.rotate, err = coll.ParseSize(s); return })
 
 	in = "NCCL"
-	add("cudagraph,G", "N", "the -n operations (20 without it) as one CUDA graph, launched N times a batch", func(s string) (err error) { c.gpu.graph, err = atLeast(0)(s); return })
+	add("cudagraph,G", "N", "the -n operations (20 without it) as one CUDA graph; with -n it is launched N times, without as often as the precision needs", func(s string) (err error) { c.gpu.graph, err = atLeast(0)(s); return })
 	add("alloc", "HOW", "buffers by driver (cuMemAlloc, the default) or nccl (ncclMemAlloc)", func(s string) error { return oneOf(s, &c.gpu.alloc, "driver", "nccl") })
-	add("register", "HOW", "none (default), buffer (ncclCommRegister) or window (ncclCommWindowRegister, wants --alloc nccl)", func(s string) error { return oneOf(s, &c.gpu.register, "none", "buffer", "window") })
+	add("register", "HOW", "none (default), buffer (ncclCommRegister) or window (ncclCommWindowRegister, with --alloc nccl)", func(s string) error { return oneOf(s, &c.gpu.register, "none", "buffer", "window") })
 	add("local-register,R", "N", "nccl-tests' way to say --register: 0 none, 1 buffer, 2 window, with --alloc nccl", func(s string) error {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 || n > 2 {

@@ -43,9 +43,12 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 		Method: result.Method{Clock: clockName, ClockResolution: s.clock.Resolution, ClockCost: s.clock.Cost, EmptyIteration: s.clock.Empty,
 			ClockOffsets: s.clock.Uncertainty,
 			Precision:    p.sweep.Precision, Budget: p.sweep.Budget.Seconds(), Iterations: p.sweep.Iterations, Warmup: p.sweep.Warmup,
-			Aggregate: p.sweep.Aggregate, Graph: graphOf(j.cfg, p, lib), CheckRounds: p.sweep.Check, Average: j.cfg.average.String(), Rotate: j.cfg.rotate,
+			Aggregate: p.sweep.Aggregate, CheckRounds: p.sweep.Check, Average: j.cfg.average.String(), Rotate: j.cfg.rotate,
 			Cycle: j.cfg.cycles, Deadline: j.cfg.deadline.Seconds()},
 		Machine: machine, Environment: environment, Slurm: slurm, Topology: topology("/")}
+	if l, ok := lib.(*ncclLibrary); ok {
+		l.describe(&run.Method, p)
+	}
 	if l, ok := lib.(*ncclLibrary); ok && !l.rehearsed() && s.comm != nil {
 		run.Topology = strings.TrimSpace(run.Topology + "\n" + gpuLinks())
 	}

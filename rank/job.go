@@ -84,7 +84,6 @@ func (j *job) run(ctx context.Context) (code int) {
 		}
 	}()
 	j.watch = newWatchdog(j.cfg.deadline, j.onHang)
-	j.watch.onBroken = j.leaveOff
 	code, err := j.work(ctx)
 	if err == nil {
 		return code

@@ -7,6 +7,7 @@ import "sync"
 type leaver struct {
 	mu        sync.Mutex
 	number    int
+	passed    int // the last number that was passed on
 	interrupt func()
 }
 
@@ -23,11 +24,16 @@ func (l *leaver) current() int {
 	return l.number
 }
 
-// armed says whether there is a communicator whose operations can be ended.
-func (l *leaver) armed() bool {
+// first says whether a number is the one in hand and was not passed on yet: with a thousand ranks that fail alike, one
+// word to all is enough.
+func (l *leaver) first(number int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.interrupt != nil
+	if number != l.number || l.passed == number {
+		return false
+	}
+	l.passed = number
+	return true
 }
 
 func (l *leaver) leave(number int) {
@@ -41,15 +47,12 @@ func (l *leaver) leave(number int) {
 // eventLeave is the word that an operation of the communicator with that number has failed somewhere.
 const eventLeave = "leave"
 
-// leaveOff tells every rank that an operation of the communicator in hand has failed on this one.
-func (j *job) leaveOff() {
-	if j.leaver.armed() {
-		j.passOn(j.leaver.current())
-	}
-}
-
-// passOn is leaveOff for a number, wherever the word comes from.
+// passOn tells every rank that an operation of the communicator with that number has failed, wherever the word comes
+// from.
 func (j *job) passOn(number int) {
+	if !j.leaver.first(number) {
+		return
+	}
 	e := event{Kind: eventLeave, Code: number}
 	j.leaver.leave(number)
 	if j.hub != nil {

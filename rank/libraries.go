@@ -109,7 +109,13 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 		if cfg.rehearse {
 			w = rehearsal
 		}
+		if slices.Contains(names, w) {
+			return nil, usagef("--backend names %s twice", w)
+		}
 		names = append(names, w)
+	}
+	if slices.Contains(names, "nccl") && slices.Contains(names, "ncclx") {
+		return nil, usagef("one launch holds one library of NCCL's kind (two would share its environment and threads): start nccl and ncclx one after another, with one --campaign")
 	}
 	if f := cfg.ncclFlag(); f != "" && !slices.ContainsFunc(names, func(n string) bool { return n != "mpi" }) {
 		return nil, usagef("%s belongs to NCCL, and --backend %s is measured: leave it out, or name the backend", f, strings.Join(names, ","))

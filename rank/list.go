@@ -16,7 +16,12 @@ import (
 
 // listPlan shows what would be measured, and measures nothing; it needs no MPI.
 func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
-	backends, err := chooseBackends(cfg, func() string { return "mpi" })
+	backends, err := chooseBackends(cfg, func() string {
+		if cfg.ncclFlag() != "" {
+			return "nccl"
+		}
+		return "mpi"
+	})
 	if err != nil {
 		return err
 	}

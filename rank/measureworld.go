@@ -20,7 +20,7 @@ type session struct {
 	lib      library
 	backend  backend
 	setup    []result.Setup
-	used     map[coll.Collective]bool // collectives with a case behind them
+	used     map[coll.Collective]bool // collectives whose first operation was timed; rank 0 only
 	cases    []coll.Case
 	room     []room // by case
 	clock    bench.Clock
@@ -195,7 +195,7 @@ func (s *session) lead(ctx context.Context) error {
 			}
 			if s.j.askedToStop.Load() || ctx.Err() != nil {
 				s.tally.over = true
-				return s.order(orderStop, 0, 0, 0)
+				return s.order(orderStop, 0, 0, 0, false)
 			}
 			r := s.leftOutByMemory(i)
 			if r == nil {
@@ -220,11 +220,11 @@ func (s *session) lead(ctx context.Context) error {
 			break
 		}
 	}
-	return s.order(orderStop, 0, 0, 0)
+	return s.order(orderStop, 0, 0, 0, false)
 }
 
-func (s *session) order(what, i int, number uint64, budget time.Duration) error {
-	return s.world.Bcast([]float64{float64(what), float64(i), float64(number), float64(budget)})
+func (s *session) order(what, i int, number uint64, budget time.Duration, first bool) error {
+	return s.world.Bcast([]float64{float64(what), float64(i), float64(number), float64(budget), float64(b2i(first))})
 }
 
 // measureOne measures one case, the other ranks following, and keeps its record.
@@ -248,12 +248,17 @@ func (s *session) measureOne(i, cycle int, number uint64, budget time.Duration) 
 func (s *session) attempt(i int, number uint64, budget time.Duration) (*result.Record, error) {
 	var failed []string
 	for try := 1; ; try++ {
-		if err := s.order(orderMeasure, i, number, budget); err != nil {
+		_, connects := s.lib.(*ncclLibrary) // its first operation of a collective does
+		first := connects && !s.used[s.cases[i].Collective]
+		if err := s.order(orderMeasure, i, number, budget, first); err != nil {
 			return nil, err
 		}
-		r, err := s.measure(i, number, budget)
+		r, err := s.measure(i, number, budget, first)
 		if err != nil {
 			return nil, err
+		}
+		if r.FirstUse > 0 {
+			s.used[r.Collective] = true
 		}
 		if r.Status != result.Failed && r.Status != result.OOM || try > s.j.cfg.retry {
 			r.Warnings = append(r.Warnings, failed...)
@@ -279,14 +284,14 @@ func (s *session) keep(r *result.Record, took time.Duration) error {
 func (s *session) follow() error {
 	for {
 		s.j.watch.Phase(waitForRank0, 0)
-		order := make([]float64, 4)
+		order := make([]float64, 5)
 		if err := s.world.Bcast(order); err != nil {
 			return err
 		}
 		if order[0] == orderStop {
 			return nil
 		}
-		if _, err := s.measure(int(order[1]), uint64(order[2]), time.Duration(order[3])); err != nil {
+		if _, err := s.measure(int(order[1]), uint64(order[2]), time.Duration(order[3]), order[4] != 0); err != nil {
 			return err
 		}
 	}
@@ -296,7 +301,7 @@ func (s *session) follow() error {
 const warmupTime = 250 * time.Millisecond
 
 // measure is collective: all ranks measure case i.
-func (s *session) measure(i int, number uint64, budget time.Duration) (*result.Record, error) {
+func (s *session) measure(i int, number uint64, budget time.Duration, first bool) (*result.Record, error) {
 	c := s.cases[i]
 	s.j.watch.Case(number, c.String())
 	defer s.j.watch.Case(number, "")
@@ -304,13 +309,12 @@ func (s *session) measure(i int, number uint64, budget time.Duration) (*result.R
 		Check: s.p.sweep.Check, Aggregate: s.p.sweep.Aggregate, Average: s.j.cfg.average, Clock: s.clock, Watch: s.j.watch}
 	if g := graphOf(s.j.cfg, s.p, s.lib); g > 0 { // what is issued is a launch of the graph
 		o.Aggregate = max(1, o.Aggregate) * g
+		o.Warmup = max(1, o.Warmup) // the first launch captures
 		if o.Iterations > 0 {
 			o.Iterations = s.j.cfg.gpu.graph
 		}
 	}
-	if _, ok := s.lib.(*ncclLibrary); ok && !s.used[c.Collective] { // it makes its connections
-		s.used[c.Collective], o.FirstUse = true, true
-	}
+	o.FirstUse = first
 	if s.p.sweep.Origins()["warmup"] == "default" { // who asks for a number gets it
 		o.WarmupTime = warmupTime
 	}
@@ -326,6 +330,13 @@ func (s *session) measure(i int, number uint64, budget time.Duration) (*result.R
 
 // layout is how this rank's buffers lie.
 func (s *session) layout() layout { return layout{rank: s.world.Rank, rotate: s.j.cfg.rotate} }
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
 
 // shape counts the machines and the largest number of ranks on one.
 func shape(machines []string) (nodes, ranksPerNode int) {

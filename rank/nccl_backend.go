@@ -95,6 +95,9 @@ func (b *ncclBackend) connect() error {
 	if err := b.s.world.Max(took); err != nil {
 		return err
 	}
+	if b.s.sheet != nil || b.bytes > 0 { // a later one: the header is written
+		return nil
+	}
 	b.s.setup = append(b.s.setup, result.Setup{What: "communicator", Seconds: took[0]})
 	b.l.j.leaver.guard(getInt(mine[1:9]), comm.Interrupt)
 	return nil
@@ -105,7 +108,7 @@ func (b *ncclBackend) connect() error {
 func (b *ncclBackend) Recover() error {
 	b.l.j.leaver.guard(b.l.j.leaver.current(), nil)
 	b.l.j.watch.Phase("NCCL abort", 0)
-	if err := b.comm.Abort(); err != nil {
+	if err := b.comm.Abort(); err != nil && !errors.Is(err, nccl.ErrClosed) {
 		return fmt.Errorf("giving up the communicator: %w", err)
 	}
 	if err := b.stream.Synchronize(); err != nil {
@@ -115,6 +118,7 @@ func (b *ncclBackend) Recover() error {
 	if err := b.connect(); err != nil {
 		return err
 	}
+	b.l.stale = b.l.nccl.LastError()
 	return b.register()
 }
 
@@ -189,11 +193,18 @@ func (b *ncclBackend) close() error {
 		return err
 	}
 	if b.s.sheet != nil {
-		b.s.sheet.throttled = throttled
+		b.l.j.ledger.throttled(b.s.sheet, throttled)
 	}
 	b.l.j.watch.Phase("NCCL destroy", 0)
 	b.l.j.leaver.guard(b.l.j.leaver.current(), nil)
-	return errors.Join(b.release(), b.comm.Close(), b.mover.Close(), b.stream.Close(), b.barrier.close())
+	// Graphs may have made NCCL register the buffers by itself: they go after the communicator.
+	err = errors.Join(b.registered.Close(), b.comm.Close())
+	return errors.Join(err, b.release(), b.mover.Close(), b.stream.Close(), b.barrier.close())
+}
+
+// shared says whether ranks of this world share a GPU.
+func (b *ncclBackend) shared() bool {
+	return slices.ContainsFunc(b.l.ranks[:b.s.world.Size], func(g gpuFacts) bool { return g.Shared })
 }
 
 // Prepare implements bench.Backend.
@@ -265,8 +276,8 @@ func (o *ncclOperation) Buffers() []bench.Buffers { return o.slots }
 
 func (o *ncclOperation) Notes() []string {
 	notes := o.op.Notes()
-	if o.b.l.ranks[o.b.rank].Shared {
-		notes = append(notes, "this rank shares its GPU")
+	if o.b.shared() {
+		notes = append(notes, "ranks share a GPU")
 	}
 	return notes
 }
@@ -299,7 +310,8 @@ func (o *ncclOperation) Profile(on bool) error {
 
 // Run implements bench.Operation. Where an operation fails, the others are told to leave theirs.
 func (o *ncclOperation) Run(batches, n int) (bench.Stamps, error) {
-	o.b.l.j.watch.Attach(o.loop)
+	j, number := o.b.l.j, o.b.l.j.leaver.current()
+	j.watch.Attach(o.loop, func() { j.passOn(number) })
 	s, err := o.loop.Run(batches, n)
 	var step *loop.StepError
 	switch {
@@ -308,27 +320,32 @@ func (o *ncclOperation) Run(batches, n int) (bench.Stamps, error) {
 		if err == nil {
 			return bench.Stamps(s), nil
 		}
-		return bench.Stamps(s), o.lost(err)
+		return bench.Stamps(s), o.lost(number, err)
 	case !errors.As(err, &step):
 		return bench.Stamps(s), err
 	}
 	if step.Stage == loop.Sync { // MPI's own failure ends the run
 		return bench.Stamps(s), fmt.Errorf("MPI's barrier before a batch: %w", o.b.barrier.op.Error(step.Code))
 	}
-	return bench.Stamps(s), o.lost(o.op.Error(step.Code))
+	err = o.lost(number, o.op.Error(step.Code))
+	if step.Stage == loop.Issue && o.b.graph == 0 && err.(*bench.OperationError).Status != "" {
+		// The others may be inside NCCL, connecting to this rank, where only the end of its sockets brings them out.
+		_ = o.b.comm.Abort()
+	}
+	return bench.Stamps(s), err
 }
 
 // lost is the error of an operation that failed with all ranks alive; unless it only left off, the others are told.
-func (o *ncclOperation) lost(err error) error {
-	status := pointStatus(err)
+func (o *ncclOperation) lost(number int, err error) error {
+	status := o.b.pointStatus(err)
 	if status != "" {
-		o.b.l.j.leaveOff()
+		o.b.l.j.passOn(number)
 	}
 	return &bench.OperationError{Status: status, Err: err}
 }
 
 func (o *ncclOperation) Close() error {
-	o.b.l.j.watch.Attach(nil)
+	o.b.l.j.watch.Attach(nil, nil)
 	o.loop.Close()
 	err := o.op.Close()
 	if o.single != nil {

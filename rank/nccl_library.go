@@ -69,6 +69,7 @@ type ncclLibrary struct {
 	ranks  []gpuFacts   // by rank of the launch
 	config nccl.Config
 	notes  []string
+	stale  string // NCCL's last words about something that is over
 }
 
 // gpuFacts is a rank's GPU and libraries, as every rank learns them.
@@ -105,11 +106,12 @@ func (l *ncclLibrary) rehearsed() bool { return l.file == rehearsal }
 func (j *job) openNCCL(name string) (library, error) {
 	l := &ncclLibrary{j: j, file: name, config: nccl.Config{NonBlocking: j.cfg.gpu.nonBlocking, CTAPolicy: j.cfg.gpu.ctaPolicy}}
 	j.watch.Phase("load CUDA and NCCL", 0)
+	var devices []cudart.Device
 	paths, err := j.libraryPaths()
-	if err != nil {
-		return nil, j.elsewhere(err)
+	if err := j.together(err); err != nil {
+		return nil, err
 	}
-	devices, err := l.loadDriver(paths)
+	devices, err = l.loadDriver(paths)
 	// A library that is missing as well is said at once, not at the next try.
 	if err != nil {
 		if _, e := nccl.Load(nccl.Options{Path: paths.nccl, NCCLX: name == "ncclx"}); e != nil {
@@ -132,7 +134,7 @@ func (j *job) openNCCL(name string) (library, error) {
 	if !l.nccl.Info().Rehearsed {
 		tell = nil
 	}
-	j.watch.Listen(l.nccl.LastError, tell)
+	j.watch.Listen(l.lastWords, tell)
 	if why := l.nccl.Info().Unserved(l.ranks[j.rank].Major, l.ranks[j.rank].Minor); why != "" {
 		err = fmt.Errorf("%s: %s", l.ranks[j.rank].Name, why)
 	}
@@ -144,7 +146,11 @@ func (j *job) openNCCL(name string) (library, error) {
 	}
 	l.notes = append(l.notes, l.config.String(), "buffers by "+cmp.Or(j.cfg.gpu.alloc, "driver"))
 	if r := j.cfg.gpu.register; r != "" && r != "none" {
-		l.notes = append(l.notes, "buffers registered as "+r)
+		text := "buffers registered as " + r
+		if r == "window" {
+			text += " (whether its kernels are symmetric NCCL does not tell)"
+		}
+		l.notes = append(l.notes, text)
 	}
 	return l, l.compare()
 }
@@ -204,7 +210,7 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device) error {
 	}
 	if slices.Contains(shared, true) {
 		if !j.cfg.shareGPU {
-			return j.elsewhere(environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, or let them share with --allow-shared-gpu (right results, no meaningful speed)",
+			return j.elsewhere(environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, measure --backend mpi, or let them share with --allow-shared-gpu (right results, no meaningful speed)",
 				sharedGPUs(l.ranks, j.ranks)))
 		}
 		if err := letShare(j.rank); err != nil {
@@ -322,17 +328,47 @@ func autoReason(all []autoVerdict, facts []rankFacts, share bool) string {
 	return ""
 }
 
-// pointStatus is what becomes of a point whose operation failed with that error.
-func pointStatus(err error) result.Status {
+// describe says in the file how this run uses the library.
+func (l *ncclLibrary) describe(m *result.Method, p *plan) {
+	o := l.j.cfg.gpu
+	m.Graph, m.Alloc = graphOf(l.j.cfg, p, l), cmp.Or(o.alloc, "driver")
+	if o.register != "none" {
+		m.Register = o.register
+	}
+	if l.config != (nccl.Config{}) {
+		m.Config = l.config.String()
+	}
+	m.Shared = slices.ContainsFunc(l.ranks, func(g gpuFacts) bool { return g.Shared })
+}
+
+// lastWords is what NCCL said last, unless that was about something that is over.
+func (l *ncclLibrary) lastWords() string {
+	if s := l.nccl.LastError(); s != l.stale {
+		return s
+	}
+	return ""
+}
+
+// shortMemory is how little free memory of a GPU makes a failure of NCCL one of memory, whatever its words.
+const shortMemory = 256 << 20
+
+// pointStatus is what becomes of a point whose operation failed with that error. NCCL has one code for all failures of
+// CUDA, and its words are the last warning only: those of its allocators, or something later.
+func (b *ncclBackend) pointStatus(err error) result.Status {
 	var lib *nccl.Error
 	var cuda *cudart.Error
 	switch {
 	case errors.Is(err, nccl.ErrInterrupted):
 		return ""
-	case errors.As(err, &cuda) && cuda.IsOutOfMemory(), errors.As(err, &lib) && strings.Contains(lib.Last, "out of memory"):
+	case errors.As(err, &cuda) && cuda.IsOutOfMemory():
 		return result.OOM
 	case errors.As(err, &lib) && lib.Unsupported():
 		return result.Unsupported
+	case errors.As(err, &lib) && lib.Last != b.l.stale && (strings.Contains(lib.Last, "out of memory") || strings.Contains(lib.Last, "Failed to CUDA ")):
+		return result.OOM
+	}
+	if free, _, e := b.l.gpu.Memory(); e == nil && free < shortMemory && !b.l.rehearsed() {
+		return result.OOM
 	}
 	return result.Failed
 }

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/sweeps"
 )
@@ -47,8 +49,12 @@ func (j *job) agreeOnPlan() (*plan, error) {
 			return t, &codeError{exitUsage, err}
 		}
 		for _, n := range worldsOf(s, j.size) {
-			if _, err := s.Plan(n, places(backends[0])); err != nil {
+			cases, err := s.Plan(n, places(backends[0]))
+			if err != nil {
 				return t, &codeError{exitUsage, err}
+			}
+			if j.cfg.gpu.graph > 0 && slices.ContainsFunc(cases, func(c coll.Case) bool { return c.Mode == coll.Latency }) {
+				return t, usagef("-G launches many operations at once, which is no latency: leave out --mode latency, or -G")
 			}
 		}
 		if err := result.CheckDir(j.cfg.out); err != nil {

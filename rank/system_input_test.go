@@ -56,7 +56,9 @@ func TestBadInput(t *testing.T) {
 		{"-g 2", []string{"-g", "mpirun -np N"}},
 		{"-t 2", []string{"-t", "mpirun -np N"}},
 		{"-D 1", []string{"-D", "not offered"}},
-		{"--cudagraph 1", []string{"--cudagraph", "--mode throughput"}},
+		{"--backend mpi --cudagraph 1", []string{"--cudagraph", "belongs to NCCL"}},
+		{"--rehearse -G 1 --mode latency", []string{"-G", "no latency"}},
+		{"--rehearse -G 1 --rotate 1M", []string{"--rotate", "-G"}},
 		{"-z 1", []string{"-z", "--mode latency"}},
 		{"--parallel_init 1", []string{"every rank initialises"}},
 		{"-J out.json", []string{"-J", "--out DIR"}},
@@ -83,7 +85,7 @@ func TestBadInput(t *testing.T) {
 // A backend that this version lacks is a matter of the installation.
 func TestBackendThatIsMissing(t *testing.T) {
 	out := t.TempDir()
-	refused(t, launch{mpirun: openMPI, np: 2, args: small(out, "--backend", "nccl")}, out, "nccl", "mpi")
+	refused(t, launch{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo")}, out, "gloo", "mpi, nccl")
 }
 
 // What is asked about the program is answered by one rank, without MPI, and writes nothing.

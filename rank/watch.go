@@ -15,7 +15,6 @@ import (
 type watchdog struct {
 	deadline time.Duration
 	onHang   func(state)
-	onBroken func() // an operation has failed, and the loop waits for ranks that may not know; may be nil
 
 	mu    sync.Mutex
 	now   state
@@ -24,7 +23,8 @@ type watchdog struct {
 	says  func() string // the library's last word; nil: it has none
 	tell  func(string)  // a rehearsal is told each phase, so that a fault can wait for one; nil: nobody is
 	loop  *loop.Loop
-	told  bool // onBroken about this loop
+	// broken is called once when an operation of the loop has failed and the loop waits for ranks that may not know.
+	broken func()
 }
 
 const (
@@ -73,11 +73,12 @@ func (w *watchdog) Case(number uint64, text string) {
 	w.now.Number, w.now.Case, w.now.Step = number, text, 0
 }
 
-// Attach lets the watchdog see the iteration of a loop; nil takes the loop away before it is closed.
-func (w *watchdog) Attach(l *loop.Loop) {
+// Attach lets the watchdog see the iteration of a loop, and has broken called (nil: nothing) where its operation fails
+// while it goes on; a nil loop takes the loop away before it is closed.
+func (w *watchdog) Attach(l *loop.Loop, broken func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.loop, w.told = l, false
+	w.loop, w.broken = l, broken
 }
 
 // Listen makes says the library's last word in what State tells, and has tell told each phase (nil: nobody). Neither
@@ -120,11 +121,13 @@ func (w *watchdog) watch() {
 		if over {
 			w.limit = 0
 		}
-		broken := w.loop != nil && !w.told && w.onBroken != nil && w.loop.Broken()
-		w.told = w.told || broken
+		var broken func()
+		if w.loop != nil && w.broken != nil && w.loop.Broken() {
+			broken, w.broken = w.broken, nil
+		}
 		w.mu.Unlock()
-		if broken {
-			w.onBroken()
+		if broken != nil {
+			broken()
 		}
 		if over {
 			w.onHang(w.State())

@@ -47,14 +47,14 @@ func TestWatchdogSeesTheLoop(t *testing.T) {
 	}
 	defer l.Close()
 	w := &watchdog{}
-	w.Attach(l)
+	w.Attach(l, nil)
 	if _, err := l.Run(3, 1); err != nil {
 		t.Fatal(err)
 	}
 	if s := w.State(); s.Iteration != 2 || s.Stage != "" {
 		t.Errorf("%+v", s)
 	}
-	w.Attach(nil)
+	w.Attach(nil, nil)
 	if s := w.State(); s.Iteration != 0 {
 		t.Errorf("%+v", s)
 	}

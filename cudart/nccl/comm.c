@@ -54,11 +54,18 @@ int busbar_nccl_init(struct busbar_nccl_comm *c, int ranks, int rank, const void
 					    : c->t->init(&c->comm, ranks, *by_value, rank));
 }
 
+/* Some calls of NCCL 2.28 and later say success while their work on a communicator that does not block goes on. */
+static int settle_all(const struct busbar_nccl_comm *c, int rc)
+{
+	rc = busbar_nccl_settle(c, rc);
+	return rc ? rc : busbar_nccl_settle(c, busbar_nccl_async_error(c));
+}
+
 /* The child is ready when both are: a parent that does not block answers before its child is made. */
 int busbar_nccl_split(struct busbar_nccl_comm *c, int color, int key, struct nccl_config *config,
 		      struct busbar_nccl_comm *out)
 {
-	int rc = busbar_nccl_settle(c, c->t->split(c->comm, color, key, &out->comm, config));
+	int rc = settle_all(c, c->t->split(c->comm, color, key, &out->comm, config));
 	if (rc || !out->comm)
 		return rc;
 	return busbar_nccl_settle(out, busbar_nccl_async_error(out));
@@ -74,7 +81,8 @@ int busbar_nccl_size(const struct busbar_nccl_comm *c, int *ranks, int *rank)
 int busbar_nccl_close(struct busbar_nccl_comm *c, int finalize)
 {
 	int first = finalize && c->t->finalize ? busbar_nccl_settle(c, c->t->finalize(c->comm)) : NCCL_SUCCESS;
-	int rc = c->t->destroy(c->comm);
+	/* In a state of error ncclCommDestroy leaves its group open, and all later calls of this thread are only queued. */
+	int rc = first && c->t->abort ? c->t->abort(c->comm) : c->t->destroy(c->comm);
 	c->comm = NULL;
 	return first ? first : rc;
 }
@@ -91,9 +99,8 @@ int busbar_nccl_register(const struct busbar_nccl_comm *c, uint64_t p, size_t by
 {
 	void *buffer = (void *)(uintptr_t)p;
 	*handle = NULL;
-	return busbar_nccl_settle(c, window ? c->t->window_register(c->comm, buffer, bytes, (nccl_window *)handle,
-								    NCCL_WINDOW_SYMMETRIC)
-					    : c->t->buffer_register(c->comm, buffer, bytes, handle));
+	return settle_all(c, window ? c->t->window_register(c->comm, buffer, bytes, (nccl_window *)handle, NCCL_WINDOW_SYMMETRIC)
+				    : c->t->buffer_register(c->comm, buffer, bytes, handle));
 }
 
 int busbar_nccl_deregister(const struct busbar_nccl_comm *c, int window, void *handle)

@@ -25,7 +25,7 @@ func (m *measurement) warm() error {
 			break
 		}
 		n = min(n, m.o.Warmup-done, MaxBatches)
-		m.phase("warm-up", n)
+		m.phase("warm-up", n*m.o.Aggregate)
 		batches, k := 1, n
 		if m.c.Mode == coll.Latency {
 			batches, k = n, 1
@@ -33,11 +33,6 @@ func (m *measurement) warm() error {
 		s, err := m.runOperation(m.op, batches, k)
 		if err != nil {
 			return &Fatal{"warm-up", err}
-		}
-		if n == 1 {
-			if err := m.keepFirstUse(s); err != nil {
-				return &Fatal{"warm-up", err}
-			}
 		}
 		each := []float64{seconds(s.End[len(s.End)-1]-s.Start[0]) / float64(n*m.o.Aggregate)}
 		if err := m.w.Max(each); err != nil {
@@ -141,7 +136,7 @@ func (m *measurement) next(stopper *stats.Stopper) (more int, reason string) {
 // round runs batches of k operations in one call of the loop, so that nothing of this program comes between them, and
 // takes their times over the ranks.
 func (m *measurement) round(batches, k int) error {
-	m.phase("measure", batches*k)
+	m.phase("measure", batches*k*m.o.Aggregate)
 	latency := m.c.Mode == coll.Latency
 	if !latency || m.o.Compare != nil {
 		if err := m.compareClocks(m.clocks.after.at); err != nil {

@@ -36,10 +36,15 @@ func Measure(w World, b Backend, c coll.Case, o Options) (*result.Record, error)
 	}
 	m.recoverer, _ = b.(Recoverer)
 	if err := m.run(); errors.Is(err, errLost) {
-		if err := operation.Close(); err != nil {
-			return nil, &Fatal{"close", err}
+		lost := m.record.Reason
+		err := operation.Close()
+		if err == nil {
+			err = m.recover()
 		}
-		return m.onRoot(m.record), m.recover()
+		if err != nil { // what went wrong first is what matters
+			return nil, fmt.Errorf("%w; that was after: %s", err, lost)
+		}
+		return m.onRoot(m.record), nil
 	} else if err != nil {
 		return nil, err
 	}
@@ -74,7 +79,7 @@ func (m *measurement) onRoot(r *result.Record) *result.Record {
 	return r
 }
 
-// phase tells the watchdog what comes next: n operations.
+// phase tells the watchdog what comes next: n single operations.
 func (m *measurement) phase(name string, n int) {
 	if m.o.Watch == nil {
 		return
@@ -84,7 +89,7 @@ func (m *measurement) phase(name string, n int) {
 		each = 1e-3 + float64(m.c.SizeBytes)*float64(m.w.Size)/100e6
 	}
 	memory := float64(m.c.MemoryBytes(m.w.Rank)) / slowMemory
-	m.o.Watch.Phase(name, time.Duration((each*float64(n*m.o.Aggregate)+memory)*1e9))
+	m.o.Watch.Phase(name, time.Duration((each*float64(n)+memory)*1e9))
 }
 
 // slowMemory is how fast buffers are touched, filled and compared at the least, in bytes per second.
@@ -240,7 +245,7 @@ func (m *measurement) checkRounds(slots []Buffers) error {
 			if err != nil {
 				return &Fatal{"check", err}
 			}
-			if err := m.keepFirstUse(s); err != nil {
+			if err := m.learn(s); err != nil {
 				return &Fatal{"check", err}
 			}
 		}
@@ -255,14 +260,15 @@ func (m *measurement) checkRounds(slots []Buffers) error {
 	return nil
 }
 
-// keepFirstUse keeps how long the first operation took, where that is asked for.
-func (m *measurement) keepFirstUse(s Stamps) error {
-	if !m.o.FirstUse || m.record.FirstUse > 0 {
-		return nil
-	}
+// learn keeps how long a single operation took, connections and all where it was the first: for the watchdog, and in
+// the record where that is asked for.
+func (m *measurement) learn(s Stamps) error {
 	took := []float64{seconds(s.End[0] - s.Start[0])}
 	err := m.w.Max(took)
-	m.record.FirstUse = took[0]
+	m.estimate = took[0]
+	if m.o.FirstUse && m.record.FirstUse == 0 {
+		m.record.FirstUse = took[0]
+	}
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -355,6 +356,46 @@ func TestFailingOperationIsFatal(t *testing.T) {
 		var fatal *bench.Fatal
 		if !errors.As(err, &fatal) || !errors.Is(err, boom) || fatal.Phase != "check" {
 			t.Errorf("rank %d: %v", r, err)
+		}
+	}
+}
+
+// An operation that fails on one rank and leaves all alive costs its point, and the backend is made ready for the next.
+func TestLostPoint(t *testing.T) {
+	for _, k := range []struct {
+		worst  result.Status
+		status result.Status
+		reason string
+	}{
+		{result.Failed, result.Failed, "rank 1 on node00: boom"},
+		{result.OOM, result.OOM, "rank 1 on node00: boom"},
+		{result.Unsupported, result.Unsupported, "boom"},
+	} {
+		recovered := 0
+		var mu sync.Mutex
+		script := benchtest.Script{
+			Fail: func(_ coll.Case, rank int) error {
+				if rank == 1 {
+					return &bench.OperationError{Status: k.worst, Err: errors.New("boom")}
+				}
+				return &bench.OperationError{Err: errors.New("told to leave off")}
+			},
+			Recover: func(int) error { mu.Lock(); defer mu.Unlock(); recovered++; return nil },
+		}
+		r := mustMeasure(t, 2, sized(allReduce, 2, 4096), options, script)
+		if r.Status != k.status || r.Reason != k.reason || r.Time != nil || r.Check.Result != "none" || recovered != 2 {
+			t.Errorf("%s: %s %q, time %v, check %q, %d ranks recovered", k.worst, r.Status, r.Reason, r.Time, r.Check.Result, recovered)
+		}
+	}
+	_, errs := measure(2, sized(allReduce, 2, 4096), options, benchtest.Script{
+		Fail: func(coll.Case, int) error {
+			return &bench.OperationError{Status: result.Failed, Err: errors.New("boom")}
+		},
+		Recover: func(int) error { return errors.New("no way back") },
+	})
+	for _, err := range errs {
+		if err == nil || !strings.Contains(err.Error(), "no way back") || !strings.Contains(err.Error(), "boom") {
+			t.Errorf("a recovery that fails: %v", err)
 		}
 	}
 }

@@ -51,7 +51,7 @@ type Options struct {
 	Aggregate  int           // operations issued as one (-m); at least 1
 	Average    Average       // throughput mode
 	Clock      Clock
-	FirstUse   bool  // the first case of its collective in this world: how long its first operation takes is kept
+	FirstUse   bool  // the first case of its collective in this world: how long its first operation takes is kept (with Check)
 	Watch      Watch // may be nil
 
 	// Compare measures Clock's Offset and Uncertainty anew. It is collective, and nil where all ranks share a clock.

@@ -173,14 +173,14 @@ func TestULPs(t *testing.T) {
 	}
 }
 
-// A floating average may be two units off, and no more; a sum not one.
+// A floating average over three ranks may be three units off, and no more; a sum not one.
 func TestAverageTolerance(t *testing.T) {
 	c := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Avg, Root: -1, World: 3}.WithSize(64)
 	for _, k := range []struct {
 		op    coll.RedOp
 		off   byte
 		wrong int64
-	}{{coll.Avg, 2, 0}, {coll.Avg, 3, 1}, {coll.Sum, 1, 1}} {
+	}{{coll.Avg, 3, 0}, {coll.Avg, 4, 1}, {coll.Sum, 1, 1}} {
 		c.Op = k.op
 		recv := make(Host, 64)
 		b := []Buffers{{Send: make(Host, 64), Recv: recv}}

@@ -109,7 +109,11 @@ type Method struct {
 	Warmup          int     `json:"warmup_iterations"`
 	Aggregate       int     `json:"aggregate,omitempty"` // operations per issue (-m)
 	CheckRounds     int     `json:"check_rounds"`
-	Average         string  `json:"average"`          // whose time throughput uses: "max over ranks", mean, min; "rank 0"
+	Average         string  `json:"average"`            // whose time throughput uses: "max over ranks", mean, min; "rank 0"
+	Alloc           string  `json:"alloc,omitempty"`    // who allocates a GPU's buffers: driver, nccl
+	Register        string  `json:"register,omitempty"` // how buffers are registered: buffer, window
+	Config          string  `json:"config,omitempty"`   // what is passed to the library beyond its defaults
+	Shared          bool    `json:"shared_gpu,omitempty"`
 	Graph           int     `json:"graph,omitempty"`  // operations of a CUDA graph, each issue a launch of it (-G)
 	Rotate          int64   `json:"rotate_bytes"`     // span over which buffers rotate; 0: one place, warm caches
 	Cycle           int     `json:"cycles,omitempty"` // -N

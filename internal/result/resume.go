@@ -9,7 +9,7 @@ import (
 )
 
 // RunKey is what two runs must share for the points of one to count for the other: backend, library, shape of world, and
-// what makes a figure another one (rotating buffers, operations issued as one, whose time counts).
+// what makes a figure another one (rotating buffers, operations issued as one, whose time counts, how a GPU's buffers and its library are set up).
 type RunKey struct {
 	Backend, Library, Version  string
 	Variant                    string
@@ -19,6 +19,9 @@ type RunKey struct {
 	Rotate                     int64
 	Aggregate                  int
 	Average                    string
+	Alloc, Register, Config    string
+	Shared                     bool
+	Graph                      int
 }
 
 // Key is the run's RunKey.
@@ -27,6 +30,7 @@ func (r *Run) Key() RunKey {
 		Backend: r.Backend.Name, Library: r.Backend.Library, Version: r.Backend.Version, Variant: r.Variant,
 		World: r.World, Nodes: r.Nodes, RanksPerNode: r.RanksPerNode, Device: r.Device, Rehearsed: r.Rehearse,
 		Rotate: r.Method.Rotate, Aggregate: max(1, r.Method.Aggregate), Average: r.Method.Average,
+		Alloc: r.Method.Alloc, Register: r.Method.Register, Config: r.Method.Config, Shared: r.Method.Shared, Graph: r.Method.Graph,
 	}
 }
 

@@ -16,6 +16,17 @@ type Fake struct {
 	Script *Script
 	now    int64 // this rank's clock, ns
 	ops    int   // operations run so far in timed batches
+
+	Recovered int // calls of Recover
+}
+
+// Recover implements bench.Recoverer.
+func (f *Fake) Recover() error {
+	f.Recovered++
+	if f.Script.Recover != nil {
+		return f.Script.Recover(f.World.Rank)
+	}
+	return nil
 }
 
 // Script says what fakes do.
@@ -30,6 +41,8 @@ type Script struct {
 	Refuse func(c coll.Case, rank int) error
 	// Fail is Run's error on a rank; nil: none.
 	Fail func(c coll.Case, rank int) error
+	// Recover is Recover's error on a rank; nil: none.
+	Recover func(rank int) error
 	// Clock is what a rank's clock shows at a time in seconds since the start; nil: that time.
 	Clock func(rank int, t float64) float64
 	// Slots is the number of places that operations take in turn; 0: one.
