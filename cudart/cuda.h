@@ -33,7 +33,7 @@ enum { CUDA_OK = 0, CUDA_OUT_OF_MEMORY = 2, CUDA_NO_DEVICE = 100, CUDA_NOT_READY
 	X(REQUIRED, 2000, device_get, "cuDeviceGet", (cuda_device *, int ordinal)) \
 	X(REQUIRED, 2000, device_name, "cuDeviceGetName", (char *name, int room, cuda_device)) \
 	X(OPTIONAL, 11040, device_uuid, "cuDeviceGetUuid_v2", (cuda_uuid *, cuda_device)) \
-	X(REQUIRED, 9020, device_uuid_whole, "cuDeviceGetUuid", (cuda_uuid *, cuda_device)) \
+	X(OPTIONAL, 9020, device_uuid_whole, "cuDeviceGetUuid", (cuda_uuid *, cuda_device)) \
 	X(REQUIRED, 4010, device_pci, "cuDeviceGetPCIBusId", (char *text, int room, cuda_device)) \
 	X(REQUIRED, 2000, device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, cuda_device)) \
 	X(REQUIRED, 3020, device_memory, "cuDeviceTotalMem_v2", (size_t *bytes, cuda_device)) \

@@ -87,15 +87,23 @@ func (d *Driver) attribute(number C.int, handle C.cuda_device) (int, error) {
 
 // uuid is the identity of the device: a slice of a GPU has one of its own, which only the newer function tells.
 func (d *Driver) uuid(handle C.cuda_device) (string, error) {
-	var whole C.cuda_uuid
-	if err := d.check("cuDeviceGetUuid", C.call_device_uuid_whole(d.t, &whole, handle)); err != nil {
-		return "", err
+	var whole, own C.cuda_uuid
+	if d.t.device_uuid == nil && d.t.device_uuid_whole == nil {
+		return "", d.unsupported("cuDeviceGetUuid")
 	}
-	own := whole
+	if d.t.device_uuid_whole != nil {
+		if err := d.check("cuDeviceGetUuid", C.call_device_uuid_whole(d.t, &whole, handle)); err != nil {
+			return "", err
+		}
+		own = whole
+	}
 	if d.t.device_uuid != nil {
 		if err := d.check("cuDeviceGetUuid_v2", C.call_device_uuid(d.t, &own, handle)); err != nil {
 			return "", err
 		}
+	}
+	if d.t.device_uuid_whole == nil { // a driver that has given up the older one
+		whole = own
 	}
 	kind := "GPU"
 	if own != whole {

@@ -140,7 +140,7 @@ func TestMissingSymbols(t *testing.T) {
 	}{
 		{[]string{"cuDevicePrimaryCtxRelease_v2"}, []string{"lacks cuDevicePrimaryCtxRelease_v2 (CUDA 11.0);", "serves CUDA 12.4", "CUDA 11.0 or newer"}},
 		{[]string{"cuDriverGetVersion"}, []string{"lacks cuDriverGetVersion (CUDA 2.2)\n", "CUDA 2.2 or newer"}},
-		{[]string{"cuMemAlloc_v2", "cuDeviceGetUuid"}, []string{"cuMemAlloc_v2 (CUDA 3.2)", "cuDeviceGetUuid (CUDA 9.2)", "CUDA 9.2 or newer"}},
+		{[]string{"cuMemAlloc_v2", "cuDevicePrimaryCtxRetain"}, []string{"cuMemAlloc_v2 (CUDA 3.2)", "cuDevicePrimaryCtxRetain (CUDA 7.0)", "CUDA 7.0 or newer"}},
 	} {
 		so := without(t, c.symbols...)
 		_, err := Load(Options{Path: so})
@@ -201,5 +201,20 @@ func TestStartAdvice(t *testing.T) {
 		if got := startAdvice(c.code, c.kernel); !strings.Contains(got, c.want) {
 			t.Errorf("code %d: %q is not in %q", c.code, c.want, got)
 		}
+	}
+}
+
+// A driver may give up the older of the two functions that tell a device's identity.
+func TestEitherUUID(t *testing.T) {
+	for _, symbol := range []string{"cuDeviceGetUuid", "cuDeviceGetUuid_v2"} {
+		devices, err := load(t, without(t, symbol)).Devices()
+		if err != nil || len(devices) == 0 || !strings.HasPrefix(devices[0].UUID, "GPU-") {
+			t.Errorf("without %s: %v, %v", symbol, devices, err)
+		}
+	}
+	_, err := load(t, without(t, "cuDeviceGetUuid", "cuDeviceGetUuid_v2")).Devices()
+	var lacks *UnsupportedError
+	if !errors.As(err, &lacks) || lacks.Symbol != "cuDeviceGetUuid" {
+		t.Errorf("without either: %v", err)
 	}
 }
