@@ -52,7 +52,7 @@ func (e *LoadError) build() string {
 	if family != OpenMPI && family != MPICH {
 		family = e.Launch.Family
 	}
-	return builder(executableDir()) + compiler(family)
+	return builder(dl.ProgramFolder()) + compiler(family)
 }
 
 func name(names []string, i int) string {

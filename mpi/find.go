@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"busbar/internal/dl"
 )
 
 // Options say which MPI to load.
@@ -38,7 +40,7 @@ func (o Options) find(launch Launch) ([]string, error) {
 	}
 	dirs := o.Dirs
 	if dirs == nil {
-		dirs = defaultDirs()
+		dirs = dl.Folders()
 	}
 	var paths []string
 	for _, family := range families {
@@ -47,27 +49,6 @@ func (o Options) find(launch Launch) ([]string, error) {
 		}
 	}
 	return paths, nil
-}
-
-func defaultDirs() []string {
-	dirs := filepath.SplitList(os.Getenv("BUSBAR_LIB"))
-	beside := executableDir()
-	if beside == "" {
-		return dirs
-	}
-	return append(dirs, filepath.Join(beside, "..", "lib"), filepath.Join(beside, "lib"), beside)
-}
-
-// executableDir is the folder of this program without symbolic links; "" if it cannot be known.
-func executableDir() string {
-	executable, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	if real, err := filepath.EvalSymlinks(executable); err == nil {
-		executable = real
-	}
-	return filepath.Dir(executable)
 }
 
 // builder is what to type before the name of an mpicc to have a shim made: the bundle has a script for it, and no make.

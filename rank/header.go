@@ -35,7 +35,7 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 	machine := machineFacts("/")
 	run := result.Run{Kind: result.KindRun, Schema: result.Schema, ID: result.NewID(), Launch: p.launch, Campaign: p.campaign,
 		Start: time.Now().UTC(), Tool: "busbar " + toolVersion(), Build: buildIdentity(), Command: append([]string{"rank"}, j.args...),
-		Backend: lib.facts(), Rehearse: lib.facts().Name == rehearsal, Variant: j.cfg.variant,
+		Backend: lib.facts(), Rehearse: lib.name() == rehearsal, Variant: j.cfg.variant,
 		MPI: result.MPI{Family: info.Family, Library: info.Library, Standard: info.Standard, Path: info.LibMPIPath, Shim: info.ShimPath,
 			ThreadLevel: info.ThreadLevel.String(), LargeCounts: info.LargeCounts, Launcher: launcherName(j.launch)},
 		World: s.world.Size, Nodes: nodes, RanksPerNode: perNode, Device: lib.device(),
@@ -48,9 +48,9 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 		Machine: machine, Environment: environment, Slurm: slurm, Topology: topology("/")}
 	if l, ok := lib.(*ncclLibrary); ok {
 		l.describe(&run.Method, p)
-	}
-	if l, ok := lib.(*ncclLibrary); ok && !l.rehearsed() && s.comm != nil {
-		run.Topology = strings.TrimSpace(run.Topology + "\n" + gpuLinks())
+		if !l.rehearsed() && s.comm != nil {
+			run.Topology = strings.TrimSpace(run.Topology + "\n" + gpuLinks())
+		}
 	}
 	var places []place
 	for r := range s.hosts {

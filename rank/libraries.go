@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"busbar/internal/dl"
 )
 
 // rehearsal is the backend's name where stand-ins take the places of the CUDA driver and NCCL.
@@ -67,25 +69,29 @@ func others(n int) string {
 	return fmt.Sprintf(" (and %d more)", n)
 }
 
-// tellAll gives every rank what each of them has to say.
-func tellAll[T any](j *job, mine T) ([]T, error) {
+// gather brings every rank's value to rank 0, in the order of the ranks. Collective.
+func gather[T any](j *job, mine T) ([]T, error) {
 	b, err := json.Marshal(mine)
 	if err != nil {
 		return nil, err
 	}
-	all, err := j.world.Gatherv(b, 0)
+	parts, err := j.world.Gatherv(b, 0)
 	if err != nil {
 		return nil, err
 	}
-	return share(j, func() ([]T, error) {
-		out := make([]T, len(all))
-		for i, b := range all {
-			if err := json.Unmarshal(b, &out[i]); err != nil {
-				return nil, fmt.Errorf("rank %d: %w", i, err)
-			}
+	all := make([]T, len(parts))
+	for i, b := range parts {
+		if err := json.Unmarshal(b, &all[i]); err != nil {
+			return nil, fmt.Errorf("what rank %d says of itself: %w", i, err)
 		}
-		return out, nil
-	})
+	}
+	return all, nil
+}
+
+// tellAll gives every rank what each of them has to say. Collective.
+func tellAll[T any](j *job, mine T) ([]T, error) {
+	all, err := gather(j, mine)
+	return share(j, func() ([]T, error) { return all, err })
 }
 
 // chooseBackends turns the words of --backend into backends; auto is asked for what auto means.
@@ -123,24 +129,9 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 	return names, nil
 }
 
-// ownFolders are where the libraries of busbar itself lie: those in BUSBAR_LIB, then lib beside the folder of the
-// program, in it, and that folder.
-func ownFolders() []string {
-	dirs := filepath.SplitList(os.Getenv("BUSBAR_LIB"))
-	executable, err := os.Executable()
-	if err != nil {
-		return dirs
-	}
-	if real, err := filepath.EvalSymlinks(executable); err == nil {
-		executable = real
-	}
-	beside := filepath.Dir(executable)
-	return append(dirs, filepath.Join(beside, "..", "lib"), filepath.Join(beside, "lib"), beside)
-}
-
 // rehearsalFolder is where the stand-ins lie.
 func rehearsalFolder() (string, error) {
-	dirs := ownFolders()
+	dirs := dl.Folders()
 	for _, d := range dirs {
 		path := filepath.Join(d, "rehearsal")
 		if _, err := os.Stat(filepath.Join(path, "libcuda.so.1")); err == nil {

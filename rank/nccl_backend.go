@@ -117,7 +117,8 @@ func (b *ncclBackend) Recover() error {
 	if err := b.connect(); err != nil {
 		return err
 	}
-	b.l.stale = b.l.nccl.LastError()
+	over := b.l.nccl.LastError()
+	b.l.stale.Store(&over)
 	return b.register()
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"busbar/cudart"
 	"busbar/cudart/nccl"
@@ -69,7 +70,7 @@ type ncclLibrary struct {
 	ranks  []gpuFacts   // by rank of the launch
 	config nccl.Config
 	notes  []string
-	stale  string // NCCL's last words about something that is over
+	stale  atomic.Pointer[string] // NCCL's last words about something that is over; the watchdog reads it too
 }
 
 // gpuFacts is a rank's GPU and libraries, as every rank learns them.
@@ -341,9 +342,15 @@ func (l *ncclLibrary) describe(m *result.Method, p *plan) {
 	m.Shared = slices.ContainsFunc(l.ranks, func(g gpuFacts) bool { return g.Shared })
 }
 
+// old says whether NCCL's last words are about something that is over.
+func (l *ncclLibrary) old(words string) bool {
+	stale := l.stale.Load()
+	return stale != nil && *stale == words
+}
+
 // lastWords is what NCCL said last, unless that was about something that is over.
 func (l *ncclLibrary) lastWords() string {
-	if s := l.nccl.LastError(); s != l.stale {
+	if s := l.nccl.LastError(); !l.old(s) {
 		return s
 	}
 	return ""
@@ -364,7 +371,7 @@ func (b *ncclBackend) pointStatus(err error) result.Status {
 		return result.OOM
 	case errors.As(err, &lib) && lib.Unsupported():
 		return result.Unsupported
-	case errors.As(err, &lib) && lib.Last != b.l.stale && (strings.Contains(lib.Last, "out of memory") || strings.Contains(lib.Last, "Failed to CUDA ")):
+	case errors.As(err, &lib) && !b.l.old(lib.Last) && (strings.Contains(lib.Last, "out of memory") || strings.Contains(lib.Last, "Failed to CUDA ")):
 		return result.OOM
 	}
 	if free, _, e := b.l.gpu.Memory(); e == nil && free < shortMemory && !b.l.rehearsed() {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -114,25 +113,6 @@ func splitAdvice(text, otherwise string) (found, advice string) {
 		return text, otherwise
 	}
 	return strings.Join(lines[:end], "\n"), strings.Join(lines[end:], "\n")
-}
-
-// gather brings every rank's value to rank 0, in the order of the ranks. Collective.
-func gather[T any](j *job, mine T) ([]T, error) {
-	b, err := json.Marshal(mine)
-	if err != nil {
-		return nil, err
-	}
-	parts, err := j.world.Gatherv(b, 0)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]T, len(parts))
-	for i, b := range parts {
-		if err := json.Unmarshal(b, &all[i]); err != nil {
-			return nil, fmt.Errorf("what rank %d says of itself: %w", i, err)
-		}
-	}
-	return all, nil
 }
 
 // checkSetups looks at the hosts one by one, check by check, and at what they have in common; rank 0 only.
