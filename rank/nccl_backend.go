@@ -50,9 +50,15 @@ func (l *ncclLibrary) open(s *session) (backend, error) {
 	if b.stream, err = l.gpu.NewStream(); err != nil {
 		return nil, err
 	}
+	begun := time.Now()
 	if b.mover, err = l.gpu.NewMover(chunk); err != nil {
 		return nil, err
 	}
+	took := []float64{time.Since(begun).Seconds()}
+	if err := s.world.Max(took); err != nil {
+		return nil, err
+	}
+	s.setup = append(s.setup, result.Setup{What: "checks", Seconds: took[0]})
 	how := "data is filled and compared by kernels on the GPU"
 	if used, why := b.mover.Kernels(); !used {
 		how = "data is filled and compared through pinned host memory: " + why
@@ -383,6 +389,13 @@ func (m deviceMemory) Differs(from, to int64, table []byte, first int64) (int64,
 		return -1, err
 	}
 	return from + at, nil
+}
+
+func (m deviceMemory) Way() bench.Way {
+	if used, _ := m.mover.Kernels(); used {
+		return bench.Kernels
+	}
+	return bench.Pinned
 }
 
 func (m deviceMemory) Read(at int64, dst []byte) error { return m.mover.Read(m.at, at, dst) }

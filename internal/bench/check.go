@@ -2,6 +2,8 @@ package bench
 
 import (
 	"bytes"
+	"fmt"
+	"strings"
 
 	"busbar/internal/coll"
 )
@@ -169,4 +171,24 @@ func (m *mismatch) compare(t coll.DataType, got, want []byte, at int64, toleranc
 		}
 		m.wrong++
 	}
+}
+
+// waysOf names the way of all ranks, or each with the number of its ranks.
+func waysOf(ranks [ways]int) string {
+	var plain, counted []string
+	for w, n := range ranks {
+		if n == 0 {
+			continue
+		}
+		ranks := "ranks"
+		if n == 1 {
+			ranks = "rank"
+		}
+		plain = append(plain, Way(w).String())
+		counted = append(counted, fmt.Sprintf("%s (%d %s)", Way(w), n, ranks))
+	}
+	if len(plain) == 1 {
+		return plain[0]
+	}
+	return strings.Join(counted, ", ")
 }

@@ -67,6 +67,7 @@ type measurement struct {
 	late     []float64 // this rank's delays to the first rank's issue, in seconds
 	ops      int       // timed operations
 	total    float64   // this rank's time in timed batches, in seconds
+	checking float64   // this rank's time in filling and comparing, in seconds
 	elapsed  float64   // wall time of measuring on rank 0, in seconds
 	k        int       // operations in a batch of throughput mode
 	clocks   clocks
@@ -189,7 +190,9 @@ func (m *measurement) run() error {
 	}
 	m.record.Time = &result.Time{}
 	m.phase("fill", 0)
+	begun := time.Now()
 	checkable, err := loadTimed(m.c, m.w.Rank, slots, m.record.Check.Rounds > 0)
+	m.checking += time.Since(begun).Seconds()
 	if err != nil {
 		return &Fatal{"fill", err}
 	}
@@ -237,9 +240,11 @@ func (m *measurement) checkRounds(slots []Buffers) error {
 		single = a.Single()
 	}
 	for range m.o.Check {
+		begun := time.Now()
 		if err := load(m.c, m.w.Rank, slots); err != nil {
 			return &Fatal{"fill", err}
 		}
+		m.checking += time.Since(begun).Seconds()
 		for range slots { // each operation takes the next slot
 			s, err := m.runOperation(single, 1, 1)
 			if err != nil {
@@ -274,29 +279,36 @@ func (m *measurement) learn(s Stamps) error {
 
 // verify compares the outputs on this rank and collects what all ranks found.
 func (m *measurement) verify(slots []Buffers) error {
+	begun := time.Now()
 	found, err := verify(m.c, m.w.Rank, slots)
 	if err != nil {
 		return &Fatal{"check", err}
 	}
-	return m.collectCheck(found)
+	m.checking += time.Since(begun).Seconds()
+	return m.collectCheck(found, slots[0].Send.Way())
 }
 
 // collectCheck adds one verification of all ranks to the record; every rank learns whether something was wrong.
-func (m *measurement) collectCheck(found mismatch) error {
+func (m *measurement) collectCheck(found mismatch, way Way) error {
 	any := []float64{float64(found.wrong)}
 	if err := m.w.Max(any); err != nil {
 		return &Fatal{"check", err}
 	}
-	all, err := m.w.Gather([]float64{float64(found.elements), float64(found.wrong), float64(found.index)})
+	const each = 5
+	all, err := m.w.Gather([]float64{float64(found.elements), float64(found.wrong), float64(found.index), m.checking, float64(way)})
 	if err != nil {
 		return &Fatal{"check", err}
 	}
 	check := &m.record.Check
 	check.Result = "ok"
-	for r := 0; r < len(all); r += 3 {
+	var ranks [ways]int
+	for r := 0; r < len(all); r += each {
 		check.Elements += int64(all[r])
 		check.Wrong += int64(all[r+1])
+		check.Seconds = max(check.Seconds, all[r+3])
+		ranks[int(all[r+4])]++
 	}
+	check.Way = waysOf(ranks)
 	if any[0] == 0 {
 		return nil
 	}
@@ -312,7 +324,7 @@ func (m *measurement) collectCheck(found mismatch) error {
 	if m.w.Rank != 0 {
 		return nil
 	}
-	check.First = &result.Wrong1{Rank: rank, Index: int64(all[3*rank+2]), Want: want, Got: got}
+	check.First = &result.Wrong1{Rank: rank, Index: int64(all[each*rank+2]), Want: want, Got: got}
 	if rank < len(m.w.Hosts) {
 		check.First.Host = m.w.Hosts[rank]
 	}

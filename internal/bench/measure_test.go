@@ -69,6 +69,9 @@ func TestThroughputIsTheSlowestRanksTime(t *testing.T) {
 	if r.Ranks.Slowest != 3 || r.Ranks.SlowestHost != "node00" {
 		t.Errorf("slowest is rank %d on %s", r.Ranks.Slowest, r.Ranks.SlowestHost)
 	}
+	if r.Check.Way != "in place" || r.Check.Seconds <= 0 {
+		t.Errorf("checked %q in %g s", r.Check.Way, r.Check.Seconds)
+	}
 	if r.Time.Stop != "precision" || r.Time.Batch != 12 || r.Check.Result != "ok" || r.Status != result.OK {
 		t.Errorf("stop %q, batch %d, check %q, status %q", r.Time.Stop, r.Time.Batch, r.Check.Result, r.Status)
 	}

@@ -16,7 +16,22 @@ type Memory interface {
 	Differs(from, to int64, table []byte, first int64) (int64, error)
 	// Read copies the bytes from offset at on into dst.
 	Read(at int64, dst []byte) error
+	// Way is how it is filled and compared.
+	Way() Way
 }
+
+// Way is how memory is filled and compared.
+type Way int
+
+// The ways.
+const (
+	InPlace Way = iota // by the program, where it lies
+	Kernels            // by kernels on the device
+	Pinned             // piece by piece through pinned memory of the host
+	ways
+)
+
+func (w Way) String() string { return [ways]string{"in place", "kernels", "pinned host memory"}[w] }
 
 // Host is Memory that the program reaches directly. It never fails.
 type Host []byte
@@ -61,6 +76,9 @@ func (h Host) Differs(from, to int64, table []byte, first int64) (int64, error) 
 	}
 	return -1, nil
 }
+
+// Way implements Memory.
+func (h Host) Way() Way { return InPlace }
 
 // Read implements Memory.
 func (h Host) Read(at int64, dst []byte) error {

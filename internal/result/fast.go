@@ -118,6 +118,10 @@ func (c *cursor) check(k *Check) {
 			c.int64(&k.Elements)
 		case "wrong":
 			c.int64(&k.Wrong)
+		case "way":
+			c.text(&k.Way)
+		case "s":
+			c.float(&k.Seconds)
 		default: // "first" is rare
 			c.odd = true
 		}

@@ -230,6 +230,8 @@ type Check struct {
 	Rounds   int     `json:"rounds,omitempty"`
 	Elements int64   `json:"elements,omitempty"` // compared on all ranks together
 	Wrong    int64   `json:"wrong,omitempty"`
+	Way      string  `json:"way,omitempty"` // how data was filled and compared
+	Seconds  float64 `json:"s,omitempty"`   // s, that it took on the slowest rank
 	First    *Wrong1 `json:"first,omitempty"`
 }
 

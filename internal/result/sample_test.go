@@ -54,7 +54,7 @@ func sampleRecord(c coll.Case, seconds float64) Record {
 			Seconds: seconds, Lo: seconds * 0.99, Hi: seconds * 1.01, Min: seconds * 0.9, P90: seconds * 1.1, P99: seconds * 1.2, Max: seconds * 2,
 			Mean: seconds, Samples: 50, Iterations: 1000, Batch: 20, Stop: "precision", Sync: "barrier", Summary: "max over ranks", Elapsed: 1,
 		},
-		Check: Check{Result: "ok", Rounds: 1, Elements: 4 * c.Count},
+		Check: Check{Result: "ok", Rounds: 1, Elements: 4 * c.Count, Way: "in place", Seconds: seconds},
 		Ranks: &Ranks{Slowest: 3, SlowestHost: "node2", SlowestS: seconds, Latest: -1, Median: []float64{1e-3, 2e-3, 3e-3, 4e-3}},
 	}
 }
