@@ -24,8 +24,8 @@ type backend interface {
 	memory(coll.Case) float64
 	// room is how many bytes of buffers every rank may have, and on rank 0 what bounds them. Collective.
 	room() (limit float64, why string, err error)
-	// reserve allocates the memory that every case has its buffers in, in place of what was reserved before. Pages are
-	// touched by this rank when a case first fills them.
+	// reserve allocates at least so many bytes, in place of what was reserved before, for the buffers of every case. Pages
+	// are touched by this rank when a case first fills them.
 	reserve(bytes int64) error
 	// ready is called when the buffers are reserved, before the first case. Collective.
 	ready() error

@@ -38,8 +38,6 @@ type mpiBackend struct {
 	comm      *mpi.Comm
 	watch     *watchdog
 	aggregate int
-
-	area *loop.Buffer // the input and, from a page of its own, the output of the case in hand
 }
 
 // mpiPlaces says which placements MPI has: a broadcast has one buffer.
@@ -68,18 +66,11 @@ var mpiTypes = map[coll.DataType]mpi.Type{
 
 var mpiOps = map[coll.RedOp]mpi.Op{0: 0, coll.Sum: mpi.Sum, coll.Prod: mpi.Prod, coll.Min: mpi.Min, coll.Max: mpi.Max, coll.Avg: mpi.Avg}
 
-// reserve allocates the memory that every case has its buffers in. Pages are touched by this rank when a case first
-// fills them.
-func (b *mpiBackend) reserve(bytes int64) (err error) {
-	if err := b.area.Free(); err != nil {
-		return err
-	}
-	b.area, err = loop.AllocBuffer(bytes)
-	return err
-}
+// reserve implements backend.
+func (b *mpiBackend) reserve(bytes int64) error { return b.s.area.reserve(bytes) }
 
-// close gives the buffers back.
-func (b *mpiBackend) close() error { return b.area.Free() }
+// close implements backend: the buffers are the world's, and MPI has nothing else.
+func (b *mpiBackend) close() error { return nil }
 
 // ready implements backend: MPI knows of no buffers.
 func (b *mpiBackend) ready() error { return nil }
@@ -96,13 +87,14 @@ func (b *mpiBackend) Prepare(c coll.Case) (bench.Operation, error) {
 		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("MPI has no %s", c.Op)}
 	}
 	send, recv, slots := b.slots(c)
-	if float64(len(b.area.Bytes())) < b.memory(c) {
+	area := b.s.area.buffer
+	if float64(len(b.s.area.bytes())) < b.memory(c) {
 		return nil, &bench.MemoryError{Needed: int64(b.memory(c)), Err: errors.New("the buffers of this world are smaller")}
 	}
 	first := b.first(send, slots)
-	inputs, outputs := b.area.Bytes()[:first], b.area.Bytes()[first:]
+	inputs, outputs := area.Bytes()[:first], area.Bytes()[first:]
 	spec := mpi.OpSpec{Kind: mpiKinds[c.Collective], Type: mpiTypes[c.Type], Op: mpiOps[c.Op], Root: max(0, c.Root),
-		InPlace: c.Placement == coll.InPlace, Send: b.area.Pointer(), Recv: unsafe.Add(b.area.Pointer(), first), Count: c.Count,
+		InPlace: c.Placement == coll.InPlace, Send: area.Pointer(), Recv: unsafe.Add(area.Pointer(), first), Count: c.Count,
 		Slots: slots, SendStride: send, RecvStride: recv, Aggregate: b.aggregate}
 	o, err := b.bind(spec)
 	if err != nil {

@@ -111,11 +111,11 @@ func measureOffsets(comm *mpi.Comm, machines []string, clock bench.Clock) (offse
 
 // measureSkew adds to the clock's uncertainty how late a rank comes out of the synchronisation that goes before every
 // operation: a delay of that size is no rank's fault. Collective.
-func (s *session) measureSkew() error {
-	if s.world.Size == 1 {
+func (w *subworld) measureSkew() error {
+	if w.world.Size == 1 {
 		return nil
 	}
-	b, err := newBarrier(s.comm)
+	b, err := newBarrier(w.comm)
 	if err != nil {
 		return err
 	}
@@ -131,26 +131,26 @@ func (s *session) measureSkew() error {
 	}
 	root := make([]byte, 8)
 	putInt(root, int(stamps.Start[0]))
-	if err := s.comm.Bcast(root, 0); err != nil {
+	if err := w.comm.Bcast(root, 0); err != nil {
 		return err
 	}
 	base := int64(getInt(root))
 	mine := make([]float64, skewSamples)
 	first := make([]float64, skewSamples)
 	for i, at := range stamps.Start {
-		mine[i] = float64(at-base)/1e9 - s.clock.Offset
+		mine[i] = float64(at-base)/1e9 - w.clock.Offset
 		first[i] = -mine[i]
 	}
-	if err := s.world.Max(first); err != nil {
+	if err := w.world.Max(first); err != nil {
 		return err
 	}
 	for i := range mine {
 		mine[i] += first[i]
 	}
 	skew := []float64{stats.Median(mine)}
-	if err := s.world.Max(skew); err != nil {
+	if err := w.world.Max(skew); err != nil {
 		return err
 	}
-	s.clock.Uncertainty += skew[0]
+	w.clock.Uncertainty += skew[0]
 	return nil
 }

@@ -28,7 +28,7 @@ func (s *session) rankLines() []result.Rank {
 func (j *job) header(p *plan, lib library, s *session) result.Run {
 	info := j.lib.Info()
 	if s == nil {
-		s = &session{}
+		s = &session{subworld: &subworld{}}
 	}
 	environment, slurm := environment(os.Environ())
 	nodes, perNode := shape(s.machines)

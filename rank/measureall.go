@@ -33,23 +33,8 @@ func (j *job) measureAll(ctx context.Context, p *plan) (int, error) {
 			return 0, err
 		}
 		if sub != nil {
-			for i, lib := range j.libraries {
-				if err := j.measureWorld(ctx, p, lib, sub, tally); err != nil {
-					return 0, err
-				}
-				if i == len(j.libraries)-1 {
-					break
-				}
-				over := []float64{0}
-				if tally.over {
-					over[0] = 1
-				}
-				if err := (mpiComm{sub}).Bcast(over); err != nil {
-					return 0, err
-				}
-				if over[0] != 0 {
-					break
-				}
+			if err := j.measureWorld(ctx, p, j.libraries, sub, tally); err != nil {
+				return 0, err
 			}
 			if err := sub.Free(); err != nil {
 				return 0, err

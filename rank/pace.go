@@ -82,13 +82,17 @@ func (p *pace) thin() {
 		return
 	}
 	var cases []coll.Case
+	times := map[coll.Case]time.Duration{} // that a case is measured: once with each library
 	for i, c := range p.cases {
-		if p.open[i] {
+		if !p.open[i] {
+			continue
+		}
+		if times[c]++; times[c] == 1 {
 			cases = append(cases, c)
 		}
 	}
 	ratio := p.ratio()
-	kept, _ := sweeps.Fit(cases, func(c coll.Case) time.Duration { return estimate(c, p.options, p.perNode, ratio) },
+	kept, _ := sweeps.Fit(cases, func(c coll.Case) time.Duration { return times[c] * estimate(c, p.options, p.perNode, ratio) },
 		time.Until(p.until)/time.Duration(max(1, p.cycles)))
 	keep := map[coll.Case]bool{}
 	for _, c := range kept {

@@ -90,11 +90,8 @@ func (j *job) notOpened(names []string, err error) error {
 }
 
 func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
-	s := &session{j: j, p: p, lib: lib, comm: j.world, clock: clock}
-	for _, f := range j.ranks {
-		s.hosts, s.machines = append(s.hosts, f.Host), append(s.machines, f.Machine)
-	}
-	s.world = bench.World{Rank: j.rank, Size: j.size, Hosts: s.hosts, Comm: mpiComm{j.world}}
+	s := &session{subworld: j.newSubworld(p, j.world), lib: lib}
+	s.clock = clock
 	if s.backend, err = lib.open(s); err != nil {
 		return err
 	}
@@ -122,7 +119,7 @@ func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
 	}
 	j.watch.Case(uint64(len(cases)), "")
 	j.watch.Phase("close "+lib.name(), 0)
-	return s.backend.close()
+	return errors.Join(s.backend.close(), s.area.free())
 }
 
 // gpuMemoryEnough is less than an idle GPU of any use has free.

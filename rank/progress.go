@@ -13,7 +13,6 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/sys/unix"
 
-	"busbar/internal/coll"
 	"busbar/mpi"
 )
 
@@ -91,11 +90,11 @@ func (p *meter) total(n int) {
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.text.Load() }))) // nil when the pool has ended
 }
 
-func (p *meter) show(pace *pace, c coll.Case) {
+func (p *meter) show(pace *pace, name string) {
 	if p == nil || p.bar == nil {
 		return
 	}
-	text := clip(fmt.Sprintf(" %d/%d, %s left: %s", pace.done, pace.planned, clock(pace.eta()), c), 64)
+	text := clip(fmt.Sprintf(" %d/%d, %s left: %s", pace.done, pace.planned, clock(pace.eta()), name), 64)
 	p.text.Store(&text)
 	p.bar.SetCurrent(int64(pace.done))
 	p.draw()

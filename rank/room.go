@@ -48,7 +48,27 @@ func (s *session) hostMemory(scratch float64) (limit float64, why string, err er
 	if err != nil && s.world.Rank == 0 {
 		fmt.Fprintf(s.j.stderr, "rank: %v\n", err)
 	}
-	return s.planRoom(bounds, scratch)
+	limit, why, err = s.planRoom(bounds, scratch)
+	if s.hostShares > 1 {
+		limit, why = limit/float64(s.hostShares), fmt.Sprintf("%s; backends that are interleaved share that by %d", why, s.hostShares)
+	}
+	return limit, why, err
+}
+
+// hostShares counts the buffers that libraries have in host memory at the same time: those that measure on host memory
+// have theirs in common, each rehearsal has its own, and a GPU's are not there.
+func hostShares(libraries []library) int {
+	common, own := 0, 0
+	for _, l := range libraries {
+		gpu, ok := l.(*ncclLibrary)
+		switch {
+		case !ok:
+			common = 1
+		case gpu.rehearsed():
+			own++
+		}
+	}
+	return common + own
 }
 
 // planRoom is hostMemory for any bounds of this rank.

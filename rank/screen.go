@@ -19,6 +19,7 @@ type screen struct {
 	plan     *plan
 
 	pace    *pace
+	several bool   // backends
 	section string // collective of the rows before
 	reason  string // of the last row without figures
 	notes   notes
@@ -43,25 +44,38 @@ func (s *screen) note(format string, a ...any) {
 }
 
 // world heads the table of one world.
-func (s *screen) world(w *session, path string) {
-	s.paths = append(s.paths, path)
-	s.pace, s.section = w.pace, ""
+func (s *screen) world(w *subworld) {
+	s.pace, s.section, s.several = w.pace, "", len(w.sessions) > 1
+	for _, l := range w.sessions {
+		s.paths = append(s.paths, l.sheet.w.Path())
+	}
 	if !s.on {
 		return
 	}
-	r := w.run
-	s.bar.total(w.run.Sweep.Points)
-	s.note("%s: %s on %s, world %d = %s x %d", r.Tool, r.Sweep.Name, r.Backend.Library, r.World, plural(r.Nodes, "node"), r.RanksPerNode)
-	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), plural(r.Sweep.Points, "point"))
-	if r.Rehearse {
-		s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
+	s.bar.total(w.pace.planned)
+	r := w.sessions[0].run
+	for _, l := range w.sessions {
+		s.note("%s: %s on %s, world %d = %s x %d", r.Tool, r.Sweep.Name, l.run.Backend.Library, r.World, plural(r.Nodes, "node"), r.RanksPerNode)
+		s.note("%s, %s", clip(r.Machine.Host+" "+l.run.Device, 58), plural(l.run.Sweep.Points, "point"))
+		if l.run.Rehearse {
+			s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
+		}
+	}
+	if s.several {
+		s.note("interleaved: each case is measured with %s in turn", strings.Join(r.Interleaved, ", "))
 	}
 	s.note("clock: a reading costs %.0f ns; budget %s a case, precision %.3g %%", r.Method.ClockCost*1e9, w.p.sweep.Budget, 100*w.p.sweep.Precision)
-	for _, id := range r.Resumes {
-		s.wrapped("# ", "continues run "+id+": what is ok there is not measured again")
-	}
-	for _, warning := range r.Warnings {
-		s.wrapped("# warning: ", warning)
+	said := map[string]bool{}
+	for _, l := range w.sessions {
+		for _, id := range l.run.Resumes {
+			s.wrapped("# ", "continues run "+id+": what is ok there is not measured again")
+		}
+		for _, warning := range l.run.Warnings {
+			if !said[warning] {
+				s.wrapped("# warning: ", warning)
+			}
+			said[warning] = true
+		}
 	}
 }
 
@@ -82,27 +96,39 @@ func (s *screen) wrapped(prefix, text string) {
 	}
 }
 
-// begin says which case is in hand.
-func (s *screen) begin(c coll.Case) {
-	if s.on {
-		s.bar.show(s.pace, c)
+// begin says which case is in hand, and of which backend where there are several.
+func (s *screen) begin(backend string, c coll.Case) {
+	if !s.on {
+		return
 	}
+	name := c.String()
+	if s.several {
+		name = backend + " " + name
+	}
+	s.bar.show(s.pace, name)
 }
 
+// The heads of the table. With several backends the count, which follows from size and type, gives its place to their names.
 const (
-	columnNames = "#      size       count     type   op  rt  in how      time    ±  algbw  busbw"
-	columnUnits = "#       (B)  (elements)                               (us)  (%) (GB/s) (GB/s) #"
+	columnNames        = "#      size       count     type   op  rt  in how      time    ±  algbw  busbw"
+	columnUnits        = "#       (B)  (elements)                               (us)  (%) (GB/s) (GB/s) #"
+	severalColumnNames = "#     size backend            type   op  rt  in how    time    ±  algbw  busbw"
+	severalColumnUnits = "#      (B)                                            (us)  (%) (GB/s) (GB/s) #"
 )
 
 // row adds a record to the table. The last column is the number of wrong elements: - where nothing was checked.
-func (s *screen) row(r *result.Record) {
+func (s *screen) row(backend string, r *result.Record) {
 	s.counts[r.Status]++
 	if !s.on {
 		return
 	}
 	if section := r.Collective.String(); section != s.section {
 		s.section = section
-		fmt.Fprintf(s.out, "#\n# %s\n%s\n%s\n", section, columnNames, columnUnits)
+		names, units := columnNames, columnUnits
+		if s.several {
+			names, units = severalColumnNames, severalColumnUnits
+		}
+		fmt.Fprintf(s.out, "#\n# %s\n%s\n%s\n", section, names, units)
 	}
 	root, op := "-", "-"
 	if r.Root >= 0 {
@@ -111,7 +137,11 @@ func (s *screen) row(r *result.Record) {
 	if r.Op != 0 {
 		op = r.Op.String()
 	}
-	left := fmt.Sprintf("%11d %11d %8s %4s %3s %3s %.3s ", r.SizeBytes, r.Count, r.Type, op, root, r.Placement, r.Mode)
+	left, width := fmt.Sprintf("%11d %11d", r.SizeBytes, r.Count), 9
+	if s.several {
+		left, width = fmt.Sprintf("%10d %-14s", r.SizeBytes, backend), 7
+	}
+	left += fmt.Sprintf(" %8s %4s %3s %3s %.3s ", r.Type, op, root, r.Placement, r.Mode)
 	if r.Status != result.OK {
 		s.notMeasured(left, r)
 		return
@@ -124,7 +154,7 @@ func (s *screen) row(r *result.Record) {
 		}
 	}
 	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
-	fmt.Fprintf(s.out, "%s%9s %4s %6s %6s %s\n", left, digits(t.Seconds*1e6, 9), half,
+	fmt.Fprintf(s.out, "%s%*s %4s %6s %6s %s\n", left, width, digits(t.Seconds*1e6, width), half,
 		digits(r.AlgBW(t.Seconds)/1e9, 6), digits(r.BusBW(t.Seconds)/1e9, 6), checked)
 	s.notes.add(r)
 }

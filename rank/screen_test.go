@@ -24,19 +24,19 @@ func TestRowsFit(t *testing.T) {
 	for _, bytes := range []int64{8, 1 << 20, 8 << 30, 99_999_999_999} {
 		for _, seconds := range []float64{1e-9, 2.3e-7, 1.5e-4, 0.3, 42, 5000} {
 			r := sampleRecord(bytes, seconds)
-			s.row(r)
+			s.row("mpi", r)
 			r.Time.Lo, r.Time.Hi = 0, 0
-			s.row(r)
+			s.row("mpi", r)
 			r.Time.Lo, r.Time.Hi = seconds/100, seconds*30000
 			r.Check.Result = "off"
-			s.row(r)
+			s.row("mpi", r)
 		}
 	}
 	r := sampleRecord(8<<30, 1)
 	r.Status, r.Time, r.Reason = result.Skipped, nil, "memory: it takes 16 GiB of buffers a rank; "+strings.Repeat("word ", 40)
-	s.row(r)
+	s.row("mpi", r)
 	r.Status, r.Reason = result.Wrong, "bad"
-	s.row(r)
+	s.row("mpi", r)
 	for line := range strings.SplitSeq(out.String(), "\n") {
 		if n := len([]rune(line)); n > 80 {
 			t.Errorf("%d columns: %s", n, line)
@@ -53,7 +53,7 @@ func TestRowsFit(t *testing.T) {
 func TestQuietShowsNothing(t *testing.T) {
 	var out strings.Builder
 	s := &screen{out: &out, counts: map[result.Status]int{}}
-	s.row(sampleRecord(8, 1))
+	s.row("mpi", sampleRecord(8, 1))
 	s.note("x")
 	s.farewell(nil, 0)
 	if out.Len() != 0 || s.counts[result.OK] != 1 {
@@ -67,8 +67,8 @@ func TestFarewell(t *testing.T) {
 		s := &screen{on: true, out: &out, counts: map[result.Status]int{}, paths: []string{"results/x.jsonl"}}
 		r := sampleRecord(8, 1)
 		r.Warnings = []string{"timer: one clock reading", "drift: up"}
-		s.row(r)
-		s.row(r)
+		s.row("mpi", r)
+		s.row("mpi", r)
 		s.farewell(nil, code)
 		for _, w := range []string{word, "2 ok", "results/x.jsonl", "and 1 point like it"} {
 			if !strings.Contains(out.String(), w) {

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"busbar/internal/bench"
 	"busbar/internal/bench/benchtest"
 	"busbar/mpi"
 	"busbar/sweeps"
@@ -95,11 +94,7 @@ func conforms(j *job, name string, sweep *sweeps.Sweep, graph int) error {
 	if err := j.openLibraries(&plan{backends: []string{name}}); err != nil {
 		return err
 	}
-	s := &session{j: j, p: &plan{sweep: sweep}, lib: j.libraries[0], comm: j.world}
-	for _, f := range j.ranks {
-		s.hosts, s.machines = append(s.hosts, f.Host), append(s.machines, f.Machine)
-	}
-	s.world = bench.World{Rank: j.rank, Size: j.size, Hosts: s.hosts, Comm: mpiComm{j.world}}
+	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world), lib: j.libraries[0]}
 	b, err := s.lib.open(s)
 	if err != nil {
 		return err
@@ -115,5 +110,5 @@ func conforms(j *job, name string, sweep *sweeps.Sweep, graph int) error {
 	if err := b.reserve(int64(span)); err != nil {
 		return err
 	}
-	return errors.Join(benchtest.Suite(s.world, b, places(name), sizes), b.close())
+	return errors.Join(benchtest.Suite(s.world, b, places(name), sizes), b.close(), s.area.free())
 }

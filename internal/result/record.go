@@ -25,16 +25,17 @@ const (
 // Run is the first line of a file: what was run, where, and with what. One launch writes one Run per world and
 // backend; they share Launch. Launches that belong together share Campaign.
 type Run struct {
-	Kind     string    `json:"kind"` // KindRun
-	Schema   int       `json:"schema"`
-	ID       string    `json:"id"`                // UUID version 7
-	Launch   string    `json:"launch"`            // UUID of the launch (one mpirun or srun)
-	Campaign string    `json:"campaign"`          // UUID of the campaign; a launch alone is a campaign of one
-	Resumes  []string  `json:"resumes,omitempty"` // IDs of the runs that this one continues
-	Start    time.Time `json:"start"`             // UTC
-	Tool     string    `json:"tool"`              // "busbar VERSION"
-	Build    string    `json:"build"`             // identity of the binary, equal on all ranks
-	Command  []string  `json:"command"`
+	Kind        string    `json:"kind"` // KindRun
+	Schema      int       `json:"schema"`
+	ID          string    `json:"id"`                    // UUID version 7
+	Launch      string    `json:"launch"`                // UUID of the launch (one mpirun or srun)
+	Campaign    string    `json:"campaign"`              // UUID of the campaign; a launch alone is a campaign of one
+	Interleaved []string  `json:"interleaved,omitempty"` // backends that were measured case by case in turn, this one among them
+	Resumes     []string  `json:"resumes,omitempty"`     // IDs of the runs that this one continues
+	Start       time.Time `json:"start"`                 // UTC
+	Tool        string    `json:"tool"`                  // "busbar VERSION"
+	Build       string    `json:"build"`                 // identity of the binary, equal on all ranks
+	Command     []string  `json:"command"`
 
 	Backend  Backend `json:"backend"`
 	Rehearse bool    `json:"rehearsed,omitempty"` // no real device: a figure of this run says nothing about hardware

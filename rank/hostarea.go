@@ -1,0 +1,42 @@
+package main
+
+import "busbar/internal/loop"
+
+// hostArea is the host memory of a world's buffers: the input of the case in hand and, from a page of its own on, its
+// output. The backends that measure on host memory have it in turn, as one case is in hand at a time: what they compare
+// by are the same pages.
+type hostArea struct{ buffer *loop.Buffer }
+
+// reserve makes the area that large at least. An error leaves it as it was.
+func (a *hostArea) reserve(bytes int64) error {
+	had := int64(len(a.bytes()))
+	if a.buffer != nil && had >= bytes {
+		return nil
+	}
+	if err := a.free(); err != nil {
+		return err
+	}
+	grown, err := loop.AllocBuffer(bytes)
+	if err != nil && had > 0 {
+		if before, again := loop.AllocBuffer(had); again == nil {
+			a.buffer = before
+		}
+		return err
+	}
+	a.buffer = grown
+	return err
+}
+
+// bytes is the area as it is now; none before the first reserve.
+func (a *hostArea) bytes() []byte {
+	if a.buffer == nil {
+		return nil
+	}
+	return a.buffer.Bytes()
+}
+
+func (a *hostArea) free() error {
+	err := a.buffer.Free()
+	a.buffer = nil
+	return err
+}

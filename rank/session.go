@@ -1,0 +1,163 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// session is one library measured in one world on this rank.
+type session struct {
+	*subworld
+	lib     library
+	backend backend
+	setup   []result.Setup
+	used    map[coll.Collective]bool // collectives whose first operation was timed; rank 0 only
+	cases   []coll.Case
+	room    []room // by case
+
+	// Rank 0 only.
+	sheet *sheet
+	done  map[result.PointKey]bool
+	run   result.Run
+}
+
+// openFile makes the results file of this library in this world.
+func (s *session) openFile() error {
+	j := s.j
+	s.run = j.header(s.p, s.lib, s)
+	s.run.Setup = s.setup
+	if len(s.sessions) > 1 {
+		for _, o := range s.sessions {
+			s.run.Interleaved = append(s.run.Interleaved, o.lib.name())
+		}
+	}
+	if s.p.past != nil {
+		s.done, s.run.Resumes = s.p.past.Done(s.run.Key())
+		s.run.Resumes = append(s.p.past.Unfit(s.lib.name(), s.world.Size), s.run.Resumes...)
+		if s.p.campaign == s.p.launch && len(s.run.Resumes) > 0 {
+			s.run.Campaign = s.p.past.Campaign(s.run.Resumes)
+		}
+	}
+	for cycle := range max(1, j.cfg.cycles) {
+		for i := range s.cases {
+			if s.wanted(i, cycle) {
+				s.run.Sweep.Points++
+			}
+		}
+	}
+	j.watch.Phase("open the results file", 0)
+	w, err := result.Create(j.cfg.out, s.run, s.rankLines())
+	if err != nil {
+		return &codeError{exitEnvironment, err}
+	}
+	w.Warn = func(text string) { fmt.Fprintf(j.stderr, "rank: %s\n", text) }
+	s.sheet = j.ledger.open(w, s.run.Sweep.Points)
+	return nil
+}
+
+// cycle is the number of a cycle in records: 0 where there is only one.
+func (s *session) cycle(i int) int {
+	if s.j.cfg.cycles == 1 {
+		return 0
+	}
+	return i + 1
+}
+
+// wanted says whether a case is to be measured in a cycle, or is there from a run that this one continues.
+func (s *session) wanted(i, cycle int) bool {
+	return !s.done[result.Point(s.lib.name(), s.cases[i], s.cycle(cycle))]
+}
+
+// measureOne measures one case, the other ranks following, and keeps its record.
+func (s *session) measureOne(i, cycle int, budget time.Duration) error {
+	c := s.cases[i]
+	s.j.ledger.begin(s.sheet, result.Record{Kind: result.KindCase, Case: c, Cycle: cycle})
+	s.j.screen.begin(s.lib.name(), c)
+	before, started := s.counters.read(), time.Now()
+	r, err := s.attempt(i, budget)
+	if err != nil {
+		return err
+	}
+	r.Cycle, r.Load1 = cycle, load1("/")
+	after := s.counters.read()
+	r.Network = after.since(before)
+	r.Warnings = append(r.Warnings, linkWarnings(before, after)...)
+	return s.keep(r, time.Since(started))
+}
+
+// attempt measures a case, and again where it failed and --retry allows it; what failed before stands as a warning.
+func (s *session) attempt(i int, budget time.Duration) (*result.Record, error) {
+	var failed []string
+	for try := 1; ; try++ {
+		_, connects := s.lib.(*ncclLibrary) // its first operation of a collective does
+		o := command{orderMeasure, slices.Index(s.sessions, s), i, budget, connects && !s.used[s.cases[i].Collective]}
+		if err := s.give(&o); err != nil {
+			return nil, err
+		}
+		r, err := s.measure(o)
+		if err != nil {
+			return nil, err
+		}
+		if r.FirstUse > 0 {
+			s.used[r.Collective] = true
+		}
+		if r.Status != result.Failed && r.Status != result.OOM || try > s.j.cfg.retry {
+			r.Warnings = append(r.Warnings, failed...)
+			return r, nil
+		}
+		failed = append(failed, fmt.Sprintf("attempt %d: %s: %s", try, r.Status, r.Reason))
+	}
+}
+
+// keep writes a record that took so long to make.
+func (s *session) keep(r *result.Record, took time.Duration) error {
+	s.j.watch.Phase("write the record", 0)
+	median, late := bench.Shorten(r.Ranks, s.hosts)
+	if err := s.j.keep(s.sheet, s.tally, r, median, late); err != nil {
+		return err
+	}
+	s.pace.kept(r, took)
+	s.j.screen.row(s.lib.name(), r)
+	return nil
+}
+
+// warmupTime is how long operations are warmed up at least, unless five of them are over before.
+const warmupTime = 250 * time.Millisecond
+
+// measure is collective: all ranks measure the case that rank 0 has ordered.
+func (s *session) measure(wanted command) (*result.Record, error) {
+	c := s.cases[wanted.i]
+	name := c.String()
+	if len(s.sessions) > 1 {
+		name = s.lib.name() + " " + name
+	}
+	s.number++
+	s.j.watch.Case(s.number, name)
+	defer s.j.watch.Case(s.number, "")
+	o := bench.Options{Precision: s.p.sweep.Precision, Budget: wanted.budget, Iterations: s.p.sweep.Iterations, Warmup: s.p.sweep.Warmup,
+		Check: s.p.sweep.Check, Aggregate: s.p.sweep.Aggregate, Average: s.j.cfg.average, Clock: s.clock, Watch: s.j.watch}
+	if g := graphOf(s.j.cfg, s.p, s.lib); g > 0 { // what is issued is a launch of the graph
+		o.Aggregate = max(1, o.Aggregate) * g
+		o.Warmup = max(1, o.Warmup) // the first launch captures
+		if o.Iterations > 0 {
+			o.Iterations = s.j.cfg.gpu.graph
+		}
+	}
+	o.FirstUse = wanted.first
+	if s.p.sweep.Origins()["warmup"] == "default" { // who asks for a number gets it
+		o.WarmupTime = warmupTime
+	}
+	if nodes, _ := shape(s.machines); nodes > 1 {
+		o.Compare = func() (float64, float64, error) {
+			s.j.watch.Phase("compare the clocks", 0)
+			off, err := measureOffsets(s.comm, s.machines, s.clock)
+			return off.own, off.uncertainty + s.clock.Uncertainty, err
+		}
+	}
+	return bench.Measure(s.world, s.backend, c, o)
+}
