@@ -13,6 +13,9 @@ type library interface {
 	facts() result.Backend
 	// device is what the ranks compute on: a processor's or a GPU's name.
 	device() string
+	// unfit says why a world of so many ranks cannot be measured, as what follows "it"; "" if it can. It is the same on
+	// all ranks.
+	unfit(world int) string
 	// open makes the library ready for a world. Collective over it.
 	open(*session) (backend, error)
 }

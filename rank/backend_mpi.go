@@ -27,6 +27,8 @@ func (l mpiLibrary) facts() result.Backend {
 
 func (l mpiLibrary) device() string { return "cpu (" + machineFacts("/").CPU + ")" }
 
+func (l mpiLibrary) unfit(world int) string { return l.j.tooLarge(world) }
+
 func (l mpiLibrary) open(w *session) (backend, error) {
 	return &mpiBackend{layout: w.layout(), s: w, comm: w.comm, watch: w.j.watch, aggregate: max(1, w.p.sweep.Aggregate)}, nil
 }

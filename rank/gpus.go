@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"busbar/cudart"
 )
 
 // visible is what a rank sees of the GPUs of its machine.
@@ -13,22 +15,58 @@ type visible struct {
 	UUIDs   []string // by ordinal
 	NUMA    []int    // by ordinal; -1: not known
 	Near    []int    // NUMA nodes of the CPUs that the rank may use
+	None    string   // why it sees none; "" where it sees some
+}
+
+// sees is what a rank sees of its machine's GPUs; err says why there are none.
+func (j *job) sees(devices []cudart.Device, err error) visible {
+	v := visible{Machine: j.ranks[j.rank].Machine, Near: nearNodes("/", j.ranks[j.rank].CPUs)}
+	for _, d := range devices {
+		v.UUIDs, v.NUMA = append(v.UUIDs, d.UUID), append(v.NUMA, d.NUMA)
+	}
+	if err != nil {
+		v.None = err.Error()
+	}
+	return v
 }
 
 // assignGPUs gives each rank an ordinal among the GPUs that it sees, such that no GPU serves two ranks of a machine if
 // that can be had, whichever way the launcher shows them: all to every rank, one to each, or sets that overlap. A rank
 // gets a GPU near its CPUs where there is a choice, else that of its place among the ranks of its machine. shared[r]
-// says that rank r is not alone on its GPU; the error names a rank that has none.
-func assignGPUs(ranks []visible) (ordinal []int, shared []bool, err error) {
-	ordinal, shared = make([]int, len(ranks)), make([]bool, len(ranks))
-	taken := map[string]int{} // machine and UUID: the rank that has it
-	key := func(r, k int) string { return ranks[r].Machine + " " + ranks[r].UUIDs[k] }
+// says that rank r is not alone on its GPU; a rank that sees no GPU has the ordinal -1.
+func assignGPUs(ranks []visible) (ordinal []int, shared []bool) {
+	ordinal, shared = matchGPUs(ranks), make([]bool, len(ranks))
+	users := map[string]int{}
+	for r, v := range ranks {
+		if ordinal[r] < 0 && len(v.UUIDs) > 0 {
+			place := 0
+			for _, other := range ranks[:r] {
+				place += b2i(other.Machine == v.Machine)
+			}
+			ordinal[r] = v.wishes(place)[0]
+		}
+		if ordinal[r] >= 0 {
+			users[v.key(ordinal[r])]++
+		}
+	}
+	for r, v := range ranks {
+		shared[r] = ordinal[r] >= 0 && users[v.key(ordinal[r])] > 1
+	}
+	return ordinal, shared
+}
+
+// key names the GPU of that ordinal among those of all machines.
+func (v visible) key(ordinal int) string { return v.Machine + " " + v.UUIDs[ordinal] }
+
+// matchGPUs gives as many ranks as can be a GPU that no other rank has; -1 stands for none. A rank gets none only if
+// the ranks before it leave none, whichever they take: all before the first -1 is the longest beginning of the launch
+// that has a GPU for each rank.
+func matchGPUs(ranks []visible) (ordinal []int) {
+	ordinal = make([]int, len(ranks))
+	taken := map[string]int{} // key: the rank that has it
 	place := map[string]int{}
 	wishes := make([][]int, len(ranks))
 	for r, v := range ranks {
-		if len(v.UUIDs) == 0 {
-			return nil, nil, fmt.Errorf("rank %d sees no GPU", r)
-		}
 		wishes[r] = v.wishes(place[v.Machine])
 		place[v.Machine]++
 		ordinal[r] = -1
@@ -37,7 +75,7 @@ func assignGPUs(ranks []visible) (ordinal []int, shared []bool, err error) {
 	var find func(r int, tried map[string]bool) bool
 	find = func(r int, tried map[string]bool) bool {
 		for _, k := range wishes[r] {
-			g := key(r, k)
+			g := ranks[r].key(k)
 			if tried[g] {
 				continue
 			}
@@ -50,19 +88,72 @@ func assignGPUs(ranks []visible) (ordinal []int, shared []bool, err error) {
 		return false
 	}
 	for r := range ranks {
-		if !find(r, map[string]bool{}) {
-			ordinal[r] = wishes[r][0]
-			shared[r] = true
+		find(r, map[string]bool{})
+	}
+	return ordinal
+}
+
+// gpuWorlds is which worlds of a launch, each its first so many ranks, the GPUs are enough for.
+type gpuWorlds struct {
+	served int    // the first so many ranks have a GPU, and the next, if there is one, has none
+	takers int    // ranks of the largest world that is served: they take a GPU, and the others need none; 0: no world is
+	lacks  string // what the first rank without a GPU lacks; "" where all have one
+}
+
+// fitWorlds finds the worlds that have a GPU for each rank; with share, one that several ranks may use.
+func fitWorlds(ranks []visible, facts []rankFacts, worlds []int, share bool) (g gpuWorlds) {
+	own := matchGPUs(ranks)
+	for g.served < len(ranks) && (own[g.served] >= 0 || share && len(ranks[g.served].UUIDs) > 0) {
+		g.served++
+	}
+	if r := g.served; r < len(ranks) {
+		g.lacks = fmt.Sprintf("rank %d on %s has none of its own", r, facts[r].Host)
+		if ranks[r].None != "" {
+			why, _, _ := strings.Cut(ranks[r].None, "\n")
+			g.lacks = fmt.Sprintf("rank %d on %s sees none (%s)", r, facts[r].Host, why)
 		}
 	}
-	users := map[string]int{}
-	for r := range ranks {
-		users[key(r, ordinal[r])]++
+	fitting := slices.DeleteFunc(slices.Clone(worlds), func(n int) bool { return n > len(ranks) })
+	if len(fitting) == 0 { // nothing will be measured; the library is asked for its name only
+		fitting = []int{len(ranks)}
 	}
-	for r := range ranks {
-		shared[r] = users[key(r, ordinal[r])] > 1
+	for _, n := range fitting {
+		if n <= g.served {
+			g.takers = max(g.takers, n)
+		}
 	}
-	return ordinal, shared, nil
+	return g
+}
+
+// unfit says why a world cannot be measured, as what follows "it"; "" if it can.
+func (g gpuWorlds) unfit(world int) string {
+	switch {
+	case world <= g.served:
+		return ""
+	case g.served == 0:
+		return fmt.Sprintf("needs %s: %s", plural(world, "GPU"), g.lacks)
+	case g.served == 1:
+		return fmt.Sprintf("needs %d GPUs: rank 0 has one, %s", world, g.lacks)
+	}
+	return fmt.Sprintf("needs %d GPUs: the first %d ranks have one each, %s", world, g.served, g.lacks)
+}
+
+// adjusted says which of the worlds are left; "" where all that fit the launch are.
+func (g gpuWorlds) adjusted(worlds []int, size int) string {
+	var left, all []string
+	short := 0
+	for _, n := range worlds {
+		all = append(all, fmt.Sprint(n))
+		if n <= g.served {
+			left = append(left, fmt.Sprint(n))
+		} else if n <= size {
+			short = max(short, n)
+		}
+	}
+	if short == 0 {
+		return ""
+	}
+	return fmt.Sprintf("worlds adjusted to the GPUs: %s of %s; a world of %d %s", strings.Join(left, ", "), strings.Join(all, ", "), short, g.unfit(short))
 }
 
 // wishes are the ordinals in the order in which the rank at that place of its machine would like them.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,10 +29,7 @@ func TestAssignGPUs(t *testing.T) {
 		"nodes not known":       {[]visible{near([]int{-1, -1}, 1), near([]int{-1, -1}, 1)}, "a b", "- -"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ordinal, shared, err := assignGPUs(k.ranks)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ordinal, shared := assignGPUs(k.ranks)
 			var got, marks []string
 			used := map[string]bool{}
 			for r, o := range ordinal {
@@ -59,8 +57,8 @@ func TestAssignGPUs(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := assignGPUs([]visible{see("m", "a"), see("m", "")}); err == nil || !strings.Contains(err.Error(), "rank 1") {
-		t.Errorf("a rank without a GPU: %v", err)
+	if ordinal, shared := assignGPUs([]visible{see("m", "a"), see("m", "")}); ordinal[0] != 0 || ordinal[1] != -1 || shared[0] || shared[1] {
+		t.Errorf("beside a rank that sees no GPU: %v %v", ordinal, shared)
 	}
 }
 
@@ -76,23 +74,88 @@ func TestSharedGPUsAreNamed(t *testing.T) {
 	}
 }
 
-func TestAutoReason(t *testing.T) {
-	facts := []rankFacts{{Host: "node0"}, {Host: "node0"}}
-	has := func(uuids ...string) autoVerdict {
-		return autoVerdict{Seen: visible{Machine: "m", UUIDs: uuids}, Said: true}
+// hostsOf are ranks that see GPUs: "a:0 1" is a rank on host a that sees two.
+func hostsOf(ranks ...string) (seen []visible, facts []rankFacts) {
+	for r, text := range ranks {
+		host, uuids, _ := strings.Cut(text, ":")
+		v := visible{Machine: host, UUIDs: strings.Fields(uuids)}
+		if uuids == "" {
+			v.None = "no driver\nmore about it"
+		}
+		seen, facts = append(seen, v), append(facts, rankFacts{Rank: r, Host: host, Machine: host})
 	}
-	for _, k := range []struct {
-		all   []autoVerdict
-		share bool
-		want  string // "" is NCCL
+	return seen, facts
+}
+
+func TestFitWorlds(t *testing.T) {
+	six := func(uuids string) []string {
+		return []string{"a:" + uuids, "a:" + uuids, "a:" + uuids, "a:" + uuids, "a:" + uuids, "a:" + uuids}
+	}
+	for name, k := range map[string]struct {
+		ranks          []string
+		worlds         []int
+		share          bool
+		served, takers int
+		said           string // of the largest world
 	}{
-		{[]autoVerdict{has("a", "b"), has("a", "b")}, false, ""},
-		{[]autoVerdict{has("a"), has("a")}, false, "more ranks than GPUs on node0"},
-		{[]autoVerdict{has("a"), has("a")}, true, ""},
-		{[]autoVerdict{has("a", "b"), {Why: "no libnccl.so.2"}}, false, "rank 1 on node0: no libnccl.so.2"},
+		"eight GPUs":                  {six("0 1 2 3 4 5 6 7"), []int{2, 4, 6}, false, 6, 6, ""},
+		"five GPUs":                   {six("0 1 2 3 4"), []int{2, 4, 6}, false, 5, 4, "needs 6 GPUs: the first 5 ranks have one each, rank 5 on a has none of its own"},
+		"two GPUs":                    {six("0 1"), []int{2, 4, 6}, false, 2, 2, "needs 6 GPUs: the first 2 ranks have one each, rank 2 on a has none of its own"},
+		"one GPU":                     {six("0"), []int{2, 4, 6}, false, 1, 0, "needs 6 GPUs: rank 0 has one, rank 1 on a has none of its own"},
+		"one GPU, and a world of one": {six("0"), []int{6, 1}, false, 1, 1, "needs 6 GPUs: rank 0 has one, rank 1 on a has none of its own"},
+		"no driver":                   {six(""), []int{2, 4, 6}, false, 0, 0, "needs 6 GPUs: rank 0 on a sees none (no driver)"},
+		"GPUs are shared":             {six("0"), []int{2, 4, 6}, true, 6, 6, ""},
+		"sharing needs one to share":  {[]string{"a:0", "a:0", "b:"}, []int{2, 3}, true, 2, 2, "needs 3 GPUs: the first 2 ranks have one each, rank 2 on b sees none (no driver)"},
+		"the second host is short":    {[]string{"a:0 1", "a:0 1", "b:0", "b:0"}, []int{2, 3, 4}, false, 3, 3, "needs 4 GPUs: the first 3 ranks have one each, rank 3 on b has none of its own"},
+		"the first host is short":     {[]string{"a:0", "a:0", "b:0 1", "b:0 1"}, []int{1, 2, 4}, false, 1, 1, "needs 4 GPUs: rank 0 has one, rank 1 on a has none of its own"},
+		"ranks take turns at hosts":   {[]string{"a:0", "b:0", "a:0", "b:0"}, []int{2, 4}, false, 2, 2, "needs 4 GPUs: the first 2 ranks have one each, rank 2 on a has none of its own"},
+		"a later rank makes no room":  {[]string{"a:0 1", "a:0", "a:1"}, []int{2, 3}, false, 2, 2, "needs 3 GPUs: the first 2 ranks have one each, rank 2 on a has none of its own"},
+		"worlds beyond the launch":    {[]string{"a:0 1", "a:0 1"}, []int{4}, false, 2, 2, "needs 4 GPUs: the first 2 ranks have one each, "},
 	} {
-		if got := autoReason(k.all, facts, k.share); (got == "") != (k.want == "") || !strings.Contains(got, k.want) {
-			t.Errorf("%v: %q, wanted %q", k.all, got, k.want)
+		t.Run(name, func(t *testing.T) {
+			seen, facts := hostsOf(k.ranks...)
+			g := fitWorlds(seen, facts, k.worlds, k.share)
+			if got := g.unfit(slices.Max(k.worlds)); g.served != k.served || g.takers != k.takers || got != k.said {
+				t.Errorf("%d served, %d take one, %q; wanted %d, %d, %q", g.served, g.takers, got, k.served, k.takers, k.said)
+			}
+		})
+	}
+}
+
+func TestAdjustedWorlds(t *testing.T) {
+	seen, facts := hostsOf("a:0 1", "a:0 1", "a:0 1", "a:0 1")
+	worlds := []int{2, 4, 6}
+	g := fitWorlds(seen, facts, worlds, false)
+	want := "worlds adjusted to the GPUs: 2 of 2, 4, 6; a world of 4 needs 4 GPUs: the first 2 ranks have one each, rank 2 on a has none of its own"
+	if got := g.adjusted(worlds, 4); got != want {
+		t.Errorf("%q, wanted %q", got, want)
+	}
+	if got := g.adjusted([]int{2, 6}, 4); got != "" {
+		t.Errorf("all that fits the launch is measured, and it says %q", got)
+	}
+}
+
+func TestAutoReason(t *testing.T) {
+	for _, k := range []struct {
+		ranks  []string
+		worlds []int
+		share  bool
+		want   string // "" is NCCL
+	}{
+		{[]string{"a:0 1", "a:0 1"}, []int{2}, false, ""},
+		{[]string{"a:0", "a:0"}, []int{2}, false, "more ranks than GPUs on a: a world of 2 needs 2 GPUs: rank 0 has one, rank 1 on a has none of its own"},
+		{[]string{"a:0", "a:0"}, []int{2}, true, ""},
+		{[]string{"a:0", "a:0", "a:0"}, []int{1, 3}, false, ""},
+		{[]string{"a:0 1", "b:"}, []int{2}, false, "rank 1 on b: no driver\nmore about it"},
+		{[]string{"a:0 1", "a:0 1", "b:"}, []int{2, 3}, false, ""},
+	} {
+		seen, facts := hostsOf(k.ranks...)
+		var all []sight
+		for _, v := range seen {
+			all = append(all, sight{Seen: v})
+		}
+		if got, _ := autoReason(all, facts, k.worlds, k.share); (got == "") != (k.want == "") || !strings.Contains(got, k.want) {
+			t.Errorf("%v: %q, wanted %q", k.ranks, got, k.want)
 		}
 	}
 }

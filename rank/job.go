@@ -109,6 +109,13 @@ func (j *job) work(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	j.screen = newScreen(j, p)
+	for _, lib := range j.libraries {
+		if l, ok := lib.(*ncclLibrary); ok {
+			if text := l.worlds.adjusted(p.worlds, j.size); text != "" {
+				j.screen.wrapped("# "+l.name()+": ", text)
+			}
+		}
+	}
 	code, err := j.measureAll(ctx, p)
 	if err != nil {
 		return 0, err

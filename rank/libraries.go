@@ -21,7 +21,7 @@ func (j *job) openLibraries(p *plan) error {
 			j.libraries = append(j.libraries, mpiLibrary{j})
 			continue
 		}
-		l, err := j.openNCCL(name)
+		l, err := j.openNCCL(name, p.worlds)
 		if err != nil {
 			return err
 		}
@@ -105,20 +105,21 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 		switch {
 		case w == "gloo":
 			return nil, environmentf("backend gloo is not part of this version of busbar (it has: mpi, nccl, ncclx)")
-		case cfg.rehearse && w == "auto":
-			w = "nccl"
-		case cfg.rehearse && w != "nccl":
+		case cfg.rehearse && w == "ncclx":
 			return nil, usagef("--rehearse has stand-ins for nccl alone, not for %s: leave one of them out", w)
 		case w == "auto":
 			w = auto()
 		}
-		if cfg.rehearse {
+		if cfg.rehearse && w == "nccl" {
 			w = rehearsal
 		}
 		if slices.Contains(names, w) {
 			return nil, usagef("--backend names %s twice", w)
 		}
 		names = append(names, w)
+	}
+	if cfg.rehearse && len(cfg.backends) > 0 && !slices.Contains(names, rehearsal) && !slices.Contains(words, "auto") {
+		return nil, usagef("--rehearse has stand-ins for nccl alone, and --backend %s has nothing to rehearse: leave one of them out", strings.Join(names, ","))
 	}
 	if slices.Contains(names, "nccl") && slices.Contains(names, "ncclx") {
 		return nil, usagef("one launch holds one library of NCCL's kind (two would share its environment and threads): start nccl and ncclx one after another, with one --campaign")

@@ -17,7 +17,7 @@ import (
 // listPlan shows what would be measured, and measures nothing; it needs no MPI.
 func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 	backends, err := chooseBackends(cfg, func() string {
-		if cfg.ncclFlag() != "" {
+		if cfg.ncclFlag() != "" || cfg.rehearse {
 			return "nccl"
 		}
 		return "mpi"

@@ -17,10 +17,11 @@ const sleepPause = 2 * time.Millisecond
 func (j *job) measureAll(ctx context.Context, p *plan) (int, error) {
 	tally := &tally{start: j.start}
 	for _, n := range p.worlds {
-		if n > j.size {
-			if err := j.skipWorld(p, n, tally); err != nil {
-				return 0, err
-			}
+		libraries, err := j.fitting(p, n, tally)
+		if err != nil {
+			return 0, err
+		}
+		if len(libraries) == 0 {
 			continue
 		}
 		color := -1 // in no sub-world
@@ -33,7 +34,7 @@ func (j *job) measureAll(ctx context.Context, p *plan) (int, error) {
 			return 0, err
 		}
 		if sub != nil {
-			if err := j.measureWorld(ctx, p, j.libraries, sub, tally); err != nil {
+			if err := j.measureWorld(ctx, p, libraries, sub, tally); err != nil {
 				return 0, err
 			}
 			if err := sub.Free(); err != nil {
@@ -89,40 +90,55 @@ func (t *tally) code() int {
 	return exitOK
 }
 
-// skipWorld writes the file of a world that this launch is too small for: every point of it is skipped, with the reason.
-func (j *job) skipWorld(p *plan, n int, tally *tally) error {
-	if j.rank != 0 {
-		return nil
+// tooLarge says that a world does not fit the launch, as what follows "it"; "" if it does.
+func (j *job) tooLarge(world int) string {
+	if world <= j.size {
+		return ""
 	}
+	return fmt.Sprintf("does not fit this launch of %s", plural(j.size, "rank"))
+}
+
+// fitting are the libraries that can be measured in a world; for the others rank 0 writes that they cannot.
+func (j *job) fitting(p *plan, n int, tally *tally) (libraries []library, err error) {
 	for _, lib := range j.libraries {
-		if p.past != nil && len(p.past.Unfit(lib.name(), n)) > 0 {
-			j.screen.note("world %d: skipped again, this launch has %d ranks", n, j.size)
-			continue
-		}
-		cases, err := p.sweep.Plan(n, places(lib.name()))
-		if err != nil {
-			return err
-		}
-		j.watch.Phase(fmt.Sprintf("write the file of a world of %d", n), time.Duration(len(cases))*writeTime)
-		run := j.header(p, lib, nil)
-		run.World, run.Sweep.Points = n, len(cases)
-		w, err := result.Create(j.cfg.out, run, nil)
-		if err != nil {
-			return &codeError{exitEnvironment, err}
-		}
-		s := j.ledger.open(w, len(cases))
-		reason := fmt.Sprintf("a world of %d does not fit this launch of %d ranks", n, j.size)
-		for _, c := range cases {
-			if err := j.keep(s, tally, skipped(c, reason), nil, nil); err != nil {
-				return err
+		why := lib.unfit(n)
+		switch {
+		case why == "":
+			libraries = append(libraries, lib)
+		case j.rank == 0:
+			if err := j.skipWorld(p, lib, n, why, tally); err != nil {
+				return nil, err
 			}
 		}
-		j.screen.skippedWorld(n, j.size, len(cases), w.Path())
-		if err := j.ledger.close(s, exitOK); err != nil {
+	}
+	return libraries, nil
+}
+
+// skipWorld writes the file of a world that cannot be measured: every point of it is skipped, with the reason.
+func (j *job) skipWorld(p *plan, lib library, n int, why string, tally *tally) error {
+	if p.past != nil && len(p.past.Unfit(lib.name(), n)) > 0 {
+		j.screen.wrapped("# ", fmt.Sprintf("world %d: skipped again: it %s", n, why))
+		return nil
+	}
+	cases, err := p.sweep.Plan(n, places(lib.name()))
+	if err != nil {
+		return err
+	}
+	j.watch.Phase(fmt.Sprintf("write the file of a world of %d", n), time.Duration(len(cases))*writeTime)
+	run := j.header(p, lib, nil)
+	run.World, run.Sweep.Points = n, len(cases)
+	w, err := result.Create(j.cfg.out, run, nil)
+	if err != nil {
+		return &codeError{exitEnvironment, err}
+	}
+	s := j.ledger.open(w, len(cases))
+	for _, c := range cases {
+		if err := j.keep(s, tally, skipped(c, fmt.Sprintf("a world of %d %s", n, why)), nil, nil); err != nil {
 			return err
 		}
 	}
-	return nil
+	j.screen.skippedWorld(n, why, len(cases), w.Path())
+	return j.ledger.close(s, exitOK)
 }
 
 // writeTime is how long a slow shared filesystem may take for one record.

@@ -154,10 +154,10 @@ func (j *job) until(p *plan, world int) time.Time {
 	var mine, all time.Duration
 	for i := len(p.worlds) - 1; i >= 0 && mine == 0; i-- {
 		n := p.worlds[i]
-		if n > j.size {
-			continue
-		}
 		for _, l := range j.libraries {
+			if l.unfit(n) != "" {
+				continue
+			}
 			cases, err := p.sweep.Plan(n, places(l.name()))
 			if err != nil {
 				continue

@@ -62,12 +62,14 @@ func graphOf(cfg *config, p *plan, l library) int {
 type ncclLibrary struct {
 	j      *job
 	file   string // the backend's name in files
+	wanted nccl.Options
 	driver *cudart.Driver
 	gpu    *cudart.Context
 	nccl   *nccl.Library
 	nvml   *cudart.NVML // nil where there is none
 	nvtx   *cudart.NVTX // nil where no tool listens
-	ranks  []gpuFacts   // by rank of the launch
+	worlds gpuWorlds    // that the GPUs are enough for
+	ranks  []gpuFacts   // by rank of the launch; empty of ranks that take no GPU
 	config nccl.Config
 	notes  []string
 	stale  atomic.Pointer[string] // NCCL's last words about something that is over; the watchdog reads it too
@@ -78,7 +80,7 @@ type gpuFacts struct {
 	Name, UUID, PCI string
 	Shared          bool   // with another rank
 	Driver          string // "CUDA 12.4"
-	NCCL            string // "NCCL 2.27.7"
+	NCCL            string // as ownLibrary.Version
 	Major, Minor    int    // compute capability
 	State           *result.GPU
 }
@@ -93,7 +95,7 @@ func (l *ncclLibrary) facts() result.Backend {
 func (l *ncclLibrary) device() string {
 	var names []string
 	for _, g := range l.ranks {
-		if !slices.Contains(names, g.Name) {
+		if g.Name != "" && !slices.Contains(names, g.Name) {
 			names = append(names, g.Name)
 		}
 	}
@@ -103,8 +105,16 @@ func (l *ncclLibrary) device() string {
 // rehearsed says whether stand-ins serve.
 func (l *ncclLibrary) rehearsed() bool { return l.file == rehearsal }
 
-// openNCCL loads the driver and the library, gives each rank a GPU, and compares what the ranks have. Collective.
-func (j *job) openNCCL(name string) (library, error) {
+func (l *ncclLibrary) unfit(world int) string {
+	return cmp.Or(l.j.tooLarge(world), l.worlds.unfit(world))
+}
+
+// takes says whether this rank is in a world that is measured; others need neither a GPU nor the library.
+func (l *ncclLibrary) takes() bool { return l.j.rank < l.worlds.takers }
+
+// openNCCL loads the driver, gives each rank that is in a world with enough GPUs one of them, loads the library there,
+// and compares what the ranks have. Collective.
+func (j *job) openNCCL(name string, worlds []int) (library, error) {
 	l := &ncclLibrary{j: j, file: name, config: nccl.Config{NonBlocking: j.cfg.gpu.nonBlocking, CTAPolicy: j.cfg.gpu.ctaPolicy}}
 	j.watch.Phase("load CUDA and NCCL", 0)
 	var devices []cudart.Device
@@ -112,35 +122,16 @@ func (j *job) openNCCL(name string) (library, error) {
 	if err := j.together(err); err != nil {
 		return nil, err
 	}
+	l.wanted = nccl.Options{Path: paths.nccl, NCCLX: name == "ncclx"}
 	devices, err = l.loadDriver(paths)
-	// A library that is missing as well is said at once, not at the next try.
-	if err != nil {
-		if _, e := nccl.Load(nccl.Options{Path: paths.nccl, NCCLX: name == "ncclx"}); e != nil {
-			err = fmt.Errorf("%w\n%w", err, e)
-		}
-	}
-	if err := j.together(err); err != nil {
-		return nil, err
-	}
 	j.watch.Phase("share out the GPUs", 0)
-	if err := l.takeGPU(devices); err != nil {
+	if err := l.takeGPU(devices, err, worlds); err != nil {
 		return nil, err
 	}
 	j.watch.Phase("load NCCL", 0)
-	l.nccl, err = nccl.Load(nccl.Options{Path: paths.nccl, NCCLX: name == "ncclx"})
-	if err := j.together(err); err != nil {
-		return nil, err
-	}
-	tell := l.nccl.Phase
-	if !l.nccl.Info().Rehearsed {
-		tell = nil
-	}
-	j.watch.Listen(l.lastWords, tell)
-	if why := l.nccl.Info().Unserved(l.ranks[j.rank].Major, l.ranks[j.rank].Minor); why != "" {
-		err = fmt.Errorf("%s: %s", l.ranks[j.rank].Name, why)
-	}
-	if j.cfg.gpu.alloc == "nccl" && slices.Contains(l.nccl.Info().Missing, "ncclMemAlloc") {
-		err = fmt.Errorf("--alloc nccl: %s %s has no ncclMemAlloc (NCCL has it since 2.19): leave --alloc out, or take a newer library", l.nccl.Info().Name, l.nccl.Info().Version)
+	err = nil
+	if l.takes() {
+		err = l.loadNCCL()
 	}
 	if err := j.together(err); err != nil {
 		return nil, err
@@ -154,6 +145,26 @@ func (j *job) openNCCL(name string) (library, error) {
 		l.notes = append(l.notes, text)
 	}
 	return l, l.compare()
+}
+
+// loadNCCL opens the library on a rank that has a GPU, and asks whether it can do what is wanted.
+func (l *ncclLibrary) loadNCCL() (err error) {
+	j := l.j
+	if l.nccl, err = nccl.Load(l.wanted); err != nil {
+		return err
+	}
+	tell := l.nccl.Phase
+	if !l.nccl.Info().Rehearsed {
+		tell = nil
+	}
+	j.watch.Listen(l.lastWords, tell)
+	if j.cfg.gpu.alloc == "nccl" && slices.Contains(l.nccl.Info().Missing, "ncclMemAlloc") {
+		return fmt.Errorf("--alloc nccl: %s %s has no ncclMemAlloc (NCCL has it since 2.19): leave --alloc out, or take a newer library", l.nccl.Info().Name, l.nccl.Info().Version)
+	}
+	if why := l.nccl.Info().Unserved(l.ranks[j.rank].Major, l.ranks[j.rank].Minor); why != "" {
+		return fmt.Errorf("%s: %s", l.ranks[j.rank].Name, why)
+	}
+	return nil
 }
 
 // libraryPaths are the files or folders that the command line names; in a rehearsal those of the stand-ins.
@@ -189,38 +200,54 @@ func (l *ncclLibrary) loadDriver(p libraryPaths) (devices []cudart.Device, err e
 	return devices, nil
 }
 
-// takeGPU gives this rank a GPU and makes it current on this thread.
-func (l *ncclLibrary) takeGPU(devices []cudart.Device) error {
+// takeGPU gives this rank a GPU, if it is in a world that has one for each rank, and makes it current on this thread.
+// devices are those that the rank sees; none is why it sees none.
+func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int) error {
 	j := l.j
-	mine := visible{Machine: j.ranks[j.rank].Machine, Near: nearNodes("/", j.ranks[j.rank].CPUs)}
-	for _, d := range devices {
-		mine.UUIDs, mine.NUMA = append(mine.UUIDs, d.UUID), append(mine.NUMA, d.NUMA)
-	}
-	all, err := tellAll(j, mine)
+	all, err := tellAll(j, j.sees(devices, none))
 	if err != nil {
 		return err
 	}
-	ordinal, shared, err := assignGPUs(all)
-	if err != nil {
-		return j.elsewhere(&codeError{exitEnvironment, err})
+	l.worlds = fitWorlds(all, j.ranks, worlds, j.cfg.shareGPU)
+	takers := all[:l.worlds.takers]
+	if len(takers) == 0 { // it is said of all ranks what they lack
+		if none != nil { // a library that is missing as well is said at once, not at the next try
+			if _, e := nccl.Load(l.wanted); e != nil {
+				none = fmt.Errorf("%w\n%w", none, e)
+			}
+		}
+		if err := j.together(none); err != nil {
+			return err
+		}
+		takers = all
 	}
-	d := devices[ordinal[j.rank]]
-	if l.ranks, err = tellAll(j, gpuFacts{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Shared: shared[j.rank],
-		Driver: l.driver.Info().String(), Major: d.Major, Minor: d.Minor, State: l.watchGPU(d.PCI)}); err != nil {
+	ordinal, shared := assignGPUs(takers)
+	var mine gpuFacts
+	if j.rank < len(takers) {
+		d := devices[ordinal[j.rank]]
+		mine = gpuFacts{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Shared: shared[j.rank], Driver: l.driver.Info().String(),
+			Major: d.Major, Minor: d.Minor, State: l.watchGPU(d.PCI)}
+	}
+	if l.ranks, err = tellAll(j, mine); err != nil {
 		return err
+	}
+	if l.worlds.takers == 0 {
+		return j.elsewhere(environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, or measure smaller worlds of them (--worlds), or --backend mpi, or let them share with --allow-shared-gpu (right results, no meaningful speed)",
+			sharedGPUs(l.ranks, j.ranks)))
+	}
+	if text := l.worlds.adjusted(worlds, j.size); text != "" {
+		l.notes = append(l.notes, text)
 	}
 	if slices.Contains(shared, true) {
-		if !j.cfg.shareGPU {
-			return j.elsewhere(environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, measure --backend mpi, or let them share with --allow-shared-gpu (right results, no meaningful speed)",
-				sharedGPUs(l.ranks, j.ranks)))
-		}
 		if err := letShare(j.rank); err != nil {
 			return err
 		}
 		l.notes = append(l.notes, "several ranks share a GPU: right results, no meaningful speed")
 	}
-	if l.nvtx, err = cudart.LoadNVTX(); err == nil {
-		l.gpu, err = l.driver.Open(ordinal[j.rank])
+	if l.takes() {
+		if l.nvtx, err = cudart.LoadNVTX(); err == nil {
+			l.gpu, err = l.driver.Open(ordinal[j.rank])
+		}
 	}
 	return j.together(err)
 }
@@ -240,93 +267,44 @@ func letShare(rank int) error {
 	return nil
 }
 
+// ownLibrary is the library of one rank.
+type ownLibrary struct {
+	Version   string // "NCCL 2.27.7"
+	Path      string
+	Rehearsed bool
+}
+
 // compare refuses ranks with different libraries: what they would measure is neither one's figure.
 func (l *ncclLibrary) compare() error {
 	j := l.j
-	i := l.nccl.Info()
-	versions, err := tellAll(j, i.Name+" "+i.Version)
+	var mine ownLibrary
+	if l.takes() {
+		i := l.nccl.Info()
+		mine = ownLibrary{i.Name + " " + i.Version, i.Path, i.Rehearsed}
+	}
+	all, err := tellAll(j, mine)
 	if err != nil {
 		return err
 	}
-	for r, v := range versions {
-		l.ranks[r].NCCL = v
-		if v != versions[0] {
+	for r, v := range all[:l.worlds.takers] {
+		l.ranks[r].NCCL = v.Version
+		switch {
+		case v.Version != all[0].Version:
 			return j.elsewhere(environmentf("rank %d on %s has %s, rank 0 on %s has %s: give all hosts the same library (--nccl PATH)",
-				r, j.ranks[r].Host, v, j.ranks[0].Host, versions[0]))
+				r, j.ranks[r].Host, v.Version, j.ranks[0].Host, all[0].Version))
+		case v.Rehearsed && !l.rehearsed():
+			return j.elsewhere(environmentf("%s is the rehearsal's stand-in, not NCCL: take it with --rehearse, so that its results are marked", v.Path))
+		case l.rehearsed() && !v.Rehearsed:
+			return j.elsewhere(environmentf("--rehearse takes the rehearsal's stand-ins, and %s is %s", v.Path, v.Version))
 		}
 		if d := l.ranks[r].Driver; d != l.ranks[0].Driver {
 			l.notes = append(l.notes, fmt.Sprintf("drivers differ: rank %d on %s has %s, rank 0 has %s", r, j.ranks[r].Host, d, l.ranks[0].Driver))
 		}
 	}
-	if i.Rehearsed != l.rehearsed() {
-		if i.Rehearsed {
-			return j.elsewhere(environmentf("%s is the rehearsal's stand-in, not NCCL: take it with --rehearse, so that its results are marked", i.Path))
-		}
-		return j.elsewhere(environmentf("--rehearse takes the rehearsal's stand-ins, and %s is %s", i.Path, versions[0]))
-	}
 	if l.rehearsed() {
 		l.notes = append(l.notes, "rehearsed: stand-ins for the GPU and for NCCL; no figure says anything about hardware")
 	}
 	return nil
-}
-
-// autoVerdict is what one rank can say about NCCL.
-type autoVerdict struct {
-	Seen visible
-	Why  string // why not; "" where the rank has what NCCL needs
-	Said bool   // worth a word: there is something of NCCL
-}
-
-// autoBackend is what auto means on this launch: NCCL where every rank has the library and a GPU of its own, else MPI.
-// Collective.
-func (j *job) autoBackend() string {
-	j.watch.Phase("look for GPUs", 0)
-	mine := autoVerdict{Seen: visible{Machine: j.ranks[j.rank].Machine}}
-	l := &ncclLibrary{j: j}
-	devices, err := l.loadDriver(libraryPaths{j.cfg.cuda, j.cfg.nccl})
-	mine.Said = err == nil || j.cfg.nccl != "" || j.cfg.cuda != "" // who names a library wants it
-	for _, d := range devices {
-		mine.Seen.UUIDs = append(mine.Seen.UUIDs, d.UUID)
-	}
-	if err == nil {
-		_, err = nccl.Load(nccl.Options{Path: j.cfg.nccl})
-	}
-	if err != nil {
-		mine.Why = err.Error()
-	}
-	all, err := tellAll(j, mine)
-	if err != nil {
-		return "mpi" // the next step meets the same
-	}
-	why := autoReason(all, j.ranks, j.cfg.shareGPU)
-	if why == "" {
-		return "nccl"
-	}
-	if j.rank == 0 && slices.ContainsFunc(all, func(v autoVerdict) bool { return v.Said }) {
-		fmt.Fprintf(j.stderr, "rank: measuring MPI, not NCCL: %s\n", why)
-	}
-	return "mpi"
-}
-
-// autoReason is why NCCL cannot be measured with all ranks; "" if it can.
-func autoReason(all []autoVerdict, facts []rankFacts, share bool) string {
-	var seen []visible
-	for r, v := range all {
-		if v.Why != "" {
-			return fmt.Sprintf("rank %d on %s: %s", r, facts[r].Host, v.Why)
-		}
-		seen = append(seen, v.Seen)
-	}
-	_, shared, err := assignGPUs(seen)
-	if err != nil {
-		return err.Error()
-	}
-	for r, s := range shared {
-		if s && !share {
-			return fmt.Sprintf("there are more ranks than GPUs on %s (--backend nccl --allow-shared-gpu lets them share)", facts[r].Host)
-		}
-	}
-	return ""
 }
 
 // describe says in the file how this run uses the library.

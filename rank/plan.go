@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -32,53 +33,53 @@ type planText struct {
 // agreeOnPlan reads the sweep on rank 0 and makes the plan of it on every rank.
 func (j *job) agreeOnPlan() (*plan, error) {
 	j.watch.Phase("read the sweep", 0)
-	backends, err := chooseBackends(j.cfg, j.autoBackend)
-	if err != nil {
-		return nil, j.elsewhere(err)
-	}
-	p := &plan{backends: backends}
 	t, err := share(j, func() (planText, error) {
 		t := planText{Launch: result.NewID(), Campaign: j.cfg.campaign}
 		var err error
-		if t.File, t.Text, err = readSweep(j.cfg); err != nil {
-			return t, &codeError{exitUsage, err}
+		if t.File, t.Text, err = readSweep(j.cfg); err == nil {
+			_, err = makeSweep(j.cfg, t.File, t.Text)
 		}
-		// The plan of every world is tried out here, so that a mistake is found before anything is measured.
-		s, err := makeSweep(j.cfg, t.File, t.Text)
 		if err != nil {
 			return t, &codeError{exitUsage, err}
-		}
-		for _, n := range worldsOf(s, j.size) {
-			cases, err := s.Plan(n, places(backends[0]))
-			if err != nil {
-				return t, &codeError{exitUsage, err}
-			}
-			if j.cfg.gpu.graph > 0 && slices.ContainsFunc(cases, func(c coll.Case) bool { return c.Mode == coll.Latency }) {
-				return t, usagef("-G launches many operations at once, which is no latency: leave out --mode latency, or -G")
-			}
-		}
-		if err := result.CheckDir(j.cfg.out); err != nil {
-			return t, &codeError{exitEnvironment, err}
-		}
-		if j.cfg.resume {
-			if p.past, err = j.readPast(); err != nil {
-				return t, &codeError{exitEnvironment, err}
-			}
 		}
 		return t, nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	p := &plan{launch: t.Launch, campaign: cmp.Or(t.Campaign, t.Launch)}
 	if p.sweep, err = makeSweep(j.cfg, t.File, t.Text); err != nil {
 		return nil, err
 	}
-	p.launch, p.campaign = t.Launch, t.Campaign
-	if p.campaign == "" {
-		p.campaign = p.launch
-	}
 	p.worlds = worldsOf(p.sweep, j.size)
-	return p, nil
+	if p.backends, err = chooseBackends(j.cfg, func() string { return j.autoBackend(p.worlds) }); err != nil {
+		return nil, j.elsewhere(err)
+	}
+	_, err = j.onRoot(func() ([]byte, error) { return nil, j.tryPlan(p) })
+	return p, err
+}
+
+// tryPlan finds what is wrong with the plan of any world, and with the folder of results, before anything is measured.
+// It runs on rank 0, which keeps what --resume continues.
+func (j *job) tryPlan(p *plan) (err error) {
+	for _, n := range p.worlds {
+		cases, err := p.sweep.Plan(n, places(p.backends[0]))
+		if err != nil {
+			return &codeError{exitUsage, err}
+		}
+		if j.cfg.gpu.graph > 0 && slices.ContainsFunc(cases, func(c coll.Case) bool { return c.Mode == coll.Latency }) {
+			return usagef("-G launches many operations at once, which is no latency: leave out --mode latency, or -G")
+		}
+	}
+	if err := result.CheckDir(j.cfg.out); err != nil {
+		return &codeError{exitEnvironment, err}
+	}
+	if j.cfg.resume {
+		if p.past, err = j.readPast(); err != nil {
+			return &codeError{exitEnvironment, err}
+		}
+	}
+	return nil
 }
 
 // readPast reads what --resume continues; that there is nothing is said and no error.

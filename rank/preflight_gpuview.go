@@ -92,10 +92,7 @@ func takeGPUs(all []setup) {
 		}
 		seeing, sights = append(seeing, s.GPU), append(sights, v)
 	}
-	ordinals, _, err := assignGPUs(sights)
-	if err != nil {
-		return
-	}
+	ordinals, _ := assignGPUs(sights)
 	for i, v := range seeing {
 		v.mine = &v.Devices[ordinals[i]]
 	}

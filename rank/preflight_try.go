@@ -43,7 +43,7 @@ func judgeTrial(r *result.Record) row {
 
 // chooseForPreflight is what --backend asks for; that it cannot be had is found by its checks, not an error. Collective.
 func (j *job) chooseForPreflight() (names []string, err error) {
-	names, err = chooseBackends(j.cfg, j.autoBackend)
+	names, err = chooseBackends(j.cfg, func() string { return j.autoBackend([]int{j.size}) })
 	switch codeOf(err) {
 	case exitOK:
 		return names, nil
@@ -60,7 +60,7 @@ func (j *job) chooseForPreflight() (names []string, err error) {
 
 // tryBackends opens each library in a world of all ranks and tries it there. Collective.
 func (j *job) tryBackends(names []string, clock bench.Clock) error {
-	p := &plan{sweep: sweeps.Default(), backends: names}
+	p := &plan{sweep: sweeps.Default(), backends: names, worlds: []int{j.size}}
 	if err := j.openLibraries(p); err != nil {
 		return j.notOpened(names, err)
 	}

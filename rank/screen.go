@@ -79,15 +79,18 @@ func (s *screen) world(w *subworld) {
 	}
 }
 
-// skippedWorld says that a world does not fit the launch.
-func (s *screen) skippedWorld(n, size, points int, path string) {
+// skippedWorld says that a world cannot be measured.
+func (s *screen) skippedWorld(n int, why string, points int, path string) {
 	s.paths = append(s.paths, path)
 	s.counts[result.Skipped] += points
-	s.note("world %d: skipped, this launch has %d ranks", n, size)
+	s.wrapped("# ", fmt.Sprintf("world %d: skipped: it %s", n, why))
 }
 
-// wrapped writes a long line in pieces of 80 columns.
+// wrapped writes a long line for people in pieces of 80 columns.
 func (s *screen) wrapped(prefix, text string) {
+	if !s.on {
+		return
+	}
 	for i, line := range wrap(text, 80-len(prefix)) {
 		if i > 0 {
 			prefix = "#" + strings.Repeat(" ", len(prefix)-1)

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"busbar/cudart"
+	"busbar/cudart/nccl"
+)
+
+// sight is what one rank can say when auto looks for GPUs.
+type sight struct {
+	Seen   visible
+	Said   bool // worth a word: there is something of a GPU
+	Broken bool // the driver is there, or ought to be, and does not work
+}
+
+// autoBackend is what auto means on this launch: NCCL where some world has a GPU for each rank, and the library, else
+// MPI. A rehearsal stands for a machine whose libraries are in order, so there only the number of GPUs counts: what
+// else is wrong is met, and said, when the stand-ins are opened. Collective.
+func (j *job) autoBackend(worlds []int) string {
+	j.watch.Phase("look for GPUs", 0)
+	paths, err := j.libraryPaths()
+	var devices []cudart.Device
+	if err == nil {
+		devices, err = (&ncclLibrary{j: j}).loadDriver(paths)
+	}
+	var cuda *cudart.Error
+	mine := sight{Seen: j.sees(devices, err), Said: err == nil || j.cfg.rehearse || j.cfg.nccl != "" || j.cfg.cuda != "", // who names a library wants it
+		Broken: err != nil && !(errors.As(err, &cuda) && cuda.IsNoDevice())}
+	all, err := tellAll(j, mine)
+	if err != nil {
+		return "mpi" // the next step meets the same
+	}
+	if j.cfg.rehearse && slices.ContainsFunc(all, func(s sight) bool { return s.Broken }) {
+		return "nccl"
+	}
+	why, g := autoReason(all, j.ranks, worlds, j.cfg.shareGPU)
+	lacks := ""
+	if j.rank < g.takers && !j.cfg.rehearse {
+		if _, err := nccl.Load(nccl.Options{Path: paths.nccl}); err != nil {
+			lacks = err.Error()
+		}
+	}
+	texts, err := tellAll(j, lacks)
+	if err != nil {
+		return "mpi"
+	}
+	for r, text := range texts {
+		if text != "" && why == "" {
+			why = fmt.Sprintf("rank %d on %s: %s", r, j.ranks[r].Host, text)
+		}
+	}
+	if why == "" {
+		return "nccl"
+	}
+	if j.rank == 0 && slices.ContainsFunc(all, func(s sight) bool { return s.Said }) {
+		fmt.Fprintf(j.stderr, "rank: measuring MPI, not NCCL: %s\n", why)
+	}
+	return "mpi"
+}
+
+// autoReason is why no world has a GPU for each rank; "" if one has.
+func autoReason(all []sight, facts []rankFacts, worlds []int, share bool) (string, gpuWorlds) {
+	var seen []visible
+	for _, s := range all {
+		seen = append(seen, s.Seen)
+	}
+	g := fitWorlds(seen, facts, worlds, share)
+	if g.takers > 0 {
+		return "", g
+	}
+	for r, v := range seen {
+		if v.None != "" {
+			return fmt.Sprintf("rank %d on %s: %s", r, facts[r].Host, v.None), g
+		}
+	}
+	least := len(all)
+	for _, n := range worlds {
+		least = min(least, n)
+	}
+	return fmt.Sprintf("there are more ranks than GPUs on %s: a world of %d %s (--backend nccl --allow-shared-gpu lets them share)",
+		facts[g.served].Host, least, g.unfit(least)), g
+}

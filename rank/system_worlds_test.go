@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+// Worlds of six ranks follow the GPUs there are: those with a GPU for each rank are measured, larger ones are left out
+// and said; where there are none, auto takes MPI and says so, and who asked for NCCL is refused.
+func TestWorldsFollowTheGPUs(t *testing.T) {
+	worlds := []int{2, 4, 6}
+	for _, k := range []struct{ gpus, largest int }{{0, 0}, {1, 0}, {2, 2}, {3, 2}, {4, 4}, {5, 4}, {6, 6}, {8, 6}} {
+		for _, backend := range []string{"auto", "nccl"} {
+			t.Run(fmt.Sprintf("%d GPUs, %s", k.gpus, backend), func(t *testing.T) {
+				out := t.TempDir()
+				o := launch{mpirun: openMPI, np: 6, env: []string{fmt.Sprintf("BUSBAR_REHEARSAL_GPUS=%d", k.gpus)},
+					args: []string{"--rehearse", "--backend", backend, "--worlds", "2,4,6", "--collective", "all_reduce", "-b", "8", "-e", "16", "-n", "5", "--out", out}}.run(t)
+				if k.largest == 0 && backend == "nccl" {
+					want := map[int]string{0: "CUDA_ERROR_NO_DEVICE", 1: "share one GPU"}[k.gpus]
+					if o.code != exitEnvironment || !strings.Contains(o.stderr, want) || k.gpus > 0 && !strings.Contains(o.stderr, "--allow-shared-gpu") {
+						t.Errorf("want exit code %d and %q: %s", exitEnvironment, want, o)
+					}
+					return
+				}
+				name, largest := rehearsal, k.largest
+				if largest == 0 {
+					name, largest = "mpi", 6
+					if !strings.Contains(o.stderr, "rank: measuring MPI, not NCCL: ") {
+						t.Errorf("that MPI is measured is not said: %s", o)
+					}
+				}
+				if o.code != exitOK {
+					t.Fatal(o)
+				}
+				lacks := fmt.Sprintf("GPUs: the first %d ranks have one each, rank %d on %s has none of its own", k.gpus, k.gpus, hostName())
+				for _, n := range worlds {
+					f := fileOfWorld(t, out, name, n)
+					want := result.OK
+					if n > largest {
+						want = result.Skipped
+					}
+					checkWhole(t, f, want)
+					if want == result.Skipped && (!strings.Contains(f.Records[0].Reason, lacks) || len(f.Ranks) > 0) {
+						t.Errorf("world %d has %d ranks and the reason %q, wanted %q", n, len(f.Ranks), f.Records[0].Reason, lacks)
+					}
+					if noted := strings.Contains(strings.Join(f.Run.Backend.Notes, "\n"), "worlds adjusted to the GPUs: "); noted != (largest < 6) {
+						t.Errorf("the notes of world %d: %q", n, f.Run.Backend.Notes)
+					}
+				}
+				said := strings.Join(strings.Fields(strings.ReplaceAll(o.stdout, "\n#", " ")), " ")
+				if largest < 6 && (!strings.Contains(said, "worlds adjusted to the GPUs: 2") || !strings.Contains(said, "world 6: skipped: it needs 6 "+lacks)) {
+					t.Errorf("what was left out is not said: %s", o)
+				}
+			})
+		}
+	}
+}
+
+// With two backends each goes as far as it can; what is rehearsed is marked, and what is measured beside it is not.
+func TestEachBackendHasItsWorlds(t *testing.T) {
+	out := t.TempDir()
+	launch{mpirun: openMPI, np: 3, env: []string{"BUSBAR_REHEARSAL_GPUS=2"}, args: []string{"--rehearse", "--backend", "mpi,nccl", "--worlds", "2,3",
+		"--collective", "all_reduce", "-b", "8", "-e", "16", "-n", "5", "--out", out}}.mustRun(t)
+	for _, k := range []struct {
+		backend string
+		world   int
+		want    result.Status
+	}{{"mpi", 2, result.OK}, {"mpi", 3, result.OK}, {rehearsal, 2, result.OK}, {rehearsal, 3, result.Skipped}} {
+		f := fileOfWorld(t, out, k.backend, k.world)
+		checkWhole(t, f, k.want)
+		if f.Run.Rehearse != (k.backend == rehearsal) {
+			t.Errorf("%s says that it is rehearsed: %t", f.Path, f.Run.Rehearse)
+		}
+	}
+}
+
+// A rank outside of all worlds needs no GPU, no driver and no NCCL.
+func TestARankWithoutAGPUIsLeftOut(t *testing.T) {
+	out := t.TempDir()
+	blind := fmt.Sprintf(`if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then export CUDA_VISIBLE_DEVICES=; fi; exec %s "$@"`, compiled(t).rank)
+	r := launch{mpirun: openMPI, np: 3, program: "sh", args: []string{"-c", blind, "sh", "--rehearse", "--backend", "nccl", "--worlds", "2,3",
+		"--collective", "all_reduce", "-b", "8", "-e", "16", "-N", "0", "--time-limit", "60s", "--out", out}}.start(t)
+	r.await("the first record", func() bool {
+		paths, _ := filepath.Glob(filepath.Join(out, "profile_nccl-rehearsal_world2_*.txt"))
+		return len(paths) == 1 && r.maps(0, "libnccl.so.2")
+	})
+	if r.maps(2, "libnccl.so.2") {
+		t.Error("the rank without a GPU has NCCL loaded")
+	}
+	r.kill()
+	out = t.TempDir()
+	o := launch{mpirun: openMPI, np: 3, program: "sh", args: []string{"-c", blind, "sh", "--rehearse", "--backend", "nccl", "--worlds", "2,3",
+		"--collective", "all_reduce", "-b", "8", "-e", "16", "-n", "5", "--out", out}}.mustRun(t)
+	checkWhole(t, fileOfWorld(t, out, rehearsal, 2), result.OK)
+	f := fileOfWorld(t, out, rehearsal, 3)
+	checkWhole(t, f, result.Skipped)
+	if want := "rank 2 on " + hostName() + " sees none ("; !strings.Contains(f.Records[0].Reason, want) {
+		t.Errorf("%q is not the reason: %q\n%s", want, f.Records[0].Reason, o)
+	}
+}
+
+// fileOfWorld is the one file of a backend and a world.
+func fileOfWorld(t *testing.T, out, backend string, world int) *result.File {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(out, fmt.Sprintf("profile_%s_world%d_*.jsonl", backend, world)))
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("files of %s in a world of %d: %v %v", backend, world, paths, err)
+	}
+	f, err := result.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
