@@ -2,6 +2,7 @@
 #ifndef BUSBAR_CUDA_CALL_H
 #define BUSBAR_CUDA_CALL_H
 
+#include "compare.h"
 #include "driver.h"
 
 typedef const struct busbar_cuda table;
@@ -80,11 +81,14 @@ static inline result call_module_function(table *t, cuda_function *f, cuda_modul
 {
 	return t->module_function(f, m, name);
 }
-/* The kernels of kernels.ptx have the same parameters; fill does not look at the last two. */
+/* The kernels of kernels.ptx have the same parameters up to first, and busbar_near has all; of those that a kernel does
+ * not have the driver reads nothing. */
 static inline result call_launch(table *t, cuda_function f, unsigned blocks, unsigned threads, cuda_stream s,
-				 cuda_pointer p, uint64_t bytes, cuda_pointer cycle, uint64_t words, cuda_pointer first)
+				 cuda_pointer p, uint64_t bytes, cuda_pointer cycle, uint64_t words, cuda_pointer first,
+				 struct busbar_near near)
 {
-	void *parameters[] = { &p, &bytes, &cycle, &words, &first };
+	uint64_t sign = near.bytes ? (uint64_t)1 << (8 * near.bytes - 1) : 0;
+	void *parameters[] = { &p, &bytes, &cycle, &words, &first, &near.bytes, &sign, &near.ulps, &near.greatest };
 	return t->launch_kernel(f, blocks, 1, 1, threads, 1, 1, 0, s, parameters, NULL);
 }
 

@@ -7,6 +7,16 @@
 /* Index of the first of n bytes at p that is not the table's; -1 if there is none. */
 int64_t busbar_cuda_differs(const void *p, int64_t n, const void *table, int64_t period, int64_t first);
 
+/* How far a float may be from the table's: none of it where ulps is 0. */
+struct busbar_near {
+	uint64_t bytes;    /* of an element: 1, 2, 4 or 8; p, n, period and first are multiples of it */
+	uint64_t ulps;     /* between the two, in units in the last place; the zeros are none apart */
+	uint64_t greatest; /* bits of the greatest value: what lies above, without the sign, is not a number */
+};
+
+/* Index of the first byte of the first of the elements that is too far from the table's; -1 if there is none. */
+int64_t busbar_cuda_far(const void *p, int64_t n, const void *table, int64_t period, int64_t first, struct busbar_near near);
+
 /* Writes n bytes at p. */
 void busbar_cuda_repeat(void *p, int64_t n, const void *table, int64_t period, int64_t first);
 

@@ -3,7 +3,7 @@
 package cudart
 
 /*
-#cgo CFLAGS: -std=gnu11 -O2 -Wall -Wextra -Werror
+#cgo CFLAGS: -std=gnu11 -O3 -Wall -Wextra -Werror
 #include <stdlib.h>
 #include "call.h"
 */

@@ -34,6 +34,7 @@ type kernels struct {
 	module        C.cuda_module
 	fillWords     C.cuda_function
 	compareWords  C.cuda_function
+	compareNear   C.cuda_function
 	cycle, result Pointer
 	room          int64 // bytes at cycle
 	blocks        int64 // at most
@@ -57,6 +58,9 @@ func (m *Mover) loadKernels() (*kernels, error) {
 	k.fillWords, err = k.function("busbar_fill")
 	if err == nil {
 		k.compareWords, err = k.function("busbar_compare")
+	}
+	if err == nil {
+		k.compareNear, err = k.function("busbar_near")
 	}
 	if err == nil {
 		k.cycle, err = m.c.Alloc(k.room)
@@ -98,15 +102,19 @@ func cycleBytes(period int64) int64 {
 
 // fill starts to fill.
 func (k *kernels) fill(p Pointer, bytes int64, table []byte, first int64) error {
-	return k.launch("busbar_fill", k.fillWords, p, bytes, table, first)
+	return k.launch("busbar_fill", k.fillWords, p, bytes, table, first, Near{})
 }
 
-func (k *kernels) differs(p Pointer, bytes int64, table []byte, first int64) (int64, error) {
+func (k *kernels) differs(p Pointer, bytes int64, table []byte, first int64, near Near) (int64, error) {
 	d, s := k.m.c.d, k.m.stream
 	if err := d.check("cuMemsetD8Async", C.call_set_bytes(d.t, C.cuda_pointer(k.result), 0xff, 8, s.s)); err != nil {
 		return -1, err
 	}
-	if err := k.launch("busbar_compare", k.compareWords, p, bytes, table, first); err != nil {
+	name, f := "busbar_compare", k.compareWords
+	if near.ULPs > 0 {
+		name, f = "busbar_near", k.compareNear
+	}
+	if err := k.launch(name, f, p, bytes, table, first, near); err != nil {
 		return -1, err
 	}
 	if err := k.m.fetch(1, k.result, 8); err != nil {
@@ -122,7 +130,7 @@ func (k *kernels) differs(p Pointer, bytes int64, table []byte, first int64) (in
 }
 
 // launch brings the table to the device, turned so that it fits the word in which p lies, and starts a kernel.
-func (k *kernels) launch(name string, f C.cuda_function, p Pointer, bytes int64, table []byte, first int64) error {
+func (k *kernels) launch(name string, f C.cuda_function, p Pointer, bytes int64, table []byte, first int64, near Near) error {
 	period, lead := int64(len(table)), int64(p%wordBytes)
 	cycle := cycleBytes(period)
 	turned := (first%period + period - lead%period) % period
@@ -133,6 +141,6 @@ func (k *kernels) launch(name string, f C.cuda_function, p Pointer, bytes int64,
 	perBlock := int64(blockThreads * wordBytes)
 	blocks := min(k.blocks, (lead+bytes-1)/perBlock+1)
 	rc := C.call_launch(k.m.c.d.t, f, C.uint(blocks), blockThreads, k.m.stream.s, C.cuda_pointer(p), C.uint64_t(bytes),
-		C.cuda_pointer(k.cycle), C.uint64_t(cycle/wordBytes), C.cuda_pointer(k.result))
+		C.cuda_pointer(k.cycle), C.uint64_t(cycle/wordBytes), C.cuda_pointer(k.result), near.c())
 	return k.m.c.check("cuLaunchKernel of "+name, rc)
 }

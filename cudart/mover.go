@@ -21,7 +21,7 @@ const (
 
 // Mover writes patterns into device memory and compares device memory with them, through two pinned chunks of host
 // memory and a stream of its own: while one chunk is copied the other is compared. Where the driver compiles busbar's
-// two kernels, and they agree with the chunks in a trial on this very device, they do both in place.
+// kernels, and they agree with the chunks in a trial on this very device, they do both in place.
 //
 // Every method returns when its work is done. None waits for other streams: what wrote the memory must have been waited
 // for. A Mover belongs to one thread, for which its context is current.
@@ -140,20 +140,21 @@ func (m *Mover) fillByChunks(p Pointer, bytes int64, table []byte, first int64) 
 	return nil
 }
 
-// Differs is the offset of the first byte that is not what Fill with the same arguments writes; -1 if there is none.
-func (m *Mover) Differs(p Pointer, bytes int64, table []byte, first int64) (at int64, err error) {
-	if err := m.fits(table, first); err != nil || bytes <= 0 {
+// Differs is the offset of the first byte that is not what Fill with the same arguments writes, or, with near, of the
+// first element that is not near it; -1 if there is none.
+func (m *Mover) Differs(p Pointer, bytes int64, table []byte, first int64, near Near) (at int64, err error) {
+	if err := errors.Join(m.fits(table, first), near.fits(int64(p), bytes, int64(len(table)), first, m.chunk)); err != nil || bytes <= 0 {
 		return -1, err
 	}
 	differs := m.differsByChunks
 	if m.kernels.take(table) {
 		differs = m.kernels.differs
 	}
-	at, err = differs(p, bytes, table, first)
+	at, err = differs(p, bytes, table, first, near)
 	return at, m.end(err)
 }
 
-func (m *Mover) differsByChunks(p Pointer, bytes int64, table []byte, first int64) (int64, error) {
+func (m *Mover) differsByChunks(p Pointer, bytes int64, table []byte, first int64, near Near) (int64, error) {
 	chunks := (bytes-1)/m.chunk + 1
 	length := func(k int64) int64 { return min(m.chunk, bytes-k*m.chunk) }
 	start := func(k int64) error {
@@ -174,7 +175,7 @@ func (m *Mover) differsByChunks(p Pointer, bytes int64, table []byte, first int6
 		if err := m.reached[k%2].Synchronize(); err != nil {
 			return -1, err
 		}
-		if at := differs(m.host[k%2], length(k), table, (first+k*m.chunk)%int64(len(table))); at >= 0 {
+		if at := differs(m.host[k%2], length(k), table, (first+k*m.chunk)%int64(len(table)), near); at >= 0 {
 			return k*m.chunk + at, nil
 		}
 	}

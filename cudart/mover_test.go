@@ -102,14 +102,14 @@ func check(t *testing.T, m *Mover, area Pointer, room, offset, n int64, table []
 	if err := m.Read(area, 0, got); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("filled wrongly (error %v)", err)
 	}
-	if at, err := m.Differs(p, n, table, first); at != -1 || err != nil {
+	if at, err := m.Differs(p, n, table, first, Near{}); at != -1 || err != nil {
 		t.Errorf("a difference at %d, error %v", at, err)
 	}
 	for wrong := n - 1; wrong >= 0; wrong = wrong/2 - 1 {
 		if err := m.Set(p+Pointer(wrong), 1, ^want[offset+wrong]); err != nil {
 			t.Fatal(err)
 		}
-		if at, err := m.Differs(p, n, table, first); at != wrong || err != nil {
+		if at, err := m.Differs(p, n, table, first, Near{}); at != wrong || err != nil {
 			t.Errorf("a difference at %d (error %v), want %d", at, err, wrong)
 		}
 	}
@@ -134,13 +134,18 @@ func TestMoverRefuses(t *testing.T) {
 	m := newMover(t, c, 64)
 	p := alloc(t, c, 1000)
 	for _, table := range [][]byte{nil, make([]byte, 65)} {
-		_, err := m.Differs(p, 1, table, 0)
+		_, err := m.Differs(p, 1, table, 0, Near{})
 		if err == nil || m.Fill(p, 1, table, 0) == nil {
 			t.Errorf("a table of %d bytes was taken", len(table))
 		}
 	}
 	if err := m.Fill(p, 1, []byte{1}, -1); err == nil {
 		t.Error("a negative first byte was taken")
+	}
+	for _, near := range []Near{{3, 1, 0}, {8, 1, 0}} {
+		if _, err := m.Differs(p, 12, make([]byte, 12), 0, near); err == nil {
+			t.Errorf("elements of %d bytes were taken", near.Bytes)
+		}
 	}
 	if _, err := c.NewMover(-1); err == nil {
 		t.Error("a chunk of -1 bytes was taken")
@@ -151,7 +156,7 @@ func TestMoverRefuses(t *testing.T) {
 	if err := m.Fill(p, 1000, []byte{1}, 0); err != nil {
 		t.Error(err)
 	}
-	if _, err := m.Differs(p, 1001, []byte{1}, 0); err == nil {
+	if _, err := m.Differs(p, 1001, []byte{1}, 0, Near{}); err == nil {
 		t.Error("more was compared than there is")
 	}
 }
@@ -163,6 +168,7 @@ func TestKernelTrial(t *testing.T) {
 		{"wrong-fill", "", "the fill kernel left a wrong byte at offset 4095"},
 		{"beyond-fill", "", "the fill kernel left a wrong byte at offset 4096"},
 		{"wrong-compare", "", "the first wrong byte is at offset 2048 (-1: none), the compare kernel says 2049"},
+		{"wrong-near", "", "in a trial with floats of 1 bytes: the first element that is too far off is at offset"},
 		{"run", "cuModuleGetFunction=500", "cuModuleGetFunction"},
 		{"run", "cuLaunchKernel=1", "cuLaunchKernel of busbar_fill: CUDA_ERROR_INVALID_VALUE"},
 		{"run", "cuMemAlloc_v2=2", "out of memory"},
@@ -209,7 +215,7 @@ func TestMoverErrors(t *testing.T) {
 				continue
 			}
 			t.Setenv("FAKE_CUDA_FAIL", symbol+"=700")
-			_, err := m.Differs(p, 1000, []byte{1}, 0)
+			_, err := m.Differs(p, 1000, []byte{1}, 0, Near{})
 			err = errors.Join(err, m.Set(p, 10, 1), m.Fill(p, 1000, []byte{1}, 0))
 			if err == nil || !strings.Contains(err.Error(), symbol) {
 				t.Errorf("%s fails: error %v", symbol, err)
@@ -224,13 +230,120 @@ func TestDiffersByThreads(t *testing.T) {
 	table := randomTable(rand.New(rand.NewPCG(2, 2)), 4093)
 	const n = 9*comparePart + 77
 	buffer := repeated(n, table, 5)
-	if at := differs(unsafe.Pointer(&buffer[0]), n, table, 5); at != -1 {
+	if at := differs(unsafe.Pointer(&buffer[0]), n, table, 5, Near{}); at != -1 {
 		t.Fatalf("a difference at %d", at)
 	}
 	for wrong := int64(n - 1); wrong >= 0; wrong -= n / 17 {
 		buffer[wrong] ^= 0x40
-		if at := differs(unsafe.Pointer(&buffer[0]), n, table, 5); at != wrong {
+		if at := differs(unsafe.Pointer(&buffer[0]), n, table, 5, Near{}); at != wrong {
 			t.Errorf("a difference at %d, want %d", at, wrong)
+		}
+	}
+}
+
+// floats makes n random floats of a width: some small, some near each other across zero, some not numbers.
+func floats(r *rand.Rand, n, width int, greatest uint64) []uint64 {
+	bits := make([]uint64, n)
+	for i := range bits {
+		bits[i] = r.Uint64N(greatest + 1)
+		if r.IntN(4) == 0 {
+			bits[i] = r.Uint64N(3)
+		}
+		bits[i] |= r.Uint64N(2) << (8*width - 1)
+	}
+	return bits
+}
+
+func bytesOf(bits []uint64, width int) []byte {
+	b := make([]byte, len(bits)*width)
+	for i := range b {
+		b[i] = byte(bits[i/width] >> (8 * (i % width)))
+	}
+	return b
+}
+
+// value orders bits as the floats are that they stand for.
+func value(bits uint64, width int) int64 {
+	sign := uint64(1) << (8*width - 1)
+	if bits&sign != 0 {
+		return -int64(bits &^ sign)
+	}
+	return int64(bits)
+}
+
+// Floats that are near are taken, by the host, its threads, the chunks and the kernel, and the first that is not is found.
+func TestNear(t *testing.T) {
+	t.Run("chunks", near)
+	t.Run("kernels", func(t *testing.T) {
+		t.Setenv("FAKE_CUDA_KERNELS", "run")
+		near(t)
+	})
+}
+
+func near(t *testing.T) {
+	c := open(t)
+	m := newMover(t, c, 1<<15)
+	area := alloc(t, c, 1<<18)
+	r := rand.New(rand.NewPCG(3, 3))
+	for _, near := range []Near{{1, 2, 0x7E}, {1, 3, 0x7C}, {2, 2, 0x7C00}, {2, 5, 0x7F80}, {4, 4, 0x7F800000}, {8, 1 << 40, 0x7FF << 52}} {
+		for range 10 {
+			width := int(near.Bytes)
+			table := floats(r, 1+r.IntN(600), width, near.Greatest)
+			n, first, offset := 1+r.IntN(20000/width), r.IntN(len(table)), int64(r.IntN(20)*width)
+			got := make([]uint64, n)
+			for i := range got {
+				got[i] = table[(first+i)%len(table)]
+			}
+			is := func(want int) {
+				t.Helper()
+				b := bytesOf(got, width)
+				p := area + Pointer(offset)
+				if err := m.Fill(p, int64(len(b)), b, 0); err != nil {
+					t.Fatal(err)
+				}
+				at, err := m.Differs(p, int64(len(b)), bytesOf(table, width), int64(first*width), near)
+				host := differs(unsafe.Pointer(&b[0]), int64(len(b)), bytesOf(table, width), int64(first*width), near)
+				if err != nil || at != host || at != int64(want*width) && want >= 0 || want < 0 && at != -1 {
+					t.Fatalf("%+v: element %d is too far off, found offset %d, on the host %d, error %v", near, want, at, host, err)
+				}
+			}
+			is(-1)
+			for range 20 {
+				i := r.IntN(n)
+				was := got[i]
+				got[i] = floats(r, 1, width, near.Greatest)[0]
+				if r.IntN(2) == 0 {
+					got[i] = was + r.Uint64N(near.ULPs+2)
+				}
+				if r.IntN(9) == 0 {
+					got[i] = near.Greatest + 1
+				}
+				sign := uint64(1) << (8*width - 1)
+				apart := value(got[i], width) - value(table[(first+i)%len(table)], width)
+				if far := got[i]&^sign > near.Greatest || max(apart, -apart) > int64(near.ULPs); far {
+					is(i)
+					got[i] = was
+				} else {
+					is(-1)
+				}
+			}
+		}
+	}
+}
+
+// Threads share floats out whole.
+func TestNearByThreads(t *testing.T) {
+	near := Near{4, 2, 0x7F800000}
+	table := bytesOf(floats(rand.New(rand.NewPCG(4, 4)), 4093, 4, 1<<20), 4)
+	const n = 9*comparePart + 76
+	buffer := repeated(n, table, 8)
+	for wrong := int64(n - 4); wrong >= 0; wrong -= n / 17 &^ 3 {
+		if at := differs(unsafe.Pointer(&buffer[0]), n, table, 8, near); at >= 0 && at <= wrong {
+			t.Errorf("found %d before %d was wrong", at, wrong)
+		}
+		buffer[wrong+2] ^= 0x40
+		if at := differs(unsafe.Pointer(&buffer[0]), n, table, 8, near); at != wrong {
+			t.Errorf("found %d, want %d", at, wrong)
 		}
 	}
 }

@@ -43,6 +43,14 @@ func (k *kernels) trial() (err error) {
 			return fmt.Errorf("in a trial with %d bytes at offset %d and a table of %d: %w", c.bytes, c.offset, c.period, err)
 		}
 	}
+	for _, n := range []Near{{1, 2, 0x7E}, {2, 3, 0x7C00}, {4, 5, 0x7F800000}, {8, 2, 0x7FF0000000000000}} {
+		if k.room < cycleBytes(nearEntries*n.Bytes) || k.m.chunk%n.Bytes != 0 {
+			continue
+		}
+		if err := k.tryNear(area, n); err != nil {
+			return fmt.Errorf("in a trial with floats of %d bytes: %w", n.Bytes, err)
+		}
+	}
 	return nil
 }
 
@@ -68,7 +76,7 @@ func (k *kernels) try(area Pointer, room, offset, bytes, period, first int64) er
 		if part.bytes == 0 {
 			continue
 		}
-		at, err := k.m.differsByChunks(part.p, part.bytes, part.table, part.first)
+		at, err := k.m.differsByChunks(part.p, part.bytes, part.table, part.first, Near{})
 		if err = k.m.end(err); err != nil {
 			return err
 		}
@@ -83,12 +91,62 @@ func (k *kernels) try(area Pointer, room, offset, bytes, period, first int64) er
 				return err
 			}
 		}
-		at, err := k.differs(p, bytes, table, first)
+		at, err := k.differs(p, bytes, table, first, Near{})
 		if err = k.m.end(err); err != nil {
 			return err
 		}
 		if at != wrong {
 			return fmt.Errorf("the first wrong byte is at offset %d (-1: none), the compare kernel says %d", wrong, at)
+		}
+	}
+	return nil
+}
+
+const nearEntries = 31 // of the table of floats in a trial
+
+// tryNear compares with the host what the kernel says of elements that are just near enough, and just not.
+func (k *kernels) tryNear(area Pointer, near Near) error {
+	const offset, elements = 8, 1501
+	table := make([]byte, nearEntries*near.Bytes)
+	entry := func(i int64) uint64 { return uint64(i) % 16 } // small, of both signs
+	put := func(b []byte, bits uint64) {
+		for i := range near.Bytes {
+			b[i] = byte(bits >> (8 * i))
+		}
+	}
+	sign := uint64(1) << (8*near.Bytes - 1)
+	for i := range int64(nearEntries) {
+		put(table[i*near.Bytes:], entry(i)|uint64(i%2)*sign)
+	}
+	p, bytes := area+offset, elements*near.Bytes
+	if err := k.m.end(k.fill(p, bytes, table, 0)); err != nil {
+		return err
+	}
+	// From the back, so that each element comes before those there are.
+	for i, far := range []uint64{0, near.ULPs, near.ULPs + 1, 0, near.ULPs, near.ULPs + 1, near.Greatest + 1} {
+		at := int64(elements - 1 - i*211)
+		bits := entry(at%nearEntries) + far | uint64(at%nearEntries%2)*sign
+		switch {
+		case i == 3: // across zero
+			bits ^= sign
+		case far > near.Greatest:
+			bits = far
+		}
+		one := make([]byte, near.Bytes)
+		put(one, bits)
+		if err := k.m.end(k.fill(p+Pointer(at*near.Bytes), near.Bytes, one, 0)); err != nil {
+			return err
+		}
+		host, err := k.m.differsByChunks(p, bytes, table, 0, near)
+		if err = k.m.end(err); err != nil {
+			return err
+		}
+		found, err := k.differs(p, bytes, table, 0, near)
+		if err = k.m.end(err); err != nil {
+			return err
+		}
+		if found != host {
+			return fmt.Errorf("the first element that is too far off is at offset %d by the host (-1: none), and at %d by the kernel", host, found)
 		}
 	}
 	return nil

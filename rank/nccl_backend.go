@@ -383,8 +383,8 @@ func (m deviceMemory) Fill(table []byte, first int64) error {
 	return m.mover.Fill(m.at, m.n, table, first)
 }
 
-func (m deviceMemory) Differs(from, to int64, table []byte, first int64) (int64, error) {
-	at, err := m.mover.Differs(m.at+cudart.Pointer(from), to-from, table, first)
+func (m deviceMemory) Differs(from, to int64, table []byte, first int64, near bench.Near) (int64, error) {
+	at, err := m.mover.Differs(m.at+cudart.Pointer(from), to-from, table, first, cudart.Near(near))
 	if err != nil || at < 0 {
 		return -1, err
 	}

@@ -117,24 +117,21 @@ type mismatch struct {
 	got      string
 }
 
-// lookBytes is how much is read to compare element by element where something differs: whole elements of any type.
+// lookBytes is how much is read to compare element by element where something is wrong: whole elements of any type.
 const lookBytes = 1 << 20
 
 // verify compares every element of the outputs with what they must hold.
 func verify(c coll.Case, rank int, buffers []Buffers) (mismatch, error) {
 	m := mismatch{index: -1}
 	size := int64(c.Type.Size())
-	tolerance := uint64(0)
-	if c.Op == coll.Avg && c.Type.Float() {
-		tolerance = averageULP(c.World)
-	}
+	near := near(c)
 	for _, b := range buffers {
 		for _, e := range expected(c, rank) {
 			want := table(e.key)
 			m.elements += e.to - e.from
 			place := func(element int64) int64 { return (e.first + element - e.from) % period * size } // in the table
 			for at := e.from; at < e.to; {
-				differs, err := b.Recv.Differs(at*size, e.to*size, want, place(at))
+				differs, err := b.Recv.Differs(at*size, e.to*size, want, place(at), near)
 				if err != nil {
 					return m, err
 				}
@@ -150,7 +147,7 @@ func verify(c coll.Case, rank int, buffers []Buffers) (mismatch, error) {
 				if err := Host(must).Fill(want, place(at)); err != nil {
 					return m, err
 				}
-				m.compare(c.Type, got, must, at, tolerance)
+				m.compare(c.Type, got, must, at, near.ULPs)
 				at += int64(len(got)) / size
 			}
 		}
@@ -158,7 +155,7 @@ func verify(c coll.Case, rank int, buffers []Buffers) (mismatch, error) {
 	return m, nil
 }
 
-// compare finds the wrong elements of a stretch that is not equal bit for bit.
+// compare finds the wrong elements of a stretch that has some.
 func (m *mismatch) compare(t coll.DataType, got, want []byte, at int64, tolerance uint64) {
 	s := t.Size()
 	for i := 0; i < len(got); i += s {

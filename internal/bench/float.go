@@ -165,15 +165,6 @@ func ulps(t coll.DataType, a, b []byte) uint64 {
 }
 
 func notANumber(t coll.DataType, u uint64) bool {
-	switch t {
-	case coll.Float8E4M3, coll.Float8E5M2:
-		return math.IsNaN(Float8Value(t, byte(u)))
-	case coll.Float16:
-		return u&0x7FFF > 0x7C00
-	case coll.BFloat16:
-		return u&0x7FFF > 0x7F80
-	case coll.Float32:
-		return u&0x7FFFFFFF > 0x7F800000
-	}
-	return u&^(1<<63) > 0x7FF0000000000000
+	sign := uint64(1) << (8*t.Size() - 1)
+	return u&^sign > greatest(t)
 }

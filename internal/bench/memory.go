@@ -12,12 +12,20 @@ type Memory interface {
 	// Fill writes the table over and over, from its byte first on.
 	Fill(table []byte, first int64) error
 	// Differs is the offset of the first byte from from on and before to that is not what the table, repeated from its
-	// byte first on, has there; -1: there is none.
-	Differs(from, to int64, table []byte, first int64) (int64, error)
+	// byte first on, has there, or, with near, of the first element that is not near it; -1: there is none.
+	Differs(from, to int64, table []byte, first int64, near Near) (int64, error)
 	// Read copies the bytes from offset at on into dst.
 	Read(at int64, dst []byte) error
 	// Way is how it is filled and compared.
 	Way() Way
+}
+
+// Near says how far floats may be from a table's. The zero value is a comparison bit for bit; else all places and
+// lengths are whole elements.
+type Near struct {
+	Bytes    int64  // of an element
+	ULPs     uint64 // units in the last place
+	Greatest uint64 // bits of the greatest value; above them, but for the sign, is what is not a number
 }
 
 // Way is how memory is filled and compared.
@@ -61,15 +69,13 @@ func (h Host) Fill(table []byte, first int64) error {
 }
 
 // Differs implements Memory.
-func (h Host) Differs(from, to int64, table []byte, first int64) (int64, error) {
+func (h Host) Differs(from, to int64, table []byte, first int64, near Near) (int64, error) {
 	for at := from; at < to; first = 0 {
 		want := table[first:]
 		got := h[at:min(to, at+int64(len(want)))]
 		if want = want[:len(got)]; !bytes.Equal(got, want) {
-			for i := range got {
-				if got[i] != want[i] {
-					return at + int64(i), nil
-				}
+			if i := firstFar(got, want, near); i >= 0 {
+				return at + int64(i), nil
 			}
 		}
 		at += int64(len(got))

@@ -22,7 +22,7 @@ struct work {
 	cuda_event event;
 	struct kernel *kernel;
 	unsigned blocks, threads;
-	uint64_t parameters[8];
+	uint64_t parameters[10];
 	struct work *next;
 };
 struct cuda_stream_ { struct work *first, **last; int error; };
@@ -225,8 +225,8 @@ int cuMemFreeHost(void *p) { CONTEXT("cuMemFreeHost"); free(p); fake_cuda_live--
 static void launch(cuda_stream s, struct work *w)
 {
 	const char *mode = getenv("FAKE_CUDA_KERNELS");
-	void *parameters[8];
-	for (int i = 0; i < 8; i++)
+	void *parameters[10];
+	for (int i = 0; i < 10; i++)
 		parameters[i] = &w->parameters[i];
 	int rc = ptx_run(w->kernel, w->blocks, w->threads, parameters);
 	if (rc)
@@ -239,6 +239,8 @@ static void launch(cuda_stream s, struct work *w)
 		p[w->parameters[1]] ^= 1;
 	if (!fill && !strcmp(mode, "wrong-compare"))
 		*(uint64_t *)w->parameters[4] |= 1;
+	if (!strcmp(ptx_name(w->kernel), "busbar_near") && !strcmp(mode, "wrong-near"))
+		*(uint64_t *)w->parameters[4] += 1;
 }
 
 /* Does the next piece of work of a stream. */

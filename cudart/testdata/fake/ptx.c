@@ -10,19 +10,20 @@
 enum { NONE, WIDE, NARROW, PREDICATE, NUMBER, NAME, TID, NTID, CTAID, NCTAID };
 struct operand { int kind; uint64_t value; char name[32]; };
 
-enum op { LD_PARAM, CVTA, MOV, MUL_WIDE, CVT, ADD, SUB, REM, AND, SHL, MAX, MIN, SETP_GE, SETP_GT, SETP_LT, SETP_EQ, SETP_NE,
-	  SETP_NE32, LD_PAIR, ST_PAIR, LD_BYTE, ST_BYTE, RED_MIN, BRA, RET };
+enum op { LD_PARAM, CVTA, MOV, MUL_WIDE, CVT, ADD, SUB, REM, AND, XOR, SHL, MAX, MIN, SETP_GE, SETP_GT, SETP_LT, SETP_EQ, SETP_NE,
+	  SETP_NE32, LD_PAIR, ST_PAIR, LD_BYTE, LD_2, LD_4, LD_8, ST_BYTE, RED_MIN, BRA, RET };
 static const char *const mnemonics[] = {
 	"ld.param.u64", "cvta.to.global.u64", "mov.u32", "mul.wide.u32", "cvt.u64.u32", "add.u64", "sub.u64", "rem.u64",
-	"and.b64", "shl.b64", "max.u64", "min.u64", "setp.ge.u64", "setp.gt.u64", "setp.lt.u64", "setp.eq.u64", "setp.ne.u64",
-	"setp.ne.u32", "ld.global.v2.u64", "st.global.v2.u64", "ld.global.u8", "st.global.u8", "red.global.min.u64", "bra", "ret",
+	"and.b64", "xor.b64", "shl.b64", "max.u64", "min.u64", "setp.ge.u64", "setp.gt.u64", "setp.lt.u64", "setp.eq.u64", "setp.ne.u64",
+	"setp.ne.u32", "ld.global.v2.u64", "st.global.v2.u64", "ld.global.u8", "ld.global.u16", "ld.global.u32",
+	"ld.global.u64", "st.global.u8", "red.global.min.u64", "bra", "ret",
 };
 
 struct instruction { int op, guard, inverted; struct operand o[3]; };
 struct label { char name[32]; int at; };
 
 struct kernel {
-	char name[32], parameters[8][32];
+	char name[32], parameters[10][32];
 	int parameter_count, count, label_count;
 	struct instruction code[128];
 	struct label labels[16];
@@ -178,7 +179,7 @@ static void put(struct thread *t, const struct operand *o, uint64_t v)
 
 static unsigned char *memory(struct thread *t, const struct operand *o, uint64_t n)
 {
-	static unsigned char nowhere[16];
+	static _Alignas(16) unsigned char nowhere[16];
 	uint64_t address = get(t, o);
 	if (address % n || !reachable(address, n)) {
 		t->fault = 1;
@@ -217,6 +218,7 @@ static void step(struct thread *t, const struct kernel *k, const struct instruct
 	case SUB: put(t, o, A - B); break;
 	case REM: put(t, o, A % B); break;
 	case AND: put(t, o, A & B); break;
+	case XOR: put(t, o, A ^ B); break;
 	case SHL: put(t, o, A << B); break;
 	case MAX: put(t, o, A > B ? A : B); break;
 	case MIN: put(t, o, A < B ? A : B); break;
@@ -236,6 +238,9 @@ static void step(struct thread *t, const struct kernel *k, const struct instruct
 		*(uint64_t *)(p + 8) = get(t, &o[2]);
 		break;
 	case LD_BYTE: put(t, o, *memory(t, &o[1], 1)); break;
+	case LD_2: put(t, o, *(uint16_t *)memory(t, &o[1], 2)); break;
+	case LD_4: put(t, o, *(uint32_t *)memory(t, &o[1], 4)); break;
+	case LD_8: put(t, o, *(uint64_t *)memory(t, &o[1], 8)); break;
 	case ST_BYTE: *memory(t, &o[0], 1) = (unsigned char)get(t, &o[1]); break;
 	case RED_MIN:
 		p = memory(t, &o[0], 8);

@@ -1,0 +1,81 @@
+package bench
+
+import (
+	"unsafe"
+
+	"busbar/internal/coll"
+)
+
+// near is how far the results of a case may be from the exact ones: only averages of floats at all.
+func near(c coll.Case) Near {
+	if c.Op != coll.Avg || !c.Type.Float() {
+		return Near{}
+	}
+	return Near{Bytes: int64(c.Type.Size()), ULPs: averageULP(c.World), Greatest: greatest(c.Type)}
+}
+
+// greatest is the bits of the greatest value of a type of floats: infinity, where it has one.
+func greatest(t coll.DataType) uint64 {
+	switch t {
+	case coll.Float8E4M3:
+		return 0x7E
+	case coll.Float8E5M2:
+		return 0x7C
+	case coll.Float16:
+		return 0x7C00
+	case coll.BFloat16:
+		return 0x7F80
+	case coll.Float32:
+		return 0x7F800000
+	}
+	return 0x7FF << 52
+}
+
+// firstFar is the offset of the first byte that differs, or of the first element that is not near; -1: there is none.
+func firstFar(got, want []byte, near Near) int {
+	switch {
+	case near.ULPs == 0:
+		for i := range got {
+			if got[i] != want[i] {
+				return i
+			}
+		}
+		return -1
+	case near.Bytes == 1:
+		return firstApart(got, want, near)
+	case near.Bytes == 2:
+		return 2 * firstApart(elements[uint16](got), elements[uint16](want), near)
+	case near.Bytes == 4:
+		return 4 * firstApart(elements[uint32](got), elements[uint32](want), near)
+	}
+	return 8 * firstApart(elements[uint64](got), elements[uint64](want), near)
+}
+
+type bits interface {
+	uint8 | uint16 | uint32 | uint64
+}
+
+// elements sees bytes, which begin with a whole element in memory made for such, as elements.
+func elements[T bits](b []byte) []T {
+	var one T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(one)))
+}
+
+// firstApart is the place of the first element that is not near; -1: there is none. Bit patterns are ordered as the
+// values are when negative ones count downwards from zero.
+func firstApart[T bits](got, want []T, near Near) int {
+	sign := ^(^T(0) >> 1)
+	ulps, greatest := T(min(near.ULPs, uint64(^T(0)))), T(near.Greatest)
+	want = want[:len(got)]
+	for i, bits := range got {
+		g, w := bits&^sign, want[i]&^sign
+		apart := max(g, w) - min(g, w)
+		if (bits^want[i])&sign != 0 {
+			apart = g + w
+		}
+		if apart > ulps || g > greatest {
+			return i
+		}
+	}
+	return -1
+}
