@@ -42,7 +42,7 @@ build() {
   # Its libcuda is the one beside it, whatever LD_LIBRARY_PATH says.
   # shellcheck disable=SC2016 # the loader expands $ORIGIN
   "$cc" "${flags[@]}" "${library[@]}" -Wl,-soname,libnccl.so.2 -Wl,--disable-new-dtags '-Wl,-rpath,$ORIGIN' \
-    -o "$out/.libnccl.so.2" cudart/rehearsal/nccl/*.c "$out/libcuda.so.1" -lm
+    -o "$out/.libnccl.so.2" cudart/rehearsal/nccl/*.c "$out/libcuda.so.1" -lm -ldl
   mv "$out/.libnccl.so.2" "$out/libnccl.so.2"
   rm -f "$hidden"
   for name in ${without[@]+"${without[@]}"}; do

@@ -11,6 +11,7 @@ void comm_put(struct nccl_comm *c)
 {
 	if (atomic_fetch_sub(&c->references, 1) > 1)
 		return;
+	profiler_close(c);
 	inbox_close(c);
 	for (int i = 0; c->links && i < c->ranks; i++)
 		if (c->links[i].fd >= 0)
@@ -55,6 +56,7 @@ nccl_result comm_new(nccl_comm *out, int ranks, int rank, const struct nccl_conf
 		comm_put(c);
 		return fail(CUDA_FAILED, "Cuda failure : no CUDA-capable device is detected");
 	}
+	profiler_open(c);
 	*out = c;
 	return OK;
 }

@@ -1,6 +1,7 @@
 /* Inside the stand-in of libnccl.so.2. The parts: hub.c gathers the ranks behind a unique id, control.c is a rank's
  * side of it; world.c connects the ranks by inbox.c (shared memory) and socket.c (TCP); exchange.c moves data over
- * both; collective.c builds every operation from exchanges and reduce.c; launch.c and group.c bring them to streams. */
+ * both; collective.c builds every operation from exchanges and reduce.c; launch.c and group.c bring them to streams;
+ * profiler.c tells a plugin of them. */
 #ifndef BUSBAR_REHEARSAL_INSIDE_H
 #define BUSBAR_REHEARSAL_INSIDE_H
 
@@ -41,6 +42,13 @@ nccl_result read_settings(void); /* faults and model; what is malformed is an er
 /* Which of the kinds (1 << fault each) strike now; the bytes are S. late: how long, in ns. */
 unsigned faults_of(unsigned kinds, int rank, int collective, uint64_t bytes, int64_t *late);
 int64_t modelled(enum kind, int ranks, uint64_t bytes); /* ns */
+
+/* --- profiler.c --- */
+
+struct operation;
+void profiler_open(struct nccl_comm *);
+void profiler_close(struct nccl_comm *);
+void profiler_tell(const struct nccl_comm *, const struct operation *, uint64_t bytes); /* the bytes are S */
 
 /* --- hub.c, control.c --- */
 
@@ -142,6 +150,7 @@ struct nccl_comm {
 	int outstanding; /* batches in queues; with lock */
 	struct scalar scalars[SCALARS];
 	struct batch *pending; /* of a non-blocking call */
+	void *profiler;        /* the plugin's context; NULL: there is none */
 
 	struct control control;
 	uint64_t token; /* of the inboxes and sockets */

@@ -168,6 +168,7 @@ static nccl_result prepare(struct batch *b)
 	nccl_result rc = OK;
 	uint64_t bytes;
 	for (struct operation *o = b->first; o && !rc; o = o->next) {
+		profiler_tell(c, o, size_of(c, o));
 		if (is_transfer(o)) {
 			/* A wrong element needs an output. */
 			if (!transfer || (o->kind == RECV && transfer->kind == SEND))
