@@ -6,9 +6,9 @@ BUILD   := $(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VER
 
 SHELL := bash
 .DEFAULT_GOAL := build
-.PHONY: build programs shims mpi-shim rehearsal deps demo test check lint sanitize race fuzz abi ptx bench bundle bundle-test man clean help
+.PHONY: build programs shims mpi-shim nccl-profiler rehearsal deps demo test check lint sanitize race fuzz abi ptx bench bundle bundle-test man clean help
 
-build: programs shims rehearsal ## bin/rank, bin/post, lib/busbar-mpi-*.so for every MPI found, lib/rehearsal
+build: programs shims nccl-profiler rehearsal ## bin/rank, bin/post, lib/busbar-mpi-*.so for every MPI found, the plugin for NCCL, lib/rehearsal
 
 programs:
 	$(BUILD) -o bin/rank ./rank
@@ -23,6 +23,9 @@ shims:
 
 mpi-shim: ## the shim of one MPI, without Go: make mpi-shim MPICC=/path/to/mpicc
 	@scripts/mpi-shim.sh $(MPICC)
+
+nccl-profiler: ## lib/busbar-nccl-profiler.so, the plugin of rank --path
+	@scripts/nccl-profiler.sh
 
 rehearsal: ## the stand-ins of libcuda and libnccl, for trying everything without a GPU
 	@scripts/rehearsal.sh

@@ -30,7 +30,8 @@ type ncclBackend struct {
 	bytes   int64
 
 	registered nccl.Registration
-	graph      int // operations of a CUDA graph; 0: no graphs
+	graph      int            // operations of a CUDA graph; 0: no graphs
+	paths      *nccl.Profiler // nil unless NCCL tells of its ways on every rank
 }
 
 // rehearsalChunk is the mover's chunk where the device's memory is the host's.
@@ -66,7 +67,10 @@ func (l *ncclLibrary) open(s *session) (backend, error) {
 	if !slices.Contains(l.notes, how) {
 		l.notes = append(l.notes, how)
 	}
-	return b, b.connect()
+	if err := b.connect(); err != nil {
+		return nil, err
+	}
+	return b, b.agreeOnPaths()
 }
 
 // connect makes the communicator of the world: rank 0's id goes out by MPI. Collective.
@@ -282,6 +286,9 @@ func (o *ncclOperation) Buffers() []bench.Buffers { return o.slots }
 
 func (o *ncclOperation) Notes() []string {
 	notes := o.op.Notes()
+	if o.b.paths != nil && o.b.graph > 0 {
+		notes = append(notes, "the path is that of the operation outside the graph")
+	}
 	if o.b.shared() {
 		notes = append(notes, "ranks share a GPU")
 	}

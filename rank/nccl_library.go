@@ -21,6 +21,7 @@ type gpuOptions struct {
 	register    string // none, buffer or window; empty is none
 	ctaPolicy   int
 	nonBlocking bool
+	path        bool // ask which way NCCL takes
 }
 
 // ncclFlag is the first flag on the command line that belongs to NCCL; "" for none.
@@ -31,6 +32,8 @@ func (c *config) ncclFlag() string {
 		return "--like " + c.like
 	case c.profile:
 		return "--profile-range"
+	case o.path:
+		return "--path"
 	case o.graph > 0:
 		return "--cudagraph"
 	case o.alloc == "nccl":
@@ -72,6 +75,7 @@ type ncclLibrary struct {
 	ranks  []gpuFacts   // by rank of the launch; empty of ranks that take no GPU
 	config nccl.Config
 	notes  []string
+	paths  *nccl.Profiler         // the plugin that NCCL tells of its ways; nil without --path
 	stale  atomic.Pointer[string] // NCCL's last words about something that is over; the watchdog reads it too
 }
 
@@ -126,6 +130,9 @@ func (j *job) openNCCL(name string, worlds []int) (library, error) {
 	devices, err = l.loadDriver(paths)
 	j.watch.Phase("share out the GPUs", 0)
 	if err := l.takeGPU(devices, err, worlds); err != nil {
+		return nil, err
+	}
+	if err := j.together(l.openProfiler()); err != nil {
 		return nil, err
 	}
 	j.watch.Phase("load NCCL", 0)

@@ -23,6 +23,7 @@ programs() {
   install -m 755 scripts/bundle/busbar-run.sh "$top/busbar-run"
   install -m 755 scripts/bundle/build-mpi-shim.sh "$top/build-mpi-shim"
   install -m 755 test/gpu.sh "$top/test/gpu.sh"
+  cp lib/busbar-nccl-profiler.so "$top/lib/"
   if [ -e scripts/rehearsal.sh ]; then cp -r lib/rehearsal "$top/lib/"; fi
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The C code under the address and undefined-behaviour sanitizers: the shim and the timed loop alone and with two ranks,
-# with every MPI found, and that of cudart and the rehearsal in their own tests. Each file is compiled with -Werror once more.
+# with every MPI found, and that of cudart, the plugin for NCCL and the rehearsal in their own tests. Each file is compiled with -Werror once more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,4 +28,5 @@ fi
 
 CGO_CFLAGS='-O1 -g -fsanitize=undefined -fno-sanitize-recover=all' CGO_LDFLAGS=-fsanitize=undefined \
   "${GO:-go}" test -asan -count=1 ./cudart ./cudart/nccl
+scripts/nccl-profiler.sh test
 scripts/rehearsal.sh test

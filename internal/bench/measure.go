@@ -13,7 +13,7 @@ import (
 // elsewhere. A case that this library or this memory cannot do is a record that says so; the error is a *Fatal.
 //
 // The order: prepare on every rank and compare notes; check rounds (poison the output, fill the input, run once,
-// compare every element on every rank); fill for timing and warm up exactly what will be measured; batches until the
+// compare every element on every rank); ask which way the library takes; fill for timing and warm up exactly what will be measured; batches until the
 // figure is as sure as wanted; compare again what the last timed operation left; summarise over ranks.
 func Measure(w World, b Backend, c coll.Case, o Options) (*result.Record, error) {
 	m := &measurement{w: w, c: c, o: o, record: &result.Record{Kind: result.KindCase, Case: c}}
@@ -187,6 +187,9 @@ func (m *measurement) run() error {
 			m.record.Status = result.Wrong
 			return nil
 		}
+	}
+	if err := m.findPath(); err != nil {
+		return err
 	}
 	m.record.Time = &result.Time{}
 	m.phase("fill", 0)

@@ -114,6 +114,14 @@ var columns = []column{
 		return run.Method.Average
 	}),
 	word("backend_version", func(run *Run, _ *Record) string { return run.Backend.Version }),
+	word("algorithm", func(_ *Run, r *Record) string { return pathWord(r, func(p *Path) string { return p.Algorithm }) }),
+	word("protocol", func(_ *Run, r *Record) string { return pathWord(r, func(p *Path) string { return p.Protocol }) }),
+	{"channels", true, func(b []byte, _ *Run, r *Record) []byte {
+		if r.Path == nil || r.Path.Channels == 0 {
+			return b
+		}
+		return strconv.AppendInt(b, int64(r.Path.Channels), 10)
+	}},
 }
 
 func timeWord(r *Record, f func(*Time) string) string {
@@ -121,6 +129,13 @@ func timeWord(r *Record, f func(*Time) string) string {
 		return ""
 	}
 	return f(r.Time)
+}
+
+func pathWord(r *Record, f func(*Path) string) string {
+	if r.Path == nil {
+		return ""
+	}
+	return f(r.Path)
 }
 
 func checkWord(r *Record) string {

@@ -47,6 +47,8 @@ func fastRecord(line []byte, r *Record) bool {
 			c.ranks(r)
 		case "network":
 			c.skipNetwork()
+		case "path":
+			c.path(r)
 		case "load1":
 			c.float(&r.Load1)
 		case "notes":
@@ -58,6 +60,24 @@ func fastRecord(line []byte, r *Record) bool {
 		}
 	})
 	return !c.odd && c.i == len(line)
+}
+
+func (c *cursor) path(r *Record) {
+	if r.Path == nil {
+		r.Path = &Path{}
+	}
+	c.object(func(key string) {
+		switch key {
+		case "algorithm":
+			c.text(&r.Path.Algorithm)
+		case "protocol":
+			c.text(&r.Path.Protocol)
+		case "channels":
+			c.int(&r.Path.Channels)
+		default: // channels_at_most, of old libraries
+			c.odd = true
+		}
+	})
 }
 
 func (c *cursor) time(r *Record) {

@@ -6,6 +6,8 @@
 package result
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"busbar/internal/coll"
@@ -199,9 +201,40 @@ type Record struct {
 	Ranks    *Ranks   `json:"ranks,omitempty"`
 	Network  []NetUse `json:"network,omitempty"`     // what moved on ports and interfaces of rank 0's host
 	FirstUse float64  `json:"first_use_s,omitempty"` // s: the first operation of this collective in this world, connections included
+	Path     *Path    `json:"path,omitempty"`        // which way the library took; nil where it does not tell
 	Load1    float64  `json:"load1,omitempty"`       // load average of rank 0's host after the case
 	Notes    []string `json:"notes,omitempty"`       // how it was done: "avg = sum and a scaling by this tool"
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Path is which way the library took, in its own words.
+type Path struct {
+	Algorithm string `json:"algorithm,omitempty"` // "" for what goes from rank to rank, which has none
+	Protocol  string `json:"protocol,omitempty"`
+	Channels  int    `json:"channels,omitempty"`
+	AtMost    bool   `json:"channels_at_most,omitempty"` // the library may have used fewer
+}
+
+// String is "RING LL128, 16 channels", "at most 8 channels", "nothing that it tells".
+func (p *Path) String() string {
+	if p == nil || *p == (Path{}) {
+		return "nothing that it tells"
+	}
+	words := strings.TrimSpace(p.Algorithm + " " + p.Protocol)
+	if p.Channels == 0 {
+		return words
+	}
+	if words != "" {
+		words += ", "
+	}
+	if p.AtMost {
+		words += "at most "
+	}
+	words += strconv.Itoa(p.Channels) + " channel"
+	if p.Channels > 1 {
+		words += "s"
+	}
+	return words
 }
 
 // Time summarises the time of one operation, in seconds. Bandwidths are derived from Seconds, never averaged.

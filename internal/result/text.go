@@ -44,6 +44,7 @@ type textPoint struct {
 	status Status
 	reason string
 	time   Time
+	path   *Path
 	marks  []int
 	cycles []float64
 }
@@ -67,7 +68,7 @@ func (v *textView) add(r *Record) {
 	if r.Status != OK || r.Time == nil {
 		return
 	}
-	p.time = *r.Time
+	p.time, p.path = *r.Time, r.Path
 	if r.Cycle > 0 {
 		p.cycles = append(p.cycles, r.Time.Seconds)
 	}
@@ -162,6 +163,9 @@ func (v *textView) block(w *bufio.Writer, points []*textPoint) {
 		}
 		if len(p.cycles) > 1 {
 			rest = append(rest, p.cyclesLine(label))
+		}
+		if p.status == OK && p.path != nil {
+			rest = append(rest, fmt.Sprintf("  %s path: %s", label, p.path))
 		}
 	}
 	for _, line := range append(rows, rest...) {

@@ -1,0 +1,67 @@
+//go:build cgo
+
+package nccl
+
+/*
+#include "profiler/path.h"
+
+typedef int (*path_number)(void);
+typedef int (*path_take)(struct busbar_path_event *, int);
+
+static int call_number(void *f) { return ((path_number)f)(); }
+static int call_take(void *f, struct busbar_path_event *out, int room) { return ((path_take)f)(out, room); }
+*/
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"busbar/internal/dl"
+)
+
+// Profiler is busbar's plugin for NCCL's profiler interface, by which NCCL tells which way an operation takes. NCCL loads
+// it by itself, where ProfilerVariable names its path before the first communicator is made.
+type Profiler struct {
+	path                    string
+	interfaces, watch, take unsafe.Pointer
+}
+
+// OpenProfiler opens the plugin in the first of these folders that has it, for asking what it was told. The error is a
+// *dl.NotFoundError, or says what the file lacks.
+func OpenProfiler(folders []string) (*Profiler, error) {
+	lib, err := dl.Open(dl.Spec{Name: "busbar's plugin for NCCL's profiler interface", Candidates: profilerCandidates(folders)})
+	if err != nil {
+		return nil, err
+	}
+	p := &Profiler{path: lib.Path()}
+	for name, to := range map[string]*unsafe.Pointer{"busbar_path_interface": &p.interfaces, "busbar_path_watch": &p.watch, "busbar_path_take": &p.take} {
+		if *to, err = lib.Symbol(name); err != nil {
+			return nil, fmt.Errorf("it is not of this busbar: %w", err)
+		}
+	}
+	return p, nil
+}
+
+// Path is the plugin's file, for ProfilerVariable.
+func (p *Profiler) Path() string { return p.path }
+
+// Interface is the version of the interface by which NCCL asked for the plugin; 0 as long as it has not.
+func (p *Profiler) Interface() int { return int(C.call_number(p.interfaces)) }
+
+// Watch lets NCCL tell of the operations that are issued from now on, and costs each of them a microsecond or so.
+// It returns false if NCCL has not asked for the plugin.
+func (p *Profiler) Watch() bool { return C.call_number(p.watch) == 0 }
+
+// Take ends the watch and returns which way the operations of this rank took meanwhile.
+func (p *Profiler) Take() Way {
+	const room = 64
+	var events [room]C.struct_busbar_path_event
+	told := int(C.call_take(p.take, &events[0], room))
+	w := Way{AtMost: p.Interface() < channelsUsed}
+	for i := range min(told, room) {
+		e := &events[i]
+		w.add(C.GoString(&e.algorithm[0]), C.GoString(&e.protocol[0]), int(e.channels))
+	}
+	return w
+}

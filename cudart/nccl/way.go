@@ -1,0 +1,57 @@
+package nccl
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ProfilerVariable tells NCCL (2.23 and newer) of a plugin for its profiler interface.
+const ProfilerVariable = "NCCL_PROFILER_PLUGIN"
+
+// profilerLibrary is the plugin's file.
+const profilerLibrary = "busbar-nccl-profiler.so"
+
+func profilerCandidates(folders []string) []string {
+	var all []string
+	for _, f := range folders {
+		all = append(all, filepath.Join(f, profilerLibrary))
+	}
+	return all
+}
+
+// channelsUsed is the version of the interface from which on NCCL tells how many channels an operation uses; before, how
+// many it may use.
+const channelsUsed = 4
+
+// Way is how NCCL carries an operation out, in its own words. What goes from rank to rank (send and receive, and what is
+// made of them) has channels only; CE is what copy engines do without a kernel.
+type Way struct {
+	Algorithm string // RING, TREE, NVLS, …; several, joined by +, where the operation was done in parts
+	Protocol  string // LL, LL128, SIMPLE
+	Channels  int    // 0: not told
+	AtMost    bool   // so many channels at most
+}
+
+// Known says whether there is anything to say.
+func (w Way) Known() bool { return w.Algorithm != "" || w.Protocol != "" || w.Channels > 0 }
+
+// add takes in one of the operations that NCCL told of.
+func (w *Way) add(algorithm, protocol string, channels int) {
+	w.Algorithm = join(w.Algorithm, algorithm)
+	w.Protocol = join(w.Protocol, protocol)
+	w.Channels = max(w.Channels, channels)
+}
+
+// join adds a word that is not there yet. Unknown is NCCL's for having none.
+func join(words, word string) string {
+	switch {
+	case word == "" || word == "Unknown":
+		return words
+	case words == "":
+		return word
+	case slices.Contains(strings.Split(words, "+"), word):
+		return words
+	}
+	return words + "+" + word
+}
