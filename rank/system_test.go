@@ -53,7 +53,9 @@ var programs = sync.OnceValues(func() (built, error) {
 	post.Env = append(os.Environ(), "CGO_ENABLED=0")
 	standIns := exec.Command("../scripts/rehearsal.sh")
 	standIns.Env = append(os.Environ(), "OUT="+filepath.Join(b.lib, "rehearsal"))
-	for _, c := range []*exec.Cmd{shims, standIns, compileRank(b.rank, "test"), post} {
+	plugin := exec.Command("../scripts/nccl-profiler.sh")
+	plugin.Env = append(os.Environ(), "OUT="+b.lib)
+	for _, c := range []*exec.Cmd{shims, standIns, plugin, compileRank(b.rank, "test"), post} {
 		if out, err := c.CombinedOutput(); err != nil {
 			return b, fmt.Errorf("%s: %w\n%s", c, err, out)
 		}

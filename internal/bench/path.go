@@ -49,7 +49,7 @@ func (m *measurement) comparePaths(mine *result.Path) error {
 	if err := m.w.Max(ends); err != nil {
 		return err
 	}
-	if p.Algorithm == "" { // sends and receives: ranks may have different ones, and the most channels count
+	if ends[0] == 0 { // sends and receives: ranks have different ones, and the most channels count
 		p.Channels = int(ends[2])
 	}
 	if p != (result.Path{}) {

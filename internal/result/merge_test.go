@@ -166,6 +166,7 @@ func TestMergedColumns(t *testing.T) {
 	record := sampleRecord(sampleCase(t, coll.AllReduce, 1<<20), 1.0/3)
 	record.Warnings = []string{`says "no", twice`, "and, more\nlines; µ|"}
 	record.Ranks.Latest, record.Ranks.Lateness = 2, 0.25
+	record.Path = &Path{Algorithm: "NVLS", Protocol: "SIMPLE", Channels: 24}
 	skipped := notOK(sampleCase(t, coll.AllGather, 8), Skipped, `too "large" by far`)
 	skipped.Mode = coll.Latency
 	unclaimed := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
@@ -178,7 +179,7 @@ func TestMergedColumns(t *testing.T) {
 		"device": "H100", "collective": "all_reduce", "type": "float32", "op": "sum", "root": "-1", "placement": "out", "mode": "throughput", "size_bytes": "4194304", "count": "1048576",
 		"time_s": "0.3333333333333333", "algbw_GBps": "0.012582912", "busbw_GBps": "0.018874368", "iterations": "1000", "stop": "precision", "check": "ok", "status": "ok", "reason": "",
 		"slowest_rank": "3", "slowest_host": "node2", "latest_rank": "2", "lateness_s": "0.25", "warnings": "says \"no\", twice; and, more\nlines; µ|",
-		"rotate_bytes": "67108864", "aggregate": "1", "average": "mean over ranks", "backend_version": "2.27.7",
+		"rotate_bytes": "67108864", "aggregate": "1", "average": "mean over ranks", "backend_version": "2.27.7", "algorithm": "NVLS", "protocol": "SIMPLE", "channels": "24",
 	}
 	for name, w := range want {
 		if got := rows[0][name]; got != w {
@@ -197,6 +198,11 @@ func TestMergedColumns(t *testing.T) {
 	}
 	if rows[2]["latest_rank"] != "" || rows[2]["lateness_s"] != "" {
 		t.Errorf("a late rank where none is claimed: %v", rows[2])
+	}
+	for _, name := range []string{"algorithm", "protocol", "channels"} {
+		if got, there := rows[2][name]; got != "" || !there {
+			t.Errorf("%s of a library that does not tell: %q", name, got)
+		}
 	}
 	if rows[1]["average"] != "" {
 		t.Errorf("a choice of ranks in latency mode: %v", rows[1])

@@ -194,6 +194,7 @@ func FuzzFast(f *testing.F) {
 		sampleRecord(sampleCase(f, coll.AllReduce, 8), 1e-5), sampleRecord(sampleCase(f, coll.Gather, 1<<40), 1e5),
 		notOK(sampleCase(f, coll.AllToAll, 2), Skipped, "too \"small\" <&> µ"), {},
 	} {
+		r.Path = &Path{Algorithm: "NVLS", Channels: 3}
 		r.Warnings, r.Notes, r.Network = []string{"a", "b,c"}, []string{}, []NetUse{{Name: "eth0", RxBytes: 1}}
 		line, _, err := encodeLine(&r)
 		if err != nil && r.Collective != 0 {
@@ -203,7 +204,7 @@ func FuzzFast(f *testing.F) {
 	}
 	for _, seed := range []string{`{}`, `{"n":01}`, `{"n":1.0}`, `{"n":1e3}`, `{"n":-0}`, `{"N":3}`, `{"n":null}`, `{"time":null}`, `{"time":{"s":1},"time":{"lo_s":2}}`,
 		`{"warnings":["a"],"warnings":[]}`, `{"load1":1e999}`, `{"n":99999999999999999999}`, `{"load1":-.5}`, `{"load1":1.}`, `{"op":"none"}`, `{"op":" SUM"}`,
-		`{"ranks":{"median_s":[1,2,-3e-4]}}`, `{"ranks":{"median_s":[1,]}}`, `{"network":[{"name":"x","rx_bytes":"y"}]}`, "{\"at\":\"\x80\"}", `{"n":1}x`, `{"n":1,}`} {
+		`{"ranks":{"median_s":[1,2,-3e-4]}}`, `{"ranks":{"median_s":[1,]}}`, `{"network":[{"name":"x","rx_bytes":"y"}]}`, "{\"at\":\"\x80\"}", `{"n":1}x`, `{"path":{"channels":1,"channels_at_most":true}}`, `{"path":null}`, `{"path":{"algorithm":"A"},"path":{"protocol":"B"}}`, `{"n":1,}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -227,6 +228,7 @@ func TestFastTakesWhatRankWrites(t *testing.T) {
 	full.Check.Wrong = 1
 	full.Ranks.LatestHost, full.Ranks.Lateness, full.Ranks.Uncertainty, full.Ranks.Late = "node1", 1e-6, 1e-9, []float64{0, 1e-7}
 	full.Network = []NetUse{{Name: "eth0", RxBytes: 1, TxBytes: 2, Errors: 3, Retransmits: 4}}
+	full.Path = &Path{Algorithm: "RING", Protocol: "LL128", Channels: 16}
 	full.Notes = []string{"avg = sum and a scaling by this tool"}
 	for i := range records {
 		r := &records[i]

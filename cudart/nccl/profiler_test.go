@@ -1,0 +1,51 @@
+//go:build cgo
+
+package nccl
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"busbar/internal/dl"
+)
+
+// What NCCL tells through the plugin is tested in C (profiler/test), and with a library behind it by rank's system tests.
+func TestProfiler(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, profilerLibrary)
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-std=gnu11", "-pthread", "-o", file, "profiler/plugin.c").CombinedOutput(); err != nil {
+		t.Fatalf("cc: %v\n%s", err, out)
+	}
+	p, err := OpenProfiler([]string{t.TempDir(), dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Path() != file || p.Interface() != 0 || p.Watch() {
+		t.Errorf("%s, interface %d before any library asked", p.Path(), p.Interface())
+	}
+	if w := p.Take(); w.Known() {
+		t.Errorf("nothing was told, and it is %+v", w)
+	}
+}
+
+func TestProfilerThatIsNone(t *testing.T) {
+	dir := t.TempDir()
+	var missing *dl.NotFoundError
+	if _, err := OpenProfiler([]string{dir}); !errors.As(err, &missing) {
+		t.Errorf("an empty folder: %v", err)
+	}
+	empty := filepath.Join(dir, "empty.c")
+	if err := os.WriteFile(empty, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("cc", "-shared", "-fPIC", "-o", filepath.Join(dir, profilerLibrary), empty).CombinedOutput(); err != nil {
+		t.Fatalf("cc: %v\n%s", err, out)
+	}
+	var lacks *dl.SymbolError
+	if _, err := OpenProfiler([]string{dir}); !errors.As(err, &lacks) {
+		t.Errorf("a library of another kind: %v", err)
+	}
+}
