@@ -56,6 +56,7 @@ check() {
   local out=$folder/$1
   shift
   EXTRA=ncclx build "$out" "$@"
+  OUT=$out CFLAGS=$* scripts/nccl-profiler.sh >/dev/null
   "$cc" "${flags[@]}" "$@" -Icudart/rehearsal -o "$out/test" cudart/rehearsal/test/*.c "$out/libnccl.so.2" "$out/libcuda.so.1" \
     -ldl -lm -Wl,--disable-new-dtags "-Wl,-rpath,$out"
   timeout 300 "$out/test" "$out"

@@ -13,6 +13,7 @@
 
 extern struct busbar_cuda cuda;
 extern int rank, ranks;
+extern const char *folder; /* of the libraries under test */
 
 #define WANT(condition)                                                                                       \
 	do {                                                                                                  \
@@ -44,5 +45,6 @@ void cuda_tests(void);
 void collective_tests(void);
 void life_tests(void);
 void fault_tests(void);
+void profiler_tests(void);
 
 #endif

@@ -1,0 +1,101 @@
+/* A plugin for the profiler interface, as NCCL treats one: busbar's own, which lies beside the libraries. */
+#include "test.h"
+
+#include <dlfcn.h>
+
+#include "../../nccl/profiler/path.h"
+
+static int (*interface)(void), (*watch)(void), (*take)(struct busbar_path_event *, int);
+
+static void *symbol(void *library, const char *name)
+{
+	void *found = dlsym(library, name);
+	WANT(found);
+	return found;
+}
+
+static void open_plugin(void)
+{
+	void *library = dlopen(getenv("NCCL_PROFILER_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
+	WANT(library);
+	*(void **)&interface = symbol(library, "busbar_path_interface");
+	*(void **)&watch = symbol(library, "busbar_path_watch");
+	*(void **)&take = symbol(library, "busbar_path_take");
+}
+
+static void told_of(nccl_comm c, size_t count, const char *algorithm, const char *protocol, int channels)
+{
+	struct busbar_path_event e[4] = {{.channels = -1}};
+	float *x = device_memory(count * 4), *y = device_memory(count * 4 * (size_t)ranks);
+	DO(ncclAllReduce(x, x, count, FLOAT32, SUM, c, stream));
+	DO(cuda.stream_synchronize(stream));
+	DO(watch());
+	DO(ncclAllReduce(x, x, count, FLOAT32, SUM, c, stream));
+	DO(cuda.stream_synchronize(stream));
+	WANT(take(e, 4) == 1);
+	WANT(!strcmp(e->function, "AllReduce") && !strcmp(e->algorithm, algorithm) && !strcmp(e->protocol, protocol));
+	WANT(e->channels == channels);
+	DO(watch());
+	DO(ncclGather(x, y, count, FLOAT32, 0, c, stream));
+	DO(cuda.stream_synchronize(stream));
+	WANT(take(e, 4) == 2 && !strcmp(e[0].function, "Send") && !strcmp(e[1].function, "Recv") && !*e->algorithm);
+	WANT(e->channels == (interface() < 4 ? 0 : channels));
+	device_free(x);
+	device_free(y);
+}
+
+/* BUSBAR_TEST_INTERFACE is the version that the library is to find; the plugin stays over several communicators. */
+static void path(void)
+{
+	device_open(rank);
+	open_plugin();
+	WANT(interface() == 0 && watch() < 0);
+	for (int i = 0; i < 2; i++) {
+		nccl_comm c = comm_open();
+		WANT(interface() == atoi(getenv("BUSBAR_TEST_INTERFACE")));
+		if (interface()) {
+			told_of(c, 256, ranks > 2 ? "TREE" : "RING", "LL", 2);
+			told_of(c, 1 << 15, "RING", "LL128", 8);
+			told_of(c, 1 << 18, "RING", "SIMPLE", 16);
+		}
+		meet();
+		DO(ncclCommDestroy(c));
+	}
+}
+
+/* A rank alone moves data without NCCL's algorithms. */
+static void alone(void)
+{
+	struct busbar_path_event e;
+	device_open(0);
+	open_plugin();
+	nccl_comm c = comm_open();
+	DO(watch());
+	WANT(sums_right(c, 1) && take(&e, 1) == 0);
+	DO(ncclCommDestroy(c));
+}
+
+static void no_plugin(void)
+{
+	device_open(rank);
+	nccl_comm c = comm_open();
+	WANT(sums_right(c, 2));
+	DO(ncclCommDestroy(c));
+}
+
+void profiler_tests(void)
+{
+	static const struct { const char *library, *interface; } versions[] = {{"22207", "0"}, {"22300", "1"}, {"22403", "2"},
+		{"22501", "2"}, {"22606", "3"}, {"22707", "4"}, {"22803", "5"}, {"22902", "6"}, {"23007", "6"}};
+	char plugin[4200], library[64], wanted[64];
+	snprintf(plugin, sizeof plugin, "NCCL_PROFILER_PLUGIN=%s/busbar-nccl-profiler.so", folder);
+	for (unsigned i = 0; i < sizeof versions / sizeof *versions; i++) {
+		snprintf(library, sizeof library, "BUSBAR_REHEARSAL_VERSION=%s", versions[i].library);
+		snprintf(wanted, sizeof wanted, "BUSBAR_TEST_INTERFACE=%s", versions[i].interface);
+		world("path", i % 2 ? 3 : 2, path, SETTINGS(plugin, library, wanted), -1);
+	}
+	world("path, alone", 1, alone, SETTINGS(plugin), -1);
+	world("no plugin", 2, no_plugin, SETTINGS("NCCL_PROFILER_PLUGIN=none"), -1);
+	world("a plugin that is not there", 2, no_plugin, SETTINGS("NCCL_PROFILER_PLUGIN=/nowhere/plugin.so"), -1);
+	world("a library that is no plugin", 2, no_plugin, SETTINGS("NCCL_PROFILER_PLUGIN=libm.so.6"), -1);
+}
