@@ -21,7 +21,7 @@ func TestDifferencesAreSaid(t *testing.T) {
 		t.Fatal("a fake passes for NCCL")
 	}
 	for _, want := range []string{"ncclAlltoAll: the table has it since version code 22800, and it is there: true", `says CUDA ""`,
-		"ncclGetErrorString", "plain NCCL is taken for NCCLX"} {
+		"ncclGetErrorString", "plain NCCL is taken for NCCLX", "make nccl-profiler"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in:\n%v", want, err)
 		}
