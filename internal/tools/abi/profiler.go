@@ -63,8 +63,8 @@ func interfaces(text string) []int {
 	return all
 }
 
-// profiler compares the two: a library with the interface finds its newest version in the plugin. What comes back first
-// is for the table.
+// profiler compares the two: a library with the interface finds a version in the plugin, the newest that both know. What
+// comes back first is for the table.
 func profiler(library, plugin string, code int) (string, error) {
 	names, err := asked(library)
 	if err != nil {
@@ -81,8 +81,14 @@ func profiler(library, plugin string, code int) (string, error) {
 		return "none", err
 	}
 	newest := names[len(names)-1]
-	if !slices.Contains(ours, newest) {
-		err = fmt.Errorf("the library asks for version %d of the profiler interface, and the plugin serves %v", newest, ours)
+	for _, n := range slices.Backward(names) {
+		switch {
+		case !slices.Contains(ours, n):
+		case n == newest:
+			return fmt.Sprintf("v%d", n), nil
+		default:
+			return fmt.Sprintf("v%d of v%d", n, newest), nil
+		}
 	}
-	return fmt.Sprintf("v%d", newest), err
+	return "none", fmt.Errorf("the library asks for versions %v of the profiler interface, and the plugin serves %v", names, ours)
 }

@@ -25,6 +25,7 @@ func TestProfilerInterfaces(t *testing.T) {
 	old := compile(t, "old", `const char *a(void) { return "nothing of it"; }`)
 	six := compile(t, "six", `const char *a(void) { return "ncclProfiler_v4"; } const char *b(void) { return "ncclProfiler_v6"; } const char *c(void) { return "ncclProfiler_version"; }`)
 	next := compile(t, "next", `const char *a(void) { return "ncclProfiler_v6 ncclProfiler_v17"; }`)
+	later := compile(t, "later", `const char *a(void) { return "ncclProfiler_v17"; }`)
 	plugin := compile(t, "plugin", `int ncclProfiler_v1, ncclProfiler_v6; extern int ncclProfiler_v17; int *needs(void) { return &ncclProfiler_v17; }`)
 	for _, k := range []struct {
 		library, plugin string
@@ -34,7 +35,8 @@ func TestProfilerInterfaces(t *testing.T) {
 		{old, plugin, 22203, "none", ""},
 		{old, plugin, 22304, "none", "has had since 2.23"},
 		{six, plugin, 22902, "v6", ""},
-		{next, plugin, 23901, "v17", "the plugin serves [1 6]"},
+		{next, plugin, 23901, "v6 of v17", ""},
+		{later, plugin, 23901, "none", "versions [17] of the profiler interface, and the plugin serves [1 6]"},
 		{six, "/nowhere.so", 22902, "not read", "make nccl-profiler"},
 		{"/nowhere.so", plugin, 22902, "not read", "nowhere.so"},
 	} {
