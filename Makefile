@@ -6,26 +6,30 @@ BUILD   := $(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VER
 
 SHELL := bash
 .DEFAULT_GOAL := build
-.PHONY: build programs shims mpi-shim nccl-profiler rehearsal deps demo test check lint sanitize race fuzz abi ptx bench bundle bundle-test man clean help
+.PHONY: build programs shims mpi-shim gloo-shim nccl-profiler rehearsal deps demo test check lint sanitize race fuzz abi ptx bench bundle bundle-test man clean help
 
-build: programs shims nccl-profiler rehearsal ## bin/rank, bin/post, lib/busbar-mpi-*.so for every MPI found, the plugin for NCCL, lib/rehearsal
+build: programs shims nccl-profiler rehearsal ## bin/rank, bin/post, lib/busbar-mpi-*.so for every MPI found, lib/busbar-gloo.so, the plugin for NCCL, lib/rehearsal
 
 programs:
 	$(BUILD) -o bin/rank ./rank
 	CGO_ENABLED=0 $(BUILD) -o bin/post ./post
 
-# rank and post build without any MPI.
+# rank and post build without any MPI and without Gloo.
 shims:
 	@if command -v mpicc mpicc.openmpi mpicc.mpich >/dev/null; then scripts/mpi-shim.sh; else \
 	  echo "No mpicc on PATH, so there is no MPI shim; bin/rank needs one to use MPI."; \
 	  echo "make deps installs Open MPI or says how; for an MPI of your own: make mpi-shim MPICC=/path/to/mpicc"; \
 	fi
+	@scripts/gloo-shim.sh --if-there
 
 mpi-shim: ## the shim of one MPI, without Go: make mpi-shim MPICC=/path/to/mpicc
 	@scripts/mpi-shim.sh $(MPICC)
 
 nccl-profiler: ## lib/busbar-nccl-profiler.so, the plugin of rank --path
 	@scripts/nccl-profiler.sh
+
+gloo-shim: ## the shim of Gloo; wants a C++ compiler and libgloo-dev, and no Go
+	@scripts/gloo-shim.sh
 
 rehearsal: ## the stand-ins of libcuda and libnccl, for trying everything without a GPU
 	@scripts/rehearsal.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The C code under the address and undefined-behaviour sanitizers: the shim and the timed loop alone and with two ranks,
-# with every MPI found, and that of cudart, the plugin for NCCL and the rehearsal in their own tests. Each file is compiled with -Werror once more.
+# with every MPI found, the shim of Gloo with threads as ranks, and that of cudart, the plugin for NCCL and the rehearsal in
+# their own tests. Each file is compiled with -Werror once more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,3 +31,4 @@ CGO_CFLAGS='-O1 -g -fsanitize=undefined -fno-sanitize-recover=all' CGO_LDFLAGS=-
   "${GO:-go}" test -asan -count=1 ./cudart ./cudart/nccl
 scripts/nccl-profiler.sh test
 scripts/rehearsal.sh test
+scripts/gloo-shim.sh --test

@@ -65,7 +65,7 @@ lint() {
 }
 
 # What needs no rank processes.
-quick=(./internal/... ./sweeps/... ./cudart/... ./post/...)
+quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/...)
 
 # Where there are goroutines; the statistics have none, and their simulations would take minutes. rank's system tests
 # start the program itself, which the detector does not see.

@@ -29,12 +29,15 @@ need() { # need "what" "packages" CHECK…
 }
 all_of() { [ -z "$(missing "$@")" ]; }
 have_pip() { python3 -m pip --version >/dev/null 2>&1; }
+# have_gloo: its headers as the compiler finds them; a CXX that is not there is no reason to miss them.
+have_gloo() { have "${CXX:-g++}" && "${CXX:-g++}" -E -x c++ -include gloo/config.h /dev/null >/dev/null 2>&1; }
 any_mpi() { have mpirun && { have mpicc || have mpicc.openmpi || have mpicc.mpich; }; }
 
 look() {
   packages=()
   lacking=()
   need "a C compiler" "gcc libc6-dev" have "${CC:-cc}"
+  need "Gloo with its headers and a C++ compiler" "g++ libgloo-dev" have_gloo
   if [ "$1" = test ]; then
     need "Open MPI" "openmpi-bin libopenmpi-dev" all_of mpicc.openmpi mpirun.openmpi
     need "MPICH" "mpich libmpich-dev" all_of mpicc.mpich mpirun.mpich

@@ -1,0 +1,128 @@
+/* The table of functions between package gloo and its shim, which is C++ and linked to libgloo. The shim exports one
+ * symbol, busbar_gloo; no C++ type and no exception crosses this line.
+ *
+ * Functions that return int return a status. The text that belongs to it is in the error given, or is asked for by
+ * last_error. */
+#ifndef BUSBAR_GLOO_H
+#define BUSBAR_GLOO_H
+
+#include <stdint.h>
+
+#include "../internal/loop/loop.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Changes with everything below. */
+#define BUSBAR_GLOO_ABI 1
+
+enum busbar_gloo_status {
+	BUSBAR_GLOO_OK,
+	BUSBAR_GLOO_INVALID,     /* Gloo does not take these arguments */
+	BUSBAR_GLOO_LOST,        /* the connection to another rank is gone */
+	BUSBAR_GLOO_TIMEOUT,     /* another rank did not come in time */
+	BUSBAR_GLOO_MEMORY,      /* no memory */
+	BUSBAR_GLOO_INTERRUPTED, /* interrupt was called */
+	BUSBAR_GLOO_FAILED,      /* anything else */
+};
+
+enum busbar_gloo_kind {
+	BUSBAR_ALL_REDUCE = 1,
+	BUSBAR_ALL_GATHER,
+	BUSBAR_REDUCE_SCATTER,
+	BUSBAR_BROADCAST,
+	BUSBAR_REDUCE,
+	BUSBAR_ALL_TO_ALL,
+	BUSBAR_GATHER,
+	BUSBAR_SCATTER,
+	BUSBAR_SEND_RECV,
+};
+
+enum busbar_gloo_type {
+	BUSBAR_INT8 = 1,
+	BUSBAR_UINT8,
+	BUSBAR_INT32,
+	BUSBAR_UINT32,
+	BUSBAR_INT64,
+	BUSBAR_UINT64,
+	BUSBAR_FLOAT16,
+	BUSBAR_BFLOAT16,
+	BUSBAR_FLOAT32,
+	BUSBAR_FLOAT64,
+};
+
+enum busbar_gloo_op { BUSBAR_SUM = 1, BUSBAR_PROD, BUSBAR_MIN, BUSBAR_MAX, BUSBAR_AVG };
+
+enum busbar_gloo_algorithm { BUSBAR_GLOO_RING, BUSBAR_GLOO_BCUBE };
+
+struct busbar_gloo_context;
+struct busbar_gloo_operation;
+
+struct busbar_gloo_error {
+	int status; /* enum busbar_gloo_status */
+	int peer;   /* the rank that it is about; -1 where that is not known */
+	char text[1024];
+};
+
+struct busbar_gloo_create {
+	int rank, size;
+	const char *interface; /* of the network; NULL: by address */
+	const char *address;   /* a name or a number that belongs to this host; NULL: by interface */
+	int64_t connect_ms, timeout_ms;
+	int cpus;       /* length of cpu; 0: the thread of Gloo runs where the calling one may */
+	const int *cpu; /* the CPUs on which it may run */
+	int batch;      /* SCHED_BATCH for it */
+};
+
+/* One operation to be measured; the fields as in OpSpec (types.go). */
+struct busbar_gloo_spec {
+	int kind, type, op, root, in_place;
+	int algorithm; /* of an all_reduce */
+	int aggregate; /* at least 1 */
+	void *send, *recv;
+	int64_t count;
+	int64_t slots; /* at least 1 */
+	int64_t send_stride, recv_stride;
+	int64_t segment; /* bytes sent at once by the reduce_scatter; 0: its own choice */
+	busbar_step sync;
+	void *sync_context;
+};
+
+/* What busbar_gloo.prepare made of a spec. */
+struct busbar_gloo_prepared {
+	struct busbar_gloo_operation *operation; /* to release; the context of both steps */
+	busbar_step issue, sync;
+	int64_t scratch; /* bytes allocated beside the buffers */
+};
+
+struct busbar_gloo {
+	uint32_t abi;              /* BUSBAR_GLOO_ABI; first, whatever else changes */
+	const char *version;       /* of the headers that the shim was compiled with: "0.5.0" */
+	const char *(*path)(void); /* the file of libgloo, as the loader knows it */
+
+	/* A context is made in steps: create opens a listening socket for each other rank; addresses writes what those must
+	 * know, size entries of address_bytes, entry i for rank i; connect is given the entries that they have for this
+	 * one, in the order of the ranks, and returns when all are connected. */
+	int (*create)(const struct busbar_gloo_create *how, struct busbar_gloo_context **out, struct busbar_gloo_error *e);
+	int64_t (*address_bytes)(const struct busbar_gloo_context *c);
+	int (*addresses)(struct busbar_gloo_context *c, void *out, struct busbar_gloo_error *e);
+	int (*connect)(struct busbar_gloo_context *c, const void *all, struct busbar_gloo_error *e);
+	const char *(*device)(const struct busbar_gloo_context *c); /* Gloo's own words: interface, address, speed */
+	int (*thread)(const struct busbar_gloo_context *c);         /* the id of Gloo's thread; 0 if it was not found */
+
+	/* From any thread: a blocked operation of this context fails, as does every later one, and the other ranks lose
+	 * the connection. */
+	void (*interrupt)(struct busbar_gloo_context *c);
+	void (*last_error)(const struct busbar_gloo_context *c, struct busbar_gloo_error *e);
+	void (*destroy)(struct busbar_gloo_context *c);
+
+	int (*prepare)(struct busbar_gloo_context *c, const struct busbar_gloo_spec *spec, struct busbar_gloo_prepared *out,
+		       struct busbar_gloo_error *e);
+	void (*release)(struct busbar_gloo_operation *o);
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

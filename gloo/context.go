@@ -1,0 +1,169 @@
+//go:build cgo
+
+package gloo
+
+/*
+#include "call.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+)
+
+// Context is this rank's part in a group of ranks. Its operations are run by one thread at a time; Interrupt alone may
+// be called from any goroutine.
+type Context struct {
+	l          *Library
+	rank, size int
+
+	mu sync.Mutex // guards c against Interrupt after Close
+	c  *C.context
+}
+
+// NewContext opens a socket for each of the other ranks and starts Gloo's thread. Nothing is sent: the ranks now tell
+// each other their Address, and then Connect. The error is an *Error.
+func (l *Library) NewContext(o Options) (*Context, error) {
+	if o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size {
+		return nil, fmt.Errorf("gloo: there is no rank %d among %d", o.Rank, o.Size)
+	}
+	how := C.struct_busbar_gloo_create{rank: C.int(o.Rank), size: C.int(o.Size), connect_ms: milliseconds(o.ConnectTimeout, time.Minute),
+		timeout_ms: milliseconds(o.Timeout, 24*time.Hour)}
+	free := func(s *C.char) { C.free(unsafe.Pointer(s)) }
+	if o.Interface != "" {
+		how._interface = C.CString(o.Interface)
+		defer free(how._interface)
+	}
+	if o.Address != "" {
+		how.address = C.CString(o.Address)
+		defer free(how.address)
+	}
+	if o.Batch {
+		how.batch = 1
+	}
+	var pins runtime.Pinner
+	defer pins.Unpin()
+	if len(o.CPUs) > 0 {
+		cpus := make([]C.int, len(o.CPUs))
+		for i, cpu := range o.CPUs {
+			cpus[i] = C.int(cpu)
+		}
+		pins.Pin(&cpus[0])
+		how.cpus, how.cpu = C.int(len(cpus)), &cpus[0]
+	}
+	c := &Context{l: l, rank: o.Rank, size: o.Size}
+	var e C.error_text
+	if rc := C.call_create(l.t, &how, &c.c, &e); rc != 0 {
+		return nil, errorOf("opening Gloo's device on "+network(o), &e)
+	}
+	return c, nil
+}
+
+func network(o Options) string {
+	switch {
+	case o.Interface != "":
+		return "interface " + o.Interface
+	case o.Address != "":
+		return "address " + o.Address
+	}
+	return "the address of this host's name"
+}
+
+func milliseconds(d, otherwise time.Duration) C.int64_t {
+	if d <= 0 {
+		d = otherwise
+	}
+	return C.int64_t(max(1, d.Milliseconds()))
+}
+
+// Address is what the other ranks must know of this one to connect to it. The error is an *Error.
+func (c *Context) Address() ([]byte, error) {
+	each := int(C.call_address_bytes(c.l.t, c.c))
+	entries := C.malloc(C.size_t(each * c.size))
+	defer C.free(entries)
+	var e C.error_text
+	if rc := C.call_addresses(c.l.t, c.c, entries, &e); rc != 0 {
+		return nil, errorOf("the addresses of Gloo's sockets", &e)
+	}
+	return addressBlock{rank: c.rank, size: c.size, each: each, entries: C.GoBytes(entries, C.int(each*c.size))}.bytes(), nil
+}
+
+// Connect connects this rank to all others, whose Address is given in the order of the ranks, with this rank's own among
+// them. It returns when all are connected; all ranks call it. The error is an *Error, or says which address is not one.
+func (c *Context) Connect(all [][]byte) error {
+	each := int(C.call_address_bytes(c.l.t, c.c))
+	mine, err := entriesFor(c.rank, c.size, each, all)
+	if err != nil {
+		return err
+	}
+	p := C.CBytes(mine)
+	defer C.free(p)
+	var e C.error_text
+	if rc := C.call_connect(c.l.t, c.c, p, &e); rc != 0 {
+		return errorOf("connecting", &e)
+	}
+	return nil
+}
+
+// Rank is this process' number in the context, from 0.
+func (c *Context) Rank() int { return c.rank }
+
+// Size is the number of ranks.
+func (c *Context) Size() int { return c.size }
+
+// Device says on which network the context is.
+func (c *Context) Device() Device { return parseDevice(C.GoString(C.call_device(c.l.t, c.c))) }
+
+// parseDevice reads Gloo's words: "tcp, pci=, iface=lo, speed=-1, addr=[127.0.0.1]:4711".
+func parseDevice(text string) Device {
+	d := Device{SpeedMbps: -1}
+	for _, part := range strings.Split(text, ", ") {
+		key, value, _ := strings.Cut(part, "=")
+		switch key {
+		case "iface":
+			d.Interface = value
+		case "addr":
+			value, _, _ = strings.Cut(value, "]")
+			d.Address = strings.TrimPrefix(value, "[")
+		case "speed":
+			if n, err := strconv.Atoi(value); err == nil {
+				d.SpeedMbps = n
+			}
+		}
+	}
+	return d
+}
+
+// Thread says where and how the thread of Gloo's runs that reads and writes the sockets.
+func (c *Context) Thread() Thread { return threadFacts("/proc/self/task", int(C.call_thread(c.l.t, c.c))) }
+
+// Interrupt makes a blocked operation of this context fail, and every later one: the connections are closed, which the
+// other ranks notice. It may be called from any goroutine and does nothing after Close.
+func (c *Context) Interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.c != nil {
+		C.call_interrupt(c.l.t, c.c)
+	}
+}
+
+// Close closes the connections and ends Gloo's thread; closing twice does nothing. Its operations must be closed before.
+// Data on its way to another rank may be lost, so all ranks come together before one closes.
+func (c *Context) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.c != nil {
+		C.call_destroy(c.l.t, c.c)
+		c.c = nil
+	}
+}
+
+func errorOf(op string, e *C.error_text) *Error {
+	return newError(op, int(e.status), int(e.peer), C.GoString(&e.text[0]))
+}

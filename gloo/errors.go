@@ -1,0 +1,95 @@
+package gloo
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"busbar/internal/dl"
+)
+
+// Status says what kind of failure an Error is.
+type Status int
+
+// What can go wrong.
+const (
+	Invalid     Status = iota + 1 // Gloo does not take these arguments
+	Lost                          // the connection to another rank is gone
+	TimedOut                      // another rank did not come in time
+	NoMemory                      // there is no memory
+	Interrupted                   // Context.Interrupt was called
+	Failed                        // anything else
+)
+
+// Error is a failure inside Gloo. A context is of no use after one of its operations failed: Gloo has closed its
+// connections.
+type Error struct {
+	Op     string
+	Status Status
+	Peer   int    // the rank whose connection broke, or that was waited for; -1 where Gloo does not say
+	Text   string // Gloo's own
+}
+
+func (e *Error) Error() string {
+	what := "failed"
+	switch e.Status {
+	case Invalid:
+		what = "was refused"
+	case Lost:
+		what = "lost the connection to " + e.peer()
+	case TimedOut:
+		what = "waited too long for " + e.peer()
+	case NoMemory:
+		return e.Op + " found no memory"
+	case Interrupted:
+		return e.Op + " was interrupted"
+	}
+	return fmt.Sprintf("%s %s: %s", e.Op, what, e.Text)
+}
+
+func (e *Error) peer() string {
+	if e.Peer < 0 {
+		return "another rank"
+	}
+	return fmt.Sprintf("rank %d", e.Peer)
+}
+
+// place is how Gloo's texts begin: the place in its source.
+var place = regexp.MustCompile(`^\[[^\]]*:\d+\] `)
+
+func newError(op string, status, peer int, text string) *Error {
+	return &Error{Op: op, Status: Status(status), Peer: peer, Text: strings.TrimSpace(place.ReplaceAllString(text, ""))}
+}
+
+// LoadError says why there is no Gloo, and what to do about it.
+type LoadError struct {
+	Tried  []dl.Attempt
+	Reason string // set when a shim was found but is of no use
+}
+
+func (e *LoadError) Error() string {
+	var b strings.Builder
+	if e.Reason != "" {
+		b.WriteString(e.Reason)
+	} else {
+		b.WriteString("Gloo could not be loaded: busbar's shim for it, busbar-gloo.so, cannot be opened")
+	}
+	if len(e.Tried) > 0 {
+		fmt.Fprintf(&b, "\ntried:\n%s", dl.List(e.Tried))
+	}
+	b.WriteString("\n" + e.advice())
+	return b.String()
+}
+
+// advice is what to type. A shim that is there but lacks one of its libraries is not built anew for it.
+func (e *LoadError) advice() string {
+	for _, t := range e.Tried {
+		switch {
+		case strings.Contains(t.Why, "libgloo.so"):
+			return "Gloo itself is missing. Debian, Ubuntu: sudo apt-get install libgloo0"
+		case strings.Contains(t.Why, "libstdc++.so"):
+			return "the C++ library is missing or too old. Debian, Ubuntu: sudo apt-get install libstdc++6"
+		}
+	}
+	return "build it with: make gloo-shim   (it wants a C++ compiler and Gloo; Debian, Ubuntu: sudo apt-get install g++ libgloo-dev)"
+}

@@ -1,0 +1,207 @@
+//go:build cgo
+
+package gloo
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"busbar/internal/loop"
+)
+
+// prepared makes an operation in place over a buffer of its own.
+func prepared(c *Context, kind Kind, bytes int64) (*Operation, func(), error) {
+	b, err := loop.AllocBuffer(bytes * int64(c.size))
+	if err != nil {
+		return nil, nil, err
+	}
+	s := OpSpec{Kind: kind, Type: UInt8, InPlace: true, Recv: b.Pointer(), Count: bytes}
+	if kind.reduces() {
+		s.Op = Sum
+	}
+	o, err := c.Prepare(s)
+	if err != nil {
+		return nil, nil, errors.Join(err, b.Free())
+	}
+	return o, func() { o.Close(); _ = b.Free() }, nil
+}
+
+// expect says whether an operation failed as it should.
+func expect(err error, status Status, peer int, words ...string) error {
+	var e *Error
+	if !errors.As(err, &e) || e.Status != status || e.Peer != peer {
+		return fmt.Errorf("%#v, want status %d and peer %d", err, status, peer)
+	}
+	for _, w := range words {
+		if !strings.Contains(e.Error(), w) {
+			return fmt.Errorf("%q says nothing of %q", e.Error(), w)
+		}
+	}
+	return nil
+}
+
+// A rank that leaves is named, whether it leaves between operations or while the others wait for it, and the text stays.
+func TestLostRank(t *testing.T) {
+	for _, kind := range []Kind{AllReduce, ReduceScatter, Broadcast} {
+		t.Run(kind.String(), func(t *testing.T) {
+			must(t, group(t, 2, Options{}, func(c *Context) error {
+				o, free, err := prepared(c, kind, 1<<16)
+				if err != nil {
+					return err
+				}
+				defer free()
+				if err := issue(o, 3); err != nil {
+					return err
+				}
+				if c.rank == 0 {
+					time.Sleep(50 * time.Millisecond)
+					c.Interrupt()
+					return nil
+				}
+				failed := issue(o, 1000)
+				if err := expect(failed, Lost, 0, "lost the connection to rank 0"); err != nil {
+					return err
+				}
+				return expect(issue(o, 1), Lost, 0, failed.Error())
+			}))
+		})
+	}
+}
+
+// The connection breaks in the middle of a message: the rest never comes, and nobody may wait for it.
+func TestLostInTheMiddle(t *testing.T) {
+	var halfway atomic.Bool
+	must(t, group(t, 2, Options{}, func(c *Context) error {
+		o, free, err := prepared(c, Broadcast, 256<<20)
+		if err != nil {
+			return err
+		}
+		defer free()
+		if c.rank == 0 {
+			go func() {
+				time.Sleep(40 * time.Millisecond)
+				halfway.Store(true)
+				c.Interrupt()
+			}()
+			return expect(issue(o, 1000), Interrupted, -1)
+		}
+		failed := issue(o, 1000)
+		if !halfway.Load() {
+			return fmt.Errorf("failed before the connection broke: %w", failed)
+		}
+		return expect(failed, Lost, 0)
+	}))
+}
+
+func TestInterrupt(t *testing.T) {
+	begin := time.Now()
+	must(t, group(t, 3, Options{}, func(c *Context) error {
+		o, free, err := prepared(c, AllReduce, 1<<10)
+		if err != nil {
+			return err
+		}
+		defer free()
+		switch c.rank {
+		case 2: // never comes
+			time.Sleep(200 * time.Millisecond)
+			return nil
+		case 1:
+			time.AfterFunc(50*time.Millisecond, c.Interrupt)
+			if err := expect(issue(o, 1), Interrupted, -1, "interrupted"); err != nil {
+				return err
+			}
+			return expect(issue(o, 1), Interrupted, -1)
+		}
+		return expect(issue(o, 1), Lost, 1)
+	}))
+	if d := time.Since(begin); d > 20*time.Second {
+		t.Errorf("leaving took %s", d)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	must(t, group(t, 2, Options{Timeout: 300 * time.Millisecond}, func(c *Context) error {
+		o, free, err := prepared(c, ReduceScatter, 1<<10)
+		if err != nil {
+			return err
+		}
+		defer free()
+		if c.rank == 1 {
+			time.Sleep(time.Second)
+			return nil
+		}
+		return expect(issue(o, 1), TimedOut, 1, "waited too long for rank 1", "300ms")
+	}))
+}
+
+func TestNobodyConnects(t *testing.T) {
+	l := library(t)
+	c, err := l.NewContext(Options{Rank: 0, Size: 2, Interface: "lo", ConnectTimeout: 300 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	other, err := l.NewContext(Options{Rank: 1, Size: 2, Interface: "lo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err1 := c.Address()
+	b, err2 := other.Address()
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	other.Close() // nobody listens, and nobody comes
+	err = c.Connect([][]byte{a, b})
+	var e *Error
+	if !errors.As(err, &e) || e.Peer != 1 || e.Status != TimedOut && e.Status != Lost {
+		t.Errorf("%v, want a failure that names rank 1", err)
+	}
+}
+
+func TestContextErrors(t *testing.T) {
+	l := library(t)
+	for want, o := range map[string]Options{
+		"no rank 2 among 2":               {Rank: 2, Size: 2},
+		"interface nowhere0":              {Size: 1, Interface: "nowhere0"},
+		"address 203.0.113.7":             {Size: 1, Address: "203.0.113.7"},
+		"binding Gloo's thread":           {Size: 1, Interface: "lo", CPUs: []int{1023}},
+		"beyond what sched_setaffinity":   {Size: 1, Interface: "lo", CPUs: []int{-1}},
+		"beyond what sched_setaffinity t": {Size: 1, Interface: "lo", CPUs: []int{0, 1 << 20}},
+	} {
+		c, err := l.NewContext(o)
+		if err == nil {
+			c.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", o, err, want)
+		}
+	}
+}
+
+func TestFacts(t *testing.T) {
+	must(t, group(t, 2, Options{CPUs: []int{0}, Batch: true}, func(c *Context) error {
+		if d := c.Device(); d.Interface != "lo" || d.Address != "127.0.0.1" {
+			return fmt.Errorf("device %+v", d)
+		}
+		if th := c.Thread(); th.ID == 0 || th.CPUs != "0" || th.Policy != "batch" {
+			return fmt.Errorf("thread %+v", th)
+		}
+		c.Close()
+		c.Close()
+		c.Interrupt()
+		return nil
+	}))
+	must(t, group(t, 3, Options{}, func(c *Context) error {
+		if th := c.Thread(); th.ID == 0 || th.CPUs == "" || th.Policy != "other" {
+			return fmt.Errorf("thread %+v", th)
+		}
+		return nil
+	}))
+	if i := library(t).Info(); !strings.Contains(i.Path, "libgloo.so") || i.Version == "" || i.BuildID == "" {
+		t.Errorf("%+v", i)
+	}
+}

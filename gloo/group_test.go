@@ -1,0 +1,115 @@
+//go:build cgo
+
+package gloo
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"busbar/internal/loop"
+)
+
+// library opens the shim that make builds.
+func library(t *testing.T) *Library {
+	t.Helper()
+	path := filepath.Join("..", "lib", shimFile)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("no %s: make gloo-shim builds it where libgloo-dev is", path)
+	}
+	l, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// group runs work on n ranks, each a context of its own on a thread of its own in this process, over the loopback
+// interface. A rank that fails interrupts its context, so that the others leave too. It returns every rank's error.
+func group(t *testing.T, n int, o Options, work func(*Context) error) []error {
+	t.Helper()
+	l := library(t)
+	o.Size = n
+	if o.Interface == "" && o.Address == "" {
+		o.Interface = "lo"
+	}
+	var exchanged, done, ended sync.WaitGroup
+	exchanged.Add(n)
+	done.Add(n)
+	ended.Add(n)
+	addresses, failures := make([][]byte, n), make([]error, n)
+	for rank := range n {
+		go func() {
+			defer ended.Done()
+			runtime.LockOSThread()
+			mine := o
+			mine.Rank = rank
+			c, err := l.NewContext(mine)
+			if err == nil {
+				addresses[rank], err = c.Address()
+			}
+			exchanged.Done()
+			exchanged.Wait()
+			if err == nil {
+				err = c.Connect(addresses)
+			}
+			if err == nil {
+				if err = work(c); err != nil {
+					c.Interrupt()
+				}
+			}
+			failures[rank] = err
+			done.Done()
+			done.Wait()
+			if c != nil {
+				c.Close()
+			}
+		}()
+	}
+	all := make(chan struct{})
+	go func() { ended.Wait(); close(all) }()
+	select {
+	case <-all:
+	case <-time.After(time.Minute):
+		t.Fatal("some rank does not come back")
+	}
+	return failures
+}
+
+// must fails the test with every rank's error.
+func must(t *testing.T, failures []error) {
+	t.Helper()
+	for rank, err := range failures {
+		if err != nil {
+			t.Errorf("rank %d: %v", rank, err)
+		}
+	}
+}
+
+// issue runs the operation n times.
+func issue(o *Operation, n int) error {
+	steps := o.Steps()
+	if steps.Wait != nil {
+		return errors.New("an operation that blocks has nothing to wait for")
+	}
+	l, err := loop.New(steps, 1)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	var step *loop.StepError
+	if _, err := l.Run(1, n); errors.As(err, &step) {
+		if step.Stage != loop.Issue {
+			return fmt.Errorf("while %s: %w", step.Stage, err)
+		}
+		return o.Error(step.Code)
+	} else if err != nil {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+//go:build cgo
+
+package gloo
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"busbar/internal/dl"
+)
+
+func compile(t *testing.T, source string, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	c, so := filepath.Join(dir, "x.c"), filepath.Join(dir, shimFile)
+	if err := os.WriteFile(c, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"-shared", "-fPIC", "-o", so, c}, flags...)
+	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("cc: %v\n%s", err, out)
+	}
+	return so
+}
+
+func TestLoadSaysWhatIsWrong(t *testing.T) {
+	another := compile(t, "int other = 1;")
+	older := compile(t, "const unsigned busbar_gloo = 4711;")
+	for want, path := range map[string]string{
+		"make gloo-shim":             filepath.Join(t.TempDir(), "nothing.so"),
+		"libgloo-dev":                filepath.Join(t.TempDir(), "nothing.so"),
+		"is not the Gloo shim":       another,
+		"its table has number 4711":  older,
+		"it has to be built again\n": older,
+	} {
+		_, err := Load(path)
+		var failed *LoadError
+		if !errors.As(err, &failed) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+}
+
+func TestLoadWithoutGlooItself(t *testing.T) {
+	for why, want := range map[string]string{
+		"libgloo.so.0: cannot open shared object file":                              "apt-get install libgloo0",
+		"/lib/libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by ...)": "libstdc++6",
+	} {
+		e := &LoadError{Tried: []dl.Attempt{{Candidate: "/lib/" + shimFile, Why: why}}}
+		if !strings.Contains(e.Error(), want) || strings.Contains(e.Error(), "make gloo-shim") {
+			t.Errorf("%v, want %q", e, want)
+		}
+	}
+}
+
+// The shim shows one symbol, so that nothing of it, of Gloo or of C++ meets another library's.
+func TestOneSymbol(t *testing.T) {
+	l := library(t)
+	out, err := exec.Command("nm", "-D", "--defined-only", l.Info().ShimPath).Output()
+	if err != nil {
+		t.Skipf("nm: %v", err)
+	}
+	if lines := strings.Split(strings.TrimSpace(string(out)), "\n"); len(lines) != 1 || !strings.HasSuffix(lines[0], " busbar_gloo") {
+		t.Errorf("exported: %q", lines)
+	}
+}

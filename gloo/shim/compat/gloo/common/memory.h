@@ -1,0 +1,47 @@
+/* Debian's libgloo-dev lacks this header of Gloo, without which its transport cannot be derived from. This one says what
+ * lies in the three pointers and no more of what they do than the shim needs. It is found after all other folders, so
+ * that Gloo's own is taken where it is. */
+#pragma once
+
+#include <memory>
+
+#include <gloo/config.h>
+
+#if GLOO_VERSION != 500
+#error "gloo/common/memory.h is missing, and busbar knows what it says for Gloo 0.5.0 alone: install Gloo with all its headers"
+#endif
+
+namespace gloo {
+
+/* What the object itself has. */
+template <class T> class ShareableNonOwningPtr final {
+public:
+	std::weak_ptr<T> weak() const { return held_; }
+
+private:
+	std::shared_ptr<T> held_;
+};
+
+/* A weak pointer to an object that its user owns. */
+template <class T> class WeakNonOwningPtr final {
+public:
+	WeakNonOwningPtr() = default;
+	explicit WeakNonOwningPtr(const ShareableNonOwningPtr<T> &p) : held_(p.weak()) {}
+	std::shared_ptr<T> lock() const { return held_.lock(); }
+
+private:
+	std::weak_ptr<T> held_;
+};
+
+/* While it holds the object, the owner's destructor waits. */
+template <class T> class NonOwningPtr final {
+public:
+	explicit NonOwningPtr(const WeakNonOwningPtr<T> &p) : held_(p.lock()) {}
+	T *operator->() const { return held_.get(); }
+	explicit operator bool() const { return held_ != nullptr; }
+
+private:
+	std::shared_ptr<T> held_;
+};
+
+} // namespace gloo
