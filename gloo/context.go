@@ -141,7 +141,9 @@ func parseDevice(text string) Device {
 }
 
 // Thread says where and how the thread of Gloo's runs that reads and writes the sockets.
-func (c *Context) Thread() Thread { return threadFacts("/proc/self/task", int(C.call_thread(c.l.t, c.c))) }
+func (c *Context) Thread() Thread {
+	return threadFacts("/proc/self/task", int(C.call_thread(c.l.t, c.c)))
+}
 
 // Interrupt makes a blocked operation of this context fail, and every later one: the connections are closed, which the
 // other ranks notice. It may be called from any goroutine and does nothing after Close.

@@ -37,10 +37,10 @@ look() {
   packages=()
   lacking=()
   need "a C compiler" "gcc libc6-dev" have "${CC:-cc}"
-  need "Gloo with its headers and a C++ compiler" "g++ libgloo-dev" have_gloo
   if [ "$1" = test ]; then
     need "Open MPI" "openmpi-bin libopenmpi-dev" all_of mpicc.openmpi mpirun.openmpi
     need "MPICH" "mpich libmpich-dev" all_of mpicc.mpich mpirun.mpich
+    need "Gloo with its headers and a C++ compiler" "g++ libgloo-dev" have_gloo
     need "shellcheck" "shellcheck" have shellcheck
     need "valgrind" "valgrind" have valgrind
     need "Python with pip" "python3-pip" have_pip
@@ -98,6 +98,13 @@ install() {
   rm -f "$log"
 }
 
+# gloo brings Gloo where that costs nothing: all but one backend does without.
+gloo() {
+  if have_gloo || [ "$(id -u)" != 0 ] || ! have apt-get; then return; fi
+  echo "installing with apt: g++ libgloo-dev (for the backend gloo)"
+  apt g++ libgloo-dev >/dev/null 2>&1 || echo "they cannot be had; every other backend does without"
+}
+
 # need_go: Debian's own Go is too old, so there is nothing for apt to install.
 need_go() {
   local wanted found=
@@ -137,6 +144,7 @@ main() {
     [ ${#lacking[@]} -eq 0 ] || by_hand "$what"
   fi
   [ -z "$go_missing" ] || exit 1
+  if [ "$what" = run ]; then gloo; fi
   if [ "$what" = test ]; then linter; fi
 }
 

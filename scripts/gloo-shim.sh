@@ -46,7 +46,7 @@ sanitized() {
   new=$(mktemp -d)
   "$cxx" -O1 -g "${flags[@]}" -Werror -fsanitize=address,undefined -fno-sanitize-recover=all \
     -o "$new/driver" "$root"/gloo/shim/test/driver.cc "$root"/gloo/shim/*.cc -lgloo -ldl
-  "$new/driver"
+  ASAN_OPTIONS=detect_leaks=1 "$new/driver"
 }
 
 missing=$(lacks)
