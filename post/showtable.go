@@ -36,6 +36,9 @@ func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *fo
 			row, marks = strings.TrimRight(row, " "), "\n"+strings.Repeat(" ", len(size)+2)+marks
 		}
 		fmt.Fprintln(w, strings.TrimRight(row+marks, " "))
+		if e := r.Time.Event; e != nil {
+			fmt.Fprintf(w, "%s by events %s (min %s, max %s)\n", strings.Repeat(" ", len(size)), duration(e.Seconds), duration(e.Min), duration(e.Max))
+		}
 	}
 }
 

@@ -194,6 +194,7 @@ func newFlags(c *config) *pflag.FlagSet {
 		}
 		return nil
 	})
+	flag("events", "time of each operation (or batch) by CUDA events too, beside the host's clock", &c.gpu.events)
 	add("cta-policy,x", "N", "ncclConfig_t's CTAPolicy: 0 default, 1 efficiency, 2 zero CTAs", func(s string) (err error) { c.gpu.ctaPolicy, err = atLeast(0)(s); return })
 	add("like", "TOOL", "nccl-tests: its -n 20, -w 1, -a 1, both placements and ncclMemAlloc, for figures side by side", func(s string) error { return oneOf(s, &c.like, "nccl-tests") })
 	flag("path", "ask NCCL (2.23 and newer) for the algorithm, protocol and channels of each point, by its profiler interface", &c.gpu.path)

@@ -51,6 +51,11 @@ func (l *ncclLibrary) open(s *session) (backend, error) {
 	if b.stream, err = l.gpu.NewStream(); err != nil {
 		return nil, err
 	}
+	if l.j.cfg.gpu.events {
+		if l.eventStep, err = l.gpu.EventStep(b.stream); err != nil {
+			return nil, err
+		}
+	}
 	begun := time.Now()
 	if b.mover, err = l.gpu.NewMover(chunk); err != nil {
 		return nil, err
@@ -235,13 +240,16 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 		Send: uint64(inputs) + uint64(in.at), Recv: uint64(outputs) + uint64(out.at), Count: c.Count,
 		Slots: slots, SendStride: send, RecvStride: recv, Aggregate: b.aggregate,
 		Stream: b.stream.Pointer(), Cuda: b.l.driver.Table(), Sync: b.barrier.step, SyncContext: b.barrier.context, Graph: b.graph}
+	if b.l.j.cfg.gpu.events {
+		spec.Events = bench.MaxBatches
+	}
 	o, err := b.bind(spec)
 	if err != nil {
 		return nil, err
 	}
 	o.name = c.String()
 	if b.aggregate > 1 || b.graph > 0 {
-		spec.Aggregate, spec.Graph = 1, 0
+		spec.Aggregate, spec.Graph, spec.Events = 1, 0, 0
 		if o.single, err = b.bind(spec); err != nil {
 			return nil, errors.Join(err, o.Close())
 		}
@@ -280,6 +288,7 @@ type ncclOperation struct {
 	loop   *loop.Loop
 	slots  []bench.Buffers
 	single *ncclOperation // nil where one operation is issued at a time anyway
+	times  []float64      // the device's, of the batches of the last Run
 }
 
 func (o *ncclOperation) Buffers() []bench.Buffers { return o.slots }
@@ -294,6 +303,9 @@ func (o *ncclOperation) Notes() []string {
 	}
 	return notes
 }
+
+// Times implements bench.Timer.
+func (o *ncclOperation) Times() []float64 { return o.times }
 
 // Single implements bench.Aggregator.
 func (o *ncclOperation) Single() bench.Operation {
@@ -330,6 +342,9 @@ func (o *ncclOperation) Run(batches, n int) (bench.Stamps, error) {
 	switch {
 	case err == nil: // a wait asks the communicator only while its stream is busy
 		err = o.b.comm.AsyncError()
+		if err == nil {
+			o.times, err = o.op.Times()
+		}
 		if err == nil {
 			return bench.Stamps(s), nil
 		}

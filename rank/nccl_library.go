@@ -22,6 +22,7 @@ type gpuOptions struct {
 	ctaPolicy   int
 	nonBlocking bool
 	path        bool // ask which way NCCL takes
+	events      bool // the device's times beside the host's
 }
 
 // ncclFlag is the first flag on the command line that belongs to NCCL; "" for none.
@@ -44,6 +45,8 @@ func (c *config) ncclFlag() string {
 		return "--cta-policy"
 	case o.nonBlocking:
 		return "--nonblocking"
+	case o.events:
+		return "--events"
 	case c.shareGPU:
 		return "--allow-shared-gpu"
 	}
@@ -75,8 +78,11 @@ type ncclLibrary struct {
 	ranks  []gpuFacts   // by rank of the launch; empty of ranks that take no GPU
 	config nccl.Config
 	notes  []string
-	paths  *nccl.Profiler         // the plugin that NCCL tells of its ways; nil without --path
-	stale  atomic.Pointer[string] // NCCL's last words about something that is over; the watchdog reads it too
+	paths  *nccl.Profiler // the plugin that NCCL tells of its ways; nil without --path
+
+	eventStep float64 // s, of this rank's GPU; 0: --events is not given
+
+	stale atomic.Pointer[string] // NCCL's last words about something that is over; the watchdog reads it too
 }
 
 // gpuFacts is a rank's GPU and libraries, as every rank learns them.
@@ -317,6 +323,7 @@ func (l *ncclLibrary) compare() error {
 // describe says in the file how this run uses the library.
 func (l *ncclLibrary) describe(m *result.Method, p *plan) {
 	o := l.j.cfg.gpu
+	m.EventStep = l.eventStep
 	m.Graph, m.Alloc = graphOf(l.j.cfg, p, l), cmp.Or(o.alloc, "driver")
 	if o.register != "none" {
 		m.Register = o.register

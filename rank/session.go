@@ -149,6 +149,9 @@ func (s *session) measure(wanted command) (*result.Record, error) {
 		}
 	}
 	o.FirstUse = wanted.first
+	if l, ok := s.lib.(*ncclLibrary); ok {
+		o.Clock.EventStep = l.eventStep
+	}
 	if s.p.sweep.Origins()["warmup"] == "default" { // who asks for a number gets it
 		o.WarmupTime = warmupTime
 	}

@@ -1,6 +1,11 @@
 package main
 
 import (
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"busbar/internal/result"
@@ -28,5 +33,42 @@ func TestCostOfChecks(t *testing.T) {
 	}
 	if len(setup) != 2 || setup["checks"] <= 0 || setup["communicator"] <= 0 {
 		t.Errorf("set up: %v", f.Run.Setup)
+	}
+}
+
+// Event times stand beside the host's, shorter and not by much where an operation takes long; runs with and without them
+// are not continued by each other.
+func TestTimesByEvents(t *testing.T) {
+	out := t.TempDir()
+	args := rehearsed("--collective", "all_reduce", "-b", "8M", "-e", "8M", "-n", "9", "-w", "1", "--mode", "latency,throughput", "--out", out)
+	launch{mpirun: openMPI, np: 2, args: append(args, "--events")}.mustRun(t)
+	f := readOne(t, out)
+	checkWhole(t, f, result.OK)
+	if f.Run.Method.EventStep <= 0 {
+		t.Error("the header does not say what events can tell apart")
+	}
+	for _, r := range f.Records {
+		e := r.Time.Event
+		if e == nil || e.Seconds <= 0 || e.Min > e.Seconds || e.Max < e.Seconds || math.Abs(e.Seconds-r.Time.Seconds) > 0.3*r.Time.Seconds {
+			t.Errorf("%s: %g s by the host, by events %+v", r.Case, r.Time.Seconds, e)
+		}
+	}
+	if said, err := exec.Command(compiled(t).post, "merge", "-o", out, out).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	table, err := os.ReadFile(filepath.Join(out, "merged.csv"))
+	if err != nil || !strings.Contains(string(table), ",event_s") {
+		t.Errorf("no column for it (error %v)", err)
+	}
+	launch{mpirun: openMPI, np: 2, args: append(args, "--resume")}.mustRun(t)
+	if files := read(t, out); len(files) != 2 || len(files[1].Run.Resumes) != 0 || len(files[1].Records) != len(f.Records) {
+		t.Error("a run without events continues one with them")
+	}
+	out = t.TempDir()
+	launch{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--events", "-G", "2", "-m", "2")...)}.mustRun(t)
+	for _, r := range readOne(t, out).Records {
+		if e := r.Time.Event; e == nil || math.Abs(e.Seconds-r.Time.Seconds) > r.Time.Seconds {
+			t.Errorf("graphs: %s: %g s by the host, by events %+v", r.Case, r.Time.Seconds, e)
+		}
 	}
 }

@@ -160,6 +160,7 @@ struct busbar_nccl_spec {
 	uint64_t send, recv;
 	int64_t count, slots, send_stride, recv_stride;
 	int aggregate, graph;
+	int64_t event_batches;
 	void *stream;
 	const struct busbar_cuda *cuda;
 	busbar_step sync;
@@ -175,6 +176,8 @@ struct busbar_nccl_prepared {
 };
 
 int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spec *s, struct busbar_nccl_prepared *out);
+/* The device's times of the batches since the last call, which live until the next batch; a code as of a wait. */
+int busbar_nccl_times(struct busbar_nccl_operation *o, const float **milliseconds, int64_t *batches);
 int busbar_nccl_release(struct busbar_nccl_operation *o);
 int busbar_nccl_has_graphs(const struct busbar_cuda *cuda);
 

@@ -27,6 +27,13 @@ struct busbar_nccl_operation {
 
 	busbar_step captured; /* the step that is in the graph */
 	cuda_graph_exec exec; /* NULL before it is captured */
+
+	/* Times on the device. */
+	cuda_event before, after; /* a batch; NULL: none are taken */
+	float *times;             /* milliseconds, of each batch since they were last read */
+	int64_t room, taken;
+	int waited; /* a batch is over whose time is not among them */
+	int mark_error;
 };
 
 typedef const struct busbar_nccl_operation operation;
@@ -210,6 +217,55 @@ STEP(sync_ranks)
 	return o->sync(o->sync_context, i);
 }
 
+/* What an event costs lies outside of the timed part, but for the recording of the second one, which has to be on the
+ * stream before the wait. */
+static void take_time(struct busbar_nccl_operation *o)
+{
+	if (o->waited && !o->mark_error && o->taken < o->room)
+		o->mark_error = cuda(o->cuda->event_elapsed(&o->times[o->taken++], o->before, o->after));
+	o->waited = 0;
+}
+
+/* The code of a sync is its own library's, and a rank whose events fail still comes to the sync: the wait says it. */
+STEP(sync_and_mark)
+{
+	struct busbar_nccl_operation *o = context;
+	take_time(o);
+	const int rc = o->sync ? o->sync(o->sync_context, i) : 0;
+	if (!rc && !o->mark_error)
+		o->mark_error = cuda(o->cuda->event_record(o->before, o->stream));
+	return rc;
+}
+
+STEP(mark_and_wait)
+{
+	struct busbar_nccl_operation *o = context;
+	if (!o->mark_error)
+		o->mark_error = cuda(o->cuda->event_record(o->after, o->stream));
+	const int rc = o->mark_error ? o->mark_error : wait_for_stream(context, i);
+	o->waited = !rc;
+	return rc;
+}
+
+int busbar_nccl_times(struct busbar_nccl_operation *o, const float **milliseconds, int64_t *batches)
+{
+	take_time(o);
+	*milliseconds = o->times;
+	*batches = o->taken;
+	o->taken = 0;
+	return o->mark_error;
+}
+
+static int make_events(struct busbar_nccl_operation *o, int64_t room)
+{
+	o->times = calloc((size_t)room, sizeof *o->times);
+	o->room = room;
+	if (!o->times)
+		return NCCL_SYSTEM_ERROR;
+	const int rc = cuda(o->cuda->event_create(&o->before, 0));
+	return rc ? rc : cuda(o->cuda->event_create(&o->after, 0));
+}
+
 /* How a kind is done: natively, or by sends and receives in a group. */
 static void choose(struct busbar_nccl_operation *o, int kind, struct busbar_nccl_prepared *out)
 {
@@ -301,6 +357,16 @@ int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spe
 	out->operation = o;
 	out->wait = wait_for_stream;
 	out->sync = s->sync ? sync_ranks : NULL;
+	if (s->event_batches > 0) {
+		out->wait = mark_and_wait;
+		out->sync = sync_and_mark;
+		const int rc = make_events(o, s->event_batches);
+		if (rc) {
+			busbar_nccl_release(o);
+			*out = (struct busbar_nccl_prepared){0};
+			return rc;
+		}
+	}
 	return NCCL_SUCCESS;
 }
 
@@ -314,6 +380,12 @@ int busbar_nccl_release(struct busbar_nccl_operation *o)
 		const int other = o->t->op_destroy(o->op, o->comm);
 		rc = rc ? rc : other;
 	}
+	for (int i = 0; i < 2; i++) {
+		const cuda_event e = i ? o->after : o->before;
+		const int other = e ? cuda(o->cuda->event_destroy(e)) : 0;
+		rc = rc ? rc : other;
+	}
+	free(o->times);
 	free(o);
 	return rc;
 }

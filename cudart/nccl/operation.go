@@ -60,14 +60,17 @@ func (c *Comm) Prepare(s OpSpec) (*Operation, error) {
 		rank: C.int(c.rank), ranks: C.int(c.size), bytes: C.int64_t(s.Type.Size()),
 		send: C.uint64_t(s.Send), recv: C.uint64_t(s.Recv), count: C.int64_t(s.Count),
 		slots: C.int64_t(max(1, s.Slots)), send_stride: C.int64_t(s.SendStride), recv_stride: C.int64_t(s.RecvStride),
-		aggregate: C.int(max(1, s.Aggregate)), graph: C.int(max(0, s.Graph)),
+		aggregate: C.int(max(1, s.Aggregate)), graph: C.int(max(0, s.Graph)), event_batches: C.int64_t(s.Events),
 		stream: s.Stream, cuda: o.cuda, sync: C.busbar_step(s.Sync), sync_context: s.SyncContext,
 	}
 	if s.Kind.reduces() {
 		spec.op = C.int(s.Op - 1)
 	}
-	if err := c.check("preparing "+o.function, C.busbar_nccl_prepare(c.c, &spec, &o.prepared)); err != nil {
-		return nil, err
+	switch rc := C.busbar_nccl_prepare(c.c, &spec, &o.prepared); {
+	case rc >= cudaCode: // of events
+		return nil, o.Error(int(rc))
+	case rc != 0:
+		return nil, c.check("preparing "+o.function, rc)
 	}
 	if o.prepared.operation == nil {
 		return nil, c.l.lacks(o.function)
@@ -128,6 +131,21 @@ func (o *Operation) Steps() loop.Steps {
 	step := func(f C.busbar_step) loop.Step { return loop.Step(unsafe.Pointer(f)) }
 	return loop.Steps{Issue: step(o.prepared.issue), Wait: step(o.prepared.wait), Sync: step(o.prepared.sync),
 		Context: unsafe.Pointer(o.prepared.operation)}
+}
+
+// Times are the device's times of the batches since the last call, in seconds; nil without OpSpec.Events. The stream's
+// work must have been waited for.
+func (o *Operation) Times() ([]float64, error) {
+	var ms *C.float
+	var batches C.int64_t
+	if err := o.Error(int(C.busbar_nccl_times(o.prepared.operation, &ms, &batches))); err != nil || batches == 0 {
+		return nil, err
+	}
+	times := make([]float64, batches)
+	for i, t := range unsafe.Slice(ms, batches) {
+		times[i] = float64(t) / 1e3
+	}
+	return times, nil
 }
 
 // Notes say how the operation is done where there is more than one way.

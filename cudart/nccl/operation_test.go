@@ -377,3 +377,54 @@ func TestRefused(t *testing.T) {
 		t.Errorf("a reduction that cannot be made: %v", err)
 	}
 }
+
+// Each batch lies between two events; the first is set outside of the timed part, and times come of the batches since
+// they were last asked for.
+func TestTimes(t *testing.T) {
+	f := load(t)
+	c := f.comm(0, 2, Config{})
+	spec := f.stand(OpSpec{Kind: AllReduce, Count: 1, Events: 3})
+	spec.Sync, spec.SyncContext = loop.Step(f.symbol("fake_sync")), f.symbol("fake_sync_context")
+	o := prepare(t, c, spec)
+	if err := run(t, o, 2, 2); err != nil {
+		t.Fatal(err)
+	}
+	const call = "ncclAllReduce(10000, 20000, 1, type 7, op 0, rank 0, stream S)"
+	want := strings.Join([]string{"create event, flags 0", "create event, flags 0",
+		"sync of ranks 0", "record on S", call, call, "record on S",
+		"sync of ranks 2", "record on S", call, call, "record on S"}, "\n")
+	if got := strings.ReplaceAll(f.calls(), hex(uint32(uintptr(f.symbol("fake_sync_context")))), "S"); got != want {
+		t.Errorf("calls:\n%s\nwanted:\n%s", got, want)
+	}
+	for _, want := range [][]float64{{1e-3, 2e-3}, nil} {
+		times, err := o.Times()
+		if err != nil || len(times) != len(want) || want != nil && (math.Abs(times[0]-want[0]) > 1e-9 || math.Abs(times[1]-want[1]) > 1e-9) {
+			t.Errorf("times %v (error %v), want %v", times, err, want)
+		}
+	}
+	if err := o.Close(); err != nil || f.calls() != "destroy event\ndestroy event" {
+		t.Errorf("the events stay (error %v)", err)
+	}
+}
+
+// An event that fails is an error of the wait, and the other ranks are not left alone.
+func TestTimesFail(t *testing.T) {
+	const creates, records = 11, 12
+	f := load(t)
+	c := f.comm(0, 2, Config{})
+	spec := f.stand(OpSpec{Kind: AllReduce, Count: 1, Events: 3})
+	f.set(creates, 2)
+	var e *cudart.Error
+	if _, err := c.Prepare(spec); !errors.As(err, &e) || e.Code != 2 {
+		t.Errorf("an event cannot be had: error %v", err)
+	}
+	f.set(creates, 0)
+	o := prepare(t, c, spec)
+	f.set(records, 700)
+	if stage, err := stage(t, o, 1, 1); !errors.As(err, &e) || e.Code != 700 || stage != loop.Wait {
+		t.Errorf("an event is not recorded: error %v while %s", err, stage)
+	}
+	if _, err := o.Times(); !errors.As(err, &e) {
+		t.Errorf("times of a stream that failed: error %v", err)
+	}
+}

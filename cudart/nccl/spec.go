@@ -49,4 +49,8 @@ type OpSpec struct {
 	// With Graph of g > 0, what the loop issues is a launch of a CUDA graph of g operations (or groups, with
 	// Aggregate), captured when it is first issued: operations 0 to g-1, so g should be a multiple of Slots.
 	Graph int
+
+	// With Events of b > 0, the device's times of up to b batches are kept (Operation.Times), by an event before the first
+	// and one behind the last operation of each.
+	Events int
 }

@@ -83,6 +83,13 @@ func (e *MemoryError) Unwrap() error { return e.Err }
 // Noter is implemented by operations that have something to say about how they do it ("avg = sum and a scaling").
 type Noter interface{ Notes() []string }
 
+// Timer is implemented by operations whose device has a clock of its own.
+type Timer interface {
+	// Times are the device's times of the batches of the last Run in seconds, each from before its first operation to
+	// behind its last; nil where they are not asked for, which is so on all ranks or on none.
+	Times() []float64
+}
+
 // Profiler is implemented by operations that can tell a profiler when the timed part of a case begins and ends.
 type Profiler interface{ Profile(on bool) error }
 

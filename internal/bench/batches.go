@@ -175,6 +175,9 @@ func (m *measurement) round(batches, k int) error {
 	if err != nil {
 		return err
 	}
+	if err := m.deviceTimes(each); err != nil {
+		return err
+	}
 	if err := m.lateness(s.Issued); err != nil {
 		return err
 	}
@@ -182,6 +185,26 @@ func (m *measurement) round(batches, k int) error {
 	m.ops += batches * k
 	m.elapsed += seconds(last - first)
 	m.estimate = max(stats.Median(x), 1e-9)
+	return nil
+}
+
+// deviceTimes adds the device's time of an operation of each batch, of the rank where it was longest.
+func (m *measurement) deviceTimes(each float64) error {
+	t, ok := m.op.(Timer)
+	if !ok {
+		return nil
+	}
+	x := t.Times()
+	if x == nil {
+		return nil
+	}
+	for i := range x {
+		x[i] /= each
+	}
+	if err := m.w.Max(x); err != nil {
+		return err
+	}
+	m.events = append(m.events, x...)
 	return nil
 }
 

@@ -64,6 +64,7 @@ type measurement struct {
 	estimate float64   // of one operation, in seconds, equal on all ranks; 0 before anything was run
 	samples  []float64 // over ranks; on rank 0
 	own      []float64 // this rank's times of the same operations, in seconds
+	events   []float64 // the device's times, max over ranks; on all ranks
 	late     []float64 // this rank's delays to the first rank's issue, in seconds
 	ops      int       // timed operations
 	total    float64   // this rank's time in timed batches, in seconds

@@ -3,6 +3,7 @@ package bench_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -454,4 +455,37 @@ func TestShorten(t *testing.T) {
 	if m, _ := bench.Shorten(&result.Ranks{Median: make([]float64, 64)}, nil); m != nil {
 		t.Error("64 ranks stand in the record itself")
 	}
+}
+
+// Times by the device's clock are of the rank where they are longest, and too short ones are said to be.
+func TestEvents(t *testing.T) {
+	script := benchtest.Script{Device: func(rank, i int) float64 { return 1e-6 * float64(1+rank+i%2) }}
+	for _, mode := range []coll.Mode{coll.Latency, coll.Throughput} {
+		c := sized(allReduce, 4, 4096)
+		c.Mode = mode
+		o := options
+		o.Clock.EventStep = 0.1e-6
+		r := mustMeasure(t, 4, c, o, script)
+		if r.Time.Event == nil {
+			t.Fatalf("%s: no times of the device", mode)
+		}
+		near(t, "device", r.Time.Event.Seconds, 4.5e-6, 0.12)
+		if e := r.Time.Event; e.Min > e.Seconds || e.Max < e.Seconds || e.Hi < e.Lo || e.Hi == 0 {
+			t.Errorf("%s: %+v", mode, e)
+		}
+		if said(r, "events:") {
+			t.Errorf("%s: %q", mode, r.Warnings)
+		}
+		o.Clock.EventStep = 60e-6
+		if r := mustMeasure(t, 4, c, o, script); !said(r, "events: one step of the device's clock (60000 ns)") {
+			t.Errorf("%s: a coarse clock is not said: %q", mode, r.Warnings)
+		}
+	}
+	if r := mustMeasure(t, 2, sized(allReduce, 2, 4096), options, benchtest.Script{}); r.Time.Event != nil {
+		t.Errorf("times of no device: %+v", r.Time.Event)
+	}
+}
+
+func said(r *result.Record, text string) bool {
+	return slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, text) })
 }

@@ -38,6 +38,7 @@ type Clock struct {
 	Offset      float64 // this rank's clock minus rank 0's, when the case begins
 	Uncertainty float64 // of offsets between any two ranks; on one host, what readings and the synchronisation can tell apart
 	Common      bool    // offsets are known
+	EventStep   float64 // smallest step of the device's events; 0: not asked for
 }
 
 // Options say how a case is measured.

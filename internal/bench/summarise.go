@@ -57,10 +57,11 @@ func (m *measurement) timeFigures(mean float64) {
 	} else {
 		t.Summary = "median over iterations of the max over ranks"
 	}
-	interval := t.Seconds * float64(max(1, t.Batch))
+	operations := float64(max(1, t.Batch))
 	if m.c.Mode == coll.Latency {
-		interval = t.Seconds * float64(m.o.Aggregate)
+		operations = float64(m.o.Aggregate)
 	}
+	interval := t.Seconds * operations
 	if cost := m.o.Clock.Cost; interval > 0 && cost > timerShare*interval {
 		warn("timer: one clock reading (%.0f ns) is %.0f %% of what is timed", cost*1e9, 100*cost/interval)
 	}
@@ -74,6 +75,12 @@ func (m *measurement) timeFigures(mean float64) {
 	if u := m.clocks.uncertainty; m.c.Mode == coll.Latency && m.untilLast() && m.w.Size > 1 && u > timerShare*t.Seconds && m.o.Compare != nil {
 		warn("clocks: the offset between hosts is known to %s, which is %.0f %% of what is timed", microseconds(u), 100*u/t.Seconds)
 	}
+	if len(m.events) > 0 {
+		t.Event = eventFigures(m.events)
+		if step, timed := m.o.Clock.EventStep, t.Event.Seconds*operations; step > timerShare*timed {
+			warn("events: one step of the device's clock (%.0f ns) is over %.0f %% of the %s between them", step*1e9, 100*timerShare, microseconds(timed))
+		}
+	}
 	for _, w := range s.Warnings {
 		// A fixed number of operations in one batch is asked for, not an accident.
 		if w.Kind == stats.TooFewSamples && m.o.Iterations > 0 && m.c.Mode == coll.Throughput {
@@ -81,6 +88,16 @@ func (m *measurement) timeFigures(mean float64) {
 		}
 		warn("%s", w.Text(microseconds))
 	}
+}
+
+// eventFigures summarise the device's times.
+func eventFigures(x []float64) *result.Event {
+	s := stats.Summarise(x)
+	e := &result.Event{Seconds: s.Median, Min: s.Min, Max: s.Max}
+	if s.HasInterval {
+		e.Lo, e.Hi = s.Lo, s.Hi
+	}
+	return e
 }
 
 // rankSummary names the slowest and the latest rank.

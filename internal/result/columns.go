@@ -113,6 +113,12 @@ var columns = []column{
 		}
 		return run.Method.Average
 	}),
+	figure("event_s", true, func(_ *Record, t *Time) float64 {
+		if t.Event == nil {
+			return 0
+		}
+		return t.Event.Seconds
+	}),
 	word("backend_version", func(run *Run, _ *Record) string { return run.Backend.Version }),
 	word("algorithm", func(_ *Run, r *Record) string { return pathWord(r, func(p *Path) string { return p.Algorithm }) }),
 	word("protocol", func(_ *Run, r *Record) string { return pathWord(r, func(p *Path) string { return p.Protocol }) }),

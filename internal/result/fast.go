@@ -121,6 +121,30 @@ func (c *cursor) time(r *Record) {
 			c.text(&t.Summary)
 		case "elapsed_s":
 			c.float(&t.Elapsed)
+		case "event":
+			c.event(t)
+		default:
+			c.odd = true
+		}
+	})
+}
+
+func (c *cursor) event(t *Time) {
+	if t.Event == nil {
+		t.Event = &Event{}
+	}
+	c.object(func(key string) {
+		switch key {
+		case "s":
+			c.float(&t.Event.Seconds)
+		case "lo_s":
+			c.float(&t.Event.Lo)
+		case "hi_s":
+			c.float(&t.Event.Hi)
+		case "min_s":
+			c.float(&t.Event.Min)
+		case "max_s":
+			c.float(&t.Event.Max)
 		default:
 			c.odd = true
 		}

@@ -101,10 +101,11 @@ type Sweep struct {
 
 // Method says how figures are taken in this run.
 type Method struct {
-	Clock           string  `json:"clock"`              // CLOCK_MONOTONIC_RAW
-	ClockResolution float64 `json:"clock_resolution_s"` // s
-	ClockCost       float64 `json:"clock_cost_s"`       // s, one reading
-	EmptyIteration  float64 `json:"empty_iteration_s"`  // s, the loop around an operation that does nothing
+	Clock           string  `json:"clock"`                  // CLOCK_MONOTONIC_RAW
+	ClockResolution float64 `json:"clock_resolution_s"`     // s
+	ClockCost       float64 `json:"clock_cost_s"`           // s, one reading
+	EventStep       float64 `json:"event_step_s,omitempty"` // s, of a device's events; 0: none were asked for
+	EmptyIteration  float64 `json:"empty_iteration_s"`      // s, the loop around an operation that does nothing
 	ClockOffsets    float64 `json:"clock_offset_uncertainty_s"`
 	Precision       float64 `json:"precision"` // wanted half width of the interval, relative
 	Budget          float64 `json:"budget_s"`  // s, a case
@@ -256,6 +257,17 @@ type Time struct {
 	Sync       string  `json:"sync"`    // how ranks were synchronised
 	Summary    string  `json:"summary"` // how times of ranks became one
 	Elapsed    float64 `json:"elapsed_s"`
+	Event      *Event  `json:"event,omitempty"`
+}
+
+// Event summarises the time of one operation by the device's own clock: of each iteration or batch the maximum over the
+// ranks, in seconds.
+type Event struct {
+	Seconds float64 `json:"s"`              // median
+	Lo      float64 `json:"lo_s,omitempty"` // 95 % interval of the median; 0 where there is none
+	Hi      float64 `json:"hi_s,omitempty"`
+	Min     float64 `json:"min_s"`
+	Max     float64 `json:"max_s"`
 }
 
 // Check is the word on the data.

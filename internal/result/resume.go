@@ -22,6 +22,7 @@ type RunKey struct {
 	Alloc, Register, Config    string
 	Shared                     bool
 	Graph                      int
+	Events                     bool // another call in the timed part
 }
 
 // Key is the run's RunKey.
@@ -31,6 +32,7 @@ func (r *Run) Key() RunKey {
 		World: r.World, Nodes: r.Nodes, RanksPerNode: r.RanksPerNode, Device: r.Device, Rehearsed: r.Rehearse,
 		Rotate: r.Method.Rotate, Aggregate: max(1, r.Method.Aggregate), Average: r.Method.Average,
 		Alloc: r.Method.Alloc, Register: r.Method.Register, Config: r.Method.Config, Shared: r.Method.Shared, Graph: r.Method.Graph,
+		Events: r.Method.EventStep > 0,
 	}
 }
 

@@ -10,7 +10,7 @@
 
 char fake_log[1 << 16];
 
-enum { RESULT, POLLS, STATE, NOT_READY, QUERY, CAPTURE, NO_HANDLE, IN_GROUP, LOOKS, REFUSES, CHILD_POLLS };
+enum { RESULT, POLLS, STATE, NOT_READY, QUERY, CAPTURE, NO_HANDLE, IN_GROUP, LOOKS, REFUSES, CHILD_POLLS, CREATES, RECORDS };
 volatile int fake_set[16];
 
 static void note(const char *format, ...)
@@ -364,6 +364,39 @@ static cuda_result destroy_exec(cuda_graph_exec exec)
 	return 0;
 }
 
+static cuda_result event_create(cuda_event *out, unsigned flags)
+{
+	static char events[64];
+	static int made;
+	*out = (cuda_event)&events[made++ % 64];
+	note("create event, flags %u", flags);
+	return fake_set[CREATES];
+}
+
+static cuda_result event_record(cuda_event e, cuda_stream s)
+{
+	(void)e;
+	note("record on %x", P(s));
+	return fake_set[RECORDS];
+}
+
+/* Batches take 1, 2, 3 ... milliseconds. */
+static cuda_result event_elapsed(float *ms, cuda_event from, cuda_event to)
+{
+	static float next;
+	if (from == to)
+		return 400;
+	*ms = next += 1;
+	return 0;
+}
+
+static cuda_result event_destroy(cuda_event e)
+{
+	(void)e;
+	note("destroy event");
+	return 0;
+}
+
 static cuda_result error_name(cuda_result code, const char **text)
 {
 	*text = code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : NULL;
@@ -379,7 +412,8 @@ static cuda_result error_string(cuda_result code, const char **text)
 struct busbar_cuda fake_cuda_old = {.stream_query = stream_query, .error_name = error_name, .error_string = error_string};
 struct busbar_cuda fake_cuda = {.stream_query = stream_query, .error_name = error_name, .error_string = error_string,
 	.capture_begin = capture_begin, .capture_end = capture_end, .graph_instantiate = instantiate, .graph_launch = launch,
-	.graph_destroy = destroy, .graph_exec_destroy = destroy_exec};
+	.graph_destroy = destroy, .graph_exec_destroy = destroy_exec, .event_create = event_create, .event_record = event_record,
+	.event_elapsed = event_elapsed, .event_destroy = event_destroy};
 
 /* A synchronisation of another library. */
 int fake_sync(void *context, uint64_t i)
