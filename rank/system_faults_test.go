@@ -52,8 +52,8 @@ func TestFaultMatrix(t *testing.T) {
 		{name: "measure: asynchronous error", fault: "async-error@rank=2,size=4096,phase=measure", code: exitPoints, words: []string{"rank 2 on", "ncclInternalError"}, ok: 2, point: result.Failed},
 		{name: "measure: error between batches", fault: "async-error@rank=1,size=4096,phase=measure,iteration=4", args: []string{"--mode", "latency"}, code: exitPoints, words: []string{"rank 1 on"}, ok: 2, point: result.Failed},
 		{name: "measure: remote error", fault: "remote-error@rank=1,size=4096,phase=measure", code: exitPoints, words: []string{"rank 1 on", "ncclRemoteError"}, ok: 2, point: result.Failed},
-		{name: "check: out of memory", fault: "oom@size=4096,phase=check", code: exitPoints, words: []string{"out of memory"}, ok: 2, point: result.OOM},
-		{name: "warm-up: out of memory on one rank", fault: "oom@rank=2,size=4096,phase=warm-up", code: exitPoints, words: []string{"rank 2 on", "out of memory"}, ok: 2, point: result.OOM},
+		{name: "check: out of memory", fault: "oom@size=4096,phase=check", code: exitPoints, words: []string{"Failed to CUDA malloc 4096 bytes"}, ok: 2, point: result.OOM},
+		{name: "warm-up: out of memory on one rank", fault: "oom@rank=2,size=4096,phase=warm-up", code: exitPoints, words: []string{"rank 2 on", "Failed to CUDA malloc 4096 bytes"}, ok: 2, point: result.OOM},
 		{name: "recover: the abort hangs", fault: "abort-hang@rank=1;async-error@rank=0,size=4096", code: exitHang, words: []string{"NCCL abort"}, ok: kept, point: result.Timeout},
 		{name: "recover: without an abort", fault: "async-error@rank=0,size=4096", args: []string{"--nccl", lacking(t, "ncclCommAbort")}, code: exitFailed, words: []string{"ncclCommAbort"}, ok: kept, point: result.Failed},
 

@@ -121,7 +121,7 @@ func TestPreflightOfRehearsal(t *testing.T) {
 		"untried":  {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exitEnvironment, "backend", want{problem, "no collective was tried"}},
 		"allowed":  {[]string{"CUDA_VISIBLE_DEVICES=0"}, []string{"--allow-shared-gpu"}, exitOK, "GPU of each rank", want{caution, "2 ranks take one GPU"}},
 		"wrong":    {[]string{"BUSBAR_REHEARSAL_FAULT=wrong@rank=1,collective=all_reduce"}, nil, exitEnvironment, "all_reduce", want{problem, "wrong data"}},
-		"memory":   {[]string{"BUSBAR_REHEARSAL_FAULT=oom@collective=all_reduce"}, nil, exitEnvironment, "all_reduce", want{problem, "out of memory"}},
+		"memory":   {[]string{"BUSBAR_REHEARSAL_FAULT=oom@collective=all_reduce"}, nil, exitEnvironment, "all_reduce", want{problem, "Failed to CUDA malloc"}},
 		"hang":     {[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=1"}, []string{"--deadline", "2s"}, exitHang, "communication", want{problem, "rank 1 on"}},
 		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exitHang, "communication", want{problem, "NCCL init"}},
 	} {

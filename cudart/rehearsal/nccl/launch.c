@@ -73,7 +73,7 @@ static nccl_result meet_faults(struct batch *b, struct operation *o, enum kind k
 		return fail(INTERNAL_ERROR, "the communicator was aborted");
 	}
 	if (found & 1 << OOM)
-		return fail(CUDA_FAILED, "Cuda failure 2 'out of memory'");
+		return fail(CUDA_FAILED, "Failed to CUDA malloc %llu bytes", (unsigned long long)bytes); /* NCCL's last words then */
 	for (int f = WRONG; f <= REMOTE; f++)
 		if (found & AT_RUN & 1u << f)
 			o->fault = (enum fault)f;

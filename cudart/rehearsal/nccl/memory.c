@@ -1,6 +1,7 @@
 /* Reductions with a factor, memory, and its registration, which changes nothing here but is checked. */
 #include "inside.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,53 @@ nccl_result ncclRedOpDestroy(int op, nccl_comm c)
 extern cuda_result allocate(cuda_pointer *, size_t) __asm__("cuMemAlloc_v2");
 extern cuda_result release(cuda_pointer) __asm__("cuMemFree_v2");
 
+/* What ncclMemAlloc gave out: the only memory here that a handle could be had of, as a window needs it. */
+struct handed {
+	struct handed *next;
+	uintptr_t at;
+	size_t bytes;
+};
+
+static struct handed *all_handed;
+static pthread_mutex_t handed_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static nccl_result hand_out(uintptr_t at, size_t bytes)
+{
+	struct handed *h = malloc(sizeof *h);
+	if (!h)
+		return fail(SYSTEM_ERROR, "out of memory");
+	*h = (struct handed){.at = at, .bytes = bytes};
+	pthread_mutex_lock(&handed_lock);
+	h->next = all_handed;
+	all_handed = h;
+	pthread_mutex_unlock(&handed_lock);
+	return OK;
+}
+
+static void take_back(uintptr_t at)
+{
+	struct handed *gone = NULL;
+	pthread_mutex_lock(&handed_lock);
+	for (struct handed **h = &all_handed; *h; h = &(*h)->next)
+		if ((*h)->at == at) {
+			gone = *h;
+			*h = gone->next;
+			break;
+		}
+	pthread_mutex_unlock(&handed_lock);
+	free(gone);
+}
+
+static int was_handed_out(uintptr_t at, size_t bytes)
+{
+	int found = 0;
+	pthread_mutex_lock(&handed_lock);
+	for (const struct handed *h = all_handed; h && !found; h = h->next)
+		found = at >= h->at && at - h->at <= h->bytes && bytes <= h->bytes - (at - h->at);
+	pthread_mutex_unlock(&handed_lock);
+	return found;
+}
+
 nccl_result ncclMemAlloc(void **out, size_t bytes)
 {
 	struct busbar_rehearsal_device device;
@@ -45,12 +93,18 @@ nccl_result ncclMemAlloc(void **out, size_t bytes)
 	cuda_result rc = busbar_rehearsal_device(&device);
 	if (rc || (rc = allocate(&p, bytes)))
 		return fail(CUDA_FAILED, "Cuda failure %d '%s'", rc, rc == CUDA_OUT_OF_MEMORY ? "out of memory" : "no device");
+	const nccl_result kept = hand_out((uintptr_t)p, bytes);
+	if (kept) {
+		release(p);
+		return kept;
+	}
 	*out = (void *)p;
 	return OK;
 }
 
 nccl_result ncclMemFree(void *p)
 {
+	take_back((uintptr_t)p); /* before another may get the address */
 	if (p && release((cuda_pointer)p))
 		return fail(INVALID_ARGUMENT, "MemFree : the pointer is none of ncclMemAlloc's");
 	return OK;
@@ -71,6 +125,8 @@ static nccl_result enrol(nccl_comm c, void *p, size_t bytes, void **out, int win
 		return fail(INVALID_ARGUMENT, "a buffer to register is not, or not in whole, memory of a device");
 	if (window && (uintptr_t)p % 4096)
 		return fail(INVALID_ARGUMENT, "a window starts at a multiple of 4096");
+	if (window && !was_handed_out((uintptr_t)p, bytes)) /* the driver has no handle of memory from cuMemAlloc */
+		return fail(CUDA_FAILED, "Cuda failure 1 'invalid argument'");
 	if (!(r = malloc(sizeof *r)))
 		return fail(SYSTEM_ERROR, "out of memory");
 	*r = (struct registration){c, window};

@@ -36,7 +36,7 @@ static void arguments(void)
 {
 	struct nccl_id id = {{0}};
 	nccl_comm c;
-	char *p, host[64];
+	char *p, *plain, host[64];
 	void *window;
 	int n;
 	device_open(0);
@@ -57,9 +57,20 @@ static void arguments(void)
 	DO(ncclCommWindowRegister(c, p, 4096, &window, 1));
 	WANT(ncclCommDeregister(c, window) == INVALID_ARGUMENT);
 	DO(ncclCommWindowDeregister(c, window));
+	plain = device_memory(8192);
+	WANT(ncclCommWindowRegister(c, plain, 4096, &window, 1) == CUDA_FAILED);
+	WANT(!strcmp(ncclGetLastError(c), "Cuda failure 1 'invalid argument'"));
+	DO(ncclCommRegister(c, plain, 4096, &window));
+	DO(ncclCommDeregister(c, window));
+	device_free(plain);
+	WANT(ncclCommWindowRegister(c, p + 4096, 8192, &window, 1) == INVALID_ARGUMENT);
 	DO(ncclCommRegister(c, p + 8, 8, &window));
 	DO(ncclCommDeregister(c, window));
 	DO(ncclMemFree(p));
+	DO(ncclMemAlloc((void **)&plain, 4096)); /* may lie where the other was */
+	DO(ncclCommWindowRegister(c, plain, 4096, &window, 1));
+	DO(ncclCommWindowDeregister(c, window));
+	DO(ncclMemFree(plain));
 	DO(ncclGetVersion(&n));
 	WANT(n == 21903 && !strcmp(ncclGetErrorString(7), "NCCL operation in progress"));
 	WANT(ncclGroupEnd() == INVALID_USAGE);
