@@ -159,7 +159,7 @@ func binary(n int64) string {
 		return fmt.Sprintf("%d B", n)
 	}
 	x, unit := float64(n)/(1<<10), "KiB"
-	for _, next := range []string{"MiB", "GiB", "TiB", "PiB"} {
+	for _, next := range []string{"MiB", "GiB", "TiB", "PiB", "EiB"} {
 		if x < 1000 {
 			break
 		}

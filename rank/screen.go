@@ -3,6 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -193,9 +196,7 @@ func (s *screen) farewell(p *plan, code int) {
 		parts = []string{"nothing left to measure"}
 	}
 	s.note("points: %s", strings.Join(parts, ", "))
-	for _, path := range s.paths {
-		s.note("results: %s", path)
-	}
+	s.results()
 	switch {
 	case code == exitWrong:
 		s.note("WRONG DATA was found: the rows above say where; exit code %d", code)
@@ -205,6 +206,38 @@ func (s *screen) farewell(p *plan, code int) {
 		s.note("ended early as asked; --resume continues; exit code %d", code)
 	}
 	s.note("next: post merge && post plot")
+}
+
+// results says where the files are: each in a line, or, where that is too long, their folder and then their names.
+// Names are never broken, so that they can be copied; a folder that has no room in a line makes it longer.
+func (s *screen) results() {
+	const head = "# results: "
+	if !slices.ContainsFunc(s.paths, func(path string) bool { return len(head)+len(path) > 80 }) {
+		for _, path := range s.paths {
+			s.note("results: %s", path)
+		}
+		return
+	}
+	folder := ""
+	for _, path := range s.paths {
+		if dir := filepath.Dir(path); dir != folder {
+			folder = dir
+			s.note("results: %s", near(dir))
+		}
+		s.note("  %s", filepath.Base(path))
+	}
+}
+
+// near is a folder as seen from the working folder, where that is shorter.
+func near(dir string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return dir
+	}
+	if rel, err := filepath.Rel(here, dir); err == nil && len(rel) < len(dir) && filepath.IsAbs(dir) {
+		return rel
+	}
+	return dir
 }
 
 // notes collects warnings of records, said once at the end with how many points have each.

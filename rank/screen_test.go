@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +76,27 @@ func TestFarewell(t *testing.T) {
 			if !strings.Contains(out.String(), w) {
 				t.Errorf("code %d: %q is not in:\n%s", code, w, out.String())
 			}
+		}
+	}
+}
+
+// Paths that have no room in a line are shown as their folder and their names.
+func TestResultsFit(t *testing.T) {
+	dir := "/scratch/project/" + strings.Repeat("deep/", 9)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ dir, want string }{
+		{"results", "# results: results/a.jsonl\n# results: results/b.jsonl\n"},
+		{dir + strings.Repeat("x", 5), "# results: " + dir + "xxxxx\n#   a.jsonl\n#   b.jsonl\n"},
+		{filepath.Join(here, strings.Repeat("y", 60)), "# results: " + strings.Repeat("y", 60) + "\n#   a.jsonl\n#   b.jsonl\n"},
+	} {
+		var out strings.Builder
+		s := &screen{on: true, out: &out, paths: []string{filepath.Join(c.dir, "a.jsonl"), filepath.Join(c.dir, "b.jsonl")}}
+		s.results()
+		if out.String() != c.want {
+			t.Errorf("%q, wanted %q", out.String(), c.want)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func TestFaultMatrix(t *testing.T) {
 			if o.code != k.code && (k.code >= 0 || o.code == 0) {
 				t.Errorf("want exit code %d: %s", k.code, o)
 			}
-			said := o.stdout + strings.Join(o.messages(), "\n") + o.stderr
+			said := strings.ReplaceAll(o.stdout, "\n#   ", " ") + strings.Join(o.messages(), "\n") + o.stderr
 			for _, w := range k.words {
 				if !strings.Contains(said, w) {
 					t.Errorf("%q is not said: %s", w, o)

@@ -3,7 +3,7 @@ package stats
 import "slices"
 
 const (
-	minDrift = 0.01 // in parts of the median; less than this matters to nobody
+	minDrift = 0.01 // in parts of the first third; less than this matters to nobody
 	// minDriftBatches is the least number of independent values that a third must have for a drift to be claimed.
 	minDriftBatches = MinForInterval
 	driftZ          = 1.64 // a correlation missed makes a false drift; one seen too much only hides a small one
@@ -13,19 +13,23 @@ const (
 // intervals do not touch, which happens by chance in less than 1 % of steady series, and when it is worth saying. The
 // intervals allow for correlation within the two thirds, as found after each third's own line is taken away: in the
 // series as it is the drift itself would pass for correlation.
-func drift(x []float64, median float64) (change float64, found bool) {
+func drift(x []float64) (change float64, found bool) {
 	third := len(x) / 3
-	if third < minDriftBatches || median == 0 {
+	if third < minDriftBatches {
 		return 0, false
 	}
 	first, last := x[:third], x[len(x)-third:]
+	from := Median(first)
+	if from == 0 {
+		return 0, false
+	}
 	residuals := appendResiduals(appendResiduals(make([]float64, 0, 2*third), first), last)
 	var w workspace
 	batch, _ := w.independentBatch(residuals, sortedCopy(residuals), driftZ)
 	if third/batch < minDriftBatches {
 		return 0, false
 	}
-	change = (Median(last) - Median(first)) / median
+	change = Median(last)/from - 1
 	if change < minDrift && change > -minDrift {
 		return 0, false
 	}

@@ -90,8 +90,9 @@ func TestDriftIsFound(t *testing.T) {
 		least  float64
 	}{
 		{"rising by 10 %", 300, 0, func(at float64) float64 { return 1 + 0.1*at }, 0.067, 95},
-		{"falling by 30 %", 60, 0, func(at float64) float64 { return 1 - 0.3*at }, -0.235, 95},
+		{"falling by 30 %", 60, 0, func(at float64) float64 { return 1 - 0.3*at }, -0.21, 95},
 		{"a step", 200, 0, func(at float64) float64 { return 1 + 0.1*math.Floor(2*at) }, 0.1, 95},
+		{"a fall to a thousandth", 200, 0, func(at float64) float64 { return 1 - 0.999*math.Floor(2*at) }, -0.999, 95},
 		{"rising, correlated", 2000, 0.7, func(at float64) float64 { return 1 + 0.2*at }, 0.13, 95},
 	} {
 		var found percent
@@ -141,6 +142,9 @@ func TestWarningSentences(t *testing.T) {
 		{Warning{Kind: Correlated, N: 100, Wanted: 210}, "100 samples, about 210"},
 		{Warning{Kind: Drift, Change: -0.0712}, "-7.1 %"},
 		{Warning{Kind: Drift, Change: 0.05}, "+5.0 %"},
+		{Warning{Kind: Drift, Change: 21161}, "the last third of the samples is 21162 times the first"},
+		{Warning{Kind: Drift, Change: 2.5}, "the last third of the samples is 3.5 times the first"},
+		{Warning{Kind: Drift, Change: -0.75}, "the first third of the samples is 4.0 times the last"},
 		{Warning{Kind: Bimodal, Modes: [2]Mode{{0.25e-6, 0.6}, {0.5e-6, 0.4}}}, "0.25 us (60 % of samples) and 0.5 us (40 %)"},
 		{Warning{Kind: NotFinite, N: 3}, "3 samples"},
 	} {

@@ -86,7 +86,7 @@ func Summarise(x []float64) Summary {
 	if iv.correlated {
 		s.Warnings = append(s.Warnings, Warning{Kind: Correlated, N: len(x), Wanted: iv.wanted})
 	}
-	if change, ok := drift(x, s.Median); ok {
+	if change, ok := drift(x); ok {
 		s.Warnings = append(s.Warnings, Warning{Kind: Drift, Change: change})
 	}
 	if modes, ok := bimodal(sorted); ok {

@@ -19,8 +19,18 @@ type Warning struct {
 	Kind   WarningKind
 	N      int     // TooFewSamples, Correlated: samples there were; NotFinite: samples left out
 	Wanted int     // Correlated: samples that an honest interval would take
-	Change float64 // Drift: median of the last third over that of the first, minus 1, in parts of the median
+	Change float64 // Drift: median of the last third over that of the first, minus 1
 	Modes  [2]Mode // Bimodal: the lower and the upper mode
+}
+
+// manifold is where a ratio is easier read than a percentage.
+const manifold = 3.0
+
+func times(ratio float64) string {
+	if ratio < 10 {
+		return fmt.Sprintf("%.1f", ratio)
+	}
+	return fmt.Sprintf("%.0f", ratio)
 }
 
 // Mode is one of two populations.
@@ -43,6 +53,12 @@ func (w Warning) Text(format func(float64) string) string {
 		return fmt.Sprintf("successive samples resemble each other: the interval may be too narrow (%d samples, about %d would do)",
 			w.N, w.Wanted)
 	case Drift:
+		switch ratio := 1 + w.Change; {
+		case ratio >= manifold:
+			return fmt.Sprintf("drift within the case: the last third of the samples is %s times the first", times(ratio))
+		case ratio > 0 && ratio <= 1/manifold:
+			return fmt.Sprintf("drift within the case: the first third of the samples is %s times the last", times(1/ratio))
+		}
 		return fmt.Sprintf("drift within the case: the last third of the samples is %+.1f %% from the first", 100*w.Change)
 	case Bimodal:
 		lower, upper := w.Modes[0], w.Modes[1]
