@@ -58,7 +58,7 @@ race: ## the Go packages with goroutines, under the race detector
 fuzz: ## ten seconds of every fuzz test; FUZZTIME=5m for longer
 	@scripts/fuzz.sh $(FUZZTIME)
 
-abi: build ## the table of NCCL's functions against NVIDIA's own libraries (1.2 GB, kept in .tools/abi)
+abi: build ## the table of NCCL's functions against NVIDIA's own libraries (fetches 1.2 GB; KEEP=1 keeps it)
 	@scripts/abi.sh
 
 ptx: ## assemble the kernels of cudart for every GPU from 7.0 to 10.0 (90 MB, kept in .tools/ptx)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks package nccl against NVIDIA's own libraries from the Python package index: `abi.sh` the oldest, one between and
-# the newest for CUDA 12 and the newest for CUDA 13 (1.2 GB, kept in .tools/abi), `abi.sh newest` the newest alone.
+# the newest for CUDA 12 and the newest for CUDA 13 (1.2 GB to fetch), `abi.sh newest` the newest alone. Each is removed
+# when it has been checked; KEEP=1 keeps them in .tools/abi, where the next run finds them.
 # No GPU is needed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -60,7 +61,7 @@ newcomer() {
 
 mkdir -p "$wheels"
 folder=$(mktemp -d "$wheels/unpacked-XXXXXX")
-trap 'rm -rf "$folder"' EXIT
+trap 'rm -rf "$folder"; rmdir "$wheels" 2>/dev/null || true' EXIT
 "${GO:-go}" build -trimpath -o "$tool" ./internal/tools/abi
 "$tool" -header
 failed=0
@@ -68,6 +69,7 @@ for package in "${wanted[@]}"; do
   wheel=$(fetch "$package")
   version=$(sed -E 's/.*-([0-9.]+[0-9])(\.post[0-9]+)?-py3-.*/\1/' <<<"$wheel")
   unpack "$wheel" "$folder/libnccl.so.2"
+  [ "${KEEP:-}" = 1 ] || rm -f "$wheel"
   "$tool" -name "${package%%=*} $version" -version "$version" -cuda "$(sed -E 's/.*-cu([0-9]+).*/\1/' <<<"$package")" "$PWD/$folder/libnccl.so.2" || failed=1
 done
 newcomer "$PWD/$folder/libnccl.so.2" || failed=1
