@@ -2,8 +2,8 @@
 // population or two, and when enough has been measured.
 //
 // It works on []float64 in time order and knows no unit, file or library. Nothing here assumes a normal distribution:
-// times of a network have a floor and a long tail. It is not for comparing launches: the samples of one launch say
-// nothing about the next.
+// times of a network have a floor and a long tail. The samples of one launch say nothing about the next, so a Ratio
+// tells what its bounds stand on.
 package stats
 
 import "math"

@@ -1,0 +1,100 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Estimate is a positive quantity and the interval that holds it with Confidence; Lo and Hi are 0 where there is none.
+type Estimate struct{ Value, Lo, Hi float64 }
+
+// hasInterval says whether the bounds are bounds: positive, and on both sides of the value.
+func (e Estimate) hasInterval() bool { return e.Lo > 0 && e.Lo <= e.Value && e.Value <= e.Hi }
+
+// Basis says what the bounds of a Ratio stand on, and with that how far they reach.
+type Basis uint8
+
+// The bases.
+const (
+	NoBounds       Basis = iota // a ratio alone
+	WithinLaunch                // intervals of one launch on each side: they know nothing of other launches
+	LaunchSpread                // the extremes over launches too few for an interval
+	AcrossLaunches              // an interval of the median over launches
+)
+
+// Ratio is one quantity divided by another. Lo and Hi are 0 without a basis; they are an interval with Confidence for
+// WithinLaunch and AcrossLaunches, and what was seen for LaunchSpread.
+type Ratio struct {
+	Value, Lo, Hi float64
+	Basis         Basis
+	N             int  // launches behind it, of the side that has fewer
+	Paired        bool // both sides were measured in the same launches
+}
+
+// Differs says that the bounds exclude 1. Extremes of too few launches never do: they are no interval.
+func (r Ratio) Differs() bool {
+	return (r.Basis == WithinLaunch || r.Basis == AcrossLaunches) && (r.Lo > 1 || r.Hi < 1)
+}
+
+// RatioOf divides two independent estimates. The bounds are those of Zou & Donner (Statistics in Medicine 27, 2008)
+// for the difference of the logarithms: the distances of both estimates to their own bounds, joined as the root of the
+// sum of squares, each side of the interval for itself. That keeps what is lopsided about either. Where one has no interval, neither has the ratio.
+func RatioOf(a, b Estimate) Ratio {
+	if a.Value <= 0 || b.Value <= 0 {
+		return Ratio{}
+	}
+	r := Ratio{Value: a.Value / b.Value, N: 1}
+	if !a.hasInterval() || !b.hasInterval() {
+		return r
+	}
+	below := math.Hypot(math.Log(a.Value/a.Lo), math.Log(b.Hi/b.Value))
+	above := math.Hypot(math.Log(a.Hi/a.Value), math.Log(b.Value/b.Lo))
+	r.Lo, r.Hi, r.Basis = r.Value*math.Exp(-below), r.Value*math.Exp(above), WithinLaunch
+	return r
+}
+
+// RatioOfPairs is the median of ratios that were each taken within one launch: with MinForInterval of them or more the
+// bounds are order statistics, with fewer the extremes. All ratios are positive; one alone has no bounds.
+func RatioOfPairs(ratios []float64) Ratio {
+	e, basis := MedianOfLaunches(ratios)
+	return Ratio{Value: e.Value, Lo: e.Lo, Hi: e.Hi, Basis: basis, N: len(ratios), Paired: true}
+}
+
+// RatioOfLaunches divides the medians of two sets of launches that have none in common. With MinForInterval launches on
+// both sides the bounds are RatioOf's of the two intervals; else they are the extremes that any two launches make.
+func RatioOfLaunches(a, b []float64) Ratio {
+	x, basisX := MedianOfLaunches(a)
+	y, basisY := MedianOfLaunches(b)
+	n := min(len(a), len(b))
+	if n == 0 {
+		return Ratio{}
+	}
+	if basisX == AcrossLaunches && basisY == AcrossLaunches {
+		r := RatioOf(x, y)
+		r.Basis, r.N = AcrossLaunches, n
+		return r
+	}
+	r := Ratio{Value: x.Value / y.Value, N: n}
+	if len(a)+len(b) > 2 {
+		r.Lo, r.Hi, r.Basis = slices.Min(a)/slices.Max(b), slices.Max(a)/slices.Min(b), LaunchSpread
+	}
+	return r
+}
+
+// MedianOfLaunches is the median of what launches gave, in any order: with MinForInterval of them or more its bounds are
+// an interval, with fewer the extremes; one alone has none.
+func MedianOfLaunches(values []float64) (Estimate, Basis) {
+	switch len(values) {
+	case 0:
+		return Estimate{}, NoBounds
+	case 1:
+		return Estimate{Value: values[0]}, NoBounds
+	}
+	sorted := sortedCopy(values)
+	e, basis := Estimate{Value: quantile(sorted, 0.5)}, LaunchSpread
+	if len(sorted) >= MinForInterval {
+		basis = AcrossLaunches
+	}
+	e.Lo, e.Hi = medianBounds(sorted)
+	return e, basis
+}

@@ -1,0 +1,115 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+func TestRatioOf(t *testing.T) {
+	a, b := Estimate{2, 1.8, 2.4}, Estimate{1, 0.95, 1.1}
+	r := RatioOf(a, b)
+	below := math.Sqrt(math.Pow(math.Log(2/1.8), 2) + math.Pow(math.Log(1.1), 2))
+	above := math.Sqrt(math.Pow(math.Log(2.4/2), 2) + math.Pow(math.Log(1/0.95), 2))
+	if !near(r.Value, 2) || !near(r.Lo, 2*math.Exp(-below)) || !near(r.Hi, 2*math.Exp(above)) || r.Basis != WithinLaunch || !r.Differs() {
+		t.Errorf("%+v", r)
+	}
+	// Turned around it is the inverse, bounds and all.
+	if i := RatioOf(b, a); !near(i.Value, 1/r.Value) || !near(i.Lo, 1/r.Hi) || !near(i.Hi, 1/r.Lo) {
+		t.Errorf("turned around: %+v of %+v", i, r)
+	}
+	for _, c := range []struct{ a, b Estimate }{{Estimate{2, 0, 0}, b}, {a, Estimate{1, 0, 0}}, {Estimate{2, 2.1, 2.2}, b}} {
+		if r := RatioOf(c.a, c.b); !near(r.Value, 2) || r.Basis != NoBounds || r.Lo != 0 || r.Hi != 0 || r.Differs() {
+			t.Errorf("without an interval on one side: %+v", r)
+		}
+	}
+	if r := RatioOf(Estimate{}, b); r != (Ratio{}) {
+		t.Errorf("of nothing: %+v", r)
+	}
+}
+
+func TestRatioOverLaunches(t *testing.T) {
+	for _, c := range []struct {
+		ratios  []float64
+		want    Ratio
+		differs bool
+	}{
+		{[]float64{1.5}, Ratio{Value: 1.5, N: 1, Paired: true}, false},
+		{[]float64{1.2, 1.5, 1.1}, Ratio{Value: 1.2, Lo: 1.1, Hi: 1.5, Basis: LaunchSpread, N: 3, Paired: true}, false},
+		{[]float64{1.6, 1.2, 1.5, 1.1, 1.3, 1.4}, Ratio{Value: 1.35, Lo: 1.1, Hi: 1.6, Basis: AcrossLaunches, N: 6, Paired: true}, true},
+		{[]float64{1.6, 1.2, 1.5, 0.9, 1.3, 1.4}, Ratio{Value: 1.35, Lo: 0.9, Hi: 1.6, Basis: AcrossLaunches, N: 6, Paired: true}, false},
+		{nil, Ratio{Paired: true}, false},
+	} {
+		r := RatioOfPairs(c.ratios)
+		if !near(r.Value, c.want.Value) || r.Lo != c.want.Lo || r.Hi != c.want.Hi || r.Basis != c.want.Basis || r.N != c.want.N || !r.Paired || r.Differs() != c.differs {
+			t.Errorf("%v: %+v, want %+v", c.ratios, r, c.want)
+		}
+	}
+	if r := RatioOfLaunches([]float64{2, 4}, []float64{1}); !near(r.Value, 3) || r.Lo != 2 || r.Hi != 4 || r.Basis != LaunchSpread || r.N != 1 || r.Paired {
+		t.Errorf("two launches against one: %+v", r)
+	}
+	if r := RatioOfLaunches([]float64{2}, []float64{1}); r != (Ratio{Value: 2, N: 1}) {
+		t.Errorf("one against one: %+v", r)
+	}
+	if r := RatioOfLaunches(nil, []float64{1}); r != (Ratio{}) {
+		t.Errorf("none against one: %+v", r)
+	}
+	six := []float64{2, 2.1, 2.2, 2.3, 2.4, 2.5}
+	if r := RatioOfLaunches(six, []float64{1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6}); r.Basis != AcrossLaunches || r.N != 6 || r.Lo <= 0 || r.Lo > r.Value || r.Hi < r.Value {
+		t.Errorf("six against seven: %+v", r)
+	}
+}
+
+// The interval of a ratio holds the ratio of the true medians at least as often as it says, whatever the shapes.
+func TestRatioCovers(t *testing.T) {
+	for i, c := range []struct {
+		a, b shape
+		n    int
+	}{
+		{normal, normal, 30}, {lognormal, lognormal, 100}, {skewed, decay, 55}, {twoModes, normal, 101}, {decay, skewed, 30},
+	} {
+		t.Run(fmt.Sprintf("%s by %s/%d", c.a.name, c.b.name, c.n), func(t *testing.T) {
+			t.Parallel()
+			r := seeded(uint64(500 + i))
+			var covered percent
+			for range series {
+				a, b := Summarise(c.a.sample(r, c.n)), Summarise(c.b.sample(r, c.n))
+				q := RatioOf(Estimate{a.Median, a.Lo, a.Hi}, Estimate{b.Median, b.Lo, b.Hi})
+				truth := c.a.median / c.b.median
+				covered.add(q.Lo <= truth && truth <= q.Hi)
+			}
+			wantPercent(t, "covered", covered, 94, 99.7)
+		})
+	}
+}
+
+// Launches shift both sides alike, and each a little of its own. Over pairs the interval holds the true ratio; what the
+// intervals within one launch know is less than that, which is why the basis of a ratio is told.
+func TestRatioOfPairsCovers(t *testing.T) {
+	const launches, true2 = 8, 2.0
+	r := seeded(77)
+	var pairs, apart, within, extremes percent
+	for range series {
+		var ratios, as, bs []float64
+		var first Ratio
+		for l := range launches {
+			common := math.Exp(0.3 * r.NormFloat64())
+			a, b := true2*common*math.Exp(0.05*r.NormFloat64()), common*math.Exp(0.05*r.NormFloat64())
+			ratios, as, bs = append(ratios, a/b), append(as, a), append(bs, b)
+			if l == 0 {
+				first = RatioOf(Estimate{a, a * 0.99, a * 1.01}, Estimate{b, b * 0.99, b * 1.01})
+			}
+		}
+		holds := func(q Ratio) bool { return q.Lo <= true2 && true2 <= q.Hi }
+		pairs.add(holds(RatioOfPairs(ratios)))
+		apart.add(holds(RatioOfLaunches(as, bs)))
+		within.add(holds(first))
+		extremes.add(holds(RatioOfPairs(ratios[:3])))
+	}
+	wantPercent(t, "pairs of launches", pairs, 97, 100) // 1st and 8th of 8: 99.2 %
+	wantPercent(t, "launches of their own", apart, 97, 100)
+	wantPercent(t, "extremes of three", extremes, 72, 78) // 75 %: no interval of 95 %
+	wantPercent(t, "within one launch", within, 5, 40)
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Max(1, math.Abs(b)) }
