@@ -124,7 +124,35 @@ var fixtures = map[string]fixture{
 	"empty": {backend: "mpi", library: "Open MPI 4.1.4", world: 5},
 	"rehearsed": {backend: "nccl-rehearsal", library: "NCCL 2.27.7, rehearsed", world: 4, last: 4096, collectives: []coll.Collective{coll.AllReduce, coll.AllGather}, placements: both,
 		edit: func(r *result.Run, _ []*result.Record, _ *result.End) { r.Rehearse = true }},
+	"gloo2": {backend: "gloo", library: "Gloo 0.5", world: 2, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce}, placements: out,
+		edit: func(run *result.Run, records []*result.Record, end *result.End) {
+			slower(1.5)(run, records, end)
+			run.Interleaved = []string{"mpi", "gloo"}
+		}},
+	"gloo4": {backend: "gloo", library: "Gloo 0.5", world: 4, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce}, placements: out,
+		edit: func(run *result.Run, records []*result.Record, end *result.End) {
+			slower(2)(run, records, end)
+			run.Warnings = []string{"oversubscribed: 4 ranks share 2 cores on node17: figures say nothing about speed"}
+		}},
+	"rehearsed2": {backend: "nccl-rehearsal", library: "NCCL 2.27.7, rehearsed", world: 2, launch: 3, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce}, placements: out,
+		edit: func(run *result.Run, records []*result.Record, end *result.End) {
+			slower(0.1)(run, records, end)
+			run.Rehearse, run.Device = true, "Rehearsed GPU"
+		}},
 	"problems": {backend: "mpi", library: "MPICH 4.0.2", world: 2, launch: 7, last: 32768, collectives: []coll.Collective{coll.AllReduce}, placements: out, edit: problems},
+}
+
+// slower makes every time of a run so many times as long.
+func slower(factor float64) func(*result.Run, []*result.Record, *result.End) {
+	return func(_ *result.Run, records []*result.Record, _ *result.End) {
+		for _, r := range records {
+			if t := r.Time; t != nil {
+				for _, s := range []*float64{&t.Seconds, &t.Lo, &t.Hi, &t.Min, &t.P90, &t.P99, &t.Max, &t.Mean} {
+					*s *= factor
+				}
+			}
+		}
+	}
 }
 
 // problems makes points of every other status, with warnings.

@@ -23,6 +23,12 @@ func newShow(stdout, stderr io.Writer) *cobra.Command {
 interval of the median, in percent of it. Points that are not ok stand in their
 place with status and reason; warnings are footnotes under the run.
 
+Where runs of one campaign (one launch is one too) were of several backends,
+libraries or variants, tables of the ratio of their times follow: each against
+the first. The bounds are the ratio's 95 % interval: of the median over launches
+from six launches on, else from the intervals within the one launch. Of two to
+five launches they are the least and the greatest ratio seen.
+
 Bandwidths are in GB/s (1e9 bytes per second). In throughput mode, time is that
 of one operation; in latency mode, percentiles are over iterations.`,
 		Example: `  post show
@@ -48,7 +54,7 @@ func show(ctx context.Context, w io.Writer, stderr io.Writer, args []string, ncc
 	if err != nil {
 		return err
 	}
-	shown := 0
+	shown, compared := 0, &campaigns{}
 	for _, path := range files {
 		f, err := readRun(ctx, path)
 		if ctx.Err() != nil {
@@ -69,12 +75,14 @@ func show(ctx context.Context, w io.Writer, stderr io.Writer, args []string, ncc
 			}
 		} else {
 			writeRun(w, f)
+			compared.add(f)
 		}
 		shown++
 	}
 	if shown == 0 {
 		return &result.NothingError{Problems: problems}
 	}
+	compared.write(w)
 	note(stderr, problems)
 	return nil
 }

@@ -45,10 +45,12 @@ const (
 	Ranks                   // logarithmic, a tick at each world
 )
 
-// Curve is one series. Style is an index into the palette; a Hollow curve is the lighter twin of the solid one.
+// Curve is one series. Style is an index into the palette; a Hollow curve is the lighter twin of the solid one. Curves of
+// one Style that are no twins differ in Dash, an index of dashes plus one; 0 takes those of the Style.
 type Curve struct {
 	Label  string
 	Style  int
+	Dash   int
 	Hollow bool
 	Points []XY
 }

@@ -37,6 +37,9 @@ var (
 
 func (c Curve) line() draw.LineStyle {
 	i := c.Style
+	if c.Dash > 0 {
+		i = c.Dash - 1
+	}
 	width := vg.Points(1.7)
 	if c.Hollow {
 		i, width = i+1, vg.Points(1.1)

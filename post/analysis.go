@@ -1,0 +1,185 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/stats"
+)
+
+// analyst writes what can be said of findings, in sentences that are computed and each stand for themselves.
+type analyst struct {
+	*findings
+	b strings.Builder
+}
+
+// writeAnalysis writes the headlines, what cannot be said, and then everything behind them.
+func (f *findings) writeAnalysis(w io.Writer) error {
+	a := &analyst{findings: f}
+	a.paragraph("", "Comparison of backends")
+	if f.rehearsed > 0 {
+		a.paragraph("", "REHEARSED: sentences marked [rehearsed] are about stand-ins. No device was measured, and they say nothing about hardware.")
+	}
+	a.section("In short")
+	headlines := a.headlines()
+	for i, s := range headlines {
+		a.paragraph(fmt.Sprintf("%d. ", i+1), s)
+	}
+	if headlines == nil {
+		a.paragraph("", "Nothing that the results carry; the next section says what they lack.")
+	}
+	a.section("What the results cannot say")
+	for _, s := range a.gaps() {
+		a.paragraph("- ", s)
+	}
+	families := a.analysed()
+	for _, family := range families {
+		if len(families) > 1 {
+			fmt.Fprintf(&a.b, "\n\n%s\n%s\n", familyTitle(family), strings.Repeat("=", len(familyTitle(family))))
+		}
+		a.part("Which backend is faster", a.faster(family))
+		a.part("Where bandwidth saturates", a.saturation(family))
+		a.part("How time grows with size", a.growth(family))
+		a.part("How time grows with the world", a.scaling(family))
+	}
+	a.section("How to read this")
+	for _, s := range reading {
+		a.paragraph("- ", s)
+	}
+	_, err := io.WriteString(w, a.b.String())
+	return err
+}
+
+var reading = []string{
+	"Times are medians, of one operation; ratios are of times. Sizes are powers of 1024, GB/s are 1e9 bytes per second.",
+	"An interval holds what it is of in 95 of 100 cases, each by itself: among twenty sentences one may be wrong. Two times differ where the interval of their ratio leaves out 1.",
+	"An interval within one launch knows nothing of other launches, which may differ by more. From six launches on intervals are over launches, of two to five the least and the greatest are given.",
+	"Bandwidth saturates at the size from which on bus bandwidth stays within 10 % of its largest.",
+}
+
+// paragraph writes wrapped text; its lines but the first are set in as far as the first word stands.
+func (a *analyst) paragraph(first, text string) {
+	for i, line := range wrap(text, 100-len(first)) {
+		if i > 0 {
+			first = strings.Repeat(" ", len(first))
+		}
+		a.b.WriteString(first + line + "\n")
+	}
+}
+
+func (a *analyst) section(title string) {
+	fmt.Fprintf(&a.b, "\n%s\n%s\n", title, strings.Repeat("-", len([]rune(title))))
+}
+
+func (a *analyst) part(title string, sentences []string) {
+	if sentences == nil {
+		return
+	}
+	a.section(title)
+	for _, s := range sentences {
+		a.paragraph("- ", s)
+	}
+}
+
+// analysed are the families that sentences are about: those of throughput mode, or all where there is none.
+func (a *analyst) analysed() []condition {
+	all := a.families()
+	throughput := slices.DeleteFunc(slices.Clone(all), func(c condition) bool { return c.Mode != coll.Throughput })
+	if len(throughput) == 0 {
+		return all
+	}
+	return throughput
+}
+
+// told ends a sentence: with the word on rehearsal where there was any, so that each says which it is.
+func (a *analyst) told(sentence string, about ...contender) string {
+	switch {
+	case slices.ContainsFunc(about, func(c contender) bool { return c.rehearsed }):
+		return sentence + " [rehearsed]"
+	case a.rehearsed > 0:
+		return sentence + " [measured]"
+	}
+	return sentence
+}
+
+// gaps says what is missing, and what the rest can therefore not tell.
+func (a *analyst) gaps() (sentences []string) {
+	for _, b := range a.missing() {
+		sentences = append(sentences, fmt.Sprintf("Nothing on %s: %s.", b, a.whyMissing(b)))
+	}
+	if n := len(a.times.contenders); n == 1 {
+		sentences = append(sentences, a.told(fmt.Sprintf("No backend is compared with another: only %s has times.", a.name[a.times.contenders[0]]), a.times.contenders[0]))
+	} else if n == 0 {
+		sentences = append(sentences, "No point has a time.")
+	}
+	for _, who := range a.times.contenders {
+		n := a.launches(who)
+		switch {
+		case n == 1:
+			sentences = append(sentences, a.told(fmt.Sprintf("%s: one launch, so how much launches differ from each other is unknown. What is said of it holds for that launch.", a.name[who]), who))
+		case n < stats.MinForInterval:
+			sentences = append(sentences, a.told(fmt.Sprintf("%s: %s; an interval over launches takes %d.", a.name[who], count(n, "launch"), stats.MinForInterval), who))
+		}
+		if crowds := a.crowds(who); crowds != "" {
+			sentences = append(sentences, a.told(fmt.Sprintf("%s: %s. Nothing is said of times there: they are those of waiting for a core.", a.name[who], crowds), who))
+		}
+	}
+	if sentences = append(sentences, a.unmeasured()...); sentences == nil {
+		return []string{"Nothing is missing."}
+	}
+	return sentences
+}
+
+// launches are how many launches a contender was measured in.
+func (a *analyst) launches(who contender) int {
+	var launches []string
+	for _, run := range a.runs {
+		if contenderOf(run) == who {
+			launches = addWord(launches, run.Launch)
+		}
+	}
+	return len(launches)
+}
+
+// crowds names the worlds in which ranks shared cores.
+func (a *analyst) crowds(who contender) string {
+	var words []string
+	for _, under := range a.worlds(who) {
+		if why := a.times.crowded(under, who); why != "" {
+			words = append(words, "with "+withRanks(under)+" it was oversubscribed ("+strings.TrimSuffix(why, ": figures say nothing about speed")+")")
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+func (a *analyst) worlds(who contender) (found []shape) {
+	for _, family := range a.families() {
+		for _, s := range a.times.shapes(who, family) {
+			if !slices.Contains(found, s) {
+				found = append(found, s)
+			}
+		}
+	}
+	return found
+}
+
+// unmeasured names points without a time, by contender, world and reason.
+func (a *analyst) unmeasured() (sentences []string) {
+	for _, row := range a.rows {
+		if r := row.Record; !timed(r) {
+			who := contenderOf(row.Run)
+			text := fmt.Sprintf("%s with %s, %s: %s", a.name[who], withRanks(shapeOf(conditionOf(row.Run, r))), r.Case.Point(), r.Status)
+			if r.Reason != "" {
+				text += ": " + r.Reason
+			}
+			sentences = addWord(sentences, a.told(text+".", who))
+		}
+	}
+	if more := len(sentences) - 12; more > 0 {
+		return append(sentences[:12], fmt.Sprintf("So it is with %d more; full_results.md has them all.", more))
+	}
+	return sentences
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+// made is what gather would make of runs; each takes seconds(size) in the worlds named.
+type made struct {
+	backend  string
+	launches int
+	worlds   []int
+	half     float64 // width of the interval to either side, relative
+	crowded  int     // from this world on ranks share cores
+	seconds  func(world int, size float64) float64
+}
+
+var sizesMade = []int64{1 << 20, 10 << 20, 100 << 20, 1 << 30}
+
+func analysisOf(all ...made) string {
+	f := &findings{times: newMeasurements()}
+	var who []contender
+	for _, m := range all {
+		for l := range m.launches {
+			for _, world := range m.worlds {
+				run := &result.Run{ID: fmt.Sprint(m.backend, l, world), Launch: fmt.Sprint("launch ", l), Backend: result.Backend{Name: m.backend}, World: world, Nodes: 1, RanksPerNode: world}
+				if m.crowded > 0 && world >= m.crowded {
+					run.Warnings = []string{"oversubscribed: too few cores: figures say nothing about speed"}
+				}
+				f.runs = append(f.runs, run)
+				for i, size := range sizesMade {
+					s := m.seconds(world, float64(size)) * (1 + 0.01*float64(l))
+					c := allReduce(size)
+					c.World = world
+					r := &result.Record{N: i + 1, Status: result.OK, Case: c, Time: &result.Time{Seconds: s, Lo: s * (1 - m.half), Hi: s * (1 + m.half)}}
+					f.rows = append(f.rows, result.Row{Run: run, Record: r})
+					f.times.add(run, r)
+				}
+			}
+		}
+		who = append(who, contender{backend: m.backend})
+	}
+	f.name = names(who)
+	var b strings.Builder
+	_ = f.writeAnalysis(&b)
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func inShort(analysis string) string {
+	_, rest, _ := strings.Cut(analysis, "In short -------- ")
+	headlines, _, _ := strings.Cut(rest, " What the results cannot say")
+	return headlines
+}
+
+// linear takes a microsecond, and a nanosecond for so many bytes.
+func linear(bytesPerNs float64) func(int, float64) float64 {
+	return func(world int, size float64) float64 {
+		return 1e-6 + 1e-9*size/bytesPerNs*2*float64(world-1)/float64(world)
+	}
+}
+
+// Headlines are said of what the results carry, and of nothing else.
+func TestHeadlines(t *testing.T) {
+	fast := made{"nccl", 1, []int{2, 4}, 0.01, 0, linear(100)}
+	slow := made{"gloo", 1, []int{2, 4}, 0.01, 0, linear(1)}
+	edit := func(m made, f func(*made)) made { f(&m); return m }
+	for name, c := range map[string]struct {
+		analysis   string
+		said, not  []string
+		everywhere []string
+	}{
+		"one launch": {analysis: analysisOf(slow, fast),
+			said:       []string{"In the one launch that there is, of all_reduce with 4 ranks: nccl is faster at every size measured, by factors from", "bus bandwidth saturates from 1 MiB on", "4 ranks take 1.50 times as long as 2 ranks (95 % interval"},
+			everywhere: []string{"gloo: one launch, so how much launches differ from each other is unknown", "at equal bus bandwidth it would be 1.50", "a slope of 1.00"}},
+		"six launches": {analysis: analysisOf(edit(slow, func(m *made) { m.launches = 6 }), edit(fast, func(m *made) { m.launches = 6 })),
+			said: []string{"Over launches, of all_reduce with 4 ranks: nccl is faster"}, not: []string{"one launch"}, everywhere: []string{"over 6 launches", "Nothing is missing."}},
+		"three launches have no interval": {analysis: analysisOf(edit(slow, func(m *made) { m.launches = 3 }), edit(fast, func(m *made) { m.launches = 3 })),
+			not: []string{"is faster"}, everywhere: []string{"gloo: 3 launches; an interval over launches takes 6.", "With 2 ranks, 1 MiB: gloo took 91.4 times as long as nccl (91.4 to 91.4 over 3 launches); what that says of other launches is open."}},
+		"no difference": {analysis: analysisOf(edit(slow, func(m *made) { m.half = 0.2 }), edit(slow, func(m *made) { m.backend = "mpi" })),
+			said: []string{"no difference between gloo and mpi can be told at 1 MiB, 10 MiB, 100 MiB, 1 GiB"}, not: []string{"is faster"}, everywhere: []string{"Nothing on nccl"}},
+		"a larger world is crowded": {analysis: analysisOf(edit(slow, func(m *made) { m.crowded = 4 }), fast),
+			said: []string{"of all_reduce with 2 ranks: nccl is faster", "on nccl 4 ranks take"}, not: []string{"on gloo"},
+			everywhere: []string{"gloo: with 4 ranks it was oversubscribed (too few cores). Nothing is said", "With 4 ranks nothing is said of gloo and nccl"}},
+		"all are crowded": {analysis: analysisOf(edit(slow, func(m *made) { m.crowded = 2 }), edit(fast, func(m *made) { m.crowded = 2 })),
+			said: []string{"Nothing that the results carry"}, not: []string{"faster", "saturates", "times as long"}},
+		"one backend": {analysis: analysisOf(fast), not: []string{"faster"}, said: []string{"Bandwidth: nccl with 4 ranks"}, everywhere: []string{"Nothing on gloo", "only nccl has times"}},
+		"nothing saturates": {analysis: analysisOf(edit(fast, func(m *made) { m.seconds = func(_ int, size float64) float64 { return 1 + size/1e12 } })),
+			said: []string{"bus bandwidth does not saturate within what was measured; it is largest,", "at the largest size, 1 GiB"}},
+		"bandwidth falls": {analysis: analysisOf(edit(fast, func(m *made) { m.seconds = func(_ int, size float64) float64 { return size * size } })),
+			said: []string{"does not stay at its largest", "at 1 MiB; at 1 GiB it is", "100 % less"}},
+		"each wins somewhere": {analysis: analysisOf(slow, edit(fast, func(m *made) { m.seconds = func(_ int, size float64) float64 { return 0.1 } })),
+			said: []string{"gloo is faster at 1 MiB, 10 MiB,", "nccl is faster at 100 MiB, 1 GiB,"}},
+	} {
+		headlines := inShort(c.analysis)
+		for _, want := range c.said {
+			if !strings.Contains(headlines, want) {
+				t.Errorf("%s: no headline has %q:\n%s", name, want, headlines)
+			}
+		}
+		for _, no := range c.not {
+			if strings.Contains(headlines, no) {
+				t.Errorf("%s: a headline has %q:\n%s", name, no, headlines)
+			}
+		}
+		for _, want := range c.everywhere {
+			if !strings.Contains(c.analysis, want) {
+				t.Errorf("%s: %q is not said:\n%s", name, want, c.analysis)
+			}
+		}
+	}
+}

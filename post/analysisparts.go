@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"busbar/internal/stats"
+)
+
+// faster compares every contender with the first one, world by world and size by size.
+func (a *analyst) faster(family condition) (sentences []string) {
+	for i, first := range a.times.contenders {
+		for _, other := range a.times.contenders[i+1:] {
+			for _, s := range a.times.shapes(first, family) {
+				sentences = append(sentences, a.duels(first, other, family, s)...)
+			}
+		}
+	}
+	return sentences
+}
+
+// duels compares two contenders in one world.
+func (a *analyst) duels(first, other contender, family condition, s shape) (sentences []string) {
+	for _, under := range a.times.in(first, family, s) {
+		b := a.times.cells[other][under]
+		if b == nil {
+			continue
+		}
+		if a.times.crowded(s, first, other) != "" {
+			return []string{a.told(fmt.Sprintf("With %s nothing is said of %s and %s: ranks shared cores.", withRanks(s), a.name[first], a.name[other]), first, other)}
+		}
+		sentences = append(sentences, a.told(a.duel(first, other, under, ratio(b, a.times.cells[first][under])), first, other))
+	}
+	return sentences
+}
+
+// duel is one comparison in words; r is the ratio of other's time to that of first.
+func (a *analyst) duel(first, other contender, under condition, r stats.Ratio) string {
+	slow, fast := a.name[other], a.name[first]
+	if r.Value < 1 {
+		slow, fast, r = fast, slow, inverse(r)
+	}
+	at := fmt.Sprintf("With %s, %s: ", withRanks(shapeOf(under)), size(under))
+	if r.Basis == stats.LaunchSpread || r.Basis == stats.NoBounds {
+		return at + fmt.Sprintf("%s took %s times as long as %s (%s); what that says of other launches is open.", slow, times(r.Value), fast, bounds(r))
+	}
+	if !r.Differs() {
+		return at + fmt.Sprintf("no difference can be told between %s and %s: %s takes %s times as long (%s).", fast, slow, slow, times(r.Value), bounds(r))
+	}
+	return at + fmt.Sprintf("%s is faster; %s takes %s times as long (%s).", fast, slow, times(r.Value), bounds(r))
+}
+
+// saturated is where the bus bandwidth of a contender in one world ends to grow.
+type saturated struct {
+	from, at      condition // from which size on it is within 10 % of its largest, and where it is largest
+	largest, last float64   // bytes per second
+	within        bool      // it does so before the largest size that was measured
+	falls         bool      // at the largest size it is lower again
+}
+
+// nearLargest is the share of the largest bandwidth from which on it counts as reached.
+const nearLargest = 0.9
+
+// saturates looks at the sizes of one world; false: there are fewer than three, or no bandwidth.
+func (a *analyst) saturates(who contender, family condition, s shape) (found saturated, ok bool) {
+	all := a.times.in(who, family, s)
+	bandwidths := make([]float64, len(all))
+	for i, under := range all {
+		t, _ := a.times.cells[who][under].over()
+		if bandwidths[i] = under.BusBW(t.Value); bandwidths[i] > found.largest {
+			found.largest, found.at = bandwidths[i], under
+		}
+	}
+	if len(all) < 3 || found.largest <= 0 {
+		return found, false
+	}
+	found.last = bandwidths[len(all)-1]
+	found.falls = found.last < nearLargest*found.largest
+	from := len(all) - 1
+	for from > 0 && bandwidths[from-1] >= nearLargest*found.largest {
+		from--
+	}
+	found.from, found.within = all[from], !found.falls && from < len(all)-1
+	return found, true
+}
+
+func (a *analyst) saturation(family condition) (sentences []string) {
+	for _, who := range a.times.contenders {
+		for _, s := range a.times.shapes(who, family) {
+			if a.times.crowded(s, who) != "" {
+				continue
+			}
+			if found, ok := a.saturates(who, family, s); ok {
+				sentences = append(sentences, a.told(fmt.Sprintf("%s with %s: %s.", a.name[who], withRanks(s), found.words(a.largestSize(who, family, s))), who))
+			}
+		}
+	}
+	return sentences
+}
+
+func (a *analyst) largestSize(who contender, family condition, s shape) condition {
+	all := a.times.in(who, family, s)
+	return all[len(all)-1]
+}
+
+// words say where bandwidth saturates; last is the largest size measured.
+func (found saturated) words(last condition) string {
+	gbps := bandwidth(found.largest) + " GB/s"
+	switch {
+	case found.within:
+		return fmt.Sprintf("bus bandwidth saturates from %s on, at up to %s (%s)", size(found.from), gbps, size(found.at))
+	case found.falls:
+		return fmt.Sprintf("bus bandwidth does not stay at its largest, %s at %s; at %s it is %s GB/s, %.0f %% less", gbps, size(found.at), size(last), bandwidth(found.last), 100*(1-found.last/found.largest))
+	}
+	return fmt.Sprintf("bus bandwidth does not saturate within what was measured; it is largest, %s, at the largest size, %s", gbps, size(last))
+}
+
+// growth says how time grows from the smallest to the largest size.
+func (a *analyst) growth(family condition) (sentences []string) {
+	for _, who := range a.times.contenders {
+		for _, s := range a.times.shapes(who, family) {
+			all := a.times.in(who, family, s)
+			if len(all) < 2 || a.times.crowded(s, who) != "" {
+				continue
+			}
+			least, most := all[0], all[len(all)-1]
+			r := ratio(a.times.cells[who][most], a.times.cells[who][least])
+			if r.Value <= 0 {
+				continue
+			}
+			step := float64(most.SizeBytes) / float64(least.SizeBytes)
+			slope := func(ratio float64) float64 { return math.Log(ratio) / math.Log(step) }
+			text := fmt.Sprintf("%s with %s: from %s to %s, %s times the data, time grows %s times (%s): a slope of %.2f", a.name[who], withRanks(s), size(least), size(most), times(step), times(r.Value), bounds(r), slope(r.Value))
+			if r.Basis != stats.NoBounds {
+				text += fmt.Sprintf(" (%.2f to %.2f)", slope(r.Lo), slope(r.Hi))
+			}
+			sentences = append(sentences, a.told(text+" between logarithms, where 1 is in proportion.", who))
+		}
+	}
+	return sentences
+}
+
+// scaling says how time grows from the smallest world to each larger one, at every size that both have.
+func (a *analyst) scaling(family condition) (sentences []string) {
+	for _, who := range a.times.contenders {
+		worlds := a.uncrowded(who, family)
+		if len(worlds) < 2 {
+			continue
+		}
+		for _, under := range a.times.in(who, family, worlds[0]) {
+			for _, s := range worlds[1:] {
+				if text := a.wider(who, under, s); text != "" {
+					sentences = append(sentences, a.told(fmt.Sprintf("%s, %s: %s.", a.name[who], size(under), text), who))
+				}
+			}
+		}
+	}
+	return sentences
+}
+
+// uncrowded are the worlds of a contender whose ranks had cores of their own.
+func (a *analyst) uncrowded(who contender, family condition) (found []shape) {
+	for _, s := range a.times.shapes(who, family) {
+		if a.times.crowded(s, who) == "" {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// wider compares one size in a larger world with the same in a smaller one; nothing where it was not measured there.
+func (a *analyst) wider(who contender, under condition, s shape) string {
+	larger := under
+	larger.World, larger.nodes, larger.perNode = s.world, s.nodes, s.perNode
+	larger = a.sameSize(who, larger)
+	c := a.times.cells[who][larger]
+	if c == nil {
+		return ""
+	}
+	r := ratio(c, a.times.cells[who][under])
+	if r.Value <= 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%s take %s times as long as %s (%s)", withRanks(s), times(r.Value), withRanks(shapeOf(under)), bounds(r))
+	if from, to := under.Collective.BusFactor(under.World), larger.Collective.BusFactor(larger.World); from > 0 && to > 0 {
+		text += fmt.Sprintf("; at equal bus bandwidth it would be %s", times(to/from))
+	}
+	return text
+}
+
+// sameSize finds the condition of a larger world with the size of another: where ranks share the data, it is trimmed
+// differently in each world.
+func (a *analyst) sameSize(who contender, wanted condition) condition {
+	for _, under := range a.times.in(who, familyOf(wanted), shapeOf(wanted)) {
+		if ratio := float64(under.SizeBytes) / float64(wanted.SizeBytes); ratio > 0.97 && ratio < 1.03 {
+			return under
+		}
+	}
+	return wanted
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"busbar/internal/result"
+	"busbar/post/plot"
+)
+
+// output is one file of a report.
+type output struct {
+	name  string
+	write func(io.Writer) error
+}
+
+// comparison writes the report that sets backends side by side.
+func (r *reporter) comparison(ctx context.Context, f *findings) error {
+	outputs := append(f.tables(), output{"full_results.md", f.writeFull}, output{"summary_by_config.md", f.writeSummary}, output{"analysis.txt", f.writeAnalysis})
+	pictures, passed := plot.Comparison(f.points(), pictured)
+	for _, p := range pictures {
+		outputs = append(outputs, output{p.Name + ".png", p.WritePNG})
+	}
+	for _, words := range passed {
+		fmt.Fprintln(r.stderr, "post: not drawn:", words)
+	}
+	for _, o := range outputs {
+		path := filepath.Join(r.out, o.name)
+		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
+			return err
+		}
+		fmt.Fprintln(r.stdout, path)
+	}
+	f.noteStale(r.out)
+	return nil
+}
+
+// pictured is the size in bytes at which backends are set side by side in a picture of their own.
+const pictured = 100 << 20
+
+// points are the rows as the drawing takes them.
+func (f *findings) points() []plot.Point {
+	points := make([]plot.Point, len(f.rows))
+	for i, row := range f.rows {
+		points[i] = plot.Point{Run: row.Run, Case: row.Record.Case}
+		if timed(row.Record) {
+			points[i].Time = *row.Record.Time
+		}
+	}
+	return points
+}
+
+// noteStale notes a table of a backend without results that lies in the folder from earlier.
+func (f *findings) noteStale(dir string) {
+	for _, backend := range f.missing() {
+		path := filepath.Join(dir, tableName(backend))
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			f.notes = append(f.notes, result.Problem{Path: path, Text: "is from earlier and was left as it is: there are no results of " + backend + " now"})
+		}
+	}
+}

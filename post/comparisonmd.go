@@ -1,0 +1,194 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/internal/stats"
+)
+
+// page collects a Markdown page.
+type page struct {
+	strings.Builder
+	notes footnotes
+}
+
+func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+
+// row writes one row of a table; what would break it is escaped.
+func (p *page) row(cells ...string) {
+	for _, c := range cells {
+		p.WriteString("| " + strings.NewReplacer("|", `\|`, "\n", " ").Replace(printable(c)) + " ")
+	}
+	p.WriteString("|\n")
+}
+
+// rule writes the line under a table's head: text to the left, figures to the right.
+func (p *page) rule(alignments string) {
+	for _, a := range alignments {
+		p.WriteString(map[rune]string{'l': "|---", 'r': "|---:"}[a])
+	}
+	p.WriteString("|\n")
+}
+
+// end writes the footnotes and the page.
+func (p *page) end(w io.Writer) error {
+	for i, text := range p.notes.texts {
+		if i == 0 {
+			p.line("")
+		}
+		p.line("- [%d] %s", i+1, printable(text))
+	}
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// head says what the page is of.
+func (f *findings) head(p *page, title string) {
+	p.line("# %s\n", title)
+	if f.rehearsed > 0 {
+		p.line("**REHEARSED: rows marked rehearsed are of stand-ins; no device was measured, and their figures say nothing about hardware.**\n")
+	}
+	for _, b := range f.missing() {
+		p.line("%s: %s.\n", b, f.whyMissing(b))
+	}
+	p.line("Sizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians.\n")
+}
+
+// writeFull writes every point of every run.
+func (f *findings) writeFull(w io.Writer) error {
+	p := &page{}
+	f.head(p, "Full results")
+	references := f.references()
+	var last condition
+	for i, row := range f.rowsByTable() {
+		under := conditionOf(row.Run, row.Record)
+		if t := familyOf(under); i == 0 || t != last {
+			last = t
+			p.line("\n## %s\n", familyTitle(t))
+			p.row("backend", "device", "ranks", "size", "time", "95 % interval", "algbw GB/s", "busbw GB/s", "time against the first of the launch", "status", "notes")
+			p.rule("llrrrrrrrll")
+		}
+		r := row.Record
+		cells := []string{f.name[contenderOf(row.Run)] + mark(contenderOf(row.Run)), deviceKind(row.Run.Backend.Name), ranks(shapeOf(under)), coll.FormatSize(r.SizeBytes, true), "", "", "", "", "", string(r.Status)}
+		if timed(r) {
+			t := r.Time
+			cells[4], cells[6], cells[7] = duration(t.Seconds), bandwidth(r.AlgBW(t.Seconds)), bandwidth(r.BusBW(t.Seconds))
+			if t.Lo > 0 {
+				cells[5] = duration(t.Lo) + " to " + duration(t.Hi)
+			}
+			cells[8] = f.againstFirst(references, row, under)
+		} else if r.Reason != "" {
+			cells[9] += ": " + r.Reason
+		}
+		p.row(append(cells, p.notes.marks(slices.Concat(row.Run.Warnings, r.Warnings)))...)
+	}
+	return p.end(w)
+}
+
+// references are the first contender of each launch that had several.
+func (f *findings) references() map[string]contender {
+	several, first := map[string]bool{}, map[string]contender{}
+	for _, run := range f.runs {
+		who := contenderOf(run)
+		if ref, there := first[run.Launch]; !there {
+			first[run.Launch] = who
+		} else if ref != who {
+			several[run.Launch] = true
+			if f.rank(who) < f.rank(ref) {
+				first[run.Launch] = who
+			}
+		}
+	}
+	maps.DeleteFunc(first, func(launch string, _ contender) bool { return !several[launch] })
+	return first
+}
+
+// rank is a contender's place in the order of comparison.
+func (f *findings) rank(who contender) int { return slices.Index(f.times.contenders, who) }
+
+// againstFirst is the ratio of a row's time to that of the first contender of its launch, with its interval.
+func (f *findings) againstFirst(references map[string]contender, row result.Row, under condition) string {
+	first, there := references[row.Run.Launch]
+	if !there {
+		return ""
+	}
+	if first == contenderOf(row.Run) {
+		return "1 (the first)"
+	}
+	base := f.times.cells[first][under]
+	if base == nil || base.times[row.Run.Launch] == nil {
+		return ""
+	}
+	r := stats.RatioOf(stats.Estimate{Value: row.Record.Time.Seconds, Lo: row.Record.Time.Lo, Hi: row.Record.Time.Hi}, base.in(row.Run.Launch))
+	if r.Basis == stats.NoBounds {
+		return times(r.Value)
+	}
+	return times(r.Value) + " (" + span(r) + ")"
+}
+
+// writeSummary writes the median over launches of every configuration, against the first backend.
+func (f *findings) writeSummary(w io.Writer) error {
+	p := &page{}
+	f.head(p, "Summary by configuration")
+	if len(f.times.contenders) == 0 {
+		p.line("No point has a time: full_results.md says why.")
+	}
+	for _, family := range f.families() {
+		p.line("\n## %s\n", familyTitle(family))
+		p.row("backend", "device", "ranks", "size", "launches", "time", "bounds", "algbw GB/s", "busbw GB/s", "time against "+f.name[f.times.contenders[0]], "notes")
+		p.rule("llrrrrrrrrl")
+		for _, who := range f.times.contenders {
+			for _, under := range f.times.conditions(who, family) {
+				f.summaryRow(p, who, under)
+			}
+		}
+	}
+	return p.end(w)
+}
+
+func (f *findings) summaryRow(p *page, who contender, under condition) {
+	c := f.times.cells[who][under]
+	t, basis := c.over()
+	var notes []string
+	bounds := ""
+	if basis != stats.NoBounds {
+		bounds = duration(t.Lo) + " to " + duration(t.Hi)
+		notes = append(notes, timeBounds[basis])
+	}
+	against := ""
+	if first := f.times.contenders[0]; who == first {
+		against = "1 (the first)"
+	} else if base := f.times.cells[first][under]; base != nil {
+		r := ratio(c, base)
+		if against = times(r.Value); r.Basis != stats.NoBounds {
+			against += " (" + span(r) + ")"
+		}
+		notes = append(notes, "against "+f.name[first]+": "+meaning(r))
+	}
+	if why := f.times.crowded(shapeOf(under), who); why != "" {
+		notes = append(notes, "oversubscribed: "+why)
+	}
+	p.row(f.name[who]+mark(who), deviceKind(who.backend), ranks(shapeOf(under)), coll.FormatSize(under.SizeBytes, true), fmt.Sprint(len(c.launches)),
+		duration(t.Value), bounds, bandwidth(under.AlgBW(t.Value)), bandwidth(under.BusBW(t.Value)), against, p.notes.marks(notes))
+}
+
+// timeBounds explain the bounds of a time.
+var timeBounds = map[stats.Basis]string{
+	stats.WithinLaunch:   "bounds of the time: 95 % interval of the median within the one launch; another launch may differ by more",
+	stats.LaunchSpread:   fmt.Sprintf("bounds of the time: the least and greatest seen; an interval takes %d launches", stats.MinForInterval),
+	stats.AcrossLaunches: "bounds of the time: 95 % interval of the median over launches",
+}
+
+// mark is what stands behind the name of a contender that was rehearsed.
+func mark(who contender) string {
+	if who.rehearsed {
+		return " (rehearsed)"
+	}
+	return ""
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"math"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/internal/stats"
+)
+
+// launchOf makes the run of one backend in one launch; what it took is added to m.
+func launchOf(m *measurements, backend, launch string, seconds float64, interval bool) *result.Run {
+	run := &result.Run{ID: backend + launch, Launch: launch, Backend: result.Backend{Name: backend}, World: 2, Nodes: 1, RanksPerNode: 2}
+	r := &result.Record{N: 1, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: seconds}}
+	if interval {
+		r.Time.Lo, r.Time.Hi = seconds*0.99, seconds*1.01
+	}
+	m.add(run, r)
+	return run
+}
+
+func allReduce(size int64) coll.Case {
+	return coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 2}.WithSize(size)
+}
+
+// What a ratio stands on follows from the launches: those that both sides share, or else all of each.
+func TestRatioOfCells(t *testing.T) {
+	shared := func(n int, interval bool) func(*measurements) {
+		return func(m *measurements) {
+			for i := range n {
+				launch := string(rune('a' + i))
+				common := math.Pow(2, float64(i))
+				launchOf(m, "mpi", launch, common, interval)
+				launchOf(m, "gloo", launch, 3*common+0.1*float64(i), interval)
+			}
+		}
+	}
+	apart := func(n int) func(*measurements) {
+		return func(m *measurements) {
+			for i := range n {
+				launchOf(m, "mpi", string(rune('a'+i)), 1+0.1*float64(i), true)
+				launchOf(m, "gloo", string(rune('A'+i)), 3+0.1*float64(i), true)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		fill    func(*measurements)
+		basis   stats.Basis
+		n       int
+		paired  bool
+		words   string
+		differs bool
+	}{
+		"one launch":                 {shared(1, true), stats.WithinLaunch, 1, true, "95 % interval 2.96 to 3.04 within one launch", true},
+		"one launch, no interval":    {shared(1, false), stats.NoBounds, 1, true, "no interval", false},
+		"three shared":               {shared(3, true), stats.LaunchSpread, 3, true, "3.00 to 3.05 over 3 launches", false},
+		"six shared":                 {shared(6, false), stats.AcrossLaunches, 6, true, "95 % interval 3.00 to 3.05 over 6 launches", true},
+		"one launch of each":         {apart(1), stats.WithinLaunch, 1, false, "95 % interval 2.96 to 3.04 from one launch of each", true},
+		"two launches of each":       {apart(2), stats.LaunchSpread, 2, false, "2.73 to 3.10 over 2 or more launches of each", false},
+		"seven launches of each":     {apart(7), stats.AcrossLaunches, 7, false, "", true},
+		"a copy of the file is none": {func(m *measurements) { shared(1, true)(m); shared(1, true)(m) }, stats.WithinLaunch, 1, true, "", true},
+		"shared ones and one more":   {func(m *measurements) { shared(1, true)(m); launchOf(m, "mpi", "z", 100, true) }, stats.WithinLaunch, 1, true, "", true},
+	} {
+		m := newMeasurements()
+		c.fill(m)
+		under := condition{Case: allReduce(1 << 20), nodes: 1, perNode: 2, aggregate: 1}
+		r := ratio(m.cells[m.contenders[1]][under], m.cells[m.contenders[0]][under])
+		if r.Basis != c.basis || r.N != c.n || r.Paired != c.paired || r.Differs() != c.differs || r.Value < 2.5 || r.Value > 3.1 {
+			t.Errorf("%s: %+v", name, r)
+		}
+		if c.words != "" && bounds(r) != c.words {
+			t.Errorf("%s: %q, want %q", name, bounds(r), c.words)
+		}
+	}
+}
+
+// The cycles of a soak are one launch.
+func TestCyclesAreOneLaunch(t *testing.T) {
+	m := newMeasurements()
+	run := launchOf(m, "mpi", "a", 1, true)
+	for i := range 7 {
+		m.add(run, &result.Record{N: 2 + i, Cycle: 2 + i, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1 + 0.01*float64(i)}})
+	}
+	c := m.cells[m.contenders[0]][condition{Case: allReduce(1 << 20), nodes: 1, perNode: 2, aggregate: 1}]
+	e, basis := c.over()
+	if basis != stats.WithinLaunch || e.Value < 1.02 || e.Value > 1.03 || e.Lo != 1 || e.Hi != 1.06 {
+		t.Errorf("%+v, basis %d", e, basis)
+	}
+}
+
+func TestInverse(t *testing.T) {
+	r := inverse(stats.Ratio{Value: 0.5, Lo: 0.4, Hi: 0.8, Basis: stats.WithinLaunch})
+	if r.Value != 2 || r.Lo != 1.25 || r.Hi != 2.5 {
+		t.Errorf("%+v", r)
+	}
+	if r := inverse(stats.Ratio{Value: 0.5}); r != (stats.Ratio{Value: 2}) {
+		t.Errorf("without bounds: %+v", r)
+	}
+}
+
+// As few words as tell contenders apart.
+func TestContenderNames(t *testing.T) {
+	all := []contender{
+		{backend: "mpi", library: "Open MPI 4", device: "cpu"}, {backend: "mpi", library: "MPICH 4", device: "cpu"},
+		{backend: "gloo", library: "Gloo", device: "cpu (A)"}, {backend: "gloo", library: "Gloo", device: "cpu (B)"},
+		{backend: "nccl", library: "NCCL 2.27", variant: "ring"}, {backend: "nccl", library: "NCCL 2.27", variant: "tree"}, {backend: "ncclx", library: "X"},
+	}
+	name := names(all)
+	for i, want := range []string{"mpi (Open MPI 4)", "mpi (MPICH 4)", "gloo (cpu (A))", "gloo (cpu (B))", "nccl (ring)", "nccl (tree)", "ncclx"} {
+		if name[all[i]] != want {
+			t.Errorf("%q, want %q", name[all[i]], want)
+		}
+	}
+}

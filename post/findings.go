@@ -1,0 +1,100 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"busbar/internal/result"
+)
+
+// findings are what a report stands on: the rows of all runs that are let in, in the order of its tables.
+type findings struct {
+	rows      []result.Row
+	runs      []*result.Run // that have a row
+	times     *measurements
+	name      map[contender]string
+	left      []string         // backends whose rehearsed runs were left out
+	notes     []result.Problem // on files
+	rehearsed int              // rows that were
+}
+
+// gather reads runs. Rehearsed ones are left out unless they are let in. The error is that nothing is left.
+func gather(ctx context.Context, files []string, passed []result.Problem, rehearsed bool) (*findings, error) {
+	data, err := result.MergeContext(ctx, files, result.MergeOptions{IncludeRehearsed: true})
+	if err != nil {
+		return nil, err
+	}
+	f := &findings{times: newMeasurements()}
+	seen := map[*result.Run]bool{}
+	err = data.Each(func(row result.Row) error {
+		switch {
+		case row.Run.Rehearse && !rehearsed:
+			f.left = addWord(f.left, row.Run.Backend.Name)
+			return context.Cause(ctx)
+		case row.Run.Rehearse:
+			f.rehearsed++
+		}
+		if f.rows = append(f.rows, row); !seen[row.Run] {
+			seen[row.Run] = true
+			f.runs = append(f.runs, row.Run)
+		}
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.notes = append(passed, data.Notes()...)
+	if len(f.rows) == 0 {
+		if f.left != nil {
+			return nil, &usageError{fmt.Errorf("all results of %s were rehearsed (their figures say nothing about hardware); let them in with --include-rehearsed", some(files)), "post report"}
+		}
+		return nil, &result.NothingError{Problems: f.notes}
+	}
+	for _, backend := range f.left {
+		f.notes = append(f.notes, result.Problem{Path: backend, Text: "its results were rehearsed and are left out; --include-rehearsed lets them in"})
+	}
+	slices.SortStableFunc(f.rows, compareRows)
+	for _, row := range f.rows {
+		f.times.add(row.Run, row.Record)
+	}
+	var all []contender
+	for _, run := range f.runs {
+		if who := contenderOf(run); !slices.Contains(all, who) {
+			all = append(all, who)
+		}
+	}
+	f.name = names(all)
+	return f, nil
+}
+
+// compareRows puts backends together, and within one all points of a condition, whatever launch they are of.
+func compareRows(a, b result.Row) int {
+	return cmp.Or(
+		cmp.Compare(a.Run.Backend.Name, b.Run.Backend.Name), cmp.Compare(a.Run.Backend.Title(), b.Run.Backend.Title()),
+		cmp.Compare(a.Run.Variant, b.Run.Variant), cmp.Compare(a.Run.Device, b.Run.Device),
+		compareConditions(conditionOf(a.Run, a.Record), conditionOf(b.Run, b.Record)), a.Run.Start.Compare(b.Run.Start), cmp.Compare(a.Record.N, b.Record.N),
+	)
+}
+
+// has says whether there is any row of a backend.
+func (f *findings) has(backend string) bool {
+	return slices.ContainsFunc(f.runs, func(r *result.Run) bool { return r.Backend.Name == backend })
+}
+
+// expected are the two backends that the comparison is about; the others come in where they were measured.
+var expected = []string{"gloo", "nccl"}
+
+// missing are those of the expected backends that no result is of, in the place of NCCL also of its rehearsal.
+func (f *findings) missing() (backends []string) {
+	for _, b := range expected {
+		if !f.has(b) && (b != "nccl" || !f.has(rehearsal)) {
+			backends = append(backends, b)
+		}
+	}
+	return backends
+}
+
+// rehearsal is the backend of what was measured of the stand-ins of NCCL.
+const rehearsal = "nccl-rehearsal"

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/stats"
+)
+
+// mostHeadlines is how many headlines there are of one kind.
+const mostHeadlines = 2
+
+// headlines are the two or three sentences that one would say first, of all_reduce. None is made of worlds whose ranks
+// shared cores, or of spreads that are no interval; what holds for one launch alone begins with that.
+func (a *analyst) headlines() (sentences []string) {
+	families := a.analysed()
+	i := slices.IndexFunc(families, func(c condition) bool { return c.Collective == coll.AllReduce })
+	if i < 0 {
+		return nil
+	}
+	family := families[i]
+	sentences = append(sentences, a.winners(family)...)
+	if s := a.plateau(family); s != "" {
+		sentences = append(sentences, s)
+	}
+	if s := a.spread(family); s != "" && len(sentences) <= mostHeadlines {
+		sentences = append(sentences, s)
+	}
+	return sentences
+}
+
+// winners says of the largest world that each pair of contenders shares who is faster there.
+func (a *analyst) winners(family condition) (sentences []string) {
+	for i, first := range a.times.contenders {
+		for _, other := range a.times.contenders[i+1:] {
+			worlds := a.uncrowded(first, family)
+			slices.Reverse(worlds)
+			for _, s := range worlds {
+				if text := a.winner(first, other, family, s); text != "" && len(sentences) < mostHeadlines {
+					sentences = append(sentences, a.told(text, first, other))
+					break
+				}
+			}
+		}
+	}
+	return sentences
+}
+
+// winner says who of two is faster in one world, at which sizes, by how much. It says nothing where the world's ranks
+// shared cores, a ratio has no interval, or one of the two was rehearsed.
+func (a *analyst) winner(first, other contender, family condition, s shape) string {
+	if a.times.crowded(s, other) != "" || first.rehearsed != other.rehearsed {
+		return ""
+	}
+	ahead := map[contender][]duelled{}
+	var open []duelled // no difference can be told
+	basis, paired := stats.NoBounds, false
+	for _, under := range a.times.in(first, family, s) {
+		b := a.times.cells[other][under]
+		if b == nil {
+			continue
+		}
+		r := ratio(b, a.times.cells[first][under])
+		if r.Basis != stats.WithinLaunch && r.Basis != stats.AcrossLaunches {
+			return ""
+		}
+		basis, paired = r.Basis, r.Paired
+		switch {
+		case !r.Differs():
+			open = append(open, duelled{under, r})
+		case r.Value > 1:
+			ahead[first] = append(ahead[first], duelled{under, r})
+		default:
+			ahead[other] = append(ahead[other], duelled{under, inverse(r)})
+		}
+	}
+	var words []string
+	for _, who := range []contender{first, other} {
+		if won := ahead[who]; won != nil {
+			words = append(words, fmt.Sprintf("%s is faster %s", a.name[who], atSizes(won, len(open)+len(ahead[first])+len(ahead[other]))))
+		}
+	}
+	if open != nil && words != nil {
+		words = append(words, "no difference can be told at "+sizesOf(open))
+	} else if open != nil {
+		words = []string{fmt.Sprintf("no difference between %s and %s can be told at %s", a.name[first], a.name[other], sizesOf(open))}
+	}
+	if words == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s with %s: %s.", scope(basis, paired), family.Collective, withRanks(s), strings.Join(words, "; "))
+}
+
+// duelled is a size at which a contender was compared, and how many times as long the slower one took.
+type duelled struct {
+	under condition
+	r     stats.Ratio
+}
+
+// scope says how far a headline reaches.
+func scope(basis stats.Basis, paired bool) string {
+	switch {
+	case basis == stats.AcrossLaunches:
+		return "Over launches,"
+	case paired:
+		return "In the one launch that there is,"
+	}
+	return "In the one launch of each that there is,"
+}
+
+// atSizes says where one was faster and by how much, from the least to the most.
+func atSizes(won []duelled, all int) string {
+	least := slices.MinFunc(won, func(a, b duelled) int { return cmp.Compare(a.r.Value, b.r.Value) })
+	most := slices.MaxFunc(won, func(a, b duelled) int { return cmp.Compare(a.r.Value, b.r.Value) })
+	at := "at " + sizesOf(won)
+	if len(won) == all && all > 1 {
+		at = "at every size measured"
+	}
+	if times(least.r.Value) == times(most.r.Value) {
+		return fmt.Sprintf("%s, by a factor of %s (95 %% interval %s)", at, times(most.r.Value), span(most.r))
+	}
+	return fmt.Sprintf("%s, by factors from %s (%s; 95 %% interval %s) to %s (%s; %s)", at, times(least.r.Value), size(least.under), span(least.r), times(most.r.Value), size(most.under), span(most.r))
+}
+
+func sizesOf(all []duelled) string {
+	var words []string
+	for _, d := range all {
+		words = append(words, size(d.under))
+	}
+	return some(words)
+}
+
+// plateau says where bandwidth saturates in the largest world of each contender.
+func (a *analyst) plateau(family condition) string {
+	var words []string
+	var about []contender
+	for _, who := range a.times.contenders {
+		worlds := a.uncrowded(who, family)
+		if len(worlds) == 0 {
+			continue
+		}
+		s := worlds[len(worlds)-1]
+		if found, ok := a.saturates(who, family, s); ok {
+			words = append(words, fmt.Sprintf("%s%s with %s, %s", a.name[who], mark(who), withRanks(s), found.words(a.largestSize(who, family, s))))
+			about = append(about, who)
+		}
+	}
+	if words == nil {
+		return ""
+	}
+	return a.told("Bandwidth: "+strings.Join(words, "; ")+".", about...)
+}
+
+// spread says how time grows from the smallest to the largest world, at the size nearest to the one that is pictured.
+func (a *analyst) spread(family condition) string {
+	var words []string
+	var about []contender
+	for _, who := range a.times.contenders {
+		worlds := a.uncrowded(who, family)
+		if len(worlds) < 2 {
+			continue
+		}
+		under := nearest(a.times.in(who, family, worlds[0]), pictured)
+		if text := a.wider(who, under, worlds[len(worlds)-1]); text != "" {
+			words = append(words, fmt.Sprintf("on %s%s %s", a.name[who], mark(who), text))
+			about = append(about, who)
+		}
+	}
+	if words == nil {
+		return ""
+	}
+	return a.told("Worlds: "+strings.Join(words, "; ")+".", about...)
+}
+
+// nearest is the condition whose size is nearest to a size, by their ratio.
+func nearest(all []condition, bytes int64) condition {
+	return slices.MinFunc(all, func(a, b condition) int {
+		return cmp.Compare(math.Abs(math.Log(float64(a.SizeBytes)/float64(bytes))), math.Abs(math.Log(float64(b.SizeBytes)/float64(bytes))))
+	})
+}

@@ -1,0 +1,85 @@
+package plot
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// measuredBy is all_reduce of one backend in some worlds.
+func measuredBy(backend string, rehearsed bool, worlds ...int) (points []Point) {
+	for _, w := range worlds {
+		f := fake{backend: backend, library: backend + " 1", world: w, rehearsed: rehearsed, edit: func(r *result.Run) {
+			if w > 4 {
+				r.Warnings = []string{"oversubscribed: too few cores"}
+			}
+		}}
+		points = append(points, f.sweep(64<<20, []coll.Collective{coll.AllReduce, coll.AllGather}, []coll.Mode{coll.Throughput, coll.Latency}, coll.OutOfPlace)...)
+	}
+	return points
+}
+
+func TestComparison(t *testing.T) {
+	figs, passed := Comparison(append(measuredBy("gloo", false, 2, 4, 6), measuredBy("nccl-rehearsal", true, 2, 4)...), 100<<20)
+	want := []string{"allreduce_time_vs_datasize", "allreduce_bandwidth_vs_datasize", "allreduce_backend_comparison_100mb"}
+	if got := names(figs); !slices.Equal(got, want) || passed != nil {
+		t.Fatalf("%v, passed %v", got, passed)
+	}
+	for _, f := range figs {
+		if caption := strings.Join(f.Caption, " "); !f.Rehearsed || !strings.Contains(caption, "Oversubscribed, says nothing about speed: gloo 6 ranks.") {
+			t.Errorf("%s: rehearsed %v, %s", f.Name, f.Rehearsed, caption)
+		}
+		var b bytes.Buffer
+		if err := f.WriteSVG(&b); err != nil || b.Len() < 1000 {
+			t.Errorf("%s: %d bytes, %v", f.Name, b.Len(), err)
+		}
+	}
+	over := figs[0].Curves
+	if len(over) != 5 {
+		t.Fatalf("%d curves", len(over))
+	}
+	// gloo 2, 4, 6, then the rehearsal's 2 and 4: a colour for each backend, dashes for each world.
+	for i, want := range []struct {
+		label       string
+		style, dash int
+	}{{"gloo 2 ranks", 0, 1}, {"gloo 4 ranks", 0, 2}, {"gloo 6 ranks", 0, 3}, {"nccl-rehearsal 2 ranks", 1, 1}, {"nccl-rehearsal 4 ranks", 1, 2}} {
+		if c := over[i]; c.Label != want.label || c.Style != want.style || c.Dash != want.dash {
+			t.Errorf("curve %d is %q with style %d, dash %d; want %+v", i, c.Label, c.Style, c.Dash, want)
+		}
+	}
+	side := figs[2]
+	if len(side.Curves) != 2 || len(side.Curves[0].Points) != 3 || len(side.Curves[1].Points) != 2 || side.Curves[1].Points[1].X != 4 {
+		t.Errorf("side by side: %+v", side.Curves)
+	}
+	if side.Title != "all_reduce of 64 MiB: backends side by side" || !strings.HasPrefix(side.Caption[0], "Shaded") || !strings.Contains(strings.Join(side.Caption, " "), "64 MiB is the size measured that is nearest to 100 MiB.") {
+		t.Errorf("%q, %v", side.Title, side.Caption)
+	}
+}
+
+// Too many curves for one picture: the outer worlds stay, and the caption says so. Nothing else changes its name.
+func TestComparisonOfManyWorlds(t *testing.T) {
+	points := append(measuredBy("gloo", false, 2, 4, 6, 8, 16), measuredBy("mpi", false, 2, 4, 6, 8, 16)...)
+	figs, _ := Comparison(points, 1<<20)
+	if len(figs) != 3 || len(figs[0].Curves) != 4 || !slices.Contains(figs[0].Caption, "Too many curves: only the worlds of 2 and 16 ranks are drawn.") {
+		t.Errorf("%v: %v", names(figs), figs[0].Caption)
+	}
+	if len(figs[2].Curves[0].Points) != 5 {
+		t.Errorf("side by side has %d worlds", len(figs[2].Curves[0].Points))
+	}
+}
+
+func TestComparisonOfNothing(t *testing.T) {
+	points := fake{backend: "mpi", library: "x", world: 2}.sweep(1024, []coll.Collective{coll.AllGather}, []coll.Mode{coll.Throughput}, coll.OutOfPlace)
+	if figs, passed := Comparison(points, 1<<20); figs != nil || len(passed) != 1 {
+		t.Errorf("%v, %v", names(figs), passed)
+	}
+	alone := fake{backend: "mpi", library: "x", world: 1}.sweep(1024, []coll.Collective{coll.AllReduce}, []coll.Mode{coll.Latency}, coll.OutOfPlace)
+	figs, _ := Comparison(alone, 1<<20)
+	if slices.Contains(names(figs), "allreduce_bandwidth_vs_datasize") || figs[0].Y.Label != "latency (median)" {
+		t.Errorf("one rank has no bus bandwidth, and only latency was measured: %v", names(figs))
+	}
+}

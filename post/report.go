@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// reporter is what post report was asked to do.
+type reporter struct {
+	stdout, stderr io.Writer
+	result.MergeOptions
+	out, layout string
+}
+
+// layouts are the forms of a report: which files it is.
+var layouts = map[string]func(*reporter, context.Context, *findings) error{"comparison": (*reporter).comparison}
+
+var layoutNames = []string{"comparison"}
+
+func newReport(stdout, stderr io.Writer) *cobra.Command {
+	r := &reporter{stdout: stdout, stderr: stderr}
+	cmd := &cobra.Command{
+		Use:     "report --layout LAYOUT [flags] [FILE|DIR...]",
+		Short:   "Compare backends: tables, pictures and an analysis in words",
+		GroupID: "results",
+		Long: `--layout comparison sets backends side by side, for people who asked how Gloo on
+CPUs and NCCL on GPUs compare. It writes
+
+  gloo_cpu_benchmark.csv, nccl_gpu_benchmark.csv   and one like these for any
+            other backend: every point; none for a backend without results
+  combined_benchmark.csv   all of them; says which backend has no results
+  allreduce_time_vs_datasize.png, allreduce_bandwidth_vs_datasize.png
+  allreduce_backend_comparison_100mb.png   at the size nearest to 100 MiB
+  full_results.md, summary_by_config.md   every point, and medians over launches
+  analysis.txt   which backend is faster, where bandwidth saturates, how time
+            grows with size and world; and what the results cannot say
+
+into the one folder read, or the current one if there were several. Rehearsed
+results are left out and named; --include-rehearsed lets them in, and everything
+that comes of them says so. docs/comparison.md has the columns.`,
+		Example: `  post report --layout comparison
+  post report --layout comparison -o report cpu-results gpu-results
+  post report --layout comparison --include-rehearsed results/benchmark`,
+		ValidArgsFunction: resultFiles,
+		RunE:              func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), cmd, args) },
+	}
+	cmd.Flags().StringVarP(&r.out, "out", "o", "", "write into this `DIR`")
+	cmd.Flags().StringVar(&r.layout, "layout", "", "the `LAYOUT` of the report: "+strings.Join(layoutNames, ", "))
+	rehearsedFlag(cmd, &r.MergeOptions)
+	return cmd
+}
+
+func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+	write, known := layouts[r.layout]
+	switch {
+	case r.layout == "":
+		return &usageError{fmt.Errorf("say which report: --layout takes %s", strings.Join(layoutNames, ", ")), cmd.CommandPath()}
+	case !known:
+		return &usageError{coll.Unknown("layout", r.layout, layoutNames), cmd.CommandPath()}
+	}
+	files, passed, err := find(args)
+	if err != nil {
+		return err
+	}
+	found, err := gather(ctx, files, passed, r.IncludeRehearsed)
+	if err != nil {
+		return err
+	}
+	if r.out == "" {
+		if r.out, err = folder(args); err != nil {
+			return err
+		}
+	}
+	if err := write(r, ctx, found); err != nil {
+		return err
+	}
+	note(r.stderr, found.notes)
+	return nil
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/internal/stats"
+)
+
+// campaigns are the times of the runs shown, by campaign, for the tables that compare what was measured in one.
+type campaigns struct {
+	order []string
+	of    map[string]*measurements
+}
+
+func (c *campaigns) add(f *result.File) {
+	id := f.Run.Campaign
+	if id == "" {
+		id = f.Run.Launch
+	}
+	if c.of == nil {
+		c.of = map[string]*measurements{}
+	}
+	if c.of[id] == nil {
+		c.of[id] = newMeasurements()
+		c.order = append(c.order, id)
+	}
+	for i := range f.Records {
+		c.of[id].add(&f.Run, &f.Records[i])
+	}
+	if f.Run.Interleaved != nil {
+		c.of[id].asked = f.Run.Interleaved
+	}
+}
+
+// write writes a table for every pair of the first contender of a campaign and another one.
+func (c *campaigns) write(w io.Writer) {
+	for _, id := range c.order {
+		m := c.of[id]
+		if len(m.contenders) < 2 {
+			continue
+		}
+		m.arrange()
+		name := names(m.contenders)
+		for _, other := range m.contenders[1:] {
+			writeComparison(w, m, m.contenders[0], other, name)
+		}
+	}
+}
+
+// tableOf is the condition that all rows of one comparison share: everything but the size.
+func tableOf(c condition) condition {
+	c.SizeBytes, c.Count = 0, 0
+	return c
+}
+
+// writeComparison writes what two contenders took under each condition that both were measured under.
+func writeComparison(w io.Writer, m *measurements, first, other contender, name map[contender]string) {
+	var shared []condition
+	for under := range m.cells[other] {
+		if m.cells[first][under] != nil {
+			shared = append(shared, under)
+		}
+	}
+	if shared == nil {
+		return
+	}
+	slices.SortFunc(shared, compareConditions)
+	title := fmt.Sprintf("%s against %s: ratio of their times", name[other], name[first])
+	if first.rehearsed || other.rehearsed {
+		title += " (REHEARSED: it says nothing about hardware)"
+	}
+	fmt.Fprintln(w)
+	for _, line := range wrap(title, 80) {
+		fmt.Fprintln(w, line)
+	}
+	notes := &footnotes{}
+	for i, under := range shared {
+		if i == 0 || tableOf(shared[i-1]) != tableOf(under) {
+			fmt.Fprintf(w, "\n%s\n       size %11s %11s   ratio  bounds\n", heading(under), clip(first.backend), clip(other.backend))
+		}
+		a, b := m.cells[first][under], m.cells[other][under]
+		r := ratio(b, a)
+		was, _ := a.over()
+		now, _ := b.over()
+		words, about := verdict(r), []string{meaning(r)}
+		if why := m.crowded(shapeOf(under), first, other); why != "" {
+			words, about = "", append(about, "oversubscribed: "+why)
+		}
+		fmt.Fprintf(w, "%11s %11s %11s %7s  %-17s %-11s %s\n", coll.FormatSize(under.SizeBytes, true), duration(was.Value), duration(now.Value), times(r.Value), span(r), words, notes.marks(about))
+	}
+	notes.write(w)
+}
+
+// span is the bounds alone; "-" where there are none.
+func span(r stats.Ratio) string {
+	if r.Basis == stats.NoBounds {
+		return "-"
+	}
+	return times(r.Lo) + " to " + times(r.Hi)
+}
+
+// clip shortens a name to the width of a column.
+func clip(name string) string {
+	if r := []rune(name); len(r) > 11 {
+		return string(r[:10]) + "…"
+	}
+	return name
+}
+
+// heading says under what condition a table's times were taken.
+func heading(c condition) string {
+	world := count(c.World, "rank")
+	if c.nodes > 1 {
+		world += fmt.Sprintf(" on %d nodes", c.nodes)
+	}
+	words := tableKey{c.Collective, c.Type, c.Op, c.Root, c.Placement, c.Mode}.String()
+	return words + ", " + world + unusual(&result.Method{Rotate: c.rotate, Aggregate: c.aggregate, Average: c.average})
+}
