@@ -6,7 +6,7 @@ BUILD   := $(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VER
 
 SHELL := bash
 .DEFAULT_GOAL := build
-.PHONY: build programs shims mpi-shim gloo-shim nccl-profiler rehearsal deps demo test check lint sanitize race fuzz abi ptx bench bundle bundle-test man clean help
+.PHONY: build programs shims mpi-shim gloo-shim nccl-profiler rehearsal deps demo gloo-benchmark nccl-benchmark benchmark test check lint sanitize race fuzz abi ptx bench bundle bundle-test man clean help
 
 build: programs shims nccl-profiler rehearsal ## bin/rank, bin/post, lib/busbar-mpi-*.so for every MPI found, lib/busbar-gloo.so, the plugin for NCCL, lib/rehearsal
 
@@ -39,6 +39,15 @@ deps: ## install what is missing (as root with apt; otherwise say how)
 
 demo: ## build, measure for under a minute, merge and draw
 	@scripts/demo.sh
+
+gloo-benchmark: ## Gloo on CPUs: all_reduce of 1 MB to 1 GB in worlds of 2, 4 and 6, under 5 minutes, and the report
+	@scripts/benchmark.sh gloo $(FLAGS)
+
+nccl-benchmark: ## the same with NCCL on GPUs; REHEARSE=1 tries it without any
+	@scripts/benchmark.sh nccl $(FLAGS)
+
+benchmark: ## looks at the machine and picks backends and worlds; OUT=, WORLDS=, TIME_LIMIT=, FLAGS= of rank
+	@scripts/benchmark.sh auto $(FLAGS)
 
 test: ## everything that CI runs: linters, all tests, both MPIs, sanitizers
 	@scripts/check.sh all
@@ -81,4 +90,4 @@ clean: ## remove what make made; results/ stays
 	rm -rf bin lib share dist .tools
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
