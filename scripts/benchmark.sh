@@ -87,6 +87,9 @@ say "measuring into $out"
 code=0
 scripts/mpirun.sh -np "$ranks" bin/rank ${rehearse:+--rehearse} --backend "$backend" --sweep sizes --worlds "$worlds" \
   --time-limit "${TIME_LIMIT:-4m}" --out "$out" "$@" || code=$?
+case $code in
+1 | 2) give_up "$code" "nothing was measured" "rank says above why." ;; # its own codes: the command line, the environment
+esac
 
 say "the report, of everything in $out"
 bin/post report --layout comparison ${rehearse:+--include-rehearsed} "$out" || exit $((code > 0 ? code : $?))
