@@ -185,14 +185,15 @@ type command struct {
 	session int
 	i       int
 	budget  time.Duration
+	left    time.Duration // of --time-limit; 0: no limit
 	first   bool // time the first operation of the collective
 }
 
 // give brings rank 0's order to all. Collective.
 func (w *subworld) give(o *command) error {
-	x := []float64{float64(o.what), float64(o.session), float64(o.i), float64(o.budget), float64(b2i(o.first))}
+	x := []float64{float64(o.what), float64(o.session), float64(o.i), float64(o.budget), float64(o.left), float64(b2i(o.first))}
 	err := w.world.Bcast(x)
-	*o = command{int(x[0]), int(x[1]), int(x[2]), time.Duration(x[3]), x[4] != 0}
+	*o = command{int(x[0]), int(x[1]), int(x[2]), time.Duration(x[3]), time.Duration(x[4]), x[5] != 0}
 	return err
 }
 

@@ -69,6 +69,14 @@ func (p *pace) begin(wanted func(i int) bool) {
 // over says whether the time is used up.
 func (p *pace) over() bool { return !p.until.IsZero() && !time.Now().Before(p.until) }
 
+// remaining is the time that is left, at least a nanosecond; 0 without a limit.
+func (p *pace) remaining() time.Duration {
+	if p.until.IsZero() {
+		return 0
+	}
+	return max(1, time.Until(p.until))
+}
+
 func (p *pace) ratio() float64 {
 	if p.guessed == 0 {
 		return 1

@@ -95,7 +95,7 @@ func (s *session) attempt(i int, budget time.Duration) (*result.Record, error) {
 	var failed []string
 	for try := 1; ; try++ {
 		_, connects := s.lib.(*ncclLibrary) // its first operation of a collective does
-		o := command{orderMeasure, slices.Index(s.sessions, s), i, budget, connects && !s.used[s.cases[i].Collective]}
+		o := command{orderMeasure, slices.Index(s.sessions, s), i, budget, s.pace.remaining(), connects && !s.used[s.cases[i].Collective]}
 		if err := s.give(&o); err != nil {
 			return nil, err
 		}
@@ -148,7 +148,7 @@ func (s *session) measure(wanted command) (*result.Record, error) {
 			o.Iterations = s.j.cfg.gpu.graph
 		}
 	}
-	o.FirstUse = wanted.first
+	o.FirstUse, o.Limit = wanted.first, wanted.left
 	if l, ok := s.lib.(*ncclLibrary); ok {
 		o.Clock.EventStep = l.eventStep
 	}

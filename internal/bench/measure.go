@@ -203,6 +203,9 @@ func (m *measurement) run() error {
 	if err := m.warm(); err != nil {
 		return err
 	}
+	if m.tooLong() {
+		return nil
+	}
 	if err := m.profiled(m.measure); err != nil {
 		return err
 	}
@@ -219,6 +222,21 @@ func (m *measurement) run() error {
 	}
 	m.phase("summarise", 0)
 	return m.summarise()
+}
+
+// tooLong says whether the timed operations, whose number is given, would take longer than there is time; the record
+// says so then. It is equal on all ranks, as the estimate is. Without a warm-up nothing is known that could be trusted:
+// the first operation connects.
+func (m *measurement) tooLong() bool {
+	n := m.o.Iterations * m.o.Aggregate
+	takes := time.Duration(m.estimate * float64(n) * 1e9)
+	if m.o.Limit == 0 || m.o.Warmup == 0 || takes <= m.o.Limit {
+		return false
+	}
+	m.record.Time, m.record.Check = nil, result.Check{}
+	m.record = NotMeasured(*m.record, result.Skipped, fmt.Sprintf("time: its %d operations would take about %s, and --time-limit leaves %s",
+		n, takes.Round(time.Second/10), m.o.Limit.Round(time.Second/10)))
+	return true
 }
 
 // profiled tells a profiler of f, where the operation can.

@@ -301,6 +301,29 @@ func TestUntouchedOutputIsWrong(t *testing.T) {
 	}
 }
 
+// A number of operations that does not fit the time that is left is not begun; without a warm-up that is not known.
+func TestTooManyIterations(t *testing.T) {
+	for _, k := range []struct {
+		iterations, warmup int
+		limit              time.Duration
+		want               result.Status
+		n                  int
+	}{
+		{100, 1, time.Minute, result.Skipped, 1 + 1}, {100, 1, 0, result.OK, 1 + 1 + 100}, {29, 1, time.Minute, result.OK, 1 + 1 + 29}, {100, 0, time.Minute, result.OK, 1 + 100},
+	} {
+		n := 0
+		o := options
+		o.Iterations, o.Warmup, o.Limit = k.iterations, k.warmup, k.limit
+		r := mustMeasure(t, 1, sized(allReduce, 1, 4096), o, benchtest.Script{Time: func(coll.Case, int, int) float64 { n++; return 2 }})
+		if r.Status != k.want || n != k.n {
+			t.Errorf("%d of 2 s within %s: %s after %d operations, wanted %s after %d", k.iterations, k.limit, r.Status, n, k.want, k.n)
+		}
+		if r.Status == result.Skipped && (r.Reason != "time: its 100 operations would take about 3m20s, and --time-limit leaves 1m0s" || r.Time != nil || r.Check.Result != "none") {
+			t.Errorf("%q, %+v, %+v", r.Reason, r.Time, r.Check)
+		}
+	}
+}
+
 // Where an operation takes long, one of them warms as well as five.
 func TestWarmupTime(t *testing.T) {
 	for limit, want := range map[time.Duration]int{0: 1 + 5 + 3, time.Second: 1 + 1 + 3, time.Hour: 1 + 5 + 3} {

@@ -46,6 +46,7 @@ type Options struct {
 	Precision  float64       // wanted half width of the 95 % interval of the median, relative
 	Budget     time.Duration // measuring time of one case
 	Iterations int           // fixed number of timed operations; 0: as many as the figure needs
+	Limit      time.Duration // with Iterations: where the warm-up shows that they take longer, the case is skipped; 0: none
 	Warmup     int           // operations before timing
 	WarmupTime time.Duration // after which one warm-up is enough; 0: all of them, however long they take
 	Check      int           // rounds of checking; 0: off
