@@ -186,7 +186,7 @@ type command struct {
 	i       int
 	budget  time.Duration
 	left    time.Duration // of --time-limit; 0: no limit
-	first   bool // time the first operation of the collective
+	first   bool          // time the first operation of the collective
 }
 
 // give brings rank 0's order to all. Collective.
