@@ -115,6 +115,7 @@ func (a *analyst) gaps() (sentences []string) {
 	} else if n == 0 {
 		sentences = append(sentences, "No point has a time.")
 	}
+	sentences = append(sentences, a.apart()...)
 	for _, who := range a.times.contenders {
 		n := a.launches(who)
 		switch {
@@ -129,6 +130,18 @@ func (a *analyst) gaps() (sentences []string) {
 	}
 	if sentences = append(sentences, a.unmeasured()...); sentences == nil {
 		return []string{"Nothing is missing."}
+	}
+	return sentences
+}
+
+// apart names pairs of contenders that nothing was measured of alike.
+func (a *analyst) apart() (sentences []string) {
+	for i, first := range a.times.contenders {
+		for _, other := range a.times.contenders[i+1:] {
+			if !a.times.common(first, other) {
+				sentences = append(sentences, a.told(fmt.Sprintf("%s and %s have no condition in common (world, nodes, collective, type, size, mode, way of measuring), so they are not compared.", a.name[first], a.name[other]), first, other))
+			}
+		}
 	}
 	return sentences
 }

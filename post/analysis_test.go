@@ -26,7 +26,7 @@ func analysisOf(all ...made) string {
 	for _, m := range all {
 		for l := range m.launches {
 			for _, world := range m.worlds {
-				run := &result.Run{ID: fmt.Sprint(m.backend, l, world), Launch: fmt.Sprint("launch ", l), Backend: result.Backend{Name: m.backend}, World: world, Nodes: 1, RanksPerNode: world}
+				run := &result.Run{ID: fmt.Sprint(m.backend, l, world), Launch: fmt.Sprint("launch ", l), Backend: result.Backend{Name: m.backend}, World: world, Nodes: 1, RanksPerNode: world, Rehearse: m.backend == rehearsal}
 				if m.crowded > 0 && world >= m.crowded {
 					run.Warnings = []string{"oversubscribed: too few cores: figures say nothing about speed"}
 				}
@@ -38,10 +38,13 @@ func analysisOf(all ...made) string {
 					r := &result.Record{N: i + 1, Status: result.OK, Case: c, Time: &result.Time{Seconds: s, Lo: s * (1 - m.half), Hi: s * (1 + m.half)}}
 					f.rows = append(f.rows, result.Row{Run: run, Record: r})
 					f.times.add(run, r)
+					if run.Rehearse {
+						f.rehearsed++
+					}
 				}
 			}
 		}
-		who = append(who, contender{backend: m.backend})
+		who = append(who, contender{backend: m.backend, rehearsed: m.backend == rehearsal})
 	}
 	f.name = names(who)
 	var b strings.Builder
@@ -91,6 +94,18 @@ func TestHeadlines(t *testing.T) {
 			said: []string{"bus bandwidth does not saturate within what was measured; it is largest,", "at the largest size, 1 GiB"}},
 		"bandwidth falls": {analysis: analysisOf(edit(fast, func(m *made) { m.seconds = func(_ int, size float64) float64 { return size * size } })),
 			said: []string{"does not stay at its largest", "at 1 MiB; at 1 GiB it is", "100 % less"}},
+		"nothing rehearsed beside what was measured": {analysis: analysisOf(slow, edit(fast, func(m *made) { m.backend = rehearsal })),
+			not: []string{"is faster"}, said: []string{"Bandwidth: gloo with 4 ranks", "nccl-rehearsal (rehearsed) with 4 ranks", "[rehearsed]"}, everywhere: []string{"[measured]"}},
+		"nothing in common": {analysis: analysisOf(edit(slow, func(m *made) { m.worlds = []int{3} }), fast),
+			not: []string{"is faster"}, everywhere: []string{"gloo and nccl have no condition in common"}},
+		"85 % are not saturation": {analysis: analysisOf(edit(fast, func(m *made) {
+			m.seconds = func(_ int, size float64) float64 {
+				if size == 1<<30 {
+					return size / 1e9
+				}
+				return size / 0.85e9
+			}
+		})), said: []string{"does not saturate within what was measured"}},
 		"each wins somewhere": {analysis: analysisOf(slow, edit(fast, func(m *made) { m.seconds = func(_ int, size float64) float64 { return 0.1 } })),
 			said: []string{"gloo is faster at 1 MiB, 10 MiB,", "nccl is faster at 100 MiB, 1 GiB,"}},
 	} {

@@ -125,6 +125,16 @@ func (m *measurements) crowded(s shape, contenders ...contender) string {
 	return ""
 }
 
+// common says whether two contenders have a time under the same condition.
+func (m *measurements) common(a, b contender) bool {
+	for under := range m.cells[a] {
+		if m.cells[b][under] != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // in is what one launch took: its record, or the median over the cycles of a soak.
 func (c *cell) in(launch string) stats.Estimate {
 	times := c.times[launch]

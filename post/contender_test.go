@@ -69,6 +69,9 @@ func TestRatioOfCells(t *testing.T) {
 		if r.Basis != c.basis || r.N != c.n || r.Paired != c.paired || r.Differs() != c.differs || r.Value < 2.5 || r.Value > 3.1 {
 			t.Errorf("%s: %+v", name, r)
 		}
+		if t1 := m.cells[m.contenders[0]][under].times["a"]; len(t1) > 1 {
+			t.Errorf("%s: %d times of one record", name, len(t1))
+		}
 		if c.words != "" && bounds(r) != c.words {
 			t.Errorf("%s: %q, want %q", name, bounds(r), c.words)
 		}
