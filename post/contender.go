@@ -31,7 +31,6 @@ type measurements struct {
 	contenders []contender // in the order in which they are compared: the first is what the others stand against
 	asked      []string    // backends in the order in which rank was asked for them, where one launch measured several
 	cells      map[contender]map[condition]*cell
-	taken      map[recordID]bool
 	crowd      map[contender]map[shape]string // worlds whose ranks shared cores, and rank's word on it
 }
 
@@ -40,11 +39,6 @@ type shape struct{ world, nodes, perNode int }
 
 func shapeOf(c condition) shape { return shape{c.World, c.nodes, c.perNode} }
 
-type recordID struct {
-	run string
-	n   int
-}
-
 // cell is what one contender took under one condition, by launch.
 type cell struct {
 	launches []string // in the order of appearance
@@ -52,7 +46,7 @@ type cell struct {
 }
 
 func newMeasurements() *measurements {
-	return &measurements{cells: map[contender]map[condition]*cell{}, taken: map[recordID]bool{}, crowd: map[contender]map[shape]string{}}
+	return &measurements{cells: map[contender]map[condition]*cell{}, crowd: map[contender]map[shape]string{}}
 }
 
 func contenderOf(r *result.Run) contender {
@@ -67,13 +61,11 @@ func conditionOf(run *result.Run, r *result.Record) condition {
 	return c
 }
 
-// add takes a record that has a time; one that was taken already (a copy of its file) is passed over.
+// add takes a record, if it has a time that holds.
 func (m *measurements) add(run *result.Run, r *result.Record) {
-	id := recordID{run.ID, r.N}
-	if r.Status != result.OK || r.Time == nil || m.taken[id] {
+	if !timed(r) {
 		return
 	}
-	m.taken[id] = true
 	who := contenderOf(run)
 	if m.cells[who] == nil {
 		m.cells[who], m.crowd[who] = map[condition]*cell{}, map[shape]string{}

@@ -14,6 +14,7 @@ import (
 type campaigns struct {
 	order []string
 	of    map[string]*measurements
+	seen  map[string]bool // by ID: a copy of a run's file counts no more
 }
 
 func (c *campaigns) add(f *result.File) {
@@ -22,8 +23,12 @@ func (c *campaigns) add(f *result.File) {
 		id = f.Run.Launch
 	}
 	if c.of == nil {
-		c.of = map[string]*measurements{}
+		c.of, c.seen = map[string]*measurements{}, map[string]bool{}
 	}
+	if c.seen[f.Run.ID] {
+		return
+	}
+	c.seen[f.Run.ID] = true
 	if c.of[id] == nil {
 		c.of[id] = newMeasurements()
 		c.order = append(c.order, id)
