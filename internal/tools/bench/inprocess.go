@@ -16,6 +16,7 @@ import (
 var asRanks = map[string]func(c config) error{
 	"loop":     compareLoops,
 	"nccl":     compareRehearsed,
+	"gloo":     compareGloo,
 	"watchdog": compareWatched,
 }
 

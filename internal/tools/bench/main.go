@@ -1,6 +1,6 @@
-// Command bench looks at what measuring costs: rank's loop against a bare C loop, over MPI and over the rehearsal of
-// NCCL, the watchdog, memory, start-up, whole sweeps, growing worlds, and merging a million points. It prints Markdown;
-// scripts/bench.sh builds what it needs and runs it.
+// Command bench looks at what measuring costs: rank's loop against a bare C loop, over MPI, over the rehearsal of
+// NCCL and over Gloo, the watchdog, memory, start-up, whole sweeps, growing worlds, and merging a million points. It
+// prints Markdown; scripts/bench.sh builds what it needs and runs it.
 //
 // It is for people to read and judges against the targets of docs/performance.md; no test depends on its figures.
 package main
@@ -37,6 +37,7 @@ var parts = []struct {
 }{
 	{"loop", "The loop: rank's against bare C, in one process", loopPart},
 	{"nccl", "NCCL: rank's loop against bare C over the rehearsal, and the watchdog", ncclPart},
+	{"gloo", "Gloo: rank's loop against bare C++, and launches against torch.distributed", glooPart},
 	{"programs", "Whole programs, launch by launch", programsPart},
 	{"memory", "Memory of a rank", memoryPart},
 	{"start", "Start-up", startPart},
@@ -51,11 +52,11 @@ func main() {
 		names = append(names, p.name)
 	}
 	only := flag.String("only", strings.Join(names, ","), "parts to run")
-	ranks := flag.String("ranks", "", "be one of the ranks of a part: loop, nccl or watchdog (started by the bench itself)")
+	ranks := flag.String("ranks", "", "be one of the ranks of a part: loop, nccl, gloo or watchdog (started by the bench itself)")
 	c := config{out: os.Stdout}
 	flag.StringVar(&c.top, "top", ".", "folder of bin and lib")
-	flag.DurationVar(&c.budget, "budget", 15*time.Second, "time for one row of the parts loop and nccl")
-	flag.Int64Var(&c.max, "max", 64<<20, "largest message of loop, nccl and programs, in bytes")
+	flag.DurationVar(&c.budget, "budget", 15*time.Second, "time for one row of the parts loop, nccl and gloo")
+	flag.Int64Var(&c.max, "max", 64<<20, "largest message of loop, nccl, gloo and programs, in bytes")
 	flag.IntVar(&c.rounds, "launches", 8, "launches of each program")
 	flag.Parse()
 	if err := run(c, strings.Split(*only, ","), *ranks); err != nil {
@@ -68,7 +69,7 @@ func run(c config, only []string, ranks string) (err error) {
 	if ranks != "" {
 		as := asRanks[ranks]
 		if as == nil {
-			return fmt.Errorf("-ranks %s: it can be loop, nccl or watchdog", ranks)
+			return fmt.Errorf("-ranks %s: it can be loop, nccl, gloo or watchdog", ranks)
 		}
 		return as(c)
 	}

@@ -59,15 +59,9 @@ func (c config) rehearse() (r *rehearsed, err error) {
 		return nil, err
 	}
 	r.world = r.mpi.World()
-	one, err := loop.AllocBuffer(8)
-	if err != nil {
+	if r.barrier, err = barrier(r.world); err != nil {
 		return nil, err
 	}
-	op, err := r.world.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, InPlace: true, Recv: one.Pointer(), Count: 1})
-	if err != nil {
-		return nil, err
-	}
-	r.barrier = op.Steps()
 	if r.driver, err = cudart.Load(cudart.Options{Path: stand}); err != nil {
 		return nil, err
 	}
@@ -92,6 +86,19 @@ func (c config) rehearse() (r *rehearsed, err error) {
 	}
 	r.comm, err = library.Init(r.world.Size(), r.world.Rank(), id, nccl.Config{})
 	return r, err
+}
+
+// barrier is the steps of an operation that brings the ranks together.
+func barrier(world *mpi.Comm) (loop.Steps, error) {
+	one, err := loop.AllocBuffer(8)
+	if err != nil {
+		return loop.Steps{}, err
+	}
+	op, err := world.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, InPlace: true, Recv: one.Pointer(), Count: 1})
+	if err != nil {
+		return loop.Steps{}, err
+	}
+	return op.Steps(), nil
 }
 
 func (r *rehearsed) end() error { return first(r.comm.Close(), r.mpi.Finalize()) }

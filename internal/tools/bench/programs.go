@@ -65,24 +65,31 @@ func (c config) launchRank(mode coll.Mode, i int, times map[int64][]float64) err
 	})
 }
 
-// launchBare reads "BYTES SECONDS" lines.
 func (c config) launchBare(mode coll.Mode, threads string, times map[int64][]float64) error {
 	l, err := c.mpirun(2, c.bareProgram(), mode.String(), "8", fmt.Sprint(c.max), "8", "0.2", threads)
 	if err != nil {
 		return err
 	}
-	lines := bufio.NewScanner(bytes.NewReader(l.stdout))
+	if err := readTimes(l.stdout, times); err != nil {
+		return fmt.Errorf("%s: %w", c.bareProgram(), err)
+	}
+	return nil
+}
+
+// readTimes reads "BYTES SECONDS" lines and passes over others (peak_kib).
+func readTimes(stdout []byte, times map[int64][]float64) error {
+	lines := bufio.NewScanner(bytes.NewReader(stdout))
 	for lines.Scan() {
-		bytes, t, _ := strings.Cut(lines.Text(), " ")
-		size, err := strconv.ParseInt(bytes, 10, 64)
+		size, t, _ := strings.Cut(lines.Text(), " ")
+		n, err := strconv.ParseInt(size, 10, 64)
 		if err != nil {
-			continue // peak_kib
+			continue
 		}
 		s, err := strconv.ParseFloat(t, 64)
 		if err != nil {
-			return fmt.Errorf("%s: %w", c.bareProgram(), err)
+			return err
 		}
-		times[size] = append(times[size], s)
+		times[n] = append(times[n], s)
 	}
 	return lines.Err()
 }

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"unsafe"
+
+	"busbar/gloo"
+	"busbar/internal/coll"
+	"busbar/internal/loop"
+	"busbar/internal/result"
+	"busbar/internal/stats"
+	"busbar/mpi"
+)
+
+// glooPart sets rank's loop beside a bare C++ loop in one process, and whole launches beside torch.distributed's.
+func glooPart(c config) error {
+	if _, err := os.Stat(c.bareGloo()); err != nil {
+		fmt.Fprintln(c.out, "Not looked at: there is no Gloo here (apt-get install libgloo-dev).")
+		return nil
+	}
+	fmt.Fprintln(c.out, "np 2, all_reduce of float32 around the ring, out of place, on the loopback interface; the bare C++ loop has a context of its own")
+	fmt.Fprintln(c.out, "on the same libgloo and takes turns with busbar's on the same buffers, after the same barrier. Targets: upper end at most 1.02 back to")
+	fmt.Fprintln(c.out, "back, 1.05 and a clock reading in latency mode.")
+	fmt.Fprintln(c.out)
+	if err := c.selves(2, "gloo"); err != nil {
+		return err
+	}
+	return torchTable(c)
+}
+
+func (c config) bareGloo() string { return filepath.Join(c.top, "lib", "busbar-bare-gloo.so") }
+
+// bareGlooBatch is struct bare_batch of gloo/bare/bare.cc.
+type bareGlooBatch struct {
+	bareBatch
+	sync        loop.Step
+	syncContext unsafe.Pointer
+	rank, size  int64
+	store       [256]byte
+}
+
+// glooRank is one rank with a context of Gloo's, made as rank makes it.
+type glooRank struct {
+	mpi     *mpi.MPI
+	world   *mpi.Comm
+	barrier loop.Steps
+	context *gloo.Context
+	bare    string
+	store   string // a folder, where the bare loops meet
+}
+
+func (c config) joinGloo() (g *glooRank, err error) {
+	g = &glooRank{bare: c.bareGloo()}
+	if g.mpi, err = c.joinMPI(); err != nil {
+		return nil, err
+	}
+	g.world = g.mpi.World()
+	if g.barrier, err = barrier(g.world); err != nil {
+		return nil, err
+	}
+	library, err := gloo.Load(filepath.Join(c.top, "lib", "busbar-gloo.so"))
+	if err != nil {
+		return nil, err
+	}
+	if g.context, err = library.NewContext(gloo.Options{Rank: g.world.Rank(), Size: g.world.Size(), Interface: "lo"}); err != nil {
+		return nil, err
+	}
+	mine, err := g.context.Address()
+	if err != nil {
+		return nil, err
+	}
+	parts, err := g.world.Gatherv(mine, 0)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]byte, 0, len(mine)*g.world.Size()) // the addresses of all ranks are of one length
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	all = all[:cap(all)]
+	if err := g.world.Bcast(all, 0); err != nil {
+		return nil, err
+	}
+	if err := g.context.Connect(slices.Collect(slices.Chunk(all, len(mine)))); err != nil {
+		return nil, err
+	}
+	name := make([]byte, 200)
+	if g.world.Rank() == 0 {
+		if g.store, err = os.MkdirTemp("", "busbar-bench-gloo-"); err != nil {
+			return nil, err
+		}
+		copy(name, g.store)
+	}
+	err = g.world.Bcast(name, 0)
+	g.store = string(bytes.TrimRight(name, "\x00"))
+	return g, err
+}
+
+func (g *glooRank) end() error {
+	g.context.Close()
+	err := g.world.Barrier()
+	if g.world.Rank() == 0 {
+		err = first(err, os.RemoveAll(g.store))
+	}
+	return first(err, g.mpi.Finalize())
+}
+
+// compareGloo is what each rank does; rank 0 prints the rows.
+func compareGloo(c config) error {
+	g, err := c.joinGloo()
+	if err != nil {
+		return err
+	}
+	clock := clockCost()
+	if g.world.Rank() == 0 {
+		fmt.Fprintf(c.out, "| size | %s\n|---:|%s\n", loopColumns, loopLine)
+	}
+	for _, mode := range []coll.Mode{coll.Throughput, coll.Latency} {
+		for size := int64(8); size <= c.max; size *= 8 {
+			r, err := g.compareSize(c, mode, size)
+			if err != nil {
+				return err
+			}
+			if g.world.Rank() == 0 {
+				fmt.Fprintf(c.out, "| %s | ", coll.FormatSize(size, true))
+				c.loopRow(mode, r, clock)
+			}
+		}
+	}
+	return g.end()
+}
+
+func (g *glooRank) compareSize(c config, mode coll.Mode, size int64) (r ratio, err error) {
+	var buffers [2]*loop.Buffer // send, recv
+	for i := range buffers {
+		if buffers[i], err = loop.AllocBuffer(size); err != nil {
+			return r, err
+		}
+		clear(buffers[i].Bytes())
+		defer buffers[i].Free() //nolint:errcheck // nothing depends on it
+	}
+	op, err := g.context.Prepare(gloo.OpSpec{Kind: gloo.AllReduce, Type: gloo.Float32, Op: gloo.Sum, Send: buffers[0].Pointer(),
+		Recv: buffers[1].Pointer(), Count: size / 4, Sync: unsafe.Pointer(g.barrier.Sync), SyncContext: g.barrier.Context})
+	if err != nil {
+		return r, err
+	}
+	defer op.Close()
+	p, err := newPair(g.world, op.Steps(), g.bare, "busbar_bare_gloo", unsafe.Sizeof(bareGlooBatch{}))
+	if err != nil {
+		return r, err
+	}
+	defer p.close()
+	b := (*bareGlooBatch)(unsafe.Pointer(p.batch))
+	b.send, b.recv, b.count = uintptr(buffers[0].Pointer()), uintptr(buffers[1].Pointer()), size/4
+	b.sync, b.syncContext = g.barrier.Sync, g.barrier.Context
+	b.rank, b.size = int64(g.world.Rank()), int64(g.world.Size())
+	copy(b.store[:], g.store)
+	return p.alternate(mode, c.budget)
+}
+
+// torchSizes are the messages that torch is measured with, in bytes.
+var torchSizes = []int64{1 << 20, 10 << 20, 100 << 20}
+
+// torchPython is Debian's: its python3-torch is linked to Debian's libgloo, the one that rank uses.
+const torchPython = "/usr/bin/python3"
+
+// torchTable sets launches of rank beside launches of torch.distributed with the same library, in turns.
+func torchTable(c config) error {
+	if _, err := start(torchPython, "-c", "import torch.distributed"); err != nil {
+		fmt.Fprintln(c.out, "\ntorch.distributed was not looked at: it is not here (apt-get install python3-torch).")
+		return nil
+	}
+	fmt.Fprintf(c.out, "\nWhole programs: %d launches of each in turns, np 2, all_reduce of float32 in place, back to back; torch.distributed of python3-torch\n", c.rounds)
+	fmt.Fprintln(c.out, "(test/torch_gloo.py), on the same libgloo and interface. A launch gives one median a size. Target: upper end at most 1.02.")
+	fmt.Fprintln(c.out, "\n| size | busbar | torch | ratio | 95 % interval | busbar's launches | torch's launches | on target |\n|---:|---:|---:|---:|---|---|---|---|")
+	if err := os.Setenv("GLOO_SOCKET_IFNAME", "lo"); err != nil { // both read it
+		return err
+	}
+	ours, torch := map[int64][]float64{}, map[int64][]float64{}
+	for i := range c.rounds {
+		launches := []func() error{func() error { return c.launchGloo(i, ours) }, func() error { return c.launchTorch(i, torch) }}
+		if i%2 == 1 {
+			slices.Reverse(launches)
+		}
+		for _, launch := range launches {
+			if err := launch(); err != nil {
+				return err
+			}
+		}
+	}
+	for _, size := range torchSizes {
+		if len(ours[size]) != c.rounds || len(torch[size]) != c.rounds {
+			return fmt.Errorf("%d and %d times at %d bytes, wanted %d", len(ours[size]), len(torch[size]), size, c.rounds)
+		}
+		r := compare(ours[size], torch[size])
+		fmt.Fprintf(c.out, "| %s | %s | %s | %.3f | %.3f – %.3f | %s | %s | %s |\n", coll.FormatSize(size, true), seconds(stats.Median(ours[size])),
+			seconds(stats.Median(torch[size])), r.median, r.lo, r.hi, span(ours[size]), span(torch[size]), r.within(1.02, 0))
+	}
+	return nil
+}
+
+func (c config) launchGloo(i int, times map[int64][]float64) error {
+	dir := filepath.Join(c.work, fmt.Sprintf("gloo-%d", i))
+	for _, size := range torchSizes {
+		n := fmt.Sprint(size)
+		if _, err := c.mpirun(2, c.program("rank"), "--quiet", "--backend", "gloo", "--collective", "all_reduce", "--placement", "in", "-b", n, "-e", n,
+			"--budget", "1s", "-c", "0", "--out", dir); err != nil {
+			return err
+		}
+	}
+	return records(dir, func(r *result.Record) error {
+		if r.Status != result.OK {
+			return fmt.Errorf("%s is %s: %s", r.Case, r.Status, r.Reason)
+		}
+		times[r.SizeBytes] = append(times[r.SizeBytes], r.Time.Seconds)
+		return nil
+	})
+}
+
+func (c config) launchTorch(i int, times map[int64][]float64) error {
+	for _, size := range torchSizes {
+		store := filepath.Join(c.work, fmt.Sprintf("torch-%d-%d", i, size))
+		l, err := c.mpirun(2, torchPython, filepath.Join(c.top, "test", "torch_gloo.py"), store, "1", fmt.Sprint(size))
+		if err != nil {
+			return err
+		}
+		if err := readTimes(l.stdout, times); err != nil {
+			return fmt.Errorf("torch_gloo.py: %w", err)
+		}
+	}
+	return nil
+}
