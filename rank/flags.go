@@ -94,6 +94,8 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 		return nil, usagef("--rotate walks through buffers, and the graph of -G has its buffers fixed: leave one of them out")
 	case c.gpu.register == "window" && c.gpu.alloc == "driver":
 		return nil, usagef("--register window wants memory from ncclMemAlloc: leave out --alloc driver")
+	case c.gpu.maxCTAs > 0 && c.gpu.minCTAs > c.gpu.maxCTAs:
+		return nil, usagef("--min-ctas %d is more than --max-ctas %d", c.gpu.minCTAs, c.gpu.maxCTAs)
 	case c.gpu.register == "window":
 		c.gpu.alloc = "nccl"
 	}
@@ -196,6 +198,9 @@ func newFlags(c *config) *pflag.FlagSet {
 	})
 	flag("events", "time of each operation (or batch) by CUDA events too, beside the host's clock", &c.gpu.events)
 	add("cta-policy,x", "N", "ncclConfig_t's CTAPolicy: 0 default, 1 efficiency, 2 zero CTAs", func(s string) (err error) { c.gpu.ctaPolicy, err = atLeast(0)(s); return })
+	add("min-ctas", "N", "ncclConfig_t's minCTAs: thread blocks of an operation at least", func(s string) (err error) { c.gpu.minCTAs, err = atLeast(1)(s); return })
+	add("max-ctas", "N", "ncclConfig_t's maxCTAs: thread blocks of an operation at most", func(s string) (err error) { c.gpu.maxCTAs, err = atLeast(1)(s); return })
+	add("algo", "NAMES", "algorithms that NCCL may take, in its words: ring, tree_ll128, ^nvls (NCCL 2.31 and newer)", func(s string) error { c.gpu.algorithms = s; return nonEmpty(s) })
 	add("like", "TOOL", "nccl-tests: its -n 20, -w 1, -a 1, both placements and ncclMemAlloc, for figures side by side", func(s string) error { return oneOf(s, &c.like, "nccl-tests") })
 	flag("path", "ask NCCL (2.23 and newer) for the algorithm, protocol and channels of each point, by its profiler interface", &c.gpu.path)
 	flag("profile-range", "cuProfilerStart and Stop around the timed part of each case (nsys profile --capture-range=cudaProfilerApi)", &c.profile)

@@ -239,7 +239,7 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	spec := nccl.OpSpec{Kind: ncclKinds[c.Collective], Type: ncclTypes[c.Type], Op: ncclOps[c.Op], Root: max(0, c.Root),
 		Send: uint64(inputs) + uint64(in.at), Recv: uint64(outputs) + uint64(out.at), Count: c.Count,
 		Slots: slots, SendStride: send, RecvStride: recv, Aggregate: b.aggregate,
-		Stream: b.stream.Pointer(), Cuda: b.l.driver.Table(), Sync: b.barrier.step, SyncContext: b.barrier.context, Graph: b.graph}
+		Stream: b.stream.Pointer(), Cuda: b.l.driver.Table(), Sync: b.barrier.step, SyncContext: b.barrier.context, Graph: b.graph, Algorithms: b.l.j.cfg.gpu.algorithms}
 	if b.l.j.cfg.gpu.events {
 		spec.Events = bench.MaxBatches
 	}

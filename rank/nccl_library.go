@@ -20,6 +20,9 @@ type gpuOptions struct {
 	alloc       string // driver or nccl; empty is driver
 	register    string // none, buffer or window; empty is none
 	ctaPolicy   int
+	minCTAs     int
+	maxCTAs     int
+	algorithms  string // that NCCL may take; "": as it chooses
 	nonBlocking bool
 	path        bool // ask which way NCCL takes
 	events      bool // the device's times beside the host's
@@ -43,6 +46,12 @@ func (c *config) ncclFlag() string {
 		return "--register"
 	case o.ctaPolicy > 0:
 		return "--cta-policy"
+	case o.minCTAs > 0:
+		return "--min-ctas"
+	case o.maxCTAs > 0:
+		return "--max-ctas"
+	case o.algorithms != "":
+		return "--algo"
 	case o.nonBlocking:
 		return "--nonblocking"
 	case o.events:
@@ -125,7 +134,8 @@ func (l *ncclLibrary) takes() bool { return l.j.rank < l.worlds.takers }
 // openNCCL loads the driver, gives each rank that is in a world with enough GPUs one of them, loads the library there,
 // and compares what the ranks have. Collective.
 func (j *job) openNCCL(name string, worlds []int) (library, error) {
-	l := &ncclLibrary{j: j, file: name, config: nccl.Config{NonBlocking: j.cfg.gpu.nonBlocking, CTAPolicy: j.cfg.gpu.ctaPolicy}}
+	l := &ncclLibrary{j: j, file: name, config: nccl.Config{NonBlocking: j.cfg.gpu.nonBlocking, CTAPolicy: j.cfg.gpu.ctaPolicy,
+		MinCTAs: j.cfg.gpu.minCTAs, MaxCTAs: j.cfg.gpu.maxCTAs}}
 	j.watch.Phase("load CUDA and NCCL", 0)
 	var devices []cudart.Device
 	paths, err := j.libraryPaths()
@@ -149,7 +159,7 @@ func (j *job) openNCCL(name string, worlds []int) (library, error) {
 	if err := j.together(err); err != nil {
 		return nil, err
 	}
-	l.notes = append(l.notes, l.config.String(), "buffers by "+cmp.Or(j.cfg.gpu.alloc, "driver"))
+	l.notes = append(l.notes, cmp.Or(l.passed(), l.config.String()), "buffers by "+cmp.Or(j.cfg.gpu.alloc, "driver"))
 	if r := j.cfg.gpu.register; r != "" && r != "none" {
 		text := "buffers registered as " + r
 		if r == "window" {
@@ -177,7 +187,7 @@ func (l *ncclLibrary) loadNCCL() (err error) {
 	if why := l.nccl.Info().Unserved(l.ranks[j.rank].Major, l.ranks[j.rank].Minor); why != "" {
 		return fmt.Errorf("%s: %s", l.ranks[j.rank].Name, why)
 	}
-	return nil
+	return l.choiceHindered()
 }
 
 // libraryPaths are the files or folders that the command line names; in a rehearsal those of the stand-ins.
@@ -328,10 +338,38 @@ func (l *ncclLibrary) describe(m *result.Method, p *plan) {
 	if o.register != "none" {
 		m.Register = o.register
 	}
-	if l.config != (nccl.Config{}) {
-		m.Config = l.config.String()
-	}
+	m.Config = l.passed()
 	m.Shared = slices.ContainsFunc(l.ranks, func(g gpuFacts) bool { return g.Shared })
+}
+
+// passed is what goes to the library beyond its defaults; "" for nothing.
+func (l *ncclLibrary) passed() string {
+	var words []string
+	if l.config != (nccl.Config{}) {
+		words = append(words, l.config.String())
+	}
+	if a := l.j.cfg.gpu.algorithms; a != "" {
+		words = append(words, nccl.ChoiceText(a))
+	}
+	return strings.Join(words, "; ")
+}
+
+// choiceHindered is why --algo cannot be had; nil where it can, or is not asked for.
+func (l *ncclLibrary) choiceHindered() error {
+	a := l.j.cfg.gpu.algorithms
+	if a == "" {
+		return nil
+	}
+	i := l.nccl.Info()
+	if slices.Contains(i.Missing, "ncclAllReduceConfig") {
+		return fmt.Errorf("--algo %s: %s %s has no ncclAllReduceConfig (NCCL has it since 2.31): set NCCL_ALGO instead, or take a newer library", a, i.Name, i.Version)
+	}
+	for _, name := range []string{"NCCL_ALGO", "NCCL_PROTO", "NCCL_SYM_KERNEL"} {
+		if value := os.Getenv(name); value != "" {
+			return fmt.Errorf("--algo %s: %s=%s is set, and NCCL lets that win: leave one of them out", a, name, value)
+		}
+	}
+	return nil
 }
 
 // old says whether NCCL's last words are about something that is over.

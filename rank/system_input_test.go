@@ -57,6 +57,8 @@ func TestBadInput(t *testing.T) {
 		{"-t 2", []string{"-t", "mpirun -np N"}},
 		{"-D 1", []string{"-D", "not offered"}},
 		{"--backend mpi --cudagraph 1", []string{"--cudagraph", "belongs to NCCL"}},
+		{"--backend mpi --algo ring", []string{"--algo", "belongs to NCCL"}},
+		{"--rehearse --min-ctas 4 --max-ctas 2", []string{"--min-ctas 4", "--max-ctas 2"}},
 		{"--backend mpi --events", []string{"--events", "belongs to NCCL"}},
 		{"--rehearse -G 1 --mode latency", []string{"-G", "no latency"}},
 		{"--rehearse -G 1 --rotate 1M", []string{"--rotate", "-G"}},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/coll"
 	"busbar/internal/result"
 )
 
@@ -71,4 +72,38 @@ func TestTimesByEvents(t *testing.T) {
 			t.Errorf("graphs: %s: %g s by the host, by events %+v", r.Case, r.Time.Seconds, e)
 		}
 	}
+}
+
+// A choice of algorithms is passed on, recorded, and never ignored.
+func TestAlgorithms(t *testing.T) {
+	out := t.TempDir()
+	launch{mpirun: openMPI, np: 2, args: rehearsed("--collective", "all_reduce,broadcast,alltoall,sendrecv", "-b", "4K", "-e", "4K", "-n", "5", "-w", "1",
+		"--algo", "tree_simple,ring_ll128", "--min-ctas", "2", "--max-ctas", "4", "--path", "--out", out)}.mustRun(t)
+	f := readOne(t, out)
+	if c := f.Run.Method.Config; !strings.Contains(c, "minCTAs=2 maxCTAs=4; ncclCollConfig_t") || !strings.Contains(c, "algSelection=tree_simple,ring_ll128") {
+		t.Errorf("recorded as %q", c)
+	}
+	for _, r := range f.Records {
+		switch r.Collective {
+		case coll.AllReduce, coll.Broadcast:
+			want := map[coll.Collective]string{coll.AllReduce: "TREE SIMPLE", coll.Broadcast: "RING LL128"}[r.Collective]
+			if r.Status != result.OK || r.Path == nil || r.Path.Algorithm+" "+r.Path.Protocol != want {
+				t.Errorf("%s: %s %s, by %+v, want %s", r.Case, r.Status, r.Reason, r.Path, want)
+			}
+		default:
+			if r.Status != result.Unsupported || !strings.Contains(r.Reason, "choice of algorithms") && !strings.Contains(r.Reason, "cannot be honored for AlltoAll") {
+				t.Errorf("%s: %s %s", r.Case, r.Status, r.Reason)
+			}
+		}
+	}
+	out = t.TempDir()
+	launch{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--algo", "rnig")...)}.mustRun(t)
+	for _, r := range readOne(t, out).Records {
+		if r.Status != result.Unsupported || !strings.Contains(r.Reason, `"rnig" cannot be honored`) {
+			t.Errorf("%s: %s %s", r.Case, r.Status, r.Reason)
+		}
+	}
+	out = t.TempDir()
+	refused(t, launch{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--algo", "ring", "--nccl", lacking(t, "ncclAllReduceConfig"))...)}, out, "--algo ring", "2.31")
+	refused(t, launch{mpirun: openMPI, np: 2, env: []string{"NCCL_PROTO=LL"}, args: rehearsed(small(out, "--algo", "ring")...)}, out, "NCCL_PROTO=LL", "leave one of them out")
 }

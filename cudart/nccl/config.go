@@ -40,6 +40,11 @@ func (c Config) blocking() int {
 	return 1
 }
 
+// ChoiceText says what is passed to each call with OpSpec.Algorithms, for the record.
+func ChoiceText(algorithms string) string {
+	return fmt.Sprintf("ncclCollConfig_t (64 bytes, version 23100): algSelection=%s forceAlgSelection=1", algorithms)
+}
+
 // String says what is passed to the library, for the record: "ncclConfig_t (24 bytes, version 21400): blocking=0".
 func (c Config) String() string {
 	bytes, version := c.prefix()

@@ -42,6 +42,24 @@ struct nccl_config {
 _Static_assert(offsetof(struct nccl_config, cga_cluster_size) == 20 && offsetof(struct nccl_config, split_share) == 40 &&
 	       offsetof(struct nccl_config, comm_name) == 48 && sizeof(struct nccl_config) == 72, "ncclConfig_t");
 
+/* ncclCollConfig_t as it began in NCCL 2.31; later ones are longer. A field that is not set has NCCL_UNSET. */
+struct nccl_choice {
+	size_t size;
+	unsigned magic, version;
+	void *extensions;
+	int min_ctas, max_ctas, nvls_ctas, cga_cluster_size;
+	const char *algorithms;
+	int force, cta_policy;
+	uint64_t profiler_tag;
+};
+_Static_assert(offsetof(struct nccl_choice, algorithms) == 40 && offsetof(struct nccl_choice, force) == 48 &&
+	       sizeof(struct nccl_choice) == 64, "ncclCollConfig_t");
+
+#define CHOSEN_REDUCTION (const void *send, void *recv, size_t count, int type, int op, nccl_comm, cuda_stream, \
+	const struct nccl_choice *)
+#define CHOSEN_MOVE (const void *send, void *recv, size_t count, int type, nccl_comm, cuda_stream, const struct nccl_choice *)
+#define CHOSEN_ROOTED_MOVE (const void *send, void *recv, size_t count, int type, int root, nccl_comm, cuda_stream, \
+	const struct nccl_choice *)
 #define REDUCTION (const void *send, void *recv, size_t count, int type, int op, nccl_comm, cuda_stream)
 #define MOVE (const void *send, void *recv, size_t count, int type, nccl_comm, cuda_stream)
 #define ROOTED_MOVE (const void *send, void *recv, size_t count, int type, int root, nccl_comm, cuda_stream)
@@ -78,6 +96,15 @@ _Static_assert(offsetof(struct nccl_config, cga_cluster_size) == 20 && offsetof(
 	X(OPTIONAL, 0, nccl_result, all_to_all_other, "ncclAllToAll", MOVE) \
 	X(OPTIONAL, 22800, nccl_result, gather, "ncclGather", ROOTED_MOVE) \
 	X(OPTIONAL, 22800, nccl_result, scatter, "ncclScatter", ROOTED_MOVE) \
+	X(OPTIONAL, 23100, nccl_result, all_reduce_chosen, "ncclAllReduceConfig", CHOSEN_REDUCTION) \
+	X(OPTIONAL, 23100, nccl_result, all_gather_chosen, "ncclAllGatherConfig", CHOSEN_MOVE) \
+	X(OPTIONAL, 23100, nccl_result, reduce_scatter_chosen, "ncclReduceScatterConfig", CHOSEN_REDUCTION) \
+	X(OPTIONAL, 23100, nccl_result, broadcast_chosen, "ncclBroadcastConfig", CHOSEN_ROOTED_MOVE) \
+	X(OPTIONAL, 23100, nccl_result, reduce_chosen, "ncclReduceConfig", (const void *send, void *recv, size_t count, \
+		int type, int op, int root, nccl_comm, cuda_stream, const struct nccl_choice *)) \
+	X(OPTIONAL, 23100, nccl_result, all_to_all_chosen, "ncclAlltoAllConfig", CHOSEN_MOVE) \
+	X(OPTIONAL, 23100, nccl_result, gather_chosen, "ncclGatherConfig", CHOSEN_ROOTED_MOVE) \
+	X(OPTIONAL, 23100, nccl_result, scatter_chosen, "ncclScatterConfig", CHOSEN_ROOTED_MOVE) \
 	X(OPTIONAL, 21100, nccl_result, op_create, "ncclRedOpCreatePreMulSum", (int *op, void *scalar, int type, \
 		int residence, nccl_comm)) \
 	X(OPTIONAL, 21100, nccl_result, op_destroy, "ncclRedOpDestroy", (int op, nccl_comm)) \
@@ -161,6 +188,7 @@ struct busbar_nccl_spec {
 	int64_t count, slots, send_stride, recv_stride;
 	int aggregate, graph;
 	int64_t event_batches;
+	const char *algorithms; /* NULL: the library chooses */
 	void *stream;
 	const struct busbar_cuda *cuda;
 	busbar_step sync;
@@ -179,6 +207,8 @@ int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spe
 /* The device's times of the batches since the last call, which live until the next batch; a code as of a wait. */
 int busbar_nccl_times(struct busbar_nccl_operation *o, const float **milliseconds, int64_t *batches);
 int busbar_nccl_release(struct busbar_nccl_operation *o);
+/* A choice of algorithms for a call; "forced": where none of them can be had, the call fails. */
+struct nccl_choice busbar_nccl_choice(const char *algorithms);
 int busbar_nccl_has_graphs(const struct busbar_cuda *cuda);
 
 #endif

@@ -19,6 +19,7 @@ struct busbar_nccl_operation {
 	size_t count, share; /* elements; bytes of one rank's share */
 	int type, op, root, rank, ranks;
 	int own_op; /* op is to be destroyed */
+	struct nccl_choice choice; /* of algorithms; its text is the operation's */
 
 	uint64_t slots, aggregate, graph;
 	int64_t send_stride, recv_stride;
@@ -49,6 +50,16 @@ CALL(all_to_all) { return o->t->all_to_all(send, recv, o->count, o->type, o->com
 CALL(all_to_all_other) { return o->t->all_to_all_other(send, recv, o->count, o->type, o->comm, o->stream); }
 CALL(gather) { return o->t->gather(send, recv, o->count, o->type, o->root, o->comm, o->stream); }
 CALL(scatter) { return o->t->scatter(send, recv, o->count, o->type, o->root, o->comm, o->stream); }
+
+/* The same with a choice of algorithms. */
+CALL(all_reduce_chosen) { return o->t->all_reduce_chosen(send, recv, o->count, o->type, o->op, o->comm, o->stream, &o->choice); }
+CALL(all_gather_chosen) { return o->t->all_gather_chosen(send, recv, o->count, o->type, o->comm, o->stream, &o->choice); }
+CALL(reduce_scatter_chosen) { return o->t->reduce_scatter_chosen(send, recv, o->count, o->type, o->op, o->comm, o->stream, &o->choice); }
+CALL(broadcast_chosen) { return o->t->broadcast_chosen(send, recv, o->count, o->type, o->root, o->comm, o->stream, &o->choice); }
+CALL(reduce_chosen) { return o->t->reduce_chosen(send, recv, o->count, o->type, o->op, o->root, o->comm, o->stream, &o->choice); }
+CALL(all_to_all_chosen) { return o->t->all_to_all_chosen(send, recv, o->count, o->type, o->comm, o->stream, &o->choice); }
+CALL(gather_chosen) { return o->t->gather_chosen(send, recv, o->count, o->type, o->root, o->comm, o->stream, &o->choice); }
+CALL(scatter_chosen) { return o->t->scatter_chosen(send, recv, o->count, o->type, o->root, o->comm, o->stream, &o->choice); }
 
 static int failed(int rc) { return rc != NCCL_SUCCESS && rc != NCCL_IN_PROGRESS; }
 
@@ -266,11 +277,48 @@ static int make_events(struct busbar_nccl_operation *o, int64_t room)
 	return rc ? rc : cuda(o->cuda->event_create(&o->after, 0));
 }
 
+struct nccl_choice busbar_nccl_choice(const char *algorithms)
+{
+	return (struct nccl_choice){.size = sizeof(struct nccl_choice), .magic = NCCL_CONFIG_MAGIC, .version = 23100,
+		.min_ctas = NCCL_UNSET, .max_ctas = NCCL_UNSET, .nvls_ctas = NCCL_UNSET, .cga_cluster_size = NCCL_UNSET,
+		.algorithms = algorithms, .force = 1, .cta_policy = NCCL_UNSET};
+}
+
+struct way { int there; const char *function; int (*call)(operation *, const char *, char *); int kind; };
+
+static void take_way(struct busbar_nccl_operation *o, const struct way *ways, size_t n, int kind, struct busbar_nccl_prepared *out)
+{
+	for (size_t k = 0; k < n; k++) {
+		if (ways[k].kind != kind || !ways[k].there)
+			continue;
+		o->call = ways[k].call;
+		out->grouped = !ways[k].function;
+		out->function = ways[k].function ? ways[k].function : "ncclSend and ncclRecv";
+		return;
+	}
+}
+
+static void choose_chosen(struct busbar_nccl_operation *o, int kind, struct busbar_nccl_prepared *out)
+{
+	const struct busbar_nccl *t = o->t;
+	const struct way ways[] = {
+		{t->all_reduce_chosen != NULL, "ncclAllReduceConfig", all_reduce_chosen, BUSBAR_ALL_REDUCE},
+		{t->all_gather_chosen != NULL, "ncclAllGatherConfig", all_gather_chosen, BUSBAR_ALL_GATHER},
+		{t->reduce_scatter_chosen != NULL, "ncclReduceScatterConfig", reduce_scatter_chosen, BUSBAR_REDUCE_SCATTER},
+		{t->broadcast_chosen != NULL, "ncclBroadcastConfig", broadcast_chosen, BUSBAR_BROADCAST},
+		{t->reduce_chosen != NULL, "ncclReduceConfig", reduce_chosen, BUSBAR_REDUCE},
+		{t->all_to_all_chosen != NULL, "ncclAlltoAllConfig", all_to_all_chosen, BUSBAR_ALL_TO_ALL},
+		{t->gather_chosen != NULL, "ncclGatherConfig", gather_chosen, BUSBAR_GATHER},
+		{t->scatter_chosen != NULL, "ncclScatterConfig", scatter_chosen, BUSBAR_SCATTER},
+	};
+	take_way(o, ways, sizeof ways / sizeof *ways, kind, out);
+}
+
 /* How a kind is done: natively, or by sends and receives in a group. */
 static void choose(struct busbar_nccl_operation *o, int kind, struct busbar_nccl_prepared *out)
 {
 	const struct busbar_nccl *t = o->t;
-	const struct { int there; const char *function; int (*call)(operation *, const char *, char *); int kind; } ways[] = {
+	const struct way ways[] = {
 		{t->all_reduce != NULL, "ncclAllReduce", all_reduce, BUSBAR_ALL_REDUCE},
 		{t->all_gather != NULL, "ncclAllGather", all_gather, BUSBAR_ALL_GATHER},
 		{t->reduce_scatter != NULL, "ncclReduceScatter", reduce_scatter, BUSBAR_REDUCE_SCATTER},
@@ -285,14 +333,7 @@ static void choose(struct busbar_nccl_operation *o, int kind, struct busbar_nccl
 		{t->send && t->recv, NULL, scatter_grouped, BUSBAR_SCATTER},
 		{t->send && t->recv, NULL, send_recv, BUSBAR_SEND_RECV},
 	};
-	for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
-		if (ways[k].kind != kind || !ways[k].there)
-			continue;
-		o->call = ways[k].call;
-		out->grouped = !ways[k].function;
-		out->function = ways[k].function ? ways[k].function : "ncclSend and ncclRecv";
-		return;
-	}
+	take_way(o, ways, sizeof ways / sizeof *ways, kind, out);
 }
 
 int busbar_nccl_has_graphs(const struct busbar_cuda *c)
@@ -334,16 +375,27 @@ int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spe
 		.send_stride = s->send_stride, .recv_stride = s->recv_stride,
 		.sync = s->sync, .sync_context = s->sync_context,
 	};
-	choose(o, s->kind, out);
+	if (s->algorithms)
+		choose_chosen(o, s->kind, out);
+	else
+		choose(o, s->kind, out);
 	if (!out->function) {
 		free(o);
 		return NCCL_SUCCESS;
+	}
+	if (s->algorithms) {
+		o->choice = busbar_nccl_choice(strdup(s->algorithms));
+		if (!o->choice.algorithms) {
+			free(o);
+			return NCCL_SYSTEM_ERROR;
+		}
 	}
 	if (s->op == BUSBAR_PRE_MUL_SUM) {
 		int64_t scalar = 0;
 		two(s->type, &scalar);
 		const int rc = c->t->op_create(&o->op, &scalar, s->type, NCCL_SCALAR_ON_HOST, c->comm);
 		if (rc) {
+			free((char *)o->choice.algorithms);
 			free(o);
 			return rc;
 		}
@@ -386,6 +438,7 @@ int busbar_nccl_release(struct busbar_nccl_operation *o)
 		rc = rc ? rc : other;
 	}
 	free(o->times);
+	free((char *)o->choice.algorithms);
 	free(o);
 	return rc;
 }

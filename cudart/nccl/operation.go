@@ -3,6 +3,7 @@
 package nccl
 
 /*
+#include <stdlib.h>
 #include "call.h"
 
 static const char *cuda_name(const struct busbar_cuda *c, int code, int text)
@@ -63,6 +64,10 @@ func (c *Comm) Prepare(s OpSpec) (*Operation, error) {
 		aggregate: C.int(max(1, s.Aggregate)), graph: C.int(max(0, s.Graph)), event_batches: C.int64_t(s.Events),
 		stream: s.Stream, cuda: o.cuda, sync: C.busbar_step(s.Sync), sync_context: s.SyncContext,
 	}
+	if s.Algorithms != "" {
+		spec.algorithms = C.CString(s.Algorithms)
+		defer C.free(unsafe.Pointer(spec.algorithms))
+	}
 	if s.Kind.reduces() {
 		spec.op = C.int(s.Op - 1)
 	}
@@ -73,6 +78,9 @@ func (c *Comm) Prepare(s OpSpec) (*Operation, error) {
 		return nil, c.check("preparing "+o.function, rc)
 	}
 	if o.prepared.operation == nil {
+		if s.Algorithms != "" {
+			return nil, c.l.lacks(o.function + " with a choice of algorithms")
+		}
 		return nil, c.l.lacks(o.function)
 	}
 	o.describe(s)

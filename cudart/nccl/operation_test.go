@@ -428,3 +428,42 @@ func TestTimesFail(t *testing.T) {
 		t.Errorf("times of a stream that failed: error %v", err)
 	}
 }
+
+// A choice of algorithms goes to the call that takes one, at its place in the structure; what takes none is refused.
+func TestAlgorithms(t *testing.T) {
+	f := load(t)
+	c := f.comm(0, 2, Config{})
+	unset := math.MinInt32
+	for _, k := range []struct {
+		spec OpSpec
+		want string
+	}{
+		{OpSpec{Kind: AllReduce}, fmt.Sprintf("choice of 64 bytes, version 23100, %d to %d, ring,^tree, force 1, policy %d\nncclAllReduce(10000, 20000, 1, type 7, op 0, rank 0)", unset, unset, unset)},
+		{OpSpec{Kind: Broadcast, Root: 1}, "ring,^tree\nncclBroadcast(10000, 20000, 1, type 7, root 1, rank 0)"},
+	} {
+		k.spec.Count, k.spec.Algorithms = 1, "ring,^tree"
+		o := prepare(t, c, f.stand(k.spec))
+		if err := errors.Join(run(t, o, 1, 1), o.Close()); err != nil {
+			t.Error(err)
+		}
+		if got := f.streamless(f.calls()); got != k.want {
+			t.Errorf("calls:\n%s\nwanted:\n%s", got, k.want)
+		}
+	}
+	var lacks *UnsupportedError
+	if _, err := c.Prepare(f.stand(OpSpec{Kind: SendRecv, Count: 1, Algorithms: "ring"})); !errors.As(err, &lacks) || !strings.Contains(err.Error(), "choice of algorithms") {
+		t.Errorf("sends and receives take a choice: error %v", err)
+	}
+	if err := f.CheckChoice(); err != nil {
+		t.Error(err)
+	}
+	const refuses = 9
+	f.set(refuses, 1)
+	if err := f.CheckChoice(); err == nil {
+		t.Error("a structure that is refused is taken for good")
+	}
+	old := load(t, "-DMINIMAL")
+	if err := old.CheckChoice(); !errors.As(err, &lacks) {
+		t.Errorf("a library without such calls: error %v", err)
+	}
+}

@@ -154,7 +154,36 @@ int ncclCommGetAsyncError(struct comm *c, int *state)
 	return 0;
 }
 
-const char *ncclGetLastError(struct comm *c) { return c ? "the last words\nof a communicator\n" : "the last words\n"; }
+static const char *choice_error;
+const char *ncclGetLastError(struct comm *c)
+{
+	return choice_error ? choice_error : c ? "the last words\nof a communicator\n" : "the last words\n";
+}
+
+/* One call with a choice of algorithms, at the places that NCCL 2.31 has them. */
+int ncclAllReduceConfig(const void *s, void *r, size_t n, int type, int op, struct comm *c, void *stream, const char *choice)
+{
+	const int *word = (const int *)choice;
+	choice_error = word[2] != (int)0xcafebeef ? "ncclCollConfig_t magic mismatch" : word[12] > 1 ? "forceAlgSelection" :
+		fake_set[REFUSES] ? "ncclCollConfig_t of another size" : c ? NULL : "comm argument is NULL";
+	if (choice_error)
+		return 4;
+	note("choice of %zu bytes, version %d, %d to %d, %s, force %d, policy %d", *(const size_t *)choice, word[3], word[6], word[7],
+	     *(char *const *)(choice + 40), word[12], word[13]);
+	return ncclAllReduce(s, r, n, type, op, c, stream);
+}
+int ncclAllGatherConfig(void) { return 1; }
+int ncclReduceScatterConfig(void) { return 1; }
+int ncclBroadcast(const void *, void *, size_t, int type, int root, struct comm *, void *stream);
+int ncclBroadcastConfig(const void *s, void *r, size_t n, int type, int root, struct comm *c, void *stream, const char *choice)
+{
+	note("%s", *(char *const *)(choice + 40));
+	return ncclBroadcast(s, r, n, type, root, c, stream);
+}
+int ncclReduceConfig(void) { return 1; }
+int ncclAlltoAllConfig(void) { return 1; }
+int ncclGatherConfig(void) { return 1; }
+int ncclScatterConfig(void) { return 1; }
 
 int ncclCommCount(struct comm *c, int *n)
 {

@@ -26,6 +26,17 @@ struct nccl_config {
 	int channels_per_peer, nvlink_centric, graph_usage, rma_contexts, max_peers, graph_ordering;
 };
 
+/* What one call may be given; newer libraries have a longer one. */
+struct nccl_choice {
+	size_t size;
+	unsigned magic, version;
+	void *extensions;
+	int min_ctas, max_ctas, nvls_ctas, cga_cluster_size;
+	const char *algorithms;
+	int force, cta_policy;
+	uint64_t profiler_tag;
+};
+
 #define API EXPORT nccl_result
 API ncclGetVersion(int *);
 API ncclGetUniqueId(struct nccl_id *);
@@ -54,6 +65,17 @@ API ncclReduce(const void *, void *, size_t count, int type, int op, int root, n
 API ncclAlltoAll(const void *, void *, size_t count, int type, nccl_comm, cuda_stream);
 API ncclGather(const void *, void *, size_t count, int type, int root, nccl_comm, cuda_stream);
 API ncclScatter(const void *, void *, size_t count, int type, int root, nccl_comm, cuda_stream);
+API ncclAllReduceConfig(const void *, void *, size_t count, int type, int op, nccl_comm, cuda_stream, const struct nccl_choice *);
+API ncclAllGatherConfig(const void *, void *, size_t send_count, int type, nccl_comm, cuda_stream, const struct nccl_choice *);
+API ncclReduceScatterConfig(const void *, void *, size_t recv_count, int type, int op, nccl_comm, cuda_stream,
+			    const struct nccl_choice *);
+API ncclBroadcastConfig(const void *, void *, size_t count, int type, int root, nccl_comm, cuda_stream,
+			const struct nccl_choice *);
+API ncclReduceConfig(const void *, void *, size_t count, int type, int op, int root, nccl_comm, cuda_stream,
+		     const struct nccl_choice *);
+API ncclAlltoAllConfig(const void *, void *, size_t count, int type, nccl_comm, cuda_stream, const struct nccl_choice *);
+API ncclGatherConfig(const void *, void *, size_t count, int type, int root, nccl_comm, cuda_stream, const struct nccl_choice *);
+API ncclScatterConfig(const void *, void *, size_t count, int type, int root, nccl_comm, cuda_stream, const struct nccl_choice *);
 API ncclSend(const void *, size_t count, int type, int peer, nccl_comm, cuda_stream);
 API ncclRecv(void *, size_t count, int type, int peer, nccl_comm, cuda_stream);
 

@@ -11,6 +11,7 @@ static nccl_result check(nccl_comm c, struct operation *o, size_t send, size_t r
 	const nccl_result rc = comm_ready(c);
 	if (rc)
 		return group_failed(rc);
+	o->ways = chosen_ways;
 	if (o->type < 0 || o->type >= TYPES)
 		return bad("invalid data type");
 	if (o->root < 0 || o->root >= c->ranks)

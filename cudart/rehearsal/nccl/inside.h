@@ -187,6 +187,7 @@ struct operation {
 	int root; /* or the peer */
 	struct scalar scalar;
 	enum fault fault;   /* that strikes while it runs */
+	unsigned ways; /* that the caller allows, a bit for each algorithm and protocol; 0: any */
 	size_t *split; /* ALL_TO_ALL_V: counts and places, sent and received */
 };
 
@@ -216,6 +217,8 @@ void batch_free(void *);
 nccl_result submit(nccl_comm, cuda_stream, struct operation);
 int in_group(void);
 nccl_result group_failed(nccl_result);
+/* What the call in hand allows (operation.ways). */
+extern _Thread_local unsigned chosen_ways;
 nccl_result group_job(nccl_comm);
 
 #endif

@@ -91,6 +91,16 @@ static struct path path_of(const struct nccl_comm *c, enum kind kind, uint64_t b
 	return bytes < 1 << 20 ? (struct path){RING, LL128, 8} : (struct path){RING, SIMPLE, 16};
 }
 
+/* The path itself, or the first of those that the caller allows. */
+static struct path allowed(struct path p, unsigned ways)
+{
+	enum { PROTOCOLS = SIMPLE + 1 };
+	if (!ways || ways >> (p.algorithm * PROTOCOLS + p.protocol) & 1)
+		return p;
+	const int first = __builtin_ctz(ways);
+	return (struct path){first / PROTOCOLS, first % PROTOCOLS, p.channels};
+}
+
 static const char *const functions[] = {[ALL_REDUCE] = "AllReduce", [ALL_GATHER] = "AllGather", [REDUCE_SCATTER] = "ReduceScatter",
 	[BROADCAST] = "Broadcast", [REDUCE] = "Reduce", [SEND] = "Send", [RECV] = "Recv"};
 static const uint8_t numbers[] = {[ALL_REDUCE] = 4, [ALL_GATHER] = 2, [REDUCE_SCATTER] = 3, [BROADCAST] = 0, [REDUCE] = 1, [SEND] = 6,
@@ -146,7 +156,7 @@ void profiler_tell(const struct nccl_comm *c, const struct operation *o, uint64_
 {
 	if (!c->profiler || c->ranks < 2 || !__atomic_load_n(&mask, __ATOMIC_RELAXED))
 		return;
-	const struct path p = path_of(c, o->kind, bytes);
+	const struct path p = allowed(path_of(c, o->kind, bytes), o->ways);
 	if (o->kind <= REDUCE)
 		tell(c, o->kind, &p, p.channels);
 	else if (o->kind == SEND || o->kind == RECV)

@@ -1,0 +1,108 @@
+/* The collectives with a choice of algorithms (ncclCollConfig_t): names of algorithm and protocol, or the beginnings of
+ * such, between commas; ^ in front means all others. What is chosen is what the profiler is told; the data goes as ever. */
+#include "inside.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* In the order of the bits of operation.ways. */
+static const char *const names[] = {"TREE_LL", "TREE_LL128", "TREE_SIMPLE", "RING_LL", "RING_LL128", "RING_SIMPLE"};
+enum { NAMES = sizeof names / sizeof *names, TREES = 7, RINGS = 7 << 3 };
+
+_Thread_local unsigned chosen_ways;
+
+/* The ways that the words name; 0 where one of them is unknown. */
+static unsigned parse(const char *words)
+{
+	const int others = *words == '^';
+	unsigned ways = 0;
+	for (words += others; *words;) {
+		const size_t length = strcspn(words, ",");
+		unsigned found = 0;
+		for (unsigned i = 0; i < NAMES && length; i++)
+			if (!strncasecmp(words, names[i], length))
+				found |= 1u << i;
+		if (!found)
+			return 0;
+		ways |= found;
+		words += length + (words[length] == ',');
+	}
+	return others ? (TREES | RINGS) & ~ways : ways;
+}
+
+/* Looks at a choice as NCCL does, before the communicator; what it allows of a kind is left in chosen_ways. */
+static nccl_result take(const struct nccl_choice *given, enum kind kind, const char *name)
+{
+	chosen_ways = 0;
+	if (!given)
+		return OK;
+	if (given->magic != (unsigned)CONFIG_MAGIC)
+		return fail(INVALID_ARGUMENT, "ncclCollConfig_t magic mismatch (got 0x%x, expected 0x%x)", given->magic, (unsigned)CONFIG_MAGIC);
+	if (given->size < sizeof *given || given->version < 23100)
+		return fail(INVALID_ARGUMENT, "ncclCollConfig_t of %zu bytes and version %u is no known one", given->size, given->version);
+	if (given->force != 0 && given->force != 1)
+		return fail(INVALID_ARGUMENT, "config->forceAlgSelection=%d is invalid, accepted values are 0 or 1", given->force);
+	if (given->cta_policy != UNSET && (given->cta_policy < 0 || given->cta_policy > 3))
+		return fail(INVALID_ARGUMENT, "config->CTAPolicy=%d is invalid", given->cta_policy);
+	if (!given->algorithms || !*given->algorithms)
+		return OK;
+	const unsigned there = kind == ALL_REDUCE ? TREES | RINGS : kind <= REDUCE ? RINGS : 0;
+	chosen_ways = parse(given->algorithms) & there;
+	if (!chosen_ways && given->force)
+		return fail(INVALID_ARGUMENT, "config->algSelection \"%s\" cannot be honored for %s", given->algorithms, name);
+	return OK;
+}
+
+#define CHOSEN(kind, name, call) \
+	const nccl_result rc = take(choice, kind, name); \
+	const nccl_result result = rc ? group_failed(rc) : call; \
+	chosen_ways = 0; \
+	return result
+
+nccl_result ncclAllReduceConfig(const void *send, void *recv, size_t n, int type, int op, nccl_comm c, cuda_stream s,
+				const struct nccl_choice *choice)
+{
+	CHOSEN(ALL_REDUCE, "AllReduce", ncclAllReduce(send, recv, n, type, op, c, s));
+}
+
+nccl_result ncclAllGatherConfig(const void *send, void *recv, size_t n, int type, nccl_comm c, cuda_stream s,
+				const struct nccl_choice *choice)
+{
+	CHOSEN(ALL_GATHER, "AllGather", ncclAllGather(send, recv, n, type, c, s));
+}
+
+nccl_result ncclReduceScatterConfig(const void *send, void *recv, size_t n, int type, int op, nccl_comm c, cuda_stream s,
+				    const struct nccl_choice *choice)
+{
+	CHOSEN(REDUCE_SCATTER, "ReduceScatter", ncclReduceScatter(send, recv, n, type, op, c, s));
+}
+
+nccl_result ncclBroadcastConfig(const void *send, void *recv, size_t n, int type, int root, nccl_comm c, cuda_stream s,
+				const struct nccl_choice *choice)
+{
+	CHOSEN(BROADCAST, "Broadcast", ncclBroadcast(send, recv, n, type, root, c, s));
+}
+
+nccl_result ncclReduceConfig(const void *send, void *recv, size_t n, int type, int op, int root, nccl_comm c, cuda_stream s,
+			     const struct nccl_choice *choice)
+{
+	CHOSEN(REDUCE, "Reduce", ncclReduce(send, recv, n, type, op, root, c, s));
+}
+
+nccl_result ncclAlltoAllConfig(const void *send, void *recv, size_t n, int type, nccl_comm c, cuda_stream s,
+			       const struct nccl_choice *choice)
+{
+	CHOSEN(ALL_TO_ALL, "AlltoAll", ncclAlltoAll(send, recv, n, type, c, s));
+}
+
+nccl_result ncclGatherConfig(const void *send, void *recv, size_t n, int type, int root, nccl_comm c, cuda_stream s,
+			     const struct nccl_choice *choice)
+{
+	CHOSEN(GATHER, "Gather", ncclGather(send, recv, n, type, root, c, s));
+}
+
+nccl_result ncclScatterConfig(const void *send, void *recv, size_t n, int type, int root, nccl_comm c, cuda_stream s,
+			      const struct nccl_choice *choice)
+{
+	CHOSEN(SCATTER, "Scatter", ncclScatter(send, recv, n, type, root, c, s));
+}
