@@ -162,7 +162,7 @@ func (a *analyst) crowds(who contender) string {
 	var words []string
 	for _, under := range a.worlds(who) {
 		if why := a.times.crowded(under, who); why != "" {
-			words = append(words, "with "+withRanks(under)+" it was oversubscribed ("+strings.TrimSuffix(why, ": figures say nothing about speed")+")")
+			words = append(words, "with "+withRanks(under)+" it was oversubscribed ("+why+")")
 		}
 	}
 	return strings.Join(words, ", ")

@@ -172,7 +172,7 @@ func (f *findings) summaryRow(p *page, who contender, under condition) {
 		notes = append(notes, "against "+f.name[first]+": "+meaning(r))
 	}
 	if why := f.times.crowded(shapeOf(under), who); why != "" {
-		notes = append(notes, "oversubscribed: "+why)
+		notes = append(notes, crowdedNote(why))
 	}
 	p.row(f.name[who]+mark(who), deviceKind(who.backend), ranks(shapeOf(under)), coll.FormatSize(under.SizeBytes, true), fmt.Sprint(len(c.launches)),
 		duration(t.Value), bounds, bandwidth(under.AlgBW(t.Value)), bandwidth(under.BusBW(t.Value)), against, p.notes.marks(notes))

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
@@ -31,7 +30,7 @@ type measurements struct {
 	contenders []contender // in the order in which they are compared: the first is what the others stand against
 	asked      []string    // backends in the order in which rank was asked for them, where one launch measured several
 	cells      map[contender]map[condition]*cell
-	crowd      map[contender]map[shape]string // worlds whose ranks shared cores, and rank's word on it
+	crowd      map[contender]map[shape]string // worlds whose ranks or threads shared cores, and how
 }
 
 // shape is a world and how it was laid on nodes.
@@ -72,7 +71,7 @@ func (m *measurements) add(run *result.Run, r *result.Record) {
 		m.contenders = append(m.contenders, who)
 	}
 	under := conditionOf(run, r)
-	if why := oversubscribed(run); why != "" {
+	if why := run.Crowded(); why != "" {
 		m.crowd[who][shapeOf(under)] = why
 	}
 	c := m.cells[who][under]
@@ -95,16 +94,6 @@ func (m *measurements) arrange() {
 		return len(m.asked)
 	}
 	slices.SortStableFunc(m.contenders, func(a, b contender) int { return cmp.Compare(place(a), place(b)) })
-}
-
-// oversubscribed is rank's warning that ranks shared cores, if it gave one.
-func oversubscribed(run *result.Run) string {
-	for _, w := range run.Warnings {
-		if why, is := strings.CutPrefix(w, "oversubscribed: "); is {
-			return why
-		}
-	}
-	return ""
 }
 
 // crowded is why times of a world say nothing about speed, for the first of the contenders that has a reason.

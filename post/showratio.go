@@ -93,11 +93,16 @@ func writeComparison(w io.Writer, m *measurements, first, other contender, name 
 		now, _ := b.over()
 		words, about := verdict(r), []string{meaning(r)}
 		if why := m.crowded(shapeOf(under), first, other); why != "" {
-			words, about = "", append(about, "oversubscribed: "+why)
+			words, about = "", append(about, crowdedNote(why))
 		}
 		fmt.Fprintf(w, "%11s %11s %11s %7s  %-17s %-11s %s\n", coll.FormatSize(under.SizeBytes, true), duration(was.Value), duration(now.Value), times(r.Value), span(r), words, notes.marks(about))
 	}
 	notes.write(w)
+}
+
+// crowdedNote is the footnote of times whose ranks or threads shared cores.
+func crowdedNote(why string) string {
+	return "oversubscribed: " + why + ": these figures say nothing about speed"
 }
 
 // span is the bounds alone; "-" where there are none.

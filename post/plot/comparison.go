@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
 )
@@ -83,12 +82,12 @@ func shapeless(k key) key {
 	return k
 }
 
-// crowded says of which series the ranks shared cores, as rank warned.
+// crowded says of which series ranks or threads shared cores.
 func crowded(all []series) []string {
 	var of []string
 	for _, s := range all {
 		for _, r := range s.runs {
-			if slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, "oversubscribed: ") }) {
+			if r.Crowded() != "" {
 				of = add(of, fmt.Sprintf("%s %s", s.backend, plural(s.world, "rank")))
 			}
 		}

@@ -1,0 +1,17 @@
+package result
+
+import "strings"
+
+// Crowded is why the ranks of a run, or the threads of its library, had to share cores, as rank warned: times are then
+// those of waiting for a core and say nothing about speed. It is empty where each had its own.
+func (r *Run) Crowded() string {
+	for _, w := range r.Warnings {
+		for _, kind := range []string{"oversubscribed: ", "threads: "} {
+			if why, is := strings.CutPrefix(w, kind); is {
+				why, _, _ = strings.Cut(why, ": ") // what it means, and what to do
+				return why
+			}
+		}
+	}
+	return ""
+}
