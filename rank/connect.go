@@ -2,10 +2,8 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"syscall"
 	"time"
 
@@ -53,6 +51,9 @@ func (j *job) connect() error {
 	j.world, j.rank, j.size = world, world.Rank(), world.Size()
 	j.watch.Phase("compare the ranks", 0)
 	if err := j.compareRanks(); err != nil {
+		return err
+	}
+	if err := j.openBoard(); err != nil {
 		return err
 	}
 	if err := j.openSideChannel(); err != nil {
@@ -123,12 +124,12 @@ func tellApart(ranks []rankFacts) {
 func (j *job) openSideChannel() error {
 	j.watch.Phase("open the side channel", 0)
 	info, err := share(j, func() (string, error) {
-		if j.size == 1 {
+		if j.size == 1 || j.cfg.noSideChannel {
 			return "", nil
 		}
 		h, info, err := newHub(j.size)
 		if err != nil {
-			fmt.Fprintf(j.stderr, "rank: no side channel (%v): a hang will be named by what each rank knows itself\n", err)
+			fmt.Fprintf(j.stderr, "rank: no side channel (%v): a hang will be named by what ranks write in the memory of their hosts\n", err)
 			return "", nil
 		}
 		h.onGone, h.onEvent, h.self = j.onGone, j.onEvent, j.watch.State
@@ -236,48 +237,4 @@ func (j *job) onEvent(rank int, e event) {
 	case eventLeave:
 		j.passOn(e.Code)
 	}
-}
-
-// askTime is how long a rank may take to answer on the side channel before it counts as silent.
-const askTime = 2 * time.Second
-
-// onHang is called by the watchdog when a phase outlasts its limit. It returns only where this rank waits for a rank 0
-// that is still within its own limit (it may write thousands of records of points that are skipped).
-func (j *job) onHang(mine state) {
-	if j.rank == 0 {
-		var reports []report
-		if j.hub != nil {
-			reports = j.hub.ask(askTime)
-			for i := range reports { // the hub knows no host of a rank that never connected
-				reports[i].Host = j.ranks[reports[i].Rank].Host
-			}
-		}
-		mine.Rank, mine.Host = 0, hostName()
-		text := "hang: " + nameHang(reports, mine)
-		if slices.ContainsFunc(j.libraries, func(l library) bool { n, ok := l.(*ncclLibrary); return ok && !n.rehearsed() }) {
-			if ras := askRAS(); ras != "" {
-				text += "\nNCCL's RAS says:\n" + ras
-			}
-		}
-		j.stopAll(exitHang, result.Timeout, text)
-	}
-	mine.Rank, mine.Host = j.rank, hostName()
-	s, err := j.spoke.askHub(askTime)
-	text := ""
-	switch {
-	case err == nil && mine.Phase == waitForRank0 && s.Since < j.cfg.deadline:
-		j.watch.Again()
-		return
-	case err == nil:
-		_ = j.spoke.tell(event{Kind: "hang", Text: mine.Phase})
-		time.Sleep(2*askTime + abortGrace + time.Duration(j.size/100)*time.Second)
-		text = fmt.Sprintf("rank %d on %s is %s, and rank 0 (phase %s) did not end the run", j.rank, mine.Host, where(mine), s.Phase)
-	case errors.Is(err, errNoSideChannel):
-		text = fmt.Sprintf("rank %d on %s is %s; what other ranks are doing is not known (%v)", j.rank, mine.Host, where(mine), err)
-	default:
-		text = nameSilentHub(j.ranks[0].Host, mine, err)
-		_ = j.spoke.tell(event{Kind: "failed", Text: "hang: " + text, Code: exitHang}) // should it wake up, its files say so
-	}
-	fmt.Fprintf(j.stderr, "rank: hang: %s\n", text)
-	j.die(exitHang)
 }

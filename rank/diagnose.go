@@ -11,8 +11,9 @@ import (
 // waitForRank0 is the phase of a rank that has nothing to do until rank 0 says what comes next.
 const waitForRank0 = "wait for rank 0"
 
-// nameHang says who did not arrive, from what the ranks report and what rank 0 itself is doing: first those who are
-// gone or do not answer, else those who are behind the others. It says it when nobody is, and of whom nothing is known.
+// nameHang says who did not arrive, from what is known of the other ranks and what this one is doing: first those who
+// are gone or do not answer, else those who are behind the others. It says it when nobody is, and of whom nothing is
+// known.
 func nameHang(reports []report, me state) string {
 	all := append([]report{{Rank: me.Rank, Host: me.Host, Standing: answered, State: me}}, reports...)
 	by := map[standing][]report{}
@@ -21,19 +22,25 @@ func nameHang(reports []report, me state) string {
 	}
 	var parts []string
 	if lost := by[gone]; len(lost) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s gone: the connection broke %s ago (killed, crashed, or the host is down)", names(lost),
-			are(lost), time.Since(lost[0].At).Round(time.Second)))
+		how := "the connection broke"
+		if lost[0].Process != "" {
+			how = "the process ended"
+		}
+		parts = append(parts, fmt.Sprintf("%s %s gone: %s %s ago (killed, crashed, or the host is down)", names(lost),
+			are(lost), how, time.Since(lost[0].At).Round(time.Second)))
 	}
 	if mute := by[silent]; len(mute) > 0 {
 		parts = append(parts, fmt.Sprintf("%s %s not answer (stopped, starved, swapping, or the host or its network is down)", names(mute), do(mute)))
 	}
+	parts = append(parts, lastHeard(append(by[gone], by[silent]...))...)
 	if off := by[left]; len(off) > 0 {
 		parts = append(parts, fmt.Sprintf("%s ended before the others", names(off)))
 	}
 	found := len(parts) > 0
 	parts = append(parts, progress(by[answered], found))
 	if hidden := by[unreachable]; len(hidden) > 0 {
-		parts = append(parts, fmt.Sprintf("nothing is known of %s: no side channel (a firewall between the hosts?)", names(hidden)))
+		parts = append(parts, fmt.Sprintf("nothing is known of %s: no side channel (a firewall between the hosts?), and no word in shared memory or the hosts' files",
+			names(hidden)))
 	} else if len(reports) == 0 {
 		parts = append(parts, "what other ranks are doing is not known")
 	}
@@ -45,7 +52,7 @@ func nameHang(reports []report, me state) string {
 func said(ranks []report) (parts []string) {
 	const most = 4
 	known := map[string]bool{}
-	for _, r := range slices.SortedFunc(slices.Values(ranks), func(a, b report) int { return cmp.Compare(a.Rank, b.Rank) }) {
+	for _, r := range slices.SortedFunc(slices.Values(ranks), compareRank) {
 		if s := r.State.Says; s != "" && !known[s] && len(known) < most {
 			known[s] = true
 			parts = append(parts, fmt.Sprintf("the library on rank %d says: %s", r.Rank, strings.ReplaceAll(s, "\n", " ")))
@@ -54,10 +61,25 @@ func said(ranks []report) (parts []string) {
 	return parts
 }
 
-// nameSilentHub is the word of another rank when rank 0 is the one that does not answer.
-func nameSilentHub(host string, me state, err error) string {
-	return fmt.Sprintf("rank 0 on %s does not answer (%v); rank %d on %s is %s", host, err, me.Rank, me.Host, where(me))
+// lastHeard is what ranks that are silent now did last, where their host's memory or file shows it.
+func lastHeard(ranks []report) (parts []string) {
+	const most = 4
+	ranks = slices.Clone(ranks)
+	slices.SortFunc(ranks, compareRank)
+	for _, r := range ranks {
+		if r.State.Phase == "" || len(parts) == most {
+			continue
+		}
+		text := fmt.Sprintf("rank %d was last heard of %s ago, %s", r.Rank, r.Silence.Round(time.Second), where(r.State))
+		if r.Standing == silent && r.Process != "" {
+			text += ": its process is " + r.Process
+		}
+		parts = append(parts, text)
+	}
+	return parts
 }
+
+func compareRank(a, b report) int { return cmp.Compare(a.Rank, b.Rank) }
 
 // progress compares those who answered. If a culprit is found already, it only says where the others are.
 func progress(ranks []report, found bool) string {
@@ -137,7 +159,7 @@ func where(s state) string {
 func names(ranks []report) string {
 	const most = 4
 	ranks = slices.Clone(ranks)
-	slices.SortFunc(ranks, func(a, b report) int { return cmp.Compare(a.Rank, b.Rank) })
+	slices.SortFunc(ranks, compareRank)
 	var list []string
 	for _, r := range ranks[:min(most, len(ranks))] {
 		text := fmt.Sprint(r.Rank)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -115,14 +114,6 @@ func crowdAt(from, to int, iteration uint64) (all []report) {
 		all = append(all, at(rank, iteration, "issuing"))
 	}
 	return all
-}
-
-func TestNameSilentHub(t *testing.T) {
-	got := nameSilentHub("head", at(3, 18, "issuing").State, errors.New("no answer within 2s"))
-	want := "rank 0 on head does not answer (no answer within 2s); rank 3 on node03 is at iteration 18 (issuing) of " + hungCase + ", in phase latency for 1m1s"
-	if got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
 }
 
 // A rank 0 that hangs in its filesystem is what the others wait for, however many records it has written since.

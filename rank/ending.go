@@ -161,6 +161,7 @@ func (j *job) die(code int) {
 	if j.hub != nil {
 		go j.hub.tellAll(event{Kind: eventAbort})
 	}
+	j.nameless()
 	time.Sleep(wordsTime)
 	go func() {
 		if j.lib != nil && j.lib.Initialized() {

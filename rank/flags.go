@@ -38,13 +38,15 @@ type config struct {
 	nccl     string // file or folder
 	cuda     string // file or folder
 	rehearse bool
-	shareGPU bool
-	retry    int
-	like     string
-	profile  bool
-	gpu      gpuOptions
-	help     bool
-	version  bool
+
+	noSideChannel bool // BUSBAR_SIDE_CHANNEL=off
+	shareGPU      bool
+	retry         int
+	like          string
+	profile       bool
+	gpu           gpuOptions
+	help          bool
+	version       bool
 }
 
 // backendNames are the words for --backend.
@@ -81,6 +83,13 @@ var replaced = map[string]string{
 func parseFlags(args []string, env func(string) string) (*config, error) {
 	c := &config{average: bench.Max, cycles: 1, deadline: time.Minute, out: "results", mpi: "auto",
 		campaign: env("BUSBAR_CAMPAIGN"), variant: env("BUSBAR_VARIANT")}
+	switch word := env("BUSBAR_SIDE_CHANNEL"); word {
+	case "", "on":
+	case "off":
+		c.noSideChannel = true
+	default:
+		return nil, usagef("BUSBAR_SIDE_CHANNEL=%s: it can be on or off", word)
+	}
 	f := newFlags(c)
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {

@@ -63,14 +63,16 @@ const (
 	unreachable standing = "unreachable" // never connected
 )
 
-// report is what the hub knows of one rank.
+// report is what is known of one rank: what the hub hears, or what the memory and the files of hosts show.
 type report struct {
 	Rank     int
 	Host     string // empty if it never connected
 	PID      int
 	Standing standing
-	State    state     // if it answered
+	State    state     // if it answered; else what it did last, where that is known
 	At       time.Time // when it was gone
+	Silence  time.Duration
+	Process  string // why it is silent, where the kernel tells
 }
 
 // newHub listens on a free TCP port of all interfaces. contact goes to the other ranks, who hand it to dialHub; it holds

@@ -31,6 +31,9 @@ type job struct {
 	hub   *hub   // rank 0
 	spoke *spoke // the others
 
+	look   atomic.Pointer[lookout] // nil until the ranks know each other
+	shared atomic.Pointer[string]  // shared memory that has a name yet
+
 	libraries []library
 	leaver    leaver
 
@@ -43,6 +46,9 @@ type job struct {
 	screen      *screen
 	checks      *checklist // rank 0 with --preflight
 }
+
+// phaseFinalize is the phase of a rank that has nothing more to do.
+const phaseFinalize = "finalize"
 
 // errElsewhere says that rank 0 has an error and says it; this rank just ends.
 var errElsewhere = errors.New("rank 0 ends the run")
@@ -108,6 +114,9 @@ func (j *job) work(ctx context.Context) (int, error) {
 	if err := j.openLibraries(p); err != nil {
 		return 0, err
 	}
+	if err := j.keepFiles(); err != nil {
+		return 0, err
+	}
 	j.screen = newScreen(j, p)
 	for _, lib := range j.libraries {
 		if l, ok := lib.(*ncclLibrary); ok {
@@ -129,7 +138,7 @@ func (j *job) work(ctx context.Context) (int, error) {
 // fail ends this rank after an error that work returned.
 func (j *job) fail(err error) int {
 	if errors.Is(err, errElsewhere) {
-		j.watch.Phase("finalize", 0)
+		j.watch.Phase(phaseFinalize, 0)
 		j.finalize()
 		return exitOK
 	}
@@ -144,7 +153,7 @@ func (j *job) fail(err error) int {
 	}
 	if code == exitUsage || code == exitEnvironment && j.rank == 0 && j.screen == nil { // found before measuring, by all
 		complain(j.stderr, err)
-		j.watch.Phase("finalize", 0)
+		j.watch.Phase(phaseFinalize, 0)
 		j.finalize()
 		return code
 	}
@@ -179,13 +188,17 @@ func (j *job) stopAll(code int, status result.Status, text string) {
 	if len(paths) > 0 {
 		fmt.Fprintf(j.stderr, "rank: what was measured before is kept%s; --resume continues it\n", inFiles(paths))
 	}
+	l := j.look.Load()
+	l.freeze(text)
+	fmt.Fprint(j.stderr, l.whereToLook())
 	j.die(code)
 }
 
 // part ends the job in good order; rank 0 alone gives a code that is not 0.
 func (j *job) part(code int) (int, error) {
 	j.parting.Store(true)
-	j.watch.Phase("finalize", 0)
+	j.watch.Phase(phaseFinalize, 0)
+	j.look.Load().dropFile()
 	if err := j.world.Barrier(); err != nil {
 		return 0, err
 	}
@@ -198,9 +211,11 @@ func (j *job) part(code int) (int, error) {
 
 func (j *job) finalize() {
 	j.parting.Store(true)
+	j.look.Load().dropFile()
 	if err := j.lib.Finalize(); err != nil {
 		fmt.Fprintf(j.stderr, "rank: rank %d on %s: %v\n", j.rank, hostName(), err)
 	}
+	j.look.Load().dropFolder()
 	// Last: until here a rank that hangs can be asked.
 	if j.hub != nil {
 		j.hub.close()

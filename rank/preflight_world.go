@@ -37,6 +37,9 @@ func (j *job) checkSideChannel() row {
 	if j.size == 1 {
 		return sideChannel(nil, true, j.ranks)
 	}
+	if j.cfg.noSideChannel {
+		return fine("side channel", "left out by BUSBAR_SIDE_CHANNEL=off: a hang is named by what ranks write in the memory of their hosts")
+	}
 	if j.hub == nil {
 		return sideChannel(nil, false, j.ranks)
 	}
@@ -45,7 +48,7 @@ func (j *job) checkSideChannel() row {
 
 func sideChannel(missing []int, open bool, ranks []rankFacts) row {
 	const name = "side channel"
-	const advice = "open TCP between the hosts (any port from 1024 on); without it a hang is named by what each rank knows of itself, and a signal reaches its own rank alone"
+	const advice = "open TCP between the hosts (any port from 1024 on); without it a hang is named by what ranks write in the memory of their hosts, and a signal reaches its own rank alone"
 	switch {
 	case len(ranks) == 1:
 		return fine(name, "one rank needs none")

@@ -47,12 +47,16 @@ func (j *job) onSignal(s syscall.Signal) {
 
 // interrupted ends the run after SIGTERM or SIGINT, here or on another rank. It does not return.
 func (j *job) interrupted(s syscall.Signal, where string) {
+	if hang := j.look.Load().reason(); hang != "" { // this rank was stopped, and is woken up to be told to end
+		j.stopAll(exitHang, result.Timeout, hang)
+	}
 	code := exitInterrupted + int(s)
 	name := map[syscall.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT"}[s]
 	paths := j.ledger.paths()
 	if j.ledger.finish(result.Interrupted, name+where, code, "") {
 		fmt.Fprintf(j.stderr, "rank: interrupted by %s%s; what was measured is kept%s\n", name, where, inFiles(paths))
 		fmt.Fprintln(j.stderr, "rank: the same command with --resume continues it")
+		j.look.Load().leave()
 		if where != "" {
 			j.die(code)
 		}

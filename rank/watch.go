@@ -4,11 +4,12 @@ import (
 	"sync"
 	"time"
 
+	"busbar/internal/board"
 	"busbar/internal/loop"
 )
 
-// watchdog knows what this rank is doing and since when. When a phase outlasts its limit it calls onHang, once, from a
-// goroutine of its own: the rank may hang inside a library for ever.
+// watchdog knows what this rank is doing and since when, and writes it on the board of its host. When a phase outlasts
+// its limit it calls onHang, once, from a goroutine of its own: the rank may hang inside a library for ever.
 //
 // The limit of a phase is the larger of --deadline and ten times what the phase is expected to take, so that a big
 // honest case is not killed.
@@ -25,6 +26,16 @@ type watchdog struct {
 	loop  *loop.Loop
 	// broken is called once when an operation of the loop has failed and the loop waits for ranks that may not know.
 	broken func()
+
+	post  *poster // nil: there is no board
+	alarm string  // the library's word when the limit was over
+}
+
+// poster writes on a board what this rank is doing.
+type poster struct {
+	slot  *board.Slot
+	owner board.Entry // who the slot belongs to
+	tick  func()      // called at each tick; must not wait
 }
 
 const (
@@ -62,8 +73,9 @@ func (w *watchdog) set(name string, limit time.Duration) {
 	if w.tell != nil {
 		w.tell(name)
 	}
-	w.now.Phase, w.since, w.limit = name, time.Now(), limit
+	w.now.Phase, w.since, w.limit, w.alarm = name, time.Now(), limit, ""
 	w.now.Step++
+	w.write()
 }
 
 // Case says which case is in hand; the number grows by one with each, on every rank alike. Empty: none.
@@ -71,6 +83,27 @@ func (w *watchdog) Case(number uint64, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now.Number, w.now.Case, w.now.Step = number, text, 0
+	w.write()
+}
+
+// Post has what this rank is doing written on a board from now on.
+func (w *watchdog) Post(p *poster) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.post = p
+	w.write()
+}
+
+// write is for who holds w.mu.
+func (w *watchdog) write() {
+	if w.post == nil {
+		return
+	}
+	s, now := w.position(), loop.Now()
+	e := w.post.owner
+	e.Number, e.Step, e.Iteration, e.Since = s.Number, s.Step, s.Iteration, now-int64(time.Since(w.since))
+	e.Phase, e.Case, e.Stage, e.Says = s.Phase, s.Case, s.Stage, w.alarm
+	w.post.slot.Write(e, now)
 }
 
 // Attach lets the watchdog see the iteration of a loop, and has broken called (nil: nothing) where its operation fails
@@ -93,10 +126,16 @@ func (w *watchdog) Listen(says func() string, tell func(string)) {
 func (w *watchdog) State() state {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := w.now
+	s := w.position()
 	if w.says != nil {
 		s.Says = w.says()
 	}
+	return s
+}
+
+// position is State without the library's word, for who holds w.mu.
+func (w *watchdog) position() state {
+	s := w.now
 	s.Since = time.Since(w.since)
 	if w.loop != nil {
 		at, stage := w.loop.Position()
@@ -120,17 +159,28 @@ func (w *watchdog) watch() {
 		over := w.limit > 0 && now.Sub(w.since) > w.limit
 		if over {
 			w.limit = 0
+			if w.says != nil {
+				w.alarm = w.says()
+			}
 		}
-		var broken func()
+		var broken, tick func()
 		if w.loop != nil && w.broken != nil && w.loop.Broken() {
 			broken, w.broken = w.broken, nil
 		}
+		w.write()
+		if w.post != nil {
+			tick = w.post.tick
+		}
 		w.mu.Unlock()
+		// In goroutines: they may wait, and this one is the rank's heartbeat.
 		if broken != nil {
-			broken()
+			go broken()
 		}
 		if over {
-			w.onHang(w.State())
+			go w.onHang(w.State())
+		}
+		if tick != nil {
+			tick()
 		}
 	}
 }

@@ -1,0 +1,165 @@
+package board
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func sample(n uint64) Entry {
+	text := fmt.Sprint(n)
+	return Entry{Rank: int(n), PID: int(n), Namespace: n, Number: n, Step: n, Iteration: n, Since: int64(n),
+		Phase: strings.Repeat(text, 3), Case: strings.Repeat(text, 7), Stage: text, Says: strings.Repeat(text, 20)}
+}
+
+// What one opens is what another created, and it works on when the name is gone.
+func TestBoardIsShared(t *testing.T) {
+	dir := t.TempDir()
+	folders := []string{filepath.Join(dir, "none"), dir}
+	ours, path, err := Create(folders, "board", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v: others may read the board", info, err)
+	}
+	if _, _, err := Create(folders, "board", 3); !errors.Is(err, os.ErrExist) {
+		t.Errorf("a second board of the name: %v", err)
+	}
+	theirs, err := Open(folders, "board")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if all := theirs.All(0); theirs.Slots() != 3 || len(all) != 0 {
+		t.Errorf("%d slots, %v", theirs.Slots(), all)
+	}
+	ours.Slot(2).Write(sample(12345), 1000)
+	want := map[int]Seen{2: {sample(12345), 500}}
+	if all := theirs.All(1500); !reflect.DeepEqual(all, want) {
+		t.Errorf("got %+v\nwant %+v", all, want)
+	}
+	ours.Slot(2).Beat(1400)
+	if all := theirs.All(1500); all[2].Silence != 100 {
+		t.Errorf("the beat is not seen: %s", all[2].Silence)
+	}
+}
+
+func TestStrangeFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, size := range map[string]int{"empty": 0, "zeros": 8 * (headWords + slotWords)} {
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open([]string{dir}, name); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Open([]string{dir}, "missing"); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, _, err := Create([]string{filepath.Join(dir, "nowhere")}, "x", 1); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// Long texts are cut between letters, and leave nothing behind for the next ones.
+func TestTexts(t *testing.T) {
+	s := Private(1).Slot(0)
+	long := "a" + strings.Repeat("é", 1000)
+	s.Write(Entry{Phase: long, Case: long, Stage: long, Says: long}, 0)
+	got, _ := s.Read(0)
+	for text, room := range map[string]int{got.Phase: phaseBytes, got.Case: caseBytes, got.Stage: stageBytes, got.Says: saysBytes} {
+		if !strings.HasPrefix(long, text) || len(text) > room || len(text) < room-1 {
+			t.Errorf("%d bytes in a place of %d: %q", len(text), room, text)
+		}
+	}
+	for range 2 { // both places
+		s.Write(Entry{Phase: "check"}, 0)
+	}
+	if got, _ := s.Read(0); got.Phase != "check" || got.Case != "" || got.Says != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Whatever is read while another writes is whole: all of its parts are of one entry.
+func TestReadersSeeWholeEntries(t *testing.T) {
+	b := Private(2)
+	writer := b.Slot(1)
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 3 {
+		readers.Go(func() {
+			seen := uint64(0)
+			for {
+				s, ok := b.Slot(1).Read(1 << 62)
+				if ok && (!reflect.DeepEqual(s.Entry, sample(s.Number)) || s.Number < seen) {
+					t.Errorf("torn, or older than %d: %+v", seen, s.Entry)
+					return
+				}
+				seen = s.Number
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	end := time.Now().Add(300 * time.Millisecond)
+	for n := uint64(1); time.Now().Before(end); n++ {
+		writer.Write(sample(n), int64(n))
+	}
+	close(done)
+	readers.Wait()
+}
+
+// A process that dies in the middle of writing leaves what it wrote before.
+func TestHalfAnEntry(t *testing.T) {
+	s := Private(1).Slot(0)
+	s.Write(sample(7), 0)
+	next := s.place(2)
+	for i := range next {
+		next[i] = ^uint64(0)
+	}
+	if got, ok := s.Read(0); !ok || !reflect.DeepEqual(got.Entry, sample(7)) {
+		t.Errorf("%v, %+v", ok, got)
+	}
+}
+
+func TestClaim(t *testing.T) {
+	b := Private(1)
+	const second = int64(time.Second)
+	if !b.Claim(5*second, 10*second) {
+		t.Error("the first claim is refused")
+	}
+	if b.Claim(14*second, 10*second) {
+		t.Error("claimed twice within the pause")
+	}
+	var claims sync.Map
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if b.Claim(15*second, 10*second) {
+				claims.Store(i, true)
+			}
+		})
+	}
+	all.Wait()
+	n := 0
+	claims.Range(func(any, any) bool { n++; return true })
+	if n != 1 {
+		t.Errorf("%d of 8 may, want 1", n)
+	}
+	if !b.Freeze() || b.Freeze() || b.Claim(1<<62, second) {
+		t.Error("claimed though the board is frozen, or frozen twice")
+	}
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"busbar/internal/result"
+)
+
+const (
+	// askTime is how long a rank may take to answer on the side channel, or between two heartbeats in the memory of its
+	// host, before it counts as silent.
+	askTime = 2 * time.Second
+	// fileTime is what another host may need in addition until its file says so.
+	fileTime = time.Second
+)
+
+// onHang is called by the watchdog when a phase outlasts its limit. It returns only where this rank waits for a rank 0
+// that is still within its own limit (it may write thousands of records of points that are skipped).
+func (j *job) onHang(mine state) {
+	mine.Rank, mine.Host = j.rank, hostName()
+	l := j.look.Load()
+	l.hurry()
+	time.AfterFunc(askTime+watchTick/5, l.hurry) // by then a silence shows
+	if j.rank == 0 {
+		j.nameAndStop(mine)
+	}
+	zero, err := j.askRank0(mine)
+	switch {
+	case err == nil && mine.Phase == waitForRank0 && zero.Since < j.cfg.deadline:
+		j.watch.Again()
+		return
+	case err == nil:
+		_ = j.spoke.tell(event{Kind: "hang", Text: mine.Phase})
+		time.Sleep(2*askTime + fileTime + abortGrace + time.Duration(j.size/100)*time.Second)
+		j.speak(mine, false, fmt.Sprintf("; rank 0 (phase %s) did not end the run", zero.Phase))
+	default:
+		j.speak(mine, !errors.Is(err, errNoSideChannel), "")
+	}
+}
+
+// nameAndStop ends a run that hangs, on rank 0. It does not return.
+func (j *job) nameAndStop(mine state) {
+	var asked []report
+	if j.hub != nil {
+		asked = j.hub.ask(askTime)
+	}
+	text := "hang: " + nameHang(j.look.Load().survey(asked, mine.Since), mine)
+	if slices.ContainsFunc(j.libraries, func(l library) bool { n, ok := l.(*ncclLibrary); return ok && !n.rehearsed() }) {
+		if ras := askRAS(); ras != "" {
+			text += "\nNCCL's RAS says:\n" + ras
+		}
+	}
+	j.stopAll(exitHang, result.Timeout, text)
+}
+
+// speak ends a run that hangs where rank 0 does not; mute says that it was asked on the side channel in vain. Of all
+// ranks that live the lowest one speaks. It does not return.
+func (j *job) speak(mine state, mute bool, more string) {
+	l := j.look.Load()
+	others := l.survey(nil, mine.Since)
+	if mute {
+		others = withSilent(others, report{Rank: 0, Host: j.ranks[0].Host, PID: j.ranks[0].PID, Standing: silent})
+	}
+	if slices.ContainsFunc(others, func(r report) bool { return r.Rank > 0 && r.Rank < j.rank && r.Standing == answered }) {
+		time.Sleep(askTime + abortGrace + time.Duration(j.rank)*watchTick/100)
+	}
+	text := "hang: " + nameHang(others, mine) + more
+	l.freeze(text)
+	_ = j.spoke.tell(event{Kind: "failed", Text: text, Code: exitHang}) // should rank 0 wake up, its files say so
+	fmt.Fprintf(j.stderr, "rank: %s\n%s", text, l.whereToLook())
+	j.die(exitHang)
+}
+
+// askRank0 is what rank 0 is doing: by its own word, or by what others see of it where it has no way to say so.
+func (j *job) askRank0(mine state) (state, error) {
+	s, err := j.spoke.askHub(askTime)
+	if err == nil {
+		return s, nil
+	}
+	for _, r := range j.look.Load().survey(nil, mine.Since) {
+		if r.Rank == 0 && r.Standing == answered {
+			return r.State, nil
+		}
+	}
+	return s, err
+}
+
+// survey is what is known of all other ranks: what those said who were asked (nil: nobody was), else what the memory
+// of this host and the files of others show. hung is how long this rank has been waiting. It takes up to askTime and
+// fileTime, and longer only for files that are older than that.
+func (l *lookout) survey(asked []report, hung time.Duration) []report {
+	if l == nil {
+		return asked
+	}
+	start := time.Now()
+	known := map[int]report{}
+	for rank, f := range l.ranks {
+		known[rank] = report{Rank: rank, Host: f.Host, PID: f.PID, Standing: unreachable}
+	}
+	for _, r := range asked {
+		r.Host = l.ranks[r.Rank].Host // the hub knows no host of a rank that never connected
+		known[r.Rank] = r
+	}
+	delete(known, l.rank)
+	if anyUnclear(known) {
+		l.settle(askTime)
+		merge(known, l.neighbours())
+	}
+	if anyUnclear(known) && l.folder.Load() != nil && len(l.mates) < len(l.ranks) {
+		time.Sleep(askTime + fileTime - time.Since(start))
+		for _, seen := range l.readFiles(known, hung) {
+			merge(known, seen)
+		}
+	}
+	all := make([]report, 0, len(known))
+	for _, r := range known {
+		all = append(all, r)
+	}
+	slices.SortFunc(all, compareRank)
+	return all
+}
+
+// unclear is true of a rank of which it is not known what it does, or did last.
+func unclear(r report) bool {
+	return r.Standing == unreachable || r.Standing == silent && r.State.Phase == ""
+}
+
+func anyUnclear(known map[int]report) bool {
+	for _, r := range known {
+		if unclear(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// merge takes in what is seen of ranks that are not clear.
+func merge(known map[int]report, seen []report) {
+	for _, r := range seen {
+		if before, ok := known[r.Rank]; ok && unclear(before) {
+			known[r.Rank] = r
+		}
+	}
+}
+
+// withSilent makes a rank of which nothing is known one that does not answer.
+func withSilent(all []report, mute report) []report {
+	for i := range all {
+		if all[i].Rank == mute.Rank {
+			if all[i].Standing == unreachable {
+				all[i] = mute
+			}
+			return all
+		}
+	}
+	return append(all, mute)
+}

@@ -1,0 +1,370 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"busbar/internal/loop"
+)
+
+// Each host keeps a file in the results folder with what its ranks are doing, a line for each, for a person and for
+// ranks of other hosts that cannot ask. It is written anew every few seconds by the lowest rank that does so: each rank
+// leaves a second more to those before it.
+
+const (
+	fileBeat  = 10 * time.Second
+	perHost   = 50 * time.Millisecond // so that a thousand hosts are no load on a filesystem
+	fileTurn  = time.Second
+	fileSlack = 5 * time.Second // after a beat: then nobody writes a host's file any more
+
+	watchName  = "watch_" // and the job's number: the folder of these files
+	reasonName = "reason" // in that folder: why the run ended; the files of hosts end in .txt
+
+	columns = "  " // between columns, and nowhere else
+	nothing = "-"  // in a column
+)
+
+// hostBeat is how often a host's file is written where there are that many.
+func hostBeat(hosts int) time.Duration { return max(fileBeat, time.Duration(hosts)*perHost) }
+
+// keepFiles begins with the hosts' files in a folder of their own. Collective.
+func (j *job) keepFiles() error {
+	j.watch.Phase("open the hosts' files", 0)
+	l := j.look.Load()
+	folder, err := share(j, func() (string, error) {
+		_, err := os.Stat(j.cfg.out)
+		l.madeOut = os.IsNotExist(err)
+		folder := filepath.Join(j.cfg.out, watchName+l.number)
+		if os.MkdirAll(folder, 0o777) != nil { // whoever writes the results says what is wrong
+			return "", nil
+		}
+		return folder, nil
+	})
+	if err == nil && folder != "" {
+		l.folder.Store(&folder)
+		l.tick()
+	}
+	return err
+}
+
+// dropFile ends this host's part in the files, after a run that ends in good order.
+func (l *lookout) dropFile() {
+	if l == nil {
+		return
+	}
+	if folder := l.folder.Swap(nil); folder != nil {
+		l.dropped = *folder
+		l.writing <- struct{}{} // a write that has begun ends first
+		_ = os.Remove(l.path(*folder, l.rank))
+		<-l.writing
+	}
+}
+
+// dropFolder removes the files' folder after all hosts have ended their part; rank 0 only.
+func (l *lookout) dropFolder() {
+	if l == nil || l.dropped == "" {
+		return
+	}
+	_ = os.RemoveAll(l.dropped)
+	if l.madeOut {
+		_ = os.Remove(filepath.Dir(l.dropped)) // which fails, as it should, where results are in it
+	}
+}
+
+// leave removes the files after a signal; rank 0 only. A filesystem that does not answer keeps them.
+func (l *lookout) leave() {
+	if l == nil {
+		return
+	}
+	briefly(wordsTime, func() {
+		if folder := l.folder.Swap(nil); folder != nil {
+			_ = os.RemoveAll(*folder)
+		}
+	})
+}
+
+// briefly runs what may never return, and waits for it no longer than that. It says whether it did return.
+func briefly(limit time.Duration, f func()) bool {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		f()
+	}()
+	select {
+	case <-over:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}
+
+// whereToLook names the folder of the hosts' files in a sentence, "" where there is none.
+func (l *lookout) whereToLook() string {
+	if l == nil {
+		return ""
+	}
+	folder := l.folder.Load()
+	if folder == nil {
+		return ""
+	}
+	return fmt.Sprintf("rank: what every rank was doing last is in %s, a file for each host\n", *folder)
+}
+
+// tick has this rank write the host's file if it is due and nobody before has done so.
+func (l *lookout) tick() {
+	if l.board != nil {
+		l.claim(l.beat + time.Duration(l.slot)*fileTurn)
+	}
+}
+
+// hurry has the host's file written now, unless another rank of the host just did.
+func (l *lookout) hurry() {
+	if l != nil && l.board != nil {
+		l.claim(fileTurn)
+	}
+}
+
+func (l *lookout) claim(pause time.Duration) {
+	if l.folder.Load() == nil || !l.board.Claim(loop.Now(), int64(pause)) {
+		return
+	}
+	select {
+	case l.wake <- struct{}{}:
+	default: // it waits for the filesystem
+	}
+}
+
+// keepFile writes the host's file each time that this rank is to. A filesystem that hangs keeps nothing else waiting.
+func (l *lookout) keepFile() {
+	for range l.wake {
+		l.writing <- struct{}{}
+		if folder := l.folder.Load(); folder != nil && !exists(filepath.Join(*folder, reasonName)) {
+			_ = l.writeFile(*folder) // a folder that this host does not see, or a full disk: the run goes on without
+		}
+		<-l.writing
+	}
+}
+
+// freeze writes the host's file a last time, before what ends the job wakes up ranks that were stopped, and beside it
+// why the run ends: rank 0 may be one of those, and no host writes its file any more.
+func (l *lookout) freeze(reason string) {
+	if l == nil || l.board == nil || l.folder.Load() == nil || !l.board.Freeze() {
+		return
+	}
+	briefly(fileTime, func() {
+		l.writing <- struct{}{}
+		defer func() { <-l.writing }()
+		if folder := l.folder.Load(); folder != nil && !exists(filepath.Join(*folder, reasonName)) {
+			_ = l.writeFile(*folder)
+			_ = os.WriteFile(filepath.Join(*folder, reasonName), []byte(reason+"\n"), 0o666)
+		}
+	})
+}
+
+// reason is why another rank ends this run, "" where none does.
+func (l *lookout) reason() string {
+	found := make(chan string, 1)
+	briefly(wordsTime, func() {
+		defer close(found)
+		if l == nil || l.folder.Load() == nil {
+			return
+		}
+		if b, err := os.ReadFile(filepath.Join(*l.folder.Load(), reasonName)); err == nil {
+			found <- strings.TrimSpace(string(b))
+		}
+	})
+	select {
+	case text := <-found:
+		return text
+	default:
+		return ""
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// path is the file of a rank's host.
+func (l *lookout) path(folder string, rank int) string {
+	return filepath.Join(folder, strings.ReplaceAll(l.ranks[rank].Host, "/", "_")+".txt")
+}
+
+// writeFile replaces the file whole: who reads it sees the old one or the new one.
+func (l *lookout) writeFile(folder string) error {
+	path := l.path(folder, l.rank)
+	fresh := fmt.Sprintf("%s.%d", path, l.rank)
+	err := os.WriteFile(fresh, []byte(l.text(time.Now())), 0o666)
+	if err == nil {
+		err = os.Rename(fresh, path)
+	}
+	if err != nil {
+		_ = os.Remove(fresh)
+	}
+	return err
+}
+
+var columnHeads = []string{"rank", "pid", "silent for", "process", "case", "step", "iteration", "doing", "phase", "since", "measures", "the library says"}
+
+func (l *lookout) text(at time.Time) string {
+	var b strings.Builder
+	me := l.ranks[l.rank]
+	fmt.Fprintf(&b, "The ranks of %s at %s, as rank %d (pid %d) sees them; written every %s while they run\n\n", me.Host,
+		at.UTC().Format(time.RFC3339), me.Rank, me.PID, l.beat)
+	table := tabwriter.NewWriter(&b, 0, 0, len(columns), ' ', 0)
+	fmt.Fprintln(table, strings.Join(columnHeads, "\t"))
+	all := l.neighbours()
+	slices.SortFunc(all, compareRank)
+	for _, r := range all {
+		s := r.State
+		cells := []string{strconv.Itoa(r.Rank), strconv.Itoa(r.PID), tenths(r.Silence), r.Process, decimal(s.Number), decimal(s.Step), decimal(s.Iteration),
+			s.Stage, s.Phase, tenths(s.Since), s.Case, s.Says}
+		for i, c := range cells {
+			if cells[i] = strings.Join(strings.Fields(c), " "); cells[i] == "" {
+				cells[i] = nothing
+			}
+		}
+		fmt.Fprintln(table, strings.Join(cells, "\t"))
+	}
+	_ = table.Flush() // into memory
+	return b.String()
+}
+
+func tenths(d time.Duration) string { return d.Round(100 * time.Millisecond).String() }
+
+func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
+
+var gap = regexp.MustCompile(columns + " *")
+
+// parseHostFile reads the ranks of a host's file; the lines that are none are passed over.
+func parseHostFile(text string, ranks []rankFacts) (all []report) {
+	for line := range strings.Lines(text) {
+		cells := gap.Split(strings.TrimSpace(line), -1)
+		if len(cells) != len(columnHeads) {
+			continue
+		}
+		for i := range cells {
+			if cells[i] == nothing {
+				cells[i] = ""
+			}
+		}
+		var bad bool
+		whole := func(s string) uint64 {
+			n, err := strconv.ParseUint(s, 10, 63)
+			bad = bad || err != nil
+			return n
+		}
+		span := func(s string) time.Duration {
+			d, err := time.ParseDuration(s)
+			bad = bad || err != nil
+			return d
+		}
+		r := report{Rank: int(whole(cells[0])), PID: int(whole(cells[1])), Silence: span(cells[2]), Process: cells[3]}
+		r.State = state{Number: whole(cells[4]), Step: whole(cells[5]), Iteration: whole(cells[6]), Stage: cells[7], Phase: cells[8],
+			Since: span(cells[9]), Case: cells[10], Says: cells[11]}
+		if bad || r.Rank >= len(ranks) {
+			continue
+		}
+		r.Host = ranks[r.Rank].Host
+		r.State.Rank, r.State.Host = r.Rank, r.Host
+		all = append(all, r.stand())
+	}
+	return all
+}
+
+// stand sets how a rank stands, from its silence and what is known of its process.
+func (r report) stand() report {
+	switch {
+	case r.Silence < askTime:
+		r.Standing = answered
+	case r.Process == processGone && r.State.Phase == phaseFinalize:
+		r.Standing = left
+	case r.Process == processGone:
+		r.Standing, r.At = gone, time.Now().Add(-r.Silence)
+	default:
+		r.Standing = silent
+	}
+	return r
+}
+
+// readFiles reads the files of the hosts with ranks that are not clear. A filesystem that does not answer ends it.
+func (l *lookout) readFiles(known map[int]report, hung time.Duration) (all [][]report) {
+	var first []int // rank of each such host
+	read := map[string]bool{l.ranks[l.rank].Host: true}
+	for rank := range l.ranks {
+		if r := known[rank]; unclear(r) && !read[r.Host] {
+			read[r.Host] = true
+			first = append(first, rank)
+		}
+	}
+	found := make(chan []report, len(first))
+	briefly(l.beat+2*fileSlack, func() {
+		for _, rank := range first {
+			found <- l.strangers(rank, hung)
+		}
+	})
+	for range len(found) {
+		all = append(all, <-found)
+	}
+	return all
+}
+
+// strangers are the ranks of another rank's host by that host's file, none where there is no file. Its ranks write it
+// when something hangs, and every beat anyway; so a file from before this rank began to wait, which is as long ago as
+// hung says, is waited for, and after a beat it is the silence of all of them.
+func (l *lookout) strangers(rank int, hung time.Duration) []report {
+	folder := l.folder.Load()
+	if folder == nil {
+		return nil
+	}
+	for start := time.Now(); ; time.Sleep(watchTick) {
+		text, age, err := l.readFile(*folder, rank)
+		if err != nil {
+			return nil
+		}
+		overdue := age > l.beat+fileSlack
+		if age > hung+time.Since(start) && !overdue {
+			continue
+		}
+		all := parseHostFile(text, l.ranks)
+		for i := range all {
+			r := &all[i]
+			if overdue || r.Standing != answered {
+				r.Silence += age
+				*r = r.stand()
+			} else {
+				r.State.Since += age
+			}
+		}
+		return all
+	}
+}
+
+// readFile is another host's file and how old it is by the filesystem's own clock.
+func (l *lookout) readFile(folder string, rank int) (text string, age time.Duration, err error) {
+	b, err := os.ReadFile(l.path(folder, rank))
+	if err != nil {
+		return "", 0, err
+	}
+	theirs, err := os.Stat(l.path(folder, rank))
+	if err != nil {
+		return "", 0, err
+	}
+	now := time.Now()
+	l.writing <- struct{}{}
+	defer func() { <-l.writing }()
+	if l.board != nil && l.writeFile(folder) == nil {
+		if ours, err := os.Stat(l.path(folder, l.rank)); err == nil {
+			now = ours.ModTime()
+		}
+	}
+	return string(b), max(0, now.Sub(theirs.ModTime())), nil
+}

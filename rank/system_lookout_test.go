@@ -1,0 +1,158 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+const noSideChannel = "BUSBAR_SIDE_CHANNEL=off"
+
+// hostFiles are the files of hosts in a results folder.
+func hostFiles(t *testing.T, out string) (texts []string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(out, watchName+"*", "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(text))
+	}
+	return texts
+}
+
+// awaitHostFile waits until this host's file is there.
+func (r *running) awaitHostFile(out string) {
+	r.t.Helper()
+	r.await("the host's file", func() bool { return len(hostFiles(r.t, out)) == 1 })
+}
+
+// named is the shared memory on this host that has a name.
+func named() (all []string) {
+	for _, folder := range []string{"/dev/shm", os.TempDir()} {
+		names, _ := filepath.Glob(filepath.Join(folder, "busbar-*Z_*-*"))
+		all = append(all, names...)
+	}
+	return all
+}
+
+// awaitNameless waits until no memory has a name but what had one before: another job's lasts for milliseconds.
+func awaitNameless(t *testing.T, before []string) {
+	t.Helper()
+	await(t, "shared memory to have no name", func() bool {
+		return !slices.ContainsFunc(named(), func(name string) bool { return !slices.Contains(before, name) })
+	})
+}
+
+// Where TCP is forbidden a rank that is stopped, whichever it is, is named from the memory of its host.
+func TestRankHangsWithoutSideChannel(t *testing.T) {
+	nccl := []string{"--rehearse", "--backend", "nccl"}
+	for _, c := range []struct {
+		mpirun     string
+		np, victim int
+		more       []string
+	}{{openMPI, 3, 1, nil}, {openMPI, 3, 0, nil}, {mpich, 2, 1, nil}, {openMPI, 3, 2, nccl}, {openMPI, 3, 0, nccl}} {
+		t.Run(fmt.Sprintf("%s %d %v", c.mpirun, c.victim, c.more), func(t *testing.T) {
+			out, memory := t.TempDir(), named()
+			r := launch{mpirun: c.mpirun, np: c.np, env: []string{noSideChannel}, args: endless(out, append(c.more, "--deadline", "5s")...)}.start(t)
+			before := r.awaitPoints(out, 3)
+			r.awaitHostFile(out)
+			victim := r.pid(c.victim)
+			r.signal(c.victim, syscall.SIGSTOP)
+			o := r.wait()
+			if o.code != exitHang {
+				t.Errorf("want exit code %d: %s", exitHang, o)
+			}
+			for _, want := range []string{fmt.Sprintf("hang: rank %d on %s (pid %d) does not answer", c.victim, hostName(), victim),
+				fmt.Sprintf("rank %d was last heard of", c.victim), processStopped, "what every rank was doing last is in " + filepath.Join(out, watchName)} {
+				if !strings.Contains(o.stderr, want) {
+					t.Errorf("no %q: %s", want, o)
+				}
+			}
+			f := readOne(t, out)
+			if f.End != nil { // a rank 0 that is stopped may not be woken up before it is killed
+				checkEnd(t, f, result.Aborted, exitHang)
+			}
+			files := hostFiles(t, out)
+			line := regexp.MustCompile(fmt.Sprintf(`(?m)^%d +%d +[0-9.]+s +stopped`, c.victim, victim))
+			if len(files) != 1 || !line.MatchString(files[0]) {
+				t.Errorf("the host's file does not say it: %q", files)
+			}
+			checkKept(t, f, before)
+			checkMerges(t, out)
+			awaitNameless(t, memory)
+		})
+	}
+}
+
+// A rank that never arrives is named with its operation, though nobody can be asked.
+func TestRankThatIsLateWithoutSideChannel(t *testing.T) {
+	out := t.TempDir()
+	o := launch{mpirun: openMPI, np: 3, env: []string{noSideChannel, "BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=4096,phase=measure"}, args: []string{"--rehearse", "--backend", "nccl",
+		"--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10", "--deadline", "2s", "--out", out}}.run(t)
+	want := "rank 2 on " + hostName() + " is still at iteration"
+	if o.code != exitHang || !strings.Contains(o.stderr, want) || !strings.Contains(o.stderr, "(issuing) of all_reduce float32 sum 4 KiB") {
+		t.Errorf("want exit code %d and %q: %s", exitHang, want, o)
+	}
+}
+
+// Nothing is left of the shared memory from the first measurement on, whatever dies, and nothing of the hosts' files
+// after a good end or a signal.
+func TestNothingIsLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		np     int
+		signal syscall.Signal
+		target int
+		files  int
+	}{
+		"alone":             {1, syscall.SIGTERM, 0, 0},
+		"told to end":       {2, syscall.SIGTERM, launcher, 0},
+		"asked to end":      {2, syscall.SIGUSR1, launcher, 0},
+		"killed altogether": {3, syscall.SIGKILL, launcher, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, memory := t.TempDir(), named()
+			r := launch{mpirun: openMPI, np: c.np, args: endless(out)}.start(t)
+			r.awaitPoints(out, 1)
+			r.awaitHostFile(out)
+			awaitNameless(t, memory)
+			if c.signal == syscall.SIGKILL {
+				for rank := range c.np {
+					r.signal(rank, c.signal)
+				}
+			} else {
+				r.signal(c.target, c.signal)
+			}
+			r.wait()
+			if files := hostFiles(t, out); len(files) != c.files {
+				t.Errorf("%d files of hosts, want %d: %q", len(files), c.files, files)
+			}
+			if folders, _ := filepath.Glob(filepath.Join(out, watchName+"*")); len(folders) != c.files {
+				t.Errorf("left: %v", folders)
+			}
+			awaitNameless(t, memory)
+		})
+	}
+}
+
+// A run that ends by itself leaves its results and nothing else.
+func TestGoodEndLeavesResultsOnly(t *testing.T) {
+	out, memory := filepath.Join(t.TempDir(), "new", "results"), named()
+	launch{mpirun: openMPI, np: 2, args: []string{"--quiet", "--collective", "all_reduce", "-b", "8", "-e", "8", "-n", "5", "--out", out}}.mustRun(t)
+	names, err := filepath.Glob(filepath.Join(out, "*"))
+	if err != nil || len(names) != 2 {
+		t.Errorf("%v %v, want the results file and its text view", err, names)
+	}
+	awaitNameless(t, memory)
+}
