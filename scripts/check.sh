@@ -73,7 +73,7 @@ race() {
   local system
   system=$(grep -hoE '^func Test[A-Za-z0-9_]+' rank/system*_test.go | cut -d' ' -f2 | paste -sd'|')
   step "race detector" "$GO" test -race -count=1 -skip "^(${system:-none})\$" \
-    ./internal/bench/... ./internal/result/... ./internal/loop/... ./cudart/... ./post ./rank
+    ./internal/bench/... ./internal/board ./internal/result/... ./internal/loop/... ./cudart/... ./post ./rank
 }
 
 rehearse_gpu() {

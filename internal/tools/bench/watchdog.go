@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"busbar/internal/board"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/mpi"
@@ -16,7 +17,7 @@ const watchTick = 500 * time.Millisecond
 // for it that does at each tick what the watchdog does while an operation runs.
 func watchdogTable(c config) error {
 	fmt.Fprintln(c.out, "\nThe watchdog: runs of half a second, 8 B back to back, in turns with and without a goroutine that does what rank's watchdog does at")
-	fmt.Fprintf(c.out, "each tick (it reads where the loop is). Target for rank's tick of %s: the interval includes 1 and is narrower than ±1 %%. With a\n", watchTick)
+	fmt.Fprintf(c.out, "each tick (it reads where the loop is, and writes it). Target for rank's tick of %s: the interval includes 1 and is narrower than ±1 %%. With a\n", watchTick)
 	fmt.Fprintln(c.out, "hundred times as many ticks it can be seen what they cost: rank's a hundredth of it. np 2 has four busy threads.")
 	fmt.Fprintln(c.out, "\n| np | tick | with | without | ratio | 95 % interval | pairs | on target |\n|---:|---:|---:|---:|---:|---|---:|---|")
 	for _, n := range []int{1, 2} {
@@ -99,11 +100,12 @@ func (p *pair) runLong(batches, n int, watched bool, tick time.Duration) (float6
 	return t[0], err
 }
 
-// watch looks at a loop at each tick, as a watchdog does, until stop is called.
+// watch looks at a loop at each tick and writes on a board where it is, as a watchdog does, until stop is called.
 func watch(l *loop.Loop, tick time.Duration) (stop func()) {
 	done, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
+		slot := board.Private(1).Slot(0)
 		ticks := time.NewTicker(tick)
 		defer ticks.Stop()
 		for {
@@ -111,8 +113,9 @@ func watch(l *loop.Loop, tick time.Duration) (stop func()) {
 			case <-done:
 				return
 			case <-ticks.C:
-				l.Position()
+				at, stage := l.Position()
 				l.Broken()
+				slot.Write(board.Entry{Phase: "measure", Case: "all_reduce", Iteration: at, Stage: stage.String()}, loop.Now())
 			}
 		}
 	}()
