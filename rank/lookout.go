@@ -116,18 +116,18 @@ func (l *lookout) settle(timeout time.Duration) {
 	if l == nil || l.board == nil {
 		return
 	}
-	start := time.Now()
-	for ; time.Since(start) < timeout; time.Sleep(watchTick / 5) {
-		all, asked := l.board.All(loop.Now()), time.Since(start)
-		heard := 0
+	start := loop.Now()
+	for now := start; now-start < int64(timeout); now = loop.Now() {
+		heard, all := 0, l.board.All(now)
 		for _, s := range all {
-			if s.Silence < asked {
+			if s.Silence < time.Duration(now-start) {
 				heard++
 			}
 		}
 		if heard == len(all) {
 			return
 		}
+		time.Sleep(watchTick / 5)
 	}
 }
 
