@@ -22,6 +22,7 @@ const (
 	fileBeat  = 10 * time.Second
 	perHost   = 50 * time.Millisecond // so that a thousand hosts are no load on a filesystem
 	fileTurn  = time.Second
+	leaveTime = 500 * time.Millisecond
 	fileSlack = 5 * time.Second // after a beat: then nobody writes a host's file any more
 
 	watchName  = "watch_" // and the job's number: the folder of these files
@@ -78,12 +79,13 @@ func (l *lookout) dropFolder() {
 	}
 }
 
-// leave removes the files after a signal; rank 0 only. A filesystem that does not answer keeps them.
+// leave removes the files after a signal; rank 0 only. A filesystem that does not answer in time keeps them, and so does
+// a launcher that kills its ranks before.
 func (l *lookout) leave() {
 	if l == nil {
 		return
 	}
-	briefly(wordsTime, func() {
+	briefly(leaveTime, func() {
 		if folder := l.folder.Swap(nil); folder != nil {
 			_ = os.RemoveAll(*folder)
 		}

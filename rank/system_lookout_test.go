@@ -117,7 +117,6 @@ func TestNothingIsLeft(t *testing.T) {
 		files  int
 	}{
 		"alone":             {1, syscall.SIGTERM, 0, 0},
-		"told to end":       {2, syscall.SIGTERM, launcher, 0},
 		"asked to end":      {2, syscall.SIGUSR1, launcher, 0},
 		"killed altogether": {3, syscall.SIGKILL, launcher, 1},
 	} {
