@@ -369,6 +369,9 @@ func (o *ncclOperation) lost(number int, err error) error {
 	if status != "" {
 		o.b.l.j.passOn(number)
 	}
+	if status == result.OOM { // NCCL's own words need not say so
+		err = fmt.Errorf("out of memory: %w", err)
+	}
 	return &bench.OperationError{Status: status, Err: err}
 }
 
