@@ -181,6 +181,9 @@ func (l *ncclLibrary) loadNCCL() (err error) {
 		tell = nil
 	}
 	j.watch.Listen(l.lastWords, tell)
+	if err := l.dropProfiler(); err != nil {
+		return err
+	}
 	if j.cfg.gpu.alloc == "nccl" && slices.Contains(l.nccl.Info().Missing, "ncclMemAlloc") {
 		return fmt.Errorf("--alloc nccl: %s %s has no ncclMemAlloc (NCCL has it since 2.19): leave --alloc out, or take a newer library", l.nccl.Info().Name, l.nccl.Info().Version)
 	}

@@ -25,6 +25,16 @@ func (l *ncclLibrary) openProfiler() (err error) {
 	return os.Setenv(nccl.ProfilerVariable, l.paths.Path())
 }
 
+// dropProfiler takes the plugin back from a library that is not to have it.
+func (l *ncclLibrary) dropProfiler() error {
+	if l.paths == nil || l.nccl.Info().Profilable() {
+		return nil
+	}
+	l.paths = nil
+	l.notes = append(l.notes, "path: not known, "+l.nccl.Info().Name+" is not asked")
+	return os.Unsetenv(nccl.ProfilerVariable)
+}
+
 // agreeOnPaths keeps the plugin only if NCCL has taken it on every rank; it is known once there is a communicator.
 // Collective.
 func (b *ncclBackend) agreeOnPaths() error {

@@ -49,7 +49,7 @@ checks() {
   try bin/rank --backend mpi --collective all_reduce "${sweep[@]}" --out "$out"
   took "$out" "$PWD/openmpi"
   if [ -d lib/rehearsal ]; then
-    try ./busbar-run -np 2 --rehearse --backend nccl "${sweep[@]}" --out "$HOME/rehearsed"
+    try ./busbar-run -np 2 --rehearse --backend nccl --path "${sweep[@]}" --out "$HOME/rehearsed"
   fi
   cd "$HOME"
   try "$OLDPWD/bin/post" merge "$out"

@@ -66,6 +66,14 @@ all_right() {
   [ -z "$bad" ] || problem "${bad#, }"
 }
 
+# paths_told checks that NCCL told which way it takes, or that the header says why not.
+paths_told() {
+  local n
+  n=$(records '"path":{')
+  printf 'NCCL told its way for %s points\n' "$n"
+  [ "$n" -gt 0 ] || grep -qF 'path: not known' "$dir"/results/*.jsonl || problem "NCCL told its way for no point"
+}
+
 gpus() {
   if [ -n "$rehearsed" ]; then echo "${BUSBAR_REHEARSAL_GPUS:-2}"; else nvidia-smi -L 2>/dev/null | grep -c '^GPU'; fi
 }
@@ -171,12 +179,12 @@ memory() {
 shared_gpu() {
   local visible=${CUDA_VISIBLE_DEVICES:-0}
   export CUDA_VISIBLE_DEVICES=${visible%%,*}
-  ranks 2 --allow-shared-gpu --collective all --placement out,in -b 8 -e "$small" -f 4 -n 5 -c 1 && all_right
+  ranks 2 --allow-shared-gpu --path --collective all --placement out,in -b 8 -e "$small" -f 4 -n 5 -c 1 && all_right && paths_told
 }
 
 all_gpus() {
   [ "$(gpus)" -ge 2 ] || { reason="there is one GPU"; return 77; }
-  ranks "$(gpus)" --collective all -b 8 -e "$small" -f 4 -c 1 --budget 300ms && all_right
+  ranks "$(gpus)" --path --collective all -b 8 -e "$small" -f 4 -c 1 --budget 300ms && all_right && paths_told
 }
 
 graphs() {

@@ -24,6 +24,10 @@ func profilerCandidates(folders []string) []string {
 // many it may use.
 const channelsUsed = 4
 
+// Profilable says whether the library may be given a plugin for NCCL's profiler interface. Libraries that build on NCCL
+// may have changed its structures under the same names.
+func (i Info) Profilable() bool { return i.Name == NameNCCL || i.Name == NameRehearsal }
+
 // Way is how NCCL carries an operation out, in its own words. What goes from rank to rank (send and receive, and what is
 // made of them) has channels only; CE is what copy engines do without a kernel.
 type Way struct {

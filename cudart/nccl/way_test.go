@@ -28,3 +28,11 @@ func TestWay(t *testing.T) {
 		}
 	}
 }
+
+func TestProfilable(t *testing.T) {
+	for name, want := range map[string]bool{NameNCCL: true, NameRehearsal: true, NameNCCLX: false, NameMSCCLPP: false} {
+		if (Info{Name: name}).Profilable() != want {
+			t.Errorf("%s: %t", name, !want)
+		}
+	}
+}
