@@ -36,6 +36,9 @@ type backend interface {
 	close() error
 }
 
+// onHosts says whether a backend measures on the memory of hosts, without a GPU.
+func onHosts(backend string) bool { return backend == "mpi" || backend == "gloo" }
+
 // places says which placements a backend has for a collective.
 func places(backend string) func(coll.Collective) []coll.Placement {
 	if backend == "mpi" {

@@ -133,14 +133,14 @@ func (b *mpiBackend) bind(spec mpi.OpSpec) (*mpiOperation, error) {
 
 // views are the input and the output of this rank within one slot. In place there is one buffer, and MPI says where in
 // it a rank's own share lies.
-func (b *mpiBackend) views(c coll.Case, send, recv []byte) bench.Buffers {
+func (l layout) views(c coll.Case, send, recv []byte) bench.Buffers {
 	s := int64(c.Type.Size())
-	in, out := c.SendCount(b.rank)*s, c.RecvCount(b.rank)*s
+	in, out := c.SendCount(l.rank)*s, c.RecvCount(l.rank)*s
 	if c.Placement != coll.InPlace {
 		return bench.Buffers{Send: bench.Host(send[:in]), Recv: bench.Host(recv[:out])}
 	}
-	share := int64(b.rank) * c.Count * s
-	root := b.rank == c.Root
+	share := int64(l.rank) * c.Count * s
+	root := l.rank == c.Root
 	v := bench.Buffers{Send: bench.Host(recv[:in]), Recv: bench.Host(recv[:out])}
 	switch {
 	case c.Collective == coll.AllGather, c.Collective == coll.Gather && root:

@@ -45,6 +45,7 @@ type config struct {
 	like          string
 	profile       bool
 	gpu           gpuOptions
+	gloo          glooOptions
 	help          bool
 	version       bool
 }
@@ -157,7 +158,7 @@ func newFlags(c *config) *pflag.FlagSet {
 	}
 
 	in = "What to measure"
-	add("backend", "NAMES", "auto (NCCL where every rank has a GPU and the library, else MPI), mpi, nccl or ncclx; gloo is a known word, not yet in this version", func(s string) (err error) { c.backends, err = backends(s); return })
+	add("backend", "NAMES", "auto (NCCL where every rank has a GPU and the library, else MPI), mpi, gloo, nccl or ncclx", func(s string) (err error) { c.backends, err = backends(s); return })
 	add("sweep", "NAME|FILE", "quick (default), profile, baseline, full, sizes, or a YAML file; flags win over it", func(s string) error { c.sweep = s; return nil })
 	add("collective", "LIST", "all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, gather, scatter, sendrecv, or all", list(sweeps.ParseCollectives, &c.plan.Collectives))
 	add("minbytes,b", "SIZE", "smallest size; K, M, G are powers of 1024 (8 without a sweep)", size(&c.plan.MinBytes))
@@ -233,6 +234,8 @@ func newFlags(c *config) *pflag.FlagSet {
 	add("nccl", "PATH", "libnccl.so.2 or another library with its functions: a file or its folder", func(s string) error { c.nccl = s; return nonEmpty(s) })
 	add("cuda", "PATH", "the driver's libcuda.so.1: a file or its folder", func(s string) error { c.cuda = s; return nonEmpty(s) })
 	flag("rehearse", "stand-ins take the places of GPU and NCCL: everything is tried, no figure is real", &c.rehearse)
+	add("gloo-iface", "NAME", "network interface of Gloo (default GLOO_SOCKET_IFNAME, else where the route leads)", func(s string) error { c.gloo.network = s; return nonEmpty(s) })
+	add("gloo-algo", "NAME", "all_reduce of Gloo by ring (default) or bcube", func(s string) error { return oneOf(s, &c.gloo.algorithm, "ring", "bcube") })
 	add("mpi", "NAME|PATH", "auto, openmpi, mpich, or a shim's path", func(s string) error { c.mpi = s; return nonEmpty(s) })
 	add("nthreads,t", "1", "accepted as nccl-tests has it: one thread a rank", exactlyOne)
 	add("ngpus,g", "1", "accepted as nccl-tests has it: one device a rank", exactlyOne)

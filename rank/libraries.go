@@ -21,6 +21,14 @@ func (j *job) openLibraries(p *plan) error {
 			j.libraries = append(j.libraries, mpiLibrary{j})
 			continue
 		}
+		if name == "gloo" {
+			l, err := j.openGloo()
+			if err != nil {
+				return err
+			}
+			j.libraries = append(j.libraries, l)
+			continue
+		}
 		l, err := j.openNCCL(name, p.worlds)
 		if err != nil {
 			return err
@@ -103,8 +111,6 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 	var names []string
 	for _, w := range words {
 		switch {
-		case w == "gloo":
-			return nil, environmentf("backend gloo is not part of this version of busbar (it has: mpi, nccl, ncclx)")
 		case cfg.rehearse && w == "ncclx":
 			return nil, usagef("--rehearse has stand-ins for nccl alone, not for %s: leave one of them out", w)
 		case w == "auto":
@@ -124,7 +130,7 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 	if slices.Contains(names, "nccl") && slices.Contains(names, "ncclx") {
 		return nil, usagef("one launch holds one library of NCCL's kind (two would share its environment and threads): start nccl and ncclx one after another, with one --campaign")
 	}
-	if f := cfg.ncclFlag(); f != "" && !slices.ContainsFunc(names, func(n string) bool { return n != "mpi" }) {
+	if f := cfg.ncclFlag(); f != "" && !slices.ContainsFunc(names, func(n string) bool { return !onHosts(n) }) {
 		return nil, usagef("%s belongs to NCCL, and --backend %s is measured: leave it out, or name the backend", f, strings.Join(names, ","))
 	}
 	return names, nil

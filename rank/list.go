@@ -85,7 +85,7 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string,
 	}
 	lay := layout{rotate: cfg.rotate}
 	free, limit, memErr := freeMemory("/")
-	onHost := memErr == nil && (backend == "mpi" || backend == rehearsal)
+	onHost := memErr == nil && (onHosts(backend) || backend == rehearsal)
 	fmt.Fprintf(b, "#\n# world %d\n#            size       count     type   op root  in mode         memory about\n", n)
 	least, most := time.Duration(0), time.Duration(0)
 	largest := 0.0
@@ -123,7 +123,7 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string,
 	fmt.Fprintf(b, "# %s; buffers of a rank up to %s", plural(len(cases), "point"), binaryOf(largest))
 	if onHost {
 		fmt.Fprintf(b, " (%s leaves %s here)", limit, binary(free))
-	} else if backend != "mpi" {
+	} else if !onHosts(backend) {
 		b.WriteString(" of GPU memory, which is not looked at here")
 	}
 	fmt.Fprintf(b, "\n# expected: %s to %s (guessed from a laptop's memory, nothing was measured)\n", roundTime(least), roundTime(most))

@@ -40,7 +40,7 @@ func (j *job) preflight() (int, error) {
 	j.watch.Phase("look at the hosts", 0)
 	mine := readSetup("/", os.Getenv)
 	for _, b := range backends {
-		if b != "mpi" && mine.GPU == nil {
+		if !onHosts(b) && mine.GPU == nil {
 			mine.GPU = j.viewGPUs(b, mine.Fabric.pcie.Driver)
 		}
 	}

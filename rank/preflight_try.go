@@ -127,7 +127,7 @@ const gpuMemoryEnough = 4 << 30
 
 // checkRoom asks how much memory the GPUs have free; that of the hosts has a row already. Collective.
 func (s *session) checkRoom() error {
-	if name := s.lib.name(); name == "mpi" || name == rehearsal {
+	if name := s.lib.name(); onHosts(name) || name == rehearsal {
 		return nil
 	}
 	limit, why, err := s.backend.room()

@@ -34,6 +34,10 @@ func TestBackendConforms(t *testing.T) {
 		{"mpi", openMPI, 2, 32 << 10, 3, 0},
 		{"mpi", mpich, 2, 0, 1, 0},
 		{"mpi", mpich, 2, 32 << 10, 3, 0},
+		{"gloo", openMPI, 1, 0, 1, 0},
+		{"gloo", openMPI, 3, 0, 1, 0},
+		{"gloo", openMPI, 2, 32 << 10, 3, 0},
+		{"gloo", mpich, 2, 0, 1, 0},
 		{rehearsal, openMPI, 1, 0, 1, 0},
 		{rehearsal, openMPI, 3, 0, 1, 0},
 		{rehearsal, openMPI, 2, 32 << 10, 3, 0},
@@ -41,6 +45,9 @@ func TestBackendConforms(t *testing.T) {
 		{rehearsal, mpich, 2, 0, 1, 0},
 	} {
 		t.Run(fmt.Sprintf("%s %s %d rotate %d graph %d", w.backend, w.mpirun, w.np, w.rotate, w.graph), func(t *testing.T) {
+			if w.backend == "gloo" {
+				glooShim(t)
+			}
 			o := launch{mpirun: w.mpirun, np: w.np, program: executable, env: []string{"BUSBAR_TEST_WORKER=" + w.backend, fmt.Sprint("BUSBAR_TEST_GRAPH=", w.graph),
 				fmt.Sprint("BUSBAR_TEST_ROTATE=", w.rotate), fmt.Sprint("BUSBAR_TEST_TOGETHER=", w.together)}}.run(t)
 			if o.code != 0 || strings.Count(o.stdout, "conforms") != w.np {

@@ -85,12 +85,6 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A backend that this version lacks is a matter of the installation.
-func TestBackendThatIsMissing(t *testing.T) {
-	out := t.TempDir()
-	refused(t, launch{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo")}, out, "gloo", "mpi, nccl")
-}
-
 // What is asked about the program is answered by one rank, without MPI, and writes nothing.
 func TestQuestions(t *testing.T) {
 	noMPI := []string{"BUSBAR_LIB=/nonexistent"}

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+
+	"busbar/gloo"
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/loop"
+	"busbar/internal/result"
+)
+
+// glooOptions are the flags that belong to Gloo.
+type glooOptions struct {
+	network   string // interface; empty: found out
+	algorithm string // of an all_reduce: ring or bcube; empty is ring
+}
+
+// glooConnect is how long ranks may take to connect: less than the watchdog waits, so that Gloo names the rank.
+const glooConnect = 30 * time.Second
+
+// glooBackend measures Gloo's collectives in one world, on buffers in host memory.
+type glooBackend struct {
+	layout
+	l         *glooLibrary
+	s         *session
+	aggregate int
+
+	barrier *barrier // MPI's: brings the ranks together before a batch
+	context *gloo.Context
+}
+
+var glooKinds = map[coll.Collective]gloo.Kind{
+	coll.AllReduce: gloo.AllReduce, coll.AllGather: gloo.AllGather, coll.ReduceScatter: gloo.ReduceScatter,
+	coll.Broadcast: gloo.Broadcast, coll.Reduce: gloo.Reduce, coll.AllToAll: gloo.AllToAll, coll.Gather: gloo.Gather,
+	coll.Scatter: gloo.Scatter, coll.SendRecv: gloo.SendRecv,
+}
+
+var glooTypes = map[coll.DataType]gloo.Type{
+	coll.Int8: gloo.Int8, coll.UInt8: gloo.UInt8, coll.Int32: gloo.Int32, coll.UInt32: gloo.UInt32, coll.Int64: gloo.Int64,
+	coll.UInt64: gloo.UInt64, coll.Float16: gloo.Float16, coll.BFloat16: gloo.BFloat16, coll.Float32: gloo.Float32,
+	coll.Float64: gloo.Float64,
+}
+
+var glooOps = map[coll.RedOp]gloo.Op{0: 0, coll.Sum: gloo.Sum, coll.Prod: gloo.Prod, coll.Min: gloo.Min, coll.Max: gloo.Max, coll.Avg: gloo.Avg}
+
+func (l *glooLibrary) open(s *session) (backend, error) {
+	b := &glooBackend{layout: s.layout(), l: l, s: s, aggregate: max(1, s.p.sweep.Aggregate)}
+	var err error
+	if b.barrier, err = newBarrier(s.comm); err != nil {
+		return nil, err
+	}
+	return b, b.connect()
+}
+
+// connect makes the context of the world; MPI carries the addresses. Collective.
+func (b *glooBackend) connect() error {
+	b.l.j.watch.Phase("Gloo connect", 0)
+	started := time.Now()
+	mine := glooRank{Host: b.s.hosts[b.rank], Why: b.l.network.Why}
+	c, err := b.l.lib.NewContext(gloo.Options{Rank: b.rank, Size: b.s.world.Size, Interface: b.l.network.Interface, Address: b.l.network.Address,
+		ConnectTimeout: glooConnect})
+	if err == nil {
+		b.context = c
+		mine.Device, mine.Thread = c.Device(), c.Thread()
+		mine.Address, err = c.Address()
+	}
+	if err != nil {
+		mine.Error = err.Error()
+	}
+	ranks, err := everyRank(b.s.comm, mine)
+	if err != nil {
+		return err
+	}
+	if err := failedRank(ranks); err != nil {
+		return err
+	}
+	addresses := make([][]byte, len(ranks))
+	for i, r := range ranks {
+		addresses[i] = r.Address
+	}
+	over := glooRank{Host: mine.Host}
+	if err := c.Connect(addresses); err != nil {
+		over.Error = b.l.named(err, b.s.hosts).Error()
+		c.Interrupt() // the others wait for this rank
+	}
+	all, err := everyRank(b.s.comm, over)
+	if err != nil {
+		return err
+	}
+	if err := failedRank(all); err != nil {
+		return err
+	}
+	b.l.note(ranks)
+	took := []float64{time.Since(started).Seconds()}
+	if err := b.s.world.Max(took); err != nil {
+		return err
+	}
+	b.s.setup = append(b.s.setup, result.Setup{What: "communicator", Seconds: took[0]})
+	return nil
+}
+
+// reserve implements backend.
+func (b *glooBackend) reserve(bytes int64) error { return b.s.area.reserve(bytes) }
+
+// ready implements backend: Gloo knows of no buffers.
+func (b *glooBackend) ready() error { return nil }
+
+// memory implements backend: a reduce out of place has an output on every rank, and a reduce_scatter its partial sums.
+func (b *glooBackend) memory(c coll.Case) float64 {
+	_, _, slots := b.slots(c)
+	own := float64(c.Count) * float64(c.Type.Size()) * float64(slots)
+	bytes := b.layout.memory(c)
+	if c.Placement != coll.InPlace && (c.Collective == coll.ReduceScatter || c.Collective == coll.Reduce && b.rank != c.Root) {
+		bytes += own
+	}
+	return bytes
+}
+
+// glooScratch is what Gloo allocates beside the buffers, as a share of them: bcube takes a vector of the message's size.
+const glooScratch = 0.5
+
+// room implements backend.
+func (b *glooBackend) room() (limit float64, why string, err error) {
+	return b.s.hostMemory(glooScratch)
+}
+
+// close implements backend. No rank closes its sockets while another still reads from them.
+func (b *glooBackend) close() error {
+	b.l.j.watch.Phase("Gloo close", 0)
+	err := b.s.comm.Barrier()
+	if b.context != nil {
+		b.context.Close()
+	}
+	return errors.Join(err, b.barrier.close())
+}
+
+// Prepare implements bench.Backend.
+func (b *glooBackend) Prepare(c coll.Case) (bench.Operation, error) {
+	if _, ok := glooTypes[c.Type]; !ok {
+		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("Gloo has no %s", c.Type)}
+	}
+	if _, ok := glooOps[c.Op]; !ok {
+		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("Gloo has no %s", c.Op)}
+	}
+	send, recv, slots := b.slots(c)
+	area := b.s.area.buffer
+	if need := b.layout.memory(c); float64(len(b.s.area.bytes())) < need {
+		return nil, &bench.MemoryError{Needed: int64(min(need, math.MaxInt64/2)), Err: errors.New("the buffers of this world are smaller")}
+	}
+	first := b.first(send, slots)
+	inputs, outputs := area.Bytes()[:first], area.Bytes()[first:]
+	spec := gloo.OpSpec{Kind: glooKinds[c.Collective], Type: glooTypes[c.Type], Op: glooOps[c.Op], Root: max(0, c.Root), Algorithm: b.l.algorithm,
+		InPlace: c.Placement == coll.InPlace, Send: area.Pointer(), Recv: unsafe.Add(area.Pointer(), first), Count: c.Count,
+		Slots: slots, SendStride: send, RecvStride: recv, Aggregate: b.aggregate,
+		Sync: unsafe.Pointer(b.barrier.step), SyncContext: b.barrier.context}
+	o, err := b.bind(spec)
+	if err != nil {
+		return nil, err
+	}
+	if b.aggregate > 1 {
+		spec.Aggregate = 1
+		if o.single, err = b.bind(spec); err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
+	}
+	for i := range int64(slots) {
+		o.slots = append(o.slots, b.views(c, inputs[i*send:(i+1)*send], outputs[i*recv:(i+1)*recv]))
+	}
+	return o, nil
+}
+
+func (b *glooBackend) bind(spec gloo.OpSpec) (*glooOperation, error) {
+	op, err := b.context.Prepare(spec)
+	if err != nil {
+		var lacks *gloo.UnsupportedError
+		if errors.As(err, &lacks) {
+			return nil, &bench.UnsupportedError{Reason: lacks.Reason}
+		}
+		var lib *gloo.Error
+		if errors.As(err, &lib) && lib.Status == gloo.NoMemory {
+			return nil, &bench.MemoryError{Needed: spec.Count * spec.Type.Size(), Err: err}
+		}
+		return nil, err
+	}
+	l, err := loop.New(op.Steps(), bench.MaxBatches)
+	if err != nil {
+		op.Close()
+		return nil, err
+	}
+	return &glooOperation{b: b, op: op, loop: l}, nil
+}
+
+// glooOperation is one prepared case.
+type glooOperation struct {
+	b      *glooBackend
+	op     *gloo.Operation
+	loop   *loop.Loop
+	slots  []bench.Buffers
+	single *glooOperation // nil where one operation is issued at a time anyway
+}
+
+func (o *glooOperation) Buffers() []bench.Buffers { return o.slots }
+
+func (o *glooOperation) Notes() []string { return o.op.Notes() }
+
+// Single implements bench.Aggregator.
+func (o *glooOperation) Single() bench.Operation {
+	if o.single == nil {
+		return o
+	}
+	return o.single
+}
+
+// Run implements bench.Operation. A rank whose operation failed breaks its connections, so that no other waits for it.
+func (o *glooOperation) Run(batches, n int) (bench.Stamps, error) {
+	o.b.l.j.watch.Attach(o.loop, nil)
+	s, err := o.loop.Run(batches, n)
+	var step *loop.StepError
+	switch {
+	case !errors.As(err, &step):
+	case step.Stage == loop.Sync:
+		err = fmt.Errorf("MPI's barrier before a batch: %w", o.b.barrier.op.Error(step.Code))
+	default:
+		err = o.b.l.named(o.op.Error(step.Code), o.b.s.hosts)
+		o.b.context.Interrupt()
+	}
+	return bench.Stamps(s), err
+}
+
+func (o *glooOperation) Close() error {
+	o.b.l.j.watch.Attach(nil, nil)
+	o.loop.Close()
+	o.op.Close()
+	if o.single != nil {
+		return o.single.Close()
+	}
+	return nil
+}
+
+// named adds the host to an error that names a rank.
+func (l *glooLibrary) named(err error, hosts []string) error {
+	var e *gloo.Error
+	if errors.As(err, &e) && e.Peer >= 0 && e.Peer < len(hosts) {
+		return fmt.Errorf("%w (rank %d is on %s)", err, e.Peer, hosts[e.Peer])
+	}
+	return err
+}
+
+// failedRank is the error of the lowest rank that has one; every rank returns the same.
+func failedRank(ranks []glooRank) error {
+	for i, r := range ranks {
+		if r.Error != "" {
+			return &codeError{exitEnvironment, fmt.Errorf("rank %d on %s: %s", i, r.Host, r.Error)}
+		}
+	}
+	return nil
+}
+
+// note says in the file on which network the hosts are, and where Gloo's threads may run.
+func (l *glooLibrary) note(ranks []glooRank) {
+	const most = 64
+	var hosts []string
+	for i, r := range ranks {
+		text := fmt.Sprintf("%s: %s, %s (%s)", r.Host, r.Device.Interface, r.Device.Address, r.Why)
+		if len(hosts) < most && !slices.ContainsFunc(hosts, func(h string) bool { return strings.HasPrefix(h, text) }) {
+			hosts = append(hosts, fmt.Sprintf("%s; Gloo's thread of rank %d on CPUs %s, policy %s", text, i, r.Thread.CPUs, r.Thread.Policy))
+		}
+	}
+	for _, h := range hosts {
+		if !slices.Contains(l.notes, h) {
+			l.notes = append(l.notes, h)
+		}
+	}
+}
