@@ -52,10 +52,12 @@ func (a *analyst) duel(first, other contender, under condition, r stats.Ratio) s
 
 // saturated is where the bus bandwidth of a contender in one world ends to grow.
 type saturated struct {
-	from, at      condition // from which size on it is within 10 % of its largest, and where it is largest
-	largest, last float64   // bytes per second
-	within        bool      // it does so before the largest size that was measured
-	falls         bool      // at the largest size it is lower again
+	from, at     condition   // from which size on it is within 10 % of its largest, and where it is largest
+	last         condition   // the largest size
+	largest, end float64     // bytes per second: the largest, and that of the largest size
+	within       bool        // it does so before the largest size that was measured
+	falls        bool        // at the largest size it is lower again
+	share        stats.Ratio // of the largest, that it then is
 }
 
 // nearLargest is the share of the largest bandwidth from which on it counts as reached.
@@ -74,8 +76,12 @@ func (a *analyst) saturates(who contender, family condition, s shape) (found sat
 	if len(all) < 3 || found.largest <= 0 {
 		return found, false
 	}
-	found.last = bandwidths[len(all)-1]
-	found.falls = found.last < nearLargest*found.largest
+	found.last, found.end = all[len(all)-1], bandwidths[len(all)-1]
+	if found.falls = found.end < nearLargest*found.largest; found.falls {
+		found.share = ratio(a.times.cells[who][found.at], a.times.cells[who][found.last])
+		bytes := float64(found.last.SizeBytes) / float64(found.at.SizeBytes)
+		found.share.Value, found.share.Lo, found.share.Hi = found.share.Value*bytes, found.share.Lo*bytes, found.share.Hi*bytes
+	}
 	from := len(all) - 1
 	for from > 0 && bandwidths[from-1] >= nearLargest*found.largest {
 		from--
@@ -91,28 +97,25 @@ func (a *analyst) saturation(family condition) (sentences []string) {
 				continue
 			}
 			if found, ok := a.saturates(who, family, s); ok {
-				sentences = append(sentences, a.told(fmt.Sprintf("%s with %s: %s.", a.name[who], withRanks(s), found.words(a.largestSize(who, family, s))), who))
+				sentences = append(sentences, a.told(fmt.Sprintf("%s with %s: %s.", a.name[who], withRanks(s), found.words()), who))
 			}
 		}
 	}
 	return sentences
 }
 
-func (a *analyst) largestSize(who contender, family condition, s shape) condition {
-	all := a.times.in(who, family, s)
-	return all[len(all)-1]
-}
-
-// words say where bandwidth saturates; last is the largest size measured.
-func (found saturated) words(last condition) string {
+// words say where bandwidth saturates.
+func (found saturated) words() string {
 	gbps := bandwidth(found.largest) + " GB/s"
 	switch {
 	case found.within:
 		return fmt.Sprintf("bus bandwidth saturates from %s on, at up to %s (%s)", size(found.from), gbps, size(found.at))
+	case found.falls && found.share.Basis != stats.NoBounds && found.share.Hi >= nearLargest:
+		return fmt.Sprintf("whether bus bandwidth stays at its largest, %s at %s, cannot be told; at %s it is %s of that (%s)", gbps, size(found.at), size(found.last), times(found.share.Value), bounds(found.share))
 	case found.falls:
-		return fmt.Sprintf("bus bandwidth does not stay at its largest, %s at %s; at %s it is %s GB/s, %.0f %% less", gbps, size(found.at), size(last), bandwidth(found.last), 100*(1-found.last/found.largest))
+		return fmt.Sprintf("bus bandwidth does not stay at its largest, %s at %s; at %s it is %s of that (%s)", gbps, size(found.at), size(found.last), times(found.share.Value), bounds(found.share))
 	}
-	return fmt.Sprintf("bus bandwidth does not saturate within what was measured; it is largest, %s, at the largest size, %s", gbps, size(last))
+	return fmt.Sprintf("bus bandwidth does not saturate within what was measured; it is largest, %s, at the largest size, %s", gbps, size(found.last))
 }
 
 // growth says how time grows from the smallest to the largest size.

@@ -145,7 +145,7 @@ func (a *analyst) plateau(family condition) string {
 		}
 		s := worlds[len(worlds)-1]
 		if found, ok := a.saturates(who, family, s); ok {
-			words = append(words, fmt.Sprintf("%s%s with %s, %s", a.name[who], mark(who), withRanks(s), found.words(a.largestSize(who, family, s))))
+			words = append(words, fmt.Sprintf("%s%s with %s, %s", a.name[who], mark(who), withRanks(s), found.words()))
 			about = append(about, who)
 		}
 	}

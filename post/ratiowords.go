@@ -9,8 +9,10 @@ import (
 // times writes a ratio with three digits or so.
 func times(v float64) string {
 	switch {
-	case v < 0.1:
+	case v < 0.01:
 		return fmt.Sprintf("%.2g", v)
+	case v < 0.9995:
+		return fmt.Sprintf("%.3f", v)
 	case v < 9.995:
 		return fmt.Sprintf("%.2f", v)
 	case v < 99.95:
