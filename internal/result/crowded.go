@@ -9,7 +9,7 @@ func (r *Run) Crowded() string {
 		for _, kind := range []string{"oversubscribed: ", "threads: "} {
 			if why, is := strings.CutPrefix(w, kind); is {
 				why, _, _ = strings.Cut(why, ": ") // what it means, and what to do
-				return why
+				return strings.TrimPrefix(kind, "oversubscribed: ") + why
 			}
 		}
 	}
