@@ -17,7 +17,7 @@ func TestBenchmarkChooses(t *testing.T) {
 	fakes := t.TempDir()
 	for name, text := range map[string]string{
 		"nvidia-smi": `for i in $(seq "$FAKE_GPUS"); do echo "GPU $i: Example"; done`,
-		"make":       `:`,
+		"make":       `if [ -n "${OUT+set}$MAKEFLAGS" ]; then echo "OUT would change where make puts libraries"; exit 9; fi`,
 		"launcher":   `echo "launched: $*"; exit 2`,
 	} {
 		if err := os.WriteFile(filepath.Join(fakes, name), []byte("#!/bin/bash\n"+text+"\n"), 0o755); err != nil {
@@ -44,6 +44,7 @@ func TestBenchmarkChooses(t *testing.T) {
 		{"nccl", 8, "WORLDS=8,2", "-np 8 bin/rank --backend nccl --sweep sizes --worlds 8,2 "},
 		{"nccl", 8, "TIME_LIMIT=9s", "--time-limit 9s"},
 		{"nccl", 8, "OUT=there", "--out there"},
+		{"nccl", 8, "MAKEFLAGS=OUT=there", "--out results/benchmark"},
 		{"mpi", 8, "", "-np 6 bin/rank --backend mpi --sweep sizes --worlds 2,4,6 "},
 		{"gloo", 0, "", "-np 6 bin/rank --backend gloo --sweep sizes --worlds 2,4,6 "},
 		{"auto", 6, "", "-np 6 bin/rank --backend gloo,nccl --sweep sizes --worlds 2,4,6 "},

@@ -78,7 +78,7 @@ if [ "$backend" != nccl ] || [ -n "$rehearse" ]; then
 fi
 
 say "building"
-make --no-print-directory build >/dev/null
+env -u OUT -u MAKEFLAGS -u MAKEOVERRIDES make --no-print-directory build >/dev/null # to which OUT means where libraries go
 if [[ ,$backend, == *,gloo,* ]] && [ ! -e lib/busbar-gloo.so ]; then
   give_up 2 "there is no lib/busbar-gloo.so, which Gloo is measured with" "make deps installs libgloo-dev or says how; then make build"
 fi
