@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"busbar/internal/coll"
 )
@@ -82,20 +83,22 @@ func shapeless(k key) key {
 	return k
 }
 
-// crowded says of which series ranks or threads shared cores.
-func crowded(all []series) []string {
-	var of []string
-	for _, s := range all {
-		for _, r := range s.runs {
-			if r.Crowded() != "" {
-				of = add(of, fmt.Sprintf("%s %s", s.backend, plural(s.world, "rank")))
+// crowded says of each backend in which worlds ranks or threads shared cores.
+func crowded(all []series) (captions []string) {
+	for _, one := range group(all, backendOf) {
+		var worlds []string
+		for _, s := range one {
+			for _, r := range s.runs {
+				if r.Crowded() != "" {
+					worlds = add(worlds, strconv.Itoa(s.world))
+				}
 			}
 		}
+		if worlds != nil {
+			captions = append(captions, fmt.Sprintf("Oversubscribed, says nothing about speed: %s with %s ranks.", one[0].backend, several(worlds, "numbers of")))
+		}
 	}
-	if of == nil {
-		return nil
-	}
-	return []string{"Oversubscribed, says nothing about speed: " + several(of, "curves") + "."}
+	return captions
 }
 
 // sideBySide draws time against the world at one size, with a curve for each backend.

@@ -30,7 +30,7 @@ func TestComparison(t *testing.T) {
 		t.Fatalf("%v, passed %v", got, passed)
 	}
 	for _, f := range figs {
-		if caption := strings.Join(f.Caption, " "); !f.Rehearsed || !strings.Contains(caption, "Oversubscribed, says nothing about speed: gloo 6 ranks.") {
+		if caption := strings.Join(f.Caption, " "); !f.Rehearsed || !strings.Contains(caption, "Oversubscribed, says nothing about speed: gloo with 6 ranks.") {
 			t.Errorf("%s: rehearsed %v, %s", f.Name, f.Rehearsed, caption)
 		}
 		var b bytes.Buffer
