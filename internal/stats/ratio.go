@@ -54,10 +54,22 @@ func RatioOf(a, b Estimate) Ratio {
 }
 
 // RatioOfPairs is the median of ratios that were each taken within one launch: with MinForInterval of them or more the
-// bounds are order statistics, with fewer the extremes. All ratios are positive; one alone has no bounds.
+// bounds are order statistics, with fewer the extremes. All ratios are positive; one alone has no bounds. The median is
+// taken of the logarithms, so that the ratio turned around is the inverse for an even number of launches too.
 func RatioOfPairs(ratios []float64) Ratio {
-	e, basis := MedianOfLaunches(ratios)
-	return Ratio{Value: e.Value, Lo: e.Lo, Hi: e.Hi, Basis: basis, N: len(ratios), Paired: true}
+	r := Ratio{N: len(ratios), Paired: true}
+	if r.N == 0 {
+		return r
+	}
+	logs := make([]float64, len(ratios))
+	for i, q := range ratios {
+		logs[i] = math.Log(q)
+	}
+	e, basis := MedianOfLaunches(logs)
+	if r.Value, r.Basis = math.Exp(e.Value), basis; basis != NoBounds {
+		r.Lo, r.Hi = math.Exp(e.Lo), math.Exp(e.Hi)
+	}
+	return r
 }
 
 // RatioOfLaunches divides the medians of two sets of launches that have none in common. With MinForInterval launches on

@@ -36,14 +36,17 @@ func TestRatioOverLaunches(t *testing.T) {
 	}{
 		{[]float64{1.5}, Ratio{Value: 1.5, N: 1, Paired: true}, false},
 		{[]float64{1.2, 1.5, 1.1}, Ratio{Value: 1.2, Lo: 1.1, Hi: 1.5, Basis: LaunchSpread, N: 3, Paired: true}, false},
-		{[]float64{1.6, 1.2, 1.5, 1.1, 1.3, 1.4}, Ratio{Value: 1.35, Lo: 1.1, Hi: 1.6, Basis: AcrossLaunches, N: 6, Paired: true}, true},
-		{[]float64{1.6, 1.2, 1.5, 0.9, 1.3, 1.4}, Ratio{Value: 1.35, Lo: 0.9, Hi: 1.6, Basis: AcrossLaunches, N: 6, Paired: true}, false},
+		{[]float64{1.6, 1.2, 1.5, 1.1, 1.3, 1.4}, Ratio{Value: math.Sqrt(1.3 * 1.4), Lo: 1.1, Hi: 1.6, Basis: AcrossLaunches, N: 6, Paired: true}, true},
+		{[]float64{1.6, 1.2, 1.5, 0.9, 1.3, 1.4}, Ratio{Value: math.Sqrt(1.3 * 1.4), Lo: 0.9, Hi: 1.6, Basis: AcrossLaunches, N: 6, Paired: true}, false},
 		{nil, Ratio{Paired: true}, false},
 	} {
 		r := RatioOfPairs(c.ratios)
-		if !near(r.Value, c.want.Value) || r.Lo != c.want.Lo || r.Hi != c.want.Hi || r.Basis != c.want.Basis || r.N != c.want.N || !r.Paired || r.Differs() != c.differs {
+		if !near(r.Value, c.want.Value) || !near(r.Lo, c.want.Lo) || !near(r.Hi, c.want.Hi) || r.Basis != c.want.Basis || r.N != c.want.N || !r.Paired || r.Differs() != c.differs {
 			t.Errorf("%v: %+v, want %+v", c.ratios, r, c.want)
 		}
+	}
+	if r, i := RatioOfPairs([]float64{1.6, 1.2, 1.5, 1.1}), RatioOfPairs([]float64{1 / 1.6, 1 / 1.2, 1 / 1.5, 1 / 1.1}); !near(r.Value*i.Value, 1) || !near(r.Lo*i.Hi, 1) {
+		t.Errorf("turned around: %+v of %+v", i, r)
 	}
 	if r := RatioOfLaunches([]float64{2, 4}, []float64{1}); !near(r.Value, 3) || r.Lo != 2 || r.Hi != 4 || r.Basis != LaunchSpread || r.N != 1 || r.Paired {
 		t.Errorf("two launches against one: %+v", r)
