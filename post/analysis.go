@@ -179,20 +179,37 @@ func (a *analyst) worlds(who contender) (found []shape) {
 	return found
 }
 
-// unmeasured names points without a time, by contender, world and reason.
+// unmeasured names points without a time and why, the worlds together that have one reason.
 func (a *analyst) unmeasured() (sentences []string) {
-	for _, row := range a.rows {
-		if r := row.Record; !timed(r) {
-			who := contenderOf(row.Run)
-			text := fmt.Sprintf("%s with %s, %s: %s", a.name[who], withRanks(shapeOf(conditionOf(row.Run, r))), r.Case.Point(), r.Status)
-			if r.Reason != "" {
-				text += ": " + r.Reason
-			}
-			sentences = addWord(sentences, a.told(text+".", who))
-		}
+	type point struct {
+		who  contender
+		what string
 	}
-	if more := len(sentences) - 12; more > 0 {
-		return append(sentences[:12], fmt.Sprintf("So it is with %d more; full_results.md has them all.", more))
+	var order []point
+	worlds := map[point][]string{}
+	for _, row := range a.rows {
+		r := row.Record
+		if timed(r) {
+			continue
+		}
+		p := point{contenderOf(row.Run), fmt.Sprintf("%s: %s", r.Case.Point(), r.Status)}
+		if r.Reason != "" {
+			p.what += ": " + r.Reason
+		}
+		if worlds[p] == nil {
+			order = append(order, p)
+		}
+		worlds[p] = addWord(worlds[p], ranks(shapeOf(conditionOf(row.Run, r))))
+	}
+	for i, p := range order {
+		if i == 12 {
+			return append(sentences, fmt.Sprintf("So it is with %d more; full_results.md has them all.", len(order)-i))
+		}
+		noun := "ranks"
+		if len(worlds[p]) == 1 && worlds[p][0] == "1" {
+			noun = "rank"
+		}
+		sentences = append(sentences, a.told(fmt.Sprintf("%s with %s %s, %s.", a.name[p.who], some(worlds[p]), noun, p.what), p.who))
 	}
 	return sentences
 }
