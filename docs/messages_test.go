@@ -14,7 +14,7 @@ var foreign = []string{
 	"There are not enough slots available", "mpirun has detected an attempt to run as root", "MPI_ABORT was invoked on rank",
 	"signal arrived during cgo execution", "the ranks have different builds of rank", "the ranks have different MPI libraries",
 	"the ranks have different command lines", "ncclCommInitRank failed", "ncclGetUniqueId failed", "MPI_Init_thread failed",
-	"on its stream: CUDA_ERROR_", "memory: cuMemAlloc_v2", "memory: ncclMemAlloc", "--register buffer", "--register window",
+	"on its stream: CUDA_ERROR_", "--register buffer", "--register window",
 	"unknown sweep", "unknown layout", "unknown key", "unknown command", "has no nccl", "still at iteration", "there is no folder ./results",
 	"the run was aborted", "busbar-run:", "the run was interrupted", "the CUDA driver is too old", "cannot be used: cuInit:",
 	"the CUDA driver cannot be loaded: libcuda.so.1 was not found",

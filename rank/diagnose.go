@@ -8,8 +8,12 @@ import (
 	"time"
 )
 
-// waitForRank0 is the phase of a rank that has nothing to do until rank 0 says what comes next.
-const waitForRank0 = "wait for rank 0"
+// The phases of a rank that waits for others by design.
+const (
+	waitForRank0 = "wait for rank 0"        // until it says what comes next
+	waitOutside  = "wait for the sub-world" // until those who measure in it are done
+	leaveWorld   = "leave the sub-world"    // the end of it, where they meet
+)
 
 // nameHang says who did not arrive, from what is known of the other ranks and what this one is doing: first those who
 // are gone or do not answer, else those who are behind the others. It says it when nobody is, and of whom nothing is
@@ -37,7 +41,15 @@ func nameHang(reports []report, me state) string {
 		parts = append(parts, fmt.Sprintf("%s ended before the others", names(off)))
 	}
 	found := len(parts) > 0
-	parts = append(parts, progress(by[answered], found))
+	inside, outside := apart(by[answered])
+	whose := ""
+	if len(outside) > 0 {
+		whose = " of the sub-world"
+	}
+	parts = append(parts, progress(inside, found, whose))
+	if len(outside) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s outside of the sub-world and %s for its end", names(outside), are(outside), verb(outside, "waits", "wait")))
+	}
 	if hidden := by[unreachable]; len(hidden) > 0 {
 		parts = append(parts, fmt.Sprintf("nothing is known of %s: no side channel (a firewall between the hosts?), and no word in shared memory or the hosts' files",
 			names(hidden)))
@@ -46,6 +58,18 @@ func nameHang(reports []report, me state) string {
 	}
 	parts = append(parts, said(by[answered])...)
 	return strings.Join(parts, "; ")
+}
+
+// apart takes the ranks outside of a sub-world from those in it: they hold nobody up.
+func apart(ranks []report) (inside, outside []report) {
+	for _, r := range ranks {
+		if r.State.Phase == waitOutside {
+			outside = append(outside, r)
+		} else {
+			inside = append(inside, r)
+		}
+	}
+	return inside, outside
 }
 
 // said is what the library said last on each rank, each word once, with the lowest rank that has it.
@@ -81,8 +105,9 @@ func lastHeard(ranks []report) (parts []string) {
 
 func compareRank(a, b report) int { return cmp.Compare(a.Rank, b.Rank) }
 
-// progress compares those who answered. If a culprit is found already, it only says where the others are.
-func progress(ranks []report, found bool) string {
+// progress compares those who answered. If a culprit is found already, it only says where the others are. whose says
+// what they are all ranks of.
+func progress(ranks []report, found bool, whose string) string {
 	slices.SortStableFunc(ranks, func(a, b report) int { return compareStates(a.State, b.State) })
 	last := ranks[len(ranks)-1].State
 	behind := ranks
@@ -105,7 +130,7 @@ func progress(ranks []report, found bool) string {
 	case len(ranks) == 1:
 		return fmt.Sprintf("%s is %s", names(ranks), where(last))
 	}
-	return fmt.Sprintf("all %d ranks that answer are %s: none is behind, so the library or the network hangs", len(ranks), where(last))
+	return fmt.Sprintf("all %d ranks%s that answer are %s: none is behind, so the library or the network hangs", len(ranks), whose, where(last))
 }
 
 // stages are loop.Stage's words in the order in which an iteration passes them; "" is after its end.
@@ -181,16 +206,13 @@ func names(ranks []report) string {
 	return "ranks " + text
 }
 
-func are(ranks []report) string {
-	if len(ranks) == 1 {
-		return "is"
-	}
-	return "are"
-}
+func are(ranks []report) string { return verb(ranks, "is", "are") }
 
-func do(ranks []report) string {
+func do(ranks []report) string { return verb(ranks, "does", "do") }
+
+func verb(ranks []report, one, several string) string {
 	if len(ranks) == 1 {
-		return "does"
+		return one
 	}
-	return "do"
+	return several
 }

@@ -125,3 +125,21 @@ func TestRank0IsNamedWhereOthersWait(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// Ranks outside of a sub-world are ahead of nobody and behind nobody, and said to be there.
+func TestRanksOutsideAreNotBehind(t *testing.T) {
+	outside := report{Rank: 2, Host: "node02", Standing: answered, State: state{Rank: 2, Host: "node02", Phase: waitOutside, Since: time.Hour}}
+	for _, c := range []struct {
+		other report
+		want  string
+	}{
+		{at(1, 17, "issuing"), "rank 1 on node01 is still at iteration 17"},
+		{at(1, 18, "issuing"), "all 2 ranks of the sub-world that answer are at iteration 18"},
+		{known(1, silent), "rank 1 on node01 (pid 1001) does not answer"},
+	} {
+		text := nameHang([]report{c.other, outside}, at(0, 18, "issuing").State)
+		if !strings.HasPrefix(text, c.want) || !strings.Contains(text, "; rank 2 on node02 is outside of the sub-world and waits for its end") {
+			t.Error(text)
+		}
+	}
+}

@@ -18,14 +18,18 @@ const (
 )
 
 // onHang is called by the watchdog when a phase outlasts its limit. It returns only where this rank waits for a rank 0
-// that is still within its own limit (it may write thousands of records of points that are skipped).
+// that is still within its own limit (it may write thousands of records of points that are skipped), and on rank 0 where
+// that finds out already who hangs: every rank may tell it of the same hang.
 func (j *job) onHang(mine state) {
 	mine.Rank, mine.Host = j.rank, hostName()
 	l := j.look.Load()
 	l.hurry()
 	time.AfterFunc(askTime+watchTick/5, l.hurry) // by then a silence shows
 	if j.rank == 0 {
-		j.nameAndStop(mine)
+		if j.naming.CompareAndSwap(false, true) {
+			j.nameAndStop(mine)
+		}
+		return
 	}
 	zero, err := j.askRank0(mine)
 	switch {
@@ -34,7 +38,7 @@ func (j *job) onHang(mine state) {
 		return
 	case err == nil:
 		_ = j.spoke.tell(event{Kind: "hang", Text: mine.Phase})
-		time.Sleep(2*askTime + fileTime + abortGrace + time.Duration(j.size/100)*time.Second)
+		time.Sleep(askTime + l.surveyTime() + 2*rasTime + filesTime + abortGrace + time.Duration(j.size/100)*time.Second)
 		j.speak(mine, false, fmt.Sprintf("; rank 0 (phase %s) did not end the run", zero.Phase))
 	default:
 		j.speak(mine, !errors.Is(err, errNoSideChannel), "")
@@ -90,7 +94,7 @@ func (j *job) askRank0(mine state) (state, error) {
 
 // survey is what is known of all other ranks: what those said who were asked (nil: nobody was), else what the memory
 // of this host and the files of others show. hung is how long this rank has been waiting. It takes up to askTime and
-// fileTime, and longer only for files that are older than that.
+// fileTime, and longer, up to surveyTime, only for files that are older than that.
 func (l *lookout) survey(asked []report, hung time.Duration) []report {
 	if l == nil {
 		return asked
@@ -121,6 +125,14 @@ func (l *lookout) survey(asked []report, hung time.Duration) []report {
 	}
 	slices.SortFunc(all, compareRank)
 	return all
+}
+
+// surveyTime is how long a survey may take.
+func (l *lookout) surveyTime() time.Duration {
+	if l == nil {
+		return 0
+	}
+	return askTime + fileTime + l.readTime()
 }
 
 // unclear is true of a rank of which it is not known what it does, or did last.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,6 +24,7 @@ const (
 	perHost   = 50 * time.Millisecond // so that a thousand hosts are no load on a filesystem
 	fileTurn  = time.Second
 	leaveTime = 500 * time.Millisecond
+	dropTime  = 5 * time.Second
 	fileSlack = 5 * time.Second // after a beat: then nobody writes a host's file any more
 
 	watchName  = "watch_" // and the job's number: the folder of these files
@@ -55,16 +57,19 @@ func (j *job) keepFiles() error {
 	return err
 }
 
-// dropFile ends this host's part in the files, after a run that ends in good order.
+// dropFile ends this host's part in the files, after a run that ends in good order. A filesystem that does
+// not answer on this host keeps the file; the results are rank 0's.
 func (l *lookout) dropFile() {
 	if l == nil {
 		return
 	}
 	if folder := l.folder.Swap(nil); folder != nil {
 		l.dropped = *folder
-		l.writing <- struct{}{} // a write that has begun ends first
-		_ = os.Remove(l.path(*folder, l.rank))
-		<-l.writing
+		briefly(dropTime, func() {
+			l.writing <- struct{}{} // a write that has begun ends first
+			_ = os.Remove(l.path(*folder, l.rank))
+			<-l.writing
+		})
 	}
 }
 
@@ -175,10 +180,14 @@ func (l *lookout) reason() string {
 	found := make(chan string, 1)
 	briefly(wordsTime, func() {
 		defer close(found)
-		if l == nil || l.folder.Load() == nil {
+		if l == nil {
 			return
 		}
-		if b, err := os.ReadFile(filepath.Join(*l.folder.Load(), reasonName)); err == nil {
+		folder := l.folder.Load() // once: who ends the run takes it away
+		if folder == nil {
+			return
+		}
+		if b, err := os.ReadFile(filepath.Join(*folder, reasonName)); err == nil {
 			found <- strings.TrimSpace(string(b))
 		}
 	})
@@ -297,7 +306,11 @@ func (r report) stand() report {
 	return r
 }
 
-// readFiles reads the files of the hosts with ranks that are not clear. A filesystem that does not answer ends it.
+// readTime is how long the files of other hosts are waited for.
+func (l *lookout) readTime() time.Duration { return l.beat + 2*fileSlack }
+
+// readFiles reads the files of the hosts with ranks that are not clear. A filesystem that does not answer ends it, and
+// where its clock cannot be read the age of its files is not known, so that they say nothing.
 func (l *lookout) readFiles(known map[int]report, hung time.Duration) (all [][]report) {
 	var first []int // rank of each such host
 	read := map[string]bool{l.ranks[l.rank].Host: true}
@@ -308,9 +321,17 @@ func (l *lookout) readFiles(known map[int]report, hung time.Duration) (all [][]r
 		}
 	}
 	found := make(chan []report, len(first))
-	briefly(l.beat+2*fileSlack, func() {
+	briefly(l.readTime(), func() {
+		folder := l.folder.Load()
+		if folder == nil {
+			return
+		}
+		ahead, err := clockAhead(*folder)
+		if err != nil {
+			return
+		}
 		for _, rank := range first {
-			found <- l.strangers(rank, hung)
+			found <- l.strangers(*folder, rank, hung, ahead)
 		}
 	})
 	for range len(found) {
@@ -321,17 +342,14 @@ func (l *lookout) readFiles(known map[int]report, hung time.Duration) (all [][]r
 
 // strangers are the ranks of another rank's host by that host's file, none where there is no file. Its ranks write it
 // when something hangs, and every beat anyway; so a file from before this rank began to wait, which is as long ago as
-// hung says, is waited for, and after a beat it is the silence of all of them.
-func (l *lookout) strangers(rank int, hung time.Duration) []report {
-	folder := l.folder.Load()
-	if folder == nil {
-		return nil
-	}
+// hung says, is waited for, and after a beat it is the silence of all of them. ahead is clockAhead.
+func (l *lookout) strangers(folder string, rank int, hung, ahead time.Duration) []report {
 	for start := time.Now(); ; time.Sleep(watchTick) {
-		text, age, err := l.readFile(*folder, rank)
+		text, written, err := readFile(l.path(folder, rank))
 		if err != nil {
 			return nil
 		}
+		age := max(0, time.Since(written)+ahead)
 		overdue := age > l.beat+fileSlack
 		if age > hung+time.Since(start) && !overdue {
 			continue
@@ -350,23 +368,34 @@ func (l *lookout) strangers(rank int, hung time.Duration) []report {
 	}
 }
 
-// readFile is another host's file and how old it is by the filesystem's own clock.
-func (l *lookout) readFile(folder string, rank int) (text string, age time.Duration, err error) {
-	b, err := os.ReadFile(l.path(folder, rank))
+// readFile is a file and when it was written.
+func readFile(path string) (text string, written time.Time, err error) {
+	b, err := os.ReadFile(path)
 	if err != nil {
-		return "", 0, err
+		return "", time.Time{}, err
 	}
-	theirs, err := os.Stat(l.path(folder, rank))
+	info, err := os.Stat(path)
 	if err != nil {
-		return "", 0, err
+		return "", time.Time{}, err
 	}
-	now := time.Now()
-	l.writing <- struct{}{}
-	defer func() { <-l.writing }()
-	if l.board != nil && l.writeFile(folder) == nil {
-		if ours, err := os.Stat(l.path(folder, l.rank)); err == nil {
-			now = ours.ModTime()
-		}
+	return string(b), info.ModTime(), nil
+}
+
+// clockAhead is how far the clock of a folder's filesystem is ahead of this host's, by a file written there. It is
+// written with a word in it: a disk that is full takes empty files.
+func clockAhead(folder string) (ahead time.Duration, err error) {
+	f, err := os.CreateTemp(folder, "clock")
+	if err != nil {
+		return 0, err
 	}
-	return string(b), max(0, now.Sub(theirs.ModTime())), nil
+	defer os.Remove(f.Name()) //nolint:errcheck // it goes with the folder
+	_, err = f.WriteString("now\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(f.Name())
+	if err != nil {
+		return 0, err
+	}
+	return time.Until(info.ModTime()), nil
 }

@@ -36,6 +36,9 @@ type job struct {
 
 	libraries []library
 	leaver    leaver
+	number    uint64 // of the case in hand, counted through all worlds
+
+	naming atomic.Bool // rank 0 is finding out who hangs
 
 	watch       *watchdog
 	ledger      *ledger

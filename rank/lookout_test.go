@@ -107,7 +107,7 @@ func TestHostThatIsSilent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if seen := all[0].strangers(2, time.Minute); len(seen) != 1 || seen[0].Standing != answered {
+	if seen := all[0].strangers(folder, 2, time.Minute, 0); len(seen) != 1 || seen[0].Standing != answered {
 		t.Errorf("%+v", seen)
 	}
 	old := func(age time.Duration) {
@@ -118,7 +118,7 @@ func TestHostThatIsSilent(t *testing.T) {
 		}
 	}
 	old(30 * time.Second) // it is what they do while this rank hangs, but nobody has written for too long
-	seen := all[0].strangers(2, time.Minute)
+	seen := all[0].strangers(folder, 2, time.Minute, 0)
 	if len(seen) != 1 || seen[0].Standing != silent || seen[0].Silence.Round(10*time.Second) != 30*time.Second {
 		t.Errorf("%+v", seen)
 	}
@@ -128,7 +128,7 @@ func TestHostThatIsSilent(t *testing.T) {
 		time.Sleep(watchTick / 2)
 		written <- all[2].writeFile(folder)
 	}()
-	if seen := all[0].strangers(2, time.Second); len(seen) != 1 || seen[0].State.Since > 5*time.Second {
+	if seen := all[0].strangers(folder, 2, time.Second, 0); len(seen) != 1 || seen[0].State.Since > 5*time.Second {
 		t.Errorf("%+v", seen)
 	}
 	if err := <-written; err != nil {
@@ -136,8 +136,55 @@ func TestHostThatIsSilent(t *testing.T) {
 	}
 	old(6 * time.Second)
 	all[0].beat = 7*time.Second - fileSlack
-	if seen := all[0].strangers(2, time.Second); len(seen) != 1 || seen[0].Standing != silent {
+	if seen := all[0].strangers(folder, 2, time.Second, 0); len(seen) != 1 || seen[0].Standing != silent {
 		t.Errorf("%+v", seen)
+	}
+	if seen := all[0].strangers(folder, 2, time.Minute, -6*time.Second); len(seen) != 1 || seen[0].Standing != answered {
+		t.Errorf("on a filesystem whose clock is behind: %+v", seen)
+	}
+}
+
+// To look at other hosts' files leaves this host's as it is: it may be the last one, from before the ranks that were
+// stopped were woken up. And it leaves nothing else.
+func TestReadingLeavesTheFilesAlone(t *testing.T) {
+	all := twoHosts(t)
+	folder := *all[0].folder.Load()
+	all[2].write(0)
+	if err := all[2].writeFile(folder); err != nil {
+		t.Fatal(err)
+	}
+	own := all[0].path(folder, 0)
+	if err := os.WriteFile(own, []byte("the last one"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	known := map[int]report{2: {Rank: 2, Host: "far", Standing: unreachable}}
+	if seen := all[0].readFiles(known, time.Minute); len(seen) != 1 || len(seen[0]) != 1 || seen[0][0].Standing != answered {
+		t.Errorf("%+v", seen)
+	}
+	if b, err := os.ReadFile(own); err != nil || string(b) != "the last one" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if names, err := filepath.Glob(filepath.Join(folder, "*")); err != nil || len(names) != 2 {
+		t.Errorf("%v, %v", names, err)
+	}
+}
+
+// Where the age of files cannot be known they say nothing: nobody is called silent by them.
+func TestFilesystemsClock(t *testing.T) {
+	if _, err := clockAhead(filepath.Join(t.TempDir(), "nowhere")); err == nil {
+		t.Error("a folder that is not there has a clock")
+	}
+	if ahead, err := clockAhead(t.TempDir()); err != nil || ahead.Abs() > time.Second {
+		t.Errorf("the clock of this host's own disk is ahead by %s, %v", ahead, err)
+	}
+}
+
+// A rank whose filesystem does not answer ends in good order all the same.
+func TestDropFileThatIsBeingWritten(t *testing.T) {
+	l := twoHosts(t)[0]
+	l.writing <- struct{}{} // which does not come back
+	if !briefly(2*dropTime, l.dropFile) {
+		t.Error("the end waits for a filesystem that hangs")
 	}
 }
 

@@ -24,7 +24,8 @@ func (j *job) measureAll(ctx context.Context, p *plan) (int, error) {
 		if len(libraries) == 0 {
 			continue
 		}
-		color := -1 // in no sub-world
+		j.watch.Case(j.number, "") // which begins a new count of steps
+		color := -1                // in no sub-world
 		if j.rank < n {
 			color = 0
 		}
@@ -43,23 +44,30 @@ func (j *job) measureAll(ctx context.Context, p *plan) (int, error) {
 		}
 		if n < j.size { // the others sleep until this world is done; they do not spin
 			if j.rank < n {
-				j.watch.Phase("leave the sub-world", 0)
+				j.watch.Phase(leaveWorld, 0)
 			} else {
-				j.watch.Rest("wait for the sub-world")
+				j.watch.Rest(waitOutside)
 			}
 			if err := j.world.BarrierSleeping(sleepPause); err != nil {
 				return 0, err
 			}
 		}
-		over, err := share(j, func() (bool, error) { return tally.over, nil })
+		after, err := share(j, func() (between, error) { return between{tally.over, j.number}, nil })
 		if err != nil {
 			return 0, err
 		}
-		if over {
+		if after.Over {
 			break
 		}
+		j.number = after.Number
 	}
 	return tally.code(), nil
+}
+
+// between is what rank 0 tells all ranks between two worlds.
+type between struct {
+	Over   bool   // asked to stop
+	Number uint64 // of the last case: ranks that were outside have not counted
 }
 
 // tally is what became of the whole run's points, on rank 0.
@@ -98,33 +106,46 @@ func (j *job) tooLarge(world int) string {
 	return fmt.Sprintf("does not fit this launch of %s", plural(j.size, "rank"))
 }
 
-// fitting are the libraries that can be measured in a world; for the others rank 0 writes that they cannot.
+// fitting are the libraries that can be measured in a world; for the others rank 0 writes that they cannot, which may
+// be thousands of points, and the other ranks wait for that. Collective.
 func (j *job) fitting(p *plan, n int, tally *tally) (libraries []library, err error) {
+	var unfit []library
 	for _, lib := range j.libraries {
-		why := lib.unfit(n)
-		switch {
-		case why == "":
+		if lib.unfit(n) == "" {
 			libraries = append(libraries, lib)
-		case j.rank == 0:
-			if err := j.skipWorld(p, lib, n, why, tally); err != nil {
+		} else {
+			unfit = append(unfit, lib)
+		}
+	}
+	if len(unfit) == 0 {
+		return libraries, nil
+	}
+	if j.rank != 0 {
+		j.watch.Phase(waitForRank0, 0)
+	}
+	_, err = j.onRoot(func() ([]byte, error) {
+		for _, lib := range unfit {
+			if err := j.skipWorld(p, lib, n, lib.unfit(n), tally); err != nil {
 				return nil, err
 			}
 		}
-	}
-	return libraries, nil
+		return nil, nil
+	})
+	return libraries, err
 }
 
 // skipWorld writes the file of a world that cannot be measured: every point of it is skipped, with the reason.
 func (j *job) skipWorld(p *plan, lib library, n int, why string, tally *tally) error {
 	if p.past != nil && len(p.past.Unfit(lib.name(), n)) > 0 {
-		j.screen.wrapped("# ", fmt.Sprintf("world %d: skipped again: it %s", n, why))
+		j.screen.wrapped("# ", fmt.Sprintf("%sworld %d: skipped again: it %s", j.nameAmong(lib), n, why))
 		return nil
 	}
 	cases, err := p.sweep.Plan(n, places(lib.name()))
 	if err != nil {
 		return err
 	}
-	j.watch.Phase(fmt.Sprintf("write the file of a world of %d", n), time.Duration(len(cases))*writeTime)
+	phase := fmt.Sprintf("write the file of a world of %d", n)
+	j.watch.Phase(phase, 0)
 	run := j.header(p, lib, nil)
 	run.World, run.Sweep.Points = n, len(cases)
 	w, err := result.Create(j.cfg.out, run, nil)
@@ -133,16 +154,22 @@ func (j *job) skipWorld(p *plan, lib library, n int, why string, tally *tally) e
 	}
 	s := j.ledger.open(w, len(cases))
 	for _, c := range cases {
+		j.watch.Phase(phase, 0)
 		if err := j.keep(s, tally, skipped(c, fmt.Sprintf("a world of %d %s", n, why)), nil, nil); err != nil {
 			return err
 		}
 	}
-	j.screen.skippedWorld(n, why, len(cases), w.Path())
+	j.screen.skippedWorld(j.nameAmong(lib), n, why, len(cases), w.Path())
 	return j.ledger.close(s, exitOK)
 }
 
-// writeTime is how long a slow shared filesystem may take for one record.
-const writeTime = 50 * time.Millisecond
+// nameAmong is a library's name before a sentence, where there are several.
+func (j *job) nameAmong(lib library) string {
+	if len(j.libraries) < 2 {
+		return ""
+	}
+	return lib.name() + ": "
+}
 
 // keep writes a record and counts it; rank 0 only.
 func (j *job) keep(s *sheet, t *tally, r *result.Record, median, late []float64) error {

@@ -24,7 +24,6 @@ type subworld struct {
 	// hostShares is how many backends hold buffers in host memory of their own at the same time.
 	hostShares int
 	sessions   []*session // one for each library
-	number     uint64     // of the case in hand
 
 	// Rank 0 only.
 	tally    *tally
@@ -86,6 +85,9 @@ func (w *subworld) run(ctx context.Context) error {
 		return w.follow()
 	}
 	points := 0
+	for _, s := range w.sessions {
+		s.head()
+	}
 	for _, s := range w.sessions {
 		if err := s.openFile(); err != nil {
 			return err

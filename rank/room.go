@@ -113,9 +113,9 @@ func (s *session) reserve() error {
 			}
 		}
 		mine := s.backend.reserve(int64(span))
-		refused := []float64{0}
+		refused := []float64{0} // the more, the lower the rank
 		if mine != nil {
-			refused[0] = 1
+			refused[0] = float64(s.world.Size - s.world.Rank)
 		}
 		if err := s.world.Max(refused); err != nil {
 			return err
@@ -123,9 +123,10 @@ func (s *session) reserve() error {
 		if refused[0] == 0 {
 			return nil
 		}
-		text := "memory: a rank was refused the buffers although they should fit"
-		if mine != nil {
-			text = fmt.Sprintf("memory: %v", mine)
+		first := s.world.Size - int(refused[0])
+		text := fmt.Sprintf("memory: rank %d on %s was refused the buffers although they should fit", first, s.hosts[first])
+		if mine != nil && first == s.world.Rank {
+			text += fmt.Sprintf(": %v", mine)
 		}
 		given := false
 		for i := range s.cases {

@@ -82,11 +82,11 @@ func (s *screen) world(w *subworld) {
 	}
 }
 
-// skippedWorld says that a world cannot be measured.
-func (s *screen) skippedWorld(n int, why string, points int, path string) {
+// skippedWorld says that a world cannot be measured; backend says by which, where there are several.
+func (s *screen) skippedWorld(backend string, n int, why string, points int, path string) {
 	s.paths = append(s.paths, path)
 	s.counts[result.Skipped] += points
-	s.wrapped("# ", fmt.Sprintf("world %d: skipped: it %s", n, why))
+	s.wrapped("# ", fmt.Sprintf("%sworld %d: skipped: it %s", backend, n, why))
 }
 
 // wrapped writes a long line for people in pieces of 80 columns.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -26,8 +27,8 @@ type session struct {
 	run   result.Run
 }
 
-// openFile makes the results file of this library in this world.
-func (s *session) openFile() error {
+// head makes the header of this library's file in this world, and finds what it continues.
+func (s *session) head() {
 	j := s.j
 	s.run = j.header(s.p, s.lib, s)
 	s.run.Setup = s.setup
@@ -39,8 +40,8 @@ func (s *session) openFile() error {
 	if s.p.past != nil {
 		s.done, s.run.Resumes = s.p.past.Done(s.run.Key())
 		s.run.Resumes = append(s.p.past.Unfit(s.lib.name(), s.world.Size), s.run.Resumes...)
-		if s.p.campaign == s.p.launch && len(s.run.Resumes) > 0 {
-			s.run.Campaign = s.p.past.Campaign(s.run.Resumes)
+		if s.p.campaign == s.p.launch && len(s.run.Resumes) > 0 { // for all files of this launch, so that they stay together
+			s.p.campaign = cmp.Or(s.p.past.Campaign(s.run.Resumes), s.p.launch)
 		}
 	}
 	for cycle := range max(1, j.cfg.cycles) {
@@ -50,7 +51,13 @@ func (s *session) openFile() error {
 			}
 		}
 	}
+}
+
+// openFile makes the results file of this library in this world.
+func (s *session) openFile() error {
+	j := s.j
 	j.watch.Phase("open the results file", 0)
+	s.run.Campaign = s.p.campaign
 	w, err := result.Create(j.cfg.out, s.run, s.rankLines())
 	if err != nil {
 		return &codeError{exitEnvironment, err}
@@ -136,9 +143,9 @@ func (s *session) measure(wanted command) (*result.Record, error) {
 	if len(s.sessions) > 1 {
 		name = s.lib.name() + " " + name
 	}
-	s.number++
-	s.j.watch.Case(s.number, name)
-	defer s.j.watch.Case(s.number, "")
+	s.j.number++
+	s.j.watch.Case(s.j.number, name)
+	defer s.j.watch.Case(s.j.number, "")
 	o := bench.Options{Precision: s.p.sweep.Precision, Budget: wanted.budget, Iterations: s.p.sweep.Iterations, Warmup: s.p.sweep.Warmup,
 		Check: s.p.sweep.Check, Aggregate: s.p.sweep.Aggregate, Average: s.j.cfg.average, Clock: s.clock, Watch: s.j.watch}
 	if g := graphOf(s.j.cfg, s.p, s.lib); g > 0 { // what is issued is a launch of the graph

@@ -34,3 +34,20 @@ func TestInterleaved(t *testing.T) {
 		}
 	}
 }
+
+// Backends and worlds that a continued run measures for the first time are of the campaign that it continues.
+func TestResumeKeepsTheCampaign(t *testing.T) {
+	out := t.TempDir()
+	args := []string{"--rehearse", "--collective", "all_reduce", "-b", "1K", "-e", "1K", "-n", "5", "-w", "1", "--out", out, "--resume", "--backend"}
+	launch{mpirun: openMPI, np: 3, args: append(args, "nccl", "--worlds", "2")}.mustRun(t)
+	launch{mpirun: openMPI, np: 3, args: append(args, "mpi,nccl", "--worlds", "2,3")}.mustRun(t)
+	files := read(t, out)
+	if len(files) != 5 {
+		t.Fatalf("%d files, want one and then four", len(files))
+	}
+	for _, f := range files {
+		if f.Run.Campaign != files[0].Run.Campaign {
+			t.Errorf("%s is of campaign %s, and %s of %s", f.Path, f.Run.Campaign, files[0].Path, files[0].Run.Campaign)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -100,6 +101,43 @@ func TestARankWithoutAGPUIsLeftOut(t *testing.T) {
 	checkWhole(t, f, result.Skipped)
 	if want := "rank 2 on " + hostName() + " sees none ("; !strings.Contains(f.Records[0].Reason, want) {
 		t.Errorf("%q is not the reason: %q\n%s", want, f.Records[0].Reason, o)
+	}
+}
+
+// Who hangs in a sub-world is named, and not those who wait outside of it.
+func TestHangInASubworld(t *testing.T) {
+	for name, k := range map[string]struct {
+		worlds, fault string
+		want          string
+		outside       bool
+	}{
+		"the first":  {"2", "hang@rank=1,size=4096,phase=measure", "rank: hang: rank 1 on " + hostName() + " is still at iteration", true},
+		"init":       {"2", "init-hang@rank=1", "the library on rank 0 says: init: waiting for rank 1", true},
+		"the second": {"2,3", "hang@rank=2,size=4096,phase=measure", "rank: hang: rank 2 on " + hostName() + " is still at iteration", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := t.TempDir()
+			o := launch{mpirun: openMPI, np: 3, env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}, args: []string{"--rehearse", "--backend", "nccl", "--worlds", k.worlds,
+				"--collective", "all_reduce", "-b", "4K", "-e", "4K", "-n", "10", "--deadline", "2s", "--out", out}}.run(t)
+			if o.code != exitHang || !strings.Contains(o.stderr, k.want) || strings.Contains(o.stderr, "rank 2 on "+hostName()+" is outside of the sub-world") != k.outside ||
+				strings.Contains(o.stderr, "still in phase "+waitOutside) {
+				t.Errorf("want exit code %d and %q: %s", exitHang, k.want, o)
+			}
+			// Who was outside of the first world counts the cases of the second like the others.
+			if files := hostFiles(t, out); !k.outside && (len(files) != 1 || !regexp.MustCompile(`(?m)^2 +\d+ +\S+ +\S+ +2 `).MatchString(files[0])) {
+				t.Errorf("rank 2 is not in case 2: %q", files)
+			}
+		})
+	}
+}
+
+// To write down thousands of points that cannot be measured is no hang, however long the other ranks wait.
+func TestSkippedWorldThatTakesLong(t *testing.T) {
+	out := t.TempDir()
+	o := launch{mpirun: openMPI, np: 2, args: []string{"--quiet", "--worlds", "8", "--collective", "all_reduce", "-b", "8", "-e", "128K", "-i", "8",
+		"--deadline", "1s", "--out", out}}.run(t)
+	if o.code != exitOK {
+		t.Error(o)
 	}
 }
 
