@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"busbar/internal/coll"
@@ -67,6 +68,7 @@ type measurement struct {
 	events   []float64 // the device's times, max over ranks; on all ranks
 	late     []float64 // this rank's delays to the first rank's issue, in seconds
 	ops      int       // timed operations
+	before   int       // operations beyond whole turns of the slots before these were filled for timing
 	total    float64   // this rank's time in timed batches, in seconds
 	checking float64   // this rank's time in filling and comparing, in seconds
 	elapsed  float64   // wall time of measuring on rank 0, in seconds
@@ -211,8 +213,7 @@ func (m *measurement) run() error {
 	}
 	if m.o.Check > 0 && checkable {
 		m.phase("check", 1)
-		// With rotating buffers a short run leaves slots that no operation has written.
-		if err := m.verify(slots[:min(len(slots), m.ops*m.o.Aggregate)]); err != nil {
+		if err := m.verify(m.written(slots)); err != nil {
 			return err
 		}
 	}
@@ -222,6 +223,13 @@ func (m *measurement) run() error {
 	}
 	m.phase("summarise", 0)
 	return m.summarise()
+}
+
+// written are the slots that hold results of timed operations. With rotating buffers a short run leaves some that no
+// operation has written since they were filled.
+func (m *measurement) written(slots []Buffers) []Buffers {
+	first := m.before % len(slots)
+	return slices.Concat(slots[first:], slots[:first])[:min(len(slots), m.ops*m.o.Aggregate)]
 }
 
 // tooLong says whether the timed operations, whose number is given, would take longer than there is time; the record

@@ -29,6 +29,9 @@ func (m *measurement) findPath() error {
 	m.phase("path", 1)
 	_, err := m.runOperation(op, 1, 1)
 	mine := p.Path()
+	if op == m.op {
+		m.before += m.o.Aggregate
+	}
 	if err != nil {
 		return &Fatal{"path", err}
 	}

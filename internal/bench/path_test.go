@@ -56,6 +56,11 @@ func (o *tellingOperation) Run(batches, n int) (bench.Stamps, error) {
 // tell measures a case on ranks that take these ways, and returns the record and the backends.
 func tell(t *testing.T, change func(*telling), paths ...*result.Path) (*result.Record, []*telling) {
 	t.Helper()
+	return tellWith(t, options, change, paths...)
+}
+
+func tellWith(t *testing.T, o bench.Options, change func(*telling), paths ...*result.Path) (*result.Record, []*telling) {
+	t.Helper()
 	var record *result.Record
 	backends := make([]*telling, len(paths))
 	c := sized(allReduce, len(paths), 4096)
@@ -63,7 +68,7 @@ func tell(t *testing.T, change func(*telling), paths ...*result.Path) (*result.R
 		b := &telling{Fake: benchtest.Fake{World: w, Script: &benchtest.Script{}}, path: paths[w.Rank]}
 		change(b)
 		backends[w.Rank] = b
-		r, err := bench.Measure(w, b, c, options)
+		r, err := bench.Measure(w, b, c, o)
 		if w.Rank == 0 {
 			record = r
 		}
@@ -113,6 +118,30 @@ func TestRanksOnOtherPaths(t *testing.T) {
 	r, _ := tell(t, func(*telling) {}, nil, &result.Path{Channels: 2}, &result.Path{Channels: 6})
 	if len(r.Warnings) != 0 || r.Path == nil || *r.Path != (result.Path{Channels: 6}) {
 		t.Errorf("path %v, warnings %q", r.Path, r.Warnings)
+	}
+}
+
+// The operation that is watched takes a slot: what is looked at after a short run are those of the operations behind it.
+func TestPathTakesASlot(t *testing.T) {
+	for _, k := range []struct{ warmup, iterations, slots int }{{0, 3, 8}, {1, 1, 4}, {0, 2, 2}, {0, 5, 3}} {
+		o := options
+		o.Check, o.Warmup, o.Iterations = 1, k.warmup, k.iterations
+		ring := &result.Path{Algorithm: "RING"}
+		r, _ := tellWith(t, o, func(b *telling) { b.Script.Slots = k.slots }, ring, ring)
+		if r.Status != result.OK || r.Check.Result != "ok" {
+			t.Errorf("%+v: %s %s", k, r.Status, r.Reason)
+		}
+		broken := func(b *telling) {
+			b.Script.Slots = k.slots
+			b.Script.Corrupt = func(_ coll.Case, _ int, output []byte) {
+				if !b.open && b.watched > 0 {
+					output[0]++
+				}
+			}
+		}
+		if r, _ := tellWith(t, o, broken, ring, ring); r.Status != result.Wrong {
+			t.Errorf("%+v: what timed operations leave is wrong, and the point is %s", k, r.Status)
+		}
 	}
 }
 
