@@ -3,7 +3,7 @@
 // needed: every machine with a working GPU has the driver. It is loaded at run time, through one table of functions
 // (cuda.h), which C code of cudart/nccl uses too.
 //
-// It launches no kernels but the two of its own that fill and compare buffers, and it knows no collective.
+// It launches no kernels but its own, which fill and compare buffers, and it knows no collective.
 package cudart
 
 import "fmt"

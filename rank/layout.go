@@ -9,6 +9,7 @@ import (
 type layout struct {
 	rank   int
 	rotate int64 // bytes over which operations walk; 0: one place
+	alike  bool  // every rank has room for what the root has, and each buffer lies at the same offset on all
 }
 
 // extent is a stretch of bytes.
@@ -38,6 +39,9 @@ func (l layout) slots(c coll.Case) (send, recv int64, slots int) {
 // slot is the size of a rank's buffers in bytes.
 func (l layout) slot(c coll.Case, rank int) (send, recv int64) {
 	s := int64(c.Type.Size())
+	if l.alike && c.Collective.Rooted() {
+		rank = c.Root
+	}
 	if c.Placement == coll.InPlace {
 		recv = max(c.SendCount(rank), c.RecvCount(rank)) * s
 	} else {

@@ -39,6 +39,8 @@ const rehearsalChunk = 4 << 20
 
 func (l *ncclLibrary) open(s *session) (backend, error) {
 	b := &ncclBackend{layout: s.layout(), l: l, s: s, aggregate: max(1, s.p.sweep.Aggregate), graph: graphOf(s.j.cfg, s.p, l)}
+	// Windows are of one size on all ranks, and copy engines write at the root's own offset in another rank's.
+	b.alike = l.j.cfg.gpu.register == "window"
 	var err error
 	if b.barrier, err = newBarrier(s.comm); err != nil {
 		return nil, err
@@ -235,7 +237,7 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	if c.Placement == coll.InPlace {
 		inputs, send = outputs, recv
 	}
-	in, out := ncclViews(c, b.rank)
+	in, out := ncclViews(c, b.rank, b.alike)
 	spec := nccl.OpSpec{Kind: ncclKinds[c.Collective], Type: ncclTypes[c.Type], Op: ncclOps[c.Op], Root: max(0, c.Root),
 		Send: uint64(inputs) + uint64(in.at), Recv: uint64(outputs) + uint64(out.at), Count: c.Count,
 		Slots: slots, SendStride: send, RecvStride: recv, Aggregate: b.aggregate,

@@ -29,15 +29,16 @@ var ncclOps = map[coll.RedOp]nccl.Op{0: 0, coll.Sum: nccl.Sum, coll.Prod: nccl.P
 	coll.MulSum: nccl.PreMulSum}
 
 // ncclViews are where the input and the output of this rank lie within a slot of each. In place there is one buffer,
-// and NCCL says where in it a rank's own share lies.
-func ncclViews(c coll.Case, rank int) (in, out extent) {
+// and NCCL says where in it a rank's own share lies. Beside a root the others have nothing but their share; where all
+// have room alike it lies where the root's would.
+func ncclViews(c coll.Case, rank int, alike bool) (in, out extent) {
 	s := int64(c.Type.Size())
 	in.n, out.n = c.SendCount(rank)*s, c.RecvCount(rank)*s
 	if c.Placement != coll.InPlace {
 		return in, out
 	}
 	share := int64(rank) * c.Count * s
-	switch root := rank == c.Root; {
+	switch root := rank == c.Root || alike; {
 	case c.Collective == coll.AllGather, c.Collective == coll.Gather && root:
 		in.at = share
 	case c.Collective == coll.ReduceScatter, c.Collective == coll.Scatter && root:

@@ -107,3 +107,19 @@ func TestAlgorithms(t *testing.T) {
 	refused(t, launch{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--algo", "ring", "--nccl", lacking(t, "ncclAllReduceConfig"))...)}, out, "--algo ring", "2.31")
 	refused(t, launch{mpirun: openMPI, np: 2, env: []string{"NCCL_PROTO=LL"}, args: rehearsed(small(out, "--algo", "ring")...)}, out, "NCCL_PROTO=LL", "leave one of them out")
 }
+
+// Windows have one size on all ranks, though roots have larger buffers than the others.
+func TestWindowsOfRoots(t *testing.T) {
+	out := t.TempDir()
+	launch{mpirun: openMPI, np: 3, args: rehearsed("--register", "window", "--rotate", "256K", "--collective", "gather,scatter,broadcast,reduce",
+		"--placement", "out,in", "-b", "48K", "-e", "48K", "-n", "7", "-w", "1", "-c", "1", "--mode", "throughput", "--out", out)}.mustRun(t)
+	f := readOne(t, out)
+	for _, r := range f.Records {
+		if r.Status != result.OK || r.Check.Result != "ok" {
+			t.Errorf("%s: %s %s", r.Case, r.Status, r.Reason)
+		}
+	}
+	if len(f.Records) != 8 {
+		t.Errorf("%d points", len(f.Records))
+	}
+}

@@ -134,6 +134,20 @@ static nccl_result enrol(nccl_comm c, void *p, size_t bytes, void **out, int win
 	return OK;
 }
 
+/* Registering a window is an act of all ranks, and before 2.30 each maps the others' memory in the length of its own. */
+static nccl_result alike(nccl_comm c, size_t bytes)
+{
+	int code = 0;
+	size_t *all = calloc((size_t)c->ranks, sizeof *all);
+	nccl_result rc = all ? control_round(c, &bytes, sizeof bytes, all) : fail(SYSTEM_ERROR, "out of memory");
+	ncclGetVersion(&code);
+	for (int i = 0; i < c->ranks && !rc; i++)
+		if (!all[i] || (all[i] != bytes && code < 23000))
+			rc = fail(CUDA_FAILED, "Cuda failure 1 'invalid argument'");
+	free(all);
+	return rc;
+}
+
 static nccl_result dismiss(nccl_comm c, void *handle, int window)
 {
 	struct registration *r = handle;
@@ -153,5 +167,13 @@ nccl_result ncclCommWindowRegister(nccl_comm c, void *p, size_t bytes, void **ou
 {
 	if (flags & ~3)
 		return fail(INVALID_ARGUMENT, "CommWindowRegister : unknown flags %d", flags);
-	return enrol(c, p, bytes, out, 1);
+	const nccl_result rc = enrol(c, p, bytes, out, 1);
+	if (comm_ready(c))
+		return rc;
+	const nccl_result all = alike(c, rc ? 0 : bytes);
+	if (!rc && all) {
+		dismiss(c, *out, 1);
+		*out = NULL;
+	}
+	return rc ? rc : all;
 }

@@ -107,6 +107,24 @@ static void non_blocking(void)
 	DO(ncclCommDestroy(c));
 }
 
+/* BUSBAR_TEST_UNEQUAL is what becomes of windows that are not of one size on all ranks. */
+static void windows(void)
+{
+	void *window, *p;
+	device_open(rank);
+	nccl_comm c = comm_open();
+	DO(ncclMemAlloc(&p, 8192));
+	DO(ncclCommWindowRegister(c, p, 8192, &window, 1));
+	DO(ncclCommWindowDeregister(c, window));
+	const nccl_result unequal = ncclCommWindowRegister(c, p, rank ? 4096 : 8192, &window, 1);
+	WANT(unequal == (nccl_result)atoi(getenv("BUSBAR_TEST_UNEQUAL")) && !window == (unequal != OK));
+	DO(ncclCommWindowDeregister(c, window));
+	const nccl_result refused = ncclCommWindowRegister(c, rank ? p : NULL, 8192, &window, 1);
+	WANT(refused == (rank ? CUDA_FAILED : INVALID_ARGUMENT)); /* and nobody waits for the other */
+	DO(ncclMemFree(p));
+	DO(ncclCommDestroy(c));
+}
+
 static void splits(void)
 {
 	nccl_comm world, half, none, self;
@@ -195,6 +213,8 @@ void life_tests(void)
 	world("configurations", 1, configurations, NULL, -1);
 	world("arguments", 1, arguments, SETTINGS("BUSBAR_REHEARSAL_VERSION=21903", "NCCL_HOSTID=here"), -1);
 	world("non-blocking", 3, non_blocking, NULL, -1);
+	world("windows", 2, windows, SETTINGS("BUSBAR_TEST_UNEQUAL=1"), -1);
+	world("windows of a newer NCCL", 2, windows, SETTINGS("BUSBAR_TEST_UNEQUAL=0", "BUSBAR_REHEARSAL_VERSION=23007"), -1);
 	world("splits", 5, splits, NULL, -1);
 	world("an early end", 3, early_end, NULL, -1);
 	world("a shared GPU", 2, shared_gpu, NULL, -1);
