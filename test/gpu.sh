@@ -74,8 +74,15 @@ paths_told() {
   [ "$n" -gt 0 ] || grep -qF 'path: not known' "$dir"/results/*.jsonl || problem "NCCL told its way for no point"
 }
 
+# gpus counts those that ranks see: nvidia-smi lists all of the machine, whatever CUDA_VISIBLE_DEVICES says.
 gpus() {
-  if [ -n "$rehearsed" ]; then echo "${BUSBAR_REHEARSAL_GPUS:-2}"; else nvidia-smi -L 2>/dev/null | grep -c '^GPU'; fi
+  if [ -n "$rehearsed" ]; then
+    echo "${BUSBAR_REHEARSAL_GPUS:-2}"
+  elif [ -n "${CUDA_VISIBLE_DEVICES:-}" ]; then
+    tr , '\n' <<<"$CUDA_VISIBLE_DEVICES" | grep -c .
+  else
+    nvidia-smi -L 2>/dev/null | grep -c '^GPU'
+  fi
 }
 
 # pid_of prints the process of rank R that this step started.
