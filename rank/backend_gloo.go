@@ -20,6 +20,7 @@ import (
 type glooOptions struct {
 	network   string // interface; empty: found out
 	algorithm string // of an all_reduce: ring or bcube; empty is ring
+	cpus      string // where Gloo's thread may run: same, any, a list; empty: what is best for the rank
 }
 
 // glooConnect is how long ranks may take to connect: less than the watchdog waits, so that Gloo names the rank.
@@ -63,9 +64,10 @@ func (l *glooLibrary) open(s *session) (backend, error) {
 func (b *glooBackend) connect() error {
 	b.l.j.watch.Phase("Gloo connect", 0)
 	started := time.Now()
-	mine := glooRank{Host: b.s.hosts[b.rank], Why: b.l.network.Why}
+	place := b.placeThread()
+	mine := glooRank{Host: b.s.hosts[b.rank], Why: b.l.network.Why, Placed: place.why}
 	c, err := b.l.lib.NewContext(gloo.Options{Rank: b.rank, Size: b.s.world.Size, Interface: b.l.network.Interface, Address: b.l.network.Address,
-		ConnectTimeout: glooConnect})
+		ConnectTimeout: glooConnect, CPUs: place.cpus})
 	if err == nil {
 		b.context = c
 		mine.Device, mine.Thread = c.Device(), c.Thread()
@@ -78,7 +80,7 @@ func (b *glooBackend) connect() error {
 	if err != nil {
 		return err
 	}
-	if err := failedRank(ranks); err != nil {
+	if err := failedRank(ranks, b.rank); err != nil {
 		return err
 	}
 	addresses := make([][]byte, len(ranks))
@@ -94,7 +96,7 @@ func (b *glooBackend) connect() error {
 	if err != nil {
 		return err
 	}
-	if err := failedRank(all); err != nil {
+	if err := failedRank(all, b.rank); err != nil {
 		return err
 	}
 	b.l.note(ranks)
@@ -230,8 +232,19 @@ func (o *glooOperation) Run(batches, n int) (bench.Stamps, error) {
 	default:
 		err = o.b.l.named(o.op.Error(step.Code), o.b.s.hosts)
 		o.b.context.Interrupt()
+		o.b.awaitDeath(err)
 	}
 	return bench.Stamps(s), err
+}
+
+// awaitDeath gives the side channel and the launcher time to say which process died, where a connection broke: they know
+// it, and Gloo knows only that somebody does not answer. It returns if nobody did.
+func (b *glooBackend) awaitDeath(err error) {
+	var e *gloo.Error
+	if errors.As(err, &e) && e.Status == gloo.Lost {
+		b.l.j.watch.Rest("learn why a connection broke")
+		time.Sleep(abortGrace)
+	}
 }
 
 func (o *glooOperation) Close() error {
@@ -253,29 +266,31 @@ func (l *glooLibrary) named(err error, hosts []string) error {
 	return err
 }
 
-// failedRank is the error of the lowest rank that has one; every rank returns the same.
-func failedRank(ranks []glooRank) error {
+// failedRank is the error of the lowest rank that has one; it is the one that says so.
+func failedRank(ranks []glooRank, self int) error {
 	for i, r := range ranks {
-		if r.Error != "" {
-			return &codeError{exitEnvironment, fmt.Errorf("rank %d on %s: %s", i, r.Host, r.Error)}
+		switch {
+		case r.Error == "":
+		case i == self:
+			return environmentf("%s", r.Error)
+		default:
+			return errElsewhere
 		}
 	}
 	return nil
 }
 
-// note says in the file on which network the hosts are, and where Gloo's threads may run.
+// note says in the file of the world in hand on which network its hosts are, and where Gloo's threads may run.
 func (l *glooLibrary) note(ranks []glooRank) {
 	const most = 64
 	var hosts []string
+	l.threads = nil
 	for i, r := range ranks {
 		text := fmt.Sprintf("%s: %s, %s (%s)", r.Host, r.Device.Interface, r.Device.Address, r.Why)
 		if len(hosts) < most && !slices.ContainsFunc(hosts, func(h string) bool { return strings.HasPrefix(h, text) }) {
-			hosts = append(hosts, fmt.Sprintf("%s; Gloo's thread of rank %d on CPUs %s, policy %s", text, i, r.Thread.CPUs, r.Thread.Policy))
+			hosts = append(hosts, fmt.Sprintf("%s; Gloo's thread of rank %d on CPUs %s (%s), policy %s", text, i, r.Thread.CPUs, r.Placed, r.Thread.Policy))
 		}
+		l.threads = append(l.threads, r.Thread.CPUs)
 	}
-	for _, h := range hosts {
-		if !slices.Contains(l.notes, h) {
-			l.notes = append(l.notes, h)
-		}
-	}
+	l.notes = hosts
 }

@@ -223,8 +223,9 @@ func (after counters) since(before counters) []result.NetUse {
 // manyRare is how many drops or retransmissions during a case are worth a warning; errors of a link always are.
 const manyRare = 10
 
-// linkWarnings names the counters that tell of a sick link or a crowded network.
-func linkWarnings(before, after counters) []string {
+// linkWarnings names the counters that tell of a sick link or a crowded network. hosts is how many the ranks are on: what
+// TCP sends again within one host got no answer in time, as no link can lose it.
+func linkWarnings(before, after counters, hosts int) []string {
 	var warnings []string
 	add := func(port string, what []string) {
 		if len(what) > 0 {
@@ -244,8 +245,13 @@ func linkWarnings(before, after counters) []string {
 		}
 	}
 	add(port, what)
-	if d := moved(before.tcp, after.tcp, 64); d >= manyRare {
+	switch d := moved(before.tcp, after.tcp, 64); {
+	case d < manyRare:
+	case hosts > 1:
 		add("tcp", []string{fmt.Sprintf("%d retransmitted segments", d)})
+	default:
+		warnings = append(warnings, fmt.Sprintf("retransmissions: tcp counted %d retransmitted segments during this case, with all ranks on one host, where no link loses any: "+
+			"most likely ranks had no CPU to answer in time, unless they are of other connections of this host", d))
 	}
 	return warnings
 }

@@ -50,7 +50,7 @@ func TestCounters(t *testing.T) {
 	if got := after.since(before); !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	warnings := linkWarnings(before, after)
+	warnings := linkWarnings(before, after, 1)
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "mlx5_0/1 counted 1 symbol_error, 20 out_of_sequence during") {
 		t.Errorf("%q", warnings)
 	}
@@ -60,18 +60,32 @@ func TestNoCounters(t *testing.T) {
 	files := openCounters(t.TempDir())
 	defer files.close()
 	a := files.read()
-	if use, w := files.read().since(a), linkWarnings(a, files.read()); use != nil || w != nil {
+	if use, w := files.read().since(a), linkWarnings(a, files.read(), 1); use != nil || w != nil {
 		t.Errorf("%v, %v", use, w)
 	}
 }
 
 func TestTCPWarning(t *testing.T) {
 	files := &counterFiles{}
-	if w := linkWarnings(counters{files, nil, 100}, counters{files, nil, 109}); w != nil {
-		t.Errorf("%q", w)
-	}
-	if w := linkWarnings(counters{files, nil, 100}, counters{files, nil, 110}); len(w) != 1 || !strings.Contains(w[0], "10 retransmitted") {
-		t.Errorf("%q", w)
+	for _, c := range []struct {
+		after int64
+		hosts int
+		want  []string // nil: no warning
+	}{
+		{109, 2, nil},
+		{109, 1, nil},
+		{110, 2, []string{"link errors: tcp counted 10 retransmitted", "bad link"}},
+		{110, 1, []string{"retransmissions: tcp counted 10 retransmitted", "one host", "no CPU"}},
+	} {
+		w := linkWarnings(counters{files, nil, 100}, counters{files, nil, c.after}, c.hosts)
+		if len(w) != min(1, len(c.want)) {
+			t.Errorf("%+v: %q", c, w)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(strings.Join(w, ""), want) {
+				t.Errorf("%+v: %q", c, w)
+			}
+		}
 	}
 }
 

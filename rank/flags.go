@@ -235,6 +235,7 @@ func newFlags(c *config) *pflag.FlagSet {
 	add("cuda", "PATH", "the driver's libcuda.so.1: a file or its folder", func(s string) error { c.cuda = s; return nonEmpty(s) })
 	flag("rehearse", "stand-ins take the places of GPU and NCCL: everything is tried, no figure is real", &c.rehearse)
 	add("gloo-iface", "NAME", "network interface of Gloo (default GLOO_SOCKET_IFNAME, else where the route leads)", func(s string) error { c.gloo.network = s; return nonEmpty(s) })
+	add("gloo-cpus", "WHERE", "where Gloo's thread may run: same (its rank's CPUs), any (all that the system grants), or a list: 0-3,8 (default same, and any for ranks of one CPU where there are enough)", func(s string) error { return glooCPUs(s, &c.gloo.cpus) })
 	add("gloo-algo", "NAME", "all_reduce of Gloo by ring (default) or bcube", func(s string) error { return oneOf(s, &c.gloo.algorithm, "ring", "bcube") })
 	add("mpi", "NAME|PATH", "auto, openmpi, mpich, or a shim's path", func(s string) error { c.mpi = s; return nonEmpty(s) })
 	add("nthreads,t", "1", "accepted as nccl-tests has it: one thread a rank", exactlyOne)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"slices"
 
@@ -17,6 +16,7 @@ type glooLibrary struct {
 	lib       *gloo.Library
 	network   gloo.Choice
 	algorithm gloo.Algorithm
+	threads   []string // by rank of the world in hand: the CPUs of Gloo's threads
 	notes     []string
 }
 
@@ -29,6 +29,13 @@ func (l *glooLibrary) facts() result.Backend {
 		name += " " + l.algorithm.String()
 	}
 	return result.Backend{Name: l.name(), Library: name, Version: i.Version, Path: i.Path, BuildID: i.BuildID, Notes: l.notes}
+}
+
+// describe says how figures are taken where the user has had a say in it.
+func (l *glooLibrary) describe(m *result.Method) {
+	if word := l.j.cfg.gloo.cpus; word != "" {
+		m.Config = "Gloo's thread on CPUs: " + word
+	}
 }
 
 func (l *glooLibrary) device() string { return "cpu (" + machineFacts("/").CPU + ")" }
@@ -44,7 +51,7 @@ func (j *job) openGloo() (library, error) {
 	}
 	var err error
 	if l.lib, err = gloo.Load(""); err == nil {
-		l.network, err = j.glooNetwork()
+		err = l.choose()
 	}
 	if err := j.together(err); err != nil {
 		return nil, err
@@ -61,6 +68,21 @@ func (j *job) openGloo() (library, error) {
 	return l, nil
 }
 
+// choose finds the network and tries it, so that one that is of no use is known before there are files.
+func (l *glooLibrary) choose() (err error) {
+	if err := notGranted(l.j.cfg.gloo.cpus, grantedCPUs()); err != nil {
+		return err
+	}
+	if l.network, err = l.j.glooNetwork(); err != nil {
+		return err
+	}
+	c, err := l.lib.NewContext(gloo.Options{Size: 1, Interface: l.network.Interface, Address: l.network.Address})
+	if err == nil {
+		c.Close()
+	}
+	return err
+}
+
 // glooNetwork is the network of this rank: where its host reaches another one of the launch, if there is one.
 func (j *job) glooNetwork() (gloo.Choice, error) {
 	named := j.cfg.gloo.network
@@ -74,45 +96,13 @@ func (j *job) glooNetwork() (gloo.Choice, error) {
 	return gloo.Choose(named, "", os.Getenv)
 }
 
-// crowded is a warning for the first host on which the two threads of each rank have less than a CPU each.
-func crowded(ranks []rankFacts) []string {
-	type host struct {
-		name  string
-		ranks int
-		cpus  map[int]bool
-	}
-	hosts := map[string]*host{}
-	var order []*host
-	for _, r := range ranks {
-		h := hosts[r.Machine]
-		if h == nil {
-			h = &host{name: r.Host, cpus: map[int]bool{}}
-			hosts[r.Machine], order = h, append(order, h)
-		}
-		h.ranks++
-		cpus, err := parseCPUs(r.CPUs)
-		if err != nil {
-			return nil
-		}
-		for _, c := range cpus {
-			h.cpus[c] = true
-		}
-	}
-	for _, h := range order {
-		if n := len(h.cpus); n > 0 && 2*h.ranks > n {
-			return []string{fmt.Sprintf("threads: a rank of Gloo has two, and %s has %s for %s: small messages may take milliseconds; start fewer ranks, or give each two cores (mpirun --map-by slot:PE=2 --bind-to core)",
-				h.name, plural(n, "CPU"), plural(h.ranks, "rank"))}
-		}
-	}
-	return nil
-}
-
 // glooRank is what a rank tells the others of its context.
 type glooRank struct {
 	Host, Why, Error string
 	Address          []byte
 	Device           gloo.Device
 	Thread           gloo.Thread
+	Placed           string // why the thread is where it is
 }
 
 // everyRank gives every rank of a communicator what each of them has to say. Collective.

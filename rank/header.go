@@ -57,8 +57,11 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 		places = append(places, place{Rank: r, Host: j.ranks[r].Host, CPUs: j.ranks[r].CPUs, Quota: j.ranks[r].Quota})
 	}
 	run.Warnings = oversubscribed(places)
-	if _, ok := lib.(*glooLibrary); ok && len(run.Warnings) == 0 {
-		run.Warnings = crowded(j.ranks[:s.world.Size])
+	if l, ok := lib.(*glooLibrary); ok {
+		l.describe(&run.Method)
+		if len(run.Warnings) == 0 {
+			run.Warnings = crowded(j.ranks[:s.world.Size], l.threads)
+		}
 	}
 	if load := machine.Load1; load > 0.25*float64(machine.Cores) {
 		run.Warnings = append(run.Warnings, fmt.Sprintf("load: %s had a load average of %.2f before the run; other work disturbs the figures", machine.Host, load))

@@ -93,7 +93,8 @@ func (s *session) measureOne(i, cycle int, budget time.Duration) error {
 	r.Cycle, r.Load1 = cycle, load1("/")
 	after := s.counters.read()
 	r.Network = after.since(before)
-	r.Warnings = append(r.Warnings, linkWarnings(before, after)...)
+	hosts, _ := shape(s.machines)
+	r.Warnings = append(r.Warnings, linkWarnings(before, after, hosts)...)
 	return s.keep(r, time.Since(started))
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"busbar/internal/coll"
@@ -68,6 +67,35 @@ func TestGlooMeasures(t *testing.T) {
 	}
 }
 
+// Where the thread of a rank that is bound to one CPU runs is as the flag says, and is in the file.
+func TestGlooThreadIsPlaced(t *testing.T) {
+	glooShim(t)
+	granted := grantedCPUs()
+	if len(granted) < 2 {
+		t.Skip("a thread on one CPU has no choice")
+	}
+	first, last := fmt.Sprint(granted[0]), fmt.Sprint(granted[len(granted)-1])
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, formatCPUs(granted) + " (all that the system grants"},
+		{[]string{"--gloo-cpus", "same"}, first + " (--gloo-cpus same)"},
+		{[]string{"--gloo-cpus", last}, last + " (--gloo-cpus " + last + ")"},
+	} {
+		out := t.TempDir()
+		args := small(out, append(c.args, "--backend", "gloo")...)
+		launch{mpirun: alone, program: "taskset", args: append([]string{"-c", first, compiled(t).rank}, args...)}.mustRun(t)
+		f := readOne(t, out)
+		if notes := strings.Join(f.Run.Backend.Notes, "\n"); !strings.Contains(notes, "Gloo's thread of rank 0 on CPUs "+c.want) {
+			t.Errorf("%q: notes %q", c.args, notes)
+		}
+		if (f.Run.Method.Config != "") != (c.args != nil) {
+			t.Errorf("%q: config %q", c.args, f.Run.Method.Config)
+		}
+	}
+}
+
 // With MPI beside it both are measured in turn.
 func TestGlooAndMPIInterleaved(t *testing.T) {
 	glooShim(t)
@@ -83,46 +111,11 @@ func TestGlooAndMPIInterleaved(t *testing.T) {
 	}
 }
 
-func TestGlooRankHangs(t *testing.T) {
-	glooShim(t)
-	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 3, args: endless(out, "--backend", "gloo", "--deadline", "5s")}.start(t)
-	before := r.awaitPoints(out, 3)
-	victim := r.pid(1)
-	r.signal(1, syscall.SIGSTOP)
-	o := r.wait()
-	if who := fmt.Sprintf("rank 1 on %s (pid %d)", hostName(), victim); o.code != exitHang || !strings.Contains(o.stderr, who) {
-		t.Errorf("want exit code %d and %q: %s", exitHang, who, o)
-	}
-	f := readOne(t, out)
-	checkWhole(t, f, result.OK, result.Timeout)
-	checkEnd(t, f, result.Aborted, exitHang)
-	checkKept(t, f, before)
-}
-
-func TestGlooRankIsKilled(t *testing.T) {
-	glooShim(t)
-	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 3, args: endless(out, "--backend", "gloo")}.start(t)
-	before := r.awaitPoints(out, 3)
-	victim := r.pid(2)
-	r.signal(2, syscall.SIGKILL)
-	o := r.wait()
-	if o.code == 0 {
-		t.Errorf("exit code 0 though a rank was killed\n%s", o)
-	}
-	f := readOne(t, out)
-	checkEnd(t, f, result.Aborted, exitFailed)
-	if who := fmt.Sprintf("rank 2 on %s (pid %d)", hostName(), victim); !strings.Contains(f.End.Reason, who) {
-		t.Errorf("the end does not name %s: %s\n%s", who, f.End.Reason, o)
-	}
-	checkKept(t, f, before)
-}
-
 func TestGlooIsRefused(t *testing.T) {
 	glooShim(t)
 	out := filepath.Join(t.TempDir(), "results")
 	refused(t, launch{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo", "--gloo-iface", "nowhere0")}, out, "there is no interface nowhere0", "it has lo")
+	refused(t, launch{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo", "--gloo-cpus", "0,1000")}, out, "--gloo-cpus names CPUs 0,1000, and the system grants this rank 0")
 	// Programs without the shim: what is beside the MPI's is missing.
 	lone := t.TempDir()
 	for _, f := range []string{"busbar-mpi-openmpi.so", "rank"} {
@@ -143,26 +136,6 @@ func TestGlooIsRefused(t *testing.T) {
 	for o, words := l.run(t), []string{"make gloo-shim", "apt-get install g++ libgloo-dev"}; len(words) > 0; words = words[1:] {
 		if !strings.Contains(o.stderr, words[0]) {
 			t.Errorf("no %q in %s", words[0], o)
-		}
-	}
-}
-
-func TestCrowded(t *testing.T) {
-	rank := func(machine, cpus string) rankFacts {
-		return rankFacts{Host: "host-" + machine, Machine: machine, CPUs: cpus}
-	}
-	for _, c := range []struct {
-		ranks []rankFacts
-		want  string
-	}{
-		{[]rankFacts{rank("a", "0-3"), rank("a", "0-3")}, ""},
-		{[]rankFacts{rank("a", "0-1"), rank("a", "2-3")}, ""},
-		{[]rankFacts{rank("a", "0"), rank("a", "1")}, "host-a has 2 CPUs for 2 ranks"},
-		{[]rankFacts{rank("a", "0-7"), rank("b", "0")}, "host-b has 1 CPU for 1 rank"},
-		{[]rankFacts{rank("a", "")}, ""},
-	} {
-		if got := strings.Join(crowded(c.ranks), ""); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
-			t.Errorf("%+v: %q, want %q", c.ranks, got, c.want)
 		}
 	}
 }

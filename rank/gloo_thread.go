@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// glooCPUs reads --gloo-cpus.
+func glooCPUs(s string, to *string) error {
+	cpus, err := parseCPUs(s)
+	if s != "same" && s != "any" && (err != nil || len(cpus) == 0) {
+		return fmt.Errorf("want same, any, or a list of CPUs such as 0-3,8")
+	}
+	*to = s
+	return nil
+}
+
+// threadPlace is where Gloo's thread of this rank may run.
+type threadPlace struct {
+	cpus []int // empty: where its rank may
+	why  string
+}
+
+// placeThread decides where Gloo's thread may run: as word, of --gloo-cpus, says; without it as its rank (own), as a
+// thread inherits it. A rank bound to a single CPU most likely is so by a launcher that takes a rank for one thread; torch
+// is mostly not bound at all. Its thread goes where the system lets it, if that is two CPUs for each of the
+// host's ranks: with fewer, threads only get into each other's way. In a job of Slurm other CPUs may be another job's.
+func placeThread(word, own string, granted []int, ranks int, slurm bool) threadPlace {
+	cpus, err := parseCPUs(own)
+	switch {
+	case word == "same":
+		return threadPlace{why: "--gloo-cpus same"}
+	case word == "any":
+		return threadPlace{cpus: granted, why: "--gloo-cpus any"}
+	case word != "":
+		named, _ := parseCPUs(word) // glooCPUs has seen it
+		return threadPlace{cpus: named, why: "--gloo-cpus " + word}
+	case err == nil && len(cpus) == 1 && len(granted) >= 2*ranks && !slurm:
+		return threadPlace{cpus: granted, why: "all that the system grants, since its rank has CPU " + own + " alone"}
+	}
+	return threadPlace{why: "as its rank"}
+}
+
+// placeThread is where the thread of this rank runs in the world in hand.
+func (b *glooBackend) placeThread() threadPlace {
+	j := b.l.j
+	mine, ranks := j.ranks[b.rank], 0
+	for _, r := range j.ranks[:b.s.world.Size] {
+		ranks += b2i(r.Machine == mine.Machine)
+	}
+	return placeThread(j.cfg.gloo.cpus, mine.CPUs, grantedCPUs(), ranks, os.Getenv("SLURM_JOB_ID") != "")
+}
+
+// notGranted is what the system does not grant of the CPUs that --gloo-cpus names.
+func notGranted(word string, granted []int) error {
+	named, err := parseCPUs(word)
+	if err != nil || len(granted) == 0 || within(named, granted) { // no list, or nothing is known
+		return nil
+	}
+	return fmt.Errorf("--gloo-cpus names CPUs %s, and the system grants this rank %s", word, formatCPUs(granted))
+}
+
+// grantedCPUs are those on which the system lets a thread of this process run, whatever its launcher has bound it to; nil
+// where it does not say.
+func grantedCPUs() []int {
+	found := make(chan []int)
+	go func() {
+		runtime.LockOSThread() // for good: the thread ends with the goroutine, and nothing else runs where it may
+		var all, granted unix.CPUSet
+		const most = 8 * int(unsafe.Sizeof(all))
+		for i := range most {
+			all.Set(i)
+		}
+		var cpus []int
+		if unix.SchedSetaffinity(0, &all) == nil && unix.SchedGetaffinity(0, &granted) == nil {
+			for i := range most {
+				if granted.IsSet(i) {
+					cpus = append(cpus, i)
+				}
+			}
+		}
+		found <- cpus
+	}()
+	return <-found
+}
+
+// crowded is a warning for the first host on which the two threads of each rank have less than a CPU each. threads are
+// the CPUs of Gloo's, by rank.
+func crowded(ranks []rankFacts, threads []string) []string {
+	type host struct {
+		name  string
+		ranks int
+		cpus  map[int]bool
+		quota float64
+	}
+	hosts := map[string]*host{}
+	var order []*host
+	for i, r := range ranks {
+		h := hosts[r.Machine]
+		if h == nil {
+			h = &host{name: r.Host, cpus: map[int]bool{}}
+			hosts[r.Machine], order = h, append(order, h)
+		}
+		h.ranks++
+		h.quota = r.Quota
+		cpus, err := parseCPUs(r.CPUs + "," + threads[i])
+		if err != nil {
+			return nil
+		}
+		for _, c := range cpus {
+			h.cpus[c] = true
+		}
+	}
+	for _, h := range order {
+		n := len(h.cpus)
+		if h.quota > 0 { // a cgroup's, in CPUs of time
+			n = min(n, max(1, int(math.Ceil(h.quota-0.01))))
+		}
+		if n > 0 && 2*h.ranks > n {
+			return []string{fmt.Sprintf("threads: a rank of Gloo has two, and %s has %s for %s: small messages may take milliseconds; start fewer ranks, or give each two cores (mpirun --map-by slot:PE=2 --bind-to core)",
+				h.name, plural(n, "CPU"), plural(h.ranks, "rank"))}
+		}
+	}
+	return nil
+}
