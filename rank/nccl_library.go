@@ -393,7 +393,8 @@ func (l *ncclLibrary) lastWords() string {
 const shortMemory = 256 << 20
 
 // pointStatus is what becomes of a point whose operation failed with that error. NCCL has one code for all failures of
-// CUDA, and its words are the last warning only: those of its allocators, or something later.
+// CUDA, and its words are the last warning only: those of its allocators, or something later. With an error of CUDA they
+// are never old, though they may be the same as before: NCCL warns of each.
 func (b *ncclBackend) pointStatus(err error) result.Status {
 	var lib *nccl.Error
 	var cuda *cudart.Error
@@ -404,7 +405,7 @@ func (b *ncclBackend) pointStatus(err error) result.Status {
 		return result.OOM
 	case errors.As(err, &lib) && lib.Unsupported():
 		return result.Unsupported
-	case errors.As(err, &lib) && !b.l.old(lib.Last) && (strings.Contains(lib.Last, "out of memory") || strings.Contains(lib.Last, "Failed to CUDA ")):
+	case errors.As(err, &lib) && (lib.Cuda() || !b.l.old(lib.Last)) && (strings.Contains(lib.Last, "out of memory") || strings.Contains(lib.Last, "Failed to CUDA ")):
 		return result.OOM
 	}
 	if free, _, e := b.l.gpu.Memory(); e == nil && free < shortMemory && !b.l.rehearsed() {

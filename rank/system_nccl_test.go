@@ -123,3 +123,22 @@ func TestWindowsOfRoots(t *testing.T) {
 		t.Errorf("%d points", len(f.Records))
 	}
 }
+
+// NCCL keeps its last words for ever: a size that runs out of memory once more, in the same words, has run out of memory.
+func TestOutOfMemoryTwice(t *testing.T) {
+	out := t.TempDir()
+	o := launch{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,size=4096"}, args: rehearsed("--collective", "all_reduce",
+		"--placement", "out,in", "-b", "4K", "-e", "8K", "-n", "3", "--mode", "throughput", "--out", out)}.run(t)
+	if o.code == 0 {
+		t.Error("the run ended as if nothing was")
+	}
+	for _, r := range readOne(t, out).Records {
+		want := result.OOM
+		if r.SizeBytes != 4096 {
+			want = result.OK
+		}
+		if r.Status != want {
+			t.Errorf("%s: %s %s", r.Case, r.Status, r.Reason)
+		}
+	}
+}

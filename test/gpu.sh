@@ -76,13 +76,15 @@ paths_told() {
 
 # gpus counts those that ranks see: nvidia-smi lists all of the machine, whatever CUDA_VISIBLE_DEVICES says.
 gpus() {
+  local n visible
   if [ -n "$rehearsed" ]; then
     echo "${BUSBAR_REHEARSAL_GPUS:-2}"
-  elif [ -n "${CUDA_VISIBLE_DEVICES:-}" ]; then
-    tr , '\n' <<<"$CUDA_VISIBLE_DEVICES" | grep -c .
-  else
-    nvidia-smi -L 2>/dev/null | grep -c '^GPU'
+    return
   fi
+  n=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+  visible=$(tr , '\n' <<<"${CUDA_VISIBLE_DEVICES-all}" | grep -c .)
+  if [ -n "${CUDA_VISIBLE_DEVICES+set}" ] && [ "$visible" -lt "$n" ]; then n=$visible; fi
+  echo "$n"
 }
 
 # pid_of prints the process of rank R that this step started.

@@ -16,6 +16,7 @@ const (
 
 // Results of NCCL that the package looks at.
 const (
+	unhandledCuda   = 1
 	internalError   = 3
 	invalidArgument = 4
 	invalidUsage    = 5
@@ -54,6 +55,9 @@ func (e *Error) Error() string {
 func (e *Error) Unsupported() bool {
 	return e.Code == invalidArgument || e.mscclpp && (e.Code == internalError || e.Code == invalidUsage)
 }
+
+// Cuda says that a call of CUDA failed inside NCCL.
+func (e *Error) Cuda() bool { return e.Code == unhandledCuda }
 
 // LoadError says why there is no NCCL, and what to do about it.
 type LoadError struct {
