@@ -89,6 +89,8 @@ func (b *glooBackend) connect() error {
 	}
 	over := glooRank{Host: mine.Host}
 	if err := c.Connect(addresses); err != nil {
+		var e *gloo.Error
+		over.Follows = errors.As(err, &e) && e.Status == gloo.Lost
 		over.Error = b.l.named(err, b.s.hosts).Error()
 		c.Interrupt() // the others wait for this rank
 	}
@@ -266,18 +268,19 @@ func (l *glooLibrary) named(err error, hosts []string) error {
 	return err
 }
 
-// failedRank is the error of the lowest rank that has one; it is the one that says so.
+// failedRank is the error of the lowest rank that has one of its own; that rank is the one that says so.
 func failedRank(ranks []glooRank, self int) error {
-	for i, r := range ranks {
-		switch {
-		case r.Error == "":
-		case i == self:
-			return environmentf("%s", r.Error)
-		default:
-			return errElsewhere
-		}
+	failed := slices.IndexFunc(ranks, func(r glooRank) bool { return r.Error != "" && !r.Follows })
+	if failed < 0 {
+		failed = slices.IndexFunc(ranks, func(r glooRank) bool { return r.Error != "" })
 	}
-	return nil
+	switch failed {
+	case -1:
+		return nil
+	case self:
+		return environmentf("%s", ranks[self].Error)
+	}
+	return errElsewhere
 }
 
 // note says in the file of the world in hand on which network its hosts are, and where Gloo's threads may run.

@@ -99,6 +99,7 @@ func (j *job) glooNetwork() (gloo.Choice, error) {
 // glooRank is what a rank tells the others of its context.
 type glooRank struct {
 	Host, Why, Error string
+	Follows          bool // the error: a connection broke, most likely since another rank gave up
 	Address          []byte
 	Device           gloo.Device
 	Thread           gloo.Thread

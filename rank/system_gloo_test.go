@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -136,6 +137,31 @@ func TestGlooIsRefused(t *testing.T) {
 	for o, words := l.run(t), []string{"make gloo-shim", "apt-get install g++ libgloo-dev"}; len(words) > 0; words = words[1:] {
 		if !strings.Contains(o.stderr, words[0]) {
 			t.Errorf("no %q in %s", words[0], o)
+		}
+	}
+}
+
+// Who gives up breaks the connections of the others; they are not the ones to speak.
+func TestFailedRank(t *testing.T) {
+	fine, gaveUp, left := glooRank{}, glooRank{Error: "waited too long"}, glooRank{Error: "lost the connection", Follows: true}
+	for _, c := range []struct {
+		ranks   []glooRank
+		speaker int // -1: nobody failed
+	}{
+		{[]glooRank{fine, fine}, -1},
+		{[]glooRank{fine, gaveUp, gaveUp}, 1},
+		{[]glooRank{left, gaveUp, fine}, 1},
+		{[]glooRank{fine, left, left}, 1},
+	} {
+		for self := range c.ranks {
+			err := failedRank(c.ranks, self)
+			switch {
+			case c.speaker < 0 && err == nil:
+			case self == c.speaker && codeOf(err) == exitEnvironment && err.Error() == c.ranks[self].Error:
+			case c.speaker >= 0 && self != c.speaker && errors.Is(err, errElsewhere):
+			default:
+				t.Errorf("%+v: rank %d has %v", c.ranks, self, err)
+			}
 		}
 	}
 }

@@ -44,7 +44,7 @@ build() {
 # sanitized leaves libgloo as it is: what it is given, and what happens to memory of ours, is seen all the same.
 sanitized() {
   new=$(mktemp -d)
-  "$cxx" -O1 -g "${flags[@]}" -Werror -fsanitize=address,undefined -fno-sanitize-recover=all \
+  "$cxx" -O1 -g "${flags[@]}" -Werror -fsanitize=address,undefined -fno-sanitize-recover=all ${extra[@]+"${extra[@]}"} \
     -o "$new/driver" "$root"/gloo/shim/test/driver.cc "$root"/gloo/shim/*.cc -lgloo -ldl
   ASAN_OPTIONS=detect_leaks=1 "$new/driver"
 }
