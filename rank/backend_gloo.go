@@ -117,12 +117,13 @@ func (b *glooBackend) reserve(bytes int64) error { return b.s.area.reserve(bytes
 func (b *glooBackend) ready() error { return nil }
 
 // memory implements backend: a reduce out of place has an output on every rank, and a reduce_scatter its partial sums.
+// Where operations are issued together, the one that is issued alone has its own.
 func (b *glooBackend) memory(c coll.Case) float64 {
 	_, _, slots := b.slots(c)
 	own := float64(c.Count) * float64(c.Type.Size()) * float64(slots)
 	bytes := b.layout.memory(c)
 	if c.Placement != coll.InPlace && (c.Collective == coll.ReduceScatter || c.Collective == coll.Reduce && b.rank != c.Root) {
-		bytes += own
+		bytes += own * float64(min(2, b.aggregate))
 	}
 	return bytes
 }

@@ -165,3 +165,23 @@ func TestFailedRank(t *testing.T) {
 		}
 	}
 }
+
+func TestGlooMemory(t *testing.T) {
+	memory := func(aggregate int, c coll.Case) float64 {
+		b := &glooBackend{layout: layout{rank: 1}, aggregate: aggregate}
+		return b.memory(c) - b.layout.memory(c)
+	}
+	c := coll.Case{Collective: coll.ReduceScatter, Type: coll.Float32, Op: coll.Sum, Count: 1 << 20, World: 3, Placement: coll.OutOfPlace}
+	share := float64(c.Count) * float64(c.Type.Size())
+	reduce, inPlace := c, c
+	reduce.Collective, inPlace.Placement = coll.Reduce, coll.InPlace
+	if one, more := memory(1, c), memory(8, c); one != share || more != 2*share {
+		t.Errorf("reduce_scatter: %g alone and %g together, want one and two of %g", one, more, share)
+	}
+	if other := memory(1, reduce); other != share {
+		t.Errorf("reduce on a rank that is not the root: %g, want %g", other, share)
+	}
+	if none := memory(8, inPlace); none != 0 {
+		t.Errorf("in place: %g", none)
+	}
+}
