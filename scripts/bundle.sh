@@ -23,6 +23,11 @@ programs() {
   install -m 755 scripts/bundle/busbar-run.sh "$top/busbar-run"
   install -m 755 scripts/bundle/build-mpi-shim.sh "$top/build-mpi-shim"
   install -m 755 test/gpu.sh "$top/test/gpu.sh"
+  local file
+  while read -r file; do
+    mkdir -p "$top/$(dirname "$file")"
+    cp -p "$file" "$top/$file"
+  done < <(find slurm -type f -not -name '*.go' -not -path 'slurm/cluster/*')
   cp lib/busbar-nccl-profiler.so "$top/lib/"
   if [ -e scripts/rehearsal.sh ]; then cp -r lib/rehearsal "$top/lib/"; fi
 }

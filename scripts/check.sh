@@ -65,7 +65,7 @@ lint() {
 }
 
 # What needs no rank processes.
-quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/...)
+quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/... ./slurm/aws ./slurm/sites)
 
 # Where there are goroutines; the statistics have none, and their simulations would take minutes. rank's system tests
 # start the program itself, which the detector does not see.
@@ -107,7 +107,7 @@ all)
   # Not from the cache: the tests start programs that Go's cache does not know of.
   # Packages that start ranks come one after another: ranks of two launches bound to one core may starve each other.
   step "go test" "$GO" test -count=1 -timeout 20m "${quick[@]}"
-  step "go test, with ranks" "$GO" test -count=1 -timeout 20m -p 1 ./mpi ./rank ./docs
+  step "go test, with ranks" "$GO" test -count=1 -timeout 20m -p 1 ./mpi ./rank ./docs ./slurm/lib
   race
   step "sanitizers" scripts/c-sanitize.sh
   step "kernels assembled" scripts/ptx.sh

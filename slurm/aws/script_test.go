@@ -1,0 +1,103 @@
+package aws
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const patience = time.Minute // for what should take a moment
+
+// A run is a command that goes on beside the test.
+type run struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+	mu   sync.Mutex
+	out  bytes.Buffer
+}
+
+func (r *run) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out.Write(b)
+}
+
+func (r *run) said() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out.String()
+}
+
+// start starts a program, with folders of stand-ins before the others on PATH.
+func start(t *testing.T, stands string, name string, args ...string) *run {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	r := &run{cmd: exec.CommandContext(ctx, name, args...), done: make(chan struct{})}
+	r.cmd.Stdout, r.cmd.Stderr, r.cmd.WaitDelay = r, r, time.Second
+	r.cmd.Env = append(os.Environ(), "PATH="+stands+":"+os.Getenv("PATH"), "AWS_EC2_METADATA_SERVICE_ENDPOINT=http://127.0.0.1:1")
+	if err := r.cmd.Start(); err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	go func() {
+		_ = r.cmd.Wait() // the code is asked for in code
+		cancel()
+		close(r.done)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-r.done
+	})
+	return r
+}
+
+// code waits for the end.
+func (r *run) code() int {
+	<-r.done
+	return r.cmd.ProcessState.ExitCode()
+}
+
+// check runs a program to its end and looks at its code and words.
+func check(t *testing.T, code int, words string, r *run) {
+	t.Helper()
+	if got := r.code(); got != code || !strings.Contains(r.said(), words) {
+		t.Errorf("%q\nended with %d, wanted %d and %q:\n%s", r.cmd.Args, got, code, words, r.said())
+	}
+}
+
+// until waits for a condition that something else brings about.
+func until(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !condition(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// stand puts a program of a few lines of shell into a folder.
+func stand(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/usr/bin/env bash\n"+text+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(path string) string {
+	b, _ := os.ReadFile(path) // what is not there is empty
+	return string(b)
+}

@@ -1,0 +1,117 @@
+package aws
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+const syncResults = "../sync-results.sh"
+
+func TestSyncCopiesWhatChanged(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "results"), filepath.Join(dir, "volume/busbar")
+	write(t, from+"/a.jsonl", "one\n")
+	write(t, from+"/plots/b c.png", "picture")
+	check(t, 0, "", start(t, "", syncResults, from, to))
+	if read(to+"/a.jsonl") != "one\n" || read(to+"/plots/b c.png") != "picture" {
+		t.Fatal("the first round did not copy both files")
+	}
+
+	write(t, from+"/a.jsonl", "one\ntwo\n")
+	write(t, to+"/older.jsonl", "of another machine")
+	kept := "left as it was"
+	write(t, to+"/plots/b c.png", kept[:len("picture")])
+	check(t, 0, "", start(t, "", syncResults, from, to))
+	if got := read(to + "/a.jsonl"); got != "one\ntwo\n" {
+		t.Errorf("a file that grew is %q", got)
+	}
+	if read(to+"/older.jsonl") == "" {
+		t.Error("a file that is only there was removed")
+	}
+	if got := read(to + "/plots/b c.png"); got != kept[:len("picture")] {
+		t.Errorf("a file that did not change was copied again: %q", got)
+	}
+	if parts, _ := filepath.Glob(to + "/*.part"); len(parts) > 0 {
+		t.Errorf("left behind: %q", parts)
+	}
+}
+
+func TestSyncWhileARunLasts(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "results"), filepath.Join(dir, "volume")
+	write(t, from+"/a.jsonl", "one\n")
+	sleeper := exec.Command("sleep", "600")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, "", syncResults, "--every", "600", "--while", strconv.Itoa(sleeper.Process.Pid), from, to)
+	until(t, "the first round is done", func() bool { return read(to+"/a.jsonl") != "" })
+	write(t, from+"/a.jsonl", "one\nlast\n")
+	_ = sleeper.Process.Kill() // and wait says so
+	_ = sleeper.Wait()
+	check(t, 0, "", r)
+	if got := read(to + "/a.jsonl"); got != "one\nlast\n" {
+		t.Errorf("the last round kept %q", got)
+	}
+}
+
+func TestSyncToS3(t *testing.T) {
+	dir := t.TempDir()
+	from := filepath.Join(dir, "results")
+	write(t, from+"/a.jsonl", "one\n")
+	stand(t, dir, "aws", `echo "$*" >>`+dir+`/calls; [ -e `+dir+`/reachable ]`)
+	check(t, 2, "not all of "+from+" is in s3://bucket/x", start(t, dir, syncResults, from, "s3://bucket/x"))
+	write(t, dir+"/reachable", "")
+	check(t, 0, "", start(t, dir, syncResults, "s3://bucket/x", from))
+	want := "s3 sync --only-show-errors " + from + " s3://bucket/x\ns3 sync --only-show-errors s3://bucket/x " + from + "\n"
+	if got := read(dir + "/calls"); got != want {
+		t.Errorf("aws was called with\n%swanted\n%s", got, want)
+	}
+}
+
+// In a loop, a bucket that is out of reach for a while is said and tried again.
+func TestSyncTriesAgain(t *testing.T) {
+	dir := t.TempDir()
+	from := filepath.Join(dir, "results")
+	write(t, from+"/a.jsonl", "one\n")
+	stand(t, dir, "aws", `echo call >>`+dir+`/calls; [ -e `+dir+`/reachable ]`)
+	r := start(t, dir, syncResults, "--every", "1", from, "s3://bucket/x")
+	until(t, "the bucket is out of reach", func() bool { return read(dir+"/calls") != "" })
+	write(t, dir+"/reachable", "")
+	until(t, "it works again", func() bool { return len(read(dir+"/calls")) > 2*len("call\n") })
+	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	check(t, 0, "trying again every 1 s", r)
+	check(t, 0, "works again", r)
+}
+
+func TestSyncUsage(t *testing.T) {
+	dir := t.TempDir()
+	check(t, 1, "two places are wanted", start(t, "", syncResults, dir))
+	check(t, 1, `--every wants a number, not "often"`, start(t, "", syncResults, "--every", "often", dir, dir+"/x"))
+	check(t, 2, "there is no folder", start(t, "", syncResults, dir+"/nothing", dir+"/x"))
+	write(t, dir+"/file", "")
+	write(t, dir+"/from/a", "a")
+	check(t, 2, "not all of", start(t, "", syncResults, dir+"/from", dir+"/file/x"))
+
+	bare := t.TempDir()
+	for _, name := range []string{"bash", "env"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(bare, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	without := &run{cmd: exec.Command(syncResults, dir+"/from", "s3://bucket/x"), done: make(chan struct{})}
+	without.cmd.Env, without.cmd.Stderr, without.cmd.WaitDelay = []string{"PATH=" + bare}, without, time.Second
+	_ = without.cmd.Run() // check looks at the code
+	close(without.done)
+	check(t, 2, "there is no aws command", without)
+}

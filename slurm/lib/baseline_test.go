@@ -1,0 +1,78 @@
+package lib
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var small = []string{"-np", "2", "--rehearse", "--quiet", "-e", "4K", "-n", "5", "--out", "o"}
+
+func TestBaselineFromStartToReport(t *testing.T) {
+	p := install(t)
+	p.expect(0, "2 ranks", nil, "baseline.sh", append(small, "--sync", "volume")...)
+	for _, at := range []string{"o/", "volume/"} {
+		p.has(at+"profile_nccl-rehearsal_world2_*.jsonl", at+"merged.csv", at+"plots/*busbw*.png", at+"report/analysis.txt", at+"machine.txt")
+	}
+	if rows := strings.Count(p.text("o/merged.csv"), "all_reduce"); rows != 10 {
+		t.Errorf("8 B to 4 KiB are 10 sizes; merged.csv has %d rows", rows)
+	}
+}
+
+// A run that failed is drawn all the same, and its code is given back.
+func TestBaselineOfARunThatFailed(t *testing.T) {
+	p := install(t)
+	p.expect(3, "rank ended with 3", []string{"BUSBAR_REHEARSAL_FAULT=wrong@rank=1,size=1024"}, "baseline.sh", small...)
+	p.has("o/plots/*busbw*.png", "o/report/analysis.txt")
+}
+
+func TestBaselineUsage(t *testing.T) {
+	p := install(t)
+	p.expect(1, "--out wants a value", nil, "baseline.sh", "--out")
+	p.expect(1, "the number of ranks is missing", nil, "baseline.sh", "--host", "a:1,b:1")
+	p.expect(1, "unknown flag", nil, "baseline.sh", append(small, "--nonsense")...)
+	if err := os.Remove(filepath.Join(p.top, "bin/rank")); err != nil {
+		t.Fatal(err)
+	}
+	p.expect(2, "make build", nil, "baseline.sh", small...)
+}
+
+// The notice comes while rank measures without end: the case in hand is ended, results are copied, and another machine
+// goes on with the copy.
+func TestBaselineOnASpotInstance(t *testing.T) {
+	p := install(t)
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/latest/api/token":
+			fmt.Fprint(w, "token")
+		case "/latest/meta-data/instance-id":
+			fmt.Fprint(w, "i-0123456789abcdef0")
+		case "/latest/meta-data/spot/instance-action":
+			if strings.Count(p.text("o/*.jsonl"), `"kind":"case"`) > 3 {
+				fmt.Fprint(w, `{"action":"terminate","time":"2026-03-01T08:22:00Z"}`)
+				return
+			}
+			http.NotFound(w, r)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer service.Close()
+	endless := append(small, "--run-cycles", "0", "--spot", "--sync", "volume")
+	p.expect(143, "spot notice", []string{"AWS_EC2_METADATA_SERVICE_ENDPOINT=" + service.URL}, "baseline.sh", endless...)
+	if end := p.text("volume/*.jsonl"); !strings.Contains(end, `"outcome":"interrupted"`) {
+		t.Error("the copy does not say that the run was interrupted")
+	}
+	if err := os.RemoveAll(filepath.Join(p.dir, "o")); err != nil {
+		t.Fatal(err)
+	}
+	p.expect(0, "", nil, "sync-results.sh", "volume", "o")
+	p.expect(0, "2 ranks", nil, "baseline.sh", append(small, "--resume")...)
+	if files, _ := filepath.Glob(filepath.Join(p.dir, "o/profile_*.jsonl")); len(files) != 2 {
+		t.Errorf("the first machine's file and the second's: %q", files)
+	}
+}

@@ -1,0 +1,45 @@
+package lib
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Rank 2 hangs: the run of two ranks ends well, that of all three is where the script stops.
+func TestDebugFindsTheSmallestRunThatHangs(t *testing.T) {
+	p := install(t)
+	said := p.expect(4, "8B-all-ranks ended with 4", []string{"BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=8", "NCCL_ALGO=Ring", "NCCL_API_TOKEN=hush", "OTHER=hush"},
+		"debug.sh", "-np", "3", "--out", "d", "--deadline", "4", "--rehearse", "--backend", "nccl", "--collective", "all_reduce")
+	for _, want := range []string{"8B-2-ranks ended with 0", "rank 2 on", "packed: "} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is missing in\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "1MiB") {
+		t.Errorf("it went on after the hang:\n%s", said)
+	}
+	out, err := exec.Command("tar", "-tzf", filepath.Join(p.dir, "d.tar.gz")).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"d/summary.txt", "d/versions.txt", "d/environment.txt", "d/preflight/output.txt", "d/8B-all-ranks/output.txt", "d/8B-all-ranks/state-", "d/8B-all-ranks/results/profile_"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%s is missing in the archive:\n%s", want, out)
+		}
+	}
+	if states := p.text("d/8B-all-ranks/state-*.txt"); strings.Count(states, "process ") < 3 || !strings.Contains(states, "thread ") {
+		t.Errorf("the state of three ranks is wanted:\n%s", states)
+	}
+	kept := p.text("d/*.txt") + p.text("d/*/*")
+	if !strings.Contains(kept, "NCCL_ALGO=Ring") || strings.Contains(kept, "hush") {
+		t.Errorf("NCCL_ALGO is to be kept, and no secret:\n%s", p.text("d/environment.txt"))
+	}
+}
+
+func TestDebugUsage(t *testing.T) {
+	p := install(t)
+	p.expect(1, `--deadline is "soon"`, nil, "debug.sh", "--deadline", "soon")
+	p.expect(1, "--out wants a value", nil, "debug.sh", "--out")
+}

@@ -1,0 +1,100 @@
+# shellcheck shell=bash
+# What the scripts of this folder share: where rank and post are, how many ranks suit the machine, how ranks are
+# started. It is sourced by a script that has set `here`, the folder of the scripts.
+# shellcheck disable=SC2034,SC2154 # top is read by the scripts, here is theirs
+top=$(cd "$here/.." && pwd)
+me=$(basename "$0" .sh)
+hosts=() # --host or --hostfile, as mpirun takes them
+
+say() { printf '%s: %s\n' "$me" "$*"; }
+
+# give_up CODE "what is wrong" "what to do"
+give_up() {
+  printf '%s: %s\n  %s\n' "$me" "$2" "$3" >&2
+  exit "$1"
+}
+
+# usage prints the comment at the top of the script.
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+
+# need_programs ends the script where rank was not built.
+need_programs() {
+  if [ ! -x "$top/bin/rank" ] || [ ! -x "$top/bin/post" ]; then
+    give_up 2 "there is no $top/bin/rank or bin/post" \
+      "Build them (make build), or start $me.sh from an unpacked bundle; under sbatch, from the folder that has slurm/ in it."
+  fi
+}
+
+# gpus prints how many NVIDIA GPUs this process may use.
+gpus() {
+  local n
+  n=$({ nvidia-smi -L 2>/dev/null || true; } | grep -c '^GPU ' || true)
+  if [ "$n" = 0 ]; then n=$(find /proc/driver/nvidia/gpus -mindepth 1 -maxdepth 1 2>/dev/null | wc -l); fi
+  if [ -n "${CUDA_VISIBLE_DEVICES+set}" ]; then
+    local visible
+    visible=$(tr ',' '\n' <<<"$CUDA_VISIBLE_DEVICES" | grep -c . || true)
+    if [ "$visible" -lt "$n" ]; then n=$visible; fi
+  fi
+  echo "$n"
+}
+
+# cores prints a number of ranks for a machine without GPUs: one a core, 2 to 8.
+cores() {
+  local n
+  n=$(nproc 2>/dev/null || echo 2)
+  echo $((n < 2 ? 2 : n > 8 ? 8 : n))
+}
+
+# under_slurm says whether srun starts the ranks: inside an allocation, unless LAUNCHER=mpirun.
+under_slurm() {
+  case ${LAUNCHER:-auto} in
+    srun) return 0 ;;
+    mpirun) return 1 ;;
+    auto) [ -n "${SLURM_JOB_ID:-}" ] && command -v srun >/dev/null ;;
+    *) give_up 1 "LAUNCHER is \"$LAUNCHER\"" "It may be srun, mpirun or auto." ;;
+  esac
+}
+
+# start becomes the launcher of N ranks: start N [WRAPPER…] -- [rank flags]. N is empty where Slurm's allocation says it.
+# The wrapper is started once for each rank, with rank's command behind it. SRUN_ARGS are further options of srun.
+start() {
+  local n=$1 wrapper=() srun_args=()
+  shift
+  while [ "$1" != -- ]; do
+    wrapper+=("$1")
+    shift
+  done
+  shift
+  if under_slurm; then
+    read -ra srun_args <<<"${SRUN_ARGS:-}"
+    exec srun --kill-on-bad-exit=1 ${n:+-n "$n"} ${srun_args[@]+"${srun_args[@]}"} ${wrapper[@]+"${wrapper[@]}"} "$top/bin/rank" "$@"
+  elif [ -x "$top/busbar-run" ]; then
+    exec "$top/busbar-run" ${n:+-np "$n"} ${hosts[@]+"${hosts[@]}"} ${wrapper[@]+"${wrapper[@]}"} -- "$@"
+  fi
+  exec "$top/scripts/mpirun.sh" ${n:+-np "$n"} ${hosts[@]+"${hosts[@]}"} ${wrapper[@]+"${wrapper[@]}"} "$top/bin/rank" "$@"
+}
+
+# command_of prints a program's first lines of output under its command line, or that the machine has no such program.
+command_of() {
+  printf '$ %s\n' "$*"
+  if command -v "$1" >/dev/null; then
+    timeout 20 "$@" 2>&1 </dev/null | head -n "${LINES_OF_COMMAND:-200}" || true
+  else
+    echo "($1 is not on this machine)"
+  fi
+  echo
+}
+
+# machine describes this host: what a reader of the figures asks first.
+machine() {
+  date -u +%Y-%m-%dT%H:%M:%SZ
+  uname -a
+  grep -E '^(NAME|VERSION)=' /etc/os-release 2>/dev/null || true
+  echo
+  command_of "$top/bin/rank" --version
+  command_of nvidia-smi
+  command_of nvidia-smi topo -m
+  command_of lscpu
+  command_of fi_info -p efa
+  command_of ibv_devinfo
+}

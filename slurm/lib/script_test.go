@@ -1,0 +1,113 @@
+package lib
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A place is a folder with the programs as they are now and the scripts, laid out as the repository is.
+type place struct {
+	t        *testing.T
+	top, dir string
+	tools    string // a folder before the others on PATH, for stand-ins
+}
+
+func install(t *testing.T) place {
+	t.Helper()
+	p := place{t: t, top: t.TempDir(), dir: t.TempDir(), tools: t.TempDir()}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shims, _ := filepath.Glob(filepath.Join(root, "lib/busbar-mpi-*.so")); len(shims) == 0 {
+		t.Skip("no MPI shim in lib/; make build makes it")
+	}
+	build := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-o", filepath.Join(p.top, "bin")+"/", "./rank", "./post")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	for _, name := range []string{"lib", "scripts"} {
+		if err := os.Symlink(filepath.Join(root, name), filepath.Join(p.top, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(p.top, "slurm"), os.DirFS(filepath.Join(root, "slurm"))); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// stand puts a program of a few lines of shell where it is found first.
+func (p place) stand(name, text string) {
+	p.t.Helper()
+	if err := os.WriteFile(filepath.Join(p.tools, name), []byte("#!/usr/bin/env bash\n"+text+"\n"), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// run runs a script in p.dir and returns its exit code and its words.
+func (p place) run(environment []string, script string, args ...string) (int, string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 4*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(p.top, "slurm", script), args...)
+	cmd.Dir, cmd.WaitDelay = p.dir, 5*time.Second
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.Env = append(os.Environ(), "PATH="+p.tools+":"+os.Getenv("PATH"), "LAUNCHER=mpirun")
+	cmd.Env = append(cmd.Env, environment...)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		p.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+// expect fails unless the script ended with code and said words.
+func (p place) expect(code int, words string, environment []string, script string, args ...string) string {
+	p.t.Helper()
+	got, said := p.run(environment, script, args...)
+	if got != code || !strings.Contains(said, words) {
+		p.t.Fatalf("%s %q\nended with %d, wanted %d and %q:\n%s", script, args, got, code, words, said)
+	}
+	return said
+}
+
+// has fails unless each pattern names a file that is not empty.
+func (p place) has(patterns ...string) {
+	p.t.Helper()
+	for _, pattern := range patterns {
+		found, _ := filepath.Glob(filepath.Join(p.dir, pattern))
+		if len(found) == 0 {
+			p.t.Errorf("there is no %s", pattern)
+		}
+		for _, file := range found {
+			if s, err := os.Stat(file); err != nil || s.Size() == 0 {
+				p.t.Errorf("%s is empty: %v", file, err)
+			}
+		}
+	}
+}
+
+// text is what all files of a pattern hold.
+func (p place) text(pattern string) string {
+	p.t.Helper()
+	found, _ := filepath.Glob(filepath.Join(p.dir, pattern))
+	var all strings.Builder
+	for _, file := range found {
+		if s, err := os.Stat(file); err == nil && s.IsDir() {
+			continue
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	return all.String()
+}

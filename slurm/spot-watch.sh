@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# Watches for EC2's spot notice and ends a run in good order: the case in hand is ended, results are copied.
+#   slurm/spot-watch.sh --pid PID [--sync DIR DEST]      PID is mpirun, busbar-run or srun
+#   slurm/spot-watch.sh --job JOBID [--sync DIR DEST]    a Slurm job of slurm/sweep.sh, which requeues itself
+#   slurm/spot-watch.sh --once                           asks once and says what there is
+# It asks the instance metadata service (version 2) every 5 s. On the notice, which comes two minutes before the end,
+# USR1 goes to the process (or to the job's script); what still runs after --grace gets TERM, which keeps everything too.
+# A rebalance recommendation is said, and results are copied; with --on-rebalance stop it is taken like the notice.
+#   --interval S      seconds between two questions (5, as AWS advises)
+#   --grace S         seconds that the case in hand may take (60)
+#   --endpoint URL    of the metadata service (http://169.254.169.254; also AWS_EC2_METADATA_SERVICE_ENDPOINT)
+# Exit code: 0 the run ended by itself, or --once and no notice; 1 usage; 2 no metadata service; 3 there was a notice.
+set -euo pipefail
+here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
+
+readonly TOKEN_SECONDS=21600
+pid='' job='' once='' source='' dest='' interval=5 grace=60 on_rebalance=say
+endpoint=${AWS_EC2_METADATA_SERVICE_ENDPOINT:-http://169.254.169.254}
+token='' status='' body='' rebalance_said='' lost_said=''
+
+say() { printf 'spot-watch: %s\n' "$*" >&2; }
+give_up() { # give_up CODE "what is wrong" "what to do"
+  printf 'spot-watch: %s\n  %s\n' "$2" "$3" >&2
+  exit "$1"
+}
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+value() { [ -n "${2:-}" ] || give_up 1 "$1 wants a value" "slurm/spot-watch.sh --help shows an example."; }
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    --once) once=1 ;;
+    --sync)
+      value "$1" "${3:-}"
+      source=$2 dest=$3
+      shift 2
+      ;;
+    --pid | --job | --interval | --grace | --endpoint | --on-rebalance)
+      value "$1" "${2:-}"
+      case $1 in
+        --pid) pid=$2 ;;
+        --job) job=$2 ;;
+        --interval) interval=$2 ;;
+        --grace) grace=$2 ;;
+        --endpoint) endpoint=${2%/} ;;
+        --on-rebalance) on_rebalance=$2 ;;
+      esac
+      shift
+      ;;
+    *) give_up 1 "unknown argument \"$1\"" "slurm/spot-watch.sh --help lists them." ;;
+  esac
+  shift
+done
+case $on_rebalance in
+  say | stop) ;;
+  *) give_up 1 "--on-rebalance is \"$on_rebalance\"" "It may be say or stop." ;;
+esac
+[ -n "$pid$job$once" ] || give_up 1 "nothing to watch over" "Give --pid PID of mpirun or srun, --job JOBID, or --once."
+[[ $pid =~ ^[0-9]*$ ]] || give_up 1 "--pid is \"$pid\"" "It is the number of a process: mpirun … & slurm/spot-watch.sh --pid \$!"
+command -v curl >/dev/null || give_up 2 "there is no curl, with which the metadata service is asked" "Install it: apt-get install curl, or dnf install curl."
+
+# ask METHOD PATH [HEADER…] sets status (000 where nobody answered) and body. No proxy stands before this service.
+ask() {
+  local method=$1 path=$2 answer header words=()
+  shift 2
+  for header in "$@"; do words+=(-H "$header"); done
+  answer=$(curl -s --noproxy '*' --connect-timeout 2 --max-time 5 -X "$method" ${words[@]+"${words[@]}"} -w '\n%{http_code}' "$endpoint$path" || true)
+  status=${answer##*$'\n'} body=${answer%$'\n'*}
+}
+
+# get asks for a path with a token, and takes a new one where the old is not known any more.
+get() {
+  local try
+  for try in 1 2; do
+    if [ -z "$token" ]; then
+      ask PUT /latest/api/token "X-aws-ec2-metadata-token-ttl-seconds: $TOKEN_SECONDS"
+      if [ "$status" != 200 ]; then return; fi
+      token=$body
+    fi
+    ask GET "$1" "X-aws-ec2-metadata-token: $token"
+    if [ "$status" != 401 ]; then return; fi
+    token=''
+  done
+}
+
+# notice prints what is to happen and when, and is true, where EC2 has announced it.
+notice() {
+  get /latest/meta-data/spot/instance-action
+  if [ "$status" = 200 ]; then
+    say "spot notice: $body"
+    return 0
+  fi
+  if unanswered; then return 1; fi
+  if [ -n "$rebalance_said" ]; then return 1; fi
+  get /latest/meta-data/events/recommendations/rebalance
+  if [ "$status" = 200 ]; then
+    rebalance_said=1
+    say "rebalance recommendation: $body; this machine is likelier than others to be taken soon"
+    if [ "$on_rebalance" = stop ]; then return 0; fi
+    copy
+  fi
+  return 1
+}
+
+# unanswered is true, and says so once, where there was no answer: what does not exist is a 404.
+unanswered() {
+  if [ "$status" = 404 ]; then
+    lost_said=''
+    return 1
+  fi
+  if [ -z "$lost_said" ]; then say "$endpoint does not answer (status $status); asking on"; fi
+  lost_said=1
+}
+
+copy() {
+  if [ -n "$source" ]; then "$here/sync-results.sh" "$source" "$dest" || say "results are not all in $dest; they are in $source"; fi
+}
+
+# runs says whether what is watched over is still there. A job that waits in the queue is not running.
+runs() {
+  if [ -n "$pid" ]; then kill -0 "$pid" 2>/dev/null; else [ -n "$(squeue -h -j "$job" -t running,completing,suspended -o %i 2>/dev/null)" ]; fi
+}
+
+signal() { # signal NAME
+  if [ -n "$pid" ]; then
+    kill -s "$1" "$pid" 2>/dev/null || true
+  else
+    scancel --batch --signal="$1" "$job" || true
+  fi
+}
+
+finish() {
+  local waited=0 limit=$((SECONDS + grace))
+  say "ending the case in hand (USR1 to ${pid:+process $pid}${job:+the script of job $job})"
+  signal USR1
+  while runs && [ $SECONDS -lt "$limit" ]; do sleep 1; done
+  if runs; then
+    say "still running after $grace s; TERM ends it now"
+    signal TERM
+    while runs && [ $((waited += 1)) -le 10 ]; do sleep 1; done
+  fi
+  copy
+}
+
+# At the start the service may be slow, so it is asked three times before this counts as no EC2 instance.
+reach() {
+  local try
+  for try in 1 2 3; do
+    get /latest/meta-data/instance-id
+    if [ "$status" = 200 ]; then return; fi
+    if [ "$try" -lt 3 ]; then sleep 1; fi
+  done
+  give_up 2 "the instance metadata service at $endpoint does not answer (status $status)" \
+    "Is this an EC2 instance, with metadata switched on? In a container its hop limit has to be 2: aws ec2 modify-instance-metadata-options --http-put-response-hop-limit 2 …"
+}
+
+reach
+if [ -n "$once" ]; then
+  if notice; then exit 3; fi
+  say "no spot notice"
+  exit 0
+fi
+say "watching over ${pid:+process $pid}${job:+job $job} on instance $body"
+# A job may still wait in the queue.
+while [ -n "$job" ] && ! runs && [ -n "$(squeue -h -j "$job" -o %i 2>/dev/null)" ]; do sleep "$interval"; done
+while runs; do
+  if notice; then
+    finish
+    exit 3
+  fi
+  sleep "$interval"
+done
