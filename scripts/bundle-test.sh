@@ -51,6 +51,9 @@ checks() {
   if [ -d lib/rehearsal ]; then
     try ./busbar-run -np 2 --rehearse --backend nccl --path "${sweep[@]}" --out "$HOME/rehearsed"
   fi
+  if [ -e lib/busbar-gloo.so ]; then
+    try ./busbar-run -np 2 --backend gloo --collective all_reduce "${sweep[@]}" --out "$HOME/gloo"
+  fi
   cd "$HOME"
   try "$OLDPWD/bin/post" merge "$out"
   try "$OLDPWD/bin/post" plot "$out"

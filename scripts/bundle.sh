@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Packs dist/busbar-VERSION-linux-x86_64.tar.gz: rank, post, an Open MPI that runs wherever it is unpacked, and what
-# belongs to them. Wants `make build` before; VERSION is the name's. Everything packed is then asked what it needs: the
-# versions of glibc's symbols, at most GLIBC_FLOOR (2.34), and no library but its own and glibc's.
+# Packs dist/busbar-VERSION-linux-x86_64.tar.gz: rank, post, an Open MPI that runs wherever it is unpacked, Gloo where its
+# shim was built, and what belongs to them. Wants `make build` before; VERSION is the name's. Everything packed is then
+# asked what it needs: the versions of glibc's symbols, at most GLIBC_FLOOR (2.34), and no library but its own and glibc's
+# (for Gloo, that of C++ too).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -76,7 +77,8 @@ notices() {
   cp "$("${GO:-go}" env GOROOT)/LICENSE" "$to/go/go"
   cat >"$to/README" <<TEXT
 busbar itself: ../LICENSE. Beside it this archive holds
-  openmpi/   files of Debian packages, their licences in debian/. debian/VERSIONS names the packages and their sources,
+  openmpi/, lib/gloo/
+             files of Debian packages, their licences in debian/. debian/VERSIONS names the packages and their sources,
              which every Debian mirror has (apt-get source PACKAGE=VERSION). What was changed: the search path in each
              library and program, and libevent_core is linked anew from its objects.
   bin/       Go modules and the Go library, linked in, their licences in go/.
@@ -107,11 +109,12 @@ check_glibc() {
 
 # check_closed looks where the loader finds each library here, with the packed folder alone to help it.
 check_closed() {
-  local file stray
+  local file stray system
   while read -r file; do
-    stray=$({ env -i PATH=/usr/bin:/bin ldd "$file" 2>/dev/null || true; } | awk -v top="$top/" '
+    case ${file#"$top"/} in lib/busbar-gloo.so | lib/gloo/*) system='libstdc[+][+]|libgcc_s' ;; *) system=none ;; esac
+    stray=$({ env -i PATH=/usr/bin:/bin ldd "$file" 2>/dev/null || true; } | awk -v top="$top/" -v ours="^($system)[.]so" '
       $2 == "=>" { at = $3 == "not" ? "nowhere" : $3 }
-      $2 == "=>" && index(at, top) != 1 && $1 !~ /^(lib(c|m|dl|rt|pthread|resolv)|ld-linux.*)\.so/ { print $1 " (" at ")" }')
+      $2 == "=>" && index(at, top) != 1 && $1 !~ ours && $1 !~ /^(lib(c|m|dl|rt|pthread|resolv)|ld-linux.*)\.so/ { print $1 " (" at ")" }')
     [ -z "$stray" ] || fail "${file#"$top"/} takes from outside: ${stray//$'\n'/, }"
   done < <(elf)
 }
@@ -137,7 +140,10 @@ pack() {
 scripts/deps.sh bundle
 mkdir "$top"
 programs
-scripts/bundle/openmpi.sh "$top/openmpi" | sort -u >"$stage/debian"
+{
+  scripts/bundle/openmpi.sh "$top/openmpi"
+  if [ -e lib/busbar-gloo.so ]; then scripts/bundle/gloo.sh "$top/lib"; fi
+} | sort -u >"$stage/debian"
 shim
 sources
 notices <"$stage/debian"
