@@ -38,8 +38,9 @@ func group(t *testing.T, n int, o Options, work func(*Context) error) []error {
 	if o.Interface == "" && o.Address == "" {
 		o.Interface = "lo"
 	}
-	var exchanged, done, ended sync.WaitGroup
+	var exchanged, connected, done, ended sync.WaitGroup
 	exchanged.Add(n)
+	connected.Add(n)
 	done.Add(n)
 	ended.Add(n)
 	addresses, failures := make([][]byte, n), make([]error, n)
@@ -58,6 +59,9 @@ func group(t *testing.T, n int, o Options, work func(*Context) error) []error {
 			if err == nil {
 				err = c.Connect(addresses)
 			}
+			// Who is done at once must not close what another still reads from while it connects.
+			connected.Done()
+			connected.Wait()
 			if err == nil {
 				if err = work(c); err != nil {
 					c.Interrupt()
