@@ -6,7 +6,7 @@ BUILD   := $(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VER
 
 SHELL := bash
 .DEFAULT_GOAL := build
-.PHONY: build programs shims mpi-shim gloo-shim nccl-profiler rehearsal deps demo gloo-benchmark nccl-benchmark benchmark test check lint sanitize race fuzz abi ptx bench bundle bundle-test man clean help
+.PHONY: build programs shims mpi-shim gloo-shim nccl-profiler rehearsal deps demo gloo-benchmark nccl-benchmark benchmark test check lint sanitize race fuzz abi ptx bench bundle bundle-test slurm-up slurm-down slurm-test man clean help
 
 build: programs shims nccl-profiler rehearsal ## bin/rank, bin/post, lib/busbar-mpi-*.so for every MPI found, lib/busbar-gloo.so, the plugin for NCCL, lib/rehearsal
 
@@ -82,6 +82,16 @@ bundle: build ## dist/busbar-VERSION-linux-x86_64.tar.gz: runs on other machines
 
 bundle-test: ## the packed bundle in a bare Debian without network, as root and as another user
 	@scripts/bundle-test.sh
+
+slurm-up: ## a real Slurm of four nodes on this machine, for tests (as root; slurm/cluster/login.sh CMD runs in it)
+	@slurm/cluster/up.sh
+
+slurm-down: ## end it
+	@slurm/cluster/down.sh
+
+slurm-test: build ## the scripts of slurm/ on such a Slurm of their own
+	@scripts/deps.sh slurm
+	BUSBAR_SLURM_TEST=1 $(GO) test -count=1 -timeout 15m ./slurm
 
 man: programs ## manual pages into share/man
 	$(GO) run ./internal/tools/man -o share/man/man1 bin/rank bin/post

@@ -65,7 +65,7 @@ lint() {
 }
 
 # What needs no rank processes.
-quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/... ./slurm/aws ./slurm/sites)
+quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/... ./slurm ./slurm/aws ./slurm/sites)
 
 # Where there are goroutines; the statistics have none, and their simulations would take minutes. rank's system tests
 # start the program itself, which the detector does not see.
@@ -74,6 +74,16 @@ race() {
   system=$(grep -hoE '^func Test[A-Za-z0-9_]+' rank/system*_test.go | cut -d' ' -f2 | paste -sd'|')
   step "race detector" "$GO" test -race -count=1 -skip "^(${system:-none})\$" \
     ./internal/bench/... ./internal/board ./internal/result/... ./internal/loop/... ./cudart/... ./post ./rank
+}
+
+# The nodes of that Slurm are namespaces, which some containers forbid.
+on_slurm() {
+  local made
+  if ! made=$(unshare --net --mount --uts --ipc --pid --fork --mount-proc true 2>&1); then
+    echo "skipped: this machine makes no namespaces ($made)"
+    return
+  fi
+  make --no-print-directory slurm-test
 }
 
 rehearse_gpu() {
@@ -109,6 +119,7 @@ all)
   step "go test" "$GO" test -count=1 -timeout 20m "${quick[@]}"
   step "go test, with ranks" "$GO" test -count=1 -timeout 20m -p 1 ./mpi ./rank ./docs ./slurm/lib
   race
+  step "on a real Slurm" on_slurm
   step "sanitizers" scripts/c-sanitize.sh
   step "kernels assembled" scripts/ptx.sh
   step "NCCL's own library" env KEEP=1 scripts/abi.sh newest

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what busbar needs and this machine lacks: `deps.sh` to build and run, `deps.sh test` for the tests too,
-# `deps.sh bundle` to pack and test the bundle.
+# `deps.sh bundle` to pack and test the bundle, `deps.sh slurm` for the Slurm of slurm/cluster.
 # As root with apt it installs; otherwise it prints the commands for common systems and stops with status 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,6 +31,8 @@ all_of() { [ -z "$(missing "$@")" ]; }
 have_pip() { python3 -m pip --version >/dev/null 2>&1; }
 # have_gloo: its headers as the compiler finds them; a CXX that is not there is no reason to miss them.
 have_gloo() { have "${CXX:-g++}" && "${CXX:-g++}" -E -x c++ -include gloo/config.h /dev/null >/dev/null 2>&1; }
+# have_pmix: Slurm opens a link that only the package with PMIx' headers has.
+have_pmix() { compgen -G '/usr/lib/*/pmix2/lib/libpmix.so' >/dev/null || compgen -G '/usr/lib/*/libpmix.so' >/dev/null; }
 any_mpi() { have mpirun && { have mpicc || have mpicc.openmpi || have mpicc.mpich; }; }
 
 look() {
@@ -49,6 +51,10 @@ look() {
     need "MPICH" "mpich libmpich-dev" all_of mpicc.mpich mpirun.mpich
     need "binutils and patchelf" "binutils patchelf" all_of readelf objcopy patchelf
     need "debootstrap" "debootstrap" have debootstrap
+  elif [ "$1" = slurm ]; then
+    need "Slurm with munge" "slurm-wlm munge" all_of slurmctld slurmd sbatch srun munged
+    need "PMIx as Slurm opens it" "libpmix-dev" have_pmix
+    need "ip and namespaces" "iproute2 util-linux" all_of ip unshare nsenter setpriv chrt
   else
     need "an MPI with its compiler (mpicc) and launcher (mpirun)" "openmpi-bin libopenmpi-dev" any_mpi
   fi
@@ -59,6 +65,7 @@ by_hand() {
   {
     echo "Missing: $(join "${lacking[@]}"). Install it, then run make again:"
     echo "  Debian, Ubuntu:  sudo apt-get install ${packages[*]}"
+    [ "$for_tests" != slurm ] || exit 1
     echo "  RHEL, Rocky:     sudo dnf install gcc openmpi openmpi-devel && module load mpi/openmpi-x86_64"
     echo "  SUSE:            sudo zypper install gcc openmpi4 openmpi4-devel && module load gnu-openmpi"
     echo "  module system:   module avail mpi    then    module load gcc openmpi    (the names differ from site to site)"
@@ -77,7 +84,18 @@ join() {
   printf '%s' "$out"
 }
 
-apt() {
+# apt installs packages; none of them is to start its daemons here.
+apt() (
+  policy=/usr/sbin/policy-rc.d
+  if [ ! -e $policy ] && [ -d ${policy%/*} ]; then
+    trap 'rm -f $policy' EXIT
+    printf '#!/bin/sh\nexit 101\n' >$policy
+    chmod 755 $policy
+  fi
+  apt_install "$@"
+)
+
+apt_install() {
   DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 \
     --no-install-recommends install "$@" </dev/null
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -19,7 +20,20 @@ const (
 // fileName is the name of a run's file; names of one backend and world sort by time.
 func fileName(run *Run, at time.Time) string {
 	stamp := strings.Replace(at.UTC().Format("20060102T150405.000Z"), ".", "", 1)
-	return fmt.Sprintf("profile_%s_world%d_%s%s", run.Backend.Name, run.World, stamp, linesSuffix)
+	return fmt.Sprintf("profile_%s_world%d_%s%s%s", run.Backend.Name, run.World, stamp, jobAndStep(run.Slurm), linesSuffix)
+}
+
+// jobAndStep is what Slurm calls the step that a run belongs to: "_job42.0", "_job42" in a batch script, "" without Slurm.
+func jobAndStep(slurm map[string]string) string {
+	const special = 0xfffffff0 // from here on a number is that of a batch script, a shell, …
+	job, err := strconv.ParseUint(slurm["SLURM_JOB_ID"], 10, 32)
+	if err != nil {
+		return ""
+	}
+	if step, err := strconv.ParseUint(slurm["SLURM_STEP_ID"], 10, 32); err == nil && step < special {
+		return fmt.Sprintf("_job%d.%d", job, step)
+	}
+	return fmt.Sprintf("_job%d", job)
 }
 
 // freshName calls make with the run's name in dir, and with that of the next milliseconds as long as a file of that

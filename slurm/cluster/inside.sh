@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# The first processes in the namespaces of the cluster; up.sh starts it, nobody else does:
+#   inside.sh head BASE           of the login node, which has munged, slurmctld and the bridge
+#   inside.sh node BASE nodeN     of a compute node, which has a slurmd
+#   inside.sh boot BASE nodeN     on the login node: makes the namespaces of nodeN and plugs in its cable
+# AS is what stands before a daemon, SHARED the folders that nodes see besides BASE, NODES their number.
+# shellcheck disable=SC2086 # AS and the options of unshare are several words
+set -euo pipefail
+self=$(readlink -f "$0")
+role=$1 BASE=$2 node=${3:-}
+export BASE
+namespaces="--net --mount --uts --ipc --pid --fork --kill-child --mount-proc"
+
+boot() {
+  local node=$1 i=${1#node} pid
+  setsid unshare $namespaces "$self" node "$BASE" "$node" >>"$BASE/log/$node.out" 2>&1 </dev/null &
+  pid=$!
+  echo "$pid" >"$BASE/run/$node.pid" # a number of the login node's process table
+  until [ "$(readlink "/proc/$pid/ns/net")" != "$(readlink /proc/self/ns/net)" ]; do
+    kill -0 "$pid"
+    sleep 0.02
+  done
+  ip link del "veth$i" 2>/dev/null || true
+  ip link add "veth$i" type veth peer name eth0 netns "$pid"
+  ip link set "veth$i" master br0 up
+}
+
+# private gives the node a folder $1 of its own, in which only what is shared shows through.
+private() {
+  local dir own=$BASE/spool/$node/${1##*/}
+  mkdir -p "$own"
+  mount -t tmpfs -o mode=1777 tmpfs "$own"
+  local IFS=:
+  for dir in $BASE $SHARED; do
+    case $dir in
+      "$1"/*)
+        mkdir -p "$own${dir#"$1"}"
+        mount --bind "$dir" "$own${dir#"$1"}"
+        ;;
+    esac
+  done
+  mount --rbind "$own" "$1"
+}
+
+head_node() {
+  local i
+  hostname login
+  mount --bind "$BASE/etc" /etc/slurm # so nobody needs SLURM_CONF
+  mount --bind "$BASE/etc/hosts" /etc/hosts
+  ip link set lo up
+  ip link add br0 type bridge
+  ip addr add 10.77.0.254/24 dev br0
+  ip link set br0 up
+  $AS munged --foreground --force --key-file="$BASE/munge/munge.key" --socket="$BASE/run/munge.sock" \
+    --pid-file="$BASE/run/munged.pid" --log-file="$BASE/log/munged.log" --seed-file="$BASE/munge/seed" &
+  until [ -S "$BASE/run/munge.sock" ]; do sleep 0.02; done
+  $AS slurmctld -D &
+  for i in $(seq "$NODES"); do boot "node$i"; done
+}
+
+compute_node() {
+  hostname "$node"
+  # The kernel's word for one machine, which would tell rank that all nodes are one.
+  cat /proc/sys/kernel/random/uuid >"$BASE/spool/$node.boot_id"
+  mount --bind "$BASE/spool/$node.boot_id" /proc/sys/kernel/random/boot_id
+  private /tmp
+  # Open MPI names its shared memory by host and job only.
+  private /dev/shm
+  until ip link set eth0 up 2>/dev/null; do sleep 0.02; done
+  ip link set lo up
+  ip addr add "10.77.0.${node#node}/24" dev eth0
+  cd /
+  # As batch work, which tasks inherit: ranks that share a core in MPI_Init, one spinning and one in short naps, can
+  # otherwise keep everything else on the machine from running for a minute.
+  $AS chrt --batch 0 slurmd -D &
+}
+
+# As the first process of a process table this one must not end, and inherits orphans.
+stay() {
+  sleep infinity &
+  wait
+}
+
+case $role in
+  head) head_node && stay ;;
+  node) compute_node && stay ;;
+  boot) boot "$node" ;;
+esac

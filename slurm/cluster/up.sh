@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# A small real Slurm on one Linux machine, for tests:
+#   up.sh                starts a login node and four compute nodes, and returns when all are idle
+#   up.sh off nodeN      cuts the power of a node: its processes and its network vanish at once
+#   up.sh on nodeN       starts it again
+#   login.sh CMD…        runs CMD on the login node, in the current folder (--on nodeN, --as USER)
+#   down.sh              ends everything, and leaves nothing behind
+# Every node is a set of namespaces with a host name, an address, /tmp, /dev/shm and processes of its own, and runs one
+# ordinary slurmd, so that MPI sees four hosts. State, logs and sockets are in one folder, BUSBAR_SLURM (by default below
+# /dev/shm), which all nodes see, as they see the project. A Slurm that is installed or running here is not touched.
+# As root every user can submit; without root (where user namespaces are allowed) only the user who started it.
+# NODES=4, CPUS=4 and GPUS=4 (of a node, they may exceed the real ones), TASK=none (affinity binds tasks to cores;
+# CPUS must then be real ones), SHARED=folders below /tmp or /dev/shm that nodes see too, split by colons.
+set -euo pipefail
+# shellcheck source=slurm/cluster/common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+export NODES=${NODES:-4} CPUS=${CPUS:-4} GPUS=${GPUS:-4} TASK=${TASK:-none}
+export SHARED=${SHARED:+$SHARED:}$root
+AS=$(as_self)
+export AS
+
+fail() {
+  printf 'slurm cluster: %s\n' "$@" >&2
+  exit 1
+}
+
+folders() {
+  local i
+  umask 022
+  # Only what a cluster has left is cleared away.
+  if [ -n "$(ls -A "$BASE" 2>/dev/null)" ] && [ ! -e "$BASE/$mark" ]; then
+    fail "$BASE is not empty and not of a cluster; name another folder with BUSBAR_SLURM"
+  fi
+  mkdir -p "$BASE"
+  touch "$BASE/$mark"
+  rm -rf "${BASE:?}"/{etc,dev,run,state,spool,log,munge}
+  mkdir -p "$BASE"/{etc,dev,run,state,log,munge,work}
+  chmod 1777 "$BASE/work" # for everybody's jobs
+  for i in $(seq "$NODES"); do mkdir -p "$BASE/spool/node$i"; done
+  (umask 077 && head -c 1024 /dev/urandom >"$BASE/munge/munge.key")
+}
+
+idle() { "$root/slurm/cluster/login.sh" sinfo -h -p main -t idle -o %D 2>/dev/null || true; }
+
+up() {
+  local pid user=()
+  if head_pid >/dev/null; then fail "it is up already, in $BASE; make slurm-down ends it"; fi
+  "$root/scripts/deps.sh" slurm
+  folders
+  "$root/slurm/cluster/configure.sh"
+  if [ "$(id -u)" != 0 ]; then user=(--user --map-root-user); fi
+  setsid unshare ${user[@]+"${user[@]}"} --net --mount --uts --ipc --pid --fork --kill-child --mount-proc \
+    "$root/slurm/cluster/inside.sh" head "$BASE" >"$BASE/log/head.out" 2>&1 </dev/null &
+  pid=$!
+  echo "$pid" >"$BASE/run/head.pid"
+  for _ in $(seq 600); do
+    kill -0 "$pid" 2>/dev/null || break
+    if [ "$(idle)" = "$NODES" ]; then
+      echo "a Slurm of $NODES nodes is up in $BASE: slurm/cluster/login.sh sinfo"
+      return
+    fi
+    sleep 0.1
+  done
+  tail -n 20 "$BASE/log/head.out" "$BASE/log/slurmctld.log" >&2 || true
+  KEEP=1 "$root/slurm/cluster/down.sh"
+  fail "it did not come up within a minute; the logs are in $BASE/log" \
+    "It wants root, or a kernel that allows user namespaces (sysctl kernel.unprivileged_userns_clone, containers: --privileged)."
+}
+
+node_given() { [ -e "$BASE/run/${1:-}.pid" ] || fail "there is no node \"${1:-}\" in $BASE"; }
+
+case ${1:-up} in
+  up) up ;;
+  off)
+    node_given "${2:-}"
+    # shellcheck disable=SC2016 # for the shell on the login node
+    "$root/slurm/cluster/login.sh" bash -c 'kill -9 "$(<"$0")"' "$BASE/run/$2.pid"
+    ;;
+  on)
+    node_given "${2:-}"
+    BUSBAR_SLURM_AS='' "$root/slurm/cluster/login.sh" env "AS=$AS" "$root/slurm/cluster/inside.sh" boot "$BASE" "$2"
+    ;;
+  *)
+    sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,98 @@
+package slurm
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+// gpus is a rehearsed sweep of few points.
+var gpus = []string{"--backend", "nccl", "--rehearse", "--collective", "all_reduce", "-b", "1K", "-e", "4K", "-f", "2", "--budget", "50ms", "-w", "1"}
+
+// Stand-in GPUs under srun alone, bound to tasks by Slurm where it binds tasks to cores: each rank has one of its own.
+func TestGPUsUnderSrun(t *testing.T) {
+	onCluster(t)
+	restart(t, "TASK=affinity", "CPUS="+strconv.Itoa(min(4, runtime.NumCPU())))
+	for _, bind := range []string{"closest", "single:1"} {
+		t.Run(bind, func(t *testing.T) {
+			awaitIdle(t)
+			out := filepath.Join(home, "results", "gpus-"+bind)
+			if _, err := asUser(nil, append([]string{"srun", "--ntasks=4", "--nodes=2", "--kill-on-bad-exit=1", "--gpus-per-node=4", "--gpu-bind=" + bind,
+				"bin/rank", "--quiet", "--out", out}, gpus...)...); err != nil {
+				t.Fatal(err)
+			}
+			checkGPUs(t, (&job{t: t, out: out}).runs(), 4, 2)
+		})
+	}
+}
+
+// restart exchanges the cluster for one with other settings, for the time of a test.
+func restart(t *testing.T, settings ...string) {
+	t.Helper()
+	again := func(settings ...string) {
+		if err := stop(false); err != nil {
+			t.Fatal(err)
+		}
+		if err := start(settings...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if t.Failed() {
+		return
+	}
+	again(settings...)
+	t.Cleanup(func() {
+		if !t.Failed() {
+			again("TASK=none")
+		}
+	})
+}
+
+func checkGPUs(t *testing.T, runs []*result.File, world, nodes int) {
+	t.Helper()
+	if len(runs) != 1 || !runs[0].Run.Rehearse || runs[0].Run.World != world || runs[0].Run.Nodes != nodes {
+		t.Fatalf("%d files: %+v", len(runs), runs)
+	}
+	seen := map[string]bool{}
+	for _, r := range runs[0].Ranks {
+		if gpu := r.Host + " " + r.PCI; r.PCI == "" || seen[gpu] {
+			t.Errorf("rank %d has GPU %q, which another has", r.Rank, gpu)
+		} else {
+			seen[gpu] = true
+		}
+	}
+	for _, r := range runs[0].Records {
+		if r.Status != result.OK {
+			t.Errorf("%v: %s", r.Case, r.Status)
+		}
+	}
+}
+
+// The sweep starts a rank for each GPU of the job, however they were asked for, and every rank sees all of its node.
+func TestSweepOnGPUs(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options []string
+		world   int
+	}{
+		{"per node", []string{"--gpus-per-node=2", "--cpus-per-gpu=1"}, 4},
+		{"per task", []string{"--ntasks-per-node=2", "--gpus-per-task=1"}, 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := submitWith(t, 2, nil, c.options, gpus...)
+			j.ended("COMPLETED", 0, 0)
+			runs := j.runs()
+			checkGPUs(t, runs, c.world, 2)
+			if visible := runs[0].Run.Environment["CUDA_VISIBLE_DEVICES"]; visible != "0,1" {
+				t.Errorf("rank 0 sees the GPUs %q of its node, want 0,1", visible)
+			}
+			if _, err := os.Stat(filepath.Join(j.out, "plots")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

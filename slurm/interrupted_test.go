@@ -1,0 +1,151 @@
+package slurm
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"busbar/internal/result"
+)
+
+// Whatever interrupts a sweep, it goes on where it was, and has each point once in the end.
+
+func TestRequeue(t *testing.T) {
+	j := submit(t, 2, nil, plan...)
+	j.midst()
+	if _, err := asUser(nil, "scontrol", "requeue", j.id); err != nil {
+		t.Fatal(err)
+	}
+	j.goesOn(1)
+}
+
+// goesOn waits for the end of a sweep that was interrupted once.
+func (j *job) goesOn(restarts int) {
+	j.t.Helper()
+	j.ended("COMPLETED", 0, restarts)
+	j.whole()
+	j.says("start 1,", "--resume")
+	if runs := j.runs(); len(runs) != 2 || len(runs[1].Run.Resumes) != 1 || len(runs[0].Records) >= 32 {
+		j.t.Errorf("%d files; the first has %d points", len(runs), len(runs[0].Records))
+	}
+}
+
+func TestPreemption(t *testing.T) {
+	j := submit(t, 2, nil, plan...)
+	j.midst()
+	urgent, err := asUser(nil, "sbatch", "--parsable", "-p", "urgent", "-N4", "--exclusive", "-o", "/dev/null", "--wrap", "true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.awaitState("PENDING")
+	j.goesOn(1)
+	if other := (&job{t: t, id: urgent}); other.field("JobState") != "COMPLETED" {
+		t.Errorf("the urgent job is %s", other.field("JobState"))
+	}
+}
+
+// Near the limit the case in hand is finished. A stopped rank keeps one in hand until Slurm has looked at the clock.
+func TestTimeLimit(t *testing.T) {
+	j := submit(t, 2, nil, plan...)
+	j.midst()
+	j.signal(1, "STOP")
+	asAdmin(t, "scontrol", "update", "JobId="+j.id, "EndTime="+time.Now().Add(100*time.Second).Format("2006-01-02T15:04:05"))
+	await(t, "Slurm's warning", func() bool { return strings.Contains(j.text(), "the time limit is near") })
+	before := j.points()
+	j.signal(1, "CONT")
+	j.awaitState("PENDING")
+	if j.points() <= before {
+		t.Errorf("%d points, as many as before the warning: the case in hand is lost", before)
+	}
+	j.goesOn(1)
+	j.says("work is left (the time limit is near): back into the queue, 1 of 3")
+	checkEnd(t, j.runs()[0], result.Interrupted, 143)
+}
+
+// A case that does not end within the grace is given up; the job still goes back into the queue by itself.
+func TestGrace(t *testing.T) {
+	j := submit(t, 2, []string{"BUSBAR_GRACE=1"}, plan...)
+	j.midst()
+	j.signal(1, "STOP")
+	if _, err := asUser(nil, "scancel", "--batch", "--signal=USR1", j.id); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the end of the file", func() bool { return j.runs()[0].End != nil })
+	j.signal(1, "CONT") // Slurm would wait for it
+	j.goesOn(1)
+	checkEnd(t, j.runs()[0], result.Interrupted, 143)
+}
+
+func checkEnd(t *testing.T, f *result.File, outcome result.Outcome, code int) {
+	t.Helper()
+	if f.End == nil || f.End.Outcome != outcome || f.End.Code != code {
+		t.Errorf("%s ends with %+v, want %s, code %d", f.Path, f.End, outcome, code)
+	}
+}
+
+func TestRankKilled(t *testing.T) {
+	for name, n := range map[string]int{"rank 0": 0, "rank 1": 1} {
+		t.Run(name, func(t *testing.T) {
+			j := submit(t, 2, nil, plan...)
+			j.midst()
+			j.signal(n, "KILL")
+			j.goesOn(1)
+			j.says("back into the queue, 1 of 3")
+		})
+	}
+}
+
+// Where it may not put itself back, it ends with rank's code and what there is; the next job goes on in that folder.
+func TestResumedByHand(t *testing.T) {
+	j := submit(t, 2, []string{"BUSBAR_REQUEUES=0"}, plan...)
+	j.midst()
+	j.signal(1, "KILL")
+	j.ended("FAILED", 5, 0)
+	j.says("work is left, and the job was put back into the queue 0 times", "results are in")
+	if n := len(j.merged()); n < 3 || n >= 32 {
+		t.Errorf("%d points are merged", n)
+	}
+	next := submit(t, 2, []string{"BUSBAR_OUT=" + j.out}, plan...)
+	next.ended("COMPLETED", 0, 0)
+	next.whole()
+}
+
+// scancel is no accident: nothing is lost, and nothing starts again.
+func TestCancel(t *testing.T) {
+	j := submit(t, 2, nil, plan...)
+	j.midst()
+	if _, err := asUser(nil, "scancel", j.id); err != nil {
+		t.Fatal(err)
+	}
+	j.ended("CANCELLED", -1, 0)
+	await(t, "the end of the file", func() bool { return j.runs()[0].End != nil })
+	checkEnd(t, j.runs()[0], result.Interrupted, 143)
+	if _, err := os.Stat(filepath.Join(j.out, "requeued.txt")); err == nil {
+		t.Error("a cancelled job put itself back into the queue")
+	}
+}
+
+// A node loses its power: one with the batch script, or another.
+func TestNodeDies(t *testing.T) {
+	for name, n := range map[string]int{"the first": 0, "the second": 1} {
+		t.Run(name, func(t *testing.T) {
+			j := submit(t, 2, nil, plan...)
+			j.midst()
+			node := j.node(n)
+			if out, err := cluster(nil, "up.sh", "off", node).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			t.Cleanup(func() {
+				if out, err := cluster(nil, "up.sh", "on", node).CombinedOutput(); err != nil {
+					t.Errorf("%v: %s", err, out)
+				}
+			})
+			await(t, "the job to start again", func() bool {
+				return j.field("Restarts") == "1" && j.field("JobState") == "RUNNING" || j.field("JobState") == "COMPLETED"
+			})
+			j.goesOn(1)
+		})
+	}
+}

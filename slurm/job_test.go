@@ -1,0 +1,207 @@
+package slurm
+
+import (
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+// plan are 32 points, which take several seconds.
+var plan = []string{"--collective", "all_reduce,broadcast", "-b", "64", "-e", "8K", "-f", "2", "--mode", "both", "--budget", "100ms", "-w", "1"}
+
+// job is a sweep in the queue.
+type job struct {
+	t        *testing.T
+	id, out  string
+	settings []string
+	nodes    int
+}
+
+// submit puts slurm/sweep.sh into the queue, with settings for its environment.
+func submit(t *testing.T, nodes int, settings []string, flags ...string) *job {
+	t.Helper()
+	return submitWith(t, nodes, settings, nil, flags...)
+}
+
+// submitWith does it with more options of sbatch.
+func submitWith(t *testing.T, nodes int, settings, options []string, flags ...string) *job {
+	t.Helper()
+	onCluster(t)
+	awaitIdle(t)
+	words := append([]string{"sbatch", "--parsable", "--nodes=" + strconv.Itoa(nodes)}, options...)
+	id, err := asUser(settings, append(append(words, "slurm/sweep.sh"), flags...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := &job{t: t, id: id, out: filepath.Join(home, "results", "job"+id), settings: settings, nodes: nodes}
+	for _, s := range settings {
+		if out, ok := strings.CutPrefix(s, "BUSBAR_OUT="); ok {
+			j.out = out
+		}
+	}
+	t.Cleanup(func() {
+		if _, err := asUser(nil, "scancel", "--quiet", id); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("what job %s wrote:\n%s", id, j.text())
+		}
+	})
+	return j
+}
+
+// field is one of scontrol's words about the job.
+func (j *job) field(name string) string {
+	j.t.Helper()
+	for _, word := range strings.Fields(asAdmin(j.t, "scontrol", "show", "job", "-o", j.id)) {
+		if value, ok := strings.CutPrefix(word, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+func (j *job) awaitState(states ...string) {
+	j.t.Helper()
+	await(j.t, "job "+j.id+" to be "+strings.Join(states, " or "), func() bool { return slices.Contains(states, j.field("JobState")) })
+}
+
+// ended waits for the end of the job and checks it: its state, exit code and how often it was started again.
+func (j *job) ended(state string, code, restarts int) {
+	j.t.Helper()
+	j.awaitState("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED")
+	got, _, _ := strings.Cut(j.field("ExitCode"), ":")
+	if j.field("JobState") != state || got != strconv.Itoa(code) && code >= 0 || j.field("Restarts") != strconv.Itoa(restarts) {
+		j.t.Fatalf("job %s: %s, exit code %s, started again %s times; want %s, %d, %d", j.id, j.field("JobState"), got, j.field("Restarts"), state, code, restarts)
+	}
+}
+
+// text is the output of the job.
+func (j *job) text() string {
+	b, _ := os.ReadFile(filepath.Join(home, "busbar-"+j.id+".out"))
+	return string(b)
+}
+
+func (j *job) says(words ...string) {
+	j.t.Helper()
+	for _, w := range words {
+		if !strings.Contains(j.text(), w) {
+			j.t.Errorf("job %s does not say %q", j.id, w)
+		}
+	}
+}
+
+var record = regexp.MustCompile(`(?m)^{"kind":"case"`)
+
+// points counts the records that are on the disk.
+func (j *job) points() int {
+	n := 0
+	for _, path := range j.files() {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			j.t.Fatal(err)
+		}
+		n += len(record.FindAll(b, -1))
+	}
+	return n
+}
+
+func (j *job) files() []string {
+	paths, err := filepath.Glob(filepath.Join(j.out, "profile_*.jsonl"))
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	return paths
+}
+
+// midst waits until some points are measured, and most are not.
+func (j *job) midst() {
+	j.t.Helper()
+	before := j.points()
+	await(j.t, "the first points of job "+j.id, func() bool { return j.points() >= before+3 })
+}
+
+// node is the name of the job's n-th node.
+func (j *job) node(n int) string {
+	j.t.Helper()
+	return strings.Fields(asAdmin(j.t, "scontrol", "show", "hostnames", j.field("NodeList")))[n]
+}
+
+// signal tells the rank on the job's n-th node.
+func (j *job) signal(n int, name string) {
+	j.t.Helper()
+	node := j.node(n)
+	pids := strings.Fields(asAdmin(j.t, "--on", node, "pgrep", "-x", "rank"))
+	asAdmin(j.t, append([]string{"--on", node, "kill", "-s", name}, pids...)...)
+}
+
+// point is what a row of merged.csv measured.
+type point struct{ collective, mode, placement, size, status string }
+
+// merged reads the table that the job has made: points and how often each is there.
+func (j *job) merged() map[point]int {
+	j.t.Helper()
+	f, err := os.Open(filepath.Join(j.out, "merged.csv"))
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	points := map[point]int{}
+	for _, row := range rows[1:] {
+		of := func(column string) string { return row[slices.Index(rows[0], column)] }
+		points[point{of("collective"), of("mode"), of("placement"), of("size_bytes"), of("status")}]++
+	}
+	return points
+}
+
+// whole checks that every point of the plan was measured, and none twice.
+func (j *job) whole() {
+	j.t.Helper()
+	want := map[point]int{}
+	for _, collective := range []string{"all_reduce", "broadcast"} {
+		for _, mode := range []string{"throughput", "latency"} {
+			for size := 64; size <= 8<<10; size *= 2 {
+				want[point{collective, mode, "out", strconv.Itoa(size), "ok"}] = 1
+			}
+		}
+	}
+	got := j.merged()
+	for p, n := range got {
+		if p.collective == "broadcast" {
+			p.placement = "out" // MPI's has one buffer
+		}
+		if want[p] != n {
+			j.t.Errorf("%v is there %d times", p, n)
+		}
+	}
+	if len(got) != len(want) {
+		j.t.Errorf("%d points, want %d", len(got), len(want))
+	}
+	if pictures, _ := filepath.Glob(filepath.Join(j.out, "plots", "*.png")); len(pictures) == 0 {
+		j.t.Error("no pictures")
+	}
+}
+
+// runs reads the files of the results.
+func (j *job) runs() (runs []*result.File) {
+	j.t.Helper()
+	for _, path := range j.files() {
+		f, err := result.ReadFile(path)
+		if err != nil {
+			j.t.Fatal(err)
+		}
+		runs = append(runs, f)
+	}
+	return runs
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Submits with the settings of a site, for those that want an account, a QOS or a constraint before the job is taken:
+#   slurm/submit.sh [--site NAME] [--dry-run] [options of sbatch] [SCRIPT] [-- flags of rank]
+#   slurm/submit.sh --site perlmutter -N4 --gpus-per-node=4 -- --backend nccl --sweep full
+# NAME is a file of slurm/sites/ without .env (default: BUSBAR_SITE, else what slurm/sites/detect.sh finds where it is
+# there, else generic). The file decides over variables that are set, and options of sbatch
+# over the file. SCRIPT is slurm/sweep.sh where none is named. --dry-run shows what would be submitted.
+set -euo pipefail
+here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
+
+fail() {
+  printf 'submit: %s\n' "$@" >&2
+  exit 1
+}
+
+sites() { (cd "$here/sites" && printf '%s ' *.env) | sed 's/\.env//g'; }
+
+detected() { if [ -x "$here/sites/detect.sh" ]; then "$here/sites/detect.sh" 2>/dev/null || true; fi; }
+
+site='' dry='' script=''
+options=() flags=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help)
+      sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      exit
+      ;;
+    --site)
+      [ $# -gt 1 ] || fail "--site wants a name; there is $(sites)"
+      site=$2
+      shift
+      ;;
+    --site=*) site=${1#*=} ;;
+    --dry-run) dry=1 ;;
+    --)
+      shift
+      flags=("$@")
+      break
+      ;;
+    *.sh)
+      [ -e "$1" ] || fail "there is no script $1"
+      script=$1
+      shift
+      flags=("$@")
+      if [ "${flags[0]:-}" = -- ]; then flags=("${flags[@]:1}"); fi
+      break
+      ;;
+    *) options+=("$1") ;;
+  esac
+  shift
+done
+site=${site:-${BUSBAR_SITE:-$(detected)}}
+site=${site:-generic}
+file=$here/sites/$site.env
+[ -e "$file" ] || fail "there is no site \"$site\" in $here/sites; there is $(sites)"
+before=$(export -p | sort)
+# shellcheck source=/dev/null
+. "$file"
+export BUSBAR_SITE=$site
+command -v sbatch >/dev/null || [ -n "$dry" ] || fail "there is no sbatch here: submit on the login node of a cluster with Slurm"
+line=(sbatch ${options[@]+"${options[@]}"} "${script:-$here/sweep.sh}" ${flags[@]+"${flags[@]}"})
+if [ -n "$dry" ]; then
+  comm -13 <(echo "$before") <(export -p | sort) | sed 's/^declare -x //'
+  printf '%q ' "${line[@]}"
+  echo
+  exit
+fi
+exec "${line[@]}"

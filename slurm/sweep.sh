@@ -1,0 +1,241 @@
+#!/usr/bin/env bash
+#SBATCH --job-name=busbar
+#SBATCH --output=busbar-%j.out
+#SBATCH --open-mode=append
+#SBATCH --nodes=2
+#SBATCH --time=01:00:00
+#SBATCH --signal=B:USR1@120
+#SBATCH --requeue
+# A sweep as a batch job: sbatch [options of sbatch] slurm/sweep.sh [flags of rank]
+#   sbatch -N4 --exclusive --gpus-per-node=8 slurm/sweep.sh --backend nccl --sweep full
+# from the project's folder or from an unpacked bundle. Near the time limit, and where a rank or a node dies, it puts
+# itself back into the queue and goes on where it was. At the end it merges and draws. What it takes from the environment:
+#   BUSBAR_OUT=results/jobN      folder of the results, seen by rank 0's node; one with results is continued
+#   BUSBAR_RANKS_PER_NODE=N      otherwise what sbatch was asked for (-n, --ntasks-per-node), else one for each GPU
+#   BUSBAR_MPI_PLUGIN=pmix       of srun --mpi=list; otherwise what fits the MPI: rank's --mpi, or those in lib/
+#   BUSBAR_CPU_BIND=cores        srun's --cpu-bind       BUSBAR_SRUN="…"  more words for srun
+#   BUSBAR_REQUEUES=3            how often it puts itself back into the queue; 0 never
+#   BUSBAR_GRACE=90              seconds for the case in hand when the limit is near, before ranks are stopped
+#   BUSBAR_HOME=…                the folder with bin/rank   BUSBAR_SITE=NAME  reads slurm/sites/NAME.env
+# shellcheck disable=SC2317 # traps call functions
+set -uo pipefail
+
+say() { printf 'busbar: %s\n' "$*"; }
+fail() {
+  printf 'busbar: %s\n' "$@" >&2
+  exit 1
+}
+
+# The signals of Slurm: USR1 when the limit is near, to this script alone, which tells the ranks; TERM when the job is
+# over, to the ranks too. (srun itself does not pass TERM on: it kills its tasks.)
+step='' near='' over='' heard=''
+tell() { scancel --quiet --signal="$1" "$SLURM_JOB_ID"; }
+limit_is_near() {
+  near=1 heard=1
+  say "the time limit is near, or the job is to end: the case in hand is finished (at most ${BUSBAR_GRACE:-90} s)"
+  if [ -n "$step" ]; then tell USR1; fi
+}
+job_is_over() { over=1 heard=1; }
+trap limit_is_near USR1
+trap job_is_over TERM
+
+# sbatch runs a copy of this script from its spool, so the folder is that of the command that was submitted.
+find_home() {
+  local command='' dir tried=()
+  [ -z "${SLURM_JOB_ID:-}" ] || command=$(scontrol show job "$SLURM_JOB_ID" 2>/dev/null | sed -n 's/^ *Command=//p' | head -n 1)
+  for dir in "${BUSBAR_HOME:-}" "${command%%/slurm/sweep.sh*}" "${SLURM_SUBMIT_DIR:-}" "${SLURM_SUBMIT_DIR:-}/.." \
+    "$(dirname "${BASH_SOURCE[0]}")/.."; do
+    case $dir in '' | /..) continue ;; esac
+    tried+=("$dir/bin/rank")
+    if [ -x "$dir/bin/rank" ]; then
+      cd "$dir" >/dev/null && pwd
+      return
+    fi
+  done
+  fail "there is no bin/rank on $(hostname): tried ${tried[*]}." \
+    "Submit from the project's folder after make build, or from an unpacked bundle, on a filesystem that the nodes see, or set BUSBAR_HOME."
+}
+
+# flag NAME prints the value of --NAME among rank's flags, the last one.
+flag() {
+  local name=$1 word wanted='' value=''
+  shift
+  for word in "$@"; do
+    if [ -n "$wanted" ]; then value=$word wanted=''; fi
+    case $word in
+      "--$name") wanted=1 ;;
+      "--$name="*) value=${word#*=} ;;
+    esac
+  done
+  printf '%s' "$value"
+}
+
+# fitting FAMILY prints the plugins of srun that can serve the MPI of that shim, the best first.
+fitting() {
+  case $1 in
+    openmpi) echo "pmix" ;;
+    *) if ldd "$home/lib/busbar-mpi-$1.so" 2>/dev/null | grep -q /opt/cray/; then echo "cray_shasta pmi2 pmix"; else echo "pmi2 pmix"; fi ;;
+  esac
+}
+
+# usable FAMILY: its shim is here, and so are the libraries that this one wants.
+usable() { [ -e "$home/lib/busbar-mpi-$1.so" ] && ! ldd "$home/lib/busbar-mpi-$1.so" 2>&1 | grep -q 'not found'; }
+
+# choose_mpi sets plugin, and mpi, the value of rank's --mpi.
+choose_mpi() {
+  local families family candidate offered
+  mpi=$(flag mpi "$@")
+  plugin=${BUSBAR_MPI_PLUGIN:-}
+  case $mpi in
+    '' | auto) families="openmpi mpich other" ;;
+    */* | *.so) families=$(basename "$mpi" .so) && families=${families#busbar-mpi-} ;;
+    *) families=$mpi ;;
+  esac
+  offered=$(srun --mpi=list 2>&1 | tr -s '[:space:],' '\n' | grep -xE 'pmix(_v[0-9]+)?|pmi2|cray_shasta|none|openmpi|pmi1' | sort -u | paste -sd' ')
+  for family in $families; do
+    if [ -z "$mpi" ] && ! usable "$family"; then continue; fi
+    for candidate in ${plugin:-$(fitting "$family")}; do
+      case " $offered " in *" $candidate "*) ;; *) continue ;; esac
+      if [ -n "$plugin" ] && [ -z "$mpi" ]; then case " $(fitting "$family") " in *" ${plugin%_v*} "*) ;; *) continue ;; esac fi
+      plugin=$candidate mpi=${mpi:-$family}
+      say "MPI: srun --mpi=$plugin with rank --mpi $mpi (this srun has $offered)"
+      return
+    done
+  done
+  fail "no MPI in $home/lib fits what srun of this Slurm has: ${offered:-nothing} (srun --mpi=list)${plugin:+; BUSBAR_MPI_PLUGIN=$plugin was asked for}." \
+    "Open MPI wants pmix; MPICH and its relatives want pmi2, Cray's cray_shasta. With another plugin each task would believe that it is alone, and every figure would be wrong." \
+    "Load the MPI that fits and build its shim (make mpi-shim MPICC=mpicc, in a bundle ./build-mpi-shim), or name a plugin with BUSBAR_MPI_PLUGIN and an MPI with --mpi." \
+    "In lib/ there is: $(cd "$home/lib" 2>/dev/null && echo busbar-mpi-*.so)"
+}
+
+# smallest and largest number of a list of Slurm's such as 4(x2),2
+numbers() { grep -oE '(^|,)[0-9]+' <<<"$1" | tr -d , | sort -n; }
+smallest() { numbers "$1" | head -n 1; }
+largest() { numbers "$1" | tail -n 1; }
+
+# choose_ranks sets launch, srun's words for how many ranks there are, and where.
+choose_ranks() {
+  local nodes=${SLURM_JOB_NUM_NODES:-1} gpus=${SLURM_GPUS_ON_NODE:-0} cpus each
+  cpus=$(smallest "${SLURM_JOB_CPUS_PER_NODE:-1}")
+  launch=(--nodes="$nodes")
+  if [ -n "${BUSBAR_RANKS_PER_NODE:-}" ]; then
+    each=$BUSBAR_RANKS_PER_NODE
+  elif [ -n "${SLURM_NTASKS_PER_NODE:-}" ]; then
+    each=$(largest "$SLURM_NTASKS_PER_NODE")
+  elif [ -n "${SLURM_NTASKS:-}" ]; then
+    each=$(largest "${SLURM_TASKS_PER_NODE:-$SLURM_NTASKS}")
+    launch+=(--ntasks="$SLURM_NTASKS")
+  elif [ "$gpus" -gt 0 ]; then
+    each=$gpus
+  else
+    each=$((nodes == 1 ? 2 : 1))
+  fi
+  [ ${#launch[@]} -gt 1 ] || launch+=(--ntasks=$((nodes * each)) --ntasks-per-node="$each")
+  [ "$cpus" -ge "$each" ] ||
+    fail "$each ranks a node want as many CPUs, and the job has $cpus on a node: submit with --exclusive, --ntasks-per-node=$each, or --cpus-per-gpu." \
+      "BUSBAR_RANKS_PER_NODE takes another number of ranks."
+  # All CPUs of the job are shared out: what rank and its library run beside the measuring thread wants some too.
+  launch+=(--cpus-per-task="${SLURM_CPUS_PER_TASK:-$((cpus / each))}" --cpu-bind="${BUSBAR_CPU_BIND:-cores}")
+  # Every task is to see all GPUs of its node: rank takes the nearest, and CUDA's shared memory needs to see the others.
+  if [ -n "${SLURM_GPUS_PER_TASK:-}" ] && [ "$gpus" -gt 0 ]; then
+    unset SLURM_GPUS_PER_TASK SLURM_TRES_PER_TASK
+    launch+=(--gpus-per-node="$gpus")
+  fi
+}
+
+# run_step runs the ranks and sets status.
+run_step() {
+  local more=() limit=''
+  read -ra more <<<"${BUSBAR_SRUN:-}"
+  # The job may be stopped before there are ranks to tell.
+  status=143
+  [ -z "$near$over" ] || return
+  srun --kill-on-bad-exit=1 --export=ALL --input=none --mpi="$plugin" "${launch[@]}" ${more[@]+"${more[@]}"} \
+    "$home/bin/rank" "$@" &
+  step=$!
+  while :; do
+    heard=''
+    wait "$step"
+    status=$?
+    # A signal ends wait too, and then srun goes on.
+    [ -n "$heard" ] || break
+    if [ -n "$near" ] && [ -z "$limit" ]; then
+      (trap 'kill "$nap"; exit' TERM; sleep "${BUSBAR_GRACE:-90}" & nap=$!; wait; tell TERM) &
+      limit=$!
+    fi
+  done
+  step=''
+  if [ -n "$limit" ]; then kill "$limit" 2>/dev/null; fi
+}
+
+# files prints the results files that there are.
+files() { find "$out" -maxdepth 1 -name 'profile_*.jsonl' ! -name '*_ranks.jsonl' | sort; }
+
+# meant sets status to the code that rank 0 wrote, where srun gives one of its own for ranks that were killed.
+meant() {
+  local last code
+  [ "$status" != 0 ] || return
+  last=$(comm -13 <(echo "$before") <(files) | tail -n 1)
+  [ -n "$last" ] || return
+  code=$(tail -n 1 "$last" | sed -n 's/.*"kind":"end".*"code":\([0-9]*\).*/\1/p')
+  status=${code:-$status}
+}
+
+# again puts the job back into the queue; it returns where that is not to be, or cannot be.
+again() {
+  local most=${BUSBAR_REQUEUES:-3} done=0
+  [ ! -e "$out/requeued.txt" ] || done=$(wc -l <"$out/requeued.txt")
+  if [ "$done" -ge "$most" ]; then
+    say "work is left, and the job was put back into the queue $done times (BUSBAR_REQUEUES=$most)"
+    return
+  fi
+  say "work is left ($1): back into the queue, $((done + 1)) of $most"
+  echo "$(date -u +%FT%TZ) job $SLURM_JOB_ID: $1" >>"$out/requeued.txt"
+  if scontrol requeue "$SLURM_JOB_ID"; then exit "$status"; fi
+  say "it cannot be put back; the same sbatch line with BUSBAR_OUT=$out goes on from here"
+}
+
+conclude() {
+  "$home/bin/post" merge "$out" && "$home/bin/post" plot "$out"
+  say "results are in $out: merged.csv, and pictures in plots/"
+  exit "$status"
+}
+
+home=$(find_home) || exit 1
+if [ -n "${BUSBAR_SITE:-}" ]; then
+  [ -e "$home/slurm/sites/$BUSBAR_SITE.env" ] || fail "there is no slurm/sites/$BUSBAR_SITE.env in $home"
+  # shellcheck source=/dev/null
+  . "$home/slurm/sites/$BUSBAR_SITE.env"
+fi
+[ -n "${SLURM_JOB_ID:-}" ] || fail "this is for sbatch, or for a shell of salloc: sbatch slurm/sweep.sh"
+
+job=job${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}
+out=$(flag out "$@")
+out=${out:-${BUSBAR_OUT:-${SLURM_SUBMIT_DIR:-$PWD}/results/$job}}
+if ! mkdir -p "$out" || [ ! -w "$out" ]; then fail "the results folder cannot be written on $(hostname): $out (BUSBAR_OUT)"; fi
+before=$(files)
+choose_mpi "$@"
+choose_ranks
+words=()
+if [ -z "$(flag mpi "$@")" ]; then words+=(--mpi "$mpi"); fi
+if [ -z "$(flag out "$@")" ]; then words+=(--out "$out"); fi
+if [ -n "$before" ]; then words+=(--resume); fi
+say "job $SLURM_JOB_ID, start $((${SLURM_RESTART_COUNT:-0} + 1)), on ${SLURM_JOB_NODELIST:-this node}: srun ${launch[*]} rank $* ${words[*]-}"
+
+run_step "$@" ${words[@]+"${words[@]}"}
+meant
+if [ -n "$over" ]; then
+  say "Slurm ended the job; what was measured is kept in $out, and the job goes on there if it is started again"
+  exit "$status"
+fi
+case $status in 0 | 3 | 6) conclude ;; esac # everything was measured
+# Where nothing is there at all, a second start would end in the same way; srun gives 143 for ranks that it ended because
+# another had failed.
+if [ "$status" = 1 ] || [ "$status" = 2 ] || { [ -z "$(files)" ] && [ -z "$near" ]; }; then
+  say "rank ended before it measured anything more (exit code $status); its words are above"
+  if [ "${plugin%_v*}" = pmix ]; then other=pmi2; else other=pmix; fi
+  say "If they are about MPI: srun --mpi=$plugin and --mpi $mpi may not belong together; BUSBAR_MPI_PLUGIN=$other is another way. docs/slurm.md has a table."
+  exit "$status"
+fi
+if [ -n "$near" ]; then again "the time limit is near"; else again "exit code $status"; fi
+conclude

@@ -1,0 +1,103 @@
+package slurm
+
+import (
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A sweep on two nodes and on four, with either MPI: found, started, measured, merged and drawn, by an ordinary user.
+func TestSweep(t *testing.T) {
+	for _, c := range []struct {
+		nodes       int
+		flags       []string
+		says, wants string
+	}{
+		{2, nil, "srun --mpi=pmix with rank --mpi openmpi", "Open MPI"},
+		{4, nil, "srun --mpi=pmix with rank --mpi openmpi", "Open MPI"},
+		{2, []string{"--mpi", "mpich"}, "srun --mpi=pmi2 with rank --mpi mpich", "MPICH"},
+	} {
+		t.Run(strconv.Itoa(c.nodes)+c.wants, func(t *testing.T) {
+			j := submit(t, c.nodes, nil, append(plan, c.flags...)...)
+			j.ended("COMPLETED", 0, 0)
+			j.says(c.says, "results are in "+j.out)
+			j.whole()
+			runs := j.runs()
+			if len(runs) != 1 || !strings.HasSuffix(runs[0].Path, "_job"+j.id+".0.jsonl") {
+				t.Fatalf("files: %v", j.files())
+			}
+			r := runs[0].Run
+			if r.World != c.nodes || r.Nodes != c.nodes || !strings.Contains(r.MPI.Library, c.wants) || r.Slurm["SLURM_JOB_ID"] != j.id {
+				t.Errorf("world %d on %d nodes with %s, job %s", r.World, r.Nodes, r.MPI.Library, r.Slurm["SLURM_JOB_ID"])
+			}
+			hosts := map[string]bool{}
+			for _, rank := range runs[0].Ranks {
+				hosts[rank.Host] = true
+			}
+			if len(hosts) != c.nodes {
+				t.Errorf("ranks on %v", hosts)
+			}
+			j.belongsToUser()
+		})
+	}
+}
+
+// belongsToUser: nothing in the results is root's.
+func (j *job) belongsToUser() {
+	j.t.Helper()
+	want := strconv.Itoa(os.Getuid())
+	if want == "0" {
+		u, err := user.Lookup(submitter)
+		if err != nil {
+			j.t.Fatal(err)
+		}
+		want = u.Uid
+	}
+	err := filepath.Walk(j.out, func(path string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		if uid := strconv.Itoa(int(info.Sys().(*syscall.Stat_t).Uid)); uid != want {
+			j.t.Errorf("%s belongs to user %s, want %s", path, uid, want)
+		}
+		return nil
+	})
+	if err != nil {
+		j.t.Error(err)
+	}
+}
+
+// A launcher that does not go with the MPI is refused in words, and nothing is measured.
+func TestWrongPlugin(t *testing.T) {
+	for _, c := range []struct {
+		name, plugin string
+		flags        []string
+		code         int
+		says         []string
+	}{
+		{"none", "none", nil, 1, []string{"no MPI in", "BUSBAR_MPI_PLUGIN=none was asked for", "each task would believe that it is alone"}},
+		{"a plugin that is not there", "pmix_v9", nil, 1, []string{"no MPI in", "pmi2"}},
+		{"MPICH with PMIx", "pmix", []string{"--mpi", "mpich"}, -1, []string{"these are 2 one-rank worlds", "BUSBAR_MPI_PLUGIN=pmi2 is another way"}},
+		{"Open MPI with PMI-2", "pmi2", []string{"--mpi", "openmpi"}, -1, []string{"srun --mpi=pmi2 and --mpi openmpi may not belong together", "BUSBAR_MPI_PLUGIN=pmix"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := submit(t, 2, []string{"BUSBAR_MPI_PLUGIN=" + c.plugin}, append(plan, c.flags...)...)
+			j.ended("FAILED", c.code, 0)
+			j.says(c.says...)
+			if n := len(j.files()); n != 0 {
+				t.Errorf("%d files of results", n)
+			}
+		})
+	}
+}
+
+// More ranks than the job has CPUs on a node: what to ask for is said before anything starts.
+func TestTooFewCPUs(t *testing.T) {
+	j := submit(t, 2, []string{"BUSBAR_RANKS_PER_NODE=3"}, plan...)
+	j.ended("FAILED", 1, 0)
+	j.says("3 ranks a node", "--ntasks-per-node=3")
+}
