@@ -8,6 +8,7 @@
 #   --spot        watch for EC2's spot notice: the case in hand is ended, DIR is copied, --resume goes on elsewhere
 # The exit code is rank's (rank --help), or that of post where rank ended with 0.
 set -euo pipefail
+me=baseline
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 # sbatch runs a copy of this file, with nothing beside it.
 if [ ! -e "$here/lib/launch.sh" ]; then here=${SLURM_SUBMIT_DIR:-.}/slurm; fi

@@ -10,6 +10,7 @@
 # Of the environment only names that say something of MPI, NCCL, fabrics, GPUs and Slurm are kept. Look at the archive before
 # you give it away: host names and paths are in it. The exit code is that of the run it stopped at, or 0.
 set -euo pipefail
+me=debug
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 # sbatch runs a copy of this file, with nothing beside it.
 if [ ! -e "$here/lib/launch.sh" ]; then here=${SLURM_SUBMIT_DIR:-.}/slurm; fi

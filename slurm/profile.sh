@@ -11,6 +11,7 @@
 # Only the timed part of each case is recorded (rank --profile-range). Figures of a profiled run are slower than others and are
 # kept apart: --variant profiled. SRUN_ARGS are further options of srun. The exit code is rank's.
 set -euo pipefail
+me=profile
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 
 # --- what each rank does: profile.sh --as-rank OUT RANKS TRACE DURATION rank … --------------------------------------------

@@ -30,6 +30,13 @@ func TestBaselineOfARunThatFailed(t *testing.T) {
 	p.has("o/plots/*busbw*.png", "o/report/analysis.txt")
 }
 
+// mpirun may end with a code of its own; the one that rank meant stands in the file.
+func TestBaselineGivesTheCodeThatRankMeant(t *testing.T) {
+	p := install(t)
+	p.stand("ends-with-9", `mpirun "$@"; exit 9`)
+	p.expect(3, "rank ended with 3", []string{"MPIRUN=ends-with-9", "BUSBAR_REHEARSAL_FAULT=wrong@rank=1,size=1024"}, "baseline.sh", small...)
+}
+
 func TestBaselineUsage(t *testing.T) {
 	p := install(t)
 	p.expect(1, "--out wants a value", nil, "baseline.sh", "--out")

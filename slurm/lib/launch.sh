@@ -1,9 +1,8 @@
 # shellcheck shell=bash
 # What the scripts of this folder share: where rank and post are, how many ranks suit the machine, how ranks are
-# started. It is sourced by a script that has set `here`, the folder of the scripts.
-# shellcheck disable=SC2034,SC2154 # top is read by the scripts, here is theirs
+# started. It is sourced by a script that has set `here`, the folder of the scripts, and `me`, its own name.
+# shellcheck disable=SC2034,SC2154 # top is read by the scripts, here and me are theirs
 top=$(cd "$here/.." && pwd)
-me=$(basename "$0" .sh)
 hosts=() # --host or --hostfile, as mpirun takes them
 
 say() { printf '%s: %s\n' "$me" "$*"; }
