@@ -76,16 +76,6 @@ race() {
     ./internal/bench/... ./internal/board ./internal/result/... ./internal/loop/... ./cudart/... ./post ./rank
 }
 
-# The nodes of that Slurm are namespaces, which some containers forbid.
-on_slurm() {
-  local made
-  if ! made=$(unshare --net --mount --uts --ipc --pid --fork --mount-proc true 2>&1); then
-    echo "skipped: this machine makes no namespaces ($made)"
-    return
-  fi
-  make --no-print-directory slurm-test
-}
-
 rehearse_gpu() {
   rm -rf .tools/gpu-check
   test/gpu.sh --rehearse --out .tools/gpu-check
@@ -119,7 +109,6 @@ all)
   step "go test" "$GO" test -count=1 -timeout 20m "${quick[@]}"
   step "go test, with ranks" "$GO" test -count=1 -timeout 20m -p 1 ./mpi ./rank ./docs ./slurm/lib
   race
-  step "on a real Slurm" on_slurm
   step "sanitizers" scripts/c-sanitize.sh
   step "kernels assembled" scripts/ptx.sh
   step "NCCL's own library" env KEEP=1 scripts/abi.sh newest
