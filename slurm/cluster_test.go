@@ -56,7 +56,7 @@ func start(settings ...string) error {
 	if base == "" {
 		base = strings.TrimSpace(string(where)) + "-test"
 	}
-	home = base + "/work/busbar"
+	home = base + "/shared/busbar"
 	if err := stop(false); err != nil { // one that a killed test left
 		return err
 	}

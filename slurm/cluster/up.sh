@@ -35,8 +35,8 @@ folders() {
   mkdir -p "$BASE"
   touch "$BASE/$mark"
   rm -rf "${BASE:?}"/{etc,dev,run,state,spool,log,munge}
-  mkdir -p "$BASE"/{etc,dev,run,state,log,munge,work}
-  chmod 1777 "$BASE/work" # for everybody's jobs
+  mkdir -p "$BASE"/{etc,dev,run,state,log,munge,shared}
+  chmod 1777 "$BASE/shared" # for everybody's jobs
   for i in $(seq "$NODES"); do mkdir -p "$BASE/spool/node$i"; done
   (umask 077 && head -c 1024 /dev/urandom >"$BASE/munge/munge.key")
 }
