@@ -49,8 +49,8 @@ func placeThread(word, own string, granted []int, ranks int, slurm bool) threadP
 // placeThread is where the thread of this rank runs in the world in hand.
 func (b *glooBackend) placeThread() threadPlace {
 	j := b.l.j
-	mine, ranks := j.ranks[b.rank], 0
-	for _, r := range j.ranks[:b.s.world.Size] {
+	mine, ranks := j.ranks[j.rank], 0
+	for _, r := range b.s.facts() {
 		ranks += b2i(r.Machine == mine.Machine)
 	}
 	return placeThread(j.cfg.gloo.cpus, mine.CPUs, grantedCPUs(), ranks, os.Getenv("SLURM_JOB_ID") != "")

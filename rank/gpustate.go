@@ -52,7 +52,7 @@ func gpuLinks() string {
 // throttled are the ranks of a world whose GPU holds back its clocks now. Collective; the answer is on rank 0.
 func (b *ncclBackend) throttled() ([]result.Throttled, error) {
 	var mine []string
-	if g := b.l.gpuState(b.l.ranks[b.rank].PCI); g != nil {
+	if g := b.l.gpuState(b.l.ranks[b.l.j.rank].PCI); g != nil {
 		mine = g.Throttle
 	}
 	text, err := json.Marshal(mine)
@@ -70,7 +70,7 @@ func (b *ncclBackend) throttled() ([]result.Throttled, error) {
 			return nil, err
 		}
 		if len(reasons) > 0 {
-			out = append(out, result.Throttled{Rank: r, Host: b.s.hosts[r], Reasons: reasons})
+			out = append(out, result.Throttled{Rank: b.s.world.Name(r), Host: b.s.hosts[r], Reasons: reasons})
 		}
 	}
 	return out, nil

@@ -13,11 +13,10 @@ import (
 // rankLines are the lines of a world's ranks in its file.
 func (s *session) rankLines() []result.Rank {
 	lines := make([]result.Rank, s.world.Size)
-	for r := range lines {
-		f := s.j.ranks[r]
-		lines[r] = result.Rank{Kind: result.KindRank, Rank: r, Host: f.Host, LocalRank: f.LocalRank, PID: f.PID, CPUs: f.CPUs, Device: "cpu"}
+	for r, f := range s.facts() {
+		lines[r] = result.Rank{Kind: result.KindRank, Rank: s.world.Name(r), Host: f.Host, LocalRank: f.LocalRank, PID: f.PID, CPUs: f.CPUs, Device: "cpu"}
 		if l, ok := s.lib.(*ncclLibrary); ok {
-			g := l.ranks[r]
+			g := l.ranks[s.members[r]]
 			lines[r].Device, lines[r].PCI, lines[r].UUID, lines[r].State = g.Name, g.PCI, g.UUID, g.State
 		}
 	}
@@ -53,14 +52,14 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 		}
 	}
 	var places []place
-	for r := range s.hosts {
-		places = append(places, place{Rank: r, Host: j.ranks[r].Host, CPUs: j.ranks[r].CPUs, Quota: j.ranks[r].Quota})
+	for r, f := range s.facts() {
+		places = append(places, place{Rank: s.members[r], Host: f.Host, CPUs: f.CPUs, Quota: f.Quota})
 	}
 	run.Warnings = oversubscribed(places)
 	if l, ok := lib.(*glooLibrary); ok {
 		l.describe(&run.Method)
 		if len(run.Warnings) == 0 {
-			run.Warnings = crowded(j.ranks[:s.world.Size], l.threads)
+			run.Warnings = crowded(s.facts(), l.threads)
 		}
 	}
 	if load := machine.Load1; load > 0.25*float64(machine.Cores) {

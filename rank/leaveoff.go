@@ -7,7 +7,8 @@ import "sync"
 type leaver struct {
 	mu        sync.Mutex
 	number    int
-	passed    int // the last number that was passed on
+	passed    map[int]bool // numbers that were passed on
+	made      int          // communicators to which this rank gave a number
 	interrupt func()
 }
 
@@ -24,15 +25,18 @@ func (l *leaver) current() int {
 	return l.number
 }
 
-// first says whether a number is the one in hand and was not passed on yet: with a thousand ranks that fail alike, one
-// word to all is enough.
+// first says whether a number was not passed on yet: with a thousand ranks that fail alike, one word to all is enough. It
+// need not be the one in hand: rank 0 passes on the words of worlds that it is not in.
 func (l *leaver) first(number int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if number != l.number || l.passed == number {
+	if l.passed[number] {
 		return false
 	}
-	l.passed = number
+	if l.passed == nil {
+		l.passed = map[int]bool{}
+	}
+	l.passed[number] = true
 	return true
 }
 
@@ -42,6 +46,15 @@ func (l *leaver) leave(number int) {
 	if number == l.number && l.interrupt != nil {
 		l.interrupt()
 	}
+}
+
+// nextCommunicator is a number for a communicator whose first rank this one is; no other in the launch has it, also where
+// several worlds measure at the same time.
+func (j *job) nextCommunicator() int {
+	j.leaver.mu.Lock()
+	defer j.leaver.mu.Unlock()
+	j.leaver.made++
+	return j.leaver.made*j.size + j.rank
 }
 
 // eventLeave is the word that an operation of the communicator with that number has failed somewhere.

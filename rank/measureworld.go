@@ -18,6 +18,7 @@ type subworld struct {
 	comm     *mpi.Comm
 	world    bench.World
 	clock    bench.Clock
+	members  []int    // by rank: its number in the launch
 	hosts    []string // by rank, for people
 	machines []string // by rank: equal where ranks share a clock and memory
 	area     hostArea
@@ -32,20 +33,38 @@ type subworld struct {
 	turns    []turn
 }
 
-// newSubworld is the world of a communicator; nothing is opened in it yet.
-func (j *job) newSubworld(p *plan, comm *mpi.Comm) *subworld {
-	w := &subworld{j: j, p: p, comm: comm}
-	for _, f := range j.ranks[:comm.Size()] {
+// newSubworld is the world of a communicator of these ranks of the launch; nothing is opened in it yet.
+func (j *job) newSubworld(p *plan, comm *mpi.Comm, members []int) *subworld {
+	w := &subworld{j: j, p: p, comm: comm, members: members}
+	for _, f := range w.facts() {
 		w.hosts, w.machines = append(w.hosts, f.Host), append(w.machines, f.Machine)
 	}
-	w.world = bench.World{Rank: comm.Rank(), Size: comm.Size(), Hosts: w.hosts, Comm: mpiComm{comm}}
+	w.world = bench.World{Rank: comm.Rank(), Size: comm.Size(), Hosts: w.hosts, Names: members, Comm: mpiComm{comm}}
 	return w
+}
+
+// facts are those of the world's ranks, in their order.
+func (w *subworld) facts() []rankFacts {
+	facts := make([]rankFacts, len(w.members))
+	for i, r := range w.members {
+		facts[i] = w.j.ranks[r]
+	}
+	return facts
+}
+
+// firstRanks are the ranks of a world of n ranks of the launch.
+func firstRanks(n int) []int {
+	members := make([]int, n)
+	for r := range members {
+		members[r] = r
+	}
+	return members
 }
 
 // measureWorld measures the whole plan with these libraries on one (sub-)world, case by case in turn, so that what
 // disturbs one disturbs the others too. Collective over comm.
 func (j *job) measureWorld(ctx context.Context, p *plan, libraries []library, comm *mpi.Comm, tally *tally) error {
-	w := j.newSubworld(p, comm)
+	w := j.newSubworld(p, comm, firstRanks(comm.Size()))
 	w.tally, w.hostShares = tally, hostShares(libraries)
 	j.watch.Phase(fmt.Sprintf("prepare a world of %d", comm.Size()), 0)
 	if err := w.prepareClock(); err != nil {

@@ -89,7 +89,7 @@ func (b *ncclBackend) connect() error {
 		id, err := b.l.nccl.NewID()
 		if failed = err; err == nil {
 			mine[0] = 1
-			putInt(mine[1:9], b.l.j.leaver.current()+1)
+			putInt(mine[1:9], b.l.j.nextCommunicator())
 			copy(mine[9:], id[:])
 		}
 	}
@@ -148,7 +148,7 @@ func (b *ncclBackend) room() (limit float64, why string, err error) {
 	if err != nil {
 		return 0, "", err
 	}
-	return b.s.planRoom([]memoryBound{{Name: "the memory of GPU " + b.l.ranks[b.rank].UUID, Free: free}}, 0)
+	return b.s.planRoom([]memoryBound{{Name: "the memory of GPU " + b.l.ranks[b.l.j.rank].UUID, Free: free}}, 0)
 }
 
 // reserve implements backend.
@@ -221,7 +221,7 @@ func (b *ncclBackend) close() error {
 
 // shared says whether ranks of this world share a GPU.
 func (b *ncclBackend) shared() bool {
-	return slices.ContainsFunc(b.l.ranks[:b.s.world.Size], func(g gpuFacts) bool { return g.Shared })
+	return slices.ContainsFunc(b.s.members, func(r int) bool { return b.l.ranks[r].Shared })
 }
 
 // Prepare implements bench.Backend.

@@ -90,7 +90,7 @@ func (j *job) notOpened(names []string, err error) error {
 }
 
 func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
-	s := &session{subworld: j.newSubworld(p, j.world), lib: lib}
+	s := &session{subworld: j.newSubworld(p, j.world, firstRanks(j.size)), lib: lib}
 	s.clock = clock
 	if s.backend, err = lib.open(s); err != nil {
 		return err

@@ -73,7 +73,7 @@ func hostShares(libraries []library) int {
 
 // planRoom is hostMemory for any bounds of this rank.
 func (s *session) planRoom(bounds []memoryBound, scratch float64) (limit float64, why string, err error) {
-	mine, err := json.Marshal(rankMemory{Rank: s.world.Rank, Host: s.hosts[s.world.Rank], Machine: s.machines[s.world.Rank], Bounds: bounds})
+	mine, err := json.Marshal(rankMemory{Rank: s.j.rank, Host: s.hosts[s.world.Rank], Machine: s.machines[s.world.Rank], Bounds: bounds})
 	if err != nil {
 		return 0, "", err
 	}
@@ -124,7 +124,7 @@ func (s *session) reserve() error {
 			return nil
 		}
 		first := s.world.Size - int(refused[0])
-		text := fmt.Sprintf("memory: rank %d on %s was refused the buffers although they should fit", first, s.hosts[first])
+		text := fmt.Sprintf("memory: rank %d on %s was refused the buffers although they should fit", s.world.Name(first), s.hosts[first])
 		if mine != nil && first == s.world.Rank {
 			text += fmt.Sprintf(": %v", mine)
 		}

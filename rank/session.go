@@ -125,7 +125,7 @@ func (s *session) attempt(i int, budget time.Duration) (*result.Record, error) {
 // keep writes a record that took so long to make.
 func (s *session) keep(r *result.Record, took time.Duration) error {
 	s.j.watch.Phase("write the record", 0)
-	median, late := bench.Shorten(r.Ranks, s.hosts)
+	median, late := bench.Shorten(r.Ranks, s.world)
 	if err := s.j.keep(s.sheet, s.tally, r, median, late); err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func conforms(j *job, name string, sweep *sweeps.Sweep, graph int) error {
 	if err := j.openLibraries(&plan{backends: []string{name}}); err != nil {
 		return err
 	}
-	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world), lib: j.libraries[0]}
+	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world, firstRanks(j.size)), lib: j.libraries[0]}
 	b, err := s.lib.open(s)
 	if err != nil {
 		return err

@@ -16,7 +16,17 @@ type World struct {
 	Rank  int
 	Size  int
 	Hosts []string // host of each rank; may be nil on ranks other than 0
+	// Names are the numbers by which people know the ranks, where this world is a part of another one; nil: the ranks' own.
+	Names []int
 	Comm
+}
+
+// Name is the number by which people know a rank.
+func (w World) Name(rank int) int {
+	if rank < 0 || rank >= len(w.Names) {
+		return rank
+	}
+	return w.Names[rank]
 }
 
 // Comm is what measuring needs of a world. It is used between batches only, never inside the timed part.

@@ -138,7 +138,7 @@ func (m *measurement) agree(err error) (stop bool, fatal error) {
 	}
 	status := map[int]result.Status{unsupported: result.Unsupported, noMemory: result.OOM, failed: result.Failed}[int(worst[0])]
 	if status != result.Unsupported {
-		reason = fmt.Sprintf("rank %d%s: %s", rank, m.onHost(rank), reason)
+		reason = fmt.Sprintf("rank %d%s: %s", m.w.Name(rank), m.onHost(rank), reason)
 	}
 	m.record = NotMeasured(*m.record, status, reason)
 	m.record.Needed = int64(worst[1])
@@ -354,11 +354,11 @@ func (m *measurement) collectCheck(found mismatch, way Way) error {
 	if m.w.Rank != 0 {
 		return nil
 	}
-	check.First = &result.Wrong1{Rank: rank, Index: int64(all[each*rank+2]), Want: want, Got: got}
+	check.First = &result.Wrong1{Rank: m.w.Name(rank), Index: int64(all[each*rank+2]), Want: want, Got: got}
 	if rank < len(m.w.Hosts) {
 		check.First.Host = m.w.Hosts[rank]
 	}
 	m.record.Reason = fmt.Sprintf("wrong data: %d of %d elements; first on rank %d%s at index %d: wanted %s, found %s",
-		check.Wrong, check.Elements, rank, m.onHost(rank), check.First.Index, want, got)
+		check.Wrong, check.Elements, m.w.Name(rank), m.onHost(rank), check.First.Index, want, got)
 	return nil
 }

@@ -465,7 +465,7 @@ func TestShorten(t *testing.T) {
 	for i := range n {
 		r.Median[i], hosts[i] = float64((i*37)%n), "h"
 	}
-	median, late := bench.Shorten(r, hosts)
+	median, late := bench.Shorten(r, bench.World{Hosts: hosts})
 	if len(median) != n || len(late) != n || r.Median != nil || len(r.Worst) != 8 || len(r.Spread) != 5 {
 		t.Fatalf("%d %d %v", len(median), len(late), r)
 	}
@@ -475,7 +475,7 @@ func TestShorten(t *testing.T) {
 	if r.Spread[0] != 0 || r.Spread[4] != 999 || math.Abs(r.Spread[2]-500) > 1 {
 		t.Errorf("spread: %v", r.Spread)
 	}
-	if m, _ := bench.Shorten(&result.Ranks{Median: make([]float64, 64)}, nil); m != nil {
+	if m, _ := bench.Shorten(&result.Ranks{Median: make([]float64, 64)}, bench.World{}); m != nil {
 		t.Error("64 ranks stand in the record itself")
 	}
 }
@@ -511,4 +511,18 @@ func TestEvents(t *testing.T) {
 
 func said(r *result.Record, text string) bool {
 	return slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, text) })
+}
+
+// A rank of a world that is a part of another one is known by its number there.
+func TestNamesOfRanks(t *testing.T) {
+	r := &result.Ranks{Median: make([]float64, 65), Late: make([]float64, 65)}
+	w := bench.World{Size: 65, Names: make([]int, 65)}
+	for i := range w.Names {
+		w.Names[i] = 100 + i
+	}
+	r.Median[3] = 1
+	bench.Shorten(r, w)
+	if r.Worst[0].Rank != 103 || w.Name(0) != 100 || (bench.World{}).Name(7) != 7 {
+		t.Errorf("the slowest is rank %d, wanted 103", r.Worst[0].Rank)
+	}
 }

@@ -84,7 +84,7 @@ func (m *measurement) warnOfPaths(id float64, text string) error {
 		return err
 	}
 	m.record.Warnings = append(m.record.Warnings, fmt.Sprintf("path: %.0f of %d ranks took another way than rank 0 (%s), the first of them rank %d%s: %s",
-		differs[0], m.w.Size, m.record.Path, rank, m.onHost(rank), other))
+		differs[0], m.w.Size, m.record.Path, m.w.Name(rank), m.onHost(rank), other))
 	return nil
 }
 

@@ -72,7 +72,7 @@ func (m *measurement) runOperation(op Operation, batches, n int) (Stamps, error)
 		status = result.Failed
 	case result.Unsupported:
 	default:
-		reason = fmt.Sprintf("rank %d%s: %s", rank, m.onHost(rank), reason)
+		reason = fmt.Sprintf("rank %d%s: %s", m.w.Name(rank), m.onHost(rank), reason)
 	}
 	m.record = NotMeasured(*m.record, status, reason)
 	m.record.Time = nil

@@ -109,10 +109,10 @@ func (m *measurement) rankSummary(median, late []float64) *result.Ranks {
 		return ""
 	}
 	slowest, latest := argmax(median), argmax(late)
-	ranks := &result.Ranks{Slowest: slowest, SlowestHost: host(slowest), SlowestS: median[slowest], Latest: -1,
+	ranks := &result.Ranks{Slowest: m.w.Name(slowest), SlowestHost: host(slowest), SlowestS: median[slowest], Latest: -1,
 		Uncertainty: m.clocks.uncertainty}
 	if m.w.Size > 1 && m.o.Clock.Common && late[latest] > m.clocks.uncertainty {
-		ranks.Latest, ranks.LatestHost, ranks.Lateness = latest, host(latest), late[latest]
+		ranks.Latest, ranks.LatestHost, ranks.Lateness = m.w.Name(latest), host(latest), late[latest]
 	}
 	ranks.Median, ranks.Late = median, late // the writer shortens them for large worlds
 	return ranks
@@ -130,7 +130,7 @@ func argmax(x []float64) int {
 
 // Shorten replaces the lists by rank of a large world by quantiles and the eight slowest ranks, and returns the full
 // lists for the sidecar file; for worlds of up to result.MaxInlineRanks it changes nothing and returns nil.
-func Shorten(r *result.Ranks, hosts []string) (median, late []float64) {
+func Shorten(r *result.Ranks, w World) (median, late []float64) {
 	if r == nil || len(r.Median) <= result.MaxInlineRanks {
 		return nil, nil
 	}
@@ -144,9 +144,9 @@ func Shorten(r *result.Ranks, hosts []string) (median, late []float64) {
 	at := func(q float64) float64 { return median[order[int((1-q)*float64(len(order)-1)+0.5)]] }
 	r.Spread = []float64{at(0), at(0.25), at(0.5), at(0.75), at(1)}
 	for _, i := range order[:8] {
-		s := result.RankS{Rank: i, S: median[i], Late: late[i]}
-		if i < len(hosts) {
-			s.Host = hosts[i]
+		s := result.RankS{Rank: w.Name(i), S: median[i], Late: late[i]}
+		if i < len(w.Hosts) {
+			s.Host = w.Hosts[i]
 		}
 		r.Worst = append(r.Worst, s)
 	}

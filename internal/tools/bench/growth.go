@@ -86,7 +86,7 @@ func countCase(c config, ranks, iterations int) error {
 		r, err := bench.Measure(w, fake, point, bench.Options{Iterations: iterations, Average: bench.Max, Clock: bench.Clock{Common: true}})
 		if err == nil && w.Rank == 0 {
 			record = r
-			bench.Shorten(r.Ranks, w.Hosts) // the lists of a large world go into the sidecar
+			bench.Shorten(r.Ranks, w) // the lists of a large world go into the sidecar
 		}
 		return err
 	}) {
