@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 // TestBenchmarkChooses: scripts/benchmark.sh picks backends and worlds as docs/comparison.md says, on machines that are
@@ -23,10 +25,6 @@ func TestBenchmarkChooses(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(fakes, name), []byte("#!/bin/bash\n"+text+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-	}
-	withGloo := true
-	if _, err := os.Stat(filepath.Join(root, "lib", "busbar-gloo.so")); err != nil {
-		withGloo = false
 	}
 	for _, c := range []struct {
 		what string
@@ -54,8 +52,8 @@ func TestBenchmarkChooses(t *testing.T) {
 		{"cuda", 8, "", `unknown benchmark "cuda"`},
 	} {
 		t.Run(fmt.Sprintf("%s/%d %s", c.what, c.gpus, c.env), func(t *testing.T) {
-			if strings.Contains(c.want, "gloo") && !withGloo {
-				t.Skip("no lib/busbar-gloo.so")
+			if strings.Contains(c.want, "gloo") {
+				needs.File(t, filepath.Join(root, "lib", "busbar-gloo.so"), "make build makes it where Gloo's headers are")
 			}
 			cmd := exec.Command("scripts/benchmark.sh", c.what, "-w", "9")
 			cmd.Dir = root

@@ -5,7 +5,6 @@ package gloo
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -13,15 +12,14 @@ import (
 	"time"
 
 	"busbar/internal/loop"
+	"busbar/internal/needs"
 )
 
 // library opens the shim that make builds.
 func library(t *testing.T) *Library {
 	t.Helper()
 	path := filepath.Join("..", "lib", shimFile)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no %s: make gloo-shim builds it where libgloo-dev is", path)
-	}
+	needs.File(t, path, "make gloo-shim builds it where libgloo-dev is")
 	l, err := Load(path)
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"busbar/internal/needs"
 )
 
 // Two network namespaces are two hosts: no route through the loopback interface, other addresses, other interface names.
@@ -23,9 +25,7 @@ func TestTwoHosts(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root may make network namespaces")
 	}
-	if _, err := exec.LookPath("ip"); err != nil {
-		t.Skip("there is no ip (iproute2)")
-	}
+	needs.Command(t, "ip", "two network namespaces are the hosts; it comes with iproute2")
 	names := []string{fmt.Sprintf("busbar-%d-a", os.Getpid()), fmt.Sprintf("busbar-%d-b", os.Getpid())}
 	ip := func(words ...string) error {
 		if out, err := exec.Command("ip", words...).CombinedOutput(); err != nil {

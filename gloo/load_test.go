@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"busbar/internal/dl"
+	"busbar/internal/needs"
 )
 
 func compile(t *testing.T, source string, flags ...string) string {
@@ -60,9 +61,10 @@ func TestLoadWithoutGlooItself(t *testing.T) {
 // The shim shows one symbol, so that nothing of it, of Gloo or of C++ meets another library's.
 func TestOneSymbol(t *testing.T) {
 	l := library(t)
+	needs.Command(t, "nm", "it lists symbols, and comes with the compiler's binutils")
 	out, err := exec.Command("nm", "-D", "--defined-only", l.Info().ShimPath).Output()
 	if err != nil {
-		t.Skipf("nm: %v", err)
+		t.Fatalf("nm: %v", err)
 	}
 	if lines := strings.Split(strings.TrimSpace(string(out)), "\n"); len(lines) != 1 || !strings.HasSuffix(lines[0], " busbar_gloo") {
 		t.Errorf("exported: %q", lines)

@@ -2,10 +2,11 @@ package aws
 
 import (
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 const (
@@ -17,9 +18,7 @@ const (
 
 func needCurl(t *testing.T) {
 	t.Helper()
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("spot-watch.sh asks with curl, which is not on this machine")
-	}
+	needs.Command(t, "curl", "spot-watch.sh asks with it")
 }
 
 func TestSpotWatchOnce(t *testing.T) {

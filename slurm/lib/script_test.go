@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"busbar/internal/needs"
 )
 
 // A place is a folder with the programs as they are now and the scripts, laid out as the repository is.
@@ -24,9 +26,7 @@ func install(t *testing.T) place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shims, _ := filepath.Glob(filepath.Join(root, "lib/busbar-mpi-*.so")); len(shims) == 0 {
-		t.Skip("no MPI shim in lib/; make build makes it")
-	}
+	needs.File(t, filepath.Join(root, "lib/busbar-mpi-*.so"), "make build makes it where an mpicc is")
 	build := exec.Command("go", "build", "-buildvcs=false", "-trimpath", "-o", filepath.Join(p.top, "bin")+"/", "./rank", "./post")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
@@ -41,6 +41,31 @@ func install(t *testing.T) place {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// pathWithout is PATH without a program: where a folder holds it, one with links to all else in there takes its place.
+func pathWithout(t *testing.T, program string) string {
+	t.Helper()
+	folders := filepath.SplitList(os.Getenv("PATH"))
+	for i, folder := range folders {
+		if _, err := os.Stat(filepath.Join(folder, program)); err != nil {
+			continue
+		}
+		files, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folders[i] = t.TempDir()
+		for _, f := range files {
+			if f.Name() == program {
+				continue
+			}
+			if err := os.Symlink(filepath.Join(folder, f.Name()), filepath.Join(folders[i], f.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return strings.Join(folders, string(filepath.ListSeparator))
 }
 
 // stand puts a program of a few lines of shell where it is found first.
