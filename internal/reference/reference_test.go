@@ -1,0 +1,138 @@
+package reference
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"busbar/internal/coll"
+)
+
+func TestHalfFormats(t *testing.T) {
+	for _, c := range []struct {
+		t    coll.DataType
+		x    float64
+		bits uint16
+	}{
+		{coll.Float16, 1, 0x3c00}, {coll.Float16, -2, 0xc000}, {coll.Float16, 65504, 0x7bff}, {coll.Float16, 0x1p-24, 1},
+		{coll.Float16, math.Copysign(0, -1), 0x8000}, {coll.Float16, math.Inf(-1), 0xfc00},
+		{coll.BFloat16, 1, 0x3f80}, {coll.BFloat16, -2, 0xc000}, {coll.BFloat16, 0x1.fep127, 0x7f7f}, {coll.BFloat16, 0x1p-133, 1},
+	} {
+		h := halves[c.t]
+		if got := h.encode(c.x); got != c.bits {
+			t.Errorf("%s: %g is %#04x, want %#04x", c.t, c.x, got, c.bits)
+		}
+		if got := h.decode(c.bits); got != c.x || math.Signbit(got) != math.Signbit(c.x) {
+			t.Errorf("%s: %#04x is %g, want %g", c.t, c.bits, got, c.x)
+		}
+	}
+	for x, want := range map[float64]uint16{2049: 0x6800, 2051: 0x6802, 65519: 0x7bff, 65520: 0x7c00, 0x1p-25: 0} {
+		if got := halves[coll.Float16].encode(x); got != want {
+			t.Errorf("%g rounds to %#04x, want %#04x", x, got, want)
+		}
+	}
+	if !math.IsNaN(halves[coll.Float16].decode(halves[coll.Float16].encode(math.NaN()))) {
+		t.Error("NaN does not stay NaN")
+	}
+}
+
+// What three ranks give and get, worked out by hand: the inputs are (5·rank + 3·i) mod 7 - 3.
+func TestOutputs(t *testing.T) {
+	in := [][]float64{{-3, 0, 3, -1, 2, -2}, {2, -2, 1, -3, 0, 3}, {0, 3, -1, 2, -2, 1}}
+	for _, c := range []struct {
+		collective coll.Collective
+		op         coll.RedOp
+		rank       int
+		want       []float64
+	}{
+		{coll.AllReduce, coll.Sum, 0, []float64{-1, 1}},
+		{coll.ReduceScatter, coll.Prod, 1, []float64{-3, 6}},
+		{coll.AllReduce, coll.Min, 2, []float64{-3, -2}},
+		{coll.AllReduce, coll.Max, 2, []float64{2, 3}},
+		{coll.ReduceScatter, coll.Avg, 1, []float64{1, 0}},
+		{coll.Reduce, coll.Sum, 1, []float64{-1, 1}},
+		{coll.Reduce, coll.Sum, 0, nil},
+		{coll.ReduceScatter, coll.Sum, 1, []float64{3, -2}},
+		{coll.AllGather, 0, 2, []float64{-3, 0, 2, -2, 0, 3}},
+		{coll.Gather, 0, 1, []float64{-3, 0, 2, -2, 0, 3}},
+		{coll.Gather, 0, 2, nil},
+		{coll.AllToAll, 0, 1, []float64{3, -1, 1, -3, -1, 2}},
+		{coll.Broadcast, 0, 2, []float64{2, -2}},
+		{coll.Scatter, 0, 2, []float64{0, 3}},
+		{coll.SendRecv, 0, 0, []float64{0, 3}},
+	} {
+		k := coll.Case{Collective: c.collective, Type: coll.Int32, Op: c.op, Root: 1, World: 3, Count: 2}
+		for r := range in {
+			if got := input(k, r, 0); !slices.Equal(got, in[r][:len(got)]) {
+				t.Errorf("%s: rank %d gives %v, want the first of %v", c.collective, r, got, in[r])
+			}
+		}
+		if got := output(k, c.rank, 0); !slices.Equal(got, c.want) {
+			t.Errorf("%s %s: rank %d gets %v, want %v", c.collective, c.op, c.rank, got, c.want)
+		}
+	}
+}
+
+// A world of one does its all_reduce by a copy, which is right; every other thing that an operation may do is found.
+func TestTrial(t *testing.T) {
+	trial := Trial{Case: coll.Case{Collective: coll.AllReduce, Type: coll.Int32, Op: coll.Sum, World: 1, Count: 5}, Slots: 2}
+	a, b := trial.Strides()
+	if a != 5*4+guard || b != a {
+		t.Errorf("strides %d and %d", a, b)
+	}
+	failed := errors.New("it failed")
+	for want, spoil := range map[string]func(send, recv []byte) error{
+		"":                                       func(_, _ []byte) error { return nil },
+		"it failed":                              func(_, _ []byte) error { return failed },
+		"the input was changed: from byte 3 ":    func(send, _ []byte) error { send[3]++; return nil },
+		"the output: from byte 19 of 168 on":     func(_, recv []byte) error { recv[19]++; return nil },
+		"the output: from byte 20 of 168 on":     func(_, recv []byte) error { recv[20]++; return nil },
+		"the output: from byte 84 of 168 on it ": func(_, recv []byte) error { recv[84]++; return nil },
+	} {
+		err := trial.Run(func(send, recv unsafe.Pointer) error {
+			from, to := unsafe.Slice((*byte)(send), 2*a), unsafe.Slice((*byte)(recv), 2*b)
+			for slot := range int64(2) {
+				copy(to[slot*b:slot*b+20], from[slot*a:])
+			}
+			return spoil(from, to)
+		})
+		if said := fmt.Sprint(err); (err == nil) != (want == "") || want != "" && !strings.Contains(said, want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// What lies behind the result of a reduce_scatter in place is not looked at only where the library may use it.
+func TestScratch(t *testing.T) {
+	for _, scratch := range []bool{false, true} {
+		trial := Trial{Case: coll.Case{Collective: coll.ReduceScatter, Type: coll.Int8, Op: coll.Max, Placement: coll.InPlace, World: 2, Count: 3}, Slots: 1, Scratch: scratch}
+		err := trial.Run(func(_, recv unsafe.Pointer) error {
+			to := unsafe.Slice((*byte)(recv), 6+guard)
+			copy(to, encode(coll.Int8, output(trial.Case, 0, 0)))
+			to[5]++
+			return nil
+		})
+		if (err == nil) != scratch {
+			t.Errorf("scratch %t: %v", scratch, err)
+		}
+	}
+}
+
+func TestCheckPatterns(t *testing.T) {
+	right := make([]uint16, patterns)
+	h := halves[coll.BFloat16]
+	for i := range right {
+		right[i] = h.encode(h.decode(pattern(0, uint32(i), 1)) + h.decode(pattern(1, uint32(i), 1)))
+	}
+	if err := checkPatterns(right, coll.BFloat16, coll.Sum, 1); err != nil {
+		t.Error(err)
+	}
+	right[0x3f80] ^= 1
+	if err := checkPatterns(right, coll.BFloat16, coll.Sum, 1); err == nil || !strings.Contains(err.Error(), "bfloat16 sum of 1 and ") {
+		t.Errorf("a last bit that is wrong: %v", err)
+	}
+}
