@@ -22,6 +22,12 @@ esac
 export BASE
 export mark=.busbar-slurm # stands in a folder that may be cleared away
 
+# What a node has of its own; all of it goes with the process that was first in there.
+export NAMESPACES="--net --mount --uts --ipc --pid --fork --kill-child --mount-proc"
+
+# login_node prints the words that make the namespaces of the login node, in which those of the nodes are made.
+login_node() { echo "unshare $(if [ "$(id -u)" != 0 ]; then echo "--user --map-root-user"; fi) $NAMESPACES"; }
+
 # Without root all is done as the calling user, who is "root" of a user namespace: only there may one make the others.
 # Daemons and commands run in one more, as oneself: as root slurmctld would ask for setgroups(), which is denied there.
 as_self() { if [ "$(id -u)" != 0 ]; then echo "unshare --user --map-user=$(id -u) --map-group=$(id -g)"; fi; }

@@ -12,7 +12,7 @@ fi
 rm -f "$BASE/run/head.pid"
 if [ -n "${KEEP:-}" ] || [ ! -e "$BASE/$mark" ]; then exit 0; fi
 # Processes that are just dying may still write a file.
-for _ in 1 2 3 4 5; do
+while [ $SECONDS -lt 30 ]; do
   if rm -rf "${BASE:?}" 2>/dev/null; then exit 0; fi
   sleep 0.2
 done

@@ -3,17 +3,17 @@
 #   inside.sh head BASE           of the login node, which has munged, slurmctld and the bridge
 #   inside.sh node BASE nodeN     of a compute node, which has a slurmd
 #   inside.sh boot BASE nodeN     on the login node: makes the namespaces of nodeN and plugs in its cable
-# AS is what stands before a daemon, SHARED the folders that nodes see besides BASE, NODES their number.
-# shellcheck disable=SC2086 # AS and the options of unshare are several words
+# AS is what stands before a daemon, SHARED the folders that nodes see besides BASE, NODES their number, NAMESPACES what
+# each node has of its own.
+# shellcheck disable=SC2086 # AS and NAMESPACES are several words
 set -euo pipefail
 self=$(readlink -f "$0")
 role=$1 BASE=$2 node=${3:-}
 export BASE
-namespaces="--net --mount --uts --ipc --pid --fork --kill-child --mount-proc"
 
 boot() {
   local node=$1 i=${1#node} pid
-  setsid unshare $namespaces "$self" node "$BASE" "$node" >>"$BASE/log/$node.out" 2>&1 </dev/null &
+  setsid unshare $NAMESPACES "$self" node "$BASE" "$node" >>"$BASE/log/$node.out" 2>&1 </dev/null &
   pid=$!
   echo "$pid" >"$BASE/run/$node.pid" # a number of the login node's process table
   until [ "$(readlink "/proc/$pid/ns/net")" != "$(readlink /proc/self/ns/net)" ]; do
@@ -53,8 +53,13 @@ head_node() {
   ip link set br0 up
   $AS munged --foreground --force --key-file="$BASE/munge/munge.key" --socket="$BASE/run/munge.sock" \
     --pid-file="$BASE/run/munged.pid" --log-file="$BASE/log/munged.log" --seed-file="$BASE/munge/seed" &
-  until [ -S "$BASE/run/munge.sock" ]; do sleep 0.02; done
+  daemons=($!)
+  until [ -S "$BASE/run/munge.sock" ]; do
+    kill -0 "${daemons[0]}"
+    sleep 0.02
+  done
   $AS slurmctld -D &
+  daemons+=($!)
   for i in $(seq "$NODES"); do boot "node$i"; done
 }
 
@@ -75,14 +80,20 @@ compute_node() {
   $AS chrt --batch 0 slurmd -D &
 }
 
-# As the first process of a process table this one must not end, and inherits orphans.
+# As the first process of a process table this one inherits orphans, and what it has started ends with it. A cluster
+# without its daemons is none.
+daemons=()
 stay() {
-  sleep infinity &
-  wait
+  if [ ${#daemons[@]} = 0 ]; then
+    sleep infinity &
+    daemons=($!)
+  fi
+  wait -n "${daemons[@]}" || true
+  echo "munged or slurmctld has ended, and the cluster with it"
 }
 
 case $role in
-  head) head_node && stay ;;
-  node) compute_node && stay ;;
+  head) head_node; stay ;;
+  node) compute_node; stay ;;
   boot) boot "$node" ;;
 esac

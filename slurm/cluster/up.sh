@@ -3,6 +3,7 @@
 #   up.sh                starts a login node and four compute nodes, and returns when all are idle
 #   up.sh off nodeN      cuts the power of a node: its processes and its network vanish at once
 #   up.sh on nodeN       starts it again
+#   up.sh possible       says nothing, or why this machine allows no such cluster, and ends with 3
 #   login.sh CMD…        runs CMD on the login node, in the current folder (--on nodeN, --as USER)
 #   down.sh              ends everything, and leaves nothing behind
 # Every node is a set of namespaces with a host name, an address, /tmp, /dev/shm and processes of its own, and runs one
@@ -10,7 +11,9 @@
 # /dev/shm), which all nodes see, as they see the project. A Slurm that is installed or running here is not touched.
 # As root every user can submit; without root (where user namespaces are allowed) only the user who started it.
 # NODES=4, CPUS=4 and GPUS=4 (of a node, they may exceed the real ones), TASK=none (affinity binds tasks to cores;
-# CPUS must then be real ones), SHARED=folders below /tmp or /dev/shm that nodes see too, split by colons.
+# CPUS must then be real ones), SHARED=folders below /tmp or /dev/shm that nodes see too, split by colons. OWNER=N is an
+# open file: the reading end of a pipe, at whose end the cluster goes too, as when the process that holds the other died.
+# shellcheck disable=SC2046 # words that make namespaces
 set -euo pipefail
 # shellcheck source=slurm/cluster/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -43,19 +46,37 @@ folders() {
 
 idle() { "$root/slurm/cluster/login.sh" sinfo -h -p main -t idle -o %D 2>/dev/null || true; }
 
+# possible makes the namespaces of the login node, of a node in it, and those of a daemon there.
+possible() {
+  local said
+  # What is not installed is no word about the machine.
+  command -v unshare >/dev/null || return 0
+  # shellcheck disable=SC2086 # words of unshare
+  said=$($(login_node) unshare $NAMESPACES $(as_self) true 2>&1) && return
+  echo "this machine makes no namespaces for the user $(id -un): ${said//$'\n'/; }"
+  echo "They want root with CAP_SYS_ADMIN (of containers: --privileged), or a kernel that allows user namespaces (sysctl kernel.unprivileged_userns_clone)."
+  return 3
+}
+
+# go_with_owner ends the cluster of process $1 when the owner has gone, unless it was ended in good order.
+go_with_owner() {
+  # shellcheck disable=SC2016 # for the shell that waits
+  setsid bash -c 'cat <&"$0" >/dev/null; if [ "$(cat "$BASE/run/head.pid")" = "$1" ]; then "$2"; fi' \
+    "$OWNER" "$1" "$root/slurm/cluster/down.sh" >/dev/null 2>&1 </dev/null &
+}
+
 up() {
-  local pid user=()
+  local pid end=$((SECONDS + 180))
+  possible >&2 || exit
   if head_pid >/dev/null; then fail "it is up already, in $BASE; make slurm-down ends it"; fi
   "$root/scripts/deps.sh" slurm
   folders
   "$root/slurm/cluster/configure.sh"
-  if [ "$(id -u)" != 0 ]; then user=(--user --map-root-user); fi
-  setsid unshare ${user[@]+"${user[@]}"} --net --mount --uts --ipc --pid --fork --kill-child --mount-proc \
-    "$root/slurm/cluster/inside.sh" head "$BASE" >"$BASE/log/head.out" 2>&1 </dev/null &
+  setsid $(login_node) "$root/slurm/cluster/inside.sh" head "$BASE" >"$BASE/log/head.out" 2>&1 </dev/null &
   pid=$!
   echo "$pid" >"$BASE/run/head.pid"
-  for _ in $(seq 600); do
-    kill -0 "$pid" 2>/dev/null || break
+  if [ -n "${OWNER:-}" ]; then go_with_owner "$pid"; fi
+  while [ $SECONDS -lt $end ] && kill -0 "$pid" 2>/dev/null; do
     if [ "$(idle)" = "$NODES" ]; then
       echo "a Slurm of $NODES nodes is up in $BASE: slurm/cluster/login.sh sinfo"
       return
@@ -64,14 +85,14 @@ up() {
   done
   tail -n 20 "$BASE/log/head.out" "$BASE/log/slurmctld.log" >&2 || true
   KEEP=1 "$root/slurm/cluster/down.sh"
-  fail "it did not come up within a minute; the logs are in $BASE/log" \
-    "It wants root, or a kernel that allows user namespaces (sysctl kernel.unprivileged_userns_clone, containers: --privileged)."
+  fail "it did not come up in $SECONDS s; the logs are in $BASE/log"
 }
 
 node_given() { [ -e "$BASE/run/${1:-}.pid" ] || fail "there is no node \"${1:-}\" in $BASE"; }
 
 case ${1:-up} in
   up) up ;;
+  possible) possible ;;
   off)
     node_given "${2:-}"
     # shellcheck disable=SC2016 # for the shell on the login node
