@@ -56,7 +56,8 @@ look() {
   elif [ "$1" = slurm ]; then
     need "Slurm with munge" "slurm-wlm munge" all_of slurmctld slurmd sbatch srun munged
     need "PMIx as Slurm opens it" "libpmix-dev" have_pmix
-    need "ip and namespaces" "iproute2 util-linux" all_of ip unshare nsenter setpriv chrt
+    need "ip, namespaces and pgrep" "iproute2 util-linux procps" all_of ip unshare nsenter setpriv chrt pgrep pkill
+    need "bindfs, a filesystem that can be lost" "bindfs" have bindfs
   else
     need "an MPI with its compiler (mpicc) and launcher (mpirun)" "openmpi-bin libopenmpi-dev" any_mpi
   fi

@@ -15,6 +15,8 @@ import (
 var (
 	root  = func() string { dir, _ := filepath.Abs(".."); return dir }()
 	ready = os.Getenv("BUSBAR_SLURM_TEST") != ""
+	// The end of a pipe that nobody writes to: the other end tells the cluster that this process has gone.
+	owner *os.File
 	// The folder that all nodes see, and in it what a user would have: the programs, their libraries, these scripts.
 	base, home string
 )
@@ -60,7 +62,16 @@ func start(settings ...string) error {
 	if err := stop(false); err != nil { // one that a killed test left
 		return err
 	}
-	if out, err := cluster(settings, "up.sh").CombinedOutput(); err != nil {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	owner = write
+	up := cluster(append(settings, "OWNER=3"), "up.sh")
+	up.ExtraFiles = []*os.File{read}
+	out, err := up.CombinedOutput()
+	read.Close()
+	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	script := `mkdir -p "$1"/slurm && cp -r "$0"/bin "$0"/lib "$1"/ && cp -r "$0"/slurm/*.sh "$0"/slurm/sites "$1"/slurm/ && chmod 1777 "$1"`

@@ -127,6 +127,27 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// Somebody ends the batch script alone. Asked to end, it ends the ranks; killed, Slurm does. The next job goes on there.
+func TestBatchScriptKilled(t *testing.T) {
+	for name, code := range map[string]int{"TERM": 143, "KILL": 0} {
+		t.Run(name, func(t *testing.T) {
+			j := submit(t, 2, nil, plan...)
+			j.midst()
+			asAdmin(t, "--on", j.node(0), "pkill", "-"+name, "-f", "slurm_script")
+			j.ended("FAILED", code, 0)
+			if n := j.points(); n < 3 || n >= 32 {
+				t.Errorf("%d points are kept", n)
+			}
+			if name == "TERM" {
+				checkEnd(t, j.runs()[0], result.Interrupted, 143)
+			}
+			next := submit(t, 2, []string{"BUSBAR_OUT=" + j.out}, plan...)
+			next.ended("COMPLETED", 0, 0)
+			next.whole()
+		})
+	}
+}
+
 // A node loses its power: one with the batch script, or another.
 func TestNodeDies(t *testing.T) {
 	for name, n := range map[string]int{"the first": 0, "the second": 1} {

@@ -35,7 +35,11 @@ limit_is_near() {
   say "the time limit is near, or the job is to end: the case in hand is finished (at most ${BUSBAR_GRACE:-90} s)"
   if [ -n "$step" ]; then tell USR1; fi
 }
-job_is_over() { over=1 heard=1; }
+# Slurm ends the ranks by itself, who ends the script alone does not.
+job_is_over() {
+  over=1 heard=1
+  if [ -n "$step" ]; then tell TERM; fi
+}
 trap limit_is_near USR1
 trap job_is_over TERM
 
@@ -168,6 +172,19 @@ run_step() {
   if [ -n "$limit" ]; then kill "$limit" 2>/dev/null; fi
 }
 
+# answers SECONDS says whether the results folder is there and can be written; 124 is a filesystem that does not answer in
+# that time. Who asks one of that kind may wait for ever, so that is another process.
+answers() {
+  local asks end=$((SECONDS + $1))
+  (mkdir -p "$out" && [ -w "$out" ]) &
+  asks=$!
+  while kill -0 "$asks" 2>/dev/null; do
+    [ $SECONDS -lt $end ] || return 124
+    sleep 0.05
+  done
+  wait "$asks"
+}
+
 # files prints the results files that there are.
 files() { find "$out" -maxdepth 1 -name 'profile_*.jsonl' ! -name '*_ranks.jsonl' | sort; }
 
@@ -212,7 +229,10 @@ fi
 job=job${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}
 out=$(flag out "$@")
 out=${out:-${BUSBAR_OUT:-${SLURM_SUBMIT_DIR:-$PWD}/results/$job}}
-if ! mkdir -p "$out" || [ ! -w "$out" ]; then fail "the results folder cannot be written on $(hostname): $out (BUSBAR_OUT)"; fi
+answers 60 || case $? in
+  124) fail "the filesystem of the results folder does not answer on $(hostname): $out (BUSBAR_OUT)" ;;
+  *) fail "the results folder cannot be written on $(hostname): $out (BUSBAR_OUT)" ;;
+esac
 before=$(files)
 choose_mpi "$@"
 choose_ranks
@@ -223,9 +243,14 @@ if [ -n "$before" ]; then words+=(--resume); fi
 say "job $SLURM_JOB_ID, start $((${SLURM_RESTART_COUNT:-0} + 1)), on ${SLURM_JOB_NODELIST:-this node}: srun ${launch[*]} rank $* ${words[*]-}"
 
 run_step "$@" ${words[@]+"${words[@]}"}
+if ! answers 15; then
+  say "the results folder is lost to $(hostname), or its filesystem does not answer: $out; nothing is merged (exit code $status)"
+  say "When it is back, the same sbatch line with BUSBAR_OUT=$out goes on."
+  exit $((status ? status : 2))
+fi
 meant
 if [ -n "$over" ]; then
-  say "Slurm ended the job; what was measured is kept in $out, and the job goes on there if it is started again"
+  say "the job was ended; what was measured is kept in $out, and the job goes on there if it is started again"
   exit "$status"
 fi
 case $status in 0 | 3 | 6) conclude ;; esac # everything was measured
@@ -233,6 +258,10 @@ case $status in 0 | 3 | 6) conclude ;; esac # everything was measured
 # another had failed.
 if [ "$status" = 1 ] || [ "$status" = 2 ] || { [ -z "$(files)" ] && [ -z "$near" ]; }; then
   say "rank ended before it measured anything more (exit code $status); its words are above"
+  if [ -n "$(files)" ]; then
+    say "What was measured before is kept: the same sbatch line with BUSBAR_OUT=$out goes on."
+    exit "$status"
+  fi
   if [ "${plugin%_v*}" = pmix ]; then other=pmi2; else other=pmix; fi
   say "If they are about MPI: srun --mpi=$plugin and --mpi $mpi may not belong together; BUSBAR_MPI_PLUGIN=$other is another way. docs/slurm.md has a table."
   exit "$status"

@@ -1,0 +1,54 @@
+package slurm
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// A machine that forbids namespaces is known before anything is started, and by a code of its own.
+func TestWhereNamespacesAreForbidden(t *testing.T) {
+	up := root + "/slurm/cluster/up.sh"
+	cmd := exec.Command("setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", up, "possible")
+	if os.Getuid() != 0 {
+		if out, err := exec.Command("unshare", "--user", "true").CombinedOutput(); err != nil {
+			t.Skipf("wants root, or user namespaces in which to forbid others: %s", out)
+		}
+		cmd = exec.Command("unshare", "--user", "--map-root-user", "bash", "-c", `echo 0 >/proc/sys/user/max_net_namespaces; exec "$0" possible`, up)
+	}
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(string(out), "makes no namespaces") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// A cluster does not outlive the process that has it.
+func TestClusterEndsWithItsOwner(t *testing.T) {
+	onCluster(t)
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	where := base + "-owned"
+	up := cluster([]string{"NODES=1", "OWNER=3", "BUSBAR_SLURM=" + where}, "up.sh")
+	up.ExtraFiles = []*os.File{read}
+	out, err := up.CombinedOutput()
+	read.Close()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	pid, err := os.ReadFile(where + "/run/head.pid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write.Close()
+	await(t, "the end of the cluster", func() bool {
+		_, folder := os.Stat(where)
+		_, head := os.Stat("/proc/" + strings.TrimSpace(string(pid)))
+		return errors.Is(folder, os.ErrNotExist) && errors.Is(head, os.ErrNotExist)
+	})
+}
