@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -28,11 +27,8 @@ const glooConnect = 30 * time.Second
 
 // glooBackend measures Gloo's collectives in one world, on buffers in host memory.
 type glooBackend struct {
-	layout
-	l         *glooLibrary
-	s         *session
-	aggregate int
-
+	hostBackend
+	l       *glooLibrary
 	barrier *barrier // MPI's: brings the ranks together before a batch
 	context *gloo.Context
 }
@@ -43,16 +39,18 @@ var glooKinds = map[coll.Collective]gloo.Kind{
 	coll.Scatter: gloo.Scatter, coll.SendRecv: gloo.SendRecv,
 }
 
-var glooTypes = map[coll.DataType]gloo.Type{
-	coll.Int8: gloo.Int8, coll.UInt8: gloo.UInt8, coll.Int32: gloo.Int32, coll.UInt32: gloo.UInt32, coll.Int64: gloo.Int64,
-	coll.UInt64: gloo.UInt64, coll.Float16: gloo.Float16, coll.BFloat16: gloo.BFloat16, coll.Float32: gloo.Float32,
-	coll.Float64: gloo.Float64,
+var glooWords = hostWords[gloo.Type, gloo.Op]{
+	library: "Gloo",
+	types: map[coll.DataType]gloo.Type{
+		coll.Int8: gloo.Int8, coll.UInt8: gloo.UInt8, coll.Int32: gloo.Int32, coll.UInt32: gloo.UInt32, coll.Int64: gloo.Int64,
+		coll.UInt64: gloo.UInt64, coll.Float16: gloo.Float16, coll.BFloat16: gloo.BFloat16, coll.Float32: gloo.Float32,
+		coll.Float64: gloo.Float64,
+	},
+	ops: map[coll.RedOp]gloo.Op{0: 0, coll.Sum: gloo.Sum, coll.Prod: gloo.Prod, coll.Min: gloo.Min, coll.Max: gloo.Max, coll.Avg: gloo.Avg},
 }
 
-var glooOps = map[coll.RedOp]gloo.Op{0: 0, coll.Sum: gloo.Sum, coll.Prod: gloo.Prod, coll.Min: gloo.Min, coll.Max: gloo.Max, coll.Avg: gloo.Avg}
-
 func (l *glooLibrary) open(s *session) (backend, error) {
-	b := &glooBackend{layout: s.layout(), l: l, s: s, aggregate: max(1, s.p.sweep.Aggregate)}
+	b := &glooBackend{hostBackend: newHostBackend(s), l: l}
 	var err error
 	if b.barrier, err = newBarrier(s.comm); err != nil {
 		return nil, err
@@ -110,12 +108,6 @@ func (b *glooBackend) connect() error {
 	return nil
 }
 
-// reserve implements backend.
-func (b *glooBackend) reserve(bytes int64) error { return b.s.area.reserve(bytes) }
-
-// ready implements backend: Gloo knows of no buffers.
-func (b *glooBackend) ready() error { return nil }
-
 // memory implements backend: a reduce out of place has an output on every rank, and a reduce_scatter its partial sums.
 // Where operations are issued together, the one that is issued alone has its own.
 func (b *glooBackend) memory(c coll.Case) float64 {
@@ -148,40 +140,23 @@ func (b *glooBackend) close() error {
 
 // Prepare implements bench.Backend.
 func (b *glooBackend) Prepare(c coll.Case) (bench.Operation, error) {
-	if _, ok := glooTypes[c.Type]; !ok {
-		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("Gloo has no %s", c.Type)}
+	if err := glooWords.lacks(c); err != nil {
+		return nil, err
 	}
-	if _, ok := glooOps[c.Op]; !ok {
-		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("Gloo has no %s", c.Op)}
-	}
-	send, recv, slots := b.slots(c)
-	area := b.s.area.buffer
-	if need := b.layout.memory(c); float64(len(b.s.area.bytes())) < need {
-		return nil, &bench.MemoryError{Needed: int64(min(need, math.MaxInt64/2)), Err: errors.New("the buffers of this world are smaller")}
-	}
-	first := b.first(send, slots)
-	inputs, outputs := area.Bytes()[:first], area.Bytes()[first:]
-	spec := gloo.OpSpec{Kind: glooKinds[c.Collective], Type: glooTypes[c.Type], Op: glooOps[c.Op], Root: max(0, c.Root), Algorithm: b.l.algorithm,
-		InPlace: c.Placement == coll.InPlace, Send: area.Pointer(), Recv: unsafe.Add(area.Pointer(), first), Count: c.Count,
-		Slots: slots, SendStride: send, RecvStride: recv, Aggregate: b.aggregate,
-		Sync: unsafe.Pointer(b.barrier.step), SyncContext: b.barrier.context}
-	o, err := b.bind(spec)
+	p, err := b.place(c)
 	if err != nil {
 		return nil, err
 	}
-	if b.aggregate > 1 {
-		spec.Aggregate = 1
-		if o.single, err = b.bind(spec); err != nil {
-			return nil, errors.Join(err, o.Close())
-		}
-	}
-	for i := range int64(slots) {
-		o.slots = append(o.slots, b.views(c, inputs[i*send:(i+1)*send], outputs[i*recv:(i+1)*recv]))
-	}
-	return o, nil
+	return b.prepare(p, func(aggregate int) (hostCall, error) {
+		return b.bind(gloo.OpSpec{Kind: glooKinds[c.Collective], Type: glooWords.types[c.Type], Op: glooWords.ops[c.Op], Root: max(0, c.Root),
+			Algorithm: b.l.algorithm, InPlace: c.Placement == coll.InPlace, Send: p.send, Recv: p.recv, Count: c.Count,
+			Slots: p.slots, SendStride: p.sendStride, RecvStride: p.recvStride, Aggregate: aggregate,
+			Sync: unsafe.Pointer(b.barrier.step), SyncContext: b.barrier.context})
+	})
 }
 
-func (b *glooBackend) bind(spec gloo.OpSpec) (*glooOperation, error) {
+// bind makes an operation of Gloo.
+func (b *glooBackend) bind(spec gloo.OpSpec) (hostCall, error) {
 	op, err := b.context.Prepare(spec)
 	if err != nil {
 		var lacks *gloo.UnsupportedError
@@ -194,50 +169,30 @@ func (b *glooBackend) bind(spec gloo.OpSpec) (*glooOperation, error) {
 		}
 		return nil, err
 	}
-	l, err := loop.New(op.Steps(), bench.MaxBatches)
-	if err != nil {
-		op.Close()
-		return nil, err
-	}
-	return &glooOperation{b: b, op: op, loop: l}, nil
+	return glooCall{op, b}, nil
 }
 
-// glooOperation is one prepared case.
-type glooOperation struct {
-	b      *glooBackend
-	op     *gloo.Operation
-	loop   *loop.Loop
-	slots  []bench.Buffers
-	single *glooOperation // nil where one operation is issued at a time anyway
+// glooCall is an operation of Gloo.
+type glooCall struct {
+	*gloo.Operation
+	b *glooBackend
 }
 
-func (o *glooOperation) Buffers() []bench.Buffers { return o.slots }
-
-func (o *glooOperation) Notes() []string { return o.op.Notes() }
-
-// Single implements bench.Aggregator.
-func (o *glooOperation) Single() bench.Operation {
-	if o.single == nil {
-		return o
-	}
-	return o.single
+// Close implements hostCall; Gloo has nothing to say then.
+func (c glooCall) Close() error {
+	c.Operation.Close()
+	return nil
 }
 
-// Run implements bench.Operation. A rank whose operation failed breaks its connections, so that no other waits for it.
-func (o *glooOperation) Run(batches, n int) (bench.Stamps, error) {
-	o.b.l.j.watch.Attach(o.loop, nil)
-	s, err := o.loop.Run(batches, n)
-	var step *loop.StepError
-	switch {
-	case !errors.As(err, &step):
-	case step.Stage == loop.Sync:
-		err = fmt.Errorf("MPI's barrier before a batch: %w", o.b.barrier.op.Error(step.Code))
-	default:
-		err = o.b.l.named(o.op.Error(step.Code), o.b.s.hosts)
-		o.b.context.Interrupt()
-		o.b.awaitDeath(err)
+// failed breaks the connections of a rank whose operation failed, so that no other waits for it.
+func (c glooCall) failed(step *loop.StepError) error {
+	if step.Stage == loop.Sync {
+		return fmt.Errorf("MPI's barrier before a batch: %w", c.b.barrier.op.Error(step.Code))
 	}
-	return bench.Stamps(s), err
+	err := c.b.l.named(c.Error(step.Code), c.b.s.hosts)
+	c.b.context.Interrupt()
+	c.b.awaitDeath(err)
+	return err
 }
 
 // awaitDeath gives the side channel and the launcher time to say which process died, where a connection broke: they know
@@ -248,16 +203,6 @@ func (b *glooBackend) awaitDeath(err error) {
 		b.l.j.watch.Rest("learn why a connection broke")
 		time.Sleep(abortGrace)
 	}
-}
-
-func (o *glooOperation) Close() error {
-	o.b.l.j.watch.Attach(nil, nil)
-	o.loop.Close()
-	o.op.Close()
-	if o.single != nil {
-		return o.single.Close()
-	}
-	return nil
 }
 
 // named adds the host to an error that names a rank.

@@ -167,7 +167,7 @@ func TestFailedRank(t *testing.T) {
 
 func TestGlooMemory(t *testing.T) {
 	memory := func(aggregate int, c coll.Case) float64 {
-		b := &glooBackend{layout: layout{rank: 1}, aggregate: aggregate}
+		b := &glooBackend{hostBackend: hostBackend{layout: layout{rank: 1}, aggregate: aggregate}}
 		return b.memory(c) - b.layout.memory(c)
 	}
 	c := coll.Case{Collective: coll.ReduceScatter, Type: coll.Float32, Op: coll.Sum, Count: 1 << 20, World: 3, Placement: coll.OutOfPlace}
