@@ -125,7 +125,7 @@ func (a *analyst) gaps() (sentences []string) {
 			sentences = append(sentences, a.told(fmt.Sprintf("%s: %s; an interval over launches takes %d.", a.name[who], count(n, "launch"), stats.MinForInterval), who))
 		}
 		if crowds := a.crowds(who); crowds != "" {
-			sentences = append(sentences, a.told(fmt.Sprintf("%s: %s. Nothing is said of times there: they are those of waiting for a core.", a.name[who], crowds), who))
+			sentences = append(sentences, a.told(fmt.Sprintf("%s: %s. Nothing is said of times there: they are those of waiting for a turn.", a.name[who], crowds), who))
 		}
 	}
 	if sentences = append(sentences, a.unmeasured()...); sentences == nil {
@@ -157,7 +157,7 @@ func (a *analyst) launches(who contender) int {
 	return len(launches)
 }
 
-// crowds names the worlds in which ranks shared cores.
+// crowds names the worlds in which ranks shared cores or GPUs.
 func (a *analyst) crowds(who contender) string {
 	var words []string
 	for _, under := range a.worlds(who) {

@@ -26,8 +26,8 @@ func (a *analyst) duels(first, other contender, family condition, s shape) (sent
 		if b == nil {
 			continue
 		}
-		if a.times.crowded(s, first, other) != "" {
-			return []string{a.told(fmt.Sprintf("With %s nothing is said of %s and %s: ranks shared cores.", withRanks(s), a.name[first], a.name[other]), first, other)}
+		if why := a.times.crowded(s, first, other); why != "" {
+			return []string{a.told(fmt.Sprintf("With %s nothing is said of %s and %s: oversubscribed (%s).", withRanks(s), a.name[first], a.name[other], why), first, other)}
 		}
 		sentences = append(sentences, a.told(a.duel(first, other, under, ratio(b, a.times.cells[first][under])), first, other))
 	}

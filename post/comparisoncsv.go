@@ -53,6 +53,7 @@ var fields = []field{
 	}},
 	{"library", func(run *result.Run, _ *result.Record) string { return run.Backend.Title() }},
 	{"variant", func(run *result.Run, _ *result.Record) string { return run.Variant }},
+	{"settings", func(run *result.Run, _ *result.Record) string { return run.Method.Settings().String() }},
 	{"nodes", func(run *result.Run, _ *result.Record) string { return strconv.Itoa(run.Nodes) }},
 	{"device_name", func(run *result.Run, _ *result.Record) string { return run.Device }},
 	{"host", func(run *result.Run, _ *result.Record) string { return run.Machine.Host }},

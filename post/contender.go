@@ -9,11 +9,11 @@ import (
 	"busbar/internal/stats"
 )
 
-// contender is what is compared with others: a backend with its library on one kind of device, and the variant of its
-// settings.
+// contender is what is compared with others: a backend with its library on one kind of device, and the variant and the
+// settings of it.
 type contender struct {
-	backend, library, variant, device string
-	rehearsed                         bool
+	backend, library, variant, settings, device string
+	rehearsed                                   bool
 }
 
 // condition is what two times must share to be compared, apart from the contender and the launch.
@@ -49,7 +49,7 @@ func newMeasurements() *measurements {
 }
 
 func contenderOf(r *result.Run) contender {
-	return contender{r.Backend.Name, r.Backend.Title(), r.Variant, r.Device, r.Rehearse}
+	return contender{r.Backend.Name, r.Backend.Title(), r.Variant, r.Method.Settings().String(), r.Device, r.Rehearse}
 }
 
 func conditionOf(run *result.Run, r *result.Record) condition {
@@ -187,7 +187,8 @@ func names(contenders []contender) map[contender]string {
 		name[c] = c.backend
 	}
 	for _, more := range []func(contender) string{
-		func(c contender) string { return c.variant }, func(c contender) string { return c.library }, func(c contender) string { return c.device },
+		func(c contender) string { return c.variant }, func(c contender) string { return c.settings }, func(c contender) string { return c.library },
+		func(c contender) string { return c.device },
 	} {
 		for _, same := range alike(contenders, name) {
 			for _, c := range same {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"busbar/internal/coll"
@@ -123,5 +124,27 @@ func TestContenderNames(t *testing.T) {
 		if name[all[i]] != want {
 			t.Errorf("%q, want %q", name[all[i]], want)
 		}
+	}
+}
+
+// What the library was asked for makes another contender: times of both are compared, and never put together.
+func TestSettingsKeepTimesApart(t *testing.T) {
+	m := newMeasurements()
+	for i, method := range []result.Method{{}, {Graph: 20}, {Config: "minCTAs=2"}} {
+		run := &result.Run{Launch: string(rune('a' + i)), Backend: result.Backend{Name: "nccl"}, Method: method, World: 2}
+		m.add(run, &result.Record{N: 1, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1}})
+	}
+	name := names(m.contenders)
+	var got []string
+	for _, who := range m.contenders {
+		got = append(got, name[who])
+		for _, c := range m.cells[who] {
+			if len(c.launches) != 1 {
+				t.Errorf("%s: %d launches in one cell", name[who], len(c.launches))
+			}
+		}
+	}
+	if want := []string{"nccl", "nccl (graphs of 20)", "nccl (minCTAs=2)"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

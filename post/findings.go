@@ -73,7 +73,7 @@ func gather(ctx context.Context, files []string, passed []result.Problem, rehear
 func compareRows(a, b result.Row) int {
 	return cmp.Or(
 		cmp.Compare(a.Run.Backend.Name, b.Run.Backend.Name), cmp.Compare(a.Run.Backend.Title(), b.Run.Backend.Title()),
-		cmp.Compare(a.Run.Variant, b.Run.Variant), cmp.Compare(a.Run.Device, b.Run.Device),
+		cmp.Compare(a.Run.Variant, b.Run.Variant), cmp.Compare(a.Run.Method.Settings().String(), b.Run.Method.Settings().String()), cmp.Compare(a.Run.Device, b.Run.Device),
 		compareConditions(conditionOf(a.Run, a.Record), conditionOf(b.Run, b.Record)), a.Run.Start.Compare(b.Run.Start), cmp.Compare(a.Record.N, b.Record.N),
 	)
 }

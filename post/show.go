@@ -175,6 +175,9 @@ func unusual(m *result.Method) (words string) {
 	if m.Average != "" && m.Average != "max over ranks" {
 		words += ", times " + m.Average
 	}
+	if s := m.Settings().String(); s != "" {
+		words += ", " + s
+	}
 	return words
 }
 

@@ -128,6 +128,7 @@ var columns = []column{
 		}
 		return strconv.AppendInt(b, int64(r.Path.Channels), 10)
 	}},
+	word("settings", func(run *Run, _ *Record) string { return run.Method.Settings().String() }),
 }
 
 func timeWord(r *Record, f func(*Time) string) string {

@@ -2,9 +2,12 @@ package result
 
 import "strings"
 
-// Crowded is why the ranks of a run, or the threads of its library, had to share cores, as rank warned: times are then
-// those of waiting for a core and say nothing about speed. It is empty where each had its own.
+// Crowded is why the ranks of a run, or the threads of its library, had to share cores or a GPU, as rank says: times are
+// then those of waiting for a turn and say nothing about speed. It is empty where each had its own.
 func (r *Run) Crowded() string {
+	if r.Method.Shared {
+		return "ranks share a GPU"
+	}
 	for _, w := range r.Warnings {
 		for _, kind := range []string{"oversubscribed: ", "threads: "} {
 			if why, is := strings.CutPrefix(w, kind); is {

@@ -13,4 +13,7 @@ func TestCrowded(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	if got := (&Run{Method: Method{Shared: true}}).Crowded(); got != "ranks share a GPU" {
+		t.Errorf("of a shared GPU: %q", got)
+	}
 }

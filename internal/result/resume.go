@@ -19,10 +19,7 @@ type RunKey struct {
 	Rotate                     int64
 	Aggregate                  int
 	Average                    string
-	Alloc, Register, Config    string
-	Shared                     bool
-	Graph                      int
-	Events                     bool // another call in the timed part
+	Settings
 }
 
 // Key is the run's RunKey.
@@ -31,8 +28,7 @@ func (r *Run) Key() RunKey {
 		Backend: r.Backend.Name, Library: r.Backend.Library, Version: r.Backend.Version, Variant: r.Variant,
 		World: r.World, Nodes: r.Nodes, RanksPerNode: r.RanksPerNode, Device: r.Device, Rehearsed: r.Rehearse,
 		Rotate: r.Method.Rotate, Aggregate: max(1, r.Method.Aggregate), Average: r.Method.Average,
-		Alloc: r.Method.Alloc, Register: r.Method.Register, Config: r.Method.Config, Shared: r.Method.Shared, Graph: r.Method.Graph,
-		Events: r.Method.EventStep > 0,
+		Settings: r.Method.Settings(),
 	}
 }
 

@@ -276,3 +276,19 @@ func TestCommonSize(t *testing.T) {
 		t.Errorf("the largest common size is %v", got)
 	}
 }
+
+func TestSettingsAreCurvesOfTheirOwn(t *testing.T) {
+	var points []Point
+	for i, method := range []result.Method{{Average: "max over ranks"}, {Average: "max over ranks", Graph: 20}} {
+		points = append(points, fake{backend: "nccl", world: 2, launch: i, edit: func(r *result.Run) { r.Method = method }}.
+			sweep(1<<20, []coll.Collective{coll.AllReduce}, both[:1], coll.OutOfPlace)...)
+	}
+	figs, _ := Figures(points, Options{})
+	var labels []string
+	for _, c := range figs[0].Curves {
+		labels = append(labels, c.Label)
+	}
+	if want := []string{"default settings", "graphs of 20"}; !slices.Equal(labels, want) {
+		t.Errorf("curves %q, want %q", labels, want)
+	}
+}

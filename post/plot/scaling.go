@@ -18,7 +18,7 @@ func (c *chooser) scaling(all []series) {
 	}
 	drawn := len(c.figs)
 	for _, machine := range group(onePlacement(all), func(k key) key {
-		return key{backend: k.backend, library: k.library, variant: k.variant, device: k.device, rotate: k.rotate, aggregate: k.aggregate, dataType: k.dataType}
+		return key{backend: k.backend, library: k.library, variant: k.variant, settings: k.settings, device: k.device, rotate: k.rotate, aggregate: k.aggregate, dataType: k.dataType}
 	}) {
 		throughput, latency := in(coll.Throughput, machine), in(coll.Latency, machine)
 		if len(throughput) == 0 {

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ func collectiveOf(k key) string { return k.collective.String() }
 func backendOf(k key) string    { return k.backend }
 func libraryOf(k key) string    { return k.library }
 func variantOf(k key) string    { return k.variant }
+func settingsOf(k key) string   { return cmp.Or(k.settings, "default settings") }
 func deviceOf(k key) string     { return k.device }
 func worldOf(k key) string      { return plural(k.world, "rank") }
 func typeOf(k key) string       { return k.dataType.String() }
@@ -56,11 +58,11 @@ func aggregateOf(k key) string {
 }
 
 // usual are the words on how a figure was taken that are left out where others say enough.
-var usual = map[string]bool{"warm caches": true, "issued alone": true, "max over ranks": true}
+var usual = map[string]bool{"warm caches": true, "issued alone": true, "max over ranks": true, "default settings": true}
 
 // unusual are the words on how a figure was taken, where that is not rank's own way.
 func unusual(k key) (words []string) {
-	for _, part := range []string{rotateOf(k), aggregateOf(k), averageOf(k)} {
+	for _, part := range []string{rotateOf(k), aggregateOf(k), averageOf(k), settingsOf(k)} {
 		if !usual[part] {
 			words = add(words, part)
 		}
@@ -71,8 +73,8 @@ func unusual(k key) (words []string) {
 // labelOrder is the order in which dimensions are used to tell curves apart; splitOrder that in which too many
 // curves are dealt out to pictures.
 var (
-	labelOrder = []func(key) string{collectiveOf, backendOf, variantOf, worldOf, placementOf, opOf, rootOf, typeOf, libraryOf, rotateOf, aggregateOf, averageOf, shapeOf, deviceOf}
-	splitOrder = []func(key) string{rootOf, opOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf, variantOf, typeOf, worldOf, libraryOf, backendOf, collectiveOf}
+	labelOrder = []func(key) string{collectiveOf, backendOf, variantOf, settingsOf, worldOf, placementOf, opOf, rootOf, typeOf, libraryOf, rotateOf, aggregateOf, averageOf, shapeOf, deviceOf}
+	splitOrder = []func(key) string{rootOf, opOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf, settingsOf, variantOf, typeOf, worldOf, libraryOf, backendOf, collectiveOf}
 )
 
 // name puts the dimensions of keys together that tell them apart; nothing where there is one key only.
