@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/stats"
 )
 
 // WriteText draws the text view of a run: a block per tensor size, in the format of the collective profiler. A nil end
@@ -219,7 +220,7 @@ func (p *textPoint) line(label string) string {
 func (p *textPoint) cyclesLine(label string) string {
 	s := slices.Sorted(slices.Values(p.cycles))
 	return fmt.Sprintf("  %s over %d cycles: min %s | median %s | max %s ms", label, len(s),
-		digits(s[0]*1e3, 3), digits(s[len(s)/2]*1e3, 3), digits(s[len(s)-1]*1e3, 3))
+		digits(s[0]*1e3, 3), digits(stats.Median(s)*1e3, 3), digits(s[len(s)-1]*1e3, 3))
 }
 
 // reason is why a point has no figure, for people.
