@@ -233,32 +233,43 @@ func TestUnclaimedPercentiles(t *testing.T) {
 		return p
 	}
 	got := newCell([]Point{at(1, 3, 0), at(2, 0, 0), at(3, 4, 0)})
-	if want := (cell{n: 3, s: 2, lo: 1, hi: 3, min: 0.5, p90: 3.5, max: 6}); got != want {
+	if want := (cell{n: 3, launches: 1, s: 2, lo: 1, hi: 3, min: 0.5, p90: 3.5, max: 6}); got != want {
 		t.Errorf("the cell is %+v, want %+v", got, want)
 	}
 }
 
 func TestCaption(t *testing.T) {
-	one, many, bare := cell{n: 1, s: 2, lo: 1, hi: 3}, cell{n: 3, s: 2, lo: 1, hi: 3}, cell{n: 1, s: 2, lo: 2, hi: 2}
+	one, bare := cell{n: 1, launches: 1, s: 2, lo: 1, hi: 3}, cell{n: 1, launches: 1, s: 2, lo: 2, hi: 2}
+	many, cycles := cell{n: 3, launches: 3, s: 2, lo: 1, hi: 3}, cell{n: 5, launches: 1, s: 2, lo: 1, hi: 3}
 	for _, c := range []struct {
-		cells    []cell
-		launches int
-		want     string
+		cells []cell
+		want  string
 	}{
-		{[]cell{bare}, 1, "No interval: the number of iterations was fixed (-n), or the samples are too few for one."},
-		{[]cell{one, bare}, 1, "Shaded: 95 % interval of the median."},
-		{[]cell{many}, 3, "Lines: median over up to 3 launches. Shaded: range over launches."},
-		{[]cell{many, bare}, 3, "Lines: median over up to 3 launches. Shaded: range over launches."},
-		{[]cell{many, one}, 3, "Lines: median over up to 3 launches. Shaded: range over launches, or the 95 % interval where there was one launch."},
-		{[]cell{many, one}, 1, "Lines: median over up to 3 cycles. Shaded: range over cycles, or the 95 % interval where there was one cycle."},
+		{[]cell{bare}, "No interval: the number of iterations was fixed (-n), or the samples are too few for one."},
+		{[]cell{one, bare}, "Shaded: 95 % interval of the median."},
+		{[]cell{many}, "Lines: median over up to 3 launches. Shaded: range over launches."},
+		{[]cell{many, bare}, "Lines: median over up to 3 launches. Shaded: range over launches."},
+		{[]cell{many, one}, "Lines: median over up to 3 launches. Shaded: range over launches, or the 95 % interval where there was one launch."},
+		{[]cell{cycles, one}, "Lines: median over up to 5 cycles. Shaded: range over cycles, or the 95 % interval where there was one cycle."},
+		{[]cell{cycles, many}, "Lines: median over up to 3 launches, or 5 cycles of one. Shaded: range over launches, or over the cycles of one."},
 	} {
-		s := series{cells: c.cells}
-		for i := range c.launches {
-			s.runs = append(s.runs, fake{launch: i}.run())
+		if got := strings.Join(caption([]series{{cells: c.cells}}), " "); got != c.want {
+			t.Errorf("%+v: %s", c.cells, got)
 		}
-		if got := strings.Join(caption([]series{s}), " "); got != c.want {
-			t.Errorf("%d launches, %v: %s", c.launches, c.cells, got)
+	}
+}
+
+// A launch with many cycles counts as much as one with few.
+func TestLaunchesOfCycles(t *testing.T) {
+	var points []Point
+	for launch, cycles := range [][]float64{{1, 1, 1, 1, 1}, {4}, {9, 5, 7}} {
+		run := fake{launch: launch}.run()
+		for _, s := range cycles {
+			points = append(points, Point{Run: run, Time: result.Time{Seconds: s}})
 		}
+	}
+	if c := newCell(points); c.s != 4 || c.lo != 1 || c.hi != 7 || c.n != 3 || c.launches != 3 {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -110,7 +110,7 @@ func (c *chooser) sideBySide(all []series, at int64) {
 		f.Caption = []string{fmt.Sprintf("%s is the size measured that is nearest to %s.", coll.FormatSize(size, true), coll.FormatSize(at, true))}
 	}
 	var used []series
-	var keys []key
+	var keys, absent []key
 	for _, one := range group(all, shapeless) {
 		var curve Curve
 		var part []series
@@ -123,19 +123,31 @@ func (c *chooser) sideBySide(all []series, at int64) {
 			curve.Points = append(curve.Points, point(float64(s.world), s.cells[0], seconds))
 			part = append(part, s)
 		}
-		if part != nil && len(f.Curves) < maxCurves {
-			f.Curves, used, keys = append(f.Curves, curve), append(used, part...), append(keys, one[0].key)
+		if part == nil || len(f.Curves) == maxCurves {
+			absent = append(absent, shapeless(one[0].key))
+			continue
 		}
+		f.Curves, used, keys = append(f.Curves, curve), append(used, part...), append(keys, one[0].key)
 	}
-	names := name(keys)
+	if absent != nil {
+		f.Caption = append(f.Caption, "Not drawn, without this size or one too many: "+several(curveNames(absent), "curves")+".")
+	}
+	names := curveNames(keys)
 	for i := range f.Curves {
-		if f.Curves[i].Label = names[i]; names[i] == "" {
-			f.Curves[i].Label = keys[i].backend
-		}
+		f.Curves[i].Label = names[i]
 	}
 	dress(f.Curves, keys)
 	f.Caption = append(f.Caption, crowded(used)...)
 	c.add(f, used)
+}
+
+// curveNames are the names of keys, and the backend where there is one only.
+func curveNames(keys []key) []string {
+	names := name(keys)
+	for i := range names {
+		names[i] = cmp.Or(names[i], keys[i].backend)
+	}
+	return names
 }
 
 // nearestSize is the size with a figure that is nearest to bytes by their ratio, the smaller of two.

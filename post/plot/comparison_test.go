@@ -72,6 +72,16 @@ func TestComparisonOfManyWorlds(t *testing.T) {
 	}
 }
 
+// A backend that was not measured at the one size is named, not just missing.
+func TestSideBySideNamesWhoIsMissing(t *testing.T) {
+	small := fake{backend: "nccl", library: "NCCL 2", world: 2}.sweep(1<<20, []coll.Collective{coll.AllReduce}, both[:1], coll.OutOfPlace)
+	figs, _ := Comparison(append(measuredBy("gloo", false, 2, 4), small...), 64<<20)
+	side := figs[2]
+	if want := "Not drawn, without this size or one too many: nccl."; len(side.Curves) != 1 || !slices.Contains(side.Caption, want) {
+		t.Errorf("%d curves, %q", len(side.Curves), side.Caption)
+	}
+}
+
 func TestComparisonOfNothing(t *testing.T) {
 	points := fake{backend: "mpi", library: "x", world: 2}.sweep(1024, []coll.Collective{coll.AllGather}, []coll.Mode{coll.Throughput}, coll.OutOfPlace)
 	if figs, passed := Comparison(points, 1<<20); figs != nil || len(passed) != 1 {

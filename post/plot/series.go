@@ -57,11 +57,12 @@ type series struct {
 	cells []cell // ascending by size
 }
 
-// cell is one size of a series: over launches and cycles the median, and their range where there are several. It is
-// all zero where there is no figure.
+// cell is one size of a series: the median over launches, or over the cycles of one launch, and their range where there
+// are several. It is all zero where there is no figure.
 type cell struct {
 	of            coll.Case
-	n             int // records
+	n             int // launches, or cycles of the one launch
+	launches      int
 	s, lo, hi     float64
 	min, p90, p99 float64
 	max           float64
@@ -123,7 +124,7 @@ func newCell(points []Point) cell {
 		slices.Sort(v)
 		return v[0], middle(v), v[len(v)-1]
 	}
-	c.lo, c.s, c.hi = over(func(t result.Time) float64 { return t.Seconds })
+	c.lo, c.s, c.hi, c.n, c.launches = overLaunches(points)
 	if t := points[0].Time; c.n == 1 && t.Lo > 0 && t.Hi >= t.Lo {
 		c.lo, c.hi = t.Lo, t.Hi
 	}
@@ -132,6 +133,25 @@ func newCell(points []Point) cell {
 	_, c.p99, _ = over(func(t result.Time) float64 { return t.P99 })
 	_, _, c.max = over(func(t result.Time) float64 { return t.Max })
 	return c
+}
+
+// overLaunches is the least, the median and the greatest of what launches took, each launch's own time being the median
+// of its cycles; of one launch over its cycles. n is how many there were of either.
+func overLaunches(points []Point) (lo, median, hi float64, n, launches int) {
+	byLaunch := map[string][]float64{}
+	for _, p := range points {
+		byLaunch[p.Run.Launch] = append(byLaunch[p.Run.Launch], p.Time.Seconds)
+	}
+	var v []float64
+	for _, times := range byLaunch {
+		if slices.Sort(times); len(byLaunch) == 1 {
+			v = times
+		} else {
+			v = append(v, middle(times))
+		}
+	}
+	slices.Sort(v)
+	return v[0], middle(v), v[len(v)-1], len(v), len(byLaunch)
 }
 
 // middle is the median of sorted values.

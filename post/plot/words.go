@@ -180,32 +180,33 @@ func plural(n int, noun string) string {
 
 // caption says what lines and shaded areas are.
 func caption(all []series) []string {
-	most, launches, banded, alone := 1, map[string]bool{}, false, false
+	launches, cycles, alone := 1, 1, false
 	for _, s := range all {
-		for _, r := range s.runs {
-			launches[r.Launch] = true
-		}
 		for _, c := range s.cells {
-			most = max(most, c.n)
-			banded = banded || c.hi > c.lo
+			if launches = max(launches, c.launches); c.launches == 1 {
+				cycles = max(cycles, c.n)
+			}
 			alone = alone || c.n == 1 && c.hi > c.lo
 		}
 	}
-	if most == 1 {
-		if banded {
+	if launches == 1 && cycles == 1 {
+		if alone {
 			return []string{"Shaded: 95 % interval of the median."}
 		}
 		return []string{"No interval: the number of iterations was fixed (-n), or the samples are too few for one."}
 	}
-	one, many := "cycle", "cycles"
-	if len(launches) > 1 {
-		one, many, most = "launch", "launches", min(most, len(launches))
+	line, shaded, one := fmt.Sprintf("Lines: median over up to %d launches", launches), "Shaded: range over launches", "launch"
+	switch {
+	case launches == 1:
+		line, shaded, one = fmt.Sprintf("Lines: median over up to %d cycles", cycles), "Shaded: range over cycles", "cycle"
+	case cycles > 1:
+		line += fmt.Sprintf(", or %d cycles of one", cycles)
+		shaded, one = shaded+", or over the cycles of one", "cycle"
 	}
-	shaded := "Shaded: range over " + many
 	if alone {
 		shaded += ", or the 95 % interval where there was one " + one
 	}
-	return []string{fmt.Sprintf("Lines: median over up to %d %s.", most, many), shaded + "."}
+	return []string{line + ".", shaded + "."}
 }
 
 // fileName makes a name of lower-case words for a file.
