@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 
 	"busbar/internal/result"
+	"busbar/internal/stats"
 )
 
 // made is what gather would make of runs; each takes seconds(size) in the worlds named.
@@ -21,7 +24,7 @@ type made struct {
 
 var sizesMade = []int64{1 << 20, 10 << 20, 100 << 20, 1 << 30}
 
-func analysisOf(all ...made) string {
+func findingsOf(all ...made) *findings {
 	f := &findings{times: newMeasurements()}
 	var who []contender
 	for _, m := range all {
@@ -48,8 +51,12 @@ func analysisOf(all ...made) string {
 		who = append(who, contender{backend: m.backend, rehearsed: m.backend == rehearsal})
 	}
 	f.name = names(who)
+	return f
+}
+
+func analysisOf(all ...made) string {
 	var b strings.Builder
-	_ = f.writeAnalysis(&b)
+	_ = findingsOf(all...).writeAnalysis(&b)
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
@@ -95,6 +102,8 @@ func TestHeadlines(t *testing.T) {
 			said: []string{"bus bandwidth does not saturate within what was measured; it is largest,", "at the largest size, 1 GiB"}},
 		"bandwidth falls": {analysis: analysisOf(edit(fast, func(m *made) { m.seconds = func(_ int, size float64) float64 { return size * size } })),
 			said: []string{"does not stay at its largest", "at 1 MiB; at 1 GiB it is 0.00098 of that (95 % interval 0.00096 to 0.00099 within one launch)"}},
+		"bandwidth falls, by one launch without an interval": {analysis: analysisOf(edit(fast, func(m *made) { m.half, m.seconds = 1, func(_ int, size float64) float64 { return size * size } })),
+			said: []string{"whether bus bandwidth stays at its largest,", "(no interval)"}},
 		"bandwidth may fall": {analysis: analysisOf(edit(fast, func(m *made) {
 			m.half, m.seconds = 0.2, func(_ int, size float64) float64 { return math.Pow(size, 1.05) }
 		})),
@@ -128,6 +137,72 @@ func TestHeadlines(t *testing.T) {
 		for _, want := range c.everywhere {
 			if !strings.Contains(c.analysis, want) {
 				t.Errorf("%s: %q is not said:\n%s", name, want, c.analysis)
+			}
+		}
+	}
+}
+
+// A headline reaches as far as the least of what it stands on.
+func TestScope(t *testing.T) {
+	across, one := stats.Ratio{Basis: stats.AcrossLaunches}, stats.Ratio{Basis: stats.WithinLaunch, Paired: true}
+	for want, ratios := range map[string][]stats.Ratio{
+		"Over launches,": {across, across},
+		"Over launches, of some sizes in one launch alone,": {one, across},
+		"In the one launch that there is,":                  {one, one},
+		"In the one launch of each that there is,":          {one, {Basis: stats.WithinLaunch}},
+	} {
+		if got := scope(ratios); got != want {
+			t.Errorf("%v: %s", ratios, got)
+		}
+	}
+}
+
+// A ratio to times of an oversubscribed world is no ratio of speeds, also where the row itself is of none.
+func TestTablesOfCrowdedReference(t *testing.T) {
+	f := findingsOf(made{"gloo", 1, []int{2}, 0.01, 2, linear(1)}, made{"nccl", 1, []int{2}, 0.01, 0, linear(100)})
+	for name, write := range map[string]func(io.Writer) error{"summary": f.writeSummary, "full": f.writeFull} {
+		var b strings.Builder
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		note := regexp.MustCompile(`- \[(\d)\] (against gloo|the first of the launch): oversubscribed`).FindStringSubmatch(b.String())
+		if note == nil || !regexp.MustCompile(`\| nccl \| gpu \| 2 \| 1 MiB \|.*\[[\d,]*`+note[1]+`[\d,]*\] \|`).MatchString(b.String()) {
+			t.Errorf("%s: nothing says that gloo was oversubscribed:\n%s", name, &b)
+		}
+	}
+}
+
+func TestNCCLTestsHead(t *testing.T) {
+	head := func(m result.Method) string {
+		var b strings.Builder
+		writeNCCLTests(&b, &result.File{Run: result.Run{Method: m}, Records: []result.Record{{Case: allReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1, Iterations: 20}}}})
+		return b.String()
+	}
+	if got := head(result.Method{}); !strings.Contains(got, "graph: 0\n# time: median over batches, iterations as many as each size needed;") {
+		t.Error(got)
+	}
+	if got := head(result.Method{Iterations: 20, Graph: 5}); !strings.Contains(got, "iters: 20 ") || !strings.Contains(got, "graph: 5\n# time: of one batch of all iterations,") {
+		t.Error(got)
+	}
+}
+
+// A run that goes on in a rescue file counts whole; a copy of either file adds nothing.
+func TestCampaignsOfOneRunInTwoFiles(t *testing.T) {
+	file := func(numbers ...int) *result.File {
+		f := &result.File{Run: result.Run{ID: "run", Launch: "launch", Backend: result.Backend{Name: "mpi"}, World: 2}}
+		for _, n := range numbers {
+			f.Records = append(f.Records, result.Record{N: n, Case: allReduce(int64(n) << 20), Status: result.OK, Time: &result.Time{Seconds: float64(n)}})
+		}
+		return f
+	}
+	c := &campaigns{}
+	for _, f := range []*result.File{file(1, 2), file(3), file(1, 2)} {
+		c.add(f)
+	}
+	for _, cells := range c.of["launch"].cells {
+		for under, one := range cells {
+			if n := len(one.times["launch"]); len(cells) != 3 || n != 1 {
+				t.Errorf("%d conditions, %d times of %s", len(cells), n, size(under))
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (found saturated) words() string {
 	switch {
 	case found.within:
 		return fmt.Sprintf("bus bandwidth saturates from %s on, at up to %s (%s)", size(found.from), gbps, size(found.at))
-	case found.falls && found.share.Basis != stats.NoBounds && found.share.Hi >= nearLargest:
+	case found.falls && (found.share.Basis == stats.NoBounds || found.share.Hi >= nearLargest):
 		return fmt.Sprintf("whether bus bandwidth stays at its largest, %s at %s, cannot be told; at %s it is %s of that (%s)", gbps, size(found.at), size(found.last), times(found.share.Value), bounds(found.share))
 	case found.falls:
 		return fmt.Sprintf("bus bandwidth does not stay at its largest, %s at %s; at %s it is %s of that (%s)", gbps, size(found.at), size(found.last), times(found.share.Value), bounds(found.share))

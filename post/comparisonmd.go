@@ -76,17 +76,21 @@ func (f *findings) writeFull(w io.Writer) error {
 		}
 		r := row.Record
 		cells := []string{f.name[contenderOf(row.Run)] + mark(contenderOf(row.Run)), deviceKind(row.Run.Backend.Name), ranks(shapeOf(under)), coll.FormatSize(r.SizeBytes, true), "", "", "", "", "", string(r.Status)}
+		about := slices.Concat(row.Run.Warnings, r.Warnings)
 		if timed(r) {
 			t := r.Time
 			cells[4], cells[6], cells[7] = duration(t.Seconds), bandwidth(r.AlgBW(t.Seconds)), bandwidth(r.BusBW(t.Seconds))
 			if t.Lo > 0 {
 				cells[5] = duration(t.Lo) + " to " + duration(t.Hi)
 			}
-			cells[8] = f.againstFirst(references, row, under)
+			var why string
+			if cells[8], why = f.againstFirst(references, row, under); why != "" {
+				about = append(about, "the first of the launch: "+crowdedNote(why))
+			}
 		} else if r.Reason != "" {
 			cells[9] += ": " + r.Reason
 		}
-		p.row(append(cells, p.notes.marks(slices.Concat(row.Run.Warnings, r.Warnings)))...)
+		p.row(append(cells, p.notes.marks(about))...)
 	}
 	return p.end(w)
 }
@@ -112,24 +116,25 @@ func (f *findings) references() map[string]contender {
 // rank is a contender's place in the order of comparison.
 func (f *findings) rank(who contender) int { return slices.Index(f.times.contenders, who) }
 
-// againstFirst is the ratio of a row's time to that of the first contender of its launch, with its interval.
-func (f *findings) againstFirst(references map[string]contender, row result.Row, under condition) string {
+// againstFirst is the ratio of a row's time to that of the first contender of its launch, with its interval, and why that
+// one's time says nothing about speed, if it does not.
+func (f *findings) againstFirst(references map[string]contender, row result.Row, under condition) (words, crowded string) {
 	first, there := references[row.Run.Launch]
 	if !there {
-		return ""
+		return "", ""
 	}
 	if first == contenderOf(row.Run) {
-		return "1 (the first)"
+		return "1 (the first)", ""
 	}
 	base := f.times.cells[first][under]
 	if base == nil || base.times[row.Run.Launch] == nil {
-		return ""
+		return "", ""
 	}
 	r := stats.RatioOf(stats.Estimate{Value: row.Record.Time.Seconds, Lo: row.Record.Time.Lo, Hi: row.Record.Time.Hi}, base.in(row.Run.Launch))
-	if r.Basis == stats.NoBounds {
-		return times(r.Value)
+	if words = times(r.Value); r.Basis != stats.NoBounds {
+		words += " (" + span(r) + ")"
 	}
-	return times(r.Value) + " (" + span(r) + ")"
+	return words, f.times.crowded(shapeOf(under), first)
 }
 
 // writeSummary writes the median over launches of every configuration, against the first backend.
@@ -170,6 +175,9 @@ func (f *findings) summaryRow(p *page, who contender, under condition) {
 			against += " (" + span(r) + ")"
 		}
 		notes = append(notes, "against "+f.name[first]+": "+meaning(r))
+		if why := f.times.crowded(shapeOf(under), first); why != "" {
+			notes = append(notes, "against "+f.name[first]+": "+crowdedNote(why))
+		}
 	}
 	if why := f.times.crowded(shapeOf(under), who); why != "" {
 		notes = append(notes, crowdedNote(why))

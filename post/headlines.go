@@ -58,7 +58,7 @@ func (a *analyst) winner(first, other contender, family condition, s shape) stri
 	}
 	ahead := map[contender][]duelled{}
 	var open []duelled // no difference can be told
-	basis, paired := stats.NoBounds, false
+	var bases []stats.Ratio
 	for _, under := range a.times.in(first, family, s) {
 		b := a.times.cells[other][under]
 		if b == nil {
@@ -68,7 +68,7 @@ func (a *analyst) winner(first, other contender, family condition, s shape) stri
 		if r.Basis != stats.WithinLaunch && r.Basis != stats.AcrossLaunches {
 			return ""
 		}
-		basis, paired = r.Basis, r.Paired
+		bases = append(bases, r)
 		switch {
 		case !r.Differs():
 			open = append(open, duelled{under, r})
@@ -92,7 +92,7 @@ func (a *analyst) winner(first, other contender, family condition, s shape) stri
 	if words == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s with %s: %s.", scope(basis, paired), family.Collective, withRanks(s), strings.Join(words, "; "))
+	return fmt.Sprintf("%s of %s with %s: %s.", scope(bases), family.Collective, withRanks(s), strings.Join(words, "; "))
 }
 
 // duelled is a size at which a contender was compared, and how many times as long the slower one took.
@@ -101,15 +101,19 @@ type duelled struct {
 	r     stats.Ratio
 }
 
-// scope says how far a headline reaches.
-func scope(basis stats.Basis, paired bool) string {
+// scope says how far a headline reaches that stands on these ratios.
+func scope(ratios []stats.Ratio) string {
+	within := slices.ContainsFunc(ratios, func(r stats.Ratio) bool { return r.Basis == stats.WithinLaunch })
+	across := slices.ContainsFunc(ratios, func(r stats.Ratio) bool { return r.Basis == stats.AcrossLaunches })
 	switch {
-	case basis == stats.AcrossLaunches:
+	case within && across:
+		return "Over launches, of some sizes in one launch alone,"
+	case across:
 		return "Over launches,"
-	case paired:
-		return "In the one launch that there is,"
+	case slices.ContainsFunc(ratios, func(r stats.Ratio) bool { return !r.Paired }):
+		return "In the one launch of each that there is,"
 	}
-	return "In the one launch of each that there is,"
+	return "In the one launch that there is,"
 }
 
 // atSizes says where one was faster and by how much, from the least to the most.

@@ -63,9 +63,13 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 		fmt.Fprintln(w, "# REHEARSED: no device was measured; these figures say nothing about hardware")
 	}
 	fmt.Fprintf(w, "# Collective test starting: %s_perf\n", c)
-	fmt.Fprintf(w, "# nThread 1 nGpus 1 minBytes %d maxBytes %d step: %s warmup iters: %d iters: %d agg iters: %d validation: %d graph: 0\n",
-		sizes[0], sizes[len(sizes)-1], step(sizes), m.Warmup, iterations, max(m.Aggregate, 1), check)
-	fmt.Fprintf(w, "# time: median over batches, iterations as many as each size needed; of the ranks' times: %s\n#\n# Using devices\n", m.Average)
+	fmt.Fprintf(w, "# nThread 1 nGpus 1 minBytes %d maxBytes %d step: %s warmup iters: %d iters: %d agg iters: %d validation: %d graph: %d\n",
+		sizes[0], sizes[len(sizes)-1], step(sizes), m.Warmup, iterations, max(m.Aggregate, 1), check, m.Graph)
+	took := "median over batches, iterations as many as each size needed"
+	if m.Iterations > 0 {
+		took = "of one batch of all iterations, as nccl-tests takes it"
+	}
+	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n#\n# Using devices\n", took, m.Average)
 	for _, r := range f.Ranks {
 		pci := strings.TrimSuffix(r.PCI, ".0")
 		if pci == "" {

@@ -14,7 +14,13 @@ import (
 type campaigns struct {
 	order []string
 	of    map[string]*measurements
-	seen  map[string]bool // by ID: a copy of a run's file counts no more
+	seen  map[recordID]bool // a copy of a run's file counts no more
+}
+
+// recordID is what a record is known by, wherever it lies.
+type recordID struct {
+	run string
+	n   int
 }
 
 func (c *campaigns) add(f *result.File) {
@@ -23,18 +29,18 @@ func (c *campaigns) add(f *result.File) {
 		id = f.Run.Launch
 	}
 	if c.of == nil {
-		c.of, c.seen = map[string]*measurements{}, map[string]bool{}
+		c.of, c.seen = map[string]*measurements{}, map[recordID]bool{}
 	}
-	if c.seen[f.Run.ID] {
-		return
-	}
-	c.seen[f.Run.ID] = true
 	if c.of[id] == nil {
 		c.of[id] = newMeasurements()
 		c.order = append(c.order, id)
 	}
 	for i := range f.Records {
-		c.of[id].add(&f.Run, &f.Records[i])
+		known := recordID{f.Run.ID, f.Records[i].N}
+		if known.n == 0 || !c.seen[known] {
+			c.of[id].add(&f.Run, &f.Records[i])
+			c.seen[known] = true
+		}
 	}
 	if f.Run.Interleaved != nil {
 		c.of[id].asked = f.Run.Interleaved
