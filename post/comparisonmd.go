@@ -20,10 +20,10 @@ type page struct {
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-// row writes one row of a table; what would break it is escaped.
+// row writes one row of a table.
 func (p *page) row(cells ...string) {
 	for _, c := range cells {
-		p.WriteString("| " + strings.NewReplacer("|", `\|`, "\n", " ").Replace(printable(c)) + " ")
+		p.WriteString("| " + result.MarkdownText(c) + " ")
 	}
 	p.WriteString("|\n")
 }
@@ -42,7 +42,7 @@ func (p *page) end(w io.Writer) error {
 		if i == 0 {
 			p.line("")
 		}
-		p.line("- [%d] %s", i+1, printable(text))
+		p.line("- [%d] %s", i+1, result.MarkdownText(text))
 	}
 	_, err := io.WriteString(w, p.String())
 	return err

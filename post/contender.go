@@ -62,7 +62,7 @@ func conditionOf(run *result.Run, r *result.Record) condition {
 
 // add takes a record, if it has a time that holds.
 func (m *measurements) add(run *result.Run, r *result.Record) {
-	if !timed(r) {
+	if !timed(r) || r.Time.Seconds == 0 { // 0 stands for what was no number
 		return
 	}
 	who := contenderOf(run)

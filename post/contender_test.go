@@ -148,3 +148,11 @@ func TestSettingsKeepTimesApart(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// A time of 0 stands for one that was no number, and no ratio is made of it.
+func TestNoTimeOfZero(t *testing.T) {
+	m := newMeasurements()
+	if launchOf(m, "mpi", "a", 0, false); len(m.contenders) != 0 {
+		t.Errorf("%+v", m.contenders)
+	}
+}

@@ -38,7 +38,7 @@ func exitCode(err error, stderr io.Writer) int {
 		return codeDone
 	}
 	if !errors.Is(err, errSaid) {
-		fmt.Fprintln(stderr, "post:", err)
+		fmt.Fprintln(stderr, "post:", printable(err.Error()))
 	}
 	var usage *usageError
 	var mixed *result.RehearsedError

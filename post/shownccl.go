@@ -58,7 +58,7 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 	if sizes = slices.Compact(sizes); len(sizes) == 0 {
 		sizes = []int64{0}
 	}
-	fmt.Fprintf(w, "# %s: %s (%s), in the layout of nccl-tests\n", f.Run.Tool, f.Run.Backend.Name, f.Run.Backend.Library)
+	fmt.Fprintf(w, "# %s: %s (%s), in the layout of nccl-tests\n", printable(f.Run.Tool), printable(f.Run.Backend.Name), printable(f.Run.Backend.Library))
 	if f.Run.Rehearse {
 		fmt.Fprintln(w, "# REHEARSED: no device was measured; these figures say nothing about hardware")
 	}
@@ -69,7 +69,7 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 	if m.Iterations > 0 {
 		took = "of one batch of all iterations, as nccl-tests takes it"
 	}
-	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n#\n# Using devices\n", took, m.Average)
+	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n#\n# Using devices\n", took, printable(m.Average))
 	for _, r := range f.Ranks {
 		pci := strings.TrimSuffix(r.PCI, ".0")
 		if pci == "" {
@@ -121,7 +121,7 @@ func writeNCCLRows(w io.Writer, c coll.Collective, records []*result.Record) {
 	for _, k := range order {
 		for _, p := range []coll.Placement{coll.OutOfPlace, coll.InPlace} {
 			if r := rows[k][p]; r != nil && r.Status != result.OK {
-				fmt.Fprintf(w, "# %s %s: %s %s\n", coll.FormatSize(k.size, true), placement(p), r.Status, printable(r.Reason))
+				fmt.Fprintf(w, "# %s %s: %s %s\n", coll.FormatSize(k.size, true), placement(p), printable(string(r.Status)), printable(r.Reason))
 			}
 		}
 		if !measured(rows[k]) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 )
 
 // maxHeader bounds the first line, so that a large foreign file of one line is not read whole.
@@ -112,8 +113,12 @@ func (r *Record) sound() error {
 		return fmt.Errorf("a world of %d ranks", r.World)
 	case r.Status == "":
 		return errors.New("no status")
+	case r.SizeBytes < 0 || r.Count < 0:
+		return fmt.Errorf("a size of %d bytes, %d elements", r.SizeBytes, r.Count)
 	case r.Status == OK && r.Time == nil:
 		return errors.New("ok, but without a time")
+	case r.Time != nil && (r.Time.Seconds < 0 || math.IsInf(2*r.AlgBW(r.Time.Seconds), 0)):
+		return fmt.Errorf("a time of %g s", r.Time.Seconds)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"busbar/internal/coll"
 )
@@ -29,17 +30,29 @@ func markdownRow(b []byte, run *Run, r *Record) []byte {
 		r.Mode.String(), coll.FormatSize(r.SizeBytes, true), seconds, interval, algbw, busbw, checkWord(r), status,
 	}
 	for _, c := range cells {
-		c = strings.NewReplacer("|", `\|`, "\n", " ").Replace(c)
-		b = append(append(append(b, "| "...), c...), ' ')
+		b = append(append(append(b, "| "...), MarkdownText(c)...), ' ')
 	}
 	return append(b, "|\n"...)
+}
+
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "\r\n", " ", "\n", " ")
+
+// MarkdownText is text for a page or a cell of a table, where it neither ends the cell, nor vanishes as a tag, nor steers a
+// terminal.
+func MarkdownText(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '\uFFFD'
+	}, markdownEscapes.Replace(text))
 }
 
 // humanTime is a time with its unit, in three or more digits.
 func humanTime(s float64) string {
 	switch {
 	case s < 1e-3:
-		return digits(s*1e6, 2) + " us"
+		return digits(s*1e6, 3) + " us"
 	case s < 1:
 		return digits(s*1e3, 3) + " ms"
 	}

@@ -53,6 +53,8 @@ func TestDamagedFiles(t *testing.T) {
 	good := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
 	untimed := good
 	untimed.Time = nil
+	backwards, instant, sizeless := sampleRecord(good.Case, -1e-5), sampleRecord(good.Case, 5e-324), good
+	sizeless.SizeBytes = -8
 	end := End{Kind: KindEnd, Outcome: Complete}
 	for _, c := range []struct {
 		name    string
@@ -70,6 +72,9 @@ func TestDamagedFiles(t *testing.T) {
 		{"zeros of a crash", []any{good, "\x00\x00\x00\x00\n", good}, 2, 3, "zero bytes"},
 		{"unknown word", []any{good, `{"kind":"case","collective":"all_scatter"}` + "\n", good}, 2, 3, "all_scatter"},
 		{"ok without a time", []any{good, untimed}, 1, 3, "without a time"},
+		{"a time below 0", []any{good, backwards}, 1, 3, "a time of -1e-05 s"},
+		{"a time that makes bandwidth infinite", []any{good, instant}, 1, 3, "a time of 5e-324 s"},
+		{"a size below 0", []any{good, sizeless}, 1, 3, "a size of -8 bytes"},
 		{"wrong type", []any{good, `{"kind":"case","n":"two"}` + "\n"}, 1, 3, "n of type int"},
 		{"newer kind of line", []any{good, `{"kind":"gpu"}` + "\n"}, 1, 3, `"gpu"`},
 		{"no kind", []any{good, `{"kid":"case"}` + "\n"}, 1, 3, "no kind"},

@@ -125,6 +125,9 @@ func linearTicks(hi float64, labels int) []tick {
 			break
 		}
 	}
+	if !(step > 0) || math.IsInf(step, 0) { // no steps between such values
+		return []tick{{0, "0"}}
+	}
 	decimals := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
 	var ticks []tick
 	for i := 0; float64(i)*step <= hi; i++ {
