@@ -53,56 +53,23 @@ static nccl_result take(const struct nccl_choice *given, enum kind kind, const c
 	return OK;
 }
 
-#define CHOSEN(kind, name, call) \
-	const nccl_result rc = take(choice, kind, name); \
-	const nccl_result result = rc ? group_failed(rc) : call; \
-	chosen_ways = 0; \
-	return result
+/* ncclNAMEConfig is ncclNAME with a choice behind its arguments. */
+#define BEGIN const void *send, void *recv, size_t n, int type
+#define END nccl_comm c, cuda_stream s, const struct nccl_choice *choice
+#define CHOSEN(kind, name, parameters, arguments) \
+	nccl_result nccl##name##Config parameters \
+	{ \
+		const nccl_result rc = take(choice, kind, #name); \
+		const nccl_result result = rc ? group_failed(rc) : nccl##name arguments; \
+		chosen_ways = 0; \
+		return result; \
+	}
 
-nccl_result ncclAllReduceConfig(const void *send, void *recv, size_t n, int type, int op, nccl_comm c, cuda_stream s,
-				const struct nccl_choice *choice)
-{
-	CHOSEN(ALL_REDUCE, "AllReduce", ncclAllReduce(send, recv, n, type, op, c, s));
-}
-
-nccl_result ncclAllGatherConfig(const void *send, void *recv, size_t n, int type, nccl_comm c, cuda_stream s,
-				const struct nccl_choice *choice)
-{
-	CHOSEN(ALL_GATHER, "AllGather", ncclAllGather(send, recv, n, type, c, s));
-}
-
-nccl_result ncclReduceScatterConfig(const void *send, void *recv, size_t n, int type, int op, nccl_comm c, cuda_stream s,
-				    const struct nccl_choice *choice)
-{
-	CHOSEN(REDUCE_SCATTER, "ReduceScatter", ncclReduceScatter(send, recv, n, type, op, c, s));
-}
-
-nccl_result ncclBroadcastConfig(const void *send, void *recv, size_t n, int type, int root, nccl_comm c, cuda_stream s,
-				const struct nccl_choice *choice)
-{
-	CHOSEN(BROADCAST, "Broadcast", ncclBroadcast(send, recv, n, type, root, c, s));
-}
-
-nccl_result ncclReduceConfig(const void *send, void *recv, size_t n, int type, int op, int root, nccl_comm c, cuda_stream s,
-			     const struct nccl_choice *choice)
-{
-	CHOSEN(REDUCE, "Reduce", ncclReduce(send, recv, n, type, op, root, c, s));
-}
-
-nccl_result ncclAlltoAllConfig(const void *send, void *recv, size_t n, int type, nccl_comm c, cuda_stream s,
-			       const struct nccl_choice *choice)
-{
-	CHOSEN(ALL_TO_ALL, "AlltoAll", ncclAlltoAll(send, recv, n, type, c, s));
-}
-
-nccl_result ncclGatherConfig(const void *send, void *recv, size_t n, int type, int root, nccl_comm c, cuda_stream s,
-			     const struct nccl_choice *choice)
-{
-	CHOSEN(GATHER, "Gather", ncclGather(send, recv, n, type, root, c, s));
-}
-
-nccl_result ncclScatterConfig(const void *send, void *recv, size_t n, int type, int root, nccl_comm c, cuda_stream s,
-			      const struct nccl_choice *choice)
-{
-	CHOSEN(SCATTER, "Scatter", ncclScatter(send, recv, n, type, root, c, s));
-}
+CHOSEN(ALL_REDUCE, AllReduce, (BEGIN, int op, END), (send, recv, n, type, op, c, s))
+CHOSEN(ALL_GATHER, AllGather, (BEGIN, END), (send, recv, n, type, c, s))
+CHOSEN(REDUCE_SCATTER, ReduceScatter, (BEGIN, int op, END), (send, recv, n, type, op, c, s))
+CHOSEN(BROADCAST, Broadcast, (BEGIN, int root, END), (send, recv, n, type, root, c, s))
+CHOSEN(REDUCE, Reduce, (BEGIN, int op, int root, END), (send, recv, n, type, op, root, c, s))
+CHOSEN(ALL_TO_ALL, AlltoAll, (BEGIN, END), (send, recv, n, type, c, s))
+CHOSEN(GATHER, Gather, (BEGIN, int root, END), (send, recv, n, type, root, c, s))
+CHOSEN(SCATTER, Scatter, (BEGIN, int root, END), (send, recv, n, type, root, c, s))
