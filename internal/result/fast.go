@@ -40,7 +40,7 @@ func fastRecord(line []byte, r *Record) bool {
 		case "needed_bytes":
 			c.int64(&r.Needed)
 		case "time":
-			c.time(r)
+			c.time(have(&r.Time))
 		case "check":
 			c.check(&r.Check)
 		case "ranks":
@@ -48,7 +48,7 @@ func fastRecord(line []byte, r *Record) bool {
 		case "network":
 			c.skipNetwork()
 		case "path":
-			c.path(r)
+			c.path(have(&r.Path))
 		case "load1":
 			c.float(&r.Load1)
 		case "notes":
@@ -62,29 +62,30 @@ func fastRecord(line []byte, r *Record) bool {
 	return !c.odd && c.i == len(line)
 }
 
-func (c *cursor) path(r *Record) {
-	if r.Path == nil {
-		r.Path = &Path{}
+// have is what p points to, made where it is nil.
+func have[T any](p **T) *T {
+	if *p == nil {
+		*p = new(T)
 	}
+	return *p
+}
+
+func (c *cursor) path(p *Path) {
 	c.object(func(key string) {
 		switch key {
 		case "algorithm":
-			c.text(&r.Path.Algorithm)
+			c.text(&p.Algorithm)
 		case "protocol":
-			c.text(&r.Path.Protocol)
+			c.text(&p.Protocol)
 		case "channels":
-			c.int(&r.Path.Channels)
+			c.int(&p.Channels)
 		default: // channels_at_most, of old libraries
 			c.odd = true
 		}
 	})
 }
 
-func (c *cursor) time(r *Record) {
-	if r.Time == nil {
-		r.Time = &Time{}
-	}
-	t := r.Time
+func (c *cursor) time(t *Time) {
 	c.object(func(key string) {
 		switch key {
 		case "s":
@@ -122,29 +123,26 @@ func (c *cursor) time(r *Record) {
 		case "elapsed_s":
 			c.float(&t.Elapsed)
 		case "event":
-			c.event(t)
+			c.event(have(&t.Event))
 		default:
 			c.odd = true
 		}
 	})
 }
 
-func (c *cursor) event(t *Time) {
-	if t.Event == nil {
-		t.Event = &Event{}
-	}
+func (c *cursor) event(e *Event) {
 	c.object(func(key string) {
 		switch key {
 		case "s":
-			c.float(&t.Event.Seconds)
+			c.float(&e.Seconds)
 		case "lo_s":
-			c.float(&t.Event.Lo)
+			c.float(&e.Lo)
 		case "hi_s":
-			c.float(&t.Event.Hi)
+			c.float(&e.Hi)
 		case "min_s":
-			c.float(&t.Event.Min)
+			c.float(&e.Min)
 		case "max_s":
-			c.float(&t.Event.Max)
+			c.float(&e.Max)
 		default:
 			c.odd = true
 		}
