@@ -11,7 +11,6 @@ import (
 	"busbar/gloo"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
-	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/mpi"
 )
@@ -143,16 +142,13 @@ func glooSizes(most int64) (sizes []int64) {
 }
 
 func (g *glooRank) compareSize(c config, mode coll.Mode, size int64) (r ratio, err error) {
-	var buffers [2]*loop.Buffer // send, recv
-	for i := range buffers {
-		if buffers[i], err = loop.AllocBuffer(size); err != nil {
-			return r, err
-		}
-		clear(buffers[i].Bytes())
-		defer buffers[i].Free() //nolint:errcheck // nothing depends on it
+	send, recv, free, err := buffers(size)
+	if err != nil {
+		return r, err
 	}
-	op, err := g.context.Prepare(gloo.OpSpec{Kind: gloo.AllReduce, Type: gloo.Float32, Op: gloo.Sum, Send: buffers[0].Pointer(),
-		Recv: buffers[1].Pointer(), Count: size / 4, Sync: unsafe.Pointer(g.barrier.Sync), SyncContext: g.barrier.Context})
+	defer free()
+	op, err := g.context.Prepare(gloo.OpSpec{Kind: gloo.AllReduce, Type: gloo.Float32, Op: gloo.Sum, Send: send, Recv: recv,
+		Count: size / 4, Sync: unsafe.Pointer(g.barrier.Sync), SyncContext: g.barrier.Context})
 	if err != nil {
 		return r, err
 	}
@@ -163,7 +159,7 @@ func (g *glooRank) compareSize(c config, mode coll.Mode, size int64) (r ratio, e
 	}
 	defer p.close()
 	b := (*bareGlooBatch)(unsafe.Pointer(p.batch))
-	b.send, b.recv, b.count = uintptr(buffers[0].Pointer()), uintptr(buffers[1].Pointer()), size/4
+	b.send, b.recv, b.count = uintptr(send), uintptr(recv), size/4
 	b.sync, b.syncContext = g.barrier.Sync, g.barrier.Context
 	b.rank, b.size = int64(g.world.Rank()), int64(g.world.Size())
 	copy(b.store[:], g.store)
@@ -228,13 +224,7 @@ func (c config) launchGloo(i int, times map[int64][]float64) error {
 	if err != nil {
 		return err
 	}
-	return records(dir, func(r *result.Record) error {
-		if r.Status != result.OK {
-			return fmt.Errorf("%s is %s: %s", r.Case, r.Status, r.Reason)
-		}
-		times[r.SizeBytes] = append(times[r.SizeBytes], r.Time.Seconds)
-		return nil
-	})
+	return recordTimes(dir, times)
 }
 
 func (c config) launchTorch(i int, times map[int64][]float64) error {

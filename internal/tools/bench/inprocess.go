@@ -94,17 +94,28 @@ func compareLoops(c config) (err error) {
 	return library.Finalize()
 }
 
-func compareSize(world *mpi.Comm, bare string, mode coll.Mode, size int64, budget time.Duration) (r ratio, err error) {
-	var buffers [2]*loop.Buffer // send, recv
-	for i := range buffers {
-		if buffers[i], err = loop.AllocBuffer(size); err != nil {
-			return r, err
-		}
-		clear(buffers[i].Bytes())
-		defer buffers[i].Free() //nolint:errcheck // nothing depends on it
+// buffers are memory for the two sides of a message, already touched.
+func buffers(size int64) (send, recv unsafe.Pointer, free func(), err error) {
+	a, err1 := loop.AllocBuffer(size)
+	b, err2 := loop.AllocBuffer(size)
+	free = func() { _ = first(a.Free(), b.Free()) }
+	if err := first(err1, err2); err != nil {
+		free()
+		return nil, nil, nil, err
 	}
+	clear(a.Bytes())
+	clear(b.Bytes())
+	return a.Pointer(), b.Pointer(), free, nil
+}
+
+func compareSize(world *mpi.Comm, bare string, mode coll.Mode, size int64, budget time.Duration) (r ratio, err error) {
+	send, recv, free, err := buffers(size)
+	if err != nil {
+		return r, err
+	}
+	defer free()
 	op, err := world.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum,
-		Send: buffers[0].Pointer(), Recv: buffers[1].Pointer(), Count: size / 4})
+		Send: send, Recv: recv, Count: size / 4})
 	if err != nil {
 		return r, err
 	}
@@ -114,6 +125,6 @@ func compareSize(world *mpi.Comm, bare string, mode coll.Mode, size int64, budge
 		return r, err
 	}
 	defer p.close()
-	p.batch.send, p.batch.recv, p.batch.count = uintptr(buffers[0].Pointer()), uintptr(buffers[1].Pointer()), size/4
+	p.batch.send, p.batch.recv, p.batch.count = uintptr(send), uintptr(recv), size/4
 	return p.alternate(mode, budget)
 }

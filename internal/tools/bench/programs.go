@@ -56,6 +56,11 @@ func (c config) launchRank(mode coll.Mode, i int, times map[int64][]float64) err
 	if err != nil {
 		return err
 	}
+	return recordTimes(dir, times)
+}
+
+// recordTimes adds the time of each record in the files of a folder to those of its size; all must be ok.
+func recordTimes(dir string, times map[int64][]float64) error {
 	return records(dir, func(r *result.Record) error {
 		if r.Status != result.OK {
 			return fmt.Errorf("%s is %s: %s", r.Case, r.Status, r.Reason)
