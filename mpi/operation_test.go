@@ -95,20 +95,9 @@ func variants(m *MPI, c *Comm, s OpSpec) error {
 	return nil
 }
 
-// asCase is the operation in the words of the reference. They stand in the same order here; if they did not, results would
-// differ.
-func asCase(c *Comm, s OpSpec) coll.Case {
-	placement := coll.OutOfPlace
-	if s.InPlace {
-		placement = coll.InPlace
-	}
-	return coll.Case{Collective: coll.Collective(s.Kind), Type: coll.DataType(s.Type), Op: coll.RedOp(s.Op), Root: s.Root, Placement: placement,
-		World: c.size, Count: s.Count}
-}
-
 // correct runs the operation once per slot and compares every byte of both buffers on this rank.
 func correct(c *Comm, s OpSpec, note string) error {
-	trial := reference.Trial{Case: asCase(c, s), Rank: c.rank, Slots: max(1, s.Slots), Scratch: s.Kind == ReduceScatter}
+	trial := reference.Trial{Case: reference.Case(s.Kind, s.Type, s.Op, s.InPlace, s.Root, c.size, s.Count), Rank: c.rank, Slots: max(1, s.Slots), Scratch: s.Kind == ReduceScatter}
 	s.SendStride, s.RecvStride = trial.Strides()
 	return trial.Run(func(send, recv unsafe.Pointer) error {
 		s.Send, s.Recv = send, recv
