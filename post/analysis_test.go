@@ -181,6 +181,12 @@ func TestNCCLTestsHead(t *testing.T) {
 	if got := head(result.Method{}); !strings.Contains(got, "graph: 0\n# time: median over batches, iterations as many as each size needed;") {
 		t.Error(got)
 	}
+	warned := result.Record{Case: allReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1}, Warnings: []string{"two modes"}}
+	var b strings.Builder
+	writeNCCLTests(&b, &result.File{Run: result.Run{Warnings: []string{"oversubscribed: by far"}}, Records: []result.Record{warned}})
+	if got := b.String(); !strings.Contains(got, "# Warning: oversubscribed: by far\n#\n# Using devices\n") || !strings.Contains(got, "# 8 B out-of-place: two modes\n") {
+		t.Error(got)
+	}
 	if got := head(result.Method{Iterations: 20, Graph: 5}); !strings.Contains(got, "iters: 20 ") || !strings.Contains(got, "graph: 5\n# time: of one batch of all iterations,") {
 		t.Error(got)
 	}
@@ -204,6 +210,14 @@ func TestCampaignsOfOneRunInTwoFiles(t *testing.T) {
 			if n := len(one.times["launch"]); len(cells) != 3 || n != 1 {
 				t.Errorf("%d conditions, %d times of %s", len(cells), n, size(under))
 			}
+		}
+	}
+}
+
+func TestBandwidth(t *testing.T) {
+	for gbps, want := range map[float64]string{0: "0.000", 2.1e-4: "0.00021", 1.14e-6: "1.1e-06", 0.0033: "0.0033", 0.00996: "0.010", 0.0333: "0.033", 46.6: "46.60", 1234: "1234.0"} {
+		if got := bandwidth(gbps * 1e9); got != want || len(got) > 8 {
+			t.Errorf("%g GB/s: %s, want %s", gbps, got, want)
 		}
 	}
 }

@@ -69,7 +69,11 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 	if m.Iterations > 0 {
 		took = "of one batch of all iterations, as nccl-tests takes it"
 	}
-	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n#\n# Using devices\n", took, printable(m.Average))
+	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n", took, printable(m.Average))
+	for _, text := range f.Run.Warnings {
+		fmt.Fprintf(w, "# Warning: %s\n", printable(text))
+	}
+	fmt.Fprint(w, "#\n# Using devices\n")
 	for _, r := range f.Ranks {
 		pci := strings.TrimSuffix(r.PCI, ".0")
 		if pci == "" {
@@ -120,8 +124,15 @@ func writeNCCLRows(w io.Writer, c coll.Collective, records []*result.Record) {
 	}
 	for _, k := range order {
 		for _, p := range []coll.Placement{coll.OutOfPlace, coll.InPlace} {
-			if r := rows[k][p]; r != nil && r.Status != result.OK {
+			r := rows[k][p]
+			if r == nil {
+				continue
+			}
+			if r.Status != result.OK {
 				fmt.Fprintf(w, "# %s %s: %s %s\n", coll.FormatSize(k.size, true), placement(p), printable(string(r.Status)), printable(r.Reason))
+			}
+			for _, text := range r.Warnings {
+				fmt.Fprintf(w, "# %s %s: %s\n", coll.FormatSize(k.size, true), placement(p), printable(text))
 			}
 		}
 		if !measured(rows[k]) {

@@ -100,8 +100,13 @@ func digits(v float64) string {
 	return fmt.Sprintf("%.1f", v)
 }
 
-// bandwidth writes bytes per second as GB/s.
-func bandwidth(bytesPerSecond float64) string { return digits(bytesPerSecond / 1e9) }
+// bandwidth writes bytes per second as GB/s, with two digits where three decimals would leave fewer.
+func bandwidth(bytesPerSecond float64) string {
+	if v := bytesPerSecond / 1e9; v > 0 && v < 0.00995 {
+		return fmt.Sprintf("%.2g", v)
+	}
+	return digits(bytesPerSecond / 1e9)
+}
 
 // footnotes are numbered by first appearance; equal texts share a number.
 type footnotes struct{ texts []string }

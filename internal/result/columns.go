@@ -1,6 +1,7 @@
 package result
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,7 +95,7 @@ var columns = []column{
 		}
 		return strconv.AppendFloat(b, r.Lateness, 'g', -1, 64)
 	}),
-	word("warnings", func(_ *Run, r *Record) string { return strings.Join(r.Warnings, "; ") }),
+	word("warnings", warningsOf),
 
 	whole("n", func(_ *Run, r *Record) int64 { return int64(r.N) }),
 	whole("cycle", func(_ *Run, r *Record) int64 { return int64(max(r.Cycle, 1)) }),
@@ -143,6 +144,14 @@ func pathWord(r *Record, f func(*Path) string) string {
 		return ""
 	}
 	return f(r.Path)
+}
+
+// warningsOf are those of the whole run and of the point.
+func warningsOf(run *Run, r *Record) string {
+	if len(run.Warnings) == 0 {
+		return strings.Join(r.Warnings, "; ")
+	}
+	return strings.Join(slices.Concat(run.Warnings, r.Warnings), "; ")
 }
 
 func checkWord(r *Record) string {

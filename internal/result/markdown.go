@@ -8,8 +8,8 @@ import (
 	"busbar/internal/coll"
 )
 
-const markdownHead = `| backend | world | collective | type | op | placement | mode | size | time | 95 % interval | algbw GB/s | busbw GB/s | check | status |
-|---|---:|---|---|---|---|---|---:|---:|---:|---:|---:|---|---|
+const markdownHead = `| backend | world | collective | type | op | placement | mode | size | time | 95 % interval | algbw GB/s | busbw GB/s | check | status | warnings |
+|---|---:|---|---|---|---|---|---:|---:|---:|---:|---:|---|---|---|
 `
 
 func markdownRow(b []byte, run *Run, r *Record) []byte {
@@ -27,7 +27,7 @@ func markdownRow(b []byte, run *Run, r *Record) []byte {
 	}
 	cells := []string{
 		run.Backend.Name, fmt.Sprint(r.World), r.Collective.String(), r.Type.String(), r.Op.String(), r.Placement.String(),
-		r.Mode.String(), coll.FormatSize(r.SizeBytes, true), seconds, interval, algbw, busbw, checkWord(r), status,
+		r.Mode.String(), coll.FormatSize(r.SizeBytes, true), seconds, interval, algbw, busbw, checkWord(r), status, warningsOf(run, r),
 	}
 	for _, c := range cells {
 		b = append(append(append(b, "| "...), MarkdownText(c)...), ' ')

@@ -65,6 +65,7 @@ func MergeContext(ctx context.Context, files []string, o MergeOptions) (*Dataset
 		return nil, err
 	}
 	d.noteMissing()
+	d.noteDifferences()
 	for _, group := range related(d.files) {
 		if err := d.settle(ctx, group); err != nil {
 			return nil, err

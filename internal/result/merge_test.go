@@ -171,14 +171,15 @@ func TestMergedColumns(t *testing.T) {
 	skipped.Mode = coll.Latency
 	unclaimed := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
 	cold := runOf("a", 0)
-	cold.Method = Method{Rotate: 64 << 20, Average: "mean over ranks"}
+	cold.Method = Method{Rotate: 64 << 20, Average: "mean over ranks", Graph: 20}
+	cold.Warnings = []string{"oversubscribed: by far"}
 	path := writeLines(t, t.TempDir(), "a.jsonl", append([]any{cold}, numbered(record, skipped, unclaimed)...)...)
 	rows := csvRows(t, MergeOptions{}, path)
 	want := map[string]string{
 		"run": "a", "campaign": "campaign-1", "launch": "launch of a", "backend": "nccl", "library": "NCCL 2.27.7", "variant": "", "world": "4", "nodes": "2", "ranks_per_node": "2",
 		"device": "H100", "collective": "all_reduce", "type": "float32", "op": "sum", "root": "-1", "placement": "out", "mode": "throughput", "size_bytes": "4194304", "count": "1048576",
 		"time_s": "0.3333333333333333", "algbw_GBps": "0.012582912", "busbw_GBps": "0.018874368", "iterations": "1000", "stop": "precision", "check": "ok", "status": "ok", "reason": "",
-		"slowest_rank": "3", "slowest_host": "node2", "latest_rank": "2", "lateness_s": "0.25", "warnings": "says \"no\", twice; and, more\nlines; µ|",
+		"slowest_rank": "3", "slowest_host": "node2", "latest_rank": "2", "lateness_s": "0.25", "settings": "graphs of 20", "warnings": "oversubscribed: by far; says \"no\", twice; and, more\nlines; µ|",
 		"rotate_bytes": "67108864", "aggregate": "1", "average": "mean over ranks", "backend_version": "2.27.7", "algorithm": "NVLS", "protocol": "SIMPLE", "channels": "24",
 	}
 	for name, w := range want {

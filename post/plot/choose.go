@@ -181,7 +181,7 @@ func (c *chooser) add(f Figure, all []series) {
 		f.Name = fmt.Sprintf("%s-%d", f.Name, c.names[f.Name])
 	}
 	f.Subtitle = append(f.Subtitle, facts(all)...)
-	f.Caption = append(caption(all), f.Caption...)
+	f.Caption = append(append(caption(all), f.Caption...), crowded(all)...)
 	if slices.ContainsFunc(f.Curves, func(c Curve) bool { return len(c.parts()) > 1 }) {
 		f.Caption = append(f.Caption, "Where a line breaks, there is no figure (skipped, failed, or too few samples).")
 	}

@@ -303,3 +303,17 @@ func TestSettingsAreCurvesOfTheirOwn(t *testing.T) {
 		t.Errorf("curves %q, want %q", labels, want)
 	}
 }
+
+// Every picture of a world whose ranks shared cores says so.
+func TestOversubscribedPictures(t *testing.T) {
+	figs, _ := Figures(append(measuredBy("gloo", false, 2, 6), measuredBy("mpi", false, 6)...), Options{})
+	for _, f := range figs {
+		if strings.Contains(f.Name, "world2") {
+			continue
+		}
+		caption := strings.Join(f.Caption, " ")
+		if !strings.Contains(caption, "Oversubscribed, says nothing about speed: ") || strings.HasPrefix(f.Name, "all_reduce") && !strings.Contains(caption, "gloo with 6 ranks. Likewise mpi with 6 ranks.") {
+			t.Errorf("%s: %s", f.Name, caption)
+		}
+	}
+}

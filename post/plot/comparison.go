@@ -24,7 +24,7 @@ func Comparison(points []Point, at int64) (figs []Figure, passed []string) {
 	}
 	shown, left := fewWorlds(all)
 	overlay := func(name, title string, y Axis, value func(coll.Case, float64) float64) {
-		c.add(Figure{Name: name, Title: title, X: Axis{"message size", Bytes}, Y: y, Curves: byBackend(curves(shown, value), shown), Caption: append(left, crowded(shown)...)}, shown)
+		c.add(Figure{Name: name, Title: title, X: Axis{"message size", Bytes}, Y: y, Curves: byBackend(curves(shown, value), shown), Caption: left}, shown)
 	}
 	overlay("allreduce_time_vs_datasize", "all_reduce: time against size", Axis{timeLabel(all), Seconds}, seconds)
 	overlay("allreduce_bandwidth_vs_datasize", "all_reduce: bus bandwidth against size", Axis{BusBW.axis(), GBps}, BusBW.value)
@@ -95,7 +95,11 @@ func crowded(all []series) (captions []string) {
 			}
 		}
 		if worlds != nil {
-			captions = append(captions, fmt.Sprintf("Oversubscribed, says nothing about speed: %s with %s ranks.", one[0].backend, several(worlds, "numbers of")))
+			words := "Oversubscribed, says nothing about speed: %s with %s ranks."
+			if captions != nil {
+				words = "Likewise %s with %s ranks."
+			}
+			captions = append(captions, fmt.Sprintf(words, one[0].backend, several(worlds, "numbers of")))
 		}
 	}
 	return captions
@@ -137,7 +141,6 @@ func (c *chooser) sideBySide(all []series, at int64) {
 		f.Curves[i].Label = names[i]
 	}
 	dress(f.Curves, keys)
-	f.Caption = append(f.Caption, crowded(used)...)
 	c.add(f, used)
 }
 

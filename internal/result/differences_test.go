@@ -1,0 +1,36 @@
+package result
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDifferencesOfEnvironment(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for i, environment := range []map[string]string{
+		{"NCCL_ALGO": "Ring", "NCCL_DEBUG": "INFO", "OMPI_MCA_orte_launch": "1"},
+		{"NCCL_ALGO": "Tree", "OMPI_MCA_orte_launch": "2"},
+		{"OMPI_MCA_orte_launch": "3"},
+	} {
+		run := sampleRun()
+		run.ID, run.Launch, run.Environment = string(rune('a'+i)), string(rune('A'+i)), environment
+		paths = append(paths, writeLines(t, dir, run.ID+".jsonl", run, sampleRecord(sampleCase(t, 1, 8), 1e-5)))
+	}
+	notes := func(paths ...string) (texts []string) {
+		d, err := Merge(paths, MergeOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range d.Notes() {
+			texts = append(texts, p.String())
+		}
+		return texts
+	}
+	if got := notes(paths...); len(got) != 1 || !strings.Contains(got[0], "differ in NCCL_ALGO (Ring, Tree, unset)") {
+		t.Errorf("%q", got)
+	}
+	if got := notes(paths[0]); got != nil {
+		t.Errorf("of one run: %q", got)
+	}
+}
