@@ -113,7 +113,11 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		fmt.Fprintln(p.stderr, "post: not drawn:", words)
 	}
 	if len(figures) == 0 {
-		return fmt.Errorf("nothing to draw: of %s, %d ok, in %s", count(len(points), "point"), ok, some(files))
+		wanted := ""
+		if p.collectives != nil {
+			wanted = ", none to draw of " + some(p.collectives)
+		}
+		return fmt.Errorf("nothing to draw: of %s, %d ok%s, in %s", count(len(points), "point"), ok, wanted, some(files))
 	}
 	return p.write(ctx, dir, figures)
 }
