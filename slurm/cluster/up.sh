@@ -83,7 +83,7 @@ up() {
     fi
     sleep 0.1
   done
-  tail -n 20 "$BASE/log/head.out" "$BASE/log/slurmctld.log" >&2 || true
+  tail -n 20 "$BASE"/log/*.out "$BASE/log/slurmctld.log" >&2 || true
   KEEP=1 "$root/slurm/cluster/down.sh"
   fail "it did not come up in $SECONDS s; the logs are in $BASE/log"
 }
