@@ -17,12 +17,16 @@ var gpus = []string{"--backend", "nccl", "--rehearse", "--collective", "all_redu
 func TestGPUsUnderSrun(t *testing.T) {
 	onCluster(t)
 	restart(t, "TASK=affinity", "CPUS="+strconv.Itoa(min(4, runtime.NumCPU())))
-	for _, bind := range []string{"closest", "single:1"} {
-		t.Run(bind, func(t *testing.T) {
+	for name, options := range map[string][]string{
+		"closest":  {"--gpus-per-node=4", "--gpu-bind=closest"},
+		"single":   {"--gpus-per-node=4", "--gpu-bind=single:1"},
+		"per task": {"--gpus-per-task=1"},
+	} {
+		t.Run(name, func(t *testing.T) {
 			awaitIdle(t)
-			out := filepath.Join(home, "results", "gpus-"+bind)
-			if _, err := asUser(nil, append([]string{"srun", "--ntasks=4", "--nodes=2", "--kill-on-bad-exit=1", "--gpus-per-node=4", "--gpu-bind=" + bind,
-				"bin/rank", "--quiet", "--out", out}, gpus...)...); err != nil {
+			out := filepath.Join(home, "results", "gpus "+name)
+			words := append([]string{"srun", "--ntasks=4", "--nodes=2", "--kill-on-bad-exit=1"}, options...)
+			if _, err := asUser(nil, append(append(words, "bin/rank", "--quiet", "--out", out), gpus...)...); err != nil {
 				t.Fatal(err)
 			}
 			checkGPUs(t, (&job{t: t, out: out}).runs(), 4, 2)

@@ -1,0 +1,41 @@
+package slurm
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"busbar/internal/needs"
+)
+
+var version = regexp.MustCompile(`^rank of busbar (\S+) `)
+
+// The bundle is unpacked on the filesystem that the nodes see, and a job is submitted from its folder: it runs with the
+// bundle's own MPI.
+func TestSweepFromBundle(t *testing.T) {
+	onCluster(t)
+	said, err := exec.Command(root+"/bin/rank", "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := version.FindSubmatch(said)
+	if m == nil {
+		t.Fatalf("rank --version: %s", said)
+	}
+	packed := filepath.Join(root, "dist", "busbar-"+string(m[1])+"-linux-*.tar.gz")
+	needs.File(t, packed, "make bundle packs it")
+	dir := filepath.Join(filepath.Dir(home), "unpacked")
+	if _, err := asUser(nil, "bash", "-c", `mkdir "$0" && tar -xzf $1 -C "$0" --strip-components=1`, dir, packed); err != nil {
+		t.Fatal(err)
+	}
+	defer func(before string) { home = before }(home)
+	home = dir
+	j := submit(t, 2, nil, plan...)
+	j.ended("COMPLETED", 0, 0)
+	j.whole()
+	if r := j.runs()[0].Run; !strings.HasPrefix(r.MPI.Path, dir) || !strings.HasPrefix(j.out, dir) {
+		t.Errorf("MPI of %s, results in %s; both should be below %s", r.MPI.Path, j.out, dir)
+	}
+}
