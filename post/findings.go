@@ -55,27 +55,31 @@ func gather(ctx context.Context, files []string, passed []result.Problem, rehear
 	for _, backend := range f.left {
 		f.notes = append(f.notes, result.Problem{Path: backend, Text: "its results were rehearsed and are left out; --include-rehearsed lets them in"})
 	}
-	slices.SortStableFunc(f.rows, compareRows)
+	who := map[*result.Run]contender{}
+	for _, run := range f.runs {
+		who[run] = contenderOf(run)
+	}
+	slices.SortStableFunc(f.rows, func(a, b result.Row) int {
+		return cmp.Or(compareContenders(who[a.Run], who[b.Run]), compareConditions(conditionOf(a.Run, a.Record), conditionOf(b.Run, b.Record)),
+			a.Run.Start.Compare(b.Run.Start), cmp.Compare(a.Record.N, b.Record.N))
+	})
 	for _, row := range f.rows {
 		f.times.add(row.Run, row.Record)
 	}
 	var all []contender
 	for _, run := range f.runs {
-		if who := contenderOf(run); !slices.Contains(all, who) {
-			all = append(all, who)
+		if c := who[run]; !slices.Contains(all, c) {
+			all = append(all, c)
 		}
 	}
 	f.name = names(all)
 	return f, nil
 }
 
-// compareRows puts backends together, and within one all points of a condition, whatever launch they are of.
-func compareRows(a, b result.Row) int {
-	return cmp.Or(
-		cmp.Compare(a.Run.Backend.Name, b.Run.Backend.Name), cmp.Compare(a.Run.Backend.Title(), b.Run.Backend.Title()),
-		cmp.Compare(a.Run.Variant, b.Run.Variant), cmp.Compare(a.Run.Method.Settings().String(), b.Run.Method.Settings().String()), cmp.Compare(a.Run.Device, b.Run.Device),
-		compareConditions(conditionOf(a.Run, a.Record), conditionOf(b.Run, b.Record)), a.Run.Start.Compare(b.Run.Start), cmp.Compare(a.Record.N, b.Record.N),
-	)
+// compareContenders puts backends together, and of one first what has no variant and no settings.
+func compareContenders(a, b contender) int {
+	return cmp.Or(cmp.Compare(a.backend, b.backend), cmp.Compare(a.library, b.library), cmp.Compare(a.variant, b.variant),
+		cmp.Compare(a.settings, b.settings), cmp.Compare(a.device, b.device))
 }
 
 // has says whether there is any row of a backend.

@@ -2,7 +2,6 @@ package result
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -32,7 +31,7 @@ func (s Settings) String() string {
 		words = append(words, s.Register+" registered")
 	}
 	if s.Config != "" {
-		words = append(words, structName.ReplaceAllString(s.Config, ""))
+		words = append(words, configFields(s.Config))
 	}
 	if s.Shared {
 		words = append(words, "sharing a GPU")
@@ -43,5 +42,13 @@ func (s Settings) String() string {
 	return strings.Join(words, ", ")
 }
 
-// structName is what Config begins each structure of the library with; its fields say enough.
-var structName = regexp.MustCompile(`ncclC\w+ \(\d+ bytes, version \d+\): `)
+// configFields is Config without the structures' names, sizes and versions: "ncclConfig_t (24 bytes, version 21400): blocking=0".
+func configFields(config string) string {
+	parts := strings.Split(config, "; ")
+	for i, part := range parts {
+		if head, rest, found := strings.Cut(part, "): "); found && strings.HasPrefix(head, "nccl") {
+			parts[i] = rest
+		}
+	}
+	return strings.Join(parts, "; ")
+}
