@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"busbar/internal/result"
 	"busbar/post/plot"
@@ -36,7 +35,7 @@ func (r *reporter) comparison(ctx context.Context, f *findings) error {
 		}
 		fmt.Fprintln(r.stdout, path)
 	}
-	f.noteStale(r.out)
+	f.noteStale(r.out, outputs)
 	return nil
 }
 
@@ -55,12 +54,19 @@ func (f *findings) points() []plot.Point {
 	return points
 }
 
-// noteStale notes a table of a backend without results that lies in the folder from earlier.
-func (f *findings) noteStale(dir string) {
-	for _, backend := range f.missing() {
-		path := filepath.Join(dir, tableName(backend))
-		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-			f.notes = append(f.notes, result.Problem{Path: path, Text: "is from earlier and was left as it is: there are no results of " + backend + " now"})
+// noteStale notes tables and pictures that lie in the folder from earlier and were not written now.
+func (f *findings) noteStale(dir string, written []output) {
+	for _, form := range []string{"*_benchmark.csv", "allreduce_*.png"} {
+		paths, _ := filepath.Glob(filepath.Join(escaped(dir), form)) // the only error is of the form
+		for _, path := range paths {
+			if !slices.ContainsFunc(written, func(o output) bool { return o.name == filepath.Base(path) }) {
+				f.notes = append(f.notes, result.Problem{Path: path, Text: "is from earlier and was left as it is: there are no results for it now"})
+			}
 		}
 	}
+}
+
+// escaped is a path that stands for itself in a form.
+func escaped(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
