@@ -12,24 +12,9 @@ out=${OUT:-results/benchmark}
 rehearse=${REHEARSE:-}
 if [ "$rehearse" = 0 ]; then rehearse=; fi
 
-say() { printf 'benchmark: %s\n' "$*"; }
-give_up() { # give_up CODE "why" "what to do"
-  printf 'benchmark: %s\n  %s\n' "$2" "$3" >&2
-  exit "$1"
-}
-
-# gpus prints how many GPUs there are for this process.
-gpus() {
-  local n
-  n=$({ nvidia-smi -L 2>/dev/null || true; } | grep -c '^GPU ' || true)
-  if [ "$n" = 0 ]; then n=$(find /proc/driver/nvidia/gpus -mindepth 1 -maxdepth 1 2>/dev/null | wc -l); fi
-  if [ -n "${CUDA_VISIBLE_DEVICES+set}" ]; then
-    local visible
-    visible=$(tr ',' '\n' <<<"$CUDA_VISIBLE_DEVICES" | grep -c . || true)
-    if [ "$visible" -lt "$n" ]; then n=$visible; fi
-  fi
-  echo "$n"
-}
+me=benchmark here=$PWD/slurm
+# shellcheck source=slurm/lib/launch.sh
+. slurm/lib/launch.sh
 
 # worlds_for GPUS prints the worlds that so many GPUs are good for; nothing for fewer than two.
 worlds_for() {

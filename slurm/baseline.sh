@@ -15,38 +15,12 @@ if [ ! -e "$here/lib/launch.sh" ]; then here=${SLURM_SUBMIT_DIR:-.}/slurm; fi
 # shellcheck source=slurm/lib/launch.sh
 . "$here/lib/launch.sh"
 
-np='' out=results/baseline dest='' spot='' rehearse='' asked=() children=()
-
-value() { [ -n "${2:-}" ] || give_up 1 "$1 wants a value" "slurm/baseline.sh --help shows an example."; }
-
-while [ $# -gt 0 ]; do
-  case $1 in
-    -h | --help)
-      usage
-      exit 0
-      ;;
-    -np | --np | --out | --sync | --host | --hostfile)
-      value "$1" "${2:-}"
-      case $1 in
-        --out) out=$2 ;;
-        --sync) dest=$2 ;;
-        --host | --hostfile) hosts=("$1" "$2") ;;
-        *) np=$2 ;;
-      esac
-      shift
-      ;;
-    --spot) spot=1 ;;
-    *)
-      if [ "$1" = --rehearse ]; then rehearse=1; fi
-      asked+=("$1")
-      ;;
-  esac
-  shift
-done
+out=results/baseline sync='' spot='' rehearse='' children=()
+read_arguments "--out --sync" "--spot" "$@"
 
 given() { # given FLAG… says whether one of them was asked for
   local word flag
-  for word in ${asked[@]+"${asked[@]}"}; do
+  for word in ${flags[@]+"${flags[@]}"}; do
     for flag in "$@"; do
       case $word in "$flag" | "$flag"=*) return 0 ;; esac
     done
@@ -54,29 +28,28 @@ given() { # given FLAG… says whether one of them was asked for
   return 1
 }
 
-# choose sets the ranks, and the flags that nobody gave.
+# choose sets the ranks, and puts the flags that nobody gave before the others.
 choose() {
-  local devices
+  local devices own=(--sweep baseline --out "$out")
   devices=$(gpus)
-  flags=(--sweep baseline --out "$out")
   if [ -n "$rehearse" ]; then
     say "stand-ins take the places of GPUs and NCCL: their figures say nothing about hardware"
     np=${np:-2}
   elif [ ${#hosts[@]} -gt 0 ]; then
     [ -n "$np" ] || give_up 1 "the number of ranks is missing" "With --host or --hostfile, -np says how many ranks there are on all hosts together."
-    if [ "$devices" -gt 0 ] && ! given --backend; then flags+=(--backend nccl); fi
+    if [ "$devices" -gt 0 ] && ! given --backend; then own+=(--backend nccl); fi
   elif [ "$devices" -ge 2 ]; then
     np=${np:-$devices}
-    given --backend || flags+=(--backend nccl)
+    given --backend || own+=(--backend nccl)
   elif [ "$devices" = 1 ] && ! given --backend; then
     say "one GPU: two ranks share it, which tries every step and whose speed means nothing; two such machines show the network between them: --host A,B -np 2"
     np=${np:-2}
-    flags+=(--backend nccl --allow-shared-gpu)
+    own+=(--backend nccl --allow-shared-gpu)
   else
     np=${np:-$(cores)}
-    given --time-limit || flags+=(--time-limit 5m)
+    given --time-limit || own+=(--time-limit 5m)
   fi
-  flags+=(${asked[@]+"${asked[@]}"})
+  flags=("${own[@]}" ${flags[@]+"${flags[@]}"})
 }
 
 # meant prints the exit code that rank wrote at the end of its newest file: a launcher may give another one.
@@ -96,6 +69,7 @@ report() {
 }
 
 need_programs
+case " ${flags[*]-} " in *" --rehearse "*) rehearse=1 ;; esac
 choose
 mkdir -p "$out" || give_up 2 "$out cannot be made" "Name another folder: --out DIR"
 machine >"$out/machine.txt"
@@ -104,12 +78,12 @@ say "$np ranks; results go to $out"
 (start "$np" -- "${flags[@]}") </dev/null &
 launcher=$!
 trap 'kill -TERM "$launcher" 2>/dev/null' TERM INT
-if [ -n "$dest" ]; then
-  "$here/sync-results.sh" --every 30 --while "$launcher" "$out" "$dest" </dev/null &
+if [ -n "$sync" ]; then
+  "$here/sync-results.sh" --every 30 --while "$launcher" "$out" "$sync" </dev/null &
   children+=("$!")
 fi
 if [ -n "$spot" ]; then
-  "$here/spot-watch.sh" --pid "$launcher" ${dest:+--sync "$out" "$dest"} </dev/null &
+  "$here/spot-watch.sh" --pid "$launcher" ${sync:+--sync "$out" "$sync"} </dev/null &
   children+=("$!")
 fi
 code=0
@@ -130,7 +104,7 @@ esac
 
 drawn=0
 report || drawn=$?
-if [ -n "$dest" ]; then "$here/sync-results.sh" "$out" "$dest" || say "the report is not in $dest; it is in $out"; fi
+if [ -n "$sync" ]; then "$here/sync-results.sh" "$out" "$sync" || say "the report is not in $sync; it is in $out"; fi
 printf '\n'
 find "$out" -type f -not -name '*.svg' | sort | sed 's/^/  /'
 if [ "$code" != 0 ]; then say "rank ended with $code; what it said is above (bin/rank --help explains the codes)"; fi

@@ -17,27 +17,8 @@ if [ ! -e "$here/lib/launch.sh" ]; then here=${SLURM_SUBMIT_DIR:-.}/slurm; fi
 # shellcheck source=slurm/lib/launch.sh
 . "$here/lib/launch.sh"
 
-np='' out=debug-$(date +%Y%m%dT%H%M%S) deadline=30 flags=()
-while [ $# -gt 0 ]; do
-  case $1 in
-    -h | --help)
-      usage
-      exit 0
-      ;;
-    -np | --np | --out | --deadline | --host | --hostfile)
-      [ -n "${2:-}" ] || give_up 1 "$1 wants a value" "slurm/debug.sh --help shows an example."
-      case $1 in
-        --out) out=$2 ;;
-        --deadline) deadline=$2 ;;
-        --host | --hostfile) hosts=("$1" "$2") ;;
-        *) np=$2 ;;
-      esac
-      shift
-      ;;
-    *) flags+=("$1") ;;
-  esac
-  shift
-done
+out=debug-$(date +%Y%m%dT%H%M%S) deadline=30
+read_arguments "--out --deadline" "" "$@"
 [[ $deadline =~ ^[1-9][0-9]*$ ]] || give_up 1 "--deadline is \"$deadline\"" "It is a number of seconds."
 
 # switches turns every log on that says why something hangs.
@@ -134,10 +115,7 @@ ladder() {
 }
 
 need_programs
-if [ -z "$np" ] && ! under_slurm; then
-  np=$(gpus)
-  if [ "$np" -lt 2 ]; then np=$(cores); fi
-fi
+choose_ranks
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 printf 'debug.sh, rank flags: %s\n' "${flags[*]:-(none)}" >"$out/summary.txt"

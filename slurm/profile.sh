@@ -57,38 +57,14 @@ if [ ! -e "$here/lib/launch.sh" ]; then here=${SLURM_SUBMIT_DIR:-.}/slurm; fi
 # shellcheck source=slurm/lib/launch.sh
 . "$here/lib/launch.sh"
 
-np='' out=profile-$(date +%Y%m%dT%H%M%S) ranks=all trace=cuda,nvtx,osrt duration=30 flags=()
-while [ $# -gt 0 ]; do
-  case $1 in
-    -h | --help)
-      usage
-      exit 0
-      ;;
-    -np | --np | --out | --ranks | --trace | --duration | --host | --hostfile)
-      [ -n "${2:-}" ] || give_up 1 "$1 wants a value" "slurm/profile.sh --help shows an example."
-      case $1 in
-        --out) out=$2 ;;
-        --ranks) ranks=$2 ;;
-        --trace) trace=$2 ;;
-        --duration) duration=$2 ;;
-        --host | --hostfile) hosts=("$1" "$2") ;;
-        *) np=$2 ;;
-      esac
-      shift
-      ;;
-    *) flags+=("$1") ;;
-  esac
-  shift
-done
+out=profile-$(date +%Y%m%dT%H%M%S) ranks=all trace=cuda,nvtx,osrt duration=30
+read_arguments "--out --ranks --trace --duration" "" "$@"
 [[ $ranks =~ ^(all|[0-9]+(,[0-9]+)*)$ ]] || give_up 1 "--ranks is \"$ranks\"" "It is a list of ranks, as in --ranks 0,7, or all."
 [[ $duration =~ ^[0-9]+$ ]] || give_up 1 "--duration is \"$duration\"" "It is a number of seconds; 0 is no limit."
 if [ ${#flags[@]} = 0 ]; then flags=(--collective all_reduce -b 1M -e 64M -f 64 -n 20); fi
 
 need_programs
-if [ -z "$np" ] && ! under_slurm; then
-  np=$(gpus)
-  if [ "$np" -lt 2 ]; then np=$(cores); fi
-fi
+choose_ranks
 mkdir -p "$out/logs" "$out/reports"
 out=$(cd "$out" && pwd)
 machine >"$out/machine.txt"

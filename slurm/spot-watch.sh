@@ -11,20 +11,15 @@
 #   --endpoint URL    of the metadata service (http://169.254.169.254; also AWS_EC2_METADATA_SERVICE_ENDPOINT)
 # Exit code: 0 the run ended by itself, or --once and no notice; 1 usage; 2 no metadata service; 3 there was a notice.
 set -euo pipefail
+me=spot-watch
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
+# shellcheck source=slurm/lib/words.sh
+. "$here/lib/words.sh"
 
 readonly TOKEN_SECONDS=21600
 pid='' job='' once='' source='' dest='' interval=5 grace=60 on_rebalance=say
 endpoint=${AWS_EC2_METADATA_SERVICE_ENDPOINT:-http://169.254.169.254}
 token='' status='' body='' rebalance_said='' lost_said=''
-
-say() { printf 'spot-watch: %s\n' "$*" >&2; }
-give_up() { # give_up CODE "what is wrong" "what to do"
-  printf 'spot-watch: %s\n  %s\n' "$2" "$3" >&2
-  exit "$1"
-}
-usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
-value() { [ -n "${2:-}" ] || give_up 1 "$1 wants a value" "slurm/spot-watch.sh --help shows an example."; }
 
 while [ $# -gt 0 ]; do
   case $1 in
@@ -90,7 +85,7 @@ get() {
 notice() {
   get /latest/meta-data/spot/instance-action
   if [ "$status" = 200 ]; then
-    say "spot notice: $body"
+    note "spot notice: $body"
     return 0
   fi
   if unanswered; then return 1; fi
@@ -98,7 +93,7 @@ notice() {
   get /latest/meta-data/events/recommendations/rebalance
   if [ "$status" = 200 ]; then
     rebalance_said=1
-    say "rebalance recommendation: $body; this machine is likelier than others to be taken soon"
+    note "rebalance recommendation: $body; this machine is likelier than others to be taken soon"
     if [ "$on_rebalance" = stop ]; then return 0; fi
     copy
   fi
@@ -111,12 +106,12 @@ unanswered() {
     lost_said=''
     return 1
   fi
-  if [ -z "$lost_said" ]; then say "$endpoint does not answer (status $status); asking on"; fi
+  if [ -z "$lost_said" ]; then note "$endpoint does not answer (status $status); asking on"; fi
   lost_said=1
 }
 
 copy() {
-  if [ -n "$source" ]; then "$here/sync-results.sh" "$source" "$dest" || say "results are not all in $dest; they are in $source"; fi
+  if [ -n "$source" ]; then "$here/sync-results.sh" "$source" "$dest" || note "results are not all in $dest; they are in $source"; fi
 }
 
 # runs says whether what is watched over is still there. A job that waits in the queue is not running.
@@ -134,11 +129,11 @@ signal() { # signal NAME
 
 finish() {
   local waited=0 limit=$((SECONDS + grace))
-  say "ending the case in hand (USR1 to ${pid:+process $pid}${job:+the script of job $job})"
+  note "ending the case in hand (USR1 to ${pid:+process $pid}${job:+the script of job $job})"
   signal USR1
   while runs && [ $SECONDS -lt "$limit" ]; do sleep 1; done
   if runs; then
-    say "still running after $grace s; TERM ends it now"
+    note "still running after $grace s; TERM ends it now"
     signal TERM
     while runs && [ $((waited += 1)) -le 10 ]; do sleep 1; done
   fi
@@ -160,10 +155,10 @@ reach() {
 reach
 if [ -n "$once" ]; then
   if notice; then exit 3; fi
-  say "no spot notice"
+  note "no spot notice"
   exit 0
 fi
-say "watching over ${pid:+process $pid}${job:+job $job} on instance $body"
+note "watching over ${pid:+process $pid}${job:+job $job} on instance $body"
 # A job may still wait in the queue.
 while [ -n "$job" ] && ! runs && [ -n "$(squeue -h -j "$job" -o %i 2>/dev/null)" ]; do sleep "$interval"; done
 while runs; do

@@ -10,18 +10,17 @@
 # Exit code: 0 all is copied; 1 usage; 2 the last round could not copy everything.
 set -euo pipefail
 
-every='' while_pid=''
+me=sync-results
+here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
+# shellcheck source=slurm/lib/words.sh
+. "$here/lib/words.sh"
 
-say() { printf 'sync-results: %s\n' "$*" >&2; }
-give_up() { # give_up CODE "what is wrong" "what to do"
-  printf 'sync-results: %s\n  %s\n' "$2" "$3" >&2
-  exit "$1"
-}
+every='' while_pid=''
 
 while [[ ${1:-} == -* ]]; do
   case $1 in
     -h | --help)
-      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+      usage
       exit 0
       ;;
     --every | --while)
@@ -63,10 +62,10 @@ copy() {
 failing=''
 round() {
   if copy; then
-    if [ -n "$failing" ]; then say "copying to $to works again"; fi
+    if [ -n "$failing" ]; then note "copying to $to works again"; fi
     failing=''
   else
-    if [ -z "$failing" ] && [ -n "$every" ]; then say "not all of $from could be copied to $to; trying again every $every s"; fi
+    if [ -z "$failing" ] && [ -n "$every" ]; then note "not all of $from could be copied to $to; trying again every $every s"; fi
     failing=1
   fi
 }

@@ -100,7 +100,7 @@ func TestSyncUsage(t *testing.T) {
 	check(t, 2, "not all of", start(t, "", syncResults, dir+"/from", dir+"/file/x"))
 
 	bare := t.TempDir()
-	for _, name := range []string{"bash", "env"} {
+	for _, name := range []string{"bash", "env", "dirname", "readlink"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			t.Fatal(err)

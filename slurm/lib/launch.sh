@@ -1,20 +1,52 @@
 # shellcheck shell=bash
-# What the scripts of this folder share: where rank and post are, how many ranks suit the machine, how ranks are
-# started. It is sourced by a script that has set `here`, the folder of the scripts, and `me`, its own name.
+# What the scripts share that start ranks: their command line, where rank and post are, how many ranks suit the machine, how
+# ranks are started. It is sourced by a script that has set `here`, the folder of the scripts, and `me`, its own name.
 # shellcheck disable=SC2034,SC2154 # top is read by the scripts, here and me are theirs
+# shellcheck source=slurm/lib/words.sh
+. "$here/lib/words.sh"
 top=$(cd "$here/.." && pwd)
+np=''    # number of ranks; empty where nobody said it
 hosts=() # --host or --hostfile, as mpirun takes them
+flags=() # of rank
 
-say() { printf '%s: %s\n' "$me" "$*"; }
-
-# give_up CODE "what is wrong" "what to do"
-give_up() {
-  printf '%s: %s\n  %s\n' "$me" "$2" "$3" >&2
-  exit "$1"
+# read_arguments "FLAG…" "SWITCH…" argument… sets np, hosts and flags. The FLAGs are the script's own, with a value each that
+# goes into the variable of that name; a SWITCH has none, and its variable is set to 1.
+read_arguments() {
+  local own=" $1 --np --host --hostfile " switches=" $2 "
+  shift 2
+  while [ $# -gt 0 ]; do
+    if [[ $1 = --*=* && $own = *" ${1%%=*} "* ]]; then set -- "${1%%=*}" "${1#*=}" "${@:2}"; fi
+    case $1 in
+      -h | --help)
+        usage
+        exit 0
+        ;;
+      -np | --np)
+        value "$@"
+        np=$2
+        shift
+        ;;
+      --host | --hostfile)
+        value "$@"
+        hosts=("$1" "$2")
+        shift
+        ;;
+      --*)
+        if [[ $own = *" $1 "* ]]; then
+          value "$@"
+          printf -v "${1#--}" %s "$2"
+          shift
+        elif [[ $switches = *" $1 "* ]]; then
+          printf -v "${1#--}" 1
+        else
+          flags+=("$1")
+        fi
+        ;;
+      *) flags+=("$1") ;;
+    esac
+    shift
+  done
 }
-
-# usage prints the comment at the top of the script.
-usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 
 # need_programs ends the script where rank was not built.
 need_programs() {
@@ -52,6 +84,13 @@ under_slurm() {
     auto) [ -n "${SLURM_JOB_ID:-}" ] && command -v srun >/dev/null ;;
     *) give_up 1 "LAUNCHER is \"$LAUNCHER\"" "It may be srun, mpirun or auto." ;;
   esac
+}
+
+# choose_ranks sets np where nobody said it and Slurm's allocation does not: a rank for each GPU, or for each core.
+choose_ranks() {
+  if [ -n "$np" ] || under_slurm; then return; fi
+  np=$(gpus)
+  if [ "$np" -lt 2 ]; then np=$(cores); fi
 }
 
 # start becomes the launcher of N ranks: start N [WRAPPER…] -- [rank flags]. N is empty where Slurm's allocation says it.
