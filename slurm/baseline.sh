@@ -13,7 +13,10 @@ here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 # sbatch runs a copy of this file, with nothing beside it.
 if [ ! -e "$here/lib/launch.sh" ]; then here=${SLURM_SUBMIT_DIR:-.}/slurm; fi
 # shellcheck source=slurm/lib/launch.sh
-. "$here/lib/launch.sh"
+. "$here/lib/launch.sh" || {
+  echo "baseline: submit from the folder that has slurm/ in it, or start slurm/baseline.sh where it lies" >&2
+  exit 2
+}
 
 out=results/baseline sync='' spot='' rehearse='' children=()
 read_arguments "--out --sync" "--spot" "$@"
@@ -55,7 +58,7 @@ choose() {
 # meant prints the exit code that rank wrote at the end of its newest file: a launcher may give another one.
 meant() {
   local file
-  file=$(find "$out" -maxdepth 1 -name 'profile_*.jsonl' -newer "$out/machine.txt" | sort | tail -n 1)
+  file=$(find "$out" -maxdepth 1 -name 'profile_*.jsonl' -not -name '*_ranks.jsonl' -newer "$out/machine.txt" | sort | tail -n 1)
   if [ -n "$file" ]; then tail -n 1 "$file" | sed -n 's/^{"kind":"end",.*"code":\([0-9]*\).*/\1/p'; fi
 }
 
@@ -71,7 +74,7 @@ report() {
 need_programs
 case " ${flags[*]-} " in *" --rehearse "*) rehearse=1 ;; esac
 choose
-mkdir -p "$out" || give_up 2 "$out cannot be made" "Name another folder: --out DIR"
+make_folder "$out"
 machine >"$out/machine.txt"
 say "$np ranks; results go to $out"
 

@@ -15,7 +15,10 @@ here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 # sbatch runs a copy of this file, with nothing beside it.
 if [ ! -e "$here/lib/launch.sh" ]; then here=${SLURM_SUBMIT_DIR:-.}/slurm; fi
 # shellcheck source=slurm/lib/launch.sh
-. "$here/lib/launch.sh"
+. "$here/lib/launch.sh" || {
+  echo "debug: submit from the folder that has slurm/ in it, or start slurm/debug.sh where it lies" >&2
+  exit 2
+}
 
 out=debug-$(date +%Y%m%dT%H%M%S) deadline=30
 read_arguments "--out --deadline" "" "$@"
@@ -95,7 +98,8 @@ try_run() {
   if kill -0 "$launcher" 2>/dev/null; then state; fi
   wait "$launcher" || code=$?
   printf '%s ended with %d\n' "$name" "$code" | tee -a "$out/summary.txt"
-  if [ "$code" != 0 ]; then grep -E '^rank: ' "$dir/output.txt" | head -n 12 | sed 's/^/  /' || true; fi
+  # Where rank said nothing, the launcher's last words say why.
+  if [ "$code" != 0 ]; then { grep -m 12 '^rank: ' "$dir/output.txt" || tail -n 5 "$dir/output.txt"; } | sed 's/^/  /'; fi
   return "$code"
 }
 
@@ -116,7 +120,7 @@ ladder() {
 
 need_programs
 choose_ranks
-mkdir -p "$out"
+make_folder "$out"
 out=$(cd "$out" && pwd)
 printf 'debug.sh, rank flags: %s\n' "${flags[*]:-(none)}" >"$out/summary.txt"
 environment >"$out/environment.txt"

@@ -55,7 +55,10 @@ fi
 # sbatch runs a copy of this file, with nothing beside it.
 if [ ! -e "$here/lib/launch.sh" ]; then here=${SLURM_SUBMIT_DIR:-.}/slurm; fi
 # shellcheck source=slurm/lib/launch.sh
-. "$here/lib/launch.sh"
+. "$here/lib/launch.sh" || {
+  echo "profile: submit from the folder that has slurm/ in it, or start slurm/profile.sh where it lies" >&2
+  exit 2
+}
 
 out=profile-$(date +%Y%m%dT%H%M%S) ranks=all trace=cuda,nvtx,osrt duration=30
 read_arguments "--out --ranks --trace --duration" "" "$@"
@@ -65,7 +68,7 @@ if [ ${#flags[@]} = 0 ]; then flags=(--collective all_reduce -b 1M -e 64M -f 64 
 
 need_programs
 choose_ranks
-mkdir -p "$out/logs" "$out/reports"
+make_folder "$out/logs" "$out/reports" "$out/results"
 out=$(cd "$out" && pwd)
 machine >"$out/machine.txt"
 if ! command -v nsys >/dev/null; then
@@ -79,7 +82,7 @@ code=0
 
 reports=$(find "$out/reports" -name '*.nsys-rep' | sort)
 say "everything is in $out"
-find "$out/logs" "$out/results" -type f 2>/dev/null | sort | sed 's/^/  /'
+find "$out/logs" "$out/results" -type f | sort | sed 's/^/  /'
 if [ -n "$reports" ]; then
   printf '  %s\n' "${reports//$'\n'/$'\n'  }"
   say "to look at them, on your own machine: nsys-ui FILE… (all ranks of a case in one timeline)"

@@ -54,6 +54,8 @@ case $on_rebalance in
   *) give_up 1 "--on-rebalance is \"$on_rebalance\"" "It may be say or stop." ;;
 esac
 [ -n "$pid$job$once" ] || give_up 1 "nothing to watch over" "Give --pid PID of mpirun or srun, --job JOBID, or --once."
+[[ $interval =~ ^[0-9]*\.?[0-9]+$ && $interval = *[1-9]* ]] || give_up 1 "--interval is \"$interval\"" "It is a number of seconds."
+[[ $grace =~ ^[0-9]+$ ]] || give_up 1 "--grace is \"$grace\"" "It is a number of seconds."
 [[ $pid =~ ^[0-9]*$ ]] || give_up 1 "--pid is \"$pid\"" "It is the number of a process: mpirun … & slurm/spot-watch.sh --pid \$!"
 command -v curl >/dev/null || give_up 2 "there is no curl, with which the metadata service is asked" "Install it: apt-get install curl, or dnf install curl."
 

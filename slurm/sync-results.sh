@@ -33,7 +33,8 @@ while [[ ${1:-} == -* ]]; do
   shift
 done
 [ $# = 2 ] || give_up 1 "two places are wanted, from and to; $# were given" "sync-results.sh results s3://my-bucket/busbar"
-from=$1 to=$2
+[ -z "$while_pid" ] || [ -n "$every" ] || give_up 1 "--while wants --every: how often to copy until that process ends" "sync-results.sh --every 30 --while $while_pid $1 $2"
+from=${1%/} to=${2%/} # find adds a slash of its own
 if [[ $from$to == *s3://* ]] && ! command -v aws >/dev/null; then
   give_up 2 "there is no aws command, which copies to S3" "Install the AWS CLI (Deep Learning AMIs have it), or name a folder: /mnt/ebs/busbar"
 fi
@@ -81,5 +82,6 @@ if [ -n "$every" ]; then
     done
   done
 fi
+[[ $from = s3://* ]] || [ -d "$from" ] || give_up 2 "there is no folder $from, and there never was while this ran" "Name the folder that rank writes to (--out)."
 round
 [ -z "$failing" ] || give_up 2 "not all of $from is in $to" "The lines above say why; what is missing is still in $from."

@@ -34,6 +34,8 @@ func TestSpotWatchUsage(t *testing.T) {
 	check(t, 1, "nothing to watch over", start(t, "", spotWatch))
 	check(t, 1, `unknown argument "--now"`, start(t, "", spotWatch, "--now"))
 	check(t, 1, "--sync wants a value", start(t, "", spotWatch, "--pid", "1", "--sync", "results"))
+	check(t, 1, `--grace is "1m"`, start(t, "", spotWatch, "--pid", "1", "--grace", "1m"))
+	check(t, 1, `--interval is "0"`, start(t, "", spotWatch, "--pid", "1", "--interval", "0"))
 	check(t, 1, `--on-rebalance is "dance"`, start(t, "", spotWatch, "--pid", "1", "--on-rebalance", "dance"))
 	check(t, 2, "does not answer", start(t, "", spotWatch, "--once", "--endpoint", "http://127.0.0.1:1"))
 }

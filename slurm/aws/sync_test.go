@@ -16,7 +16,7 @@ func TestSyncCopiesWhatChanged(t *testing.T) {
 	from, to := filepath.Join(dir, "results"), filepath.Join(dir, "volume/busbar")
 	write(t, from+"/a.jsonl", "one\n")
 	write(t, from+"/plots/b c.png", "picture")
-	check(t, 0, "", start(t, "", syncResults, from, to))
+	check(t, 0, "", start(t, "", syncResults, from+"/", to+"/"))
 	if read(to+"/a.jsonl") != "one\n" || read(to+"/plots/b c.png") != "picture" {
 		t.Fatal("the first round did not copy both files")
 	}
@@ -95,6 +95,8 @@ func TestSyncUsage(t *testing.T) {
 	check(t, 1, "two places are wanted", start(t, "", syncResults, dir))
 	check(t, 1, `--every wants a number, not "often"`, start(t, "", syncResults, "--every", "often", dir, dir+"/x"))
 	check(t, 2, "there is no folder", start(t, "", syncResults, dir+"/nothing", dir+"/x"))
+	check(t, 1, "--while wants --every", start(t, "", syncResults, "--while", "1", dir, dir+"/x"))
+	check(t, 2, "there never was", start(t, "", syncResults, "--every", "1", "--while", "99999999", dir+"/nothing", dir+"/x"))
 	write(t, dir+"/file", "")
 	write(t, dir+"/from/a", "a")
 	check(t, 2, "not all of", start(t, "", syncResults, dir+"/from", dir+"/file/x"))

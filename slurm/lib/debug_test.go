@@ -1,6 +1,7 @@
 package lib
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -41,5 +42,12 @@ func TestDebugFindsTheSmallestRunThatHangs(t *testing.T) {
 func TestDebugUsage(t *testing.T) {
 	p := install(t)
 	p.expect(1, `--deadline is "soon"`, nil, "debug.sh", "--deadline", "soon")
+	p.expect(1, `--deadline is "later"`, nil, "debug.sh", "--deadline=later")
 	p.expect(1, "--out wants a value", nil, "debug.sh", "--out")
+	p.expect(2, "cannot be made on ", nil, "debug.sh", "--out", "/dev/null/d")
+	p.expect(1, "--host a is for mpirun", []string{"LAUNCHER=srun"}, "debug.sh", "--host", "a", "--out", "d")
+	if err := os.RemoveAll(filepath.Join(p.top, "slurm", "lib")); err != nil {
+		t.Fatal(err)
+	}
+	p.expect(2, "submit from the folder that has slurm/ in it", nil, "debug.sh")
 }

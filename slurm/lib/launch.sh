@@ -56,6 +56,9 @@ need_programs() {
   fi
 }
 
+# make_folder DIR… makes the folders of the results.
+make_folder() { mkdir -p "$@" || give_up 2 "$1 cannot be made on $(hostname)" "Name another folder: --out DIR"; }
+
 # gpus prints how many NVIDIA GPUs this process may use.
 gpus() {
   local n
@@ -104,6 +107,7 @@ start() {
   done
   shift
   if under_slurm; then
+    [ ${#hosts[@]} = 0 ] || give_up 1 "${hosts[*]} is for mpirun, and srun starts the ranks" "LAUNCHER=mpirun takes mpirun; SRUN_ARGS=--nodelist=… names hosts to srun."
     read -ra srun_args <<<"${SRUN_ARGS:-}"
     exec srun --kill-on-bad-exit=1 ${n:+-n "$n"} ${srun_args[@]+"${srun_args[@]}"} ${wrapper[@]+"${wrapper[@]}"} "$top/bin/rank" "$@"
   elif [ -x "$top/busbar-run" ]; then

@@ -79,5 +79,6 @@ func TestProfileUsage(t *testing.T) {
 	p := install(t)
 	p.expect(1, `--ranks is "first"`, nil, "profile.sh", "--ranks", "first")
 	p.expect(1, `--duration is "1m"`, nil, "profile.sh", "--duration", "1m")
+	p.expect(1, "everything is in ", nil, "profile.sh", "-np", "2", "--out=p", "--nonsense")
 	p.expect(1, `LAUNCHER is "hand"`, []string{"LAUNCHER=hand"}, "profile.sh")
 }
