@@ -5,22 +5,17 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cc=${CC:-cc}
+me=nccl-profiler
+# shellcheck source=scripts/lib/c.sh
+. scripts/lib/c.sh
 name=busbar-nccl-profiler.so
-flags=(-std=gnu11 -Wall -Wextra -Werror -pthread)
-read -ra extra <<<"${CFLAGS:-}"
-folder=''
-trap 'rm -rf "$folder"' EXIT
 
 # build FOLDER FLAG… makes the library there.
 build() {
   local out=$1
   shift
   mkdir -p "$out"
-  command -v "$cc" >/dev/null || {
-    echo "nccl-profiler: there is no C compiler $cc here; CC=… names another." >&2
-    return 1
-  }
+  need_cc
   "$cc" "${flags[@]}" "$@" -fPIC -shared -fvisibility=hidden '-Wl,-z,defs' "-Wl,-soname,$name" -o "$out/.$name" cudart/nccl/profiler/plugin.c
   mv "$out/.$name" "$out/$name"
 }
@@ -34,18 +29,4 @@ check() {
   timeout 60 "$out/test" "$out/$name"
 }
 
-case ${1:-} in
-'')
-  build "${OUT:-lib}" -O2 ${extra[@]+"${extra[@]}"}
-  printf '%s: made with %s\n' "${OUT:-lib}/$name" "$(command -v "$cc")"
-  ;;
-test)
-  folder=$(mktemp -d)
-  check plain -O2
-  check sanitized -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
-  ;;
-*)
-  echo "usage: nccl-profiler.sh [test]" >&2
-  exit 1
-  ;;
-esac
+build_or_test "${1:-}" "${OUT:-lib}" "$name"

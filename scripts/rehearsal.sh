@@ -6,17 +6,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cc=${CC:-cc}
-flags=(-std=gnu11 -Wall -Wextra -Werror -pthread)
-read -ra extra <<<"${CFLAGS:-}"
+me=rehearsal
+# shellcheck source=scripts/lib/c.sh
+. scripts/lib/c.sh
 read -ra without <<<"${WITHOUT:-}"
-folder=''
-trap 'rm -rf "$folder"' EXIT
-
-fail() {
-  printf 'rehearsal: %s\n' "$@" >&2
-  exit 1
-}
 
 # build FOLDER FLAG… makes both libraries there.
 build() {
@@ -24,7 +17,7 @@ build() {
   shift
   local library=("$@" -fPIC -shared -fvisibility=hidden '-Wl,-z,defs')
   mkdir -p "$out"
-  command -v "$cc" >/dev/null || fail "there is no C compiler $cc here; CC=… names another."
+  need_cc
   case ${EXTRA:-} in
   '') ;;
   ncclx) library+=(-DBUSBAR_NCCLX) ;;
@@ -73,19 +66,5 @@ lacking() {
   without=()
 }
 
-case ${1:-} in
-'')
-  build "${OUT:-lib/rehearsal}" -O2 ${extra[@]+"${extra[@]}"}
-  printf '%s: made with %s\n' "${OUT:-lib/rehearsal}/libcuda.so.1, libnccl.so.2" "$(command -v "$cc")"
-  ;;
-test)
-  folder=$(mktemp -d)
-  check plain -O2
-  check sanitized -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
-  lacking
-  ;;
-*)
-  echo "usage: rehearsal.sh [test]" >&2
-  exit 1
-  ;;
-esac
+build_or_test "${1:-}" "${OUT:-lib/rehearsal}" "libcuda.so.1, libnccl.so.2"
+if [ "${1:-}" = test ]; then lacking; fi
