@@ -166,7 +166,7 @@ static inline int busbar_nccl_interrupted(const struct busbar_nccl_comm *c)
 	return __atomic_load_n(&c->interrupted, __ATOMIC_RELAXED);
 }
 
-/* operation.c */
+/* operation.c, ways.c */
 enum busbar_nccl_kind {
 	BUSBAR_ALL_REDUCE = 1,
 	BUSBAR_ALL_GATHER,

@@ -1,0 +1,54 @@
+/* An operation as its two halves know it: how it is called (ways.c), and how the loop issues it (operation.c). */
+#ifndef BUSBAR_NCCL_OPERATION_H
+#define BUSBAR_NCCL_OPERATION_H
+
+#include "nccl.h"
+
+struct busbar_nccl_operation {
+	const struct busbar_nccl *t;
+	const struct busbar_cuda *cuda;
+	const struct busbar_nccl_comm *c;
+	nccl_comm comm;
+	cuda_stream stream;
+
+	/* One operation at these addresses. */
+	int (*call)(const struct busbar_nccl_operation *o, const char *send, char *recv);
+	const char *send;
+	char *recv;
+	size_t count, share; /* elements; bytes of one rank's share */
+	int type, op, root, rank, ranks;
+	int own_op; /* op is to be destroyed */
+	struct nccl_choice choice; /* of algorithms; its text is the operation's */
+
+	uint64_t slots, aggregate, graph;
+	int64_t send_stride, recv_stride;
+	busbar_step sync;
+	void *sync_context;
+
+	busbar_step captured; /* the step that is in the graph */
+	cuda_graph_exec exec; /* NULL before it is captured */
+
+	/* Times on the device. */
+	cuda_event before, after; /* a batch; NULL: none are taken */
+	float *times;             /* milliseconds, of each batch since they were last read */
+	int64_t room, taken;
+	int waited; /* a batch is over whose time is not among them */
+	int mark_error;
+};
+
+typedef const struct busbar_nccl_operation operation;
+
+static inline int failed(int rc) { return rc != NCCL_SUCCESS && rc != NCCL_IN_PROGRESS; }
+
+/* Ends a group; what went wrong inside it counts before what its end says. */
+static inline int end_group(operation *o, int rc)
+{
+	const int end = o->t->group_end();
+	return failed(rc) ? rc : end;
+}
+
+/* Sets the operation's call, and out's function and grouped; function stays NULL where the library has no way. chosen: with a
+ * choice of algorithms. */
+void busbar_nccl_take_way(struct busbar_nccl_operation *o, int kind, int chosen, struct busbar_nccl_prepared *out);
+
+#endif
