@@ -23,13 +23,16 @@ func (d *disk) onNode(words ...string) string {
 	return out
 }
 
-// newDisk makes one of a mebibyte, which everybody may write.
+// newDisk makes one of a mebibyte, which everybody may write; where it is mounted nobody may.
 func newDisk(t *testing.T) *disk {
 	t.Helper()
 	onCluster(t)
 	awaitIdle(t)
 	dir, err := os.MkdirTemp(home, "disk")
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o555); err != nil {
 		t.Fatal(err)
 	}
 	d := &disk{t: t, where: dir, back: dir}

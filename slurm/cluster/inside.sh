@@ -28,6 +28,7 @@ boot() {
 # private gives the node a folder $1 of its own, in which only what is shared shows through.
 private() {
   local dir own=$BASE/spool/$node/${1##*/}
+  [ -d "$1" ] || return 0 # a machine without /dev/shm
   mkdir -p "$own"
   mount -t tmpfs -o mode=1777 tmpfs "$own"
   local IFS=:
