@@ -91,7 +91,7 @@ slurm-down: ## end it
 
 slurm-test: build ## the scripts of slurm/ on such a Slurm of their own
 	@scripts/deps.sh slurm
-	BUSBAR_SLURM_TEST=1 $(GO) test -count=1 -timeout 15m ./slurm
+	BUSBAR_SLURM_TEST=1 $(GO) test -count=1 -timeout 20m ./slurm
 
 man: programs ## manual pages into share/man
 	$(GO) run ./internal/tools/man -o share/man/man1 bin/rank bin/post
