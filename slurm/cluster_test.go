@@ -123,6 +123,16 @@ func asAdmin(t *testing.T, words ...string) string {
 	return out
 }
 
+// asMounter runs a command on a node as who may mount there.
+func asMounter(t *testing.T, node string, words ...string) string {
+	t.Helper()
+	out, err := said(cluster([]string{"BUSBAR_SLURM_AS="}, "login.sh", append([]string{"--on", node}, words...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 func said(cmd *exec.Cmd) (string, error) {
 	out, err := cmd.Output()
 	var exit *exec.ExitError

@@ -97,6 +97,18 @@ func TestRankKilled(t *testing.T) {
 	}
 }
 
+// A rank that dies before MPI has begun, as on a node with a broken filesystem, ends the job: the others would wait for
+// it for ever.
+func TestRankDiesBeforeMPI(t *testing.T) {
+	onCluster(t)
+	program := filepath.Join(home, "bin/rank")
+	asMounter(t, "node2", "mount", "--bind", "/bin/false", program)
+	t.Cleanup(func() { asMounter(t, "node2", "umount", program) })
+	j := submitWith(t, 2, nil, []string{"--nodelist=node1,node2"}, plan...)
+	j.ended("FAILED", -1, 0)
+	j.says("node2: task 1: Exited with exit code 1", "rank ended before it measured anything more")
+}
+
 // Where it may not put itself back, it ends with rank's code and what there is; the next job goes on in that folder.
 func TestResumedByHand(t *testing.T) {
 	j := submit(t, 2, []string{"BUSBAR_REQUEUES=0"}, plan...)

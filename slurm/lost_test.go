@@ -13,14 +13,9 @@ type disk struct {
 	where, back string
 }
 
-// onNode runs a command on node1 as who may mount there.
 func (d *disk) onNode(words ...string) string {
 	d.t.Helper()
-	out, err := said(cluster([]string{"BUSBAR_SLURM_AS="}, "login.sh", append([]string{"--on", "node1"}, words...)...))
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return out
+	return asMounter(d.t, "node1", words...)
 }
 
 // newDisk makes one of a mebibyte, which everybody may write; where it is mounted nobody may.

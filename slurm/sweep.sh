@@ -201,7 +201,7 @@ meant() {
 # again puts the job back into the queue; it returns where that is not to be, or cannot be.
 again() {
   local most=${BUSBAR_REQUEUES:-3} done=0
-  [ ! -e "$out/requeued.txt" ] || done=$(wc -l <"$out/requeued.txt")
+  [ ! -e "$out/requeued.txt" ] || done=$(grep -c " job $SLURM_JOB_ID: " "$out/requeued.txt")
   if [ "$done" -ge "$most" ]; then
     say "work is left, and the job was put back into the queue $done times (BUSBAR_REQUEUES=$most)"
     return
