@@ -97,8 +97,8 @@ func TestRankKilled(t *testing.T) {
 	}
 }
 
-// A rank that dies before MPI has begun, as on a node with a broken filesystem, ends the job: the others would wait for
-// it for ever.
+// A rank that dies before MPI has begun, as on a node with a broken filesystem, ends the job at once; the others would wait
+// for it until their watchdog barks.
 func TestRankDiesBeforeMPI(t *testing.T) {
 	onCluster(t)
 	program := filepath.Join(home, "bin/rank")
@@ -107,6 +107,9 @@ func TestRankDiesBeforeMPI(t *testing.T) {
 	j := submitWith(t, 2, nil, []string{"--nodelist=node1,node2"}, plan...)
 	j.ended("FAILED", -1, 0)
 	j.says("node2: task 1: Exited with exit code 1", "rank ended before it measured anything more")
+	if strings.Contains(j.text(), "rank: hang") {
+		t.Error("the other rank waited for it")
+	}
 }
 
 // Where it may not put itself back, it ends with rank's code and what there is; the next job goes on in that folder.
