@@ -1,0 +1,228 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Verdict is what launches of two sides let be said of one point.
+type Verdict uint8
+
+// The verdicts. Better and worse are of times: worse is slower.
+const (
+	CannotTell Verdict = iota
+	Same               // the ratio's interval lies inside the margin
+	Better
+	Worse
+)
+
+func (v Verdict) String() string {
+	return [...]string{"cannot tell", "same", "better", "worse"}[v]
+}
+
+// MarshalText makes the verdict its word.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// The chances of a better or worse anywhere among the points of two sides that do not differ.
+const (
+	DefaultAlpha = 0.05
+	StrictAlpha  = 0.01
+)
+
+// Trial is one point that both sides measured: its times by launch, 0 where a launch has none. Of pairs, A[i] and B[i]
+// are of the same launch or block. All trials of a Compare have the same launches.
+type Trial struct {
+	A, B   []float64
+	Margin float64 // ratios up to 1+Margin, and down to its inverse, count as the same
+}
+
+// Standard says how sure words must be.
+type Standard struct {
+	Alpha  float64 // chance of a false better or worse among all points; intervals have the confidence 1−Alpha each
+	Paired bool    // both sides were measured in the same launches or blocks
+	Seed   uint64  // of labellings drawn, where there are too many to look at all
+}
+
+// Compared is what can be said of one point.
+type Compared struct {
+	Ratio           // B's time to A's
+	P       float64 // adjusted for all points; 1 where the point was not tested
+	Verdict Verdict
+	// More is how many more launches a side would probably do, 0 where something is told, and Hopeless where the
+	// difference is too near to the margin, or too small for the noise.
+	More int
+}
+
+// Hopeless stands for more launches than anybody would run.
+const Hopeless = 1 << 20
+
+// Comparison is what Compare found.
+type Comparison struct {
+	Points     []Compared
+	Tested     int  // points with launches enough for a word
+	Labellings int  // looked at, the true one with them
+	Exact      bool // those are all that there are
+}
+
+// floorShare is how much of the median spread over points is added to a point's own: of four launches a side some are
+// near together by chance, and among thirty points the largest t would be theirs. The median is over the spreads of all
+// launches of both sides together, which no relabelling changes (the idea: Tusher, Tibshirani & Chu, PNAS 98, 2001).
+const floorShare = 0.5
+
+// Compare judges all points of two sides together. A point is better or worse if its adjusted p is at most Alpha and its
+// interval does not hold 1; same, before that, if the interval lies inside its margin. docs/compare.md has the reasons.
+func Compare(trials []Trial, r Standard) Comparison {
+	c := Comparison{Points: make([]Compared, len(trials))}
+	ranks := newRatios(r)
+	var family []int
+	for i, t := range trials {
+		p := &c.Points[i]
+		p.Ratio, p.P = ranks.of(t), 1
+		if p.Ratio.Basis == AcrossLaunches {
+			family = append(family, i)
+		}
+	}
+	if c.Tested = len(family); c.Tested > 0 {
+		points := make([]tested, c.Tested)
+		for k, i := range family {
+			points[k] = newTested(trials[i], r.Paired)
+		}
+		setFloors(points, r.Paired)
+		var l labellings
+		statistic := (*tested).between
+		if first := trials[family[0]]; r.Paired {
+			l, statistic = swaps(len(first.A), c.Tested, r.Seed), (*tested).within
+		} else {
+			l = splits(len(first.A)+len(first.B), len(first.B), c.Tested, r.Seed)
+		}
+		c.Labellings, c.Exact = len(l.sets), l.exact
+		for k, p := range stepDown(points, l, statistic) {
+			c.Points[family[k]].P = p
+		}
+	}
+	plan := planner{r, max(c.Tested, 1), map[quantileOf]float64{}}
+	for i := range c.Points {
+		p := &c.Points[i]
+		if p.Verdict = p.judge(trials[i].Margin, r.Alpha); p.Verdict == CannotTell {
+			p.More = plan.more(trials[i], p.Ratio)
+		}
+	}
+	return c
+}
+
+func (c *Compared) judge(margin, alpha float64) Verdict {
+	switch {
+	case c.Ratio.Basis != AcrossLaunches:
+		return CannotTell
+	case c.Ratio.Hi <= 1+margin && c.Ratio.Lo >= 1/(1+margin):
+		return Same
+	case c.P > alpha:
+		return CannotTell
+	case c.Ratio.Lo > 1:
+		return Worse
+	case c.Ratio.Hi < 1:
+		return Better
+	}
+	return CannotTell
+}
+
+// ratios makes intervals; the ranks of their bounds are computed once for each number of launches.
+type ratios struct {
+	Standard
+	ranks map[[2]int]int
+	a, b  []float64
+	terms []float64
+}
+
+func newRatios(r Standard) *ratios { return &ratios{Standard: r, ranks: map[[2]int]int{}} }
+
+func (r *ratios) of(t Trial) Ratio {
+	r.a, r.b = r.a[:0], r.b[:0]
+	if r.Paired {
+		for i := range t.A {
+			if t.A[i] > 0 && t.B[i] > 0 {
+				r.a = append(r.a, t.B[i]/t.A[i])
+			}
+		}
+		return hodgesLehmannOfPairs(r.a, r.rank, &r.terms)
+	}
+	r.a, r.b = appendTimes(r.a, t.A), appendTimes(r.b, t.B)
+	return hodgesLehmann(r.a, r.b, r.rank, &r.terms)
+}
+
+// rank is that of the lower bound, for m and n launches or, where m is 0, n pairs.
+func (r *ratios) rank(m, n int) int {
+	k, known := r.ranks[[2]int{m, n}]
+	if !known {
+		if m == 0 {
+			k = signedRankRank(n, 1-r.Alpha)
+		} else {
+			k = mannWhitneyRank(m, n, 1-r.Alpha)
+		}
+		r.ranks[[2]int{m, n}] = k
+	}
+	return k
+}
+
+func appendTimes(to, times []float64) []float64 {
+	for _, t := range times {
+		if t > 0 {
+			to = append(to, t)
+		}
+	}
+	return to
+}
+
+// newTested takes the logarithms of a trial: of both sides behind each other, less their mean, or of the pairs' ratios.
+func newTested(t Trial, paired bool) tested {
+	var p tested
+	take := func(value float64, there bool) {
+		if !there {
+			value = 0
+		} else {
+			p.n++
+			p.sum += value
+		}
+		p.values, p.present = append(p.values, value), append(p.present, there)
+	}
+	if paired {
+		for i := range t.A {
+			there := t.A[i] > 0 && t.B[i] > 0
+			take(math.Log(t.B[i]/t.A[i]), there)
+		}
+	} else {
+		for _, s := range slices.Concat(t.A, t.B) {
+			take(math.Log(s), s > 0)
+		}
+		mean := p.sum / float64(p.n)
+		p.sum = 0
+		for i := range p.values {
+			if p.present[i] {
+				p.values[i] -= mean
+			}
+		}
+	}
+	for _, v := range p.values {
+		p.squares += v * v
+	}
+	if p.n == len(p.present) {
+		p.present = nil
+	}
+	return p
+}
+
+// setFloors gives all points the floor that they share.
+func setFloors(points []tested, paired bool) {
+	spreads := make([]float64, len(points))
+	for i, p := range points {
+		if n := float64(p.n); paired {
+			spreads[i] = math.Sqrt(p.squares / n / n) // around 0: a swap changes the mean, and not this
+		} else {
+			spreads[i] = math.Sqrt(p.squares / (n - 1) * 4 / n)
+		}
+	}
+	floor := floorShare * Median(spreads)
+	for i := range points {
+		points[i].floor = floor
+	}
+}

@@ -1,0 +1,350 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+const margin = 0.03
+
+// noise is what launches do to the times of a family of points: to each alone and to all of a launch alike.
+type noise struct {
+	own, common float64
+	heavy       bool // tails of Student's t with four degrees of freedom
+	modes       bool // half of the launches take 2.8 times as long at the smaller half of the points
+}
+
+func (e noise) draw(r *rand.Rand) float64 {
+	z := r.NormFloat64()
+	if e.heavy {
+		z /= math.Sqrt((r.ExpFloat64() + r.ExpFloat64()) / 2)
+	}
+	return e.own * z
+}
+
+// family makes trials of so many points; the first few of them differ by shift.
+func (e noise) family(r *rand.Rand, points, m, n, differ int, shift float64) []Trial {
+	trials := make([]Trial, points)
+	for i := range m + n {
+		launch := e.common * r.NormFloat64()
+		slow := e.modes && r.Float64() < 0.5
+		for k := range trials {
+			log := launch + e.draw(r)
+			if slow && k < points/2 {
+				log += math.Log(2.8)
+			}
+			trials[k].Margin = margin
+			if i < m {
+				trials[k].A = append(trials[k].A, math.Exp(log))
+				continue
+			}
+			if k < differ {
+				log += shift
+			}
+			trials[k].B = append(trials[k].B, math.Exp(log))
+		}
+	}
+	return trials
+}
+
+// paired makes trials of n pairs that share what launches do to all alike.
+func (e noise) paired(r *rand.Rand, points, n, differ int, shift float64) []Trial {
+	trials := make([]Trial, points)
+	for range n {
+		launch := e.common * r.NormFloat64()
+		for k := range trials {
+			log := launch
+			if k < differ {
+				log += shift
+			}
+			trials[k].Margin = margin
+			trials[k].A = append(trials[k].A, math.Exp(launch+e.draw(r)))
+			trials[k].B = append(trials[k].B, math.Exp(log+e.draw(r)))
+		}
+	}
+	return trials
+}
+
+func differs(v Verdict) bool { return v == Better || v == Worse }
+
+func anyDiffers(points []Compared) bool {
+	return slices.ContainsFunc(points, func(c Compared) bool { return differs(c.Verdict) })
+}
+
+var noises = map[string]noise{
+	"normal": {own: 0.02}, "launches alike": {own: 0.01, common: 0.05}, "long tails": {own: 0.02, heavy: true}, "two modes": {own: 0.02, modes: true},
+}
+
+// Of two sides that do not differ, at most one family of 30 points in twenty has a better or worse in it, at the strict
+// setting one in a hundred. What is counted may stray from that by chance; the bounds are three standard errors.
+func TestNothingDiffers(t *testing.T) {
+	const families = 400
+	atMost := func(alpha float64) float64 {
+		return 100 * (alpha + 3*math.Sqrt(alpha*(1-alpha)/families))
+	}
+	for name, e := range noises {
+		for _, c := range []struct {
+			m, n  int
+			alpha float64
+		}{{4, 4, DefaultAlpha}, {5, 5, StrictAlpha}, {3, 6, DefaultAlpha}} {
+			t.Run(fmt.Sprintf("%s/%d and %d/%g", name, c.m, c.n, c.alpha), func(t *testing.T) {
+				t.Parallel()
+				r := seeded(uint64(1000*c.m + len(name)))
+				var false1 percent
+				for range families {
+					false1.add(anyDiffers(Compare(e.family(r, 30, c.m, c.n, 0, 0), Standard{Alpha: c.alpha}).Points))
+				}
+				wantPercent(t, "families with a false word", false1, 0, atMost(c.alpha))
+			})
+		}
+		t.Run(name+"/pairs", func(t *testing.T) {
+			t.Parallel()
+			r := seeded(uint64(10 + len(name)))
+			var false1 percent
+			for range families {
+				false1.add(anyDiffers(Compare(e.paired(r, 30, 6, 0, 0), Standard{Alpha: DefaultAlpha, Paired: true}).Points))
+			}
+			wantPercent(t, "families with a false word", false1, 0, atMost(DefaultAlpha))
+		})
+	}
+}
+
+// Points that differ do not make others seem to.
+func TestOthersDiffer(t *testing.T) {
+	const families = 400
+	for name, e := range noises {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := seeded(uint64(50 + len(name)))
+			var false1 percent
+			for range families {
+				points := Compare(e.family(r, 30, 4, 4, 15, 0.3), Standard{Alpha: DefaultAlpha}).Points
+				false1.add(anyDiffers(points[15:]))
+			}
+			wantPercent(t, "families with a false word", false1, 0, 5+100*3*math.Sqrt(0.05*0.95/families))
+		})
+	}
+}
+
+// Launches of pairs that are too few for a test of pairs may be taken as if they were none: what a launch does to both
+// sides alike makes that test say less, not more.
+func TestPairsTakenApart(t *testing.T) {
+	r := seeded(31)
+	var false1, found percent
+	e := noise{own: 0.01, common: 0.05}
+	for range 400 {
+		false1.add(anyDiffers(Compare(e.paired(r, 30, 4, 0, 0), Standard{Alpha: DefaultAlpha}).Points))
+		found.add(anyDiffers(Compare(e.paired(r, 30, 4, 1, 0.7), Standard{Alpha: DefaultAlpha}).Points))
+	}
+	wantPercent(t, "families with a false word", false1, 0, 5)
+	wantPercent(t, "large differences found", found, 80, 100)
+}
+
+// Four launches a side find 5 % among 30 sizes where launches differ by 1 %, and pairs need not care how launches differ.
+func TestPower(t *testing.T) {
+	const families = 200
+	power := func(seed uint64, want float64, differ int, draw func(*rand.Rand) []Trial, s Standard) {
+		t.Helper()
+		r := seeded(seed)
+		var found percent
+		for range families {
+			for _, p := range Compare(draw(r), s).Points[:differ] {
+				if p.Verdict == Better {
+					t.Fatal("slower is called better")
+				}
+				found.add(p.Verdict == Worse)
+			}
+		}
+		wantPercent(t, "differences found", found, want, 100)
+	}
+	quiet, loud := noise{own: 0.01}, noise{own: 0.01, common: 0.2}
+	plain, pairs := Standard{Alpha: DefaultAlpha}, Standard{Alpha: DefaultAlpha, Paired: true}
+	power(1, 85, 1, func(r *rand.Rand) []Trial { return quiet.family(r, 30, 4, 4, 1, 0.05) }, plain)
+	power(2, 85, 10, func(r *rand.Rand) []Trial { return quiet.family(r, 30, 4, 4, 10, 0.05) }, plain)
+	power(3, 95, 30, func(r *rand.Rand) []Trial { return quiet.family(r, 30, 4, 4, 30, 0.05) }, plain)
+	power(4, 95, 1, func(r *rand.Rand) []Trial { return quiet.family(r, 30, 5, 5, 1, 0.08) }, Standard{Alpha: StrictAlpha})
+	power(5, 80, 1, func(r *rand.Rand) []Trial { return loud.paired(r, 30, 6, 1, 0.08) }, pairs)
+}
+
+// Intervals hold the true ratio at least as often as they say.
+func TestHodgesLehmannCovers(t *testing.T) {
+	for name, e := range noises {
+		for _, c := range []struct {
+			m, n   int
+			alpha  float64
+			paired bool
+			most   float64
+		}{{4, 4, DefaultAlpha, false, 98.5}, {5, 5, StrictAlpha, false, 99.9}, {6, 6, DefaultAlpha, true, 98.5}, {12, 9, DefaultAlpha, false, 97}, {40, 30, DefaultAlpha, false, 97}, {20, 20, DefaultAlpha, true, 97}, {60, 60, DefaultAlpha, true, 97}} {
+			t.Run(fmt.Sprintf("%s/%d and %d/%g", name, c.m, c.n, c.alpha), func(t *testing.T) {
+				t.Parallel()
+				r := seeded(uint64(c.m*100+c.n) + uint64(len(name)))
+				ratios := newRatios(Standard{Alpha: c.alpha, Paired: c.paired})
+				var covered, turned percent
+				for range series {
+					trial := e.family(r, 2, c.m, c.n, 1, math.Log(1.2))[0]
+					q := ratios.of(trial)
+					covered.add(q.Lo <= 1.2 && 1.2 <= q.Hi)
+					back := ratios.of(Trial{A: trial.B, B: trial.A})
+					turned.add(near(back.Value*q.Value, 1) && near(back.Lo*q.Hi, 1) && near(back.Hi*q.Lo, 1))
+				}
+				wantPercent(t, "covered", covered, 100*(1-c.alpha)-1.6, c.most)
+				wantPercent(t, "turned around the inverse", turned, 100, 100)
+			})
+		}
+	}
+}
+
+// The ranks of the bounds are those of the tables (Lehmann 1975): the least U, or W, that is not refused.
+func TestRanks(t *testing.T) {
+	for _, c := range []struct {
+		m, n, want int
+		confidence float64
+	}{{3, 3, 0, 0.95}, {4, 4, 1, 0.95}, {4, 4, 0, 0.99}, {5, 5, 3, 0.95}, {5, 5, 1, 0.99}, {8, 8, 14, 0.95}, {10, 12, 30, 0.95}, {20, 20, 128, 0.95}, {2, 8, 1, 0.95}} {
+		if got := mannWhitneyRank(c.m, c.n, c.confidence); got != c.want {
+			t.Errorf("%d and %d launches: rank %d, want %d", c.m, c.n, got, c.want)
+		}
+	}
+	for n, want := range map[int]int{5: 0, 6: 1, 8: 4, 10: 9, 20: 53, 25: 90} {
+		if got := signedRankRank(n, 0.95); got != want {
+			t.Errorf("%d pairs: rank %d, want %d", n, got, want)
+		}
+	}
+	// Where counts are no whole numbers in a float64 any more, the normal variable takes over without a step.
+	for _, n := range []int{28, 29} {
+		z := float64(n*n)/2 + 0.5 - math.Sqrt(float64(n*n*(2*n+1))/12)*1.959964
+		if got := mannWhitneyRank(n, n, 0.95); math.Abs(float64(got)-z) > 1.5 {
+			t.Errorf("%d launches: rank %d, want about %.1f", n, got, z)
+		}
+	}
+}
+
+func TestStudent(t *testing.T) {
+	for _, c := range []struct{ df, tail, want float64 }{{6, 0.025, 2.446912}, {1, 0.05, 6.313752}, {30, 0.005, 2.749996}, {1000, 0.025, 1.962339}, {6, 0.025 / 30, 5.4}} {
+		if got := studentQuantile(c.df, c.tail); math.Abs(got-c.want) > 1e-6 && c.want != 5.4 {
+			t.Errorf("df %g, tail %g: %.6f, want %.6f", c.df, c.tail, got, c.want)
+		} else if back := studentTail(c.df, got); math.Abs(back/c.tail-1) > 1e-9 {
+			t.Errorf("df %g: the tail above %.6f is %g, want %g", c.df, got, back, c.tail)
+		}
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	quiet := []float64{1, 1.001, 1.002, 1.003}
+	times := func(x []float64, by float64) []float64 {
+		y := slices.Clone(x)
+		for i := range y {
+			y[i] *= by
+		}
+		return y
+	}
+	for name, c := range map[string]struct {
+		a, b   []float64
+		s      Standard
+		want   Verdict
+		basis  Basis
+		fewest int
+		most   int
+	}{
+		"slower":                        {quiet, times(quiet, 1.1), Standard{Alpha: DefaultAlpha}, Worse, AcrossLaunches, 0, 0},
+		"faster":                        {quiet, times(quiet, 0.9), Standard{Alpha: DefaultAlpha}, Better, AcrossLaunches, 0, 0},
+		"slower by less than matters":   {quiet, times(quiet, 1.01), Standard{Alpha: DefaultAlpha}, Same, AcrossLaunches, 0, 0},
+		"noise":                         {[]float64{1, 1.1, 1.2, 1.3}, []float64{1.02, 1.12, 1.22, 1.32}, Standard{Alpha: DefaultAlpha}, CannotTell, AcrossLaunches, 20, Hopeless},
+		"three a side":                  {quiet[:3], times(quiet[:3], 2), Standard{Alpha: DefaultAlpha}, CannotTell, LaunchSpread, 1, 1},
+		"one a side":                    {quiet[:1], times(quiet[:1], 2), Standard{Alpha: DefaultAlpha}, CannotTell, NoBounds, 3, 3},
+		"four a side, strictly":         {quiet, times(quiet, 2), Standard{Alpha: StrictAlpha}, CannotTell, LaunchSpread, 1, 1},
+		"one against many":              {quiet[:1], slices.Concat(quiet, quiet, quiet), Standard{Alpha: DefaultAlpha}, CannotTell, LaunchSpread, 1, 1},
+		"none on a side":                {[]float64{0, 0}, quiet, Standard{Alpha: DefaultAlpha}, CannotTell, NoBounds, 1, 4},
+		"four pairs":                    {quiet, times(quiet, 2), Standard{Alpha: DefaultAlpha, Paired: true}, CannotTell, LaunchSpread, 2, 2},
+		"six pairs":                     {[]float64{1, 2, 3, 4, 5, 6}, []float64{1.1, 2.2, 3.31, 4.4, 5.51, 6.6}, Standard{Alpha: DefaultAlpha, Paired: true}, Worse, AcrossLaunches, 0, 0},
+		"six pairs, one without a time": {[]float64{1, 2, 3, 4, 5, 6}, []float64{1.1, 0, 3.31, 4.4, 5.51, 6.6}, Standard{Alpha: DefaultAlpha, Paired: true}, CannotTell, LaunchSpread, 1, 1},
+		"all alike":                     {[]float64{1, 1, 1, 1}, []float64{1, 1, 1, 1}, Standard{Alpha: DefaultAlpha}, Same, AcrossLaunches, 0, 0},
+		"all alike but for the side":    {[]float64{1, 1, 1, 1}, []float64{2, 2, 2, 2}, Standard{Alpha: DefaultAlpha}, Worse, AcrossLaunches, 0, 0},
+	} {
+		found := Compare([]Trial{{A: c.a, B: c.b, Margin: margin}}, c.s)
+		p := found.Points[0]
+		if p.Verdict != c.want || p.Ratio.Basis != c.basis || p.More < c.fewest || p.More > c.most {
+			t.Errorf("%s: %v, %d more launches, %+v, p %g; want %v", name, p.Verdict, p.More, p.Ratio, p.P, c.want)
+		}
+		if tests := p.Ratio.Basis == AcrossLaunches; tests != (found.Tested == 1) || !tests && p.P != 1 {
+			t.Errorf("%s: %d tested, p %g", name, found.Tested, p.P)
+		}
+	}
+	if c := Compare(nil, Standard{Alpha: DefaultAlpha}); len(c.Points) != 0 || c.Tested != 0 {
+		t.Errorf("of nothing: %+v", c)
+	}
+}
+
+// A point that some launches lack is judged by those that have it, and does not keep others from being judged.
+func TestMissingTimes(t *testing.T) {
+	r := seeded(8)
+	var found, few percent
+	for range 200 {
+		trials := noise{own: 0.01}.family(r, 20, 5, 5, 2, 0.2)
+		trials[0].A[1], trials[5].A[0], trials[5].B[2], trials[7].B[0], trials[7].B[1] = 0, 0, 0, 0, 0
+		c := Compare(trials, Standard{Alpha: DefaultAlpha})
+		found.add(c.Points[0].Verdict == Worse && c.Points[1].Verdict == Worse)
+		few.add(c.Tested == 20 && c.Points[7].Ratio.N == 3)
+	}
+	wantPercent(t, "found all the same", found, 95, 100)
+	wantPercent(t, "with as many launches as there are", few, 100, 100)
+}
+
+// Too many labellings to look at are drawn, alike for the same seed.
+func TestDrawnLabellings(t *testing.T) {
+	r := seeded(3)
+	trials := noise{own: 0.01}.family(r, 4, 12, 12, 1, 0.03)
+	a, b, other := Compare(trials, Standard{Alpha: DefaultAlpha, Seed: 1}), Compare(trials, Standard{Alpha: DefaultAlpha, Seed: 1}), Compare(trials, Standard{Alpha: DefaultAlpha, Seed: 2})
+	if a.Exact || a.Labellings != drawnLabellings+1 || !slices.Equal(a.Points, b.Points) || slices.Equal(a.Points, other.Points) || a.Points[0].Verdict != Worse && a.Points[0].P > 0.001 {
+		t.Errorf("%+v\n%+v\n%+v", a, b, other)
+	}
+	pairs := Compare(noise{own: 0.01}.paired(r, 4, 20, 1, 0.1), Standard{Alpha: DefaultAlpha, Paired: true})
+	if pairs.Exact || pairs.Points[0].Verdict != Worse {
+		t.Errorf("%+v", pairs)
+	}
+	if eight := Compare(noise{own: 0.01}.family(r, 4, 8, 8, 1, 0.1), Standard{Alpha: DefaultAlpha}); !eight.Exact || eight.Labellings != 12870 {
+		t.Errorf("%d of %d labellings are all: %v", eight.Labellings, 12870, eight.Exact)
+	}
+	if six := Compare(noise{own: 0.01}.paired(r, 4, 6, 1, 0.1), Standard{Alpha: DefaultAlpha, Paired: true}); !six.Exact || six.Labellings != 64 {
+		t.Errorf("%d of %d labellings are all: %v", six.Labellings, 64, six.Exact)
+	}
+	if n := drawn(8, 1e9); n != leastDrawn {
+		t.Errorf("%d drawn for more points than there is time for", n)
+	}
+}
+
+// With as many launches as it takes by the planner, there is a word more often than not.
+func TestMoreLaunches(t *testing.T) {
+	r := seeded(12)
+	var told, hopeless, asked percent
+	for range 150 {
+		e := noise{own: 0.03}
+		shift, inside := 0.1, r.IntN(2) == 0
+		if inside {
+			shift = 0
+		}
+		first := Compare(e.family(r, 10, 4, 4, 10, shift), Standard{Alpha: DefaultAlpha}).Points
+		for _, p := range first {
+			if p.Verdict == CannotTell {
+				asked.add(p.More > 0)
+				hopeless.add(p.More == Hopeless)
+			}
+		}
+		p := first[0]
+		if p.Verdict != CannotTell || p.More > 60 {
+			continue
+		}
+		n := 4 + p.More
+		told.add(Compare(e.family(r, 10, n, n, 10, shift), Standard{Alpha: DefaultAlpha}).Points[0].Verdict != CannotTell)
+	}
+	wantPercent(t, "has a number", asked, 100, 100)
+	wantPercent(t, "are hopeless", hopeless, 0, 40)
+	wantPercent(t, "told with that many", told, 60, 100)
+	for alpha, want := range map[float64][2]int{DefaultAlpha: {4, 6}, StrictAlpha: {5, 8}} {
+		if a, b := FewestLaunches(alpha, false), FewestLaunches(alpha, true); a != want[0] || b != want[1] {
+			t.Errorf("at %g: %d launches a side or %d pairs, want %v", alpha, a, b, want)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package stats
+
+import (
+	"math"
+	"sort"
+)
+
+const (
+	// wantedPower is the chance to get the word with the launches that planner names.
+	wantedPower = 0.8
+	mostWanted  = 100 // launches a side; more is Hopeless
+)
+
+// FewestLaunches is how many launches each side, or how many pairs, a word takes at least: with fewer the most telling
+// labelling of all is not rare enough.
+func FewestLaunches(alpha float64, paired bool) int {
+	for n := 1; ; n++ {
+		if enough(n, n, alpha, paired) {
+			return n
+		}
+	}
+}
+
+// enough says whether a words can be had with so many launches of each side, or n pairs, at all.
+func enough(m, n int, alpha float64, paired bool) bool {
+	if paired {
+		return math.Exp2(1-float64(n)) <= alpha
+	}
+	return m > 0 && n > 0 && math.Ln2-logChoose(m+n, n) <= math.Log(alpha)
+}
+
+// planner reckons how many more launches a word would take. The spread is that of normal logarithms, and the sum over
+// points is Bonferroni's: more than the test itself asks for, but known beforehand.
+type planner struct {
+	Standard
+	points    int // among which one has to stand out
+	quantiles map[quantileOf]float64
+}
+
+type quantileOf struct{ df, tail float64 }
+
+// more is how many more launches a side (or pairs) a word would probably take, were the ratio and the spread what they
+// seem: for a ratio inside the margin until its interval fits in, for one outside until it stands out among all points.
+func (p *planner) more(t Trial, ratio Ratio) int {
+	m, n, s := spread(t, p.Paired)
+	most := mostWanted - min(m, n)
+	more := sort.Search(most, func(more int) bool {
+		m, n := m+more, n+more
+		// Of one launch nothing is known but that it is too few.
+		return enough(m, n, p.Alpha, p.Paired) && (s < 0 || p.tells(m, n, s, t.Margin, math.Abs(math.Log(ratio.Value))))
+	})
+	if more >= most {
+		return Hopeless
+	}
+	return max(more, 1)
+}
+
+// tells says whether a distance of logarithms is probably told from the margin, or from 0, with so many launches.
+func (p *planner) tells(m, n int, s, margin, distance float64) bool {
+	tail := p.Alpha / 2 / float64(p.points)
+	if inside := math.Log1p(margin) - distance; inside > 0 {
+		distance, tail = inside, p.Alpha/2
+	}
+	deviation, df := s/math.Sqrt(float64(n)), float64(n-1)
+	if !p.Paired {
+		deviation, df = s*math.Sqrt(1/float64(m)+1/float64(n)), float64(m+n-2)
+	}
+	q, known := p.quantiles[quantileOf{df, tail}]
+	if !known {
+		q = studentQuantile(df, tail)
+		p.quantiles[quantileOf{df, tail}] = q
+	}
+	return (q+normalQuantile(wantedPower))*deviation <= distance
+}
+
+// spread is how many launches each side has, or how many pairs there are, and the standard deviation of their
+// logarithms; −1 if they are too few to have one.
+func spread(t Trial, paired bool) (m, n int, s float64) {
+	if paired {
+		var logs []float64
+		for i := range t.A {
+			if t.A[i] > 0 && t.B[i] > 0 {
+				logs = append(logs, math.Log(t.B[i]/t.A[i]))
+			}
+		}
+		if n = len(logs); n < 2 {
+			return n, n, -1
+		}
+		return n, n, math.Sqrt(squaresOf(logs) / float64(n-1))
+	}
+	a, b := logsOf(t.A), logsOf(t.B)
+	if m, n = len(a), len(b); m+n < 3 || m == 0 || n == 0 {
+		return m, n, -1
+	}
+	return m, n, math.Sqrt((squaresOf(a) + squaresOf(b)) / float64(m+n-2))
+}
+
+func logsOf(times []float64) (logs []float64) {
+	for _, t := range times {
+		if t > 0 {
+			logs = append(logs, math.Log(t))
+		}
+	}
+	return logs
+}
+
+// squaresOf is the sum of the squared distances to the mean.
+func squaresOf(x []float64) (sum float64) {
+	center := mean(x)
+	for _, v := range x {
+		sum += (v - center) * (v - center)
+	}
+	return sum
+}

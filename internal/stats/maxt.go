@@ -1,0 +1,146 @@
+package stats
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// A labelling says which launches are called the second side (unpaired), or in which pairs the two are swapped.
+//
+// Whole launches are relabelled, all points of one together: what a launch does to all of its points alike stays
+// alike, and the chance of a false word anywhere is that of the largest statistic (Westfall & Young, Resampling-Based
+// Multiple Testing, 1993, step-down max-T).
+
+const (
+	// exactLabellings is the most labellings that are all looked at; of more a sample is drawn.
+	exactLabellings = 20000
+	drawnLabellings = 9999
+	leastDrawn      = 1999
+	// mostWork bounds the labellings drawn: launches × points × labellings.
+	mostWork = 4e9
+)
+
+// labellings are what is looked at: the true one, which comes first, and others.
+type labellings struct {
+	sets  [][]int32 // launches of the second side, or pairs that are swapped
+	exact bool      // all that there are
+}
+
+// splits are the ways to call n of all launches the second side; the true one has the last n.
+func splits(all, n, points int, seed uint64) labellings {
+	truth := make([]int32, n)
+	for i := range truth {
+		truth[i] = int32(all - n + i)
+	}
+	l := labellings{sets: [][]int32{truth}}
+	if logChoose(all, n) <= math.Log(exactLabellings+0.5) {
+		l.exact = true
+		chosen := make([]int32, n)
+		for i := range chosen {
+			chosen[i] = int32(i)
+		}
+		for !slices.Equal(chosen, truth) { // the true one is the last in this order
+			l.sets = append(l.sets, slices.Clone(chosen))
+			i := n - 1
+			for int(chosen[i]) == all-n+i {
+				i--
+			}
+			chosen[i]++
+			for i++; i < n; i++ {
+				chosen[i] = chosen[i-1] + 1
+			}
+		}
+		return l
+	}
+	r := rand.New(rand.NewPCG(seed, 1))
+	order := make([]int32, all)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	for range drawn(all, points) {
+		for i := range n { // the first n of a shuffle
+			j := i + r.IntN(all-i)
+			order[i], order[j] = order[j], order[i]
+		}
+		l.sets = append(l.sets, slices.Clone(order[:n]))
+	}
+	return l
+}
+
+// swaps are the ways to swap the sides within pairs; in the true one none is.
+func swaps(pairs, points int, seed uint64) labellings {
+	l := labellings{sets: [][]int32{nil}}
+	swapped := func(in func(i int) bool) {
+		var set []int32
+		for i := range pairs {
+			if in(i) {
+				set = append(set, int32(i))
+			}
+		}
+		l.sets = append(l.sets, set)
+	}
+	if float64(pairs)*math.Ln2 <= math.Log(exactLabellings) {
+		l.exact = true
+		for bits := 1; bits < 1<<pairs; bits++ {
+			swapped(func(i int) bool { return bits>>i&1 == 1 })
+		}
+		return l
+	}
+	r := rand.New(rand.NewPCG(seed, 2))
+	for range drawn(pairs, points) {
+		swapped(func(int) bool { return r.Uint64()&1 == 1 })
+	}
+	return l
+}
+
+func drawn(launches, points int) int {
+	return min(drawnLabellings, max(leastDrawn, int(mostWork/float64(launches*max(points, 1)))))
+}
+
+// tested is what one point gives to the test: a value for each launch or pair, 0 where it has none.
+type tested struct {
+	values  []float64
+	present []bool  // nil: all
+	n       int     // present
+	sum     float64 // of the values
+	squares float64 // their sum
+	floor   float64 // added to the spread of the mean
+}
+
+// stepDown returns for each point the p-value that holds the chance of any false word over all of them.
+func stepDown(points []tested, l labellings, statistic func(*tested, []int32) float64) []float64 {
+	n := len(points)
+	truth := make([]float64, n)
+	order := make([]int, n)
+	for i := range points {
+		order[i], truth[i] = i, statistic(&points[i], l.sets[0])
+	}
+	slices.SortStableFunc(order, func(i, j int) int { // largest first
+		switch {
+		case truth[i] > truth[j]:
+			return -1
+		case truth[i] < truth[j]:
+			return 1
+		}
+		return 0
+	})
+	reached := make([]int, n)
+	for _, set := range l.sets {
+		most := 0.0
+		for k := n - 1; k >= 0; k-- {
+			i := order[k]
+			// The same labelling with sides exchanged differs in the last digits only.
+			if most = max(most, statistic(&points[i], set)); most >= truth[i]*(1-1e-9) {
+				reached[i]++
+			}
+		}
+	}
+	p := make([]float64, n)
+	least := 0.0
+	for _, i := range order {
+		least = max(least, float64(reached[i])/float64(len(l.sets)))
+		p[i] = least
+	}
+	return p
+}
