@@ -1,4 +1,5 @@
-// Command post reads what rank measured: it merges runs into one table, shows them in the terminal and draws them.
+// Command post reads what rank measured: it merges runs into one table, shows them in the
+// terminal, draws them and compares them.
 //
 // It is pure Go, measures nothing and needs no library of the machine; results come through internal/result only.
 package main
@@ -26,10 +27,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // The exit codes; the help lists them.
 const (
-	codeDone    = 0
-	codeUsage   = 1
-	codeNothing = 2   // nothing usable to read, or unwritable output
-	codeSignal  = 128 // and the signal's number
+	codeDone     = 0
+	codeUsage    = 1
+	codeNothing  = 2   // nothing usable to read, or unwritable output
+	codeExceeded = 7   // compare --fail-above
+	codeSignal   = 128 // and the signal's number
 )
 
 // exitCode says on stderr what an error is, and turns it into the exit code.
@@ -43,9 +45,12 @@ func exitCode(err error, stderr io.Writer) int {
 	var usage *usageError
 	var mixed *result.RehearsedError
 	var stopped *signalError
+	var exceeded *exceededError
 	switch {
 	case errors.As(err, &stopped):
 		return codeSignal + int(stopped.signal)
+	case errors.As(err, &exceeded):
+		return codeExceeded
 	case errors.As(err, &usage), errors.As(err, &mixed), errors.Is(err, errSaid):
 		return codeUsage
 	}

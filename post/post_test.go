@@ -26,6 +26,7 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"launches": scriptLaunches,
 			"fixture": func(ts *testscript.TestScript, _ bool, args []string) {
 				f, ok := fixtures[args[0]]
 				if !ok {
@@ -62,7 +63,7 @@ func TestExitCodes(t *testing.T) {
 		{"", 1}, {"mrge", 1}, {"merge --nosuch", 1}, {"merge --format xml", 1}, {"plot --collective x", 1}, {"show --format", 1}, {"merge --format= measured", 1}, {"plot --format= measured", 1}, {"plot --bandwidth= measured", 1}, {"plot --collective= measured", 1}, {"completion bsh", 1}, {"completion", 1},
 		{"merge", 2}, {"merge gone", 2}, {"show gone", 2}, {"plot gone", 2}, {"merge -o measured/" + filepath.Base(fixtures["tiny"].save(t, "measured")) + "/x measured", 2},
 		{"merge measured rehearsed", 1}, {"report measured", 1}, {"report --layout= measured", 1}, {"report --layout html measured", 1}, {"report --layout comparison rehearsed", 1},
-		{"report --layout comparison gone", 2}, {"report --layout comparison -o " + filepath.Base(fixtures["tiny"].save(t, ".")) + "/x measured", 2}, {"report --layout comparison measured rehearsed", 0},
+		{"compare measured", 1}, {"compare measured gone", 2}, {"report --layout comparison gone", 2}, {"report --layout comparison -o " + filepath.Base(fixtures["tiny"].save(t, ".")) + "/x measured", 2}, {"report --layout comparison measured rehearsed", 0},
 		{"merge measured", 0}, {"merge --include-rehearsed measured rehearsed", 0}, {"show measured rehearsed", 0}, {"plot --format svg measured", 0},
 		{"--help", 0}, {"help plot", 0}, {"merge --help", 0}, {"--version", 0}, {"completion zsh", 0},
 	} {
@@ -87,7 +88,7 @@ func TestInterrupted(t *testing.T) {
 	if err := os.WriteFile(old, []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, command := range []string{"merge", "plot", "show", "report --layout=comparison"} {
+	for _, command := range []string{"merge", "plot", "show", "report --layout=comparison", "compare --by launch"} {
 		for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(&signalError{signal})

@@ -22,7 +22,7 @@ var version string
 func newRoot(stdout, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "post",
-		Short: "post merges, shows and draws what rank measured.",
+		Short: "post merges, shows, draws and compares what rank measured.",
 		Long: `Every command reads ./results, or the files and folders named, with their
 subfolders. A run that is still being written, or was interrupted, is read as
 far as it goes. Results go to stdout, everything else to stderr.`,
@@ -49,7 +49,7 @@ far as it goes. Results go to stdout, everything else to stderr.`,
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(stdout, helpText(cmd)) })
 	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(&cobra.Group{ID: "results", Title: "Commands for results"}, &cobra.Group{ID: "other", Title: "Other commands"})
-	root.AddCommand(newMerge(stdout, stderr), newShow(stdout, stderr), newPlot(stdout, stderr), newReport(stdout, stderr))
+	root.AddCommand(newMerge(stdout, stderr), newShow(stdout, stderr), newPlot(stdout, stderr), newReport(stdout, stderr), newCompare(stdout, stderr))
 	root.SetHelpCommand(newHelp(stdout))
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")

@@ -33,6 +33,7 @@ func (f Figure) draw(c draw.Canvas) {
 	top := l.header()
 	l.place(top)
 	l.grid()
+	l.level()
 	for _, curve := range f.Curves {
 		l.band(curve)
 	}
@@ -80,6 +81,9 @@ func (l *layout) place(top vg.Length) {
 			}
 		}
 	}
+	if l.Level != nil {
+		ys = append(ys, l.Level.Lo, l.Level.Hi)
+	}
 	l.x, l.y = newScale(l.X.Unit, xs, 8), newScale(l.Y.Unit, ys, 6)
 
 	small := regular(smallSize, muted)
@@ -113,6 +117,10 @@ func (l *layout) grid() {
 		mid := l.data.Center()
 		strong(58, ghost).putTurned(l.c, mid.X, mid.Y, math.Pi/9, "REHEARSED")
 	}
+	if v := l.Level; v != nil {
+		l.c.SetColor(same)
+		l.c.Fill(vg.Rectangle{Min: vg.Point{X: l.data.Min.X, Y: l.data.Y(l.y.norm(v.Lo))}, Max: vg.Point{X: l.data.Max.X, Y: l.data.Y(l.y.norm(v.Hi))}}.Path())
+	}
 	style := draw.LineStyle{Color: rule, Width: vg.Points(0.6)}
 	for _, t := range l.y.ticks {
 		if y := l.data.Y(l.y.norm(t.value)); t.label != "" {
@@ -123,6 +131,14 @@ func (l *layout) grid() {
 		if x := l.data.X(l.x.norm(t.value)); t.label != "" {
 			l.c.StrokeLine2(style, x, l.data.Min.Y, x, l.data.Max.Y)
 		}
+	}
+}
+
+// level draws the line that curves are seen against.
+func (l *layout) level() {
+	if v := l.Level; v != nil {
+		y := l.data.Y(l.y.norm(v.At))
+		l.c.StrokeLine2(draw.LineStyle{Color: muted, Width: vg.Points(0.9)}, l.data.Min.X, y, l.data.Max.X, y)
 	}
 }
 

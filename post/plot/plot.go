@@ -25,8 +25,12 @@ type Figure struct {
 	Caption   []string // how to read it, under the axes
 	X, Y      Axis
 	Curves    []Curve
-	Rehearsed bool // no device was measured: said loudly
+	Level     *Level // where there is one
+	Rehearsed bool   // no device was measured: said loudly
 }
+
+// Level is a value of the Y axis that the curves are seen against, and a range around it that counts as the same.
+type Level struct{ At, Lo, Hi float64 }
 
 // Axis is one axis of a figure.
 type Axis struct {
@@ -43,6 +47,7 @@ const (
 	Seconds                 // logarithmic, 1 µs, 10 µs, …
 	GBps                    // 1e9 bytes per second, linear from 0
 	Ranks                   // logarithmic, a tick at each world
+	Times                   // one thing in units of another: logarithmic, 1 is no difference
 )
 
 // Curve is one series. Style is an index into the palette; a Hollow curve is the lighter twin of the solid one. Curves of

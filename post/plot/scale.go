@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"busbar/internal/coll"
 )
@@ -45,6 +46,9 @@ func newScale(u Unit, values []float64, labels int) scale {
 	case Seconds:
 		s.min, s.max = widen(lo, hi, 1.3, 8)
 		s.ticks = timeTicks(s.min, s.max)
+	case Times:
+		s.min, s.max = widen(lo, hi, 1.02, 1.1)
+		s.ticks = ratioTicks(s.min, s.max, labels)
 	default:
 		s.min, s.max = 0, hi*1.04
 		s.ticks = linearTicks(s.max, labels)
@@ -135,6 +139,33 @@ func linearTicks(hi float64, labels int) []tick {
 		ticks = append(ticks, tick{v, strconv.FormatFloat(v, 'f', decimals, 64)})
 	}
 	return ticks
+}
+
+// ratioTicks labels steps of equal difference where the range is narrow, else 0.1, 0.2, 0.5, 1, 2, 5, …
+func ratioTicks(lo, hi float64, labels int) (ticks []tick) {
+	if hi/lo < 3 {
+		for _, t := range linearTicks(hi-lo, labels) { // for their distance
+			if step := t.value; step > 0 {
+				for i := math.Ceil(lo/step - 1e-9); i*step <= hi; i++ {
+					ticks = append(ticks, tick{i * step, strconv.FormatFloat(i*step, 'f', decimalsOf(t.label), 64)})
+				}
+				return ticks
+			}
+		}
+	}
+	for e := math.Floor(math.Log10(lo)); e <= math.Ceil(math.Log10(hi)); e++ {
+		for _, m := range []float64{1, 2, 5} {
+			if v := m * math.Pow(10, e); v >= lo && v <= hi {
+				ticks = append(ticks, tick{v, strconv.FormatFloat(v, 'g', 3, 64)})
+			}
+		}
+	}
+	return ticks
+}
+
+func decimalsOf(label string) int {
+	_, fraction, _ := strings.Cut(label, ".")
+	return len(fraction)
 }
 
 // formatSeconds writes a time with the unit that people use for it: 20 µs, 1 ms, 2 s.

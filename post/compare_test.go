@@ -1,0 +1,389 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/internal/stats"
+)
+
+// launches are made-up launches of one kind: every step-th from the first on, each a little off in its own way.
+type launches struct {
+	first, step, n int
+	factor         float64 // of all times
+	noise          float64 // how far launches differ, as a share of the time
+	edit           func(launch int, run *result.Run, records []*result.Record)
+}
+
+func (l launches) save(t testing.TB, dir string) {
+	t.Helper()
+	for k := range l.n {
+		launch := l.first + k*l.step
+		f := fixture{backend: "mpi", library: "Open MPI 4.1.4", world: 2, launch: launch, last: 2 << 20, collectives: []coll.Collective{coll.AllReduce}, placements: out}
+		f.edit = func(run *result.Run, records []*result.Record, end *result.End) {
+			r := rand.New(rand.NewPCG(uint64(launch), 9))
+			for i, record := range records {
+				if record.Time != nil {
+					record.Time.Seconds -= 1e-8 * float64(launch) // the drift of all fixtures
+				}
+				slower(l.factor*(1+l.noise*r.NormFloat64()))(run, records[i:i+1], end)
+			}
+			if l.edit != nil {
+				l.edit(launch, run, records)
+			}
+		}
+		f.save(t, dir)
+	}
+}
+
+// scriptLaunches is the command `launches DIR FIRST STEP N FACTOR [wrong]` of scripts; launches differ by 1 %, and the
+// second one may have wrong data at 512 B.
+func scriptLaunches(ts *testscript.TestScript, _ bool, args []string) {
+	number := func(i int) float64 {
+		v, err := strconv.ParseFloat(args[i], 64)
+		ts.Check(err)
+		return v
+	}
+	l := launches{first: int(number(1)), step: int(number(2)), n: int(number(3)), factor: number(4), noise: 0.01}
+	if len(args) > 5 {
+		l.edit = func(launch int, _ *result.Run, records []*result.Record) {
+			if launch == l.first+l.step {
+				records[2].Status, records[2].Reason = result.Wrong, "3 elements differ"
+			}
+		}
+	}
+	l.save(&scriptTB{ts: ts}, ts.MkAbs(args[0]))
+}
+
+// scriptTB lets a script's command use helpers of tests.
+type scriptTB struct {
+	testing.TB
+	ts *testscript.TestScript
+}
+
+func (s *scriptTB) Helper()           {}
+func (s *scriptTB) Fatal(args ...any) { s.ts.Fatalf("%s", fmt.Sprint(args...)) }
+
+// compareJSON runs post compare and reads its JSON; it returns the exit code and what stderr said too.
+func compareJSON(t *testing.T, args ...string) (comparisonJSON, int, string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := exitCode(run(t.Context(), append([]string{"compare", "--format", "json"}, args...), &stdout, &stderr), &stderr)
+	var c comparisonJSON
+	if err := json.Unmarshal(stdout.Bytes(), &c); err != nil && (code == 0 || code == codeExceeded) {
+		t.Fatalf("%v: %s", err, &stdout)
+	}
+	return c, code, stderr.String()
+}
+
+// pair writes two sides whose launches take turns, and returns their folders.
+func pair(t *testing.T, a, b launches) (string, string) {
+	t.Helper()
+	dir := t.TempDir()
+	a.first, a.step, b.first, b.step = 1, 2, 2, 2
+	a.save(t, filepath.Join(dir, "a"))
+	b.save(t, filepath.Join(dir, "b"))
+	return filepath.Join(dir, "a"), filepath.Join(dir, "b")
+}
+
+func TestCompareVerdicts(t *testing.T) {
+	four := launches{n: 4, factor: 1, noise: 0.002}
+	with := func(n int, factor float64) launches { return launches{n: n, factor: factor, noise: 0.002} }
+	for name, c := range map[string]struct {
+		a, b  launches
+		flags []string
+		want  string
+		more  int
+	}{
+		"nothing":                        {four, four, nil, "same", 0},
+		"slower":                         {four, with(4, 1.1), nil, "worse", 0},
+		"faster":                         {four, with(4, 0.9), nil, "better", 0},
+		"slower within the margin":       {four, with(4, 1.1), []string{"--margin", "20%"}, "same", 0},
+		"one launch of each":             {with(1, 1), with(1, 2), nil, "cannot tell", 3},
+		"three launches of each":         {with(3, 1), with(3, 2), nil, "cannot tell", 1},
+		"four launches, strictly":        {four, with(4, 2), []string{"--strict"}, "cannot tell", 1},
+		"five launches of each, stricly": {with(5, 1), with(5, 2), []string{"--strict"}, "worse", 0},
+	} {
+		a, b := pair(t, c.a, c.b)
+		got, code, stderr := compareJSON(t, append(c.flags, a, b)...)
+		if code != 0 || stderr != "" || len(got.Duels) != 1 || len(got.Duels[0].Points) != 14 {
+			t.Fatalf("%s: exit %d, %s, %+v", name, code, stderr, got)
+		}
+		for _, p := range got.Duels[0].Points {
+			if p.Verdict != c.want || c.want == "cannot tell" && (p.More == nil || *p.More != c.more || p.P != nil) || c.want != "cannot tell" && p.P == nil {
+				t.Errorf("%s: %s: %+v", name, coll.FormatSize(p.SizeBytes, true), p)
+			}
+		}
+		if n := got.Duels[0].Counts[c.want]; n != 14 {
+			t.Errorf("%s: counted %v", name, got.Duels[0].Counts)
+		}
+	}
+}
+
+// What one side failed at, or has no record of, stands there whatever the times say.
+func TestCompareFindings(t *testing.T) {
+	status := func(at int, only int, s result.Status) func(int, *result.Run, []*result.Record) {
+		return func(launch int, _ *result.Run, records []*result.Record) {
+			if r := records[at]; only == 0 || launch == only {
+				r.Status, r.Reason, r.Time = s, "the reason", nil
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		a, b     func(int, *result.Run, []*result.Record)
+		want     findingKind
+		words    string
+		points   int
+		exceeded bool
+	}{
+		"wrong in one launch":       {nil, status(2, 4, result.Wrong), failsNow, "ok in 3 launches, wrong in 1 launch (the reason)", 14, true},
+		"hangs in all":              {nil, status(2, 0, result.Timeout), failsNow, "timeout in 4 launches (the reason)", 13, true},
+		"mended":                    {status(2, 0, result.Failed), nil, worksNow, "ok in 4 launches", 13, false},
+		"skipped":                   {nil, status(2, 0, result.Skipped), notMeasured, "skipped in 4 launches (the reason)", 13, false},
+		"not skipped any more":      {status(2, 0, result.Unsupported), nil, measuredNow, "ok in 4 launches", 13, false},
+		"fails in both, now in all": {status(2, 3, result.OOM), status(2, 0, result.OOM), partlyFailed, "oom in 4 launches (the reason)", 13, true},
+		"fails in both alike":       {status(2, 0, result.OOM), status(2, 0, result.OOM), failsInBoth, "oom in 4 launches (the reason)", 13, false},
+	} {
+		a, b := pair(t, launches{n: 4, factor: 1, edit: c.a}, launches{n: 4, factor: 1, edit: c.b})
+		for _, limit := range []bool{false, true} {
+			flags, wanted := []string(nil), 0
+			if limit {
+				if flags = []string{"--fail-above", "5%"}; c.exceeded {
+					wanted = codeExceeded
+				}
+			}
+			got, code, _ := compareJSON(t, append(flags, a, b)...)
+			d := got.Duels[0]
+			if code != wanted || len(d.Points) != c.points || len(d.Findings) != 1 || d.Findings[0].Kind != string(c.want) || d.Findings[0].B != c.words || d.Findings[0].SizeBytes != 512 {
+				t.Errorf("%s: exit %d, %d points, %+v", name, code, len(d.Points), d.Findings)
+			}
+		}
+	}
+	a, b := pair(t, launches{n: 4, factor: 1}, launches{n: 4, factor: 1})
+	fixtures["world2"].save(t, a) // all_gather, and all_reduce in place
+	got, _, _ := compareJSON(t, a, b)
+	if d := got.Duels[0]; len(d.Alone) == 0 || d.Alone[0].Side != "A" || slices.ContainsFunc(d.Alone, func(p aloneJSON) bool {
+		return p.Collective == coll.AllReduce && p.Placement == coll.OutOfPlace && p.SizeBytes < 4<<20
+	}) {
+		t.Errorf("without a partner: %+v", d.Alone)
+	}
+}
+
+func TestFailAbove(t *testing.T) {
+	a, b := pair(t, launches{n: 4, factor: 1, noise: 0.002}, launches{n: 4, factor: 1.1, noise: 0.002})
+	file := filepath.Join(t.TempDir(), "limits.yaml")
+	for _, c := range []struct {
+		flags string
+		yaml  string
+		code  int
+	}{
+		{"--fail-above 5%", "", codeExceeded}, {"--fail-above 20%", "", 0}, {"", "", 0},
+		{"", "fail_above: 5%", codeExceeded}, {"--fail-above 20%", "fail_above: 5%", 0},
+		{"--fail-above 20%", "rules: [{collectives: all_reduce, from: 1K, to: 32K, modes: latency, fail_above: 5%}]", codeExceeded},
+		{"--fail-above 20%", "rules: [{collectives: [broadcast, all_gather], fail_above: 5%}]", 0},
+		{"--fail-above 20%", "rules: [{from: 64M, fail_above: 5%}, {types: bfloat16, fail_above: 5%}]", 0},
+		{"--fail-above 5%", "rules: [{fail_above: 20%}]", 0},
+		{"--fail-above 5%", "rules: [{margin: 15%}]", 0}, {"--fail-above 5%", "margin: 15%", 0}, {"--margin 1% --fail-above 5%", "margin: 15%", codeExceeded},
+	} {
+		flags := strings.Fields(c.flags)
+		if c.yaml != "" {
+			if err := os.WriteFile(file, []byte(c.yaml), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			flags = append(flags, "--thresholds", file)
+		}
+		if _, code, stderr := compareJSON(t, append(flags, a, b)...); code != c.code || (code == 0) != (stderr == "") {
+			t.Errorf("%s with %q: exit %d, want %d; %s", c.flags, c.yaml, code, c.code, stderr)
+		}
+	}
+	// Better by however much, and what cannot be told, exceeds nothing.
+	if _, code, _ := compareJSON(t, "--fail-above", "5%", b, a); code != 0 {
+		t.Errorf("better: exit %d", code)
+	}
+}
+
+// What tells the points of a side apart must be equal; what each side has one of is what is compared.
+func TestComparePairs(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	for _, backend := range []string{"mpi", "gloo"} {
+		for i, folder := range []string{a, b} {
+			for launch := range 4 {
+				f := fixtures["tiny"]
+				f.backend, f.library, f.launch = backend, fmt.Sprintf("%s %d", backend, i), 2*launch+i
+				f.save(t, folder)
+			}
+		}
+	}
+	got, _, _ := compareJSON(t, a, b)
+	if d := got.Duels[0]; len(d.Points) != 8 || len(d.Alone) != 0 || d.Points[0].Of != "gloo" || d.Points[2].Of != "mpi" {
+		t.Errorf("two backends: %d points, %+v", len(d.Points), d.Alone)
+	}
+	if !slices.ContainsFunc(got.Duels[0].Facts, func(f factJSON) bool { return f.Name == "library" && slices.Equal(f.B, []string{"gloo 1", "mpi 1"}) }) {
+		t.Errorf("facts: %+v", got.Duels[0].Facts)
+	}
+	by, _, _ := compareJSON(t, "--by", "backend", "--base", "mpi", a)
+	if len(by.Sides) != 2 || by.Sides[0].Name != "mpi" || by.Sides[0].Side != "A" || len(by.Duels[0].Points) != 4 || by.Duels[0].Points[0].Of != "" {
+		t.Errorf("by backend: %+v", by.Sides)
+	}
+	if _, code, stderr := compareJSON(t, "--by", "backend", dir); code != codeNothing || !strings.Contains(stderr, "library") {
+		t.Errorf("backends of two libraries each: exit %d, %s", code, stderr)
+	}
+	launch, _, _ := compareJSON(t, "--by", "launch", a)
+	if len(launch.Sides) != 4 || len(launch.Duels) != 3 || launch.Duels[0].Counts["cannot tell"] != 8 {
+		t.Errorf("by launch: %+v", launch.Sides)
+	}
+}
+
+// Both sides in the same launches, or in the same jobs of a campaign, are pairs from six on.
+func TestComparePaired(t *testing.T) {
+	for _, c := range []struct {
+		n      int
+		block  bool
+		paired string
+		want   string
+	}{{6, false, "launch", "worse"}, {5, false, "", "cannot tell"}, {6, true, "block", "worse"}, {5, true, "", "cannot tell"}} {
+		dir := t.TempDir()
+		for k := range c.n {
+			for _, backend := range []string{"gloo", "mpi"} {
+				f := fixtures["tiny"]
+				f.backend, f.launch = backend, k
+				f.edit = func(run *result.Run, records []*result.Record, end *result.End) {
+					common := float64(1 + 3*k) // launches differ by far more than the backends
+					if backend == "mpi" {
+						common *= 1.1 + 0.001*float64(k)
+					}
+					slower(common)(run, records, end)
+					if c.block {
+						run.Launch, run.Slurm = fmt.Sprint(backend, k), map[string]string{"SLURM_JOB_ID": fmt.Sprint(100 + k)}
+					}
+				}
+				f.save(t, dir)
+			}
+		}
+		got, _, stderr := compareJSON(t, "--by", "backend", dir)
+		d := got.Duels[0]
+		if paired := d.Pairs != nil && *d.Pairs == c.paired || d.Pairs == nil && c.paired == ""; !paired || d.Points[0].Verdict != c.want || stderr != "" {
+			t.Errorf("%+v: %v, %+v; %s", c, d.Pairs, d.Points[0], stderr)
+		}
+	}
+}
+
+func TestCompareFacts(t *testing.T) {
+	sides := func(value func(launch int) string) func(int, *result.Run, []*result.Record) {
+		return func(launch int, run *result.Run, _ []*result.Record) {
+			run.Environment = map[string]string{"NCCL_ALGO": value(launch), "OMPI_MCA_ess_base_jobid": fmt.Sprint(launch), "PMIX_ID": fmt.Sprint(launch)}
+		}
+	}
+	a, b := pair(t, launches{n: 4, factor: 1, edit: sides(func(int) string { return "Ring" })}, launches{n: 4, factor: 1, edit: sides(func(l int) string { return []string{"Ring", "Tree"}[l/4%2] })})
+	got, _, _ := compareJSON(t, a, b)
+	if f := got.Duels[0].Facts; len(f) != 1 || f[0].Name != "NCCL_ALGO" || !slices.Equal(f[0].A, []string{"Ring"}) || !slices.Equal(f[0].B, []string{"Ring", "Tree"}) {
+		t.Errorf("facts: %+v", f)
+	}
+	dir := t.TempDir()
+	launches{first: 1, step: 1, n: 4, factor: 1}.save(t, filepath.Join(dir, "a"))
+	launches{first: 5, step: 1, n: 4, factor: 1}.save(t, filepath.Join(dir, "b"))
+	got, _, _ = compareJSON(t, filepath.Join(dir, "a"), filepath.Join(dir, "b"))
+	if f := got.Duels[0].Facts; len(f) != 1 || !strings.HasPrefix(f[0].A[0], "all of A before all of B") {
+		t.Errorf("one side after the other: %+v", f)
+	}
+}
+
+func TestCompareRefuses(t *testing.T) {
+	a, b := pair(t, launches{n: 1, factor: 1}, launches{n: 1, factor: 1})
+	dir := t.TempDir()
+	rehearsed, wide := filepath.Join(dir, "rehearsed"), filepath.Join(dir, "wide")
+	fixtures["rehearsed2"].save(t, rehearsed)
+	fixtures["quick"].save(t, wide)
+	limits := filepath.Join(dir, "limits.yaml")
+	for _, c := range []struct {
+		args  []string
+		yaml  string
+		code  int
+		words string
+	}{
+		{[]string{a}, "", 1, "there is one side only"},
+		{nil, "", 1, "there is one side only"},
+		{[]string{a, a}, "", 1, "a comparison with itself tells nothing"},
+		{[]string{a, rehearsed}, "", 1, "let both in with --include-rehearsed"},
+		{[]string{"--by", "backend", a, rehearsed}, "", 1, "--include-rehearsed"},
+		{[]string{"--by", "variant", a, b}, "", 1, "all launches have the same variant"},
+		{[]string{"--by", "varint", a, b}, "", 1, `did you mean "variant"`},
+		{[]string{"--base", "c", a, b}, "", 1, `unknown side "c"`},
+		{[]string{"--margin", "3", a, b}, "", 1, "want a percentage over 0 such as 5%"},
+		{[]string{"--fail-above", "0%", a, b}, "", 1, "want a percentage over 0 such as 5%"},
+		{[]string{"--format", "xml", a, b}, "", 1, "known: text, md, json"},
+		{[]string{a, wide}, "", 2, "world: 2 ranks in " + a + ", 4 ranks in " + wide},
+		{[]string{a, filepath.Join(dir, "gone")}, "", 2, "no such file"},
+		{[]string{"--thresholds", filepath.Join(dir, "gone"), a, b}, "", 1, "cannot read the thresholds"},
+		{[]string{"--thresholds", limits, a, b}, "fail_abov: 5%", 1, "line 1: field fail_abov not found"},
+		{[]string{"--thresholds", limits, a, b}, "fail_above: 5", 1, limits + ":1: \"5\": want a percentage"},
+		{[]string{"--thresholds", limits, a, b}, "rules:\n- collectives: allreduze\n  margin: 2%", 1, limits + ":2: "},
+		{[]string{"--thresholds", limits, a, b}, "rules:\n- from: 1M\n  to: 1K\n  margin: 2%", 1, limits + ":3: rule 1 ends before it begins"},
+		{[]string{"--thresholds", limits, a, b}, "rules:\n- from: 1M", 1, "rule 1 sets nothing"},
+		{[]string{"--thresholds", limits, a, b}, "rules:\n- modes: []\n  margin: 2%", 1, limits + ":2: the list is empty"},
+	} {
+		if err := os.WriteFile(limits, []byte(c.yaml), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, code, stderr := compareJSON(t, c.args...); code != c.code || !strings.Contains(stderr, c.words) {
+			t.Errorf("%v %q: exit %d, want %d; %s", c.args, c.yaml, code, c.code, stderr)
+		}
+	}
+	both, code, _ := compareJSON(t, "--include-rehearsed", a, rehearsed)
+	if code != 0 || !both.Sides[1].Rehearsed {
+		t.Errorf("let in: exit %d, %+v", code, both.Sides)
+	}
+}
+
+func TestCompareFits80Columns(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"world2", "gloo2", "gloo4", "quick"} {
+		fixtures[name].save(t, filepath.Join(dir, "a"))
+	}
+	fixtures["rehearsed2"].save(t, filepath.Join(dir, "rehearsed"))
+	fixtures["world2"].save(t, filepath.Join(dir, "one"))
+	a, b := pair(t, launches{n: 4, factor: 1, noise: 0.3}, launches{n: 4, factor: 1e-7, noise: 0.3})
+	for _, args := range [][]string{{a, b}, {"--by", "backend", filepath.Join(dir, "a")}, {"--include-rehearsed", filepath.Join(dir, "one"), filepath.Join(dir, "rehearsed")}, {"--by", "launch", a}} {
+		var out bytes.Buffer
+		if err := run(t.Context(), append([]string{"compare"}, args...), &out, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(out.String(), "\n") {
+			if len([]rune(line)) > 80 && !strings.Contains(line, dir) && !strings.Contains(line, filepath.Dir(a)) {
+				t.Errorf("%d columns: %s", len([]rune(line)), line)
+			}
+		}
+	}
+}
+
+// A launch gives one time, however many cycles it had.
+func TestTimesOfLaunches(t *testing.T) {
+	s := &side{launches: []string{"x", "y"}}
+	records := []entry{{launch: 0, status: result.OK, seconds: 1}, {launch: 0, status: result.OK, seconds: 3}, {launch: 0, status: result.Failed}, {launch: 1, status: result.OK, seconds: 5}}
+	if times := s.times(records); !slices.Equal(times, []float64{2, 5}) {
+		t.Errorf("%v", times)
+	}
+	if times := s.times(records[2:3]); times != nil {
+		t.Errorf("of a failure: %v", times)
+	}
+	if of := tookOf([]float64{0, 5, 3}); of != (took{2, 4, 3, 5}) {
+		t.Errorf("%+v", of)
+	}
+	if stats.FewestLaunches(stats.DefaultAlpha, false) != 4 {
+		t.Error("the help says four launches")
+	}
+}

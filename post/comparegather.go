@@ -1,0 +1,231 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// gathered is what was read of all sides, by point.
+type gathered struct {
+	sides  []*side
+	parts  []part // what tells points apart beside their condition
+	points []spot
+	number map[spot]int32
+
+	classes []class
+	numbers map[class]int32
+	classOf map[classKey]int32
+	reasons map[string]string // each once
+	sideOf  map[*result.Run]int
+}
+
+// spot is a point: what two records must share to be compared. It is small, since there may be a million.
+type spot struct {
+	class int32
+	coll.Case
+}
+
+// class is the part of a point that many share.
+type class struct {
+	who   contender // empty but for what the sides have several of
+	under condition // without its case
+}
+
+type classKey struct {
+	run  *result.Run
+	mode coll.Mode
+}
+
+// part is one thing that a contender is known by.
+type part struct {
+	name string
+	of   func(*contender) *string
+}
+
+// contenderParts go from what says most to what says least.
+var contenderParts = []part{
+	{"backend", func(c *contender) *string { return &c.backend }},
+	{"variant", func(c *contender) *string { return &c.variant }},
+	{"library", func(c *contender) *string { return &c.library }},
+	{"settings", func(c *contender) *string { return &c.settings }},
+	{"device", func(c *contender) *string { return &c.device }},
+}
+
+// partsOf are the parts that points must share: those that some side has several of, which the parts before do not tell
+// apart already. What each side has one of is what is compared, and a difference in it is a fact; what --by names always is.
+func partsOf(sides []*side, by string) (parts []part) {
+	for _, p := range contenderParts {
+		if p.name != by && slices.ContainsFunc(sides, func(s *side) bool { return severalOf(s, p, parts) }) {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// severalOf says whether runs of a side that are alike in some parts differ in another.
+func severalOf(s *side, p part, alike []part) bool {
+	seen := map[contender]string{}
+	for _, r := range s.runs {
+		all := contenderOf(r)
+		var known contender
+		for _, q := range alike {
+			*q.of(&known) = *q.of(&all)
+		}
+		v := *p.of(&all)
+		if other, there := seen[known]; there && other != v {
+			return true
+		}
+		seen[known] = v
+	}
+	return false
+}
+
+// gatherSides reads all records of all sides; by is the word of --by. pool is the dataset that all sides are of, nil
+// where each has its own.
+func gatherSides(ctx context.Context, sides []*side, pool *result.Dataset, by string) (*gathered, error) {
+	g := &gathered{sides: sides, parts: partsOf(sides, by), number: map[spot]int32{}, numbers: map[class]int32{}, classOf: map[classKey]int32{}, reasons: map[string]string{}, sideOf: map[*result.Run]int{}}
+	for i, s := range sides {
+		for _, r := range s.runs {
+			g.sideOf[r] = i
+		}
+	}
+	take := func(row result.Row) error {
+		if i, there := g.sideOf[row.Run]; there {
+			g.add(sides[i], row)
+		}
+		return context.Cause(ctx)
+	}
+	if pool != nil {
+		if err := pool.EachInTable(take); err != nil {
+			return nil, err
+		}
+	}
+	for i, s := range sides {
+		if s.data != nil {
+			// A second file of a run has a header of its own.
+			if err := s.data.EachInTable(func(row result.Row) error {
+				g.sideOf[row.Run] = i
+				return take(row)
+			}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, s := range sides {
+		s.index(len(g.points))
+	}
+	return g, nil
+}
+
+func (g *gathered) add(s *side, row result.Row) {
+	r := row.Record
+	p := spot{g.classOfRun(row.Run, r), r.Case}
+	n, known := g.number[p]
+	if !known {
+		n = int32(len(g.points))
+		g.number[p] = n
+		g.points = append(g.points, p)
+	}
+	e := entry{point: n, launch: s.number[row.Run.Launch], status: r.Status}
+	if e.status == result.OK {
+		if !timed(r) || r.Time.Seconds <= 0 {
+			return // no figure, and nothing that went wrong
+		}
+		e.seconds = r.Time.Seconds
+	} else {
+		e.status, e.reason = result.Status(g.once(string(r.Status))), g.once(r.Reason)
+	}
+	s.entries = append(s.entries, e)
+}
+
+// once is a text that is kept only once.
+func (g *gathered) once(text string) string {
+	kept, there := g.reasons[text]
+	if !there {
+		g.reasons[text] = text
+		return text
+	}
+	return kept
+}
+
+func (g *gathered) classOfRun(run *result.Run, r *result.Record) int32 {
+	key := classKey{run, r.Mode}
+	if n, known := g.classOf[key]; known {
+		return n
+	}
+	all := contenderOf(run)
+	c := class{under: conditionOf(run, r)}
+	c.under.Case = coll.Case{}
+	for _, p := range g.parts {
+		*p.of(&c.who) = *p.of(&all)
+	}
+	n, known := g.numbers[c]
+	if !known {
+		n = int32(len(g.classes))
+		g.numbers[c] = n
+		g.classes = append(g.classes, c)
+	}
+	g.classOf[key] = n
+	return n
+}
+
+// condition is that of a point.
+func (g *gathered) condition(point int32) condition {
+	c := g.classes[g.points[point].class].under
+	c.Case = g.points[point].Case
+	return c
+}
+
+// who is what a point is of, in words, where sides have several of it.
+func (g *gathered) who(point int32) string {
+	c := g.classes[g.points[point].class].who
+	words := ""
+	for _, p := range g.parts {
+		if v := *p.of(&c); v != "" {
+			words += ", " + v
+		}
+	}
+	return words
+}
+
+// trimWho is who without the comma that joins it to what stands before.
+func trimWho(who string) string { return strings.TrimPrefix(who, ", ") }
+
+// sorted are the points in the order of tables.
+func (g *gathered) sorted() []int32 {
+	order := make([]int32, len(g.points))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(i, j int32) int {
+		a, b := &g.points[i], &g.points[j]
+		if a.class == b.class && a.Collective == b.Collective && a.Type == b.Type && a.Op == b.Op && a.Root == b.Root && a.Placement == b.Placement && a.Mode == b.Mode && a.World == b.World {
+			return cmp.Compare(a.SizeBytes, b.SizeBytes)
+		}
+		x, y := g.condition(i), g.condition(j)
+		return cmp.Or(compareConditions(tableOf(x), tableOf(y)), cmp.Compare(g.who(i), g.who(j)), cmp.Compare(x.SizeBytes, y.SizeBytes))
+	})
+	return order
+}
+
+// index sorts the entries and notes where those of each point begin.
+func (s *side) index(points int) {
+	slices.SortStableFunc(s.entries, func(a, b entry) int { return cmp.Or(cmp.Compare(a.point, b.point), cmp.Compare(a.launch, b.launch)) })
+	s.first = make([]int32, points+1)
+	i := 0
+	for p := range points {
+		s.first[p] = int32(i)
+		for i < len(s.entries) && int(s.entries[i].point) == p {
+			i++
+		}
+	}
+	s.first[points] = int32(i)
+}
+
+// of are the records of a point.
+func (s *side) of(point int32) []entry { return s.entries[s.first[point]:s.first[point+1]] }

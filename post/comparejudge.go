@@ -1,0 +1,324 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"busbar/internal/result"
+	"busbar/internal/stats"
+)
+
+// duel is one side compared with the first.
+type duel struct {
+	a, b     *side
+	standard stats.Standard
+	units    units
+	stats.Comparison
+	points   []judged
+	findings []finding
+	alone    []alone
+	facts    []fact
+}
+
+// judged is one point that both sides have a time of.
+type judged struct {
+	under    condition
+	who      string
+	a, b     took
+	verdict  stats.Compared
+	limit    limits
+	exceeded bool
+	notes    []string
+}
+
+// took is what one side took over its launches, in seconds.
+type took struct {
+	launches         int
+	median, min, max float64
+}
+
+// finding is a point that did not come out alike on both sides, apart from its time.
+type finding struct {
+	under   condition
+	who     string
+	kind    findingKind
+	a, b    string // what came of it
+	limited bool   // the point counts for --fail-above
+}
+
+type findingKind string
+
+const (
+	failsNow     findingKind = "fails"         // on the second side, in a launch at least, and never on the first
+	worksNow     findingKind = "works"         // the other way around
+	notMeasured  findingKind = "not measured"  // the second side has no time, and nothing failed
+	measuredNow  findingKind = "measured"      // the other way around
+	failsInBoth  findingKind = "fails in both" // in some launches of either
+	partlyFailed findingKind = "fails more"    // in both, in a larger share of the second side's launches
+)
+
+// alone is a point that one side has no record of.
+type alone struct {
+	under condition
+	who   string
+	side  *side // that has it
+}
+
+// verdict counts of a duel.
+func (d *duel) count(v stats.Verdict) (n int) {
+	for _, p := range d.points {
+		if p.verdict.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// exceeded counts what --fail-above is for: points that are worse by more, and points that fail now.
+func (d *duel) exceeded() (worse, fail int) {
+	for _, p := range d.points {
+		if p.exceeded {
+			worse++
+		}
+	}
+	for _, f := range d.findings {
+		if f.limited {
+			fail++
+		}
+	}
+	return worse, fail
+}
+
+// judge compares one side with the first.
+func (g *gathered) judge(a, b *side, rules *thresholds, alpha float64, seed uint64) *duel {
+	d := &duel{a: a, b: b, units: unitsOf(a, b, alpha), facts: factsOf(a, b)}
+	d.standard = stats.Standard{Alpha: alpha, Paired: d.units.paired != "", Seed: seed}
+	var trials []stats.Trial
+	for _, p := range g.sorted() {
+		ofA, ofB := a.of(p), b.of(p)
+		under := g.condition(p)
+		switch {
+		case len(ofA) == 0 && len(ofB) == 0:
+			continue
+		case len(ofA) == 0:
+			d.alone = append(d.alone, alone{under, g.who(p), b})
+			continue
+		case len(ofB) == 0:
+			d.alone = append(d.alone, alone{under, g.who(p), a})
+			continue
+		}
+		limit := rules.of(under.Case)
+		if kind := kindOf(ofA, ofB); kind != "" {
+			d.findings = append(d.findings, finding{under, g.who(p), kind, cameOut(ofA), cameOut(ofB), limit.failAbove > 0 && (kind == failsNow || kind == partlyFailed)})
+		}
+		timesA, timesB := a.times(ofA), b.times(ofB)
+		if timesA == nil || timesB == nil {
+			continue
+		}
+		j := judged{under: under, who: g.who(p), a: tookOf(timesA), b: tookOf(timesB), limit: limit}
+		for _, s := range []*side{a, b} {
+			if why := s.crowd[shapeOf(under)]; why != "" {
+				j.notes = addWord(j.notes, crowdedNote(why))
+			}
+		}
+		d.points = append(d.points, j)
+		trials = append(trials, stats.Trial{A: d.units.a.spread(timesA), B: d.units.b.spread(timesB), Margin: limit.margin})
+	}
+	d.Comparison = stats.Compare(trials, d.standard)
+	for i := range d.points {
+		j := &d.points[i]
+		j.verdict = d.Comparison.Points[i]
+		j.exceeded = j.limit.failAbove > 0 && j.verdict.Verdict == stats.Worse && j.verdict.Ratio.Value > 1+j.limit.failAbove
+	}
+	return d
+}
+
+// times are the times of a point by launch, 0 where a launch has none: the median over the cycles of a soak. It is nil
+// where no launch has one.
+func (s *side) times(records []entry) (times []float64) {
+	var cycles []float64
+	for i := 0; i < len(records); {
+		launch := records[i].launch
+		cycles = cycles[:0]
+		for ; i < len(records) && records[i].launch == launch; i++ {
+			if records[i].status == result.OK {
+				cycles = append(cycles, records[i].seconds)
+			}
+		}
+		if len(cycles) > 0 {
+			if times == nil {
+				times = make([]float64, len(s.launches))
+			}
+			times[launch] = stats.Median(cycles)
+		}
+	}
+	return times
+}
+
+func tookOf(times []float64) (t took) {
+	times = slices.DeleteFunc(slices.Clone(times), func(s float64) bool { return s == 0 })
+	return took{len(times), stats.Median(times), slices.Min(times), slices.Max(times)}
+}
+
+// units are what is compared with what: launches, or pairs of them.
+type units struct {
+	paired string // "launch" or "block": what both sides were measured in; empty where they are not paired
+	a, b   places
+	shared int    // pairs that there are, also where they are too few to be taken as such
+	blocks string // as paired would be
+	fewest int    // launches a side, or pairs, that a word takes
+}
+
+// places are the columns of a side's launches; −1 where a launch is in no pair.
+type places struct {
+	column []int
+	n      int
+}
+
+func (p places) spread(times []float64) []float64 {
+	row := make([]float64, p.n)
+	for i, t := range times {
+		if c := p.column[i]; c >= 0 {
+			row[c] = t
+		}
+	}
+	return row
+}
+
+// unitsOf pairs launches where both sides were measured in the same ones, or each side once in the same jobs of a
+// campaign, and where there are enough such pairs for a word. Fewer are taken as if they were not paired, which makes it
+// harder to tell the sides apart and never easier, as long as what they share moves both alike.
+func unitsOf(a, b *side, alpha float64) units {
+	u := units{fewest: stats.FewestLaunches(alpha, false), a: each(a), b: each(b)}
+	for _, way := range []struct {
+		name string
+		of   func(*side) map[string]int32
+	}{{"launch", func(s *side) map[string]int32 { return s.number }}, {"block", (*side).blocks}} {
+		blocksA, blocksB := way.of(a), way.of(b)
+		shared := slices.DeleteFunc(slices.Sorted(maps.Keys(blocksA)), func(k string) bool {
+			_, there := blocksB[k]
+			return !there
+		})
+		if len(shared) == 0 {
+			continue
+		}
+		u.shared, u.blocks = len(shared), way.name
+		if fewest := stats.FewestLaunches(alpha, true); len(shared) >= fewest {
+			u.paired, u.fewest = way.name, fewest
+			u.a, u.b = none(a, len(shared)), none(b, len(shared))
+			for i, k := range shared {
+				u.a.column[blocksA[k]], u.b.column[blocksB[k]] = i, i
+			}
+		}
+		break
+	}
+	return u
+}
+
+func each(s *side) places {
+	p := none(s, len(s.launches))
+	for i := range p.column {
+		p.column[i] = i
+	}
+	return p
+}
+
+func none(s *side, n int) places {
+	return places{slices.Repeat([]int{-1}, len(s.launches)), n}
+}
+
+// blocks are the jobs of Slurm in which the side ran exactly one launch, by campaign and job; nil where a job had more.
+func (s *side) blocks() map[string]int32 {
+	found := map[string]int32{}
+	for _, r := range s.runs {
+		job := r.Slurm["SLURM_JOB_ID"]
+		if job == "" {
+			continue
+		}
+		key := r.Campaign + " " + r.Slurm["SLURM_CLUSTER_NAME"] + " " + job
+		if n, there := found[key]; there && n != s.number[r.Launch] {
+			return nil
+		}
+		found[key] = s.number[r.Launch]
+	}
+	return found
+}
+
+// failed says whether a status is one of something that went wrong.
+func failed(s result.Status) bool {
+	return s == result.OOM || s == result.Timeout || s == result.Wrong || s == result.Failed
+}
+
+// shares are the share of launches in which a point failed, and whether any has a time.
+func shares(records []entry) (fails float64, timed bool) {
+	launches, bad := map[int32]bool{}, map[int32]bool{}
+	for _, e := range records {
+		launches[e.launch] = true
+		if failed(e.status) {
+			bad[e.launch] = true
+		}
+		timed = timed || e.status == result.OK
+	}
+	return float64(len(bad)) / float64(len(launches)), timed
+}
+
+// kindOf is what is found of a point apart from its time; empty where there is nothing to find.
+func kindOf(a, b []entry) findingKind {
+	if plain(a) && plain(b) {
+		return ""
+	}
+	failA, timedA := shares(a)
+	failB, timedB := shares(b)
+	switch {
+	case failA == 0 && failB > 0:
+		return failsNow
+	case failA > 0 && failB == 0:
+		return worksNow
+	case failB > failA:
+		return partlyFailed
+	case failA > 0:
+		return failsInBoth
+	case timedA && !timedB:
+		return notMeasured
+	case !timedA && timedB:
+		return measuredNow
+	}
+	return ""
+}
+
+// plain says that all records have a time.
+func plain(records []entry) bool {
+	for _, e := range records {
+		if e.status != result.OK {
+			return false
+		}
+	}
+	return true
+}
+
+// cameOut says in how many launches which status came out, with the first reason.
+func cameOut(records []entry) string {
+	launches := map[result.Status]map[int32]bool{}
+	var order []result.Status
+	reason := ""
+	for _, e := range records {
+		if launches[e.status] == nil {
+			launches[e.status] = map[int32]bool{}
+			order = append(order, e.status)
+		}
+		launches[e.status][e.launch] = true
+		reason = cmp.Or(reason, e.reason)
+	}
+	var words []string
+	for _, s := range order {
+		words = append(words, fmt.Sprintf("%s in %s", s, count(len(launches[s]), "launch")))
+	}
+	text := strings.Join(words, ", ")
+	if reason != "" {
+		text += " (" + reason + ")"
+	}
+	return text
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// side is one of the things that are compared: the launches behind an argument, or those that share a value of --by.
+type side struct {
+	letter, name string
+	runs         []*result.Run
+	launches     []string // in the order of their start
+	number       map[string]int32
+	rehearsed    bool
+	crowd        map[shape]string // worlds whose ranks or threads shared cores, and how
+
+	data    *result.Dataset // nil where all sides come from one
+	entries []entry         // by point, then launch
+	first   []int32         // of the entries of each point, and one behind
+}
+
+// entry is one record, as far as comparing needs it.
+type entry struct {
+	point, launch int32
+	status        result.Status
+	reason        string
+	seconds       float64
+}
+
+// letters name the sides in tables.
+func letter(i int) string {
+	if i < 26 {
+		return string(rune('A' + i))
+	}
+	return fmt.Sprintf("S%d", i+1)
+}
+
+// sorts are what --by knows beside environment variables.
+var sorts = map[string]func(*result.Run) string{
+	"variant":  func(r *result.Run) string { return r.Variant },
+	"library":  func(r *result.Run) string { return r.Backend.Title() },
+	"backend":  func(r *result.Run) string { return r.Backend.Name },
+	"device":   func(r *result.Run) string { return r.Device },
+	"host":     func(r *result.Run) string { return r.Machine.Host },
+	"tool":     func(r *result.Run) string { return r.Tool },
+	"campaign": func(r *result.Run) string { return r.Campaign },
+	"launch":   func(r *result.Run) string { return r.Launch },
+	"date":     func(r *result.Run) string { return r.Start.UTC().Format(time.DateOnly) },
+}
+
+// environmentSort begins the words of --by that name an environment variable.
+const environmentSort = "env:"
+
+// sortBy is what a word of --by makes of a run.
+func sortBy(word string) (func(*result.Run) string, error) {
+	if name, is := strings.CutPrefix(word, environmentSort); is && name != "" {
+		return func(r *result.Run) string { return r.Environment[name] }, nil
+	}
+	if f := sorts[word]; f != nil {
+		return f, nil
+	}
+	return nil, coll.Unknown("word for --by", word, append(slices.Sorted(maps.Keys(sorts)), environmentSort+"NAME"))
+}
+
+// sidesOf are the sides that arguments name, one each.
+func sidesOf(ctx context.Context, args []string, o result.MergeOptions) (sides []*side, notes []result.Problem, err error) {
+	owner := map[string]string{} // argument by run
+	for i, arg := range args {
+		files, passed, err := find([]string{arg})
+		if err != nil {
+			return nil, nil, err
+		}
+		data, err := result.MergeContext(ctx, files, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		s := newSide(letter(i), arg, data.Runs())
+		s.data, notes = data, append(notes, passed...)
+		for _, run := range s.runs {
+			if other, there := owner[run.ID]; there {
+				return nil, nil, &usageError{fmt.Errorf("run %s is in %s and in %s: a comparison with itself tells nothing", run.ID, other, arg), "post compare"}
+			}
+			owner[run.ID] = arg
+		}
+		sides = append(sides, s)
+	}
+	return sides, notes, nil
+}
+
+// sidesBy are the sides that a dataset falls into, the oldest first.
+func sidesBy(data *result.Dataset, of func(*result.Run) string) (sides []*side) {
+	runs := map[string][]*result.Run{}
+	var order []string
+	for _, r := range data.Runs() { // oldest first
+		label := of(r)
+		if runs[label] == nil {
+			order = append(order, label)
+		}
+		runs[label] = append(runs[label], r)
+	}
+	for i, label := range order {
+		sides = append(sides, newSide(letter(i), cmp.Or(label, "(none)"), runs[label]))
+	}
+	return sides
+}
+
+func newSide(letter, name string, runs []*result.Run) *side {
+	s := &side{letter: letter, name: name, number: map[string]int32{}, crowd: map[shape]string{}}
+	s.runs = slices.SortedStableFunc(slices.Values(runs), func(a, b *result.Run) int { return a.Start.Compare(b.Start) })
+	for _, r := range s.runs {
+		if _, there := s.number[r.Launch]; !there {
+			s.number[r.Launch] = int32(len(s.launches))
+			s.launches = append(s.launches, r.Launch)
+		}
+		s.rehearsed = s.rehearsed || r.Rehearse
+		if why := r.Crowded(); why != "" {
+			s.crowd[shape{r.World, r.Nodes, r.RanksPerNode}] = why
+		}
+	}
+	return s
+}
+
+// base puts the side of that name first, where the others are compared with it.
+func base(sides []*side, name string) ([]*side, error) {
+	if name == "" {
+		return sides, nil
+	}
+	i := slices.IndexFunc(sides, func(s *side) bool { return s.name == name })
+	if i < 0 {
+		var names []string
+		for _, s := range sides {
+			names = append(names, s.name)
+		}
+		return nil, coll.Unknown("side", name, names)
+	}
+	sides = slices.Concat(sides[i:i+1], sides[:i], sides[i+1:])
+	for i, s := range sides {
+		s.letter = letter(i)
+	}
+	return sides, nil
+}
+
+// refuseRehearsed is the error of rehearsed figures against measured ones, unless they were asked for.
+func refuseRehearsed(sides []*side) error {
+	i := slices.IndexFunc(sides, func(s *side) bool { return s.rehearsed })
+	j := slices.IndexFunc(sides, func(s *side) bool { return !s.rehearsed })
+	if i < 0 || j < 0 {
+		return nil
+	}
+	return &usageError{fmt.Errorf("%s was rehearsed (its figures say nothing about hardware) and %s was measured: "+
+		"compare what was measured, or let both in with --include-rehearsed", sides[i].name, sides[j].name), "post compare"}
+}
+
+var errOneSide = errors.New("there is one side only: name two files or folders or more, or say with --by what tells the sides apart")

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/stats"
+)
+
+// intro says what a side is.
+func (s *side) intro() string {
+	first, last := s.runs[0].Start.UTC(), s.runs[len(s.runs)-1].Start.UTC()
+	when := first.Format("2006-01-02 15:04")
+	switch {
+	case first.Format("2006-01-02") != last.Format("2006-01-02"):
+		when += " to " + last.Format("2006-01-02 15:04")
+	case first.Format("15:04") != last.Format("15:04"):
+		when += " to " + last.Format("15:04")
+	}
+	words := fmt.Sprintf("%s, %s, %s UTC", s.name, count(len(s.launches), "launch"), when)
+	if s.rehearsed {
+		words += ", REHEARSED: its figures say nothing about hardware"
+	}
+	return words
+}
+
+// title says what a duel is of.
+func (d *duel) title() string {
+	return fmt.Sprintf("%s against %s: ratio of their times; over 1 %s takes longer", d.b.letter, d.a.letter, d.b.letter)
+}
+
+// tally counts the verdicts.
+func (d *duel) tally() string {
+	var words []string
+	for _, v := range []stats.Verdict{stats.Worse, stats.Better, stats.Same, stats.CannotTell} {
+		words = append(words, fmt.Sprintf("%d %s", d.count(v), v))
+	}
+	return fmt.Sprintf("%s: %s", count(len(d.points), "point"), strings.Join(words, ", "))
+}
+
+// basis says what the verdicts stand on, and what they lack.
+func (d *duel) basis() (sentences []string) {
+	sure := fmt.Sprintf("%g %%", 100*d.standard.Alpha)
+	what := "launches"
+	if d.units.paired != "" {
+		what = "pairs of launches"
+		sentences = append(sentences, fmt.Sprintf("Both sides were measured in the same %ss, so each is compared with itself: %d pairs.", d.units.paired, d.units.shared))
+	}
+	if d.Tested > 0 {
+		looked := fmt.Sprintf("all %d ways", d.Labellings)
+		if !d.Exact {
+			looked = fmt.Sprintf("%d ways (drawn with seed %d)", d.Labellings, d.standard.Seed)
+		}
+		how := "to deal the launches to two sides"
+		if d.units.paired != "" {
+			how = "to swap the sides within pairs"
+		}
+		sentences = append(sentences, fmt.Sprintf("p is over all %s together, from %s %s: were there no difference, a single better or worse would stand here in at most %s of comparisons. Intervals are of %g %%, each for itself.",
+			count(d.Tested, "point"), looked, how, sure, 100*(1-d.standard.Alpha)))
+	}
+	if few := len(d.points) - d.Tested; few > 0 {
+		seen := ""
+		if len(d.a.launches)+len(d.b.launches) > 2 {
+			seen = " Bounds there are the least and greatest seen."
+		}
+		sentences = append(sentences, fmt.Sprintf("Too few launches at %s (%s has %s, %s has %s): a word takes %d %s%s.%s",
+			count(few, "point"), d.a.letter, count(len(d.a.launches), "launch"), d.b.letter, count(len(d.b.launches), "launch"), d.units.fewest, what, ofEach(d.units.paired), seen))
+	}
+	if d.units.shared > 0 && d.units.paired == "" {
+		sentences = append(sentences, fmt.Sprintf("%s held both sides; they are compared apart, since pairs tell something from %d on.", upper(count(d.units.shared, d.units.blocks)), stats.FewestLaunches(d.standard.Alpha, true)))
+	}
+	return sentences
+}
+
+func ofEach(paired string) string {
+	if paired == "" {
+		return " of each"
+	}
+	return ""
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// more is how many more launches a word would take, beside a verdict.
+func more(c stats.Compared) string {
+	switch {
+	case c.Verdict != stats.CannotTell:
+		return ""
+	case c.More == stats.Hopeless:
+		return "+many"
+	}
+	return fmt.Sprintf("+%d", c.More)
+}
+
+// moreNote explains more.
+const moreNote = "cannot tell +N: about N more launches a side would probably do (+many: more than 100 in all)"
+
+// fine writes a ratio near 1 with three decimals.
+func fine(v float64) string {
+	if v >= 0.0995 && v < 9.9995 {
+		return fmt.Sprintf("%.3f", v)
+	}
+	return times(v)
+}
+
+func fineSpan(r stats.Ratio) string {
+	if r.Basis == stats.NoBounds {
+		return "-"
+	}
+	return fine(r.Lo) + " to " + fine(r.Hi)
+}
+
+// pvalue writes a p; "-" where the point was not tested.
+func pvalue(c stats.Compared) string {
+	switch {
+	case c.Ratio.Basis != stats.AcrossLaunches:
+		return "-"
+	case c.P < 0.0005:
+		return "<0.001"
+	}
+	return fmt.Sprintf("%.3f", c.P)
+}
+
+// writeText writes the comparison for a terminal of 80 columns.
+func (c *comparedSides) writeText(w io.Writer) error {
+	var b strings.Builder
+	put := func(indent int, text string) {
+		for i, l := range wrap(text, 80-indent) {
+			if i > 0 || indent > 3 {
+				l = strings.Repeat(" ", indent) + l
+			}
+			b.WriteString(l + "\n")
+		}
+	}
+	for _, s := range c.sides {
+		put(3, s.letter+": "+s.intro())
+	}
+	for _, d := range c.duels {
+		b.WriteString("\n")
+		put(0, d.title())
+		d.writeTables(&b)
+		b.WriteString("\n")
+		put(0, upper(d.tally())+".")
+		for _, s := range d.basis() {
+			put(0, s)
+		}
+		if d.count(stats.CannotTell) > 0 {
+			put(0, upper(moreNote)+".")
+		}
+		section(&b, "Not alike, apart from times:", d.findingWords())
+		section(&b, "Without a partner, and so not compared:", d.aloneWords())
+		var facts []string
+		for _, f := range d.facts {
+			facts = append(facts, f.words())
+		}
+		section(&b, fmt.Sprintf("What else differs (%s | %s), any of which may be the cause:", d.a.letter, d.b.letter), facts)
+		if text := d.exceedance(); text != "" {
+			b.WriteString("\n")
+			put(0, text)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// section writes a list under its title, if there is something in it.
+func section(b *strings.Builder, title string, lines []string) {
+	if lines == nil {
+		return
+	}
+	b.WriteString("\n" + title + "\n")
+	for _, text := range lines {
+		for i, l := range wrap(text, 76) {
+			b.WriteString([]string{"  ", "    "}[min(i, 1)] + l + "\n")
+		}
+	}
+}
+
+// writeTables writes the points, a table for each condition.
+func (d *duel) writeTables(b *strings.Builder) {
+	notes := &footnotes{}
+	for i, p := range d.points {
+		if i == 0 || tableOf(d.points[i-1].under) != tableOf(p.under) || d.points[i-1].who != p.who {
+			b.WriteString("\n")
+			for _, l := range wrap(heading(p.under)+p.who, 80) {
+				b.WriteString(l + "\n")
+			}
+			fmt.Fprintf(b, "       size %9s %9s   ratio  %-14s %6s verdict\n", d.a.letter, d.b.letter, "interval", "p")
+		}
+		row := fmt.Sprintf("%11s %9s %9s %7s  %-14s %6s %s", coll.FormatSize(p.under.SizeBytes, true), duration(p.a.median), duration(p.b.median),
+			fine(p.verdict.Ratio.Value), fineSpan(p.verdict.Ratio), pvalue(p.verdict), p.verdict.Verdict)
+		for _, word := range []string{more(p.verdict), notes.marks(p.notes)} {
+			if word == "" {
+				continue
+			}
+			if len(row)+1+len(word) > 80 && !strings.Contains(row, "\n") {
+				row += "\n" + strings.Repeat(" ", 62)
+			}
+			row += " " + word
+		}
+		b.WriteString(strings.TrimRight(row, " ") + "\n")
+	}
+	notes.write(b)
+}
+
+// findingWords are the findings in lines; sizes that came out alike share one.
+func (d *duel) findingWords() (lines []string) {
+	same := func(f, g finding) bool {
+		return f.kind == g.kind && f.a == g.a && f.b == g.b && f.who == g.who && tableOf(f.under) == tableOf(g.under)
+	}
+	for i := 0; i < len(d.findings); {
+		f := d.findings[i]
+		var sizes []string
+		for ; i < len(d.findings) && same(f, d.findings[i]); i++ {
+			sizes = append(sizes, size(d.findings[i].under))
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s%s: %s; %s: %s; %s: %s", strings.ToUpper(string(f.kind)), heading(f.under), f.who, some(sizes), d.a.letter, f.a, d.b.letter, f.b))
+	}
+	return lines
+}
+
+// aloneWords are the points without a partner in lines, by table.
+func (d *duel) aloneWords() (lines []string) {
+	for _, s := range []*side{d.a, d.b} {
+		var of []alone
+		for _, f := range d.alone {
+			if f.side == s {
+				of = append(of, f)
+			}
+		}
+		for i := 0; i < len(of); {
+			f := of[i]
+			var sizes []string
+			for ; i < len(of) && f.who == of[i].who && tableOf(f.under) == tableOf(of[i].under); i++ {
+				sizes = append(sizes, size(of[i].under))
+			}
+			lines = append(lines, fmt.Sprintf("only in %s: %s%s: %s", s.letter, heading(f.under), f.who, some(sizes)))
+		}
+	}
+	return lines
+}
+
+// exceedance says what --fail-above found; empty where it was not asked for.
+func (d *duel) exceedance() string {
+	if !slices.ContainsFunc(d.points, func(p judged) bool { return p.limit.failAbove > 0 }) && !slices.ContainsFunc(d.findings, func(f finding) bool { return f.limited }) {
+		return ""
+	}
+	worse, fail := d.exceeded()
+	text := fmt.Sprintf("--fail-above: %s worse by more than allowed", count(worse, "point"))
+	if fail > 0 {
+		text += fmt.Sprintf(", %s that failed in %s and not, or less, in %s", count(fail, "point"), d.b.letter, d.a.letter)
+	}
+	if n := d.count(stats.CannotTell); n > 0 {
+		text += fmt.Sprintf("; of %s nothing can be told", count(n, "point"))
+	}
+	return text + "."
+}
