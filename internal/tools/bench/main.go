@@ -1,6 +1,6 @@
 // Command bench looks at what measuring costs: rank's loop against a bare C loop, over MPI, over the rehearsal of
-// NCCL and over Gloo, the watchdog, memory, start-up, whole sweeps, growing worlds, and merging a million points. It
-// prints Markdown; scripts/bench.sh builds what it needs and runs it.
+// NCCL and over Gloo, the watchdog, memory, start-up, whole sweeps, growing worlds, and merging and comparing a
+// million points. It prints Markdown; scripts/bench.sh builds what it needs and runs it.
 //
 // It is for people to read and judges against the targets of docs/performance.md; no test depends on its figures.
 package main
@@ -44,6 +44,7 @@ var parts = []struct {
 	{"sweeps", "Whole sweeps", sweepsPart},
 	{"growth", "Growing worlds", growthPart},
 	{"merge", "Merging a million points", mergePart},
+	{"compare", "Comparing a million points", comparePart},
 }
 
 func main() {
