@@ -15,7 +15,7 @@ var foreign = []string{
 	"signal arrived during cgo execution", "the ranks have different builds of rank", "the ranks have different MPI libraries",
 	"the ranks have different command lines", "ncclCommInitRank failed", "ncclGetUniqueId failed", "MPI_Init_thread failed",
 	"on its stream: CUDA_ERROR_", "--register buffer", "--register window",
-	"unknown sweep", "unknown layout", "unknown key", "unknown command", "has no nccl", "still at iteration", "there is no folder ./results",
+	"unknown sweep", "unknown word for --by", "unknown side", "unknown layout", "unknown key", "unknown command", "has no nccl", "still at iteration", "there is no folder ./results",
 	"the run was aborted", "busbar-run:", "the run was interrupted", "the CUDA driver is too old", "cannot be used: cuInit:",
 	"the CUDA driver cannot be loaded: libcuda.so.1 was not found",
 	"the stand-ins of the rehearsal (rehearsal/libcuda.so.1) are in none of",
