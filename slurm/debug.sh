@@ -40,7 +40,7 @@ versions() {
   command_of srun --version
   command_of srun --mpi=list
   command_of nvidia-smi -q
-  command_of ldconfig -p | grep -E 'libnccl|libcuda|libmpi|libfabric|libgloo|^\$' || true
+  LINES_OF_COMMAND=100000 command_of ldconfig -p | grep -E 'libnccl|libcuda|libmpi|libfabric|libgloo|^\$' || true
   command_of df -h /dev/shm /tmp
   command_of ip -brief address
   echo "limits:"

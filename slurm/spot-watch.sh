@@ -9,7 +9,7 @@
 #   --interval S      seconds between two questions (5, as AWS advises)
 #   --grace S         seconds that the case in hand may take (60)
 #   --endpoint URL    of the metadata service (http://169.254.169.254; also AWS_EC2_METADATA_SERVICE_ENDPOINT)
-# Exit code: 0 the run ended by itself, or --once and no notice; 1 usage; 2 no metadata service; 3 there was a notice.
+# Exit code: 0 the run ended by itself, or --once and no notice; 1 usage; 2 no metadata service, or a command is missing; 3 there was a notice.
 set -euo pipefail
 me=spot-watch
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
@@ -55,8 +55,9 @@ case $on_rebalance in
 esac
 [ -n "$pid$job$once" ] || give_up 1 "nothing to watch over" "Give --pid PID of mpirun or srun, --job JOBID, or --once."
 [[ $interval =~ ^[0-9]*\.?[0-9]+$ && $interval = *[1-9]* ]] || give_up 1 "--interval is \"$interval\"" "It is a number of seconds."
-[[ $grace =~ ^[0-9]+$ ]] || give_up 1 "--grace is \"$grace\"" "It is a number of seconds."
+[[ $grace =~ ^(0|[1-9][0-9]*)$ ]] || give_up 1 "--grace is \"$grace\"" "It is a number of seconds."
 [[ $pid =~ ^[0-9]*$ ]] || give_up 1 "--pid is \"$pid\"" "It is the number of a process: mpirun … & slurm/spot-watch.sh --pid \$!"
+[ -z "$job" ] || command -v scancel >/dev/null || give_up 2 "there is no scancel here, with which job $job is told" "Start this where Slurm's commands are, on a node of the job; without Slurm: --pid PID."
 command -v curl >/dev/null || give_up 2 "there is no curl, with which the metadata service is asked" "Install it: apt-get install curl, or dnf install curl."
 
 # ask METHOD PATH [HEADER…] sets status (000 where nobody answered) and body. No proxy stands before this service.
@@ -116,9 +117,21 @@ copy() {
   if [ -n "$source" ]; then "$here/sync-results.sh" "$source" "$dest" || note "results are not all in $dest; they are in $source"; fi
 }
 
+# queued [-t STATES] says whether Slurm has the job, in one of these states. Where the controller does not answer it is taken
+# to have it: nobody else would watch.
+queued() {
+  local listed
+  if listed=$(squeue -h -j "$job" -o %i "$@" 2>/dev/null); then
+    [ -n "$listed" ]
+  else
+    listed=$(squeue -h -j "$job" 2>&1 || true)
+    [[ $listed != *'nvalid job id'* ]]
+  fi
+}
+
 # runs says whether what is watched over is still there. A job that waits in the queue is not running.
 runs() {
-  if [ -n "$pid" ]; then kill -0 "$pid" 2>/dev/null; else [ -n "$(squeue -h -j "$job" -t running,completing,suspended -o %i 2>/dev/null)" ]; fi
+  if [ -n "$pid" ]; then kill -0 "$pid" 2>/dev/null; else queued -t running,completing,suspended; fi
 }
 
 signal() { # signal NAME
@@ -162,7 +175,7 @@ if [ -n "$once" ]; then
 fi
 note "watching over ${pid:+process $pid}${job:+job $job} on instance $body"
 # A job may still wait in the queue.
-while [ -n "$job" ] && ! runs && [ -n "$(squeue -h -j "$job" -o %i 2>/dev/null)" ]; do sleep "$interval"; done
+while [ -n "$job" ] && ! runs && queued; do sleep "$interval"; done
 while runs; do
   if notice; then
     finish

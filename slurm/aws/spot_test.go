@@ -125,7 +125,12 @@ func TestSpotNoticeForAJob(t *testing.T) {
 	needCurl(t)
 	m, dir := serve(t), t.TempDir()
 	m.set(func(m *metadata) { m.notice = terminate })
-	stand(t, dir, "squeue", "[ -e "+dir+"/ended ] || echo 42")
+	// The controller does not answer at first, and knows nothing of the job when it has ended.
+	stand(t, dir, "squeue", fmt.Sprintf(`cd %s
+echo asked >>asked
+[ "$(wc -l <asked)" -gt 4 ] || { echo "slurm_load_jobs error: Unable to contact slurm controller (connect failure)" >&2; exit 1; }
+[ -e ended ] && { echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1; }
+echo 42`, dir))
 	stand(t, dir, "scancel", `echo "$*" >>`+dir+`/calls; touch `+dir+"/ended")
 	check(t, 3, "the script of job 42", start(t, dir, spotWatch, "--endpoint", m.url, "--interval", "0.05", "--job", "42"))
 	if got := read(filepath.Join(dir, "calls")); got != "--batch --signal=USR1 42\n" {
