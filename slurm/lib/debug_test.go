@@ -11,6 +11,7 @@ import (
 // Rank 2 hangs: the run of two ranks ends well, that of all three is where the script stops.
 func TestDebugFindsTheSmallestRunThatHangs(t *testing.T) {
 	p := install(t)
+	p.stand("ldconfig", `seq -f "libz%g.so => /lib/libz%g.so" 1000; echo "libnccl.so.2 => /lib/libnccl.so.2"`)
 	said := p.expect(4, "8B-all-ranks ended with 4", []string{"BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=8", "NCCL_ALGO=Ring", "NCCL_API_TOKEN=hush", "OTHER=hush"},
 		"debug.sh", "-np", "3", "--out", "d", "--deadline", "4", "--rehearse", "--backend", "nccl", "--collective", "all_reduce")
 	for _, want := range []string{"8B-2-ranks ended with 0", "rank 2 on", "packed: "} {
@@ -32,6 +33,9 @@ func TestDebugFindsTheSmallestRunThatHangs(t *testing.T) {
 	}
 	if states := p.text("d/8B-all-ranks/state-*.txt"); strings.Count(states, "process ") < 3 || !strings.Contains(states, "thread ") {
 		t.Errorf("the state of three ranks is wanted:\n%s", states)
+	}
+	if !strings.Contains(p.text("d/versions.txt"), "libnccl.so.2 => /lib/libnccl.so.2") {
+		t.Error("versions.txt is to name NCCL's library, however many others there are")
 	}
 	kept := p.text("d/*.txt") + p.text("d/*/*")
 	if !strings.Contains(kept, "NCCL_ALGO=Ring") || strings.Contains(kept, "hush") {
