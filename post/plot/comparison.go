@@ -115,12 +115,17 @@ func (c *chooser) sideBySide(all []series, at int64) {
 	}
 	var used []series
 	var keys, absent []key
+	laid := false // a world in several ways on nodes
 	for _, one := range group(all, shapeless) {
 		var curve Curve
 		var part []series
 		for _, s := range one {
 			i := slices.IndexFunc(s.cells, func(c cell) bool { return c.of.SizeBytes == size && c.n > 0 })
 			if i < 0 {
+				continue
+			}
+			if n := len(part); n > 0 && part[n-1].world == s.world { // series come with the fewest nodes first
+				laid = true
 				continue
 			}
 			s.cells = s.cells[i : i+1]
@@ -135,6 +140,9 @@ func (c *chooser) sideBySide(all []series, at int64) {
 	}
 	if absent != nil {
 		f.Caption = append(f.Caption, "Not drawn, without this size or one too many: "+several(curveNames(absent), "curves")+".")
+	}
+	if laid {
+		f.Caption = append(f.Caption, fewestNodes)
 	}
 	names := curveNames(keys)
 	for i := range f.Curves {

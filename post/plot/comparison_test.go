@@ -82,6 +82,17 @@ func TestSideBySideNamesWhoIsMissing(t *testing.T) {
 	}
 }
 
+// A curve over worlds has each world once.
+func TestSideBySideOfSeveralLayouts(t *testing.T) {
+	spread := fake{backend: "gloo", library: "gloo 1", world: 4, launch: 1, edit: func(r *result.Run) { r.Nodes, r.RanksPerNode = 2, 2 }}
+	points := append(measuredBy("gloo", false, 2, 4), spread.sweep(64<<20, []coll.Collective{coll.AllReduce}, both[:1], coll.OutOfPlace)...)
+	figs, _ := Comparison(points, 64<<20)
+	side := figs[2]
+	if len(side.Curves) != 1 || len(side.Curves[0].Points) != 2 || !slices.Contains(side.Caption, fewestNodes) {
+		t.Errorf("%+v, %q", side.Curves, side.Caption)
+	}
+}
+
 func TestComparisonOfNothing(t *testing.T) {
 	points := fake{backend: "mpi", library: "x", world: 2}.sweep(1024, []coll.Collective{coll.AllGather}, []coll.Mode{coll.Throughput}, coll.OutOfPlace)
 	if figs, passed := Comparison(points, 1<<20); figs != nil || len(passed) != 1 {

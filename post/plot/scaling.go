@@ -41,6 +41,8 @@ func (c *chooser) scaling(all []series) {
 	}
 }
 
+const fewestNodes = "Of several ways to lay a world on nodes, the one with the fewest nodes."
+
 // over draws one curve for each collective against the number of ranks.
 func (c *chooser) over(all []series, short, title string, y Axis, value func(coll.Case, float64) float64, largest bool) {
 	k := all[0].key
@@ -89,7 +91,7 @@ func (c *chooser) over(all []series, short, title string, y Axis, value func(col
 	}
 	dress(f.Curves, keys)
 	if len(group(used, shapeOf)) > len(group(used, worldOf)) {
-		f.Caption = []string{"Of several ways to lay a world on nodes, the one with the fewest nodes."}
+		f.Caption = []string{fewestNodes}
 	}
 	c.add(f, used)
 }
