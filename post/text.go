@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"busbar/internal/coll"
+	"busbar/internal/result"
 )
 
 // count is a number and its noun: 1 run, 2 launches.
@@ -35,14 +35,13 @@ func addWord(list []string, word string) []string {
 	return append(list, word)
 }
 
-// printable keeps what files say from steering the terminal.
+// printable keeps what files say from steering the terminal; lines stay lines.
 func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) || r == '\n' {
-			return r
-		}
-		return '�'
-	}, s)
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = result.Printable(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // wrap breaks a text into lines of at most width characters, at spaces; a longer word has a line of its own.

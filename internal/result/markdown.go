@@ -40,12 +40,17 @@ var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "\r\n
 // MarkdownText is text for a page or a cell of a table, where it neither ends the cell, nor vanishes as a tag, nor steers a
 // terminal.
 func MarkdownText(text string) string {
+	return Printable(markdownEscapes.Replace(text))
+}
+
+// Printable is text without what steers a terminal, or turns around what stands behind it.
+func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return '\uFFFD'
-	}, markdownEscapes.Replace(text))
+	}, text)
 }
 
 // humanTime is a time with its unit, in three or more digits.
