@@ -317,3 +317,33 @@ func TestOversubscribedPictures(t *testing.T) {
 		}
 	}
 }
+
+// A line along points of several launches is said to be one.
+func TestLineAlongLaunches(t *testing.T) {
+	points := fake{backend: "mpi", world: 2}.sweep(1<<10, []coll.Collective{coll.AllReduce}, both[:1], coll.OutOfPlace)
+	for i := range points {
+		if points[i].Case.SizeBytes > 64 {
+			points[i].Run = fake{backend: "mpi", world: 2, launch: 1}.run()
+		}
+	}
+	figs, _ := Figures(points, Options{})
+	if got := figs[0].Caption[len(figs[0].Caption)-1]; got != "Not every point is of the same launches." {
+		t.Errorf("%q", figs[0].Caption)
+	}
+}
+
+// What makes figures other ones is said of curves that their backends tell apart already.
+func TestLabelsOfUnlikeCurves(t *testing.T) {
+	points := fake{backend: "gloo", world: 2}.sweep(1<<10, []coll.Collective{coll.Broadcast}, both[:1], coll.OutOfPlace)
+	points = append(points, fake{backend: "mpi", world: 2}.sweep(1<<10, []coll.Collective{coll.Broadcast}, both[:1], coll.InPlace)...)
+	nccl := fake{backend: "nccl", world: 2, edit: func(r *result.Run) { r.Method.Graph = 20 }}
+	points = append(points, nccl.sweep(1<<10, []coll.Collective{coll.Broadcast}, both[:1], coll.OutOfPlace)...)
+	figs, _ := Figures(points, Options{})
+	var labels []string
+	for _, c := range figs[0].Curves {
+		labels = append(labels, c.Label)
+	}
+	if want := []string{"gloo", "mpi in-place", "nccl graphs of 20"}; !slices.Equal(labels, want) {
+		t.Errorf("%q, want %q", labels, want)
+	}
+}

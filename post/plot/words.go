@@ -58,7 +58,7 @@ func aggregateOf(k key) string {
 }
 
 // usual are the words on how a figure was taken that are left out where others say enough.
-var usual = map[string]bool{"warm caches": true, "issued alone": true, "max over ranks": true, "default settings": true}
+var usual = map[string]bool{"warm caches": true, "issued alone": true, "max over ranks": true, "default settings": true, "out-of-place": true}
 
 // unusual are the words on how a figure was taken, where that is not rank's own way.
 func unusual(k key) (words []string) {
@@ -70,28 +70,40 @@ func unusual(k key) (words []string) {
 	return words
 }
 
+// dimension is something that curves may differ in. What is always said is so also of curves that other words tell
+// apart: it makes figures other ones.
+type dimension struct {
+	words  func(key) string
+	always bool
+}
+
 // labelOrder is the order in which dimensions are used to tell curves apart; splitOrder that in which too many
 // curves are dealt out to pictures.
 var (
-	labelOrder = []func(key) string{collectiveOf, backendOf, variantOf, settingsOf, worldOf, placementOf, opOf, rootOf, typeOf, libraryOf, rotateOf, aggregateOf, averageOf, shapeOf, deviceOf}
+	labelOrder = []dimension{
+		{collectiveOf, false}, {backendOf, false}, {variantOf, true}, {settingsOf, true}, {worldOf, false}, {placementOf, true}, {opOf, false}, {rootOf, false},
+		{typeOf, false}, {libraryOf, false}, {rotateOf, true}, {aggregateOf, true}, {averageOf, true}, {shapeOf, false}, {deviceOf, false},
+	}
 	splitOrder = []func(key) string{rootOf, opOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf, settingsOf, variantOf, typeOf, worldOf, libraryOf, backendOf, collectiveOf}
 )
 
-// name puts the dimensions of keys together that tell them apart; nothing where there is one key only.
+// name puts the dimensions of keys together that tell them apart, and those that are always said where they differ;
+// nothing where there is one key only.
 func name(keys []key) []string {
 	names := make([]string, len(keys))
 	different := 1
-	for _, words := range labelOrder {
+	for _, d := range labelOrder {
 		longer := make([]string, len(keys))
-		seen := map[string]bool{}
+		seen, said := map[string]bool{}, map[string]bool{}
 		for i, k := range keys {
-			longer[i] = strings.TrimSpace(names[i] + " " + words(k))
-			if names[i] != "" && usual[words(k)] {
+			words := d.words(k)
+			longer[i] = strings.TrimSpace(names[i] + " " + words)
+			if names[i] != "" && usual[words] {
 				longer[i] = names[i]
 			}
-			seen[longer[i]] = true
+			seen[longer[i]], said[words] = true, true
 		}
-		if len(seen) > different {
+		if len(seen) > different || d.always && len(said) > 1 {
 			names, different = longer, len(seen)
 		}
 	}
@@ -178,17 +190,31 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// caption says what lines and shaded areas are.
+// caption says what lines and shaded areas are, and whether launches mix along a line.
 func caption(all []series) []string {
-	launches, cycles, alone := 1, 1, false
+	launches, cycles, alone, everywhere := 1, 1, false, true
 	for _, s := range all {
+		its := map[string]bool{}
+		for _, r := range s.runs {
+			its[r.Launch] = true
+		}
 		for _, c := range s.cells {
 			if launches = max(launches, c.launches); c.launches == 1 {
 				cycles = max(cycles, c.n)
 			}
 			alone = alone || c.n == 1 && c.hi > c.lo
+			everywhere = everywhere && (c.n == 0 || c.launches >= len(its))
 		}
 	}
+	words := bands(launches, cycles, alone)
+	if !everywhere {
+		words = append(words, "Not every point is of the same launches.")
+	}
+	return words
+}
+
+// bands says what lines and shaded areas are of up to so many launches, or cycles of one launch; alone: some have one only.
+func bands(launches, cycles int, alone bool) []string {
 	if launches == 1 && cycles == 1 {
 		if alone {
 			return []string{"Shaded: 95 % interval of the median."}
