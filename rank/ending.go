@@ -5,7 +5,9 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"busbar/internal/result"
@@ -22,6 +24,8 @@ type ledger struct {
 
 	named sync.Mutex
 	names []string // of the files that are open
+
+	elsewhere atomic.Bool // a file could not be written, and where its records are was said with that
 }
 
 // sheet is one open results file.
@@ -136,7 +140,10 @@ func (l *ledger) end(o result.Outcome, reason string, code int, status result.St
 			}
 		}
 		if err := s.w.End(s.end(o, reason, code)); err != nil {
-			fmt.Fprintf(l.stderr, "rank: %v\n", err)
+			l.elsewhere.Store(true)
+			if !strings.Contains(reason, err.Error()) { // the reason is said by who ends the run
+				fmt.Fprintf(l.stderr, "rank: %v\n", err)
+			}
 		}
 	}
 	return true

@@ -188,7 +188,7 @@ func (j *job) stopAll(code int, status result.Status, text string) {
 	}
 	fmt.Fprintf(j.stderr, "rank: %s\n", text)
 	j.checks.cutShort(text)
-	if len(paths) > 0 {
+	if len(paths) > 0 && !j.ledger.elsewhere.Load() {
 		fmt.Fprintf(j.stderr, "rank: what was measured before is kept%s; --resume continues it\n", inFiles(paths))
 	}
 	l := j.look.Load()

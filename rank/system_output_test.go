@@ -190,8 +190,11 @@ func TestResultsCannotBePutBack(t *testing.T) {
 	}
 	r.signal(1, syscall.SIGCONT)
 	o := r.wait()
-	if o.code != exitEnvironment || !strings.Contains(o.stderr, "was removed and cannot be put back") {
-		t.Errorf("want exit code %d: %s", exitEnvironment, o)
+	if o.code != exitEnvironment || strings.Count(o.stderr, "was removed and cannot be put back") != 1 {
+		t.Errorf("want exit code %d, and the reason once: %s", exitEnvironment, o)
+	}
+	if strings.Contains(o.stderr, "what was measured before is kept in") {
+		t.Errorf("a file that is gone is said to be kept: %s", o)
 	}
 	f := readOne(t, elsewhere)
 	if !strings.Contains(o.stderr, f.Path) {
