@@ -10,16 +10,19 @@ import (
 // Count and SizeBytes follow nccl-tests (doc/PERFORMANCE.md and the parameters of each *_perf): SizeBytes is the S
 // of algbw = S/t, after trimming; Count is what nccl-tests prints in its column and what one rank's tensor holds,
 // c for unshared collectives and base, the share of one rank, for shared ones.
+//
+// A case that another tool measured may lack what its file does not tell: then Type, Placement, Mode and World are 0, and
+// SizeBytes and Count -1.
 type Case struct {
 	Collective Collective `json:"collective"`
-	Type       DataType   `json:"type"`
+	Type       DataType   `json:"type,omitzero"`
 	Op         RedOp      `json:"op"`   // none where nothing is reduced
 	Root       int        `json:"root"` // -1 where there is none
-	Placement  Placement  `json:"placement"`
-	Mode       Mode       `json:"mode"`
-	World      int        `json:"world"`      // ranks
-	SizeBytes  int64      `json:"size_bytes"` // S, in bytes
-	Count      int64      `json:"count"`      // elements of one rank's tensor
+	Placement  Placement  `json:"placement,omitzero"`
+	Mode       Mode       `json:"mode,omitzero"`
+	World      int        `json:"world,omitzero"` // ranks
+	SizeBytes  int64      `json:"size_bytes"`     // S, in bytes
+	Count      int64      `json:"count"`          // elements of one rank's tensor
 }
 
 // WithSize sets Count and SizeBytes from a size in bytes: the share of one rank is trimmed to 16 bytes as nccl-tests
@@ -100,7 +103,7 @@ func (c Case) MemoryBytes(rank int) int64 {
 
 // AlgBW is the algorithm bandwidth in bytes per second: SizeBytes divided by the time of one operation in seconds.
 func (c Case) AlgBW(seconds float64) float64 {
-	if seconds <= 0 {
+	if seconds <= 0 || c.SizeBytes < 0 {
 		return 0
 	}
 	return float64(c.SizeBytes) / seconds
@@ -115,7 +118,7 @@ func (c Case) BusBW(seconds float64) float64 {
 func (c Collective) BusFactor(n int) float64 {
 	w := float64(n)
 	switch {
-	case n < 1:
+	case n < 1 || c == Other:
 		return 0
 	case c == AllReduce:
 		return 2 * (w - 1) / w

@@ -22,6 +22,12 @@ const (
 	SendRecv // ring: every rank sends to rank+1 and receives from rank-1
 )
 
+// Other stands for what is no collective of this list, or is not known. Nothing here measures it; files of other tools
+// hold such operations.
+const Other Collective = 255
+
+const otherName = "other"
+
 var collectives = vocabulary{
 	kind:  "collective",
 	names: []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "alltoall", "gather", "scatter", "sendrecv"},
@@ -35,7 +41,7 @@ var collectives = vocabulary{
 // titles are the names in the text view (the collective profiler's spelling).
 var titles = []string{"AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Reduce", "AllToAll", "Gather", "Scatter", "SendRecv"}
 
-// Collectives lists all collectives.
+// Collectives lists all collectives that can be measured.
 func Collectives() []Collective {
 	all := make([]Collective, len(collectives.names))
 	for i := range all {
@@ -50,7 +56,12 @@ func ParseCollective(s string) (Collective, error) {
 	return Collective(i), err
 }
 
-func (c Collective) String() string { return collectives.name(int(c)) }
+func (c Collective) String() string {
+	if c == Other {
+		return otherName
+	}
+	return collectives.name(int(c))
+}
 
 // Title is the spelling of the text view: AllReduce, ReduceScatter, …
 func (c Collective) Title() string {
@@ -61,10 +72,19 @@ func (c Collective) Title() string {
 }
 
 // MarshalText implements encoding.TextMarshaler.
-func (c Collective) MarshalText() ([]byte, error) { return collectives.marshal(int(c)) }
+func (c Collective) MarshalText() ([]byte, error) {
+	if c == Other {
+		return []byte(otherName), nil
+	}
+	return collectives.marshal(int(c))
+}
 
-// UnmarshalText implements encoding.TextUnmarshaler.
+// UnmarshalText implements encoding.TextUnmarshaler; it knows Other too, which ParseCollective does not.
 func (c *Collective) UnmarshalText(b []byte) (err error) {
+	if string(b) == otherName {
+		*c = Other
+		return nil
+	}
 	*c, err = ParseCollective(string(b))
 	return err
 }

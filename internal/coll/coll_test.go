@@ -47,6 +47,21 @@ func TestWordsRoundTrip(t *testing.T) {
 	}
 }
 
+// What other tools measured can be written and read, and cannot be asked for.
+func TestOther(t *testing.T) {
+	b, err := Other.MarshalText()
+	var c Collective
+	if err != nil || c.UnmarshalText(b) != nil || c != Other {
+		t.Errorf("%s is read as %s, %v", b, c, err)
+	}
+	if _, err := ParseCollective(string(b)); err == nil {
+		t.Error("it can be asked for")
+	}
+	if f := Other.BusFactor(8); f != 0 {
+		t.Errorf("its busbw is %g times algbw", f)
+	}
+}
+
 func TestOtherSpellings(t *testing.T) {
 	for s, want := range map[string]Collective{"AllReduce": AllReduce, "bcast": Broadcast, "all-to-all": AllToAll, " gather ": Gather} {
 		if c, err := ParseCollective(s); err != nil || c != want {

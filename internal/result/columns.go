@@ -15,6 +15,21 @@ type column struct {
 	text   func(b []byte, run *Run, r *Record) []byte // appends to b
 }
 
+// known is a whole number that is 0 only where nothing is known.
+func known(name string, f func(run *Run, r *Record) int64) column {
+	return least(name, 1, f)
+}
+
+// least is a whole number, empty where it is smaller.
+func least(name string, smallest int64, f func(run *Run, r *Record) int64) column {
+	return column{name, true, func(b []byte, run *Run, r *Record) []byte {
+		if n := f(run, r); n >= smallest {
+			return strconv.AppendInt(b, n, 10)
+		}
+		return b
+	}}
+}
+
 func word(name string, f func(run *Run, r *Record) string) column {
 	return column{name, false, func(b []byte, run *Run, r *Record) []byte { return append(b, f(run, r)...) }}
 }
@@ -55,28 +70,28 @@ var columns = []column{
 	word("backend", func(run *Run, _ *Record) string { return run.Backend.Name }),
 	word("library", func(run *Run, _ *Record) string { return run.Backend.Title() }),
 	word("variant", func(run *Run, _ *Record) string { return run.Variant }),
-	whole("world", func(_ *Run, r *Record) int64 { return int64(r.World) }),
-	whole("nodes", func(run *Run, _ *Record) int64 { return int64(run.Nodes) }),
-	whole("ranks_per_node", func(run *Run, _ *Record) int64 { return int64(run.RanksPerNode) }),
+	known("world", func(_ *Run, r *Record) int64 { return int64(r.World) }),
+	known("nodes", func(run *Run, _ *Record) int64 { return int64(run.Nodes) }),
+	known("ranks_per_node", func(run *Run, _ *Record) int64 { return int64(run.RanksPerNode) }),
 	word("device", func(run *Run, _ *Record) string { return run.Device }),
 	word("collective", func(_ *Run, r *Record) string { return r.Collective.String() }),
-	word("type", func(_ *Run, r *Record) string { return r.Type.String() }),
+	word("type", func(_ *Run, r *Record) string { return ifAny(r.Type != 0, r.Type.String) }),
 	word("op", func(_ *Run, r *Record) string { return r.Op.String() }),
 	whole("root", func(_ *Run, r *Record) int64 { return int64(r.Root) }),
-	word("placement", func(_ *Run, r *Record) string { return r.Placement.String() }),
-	word("mode", func(_ *Run, r *Record) string { return r.Mode.String() }),
-	whole("size_bytes", func(_ *Run, r *Record) int64 { return r.SizeBytes }),
-	whole("count", func(_ *Run, r *Record) int64 { return r.Count }),
+	word("placement", func(_ *Run, r *Record) string { return ifAny(r.Placement != 0, r.Placement.String) }),
+	word("mode", func(_ *Run, r *Record) string { return ifAny(r.Mode != 0, r.Mode.String) }),
+	least("size_bytes", 0, func(_ *Run, r *Record) int64 { return r.SizeBytes }),
+	least("count", 0, func(_ *Run, r *Record) int64 { return r.Count }),
 	figure("time_s", false, func(_ *Record, t *Time) float64 { return t.Seconds }),
 	figure("time_lo_s", true, func(_ *Record, t *Time) float64 { return t.Lo }),
 	figure("time_hi_s", true, func(_ *Record, t *Time) float64 { return t.Hi }),
-	figure("min_s", false, func(_ *Record, t *Time) float64 { return t.Min }),
+	figure("min_s", true, func(_ *Record, t *Time) float64 { return t.Min }),
 	figure("p90_s", true, func(_ *Record, t *Time) float64 { return t.P90 }),
 	figure("p99_s", true, func(_ *Record, t *Time) float64 { return t.P99 }),
-	figure("max_s", false, func(_ *Record, t *Time) float64 { return t.Max }),
-	figure("algbw_GBps", false, func(r *Record, t *Time) float64 { return r.AlgBW(t.Seconds) / 1e9 }),
-	figure("busbw_GBps", false, func(r *Record, t *Time) float64 { return r.BusBW(t.Seconds) / 1e9 }),
-	figure("iterations", false, func(_ *Record, t *Time) float64 { return float64(t.Iterations) }),
+	figure("max_s", true, func(_ *Record, t *Time) float64 { return t.Max }),
+	bandwidth("algbw_GBps", (*Record).HasAlgBW, coll.Case.AlgBW),
+	bandwidth("busbw_GBps", (*Record).HasBusBW, coll.Case.BusBW),
+	figure("iterations", true, func(_ *Record, t *Time) float64 { return float64(t.Iterations) }),
 	word("stop", func(_ *Run, r *Record) string { return timeWord(r, func(t *Time) string { return t.Stop }) }),
 	word("check", func(_ *Run, r *Record) string { return checkWord(r) }),
 	word("status", func(_ *Run, r *Record) string { return string(r.Status) }),
@@ -100,14 +115,24 @@ var columns = []column{
 	whole("n", func(_ *Run, r *Record) int64 { return int64(r.N) }),
 	whole("cycle", func(_ *Run, r *Record) int64 { return int64(max(r.Cycle, 1)) }),
 	word("at", func(_ *Run, r *Record) string { return r.At }),
-	figure("samples", false, func(_ *Record, t *Time) float64 { return float64(t.Samples) }),
-	figure("outliers", false, func(_ *Record, t *Time) float64 { return float64(t.Outliers) }),
+	figure("samples", true, func(_ *Record, t *Time) float64 { return float64(t.Samples) }),
+	least("outliers", 0, func(_ *Run, r *Record) int64 {
+		if r.Time == nil {
+			return -1
+		}
+		return int64(r.Time.Outliers)
+	}),
 	word("sync", func(_ *Run, r *Record) string { return timeWord(r, func(t *Time) string { return t.Sync }) }),
 	word("summary", func(_ *Run, r *Record) string { return timeWord(r, func(t *Time) string { return t.Summary }) }),
 	word("notes", func(_ *Run, r *Record) string { return strings.Join(r.Notes, "; ") }),
 
-	whole("rotate_bytes", func(run *Run, _ *Record) int64 { return run.Method.Rotate }),
-	whole("aggregate", func(run *Run, _ *Record) int64 { return int64(max(run.Method.Aggregate, 1)) }),
+	least("rotate_bytes", 0, func(run *Run, _ *Record) int64 { return run.Method.Rotate }),
+	known("aggregate", func(run *Run, _ *Record) int64 {
+		if run.Imported != nil {
+			return int64(run.Method.Aggregate)
+		}
+		return int64(max(run.Method.Aggregate, 1))
+	}),
 	word("average", func(run *Run, r *Record) string {
 		if r.Mode != coll.Throughput {
 			return ""
@@ -130,6 +155,37 @@ var columns = []column{
 		return strconv.AppendInt(b, int64(r.Path.Channels), 10)
 	}},
 	word("settings", func(run *Run, _ *Record) string { return run.Method.Settings().String() }),
+	word("imported", func(run *Run, _ *Record) string {
+		if run.Imported == nil {
+			return ""
+		}
+		return run.Imported.Tool
+	}),
+	word("source", SourceLine),
+	word("operation", func(_ *Run, r *Record) string {
+		if r.Imported == nil {
+			return ""
+		}
+		return r.Imported.Operation
+	}),
+	word("stated", func(_ *Run, r *Record) string { return statedWords(r.Imported) }),
+}
+
+// bandwidth is a column that is empty where what it is made of is not known.
+func bandwidth(name string, has func(*Record) bool, of func(c coll.Case, seconds float64) float64) column {
+	return column{name, true, func(b []byte, _ *Run, r *Record) []byte {
+		if !has(r) {
+			return b
+		}
+		return strconv.AppendFloat(b, of(r.Case, r.Time.Seconds)/1e9, 'g', -1, 64)
+	}}
+}
+
+func ifAny(there bool, text func() string) string {
+	if !there {
+		return ""
+	}
+	return text()
 }
 
 func timeWord(r *Record, f func(*Time) string) string {

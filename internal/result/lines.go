@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"busbar/internal/coll"
 )
 
 // maxHeader bounds the first line, so that a large foreign file of one line is not read whole.
@@ -106,8 +108,11 @@ func (ignored) UnmarshalJSON([]byte) error { return nil }
 
 // sound is the error of a record that lacks what every record has.
 func (r *Record) sound() error {
+	if r.Imported != nil {
+		return r.soundImport()
+	}
 	switch {
-	case r.Collective == 0 || r.Type == 0 || r.Placement == 0 || r.Mode == 0:
+	case r.Collective == 0 || r.Collective == coll.Other || r.Type == 0 || r.Placement == 0 || r.Mode == 0:
 		return errors.New("collective, type, placement or mode is missing")
 	case r.World < 1:
 		return fmt.Errorf("a world of %d ranks", r.World)
@@ -117,6 +122,23 @@ func (r *Record) sound() error {
 		return fmt.Errorf("a size of %d bytes, %d elements", r.SizeBytes, r.Count)
 	case r.Status == OK && r.Time == nil:
 		return errors.New("ok, but without a time")
+	case r.Time != nil && (r.Time.Seconds < 0 || math.IsInf(2*r.AlgBW(r.Time.Seconds), 0)):
+		return fmt.Errorf("a time of %g s", r.Time.Seconds)
+	}
+	return nil
+}
+
+// soundImport is sound for what another tool measured, whose file may not tell everything.
+func (r *Record) soundImport() error {
+	switch {
+	case r.Collective == 0:
+		return errors.New("no collective")
+	case r.World < 0:
+		return fmt.Errorf("a world of %d ranks", r.World)
+	case r.Status == "":
+		return errors.New("no status")
+	case r.SizeBytes < -1 || r.Count < -1:
+		return fmt.Errorf("a size of %d bytes, %d elements", r.SizeBytes, r.Count)
 	case r.Time != nil && (r.Time.Seconds < 0 || math.IsInf(2*r.AlgBW(r.Time.Seconds), 0)):
 		return fmt.Errorf("a time of %g s", r.Time.Seconds)
 	}

@@ -19,15 +19,24 @@ func markdownRow(b []byte, run *Run, r *Record) []byte {
 		if t.Hi > 0 {
 			interval = humanTime(t.Lo) + " – " + humanTime(t.Hi)
 		}
-		algbw, busbw = digits(r.AlgBW(t.Seconds)/1e9, 2), digits(r.BusBW(t.Seconds)/1e9, 2)
+		if r.HasAlgBW() {
+			algbw = digits(r.AlgBW(t.Seconds)/1e9, 2)
+		}
+		if r.HasBusBW() {
+			busbw = digits(r.BusBW(t.Seconds)/1e9, 2)
+		}
 	}
 	status := string(r.Status)
 	if r.Status != OK {
 		status = reason(r)
 	}
+	world := ""
+	if r.World > 0 {
+		world = fmt.Sprint(r.World)
+	}
 	cells := []string{
-		run.Backend.Name, fmt.Sprint(r.World), r.Collective.String(), r.Type.String(), r.Op.String(), r.Placement.String(),
-		r.Mode.String(), coll.FormatSize(r.SizeBytes, true), seconds, interval, algbw, busbw, checkWord(r), status, warningsOf(run, r),
+		run.Backend.Name, world, r.Operation(), ifAny(r.Type != 0, r.Type.String), r.Op.String(), ifAny(r.Placement != 0, r.Placement.String),
+		ifAny(r.Mode != 0, r.Mode.String), coll.FormatSize(r.SizeBytes, true), seconds, interval, algbw, busbw, checkWord(r), status, warningsOf(run, r),
 	}
 	for _, c := range cells {
 		b = append(append(append(b, "| "...), MarkdownText(c)...), ' ')

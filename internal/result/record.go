@@ -34,7 +34,7 @@ type Run struct {
 	Campaign    string    `json:"campaign"`              // UUID of the campaign; a launch alone is a campaign of one
 	Interleaved []string  `json:"interleaved,omitempty"` // backends that were measured case by case in turn, this one among them
 	Resumes     []string  `json:"resumes,omitempty"`     // IDs of the runs that this one continues
-	Start       time.Time `json:"start"`                 // UTC
+	Start       time.Time `json:"start,omitzero"`        // UTC; zero only where another tool's file does not tell it
 	Tool        string    `json:"tool"`                  // "busbar VERSION"
 	Build       string    `json:"build"`                 // identity of the binary, equal on all ranks
 	Command     []string  `json:"command"`
@@ -42,16 +42,16 @@ type Run struct {
 	Backend  Backend `json:"backend"`
 	Rehearse bool    `json:"rehearsed,omitempty"` // no real device: a figure of this run says nothing about hardware
 	Variant  string  `json:"variant,omitempty"`   // label of a tuning variant within a campaign
-	MPI      MPI     `json:"mpi"`
+	MPI      MPI     `json:"mpi,omitzero"`
 
-	World        int    `json:"world"` // ranks
-	Nodes        int    `json:"nodes"`
-	RanksPerNode int    `json:"ranks_per_node"` // the largest, where nodes differ
-	Device       string `json:"device"`         // "cpu (MODEL)" or a GPU's name
+	World        int    `json:"world,omitzero"` // ranks; like nodes and device, 0 only where another tool's file does not tell it
+	Nodes        int    `json:"nodes,omitzero"`
+	RanksPerNode int    `json:"ranks_per_node,omitzero"` // the largest, where nodes differ
+	Device       string `json:"device,omitempty"`        // "cpu (MODEL)" or a GPU's name
 
-	Sweep   Sweep   `json:"sweep"`
-	Method  Method  `json:"method"`
-	Machine Machine `json:"machine"` // rank 0's host before the run
+	Sweep   Sweep   `json:"sweep,omitzero"`
+	Method  Method  `json:"method,omitzero"`
+	Machine Machine `json:"machine,omitzero"` // rank 0's host before the run
 
 	Setup []Setup `json:"setup,omitempty"` // what was done once for this world
 
@@ -59,6 +59,8 @@ type Run struct {
 	Slurm       map[string]string `json:"slurm,omitempty"`       // Slurm's variables of rank 0
 	Topology    string            `json:"topology,omitempty"`
 	Warnings    []string          `json:"warnings,omitempty"`
+
+	Imported *Source `json:"imported,omitempty"` // another tool measured this; nil: rank did
 }
 
 // Setup is something that was done once before the first case, such as making a communicator.
@@ -206,6 +208,8 @@ type Record struct {
 	Load1    float64  `json:"load1,omitempty"`       // load average of rank 0's host after the case
 	Notes    []string `json:"notes,omitempty"`       // how it was done: "avg = sum and a scaling by this tool"
 	Warnings []string `json:"warnings,omitempty"`
+
+	Imported *Origin `json:"imported,omitempty"` // where another tool's file has it; nil: rank measured it
 }
 
 // Path is which way the library took, in its own words.
@@ -240,23 +244,23 @@ func (p *Path) String() string {
 
 // Time summarises the time of one operation, in seconds. Bandwidths are derived from Seconds, never averaged.
 type Time struct {
-	Seconds    float64 `json:"s"`                // median of iterations (latency) or of batches' time/operations (throughput)
-	Lo         float64 `json:"lo_s,omitempty"`   // 95 % interval of the median; 0 where there is none
-	Hi         float64 `json:"hi_s,omitempty"`   //
-	Min        float64 `json:"min_s"`            //
-	P90        float64 `json:"p90_s,omitempty"`  // 0 where samples are too few to claim it
-	P99        float64 `json:"p99_s,omitempty"`  //
-	Max        float64 `json:"max_s"`            //
-	Mean       float64 `json:"mean_s,omitempty"` // kept for comparison with tools that print it
-	Samples    int     `json:"samples"`          // iterations (latency) or batches (throughput)
-	Iterations int     `json:"iterations"`       // timed operations in all
-	Batch      int     `json:"batch,omitempty"`  // operations per batch (throughput)
-	Outliers   int     `json:"outliers"`         // samples outside Tukey's fences; none is dropped
+	Seconds    float64 `json:"s"`                    // median of iterations (latency) or of batches' time/operations (throughput)
+	Lo         float64 `json:"lo_s,omitempty"`       // 95 % interval of the median; 0 where there is none
+	Hi         float64 `json:"hi_s,omitempty"`       //
+	Min        float64 `json:"min_s,omitempty"`      // like what follows absent only where another tool's file does not tell it
+	P90        float64 `json:"p90_s,omitempty"`      // 0 where samples are too few to claim it
+	P99        float64 `json:"p99_s,omitempty"`      //
+	Max        float64 `json:"max_s,omitempty"`      //
+	Mean       float64 `json:"mean_s,omitempty"`     // kept for comparison with tools that print it
+	Samples    int     `json:"samples,omitempty"`    // iterations (latency) or batches (throughput)
+	Iterations int     `json:"iterations,omitempty"` // timed operations in all
+	Batch      int     `json:"batch,omitempty"`      // operations per batch (throughput)
+	Outliers   int     `json:"outliers"`             // samples outside Tukey's fences; none is dropped; -1: not known
 	AutoCorr   float64 `json:"autocorrelation,omitempty"`
-	Stop       string  `json:"stop"`    // what ended it: precision, settled, budget, maximum, fixed
-	Sync       string  `json:"sync"`    // how ranks were synchronised
-	Summary    string  `json:"summary"` // how times of ranks became one
-	Elapsed    float64 `json:"elapsed_s"`
+	Stop       string  `json:"stop,omitempty"`    // what ended it: precision, settled, budget, maximum, fixed
+	Sync       string  `json:"sync,omitempty"`    // how ranks were synchronised
+	Summary    string  `json:"summary,omitempty"` // how times of ranks became one
+	Elapsed    float64 `json:"elapsed_s,omitempty"`
 	Event      *Event  `json:"event,omitempty"`
 }
 
@@ -272,7 +276,7 @@ type Event struct {
 
 // Check is the word on the data.
 type Check struct {
-	Result   string  `json:"result"` // "ok", "wrong", "off" (not asked for), "none" (nothing was run)
+	Result   string  `json:"result"` // "ok", "wrong", "off" (not asked for), "none" (nothing was run), "unknown"
 	Rounds   int     `json:"rounds,omitempty"`
 	Elements int64   `json:"elements,omitempty"` // compared on all ranks together
 	Wrong    int64   `json:"wrong,omitempty"`
@@ -342,13 +346,13 @@ const (
 // End is the last line of a run that could still write one.
 type End struct {
 	Kind    string         `json:"kind"` // KindEnd
-	At      time.Time      `json:"at"`
+	At      time.Time      `json:"at,omitzero"`
 	Outcome Outcome        `json:"outcome"`
 	Reason  string         `json:"reason,omitempty"`
 	Code    int            `json:"code"` // the exit code that rank 0 means to give
 	Points  map[Status]int `json:"points"`
 	Left    int            `json:"left,omitempty"` // planned points without a record
-	Load1   float64        `json:"load1"`
+	Load1   float64        `json:"load1,omitempty"`
 
 	Throttled []Throttled `json:"throttled,omitempty"` // devices that hold back their clocks after the last case
 }

@@ -73,7 +73,9 @@ func ReadPast(files []string) *Past {
 			continue
 		}
 		p.Problems = append(p.Problems, f.Problems...)
-		p.add(f, ok)
+		if f.Run.Imported == nil { // what another tool measured is not measured
+			p.add(f, ok)
+		}
 	}
 	return p
 }

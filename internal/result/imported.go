@@ -1,0 +1,73 @@
+package result
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+
+	"busbar/internal/coll"
+)
+
+// Source says where the figures of a run come from that another tool measured. Nothing of such a run passes for a
+// measurement of rank: its records have an Origin, and what the source does not tell is absent.
+type Source struct {
+	Tool     string            `json:"tool"`   // what measured, with its version where it is told: "nccl-tests 2.19.6"
+	Format   string            `json:"format"` // which of its layouts
+	Path     string            `json:"path"`   // as it was named
+	SHA256   string            `json:"sha256"` // of the whole file
+	Line     int               `json:"line,omitempty"`
+	Started  string            `json:"started,omitempty"` // as the source says it: often local time without a zone
+	Ended    string            `json:"ended,omitempty"`
+	Settings map[string]string `json:"settings,omitempty"` // the source's words on how it measured
+	Given    map[string]string `json:"given,omitempty"`    // what the source does not tell, as said by who imported it
+	Deduced  []string          `json:"deduced,omitempty"`  // what follows from the rows, and from what in them
+}
+
+// Origin is the place of a record in the file of another tool.
+type Origin struct {
+	Line      int               `json:"line,omitempty"`      // where the row begins; in a document without lines absent
+	Operation string            `json:"operation,omitempty"` // the tool's name of what is no collective of coll's list
+	Stated    map[string]string `json:"stated,omitempty"`    // by column: what has no field of its own here, or was restated
+}
+
+// SourceLine is "path:line" of an imported record, and "" of one that rank measured.
+func SourceLine(run *Run, r *Record) string {
+	if run.Imported == nil || r.Imported == nil {
+		return ""
+	}
+	if r.Imported.Line == 0 {
+		return run.Imported.Path
+	}
+	return run.Imported.Path + ":" + strconv.Itoa(r.Imported.Line)
+}
+
+// Operation is the collective's name, or what another tool calls an operation that is none.
+func (r *Record) Operation() string {
+	if r.Imported != nil && r.Imported.Operation != "" {
+		return r.Imported.Operation
+	}
+	return r.Collective.String()
+}
+
+// HasAlgBW says whether there is an algorithm bandwidth: rank's own records have one as soon as they have a time.
+func (r *Record) HasAlgBW() bool {
+	return r.Time != nil && (r.Imported == nil || r.Time.Seconds > 0 && r.SizeBytes >= 0)
+}
+
+// HasBusBW says whether there is a bus bandwidth, which takes a collective and its world besides.
+func (r *Record) HasBusBW() bool {
+	return r.HasAlgBW() && (r.Imported == nil || r.World > 0 && r.Collective != coll.Other)
+}
+
+// statedWords are what the source says beside the fields: "busbw=1.23; #wrong=N/A".
+func statedWords(o *Origin) string {
+	if o == nil || len(o.Stated) == 0 {
+		return ""
+	}
+	words := make([]string, 0, len(o.Stated))
+	for k, v := range o.Stated {
+		words = append(words, k+"="+v)
+	}
+	sort.Strings(words)
+	return strings.Join(words, "; ")
+}

@@ -1,0 +1,196 @@
+// Package foreign reads what other benchmarks of collective communication left behind: the text, JSON and CSV of
+// nccl-tests and rccl-tests, of the OSU and Intel benchmarks, and of some scripts around PyTorch.
+//
+// The layout is found by what a file holds. A row becomes a record, or one for each placement; nothing is made up: what
+// a file does not tell stays empty, what follows from its rows is said to be deduced. Lines that are no part of a known
+// layout are handed on and counted. Memory is bounded, however long the file.
+package foreign
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"busbar/internal/result"
+)
+
+// Sink takes what is read, in the order of the file.
+type Sink interface {
+	// Begin takes a run that has a table, and says where its records go. Several may be open at once.
+	Begin(run *result.Run, ranks []result.Rank) (Table, error)
+	// Line takes a line that is no part of a known layout, or of a log of NCCL.
+	Line(n int, text string) error
+}
+
+// Table takes the records of one run.
+type Table interface {
+	Append(*result.Record) error
+	End(result.End) error
+}
+
+// Counts say what was found in a file.
+type Counts struct {
+	Rows    int    // of tables, torn ones too
+	Points  int    // that whole rows hold: one for each placement
+	Torn    int    // rows that were cut off or garbled
+	Unknown int    // lines of no known layout
+	Log     int    // lines of a log of NCCL or RCCL
+	First   string // the first torn row or unknown line, with its place
+}
+
+// Add adds the counts of another file.
+func (c *Counts) Add(d Counts) {
+	c.Rows, c.Points, c.Torn = c.Rows+d.Rows, c.Points+d.Points, c.Torn+d.Torn
+	c.Unknown, c.Log = c.Unknown+d.Unknown, c.Log+d.Log
+	if c.First == "" {
+		c.First = d.First
+	}
+}
+
+// Error is a file of no known layout, or one that breaks off where nothing of it can be used.
+type Error struct {
+	Path string
+	Line int
+	Text string
+}
+
+func (e *Error) Error() string {
+	return result.Problem{Path: e.Path, Line: e.Line, Text: e.Text}.String()
+}
+
+// Hash is the SHA-256 of a file, in hexadecimal digits.
+func Hash(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// File identifies what is read.
+type File struct {
+	Path   string // as it was named
+	SHA256 string
+	Given  Given // what the file does not tell
+}
+
+// Read reads one file. The error is an *Error, or of the reader or the sink; what was counted until then is returned too.
+func Read(r io.ReadSeeker, file File, sink Sink) (Counts, error) {
+	in := &input{file: file, sink: sink}
+	first, err := firstByte(r)
+	if err != nil {
+		return in.counts, err
+	}
+	if first == '{' || first == '[' {
+		err = in.document(r)
+	} else {
+		err = in.text(r)
+	}
+	if err == nil && in.tests == 0 {
+		err = &Error{Path: file.Path, Text: "holds no layout that is known: " + knownLayouts}
+	}
+	return in.counts, err
+}
+
+const knownLayouts = "tables of nccl-tests, rccl-tests, the OSU and Intel benchmarks, the collective profiler, PARAM's COMMS-RES, " +
+	"JSON of nccl-tests, rccl-tests and SuperBench, and CSV of rccl-tests and of all-reduce scripts are"
+
+// firstByte is the first that is no white space, and leaves the reader at the start. A prefix of a launcher begins with
+// a bracket too, so that a bracket counts only where JSON goes on behind it.
+func firstByte(r io.ReadSeeker) (byte, error) {
+	head := make([]byte, 4096)
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, err
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return 0, err
+	}
+	head = bytes.TrimSpace(bytes.TrimPrefix(head[:n], []byte("\xef\xbb\xbf")))
+	if len(head) == 0 {
+		return 0, nil
+	}
+	if head[0] == '[' {
+		if rest := bytes.TrimSpace(head[1:]); len(rest) > 0 && rest[0] != '{' && rest[0] != ']' {
+			return 0, nil
+		}
+	}
+	return head[0], nil
+}
+
+// input is the reading of one file.
+type input struct {
+	file   File
+	sink   Sink
+	counts Counts
+	tests  int        // runs that were found
+	rccl   *rcclTests // of rows that stand alone, one object a line
+}
+
+// unknown counts a line of no known layout and hands it on.
+func (in *input) unknown(n int, text string) error {
+	in.counts.Unknown++
+	in.first(n, "no part of a known layout: "+short(text))
+	return in.sink.Line(n, text)
+}
+
+// torn counts a row that cannot be used and hands it on.
+func (in *input) torn(n int, text string) error {
+	in.counts.Rows++
+	in.counts.Torn++
+	in.first(n, "a torn row: "+short(text))
+	return in.sink.Line(n, text)
+}
+
+func (in *input) first(n int, text string) {
+	if in.counts.First == "" {
+		in.counts.First = result.Problem{Path: in.file.Path, Line: n, Text: text}.String()
+	}
+}
+
+// short is the beginning of a text, for a message.
+func short(text string) string {
+	const most = 60
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// maxLine bounds what is kept of a line.
+const maxLine = 1 << 20
+
+// lines calls f for every line, without its end; what is beyond maxLine is left out.
+func lines(r io.Reader, f func(n int, text string) error) error {
+	b := bufio.NewReaderSize(r, 256<<10)
+	var line []byte
+	for n := 1; ; n++ {
+		line = line[:0]
+		for {
+			part, more, err := b.ReadLine()
+			if errors.Is(err, io.EOF) && len(line) == 0 {
+				return nil
+			}
+			if err != nil && !errors.Is(err, io.EOF) {
+				return err
+			}
+			line = append(line, part[:min(len(part), maxLine-len(line))]...)
+			if !more {
+				break
+			}
+		}
+		if err := f(n, string(line)); err != nil {
+			return err
+		}
+	}
+}

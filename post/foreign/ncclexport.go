@@ -1,0 +1,75 @@
+package foreign
+
+import (
+	"regexp"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// What busbar itself writes in the layout of nccl-tests holds more in its comments than nccl-tests has columns for.
+var (
+	ncclExport       = regexp.MustCompile(`^(busbar.*): (\S+) \((.*)\), in the layout of nccl-tests$`)
+	ncclExportTime   = regexp.MustCompile(`^time: median over batches.*; of the ranks' times: (.+)$`)
+	ncclExportStatus = regexp.MustCompile(`^(\d+) +(\d+) +(\S+) +(\S+) +(-?\d+) +(out-of-place|in-place): (skipped|unsupported|oom|timeout|wrong|failed)(?:: (.*))?$`)
+	ncclExportDone   = regexp.MustCompile(`^busbar: (complete|interrupted|aborted)(?:: (.*))?$`)
+)
+
+// exported notes the first line of an export: who measured which library.
+func (t *ncclTest) exported(m []string) {
+	t.export = &result.Run{Tool: m[1], Backend: result.Backend{Name: m[2], Library: m[3]}}
+}
+
+// exportedLine reads a comment that only an export has.
+func (t *ncclTest) exportedLine(l line) bool {
+	if t.export == nil || !l.mark {
+		return false
+	}
+	if m := ncclExportTime.FindStringSubmatch(l.body); m != nil {
+		t.export.Method.Average = m[1]
+		return true
+	}
+	if m := ncclExportDone.FindStringSubmatch(l.body); m != nil {
+		t.footer, t.exportOutcome, t.exportReason = true, result.Outcome(m[1]), m[2]
+		return true
+	}
+	if strings.HasPrefix(l.body, "REHEARSED: ") {
+		t.export.Rehearse = true
+		return true
+	}
+	m := ncclExportStatus.FindStringSubmatch(l.body)
+	if m == nil {
+		return false
+	}
+	r := &ncclRow{line: l.n, dataType: m[3], op: m[4], root: m[5]}
+	r.size, _ = count(m[1])
+	r.count, _ = count(m[2])
+	p, err := coll.ParsePlacement(m[6])
+	rec := t.record(r, nil, nil, p)
+	rec.Status, rec.Reason, rec.Check.Result = result.Status(m[7]), m[8], "none"
+	if t.in.counts.Rows++; err == nil {
+		t.pending = append(t.pending, rec)
+	}
+	return err == nil
+}
+
+// describeExport fills in the run's line from the comments of an export.
+func (t *ncclTest) describeExport() {
+	t.tool(t.export.Tool)
+	t.run.Imported.Format = "nccl-tests text, as busbar exports it"
+	t.run.Backend = t.export.Backend
+	t.run.Backend.Library = libraryBy(t.run.Backend.Library, "", t.run.Tool+", imported")
+	t.run.Rehearse, t.run.Method.Average = t.export.Rehearse, t.export.Method.Average
+}
+
+// addPending hands on the points that a comment told of.
+func (t *ncclTest) addPending() error {
+	for _, r := range t.pending {
+		if err := t.add(r); err != nil {
+			return err
+		}
+	}
+	t.pending = nil
+	return nil
+}

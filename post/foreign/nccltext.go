@@ -1,0 +1,288 @@
+package foreign
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// ncclText reads the text of nccl-tests and rccl-tests of all years: which columns there are is read off the table's own
+// heading, never off the number of words.
+type ncclText struct {
+	in    *input
+	shell *shell
+	test  *ncclTest
+}
+
+// ncclTest is one run of a program of nccl-tests.
+type ncclTest struct {
+	*test
+	seen       map[string]bool // kinds of header lines
+	columns    *ncclColumns    // nil: no heading yet
+	program    string          // as the header names it
+	version    string          // of the tests
+	vendor     string          // nccl or rccl
+	library    string          // version of NCCL or RCCL
+	iterations int             // operations timed for a figure; 0: not told
+	checked    string          // validation
+	blocking   string          // -z, as the header words it
+	cycle      int             // that the rows belong to; 0: not told
+	footer     bool
+	failure    string // the first line that says so
+	half       *ncclRow
+	facts      ncclFacts
+	export     *result.Run // the header of busbar's own export; nil: a real one
+
+	exportOutcome result.Outcome
+	exportReason  string
+	pending       []*result.Record // points of an export without a time
+}
+
+func newNCCLText(in *input, sh *shell) *ncclText { return &ncclText{in: in, shell: sh} }
+
+var (
+	ncclConfig   = regexp.MustCompile(`^nThreads? (\d+) nGpus (\d+) minBytes (\d+) maxBytes (\d+) step: (\d+\(\w+\)) (.*)$`)
+	ncclSetting  = regexp.MustCompile(`([a-z][a-z ]*): (\S+)`)
+	ncclVersion  = regexp.MustCompile(`^(nccl|rccl)-tests:? [vV]ersion (\S+)(.*)$`)
+	ncclLibrary  = regexp.MustCompile(`(?:nccl|rccl)-library=(\d+)`)
+	ncclCompiled = regexp.MustCompile(`^NCCL Tests compiled with NCCL (\S+)`)
+	ncclLoaded   = regexp.MustCompile(`^(NCCL|RCCL) version *:? *(\S+)`)
+	ncclStart    = regexp.MustCompile(`^Collective test (starting|concluded): (\S+)`)
+	ncclRank     = regexp.MustCompile(`^Rank +(\d+) +(?:Group +(\d+) +)?(?:Pid +(\d+) +)?on +(\S+) +device +(\d+) +\[([^\]]*)\] *(.*)$`)
+	ncclCycle    = regexp.MustCompile(`^Testing (\d+) cycle`)
+	ncclFailure  = regexp.MustCompile(`: Test (CUDA|HIP|NCCL) failure |: Test timeout |^error: \S| \.\. \S+ pid \d+: Test failure |^Out of bounds values +: \d+ FAILED`)
+	ncclPlaces   = regexp.MustCompile(`^out-of-place .*in-place`)
+	ncclKnown    = regexp.MustCompile(`^(Using devices$|out-of-place|in-place|\(B\) |\(us\)|Reducing maxBytes to |Out of bounds values +:|Avg bus bandwidth +:|GPU memory usage +:|` +
+		`Errors with asterisks|Blocking Enabled|Swap Comms Enabled|Parallel Init Enabled|Per-Iteration Report|Writing JSON output|skipping json output|` +
+		`HIP version *:|ROCm version *:|Hostname *:|Librccl path *:|Option -\w|time: |Bus bandwidth is not averaged)`)
+)
+
+func (p *ncclText) opens(l line) bool {
+	return ncclConfig.MatchString(l.body) || ncclVersion.MatchString(l.body) || ncclStart.MatchString(l.body) ||
+		l.body == "Using devices" || ncclPlaces.MatchString(l.body) || ncclHeading(l.body) != nil || ncclExport.MatchString(l.body)
+}
+
+// begins starts a test at a header line, if this kind of line was seen already, or a table behind it.
+func (p *ncclText) begins(kind string, l line) error {
+	if p.test != nil && (p.test.seen[kind] || p.test.columns != nil) {
+		if err := p.close(); err != nil {
+			return err
+		}
+	}
+	if p.test == nil {
+		p.test = &ncclTest{test: p.in.newTest("nccl-tests", "", l.n), seen: map[string]bool{}, vendor: "nccl"}
+		p.test.settle = p.test.decide
+		if p.shell.program != "" && strings.Contains(p.shell.program, "_perf") {
+			p.test.facts.typed, p.test.facts.asked = p.shell.program, p.shell.np
+		}
+		p.shell.forget()
+	}
+	p.test.seen[kind] = true
+	return nil
+}
+
+func (p *ncclText) take(l line) (bool, error) {
+	if known, err := p.header(l); known || err != nil {
+		return known, err
+	}
+	t := p.test
+	if t == nil {
+		return false, nil
+	}
+	switch {
+	case l.body == "" && l.mark:
+		return true, nil
+	case t.about(l):
+		return true, t.addPending()
+	case t.columns != nil:
+		return t.row(l)
+	}
+	return false, nil
+}
+
+// header reads the lines that may begin a test.
+func (p *ncclText) header(l line) (bool, error) {
+	var err error
+	if m := ncclExport.FindStringSubmatch(l.body); m != nil {
+		if err = p.begins("export", l); err == nil {
+			p.test.exported(m)
+		}
+		return true, err
+	}
+	if m := ncclVersion.FindStringSubmatch(l.body); m != nil {
+		if err = p.begins("version", l); err == nil {
+			p.test.vendor, p.test.version = m[1], m[2]
+			if lib := ncclLibrary.FindStringSubmatch(m[3]); lib != nil {
+				p.test.library = versionOf(lib[1])
+			}
+		}
+		return true, err
+	}
+	if m := ncclStart.FindStringSubmatch(l.body); m != nil {
+		if m[1] == "concluded" {
+			return p.test != nil, nil
+		}
+		if err = p.begins("start", l); err == nil {
+			p.test.program = m[2]
+		}
+		return true, err
+	}
+	if m := ncclConfig.FindStringSubmatch(l.body); m != nil {
+		if err = p.begins("config", l); err == nil {
+			p.test.config(m)
+		}
+		return true, err
+	}
+	if c := ncclHeading(l.body); c != nil {
+		if p.test == nil || p.test.columns != nil && p.test.footer {
+			if err = p.begins("heading", l); err != nil {
+				return true, err
+			}
+		}
+		if p.test.columns != nil { // a table goes on, or one without its own header
+			err = p.test.tearHalf()
+		}
+		p.test.columns = c
+		return true, err
+	}
+	if l.body == "Using devices" && p.test == nil || ncclPlaces.MatchString(l.body) && (p.test == nil || p.test.footer) {
+		return true, p.begins("devices", l)
+	}
+	return false, nil
+}
+
+// config reads the line of settings.
+func (t *ncclTest) config(m []string) {
+	t.set("nThread", m[1])
+	t.set("nGpus", m[2])
+	t.set("minBytes", m[3])
+	t.set("maxBytes", m[4])
+	t.set("step", m[5])
+	for _, s := range ncclSetting.FindAllStringSubmatch(m[6], -1) {
+		t.set(strings.TrimSpace(s[1]), s[2])
+	}
+	t.settings()
+}
+
+// settings turns the words that were set into what the table says of all rows.
+func (t *ncclTest) settings() {
+	get := func(key string, missing int) int {
+		n, err := strconv.Atoi(t.run.Imported.Settings[key])
+		if err != nil {
+			return missing
+		}
+		return n
+	}
+	t.checked = t.run.Imported.Settings["validation"]
+	t.run.Method.Warmup, t.run.Method.CheckRounds = get("warmup iters", -1), get("validation", -1)
+	t.run.Method.Iterations, t.run.Method.Aggregate = get("iters", 0), get("agg iters", 0)
+	t.run.Method.Graph = get("graph", 0) * t.run.Method.Iterations
+	t.iterations = t.run.Method.Iterations * max(t.run.Method.Aggregate, 1) * max(get("graph", 0), 1)
+}
+
+// about reads the lines around a table.
+func (t *ncclTest) about(l line) bool {
+	if t.exportedLine(l) {
+		return true
+	}
+	if m := ncclRank.FindStringSubmatch(l.body); m != nil {
+		t.rank(m)
+		return true
+	}
+	if m := ncclCompiled.FindStringSubmatch(l.body); m != nil {
+		t.set("compiled with", "NCCL "+m[1])
+		return true
+	}
+	if m := ncclLoaded.FindStringSubmatch(l.text); m != nil {
+		if t.library == "" {
+			t.library = m[2]
+		}
+		return true
+	}
+	if m := ncclCycle.FindStringSubmatch(l.body); m != nil {
+		t.cycle, _ = strconv.Atoi(m[1])
+		return true
+	}
+	if ncclFailure.MatchString(l.text) || ncclFailure.MatchString(l.body) {
+		if t.failure == "" {
+			t.failure = strings.TrimSpace(l.text)
+		}
+		t.footer = t.footer || strings.HasPrefix(l.body, "Out of bounds")
+		return true
+	}
+	if !ncclKnown.MatchString(l.body) {
+		return false
+	}
+	switch key, value, _ := strings.Cut(l.body, ":"); {
+	case strings.HasPrefix(l.body, "Out of bounds"):
+		t.footer = true
+	case strings.HasPrefix(l.body, "out-of-place") && !strings.Contains(l.body, " in-place"):
+		t.facts.only = coll.OutOfPlace
+	case strings.HasPrefix(l.body, "in-place"):
+		t.facts.only = coll.InPlace
+	case strings.HasPrefix(l.body, "Blocking Enabled"):
+		t.blocking = strings.TrimSpace(value)
+		t.set("blocking", t.blocking)
+	case strings.HasPrefix(l.body, "Reducing maxBytes"):
+		t.set("reduced", l.body)
+	case strings.HasPrefix(key, "HIP version"), strings.HasPrefix(key, "ROCm version"), strings.HasPrefix(key, "Librccl path"):
+		t.set(strings.TrimSpace(key), strings.TrimSpace(value))
+	}
+	return true
+}
+
+// rank reads the line of a device.
+func (t *ncclTest) rank(m []string) {
+	n := func(s string) int {
+		v, _ := strconv.Atoi(s)
+		return v
+	}
+	r := result.Rank{Rank: n(m[1]), Host: m[4], LocalRank: n(m[5]), PID: n(m[3]), PCI: m[6], Device: strings.TrimSpace(m[7])}
+	t.facts.groups = append(t.facts.groups, n(m[2]))
+	t.ranks = append(t.ranks, r)
+}
+
+// versionOf is a version of NCCL by its number: 22304 is 2.23.4, 2708 2.7.8.
+func versionOf(code string) string {
+	n, err := strconv.Atoi(code)
+	switch {
+	case err != nil || n < 1000:
+		return code
+	case n < 10000:
+		return strconv.Itoa(n/1000) + "." + strconv.Itoa(n/100%10) + "." + strconv.Itoa(n%100)
+	}
+	return strconv.Itoa(n/10000) + "." + strconv.Itoa(n/100%100) + "." + strconv.Itoa(n%100)
+}
+
+func (p *ncclText) close() error {
+	t := p.test
+	if t == nil {
+		return nil
+	}
+	p.test = nil
+	if err := t.tearHalf(); err != nil {
+		return err
+	}
+	switch {
+	case t.failure != "" && !t.footer:
+		return t.end(result.Aborted, t.failure)
+	case !t.footer && t.columns != nil:
+		return t.end(result.Interrupted, "the source ends without the lines under the table")
+	case !t.footer:
+		return t.end(result.Interrupted, "the source ends before the table")
+	case t.exportOutcome != "":
+		return t.end(t.exportOutcome, t.exportReason)
+	}
+	return t.end(result.Complete, "")
+}
+
+// mode says how the operations were timed, by the -z of the header.
+func (t *ncclTest) mode() (mode coll.Mode, sync, summary string) {
+	if t.blocking == "" {
+		return coll.Throughput, "issued back to back", "mean over iterations; of the ranks' times the mean, unless -a was given"
+	}
+	return coll.Latency, t.blocking, "mean over iterations; of the ranks' times the mean, unless -a was given"
+}

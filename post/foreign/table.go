@@ -1,0 +1,190 @@
+package foreign
+
+import (
+	"encoding/csv"
+	"fmt"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// table reads CSV: that of rccl-tests, and of scripts that time all-reduce over backends, worlds and sizes.
+type table struct {
+	in      *input
+	layout  *tableLayout
+	columns []string
+	tests   map[string]*test
+	order   []*test
+	launch  string
+}
+
+// tableLayout is a family of CSV files.
+type tableLayout struct {
+	tool, format string
+	needs        [][]string // one name of each must be a column
+	record       func(t *table, row tableRow, rec *result.Record) (tableRun, bool)
+}
+
+// tableRun is what rows of one run share.
+type tableRun struct {
+	backend, device            string
+	world, nodes, perNode, gpu int
+}
+
+func newTable(in *input) *table { return &table{in: in, tests: map[string]*test{}} }
+
+var tableLayouts = []*tableLayout{
+	{tool: "rccl-tests", format: "rccl-tests CSV", needs: [][]string{{"numcycle"}, {"collective"}, {"size"}, {"time"}, {"inplace"}}, record: (*table).rccl},
+	{tool: "all-reduce script", format: "CSV of an all-reduce script", needs: [][]string{scriptBackend, scriptWorld, scriptSize, scriptTime}, record: (*table).script},
+}
+
+func (p *table) opens(l line) bool { return layoutOf(tableWords(l.text)) != nil }
+
+// layoutOf is the layout of a line of column names; nil if it is none.
+func layoutOf(names []string) *tableLayout {
+	if len(names) < 4 {
+		return nil
+	}
+	for _, layout := range tableLayouts {
+		missing := slices.ContainsFunc(layout.needs, func(any []string) bool {
+			return !slices.ContainsFunc(any, func(n string) bool { return slices.Contains(names, n) })
+		})
+		if !missing {
+			return layout
+		}
+	}
+	return nil
+}
+
+// tableWords are the fields of a line, in lower case; nil where they are no line of CSV.
+func tableWords(text string) []string {
+	if !strings.Contains(text, ",") {
+		return nil
+	}
+	words, err := tableFields(text)
+	if err != nil {
+		return nil
+	}
+	for i, w := range words {
+		words[i] = strings.ToLower(strings.TrimSpace(w))
+	}
+	return words
+}
+
+func tableFields(text string) ([]string, error) {
+	r := csv.NewReader(strings.NewReader(text))
+	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
+	return r.Read()
+}
+
+func (p *table) take(l line) (bool, error) {
+	if names := tableWords(l.text); layoutOf(names) != nil {
+		if slices.Contains(names, "run") && slices.Contains(names, "launch") {
+			return true, &Error{Path: p.in.file.Path, Line: l.n, Text: "this table was made by busbar from its records: use the .jsonl files that it was made from"}
+		}
+		if err := p.close(); err != nil {
+			return true, err
+		}
+		p.layout, p.columns, p.launch = layoutOf(names), names, ""
+		return true, nil
+	}
+	if p.layout == nil || !strings.Contains(l.text, ",") {
+		return false, nil
+	}
+	words, err := tableFields(l.text)
+	if err != nil || len(words) < 4 {
+		return true, p.in.torn(l.n, l.text)
+	}
+	return true, p.row(l, words)
+}
+
+// tableRow is one line by column names.
+type tableRow map[string]string
+
+// any is the value of the first of the columns that is there.
+func (r tableRow) any(names []string) (value, name string) {
+	for _, n := range names {
+		if v := strings.TrimSpace(r[n]); v != "" {
+			return v, n
+		}
+	}
+	return "", ""
+}
+
+// whole is a whole number of a column; 0 where there is none.
+func (r tableRow) whole(names ...string) int {
+	v, _ := r.any(names)
+	n, _ := count(v)
+	return int(n)
+}
+
+func (p *table) row(l line, words []string) error {
+	columns := p.columns
+	if p.layout.tool == "rccl-tests" && len(words) == len(columns)+1 {
+		// With MPI its rows hold the number of nodes, which its heading does not.
+		at := slices.Index(columns, "collective") + 1
+		columns = slices.Insert(slices.Clone(columns), at, "nodes")
+	}
+	if len(words) != len(columns) {
+		return p.in.torn(l.n, l.text)
+	}
+	row := tableRow{}
+	for i, name := range columns {
+		row[name] = words[i]
+	}
+	rec := &result.Record{Case: coll.Case{Root: -1, SizeBytes: -1, Count: -1}, Status: result.OK, Check: result.Check{Result: "unknown"},
+		Imported: &result.Origin{Line: l.n, Stated: map[string]string{}}}
+	run, ok := p.layout.record(p, row, rec)
+	if !ok {
+		return p.in.torn(l.n, l.text)
+	}
+	t, err := p.testOf(run, l.n)
+	if err != nil {
+		return err
+	}
+	p.in.counts.Rows++
+	return t.add(rec)
+}
+
+// maxTableRuns bounds the runs of one table that are open at once.
+const maxTableRuns = 256
+
+// testOf is the run that a row belongs to.
+func (p *table) testOf(run tableRun, n int) (*test, error) {
+	key := fmt.Sprint(run)
+	if t := p.tests[key]; t != nil {
+		return t, nil
+	}
+	if len(p.order) >= maxTableRuns {
+		if err := p.end(); err != nil {
+			return nil, err
+		}
+	}
+	t := p.in.newTest(p.layout.tool, p.layout.format, n)
+	if p.launch == "" {
+		p.launch = t.run.Launch
+	}
+	t.run.Launch = p.launch
+	t.run.World, t.run.Nodes, t.run.RanksPerNode, t.run.Device = run.world, run.nodes, run.perNode, run.device
+	t.run.Backend = result.Backend{Name: run.backend, Library: libraryBy(strings.ToUpper(run.backend), "", p.layout.tool)}
+	p.tests[key], p.order = t, append(p.order, t)
+	return t, nil
+}
+
+// end closes the runs that are open.
+func (p *table) end() error {
+	for _, t := range p.order {
+		if err := t.end(result.Complete, ""); err != nil {
+			return err
+		}
+	}
+	p.tests, p.order = map[string]*test{}, nil
+	return nil
+}
+
+func (p *table) close() error {
+	p.layout = nil
+	return p.end()
+}

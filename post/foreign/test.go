@@ -1,0 +1,181 @@
+package foreign
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// test is one run of another tool: a table, or the rows of one that belong together.
+type test struct {
+	in     *input
+	run    result.Run
+	ranks  []result.Rank
+	settle func(rows []*result.Record) // decides what the first rows tell together, before any is written
+	held   []*result.Record
+	table  Table
+	used   map[string]string
+	points int
+}
+
+// heldRows is how many records wait until it is decided what they tell together.
+const heldRows = 4096
+
+// newTest begins a run. Its ID follows from the file's bytes and its place among the runs of the file, so that a file that is
+// imported twice counts once.
+func (in *input) newTest(tool, format string, line int) *test {
+	in.tests++
+	used := map[string]string{}
+	return &test{in: in, used: used, run: result.Run{
+		ID: in.id("run", in.tests), Launch: in.id("launch", in.tests), Campaign: in.id("campaign", 0), Tool: tool,
+		Method:   result.Method{Warmup: -1, CheckRounds: -1, Rotate: -1, ClockOffsets: -1},
+		Imported: &result.Source{Tool: tool, Format: format, Path: in.file.Path, SHA256: in.file.SHA256, Line: line, Settings: map[string]string{}},
+	}}
+}
+
+// id is a UUID of version 8, made of the file's hash.
+func (in *input) id(what string, n int) string {
+	h := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", in.file.SHA256, what, n))
+	h[6], h[8] = h[6]&0x0f|0x80, h[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])
+}
+
+// tool names what measured.
+func (t *test) tool(name string) { t.run.Tool, t.run.Imported.Tool = name, name }
+
+// set notes a word of the source on how it measured.
+func (t *test) set(key, value string) {
+	if value != "" {
+		t.run.Imported.Settings[key] = value
+	}
+}
+
+func (t *test) deduced(format string, args ...any) {
+	t.run.Imported.Deduced = append(t.run.Imported.Deduced, fmt.Sprintf(format, args...))
+}
+
+func (t *test) warn(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(t.run.Warnings, text) {
+		t.run.Warnings = append(t.run.Warnings, text)
+	}
+}
+
+// add takes a record of a row that was counted. A time so short that it makes no bandwidth is kept as it is printed.
+func (t *test) add(r *result.Record) error {
+	if r.Time != nil && math.IsInf(2*r.AlgBW(r.Time.Seconds), 0) {
+		r.Imported.Stated["time"], r.Time = strconv.FormatFloat(r.Time.Seconds, 'g', -1, 64)+" s", nil
+	}
+	t.in.counts.Points++
+	t.points++
+	if t.table != nil {
+		return t.write(r)
+	}
+	t.held = append(t.held, r)
+	if len(t.held) >= heldRows {
+		return t.begin()
+	}
+	return nil
+}
+
+// begin decides what the held rows tell, and hands them on.
+func (t *test) begin() error {
+	if t.settle != nil {
+		t.settle(t.held)
+	}
+	for _, r := range t.held {
+		t.complete(r)
+	}
+	t.header()
+	table, err := t.in.sink.Begin(&t.run, t.ranks)
+	if err != nil {
+		return err
+	}
+	t.table = table
+	held := t.held
+	t.held = nil
+	for _, r := range held {
+		if err := t.table.Append(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// header fills in what the run's line says of all its rows.
+func (t *test) header() {
+	if t.run.World == 0 {
+		for i, r := range t.held {
+			if t.run.World = r.World; i > 0 && r.World != t.held[0].World {
+				t.run.World = 0
+				break
+			}
+		}
+	}
+	t.hosts()
+	if len(t.used) > 0 {
+		t.run.Imported.Given = t.used
+	}
+	if len(t.run.Imported.Settings) == 0 {
+		t.run.Imported.Settings = nil
+	}
+}
+
+func (t *test) write(r *result.Record) error {
+	t.complete(r)
+	return t.table.Append(r)
+}
+
+// complete gives a record what its file does not tell but who imports it does.
+func (t *test) complete(r *result.Record) {
+	if r.World == 0 {
+		r.World = t.run.World
+	}
+	t.in.file.Given.fill(&r.Case, r.Imported.Operation, t.used)
+	if r.Collective != coll.Other && !r.Collective.Reduces() && r.Op != 0 { // sendrecv's table names one that it does not use
+		r.Imported.Stated["redop"], r.Op = r.Op.String(), 0
+	}
+	if r.SizeBytes < 0 && r.Count >= 0 && r.World > 0 && r.Type != 0 && r.Collective != coll.Other {
+		if c, err := r.WithElements(r.Count); err == nil {
+			r.SizeBytes = c.SizeBytes
+		}
+	}
+}
+
+// hosts sets what follows from the list of ranks.
+func (t *test) hosts() {
+	perHost, devices := map[string]int{}, []string{}
+	for i := range t.ranks {
+		r := &t.ranks[i]
+		perHost[r.Host]++
+		if r.Device != "" && !slices.Contains(devices, r.Device) {
+			devices = append(devices, r.Device)
+		}
+	}
+	for _, n := range perHost {
+		t.run.RanksPerNode = max(t.run.RanksPerNode, n)
+	}
+	if len(perHost) > 0 {
+		t.run.Nodes = len(perHost)
+	}
+	if len(devices) > 0 {
+		t.run.Device = devices[0]
+	}
+	if len(devices) > 1 {
+		t.run.Device = fmt.Sprintf("%s and %d other kinds", devices[0], len(devices)-1)
+	}
+}
+
+// end closes the run; one without a row is written too, with how it ended.
+func (t *test) end(outcome result.Outcome, reason string) error {
+	if t.table == nil {
+		if err := t.begin(); err != nil {
+			return err
+		}
+	}
+	return t.table.End(result.End{Outcome: outcome, Reason: reason})
+}

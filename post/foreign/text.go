@@ -1,0 +1,185 @@
+package foreign
+
+import (
+	"io"
+	"regexp"
+	"strings"
+)
+
+// line is one line of a text, without what launchers put before it.
+type line struct {
+	n    int
+	text string
+	body string // without the comment mark, and trimmed
+	mark bool   // there was a comment mark
+}
+
+// parser reads one family of layouts.
+type parser interface {
+	// opens says whether the line can only be the beginning of something of this family.
+	opens(l line) bool
+	// take reads a line; false: it is no part of this layout.
+	take(l line) (bool, error)
+	// close ends what is open; the file ends, or another family begins.
+	close() error
+}
+
+// stream is the lines of one process.
+type stream struct {
+	parsers []parser
+	active  parser
+	shell   *shell
+}
+
+// maxStreams bounds the processes that are told apart by the prefixes of their lines; those beyond share a stream.
+const maxStreams = 1024
+
+// text reads a file of lines.
+func (in *input) text(r io.Reader) error {
+	streams, order := map[string]*stream{}, []*stream{}
+	of := func(who string) *stream {
+		s := streams[who]
+		if s == nil && len(streams) >= maxStreams {
+			s = streams[""]
+		}
+		if s == nil {
+			sh := &shell{}
+			s = &stream{shell: sh, parsers: []parser{newNCCLText(in, sh), newOSU(in, sh), newIMB(in), newProfile(in), newCommsRes(in), newTable(in)}}
+			streams[who], order = s, append(order, s)
+		}
+		return s
+	}
+	of("")
+	err := lines(r, func(n int, text string) error {
+		who, rest := unprefixed(text)
+		return of(who).take(in, newLine(n, rest), text)
+	})
+	for _, s := range order {
+		for _, p := range s.parsers {
+			if e := p.close(); err == nil {
+				err = e
+			}
+		}
+	}
+	return err
+}
+
+func newLine(n int, text string) line {
+	if n == 1 {
+		text = strings.TrimPrefix(text, "\xef\xbb\xbf")
+	}
+	body := strings.TrimSpace(text)
+	l := line{n: n, text: text, mark: strings.HasPrefix(body, "#")}
+	l.body = strings.TrimSpace(strings.TrimLeft(body, "#"))
+	return l
+}
+
+// take offers a line to the layout that is open, after those that it may be the beginning of.
+func (s *stream) take(in *input, l line, raw string) error {
+	for _, p := range s.parsers {
+		if !p.opens(l) {
+			continue
+		}
+		if s.active != nil && s.active != p {
+			if err := s.active.close(); err != nil {
+				return err
+			}
+		}
+		s.active = p
+		break
+	}
+	if s.active != nil {
+		known, err := s.active.take(l)
+		if known || err != nil {
+			return err
+		}
+	}
+	switch {
+	case l.body == "" || fence.MatchString(l.body) || s.shell.take(l):
+		return nil
+	case libraryLog.MatchString(l.text):
+		in.counts.Log++
+		return in.sink.Line(l.n, raw)
+	}
+	return in.unknown(l.n, raw)
+}
+
+var (
+	fence      = regexp.MustCompile("^(`{3,}\\w*|[-=*]{3,}|\\[exit status \\d+\\])$")
+	libraryLog = regexp.MustCompile(`\b(NCCL|RCCL) (INFO|WARN|TRACE|ABORT|VERSION|version)\b|^(NCCL|RCCL) version\b`)
+)
+
+// shell is what the commands in a log say of what comes behind them.
+type shell struct {
+	program string // as it was typed, with its folder
+	args    []string
+	np      int // ranks that the launcher was told to start; 0: not said
+}
+
+var benchmarkProgram = regexp.MustCompile(`(^|[\s/])((?:\w+_perf(?:_mpi)?)|osu_\w+|IMB-[\w-]+)(\s|$)`)
+
+// take reads a line that looks like a command with a benchmark in it, as a shell's prompt or `set -x` shows it.
+func (s *shell) take(l line) bool {
+	m := benchmarkProgram.FindStringSubmatchIndex(l.text)
+	if m == nil || strings.Contains(l.text, "Test failure") {
+		return false
+	}
+	before := strings.Fields(l.text[:m[0]])
+	begins := strings.HasPrefix(l.body, "$ ") || strings.HasPrefix(l.body, "+ ") || launched(before)
+	if !begins && len(before) > 0 {
+		return false
+	}
+	*s = shell{program: l.text[m[4]:m[5]], args: strings.Fields(l.text[m[1]:]), np: ranksAsked(before)}
+	return true
+}
+
+// launched says whether one of the words is a launcher.
+func launched(words []string) bool {
+	for _, w := range words {
+		switch w[strings.LastIndex(w, "/")+1:] {
+		case "mpirun", "mpiexec", "srun", "prun", "orterun", "mpiexec.hydra", "time", "nohup":
+			return true
+		}
+	}
+	return false
+}
+
+// ranksAsked is the number that a launcher was told; 0 where it was not, or is no number.
+func ranksAsked(words []string) int {
+	if !launched(words) {
+		return 0
+	}
+	for i, w := range words {
+		flag, value, joined := strings.Cut(w, "=")
+		switch flag {
+		case "-np", "--np", "-n", "--n", "--ntasks":
+		default:
+			if strings.HasPrefix(w, "-n") && !joined {
+				if n, ok := count(w[2:]); ok {
+					return int(n)
+				}
+			}
+			continue
+		}
+		if !joined && i+1 < len(words) {
+			value = words[i+1]
+		}
+		if n, ok := count(value); ok {
+			return int(n)
+		}
+	}
+	return 0
+}
+
+// forget leaves the command behind: what comes now is not of it.
+func (s *shell) forget() { *s = shell{} }
+
+// has says whether the program was given this argument.
+func (s *shell) has(flag string) bool {
+	for _, a := range s.args {
+		if a == flag {
+			return true
+		}
+	}
+	return false
+}
