@@ -39,9 +39,9 @@ var fields = []field{
 	{"num_iterations", figure(func(r *result.Record) float64 { return float64(r.Time.Iterations) })},
 	{"num_warmup", func(run *result.Run, _ *result.Record) string { return strconv.Itoa(run.Method.Warmup) }},
 	{"collective", func(_ *result.Run, r *result.Record) string { return r.Collective.String() }},
-	{"type", func(_ *result.Run, r *result.Record) string { return r.Type.String() }},
+	{"type", func(_ *result.Run, r *result.Record) string { return told(r.Type != 0, r.Type.String) }},
 	{"op", func(_ *result.Run, r *result.Record) string { return r.Op.String() }},
-	{"placement", func(_ *result.Run, r *result.Record) string { return r.Placement.String() }},
+	{"placement", func(_ *result.Run, r *result.Record) string { return told(r.Placement != 0, r.Placement.String) }},
 	{"mode", func(_ *result.Run, r *result.Record) string { return r.Mode.String() }},
 	{"size_bytes", func(_ *result.Run, r *result.Record) string { return strconv.FormatInt(r.SizeBytes, 10) }},
 	{"count", func(_ *result.Run, r *result.Record) string { return strconv.FormatInt(r.Count, 10) }},
@@ -55,6 +55,12 @@ var fields = []field{
 	{"variant", func(run *result.Run, _ *result.Record) string { return run.Variant }},
 	{"settings", func(run *result.Run, _ *result.Record) string { return run.Method.Settings().String() }},
 	{"nodes", func(run *result.Run, _ *result.Record) string { return strconv.Itoa(run.Nodes) }},
+	{"imported", func(run *result.Run, _ *result.Record) string {
+		if run.Imported == nil {
+			return ""
+		}
+		return run.Imported.Tool
+	}},
 	{"device_name", func(run *result.Run, _ *result.Record) string { return run.Device }},
 	{"host", func(run *result.Run, _ *result.Record) string { return run.Machine.Host }},
 	{"run", func(run *result.Run, _ *result.Record) string { return run.ID }},
@@ -63,6 +69,14 @@ var fields = []field{
 	{"warnings", func(run *result.Run, r *result.Record) string {
 		return strings.Join(slices.Concat(run.Warnings, r.Warnings), "; ")
 	}},
+}
+
+// told is a word, empty where another tool's file does not tell it.
+func told(there bool, word func() string) string {
+	if !there {
+		return ""
+	}
+	return word()
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -99,7 +113,7 @@ func milliseconds(f func(*result.Time) float64) func(*result.Run, *result.Record
 
 // deviceKind is where a backend has its data.
 func deviceKind(backend string) string {
-	if strings.HasPrefix(backend, "nccl") {
+	if strings.HasPrefix(backend, "nccl") || backend == "rccl" {
 		return "gpu"
 	}
 	return "cpu"

@@ -16,7 +16,7 @@ func familyOf(c condition) condition {
 }
 
 func familyTitle(c condition) string {
-	return tableKey{c.Collective, c.Type, c.Op, c.Root, c.Placement, c.Mode}.String() + unusual(&result.Method{Rotate: c.rotate, Aggregate: c.aggregate, Average: c.average})
+	return tableKey{"", c.Collective, c.Type, c.Op, c.Root, c.Placement, c.Mode}.String() + unusual(&result.Method{Rotate: c.rotate, Aggregate: c.aggregate, Average: c.average})
 }
 
 // families are those that have a time, all_reduce first.

@@ -27,11 +27,13 @@ func gather(ctx context.Context, files []string, passed []result.Problem, rehear
 		return nil, err
 	}
 	f := &findings{times: newMeasurements()}
-	seen := map[*result.Run]bool{}
+	seen, lacking := map[*result.Run]bool{}, lacks{}
 	err = data.Each(func(row result.Row) error {
 		switch {
 		case row.Run.Rehearse && !rehearsed:
 			f.left = addWord(f.left, row.Run.Backend.Name)
+			return context.Cause(ctx)
+		case lacking.add(row):
 			return context.Cause(ctx)
 		case row.Run.Rehearse:
 			f.rehearsed++
@@ -45,7 +47,7 @@ func gather(ctx context.Context, files []string, passed []result.Problem, rehear
 	if err != nil {
 		return nil, err
 	}
-	f.notes = append(passed, data.Notes()...)
+	f.notes = slices.Concat(passed, data.Notes(), lacking.problems("left out"))
 	if len(f.rows) == 0 {
 		if f.left != nil {
 			return nil, &usageError{fmt.Errorf("all results of %s were rehearsed (their figures say nothing about hardware); let them in with --include-rehearsed", some(files)), "post report"}

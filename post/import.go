@@ -192,7 +192,9 @@ type importTable struct {
 }
 
 // name is that of a file made of this source: the same each time that it is imported.
-func (s *importSink) name(what string) string { return fmt.Sprintf("imported_%s_%s", s.hash[:12], what) }
+func (s *importSink) name(what string) string {
+	return fmt.Sprintf("imported_%s_%s", s.hash[:12], what)
+}
 
 func (s *importSink) create(name string) (*draft, error) {
 	d, err := newDraft(s.ctx, s.dir+string(os.PathSeparator)+name)

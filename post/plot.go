@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -103,11 +104,11 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		}
 		dir = filepath.Join(dir, "plots")
 	}
-	points, ok, err := read(ctx, data)
+	points, ok, lacking, err := read(ctx, data)
 	if err != nil {
 		return err
 	}
-	note(p.stderr, append(overlooked, data.Notes()...))
+	note(p.stderr, slices.Concat(overlooked, data.Notes(), lacking.problems("not drawn")))
 	figures, passed := plot.Figures(points, options)
 	for _, words := range passed {
 		fmt.Fprintln(p.stderr, "post: not drawn:", words)
@@ -122,9 +123,13 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	return p.write(ctx, dir, figures)
 }
 
-// read turns records into points, those that are not ok into points without a figure, and counts both.
-func read(ctx context.Context, data *result.Dataset) (points []plot.Point, ok int, err error) {
+// read turns records into points, those that are not ok into points without a figure, and counts both. Imported ones that
+// lack what a picture needs are left out.
+func read(ctx context.Context, data *result.Dataset) (points []plot.Point, ok int, lacking lacks, err error) {
 	err = data.Each(func(r result.Row) error {
+		if lacking.add(r) {
+			return context.Cause(ctx)
+		}
 		p := plot.Point{Run: r.Run, Case: r.Record.Case}
 		if r.Record.Status == result.OK && r.Record.Time != nil {
 			p.Time = *r.Record.Time
@@ -133,7 +138,7 @@ func read(ctx context.Context, data *result.Dataset) (points []plot.Point, ok in
 		points = append(points, p)
 		return context.Cause(ctx)
 	})
-	return points, ok, err
+	return points, ok, lacking, err
 }
 
 func (p *plotter) write(ctx context.Context, dir string, figures []plot.Figure) error {

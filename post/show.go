@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -107,6 +108,7 @@ func problemOf(path string, err error) result.Problem {
 
 // tableKey is what all rows of one table share.
 type tableKey struct {
+	operation  string // of what is no collective
 	collective coll.Collective
 	dataType   coll.DataType
 	op         coll.RedOp
@@ -116,14 +118,24 @@ type tableKey struct {
 }
 
 func (k tableKey) String() string {
-	words := []string{k.collective.String(), k.dataType.String()}
+	words := []string{cmp.Or(k.operation, k.collective.String())}
+	if k.dataType != 0 {
+		words = append(words, k.dataType.String())
+	}
 	if k.op != 0 {
 		words = append(words, k.op.String())
 	}
 	if k.root > 0 {
 		words = append(words, fmt.Sprintf("root %d", k.root))
 	}
-	return fmt.Sprintf("%s, %s, %s mode", strings.Join(words, " "), placement(k.placement), k.mode)
+	parts := []string{strings.Join(words, " ")}
+	if k.placement != 0 {
+		parts = append(parts, placement(k.placement))
+	}
+	if k.mode != 0 {
+		parts = append(parts, k.mode.String()+" mode")
+	}
+	return strings.Join(parts, ", ")
 }
 
 // writeRun writes one run: what it was, its tables, its footnotes.
@@ -134,7 +146,7 @@ func writeRun(w io.Writer, f *result.File) {
 	tables := map[tableKey][]*result.Record{}
 	for i := range f.Records {
 		r := &f.Records[i]
-		k := tableKey{r.Collective, r.Type, r.Op, r.Root, r.Placement, r.Mode}
+		k := tableKey{r.ForeignOperation(), r.Collective, r.Type, r.Op, r.Root, r.Placement, r.Mode}
 		if tables[k] == nil {
 			order = append(order, k)
 		}
@@ -159,14 +171,18 @@ func writeHead(w io.Writer, f *result.File, notes *footnotes) {
 	if r.Rehearse {
 		line("REHEARSED: no device was measured; these figures say nothing about hardware")
 	}
-	line(fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, count(r.World, "rank"), count(r.Nodes, "node"), r.Device))
-	line(fmt.Sprintf("host %s, %s, %s, sweep %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool, r.Sweep.Name) + unusual(&r.Method))
+	if r.Imported != nil {
+		writeImported(line, f)
+	} else {
+		line(fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, count(r.World, "rank"), count(r.Nodes, "node"), r.Device))
+		line(fmt.Sprintf("host %s, %s, %s, sweep %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool, r.Sweep.Name) + unusual(&r.Method))
+	}
 	line(outcome(f) + " " + notes.marks(r.Warnings))
 }
 
 // unusual says how figures were taken, where that is not rank's own way.
 func unusual(m *result.Method) (words string) {
-	if m.Rotate != 0 {
+	if m.Rotate > 0 {
 		words += ", rotating over " + coll.FormatSize(m.Rotate, true)
 	}
 	if m.Aggregate > 1 {

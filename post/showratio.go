@@ -133,6 +133,6 @@ func heading(c condition) string {
 	if c.nodes > 1 {
 		world += fmt.Sprintf(" on %d nodes", c.nodes)
 	}
-	words := tableKey{c.Collective, c.Type, c.Op, c.Root, c.Placement, c.Mode}.String()
+	words := tableKey{"", c.Collective, c.Type, c.Op, c.Root, c.Placement, c.Mode}.String()
 	return words + ", " + world + unusual(&result.Method{Rotate: c.rotate, Aggregate: c.aggregate, Average: c.average})
 }

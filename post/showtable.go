@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,6 +28,10 @@ func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *fo
 		if r.Cycle > 1 {
 			size = fmt.Sprintf("#%-3d%7s", r.Cycle, coll.FormatSize(r.SizeBytes, true))
 		}
+		if r.Status == result.OK && r.Time == nil && r.Imported != nil {
+			fmt.Fprintln(w, statedRow(size, r))
+			continue
+		}
 		if r.Status != result.OK || r.Time == nil {
 			writeNotOK(w, size, r)
 			continue
@@ -49,7 +54,24 @@ func figures(mode coll.Mode, r *result.Record) string {
 		return fmt.Sprintf(" %10s %6s %9s %9s %9s %9s %-4s ", duration(t.Seconds), precision(t), duration(t.Min), duration(t.P90), duration(t.P99), duration(t.Max), r.Check.Result)
 	}
 	return fmt.Sprintf(" %12d %9s %6s %8s %8s %7d %-4s ", r.Count, duration(t.Seconds), precision(t),
-		bandwidth(r.AlgBW(t.Seconds)), bandwidth(r.BusBW(t.Seconds)), t.Iterations, r.Check.Result)
+		ifKnown(r.HasAlgBW(), bandwidth(r.AlgBW(t.Seconds))), ifKnown(r.HasBusBW(), bandwidth(r.BusBW(t.Seconds))), t.Iterations, r.Check.Result)
+}
+
+// ifKnown is a figure, or the mark of one that is not known.
+func ifKnown(known bool, text string) string {
+	if !known {
+		return "-"
+	}
+	return text
+}
+
+// statedRow is an imported row without a time: what its source says in its place.
+func statedRow(size string, r *result.Record) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(r.Imported.Stated)) {
+		words = append(words, name+" "+r.Imported.Stated[name])
+	}
+	return size + "  " + printable(strings.Join(words, ", "))
 }
 
 // writeNotOK writes status and reason over as many lines as they need.

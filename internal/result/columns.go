@@ -162,12 +162,7 @@ var columns = []column{
 		return run.Imported.Tool
 	}),
 	word("source", SourceLine),
-	word("operation", func(_ *Run, r *Record) string {
-		if r.Imported == nil {
-			return ""
-		}
-		return r.Imported.Operation
-	}),
+	word("operation", func(_ *Run, r *Record) string { return r.ForeignOperation() }),
 	word("stated", func(_ *Run, r *Record) string { return statedWords(r.Imported) }),
 }
 

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"sort"
 	"strconv"
 	"strings"
@@ -41,12 +42,34 @@ func SourceLine(run *Run, r *Record) string {
 	return run.Imported.Path + ":" + strconv.Itoa(r.Imported.Line)
 }
 
-// Operation is the collective's name, or what another tool calls an operation that is none.
-func (r *Record) Operation() string {
-	if r.Imported != nil && r.Imported.Operation != "" {
-		return r.Imported.Operation
+// ForeignOperation is what another tool calls an operation that is none of coll's collectives; "" for a collective.
+func (r *Record) ForeignOperation() string {
+	if r.Imported == nil {
+		return ""
 	}
-	return r.Collective.String()
+	return r.Imported.Operation
+}
+
+// Operation is the collective's name, or what another tool calls an operation that is none.
+func (r *Record) Operation() string { return cmp.Or(r.ForeignOperation(), r.Collective.String()) }
+
+// Lacks says in a few words why an imported record cannot stand beside others in a picture or comparison; "" if it can.
+func (r *Record) Lacks() string {
+	switch {
+	case r.Imported == nil:
+		return ""
+	case r.Imported.Operation != "":
+		return r.Imported.Operation + " is none of the collectives that are drawn and compared"
+	case r.Collective == coll.Other:
+		return "the source does not tell the collective (post import --set collective=NAME)"
+	case r.World == 0:
+		return "the source does not tell the number of ranks (post import --set world=N)"
+	case r.Mode == 0:
+		return "the source does not tell how operations were timed (post import --set mode=MODE)"
+	case r.SizeBytes < 0:
+		return "the source does not tell the size"
+	}
+	return ""
 }
 
 // HasAlgBW says whether there is an algorithm bandwidth: rank's own records have one as soon as they have a time.

@@ -18,22 +18,35 @@ func variantOf(k key) string    { return k.variant }
 func settingsOf(k key) string   { return cmp.Or(k.settings, "default settings") }
 func deviceOf(k key) string     { return k.device }
 func worldOf(k key) string      { return plural(k.world, "rank") }
-func typeOf(k key) string       { return k.dataType.String() }
-func opOf(k key) string         { return k.op.String() }
-func averageOf(k key) string    { return k.average }
+
+func typeOf(k key) string {
+	if k.dataType == 0 { // another tool's file does not tell
+		return ""
+	}
+	return k.dataType.String()
+}
+
+func opOf(k key) string      { return k.op.String() }
+func averageOf(k key) string { return k.average }
 
 func shapeOf(k key) string {
-	if k.nodes <= 1 {
+	switch k.nodes {
+	case 0: // another tool's file does not tell
+		return ""
+	case 1:
 		return "1 node"
 	}
 	return fmt.Sprintf("%d nodes × %d", k.nodes, k.perNode)
 }
 
 func placementOf(k key) string {
-	if k.placement == coll.InPlace {
+	switch k.placement {
+	case coll.InPlace:
 		return "in-place"
+	case coll.OutOfPlace:
+		return "out-of-place"
 	}
-	return "out-of-place"
+	return "" // another tool's file does not tell
 }
 
 func rootOf(k key) string {
@@ -44,8 +57,11 @@ func rootOf(k key) string {
 }
 
 func rotateOf(k key) string {
-	if k.rotate == 0 {
+	switch {
+	case k.rotate == 0:
 		return "warm caches"
+	case k.rotate < 0: // another tool's file does not tell
+		return ""
 	}
 	return "rotating over " + coll.FormatSize(k.rotate, true)
 }
@@ -118,7 +134,7 @@ func facts(all []series) []string {
 		variants = add(variants, s.variant)
 		worlds = add(worlds, strconv.Itoa(s.world))
 		shapes = add(shapes, shapeOf(s.key))
-		types = add(types, s.dataType.String())
+		types = add(types, typeOf(s.key))
 		if s.op != 0 {
 			types = add(types, s.op.String())
 		}
@@ -127,7 +143,9 @@ func facts(all []series) []string {
 		for _, r := range s.runs {
 			devices = add(devices, r.Device)
 			hosts = add(hosts, r.Machine.Host)
-			dates = add(dates, r.Start.UTC().Format("2006-01-02"))
+			if !r.Start.IsZero() {
+				dates = add(dates, r.Start.UTC().Format("2006-01-02"))
+			}
 			tools = add(tools, r.Tool)
 		}
 	}
@@ -154,7 +172,7 @@ func facts(all []series) []string {
 	for _, part := range append([]string{
 		several(backends, "libraries"), prefixed("variant ", several(variants, "variants")), world, several(devices, "kinds of device"),
 		prefixed("host ", several(hosts, "hosts")), strings.Join(types, " "), strings.Join(placements, ""),
-		strings.Join(modes, ", "), strings.Join(dates, ", "), several(tools, "versions of busbar"),
+		strings.Join(modes, ", "), strings.Join(dates, ", "), several(tools, "tools"),
 	}, common...) {
 		f = add(f, part)
 	}
