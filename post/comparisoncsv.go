@@ -36,8 +36,12 @@ var fields = []field{
 	{"reason", func(_ *result.Run, r *result.Record) string { return r.Reason }},
 	{"rehearsed", func(run *result.Run, _ *result.Record) string { return yes(run.Rehearse) }},
 	{"check", func(_ *result.Run, r *result.Record) string { return r.Check.Result }},
-	{"num_iterations", figure(func(r *result.Record) float64 { return float64(r.Time.Iterations) })},
-	{"num_warmup", func(run *result.Run, _ *result.Record) string { return strconv.Itoa(run.Method.Warmup) }},
+	{"num_iterations", func(_ *result.Run, r *result.Record) string {
+		return told(timed(r) && r.Time.Iterations > 0, func() string { return strconv.Itoa(r.Time.Iterations) })
+	}},
+	{"num_warmup", func(run *result.Run, _ *result.Record) string {
+		return told(run.Method.Warmup >= 0, func() string { return strconv.Itoa(run.Method.Warmup) })
+	}},
 	{"collective", func(_ *result.Run, r *result.Record) string { return r.Collective.String() }},
 	{"type", func(_ *result.Run, r *result.Record) string { return told(r.Type != 0, r.Type.String) }},
 	{"op", func(_ *result.Run, r *result.Record) string { return r.Op.String() }},
@@ -54,7 +58,9 @@ var fields = []field{
 	{"library", func(run *result.Run, _ *result.Record) string { return run.Backend.Title() }},
 	{"variant", func(run *result.Run, _ *result.Record) string { return run.Variant }},
 	{"settings", func(run *result.Run, _ *result.Record) string { return run.Method.Settings().String() }},
-	{"nodes", func(run *result.Run, _ *result.Record) string { return strconv.Itoa(run.Nodes) }},
+	{"nodes", func(run *result.Run, _ *result.Record) string {
+		return told(run.Nodes > 0, func() string { return strconv.Itoa(run.Nodes) })
+	}},
 	{"imported", func(run *result.Run, _ *result.Record) string {
 		if run.Imported == nil {
 			return ""

@@ -32,17 +32,17 @@ func newImport(stdout, stderr io.Writer) *cobra.Command {
 		Use:     "import [flags] FILE...",
 		Short:   "Turn what other benchmarks printed into result files",
 		GroupID: "results",
-		Long: `Reads text of nccl-tests and rccl-tests of all years, their JSON and CSV, text of
-the OSU and Intel benchmarks and of the collective profiler, PARAM's COMMS-RES
-rows, SuperBench's results and the CSV of all-reduce scripts. The layout is found
-by what a file holds (docs/import.md). Result files are written into ./results,
-for merge, show, plot and report; each says which tool measured, and names the
-file it was made from.
+		Long: `Reads text of nccl-tests and rccl-tests of all years, their JSON and CSV, text
+of the OSU and Intel benchmarks and of the collective profiler, PARAM's
+COMMS-RES rows, SuperBench's results and the CSV of all-reduce scripts. The
+layout is found by what a file holds (docs/import.md). Result files are written
+into ./results, for merge, show, plot and report; each says which tool measured,
+and names the file it was made from.
 
 A row becomes a record for each placement; rows are never merged. What a file
-does not tell stays empty, and --set says it in its place. Lines that are no part
-of a known layout are kept beside the result files and counted. Importing a file
-again replaces what it was made into.`,
+does not tell stays empty, and --set says it in its place. Lines that are no
+part of a known layout are kept beside the result files and counted. Importing a
+file again replaces what it was made into.`,
 		Example: `  post import all_reduce.log
   post import -o baseline logs/*.log && post merge baseline
   post import --set world=16 --set placement=out osu_allgather.txt`,

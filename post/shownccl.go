@@ -10,13 +10,19 @@ import (
 	"busbar/internal/result"
 )
 
-// ncclRow is one row of nccl-tests' table: a size with both placements.
-type ncclRow struct {
+// ncclKey is what the two placements of a row of nccl-tests' table share.
+type ncclKey struct {
 	dataType coll.DataType
 	op       coll.RedOp
 	root     int
 	size     int64
 	cycle    int
+}
+
+// ncclRow is one row of the table. A log may have rows that look alike; each stays one of its own.
+type ncclRow struct {
+	ncclKey
+	places [2]*result.Record // out of place, in place
 }
 
 // writeNCCLTests writes the points of throughput mode in nccl-tests' layout (2.17 and later), one test for each
@@ -25,7 +31,7 @@ func writeNCCLTests(w io.Writer, f *result.File) bool {
 	var order []coll.Collective
 	tests := map[coll.Collective][]*result.Record{}
 	for i := range f.Records {
-		if r := &f.Records[i]; r.Mode == coll.Throughput {
+		if r := &f.Records[i]; inNCCLTests(r) {
 			if tests[r.Collective] == nil {
 				order = append(order, r.Collective)
 			}
@@ -37,9 +43,14 @@ func writeNCCLTests(w io.Writer, f *result.File) bool {
 			fmt.Fprintln(w)
 		}
 		writeNCCLHead(w, f, c, tests[c])
-		writeNCCLRows(w, c, tests[c])
+		writeNCCLRows(w, f, c, tests[c])
 	}
 	return len(order) > 0
+}
+
+// inNCCLTests says whether the layout has a place for a point.
+func inNCCLTests(r *result.Record) bool {
+	return r.Mode == coll.Throughput && r.Collective != coll.Other && r.SizeBytes >= 0
 }
 
 // writeNCCLHead writes the lines over the table.
@@ -58,18 +69,18 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 	if sizes = slices.Compact(sizes); len(sizes) == 0 {
 		sizes = []int64{0}
 	}
-	fmt.Fprintf(w, "# %s: %s (%s), in the layout of nccl-tests\n", printable(f.Run.Tool), printable(f.Run.Backend.Name), printable(f.Run.Backend.Library))
+	tool := f.Run.Tool
+	if f.Run.Imported != nil {
+		tool = "busbar, imported from " + f.Run.Imported.Tool
+	}
+	fmt.Fprintf(w, "# %s: %s (%s), in the layout of nccl-tests\n", printable(tool), printable(f.Run.Backend.Name), printable(f.Run.Backend.Library))
 	if f.Run.Rehearse {
 		fmt.Fprintln(w, "# REHEARSED: no device was measured; these figures say nothing about hardware")
 	}
 	fmt.Fprintf(w, "# Collective test starting: %s_perf\n", c)
 	fmt.Fprintf(w, "# nThread 1 nGpus 1 minBytes %d maxBytes %d step: %s warmup iters: %d iters: %d agg iters: %d validation: %d graph: %d\n",
-		sizes[0], sizes[len(sizes)-1], step(sizes), m.Warmup, iterations, max(m.Aggregate, 1), check, m.Graph)
-	took := "median over batches, iterations as many as each size needed"
-	if m.Iterations > 0 {
-		took = "of one batch of all iterations, as nccl-tests takes it"
-	}
-	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n", took, printable(m.Average))
+		sizes[0], sizes[len(sizes)-1], step(sizes), max(m.Warmup, 0), iterations, max(m.Aggregate, 1), check, m.Graph)
+	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n", ncclTimes(f), printable(m.Average))
 	for _, text := range f.Run.Warnings {
 		fmt.Fprintf(w, "# Warning: %s\n", printable(text))
 	}
@@ -92,6 +103,17 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 `)
 }
 
+// ncclTimes says how times came about.
+func ncclTimes(f *result.File) string {
+	if f.Run.Imported != nil {
+		return "as the tool that measured makes them"
+	}
+	if f.Run.Method.Iterations > 0 {
+		return "of one batch of all iterations, as nccl-tests takes it"
+	}
+	return "median over batches, iterations as many as each size needed"
+}
+
 // step says how the sizes grow, as nccl-tests does: by a factor, or by bytes.
 func step(sizes []int64) string {
 	factor, bytes := int64(2), int64(0)
@@ -108,60 +130,86 @@ func step(sizes []int64) string {
 	return fmt.Sprintf("%d(factor)", factor)
 }
 
-// writeNCCLRows writes the table and what nccl-tests writes under it, but for the average over sizes.
-func writeNCCLRows(w io.Writer, c coll.Collective, records []*result.Record) {
-	var order []ncclRow
-	rows := map[ncclRow]map[coll.Placement]*result.Record{}
-	wrong := int64(0)
-	for _, r := range records {
-		k := ncclRow{r.Type, r.Op, r.Root, r.SizeBytes, r.Cycle}
-		if rows[k] == nil {
-			order = append(order, k)
-			rows[k] = map[coll.Placement]*result.Record{}
+// writeNCCLRows writes the table and what nccl-tests writes under it, but for the average over sizes. Points without a
+// time, cycles and how the run ended stand in comments.
+func writeNCCLRows(w io.Writer, f *result.File, c coll.Collective, records []*result.Record) {
+	wrong, cycle := int64(0), 0
+	for _, row := range ncclRows(records) {
+		if row.cycle != cycle {
+			cycle = row.cycle
+			fmt.Fprintf(w, "# Testing %d cycle.\n", cycle)
 		}
-		rows[k][r.Placement] = r
-		wrong += r.Check.Wrong
-	}
-	for _, k := range order {
-		for _, p := range []coll.Placement{coll.OutOfPlace, coll.InPlace} {
-			r := rows[k][p]
+		any := row.places[0]
+		for _, r := range row.places {
 			if r == nil {
 				continue
 			}
-			if r.Status != result.OK {
-				fmt.Fprintf(w, "# %s %s: %s %s\n", coll.FormatSize(k.size, true), placement(p), printable(string(r.Status)), printable(r.Reason))
-			}
-			for _, text := range r.Warnings {
-				fmt.Fprintf(w, "# %s %s: %s\n", coll.FormatSize(k.size, true), placement(p), printable(text))
-			}
+			any = r
+			wrong += r.Check.Wrong
+			writeNCCLComments(w, r)
 		}
-		if !measured(rows[k]) {
+		if !timedRow(row) {
 			continue
 		}
-		out, in := ncclFigures(rows[k][coll.OutOfPlace]), ncclFigures(rows[k][coll.InPlace])
-		fmt.Fprintf(w, "%12d  %12d  %8s  %6s  %6d%s%s\n", k.size, anyOf(rows[k]).Count, ncclType(k.dataType), k.op, k.root, out, in)
+		fmt.Fprintf(w, "%12d  %12d  %8s  %6s  %6d%s%s\n", row.size, any.Count, ncclType(row.dataType), row.op, row.root, ncclFigures(row.places[0]), ncclFigures(row.places[1]))
 	}
 	verdict := "OK"
 	if wrong > 0 {
 		verdict = "FAILED"
 	}
-	fmt.Fprintf(w, "# Out of bounds values : %d %s\n# Bus bandwidth is not averaged over sizes: that figure says nothing\n#\n# Collective test concluded: %s_perf\n", wrong, verdict, c)
+	fmt.Fprintf(w, "# Out of bounds values : %d %s\n# Bus bandwidth is not averaged over sizes: that figure says nothing\n#\n%s# Collective test concluded: %s_perf\n", wrong, verdict, ncclEnding(f), c)
 }
 
-func measured(m map[coll.Placement]*result.Record) bool {
-	for _, r := range m {
-		if r.Time != nil {
+// writeNCCLComments writes what the layout has no columns for: why a point has no time, and its warnings.
+func writeNCCLComments(w io.Writer, r *result.Record) {
+	point := fmt.Sprintf("# %d %d %s %s %d %s: ", r.SizeBytes, r.Count, ncclType(r.Type), r.Op, r.Root, placement(r.Placement))
+	if r.Time == nil && r.Status != result.OK {
+		fmt.Fprintf(w, "%s%s: %s\n", point, printable(string(r.Status)), printable(r.Reason))
+	}
+	for _, text := range r.Warnings {
+		fmt.Fprintf(w, "%swarning: %s\n", point, printable(text))
+	}
+}
+
+// ncclRows puts the placements of a size side by side, in the order of the records.
+func ncclRows(records []*result.Record) (rows []*ncclRow) {
+	last := map[ncclKey]*ncclRow{}
+	for _, r := range records {
+		k := ncclKey{r.Type, r.Op, r.Root, r.SizeBytes, r.Cycle}
+		at := 0
+		if r.Placement == coll.InPlace {
+			at = 1
+		}
+		row := last[k]
+		if row == nil || row.places[at] != nil || at == 0 {
+			row = &ncclRow{ncclKey: k}
+			last[k], rows = row, append(rows, row)
+		}
+		row.places[at] = r
+	}
+	return rows
+}
+
+// ncclEnding is a comment on how the run ended; "" where it goes on, or was killed.
+func ncclEnding(f *result.File) string {
+	if f.End == nil {
+		return ""
+	}
+	words := "# busbar: " + string(f.End.Outcome)
+	if f.End.Reason != "" {
+		words += ": " + printable(f.End.Reason)
+	}
+	return words + "\n"
+}
+
+// timedRow says whether one of the placements has a figure; that of wrong data stands beside the number of wrong elements.
+func timedRow(row *ncclRow) bool {
+	for _, r := range row.places {
+		if r != nil && r.Time != nil {
 			return true
 		}
 	}
 	return false
-}
-
-func anyOf(m map[coll.Placement]*result.Record) *result.Record {
-	if r := m[coll.OutOfPlace]; r != nil {
-		return r
-	}
-	return m[coll.InPlace]
 }
 
 // ncclFigures are the four columns of one placement.
@@ -190,6 +238,8 @@ func fit(v float64, width int) string {
 // ncclType is the name of a type in nccl-tests.
 func ncclType(t coll.DataType) string {
 	switch t {
+	case 0:
+		return "-"
 	case coll.Float16:
 		return "half"
 	case coll.Float32:

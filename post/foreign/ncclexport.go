@@ -1,7 +1,9 @@
 package foreign
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"busbar/internal/coll"
@@ -11,10 +13,13 @@ import (
 // What busbar itself writes in the layout of nccl-tests holds more in its comments than nccl-tests has columns for.
 var (
 	ncclExport       = regexp.MustCompile(`^(busbar.*): (\S+) \((.*)\), in the layout of nccl-tests$`)
-	ncclExportTime   = regexp.MustCompile(`^time: median over batches.*; of the ranks' times: (.+)$`)
-	ncclExportStatus = regexp.MustCompile(`^(\d+) +(\d+) +(\S+) +(\S+) +(-?\d+) +(out-of-place|in-place): (skipped|unsupported|oom|timeout|wrong|failed)(?:: (.*))?$`)
+	ncclExportTime   = regexp.MustCompile(`^time: .+; of the ranks' times: (.+)$`)
+	ncclExportStatus = regexp.MustCompile(`^(\d+) +(\d+) +(\S+) +(\S+) +(-?\d+) +(out-of-place|in-place): (skipped|unsupported|oom|timeout|wrong|failed|warning): (.*)$`)
 	ncclExportDone   = regexp.MustCompile(`^busbar: (complete|interrupted|aborted)(?:: (.*))?$`)
 )
+
+// noPCI is what an export writes for a rank without a device on a bus.
+const noPCI = "0000:00:00"
 
 // exported notes the first line of an export: who measured which library.
 func (t *ncclTest) exported(m []string) {
@@ -34,6 +39,10 @@ func (t *ncclTest) exportedLine(l line) bool {
 		t.footer, t.exportOutcome, t.exportReason = true, result.Outcome(m[1]), m[2]
 		return true
 	}
+	if text, ok := strings.CutPrefix(l.body, "Warning: "); ok {
+		t.warn("%s", text)
+		return true
+	}
 	if strings.HasPrefix(l.body, "REHEARSED: ") {
 		t.export.Rehearse = true
 		return true
@@ -46,12 +55,42 @@ func (t *ncclTest) exportedLine(l line) bool {
 	r.size, _ = count(m[1])
 	r.count, _ = count(m[2])
 	p, err := coll.ParsePlacement(m[6])
+	if m[7] == "warning" {
+		t.warnings = append(t.warnings, exportWarning{strings.Join(m[1:7], " "), m[8]})
+		return err == nil
+	}
 	rec := t.record(r, nil, nil, p)
+	rec.Warnings = t.warningsOf(rec)
 	rec.Status, rec.Reason, rec.Check.Result = result.Status(m[7]), m[8], "none"
 	if t.in.counts.Rows++; err == nil {
 		t.pending = append(t.pending, rec)
 	}
 	return err == nil
+}
+
+// exportWarning is a comment over a row, on one of its points.
+type exportWarning struct{ point, text string }
+
+// warningsOf takes the warnings of a point, which stand right over its row.
+func (t *ncclTest) warningsOf(r *result.Record) (texts []string) {
+	point := fmt.Sprintf("%d %d %s %s %d %s", r.SizeBytes, r.Count, r.Type, r.Op, r.Root, placeWord(r.Placement))
+	t.warnings = slices.DeleteFunc(t.warnings, func(w exportWarning) bool {
+		words := strings.Fields(w.point)
+		words[2] = dataType(words[2]).String()
+		if strings.Join(words, " ") != point {
+			return false
+		}
+		texts = append(texts, w.text)
+		return true
+	})
+	return texts
+}
+
+func placeWord(p coll.Placement) string {
+	if p == coll.InPlace {
+		return "in-place"
+	}
+	return "out-of-place"
 }
 
 // describeExport fills in the run's line from the comments of an export.

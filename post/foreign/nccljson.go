@@ -20,6 +20,7 @@ type ncclDocument struct {
 	mode       coll.Mode
 	sync       string
 	summary    string
+	launches   int // of a CUDA graph, for a figure; 0 without one
 	rows       int
 }
 
@@ -100,11 +101,14 @@ func (n *ncclDocument) settings(f fields, config *ncclJSONConfig) {
 	if config.Check != nil {
 		m.CheckRounds = *config.Check
 	}
-	m.Graph = config.Graph * config.Iters
+	if config.Graph > 0 {
+		m.Graph = config.Iters
+	}
 	average := averageOf(option(t.run.Command, "-a", "--average"))
 	if m.Average = average; len(t.run.Command) == 0 {
 		m.Average = "mean over ranks, unless -a was given"
 	}
+	n.launches = config.Graph
 	n.mode, n.sync, n.summary = coll.Throughput, "issued back to back", "mean over iterations; of the ranks' times: "+m.Average
 	if config.Blocking == "true" {
 		n.mode, n.sync = coll.Latency, "each operation awaited (-z)"
@@ -292,7 +296,7 @@ func (n *ncclDocument) record(row *ncclJSONRow, placement coll.Placement, place 
 		rec.Root = int(root)
 	}
 	if us, ok := number(string(place.Time)); ok && us >= 0 {
-		operations := row.Iterations * max(n.test.run.Method.Aggregate, 1) * max(n.test.run.Method.Graph/max(n.test.run.Method.Iterations, 1), 1)
+		operations := row.Iterations * max(n.test.run.Method.Aggregate, 1) * max(n.launches, 1)
 		rec.Time = &result.Time{Seconds: seconds(us, 1e-6), Samples: 1, Iterations: operations, Batch: operations, Outliers: -1,
 			Stop: "fixed", Sync: n.sync, Summary: n.summary}
 		rec.Time.Event = iters.event()

@@ -69,6 +69,7 @@ type ncclRow struct {
 	count    int64
 	dataType string
 	op, root string
+	lacks    int // words before the figures that are still to come: the operation, the root
 	figures  []string
 	stamp    string
 }
@@ -155,6 +156,7 @@ func (r *ncclRow) read(text string, c *ncclColumns) bool {
 	r.dataType = words[2]
 	if dataType(r.dataType) == 0 {
 		if r.dataType = gluedWord(words[2], ncclTypes); r.dataType != "" && libraryLog.MatchString(text) {
+			r.lacks = boolInt(c.op) + boolInt(c.root)
 			return true
 		}
 		if r.dataType = words[2]; len(words) < 6 { // no row: a sentence that begins with two numbers
@@ -165,7 +167,7 @@ func (r *ncclRow) read(text string, c *ncclColumns) bool {
 	if c.op && len(words) > 0 && !ncclFigure.MatchString(words[0]) && glued(words[0]) == "" {
 		r.op = words[0]
 		if op := gluedWord(r.op, ncclOps); op != "" && op != r.op && libraryLog.MatchString(text) {
-			r.op = op
+			r.op, r.lacks = op, boolInt(c.root)
 			return true
 		}
 		words = words[1:]
@@ -188,6 +190,13 @@ var (
 	ncclTypes = []string{"int8", "uint8", "int32", "uint32", "int64", "uint64", "half", "float", "double", "bfloat16", "f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2"}
 	ncclOps   = []string{"sum", "prod", "max", "min", "avg", "mulsum", "none"}
 )
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
 
 // gluedWord is the one of the names that a word begins with; "" if there is none.
 func gluedWord(word string, names []string) string {
@@ -232,9 +241,18 @@ func (c *ncclColumns) word(i int) bool {
 
 func (r *ncclRow) whole(c *ncclColumns) bool { return len(r.figures) == len(c.blocks)*len(c.blocks[0]) }
 
-// goesOn adds a line of nothing but figures to the row that was begun.
+// goesOn adds a line of nothing but figures to the row that was begun, behind the words that it still lacks.
 func (t *ncclTest) goesOn(words []string) bool {
 	before := len(t.half.figures)
+	if t.half.lacks == 2 && slices.Contains(ncclOps, words[0]) {
+		t.half.op, t.half.lacks, words = words[0], 1, words[1:]
+	}
+	if t.half.lacks > 0 && len(words) > 0 && wholeNumber.MatchString(words[0]) {
+		t.half.root, t.half.lacks, words = words[0], 0, words[1:]
+	}
+	if t.half.lacks > 0 || len(words) == 0 {
+		return t.half.lacks == 0
+	}
 	if !ncclFigure.MatchString(words[0]) && glued(words[0]) == "" {
 		return false
 	}
@@ -265,7 +283,15 @@ func (t *ncclTest) emit() error {
 	width := len(c.blocks[0])
 	for i := 0; (i+1)*width <= len(r.figures); i++ {
 		p := placements[min(i, len(placements)-1)]
-		if err := t.add(t.record(r, c.blocks[0], r.figures[i*width:(i+1)*width], p)); err != nil {
+		figures := r.figures[i*width : (i+1)*width]
+		if !slices.ContainsFunc(figures, func(f string) bool { return f != "N/A" }) {
+			continue // this placement was not measured
+		}
+		rec := t.record(r, c.blocks[0], figures, p)
+		if len(t.warnings) > 0 {
+			rec.Warnings = t.warningsOf(rec)
+		}
+		if err := t.add(rec); err != nil {
 			return err
 		}
 	}

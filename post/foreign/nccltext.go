@@ -39,6 +39,7 @@ type ncclTest struct {
 	exportOutcome result.Outcome
 	exportReason  string
 	pending       []*result.Record // points of an export without a time
+	warnings      []exportWarning  // of points whose rows come next
 }
 
 func newNCCLText(in *input, sh *shell) *ncclText { return &ncclText{in: in, shell: sh} }
@@ -179,7 +180,9 @@ func (t *ncclTest) settings() {
 	t.checked = t.run.Imported.Settings["validation"]
 	t.run.Method.Warmup, t.run.Method.CheckRounds = get("warmup iters", -1), get("validation", -1)
 	t.run.Method.Iterations, t.run.Method.Aggregate = get("iters", 0), get("agg iters", 0)
-	t.run.Method.Graph = get("graph", 0) * t.run.Method.Iterations
+	if get("graph", 0) > 0 {
+		t.run.Method.Graph = t.run.Method.Iterations
+	}
 	t.iterations = t.run.Method.Iterations * max(t.run.Method.Aggregate, 1) * max(get("graph", 0), 1)
 }
 
@@ -241,6 +244,9 @@ func (t *ncclTest) rank(m []string) {
 		return v
 	}
 	r := result.Rank{Rank: n(m[1]), Host: m[4], LocalRank: n(m[5]), PID: n(m[3]), PCI: m[6], Device: strings.TrimSpace(m[7])}
+	if t.export != nil && r.PCI == noPCI {
+		r.PCI = ""
+	}
 	t.facts.groups = append(t.facts.groups, n(m[2]))
 	t.ranks = append(t.ranks, r)
 }

@@ -161,7 +161,9 @@ func (f *ncclFacts) decide(t *ncclTest) {
 			f.operation = "hypercube"
 		}
 		t.deduced("the collective, the only one that fits the columns and the ratio of busbw to algbw")
-	} else if len(left) > 1 {
+	} else if len(left) == 0 {
+		t.warn("the source does not tell which collective it was, and its columns fit none that is known")
+	} else {
 		names := make([]string, len(left))
 		for i, c := range left {
 			names[i] = c.String()

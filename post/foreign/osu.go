@@ -166,9 +166,7 @@ func (t *osuTest) row(l line) error {
 		Status: result.OK, Check: result.Check{Result: "off"},
 		Imported: &result.Origin{Line: l.n, Operation: t.operation, Stated: map[string]string{}},
 	}
-	if rec.World == 0 {
-		rec.World = t.in.file.Given.World
-	}
+	t.giveWorld(&rec.Case)
 	if t.collective.Reduces() {
 		rec.Op = coll.Sum
 	}

@@ -146,6 +146,13 @@ func (t *test) complete(r *result.Record) {
 	}
 }
 
+// giveWorld gives a case the number of ranks that it lacks, where a size has to be made of it.
+func (t *test) giveWorld(c *coll.Case) {
+	if c.World == 0 && t.in.file.Given.World > 0 {
+		c.World, t.used["world"] = t.in.file.Given.World, itoa(t.in.file.Given.World)
+	}
+}
+
 // hosts sets what follows from the list of ranks.
 func (t *test) hosts() {
 	perHost, devices := map[string]int{}, []string{}

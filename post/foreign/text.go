@@ -44,7 +44,7 @@ func (in *input) text(r io.Reader) error {
 		}
 		if s == nil {
 			sh := &shell{}
-			s = &stream{shell: sh, parsers: []parser{newNCCLText(in, sh), newOSU(in, sh), newIMB(in), newProfile(in), newCommsRes(in), newTable(in)}}
+			s = &stream{shell: sh, parsers: []parser{newNCCLText(in, sh), newOSU(in, sh), newIMB(in), newProfile(in), newCommsRes(in), newTable(in), newCLoop(in)}}
 			streams[who], order = s, append(order, s)
 		}
 		return s

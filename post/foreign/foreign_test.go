@@ -1,0 +1,179 @@
+package foreign
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// memory is a sink that keeps everything.
+type memory struct {
+	runs  []*kept
+	lines []string
+}
+
+type kept struct {
+	run     result.Run
+	ranks   []result.Rank
+	records []*result.Record
+	end     *result.End
+}
+
+func (m *memory) Begin(run *result.Run, ranks []result.Rank) (Table, error) {
+	k := &kept{run: *run, ranks: ranks}
+	m.runs = append(m.runs, k)
+	return k, nil
+}
+
+func (m *memory) Line(n int, text string) error {
+	m.lines = append(m.lines, fmt.Sprintf("%d: %s", n, text))
+	return nil
+}
+
+func (k *kept) Append(r *result.Record) error {
+	k.records = append(k.records, r)
+	return nil
+}
+
+func (k *kept) End(e result.End) error {
+	if k.end != nil {
+		return fmt.Errorf("a second end")
+	}
+	k.end = &e
+	return nil
+}
+
+func (m *memory) records() (all []*result.Record) {
+	for _, k := range m.runs {
+		all = append(all, k.records...)
+	}
+	return all
+}
+
+// read imports a text that must be of a known layout.
+func read(t *testing.T, text string, given ...string) (*memory, Counts) {
+	t.Helper()
+	g, err := ParseGiven(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &memory{}
+	counts, err := Read(strings.NewReader(text), File{Path: "some.log", SHA256: "00ff", Given: g}, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range m.runs {
+		if k.end == nil {
+			t.Errorf("run %s has no end", k.run.ID)
+		}
+	}
+	return m, counts
+}
+
+// brief is a record in one line.
+func brief(r *result.Record) string {
+	words := []string{r.Operation()}
+	add := func(known bool, word string) {
+		if !known {
+			word = "?"
+		}
+		words = append(words, word)
+	}
+	add(r.Type != 0, r.Type.String())
+	words = append(words, r.Op.String(), fmt.Sprint(r.Root))
+	add(r.Placement != 0, r.Placement.String())
+	add(r.Mode != 0, r.Mode.String())
+	add(r.World != 0, fmt.Sprint("n", r.World))
+	words = append(words, fmt.Sprint(r.SizeBytes), fmt.Sprint(r.Count))
+	if r.Time != nil {
+		words = append(words, fmt.Sprintf("%gs", r.Time.Seconds))
+	} else {
+		words = append(words, "-")
+	}
+	words = append(words, string(r.Status), r.Check.Result)
+	return strings.Join(words, " ")
+}
+
+// expect compares the records, the numbers of rows and of lines that were not taken.
+func expect(t *testing.T, text string, rows, torn, unknown, log int, want ...string) *memory {
+	t.Helper()
+	m, c := read(t, text)
+	if c.Rows != rows || c.Torn != torn || c.Unknown != unknown || c.Log != log {
+		t.Errorf("%d rows, %d torn, %d unknown, %d of a log; wanted %d, %d, %d, %d\n%s", c.Rows, c.Torn, c.Unknown, c.Log, rows, torn, unknown, log, strings.Join(m.lines, "\n"))
+	}
+	var got []string
+	for _, r := range m.records() {
+		got = append(got, brief(r))
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwanted\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if c.Points != len(got) {
+		t.Errorf("%d points counted, %d handed on", c.Points, len(got))
+	}
+	if len(m.lines) != torn+unknown+log {
+		t.Errorf("%d lines kept of %d", len(m.lines), torn+unknown+log)
+	}
+	return m
+}
+
+// What is no layout at all is an error that says what there is.
+func TestNoLayout(t *testing.T) {
+	for _, text := range []string{"", "hello\nworld\n", "a,b,c\n1,2,3\n", "\x00\xff\n", "[1,0]<stdout>: hello\n"} {
+		_, err := Read(strings.NewReader(text), File{Path: "x.log"}, &memory{})
+		if err == nil || !strings.Contains(err.Error(), "x.log: holds no layout that is known") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// What the file does not tell can be given, and what it does tell cannot.
+func TestGiven(t *testing.T) {
+	text := osuFixture("# OSU MPI Allgather Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n16                      2.50\n")
+	m, _ := read(t, text, "world=4", "placement=in", "type=float64", "collective=reduce")
+	if got, want := brief(m.records()[0]), "all_gather int32 none -1 in latency n4 64 4 2.5e-06s ok off"; got != want {
+		t.Errorf("%s, wanted %s", got, want)
+	}
+	if g := fmt.Sprint(m.runs[0].run.Imported.Given); g != "map[placement:in world:4]" {
+		t.Errorf("given: %s", g)
+	}
+	for _, bad := range []string{"world", "world=0", "world=x", "colour=red", "type=flaot", "mode="} {
+		if _, err := ParseGiven([]string{bad}); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+// The same bytes make the same runs, others do not.
+func TestIdentity(t *testing.T) {
+	ids := func(hash string) string {
+		m := &memory{}
+		if _, err := Read(strings.NewReader(modern+modern), File{SHA256: hash}, m); err != nil {
+			t.Fatal(err)
+		}
+		if m.runs[0].run.ID == m.runs[1].run.ID || m.runs[0].run.Launch == m.runs[1].run.Launch || m.runs[0].run.Campaign != m.runs[1].run.Campaign {
+			t.Errorf("two tests of a file: %s %s", m.runs[0].run.ID, m.runs[1].run.ID)
+		}
+		return m.runs[0].run.ID
+	}
+	if ids("a") != ids("a") || ids("a") == ids("b") {
+		t.Error("the ID does not follow from the bytes")
+	}
+}
+
+// Long logs are read in parts: what is decided by the first rows holds for the rest.
+func TestManyRows(t *testing.T) {
+	row := "        1024           256   float     sum    35.20    0.03    0.03  0e+00    34.05    0.03    0.03  0e+00\n"
+	m, c := read(t, e1Head("redop", "sum")+strings.Repeat(row, 3*heldRows)+"# Out of bounds values : 0 OK\n")
+	if c.Rows != 3*heldRows || len(m.records()) != 6*heldRows {
+		t.Fatalf("%d rows, %d records", c.Rows, len(m.records()))
+	}
+	for i, r := range m.records() {
+		if r.Collective != coll.AllReduce || r.Imported.Line == 0 {
+			t.Fatalf("record %d: %s", i, brief(r))
+		}
+	}
+}

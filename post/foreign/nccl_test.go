@@ -1,0 +1,306 @@
+package foreign
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// modern is a small test of today's layout.
+const modern = `# nccl-tests version 2.19.0 nccl-headers=22803 nccl-library=22907
+# Collective test starting: all_gather_perf
+# nThread 1 nGpus 1 minBytes 64 maxBytes 128 step: 2(factor) warmup iters: 3 iters: 10 agg iters: 2 validation: 1 graph: 0 unalign: 0
+#
+# Using devices
+#  Rank  0 Group  0 Pid   4242 on      red-1 device  0 [0000:0a:00] Made Up GPU
+#  Rank  1 Group  0 Pid 123456789 on   red-2 device  0 [0000:0b:00] Made Up GPU
+#
+#                                                              out-of-place                       in-place          
+#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong 
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)         
+          64             8     float    none      -1    12.50    0.01    0.00       0    13.25    0.00    0.00       0
+         128            16     float    none      -1    1e+01    0.01    0.01       0    14.00    0.01    0.00       3
+# Out of bounds values : 3 FAILED
+# Avg bus bandwidth    : 0.005 
+#
+# Collective test concluded: all_gather_perf
+`
+
+func TestModern(t *testing.T) {
+	m := expect(t, modern, 2, 0, 0, 0,
+		"all_gather float32 none -1 out throughput n2 64 8 1.25e-05s ok ok",
+		"all_gather float32 none -1 in throughput n2 64 8 1.325e-05s ok ok",
+		"all_gather float32 none -1 out throughput n2 128 16 1e-05s ok ok",
+		"all_gather float32 none -1 in throughput n2 128 16 1.4e-05s wrong wrong")
+	k := m.runs[0]
+	r := k.records[0]
+	if r.Time.Iterations != 20 || r.Time.Outliers != -1 || r.Time.Min != 0 || r.Imported.Line != 12 || r.Imported.Stated["busbw"] != "0.00" {
+		t.Errorf("%+v %+v", r.Time, r.Imported)
+	}
+	if k.run.World != 2 || k.run.Nodes != 2 || k.run.RanksPerNode != 1 || k.run.Device != "Made Up GPU" || k.run.Tool != "nccl-tests 2.19.0" ||
+		k.run.Backend.Version != "2.29.7" || k.run.Method.Warmup != 3 || k.run.Imported.Settings["maxBytes"] != "128" || !k.run.Start.IsZero() {
+		t.Errorf("%+v", k.run)
+	}
+	if k.ranks[1].PID != 123456789 || k.ranks[1].Host != "red-2" || k.ranks[1].PCI != "0000:0b:00" {
+		t.Errorf("%+v", k.ranks)
+	}
+	if !strings.Contains(k.run.Backend.Title(), "by nccl-tests 2.19.0") {
+		t.Errorf("%q may pass for what rank measured", k.run.Backend.Title())
+	}
+}
+
+// e1Head is the header of the layout of 2019 to 2022 with these columns between type and time.
+func e1Head(columns ...string) string {
+	return `# nThread 1 nGpus 2 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20 validation: 1
+#
+# Using devices
+#   Rank  0 Pid   1 on      blue device  0 [0x3b] Made Up GPU
+#   Rank  1 Pid   1 on      blue device  1 [0xaf] Made Up GPU
+#
+#       size         count    type   ` + strings.Replace(strings.Join(columns, "     "), "sum", "", 1) + `     time   algbw   busbw  error     time   algbw   busbw  error
+#        (B)    (elements)                     (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+`
+}
+
+// The collective of an old table follows from its columns and figures, or is left open.
+func TestOldCollectives(t *testing.T) {
+	for name, c := range map[string]struct{ head, row, want string }{
+		"all_reduce":                  {e1Head("redop"), "1024 256 float sum 10.0 1.00 1.00 0e+00 10.0 1.00 1.00 0e+00", "all_reduce"},
+		"reduce":                      {e1Head("redop", "root"), "1024 256 float max 1 10.0 1.00 1.00 0e+00 10.0 1.00 1.00 0e+00", "reduce"},
+		"broadcast":                   {e1Head("root"), "1024 256 float 0 10.0 1.00 1.00 0e+00 10.0 1.00 1.00 0e+00", "broadcast"},
+		"all_gather":                  {e1Head(), "2048 256 float 10.0 2.00 1.00 0e+00 10.0 2.00 1.00 0e+00", "all_gather"},
+		"sendrecv":                    {e1Head(), "1024 256 float 10.0 2.00 2.00 0e+00 10.0 2.00 2.00 N/A", "sendrecv"},
+		"alltoall":                    {e1Head("redop"), "2048 256 float 10.0 2.00 1.00 0e+00 10.0 2.00 1.00 N/A", "alltoall"},
+		"reduce_scatter":              {e1Head("redop"), "2048 256 float sum 10.0 2.00 1.00 0e+00 10.0 2.00 1.00 0e+00", "reduce_scatter"},
+		"gather or scatter":           {e1Head("root"), "2048 256 float 0 10.0 2.00 1.00 0e+00 10.0 2.00 1.00 0e+00", "other"},
+		"named by the command":        {"$ mpirun -np 2 ./build/scatter_perf -b 8\n" + e1Head("root"), "2048 256 float 0 10.0 2.00 1.00 0e+00 10.0 2.00 1.00 0e+00", "scatter"},
+		"hypercube":                   {modernHead(""), "2048 256 float -1 10.0 2.00 2.00 0 10.0 2.00 2.00 0", "hypercube"},
+		"named in the header":         {modernHead("alltoallv_perf_mpi"), "2048 256 float none -1 10.0 2.00 1.00 0 10.0 2.00 1.00 N/A", "alltoallv"},
+		"sendrecv's unused operation": {modernHead("sendrecv_perf"), "1024 256 float sum -1 10.0 2.00 2.00 0 10.0 2.00 2.00 N/A", "sendrecv"},
+		"two ranks, unchecked":        {modernHead(""), "1024 256 float sum -1 10.0 2.00 2.00 N/A 10.0 2.00 2.00 N/A", "other"},
+	} {
+		m, counts := read(t, c.head+c.row+"\n# Out of bounds values : 0 OK\n")
+		if counts.Rows != 1 || counts.Torn+counts.Unknown != 0 {
+			t.Errorf("%s: %+v", name, counts)
+			continue
+		}
+		r := m.records()[0]
+		if r.Operation() != c.want {
+			t.Errorf("%s is read as %s; %v", name, r.Operation(), m.runs[0].run.Warnings)
+		}
+		if r.Operation() == "other" && len(m.runs[0].run.Warnings) == 0 {
+			t.Errorf("%s: nothing is said of what it may be", name)
+		}
+		if r.Collective == coll.SendRecv && r.Op != 0 {
+			t.Errorf("%s: %s", name, brief(r))
+		}
+	}
+}
+
+// modernHead is the header of today's layout.
+func modernHead(program string) string {
+	head := ""
+	if program != "" {
+		head = "# Collective test starting: " + program + "\n"
+	}
+	return head + `# nThread 1 nGpus 2 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0
+#  Rank  0 Group  0 Pid   1 on      blue device  0 [0x3b] Made Up GPU
+#  Rank  1 Group  0 Pid   1 on      blue device  1 [0xaf] Made Up GPU
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+`
+}
+
+// The first layout has times in milliseconds, and lacks comment marks.
+func TestMilliseconds(t *testing.T) {
+	expect(t, `nThread 1 nGpus 2 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 5 iters: 20 validation: 1
+# NCCL Tests compiled with NCCL 2.1
+# Using devices
+#   Rank  0 on       blue device  0 [0x05] Made Up GPU
+#   Rank  1 on       blue device  1 [0x06] Made Up GPU
+
+#                                              out-of-place                    in-place
+#      bytes             N    type    root     time  algbw  busbw      res     time  algbw  busbw      res
+           8             2   float       0    0.125   0.00   0.00    0e+00
+          16             4   float       0    0.250   0.00   0.00    0e+00
+ Out of bounds values : 0 OK
+ Avg bus bandwidth    : 0.1
+`, 2, 0, 0, 0,
+		"broadcast float32 none 0 out throughput n2 8 2 0.000125s ok ok",
+		"broadcast float32 none 0 out throughput n2 16 4 0.00025s ok ok")
+}
+
+// Rows that a log of another thread is printed into are put together again, wherever they break.
+func TestSplitRows(t *testing.T) {
+	const log = "blue:77:88 [0] NCCL INFO Channel 00 : 0[0] -> 1[1]"
+	rows := "        1024           256     float     sum      -1    10.50    1.00    1.00      0    11.50    1.00    1.00      0"
+	want := []string{"all_reduce float32 sum -1 out throughput n2 1024 256 1.05e-05s ok ok", "all_reduce float32 sum -1 in throughput n2 1024 256 1.15e-05s ok ok"}
+	for at := range rows {
+		if rows[at] != ' ' || rows[at-1+boolInt(at == 0)] == ' ' || at < 32 {
+			continue
+		}
+		text := modernHead("all_reduce_perf") + rows[:at] + log + "\n" + log + "\n" + rows[at:] + "\n# Out of bounds values : 0 OK\n"
+		m, c := read(t, text)
+		var got []string
+		for _, r := range m.records() {
+			got = append(got, brief(r))
+		}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") || c.Rows != 1 || c.Torn != 0 {
+			t.Errorf("broken at %d (%q): %d rows, %d torn\n%s", at, rows[:at], c.Rows, c.Torn, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// Options that add columns.
+func TestMoreColumns(t *testing.T) {
+	m := expect(t, strings.Replace(modernHead("reduce_perf"), "#wrong     time   algbw   busbw #wrong", "#wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 i_cv% timestamp", 1)+
+		"1024 256 half avg 3 10.0 1.0 1.0 0 9.0 12.0 11.9 3.1 11.0 1.0 1.0 0 9.5 12.5 12.4 3.2  2026-01-02 03:04:05\n# Out of bounds values : 0 OK\n", 1, 0, 0, 0,
+		"reduce float16 avg 3 out throughput n2 1024 256 1e-05s ok ok", "reduce float16 avg 3 in throughput n2 1024 256 1.1e-05s ok ok")
+	if s := m.records()[1].Imported.Stated; s["i_min"] != "9.5" || s["i_cv%"] != "3.2" || s["timestamp"] != "2026-01-02 03:04:05" {
+		t.Errorf("%v", s)
+	}
+	m = expect(t, strings.Replace(modernHead("reduce_perf"), "time   algbw   busbw #wrong     time   algbw   busbw #wrong", "cputime algbw busbw #wrong cputime algbw busbw #wrong", 1)+
+		"1024 256 half avg 3 10.0 1.0 1.0 0 11.0 1.0 1.0 0\n# Out of bounds values : 0 OK\n", 1, 0, 0, 0,
+		"reduce float16 avg 3 out throughput n2 1024 256 - ok ok", "reduce float16 avg 3 in throughput n2 1024 256 - ok ok")
+	if s := m.records()[0].Imported.Stated; s["cputime"] != "10.0" {
+		t.Errorf("time on the host: %v", s)
+	}
+	one := "# in-place\n# size count type redop root time hipevt algbw busbw #wrong algo proto nchannels\n"
+	m = expect(t, "# rccl-tests version 2.18.3 rccl-headers=22803 rccl-library=22707\nHIP version  : 6.1\n# Collective test starting: all_reduce_perf\n"+one+
+		"1024 256 bfloat16 sum -1 10.0 9.0 1.0 1.0 0* RING LL 8\n# Errors with asterisks indicate errors that have exceeded the maximum threshold.\n# Out of bounds values : 0 OK\n", 1, 0, 0, 0,
+		"all_reduce bfloat16 sum -1 in throughput ? 1024 256 1e-05s ok ok")
+	if p := m.records()[0].Path; p == nil || p.Algorithm != "RING" || p.Protocol != "LL" || p.Channels != 8 {
+		t.Errorf("%v", p)
+	}
+	if b := m.runs[0].run.Backend; b.Name != "rccl" || b.Version != "2.27.7" {
+		t.Errorf("%+v", b)
+	}
+}
+
+// Prefixes of launchers are not part of the lines; processes that do not know of each other have tables of their own.
+func TestPrefixes(t *testing.T) {
+	body := modernHead("all_reduce_perf") + "        1024           256     float     sum      -1    10.50    1.00    1.00      0    11.50    1.00    1.00      0\n# Out of bounds values : 0 OK\n"
+	for _, prefix := range []string{"[1,0]<stdout>:", "[1,0]<stdout>: ", "0: ", " 3: ", "[0] ", "[default0]:", "[rank0.example,0]<stdout>:", "worker-0  | ", "[pod/x-1/main] ", "> ",
+		"2026-01-02T03:04:05.678Z ", "[2026-01-02 03:04:05] ", "node-17: ", "\x1b[32m", "2026-01-02T03:04:05Z 0: "} {
+		text := ""
+		for _, l := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
+			text += prefix + l + "\n"
+		}
+		m, c := read(t, text)
+		if c.Rows != 1 || c.Unknown+c.Torn != 0 || len(m.runs) != 1 || m.runs[0].run.World != 2 {
+			t.Errorf("%q: %+v, %d runs\n%s", prefix, c, len(m.runs), strings.Join(m.lines, "\n"))
+		}
+	}
+	text := ""
+	for _, l := range strings.Split(strings.TrimSuffix(body, "\n"), "\n") {
+		text += "[1,0]<stdout>:" + l + "\n[1,1]<stdout>:" + l + "\r\n"
+	}
+	m, c := read(t, text)
+	if c.Rows != 2 || len(m.runs) != 2 || c.Unknown != 0 {
+		t.Errorf("two processes: %+v, %d runs", c, len(m.runs))
+	}
+}
+
+// A log that breaks off, a failure, strange lines, several tests.
+func TestDamage(t *testing.T) {
+	row := "        1024           256     float     sum      -1    10.50    1.00    1.00      0    11.50    1.00    1.00      0\n"
+	whole := []string{"all_reduce float32 sum -1 out throughput n2 1024 256 1.05e-05s ok ok", "all_reduce float32 sum -1 in throughput n2 1024 256 1.15e-05s ok ok"}
+	m := expect(t, modernHead("all_reduce_perf")+row+row[:70], 2, 1, 0, 0, whole...)
+	if e := m.runs[0].end; e.Outcome != result.Interrupted {
+		t.Errorf("%+v", e)
+	}
+	m = expect(t, modernHead("all_reduce_perf")+row+"blue: Test CUDA failure common.cu:1 'made up'\n .. blue pid 1: Test failure common.cu:2\n", 1, 0, 0, 0, whole...)
+	if e := m.runs[0].end; e.Outcome != result.Aborted || !strings.Contains(e.Reason, "made up") {
+		t.Errorf("%+v", e)
+	}
+	expect(t, "starting up\n"+modernHead("all_reduce_perf")+row+"\nsomething else\n12 monkeys\n"+row+"# Out of bounds values : 0 OK\nbye\n", 2, 0, 4, 0, append(whole, whole...)...)
+	m = expect(t, modern+"\n"+modernHead("")+row+"# Out of bounds values : 0 OK\n"+strings.Replace(modern, "all_gather", "alltoall", 2), 5, 0, 0, 0,
+		append(append(briefs(t, modern), whole...), briefs(t, strings.Replace(modern, "all_gather", "alltoall", 2))...)...)
+	if len(m.runs) != 3 || m.runs[2].run.Imported.Line != 26 {
+		t.Errorf("%d runs, the last from line %d", len(m.runs), m.runs[len(m.runs)-1].run.Imported.Line)
+	}
+	if counts := fmt.Sprint(len(m.runs[0].records), len(m.runs[1].records), len(m.runs[2].records)); counts != "4 2 4" {
+		t.Errorf("records by run: %s", counts)
+	}
+}
+
+func briefs(t *testing.T, text string) (all []string) {
+	m, _ := read(t, text)
+	for _, r := range m.records() {
+		all = append(all, brief(r))
+	}
+	return all
+}
+
+// Ranks in groups, and processes that do not know of each other.
+func TestWorlds(t *testing.T) {
+	ranks := func(format string, n int) (text string) {
+		for i := range n {
+			text += fmt.Sprintf(format, i, i%2)
+		}
+		return text
+	}
+	head := "# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 0 graph: 0\n"
+	table := "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n8 2 float sum -1 1 0 0 N/A 1 0 0 N/A\n# Out of bounds values : 0 OK\n"
+	for _, c := range []struct {
+		ranks string
+		world int
+		warns bool
+	}{
+		{ranks("#  Rank %2d Group %2d Pid 1 on a device 0 [0000:00:01] X\n", 8), 4, true},
+		{strings.Repeat("#  Rank  0 Group  0 Pid 1 on a device 0 [0000:00:01] X\n", 4), 1, true},
+		{"", 0, false},
+	} {
+		m, _ := read(t, "# Collective test starting: all_reduce_perf\n"+head+c.ranks+table)
+		if run := m.runs[0].run; run.World != c.world || (len(run.Warnings) > 0) != c.warns {
+			t.Errorf("%s: world %d, %v", c.ranks, run.World, run.Warnings)
+		}
+	}
+}
+
+func TestVersionOf(t *testing.T) {
+	for code, want := range map[string]string{"22304": "2.23.4", "2708": "2.7.8", "21805": "2.18.5", "x": "x", "23100": "2.31.0"} {
+		if got := versionOf(code); got != want {
+			t.Errorf("%s is %s", code, got)
+		}
+	}
+}
+
+const jsonTest = `{"version":4,"start_time":"2026-01-02 03:04:05","args":["/x/build/all_reduce_perf","-b8","-a","3"],"env":["NCCL_ALGO=Ring","TOKEN=secret"],"nccl_version":23007,
+"config":{"nthreads":1,"ngpus":1,"warmup_iters":1,"iterations":20,"aggregated_iterations":1,"validation":0,"graph":0,"blocking_collectives":"false",
+"devices":[{"rank":0,"group":0,"pid":1,"hostname":"a","device":0,"device_hex":"0000:01:00","device_info":"X"},{"rank":1,"group":0,"pid":2,"hostname":"b","device":0,"device_hex":"0000:01:00","device_info":"X"}]},
+"results":[{"size":8,"count":2,"type":"float","redop":"sum","root":"    -1","out_of_place":{"time":12.345678,"alg_bw":inf,"bus_bw":"nan","nwrong":null},
+ "out_of_place_per_iter":{"min_us":11.0,"max_us":15.0,"avg_us":12.4,"p50_us":12.3,"p95_us":14,"p99_us":15,"stdev_us":1,"cv_pct":8,"times_us":[11,15]},
+ "in_place":{"time":10.5,"alg_bw":1,"bus_bw":1,"nwrong":2.0},"actual_iterations":20,"experiment_name":"","tuning":{"implementation":"Coll","algo":"RING","proto":"LL","#channels":2}},
+ {"size":16,"count":4,"type":"float","redop":"sum","root":"    -1","out_of_place":null,"in_place":{"cpu_time":3.5,"alg_bw":1,"bus_bw":1,"nwrong":0.0},"actual_iterations":20}],
+"out_of_bounds":{"count":2,"okay":"false"},"errors":[""],"end_time":"2026-01-02 03:05:05"}`
+
+func TestJSON(t *testing.T) {
+	want := []string{"all_reduce float32 sum -1 out throughput n2 8 2 1.2345678e-05s ok off", "all_reduce float32 sum -1 in throughput n2 8 2 1.05e-05s wrong wrong",
+		"all_reduce float32 sum -1 in throughput n2 16 4 - ok ok"}
+	m := expect(t, jsonTest, 2, 0, 0, 0, want...)
+	k, r := m.runs[0], m.records()[0]
+	if k.run.Method.Average != "max over ranks" || k.run.Nodes != 2 || len(k.run.Environment) != 1 || k.run.Imported.Ended == "" || k.end.Outcome != result.Complete {
+		t.Errorf("%+v %+v", k.run, k.end)
+	}
+	if r.Time.Event == nil || r.Time.Event.Seconds != 1.23e-05 || r.Path.Channels != 2 {
+		t.Errorf("%+v %+v", r.Time.Event, r.Path)
+	}
+	if s := fmt.Sprintf("%+v", k.run); strings.Contains(s, "secret") {
+		t.Error("the environment leaks")
+	}
+	// A file that breaks off keeps its whole rows.
+	cut := strings.Index(jsonTest, `{"size":16`)
+	m = expect(t, jsonTest[:cut+20], 2, 1, 0, 0, want[:2]...)
+	if m.runs[0].end.Outcome != result.Interrupted {
+		t.Errorf("%+v", m.runs[0].end)
+	}
+	// Several GPUs a process: only the first of each is listed.
+	m, _ = read(t, strings.Replace(strings.Replace(jsonTest, `"ngpus":1`, `"ngpus":4`, 1), `"rank":1`, `"rank":4`, 1))
+	if run := m.runs[0].run; run.World != 8 || len(run.Warnings) == 0 {
+		t.Errorf("world %d, %v", run.World, run.Warnings)
+	}
+}

@@ -1,0 +1,195 @@
+package foreign
+
+import (
+	"strings"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+// osuFixture is a test of OSU behind a blank line, as it prints it.
+func osuFixture(text string) string { return "\n" + text }
+
+func TestOSU(t *testing.T) {
+	full := "$ mpirun -np 4 osu_reduce_scatter -f\n" + osuFixture(`# OSU MPI Reduce_scatter Latency Test v7.4
+# Datatype: MPI_FLOAT.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations  P50 Tail Lat(us)        Validation
+64                      1.50              1.25              1.75        1000              1.40              Pass
+128                     2.50              2.25              2.75        1000              2.40              Fail
+# Datatype: MPI_INT.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations  P50 Tail Lat(us)        Validation
+64                      1.25              1.25              1.25        1000              1.40              Pass
+64                      1.2`)
+	m := expect(t, full, 4, 1, 0, 0,
+		"reduce_scatter float32 sum -1 out latency n4 64 4 1.5e-06s ok ok",
+		"reduce_scatter float32 sum -1 out latency n4 128 8 2.5e-06s wrong wrong",
+		"reduce_scatter int32 sum -1 out latency n4 64 4 1.25e-06s ok ok")
+	r := m.records()[0]
+	if r.Time.Iterations != 1000 || r.Time.Min != 0 || r.Imported.Stated["Min Latency(us)"] != "1.25" || r.Imported.Stated["P50 Tail Lat(us)"] != "1.40" {
+		t.Errorf("%+v %+v", r.Time, r.Imported)
+	}
+	expect(t, osuFixture("# OSU MPI Allreduce Latency Test v5.6\n# Size       Avg Latency(us)\n4                       1.50\n"), 1, 0, 0, 0,
+		"all_reduce float32 sum -1 ? latency ? 4 1 1.5e-06s ok off")
+	expect(t, osuFixture("# OSU NCCL-CUDA Allgather Latency Test v7.2\n# Size       Avg Latency(us)\n4                       1.50\n"), 1, 0, 0, 0,
+		"all_gather float32 none -1 ? latency ? -1 1 1.5e-06s ok off")
+	expect(t, osuFixture("# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)   Min Latency(us)\n             1.50              1.25\n"), 1, 0, 0, 0,
+		"Barrier Latency ? none -1 ? latency ? -1 -1 1.5e-06s ok off")
+	expect(t, "# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1                      10.00\n", 1, 0, 0, 0,
+		"Bandwidth ? none -1 ? ? ? 1 -1 - ok off")
+	expect(t, "+ srun --ntasks=2 /opt/osu_allreduce -l\n# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n8   0.50\n", 1, 0, 0, 0,
+		"all_reduce int8 sum -1 in latency n2 8 8 5e-07s ok off")
+}
+
+const imbFixture = `#----------------------------------------------------------------
+#    Intel(R) MPI Benchmarks 2021.3, MPI-1 part
+#----------------------------------------------------------------
+# Date                  : Fri Jan  2 03:04:05 2026
+# MPI Version           : 3.1
+
+# Calling sequence was: 
+
+# IMB-MPI1 -npmin 4 Alltoall
+#  Sendrecv
+
+# Minimum message length in bytes:   0
+#
+# MPI_Datatype                   :   MPI_BYTE 
+# MPI_Datatype for reductions    :   MPI_DOUBLE 
+# MPI_Op                         :   MPI_MAX  
+
+# List of Benchmarks to run:
+
+# Alltoall
+# Reduce
+
+#----------------------------------------------------------------
+# Benchmarking Alltoall 
+# #processes = 4 
+# ( 2 additional processes waiting in MPI_Barrier)
+#----------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         1000         0.03         0.05         0.04
+           16         1000         1.00         2.00         1.50
+           32 out-of-mem.; needed X=   1.001 GB; use flag "-mem X"
+
+#----------------------------------------------------------------
+# Benchmarking Reduce 
+# #processes = 4 
+#----------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]      defects
+           16         1000         1.00         2.00         1.50         0.00
+           3
+
+#----------------------------------------------------------------
+# Benchmarking Barrier 
+# #processes = 4 
+#----------------------------------------------------------------
+ #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+           50         6.99         7.09         7.02
+
+# All processes entering MPI_Finalize
+`
+
+func TestIMB(t *testing.T) {
+	m := expect(t, imbFixture, 6, 1, 0, 0,
+		"alltoall uint8 none -1 out latency n4 0 0 5e-08s ok off",
+		"alltoall uint8 none -1 out latency n4 64 16 2e-06s ok off",
+		"alltoall uint8 none -1 out latency n4 128 32 - oom none",
+		"reduce float64 max -1 out latency n4 16 2 2e-06s ok ok",
+		"Barrier ? none -1 ? latency n4 -1 -1 7.09e-06s ok off")
+	if len(m.runs) != 3 || m.runs[0].run.Launch != m.runs[2].run.Launch || m.runs[0].run.Imported.Started == "" || m.runs[0].run.Command[0] != "IMB-MPI1" {
+		t.Errorf("%d runs, %+v", len(m.runs), m.runs[0].run)
+	}
+	if r := m.records()[1]; r.Time.Mean != 1.5e-06 || r.Imported.Stated["t_min[usec]"] != "1.00" {
+		t.Errorf("%+v %+v", r.Time, r.Imported)
+	}
+}
+
+// The profiler's bandwidths are made anew, and only where they are wrong a note says so.
+func TestProfile(t *testing.T) {
+	m := expect(t, `
+================================================================================
+Configuration: World Size=4
+Backend: nccl (torch.distributed)
+================================================================================
+
+Tensor Size: 1,048,576 elements (4.00 MB)
+  AllReduce:     0.100 ms | AlgBW: 58.59 GB/s | BusBW: 39.06 GB/s
+  AllGather:     0.200 ms | AlgBW: 14.65 GB/s | BusBW: 14.65 GB/s
+  ReduceScatter: 0.200 ms | AlgBW: 14.6
+
+Tensor Size: 2,097,152 elements (8.00 MB)
+  AllReduce:     0.100 ms | AlgBW: 83.89 GB/s | BusBW: 125.83 GB/s
+
+================================================================================
+Profiling Complete!
+================================================================================
+`, 4, 1, 0, 0,
+		"all_reduce float32 sum -1 in throughput n4 4194304 1048576 0.0001s ok off",
+		"all_gather float32 none -1 out throughput n4 16777216 1048576 0.0002s ok off",
+		"all_reduce float32 sum -1 in throughput n4 8388608 2097152 0.0001s ok off")
+	r := m.records()
+	if len(r[0].Notes) != 1 || len(r[1].Notes) != 1 || len(r[2].Notes) != 0 || r[0].Imported.Stated["AlgBW"] != "58.59" {
+		t.Errorf("%v %v %v", r[0].Notes, r[1].Notes, r[2].Notes)
+	}
+	_, err := Read(strings.NewReader("Configuration: World Size=4\nBackend: mpi\nTensor Size: 1 elements (4 B)\nData checked: 1 of 1 measured points\n"), File{Path: "own.txt"}, &memory{})
+	if err == nil || !strings.Contains(err.Error(), "own.txt:4: this is the text view") {
+		t.Errorf("our own text view: %v", err)
+	}
+}
+
+func TestCommsRes(t *testing.T) {
+	m := expect(t, "\n\tCOMMS-RES                         total-size (B)  nElementsPerRank      Time(us):p50         p75         p95         Min         Max    AlgBW(GB/s) BusBW(GB/s)  TotalTime(us):p50\n"+
+		"\tCOMMS-RES-all_reduce-float32              1024               256              12.5        13.0        14.0        11.0        15.0          0.082       0.143                 0.0\n"+
+		"\tCOMMS-RES-all_gather_base-bfloat16-tag1              1024               64              12.5        13.0        14.0        11.0        15.0          0.082       0.143                 0.0\n"+
+		"\tCOMMS-RES-all_to_allv-float32              1024               256              12.5        13.0\n", 3, 1, 0, 0,
+		"all_reduce float32 sum -1 ? ? ? 1024 256 1.25e-05s ok unknown",
+		"all_gather bfloat16 none -1 ? ? ? 1024 64 1.25e-05s ok unknown")
+	if s := m.records()[1].Imported.Stated; s["tag"] != "tag1" || s["p95"] != "14.0" || s["Min"] != "11.0" {
+		t.Errorf("%v", s)
+	}
+}
+
+func TestTables(t *testing.T) {
+	head := "numCycle,collective,ranks,rankspernode,gpusperrank,size,type,redop,inplace,time,algbw,busbw,#wrong\n"
+	m := expect(t, head+"0,AllReduce,4,2,1,1024,float,sum,0,50.0,0.02,0.03,0\n1,AllReduce,4,2,1,1024,float,sum,1,51.0,0.02,0.03,N/A\n0,AllGather,2,4,2,1,1024,float,none,0,52.0,0.02,0.01,2\n0,AllReduce,4,2\n", 4, 1, 0, 0,
+		"all_reduce float32 sum -1 out throughput n4 1024 256 5e-05s ok ok",
+		"all_reduce float32 sum -1 in throughput n4 1024 256 5.1e-05s ok off",
+		"all_gather float32 none -1 out throughput n4 1024 64 5.2e-05s wrong wrong")
+	if len(m.runs) != 2 || m.runs[1].run.Nodes != 2 || m.runs[0].run.Launch != m.runs[1].run.Launch || m.records()[1].Cycle != 2 {
+		t.Errorf("%d runs: %+v", len(m.runs), m.runs[len(m.runs)-1].run)
+	}
+	expect(t, "backend,device,num_processes,data_size_mb,mean_time_ms,std_time_ms,min_time_ms\ngloo,cpu,2,1,1.5,0.1,1.25\nnccl,cuda,4,100,0.5,0.1,x\n", 2, 0, 0, 0,
+		"all_reduce float32 sum -1 in latency n2 1048576 262144 0.0015s ok unknown",
+		"all_reduce float32 sum -1 in latency n4 104857600 26214400 0.0005s ok unknown")
+	_, err := Read(strings.NewReader("run,campaign,launch,backend,world,size_bytes,time_s\n"), File{Path: "merged.csv"}, &memory{})
+	if err == nil || !strings.Contains(err.Error(), "merged.csv:1: this table was made by busbar") {
+		t.Errorf("our own table: %v", err)
+	}
+}
+
+func TestRCCLJSON(t *testing.T) {
+	row := `{"numCycle":0,"name":"AllReduce","nodes":2,"ranks":4,"ranksPerNode":2,"gpusPerRank":1,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.5,"algBw":0.02,"busBw":0.03,"wrong":"0"}`
+	want := "all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok"
+	for _, text := range []string{"[" + row + "," + row + "]", row + "\n" + row + "\n"} {
+		if m := expect(t, text, 2, 0, 0, 0, want, want); len(m.runs) != 1 || m.runs[0].run.Nodes != 2 {
+			t.Errorf("%d runs", len(m.runs))
+		}
+	}
+	expect(t, "["+row+",{\"size\":1},"+row[:40], 2, 1, 1, 0, want)
+}
+
+func TestSuperBench(t *testing.T) {
+	m := expect(t, `{"node":"n1","other/thing":1,"nccl-bw/allreduce_16_time:0":5.5,"nccl-bw/allreduce_16_busbw:0":0.5,"nccl-bw/allreduce_8_time:0":4.5,"nccl-bw:x/alltoall_0_3:8_busbw:0":0.25}
+{"node":"n2","rccl-bw/allgather_8_time":7.5}`, 4, 0, 0, 0,
+		"all_reduce ? sum -1 ? throughput ? 8 -1 4.5e-06s ok unknown",
+		"all_reduce ? sum -1 ? throughput ? 16 -1 5.5e-06s ok unknown",
+		"alltoall ? none -1 ? throughput ? 8 -1 - ok unknown",
+		"all_gather ? none -1 ? throughput ? 8 -1 7.5e-06s ok unknown")
+	if s := m.records()[2].Imported.Stated; s["parallel"] != "3" || s["annotation"] != ":x" || s["busbw"] != "0.25" {
+		t.Errorf("%v", s)
+	}
+	if m.runs[1].run.Imported.Settings["node"] != "n2" || m.runs[1].end.Outcome != result.Complete {
+		t.Errorf("%+v", m.runs[1].run.Imported)
+	}
+}
