@@ -184,7 +184,7 @@ func TestNCCLTestsHead(t *testing.T) {
 	warned := result.Record{Case: allReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1}, Warnings: []string{"two modes"}}
 	var b strings.Builder
 	writeNCCLTests(&b, &result.File{Run: result.Run{Warnings: []string{"oversubscribed: by far"}}, Records: []result.Record{warned}})
-	if got := b.String(); !strings.Contains(got, "# Warning: oversubscribed: by far\n#\n# Using devices\n") || !strings.Contains(got, "# 8 B out-of-place: two modes\n") {
+	if got := b.String(); !strings.Contains(got, "# Warning: oversubscribed: by far\n#\n# Using devices\n") || !strings.Contains(got, "# 8 2 float sum -1 out-of-place: warning: two modes\n") {
 		t.Error(got)
 	}
 	if got := head(result.Method{Iterations: 20, Graph: 5}); !strings.Contains(got, "iters: 20 ") || !strings.Contains(got, "graph: 5\n# time: of one batch of all iterations,") {

@@ -115,7 +115,7 @@ func (m *importer) file(ctx context.Context, path string) error {
 	defer s.discard()
 	counts, err := foreign.Read(f, foreign.File{Path: path, SHA256: hash, Given: m.given}, s)
 	if err == nil && m.strict && counts.Torn+counts.Unknown > 0 {
-		err = fmt.Errorf("%s (--strict: %s)", counts.First, findingsOf(counts))
+		err = fmt.Errorf("%s (--strict: %s)", counts.First, aside(counts))
 	}
 	if err == nil {
 		err = s.keep(counts.Points)
@@ -138,7 +138,7 @@ func (m *importer) say(path string, s *importSink, counts foreign.Counts) {
 		}
 	}
 	words := fmt.Sprintf("%s, %s in %s", strings.Join(s.formats, ", "), count(counts.Points, "point"), count(counts.Rows, "row"))
-	if more := findingsOf(counts); more != "" {
+	if more := aside(counts); more != "" {
 		words += "; " + more
 	}
 	if s.lines != nil {
@@ -150,8 +150,8 @@ func (m *importer) say(path string, s *importSink, counts foreign.Counts) {
 	}
 }
 
-// findingsOf counts what is not in the records.
-func findingsOf(c foreign.Counts) string {
+// aside counts what is not in the records.
+func aside(c foreign.Counts) string {
 	var words []string
 	for _, f := range []struct {
 		n    int

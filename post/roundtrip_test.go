@@ -81,6 +81,9 @@ func sameAsPrinted(t *testing.T, what string, a, b *result.Record) {
 	if a.Status != b.Status || a.Check.Wrong != b.Check.Wrong || a.Time == nil && a.Reason != strings.ReplaceAll(b.Reason, "�", "\x1b") {
 		t.Errorf("%s: %s %q, before %s %q", what, b.Status, b.Reason, a.Status, a.Reason)
 	}
+	if strings.Join(a.Warnings, "; ") != strings.Join(b.Warnings, "; ") {
+		t.Errorf("%s: warnings %q, before %q", what, b.Warnings, a.Warnings)
+	}
 	if (a.Time == nil) != (b.Time == nil) {
 		t.Errorf("%s: the time is %v, before %v", what, b.Time, a.Time)
 	} else if a.Time != nil && math.Abs(a.Time.Seconds-b.Time.Seconds) > math.Max(0.0051e-6, 1e-4*a.Time.Seconds) {
