@@ -159,7 +159,7 @@ func TestIdentity(t *testing.T) {
 		}
 		return m.runs[0].run.ID
 	}
-	if ids("a") != ids("a") || ids("a") == ids("b") {
+	if first, again := ids("a"), ids("a"); first != again || first == ids("b") {
 		t.Error("the ID does not follow from the bytes")
 	}
 }

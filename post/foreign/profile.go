@@ -22,7 +22,6 @@ type profileTest struct {
 	*test
 	library  string
 	elements int64
-	rows     int
 	ended    bool
 }
 
