@@ -126,7 +126,7 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 			return err
 		}
 	}
-	g, err := gatherSides(ctx, sides, pool, c.by)
+	g, err := gatherSides(ctx, sides, pool)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ type gathered struct {
 	sides  []*side
 	parts  []part // what tells points apart beside their condition
 	points []spot
+	order  []int32 // of the points in tables
 	number map[spot]int32
 
 	classes []class
@@ -42,25 +43,22 @@ type classKey struct {
 }
 
 // part is one thing that a contender is known by.
-type part struct {
-	name string
-	of   func(*contender) *string
-}
+type part func(*contender) *string
 
 // contenderParts go from what says most to what says least.
 var contenderParts = []part{
-	{"backend", func(c *contender) *string { return &c.backend }},
-	{"variant", func(c *contender) *string { return &c.variant }},
-	{"library", func(c *contender) *string { return &c.library }},
-	{"settings", func(c *contender) *string { return &c.settings }},
-	{"device", func(c *contender) *string { return &c.device }},
+	func(c *contender) *string { return &c.backend },
+	func(c *contender) *string { return &c.variant },
+	func(c *contender) *string { return &c.library },
+	func(c *contender) *string { return &c.settings },
+	func(c *contender) *string { return &c.device },
 }
 
 // partsOf are the parts that points must share: those that some side has several of, which the parts before do not tell
-// apart already. What each side has one of is what is compared, and a difference in it is a fact; what --by names always is.
-func partsOf(sides []*side, by string) (parts []part) {
+// apart already. What each side has one of is what is compared, and a difference in it is a fact.
+func partsOf(sides []*side) (parts []part) {
 	for _, p := range contenderParts {
-		if p.name != by && slices.ContainsFunc(sides, func(s *side) bool { return severalOf(s, p, parts) }) {
+		if slices.ContainsFunc(sides, func(s *side) bool { return severalOf(s, p, parts) }) {
 			parts = append(parts, p)
 		}
 	}
@@ -74,9 +72,9 @@ func severalOf(s *side, p part, alike []part) bool {
 		all := contenderOf(r)
 		var known contender
 		for _, q := range alike {
-			*q.of(&known) = *q.of(&all)
+			*q(&known) = *q(&all)
 		}
-		v := *p.of(&all)
+		v := *p(&all)
 		if other, there := seen[known]; there && other != v {
 			return true
 		}
@@ -85,10 +83,10 @@ func severalOf(s *side, p part, alike []part) bool {
 	return false
 }
 
-// gatherSides reads all records of all sides; by is the word of --by. pool is the dataset that all sides are of, nil
+// gatherSides reads all records of all sides. pool is the dataset that all sides are of, nil
 // where each has its own.
-func gatherSides(ctx context.Context, sides []*side, pool *result.Dataset, by string) (*gathered, error) {
-	g := &gathered{sides: sides, parts: partsOf(sides, by), number: map[spot]int32{}, numbers: map[class]int32{}, classOf: map[classKey]int32{}, reasons: map[string]string{}, sideOf: map[*result.Run]int{}}
+func gatherSides(ctx context.Context, sides []*side, pool *result.Dataset) (*gathered, error) {
+	g := &gathered{sides: sides, parts: partsOf(sides), number: map[spot]int32{}, numbers: map[class]int32{}, classOf: map[classKey]int32{}, reasons: map[string]string{}, sideOf: map[*result.Run]int{}}
 	for i, s := range sides {
 		for _, r := range s.runs {
 			g.sideOf[r] = i
@@ -119,6 +117,7 @@ func gatherSides(ctx context.Context, sides []*side, pool *result.Dataset, by st
 	for _, s := range sides {
 		s.index(len(g.points))
 	}
+	g.order = g.sorted()
 	return g, nil
 }
 
@@ -162,7 +161,7 @@ func (g *gathered) classOfRun(run *result.Run, r *result.Record) int32 {
 	c := class{under: conditionOf(run, r)}
 	c.under.Case = coll.Case{}
 	for _, p := range g.parts {
-		*p.of(&c.who) = *p.of(&all)
+		*p(&c.who) = *p(&all)
 	}
 	n, known := g.numbers[c]
 	if !known {
@@ -186,7 +185,7 @@ func (g *gathered) who(point int32) string {
 	c := g.classes[g.points[point].class].who
 	words := ""
 	for _, p := range g.parts {
-		if v := *p.of(&c); v != "" {
+		if v := *p(&c); v != "" {
 			words += ", " + v
 		}
 	}

@@ -97,7 +97,7 @@ func (g *gathered) judge(a, b *side, rules *thresholds, alpha float64, seed uint
 	d := &duel{a: a, b: b, units: unitsOf(a, b, alpha), facts: factsOf(a, b)}
 	d.standard = stats.Standard{Alpha: alpha, Paired: d.units.paired != "", Seed: seed}
 	var trials []stats.Trial
-	for _, p := range g.sorted() {
+	for _, p := range g.order {
 		ofA, ofB := a.of(p), b.of(p)
 		under := g.condition(p)
 		switch {

@@ -243,6 +243,16 @@ func (d *duel) aloneWords() (lines []string) {
 	return lines
 }
 
+// missing counts the points that only the first side has a record of.
+func (d *duel) missing() (n int) {
+	for _, f := range d.alone {
+		if f.side == d.a {
+			n++
+		}
+	}
+	return n
+}
+
 // exceedance says what --fail-above found; empty where it was not asked for.
 func (d *duel) exceedance() string {
 	if !slices.ContainsFunc(d.points, func(p judged) bool { return p.limit.failAbove > 0 }) && !slices.ContainsFunc(d.findings, func(f finding) bool { return f.limited }) {
@@ -255,6 +265,9 @@ func (d *duel) exceedance() string {
 	}
 	if n := d.count(stats.CannotTell); n > 0 {
 		text += fmt.Sprintf("; of %s nothing can be told", count(n, "point"))
+	}
+	if n := d.missing(); n > 0 {
+		text += fmt.Sprintf("; %s that %s has not at all", count(n, "point"), d.b.letter)
 	}
 	return text + "."
 }

@@ -292,6 +292,22 @@ func TestMissingTimes(t *testing.T) {
 	wantPercent(t, "with as many launches as there are", few, 100, 100)
 }
 
+// A time that is missing makes the statistic that of the launches there are.
+func TestMissingLikeShorter(t *testing.T) {
+	whole := newTested(Trial{A: []float64{1, 1.1, 0, 1.2, 1.3}, B: []float64{2, 2.1, 2.2, 0, 0}}, false)
+	shorter := newTested(Trial{A: []float64{1, 1.1, 1.2, 1.3}, B: []float64{2, 2.1, 2.2}}, false)
+	for _, c := range [][2][]int32{{{5, 6, 7, 8, 9}, {4, 5, 6}}, {{0, 2, 3, 5, 8}, {0, 2, 4}}, {{0, 2, 8, 9}, {0}}, {{0, 1, 3, 4, 5, 6}, {0, 1, 2, 3, 4, 5}}} {
+		if a, b := whole.between(c[0]), shorter.between(c[1]); !near(a, b) {
+			t.Errorf("%v: %g, without what is missing %g", c[0], a, b)
+		}
+	}
+	pairs := newTested(Trial{A: []float64{1, 1, 0, 1}, B: []float64{2, 3, 4, 5}}, true)
+	fewer := newTested(Trial{A: []float64{1, 1, 1}, B: []float64{2, 3, 5}}, true)
+	if a, b := pairs.within([]int32{0, 2}), fewer.within([]int32{0}); !near(a, b) {
+		t.Errorf("pairs: %g, without what is missing %g", a, b)
+	}
+}
+
 // Too many labellings to look at are drawn, alike for the same seed.
 func TestDrawnLabellings(t *testing.T) {
 	r := seeded(3)
