@@ -255,7 +255,7 @@ func TestComparePaired(t *testing.T) {
 		block  bool
 		paired string
 		want   string
-	}{{6, false, "launch", "worse"}, {5, false, "", "cannot tell"}, {6, true, "block", "worse"}, {5, true, "", "cannot tell"}} {
+	}{{6, false, "launch", "worse"}, {5, false, "", "cannot tell"}, {6, true, "job", "worse"}, {5, true, "", "cannot tell"}} {
 		dir := t.TempDir()
 		for k := range c.n {
 			for _, backend := range []string{"gloo", "mpi"} {
@@ -278,6 +278,17 @@ func TestComparePaired(t *testing.T) {
 		d := got.Duels[0]
 		if paired := d.Pairs != nil && *d.Pairs == c.paired || d.Pairs == nil && c.paired == ""; !paired || d.Points[0].Verdict != c.want || stderr != "" {
 			t.Errorf("%+v: %v, %+v; %s", c, d.Pairs, d.Points[0], stderr)
+		}
+		var text bytes.Buffer
+		if err := run(t.Context(), []string{"compare", "--by", "backend", dir}, &text, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("Both sides were measured in the same %s", strings.TrimPrefix(count(2, c.paired), "2 "))
+		if c.paired == "" {
+			want = "held both sides; they are compared apart"
+		}
+		if !strings.Contains(strings.Join(strings.Fields(text.String()), " "), want) {
+			t.Errorf("%+v: not said: %s\n%s", c, want, &text)
 		}
 	}
 }

@@ -165,10 +165,10 @@ func tookOf(times []float64) (t took) {
 
 // units are what is compared with what: launches, or pairs of them.
 type units struct {
-	paired string // "launch" or "block": what both sides were measured in; empty where they are not paired
+	paired string // "launch" or "job": what both sides were measured in; empty where they are not paired
 	a, b   places
 	shared int    // pairs that there are, also where they are too few to be taken as such
-	blocks string // as paired would be
+	held   string // as paired would be
 	fewest int    // launches a side, or pairs, that a word takes
 }
 
@@ -196,21 +196,21 @@ func unitsOf(a, b *side, alpha float64) units {
 	for _, way := range []struct {
 		name string
 		of   func(*side) map[string]int32
-	}{{"launch", func(s *side) map[string]int32 { return s.number }}, {"block", (*side).blocks}} {
-		blocksA, blocksB := way.of(a), way.of(b)
-		shared := slices.DeleteFunc(slices.Sorted(maps.Keys(blocksA)), func(k string) bool {
-			_, there := blocksB[k]
+	}{{"launch", func(s *side) map[string]int32 { return s.number }}, {"job", (*side).jobs}} {
+		inA, inB := way.of(a), way.of(b)
+		shared := slices.DeleteFunc(slices.Sorted(maps.Keys(inA)), func(k string) bool {
+			_, there := inB[k]
 			return !there
 		})
 		if len(shared) == 0 {
 			continue
 		}
-		u.shared, u.blocks = len(shared), way.name
+		u.shared, u.held = len(shared), way.name
 		if fewest := stats.FewestLaunches(alpha, true); len(shared) >= fewest {
 			u.paired, u.fewest = way.name, fewest
 			u.a, u.b = none(a, len(shared)), none(b, len(shared))
 			for i, k := range shared {
-				u.a.column[blocksA[k]], u.b.column[blocksB[k]] = i, i
+				u.a.column[inA[k]], u.b.column[inB[k]] = i, i
 			}
 		}
 		break
@@ -230,8 +230,8 @@ func none(s *side, n int) places {
 	return places{slices.Repeat([]int{-1}, len(s.launches)), n}
 }
 
-// blocks are the jobs of Slurm in which the side ran exactly one launch, by campaign and job; nil where a job had more.
-func (s *side) blocks() map[string]int32 {
+// jobs are those of Slurm in which the side ran exactly one launch, by campaign and job; nil where a job had more.
+func (s *side) jobs() map[string]int32 {
 	found := map[string]int32{}
 	for _, r := range s.runs {
 		job := r.Slurm["SLURM_JOB_ID"]

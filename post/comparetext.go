@@ -47,7 +47,10 @@ func (d *duel) basis() (sentences []string) {
 	what := "launches"
 	if d.units.paired != "" {
 		what = "pairs of launches"
-		sentences = append(sentences, fmt.Sprintf("Both sides were measured in the same %ss, so each is compared with itself: %d pairs.", d.units.paired, d.units.shared))
+		sentences = append(sentences, fmt.Sprintf("Both sides were measured in the same %s, so each is compared with itself: %d pairs.", strings.TrimPrefix(count(2, d.units.paired), "2 "), d.units.shared))
+	}
+	if n := max(len(d.a.launches), len(d.b.launches)); d.units.paired != "" && n > d.units.shared {
+		sentences = append(sentences, "Launches that are in no pair count in the times shown only, not in the ratios.")
 	}
 	if d.Tested > 0 {
 		looked := fmt.Sprintf("all %d ways", d.Labellings)
@@ -70,7 +73,7 @@ func (d *duel) basis() (sentences []string) {
 			count(few, "point"), d.a.letter, count(len(d.a.launches), "launch"), d.b.letter, count(len(d.b.launches), "launch"), d.units.fewest, what, ofEach(d.units.paired), seen))
 	}
 	if d.units.shared > 0 && d.units.paired == "" {
-		sentences = append(sentences, fmt.Sprintf("%s held both sides; they are compared apart, since pairs tell something from %d on.", upper(count(d.units.shared, d.units.blocks)), stats.FewestLaunches(d.standard.Alpha, true)))
+		sentences = append(sentences, fmt.Sprintf("%s held both sides; they are compared apart, since pairs tell something from %d on.", upper(count(d.units.shared, d.units.held)), stats.FewestLaunches(d.standard.Alpha, true)))
 	}
 	return sentences
 }
