@@ -56,10 +56,10 @@ What counts is launches (one mpirun or srun each), since they differ by more
 than an interval within one of them shows. A word takes four of each side, and
 they had better take turns: A B A B A B A B. The verdicts:
 
-  worse, better  the times of all launches of one side differ from the other's
-                 by more than chance. Were there no difference, a single such
-                 word would stand in at most 5 % of comparisons, however many
-                 points they have (--strict: 1 %, from five launches on)
+  worse, better  the sides differ by more than launches of one do. Were there no
+                 difference, a single such word would stand in at most 5 % of
+                 comparisons, however many points they have (--strict: 1 %, and
+                 five launches of each side)
   same           the ratio's interval lies inside the margin (--margin)
   cannot tell    neither; with how many more launches it would probably take
 

@@ -293,6 +293,37 @@ func TestComparePaired(t *testing.T) {
 	}
 }
 
+// A run whose records lie in two files counts with both.
+func TestCompareRunInTwoFiles(t *testing.T) {
+	a, b := pair(t, launches{n: 4, factor: 1}, launches{n: 4, factor: 1})
+	files, err := filepath.Glob(filepath.Join(b, "*.jsonl"))
+	if err != nil || len(files) != 4 {
+		t.Fatal(files, err)
+	}
+	whole, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n")) // header, two ranks, cases
+	part := func(name string, cases [][]byte) {
+		if err := os.WriteFile(filepath.Join(b, name), bytes.Join(append(slices.Clone(lines[:3]), cases...), nil), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	part(filepath.Base(files[0]), lines[3:8])
+	part("rest.jsonl", lines[8:])
+	got, _, _ := compareJSON(t, a, b)
+	if points := got.Duels[0].Points; len(points) != 14 || slices.ContainsFunc(points, func(p pointJSON) bool { return p.B.Launches != 4 }) {
+		t.Errorf("%+v", points)
+	}
+	by, _, _ := compareJSON(t, "--by", "launch", b)
+	for _, d := range by.Duels {
+		if len(d.Points) != 14 {
+			t.Errorf("by launch: %d points of %s", len(d.Points), d.Side)
+		}
+	}
+}
+
 func TestCompareFacts(t *testing.T) {
 	sides := func(value func(launch int) string) func(int, *result.Run, []*result.Record) {
 		return func(launch int, run *result.Run, _ []*result.Record) {

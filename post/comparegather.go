@@ -22,7 +22,7 @@ type gathered struct {
 	numbers map[class]int32
 	classOf map[classKey]int32
 	reasons map[string]string // each once
-	sideOf  map[*result.Run]int
+	sideOf  map[string]int    // by the ID of a run, which may have several files
 }
 
 // spot is a point: what two records must share to be compared. It is small, since there may be a million.
@@ -86,16 +86,14 @@ func severalOf(s *side, p part, alike []part) bool {
 // gatherSides reads all records of all sides. pool is the dataset that all sides are of, nil
 // where each has its own.
 func gatherSides(ctx context.Context, sides []*side, pool *result.Dataset) (*gathered, error) {
-	g := &gathered{sides: sides, parts: partsOf(sides), number: map[spot]int32{}, numbers: map[class]int32{}, classOf: map[classKey]int32{}, reasons: map[string]string{}, sideOf: map[*result.Run]int{}}
+	g := &gathered{sides: sides, parts: partsOf(sides), number: map[spot]int32{}, numbers: map[class]int32{}, classOf: map[classKey]int32{}, reasons: map[string]string{}, sideOf: map[string]int{}}
 	for i, s := range sides {
 		for _, r := range s.runs {
-			g.sideOf[r] = i
+			g.sideOf[r.ID] = i
 		}
 	}
 	take := func(row result.Row) error {
-		if i, there := g.sideOf[row.Run]; there {
-			g.add(sides[i], row)
-		}
+		g.add(sides[g.sideOf[row.Run.ID]], row)
 		return context.Cause(ctx)
 	}
 	if pool != nil {
@@ -103,13 +101,9 @@ func gatherSides(ctx context.Context, sides []*side, pool *result.Dataset) (*gat
 			return nil, err
 		}
 	}
-	for i, s := range sides {
+	for _, s := range sides {
 		if s.data != nil {
-			// A second file of a run has a header of its own.
-			if err := s.data.EachInTable(func(row result.Row) error {
-				g.sideOf[row.Run] = i
-				return take(row)
-			}); err != nil {
+			if err := s.data.EachInTable(take); err != nil {
 				return nil, err
 			}
 		}
