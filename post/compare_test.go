@@ -429,3 +429,31 @@ func TestTimesOfLaunches(t *testing.T) {
 		t.Error("the help says four launches")
 	}
 }
+
+// The file of thresholds that the manual shows is one, and says what the manual says of it.
+func TestThresholdsOfManual(t *testing.T) {
+	page, err := os.ReadFile("../docs/compare.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(page), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	path := filepath.Join(t.TempDir(), "limits.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var rules thresholds
+	if err := readThresholds(path, &rules, false, false); err != nil {
+		t.Fatal(err)
+	}
+	latency := allReduce(4 << 20)
+	latency.Mode = coll.Latency
+	for _, c := range []struct {
+		of   coll.Case
+		want limits
+	}{{allReduce(1 << 10), limits{0.1, 0.2}}, {allReduce(64 << 10), limits{0.03, 0.05}}, {allReduce(4 << 20), limits{0.03, 0.03}}, {latency, limits{0.03, 0.05}}} {
+		if got := rules.of(c.of); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.of, got, c.want)
+		}
+	}
+}
