@@ -1,4 +1,4 @@
-package sweeps
+package strictyaml
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Error is one thing that is wrong in a sweep file. Parse joins all that it finds; errors.As finds the first.
+// Error is one thing that is wrong in a file. Reader.Err joins all that were found; errors.As finds the first.
 type Error struct {
 	File   string
 	Line   int // from 1
@@ -45,8 +45,9 @@ func syntaxError(file string, err error) *Error {
 	return &Error{File: file, Line: max(line, 1), Err: fmt.Errorf("not YAML: %s", text)}
 }
 
-// join is the problems as one error in the order of the file, nil when there are none.
-func join(problems []*Error) error {
+// Err is the problems as one error in the order of the file, nil when there are none.
+func (r *Reader) Err() error {
+	problems := r.problems
 	slices.SortStableFunc(problems, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
