@@ -151,7 +151,7 @@ func (a *analyst) launches(who contender) int {
 	var launches []string
 	for _, run := range a.runs {
 		if contenderOf(run) == who {
-			launches = addWord(launches, run.Launch)
+			launches = addWord(launches, run.PairedBy())
 		}
 	}
 	return len(launches)

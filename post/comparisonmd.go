@@ -95,17 +95,17 @@ func (f *findings) writeFull(w io.Writer) error {
 	return p.end(w)
 }
 
-// references are the first contender of each launch that had several.
+// references are the first contender of each launch, or block of launches, that had several.
 func (f *findings) references() map[string]contender {
 	several, first := map[string]bool{}, map[string]contender{}
 	for _, run := range f.runs {
-		who := contenderOf(run)
-		if ref, there := first[run.Launch]; !there {
-			first[run.Launch] = who
+		who, launch := contenderOf(run), run.PairedBy()
+		if ref, there := first[launch]; !there {
+			first[launch] = who
 		} else if ref != who {
-			several[run.Launch] = true
+			several[launch] = true
 			if f.rank(who) < f.rank(ref) {
-				first[run.Launch] = who
+				first[launch] = who
 			}
 		}
 	}
@@ -119,7 +119,8 @@ func (f *findings) rank(who contender) int { return slices.Index(f.times.contend
 // againstFirst is the ratio of a row's time to that of the first contender of its launch, with its interval, and why that
 // one's time says nothing about speed, if it does not.
 func (f *findings) againstFirst(references map[string]contender, row result.Row, under condition) (words, crowded string) {
-	first, there := references[row.Run.Launch]
+	launch := row.Run.PairedBy()
+	first, there := references[launch]
 	if !there {
 		return "", ""
 	}
@@ -127,10 +128,10 @@ func (f *findings) againstFirst(references map[string]contender, row result.Row,
 		return "1 (the first)", ""
 	}
 	base := f.times.cells[first][under]
-	if base == nil || base.times[row.Run.Launch] == nil {
+	if base == nil || base.times[launch] == nil {
 		return "", ""
 	}
-	r := stats.RatioOf(stats.Estimate{Value: row.Record.Time.Seconds, Lo: row.Record.Time.Lo, Hi: row.Record.Time.Hi}, base.in(row.Run.Launch))
+	r := stats.RatioOf(stats.Estimate{Value: row.Record.Time.Seconds, Lo: row.Record.Time.Lo, Hi: row.Record.Time.Hi}, base.in(launch))
 	if words = times(r.Value); r.Basis != stats.NoBounds {
 		words += " (" + span(r) + ")"
 	}

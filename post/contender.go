@@ -79,10 +79,11 @@ func (m *measurements) add(run *result.Run, r *result.Record) {
 		c = &cell{times: map[string][]stats.Estimate{}}
 		m.cells[who][under] = c
 	}
-	if c.times[run.Launch] == nil {
-		c.launches = append(c.launches, run.Launch)
+	launch := run.PairedBy()
+	if c.times[launch] == nil {
+		c.launches = append(c.launches, launch)
 	}
-	c.times[run.Launch] = append(c.times[run.Launch], stats.Estimate{Value: r.Time.Seconds, Lo: r.Time.Lo, Hi: r.Time.Hi})
+	c.times[launch] = append(c.times[launch], stats.Estimate{Value: r.Time.Seconds, Lo: r.Time.Lo, Hi: r.Time.Hi})
 }
 
 // arrange puts the contenders into the order in which their backends were asked for; others keep their places behind.

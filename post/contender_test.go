@@ -45,6 +45,20 @@ func TestRatioOfCells(t *testing.T) {
 			}
 		}
 	}
+	// Each launch has one side only, but a block has a launch of either; one of them was interrupted and went on.
+	blocks := func(m *measurements) {
+		for i := range 3 {
+			for backend, seconds := range map[string]float64{"mpi": 1, "gloo": 3} {
+				run := launchOf(newMeasurements(), backend, backend+string(rune('a'+i)), seconds, true)
+				run.Campaign, run.Block = "c", string(rune('a'+i))
+				for part := range int64(2) {
+					run.Launch += "again"
+					time := &result.Time{Seconds: seconds * math.Pow(2, float64(i))}
+					m.add(run, &result.Record{N: 1, Status: result.OK, Case: allReduce(1 << (20 - part)), Time: time})
+				}
+			}
+		}
+	}
 	for name, c := range map[string]struct {
 		fill    func(*measurements)
 		basis   stats.Basis
@@ -55,6 +69,7 @@ func TestRatioOfCells(t *testing.T) {
 	}{
 		"one launch":               {shared(1, true), stats.WithinLaunch, 1, true, "95 % interval 2.96 to 3.04 within one launch", true},
 		"one launch, no interval":  {shared(1, false), stats.NoBounds, 1, true, "no interval", false},
+		"three blocks":             {blocks, stats.LaunchSpread, 3, true, "3.00 to 3.00 over 3 launches", false},
 		"three shared":             {shared(3, true), stats.LaunchSpread, 3, true, "3.00 to 3.05 over 3 launches", false},
 		"six shared":               {shared(6, false), stats.AcrossLaunches, 6, true, "95 % interval 3.00 to 3.05 over 6 launches", true},
 		"one launch of each":       {apart(1), stats.WithinLaunch, 1, false, "95 % interval 2.96 to 3.04 from one launch of each", true},

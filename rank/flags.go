@@ -30,6 +30,7 @@ type config struct {
 
 	out      string
 	campaign string
+	block    string
 	variant  string
 	resume   bool
 	list     bool
@@ -83,7 +84,7 @@ var replaced = map[string]string{
 // parseFlags reads the command line. The error's text is for a person and names the nearest flag.
 func parseFlags(args []string, env func(string) string) (*config, error) {
 	c := &config{average: bench.Max, cycles: 1, deadline: time.Minute, out: "results", mpi: "auto",
-		campaign: env("BUSBAR_CAMPAIGN"), variant: env("BUSBAR_VARIANT")}
+		campaign: env("BUSBAR_CAMPAIGN"), block: env("BUSBAR_BLOCK"), variant: env("BUSBAR_VARIANT")}
 	switch word := env("BUSBAR_SIDE_CHANNEL"); word {
 	case "", "on":
 	case "off":
@@ -228,6 +229,7 @@ func newFlags(c *config) *pflag.FlagSet {
 	add("deadline", "TIME", "name a hang after this long, or ten times what the case should take (default 60s)", func(s string) (err error) { c.deadline, err = deadline(s); return })
 	add("timeout,T", "SECONDS", "nccl-tests' name for --deadline", func(s string) (err error) { c.deadline, err = deadline(s); return })
 	add("campaign", "ID", "launches with one ID belong together (also BUSBAR_CAMPAIGN)", func(s string) error { c.campaign = s; return nonEmpty(s) })
+	add("block", "LABEL", "launches of one campaign and block were taken in turn, and are compared as pairs (also BUSBAR_BLOCK)", func(s string) error { c.block = s; return nonEmpty(s) })
 	add("variant", "LABEL", "name of a tuning variant (also BUSBAR_VARIANT)", func(s string) error { c.variant = s; return nonEmpty(s) })
 
 	in = "Libraries"

@@ -32,7 +32,7 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 	environment, slurm := environment(os.Environ())
 	nodes, perNode := shape(s.machines)
 	machine := machineFacts("/")
-	run := result.Run{Kind: result.KindRun, Schema: result.Schema, ID: result.NewID(), Launch: p.launch, Campaign: p.campaign,
+	run := result.Run{Kind: result.KindRun, Schema: result.Schema, ID: result.NewID(), Launch: p.launch, Campaign: p.campaign, Block: j.cfg.block,
 		Start: time.Now().UTC(), Tool: "busbar " + toolVersion(), Build: buildIdentity(), Command: append([]string{"rank"}, j.args...),
 		Backend: lib.facts(), Rehearse: lib.name() == rehearsal, Variant: j.cfg.variant,
 		MPI: result.MPI{Family: info.Family, Library: info.Library, Standard: info.Standard, Path: info.LibMPIPath, Shim: info.ShimPath,
@@ -50,6 +50,9 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 		if !l.rehearsed() && s.comm != nil {
 			run.Topology = strings.TrimSpace(run.Topology + "\n" + gpuLinks())
 		}
+	}
+	if len(p.worlds) > 1 {
+		run.Worlds = p.worlds
 	}
 	var places []place
 	for r, f := range s.facts() {

@@ -164,6 +164,7 @@ var columns = []column{
 	word("source", SourceLine),
 	word("operation", func(_ *Run, r *Record) string { return r.ForeignOperation() }),
 	word("stated", func(_ *Run, r *Record) string { return statedWords(r.Imported) }),
+	word("block", func(run *Run, _ *Record) string { return run.Block }),
 }
 
 // bandwidth is a column that is empty where what it is made of is not known.

@@ -32,6 +32,7 @@ type Run struct {
 	ID          string    `json:"id"`                    // UUID version 7
 	Launch      string    `json:"launch"`                // UUID of the launch (one mpirun or srun)
 	Campaign    string    `json:"campaign"`              // UUID of the campaign; a launch alone is a campaign of one
+	Block       string    `json:"block,omitempty"`       // of a campaign: launches of one block were taken in turn, and are compared as pairs
 	Interleaved []string  `json:"interleaved,omitempty"` // backends that were measured case by case in turn, this one among them
 	Resumes     []string  `json:"resumes,omitempty"`     // IDs of the runs that this one continues
 	Start       time.Time `json:"start,omitzero"`        // UTC; zero only where another tool's file does not tell it
@@ -44,7 +45,8 @@ type Run struct {
 	Variant  string  `json:"variant,omitempty"`   // label of a tuning variant within a campaign
 	MPI      MPI     `json:"mpi,omitzero"`
 
-	World        int    `json:"world,omitzero"` // ranks; like nodes and device, 0 only where another tool's file does not tell it
+	World        int    `json:"world,omitzero"`   // ranks; like nodes and device, 0 only where another tool's file does not tell it
+	Worlds       []int  `json:"worlds,omitempty"` // of the launch, each with files of its own, where it has several
 	Nodes        int    `json:"nodes,omitzero"`
 	RanksPerNode int    `json:"ranks_per_node,omitzero"` // the largest, where nodes differ
 	Device       string `json:"device,omitempty"`        // "cpu (MODEL)" or a GPU's name
@@ -61,6 +63,16 @@ type Run struct {
 	Warnings    []string          `json:"warnings,omitempty"`
 
 	Imported *Source `json:"imported,omitempty"` // another tool measured this; nil: rank did
+}
+
+// PairedBy is what times of different libraries and settings share that are compared as a pair: the launch, or in a
+// campaign the block, whose launches were taken in turn on the same nodes. One that was interrupted and went on as another
+// launch is one there.
+func (r *Run) PairedBy() string {
+	if r.Block != "" {
+		return r.Campaign + " " + r.Block
+	}
+	return r.Launch
 }
 
 // Setup is something that was done once before the first case, such as making a communicator.

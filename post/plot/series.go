@@ -140,7 +140,8 @@ func newCell(points []Point) cell {
 func overLaunches(points []Point) (lo, median, hi float64, n, launches int) {
 	byLaunch := map[string][]float64{}
 	for _, p := range points {
-		byLaunch[p.Run.Launch] = append(byLaunch[p.Run.Launch], p.Time.Seconds)
+		launch := p.Run.PairedBy()
+		byLaunch[launch] = append(byLaunch[launch], p.Time.Seconds)
 	}
 	var v []float64
 	for _, times := range byLaunch {
