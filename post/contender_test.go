@@ -48,7 +48,8 @@ func TestRatioOfCells(t *testing.T) {
 	// Each launch has one side only, but a block has a launch of either; one of them was interrupted and went on.
 	blocks := func(m *measurements) {
 		for i := range 3 {
-			for backend, seconds := range map[string]float64{"mpi": 1, "gloo": 3} {
+			for side, backend := range []string{"mpi", "gloo"} {
+				seconds := float64(1 + 2*side)
 				run := launchOf(newMeasurements(), backend, backend+string(rune('a'+i)), seconds, true)
 				run.Campaign, run.Block = "c", string(rune('a'+i))
 				for part := range int64(2) {

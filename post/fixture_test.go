@@ -113,10 +113,14 @@ var out, both = []coll.Placement{coll.OutOfPlace}, []coll.Placement{coll.OutOfPl
 
 // fixtures are the runs that tests and scripts know by name.
 var fixtures = map[string]fixture{
-	"quick":   {backend: "mpi", library: "Open MPI 4.1.4", world: 4, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce, coll.AllGather, coll.Broadcast}, placements: out},
-	"tiny":    {backend: "mpi", library: "Open MPI 4.1.4", world: 2, launch: 2, last: 64, collectives: []coll.Collective{coll.AllReduce}, placements: out},
-	"world2":  {backend: "mpi", library: "Open MPI 4.1.4", world: 2, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce, coll.AllGather}, placements: both},
-	"launch1": {backend: "mpi", library: "Open MPI 4.1.4", world: 4, launch: 1, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce}, placements: out},
+	"quick":       {backend: "mpi", library: "Open MPI 4.1.4", world: 4, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce, coll.AllGather, coll.Broadcast}, placements: out},
+	"tiny":        {backend: "mpi", library: "Open MPI 4.1.4", world: 2, launch: 2, last: 64, collectives: []coll.Collective{coll.AllReduce}, placements: out},
+	"world2":      {backend: "mpi", library: "Open MPI 4.1.4", world: 2, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce, coll.AllGather}, placements: both},
+	"launch1":     {backend: "mpi", library: "Open MPI 4.1.4", world: 4, launch: 1, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce}, placements: out},
+	"warmdefault": variant("default", 0),
+	"warmring":    variant("ring", 0),
+	"coldring":    variant("ring+cold", 1<<22),
+	"colddefault": variant("default+cold", 1<<22),
 	"interrupted": {backend: "mpi", library: "Open MPI 4.1.4", world: 3, last: 4096, collectives: []coll.Collective{coll.AllReduce}, placements: both,
 		edit: func(_ *result.Run, _ []*result.Record, e *result.End) {
 			e.Outcome, e.Reason, e.Code, e.Left = result.Interrupted, "SIGTERM", 143, 12
@@ -171,4 +175,13 @@ func problems(run *result.Run, records []*result.Record, end *result.End) {
 	fail(records[5], result.Failed, "MPI_Allreduce: MPI_ERR_OTHER: \x1b[31mknown error not in list")
 	records[6].Time.Lo, records[6].Time.Hi, records[6].Time.P99 = 0, 0, 0
 	end.Outcome, end.Reason, end.Code = result.Aborted, "rank 1 was killed by signal 9", 5
+}
+
+// variant is a launch of a campaign of its own, with the same block as the others.
+func variant(name string, rotate int64) fixture {
+	return fixture{backend: "mpi", library: "Open MPI 4.1.4", world: 2, launch: 10 + len(name), last: 64, collectives: []coll.Collective{coll.AllReduce}, placements: out,
+		edit: func(run *result.Run, _ []*result.Record, _ *result.End) {
+			run.Campaign, run.Block, run.Variant, run.Method.Rotate = "trial", "nodes1/launch1", name, rotate
+			run.ID += name
+		}}
 }

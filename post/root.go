@@ -49,7 +49,7 @@ far as it goes. Results go to stdout, everything else to stderr.`,
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(stdout, helpText(cmd)) })
 	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(&cobra.Group{ID: "results", Title: "Commands for results"}, &cobra.Group{ID: "other", Title: "Other commands"})
-	root.AddCommand(newMerge(stdout, stderr), newShow(stdout, stderr), newPlot(stdout, stderr), newReport(stdout, stderr), newCompare(stdout, stderr), newImport(stdout, stderr), newExport(stdout, stderr))
+	root.AddCommand(newMerge(stdout, stderr), newShow(stdout, stderr), newPlot(stdout, stderr), newReport(stdout, stderr), newCompare(stdout, stderr), newImport(stdout, stderr), newExport(stdout, stderr), newCampaign(stdout, stderr))
 	root.SetHelpCommand(newHelp(stdout))
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")

@@ -26,9 +26,10 @@ place with status and reason; warnings are footnotes under the run.
 
 Where runs of one campaign (one launch is one too) were of several backends,
 libraries or variants, tables of the ratio of their times follow: each against
-the first. The bounds are the ratio's 95 % interval: of the median over launches
-from six launches on, else from the intervals within the one launch. Of two to
-five launches they are the least and the greatest ratio seen.
+the first that was measured alike. The bounds are the ratio's 95 % interval: of
+the median over launches from six launches on, else from the intervals within
+the one launch. Of two to five launches they are the least and the greatest
+ratio seen.
 
 Bandwidths are in GB/s (1e9 bytes per second). In throughput mode, time is that
 of one operation; in latency mode, percentiles are over iterations.`,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
@@ -47,7 +48,8 @@ func (c *campaigns) add(f *result.File) {
 	}
 }
 
-// write writes a table for every pair of the first contender of a campaign and another one.
+// write writes a table for every contender of a campaign but the first, against the first that it has a condition in common
+// with: variants may differ in how figures are taken.
 func (c *campaigns) write(w io.Writer) {
 	for _, id := range c.order {
 		m := c.of[id]
@@ -56,8 +58,13 @@ func (c *campaigns) write(w io.Writer) {
 		}
 		m.arrange()
 		name := names(m.contenders)
-		for _, other := range m.contenders[1:] {
-			writeComparison(w, m, m.contenders[0], other, name)
+		for i, other := range m.contenders {
+			for _, first := range m.contenders[:i] {
+				if m.common(first, other) {
+					writeComparison(w, m, first, other, name)
+					break
+				}
+			}
 		}
 	}
 }
@@ -91,7 +98,8 @@ func writeComparison(w io.Writer, m *measurements, first, other contender, name 
 	notes := &footnotes{}
 	for i, under := range shared {
 		if i == 0 || tableOf(shared[i-1]) != tableOf(under) {
-			fmt.Fprintf(w, "\n%s\n       size %11s %11s   ratio  bounds\n", heading(under), clip(first.backend), clip(other.backend))
+			fmt.Fprintf(w, "\n%s\n", strings.Join(wrap(heading(under), 80), "\n"))
+			fmt.Fprintf(w, "       size %11s %11s   ratio  bounds\n", clip(head(first, other)), clip(head(other, first)))
 		}
 		a, b := m.cells[first][under], m.cells[other][under]
 		r := ratio(b, a)
@@ -117,6 +125,14 @@ func span(r stats.Ratio) string {
 		return "-"
 	}
 	return times(r.Lo) + " to " + times(r.Hi)
+}
+
+// head is what tells a contender from the other one above their columns: its backend, or of one backend its variant.
+func head(c, other contender) string {
+	if c.backend == other.backend && c.variant != "" {
+		return c.variant
+	}
+	return c.backend
 }
 
 // clip shortens a name to the width of a column.

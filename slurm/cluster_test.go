@@ -74,7 +74,7 @@ func start(settings ...string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
-	script := `mkdir -p "$1"/slurm && cp -r "$0"/bin "$0"/lib "$1"/ && cp -r "$0"/slurm/*.sh "$0"/slurm/sites "$1"/slurm/ && chmod 1777 "$1"`
+	script := `mkdir -p "$1"/slurm && cp -r "$0"/bin "$0"/lib "$1"/ && cp -r "$0"/slurm/*.sh "$0"/slurm/lib "$0"/slurm/sites "$1"/slurm/ && chmod 1777 "$1"`
 	if out, err := exec.Command("bash", "-c", script, root, home).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}

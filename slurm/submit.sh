@@ -8,14 +8,9 @@
 set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 
-fail() {
-  printf 'submit: %s\n' "$@" >&2
-  exit 1
-}
-
-sites() { (cd "$here/sites" && printf '%s ' *.env) | sed 's/\.env//g'; }
-
-detected() { if [ -x "$here/sites/detect.sh" ]; then "$here/sites/detect.sh" 2>/dev/null || true; fi; }
+me=submit
+# shellcheck source=slurm/lib/site.sh
+. "$here/lib/site.sh"
 
 site='' dry='' script=''
 options=() flags=()
@@ -49,18 +44,11 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-site=${site:-${BUSBAR_SITE:-$(detected)}}
-site=${site:-generic}
-file=$here/sites/$site.env
-[ -e "$file" ] || fail "there is no site \"$site\" in $here/sites; there is $(sites)"
-before=$(export -p | sort)
-# shellcheck source=/dev/null
-. "$file"
-export BUSBAR_SITE=$site
-command -v sbatch >/dev/null || [ -n "$dry" ] || fail "there is no sbatch here: submit on the login node of a cluster with Slurm"
+take_site "$site"
+[ -n "$dry" ] || need_sbatch
 line=(sbatch ${options[@]+"${options[@]}"} "${script:-$here/sweep.sh}" ${flags[@]+"${flags[@]}"})
 if [ -n "$dry" ]; then
-  comm -13 <(echo "$before") <(export -p | sort) | sed 's/^declare -x //'
+  echo "$settings"
   printf '%q ' "${line[@]}"
   echo
   exit

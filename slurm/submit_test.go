@@ -11,7 +11,7 @@ import (
 // submit.sh makes one line of sbatch out of a site, options and flags.
 func TestSubmitLine(t *testing.T) {
 	dir := t.TempDir()
-	for _, words := range []string{"mkdir sites", "cp " + root + "/slurm/submit.sh " + root + "/slurm/sweep.sh .", "touch other.sh"} {
+	for _, words := range []string{"mkdir sites", "cp -r " + root + "/slurm/lib " + root + "/slurm/submit.sh " + root + "/slurm/sweep.sh .", "touch other.sh"} {
 		cmd := exec.Command("bash", "-c", words)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {

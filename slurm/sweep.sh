@@ -17,19 +17,24 @@
 #   BUSBAR_REQUEUES=3            how often it puts itself back into the queue; 0 never
 #   BUSBAR_GRACE=90              seconds for the case in hand when the limit is near, before ranks are stopped
 #   BUSBAR_HOME=…                the folder with bin/rank   BUSBAR_SITE=NAME  reads slurm/sites/NAME.env
+#   BUSBAR_PLAN=DIR              folder of a campaign, set by campaign.sh: several launches, which the plan in it names
 # shellcheck disable=SC2317 # traps call functions
 set -uo pipefail
 
 say() { printf 'busbar: %s\n' "$*"; }
+complain() { printf 'busbar: %s\n' "$@" >&2; }
 fail() {
-  printf 'busbar: %s\n' "$@" >&2
+  complain "$@"
   exit 1
 }
 
 # The signals of Slurm: USR1 when the limit is near, to this script alone, which tells the ranks; TERM when the job is
 # over, to the ranks too. (srun itself does not pass TERM on: it kills its tasks.)
 step='' near='' over='' heard=''
-tell() { scancel --quiet --signal="$1" "$SLURM_JOB_ID"; }
+# The number of an array's last job is that of the array too, and what is said to it is said to all of the array.
+self=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
+self=${self:-${SLURM_JOB_ID:-}}
+tell() { scancel --quiet --signal="$1" "$self"; }
 limit_is_near() {
   near=1 heard=1
   say "the time limit is near, or the job is to end: the case in hand is finished (at most ${BUSBAR_GRACE:-90} s)"
@@ -46,7 +51,7 @@ trap job_is_over TERM
 # sbatch runs a copy of this script from its spool, so the folder is that of the command that was submitted.
 find_home() {
   local command='' dir tried=()
-  [ -z "${SLURM_JOB_ID:-}" ] || command=$(scontrol show job "$SLURM_JOB_ID" 2>/dev/null | sed -n 's/^ *Command=//p' | head -n 1)
+  [ -z "$self" ] || command=$(scontrol show job "$self" 2>/dev/null | sed -n 's/^ *Command=//p' | head -n 1)
   for dir in "${BUSBAR_HOME:-}" "${command%%/slurm/sweep.sh*}" "${SLURM_SUBMIT_DIR:-}" "${SLURM_SUBMIT_DIR:-}/.." \
     "$(dirname "${BASH_SOURCE[0]}")/.."; do
     case $dir in '' | /..) continue ;; esac
@@ -85,7 +90,7 @@ fitting() {
 # usable FAMILY: its shim is here, and so are the libraries that this one wants.
 usable() { [ -e "$home/lib/busbar-mpi-$1.so" ] && ! ldd "$home/lib/busbar-mpi-$1.so" 2>&1 | grep -q 'not found'; }
 
-# choose_mpi sets plugin, and mpi, the value of rank's --mpi.
+# choose_mpi sets plugin, and mpi, the value of rank's --mpi, for a launch with these flags. It fails where none fits.
 choose_mpi() {
   local families family candidate offered
   mpi=$(flag mpi "$@")
@@ -106,10 +111,11 @@ choose_mpi() {
       return
     done
   done
-  fail "no MPI in $home/lib fits what srun of this Slurm has: ${offered:-nothing} (srun --mpi=list)${plugin:+; BUSBAR_MPI_PLUGIN=$plugin was asked for}." \
+  complain "no MPI in $home/lib fits what srun of this Slurm has: ${offered:-nothing} (srun --mpi=list)${plugin:+; BUSBAR_MPI_PLUGIN=$plugin was asked for}." \
     "Open MPI wants pmix; MPICH and its relatives want pmi2, Cray's cray_shasta. With another plugin each task would believe that it is alone, and every figure would be wrong." \
     "Load the MPI that fits and build its shim (make mpi-shim MPICC=mpicc, in a bundle ./build-mpi-shim), or name a plugin with BUSBAR_MPI_PLUGIN and an MPI with --mpi." \
     "In lib/ there is: $(cd "$home/lib" 2>/dev/null && echo busbar-mpi-*.so)"
+  return 1
 }
 
 # smallest and largest number of a list of Slurm's such as 4(x2),2
@@ -117,33 +123,33 @@ numbers() { grep -oE '(^|,)[0-9]+' <<<"$1" | tr -d , | sort -n; }
 smallest() { numbers "$1" | head -n 1; }
 largest() { numbers "$1" | tail -n 1; }
 
-# choose_ranks sets launch, srun's words for how many ranks there are, and where.
+# choose_ranks sets where, srun's words for how many ranks there are, and where.
 choose_ranks() {
   local nodes=${SLURM_JOB_NUM_NODES:-1} gpus=${SLURM_GPUS_ON_NODE:-0} cpus each
   cpus=$(smallest "${SLURM_JOB_CPUS_PER_NODE:-1}")
-  launch=(--nodes="$nodes")
+  where=(--nodes="$nodes")
   if [ -n "${BUSBAR_RANKS_PER_NODE:-}" ]; then
     each=$BUSBAR_RANKS_PER_NODE
   elif [ -n "${SLURM_NTASKS_PER_NODE:-}" ]; then
     each=$(largest "$SLURM_NTASKS_PER_NODE")
   elif [ -n "${SLURM_NTASKS:-}" ]; then
     each=$(largest "${SLURM_TASKS_PER_NODE:-$SLURM_NTASKS}")
-    launch+=(--ntasks="$SLURM_NTASKS")
+    where+=(--ntasks="$SLURM_NTASKS")
   elif [ "$gpus" -gt 0 ]; then
     each=$gpus
   else
     each=$((nodes == 1 ? 2 : 1))
   fi
-  [ ${#launch[@]} -gt 1 ] || launch+=(--ntasks=$((nodes * each)) --ntasks-per-node="$each")
+  [ ${#where[@]} -gt 1 ] || where+=(--ntasks=$((nodes * each)) --ntasks-per-node="$each")
   [ "$cpus" -ge "$each" ] ||
     fail "$each ranks a node want as many CPUs, and the job has $cpus on a node: submit with --exclusive, --ntasks-per-node=$each, or --cpus-per-gpu." \
       "BUSBAR_RANKS_PER_NODE takes another number of ranks."
   # All CPUs of the job are shared out: what rank and its library run beside the measuring thread wants some too.
-  launch+=(--cpus-per-task="${SLURM_CPUS_PER_TASK:-$((cpus / each))}" --cpu-bind="${BUSBAR_CPU_BIND:-cores}")
+  where+=(--cpus-per-task="${SLURM_CPUS_PER_TASK:-$((cpus / each))}" --cpu-bind="${BUSBAR_CPU_BIND:-cores}")
   # Every task is to see all GPUs of its node: rank takes the nearest, and CUDA's shared memory needs to see the others.
   if [ -n "${SLURM_GPUS_PER_TASK:-}" ] && [ "$gpus" -gt 0 ]; then
     unset SLURM_GPUS_PER_TASK SLURM_TRES_PER_TASK
-    launch+=(--gpus-per-node="$gpus")
+    where+=(--gpus-per-node="$gpus")
   fi
 }
 
@@ -154,7 +160,7 @@ run_step() {
   # The job may be stopped before there are ranks to tell.
   status=143
   [ -z "$near$over" ] || return
-  srun --kill-on-bad-exit=1 --export=ALL --input=none --mpi="$plugin" "${launch[@]}" ${more[@]+"${more[@]}"} \
+  env ${settings[@]+"${settings[@]}"} srun --kill-on-bad-exit=1 --export=ALL --input=none --mpi="$plugin" "${where[@]}" ${more[@]+"${more[@]}"} \
     "$home/bin/rank" "$@" &
   step=$!
   while :; do
@@ -188,34 +194,106 @@ answers() {
 # files prints the results files that there are.
 files() { find "$out" -maxdepth 1 -name 'profile_*.jsonl' ! -name '*_ranks.jsonl' | sort; }
 
+# ended prints the last lines of the files that are new since before.
+ended() { comm -13 <(echo "$before") <(files) | while read -r file; do tail -n 1 "$file"; done; }
+
 # meant sets status to the code that rank 0 wrote, where srun gives one of its own for ranks that were killed.
 meant() {
-  local last code
+  local code
   [ "$status" != 0 ] || return
-  last=$(comm -13 <(echo "$before") <(files) | tail -n 1)
-  [ -n "$last" ] || return
-  code=$(tail -n 1 "$last" | sed -n 's/.*"kind":"end".*"code":\([0-9]*\).*/\1/p')
+  code=$(ended | tail -n 1 | sed -n 's/.*"kind":"end".*"code":\([0-9]*\).*/\1/p')
   status=${code:-$status}
+}
+
+# whole: everything was measured, whatever became of it. With points that failed, or wrong data, rank's code is theirs
+# also where it was told to stop.
+whole() {
+  case $status in 0 | 3 | 6) ! ended | grep -qE '"outcome":"(interrupted|aborted)"' ;; *) return 1 ;; esac
 }
 
 # again puts the job back into the queue; it returns where that is not to be, or cannot be.
 again() {
   local most=${BUSBAR_REQUEUES:-3} done=0
-  [ ! -e "$out/requeued.txt" ] || done=$(grep -c " job $SLURM_JOB_ID: " "$out/requeued.txt")
+  [ ! -e "$diary" ] || done=$(grep -c " job $self: " "$diary")
   if [ "$done" -ge "$most" ]; then
     say "work is left, and the job was put back into the queue $done times (BUSBAR_REQUEUES=$most)"
     return
   fi
   say "work is left ($1): back into the queue, $((done + 1)) of $most"
-  echo "$(date -u +%FT%TZ) job $SLURM_JOB_ID: $1" >>"$out/requeued.txt"
-  if scontrol requeue "$SLURM_JOB_ID"; then exit "$status"; fi
-  say "it cannot be put back; the same sbatch line with BUSBAR_OUT=$out goes on from here"
+  echo "$(date -u +%FT%TZ) job $self: $1" >>"$diary"
+  if scontrol requeue "$self"; then exit "$verdict"; fi
+  say "it cannot be put back; $same goes on from here"
 }
 
 conclude() {
-  "$home/bin/post" merge "$out" && "$home/bin/post" plot "$out"
-  say "results are in $out: merged.csv, and pictures in plots/"
-  exit "$status"
+  if [ -n "${BUSBAR_PLAN:-}" ]; then
+    say "this job's share of the campaign is ${left:+not }done; bin/post campaign show $BUSBAR_PLAN tells of the rest"
+  else
+    "$home/bin/post" merge "$out" && "$home/bin/post" plot "$out"
+    say "results are in $out: merged.csv, and pictures in plots/"
+  fi
+  exit "$verdict"
+}
+
+# refused ends what would end so again: the job, or in a campaign this launch, which then has a file that says so.
+refused() {
+  [ -n "${BUSBAR_PLAN:-}" ] || exit "$status"
+  echo "code $status in job $self on ${SLURM_JOB_NODELIST:-this node}, $(date -u +%FT%TZ)" >"$out/refused.txt"
+}
+
+# nothing_measured tells of ranks that ended before they measured anything.
+nothing_measured() {
+  local other
+  say "rank ended before it measured anything more (exit code $status); its words are above"
+  if [ -n "$(files)" ]; then
+    say "What was measured before is kept: $same goes on."
+    return
+  fi
+  if [ "${plugin%_v*}" = pmix ]; then other=pmi2; else other=pmix; fi
+  say "If they are about MPI: srun --mpi=$plugin and --mpi $mpi may not belong together; BUSBAR_MPI_PLUGIN=$other is another way. docs/slurm.md has a table."
+}
+
+# launch FLAGS… starts rank with its results in out and settings as its environment, and sets left where work is left.
+launch() {
+  local words=()
+  answers 60 || case $? in
+    124) fail "the filesystem of the results folder does not answer on $(hostname): $out (BUSBAR_OUT)" ;;
+    *) fail "the results folder cannot be written on $(hostname): $out (BUSBAR_OUT)" ;;
+  esac
+  before=$(files)
+  if ! choose_mpi "$@"; then
+    status=1 verdict=1
+    refused
+    return
+  fi
+  if [ -z "$(flag mpi "$@")" ]; then words+=(--mpi "$mpi"); fi
+  if [ -z "$(flag out "$@")" ]; then words+=(--out "$out"); fi
+  if [ -n "$before" ]; then words+=(--resume); fi
+  say "job $self, start $((${SLURM_RESTART_COUNT:-0} + 1)), on ${SLURM_JOB_NODELIST:-this node}: ${settings[*]+"${settings[*]} "}srun ${where[*]} rank $* ${words[*]-}"
+  run_step "$@" ${words[@]+"${words[@]}"}
+  if ! answers 15; then
+    say "the results folder is lost to $(hostname), or its filesystem does not answer: $out; nothing is merged (exit code $status)"
+    say "When it is back, $same goes on."
+    exit $((status ? status : 2))
+  fi
+  meant
+  if [ -n "$over" ]; then
+    say "the job was ended; what was measured is kept in $out, and the job goes on there if it is started again"
+    exit "$status"
+  fi
+  if whole; then
+    :
+  elif [ -n "$near" ]; then
+    left="the time limit is near"
+  elif [ "$status" = 1 ] || [ "$status" = 2 ] || [ -z "$(files)" ]; then
+    # Where nothing is there at all, a second start would end in the same way; srun gives 143 for ranks that it ended
+    # because another had failed.
+    nothing_measured
+    refused
+  else
+    left="exit code $status"
+  fi
+  if [ "$verdict" = 0 ]; then verdict=$status; fi
 }
 
 home=$(find_home) || exit 1
@@ -226,45 +304,31 @@ if [ -n "${BUSBAR_SITE:-}" ]; then
 fi
 [ -n "${SLURM_JOB_ID:-}" ] || fail "this is for sbatch, or for a shell of salloc: sbatch slurm/sweep.sh"
 
-job=job${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}
-out=$(flag out "$@")
-out=${out:-${BUSBAR_OUT:-${SLURM_SUBMIT_DIR:-$PWD}/results/$job}}
-answers 60 || case $? in
-  124) fail "the filesystem of the results folder does not answer on $(hostname): $out (BUSBAR_OUT)" ;;
-  *) fail "the results folder cannot be written on $(hostname): $out (BUSBAR_OUT)" ;;
-esac
-before=$(files)
-choose_mpi "$@"
+# A line for each launch: the folder of its results, NAME=VALUE for its environment, --, flags of rank.
+if [ -n "${BUSBAR_PLAN:-}" ]; then
+  lines=$("$home/bin/post" campaign steps --nodes "$SLURM_JOB_NUM_NODES" --task "${SLURM_ARRAY_TASK_ID:-0}" "$BUSBAR_PLAN") ||
+    fail "the plan in $BUSBAR_PLAN does not say what is left; it says above why"
+  diary=$BUSBAR_PLAN/log/requeued.txt same="campaign.sh with the same plan"
+else
+  job=job${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}
+  out=$(flag out "$@")
+  out=${out:-${BUSBAR_OUT:-${SLURM_SUBMIT_DIR:-$PWD}/results/$job}}
+  lines=$(printf '%q ' "$out" -- "$@")
+  diary=$out/requeued.txt same="the same sbatch line with BUSBAR_OUT=$out"
+fi
 choose_ranks
-words=()
-if [ -z "$(flag mpi "$@")" ]; then words+=(--mpi "$mpi"); fi
-if [ -z "$(flag out "$@")" ]; then words+=(--out "$out"); fi
-if [ -n "$before" ]; then words+=(--resume); fi
-say "job $SLURM_JOB_ID, start $((${SLURM_RESTART_COUNT:-0} + 1)), on ${SLURM_JOB_NODELIST:-this node}: srun ${launch[*]} rank $* ${words[*]-}"
 
-run_step "$@" ${words[@]+"${words[@]}"}
-if ! answers 15; then
-  say "the results folder is lost to $(hostname), or its filesystem does not answer: $out; nothing is merged (exit code $status)"
-  say "When it is back, the same sbatch line with BUSBAR_OUT=$out goes on."
-  exit $((status ? status : 2))
-fi
-meant
-if [ -n "$over" ]; then
-  say "the job was ended; what was measured is kept in $out, and the job goes on there if it is started again"
-  exit "$status"
-fi
-case $status in 0 | 3 | 6) conclude ;; esac # everything was measured
-# Where nothing is there at all, a second start would end in the same way; srun gives 143 for ranks that it ended because
-# another had failed.
-if [ "$status" = 1 ] || [ "$status" = 2 ] || { [ -z "$(files)" ] && [ -z "$near" ]; }; then
-  say "rank ended before it measured anything more (exit code $status); its words are above"
-  if [ -n "$(files)" ]; then
-    say "What was measured before is kept: the same sbatch line with BUSBAR_OUT=$out goes on."
-    exit "$status"
-  fi
-  if [ "${plugin%_v*}" = pmix ]; then other=pmi2; else other=pmix; fi
-  say "If they are about MPI: srun --mpi=$plugin and --mpi $mpi may not belong together; BUSBAR_MPI_PLUGIN=$other is another way. docs/slurm.md has a table."
-  exit "$status"
-fi
-if [ -n "$near" ]; then again "the time limit is near"; else again "exit code $status"; fi
+left='' verdict=0
+while read -r line <&3; do
+  if [ -z "$line" ]; then say "nothing is left to measure" && break; fi
+  eval "words=($line)"
+  out=${words[0]} settings=()
+  for ((i = 1; i < ${#words[@]}; i++)); do
+    if [ "${words[i]}" = -- ]; then break; fi
+    settings+=("${words[i]}")
+  done
+  if [ -n "$near" ]; then left="the time limit is near" && break; fi
+  launch "${words[@]:i+1}"
+done 3<<<"$lines"
+if [ -n "$left" ]; then again "$left"; fi
 conclude

@@ -1,0 +1,97 @@
+package campaign
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Array is one array of jobs to submit: tasks of one number of nodes.
+type Array struct {
+	Nodes int
+	Tasks []int // increasing
+}
+
+// Arrays are the tasks that lack something and are not in the queue, in the order of submission.
+func (c *Campaign) Arrays(status []Progress, queued map[Task]bool) (arrays []Array, err error) {
+	done := map[string]bool{}
+	for _, p := range status {
+		done[p.String()] = p.State == Done
+	}
+	for _, nodes := range c.NodesOrder() {
+		a := Array{Nodes: nodes}
+		for _, t := range c.Tasks(nodes) {
+			launches, err := c.Of(t)
+			if err != nil {
+				return nil, err
+			}
+			if !queued[t] && slices.ContainsFunc(launches, func(l Launch) bool { return !done[l.String()] }) {
+				a.Tasks = append(a.Tasks, t.Index)
+			}
+		}
+		if a.Tasks != nil {
+			arrays = append(arrays, a)
+		}
+	}
+	return arrays, nil
+}
+
+// JobName is the name of the jobs of a number of nodes.
+func (c *Campaign) JobName(nodes int) string { return fmt.Sprintf("%s.%d", c.ID, nodes) }
+
+// LogDir is where jobs write their words.
+func (c *Campaign) LogDir() string { return filepath.Join(c.Dir, "log") }
+
+// Words is the command that submits an array, with more options behind the plan's.
+func (c *Campaign) Words(a Array, script string, more []string) []string {
+	words := []string{"sbatch", "--parsable", "--job-name=" + c.JobName(a.Nodes), fmt.Sprintf("--nodes=%d", a.Nodes)}
+	if c.RanksPerNode > 0 {
+		words = append(words, fmt.Sprintf("--ntasks-per-node=%d", c.RanksPerNode))
+	}
+	words = append(words, fmt.Sprintf("--array=%s%%%d", ranges(a.Tasks), c.Sbatch.Throttle), "--time="+c.Sbatch.Time, "--output="+filepath.Join(c.LogDir(), "%x_%a.out"))
+	return append(slices.Concat(words, c.Sbatch.Options, more), script)
+}
+
+// ReportWords is the command that submits the job that reports, up to what it waits for and what it runs.
+func (c *Campaign) ReportWords(more []string) []string {
+	options := slices.Concat(c.Sbatch.Options, more)
+	if c.Sbatch.Report != nil {
+		options = c.Sbatch.Report
+	}
+	words := append([]string{"sbatch", "--parsable"}, options...)
+	return append(words, "--job-name="+c.ID+".report", "--nodes=1", "--ntasks=1", "--time=00:30:00", "--output="+filepath.Join(c.LogDir(), "report.out"), "--open-mode=append")
+}
+
+// ranges writes increasing numbers as Slurm does: 1-3,5.
+func ranges(numbers []int) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		part := strconv.Itoa(numbers[i])
+		if j > i {
+			part += "-" + strconv.Itoa(numbers[j])
+		}
+		parts, i = append(parts, part), j+1
+	}
+	return strings.Join(parts, ",")
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
+
+// Quote writes words as a shell reads them.
+func Quote(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = w
+		if !plainWord.MatchString(w) {
+			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}

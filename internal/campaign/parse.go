@@ -1,0 +1,252 @@
+package campaign
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"busbar/internal/strictyaml"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Load reads the plan in a file.
+func Load(path string) (*Plan, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, text)
+}
+
+// Parse reads the YAML text of a plan; the file's name stands in errors. The error joins one *strictyaml.Error for each
+// problem found, in the order of the file.
+func Parse(file string, text []byte) (*Plan, error) {
+	r := parser{&strictyaml.Reader{File: file}}
+	p := &Plan{Launches: 5, Seed: 1, Source: text, Sbatch: Sbatch{Time: "01:00:00", Throttle: 1}}
+	if root := r.Document(text, "want keys such as name, nodes and variants", "want one plan a file"); root != nil {
+		r.plan(p, root)
+	}
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+type parser struct{ *strictyaml.Reader }
+
+// planKeys and the others are the keys that a plan may have; a test holds docs/campaigns.md to them.
+var (
+	planKeys = []string{"name", "description", "launches", "nodes", "ranks_per_node", "seed", "flags", "variants", "steps", "sbatch"}
+	jobKeys  = []string{"time", "throttle", "options", "report"}
+	// What a variant may set.
+	levelKeys = []string{"flags", "environment"}
+)
+
+func (r parser) plan(p *Plan, root *yaml.Node) {
+	at := map[string]*yaml.Node{}
+	r.Mapping(root, "a plan", planKeys, nil, func(key string, k, v *yaml.Node) {
+		at[key] = k
+		switch key {
+		case "name":
+			p.Name = strictyaml.One(r.Reader, v, name)
+		case "description":
+			p.Description = strictyaml.One(r.Reader, v, func(s string) (string, error) { return s, nil })
+		case "launches":
+			p.Launches = strictyaml.One(r.Reader, v, number("launches", 1))
+		case "nodes":
+			p.Nodes = strictyaml.List(r.Reader, v, func(s string) ([]int, error) {
+				n, err := number("nodes", 1)(s)
+				return []int{n}, err
+			})
+			slices.Sort(p.Nodes)
+		case "ranks_per_node":
+			p.RanksPerNode = strictyaml.One(r.Reader, v, number("ranks_per_node", 1))
+		case "seed":
+			p.Seed = strictyaml.One(r.Reader, v, func(s string) (uint64, error) {
+				n, err := strconv.ParseUint(s, 10, 63)
+				if err != nil {
+					err = fmt.Errorf("seed %q: want a whole number, 0 or more", s)
+				}
+				return n, err
+			})
+		case "flags":
+			p.Flags = r.flags(v)
+		case "variants":
+			r.axes(p, v)
+		case "steps":
+			p.Steps = strictyaml.One(r.Reader, v, number("steps", 1))
+		case "sbatch":
+			r.sbatch(&p.Sbatch, v)
+		}
+	})
+	for _, key := range []string{"name", "nodes"} {
+		if at[key] == nil && r.Problems() == 0 {
+			r.Failf(root, "the plan has no %s: add the key", key)
+		}
+	}
+	if r.Problems() == 0 && p.RanksPerNode == 1 && p.Nodes[0] == 1 {
+		r.Failf(at["nodes"], "1 node with 1 rank is a world of one rank, in which nothing is communicated: leave out the 1, or raise ranks_per_node")
+	}
+	if r.Problems() == 0 {
+		r.oneLibrary(p, at)
+	}
+}
+
+// axes reads what is varied.
+func (r parser) axes(p *Plan, n *yaml.Node) {
+	r.Names(n, "variants", func(axis string, k, v *yaml.Node) {
+		r.checkName(k, "axis", axis)
+		a := Axis{Name: axis}
+		r.Names(v, "axis "+axis, func(level string, k, v *yaml.Node) {
+			r.checkName(k, "level", level)
+			a.Levels = append(a.Levels, r.level(level, v))
+		})
+		for _, before := range p.Axes {
+			r.disjoint(k, before, a)
+		}
+		p.Axes = append(p.Axes, a)
+	})
+}
+
+// level reads what one level sets, which may be nothing: things as they are.
+func (r parser) level(name string, n *yaml.Node) Level {
+	l := Level{Name: name}
+	if strictyaml.IsNull(n) || n.Kind == yaml.MappingNode && len(n.Content) == 0 {
+		return l
+	}
+	r.Mapping(n, "level "+name, levelKeys, nil, func(key string, _, v *yaml.Node) {
+		if key == "flags" {
+			l.Flags = r.flags(v)
+			return
+		}
+		r.Names(v, "environment", func(variable string, k, v *yaml.Node) {
+			if !variableName.MatchString(variable) {
+				r.Failf(k, "%q is no name of a variable", variable)
+			}
+			value := strictyaml.One(r.Reader, v, oneLine)
+			l.Environment = append(l.Environment, Setting{variable, value})
+		})
+	})
+	return l
+}
+
+// disjoint notes what two axes both set: of a variant's two values one would be lost.
+func (r parser) disjoint(k *yaml.Node, a, b Axis) {
+	for _, what := range a.sets() {
+		if slices.Contains(b.sets(), what) {
+			r.Failf(k, "axis %s sets %s, and so does axis %s: one would undo the other; make them one axis", b.Name, what, a.Name)
+		}
+	}
+}
+
+// sets are the flags and variables that some level of the axis sets.
+func (a Axis) sets() (names []string) {
+	for _, l := range a.Levels {
+		for _, f := range l.Flags {
+			if f, _, _ = strings.Cut(f, "="); isFlag(f) {
+				names = append(names, f)
+			}
+		}
+		for _, s := range l.Environment {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// isFlag tells flags from their values, which may be negative numbers.
+func isFlag(word string) bool {
+	return len(word) > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9')
+}
+
+// ownFlags are those that a campaign gives rank itself.
+var ownFlags = []string{"--out", "--campaign", "--block", "--variant", "--resume", "--list", "--preflight", "--help", "--version"}
+
+// flags reads flags of rank.
+func (r parser) flags(n *yaml.Node) []string {
+	words := r.words(n)
+	for _, w := range words {
+		if f, _, _ := strings.Cut(w, "="); slices.Contains(ownFlags, strings.ReplaceAll(f, "_", "-")) {
+			r.Failf(n, "%s is not for a plan: the campaign says itself where results go, and what they belong to", f)
+		}
+	}
+	return words
+}
+
+// words reads words: one text that is split at blanks, or a list, whose entries may have blanks in them.
+func (r parser) words(n *yaml.Node) []string {
+	if n.Kind != yaml.SequenceNode {
+		return strings.Fields(strictyaml.One(r.Reader, n, oneLine))
+	}
+	var words []string
+	for _, w := range n.Content {
+		words = append(words, strictyaml.One(r.Reader, strictyaml.Resolve(w), oneLine))
+	}
+	return words
+}
+
+// oneLibrary notes a launch that would hold two libraries of NCCL's kind, which share their environment and threads.
+func (r parser) oneLibrary(p *Plan, at map[string]*yaml.Node) {
+	for _, v := range p.Variants() {
+		backend := ""
+		words := slices.Concat(p.Flags, v.Flags)
+		for i, w := range words {
+			if value, found := strings.CutPrefix(w, "--backend="); found {
+				backend = value
+			} else if w == "--backend" && i+1 < len(words) {
+				backend = words[i+1]
+			}
+		}
+		kinds := strings.Split(backend, ",")
+		if slices.Contains(kinds, "nccl") && slices.Contains(kinds, "ncclx") {
+			k := at["variants"]
+			if k == nil {
+				k = at["flags"]
+			}
+			r.Failf(k, "--backend %s puts two libraries of NCCL's kind into one launch, where they share environment and threads: make them levels of an axis", backend)
+			return
+		}
+	}
+}
+
+var (
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	plainName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+)
+
+// name reads a name that becomes part of paths and of names of jobs.
+func name(s string) (string, error) {
+	if !plainName.MatchString(s) || len(s) > 64 {
+		return "", fmt.Errorf("the name %q: want letters, digits, dot, dash and underscore, beginning with a letter or digit, 64 at most", s)
+	}
+	return s, nil
+}
+
+func (r parser) checkName(k *yaml.Node, what, s string) {
+	if _, err := name(s); err != nil {
+		r.Fail(k, fmt.Errorf("%s: %w", what, err))
+	}
+}
+
+func oneLine(s string) (string, error) {
+	if strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return "", fmt.Errorf("%q: want one line of text", s)
+	}
+	return s, nil
+}
+
+// number reads a whole number from lowest on.
+func number(what string, lowest int) func(string) (int, error) {
+	return func(s string) (int, error) {
+		n, err := strconv.ParseInt(s, 10, 32)
+		if err != nil || n < int64(lowest) {
+			return 0, fmt.Errorf("%s %q: want a whole number, %d or more", what, s, lowest)
+		}
+		return int(n), nil
+	}
+}

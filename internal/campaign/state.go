@@ -1,0 +1,189 @@
+package campaign
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"busbar/internal/result"
+)
+
+// State is what the results files say about a launch.
+type State int
+
+// The states.
+const (
+	Missing    State = iota // nothing of it is there
+	Unfinished              // it began, and has no end, or was interrupted or aborted
+	Done                    // it ran to its end, whatever became of its points
+)
+
+// Progress is the state of one launch, with what there is to say about it.
+type Progress struct {
+	Launch
+	State  State
+	Why    string        // not done: how it ended, or why it was refused
+	Points int           // with a record that counts
+	Bad    int           // of these: failed, out of memory, timed out or wrong
+	Took   time.Duration // of its runs together, as far as they have an end
+}
+
+// RefusedFile is where the job script writes, in a launch's folder, that rank refused to measure.
+const RefusedFile = "refused.txt"
+
+// Look reads the state of a launch from its folder. A file that cannot be read is an error, not an absence: the launch
+// would be measured twice.
+func Look(l Launch, campaign string) (Progress, error) {
+	p := Progress{Launch: l}
+	dir := l.Dir(campaign)
+	files, _, err := result.Search(dir)
+	var none *result.NotFoundError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return p, nil
+	case errors.As(err, &none):
+		p.Why, err = refused(dir)
+		return p, err
+	case err != nil:
+		return p, fmt.Errorf("the state of %s: %w", l, err)
+	}
+	p.State = Unfinished
+	c := &chain{newest: map[part]*result.File{}, spans: map[string]*span{}}
+	for _, path := range files {
+		f, err := result.Scan(path, func(*result.Record) error { return nil })
+		var cut *result.HeaderError // killed while it wrote its first line
+		switch {
+		case errors.As(err, &cut):
+			continue
+		case err != nil:
+			return p, fmt.Errorf("the state of %s: %w", l, err)
+		}
+		c.add(f)
+	}
+	p.Took = c.took()
+	if p.Why = c.lacking(); p.Why == "" {
+		p.State = Done
+	}
+	if len(c.newest) > 0 {
+		err = p.count(files)
+	}
+	return p, err
+}
+
+// count counts the launch's points as merging them would.
+func (p *Progress) count(files []string) error {
+	data, err := result.Merge(files, result.MergeOptions{IncludeRehearsed: true})
+	if err != nil {
+		return fmt.Errorf("the points of %s: %w", p.Launch, err)
+	}
+	return data.Each(func(r result.Row) error {
+		p.Points++
+		switch r.Record.Status {
+		case result.OOM, result.Timeout, result.Wrong, result.Failed:
+			p.Bad++
+		}
+		return nil
+	})
+}
+
+// refused is why a launch has no results, where the job script has said so.
+func refused(dir string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, RefusedFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return "refused: " + strings.TrimSpace(string(text)), err
+}
+
+// part is what a launch has a file of its own for.
+type part struct {
+	backend string
+	world   int
+}
+
+// chain is what the files of one launch's folder say together: those of the launch and of what continued it.
+type chain struct {
+	newest map[part]*result.File
+	spans  map[string]*span // by launch of rank
+	first  *result.File
+}
+
+type span struct{ start, end time.Time }
+
+func (c *chain) add(f *result.File) {
+	k := part{f.Run.Backend.Name, f.Run.World}
+	if n := c.newest[k]; n == nil || n.Run.Start.Before(f.Run.Start) {
+		c.newest[k] = f
+	}
+	if c.first == nil || f.Run.Start.Before(c.first.Run.Start) {
+		c.first = f
+	}
+	s := c.spans[f.Run.Launch]
+	if s == nil {
+		s = &span{start: f.Run.Start}
+		c.spans[f.Run.Launch] = s
+	}
+	if f.Run.Start.Before(s.start) {
+		s.start = f.Run.Start
+	}
+	if f.End != nil && f.End.At.After(s.end) {
+		s.end = f.End.At
+	}
+}
+
+func (c *chain) took() (d time.Duration) {
+	for _, s := range c.spans {
+		if s.end.After(s.start) {
+			d += s.end.Sub(s.start)
+		}
+	}
+	return d
+}
+
+// lacking says what is missing for the launch to be done; "" where nothing is. A launch with several worlds or backends
+// is done when all of them are, also those that it had not begun when it was cut off.
+func (c *chain) lacking() string {
+	if c.first == nil {
+		return "cut off while it began"
+	}
+	for _, k := range c.expected() {
+		f := c.newest[k]
+		switch {
+		case f == nil:
+			return fmt.Sprintf("cut off before it measured %s in a world of %d", k.backend, k.world)
+		case f.End == nil:
+			return "cut off, or still running"
+		case f.End.Outcome != result.Complete:
+			return strings.TrimSpace(fmt.Sprintf("%s (code %d) %s", f.End.Outcome, f.End.Code, f.End.Reason))
+		}
+	}
+	return ""
+}
+
+func (c *chain) expected() (parts []part) {
+	backends, worlds := c.first.Run.Interleaved, c.first.Run.Worlds
+	if len(backends) == 0 {
+		backends = []string{c.first.Run.Backend.Name}
+	}
+	if len(worlds) == 0 {
+		worlds = []int{c.first.Run.World}
+	}
+	for _, w := range worlds {
+		for _, b := range backends {
+			parts = append(parts, part{b, w})
+		}
+	}
+	for k := range c.newest {
+		if !slices.Contains(parts, k) {
+			parts = append(parts, k)
+		}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Or(a.world-b.world, cmp.Compare(a.backend, b.backend)) })
+	return parts
+}

@@ -1,0 +1,282 @@
+package campaign
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// file is the made-up file of one run.
+type file struct {
+	id, backend string
+	world       int
+	minute      int // of its start
+	resumes     []string
+	worlds      []int
+	interleaved []string
+	statuses    []result.Status // one for each point, from 8 bytes doubling
+	end         result.Outcome  // "": none
+	code        int
+	torn        int // bytes that the last line lacks
+}
+
+func (f file) save(t *testing.T, dir string) {
+	t.Helper()
+	start := time.Date(2026, 3, 1, 12, f.minute, 0, 0, time.UTC)
+	var b bytes.Buffer
+	line := func(v any) {
+		if err := json.NewEncoder(&b).Encode(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f.backend == "" {
+		f.backend = "mpi"
+	}
+	if f.world == 0 {
+		f.world = 2
+	}
+	line(result.Run{Kind: result.KindRun, Schema: result.Schema, ID: f.id, Launch: "launch of " + f.id[:1], Start: start, Resumes: f.resumes, Worlds: f.worlds,
+		Interleaved: f.interleaved, World: f.world, Backend: result.Backend{Name: f.backend}})
+	for i, s := range f.statuses {
+		r := result.Record{Kind: result.KindCase, N: i + 1, Status: s,
+			Case: coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: f.world}.WithSize(8 << i)}
+		if s == result.OK {
+			r.Time = &result.Time{Seconds: 1e-6, Min: 1e-6, Max: 1e-6}
+		}
+		line(r)
+	}
+	if f.end != "" {
+		line(result.End{Kind: result.KindEnd, At: start.Add(30 * time.Second), Outcome: f.end, Code: f.code, Reason: map[result.Outcome]string{result.Aborted: "rank 1 hangs"}[f.end]})
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := b.Bytes()[:b.Len()-f.torn]
+	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("profile_%s_world%d_20260301T12%02d00000Z.jsonl", f.backend, f.world, f.minute)), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const ok, failed = result.OK, result.Failed
+
+func TestLook(t *testing.T) {
+	for name, c := range map[string]struct {
+		files       []file
+		state       State
+		why         string
+		points, bad int
+		took        time.Duration
+	}{
+		"nothing":         {nil, Missing, "", 0, 0, 0},
+		"done":            {[]file{{id: "a", statuses: []result.Status{ok, ok}, end: result.Complete}}, Done, "", 2, 0, 30 * time.Second},
+		"failed points":   {[]file{{id: "a", statuses: []result.Status{ok, failed, result.Wrong}, end: result.Complete, code: 3}}, Done, "", 3, 2, 30 * time.Second},
+		"no end":          {[]file{{id: "a", statuses: []result.Status{ok}}}, Unfinished, "cut off, or still running", 1, 0, 0},
+		"torn end":        {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Complete, torn: 9}}, Unfinished, "cut off, or still running", 1, 0, 0},
+		"torn record":     {[]file{{id: "a", statuses: []result.Status{ok, ok}, torn: 9}}, Unfinished, "cut off, or still running", 1, 0, 0},
+		"torn header":     {[]file{{id: "a", torn: 99}}, Unfinished, "cut off while it began", 0, 0, 0},
+		"interrupted":     {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted, code: 143}}, Unfinished, "interrupted (code 143)", 1, 0, 30 * time.Second},
+		"hang":            {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Aborted, code: 4}}, Unfinished, "aborted (code 4) rank 1 hangs", 1, 0, 30 * time.Second},
+		"gone on":         {[]file{{id: "a", statuses: []result.Status{ok, failed}, end: result.Interrupted}, {id: "b", minute: 5, resumes: []string{"a"}, statuses: []result.Status{result.Skipped, ok}, end: result.Complete}}, Done, "", 2, 0, time.Minute},
+		"gone on, cut":    {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted}, {id: "b", minute: 5, resumes: []string{"a"}}}, Unfinished, "cut off, or still running", 1, 0, 30 * time.Second},
+		"two worlds":      {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}, {id: "a4", world: 4, minute: 1, worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}}, Done, "", 2, 0, 90 * time.Second},
+		"one of two":      {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}}, Unfinished, "cut off before it measured mpi in a world of 4", 1, 0, 30 * time.Second},
+		"two backends":    {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok}, end: result.Complete}, {id: "a2", backend: "gloo", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok}, end: result.Complete}}, Done, "", 2, 0, 30 * time.Second},
+		"one of backends": {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok}, end: result.Complete}}, Unfinished, "cut off before it measured gloo in a world of 2", 1, 0, 30 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			l := Launch{2, 3, Variant{Name: "ring"}}
+			for _, f := range c.files {
+				f.save(t, filepath.Join(dir, "nodes2", "launch3", "ring"))
+			}
+			p, err := Look(l, dir)
+			if err != nil || p.State != c.state || p.Why != c.why || p.Points != c.points || p.Bad != c.bad || p.Took != c.took {
+				t.Errorf("got %v %q, %d points, %d bad, %v: %v", p.State, p.Why, p.Points, p.Bad, p.Took, err)
+			}
+		})
+	}
+}
+
+// A file that cannot be understood is an error: a launch that is there must not be measured again.
+func TestLookForeign(t *testing.T) {
+	dir := t.TempDir()
+	l := Launch{1, 1, Variant{}}
+	if err := os.MkdirAll(l.Dir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(l.Dir(dir), "profile_mpi_world2_20260301T120000000Z.jsonl")
+	for _, text := range []string{"no JSON", `{"kind":"run","schema":99}` + "\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := Look(l, dir); err == nil || !strings.Contains(err.Error(), "the state of nodes1/launch1: ") {
+			t.Errorf("%+v, %v", p, err)
+		}
+	}
+}
+
+func TestLookRefused(t *testing.T) {
+	dir := t.TempDir()
+	l := Launch{1, 1, Variant{Name: "a"}}
+	if err := os.MkdirAll(l.Dir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(l.Dir(dir), RefusedFile), []byte("code 2 in job 7\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := Look(l, dir); err != nil || p.State != Missing || p.Why != "refused: code 2 in job 7" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// begun is a campaign whose folder is there.
+func begun(t *testing.T, text, dir string) *Campaign {
+	t.Helper()
+	c, err := Open(mustParse(t, text), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, texts, err := c.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range paths {
+		if err := os.WriteFile(path, texts[i], 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+const twoByTwo = "name: t\nlaunches: 2\nnodes: [1, 2]\nvariants: {x: {a: , b: }}\nsbatch: {time: 30, throttle: 3, options: [--comment, it's]}\n"
+
+// Submitted is what lacks something and is not in the queue; a task takes what its block lacks.
+func TestMissing(t *testing.T) {
+	dir := t.TempDir()
+	c := begun(t, twoByTwo, dir)
+	done := file{id: "a", statuses: []result.Status{ok}, end: result.Complete}
+	cut := file{id: "b", statuses: []result.Status{ok}}
+	done.save(t, filepath.Join(dir, "nodes1/launch1/a"))
+	done.save(t, filepath.Join(dir, "nodes1/launch1/b"))
+	done.save(t, filepath.Join(dir, "nodes1/launch2/a"))
+	cut.save(t, filepath.Join(dir, "nodes1/launch2/b"))
+
+	submitted := func(queued map[Task]bool) (all []string) {
+		status, err := c.Status()
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrays, err := c.Arrays(status, queued)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range arrays {
+			all = append(all, fmt.Sprint(a.Nodes, " ", ranges(a.Tasks)))
+		}
+		slices.Sort(all)
+		return all
+	}
+	if got := submitted(nil); !slices.Equal(got, []string{"1 2", "2 1-2"}) {
+		t.Errorf("to submit: %q", got)
+	}
+	if got := submitted(map[Task]bool{{1, 2}: true, {2, 2}: true}); !slices.Equal(got, []string{"2 1"}) {
+		t.Errorf("to submit beside the queue: %q", got)
+	}
+	lacking, err := c.Lacking(Task{1, 2})
+	if err != nil || len(lacking) != 1 || lacking[0].String() != "nodes1/launch2/b" {
+		t.Errorf("lacking %v, %v", lacking, err)
+	}
+
+	cost := func() Cost {
+		status, err := c.Status()
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrays, _ := c.Arrays(status, nil)
+		cost, err := c.CostOf(arrays, status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cost
+	}
+	// Half an hour on 1 node and twice on 2; known are half a minute on 1 node, and nothing on 2.
+	if got := cost(); got.Bound != 2.5 || fmt.Sprintf("%.5f", got.Guess) != "0.00833" || got.Unknown != 4 {
+		t.Errorf("cost %+v", got)
+	}
+	done.save(t, filepath.Join(dir, "nodes2/launch1/a"))
+	if got := cost(); fmt.Sprintf("%.5f", got.Guess) != "0.05833" || got.Unknown != 0 {
+		t.Errorf("cost %+v where a launch on 2 nodes is known", got)
+	}
+}
+
+func TestWords(t *testing.T) {
+	c := begun(t, twoByTwo, t.TempDir())
+	got := Quote(c.Words(Array{2, []int{1, 2, 4}}, "slurm/sweep.sh", []string{"-p", "main"}))
+	want := "sbatch --parsable --job-name=" + c.ID + ".2 --nodes=2 --array=1-2,4%3 --time=30 --output=" + c.Dir + "/log/%x_%a.out --comment 'it'\\''s' -p main slurm/sweep.sh"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	c.Sbatch.Report = []string{"--qos=debug"}
+	if got := Quote(c.ReportWords([]string{"-p", "main"})); !strings.HasPrefix(got, "sbatch --parsable --qos=debug --job-name="+c.ID+".report ") {
+		t.Error(got)
+	}
+	if got := ranges([]int{1, 2, 3, 5, 7, 8}); got != "1-3,5,7-8" {
+		t.Error(got)
+	}
+}
+
+// A campaign may grow, and may not become another.
+func TestOpenAgain(t *testing.T) {
+	dir := t.TempDir()
+	first := begun(t, twoByTwo, dir)
+	for change, refused := range map[[2]string]string{
+		{"launches: 2", "launches: 7"}:                  "",
+		{"[1, 2]", "[1, 4]"}:                            "",
+		{"b: }", "b: , c: }"}:                           "",
+		{"name: t", "name: u"}:                          "the name t, and the plan says u",
+		{"name: t", "name: t\nseed: 2"}:                 "the seed 1, and the plan says 2",
+		{"name: t", "name: t\nranks_per_node: 4"}:       "ranks_per_node 0, and the plan says 4",
+		{"name: t", "name: t\nflags: -n 5"}:             "the flags",
+		{"b: }", "b: {environment: {A: 1}}}"}:           "another environment of the variant b",
+		{"variants", "sbatch: {time: 10}\n#variants"}:   "",
+		{"time: 30", "time: 40, report: [--qos=debug]"}: "",
+	} {
+		text := strings.Replace(twoByTwo, change[0], change[1], 1)
+		if strings.HasPrefix(change[1], "sbatch") {
+			text = text[:strings.LastIndex(text, "sbatch")]
+		}
+		c, err := Open(mustParse(t, text), dir)
+		if refused != "" && (err == nil || !strings.Contains(err.Error(), refused)) || refused == "" && err != nil {
+			t.Errorf("%q: %v", change, err)
+		}
+		if err == nil && (c.ID != first.ID || !c.Begun || c.Unchanged()) {
+			t.Errorf("%q: %+v", change, c)
+		}
+		if added := strings.Contains(change[1], "c:"); err == nil && added != (len(c.Notes) == 1) && change[0] != "variants" {
+			t.Errorf("%q: notes %q", change, c.Notes)
+		}
+	}
+	c, err := OpenDir(dir)
+	if err != nil || !c.Unchanged() || c.ID != first.ID {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	c := begun(t, whole, t.TempDir())
+	l := c.Order(2, 1)[1] // ncclx+ring
+	got := fmt.Sprint(c.Environment(l))
+	want := "[BUSBAR_CAMPAIGN=" + c.ID + " BUSBAR_BLOCK=nodes2/launch1 BUSBAR_PLACE=2 of 4 by seed 42 BUSBAR_VARIANT=ncclx+ring NCCL_ALGO=Ring NCCL_PROTO=^LL128]"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

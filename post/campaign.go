@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"busbar/internal/campaign"
+)
+
+// campaigner is what the commands about campaigns were asked to do.
+type campaigner struct {
+	stdout, stderr io.Writer
+	out, queued    string
+	scripts        string
+	order          bool
+	nodes, task    int
+}
+
+func newCampaign(stdout, stderr io.Writer) *cobra.Command {
+	c := &campaigner{stdout: stdout, stderr: stderr}
+	cmd := &cobra.Command{
+		Use:     "campaign",
+		Short:   "Plan many launches that are compared, and what is left of them",
+		GroupID: "results",
+		Long: `A plan in YAML says which variants are to be compared, on how many nodes and in
+how many launches (docs/campaigns.md). slurm/campaign.sh submits it; these
+commands are what it asks. The state of a campaign is its results files alone.`,
+	}
+	cmd.AddCommand(c.showCommand(), c.checkCommand(), c.jobsCommand(), c.beginCommand(), c.stepsCommand())
+	return cmd
+}
+
+func (c *campaigner) showCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show [flags] PLAN|DIR",
+		Short: "What is planned, done and missing, and what the rest costs",
+		Long: `One row for each number of nodes and variant. A launch is done when its files
+have an end that was not an interruption; points that failed do not undo that,
+and are told. Nothing is written.`,
+		Example: `  post campaign show campaign.yaml
+  post campaign show results/nccl-228`,
+		Args: oneArgument("a plan, or the folder of a campaign"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.show(cmd, args[0]) },
+	}
+	cmd.Flags().BoolVar(&c.order, "order", false, "also the order of the launches in every job")
+	c.common(cmd)
+	return cmd
+}
+
+func (c *campaigner) checkCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check [flags] PLAN|DIR",
+		Short: "Read a plan: its id, and the flags of rank of each variant",
+		Long: `The id of the campaign, and a line for each variant with its flags, quoted for a
+shell. What is wrong with a plan is said with its line.`,
+		Example: `  post campaign check campaign.yaml`,
+		Args:    oneArgument("a plan, or the folder of a campaign"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.check(cmd, args[0]) },
+	}
+	c.common(cmd)
+	return cmd
+}
+
+func (c *campaigner) jobsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "jobs [flags] PLAN|DIR [-- OPTIONS OF SBATCH]",
+		Short: "The commands that submit what is missing",
+		Long: `One line for each array of jobs, in the order of submission, and one for the
+job that reports at the end, which waits for the numbers in $jobs. Nothing where
+nothing is missing. Nothing is written.`,
+		Example: `  post campaign jobs campaign.yaml
+  post campaign jobs --queued 2:1,2:3 campaign.yaml -- --partition=gpu`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if at := cmd.ArgsLenAtDash(); len(args) == 0 || at < 0 && len(args) > 1 || at > 1 || at == 0 {
+				return &usageError{fmt.Errorf("want one plan or folder, and options of sbatch behind --"), cmd.CommandPath()}
+			}
+			return c.jobs(cmd, args[0], args[1:])
+		},
+	}
+	cmd.Flags().StringVar(&c.scripts, "scripts", "slurm", "the folder of sweep.sh and campaign.sh is `DIR`")
+	c.common(cmd)
+	return cmd
+}
+
+func (c *campaigner) beginCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "begin [flags] PLAN",
+		Short: "Make a campaign's folder, with the plan that jobs go by",
+		Long: `Writes plan.yaml, and campaign.json with the campaign's id, into its folder. A
+plan that contradicts results that are there is refused.`,
+		Example: `  post campaign begin campaign.yaml`,
+		Args:    oneArgument("a plan"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.begin(cmd, args[0]) },
+	}
+	c.common(cmd)
+	return cmd
+}
+
+func (c *campaigner) stepsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "steps --nodes N --task I DIR",
+		Short: "The launches that one job has still to start",
+		Long: `One line for each, in their order, quoted for a shell: the folder of its
+results, NAME=VALUE for its environment, --, and the flags of rank.`,
+		Example: `  post campaign steps --nodes 2 --task 1 results/nccl-228`,
+		Args:    oneArgument("the folder of a campaign"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.steps(cmd, args[0]) },
+	}
+	cmd.Flags().IntVar(&c.nodes, "nodes", 0, "nodes `N` of the job")
+	cmd.Flags().IntVar(&c.task, "task", 0, "place `I` of the job in its array, from 1")
+	return cmd
+}
+
+// common adds the flags of the commands that look at a whole campaign.
+func (c *campaigner) common(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&c.out, "out", "o", "", "the campaign's folder is `DIR` (default results/NAME)")
+	if cmd.Name() == "show" || cmd.Name() == "jobs" {
+		cmd.Flags().StringVar(&c.queued, "queued", "", "jobs `LIST` are in the queue: NODES:TASK,…")
+	}
+}
+
+func oneArgument(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return &usageError{fmt.Errorf("want %s, found %s", what, count(len(args), "argument")), cmd.CommandPath()}
+		}
+		return nil
+	}
+}
+
+// open reads the plan or folder that was named. Whatever is wrong with it is a wrong call.
+func (c *campaigner) open(cmd *cobra.Command, path string) (*campaign.Campaign, error) {
+	of, err := c.opened(path)
+	if err != nil {
+		return nil, &usageError{err, cmd.CommandPath()}
+	}
+	return of, nil
+}
+
+func (c *campaigner) opened(path string) (*campaign.Campaign, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		if c.out != "" {
+			return nil, fmt.Errorf("%s is a campaign's folder, and --out names another: name the plan instead", path)
+		}
+		return campaign.OpenDir(path)
+	}
+	p, err := campaign.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	dir := c.out
+	if dir == "" {
+		dir = filepath.Join(defaultFolder, p.Name)
+	}
+	return campaign.Open(p, dir)
+}
+
+// tasks reads --queued.
+func (c *campaigner) tasks(cmd *cobra.Command) (map[campaign.Task]bool, error) {
+	tasks := map[campaign.Task]bool{}
+	for word := range strings.SplitSeq(c.queued, ",") {
+		if word == "" {
+			continue
+		}
+		nodes, index, _ := strings.Cut(word, ":")
+		n, err := strconv.Atoi(nodes)
+		i, err2 := strconv.Atoi(index)
+		if err != nil || err2 != nil {
+			return nil, &usageError{fmt.Errorf("--queued %s: want NODES:TASK", word), cmd.CommandPath()}
+		}
+		tasks[campaign.Task{Nodes: n, Index: i}] = true
+	}
+	return tasks, nil
+}
+
+// standing is a campaign with its state and what is to be submitted.
+type standing struct {
+	*campaign.Campaign
+	status []campaign.Progress
+	queued map[campaign.Task]bool
+	arrays []campaign.Array
+}
+
+func (c *campaigner) standing(cmd *cobra.Command, path string) (*standing, error) {
+	of, err := c.open(cmd, path)
+	if err != nil {
+		return nil, err
+	}
+	s := &standing{Campaign: of}
+	if s.queued, err = c.tasks(cmd); err != nil {
+		return nil, err
+	}
+	if len(s.queued) > 0 && !of.Unchanged() {
+		return nil, &usageError{fmt.Errorf("the plan has changed since it was submitted, and %s of it in the queue: undo the change, wait, or scancel what is queued", count(len(s.queued), "job")), cmd.CommandPath()}
+	}
+	if s.status, err = of.Status(); err != nil {
+		return nil, err
+	}
+	s.arrays, err = of.Arrays(s.status, s.queued)
+	return s, err
+}
+
+func (c *campaigner) check(cmd *cobra.Command, path string) error {
+	of, err := c.open(cmd, path)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(c.stdout, of.ID)
+	for _, v := range of.Variants() {
+		fmt.Fprintln(c.stdout, campaign.Quote(slices.Concat(of.Flags, v.Flags)))
+	}
+	return nil
+}
+
+func (c *campaigner) jobs(cmd *cobra.Command, path string, options []string) error {
+	s, err := c.standing(cmd, path)
+	if err != nil {
+		return err
+	}
+	for _, a := range s.arrays {
+		fmt.Fprintf(c.stdout, "BUSBAR_PLAN=%s %s\n", campaign.Quote([]string{s.Dir}), campaign.Quote(s.Words(a, filepath.Join(c.scripts, "sweep.sh"), options)))
+	}
+	if len(s.arrays) > 0 {
+		report := campaign.Quote([]string{filepath.Join(c.scripts, "campaign.sh"), "--report", s.Dir})
+		fmt.Fprintf(c.stdout, "%s --dependency=\"afterany$jobs\" %s\n", campaign.Quote(s.ReportWords(options)), campaign.Quote([]string{"--wrap=" + report}))
+	}
+	return nil
+}
+
+func (c *campaigner) begin(cmd *cobra.Command, path string) error {
+	of, err := c.open(cmd, path)
+	if err != nil {
+		return err
+	}
+	paths, texts, err := of.Files()
+	if err != nil {
+		return err
+	}
+	if err := writeFiles(context.WithoutCancel(cmd.Context()), paths, func(w []io.Writer) error {
+		for i, text := range texts {
+			if _, err := w[i].Write(text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(of.LogDir(), 0o777); err != nil {
+		return cannotWrite(of.LogDir(), err)
+	}
+	fmt.Fprintln(c.stdout, of.Dir)
+	return nil
+}
+
+func (c *campaigner) steps(cmd *cobra.Command, dir string) error {
+	of, err := c.open(cmd, dir)
+	if err != nil {
+		return err
+	}
+	launches, err := of.Lacking(campaign.Task{Nodes: c.nodes, Index: c.task})
+	if err != nil {
+		return err
+	}
+	for _, l := range launches {
+		words := []string{l.Dir(of.Dir)}
+		for _, s := range of.Environment(l) {
+			words = append(words, s.String())
+		}
+		words = append(append(words, "--"), of.Flags...)
+		fmt.Fprintln(c.stdout, campaign.Quote(append(words, l.Variant.Flags...)))
+	}
+	return nil
+}

@@ -1,0 +1,230 @@
+package slurm
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+// twoByTwo are 8 launches in 4 jobs: two variants by their environment, on one node and on two, twice. Each has 16 points.
+const twoByTwo = `name: trial
+launches: 2
+nodes: [1, 2]
+ranks_per_node: 2
+seed: 7
+flags: --collective all_reduce,broadcast -b 64 -e 8K -f 2 --budget 250ms -w 1
+variants:
+  algorithms:
+    tuned:
+    basic: {environment: {OMPI_MCA_coll: ^tuned}}
+sbatch: {time: "00:20:00", throttle: 1}
+`
+
+const pointsOfLaunch = 16
+
+// trial is a campaign on the cluster.
+type trial struct {
+	t         *testing.T
+	plan, out string
+}
+
+func newTrial(t *testing.T) *trial {
+	t.Helper()
+	onCluster(t)
+	awaitIdle(t)
+	c := &trial{t: t, plan: filepath.Join(home, "trial.yaml"), out: filepath.Join(home, "results", "trial")}
+	if err := os.WriteFile(c.plan, []byte(twoByTwo), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := asUser(nil, "scancel", "--quiet", "--user="+submitter); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			c.logs()
+		}
+	})
+	return c
+}
+
+func (c *trial) logs() {
+	paths, _ := filepath.Glob(filepath.Join(c.out, "log", "*"))
+	for _, path := range paths {
+		text, _ := os.ReadFile(path)
+		c.t.Logf("%s:\n%s", path, text)
+	}
+}
+
+func (c *trial) run(args ...string) string {
+	c.t.Helper()
+	out, err := asUser(nil, append([]string{"slurm/campaign.sh"}, args...)...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return out
+}
+
+func (c *trial) says(out string, words ...string) {
+	c.t.Helper()
+	for _, w := range words {
+		if !strings.Contains(out, w) {
+			c.t.Errorf("no %q in:\n%s", w, out)
+		}
+	}
+}
+
+// points are how many records of a launch are on the disk.
+func (c *trial) points(launch string) int {
+	n := 0
+	paths, _ := filepath.Glob(filepath.Join(c.out, launch, "profile_*.jsonl"))
+	for _, path := range paths {
+		b, _ := os.ReadFile(path)
+		n += len(record.FindAll(b, -1))
+	}
+	return n
+}
+
+// midst waits until a job of the block has measured a few points of its first variant, and returns the job's number.
+func (c *trial) midst(nodes, launch int) string {
+	c.t.Helper()
+	block := fmt.Sprintf("nodes%d/launch%d", nodes, launch)
+	await(c.t, "the first points of "+block, func() bool { return c.points(block+"/*") >= 3 })
+	id := regexp.MustCompile(`job (\S+), start 1`).FindStringSubmatch(c.log(nodes, launch))
+	if id == nil {
+		c.t.Fatalf("no number of a job in %s", c.log(nodes, launch))
+	}
+	return id[1]
+}
+
+// log is what a job wrote.
+func (c *trial) log(nodes, task int) string {
+	paths, _ := filepath.Glob(filepath.Join(c.out, "log", fmt.Sprintf("trial-*.%d_%d.out", nodes, task)))
+	if len(paths) != 1 {
+		c.t.Fatalf("logs of task %d on %d nodes: %v", task, nodes, paths)
+	}
+	b, _ := os.ReadFile(paths[0])
+	return string(b)
+}
+
+// over waits until no job is left, the one that reports among them.
+func (c *trial) over() {
+	c.t.Helper()
+	await(c.t, "the end of the campaign's jobs", func() bool { return asAdmin(c.t, "squeue", "-h") == "" })
+}
+
+// merged counts the rows of the table by launch and by point.
+func (c *trial) merged() (launches, points map[string]int) {
+	c.t.Helper()
+	f, err := os.Open(filepath.Join(c.out, "merged.csv"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	launches, points = map[string]int{}, map[string]int{}
+	for _, row := range rows[1:] {
+		of := func(column string) string { return row[slices.Index(rows[0], column)] }
+		if of("status") != "ok" || !strings.HasPrefix(of("block"), "nodes"+of("nodes")+"/") || !strings.HasPrefix(of("campaign"), "trial-") {
+			c.t.Errorf("a row that should not be: %v", row)
+		}
+		launch := of("block") + "/" + of("variant")
+		launches[launch]++
+		points[strings.Join([]string{launch, of("collective"), of("mode"), of("size_bytes")}, " ")]++
+	}
+	return launches, points
+}
+
+// whole checks that every launch has all its points, and none twice.
+func (c *trial) whole() {
+	c.t.Helper()
+	launches, points := c.merged()
+	for nodes := 1; nodes <= 2; nodes++ {
+		for number := 1; number <= 2; number++ {
+			for _, variant := range []string{"tuned", "basic"} {
+				launch := fmt.Sprintf("nodes%d/launch%d/%s", nodes, number, variant)
+				if launches[launch] != pointsOfLaunch {
+					c.t.Errorf("%s has %d points", launch, launches[launch])
+				}
+			}
+		}
+	}
+	if len(points) != 8*pointsOfLaunch {
+		c.t.Errorf("%d different points", len(points))
+	}
+}
+
+// A campaign as it goes: shown, submitted, one job cancelled in the middle and one put back into the queue, continued by
+// the same command, which submits only what is missing. In the end it has what an undisturbed one would have.
+func TestCampaign(t *testing.T) {
+	c := newTrial(t)
+	c.says(c.run("--dry-run", "trial.yaml"), "2 launches of 2 variants on 1, 2 nodes: 8 launches in all", "to submit: 4 jobs, at most 2.0 node-hours",
+		"--nodes=2 --ntasks-per-node=2 --array=1-2%1 --time=00:20:00", "slurm/sweep.sh", `--dependency="afterany$jobs"`)
+	if _, err := os.Stat(c.out); err == nil {
+		t.Error("a dry run has made the folder of results")
+	}
+
+	c.run("trial.yaml", "--hold")
+	c.says(c.run("trial.yaml"), "nothing to submit: what is missing is in the queue")
+	asAdmin(t, "scontrol", "release", strings.Join(strings.Fields(asAdmin(t, "squeue", "-h", "-o", "%A")), ","))
+	if _, err := asUser(nil, "scontrol", "requeue", c.midst(1, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := asUser(nil, "scancel", c.midst(2, 1)); err != nil {
+		t.Fatal(err)
+	}
+	c.over()
+	c.says(c.log(1, 1), "start 2", "--resume")
+	launches, _ := c.merged()
+	if n := launches["nodes2/launch1/tuned"] + launches["nodes2/launch1/basic"]; n < 3 || n >= 2*pointsOfLaunch || launches["nodes2/launch2/tuned"] != pointsOfLaunch {
+		t.Errorf("after a job was cancelled: %v", launches)
+	}
+
+	again := c.run("trial.yaml")
+	c.says(again, "--array=1%1", "to submit: 1 job", "by the launches that are done")
+	if n := strings.Count(again, "submitted: "); n != 2 { // and the job that reports
+		t.Errorf("%d jobs are submitted:\n%s", n, again)
+	}
+	c.over()
+	c.whole()
+	c.says(c.run("trial.yaml"), "nothing is missing")
+	c.recorded()
+	for _, name := range []string{"show.txt", "plots/scaling_busbw_mpi_tuned.png"} {
+		if _, err := os.Stat(filepath.Join(c.out, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	(&job{t: t, out: c.out}).belongsToUser()
+}
+
+// recorded checks that the files tell variants apart, and say where they stand in the plan.
+func (c *trial) recorded() {
+	files, err := result.Find(filepath.Join(c.out, "nodes2", "launch2"))
+	if err != nil || len(files) != 2 {
+		c.t.Fatalf("files of a block: %v, %v", files, err)
+	}
+	places := map[string]bool{}
+	for _, path := range files {
+		f, err := result.ReadFile(path)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		want := map[string]string{"basic": "^tuned"}[f.Run.Variant]
+		if f.Run.Environment["OMPI_MCA_coll"] != want || f.Run.Block != "nodes2/launch2" || f.Run.World != 4 {
+			c.t.Errorf("%s: variant %s, block %s, %d ranks, %v", path, f.Run.Variant, f.Run.Block, f.Run.World, f.Run.Environment)
+		}
+		places[f.Run.Environment["BUSBAR_PLACE"]] = true
+	}
+	if !places["1 of 2 by seed 7"] || !places["2 of 2 by seed 7"] {
+		c.t.Errorf("places %v", places)
+	}
+}
