@@ -130,7 +130,7 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	if err != nil {
 		return err
 	}
-	notes = append(notes, notesOf(sides, pool)...)
+	notes = slices.Concat(notes, notesOf(sides, pool), g.lacking.problems("not compared"))
 	alpha := stats.DefaultAlpha
 	if c.strict {
 		alpha = stats.StrictAlpha

@@ -130,6 +130,9 @@ func namesIn(runs []*result.Run, of func(*result.Run) map[string]string) []strin
 func inTurn(a, b *side) string {
 	for _, order := range [][2]*side{{a, b}, {b, a}} {
 		first, second := order[0], order[1]
+		if first.runs[0].Start.IsZero() || second.runs[0].Start.IsZero() { // another tool's file does not tell
+			continue
+		}
 		if len(first.launches) > 1 && len(second.launches) > 1 && first.runs[len(first.runs)-1].Start.Before(second.runs[0].Start) {
 			return fmt.Sprintf("all of %s before all of %s: what changed on the machine meanwhile looks like a difference", first.letter, second.letter)
 		}

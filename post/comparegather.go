@@ -23,6 +23,7 @@ type gathered struct {
 	classOf map[classKey]int32
 	reasons map[string]string // each once
 	sideOf  map[string]int    // by the ID of a run, which may have several files
+	lacking lacks             // imported points that cannot be compared
 }
 
 // spot is a point: what two records must share to be compared. It is small, since there may be a million.
@@ -93,7 +94,9 @@ func gatherSides(ctx context.Context, sides []*side, pool *result.Dataset) (*gat
 		}
 	}
 	take := func(row result.Row) error {
-		g.add(sides[g.sideOf[row.Run.ID]], row)
+		if !g.lacking.add(row) {
+			g.add(sides[g.sideOf[row.Run.ID]], row)
+		}
 		return context.Cause(ctx)
 	}
 	if pool != nil {

@@ -98,7 +98,7 @@ func (c *comparedSides) writeJSON(w io.Writer) error {
 	all := comparisonJSON{Kind: "comparison", Schema: 1}
 	const second = "2006-01-02T15:04:05Z"
 	for _, s := range c.sides {
-		all.Sides = append(all.Sides, sideJSON{s.letter, s.name, s.launches, len(s.runs), s.runs[0].Start.UTC().Format(second), s.runs[len(s.runs)-1].Start.UTC().Format(second), s.rehearsed})
+		all.Sides = append(all.Sides, sideJSON{s.letter, s.name, s.launches, len(s.runs), when(s.runs[0], second), when(s.runs[len(s.runs)-1], second), s.rehearsed})
 	}
 	for _, d := range c.duels {
 		all.Duels = append(all.Duels, d.json())

@@ -54,7 +54,15 @@ var sorts = map[string]func(*result.Run) string{
 	"tool":     func(r *result.Run) string { return r.Tool },
 	"campaign": func(r *result.Run) string { return r.Campaign },
 	"launch":   func(r *result.Run) string { return r.Launch },
-	"date":     func(r *result.Run) string { return r.Start.UTC().Format(time.DateOnly) },
+	"date":     func(r *result.Run) string { return when(r, time.DateOnly) },
+}
+
+// when is the time at which a run began, in UTC; empty where another tool's file does not tell it.
+func when(r *result.Run, layout string) string {
+	if r.Start.IsZero() {
+		return ""
+	}
+	return r.Start.UTC().Format(layout)
 }
 
 // environmentSort begins the words of --by that name an environment variable.

@@ -20,7 +20,10 @@ func (s *side) intro() string {
 	case first.Format("15:04") != last.Format("15:04"):
 		when += " to " + last.Format("15:04")
 	}
-	words := fmt.Sprintf("%s, %s, %s UTC", s.name, count(len(s.launches), "launch"), when)
+	if when += " UTC"; first.IsZero() {
+		when = "begun at a time that is not told"
+	}
+	words := fmt.Sprintf("%s, %s, %s", s.name, count(len(s.launches), "launch"), when)
 	if s.rehearsed {
 		words += ", REHEARSED: its figures say nothing about hardware"
 	}

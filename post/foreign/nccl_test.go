@@ -171,7 +171,7 @@ func TestMoreColumns(t *testing.T) {
 	one := "# in-place\n# size count type redop root time hipevt algbw busbw #wrong algo proto nchannels\n"
 	m = expect(t, "# rccl-tests version 2.18.3 rccl-headers=22803 rccl-library=22707\nHIP version  : 6.1\n# Collective test starting: all_reduce_perf\n"+one+
 		"1024 256 bfloat16 sum -1 10.0 9.0 1.0 1.0 0* RING LL 8\n# Errors with asterisks indicate errors that have exceeded the maximum threshold.\n# Out of bounds values : 0 OK\n", 1, 0, 0, 0,
-		"all_reduce bfloat16 sum -1 in throughput ? 1024 256 1e-05s ok ok")
+		"all_reduce bfloat16 sum -1 in throughput n2 1024 256 1e-05s ok ok")
 	if p := m.records()[0].Path; p == nil || p.Algorithm != "RING" || p.Protocol != "LL" || p.Channels != 8 {
 		t.Errorf("%v", p)
 	}
@@ -257,6 +257,27 @@ func TestWorlds(t *testing.T) {
 		m, _ := read(t, "# Collective test starting: all_reduce_perf\n"+head+c.ranks+table)
 		if run := m.runs[0].run; run.World != c.world || (len(run.Warnings) > 0) != c.warns {
 			t.Errorf("%s: world %d, %v", c.ranks, run.World, run.Warnings)
+		}
+	}
+}
+
+// Where no line lists the ranks, the ratio of busbw to algbw may leave only one number of them.
+func TestWorldOfRatio(t *testing.T) {
+	head := "NCCL version 2.9.9+cuda11.2\n# size count type redop time algbw busbw error time algbw busbw error\n"
+	for row, want := range map[string]string{
+		"33554432 8388608 float sum 3144.5 10.67 20.01 5e-07 3160.7 10.62 19.91 5e-07":  "all_reduce n16",
+		"33554432 8388608 float sum 3144.5 0.03 0.06 5e-07 3160.7 0.03 0.06 5e-07":      "all_reduce n0",
+		"1048576 262144 float sum 100.0 100.00 100.00 0e+00 100.0 100.00 100.00 0e+00":  "all_reduce n2",
+		"1048576 32768 float sum 100.0 100.00 87.50 0e+00 100.0 100.00 87.50 0e+00":     "reduce_scatter n8",
+		"1048576 32768 float sum 100.0 1000.00 999.00 0e+00 100.0 1000.00 999.00 0e+00": "reduce_scatter n0",
+	} {
+		m, _ := read(t, head+row+"\n# Out of bounds values : 0 OK\n")
+		r := m.records()[0]
+		if got := fmt.Sprintf("%s n%d", r.Operation(), r.World); got != want {
+			t.Errorf("%s: %s, wanted %s; %v %v", row, got, want, m.runs[0].run.Warnings, m.runs[0].run.Imported.Deduced)
+		}
+		if m.runs[0].run.Backend.Version != "2.9.9+cuda11.2" {
+			t.Errorf("library: %+v", m.runs[0].run.Backend)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (p *ncclText) begins(kind string, l line) error {
 	}
 	if p.test == nil {
 		p.test = &ncclTest{test: p.in.newTest("nccl-tests", "", l.n), seen: map[string]bool{}, vendor: "nccl"}
-		p.test.settle = p.test.decide
+		p.test.settle, p.test.library = p.test.decide, p.shell.library
 		if p.shell.program != "" && strings.Contains(p.shell.program, "_perf") {
 			p.test.facts.typed, p.test.facts.asked = p.shell.program, p.shell.np
 		}

@@ -98,6 +98,11 @@ func (t *ncclTest) collective() coll.Collective {
 func (t *ncclTest) decide(rows []*result.Record) {
 	t.describe()
 	t.facts.decide(t)
+	if t.run.World == 0 && t.columns != nil && t.columns.error != "res" {
+		if t.run.World = t.facts.worldOf(t.facts.collective); t.run.World > 0 {
+			t.deduced("the number of ranks, the only one that fits the ratio of busbw to algbw")
+		}
+	}
 	for _, r := range rows {
 		if r.Collective == coll.Other && r.Imported.Operation == "" {
 			r.Collective, r.Imported.Operation = t.facts.collective, t.facts.operation
@@ -186,10 +191,11 @@ func (f *ncclFacts) candidates(t *ncclTest) (left []coll.Collective) {
 		if inPlaceUnchecked := k == coll.AllToAll || k == coll.SendRecv; f.checkedIn && inPlaceUnchecked || f.uncheckedIn && !inPlaceUnchecked {
 			continue
 		}
-		if t.vendor == "nccl" && (k.Shared() && n > 1 && f.plainByCount > 0 || !k.Shared() && f.sharedByCount > 0) {
+		several := n > 1 || n == 0 && f.largest.busbw > 0 // of one rank busbw is 0
+		if t.vendor == "nccl" && (k.Shared() && several && f.plainByCount > 0 || !k.Shared() && f.sharedByCount > 0) {
 			continue
 		}
-		if n > 1 && f.largest.busbw > 0 && c.error != "res" && math.Abs(f.largest.value-k.BusFactor(n)) > f.largest.off {
+		if several && f.largest.busbw > 0 && c.error != "res" && !f.fitsRatio(k, n) {
 			continue
 		}
 		left = append(left, k)
@@ -198,6 +204,37 @@ func (f *ncclFacts) candidates(t *ncclTest) (left []coll.Collective) {
 		left = []coll.Collective{coll.Other} // hypercube leaves redop empty
 	}
 	return left
+}
+
+// fitsRatio compares busbw over algbw with that of the collective, in a world that may not be known.
+func (f *ncclFacts) fitsRatio(k coll.Collective, n int) bool {
+	r := f.largest
+	switch {
+	case n > 1:
+		return math.Abs(r.value-k.BusFactor(n)) <= r.off
+	case k == coll.AllReduce:
+		return r.value+r.off >= 1
+	case k.Shared():
+		return r.value-r.off < 1
+	}
+	return math.Abs(r.value-1) <= r.off
+}
+
+// worldOf is the only number of ranks that the ratio of busbw to algbw leaves; 0 if there is none, or are several.
+func (f *ncclFacts) worldOf(k coll.Collective) (n int) {
+	const most = 4096 // the ratio of larger worlds differs in digits that are not printed
+	if f.largest.busbw <= 0 || k != coll.AllReduce && (k == coll.Other || !k.Shared()) {
+		return 0
+	}
+	for i := 2; i <= most; i++ {
+		if math.Abs(f.largest.value-k.BusFactor(i)) <= f.largest.off {
+			if n != 0 {
+				return 0
+			}
+			n = i
+		}
+	}
+	return n
 }
 
 // fitsColumns compares with the columns of the collective's program in each era.

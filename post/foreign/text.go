@@ -98,6 +98,9 @@ func (s *stream) take(in *input, l line, raw string) error {
 	case l.body == "" || fence.MatchString(l.body) || s.shell.take(l):
 		return nil
 	case libraryLog.MatchString(l.text):
+		if m := ncclLoaded.FindStringSubmatch(l.text); m != nil {
+			s.shell.library = m[2]
+		}
 		in.counts.Log++
 		return in.sink.Line(l.n, raw)
 	}
@@ -109,11 +112,12 @@ var (
 	libraryLog = regexp.MustCompile(`\b(NCCL|RCCL) (INFO|WARN|TRACE|ABORT|VERSION|version)\b|^(NCCL|RCCL) version\b`)
 )
 
-// shell is what the commands in a log say of what comes behind them.
+// shell is what the commands and libraries in a log say of what comes behind them.
 type shell struct {
 	program string // as it was typed, with its folder
 	args    []string
-	np      int // ranks that the launcher was told to start; 0: not said
+	np      int    // ranks that the launcher was told to start; 0: not said
+	library string // version of NCCL that was named since, before a table
 }
 
 var benchmarkProgram = regexp.MustCompile(`(^|[\s/])((?:\w+_perf(?:_mpi)?)|osu_\w+|IMB-[\w-]+)(\s|$)`)
