@@ -80,7 +80,7 @@ func (m *importer) run(ctx context.Context, cmd *cobra.Command, args []string) (
 		}
 	}
 	whole := m.counts.Rows - m.counts.Torn
-	words := fmt.Sprintf("%d rows in, %d rows out (%s, %s, of %s)", m.counts.Rows, whole, count(m.counts.Points, "point"), count(m.runs, "run"), count(m.files, "file"))
+	words := fmt.Sprintf("%s in, %s out (%s, %s, of %s)", count(m.counts.Rows, "row"), count(whole, "row"), count(m.counts.Points, "point"), count(m.runs, "run"), count(m.files, "file"))
 	if failed > 0 {
 		return fmt.Errorf("%d of %d files could not be imported; of the others: %s", failed, len(args), words)
 	}

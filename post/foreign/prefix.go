@@ -22,6 +22,9 @@ var prefixes = []struct {
 	{regexp.MustCompile(`^> ?`), true},
 }
 
+// labelled is a line whose prefix begins with a space: others that do are rows.
+var labelled = regexp.MustCompile(`^ *\d+:`)
+
 // hostPrefix is that of parallel shells, which looks like the beginning of many a line: it counts only where a comment or
 // a row comes behind it.
 var hostPrefix = regexp.MustCompile(`^[A-Za-z][\w.-]*: (\s*[#\d].*)$`)
@@ -38,6 +41,9 @@ func unprefixed(text string) (who, rest string) {
 		text = colours.ReplaceAllString(text, "")
 	}
 	for range maxPrefixes {
+		if text == "" || text[0] == '#' || text[0] == ' ' && !labelled.MatchString(text) {
+			break
+		}
 		found := false
 		for _, p := range prefixes {
 			if m := p.re.FindString(text); m != "" {
@@ -51,6 +57,9 @@ func unprefixed(text string) (who, rest string) {
 		if !found {
 			break
 		}
+	}
+	if text == "" || text[0] == '#' || text[0] == ' ' {
+		return strings.TrimSpace(who), text
 	}
 	if m := hostPrefix.FindStringSubmatch(text); m != nil {
 		who, text = who+strings.TrimSuffix(text, m[1]), m[1]

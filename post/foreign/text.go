@@ -14,6 +14,9 @@ type line struct {
 	mark bool   // there was a comment mark
 }
 
+// number says whether the line begins with a digit, as rows do.
+func (l line) number() bool { return !l.mark && l.body != "" && l.body[0] >= '0' && l.body[0] <= '9' }
+
 // parser reads one family of layouts.
 type parser interface {
 	// opens says whether the line can only be the beginning of something of this family.
@@ -51,6 +54,10 @@ func (in *input) text(r io.Reader) error {
 	}
 	of("")
 	err := lines(r, func(n int, text string) error {
+		if plainLog(text) {
+			in.counts.Log++
+			return in.sink.Line(n, text)
+		}
 		who, rest := unprefixed(text)
 		return of(who).take(in, newLine(n, rest), text)
 	})
@@ -62,6 +69,17 @@ func (in *input) text(r io.Reader) error {
 		}
 	}
 	return err
+}
+
+// plainLog says whether a line is of a log of NCCL and nothing else, as host:pid:thread [device] NCCL INFO begins it. Logs
+// have millions of them.
+func plainLog(text string) bool {
+	before, _, is := strings.Cut(text, " NCCL INFO ")
+	if !is {
+		return false
+	}
+	who, device, two := strings.Cut(before, " ")
+	return two && strings.Count(who, ":") == 2 && !strings.ContainsAny(who, "<>[]|") && strings.HasPrefix(device, "[") && !strings.Contains(device, " ")
 }
 
 func newLine(n int, text string) line {
@@ -77,7 +95,7 @@ func newLine(n int, text string) line {
 // take offers a line to the layout that is open, after those that it may be the beginning of.
 func (s *stream) take(in *input, l line, raw string) error {
 	for _, p := range s.parsers {
-		if !p.opens(l) {
+		if l.number() || !p.opens(l) { // nothing begins with a number
 			continue
 		}
 		if s.active != nil && s.active != p {
