@@ -87,14 +87,21 @@ func importedTool(run *result.Run) string {
 
 // pointLabels are those of one point's series.
 func pointLabels(run *result.Run, r *result.Record) string {
+	nodes := run.Nodes
+	if r.Group != nil {
+		nodes = len(r.Group.Hosts)
+	}
 	number := func(n int) string { return told(n > 0, func() string { return strconv.Itoa(n) }) }
 	pairs := []string{
 		"backend", run.Backend.Name, "library", run.Backend.Title(), "variant", run.Variant, "device", run.Device,
-		"world", number(r.World), "nodes", number(run.Nodes),
+		"world", number(r.World), "nodes", number(nodes),
 		"collective", r.Operation(), "type", told(r.Type != 0, r.Type.String), "op", r.Op.String(), "root", strconv.Itoa(r.Root),
 		"placement", told(r.Placement != 0, r.Placement.String), "mode", told(r.Mode != 0, r.Mode.String),
 		"size_bytes", told(r.SizeBytes >= 0, func() string { return strconv.FormatInt(r.SizeBytes, 10) }),
 		"imported", importedTool(run),
+	}
+	if r.Group != nil {
+		pairs = append(pairs, "group", r.Group.String())
 	}
 	if run.Rehearse {
 		pairs = append(pairs, "rehearsed", "yes")

@@ -109,6 +109,9 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		return err
 	}
 	note(p.stderr, slices.Concat(overlooked, data.Notes(), lacking.problems("not drawn")))
+	if len(points) == 0 && lacking.groups {
+		return nil
+	}
 	figures, passed := plot.Figures(points, options)
 	for _, words := range passed {
 		fmt.Fprintln(p.stderr, "post: not drawn:", words)

@@ -31,6 +31,9 @@ the median over launches from six launches on, else from the intervals within
 the one launch. Of two to five launches they are the least and the greatest
 ratio seen.
 
+Where nodes were measured in groups (rank --pattern), which node or link is slow
+follows, with the times of all pairs (halves) that it is known from.
+
 Bandwidths are in GB/s (1e9 bytes per second). In throughput mode, time is that
 of one operation; in latency mode, percentiles are over iterations.`,
 		Example: `  post show
@@ -56,7 +59,7 @@ func show(ctx context.Context, w io.Writer, stderr io.Writer, args []string, ncc
 	if err != nil {
 		return err
 	}
-	shown, compared := 0, &campaigns{}
+	shown, compared, judged := 0, &campaigns{}, &patterns{}
 	for _, path := range files {
 		f, err := readRun(ctx, path)
 		if ctx.Err() != nil {
@@ -70,11 +73,18 @@ func show(ctx context.Context, w io.Writer, stderr io.Writer, args []string, ncc
 		if shown > 0 {
 			fmt.Fprintln(w)
 		}
+		if f.Run.Pattern != nil && ncclTests {
+			problems = append(problems, result.Problem{Path: path, Text: "was measured in groups of nodes, for which nccl-tests' layout has no place"})
+			continue
+		}
 		if ncclTests {
 			if !writeNCCLTests(w, f) {
 				problems = append(problems, result.Problem{Path: path, Text: "has no point in throughput mode, which is what nccl-tests' columns are for"})
 				continue
 			}
+		} else if f.Run.Pattern != nil {
+			writePatternRun(w, f)
+			judged.add(f)
 		} else {
 			writeRun(w, f)
 			compared.add(f)
@@ -85,6 +95,7 @@ func show(ctx context.Context, w io.Writer, stderr io.Writer, args []string, ncc
 		return &result.NothingError{Problems: problems}
 	}
 	compared.write(w)
+	judged.write(w)
 	note(stderr, problems)
 	return nil
 }

@@ -42,11 +42,15 @@ func nameHang(reports []report, me state) string {
 	}
 	found := len(parts) > 0
 	inside, outside := apart(by[answered])
+	inside, going := stuck(inside)
 	whose := ""
-	if len(outside) > 0 {
+	if len(outside)+len(going) > 0 {
 		whose = " of the sub-world"
 	}
 	parts = append(parts, progress(inside, found, whose))
+	if len(going) > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s in other groups", names(going), are(going)))
+	}
 	if len(outside) > 0 {
 		parts = append(parts, fmt.Sprintf("%s %s outside of the sub-world and %s for its end", names(outside), are(outside), verb(outside, "waits", "wait")))
 	}
@@ -63,13 +67,33 @@ func nameHang(reports []report, me state) string {
 // apart takes the ranks outside of a sub-world from those in it: they hold nobody up.
 func apart(ranks []report) (inside, outside []report) {
 	for _, r := range ranks {
-		if r.State.Phase == waitOutside {
+		if r.State.Phase == waitOutside || r.State.Phase == waitForGroups {
 			outside = append(outside, r)
 		} else {
 			inside = append(inside, r)
 		}
 	}
 	return inside, outside
+}
+
+// stuck takes the ranks of the group that has been in one phase for longest from those of other groups, which measure
+// the same at the same time and are no measure of it. Ranks between cases are of any group.
+func stuck(ranks []report) (inside, going []report) {
+	longest := ""
+	var since time.Duration = -1
+	for _, r := range ranks {
+		if r.State.Case != "" && r.State.Since > since {
+			longest, since = r.State.Case, r.State.Since
+		}
+	}
+	for _, r := range ranks {
+		if r.State.Case == longest || r.State.Case == "" || longest == "" {
+			inside = append(inside, r)
+		} else {
+			going = append(going, r)
+		}
+	}
+	return inside, going
 }
 
 // said is what the library said last on each rank, each word once, with the lowest rank that has it.

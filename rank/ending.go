@@ -33,7 +33,7 @@ type sheet struct {
 	w       *result.Writer
 	planned int
 	points  map[result.Status]int
-	inHand  *result.Record // what is being measured; nil between cases
+	inHand  []result.Record // what is being measured: of a pattern by several groups; none between cases
 
 	throttled []result.Throttled
 }
@@ -56,7 +56,7 @@ func (l *ledger) add(s *sheet, r *result.Record, median, late []float64) error {
 	if l.over {
 		return nil
 	}
-	s.inHand = nil
+	s.inHand = slices.DeleteFunc(s.inHand, func(h result.Record) bool { return h.Group.String() == r.Group.String() })
 	if err := s.w.AppendRanks(r, median, late); err != nil {
 		return err
 	}
@@ -64,11 +64,18 @@ func (l *ledger) add(s *sheet, r *result.Record, median, late []float64) error {
 	return nil
 }
 
-// begin says which point of a file is in hand, so that a sudden end can name it.
-func (l *ledger) begin(s *sheet, r result.Record) {
+// begin says which points of a file are in hand, so that a sudden end can name them.
+func (l *ledger) begin(s *sheet, records ...result.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.inHand = &r
+	s.inHand = records
+}
+
+// expect adds points to those that a file is to have.
+func (l *ledger) expect(s *sheet, points int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.planned += points
 }
 
 // throttled keeps which GPUs hold back their clocks for the end of a file.
@@ -132,8 +139,10 @@ func (l *ledger) end(o result.Outcome, reason string, code int, status result.St
 	}
 	l.over = true
 	for _, s := range l.files {
-		if s.inHand != nil && status != "" {
-			r := *s.inHand
+		for _, r := range s.inHand {
+			if status == "" {
+				break
+			}
 			r.Status, r.Reason, r.Check.Result = status, reason, "none"
 			if err := s.w.Append(&r); err == nil {
 				s.points[status]++

@@ -20,6 +20,7 @@ type config struct {
 	backends []string
 	sweep    string // name or path; empty when not given
 	plan     sweeps.Overrides
+	pattern  string // pairs, halves; empty: all ranks measure together
 
 	preflight, json bool
 
@@ -118,6 +119,9 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 	if f.NArg() > 0 {
 		return nil, usagef("unexpected word %q: rank takes flags only (rank --help)", f.Arg(0))
 	}
+	if err := c.checkPattern(); err != nil {
+		return nil, err
+	}
 	return c, c.checkPreflight()
 }
 
@@ -160,7 +164,7 @@ func newFlags(c *config) *pflag.FlagSet {
 
 	in = "What to measure"
 	add("backend", "NAMES", "auto (NCCL where every rank has a GPU and the library, else MPI), mpi, gloo, nccl or ncclx", func(s string) (err error) { c.backends, err = backends(s); return })
-	add("sweep", "NAME|FILE", "quick (default), profile, baseline, full, sizes, or a YAML file; flags win over it", func(s string) error { c.sweep = s; return nil })
+	add("sweep", "NAME|FILE", "quick (default), profile, baseline, full, sizes, pattern, or a YAML file; flags win over it", func(s string) error { c.sweep = s; return nil })
 	add("collective", "LIST", "all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, gather, scatter, sendrecv, or all", list(sweeps.ParseCollectives, &c.plan.Collectives))
 	add("minbytes,b", "SIZE", "smallest size; K, M, G are powers of 1024 (8 without a sweep)", size(&c.plan.MinBytes))
 	add("maxbytes,e", "SIZE", "largest size (32M without a sweep)", size(&c.plan.MaxBytes))
@@ -172,6 +176,8 @@ func newFlags(c *config) *pflag.FlagSet {
 	add("root,r", "LIST", "root of broadcast, reduce, gather, scatter; -1 is every rank", list(sweeps.ParseRoots, &c.plan.Roots))
 	add("placement", "LIST", "out (a buffer of its own), in (over the input), or both", list(sweeps.ParsePlacements, &c.plan.Placements))
 	add("worlds", "LIST", "sub-worlds of the first n ranks, one after another", list(sweeps.ParseWorlds, &c.plan.Worlds))
+
+	add("pattern", "NAME", "find a weak node or link: pairs (all pairs of nodes, many at a time) or halves (of all nodes); without a sweep it measures the sweep pattern", func(s string) error { return nearPattern(s, &c.pattern) })
 
 	in = "How to measure"
 	add("mode", "LIST", "throughput (back to back), latency (each alone), or both", list(sweeps.ParseModes, &c.plan.Modes))

@@ -37,7 +37,7 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 		Backend: lib.facts(), Rehearse: lib.name() == rehearsal, Variant: j.cfg.variant,
 		MPI: result.MPI{Family: info.Family, Library: info.Library, Standard: info.Standard, Path: info.LibMPIPath, Shim: info.ShimPath,
 			ThreadLevel: info.ThreadLevel.String(), LargeCounts: info.LargeCounts, Launcher: launcherName(j.launch)},
-		World: s.world.Size, Nodes: nodes, RanksPerNode: perNode, Device: lib.device(),
+		World: s.world.Size, Nodes: nodes, RanksPerNode: perNode, Device: lib.device(), Pattern: p.pattern.facts(),
 		Sweep: result.Sweep{Name: sweepName(p.sweep), Source: p.sweep.Source, Origins: p.sweep.Origins()},
 		Method: result.Method{Clock: clockName, ClockResolution: s.clock.Resolution, ClockCost: s.clock.Cost, EmptyIteration: s.clock.Empty,
 			ClockOffsets: s.clock.Uncertainty,
@@ -61,7 +61,7 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 	run.Warnings = oversubscribed(places)
 	if l, ok := lib.(*glooLibrary); ok {
 		l.describe(&run.Method)
-		if len(run.Warnings) == 0 {
+		if len(run.Warnings) == 0 && len(l.threads) == len(s.members) { // of a pattern the threads of one group are known
 			run.Warnings = crowded(s.facts(), l.threads)
 		}
 	}

@@ -27,6 +27,8 @@ Examples
   mpirun -np 4 rank --collective all_gather --elements 1M,4M --mode latency
   mpirun -np 4 rank --sweep my.yaml --list
         the plan: cases, bytes, memory, time; nothing is measured
+  mpirun --hostfile hosts --map-by ppr:8:node rank --pattern pairs
+        which node or link is slow
   mpirun -np 4 rank --sweep full --time-limit 10m --out runs
   mpirun -np 4 rank --sweep full --out runs --resume
         what is missing in runs

@@ -128,7 +128,11 @@ func (j *job) work(ctx context.Context) (int, error) {
 			}
 		}
 	}
-	code, err := j.measureAll(ctx, p)
+	measure := j.measureAll
+	if p.pattern != nil {
+		measure = j.measurePattern
+	}
+	code, err := measure(ctx, p)
 	if err != nil {
 		return 0, err
 	}

@@ -40,13 +40,20 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# plan: %s on %s, %d ranks (%s)\n", sweepName(s), strings.Join(backends, ","), size, whence)
 	listOrigins(&b, s.Origins())
+	if cfg.pattern != "" {
+		if err := listPattern(&b, cfg, s, backends, l); err != nil {
+			return &codeError{exitUsage, err}
+		}
+		_, err = io.WriteString(out, b.String())
+		return err
+	}
 	for _, n := range worldsOf(s, size) {
 		if n > size {
 			fmt.Fprintf(&b, "# world %d: skipped, it does not fit %d ranks\n", n, size)
 			continue
 		}
 		for _, backend := range backends {
-			if err := listWorld(&b, cfg, s, backend, n); err != nil {
+			if _, _, err := listWorld(&b, cfg, s, backend, n); err != nil {
 				return &codeError{exitUsage, err}
 			}
 		}
@@ -78,16 +85,16 @@ func listOrigins(b *strings.Builder, origins map[string]string) {
 	}
 }
 
-func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string, n int) error {
+// listWorld writes the cases of a world, and returns the time that they take at least and at most.
+func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string, n int) (least, most time.Duration, err error) {
 	cases, err := s.Plan(n, places(backend))
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
 	lay := layout{rotate: cfg.rotate}
 	free, limit, memErr := freeMemory("/")
 	onHost := memErr == nil && (onHosts(backend) || backend == rehearsal)
 	fmt.Fprintf(b, "#\n# world %d\n#            size       count     type   op root  in mode         memory about\n", n)
-	least, most := time.Duration(0), time.Duration(0)
 	largest := 0.0
 	last := coll.Collective(0)
 	for _, c := range cases {
@@ -130,7 +137,7 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string,
 	if s.TimeLimit > 0 {
 		fmt.Fprintf(b, "# --time-limit %s: sizes will be thinned where the plan does not fit\n", s.TimeLimit)
 	}
-	return nil
+	return least, most, nil
 }
 
 // roundTime writes a duration to about two digits.

@@ -19,11 +19,14 @@ type subworld struct {
 	world    bench.World
 	clock    bench.Clock
 	members  []int    // by rank: its number in the launch
+	label    string   // what tells it from others at the same time; empty where there are none
 	hosts    []string // by rank, for people
 	machines []string // by rank: equal where ranks share a clock and memory
 	area     hostArea
 	// hostShares is how many backends hold buffers in host memory of their own at the same time.
 	hostShares int
+	// neighbours is how many groups of a pattern hold such buffers on one machine at the same time.
+	neighbours int
 	sessions   []*session // one for each library
 
 	// Rank 0 only.

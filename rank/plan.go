@@ -17,6 +17,7 @@ import (
 type plan struct {
 	sweep    *sweeps.Sweep
 	worlds   []int
+	pattern  *nodePattern // nil: worlds are measured one after another
 	backends []string
 	launch   string       // UUID
 	campaign string       // UUID
@@ -52,6 +53,9 @@ func (j *job) agreeOnPlan() (*plan, error) {
 		return nil, err
 	}
 	p.worlds = worldsOf(p.sweep, j.size)
+	if p.pattern, err = j.agreeOnPattern(p.sweep); err != nil {
+		return nil, j.elsewhere(err)
+	}
 	if p.backends, err = chooseBackends(j.cfg, func() string { return j.autoBackend(p.worlds) }); err != nil {
 		return nil, j.elsewhere(err)
 	}
@@ -62,7 +66,11 @@ func (j *job) agreeOnPlan() (*plan, error) {
 // tryPlan finds what is wrong with the plan of any world, and with the folder of results, before anything is measured.
 // It runs on rank 0, which keeps what --resume continues.
 func (j *job) tryPlan(p *plan) (err error) {
-	for _, n := range p.worlds {
+	worlds := p.worlds
+	if p.pattern != nil {
+		worlds = []int{p.pattern.size()}
+	}
+	for _, n := range worlds {
 		cases, err := p.sweep.Plan(n, places(p.backends[0]))
 		if err != nil {
 			return &codeError{exitUsage, err}
@@ -116,6 +124,8 @@ func readSweep(cfg *config) (file string, text []byte, err error) {
 		return sweeps.Read(cfg.sweep)
 	case planned(cfg.plan):
 		return "", nil, nil
+	case cfg.pattern != "":
+		return sweeps.Read("pattern")
 	}
 	return sweeps.Read("quick")
 }
@@ -129,8 +139,8 @@ func makeSweep(cfg *config, file string, text []byte) (*sweeps.Sweep, error) {
 		}
 	}
 	s, err := s.With(cfg.plan)
-	if err == nil && cfg.cycles != 1 && cfg.plan.TimeLimit == nil {
-		s.TimeLimit = 0 // a sweep's own limit is meant for one cycle
+	if err == nil && (cfg.cycles != 1 || cfg.pattern != "") && cfg.plan.TimeLimit == nil {
+		s.TimeLimit = 0 // a sweep's own limit is meant for one cycle in one world
 	}
 	return s, err
 }

@@ -52,6 +52,9 @@ func (s *session) hostMemory(scratch float64) (limit float64, why string, err er
 	if s.hostShares > 1 {
 		limit, why = limit/float64(s.hostShares), fmt.Sprintf("%s; backends that are interleaved share that by %d", why, s.hostShares)
 	}
+	if s.neighbours > 1 {
+		limit, why = limit/float64(s.neighbours), fmt.Sprintf("%s; groups on one machine share that by %d", why, s.neighbours)
+	}
 	return limit, why, err
 }
 

@@ -153,14 +153,8 @@ func (s *screen) row(backend string, r *result.Record) {
 		return
 	}
 	t := r.Time
-	half := "-"
-	if t.Hi > 0 && t.Seconds > 0 {
-		if half = ">999"; t.Hi-t.Lo < 19.99*t.Seconds {
-			half = digits(50*(t.Hi-t.Lo)/t.Seconds, 4)
-		}
-	}
 	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
-	fmt.Fprintf(s.out, "%s%*s %4s %6s %6s %s\n", left, width, digits(t.Seconds*1e6, width), half,
+	fmt.Fprintf(s.out, "%s%*s %4s %6s %6s %s\n", left, width, digits(t.Seconds*1e6, width), halfWidth(t),
 		digits(r.AlgBW(t.Seconds)/1e9, 6), digits(r.BusBW(t.Seconds)/1e9, 6), checked)
 	s.notes.add(r)
 }

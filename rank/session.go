@@ -85,17 +85,28 @@ func (s *session) measureOne(i, cycle int, budget time.Duration) error {
 	c := s.cases[i]
 	s.j.ledger.begin(s.sheet, result.Record{Kind: result.KindCase, Case: c, Cycle: cycle})
 	s.j.screen.begin(s.lib.name(), c)
-	before, started := s.counters.read(), time.Now()
-	r, err := s.attempt(i, budget)
+	started := time.Now()
+	r, err := s.observed(i, budget)
 	if err != nil {
 		return err
 	}
-	r.Cycle, r.Load1 = cycle, load1("/")
+	r.Cycle = cycle
+	return s.keep(r, time.Since(started))
+}
+
+// observed measures a case, with what moved on the network meanwhile and how loaded this host is.
+func (s *session) observed(i int, budget time.Duration) (*result.Record, error) {
+	before := s.counters.read()
+	r, err := s.attempt(i, budget)
+	if err != nil {
+		return nil, err
+	}
+	r.Load1 = load1("/")
 	after := s.counters.read()
 	r.Network = after.since(before)
 	hosts, _ := shape(s.machines)
 	r.Warnings = append(r.Warnings, linkWarnings(before, after, hosts)...)
-	return s.keep(r, time.Since(started))
+	return r, nil
 }
 
 // attempt measures a case, and again where it failed and --retry allows it; what failed before stands as a warning.
@@ -143,6 +154,9 @@ func (s *session) measure(wanted command) (*result.Record, error) {
 	name := c.String()
 	if len(s.sessions) > 1 {
 		name = s.lib.name() + " " + name
+	}
+	if s.label != "" {
+		name += " of " + s.label
 	}
 	s.j.number++
 	s.j.watch.Case(s.j.number, name)

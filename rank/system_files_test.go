@@ -119,7 +119,7 @@ func merged(t *testing.T, paths ...string) map[result.PointKey]int {
 	points := map[result.PointKey]int{}
 	if err := all.Each(func(r result.Row) error {
 		if r.Record.Status == result.OK {
-			points[result.Point(r.Run.Backend.Name, r.Record.Case, r.Record.Cycle)]++
+			points[r.Record.Point(r.Run.Backend.Name)]++
 		}
 		return nil
 	}); err != nil {

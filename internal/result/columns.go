@@ -71,8 +71,8 @@ var columns = []column{
 	word("library", func(run *Run, _ *Record) string { return run.Backend.Title() }),
 	word("variant", func(run *Run, _ *Record) string { return run.Variant }),
 	known("world", func(_ *Run, r *Record) int64 { return int64(r.World) }),
-	known("nodes", func(run *Run, _ *Record) int64 { return int64(run.Nodes) }),
-	known("ranks_per_node", func(run *Run, _ *Record) int64 { return int64(run.RanksPerNode) }),
+	known("nodes", func(run *Run, r *Record) int64 { return int64(r.nodes(run)) }),
+	known("ranks_per_node", func(run *Run, r *Record) int64 { return int64(r.ranksPerNode(run)) }),
 	word("device", func(run *Run, _ *Record) string { return run.Device }),
 	word("collective", func(_ *Run, r *Record) string { return r.Collective.String() }),
 	word("type", func(_ *Run, r *Record) string { return ifAny(r.Type != 0, r.Type.String) }),
@@ -165,6 +165,13 @@ var columns = []column{
 	word("operation", func(_ *Run, r *Record) string { return r.ForeignOperation() }),
 	word("stated", func(_ *Run, r *Record) string { return statedWords(r.Imported) }),
 	word("block", func(run *Run, _ *Record) string { return run.Block }),
+	word("pattern", func(run *Run, _ *Record) string {
+		if run.Pattern == nil {
+			return ""
+		}
+		return run.Pattern.Kind
+	}),
+	word("group", func(_ *Run, r *Record) string { return r.Group.String() }),
 }
 
 // bandwidth is a column that is empty where what it is made of is not known.
@@ -182,6 +189,21 @@ func ifAny(there bool, text func() string) string {
 		return ""
 	}
 	return text()
+}
+
+// nodes are those that measured the record.
+func (r *Record) nodes(run *Run) int {
+	if r.Group != nil {
+		return len(r.Group.Hosts)
+	}
+	return run.Nodes
+}
+
+func (r *Record) ranksPerNode(run *Run) int {
+	if r.Group != nil {
+		return r.Group.RanksPerNode
+	}
+	return run.RanksPerNode
 }
 
 func timeWord(r *Record, f func(*Time) string) string {

@@ -30,6 +30,9 @@ func markdownRow(b []byte, run *Run, r *Record) []byte {
 	if r.Status != OK {
 		status = reason(r)
 	}
+	if r.Group != nil {
+		status += ", " + r.Group.String()
+	}
 	world := ""
 	if r.World > 0 {
 		world = fmt.Sprint(r.World)

@@ -51,6 +51,8 @@ type Run struct {
 	RanksPerNode int    `json:"ranks_per_node,omitzero"` // the largest, where nodes differ
 	Device       string `json:"device,omitempty"`        // "cpu (MODEL)" or a GPU's name
 
+	Pattern *Pattern `json:"pattern,omitempty"` // nil: the whole world measured every point
+
 	Sweep   Sweep   `json:"sweep,omitzero"`
 	Method  Method  `json:"method,omitzero"`
 	Machine Machine `json:"machine,omitzero"` // rank 0's host before the run
@@ -206,6 +208,7 @@ type Record struct {
 	At   string `json:"at,omitzero"` // UTC, RFC 3339 with milliseconds, when the record was made
 	coll.Case
 	Cycle  int    `json:"cycle,omitempty"` // of -N, from 1 when there are several
+	Group  *Group `json:"group,omitempty"` // which nodes measured it; nil: all of the world
 	Status Status `json:"status"`
 	Reason string `json:"reason,omitempty"`       // why not ok
 	Needed int64  `json:"needed_bytes,omitempty"` // memory a rank needed, for skipped and oom

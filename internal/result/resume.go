@@ -2,6 +2,7 @@ package result
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -20,6 +21,7 @@ type RunKey struct {
 	Aggregate                  int
 	Average                    string
 	Settings
+	Pattern string
 }
 
 // Key is the run's RunKey.
@@ -29,19 +31,28 @@ func (r *Run) Key() RunKey {
 		World: r.World, Nodes: r.Nodes, RanksPerNode: r.RanksPerNode, Device: r.Device, Rehearsed: r.Rehearse,
 		Rotate: r.Method.Rotate, Aggregate: max(1, r.Method.Aggregate), Average: r.Method.Average,
 		Settings: r.Method.Settings(),
+		Pattern:  r.Pattern.String(),
 	}
 }
 
-// PointKey identifies a point of a sweep: the case with its mode, the backend and the cycle.
+// PointKey identifies a point of a sweep: the case with its mode, the backend, the cycle and the group of a pattern.
 type PointKey struct {
 	coll.Case
 	Backend string
-	Cycle   int // at least 1
+	Cycle   int    // at least 1
+	Group   string // as Group.String
 }
 
 // Point is the key of a case in a cycle; cycle 0, of a run that has only one, is 1.
 func Point(backend string, c coll.Case, cycle int) PointKey {
 	return PointKey{Case: c, Backend: backend, Cycle: max(cycle, 1)}
+}
+
+// Point is the key of a record of that backend.
+func (r *Record) Point(backend string) PointKey {
+	k := Point(backend, r.Case, r.Cycle)
+	k.Group = r.Group.String()
+	return k
 }
 
 // Past is what earlier runs have measured.
@@ -55,6 +66,7 @@ type pastRun struct {
 	key          RunKey
 	start        time.Time
 	ok           []PointKey
+	groups       map[PointKey]Time // of ok, what groups of a pattern took
 }
 
 // ReadPast reads the runs in files (see Find). What cannot be read is a problem and its points are measured again.
@@ -62,9 +74,13 @@ func ReadPast(files []string) *Past {
 	p := &Past{runs: map[string]*pastRun{}}
 	for _, path := range files {
 		var ok []PointKey
+		groups := map[PointKey]Time{}
 		f, err := Scan(path, func(r *Record) error {
 			if r.Status == OK {
-				ok = append(ok, Point("", r.Case, r.Cycle))
+				ok = append(ok, r.Point(""))
+				if r.Group != nil && r.Time != nil {
+					groups[r.Point("")] = *r.Time
+				}
 			}
 			return nil
 		})
@@ -74,22 +90,37 @@ func ReadPast(files []string) *Past {
 		}
 		p.Problems = append(p.Problems, f.Problems...)
 		if f.Run.Imported == nil { // what another tool measured is not measured
-			p.add(f, ok)
+			p.add(f, ok, groups)
 		}
 	}
 	return p
 }
 
-func (p *Past) add(f *File, ok []PointKey) {
+func (p *Past) add(f *File, ok []PointKey, groups map[PointKey]Time) {
 	r := p.runs[f.Run.ID]
 	if r == nil {
-		r = &pastRun{id: f.Run.ID, campaign: f.Run.Campaign, key: f.Run.Key(), start: f.Run.Start}
+		r = &pastRun{id: f.Run.ID, campaign: f.Run.Campaign, key: f.Run.Key(), start: f.Run.Start, groups: map[PointKey]Time{}}
 		p.runs[f.Run.ID] = r
 	}
 	for _, k := range ok {
 		k.Backend = f.Run.Backend.Name
 		r.ok = append(r.ok, k)
 	}
+	for k, t := range groups {
+		k.Backend = f.Run.Backend.Name
+		r.groups[k] = t
+	}
+}
+
+// Groups are the times of the points of a pattern that are ok in these runs, of the newest run that has one.
+func (p *Past) Groups(runs []string) map[PointKey]Time {
+	all := map[PointKey]Time{}
+	for _, id := range runs {
+		if r := p.runs[id]; r != nil {
+			maps.Copy(all, r.groups)
+		}
+	}
+	return all
 }
 
 // Done returns the points that are ok in runs of that key, and the IDs of those runs, oldest first: what a run that

@@ -41,7 +41,7 @@ func keysOf(b *batch) []keyed {
 	b.each(func(line []byte, n int, _ bool) {
 		var r Record
 		if kindOf(line) == KindCase && decodeTable(line, &r) == nil {
-			found = append(found, keyed{Point(b.source.run.Backend.Name, r.Case, r.Cycle), r.N, n, weigh(r.Status)})
+			found = append(found, keyed{r.Point(b.source.run.Backend.Name), r.N, n, weigh(r.Status)})
 		}
 	})
 	return found

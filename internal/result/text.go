@@ -30,7 +30,7 @@ func WriteText(w io.Writer, run *Run, ranks []Rank, records []Record, end *End) 
 type textView struct {
 	run     *Run
 	hosts   string
-	points  map[coll.Case]*textPoint
+	points  map[pointOfText]*textPoint
 	marks   map[string]int // number of each footnote
 	notes   []string       // footnotes in the order of their numbers
 	ok      int            // records
@@ -39,9 +39,15 @@ type textView struct {
 	end     *End
 }
 
+// pointOfText tells apart the points of a text view.
+type pointOfText struct {
+	coll.Case
+	group string
+}
+
 // textPoint is the last record of a point, and the times of all its cycles.
 type textPoint struct {
-	coll.Case
+	pointOfText
 	status Status
 	reason string
 	time   Time
@@ -51,14 +57,15 @@ type textPoint struct {
 }
 
 func newTextView(run *Run, ranks []Rank) *textView {
-	return &textView{run: run, hosts: hostsLine(ranks), points: map[coll.Case]*textPoint{}, marks: map[string]int{}}
+	return &textView{run: run, hosts: hostsLine(ranks), points: map[pointOfText]*textPoint{}, marks: map[string]int{}}
 }
 
 func (v *textView) add(r *Record) {
-	p := v.points[r.Case]
+	key := pointOfText{r.Case, r.Group.String()}
+	p := v.points[key]
 	if p == nil {
-		p = &textPoint{Case: r.Case}
-		v.points[r.Case] = p
+		p = &textPoint{pointOfText: key}
+		v.points[key] = p
 		v.rebase(r.Case)
 	}
 	p.status, p.reason = r.Status, reason(r)
@@ -126,7 +133,9 @@ func (v *textView) blocks() [][]*textPoint {
 	size := func(a, b *textPoint) int {
 		return cmp.Or(cmp.Compare(tensorBytes(a.Case), tensorBytes(b.Case)), cmp.Compare(a.Count, b.Count))
 	}
-	slices.SortFunc(all, func(a, b *textPoint) int { return cmp.Or(size(a, b), compareCases(a.Case, b.Case)) })
+	slices.SortFunc(all, func(a, b *textPoint) int {
+		return cmp.Or(size(a, b), compareCases(a.Case, b.Case), cmp.Compare(a.group, b.group))
+	})
 	var blocks [][]*textPoint
 	for i, p := range all {
 		if i == 0 || size(all[i-1], p) != 0 {
@@ -148,8 +157,11 @@ func (v *textView) block(w *bufio.Writer, points []*textPoint) {
 	var rows, rest []string
 	for i, p := range points {
 		// In place is the row where there is no out of place, which sorts right before it.
-		alone := p.Placement == coll.InPlace && (i == 0 || !sameButPlace(points[i-1].Case, p.Case))
+		alone := p.Placement == coll.InPlace && (i == 0 || !sameButPlace(points[i-1].pointOfText, p.pointOfText))
 		label, plain := v.label(p.Case, alone)
+		if p.group != "" {
+			label += ", " + p.group
+		}
 		line := p.line(label)
 		if alone && p.status == OK {
 			line += " (in-place)"
@@ -174,7 +186,7 @@ func (v *textView) block(w *bufio.Writer, points []*textPoint) {
 	}
 }
 
-func sameButPlace(a, b coll.Case) bool {
+func sameButPlace(a, b pointOfText) bool {
 	a.Placement = b.Placement
 	return a == b
 }

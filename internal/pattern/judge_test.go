@@ -1,0 +1,212 @@
+package pattern
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/stats"
+)
+
+// cluster is nodes of known speed. A group is as slow as the slowest node and link in it.
+type cluster struct {
+	nodes  []float64          // how many times as long an operation takes with this node in it
+	links  map[[2]int]float64 // the same of a link
+	shared map[int]float64    // the same of a node, while others measure too
+	noise  float64            // standard deviation of a time's logarithm
+	random *rand.Rand
+}
+
+func sound(n int, noise float64, seed uint64) *cluster {
+	return &cluster{nodes: slices.Repeat([]float64{1}, n), links: map[[2]int]float64{}, shared: map[int]float64{}, noise: noise, random: rand.New(rand.NewPCG(seed, 7))}
+}
+
+func (c *cluster) time(group []int, alone bool) Time {
+	factor := 1.0
+	for k, a := range group {
+		factor = max(factor, c.nodes[a])
+		if x, short := c.shared[a]; short && !alone {
+			factor = max(factor, x)
+		}
+		for _, b := range group[k+1:] {
+			if x, slow := c.links[[2]int{a, b}]; slow {
+				factor = max(factor, x)
+			}
+		}
+	}
+	return Time{Nodes: group, Alone: alone, Seconds: 1e-3 * factor * math.Exp(c.noise*c.random.NormFloat64())}
+}
+
+// run goes through the rounds and the groups alone as rank does.
+func (c *cluster) run(t *testing.T, kind string) Verdict {
+	t.Helper()
+	rounds, err := Rounds(kind, len(c.nodes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var times []Time
+	for _, r := range rounds {
+		for _, g := range r {
+			times = append(times, c.time(g, false))
+		}
+	}
+	v := Judge(kind, len(c.nodes), times)
+	for _, g := range Alone(kind, len(c.nodes), []Verdict{v}) {
+		times = append(times, c.time(g, true))
+	}
+	return Judge(kind, len(c.nodes), times)
+}
+
+func accused(v Verdict, standing stats.Standing) (names []string) {
+	for _, s := range v.Suspects {
+		if s.Standing == standing {
+			names = append(names, fmt.Sprint(s.Nodes))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+const runs = 400
+
+// share counts how often something was so, in percent.
+func share(t *testing.T, f func(seed uint64) bool) float64 {
+	t.Helper()
+	yes := 0
+	for seed := range uint64(runs) {
+		if f(seed) {
+			yes++
+		}
+	}
+	return 100 * float64(yes) / runs
+}
+
+var kinds = []struct {
+	kind  string
+	nodes []int
+}{{Pairs, []int{3, 4, 5, 6, 8, 11, 16}}, {Halves, []int{4, 5, 6, 8, 11, 16}}}
+
+// One slow node among 4 to 16 is found, and no other is named with it, at 5 % of noise.
+func TestASlowNodeIsFound(t *testing.T) {
+	for _, k := range kinds {
+		for _, n := range k.nodes {
+			for _, slow := range []float64{1.2, 1.3, 1.5, 3} {
+				if n == 3 && slow < 1.5 {
+					continue // one pair to compare with
+				}
+				found := share(t, func(seed uint64) bool {
+					c := sound(n, 0.05, seed)
+					c.nodes[int(seed)%n] = slow
+					return slices.Equal(accused(c.run(t, k.kind), stats.Slow), []string{fmt.Sprintf("[%d]", int(seed)%n)})
+				})
+				t.Logf("%s, %d nodes, %g times: %.1f %%", k.kind, n, slow, found)
+				if found < 95 {
+					t.Errorf("%s of %d nodes, one %g times slower: found in %.1f %%, want 95", k.kind, n, slow, found)
+				}
+			}
+		}
+	}
+}
+
+// A sound cluster is accused at most once in a hundred times.
+func TestASoundClusterIsLeftAlone(t *testing.T) {
+	for _, k := range kinds {
+		for _, n := range append(k.nodes, 32) {
+			for _, noise := range []float64{0.01, 0.05} {
+				named := share(t, func(seed uint64) bool {
+					v := sound(n, noise, seed+1000).run(t, k.kind)
+					return len(v.Found()) > 0
+				})
+				t.Logf("%s, %d nodes, noise %g: %.2f %%", k.kind, n, noise, named)
+				if named > 1 {
+					t.Errorf("%s of %d sound nodes with noise %g: accused in %.1f %%", k.kind, n, noise, named)
+				}
+			}
+		}
+	}
+}
+
+// A slow link is named as one, and its nodes are not.
+func TestASlowLinkIsFound(t *testing.T) {
+	for _, n := range []int{4, 5, 8, 16} {
+		found := share(t, func(seed uint64) bool {
+			c := sound(n, 0.05, seed)
+			c.links[[2]int{1, 2}] = 1.5
+			return slices.Equal(accused(c.run(t, Pairs), stats.Slow), []string{"[1 2]"})
+		})
+		t.Logf("%d nodes: %.1f %%", n, found)
+		if found < 95 {
+			t.Errorf("%d nodes: the link is found in %.1f %%", n, found)
+		}
+	}
+}
+
+// Two slow nodes of different speed are both named.
+func TestTwoSlowNodesAreFound(t *testing.T) {
+	for _, n := range []int{5, 6, 8, 16} {
+		found := share(t, func(seed uint64) bool {
+			c := sound(n, 0.05, seed)
+			c.nodes[0], c.nodes[2] = 1.5, 2
+			return slices.Equal(accused(c.run(t, Pairs), stats.Slow), []string{"[0]", "[2]"})
+		})
+		t.Logf("%d nodes: %.1f %%", n, found)
+		if found < 95 {
+			t.Errorf("%d nodes: both are found in %.1f %%", n, found)
+		}
+	}
+}
+
+// Two slow nodes are more than halves can tell apart: they are not taken for one, and pairs are recommended.
+func TestHalvesSayWhatTheyCannot(t *testing.T) {
+	c := sound(8, 0.01, 1)
+	c.nodes[0], c.nodes[5] = 2, 2
+	v := c.run(t, Halves)
+	if len(v.Found()) > 0 || !v.Halves.Unclear || !strings.Contains(strings.Join(v.Sentences(names(8)), "\n"), "--pattern pairs") {
+		t.Errorf("%+v: %q", v.Suspects, v.Sentences(names(8)))
+	}
+}
+
+// A node that is slow only while others measure is said to be so.
+func TestSlowTogether(t *testing.T) {
+	for _, k := range kinds[:1] {
+		c := sound(6, 0.01, 3)
+		c.shared[4] = 2
+		v := c.run(t, k.kind)
+		if !slices.Equal(accused(v, stats.SlowTogether), []string{"[4]"}) || !strings.Contains(v.Sentences(names(6))[0], "node5 is slow only while the others measure too") {
+			t.Errorf("%s: %q", k.kind, v.Sentences(names(6)))
+		}
+	}
+}
+
+func names(n int) (hosts []string) {
+	for i := range n {
+		hosts = append(hosts, fmt.Sprintf("node%d", i+1))
+	}
+	return hosts
+}
+
+func TestSentences(t *testing.T) {
+	c := sound(4, 0, 1)
+	if v := c.run(t, Pairs); v.Sentences(names(4))[0] != "no node or link stands out (nodes within 0.0 %, pairs within 0.0 %)" {
+		t.Errorf("%q", v.Sentences(names(4)))
+	}
+	c.nodes[2] = 2.4
+	v := c.run(t, Pairs)
+	if want := "node3 is slow: its pairs take 2.40 times as long as the others (3 of 3 pairs slow; measured again alone: 2.40 times)"; v.Sentences(names(4))[0] != want {
+		t.Errorf("%q", v.Sentences(names(4)))
+	}
+	if r := v.Relative(); math.Abs(r[2][0]-2.4) > 1e-9 || math.Abs(r[0][1]-1) > 1e-9 || r[1][1] != 0 {
+		t.Errorf("%v", r)
+	}
+	v = Judge(Pairs, 4, nil)
+	if v.Missing != 6 || v.Sentences(names(4))[0] != "no figures to compare" {
+		t.Errorf("%q", v.Sentences(names(4)))
+	}
+	v = Judge(Pairs, 2, []Time{{Nodes: []int{0, 1}, Seconds: 1}})
+	if !strings.Contains(v.Sentences(names(2))[0], "nothing can be said of either node") {
+		t.Errorf("%q", v.Sentences(names(2)))
+	}
+}

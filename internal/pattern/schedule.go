@@ -1,0 +1,177 @@
+// Package pattern finds the weak node or link of a cluster: which groups of nodes measure in which round, which are measured again alone,
+// and what their times say.
+//
+// It measures nothing and reads no file: rank runs the rounds, and rank and post have the verdict from here.
+package pattern
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"sync"
+)
+
+// The kinds of patterns.
+const (
+	Pairs  = "pairs"
+	Halves = "halves"
+)
+
+// Kinds are the words for --pattern.
+var Kinds = []string{Pairs, Halves}
+
+// Round is the groups of nodes, by index from 0 and ascending, that measure at the same time.
+type Round [][]int
+
+// Rounds is the schedule of n nodes, always the same for the same n, and not to be changed. The error says why there is none.
+func Rounds(kind string, n int) ([]Round, error) {
+	switch {
+	case n < 2:
+		return nil, fmt.Errorf("--pattern %s compares nodes, and all ranks are on one", kind)
+	case kind == Pairs:
+		return pairs(n), nil
+	case n < 4:
+		return nil, fmt.Errorf("--pattern halves wants at least 4 nodes, and there are %d: take --pattern pairs", n)
+	}
+	known, there := schedules.Load(n)
+	if !there {
+		known, _ = schedules.LoadOrStore(n, halves(n))
+	}
+	return known.([]Round), nil
+}
+
+// schedules are the halves of n nodes by n: they take a while for hundreds of nodes.
+var schedules sync.Map
+
+// pairs lets each node meet each other once: all but one sit in a circle that turns by a seat a round, and who faces whom is a pair.
+// Where n is odd, who faces the empty seat rests.
+func pairs(n int) []Round {
+	seats := n + n%2
+	rounds := make([]Round, seats-1)
+	for r := range rounds {
+		meet := func(a, b int) {
+			if a < n && b < n {
+				rounds[r] = append(rounds[r], []int{min(a, b), max(a, b)})
+			}
+		}
+		meet(r, seats-1)
+		for k := 1; k < seats/2; k++ {
+			meet((r+k)%(seats-1), (r-k+seats-1)%(seats-1))
+		}
+		slices.SortFunc(rounds[r], slices.Compare)
+	}
+	return rounds
+}
+
+// halves separates every two nodes in some round, by halving time and again those that were always together, and then adds
+// rounds that separate most evenly, so that there is one more than halving needs. Both halves have as many nodes; where n is odd, one
+// rests, each time another.
+func halves(n int) []Round {
+	h := &halver{n: n, apart: make([][]int, n), random: rand.New(rand.NewPCG(uint64(n), 1))}
+	for i := range h.apart {
+		h.apart[i] = make([]int, n)
+	}
+	classes := [][]int{firstNodes(n)}
+	for range bits.Len(uint(n - 1)) {
+		var round Round
+		round, classes = h.halve(classes, len(h.rounds)*(n/3+1)%n)
+		h.add(round)
+	}
+	for extra := 0; extra < 1 || h.together() && extra < n; extra++ {
+		h.add(h.evenest())
+	}
+	return h.rounds
+}
+
+// halver makes rounds of halves.
+type halver struct {
+	n      int
+	apart  [][]int // how often two nodes, the lower first, were in different halves
+	rounds []Round
+	random *rand.Rand
+}
+
+func (h *halver) add(r Round) {
+	h.rounds = append(h.rounds, r)
+	for _, a := range r[0] {
+		for _, b := range r[1] {
+			h.apart[min(a, b)][max(a, b)]++
+		}
+	}
+}
+
+// together says whether two nodes were never separated.
+func (h *halver) together() bool {
+	for a := range h.n {
+		if slices.Contains(h.apart[a][a+1:], 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// halve splits each class in two; rest is the node that rests where their number is odd.
+func (h *halver) halve(classes [][]int, rest int) (Round, [][]int) {
+	var sides [2][]int
+	var next [][]int
+	for _, c := range classes {
+		c = slices.Clone(c)
+		resting := h.n%2 == 1 && slices.Contains(c, rest)
+		if resting {
+			c = slices.DeleteFunc(c, func(i int) bool { return i == rest })
+		}
+		first := len(c) / 2
+		if len(c)%2 == 1 && len(sides[0]) <= len(sides[1]) {
+			first++
+		}
+		a, b := slices.Clone(c[:first]), slices.Clone(c[first:])
+		sides[0], sides[1] = append(sides[0], a...), append(sides[1], b...)
+		if resting { // it is halved on with the smaller part
+			if len(a) <= len(b) {
+				a = append(a, rest)
+			} else {
+				b = append(b, rest)
+			}
+		}
+		next = append(next, a, b)
+	}
+	return round(sides[0], sides[1]), next
+}
+
+// evenest is the best of many splits by chance: it separates pairs that were separated least.
+func (h *halver) evenest() Round {
+	const tries = 64
+	var best Round
+	most := -1.0
+	for range tries {
+		order := h.random.Perm(h.n)
+		half := h.n / 2
+		r, weight := round(order[:half], order[half:2*half]), 0.0
+		for _, a := range r[0] {
+			for _, b := range r[1] {
+				weight += 1 / float64(uint64(1)<<(2*min(h.apart[min(a, b)][max(a, b)], 30)))
+			}
+		}
+		if weight > most {
+			best, most = r, weight
+		}
+	}
+	return best
+}
+
+func round(a, b []int) Round {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	if a[0] > b[0] {
+		a, b = b, a
+	}
+	return Round{a, b}
+}
+
+func firstNodes(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}

@@ -1,0 +1,45 @@
+package result
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Pattern says in the header that a launch was measured in groups of its nodes, many at a time, to find a weak node or link.
+type Pattern struct {
+	Kind   string   `json:"kind"`   // pairs, halves
+	Rounds int      `json:"rounds"` // in which every node or pair of nodes is measured
+	Hosts  []string `json:"hosts"`  // the nodes, in the order of their lowest ranks
+}
+
+// String is "pairs of node1,node2,node3"; empty for nil.
+func (p *Pattern) String() string {
+	if p == nil {
+		return ""
+	}
+	return p.Kind + " of " + strings.Join(p.Hosts, ",")
+}
+
+// Group is which nodes of a launch measured a point of a pattern.
+type Group struct {
+	Round        int      `json:"round,omitempty"` // from 1, with the other groups of the round at the same time; 0: alone
+	Hosts        []string `json:"hosts"`
+	RanksPerNode int      `json:"ranks_per_node"` // the largest, where nodes differ
+}
+
+// Alone says whether the group measured while all other nodes rested.
+func (g *Group) Alone() bool { return g != nil && g.Round == 0 }
+
+// String is "round 2: node1+node4", "alone: node1+node4"; empty for nil.
+func (g *Group) String() string {
+	switch {
+	case g == nil:
+		return ""
+	case g.Round == 0:
+		return "alone: " + g.Members()
+	}
+	return fmt.Sprintf("round %d: %s", g.Round, g.Members())
+}
+
+// Members is "node1+node4".
+func (g *Group) Members() string { return strings.Join(g.Hosts, "+") }

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/pattern"
+	"busbar/internal/result"
+)
+
+// patterns are the runs shown that were measured in groups of nodes. One that continues another is judged with it.
+type patterns struct {
+	order []patternKey
+	of    map[patternKey]*patternTimes
+}
+
+// patternKey is what runs must share to be judged together.
+type patternKey struct {
+	campaign string
+	result.RunKey
+}
+
+// patternTimes are what the groups of a pattern took.
+type patternTimes struct {
+	run   *result.Run
+	cases []coll.Case
+	times map[result.PointKey]result.Time
+}
+
+func (p *patterns) add(f *result.File) {
+	if p.of == nil {
+		p.of = map[patternKey]*patternTimes{}
+	}
+	k := patternKey{f.Run.Campaign, f.Run.Key()}
+	t := p.of[k]
+	if t == nil {
+		t = &patternTimes{run: &f.Run, times: map[result.PointKey]result.Time{}}
+		p.of[k], p.order = t, append(p.order, k)
+	}
+	for i := range f.Records {
+		r := &f.Records[i]
+		if !slices.Contains(t.cases, r.Case) {
+			t.cases = append(t.cases, r.Case)
+		}
+		if timed(r) {
+			t.times[r.Point(f.Run.Backend.Name)] = *r.Time
+		}
+	}
+}
+
+// write writes the verdict on each pattern.
+func (p *patterns) write(w io.Writer) {
+	for _, k := range p.order {
+		t := p.of[k]
+		of := t.run.Pattern
+		title := fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, count(len(of.Hosts), "node"), t.run.Backend.Name, t.run.Backend.Library,
+			count(of.Rounds, "round"), some(of.Hosts))
+		if t.run.Rehearse {
+			title += " (REHEARSED: it says nothing about hardware)"
+		}
+		fmt.Fprintln(w)
+		for _, line := range wrap(title, 80) {
+			fmt.Fprintln(w, line)
+		}
+		verdicts := pattern.Verdicts(of, t.run.Backend.Name, t.cases, t.times)
+		for _, c := range t.cases {
+			fmt.Fprintf(w, "\n%s\n", c)
+			v := verdicts[c]
+			for _, sentence := range v.Sentences(of.Hosts) {
+				for i, line := range wrap(sentence, 78) {
+					fmt.Fprintln(w, indent(i)+line)
+				}
+			}
+			if of.Kind == pattern.Pairs {
+				writePairs(w, of.Hosts, &v)
+			} else {
+				t.writeHalves(w, c)
+			}
+		}
+	}
+}
+
+// indent is what stands before a line of a finding: a dash before the first.
+func indent(line int) string {
+	if line == 0 {
+		return "- "
+	}
+	return "  "
+}
+
+// mostColumns is how many nodes a table of pairs has room for in 80 columns.
+const mostColumns = 11
+
+// writePairs writes what pairs took, as multiples of the median of the sound ones.
+func writePairs(w io.Writer, hosts []string, v *pattern.Verdict) {
+	if v.Pairs.Base <= 0 {
+		return
+	}
+	table := v.Relative()
+	fmt.Fprintf(w, "  pairs' times in the rounds as multiples of %s, the median of sound pairs\n", duration(v.Pairs.Base))
+	if len(hosts) > mostColumns {
+		writeNodes(w, hosts, table)
+		return
+	}
+	fmt.Fprintf(w, "  %-14s", "")
+	for i := range hosts {
+		fmt.Fprintf(w, " %4d", i+1)
+	}
+	fmt.Fprintln(w)
+	for i, row := range table {
+		fmt.Fprintf(w, "  %2d %-11s", i+1, clip(hosts[i]))
+		for k, x := range row {
+			cell := "?"
+			switch {
+			case k == i:
+				cell = "-"
+			case x > 0:
+				cell = multiple(x)
+			}
+			fmt.Fprintf(w, " %4s", cell)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// multiple writes a factor in four columns.
+func multiple(x float64) string {
+	switch {
+	case x < 9.995:
+		return fmt.Sprintf("%.2f", x)
+	case x < 99.95:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.0f", min(x, 9999))
+}
+
+// writeNodes names the nodes whose pairs took longest, where there are too many for a table.
+func writeNodes(w io.Writer, hosts []string, table [][]float64) {
+	const most = 8
+	type node struct {
+		host   string
+		middle float64
+	}
+	var nodes []node
+	for i, row := range table {
+		row = slices.DeleteFunc(slices.Clone(row), func(x float64) bool { return x <= 0 })
+		if len(row) > 0 {
+			slices.Sort(row)
+			nodes = append(nodes, node{hosts[i], row[len(row)/2]})
+		}
+	}
+	slices.SortStableFunc(nodes, func(a, b node) int {
+		if a.middle > b.middle {
+			return -1
+		}
+		return 1
+	})
+	var words []string
+	for _, n := range nodes[:min(most, len(nodes))] {
+		words = append(words, n.host+" "+multiple(n.middle))
+	}
+	for i, line := range wrap("slowest nodes, by the median of their pairs: "+strings.Join(words, ", "), 78) {
+		fmt.Fprintln(w, strings.Repeat(" ", 2+2*min(i, 1))+line)
+	}
+}
+
+// writeHalves writes what the halves of each round took.
+func (t *patternTimes) writeHalves(w io.Writer, c coll.Case) {
+	rounds, err := pattern.Rounds(t.run.Pattern.Kind, len(t.run.Pattern.Hosts))
+	if err != nil {
+		return
+	}
+	for i, halves := range rounds {
+		var words []string
+		for _, nodes := range halves {
+			g := &result.Group{Round: i + 1}
+			for _, n := range nodes {
+				g.Hosts = append(g.Hosts, t.run.Pattern.Hosts[n])
+			}
+			key := result.Point(t.run.Backend.Name, c, 0)
+			key.Group = g.String()
+			took := t.times[key]
+			words = append(words, fmt.Sprintf("%s %s", duration(took.Seconds), some(g.Hosts)))
+		}
+		for k, line := range wrap(fmt.Sprintf("round %d: %s", i+1, strings.Join(words, " | ")), 78) {
+			fmt.Fprintln(w, strings.Repeat(" ", 2+2*min(k, 1))+line)
+		}
+	}
+}
+
+// writePatternRun writes one run of a pattern: what it was, and the points that have no figure. Its times are judged with those of
+// the runs that go on with it.
+func writePatternRun(w io.Writer, f *result.File) {
+	notes := &footnotes{}
+	writeHead(w, f, notes)
+	for i := range f.Records {
+		if r := &f.Records[i]; r.Status != result.OK {
+			for k, line := range wrap(fmt.Sprintf("%s, %s: %s: %s", r.Case, r.Group, r.Status, r.Reason), 78) {
+				fmt.Fprintln(w, indent(k)+line)
+			}
+		}
+	}
+	notes.write(w)
+}

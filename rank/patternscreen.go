@@ -1,0 +1,117 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"busbar/internal/coll"
+	"busbar/internal/pattern"
+	"busbar/internal/result"
+)
+
+// pattern heads the table of a pattern.
+func (s *screen) pattern(r *patternRun) {
+	s.pace, s.section, s.several = r.pace, "", len(r.books) > 1
+	for _, b := range r.books {
+		s.paths = append(s.paths, b.sheet.w.Path())
+	}
+	if !s.on {
+		return
+	}
+	s.bar.total(r.pace.planned)
+	for _, b := range r.books {
+		run := b.run
+		s.note("%s: %s on %s, %s x %d", run.Tool, run.Sweep.Name, run.Backend.Library, r.of, run.RanksPerNode)
+		s.note("%s, %s", clip(run.Machine.Host+" "+run.Device, 58), plural(run.Sweep.Points, "point"))
+		if run.Rehearse {
+			s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
+		}
+		for _, id := range run.Resumes {
+			s.wrapped("# ", "continues run "+id+": what is ok there is not measured again")
+		}
+		for _, warning := range run.Warnings {
+			s.wrapped("# warning: ", warning)
+		}
+	}
+}
+
+// alone says that suspects are measured again.
+func (s *screen) alone(groups int) {
+	s.wrapped("# ", fmt.Sprintf("what stands out is measured again while all others rest: %s", plural(groups, "group")))
+}
+
+// The heads of a pattern's table.
+const (
+	patternNames = "#      size in how       time    ±  busbw    nodes"
+	patternUnits = "#       (B)              (us)  (%) (GB/s) #"
+)
+
+// patternRow adds a record of a group to the table; backend says of which, where there are several.
+func (s *screen) patternRow(backend string, r *result.Record) {
+	s.counts[r.Status]++
+	if !s.on {
+		return
+	}
+	round := "alone"
+	if !r.Group.Alone() {
+		round = fmt.Sprintf("round %d", r.Group.Round)
+	}
+	if section := round + ": " + r.Collective.String(); section != s.section {
+		if s.section == "" {
+			fmt.Fprintf(s.out, "#\n%s\n%s\n", patternNames, patternUnits)
+		}
+		s.section = section
+		s.note("%s", section)
+	}
+	left := fmt.Sprintf("%11d %3s %.3s ", r.SizeBytes, r.Placement, r.Mode)
+	nodes := r.Group.Members()
+	if backend != "" {
+		nodes = backend + " " + nodes
+	}
+	if r.Status != result.OK {
+		s.notMeasured(left+nodes+" ", r)
+		return
+	}
+	t := r.Time
+	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
+	row := fmt.Sprintf("%s%10s %4s %6s %s ", left, digits(t.Seconds*1e6, 10), halfWidth(t), digits(r.BusBW(t.Seconds)/1e9, 6), checked)
+	fmt.Fprintln(s.out, row+clip(nodes, max(12, 80-len(row))))
+	s.notes.add(r)
+}
+
+// halfWidth is half the interval in percent of the time, in four columns.
+func halfWidth(t *result.Time) string {
+	switch {
+	case t.Hi <= 0 || t.Seconds <= 0:
+		return "-"
+	case t.Hi-t.Lo >= 19.99*t.Seconds:
+		return ">999"
+	}
+	return digits(50*(t.Hi-t.Lo)/t.Seconds, 4)
+}
+
+// verdict says which nodes and links are slow, by each case.
+func (s *screen) verdict(backend string, verdicts map[coll.Case]pattern.Verdict, hosts []string) {
+	if !s.on {
+		return
+	}
+	cases := make([]coll.Case, 0, len(verdicts))
+	for c := range verdicts {
+		cases = append(cases, c)
+	}
+	slices.SortFunc(cases, func(a, b coll.Case) int {
+		return cmp.Or(cmp.Compare(a.SizeBytes, b.SizeBytes), cmp.Compare(a.String(), b.String()))
+	})
+	fmt.Fprintln(s.out, "#")
+	for _, c := range cases {
+		name := c.String()
+		if backend != "" {
+			name = backend + " " + name
+		}
+		v := verdicts[c]
+		for _, sentence := range v.Sentences(hosts) {
+			s.wrapped("# ", name+": "+sentence)
+		}
+	}
+}

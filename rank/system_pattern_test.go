@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"busbar/internal/pattern"
+	"busbar/internal/result"
+)
+
+// onNodes is a launch whose ranks, each a few of them, believe to be on hosts of their own: node1, node2, ….
+func onNodes(t *testing.T, mpirun string, np, each int, args ...string) launch {
+	t.Helper()
+	words := []string{"unshare", "--uts"}
+	if os.Getuid() != 0 {
+		words = append(words, "--user", "--map-root-user")
+	}
+	if out, err := exec.Command(words[0], append(words[1:], "hostname", "node1")...).CombinedOutput(); err != nil {
+		t.Skipf("this system lets nobody have a host name of his own: %v: %s", err, out)
+	}
+	script := fmt.Sprintf(`r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; exec %s sh -c 'hostname "$0"; exec "$@"' node$((r / %d + 1)) %s "$@"`,
+		strings.Join(words, " "), each, compiled(t).rank)
+	return launch{mpirun: mpirun, np: np, program: "sh", args: append([]string{"-c", script, "sh"}, args...),
+		env: []string{"OMPI_MCA_btl_vader_single_copy_mechanism=none"}} // ranks in user namespaces cannot read each other
+}
+
+// patternArgs are a plan of two points, in pairs.
+func patternArgs(out string, more ...string) []string {
+	return append([]string{"--pattern", "pairs", "--collective", "all_reduce", "-b", "64", "-e", "4K", "-f", "64", "-n", "20", "--out", out}, more...)
+}
+
+// inRounds counts the records of a pattern that were not measured alone, by group.
+func inRounds(f *result.File) map[string]int {
+	groups := map[string]int{}
+	for _, r := range f.Records {
+		if !r.Group.Alone() {
+			groups[r.Group.String()]++
+		}
+	}
+	return groups
+}
+
+// checkRounds: every group of the schedule has every case, once.
+func checkRounds(t *testing.T, kind string, hosts []string, got map[string]int, cases int) {
+	t.Helper()
+	rounds, err := pattern.Rounds(kind, len(hosts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0
+	for i, r := range rounds {
+		for _, nodes := range r {
+			g := &result.Group{Round: i + 1}
+			for _, n := range nodes {
+				g.Hosts = append(g.Hosts, hosts[n])
+			}
+			want++
+			if got[g.String()] != cases {
+				t.Errorf("%s has %d points, want %d", g, got[g.String()], cases)
+			}
+		}
+	}
+	if len(got) != want {
+		t.Errorf("%d groups, want %d: %v", len(got), want, got)
+	}
+}
+
+// All pairs of nodes are measured in groups of their own by every backend, and every record says by whom: with one node
+// that rests, with several ranks on a node, and in halves.
+func TestPattern(t *testing.T) {
+	for _, k := range []struct {
+		name, mpirun, kind string
+		np, each           int
+		backends           []string
+		more               []string
+	}{
+		{"pairs", openMPI, "pairs", 4, 1, []string{"mpi"}, nil},
+		{"one rests", mpich, "pairs", 3, 1, []string{"mpi"}, nil},
+		{"halves", openMPI, "halves", 5, 1, []string{"mpi"}, []string{"--pattern", "halves"}},
+		{"several ranks, rehearsed", openMPI, "pairs", 6, 2, []string{"mpi", rehearsal}, []string{"--rehearse", "--backend", "mpi,nccl"}},
+	} {
+		t.Run(k.name, func(t *testing.T) {
+			out := t.TempDir()
+			l := onNodes(t, k.mpirun, k.np, k.each, patternArgs(out, k.more...)...)
+			l.env = append(l.env, fmt.Sprintf("BUSBAR_REHEARSAL_GPUS=%d", k.np))
+			o := l.mustRun(t)
+			files := read(t, out)
+			if len(files) != len(k.backends) {
+				t.Fatalf("%d files: %s", len(files), o)
+			}
+			for _, f := range files {
+				if !slices.Contains(k.backends, f.Run.Backend.Name) {
+					t.Errorf("a file of %s", f.Run.Backend.Name)
+				}
+				checkWhole(t, f, result.OK)
+				checkEnd(t, f, result.Complete, exitOK)
+				var hosts []string
+				for i := range k.np / k.each {
+					hosts = append(hosts, fmt.Sprintf("node%d", i+1))
+				}
+				if p := f.Run.Pattern; p == nil || p.Kind != k.kind || !slices.Equal(p.Hosts, hosts) || len(f.Ranks) != k.np || f.Run.World != k.np {
+					t.Errorf("%s: pattern %+v, world %d, %d ranks", f.Path, p, f.Run.World, len(f.Ranks))
+				}
+				checkRounds(t, k.kind, hosts, inRounds(f), 2)
+				for _, r := range f.Records {
+					if r.World != len(r.Group.Hosts)*k.each || r.Group.RanksPerNode != k.each || len(r.Ranks.Median) != r.World {
+						t.Errorf("%s: a world of %d, %d times of ranks", r.Group, r.World, len(r.Ranks.Median))
+					}
+					if host := f.Ranks[r.Ranks.Slowest].Host; host != r.Ranks.SlowestHost || !slices.Contains(r.Group.Hosts, host) {
+						t.Errorf("%s: the slowest is rank %d on %s, which is on %s", r.Group, r.Ranks.Slowest, r.Ranks.SlowestHost, host)
+					}
+				}
+			}
+			if !strings.Contains(o.stdout, "all_reduce float32 sum 4 KiB throughput: ") {
+				t.Errorf("no verdict: %s", o)
+			}
+			if len(files) == 1 { // what was rehearsed is not merged with what was measured
+				checkMerges(t, out)
+			}
+		})
+	}
+}
+
+// Gloo's groups connect among themselves.
+func TestPatternOverGloo(t *testing.T) {
+	glooShim(t)
+	out := t.TempDir()
+	onNodes(t, openMPI, 4, 1, patternArgs(out, "--backend", "gloo")...).mustRun(t)
+	f := readOne(t, out)
+	checkWhole(t, f, result.OK)
+	checkRounds(t, "pairs", f.Run.Pattern.Hosts, inRounds(f), 2)
+}
+
+// A pattern that lost its last records goes on with them alone.
+func TestPatternResumes(t *testing.T) {
+	out := t.TempDir()
+	run := func(more ...string) outcome {
+		return onNodes(t, openMPI, 4, 1, patternArgs(out, more...)...).mustRun(t)
+	}
+	run()
+	first := readOne(t, out)
+	cutAfter(t, first.Path, "case", 5) // in the midst of a case, which all groups measure again
+	o := run("--resume")
+	if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(o.stdout, "\n#", "")), " "), "continues run "+first.Run.ID) {
+		t.Errorf("what it continues is not said: %s", o)
+	}
+	groups := map[string]int{}
+	for point, n := range merged(t, out) {
+		if n > 1 {
+			t.Errorf("%v is there %d times", point, n)
+		}
+		if !strings.HasPrefix(point.Group, "alone") {
+			groups[point.Group]++
+		}
+	}
+	checkRounds(t, "pairs", first.Run.Pattern.Hosts, groups, 2)
+	n := len(merged(t, out))
+	run("--resume")
+	if got := len(merged(t, out)); got != n {
+		t.Errorf("%d points after one more run that had nothing to do, %d before", got, n)
+	}
+	// What is measured of the whole launch is another thing.
+	onNodes(t, openMPI, 4, 1, append(small(out), "--resume")...).mustRun(t)
+	if got := len(merged(t, out)); got <= n {
+		t.Errorf("a plain run took the points of a pattern for its own: %d points, %d before", got, n)
+	}
+}
+
+// cutAfter takes from a file what follows its first lines of a kind.
+func cutAfter(t *testing.T, path, kind string, n int) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept bytes.Buffer
+	for line := range bytes.Lines(text) {
+		if bytes.HasPrefix(line, []byte(`{"kind":"`+kind+`"`)) {
+			n--
+		}
+		if n < 0 {
+			break
+		}
+		kept.Write(line)
+	}
+	if err := os.WriteFile(path, kept.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A rank that hangs in its group is named by its number in the launch, with its host; the other groups wait and are not taken
+// for the cause.
+func TestPatternHangs(t *testing.T) {
+	out := t.TempDir()
+	args := []string{"--pattern", "pairs", "--collective", "all_reduce", "-b", "64", "-e", "1M", "-f", "2", "--mode", "both", "--budget", "500ms",
+		"--deadline", "5s", "--out", out}
+	r := onNodes(t, openMPI, 4, 1, args...).start(t)
+	r.awaitPoints(out, 4)
+	victim := r.pid(3)
+	r.signal(3, syscall.SIGSTOP)
+	o := r.wait()
+	f := readOne(t, out)
+	checkEnd(t, f, result.Aborted, exitHang)
+	if want := fmt.Sprintf("rank 3 on node4 (pid %d)", victim); o.code != exitHang || !strings.Contains(f.End.Reason, want) || !strings.Contains(o.stderr, want) {
+		t.Errorf("want exit code %d and %q: %s", exitHang, want, o)
+	}
+	last := f.Records[len(f.Records)-1]
+	if last.Status != result.Timeout || last.Group == nil {
+		t.Errorf("the last record is %s of %s", last.Status, last.Group)
+	}
+}
+
+// A rank that dies in its group is named as well.
+func TestPatternLosesARank(t *testing.T) {
+	out := t.TempDir()
+	r := onNodes(t, openMPI, 4, 1, patternArgs(out, "-n", "2000000")...).start(t)
+	r.await("a file", func() bool { files, _ := result.Find(out); return len(files) == 1 })
+	r.signal(2, syscall.SIGKILL)
+	if o := r.wait(); o.code == exitOK || !strings.Contains(o.stderr, "rank 2 on node3") {
+		t.Errorf("rank 2 is not named: %s", o)
+	}
+}
+
+// What cannot be measured in groups, or not compared, is refused before anything is written.
+func TestPatternIsRefused(t *testing.T) {
+	for _, k := range []struct {
+		np, each int
+		more     []string
+		says     string
+	}{
+		{2, 2, nil, "--pattern pairs compares nodes, and all ranks are on one"},
+		{3, 1, []string{"--pattern", "halves"}, "--pattern halves wants at least 4 nodes, and there are 3: take --pattern pairs"},
+		{3, 2, nil, "--pattern wants as many ranks on every node, or times could not be compared: node1 has 2 ranks, node2 has 1"},
+		{2, 1, []string{"--sweep", "sizes"}, "the sweep sizes has worlds of its own"},
+	} {
+		out := t.TempDir()
+		o := onNodes(t, openMPI, k.np, k.each, patternArgs(out, k.more...)...).run(t)
+		if o.code != exitUsage || strings.Count(o.stderr, k.says) != 1 {
+			t.Errorf("want exit code %d and %q: %s", exitUsage, k.says, o)
+		}
+		checkNothing(t, out)
+	}
+}

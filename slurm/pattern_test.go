@@ -1,0 +1,69 @@
+package slurm
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// wired gives each node's cable a speed, in Mbit/s towards the node, until the test is over: so slow that the network is what takes
+// the time, though all nodes share the cores of one machine.
+func wired(t *testing.T, speed map[string]int) {
+	t.Helper()
+	for i := 1; i <= 4; i++ {
+		node, cable := fmt.Sprintf("node%d", i), fmt.Sprintf("veth%d", i)
+		_, err := said(cluster(nil, "login.sh", "tc", "qdisc", "replace", "dev", cable, "root", "tbf", "rate", fmt.Sprintf("%dmbit", speed[node]), "burst", "16kb", "limit", "8mb"))
+		if err != nil && strings.Contains(err.Error(), "qdisc kind is unknown") {
+			t.Skip("this kernel cannot slow a cable down: it has no token bucket filter (sch_tbf)")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { asAdmin(t, "tc", "qdisc", "del", "dev", cable, "root") })
+	}
+}
+
+// shown is what post show says of the results of the job.
+func (j *job) shown() string {
+	j.t.Helper()
+	out, err := asUser(nil, filepath.Join(home, "bin", "post"), "show", j.out)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(out), " ")
+}
+
+var slow = regexp.MustCompile(`(\S+) is slow`)
+
+// Of four nodes the one with the slow cable is found, in pairs and in halves, and no other is named; with cables of one
+// speed nobody is.
+func TestPattern(t *testing.T) {
+	onCluster(t)
+	for _, c := range []struct{ kind, weak string }{{"pairs", ""}, {"pairs", "node3"}, {"halves", "node3"}} {
+		t.Run(c.kind+c.weak, func(t *testing.T) {
+			speed := map[string]int{"node1": 100, "node2": 100, "node3": 100, "node4": 100}
+			if c.weak != "" {
+				speed[c.weak] = 4
+			}
+			wired(t, speed)
+			j := submit(t, 4, nil, "--pattern", c.kind, "--collective", "all_reduce", "-b", "64K", "-e", "64K", "--mode", "latency", "--budget", "2s", "-w", "1")
+			j.ended("COMPLETED", 0, 0)
+			text := j.shown()
+			t.Log(text)
+			named := map[string]bool{}
+			for _, m := range slow.FindAllStringSubmatch(text, -1) {
+				named[m[1]] = true
+			}
+			if c.weak == "" && len(named) > 0 || c.weak != "" && (!named[c.weak] || len(named) > 1) {
+				t.Errorf("%v named as slow, want %q", named, c.weak)
+			}
+			for _, f := range j.runs() {
+				if f.Run.Pattern == nil || len(f.Run.Pattern.Hosts) != 4 || f.Run.World != 4 {
+					t.Errorf("%s: %+v of a world of %d", f.Path, f.Run.Pattern, f.Run.World)
+				}
+			}
+		})
+	}
+}
