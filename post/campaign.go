@@ -225,12 +225,19 @@ func (c *campaigner) check(cmd *cobra.Command, path string) error {
 }
 
 func (c *campaigner) jobs(cmd *cobra.Command, path string, options []string) error {
+	if err := campaign.CheckOptions(options); err != nil {
+		return &usageError{err, cmd.CommandPath()}
+	}
 	s, err := c.standing(cmd, path)
 	if err != nil {
 		return err
 	}
+	settings := "BUSBAR_PLAN=" + campaign.Quote([]string{s.Dir})
+	if s.RanksPerNode > 0 { // whatever the caller has set
+		settings += fmt.Sprintf(" BUSBAR_RANKS_PER_NODE=%d", s.RanksPerNode)
+	}
 	for _, a := range s.arrays {
-		fmt.Fprintf(c.stdout, "BUSBAR_PLAN=%s %s\n", campaign.Quote([]string{s.Dir}), campaign.Quote(s.Words(a, filepath.Join(c.scripts, "sweep.sh"), options)))
+		fmt.Fprintf(c.stdout, "%s %s\n", settings, campaign.Quote(s.Words(a, filepath.Join(c.scripts, "sweep.sh"), options)))
 	}
 	if len(s.arrays) > 0 {
 		report := campaign.Quote([]string{filepath.Join(c.scripts, "campaign.sh"), "--report", s.Dir})

@@ -37,7 +37,7 @@ func (c *campaigner) show(cmd *cobra.Command, path string) error {
 			return err
 		}
 	}
-	return c.rest(s)
+	return c.rest(cmd, s)
 }
 
 func (c *campaigner) line(format string, args ...any) {
@@ -126,7 +126,7 @@ func (c *campaigner) orders(s *standing) error {
 }
 
 // rest says what is still to be submitted, and what it costs.
-func (c *campaigner) rest(s *standing) error {
+func (c *campaigner) rest(cmd *cobra.Command, s *standing) error {
 	jobs := 0
 	for _, a := range s.arrays {
 		jobs += len(a.Tasks)
@@ -144,7 +144,11 @@ func (c *campaigner) rest(s *standing) error {
 	if err != nil {
 		return err
 	}
-	words := fmt.Sprintf("to submit: %s, at most %s (each to its limit of %s, once)", count(jobs, "job"), nodeHours(cost.Bound), s.Sbatch.Time)
+	what := "to submit"
+	if !cmd.Flags().Changed("queued") {
+		what = "not done, or in the queue"
+	}
+	words := fmt.Sprintf("%s: %s, at most %s (each to its limit of %s, once)", what, count(jobs, "job"), nodeHours(cost.Bound), s.Sbatch.Time)
 	if cost.Guess > 0 {
 		words += fmt.Sprintf("; about %s by the launches that are done", nodeHours(cost.Guess))
 		if cost.Unknown > 0 {

@@ -88,7 +88,13 @@ if [ ! -x "$post" ] || [ ! -x "$rank" ]; then fail "there is no bin/post or bin/
 
 check_plan
 take_site "$site"
-[ -n "$dry" ] || need_sbatch
+if [ -z "$dry" ]; then
+  need_sbatch
+  # Of two that are started at once, the second waits and finds the jobs of the first in the queue. Where the filesystem has
+  # no locks there is none.
+  exec 9<"$plan"
+  flock -w 300 9 2>/dev/null || [ $? != 1 ] || fail "another campaign.sh has been submitting $plan for five minutes: try again when it has ended"
+fi
 ask_queue
 "$post" campaign show ${out[@]+"${out[@]}"} --queued "$queued" "$plan"
 lines=$("$post" campaign jobs ${out[@]+"${out[@]}"} --queued "$queued" --scripts "$here" "$plan" -- ${options[@]+"${options[@]}"})
@@ -101,7 +107,7 @@ fi
 "$post" campaign begin ${out[@]+"${out[@]}"} "$plan" >/dev/null
 while read -r line; do
   echo "$line"
-  number=$(eval "$line")
+  number=$(eval "$line" </dev/null)
   echo "  submitted: ${number%%;*}"
   jobs+=:${number%%;*}
 done <<<"$lines"

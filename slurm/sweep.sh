@@ -227,7 +227,7 @@ again() {
 
 conclude() {
   if [ -n "${BUSBAR_PLAN:-}" ]; then
-    say "this job's share of the campaign is ${left:+not }done; bin/post campaign show $BUSBAR_PLAN tells of the rest"
+    say "this job's share of the campaign is $(lacking)done; bin/post campaign show $BUSBAR_PLAN tells of the rest"
   else
     "$home/bin/post" merge "$out" && "$home/bin/post" plot "$out"
     say "results are in $out: merged.csv, and pictures in plots/"
@@ -235,9 +235,13 @@ conclude() {
   exit "$verdict"
 }
 
+# lacking prints "not " where a launch of this job is still to be made.
+lacking() { if [ -n "$left" ] || [ $refusals -gt 0 ]; then printf 'not '; fi; }
+
 # refused ends what would end so again: the job, or in a campaign this launch, which then has a file that says so.
 refused() {
   [ -n "${BUSBAR_PLAN:-}" ] || exit "$status"
+  refusals=$((refusals + 1))
   echo "code $status in job $self on ${SLURM_JOB_NODELIST:-this node}, $(date -u +%FT%TZ)" >"$out/refused.txt"
 }
 
@@ -318,8 +322,8 @@ else
 fi
 choose_ranks
 
-left='' verdict=0
-while read -r line <&3; do
+left='' verdict=0 refusals=0
+while IFS= read -r line <&3; do
   if [ -z "$line" ]; then say "nothing is left to measure" && break; fi
   eval "words=($line)"
   out=${words[0]} settings=()

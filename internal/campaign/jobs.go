@@ -51,7 +51,7 @@ func (c *Campaign) Words(a Array, script string, more []string) []string {
 	if c.RanksPerNode > 0 {
 		words = append(words, fmt.Sprintf("--ntasks-per-node=%d", c.RanksPerNode))
 	}
-	words = append(words, fmt.Sprintf("--array=%s%%%d", ranges(a.Tasks), c.Sbatch.Throttle), "--time="+c.Sbatch.Time, "--output="+filepath.Join(c.LogDir(), "%x_%a.out"))
+	words = append(words, fmt.Sprintf("--array=%s%%%d", ranges(a.Tasks), c.Sbatch.Throttle), "--time="+c.Sbatch.Time, "--output="+filepath.Join(c.LogDir(), "%x_%a.out"), "--export=ALL")
 	return append(slices.Concat(words, c.Sbatch.Options, more), script)
 }
 

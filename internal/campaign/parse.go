@@ -126,6 +126,8 @@ func (r parser) level(name string, n *yaml.Node) Level {
 		r.Names(v, "environment", func(variable string, k, v *yaml.Node) {
 			if !variableName.MatchString(variable) {
 				r.Failf(k, "%q is no name of a variable", variable)
+			} else if strings.HasPrefix(variable, "BUSBAR_") && variable != sideChannel {
+				r.Failf(k, "%s is not for a variant: the campaign or the job script goes by it, and the script gets it before there are variants", variable)
 			}
 			value := strictyaml.One(r.Reader, v, oneLine)
 			l.Environment = append(l.Environment, Setting{variable, value})
@@ -166,6 +168,9 @@ func isFlag(word string) bool {
 
 // ownFlags are those that a campaign gives rank itself.
 var ownFlags = []string{"--out", "--campaign", "--block", "--variant", "--resume", "--list", "--preflight", "--help", "--version"}
+
+// sideChannel is the one variable of ours that ranks alone go by.
+const sideChannel = "BUSBAR_SIDE_CHANNEL"
 
 // flags reads flags of rank.
 func (r parser) flags(n *yaml.Node) []string {

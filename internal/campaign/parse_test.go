@@ -105,6 +105,7 @@ func TestParseErrors(t *testing.T) {
 		"level's key":        {head + "variants:\n  x:\n    a: {env: {A: 1}}\n", `p.yaml:5:9: unknown key "env"`},
 		"axis of nothing":    {head + "variants:\n  x:\n", "p.yaml:4:5: axis x: want names with what they stand for, found nothing"},
 		"variable":           {head + "variants:\n  x:\n    a: {environment: {A-B: 1}}\n", `p.yaml:5:23: "A-B" is no name of a variable`},
+		"variable of ours":   {head + "variants:\n  x:\n    a: {environment: {BUSBAR_BLOCK: b}}\n", "p.yaml:5:23: BUSBAR_BLOCK is not for a variant"},
 		"variable's value":   {head + "variants:\n  x:\n    a: {environment: {A: [1]}}\n", "p.yaml:5:26: want one value, found a list"},
 		"variable and axis":  {head + "variants:\n  x:\n    a: {environment: {A: 1}}\n  y:\n    b: {environment: {A: 2}}\n", "p.yaml:6:3: axis y sets A, and so does axis x"},
 		"flag and axis":      {head + "variants:\n  x:\n    a: {flags: --algo=ring}\n  y:\n    b: {flags: --algo tree}\n", "p.yaml:6:3: axis y sets --algo, and so does axis x"},
@@ -114,9 +115,10 @@ func TestParseErrors(t *testing.T) {
 		"lines":              {head + "flags: \"a\\nb\"\n", `p.yaml:3:8: "a\nb": want one line of text`},
 		"time":               {head + "sbatch: {time: an hour}\n", `p.yaml:3:16: time "an hour": want it as Slurm has it`},
 		"no time":            {head + "sbatch: {time: 0}\n", `p.yaml:3:16: time "0": want more than nothing`},
-		"option":             {head + "sbatch: {options: -N4}\n", "p.yaml:3:19: -N is not for the options: the key nodes sets it"},
-		"option, long":       {head + "sbatch: {options: [--array=1-2]}\n", "p.yaml:3:19: --array is not for the options: the key launches sets it"},
-		"option of ours":     {head + "sbatch: {report: --wrap=true}\n", "p.yaml:3:18: --wrap is not for a plan"},
+		"option":             {head + "sbatch: {options: -N4}\n", "p.yaml:3:19: -N is not for the options: the key nodes of the plan sets it"},
+		"option, long":       {head + "sbatch: {options: [--array=1-2]}\n", "p.yaml:3:19: --array is not for the options: the key launches of the plan sets it"},
+		"option of ours":     {head + "sbatch: {report: --wrap=true}\n", "p.yaml:3:18: --wrap is not for the options: the campaign sets it"},
+		"part of the job":    {head + "sbatch: {options: --export=NCCL_DEBUG}\n", "p.yaml:3:19: --export is not for the options"},
 		"steps":              {head + "steps: 0\n", `p.yaml:3:8: steps "0"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,26 +37,43 @@ var ownOptions = map[string]string{
 	"--nodes": "nodes", "-N": "nodes", "--ntasks-per-node": "ranks_per_node", "--ntasks": "ranks_per_node", "-n": "ranks_per_node",
 	"--time": "time", "-t": "time", "--array": "launches", "-a": "launches", "--job-name": "name", "-J": "name",
 	"--dependency": "", "-d": "", "--output": "", "-o": "", "--error": "", "-e": "", "--wrap": "", "--parsable": "",
+	"--export": "", // all, or jobs would not know whose they are
 }
 
 // options reads options of sbatch.
 func (r parser) options(n *yaml.Node) []string {
 	words := r.words(n)
 	for _, w := range words {
-		option, _, _ := strings.Cut(w, "=")
-		if !strings.HasPrefix(w, "--") && len(w) > 2 && w[0] == '-' {
-			option = w[:2]
-		}
-		key, own := ownOptions[option]
-		switch {
-		case !own:
-		case key == "":
-			r.Failf(n, "%s is not for a plan: the campaign sets it", option)
-		default:
-			r.Failf(n, "%s is not for the options: the key %s sets it", option, key)
+		if err := checkOption(w); err != nil {
+			r.Fail(n, err)
 		}
 	}
 	return words
+}
+
+// CheckOptions says whether a campaign can be submitted with these options of sbatch.
+func CheckOptions(words []string) error {
+	for _, w := range words {
+		if err := checkOption(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkOption(word string) error {
+	option, _, _ := strings.Cut(word, "=")
+	if !strings.HasPrefix(word, "--") && len(word) > 2 && word[0] == '-' {
+		option = word[:2]
+	}
+	key, own := ownOptions[option]
+	switch {
+	case !own:
+		return nil
+	case key == "":
+		return fmt.Errorf("%s is not for the options: the campaign sets it", option)
+	}
+	return fmt.Errorf("%s is not for the options: the key %s of the plan sets it", option, key)
 }
 
 // Limit is the longest that a job may take.

@@ -42,16 +42,21 @@ const RefusedFile = "refused.txt"
 func Look(l Launch, campaign string) (Progress, error) {
 	p := Progress{Launch: l}
 	dir := l.Dir(campaign)
-	files, _, err := result.Search(dir)
+	files, unread, err := result.Search(dir)
 	var none *result.NotFoundError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return p, nil
-	case errors.As(err, &none):
+	case len(unread) > 0:
+		return p, fmt.Errorf("the state of %s: %s: %s", l, unread[0].Path, unread[0].Text)
+	case err != nil && !errors.As(err, &none):
+		return p, fmt.Errorf("the state of %s: %w", l, err)
+	}
+	// Folders in it are other variants', where the plan had some once.
+	files = slices.DeleteFunc(files, func(path string) bool { return filepath.Dir(path) != dir })
+	if len(files) == 0 {
 		p.Why, err = refused(dir)
 		return p, err
-	case err != nil:
-		return p, fmt.Errorf("the state of %s: %w", l, err)
 	}
 	p.State = Unfinished
 	c := &chain{newest: map[part]*result.File{}, spans: map[string]*span{}}

@@ -124,6 +124,36 @@ func TestLookForeign(t *testing.T) {
 	}
 }
 
+// What cannot be read may be what has the end.
+func TestLookUnread(t *testing.T) {
+	dir := t.TempDir()
+	l := Launch{1, 1, Variant{}}
+	name := filepath.Join(l.Dir(dir), "profile_mpi_world2_20260301T110000000Z.jsonl")
+	for _, files := range []int{0, 1} {
+		if err := os.MkdirAll(l.Dir(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if files > 0 {
+			file{id: "a", statuses: []result.Status{ok}, end: result.Complete}.save(t, l.Dir(dir))
+		} else if err := os.Symlink(filepath.Base(name), name); err != nil { // a link to itself
+			t.Fatal(err)
+		}
+		if p, err := Look(l, dir); err == nil || !strings.Contains(err.Error(), "the state of nodes1/launch1: "+name+": cannot be read") {
+			t.Errorf("beside %d files: %+v, %v", files, p, err)
+		}
+	}
+}
+
+// A plan that had variants once and has none now has launches whose folders hold those of the variants.
+func TestLookWithoutVariants(t *testing.T) {
+	dir := t.TempDir()
+	l := Launch{1, 1, Variant{}}
+	file{id: "a", statuses: []result.Status{ok}, end: result.Complete}.save(t, filepath.Join(l.Dir(dir), "ring"))
+	if p, err := Look(l, dir); err != nil || p.State != Missing || p.Points != 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 func TestLookRefused(t *testing.T) {
 	dir := t.TempDir()
 	l := Launch{1, 1, Variant{Name: "a"}}
@@ -221,7 +251,7 @@ func TestMissing(t *testing.T) {
 func TestWords(t *testing.T) {
 	c := begun(t, twoByTwo, t.TempDir())
 	got := Quote(c.Words(Array{2, []int{1, 2, 4}}, "slurm/sweep.sh", []string{"-p", "main"}))
-	want := "sbatch --parsable --job-name=" + c.ID + ".2 --nodes=2 --array=1-2,4%3 --time=30 --output=" + c.Dir + "/log/%x_%a.out --comment 'it'\\''s' -p main slurm/sweep.sh"
+	want := "sbatch --parsable --job-name=" + c.ID + ".2 --nodes=2 --array=1-2,4%3 --time=30 --output=" + c.Dir + "/log/%x_%a.out --export=ALL --comment 'it'\\''s' -p main slurm/sweep.sh"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

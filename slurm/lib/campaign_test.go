@@ -55,6 +55,9 @@ func TestCampaignRefuses(t *testing.T) {
 		{"absent.yaml: no such file", []string{"absent.yaml"}},
 		{`keys.yaml:3:1: unknown key "variant"; did you mean "variants"?`, []string{"keys.yaml"}},
 		{"unknown flag --bakend; did you mean --backend?", []string{"flags.yaml"}},
+		{"--array is not for the options: the key launches of the plan sets it", []string{"plan.yaml", "--array=7"}},
+		{"-N is not for the options: the key nodes of the plan sets it", []string{"plan.yaml", "-N4"}},
+		{"--export is not for the options: the campaign sets it", []string{"plan.yaml", "--export=NONE"}},
 	} {
 		p.expect(1, c.says, nil, "campaign.sh", c.args...)
 	}
@@ -113,6 +116,80 @@ func TestCampaignAsksTheQueue(t *testing.T) {
 	said = p.expect(0, "to submit: 1 job", nil, "campaign.sh", "plan.yaml")
 	if !strings.Contains(said, "--array=2%1") || !strings.Contains(p.text("calls"), "<--dependency=afterany:500:502:74>") {
 		t.Errorf("%s\n%s", said, p.text("calls"))
+	}
+}
+
+// Of two that are started at once, one submits.
+func TestCampaignTwiceAtOnce(t *testing.T) {
+	p := campaigner(t, "")
+	p.stand("squeue", `cat queue 2>/dev/null || true`)
+	p.stand("sbatch", `for w in "$@"; do case $w in --job-name=*) name=${w#*=} ;; --array=*) tasks=1 ;; esac; done
+sleep 0.3
+echo called >>calls
+if [ -n "${tasks:-}" ]; then for i in 1 2 3; do echo "$name $i 500" >>queue; done; fi
+echo 500`)
+	said := make(chan string)
+	for range 2 {
+		go func() {
+			_, words := p.run(nil, "campaign.sh", "plan.yaml")
+			said <- words
+		}()
+	}
+	words := <-said + <-said
+	if n := strings.Count(p.text("calls"), "called"); n != 3 || !strings.Contains(words, "nothing to submit: what is missing is in the queue") {
+		t.Errorf("sbatch was called %d times:\n%s", n, words)
+	}
+}
+
+// A plan says how many ranks a node has, whatever the caller's environment says.
+func TestCampaignRanksOfNode(t *testing.T) {
+	p := campaigner(t, "")
+	p.write("plan.yaml", plan+"ranks_per_node: 3\n")
+	p.stand("sbatch", `echo "$BUSBAR_RANKS_PER_NODE" >>calls; echo 71`)
+	p.expect(0, "submitted", []string{"BUSBAR_RANKS_PER_NODE=8"}, "campaign.sh", "plan.yaml")
+	if got := p.text("calls"); !strings.HasPrefix(got, "3\n3\n") {
+		t.Errorf("ranks of a node for the jobs: %q", got)
+	}
+}
+
+// steps stands for the srun of a job, which keeps what each step was started with and ends with code 1.
+func (p place) steps() (environment []string) {
+	p.stand("srun", `if [ "$1" = --mpi=list ]; then echo pmix; exit; fi
+{ printf 'variant=%s words=%s' "${BUSBAR_VARIANT-none}" "${WORDS-none}"; printf ' <%s>' "$@"; echo; } >>"$STEPS"
+exit 1`)
+	p.stand("scontrol", "exit 1")
+	return []string{"STEPS=" + filepath.Join(p.dir, "steps"), "BUSBAR_HOME=" + p.top, "SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=2",
+		"SLURM_JOB_CPUS_PER_NODE=4(x2)", "SLURM_SUBMIT_DIR=" + p.dir}
+}
+
+// A job of a campaign whose ranks refuse: each variant has its own environment and nothing of the one before, and the job
+// does not say that its share is done.
+func TestCampaignJobRefused(t *testing.T) {
+	p := campaigner(t, "")
+	p.write("plan.yaml", strings.Replace(plan, "two words", `'it''s "$HOME" \ 2'`, 1))
+	p.expect(0, "submitted", nil, "campaign.sh", "--out", "the results", "plan.yaml")
+	environment := append(p.steps(), "BUSBAR_PLAN="+filepath.Join(p.dir, "the results"), "SLURM_ARRAY_JOB_ID=7", "SLURM_ARRAY_TASK_ID=2")
+	p.expect(1, "this job's share of the campaign is not done", environment, "sweep.sh")
+	steps := p.text("steps")
+	for _, want := range []string{"variant=a words=none ", `variant=b words=it's "$HOME" \ 2 `} {
+		if strings.Count(steps, want) != 1 {
+			t.Errorf("no %s in\n%s", want, steps)
+		}
+	}
+	p.has("the results/nodes2/launch2/a/refused.txt", "the results/nodes2/launch2/b/refused.txt")
+	_, said := p.run(nil, "../bin/post", "campaign", "show", "the results")
+	if !strings.Contains(said, "nodes2/launch2/a: refused: code 1 in job 7_2") {
+		t.Error(said)
+	}
+}
+
+// Flags reach rank as they were given.
+func TestSweepQuotes(t *testing.T) {
+	p := install(t)
+	environment := p.steps()
+	p.run(environment, "sweep.sh", "--mpi", "openmpi", "--variant", `a "$b" 'c' *`, "--campaign", "ends with a blank ")
+	if steps := p.text("steps"); !strings.Contains(steps, `<--mpi> <openmpi> <--variant> <a "$b" 'c' *> <--campaign> <ends with a blank > <--out> <`) {
+		t.Error(steps)
 	}
 }
 
