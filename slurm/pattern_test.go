@@ -35,10 +35,11 @@ func (j *job) shown() string {
 	return strings.Join(strings.Fields(out), " ")
 }
 
-var slow = regexp.MustCompile(`(\S+) is slow`)
+var slow = regexp.MustCompile(`(\S+) is slow[:;]`)
 
 // Of four nodes the one with the slow cable is found, in pairs and in halves, and no other is named; with cables of one
-// speed nobody is.
+// speed nobody is. What is slow only while others measure too is none of these: here nodes do share what is short, the
+// cores of one machine.
 func TestPattern(t *testing.T) {
 	onCluster(t)
 	for _, c := range []struct{ kind, weak string }{{"pairs", ""}, {"pairs", "node3"}, {"halves", "node3"}} {
