@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -240,7 +241,7 @@ func (d *duel) apart() (lines []string) {
 		{"placement", func(f alone) string { return placement(f.under.Placement) }},
 		{"size", func(f alone) string { return size(f.under) }},
 		{"way of measuring", func(f alone) string {
-			return strings.TrimPrefix(unusual(&result.Method{Rotate: f.under.rotate, Aggregate: f.under.aggregate, Average: f.under.average}), ", ")
+			return cmp.Or(strings.TrimPrefix(unusual(&result.Method{Rotate: f.under.rotate, Aggregate: f.under.aggregate, Average: f.under.average}), ", "), "rank's own")
 		}},
 		{"backend, library or variant (--by tells them apart)", func(f alone) string { return trimWho(f.who) }},
 	} {

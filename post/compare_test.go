@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -255,7 +256,7 @@ func TestComparePaired(t *testing.T) {
 		block  bool
 		paired string
 		want   string
-	}{{6, false, "launch", "worse"}, {5, false, "", "cannot tell"}, {6, true, "job", "worse"}, {5, true, "", "cannot tell"}} {
+	}{{6, false, "launch", "worse"}, {5, false, "", "cannot tell"}, {6, true, "block", "worse"}, {5, true, "", "cannot tell"}} {
 		dir := t.TempDir()
 		for k := range c.n {
 			for _, backend := range []string{"gloo", "mpi"} {
@@ -268,7 +269,7 @@ func TestComparePaired(t *testing.T) {
 					}
 					slower(common)(run, records, end)
 					if c.block {
-						run.Launch, run.Slurm = fmt.Sprint(backend, k), map[string]string{"SLURM_JOB_ID": fmt.Sprint(100 + k)}
+						run.Launch, run.Block = fmt.Sprint(backend, k), fmt.Sprint(k)
 					}
 				}
 				f.save(t, dir)
@@ -290,6 +291,22 @@ func TestComparePaired(t *testing.T) {
 		if !strings.Contains(strings.Join(strings.Fields(text.String()), " "), want) {
 			t.Errorf("%+v: not said: %s\n%s", c, want, &text)
 		}
+	}
+}
+
+// What another tool measured is called that, and has no time of its own.
+func TestCompareImported(t *testing.T) {
+	imported := func(_ int, run *result.Run, _ []*result.Record) {
+		run.Start, run.Imported = time.Time{}, &result.Source{Tool: "nccl-tests 2.17.8"}
+	}
+	a, b := pair(t, launches{n: 4, factor: 1}, launches{n: 4, factor: 1, edit: imported})
+	got, _, _ := compareJSON(t, a, b)
+	if f := got.Duels[0].Facts; len(f) != 1 || f[0].Name != "measured by another tool" || got.Sides[1].First != nil || got.Sides[0].First == nil {
+		t.Errorf("%+v, %+v", f, got.Sides)
+	}
+	var text bytes.Buffer
+	if err := run(t.Context(), []string{"compare", b, a}, &text, io.Discard); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "4 launches, begun at a time that is not told, measured by nccl-tests 2.17.8") {
+		t.Errorf("%v\n%s", err, &text)
 	}
 }
 

@@ -54,6 +54,7 @@ var knownFacts = []known{
 	{"frequency governor", func(r *result.Run) string { return r.Machine.Governor }},
 	{"container", func(r *result.Run) string { return r.Machine.Container }},
 	{"tool", func(r *result.Run) string { return r.Tool }},
+	{"measured by another tool", importedFrom},
 	{"build of rank", func(r *result.Run) string { return r.Build }},
 	{"sweep", func(r *result.Run) string { return r.Sweep.Name }},
 	{"clock", func(r *result.Run) string { return r.Method.Clock }},
@@ -65,6 +66,14 @@ var knownFacts = []known{
 	{"interleaved with", func(r *result.Run) string { return strings.Join(r.Interleaved, ",") }},
 	{"ranks share cores", func(r *result.Run) string { return r.Crowded() }},
 	{"topology", func(r *result.Run) string { return r.Topology }},
+}
+
+// importedFrom is the tool that measured a run that was imported.
+func importedFrom(r *result.Run) string {
+	if r.Imported == nil {
+		return ""
+	}
+	return r.Imported.Tool
 }
 
 // passing are variables that are others in every launch.

@@ -127,7 +127,7 @@ func (g *gathered) add(s *side, row result.Row) {
 		g.number[p] = n
 		g.points = append(g.points, p)
 	}
-	e := entry{point: n, launch: s.number[row.Run.Launch], status: r.Status}
+	e := entry{point: n, launch: s.number[row.Run.PairedBy()], status: r.Status}
 	if e.status == result.OK {
 		if !timed(r) || r.Time.Seconds <= 0 {
 			return // no figure, and nothing that went wrong

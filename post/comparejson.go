@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"busbar/internal/coll"
+	"busbar/internal/result"
 	"busbar/internal/stats"
 )
 
@@ -21,8 +22,8 @@ type (
 		Name      string   `json:"name"`
 		Launches  []string `json:"launches"`
 		Runs      int      `json:"runs"`
-		First     string   `json:"first"`
-		Last      string   `json:"last"`
+		First     *string  `json:"first"`
+		Last      *string  `json:"last"`
 		Rehearsed bool     `json:"rehearsed"`
 	}
 	duelJSON struct {
@@ -96,9 +97,14 @@ type (
 // writeJSON writes the comparison as one JSON object.
 func (c *comparedSides) writeJSON(w io.Writer) error {
 	all := comparisonJSON{Kind: "comparison", Schema: 1}
-	const second = "2006-01-02T15:04:05Z"
+	start := func(r *result.Run) *string {
+		if text := when(r, "2006-01-02T15:04:05Z"); text != "" {
+			return &text
+		}
+		return nil
+	}
 	for _, s := range c.sides {
-		all.Sides = append(all.Sides, sideJSON{s.letter, s.name, s.launches, len(s.runs), when(s.runs[0], second), when(s.runs[len(s.runs)-1], second), s.rehearsed})
+		all.Sides = append(all.Sides, sideJSON{s.letter, s.name, s.launches, len(s.runs), start(s.runs[0]), start(s.runs[len(s.runs)-1]), s.rehearsed})
 	}
 	for _, d := range c.duels {
 		all.Duels = append(all.Duels, d.json())
@@ -112,8 +118,8 @@ func (d *duel) json() duelJSON {
 	worse, fail := d.exceeded()
 	o := duelJSON{Against: d.a.letter, Side: d.b.letter, Alpha: d.standard.Alpha, Confidence: 1 - d.standard.Alpha, Tested: d.Tested, Labellings: d.Labellings, Exact: d.Exact,
 		Seed: d.standard.Seed, Counts: map[string]int{}, Exceeded: worse + fail, Points: []pointJSON{}, Findings: []findingJSON{}, Alone: []aloneJSON{}, Facts: []factJSON{}}
-	if d.units.paired != "" {
-		o.Pairs = &d.units.paired
+	if d.units.paired {
+		o.Pairs = &d.units.held
 	}
 	for _, v := range []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.CannotTell} {
 		o.Counts[v.String()] = d.count(v)

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -95,7 +94,7 @@ func (d *duel) exceeded() (worse, fail int) {
 // judge compares one side with the first.
 func (g *gathered) judge(a, b *side, rules *thresholds, alpha float64, seed uint64) *duel {
 	d := &duel{a: a, b: b, units: unitsOf(a, b, alpha), facts: factsOf(a, b)}
-	d.standard = stats.Standard{Alpha: alpha, Paired: d.units.paired != "", Seed: seed}
+	d.standard = stats.Standard{Alpha: alpha, Paired: d.units.paired, Seed: seed}
 	var trials []stats.Trial
 	for _, p := range g.order {
 		ofA, ofB := a.of(p), b.of(p)
@@ -165,10 +164,10 @@ func tookOf(times []float64) (t took) {
 
 // units are what is compared with what: launches, or pairs of them.
 type units struct {
-	paired string // "launch" or "job": what both sides were measured in; empty where they are not paired
+	paired bool // both sides were measured in the same launches or blocks, and in enough of them
 	a, b   places
 	shared int    // pairs that there are, also where they are too few to be taken as such
-	held   string // as paired would be
+	held   string // what those are: launch or block
 	fewest int    // launches a side, or pairs, that a word takes
 }
 
@@ -188,32 +187,26 @@ func (p places) spread(times []float64) []float64 {
 	return row
 }
 
-// unitsOf pairs launches where both sides were measured in the same ones, or each side once in the same jobs of a
-// campaign, and where there are enough such pairs for a word. Fewer are taken as if they were not paired, which makes it
-// harder to tell the sides apart and never easier, as long as what they share moves both alike.
+// unitsOf pairs launches where both sides were measured in the same ones, or in the same blocks of a campaign, and where
+// there are enough such pairs for a word. Fewer are taken as if they were not paired, which makes it harder to tell the
+// sides apart and never easier, as long as what they share moves both alike.
 func unitsOf(a, b *side, alpha float64) units {
-	u := units{fewest: stats.FewestLaunches(alpha, false), a: each(a), b: each(b)}
-	for _, way := range []struct {
-		name string
-		of   func(*side) map[string]int32
-	}{{"launch", func(s *side) map[string]int32 { return s.number }}, {"job", (*side).jobs}} {
-		inA, inB := way.of(a), way.of(b)
-		shared := slices.DeleteFunc(slices.Sorted(maps.Keys(inA)), func(k string) bool {
-			_, there := inB[k]
-			return !there
-		})
-		if len(shared) == 0 {
-			continue
+	u := units{fewest: stats.FewestLaunches(alpha, false), a: each(a), b: each(b), held: "launch"}
+	var shared []string
+	for _, l := range a.launches {
+		if _, there := b.number[l]; there {
+			shared = append(shared, l)
 		}
-		u.shared, u.held = len(shared), way.name
-		if fewest := stats.FewestLaunches(alpha, true); len(shared) >= fewest {
-			u.paired, u.fewest = way.name, fewest
-			u.a, u.b = none(a, len(shared)), none(b, len(shared))
-			for i, k := range shared {
-				u.a.column[inA[k]], u.b.column[inB[k]] = i, i
-			}
+	}
+	if u.shared = len(shared); slices.ContainsFunc(a.runs, func(r *result.Run) bool { return r.Block != "" }) {
+		u.held = "block"
+	}
+	if fewest := stats.FewestLaunches(alpha, true); u.shared >= fewest {
+		u.paired, u.fewest = true, fewest
+		u.a, u.b = none(a, u.shared), none(b, u.shared)
+		for i, l := range shared {
+			u.a.column[a.number[l]], u.b.column[b.number[l]] = i, i
 		}
-		break
 	}
 	return u
 }
@@ -228,23 +221,6 @@ func each(s *side) places {
 
 func none(s *side, n int) places {
 	return places{slices.Repeat([]int{-1}, len(s.launches)), n}
-}
-
-// jobs are those of Slurm in which the side ran exactly one launch, by campaign and job; nil where a job had more.
-func (s *side) jobs() map[string]int32 {
-	found := map[string]int32{}
-	for _, r := range s.runs {
-		job := r.Slurm["SLURM_JOB_ID"]
-		if job == "" {
-			continue
-		}
-		key := r.Campaign + " " + r.Slurm["SLURM_CLUSTER_NAME"] + " " + job
-		if n, there := found[key]; there && n != s.number[r.Launch] {
-			return nil
-		}
-		found[key] = s.number[r.Launch]
-	}
-	return found
 }
 
 // failed says whether a status is one of something that went wrong.

@@ -18,7 +18,7 @@ import (
 type side struct {
 	letter, name string
 	runs         []*result.Run
-	launches     []string // in the order of their start
+	launches     []string // in the order of their start; of a campaign the blocks, which hold one each
 	number       map[string]int32
 	rehearsed    bool
 	crowd        map[shape]string // worlds whose ranks or threads shared cores, and how
@@ -125,9 +125,10 @@ func newSide(letter, name string, runs []*result.Run) *side {
 	s := &side{letter: letter, name: name, number: map[string]int32{}, crowd: map[shape]string{}}
 	s.runs = slices.SortedStableFunc(slices.Values(runs), func(a, b *result.Run) int { return a.Start.Compare(b.Start) })
 	for _, r := range s.runs {
-		if _, there := s.number[r.Launch]; !there {
-			s.number[r.Launch] = int32(len(s.launches))
-			s.launches = append(s.launches, r.Launch)
+		launch := r.PairedBy()
+		if _, there := s.number[launch]; !there {
+			s.number[launch] = int32(len(s.launches))
+			s.launches = append(s.launches, launch)
 		}
 		s.rehearsed = s.rehearsed || r.Rehearse
 		if why := r.Crowded(); why != "" {

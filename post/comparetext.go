@@ -12,22 +12,30 @@ import (
 
 // intro says what a side is.
 func (s *side) intro() string {
-	first, last := s.runs[0].Start.UTC(), s.runs[len(s.runs)-1].Start.UTC()
-	when := first.Format("2006-01-02 15:04")
-	switch {
-	case first.Format("2006-01-02") != last.Format("2006-01-02"):
-		when += " to " + last.Format("2006-01-02 15:04")
-	case first.Format("15:04") != last.Format("15:04"):
-		when += " to " + last.Format("15:04")
+	words := []string{s.name, count(len(s.launches), "launch"), s.when()}
+	if tools := valuesIn(s, importedFrom); tools != nil {
+		words = append(words, "measured by "+strings.Join(tools, " and "))
 	}
-	if when += " UTC"; first.IsZero() {
-		when = "begun at a time that is not told"
-	}
-	words := fmt.Sprintf("%s, %s, %s", s.name, count(len(s.launches), "launch"), when)
 	if s.rehearsed {
-		words += ", REHEARSED: its figures say nothing about hardware"
+		words = append(words, "REHEARSED: its figures say nothing about hardware")
 	}
-	return words
+	return strings.Join(words, ", ")
+}
+
+// when is from when to when the launches of a side began, where that is known of all.
+func (s *side) when() string {
+	first, last := s.runs[0].Start.UTC(), s.runs[len(s.runs)-1].Start.UTC()
+	const day, minute = "2006-01-02", "15:04"
+	switch from := first.Format(day + " " + minute); {
+	case first.IsZero(): // another tool measured, and did not say
+		return "begun at a time that is not told"
+	case first.Format(day) != last.Format(day):
+		return from + " to " + last.Format(day+" "+minute) + " UTC"
+	case first.Format(minute) != last.Format(minute):
+		return from + " to " + last.Format(minute) + " UTC"
+	default:
+		return from + " UTC"
+	}
 }
 
 // title says what a duel is of.
@@ -48,11 +56,11 @@ func (d *duel) tally() string {
 func (d *duel) basis() (sentences []string) {
 	sure := fmt.Sprintf("%g %%", 100*d.standard.Alpha)
 	what := "launches"
-	if d.units.paired != "" {
+	if d.units.paired {
 		what = "pairs of launches"
-		sentences = append(sentences, fmt.Sprintf("Both sides were measured in the same %s, so each is compared with itself: %d pairs.", strings.TrimPrefix(count(2, d.units.paired), "2 "), d.units.shared))
+		sentences = append(sentences, fmt.Sprintf("Both sides were measured in the same %s, so each is compared with itself: %d pairs.", strings.TrimPrefix(count(2, d.units.held), "2 "), d.units.shared))
 	}
-	if n := max(len(d.a.launches), len(d.b.launches)); d.units.paired != "" && n > d.units.shared {
+	if n := max(len(d.a.launches), len(d.b.launches)); d.units.paired && n > d.units.shared {
 		sentences = append(sentences, "Launches that are in no pair count in the times shown only, not in the ratios.")
 	}
 	if d.Tested > 0 {
@@ -61,7 +69,7 @@ func (d *duel) basis() (sentences []string) {
 			looked = fmt.Sprintf("%d ways (drawn with seed %d)", d.Labellings, d.standard.Seed)
 		}
 		how := "to deal the launches to two sides"
-		if d.units.paired != "" {
+		if d.units.paired {
 			how = "to swap the sides within pairs"
 		}
 		sentences = append(sentences, fmt.Sprintf("p is over all %s together, from %s %s: were there no difference, a single better or worse would stand here in at most %s of comparisons. Intervals are of %g %%, each for itself.",
@@ -75,17 +83,17 @@ func (d *duel) basis() (sentences []string) {
 		sentences = append(sentences, fmt.Sprintf("Too few launches at %s (%s has %s, %s has %s): a word takes %d %s%s.%s",
 			count(few, "point"), d.a.letter, count(len(d.a.launches), "launch"), d.b.letter, count(len(d.b.launches), "launch"), d.units.fewest, what, ofEach(d.units.paired), seen))
 	}
-	if d.units.shared > 0 && d.units.paired == "" {
+	if d.units.shared > 0 && !d.units.paired {
 		sentences = append(sentences, fmt.Sprintf("%s held both sides; they are compared apart, since pairs tell something from %d on.", upper(count(d.units.shared, d.units.held)), stats.FewestLaunches(d.standard.Alpha, true)))
 	}
 	return sentences
 }
 
-func ofEach(paired string) string {
-	if paired == "" {
-		return " of each"
+func ofEach(paired bool) string {
+	if paired {
+		return ""
 	}
-	return ""
+	return " of each"
 }
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

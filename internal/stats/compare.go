@@ -202,7 +202,11 @@ func newTested(t Trial, paired bool) tested {
 			}
 		}
 	}
-	for _, v := range p.values {
+	for i, v := range p.values {
+		if math.Abs(v) < 1e-12 { // rounding, where all times are the same
+			p.values[i] = 0
+			continue
+		}
 		p.squares += v * v
 	}
 	if p.n == len(p.present) {

@@ -277,6 +277,18 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// Times that are all the same differ by nothing, whatever rounding makes of their logarithms where some are missing.
+func TestRoundingIsNoDifference(t *testing.T) {
+	for n := 4; n < 6; n++ {
+		for k := range 20 {
+			same := append(slices.Repeat([]float64{1e-6 * (1 + float64(k)/7)}, n), 0, 0)
+			if p := Compare([]Trial{{A: same, B: same, Margin: margin}}, Standard{Alpha: DefaultAlpha}).Points[0]; p.P != 1 || p.Verdict != Same {
+				t.Fatalf("%d launches of %g: %+v", n, same[0], p)
+			}
+		}
+	}
+}
+
 // A point that some launches lack is judged by those that have it, and does not keep others from being judged.
 func TestMissingTimes(t *testing.T) {
 	r := seeded(8)
