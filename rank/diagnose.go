@@ -77,23 +77,32 @@ func apart(ranks []report) (inside, outside []report) {
 }
 
 // stuck takes the ranks of the group that has been in one phase for longest from those of other groups, which measure
-// the same at the same time and are no measure of it. Ranks between cases are of any group.
+// the same at the same time and are no measure of it. Ranks between cases, and all where there are no groups, are of any.
 func stuck(ranks []report) (inside, going []report) {
 	longest := ""
 	var since time.Duration = -1
 	for _, r := range ranks {
-		if r.State.Case != "" && r.State.Since > since {
-			longest, since = r.State.Case, r.State.Since
+		if g := groupOf(r.State); g != "" && r.State.Since > since {
+			longest, since = g, r.State.Since
 		}
 	}
 	for _, r := range ranks {
-		if r.State.Case == longest || r.State.Case == "" || longest == "" {
+		if g := groupOf(r.State); g == "" || g == longest {
 			inside = append(inside, r)
 		} else {
 			going = append(going, r)
 		}
 	}
 	return inside, going
+}
+
+// ofGroup stands in the name of a case before the label of the group that measures it.
+const ofGroup = " of "
+
+// groupOf is the label of the group in which a rank measures; "" where there are no groups, and between cases.
+func groupOf(s state) string {
+	_, label, _ := strings.Cut(s.Case, ofGroup)
+	return label
 }
 
 // said is what the library said last on each rank, each word once, with the lowest rank that has it.

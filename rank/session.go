@@ -156,7 +156,7 @@ func (s *session) measure(wanted command) (*result.Record, error) {
 		name = s.lib.name() + " " + name
 	}
 	if s.label != "" {
-		name += " of " + s.label
+		name += ofGroup + s.label
 	}
 	s.j.number++
 	s.j.watch.Case(s.j.number, name)
