@@ -169,6 +169,24 @@ func TestHalvesSayWhatTheyCannot(t *testing.T) {
 	}
 }
 
+// A slow link makes a half slow in most rounds, of many nodes: neither of its nodes is named for it.
+func TestHalvesNameNoNodeForALink(t *testing.T) {
+	for _, n := range []int{8, 16, 31, 64} {
+		named := share(t, func(seed uint64) bool {
+			c := sound(n, 0.03, seed)
+			a := int(seed) % n
+			b := (a + 1 + int(seed/7)%(n-1)) % n
+			c.links[[2]int{min(a, b), max(a, b)}] = 2
+			v := c.run(t, Halves)
+			return len(v.Found()) > 0
+		})
+		t.Logf("%d nodes: %.1f %%", n, named)
+		if named > 1 {
+			t.Errorf("halves of %d nodes, one slow link: a node is named in %.1f %%", n, named)
+		}
+	}
+}
+
 // A node that is slow only while others measure is said to be so.
 func TestSlowTogether(t *testing.T) {
 	for _, k := range kinds[:1] {

@@ -39,7 +39,41 @@ type WeakHalves struct {
 // explained is the least share of the halves' differences (as squares) that a single weak node accounts for.
 const explained = 0.6
 
-// FindWeakHalf finds the one node among n that makes its half slow in every round. noise is the standard error of a time's logarithm.
+// farBetter is how many times as large a single node leaves the rest (as squares) if a link explains the differences instead.
+const farBetter = 3
+
+// linkInstead says whether a link between two of n nodes explains the differences of the halves far better than a node does
+// that leaves the rest: it makes a half slow where both of its nodes are in it, and none where they are apart.
+func linkInstead(n int, rounds []HalfTimes, rest float64) bool {
+	sides, all := make([][]float64, len(rounds)), 0.0
+	for k, h := range rounds {
+		sides[k] = make([]float64, n)
+		for _, i := range h.First {
+			sides[k][i] = 1
+		}
+		for _, i := range h.Second {
+			sides[k][i] = -1
+		}
+		all += h.Excess() * h.Excess()
+	}
+	for a := range n {
+		for b := a + 1; b < n; b++ {
+			sum, of := 0.0, 0
+			for k, h := range rounds {
+				if side := sides[k][a]; side != 0 && side == sides[k][b] {
+					sum += side * h.Excess()
+					of++
+				}
+			}
+			if of > 1 && sum > 0 && farBetter*(all-sum*sum/float64(of)) < rest {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// FindWeakHalf finds the one node among n that makes its half slow in every round; not where a link would explain it better. noise is the standard error of a time's logarithm.
 func FindWeakHalf(n int, rounds []HalfTimes, noise float64) WeakHalves {
 	w := WeakHalves{Node: -1}
 	all, largest := 0.0, 0.0
@@ -70,7 +104,7 @@ func FindWeakHalf(n int, rounds []HalfTimes, noise float64) WeakHalves {
 	}
 	chance := nodeSigmas * math.Sqrt2 * noise // of a round's difference
 	switch single := best.Excess * best.Excess * float64(best.Of); {
-	case best.Node >= 0 && best.Excess > max(slowNode, chance/math.Sqrt(float64(best.Of))) && single > explained*all:
+	case best.Node >= 0 && best.Excess > max(slowNode, chance/math.Sqrt(float64(best.Of))) && single > explained*all && !linkInstead(n, rounds, all-single):
 		return best
 	case largest > max(2*slowNode, chance):
 		w.Unclear = true
