@@ -115,7 +115,7 @@ func (r *patternRun) end(over bool, err error) (int, error) {
 		if err := r.j.ledger.close(b.sheet, r.tally.code()); err != nil {
 			return 0, err
 		}
-		r.j.screen.verdict(r.nameOf(b), r.verdicts(b), r.of.hosts)
+		r.j.screen.verdict(r.nameOf(b), b.run.Rehearse, r.verdicts(b), r.of.hosts)
 	}
 	return r.tally.code(), nil
 }
@@ -454,12 +454,19 @@ func (r *patternRun) suspects() ([][]int, error) {
 			return nil, err
 		}
 	}
+	groups := 0 // that lack a figure
 	for _, group := range alone {
+		lacks := 0
 		for _, c := range r.cases {
-			r.j.ledger.expect(r.books[c.library].sheet, len(r.missing(c, 0, pattern.Round{group})))
+			n := len(r.missing(c, 0, pattern.Round{group}))
+			r.j.ledger.expect(r.books[c.library].sheet, n)
+			lacks += n
 		}
+		r.pace.planned += lacks
+		groups += min(lacks, 1)
 	}
-	r.pace.planned += len(alone) * len(r.cases)
-	r.j.screen.alone(len(alone))
+	if groups > 0 {
+		r.j.screen.alone(groups)
+	}
 	return alone, nil
 }

@@ -22,7 +22,7 @@ func (s *screen) pattern(r *patternRun) {
 	s.bar.total(r.pace.planned)
 	for _, b := range r.books {
 		run := b.run
-		s.note("%s: %s on %s, %s x %d", run.Tool, run.Sweep.Name, run.Backend.Library, r.of, run.RanksPerNode)
+		s.note("%s: %s on %s, %s x %d", run.Tool, run.Sweep.Name, run.Backend.Library, r.of, len(r.of.ranks[0]))
 		s.note("%s, %s", clip(run.Machine.Host+" "+run.Device, 58), plural(run.Sweep.Points, "point"))
 		if run.Rehearse {
 			s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
@@ -92,7 +92,7 @@ func halfWidth(t *result.Time) string {
 }
 
 // verdict says which nodes and links are slow, by each case.
-func (s *screen) verdict(backend string, verdicts map[coll.Case]pattern.Verdict, hosts []string) {
+func (s *screen) verdict(backend string, rehearsed bool, verdicts map[coll.Case]pattern.Verdict, hosts []string) {
 	if !s.on {
 		return
 	}
@@ -104,6 +104,9 @@ func (s *screen) verdict(backend string, verdicts map[coll.Case]pattern.Verdict,
 		return cmp.Or(cmp.Compare(a.SizeBytes, b.SizeBytes), cmp.Compare(a.String(), b.String()))
 	})
 	fmt.Fprintln(s.out, "#")
+	if rehearsed {
+		s.note("REHEARSED: what follows says nothing about hardware")
+	}
 	for _, c := range cases {
 		name := c.String()
 		if backend != "" {

@@ -199,6 +199,10 @@ func (s *screen) farewell(p *plan, code int) {
 	case code > exitInterrupted:
 		s.note("ended early as asked; --resume continues; exit code %d", code)
 	}
+	if s.plan != nil && s.plan.pattern != nil {
+		s.note("next: post show")
+		return
+	}
 	s.note("next: post merge && post plot")
 }
 
