@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,35 +12,20 @@ import (
 	"busbar/internal/result"
 )
 
-// patterns are the runs shown that were measured in groups of nodes. One that continues another is judged with it.
-type patterns struct {
-	order []patternKey
-	of    map[patternKey]*patternTimes
-}
+// patterns are the runs shown that were measured in groups of nodes. One that continues another is judged with it; launches
+// are not mixed otherwise, as a node that was slow in one may have been mended before the next.
+type patterns struct{ of []*patternTimes }
 
-// patternKey is what runs must share to be judged together.
-type patternKey struct {
-	campaign string
-	result.RunKey
-}
-
-// patternTimes are what the groups of a pattern took.
+// patternTimes are what the groups of a pattern took in a run, and in those that continue it.
 type patternTimes struct {
+	runs  []string // their IDs
 	run   *result.Run
 	cases []coll.Case
 	times map[result.PointKey]result.Time
 }
 
 func (p *patterns) add(f *result.File) {
-	if p.of == nil {
-		p.of = map[patternKey]*patternTimes{}
-	}
-	k := patternKey{f.Run.Campaign, f.Run.Key()}
-	t := p.of[k]
-	if t == nil {
-		t = &patternTimes{run: &f.Run, times: map[result.PointKey]result.Time{}}
-		p.of[k], p.order = t, append(p.order, k)
-	}
+	t := &patternTimes{runs: append([]string{f.Run.ID}, f.Run.Resumes...), run: &f.Run, times: map[result.PointKey]result.Time{}}
 	for i := range f.Records {
 		r := &f.Records[i]
 		if !slices.Contains(t.cases, r.Case) {
@@ -49,17 +35,45 @@ func (p *patterns) add(f *result.File) {
 			t.times[r.Point(f.Run.Backend.Name)] = *r.Time
 		}
 	}
+	p.of = append(p.of, t)
+}
+
+// chains are the runs, oldest first, each with those that continue it.
+func (p *patterns) chains() (chains []*patternTimes) {
+	runs := slices.Clone(p.of)
+	slices.SortStableFunc(runs, func(a, b *patternTimes) int { return a.run.Start.Compare(b.run.Start) })
+	for _, t := range runs {
+		i := slices.IndexFunc(chains, func(c *patternTimes) bool {
+			return c.run.Key() == t.run.Key() && slices.ContainsFunc(t.runs, func(id string) bool { return slices.Contains(c.runs, id) })
+		})
+		if i < 0 {
+			chains = append(chains, t)
+			continue
+		}
+		c := chains[i]
+		c.runs = append(c.runs, t.runs...)
+		for _, k := range t.cases {
+			if !slices.Contains(c.cases, k) {
+				c.cases = append(c.cases, k)
+			}
+		}
+		maps.Copy(c.times, t.times)
+	}
+	return chains
 }
 
 // write writes the verdict on each pattern.
 func (p *patterns) write(w io.Writer) {
-	for _, k := range p.order {
-		t := p.of[k]
+	chains := p.chains()
+	for _, t := range chains {
 		of := t.run.Pattern
 		title := fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, count(len(of.Hosts), "node"), t.run.Backend.Name, t.run.Backend.Library,
 			count(of.Rounds, "round"), some(of.Hosts))
 		if t.run.Rehearse {
 			title += " (REHEARSED: it says nothing about hardware)"
+		}
+		if len(chains) > 1 {
+			title += ", begun " + t.run.Start.Format("2006-01-02 15:04:05 UTC")
 		}
 		fmt.Fprintln(w)
 		for _, line := range wrap(title, 80) {
