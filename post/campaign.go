@@ -59,8 +59,9 @@ func (c *campaigner) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [flags] PLAN|DIR",
 		Short: "Read a plan: its id, and the flags of rank of each variant",
-		Long: `The id of the campaign, and a line for each variant with its flags, quoted for a
-shell. What is wrong with a plan is said with its line.`,
+		Long: `The id of the campaign, and a line for each number of nodes and variant: nodes,
+ranks of a node (0: as the job decides), and its flags, quoted for a shell. What
+is wrong with a plan is said with its line.`,
 		Example: `  post campaign check campaign.yaml`,
 		Args:    oneArgument("a plan, or the folder of a campaign"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.check(cmd, args[0]) },
@@ -218,8 +219,10 @@ func (c *campaigner) check(cmd *cobra.Command, path string) error {
 		return err
 	}
 	fmt.Fprintln(c.stdout, of.ID)
-	for _, v := range of.Variants() {
-		fmt.Fprintln(c.stdout, campaign.Quote(slices.Concat(of.Flags, v.Flags)))
+	for _, nodes := range of.Nodes {
+		for _, v := range of.Variants() {
+			fmt.Fprintln(c.stdout, nodes, of.RanksPerNode, campaign.Quote(slices.Concat(of.Flags, v.Flags)))
+		}
 	}
 	return nil
 }

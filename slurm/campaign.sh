@@ -24,15 +24,18 @@ report() {
   exit "$failed"
 }
 
-# check_plan sets id, and lets rank read the flags of every variant: what it refuses here it would refuse in each job.
+# check_plan sets id, and lets rank read the flags of every variant as a launcher on so many nodes would show them to it: what
+# it refuses here it would refuse in each job. Where the plan leaves the ranks of a node to the job, there are enough of them.
 check_plan() {
-  local checked said line words
+  local checked said nodes ranks line words
   checked=$("$post" campaign check ${out[@]+"${out[@]}"} "$plan")
   {
     read -r id
-    while read -r line; do
+    while read -r nodes ranks line; do
       eval "words=($line)"
-      said=$("$rank" --list ${words[@]+"${words[@]}"} 2>&1) || [ $? != 1 ] || fail "rank does not take the flags of the plan: ${words[*]-}" "$said"
+      if [ "$ranks" = 0 ]; then ranks=64; fi
+      said=$(OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=$((nodes * ranks)) OMPI_COMM_WORLD_LOCAL_SIZE=$ranks "$rank" --list ${words[@]+"${words[@]}"} 2>&1) ||
+        [ $? != 1 ] || fail "rank does not take the flags of the plan (--nodes=$nodes): ${words[*]-}" "$said"
     done
   } <<<"$checked"
 }

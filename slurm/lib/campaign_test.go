@@ -41,6 +41,7 @@ func (p place) write(name, text string) {
 func TestCampaignRefuses(t *testing.T) {
 	p := campaigner(t, "")
 	p.write("keys.yaml", "name: trial\nnodes: [1]\nvariant: {}\n")
+	p.write("root.yaml", strings.Replace(plan, "--backend mpi", "--collective broadcast --root 3", 1)+"ranks_per_node: 3\n")
 	p.write("flags.yaml", strings.Replace(plan, "--backend mpi", "--bakend mpi", 1))
 	for _, c := range []struct {
 		says string
@@ -55,6 +56,7 @@ func TestCampaignRefuses(t *testing.T) {
 		{"absent.yaml: no such file", []string{"absent.yaml"}},
 		{`keys.yaml:3:1: unknown key "variant"; did you mean "variants"?`, []string{"keys.yaml"}},
 		{"unknown flag --bakend; did you mean --backend?", []string{"flags.yaml"}},
+		{"rank does not take the flags of the plan (--nodes=1): --collective broadcast --root 3", []string{"root.yaml"}},
 		{"--array is not for the options: the key launches of the plan sets it", []string{"plan.yaml", "--array=7"}},
 		{"-N is not for the options: the key nodes of the plan sets it", []string{"plan.yaml", "-N4"}},
 		{"--export is not for the options: the campaign sets it", []string{"plan.yaml", "--export=NONE"}},
@@ -116,6 +118,15 @@ func TestCampaignAsksTheQueue(t *testing.T) {
 	said = p.expect(0, "to submit: 1 job", nil, "campaign.sh", "plan.yaml")
 	if !strings.Contains(said, "--array=2%1") || !strings.Contains(p.text("calls"), "<--dependency=afterany:500:502:74>") {
 		t.Errorf("%s\n%s", said, p.text("calls"))
+	}
+}
+
+// What rank takes only in the world of a job is taken: a root beyond the ranks of this machine, a pattern of nodes.
+func TestCampaignWorlds(t *testing.T) {
+	p := campaigner(t, "")
+	for name, flags := range map[string]string{"root": "--collective broadcast --root 39", "pattern": "--pattern pairs"} {
+		p.write(name+".yaml", "name: a\nnodes: [20]\nranks_per_node: 2\nflags: "+flags+"\n")
+		p.expect(0, "to submit: 5 jobs", nil, "campaign.sh", "--dry-run", name+".yaml")
 	}
 }
 
