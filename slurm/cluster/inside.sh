@@ -21,7 +21,8 @@ boot() {
     sleep 0.02
   done
   ip link del "veth$i" 2>/dev/null || true
-  ip link add "veth$i" type veth peer name eth0 netns "$pid"
+  # A node that comes back keeps its address, as a machine does: others would go on speaking to the old one for seconds.
+  ip link add "veth$i" type veth peer name eth0 address "$(printf '02:77:00:00:00:%02x' "$i")" netns "$pid"
   ip link set "veth$i" master br0 up
 }
 
