@@ -1,13 +1,17 @@
 package mpi
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
 
 // Launch is what the launcher's variables say about this process before MPI exists.
 type Launch struct {
 	Family string // MPI family that the launcher belongs to: openmpi or mpich; "" if it serves any or there is none
 	Name   string // for people: "mpirun of Open MPI"; "" if no launcher is seen
 
-	// -1 where the launcher does not say.
+	// -1 where the launcher does not say; LocalSize also where Slurm's nodes differ in it.
 	Rank, Size, LocalRank, LocalSize int
 
 	families []string // whose libraries can work under this launcher, the most likely first
@@ -27,9 +31,10 @@ func Launcher(getenv func(string) string) Launch {
 		return -1
 	}
 	inStep := slurmStep(getenv) && number("SLURM_PROCID") >= 0
-	slurmSize := -1
+	slurmSize, slurmLocal := -1, -1
 	if inStep {
 		slurmSize = number("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS")
+		slurmLocal = tasksOfNodes(cmp.Or(getenv("SLURM_STEP_TASKS_PER_NODE"), getenv("SLURM_TASKS_PER_NODE")))
 	}
 	either := []string{OpenMPI, MPICH}
 	switch {
@@ -37,17 +42,17 @@ func Launcher(getenv func(string) string) Launch {
 		return Launch{OpenMPI, "mpirun of Open MPI", number("OMPI_COMM_WORLD_RANK"), number("OMPI_COMM_WORLD_SIZE"),
 			number("OMPI_COMM_WORLD_LOCAL_RANK"), number("OMPI_COMM_WORLD_LOCAL_SIZE"), []string{OpenMPI}}
 	case getenv("PMI_RANK") != "" && inStep && getenv("MPI_LOCALRANKID") == "":
-		return Launch{MPICH, "srun with PMI", number("PMI_RANK"), number("PMI_SIZE"), number("SLURM_LOCALID"), -1,
+		return Launch{MPICH, "srun with PMI", number("PMI_RANK"), number("PMI_SIZE"), number("SLURM_LOCALID"), slurmLocal,
 			[]string{MPICH, OpenMPI}}
 	case getenv("PMI_RANK") != "" || getenv("MPI_LOCALRANKID") != "":
 		return Launch{MPICH, "hydra, the mpirun of MPICH", number("PMI_RANK"), number("PMI_SIZE"),
 			number("MPI_LOCALRANKID"), number("MPI_LOCALNRANKS"), []string{MPICH}}
 	case getenv("PMIX_RANK") != "" && inStep:
-		return Launch{"", "srun with PMIx", number("PMIX_RANK"), slurmSize, number("SLURM_LOCALID"), -1, either}
+		return Launch{"", "srun with PMIx", number("PMIX_RANK"), slurmSize, number("SLURM_LOCALID"), slurmLocal, either}
 	case getenv("PMIX_RANK") != "":
 		return Launch{"", "a PMIx launcher", number("PMIX_RANK"), -1, -1, -1, either}
 	case inStep:
-		return Launch{"", "srun", number("SLURM_PROCID"), slurmSize, number("SLURM_LOCALID"), -1, either}
+		return Launch{"", "srun", number("SLURM_PROCID"), slurmSize, number("SLURM_LOCALID"), slurmLocal, either}
 	}
 	return Launch{"", "", -1, -1, -1, -1, either}
 }
@@ -61,4 +66,13 @@ func slurmStep(getenv func(string) string) bool {
 		}
 	}
 	return false
+}
+
+// tasksOfNodes is how many tasks each node of a step has, by Slurm's list of them such as "4(x2)"; -1 where nodes differ, as in "4(x2),3", or it does not say.
+func tasksOfNodes(list string) int {
+	tasks, _, _ := strings.Cut(list, "(x")
+	if n, err := strconv.Atoi(tasks); err == nil && n > 0 && !strings.Contains(list, ",") {
+		return n
+	}
+	return -1
 }

@@ -30,6 +30,10 @@ func TestLauncher(t *testing.T) {
 		{"PMIx alone", []map[string]string{{"PMIX_RANK": "5"}}, Launch{"", "a PMIx launcher", 5, -1, -1, -1, either}},
 		{"srun without PMI", []map[string]string{step}, Launch{"", "srun", 5, 8, 1, -1, either}},
 		{"srun that does not say the step's tasks", []map[string]string{step, {"SLURM_STEP_NUM_TASKS": ""}}, Launch{"", "srun", 5, 16, 1, -1, either}},
+		{"srun that says where the step's tasks are", []map[string]string{step, {"PMIX_RANK": "5", "SLURM_STEP_TASKS_PER_NODE": "2(x4)", "SLURM_TASKS_PER_NODE": "8(x2)"}},
+			Launch{"", "srun with PMIx", 5, 8, 1, 2, either}},
+		{"srun that says where the job's tasks are", []map[string]string{step, {"PMI_RANK": "5", "PMI_SIZE": "8", "SLURM_TASKS_PER_NODE": "4(x2)"}},
+			Launch{MPICH, "srun with PMI", 5, 8, 1, 4, []string{MPICH, OpenMPI}}},
 		{"the batch script itself", []map[string]string{batch}, Launch{"", "", -1, -1, -1, -1, either}},
 		{"the batch step", []map[string]string{batch, {"SLURM_STEP_ID": "4294967291"}}, Launch{"", "", -1, -1, -1, -1, either}},
 		{"an allocation's shell", []map[string]string{{"SLURM_JOB_ID": "7", "SLURM_NTASKS": "16"}}, Launch{"", "", -1, -1, -1, -1, either}},
@@ -47,6 +51,14 @@ func TestLauncher(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", got, c.want)
 			}
 		})
+	}
+}
+
+func TestTasksOfNodes(t *testing.T) {
+	for list, want := range map[string]int{"4": 4, "4(x2)": 4, "12(x16)": 12, "4(x2),3": -1, "4,2,1": -1, "": -1, "many": -1, "0": -1} {
+		if got := tasksOfNodes(list); got != want {
+			t.Errorf("%q: %d tasks, want %d", list, got, want)
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // known to a run only.
 func listPattern(b *strings.Builder, cfg *config, s *sweeps.Sweep, backends []string, l mpi.Launch) error {
 	if l.Size < 1 || l.LocalSize < 1 {
-		return fmt.Errorf("--pattern groups nodes, and no launcher says how many there are: put --list behind the mpirun or srun of the run")
+		return fmt.Errorf("--pattern groups nodes, and no launcher says that there are several with as many ranks each: put --list behind the mpirun or srun of the run")
 	}
 	nodes := make([]rankFacts, l.Size)
 	for r := range nodes {

@@ -35,6 +35,21 @@ func (j *job) shown() string {
 	return strings.Join(strings.Fields(out), " ")
 }
 
+// What a pattern would do is told under srun too, which says how many ranks a node has.
+func TestPatternListed(t *testing.T) {
+	onCluster(t)
+	awaitIdle(t)
+	out, err := asUser(nil, "srun", "--nodes=4", "--ntasks=8", "--ntasks-per-node=2", "bin/rank", "--pattern", "pairs", "--list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []string{"2 ranks a node", "round 3: "} {
+		if n := strings.Count(out, w); n != 1 {
+			t.Errorf("%q is said %d times:\n%s", w, n, out)
+		}
+	}
+}
+
 var slow = regexp.MustCompile(`(\S+) is slow[:;]`)
 
 // Of four nodes the one with the slow cable is found, in pairs and in halves, and no other is named; with cables of one
