@@ -1,0 +1,224 @@
+// Package report is the model of a report about many runs, and its two forms: a Markdown text, and a page that is one
+// file. It decides what stands in a report and how much of it; what is to be found in the figures is the work of
+// package analysis. It writes no file by itself.
+package report
+
+// Report is what stands on the page. It is plain data: the page's script reads it as JSON, whose lists are never null.
+// Texts are whole sentences or words, not markup; whoever shows one escapes it.
+type Report struct {
+	Title     string     `json:"title"`
+	Made      string     `json:"made"` // when, RFC 3339 in UTC
+	Tool      string     `json:"tool"` // which post made it
+	Banners   []Banner   `json:"banners"`
+	Headlines []Headline `json:"headlines"`
+	Plan      Plan       `json:"plan"`
+	Runs      []Run      `json:"runs"`
+
+	Environment []Fact `json:"environment"`
+	Method      []Fact `json:"method"`
+
+	Axes     [][]int64 `json:"axes"` // sizes in bytes, ascending, each list once; Curve.Axis and Heat.Axis say which
+	Families []Family  `json:"families"`
+	Curves   []Curve   `json:"curves"`
+	Notes    []string  `json:"notes"` // what points are to be read with, each text once; Mark.Note says which
+	Findings []Finding `json:"findings"`
+	Ceilings []Ceiling `json:"ceilings"`
+	Heats    []Heat    `json:"heats"`
+	Quality  Quality   `json:"quality"`
+	Files    []File    `json:"files"`
+	LeftOut  []string  `json:"left_out"` // what did not fit the page, by which rule it was chosen, and where it is
+}
+
+// Tone is how loud something is said.
+type Tone string
+
+// The tones.
+const (
+	Plain   Tone = "note"
+	Warning Tone = "warning"
+	Serious Tone = "serious"
+)
+
+// Banner is what is said before all else: rehearsed, shared cores, interrupted.
+type Banner struct {
+	Tone Tone   `json:"tone"`
+	Says string `json:"says"`
+}
+
+// Headline is a sentence that one would say first.
+type Headline struct {
+	Tone    Tone   `json:"tone"`
+	Says    string `json:"says"`
+	Finding int    `json:"finding,omitempty"` // its number, where it is one
+}
+
+// Plan is what was planned against what was done, over all runs together.
+type Plan struct {
+	Planned int      `json:"planned"`
+	Counts  []Count  `json:"counts"` // by status, ok first
+	Left    int      `json:"left"`   // planned points that no run has a record of
+	Says    []string `json:"says"`   // what is left, and how to go on
+}
+
+// Count is how many there are of something.
+type Count struct {
+	Text string `json:"text"`
+	N    int    `json:"n"`
+}
+
+// Run is one run, with its number in this report.
+type Run struct {
+	Number   int      `json:"number"` // from 1
+	ID       string   `json:"id"`
+	Who      string   `json:"who"`   // the contender
+	Start    string   `json:"start"` // RFC 3339 in UTC; "" where it is not known
+	World    int      `json:"world"` // 0: not known
+	Nodes    int      `json:"nodes"`
+	Hosts    string   `json:"hosts"` // "node[1-4]" or a few names
+	Sweep    string   `json:"sweep"`
+	Planned  int      `json:"planned"`
+	Counts   []Count  `json:"counts"`
+	Left     int      `json:"left"`
+	Outcome  string   `json:"outcome"` // complete, interrupted, aborted, cut off, imported
+	Reason   string   `json:"reason,omitempty"`
+	Resumes  []int    `json:"resumes,omitempty"` // numbers of the runs that it continues
+	Resume   string   `json:"resume,omitempty"`  // a command that goes on with it
+	Marks    []string `json:"marks,omitempty"`   // rehearsed, imported, shared cores
+	Command  string   `json:"command"`
+	Warnings []string `json:"warnings,omitempty"`
+	Files    []int    `json:"files"` // indices in Report.Files
+}
+
+// Fact is one thing that runs have: what it is, and which runs have which value of it.
+type Fact struct {
+	Topic  string  `json:"topic"` // facts of one topic stand together
+	Name   string  `json:"name"`
+	Values []Value `json:"values"`
+}
+
+// Value is what some of the runs have of a fact.
+type Value struct {
+	Text string `json:"text"`
+	Runs string `json:"runs,omitempty"` // "runs 1 to 12 and 15"; "" for all
+}
+
+// Family is what the curves of one picture share: everything but the contender, its world, and the size.
+type Family struct {
+	Title      string `json:"title"`
+	Collective string `json:"collective"`
+	Type       string `json:"type"`
+	Op         string `json:"op"`
+	Root       int    `json:"root"` // -1: none
+	Placement  string `json:"placement"`
+	Mode       string `json:"mode"`
+	Way        string `json:"way,omitempty"` // what is unusual in how it was measured
+}
+
+// Curve is the times of one contender in one world over sizes. The lists are as long as its axis, or nil where no point
+// has such a thing.
+type Curve struct {
+	Family   int     `json:"family"` // index in Report.Families
+	Who      string  `json:"who"`
+	Backend  string  `json:"backend"`
+	World    int     `json:"world"`
+	Nodes    int     `json:"nodes"`
+	PerNode  int     `json:"per_node"`
+	Label    string  `json:"label"`  // who and world, in a legend
+	Factor   float64 `json:"factor"` // busbw over algbw; algbw is the size over the time
+	Axis     int     `json:"axis"`   // index in Report.Axes
+	Time     Figures `json:"time_us"`
+	Lo       Figures `json:"lo_us,omitempty"` // 0: no bounds there
+	Hi       Figures `json:"hi_us,omitempty"`
+	Basis    string  `json:"basis"` // what the bounds are, see Basis*; "mixed": Bases says
+	Bases    []int   `json:"bases,omitempty"`
+	Launches []int   `json:"launches"` // how many each point has; one number: all of them
+	Marks    []Mark  `json:"marks,omitempty"`
+	Ceiling  int     `json:"ceiling"` // index in Report.Ceilings; -1: unknown
+	Heat     int     `json:"heat"`    // index in Report.Heats; -1: none
+
+	Rehearsed bool   `json:"rehearsed,omitempty"`
+	Imported  string `json:"imported,omitempty"` // the tool that measured it
+	Crowded   string `json:"crowded,omitempty"`  // why its times say nothing about speed
+}
+
+// Bases are the words for what bounds are; Curve.Bases holds indices of them.
+var Bases = []string{"none", "95 % interval within the launch", "least and greatest over launches", "95 % interval over launches"}
+
+// Mark says that a point is to be read with a note.
+type Mark struct {
+	Point int `json:"p"` // index on the axis
+	Note  int `json:"n"` // index in Report.Notes
+}
+
+// Finding is one thing found in a curve.
+type Finding struct {
+	Number   int      `json:"number"` // from 1
+	Kind     string   `json:"kind"`
+	Tone     Tone     `json:"tone"`
+	Curve    int      `json:"curve"` // index in Report.Curves; -1: its curve was left out
+	Where    string   `json:"where"` // the curve in words
+	From     int64    `json:"from"`  // bytes, both of measured sizes
+	To       int64    `json:"to"`
+	Says     string   `json:"says"`
+	Evidence []string `json:"evidence"`
+	Hints    []Hint   `json:"hints"`
+}
+
+// Hint is what to try.
+type Hint struct {
+	Says     string `json:"says"`
+	Source   string `json:"source"`
+	Variable string `json:"variable,omitempty"`
+	Value    string `json:"value,omitempty"`
+	Sweep    string `json:"sweep,omitempty"` // lines of a campaign, or a command, ready to be copied
+}
+
+// Ceiling is what the hardware lets one expect.
+type Ceiling struct {
+	GBps   float64 `json:"gbps"` // bus bandwidth, 1e9 bytes per second
+	Says   string  `json:"says"`
+	Source string  `json:"source"`
+}
+
+// Heat is the times of each rank by size, of the last launch of a curve.
+type Heat struct {
+	Curve  int       `json:"curve"`
+	Axis   int       `json:"axis"`
+	Ranks  []string  `json:"ranks"`             // "3 node1", by rank
+	Median []Figures `json:"median_us"`         // by size, then rank; an empty list where a size has none
+	Late   []Figures `json:"late_us,omitempty"` // how much later than the first it issued
+	Slow   string    `json:"slow,omitempty"`    // which rank is the slowest or latest most often, in words
+}
+
+// Quality is what is known of how good the figures are.
+type Quality struct {
+	Checks   []Count  `json:"checks"` // what became of the check of the data, by point
+	Misses   []Miss   `json:"misses"`
+	Warnings []Tally  `json:"warnings"`
+	Says     []string `json:"says"`  // rehearsed, shared cores, what imported data lacks
+	Files    []string `json:"files"` // what was wrong with files
+}
+
+// Miss is points without a figure that holds, of one reason.
+type Miss struct {
+	Status string `json:"status"`
+	Reason string `json:"reason"`
+	N      int    `json:"n"`
+	Where  string `json:"where"` // contender, collectives, sizes and runs
+}
+
+// Tally is a warning that several points or runs have.
+type Tally struct {
+	Text  string `json:"text"` // of one of them
+	N     int    `json:"n"`
+	Of    string `json:"of"` // point, run
+	Where string `json:"where"`
+}
+
+// File is a file that lies beside the report or where it was read.
+type File struct {
+	Name   string `json:"name"` // as it is shown
+	Href   string `json:"href"` // relative, escaped for a link
+	What   string `json:"what"`
+	Points int    `json:"points,omitempty"`
+}
