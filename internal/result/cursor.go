@@ -11,6 +11,8 @@ type cursor struct {
 	b   []byte
 	i   int
 	odd bool
+
+	lists bool // the times of all ranks are wanted
 }
 
 func (c *cursor) next() byte {
@@ -159,5 +161,17 @@ func (c *cursor) digits() {
 	}
 }
 
-// skipFloats passes over a list of numbers.
-func (c *cursor) skipFloats() { c.list(func() { c.number() }) }
+// floats reads a list of numbers where lists are wanted, and passes over it where they are not.
+func (c *cursor) floats(to *[]float64) {
+	if !c.lists {
+		c.list(func() { c.number() })
+		return
+	}
+	all := make([]float64, 0, 8)
+	c.list(func() {
+		var x float64
+		c.float(&x)
+		all = append(all, x)
+	})
+	*to = all
+}

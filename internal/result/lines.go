@@ -82,6 +82,15 @@ func decodeTable(line []byte, r *Record) error {
 	return decodeTableSlowly(line, r)
 }
 
+// decodeWithRanks is decodeRecord; the network's counters may be missing.
+func decodeWithRanks(line []byte, r *Record) error {
+	if fastWithRanks(line, r) {
+		return r.sound()
+	}
+	*r = Record{}
+	return decodeRecord(line, r)
+}
+
 func decodeTableSlowly(line []byte, r *Record) error {
 	var t struct {
 		Record

@@ -12,14 +12,16 @@ type part[T any] struct {
 	made     T
 	points   int
 	end      *End
+	ranks    []Rank
 	problems []Problem
 	bad      int // lines that cannot be used, also those that are too many for problems
 }
 
-// read makes a T of the records of each batch and hands them on in order. Problems and endings become notes.
-func read[T any](d *Dataset, decode func([]byte, *Record) error, take func(made T, run *Run, r *Record) T, use func(T) error) error {
+// read makes a T of the records of each batch and hands them on in order. Problems and endings become notes. whole, unless
+// it is nil, gets what else is in a file, as EachWhole says.
+func read[T any](d *Dataset, decode func([]byte, *Record) error, take func(made T, run *Run, r *Record) T, use func(T) error, whole func(*File) error) error {
 	d.late = nil
-	points, bad, end := 0, 0, (*End)(nil)
+	points, bad, end, ranks := 0, 0, (*End)(nil), []Rank(nil)
 	work := func(b *batch) part[T] {
 		var p part[T]
 		f := File{Path: b.source.path, Run: *b.source.run, decode: decode}
@@ -27,15 +29,15 @@ func read[T any](d *Dataset, decode func([]byte, *Record) error, take func(made 
 			p.made = take(p.made, b.source.run, r)
 			return nil
 		}
-		b.each(func(line []byte, n int, whole bool) {
+		b.each(func(line []byte, n int, untorn bool) {
 			switch {
 			case b.source.drop.has(n):
 				p.points++
-			case kindOf(line) != KindRank:
-				_, _ = f.take(line, whole, n, keep) // the only error is keep's
+			case whole != nil || kindOf(line) != KindRank:
+				_, _ = f.take(line, untorn, n, keep) // the only error is keep's
 			}
 		})
-		p.points, p.end, p.problems, p.bad = p.points+f.Points, f.End, f.Problems, f.bad
+		p.points, p.end, p.ranks, p.problems, p.bad = p.points+f.Points, f.End, f.Ranks, f.Problems, f.bad
 		return p
 	}
 	return inOrder(d.files, work, func(b *batch, p part[T]) error {
@@ -44,6 +46,7 @@ func read[T any](d *Dataset, decode func([]byte, *Record) error, take func(made 
 		if points += p.points; p.end != nil {
 			end = p.end
 		}
+		ranks = append(ranks, p.ranks...)
 		if b.second {
 			d.late = append(d.late, Problem{Path: b.source.path, Text: secondRun})
 		}
@@ -56,9 +59,15 @@ func read[T any](d *Dataset, decode func([]byte, *Record) error, take func(made 
 			} else {
 				d.closing(b.source, points, end)
 			}
-			points, end, bad = 0, nil, 0
 		}
-		return use(p.made)
+		if err := use(p.made); err != nil || !b.last {
+			return err
+		}
+		f := &File{Path: b.source.path, Run: *b.source.run, Ranks: ranks, Points: points, End: end}
+		if points, bad, end, ranks = 0, 0, nil, nil; whole == nil {
+			return nil
+		}
+		return whole(f)
 	})
 }
 
@@ -75,13 +84,20 @@ func (d *Dataset) closing(s *source, points int, end *End) {
 }
 
 // Each calls f for every row, in the order of runs and records. The error is f's.
-func (d *Dataset) Each(f func(Row) error) error { return d.each(decodeRecord, f) }
+func (d *Dataset) Each(f func(Row) error) error { return d.each(decodeRecord, f, nil) }
 
 // EachInTable is Each for who needs no more than the columns of the merged table: the records lack the times of single
 // ranks and the network's counters, and are read several times faster.
-func (d *Dataset) EachInTable(f func(Row) error) error { return d.each(decodeTable, f) }
+func (d *Dataset) EachInTable(f func(Row) error) error { return d.each(decodeTable, f, nil) }
 
-func (d *Dataset) each(decode func([]byte, *Record) error, f func(Row) error) error {
+// EachWhole is EachInTable with the times of single ranks. Behind the rows of each file, whole gets the rest of it: the
+// run, its ranks, its end, and how many records it has, also those that another record stands for. The error is that of
+// either function.
+func (d *Dataset) EachWhole(f func(Row) error, whole func(*File) error) error {
+	return d.each(decodeWithRanks, f, whole)
+}
+
+func (d *Dataset) each(decode func([]byte, *Record) error, f func(Row) error, whole func(*File) error) error {
 	take := func(rows []Row, run *Run, r *Record) []Row { return append(rows, Row{run, r}) }
 	return read(d, decode, take, func(rows []Row) error {
 		for _, r := range rows {
@@ -90,7 +106,7 @@ func (d *Dataset) each(decode func([]byte, *Record) error, f func(Row) error) er
 			}
 		}
 		return nil
-	})
+	}, whole)
 }
 
 // Format is a form of the merged table.
@@ -154,7 +170,7 @@ func (d *Dataset) Write(outputs ...Output) (rows int, err error) {
 			giveBack(text)
 		}
 		return nil
-	})
+	}, nil)
 	return rows, err
 }
 
