@@ -12,7 +12,7 @@ type cursor struct {
 	i   int
 	odd bool
 
-	lists bool // the times of all ranks are wanted
+	lists bool // the times of all ranks and the network's counters are wanted
 }
 
 func (c *cursor) next() byte {

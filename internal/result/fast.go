@@ -5,8 +5,8 @@ package result
 // holds what is rare; r is then in no defined state.
 func fastRecord(line []byte, r *Record) bool { return (&cursor{b: line}).record(r) }
 
-// fastWithRanks is fastRecord that takes the times of all ranks too.
-func fastWithRanks(line []byte, r *Record) bool { return (&cursor{b: line, lists: true}).record(r) }
+// fastWhole is fastRecord that passes over nothing.
+func fastWhole(line []byte, r *Record) bool { return (&cursor{b: line, lists: true}).record(r) }
 
 func (c *cursor) record(r *Record) bool {
 	c.object(func(key string) {
@@ -50,7 +50,7 @@ func (c *cursor) record(r *Record) bool {
 		case "ranks":
 			c.ranks(r)
 		case "network":
-			c.skipNetwork()
+			c.network(r)
 		case "path":
 			c.path(have(&r.Path))
 		case "load1":
@@ -205,17 +205,32 @@ func (c *cursor) ranks(r *Record) {
 	})
 }
 
-func (c *cursor) skipNetwork() {
+// network reads the counters of ports where lists are wanted, and passes over them where they are not.
+func (c *cursor) network(r *Record) {
+	all := []NetUse{}
 	c.list(func() {
+		var u NetUse
 		c.object(func(key string) {
 			switch key {
 			case "name":
-				c.bytes()
-			case "rx_bytes", "tx_bytes", "errors", "retransmits":
-				c.number()
+				c.text(&u.Name)
+			case "rx_bytes":
+				c.int64(&u.RxBytes)
+			case "tx_bytes":
+				c.int64(&u.TxBytes)
+			case "errors":
+				c.int64(&u.Errors)
+			case "retransmits":
+				c.int64(&u.Retransmits)
 			default:
 				c.odd = true
 			}
 		})
+		if c.lists {
+			all = append(all, u)
+		}
 	})
+	if c.lists {
+		r.Network = all
+	}
 }

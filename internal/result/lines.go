@@ -82,9 +82,9 @@ func decodeTable(line []byte, r *Record) error {
 	return decodeTableSlowly(line, r)
 }
 
-// decodeWithRanks is decodeRecord; the network's counters may be missing.
-func decodeWithRanks(line []byte, r *Record) error {
-	if fastWithRanks(line, r) {
+// decodeFast is decodeRecord that takes a fraction of its time for most records.
+func decodeFast(line []byte, r *Record) error {
+	if fastWhole(line, r) {
 		return r.sound()
 	}
 	*r = Record{}

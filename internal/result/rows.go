@@ -84,17 +84,16 @@ func (d *Dataset) closing(s *source, points int, end *End) {
 }
 
 // Each calls f for every row, in the order of runs and records. The error is f's.
-func (d *Dataset) Each(f func(Row) error) error { return d.each(decodeRecord, f, nil) }
+func (d *Dataset) Each(f func(Row) error) error { return d.each(decodeFast, f, nil) }
 
 // EachInTable is Each for who needs no more than the columns of the merged table: the records lack the times of single
 // ranks and the network's counters, and are read several times faster.
 func (d *Dataset) EachInTable(f func(Row) error) error { return d.each(decodeTable, f, nil) }
 
-// EachWhole is EachInTable with the times of single ranks. Behind the rows of each file, whole gets the rest of it: the
-// run, its ranks, its end, and how many records it has, also those that another record stands for. The error is that of
-// either function.
+// EachWhole is Each with the rest of each file: behind its rows, whole gets its run, its ranks, its end, and how many
+// records it has, also those that another record stands for. The error is that of either function.
 func (d *Dataset) EachWhole(f func(Row) error, whole func(*File) error) error {
-	return d.each(decodeWithRanks, f, whole)
+	return d.each(decodeFast, f, whole)
 }
 
 func (d *Dataset) each(decode func([]byte, *Record) error, f func(Row) error, whole func(*File) error) error {

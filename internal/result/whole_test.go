@@ -40,8 +40,9 @@ func TestEachWhole(t *testing.T) {
 	rows, wholes := 0, []string{}
 	row := func(r Row) error {
 		rows++
-		if !slices.Equal(r.Record.Ranks.Median, []float64{1e-3, 2e-3, 3e-3, 4e-3}) || !slices.Equal(r.Record.Ranks.Late, []float64{0, 1e-6, 2e-6, 3e-6}) {
-			t.Fatalf("ranks of row %d: %+v", rows, r.Record.Ranks)
+		if !slices.Equal(r.Record.Ranks.Median, []float64{1e-3, 2e-3, 3e-3, 4e-3}) || !slices.Equal(r.Record.Ranks.Late, []float64{0, 1e-6, 2e-6, 3e-6}) ||
+			len(r.Record.Network) != 1 {
+			t.Fatalf("row %d: %+v %+v", rows, r.Record.Ranks, r.Record.Network)
 		}
 		return nil
 	}
