@@ -20,7 +20,8 @@ type Report struct {
 	Axes     [][]int64 `json:"axes"` // sizes in bytes, ascending, each list once; Curve.Axis and Heat.Axis say which
 	Families []Family  `json:"families"`
 	Curves   []Curve   `json:"curves"`
-	Notes    []string  `json:"notes"` // what points are to be read with, each text once; Mark.Note says which
+	Notes    []string  `json:"notes"` // what points are to be read with, each text once: Mark.Note and Curve.Paths say which
+	Bases    []string  `json:"bases"` // the words for what bounds are; Curve.Bases says which
 	Findings []Finding `json:"findings"`
 	Ceilings []Ceiling `json:"ceilings"`
 	Heats    []Heat    `json:"heats"`
@@ -141,8 +142,8 @@ type Curve struct {
 	Crowded   string `json:"crowded,omitempty"`  // why its times say nothing about speed
 }
 
-// Bases are the words for what bounds are; Curve.Bases holds indices of them.
-var Bases = []string{"none", "95 % interval within the launch", "least and greatest over launches", "95 % interval over launches"}
+// bases are the words for what bounds are.
+var bases = []string{"none", "95 % interval within the launch", "least and greatest over launches", "95 % interval over launches"}
 
 // Mark says that a point is to be read with a note.
 type Mark struct {
@@ -176,6 +177,7 @@ type Hint struct {
 // Ceiling is what the hardware lets one expect.
 type Ceiling struct {
 	GBps   float64 `json:"gbps"` // bus bandwidth, 1e9 bytes per second
+	Name   string  `json:"name"` // in a word or two, for a line in a picture
 	Says   string  `json:"says"`
 	Source string  `json:"source"`
 }
