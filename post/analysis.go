@@ -8,6 +8,8 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/stats"
+	"busbar/post/analysis"
+	"busbar/post/say"
 )
 
 // analyst writes what can be said of findings, in sentences that are computed and each stand for themselves.
@@ -38,7 +40,7 @@ func (f *findings) writeAnalysis(w io.Writer) error {
 	families := a.analysed()
 	for _, family := range families {
 		if len(families) > 1 {
-			fmt.Fprintf(&a.b, "\n\n%s\n%s\n", familyTitle(family), strings.Repeat("=", len(familyTitle(family))))
+			fmt.Fprintf(&a.b, "\n\n%s\n%s\n", family.FamilyTitle(), strings.Repeat("=", len(family.FamilyTitle())))
 		}
 		a.part("Which backend is faster", a.faster(family))
 		a.part("Where bandwidth saturates", a.saturation(family))
@@ -85,9 +87,9 @@ func (a *analyst) part(title string, sentences []string) {
 }
 
 // analysed are the families that sentences are about: those of throughput mode, or all where there is none.
-func (a *analyst) analysed() []condition {
-	all := a.families()
-	throughput := slices.DeleteFunc(slices.Clone(all), func(c condition) bool { return c.Mode != coll.Throughput })
+func (a *analyst) analysed() []analysis.Condition {
+	all := a.times.Families()
+	throughput := slices.DeleteFunc(slices.Clone(all), func(c analysis.Condition) bool { return c.Mode != coll.Throughput })
 	if len(throughput) == 0 {
 		return all
 	}
@@ -95,9 +97,9 @@ func (a *analyst) analysed() []condition {
 }
 
 // told ends a sentence: with the word on rehearsal where there was any, so that each says which it is.
-func (a *analyst) told(sentence string, about ...contender) string {
+func (a *analyst) told(sentence string, about ...analysis.Contender) string {
 	switch {
-	case slices.ContainsFunc(about, func(c contender) bool { return c.rehearsed }):
+	case slices.ContainsFunc(about, func(c analysis.Contender) bool { return c.Rehearsed }):
 		return sentence + " [rehearsed]"
 	case a.rehearsed > 0:
 		return sentence + " [measured]"
@@ -110,19 +112,19 @@ func (a *analyst) gaps() (sentences []string) {
 	for _, b := range a.missing() {
 		sentences = append(sentences, fmt.Sprintf("Nothing on %s: %s.", b, a.whyMissing(b)))
 	}
-	if n := len(a.times.contenders); n == 1 {
-		sentences = append(sentences, a.told(fmt.Sprintf("No backend is compared with another: only %s has times.", a.name[a.times.contenders[0]]), a.times.contenders[0]))
+	if n := len(a.times.Contenders); n == 1 {
+		sentences = append(sentences, a.told(fmt.Sprintf("No backend is compared with another: only %s has times.", a.name[a.times.Contenders[0]]), a.times.Contenders[0]))
 	} else if n == 0 {
 		sentences = append(sentences, "No point has a time.")
 	}
 	sentences = append(sentences, a.apart()...)
-	for _, who := range a.times.contenders {
+	for _, who := range a.times.Contenders {
 		n := a.launches(who)
 		switch {
 		case n == 1:
 			sentences = append(sentences, a.told(fmt.Sprintf("%s: one launch, so how much launches differ from each other is unknown. What is said of it holds for that launch.", a.name[who]), who))
 		case n < stats.MinForInterval:
-			sentences = append(sentences, a.told(fmt.Sprintf("%s: %s; an interval over launches takes %d.", a.name[who], count(n, "launch"), stats.MinForInterval), who))
+			sentences = append(sentences, a.told(fmt.Sprintf("%s: %s; an interval over launches takes %d.", a.name[who], say.Count(n, "launch"), stats.MinForInterval), who))
 		}
 		if crowds := a.crowds(who); crowds != "" {
 			sentences = append(sentences, a.told(fmt.Sprintf("%s: %s. Nothing is said of times there: they are those of waiting for a turn.", a.name[who], crowds), who))
@@ -136,9 +138,9 @@ func (a *analyst) gaps() (sentences []string) {
 
 // apart names pairs of contenders that nothing was measured of alike.
 func (a *analyst) apart() (sentences []string) {
-	for i, first := range a.times.contenders {
-		for _, other := range a.times.contenders[i+1:] {
-			if !a.times.common(first, other) {
+	for i, first := range a.times.Contenders {
+		for _, other := range a.times.Contenders[i+1:] {
+			if !a.times.Common(first, other) {
 				sentences = append(sentences, a.told(fmt.Sprintf("%s and %s have no condition in common (world, nodes, collective, type, size, mode, way of measuring), so they are not compared.", a.name[first], a.name[other]), first, other))
 			}
 		}
@@ -147,10 +149,10 @@ func (a *analyst) apart() (sentences []string) {
 }
 
 // launches are how many launches a contender was measured in.
-func (a *analyst) launches(who contender) int {
+func (a *analyst) launches(who analysis.Contender) int {
 	var launches []string
 	for _, run := range a.runs {
-		if contenderOf(run) == who {
+		if analysis.ContenderOf(run) == who {
 			launches = addWord(launches, run.PairedBy())
 		}
 	}
@@ -158,19 +160,19 @@ func (a *analyst) launches(who contender) int {
 }
 
 // crowds names the worlds in which ranks shared cores or GPUs.
-func (a *analyst) crowds(who contender) string {
+func (a *analyst) crowds(who analysis.Contender) string {
 	var words []string
 	for _, under := range a.worlds(who) {
-		if why := a.times.crowded(under, who); why != "" {
-			words = append(words, "with "+withRanks(under)+" it was oversubscribed ("+why+")")
+		if why := a.times.Crowded(under, who); why != "" {
+			words = append(words, "with "+under.Words()+" it was oversubscribed ("+why+")")
 		}
 	}
 	return strings.Join(words, ", ")
 }
 
-func (a *analyst) worlds(who contender) (found []shape) {
-	for _, family := range a.families() {
-		for _, s := range a.times.shapes(who, family) {
+func (a *analyst) worlds(who analysis.Contender) (found []analysis.Shape) {
+	for _, family := range a.times.Families() {
+		for _, s := range a.times.Shapes(who, family) {
 			if !slices.Contains(found, s) {
 				found = append(found, s)
 			}
@@ -182,24 +184,24 @@ func (a *analyst) worlds(who contender) (found []shape) {
 // unmeasured names points without a time and why, the worlds together that have one reason.
 func (a *analyst) unmeasured() (sentences []string) {
 	type point struct {
-		who  contender
+		who  analysis.Contender
 		what string
 	}
 	var order []point
 	worlds := map[point][]string{}
 	for _, row := range a.rows {
 		r := row.Record
-		if timed(r) {
+		if r.Timed() {
 			continue
 		}
-		p := point{contenderOf(row.Run), fmt.Sprintf("%s: %s", r.Case.Point(), r.Status)}
+		p := point{analysis.ContenderOf(row.Run), fmt.Sprintf("%s: %s", r.Case.Point(), r.Status)}
 		if r.Reason != "" {
 			p.what += ": " + r.Reason
 		}
 		if worlds[p] == nil {
 			order = append(order, p)
 		}
-		worlds[p] = addWord(worlds[p], ranks(shapeOf(conditionOf(row.Run, r))))
+		worlds[p] = addWord(worlds[p], analysis.ShapeOf(analysis.ConditionOf(row.Run, r)).String())
 	}
 	for i, p := range order {
 		if i == 12 {
@@ -209,7 +211,7 @@ func (a *analyst) unmeasured() (sentences []string) {
 		if len(worlds[p]) == 1 && worlds[p][0] == "1" {
 			noun = "rank"
 		}
-		sentences = append(sentences, a.told(fmt.Sprintf("%s with %s %s, %s.", a.name[p.who], some(worlds[p]), noun, p.what), p.who))
+		sentences = append(sentences, a.told(fmt.Sprintf("%s with %s %s, %s.", a.name[p.who], say.Some(worlds[p]), noun, p.what), p.who))
 	}
 	return sentences
 }

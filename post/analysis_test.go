@@ -10,6 +10,8 @@ import (
 
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/post/analysis"
+	"busbar/post/say"
 )
 
 // made is what gather would make of runs; each takes seconds(size) in the worlds named.
@@ -25,8 +27,8 @@ type made struct {
 var sizesMade = []int64{1 << 20, 10 << 20, 100 << 20, 1 << 30}
 
 func findingsOf(all ...made) *findings {
-	f := &findings{times: newMeasurements()}
-	var who []contender
+	f := &findings{times: analysis.NewMeasurements()}
+	var who []analysis.Contender
 	for _, m := range all {
 		for l := range m.launches {
 			for _, world := range m.worlds {
@@ -41,16 +43,16 @@ func findingsOf(all ...made) *findings {
 					c.World = world
 					r := &result.Record{N: i + 1, Status: result.OK, Case: c, Time: &result.Time{Seconds: s, Lo: s * (1 - m.half), Hi: s * (1 + m.half)}}
 					f.rows = append(f.rows, result.Row{Run: run, Record: r})
-					f.times.add(run, r)
+					f.times.Add(run, r)
 					if run.Rehearse {
 						f.rehearsed++
 					}
 				}
 			}
 		}
-		who = append(who, contender{backend: m.backend, rehearsed: m.backend == rehearsal})
+		who = append(who, analysis.Contender{Backend: m.backend, Rehearsed: m.backend == rehearsal})
 	}
-	f.name = names(who)
+	f.name = analysis.Names(who)
 	return f
 }
 
@@ -205,10 +207,10 @@ func TestCampaignsOfOneRunInTwoFiles(t *testing.T) {
 	for _, f := range []*result.File{file(1, 2), file(3), file(1, 2)} {
 		c.add(f)
 	}
-	for _, cells := range c.of["launch"].cells {
+	for _, cells := range c.of["launch"].Cells {
 		for under, one := range cells {
-			if n := len(one.times["launch"]); len(cells) != 3 || n != 1 {
-				t.Errorf("%d conditions, %d times of %s", len(cells), n, size(under))
+			if n := len(one.Times["launch"]); len(cells) != 3 || n != 1 {
+				t.Errorf("%d conditions, %d times of %s", len(cells), n, under.Size())
 			}
 		}
 	}
@@ -216,7 +218,7 @@ func TestCampaignsOfOneRunInTwoFiles(t *testing.T) {
 
 func TestBandwidth(t *testing.T) {
 	for gbps, want := range map[float64]string{0: "0.000", 2.1e-4: "0.00021", 1.14e-6: "1.1e-06", 0.0033: "0.0033", 0.00996: "0.010", 0.0333: "0.033", 46.6: "46.60", 1234: "1234.0"} {
-		if got := bandwidth(gbps * 1e9); got != want || len(got) > 8 {
+		if got := say.Bandwidth(gbps * 1e9); got != want || len(got) > 8 {
 			t.Errorf("%g GB/s: %s, want %s", gbps, got, want)
 		}
 	}

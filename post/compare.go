@@ -17,6 +17,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/post/plot"
+	"busbar/post/say"
 )
 
 // comparer is what post compare was asked to do.
@@ -95,10 +96,10 @@ type exceededError struct{ worse, fail int }
 func (e *exceededError) Error() string {
 	var words []string
 	if e.worse > 0 {
-		words = append(words, count(e.worse, "point")+" worse by more than --fail-above allows")
+		words = append(words, say.Count(e.worse, "point")+" worse by more than --fail-above allows")
 	}
 	if e.fail > 0 {
-		words = append(words, count(e.fail, "point")+" that failed and did not before")
+		words = append(words, say.Count(e.fail, "point")+" that failed and did not before")
 	}
 	return strings.Join(words, ", ")
 }
@@ -232,16 +233,16 @@ func (d *duel) apart() (lines []string) {
 		name string
 		of   func(alone) string
 	}{
-		{"world", func(f alone) string { return count(f.under.World, "rank") }},
-		{"nodes", func(f alone) string { return count(f.under.nodes, "node") }},
+		{"world", func(f alone) string { return say.Count(f.under.World, "rank") }},
+		{"nodes", func(f alone) string { return say.Count(f.under.Nodes, "node") }},
 		{"collective", func(f alone) string { return f.under.Collective.String() }},
 		{"type", func(f alone) string { return f.under.Type.String() }},
 		{"operation", func(f alone) string { return f.under.Op.String() }},
 		{"mode", func(f alone) string { return f.under.Mode.String() }},
-		{"placement", func(f alone) string { return placement(f.under.Placement) }},
-		{"size", func(f alone) string { return size(f.under) }},
+		{"placement", func(f alone) string { return say.Placement(f.under.Placement) }},
+		{"size", func(f alone) string { return f.under.Size() }},
 		{"way of measuring", func(f alone) string {
-			return cmp.Or(strings.TrimPrefix(unusual(&result.Method{Rotate: f.under.rotate, Aggregate: f.under.aggregate, Average: f.under.average}), ", "), "rank's own")
+			return cmp.Or(strings.TrimPrefix(say.Unusual(&result.Method{Rotate: f.under.Rotate, Aggregate: f.under.Aggregate, Average: f.under.Average}), ", "), "rank's own")
 		}},
 		{"backend, library or variant (--by tells them apart)", func(f alone) string { return trimWho(f.who) }},
 	} {
@@ -254,7 +255,7 @@ func (d *duel) apart() (lines []string) {
 			}
 		}
 		if !slices.ContainsFunc(a, func(v string) bool { return slices.Contains(b, v) }) {
-			lines = append(lines, fmt.Sprintf("%s: %s in %s, %s in %s", p.name, some(a), d.a.name, some(b), d.b.name))
+			lines = append(lines, fmt.Sprintf("%s: %s in %s, %s in %s", p.name, say.Some(a), d.a.name, say.Some(b), d.b.name))
 		}
 	}
 	if lines == nil {

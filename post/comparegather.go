@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/post/analysis"
 )
 
 // gathered is what was read of all sides, by point.
@@ -34,8 +35,8 @@ type spot struct {
 
 // class is the part of a point that many share.
 type class struct {
-	who   contender // empty but for what the sides have several of
-	under condition // without its case
+	who   analysis.Contender // empty but for what the sides have several of
+	under analysis.Condition // without its case
 }
 
 type classKey struct {
@@ -44,15 +45,15 @@ type classKey struct {
 }
 
 // part is one thing that a contender is known by.
-type part func(*contender) *string
+type part func(*analysis.Contender) *string
 
 // contenderParts go from what says most to what says least.
 var contenderParts = []part{
-	func(c *contender) *string { return &c.backend },
-	func(c *contender) *string { return &c.variant },
-	func(c *contender) *string { return &c.library },
-	func(c *contender) *string { return &c.settings },
-	func(c *contender) *string { return &c.device },
+	func(c *analysis.Contender) *string { return &c.Backend },
+	func(c *analysis.Contender) *string { return &c.Variant },
+	func(c *analysis.Contender) *string { return &c.Library },
+	func(c *analysis.Contender) *string { return &c.Settings },
+	func(c *analysis.Contender) *string { return &c.Device },
 }
 
 // partsOf are the parts that points must share: those that some side has several of, which the parts before do not tell
@@ -68,10 +69,10 @@ func partsOf(sides []*side) (parts []part) {
 
 // severalOf says whether runs of a side that are alike in some parts differ in another.
 func severalOf(s *side, p part, alike []part) bool {
-	seen := map[contender]string{}
+	seen := map[analysis.Contender]string{}
 	for _, r := range s.runs {
-		all := contenderOf(r)
-		var known contender
+		all := analysis.ContenderOf(r)
+		var known analysis.Contender
 		for _, q := range alike {
 			*q(&known) = *q(&all)
 		}
@@ -129,7 +130,7 @@ func (g *gathered) add(s *side, row result.Row) {
 	}
 	e := entry{point: n, launch: s.number[row.Run.PairedBy()], status: r.Status}
 	if e.status == result.OK {
-		if !timed(r) || r.Time.Seconds <= 0 {
+		if !r.Timed() || r.Time.Seconds <= 0 {
 			return // no figure, and nothing that went wrong
 		}
 		e.seconds = r.Time.Seconds
@@ -154,8 +155,8 @@ func (g *gathered) classOfRun(run *result.Run, r *result.Record) int32 {
 	if n, known := g.classOf[key]; known {
 		return n
 	}
-	all := contenderOf(run)
-	c := class{under: conditionOf(run, r)}
+	all := analysis.ContenderOf(run)
+	c := class{under: analysis.ConditionOf(run, r)}
 	c.under.Case = coll.Case{}
 	for _, p := range g.parts {
 		*p(&c.who) = *p(&all)
@@ -171,7 +172,7 @@ func (g *gathered) classOfRun(run *result.Run, r *result.Record) int32 {
 }
 
 // condition is that of a point.
-func (g *gathered) condition(point int32) condition {
+func (g *gathered) condition(point int32) analysis.Condition {
 	c := g.classes[g.points[point].class].under
 	c.Case = g.points[point].Case
 	return c
@@ -204,7 +205,7 @@ func (g *gathered) sorted() []int32 {
 			return cmp.Compare(a.SizeBytes, b.SizeBytes)
 		}
 		x, y := g.condition(i), g.condition(j)
-		return cmp.Or(compareConditions(tableOf(x), tableOf(y)), cmp.Compare(g.who(i), g.who(j)), cmp.Compare(x.SizeBytes, y.SizeBytes))
+		return cmp.Or(analysis.CompareConditions(analysis.TableOf(x), analysis.TableOf(y)), cmp.Compare(g.who(i), g.who(j)), cmp.Compare(x.SizeBytes, y.SizeBytes))
 	})
 	return order
 }

@@ -7,6 +7,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/post/analysis"
 )
 
 // The JSON of a comparison; docs/compare.md describes the fields. What is not known is null.
@@ -164,8 +165,8 @@ func (t took) json(c coll.Case) tookJSON {
 	return tookJSON{t.launches, t.median, t.min, t.max, c.AlgBW(t.median) / 1e9, c.BusBW(t.median) / 1e9}
 }
 
-func placeOf(c condition, who string) placeJSON {
-	return placeJSON{c.Case, c.nodes, c.perNode, c.rotate, c.aggregate, c.average, trimWho(who)}
+func placeOf(c analysis.Condition, who string) placeJSON {
+	return placeJSON{c.Case, c.Nodes, c.PerNode, c.Rotate, c.Aggregate, c.Average, trimWho(who)}
 }
 
 func orEmpty(list []string) []string {

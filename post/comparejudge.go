@@ -8,6 +8,8 @@ import (
 
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/post/analysis"
+	"busbar/post/say"
 )
 
 // duel is one side compared with the first.
@@ -24,7 +26,7 @@ type duel struct {
 
 // judged is one point that both sides have a time of.
 type judged struct {
-	under    condition
+	under    analysis.Condition
 	who      string
 	a, b     took
 	verdict  stats.Compared
@@ -41,7 +43,7 @@ type took struct {
 
 // finding is a point that did not come out alike on both sides, apart from its time.
 type finding struct {
-	under   condition
+	under   analysis.Condition
 	who     string
 	kind    findingKind
 	a, b    string // what came of it
@@ -61,7 +63,7 @@ const (
 
 // alone is a point that one side has no record of.
 type alone struct {
-	under condition
+	under analysis.Condition
 	who   string
 	side  *side // that has it
 }
@@ -119,7 +121,7 @@ func (g *gathered) judge(a, b *side, rules *thresholds, alpha float64, seed uint
 		}
 		j := judged{under: under, who: g.who(p), a: tookOf(timesA), b: tookOf(timesB), limit: limit}
 		for _, s := range []*side{a, b} {
-			if why := s.crowd[shapeOf(under)]; why != "" {
+			if why := s.crowd[analysis.ShapeOf(under)]; why != "" {
 				j.notes = addWord(j.notes, crowdedNote(why))
 			}
 		}
@@ -290,7 +292,7 @@ func cameOut(records []entry) string {
 	}
 	var words []string
 	for _, s := range order {
-		words = append(words, fmt.Sprintf("%s in %s", s, count(len(launches[s]), "launch")))
+		words = append(words, fmt.Sprintf("%s in %s", s, say.Count(len(launches[s]), "launch")))
 	}
 	text := strings.Join(words, ", ")
 	if reason != "" {

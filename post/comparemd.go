@@ -8,7 +8,9 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/post/analysis"
 	"busbar/post/plot"
+	"busbar/post/say"
 )
 
 // writeMarkdown writes the comparison as a page.
@@ -68,8 +70,8 @@ func (p *page) list(title string, lines []string) {
 
 func (d *duel) markdownTables(p *page) {
 	for i, j := range d.points {
-		if i == 0 || tableOf(d.points[i-1].under) != tableOf(j.under) || d.points[i-1].who != j.who {
-			p.line("\n### %s\n", result.MarkdownText(heading(j.under)+j.who))
+		if i == 0 || analysis.TableOf(d.points[i-1].under) != analysis.TableOf(j.under) || d.points[i-1].who != j.who {
+			p.line("\n### %s\n", result.MarkdownText(j.under.Title()+j.who))
 			p.row("size", d.a.letter, "launches", "busbw GB/s", d.b.letter, "launches", "busbw GB/s", "ratio", "bounds", "p", "verdict", "notes")
 			p.rule("rrrrrrrrrrll")
 		}
@@ -84,8 +86,8 @@ func (d *duel) markdownTables(p *page) {
 		if text := more(j.verdict); text != "" {
 			verdict += " " + text
 		}
-		p.row(coll.FormatSize(j.under.SizeBytes, true), duration(j.a.median), fmt.Sprint(j.a.launches), bandwidth(j.under.BusBW(j.a.median)),
-			duration(j.b.median), fmt.Sprint(j.b.launches), bandwidth(j.under.BusBW(j.b.median)),
+		p.row(coll.FormatSize(j.under.SizeBytes, true), say.Duration(j.a.median), fmt.Sprint(j.a.launches), say.Bandwidth(j.under.BusBW(j.a.median)),
+			say.Duration(j.b.median), fmt.Sprint(j.b.launches), say.Bandwidth(j.under.BusBW(j.b.median)),
 			fine(j.verdict.Ratio.Value), fineSpan(j.verdict.Ratio), pvalue(j.verdict), verdict, p.notes.marks(notes))
 	}
 	if d.count(stats.CannotTell) > 0 {
@@ -97,18 +99,18 @@ func (d *duel) markdownTables(p *page) {
 func (c *comparedSides) pictures() (all []plot.Ratio) {
 	type id struct {
 		d      *duel
-		family condition
+		family analysis.Condition
 		who    string
 	}
-	index, curve := map[id]int{}, map[id]map[condition]int{}
+	index, curve := map[id]int{}, map[id]map[analysis.Condition]int{}
 	for _, d := range c.duels {
 		for _, j := range d.points {
-			k := id{d, familyOf(j.under), j.who}
+			k := id{d, analysis.FamilyOf(j.under), j.who}
 			i, there := index[k]
 			if !there {
 				i = len(all)
-				index[k], curve[k] = i, map[condition]int{}
-				all = append(all, plot.Ratio{Name: pictureName(d, familyTitle(k.family)+j.who), Title: fmt.Sprintf("%s%s: %s against %s", familyTitle(k.family), j.who, d.b.letter, d.a.letter),
+				index[k], curve[k] = i, map[analysis.Condition]int{}
+				all = append(all, plot.Ratio{Name: pictureName(d, k.family.FamilyTitle()+j.who), Title: fmt.Sprintf("%s%s: %s against %s", k.family.FamilyTitle(), j.who, d.b.letter, d.a.letter),
 					Subtitle: []string{d.a.letter + ": " + d.a.intro(), d.b.letter + ": " + d.b.intro()}, Label: fmt.Sprintf("time of %s / time of %s", d.b.letter, d.a.letter),
 					Margin: j.limit.margin, Rehearsed: d.a.rehearsed || d.b.rehearsed, Bounds: d.bounds()})
 			}
@@ -116,11 +118,11 @@ func (c *comparedSides) pictures() (all []plot.Ratio) {
 			if r.Margin != j.limit.margin {
 				r.Margin = 0
 			}
-			n, there := curve[k][tableOf(j.under)]
+			n, there := curve[k][analysis.TableOf(j.under)]
 			if !there {
 				n = len(r.Curves)
-				curve[k][tableOf(j.under)] = n
-				r.Curves = append(r.Curves, plot.RatioCurve{Label: withRanks(shapeOf(j.under))})
+				curve[k][analysis.TableOf(j.under)] = n
+				r.Curves = append(r.Curves, plot.RatioCurve{Label: analysis.ShapeOf(j.under).Words()})
 			}
 			q := j.verdict.Ratio
 			xy := plot.XY{X: float64(j.under.SizeBytes), Y: q.Value, Lo: q.Value, Hi: q.Value}

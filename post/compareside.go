@@ -12,6 +12,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/post/analysis"
 )
 
 // side is one of the things that are compared: the launches behind an argument, or those that share a value of --by.
@@ -21,7 +22,7 @@ type side struct {
 	launches     []string // in the order of their start; of a campaign the blocks, which hold one each
 	number       map[string]int32
 	rehearsed    bool
-	crowd        map[shape]string // worlds whose ranks or threads shared cores, and how
+	crowd        map[analysis.Shape]string // worlds whose ranks or threads shared cores, and how
 
 	data    *result.Dataset // nil where all sides come from one
 	entries []entry         // by point, then launch
@@ -122,7 +123,7 @@ func sidesBy(data *result.Dataset, of func(*result.Run) string) (sides []*side) 
 }
 
 func newSide(letter, name string, runs []*result.Run) *side {
-	s := &side{letter: letter, name: name, number: map[string]int32{}, crowd: map[shape]string{}}
+	s := &side{letter: letter, name: name, number: map[string]int32{}, crowd: map[analysis.Shape]string{}}
 	s.runs = slices.SortedStableFunc(slices.Values(runs), func(a, b *result.Run) int { return a.Start.Compare(b.Start) })
 	for _, r := range s.runs {
 		launch := r.PairedBy()
@@ -132,7 +133,7 @@ func newSide(letter, name string, runs []*result.Run) *side {
 		}
 		s.rehearsed = s.rehearsed || r.Rehearse
 		if why := r.Crowded(); why != "" {
-			s.crowd[shape{r.World, r.Nodes, r.RanksPerNode}] = why
+			s.crowd[analysis.Shape{World: r.World, Nodes: r.Nodes, PerNode: r.RanksPerNode}] = why
 		}
 	}
 	return s

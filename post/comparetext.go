@@ -8,11 +8,13 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/stats"
+	"busbar/post/analysis"
+	"busbar/post/say"
 )
 
 // intro says what a side is.
 func (s *side) intro() string {
-	words := []string{s.name, count(len(s.launches), "launch"), s.when()}
+	words := []string{s.name, say.Count(len(s.launches), "launch"), s.when()}
 	if tools := valuesIn(s, importedFrom); tools != nil {
 		words = append(words, "measured by "+strings.Join(tools, " and "))
 	}
@@ -49,7 +51,7 @@ func (d *duel) tally() string {
 	for _, v := range []stats.Verdict{stats.Worse, stats.Better, stats.Same, stats.CannotTell} {
 		words = append(words, fmt.Sprintf("%d %s", d.count(v), v))
 	}
-	return fmt.Sprintf("%s: %s", count(len(d.points), "point"), strings.Join(words, ", "))
+	return fmt.Sprintf("%s: %s", say.Count(len(d.points), "point"), strings.Join(words, ", "))
 }
 
 // basis says what the verdicts stand on, and what they lack.
@@ -58,7 +60,7 @@ func (d *duel) basis() (sentences []string) {
 	what := "launches"
 	if d.units.paired {
 		what = "pairs of launches"
-		sentences = append(sentences, fmt.Sprintf("Both sides were measured in the same %s, so each is compared with itself: %d pairs.", strings.TrimPrefix(count(2, d.units.held), "2 "), d.units.shared))
+		sentences = append(sentences, fmt.Sprintf("Both sides were measured in the same %s, so each is compared with itself: %d pairs.", strings.TrimPrefix(say.Count(2, d.units.held), "2 "), d.units.shared))
 	}
 	if n := max(len(d.a.launches), len(d.b.launches)); d.units.paired && n > d.units.shared {
 		sentences = append(sentences, "Launches that are in no pair count in the times shown only, not in the ratios.")
@@ -73,7 +75,7 @@ func (d *duel) basis() (sentences []string) {
 			how = "to swap the sides within pairs"
 		}
 		sentences = append(sentences, fmt.Sprintf("p is over all %s together, from %s %s: were there no difference, a single better or worse would stand here in at most %s of comparisons. Intervals are of %g %%, each for itself.",
-			count(d.Tested, "point"), looked, how, sure, 100*(1-d.standard.Alpha)))
+			say.Count(d.Tested, "point"), looked, how, sure, 100*(1-d.standard.Alpha)))
 	}
 	if few := len(d.points) - d.Tested; few > 0 {
 		seen := ""
@@ -81,10 +83,10 @@ func (d *duel) basis() (sentences []string) {
 			seen = " Bounds there are the least and greatest seen."
 		}
 		sentences = append(sentences, fmt.Sprintf("Too few launches at %s (%s has %s, %s has %s): a word takes %d %s%s.%s",
-			count(few, "point"), d.a.letter, count(len(d.a.launches), "launch"), d.b.letter, count(len(d.b.launches), "launch"), d.units.fewest, what, ofEach(d.units.paired), seen))
+			say.Count(few, "point"), d.a.letter, say.Count(len(d.a.launches), "launch"), d.b.letter, say.Count(len(d.b.launches), "launch"), d.units.fewest, what, ofEach(d.units.paired), seen))
 	}
 	if d.units.shared > 0 && !d.units.paired {
-		sentences = append(sentences, fmt.Sprintf("%s held both sides; they are compared apart, since pairs tell something from %d on.", upper(count(d.units.shared, d.units.held)), stats.FewestLaunches(d.standard.Alpha, true)))
+		sentences = append(sentences, fmt.Sprintf("%s held both sides; they are compared apart, since pairs tell something from %d on.", upper(say.Count(d.units.shared, d.units.held)), stats.FewestLaunches(d.standard.Alpha, true)))
 	}
 	return sentences
 }
@@ -117,7 +119,7 @@ func fine(v float64) string {
 	if v >= 0.0995 && v < 9.9995 {
 		return fmt.Sprintf("%.3f", v)
 	}
-	return times(v)
+	return say.Times(v)
 }
 
 func fineSpan(r stats.Ratio) string {
@@ -197,14 +199,14 @@ func section(b *strings.Builder, title string, lines []string) {
 func (d *duel) writeTables(b *strings.Builder) {
 	notes := &footnotes{}
 	for i, p := range d.points {
-		if i == 0 || tableOf(d.points[i-1].under) != tableOf(p.under) || d.points[i-1].who != p.who {
+		if i == 0 || analysis.TableOf(d.points[i-1].under) != analysis.TableOf(p.under) || d.points[i-1].who != p.who {
 			b.WriteString("\n")
-			for _, l := range wrap(heading(p.under)+p.who, 80) {
+			for _, l := range wrap(p.under.Title()+p.who, 80) {
 				b.WriteString(l + "\n")
 			}
 			fmt.Fprintf(b, "       size %9s %9s   ratio  %-14s %6s verdict\n", d.a.letter, d.b.letter, "interval", "p")
 		}
-		row := fmt.Sprintf("%11s %9s %9s %7s  %-14s %6s %s", coll.FormatSize(p.under.SizeBytes, true), duration(p.a.median), duration(p.b.median),
+		row := fmt.Sprintf("%11s %9s %9s %7s  %-14s %6s %s", coll.FormatSize(p.under.SizeBytes, true), say.Duration(p.a.median), say.Duration(p.b.median),
 			fine(p.verdict.Ratio.Value), fineSpan(p.verdict.Ratio), pvalue(p.verdict), p.verdict.Verdict)
 		for _, word := range []string{more(p.verdict), notes.marks(p.notes)} {
 			if word == "" {
@@ -223,15 +225,15 @@ func (d *duel) writeTables(b *strings.Builder) {
 // findingWords are the findings in lines; sizes that came out alike share one.
 func (d *duel) findingWords() (lines []string) {
 	same := func(f, g finding) bool {
-		return f.kind == g.kind && f.a == g.a && f.b == g.b && f.who == g.who && tableOf(f.under) == tableOf(g.under)
+		return f.kind == g.kind && f.a == g.a && f.b == g.b && f.who == g.who && analysis.TableOf(f.under) == analysis.TableOf(g.under)
 	}
 	for i := 0; i < len(d.findings); {
 		f := d.findings[i]
 		var sizes []string
 		for ; i < len(d.findings) && same(f, d.findings[i]); i++ {
-			sizes = append(sizes, size(d.findings[i].under))
+			sizes = append(sizes, d.findings[i].under.Size())
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s%s: %s; %s: %s; %s: %s", strings.ToUpper(string(f.kind)), heading(f.under), f.who, some(sizes), d.a.letter, f.a, d.b.letter, f.b))
+		lines = append(lines, fmt.Sprintf("%s: %s%s: %s; %s: %s; %s: %s", strings.ToUpper(string(f.kind)), f.under.Title(), f.who, say.Some(sizes), d.a.letter, f.a, d.b.letter, f.b))
 	}
 	return lines
 }
@@ -248,10 +250,10 @@ func (d *duel) aloneWords() (lines []string) {
 		for i := 0; i < len(of); {
 			f := of[i]
 			var sizes []string
-			for ; i < len(of) && f.who == of[i].who && tableOf(f.under) == tableOf(of[i].under); i++ {
-				sizes = append(sizes, size(of[i].under))
+			for ; i < len(of) && f.who == of[i].who && analysis.TableOf(f.under) == analysis.TableOf(of[i].under); i++ {
+				sizes = append(sizes, of[i].under.Size())
 			}
-			lines = append(lines, fmt.Sprintf("only in %s: %s%s: %s", s.letter, heading(f.under), f.who, some(sizes)))
+			lines = append(lines, fmt.Sprintf("only in %s: %s%s: %s", s.letter, f.under.Title(), f.who, say.Some(sizes)))
 		}
 	}
 	return lines
@@ -273,15 +275,15 @@ func (d *duel) exceedance() string {
 		return ""
 	}
 	worse, fail := d.exceeded()
-	text := fmt.Sprintf("--fail-above: %s worse by more than allowed", count(worse, "point"))
+	text := fmt.Sprintf("--fail-above: %s worse by more than allowed", say.Count(worse, "point"))
 	if fail > 0 {
-		text += fmt.Sprintf(", %s that failed in %s and not, or less, in %s", count(fail, "point"), d.b.letter, d.a.letter)
+		text += fmt.Sprintf(", %s that failed in %s and not, or less, in %s", say.Count(fail, "point"), d.b.letter, d.a.letter)
 	}
 	if n := d.count(stats.CannotTell); n > 0 {
-		text += fmt.Sprintf("; of %s nothing can be told", count(n, "point"))
+		text += fmt.Sprintf("; of %s nothing can be told", say.Count(n, "point"))
 	}
 	if n := d.missing(); n > 0 {
-		text += fmt.Sprintf("; %s that %s has not at all", count(n, "point"), d.b.letter)
+		text += fmt.Sprintf("; %s that %s has not at all", say.Count(n, "point"), d.b.letter)
 	}
 	return text + "."
 }

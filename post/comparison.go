@@ -47,7 +47,7 @@ func (f *findings) points() []plot.Point {
 	points := make([]plot.Point, len(f.rows))
 	for i, row := range f.rows {
 		points[i] = plot.Point{Run: row.Run, Case: row.Record.Case}
-		if timed(row.Record) {
+		if row.Record.Timed() {
 			points[i].Time = *row.Record.Time
 		}
 	}

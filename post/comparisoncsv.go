@@ -37,7 +37,7 @@ var fields = []field{
 	{"rehearsed", func(run *result.Run, _ *result.Record) string { return yes(run.Rehearse) }},
 	{"check", func(_ *result.Run, r *result.Record) string { return r.Check.Result }},
 	{"num_iterations", func(_ *result.Run, r *result.Record) string {
-		return told(timed(r) && r.Time.Iterations > 0, func() string { return strconv.Itoa(r.Time.Iterations) })
+		return told(r.Timed() && r.Time.Iterations > 0, func() string { return strconv.Itoa(r.Time.Iterations) })
 	}},
 	{"num_warmup", func(run *result.Run, _ *result.Record) string {
 		return told(run.Method.Warmup >= 0, func() string { return strconv.Itoa(run.Method.Warmup) })
@@ -50,7 +50,7 @@ var fields = []field{
 	{"size_bytes", func(_ *result.Run, r *result.Record) string { return strconv.FormatInt(r.SizeBytes, 10) }},
 	{"count", func(_ *result.Run, r *result.Record) string { return strconv.FormatInt(r.Count, 10) }},
 	{"slowest_rank", func(_ *result.Run, r *result.Record) string {
-		if r.Ranks == nil || !timed(r) {
+		if r.Ranks == nil || !r.Timed() {
 			return ""
 		}
 		return strconv.Itoa(r.Ranks.Slowest)
@@ -94,13 +94,10 @@ func yes(b bool) string {
 	return "no"
 }
 
-// timed says whether a record has figures that hold: those of wrong data are not for tables that others compute from.
-func timed(r *result.Record) bool { return r.Status == result.OK && r.Time != nil }
-
 // figure is a column of figures, empty where there are none.
 func figure(f func(*result.Record) float64) func(*result.Run, *result.Record) string {
 	return func(_ *result.Run, r *result.Record) string {
-		if !timed(r) {
+		if !r.Timed() {
 			return ""
 		}
 		return number(f(r))
@@ -110,7 +107,7 @@ func figure(f func(*result.Record) float64) func(*result.Run, *result.Record) st
 // milliseconds is a column of times; 0 is a time that is not claimed.
 func milliseconds(f func(*result.Time) float64) func(*result.Run, *result.Record) string {
 	return func(_ *result.Run, r *result.Record) string {
-		if !timed(r) || f(r.Time) <= 0 {
+		if !r.Timed() || f(r.Time) <= 0 {
 			return ""
 		}
 		return number(f(r.Time) * 1e3)

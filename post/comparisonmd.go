@@ -10,6 +10,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/post/analysis"
+	"busbar/post/say"
 )
 
 // page collects a Markdown page.
@@ -65,23 +67,23 @@ func (f *findings) writeFull(w io.Writer) error {
 	p := &page{}
 	f.head(p, "Full results")
 	references := f.references()
-	var last condition
+	var last analysis.Condition
 	for i, row := range f.rowsByTable() {
-		under := conditionOf(row.Run, row.Record)
-		if t := familyOf(under); i == 0 || t != last {
+		under := analysis.ConditionOf(row.Run, row.Record)
+		if t := analysis.FamilyOf(under); i == 0 || t != last {
 			last = t
-			p.line("\n## %s\n", familyTitle(t))
+			p.line("\n## %s\n", t.FamilyTitle())
 			p.row("backend", "device", "ranks", "size", "time", "95 % interval", "algbw GB/s", "busbw GB/s", "time against the first of the launch", "status", "notes")
 			p.rule("llrrrrrrrll")
 		}
 		r := row.Record
-		cells := []string{f.name[contenderOf(row.Run)] + mark(contenderOf(row.Run)), deviceKind(row.Run.Backend.Name), ranks(shapeOf(under)), coll.FormatSize(r.SizeBytes, true), "", "", "", "", "", string(r.Status)}
+		cells := []string{f.name[analysis.ContenderOf(row.Run)] + mark(analysis.ContenderOf(row.Run)), deviceKind(row.Run.Backend.Name), analysis.ShapeOf(under).String(), coll.FormatSize(r.SizeBytes, true), "", "", "", "", "", string(r.Status)}
 		about := slices.Concat(row.Run.Warnings, r.Warnings)
-		if timed(r) {
+		if r.Timed() {
 			t := r.Time
-			cells[4], cells[6], cells[7] = duration(t.Seconds), bandwidth(r.AlgBW(t.Seconds)), bandwidth(r.BusBW(t.Seconds))
+			cells[4], cells[6], cells[7] = say.Duration(t.Seconds), say.Bandwidth(r.AlgBW(t.Seconds)), say.Bandwidth(r.BusBW(t.Seconds))
 			if t.Lo > 0 {
-				cells[5] = duration(t.Lo) + " to " + duration(t.Hi)
+				cells[5] = say.Duration(t.Lo) + " to " + say.Duration(t.Hi)
 			}
 			var why string
 			if cells[8], why = f.againstFirst(references, row, under); why != "" {
@@ -96,10 +98,10 @@ func (f *findings) writeFull(w io.Writer) error {
 }
 
 // references are the first contender of each launch, or block of launches, that had several.
-func (f *findings) references() map[string]contender {
-	several, first := map[string]bool{}, map[string]contender{}
+func (f *findings) references() map[string]analysis.Contender {
+	several, first := map[string]bool{}, map[string]analysis.Contender{}
 	for _, run := range f.runs {
-		who, launch := contenderOf(run), run.PairedBy()
+		who, launch := analysis.ContenderOf(run), run.PairedBy()
 		if ref, there := first[launch]; !there {
 			first[launch] = who
 		} else if ref != who {
@@ -109,48 +111,48 @@ func (f *findings) references() map[string]contender {
 			}
 		}
 	}
-	maps.DeleteFunc(first, func(launch string, _ contender) bool { return !several[launch] })
+	maps.DeleteFunc(first, func(launch string, _ analysis.Contender) bool { return !several[launch] })
 	return first
 }
 
 // rank is a contender's place in the order of comparison.
-func (f *findings) rank(who contender) int { return slices.Index(f.times.contenders, who) }
+func (f *findings) rank(who analysis.Contender) int { return slices.Index(f.times.Contenders, who) }
 
 // againstFirst is the ratio of a row's time to that of the first contender of its launch, with its interval, and why that
 // one's time says nothing about speed, if it does not.
-func (f *findings) againstFirst(references map[string]contender, row result.Row, under condition) (words, crowded string) {
+func (f *findings) againstFirst(references map[string]analysis.Contender, row result.Row, under analysis.Condition) (words, crowded string) {
 	launch := row.Run.PairedBy()
 	first, there := references[launch]
 	if !there {
 		return "", ""
 	}
-	if first == contenderOf(row.Run) {
+	if first == analysis.ContenderOf(row.Run) {
 		return "1 (the first)", ""
 	}
-	base := f.times.cells[first][under]
-	if base == nil || base.times[launch] == nil {
+	base := f.times.Cells[first][under]
+	if base == nil || base.Times[launch] == nil {
 		return "", ""
 	}
-	r := stats.RatioOf(stats.Estimate{Value: row.Record.Time.Seconds, Lo: row.Record.Time.Lo, Hi: row.Record.Time.Hi}, base.in(launch))
-	if words = times(r.Value); r.Basis != stats.NoBounds {
-		words += " (" + span(r) + ")"
+	r := stats.RatioOf(stats.Estimate{Value: row.Record.Time.Seconds, Lo: row.Record.Time.Lo, Hi: row.Record.Time.Hi}, base.In(launch))
+	if words = say.Times(r.Value); r.Basis != stats.NoBounds {
+		words += " (" + say.Span(r) + ")"
 	}
-	return words, f.times.crowded(shapeOf(under), first)
+	return words, f.times.Crowded(analysis.ShapeOf(under), first)
 }
 
 // writeSummary writes the median over launches of every configuration, against the first backend.
 func (f *findings) writeSummary(w io.Writer) error {
 	p := &page{}
 	f.head(p, "Summary by configuration")
-	if len(f.times.contenders) == 0 {
+	if len(f.times.Contenders) == 0 {
 		p.line("No point has a time: full_results.md says why.")
 	}
-	for _, family := range f.families() {
-		p.line("\n## %s\n", familyTitle(family))
-		p.row("backend", "device", "ranks", "size", "launches", "time", "bounds", "algbw GB/s", "busbw GB/s", "time against "+f.name[f.times.contenders[0]], "notes")
+	for _, family := range f.times.Families() {
+		p.line("\n## %s\n", family.FamilyTitle())
+		p.row("backend", "device", "ranks", "size", "launches", "time", "bounds", "algbw GB/s", "busbw GB/s", "time against "+f.name[f.times.Contenders[0]], "notes")
 		p.rule("llrrrrrrrrl")
-		for _, who := range f.times.contenders {
-			for _, under := range f.times.conditions(who, family) {
+		for _, who := range f.times.Contenders {
+			for _, under := range f.times.Conditions(who, family) {
 				f.summaryRow(p, who, under)
 			}
 		}
@@ -158,33 +160,33 @@ func (f *findings) writeSummary(w io.Writer) error {
 	return p.end(w)
 }
 
-func (f *findings) summaryRow(p *page, who contender, under condition) {
-	c := f.times.cells[who][under]
-	t, basis := c.over()
+func (f *findings) summaryRow(p *page, who analysis.Contender, under analysis.Condition) {
+	c := f.times.Cells[who][under]
+	t, basis := c.Over()
 	var notes []string
 	bounds := ""
 	if basis != stats.NoBounds {
-		bounds = duration(t.Lo) + " to " + duration(t.Hi)
+		bounds = say.Duration(t.Lo) + " to " + say.Duration(t.Hi)
 		notes = append(notes, timeBounds[basis])
 	}
 	against := ""
-	if first := f.times.contenders[0]; who == first {
+	if first := f.times.Contenders[0]; who == first {
 		against = "1 (the first)"
-	} else if base := f.times.cells[first][under]; base != nil {
-		r := ratio(c, base)
-		if against = times(r.Value); r.Basis != stats.NoBounds {
-			against += " (" + span(r) + ")"
+	} else if base := f.times.Cells[first][under]; base != nil {
+		r := analysis.Ratio(c, base)
+		if against = say.Times(r.Value); r.Basis != stats.NoBounds {
+			against += " (" + say.Span(r) + ")"
 		}
 		notes = append(notes, "against "+f.name[first]+": "+meaning(r))
-		if why := f.times.crowded(shapeOf(under), first); why != "" {
+		if why := f.times.Crowded(analysis.ShapeOf(under), first); why != "" {
 			notes = append(notes, "against "+f.name[first]+": "+crowdedNote(why))
 		}
 	}
-	if why := f.times.crowded(shapeOf(under), who); why != "" {
+	if why := f.times.Crowded(analysis.ShapeOf(under), who); why != "" {
 		notes = append(notes, crowdedNote(why))
 	}
-	p.row(f.name[who]+mark(who), deviceKind(who.backend), ranks(shapeOf(under)), coll.FormatSize(under.SizeBytes, true), fmt.Sprint(len(c.launches)),
-		duration(t.Value), bounds, bandwidth(under.AlgBW(t.Value)), bandwidth(under.BusBW(t.Value)), against, p.notes.marks(notes))
+	p.row(f.name[who]+mark(who), deviceKind(who.Backend), analysis.ShapeOf(under).String(), coll.FormatSize(under.SizeBytes, true), fmt.Sprint(len(c.Launches)),
+		say.Duration(t.Value), bounds, say.Bandwidth(under.AlgBW(t.Value)), say.Bandwidth(under.BusBW(t.Value)), against, p.notes.marks(notes))
 }
 
 // timeBounds explain the bounds of a time.
@@ -195,8 +197,8 @@ var timeBounds = map[stats.Basis]string{
 }
 
 // mark is what stands behind the name of a contender that was rehearsed.
-func mark(who contender) string {
-	if who.rehearsed {
+func mark(who analysis.Contender) string {
+	if who.Rehearsed {
 		return " (rehearsed)"
 	}
 	return ""

@@ -41,7 +41,7 @@ func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) 
 		if last[run.Backend.Name].Before(run.Start) {
 			last[run.Backend.Name] = run.Start
 		}
-		if timed(r) {
+		if r.Timed() {
 			key := pointLabels(run, r)
 			if _, there := newest[key]; !there {
 				order = append(order, key)

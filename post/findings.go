@@ -7,14 +7,16 @@ import (
 	"slices"
 
 	"busbar/internal/result"
+	"busbar/post/analysis"
+	"busbar/post/say"
 )
 
 // findings are what a report stands on: the rows of all runs that are let in, in the order of its tables.
 type findings struct {
 	rows      []result.Row
 	runs      []*result.Run // that have a row
-	times     *measurements
-	name      map[contender]string
+	times     *analysis.Measurements
+	name      map[analysis.Contender]string
 	left      []string         // backends whose rehearsed runs were left out
 	notes     []result.Problem // on files
 	rehearsed int              // rows that were
@@ -26,7 +28,7 @@ func gather(ctx context.Context, files []string, passed []result.Problem, rehear
 	if err != nil {
 		return nil, err
 	}
-	f := &findings{times: newMeasurements()}
+	f := &findings{times: analysis.NewMeasurements()}
 	seen, lacking := map[*result.Run]bool{}, lacks{}
 	err = data.Each(func(row result.Row) error {
 		switch {
@@ -50,38 +52,41 @@ func gather(ctx context.Context, files []string, passed []result.Problem, rehear
 	f.notes = slices.Concat(passed, data.Notes(), lacking.problems("left out"))
 	if len(f.rows) == 0 {
 		if f.left != nil {
-			return nil, &usageError{fmt.Errorf("all results of %s were rehearsed (their figures say nothing about hardware); let them in with --include-rehearsed", some(files)), "post report"}
+			return nil, &usageError{fmt.Errorf("all results of %s were rehearsed (their figures say nothing about hardware); let them in with --include-rehearsed", say.Some(files)), "post report"}
 		}
 		return nil, &result.NothingError{Problems: f.notes}
 	}
 	for _, backend := range f.left {
 		f.notes = append(f.notes, result.Problem{Path: backend, Text: "its results were rehearsed and are left out; --include-rehearsed lets them in"})
 	}
-	who := map[*result.Run]contender{}
+	who := map[*result.Run]analysis.Contender{}
 	for _, run := range f.runs {
-		who[run] = contenderOf(run)
+		who[run] = analysis.ContenderOf(run)
 	}
 	slices.SortStableFunc(f.rows, func(a, b result.Row) int {
-		return cmp.Or(compareContenders(who[a.Run], who[b.Run]), compareConditions(conditionOf(a.Run, a.Record), conditionOf(b.Run, b.Record)),
+		return cmp.Or(analysis.CompareContenders(who[a.Run], who[b.Run]), analysis.CompareConditions(analysis.ConditionOf(a.Run, a.Record), analysis.ConditionOf(b.Run, b.Record)),
 			a.Run.Start.Compare(b.Run.Start), cmp.Compare(a.Record.N, b.Record.N))
 	})
 	for _, row := range f.rows {
-		f.times.add(row.Run, row.Record)
+		f.times.Add(row.Run, row.Record)
 	}
-	var all []contender
+	var all []analysis.Contender
 	for _, run := range f.runs {
 		if c := who[run]; !slices.Contains(all, c) {
 			all = append(all, c)
 		}
 	}
-	f.name = names(all)
+	f.name = analysis.Names(all)
 	return f, nil
 }
 
-// compareContenders puts backends together, and of one first what has no variant and no settings.
-func compareContenders(a, b contender) int {
-	return cmp.Or(cmp.Compare(a.backend, b.backend), cmp.Compare(a.library, b.library), cmp.Compare(a.variant, b.variant),
-		cmp.Compare(a.settings, b.settings), cmp.Compare(a.device, b.device))
+// rowsByTable are the rows family by family, and within one by contender, world and size.
+func (f *findings) rowsByTable() []result.Row {
+	rows := slices.Clone(f.rows)
+	slices.SortStableFunc(rows, func(a, b result.Row) int {
+		return analysis.CompareConditions(analysis.FamilyOf(analysis.ConditionOf(a.Run, a.Record)), analysis.FamilyOf(analysis.ConditionOf(b.Run, b.Record)))
+	})
+	return rows
 }
 
 // has says whether there is any row of a backend.

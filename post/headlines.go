@@ -9,6 +9,8 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/stats"
+	"busbar/post/analysis"
+	"busbar/post/say"
 )
 
 // mostHeadlines is how many headlines there are of one kind.
@@ -18,7 +20,7 @@ const mostHeadlines = 2
 // shared cores, or of spreads that are no interval; what holds for one launch alone begins with that.
 func (a *analyst) headlines() (sentences []string) {
 	families := a.analysed()
-	i := slices.IndexFunc(families, func(c condition) bool { return c.Collective == coll.AllReduce })
+	i := slices.IndexFunc(families, func(c analysis.Condition) bool { return c.Collective == coll.AllReduce })
 	if i < 0 {
 		return nil
 	}
@@ -34,9 +36,9 @@ func (a *analyst) headlines() (sentences []string) {
 }
 
 // winners says of the largest world that each pair of contenders shares who is faster there.
-func (a *analyst) winners(family condition) (sentences []string) {
-	for i, first := range a.times.contenders {
-		for _, other := range a.times.contenders[i+1:] {
+func (a *analyst) winners(family analysis.Condition) (sentences []string) {
+	for i, first := range a.times.Contenders {
+		for _, other := range a.times.Contenders[i+1:] {
 			worlds := a.uncrowded(first, family)
 			slices.Reverse(worlds)
 			for _, s := range worlds {
@@ -52,19 +54,19 @@ func (a *analyst) winners(family condition) (sentences []string) {
 
 // winner says who of two is faster in one world, at which sizes, by how much. It says nothing where the world's ranks
 // shared cores, a ratio has no interval, or one of the two was rehearsed.
-func (a *analyst) winner(first, other contender, family condition, s shape) string {
-	if a.times.crowded(s, other) != "" || first.rehearsed != other.rehearsed {
+func (a *analyst) winner(first, other analysis.Contender, family analysis.Condition, s analysis.Shape) string {
+	if a.times.Crowded(s, other) != "" || first.Rehearsed != other.Rehearsed {
 		return ""
 	}
-	ahead := map[contender][]duelled{}
+	ahead := map[analysis.Contender][]duelled{}
 	var open []duelled // no difference can be told
 	var bases []stats.Ratio
-	for _, under := range a.times.in(first, family, s) {
-		b := a.times.cells[other][under]
+	for _, under := range a.times.In(first, family, s) {
+		b := a.times.Cells[other][under]
 		if b == nil {
 			continue
 		}
-		r := ratio(b, a.times.cells[first][under])
+		r := analysis.Ratio(b, a.times.Cells[first][under])
 		if r.Basis != stats.WithinLaunch && r.Basis != stats.AcrossLaunches {
 			return ""
 		}
@@ -75,11 +77,11 @@ func (a *analyst) winner(first, other contender, family condition, s shape) stri
 		case r.Value > 1:
 			ahead[first] = append(ahead[first], duelled{under, r})
 		default:
-			ahead[other] = append(ahead[other], duelled{under, inverse(r)})
+			ahead[other] = append(ahead[other], duelled{under, r.Inverse()})
 		}
 	}
 	var words []string
-	for _, who := range []contender{first, other} {
+	for _, who := range []analysis.Contender{first, other} {
 		if won := ahead[who]; won != nil {
 			words = append(words, fmt.Sprintf("%s is faster %s", a.name[who], atSizes(won, len(open)+len(ahead[first])+len(ahead[other]))))
 		}
@@ -92,12 +94,12 @@ func (a *analyst) winner(first, other contender, family condition, s shape) stri
 	if words == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s with %s: %s.", scope(bases), family.Collective, withRanks(s), strings.Join(words, "; "))
+	return fmt.Sprintf("%s of %s with %s: %s.", scope(bases), family.Collective, s.Words(), strings.Join(words, "; "))
 }
 
 // duelled is a size at which a contender was compared, and how many times as long the slower one took.
 type duelled struct {
-	under condition
+	under analysis.Condition
 	r     stats.Ratio
 }
 
@@ -124,32 +126,32 @@ func atSizes(won []duelled, all int) string {
 	if len(won) == all && all > 1 {
 		at = "at every size measured"
 	}
-	if times(least.r.Value) == times(most.r.Value) {
-		return fmt.Sprintf("%s, by a factor of %s (95 %% interval %s)", at, times(most.r.Value), span(most.r))
+	if say.Times(least.r.Value) == say.Times(most.r.Value) {
+		return fmt.Sprintf("%s, by a factor of %s (95 %% interval %s)", at, say.Times(most.r.Value), say.Span(most.r))
 	}
-	return fmt.Sprintf("%s, by factors from %s (%s; 95 %% interval %s) to %s (%s; %s)", at, times(least.r.Value), size(least.under), span(least.r), times(most.r.Value), size(most.under), span(most.r))
+	return fmt.Sprintf("%s, by factors from %s (%s; 95 %% interval %s) to %s (%s; %s)", at, say.Times(least.r.Value), least.under.Size(), say.Span(least.r), say.Times(most.r.Value), most.under.Size(), say.Span(most.r))
 }
 
 func sizesOf(all []duelled) string {
 	var words []string
 	for _, d := range all {
-		words = append(words, size(d.under))
+		words = append(words, d.under.Size())
 	}
-	return some(words)
+	return say.Some(words)
 }
 
 // plateau says where bandwidth saturates in the largest world of each contender.
-func (a *analyst) plateau(family condition) string {
+func (a *analyst) plateau(family analysis.Condition) string {
 	var words []string
-	var about []contender
-	for _, who := range a.times.contenders {
+	var about []analysis.Contender
+	for _, who := range a.times.Contenders {
 		worlds := a.uncrowded(who, family)
 		if len(worlds) == 0 {
 			continue
 		}
 		s := worlds[len(worlds)-1]
 		if found, ok := a.saturates(who, family, s); ok {
-			words = append(words, fmt.Sprintf("%s%s with %s, %s", a.name[who], mark(who), withRanks(s), found.words()))
+			words = append(words, fmt.Sprintf("%s%s with %s, %s", a.name[who], mark(who), s.Words(), found.words()))
 			about = append(about, who)
 		}
 	}
@@ -160,15 +162,15 @@ func (a *analyst) plateau(family condition) string {
 }
 
 // spread says how time grows from the smallest to the largest world, at the size nearest to the one that is pictured.
-func (a *analyst) spread(family condition) string {
+func (a *analyst) spread(family analysis.Condition) string {
 	var words []string
-	var about []contender
-	for _, who := range a.times.contenders {
+	var about []analysis.Contender
+	for _, who := range a.times.Contenders {
 		worlds := a.uncrowded(who, family)
 		if len(worlds) < 2 {
 			continue
 		}
-		under := nearest(a.times.in(who, family, worlds[0]), pictured)
+		under := nearest(a.times.In(who, family, worlds[0]), pictured)
 		if text := a.wider(who, under, worlds[len(worlds)-1]); text != "" {
 			words = append(words, fmt.Sprintf("on %s%s %s", a.name[who], mark(who), text))
 			about = append(about, who)
@@ -181,8 +183,8 @@ func (a *analyst) spread(family condition) string {
 }
 
 // nearest is the condition whose size is nearest to a size, by their ratio.
-func nearest(all []condition, bytes int64) condition {
-	return slices.MinFunc(all, func(a, b condition) int {
+func nearest(all []analysis.Condition, bytes int64) analysis.Condition {
+	return slices.MinFunc(all, func(a, b analysis.Condition) int {
 		return cmp.Compare(math.Abs(math.Log(float64(a.SizeBytes)/float64(bytes))), math.Abs(math.Log(float64(b.SizeBytes)/float64(bytes))))
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/post/foreign"
+	"busbar/post/say"
 )
 
 // importer is what post import was asked to do.
@@ -80,7 +81,7 @@ func (m *importer) run(ctx context.Context, cmd *cobra.Command, args []string) (
 		}
 	}
 	whole := m.counts.Rows - m.counts.Torn
-	words := fmt.Sprintf("%s in, %s out (%s, %s, of %s)", count(m.counts.Rows, "row"), count(whole, "row"), count(m.counts.Points, "point"), count(m.runs, "run"), count(m.files, "file"))
+	words := fmt.Sprintf("%s in, %s out (%s, %s, of %s)", say.Count(m.counts.Rows, "row"), say.Count(whole, "row"), say.Count(m.counts.Points, "point"), say.Count(m.runs, "run"), say.Count(m.files, "file"))
 	if failed > 0 {
 		return fmt.Errorf("%d of %d files could not be imported; of the others: %s", failed, len(args), words)
 	}
@@ -137,7 +138,7 @@ func (m *importer) say(path string, s *importSink, counts foreign.Counts) {
 			fmt.Fprintf(m.stderr, "post: %s: %s\n", printable(path), printable(w))
 		}
 	}
-	words := fmt.Sprintf("%s, %s in %s", strings.Join(s.formats, ", "), count(counts.Points, "point"), count(counts.Rows, "row"))
+	words := fmt.Sprintf("%s, %s in %s", strings.Join(s.formats, ", "), say.Count(counts.Points, "point"), say.Count(counts.Rows, "row"))
 	if more := aside(counts); more != "" {
 		words += "; " + more
 	}
@@ -160,7 +161,7 @@ func aside(c foreign.Counts) string {
 		if f.n == 0 {
 			continue
 		}
-		text := count(f.n, f.noun)
+		text := say.Count(f.n, f.noun)
 		if f.noun == "line" {
 			text += " of the library's log"
 		}

@@ -12,6 +12,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/post/say"
 )
 
 // merger is what post merge was asked to do.
@@ -96,7 +97,7 @@ func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) err
 	}
 	note(m.stderr, append(passed, data.Notes()...))
 	runs := data.Runs()
-	fmt.Fprintf(m.stderr, "post: %s, %s, of %s\n", count(points, "point"), count(len(runs), "run"), contents(runs))
+	fmt.Fprintf(m.stderr, "post: %s, %s, of %s\n", say.Count(points, "point"), say.Count(len(runs), "run"), contents(runs))
 	return nil
 }
 
@@ -108,7 +109,7 @@ func contents(runs []*result.Run) string {
 		worlds = addWord(worlds, fmt.Sprint(r.World))
 		launches = addWord(launches, r.Launch)
 	}
-	return fmt.Sprintf("%s, %s (%s), %s", count(len(backends), "backend"), count(len(worlds), "world"), some(worlds), count(len(launches), "launch"))
+	return fmt.Sprintf("%s, %s (%s), %s", say.Count(len(backends), "backend"), say.Count(len(worlds), "world"), say.Some(worlds), say.Count(len(launches), "launch"))
 }
 
 // words are the values, each once. The error is that there is none, or one that is not among the known ones.

@@ -13,6 +13,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/post/plot"
+	"busbar/post/say"
 )
 
 // plotter is what post plot was asked to do.
@@ -119,9 +120,9 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if len(figures) == 0 {
 		wanted := ""
 		if p.collectives != nil {
-			wanted = ", none to draw of " + some(p.collectives)
+			wanted = ", none to draw of " + say.Some(p.collectives)
 		}
-		return fmt.Errorf("nothing to draw: of %s, %d ok%s, in %s", count(len(points), "point"), ok, wanted, some(files))
+		return fmt.Errorf("nothing to draw: of %s, %d ok%s, in %s", say.Count(len(points), "point"), ok, wanted, say.Some(files))
 	}
 	return p.write(ctx, dir, figures)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/post/say"
 )
 
 func newShow(stdout, stderr io.Writer) *cobra.Command {
@@ -118,47 +117,15 @@ func problemOf(path string, err error) result.Problem {
 	return result.Problem{Path: path, Text: strings.TrimPrefix(err.Error(), path+": ")}
 }
 
-// tableKey is what all rows of one table share.
-type tableKey struct {
-	operation  string // of what is no collective
-	collective coll.Collective
-	dataType   coll.DataType
-	op         coll.RedOp
-	root       int
-	placement  coll.Placement
-	mode       coll.Mode
-}
-
-func (k tableKey) String() string {
-	words := []string{cmp.Or(k.operation, k.collective.String())}
-	if k.dataType != 0 {
-		words = append(words, k.dataType.String())
-	}
-	if k.op != 0 {
-		words = append(words, k.op.String())
-	}
-	if k.root > 0 {
-		words = append(words, fmt.Sprintf("root %d", k.root))
-	}
-	parts := []string{strings.Join(words, " ")}
-	if k.placement != 0 {
-		parts = append(parts, placement(k.placement))
-	}
-	if k.mode != 0 {
-		parts = append(parts, k.mode.String()+" mode")
-	}
-	return strings.Join(parts, ", ")
-}
-
 // writeRun writes one run: what it was, its tables, its footnotes.
 func writeRun(w io.Writer, f *result.File) {
 	notes := &footnotes{}
 	writeHead(w, f, notes)
-	var order []tableKey
-	tables := map[tableKey][]*result.Record{}
+	var order []say.Table
+	tables := map[say.Table][]*result.Record{}
 	for i := range f.Records {
 		r := &f.Records[i]
-		k := tableKey{r.ForeignOperation(), r.Collective, r.Type, r.Op, r.Root, r.Placement, r.Mode}
+		k := say.Table{Operation: r.ForeignOperation(), Collective: r.Collective, Type: r.Type, Op: r.Op, Root: r.Root, Placement: r.Placement, Mode: r.Mode}
 		if tables[k] == nil {
 			order = append(order, k)
 		}
@@ -166,7 +133,7 @@ func writeRun(w io.Writer, f *result.File) {
 	}
 	for _, k := range order {
 		fmt.Fprintf(w, "\n%s\n", k)
-		writeTable(w, k.mode, tables[k], notes)
+		writeTable(w, k.Mode, tables[k], notes)
 	}
 	notes.write(w)
 }
@@ -186,27 +153,10 @@ func writeHead(w io.Writer, f *result.File, notes *footnotes) {
 	if r.Imported != nil {
 		writeImported(line, f)
 	} else {
-		line(fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, count(r.World, "rank"), count(r.Nodes, "node"), r.Device))
-		line(fmt.Sprintf("host %s, %s, %s, sweep %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool, r.Sweep.Name) + unusual(&r.Method))
+		line(fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, say.Count(r.World, "rank"), say.Count(r.Nodes, "node"), r.Device))
+		line(fmt.Sprintf("host %s, %s, %s, sweep %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool, r.Sweep.Name) + say.Unusual(&r.Method))
 	}
 	line(outcome(f) + " " + notes.marks(r.Warnings))
-}
-
-// unusual says how figures were taken, where that is not rank's own way.
-func unusual(m *result.Method) (words string) {
-	if m.Rotate > 0 {
-		words += ", rotating over " + coll.FormatSize(m.Rotate, true)
-	}
-	if m.Aggregate > 1 {
-		words += fmt.Sprintf(", issued by %d", m.Aggregate)
-	}
-	if m.Average != "" && m.Average != "max over ranks" {
-		words += ", times " + m.Average
-	}
-	if s := m.Settings().String(); s != "" {
-		words += ", " + s
-	}
-	return words
 }
 
 // outcome says how a run ended and what became of its points.
@@ -218,7 +168,7 @@ func outcome(f *result.File) string {
 			words += " (" + e.Reason + ")"
 		}
 		if e.Left > 0 {
-			words += fmt.Sprintf(", %s of the plan not reached", count(e.Left, "point"))
+			words += fmt.Sprintf(", %s of the plan not reached", say.Count(e.Left, "point"))
 		}
 	}
 	counts := map[result.Status]int{}

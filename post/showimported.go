@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"busbar/internal/result"
+	"busbar/post/say"
 )
 
 // writeImported says what another tool measured, and where its file is. What that file does not tell is left out.
@@ -15,10 +16,10 @@ func writeImported(line func(string), f *result.File) {
 	words := []string{fmt.Sprintf("%s (%s)", r.Backend.Name, r.Backend.Library)}
 	where := ""
 	if r.World > 0 {
-		where = count(r.World, "rank")
+		where = say.Count(r.World, "rank")
 	}
 	if r.Nodes > 0 {
-		where += " on " + count(r.Nodes, "node")
+		where += " on " + say.Count(r.Nodes, "node")
 	}
 	if r.Device != "" {
 		where += " of " + r.Device
@@ -31,7 +32,7 @@ func writeImported(line func(string), f *result.File) {
 		words = append(words, "begun "+r.Imported.Started)
 	}
 	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
-	line(strings.Join(words, ", ") + unusual(&r.Method))
+	line(strings.Join(words, ", ") + say.Unusual(&r.Method))
 	if len(r.Imported.Deduced) > 0 {
 		line("deduced: " + strings.Join(r.Imported.Deduced, "; "))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/post/say"
 )
 
 // ncclKey is what the two placements of a row of nccl-tests' table share.
@@ -162,7 +163,7 @@ func writeNCCLRows(w io.Writer, f *result.File, c coll.Collective, records []*re
 
 // writeNCCLComments writes what the layout has no columns for: why a point has no time, and its warnings.
 func writeNCCLComments(w io.Writer, r *result.Record) {
-	point := fmt.Sprintf("# %d %d %s %s %d %s: ", r.SizeBytes, r.Count, ncclType(r.Type), r.Op, r.Root, placement(r.Placement))
+	point := fmt.Sprintf("# %d %d %s %s %d %s: ", r.SizeBytes, r.Count, ncclType(r.Type), r.Op, r.Root, say.Placement(r.Placement))
 	if r.Time == nil && r.Status != result.OK {
 		fmt.Fprintf(w, "%s%s: %s\n", point, printable(string(r.Status)), printable(r.Reason))
 	}

@@ -10,6 +10,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+	"busbar/post/say"
 )
 
 // patterns are the runs shown that were measured in groups of nodes. One that continues another is judged with it; launches
@@ -31,7 +32,7 @@ func (p *patterns) add(f *result.File) {
 		if !slices.Contains(t.cases, r.Case) {
 			t.cases = append(t.cases, r.Case)
 		}
-		if timed(r) {
+		if r.Timed() {
 			t.times[r.Point(f.Run.Backend.Name)] = *r.Time
 		}
 	}
@@ -67,8 +68,8 @@ func (p *patterns) write(w io.Writer) {
 	chains := p.chains()
 	for _, t := range chains {
 		of := t.run.Pattern
-		title := fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, count(len(of.Hosts), "node"), t.run.Backend.Name, t.run.Backend.Library,
-			count(of.Rounds, "round"), some(of.Hosts))
+		title := fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, say.Count(len(of.Hosts), "node"), t.run.Backend.Name, t.run.Backend.Library,
+			say.Count(of.Rounds, "round"), say.Some(of.Hosts))
 		if t.run.Rehearse {
 			title += " (REHEARSED: it says nothing about hardware)"
 		}
@@ -114,7 +115,7 @@ func writePairs(w io.Writer, hosts []string, v *pattern.Verdict) {
 		return
 	}
 	table := v.Relative()
-	fmt.Fprintf(w, "  pairs' times in the rounds as multiples of %s, the median of sound pairs\n", duration(v.Pairs.Base))
+	fmt.Fprintf(w, "  pairs' times in the rounds as multiples of %s, the median of sound pairs\n", say.Duration(v.Pairs.Base))
 	if len(hosts) > mostColumns {
 		writeNodes(w, hosts, table)
 		return
@@ -197,7 +198,7 @@ func (t *patternTimes) writeHalves(w io.Writer, c coll.Case) {
 			key := result.Point(t.run.Backend.Name, c, 0)
 			key.Group = g.String()
 			took := t.times[key]
-			words = append(words, fmt.Sprintf("%s %s", duration(took.Seconds), some(g.Hosts)))
+			words = append(words, fmt.Sprintf("%s %s", say.Duration(took.Seconds), say.Some(g.Hosts)))
 		}
 		for k, line := range wrap(fmt.Sprintf("round %d: %s", i+1, strings.Join(words, " | ")), 78) {
 			fmt.Fprintln(w, strings.Repeat(" ", 2+2*min(k, 1))+line)

@@ -8,13 +8,14 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
-	"busbar/internal/stats"
+	"busbar/post/analysis"
+	"busbar/post/say"
 )
 
 // campaigns are the times of the runs shown, by campaign, for the tables that compare what was measured in one.
 type campaigns struct {
 	order []string
-	of    map[string]*measurements
+	of    map[string]*analysis.Measurements
 	seen  map[recordID]bool // a copy of a run's file counts no more
 }
 
@@ -30,21 +31,21 @@ func (c *campaigns) add(f *result.File) {
 		id = f.Run.Launch
 	}
 	if c.of == nil {
-		c.of, c.seen = map[string]*measurements{}, map[recordID]bool{}
+		c.of, c.seen = map[string]*analysis.Measurements{}, map[recordID]bool{}
 	}
 	if c.of[id] == nil {
-		c.of[id] = newMeasurements()
+		c.of[id] = analysis.NewMeasurements()
 		c.order = append(c.order, id)
 	}
 	for i := range f.Records {
 		known := recordID{f.Run.ID, f.Records[i].N}
 		if known.n == 0 || !c.seen[known] {
-			c.of[id].add(&f.Run, &f.Records[i])
+			c.of[id].Add(&f.Run, &f.Records[i])
 			c.seen[known] = true
 		}
 	}
 	if f.Run.Interleaved != nil {
-		c.of[id].asked = f.Run.Interleaved
+		c.of[id].Asked = f.Run.Interleaved
 	}
 }
 
@@ -53,14 +54,14 @@ func (c *campaigns) add(f *result.File) {
 func (c *campaigns) write(w io.Writer) {
 	for _, id := range c.order {
 		m := c.of[id]
-		if len(m.contenders) < 2 {
+		if len(m.Contenders) < 2 {
 			continue
 		}
-		m.arrange()
-		name := names(m.contenders)
-		for i, other := range m.contenders {
-			for _, first := range m.contenders[:i] {
-				if m.common(first, other) {
+		m.Arrange()
+		name := analysis.Names(m.Contenders)
+		for i, other := range m.Contenders {
+			for _, first := range m.Contenders[:i] {
+				if m.Common(first, other) {
 					writeComparison(w, m, first, other, name)
 					break
 				}
@@ -69,26 +70,20 @@ func (c *campaigns) write(w io.Writer) {
 	}
 }
 
-// tableOf is the condition that all rows of one comparison share: everything but the size.
-func tableOf(c condition) condition {
-	c.SizeBytes, c.Count = 0, 0
-	return c
-}
-
 // writeComparison writes what two contenders took under each condition that both were measured under.
-func writeComparison(w io.Writer, m *measurements, first, other contender, name map[contender]string) {
-	var shared []condition
-	for under := range m.cells[other] {
-		if m.cells[first][under] != nil {
+func writeComparison(w io.Writer, m *analysis.Measurements, first, other analysis.Contender, name map[analysis.Contender]string) {
+	var shared []analysis.Condition
+	for under := range m.Cells[other] {
+		if m.Cells[first][under] != nil {
 			shared = append(shared, under)
 		}
 	}
 	if shared == nil {
 		return
 	}
-	slices.SortFunc(shared, compareConditions)
+	slices.SortFunc(shared, analysis.CompareConditions)
 	title := fmt.Sprintf("%s against %s: ratio of their times", name[other], name[first])
-	if first.rehearsed || other.rehearsed {
+	if first.Rehearsed || other.Rehearsed {
 		title += " (REHEARSED: it says nothing about hardware)"
 	}
 	fmt.Fprintln(w)
@@ -97,19 +92,19 @@ func writeComparison(w io.Writer, m *measurements, first, other contender, name 
 	}
 	notes := &footnotes{}
 	for i, under := range shared {
-		if i == 0 || tableOf(shared[i-1]) != tableOf(under) {
-			fmt.Fprintf(w, "\n%s\n", strings.Join(wrap(heading(under), 80), "\n"))
+		if i == 0 || analysis.TableOf(shared[i-1]) != analysis.TableOf(under) {
+			fmt.Fprintf(w, "\n%s\n", strings.Join(wrap(under.Title(), 80), "\n"))
 			fmt.Fprintf(w, "       size %11s %11s   ratio  bounds\n", clip(head(first, other)), clip(head(other, first)))
 		}
-		a, b := m.cells[first][under], m.cells[other][under]
-		r := ratio(b, a)
-		was, _ := a.over()
-		now, _ := b.over()
+		a, b := m.Cells[first][under], m.Cells[other][under]
+		r := analysis.Ratio(b, a)
+		was, _ := a.Over()
+		now, _ := b.Over()
 		words, about := verdict(r), []string{meaning(r)}
-		if why := m.crowded(shapeOf(under), first, other); why != "" {
+		if why := m.Crowded(analysis.ShapeOf(under), first, other); why != "" {
 			words, about = "", append(about, crowdedNote(why))
 		}
-		fmt.Fprintf(w, "%11s %11s %11s %7s  %-17s %-11s %s\n", coll.FormatSize(under.SizeBytes, true), duration(was.Value), duration(now.Value), times(r.Value), span(r), words, notes.marks(about))
+		fmt.Fprintf(w, "%11s %11s %11s %7s  %-17s %-11s %s\n", coll.FormatSize(under.SizeBytes, true), say.Duration(was.Value), say.Duration(now.Value), say.Times(r.Value), say.Span(r), words, notes.marks(about))
 	}
 	notes.write(w)
 }
@@ -119,20 +114,12 @@ func crowdedNote(why string) string {
 	return "oversubscribed: " + why + ": these figures say nothing about speed"
 }
 
-// span is the bounds alone; "-" where there are none.
-func span(r stats.Ratio) string {
-	if r.Basis == stats.NoBounds {
-		return "-"
-	}
-	return times(r.Lo) + " to " + times(r.Hi)
-}
-
 // head is what tells a contender from the other one above their columns: its backend, or of one backend its variant.
-func head(c, other contender) string {
-	if c.backend == other.backend && c.variant != "" {
-		return c.variant
+func head(c, other analysis.Contender) string {
+	if c.Backend == other.Backend && c.Variant != "" {
+		return c.Variant
 	}
-	return c.backend
+	return c.Backend
 }
 
 // clip shortens a name to the width of a column.
@@ -141,14 +128,4 @@ func clip(name string) string {
 		return string(r[:10]) + "…"
 	}
 	return name
-}
-
-// heading says under what condition a table's times were taken.
-func heading(c condition) string {
-	world := count(c.World, "rank")
-	if c.nodes > 1 {
-		world += fmt.Sprintf(" on %d nodes", c.nodes)
-	}
-	words := tableKey{"", c.Collective, c.Type, c.Op, c.Root, c.Placement, c.Mode}.String()
-	return words + ", " + world + unusual(&result.Method{Rotate: c.rotate, Aggregate: c.aggregate, Average: c.average})
 }

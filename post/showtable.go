@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/post/say"
 )
 
 const (
@@ -42,7 +43,7 @@ func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *fo
 		}
 		fmt.Fprintln(w, strings.TrimRight(row+marks, " "))
 		if e := r.Time.Event; e != nil {
-			fmt.Fprintf(w, "%s by events %s (min %s, max %s)\n", strings.Repeat(" ", len(size)), duration(e.Seconds), duration(e.Min), duration(e.Max))
+			fmt.Fprintf(w, "%s by events %s (min %s, max %s)\n", strings.Repeat(" ", len(size)), say.Duration(e.Seconds), say.Duration(e.Min), say.Duration(e.Max))
 		}
 	}
 }
@@ -51,10 +52,10 @@ func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *fo
 func figures(mode coll.Mode, r *result.Record) string {
 	t := r.Time
 	if mode == coll.Latency {
-		return fmt.Sprintf(" %10s %6s %9s %9s %9s %9s %-4s ", duration(t.Seconds), precision(t), duration(t.Min), duration(t.P90), duration(t.P99), duration(t.Max), r.Check.Result)
+		return fmt.Sprintf(" %10s %6s %9s %9s %9s %9s %-4s ", say.Duration(t.Seconds), precision(t), say.Duration(t.Min), say.Duration(t.P90), say.Duration(t.P99), say.Duration(t.Max), r.Check.Result)
 	}
-	return fmt.Sprintf(" %12d %9s %6s %8s %8s %7d %-4s ", r.Count, duration(t.Seconds), precision(t),
-		ifKnown(r.HasAlgBW(), bandwidth(r.AlgBW(t.Seconds))), ifKnown(r.HasBusBW(), bandwidth(r.BusBW(t.Seconds))), t.Iterations, r.Check.Result)
+	return fmt.Sprintf(" %12d %9s %6s %8s %8s %7d %-4s ", r.Count, say.Duration(t.Seconds), precision(t),
+		ifKnown(r.HasAlgBW(), say.Bandwidth(r.AlgBW(t.Seconds))), ifKnown(r.HasBusBW(), say.Bandwidth(r.BusBW(t.Seconds))), t.Iterations, r.Check.Result)
 }
 
 // ifKnown is a figure, or the mark of one that is not known.
@@ -81,7 +82,7 @@ func writeNotOK(w io.Writer, size string, r *result.Record) {
 		text += ": " + r.Reason
 	}
 	if first := r.Check.First; first != nil {
-		text += fmt.Sprintf(" (%s wrong; first on rank %d, host %s, index %d: wanted %s, found %s)", count(int(r.Check.Wrong), "element"), first.Rank, first.Host, first.Index, first.Want, first.Got)
+		text += fmt.Sprintf(" (%s wrong; first on rank %d, host %s, index %d: wanted %s, found %s)", say.Count(int(r.Check.Wrong), "element"), first.Rank, first.Host, first.Index, first.Want, first.Got)
 	}
 	for i, line := range wrap(text, 80-len(size)-2) {
 		if i > 0 {
@@ -97,37 +98,6 @@ func precision(t *result.Time) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.1f", 50*(t.Hi-t.Lo)/t.Seconds)
-}
-
-// duration writes seconds with four digits and the unit that fits; "-" for what was not claimed.
-func duration(s float64) string {
-	switch {
-	case s <= 0:
-		return "-"
-	case s < 999.95e-6:
-		return digits(s*1e6) + " us"
-	case s < 999.95e-3:
-		return digits(s*1e3) + " ms"
-	}
-	return digits(s) + " s"
-}
-
-func digits(v float64) string {
-	switch {
-	case v < 9.9995:
-		return fmt.Sprintf("%.3f", v)
-	case v < 99.995:
-		return fmt.Sprintf("%.2f", v)
-	}
-	return fmt.Sprintf("%.1f", v)
-}
-
-// bandwidth writes bytes per second as GB/s, with two digits where three decimals would leave fewer.
-func bandwidth(bytesPerSecond float64) string {
-	if v := bytesPerSecond / 1e9; v > 0 && v < 0.00995 {
-		return fmt.Sprintf("%.2g", v)
-	}
-	return digits(bytesPerSecond / 1e9)
 }
 
 // footnotes are numbered by first appearance; equal texts share a number.

@@ -1,32 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"busbar/internal/coll"
 	"busbar/internal/result"
 )
-
-// count is a number and its noun: 1 run, 2 launches.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if strings.HasSuffix(noun, "ch") {
-		noun += "e"
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// some lists up to eight words and counts the rest.
-func some(words []string) string {
-	if n := len(words) - 8; n > 0 {
-		return strings.Join(words[:8], ", ") + fmt.Sprintf(" and %d more", n)
-	}
-	return strings.Join(words, ", ")
-}
 
 func addWord(list []string, word string) []string {
 	if slices.Contains(list, word) {
@@ -61,12 +40,4 @@ func wrap(text string, width int) []string {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// placement is the word of nccl-tests' heading.
-func placement(p coll.Placement) string {
-	if p == coll.InPlace {
-		return "in-place"
-	}
-	return "out-of-place"
 }

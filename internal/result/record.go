@@ -227,6 +227,9 @@ type Record struct {
 	Imported *Origin `json:"imported,omitempty"` // where another tool's file has it; nil: rank measured it
 }
 
+// Timed says whether a record has figures that hold: those of wrong data are not for tables that others compute from.
+func (r *Record) Timed() bool { return r.Status == OK && r.Time != nil }
+
 // Path is which way the library took, in its own words.
 type Path struct {
 	Algorithm string `json:"algorithm,omitempty"` // "" for what goes from rank to rank, which has none

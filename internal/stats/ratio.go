@@ -36,6 +36,17 @@ func (r Ratio) Differs() bool {
 	return (r.Basis == WithinLaunch || r.Basis == AcrossLaunches) && (r.Lo > 1 || r.Hi < 1)
 }
 
+// Inverse is the ratio turned around.
+func (r Ratio) Inverse() Ratio {
+	if r.Value > 0 {
+		r.Value = 1 / r.Value
+	}
+	if r.Basis != NoBounds {
+		r.Lo, r.Hi = 1/r.Hi, 1/r.Lo
+	}
+	return r
+}
+
 // RatioOf divides two independent estimates. The bounds are those of Zou & Donner (Statistics in Medicine 27, 2008)
 // for the difference of the logarithms: the distances of both estimates to their own bounds, joined as the root of the
 // sum of squares, each side of the interval for itself. That keeps what is lopsided about either. Where one has no interval, neither has the ratio.

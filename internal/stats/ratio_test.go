@@ -116,3 +116,13 @@ func TestRatioOfPairsCovers(t *testing.T) {
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Max(1, math.Abs(b)) }
+
+func TestInverse(t *testing.T) {
+	r := (Ratio{Value: 0.5, Lo: 0.4, Hi: 0.8, Basis: WithinLaunch}).Inverse()
+	if r.Value != 2 || r.Lo != 1.25 || r.Hi != 2.5 {
+		t.Errorf("%+v", r)
+	}
+	if r := (Ratio{Value: 0.5}).Inverse(); r != (Ratio{Value: 2}) {
+		t.Errorf("without bounds: %+v", r)
+	}
+}

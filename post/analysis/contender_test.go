@@ -1,4 +1,4 @@
-package main
+package analysis
 
 import (
 	"math"
@@ -8,16 +8,17 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/post/say"
 )
 
 // launchOf makes the run of one backend in one launch; what it took is added to m.
-func launchOf(m *measurements, backend, launch string, seconds float64, interval bool) *result.Run {
+func launchOf(m *Measurements, backend, launch string, seconds float64, interval bool) *result.Run {
 	run := &result.Run{ID: backend + launch, Launch: launch, Backend: result.Backend{Name: backend}, World: 2, Nodes: 1, RanksPerNode: 2}
 	r := &result.Record{N: 1, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: seconds}}
 	if interval {
 		r.Time.Lo, r.Time.Hi = seconds*0.99, seconds*1.01
 	}
-	m.add(run, r)
+	m.Add(run, r)
 	return run
 }
 
@@ -27,8 +28,8 @@ func allReduce(size int64) coll.Case {
 
 // What a ratio stands on follows from the launches: those that both sides share, or else all of each.
 func TestRatioOfCells(t *testing.T) {
-	shared := func(n int, interval bool) func(*measurements) {
-		return func(m *measurements) {
+	shared := func(n int, interval bool) func(*Measurements) {
+		return func(m *Measurements) {
 			for i := range n {
 				launch := string(rune('a' + i))
 				common := math.Pow(2, float64(i))
@@ -37,8 +38,8 @@ func TestRatioOfCells(t *testing.T) {
 			}
 		}
 	}
-	apart := func(n int) func(*measurements) {
-		return func(m *measurements) {
+	apart := func(n int) func(*Measurements) {
+		return func(m *Measurements) {
 			for i := range n {
 				launchOf(m, "mpi", string(rune('a'+i)), 1+0.1*float64(i), true)
 				launchOf(m, "gloo", string(rune('A'+i)), 3+0.1*float64(i), true)
@@ -46,22 +47,22 @@ func TestRatioOfCells(t *testing.T) {
 		}
 	}
 	// Each launch has one side only, but a block has a launch of either; one of them was interrupted and went on.
-	blocks := func(m *measurements) {
+	blocks := func(m *Measurements) {
 		for i := range 3 {
 			for side, backend := range []string{"mpi", "gloo"} {
 				seconds := float64(1 + 2*side)
-				run := launchOf(newMeasurements(), backend, backend+string(rune('a'+i)), seconds, true)
+				run := launchOf(NewMeasurements(), backend, backend+string(rune('a'+i)), seconds, true)
 				run.Campaign, run.Block = "c", string(rune('a'+i))
 				for part := range int64(2) {
 					run.Launch += "again"
 					time := &result.Time{Seconds: seconds * math.Pow(2, float64(i))}
-					m.add(run, &result.Record{N: 1, Status: result.OK, Case: allReduce(1 << (20 - part)), Time: time})
+					m.Add(run, &result.Record{N: 1, Status: result.OK, Case: allReduce(1 << (20 - part)), Time: time})
 				}
 			}
 		}
 	}
 	for name, c := range map[string]struct {
-		fill    func(*measurements)
+		fill    func(*Measurements)
 		basis   stats.Basis
 		n       int
 		paired  bool
@@ -76,66 +77,43 @@ func TestRatioOfCells(t *testing.T) {
 		"one launch of each":       {apart(1), stats.WithinLaunch, 1, false, "95 % interval 2.96 to 3.04 from one launch of each", true},
 		"two launches of each":     {apart(2), stats.LaunchSpread, 2, false, "2.73 to 3.10 over 2 or more launches of each", false},
 		"seven launches of each":   {apart(7), stats.AcrossLaunches, 7, false, "", true},
-		"shared ones and one more": {func(m *measurements) { shared(1, true)(m); launchOf(m, "mpi", "z", 100, true) }, stats.WithinLaunch, 1, true, "", true},
+		"shared ones and one more": {func(m *Measurements) { shared(1, true)(m); launchOf(m, "mpi", "z", 100, true) }, stats.WithinLaunch, 1, true, "", true},
 	} {
-		m := newMeasurements()
+		m := NewMeasurements()
 		c.fill(m)
-		under := condition{Case: allReduce(1 << 20), nodes: 1, perNode: 2, aggregate: 1}
-		r := ratio(m.cells[m.contenders[1]][under], m.cells[m.contenders[0]][under])
+		under := Condition{Case: allReduce(1 << 20), Nodes: 1, PerNode: 2, Aggregate: 1}
+		r := Ratio(m.Cells[m.Contenders[1]][under], m.Cells[m.Contenders[0]][under])
 		if r.Basis != c.basis || r.N != c.n || r.Paired != c.paired || r.Differs() != c.differs || r.Value < 2.5 || r.Value > 3.1 {
 			t.Errorf("%s: %+v", name, r)
 		}
-		if c.words != "" && bounds(r) != c.words {
-			t.Errorf("%s: %q, want %q", name, bounds(r), c.words)
-		}
-	}
-}
-
-// A copy of a file adds nothing to a comparison.
-func TestCopiesCountOnce(t *testing.T) {
-	f := &result.File{Run: result.Run{ID: "run", Launch: "a"}, Records: []result.Record{{N: 1, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1}}}}
-	var c campaigns
-	c.add(f)
-	c.add(f)
-	for _, cell := range c.of["a"].cells[contenderOf(&f.Run)] {
-		if n := len(cell.times["a"]); n != 1 {
-			t.Errorf("%d times of one record", n)
+		if c.words != "" && say.Bounds(r) != c.words {
+			t.Errorf("%s: %q, want %q", name, say.Bounds(r), c.words)
 		}
 	}
 }
 
 // The cycles of a soak are one launch.
 func TestCyclesAreOneLaunch(t *testing.T) {
-	m := newMeasurements()
+	m := NewMeasurements()
 	run := launchOf(m, "mpi", "a", 1, true)
 	for i := range 7 {
-		m.add(run, &result.Record{N: 2 + i, Cycle: 2 + i, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1 + 0.01*float64(i)}})
+		m.Add(run, &result.Record{N: 2 + i, Cycle: 2 + i, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1 + 0.01*float64(i)}})
 	}
-	c := m.cells[m.contenders[0]][condition{Case: allReduce(1 << 20), nodes: 1, perNode: 2, aggregate: 1}]
-	e, basis := c.over()
+	c := m.Cells[m.Contenders[0]][Condition{Case: allReduce(1 << 20), Nodes: 1, PerNode: 2, Aggregate: 1}]
+	e, basis := c.Over()
 	if basis != stats.WithinLaunch || e.Value < 1.02 || e.Value > 1.03 || e.Lo != 1 || e.Hi != 1.06 {
 		t.Errorf("%+v, basis %d", e, basis)
 	}
 }
 
-func TestInverse(t *testing.T) {
-	r := inverse(stats.Ratio{Value: 0.5, Lo: 0.4, Hi: 0.8, Basis: stats.WithinLaunch})
-	if r.Value != 2 || r.Lo != 1.25 || r.Hi != 2.5 {
-		t.Errorf("%+v", r)
-	}
-	if r := inverse(stats.Ratio{Value: 0.5}); r != (stats.Ratio{Value: 2}) {
-		t.Errorf("without bounds: %+v", r)
-	}
-}
-
 // As few words as tell contenders apart.
 func TestContenderNames(t *testing.T) {
-	all := []contender{
-		{backend: "mpi", library: "Open MPI 4", device: "cpu"}, {backend: "mpi", library: "MPICH 4", device: "cpu"},
-		{backend: "gloo", library: "Gloo", device: "cpu (A)"}, {backend: "gloo", library: "Gloo", device: "cpu (B)"},
-		{backend: "nccl", library: "NCCL 2.27", variant: "ring"}, {backend: "nccl", library: "NCCL 2.27", variant: "tree"}, {backend: "ncclx", library: "X"},
+	all := []Contender{
+		{Backend: "mpi", Library: "Open MPI 4", Device: "cpu"}, {Backend: "mpi", Library: "MPICH 4", Device: "cpu"},
+		{Backend: "gloo", Library: "Gloo", Device: "cpu (A)"}, {Backend: "gloo", Library: "Gloo", Device: "cpu (B)"},
+		{Backend: "nccl", Library: "NCCL 2.27", Variant: "ring"}, {Backend: "nccl", Library: "NCCL 2.27", Variant: "tree"}, {Backend: "ncclx", Library: "X"},
 	}
-	name := names(all)
+	name := Names(all)
 	for i, want := range []string{"mpi (Open MPI 4)", "mpi (MPICH 4)", "gloo (cpu (A))", "gloo (cpu (B))", "nccl (ring)", "nccl (tree)", "ncclx"} {
 		if name[all[i]] != want {
 			t.Errorf("%q, want %q", name[all[i]], want)
@@ -145,18 +123,18 @@ func TestContenderNames(t *testing.T) {
 
 // What the library was asked for makes another contender: times of both are compared, and never put together.
 func TestSettingsKeepTimesApart(t *testing.T) {
-	m := newMeasurements()
+	m := NewMeasurements()
 	for i, method := range []result.Method{{}, {Graph: 20}, {Config: "minCTAs=2"}} {
 		run := &result.Run{Launch: string(rune('a' + i)), Backend: result.Backend{Name: "nccl"}, Method: method, World: 2}
-		m.add(run, &result.Record{N: 1, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1}})
+		m.Add(run, &result.Record{N: 1, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1}})
 	}
-	name := names(m.contenders)
+	name := Names(m.Contenders)
 	var got []string
-	for _, who := range m.contenders {
+	for _, who := range m.Contenders {
 		got = append(got, name[who])
-		for _, c := range m.cells[who] {
-			if len(c.launches) != 1 {
-				t.Errorf("%s: %d launches in one cell", name[who], len(c.launches))
+		for _, c := range m.Cells[who] {
+			if len(c.Launches) != 1 {
+				t.Errorf("%s: %d launches in one cell", name[who], len(c.Launches))
 			}
 		}
 	}
@@ -167,8 +145,8 @@ func TestSettingsKeepTimesApart(t *testing.T) {
 
 // A time of 0 stands for one that was no number, and no ratio is made of it.
 func TestNoTimeOfZero(t *testing.T) {
-	m := newMeasurements()
-	if launchOf(m, "mpi", "a", 0, false); len(m.contenders) != 0 {
-		t.Errorf("%+v", m.contenders)
+	m := NewMeasurements()
+	if launchOf(m, "mpi", "a", 0, false); len(m.Contenders) != 0 {
+		t.Errorf("%+v", m.Contenders)
 	}
 }

@@ -1,0 +1,184 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"busbar/internal/result"
+	"busbar/internal/stats"
+)
+
+// Collector makes curves of records. It keeps little of each, since there may be a million.
+type Collector struct {
+	curves map[curveKey]*gathering
+	paths  map[result.Path]*result.Path // each once
+}
+
+// curveKey is what the points of a curve share.
+type curveKey struct {
+	who   Contender
+	tool  string
+	under Condition // without size and count
+}
+
+// gathering is a curve whose records still come.
+type gathering struct {
+	Curve
+	runs    map[*result.Run]bool
+	number  map[string]int32 // of launches
+	entries []entry
+}
+
+// entry is one record.
+type entry struct {
+	size, count int64
+	time        stats.Estimate
+	launch      int32
+	warned      [kindsOfWarning]bool
+	path        *result.Path
+}
+
+// NewCollector holds nothing yet.
+func NewCollector() *Collector {
+	return &Collector{curves: map[curveKey]*gathering{}, paths: map[result.Path]*result.Path{}}
+}
+
+// Add takes a record and says whether it has a place on a curve: it has none without a time that holds, where another tool's
+// file lacks what a curve is known by, and where single groups of nodes measured it.
+func (c *Collector) Add(row result.Row) bool {
+	run, r := row.Run, row.Record
+	if !r.Timed() || r.Time.Seconds <= 0 || math.IsInf(r.Time.Seconds, 0) || r.Group != nil || r.Lacks() != "" {
+		return false
+	}
+	g := c.gatheringOf(run, r)
+	if !g.runs[run] {
+		g.runs[run] = true
+		g.Runs = append(g.Runs, run)
+		g.Crowded = cmp.Or(g.Crowded, run.Crowded())
+	}
+	launch, known := g.number[run.PairedBy()]
+	if !known {
+		launch = int32(len(g.Launches))
+		g.number[run.PairedBy()] = launch
+		g.Launches = append(g.Launches, run.PairedBy())
+	}
+	g.entries = append(g.entries, entry{r.SizeBytes, r.Count, stats.Estimate{Value: r.Time.Seconds, Lo: r.Time.Lo, Hi: r.Time.Hi}, launch, g.warned(r.Warnings), c.once(r.Path)})
+	g.Ranks = g.Ranks.add(r)
+	return true
+}
+
+func (c *Collector) gatheringOf(run *result.Run, r *result.Record) *gathering {
+	key := curveKey{who: ContenderOf(run), under: TableOf(ConditionOf(run, r))}
+	if run.Imported != nil {
+		key.tool = run.Imported.Tool
+	}
+	g := c.curves[key]
+	if g == nil {
+		g = &gathering{Curve: Curve{Contender: key.who, Tool: key.tool, Condition: key.under}, runs: map[*result.Run]bool{}, number: map[string]int32{}}
+		c.curves[key] = g
+	}
+	return g
+}
+
+// once is a path that is kept only once.
+func (c *Collector) once(p *result.Path) *result.Path {
+	if p == nil {
+		return nil
+	}
+	kept := c.paths[*p]
+	if kept == nil {
+		kept = p
+		c.paths[*p] = p
+	}
+	return kept
+}
+
+// Curves are what was collected, in the order of tables. The collector is empty then.
+func (c *Collector) Curves() []*Curve {
+	var curves []*Curve
+	for _, g := range c.curves {
+		g.Points, g.entries = pointsOf(g.entries), nil
+		curves = append(curves, &g.Curve)
+	}
+	*c = *NewCollector()
+	slices.SortFunc(curves, compareCurves)
+	nameCurves(curves)
+	return curves
+}
+
+// nameCurves tells contenders apart, and what another tool measured from what rank did.
+func nameCurves(curves []*Curve) {
+	var all []Contender
+	tools := map[Contender]string{}
+	several := map[Contender]bool{}
+	for _, c := range curves {
+		if !slices.Contains(all, c.Contender) {
+			all = append(all, c.Contender)
+			tools[c.Contender] = c.Tool
+		}
+		several[c.Contender] = several[c.Contender] || tools[c.Contender] != c.Tool
+	}
+	name := Names(all)
+	for _, c := range curves {
+		c.Who = name[c.Contender]
+		if several[c.Contender] {
+			c.Who += ", measured by " + cmp.Or(c.Tool, "rank")
+		}
+	}
+}
+
+// pointsOf makes a point of all entries of one size.
+func pointsOf(entries []entry) []Point {
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.launch, b.launch)) })
+	var points []Point
+	for len(entries) > 0 {
+		n := 1
+		for n < len(entries) && entries[n].size == entries[0].size {
+			n++
+		}
+		points = append(points, pointOf(entries[:n]))
+		entries = entries[n:]
+	}
+	return slices.Clip(points)
+}
+
+// pointOf is one size: of one launch its own time, of several their median.
+func pointOf(entries []entry) Point {
+	p := Point{SizeBytes: entries[0].size, Count: entries[0].count, Records: len(entries)}
+	for _, e := range entries {
+		p.Path = cmp.Or(p.Path, e.path)
+		for kind, is := range e.warned {
+			if is && p.Warned[kind] < math.MaxUint16 {
+				p.Warned[kind]++
+			}
+		}
+	}
+	first := entries[0].launch
+	if entries[len(entries)-1].launch == first {
+		p.Time = estimateOf(entries)
+		if p.Time.Lo > 0 {
+			p.Basis = stats.WithinLaunch
+		}
+		return p
+	}
+	for len(entries) > 0 {
+		n := 1
+		for n < len(entries) && entries[n].launch == entries[0].launch {
+			n++
+		}
+		p.Launches = append(p.Launches, estimateOf(entries[:n]).Value)
+		entries = entries[n:]
+	}
+	p.Time, p.Basis = stats.MedianOfLaunches(p.Launches)
+	return p
+}
+
+// estimateOf is what one launch took: its record, or the median over the cycles of a soak.
+func estimateOf(entries []entry) stats.Estimate {
+	times := make([]stats.Estimate, len(entries))
+	for i, e := range entries {
+		times[i] = e.time
+	}
+	return overCycles(times)
+}

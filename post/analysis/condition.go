@@ -1,0 +1,94 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/post/say"
+)
+
+// Condition is what two times must share to be compared, apart from the contender and the launch.
+type Condition struct {
+	coll.Case
+	Nodes, PerNode int
+	Rotate         int64
+	Aggregate      int
+	Average        string // of throughput mode; latency mode has no choice
+}
+
+// ConditionOf is how a record was taken.
+func ConditionOf(run *result.Run, r *result.Record) Condition {
+	c := Condition{Case: r.Case, Nodes: run.Nodes, PerNode: run.RanksPerNode, Rotate: run.Method.Rotate, Aggregate: max(run.Method.Aggregate, 1)}
+	if r.Mode == coll.Throughput {
+		c.Average = run.Method.Average
+	}
+	return c
+}
+
+// FamilyOf is what all points of one table share: everything but world, its shape, and size.
+func FamilyOf(c Condition) Condition {
+	c.World, c.Nodes, c.PerNode, c.SizeBytes, c.Count = 0, 0, 0, 0, 0
+	return c
+}
+
+// TableOf is the condition that all rows of one table share: everything but the size.
+func TableOf(c Condition) Condition {
+	c.SizeBytes, c.Count = 0, 0
+	return c
+}
+
+// FamilyTitle names the table that a condition's points stand in, whatever the world.
+func (c Condition) FamilyTitle() string {
+	return c.table().String() + say.Unusual(c.method())
+}
+
+// Title names the table that a condition's points stand in, with their world.
+func (c Condition) Title() string {
+	return c.table().String() + ", " + ShapeOf(c).Words() + say.Unusual(c.method())
+}
+
+func (c Condition) table() say.Table {
+	return say.Table{Collective: c.Collective, Type: c.Type, Op: c.Op, Root: c.Root, Placement: c.Placement, Mode: c.Mode}
+}
+
+func (c Condition) method() *result.Method {
+	return &result.Method{Rotate: c.Rotate, Aggregate: c.Aggregate, Average: c.Average}
+}
+
+// Size is the condition's size as people write it.
+func (c Condition) Size() string { return coll.FormatSize(c.SizeBytes, true) }
+
+// Shape is a world and how it was laid on nodes.
+type Shape struct{ World, Nodes, PerNode int }
+
+// ShapeOf is the world of a condition.
+func ShapeOf(c Condition) Shape { return Shape{c.World, c.Nodes, c.PerNode} }
+
+// String names a world in a table: "16 on 2 nodes".
+func (s Shape) String() string {
+	if s.Nodes > 1 {
+		return fmt.Sprintf("%d on %d nodes", s.World, s.Nodes)
+	}
+	return fmt.Sprint(s.World)
+}
+
+// Words name a world in a sentence: "16 ranks on 2 nodes".
+func (s Shape) Words() string {
+	words := say.Count(s.World, "rank")
+	if s.Nodes > 1 {
+		words += fmt.Sprintf(" on %d nodes", s.Nodes)
+	}
+	return words
+}
+
+// CompareConditions orders conditions as tables do: by family, then world, then size.
+func CompareConditions(a, b Condition) int {
+	return cmp.Or(
+		cmp.Compare(a.Collective, b.Collective), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Root, b.Root),
+		cmp.Compare(a.Placement, b.Placement), cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Rotate, b.Rotate), cmp.Compare(a.Aggregate, b.Aggregate),
+		cmp.Compare(a.Average, b.Average), cmp.Compare(a.World, b.World), cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PerNode, b.PerNode),
+		cmp.Compare(a.SizeBytes, b.SizeBytes),
+	)
+}

@@ -1,0 +1,71 @@
+package analysis
+
+import (
+	"cmp"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/internal/stats"
+)
+
+// Curve is one line of a plot: what one contender took for one operation in one world, over sizes.
+type Curve struct {
+	Who string // the contender's name among those that were collected together
+	Contender
+	Tool      string // what measured, where that was not rank: "nccl-tests 2.19.6"
+	Condition        // without size and count
+	Crowded   string // why its ranks or threads shared cores or a GPU, so that its times say nothing about speed; else ""
+	Runs      []*result.Run
+	Launches  []string // by what PairedBy says, in order of appearance
+	Points    []Point  // with a time that holds, by ascending size
+	Ranks     *RankUse // what single ranks took; nil where no record tells
+
+	examples [kindsOfWarning]string // the first text of each kind of warning
+}
+
+// Point is what one size took.
+type Point struct {
+	SizeBytes int64
+	Count     int64          // elements, as coll.Case counts them
+	Time      stats.Estimate // s, of one operation; over launches where there are several
+	Basis     stats.Basis    // what the bounds of Time stand on
+	Launches  []float64      // s, the median of each launch, in the order of Curve.Launches that have one; nil where there is one launch
+	Path      *result.Path   // which way the library took in the first launch that tells; nil where none does
+	Records   int            // how many there are of it
+	Warned    [kindsOfWarning]uint16
+}
+
+// Case is the case of a point.
+func (c *Curve) Case(i int) coll.Case {
+	k := c.Condition.Case
+	k.SizeBytes, k.Count = c.Points[i].SizeBytes, c.Points[i].Count
+	return k
+}
+
+// BusBW is the bus bandwidth of a point, in bytes per second.
+func (c *Curve) BusBW(i int) float64 { return c.Case(i).BusBW(c.Points[i].Time.Value) }
+
+// AlgBW is the algorithm bandwidth of a point, in bytes per second.
+func (c *Curve) AlgBW(i int) float64 { return c.Case(i).AlgBW(c.Points[i].Time.Value) }
+
+// Imported says that another tool measured it.
+func (c *Curve) Imported() bool { return c.Tool != "" }
+
+// Title names the curve in a sentence: contender, operation and world.
+func (c *Curve) Title() string { return c.Who + ", " + c.Condition.Title() }
+
+// Trusted says whether its times may be judged for speed; reason is why not.
+func (c *Curve) Trusted() (reason string, trusted bool) {
+	switch {
+	case c.Rehearsed:
+		return "it was rehearsed", false
+	case c.Crowded != "":
+		return "oversubscribed: " + c.Crowded, false
+	}
+	return "", true
+}
+
+func compareCurves(a, b *Curve) int {
+	return cmp.Or(CompareConditions(FamilyOf(a.Condition), FamilyOf(b.Condition)), CompareContenders(a.Contender, b.Contender),
+		cmp.Compare(a.Tool, b.Tool), CompareConditions(a.Condition, b.Condition))
+}

@@ -1,0 +1,83 @@
+package analysis
+
+import "fmt"
+
+// Kind is what sort of thing was found.
+type Kind string
+
+// The kinds of findings. docs/analysis.md says how each is found and judged.
+const (
+	Drop        Kind = "drop"          // bandwidth of a few sizes lies below its trend
+	Spike       Kind = "spike"         // a single size takes far longer than its neighbours
+	Step        Kind = "step"          // time grows by another law from a size on: the library changed its way
+	Plateau     Kind = "plateau"       // bandwidth grows no more
+	Decline     Kind = "decline"       // bandwidth does not stay at its largest
+	PlacementOf Kind = "placement gap" // in place and out of place differ
+	Scaling     Kind = "poor scaling"  // a larger world has less bus bandwidth
+	LateRank    Kind = "late rank"     // one rank issues last nearly always
+	SlowRank    Kind = "slow rank"     // one rank's own times are the longest nearly always
+	TwoModes    Kind = "bimodal"       // times of one point are of two populations
+	Drift       Kind = "drift"         // times of a point rose or fell while they were taken
+	Variation   Kind = "variation"     // launches differ
+	LowCeiling  Kind = "below ceiling" // far from what the hardware could do
+)
+
+// Severity is how much a finding matters; docs/analysis.md has the rule of each kind.
+type Severity int
+
+// The severities.
+const (
+	Note Severity = iota
+	Warning
+	Serious
+)
+
+var severityWords = []string{"note", "warning", "serious"}
+
+func (s Severity) String() string {
+	if s < 0 || int(s) >= len(severityWords) {
+		return fmt.Sprintf("Severity(%d)", int(s))
+	}
+	return severityWords[s]
+}
+
+// MarshalText writes the word.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Finding is one thing to know about a curve.
+type Finding struct {
+	Number   int // as on pictures and in reports, from 1
+	Kind     Kind
+	Curve    *Curve
+	From, To int64 // bytes, both measured sizes
+	Severity Severity
+	Weight   float64  // the share of time or bandwidth that is behind the severity: 0.2 is 20 %
+	Says     string   // one sentence that stands for itself
+	Evidence []string // what it rests on, with figures
+	Hints    []Hint
+}
+
+// Hint is something to try.
+type Hint struct {
+	Says     string
+	Source   string // title and section of the documentation that says so
+	Variable string // environment variable, or flag of rank; "" where it is neither
+	Value    string // to try
+	Sweep    string // a variant of a campaign's plan that tests it, as YAML; "" where no plan can
+}
+
+// Ceiling is the bus bandwidth that hardware allows.
+type Ceiling struct {
+	BusBW  float64 // bytes per second; 0 is unknown
+	Says   string  // what it is made of, or why it is unknown
+	Source string
+}
+
+// Options say what findings are made with.
+type Options struct {
+	Ceiling func(*Curve) Ceiling // nil: no ceiling is known
+	Most    int                  // findings at most; 0: MostFindings
+}
+
+// MostFindings is how many findings there are unless it is said otherwise: a page with more of them is not read.
+const MostFindings = 20

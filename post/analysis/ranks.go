@@ -1,0 +1,73 @@
+package analysis
+
+import (
+	"busbar/internal/result"
+	"busbar/internal/stats"
+)
+
+// RankUse is which ranks stood out in the records of a curve.
+type RankUse struct {
+	Records int               // that tell of their ranks
+	Slowest map[int]*Standout // by rank: its own times were the longest
+	Latest  map[int]*Standout // by rank: it issued last, by more than the clocks' uncertainty
+}
+
+// Standout is one rank in the records in which it stood out.
+type Standout struct {
+	Rank   int
+	Host   string
+	Excess []float32 // of each record: how much longer than the median rank's time (Slowest), or how late (Latest), as a share of the time
+	Late   []float32 // s, of each record (Latest only)
+}
+
+// Median is the median excess.
+func (s *Standout) Median() float64 { return medianOf(s.Excess) }
+
+// Lateness is the median lateness, in seconds.
+func (s *Standout) Lateness() float64 { return medianOf(s.Late) }
+
+func medianOf(x []float32) float64 {
+	wide := make([]float64, len(x))
+	for i, v := range x {
+		wide[i] = float64(v)
+	}
+	return stats.Median(wide)
+}
+
+// add takes what a record tells of its ranks; u may be nil.
+func (u *RankUse) add(r *result.Record) *RankUse {
+	k := r.Ranks
+	if k == nil || r.World < 2 || r.Time.Seconds <= 0 {
+		return u
+	}
+	if u == nil {
+		u = &RankUse{Slowest: map[int]*Standout{}, Latest: map[int]*Standout{}}
+	}
+	u.Records++
+	middle := 0.0
+	switch {
+	case len(k.Median) > 0:
+		middle = stats.Median(k.Median)
+	case len(k.Spread) == 5:
+		middle = k.Spread[2]
+	}
+	if middle > 0 && k.SlowestS > middle {
+		s := standout(u.Slowest, k.Slowest, k.SlowestHost)
+		s.Excess = append(s.Excess, float32(k.SlowestS/middle-1))
+	}
+	if k.Latest >= 0 && k.Lateness > k.Uncertainty {
+		s := standout(u.Latest, k.Latest, k.LatestHost)
+		s.Excess = append(s.Excess, float32(k.Lateness/r.Time.Seconds))
+		s.Late = append(s.Late, float32(k.Lateness))
+	}
+	return u
+}
+
+func standout(of map[int]*Standout, rank int, host string) *Standout {
+	s := of[rank]
+	if s == nil {
+		s = &Standout{Rank: rank, Host: host}
+		of[rank] = s
+	}
+	return s
+}
