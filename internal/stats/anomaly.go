@@ -1,0 +1,106 @@
+package stats
+
+import "math"
+
+// Anomaly is a stretch of sizes that took longer, or less long, than the law on either side of it says. One law that goes over into
+// another is none, however large the step: only what comes back, or is slower than both, is.
+type Anomaly struct {
+	From, To int // places of its first and last size
+	// Depth is the share of the bandwidth that the trend has and that is missing, over the stretch: 0.15. Negative for a spike: −0.15 is faster by 15 %.
+	Depth  float64
+	Z      float64 // how many standard errors it stands out by
+	Chance float64 // of as much anywhere in a curve that has none, of all places looked at together
+}
+
+// Drop says that bandwidth is missing; otherwise the anomaly is a spike.
+func (a Anomaly) Drop() bool { return a.Depth > 0 }
+
+const (
+	longestRun = 5
+	longestEnd = 2
+	// chanceOfAnomaly is that of one found in a curve that has none. It is a bound: the test of simulated curves finds fewer.
+	chanceOfAnomaly = 0.01
+	// leastAnomaly is the least difference of logarithms that is worth saying.
+	leastAnomaly = 0.04
+	// neighbours are the points whose scatter tells the noise of a place, where it is rougherBy times that of the curve: more than
+	// chance makes of so few.
+	neighbours = 8
+	rougherBy  = 1.6
+)
+
+// standing is by how much a run lies over its trend, as a logarithm, and how sure that is.
+type standing struct{ excess, z float64 }
+
+// standsOut says whether a run that is out is more than chance makes anywhere in the curve.
+func (f *finder) standsOut(r stretch) bool {
+	s := f.standing(r)
+	return math.Abs(s.excess) >= leastAnomaly && f.chance(s.z) <= chanceOfAnomaly
+}
+
+func (f *finder) anomaly(r stretch) Anomaly {
+	s := f.standing(r)
+	return Anomaly{From: r.from, To: r.to, Depth: 1 - math.Exp(-s.excess), Z: math.Abs(s.z), Chance: f.chance(s.z)}
+}
+
+// chance is Bonferroni's: of so many places and lengths, on either side of the trend.
+func (f *finder) chance(z float64) float64 {
+	places := float64(len(f.sizes) * longestRun)
+	return min(1, 2*places*studentTail(float64(f.scatter.df), math.Abs(z)))
+}
+
+// standing compares a run with the law of its segment and, where it lies next to another, with that one too; what is nearer counts.
+func (f *finder) standing(r stretch) standing {
+	var found []standing
+	for _, s := range f.cut.segments {
+		if s.from <= r.to+1 && r.from-1 <= s.to {
+			found = append(found, f.against(r, s))
+		}
+	}
+	nearest := found[0]
+	for _, s := range found[1:] {
+		switch {
+		case s.excess*nearest.excess <= 0:
+			return standing{} // between two laws
+		case math.Abs(s.z) < math.Abs(nearest.z):
+			nearest = s
+		}
+	}
+	return nearest
+}
+
+// against compares a run with the law of a segment. The standard error has that of the run's own mean, and that of the law where the run lies.
+func (f *finder) against(r, segment stretch) standing {
+	sizes, logs := f.counted(segment)
+	law := newProfile(sizes, logs).best()
+	half := math.Exp(law.logHalf)
+	share := func(size float64) float64 { return half / (half + size) } // derivative of log t by log n½
+	var n, p, pp float64
+	for _, s := range sizes {
+		n, p, pp = n+1, p+share(s), pp+share(s)*share(s)
+	}
+	var excess, at, known float64
+	length := float64(r.length())
+	side := 0.0
+	for i := r.from; i <= r.to; i++ {
+		off := f.logs[i] - law.level - math.Log(half+f.sizes[i])
+		if off*side < 0 {
+			return standing{} // neither slower nor faster
+		}
+		side = off
+		excess, at = excess+off/length, at+share(f.sizes[i])/length
+		if f.noise != nil {
+			known += f.noise[i] * f.noise[i] / length
+		}
+	}
+	lever := 1 / n
+	if spread := pp - p*p/n; spread > 1e-9 {
+		lever += (at - p/n) * (at - p/n) / spread
+	}
+	own := max(f.around(r), math.Sqrt(known))
+	return standing{excess, excess / math.Sqrt(own*own/length+f.scatter.s*f.scatter.s*lever)}
+}
+
+// around is the noise at a run: that of the curve, or of the run's neighbours where they scatter by much more.
+func (f *finder) around(r stretch) float64 {
+	return f.scatter.s
+}

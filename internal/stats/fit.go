@@ -1,0 +1,220 @@
+package stats
+
+import "math"
+
+// Parameter is a positive quantity of a law, and what the sizes that were measured say about it: between Lo and Hi with
+// Confidence, by profile likelihood. Lo is 0 where nothing bounds it from below, Hi +Inf where nothing does from above.
+type Parameter struct {
+	Value, Lo, Hi float64
+	// Known says that the parameter was seen and not only extrapolated. Where it is false Value is that of the best curve and
+	// no more; of Alpha then only Hi can be said, of Beta only Lo.
+	Known bool
+}
+
+// Fit is the law of Hockney (Parallel Computing 20, 1994), t = Alpha + S/Beta, of times t in seconds of S bytes.
+type Fit struct {
+	N     int       // points behind it
+	Alpha Parameter // s, what the smallest message takes; Value 0 where no latency shows
+	Beta  Parameter // bytes/s, what large messages come near; Value +Inf where no bandwidth shows
+	Half  Parameter // bytes, n½ = Alpha·Beta: the size that reaches half of Beta
+	Scale float64   // standard deviation of log t around the law: 0.02 is 2 %
+}
+
+// Time is what the law says a size takes, in seconds.
+func (f Fit) Time(size float64) float64 {
+	if math.IsInf(f.Beta.Value, 1) {
+		return f.Alpha.Value
+	}
+	return f.Alpha.Value + size/f.Beta.Value
+}
+
+const (
+	// minForFit is the least number of points of a law: with two, any law fits.
+	minForFit = 3
+	// beyond is how far outside of the sizes n½ is looked for. There the law is S/β, or α, to a ten-thousandth.
+	beyond = 1e4
+	// knownWithin is how far the bounds of a Parameter that is known lie apart at most, as a ratio.
+	knownWithin = 2
+)
+
+// FitAlphaBeta fits t = α + S/β to times in seconds of sizes in bytes, all positive, such that the squares of log t − log(α + S/β)
+// are least: an error of a tenth counts as much for 8 bytes as for a gigabyte. With n½ = αβ the law is (n½ + S)/β, so for a given n½ the best β
+// is a mean of logarithms, and the best n½ is looked for in one dimension.
+//
+// Bounds are those of the profile likelihood: all laws that fit not so much worse that F(1, N−2) at Confidence would tell. Alpha is Known where
+// the smallest size is below n½, so that at least half of its time is latency, and the bounds lie within a factor of 2; Beta where the largest
+// is above n½, likewise. Every point counts: one that is odd moves the law. FindTrend leaves such points out.
+//
+// Fewer than three points give the zero Fit but for N.
+func FitAlphaBeta(sizes, times []float64) Fit {
+	logs := make([]float64, len(times))
+	for i, t := range times {
+		logs[i] = math.Log(t)
+	}
+	return fitLaw(sizes, logs, scatter{})
+}
+
+// scatter is a standard deviation of logarithms, and the degrees of freedom that it was taken from; none where df is 0.
+type scatter struct {
+	s  float64
+	df int
+}
+
+// fitLaw is FitAlphaBeta of the logarithms of times. Where noise is given the bounds stand on it, and not on these few points.
+func fitLaw(sizes, logs []float64, noise scatter) Fit {
+	f := Fit{N: len(logs)}
+	if f.N < minForFit {
+		return f
+	}
+	c := newProfile(sizes, logs)
+	best := c.best()
+	if f.Scale = math.Sqrt(best.squares / float64(f.N-2)); noise.df == 0 {
+		noise = scatter{f.Scale, f.N - 2}
+	}
+	t := studentQuantile(float64(noise.df), (1-Confidence)/2)
+	f.bound(c, best, best.squares+t*t*noise.s*noise.s)
+	seen := f.Half.Value
+	f.Alpha.Known = c.smallest <= seen && f.Alpha.within(knownWithin)
+	f.Beta.Known = c.largest >= seen && f.Beta.within(knownWithin)
+	f.Half.Known = f.Alpha.Known && f.Beta.Known && f.Half.within(knownWithin*knownWithin)
+	return f
+}
+
+func (p Parameter) within(ratio float64) bool {
+	return p.Lo > 0 && !math.IsInf(p.Hi, 1) && p.Hi <= ratio*p.Lo
+}
+
+// bound takes the parameters of the best law, and the extremes of all whose squares are at most most.
+func (f *Fit) bound(c profile, best lawAt, most float64) {
+	set := func(p *Parameter, log float64) { *p = Parameter{math.Exp(log), math.Exp(log), math.Exp(log), false} }
+	set(&f.Alpha, best.logHalf+best.level)
+	set(&f.Beta, -best.level)
+	set(&f.Half, best.logHalf)
+	from, to := c.edge(best, most, -1), c.edge(best, most, 1)
+	f.Half.Lo, f.Half.Hi = math.Exp(from), math.Exp(to)
+	const steps = 64
+	for k := range steps + 1 {
+		l := c.at(from + (to-from)*float64(k)/steps)
+		// Of all laws with this n½ that fit well enough, those that are slowest and fastest.
+		free := math.Sqrt(max(0, most-l.squares) / float64(f.N))
+		f.Alpha.widen(l.logHalf+l.level, free)
+		f.Beta.widen(-l.level, free)
+	}
+	if from <= c.from {
+		f.Alpha.Lo, f.Half.Lo = 0, 0
+	}
+	if to >= c.to {
+		f.Beta.Hi, f.Half.Hi = math.Inf(1), math.Inf(1)
+	}
+	switch {
+	case best.logHalf <= c.from:
+		f.Alpha.Value, f.Half.Value = 0, 0
+	case best.logHalf >= c.to:
+		f.Beta.Value, f.Half.Value = math.Inf(1), math.Inf(1)
+	}
+}
+
+func (p *Parameter) widen(log, free float64) {
+	p.Lo, p.Hi = min(p.Lo, math.Exp(log-free)), max(p.Hi, math.Exp(log+free))
+}
+
+// profile is how well laws of one n½ fit, for each n½.
+type profile struct {
+	sizes, logs       []float64
+	smallest, largest float64
+	from, to          float64 // logarithms of n½ between which it is looked for
+}
+
+// lawAt is the best law of one n½: log t = level + log(n½ + S).
+type lawAt struct{ logHalf, level, squares float64 }
+
+func newProfile(sizes, logs []float64) profile {
+	c := profile{sizes: sizes, logs: logs, smallest: math.Inf(1)}
+	for _, s := range sizes {
+		c.smallest, c.largest = min(c.smallest, s), max(c.largest, s)
+	}
+	c.from, c.to = math.Log(c.smallest/beyond), math.Log(c.largest*beyond)
+	return c
+}
+
+func (c profile) at(logHalf float64) lawAt {
+	l, half := lawAt{logHalf: logHalf}, math.Exp(logHalf)
+	var squares float64
+	for i, s := range c.sizes {
+		d := c.logs[i] - math.Log(half+s)
+		// The sum of squares around a mean, in one pass (Welford).
+		off := d - l.level
+		l.level += off / float64(i+1)
+		squares += off * (d - l.level)
+	}
+	l.squares = squares
+	return l
+}
+
+// best is the law with the least squares: the best of a grid, and between its neighbours by the golden section.
+func (c profile) best() lawAt {
+	const grid = 0.35 // √2
+	n := int(math.Ceil((c.to - c.from) / grid))
+	step := (c.to - c.from) / float64(n)
+	best, at := c.at(c.from), 0
+	for k := 1; k <= n; k++ {
+		if l := c.at(c.from + step*float64(k)); l.squares < best.squares {
+			best, at = l, k
+		}
+	}
+	if at == 0 || at == n {
+		return c.flat(best)
+	}
+	lo, hi := best.logHalf-step, best.logHalf+step
+	const golden = 0.6180339887498949
+	a, b := c.at(hi-golden*(hi-lo)), c.at(lo+golden*(hi-lo))
+	for range 40 {
+		if a.squares < b.squares {
+			hi, b = b.logHalf, a
+			a = c.at(hi - golden*(hi-lo))
+		} else {
+			lo, a = a.logHalf, b
+			b = c.at(lo + golden*(hi-lo))
+		}
+	}
+	return a
+}
+
+// flat takes the end of the grid for what it stands for.
+func (c profile) flat(l lawAt) lawAt {
+	if l.logHalf <= (c.from+c.to)/2 {
+		return c.at(c.from)
+	}
+	return c.at(c.to)
+}
+
+// edge is the logarithm of the n½ on one side of the best law's from where on laws fit worse than most; the end of the range if none does.
+func (c profile) edge(best lawAt, most, side float64) float64 {
+	end := c.from
+	if side > 0 {
+		end = c.to
+	}
+	inside, step := best.logHalf, 1e-3
+	outside := inside
+	for {
+		outside = inside + side*step
+		if (outside-end)*side >= 0 {
+			outside = end
+		}
+		if c.at(outside).squares > most {
+			break
+		}
+		if outside == end {
+			return end
+		}
+		inside, step = outside, 2*step
+	}
+	for range 30 {
+		if mid := (inside + outside) / 2; c.at(mid).squares > most {
+			outside = mid
+		} else {
+			inside = mid
+		}
+	}
+	return inside
+}

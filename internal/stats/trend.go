@@ -1,0 +1,228 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// MinForTrend is the least number of sizes that anything is said about: with four, a law and one odd point are as good as any other story.
+const MinForTrend = 5
+
+// Segment is a range of sizes that one law explains: a protocol, or an algorithm. From and To are the places of its first and last size.
+type Segment struct {
+	From, To int
+	Fit
+}
+
+// Trend is what a curve of times over sizes does: laws one after the other, and what stands out of them.
+type Trend struct {
+	N        int       // sizes that were looked at
+	TooFew   bool      // under MinForTrend: nothing else is said
+	Segments []Segment // by size; one law goes over into the next between To of one and From of the next
+	Noise    float64   // standard deviation of log t around the laws: 0.02 is 2 %
+	// Anomalies are drops and spikes, by size. No law is asked to explain them.
+	Anomalies []Anomaly
+	// Ends are places of first or last sizes, at most two on a side, that leave the trend. Too few to tell a drop from the next law.
+	Ends []int
+}
+
+// Switch is where one law goes over into the next.
+type Switch struct {
+	After int     // place of the last size of the law before
+	Step  float64 // the next law's time to that of the law before, halfway between the two sizes: 1.2 is slower by 20 %
+}
+
+// Switches are the places between segments. sizes are those of FindTrend.
+func (t Trend) Switches(sizes []float64) []Switch {
+	var found []Switch
+	for k := 1; k < len(t.Segments); k++ {
+		before, after := t.Segments[k-1], t.Segments[k]
+		middle := math.Sqrt(sizes[before.To] * sizes[after.From])
+		found = append(found, Switch{before.To, after.Time(middle) / before.Time(middle)})
+	}
+	return found
+}
+
+// At is the time that the trend has at a place, in seconds; 0 where it has none.
+func (t Trend) At(place int, size float64) float64 {
+	for _, s := range t.Segments {
+		if s.From <= place && place <= s.To {
+			return s.Time(size)
+		}
+	}
+	return 0
+}
+
+// FindTrend finds the laws of a curve, and what stands out of them: times in seconds of sizes in bytes, positive, by ascending size. noise, of each
+// time, is the standard error of its logarithm where one is known (of launches, or of samples of one), 0 where none is; nil if of no time.
+//
+// Laws are α + S/β, in segments of at least three sizes whose bounds and number are those with the least Bayesian information criterion (segments.go).
+// Up to five neighbouring sizes are left out of the laws where that pays for itself by the same criterion and they then stand out by more than chance (Anomaly), again
+// and again until none does. So a law is not bent by what stands out of it, and what stands out is held against a law that is not bent.
+func FindTrend(sizes, times, noise []float64) Trend {
+	t := Trend{N: len(sizes)}
+	if t.N < MinForTrend {
+		t.TooFew = true
+		return t
+	}
+	logs := make([]float64, t.N)
+	for i, s := range times {
+		logs[i] = math.Log(s)
+	}
+	f := finder{sizes: sizes, logs: logs, noise: noise, out: make([]bool, t.N)}
+	f.leaveOut()
+	t.Segments, t.Noise = f.segments(), f.scatter.s
+	for _, r := range f.runs {
+		if r.from == 0 || r.to == t.N-1 {
+			for i := r.from; i <= r.to; i++ {
+				t.Ends = append(t.Ends, i)
+			}
+		} else {
+			t.Anomalies = append(t.Anomalies, f.anomaly(r))
+		}
+	}
+	slices.Sort(t.Ends)
+	slices.SortFunc(t.Anomalies, func(a, b Anomaly) int { return cmp.Compare(a.From, b.From) })
+	return t
+}
+
+// finder cuts a curve and leaves out what stands out.
+type finder struct {
+	sizes, logs, noise []float64
+	out                []bool
+	runs               []stretch // that are out
+	cut                cut
+	scatter            scatter // of the points that are not
+}
+
+// leaveOut takes out one run after the other, the one that pays most first. What is out by then is looked at again: with the others
+// out a run may be shorter than it seemed, or none.
+func (f *finder) leaveOut() {
+	f.use(newLaws(f.sizes, f.logs, f.out).best(noRun, 0))
+	for looks := 0; len(f.runs) < max(1, len(f.sizes)/4) && looks < len(f.sizes); looks++ {
+		laws := newLaws(f.sizes, f.logs, f.out)
+		now := f.cut
+		if !f.takeBest(laws, f.candidates(), now) {
+			f.use(now)
+			return
+		}
+		for settled := 0; settled < len(f.runs) && len(f.runs) > 1 && looks < len(f.sizes); settled++ {
+			looks++
+			if f.lookAgain() {
+				settled = -1
+			}
+		}
+	}
+}
+
+// takeBest takes out the run that pays most, and more than the cut to beat, of those that stand out.
+func (f *finder) takeBest(laws *laws, runs []stretch, beat cut) bool {
+	var found []candidate
+	for _, r := range runs {
+		if c := laws.best(r, f.extra()+r.length()+1); c.score < beat.score {
+			found = append(found, candidate{r, c})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.cut.score, b.cut.score) })
+	for _, c := range found[:min(len(found), tried)] {
+		f.mark(c.run, true)
+		f.use(c.cut)
+		if f.standsOut(c.run) {
+			f.runs = append(f.runs, c.run)
+			return true
+		}
+		f.mark(c.run, false)
+	}
+	return false
+}
+
+// lookAgain gives back the run that is out longest, and takes it, or the part of it that stands out, anew; it says whether that is another one.
+func (f *finder) lookAgain() (changed bool) {
+	old := f.runs[0]
+	f.runs = f.runs[1:]
+	f.mark(old, false)
+	laws := newLaws(f.sizes, f.logs, f.out)
+	var near []stretch
+	for _, r := range f.candidates() {
+		if r.from <= old.to && old.from <= r.to {
+			near = append(near, r)
+		}
+	}
+	f.use(laws.best(noRun, f.extra()))
+	without := f.cut
+	if !f.takeBest(laws, near, without) {
+		f.use(without)
+		return true
+	}
+	return f.runs[len(f.runs)-1] != old
+}
+
+// tried is how many runs are asked, best first, whether they stand out.
+const tried = 4
+
+type candidate struct {
+	run stretch
+	cut cut
+}
+
+func (f *finder) mark(r stretch, out bool) {
+	for i := r.from; i <= r.to; i++ {
+		f.out[i] = out
+	}
+}
+
+// extra is the parameters that the runs that are out stand for.
+func (f *finder) extra() (n int) {
+	for _, r := range f.runs {
+		n += r.length() + 1
+	}
+	return n
+}
+
+// candidates are the runs that may be left out next.
+func (f *finder) candidates() (all []stretch) {
+	last := len(f.sizes) - 1
+	for from := range f.sizes {
+		// Up to the next that is out.
+		for to := from; to <= last && to < from+longestRun && !f.out[to]; to++ {
+			if atEnd := from == 0 || to == last; atEnd && to-from >= longestEnd {
+				break
+			}
+			all = append(all, stretch{from, to})
+		}
+	}
+	return all
+}
+
+// use takes a cut for the one that holds, and measures the noise around it.
+func (f *finder) use(c cut) {
+	f.cut = c
+	n := 0
+	for _, out := range f.out {
+		if !out {
+			n++
+		}
+	}
+	f.scatter = scatter{finest, max(1, n-parameters(len(c.segments)))}
+	f.scatter.s = max(finest, math.Sqrt(c.squares/float64(f.scatter.df)))
+}
+
+// segments fits the laws of the cut.
+func (f *finder) segments() (all []Segment) {
+	for _, r := range f.cut.segments {
+		sizes, logs := f.counted(r)
+		all = append(all, Segment{r.from, r.to, fitLaw(sizes, logs, f.scatter)})
+	}
+	return all
+}
+
+// counted are the points of a stretch that are not out.
+func (f *finder) counted(r stretch) (sizes, logs []float64) {
+	for i := r.from; i <= r.to; i++ {
+		if !f.out[i] {
+			sizes, logs = append(sizes, f.sizes[i]), append(logs, f.logs[i])
+		}
+	}
+	return sizes, logs
+}
