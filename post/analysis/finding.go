@@ -55,6 +55,14 @@ type Finding struct {
 	Says     string   // one sentence that stands for itself
 	Evidence []string // what it rests on, with figures
 	Hints    []Hint
+
+	predicate string // Says without its subject and its full stop
+}
+
+// state makes the sentence: the curve of the finding, and what is said of it.
+func (f *Finding) state(format string, args ...any) {
+	f.predicate = fmt.Sprintf(format, args...)
+	f.Says = f.Curve.subject() + ": " + f.predicate + "."
 }
 
 // Hint is something to try.

@@ -1,0 +1,50 @@
+package analysis
+
+import (
+	"busbar/internal/coll"
+	"busbar/post/say"
+)
+
+// Shares of the ceiling: what reaches enough is not worth a word, what reaches less than half is serious.
+const (
+	enoughOfCeiling = 0.75
+	halfOfCeiling   = 0.5
+	// largeEnough is the size in bytes that must have been measured: below it latency counts, and nothing is said.
+	largeEnough = 64 << 20
+)
+
+// belowCeilings are curves whose largest bus bandwidth is far from what the hardware allows.
+func belowCeilings(curves []*Curve, o Options) (found []Finding) {
+	if o.Ceiling == nil {
+		return nil
+	}
+	for _, c := range judged(curves) {
+		n := len(c.Points)
+		if c.Mode != coll.Throughput || c.Points[n-1].SizeBytes < largeEnough {
+			continue
+		}
+		ceiling := o.Ceiling(c)
+		if ceiling.BusBW <= 0 {
+			continue
+		}
+		best := 0
+		for i := range c.Points {
+			if c.BusBW(i) > c.BusBW(best) {
+				best = i
+			}
+		}
+		share := c.BusBW(best) / ceiling.BusBW
+		if share <= 0 || share >= enoughOfCeiling {
+			continue
+		}
+		f := Finding{Kind: LowCeiling, Curve: c, From: c.Points[best].SizeBytes, To: c.Points[n-1].SizeBytes, Weight: 1 - share, Severity: Warning}
+		if share < halfOfCeiling {
+			f.Severity = Serious
+		}
+		f.state("the largest bus bandwidth, %s GB/s at %s, is %.0f %% of the %s GB/s that the hardware allows", say.Bandwidth(c.BusBW(best)), sizeOf(c.Points[best].SizeBytes), 100*share, say.Bandwidth(ceiling.BusBW))
+		f.Evidence = []string{"The ceiling: " + ceiling.Says + "."}
+		f.Hints = hintsFor(LowCeiling, c, f.From, f.To)
+		found = append(found, f)
+	}
+	return found
+}

@@ -1,0 +1,272 @@
+package analysis
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+func TestNothingIsFoundInSoundCurves(t *testing.T) {
+	worlds := func(m *made) { m.world, m.nodes = 32, 4 }
+	in := func(m *made) { m.placement = coll.InPlace }
+	for name, sweeps := range map[string][]made{
+		"one":             {sound()},
+		"launches":        {sound().with(func(m *made) { m.launches = 5 })},
+		"both placements": {sound(), sound().with(in)},
+		"two worlds":      {sound(), sound().with(worlds)},
+		"imported":        {sound().with(func(m *made) { m.imported, m.interval, m.noise = true, false, 0.02 })},
+	} {
+		for _, f := range foundIn(t, Options{}, sweeps...) {
+			t.Errorf("%s: %s", name, f.Says)
+		}
+	}
+}
+
+// What says nothing about speed has no finding about speed, however bad its figures look.
+func TestNothingIsSaidOfWhatIsNotToBeTrusted(t *testing.T) {
+	bad := sound().with(func(m *made) { m.edit = slower(1<<20, 1<<20, 5) })
+	only(t, foundIn(t, Options{}, bad), Drop)
+	for name, change := range map[string]func(*made){
+		"rehearsed": func(m *made) { m.rehearsed = true },
+		"crowded":   func(m *made) { m.crowded = true },
+		"wrong data": func(m *made) {
+			m.edit = func(_ string, r *result.Record) {
+				if r.SizeBytes == 1<<20 {
+					r.Status, r.Time.Seconds = result.Wrong, 1
+				}
+			}
+		},
+	} {
+		for _, f := range foundIn(t, Options{}, bad.with(change)) {
+			t.Errorf("%s: %s", name, f.Says)
+		}
+	}
+}
+
+func TestDrop(t *testing.T) {
+	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(4<<20, 8<<20, 1.5) })), Drop)
+	if f.From != 4<<20 || f.To != 8<<20 || f.Severity != Serious || f.Weight < 0.3 || f.Weight > 0.36 {
+		t.Errorf("%+v", f)
+	}
+	contains(t, f.Says, "nccl, all_reduce float32 sum, out-of-place, throughput mode, 16 ranks on 2 nodes: from 4 MiB to 8 MiB bandwidth lies 34 % below")
+	contains(t, fmt.Sprint(f.Evidence), "standard errors", "2 MiB: ", "16 MiB: ", "one launch")
+	if len(f.Hints) == 0 || f.Hints[0].Variable != "--path" {
+		t.Errorf("%+v", f.Hints)
+	}
+}
+
+func TestSpikeIsANote(t *testing.T) {
+	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(4<<20, 4<<20, 0.6) })), Spike)
+	if f.Severity != Note {
+		t.Errorf("%+v", f)
+	}
+	contains(t, f.Says, "at 4 MiB bandwidth lies", "above")
+}
+
+// A law that goes over into a slower one is a step, with the library's way where it tells.
+func TestStep(t *testing.T) {
+	way := func(_ string, r *result.Record) {
+		r.Path = &result.Path{Algorithm: "TREE", Protocol: "LL"}
+		if r.SizeBytes >= 256<<10 {
+			r.Time.Seconds *= 1.6
+			r.Path = &result.Path{Algorithm: "RING", Protocol: "SIMPLE"}
+		}
+	}
+	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = way })), Step)
+	if f.From != 128<<10 || f.To != 256<<10 || f.Severity != Warning {
+		t.Errorf("%+v", f)
+	}
+	contains(t, f.Says, "between 128 KiB and 256 KiB time grows by a factor of 1.6", "just after it")
+	contains(t, fmt.Sprint(f.Evidence), "goes TREE LL before and RING SIMPLE after")
+	for _, h := range f.Hints {
+		if h.Variable == "--path" {
+			t.Error("the way is recorded, and --path is hinted at")
+		}
+	}
+}
+
+func TestDecline(t *testing.T) {
+	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) {
+		m.backend, m.library, m.nodes, m.noise = "mpi", "Open MPI 4.1.4", 1, 0.02
+		m.edit = func(_ string, r *result.Record) {
+			if over := float64(r.SizeBytes) / (64 << 20); over > 1 {
+				r.Time.Seconds *= 2
+			}
+		}
+	})), Decline)
+	if f.Severity != Serious || f.To != 1<<30 {
+		t.Errorf("%+v", f)
+	}
+	contains(t, f.Says, "does not stay at its largest")
+	contains(t, fmt.Sprint(f.Evidence), "Also there: between 64 MiB and 128 MiB time grows")
+	contains(t, fmt.Sprint(f.Hints), "--rotate", "OMPI_MCA_coll_tuned_allreduce_algorithm")
+}
+
+func TestPlacementGap(t *testing.T) {
+	slow := sound().with(func(m *made) { m.placement, m.edit = coll.InPlace, slower(1<<20, 16<<20, 1.4) })
+	var gaps []Finding
+	for _, f := range foundIn(t, Options{}, sound(), slow) {
+		if f.Kind == PlacementOf {
+			gaps = append(gaps, f)
+		}
+	}
+	f := only(t, gaps, PlacementOf)
+	if f.From != 1<<20 || f.To != 16<<20 || f.Curve.Placement != coll.InPlace || f.Weight < 0.26 || f.Weight > 0.31 {
+		t.Errorf("%+v", f)
+	}
+	contains(t, f.Says, "in-place takes up to 1.4", "times as long as out-of-place", "95 % interval", "within one launch")
+}
+
+// Without intervals a gap at one size is chance.
+func TestPlacementGapWithoutIntervals(t *testing.T) {
+	alone := func(m *made) { m.interval, m.imported = false, true }
+	for sizes, want := range map[int64]bool{1 << 20: false, 16 << 20: true} {
+		slow := sound().with(alone).with(func(m *made) { m.placement, m.edit = coll.InPlace, slower(1<<20, sizes, 1.6) })
+		got := false
+		for _, f := range foundIn(t, Options{}, sound().with(alone), slow) {
+			if got = got || f.Kind == PlacementOf; f.Severity == Serious && f.Kind == PlacementOf {
+				t.Errorf("serious without an interval: %s", f.Says)
+			}
+		}
+		if got != want {
+			t.Errorf("up to %d bytes: found %v, want %v", sizes, got, want)
+		}
+	}
+}
+
+func TestPoorScaling(t *testing.T) {
+	large := func(world int, factor float64) made {
+		return sound().with(func(m *made) { m.world, m.nodes, m.factor = world, world/8, factor })
+	}
+	f := only(t, foundIn(t, Options{}, sound(), large(32, 0.9), large(64, 0.6), large(128, 0.5)), Scaling)
+	if f.Curve.World != 128 || f.Severity != Serious || f.From < 512<<10 || f.To != 1<<30 {
+		t.Errorf("%+v", f)
+	}
+	contains(t, f.Says, "128 ranks on 16 nodes", "below that of 16 ranks on 2 nodes")
+	contains(t, fmt.Sprint(f.Evidence), "With 64 ranks on 8 nodes it is")
+	if strings.Contains(fmt.Sprint(f.Evidence), "With 32 ranks") {
+		t.Errorf("a tenth is not worth saying: %q", f.Evidence)
+	}
+	// From one node to several the links are others.
+	inNode := sound().with(func(m *made) { m.world, m.nodes, m.factor = 8, 1, 4 })
+	for _, f := range foundIn(t, Options{}, inNode, sound()) {
+		t.Errorf("%s", f.Says)
+	}
+}
+
+func TestRanksThatStandOut(t *testing.T) {
+	stand := func(latest, slowest int, share float64) func(*made) {
+		return func(m *made) {
+			m.edit = func(_ string, r *result.Record) {
+				s := r.Time.Seconds
+				r.Ranks = &result.Ranks{Slowest: slowest, SlowestHost: "n2", SlowestS: s * (1 + share), Latest: latest, LatestHost: "n2", Lateness: s * share, Uncertainty: 1e-9, Median: []float64{s, s, s, s * (1 + share)}}
+			}
+		}
+	}
+	f := only(t, foundIn(t, Options{}, sound().with(stand(9, 3, 0.4)).with(func(m *made) { m.collective = coll.Broadcast })), LateRank)
+	if f.Severity != Serious {
+		t.Errorf("%+v", f)
+	}
+	contains(t, f.Says, "rank 9 on n2 is the last to issue in 28 of 28 records", "40 % of the time")
+	contains(t, fmt.Sprint(f.Evidence), "says nothing about a GPU, card or link")
+
+	f = only(t, foundIn(t, Options{}, sound().with(stand(-1, 3, 0.4))), SlowRank)
+	if f.Severity != Warning {
+		t.Errorf("a slow rank is no more than a warning: %+v", f)
+	}
+	contains(t, f.Says, "rank 3 on n2 has the longest times of its own in 28 of 28 records")
+	contains(t, fmt.Sprint(f.Evidence), "does not tell who causes it")
+
+	for name, change := range map[string]func(*made){"a little": stand(9, 3, 0.05), "below the clocks": func(m *made) {
+		m.edit = func(_ string, r *result.Record) {
+			r.Ranks = &result.Ranks{Latest: 2, Lateness: r.Time.Seconds, Uncertainty: 2 * r.Time.Seconds}
+		}
+	}, "each in turn": func(m *made) {
+		n := 0
+		m.edit = func(l string, r *result.Record) { n++; stand(n%16, n%16, 0.4)(m); m.edit(l, r) }
+	}} {
+		for _, f := range foundIn(t, Options{}, sound().with(change)) {
+			if f.Kind == LateRank || f.Kind == SlowRank {
+				t.Errorf("%s: %s", name, f.Says)
+			}
+		}
+	}
+}
+
+func TestWarnedPoints(t *testing.T) {
+	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) {
+		m.edit = func(_ string, r *result.Record) {
+			if r.SizeBytes <= 1<<10 {
+				r.Warnings = []string{"two modes: 20 us (60 % of samples) and 40 us (40 %); the median stands for one of them at most"}
+			}
+		}
+	})), TwoModes)
+	if f.From != 8 || f.To != 1<<10 || f.Severity != Warning {
+		t.Errorf("%+v", f)
+	}
+	contains(t, f.Says, "8 of 28 points have times of two populations")
+	contains(t, fmt.Sprint(f.Evidence), "all_reduce, throughput mode, from 8 B to 1 KiB (8 points)", "20 us (60 % of samples)")
+}
+
+func TestVariation(t *testing.T) {
+	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) {
+		m.launches = 4
+		m.edit = func(launch string, r *result.Record) {
+			if launch == "launch-2" {
+				r.Time.Seconds *= 1.6
+			}
+		}
+	})), Variation)
+	if f.Severity != Warning || f.From != 8 || f.To != 1<<30 {
+		t.Errorf("%+v", f)
+	}
+	contains(t, f.Says, "launches differ at 28 of 28 sizes, at most by a factor of 1.6", "4 launches")
+	contains(t, fmt.Sprint(f.Evidence), "Launch launch-2 is the slowest at 28 of them")
+}
+
+func TestBelowCeiling(t *testing.T) {
+	ceiling := func(gbps float64) Options {
+		return Options{Ceiling: func(*Curve) Ceiling { return Ceiling{BusBW: gbps * 1e9, Says: "a link of so much"} }}
+	}
+	f := only(t, foundIn(t, ceiling(450), sound()), LowCeiling)
+	if f.Severity != Serious {
+		t.Errorf("%+v", f)
+	}
+	contains(t, f.Says, "is 4", "of the 450.0 GB/s that the hardware allows")
+	contains(t, fmt.Sprint(f.Evidence), "a link of so much")
+	for _, gbps := range []float64{200, 0} {
+		if found := foundIn(t, ceiling(gbps), sound()); found != nil {
+			t.Errorf("ceiling %g: %s", gbps, found[0].Says)
+		}
+	}
+}
+
+// The same bend in both placements and modes, and with several operations, is one finding.
+func TestOneCauseIsOneFinding(t *testing.T) {
+	var sweeps []made
+	for _, c := range []coll.Collective{coll.AllReduce, coll.AllGather, coll.ReduceScatter} {
+		for _, p := range []coll.Placement{coll.OutOfPlace, coll.InPlace} {
+			sweeps = append(sweeps, sound().with(func(m *made) { m.collective, m.placement, m.edit = c, p, slower(4<<20, 4<<20, 1.5) }))
+		}
+	}
+	f := only(t, foundIn(t, Options{}, sweeps...), Drop)
+	contains(t, fmt.Sprint(f.Evidence), "Likewise all_gather", "Likewise reduce_scatter in-place", "So it is with 1 more.")
+}
+
+func TestTheMostSeriousComeFirstAndTheRestIsCounted(t *testing.T) {
+	c := NewCollector()
+	sound().with(func(m *made) {
+		m.edit = func(l string, r *result.Record) {
+			slower(64, 64, 1.25)(l, r)
+			slower(64<<10, 64<<10, 1.9)(l, r)
+			slower(64<<20, 64<<20, 1.5)(l, r)
+		}
+	}).fill(c)
+	found, left := Find(c.Curves(), Options{Most: 2})
+	if len(found) != 2 || left != 1 || found[0].From != 64<<10 || found[1].From != 64<<20 || found[0].Number != 1 {
+		t.Errorf("%d left of %+v", left, found)
+	}
+}

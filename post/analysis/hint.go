@@ -1,0 +1,124 @@
+package analysis
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mostHints is how many hints a finding has at most: who is told ten things tries none.
+const mostHints = 4
+
+// hintsFor are the hints of the catalogue that fit a finding, the likeliest first. What the runs had set to the same is left
+// out; what they had set otherwise is said.
+func hintsFor(kind Kind, c *Curve, from, to int64) (hints []Hint) {
+	for i := range catalogue {
+		t := &catalogue[i]
+		if len(hints) == mostHints || !t.fits(kind, c, from, to) {
+			continue
+		}
+		set, was := c.had(t.Variable)
+		if set && len(t.Values) <= 1 && (len(t.Values) == 0 || was == t.Values[0]) {
+			continue
+		}
+		h := Hint{Says: t.Says, Source: t.Source, Variable: t.Variable}
+		if t.Values != nil {
+			h.Value = t.Values[0]
+		}
+		if set {
+			h.Says += fmt.Sprintf(" (these runs had it set to %q)", was)
+		}
+		if !t.NoSweep {
+			h.Sweep = t.sweep()
+		}
+		hints = append(hints, h)
+	}
+	return hints
+}
+
+func (t *tip) fits(kind Kind, c *Curve, from, to int64) bool {
+	several := c.Nodes > 1
+	switch {
+	case !slices.Contains(t.Kinds, kind),
+		t.Backends != nil && !slices.Contains(t.Backends, c.Backend),
+		t.Library != "" && !strings.HasPrefix(c.Library, t.Library),
+		t.Collectives != nil && !slices.Contains(t.Collectives, c.Collective),
+		t.Nodes == oneNode && several, t.Nodes == severalNodes && !several,
+		t.Min > 0 && to < t.Min, t.Max > 0 && from > t.Max,
+		t.Untold && slices.ContainsFunc(c.Points, func(p Point) bool { return p.Path != nil }):
+		return false
+	}
+	return true
+}
+
+// had says whether the runs of a curve had a variable or flag set, and to what.
+func (c *Curve) had(variable string) (set bool, value string) {
+	for _, run := range c.Runs {
+		if !strings.HasPrefix(variable, "-") {
+			if v, there := run.Environment[variable]; there {
+				return true, v
+			}
+			continue
+		}
+		for i, word := range run.Command {
+			name, v, joined := strings.Cut(word, "=")
+			switch {
+			case name != variable:
+			case joined:
+				return true, v
+			case i+1 < len(run.Command) && !strings.HasPrefix(run.Command[i+1], "-"):
+				return true, run.Command[i+1]
+			default:
+				return true, ""
+			}
+		}
+	}
+	return false, ""
+}
+
+// sweep are lines for a campaign's plan: the variants as things are, and with each value.
+func (t *tip) sweep() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "variants:\n  %s:\n    asis:\n", t.Name)
+	values := t.Values
+	if values == nil {
+		values = []string{""}
+	}
+	for _, v := range values {
+		fmt.Fprintf(&b, "    %s: %s\n", t.level(v), t.setting(v))
+	}
+	return b.String()
+}
+
+// level names a value in a plan, where names have letters, digits and dashes.
+func (t *tip) level(value string) string {
+	if value == "" {
+		return "with"
+	}
+	name := strings.ToLower(strings.ReplaceAll(value, "_", "-"))
+	if _, err := strconv.Atoi(name); err == nil {
+		return t.Name + "-" + name // a bare number would not be a word in YAML
+	}
+	return name
+}
+
+// setting is what a level sets: rank's flags, or variables.
+func (t *tip) setting(value string) string {
+	if strings.HasPrefix(t.Variable, "-") {
+		words := []string{t.Variable}
+		if value != "" {
+			words = append(words, value)
+		}
+		for _, with := range t.With {
+			words = append(words, strings.Replace(with, "=", " ", 1))
+		}
+		return fmt.Sprintf("{flags: %q}", strings.Join(words, " "))
+	}
+	settings := []string{fmt.Sprintf("%s: %q", t.Variable, value)}
+	for _, with := range t.With {
+		name, v, _ := strings.Cut(with, "=")
+		settings = append(settings, fmt.Sprintf("%s: %q", name, v))
+	}
+	return "{environment: {" + strings.Join(settings, ", ") + "}}"
+}

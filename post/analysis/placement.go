@@ -1,0 +1,134 @@
+package analysis
+
+import (
+	"fmt"
+	"math"
+
+	"busbar/internal/coll"
+	"busbar/internal/stats"
+	"busbar/post/say"
+)
+
+// leastGap is the least share of time between both placements that is worth saying.
+const leastGap = 0.10
+
+// placementGaps compares what was measured in place with the same out of place.
+func placementGaps(curves []*Curve, _ Options) (found []Finding) {
+	type pair struct {
+		who   Contender
+		tool  string
+		under Condition
+	}
+	out := map[pair]*Curve{}
+	keyOf := func(c *Curve) pair {
+		under := c.Condition
+		under.Placement = 0
+		return pair{c.Contender, c.Tool, under}
+	}
+	for _, c := range judged(curves) {
+		if c.Placement == coll.OutOfPlace {
+			out[keyOf(c)] = c
+		}
+	}
+	for _, in := range judged(curves) {
+		if other := out[keyOf(in)]; in.Placement == coll.InPlace && other != nil {
+			found = append(found, placementGap(in, other)...)
+		}
+	}
+	return found
+}
+
+// gap is one size in both placements; the ratio is that of the slower to the faster time.
+type gap struct {
+	at int // in the slower curve
+	r  stats.Ratio
+}
+
+// placementGap finds ranges of sizes in which one placement is slower than the other.
+func placementGap(in, out *Curve) (found []Finding) {
+	least := 1 + leastGap
+	chance := math.Exp(3 * gapNoise(in, out))
+	var run []gap
+	slower, faster := in, out
+	flush := func() {
+		// What has no interval must be seen at three sizes in a row, so that chance alone does not make it.
+		if sure(run) || len(run) >= 3 {
+			found = append(found, gapFinding(slower, faster, run))
+		}
+		run = nil
+	}
+	for i := range in.Points {
+		j, both := out.sameSize(in.Points[i].SizeBytes)
+		if !both || in.Points[i].SizeBytes <= 0 {
+			flush()
+			continue
+		}
+		r, a, b, at := ratioOfPoints(in, i, out, j), in, out, i
+		if r.Value < 1 {
+			r, a, b, at = r.Inverse(), out, in, j
+		}
+		enough := r.Value >= least && (beyond(r) || r.Basis == stats.NoBounds && r.Value >= chance)
+		if !enough || a != slower {
+			flush()
+			slower, faster = a, b
+		}
+		if enough {
+			run = append(run, gap{at, r})
+		}
+	}
+	flush()
+	return found
+}
+
+// gapNoise is the standard deviation of the logarithm of the ratio of both placements, from how much neighbouring sizes differ in it.
+func gapNoise(in, out *Curve) float64 {
+	var steps []float64
+	last, begun := 0.0, false
+	for i := range in.Points {
+		if j, both := out.sameSize(in.Points[i].SizeBytes); both {
+			gap := math.Log(in.Points[i].Time.Value / out.Points[j].Time.Value)
+			if begun {
+				steps = append(steps, math.Abs(gap-last))
+			}
+			last, begun = gap, true
+		}
+	}
+	if len(steps) == 0 {
+		return 0
+	}
+	return medianDeviation * stats.Median(steps) / math.Sqrt2 // a difference of two has twice the variance
+}
+
+// medianDeviation is the standard deviation of normal values over the median of their distances.
+const medianDeviation = 1.4826
+
+// sure says whether a run has bounds at all its sizes, and two of them or a gap that is large.
+func sure(run []gap) bool {
+	for _, g := range run {
+		if g.r.Basis == stats.NoBounds {
+			return false
+		}
+	}
+	return len(run) >= 2 || len(run) == 1 && run[0].r.Value >= 1+2*leastGap
+}
+
+func gapFinding(slower, faster *Curve, run []gap) Finding {
+	most := run[0]
+	var shares []float64
+	for _, g := range run {
+		if g.r.Value > most.r.Value {
+			most = g
+		}
+		shares = append(shares, 1-1/g.r.Value)
+	}
+	f := Finding{Kind: PlacementOf, Curve: slower, From: slower.Points[run[0].at].SizeBytes, To: slower.Points[run[len(run)-1].at].SizeBytes, Weight: stats.Median(shares)}
+	f.Severity = severityOf(f.Weight)
+	if most.r.Basis == stats.NoBounds {
+		f.Severity = min(f.Severity, Warning)
+	}
+	f.state("%s %s takes up to %s times as long as %s (%s; %s)", sizes(f.From, f.To), say.Placement(slower.Placement),
+		say.Times(most.r.Value), say.Placement(faster.Placement), sizeOf(slower.Points[most.at].SizeBytes), say.Bounds(most.r))
+	f.Evidence = []string{fmt.Sprintf("At %s in a row %s is slower by a tenth or more; in the middle of them it loses %.0f %% of the bandwidth.", say.Count(len(run), "size"), say.Placement(slower.Placement), 100*f.Weight)}
+	f.Hints = hintsFor(PlacementOf, slower, f.From, f.To)
+	return f
+}

@@ -1,0 +1,136 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"busbar/internal/coll"
+	"busbar/internal/stats"
+	"busbar/post/say"
+)
+
+const (
+	// leastLoss is the least share of bus bandwidth that a larger world loses to be worth saying.
+	leastLoss = 0.15
+	// bandwidthFrom is the share of its largest bus bandwidth from which on a size is one of bandwidth: under it latency
+	// counts, which grows with the world by nature.
+	bandwidthFrom = 0.5
+)
+
+// poorScaling finds worlds whose bus bandwidth lies well below that of a smaller one, at the sizes where bandwidth counts. Worlds
+// on one node are compared with the smallest of them, and those on several nodes with the smallest of those.
+func poorScaling(curves []*Curve, _ Options) (found []Finding) {
+	type line struct {
+		who    Contender
+		tool   string
+		family Condition
+		nodes  bool // several
+	}
+	worlds := map[line][]*Curve{}
+	var order []line
+	for _, c := range judged(curves) {
+		if c.World < 2 || c.Mode != coll.Throughput {
+			continue
+		}
+		k := line{c.Contender, c.Tool, FamilyOf(c.Condition), c.Nodes > 1}
+		if worlds[k] == nil {
+			order = append(order, k)
+		}
+		worlds[k] = append(worlds[k], c)
+	}
+	for _, k := range order {
+		of := worlds[k]
+		slices.SortFunc(of, func(a, b *Curve) int { return cmp.Or(cmp.Compare(a.World, b.World), cmp.Compare(a.Nodes, b.Nodes)) })
+		if f, is := scalingOf(of); is {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// loss is what a larger world loses against a smaller one.
+type loss struct {
+	curve    *Curve
+	from, to int64
+	share    float64 // of the bus bandwidth, the median over sizes
+	r        stats.Ratio
+	at       int // place of the size that r is of
+}
+
+// scalingOf is the finding of the world that loses most; the others are its evidence.
+func scalingOf(of []*Curve) (f Finding, is bool) {
+	var losses []loss
+	for _, c := range of[1:] {
+		if l, lost := lossOf(of[0], c); lost {
+			losses = append(losses, l)
+		}
+	}
+	if losses == nil {
+		return f, false
+	}
+	most := slices.MaxFunc(losses, func(a, b loss) int { return cmp.Compare(a.share, b.share) })
+	f = Finding{Kind: Scaling, Curve: most.curve, From: most.from, To: most.to, Weight: most.share, Severity: severityOf(most.share)}
+	if most.r.Basis == stats.NoBounds {
+		f.Severity = min(f.Severity, Warning)
+	}
+	f.state("%s its bus bandwidth is %.0f %% below that of %s (in the middle of those sizes, %s, %s against %s GB/s)", sizes(f.From, f.To), 100*most.share, ShapeOf(of[0].Condition).Words(), sizeOf(most.curve.Points[most.at].SizeBytes),
+		say.Bandwidth(most.curve.BusBW(most.at)), say.Bandwidth(busBWAt(of[0], most.curve.Points[most.at].SizeBytes)))
+	f.Evidence = append(f.Evidence, fmt.Sprintf("Its time there is %s times that of the smaller world (%s); bus bandwidth allows for the larger world's more steps, so that equal links give equal figures.",
+		say.Times(most.r.Value), say.Bounds(most.r)))
+	for _, l := range losses {
+		if l.curve != most.curve {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("With %s it is %.0f %%.", ShapeOf(l.curve.Condition).Words(), 100*l.share))
+		}
+	}
+	if of[0].Nodes <= 1 {
+		f.Evidence = append(f.Evidence, "On one node ranks share its memory and links; what is lost to that is not mended by settings.")
+	}
+	f.Hints = hintsFor(Scaling, most.curve, f.From, f.To)
+	return f, true
+}
+
+// lossOf compares two worlds at the sizes of bandwidth of the smaller one. It is a loss where most of them show one, as far as
+// their bounds tell.
+func lossOf(small, large *Curve) (l loss, lost bool) {
+	largest := 0.0
+	for i := range small.Points {
+		largest = max(largest, small.BusBW(i))
+	}
+	type size struct {
+		at    int
+		share float64
+		r     stats.Ratio
+	}
+	var all []size
+	short := 0
+	for i := range small.Points {
+		j, both := large.sameSize(small.Points[i].SizeBytes)
+		if !both || small.BusBW(i) < bandwidthFrom*largest || small.BusBW(i) <= 0 || large.BusBW(j) <= 0 {
+			continue
+		}
+		r := ratioOfPoints(large, j, small, i)
+		share := 1 - large.BusBW(j)/small.BusBW(i)
+		// The ratio of bus bandwidths has the bounds of that of times, moved by the ratio of both factors.
+		moved := (1 - share) * r.Value
+		if share >= leastLoss && (r.Basis == stats.NoBounds || r.Lo > moved) {
+			short++
+		}
+		all = append(all, size{j, share, r})
+	}
+	if len(all) == 0 || 2*short <= len(all) {
+		return l, false
+	}
+	l = loss{curve: large, from: large.Points[all[0].at].SizeBytes, to: large.Points[all[len(all)-1].at].SizeBytes}
+	slices.SortFunc(all, func(a, b size) int { return cmp.Compare(a.share, b.share) })
+	middle := all[len(all)/2]
+	l.share, l.r, l.at = middle.share, middle.r, middle.at
+	return l, l.share >= leastLoss
+}
+
+func busBWAt(c *Curve, bytes int64) float64 {
+	if i, found := c.sameSize(bytes); found {
+		return c.BusBW(i)
+	}
+	return 0
+}

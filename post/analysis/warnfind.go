@@ -1,0 +1,79 @@
+package analysis
+
+import (
+	"fmt"
+
+	"busbar/internal/coll"
+	"busbar/post/say"
+)
+
+// manyWarned is the share of the points of a group from which on what they warn of is a warning of the whole.
+const manyWarned = 0.25
+
+// warnedPoints are the points whose own times were of two populations, or rose or fell while they were taken: the records say which.
+func warnedPoints(curves []*Curve, _ Options) (found []Finding) {
+	for _, group := range byWorld(judged(curves)) {
+		for _, kind := range []WarningOf{Bimodal, Drifting} {
+			if f, is := warnedOf(group, kind); is {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
+}
+
+var warnedWords = [kindsOfWarning]struct {
+	kind Kind
+	says string
+	what string
+}{
+	Bimodal:  {TwoModes, "have times of two populations", "The median then stands for one population at most, or for neither; the slower one is what an application meets too."},
+	Drifting: {Drift, "have times that rose or fell while they were taken", "Clocks, temperature or other work changed meanwhile, or warming up took longer than it was given."},
+}
+
+func warnedOf(group []*Curve, kind WarningOf) (f Finding, is bool) {
+	points, warned := 0, 0
+	var where []string
+	most, mostIn := (*Curve)(nil), 0
+	from, to := int64(0), int64(0)
+	for _, c := range group {
+		in, low, high := 0, int64(0), int64(0)
+		for i := range c.Points {
+			points++
+			if p := &c.Points[i]; 2*int(p.Warned[kind]) > p.Records {
+				if in == 0 {
+					low = p.SizeBytes
+				}
+				in, high = in+1, p.SizeBytes
+			}
+		}
+		if in > mostIn {
+			most, mostIn, from, to = c, in, low, high
+		}
+		if warned += in; in > 0 {
+			where = append(where, fmt.Sprintf("%s, %s (%s)", c.operation(), sizes(low, high), say.Count(in, "point")))
+		}
+	}
+	share := float64(warned) / float64(max(points, 1))
+	if warned < 2 && points > 1 || warned == 0 {
+		return f, false
+	}
+	w := warnedWords[kind]
+	f = Finding{Kind: w.kind, Curve: most, From: from, To: to, Weight: share}
+	if share >= manyWarned {
+		f.Severity = Warning
+	}
+	f.Says = fmt.Sprintf("%s: %d of %s %s.", group[0].group(), warned, say.Count(points, "point"), w.says)
+	f.Evidence = []string{listed(where) + ".", "One of them: " + most.examples[kind] + ".", w.what}
+	f.Hints = hintsFor(w.kind, most, from, to)
+	return f, true
+}
+
+// operation is the operation of a curve in a few words: "all_reduce in-place, latency mode".
+func (c *Curve) operation() string {
+	words := c.Collective.String()
+	if c.Placement == coll.InPlace {
+		words += " in-place"
+	}
+	return words + ", " + c.Mode.String() + " mode"
+}

@@ -1,0 +1,35 @@
+package analysis
+
+import (
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/post/say"
+)
+
+func sizeOf(bytes int64) string { return coll.FormatSize(bytes, true) }
+
+// sizes name a range of measured sizes: "at 64 KiB", "from 64 KiB to 1 MiB".
+func sizes(from, to int64) string {
+	if from == to {
+		return "at " + sizeOf(from)
+	}
+	return "from " + sizeOf(from) + " to " + sizeOf(to)
+}
+
+// subject is what a sentence about a curve begins with: its title, without how other tools word their way of averaging.
+func (c *Curve) subject() string {
+	return c.Who + ", " + c.table().String() + ", " + ShapeOf(c.Condition).Words() + say.Unusual(&result.Method{Rotate: c.Rotate, Aggregate: c.Aggregate})
+}
+
+// group names all that a contender measured in one world.
+func (c *Curve) group() string { return c.Who + ", " + ShapeOf(c.Condition).Words() }
+
+// listed are up to six words, and how many more there are.
+func listed(words []string) string {
+	if len(words) <= 6 {
+		return strings.Join(words, ", ")
+	}
+	return strings.Join(words[:6], ", ") + ", …"
+}
