@@ -44,7 +44,7 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 			Precision:    p.sweep.Precision, Budget: p.sweep.Budget.Seconds(), Iterations: p.sweep.Iterations, Warmup: p.sweep.Warmup,
 			Aggregate: p.sweep.Aggregate, CheckRounds: p.sweep.Check, Average: j.cfg.average.String(), Rotate: j.cfg.rotate,
 			Cycle: j.cfg.cycles, Deadline: j.cfg.deadline.Seconds()},
-		Machine: machine, Environment: environment, Slurm: slurm, Topology: topology("/")}
+		Machine: machine, Environment: environment, Slurm: slurm, Topology: topology("/"), Hardware: hardware("/", s)}
 	if l, ok := lib.(*ncclLibrary); ok {
 		l.describe(&run.Method, p)
 		if !l.rehearsed() && s.comm != nil {

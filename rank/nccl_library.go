@@ -102,6 +102,7 @@ type gpuFacts struct {
 	NCCL            string // as ownLibrary.Version
 	Major, Minor    int    // compute capability
 	State           *result.GPU
+	PCIe            *result.PCIe
 }
 
 func (l *ncclLibrary) name() string { return l.file }
@@ -253,6 +254,9 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 		d := devices[ordinal[j.rank]]
 		mine = gpuFacts{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Shared: shared[j.rank], Driver: l.driver.Info().String(),
 			Major: d.Major, Minor: d.Minor, State: l.watchGPU(d.PCI)}
+		if !l.rehearsed() {
+			mine.PCIe = readLink("/", d.PCI, virtualMachine("/") != "")
+		}
 	}
 	if l.ranks, err = tellAll(j, mine); err != nil {
 		return err

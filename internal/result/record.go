@@ -62,6 +62,7 @@ type Run struct {
 	Environment map[string]string `json:"environment,omitempty"` // allow-listed variables of rank 0
 	Slurm       map[string]string `json:"slurm,omitempty"`       // Slurm's variables of rank 0
 	Topology    string            `json:"topology,omitempty"`
+	Hardware    *Hardware         `json:"hardware,omitempty"` // nil: nothing is known of it
 	Warnings    []string          `json:"warnings,omitempty"`
 
 	Imported *Source `json:"imported,omitempty"` // another tool measured this; nil: rank did
@@ -138,6 +139,27 @@ type Method struct {
 	Rotate          int64   `json:"rotate_bytes"`     // span over which buffers rotate; 0: one place, warm caches
 	Cycle           int     `json:"cycles,omitempty"` // -N
 	Deadline        float64 `json:"deadline_s"`       // s, watchdog
+}
+
+// Hardware is what the links of a run are made for, which its figures can be held against.
+type Hardware struct {
+	Ports []Port `json:"ports,omitempty"` // of rank 0's host: those that are up and whose rate is known
+	PCIe  *PCIe  `json:"pcie,omitempty"`  // of the GPU whose link is the slowest among all ranks'
+}
+
+// Port is an RDMA port or a network interface with hardware of its own.
+type Port struct {
+	Name string  `json:"name"`           // as in NetUse
+	Link string  `json:"link,omitempty"` // of an RDMA port: InfiniBand, Ethernet, EFA; "" for an interface
+	Rate float64 `json:"rate_Gbps"`      // 1e9 bits per second in each direction, as the driver states it
+}
+
+// PCIe is the link of a GPU.
+type PCIe struct {
+	Rank  int     `json:"rank"`       // whose GPU it is
+	Speed float64 `json:"speed_GTps"` // 1e9 transfers per second of a lane that GPU and slot are made for; a link that rests runs slower
+	Width int     `json:"width"`      // lanes in use
+	Lanes int     `json:"lanes"`      // lanes that GPU and slot have
 }
 
 // Machine is what is known of a host.
