@@ -38,7 +38,7 @@ func portRates(root string) (ports []result.Port) {
 		if p.EFA {
 			link = "EFA"
 		}
-		ports = append(ports, result.Port{Name: p.Name, Link: orUnknown(link), Rate: rate})
+		ports = append(ports, result.Port{Name: p.Name, Link: link, Rate: rate})
 	}
 	for _, name := range interfaces(root) {
 		dir := filepath.Join("sys/class/net", name)

@@ -1,0 +1,222 @@
+package analysis
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// gpuModel is what a GPU's name says of its links to other GPUs.
+type gpuModel struct {
+	name       *regexp.Regexp // as its driver calls it
+	generation string         // "NVLink 4"; "" without NVLink
+	links      int
+	each       float64 // GB/s of a link, in one direction
+	wiring     wiring
+	reduces    bool // the switch between these GPUs can add up and copy (NVLink SHARP)
+	source     string
+}
+
+// wiring is how GPUs of one kind are joined, as far as the name tells.
+type wiring uint8
+
+const (
+	bySwitch wiring = iota // boards of eight and more have a switch
+	byMesh                 // links lead to single others: all of them serve a world of eight only
+	byBridge               // bridges over pairs or fours of cards, which may be missing
+)
+
+// gpuModels are looked through from above; the first that matches counts.
+var gpuModels = []gpuModel{
+	{regexp.MustCompile(`\bGB[23]00\b`), "NVLink 5", 18, 50, bySwitch, true, "NVIDIA GB200/GB300 NVL72 data sheets: 1.8 TB/s a GPU, both directions"},
+	{regexp.MustCompile(`\bB[23]00\b`), "NVLink 5", 18, 50, bySwitch, true, "NVIDIA DGX B200/B300 data sheets: 1.8 TB/s a GPU, both directions"},
+	{regexp.MustCompile(`\bGH200\b`), "NVLink 4", 18, 25, byBridge, true, "NVIDIA GH200 data sheet: 900 GB/s a GPU, both directions"},
+	{regexp.MustCompile(`\bH200 NVL\b`), "NVLink 4", 18, 25, byBridge, false, "NVIDIA H200 data sheet: 900 GB/s a GPU over bridges, both directions"},
+	{regexp.MustCompile(`\bH[12]00 (PCIe|NVL)\b|\bH800 PCIe\b`), "NVLink 4", 12, 25, byBridge, false, "NVIDIA H100 data sheet: 600 GB/s a GPU over bridges, both directions"},
+	{regexp.MustCompile(`\bH800\b`), "NVLink 4", 8, 25, bySwitch, true, "400 GB/s a GPU, both directions, as vendors of servers state it"},
+	{regexp.MustCompile(`\b(H[12]00|H20)\b`), "NVLink 4", 18, 25, bySwitch, true, "NVIDIA H100 and H200 data sheets: 900 GB/s a GPU, both directions"},
+	{regexp.MustCompile(`\bA[18]00[- ].*PCIe?\b|\bA100-PCIE\b`), "NVLink 3", 12, 25, byBridge, false, "NVIDIA A100 data sheet: 600 GB/s a GPU over bridges, both directions"},
+	{regexp.MustCompile(`\bA800-SXM`), "NVLink 3", 8, 25, bySwitch, false, "400 GB/s a GPU, both directions, as vendors of servers state it"},
+	{regexp.MustCompile(`\bA100-SXM`), "NVLink 3", 12, 25, bySwitch, false, "NVIDIA A100 data sheet: 600 GB/s a GPU, both directions"},
+	{regexp.MustCompile(`\bV100-SXM3\b`), "NVLink 2", 6, 25, bySwitch, false, "NVIDIA V100 data sheet: 300 GB/s a GPU, both directions"},
+	{regexp.MustCompile(`\bV100-SXM2\b`), "NVLink 2", 6, 25, byMesh, false, "NVIDIA V100 data sheet: 300 GB/s a GPU, both directions"},
+	{regexp.MustCompile(`\bP100-SXM2\b`), "NVLink 1", 4, 20, byMesh, false, "NVIDIA P100 data sheet: 160 GB/s a GPU, both directions"},
+	{regexp.MustCompile(`\b(A40|RTX A(4500|5000|5500|6000)|GeForce RTX 3090)\b`), "NVLink 3", 4, 14.0625, byBridge, false, "NVIDIA A40 data sheet: 112.5 GB/s over a bridge, both directions"},
+	{regexp.MustCompile(`\bA30\b`), "NVLink 3", 4, 25, byBridge, false, "NVIDIA A30 data sheet: 200 GB/s over a bridge, both directions"},
+	{name: regexp.MustCompile(`\b(L4|L40S?|T4|A2|A10G?|A16|V100-PCIE|P100-PCIE|P4|P40|RTX A[24]000|GeForce RTX [45]0\d\d|RTX [456]\d00 Ada|RTX PRO \d+ Blackwell)\b`), source: "data sheets: no NVLink"},
+}
+
+func modelOf(device string) (gpuModel, bool) {
+	for _, m := range gpuModels {
+		if m.name.MatchString(device) && !strings.Contains(device, "MIG") {
+			return m, true
+		}
+	}
+	return gpuModel{}, false
+}
+
+// links are the NVLinks between the GPUs of a node: how many lead from one to the other, as nvidia-smi topo -m draws it.
+// Where a switch joins them, each pair is drawn with all links of a GPU.
+type links [][]int
+
+var gpuWord = regexp.MustCompile(`^GPU\d+$`)
+
+// gpuLinks reads the picture out of a record's topology; false where there is none.
+func gpuLinks(topology string) (links, bool) {
+	lines := strings.Split(escapes.ReplaceAllString(topology, ""), "\n")
+	for i, line := range lines {
+		n := 0
+		for _, word := range strings.Fields(line) {
+			if gpuWord.MatchString(word) {
+				n++
+			}
+		}
+		if words := strings.Fields(line); n < 2 || words[0] != "GPU0" || words[1] != "GPU1" || i+n >= len(lines) {
+			continue
+		}
+		var l links
+		for _, row := range lines[i+1 : i+1+n] {
+			words := strings.Fields(row)
+			if len(words) < n+1 || !gpuWord.MatchString(words[0]) {
+				return nil, false
+			}
+			counts := make([]int, n)
+			for k, word := range words[1 : n+1] {
+				if number, is := strings.CutPrefix(word, "NV"); is {
+					counts[k], _ = strconv.Atoi(number)
+				}
+			}
+			l = append(l, counts)
+		}
+		return l, true
+	}
+	return nil, false
+}
+
+// escapes are the underlines of the header, which nvidia-smi writes even into a pipe.
+var escapes = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+func (l links) none() bool {
+	return !slices.ContainsFunc(l, func(row []int) bool { return slices.Max(row) > 0 })
+}
+
+// joined says whether links lead from each GPU to each other one, over others if need be.
+func (l links) joined() bool {
+	reached, next := map[int]bool{0: true}, []int{0}
+	for len(next) > 0 {
+		at := next[0]
+		next = next[1:]
+		for to, n := range l[at] {
+			if n > 0 && !reached[to] {
+				reached[to] = true
+				next = append(next, to)
+			}
+		}
+	}
+	return len(reached) == len(l)
+}
+
+// even is the number of links of every pair, where that is one number.
+func (l links) even() (int, bool) {
+	want := l[0][1]
+	for from, row := range l {
+		for to, n := range row {
+			if from != to && n != want {
+				return 0, false
+			}
+		}
+	}
+	return want, true
+}
+
+// overNVLink is the ceiling where the record has the links.
+func overNVLink(run *result.Run, of coll.Case, m gpuModel, l links) Ceiling {
+	ranks := run.RanksPerNode
+	pair, even := l.even()
+	usable := m.links
+	switch {
+	case even && pair >= m.links: // a switch
+	case even && of.Collective == coll.SendRecv: // to the next alone
+		usable = pair
+	case even:
+		usable = min(m.links, pair*(ranks-1))
+	case ranks != len(l):
+		return unknown("%d of %d GPUs were used, and NVLinks differ from pair to pair", ranks, len(l))
+	case !l.joined(): // data for the next island go over PCIe
+		return overPCIe(run)
+	case toOneRankEach(of.Collective):
+		return unknown("some GPUs of this node have no link to each other, and data for those go a way that the record does not tell")
+	default:
+		for _, row := range l {
+			sum := 0
+			for _, n := range row {
+				sum += n
+			}
+			usable = min(usable, sum)
+		}
+	}
+	return nvlink(of, m, usable, "that nvidia-smi shows", even && pair >= m.links && ranks > 2)
+}
+
+// assumeNVLink is the ceiling where only the name of the GPU is known.
+func assumeNVLink(run *result.Run, of coll.Case, m gpuModel) Ceiling {
+	switch {
+	case m.wiring == byBridge:
+		return unknown("%s may be joined by NVLink bridges or not, and the record has no topology", run.Device)
+	case m.wiring == byMesh && run.RanksPerNode != 8:
+		return unknown("how many NVLinks lead from one %s to the others depends on which they are, and the record has no topology", run.Device)
+	}
+	return nvlink(of, m, m.links, "of "+run.Device, m.reduces && run.RanksPerNode > 2)
+}
+
+func nvlink(of coll.Case, m gpuModel, links int, which string, switched bool) Ceiling {
+	c := Ceiling{BusBW: float64(links) * m.each * 1e9, Name: m.generation, Source: m.source}
+	c.Says = fmt.Sprintf("%s, %d links of %.4g GB/s in each direction %s", m.generation, links, m.each, which)
+	if switched && m.reduces && of.Collective == coll.AllReduce {
+		c.Beyond, c.By = c.BusBW*of.Collective.BusFactor(of.World), "a switch that adds up (NVLink SHARP)"
+	}
+	return c
+}
+
+// overPCIe is the ceiling of ranks whose GPUs reach each other over PCIe alone.
+func overPCIe(run *result.Run) Ceiling {
+	if run.Hardware == nil || run.Hardware.PCIe == nil {
+		return unknown("GPUs of one node meet over PCIe, whose generation and width are not in the record")
+	}
+	p := run.Hardware.PCIe
+	generation, lane := pcieLane(p.Speed)
+	if lane == 0 {
+		return unknown("a PCIe link of %g GT/s is none that is known here", p.Speed)
+	}
+	c := Ceiling{BusBW: lane * float64(p.Width) * 1e9, Name: fmt.Sprintf("PCIe %d x%d", generation, p.Width), Source: "PCI Express base specification"}
+	c.Says = fmt.Sprintf("PCIe %d x%d in each direction", generation, p.Width)
+	if p.Width < p.Lanes {
+		c.Says += fmt.Sprintf(": rank %d's GPU uses %d of its %d lanes", p.Rank, p.Width, p.Lanes)
+	}
+	return c
+}
+
+// pcieLane is the generation of a link by its transfers per second, and GB/s of a lane in one direction: what the line
+// code leaves (8b/10b, from generation 3 on 128b/130b, of generation 6 236 of the 256 bytes of a flit).
+func pcieLane(speed float64) (generation int, gigabytes float64) {
+	switch speed {
+	case 2.5:
+		return 1, 0.25
+	case 5:
+		return 2, 0.5
+	case 8:
+		return 3, 8.0 / 8 * 128 / 130
+	case 16:
+		return 4, 16.0 / 8 * 128 / 130
+	case 32:
+		return 5, 32.0 / 8 * 128 / 130
+	case 64:
+		return 6, 64.0 / 8 * 236 / 256
+	}
+	return 0, 0
+}

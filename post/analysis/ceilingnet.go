@@ -1,0 +1,153 @@
+package analysis
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// traffic is how many bytes went over each port of rank 0's host during what was measured.
+type traffic map[string]int64
+
+func (t traffic) add(use []result.NetUse) {
+	for _, u := range use {
+		t[u.Name] += u.RxBytes + u.TxBytes
+	}
+}
+
+// carriers are the ports that carried a tenth or more of what the busiest one did: what else runs on a host is less.
+// RDMA goes before interfaces, whose counters some adapters raise along with those of the port.
+func (t traffic) carriers() []string {
+	const loopback, protocol = "lo", "tcp" // neither is a port
+	var busiest int64
+	for name, bytes := range t {
+		if name != loopback && name != protocol {
+			busiest = max(busiest, bytes)
+		}
+	}
+	var rdma, interfaces []string
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		switch {
+		case name == loopback || name == protocol || t[name] == 0 || t[name] < busiest/10:
+		case isRDMA(name):
+			rdma = append(rdma, name)
+		default:
+			interfaces = append(interfaces, name)
+		}
+	}
+	if len(rdma) > 0 {
+		return rdma
+	}
+	return interfaces
+}
+
+func isRDMA(port string) bool { return strings.Contains(port, "/") }
+
+// between is the ceiling of the network, where there are several nodes. Other hosts than rank 0's are taken to be like it.
+func (c *Ceilings) between(run *result.Run, of coll.Case, nodes, perNode int) Ceiling {
+	if run.Imported != nil {
+		return unknown("the source does not tell what the network between the nodes is made for")
+	}
+	carriers := c.moved[run.ID].carriers()
+	if rackNVLink.MatchString(run.Device) && !slices.ContainsFunc(carriers, isRDMA) {
+		if m, found := modelOf(run.Device); found {
+			return nvlink(of, m, m.links, "of "+run.Device+"; no RDMA port moved data, so that NVLink joins the nodes", true)
+		}
+	}
+	if len(carriers) == 0 {
+		return unknown("the record does not tell which ports carried the data")
+	}
+	ports, missing := ratesOf(run, carriers)
+	if missing != "" {
+		return unknown("data went over %s, whose rate is not in the record", missing)
+	}
+	bus, beyond := busOverNetwork(of, nodes, perNode, ports)
+	kind := kindOf(ports[0])
+	name := fmt.Sprintf("%d x %s", len(ports), kind)
+	says := name + " a node, which carried the data"
+	if slices.ContainsFunc(ports, func(p result.Port) bool { return kindOf(p) != kind }) {
+		name, says = fmt.Sprintf("%d ports", len(ports)), strings.Join(carriers, ", ")+" of a node, which carried the data"
+	}
+	if idle := idleAlike(run, carriers, kind); idle > 0 {
+		says += fmt.Sprintf(" (%d more of that kind did not)", idle)
+	}
+	ceiling := Ceiling{BusBW: bus, Name: name, Says: says, Source: "the record: rates as drivers state them on rank 0's host"}
+	if beyond > bus {
+		ceiling.Beyond, ceiling.By = beyond, "what works within nodes first"
+	}
+	return ceiling
+}
+
+// rackNVLink are the GPUs whose NVLink may lead from node to node.
+var rackNVLink = regexp.MustCompile(`\bG[BH][23]00\b`)
+
+// ratesOf are the ports of that name, and the first that the record has no rate of.
+func ratesOf(run *result.Run, names []string) (ports []result.Port, missing string) {
+	for _, name := range names {
+		i := -1
+		if run.Hardware != nil {
+			i = slices.IndexFunc(run.Hardware.Ports, func(p result.Port) bool { return p.Name == name })
+		}
+		if i < 0 {
+			return nil, name
+		}
+		ports = append(ports, run.Hardware.Ports[i])
+	}
+	return ports, ""
+}
+
+func kindOf(p result.Port) string {
+	words := fmt.Sprintf("%g Gbit/s", p.Rate)
+	if p.Link != "" {
+		words = p.Link + " " + words
+	}
+	return words
+}
+
+// idleAlike counts the ports of that kind that carried nothing.
+func idleAlike(run *result.Run, carriers []string, kind string) (idle int) {
+	for _, p := range run.Hardware.Ports {
+		if isRDMA(p.Name) == isRDMA(carriers[0]) && kindOf(p) == kind && !slices.Contains(carriers, p.Name) {
+			idle++
+		}
+	}
+	return idle
+}
+
+// busOverNetwork is the bus bandwidth at which a node's ports are full, for nodes with as many ranks each. A ring passes
+// each port with the same data whichever collective it is, which is what the factor of busbw is made for. What goes from
+// rank to rank passes them with a part of the data alone; a library that works within nodes first sends less than a ring.
+func busOverNetwork(of coll.Case, nodes, perNode int, ports []result.Port) (bus, beyond float64) {
+	var node, slowest float64
+	for _, p := range ports {
+		rate := p.Rate / 8 * 1e9
+		node += rate
+		if slowest == 0 || rate < slowest {
+			slowest = rate
+		}
+	}
+	n, k := float64(of.World), float64(perNode)
+	switch of.Collective {
+	case coll.SendRecv: // one rank of a node sends to the next node, over its share of the ports
+		return max(node/k, slowest), 0
+	case coll.AllToAll: // each of k ranks has n-k of n parts for other nodes
+		return node / k * (n - 1) / (n - k), 0
+	case coll.Gather, coll.Scatter: // n-k of n parts pass the root's node
+		return node * (n - 1) / (n - k), 0
+	case coll.AllReduce, coll.AllGather, coll.ReduceScatter:
+		if perNode > 1 { // nodes as ranks of their own: (N-1)/N of the data in place of (n-1)/n
+			return node, node * (n - 1) / n * float64(nodes) / float64(nodes-1)
+		}
+	}
+	return node, 0
+}
+
+// toOneRankEach are the collectives whose data go from rank to rank.
+func toOneRankEach(c coll.Collective) bool {
+	return c == coll.AllToAll || c == coll.Gather || c == coll.Scatter || c == coll.SendRecv
+}
