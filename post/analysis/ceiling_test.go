@@ -156,9 +156,9 @@ func TestNoCeiling(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, spoil := range map[string]func(*result.Run){
-		"no device was measured": func(r *result.Run) { r.Rehearse = true },
-		"ranks share a GPU":      func(r *result.Run) { r.Method.Shared = true },
-		"on how many nodes":      func(r *result.Run) { r.Nodes = 0 },
+		"no device was measured":                         func(r *result.Run) { r.Rehearse = true },
+		"ranks share a GPU":                              func(r *result.Run) { r.Method.Shared = true },
+		"on how many nodes":                              func(r *result.Run) { r.Nodes = 0 },
 		"what the network between the nodes is made for": func(r *result.Run) { r.Nodes, r.Imported = 2, &result.Source{} },
 	} {
 		run := runOn("NVIDIA H100 80GB HBM3", 1, 8)

@@ -5,12 +5,15 @@ import (
 	"slices"
 
 	"busbar/internal/coll"
+	"busbar/internal/result"
 )
 
 // Options say what is drawn.
 type Options struct {
-	Bandwidths  []Bandwidth       // BusBW when empty
-	Collectives []coll.Collective // only these, each in pictures of its own too; all when empty
+	Bandwidths  []Bandwidth                                  // BusBW when empty
+	Collectives []coll.Collective                            // only these, each in pictures of its own too; all when empty
+	Limit       func(runs []*result.Run, of coll.Case) Limit // of bus bandwidths that these runs measured alike; nil: none is known
+	Remarks     []Remark
 }
 
 // Bandwidth is one of the two bandwidths of a point.
@@ -121,10 +124,15 @@ func (c *chooser) measures(all []series, first string, rest []string, of string)
 	}
 	for _, b := range c.Bandwidths {
 		c.split(bandwidth, func(s []series, extra string) {
-			c.add(Figure{
+			f := Figure{
 				Name: fileName(append([]string{first, b.short()}, append(rest, extra)...)...), Title: b.title() + ": " + of,
 				X: Axis{"message size", Bytes}, Y: Axis{b.axis(), GBps}, Curves: curves(s, b.value),
-			}, s)
+			}
+			if b == BusBW {
+				c.limit(&f, s)
+			}
+			c.remark(&f, s)
+			c.add(f, s)
 		})
 	}
 	c.split(throughput, func(s []series, extra string) {

@@ -9,12 +9,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The picture's size, and the type sizes in points. At 600 pixels wide a point is about a pixel.
+// The picture's size, which notes add to, and the type sizes in points. At 600 pixels wide a point is about a pixel.
 const (
 	width, height = 576, 372
 	margin        = 14
 
 	titleSize, bodySize, smallSize = 15, 12, 10.5
+	lineHeight                     = smallSize * 1.3
 )
 
 // layout is a figure with its places on the canvas.
@@ -25,15 +26,21 @@ type layout struct {
 	x, y     scale
 	labels   []endLabel
 	captions []string
+	notes    []noteLine
 }
 
 // draw puts the whole picture on a canvas.
 func (f Figure) draw(c draw.Canvas) {
 	l := layout{Figure: f, c: c}
 	top := l.header()
+	if len(l.Notes) > 0 {
+		top -= smallSize // a second row of their numbers
+	}
 	l.place(top)
+	l.shades()
 	l.grid()
 	l.level()
+	l.ceilings()
 	for _, curve := range f.Curves {
 		l.band(curve)
 	}
@@ -84,10 +91,14 @@ func (l *layout) place(top vg.Length) {
 	if l.Level != nil {
 		ys = append(ys, l.Level.Lo, l.Level.Hi)
 	}
+	for _, v := range l.Ceilings {
+		ys = append(ys, v.At*labelRoom)
+	}
 	l.x, l.y = newScale(l.X.Unit, xs, 8), newScale(l.Y.Unit, ys, 6)
 
 	small := regular(smallSize, muted)
 	l.captions = wrap(small, l.Caption, "  ", width-2*margin)
+	l.notes = l.noteLines()
 	body := regular(bodySize, ink)
 	l.labels = newEndLabels(body, l.Curves)
 	var left, right vg.Length
@@ -100,7 +111,7 @@ func (l *layout) place(top vg.Length) {
 	l.data = draw.Canvas{Canvas: l.c.Canvas, Rectangle: vg.Rectangle{
 		Min: vg.Point{
 			X: l.c.Min.X + margin + 2*body.cap() + left + 10,
-			Y: l.c.Min.Y + margin + vg.Length(len(l.captions))*smallSize*1.3 + 2*bodySize*1.5 + 6,
+			Y: l.c.Min.Y + margin + vg.Length(len(l.captions))*lineHeight + noteHeight(l.notes) + 2*bodySize*1.5 + 6,
 		},
 		Max: vg.Point{X: l.c.Max.X - margin - right - labelGap, Y: top},
 	}}
@@ -214,9 +225,10 @@ func tickLength(t tick) vg.Length {
 func (l *layout) footer() {
 	small := regular(smallSize, muted)
 	for i, line := range l.captions {
-		y := l.c.Min.Y + margin + vg.Length(len(l.captions)-1-i)*smallSize*1.3
+		y := l.c.Min.Y + margin + noteHeight(l.notes) + vg.Length(len(l.captions)-1-i)*lineHeight
 		small.put(l.c, l.c.Min.X+margin, y, 0, line)
 	}
+	l.writeNotes()
 }
 
 // wrap joins parts into lines no wider than the width; a part that is too wide on its own is shortened.

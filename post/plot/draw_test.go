@@ -73,7 +73,7 @@ func TestSpread(t *testing.T) {
 // texts are the places of all words of a figure but the turned ones.
 func texts(f Figure) map[string][]vg.Rectangle {
 	var rec recorder.Canvas
-	f.draw(draw.NewCanvas(&rec, width, height))
+	f.draw(draw.NewCanvas(&rec, width, f.height()))
 	found, turned := map[string][]vg.Rectangle{}, 0
 	for _, a := range rec.Actions {
 		switch a := a.(type) {
@@ -97,28 +97,33 @@ func TestTextApart(t *testing.T) {
 	for set, points := range sets() {
 		figs, _ := Figures(points, Options{})
 		for _, f := range figs {
-			type placed struct {
-				text string
-				box  vg.Rectangle
+			apart(t, set, f)
+		}
+	}
+}
+
+func apart(t *testing.T, set string, f Figure) {
+	t.Helper()
+	type placed struct {
+		text string
+		box  vg.Rectangle
+	}
+	var all []placed
+	for text, boxes := range texts(f) {
+		for _, b := range boxes {
+			if b.Min.X < 0 || b.Min.Y < 0 || b.Max.X > width || b.Max.Y > f.height() {
+				t.Errorf("%s/%s: %q leaves the picture", set, f.Name, text)
 			}
-			var all []placed
-			for text, boxes := range texts(f) {
-				for _, b := range boxes {
-					if b.Min.X < 0 || b.Min.Y < 0 || b.Max.X > width || b.Max.Y > height {
-						t.Errorf("%s/%s: %q leaves the picture", set, f.Name, text)
-					}
-					for _, other := range all {
-						if b.Min.X < other.box.Max.X && other.box.Min.X < b.Max.X && b.Min.Y < other.box.Max.Y && other.box.Min.Y < b.Max.Y {
-							t.Errorf("%s/%s: %q lies on %q", set, f.Name, text, other.text)
-						}
-					}
-					all = append(all, placed{text, b})
+			for _, other := range all {
+				if b.Min.X < other.box.Max.X && other.box.Min.X < b.Max.X && b.Min.Y < other.box.Max.Y && other.box.Min.Y < b.Max.Y {
+					t.Errorf("%s/%s: %q lies on %q", set, f.Name, text, other.text)
 				}
 			}
-			if len(all) < 8 {
-				t.Errorf("%s/%s: %d texts only", set, f.Name, len(all))
-			}
+			all = append(all, placed{text, b})
 		}
+	}
+	if len(all) < 8 {
+		t.Errorf("%s/%s: %d texts only", set, f.Name, len(all))
 	}
 }
 

@@ -26,11 +26,26 @@ type Figure struct {
 	X, Y      Axis
 	Curves    []Curve
 	Level     *Level // where there is one
-	Rehearsed bool   // no device was measured: said loudly
+	Ceilings  []Ceiling
+	Notes     []Note
+	Rehearsed bool // no device was measured: said loudly
 }
 
 // Level is a value of the Y axis that the curves are seen against, and a range around it that counts as the same.
 type Level struct{ At, Lo, Hi float64 }
+
+// Ceiling is a value of the Y axis that curves cannot be expected to pass.
+type Ceiling struct {
+	At    float64 // in units of the axis
+	Label string
+}
+
+// Note is a range of the X axis that something is said of.
+type Note struct {
+	Number   int // as in front of the words
+	From, To float64
+	Says     string
+}
 
 // Axis is one axis of a figure.
 type Axis struct {

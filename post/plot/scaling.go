@@ -90,8 +90,11 @@ func (c *chooser) over(all []series, short, title string, y Axis, value func(col
 		}
 	}
 	dress(f.Curves, keys)
+	if y == (Axis{BusBW.axis(), GBps}) {
+		c.limit(&f, used)
+	}
 	if len(group(used, shapeOf)) > len(group(used, worldOf)) {
-		f.Caption = []string{fewestNodes}
+		f.Caption = append(f.Caption, fewestNodes)
 	}
 	c.add(f, used)
 }

@@ -15,7 +15,7 @@ const dpi = 200
 
 // WritePNG draws the figure as a PNG, 1600 pixels wide. The error is w's.
 func (f Figure) WritePNG(w io.Writer) error {
-	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi))
+	c := vgimg.NewWith(vgimg.UseWH(width, f.height()), vgimg.UseDPI(dpi))
 	f.draw(draw.New(c))
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
@@ -23,10 +23,10 @@ func (f Figure) WritePNG(w io.Writer) error {
 
 // WriteSVG draws the figure as an SVG. Text stays text, in Liberation Sans or what has its measures. The error is w's.
 func (f Figure) WriteSVG(w io.Writer) error {
-	c := vgsvg.New(width, height)
+	c := vgsvg.New(width, f.height())
 	d := draw.New(c)
 	d.SetColor(paper)
-	d.Fill(vg.Rectangle{Max: vg.Point{X: width, Y: height}}.Path())
+	d.Fill(vg.Rectangle{Max: vg.Point{X: width, Y: f.height()}}.Path())
 	f.draw(d)
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {

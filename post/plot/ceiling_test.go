@@ -1,0 +1,143 @@
+package plot
+
+import (
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// limited are figures of bus bandwidth with what limit says of them.
+func limited(points []Point, limit func(runs []*result.Run, of coll.Case) Limit, remarks ...Remark) map[string]Figure {
+	figs, _ := Figures(points, Options{Limit: limit, Remarks: remarks})
+	byName := map[string]Figure{}
+	for _, f := range figs {
+		byName[f.Name] = f
+	}
+	return byName
+}
+
+func always(gbps float64, name string) func([]*result.Run, coll.Case) Limit {
+	return func([]*result.Run, coll.Case) Limit { return Limit{GBps: gbps, Name: name} }
+}
+
+// A ceiling near the figures is a line that the axis shows; one far above is told and leaves the axis to the curves.
+func TestCeilingInThePicture(t *testing.T) {
+	points := quick(4)
+	near := limited(points, always(6, "NVLink 9"))["collectives_busbw_mpi_world4"]
+	if len(near.Ceilings) != 1 || near.Ceilings[0] != (Ceiling{6, "6 GB/s, NVLink 9"}) || !strings.Contains(strings.Join(near.Caption, " "), "Dashed") {
+		t.Errorf("near: %+v, %q", near.Ceilings, near.Caption)
+	}
+	if len(texts(near)["6 GB/s, NVLink 9"]) != 1 {
+		t.Error("its label is not drawn once")
+	}
+	far := limited(points, always(450, "NVLink 4"))["collectives_busbw_mpi_world4"]
+	if len(far.Ceilings) != 0 || !strings.Contains(strings.Join(far.Caption, " "), "Ceiling above the axis: 450 GB/s, NVLink 4.") {
+		t.Errorf("far: %+v, %q", far.Ceilings, far.Caption)
+	}
+	none := limited(points, always(0, ""))["collectives_busbw_mpi_world4"]
+	if len(none.Ceilings) != 0 || !strings.Contains(strings.Join(none.Caption, " "), "Ceiling: not known") {
+		t.Errorf("unknown: %+v, %q", none.Ceilings, none.Caption)
+	}
+	for name, f := range limited(points, always(6, "x")) {
+		if !strings.Contains(name, "busbw") && (len(f.Ceilings) > 0 || strings.Contains(strings.Join(f.Caption, " "), "eiling")) {
+			t.Errorf("%s has a ceiling", name)
+		}
+	}
+	algbw, _ := Figures(points, Options{Limit: always(6, "x"), Bandwidths: []Bandwidth{AlgBW}})
+	for _, f := range algbw {
+		if len(f.Ceilings) > 0 {
+			t.Errorf("%s has a ceiling, which holds for busbw alone", f.Name)
+		}
+	}
+}
+
+// Ceilings that differ name their curves; too many are not drawn, and over worlds only one that holds for all.
+func TestCeilingsThatDiffer(t *testing.T) {
+	points := append(quick(2), quick(4)...)
+	two := func(_ []*result.Run, of coll.Case) Limit {
+		if of.Collective == coll.AllToAll {
+			return Limit{GBps: 3.1, Name: "a"}
+		}
+		return Limit{GBps: 6, Name: "b"}
+	}
+	f := limited(points, two)["collectives_busbw_mpi_world4"]
+	if len(f.Ceilings) != 2 || f.Ceilings[0].Label != "6 GB/s, b" || f.Ceilings[1].Label != "3.1 GB/s (alltoall)" {
+		t.Errorf("two: %+v", f.Ceilings)
+	}
+	if len(texts(f)["3.1 GB/s (alltoall)"]) != 1 {
+		t.Error("the label of the lower one is not drawn once")
+	}
+	close := f
+	close.Ceilings = []Ceiling{{6, "upper"}, {5.99, "lower"}}
+	if len(texts(close)["lower, upper"]) != 1 {
+		t.Errorf("labels of lines that touch: %v", texts(close))
+	}
+	byWorld := func(_ []*result.Run, of coll.Case) Limit { return Limit{GBps: float64(of.World), Name: "x"} }
+	all := limited(points, byWorld)
+	if f := all["scaling_busbw_mpi"]; len(f.Ceilings) != 0 || !strings.Contains(strings.Join(f.Caption, " "), "they differ") {
+		t.Errorf("over worlds: %+v %q", f.Ceilings, f.Caption)
+	}
+	if f := all["all_reduce_busbw"]; len(f.Ceilings) != 2 {
+		t.Errorf("of two worlds: %+v", f.Ceilings)
+	}
+	if f := limited(points, always(4, "x"))["scaling_busbw_mpi"]; len(f.Ceilings) != 1 {
+		t.Errorf("one for all worlds: %+v", f.Ceilings)
+	}
+	each := func(_ []*result.Run, of coll.Case) Limit {
+		return Limit{GBps: 3 + float64(of.Collective)/10, Name: "x"}
+	}
+	if f := limited(points, each)["collectives_busbw_mpi_world4"]; len(f.Ceilings) != 0 || !strings.Contains(strings.Join(f.Caption, " "), "they differ") {
+		t.Errorf("of each collective: %+v", f.Ceilings)
+	}
+}
+
+// Remarks stand in the pictures of bandwidth that have their series, with numbers above and words below; the curves keep
+// their room.
+func TestRemarks(t *testing.T) {
+	points := quick(4)
+	says := "all_reduce loses 23 % of its bandwidth from 32 KiB to 256 KiB against its trend, which is eight times the noise of its neighbours; seen in 6 of 6 launches."
+	at := func(c coll.Collective, mode coll.Mode) Point {
+		for _, p := range points {
+			if p.Case.Collective == c && p.Case.Mode == mode {
+				return p
+			}
+		}
+		t.Fatalf("no %s", c)
+		return Point{}
+	}
+	var remarks []Remark
+	for i, from := range []int64{32 << 10, 64 << 10, 1 << 20, 16 << 20, 8, 128, 512} {
+		p := at(coll.AllReduce, coll.Throughput)
+		remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: i + 1, From: from, To: from * int64(1+i%2*7), Says: says})
+	}
+	p := at(coll.Gather, coll.Latency)
+	remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: 9, From: 8, To: 16, Says: "of latency"})
+	all := limited(points, nil, remarks...)
+	f := all["collectives_busbw_mpi_world4"]
+	if len(f.Notes) != mostNotes || !strings.Contains(strings.Join(f.Caption, " "), "2 more findings not marked here.") {
+		t.Fatalf("%d notes, %q", len(f.Notes), f.Caption)
+	}
+	plain := limited(points, nil)["collectives_busbw_mpi_world4"]
+	if f.height() <= plain.height() || plain.height() != height {
+		t.Errorf("heights of %v with notes and %v without", f.height(), plain.height())
+	}
+	words := texts(f)
+	for _, n := range []string{"1", "5"} {
+		if len(words[n]) < 2 { // above the range, and in front of the words
+			t.Errorf("number %s is drawn %d times", n, len(words[n]))
+		}
+	}
+	for text := range words {
+		if strings.HasSuffix(text, "…") {
+			t.Errorf("%q is cut", text)
+		}
+	}
+	for name, f := range all {
+		if strings.Contains(name, "time") && len(f.Notes) > 0 {
+			t.Errorf("%s has notes on bandwidth", name)
+		}
+	}
+	apart(t, "remarks", f)
+}
