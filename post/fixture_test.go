@@ -143,6 +143,22 @@ var fixtures = map[string]fixture{
 			slower(0.1)(run, records, end)
 			run.Rehearse, run.Device = true, "Rehearsed GPU"
 		}},
+	"h100": {backend: "nccl", library: "NCCL 2.27.7", world: 8, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce, coll.AllGather}, placements: out,
+		edit: func(run *result.Run, records []*result.Record, end *result.End) {
+			slower(0.02)(run, records, end)
+			run.Device = "NVIDIA H100 80GB HBM3"
+			records[len(records)-1].Warnings = []string{"a warning"}
+			records[7].Warnings = []string{"a warning", "another"}
+		}},
+	"twonodes": {backend: "nccl", library: "NCCL 2.27.7", world: 4, launch: 1, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce, coll.AllToAll}, placements: out,
+		edit: func(run *result.Run, records []*result.Record, end *result.End) {
+			slower(0.06)(run, records, end)
+			run.Device, run.Nodes, run.RanksPerNode = "NVIDIA H100 80GB HBM3", 2, 2
+			run.Hardware = &result.Hardware{Ports: []result.Port{{Name: "mlx5_0/1", Link: "InfiniBand", Rate: 400}, {Name: "mlx5_1/1", Link: "InfiniBand", Rate: 400}}}
+			for _, r := range records {
+				r.Network = []result.NetUse{{Name: "mlx5_1/1", RxBytes: r.SizeBytes, TxBytes: r.SizeBytes}}
+			}
+		}},
 	"problems": {backend: "mpi", library: "MPICH 4.0.2", world: 2, launch: 7, last: 32768, collectives: []coll.Collective{coll.AllReduce}, placements: out, edit: problems},
 }
 

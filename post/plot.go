@@ -12,6 +12,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/post/analysis"
 	"busbar/post/plot"
 	"busbar/post/say"
 )
@@ -22,6 +23,7 @@ type plotter struct {
 	result.MergeOptions
 	out                              string
 	formats, bandwidths, collectives []string
+	peaks                            []string
 }
 
 var (
@@ -45,6 +47,10 @@ range over launches where a point was measured in several, as the caption of
 each picture says. Points that are not ok are not drawn. Bandwidth is that of
 throughput mode; times of throughput and latency mode have their own pictures.
 
+Pictures of bus bandwidth have what the slowest link is made for as a dashed
+line, where that is in the record or given (--peak). In pictures of bandwidth,
+what is found on the curves is marked and told below (docs/analysis.md).
+
 Pictures go into plots/ in the one folder read, or in the current folder if
 there were several.`,
 		Example: `  post plot
@@ -58,6 +64,7 @@ there were several.`,
 	cmd.Flags().StringSliceVar(&p.bandwidths, "bandwidth", []string{"busbw"}, "draw `THESE`: busbw, algbw")
 	cmd.Flags().StringSliceVar(&p.collectives, "collective", nil, "draw only `THESE`, each alone too (default all)")
 	rehearsedFlag(cmd, &p.MergeOptions)
+	peakFlag(cmd, &p.peaks)
 	return cmd
 }
 
@@ -90,6 +97,10 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return &usageError{err, cmd.CommandPath()}
 	}
+	peaks, err := analysis.ParsePeaks(p.peaks)
+	if err != nil {
+		return &usageError{err, cmd.CommandPath()}
+	}
 	files, overlooked, err := find(args)
 	if err != nil {
 		return err
@@ -105,7 +116,8 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		}
 		dir = filepath.Join(dir, "plots")
 	}
-	points, ok, lacking, err := read(ctx, data)
+	marks := newMarks(peaks)
+	points, ok, lacking, err := read(ctx, data, marks)
 	if err != nil {
 		return err
 	}
@@ -113,6 +125,7 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if len(points) == 0 && lacking.groups {
 		return nil
 	}
+	options.Limit, options.Remarks = marks.limit, marks.remarks()
 	figures, passed := plot.Figures(points, options)
 	for _, words := range passed {
 		fmt.Fprintln(p.stderr, "post: not drawn:", words)
@@ -128,8 +141,8 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 }
 
 // read turns records into points, those that are not ok into points without a figure, and counts both. Imported ones that
-// lack what a picture needs are left out.
-func read(ctx context.Context, data *result.Dataset) (points []plot.Point, ok int, lacking lacks, err error) {
+// lack what a picture needs are left out. What is marked in pictures is gathered on the way.
+func read(ctx context.Context, data *result.Dataset, marks *marks) (points []plot.Point, ok int, lacking lacks, err error) {
 	err = data.Each(func(r result.Row) error {
 		if lacking.add(r) {
 			return context.Cause(ctx)
@@ -140,6 +153,7 @@ func read(ctx context.Context, data *result.Dataset) (points []plot.Point, ok in
 			ok++
 		}
 		points = append(points, p)
+		marks.add(r)
 		return context.Cause(ctx)
 	})
 	return points, ok, lacking, err

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"busbar/post/analysis"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -131,13 +133,15 @@ func TestShowFits80Columns(t *testing.T) {
 	for _, f := range fixtures {
 		f.save(t, dir)
 	}
-	var out bytes.Buffer
-	if err := show(t.Context(), &out, io.Discard, []string{dir}, false); err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range strings.Split(out.String(), "\n") {
-		if len([]rune(line)) > 80 && !strings.HasPrefix(line, dir) {
-			t.Errorf("%d columns: %s", len([]rune(line)), line)
+	for _, peaks := range []analysis.Peaks{nil, {{BusBW: 1e6, Text: "0.001GB/s"}}, {{BusBW: 1e15, Text: "1e6GB/s"}}} {
+		var out bytes.Buffer
+		if err := show(t.Context(), &out, io.Discard, []string{dir}, false, peaks); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(out.String(), "\n") {
+			if len([]rune(line)) > 80 && !strings.HasPrefix(line, dir) {
+				t.Errorf("%d columns: %s", len([]rune(line)), line)
+			}
 		}
 	}
 }

@@ -3,25 +3,30 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/post/analysis"
 	"busbar/post/say"
 )
 
 func newShow(stdout, stderr io.Writer) *cobra.Command {
-	ncclTests := false
+	ncclTests, peaks := false, []string(nil)
 	cmd := &cobra.Command{
 		Use:     "show [flags] [FILE|DIR...]",
 		Short:   "Show the points of runs as tables in the terminal",
 		GroupID: "results",
 		Long: `One table for each collective and mode, 80 columns wide. "±%" is half the 95 %
 interval of the median, in percent of it. Points that are not ok stand in their
-place with status and reason; warnings are footnotes under the run.
+place with status and reason; warnings are footnotes under the run. "%peak" is
+busbw in percent of what the slowest link on the way is made for, where that is
+in the record or given (--peak); docs/analysis.md, "Ceilings".
 
 Where runs of one campaign (one launch is one too) were of several backends,
 libraries or variants, tables of the ratio of their times follow: each against
@@ -37,11 +42,19 @@ Bandwidths are in GB/s (1e9 bytes per second). In throughput mode, time is that
 of one operation; in latency mode, percentiles are over iterations.`,
 		Example: `  post show
   post show results/profile_mpi_world4_*.jsonl
+  post show --peak 450GB/s
   post show --nccl-tests results > all_reduce.log`,
 		ValidArgsFunction: resultFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			given, err := analysis.ParsePeaks(peaks)
+			if err == nil && ncclTests && peaks != nil {
+				err = errors.New("--nccl-tests has no column for --peak")
+			}
+			if err != nil {
+				return &usageError{err, cmd.CommandPath()}
+			}
 			out := bufio.NewWriter(stdout)
-			err := show(cmd.Context(), out, stderr, args, ncclTests)
+			err = show(cmd.Context(), out, stderr, args, ncclTests, given)
 			if e := out.Flush(); err == nil {
 				err = e
 			}
@@ -49,11 +62,17 @@ of one operation; in latency mode, percentiles are over iterations.`,
 		},
 	}
 	cmd.Flags().BoolVar(&ncclTests, "nccl-tests", false, "in the layout of nccl-tests (throughput mode only)")
+	peakFlag(cmd, &peaks)
 	return cmd
 }
 
+// peakFlag lets the user say what links are made for.
+func peakFlag(cmd *cobra.Command, peaks *[]string) {
+	cmd.Flags().StringArrayVar(peaks, "peak", nil, analysis.PeakHelp)
+}
+
 // show writes all runs found. The error is that nothing could be read, or had anything to show.
-func show(ctx context.Context, w io.Writer, stderr io.Writer, args []string, ncclTests bool) error {
+func show(ctx context.Context, w io.Writer, stderr io.Writer, args []string, ncclTests bool, peaks analysis.Peaks) error {
 	files, problems, err := find(args)
 	if err != nil {
 		return err
@@ -85,7 +104,7 @@ func show(ctx context.Context, w io.Writer, stderr io.Writer, args []string, ncc
 			writePatternRun(w, f)
 			judged.add(f)
 		} else {
-			writeRun(w, f)
+			writeRun(w, f, peaks)
 			compared.add(f)
 		}
 		shown++
@@ -118,8 +137,8 @@ func problemOf(path string, err error) result.Problem {
 }
 
 // writeRun writes one run: what it was, its tables, its footnotes.
-func writeRun(w io.Writer, f *result.File) {
-	notes := &footnotes{}
+func writeRun(w io.Writer, f *result.File, peaks analysis.Peaks) {
+	notes, ceilings, said := &footnotes{}, analysis.NewCeilings(peaks), ""
 	writeHead(w, f, notes)
 	var order []say.Table
 	tables := map[say.Table][]*result.Record{}
@@ -130,10 +149,22 @@ func writeRun(w io.Writer, f *result.File) {
 			order = append(order, k)
 		}
 		tables[k] = append(tables[k], r)
+		ceilings.Add(result.Row{Run: &f.Run, Record: r})
 	}
 	for _, k := range order {
 		fmt.Fprintf(w, "\n%s\n", k)
-		writeTable(w, k.Mode, tables[k], notes)
+		if k.Mode == coll.Latency {
+			writeTable(w, k.Mode, tables[k], notes, analysis.Ceiling{})
+			continue
+		}
+		ceiling := ceilings.Of([]*result.Run{&f.Run}, tables[k][0].Case)
+		writeTable(w, k.Mode, tables[k], notes, ceiling)
+		if text := ceiling.Text(); text != said {
+			for _, line := range wrap("peak "+text, 80) {
+				fmt.Fprintln(w, line)
+			}
+			said = text
+		}
 	}
 	notes.write(w)
 }

@@ -9,19 +9,25 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/post/analysis"
 	"busbar/post/say"
 )
 
 const (
 	throughputHead = "       size        count      time     ±%    algbw    busbw   iters check"
+	peakHead       = "       size      count      time    ±%    algbw    busbw  %peak  iters check"
 	latencyHead    = "       size     median     ±%       min       p90       p99       max check"
 )
 
-// writeTable writes the records of one table, in their order.
-func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *footnotes) {
+// writeTable writes the records of one table, in their order; of throughput mode with the share of the ceiling that they
+// reach, where one is known.
+func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *footnotes, ceiling analysis.Ceiling) {
 	head := throughputHead
-	if mode == coll.Latency {
+	switch {
+	case mode == coll.Latency:
 		head = latencyHead
+	case ceiling.Known():
+		head = peakHead
 	}
 	fmt.Fprintln(w, head)
 	for _, r := range records {
@@ -37,7 +43,7 @@ func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *fo
 			writeNotOK(w, size, r)
 			continue
 		}
-		row, marks := size+figures(mode, r), notes.marks(r.Warnings)
+		row, marks := size+figures(mode, r, ceiling), notes.marks(r.Warnings)
 		if len([]rune(row+marks)) > 80 {
 			row, marks = strings.TrimRight(row, " "), "\n"+strings.Repeat(" ", len(size)+2)+marks
 		}
@@ -49,13 +55,25 @@ func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *fo
 }
 
 // figures are the columns of an ok point behind its size.
-func figures(mode coll.Mode, r *result.Record) string {
+func figures(mode coll.Mode, r *result.Record, ceiling analysis.Ceiling) string {
 	t := r.Time
 	if mode == coll.Latency {
 		return fmt.Sprintf(" %10s %6s %9s %9s %9s %9s %-4s ", say.Duration(t.Seconds), precision(t), say.Duration(t.Min), say.Duration(t.P90), say.Duration(t.P99), say.Duration(t.Max), r.Check.Result)
 	}
-	return fmt.Sprintf(" %12d %9s %6s %8s %8s %7d %-4s ", r.Count, say.Duration(t.Seconds), precision(t),
-		ifKnown(r.HasAlgBW(), say.Bandwidth(r.AlgBW(t.Seconds))), ifKnown(r.HasBusBW(), say.Bandwidth(r.BusBW(t.Seconds))), t.Iterations, r.Check.Result)
+	algbw, busbw := ifKnown(r.HasAlgBW(), say.Bandwidth(r.AlgBW(t.Seconds))), ifKnown(r.HasBusBW(), say.Bandwidth(r.BusBW(t.Seconds)))
+	if ceiling.Known() {
+		return fmt.Sprintf(" %10d %9s %5s %8s %8s %6s %6d %-4s ", r.Count, say.Duration(t.Seconds), precision(t), algbw, busbw,
+			ifKnown(r.HasBusBW(), percent(ceiling.Share(r.BusBW(t.Seconds)))), t.Iterations, r.Check.Result)
+	}
+	return fmt.Sprintf(" %12d %9s %6s %8s %8s %7d %-4s ", r.Count, say.Duration(t.Seconds), precision(t), algbw, busbw, t.Iterations, r.Check.Result)
+}
+
+// percent writes a share, of which less than a tenth of a percent is no more than that.
+func percent(share float64) string {
+	if share > 0 && share < 0.0005 {
+		return "<0.1"
+	}
+	return fmt.Sprintf("%.1f", 100*share)
 }
 
 // ifKnown is a figure, or the mark of one that is not known.

@@ -18,12 +18,16 @@ type Ceiling struct {
 	Name   string  // in a word or two, for a picture: "NVLink 4"
 	Says   string  // what it is, in a sentence's end; why it is not known
 	Source string  // who says so
+	Moot   bool    // nothing can be held against what was measured, whatever its links are made for
 }
 
 // Known says whether there is a figure.
 func (c Ceiling) Known() bool { return c.BusBW > 0 }
 
 func unknown(format string, args ...any) Ceiling { return Ceiling{Says: fmt.Sprintf(format, args...)} }
+
+// Figure is the bandwidth alone: "450 GB/s".
+func (c Ceiling) Figure() string { return gigabytes(c.BusBW) }
 
 // Share is a bus bandwidth as a part of the ceiling; 0 where that is not known.
 func (c Ceiling) Share(busBW float64) float64 {
@@ -33,12 +37,19 @@ func (c Ceiling) Share(busBW float64) float64 {
 	return busBW / c.BusBW
 }
 
-// Text is the ceiling in a sentence: "450 GB/s: NVLink 4, …", "not known: …".
+func moot(format string, args ...any) Ceiling {
+	return Ceiling{Says: fmt.Sprintf(format, args...), Moot: true}
+}
+
+// Text is the ceiling in a sentence: "450 GB/s: NVLink 4, …", "not known: …; --peak gives one", "none: …".
 func (c Ceiling) Text() string {
-	if !c.Known() {
-		return "not known: " + c.Says
+	switch {
+	case c.Moot:
+		return "none: " + c.Says
+	case !c.Known():
+		return "not known: " + c.Says + "; --peak gives one"
 	}
-	words := gigabytes(c.BusBW) + ": " + c.Says
+	words := c.Figure() + ": " + c.Says
 	if c.Beyond > c.BusBW {
 		words += fmt.Sprintf("; %s gets past it, up to %s", c.By, gigabytes(c.Beyond))
 	}
@@ -57,14 +68,15 @@ func NewCeilings(given Peaks) *Ceilings {
 }
 
 // Add notes which ports a record's data moved on.
-func (c *Ceilings) Add(run *result.Run, r *result.Record) {
-	if run.Nodes < 2 || len(r.Network) == 0 {
+func (c *Ceilings) Add(row result.Row) {
+	run := row.Run
+	if run.Nodes < 2 || len(row.Record.Network) == 0 {
 		return
 	}
 	if c.moved[run.ID] == nil {
 		c.moved[run.ID] = traffic{}
 	}
-	c.moved[run.ID].add(r.Network)
+	c.moved[run.ID].add(row.Record.Network)
 }
 
 // Of is the ceiling of what runs measured alike; where they differ, the lowest that is known. of names collective and world.
@@ -83,22 +95,22 @@ func (c *Ceilings) of(run *result.Run, of coll.Case) Ceiling {
 	nodes, perNode := run.Nodes, run.RanksPerNode
 	switch {
 	case run.Rehearse:
-		return unknown("no device was measured")
+		return moot("no device was measured")
 	case of.Collective == coll.Other || of.World == 0:
-		return unknown("the source does not tell the collective or the number of ranks")
+		return moot("the source does not tell the collective or the number of ranks")
 	case of.World == 1:
-		return unknown("one rank alone sends nothing over a link")
+		return moot("one rank alone sends nothing over a link")
 	}
 	if crowded := run.Crowded(); crowded != "" {
-		return unknown("%s, so that times are of waiting for a turn, not of a link", crowded)
+		return moot("%s, so that times are of waiting for a turn, not of a link", crowded)
 	}
 	if peak, ok := c.given.of(run, of); ok {
 		return Ceiling{BusBW: peak.BusBW, Name: "given", Says: "given as --peak " + peak.Text, Source: "--peak"}
 	}
-	switch {
-	case nodes == 0:
+	switch nodes {
+	case 0:
 		return unknown("the source does not tell on how many nodes the ranks were")
-	case nodes == 1:
+	case 1:
 		return inside(run, of)
 	}
 	between := c.between(run, of, nodes, perNode)
@@ -137,5 +149,8 @@ func orNoDevice(device string) string {
 
 // gigabytes writes bytes per second as people quote a link: "450 GB/s", "31.5 GB/s".
 func gigabytes(bytesPerSecond float64) string {
-	return fmt.Sprintf("%.3g GB/s", bytesPerSecond/1e9)
+	if v := bytesPerSecond / 1e9; v < 999.5 {
+		return fmt.Sprintf("%.3g GB/s", v)
+	}
+	return fmt.Sprintf("%.0f GB/s", bytesPerSecond/1e9)
 }

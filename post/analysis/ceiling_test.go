@@ -144,7 +144,7 @@ func TestCeilingBetweenNodes(t *testing.T) {
 		run := runOn(c.device, c.nodes, c.perNode)
 		run.Hardware = &result.Hardware{Ports: c.ports}
 		all := NewCeilings(nil)
-		all.Add(run, &result.Record{Network: c.moved})
+		all.Add(result.Row{Run: run, Record: &result.Record{Network: c.moved}})
 		expect(t, all.Of([]*result.Run{run}, of(c.collective, run.World)), c.bus, c.beyond, c.says, name)
 	}
 }

@@ -74,13 +74,6 @@ type Hint struct {
 	Sweep    string // a variant of a campaign's plan that tests it, as YAML; "" where no plan can
 }
 
-// Ceiling is the bus bandwidth that hardware allows.
-type Ceiling struct {
-	BusBW  float64 // bytes per second; 0 is unknown
-	Says   string  // what it is made of, or why it is unknown
-	Source string
-}
-
 // Options say what findings are made with.
 type Options struct {
 	Ceiling func(*Curve) Ceiling // nil: no ceiling is known

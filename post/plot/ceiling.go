@@ -2,7 +2,6 @@ package plot
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,8 +11,10 @@ import (
 
 // Limit is what a bus bandwidth can be held against.
 type Limit struct {
-	GBps float64 // 0: not known
-	Name string  // of the link, in a word or two
+	GBps   float64 // 0: not known
+	Figure string  // the same as people write it: "450 GB/s"
+	Name   string  // of the link, in a word or two
+	Moot   bool    // nothing is to be said of it
 }
 
 const (
@@ -33,11 +34,11 @@ func (c *chooser) limit(f *Figure, all []series) {
 		curves []string
 	}
 	var groups []group
-	unknown := 0
+	unknown, moot := 0, true
 	for _, s := range all {
 		l := c.Limit(s.runs, s.cells[len(s.cells)-1].of)
 		if l.GBps <= 0 {
-			unknown++
+			unknown, moot = unknown+1, moot && l.Moot
 			continue
 		}
 		i := slices.IndexFunc(groups, func(g group) bool { return g.limit == l })
@@ -47,6 +48,8 @@ func (c *chooser) limit(f *Figure, all []series) {
 		groups[i].curves = add(groups[i].curves, c.curveOf(s, all))
 	}
 	switch {
+	case len(groups) == 0 && moot:
+		return
 	case len(groups) == 0:
 		f.Caption = append(f.Caption, "Ceiling: not known (post show says why).")
 		return
@@ -57,7 +60,7 @@ func (c *chooser) limit(f *Figure, all []series) {
 	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(len(b.curves), len(a.curves)) })
 	most := highest(f.Curves)
 	for i, g := range groups {
-		label := fmt.Sprintf("%.3g GB/s", g.limit.GBps)
+		label := g.limit.Figure
 		if i > 0 || unknown > 0 {
 			label += " (" + several(g.curves, "curves") + ")"
 		} else {

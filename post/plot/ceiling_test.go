@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -19,7 +20,9 @@ func limited(points []Point, limit func(runs []*result.Run, of coll.Case) Limit,
 }
 
 func always(gbps float64, name string) func([]*result.Run, coll.Case) Limit {
-	return func([]*result.Run, coll.Case) Limit { return Limit{GBps: gbps, Name: name} }
+	return func([]*result.Run, coll.Case) Limit {
+		return Limit{GBps: gbps, Figure: fmt.Sprint(gbps, " GB/s"), Name: name}
+	}
 }
 
 // A ceiling near the figures is a line that the axis shows; one far above is told and leaves the axis to the curves.
@@ -58,9 +61,9 @@ func TestCeilingsThatDiffer(t *testing.T) {
 	points := append(quick(2), quick(4)...)
 	two := func(_ []*result.Run, of coll.Case) Limit {
 		if of.Collective == coll.AllToAll {
-			return Limit{GBps: 3.1, Name: "a"}
+			return Limit{GBps: 3.1, Figure: "3.1 GB/s", Name: "a"}
 		}
-		return Limit{GBps: 6, Name: "b"}
+		return Limit{GBps: 6, Figure: "6 GB/s", Name: "b"}
 	}
 	f := limited(points, two)["collectives_busbw_mpi_world4"]
 	if len(f.Ceilings) != 2 || f.Ceilings[0].Label != "6 GB/s, b" || f.Ceilings[1].Label != "3.1 GB/s (alltoall)" {

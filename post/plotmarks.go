@@ -1,0 +1,41 @@
+package main
+
+import (
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/post/analysis"
+	"busbar/post/plot"
+)
+
+// marks are what pictures have beside their curves: ceilings and findings.
+type marks struct {
+	ceilings *analysis.Ceilings
+	curves   *analysis.Collector
+}
+
+func newMarks(peaks analysis.Peaks) *marks {
+	return &marks{analysis.NewCeilings(peaks), analysis.NewCollector()}
+}
+
+func (m *marks) add(r result.Row) {
+	m.ceilings.Add(r)
+	m.curves.Add(r)
+}
+
+func (m *marks) limit(runs []*result.Run, of coll.Case) plot.Limit {
+	c := m.ceilings.Of(runs, of)
+	return plot.Limit{GBps: c.BusBW / 1e9, Figure: c.Figure(), Name: c.Name, Moot: c.Moot}
+}
+
+// remarks are the findings on curves, the most serious first.
+func (m *marks) remarks() (remarks []plot.Remark) {
+	found, _ := analysis.Find(m.curves.Curves(), analysis.Options{Ceiling: func(c *analysis.Curve) analysis.Ceiling {
+		return m.ceilings.Of(c.Runs, c.Condition.Case)
+	}})
+	for _, f := range found {
+		if f.From > 0 && f.To > 0 && len(f.Curve.Runs) > 0 {
+			remarks = append(remarks, plot.Remark{Run: f.Curve.Runs[0], Case: f.Curve.Condition.Case, Number: f.Number, From: f.From, To: f.To, Says: f.Says})
+		}
+	}
+	return remarks
+}
