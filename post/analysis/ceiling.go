@@ -122,7 +122,7 @@ func (c *Ceilings) of(run *result.Run, of coll.Case) Ceiling {
 
 // inside is the ceiling of the links between the ranks of one node.
 func inside(run *result.Run, of coll.Case) Ceiling {
-	if onCPUs(run) {
+	if inHostMemory(run) {
 		return unknown("ranks of one node meet in its memory, whose bandwidth is not in the record")
 	}
 	model, found := modelOf(run.Device)
@@ -138,8 +138,8 @@ func inside(run *result.Run, of coll.Case) Ceiling {
 	return assumeNVLink(run, of, model)
 }
 
-// onCPUs says whether buffers lie in host memory: another tool's file may tell neither.
-func onCPUs(run *result.Run) bool {
+// inHostMemory says whether buffers lie in host memory: another tool's file may tell neither.
+func inHostMemory(run *result.Run) bool {
 	return strings.HasPrefix(run.Device, "cpu") || run.Device == "" && (run.Backend.Name == "mpi" || run.Backend.Name == "gloo")
 }
 
