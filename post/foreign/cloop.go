@@ -31,10 +31,10 @@ func (p *cLoop) take(l line) (bool, error) {
 	if m == nil {
 		return false, nil
 	}
-	world, okWorld := count(m[1])
+	world, okWorld := amount(m[1])
 	size, okSize := count(m[3])
 	rec := &result.Record{
-		Case:   coll.Case{Collective: coll.Other, Root: -1, Mode: coll.Latency, World: int(world), SizeBytes: size, Count: -1},
+		Case:   coll.Case{Collective: coll.Other, Root: -1, Mode: coll.Latency, World: world, SizeBytes: size, Count: -1},
 		Status: result.OK, Check: result.Check{Result: "off"}, Imported: &result.Origin{Line: l.n, Stated: map[string]string{"loop": m[2]}},
 	}
 	t := &result.Time{Outliers: -1, Summary: "median over iterations"}

@@ -78,14 +78,15 @@ func (p *commsRes) row(l line, m, words []string) error {
 	}
 	for i, name := range columns {
 		v, ok := number(words[i])
-		if !ok || v < 0 {
+		bytes, isWhole := integer(v)
+		if !ok || !isWhole {
 			return p.in.torn(l.n, l.text)
 		}
 		switch {
 		case strings.HasSuffix(name, "size (B)"):
-			rec.SizeBytes = int64(v)
+			rec.SizeBytes = bytes
 		case name == "nElementsPerRank":
-			rec.Count = int64(v)
+			rec.Count = bytes
 		case name == "Time(us):p50" || name == "Latency(us):p50" || name == "pingLatency(us):p50":
 			rec.Time = &result.Time{Seconds: seconds(v, 1e-6), Outliers: -1, Summary: "mean over iterations, median over ranks"}
 		default:

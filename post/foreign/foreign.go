@@ -134,6 +134,7 @@ type input struct {
 	sink   Sink
 	counts Counts
 	tests  int        // runs that were found
+	held   int        // records that wait for more rows, of all runs that are open
 	rccl   *rcclTests // of rows that stand alone, one object a line
 }
 

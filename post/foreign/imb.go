@@ -158,13 +158,11 @@ func (t *imbTest) size(rec *result.Record, n int64) { osuSize(rec, n) }
 // take reads a line of a block.
 func (t *imbTest) take(l line) (bool, error) {
 	if m := imbRanks.FindStringSubmatch(l.body); m != nil && l.mark {
-		n, _ := count(m[1])
-		t.run.World = int(n)
+		t.run.World, _ = amount(m[1])
 		return true, nil
 	}
 	if m := imbGroups.FindStringSubmatch(l.body); m != nil {
-		n, _ := count(m[2])
-		t.run.World = int(n)
+		t.run.World, _ = amount(m[2])
 		t.set("groups at the same time", m[1])
 		return true, nil
 	}
@@ -202,19 +200,20 @@ func (t *imbTest) row(l line, words []string) error {
 	if len(words) != len(t.columns) {
 		return t.in.torn(l.n, l.text)
 	}
-	var repetitions int64
+	repetitions := 0
 	for i, name := range t.columns {
 		v, ok := number(words[i])
-		if !ok {
+		size, isWhole := integer(v)
+		if !ok || !isWhole && (name == "#bytes" || strings.HasPrefix(name, "t")) {
 			return t.in.torn(l.n, l.text)
 		}
 		switch name {
 		case "#bytes":
-			t.size(rec, int64(v))
+			t.size(rec, size)
 		case "#repetitions":
-			repetitions = int64(v)
+			repetitions, _ = amount(words[i])
 		case "t_max[usec]", "t[usec]", "t_ovrl[usec]":
-			rec.Time = &result.Time{Seconds: seconds(v, 1e-6), Samples: int(repetitions), Iterations: int(repetitions), Outliers: -1,
+			rec.Time = &result.Time{Seconds: seconds(v, 1e-6), Samples: repetitions, Iterations: repetitions, Outliers: -1,
 				Stop: "fixed", Sync: "barrier between operations", Summary: "mean over iterations, max over ranks"}
 		case "t_avg[usec]":
 			if rec.Time != nil {
@@ -231,7 +230,7 @@ func (t *imbTest) row(l line, words []string) error {
 	if rec.Time == nil {
 		rec.Mode = 0
 		if repetitions > 0 {
-			rec.Imported.Stated["#repetitions"] = itoa(int(repetitions))
+			rec.Imported.Stated["#repetitions"] = itoa(repetitions)
 		}
 	}
 	t.in.counts.Rows++

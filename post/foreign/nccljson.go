@@ -162,7 +162,7 @@ func libraryVariables(raw json.RawMessage) map[string]string {
 
 // devices fills in the ranks. With several GPUs a process only its first is listed.
 func (n *ncclDocument) devices(config *ncclJSONConfig) {
-	perProcess := max(config.Threads, 1) * max(config.GPUs, 1)
+	perProcess := product(max(config.Threads, 1), max(config.GPUs, 1))
 	group := 0
 	for _, d := range config.Devices {
 		n.test.ranks = append(n.test.ranks, result.Rank{Rank: d.Rank, Host: d.Host, LocalRank: d.Local, PID: d.PID, PCI: d.PCI, Device: d.Info})
@@ -292,11 +292,13 @@ func (n *ncclDocument) record(row *ncclJSONRow, placement coll.Placement, place 
 	} else {
 		keep("redop", row.RedOp)
 	}
-	if root, ok := number(strings.TrimSpace(fmt.Sprint(row.Root))); ok && root >= 0 {
-		rec.Root = int(root)
+	if root, ok := number(strings.TrimSpace(fmt.Sprint(row.Root))); ok {
+		if n, ok := integer(root); ok {
+			rec.Root = int(n)
+		}
 	}
 	if us, ok := number(string(place.Time)); ok && us >= 0 {
-		operations := row.Iterations * max(n.test.run.Method.Aggregate, 1) * max(n.launches, 1)
+		operations := product(row.Iterations, max(n.test.run.Method.Aggregate, 1), max(n.launches, 1))
 		rec.Time = &result.Time{Seconds: seconds(us, 1e-6), Samples: 1, Iterations: operations, Batch: operations, Outliers: -1,
 			Stop: "fixed", Sync: n.sync, Summary: n.summary}
 		rec.Time.Event = iters.event()
@@ -307,7 +309,7 @@ func (n *ncclDocument) record(row *ncclJSONRow, placement coll.Placement, place 
 	keep("experiment_name", row.Experiment)
 	if w, ok := number(string(place.Wrong)); ok {
 		if rec.Check.Result, rec.Check.Rounds = "ok", max(n.test.run.Method.CheckRounds, 0); w > 0 {
-			rec.Status, rec.Check.Result, rec.Check.Wrong, rec.Reason = result.Wrong, "wrong", int64(w), "the source counts wrong elements"
+			rec.Status, rec.Check.Result, rec.Check.Wrong, rec.Reason = result.Wrong, "wrong", wrongElements(w), "the source counts wrong elements"
 		}
 	}
 	if t := row.Tuning; t != nil {

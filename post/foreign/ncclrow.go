@@ -318,8 +318,8 @@ func (t *ncclTest) record(r *ncclRow, names, figures []string, p coll.Placement)
 	} else {
 		stated["redop"] = r.op
 	}
-	if n, ok := number(r.root); ok && n >= 0 {
-		rec.Root = int(n)
+	if n, ok := amount(r.root); ok {
+		rec.Root = n
 	}
 	if r.stamp != "" {
 		stated["timestamp"] = r.stamp
@@ -362,7 +362,7 @@ func (t *ncclTest) figure(rec *result.Record, name, text, sync, summary string) 
 		case 'p':
 			rec.Path.Protocol = text
 		default:
-			rec.Path.Channels = int(v)
+			rec.Path.Channels, _ = amount(text)
 		}
 	default:
 		rec.Imported.Stated[name] = text
@@ -378,7 +378,7 @@ func (t *ncclTest) judge(rec *result.Record, name, text string, v float64, ok bo
 		rec.Check.Result = "ok"
 		rec.Check.Rounds = max(t.run.Method.CheckRounds, 0)
 	case ok && name == "#wrong":
-		rec.Status, rec.Check.Result, rec.Check.Wrong = result.Wrong, "wrong", int64(v)
+		rec.Status, rec.Check.Result, rec.Check.Wrong = result.Wrong, "wrong", wrongElements(v)
 		rec.Reason = "the source counts wrong elements"
 	default: // a difference may be within what the type allows
 		rec.Imported.Stated[name] = text

@@ -186,7 +186,7 @@ func (t *ncclTest) settings() {
 	if get("graph", 0) > 0 {
 		t.run.Method.Graph = t.run.Method.Iterations
 	}
-	t.iterations = t.run.Method.Iterations * max(t.run.Method.Aggregate, 1) * max(get("graph", 0), 1)
+	t.iterations = product(t.run.Method.Iterations, max(t.run.Method.Aggregate, 1), max(get("graph", 0), 1))
 }
 
 // about reads the lines around a table.

@@ -188,13 +188,14 @@ func (t *osuTest) row(l line) error {
 // column puts one word where it belongs; false: it is none that this column can hold.
 func (t *osuTest) column(rec *result.Record, name, word string) bool {
 	v, ok := number(word)
+	iterations, _ := amount(word)
 	switch {
 	case name == "Validation":
 		if rec.Check.Result = "ok"; word != "Pass" {
 			rec.Status, rec.Check.Result, rec.Reason = result.Wrong, "wrong", "the source says "+word
 		}
 		return true
-	case !ok:
+	case !ok || v < 0:
 		return false
 	case name == "Size":
 		n, ok := count(word)
@@ -206,7 +207,7 @@ func (t *osuTest) column(rec *result.Record, name, word string) bool {
 		rec.Time = &result.Time{Seconds: seconds(v, 1e-6), Outliers: -1, Stop: "fixed",
 			Sync: "barrier behind each operation", Summary: "mean over iterations, mean over ranks"}
 	case name == "Iterations" && rec.Time != nil:
-		rec.Time.Samples, rec.Time.Iterations = int(v), int(v)
+		rec.Time.Samples, rec.Time.Iterations = iterations, iterations
 	default:
 		rec.Imported.Stated[name] = word
 	}

@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -169,7 +171,7 @@ func TestTables(t *testing.T) {
 }
 
 func TestRCCLJSON(t *testing.T) {
-	row := `{"numCycle":0,"name":"AllReduce","nodes":2,"ranks":4,"ranksPerNode":2,"gpusPerRank":1,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.5,"algBw":0.02,"busBw":0.03,"wrong":"0"}`
+	row := rcclRow
 	want := "all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok"
 	for _, text := range []string{"[" + row + "," + row + "]", row + "\n" + row + "\n"} {
 		if m := expect(t, text, 2, 0, 0, 0, want, want); len(m.runs) != 1 || m.runs[0].run.Nodes != 2 {
@@ -192,4 +194,40 @@ func TestSuperBench(t *testing.T) {
 	if m.runs[1].run.Imported.Settings["node"] != "n2" || m.runs[1].end.Outcome != result.Complete {
 		t.Errorf("%+v", m.runs[1].run.Imported)
 	}
+}
+
+// Worlds without number in a list are neither all open at once nor all held in memory.
+func TestRCCLJSONOfManyWorlds(t *testing.T) {
+	var rows []string
+	for n := range 2 * maxTableRuns {
+		row := strings.Replace(rcclRow, `"ranks":4`, fmt.Sprintf(`"ranks":%d`, n+1), 1)
+		rows = append(rows, slices.Repeat([]string{row}, 2*allHeldRows/maxTableRuns)...)
+	}
+	s := &openCounter{}
+	in := &input{sink: s}
+	s.in = in
+	err := in.document(strings.NewReader("[" + strings.Join(rows, ",") + "]"))
+	if err != nil || in.counts.Points != len(rows) || s.open != 0 || s.most > maxTableRuns || s.held > allHeldRows || in.held != 0 {
+		t.Errorf("%+v, %v: %d open at once, %d at the end; %d rows held, %d at the end", in.counts, err, s.most, s.open, s.held, in.held)
+	}
+}
+
+// openCounter is a sink that sees how much is open and held.
+type openCounter struct {
+	in               *input
+	open, most, held int
+}
+
+func (s *openCounter) Begin(*result.Run, []result.Rank) (Table, error) {
+	s.open++
+	s.most, s.held = max(s.most, s.open), max(s.held, s.in.held)
+	return s, nil
+}
+
+func (s *openCounter) Line(int, string) error      { return nil }
+func (s *openCounter) Append(*result.Record) error { return nil }
+
+func (s *openCounter) End(result.End) error {
+	s.open--
+	return nil
 }

@@ -45,9 +45,9 @@ func (p *profile) take(l line) (bool, error) {
 		if err := p.close(); err != nil {
 			return true, err
 		}
-		world, _ := count(m[1])
+		world, _ := amount(m[1])
 		p.test = &profileTest{test: p.in.newTest("collective profiler", "collective profiler text", l.n)}
-		p.test.run.World = int(world)
+		p.test.run.World = world
 		return true, nil
 	}
 	t := p.test

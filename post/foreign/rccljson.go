@@ -29,8 +29,8 @@ func (in *input) rcclRow(f fields) error {
 // add makes a record of a row.
 func (p *rcclTests) add(f fields) error {
 	number := func(key string) int {
-		n, _ := count(f.text(key))
-		return int(n)
+		n, _ := amount(f.text(key))
+		return n
 	}
 	perRank := max(number("gpusPerRank"), 1)
 	world := number("ranks") * perRank
@@ -43,8 +43,8 @@ func (p *rcclTests) add(f fields) error {
 	}
 	rec := &result.Record{Case: coll.Case{Root: -1, SizeBytes: -1, Count: -1}, Status: result.OK, Check: result.Check{Result: "unknown"},
 		Imported: &result.Origin{Stated: map[string]string{}}}
-	if n, ok := count(f.text("numCycle")); ok {
-		rec.Cycle = int(n) + 1
+	if n, ok := amount(f.text("numCycle")); ok {
+		rec.Cycle = n + 1
 	}
 	if !rcclRecord(rec, world, name, f.text("type"), f.text("redop"), f.text("size"), f.text("time"), f.text("inPlace"), f.text("wrong")) {
 		return p.in.torn(0, fmt.Sprintf("a row of rccl-tests without a size or time, of %s", name))
@@ -54,13 +54,22 @@ func (p *rcclTests) add(f fields) error {
 			rec.Imported.Stated[key] = text
 		}
 	}
+	t, err := p.of(world, number("nodes"), number("ranksPerNode")*perRank)
+	if err != nil {
+		return err
+	}
 	p.in.counts.Rows++
-	return p.of(world, number("nodes"), number("ranksPerNode")*perRank).add(rec)
+	return t.add(rec)
 }
 
 // of is the run of a world.
-func (p *rcclTests) of(world, nodes, perNode int) *test {
+func (p *rcclTests) of(world, nodes, perNode int) (*test, error) {
 	key := fmt.Sprint(world, nodes, perNode)
+	if len(p.order) >= maxTableRuns && p.tests[key] == nil {
+		if err := p.end(); err != nil {
+			return nil, err
+		}
+	}
 	if p.tests == nil {
 		p.tests = map[string]*test{}
 	}
@@ -75,7 +84,7 @@ func (p *rcclTests) of(world, nodes, perNode int) *test {
 		t.run.Backend = result.Backend{Name: "rccl", Library: libraryBy("RCCL", "", tool)}
 		p.tests[key], p.order = t, append(p.order, t)
 	}
-	return t
+	return t, nil
 }
 
 // end closes the runs; a nil p has none.

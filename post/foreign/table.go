@@ -116,8 +116,8 @@ func (r tableRow) any(names []string) (value, name string) {
 // whole is a whole number of a column; 0 where there is none.
 func (r tableRow) whole(names ...string) int {
 	v, _ := r.any(names)
-	n, _ := count(v)
-	return int(n)
+	n, _ := amount(v)
+	return n
 }
 
 func (p *table) row(l line, words []string) error {

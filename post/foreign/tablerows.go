@@ -19,8 +19,8 @@ func (p *table) rccl(row tableRow, rec *result.Record) (tableRun, bool) {
 	default:
 		run.world = row.whole("gpus")
 	}
-	if cycle, ok := count(row["numcycle"]); ok {
-		rec.Cycle = int(cycle) + 1
+	if cycle, ok := amount(row["numcycle"]); ok {
+		rec.Cycle = cycle + 1
 	}
 	ok := rcclRecord(rec, run.world, row["collective"], row["type"], row["redop"], row["size"], row["time"], row["inplace"], row["#wrong"])
 	for _, name := range []string{"algbw", "busbw", "busbwfactor"} {
@@ -72,7 +72,7 @@ func rcclRecord(rec *result.Record, world int, collective, dataTypeName, op, siz
 	case ok && w == 0:
 		rec.Check.Result = "ok"
 	case ok:
-		rec.Status, rec.Check.Result, rec.Check.Wrong, rec.Reason = result.Wrong, "wrong", int64(w), "the source counts wrong elements"
+		rec.Status, rec.Check.Result, rec.Check.Wrong, rec.Reason = result.Wrong, "wrong", wrongElements(w), "the source counts wrong elements"
 	}
 	return true
 }
@@ -165,8 +165,8 @@ func scriptTimes(row tableRow, rec *result.Record, used map[string]bool) bool {
 	figure(scriptMin, &t.Min)
 	figure(scriptMax, &t.Max)
 	if text, name := row.any(scriptIters); text != "" {
-		if n, ok := count(text); ok {
-			t.Iterations, t.Samples, t.Stop, used[name] = int(n), int(n), "fixed", true
+		if n, ok := amount(text); ok {
+			t.Iterations, t.Samples, t.Stop, used[name] = n, n, "fixed", true
 		}
 	}
 	rec.Time = t

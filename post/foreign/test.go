@@ -26,6 +26,9 @@ type test struct {
 // heldRows is how many records wait until it is decided what they tell together.
 const heldRows = 4096
 
+// allHeldRows bounds the records that are held of all the tests that are open: a file may have hundreds of them.
+const allHeldRows = 4 * heldRows
+
 // newTest begins a run. Its ID follows from the file's bytes and its place among the runs of the file, so that a file that is
 // imported twice counts once.
 func (in *input) newTest(tool, format string, line int) *test {
@@ -65,18 +68,15 @@ func (t *test) warn(format string, args ...any) {
 	}
 }
 
-// add takes a record of a row that was counted. A time so short that it makes no bandwidth is kept as it is printed.
+// add takes a record of a row that was counted.
 func (t *test) add(r *result.Record) error {
-	if r.Time != nil && math.IsInf(2*r.AlgBW(r.Time.Seconds), 0) {
-		r.Imported.Stated["time"], r.Time = strconv.FormatFloat(r.Time.Seconds, 'g', -1, 64)+" s", nil
-	}
 	t.in.counts.Points++
 	t.points++
 	if t.table != nil {
 		return t.write(r)
 	}
 	t.held = append(t.held, r)
-	if len(t.held) >= heldRows {
+	if t.in.held++; len(t.held) >= heldRows || t.in.held >= allHeldRows {
 		return t.begin()
 	}
 	return nil
@@ -97,7 +97,7 @@ func (t *test) begin() error {
 	}
 	t.table = table
 	held := t.held
-	t.held = nil
+	t.held, t.in.held = nil, t.in.held-len(held)
 	for _, r := range held {
 		if err := t.table.Append(r); err != nil {
 			return err
@@ -130,7 +130,8 @@ func (t *test) write(r *result.Record) error {
 	return t.table.Append(r)
 }
 
-// complete gives a record what its file does not tell but who imports it does.
+// complete gives a record what its file does not tell but who imports it does. A time so short that it makes no bandwidth
+// is kept as it is printed.
 func (t *test) complete(r *result.Record) {
 	if r.World == 0 {
 		r.World = t.run.World
@@ -143,6 +144,9 @@ func (t *test) complete(r *result.Record) {
 		if c, err := r.WithElements(r.Count); err == nil {
 			r.SizeBytes = c.SizeBytes
 		}
+	}
+	if r.Time != nil && math.IsInf(2*r.AlgBW(r.Time.Seconds), 0) {
+		r.Imported.Stated["time"], r.Time = strconv.FormatFloat(r.Time.Seconds, 'g', -1, 64)+" s", nil
 	}
 }
 

@@ -177,8 +177,8 @@ func ranksAsked(words []string) int {
 		case "-np", "--np", "-n", "--n", "--ntasks":
 		default:
 			if strings.HasPrefix(w, "-n") && !joined {
-				if n, ok := count(w[2:]); ok {
-					return int(n)
+				if n, ok := amount(w[2:]); ok {
+					return n
 				}
 			}
 			continue
@@ -186,8 +186,8 @@ func ranksAsked(words []string) int {
 		if !joined && i+1 < len(words) {
 			value = words[i+1]
 		}
-		if n, ok := count(value); ok {
-			return int(n)
+		if n, ok := amount(value); ok {
+			return n
 		}
 	}
 	return 0

@@ -61,6 +61,38 @@ func count(s string) (n int64, ok bool) {
 	return n, err == nil && n >= 0
 }
 
+// amount reads how many there are of what nobody has billions of, such as ranks: products of two of them are numbers too.
+func amount(s string) (n int, ok bool) {
+	many, ok := count(s)
+	if !ok || many > 1<<30 {
+		return 0, false
+	}
+	return int(many), true
+}
+
+// product is how many there are of n of m of …; 0 where that is no number of anything.
+func product(factors ...int) int {
+	p := 1
+	for _, n := range factors {
+		if n <= 0 || n > 1<<30/p {
+			return 0
+		}
+		p *= n
+	}
+	return p
+}
+
+// integer is a figure as a whole number; false where it is negative, or beyond all that is counted.
+func integer(v float64) (n int64, ok bool) {
+	if !(v >= 0 && v <= 1<<60) {
+		return 0, false
+	}
+	return int64(v), true
+}
+
+// wrongElements is how many wrong elements a source counts, as far as such a number can be.
+func wrongElements(v float64) int64 { return int64(min(max(v, 0), 1<<60)) }
+
 // seconds is a time in another unit, rounded to a picosecond, so that it is written as it was printed.
 func seconds(v, unit float64) float64 {
 	s, _ := strconv.ParseFloat(strconv.FormatFloat(v*unit, 'g', 12, 64), 64)
