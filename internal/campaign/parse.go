@@ -91,6 +91,9 @@ func (r parser) plan(p *Plan, root *yaml.Node) {
 	if r.Problems() == 0 && p.RanksPerNode == 1 && p.Nodes[0] == 1 {
 		r.Failf(at["nodes"], "1 node with 1 rank is a world of one rank, in which nothing is communicated: leave out the 1, or raise ranks_per_node")
 	}
+	if n := p.variants(); n > maxVariants {
+		r.Failf(at["variants"], "%d axes make more than %d variants: leave out levels, or make two plans", len(p.Axes), maxVariants)
+	}
 	if r.Problems() == 0 {
 		r.oneLibrary(p, at)
 	}

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -120,6 +121,7 @@ func TestParseErrors(t *testing.T) {
 		"option of ours":     {head + "sbatch: {report: --wrap=true}\n", "p.yaml:3:18: --wrap is not for the options: the campaign sets it"},
 		"part of the job":    {head + "sbatch: {options: --export=NCCL_DEBUG}\n", "p.yaml:3:19: --export is not for the options"},
 		"steps":              {head + "steps: 0\n", `p.yaml:3:8: steps "0"`},
+		"variants":           {head + "variants:" + strings.Join(manyAxes(5), ""), "p.yaml:3:1: 5 axes make more than 10000 variants"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse("p.yaml", []byte(c.text))
@@ -129,6 +131,15 @@ func TestParseErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// manyAxes are axes of ten levels each.
+func manyAxes(n int) []string {
+	axes := make([]string, n)
+	for i := range axes {
+		axes[i] = fmt.Sprintf("\n  x%d: {a: , b: , c: , d: , e: , f: , g: , h: , i: , j: }", i)
+	}
+	return axes
 }
 
 func TestLimit(t *testing.T) {
@@ -142,4 +153,40 @@ func TestLimit(t *testing.T) {
 			t.Errorf("%s: %v", text, d)
 		}
 	}
+}
+
+// FuzzParse: a plan that is taken can be planned, and what is wrong in one has a place.
+func FuzzParse(f *testing.F) {
+	const head = "name: a\nnodes: 2\n"
+	for _, text := range []string{
+		whole, "", "- a", "{", head, head + "variants: &v\n  x: {a: *v}", head + "variants:\n  x:\n    a: {flags: --algo=ring}\n  y:\n    b: {flags: [--algo, tree]}",
+		head + "sbatch: {time: 1-2:03:04, options: [--exclusive], report: --partition=cpu, throttle: 3}", head + "seed: 99999999999999999999", "name: !!binary aQ==", "--- \n--- ", "\xff\xfe",
+		head + "variants:" + strings.Join(manyAxes(5), ""),
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := Parse("f.yaml", []byte(text))
+		if err != nil {
+			var first *strictyaml.Error
+			if !errors.As(err, &first) || first.Line < 1 || first.File != "f.yaml" {
+				t.Errorf("not positioned: %v", err)
+			}
+			return
+		}
+		if p.Name == "" || len(p.Nodes) == 0 || p.Launches < 1 || p.Sbatch.Limit() <= 0 {
+			t.Errorf("a plan without sense: %+v", p)
+		}
+		variants := p.Variants()
+		if len(variants) == 0 || len(variants) != p.variants() {
+			t.Errorf("%d variants, %d counted", len(variants), p.variants())
+		}
+		names := map[string]bool{}
+		for _, v := range variants {
+			if names[v.Name] {
+				t.Errorf("two variants %q", v.Name)
+			}
+			names[v.Name] = true
+		}
+	})
 }

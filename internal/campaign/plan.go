@@ -62,6 +62,21 @@ type Variant struct {
 // join stands between the names of the levels of a variant.
 const join = "+"
 
+// maxVariants bounds what a plan may ask for. Nobody measures as many; but axes multiply, and a dozen of them would take all
+// memory before it could be said what they cost.
+const maxVariants = 10_000
+
+// variants is how many there are, or more than maxVariants.
+func (p *Plan) variants() int {
+	n := 1
+	for _, a := range p.Axes {
+		if n *= len(a.Levels); n > maxVariants {
+			break
+		}
+	}
+	return n
+}
+
 // Variants are all combinations of levels; the last axis changes first.
 func (p *Plan) Variants() []Variant {
 	all := []Variant{{}}
