@@ -98,6 +98,7 @@ func (s *source) batches(send func(batch) bool) bool {
 	}
 	defer f.Close()
 	lines := newLineReader(io.LimitReader(f, s.size))
+	defer lines.release()
 	if _, _, err = lines.next(0); err != nil { // the header
 		if errors.Is(err, io.EOF) {
 			err = errors.New("the file was emptied since")

@@ -1,14 +1,13 @@
 package result
 
-import (
-	"slices"
-)
+import "slices"
 
 // related groups the files that have records of one run, or of runs that continue each other. Files alone are left out.
 func related(files []*source) [][]*source {
 	group := make([]int, len(files)) // index of a file in the same group, or its own
 	root := func(i int) int {
 		for group[i] != i {
+			group[i] = group[group[i]] // shortens the way of those that come next
 			i = group[i]
 		}
 		return i
@@ -42,25 +41,55 @@ func related(files []*source) [][]*source {
 	return groups
 }
 
-// ancestors are, for each run, the runs among files that it continues, also by way of others.
-func ancestors(files []*source) map[string]map[string]bool {
-	parents := map[string][]string{}
+// ancestry says, for each run of a group, which others it continues, also by way of others. A run that was resumed ten
+// thousand times has fifty million such pairs, so that a pair is one bit.
+type ancestry struct {
+	number map[string]int // of a run, by its ID
+	before []set          // numbers of the runs that a run continues
+}
+
+func ancestors(files []*source) *ancestry {
+	a := &ancestry{number: map[string]int{}}
+	var parents [][]string
 	for _, s := range files {
-		parents[s.run.ID] = s.run.Resumes
-	}
-	all := map[string]map[string]bool{}
-	for id := range parents {
-		seen := map[string]bool{}
-		open := slices.Clone(parents[id])
-		for len(open) > 0 {
-			p := open[len(open)-1]
-			open = open[:len(open)-1]
-			if !seen[p] && p != id {
-				seen[p] = true
-				open = append(open, parents[p]...)
-			}
+		i, there := a.number[s.run.ID]
+		if !there {
+			i = len(parents)
+			a.number[s.run.ID], parents = i, append(parents, nil)
 		}
-		all[id] = seen
+		parents[i] = s.run.Resumes
 	}
-	return all
+	a.before = make([]set, len(parents))
+	known := 0 // runs before it are done: older ones mostly, which is where parents are
+	for ; known < len(parents); known++ {
+		a.before[known] = a.above(known, parents, known)
+	}
+	return a
+}
+
+// above are the numbers of all runs that run i continues. Those of the runs before number known are there already.
+func (a *ancestry) above(i int, parents [][]string, known int) (seen set) {
+	open := slices.Clone(parents[i])
+	for len(open) > 0 {
+		p, here := a.number[open[len(open)-1]]
+		open = open[:len(open)-1]
+		switch {
+		case !here || p == i || seen.has(p):
+		case p < known:
+			seen.add(p)
+			seen.join(a.before[p])
+		default:
+			seen.add(p)
+			open = append(open, parents[p]...)
+		}
+	}
+	seen.remove(i) // runs that continue each other are before one another, and none before itself
+	return seen
+}
+
+// continues says whether run id continues the other.
+func (a *ancestry) continues(id, other string) bool {
+	i, there := a.number[id]
+	j, alsoThere := a.number[other]
+	return there && alsoThere && a.before[i].has(j)
 }

@@ -26,7 +26,7 @@ type source struct {
 	path string
 	run  *Run
 	size int64
-	drop lineSet // lines that another record stands for
+	drop set // lines that another record stands for
 }
 
 // Row is one point of one run. Both are the callee's to keep; neither is to be changed.
@@ -85,7 +85,9 @@ func openSource(path string) (*source, error) {
 		return nil, err
 	}
 	defer f.Close()
-	run, err := readHeader(path, newLineReader(f))
+	lines := newLineReader(f)
+	defer lines.release()
+	run, err := readHeader(path, lines)
 	if err != nil {
 		return nil, err
 	}
@@ -147,15 +149,3 @@ func (d *Dataset) Notes() []Problem { return slices.Concat(d.notes, d.late) }
 func (d *Dataset) note(path, format string, args ...any) {
 	d.notes = append(d.notes, Problem{Path: path, Text: fmt.Sprintf(format, args...)})
 }
-
-// lineSet is a set of line numbers.
-type lineSet []uint64
-
-func (s *lineSet) add(n int) {
-	for len(*s) <= n/64 {
-		*s = append(*s, 0)
-	}
-	(*s)[n/64] |= 1 << (n % 64)
-}
-
-func (s lineSet) has(n int) bool { return n/64 < len(s) && s[n/64]&(1<<(n%64)) != 0 }

@@ -63,6 +63,7 @@ func Scan(path string, each func(*Record) error) (*File, error) {
 
 func scan(path string, r io.Reader, each func(*Record) error) (*File, error) {
 	lines := newLineReader(r)
+	defer lines.release()
 	run, err := readHeader(path, lines)
 	if err != nil {
 		return nil, err

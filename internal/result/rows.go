@@ -1,6 +1,7 @@
 package result
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -138,8 +139,10 @@ type Output struct {
 
 // Write reads the files once and writes all rows to every output; it returns the number of rows.
 func (d *Dataset) Write(outputs ...Output) (rows int, err error) {
-	for _, o := range outputs {
-		if _, err := io.WriteString(o, o.head); err != nil {
+	writers := make([]*bufio.Writer, len(outputs)) // small files are a few rows each
+	for i, o := range outputs {
+		writers[i] = bufio.NewWriterSize(o, batchBytes)
+		if _, err := writers[i].WriteString(o.head); err != nil {
 			return 0, err
 		}
 	}
@@ -163,13 +166,18 @@ func (d *Dataset) Write(outputs ...Output) (rows int, err error) {
 	err = read(d, decodeTable, take, func(t written) error {
 		rows += t.rows
 		for i, text := range t.text {
-			if _, err := outputs[i].Write(text); err != nil {
+			if _, err := writers[i].Write(text); err != nil {
 				return err
 			}
 			giveBack(text)
 		}
 		return nil
 	}, nil)
+	for _, w := range writers {
+		if err == nil {
+			err = w.Flush()
+		}
+	}
 	return rows, err
 }
 

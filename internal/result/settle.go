@@ -7,7 +7,7 @@ import (
 // settle marks the lines of related files that are not to count: the second copy of a record, and along a chain a
 // point that was not ok where another run has it ok, or tried it later. The error is the context's cause.
 func (d *Dataset) settle(ctx context.Context, group []*source) error {
-	s := &settler{points: map[PointKey]int32{}, newest: map[turn]int32{}, seen: map[string]*lineSet{}, twice: map[*source]int{}}
+	s := &settler{points: map[PointKey]int32{}, newest: map[turn]int32{}, seen: map[string]*set{}, twice: map[*source]int{}}
 	err := inOrder(group, keysOf, func(b *batch, records []keyed) error {
 		for _, r := range records {
 			s.add(b.source, r)
@@ -75,7 +75,7 @@ type settler struct {
 	places []place
 	points map[PointKey]int32 // the points without their cycles, numbered
 	newest map[turn]int32     // index of a point's last place
-	seen   map[string]*lineSet
+	seen   map[string]*set
 	twice  map[*source]int
 }
 
@@ -96,7 +96,7 @@ type place struct {
 func (s *settler) add(f *source, r keyed) {
 	seen := s.seen[f.run.ID]
 	if seen == nil {
-		seen = &lineSet{}
+		seen = &set{}
 		s.seen[f.run.ID] = seen
 	}
 	if r.n > 0 && r.n < maxNumber {
@@ -128,10 +128,10 @@ func (s *settler) turn(k PointKey) turn {
 }
 
 // maxNumber bounds the memory that a record with a nonsense number can ask for.
-const maxNumber = 1 << 30
+const maxNumber = 1 << 26
 
 // supersede drops what another run of the chain stands for, and counts it by file.
-func (s *settler) supersede(before map[string]map[string]bool) map[*source]int {
+func (s *settler) supersede(before *ancestry) map[*source]int {
 	replaced := map[*source]int{}
 	for _, i := range s.newest {
 		for j := i; j >= 0; j = s.places[j].before {
@@ -145,14 +145,14 @@ func (s *settler) supersede(before map[string]map[string]bool) map[*source]int {
 }
 
 // replaced says whether another record of the point, whose list begins at i, counts in the place of p.
-func (s *settler) replaced(i int32, p *place, before map[string]map[string]bool) bool {
+func (s *settler) replaced(i int32, p *place, before *ancestry) bool {
 	if p.weight == measured || p.weight == finding {
 		return false
 	}
 	for ; i >= 0; i = s.places[i].before {
 		q := &s.places[i]
-		later := before[q.source.run.ID][p.source.run.ID]
-		earlier := before[p.source.run.ID][q.source.run.ID]
+		later := before.continues(q.source.run.ID, p.source.run.ID)
+		earlier := before.continues(p.source.run.ID, q.source.run.ID)
 		switch {
 		case q.weight == measured && (later || earlier || p.weight == untried):
 			return true
