@@ -30,12 +30,7 @@ func writeFiles(ctx context.Context, paths []string, write func(w []io.Writer) e
 	if err := write(writers); err != nil {
 		return err
 	}
-	for _, d := range drafts {
-		if err := d.keep(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return keepAll(drafts)
 }
 
 // draft is a file that does not have its name yet; its Write ends with the context.
@@ -43,6 +38,7 @@ type draft struct {
 	ctx  context.Context
 	path string
 	file *os.File
+	done bool // synced and closed
 	kept bool
 }
 
@@ -70,22 +66,39 @@ func (d *draft) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// keep makes the draft the file.
-func (d *draft) keep() error {
+// finish closes the draft, to which nothing more is written.
+func (d *draft) finish() error {
 	err := d.file.Sync()
 	if err == nil {
 		err = d.file.Close()
 	}
-	if err == nil {
-		err = os.Rename(d.file.Name(), d.path)
-	}
 	if err != nil {
 		return cannotWrite(d.path, err)
 	}
-	d.kept = true
-	if dir, err := os.Open(filepath.Dir(d.path)); err == nil {
-		_ = dir.Sync() // makes the name last; some file systems cannot
-		_ = dir.Close()
+	d.done = true
+	return nil
+}
+
+// keepAll makes drafts the files. Folders are synced once, which makes the names last where the file system can.
+func keepAll(drafts []*draft) error {
+	folders := map[string]bool{}
+	for _, d := range drafts {
+		if !d.done {
+			if err := d.finish(); err != nil {
+				return err
+			}
+		}
+		if err := os.Rename(d.file.Name(), d.path); err != nil {
+			return cannotWrite(d.path, err)
+		}
+		d.kept = true
+		folders[filepath.Dir(d.path)] = true
+	}
+	for path := range folders {
+		if dir, err := os.Open(path); err == nil {
+			_ = dir.Sync()
+			_ = dir.Close()
+		}
 	}
 	return nil
 }

@@ -185,11 +185,23 @@ type importSink struct {
 	lines     *draft // lines of no known layout; nil as long as there is none
 }
 
-// importTable is the draft of one run's file.
+// importTable is the draft of one run's file. A log may have many thousand of them, so that what ended holds no file open
+// and no buffer.
 type importTable struct {
-	*result.Bulk
-	draft    *draft
-	warnings []string
+	*result.Bulk // nil once it has ended
+	draft        *draft
+	warnings     []string
+}
+
+// End implements foreign.Table.
+func (t *importTable) End(e result.End) error {
+	err := t.Bulk.End(e)
+	if t.Bulk = nil; err == nil {
+		if err = t.draft.finish(); err != nil {
+			err = &unwritableError{err}
+		}
+	}
+	return err
 }
 
 // name is that of a file made of this source: the same each time that it is imported.
@@ -242,13 +254,15 @@ func (s *importSink) keep(points int) error {
 	if written != points {
 		return fmt.Errorf("%d points were read and %d can be read back: nothing is kept; this is a fault of busbar", points, written)
 	}
+	var drafts []*draft
 	for _, t := range s.tables {
-		if err := t.draft.keep(); err != nil {
-			return &unwritableError{err}
-		}
+		drafts = append(drafts, t.draft)
 	}
 	if s.lines != nil {
-		return s.lines.keep()
+		drafts = append(drafts, s.lines)
+	}
+	if err := keepAll(drafts); err != nil {
+		return &unwritableError{err}
 	}
 	return nil
 }

@@ -15,7 +15,8 @@ import (
 type launched struct {
 	stdout []byte
 	wall   time.Duration
-	peak   int64 // largest resident size of the process started, in bytes
+	cpu    time.Duration // of the process started, in user and system mode
+	peak   int64         // largest resident size of the process started, in bytes
 }
 
 func (c config) program(name string) string { return filepath.Join(c.top, "bin", name) }
@@ -56,7 +57,7 @@ func start(program string, args ...string) (launched, error) {
 	}()
 	err := cmd.Wait()
 	close(ended)
-	l := launched{stdout: out.Bytes(), wall: time.Since(begin), peak: <-peak}
+	l := launched{stdout: out.Bytes(), wall: time.Since(begin), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peak: <-peak}
 	if err != nil {
 		return l, fmt.Errorf("%s %s: %w\n%s%s", program, strings.Join(args, " "), err, tail(out.Bytes()), tail(said.Bytes()))
 	}

@@ -1,6 +1,6 @@
 // Command bench looks at what measuring costs: rank's loop against a bare C loop, over MPI, over the rehearsal of
-// NCCL and over Gloo, the watchdog, memory, start-up, whole sweeps, growing worlds, and merging and comparing a
-// million points. It prints Markdown; scripts/bench.sh builds what it needs and runs it.
+// NCCL and over Gloo, the watchdog, memory, start-up, whole sweeps, growing worlds, merging and comparing a million
+// points, merging many small files, and importing long logs. It prints Markdown; scripts/bench.sh builds what it needs and runs it.
 //
 // It is for people to read and judges against the targets of docs/performance.md; no test depends on its figures.
 package main
@@ -26,6 +26,7 @@ type config struct {
 	budget time.Duration // of one point of the comparison in one process
 	max    int64         // largest message of the comparisons in bytes
 	rounds int           // launches of whole programs
+	log    int64         // size of a log that is imported, in bytes
 	out    io.Writer
 }
 
@@ -44,7 +45,9 @@ var parts = []struct {
 	{"sweeps", "Whole sweeps", sweepsPart},
 	{"growth", "Growing worlds", growthPart},
 	{"merge", "Merging a million points", mergePart},
+	{"files", "Merging ten thousand small files", smallFilesPart},
 	{"compare", "Comparing a million points", comparePart},
+	{"import", "Importing a long log", importPart},
 }
 
 func main() {
@@ -58,6 +61,7 @@ func main() {
 	flag.StringVar(&c.top, "top", ".", "folder of bin and lib")
 	flag.DurationVar(&c.budget, "budget", 15*time.Second, "time for one row of the parts loop, nccl and gloo")
 	flag.Int64Var(&c.max, "max", 64<<20, "largest message of loop, nccl, gloo and programs, in bytes")
+	flag.Int64Var(&c.log, "log", 100e6, "size of each log of the part import, in bytes")
 	flag.IntVar(&c.rounds, "launches", 8, "launches of each program")
 	flag.Parse()
 	if err := run(c, strings.Split(*only, ","), *ranks); err != nil {
