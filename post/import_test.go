@@ -30,7 +30,7 @@ func TestImportedTestsAreClosed(t *testing.T) {
 			t.Errorf("test %d is still open: %v, %v", i, err, last.Bulk)
 		}
 	}
-	if names, _ := filepath.Glob(filepath.Join(s.dir, "*")); len(names) != 0 {
+	if names, _ := filepath.Glob(filepath.Join(s.dir, "imported*")); len(names) != 0 {
 		t.Errorf("%q have their names before the whole log was read", names)
 	}
 	if err := s.keep(tests); err != nil {
