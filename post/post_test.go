@@ -64,8 +64,8 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{"", 1}, {"mrge", 1}, {"merge --nosuch", 1}, {"merge --format xml", 1}, {"plot --collective x", 1}, {"show --format", 1}, {"merge --format= measured", 1}, {"plot --format= measured", 1}, {"plot --bandwidth= measured", 1}, {"plot --collective= measured", 1}, {"completion bsh", 1}, {"completion", 1},
 		{"merge", 2}, {"merge gone", 2}, {"show gone", 2}, {"plot gone", 2}, {"merge -o measured/" + filepath.Base(fixtures["tiny"].save(t, "measured")) + "/x measured", 2},
-		{"merge measured rehearsed", 1}, {"report measured", 1}, {"report --layout= measured", 1}, {"report --layout html measured", 1}, {"report --layout comparison rehearsed", 1},
-		{"compare measured", 1}, {"compare measured gone", 2}, {"report --layout comparison gone", 2}, {"report --layout comparison -o " + filepath.Base(fixtures["tiny"].save(t, ".")) + "/x measured", 2}, {"report --layout comparison measured rehearsed", 0},
+		{"merge measured rehearsed", 1}, {"report measured rehearsed", 1}, {"report --layout= measured", 1}, {"report --layout html measured", 1}, {"report --layout comparison rehearsed", 1},
+		{"compare measured", 1}, {"compare measured gone", 2}, {"report --layout comparison gone", 2}, {"report --layout comparison -o " + filepath.Base(fixtures["tiny"].save(t, ".")) + "/x measured", 2}, {"report --layout comparison measured rehearsed", 0}, {"report measured", 0}, {"report gone", 2},
 		{"merge measured", 0}, {"merge --include-rehearsed measured rehearsed", 0}, {"show measured rehearsed", 0}, {"plot --format svg measured", 0},
 		{"--help", 0}, {"help plot", 0}, {"merge --help", 0}, {"--version", 0}, {"completion zsh", 0},
 	} {

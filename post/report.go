@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 
@@ -27,10 +26,16 @@ var layoutNames = []string{"comparison"}
 func newReport(stdout, stderr io.Writer) *cobra.Command {
 	r := &reporter{stdout: stdout, stderr: stderr}
 	cmd := &cobra.Command{
-		Use:     "report --layout LAYOUT [flags] [FILE|DIR...]",
-		Short:   "Compare backends: tables, pictures and an analysis in words",
+		Use:     "report [flags] [FILE|DIR...]",
+		Short:   "Write what all runs tell: headlines, curves, findings, quality",
 		GroupID: "results",
-		Long: `--layout comparison sets backends side by side, for people who asked how Gloo on
+		Long: `Writes report.md into the one folder read, or the current one if there were
+several, and prints what stands first in it: how fast it was, what stands out,
+what is missing. It has what was planned and done, every point with its interval,
+findings with what to try, how good the data is, how each figure was taken, and
+what the runs ran on. docs/report.md says how to read it.
+
+--layout comparison sets backends side by side, for people who asked how Gloo on
 CPUs and NCCL on GPUs compare. It writes
 
   gloo_cpu_benchmark.csv, nccl_gpu_benchmark.csv   and one like these for any
@@ -42,27 +47,26 @@ CPUs and NCCL on GPUs compare. It writes
   analysis.txt   which backend is faster, where bandwidth saturates, how time
             grows with size and world; and what the results cannot say
 
-into the one folder read, or the current one if there were several. Rehearsed
-results are left out and named; --include-rehearsed lets them in, and everything
-that comes of them says so. docs/comparison.md has the columns.`,
-		Example: `  post report --layout comparison
-  post report --layout comparison -o report cpu-results gpu-results
-  post report --layout comparison --include-rehearsed results/benchmark`,
+There, rehearsed results are left out and named, and --include-rehearsed lets
+them in. docs/comparison.md has the columns.`,
+		Example: `  post report
+  post report -o report run1 run2
+  post report --layout comparison -o report cpu-results gpu-results`,
 		ValidArgsFunction: resultFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), cmd, args) },
 	}
 	cmd.Flags().StringVarP(&r.out, "out", "o", "", "write into this `DIR`")
-	cmd.Flags().StringVar(&r.layout, "layout", "", "the `LAYOUT` of the report: "+strings.Join(layoutNames, ", "))
+	cmd.Flags().StringVar(&r.layout, "layout", "", "another `LAYOUT` of the report: "+strings.Join(layoutNames, ", "))
 	rehearsedFlag(cmd, &r.MergeOptions)
 	return cmd
 }
 
 func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+	if !cmd.Flags().Changed("layout") {
+		return r.full(cmd.Context(), args)
+	}
 	write, known := layouts[r.layout]
-	switch {
-	case r.layout == "":
-		return &usageError{fmt.Errorf("say which report: --layout takes %s", strings.Join(layoutNames, ", ")), cmd.CommandPath()}
-	case !known:
+	if !known {
 		return &usageError{coll.Unknown("layout", r.layout, layoutNames), cmd.CommandPath()}
 	}
 	files, passed, err := find(args)

@@ -27,8 +27,8 @@ func appendFigure(b []byte, x float64) []byte {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return append(b, "null"...)
 	}
-	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
-	if err != nil { // the greatest numbers may be rounded up beyond all
+	short := rounded(x)
+	if math.IsInf(short, 0) { // the greatest numbers may be rounded up beyond all
 		return append(b, "null"...)
 	}
 	format := byte('f') // shorter than with an exponent, but for very large and small ones
@@ -36,4 +36,10 @@ func appendFigure(b []byte, x float64) []byte {
 		format = 'e'
 	}
 	return strconv.AppendFloat(b, short, format, -1, 64)
+}
+
+// rounded is a number of five digits.
+func rounded(x float64) float64 {
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64) // the only error is that of a number beyond all
+	return short
 }

@@ -130,11 +130,12 @@ type Curve struct {
 	Time     Figures `json:"time_us"`
 	Lo       Figures `json:"lo_us,omitempty"` // 0: no bounds there
 	Hi       Figures `json:"hi_us,omitempty"`
-	Basis    string  `json:"basis"` // what the bounds are, see Basis*; "mixed": Bases says
-	Bases    []int   `json:"bases,omitempty"`
-	Launches []int   `json:"launches"` // how many each point has; one number: all of them
+	Bases    []int   `json:"bases"`           // what the bounds are, as indices of Report.Bases; one number: of all points
+	Launches []int   `json:"launches"`        // how many each point has; one number: all of them
+	Paths    []int   `json:"paths,omitempty"` // which way the library took: index in Report.Notes, -1 where it does not tell
 	Marks    []Mark  `json:"marks,omitempty"`
-	Ceiling  int     `json:"ceiling"` // index in Report.Ceilings; -1: unknown
+	Ceiling  int     `json:"ceiling"` // index in Report.Ceilings; -1: none is known
+	Unknown  int     `json:"unknown"` // why none is known: index in Report.Notes; -1: no word on it
 	Heat     int     `json:"heat"`    // index in Report.Heats; -1: none
 
 	Rehearsed bool   `json:"rehearsed,omitempty"`
@@ -176,20 +177,23 @@ type Hint struct {
 
 // Ceiling is what the hardware lets one expect.
 type Ceiling struct {
-	GBps   float64 `json:"gbps"` // bus bandwidth, 1e9 bytes per second
+	GBps   float64 `json:"gbps"` // bus bandwidth, 1e9 bytes per second; 0: not known, and Says is why
 	Name   string  `json:"name"` // in a word or two, for a line in a picture
 	Says   string  `json:"says"`
 	Source string  `json:"source"`
 }
 
-// Heat is the times of each rank by size, of the last launch of a curve.
+// Heat is the times of each rank by size, of the last launch of a curve. Where ranks wait for each other, all take as long as
+// the slowest: who issued late tells more.
 type Heat struct {
-	Curve  int       `json:"curve"`
-	Axis   int       `json:"axis"`
-	Ranks  []string  `json:"ranks"`             // "3 node1", by rank
-	Median []Figures `json:"median_us"`         // by size, then rank; an empty list where a size has none
-	Late   []Figures `json:"late_us,omitempty"` // how much later than the first it issued
-	Slow   string    `json:"slow,omitempty"`    // which rank is the slowest or latest most often, in words
+	Curve       int       `json:"curve"`
+	Axis        int       `json:"axis"`
+	Ranks       []string  `json:"ranks"`                    // "3 node1", by rank
+	Median      []Figures `json:"median_us"`                // by size, then rank; an empty list where a size has none
+	Late        []Figures `json:"late_us,omitempty"`        // how much later than the first it issued
+	Uncertainty float64   `json:"uncertainty_us,omitempty"` // of Late: less than that says nothing
+	Slowest     string    `json:"slowest"`                  // which ranks take longest at most sizes, in words; "" for none
+	Latest      string    `json:"latest"`                   // which ranks issue last
 }
 
 // Quality is what is known of how good the figures are.

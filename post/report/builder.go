@@ -1,0 +1,145 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"busbar/internal/result"
+	"busbar/post/analysis"
+	"busbar/post/say"
+)
+
+// Options are what a report does not take from the results.
+type Options struct {
+	Title string
+	Tool  string    // which post makes it
+	Made  time.Time // when
+	Dir   string    // where it will lie, for links; "" is the current folder
+	Read  []string  // files and folders, as they were named
+}
+
+// Builder makes a report of rows as they come. It keeps little of each, since there may be a million.
+type Builder struct {
+	options Options
+	curves  *analysis.Collector
+	runs    []*gathered
+	byRun   map[string]*gathered // by the run's ID
+	files   []fileOf
+	layouts map[string]*layout // each once
+	heats   *heats
+	quality quality
+	ways    ways
+	rows    int
+	ok      int
+}
+
+// gathered is what is known of one run.
+type gathered struct {
+	number  int
+	run     *result.Run
+	counts  map[result.Status]int
+	rows    int
+	records int // of the run's largest file, with those that another record stands for
+	end     *result.End
+	files   []int
+	layout  *layout
+	state   string // of its devices
+	later   bool   // another run continues it
+}
+
+// NewBuilder begins a report of runs, oldest first, whose rows come in any order.
+func NewBuilder(runs []*result.Run, o Options) *Builder {
+	b := &Builder{options: o, curves: analysis.NewCollector(), byRun: map[string]*gathered{}, layouts: map[string]*layout{}, heats: newHeats(), ways: ways{}}
+	for i, run := range runs {
+		g := &gathered{number: i + 1, run: run, counts: map[result.Status]int{}}
+		b.runs = append(b.runs, g)
+		b.byRun[run.ID] = g
+	}
+	for _, g := range b.runs {
+		for _, id := range g.run.Resumes {
+			if before := b.byRun[id]; before != nil {
+				before.later = true
+			}
+		}
+	}
+	return b
+}
+
+// Add takes a row of one of the runs.
+func (b *Builder) Add(row result.Row) {
+	g, r := b.byRun[row.Run.ID], row.Record
+	b.rows++
+	g.rows++
+	g.counts[r.Status]++
+	b.quality.add(g, r)
+	b.ways.add(g, r)
+	if !b.curves.Add(row) {
+		b.quality.passOver(g, r)
+		return
+	}
+	b.ok++
+	b.heats.add(row)
+}
+
+// AddFile takes the rest of a file behind its rows, as result.Dataset.EachWhole hands it on.
+func (b *Builder) AddFile(f *result.File) {
+	g := b.byRun[f.Run.ID]
+	g.files = append(g.files, len(b.files))
+	b.files = append(b.files, fileOf{f.Path, f.Points})
+	g.records = max(g.records, f.Points)
+	if f.End != nil {
+		g.end = f.End
+	}
+	if len(f.Ranks) > 0 {
+		g.layout, g.state = b.layoutOf(f.Ranks), stateWords(f.Ranks)
+	}
+}
+
+// Curves are those of the rows so far; it is called once, behind the last.
+func (b *Builder) Curves() []*analysis.Curve { return b.curves.Curves() }
+
+// Found is what was found in the curves.
+type Found struct {
+	Curves    []*analysis.Curve
+	Findings  []analysis.Finding
+	More      int                           // findings that are too many to be told
+	Ceilings  func(*analysis.Curve) Ceiling // of a curve; nil: no word on ceilings
+	Headlines []string                      // what others say of the results, each a sentence
+	Notes     []result.Problem              // on files
+}
+
+// Report is the report of what was added.
+func (b *Builder) Report(f Found) *Report {
+	r := &Report{Title: cmp.Or(b.options.Title, b.title()), Made: b.options.Made.UTC().Format(time.RFC3339), Tool: b.options.Tool, Bases: bases}
+	links := b.addFiles(r)
+	b.addRuns(r, links)
+	b.addPlan(r)
+	r.Environment, r.Method = b.environment(), b.method()
+	b.addCurves(newMaking(r), f)
+	b.addQuality(r, f)
+	b.addBanners(r)
+	b.addHeadlines(r, f)
+	return r.whole()
+}
+
+// title names what was measured.
+func (b *Builder) title() string {
+	var backends, worlds []string
+	for _, g := range b.runs {
+		if name := g.run.Backend.Name; name != "" && !slices.Contains(backends, name) {
+			backends = append(backends, name)
+		}
+		if w := g.run.World; w > 0 && !slices.Contains(worlds, say.Count(w, "rank")) {
+			worlds = append(worlds, say.Count(w, "rank"))
+		}
+	}
+	title := "Collective communication"
+	if len(backends) > 0 {
+		title += " with " + say.Some(backends)
+	}
+	if len(worlds) == 1 {
+		title += ", " + worlds[0]
+	}
+	return title
+}

@@ -1,0 +1,44 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"busbar/post/analysis"
+	"busbar/post/say"
+)
+
+// maxPoints is how many points stand on the page, so that it opens quickly and stays under 3 MB.
+const maxPoints = 60_000
+
+// chosen are the curves that stand in the report: all, or where they have too many points, those with the most serious
+// findings first, then those of the largest worlds. They stay in their order.
+func chosen(r *Report, f Found) []*analysis.Curve {
+	points := 0
+	for _, c := range f.Curves {
+		points += len(c.Points)
+	}
+	if points <= maxPoints {
+		return f.Curves
+	}
+	weight := map[*analysis.Curve]int{}
+	for _, one := range f.Findings {
+		weight[one.Curve] = max(weight[one.Curve], 1+int(one.Severity))
+	}
+	order := slices.Clone(f.Curves)
+	slices.SortStableFunc(order, func(x, y *analysis.Curve) int {
+		return cmp.Or(cmp.Compare(weight[y], weight[x]), cmp.Compare(y.World, x.World))
+	})
+	kept, room := map[*analysis.Curve]bool{}, maxPoints
+	for _, c := range order {
+		if len(c.Points) <= room {
+			kept[c] = true
+			room -= len(c.Points)
+		}
+	}
+	shown := slices.DeleteFunc(slices.Clone(f.Curves), func(c *analysis.Curve) bool { return !kept[c] })
+	r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s of %d are shown with %d of %d points: first those with findings, then those of the largest worlds. merged.csv has all of them (post merge).",
+		say.Count(len(shown), "curve"), len(f.Curves), maxPoints-room, points))
+	return shown
+}

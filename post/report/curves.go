@@ -1,0 +1,158 @@
+package report
+
+import (
+	"fmt"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/internal/stats"
+	"busbar/post/analysis"
+	"busbar/post/say"
+)
+
+// making is a report that grows, with the numbers of what it holds once.
+type making struct {
+	*Report
+	axis     map[string]int
+	noted    map[string]int
+	families map[analysis.Condition]int
+	ceilings map[Ceiling]int
+	paths    map[result.Path]int
+}
+
+func newMaking(r *Report) *making {
+	return &making{Report: r, axis: map[string]int{}, noted: map[string]int{}, families: map[analysis.Condition]int{}, ceilings: map[Ceiling]int{}, paths: map[result.Path]int{}}
+}
+
+// once is the number of what a key stands for, which add adds where it is new.
+func once[K comparable](of map[K]int, key K, next int, add func()) int {
+	n, there := of[key]
+	if !there {
+		n = next
+		of[key] = n
+		add()
+	}
+	return n
+}
+
+func (m *making) axisOf(sizes []int64) int {
+	return once(m.axis, fmt.Sprint(sizes), len(m.Axes), func() { m.Axes = append(m.Axes, sizes) })
+}
+
+func (m *making) note(text string) int {
+	return once(m.noted, text, len(m.Notes), func() { m.Notes = append(m.Notes, text) })
+}
+
+func (m *making) pathOf(p *result.Path) int {
+	return once(m.paths, *p, m.note("path: "+p.String()), func() {})
+}
+
+func (m *making) familyOf(under analysis.Condition) int {
+	family := analysis.FamilyOf(under)
+	return once(m.families, family, len(m.Families), func() {
+		made := Family{Title: family.FamilyTitle(), Collective: family.Collective.String(), Type: family.Type.String(), Op: family.Op.String(), Root: family.Root, Mode: family.Mode.String()}
+		if family.Placement != 0 {
+			made.Placement = say.Placement(family.Placement)
+		}
+		made.Way = say.Unusual(&result.Method{Rotate: family.Rotate, Aggregate: family.Aggregate, Average: family.Average})
+		m.Families = append(m.Families, made)
+	})
+}
+
+// addCurves adds curves, and what was found on them.
+func (b *Builder) addCurves(m *making, f Found) {
+	shown := chosen(m.Report, f)
+	number := map[*analysis.Curve]int{}
+	for i, c := range shown {
+		number[c] = i
+		made := m.curveOf(c)
+		if f.Ceilings != nil && c.Mode == coll.Throughput {
+			m.setCeiling(&made, f.Ceilings(c))
+		}
+		m.Curves = append(m.Curves, made)
+	}
+	b.addHeats(m, shown)
+	for _, one := range f.Findings {
+		made := findingOf(one)
+		if n, there := number[one.Curve]; there {
+			made.Curve = n
+		}
+		m.Findings = append(m.Findings, made)
+	}
+	if f.More > 0 {
+		m.LeftOut = append(m.LeftOut, say.Count(f.More, "more finding")+" of less weight.")
+	}
+}
+
+func (m *making) setCeiling(c *Curve, of Ceiling) {
+	switch {
+	case of.GBps > 0:
+		c.Ceiling = once(m.ceilings, of, len(m.Ceilings), func() { m.Ceilings = append(m.Ceilings, of) })
+	case of.Says != "":
+		c.Unknown = m.note("no ceiling: " + of.Says)
+	}
+}
+
+func (m *making) curveOf(c *analysis.Curve) Curve {
+	n := len(c.Points)
+	made := Curve{
+		Family: m.familyOf(c.Condition), Who: c.Who, Backend: c.Backend, World: c.World, Nodes: c.Nodes, PerNode: c.PerNode,
+		Label: c.Who + ", " + analysis.ShapeOf(c.Condition).Words(), Factor: c.Collective.BusFactor(c.World),
+		Rehearsed: c.Rehearsed, Imported: c.Tool, Crowded: c.Crowded, Ceiling: -1, Unknown: -1, Heat: -1,
+	}
+	sizes, lo, hi, bases, launches := make([]int64, n), make(Figures, n), make(Figures, n), make([]int, n), make([]int, n)
+	bounded, paths := false, make([]int, n)
+	for i, p := range c.Points {
+		sizes[i], paths[i] = p.SizeBytes, -1
+		made.Time = append(made.Time, 1e6*p.Time.Value)
+		bases[i], launches[i] = basisOf[p.Basis], max(1, len(p.Launches))
+		if p.Basis != stats.NoBounds {
+			lo[i], hi[i], bounded = 1e6*p.Time.Lo, 1e6*p.Time.Hi, true
+		}
+		if p.Path != nil {
+			paths[i] = m.pathOf(p.Path)
+			made.Paths = paths
+		}
+		for kind, text := range warned {
+			if p.Warned[kind] > 0 {
+				made.Marks = append(made.Marks, Mark{i, m.note(text)})
+			}
+		}
+	}
+	made.Axis = m.axisOf(sizes)
+	if made.Bases = alike(bases); bounded {
+		made.Lo, made.Hi = lo, hi
+	}
+	made.Launches = alike(launches)
+	return made
+}
+
+// basisOf is the index in Bases.
+var basisOf = map[stats.Basis]int{stats.NoBounds: 0, stats.WithinLaunch: 1, stats.LaunchSpread: 2, stats.AcrossLaunches: 3}
+
+// warned are the notes on points by the kind of the warning.
+var warned = map[analysis.WarningOf]string{
+	analysis.Bimodal:  "two modes: the median stands for one of them at most",
+	analysis.Drifting: "drift: times rose or fell while they were taken",
+}
+
+// alike is a list of numbers as one, where all are the same.
+func alike(numbers []int) []int {
+	for _, n := range numbers {
+		if n != numbers[0] {
+			return numbers
+		}
+	}
+	return numbers[:min(1, len(numbers))]
+}
+
+func findingOf(f analysis.Finding) Finding {
+	made := Finding{Number: f.Number, Kind: string(f.Kind), Tone: Tone(f.Severity.String()), Curve: -1, From: f.From, To: f.To, Says: f.Says, Evidence: f.Evidence}
+	if f.Curve != nil {
+		made.Where = f.Curve.Title()
+	}
+	for _, h := range f.Hints {
+		made.Hints = append(made.Hints, Hint{h.Says, h.Source, h.Variable, h.Value, h.Sweep})
+	}
+	return made
+}

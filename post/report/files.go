@@ -1,0 +1,58 @@
+package report
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// maxFiles is how many results files are linked.
+const maxFiles = 500
+
+// fileOf is a results file that was read.
+type fileOf struct {
+	path   string
+	points int
+}
+
+// addFiles links the results files; links is the place of each in the report, -1 where it has none.
+func (b *Builder) addFiles(r *Report) (links []int) {
+	for i, f := range b.files {
+		if i >= maxFiles {
+			links = append(links, -1)
+			continue
+		}
+		links = append(links, len(r.Files))
+		r.Files = append(r.Files, File{Name: f.path, Href: b.href(f.path), What: "results", Points: f.points})
+	}
+	if n := len(b.files) - maxFiles; n > 0 {
+		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%d of %d results files are not linked: they lie beside those that are.", n, len(b.files)))
+	}
+	return links
+}
+
+// href is a link from the report's folder to a file: a relative path, escaped, which never passes for a scheme.
+func (b *Builder) href(path string) string {
+	relative, err := filepath.Rel(absolute(b.options.Dir), absolute(path))
+	if err != nil { // another volume
+		relative = absolute(path)
+	}
+	parts := strings.Split(filepath.ToSlash(relative), "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	href := strings.Join(parts, "/")
+	if strings.Contains(parts[0], ":") {
+		href = "./" + href
+	}
+	return href
+}
+
+// absolute is a path from the root; the path itself where there is no current folder.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}

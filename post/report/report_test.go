@@ -1,0 +1,251 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/post/analysis"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// made is a made-up run with its rows.
+type made struct {
+	run     *result.Run
+	ranks   []result.Rank
+	records []*result.Record
+	end     *result.End
+}
+
+// runOf is a run of some backend on two nodes, with four ranks and sizes from 1 KiB to 4 MiB.
+func runOf(number int, backend string, collectives ...coll.Collective) *made {
+	host := func(rank int) string { return fmt.Sprintf("node%d", 1+rank/2) }
+	m := &made{run: &result.Run{
+		Kind: result.KindRun, Schema: result.Schema, ID: fmt.Sprintf("run-%d", number), Launch: fmt.Sprintf("launch-%d", number),
+		Start: time.Date(2026, 3, 1, 12, number, 0, 0, time.UTC), Tool: "busbar 0.1.0", Build: "0123456789abcdef", Command: []string{"rank", "--backend", backend, "--note", "it's"},
+		Backend: result.Backend{Name: backend, Library: strings.ToUpper(backend) + " 1.2"}, World: 4, Nodes: 2, RanksPerNode: 2, Device: "cpu (Example E-1234)",
+		Sweep: result.Sweep{Name: "quick", Points: 7 * len(collectives)}, Machine: result.Machine{Host: "node1", OS: "Example OS 1", Cores: 2, Load1: 0.01 * float64(number)},
+		Method: result.Method{Clock: "CLOCK_MONOTONIC_RAW", Precision: 0.02, Budget: 10, Warmup: 5, CheckRounds: 1, Average: "max over ranks"},
+	}}
+	for rank := range 4 {
+		m.ranks = append(m.ranks, result.Rank{Kind: result.KindRank, Rank: rank, Host: host(rank), LocalRank: rank % 2, PID: 1000*number + rank, CPUs: fmt.Sprint(rank % 2)})
+	}
+	for _, c := range collectives {
+		for size := int64(1 << 10); size <= 4<<20; size *= 4 {
+			m.records = append(m.records, m.record(c, size, float64(number)))
+		}
+	}
+	m.end = &result.End{Kind: result.KindEnd, Outcome: result.Complete}
+	return m
+}
+
+func (m *made) record(c coll.Collective, size int64, noise float64) *result.Record {
+	k := coll.Case{Collective: c, Type: coll.Float32, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 4}.WithSize(size)
+	if c.Reduces() {
+		k.Op = coll.Sum
+	}
+	s := (5e-6 + float64(size)/5e9) * (1 + 0.001*noise)
+	return &result.Record{
+		Kind: result.KindCase, N: len(m.records) + 1, Case: k, Status: result.OK,
+		Time:  &result.Time{Seconds: s, Lo: 0.99 * s, Hi: 1.01 * s, Samples: 50, Iterations: 1000, Batch: 20, Stop: "precision", Sync: "barrier", Summary: "median over batches of the max over ranks"},
+		Check: result.Check{Result: "ok", Rounds: 1, Way: "in place"},
+		Ranks: &result.Ranks{Slowest: 3, SlowestHost: "node2", Latest: -1, Uncertainty: 1e-7, Median: []float64{s, s, s, 1.1 * s}, Late: []float64{0, 1e-8, 2e-8, 3e-6}},
+	}
+}
+
+// miss makes a record one without a figure.
+func miss(r *result.Record, s result.Status, why string) {
+	r.Status, r.Reason, r.Time, r.Ranks, r.Check = s, why, nil, nil, result.Check{Result: "none"}
+}
+
+// build makes the report of runs.
+func build(runs []*made, found func(*Found)) *Report {
+	var all []*result.Run
+	for _, m := range runs {
+		all = append(all, m.run)
+	}
+	b := NewBuilder(all, Options{Tool: "post, test", Made: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), Dir: "out"})
+	for i, m := range runs {
+		for _, r := range m.records {
+			b.Add(result.Row{Run: m.run, Record: r})
+		}
+		b.AddFile(&result.File{Path: fmt.Sprintf("results/run %d.jsonl", i+1), Run: *m.run, Ranks: m.ranks, Points: len(m.records), End: m.end})
+	}
+	f := Found{Curves: b.Curves()}
+	if found != nil {
+		found(&f)
+	}
+	return b.Report(f)
+}
+
+// sample is a report with something in each section.
+func sample() *Report {
+	runs := []*made{runOf(1, "mpi", coll.AllReduce, coll.AllGather), runOf(2, "mpi", coll.AllReduce), runOf(3, "gloo", coll.AllReduce)}
+	miss(runs[0].records[13], result.Skipped, "the time limit of 55 s is over")
+	miss(runs[0].records[12], result.Skipped, "the time limit of 54 s is over")
+	runs[1].records[3].Warnings = []string{"two modes: 1.2 us (60 % of samples) and 2.4 us (40 %); the median stands for one of them at most"}
+	runs[2].end = nil
+	runs[2].records = runs[2].records[:5]
+	runs[2].run.Resumes = []string{"elsewhere"}
+	return build(runs, func(f *Found) {
+		c := f.Curves[0]
+		f.Findings = []analysis.Finding{{Number: 1, Kind: analysis.Drop, Curve: c, From: 64 << 10, To: 256 << 10, Severity: analysis.Warning,
+			Says: "Bandwidth drops by 20 %.", Evidence: []string{"10 GB/s, where 12 were expected"},
+			Hints: []analysis.Hint{{Says: "Try another protocol.", Source: "A manual, section 3", Variable: "X_PROTO", Value: "Simple", Sweep: "variants:\n  - name: simple\n"}}}}
+		f.Ceilings = func(c *analysis.Curve) Ceiling {
+			if c.Backend == "mpi" {
+				return Ceiling{10, "link", "10 GB/s: a link", "a data sheet"}
+			}
+			return Ceiling{Says: "the record does not hold it"}
+		}
+		f.Headlines = []string{"mpi is faster than gloo."}
+		f.Notes = []result.Problem{{Path: "results/x.jsonl", Text: "is empty"}}
+	})
+}
+
+func TestMarkdown(t *testing.T) {
+	var b strings.Builder
+	if err := sample().WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join("testdata", "report.md")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(want) {
+		t.Errorf("%s differs (run with -update to accept); got\n%s", path, b.String())
+	}
+}
+
+// TestNoNull: a script that reads the report meets lists only.
+func TestNoNull(t *testing.T) {
+	for name, r := range map[string]*Report{"full": sample(), "empty": (&Report{}).whole()} {
+		var b bytes.Buffer
+		if err := r.WriteJSON(&b); err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(b.Bytes(), []byte("null")) {
+			t.Errorf("%s: %s", name, b.Bytes())
+		}
+	}
+}
+
+var codeSpan = regexp.MustCompile("Try: `[^`]*`")
+
+// evil is a name that a page or a table could trip over.
+const evil = "a|b<img src=x onerror=alert(1)></script>`\"'\\\n# x\x1b[31m\u202e[x](http://x)"
+
+// TestEscapes: whatever a name holds, it ends no cell, opens no tag and steers no terminal.
+func TestEscapes(t *testing.T) {
+	m := runOf(1, "mpi", coll.AllReduce)
+	m.run.Backend = result.Backend{Name: evil, Library: evil, Path: evil, Notes: []string{evil}, Parameters: map[string]string{evil: evil}}
+	m.run.Variant, m.run.Device, m.run.Sweep.Name, m.run.Machine.Host, m.run.Topology = evil, evil, evil, evil, evil
+	m.run.Command, m.run.Warnings = []string{evil}, []string{evil}
+	m.run.Environment, m.run.Slurm = map[string]string{evil: evil}, map[string]string{evil: evil}
+	for i := range m.ranks {
+		m.ranks[i].Host, m.ranks[i].Device = evil, evil
+	}
+	miss(m.records[0], result.Failed, evil)
+	m.records[1].Warnings = []string{evil}
+	m.records[1].Path = &result.Path{Algorithm: evil}
+	m.end.Reason = evil
+	r := build([]*made{m}, func(f *Found) {
+		f.Findings = []analysis.Finding{{Number: 1, Kind: evil, Curve: f.Curves[0], Says: evil, Evidence: []string{evil}, Hints: []analysis.Hint{{Says: evil, Source: evil, Variable: evil, Value: evil, Sweep: evil + "\n```\n"}}}}
+		f.Ceilings = func(*analysis.Curve) Ceiling { return Ceiling{10, evil, evil, evil} }
+		f.Headlines = []string{evil}
+		f.Notes = []result.Problem{{Path: evil, Text: evil}}
+	})
+	r.Files[0].Name = evil
+	var b strings.Builder
+	if err := r.WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	fences := 0
+	for i, line := range strings.Split(b.String(), "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fences++
+		}
+		inside := fences%2 == 1
+		if !inside { // what stands in a code span is shown as it is
+			line = codeSpan.ReplaceAllString(line, "")
+		}
+		if !inside && strings.Contains(line, "<img") && !strings.Contains(line, `\<img`) || strings.ContainsAny(line, "\x1b\u202e") || strings.HasPrefix(line, "# x") || !inside && strings.Contains(line, "](http") {
+			t.Errorf("line %d: %q", i+1, line)
+		}
+	}
+	if fences != 2 {
+		t.Errorf("%d fences", fences)
+	}
+	var j bytes.Buffer
+	if err := r.WriteJSON(&j); err != nil || bytes.ContainsAny(j.Bytes(), "<>&") {
+		t.Errorf("%v: %s", err, j.Bytes())
+	}
+	if href := r.Files[0].Href; href != "../results/run%201.jsonl" {
+		t.Errorf("a link is %q", href)
+	}
+}
+
+// TestPageData: a hundred runs, all different contenders, of nine collectives and thirty sizes stay under two thirds of
+// the 3 MB that a page may have, with all their points; of far more, what is left out is said.
+func TestPageData(t *testing.T) {
+	runs := func(n int) (all []*made) {
+		for i := range n {
+			m := runOf(i+1, "mpi")
+			m.run.Variant = fmt.Sprintf("variant-%d", i)
+			for _, c := range coll.Collectives() {
+				for exponent := range 30 {
+					r := m.record(c, 64<<exponent, float64(i)*1.2345)
+					m.records = append(m.records, r)
+				}
+			}
+			all = append(all, m)
+		}
+		return all
+	}
+	r := build(runs(100), nil)
+	var b bytes.Buffer
+	if err := r.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	points := 0
+	for _, c := range r.Curves {
+		points += len(c.Time)
+	}
+	if points != 27_000 || b.Len() > 2_000_000 || len(r.Axes) > 10 {
+		t.Errorf("%d points in %d bytes, %d axes", points, b.Len(), len(r.Axes))
+	}
+	r = build(runs(300), nil)
+	points = 0
+	for _, c := range r.Curves {
+		points += len(c.Time)
+	}
+	if points > maxPoints || points < maxPoints*9/10 || !strings.Contains(strings.Join(r.LeftOut, "\n"), "of 81000 points") {
+		t.Errorf("%d points, left out: %q", points, r.LeftOut)
+	}
+	var md strings.Builder
+	if err := r.WriteMarkdown(&md); err != nil || md.Len() > 500_000 {
+		t.Errorf("%d bytes of Markdown, %v", md.Len(), err)
+	}
+	if err := json.Unmarshal(b.Bytes(), &Report{}); err != nil {
+		t.Error(err)
+	}
+}

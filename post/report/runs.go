@@ -1,0 +1,235 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"busbar/internal/result"
+	"busbar/post/analysis"
+	"busbar/post/say"
+)
+
+// statuses are in the order in which they are told.
+var statuses = []result.Status{result.OK, result.Skipped, result.Unsupported, result.OOM, result.Timeout, result.Wrong, result.Failed}
+
+// maxRuns is how many runs are listed one by one.
+const maxRuns = 500
+
+// addRuns lists the runs, those first whose end is bad where there are too many.
+func (b *Builder) addRuns(r *Report, links []int) {
+	names := b.names()
+	listed := slices.Clone(b.runs)
+	if len(listed) > maxRuns {
+		slices.SortStableFunc(listed, func(x, y *gathered) int { return cmp.Compare(badness(y), badness(x)) })
+		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%d of %d runs are not listed: those that did not end well come first, then the oldest. All of them count in the figures.", len(listed)-maxRuns, len(listed)))
+		listed = listed[:maxRuns]
+		slices.SortFunc(listed, func(x, y *gathered) int { return cmp.Compare(x.number, y.number) })
+	}
+	for _, g := range listed {
+		run := g.run
+		one := Run{
+			Number: g.number, ID: run.ID, Who: names[analysis.ContenderOf(run)], World: run.World, Nodes: run.Nodes, Hosts: g.layout.hostList(), Sweep: run.Sweep.Name,
+			Planned: run.Sweep.Points, Counts: countsOf(g), Left: g.left(), Outcome: outcomeOf(g), Command: shellWords(run.Command), Warnings: run.Warnings,
+			Marks: marksOf(run),
+		}
+		if !run.Start.IsZero() {
+			one.Start = run.Start.UTC().Format(time.RFC3339)
+		}
+		if g.end != nil {
+			one.Reason = g.end.Reason
+		}
+		for _, id := range run.Resumes {
+			if before := b.byRun[id]; before != nil {
+				one.Resumes = append(one.Resumes, before.number)
+			}
+		}
+		if g.open() {
+			one.Resume = resumeCommand(run)
+		}
+		for _, f := range g.files {
+			if links[f] >= 0 {
+				one.Files = append(one.Files, links[f])
+			}
+		}
+		r.Runs = append(r.Runs, one)
+	}
+}
+
+// names are those of all contenders that have a run.
+func (b *Builder) names() map[analysis.Contender]string {
+	var all []analysis.Contender
+	seen := map[analysis.Contender]bool{}
+	for _, g := range b.runs {
+		if who := analysis.ContenderOf(g.run); !seen[who] {
+			seen[who] = true
+			all = append(all, who)
+		}
+	}
+	return analysis.Names(all)
+}
+
+// badness is how much a run asks to be looked at.
+func badness(g *gathered) int {
+	switch {
+	case g.counts[result.Wrong] > 0:
+		return 3
+	case g.open():
+		return 2
+	case outcomeOf(g) != string(result.Complete):
+		return 1
+	}
+	return 0
+}
+
+func countsOf(g *gathered) (counts []Count) {
+	known := 0
+	for _, s := range statuses {
+		if n := g.counts[s]; n > 0 {
+			counts = append(counts, Count{string(s), n})
+			known += n
+		}
+	}
+	if n := g.rows - known; n > 0 {
+		counts = append(counts, Count{"other", n})
+	}
+	if n := g.records - g.rows; n > 0 {
+		counts = append(counts, Count{"counted in another run or file", n})
+	}
+	return counts
+}
+
+// left is how many planned points have no record.
+func (g *gathered) left() int {
+	switch {
+	case g.run.Imported != nil:
+		return 0
+	case g.end != nil:
+		return g.end.Left
+	}
+	return max(0, g.run.Sweep.Points-g.records)
+}
+
+// open says whether the run can be gone on with: it was not finished, or points of it failed, and no run here continues it.
+func (g *gathered) open() bool {
+	failed := g.counts[result.OOM] + g.counts[result.Timeout] + g.counts[result.Failed]
+	return g.run.Imported == nil && !g.later && (g.left() > 0 || failed > 0)
+}
+
+func outcomeOf(g *gathered) string {
+	switch {
+	case g.run.Imported != nil:
+		return "imported"
+	case g.end == nil:
+		return "cut off, or still running"
+	}
+	return string(g.end.Outcome)
+}
+
+func marksOf(run *result.Run) (marks []string) {
+	if run.Rehearse {
+		marks = append(marks, "rehearsed")
+	}
+	if run.Imported != nil {
+		marks = append(marks, "imported from "+run.Imported.Tool)
+	}
+	if why := run.Crowded(); why != "" {
+		marks = append(marks, why)
+	}
+	if run.Pattern != nil {
+		marks = append(marks, "pattern of "+run.Pattern.Kind)
+	}
+	return marks
+}
+
+// resumeCommand is the command that goes on with a run; the launcher before it is not known.
+func resumeCommand(run *result.Run) string {
+	if len(run.Command) == 0 {
+		return ""
+	}
+	command := shellWords(run.Command)
+	if !slices.Contains(run.Command, "--resume") {
+		command += " --resume"
+	}
+	return command
+}
+
+// shellWords writes a command as it can be typed.
+func shellWords(command []string) string {
+	words := make([]string, len(command))
+	for i, w := range command {
+		words[i] = w
+		if w == "" || strings.ContainsFunc(w, unsafeInShell) {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func unsafeInShell(c rune) bool {
+	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_./,:=+@%^", c)
+}
+
+// addPlan sums up what was planned and what was done. A point that several runs of a chain tried was planned once.
+func (b *Builder) addPlan(r *Report) {
+	p := &r.Plan
+	all := &gathered{counts: map[result.Status]int{}}
+	imported, running := 0, 0
+	var open []int
+	for _, g := range b.runs {
+		for s, n := range g.counts {
+			all.counts[s] += n
+		}
+		all.rows += g.rows
+		if g.run.Imported != nil {
+			imported += g.rows
+			continue
+		}
+		p.Planned += g.rows
+		if !g.later {
+			p.Left += g.left()
+		}
+		if g.open() {
+			open = append(open, g.number)
+		}
+		if g.end == nil {
+			running++
+		}
+	}
+	p.Planned += p.Left
+	all.records = all.rows
+	p.Counts = countsOf(all)
+	if imported > 0 {
+		p.Says = append(p.Says, say.Count(imported, "point")+" came from other tools' files, which do not tell what was planned.")
+	}
+	if running > 0 {
+		p.Says = append(p.Says, say.Count(running, "run")+" has no end written: each goes on just now, or was killed.")
+		if running > 1 {
+			p.Says[len(p.Says)-1] = fmt.Sprintf("%d runs have no end written: each goes on just now, or was killed.", running)
+		}
+	}
+	if len(open) > 0 {
+		p.Says = append(p.Says, b.goOn(open, p.Left))
+	}
+}
+
+// goOn says what is left and how it is measured.
+func (b *Builder) goOn(open []int, left int) string {
+	text := "Points failed"
+	if left > 0 {
+		text = say.Count(left, "planned point") + " has no record"
+		if left > 1 {
+			text = say.Count(left, "planned point") + " have no record"
+		}
+	}
+	if in := runsIn(open, len(b.runs)); in != "" {
+		text += " (" + in + ")"
+	}
+	first := b.runs[open[0]-1].run
+	if command := resumeCommand(first); command != "" {
+		return text + "; the same launch with --resume measures them: … " + command
+	}
+	return text + "; the same launch with --resume measures them."
+}

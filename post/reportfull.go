@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/post/analysis"
+	"busbar/post/report"
+)
+
+// full writes the report about all that the runs tell, as a page and as Markdown.
+func (r *reporter) full(ctx context.Context, args []string) error {
+	files, passed, err := find(args)
+	if err != nil {
+		return err
+	}
+	data, err := result.MergeContext(ctx, files, r.MergeOptions)
+	if err != nil {
+		return err
+	}
+	if r.out == "" {
+		if r.out, err = folder(args); err != nil {
+			return err
+		}
+	}
+	made, err := r.build(ctx, data, passed)
+	if err != nil {
+		return err
+	}
+	for _, o := range []output{{"report.md", made.WriteMarkdown}} {
+		path := filepath.Join(r.out, o.name)
+		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
+			return err
+		}
+		fmt.Fprintln(r.stdout, path)
+	}
+	r.say(made)
+	note(r.stderr, slices.Concat(passed, data.Notes()))
+	return nil
+}
+
+// say prints what stands first in a report.
+func (r *reporter) say(made *report.Report) {
+	fmt.Fprintln(r.stdout)
+	for _, b := range made.Banners {
+		hanging(r.stdout, "! ", b.Says)
+	}
+	for _, h := range made.Headlines {
+		hanging(r.stdout, "- ", h.Says)
+	}
+}
+
+// hanging writes a text 80 columns wide, with a sign before its first line.
+func hanging(w io.Writer, sign, text string) {
+	for i, line := range wrap(text, 78) {
+		if i > 0 {
+			sign = "  "
+		}
+		fmt.Fprintln(w, sign+line)
+	}
+}
+
+// build reads all rows once and makes the report of them.
+func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []result.Problem) (*report.Report, error) {
+	runs := data.Runs()
+	b := report.NewBuilder(runs, report.Options{Tool: versionLine(), Made: time.Now(), Dir: r.out})
+	sides := newSideBySide(runs)
+	rows := 0
+	err := data.EachWhole(func(row result.Row) error {
+		rows++
+		b.Add(row)
+		sides.add(row)
+		return context.Cause(ctx)
+	}, func(f *result.File) error {
+		b.AddFile(f)
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	notes := slices.Concat(passed, data.Notes())
+	if rows == 0 {
+		return nil, &result.NothingError{Problems: notes}
+	}
+	found := report.Found{Curves: b.Curves(), Headlines: sides.headlines(), Notes: notes}
+	found.Findings, found.More = analysis.Find(found.Curves, analysis.Options{})
+	return b.Report(found), nil
+}
+
+// sideBySide collects what it takes to compare contenders in the headlines: nothing where there is one alone.
+type sideBySide struct {
+	found *findings
+	lacks lacks
+}
+
+func newSideBySide(runs []*result.Run) *sideBySide {
+	var all []analysis.Contender
+	for _, run := range runs {
+		if c := analysis.ContenderOf(run); !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	s := &sideBySide{}
+	if len(all) > 1 && len(all) <= mostContenders {
+		s.found = &findings{times: analysis.NewMeasurements(), name: analysis.Names(all)}
+	}
+	return s
+}
+
+// mostContenders is how many are compared in headlines: of more, no two pairs say much.
+const mostContenders = 8
+
+// add takes a row that headlines can be of.
+func (s *sideBySide) add(row result.Row) {
+	if s.found != nil && row.Record.Collective == coll.AllReduce && !s.lacks.add(row) {
+		s.found.times.Add(row.Run, row.Record)
+		if row.Run.Rehearse {
+			s.found.rehearsed++
+		}
+	}
+}
+
+func (s *sideBySide) headlines() []string {
+	if s.found == nil {
+		return nil
+	}
+	a := &analyst{findings: s.found}
+	var sentences []string
+	if families := a.analysed(); len(families) > 0 {
+		sentences = a.winners(families[0])
+	}
+	return sentences
+}
