@@ -31,9 +31,9 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 		GroupID: "results",
 		Long: `Writes report.md into the one folder read, or the current one if there were
 several, and prints what stands first in it: how fast it was, what stands out,
-what is missing. It has what was planned and done, every point with its interval,
-findings with what to try, how good the data is, how each figure was taken, and
-what the runs ran on. docs/report.md says how to read it.
+what is missing. It has what was planned and done, every point with its
+interval, findings with what to try, how good the data is, how each figure was
+taken, and what the runs ran on. docs/report.md says how to read it.
 
 --layout comparison sets backends side by side, for people who asked how Gloo on
 CPUs and NCCL on GPUs compare. It writes

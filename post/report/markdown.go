@@ -20,7 +20,7 @@ const (
 
 // WriteMarkdown writes the report as Markdown. Every text of the results is escaped.
 func (r *Report) WriteMarkdown(w io.Writer) error {
-	m := &markdown{r: r}
+	m := &markdown{r: r, tried: map[Hint]int{}}
 	m.line("# %s", text(r.Title))
 	m.line("\n%s, %s.", text(cmp.Or(r.Tool, "post")), r.Made)
 	m.banners()
@@ -42,7 +42,8 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 // markdown collects the text.
 type markdown struct {
 	strings.Builder
-	r *Report
+	r     *Report
+	tried map[Hint]int // the finding under which a hint stands whole
 }
 
 // text escapes what results say, so that it makes no link either.
@@ -144,12 +145,13 @@ func (m *markdown) findings() {
 			m.line("   - %s", text(e))
 		}
 		for _, h := range f.Hints {
-			m.hint(h)
+			m.hint(h, f.Number)
 		}
 	}
 }
 
-func (m *markdown) hint(h Hint) {
+// hint writes a hint whole the first time.
+func (m *markdown) hint(h Hint, finding int) {
 	try := ""
 	if h.Variable != "" {
 		try = " `" + code(h.Variable)
@@ -158,6 +160,11 @@ func (m *markdown) hint(h Hint) {
 		}
 		try += "`"
 	}
+	if first := m.tried[h]; first > 0 {
+		m.line("   - Try:%s, as under finding %d", try, first)
+		return
+	}
+	m.tried[h] = finding
 	m.line("   - Try:%s %s (%s)", try, text(h.Says), text(h.Source))
 	if h.Sweep != "" {
 		m.line("\n     ```yaml")

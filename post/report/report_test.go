@@ -99,9 +99,11 @@ func sample() *Report {
 	runs[2].run.Resumes = []string{"elsewhere"}
 	return build(runs, func(f *Found) {
 		c := f.Curves[0]
-		f.Findings = []analysis.Finding{{Number: 1, Kind: analysis.Drop, Curve: c, From: 64 << 10, To: 256 << 10, Severity: analysis.Warning,
-			Says: "Bandwidth drops by 20 %.", Evidence: []string{"10 GB/s, where 12 were expected"},
-			Hints: []analysis.Hint{{Says: "Try another protocol.", Source: "A manual, section 3", Variable: "X_PROTO", Value: "Simple", Sweep: "variants:\n  - name: simple\n"}}}}
+		hints := []analysis.Hint{{Says: "take another protocol", Source: "A manual, section 3", Variable: "X_PROTO", Value: "Simple", Sweep: "variants:\n  simple: {}\n"}}
+		f.Findings = []analysis.Finding{
+			{Number: 1, Kind: analysis.Drop, Curve: c, From: 64 << 10, To: 256 << 10, Severity: analysis.Warning, Says: "Bandwidth drops by 20 %.", Evidence: []string{"10 GB/s, where 12 were expected"}, Hints: hints},
+			{Number: 2, Kind: analysis.Drift, Curve: c, From: 1 << 10, To: 1 << 10, Severity: analysis.Note, Says: "Times rose.", Hints: hints},
+		}
 		f.Ceilings = func(c *analysis.Curve) Ceiling {
 			if c.Backend == "mpi" {
 				return Ceiling{10, "link", "10 GB/s: a link", "a data sheet"}
