@@ -270,3 +270,20 @@ func TestTheMostSeriousComeFirstAndTheRestIsCounted(t *testing.T) {
 		t.Errorf("%d left of %+v", left, found)
 	}
 }
+
+// A sweep of steps has hundreds of sizes; it takes no longer than the others, and what is broad is found.
+func TestManySizes(t *testing.T) {
+	c := NewCollector()
+	for i := int64(1); i <= 1000; i++ {
+		row := rowOf("a", i<<20, 20e-6+float64(i<<20)/100e9)
+		if i >= 400 && i < 460 {
+			row.Record.Time.Seconds *= 1.5
+		}
+		c.Add(row)
+	}
+	found, _ := Find(c.Curves(), Options{})
+	f := only(t, found, Drop)
+	if f.From < 400<<20 || f.To >= 460<<20 || f.Weight < 0.3 {
+		t.Errorf("%+v", f)
+	}
+}

@@ -1,6 +1,9 @@
 package analysis
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Kind is what sort of thing was found.
 type Kind string
@@ -21,6 +24,12 @@ const (
 	Variation   Kind = "variation"     // launches differ
 	LowCeiling  Kind = "below ceiling" // far from what the hardware could do
 )
+
+// kinds are all of them.
+var kinds = []Kind{Drop, Spike, Step, Plateau, Decline, PlacementOf, Scaling, LateRank, SlowRank, TwoModes, Drift, Variation, LowCeiling}
+
+// Kinds are all kinds of findings.
+func Kinds() []Kind { return slices.Clone(kinds) }
 
 // Severity is how much a finding matters; docs/analysis.md has the rule of each kind.
 type Severity int

@@ -3,6 +3,10 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"busbar/internal/stats"
 	"busbar/post/say"
@@ -22,11 +26,14 @@ type curveTrend struct {
 	places []int // of points, by place in the trend
 }
 
+// mostSizes is how many sizes of a curve are looked at: the work grows with their third power. Of more, every second, third, … is.
+const mostSizes = 64
+
 // trendOf is the trend of a curve. Sizes of 0 have no place in it.
 func trendOf(c *Curve) curveTrend {
 	var t curveTrend
 	var times, noise []float64
-	for i := range c.Points {
+	for i := 0; i < len(c.Points); i += 1 + (len(c.Points)-1)/mostSizes {
 		p := &c.Points[i]
 		if p.SizeBytes <= 0 {
 			continue
@@ -46,21 +53,29 @@ func (p *Point) noise() float64 {
 	return math.Log(p.Time.Hi/p.Time.Lo) / 4
 }
 
-// trends are drops, spikes, jumps and declines of all curves.
-func trends(curves []*Curve, _ Options) (found []Finding) {
-	for _, c := range judged(curves) {
-		t := trendOf(c)
-		if t.TooFew {
-			continue
-		}
-		found = append(found, anomalies(c, t)...)
-		found = append(found, jumps(c, t)...)
-		if f, is := declineOf(c); is {
-			found = append(found, f)
-		}
-		found = append(found, plateaus(c, t)...)
+// trends are drops, spikes, jumps, plateaus and declines of all curves, which all processors look at.
+func trends(curves []*Curve, _ Options) []Finding {
+	curves = judged(curves)
+	found := make([][]Finding, len(curves))
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(curves); i = next.Add(1) - 1 {
+				found[i] = trendFindings(curves[i])
+			}
+		})
 	}
-	return found
+	all.Wait()
+	return slices.Concat(found...)
+}
+
+func trendFindings(c *Curve) []Finding {
+	t := trendOf(c)
+	if t.TooFew {
+		return nil
+	}
+	return slices.Concat(anomalies(c, t), jumps(c, t), plateaus(c, t), declineOf(c))
 }
 
 func anomalies(c *Curve, t curveTrend) (found []Finding) {
@@ -210,7 +225,7 @@ func (c *Curve) tellWay() string {
 const declined = 0.85
 
 // declineOf says that bandwidth does not stay at its largest.
-func declineOf(c *Curve) (f Finding, is bool) {
+func declineOf(c *Curve) []Finding {
 	n, best := len(c.Points), 0
 	for i := range c.Points {
 		if c.BusBW(i) > c.BusBW(best) {
@@ -219,18 +234,18 @@ func declineOf(c *Curve) (f Finding, is bool) {
 	}
 	// The last two sizes must show it: one alone may be an odd one.
 	if c.BusBW(best) <= 0 || best > n-3 || c.BusBW(n-1) > declined*c.BusBW(best) || c.BusBW(n-2) > declined*c.BusBW(best) {
-		return f, false
+		return nil
 	}
 	r := ratioOfPoints(c, best, c, n-1)
 	share := c.BusBW(n-1) / c.BusBW(best)
-	f = Finding{Kind: Decline, Curve: c, From: c.Points[best].SizeBytes, To: c.Points[n-1].SizeBytes, Weight: 1 - share, Severity: severityOf(1 - share)}
+	f := Finding{Kind: Decline, Curve: c, From: c.Points[best].SizeBytes, To: c.Points[n-1].SizeBytes, Weight: 1 - share, Severity: severityOf(1 - share)}
 	if r.Basis == stats.NoBounds {
 		f.Severity = min(f.Severity, Warning)
 	}
 	f.state("bus bandwidth does not stay at its largest, %s GB/s at %s; at %s it is %s GB/s, %.0f %% less", say.Bandwidth(c.BusBW(best)), sizeOf(f.From), sizeOf(f.To), say.Bandwidth(c.BusBW(n-1)), 100*(1-share))
 	f.Evidence = []string{fmt.Sprintf("At %s it is %s GB/s. The largest figure of many is one that chance favoured; what is lost is by so much overstated.", sizeOf(c.Points[n-2].SizeBytes), say.Bandwidth(c.BusBW(n-2)))}
 	f.Hints = hintsFor(Decline, c, f.From, f.To)
-	return f, true
+	return []Finding{f}
 }
 
 // plateaus are ranges of sizes over which bandwidth stands still, though larger sizes have more: something holds it there.

@@ -1,0 +1,95 @@
+package analysis
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+)
+
+var update = flag.Bool("update", false, "write the table of hints into docs/analysis.md")
+
+const (
+	manual    = "../../docs/analysis.md"
+	tableHead = "| finding | for | try | to | source |\n|---|---|---|---|---|\n"
+)
+
+// The manual has the hints of the catalogue, and each kind of finding with its rule.
+func TestManualHasWhatIsFoundAndHinted(t *testing.T) {
+	text, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), tableHead)
+	if !found {
+		t.Fatalf("%s has no table of hints", manual)
+	}
+	_, after, _ := strings.Cut(rest, "\n\n")
+	want := before + tableHead + hintTable() + "\n" + after
+	if *update {
+		if err := os.WriteFile(manual, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(text) != want {
+		t.Errorf("%s has not the catalogue's hints; go test ./post/analysis -run Manual -update writes them", manual)
+	}
+	for _, kind := range kinds {
+		if !strings.Contains(want, "\n| "+string(kind)+" |") {
+			t.Errorf("%s has no row for %q", manual, kind)
+		}
+	}
+}
+
+func hintTable() string {
+	var b strings.Builder
+	for i := range catalogue {
+		tip := &catalogue[i]
+		try := "`" + tip.Variable + "`"
+		if tip.Values != nil {
+			try += ": `" + strings.Join(tip.Values, "`, `") + "`"
+		}
+		for _, with := range tip.With {
+			try += ", with `" + with + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", joined(tip.Kinds), tip.scope(), try, tip.Says, tip.Source)
+	}
+	return b.String()
+}
+
+func joined[T ~string](words []T) string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = string(w)
+	}
+	return strings.Join(all, ", ")
+}
+
+// scope says for which runs a tip is.
+func (t *tip) scope() string {
+	words := []string{"any backend"}
+	if t.Backends != nil {
+		words[0] = joined(t.Backends)
+	}
+	if t.Library != "" {
+		words[0] = t.Library
+	}
+	for _, c := range t.Collectives {
+		words = append(words, c.String())
+	}
+	if w := map[nodes]string{oneNode: "one node", severalNodes: "several nodes"}[t.Nodes]; w != "" {
+		words = append(words, w)
+	}
+	if t.Min > 0 {
+		words = append(words, "from "+coll.FormatSize(t.Min, true))
+	}
+	if t.Max > 0 {
+		words = append(words, "to "+coll.FormatSize(t.Max, true))
+	}
+	if t.Untold {
+		words = append(words, "where the way is not recorded")
+	}
+	return strings.Join(words, ", ")
+}
