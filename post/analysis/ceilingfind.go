@@ -24,7 +24,7 @@ func belowCeilings(curves []*Curve, o Options) (found []Finding) {
 			continue
 		}
 		ceiling := o.Ceiling(c)
-		if ceiling.BusBW <= 0 {
+		if !ceiling.Known() {
 			continue
 		}
 		best := 0
@@ -33,7 +33,7 @@ func belowCeilings(curves []*Curve, o Options) (found []Finding) {
 				best = i
 			}
 		}
-		share := c.BusBW(best) / ceiling.BusBW
+		share := ceiling.Share(c.BusBW(best))
 		if share <= 0 || share >= enoughOfCeiling {
 			continue
 		}
@@ -41,8 +41,8 @@ func belowCeilings(curves []*Curve, o Options) (found []Finding) {
 		if share < halfOfCeiling {
 			f.Severity = Serious
 		}
-		f.state("the largest bus bandwidth, %s GB/s at %s, is %.0f %% of the %s GB/s that the hardware allows", say.Bandwidth(c.BusBW(best)), sizeOf(c.Points[best].SizeBytes), 100*share, say.Bandwidth(ceiling.BusBW))
-		f.Evidence = []string{"The ceiling: " + ceiling.Says + "."}
+		f.state("the largest bus bandwidth, %s GB/s at %s, is %.0f %% of the %s that its links are made for", say.Bandwidth(c.BusBW(best)), sizeOf(c.Points[best].SizeBytes), 100*share, ceiling.Figure())
+		f.Evidence = []string{"The ceiling is " + ceiling.Text() + "."}
 		f.Hints = hintsFor(LowCeiling, c, f.From, f.To)
 		found = append(found, f)
 	}

@@ -235,7 +235,7 @@ func TestBelowCeiling(t *testing.T) {
 	if f.Severity != Serious {
 		t.Errorf("%+v", f)
 	}
-	contains(t, f.Says, "is 4", "of the 450.0 GB/s that the hardware allows")
+	contains(t, f.Says, "is 4", "of the 450 GB/s that its links are made for")
 	contains(t, fmt.Sprint(f.Evidence), "a link of so much")
 	for _, gbps := range []float64{200, 0} {
 		if found := foundIn(t, ceiling(gbps), sound()); found != nil {
