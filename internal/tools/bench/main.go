@@ -47,6 +47,7 @@ var parts = []struct {
 	{"merge", "Merging a million points", mergePart},
 	{"files", "Merging ten thousand small files", smallFilesPart},
 	{"compare", "Comparing a million points", comparePart},
+	{"report", "Reporting on a million points", reportPart},
 	{"import", "Importing a long log", importPart},
 }
 

@@ -1,7 +1,7 @@
 // Command points writes synthetic run files, to see how readers and merge fare with many points.
 //
 // The figures follow a model of latency and bandwidth with noise; nothing was measured, and the runs are marked as
-// rehearsed.
+// rehearsed, or as imported from this command, since nothing is found in what was rehearsed.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 
 type options struct {
 	points, files, ranks int
-	chain                bool
+	chain, imported      bool
 	out                  string
 }
 
@@ -41,6 +41,7 @@ func run(args []string, stderr io.Writer) error {
 	flags.IntVar(&o.files, "files", 100, "run files")
 	flags.IntVar(&o.ranks, "ranks", 8, "ranks of the world")
 	flags.BoolVar(&o.chain, "chain", false, "each run resumes the one before it")
+	flags.BoolVar(&o.imported, "imported", false, "mark runs as imported instead of rehearsed")
 	flags.StringVar(&o.out, "o", "", "folder to write into")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -79,12 +80,16 @@ func generate(o options) error {
 
 func header(o options, i int) *result.Run {
 	id := func(kind int) string { return fmt.Sprintf("0190a000-%04x-7000-8000-%012x", kind, i) }
-	return &result.Run{
+	run := &result.Run{
 		Kind: result.KindRun, Schema: result.Schema, ID: id(1), Launch: id(2), Campaign: "0190a000-0003-7000-8000-000000000000",
 		Start: time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC), Tool: "busbar points", Command: os.Args, Rehearse: true,
 		Backend: result.Backend{Name: "nccl-rehearsal", Library: "NCCL 2.27.7", Version: "2.27.7", Path: "/usr/lib/libnccl.so.2"},
 		World:   o.ranks, Nodes: (o.ranks + 7) / 8, RanksPerNode: min(o.ranks, 8), Device: "Synthetic GPU",
 	}
+	if o.imported {
+		run.Rehearse, run.Backend.Name, run.Imported = false, "synthetic", &result.Source{Tool: "busbar points", Format: "synthetic", Path: "none"}
+	}
+	return run
 }
 
 func writeRun(path string, r *result.Run, o options, from, n int, random *rand.Rand) (err error) {

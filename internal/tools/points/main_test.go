@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"slices"
 	"testing"
 
 	"busbar/internal/result"
@@ -14,6 +15,7 @@ func TestPoints(t *testing.T) {
 	}{
 		{[]string{"-n", "1000", "-files", "7"}, 7},
 		{[]string{"-n", "1000", "-files", "7", "-chain"}, 7},
+		{[]string{"-n", "1000", "-files", "7", "-imported"}, 7},
 		{[]string{"-n", "20", "-files", "1", "-ranks", "128"}, 1},
 	} {
 		dir := t.TempDir()
@@ -29,8 +31,11 @@ func TestPoints(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := 0
+		imported := slices.Contains(c.args, "-imported")
 		err = data.Each(func(r result.Row) error {
-			rows++
+			if rows++; r.Run.Rehearse == imported || (r.Run.Imported != nil) != imported {
+				t.Fatalf("%v: a run is rehearsed %t, imported %+v", c.args, r.Run.Rehearse, r.Run.Imported)
+			}
 			return nil
 		})
 		want := 1000
