@@ -39,94 +39,99 @@ commands are what it asks. The state of a campaign is its results files alone.`,
 	return cmd
 }
 
+// campaignWords are one of the commands about campaigns in words: its one argument, what it is for in a line, how it goes, and examples.
+type campaignWords struct{ takes, short, long, example string }
+
+const planOrFolder = "a plan, or the folder of a campaign"
+
+// command makes one of the commands about campaigns.
+func command(use string, run func(*cobra.Command, string) error, w campaignWords) *cobra.Command {
+	return &cobra.Command{
+		Use:     use,
+		Short:   w.short,
+		Long:    w.long,
+		Example: w.example,
+		Args:    oneArgument(w.takes),
+		RunE:    func(cmd *cobra.Command, args []string) error { return run(cmd, args[0]) },
+	}
+}
+
 func (c *campaigner) showCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "show [flags] PLAN|DIR",
-		Short: "What is planned, done and missing, and what the rest costs",
-		Long: `One row for each number of nodes and variant. A launch is done when its files
+	cmd := command("show [flags] PLAN|DIR", c.show, campaignWords{takes: planOrFolder,
+		short: "What is planned, done and missing, and what the rest costs",
+		long: `One row for each number of nodes and variant. A launch is done when its files
 have an end that was not an interruption; points that failed do not undo that,
 and are told. Nothing is written.`,
-		Example: `  post campaign show campaign.yaml
+		example: `  post campaign show campaign.yaml
   post campaign show results/nccl-228`,
-		Args: oneArgument("a plan, or the folder of a campaign"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.show(cmd, args[0]) },
-	}
+	})
 	cmd.Flags().BoolVar(&c.order, "order", false, "also the order of the launches in every job")
-	c.common(cmd)
-	return cmd
+	c.queue(cmd)
+	return c.folder(cmd)
 }
 
 func (c *campaigner) checkCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "check [flags] PLAN|DIR",
-		Short: "Read a plan: its id, and the flags of rank of each variant",
-		Long: `The id of the campaign, and a line for each number of nodes and variant: nodes,
+	return c.folder(command("check [flags] PLAN|DIR", c.check, campaignWords{takes: planOrFolder,
+		short: "Read a plan: its id, and the flags of rank of each variant",
+		long: `The id of the campaign, and a line for each number of nodes and variant: nodes,
 ranks of a node (0: as the job decides), and its flags, quoted for a shell. What
 is wrong with a plan is said with its line.`,
-		Example: `  post campaign check campaign.yaml`,
-		Args:    oneArgument("a plan, or the folder of a campaign"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.check(cmd, args[0]) },
-	}
-	c.common(cmd)
-	return cmd
+		example: `  post campaign check campaign.yaml`,
+	}))
 }
 
 func (c *campaigner) jobsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "jobs [flags] PLAN|DIR [-- OPTIONS OF SBATCH]",
-		Short: "The commands that submit what is missing",
-		Long: `One line for each array of jobs, in the order of submission, and one for the
+	cmd := command("jobs [flags] PLAN|DIR [-- OPTIONS OF SBATCH]", c.jobs, campaignWords{
+		short: "The commands that submit what is missing",
+		long: `One line for each array of jobs, in the order of submission, and one for the
 job that reports at the end, which waits for the numbers in $jobs. Nothing where
 nothing is missing. Nothing is written.`,
-		Example: `  post campaign jobs campaign.yaml
+		example: `  post campaign jobs campaign.yaml
   post campaign jobs --queued 2:1,2:3 campaign.yaml -- --partition=gpu`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if at := cmd.ArgsLenAtDash(); len(args) == 0 || at < 0 && len(args) > 1 || at > 1 || at == 0 {
-				return &usageError{fmt.Errorf("want one plan or folder, and options of sbatch behind --"), cmd.CommandPath()}
-			}
-			return c.jobs(cmd, args[0], args[1:])
-		},
-	}
+	})
+	cmd.Args = planAndOptions
 	cmd.Flags().StringVar(&c.scripts, "scripts", "slurm", "the folder of sweep.sh and campaign.sh is `DIR`")
-	c.common(cmd)
-	return cmd
+	c.queue(cmd)
+	return c.folder(cmd)
 }
 
 func (c *campaigner) beginCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "begin [flags] PLAN",
-		Short: "Make a campaign's folder, with the plan that jobs go by",
-		Long: `Writes plan.yaml, and campaign.json with the campaign's id, into its folder. A
+	return c.folder(command("begin [flags] PLAN", c.begin, campaignWords{takes: "a plan",
+		short: "Make a campaign's folder, with the plan that jobs go by",
+		long: `Writes plan.yaml, and campaign.json with the campaign's id, into its folder. A
 plan that contradicts results that are there is refused.`,
-		Example: `  post campaign begin campaign.yaml`,
-		Args:    oneArgument("a plan"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.begin(cmd, args[0]) },
-	}
-	c.common(cmd)
-	return cmd
+		example: `  post campaign begin campaign.yaml`,
+	}))
 }
 
 func (c *campaigner) stepsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "steps --nodes N --task I DIR",
-		Short: "The launches that one job has still to start",
-		Long: `One line for each, in their order, quoted for a shell: the folder of its
+	cmd := command("steps --nodes N --task I DIR", c.steps, campaignWords{takes: "the folder of a campaign",
+		short: "The launches that one job has still to start",
+		long: `One line for each, in their order, quoted for a shell: the folder of its
 results, NAME=VALUE for its environment, --, and the flags of rank.`,
-		Example: `  post campaign steps --nodes 2 --task 1 results/nccl-228`,
-		Args:    oneArgument("the folder of a campaign"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.steps(cmd, args[0]) },
-	}
+		example: `  post campaign steps --nodes 2 --task 1 results/nccl-228`,
+	})
 	cmd.Flags().IntVar(&c.nodes, "nodes", 0, "nodes `N` of the job")
 	cmd.Flags().IntVar(&c.task, "task", 0, "place `I` of the job in its array, from 1")
 	return cmd
 }
 
-// common adds the flags of the commands that look at a whole campaign.
-func (c *campaigner) common(cmd *cobra.Command) {
+// folder adds the flag of the commands that look at a whole campaign.
+func (c *campaigner) folder(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().StringVarP(&c.out, "out", "o", "", "the campaign's folder is `DIR` (default results/NAME)")
-	if cmd.Name() == "show" || cmd.Name() == "jobs" {
-		cmd.Flags().StringVar(&c.queued, "queued", "", "jobs `LIST` are in the queue: NODES:TASK,…")
+	return cmd
+}
+
+// queue adds the flag of the commands that count what was submitted.
+func (c *campaigner) queue(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.queued, "queued", "", "jobs `LIST` are in the queue: NODES:TASK,…")
+}
+
+func planAndOptions(cmd *cobra.Command, args []string) error {
+	if at := cmd.ArgsLenAtDash(); len(args) == 0 || at < 0 && len(args) > 1 || at > 1 || at == 0 {
+		return &usageError{fmt.Errorf("want one plan or folder, and options of sbatch behind --"), cmd.CommandPath()}
 	}
+	return nil
 }
 
 func oneArgument(what string) cobra.PositionalArgs {
@@ -228,7 +233,8 @@ func (c *campaigner) check(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-func (c *campaigner) jobs(cmd *cobra.Command, path string, options []string) error {
+func (c *campaigner) jobs(cmd *cobra.Command, path string) error {
+	options := cmd.Flags().Args()[1:] // behind --
 	if err := campaign.CheckOptions(options); err != nil {
 		return &usageError{err, cmd.CommandPath()}
 	}
