@@ -39,15 +39,7 @@ var glooKinds = map[coll.Collective]gloo.Kind{
 	coll.Scatter: gloo.Scatter, coll.SendRecv: gloo.SendRecv,
 }
 
-var glooWords = hostWords[gloo.Type, gloo.Op]{
-	library: "Gloo",
-	types: map[coll.DataType]gloo.Type{
-		coll.Int8: gloo.Int8, coll.UInt8: gloo.UInt8, coll.Int32: gloo.Int32, coll.UInt32: gloo.UInt32, coll.Int64: gloo.Int64,
-		coll.UInt64: gloo.UInt64, coll.Float16: gloo.Float16, coll.BFloat16: gloo.BFloat16, coll.Float32: gloo.Float32,
-		coll.Float64: gloo.Float64,
-	},
-	ops: map[coll.RedOp]gloo.Op{0: 0, coll.Sum: gloo.Sum, coll.Prod: gloo.Prod, coll.Min: gloo.Min, coll.Max: gloo.Max, coll.Avg: gloo.Avg},
-}
+var glooWords = wordsOf("Gloo", gloo.Int8, gloo.Float64, gloo.Sum, gloo.Avg)
 
 func (l *glooLibrary) open(s *session) (backend, error) {
 	b := &glooBackend{hostBackend: newHostBackend(s), l: l}

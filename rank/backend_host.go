@@ -79,6 +79,36 @@ type hostWords[T, O any] struct {
 	ops     map[coll.RedOp]O
 }
 
+// word is a type or reduction of a library, numbered from 1; its String is busbar's word for it.
+type word interface {
+	~int
+	fmt.Stringer
+}
+
+// wordsOf pairs a library's types and reductions, each from the first to the last, with those of the same name.
+func wordsOf[T, O word](library string, firstType, lastType T, firstOp, lastOp O) hostWords[T, O] {
+	w := hostWords[T, O]{
+		library: library,
+		types:   byName(coll.ParseDataType, firstType, lastType),
+		ops:     byName(coll.ParseRedOp, firstOp, lastOp),
+	}
+	w.ops[0] = 0 // of what reduces nothing
+	return w
+}
+
+// byName is for tables that are made as the program starts: a name that nobody knows is a mistake in it.
+func byName[K comparable, W word](parse func(string) (K, error), first, last W) map[K]W {
+	all := map[K]W{}
+	for w := first; w <= last; w++ {
+		known, err := parse(w.String())
+		if err != nil {
+			panic(err)
+		}
+		all[known] = w
+	}
+	return all
+}
+
 // lacks is the error of a case for which the library has no word.
 func (w hostWords[T, O]) lacks(c coll.Case) error {
 	if _, ok := w.types[c.Type]; !ok {

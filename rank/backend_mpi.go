@@ -52,15 +52,7 @@ var mpiKinds = map[coll.Collective]mpi.Kind{
 	coll.Scatter: mpi.Scatter, coll.SendRecv: mpi.SendRecv,
 }
 
-var mpiWords = hostWords[mpi.Type, mpi.Op]{
-	library: "MPI",
-	types: map[coll.DataType]mpi.Type{
-		coll.Int8: mpi.Int8, coll.UInt8: mpi.UInt8, coll.Int32: mpi.Int32, coll.UInt32: mpi.UInt32, coll.Int64: mpi.Int64,
-		coll.UInt64: mpi.UInt64, coll.Float16: mpi.Float16, coll.BFloat16: mpi.BFloat16, coll.Float32: mpi.Float32,
-		coll.Float64: mpi.Float64,
-	},
-	ops: map[coll.RedOp]mpi.Op{0: 0, coll.Sum: mpi.Sum, coll.Prod: mpi.Prod, coll.Min: mpi.Min, coll.Max: mpi.Max, coll.Avg: mpi.Avg},
-}
+var mpiWords = wordsOf("MPI", mpi.Int8, mpi.Float64, mpi.Sum, mpi.Avg)
 
 // close implements backend: the buffers are the world's, and MPI has nothing else.
 func (b *mpiBackend) close() error { return nil }
