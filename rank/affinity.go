@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"busbar/internal/ranges"
 )
 
 // affinity is the list of CPUs that this process may use, as Linux writes it ("0-3,8"), and how many they are. Unknown
@@ -41,24 +43,6 @@ func parseCPUs(list string) ([]int, error) {
 	}
 	slices.Sort(cpus)
 	return slices.Compact(cpus), nil
-}
-
-// formatCPUs writes a sorted list of CPUs the way parseCPUs reads it.
-func formatCPUs(cpus []int) string {
-	var parts []string
-	for i := 0; i < len(cpus); {
-		j := i
-		for j+1 < len(cpus) && cpus[j+1] == cpus[j]+1 {
-			j++
-		}
-		part := strconv.Itoa(cpus[i])
-		if j > i {
-			part += "-" + strconv.Itoa(cpus[j])
-		}
-		parts = append(parts, part)
-		i = j + 1
-	}
-	return strings.Join(parts, ",")
 }
 
 // cpuQuota is the number of CPUs' worth of time that the cgroups grant (docker --cpus, Kubernetes' limits), which no
@@ -151,7 +135,7 @@ func crowd(ranks []place) (members, cores int, why string) {
 	}
 	seen := map[string]bool{}
 	for _, set := range append([][]int{union}, sets...) {
-		key := formatCPUs(set)
+		key := ranges.Format(set)
 		if seen[key] {
 			continue
 		}

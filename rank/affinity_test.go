@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/ranges"
 )
 
 func TestCPUs(t *testing.T) {
@@ -23,7 +25,7 @@ func TestCPUs(t *testing.T) {
 	}
 	for _, list := range []string{"", "5", "0-3,8", "0,2,4-5"} {
 		cpus, _ := parseCPUs(list)
-		if got := formatCPUs(cpus); got != list {
+		if got := ranges.Format(cpus); got != list {
 			t.Errorf("%q comes back as %q", list, got)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"unsafe"
 
+	"busbar/internal/ranges"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -62,7 +64,7 @@ func notGranted(word string, granted []int) error {
 	if err != nil || len(granted) == 0 || within(named, granted) { // no list, or nothing is known
 		return nil
 	}
-	return fmt.Errorf("--gloo-cpus names CPUs %s, and the system grants this rank %s", word, formatCPUs(granted))
+	return fmt.Errorf("--gloo-cpus names CPUs %s, and the system grants this rank %s", word, ranges.Format(granted))
 }
 
 // grantedCPUs are those on which the system lets a thread of this process run, whatever its launcher has bound it to; nil

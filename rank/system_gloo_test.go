@@ -13,6 +13,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/needs"
+	"busbar/internal/ranges"
 	"busbar/internal/result"
 )
 
@@ -79,7 +80,7 @@ func TestGlooThreadIsPlaced(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, formatCPUs(granted) + " (all that the system grants"},
+		{nil, ranges.Format(granted) + " (all that the system grants"},
 		{[]string{"--gloo-cpus", "same"}, first + " (--gloo-cpus same)"},
 		{[]string{"--gloo-cpus", last}, last + " (--gloo-cpus " + last + ")"},
 	} {

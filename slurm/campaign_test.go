@@ -1,12 +1,10 @@
 package slurm
 
 import (
-	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -122,20 +120,10 @@ func (c *trial) over() {
 // merged counts the rows of the table by launch and by point.
 func (c *trial) merged() (launches, points map[string]int) {
 	c.t.Helper()
-	f, err := os.Open(filepath.Join(c.out, "merged.csv"))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		c.t.Fatal(err)
-	}
 	launches, points = map[string]int{}, map[string]int{}
-	for _, row := range rows[1:] {
-		of := func(column string) string { return row[slices.Index(rows[0], column)] }
+	for _, of := range mergedRows(c.t, c.out) {
 		if of("status") != "ok" || !strings.HasPrefix(of("block"), "nodes"+of("nodes")+"/") || !strings.HasPrefix(of("campaign"), "trial-") {
-			c.t.Errorf("a row that should not be: %v", row)
+			c.t.Errorf("a row that should not be: %s in block %s of campaign %s, on %s nodes", of("status"), of("block"), of("campaign"), of("nodes"))
 		}
 		launch := of("block") + "/" + of("variant")
 		launches[launch]++

@@ -142,24 +142,32 @@ func (j *job) signal(n int, name string) {
 	asAdmin(j.t, append([]string{"--on", node, "kill", "-s", name}, pids...)...)
 }
 
+// mergedRows are the rows of the table in a folder, each by the names of its columns.
+func mergedRows(t *testing.T, dir string) (rows []func(column string) string) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, "merged.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range all[1:] {
+		rows = append(rows, func(column string) string { return row[slices.Index(all[0], column)] })
+	}
+	return rows
+}
+
 // point is what a row of merged.csv measured.
 type point struct{ collective, mode, placement, size, status string }
 
 // merged reads the table that the job has made: points and how often each is there.
 func (j *job) merged() map[point]int {
 	j.t.Helper()
-	f, err := os.Open(filepath.Join(j.out, "merged.csv"))
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		j.t.Fatal(err)
-	}
 	points := map[point]int{}
-	for _, row := range rows[1:] {
-		of := func(column string) string { return row[slices.Index(rows[0], column)] }
+	for _, of := range mergedRows(j.t, j.out) {
 		points[point{of("collective"), of("mode"), of("placement"), of("size_bytes"), of("status")}]++
 	}
 	return points

@@ -5,8 +5,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"busbar/internal/ranges"
 )
 
 // Array is one array of jobs to submit: tasks of one number of nodes.
@@ -51,7 +52,7 @@ func (c *Campaign) Words(a Array, script string, more []string) []string {
 	if c.RanksPerNode > 0 {
 		words = append(words, fmt.Sprintf("--ntasks-per-node=%d", c.RanksPerNode))
 	}
-	words = append(words, fmt.Sprintf("--array=%s%%%d", ranges(a.Tasks), c.Sbatch.Throttle), "--time="+c.Sbatch.Time, "--output="+filepath.Join(c.LogDir(), "%x_%a.out"), "--export=ALL")
+	words = append(words, fmt.Sprintf("--array=%s%%%d", ranges.Format(a.Tasks), c.Sbatch.Throttle), "--time="+c.Sbatch.Time, "--output="+filepath.Join(c.LogDir(), "%x_%a.out"), "--export=ALL")
 	return append(slices.Concat(words, c.Sbatch.Options, more), script)
 }
 
@@ -63,23 +64,6 @@ func (c *Campaign) ReportWords(more []string) []string {
 	}
 	words := append([]string{"sbatch", "--parsable"}, options...)
 	return append(words, "--job-name="+c.ID+".report", "--nodes=1", "--ntasks=1", "--time=00:30:00", "--output="+filepath.Join(c.LogDir(), "report.out"), "--open-mode=append")
-}
-
-// ranges writes increasing numbers as Slurm does: 1-3,5.
-func ranges(numbers []int) string {
-	var parts []string
-	for i := 0; i < len(numbers); {
-		j := i
-		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
-			j++
-		}
-		part := strconv.Itoa(numbers[i])
-		if j > i {
-			part += "-" + strconv.Itoa(numbers[j])
-		}
-		parts, i = append(parts, part), j+1
-	}
-	return strings.Join(parts, ",")
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)

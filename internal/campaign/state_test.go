@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/ranges"
 	"busbar/internal/result"
 )
 
@@ -210,7 +211,7 @@ func TestMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, a := range arrays {
-			all = append(all, fmt.Sprint(a.Nodes, " ", ranges(a.Tasks)))
+			all = append(all, fmt.Sprint(a.Nodes, " ", ranges.Format(a.Tasks)))
 		}
 		slices.Sort(all)
 		return all
@@ -257,9 +258,6 @@ func TestWords(t *testing.T) {
 	}
 	c.Sbatch.Report = []string{"--qos=debug"}
 	if got := Quote(c.ReportWords([]string{"-p", "main"})); !strings.HasPrefix(got, "sbatch --parsable --qos=debug --job-name="+c.ID+".report ") {
-		t.Error(got)
-	}
-	if got := ranges([]int{1, 2, 3, 5, 7, 8}); got != "1-3,5,7-8" {
 		t.Error(got)
 	}
 }
