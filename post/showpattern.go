@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -143,13 +144,10 @@ func writePairs(w io.Writer, hosts []string, v *pattern.Verdict) {
 
 // multiple writes a factor in four columns.
 func multiple(x float64) string {
-	switch {
-	case x < 9.995:
+	if x < 1 {
 		return fmt.Sprintf("%.2f", x)
-	case x < 99.95:
-		return fmt.Sprintf("%.1f", x)
 	}
-	return fmt.Sprintf("%.0f", min(x, 9999))
+	return say.Times(min(x, 9999))
 }
 
 // writeNodes names the nodes whose pairs took longest, where there are too many for a table.
@@ -167,12 +165,7 @@ func writeNodes(w io.Writer, hosts []string, table [][]float64) {
 			nodes = append(nodes, node{hosts[i], row[len(row)/2]})
 		}
 	}
-	slices.SortStableFunc(nodes, func(a, b node) int {
-		if a.middle > b.middle {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(nodes, func(a, b node) int { return cmp.Compare(b.middle, a.middle) })
 	var words []string
 	for _, n := range nodes[:min(most, len(nodes))] {
 		words = append(words, n.host+" "+multiple(n.middle))
