@@ -20,19 +20,10 @@ func (s *screen) pattern(r *patternRun) {
 		return
 	}
 	s.bar.total(r.pace.planned)
+	said := map[string]bool{}
 	for _, b := range r.books {
-		run := b.run
-		s.note("%s: %s on %s, %s x %d", run.Tool, run.Sweep.Name, run.Backend.Library, r.of, len(r.of.ranks[0]))
-		s.note("%s, %s", clip(run.Machine.Host+" "+run.Device, 58), plural(run.Sweep.Points, "point"))
-		if run.Rehearse {
-			s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
-		}
-		for _, id := range run.Resumes {
-			s.wrapped("# ", "continues run "+id+": what is ok there is not measured again")
-		}
-		for _, warning := range run.Warnings {
-			s.wrapped("# warning: ", warning)
-		}
+		s.head(&b.run, fmt.Sprintf("%s x %d", r.of, len(r.of.ranks[0])))
+		s.before(&b.run, said)
 	}
 }
 

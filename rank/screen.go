@@ -58,11 +58,7 @@ func (s *screen) world(w *subworld) {
 	s.bar.total(w.pace.planned)
 	r := w.sessions[0].run
 	for _, l := range w.sessions {
-		s.note("%s: %s on %s, world %d = %s x %d", r.Tool, r.Sweep.Name, l.run.Backend.Library, r.World, plural(r.Nodes, "node"), r.RanksPerNode)
-		s.note("%s, %s", clip(r.Machine.Host+" "+l.run.Device, 58), plural(l.run.Sweep.Points, "point"))
-		if l.run.Rehearse {
-			s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
-		}
+		s.head(&l.run, fmt.Sprintf("world %d = %s x %d", r.World, plural(r.Nodes, "node"), r.RanksPerNode))
 	}
 	if s.several {
 		s.note("interleaved: each case is measured with %s in turn", strings.Join(r.Interleaved, ", "))
@@ -70,15 +66,29 @@ func (s *screen) world(w *subworld) {
 	s.note("clock: a reading costs %.0f ns; budget %s a case, precision %.3g %%", r.Method.ClockCost*1e9, w.p.sweep.Budget, 100*w.p.sweep.Precision)
 	said := map[string]bool{}
 	for _, l := range w.sessions {
-		for _, id := range l.run.Resumes {
-			s.wrapped("# ", "continues run "+id+": what is ok there is not measured again")
+		s.before(&l.run, said)
+	}
+}
+
+// head says what is measured into a file, where and by which groups of ranks.
+func (s *screen) head(r *result.Run, ranks string) {
+	s.note("%s: %s on %s, %s", r.Tool, r.Sweep.Name, r.Backend.Library, ranks)
+	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), plural(r.Sweep.Points, "point"))
+	if r.Rehearse {
+		s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
+	}
+}
+
+// before says what a file continues, and its warnings but for those that were said of another.
+func (s *screen) before(r *result.Run, said map[string]bool) {
+	for _, id := range r.Resumes {
+		s.wrapped("# ", "continues run "+id+": what is ok there is not measured again")
+	}
+	for _, warning := range r.Warnings {
+		if !said[warning] {
+			s.wrapped("# warning: ", warning)
 		}
-		for _, warning := range l.run.Warnings {
-			if !said[warning] {
-				s.wrapped("# warning: ", warning)
-			}
-			said[warning] = true
-		}
+		said[warning] = true
 	}
 }
 
