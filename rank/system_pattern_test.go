@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -169,6 +170,72 @@ func TestPatternResumes(t *testing.T) {
 	onNodes(t, openMPI, 4, 1, append(small(out), "--resume")...).mustRun(t)
 	if got := len(merged(t, out)); got <= n {
 		t.Errorf("a plain run took the points of a pattern for its own: %d points, %d before", got, n)
+	}
+}
+
+// Where all rounds are there and a suspect was not yet measured alone, that alone is measured, into a file of its own.
+func TestPatternResumesWithWhatIsAlone(t *testing.T) {
+	out := t.TempDir()
+	onNodes(t, openMPI, 4, 1, patternArgs(out)...).mustRun(t)
+	first := readOne(t, out)
+	slowDown(t, first.Path, "node3")
+	o := onNodes(t, openMPI, 4, 1, patternArgs(out, "--resume")...).mustRun(t)
+	var second *result.File
+	for _, f := range read(t, out) {
+		if f.Run.ID != first.Run.ID {
+			second = f
+		}
+	}
+	if second == nil {
+		t.Fatalf("nothing was measured alone: %s", o)
+	}
+	checkWhole(t, second, result.OK)
+	checkEnd(t, second, result.Complete, exitOK)
+	alone := 0
+	for _, r := range second.Records {
+		if r.Group.Alone() && slices.Contains(r.Group.Hosts, "node3") {
+			alone++
+		}
+	}
+	if want := 2 * 3; alone != want { // points, and pairs
+		t.Errorf("%d times of node3 alone, want %d", alone, want)
+	}
+}
+
+// slowDown lets all groups of a node take ten times as long as they did, and the others as long as one another; what was measured
+// alone was not.
+func slowDown(t *testing.T, path, host string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept bytes.Buffer
+	for line := range bytes.Lines(text) {
+		var r result.Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Group == nil {
+			kept.Write(line)
+			continue
+		}
+		if r.Group.Alone() {
+			continue
+		}
+		seconds := 1e-4
+		if slices.Contains(r.Group.Hosts, host) {
+			seconds = 1e-3
+		}
+		r.Time = &result.Time{Seconds: seconds, Lo: seconds * 0.999, Hi: seconds * 1.001, Samples: r.Time.Samples}
+		line, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept.Write(append(line, '\n'))
+	}
+	if err := os.WriteFile(path, kept.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
 	}
 }
 
