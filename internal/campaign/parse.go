@@ -148,16 +148,16 @@ func (r parser) disjoint(k *yaml.Node, a, b Axis) {
 	}
 }
 
-// sets are the flags and variables that some level of the axis sets.
+// sets are the flags and variables that some level of the axis sets, by one name each however they are spelled.
 func (a Axis) sets() (names []string) {
 	for _, l := range a.Levels {
 		for _, f := range l.Flags {
-			if f, _, _ = strings.Cut(f, "="); isFlag(f) {
-				names = append(names, f)
+			if isFlag(f) {
+				names = append(names, FlagName(f))
 			}
 		}
 		for _, s := range l.Environment {
-			names = append(names, s.Name)
+			names = append(names, FlagName(s.Name))
 		}
 	}
 	slices.Sort(names)
@@ -179,7 +179,7 @@ const sideChannel = "BUSBAR_SIDE_CHANNEL"
 func (r parser) flags(n *yaml.Node) []string {
 	words := r.words(n)
 	for _, w := range words {
-		if f, _, _ := strings.Cut(w, "="); slices.Contains(ownFlags, strings.ReplaceAll(f, "_", "-")) {
+		if f := FlagName(w); isFlag(w) && slices.Contains(ownFlags, f) {
 			r.Failf(n, "%s is not for a plan: the campaign says itself where results go, and what they belong to", f)
 		}
 	}
