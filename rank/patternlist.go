@@ -50,7 +50,8 @@ func listPattern(b *strings.Builder, cfg *config, s *sweeps.Sweep, backends []st
 	fmt.Fprintf(b, "# %s of that: %s to %s, and making the groups' worlds; what stands out is measured again\n",
 		plural(len(n.rounds), "round"), roundTime(rounds*least), roundTime(rounds*most))
 	if again := pattern.MostAlone(n.kind); again > 0 {
-		fmt.Fprintf(b, "# alone, in up to %s: at most %s more\n", plural(again, "group"), roundTime(time.Duration(again)*most))
+		fmt.Fprintf(b, "# alone, in up to %s: at most %s more; and in up to %s once more: at most %s\n", plural(again, "group"), roundTime(time.Duration(again)*most),
+			plural(pattern.MostRepeated(len(n.rounds)), "round"), roundTime(time.Duration(pattern.MostRepeated(len(n.rounds)))*most))
 	}
 	return nil
 }

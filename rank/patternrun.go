@@ -73,7 +73,7 @@ func (j *job) measurePattern(ctx context.Context, p *plan) (int, error) {
 	return r.measure(ctx)
 }
 
-// measure goes through all rounds, and then through the groups that are measured alone.
+// measure goes through all rounds, then through the groups that are measured alone, and through the rounds that those ask for once more.
 func (r *patternRun) measure(ctx context.Context) (int, error) {
 	if r.j.rank == 0 {
 		r.look()
@@ -85,16 +85,25 @@ func (r *patternRun) measure(ctx context.Context) (int, error) {
 			return r.end(over, err)
 		}
 	}
-	alone, err := share(r.j, func() ([][]int, error) { return r.suspects() })
-	if err != nil {
-		return 0, err
-	}
-	for _, group := range alone {
-		if over, err = r.round(ctx, 0, pattern.Round{group}); err != nil || over {
-			break
+	again := []func() ([]numberedRound, error){r.suspects, r.repeats}
+	for _, find := range again {
+		rounds, err := share(r.j, find)
+		if err != nil {
+			return 0, err
+		}
+		for _, n := range rounds {
+			if over, err = r.round(ctx, n.Number, n.Groups); err != nil || over {
+				return r.end(over, err)
+			}
 		}
 	}
-	return r.end(over, err)
+	return r.end(over, nil)
+}
+
+// numberedRound is a round with its number in the records.
+type numberedRound struct {
+	Number int // 0: alone; past the schedule: once more
+	Groups pattern.Round
 }
 
 // end closes the files and says what was found.
@@ -436,37 +445,60 @@ func (r *patternRun) verdicts(b *book) map[coll.Case]pattern.Verdict {
 	return pattern.Verdicts(r.of.facts(), b.lib.name(), b.cases, b.times)
 }
 
-// suspects are the groups to measure alone, for all libraries together. Rank 0 only.
-func (r *patternRun) suspects() ([][]int, error) {
-	var all []pattern.Verdict
+// allVerdicts are those of all libraries. Rank 0 only.
+func (r *patternRun) allVerdicts() (all []pattern.Verdict) {
 	for _, b := range r.books {
 		verdicts := r.verdicts(b)
 		for _, c := range b.cases {
 			all = append(all, verdicts[c])
 		}
 	}
-	alone := pattern.Alone(r.of.kind, len(r.of.hosts), all)
-	if len(alone) == 0 {
-		return nil, nil
+	return all
+}
+
+// suspects are the groups to measure alone, for all libraries together. Rank 0 only.
+func (r *patternRun) suspects() (rounds []numberedRound, err error) {
+	for _, group := range pattern.Alone(r.of.kind, len(r.of.hosts), r.allVerdicts()) {
+		rounds = append(rounds, numberedRound{0, pattern.Round{group}})
 	}
-	if !r.clear { // an earlier run has all rounds
+	lacking, err := r.expect(rounds)
+	if lacking > 0 {
+		r.j.screen.wrapped("# ", "what stands out is measured again while all others rest: "+plural(lacking, "group"))
+	}
+	return rounds, err
+}
+
+// repeats are the rounds to measure once more, for all libraries together. Rank 0 only.
+func (r *patternRun) repeats() (rounds []numberedRound, err error) {
+	for _, n := range pattern.Repeats(r.of.kind, len(r.of.hosts), r.allVerdicts()) {
+		rounds = append(rounds, numberedRound{len(r.of.rounds) + n, r.of.rounds[n-1]})
+	}
+	lacking, err := r.expect(rounds)
+	if lacking > 0 {
+		r.j.screen.wrapped("# ", "what was slow with the others and is not alone is measured with them once more: "+plural(lacking, "round"))
+	}
+	return rounds, err
+}
+
+// expect makes the files ready for rounds beyond the schedule, and says how many of them lack a figure. Rank 0 only.
+func (r *patternRun) expect(rounds []numberedRound) (lacking int, err error) {
+	if len(rounds) == 0 {
+		return 0, nil
+	}
+	if !r.clear { // an earlier run has all rounds of the schedule
 		if err := r.openFiles(); err != nil {
-			return nil, err
+			return 0, err
 		}
 	}
-	groups := 0 // that lack a figure
-	for _, group := range alone {
+	for _, n := range rounds {
 		lacks := 0
 		for _, c := range r.cases {
-			n := len(r.missing(c, 0, pattern.Round{group}))
-			r.j.ledger.expect(r.books[c.library].sheet, n)
-			lacks += n
+			left := len(r.missing(c, n.Number, n.Groups))
+			r.j.ledger.expect(r.books[c.library].sheet, left)
+			lacks += left
 		}
 		r.pace.planned += lacks
-		groups += min(lacks, 1)
+		lacking += min(lacks, 1)
 	}
-	if groups > 0 {
-		r.j.screen.alone(groups)
-	}
-	return alone, nil
+	return lacking, nil
 }

@@ -27,16 +27,23 @@ func (s *screen) pattern(r *patternRun) {
 	}
 }
 
-// alone says that suspects are measured again.
-func (s *screen) alone(groups int) {
-	s.wrapped("# ", fmt.Sprintf("what stands out is measured again while all others rest: %s", plural(groups, "group")))
-}
-
 // The heads of a pattern's table.
 const (
 	patternNames = "#      size in how       time    ±  busbw    nodes"
 	patternUnits = "#       (B)              (us)  (%) (GB/s) #"
 )
+
+// round is when a group was measured.
+func (s *screen) round(g *result.Group) string {
+	if g.Alone() {
+		return "alone"
+	}
+	n, again := pattern.Number(len(s.plan.pattern.rounds), g.Round)
+	if again {
+		return fmt.Sprintf("round %d once more", n)
+	}
+	return fmt.Sprintf("round %d", n)
+}
 
 // patternRow adds a record of a group to the table; backend says of which, where there are several.
 func (s *screen) patternRow(backend string, r *result.Record) {
@@ -44,11 +51,7 @@ func (s *screen) patternRow(backend string, r *result.Record) {
 	if !s.on {
 		return
 	}
-	round := "alone"
-	if !r.Group.Alone() {
-		round = fmt.Sprintf("round %d", r.Group.Round)
-	}
-	if section := round + ": " + r.Collective.String(); section != s.section {
+	if section := s.round(r.Group) + ": " + r.Collective.String(); section != s.section {
 		if s.section == "" {
 			fmt.Fprintf(s.out, "#\n%s\n%s\n", patternNames, patternUnits)
 		}

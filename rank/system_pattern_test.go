@@ -36,11 +36,11 @@ func patternArgs(out string, more ...string) []string {
 	return append([]string{"--pattern", "pairs", "--collective", "all_reduce", "-b", "64", "-e", "4K", "-f", "64", "-n", "20", "--out", out}, more...)
 }
 
-// inRounds counts the records of a pattern that were not measured alone, by group.
-func inRounds(f *result.File) map[string]int {
+// inRounds counts the records of a pattern in these rounds, by group.
+func inRounds(f *result.File, first, last int) map[string]int {
 	groups := map[string]int{}
 	for _, r := range f.Records {
-		if !r.Group.Alone() {
+		if r.Group.Round >= first && r.Group.Round <= last {
 			groups[r.Group.String()]++
 		}
 	}
@@ -108,7 +108,7 @@ func TestPattern(t *testing.T) {
 				if p := f.Run.Pattern; p == nil || p.Kind != k.kind || !slices.Equal(p.Hosts, hosts) || len(f.Ranks) != k.np || f.Run.World != k.np {
 					t.Errorf("%s: pattern %+v, world %d, %d ranks", f.Path, p, f.Run.World, len(f.Ranks))
 				}
-				checkRounds(t, k.kind, hosts, inRounds(f), 2)
+				checkRounds(t, k.kind, hosts, inRounds(f, 1, f.Run.Pattern.Rounds), 2)
 				for _, r := range f.Records {
 					if r.World != len(r.Group.Hosts)*k.each || r.Group.RanksPerNode != k.each || len(r.Ranks.Median) != r.World {
 						t.Errorf("%s: a world of %d, %d times of ranks", r.Group, r.World, len(r.Ranks.Median))
@@ -135,7 +135,7 @@ func TestPatternOverGloo(t *testing.T) {
 	onNodes(t, openMPI, 4, 1, patternArgs(out, "--backend", "gloo")...).mustRun(t)
 	f := readOne(t, out)
 	checkWhole(t, f, result.OK)
-	checkRounds(t, "pairs", f.Run.Pattern.Hosts, inRounds(f), 2)
+	checkRounds(t, "pairs", f.Run.Pattern.Hosts, inRounds(f, 1, f.Run.Pattern.Rounds), 2)
 }
 
 // A pattern that lost its last records goes on with them alone.
@@ -156,8 +156,13 @@ func TestPatternResumes(t *testing.T) {
 		if n > 1 {
 			t.Errorf("%v is there %d times", point, n)
 		}
-		if !strings.HasPrefix(point.Group, "alone") {
-			groups[point.Group]++
+		if round := 0; strings.HasPrefix(point.Group, "round ") {
+			if _, err := fmt.Sscanf(point.Group, "round %d:", &round); err != nil {
+				t.Fatal(err)
+			}
+			if round <= first.Run.Pattern.Rounds {
+				groups[point.Group]++
+			}
 		}
 	}
 	checkRounds(t, "pairs", first.Run.Pattern.Hosts, groups, 2)
@@ -173,38 +178,71 @@ func TestPatternResumes(t *testing.T) {
 	}
 }
 
-// Where all rounds are there and a suspect was not yet measured alone, that alone is measured, into a file of its own.
-func TestPatternResumesWithWhatIsAlone(t *testing.T) {
+// Where all rounds are there, a suspect that was not yet measured alone is measured alone, and what was slow in the rounds and not
+// alone is measured in them once more; each into a file of its own.
+func TestPatternResumesWithWhatStandsOut(t *testing.T) {
 	out := t.TempDir()
 	onNodes(t, openMPI, 4, 1, patternArgs(out)...).mustRun(t)
+	var known []string
+	next := func(more ...string) *result.File {
+		o := onNodes(t, openMPI, 4, 1, patternArgs(out, more...)...).mustRun(t)
+		for _, f := range read(t, out) {
+			if !slices.Contains(known, f.Run.ID) {
+				checkWhole(t, f, result.OK)
+				checkEnd(t, f, result.Complete, exitOK)
+				known = append(known, f.Run.ID)
+				return f
+			}
+		}
+		t.Fatalf("nothing was measured: %s", o)
+		return nil
+	}
 	first := readOne(t, out)
-	slowDown(t, first.Path, "node3")
-	o := onNodes(t, openMPI, 4, 1, patternArgs(out, "--resume")...).mustRun(t)
-	var second *result.File
-	for _, f := range read(t, out) {
-		if f.Run.ID != first.Run.ID {
-			second = f
+	known = append(known, first.Run.ID)
+	retime(t, first.Path, func(g *result.Group) float64 {
+		switch {
+		case g.Alone(), g.Round > first.Run.Pattern.Rounds:
+			return 0
+		case slices.Contains(g.Hosts, "node3"):
+			return 1e-3
 		}
-	}
-	if second == nil {
-		t.Fatalf("nothing was measured alone: %s", o)
-	}
-	checkWhole(t, second, result.OK)
-	checkEnd(t, second, result.Complete, exitOK)
-	alone := 0
+		return 1e-4
+	})
+	second := next("--resume")
+	alone := map[bool]int{} // by whether node3 is in the pair
 	for _, r := range second.Records {
-		if r.Group.Alone() && slices.Contains(r.Group.Hosts, "node3") {
-			alone++
+		if r.Group.Alone() {
+			alone[slices.Contains(r.Group.Hosts, "node3")]++
 		}
 	}
-	if want := 2 * 3; alone != want { // points, and pairs
-		t.Errorf("%d times of node3 alone, want %d", alone, want)
+	if alone[true] != 2*3 || alone[false] != 2*3 { // points, and pairs
+		t.Errorf("%d times of node3 alone and %d of others, want 6 and 6", alone[true], alone[false])
+	}
+	retime(t, second.Path, func(g *result.Group) float64 {
+		if !g.Alone() {
+			return 0
+		}
+		return 1e-4
+	})
+	third := next("--resume")
+	again := inRounds(third, 4, 6)
+	for _, group := range []string{"round 4: node1+node4", "round 4: node2+node3", "round 5: node1+node3", "round 5: node2+node4"} {
+		if again[group] != 2 {
+			t.Errorf("%s has %d points, want 2", group, again[group])
+		}
+	}
+	if len(third.Records) != 2*4 {
+		t.Errorf("%d points, want those of two rounds once more: %v", len(third.Records), again)
+	}
+	n := len(merged(t, out))
+	onNodes(t, openMPI, 4, 1, patternArgs(out, "--resume")...).mustRun(t)
+	if got := len(merged(t, out)); got != n {
+		t.Errorf("%d points after one more run that had nothing to do, %d before", got, n)
 	}
 }
 
-// slowDown lets all groups of a node take ten times as long as they did, and the others as long as one another; what was measured
-// alone was not.
-func slowDown(t *testing.T, path, host string) {
+// retime gives the groups in a file of a pattern other times, in seconds; 0 takes the record out.
+func retime(t *testing.T, path string, seconds func(*result.Group) float64) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -220,14 +258,11 @@ func slowDown(t *testing.T, path, host string) {
 			kept.Write(line)
 			continue
 		}
-		if r.Group.Alone() {
+		s := seconds(r.Group)
+		if s == 0 {
 			continue
 		}
-		seconds := 1e-4
-		if slices.Contains(r.Group.Hosts, host) {
-			seconds = 1e-3
-		}
-		r.Time = &result.Time{Seconds: seconds, Lo: seconds * 0.999, Hi: seconds * 1.001, Samples: r.Time.Samples}
+		r.Time = &result.Time{Seconds: s, Lo: s * 0.999, Hi: s * 1.001, Samples: r.Time.Samples}
 		line, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package pattern
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -12,17 +11,16 @@ import (
 type Time struct {
 	Nodes   []int // by index, ascending
 	Alone   bool  // all others rested
+	Again   bool  // in a round that was measured once more
 	Seconds float64
 	Unsure  float64 // standard error of its logarithm, as far as its own samples tell
 }
 
 // Suspect is a node, or a link between two, that took longer in the rounds.
 type Suspect struct {
-	Nodes    []int   // one, or two for a link
-	Together float64 // natural logarithm of how many times as long as the others, in the rounds
-	Alone    float64 // the same when measured again alone
-	Again    bool    // it was measured alone, with others to compare with
-	Slow, Of int     // of a node: pairs or rounds in which it is slow
+	Nodes []int // one, or two for a link
+	stats.Evidence
+	Slow, Of int // of a node: pairs or rounds in which it is slow
 	Standing stats.Standing
 }
 
@@ -62,7 +60,10 @@ func Judge(kind string, n int, times []Time) Verdict {
 	}
 	for i := range v.Suspects {
 		s := &v.Suspects[i]
-		s.Standing = stats.Stand(s.Together, s.Alone, s.Again, s.isLink() || n < 4, v.noiseOf(s))
+		s.Single, s.Noise = s.isLink() || n < 4, v.noiseOf(s)
+		if s.Standing = s.Evidence.Standing(); s.Standing == stats.SlowOnce && len(rounds[0]) == 1 {
+			s.Standing = stats.Cleared // of three nodes none measures beside a pair: one time was chance
+		}
 	}
 	return v
 }
@@ -83,11 +84,30 @@ func (v *Verdict) Found() []Suspect {
 	return slices.DeleteFunc(slices.Clone(v.Suspects), func(s Suspect) bool { return s.Standing == stats.Cleared })
 }
 
-// of is the median time of a group, 0 where there is none.
-func (v *Verdict) of(nodes []int, alone bool) float64 {
+// when is on which occasion a group was measured.
+type when int
+
+const (
+	inRounds when = iota
+	onceMore      // in a round that was repeated
+	alone
+)
+
+func (t Time) when() when {
+	switch {
+	case t.Alone:
+		return alone
+	case t.Again:
+		return onceMore
+	}
+	return inRounds
+}
+
+// of is the median time of a group on an occasion, 0 where there is none.
+func (v *Verdict) of(nodes []int, on when) float64 {
 	var x []float64
 	for _, t := range v.times {
-		if t.Alone == alone && t.Seconds > 0 && slices.Equal(t.Nodes, nodes) {
+		if t.when() == on && t.Seconds > 0 && slices.Equal(t.Nodes, nodes) {
 			x = append(x, t.Seconds)
 		}
 	}
@@ -101,7 +121,7 @@ func (v *Verdict) judgePairs(rounds []Round) {
 	var pairs []stats.PairTime
 	for _, r := range rounds {
 		for _, g := range r {
-			if s := v.of(g, false); s > 0 {
+			if s := v.of(g, inRounds); s > 0 {
 				pairs = append(pairs, stats.PairTime{A: g[0], B: g[1], Seconds: s})
 			} else {
 				v.Missing++
@@ -113,33 +133,36 @@ func (v *Verdict) judgePairs(rounds []Round) {
 	}
 	v.Pairs = stats.FindWeakPairs(v.Nodes, pairs, v.noise)
 	for _, w := range v.Pairs.Nodes {
-		v.Suspects = append(v.Suspects, Suspect{Nodes: []int{w.Node}, Together: w.Excess, Slow: w.Slow, Of: w.Of})
+		v.Suspects = append(v.Suspects, Suspect{Nodes: []int{w.Node}, Evidence: stats.Evidence{Together: w.Excess}, Slow: w.Slow, Of: w.Of})
 	}
 	for _, l := range v.Pairs.Links {
-		v.Suspects = append(v.Suspects, Suspect{Nodes: []int{l.A, l.B}, Together: l.Excess})
+		v.Suspects = append(v.Suspects, Suspect{Nodes: []int{l.A, l.B}, Evidence: stats.Evidence{Together: l.Excess}})
 	}
 	for i := range v.Suspects {
-		v.pairsAlone(&v.Suspects[i])
+		s := &v.Suspects[i]
+		s.Alone, s.Again = v.pairsExcess(s, alone)
+		s.Repeated, s.Twice = v.pairsExcess(s, onceMore)
 	}
 }
 
-// pairsAlone compares a suspect's pairs that were measured alone with those of nodes that are no suspects.
-func (v *Verdict) pairsAlone(s *Suspect) {
+// pairsExcess compares a suspect's pairs on an occasion with those of nodes that are no suspects; ok says that there are both.
+func (v *Verdict) pairsExcess(s *Suspect, on when) (excess float64, ok bool) {
 	var mine, others []float64
 	for _, t := range v.times {
-		if !t.Alone || t.Seconds <= 0 || len(t.Nodes) != 2 {
+		if t.when() != on || t.Seconds <= 0 || len(t.Nodes) != 2 {
 			continue
 		}
 		switch x := math.Log(t.Seconds); {
-		case s.isLink() && slices.Equal(t.Nodes, s.Nodes), !s.isLink() && slices.Contains(t.Nodes, s.Nodes[0]) && v.suspected(t.Nodes) == 1:
+		case s.in(Pairs, t.Nodes, v):
 			mine = append(mine, x)
 		case v.suspected(t.Nodes) == 0:
 			others = append(others, x)
 		}
 	}
-	if s.Again = len(mine) > 0 && len(others) > 0; s.Again {
-		s.Alone = stats.Median(mine) - stats.Median(others)
+	if len(mine) == 0 || len(others) == 0 {
+		return 0, false
 	}
+	return stats.Median(mine) - stats.Median(others), true
 }
 
 // suspected counts the suspects that a pair has to do with.
@@ -153,165 +176,45 @@ func (v *Verdict) suspected(pair []int) (n int) {
 }
 
 func (v *Verdict) judgeHalves(rounds []Round) {
-	both := func(alone bool) (found []stats.HalfTimes) {
-		for _, r := range rounds {
-			a, b := v.of(r[0], alone), v.of(r[1], alone)
-			if a > 0 && b > 0 {
-				found = append(found, stats.HalfTimes{First: r[0], Second: r[1], FirstSeconds: a, SecondSeconds: b})
-			} else if !alone {
-				v.Missing += 2 - b2i(a > 0) - b2i(b > 0)
+	for _, r := range rounds {
+		for _, half := range r {
+			if v.of(half, inRounds) == 0 {
+				v.Missing++
 			}
 		}
-		return found
 	}
-	if v.Halves = stats.FindWeakHalf(v.Nodes, both(false), v.noise); v.Halves.Node < 0 {
+	if v.Halves = stats.FindWeakHalf(v.Nodes, v.halves(rounds, inRounds), v.noise); v.Halves.Node < 0 {
 		return
 	}
-	s := Suspect{Nodes: []int{v.Halves.Node}, Together: v.Halves.Excess, Slow: v.Halves.Slow, Of: v.Halves.Of}
-	var alone []float64
-	for _, h := range both(true) {
-		switch node := s.Nodes[0]; {
-		case slices.Contains(h.First, node):
-			alone = append(alone, h.Excess())
-		case slices.Contains(h.Second, node):
-			alone = append(alone, -h.Excess())
-		}
-	}
-	if s.Again = len(alone) > 0; s.Again {
-		s.Alone = stats.Median(alone)
-	}
+	s := Suspect{Nodes: []int{v.Halves.Node}, Evidence: stats.Evidence{Together: v.Halves.Excess}, Slow: v.Halves.Slow, Of: v.Halves.Of}
+	s.Alone, s.Again = halfExcess(s.Nodes[0], v.halves(rounds, alone))
+	s.Repeated, s.Twice = halfExcess(s.Nodes[0], v.halves(rounds, onceMore))
 	v.Suspects = []Suspect{s}
 }
 
-func b2i(b bool) int {
-	if b {
-		return 1
+// halves are the rounds of which both halves were measured on an occasion.
+func (v *Verdict) halves(rounds []Round, on when) (found []stats.HalfTimes) {
+	for _, r := range rounds {
+		if a, b := v.of(r[0], on), v.of(r[1], on); a > 0 && b > 0 {
+			found = append(found, stats.HalfTimes{First: r[0], Second: r[1], FirstSeconds: a, SecondSeconds: b})
+		}
 	}
-	return 0
+	return found
 }
 
-const (
-	// mostNodes and mostLinks are how many suspects are measured again alone, those of the largest excess.
-	mostNodes = 4
-	mostLinks = 4
-	// eachAlone is how many pairs of a suspect, and how many of nodes that are none, are measured alone.
-	eachAlone = 3
-	// halvesAlone is how many rounds of halves are measured again.
-	halvesAlone = 2
-)
-
-// Alone are the groups to measure again alone, in that order: those of the suspects of all points, and others to compare them with. The
-// verdicts are of points with the same nodes.
-func Alone(kind string, n int, verdicts []Verdict) [][]int {
-	nodes, links := worst(verdicts)
-	if len(nodes)+len(links) == 0 {
-		return nil
-	}
-	if kind == Halves {
-		return halvesOf(n, nodes, verdicts)
-	}
-	var sound []int
-	for i := range n {
-		if !slices.ContainsFunc(verdicts, func(v Verdict) bool {
-			return slices.ContainsFunc(v.Suspects, func(s Suspect) bool { return !s.isLink() && s.Nodes[0] == i })
-		}) {
-			sound = append(sound, i)
+// halfExcess compares the halves in which a node is with the others; ok says that there are any.
+func halfExcess(node int, rounds []stats.HalfTimes) (excess float64, ok bool) {
+	var x []float64
+	for _, h := range rounds {
+		switch {
+		case slices.Contains(h.First, node):
+			x = append(x, h.Excess())
+		case slices.Contains(h.Second, node):
+			x = append(x, -h.Excess())
 		}
 	}
-	suspectLink := func(a, b int) bool {
-		return slices.ContainsFunc(verdicts, func(v Verdict) bool {
-			return slices.ContainsFunc(v.Suspects, func(s Suspect) bool { return slices.Equal(s.Nodes, []int{min(a, b), max(a, b)}) })
-		})
+	if len(x) == 0 {
+		return 0, false
 	}
-	var groups [][]int
-	for k, i := range nodes {
-		for taken, j := 0, 0; j < len(sound) && taken < eachAlone; j++ {
-			if other := sound[(j+k)%len(sound)]; !suspectLink(i, other) {
-				groups = append(groups, []int{min(i, other), max(i, other)})
-				taken++
-			}
-		}
-	}
-	groups = append(groups, links...)
-	return append(groups, controls(sound, suspectLink)...)
-}
-
-// controls are pairs of sound nodes: first those of neighbours, so that many nodes take part.
-func controls(sound []int, suspectLink func(a, b int) bool) (groups [][]int) {
-	for apart := 1; apart < len(sound) && len(groups) < eachAlone; apart++ {
-		for i := 0; i+apart < len(sound) && len(groups) < eachAlone; i++ {
-			if a, b := sound[i], sound[i+apart]; !suspectLink(a, b) {
-				groups = append(groups, []int{a, b})
-			}
-		}
-	}
-	return groups
-}
-
-// worst are the suspects of the largest excess in any point.
-func worst(verdicts []Verdict) (nodes []int, links [][]int) {
-	excess := map[[2]int]float64{}
-	for _, v := range verdicts {
-		for _, s := range v.Suspects {
-			key := [2]int{s.Nodes[0], -1}
-			if s.isLink() {
-				key[1] = s.Nodes[1]
-			}
-			excess[key] = max(excess[key], s.Together)
-		}
-	}
-	var keys [][2]int
-	for k := range excess {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b [2]int) int {
-		return cmp.Or(cmp.Compare(excess[b], excess[a]), cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
-	})
-	for _, k := range keys {
-		if k[1] < 0 && len(nodes) < mostNodes {
-			nodes = append(nodes, k[0])
-		} else if k[1] >= 0 && len(links) < mostLinks {
-			links = append(links, k[:])
-		}
-	}
-	return nodes, links
-}
-
-// halvesOf are both halves of the rounds in which a suspect's half stood out most.
-func halvesOf(n int, suspects []int, verdicts []Verdict) (groups [][]int) {
-	rounds, err := Rounds(Halves, n)
-	if err != nil {
-		return nil
-	}
-	difference := func(r Round) (most float64) {
-		for _, v := range verdicts {
-			if a, b := v.of(r[0], false), v.of(r[1], false); a > 0 && b > 0 {
-				most = max(most, math.Abs(math.Log(a/b)))
-			}
-		}
-		return most
-	}
-	rounds = slices.Clone(rounds)
-	slices.SortStableFunc(rounds, func(a, b Round) int { return cmp.Compare(difference(b), difference(a)) })
-	have := map[int]bool{}
-	for _, node := range suspects {
-		taken := 0
-		for i, r := range rounds {
-			if taken < halvesAlone && (slices.Contains(r[0], node) || slices.Contains(r[1], node)) {
-				if taken++; !have[i] {
-					have[i] = true
-					groups = append(groups, r[0], r[1])
-				}
-			}
-		}
-	}
-	return groups
-}
-
-// MostAlone is the largest number of groups that Alone asks for.
-func MostAlone(kind string) int {
-	if kind == Halves {
-		return mostNodes * 2 * halvesAlone
-	}
-	return mostNodes*eachAlone + mostLinks + eachAlone
+	return stats.Median(x), true
 }

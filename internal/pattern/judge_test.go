@@ -16,6 +16,7 @@ type cluster struct {
 	nodes  []float64          // how many times as long an operation takes with this node in it
 	links  map[[2]int]float64 // the same of a link
 	shared map[int]float64    // the same of a node, while others measure too
+	once   bool               // shared is so in the rounds the first time, and not once more
 	noise  float64            // standard deviation of a time's logarithm
 	random *rand.Rand
 }
@@ -24,11 +25,11 @@ func sound(n int, noise float64, seed uint64) *cluster {
 	return &cluster{nodes: slices.Repeat([]float64{1}, n), links: map[[2]int]float64{}, shared: map[int]float64{}, noise: noise, random: rand.New(rand.NewPCG(seed, 7))}
 }
 
-func (c *cluster) time(group []int, alone bool) Time {
+func (c *cluster) time(group []int, on when) Time {
 	factor := 1.0
 	for k, a := range group {
 		factor = max(factor, c.nodes[a])
-		if x, short := c.shared[a]; short && !alone {
+		if x, short := c.shared[a]; short && (on == inRounds || on == onceMore && !c.once) {
 			factor = max(factor, x)
 		}
 		for _, b := range group[k+1:] {
@@ -37,7 +38,7 @@ func (c *cluster) time(group []int, alone bool) Time {
 			}
 		}
 	}
-	return Time{Nodes: group, Alone: alone, Seconds: 1e-3 * factor * math.Exp(c.noise*c.random.NormFloat64())}
+	return Time{Nodes: group, Alone: on == alone, Again: on == onceMore, Seconds: 1e-3 * factor * math.Exp(c.noise*c.random.NormFloat64())}
 }
 
 // run goes through the rounds and the groups alone as rank does.
@@ -50,12 +51,17 @@ func (c *cluster) run(t *testing.T, kind string) Verdict {
 	var times []Time
 	for _, r := range rounds {
 		for _, g := range r {
-			times = append(times, c.time(g, false))
+			times = append(times, c.time(g, inRounds))
 		}
 	}
 	v := Judge(kind, len(c.nodes), times)
 	for _, g := range Alone(kind, len(c.nodes), []Verdict{v}) {
-		times = append(times, c.time(g, true))
+		times = append(times, c.time(g, alone))
+	}
+	for _, n := range Repeats(kind, len(c.nodes), []Verdict{Judge(kind, len(c.nodes), times)}) {
+		for _, g := range rounds[n-1] {
+			times = append(times, c.time(g, onceMore))
+		}
 	}
 	return Judge(kind, len(c.nodes), times)
 }
@@ -187,15 +193,109 @@ func TestHalvesNameNoNodeForALink(t *testing.T) {
 	}
 }
 
-// A node that is slow only while others measure is said to be so.
+// A node that is slow only while others measure is said to be so where it is when its rounds are measured once more, and not
+// where that was once.
 func TestSlowTogether(t *testing.T) {
-	for _, k := range kinds[:1] {
+	for _, k := range kinds {
 		c := sound(6, 0.01, 3)
 		c.shared[4] = 2
 		v := c.run(t, k.kind)
-		if !slices.Equal(accused(v, stats.SlowTogether), []string{"[4]"}) || !strings.Contains(v.Sentences(names(6))[0], "node5 is slow only while the others measure too") {
+		if text := v.Sentences(names(6))[0]; !slices.Equal(accused(v, stats.SlowTogether), []string{"[4]"}) || !strings.Contains(text, "node5 is slow only while the others measure too") ||
+			!strings.Contains(text, "2.0") || !strings.Contains(text, " times once more") {
 			t.Errorf("%s: %q", k.kind, v.Sentences(names(6)))
 		}
+		c.once = true
+		v = c.run(t, k.kind)
+		if text := v.Sentences(names(6))[0]; len(v.Found()) > 0 || !strings.HasPrefix(text, "no node") || !strings.Contains(text, "in the rounds node5 took ") || !strings.Contains(text, " once more, ") {
+			t.Errorf("%s, once: %q", k.kind, v.Sentences(names(6)))
+		}
+	}
+}
+
+// Before its rounds were measured once more nothing is said of such a node but what it took; and its slowest rounds are asked for, the
+// same when they are there already.
+func TestSlowOnce(t *testing.T) {
+	c := sound(6, 0, 1)
+	c.shared[4] = 2
+	rounds, err := Rounds(Pairs, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var times []Time
+	for i, r := range rounds {
+		for _, g := range r {
+			took := c.time(g, inRounds)
+			if slices.Contains(g, 4) && (i == 1 || i == 3) {
+				took.Seconds *= 1.2
+			}
+			times = append(times, took)
+		}
+	}
+	for _, g := range Alone(Pairs, 6, []Verdict{Judge(Pairs, 6, times)}) {
+		times = append(times, c.time(g, alone))
+	}
+	v := Judge(Pairs, 6, times)
+	if text := v.Sentences(names(6))[0]; !slices.Equal(accused(v, stats.SlowOnce), []string{"[4]"}) || !strings.HasPrefix(text, "node5 was slow once while the others measured too") {
+		t.Errorf("%q", text)
+	}
+	want := []int{2, 4}
+	if got := Repeats(Pairs, 6, []Verdict{v}); !slices.Equal(got, want) {
+		t.Errorf("rounds %v, want %v", got, want)
+	}
+	for _, g := range rounds[1] {
+		times = append(times, c.time(g, onceMore))
+	}
+	if got := Repeats(Pairs, 6, []Verdict{Judge(Pairs, 6, times)}); !slices.Equal(got, want) {
+		t.Errorf("rounds %v when one of them is there, want %v", got, want)
+	}
+	if n, again := Number(5, 7); n != 2 || !again {
+		t.Errorf("number 7 of 5 rounds is round %d, again %t", n, again)
+	}
+}
+
+// A node with a fast pair is not slow: what is slow is some of its links.
+func TestANodeWithAFastPairIsNotNamed(t *testing.T) {
+	for _, k := range []struct {
+		nodes int
+		slow  [][2]int
+		links int
+	}{{4, [][2]int{{0, 2}, {1, 2}}, 2}, {6, [][2]int{{0, 2}, {1, 2}, {2, 3}, {2, 4}}, 0}} {
+		c := sound(k.nodes, 0.01, 5)
+		for _, l := range k.slow {
+			c.links[l] = 2
+		}
+		v := c.run(t, Pairs)
+		text := strings.Join(v.Sentences(names(k.nodes)), "\n")
+		for _, s := range v.Found() {
+			if !s.isLink() {
+				t.Errorf("%d nodes: %s", k.nodes, text)
+			}
+		}
+		if len(v.Found()) != k.links || k.links == 0 && !strings.Contains(text, "4 pairs stand out") {
+			t.Errorf("%d nodes: %s", k.nodes, text)
+		}
+	}
+}
+
+// Nodes that are slow with all but each other are said to lie apart.
+func TestNodesThatLieApart(t *testing.T) {
+	c := sound(8, 0.01, 2)
+	for i := range 8 {
+		for _, far := range []int{2, 5} {
+			if i != 2 && i != 5 {
+				c.links[[2]int{min(i, far), max(i, far)}] = 1.6
+			}
+		}
+	}
+	v := c.run(t, Pairs)
+	if text := strings.Join(v.Sentences(names(8)), "\n"); !slices.Equal(accused(v, stats.Slow), []string{"[2]", "[5]"}) || !strings.Contains(text, "as fast as the others among themselves") {
+		t.Error(text)
+	}
+	c = sound(8, 0.01, 2)
+	c.nodes[2], c.nodes[5] = 1.6, 1.6
+	v = c.run(t, Pairs)
+	if v.Pairs.Apart {
+		t.Errorf("two slow nodes are slow with each other too: %+v", v.Pairs)
 	}
 }
 

@@ -16,11 +16,12 @@ func Verdicts(of *result.Pattern, backend string, cases []coll.Case, measured ma
 	for _, c := range cases {
 		var times []Time
 		for _, g := range groups {
-			for round := range of.Rounds + 1 {
+			for round := range 2*of.Rounds + 1 {
 				key := result.Point(backend, c, 0)
 				key.Group = (&result.Group{Round: round, Hosts: g.hosts}).String()
 				if t := measured[key]; t.Seconds > 0 {
-					times = append(times, Time{Nodes: g.nodes, Alone: round == 0, Seconds: t.Seconds, Unsure: unsure(&t)})
+					_, again := Number(of.Rounds, round)
+					times = append(times, Time{Nodes: g.nodes, Alone: round == 0, Again: again, Seconds: t.Seconds, Unsure: unsure(&t)})
 				}
 			}
 		}

@@ -59,7 +59,10 @@ func (v *Verdict) nothing(hosts []string) string {
 			text += ", "
 		}
 		text += fmt.Sprintf("%s took %s times as long", s.name(hosts), times(s.Together))
-		if s.Again {
+		switch {
+		case s.Again && s.Twice:
+			text += fmt.Sprintf(" (%s once more, %s alone)", times(s.Repeated), times(s.Alone))
+		case s.Again:
 			text += fmt.Sprintf(" (%s alone)", times(s.Alone))
 		}
 	}
@@ -87,7 +90,10 @@ func (s *Suspect) sentence(kind string, hosts []string) string {
 	case stats.Slow:
 		return fmt.Sprintf("%s is slow: %s (%s; measured again alone: %s times)", s.name(hosts), what, evidence, times(s.Alone))
 	case stats.SlowTogether:
-		return fmt.Sprintf("%s is slow only while the others measure too: %s (%s), and %s times when it is alone: what it shares with them is short, such as a switch or an uplink",
+		return fmt.Sprintf("%s is slow only while the others measure too: %s (%s; %s times once more), and %s times when it is alone: what it shares with them is short, such as a switch or an uplink",
+			s.name(hosts), what, evidence, times(s.Repeated), times(s.Alone))
+	case stats.SlowOnce:
+		return fmt.Sprintf("%s was slow once while the others measured too: %s (%s), and %s times when it is alone; it was not measured with them once more, so nothing is said of it",
 			s.name(hosts), what, evidence, times(s.Alone))
 	}
 	return fmt.Sprintf("%s is slow: %s (%s; not measured again alone)", s.name(hosts), what, evidence)
@@ -127,7 +133,7 @@ func (v *Verdict) Relative() [][]float64 {
 	}
 	for a := range v.Nodes {
 		for b := a + 1; b < v.Nodes; b++ {
-			x := v.of([]int{a, b}, false) / v.Pairs.Base
+			x := v.of([]int{a, b}, inRounds) / v.Pairs.Base
 			table[a][b], table[b][a] = x, x
 		}
 	}

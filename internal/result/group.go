@@ -22,7 +22,7 @@ func (p *Pattern) String() string {
 
 // Group is which nodes of a launch measured a point of a pattern.
 type Group struct {
-	Round        int      `json:"round,omitempty"` // from 1, with the other groups of the round at the same time; 0: alone
+	Round        int      `json:"round,omitempty"` // from 1, with the other groups of the round at the same time; past the pattern's rounds: those once more; 0: alone
 	Hosts        []string `json:"hosts"`
 	RanksPerNode int      `json:"ranks_per_node"` // the largest, where nodes differ
 }

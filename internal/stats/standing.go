@@ -7,8 +7,9 @@ type Standing int
 const (
 	Cleared      Standing = iota // nothing that stands out of chance
 	Slow                         // slow in both
-	SlowTogether                 // slow only while the others measure too: what they share is short, not the suspect
+	SlowTogether                 // slow only while the others measure too, twice: what they share is short, not the suspect
 	SlowUnsure                   // slow with the others; it was not measured alone
+	SlowOnce                     // slow with the others, once, and not alone: to be measured with the others once more
 )
 
 // The least excess, as a natural logarithm: of both measurements on average and of the one alone, of one that fades when it is alone, and
@@ -21,24 +22,43 @@ const (
 	slowOnce     = 0.15
 )
 
-// Stand judges a suspect by its excess with all others measuring and, where again says that there is one, by that alone. single says
-// that the excess is that of one pair, or that there are no more than a few; noise is the standard error of a time's logarithm.
-func Stand(together, alone float64, again, single bool, noise float64) Standing {
+// Evidence is what was measured of a suspect: each excess is the natural logarithm of how many times as long as others it took.
+type Evidence struct {
+	Together float64 // in the rounds, while all others measured
+	Alone    float64 // while they rested
+	Repeated float64 // in rounds that were measured once more
+	Again    bool    // there is Alone
+	Twice    bool    // there is Repeated
+	Single   bool    // each excess is that of one pair, or there are no more than a few
+	Noise    float64 // standard error of a time's logarithm
+}
+
+// Standing is what becomes of the suspect.
+func (e Evidence) Standing() Standing {
 	least := slowTwice
-	if single {
+	if e.Single {
 		least = slowSingle
 	}
-	chance := nodeSigmas * noise // what is compared are medians of few times
+	chance := nodeSigmas * e.Noise // what is compared are medians of few times
 	least = max(least, chance)
 	switch {
-	case !again && together >= max(slowOnce, chance):
+	case !e.Again && e.Together >= max(slowOnce, chance):
 		return SlowUnsure
-	case !again:
+	case !e.Again:
 		return Cleared
-	case alone >= max(slowAlone, chance/2) && (together+alone)/2 >= least:
+	case e.Alone >= max(slowAlone, chance/2) && (e.Together+e.Alone)/2 >= least:
 		return Slow
-	case together >= max(slowTogether, chance) && alone < together/2:
+	case !e.fades(e.Together, chance):
+		return Cleared
+	case !e.Twice:
+		return SlowOnce
+	case e.fades(e.Repeated, chance):
 		return SlowTogether
 	}
 	return Cleared
+}
+
+// fades says whether an excess with the others is far more than that alone.
+func (e Evidence) fades(together, chance float64) bool {
+	return together >= max(slowTogether, chance) && e.Alone < together/2
 }

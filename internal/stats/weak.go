@@ -44,32 +44,23 @@ const (
 	// normal values would.
 	nodeSigmas = 3
 	linkSigmas = 1.2
+	// fastSigmas is how many standard errors below what a weak node's pairs take a pair of it is no slow one.
+	fastSigmas = 3.5
 	// scalePairs is the least number of pairs whose own scatter says how far one may lie off by chance.
 	scalePairs = 10
 )
 
 // FindWeakPairs finds the nodes and links that are slow among n nodes, of which most are taken for sound. A pair is as slow as the slower
 // of its nodes, or as its link; so a node is weak where the median of its pairs stands out among the medians of all nodes, and a link
-// where its time stands out among pairs of nodes that are not weak. It works on logarithms, and takes the weakest node out before it
-// looks for the next. Pairs may be missing. noise is the standard error
+// where its time stands out among pairs of nodes that are not weak. A node with a pair that is fast is not weak, however slow the others are. It works on
+// logarithms, and takes the weakest node out before it looks for the next. Pairs may be missing. noise is the standard error
 // of a time's logarithm as far as its own samples tell; where the pairs scatter by more, that counts. With fewer than three nodes there is nothing to compare, and it finds nothing.
 func FindWeakPairs(n int, pairs []PairTime, noise float64) WeakPairs {
 	m := newPairTable(n, pairs)
 	m.noise = noise
-	var w WeakPairs
-	for len(w.Links) <= n {
-		node, isNode := m.weakest()
-		link, isLink := m.slowest()
-		isNode = isNode && len(w.Nodes) < (n-1)/2
-		if isLink && (!isNode || link.Excess > node.Excess) {
-			m.out[link.A][link.B] = true
-			w.Links = append(w.Links, link)
-		} else if isNode {
-			m.weak[node.Node] = true
-			w.Nodes = append(w.Nodes, node)
-		} else {
-			break
-		}
+	w := m.takeOut()
+	for m.acquit(w.Nodes) {
+		w = m.takeOut()
 	}
 	base := Median(m.times())
 	w.Base = math.Exp(base)
@@ -112,14 +103,53 @@ type pairTable struct {
 	log   [][]float64
 	weak  []bool   // nodes that are out
 	out   [][]bool // pairs that are
+	mixed []bool   // nodes with a pair that is fast: what is slow is some of their links
 	noise float64
+}
+
+// takeOut takes out the weakest node or slowest link, time and again, until none stands out.
+func (m *pairTable) takeOut() (w WeakPairs) {
+	clear(m.weak)
+	for i := range m.out {
+		clear(m.out[i])
+	}
+	for len(w.Links) <= m.n {
+		node, isNode := m.weakest()
+		link, isLink := m.slowest()
+		isNode = isNode && len(w.Nodes) < (m.n-1)/2
+		if isLink && (!isNode || link.Excess > node.Excess) {
+			m.out[link.A][link.B] = true
+			w.Links = append(w.Links, link)
+		} else if isNode {
+			m.weak[node.Node] = true
+			w.Nodes = append(w.Nodes, node)
+		} else {
+			break
+		}
+	}
+	return w
+}
+
+// acquit finds nodes among the weak ones that have a fast pair with one that is not weak; it says whether there are any.
+func (m *pairTable) acquit(weak []WeakNode) (found bool) {
+	base := Median(m.times())
+	for _, w := range weak {
+		excess := m.against(w.Node, base).Excess
+		fast := min(excess/2, excess-max(slowLink, fastSigmas*m.scatter(m.times())))
+		for _, t := range m.of(w.Node) {
+			if t-base < fast {
+				m.mixed[w.Node], found = true, true
+			}
+		}
+	}
+	return found
 }
 
 // scatter is how far one of these times lies off by chance.
 func (m *pairTable) scatter(x []float64) float64 { return max(m.noise, scale(x, scalePairs)) }
 
 func newPairTable(n int, pairs []PairTime) *pairTable {
-	m := &pairTable{n: n, log: make([][]float64, n), weak: make([]bool, n), out: make([][]bool, n)}
+	m := &pairTable{n: n, log: make([][]float64, n), weak: make([]bool, n), out: make([][]bool, n), mixed: make([]bool, n)}
 	for i := range m.log {
 		m.out[i] = make([]bool, n)
 		m.log[i] = slices.Repeat([]float64{math.NaN()}, n)
@@ -181,7 +211,7 @@ func (m *pairTable) weakest() (found WeakNode, ok bool) {
 	center := m.centers()
 	for i := range m.n {
 		c, there := center[i]
-		if !there || len(center) < 3 {
+		if !there || len(center) < 3 || m.mixed[i] {
 			continue
 		}
 		var others []float64
@@ -245,7 +275,7 @@ func (m *pairTable) slowest() (found WeakLink, ok bool) {
 			}
 			usual := base
 			for _, i := range []int{a, b} {
-				if c, known := center[i]; known {
+				if c, known := center[i]; known && !m.mixed[i] {
 					usual = max(usual, c)
 				}
 			}

@@ -1,0 +1,197 @@
+package pattern
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"busbar/internal/stats"
+)
+
+const (
+	// mostNodes and mostLinks are how many suspects are measured again alone, those of the largest excess.
+	mostNodes = 4
+	mostLinks = 4
+	// eachAlone is how many pairs of a suspect, and how many of nodes that are none, are measured alone.
+	eachAlone = 3
+	// halvesAlone is how many rounds of halves are measured again.
+	halvesAlone = 2
+	// eachRepeated is how many rounds of a suspect, and mostRepeated how many of all suspects, are measured once more with all groups.
+	eachRepeated = 2
+	mostRepeated = 6
+)
+
+// Alone are the groups to measure again alone, in that order: those of the suspects of all points, and others to compare them with. The
+// verdicts are of points with the same nodes.
+func Alone(kind string, n int, verdicts []Verdict) [][]int {
+	nodes, links := worst(verdicts)
+	if len(nodes)+len(links) == 0 {
+		return nil
+	}
+	if kind == Halves {
+		return halvesOf(n, nodes, verdicts)
+	}
+	var sound []int
+	for i := range n {
+		if !slices.ContainsFunc(verdicts, func(v Verdict) bool {
+			return slices.ContainsFunc(v.Suspects, func(s Suspect) bool { return !s.isLink() && s.Nodes[0] == i })
+		}) {
+			sound = append(sound, i)
+		}
+	}
+	suspectLink := func(a, b int) bool {
+		return slices.ContainsFunc(verdicts, func(v Verdict) bool {
+			return slices.ContainsFunc(v.Suspects, func(s Suspect) bool { return slices.Equal(s.Nodes, []int{min(a, b), max(a, b)}) })
+		})
+	}
+	var groups [][]int
+	for k, i := range nodes {
+		for taken, j := 0, 0; j < len(sound) && taken < eachAlone; j++ {
+			if other := sound[(j+k)%len(sound)]; !suspectLink(i, other) {
+				groups = append(groups, []int{min(i, other), max(i, other)})
+				taken++
+			}
+		}
+	}
+	groups = append(groups, links...)
+	return append(groups, controls(sound, suspectLink)...)
+}
+
+// controls are pairs of sound nodes: first those of neighbours, so that many nodes take part.
+func controls(sound []int, suspectLink func(a, b int) bool) (groups [][]int) {
+	for apart := 1; apart < len(sound) && len(groups) < eachAlone; apart++ {
+		for i := 0; i+apart < len(sound) && len(groups) < eachAlone; i++ {
+			if a, b := sound[i], sound[i+apart]; !suspectLink(a, b) {
+				groups = append(groups, []int{a, b})
+			}
+		}
+	}
+	return groups
+}
+
+// worst are the suspects of the largest excess in any point.
+func worst(verdicts []Verdict) (nodes []int, links [][]int) {
+	excess := map[[2]int]float64{}
+	for _, v := range verdicts {
+		for _, s := range v.Suspects {
+			key := [2]int{s.Nodes[0], -1}
+			if s.isLink() {
+				key[1] = s.Nodes[1]
+			}
+			excess[key] = max(excess[key], s.Together)
+		}
+	}
+	var keys [][2]int
+	for k := range excess {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b [2]int) int {
+		return cmp.Or(cmp.Compare(excess[b], excess[a]), cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+	})
+	for _, k := range keys {
+		if k[1] < 0 && len(nodes) < mostNodes {
+			nodes = append(nodes, k[0])
+		} else if k[1] >= 0 && len(links) < mostLinks {
+			links = append(links, k[:])
+		}
+	}
+	return nodes, links
+}
+
+// halvesOf are both halves of the rounds in which a suspect's half stood out most.
+func halvesOf(n int, suspects []int, verdicts []Verdict) (groups [][]int) {
+	rounds, err := Rounds(Halves, n)
+	if err != nil {
+		return nil
+	}
+	difference := func(r Round) (most float64) {
+		for _, v := range verdicts {
+			if a, b := v.of(r[0], inRounds), v.of(r[1], inRounds); a > 0 && b > 0 {
+				most = max(most, math.Abs(math.Log(a/b)))
+			}
+		}
+		return most
+	}
+	rounds = slices.Clone(rounds)
+	slices.SortStableFunc(rounds, func(a, b Round) int { return cmp.Compare(difference(b), difference(a)) })
+	have := map[int]bool{}
+	for _, node := range suspects {
+		taken := 0
+		for i, r := range rounds {
+			if taken < halvesAlone && (slices.Contains(r[0], node) || slices.Contains(r[1], node)) {
+				if taken++; !have[i] {
+					have[i] = true
+					groups = append(groups, r[0], r[1])
+				}
+			}
+		}
+	}
+	return groups
+}
+
+// MostAlone is the largest number of groups that Alone asks for.
+func MostAlone(kind string) int {
+	if kind == Halves {
+		return mostNodes * 2 * halvesAlone
+	}
+	return mostNodes*eachAlone + mostLinks + eachAlone
+}
+
+// Repeats are the rounds, by number from 1, to measure once more with all groups: those in which nodes and links were slowest that
+// were slow in the rounds and not alone. Times of rounds that were measured once more already change nothing here.
+func Repeats(kind string, n int, verdicts []Verdict) (numbers []int) {
+	rounds, err := Rounds(kind, n)
+	if err != nil || len(rounds[0]) == 1 {
+		return nil
+	}
+	type round struct {
+		number  int
+		seconds float64
+	}
+	for _, v := range verdicts {
+		for _, s := range v.Suspects {
+			once := s.Evidence
+			if once.Twice = false; once.Standing() != stats.SlowOnce {
+				continue
+			}
+			var its []round
+			for i, r := range rounds {
+				for _, group := range r {
+					if t := v.of(group, inRounds); t > 0 && s.in(kind, group, &v) {
+						its = append(its, round{i + 1, t})
+					}
+				}
+			}
+			slices.SortStableFunc(its, func(a, b round) int { return cmp.Compare(b.seconds, a.seconds) })
+			for _, r := range its[:min(eachRepeated, len(its))] {
+				if !slices.Contains(numbers, r.number) && len(numbers) < mostRepeated {
+					numbers = append(numbers, r.number)
+				}
+			}
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
+}
+
+// in says whether a group tells of a suspect: a half or pair with the node, that has no other suspect, or the link itself.
+func (s *Suspect) in(kind string, group []int, v *Verdict) bool {
+	switch {
+	case s.isLink():
+		return slices.Equal(group, s.Nodes)
+	case kind == Halves:
+		return slices.Contains(group, s.Nodes[0])
+	}
+	return slices.Contains(group, s.Nodes[0]) && v.suspected(group) == 1
+}
+
+// Number is the round of the schedule that a number in the records stands for: past the schedule its rounds come once more.
+func Number(rounds, number int) (scheduled int, again bool) {
+	if number > rounds {
+		return number - rounds, true
+	}
+	return number, false
+}
+
+// MostRepeated is the largest number of rounds that Repeats asks for.
+func MostRepeated(rounds int) int { return min(rounds, mostRepeated) }
