@@ -142,6 +142,9 @@ func (w *subworld) close() error {
 		return nil
 	}
 	w.counters.close()
+	for _, s := range w.sessions {
+		w.j.ledger.throttled(s.sheet, s.throttled)
+	}
 	if w.tally.over {
 		w.j.ledger.finish(result.Interrupted, "asked to end by SIGUSR1", w.tally.code(), "")
 		return nil

@@ -205,12 +205,9 @@ func (b *ncclBackend) release() error {
 // close implements backend.
 func (b *ncclBackend) close() error {
 	b.l.j.watch.Phase("look at the GPUs", 0)
-	throttled, err := b.throttled()
-	if err != nil {
+	var err error
+	if b.s.throttled, err = b.throttled(); err != nil {
 		return err
-	}
-	if b.s.sheet != nil {
-		b.l.j.ledger.throttled(b.s.sheet, throttled)
 	}
 	b.l.j.watch.Phase("NCCL destroy", 0)
 	b.l.j.leaver.guard(b.l.j.leaver.current(), nil)

@@ -100,12 +100,6 @@ func (r *patternRun) measure(ctx context.Context) (int, error) {
 	return r.end(over, nil)
 }
 
-// numberedRound is a round with its number in the records.
-type numberedRound struct {
-	Number int // 0: alone; past the schedule: once more
-	Groups pattern.Round
-}
-
 // end closes the files and says what was found.
 func (r *patternRun) end(over bool, err error) (int, error) {
 	if err != nil || r.j.rank != 0 {
@@ -246,22 +240,32 @@ func (r *patternRun) round(ctx context.Context, number int, groups pattern.Round
 	if err := r.gatherRanks(w != nil); err != nil {
 		return false, err
 	}
-	if over, err = r.measureRound(ctx, number, groups, w); err != nil || w == nil {
+	if over, err = r.measureRound(ctx, number, groups, w); err != nil {
 		return over, err
 	}
-	r.j.watch.Phase("close a group", 0)
+	if w != nil {
+		if err := w.closeGroup(); err != nil {
+			return false, err
+		}
+	}
+	return over, r.gatherThrottled(w)
+}
+
+// closeGroup gives up a group's world.
+func (w *subworld) closeGroup() error {
+	w.j.watch.Phase("close a group", 0)
 	if w.counters != nil {
 		w.counters.close()
 	}
 	for _, s := range w.sessions {
 		if err := s.backend.close(); err != nil {
-			return false, err
+			return err
 		}
 	}
 	if err := w.area.free(); err != nil {
-		return false, err
+		return err
 	}
-	return over, comm.Free()
+	return w.comm.Free()
 }
 
 // openAll makes the libraries ready in this world.
@@ -443,62 +447,4 @@ func (r *patternRun) keepAll(c patternCase, number int, groups pattern.Round, se
 // verdicts are what is known so far of each case of a library, by case. Rank 0 only.
 func (r *patternRun) verdicts(b *book) map[coll.Case]pattern.Verdict {
 	return pattern.Verdicts(r.of.facts(), b.lib.name(), b.cases, b.times)
-}
-
-// allVerdicts are those of all libraries. Rank 0 only.
-func (r *patternRun) allVerdicts() (all []pattern.Verdict) {
-	for _, b := range r.books {
-		verdicts := r.verdicts(b)
-		for _, c := range b.cases {
-			all = append(all, verdicts[c])
-		}
-	}
-	return all
-}
-
-// suspects are the groups to measure alone, for all libraries together. Rank 0 only.
-func (r *patternRun) suspects() (rounds []numberedRound, err error) {
-	for _, group := range pattern.Alone(r.of.kind, len(r.of.hosts), r.allVerdicts()) {
-		rounds = append(rounds, numberedRound{0, pattern.Round{group}})
-	}
-	lacking, err := r.expect(rounds)
-	if lacking > 0 {
-		r.j.screen.wrapped("# ", "what stands out is measured again while all others rest: "+plural(lacking, "group"))
-	}
-	return rounds, err
-}
-
-// repeats are the rounds to measure once more, for all libraries together. Rank 0 only.
-func (r *patternRun) repeats() (rounds []numberedRound, err error) {
-	for _, n := range pattern.Repeats(r.of.kind, len(r.of.hosts), r.allVerdicts()) {
-		rounds = append(rounds, numberedRound{len(r.of.rounds) + n, r.of.rounds[n-1]})
-	}
-	lacking, err := r.expect(rounds)
-	if lacking > 0 {
-		r.j.screen.wrapped("# ", "what was slow with the others and is not alone is measured with them once more: "+plural(lacking, "round"))
-	}
-	return rounds, err
-}
-
-// expect makes the files ready for rounds beyond the schedule, and says how many of them lack a figure. Rank 0 only.
-func (r *patternRun) expect(rounds []numberedRound) (lacking int, err error) {
-	if len(rounds) == 0 {
-		return 0, nil
-	}
-	if !r.clear { // an earlier run has all rounds of the schedule
-		if err := r.openFiles(); err != nil {
-			return 0, err
-		}
-	}
-	for _, n := range rounds {
-		lacks := 0
-		for _, c := range r.cases {
-			left := len(r.missing(c, n.Number, n.Groups))
-			r.j.ledger.expect(r.books[c.library].sheet, left)
-			lacks += left
-		}
-		r.pace.planned += lacks
-		lacking += min(lacks, 1)
-	}
-	return lacking, nil
 }

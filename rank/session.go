@@ -22,9 +22,10 @@ type session struct {
 	room    []room // by case
 
 	// Rank 0 only.
-	sheet *sheet
-	done  map[result.PointKey]bool
-	run   result.Run
+	sheet     *sheet
+	done      map[result.PointKey]bool
+	run       result.Run
+	throttled []result.Throttled // of this world, known once the backend is closed
 }
 
 // head makes the header of this library's file in this world, and finds what it continues.

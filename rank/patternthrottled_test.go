@@ -1,0 +1,41 @@
+package main
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+// The end of each library's file has all ranks whose clocks were held back in some round, each once, by numbers of the launch.
+func TestThrottledInGroups(t *testing.T) {
+
+	r := &patternRun{subworld: &subworld{j: &job{ledger: &ledger{}}}}
+	for range 2 {
+		r.books = append(r.books, &book{session: &session{sheet: &sheet{}}})
+	}
+	send := func(groups ...[][]result.Throttled) {
+		t.Helper()
+		sent := [][]byte{[]byte("null")} // of a rank that rests, and of those that are not their group's first
+		for _, g := range groups {
+			text, err := json.Marshal(g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent = append(sent, text)
+		}
+		if err := r.keepThrottled(sent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send([][]result.Throttled{nil, {{Rank: 5, Host: "b", Reasons: []string{"power"}}}}, [][]result.Throttled{nil, {{Rank: 2, Host: "a", Reasons: []string{"heat"}}}})
+	send([][]result.Throttled{nil, {{Rank: 5, Host: "b", Reasons: []string{"heat", "power"}}}}, [][]result.Throttled{nil, nil})
+	want := []result.Throttled{{Rank: 2, Host: "a", Reasons: []string{"heat"}}, {Rank: 5, Host: "b", Reasons: []string{"power", "heat"}}}
+	if got := r.books[1].sheet.throttled; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := r.books[0].sheet.throttled; len(got) > 0 {
+		t.Errorf("the other library has %+v", got)
+	}
+}
