@@ -253,6 +253,19 @@ func TestSlowOnce(t *testing.T) {
 	}
 }
 
+// Of three nodes no other measures beside a pair, in the rounds either: what was slow there and not alone was chance.
+func TestNothingIsBesideThePairsOfThree(t *testing.T) {
+	c := sound(3, 0, 1)
+	c.shared[2] = 2
+	v := c.run(t, Pairs)
+	if len(v.Found()) > 0 || len(v.Suspects) != 1 {
+		t.Errorf("%+v: %q", v.Suspects, v.Sentences(names(3)))
+	}
+	if got := Repeats(Pairs, 3, []Verdict{v}); len(got) > 0 {
+		t.Errorf("rounds %v once more", got)
+	}
+}
+
 // A node with a fast pair is not slow: what is slow is some of its links.
 func TestANodeWithAFastPairIsNotNamed(t *testing.T) {
 	for _, k := range []struct {
