@@ -44,6 +44,11 @@ func TestWeakPairs(t *testing.T) {
 	if w := FindWeakPairs(5, pairsOf(5, slowNodePairs(5, 1, 2)), 0.5); len(w.Nodes)+len(w.Links) > 0 {
 		t.Errorf("twice as long is less than times are uncertain by: %+v", w)
 	}
+	slow = slowNodePairs(5, 1, 5)
+	slow[[2]int{1, 4}] = 3 // still more than half of the excess
+	if w := FindWeakPairs(5, pairsOf(5, slow), 0); len(w.Nodes) != 1 || w.Nodes[0].Slow != 4 {
+		t.Errorf("a weak node one of whose pairs is less slow: %+v", w)
+	}
 	// A pair of a node that is slow anyway is a link of its own only where it is far slower still.
 	slow = slowNodePairs(6, 2, 1.5)
 	slow[[2]int{2, 3}] = 4
