@@ -1,0 +1,126 @@
+package docs
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// postCommand is a line of a shell that runs post.
+var postCommand = regexp.MustCompile(`(^|[\s/])post [a-z]`)
+
+// postCommands are the lines that run post in blocks which are not marked console, with their numbers. Those that are so
+// marked run with what they show. post needs no MPI, no GPU and no Slurm, so that no line is left out; what a page does
+// with rank, sbatch or a cloud needs the machine that the page is about, and is tested where there is one.
+func postCommands(page string) map[int]string {
+	found, inside := map[int]string{}, false
+	for i, line := range strings.Split(page, "\n") {
+		switch kind, fence := strings.CutPrefix(line, "```"); {
+		case fence:
+			inside = kind == "sh" || kind == "bash"
+		case inside && postCommand.MatchString(line):
+			found[i+1] = line
+		}
+	}
+	return found
+}
+
+// TestPostCommands runs them in order, a page at a time, in a folder that has everything that pages speak of.
+func TestPostCommands(t *testing.T) {
+	home, made := install(t), madeUpRuns(t)
+	ran := 0
+	for _, page := range pages(t) {
+		commands := postCommands(read(t, page))
+		if len(commands) == 0 {
+			continue
+		}
+		t.Run(page, func(t *testing.T) {
+			dir := postWorkspace(t, home, made)
+			environment := append(os.Environ(), "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"), "NO_COLOR=1", "night=nights/tonight")
+			for n := range len(strings.Split(read(t, page), "\n")) {
+				if text := commands[n]; text != "" {
+					ran++
+					t.Run(fmt.Sprintf("line %d", n), func(t *testing.T) { command{text: text}.check(t, dir, environment) })
+				}
+			}
+		})
+	}
+	if ran < 15 {
+		t.Errorf("only %d commands of post were found", ran)
+	}
+}
+
+func TestPostCommandsAreFound(t *testing.T) {
+	got := postCommands("post merge\n```sh\nfor i in 1; do\n  ./post merge && x  # why\ndone\nrank --postpone\nbin/post show a\n```\n```console\n$ post show\n```\n```yaml\npost merge\n```\n")
+	if len(got) != 2 || got[4] != "  ./post merge && x  # why" || got[7] != "bin/post show a" {
+		t.Errorf("%v", got)
+	}
+}
+
+// madeUpRuns are the texts of some run files, with figures of a model.
+func madeUpRuns(t *testing.T) (texts []string) {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.Command("go", "run", "./internal/tools/points", "-n", "384", "-files", "8", "-o", dir)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil || len(files) != 8 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, path := range files {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, string(b))
+	}
+	return texts
+}
+
+// postWorkspace makes the folders and files that commands of the manual name.
+func postWorkspace(t *testing.T, home string, made []string) string {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, folder := range []struct{ name, backend string }{
+		{"results", "nccl"}, {"results/nccl-228", "nccl"}, {"results/jobN", "nccl"}, {"runs", "nccl"}, {"before", "nccl"}, {"after", "nccl"},
+		{"baseline", "nccl"}, {"nights/tonight", "nccl"}, {"laptop/results/benchmark", "gloo"}, {"gpu-host/results/benchmark", "nccl"},
+	} {
+		for j, text := range made {
+			variant := []string{"2.27", "2.28"}[j%2]
+			text = strings.NewReplacer("0190a000-", fmt.Sprintf("0190a0%02d-", i), `"rehearsed":true,`, fmt.Sprintf(`"variant":%q,`, variant), "nccl-rehearsal", folder.backend).Replace(text)
+			write(fmt.Sprintf("%s/profile_%s_world8_%d.jsonl", folder.name, folder.backend, j), text)
+		}
+	}
+	const log = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n" +
+		"1048576 262144 float sum -1 100.0 10.49 19.66 0 100.0 10.49 19.66 0\n# Out of bounds values : 0 OK\n"
+	write("all_reduce.log", log)
+	write("logs/old.log", strings.ReplaceAll(log, "100.0", "110.0"))
+	write("logs/rows.json", `[{"numCycle":0,"name":"AllReduce","ranks":4,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.5,"wrong":"0"}]`)
+	write("osu_allgather.txt", "# OSU MPI Allgather Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n16                      2.50\n")
+	_, limits, _ := strings.Cut(read(t, "docs/compare.md"), "```yaml\n")
+	limits, _, _ = strings.Cut(limits, "```")
+	write("limits.yaml", limits)
+	write("mine.yaml", read(t, "slurm/campaign.yaml"))
+	for _, name := range []string{"bin", "bin/post"} { // pages name the program as bin/post, as ./post from there, and as post
+		if err := os.Symlink(filepath.Join(home, name), filepath.Join(dir, filepath.Base(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
