@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"busbar/internal/coll"
@@ -38,5 +40,34 @@ func TestImportedTestsAreClosed(t *testing.T) {
 	}
 	if names, _ := filepath.Glob(filepath.Join(s.dir, "imported_*.jsonl")); len(names) != tests {
 		t.Errorf("%d files of %d tests", len(names), tests)
+	}
+}
+
+// --strict refuses what is torn and what is unknown, each by itself, and nothing else; of what it refuses nothing is kept.
+func TestStrictImport(t *testing.T) {
+	const head = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+	const row = "1024 256 float sum -1 10.5 1.0 1.0 0 11.5 1.0 1.0 0\n"
+	for _, c := range []struct{ what, text, words string }{
+		{"whole", head + row, ""},
+		{"with the library's log", head + "blue:77:88 [0] NCCL INFO Channel 00 : 0[0] -> 1[1]\n" + row, ""},
+		{"torn", head + row + row[:30], ":4: a torn row: "},
+		{"unknown", head + "hello\n" + row, ":3: no part of a known layout: "},
+	} {
+		for _, strict := range []bool{false, true} {
+			dir := t.TempDir()
+			path, out := filepath.Join(dir, "some.log"), filepath.Join(dir, "out")
+			if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			var stdout, stderr bytes.Buffer
+			err := run(t.Context(), []string{"import", fmt.Sprintf("--strict=%v", strict), "-o", out, path}, &stdout, &stderr)
+			left, _ := os.ReadDir(out)
+			if refused := strict && c.words != ""; (err != nil) != refused || (len(left) == 0) != refused || (stdout.Len() == 0) != refused {
+				t.Errorf("%s, strict %v: %v; %d files, said %s%s", c.what, strict, err, len(left), stdout.String(), stderr.String())
+			}
+			if !strings.Contains(stderr.String(), path+c.words) || strings.Contains(stderr.String(), "--strict") != (strict && c.words != "") {
+				t.Errorf("%s, strict %v: says %s", c.what, strict, stderr.String())
+			}
+		}
 	}
 }
