@@ -19,12 +19,24 @@ import (
 func TestExportImportRoundTrip(t *testing.T) {
 	for _, name := range []string{"world2", "problems", "interrupted", "rehearsed", "quick"} {
 		dir := t.TempDir()
-		path := fixtures[name].save(t, filepath.Join(dir, "native"))
+		f := fixtures[name]
+		edit := f.edit
+		f.edit = func(run *result.Run, records []*result.Record, end *result.End) {
+			if edit != nil {
+				edit(run, records, end)
+			}
+			for _, r := range records {
+				if r.Time == nil {
+					r.Warnings = append(r.Warnings, "a point without a figure")
+				}
+			}
+		}
+		path := f.save(t, filepath.Join(dir, "native"))
 		var text, said bytes.Buffer
 		if err := run(context.Background(), []string{"export", "--format", "nccl-tests", path}, &text, &said); err != nil {
 			t.Fatal(err)
 		}
-		exported := filepath.Join(dir, "exported.log")
+		exported, exportedText := filepath.Join(dir, "exported.log"), text.String()
 		if err := os.WriteFile(exported, text.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -33,6 +45,13 @@ func TestExportImportRoundTrip(t *testing.T) {
 			t.Fatalf("%s: %v\n%s\n%s", name, err, said.String(), text.String())
 		}
 		native, back := points(t, path), points(t, again)
+		wrong := int64(0)
+		for _, r := range native {
+			wrong += r.Check.Wrong
+		}
+		if footer := fmt.Sprintf("# Out of bounds values : %d ", wrong); !strings.Contains(exportedText, footer) {
+			t.Errorf("%s: no line %q", name, footer)
+		}
 		for key, r := range native {
 			b := back[key]
 			if b == nil {

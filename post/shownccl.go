@@ -161,14 +161,15 @@ func writeNCCLRows(w io.Writer, f *result.File, c coll.Collective, records []*re
 	fmt.Fprintf(w, "# Out of bounds values : %d %s\n# Bus bandwidth is not averaged over sizes: that figure says nothing\n#\n%s# Collective test concluded: %s_perf\n", wrong, verdict, ncclEnding(f), c)
 }
 
-// writeNCCLComments writes what the layout has no columns for: why a point has no time, and its warnings.
+// writeNCCLComments writes what the layout has no columns for: a point's warnings, which an import takes for those of what
+// comes behind them, and why it has no time.
 func writeNCCLComments(w io.Writer, r *result.Record) {
 	point := fmt.Sprintf("# %d %d %s %s %d %s: ", r.SizeBytes, r.Count, ncclType(r.Type), r.Op, r.Root, say.Placement(r.Placement))
-	if r.Time == nil && r.Status != result.OK {
-		fmt.Fprintf(w, "%s%s: %s\n", point, printable(string(r.Status)), printable(r.Reason))
-	}
 	for _, text := range r.Warnings {
 		fmt.Fprintf(w, "%swarning: %s\n", point, printable(text))
+	}
+	if r.Time == nil && r.Status != result.OK {
+		fmt.Fprintf(w, "%s%s: %s\n", point, printable(string(r.Status)), printable(r.Reason))
 	}
 }
 
