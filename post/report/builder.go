@@ -114,12 +114,12 @@ func (b *Builder) Report(f Found) *Report {
 	r := &Report{Title: cmp.Or(b.options.Title, b.title()), Made: b.options.Made.UTC().Format(time.RFC3339), Tool: b.options.Tool, Bases: bases}
 	links := b.addFiles(r)
 	b.addRuns(r, links)
-	b.addPlan(r)
+	urgent := b.addPlan(r)
 	r.Environment, r.Method = b.environment(), b.method()
 	b.addCurves(newMaking(r), f)
 	b.addQuality(r, f)
 	b.addBanners(r)
-	b.addHeadlines(r, f)
+	b.addHeadlines(r, f, urgent)
 	return r.whole()
 }
 

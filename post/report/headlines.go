@@ -52,7 +52,7 @@ func ofRuns(n, all int) string {
 }
 
 // addHeadlines says in a few sentences what one would say first: how fast, what stands out, what is missing.
-func (b *Builder) addHeadlines(r *Report, f Found) {
+func (b *Builder) addHeadlines(r *Report, f Found, urgent []string) {
 	if text := wrongWords(r); text != "" {
 		r.Headlines = append(r.Headlines, Headline{Tone: Serious, Says: text})
 	}
@@ -72,7 +72,7 @@ func (b *Builder) addHeadlines(r *Report, f Found) {
 	if b.ok == 0 {
 		r.Headlines = append(r.Headlines, Headline{Tone: Warning, Says: "No point has a time that can be drawn; the section on data quality says why."})
 	}
-	for _, text := range r.Plan.Says {
+	for _, text := range urgent {
 		r.Headlines = append(r.Headlines, Headline{Tone: Warning, Says: text})
 	}
 }

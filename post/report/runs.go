@@ -172,8 +172,9 @@ func unsafeInShell(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_./,:=+@%^", c)
 }
 
-// addPlan sums up what was planned and what was done. A point that several runs of a chain tried was planned once.
-func (b *Builder) addPlan(r *Report) {
+// addPlan sums up what was planned and what was done, and returns what calls for doing something. A point that several
+// runs of a chain tried was planned once.
+func (b *Builder) addPlan(r *Report) (urgent []string) {
 	p := &r.Plan
 	all := &gathered{counts: map[result.Status]int{}}
 	imported, running := 0, 0
@@ -201,18 +202,20 @@ func (b *Builder) addPlan(r *Report) {
 	p.Planned += p.Left
 	all.records = all.rows
 	p.Counts = countsOf(all)
+	switch {
+	case running == 1:
+		urgent = append(urgent, "1 run has no end written: it goes on just now, or was killed.")
+	case running > 1:
+		urgent = append(urgent, fmt.Sprintf("%d runs have no end written: each goes on just now, or was killed.", running))
+	}
+	if len(open) > 0 {
+		urgent = append(urgent, b.goOn(open, p.Left))
+	}
+	p.Says = slices.Clone(urgent)
 	if imported > 0 {
 		p.Says = append(p.Says, say.Count(imported, "point")+" came from other tools' files, which do not tell what was planned.")
 	}
-	if running > 0 {
-		p.Says = append(p.Says, say.Count(running, "run")+" has no end written: each goes on just now, or was killed.")
-		if running > 1 {
-			p.Says[len(p.Says)-1] = fmt.Sprintf("%d runs have no end written: each goes on just now, or was killed.", running)
-		}
-	}
-	if len(open) > 0 {
-		p.Says = append(p.Says, b.goOn(open, p.Left))
-	}
+	return urgent
 }
 
 // goOn says what is left and how it is measured.
