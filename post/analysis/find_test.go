@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/stats"
 )
 
 func TestNothingIsFoundInSoundCurves(t *testing.T) {
@@ -225,6 +226,35 @@ func TestVariation(t *testing.T) {
 	}
 	contains(t, f.Says, "launches differ at 28 of 28 sizes, at most by a factor of 1.6", "4 launches")
 	contains(t, fmt.Sprint(f.Evidence), "Launch launch-2 is the slowest at 28 of them")
+
+	for name, change := range map[string]func(*made){
+		"two launches": func(m *made) {
+			m.launches = 2
+			m.edit = func(launch string, r *result.Record) {
+				if launch == "launch-1" {
+					r.Time.Seconds *= 1.6
+				}
+			}
+		},
+		"a few sizes by a little": func(m *made) {
+			m.launches = 4
+			m.edit = func(launch string, r *result.Record) {
+				if launch == "launch-1" && r.SizeBytes <= 32 {
+					r.Time.Seconds *= 1.3
+				}
+			}
+		},
+	} {
+		for _, f := range foundIn(t, Options{}, sound().with(change)) {
+			t.Errorf("%s: %s", name, f.Says)
+		}
+	}
+}
+
+// Small sizes are spoken of by their time.
+func TestDropOfLatency(t *testing.T) {
+	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(1<<10, 1<<10, 1.5) })), Drop)
+	contains(t, f.Says, "at 1 KiB an operation takes 49 % longer than the sizes around it say (29.95 us)")
 }
 
 func TestBelowCeiling(t *testing.T) {
@@ -285,5 +315,90 @@ func TestManySizes(t *testing.T) {
 	f := only(t, found, Drop)
 	if f.From < 400<<20 || f.To >= 460<<20 || f.Weight < 0.3 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// Two launches that agree are no sign; three are one.
+func TestBeyond(t *testing.T) {
+	for _, c := range []struct {
+		r    stats.Ratio
+		want bool
+	}{
+		{stats.Ratio{Value: 1.5, Lo: 1.4, Hi: 1.6, Basis: stats.LaunchSpread, N: 2}, false},
+		{stats.Ratio{Value: 1.5, Lo: 1.4, Hi: 1.6, Basis: stats.LaunchSpread, N: 3}, true},
+		{stats.Ratio{Value: 1.5, Lo: 0.9, Hi: 1.6, Basis: stats.LaunchSpread, N: 3}, false},
+		{stats.Ratio{Value: 1.5, Lo: 1.4, Hi: 1.6, Basis: stats.WithinLaunch, N: 1}, true},
+		{stats.Ratio{Value: 1.5}, false},
+	} {
+		if got := beyond(c.r); got != c.want {
+			t.Errorf("beyond(%+v) = %v", c.r, got)
+		}
+	}
+}
+
+// Only launches that both curves share make pairs.
+func TestRatioOfPoints(t *testing.T) {
+	curve := func(launches []string, times ...float64) *Curve {
+		e, basis := stats.MedianOfLaunches(times)
+		return &Curve{Launches: launches, Points: []Point{{SizeBytes: 8, Time: e, Basis: basis, Launches: times}}}
+	}
+	a := curve([]string{"x", "y", "z"}, 2, 4, 8)
+	if r := ratioOfPoints(a, 0, curve([]string{"x", "y", "z"}, 1, 2, 4), 0); !r.Paired || r.Lo != r.Hi {
+		t.Errorf("the same launches: %+v", r)
+	}
+	if r := ratioOfPoints(a, 0, curve([]string{"u", "v", "w"}, 1, 2, 4), 0); r.Paired || r.Lo >= 1 {
+		t.Errorf("others: %+v", r)
+	}
+}
+
+// One small size at the end of a curve is no decline, and half of the sizes being slower is no poor scaling.
+func TestLittleIsNoFinding(t *testing.T) {
+	for _, f := range foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(1<<30, 1<<30, 1.5) })) {
+		if f.Kind == Decline {
+			t.Errorf("%s", f.Says)
+		}
+	}
+	for _, f := range foundIn(t, Options{}, sound(), sound().with(func(m *made) { m.world, m.nodes, m.edit = 32, 4, slower(256<<20, 1<<30, 1.5) })) {
+		if f.Kind == Scaling {
+			t.Errorf("%s", f.Says)
+		}
+	}
+}
+
+// A warning that fewer than half of a point's launches have is not of the point.
+func TestWarningOfOneLaunch(t *testing.T) {
+	for _, f := range foundIn(t, Options{}, sound().with(func(m *made) {
+		m.launches = 5
+		m.edit = func(launch string, r *result.Record) {
+			if launch == "launch-1" {
+				r.Warnings = []string{"drift within the case: the last third of the samples is +9.0 % from the first"}
+			}
+		}
+	})) {
+		t.Errorf("%s", f.Says)
+	}
+}
+
+// What is serious comes before a note of more weight.
+func TestSeverityGoesFirst(t *testing.T) {
+	c := NewCollector()
+	sound().with(func(m *made) {
+		m.edit = func(l string, r *result.Record) {
+			slower(64<<10, 64<<10, 0.4)(l, r)
+			slower(64<<20, 64<<20, 1.2)(l, r)
+		}
+	}).fill(c)
+	found, _ := Find(c.Curves(), Options{})
+	if len(found) != 2 || found[0].Kind != Drop || found[1].Kind != Spike || found[0].Weight >= found[1].Weight {
+		t.Errorf("%+v", found)
+	}
+}
+
+// Bends at one size and from there far on are two causes.
+func TestRangesApart(t *testing.T) {
+	wide := sound().with(func(m *made) { m.collective, m.edit = coll.AllGather, slower(1<<20, 8<<20, 1.5) })
+	found := foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(1<<20, 1<<20, 1.5) }), wide)
+	if len(found) != 2 {
+		t.Errorf("%d findings", len(found))
 	}
 }

@@ -101,7 +101,15 @@ func anomalies(c *Curve, t curveTrend) (found []Finding) {
 		if from != to {
 			where = "most at " + sizeOf(c.Points[deepest].SizeBytes) + ": "
 		}
-		f.state("%s bandwidth lies %.0f %% %s what the sizes around it say (%s%s)", sizes(f.From, f.To), 100*depth, verb, where, c.figures(deepest))
+		if c.ofLatency(deepest) {
+			longer, word := 1/(1-a.Depth)-1, "longer"
+			if longer < 0 {
+				longer, word = -longer, "less long"
+			}
+			f.state("%s an operation takes %.0f %% %s than the sizes around it say (%s%s)", sizes(f.From, f.To), 100*longer, word, where, say.Duration(c.Points[deepest].Time.Value))
+		} else {
+			f.state("%s bandwidth lies %.0f %% %s what the sizes around it say (%s%s)", sizes(f.From, f.To), 100*depth, verb, where, c.figures(deepest))
+		}
 		f.Evidence = []string{fmt.Sprintf("It stands out by %s standard errors of the curve's own scatter of %.1f %%; a clean curve shows as much with a chance of %s.", errorsWords(a.Z), 100*t.Noise, chanceWords(a.Chance))}
 		f.Evidence = append(append(f.Evidence, c.neighbours(from, to)...), c.onceOnly()...)
 		f.Hints = hintsFor(f.Kind, c, f.From, f.To)
@@ -122,6 +130,16 @@ func (t curveTrend) around(a stats.Anomaly, place int) float64 {
 		}
 	}
 	return nearest.Time(t.sizes[place])
+}
+
+// ofLatency says that a size is so small that its bandwidth tells nobody anything: under a twentieth of the curve's largest.
+func (c *Curve) ofLatency(at int) bool {
+	for i := range c.Points {
+		if c.AlgBW(i) > 20*c.AlgBW(at) {
+			return true
+		}
+	}
+	return false
 }
 
 // onceOnly says so where nothing tells that a point would come out alike in another launch.

@@ -11,6 +11,7 @@ import (
 const (
 	fewestLaunches = 3    // to say how launches differ
 	leastSpread    = 1.25 // of the slowest launch's time over the fastest's
+	muchSpread     = 1.5
 )
 
 // variations are the ranges of sizes at which launches of one thing differ by a quarter or more.
@@ -48,16 +49,19 @@ func variationOf(c *Curve) (f Finding, is bool) {
 			slowest[high]++
 		}
 	}
-	// One size of many is chance.
-	if len(spreads) == 0 || len(spreads) == 1 && len(c.Points) > 3 {
+	if len(spreads) == 0 {
 		return f, false
 	}
+	// A few sizes of many are chance, unless they differ by much; one is in any case.
 	middle := stats.Median(spreads)
+	if len(c.Points) > 3 && (len(spreads) == 1 || 5*len(spreads) < len(c.Points) && middle < muchSpread) {
+		return f, false
+	}
 	f = Finding{Kind: Variation, Curve: c, From: c.Points[from].SizeBytes, To: c.Points[to].SizeBytes, Weight: 1 - 1/middle}
 	switch {
 	case middle >= 2:
 		f.Severity = Serious
-	case middle >= 1.5:
+	case middle >= muchSpread:
 		f.Severity = Warning
 	}
 	p := &c.Points[at]
