@@ -1,0 +1,115 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// TestPlanOfAChain: what a run continues was planned once, and is left only where the last of the chain did not reach it.
+func TestPlanOfAChain(t *testing.T) {
+	first, second := runOf(1, "mpi", coll.AllReduce), runOf(2, "mpi", coll.AllReduce)
+	first.records, first.end = first.records[:3], &result.End{Outcome: result.Interrupted, Reason: "SIGTERM", Left: 4}
+	second.run.Resumes, second.run.Sweep.Points = []string{first.run.ID}, 4
+	second.records = second.records[3:6]
+	second.end = &result.End{Outcome: result.Aborted, Left: 1}
+	r := build([]*made{first, second}, nil)
+	if r.Plan.Planned != 7 || r.Plan.Left != 1 {
+		t.Errorf("planned %d, left %d", r.Plan.Planned, r.Plan.Left)
+	}
+	if one := r.Runs[0]; one.Resume != "" || one.Left != 4 || one.Outcome != "interrupted" {
+		t.Errorf("the first run: %+v", one)
+	}
+	if one := r.Runs[1]; !strings.HasSuffix(one.Resume, " --resume") || !slices.Equal(one.Resumes, []int{1}) {
+		t.Errorf("the second run: %+v", one)
+	}
+	if !slices.ContainsFunc(r.Headlines, func(h Headline) bool { return h.Tone == Warning && strings.Contains(h.Says, "--resume measures") }) {
+		t.Errorf("headlines: %+v", r.Headlines)
+	}
+}
+
+// TestCounts: records that another run stands for are told and counted nowhere else.
+func TestCounts(t *testing.T) {
+	m := runOf(1, "mpi", coll.AllReduce)
+	miss(m.records[0], result.OOM, "")
+	all := []*result.Run{m.run}
+	b := NewBuilder(all, Options{})
+	for _, r := range m.records[:5] {
+		b.Add(result.Row{Run: m.run, Record: r})
+	}
+	b.AddFile(&result.File{Path: "x", Run: *m.run, Points: 7, End: m.end})
+	r := b.Report(Found{Curves: b.Curves()})
+	want := []Count{{"ok", 4}, {"oom", 1}, {"counted in another run or file", 2}}
+	if !slices.Equal(r.Runs[0].Counts, want) || r.Plan.Planned != 5 {
+		t.Errorf("%v, planned %d", r.Runs[0].Counts, r.Plan.Planned)
+	}
+}
+
+// TestBanners: what takes the worth of figures away is said first, and nothing fast is said of it.
+func TestBanners(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit   func(*made)
+		tone   Tone
+		banner string
+		fast   bool
+	}{
+		"measured":  {func(*made) {}, "", "", true},
+		"rehearsed": {func(m *made) { m.run.Rehearse = true }, Serious, "REHEARSED (the run)", false},
+		"crowded":   {func(m *made) { m.run.Warnings = []string{"oversubscribed: 4 ranks on 2 cores: so"} }, Warning, "OVERSUBSCRIBED (the run)", false},
+		"wrong": {func(m *made) {
+			m.records[2].Status, m.records[2].Check = result.Wrong, result.Check{Result: "wrong", First: &result.Wrong1{Rank: 3, Host: "node2", Want: "1", Got: "2"}}
+		}, Serious, "WRONG DATA at 1 point", true},
+	} {
+		m := runOf(1, "mpi", coll.AllReduce)
+		c.edit(m)
+		r := build([]*made{m}, nil)
+		if c.banner == "" && len(r.Banners) > 0 || c.banner != "" && (len(r.Banners) != 1 || !strings.HasPrefix(r.Banners[0].Says, c.banner) || r.Banners[0].Tone != c.tone) {
+			t.Errorf("%s: %+v", name, r.Banners)
+		}
+		if fast := slices.ContainsFunc(r.Headlines, func(h Headline) bool { return strings.Contains(h.Says, "reaches a bus bandwidth") }); fast != c.fast {
+			t.Errorf("%s: %+v", name, r.Headlines)
+		}
+		if name == "wrong" && !strings.Contains(r.Headlines[0].Says, "rank 3 (node2), element 0: 2, not 1") {
+			t.Errorf("%s: %+v", name, r.Headlines)
+		}
+	}
+}
+
+// TestFactsStandOnce: what all runs share is told once, and what differs with the runs.
+func TestFactsStandOnce(t *testing.T) {
+	var runs []*made
+	for i := range 40 {
+		m := runOf(i+1, "mpi", coll.AllReduce)
+		m.run.Environment = map[string]string{"SAME": "1", "OTHER": []string{"a", "b"}[i/20], "EACH": m.run.ID}
+		runs = append(runs, m)
+	}
+	values := map[string][]Value{}
+	for _, f := range build(runs, nil).Environment {
+		if f.Topic == "Variables" {
+			values[f.Name] = f.Values
+		}
+	}
+	if !slices.Equal(values["SAME"], []Value{{"1", ""}}) || !slices.Equal(values["OTHER"], []Value{{"a", "runs 1 to 20"}, {"b", "runs 21 to 40"}}) {
+		t.Errorf("%v", values)
+	}
+	if each := values["EACH"]; len(each) != maxValues+1 || each[maxValues].Text != "and 28 other values" {
+		t.Errorf("%v", each)
+	}
+}
+
+func TestHostList(t *testing.T) {
+	for want, hosts := range map[string][]string{
+		"":                       nil,
+		"login":                  {"login"},
+		"node[1-3,7]":            {"node3", "node1", "node2", "node7"},
+		"n[08-10], n100, x":      {"n08", "n09", "n10", "n100", "x"},
+		"ip-10-0-0-[14-15], a.b": {"ip-10-0-0-14", "ip-10-0-0-15", "a.b"},
+	} {
+		if got := hostList(hosts); got != want {
+			t.Errorf("%v: %q, want %q", hosts, got, want)
+		}
+	}
+}
