@@ -34,7 +34,7 @@ func (m *marks) remarks() (remarks []plot.Remark) {
 	}})
 	for _, f := range found {
 		if f.From > 0 && f.To > 0 && len(f.Curve.Runs) > 0 {
-			remarks = append(remarks, plot.Remark{Run: f.Curve.Runs[0], Case: f.Curve.Condition.Case, Number: f.Number, From: f.From, To: f.To, Says: f.Says})
+			remarks = append(remarks, plot.Remark{Run: f.Curve.Runs[0], Case: f.Curve.Condition.Case, Number: f.Number, From: f.From, To: f.To, Says: f.Brief()})
 		}
 	}
 	return remarks

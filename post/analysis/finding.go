@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Kind is what sort of thing was found.
@@ -73,6 +74,9 @@ func (f *Finding) state(format string, args ...any) {
 	f.predicate = fmt.Sprintf(format, args...)
 	f.Says = f.Curve.subject() + ": " + f.predicate + "."
 }
+
+// Brief is what the sentence says of its curve, for where that is named anyway; the whole sentence where it is of several.
+func (f *Finding) Brief() string { return strings.TrimPrefix(f.Says, f.Curve.subject()+": ") }
 
 // Hint is something to try.
 type Hint struct {

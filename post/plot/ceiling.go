@@ -106,8 +106,8 @@ type Remark struct {
 	Run      *result.Run
 	Case     coll.Case // of any size
 	Number   int
-	From, To int64 // bytes
-	Says     string
+	From, To int64  // bytes
+	Says     string // without the name of the series, which stands in front where there are several
 }
 
 // mostNotes is how many notes a picture carries.
@@ -118,14 +118,19 @@ func (c *chooser) remark(f *Figure, all []series) {
 	left := 0
 	for _, r := range c.Remarks {
 		k := Point{Run: r.Run, Case: r.Case}.key()
-		if !slices.ContainsFunc(all, func(s series) bool { return s.key == k && s.mode == r.Case.Mode }) {
+		i := slices.IndexFunc(all, func(s series) bool { return s.key == k && s.mode == r.Case.Mode })
+		if i < 0 {
 			continue
 		}
 		if len(f.Notes) == mostNotes {
 			left++
 			continue
 		}
-		f.Notes = append(f.Notes, Note{Number: r.Number, From: float64(r.From), To: float64(r.To), Says: r.Says})
+		says := r.Says
+		if len(all) > 1 {
+			says = c.curveOf(all[i], all) + ": " + says
+		}
+		f.Notes = append(f.Notes, Note{Number: r.Number, From: float64(r.From), To: float64(r.To), Says: says})
 	}
 	if len(f.Notes) > 0 {
 		f.Caption = append(f.Caption, "Numbered ranges: see below.")

@@ -2,6 +2,8 @@ package plot
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,6 +133,13 @@ func TestRemarks(t *testing.T) {
 		if len(words[n]) < 2 { // above the range, and in front of the words
 			t.Errorf("number %s is drawn %d times", n, len(words[n]))
 		}
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(words)), func(text string) bool { return strings.HasPrefix(text, "all_reduce: all_reduce loses") }) {
+		t.Error("a note does not name its curve")
+	}
+	row, rows := f.noteRows() // the second lies over the first
+	if want := []int{0, 1, 0, 0, 0}; !slices.Equal(row, want) || rows != 2 {
+		t.Errorf("brackets in rows %v of %d, want %v", row, rows, want)
 	}
 	for text := range words {
 		if strings.HasSuffix(text, "…") {

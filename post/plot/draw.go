@@ -33,10 +33,8 @@ type layout struct {
 func (f Figure) draw(c draw.Canvas) {
 	l := layout{Figure: f, c: c}
 	top := l.header()
-	if len(l.Notes) > 0 {
-		top -= smallSize // a second row of their numbers
-	}
-	l.place(top)
+	_, rows := l.noteRows()
+	l.place(top - vg.Length(rows)*noteRow)
 	l.shades()
 	l.grid()
 	l.level()

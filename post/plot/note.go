@@ -2,7 +2,6 @@ package plot
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 const (
 	noteIndent = 16 // of the words behind a note's number
 	noteGap    = 7  // above the first note
+	noteRow    = 11 // of the brackets above the axes
 )
 
 // noteLine is one line of the notes under a picture; number is empty where a note goes on.
@@ -42,39 +42,47 @@ func noteHeight(lines []noteLine) vg.Length {
 // height is that of the picture: notes make it higher, lest they take the room of the curves.
 func (f Figure) height() vg.Length { return height + noteHeight(f.noteLines()) }
 
+// noteRows deals the ranges of notes out to rows above the axes, such that none touches another in its row.
+func (f Figure) noteRows() (row []int, rows int) {
+	const apart = 1.5 // factor of sizes, for the numbers
+	row = make([]int, len(f.Notes))
+	for i, n := range f.Notes {
+		for slices.ContainsFunc(f.Notes[:i], func(other Note) bool {
+			return row[slices.Index(f.Notes, other)] == row[i] && n.From < other.To*apart*apart && other.From < n.To*apart*apart
+		}) {
+			row[i]++
+		}
+		rows = max(rows, row[i]+1)
+	}
+	return row, rows
+}
+
 // span is where a note's range lies on the canvas, a little wider than it is, lest a single size vanishes.
 func (l *layout) span(n Note) (left, right vg.Length) {
 	const wider = 4
 	return max(l.data.X(l.x.norm(n.From))-wider, l.data.Min.X), min(l.data.X(l.x.norm(n.To))+wider, l.data.Max.X)
 }
 
-// sortedNotes are the notes from small sizes to large ones.
-func (l *layout) sortedNotes() []Note {
-	return slices.SortedFunc(slices.Values(l.Notes), func(a, b Note) int { return cmp.Compare(a.From+a.To, b.From+b.To) })
-}
-
-// shades fills the ranges that notes are about, and puts their numbers above them, in a second row where they would touch.
+// shades fills the ranges that notes are about, and puts brackets with their numbers above, so that ranges that lie on
+// one another can be told apart.
 func (l *layout) shades() {
-	p := strong(smallSize, muted)
-	taken := [2]vg.Length{vg.Length(math.Inf(-1)), vg.Length(math.Inf(-1))} // right end of the last number in each row
-	for _, n := range l.sortedNotes() {
+	for _, n := range l.Notes {
 		left, right := l.span(n)
 		l.c.SetColor(shade)
 		l.c.Fill(vg.Rectangle{Min: vg.Point{X: left, Y: l.data.Min.Y}, Max: vg.Point{X: right, Y: l.data.Max.Y}}.Path())
 	}
-	for _, n := range l.sortedNotes() {
+	p, line := strong(smallSize, muted), draw.LineStyle{Color: muted, Width: vg.Points(0.8)}
+	row, _ := l.noteRows()
+	for i, n := range l.Notes {
 		left, right := l.span(n)
-		text := strconv.Itoa(n.Number)
-		half := p.width(text) / 2
-		row, at := 0, (left+right)/2
-		if at-half < taken[0]+2 {
-			row = 1
+		text, middle, y := strconv.Itoa(n.Number), (left+right)/2, l.data.Max.Y+6+vg.Length(row[i])*noteRow
+		if gap := p.width(text)/2 + 2; right-middle > gap+1 {
+			l.c.StrokeLine2(line, left, y, middle-gap, y)
+			l.c.StrokeLine2(line, middle+gap, y, right, y)
+			l.c.StrokeLine2(line, left, y, left, y-3)
+			l.c.StrokeLine2(line, right, y, right, y-3)
 		}
-		if at-half < taken[row]+2 {
-			at = taken[row] + 2 + half
-		}
-		taken[row] = at + half
-		p.put(l.c, at, l.data.Max.Y+2+vg.Length(row)*(p.cap()+2), 0.5, text)
+		p.put(l.c, middle, y-p.cap()/2, 0.5, text)
 	}
 }
 
