@@ -29,9 +29,7 @@ func (m *marks) limit(runs []*result.Run, of coll.Case) plot.Limit {
 
 // remarks are the findings on curves, the most serious first.
 func (m *marks) remarks() (remarks []plot.Remark) {
-	found, _ := analysis.Find(m.curves.Curves(), analysis.Options{Ceiling: func(c *analysis.Curve) analysis.Ceiling {
-		return m.ceilings.Of(c.Runs, c.Condition.Case)
-	}})
+	found, _ := analysis.Find(m.curves.Curves(), analysis.Options{Ceiling: m.ceilings.OfCurve})
 	for _, f := range found {
 		if f.From > 0 && f.To > 0 && len(f.Curve.Runs) > 0 {
 			remarks = append(remarks, plot.Remark{Run: f.Curve.Runs[0], Case: f.Curve.Condition.Case, Number: f.Number, From: f.From, To: f.To, Says: f.Brief()})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/post/analysis"
 )
 
 // reporter is what post report was asked to do.
@@ -16,6 +18,7 @@ type reporter struct {
 	stdout, stderr io.Writer
 	result.MergeOptions
 	out, layout string
+	peaks       []string
 }
 
 // layouts are the forms of a report: which files it is.
@@ -33,7 +36,9 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 several, and prints what stands first in it: how fast it was, what stands out,
 what is missing. It has what was planned and done, every point with its
 interval, findings with what to try, how good the data is, how each figure was
-taken, and what the runs ran on. docs/report.md says how to read it.
+taken, and what the runs ran on. docs/report.md says how to read it. Figures are
+set against what links are made for, where the record has that or --peak says it
+(docs/analysis.md, "Ceilings").
 
 --layout comparison sets backends side by side, for people who asked how Gloo on
 CPUs and NCCL on GPUs compare. It writes
@@ -58,12 +63,20 @@ them in. docs/comparison.md has the columns.`,
 	cmd.Flags().StringVarP(&r.out, "out", "o", "", "write into this `DIR`")
 	cmd.Flags().StringVar(&r.layout, "layout", "", "another `LAYOUT` of the report: "+strings.Join(layoutNames, ", "))
 	rehearsedFlag(cmd, &r.MergeOptions)
+	peakFlag(cmd, &r.peaks)
 	return cmd
 }
 
 func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+	peaks, err := analysis.ParsePeaks(r.peaks)
+	if err == nil && r.peaks != nil && r.layout != "" {
+		err = fmt.Errorf("--layout %s has no place for --peak", r.layout)
+	}
+	if err != nil {
+		return &usageError{err, cmd.CommandPath()}
+	}
 	if !cmd.Flags().Changed("layout") {
-		return r.full(cmd.Context(), args)
+		return r.full(cmd.Context(), args, analysis.NewCeilings(peaks))
 	}
 	write, known := layouts[r.layout]
 	if !known {

@@ -15,7 +15,7 @@ import (
 )
 
 // full writes the report about all that the runs tell, as a page and as Markdown.
-func (r *reporter) full(ctx context.Context, args []string) error {
+func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.Ceilings) error {
 	files, passed, err := find(args)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (r *reporter) full(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	made, err := r.build(ctx, data, passed)
+	made, err := r.build(ctx, data, passed, ceilings)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func hanging(w io.Writer, sign, text string) {
 }
 
 // build reads all rows once and makes the report of them.
-func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []result.Problem) (*report.Report, error) {
+func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []result.Problem, ceilings *analysis.Ceilings) (*report.Report, error) {
 	runs := data.Runs()
 	b := report.NewBuilder(runs, report.Options{Tool: versionLine(), Made: time.Now(), Dir: r.out})
 	sides := newSideBySide(runs)
@@ -76,6 +76,7 @@ func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []res
 		rows++
 		b.Add(row)
 		sides.add(row)
+		ceilings.Add(row)
 		return context.Cause(ctx)
 	}, func(f *result.File) error {
 		b.AddFile(f)
@@ -89,7 +90,15 @@ func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []res
 		return nil, &result.NothingError{Problems: notes}
 	}
 	found := report.Found{Curves: b.Curves(), Headlines: sides.headlines(), Notes: notes}
-	found.Findings, found.More = analysis.Find(found.Curves, analysis.Options{})
+	found.Findings, found.More = analysis.Find(found.Curves, analysis.Options{Ceiling: ceilings.OfCurve})
+	found.Ceilings = func(c *analysis.Curve) report.Ceiling {
+		of := ceilings.OfCurve(c)
+		says := of.Words()
+		if of.Known() {
+			says = of.Text()
+		}
+		return report.Ceiling{GBps: of.BusBW / 1e9, Name: of.Name, Says: says, Source: of.Source}
+	}
 	return b.Report(found), nil
 }
 

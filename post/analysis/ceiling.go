@@ -45,15 +45,22 @@ func moot(format string, args ...any) Ceiling {
 func (c Ceiling) Text() string {
 	switch {
 	case c.Moot:
-		return "none: " + c.Says
+		return "none: " + c.Words()
 	case !c.Known():
-		return "not known: " + c.Says + "; --peak gives one"
+		return "not known: " + c.Words()
 	}
-	words := c.Figure() + ": " + c.Says
-	if c.Beyond > c.BusBW {
-		words += fmt.Sprintf("; %s gets past it, up to %s", c.By, gigabytes(c.Beyond))
+	return c.Figure() + ": " + c.Words()
+}
+
+// Words are what it is and what gets past it, or why there is none and what to do about that.
+func (c Ceiling) Words() string {
+	switch {
+	case !c.Known() && !c.Moot:
+		return c.Says + "; --peak gives one"
+	case c.Beyond > c.BusBW:
+		return fmt.Sprintf("%s; %s gets past it, up to %s", c.Says, c.By, gigabytes(c.Beyond))
 	}
-	return words
+	return c.Says
 }
 
 // Ceilings knows the ceilings of runs. Records are added as they are read; what is asked for then holds for whole runs.
@@ -78,6 +85,9 @@ func (c *Ceilings) Add(row result.Row) {
 	}
 	c.moved[run.ID].add(row.Record.Network)
 }
+
+// OfCurve is the ceiling of a curve.
+func (c *Ceilings) OfCurve(of *Curve) Ceiling { return c.Of(of.Runs, of.Condition.Case) }
 
 // Of is the ceiling of what runs measured alike; where they differ, the lowest that is known. of names collective and world.
 func (c *Ceilings) Of(runs []*result.Run, of coll.Case) Ceiling {
