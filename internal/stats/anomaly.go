@@ -22,10 +22,6 @@ const (
 	chanceOfAnomaly = 0.01
 	// leastAnomaly is the least difference of logarithms that is worth saying.
 	leastAnomaly = 0.04
-	// neighbours are the points whose scatter tells the noise of a place, where it is rougherBy times that of the curve: more than
-	// chance makes of so few.
-	neighbours = 8
-	rougherBy  = 1.6
 )
 
 // standing is by how much a run lies over its trend, as a logarithm, and how sure that is.
@@ -96,11 +92,6 @@ func (f *finder) against(r, segment stretch) standing {
 	if spread := pp - p*p/n; spread > 1e-9 {
 		lever += (at - p/n) * (at - p/n) / spread
 	}
-	own := max(f.around(r), math.Sqrt(known))
+	own := max(f.scatter.s, math.Sqrt(known))
 	return standing{excess, excess / math.Sqrt(own*own/length+f.scatter.s*f.scatter.s*lever)}
-}
-
-// around is the noise at a run: that of the curve, or of the run's neighbours where they scatter by much more.
-func (f *finder) around(r stretch) float64 {
-	return f.scatter.s
 }

@@ -2,6 +2,8 @@ package stats
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -24,11 +26,7 @@ func TestIndependentSamples(t *testing.T) {
 					_, is = sum.warned(Bimodal)
 					modes.add(is)
 				}
-				most := 97.0
-				if n < interpolateFrom {
-					most = 98.5
-				}
-				wantPercent(t, "covered", covered, 93, most)
+				wantPercent(t, "covered", covered, 93, 97)
 				wantPercent(t, "batched", batched, 0, 3)
 				wantPercent(t, "called correlated", correlated, 0, 2)
 				wantPercent(t, "called drifting", drifting, 0, 1.5)
@@ -39,6 +37,28 @@ func TestIndependentSamples(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Intervals over launches cover from the least number on that they exist for.
+func TestLaunches(t *testing.T) {
+	few := shape{"Student's t with 2", 0, func(r *rand.Rand) float64 {
+		a, b := r.NormFloat64(), r.NormFloat64()
+		return r.NormFloat64() / math.Sqrt((a*a+b*b)/2)
+	}}
+	for _, s := range []shape{normal, lognormal, skewed, decay, twoModes, few} {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			for n := MinForInterval; n <= 30; n++ {
+				r := seeded(uint64(n))
+				var covered percent
+				for range 2 * series {
+					e, basis := MedianOfLaunches(s.sample(r, n))
+					covered.add(basis == AcrossLaunches && e.Lo <= s.median && s.median <= e.Hi)
+				}
+				wantPercent(t, fmt.Sprintf("covered by %d launches", n), covered, 93, 97)
+			}
+		})
 	}
 }
 

@@ -36,8 +36,9 @@ func drift(x []float64) (change float64, found bool) {
 	a, b := w.batchMedians(nil, first, batch), w.batchMedians(nil, last, batch)
 	slices.Sort(a)
 	slices.Sort(b)
-	loA, hiA := medianBounds(a)
-	loB, hiB := medianBounds(b)
+	// Whole order statistics: wider than the interval, so that chance is held where there are few.
+	loA, hiA := wholeBounds(a)
+	loB, hiB := wholeBounds(b)
 	return change, hiA < loB || hiB < loA
 }
 

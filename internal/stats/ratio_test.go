@@ -36,8 +36,8 @@ func TestRatioOverLaunches(t *testing.T) {
 	}{
 		{[]float64{1.5}, Ratio{Value: 1.5, N: 1, Paired: true}, false},
 		{[]float64{1.2, 1.5, 1.1}, Ratio{Value: 1.2, Lo: 1.1, Hi: 1.5, Basis: LaunchSpread, N: 3, Paired: true}, false},
-		{[]float64{1.6, 1.2, 1.5, 1.1, 1.3, 1.4}, Ratio{Value: math.Sqrt(1.3 * 1.4), Lo: 1.1, Hi: 1.6, Basis: AcrossLaunches, N: 6, Paired: true}, true},
-		{[]float64{1.6, 1.2, 1.5, 0.9, 1.3, 1.4}, Ratio{Value: math.Sqrt(1.3 * 1.4), Lo: 0.9, Hi: 1.6, Basis: AcrossLaunches, N: 6, Paired: true}, false},
+		{[]float64{1.6, 1.2, 1.5, 1.1, 1.3, 1.4}, Ratio{Value: math.Sqrt(1.3 * 1.4), Lo: 1.1347197130550886, Hi: 1.5635426208015435, Basis: AcrossLaunches, N: 6, Paired: true}, true},
+		{[]float64{1.6, 1.2, 1.5, 0.9, 1.3, 1.4}, Ratio{Value: math.Sqrt(1.3 * 1.4), Lo: 0.9973865027922788, Hi: 1.5635426208015435, Basis: AcrossLaunches, N: 6, Paired: true}, false},
 		{nil, Ratio{Paired: true}, false},
 	} {
 		r := RatioOfPairs(c.ratios)
@@ -109,7 +109,7 @@ func TestRatioOfPairsCovers(t *testing.T) {
 		within.add(holds(first))
 		extremes.add(holds(RatioOfPairs(ratios[:3])))
 	}
-	wantPercent(t, "pairs of launches", pairs, 97, 100) // 1st and 8th of 8: 99.2 %
+	wantPercent(t, "pairs of launches", pairs, 93, 97)
 	wantPercent(t, "launches of their own", apart, 97, 100)
 	wantPercent(t, "extremes of three", extremes, 72, 78) // 75 %: no interval of 95 %
 	wantPercent(t, "within one launch", within, 5, 40)

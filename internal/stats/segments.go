@@ -83,7 +83,7 @@ func newLaws(sizes, logs []float64, out []bool) *laws {
 		l.base[i] = make([]cost, count)
 		start := len(l.halves) / 2
 		for j := i; j < count; j++ {
-			l.base[i][j] = l.search(i, j, noRun, start)
+			l.base[i][j] = l.search(i, j, noRun, start, 8)
 			start = l.base[i][j].half
 		}
 	}
@@ -116,10 +116,10 @@ func (l *laws) squares(k, i, j int, without stretch) float64 {
 }
 
 // search walks down the grid from a start.
-func (l *laws) search(i, j int, without stretch, start int) cost {
+func (l *laws) search(i, j int, without stretch, start, step int) cost {
 	last := len(l.halves) - 1
 	at, here := start, l.squares(start, i, j, without)
-	for _, step := range []int{8, 4, 2, 1} {
+	for ; step > 0; step /= 2 {
 		for moved := true; moved; {
 			moved = false
 			for _, next := range []int{at - step, at + step} {
@@ -155,7 +155,7 @@ func (l *laws) of(i, j int, without stretch) cost {
 	if without.to < i || without.from > j {
 		return base
 	}
-	return l.search(i, j, without, base.half)
+	return l.search(i, j, without, base.half, 2)
 }
 
 // counted is the number of points of a stretch that a law is asked to explain.
@@ -174,10 +174,11 @@ type cut struct {
 	score    float64 // BIC; the least is the best
 }
 
-// best is the cut with the least score. extra is what the points that no law explains cost, in parameters.
-func (l *laws) best(without stretch, extra int) cut {
+// best is the cut with the least score, looked for as far as it may be under beat. extra is what the points that no law explains cost, in parameters.
+func (l *laws) best(without stretch, extra int, beat float64) cut {
 	count := len(l.sizes)
 	n := l.counted(0, count-1, without)
+	bound := leftBy(beat, n, count, 1, extra)
 	// least[m][j] is the least sum of squares of m+1 segments over the points before j, and start where the last one begins.
 	most := max(1, min(mostSegments, n/perSegment))
 	least, start := make([][]float64, most), make([][]int, most)
@@ -196,6 +197,9 @@ func (l *laws) best(without stretch, extra int) cut {
 				continue
 			}
 			c := l.of(i, j, without).squares
+			if c > bound {
+				break // and with more points it would be more
+			}
 			if i == 0 {
 				least[0][j+1] = c
 				continue
@@ -226,6 +230,11 @@ func (l *laws) best(without stretch, extra int) cut {
 func score(squares float64, n, count, m, extra int) float64 {
 	variance := squares/float64(n) + finest*finest
 	return float64(count)*math.Log(variance) + math.Log(float64(count))*(perLaw*float64(parameters(m))+perRun*float64(extra))
+}
+
+// leftBy is the squares with which score is what is given.
+func leftBy(given float64, n, count, m, extra int) float64 {
+	return float64(n) * math.Exp((given-score(0, n, count, m, extra))/float64(count)) * finest * finest
 }
 
 func parameters(segments int) int { return 3*segments - 1 }

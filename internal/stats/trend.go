@@ -99,10 +99,10 @@ type finder struct {
 // leaveOut takes out one run after the other, the one that pays most first. What is out by then is looked at again: with the others
 // out a run may be shorter than it seemed, or none.
 func (f *finder) leaveOut() {
-	f.use(newLaws(f.sizes, f.logs, f.out).best(noRun, 0))
+	f.use(newLaws(f.sizes, f.logs, f.out).best(noRun, 0, math.Inf(1)))
 	for looks := 0; len(f.runs) < max(1, len(f.sizes)/4) && looks < len(f.sizes); looks++ {
 		laws := newLaws(f.sizes, f.logs, f.out)
-		now := f.cut
+		now := laws.best(noRun, f.extra(), math.Inf(1))
 		if !f.takeBest(laws, f.candidates(), now) {
 			f.use(now)
 			return
@@ -116,24 +116,39 @@ func (f *finder) leaveOut() {
 	}
 }
 
-// takeBest takes out the run that pays most, and more than the cut to beat, of those that stand out.
+// takeBest takes out the run that pays most, and more than the cut to beat, of those that stand out. Where none does, it may be a segment of
+// that cut that is slower than the laws on both of its sides.
 func (f *finder) takeBest(laws *laws, runs []stretch, beat cut) bool {
 	var found []candidate
 	for _, r := range runs {
-		if c := laws.best(r, f.extra()+r.length()+1); c.score < beat.score {
+		if c := laws.best(r, f.extra()+costOf(r), beat.score); c.score < beat.score {
 			found = append(found, candidate{r, c})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.cut.score, b.cut.score) })
 	for _, c := range found[:min(len(found), tried)] {
-		f.mark(c.run, true)
-		f.use(c.cut)
-		if f.standsOut(c.run) {
-			f.runs = append(f.runs, c.run)
+		if f.takeIf(c, false) {
 			return true
 		}
-		f.mark(c.run, false)
 	}
+	for k := 1; k < len(beat.segments)-1; k++ {
+		r := beat.segments[k]
+		if r.length() <= longestRun && slices.Contains(runs, r) && f.takeIf(candidate{r, laws.best(r, f.extra()+costOf(r), math.Inf(1))}, true) {
+			return true
+		}
+	}
+	return false
+}
+
+// takeIf takes a run out if it then stands out, and is slower where only that counts.
+func (f *finder) takeIf(c candidate, slower bool) bool {
+	f.mark(c.run, true)
+	f.use(c.cut)
+	if f.standsOut(c.run) && (!slower || f.standing(c.run).excess > 0) {
+		f.runs = append(f.runs, c.run)
+		return true
+	}
+	f.mark(c.run, false)
 	return false
 }
 
@@ -149,7 +164,7 @@ func (f *finder) lookAgain() (changed bool) {
 			near = append(near, r)
 		}
 	}
-	f.use(laws.best(noRun, f.extra()))
+	f.use(laws.best(noRun, f.extra(), math.Inf(1)))
 	without := f.cut
 	if !f.takeBest(laws, near, without) {
 		f.use(without)
@@ -175,7 +190,7 @@ func (f *finder) mark(r stretch, out bool) {
 // extra is the parameters that the runs that are out stand for.
 func (f *finder) extra() (n int) {
 	for _, r := range f.runs {
-		n += r.length() + 1
+		n += costOf(r)
 	}
 	return n
 }
@@ -204,8 +219,32 @@ func (f *finder) use(c cut) {
 			n++
 		}
 	}
-	f.scatter = scatter{finest, max(1, n-parameters(len(c.segments)))}
+	f.scatter = scatter{df: max(1, n-parameters(len(c.segments)))}
 	f.scatter.s = max(finest, math.Sqrt(c.squares/float64(f.scatter.df)))
+	// So much more than what is known chance makes of as few degrees of freedom.
+	if own := f.ownNoise(); f.scatter.s <= own*(1+2/math.Sqrt(2*float64(f.scatter.df))) {
+		f.scatter = scatter{max(own, finest), max(f.scatter.df, wellKnown)}
+	}
+}
+
+// wellKnown is the degrees of freedom of a noise that the times came with.
+const wellKnown = 60
+
+// ownNoise is that of the times themselves, where it is known of all; 0 otherwise. Where it explains how the curve scatters, the scatter need not be guessed from few points.
+func (f *finder) ownNoise() float64 {
+	var squares, n float64
+	for i, s := range f.noise {
+		if s <= 0 {
+			return 0
+		}
+		if !f.out[i] {
+			squares, n = squares+s*s, n+1
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return math.Sqrt(squares / n)
 }
 
 // segments fits the laws of the cut.
@@ -226,3 +265,6 @@ func (f *finder) counted(r stretch) (sizes, logs []float64) {
 	}
 	return sizes, logs
 }
+
+// costOf is the parameters that a run stands for: each point is free to lie where it does, and it begins somewhere.
+func costOf(r stretch) int { return r.length() + 1 }

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -74,3 +75,185 @@ func TestTrendFindsWhatIsThere(t *testing.T) {
 type law struct{ alpha, beta float64 }
 
 func (l law) time(s float64) float64 { return l.alpha + s/l.beta }
+
+// Bounds hold what is true as often as they say.
+func TestFitCovers(t *testing.T) {
+	sizes := powers(1<<10, 16)
+	r := seeded(3)
+	var alpha, beta, half percent
+	for range series / 2 {
+		c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]law{0: {20e-6, 10e9}})}
+		f := FitAlphaBeta(sizes, c.noisy(r, 0.05))
+		holds := func(p Parameter, v float64) bool { return p.Lo <= v && v <= p.Hi }
+		alpha.add(holds(f.Alpha, 20e-6))
+		beta.add(holds(f.Beta, 10e9))
+		half.add(holds(f.Half, 200e3))
+	}
+	wantPercent(t, "alpha", alpha, 93, 97)
+	wantPercent(t, "beta", beta, 93, 97)
+	wantPercent(t, "half", half, 93, 97)
+}
+
+func TestFitKnowsWhatItDoesNotKnow(t *testing.T) {
+	r := seeded(4)
+	truth := law{20e-6, 10e9} // n½ is 200 kB
+	for name, c := range map[string]struct {
+		from, count int
+		alpha, beta bool
+	}{
+		"small sizes": {8, 10, true, false},
+		"large sizes": {64 << 20, 7, false, true},
+		"both":        {8, 28, true, true},
+		// However well these fit, the half of it was not seen.
+		"up to n½":   {8, 15, true, false},
+		"from n½ on": {256 << 10, 12, false, true},
+	} {
+		sizes := powers(c.from, c.count)
+		f := FitAlphaBeta(sizes, curve{sizes: sizes, times: withoutNoise(sizes, map[int]law{0: truth})}.noisy(r, 0.002))
+		if f.Alpha.Known != c.alpha || f.Beta.Known != c.beta || f.Half.Known != (c.alpha && c.beta) {
+			t.Errorf("%s: %+v", name, f)
+		}
+		if f.Alpha.Hi < 0.99*truth.alpha || f.Beta.Lo > 1.01*truth.beta { // a little beyond, by chance
+			t.Errorf("%s: bounds exclude the truth: %+v", name, f)
+		}
+	}
+	sizes := powers(8, 6)
+	if f := FitAlphaBeta(sizes, []float64{1, 1, 1, 1, 1, 1}); f.Beta.Known || !math.IsInf(f.Beta.Hi, 1) || math.Abs(f.Time(1e3)-1) > 1e-4 {
+		t.Errorf("latency alone gives %+v", f)
+	}
+	if f := FitAlphaBeta(sizes, sizes); f.Alpha.Known || f.Alpha.Lo != 0 || math.Abs(f.Time(1e3)-1e3) > 0.1 {
+		t.Errorf("bandwidth alone gives %+v", f)
+	}
+}
+
+// A time between two laws may be a switch that is early or late.
+func TestBetweenTwoLawsIsNoAnomaly(t *testing.T) {
+	sizes := powers(1<<10, 20)
+	before, after := law{10e-6, 5e9}, law{40e-6, 50e9}
+	times := withoutNoise(sizes, map[int]law{0: before, 9: after})
+	times[9] = math.Sqrt(before.time(sizes[9]) * after.time(sizes[9]))
+	if got := FindTrend(sizes, times, nil); len(got.Anomalies) != 0 {
+		t.Errorf("anomalies %+v, want none", got.Anomalies)
+	}
+}
+
+// The last two sizes may be the next law, or a drop: neither is said.
+func TestEndsAreNoAnomalies(t *testing.T) {
+	sizes := powers(1<<10, 20)
+	times := withoutNoise(sizes, map[int]law{0: {10e-6, 5e9}})
+	times[18], times[19] = times[18]*1.4, times[19]*1.4
+	if got := FindTrend(sizes, times, nil); len(got.Anomalies) != 0 || len(got.Ends) != 2 || got.Ends[0] != 18 {
+		t.Errorf("anomalies %+v, ends %v, want none, 18 and 19", got.Anomalies, got.Ends)
+	}
+}
+
+// Ten sizes do not tell their own noise well; where it is known, less is needed.
+func TestKnownNoise(t *testing.T) {
+	sizes := powers(1<<10, 10)
+	c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]law{0: {20e-6, 10e9}})}
+	known := make([]float64, len(sizes))
+	for i := range known {
+		known[i] = 0.02
+	}
+	r := seeded(5)
+	var with, without, clean percent
+	for range 300 {
+		times := c.noisy(r, 0.02)
+		clean.add(len(FindTrend(sizes, times, known).Anomalies) > 0)
+		times[5] /= 1 - dropDepth
+		with.add(len(FindTrend(sizes, times, known).Anomalies) > 0)
+		without.add(len(FindTrend(sizes, times, nil).Anomalies) > 0)
+	}
+	wantPercent(t, "found with known noise", with, 90, 100)
+	wantPercent(t, "found without", without, 0, 85)
+	wantPercent(t, "false with known noise", clean, 0, 2)
+	for i := range known {
+		known[i] = 0.2
+	}
+	times := c.noisy(r, 0.005)
+	times[5] /= 1 - dropDepth
+	if got := FindTrend(sizes, times, known).Anomalies; len(got) != 0 {
+		t.Errorf("times that are known to 20 %% only give %+v", got)
+	}
+}
+
+// Small messages may be rougher than large ones. Where the noise of each time is known, that makes no anomalies.
+func TestRoughSmallMessages(t *testing.T) {
+	sizes := powers(8, 30)
+	c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]law{0: {20e-6, 10e9}})}
+	known := make([]float64, len(sizes))
+	for i := range known {
+		if known[i] = 0.01; i < 8 {
+			known[i] = 0.04
+		}
+	}
+	r := seeded(6)
+	var clean, blind, found percent
+	for range 150 {
+		times := slices.Clone(c.times)
+		for i := range times {
+			times[i] *= math.Exp(known[i] * r.NormFloat64())
+		}
+		clean.add(len(FindTrend(sizes, times, known).Anomalies) > 0)
+		blind.add(len(FindTrend(sizes, times, nil).Anomalies) > 0)
+		times[20] /= 1 - dropDepth
+		found.add(len(FindTrend(sizes, times, known).Anomalies) > 0)
+	}
+	t.Logf("clean curves with an anomaly where the noise is not known: %.1f %%", blind.value())
+	wantPercent(t, "clean curves with an anomaly", clean, 0, 3)
+	wantPercent(t, "drops found", found, 95, 100)
+}
+
+func TestPlateausAndSaturation(t *testing.T) {
+	sizes := powers(1<<10, 21)
+	laws := map[int]law{0: {2e-6, 5e9}, 10: {40e-6, 50e9}}
+	times := withoutNoise(sizes, laws)
+	times[8] *= 1.3 // no plateau ends for that
+	trend := FindTrend(sizes, times, nil)
+	p := FindPlateaus(sizes, trend)
+	if len(p) != 1 || p[0].From != 7 && p[0].From != 6 || p[0].To < 9 || math.Abs(p[0].Level/5e9-1) > 0.1 || p[0].Later < 45e9 {
+		t.Errorf("plateaus are %+v, want one near 5 GB/s up to place 9", p)
+	}
+	s := FindSaturation(sizes, trend)
+	if math.Abs(s.Peak/50e9-1) > 0.05 || s.From < 14 || s.From > 17 || s.Rising > 0.01 {
+		t.Errorf("saturation is %+v, want 50 GB/s from place 16", s)
+	}
+	one := FindTrend(sizes[:12], withoutNoise(sizes[:12], map[int]law{0: {40e-6, 50e9}}), nil)
+	if p := FindPlateaus(sizes[:12], one); p != nil {
+		t.Errorf("a curve that rises has plateaus %+v", p)
+	}
+	if s := FindSaturation(sizes[:12], one); s.Rising < 0.3 || s.From != 11 {
+		t.Errorf("a curve that rises saturates: %+v", s)
+	}
+	if s := FindSaturation(nil, Trend{}); s != (Saturation{}) {
+		t.Errorf("nothing gives %+v", s)
+	}
+}
+
+// Logs repeat sizes, and times may be anything that is positive.
+func TestTrendOfAnything(t *testing.T) {
+	r := seeded(8)
+	for range 60 {
+		n := 5 + r.IntN(20)
+		sizes, times, noise := make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := range sizes {
+			sizes[i] = math.Ldexp(1, r.IntN(1+r.IntN(40)))
+			times[i] = math.Exp(20 * r.NormFloat64() * float64(r.IntN(2)))
+			noise[i] = r.Float64() * float64(r.IntN(2))
+		}
+		slices.Sort(sizes)
+		got := FindTrend(sizes, times, noise)
+		next := 0
+		for _, s := range got.Segments {
+			if s.From != next || s.To < s.From || math.IsNaN(s.Alpha.Value) || math.IsNaN(s.Beta.Value) || s.Alpha.Lo > s.Alpha.Value || s.Beta.Hi < s.Beta.Value {
+				t.Fatalf("segments %+v of %v %v", got.Segments, sizes, times)
+			}
+			next = s.To + 1
+		}
+		if next != n {
+			t.Fatalf("segments end at %d of %d: %v %v", next, n, sizes, times)
+		}
+		FindPlateaus(sizes, got)
+		FindSaturation(sizes, got)
+	}
+}

@@ -73,7 +73,7 @@ func TestRatioOfCells(t *testing.T) {
 		"one launch, no interval":  {shared(1, false), stats.NoBounds, 1, true, "no interval", false},
 		"three blocks":             {blocks, stats.LaunchSpread, 3, true, "3.00 to 3.00 over 3 launches", false},
 		"three shared":             {shared(3, true), stats.LaunchSpread, 3, true, "3.00 to 3.05 over 3 launches", false},
-		"six shared":               {shared(6, false), stats.AcrossLaunches, 6, true, "95 % interval 3.00 to 3.05 over 6 launches", true},
+		"six shared":               {shared(6, false), stats.AcrossLaunches, 6, true, "95 % interval 3.01 to 3.05 over 6 launches", true},
 		"one launch of each":       {apart(1), stats.WithinLaunch, 1, false, "95 % interval 2.96 to 3.04 from one launch of each", true},
 		"two launches of each":     {apart(2), stats.LaunchSpread, 2, false, "2.73 to 3.10 over 2 or more launches of each", false},
 		"seven launches of each":   {apart(7), stats.AcrossLaunches, 7, false, "", true},
@@ -101,7 +101,7 @@ func TestCyclesAreOneLaunch(t *testing.T) {
 	}
 	c := m.Cells[m.Contenders[0]][Condition{Case: allReduce(1 << 20), Nodes: 1, PerNode: 2, Aggregate: 1}]
 	e, basis := c.Over()
-	if basis != stats.WithinLaunch || e.Value < 1.02 || e.Value > 1.03 || e.Lo != 1 || e.Hi != 1.06 {
+	if basis != stats.WithinLaunch || e.Value < 1.02 || e.Value > 1.03 || e.Lo < 1 || e.Lo > 1.01 || e.Hi < 1.05 || e.Hi > 1.06 {
 		t.Errorf("%+v, basis %d", e, basis)
 	}
 }
