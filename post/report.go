@@ -32,13 +32,13 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 		Use:     "report [flags] [FILE|DIR...]",
 		Short:   "Write what all runs tell: headlines, curves, findings, quality",
 		GroupID: "results",
-		Long: `Writes report.md into the one folder read, or the current one if there were
-several, and prints what stands first in it: how fast it was, what stands out,
-what is missing. It has what was planned and done, every point with its
-interval, findings with what to try, how good the data is, how each figure was
-taken, and what the runs ran on. docs/report.md says how to read it. Figures are
-set against what links are made for, where the record has that or --peak says it
-(docs/analysis.md, "Ceilings").
+		Long: `Writes report.html, a page that needs no network, and report.md into the one
+folder read, or the current one if there were several, and prints what stands
+first in them: how fast it was, what stands out, what is missing. They have what
+was planned and done, every point with its interval, findings with what to try,
+how good the data is, how each figure was taken, and what the runs ran on.
+docs/report.md says how to read them. Figures are set against what links are made
+for, where the record has that or --peak says it (docs/analysis.md, "Ceilings").
 
 --layout comparison sets backends side by side, for people who asked how Gloo on
 CPUs and NCCL on GPUs compare. It writes

@@ -33,7 +33,7 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 	if err != nil {
 		return err
 	}
-	for _, o := range []output{{"report.md", made.WriteMarkdown}} {
+	for _, o := range []output{{"report.html", made.WritePage}, {"report.md", made.WriteMarkdown}} {
 		path := filepath.Join(r.out, o.name)
 		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
 			return err

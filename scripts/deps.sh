@@ -46,6 +46,7 @@ look() {
     need "shellcheck" "shellcheck" have shellcheck
     need "valgrind" "valgrind" have valgrind
     need "Python with pip" "python3-pip" have_pip
+    need "Chromium, in which the page of a report is looked at" "chromium" have chromium
     need "curl" "curl" have curl
     need "ip" "iproute2" have ip
   elif [ "$1" = bundle ]; then
@@ -73,7 +74,7 @@ by_hand() {
     echo "  SUSE:            sudo zypper install gcc openmpi4 openmpi4-devel && module load gnu-openmpi"
     echo "  module system:   module avail mpi    then    module load gcc openmpi    (the names differ from site to site)"
     if [ "$for_tests" = test ]; then
-      echo "The tests also want MPICH (mpich, mpich-devel), Gloo, ShellCheck, valgrind, pip, curl and ip (iproute), and find the two"
+      echo "The tests also want MPICH (mpich, mpich-devel), Gloo, ShellCheck, valgrind, pip, Chromium, curl and ip (iproute), and find the two"
       echo "MPIs by Debian's names: mpicc.openmpi, mpirun.openmpi, mpicc.mpich and mpirun.mpich."
     fi
   } >&2

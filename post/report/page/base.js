@@ -1,0 +1,104 @@
+"use strict";
+
+// What all parts of the page use: elements, words for figures, and the data. Texts of the data are put in as text,
+// never as markup.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+
+function byId(id) { return document.getElementById(id); }
+
+// make is an element with attributes and children; a function is a listener, a string child is text.
+function make(name, attributes, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+function shape(name, attributes, ...children) {
+  return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (typeof value === "function") element.addEventListener(key, value);
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children);
+  return element;
+}
+
+// three writes a number with three digits that count, and no exponent.
+function three(x) {
+  if (!isFinite(x)) return "–";
+  if (x === 0) return "0";
+  const size = Math.abs(x);
+  if (size >= 100) return Math.round(x).toLocaleString("en-US");
+  return x.toFixed(Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(size)))));
+}
+
+function sizeWords(bytes) {
+  const names = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let n = bytes, unit = 0;
+  while (unit < names.length - 1 && n !== 0 && n % 1024 === 0) { n /= 1024; unit++; }
+  if (n >= 100000) {
+    while (unit < names.length - 1 && n >= 1024) { n /= 1024; unit++; }
+    return three(n) + " " + names[unit];
+  }
+  return String(n) + " " + names[unit];
+}
+
+// timeWords takes microseconds.
+function timeWords(us) {
+  if (us >= 999500) return three(us / 1e6) + " s";
+  if (us >= 999.5) return three(us / 1e3) + " ms";
+  if (us >= 0.9995 || us === 0) return three(us) + " µs";
+  return three(us * 1e3) + " ns";
+}
+
+function rateWords(gbps) { return three(gbps) + " GB/s"; }
+
+function rankWords(n) { return n === 1 ? "1 rank" : n + " ranks"; }
+
+// at is entry i of a list that holds one number where all are the same.
+function at(list, i) { return list.length === 1 ? list[0] : list[i]; }
+
+// Figures of a point: what is drawn of times in microseconds. A factor of 0 is one that is not known.
+const metrics = {
+  busbw: { name: "busbw", title: "Bus bandwidth", words: rateWords, of: (curve, size, us) => curve.factor > 0 && us > 0 ? size / us / 1e3 * curve.factor : null },
+  algbw: { name: "algbw", title: "Algorithm bandwidth", words: rateWords, of: (curve, size, us) => us > 0 && size >= 0 ? size / us / 1e3 : null },
+  time: { name: "time", title: "Time", words: timeWords, of: (curve, size, us) => us > 0 ? us : null },
+};
+
+// valueOf is a figure of a point with its bounds, or null; lo and hi are null where there are none.
+function valueOf(metric, curve, i) {
+  const size = data.axes[curve.axis][i];
+  const value = metric.of(curve, size, curve.time_us[i]);
+  if (value === null || !isFinite(value)) return null;
+  let lo = null, hi = null;
+  if (curve.lo_us && curve.lo_us[i] > 0 && curve.hi_us[i] > 0) {
+    lo = metric.of(curve, size, curve.lo_us[i]);
+    hi = metric.of(curve, size, curve.hi_us[i]);
+    if (lo > hi) [lo, hi] = [hi, lo];
+  }
+  return { value, lo, hi, basis: data.bases[at(curve.bases, i)] || "" };
+}
+
+function boundsWords(metric, v) {
+  return v.lo === null ? "" : metric.words(v.lo) + " to " + metric.words(v.hi);
+}
+
+// choices is a row of buttons of which one is pressed; told is called with the key of the one that is.
+function choices(parent, entries, first, told) {
+  const row = make("div", { class: "choices" });
+  const press = (key) => {
+    for (const button of row.children) button.setAttribute("aria-pressed", String(button.dataset.key === key));
+  };
+  for (const [key, label] of entries) {
+    row.append(make("button", { type: "button", "data-key": key, "aria-pressed": String(key === first), click: () => { press(key); told(key); } }, label));
+  }
+  parent.append(row);
+  return press;
+}
+
+// options fills a select; entries are pairs of a value and a text.
+function options(select, entries) {
+  select.replaceChildren(...entries.map(([value, text]) => make("option", { value }, text)));
+}

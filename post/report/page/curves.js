@@ -1,0 +1,136 @@
+// The curves section: one picture for each operation, over sizes, and one over the number of ranks.
+
+// mostShown is how many curves of one operation are shown at first.
+const mostShown = 9;
+
+// startCurves fills the section, and gives a function that shows a finding by its number.
+function startCurves() {
+  const state = { family: 0, metric: "busbw", xlog: true, ylog: false };
+  const byFamily = data.families.map(() => []);
+  data.curves.forEach((curve, i) => byFamily[curve.family].push(i));
+  const over = chartIn(byId("curve-chart")), scaling = chartIn(byId("scaling-chart"));
+
+  // A style belongs to a curve as long as the page is open, whatever is hidden.
+  function seriesOf(list) {
+    const metric = metrics[state.metric];
+    return list.map((index, place) => {
+      const curve = data.curves[index], points = [];
+      const says = notesOf(curve);
+      curve.time_us.forEach((_, i) => {
+        const v = valueOf(metric, curve, i);
+        if (v) points.push({ x: data.axes[curve.axis][i], says: says(i), ...v });
+      });
+      return { id: String(index), label: curve.label, style: place, points, mark: marksOf(curve), rehearsed: curve.rehearsed };
+    });
+  }
+
+  function draw() {
+    const list = byFamily[state.family] || [], metric = metrics[state.metric];
+    const family = data.families[state.family] || { title: "" };
+    const regions = data.regions.filter((r) => list.includes(r.curve));
+    const series = seriesOf(list);
+    over.set({
+      label: metric.title + " over message size, " + family.title, xKind: "size", xTitle: "message size", xWords: sizeWords,
+      xlog: state.xlog, ylog: state.ylog, metric, bands: byId("bands").checked, series,
+      regions: byId("shades").checked ? regions : [], ceilings: ceilingsOf(list), water: series.some((s) => s.rehearsed) ? "REHEARSED" : "",
+    }, "family " + state.family, hiddenFirst(list, regions));
+    drawScaling(list);
+  }
+
+  // hiddenFirst are those that are off at first where there are many: curves with findings stand before others.
+  function hiddenFirst(list, regions) {
+    if (list.length <= mostShown) return [];
+    const found = new Set(regions.map((r) => r.curve));
+    const order = [...list].sort((a, b) => Number(found.has(b)) - Number(found.has(a)));
+    return order.slice(mostShown).map(String);
+  }
+
+  function ceilingsOf(list) {
+    if (state.metric !== "busbw") return [];
+    const used = new Set(list.map((i) => data.curves[i].ceiling).filter((n) => n >= 0));
+    return [...used].map((n) => ({ value: data.ceilings[n].gbps, name: data.ceilings[n].name })).filter((c) => c.value > 0);
+  }
+
+  // drawScaling draws contenders that were measured in several worlds, at one size.
+  function drawScaling(list) {
+    const groups = new Map();
+    for (const i of list) {
+      const curve = data.curves[i];
+      if (curve.world > 0) groups.set(curve.who, [...(groups.get(curve.who) || []), i]);
+    }
+    const wide = [...groups].filter(([, of]) => new Set(of.map((i) => data.curves[i].world)).size > 1);
+    byId("scaling").hidden = wide.length === 0;
+    if (wide.length === 0) return;
+    const sizes = [...new Set(wide.flatMap(([, of]) => of.flatMap((i) => data.axes[data.curves[i].axis])))].sort((a, b) => a - b);
+    const select = byId("scaling-size"), before = Number(select.value);
+    options(select, sizes.map((s) => [s, sizeWords(s)]));
+    select.value = String(sizes.includes(before) && select.dataset.chosen ? before : sizes[sizes.length - 1]);
+    const size = Number(select.value), metric = metrics[state.metric];
+    const series = wide.map(([who, of], place) => {
+      const points = [];
+      for (const i of of) {
+        const curve = data.curves[i], at = data.axes[curve.axis].indexOf(size);
+        const v = at < 0 ? null : valueOf(metric, curve, at);
+        if (v) points.push({ x: curve.world, says: notesOf(curve)(at), ...v });
+      }
+      points.sort((a, b) => a.x - b.x);
+      return { id: who, label: who, style: place, points, mark: marksOf(data.curves[of[0]]), rehearsed: data.curves[of[0]].rehearsed };
+    });
+    scaling.set({
+      label: metric.title + " over the number of ranks at " + sizeWords(size), xKind: "ranks", xTitle: "ranks", xWords: (n) => String(n),
+      xlog: true, ylog: state.ylog, metric, bands: byId("bands").checked, series, regions: [], ceilings: [], water: series.some((s) => s.rehearsed) ? "REHEARSED" : "",
+    }, "family " + state.family);
+  }
+
+  const family = byId("family");
+  options(family, data.families.map((f, i) => [i, f.title + (byFamily[i].length > 1 ? ` (${byFamily[i].length} curves)` : "")]));
+  family.addEventListener("change", () => { state.family = Number(family.value); draw(); });
+  const pressMetric = choices(byId("metric"), Object.values(metrics).map((m) => [m.name, m.name]), state.metric, (name) => {
+    state.metric = name;
+    state.ylog = name === "time";
+    pressY(state.ylog ? "log" : "linear");
+    draw();
+  });
+  choices(byId("xscale"), [["log", "log"], ["linear", "linear"]], "log", (name) => { state.xlog = name === "log"; draw(); });
+  const pressY = choices(byId("yscale"), [["log", "log"], ["linear", "linear"]], "linear", (name) => { state.ylog = name === "log"; draw(); });
+  byId("bands").addEventListener("change", draw);
+  byId("shades").addEventListener("change", draw);
+  byId("scaling-size").addEventListener("change", (event) => { event.target.dataset.chosen = "yes"; draw(); });
+  draw();
+
+  return (number) => {
+    const r = data.regions.find((one) => one.number === number);
+    if (!r) return;
+    state.family = data.curves[r.curve].family;
+    family.value = String(state.family);
+    if (data.curves[r.curve].factor === 0 && state.metric === "busbw") { state.metric = "algbw"; pressMetric("algbw"); }
+    byId("shades").checked = true;
+    draw();
+    over.reveal(r.curve);
+    const sizes = data.axes[data.curves[r.curve].axis];
+    const first = sizes.findIndex((s) => s >= r.from), last = sizes.findLastIndex((s) => s <= r.to);
+    over.zoomTo(sizes[Math.max(0, first - 2)], sizes[Math.min(sizes.length - 1, last + 2)]);
+    byId("curves").scrollIntoView();
+    byId("curve-chart").querySelector(".plot").focus({ preventScroll: true });
+  };
+}
+
+// notesOf gives a function from a point of a curve to what it is to be read with.
+function notesOf(curve) {
+  const notes = new Map();
+  for (const mark of curve.marks || []) notes.set(mark.p, [...(notes.get(mark.p) || []), data.notes[mark.n]]);
+  return (i) => {
+    const all = [...(notes.get(i) || [])];
+    if (curve.paths && curve.paths[i] >= 0) all.push(data.notes[curve.paths[i]]);
+    return all;
+  };
+}
+
+// marksOf says in a legend what takes the worth of a whole curve away.
+function marksOf(curve) {
+  const marks = [];
+  if (curve.rehearsed) marks.push("rehearsed");
+  if (curve.crowded) marks.push("oversubscribed");
+  if (curve.imported) marks.push("imported");
+  return marks.join(", ");
+}

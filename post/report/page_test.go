@@ -1,0 +1,478 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	printer "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"busbar/internal/coll"
+	"busbar/internal/needs"
+	"busbar/post/analysis"
+)
+
+// screenshots is the variable that names a folder in which pictures of the page are kept.
+const screenshots = "BUSBAR_SCREENSHOTS"
+
+// patience is generous: nothing here measures time.
+const patience = 3 * time.Minute
+
+// browser is one Chromium for all tests, with one tab for each page.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	needs.Command(t, "chromium", "the page is looked at in it; make test installs it")
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(patience))
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(stop)
+	ctx, end := chromedp.NewContext(ctx)
+	t.Cleanup(end)
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatalf("chromium does not start: %v", err)
+	}
+	return ctx
+}
+
+// tab is a page that is open, and what it complained of.
+type tab struct {
+	*testing.T
+	ctx  context.Context
+	file string
+	mu   sync.Mutex
+	bad  []string
+}
+
+// open shows a report from a file.
+func open(t *testing.T, browser context.Context, r *Report) *tab {
+	t.Helper()
+	var text bytes.Buffer
+	if err := r.WritePage(&text); err != nil {
+		t.Fatal(err)
+	}
+	p := &tab{T: t, file: filepath.Join(t.TempDir(), "report.html")}
+	if err := os.WriteFile(p.file, text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := chromedp.NewContext(browser)
+	t.Cleanup(end)
+	p.ctx = ctx
+	chromedp.ListenTarget(ctx, func(event any) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			p.bad = append(p.bad, e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			p.bad = append(p.bad, fmt.Sprintf("console.%s: %v", e.Type, e.Args))
+		case *network.EventRequestWillBeSent:
+			if e.Request.URL != p.address() {
+				p.bad = append(p.bad, "request for "+e.Request.URL)
+			}
+		case *printer.EventJavascriptDialogOpening:
+			p.bad = append(p.bad, "dialog: "+e.Message)
+		}
+	})
+	p.run(network.Enable(), chromedp.Navigate(p.address()), chromedp.WaitReady("#data", chromedp.ByQuery))
+	return p
+}
+
+func (p *tab) address() string { return (&url.URL{Scheme: "file", Path: p.file}).String() }
+
+func (p *tab) run(actions ...chromedp.Action) {
+	p.Helper()
+	if err := chromedp.Run(p.ctx, actions...); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// eval is the value of an expression on the page.
+func (p *tab) eval(expression string) (value any) {
+	p.Helper()
+	if err := chromedp.Run(p.ctx, chromedp.Evaluate(expression, &value)); err != nil {
+		p.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// want fails where an expression on the page is not true.
+func (p *tab) want(what, expression string) {
+	p.Helper()
+	if got := p.eval(expression); got != true {
+		p.Errorf("%s: %s is %v", what, expression, got)
+	}
+}
+
+func (p *tab) click(selector string) {
+	p.Helper()
+	p.eval(fmt.Sprintf("document.querySelector(%q).click()", selector))
+}
+
+// quiet fails where the page complained, or asked for anything.
+func (p *tab) quiet() {
+	p.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, bad := range p.bad {
+		p.Error(bad)
+	}
+}
+
+func (p *tab) width(width int64) {
+	p.Helper()
+	p.run(emulation.SetDeviceMetricsOverride(width, 900, 1, false), chromedp.Evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`, nil, func(e *runtime.EvaluateParams) *runtime.EvaluateParams {
+		return e.WithAwaitPromise(true)
+	}))
+}
+
+func (p *tab) theme(name string) {
+	p.Helper()
+	p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}))
+}
+
+// picture keeps a picture of the whole page, where that was asked for.
+func (p *tab) picture(name string) {
+	p.Helper()
+	dir := os.Getenv(screenshots)
+	if dir == "" {
+		return
+	}
+	var png []byte
+	p.run(chromedp.FullScreenshot(&png, 100))
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// severalWorlds is a report with two worlds, of which one was rehearsed, and sizes with bounds.
+func severalWorlds() *Report {
+	runs := []*made{runOf(1, "mpi", coll.AllReduce, coll.AllGather), runOf(2, "nccl", coll.AllReduce)}
+	wide := runOf(3, "mpi", coll.AllReduce)
+	wide.run.World, wide.run.RanksPerNode = 8, 4
+	for _, r := range wide.records {
+		r.World = 8
+	}
+	runs[1].run.Rehearse = true
+	return build(append(runs, wide), func(f *Found) {
+		f.Findings = []analysis.Finding{{Number: 1, Kind: analysis.Drop, Curve: f.Curves[0], From: 64 << 10, To: 256 << 10, Severity: analysis.Serious, Says: "Bandwidth drops by 20 %.",
+			Hints: []analysis.Hint{{Says: "take another protocol", Source: "https://example.org/a", Variable: "X", Value: "1"}}}}
+		f.Ceilings = func(*analysis.Curve) Ceiling { return Ceiling{GBps: 9, Name: "link", Says: "9 GB/s"} }
+	})
+}
+
+func TestPageInABrowser(t *testing.T) {
+	b := browser(t)
+	t.Run("controls", func(t *testing.T) { controls(open(t, b, severalWorlds())) })
+	t.Run("table", func(t *testing.T) { tableControls(open(t, b, severalWorlds())) })
+	t.Run("widths and themes", func(t *testing.T) { widths(open(t, b, sample())) })
+	t.Run("hostile names", func(t *testing.T) { hostile(open(t, b, hostileReport())) })
+	t.Run("printing", func(t *testing.T) { printing(open(t, b, sample())) })
+	t.Run("many points", func(t *testing.T) { manyPoints(open(t, b, manyReport())) })
+	t.Run("no script", func(t *testing.T) { noScript(t, b) })
+}
+
+// controls tries all that changes the plots, the theme, and the map of ranks.
+func controls(p *tab) {
+	p.width(1400)
+	const plot = `document.querySelector("#curve-chart .plot")`
+	lines := func() string { return plot + `.querySelectorAll(".line").length` }
+	p.want("curves of the first operation", lines()+" === 3")
+	p.want("watermark", plot+`.querySelector(".water").textContent === "REHEARSED"`)
+	p.want("ceiling", plot+`.querySelectorAll(".ceiling").length === 1`)
+	p.want("number of the finding", plot+`.querySelector(".badge").getAttribute("href") === "#finding-1"`)
+	p.want("bands", plot+`.querySelectorAll(".band").length === 3`)
+	p.click("#bands")
+	p.want("no bands", plot+`.querySelectorAll(".band").length === 0`)
+	p.click("#shades")
+	p.want("no shades", plot+`.querySelectorAll(".region").length === 0`)
+	p.click("#shades")
+	p.click("#curve-chart .legend button")
+	p.want("a curve less", lines()+" === 2")
+	p.click("#curve-chart [title='Hide all curves']")
+	p.want("no curve", lines()+" === 0")
+	p.click("#curve-chart [title='Show all curves']")
+	p.want("all curves", lines()+" === 3")
+	for _, metric := range []string{"algbw", "time", "busbw"} {
+		before := p.eval(plot + `.querySelector(".line").getAttribute("d")`)
+		p.click("#metric [data-key=" + metric + "]")
+		if after := p.eval(plot + `.querySelector(".line").getAttribute("d")`); after == before {
+			p.Errorf("%s draws what was drawn before", metric)
+		}
+		p.want(metric+" is pressed", `document.querySelector("#metric [aria-pressed=true]").dataset.key === "`+metric+`"`)
+	}
+	for _, axis := range []string{"#xscale [data-key=linear]", "#yscale [data-key=log]", "#xscale [data-key=log]", "#yscale [data-key=linear]"} {
+		before := p.eval(plot + `.querySelector(".line").getAttribute("d")`)
+		if p.click(axis); p.eval(plot+`.querySelector(".line").getAttribute("d")`) == before {
+			p.Errorf("%s changes nothing", axis)
+		}
+	}
+	zooms(p, plot)
+	p.click(".show")
+	p.want("a finding is shown", `document.activeElement === `+plot)
+	p.want("which is zoomed to", `!document.querySelector("#curve-chart [title='Show all sizes']").disabled`)
+	p.eval(`{ const s = byId("family"); s.value = "1"; s.dispatchEvent(new Event("change")); 0 }`)
+	p.want("another operation", lines()+" === 1")
+	p.want("which has one world", `byId("scaling").hidden`)
+	p.eval(`{ const s = byId("family"); s.value = "0"; s.dispatchEvent(new Event("change")); 0 }`)
+	p.want("over ranks", `!byId("scaling").hidden && document.querySelectorAll("#scaling-chart .line").length === 1`)
+	p.eval(`{ const s = byId("scaling-size"); s.value = "1024"; s.dispatchEvent(new Event("change")); 0 }`)
+	p.want("at another size", `document.querySelector("#scaling-chart .plot").getAttribute("aria-label").includes("1 KiB")`)
+	for _, theme := range []string{"light", "dark", "auto"} {
+		p.click("#theme")
+		p.want("theme", `byId("theme").textContent === "Theme: `+theme+`" && (document.documentElement.dataset.theme || "auto") === "`+theme+`"`)
+	}
+	p.want("ranks", `document.querySelectorAll("#heat-map tbody tr").length === 4`)
+	p.want("the slow rank", `document.querySelector("#heat-map tbody tr:last-child td").textContent === "+10 %"`)
+	p.click("#heat-figure [data-key=late]")
+	p.want("lateness", `document.querySelector("#heat-map tbody tr:last-child td").textContent === "3.00 µs"`)
+	p.eval(`{ const s = byId("heat"); s.value = "1"; s.dispatchEvent(new Event("change")); 0 }`)
+	p.want("another curve's ranks", `byId("heat").value === "1" && document.querySelectorAll("#heat-map tbody tr").length === 4`)
+	p.click(".hints summary")
+	p.click(".copy button")
+	p.run(chromedp.Poll(`document.querySelector(".copy button").textContent !== "Copy"`, nil))
+	p.quiet()
+}
+
+// zooms looks into the plot with mouse, wheel and keys.
+func zooms(p *tab, plot string) {
+	const reset = `document.querySelector("#curve-chart [title='Show all sizes']")`
+	const key = `{ const k = (key) => ` + `document.querySelector("#curve-chart .plot").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true })); `
+	mouse := func(kind string, x float64) string {
+		return fmt.Sprintf(`{ const p = %s, b = p.getBoundingClientRect(); p.setPointerCapture = () => {}; p.dispatchEvent(new PointerEvent(%q, { clientX: b.left + b.width * %g, clientY: b.top + 100, bubbles: true, pointerId: 1 })); 0 }`, plot, kind, x)
+	}
+	p.want("all sizes at first", reset+".disabled")
+	p.eval(mouse("pointermove", 0.5))
+	p.want("values under the pointer", `!document.querySelector("#curve-chart .readout").hidden && document.querySelector("#curve-chart .readout").textContent.includes("95 % interval")`)
+	p.eval(mouse("pointerleave", 0.5))
+	p.want("gone with it", `document.querySelector("#curve-chart .readout").hidden`)
+	for _, way := range []struct{ what, act string }{
+		{"the button", `document.querySelector("#curve-chart [title='Zoom in']").click()`},
+		{"dragging", mouse("pointerdown", 0.3) + mouse("pointermove", 0.6) + mouse("pointerup", 0.6)},
+		{"the wheel", plot + `.focus(); ` + plot + `.dispatchEvent(new WheelEvent("wheel", { deltaY: -100, clientX: 700, bubbles: true, cancelable: true })); 0`},
+		{"plus", key + `k("+"); 0 }`},
+	} {
+		p.eval(way.act)
+		p.want(way.what+" zooms", "!"+reset+".disabled")
+		p.eval(reset + ".click()")
+		p.want("all sizes again", reset+".disabled")
+	}
+	p.eval(`document.querySelector("#curve-chart [title='Zoom in']").click()`)
+	p.eval(`document.querySelector("#curve-chart [title='Zoom out']").click()`)
+	p.want("out again", reset+".disabled")
+	p.eval(key + `k("Home"); 0 }`)
+	p.want("keys show values", `document.querySelector("#curve-chart .readout b").textContent === "1 KiB"`)
+	p.want("and say them", `document.querySelector("#curve-chart [role=status]").textContent.startsWith("1 KiB: ")`)
+	p.eval(key + `k("ArrowRight"); 0 }`)
+	p.want("the next", `document.querySelector("#curve-chart .readout b").textContent === "4 KiB"`)
+	p.eval(key + `k("End"); k("ArrowLeft"); 0 }`)
+	p.want("the last but one", `document.querySelector("#curve-chart .readout b").textContent === "1 MiB"`)
+	p.eval(key + `k("Escape"); 0 }`)
+	p.want("no values", `document.querySelector("#curve-chart .readout").hidden`)
+}
+
+// tableControls tries every filter, the order by every column, and the pages.
+func tableControls(p *tab) {
+	const rows = `document.querySelectorAll("#table tbody tr").length`
+	p.want("all points", rows+" === 28")
+	filters := int(p.eval(`document.querySelectorAll("#filters select").length`).(float64))
+	if filters != 6 {
+		p.Errorf("%d filters", filters)
+	}
+	for i := range filters {
+		p.eval(fmt.Sprintf(`{ const s = document.querySelectorAll("#filters select")[%d]; s.selectedIndex = 1; s.dispatchEvent(new Event("change")); 0 }`, i))
+		p.want("a filter leaves some", rows+" > 0")
+		if name := p.eval(fmt.Sprintf(`document.querySelectorAll("#filters select")[%d].ariaLabel`, i)); name != "Mode" && name != "Placement" {
+			p.want(fmt.Sprint(name, " leaves some out"), rows+" < 28")
+		}
+		p.click("#clear")
+		p.want("all points again", rows+" === 28")
+	}
+	p.eval(`{ const s = document.querySelector("#filters input"); s.value = "all_gather"; s.dispatchEvent(new Event("input")); 0 }`)
+	p.want("found by words", rows+" === 7")
+	p.eval(`{ const s = document.querySelector("#filters input"); s.value = "nowhere"; s.dispatchEvent(new Event("input")); 0 }`)
+	p.want("found nothing", rows+` === 0 && byId("table-says").textContent.startsWith("No point")`)
+	p.click("#clear")
+	columns := int(p.eval(`document.querySelectorAll("#table th button").length`).(float64))
+	for i := range columns {
+		p.eval(fmt.Sprintf(`document.querySelectorAll("#table th button")[%d].click()`, i))
+		p.want("ascending", fmt.Sprintf(`document.querySelectorAll("#table th")[%d].ariaSort === "ascending"`, i))
+		p.eval(fmt.Sprintf(`document.querySelectorAll("#table th button")[%d].click()`, i))
+		p.want("descending", fmt.Sprintf(`document.querySelectorAll("#table th")[%d].ariaSort === "descending"`, i))
+	}
+	p.eval(`document.querySelectorAll("#table th button")[3].click()`)
+	p.want("the smallest first", `document.querySelector("#table tbody tr").children[3].textContent === "1 KiB"`)
+	p.quiet()
+}
+
+func widths(p *tab) {
+	for _, theme := range []string{"light", "dark"} {
+		p.theme(theme)
+		for _, width := range []int64{360, 800, 1400} {
+			p.width(width)
+			p.want(fmt.Sprintf("no sideways scroll at %d", width), `document.documentElement.scrollWidth <= innerWidth`)
+			p.want("a plot that is as wide as its place", `document.querySelector("#curve-chart .plot").viewBox.baseVal.width <= innerWidth`)
+			p.picture(fmt.Sprintf("sample-%d-%s", width, theme))
+		}
+	}
+	p.want("contrast of text", contrast)
+	p.theme("light")
+	p.want("contrast of text in light", contrast)
+	p.quiet()
+}
+
+// contrast says whether the colours of texts stand out from what they are written on, by WCAG's formula.
+const contrast = `(() => {
+  const probe = document.body.appendChild(document.createElement("i"));
+  const light = (name) => {
+    probe.style.color = "var(--" + name + ")";
+    const [r, g, b] = getComputedStyle(probe).color.match(/[\d.]+/g).map((c) => { c /= 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const bad = [];
+  for (const back of ["paper", "panel", "mark"]) for (const ink of ["ink", "muted", "link", "serious", "warning"]) {
+    const a = light(ink), b = light(back), ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) bad.push(ink + " on " + back + " " + ratio.toFixed(2));
+  }
+  probe.remove();
+  return bad.length === 0 || bad.join();
+})()`
+
+// hostiles are names that a page could trip over.
+var hostiles = []string{`<img src=x onerror=alert(1)>`, `</script><script>alert(2)</script>`, `"'` + "`" + `><svg onload=alert(3)>`, "مضيف-١", strings.Repeat("long", 60), `{{.}}<!--`}
+
+func hostileReport() *Report {
+	var runs []*made
+	for i, name := range hostiles {
+		m := runOf(i+1, "mpi", coll.AllReduce)
+		m.run.Variant, m.run.Sweep.Name, m.run.Environment = name, name, map[string]string{"X": name}
+		m.run.Warnings = []string{name}
+		for j := range m.ranks {
+			m.ranks[j].Host = name
+		}
+		runs = append(runs, m)
+	}
+	return build(runs, func(f *Found) {
+		for i, name := range hostiles {
+			f.Findings = append(f.Findings, analysis.Finding{Number: i + 1, Kind: analysis.Drop, Curve: f.Curves[0], From: 1024, To: 4096, Says: name, Evidence: []string{name},
+				Hints: []analysis.Hint{{Says: name, Source: name, Variable: "X", Value: name, Sweep: name}}})
+		}
+		f.Headlines = hostiles
+		f.Ceilings = func(*analysis.Curve) Ceiling { return Ceiling{GBps: 9, Name: hostiles[0], Says: hostiles[1]} }
+	})
+}
+
+func hostile(p *tab) {
+	p.want("nothing became an element", `document.querySelectorAll("img, [onerror], [onload]").length === 0 && document.scripts.length === 2`)
+	for _, name := range hostiles {
+		p.want("shown as it is", fmt.Sprintf(`document.querySelector(".headlines").textContent.includes(%q)`, name))
+		p.want("in the legend too", fmt.Sprintf(`document.querySelector("#curve-chart .legend").textContent.includes(%q)`, name))
+	}
+	p.eval(`{ const b = document.querySelector("#curve-chart .plot"); b.dispatchEvent(new KeyboardEvent("keydown", { key: "Home" })); 0 }`)
+	for _, width := range []int64{360, 800, 1400} {
+		p.width(width)
+		p.want(fmt.Sprintf("no sideways scroll at %d", width), `document.documentElement.scrollWidth <= innerWidth`)
+		p.picture(fmt.Sprintf("hostile-%d", width))
+	}
+	p.eval(`fetch("https://example.invalid/").catch(() => 0) && 0`)
+	p.want("a policy", `document.querySelector("meta[http-equiv=Content-Security-Policy]").content.startsWith("default-src 'none'")`)
+	p.mu.Lock()
+	for _, bad := range p.bad {
+		if !strings.Contains(bad, "example.invalid") {
+			p.Error(bad)
+		}
+	}
+	p.mu.Unlock()
+}
+
+func printing(p *tab) {
+	p.run(emulation.SetEmulatedMedia().WithMedia("print"))
+	p.eval(`dispatchEvent(new Event("beforeprint"))`)
+	p.want("all is open", `document.querySelectorAll("details:not([open])").length === 0`)
+	p.want("no controls", `[...document.querySelectorAll(".controls, .tools, .top, .pager")].every((e) => getComputedStyle(e).display === "none")`)
+	p.want("plots stand", `document.querySelector("#curve-chart .plot").getBoundingClientRect().height > 100`)
+	p.picture("print")
+	var pdf []byte
+	p.run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		pdf, _, err = printer.PrintToPDF().Do(ctx)
+		return err
+	}))
+	if !bytes.HasPrefix(pdf, []byte("%PDF")) {
+		p.Error("no PDF")
+	}
+	p.eval(`dispatchEvent(new Event("afterprint"))`)
+	p.want("folded again", `document.querySelectorAll("details:not([open])").length > 0`)
+	p.quiet()
+}
+
+// manyReport is nine collectives at 30 sizes of a hundred variants.
+func manyReport() *Report {
+	var runs []*made
+	for i := range 100 {
+		m := runOf(i+1, "mpi")
+		m.run.Variant = fmt.Sprintf("variant-%d", i+1)
+		for _, c := range coll.Collectives() {
+			for n := range 30 {
+				m.records = append(m.records, m.record(c, 64<<n, float64(i)))
+			}
+		}
+		runs = append(runs, m)
+	}
+	return build(runs, nil)
+}
+
+func manyPoints(p *tab) {
+	p.want("all are there", `byId("table-says").textContent.startsWith("27,000 of 27,000")`)
+	p.want("on one page", `document.querySelectorAll("#table tbody tr").length === 50`)
+	p.click("#pager button:nth-child(2)")
+	p.want("the next page", `byId("pager").textContent.includes("page 2 of 540")`)
+	p.click("#pager button:nth-child(1)")
+	p.want("and back", `byId("pager").textContent.includes("page 1 of 540")`)
+	p.want("some of the curves", `document.querySelectorAll("#curve-chart .line").length === 9`)
+	p.click("#curve-chart [title='Show all curves']")
+	p.want("all of the curves", `document.querySelectorAll("#curve-chart .line").length === 100`)
+	p.width(1400)
+	p.picture("many")
+	p.quiet()
+}
+
+func noScript(t *testing.T, b context.Context) {
+	ctx, end := chromedp.NewContext(b)
+	defer end()
+	var text bytes.Buffer
+	if err := severalWorlds().WritePage(&text); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var shown string
+	if err := chromedp.Run(ctx, emulation.SetScriptExecutionDisabled(true), chromedp.Navigate((&url.URL{Scheme: "file", Path: file}).String()), chromedp.Text("main", &shown, chromedp.ByQuery)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Scripts are off", "Bandwidth drops by 20 %.", "Quality of the data", "mpi, 4 ranks on 2 nodes", "GB/s at 4 MiB"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("without a script there is no %q in:\n%s", want, shown)
+		}
+	}
+	p := &tab{T: t, ctx: ctx}
+	p.picture("noscript")
+}
