@@ -476,3 +476,14 @@ func noScript(t *testing.T, b context.Context) {
 	p := &tab{T: t, ctx: ctx}
 	p.picture("noscript")
 }
+
+// TestPageSize: the page of a hundred contenders, nine collectives and thirty sizes is under 3 MB.
+func TestPageSize(t *testing.T) {
+	var text bytes.Buffer
+	if err := manyReport().WritePage(&text); err != nil {
+		t.Fatal(err)
+	}
+	if text.Len() > 3_000_000 || text.Len() < 500_000 {
+		t.Errorf("%d bytes", text.Len())
+	}
+}
