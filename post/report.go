@@ -37,8 +37,9 @@ folder read, or the current one if there were several, and prints what stands
 first in them: how fast it was, what stands out, what is missing. They have what
 was planned and done, every point with its interval, findings with what to try,
 how good the data is, how each figure was taken, and what the runs ran on.
-docs/report.md says how to read them. Figures are set against what links are made
-for, where the record has that or --peak says it (docs/analysis.md, "Ceilings").
+docs/report.md says how to read them. Figures are set against what links are
+made for, where the record has that or --peak says it (docs/analysis.md,
+"Ceilings").
 
 --layout comparison sets backends side by side, for people who asked how Gloo on
 CPUs and NCCL on GPUs compare. It writes
