@@ -31,8 +31,10 @@ func (m *marks) limit(runs []*result.Run, of coll.Case) plot.Limit {
 func (m *marks) remarks() (remarks []plot.Remark) {
 	found, _ := analysis.Find(m.curves.Curves(), analysis.Options{Ceiling: m.ceilings.OfCurve})
 	for _, f := range found {
-		if f.From > 0 && f.To > 0 && len(f.Curve.Runs) > 0 {
-			remarks = append(remarks, plot.Remark{Run: f.Curve.Runs[0], Case: f.Curve.Condition.Case, Number: f.Number, From: f.From, To: f.To, Says: f.Brief()})
+		for _, p := range f.Places() {
+			if p.From > 0 && p.To > 0 && len(p.Curve.Runs) > 0 {
+				remarks = append(remarks, plot.Remark{Run: p.Curve.Runs[0], Case: p.Curve.Condition.Case, Number: f.Number, From: p.From, To: p.To, Says: p.Brief()})
+			}
 		}
 	}
 	return remarks

@@ -284,6 +284,30 @@ func TestOneCauseIsOneFinding(t *testing.T) {
 	}
 	f := only(t, foundIn(t, Options{}, sweeps...), Drop)
 	contains(t, fmt.Sprint(f.Evidence), "Likewise all_gather", "Likewise reduce_scatter in-place", "So it is with 1 more.")
+	seen := map[*Curve]bool{}
+	for _, p := range f.Places() {
+		seen[p.Curve] = true
+		contains(t, p.Says, p.Curve.Collective.String()+" float32", "at 4 MiB bandwidth lies")
+		if p.From != 4<<20 || p.To != 4<<20 {
+			t.Errorf("%+v", p)
+		}
+	}
+	if len(seen) != 6 {
+		t.Errorf("the places of six curves are %+v", f.Places())
+	}
+}
+
+// What is found in both modes is said of throughput mode, as severe as it is in either.
+func TestThroughputStandsForBothModes(t *testing.T) {
+	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(4<<20, 8<<20, 1.3) }),
+		sound().with(func(m *made) { m.mode, m.edit = coll.Latency, slower(4<<20, 16<<20, 1.6) })), Drop)
+	if f.Curve.Mode != coll.Throughput || f.To != 8<<20 || f.Severity != Serious || f.Weight < 0.35 {
+		t.Errorf("%+v", f)
+	}
+	contains(t, fmt.Sprint(f.Evidence), "Likewise all_reduce", "latency mode: from 4 MiB to 16 MiB")
+	if len(f.Also) != 1 || f.Also[0].Curve.Mode != coll.Latency || f.Also[0].To != 16<<20 {
+		t.Errorf("%+v", f.Also)
+	}
 }
 
 func TestTheMostSeriousComeFirstAndTheRestIsCounted(t *testing.T) {

@@ -65,8 +65,21 @@ type Finding struct {
 	Says     string   // one sentence that stands for itself
 	Evidence []string // what it rests on, with figures
 	Hints    []Hint
+	Also     []Place // where else the same was found, in the order of weight
 
 	predicate string // Says without its subject and its full stop
+}
+
+// Place is where on a curve something was found, and what was said of it there.
+type Place struct {
+	Curve    *Curve
+	From, To int64 // bytes, both measured sizes
+	Says     string
+}
+
+// Places are all that a finding stands for, the one that it speaks of first.
+func (f *Finding) Places() []Place {
+	return append([]Place{{f.Curve, f.From, f.To, f.Says}}, f.Also...)
 }
 
 // state makes the sentence: the curve of the finding, and what is said of it.
@@ -76,7 +89,7 @@ func (f *Finding) state(format string, args ...any) {
 }
 
 // Brief is what the sentence says of its curve, for where that is named anyway; the whole sentence where it is of several.
-func (f *Finding) Brief() string { return strings.TrimPrefix(f.Says, f.Curve.subject()+": ") }
+func (p Place) Brief() string { return strings.TrimPrefix(p.Says, p.Curve.subject()+": ") }
 
 // Hint is something to try.
 type Hint struct {

@@ -3,34 +3,65 @@ package analysis
 import (
 	"fmt"
 	"slices"
+
+	"busbar/internal/coll"
 )
 
 // mostLikewise is how many findings of the same cause are named with the one that stands for them.
 const mostLikewise = 4
 
-// merged puts findings of one cause together, under the first of them, which is to be the most serious.
+// merged puts findings of one cause together. The first of them, which is to be the most serious, stands for the others, unless
+// that one is of latency and the same was found in throughput mode, where data are sent as programs send most of them.
 func merged(found []Finding) (kept []Finding) {
-	more := map[int]int{} // of findings that are not named any more, by place
+	var groups [][]Finding
 	for _, f := range found {
-		i := slices.IndexFunc(kept, func(k Finding) bool { return sameCause(k, f) })
+		i := slices.IndexFunc(groups, func(g []Finding) bool { return sameCause(g[0], f) })
 		if i < 0 {
-			kept = append(kept, f)
+			groups = append(groups, []Finding{f})
 			continue
 		}
-		if more[i]++; more[i] <= mostLikewise {
-			word := "Likewise "
-			if f.Kind != kept[i].Kind {
-				word = "Also "
-			}
-			kept[i].Evidence = append(kept[i].Evidence, word+f.Curve.apartFrom(kept[i].Curve)+": "+f.predicate+".")
-		}
+		groups[i] = append(groups[i], f)
 	}
-	for i, n := range more {
-		if n > mostLikewise {
-			kept[i].Evidence = append(kept[i].Evidence, fmt.Sprintf("So it is with %d more.", n-mostLikewise))
-		}
+	for _, g := range groups {
+		kept = append(kept, oneOf(g))
 	}
 	return kept
+}
+
+// oneOf is the finding that stands for a group, as severe as the most severe of it.
+func oneOf(group []Finding) Finding {
+	lead := leadOf(group)
+	one := group[lead]
+	one.Severity, one.Weight = group[0].Severity, group[0].Weight
+	for i, f := range group {
+		if i == lead {
+			continue
+		}
+		one.Also = append(one.Also, Place{f.Curve, f.From, f.To, f.Says})
+		if len(one.Also) > mostLikewise {
+			continue
+		}
+		word := "Likewise "
+		if f.Kind != one.Kind {
+			word = "Also "
+		}
+		one.Evidence = append(one.Evidence, word+f.Curve.apartFrom(one.Curve)+": "+f.predicate+".")
+	}
+	if n := len(one.Also) - mostLikewise; n > 0 {
+		one.Evidence = append(one.Evidence, fmt.Sprintf("So it is with %d more.", n))
+	}
+	return one
+}
+
+// leadOf is the place of the first finding, or of the one of its kind and operation in throughput mode.
+func leadOf(group []Finding) int {
+	first := group[0]
+	if first.Curve.Mode != coll.Latency {
+		return 0
+	}
+	return max(0, slices.IndexFunc(group, func(f Finding) bool {
+		return f.Curve.Mode == coll.Throughput && f.Kind == first.Kind && sameOperation(f.Curve, first.Curve)
+	}))
 }
 
 // sameCause says that two findings probably have one cause. Of one operation in one world that is what bends the curve at the same

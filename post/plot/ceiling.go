@@ -113,17 +113,23 @@ type Remark struct {
 // mostNotes is how many notes a picture carries.
 const mostNotes = 5
 
-// remark puts the remarks on the series into a picture of them over sizes.
+// remark puts the remarks on the series into a picture of them over sizes. Those of one number, on several series, are one note
+// about all their sizes, in the words of the first.
 func (c *chooser) remark(f *Figure, all []series) {
-	left := 0
+	left := map[int]bool{} // numbers
 	for _, r := range c.Remarks {
 		k := Point{Run: r.Run, Case: r.Case}.key()
 		i := slices.IndexFunc(all, func(s series) bool { return s.key == k && s.mode == r.Case.Mode })
 		if i < 0 {
 			continue
 		}
+		if i := slices.IndexFunc(f.Notes, func(n Note) bool { return n.Number == r.Number }); i >= 0 {
+			n := &f.Notes[i]
+			n.From, n.To = min(n.From, float64(r.From)), max(n.To, float64(r.To))
+			continue
+		}
 		if len(f.Notes) == mostNotes {
-			left++
+			left[r.Number] = true
 			continue
 		}
 		says := r.Says
@@ -135,7 +141,7 @@ func (c *chooser) remark(f *Figure, all []series) {
 	if len(f.Notes) > 0 {
 		f.Caption = append(f.Caption, "Numbered ranges: see below.")
 	}
-	if left > 0 {
-		f.Caption = append(f.Caption, plural(left, "more finding")+" not marked here.")
+	if len(left) > 0 {
+		f.Caption = append(f.Caption, plural(len(left), "more finding")+" not marked here.")
 	}
 }

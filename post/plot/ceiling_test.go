@@ -98,8 +98,8 @@ func TestCeilingsThatDiffer(t *testing.T) {
 	}
 }
 
-// Remarks stand in the pictures of bandwidth that have their series, with numbers above and words below; the curves keep
-// their room.
+// Remarks stand in the pictures of bandwidth and latency that have their series, with numbers above and words below; the curves
+// keep their room.
 func TestRemarks(t *testing.T) {
 	points := quick(4)
 	says := "all_reduce loses 23 % of its bandwidth from 32 KiB to 256 KiB against its trend, which is eight times the noise of its neighbours; seen in 6 of 6 launches."
@@ -119,7 +119,14 @@ func TestRemarks(t *testing.T) {
 	}
 	p := at(coll.Gather, coll.Latency)
 	remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: 9, From: 8, To: 16, Says: "of latency"})
+	p = at(coll.AllReduce, coll.Latency)
+	for _, from := range []int64{64, 16} {
+		remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: 10, From: from, To: 4 * from, Says: fmt.Sprint("from ", from)})
+	}
 	all := limited(points, nil, remarks...)
+	if notes := all["collectives_latency_mpi_world4"].Notes; len(notes) != 2 || notes[0].Number != 9 || notes[1] != (Note{10, 16, 256, "all_reduce: from 64"}) {
+		t.Errorf("notes on latency: %+v", notes)
+	}
 	f := all["collectives_busbw_mpi_world4"]
 	if len(f.Notes) != mostNotes || !strings.Contains(strings.Join(f.Caption, " "), "2 more findings not marked here.") {
 		t.Fatalf("%d notes, %q", len(f.Notes), f.Caption)

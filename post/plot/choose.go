@@ -153,6 +153,7 @@ func (c *chooser) measures(all []series, first string, rest []string, of string)
 				f.Caption = []string{"min and max: of all together."}
 			}
 		}
+		c.remark(&f, s)
 		c.add(f, s)
 	})
 }

@@ -24,7 +24,9 @@ func chosen(r *Report, f Found) []*analysis.Curve {
 	}
 	weight := map[*analysis.Curve]int{}
 	for _, one := range f.Findings {
-		weight[one.Curve] = max(weight[one.Curve], 1+int(one.Severity))
+		for _, p := range one.Places() {
+			weight[p.Curve] = max(weight[p.Curve], 1+int(one.Severity))
+		}
 	}
 	order := slices.Clone(f.Curves)
 	slices.SortStableFunc(order, func(x, y *analysis.Curve) int {

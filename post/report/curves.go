@@ -77,6 +77,11 @@ func (b *Builder) addCurves(m *making, f Found) {
 		if n, there := number[one.Curve]; there {
 			made.Curve = n
 		}
+		for _, p := range one.Also {
+			if n, there := number[p.Curve]; there {
+				made.Also = append(made.Also, Place{n, p.From, p.To})
+			}
+		}
 		m.Findings = append(m.Findings, made)
 	}
 	if f.More > 0 {

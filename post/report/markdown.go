@@ -308,11 +308,18 @@ func (m *markdown) notesOn(number, i int) string {
 		notes = append(notes, m.r.Notes[c.Paths[i]])
 	}
 	for _, f := range m.r.Findings {
-		if size := m.r.Axes[c.Axis][i]; f.Curve == number && f.From <= size && size <= f.To {
+		if f.covers(number, m.r.Axes[c.Axis][i]) {
 			notes = append(notes, fmt.Sprintf("finding %d", f.Number))
 		}
 	}
 	return strings.Join(notes, "; ")
+}
+
+// covers says whether a finding was made at a size of a curve.
+func (f Finding) covers(curve int, size int64) bool {
+	return slices.ContainsFunc(append([]Place{{f.Curve, f.From, f.To}}, f.Also...), func(p Place) bool {
+		return p.Curve == curve && p.From <= size && size <= p.To
+	})
 }
 
 // curveRows are a row for each curve, the fastest place of each.

@@ -164,6 +164,14 @@ type Finding struct {
 	Says     string   `json:"says"`
 	Evidence []string `json:"evidence"`
 	Hints    []Hint   `json:"hints"`
+	Also     []Place  `json:"also"` // where else it was found
+}
+
+// Place is a range of sizes of one curve.
+type Place struct {
+	Curve int   `json:"curve"` // index in Report.Curves
+	From  int64 `json:"from"`  // bytes, both of measured sizes
+	To    int64 `json:"to"`
 }
 
 // Hint is what to try.

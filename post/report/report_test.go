@@ -101,7 +101,8 @@ func sample() *Report {
 		c := f.Curves[0]
 		hints := []analysis.Hint{{Says: "take another protocol", Source: "A manual, section 3", Variable: "X_PROTO", Value: "Simple", Sweep: "variants:\n  simple: {}\n"}}
 		f.Findings = []analysis.Finding{
-			{Number: 1, Kind: analysis.Drop, Curve: c, From: 64 << 10, To: 256 << 10, Severity: analysis.Warning, Says: "Bandwidth drops by 20 %.", Evidence: []string{"10 GB/s, where 12 were expected"}, Hints: hints},
+			{Number: 1, Kind: analysis.Drop, Curve: c, From: 64 << 10, To: 256 << 10, Severity: analysis.Warning, Says: "Bandwidth drops by 20 %.", Evidence: []string{"10 GB/s, where 12 were expected"}, Hints: hints,
+				Also: []analysis.Place{{Curve: f.Curves[1], From: 16 << 10, To: 16 << 10}}},
 			{Number: 2, Kind: analysis.Drift, Curve: c, From: 1 << 10, To: 1 << 10, Severity: analysis.Note, Says: "Times rose.", Hints: hints},
 		}
 		f.Ceilings = func(c *analysis.Curve) Ceiling {
