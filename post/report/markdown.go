@@ -317,7 +317,7 @@ func (m *markdown) notesOn(number, i int) string {
 
 // covers says whether a finding was made at a size of a curve.
 func (f Finding) covers(curve int, size int64) bool {
-	return slices.ContainsFunc(append([]Place{{f.Curve, f.From, f.To}}, f.Also...), func(p Place) bool {
+	return slices.ContainsFunc(f.places(), func(p Place) bool {
 		return p.Curve == curve && p.From <= size && size <= p.To
 	})
 }

@@ -84,8 +84,8 @@ func (r *Report) WritePage(w io.Writer) error {
 func (r *Report) page() (*page, error) {
 	data := drawn{Axes: r.Axes, Families: r.Families, Curves: r.Curves, Notes: r.Notes, Bases: r.Bases, Regions: []region{}, Ceilings: r.Ceilings, Heats: r.Heats}
 	for _, f := range r.Findings {
-		if f.Curve >= 0 {
-			data.Regions = append(data.Regions, region{f.Number, f.Kind, f.Tone, f.Curve, f.From, f.To})
+		for _, p := range f.places() {
+			data.Regions = append(data.Regions, region{f.Number, f.Kind, f.Tone, p.Curve, p.From, p.To})
 		}
 	}
 	encoded, err := json.Marshal(data) // escapes <, > and &, so that no text ends its element

@@ -173,9 +173,18 @@ func severalWorlds() *Report {
 	runs[1].run.Rehearse = true
 	return build(append(runs, wide), func(f *Found) {
 		f.Findings = []analysis.Finding{{Number: 1, Kind: analysis.Drop, Curve: f.Curves[0], From: 64 << 10, To: 256 << 10, Severity: analysis.Serious, Says: "Bandwidth drops by 20 %.",
+			Also:  alsoOn(f.Curves[1:], 16<<10, 16<<10),
 			Hints: []analysis.Hint{{Says: "take another protocol", Source: "https://example.org/a", Variable: "X", Value: "1"}}}}
 		f.Ceilings = func(*analysis.Curve) Ceiling { return Ceiling{GBps: 9, Name: "link", Says: "9 GB/s"} }
 	})
+}
+
+// alsoOn are the same sizes of curves.
+func alsoOn(curves []*analysis.Curve, from, to int64) (places []analysis.Place) {
+	for _, c := range curves {
+		places = append(places, analysis.Place{Curve: c, From: from, To: to})
+	}
+	return places
 }
 
 func TestPageInABrowser(t *testing.T) {
@@ -198,6 +207,7 @@ func controls(p *tab) {
 	p.want("watermark", plot+`.querySelector(".water").textContent === "REHEARSED"`)
 	p.want("ceiling", plot+`.querySelectorAll(".ceiling").length === 1`)
 	p.want("number of the finding", plot+`.querySelector(".badge").getAttribute("href") === "#finding-1"`)
+	p.want("one region of a finding on three curves", plot+`.querySelectorAll(".region").length === 1`)
 	p.want("bands", plot+`.querySelectorAll(".band").length === 3`)
 	p.click("#bands")
 	p.want("no bands", plot+`.querySelectorAll(".band").length === 0`)
@@ -230,6 +240,7 @@ func controls(p *tab) {
 	p.want("which is zoomed to", `!document.querySelector("#curve-chart [title='Show all sizes']").disabled`)
 	p.eval(`{ const s = byId("family"); s.value = "1"; s.dispatchEvent(new Event("change")); 0 }`)
 	p.want("another operation", lines()+" === 1")
+	p.want("where the finding is too", plot+`.querySelector(".badge").getAttribute("href") === "#finding-1"`)
 	p.want("which has one world", `byId("scaling").hidden`)
 	p.eval(`{ const s = byId("family"); s.value = "0"; s.dispatchEvent(new Event("change")); 0 }`)
 	p.want("over ranks", `!byId("scaling").hidden && document.querySelectorAll("#scaling-chart .line").length === 1`)

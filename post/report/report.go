@@ -174,6 +174,14 @@ type Place struct {
 	To    int64 `json:"to"`
 }
 
+// places are those that stand in the report, its own first.
+func (f Finding) places() []Place {
+	if f.Curve < 0 {
+		return f.Also
+	}
+	return append([]Place{{f.Curve, f.From, f.To}}, f.Also...)
+}
+
 // Hint is what to try.
 type Hint struct {
 	Says     string `json:"says"`

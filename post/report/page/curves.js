@@ -32,9 +32,19 @@ function startCurves() {
     over.set({
       label: metric.title + " over message size, " + family.title, xKind: "size", xTitle: "message size", xWords: sizeWords,
       xlog: state.xlog, ylog: state.ylog, metric, bands: byId("bands").checked, series,
-      regions: byId("shades").checked ? regions : [], ceilings: ceilingsOf(list), water: series.some((s) => s.rehearsed) ? "REHEARSED" : "",
+      regions: byId("shades").checked ? eachOnce(regions) : [], ceilings: ceilingsOf(list), water: series.some((s) => s.rehearsed) ? "REHEARSED" : "",
     }, "family " + state.family, hiddenFirst(list, regions));
     drawScaling(list);
+  }
+
+  // eachOnce makes one region of those of a finding on several curves, over all its sizes.
+  function eachOnce(regions) {
+    const once = new Map();
+    for (const r of regions) {
+      const before = once.get(r.number) || r;
+      once.set(r.number, { ...before, from: Math.min(before.from, r.from), to: Math.max(before.to, r.to) });
+    }
+    return [...once.values()];
   }
 
   // hiddenFirst are those that are off at first where there are many: curves with findings stand before others.
