@@ -9,6 +9,9 @@ import (
 // MinForTrend is the least number of sizes that anything is said about: with four, a law and one odd point are as good as any other story.
 const MinForTrend = 5
 
+// MinForAnomaly is the least number of sizes of a curve that has anomalies: with fewer, two or three sizes would have to tell what the others should be.
+const MinForAnomaly = 8
+
 // Segment is a range of sizes that one law explains: a protocol, or an algorithm. From and To are the places of its first and last size.
 type Segment struct {
 	From, To int
@@ -100,6 +103,9 @@ type finder struct {
 // out a run may be shorter than it seemed, or none.
 func (f *finder) leaveOut() {
 	f.use(newLaws(f.sizes, f.logs, f.out).best(noRun, 0, math.Inf(1)))
+	if len(f.sizes) < MinForAnomaly {
+		return
+	}
 	for looks := 0; len(f.runs) < max(1, len(f.sizes)/4) && looks < len(f.sizes); looks++ {
 		laws := newLaws(f.sizes, f.logs, f.out)
 		now := laws.best(noRun, f.extra(), math.Inf(1))

@@ -70,6 +70,9 @@ func TestTrendFindsWhatIsThere(t *testing.T) {
 	if few := FindTrend(sizes[:4], times[:4], nil); !few.TooFew || few.Segments != nil {
 		t.Errorf("four sizes give %+v", few)
 	}
+	if few := FindTrend(sizes[2:9], times[2:9], nil); few.TooFew || len(few.Anomalies)+len(few.Ends) != 0 {
+		t.Errorf("something stands out of seven sizes: %+v", few)
+	}
 }
 
 type law struct{ alpha, beta float64 }

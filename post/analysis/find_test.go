@@ -59,6 +59,22 @@ func TestDrop(t *testing.T) {
 	}
 }
 
+// With no size near it, what stands out may as well be the next law.
+func TestDropFarFromOthers(t *testing.T) {
+	slow := slower(4<<20, 8<<20, 1.5)
+	for _, gone := range []int64{1, 2} {
+		edit := func(launch string, r *result.Record) {
+			if slow(launch, r); r.SizeBytes>>20 >= 1 && r.SizeBytes>>20 <= gone {
+				r.Status = result.Skipped
+			}
+		}
+		found := foundIn(t, Options{}, sound().with(func(m *made) { m.edit = edit }))
+		if want := 2 - int(gone); len(found) != want {
+			t.Errorf("%d sizes of %d gone: %d findings, want %d", gone, 2, len(found), want)
+		}
+	}
+}
+
 func TestSpikeIsANote(t *testing.T) {
 	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(4<<20, 4<<20, 0.6) })), Spike)
 	if f.Severity != Note {

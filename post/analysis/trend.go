@@ -17,6 +17,8 @@ const (
 	leastDrop = 0.08
 	// leastJump is the least jump of the time where one law goes over into the next.
 	leastJump = 1.10
+	// farthest is how many times as large, or as small, the next size may be that what stands out is held against.
+	farthest = 4
 )
 
 // curveTrend is what a curve does over sizes: its trend, and which of its points the trend's places are.
@@ -78,10 +80,15 @@ func trendFindings(c *Curve) []Finding {
 	return slices.Concat(anomalies(c, t), jumps(c, t), plateaus(c, t), declineOf(c))
 }
 
+// alone says whether an anomaly has no size near it on one of its sides: what lies between is then as little known as its cause.
+func (t curveTrend) alone(a stats.Anomaly) bool {
+	return t.sizes[a.From] > farthest*t.sizes[a.From-1] || t.sizes[a.To+1] > farthest*t.sizes[a.To]
+}
+
 func anomalies(c *Curve, t curveTrend) (found []Finding) {
 	for _, a := range t.Anomalies {
 		depth := math.Abs(a.Depth)
-		if depth < leastDrop {
+		if depth < leastDrop || t.alone(a) {
 			continue
 		}
 		from, to := t.places[a.From], t.places[a.To]
