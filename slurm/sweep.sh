@@ -65,6 +65,15 @@ find_home() {
     "Submit from the project's folder after make build, or from an unpacked bundle, on a filesystem that the nodes see, or set BUSBAR_HOME."
 }
 
+# holds PATTERN says whether a line of what is piped into it is like that. It reads all: behind a grep that ends at the first
+# such line, what writes the rest would fail, and with it the pipe.
+holds() { [ "$(grep -cE -- "$1")" != 0 ]; }
+
+# whole_number NAME LEAST refuses a variable that is set to anything else.
+whole_number() {
+  [[ ${!1:-$2} =~ ^(0|[1-9][0-9]*)$ && ${!1:-$2} -ge $2 ]] || fail "$1 is \"${!1}\": it is a whole number from $2 on."
+}
+
 # flag NAME prints the value of --NAME among rank's flags, the last one.
 flag() {
   local name=$1 word wanted='' value=''
@@ -83,12 +92,12 @@ flag() {
 fitting() {
   case $1 in
     openmpi) echo "pmix" ;;
-    *) if ldd "$home/lib/busbar-mpi-$1.so" 2>/dev/null | grep -q /opt/cray/; then echo "cray_shasta pmi2 pmix"; else echo "pmi2 pmix"; fi ;;
+    *) if ldd "$home/lib/busbar-mpi-$1.so" 2>/dev/null | holds /opt/cray/; then echo "cray_shasta pmi2 pmix"; else echo "pmi2 pmix"; fi ;;
   esac
 }
 
 # usable FAMILY: its shim is here, and so are the libraries that this one wants.
-usable() { [ -e "$home/lib/busbar-mpi-$1.so" ] && ! ldd "$home/lib/busbar-mpi-$1.so" 2>&1 | grep -q 'not found'; }
+usable() { [ -e "$home/lib/busbar-mpi-$1.so" ] && ! ldd "$home/lib/busbar-mpi-$1.so" 2>&1 | holds 'not found'; }
 
 # choose_mpi sets plugin, and mpi, the value of rank's --mpi, for a launch with these flags. It fails where none fits.
 choose_mpi() {
@@ -208,7 +217,7 @@ meant() {
 # whole: everything was measured, whatever became of it. With points that failed, or wrong data, rank's code is theirs
 # also where it was told to stop.
 whole() {
-  case $status in 0 | 3 | 6) ! ended | grep -qE '"outcome":"(interrupted|aborted)"' ;; *) return 1 ;; esac
+  case $status in 0 | 3 | 6) ! ended | holds '"outcome":"(interrupted|aborted)"' ;; *) return 1 ;; esac
 }
 
 # again puts the job back into the queue; it returns where that is not to be, or cannot be.
@@ -228,9 +237,10 @@ again() {
 conclude() {
   if [ -n "${BUSBAR_PLAN:-}" ]; then
     say "this job's share of the campaign is $(lacking)done; bin/post campaign show $BUSBAR_PLAN tells of the rest"
-  else
-    "$home/bin/post" merge "$out" && "$home/bin/post" plot "$out"
+  elif "$home/bin/post" merge "$out" && "$home/bin/post" plot "$out"; then
     say "results are in $out: merged.csv, and pictures in plots/"
+  else
+    say "results are in $out, and not all is merged and drawn; post says above why"
   fi
   exit "$verdict"
 }
@@ -307,6 +317,9 @@ if [ -n "${BUSBAR_SITE:-}" ]; then
   . "$home/slurm/sites/$BUSBAR_SITE.env"
 fi
 [ -n "${SLURM_JOB_ID:-}" ] || fail "this is for sbatch, or for a shell of salloc: sbatch slurm/sweep.sh"
+whole_number BUSBAR_RANKS_PER_NODE 1
+whole_number BUSBAR_REQUEUES 0
+whole_number BUSBAR_GRACE 0
 
 # A line for each launch: the folder of its results, NAME=VALUE for its environment, --, flags of rank.
 if [ -n "${BUSBAR_PLAN:-}" ]; then
@@ -331,7 +344,12 @@ while IFS= read -r line <&3; do
     if [ "${words[i]}" = -- ]; then break; fi
     settings+=("${words[i]}")
   done
-  if [ -n "$near" ]; then left="the time limit is near" && break; fi
+  if [ -n "$near" ]; then
+    left="the time limit is near"
+    # Nothing was measured here, as where ranks are stopped.
+    if [ "$verdict" = 0 ]; then verdict=143; fi
+    break
+  fi
   launch "${words[@]:i+1}"
 done 3<<<"$lines"
 if [ -n "$left" ]; then again "$left"; fi
