@@ -5,20 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"busbar/internal/result"
 )
 
 // document reads JSON: one value or several in a row, as JSON Lines are.
 func (in *input) document(r io.Reader) (err error) {
 	d := json.NewDecoder(newFinite(r))
 	defer func() {
-		if e := in.rccl.end(); err == nil {
+		if e := in.rccl.end(result.Complete, ""); err == nil {
 			err = e
 		}
 	}()
 	for {
-		err := in.value(d)
+		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		if err == nil {
+			err = in.value(d, token)
 		}
 		if broken := in.brokenAt(d, err); broken != nil {
 			if in.tests == 0 {
@@ -35,21 +40,17 @@ func (in *input) document(r io.Reader) (err error) {
 	}
 }
 
-// brokenAt is an error of JSON itself, such as the end of a file that was cut off; nil for all others.
+// brokenAt is an error of JSON itself, such as the end of a file that was cut off, be it between two words; nil for all others.
 func (in *input) brokenAt(d *json.Decoder, err error) *Error {
 	var syntax *json.SyntaxError
-	if !errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	if !errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return nil
 	}
 	return &Error{Path: in.file.Path, Text: fmt.Sprintf("no whole JSON (%v at byte %d)", err, d.InputOffset())}
 }
 
-// value reads one value of the file.
-func (in *input) value(d *json.Decoder) error {
-	token, err := d.Token()
-	if err != nil {
-		return err
-	}
+// value reads one value of the file, which begins with token.
+func (in *input) value(d *json.Decoder, token json.Token) error {
 	switch token {
 	case json.Delim('{'):
 		return in.object(d)
@@ -114,11 +115,14 @@ func (in *input) object(d *json.Decoder) error {
 // list reads a list whose bracket was read: rows of rccl-tests, or documents of SuperBench.
 func (in *input) list(d *json.Decoder) error {
 	rows := &rcclTests{in: in}
+	cut := func(err error) error { return errors.Join(err, rows.end(result.Interrupted, "the source breaks off")) }
 	for d.More() {
-		var f fields
-		if err := d.Decode(&f); err != nil {
-			return errors.Join(err, rows.end())
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return cut(err)
 		}
+		var f fields
+		_ = json.Unmarshal(raw, &f) // what is no object has no fields
 		var err error
 		switch {
 		case rcclDocument(f):
@@ -133,7 +137,7 @@ func (in *input) list(d *json.Decoder) error {
 		}
 	}
 	if _, err := d.Token(); err != nil {
-		return errors.Join(err, rows.end())
+		return cut(err)
 	}
-	return rows.end()
+	return rows.end(result.Complete, "")
 }

@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// finite passes JSON on with null in the place of inf and nan, which JSON does not have and C programs print.
+// finite passes JSON on with null in the place of inf and nan, which JSON does not have and C programs print, and without
+// the mark that some systems put before a text.
 type finite struct {
 	b       *bufio.Reader
 	quoted  bool
@@ -14,7 +15,13 @@ type finite struct {
 	left    []byte // of a null that did not fit
 }
 
-func newFinite(r io.Reader) *finite { return &finite{b: bufio.NewReaderSize(r, 64<<10)} }
+func newFinite(r io.Reader) *finite {
+	f := &finite{b: bufio.NewReaderSize(r, 64<<10)}
+	if head, _ := f.b.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
+		_, _ = f.b.Discard(len(byteOrderMark)) // it was peeked at
+	}
+	return f
+}
 
 var infinite = [][]byte{[]byte("-infinity"), []byte("infinity"), []byte("-inf"), []byte("inf"), []byte("-nan"), []byte("nan")}
 

@@ -105,6 +105,9 @@ func Read(r io.ReadSeeker, file File, sink Sink) (Counts, error) {
 const knownLayouts = "tables of nccl-tests, rccl-tests, the OSU and Intel benchmarks, the collective profiler, PARAM's COMMS-RES, " +
 	"JSON of nccl-tests, rccl-tests and SuperBench, and CSV of rccl-tests and of all-reduce scripts are"
 
+// byteOrderMark is what some systems put before a text in UTF-8.
+const byteOrderMark = "\xef\xbb\xbf"
+
 // firstByte is the first that is no white space, and leaves the reader at the start. A prefix of a launcher begins with
 // a bracket too, so that a bracket counts only where JSON goes on behind it.
 func firstByte(r io.ReadSeeker) (byte, error) {
@@ -116,7 +119,7 @@ func firstByte(r io.ReadSeeker) (byte, error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return 0, err
 	}
-	head = bytes.TrimSpace(bytes.TrimPrefix(head[:n], []byte("\xef\xbb\xbf")))
+	head = bytes.TrimSpace(bytes.TrimPrefix(head[:n], []byte(byteOrderMark)))
 	if len(head) == 0 {
 		return 0, nil
 	}

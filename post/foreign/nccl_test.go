@@ -319,6 +319,10 @@ func TestJSON(t *testing.T) {
 	if m.runs[0].end.Outcome != result.Interrupted {
 		t.Errorf("%+v", m.runs[0].end)
 	}
+	m = expect(t, jsonTest[:cut], 2, 1, 0, 0, want[:2]...)
+	if m.runs[0].end.Outcome != result.Interrupted {
+		t.Errorf("%+v", m.runs[0].end)
+	}
 	// Several GPUs a process: only the first of each is listed.
 	m, _ = read(t, strings.Replace(strings.Replace(jsonTest, `"ngpus":1`, `"ngpus":4`, 1), `"rank":1`, `"rank":4`, 1))
 	if run := m.runs[0].run; run.World != 8 || len(run.Warnings) == 0 {

@@ -179,6 +179,13 @@ func TestRCCLJSON(t *testing.T) {
 		}
 	}
 	expect(t, "["+row+",{\"size\":1},"+row[:40], 2, 1, 1, 0, want)
+	expect(t, "\xef\xbb\xbf["+row+",5,"+row+"]", 2, 0, 1, 0, want, want)
+	// A list that breaks off is not whole, be it between two rows.
+	for _, end := range []string{"", ",", row[:40]} {
+		if m := expect(t, "["+row+","+row+end, 3, 1, 0, 0, want, want); m.runs[0].end.Outcome != result.Interrupted {
+			t.Errorf("%q: %+v", end, m.runs[0].end)
+		}
+	}
 }
 
 func TestSuperBench(t *testing.T) {

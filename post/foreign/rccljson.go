@@ -66,7 +66,7 @@ func (p *rcclTests) add(f fields) error {
 func (p *rcclTests) of(world, nodes, perNode int) (*test, error) {
 	key := fmt.Sprint(world, nodes, perNode)
 	if len(p.order) >= maxTableRuns && p.tests[key] == nil {
-		if err := p.end(); err != nil {
+		if err := p.end(result.Complete, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -88,12 +88,12 @@ func (p *rcclTests) of(world, nodes, perNode int) (*test, error) {
 }
 
 // end closes the runs; a nil p has none.
-func (p *rcclTests) end() error {
+func (p *rcclTests) end(outcome result.Outcome, reason string) error {
 	if p == nil {
 		return nil
 	}
 	for _, t := range p.order {
-		if err := t.end(result.Complete, ""); err != nil {
+		if err := t.end(outcome, reason); err != nil {
 			return err
 		}
 	}

@@ -84,7 +84,7 @@ func plainLog(text string) bool {
 
 func newLine(n int, text string) line {
 	if n == 1 {
-		text = strings.TrimPrefix(text, "\xef\xbb\xbf")
+		text = strings.TrimPrefix(text, byteOrderMark)
 	}
 	body := strings.TrimSpace(text)
 	l := line{n: n, text: text, mark: strings.HasPrefix(body, "#")}
