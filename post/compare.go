@@ -99,7 +99,7 @@ func (e *exceededError) Error() string {
 		words = append(words, say.Count(e.worse, "point")+" worse by more than --fail-above allows")
 	}
 	if e.fail > 0 {
-		words = append(words, say.Count(e.fail, "point")+" that failed and did not before")
+		words = append(words, say.Count(e.fail, "point")+" that failed, and before not or less often")
 	}
 	return strings.Join(words, ", ")
 }

@@ -48,6 +48,7 @@ to_folder() {
     if [ -e "$target" ] && [ ! "$file" -nt "$target" ] && [ "$(stat -c %s "$file")" = "$(stat -c %s "$target")" ]; then continue; fi
     mkdir -p "$(dirname "$target")" && cp -p "$file" "$target.part" && mv "$target.part" "$target" || failed=1
   done < <(find "$from" -type f -not -name '*.part' -print0)
+  wait "$!" || failed=1 # what find could not look into is not copied either
   return "$failed"
 }
 

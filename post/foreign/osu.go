@@ -143,8 +143,9 @@ func (t *osuTest) known() {
 	t.rootZero = t.rootZero || early
 	switch {
 	case t.collective == coll.Other:
-	case t.backend != "mpi":
+	case t.backend == "nccl" || t.backend == "rccl":
 		t.dataType = coll.Float32
+	case t.backend != "mpi": // the type of the shared-memory languages is not that of MPI's versions
 	case early && t.collective.Reduces():
 		t.dataType = coll.Float32
 	case early:

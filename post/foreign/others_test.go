@@ -34,6 +34,8 @@ func TestOSU(t *testing.T) {
 		"all_reduce float32 sum -1 ? latency ? 4 1 1.5e-06s ok off")
 	expect(t, osuFixture("# OSU NCCL-CUDA Allgather Latency Test v7.2\n# Size       Avg Latency(us)\n4                       1.50\n"), 1, 0, 0, 0,
 		"all_gather float32 none -1 ? latency ? -1 1 1.5e-06s ok off")
+	expect(t, osuFixture("# OSU OpenSHMEM Broadcast Latency Test v5.6\n# Size       Avg Latency(us)\n4                       1.50\n"), 1, 0, 0, 0,
+		"broadcast ? none 0 ? latency ? 4 -1 1.5e-06s ok off")
 	expect(t, osuFixture("# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)   Min Latency(us)\n             1.50              1.25\n"), 1, 0, 0, 0,
 		"Barrier Latency ? none -1 ? latency ? -1 -1 1.5e-06s ok off")
 	expect(t, "# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1                      10.00\n", 1, 0, 0, 0,
@@ -164,6 +166,13 @@ func TestTables(t *testing.T) {
 	expect(t, "backend,device,num_processes,data_size_mb,mean_time_ms,std_time_ms,min_time_ms\ngloo,cpu,2,1,1.5,0.1,1.25\nnccl,cuda,4,100,0.5,0.1,x\n", 2, 0, 0, 0,
 		"all_reduce float32 sum -1 in latency n2 1048576 262144 0.0015s ok unknown",
 		"all_reduce float32 sum -1 in latency n4 104857600 26214400 0.0005s ok unknown")
+	m = expect(t, "backend,collective,world_size,size_bytes,time_us,dtype\nnccl,broadcast,2,8,1.5,\nnccl,all_reduce,2,8,1.5,\nnccl,broadcast,2,8,1.5,float16\n", 3, 0, 0, 0,
+		"broadcast ? none -1 ? latency n2 8 -1 1.5e-06s ok unknown",
+		"all_reduce float32 sum -1 in latency n2 8 2 1.5e-06s ok unknown",
+		"broadcast float16 none -1 ? latency n2 8 4 1.5e-06s ok unknown")
+	if d := m.runs[0].run.Imported.Deduced; len(d) != 1 || !strings.Contains(d[0], "each operation awaited") {
+		t.Errorf("what the script is taken to do is not said: %q", d)
+	}
 	_, err := Read(strings.NewReader("run,campaign,launch,backend,world,size_bytes,time_s\n"), File{Path: "merged.csv"}, &memory{})
 	if err == nil || !strings.Contains(err.Error(), "merged.csv:1: this table was made by busbar") {
 		t.Errorf("our own table: %v", err)

@@ -23,6 +23,7 @@ type table struct {
 // tableLayout is a family of CSV files.
 type tableLayout struct {
 	tool, format string
+	habits       string     // of the tool, which its rows do not tell and are taken for granted
 	needs        [][]string // one name of each must be a column
 	record       func(t *table, row tableRow, rec *result.Record) (tableRun, bool)
 }
@@ -37,7 +38,7 @@ func newTable(in *input) *table { return &table{in: in, tests: map[string]*test{
 
 var tableLayouts = []*tableLayout{
 	{tool: "rccl-tests", format: "rccl-tests CSV", needs: [][]string{{"numcycle"}, {"collective"}, {"size"}, {"time"}, {"inplace"}}, record: (*table).rccl},
-	{tool: "all-reduce script", format: "CSV of an all-reduce script", needs: [][]string{scriptBackend, scriptWorld, scriptSize, scriptTime}, record: (*table).script},
+	{tool: "all-reduce script", format: "CSV of an all-reduce script", habits: scriptHabits, needs: [][]string{scriptBackend, scriptWorld, scriptSize, scriptTime}, record: (*table).script},
 }
 
 func (p *table) opens(l line) bool { return layoutOf(tableWords(l.text)) != nil }
@@ -167,6 +168,9 @@ func (p *table) testOf(run tableRun, n int) (*test, error) {
 		p.launch = t.run.Launch
 	}
 	t.run.Launch = p.launch
+	if p.layout.habits != "" {
+		t.deduced("%s", p.layout.habits)
+	}
 	t.run.World, t.run.Nodes, t.run.RanksPerNode, t.run.Device = run.world, run.nodes, run.perNode, run.device
 	t.run.Backend = result.Backend{Name: run.backend, Library: libraryBy(strings.ToUpper(run.backend), "", p.layout.tool)}
 	p.tests[key], p.order = t, append(p.order, t)

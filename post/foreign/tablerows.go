@@ -92,19 +92,25 @@ var (
 	scriptIters   = []string{"num_iterations", "num_iters", "iterations", "iters"}
 )
 
-// script reads a row of an all-reduce script: torch.distributed's all_reduce of float32, in place, each operation awaited.
+// scriptHabits is what such scripts do and their tables do not tell.
+const scriptHabits = "each operation awaited; all_reduce is torch's, in place, and of float32 where no column names the type"
+
+// script reads a row of an all-reduce script.
 func (p *table) script(row tableRow, rec *result.Record) (tableRun, bool) {
 	backend, _ := row.any(scriptBackend)
 	device, _ := row.any(scriptDevice)
 	run := tableRun{backend: strings.ToLower(backend), device: device, world: row.whole(scriptWorld...)}
-	rec.Collective, rec.Mode, rec.Placement, rec.World = coll.AllReduce, coll.Latency, coll.InPlace, run.world
+	rec.Collective, rec.Mode, rec.World = coll.AllReduce, coll.Latency, run.world
 	if name := strings.TrimSpace(row["collective"]); name != "" {
 		rec.Collective, rec.Imported.Operation = operationOf(name)
 	}
 	if rec.Collective.Reduces() {
 		rec.Op = coll.Sum
 	}
-	if rec.Type = coll.Float32; row["dtype"] != "" {
+	if rec.Collective == coll.AllReduce {
+		rec.Type, rec.Placement = coll.Float32, coll.InPlace
+	}
+	if row["dtype"] != "" {
 		rec.Type = dataType(row["dtype"])
 	}
 	used := map[string]bool{"backend": true, "collective": true, "dtype": true}

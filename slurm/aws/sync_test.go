@@ -59,6 +59,18 @@ func TestSyncWhileARunLasts(t *testing.T) {
 	}
 }
 
+// A folder of the results that cannot be read is not all of them copied.
+func TestSyncOfAFolderThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "results"), filepath.Join(dir, "volume")
+	write(t, from+"/a.jsonl", "one\n")
+	stand(t, dir, "find", `printf '%s\0' "$1/a.jsonl"; echo "find: $1/plots: stale file handle" >&2; exit 1`)
+	check(t, 2, "stale file handle\n", start(t, dir, syncResults, from, to))
+	if read(to+"/a.jsonl") != "one\n" {
+		t.Error("what can be read was not copied")
+	}
+}
+
 func TestSyncToS3(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "results")
