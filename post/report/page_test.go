@@ -328,8 +328,9 @@ func tableControls(p *tab) {
 		p.eval(fmt.Sprintf(`document.querySelectorAll("#table th button")[%d].click()`, i))
 		p.want("descending", fmt.Sprintf(`document.querySelectorAll("#table th")[%d].ariaSort === "descending"`, i))
 	}
-	p.eval(`document.querySelectorAll("#table th button")[3].click()`)
-	p.want("the smallest first", `document.querySelector("#table tbody tr").children[3].textContent === "1 KiB"`)
+	const size = `[...document.querySelectorAll("#table th")].findIndex((th) => th.textContent === "Size")`
+	p.eval(`document.querySelectorAll("#table th button")[` + size + `].click()`)
+	p.want("the smallest first", `document.querySelector("#table tbody tr").children[`+size+`].textContent === "1 KiB"`)
 	p.quiet()
 }
 

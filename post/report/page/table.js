@@ -16,9 +16,15 @@ function startTable() {
   };
   const notes = (row) => [...row.says(row.i), ...foundAt(row).map((n) => "finding " + n), marksOf(curveOf(row))].filter(Boolean).join("; ");
   const written = (value, words) => value === null ? "" : words(value);
-  const columns = [
-    { name: "Operation", of: (row) => familyOf(row).title, text: (row) => familyOf(row).title },
-    { name: "Contender", of: (row) => curveOf(row).who, text: (row) => curveOf(row).who },
+  const kindOf = (row) => [familyOf(row).type, familyOf(row).op, familyOf(row).root > 0 ? "root " + familyOf(row).root : ""].filter(Boolean).join(" ");
+  // A word column that says the same of every point is a sentence above the table.
+  const all = [
+    { name: "Collective", of: (row) => familyOf(row).collective },
+    { name: "Type", of: kindOf, once: true },
+    { name: "Placement", of: (row) => familyOf(row).placement, once: true },
+    { name: "Mode", of: (row) => familyOf(row).mode, once: true },
+    { name: "Way", of: (row) => (familyOf(row).way || "").replace(/^, /, ""), once: true },
+    { name: "Contender", of: (row) => curveOf(row).who, once: true },
     { name: "Ranks", number: true, of: (row) => curveOf(row).world, text: (row) => curveOf(row).world ? String(curveOf(row).world) : "" },
     { name: "Size", number: true, of: (row) => data.axes[curveOf(row).axis][row.i], text: (row) => sizeWords(data.axes[curveOf(row).axis][row.i]) },
     { name: "Time", number: true, of: figure("time"), text: (row) => written(figure("time")(row), timeWords) },
@@ -27,8 +33,12 @@ function startTable() {
     { name: "busbw GB/s", number: true, of: figure("busbw"), text: (row) => written(figure("busbw")(row), three) },
     { name: "% of ceiling", number: true, of: share, text: (row) => written(share(row), three) },
     { name: "Launches", number: true, of: (row) => at(curveOf(row).launches, row.i), text: (row) => String(at(curveOf(row).launches, row.i)) },
-    { name: "Notes", of: notes, text: notes },
+    { name: "Notes", of: notes },
   ].filter((column) => column.name !== "% of ceiling" || data.ceilings.some((c) => c.gbps > 0));
+  for (const column of all) column.text ||= column.of;
+  const same = all.filter((column) => column.once && rows.every((row) => column.of(row) === column.of(rows[0])));
+  const columns = all.filter((column) => !same.includes(column));
+  const common = rows.length === 0 ? "" : same.map((column) => column.of(rows[0])).filter(Boolean).join(", ");
 
   function width(row) {
     const v = valueOf(metrics.time, curveOf(row), row.i);
@@ -81,7 +91,7 @@ function startTable() {
   }
 
   function contains(row, words) {
-    const text = columns.map((c) => c.text(row)).join(" ").toLowerCase();
+    const text = all.map((c) => c.text(row)).join(" ").toLowerCase();
     return words.every((w) => text.includes(w));
   }
 
@@ -117,9 +127,9 @@ function startTable() {
     const last = Math.max(0, Math.ceil(chosen.length / pageRows) - 1), first = page * pageRows;
     heads.forEach((head, i) => head.setAttribute("aria-sort", sorted === i ? (down ? "descending" : "ascending") : "none"));
     byId("table").tBodies[0].replaceChildren(...chosen.slice(first, first + pageRows).map((row) => make("tr", {}, ...columns.map((column) =>
-      make("td", { class: column.number ? "n" : "", title: column.title?.(row) || false }, make("bdi", {}, column.text(row)))))));
+      make("td", { class: column.number ? "n" : "", title: column.title?.(row) || (column.number ? false : column.text(row)) }, make("bdi", {}, column.text(row)))))));
     byId("table-says").textContent = chosen.length === 0 ? "No point is left by these filters." :
-      `${chosen.length.toLocaleString("en-US")} of ${rows.length.toLocaleString("en-US")} points` + (last > 0 ? `, ${first + 1} to ${Math.min(first + pageRows, chosen.length)} of them here` : "");
+      `${chosen.length.toLocaleString("en-US")} of ${rows.length.toLocaleString("en-US")} points` + (last > 0 ? `, ${first + 1} to ${Math.min(first + pageRows, chosen.length)} of them here` : "") + (common ? "; all: " + common : "");
     back.disabled = page === 0;
     on.disabled = page === last;
     pages.textContent = `page ${page + 1} of ${last + 1}`;
