@@ -106,7 +106,6 @@ func (m *importer) file(ctx context.Context, path string) error {
 		fmt.Fprintf(m.stderr, "post: %s: holds the same bytes as %s, which is imported already\n", printable(path), printable(same))
 		return nil
 	}
-	m.seen[hash] = path
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -124,6 +123,7 @@ func (m *importer) file(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	m.seen[hash] = path
 	m.counts.Add(counts)
 	m.files, m.runs = m.files+1, m.runs+len(s.tables)
 	m.say(path, s, counts)
