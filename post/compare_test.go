@@ -295,6 +295,38 @@ func TestComparePaired(t *testing.T) {
 	}
 }
 
+// A point of which no block has both sides has no ratio anywhere, and its picture is none of nothing.
+func TestCompareWithoutAPair(t *testing.T) {
+	without := func(from, to int) func(int, *result.Run, []*result.Record) {
+		return func(launch int, run *result.Run, records []*result.Record) {
+			block := (launch + 1) / 2
+			if run.Block = fmt.Sprint(block); block >= from && block <= to {
+				records[2].Status, records[2].Time = result.OOM, nil
+			}
+		}
+	}
+	a, b := pair(t, launches{n: 6, factor: 1, noise: 0.002, edit: without(1, 3)}, launches{n: 6, factor: 1.1, noise: 0.002, edit: without(4, 6)})
+	got, _, _ := compareJSON(t, a, b)
+	p := got.Duels[0].Points[2]
+	if p.A.Launches != 3 || p.B.Launches != 3 || p.Ratio != nil || p.Lo != nil || p.Verdict != "cannot tell" || !slices.Equal(p.Notes, []string{"no block has a time of both sides"}) {
+		t.Errorf("%+v", p)
+	}
+	if p := got.Duels[0].Points[3]; p.Ratio == nil || p.Verdict != "worse" {
+		t.Errorf("%+v", p)
+	}
+	var text bytes.Buffer
+	out := t.TempDir()
+	if err := run(t.Context(), []string{"compare", "-o", out, a, b}, &text, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(said, " - - - cannot tell ") || !strings.Contains(said, "no block has a time of both sides") {
+		t.Errorf("no ratio is not said:\n%s", &text)
+	}
+	if drawn, _ := filepath.Glob(filepath.Join(out, "*.png")); len(drawn) != 2 { // a mode each
+		t.Errorf("pictures %v", drawn)
+	}
+}
+
 // What another tool measured is called that, and has no time of its own.
 func TestCompareImported(t *testing.T) {
 	imported := func(_ int, run *result.Run, _ []*result.Record) {

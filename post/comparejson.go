@@ -57,7 +57,7 @@ type (
 		placeJSON
 		A        tookJSON `json:"a"`
 		B        tookJSON `json:"b"`
-		Ratio    float64  `json:"ratio"`
+		Ratio    *float64 `json:"ratio"`
 		Lo       *float64 `json:"lo"`
 		Hi       *float64 `json:"hi"`
 		Bounds   string   `json:"bounds"`
@@ -141,8 +141,11 @@ func (d *duel) json() duelJSON {
 }
 
 func (p *judged) json() pointJSON {
-	o := pointJSON{placeJSON: placeOf(p.under, p.who), A: p.a.json(p.under.Case), B: p.b.json(p.under.Case), Ratio: p.verdict.Ratio.Value, Bounds: "none",
+	o := pointJSON{placeJSON: placeOf(p.under, p.who), A: p.a.json(p.under.Case), B: p.b.json(p.under.Case), Bounds: "none",
 		Verdict: p.verdict.Verdict.String(), Margin: p.limit.margin, Exceeded: p.exceeded, Notes: orEmpty(p.notes)}
+	if p.verdict.Ratio.N > 0 {
+		o.Ratio = &p.verdict.Ratio.Value
+	}
 	switch p.verdict.Ratio.Basis {
 	case stats.AcrossLaunches:
 		o.Bounds, o.P = "interval", &p.verdict.P

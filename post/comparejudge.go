@@ -131,7 +131,9 @@ func (g *gathered) judge(a, b *side, rules *thresholds, alpha float64, seed uint
 	d.Comparison = stats.Compare(trials, d.standard)
 	for i := range d.points {
 		j := &d.points[i]
-		j.verdict = d.Comparison.Points[i]
+		if j.verdict = d.Comparison.Points[i]; j.verdict.Ratio.N == 0 {
+			j.notes = append(j.notes, "no "+d.units.held+" has a time of both sides")
+		}
 		j.exceeded = j.limit.failAbove > 0 && j.verdict.Verdict == stats.Worse && j.verdict.Ratio.Value > 1+j.limit.failAbove
 	}
 	return d

@@ -88,7 +88,7 @@ func (d *duel) markdownTables(p *page) {
 		}
 		p.row(coll.FormatSize(j.under.SizeBytes, true), say.Duration(j.a.median), fmt.Sprint(j.a.launches), say.Bandwidth(j.under.BusBW(j.a.median)),
 			say.Duration(j.b.median), fmt.Sprint(j.b.launches), say.Bandwidth(j.under.BusBW(j.b.median)),
-			fine(j.verdict.Ratio.Value), fineSpan(j.verdict.Ratio), pvalue(j.verdict), verdict, p.notes.marks(notes))
+			fineRatio(j.verdict.Ratio), fineSpan(j.verdict.Ratio), pvalue(j.verdict), verdict, p.notes.marks(notes))
 	}
 	if d.count(stats.CannotTell) > 0 {
 		p.line("\n%s.", upper(moreNote))
@@ -105,6 +105,9 @@ func (c *comparedSides) pictures() (all []plot.Ratio) {
 	index, curve := map[id]int{}, map[id]map[analysis.Condition]int{}
 	for _, d := range c.duels {
 		for _, j := range d.points {
+			if j.verdict.Ratio.N == 0 {
+				continue
+			}
 			k := id{d, analysis.FamilyOf(j.under), j.who}
 			i, there := index[k]
 			if !there {

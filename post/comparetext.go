@@ -122,6 +122,14 @@ func fine(v float64) string {
 	return say.Times(v)
 }
 
+// fineRatio writes a ratio; "-" where no pair has a time of both sides.
+func fineRatio(r stats.Ratio) string {
+	if r.N == 0 {
+		return "-"
+	}
+	return fine(r.Value)
+}
+
 func fineSpan(r stats.Ratio) string {
 	if r.Basis == stats.NoBounds {
 		return "-"
@@ -207,7 +215,7 @@ func (d *duel) writeTables(b *strings.Builder) {
 			fmt.Fprintf(b, "       size %9s %9s   ratio  %-14s %6s verdict\n", d.a.letter, d.b.letter, "interval", "p")
 		}
 		row := fmt.Sprintf("%11s %9s %9s %7s  %-14s %6s %s", coll.FormatSize(p.under.SizeBytes, true), say.Duration(p.a.median), say.Duration(p.b.median),
-			fine(p.verdict.Ratio.Value), fineSpan(p.verdict.Ratio), pvalue(p.verdict), p.verdict.Verdict)
+			fineRatio(p.verdict.Ratio), fineSpan(p.verdict.Ratio), pvalue(p.verdict), p.verdict.Verdict)
 		for _, word := range []string{more(p.verdict), notes.marks(p.notes)} {
 			if word == "" {
 				continue
