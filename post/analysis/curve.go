@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"sync"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
@@ -21,6 +22,8 @@ type Curve struct {
 	Ranks     *RankUse // what single ranks took; nil where no record tells
 
 	examples [kindsOfWarning]string // the first text of each kind of warning
+	found    sync.Once
+	trend    curveTrend // once found
 }
 
 // Point is what one size took.

@@ -31,8 +31,14 @@ type curveTrend struct {
 // mostSizes is how many sizes of a curve are looked at: the work grows with their third power. Of more, every second, third, … is.
 const mostSizes = 64
 
-// trendOf is the trend of a curve. Sizes of 0 have no place in it.
+// trendOf is the trend of a curve, which is looked for once.
 func trendOf(c *Curve) curveTrend {
+	c.found.Do(func() { c.trend = findTrend(c) })
+	return c.trend
+}
+
+// findTrend looks for the trend of a curve. Sizes of 0 have no place in it.
+func findTrend(c *Curve) curveTrend {
 	var t curveTrend
 	var times, noise []float64
 	for i := 0; i < len(c.Points); i += 1 + (len(c.Points)-1)/mostSizes {

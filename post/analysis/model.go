@@ -1,0 +1,170 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+
+	"busbar/internal/stats"
+)
+
+// Model is what the times of a curve do over sizes: one law t = α + S/β, or several one after the other. What a law cannot tell
+// from the sizes that were measured is not claimed.
+type Model struct {
+	Curve   *Curve
+	Laws    []Law           // by size; none where the sizes are too few
+	Latency stats.Parameter // s, what the smallest sizes take: α of the first law
+	// Bandwidth is what the largest sizes come near, in bytes per second: β of the last law as bus bandwidth, or as algorithm
+	// bandwidth where the collective has no other.
+	Bandwidth stats.Parameter
+	Half      stats.Parameter // bytes, n½: the size from which on half of that is reached; known only if it is
+	Basis     stats.Basis     // what bounds are: NoBounds of the curve's own scatter around its laws, else of launches, each with laws of its own
+	Noise     float64         // standard deviation of log t around the laws: 0.02 is 2 %
+	Odd       int             // sizes that no law explains
+}
+
+// Law is what holds from one measured size to another, both included.
+type Law struct {
+	From, To int64   // bytes
+	Alpha    float64 // s
+	PerByte  float64 // s
+	// Step is this law's time to that of the law before where one goes over into the other; 0 of the first.
+	Step float64
+}
+
+// Time is what the law says a size takes, in seconds.
+func (l Law) Time(size int64) float64 { return l.Alpha + float64(size)*l.PerByte }
+
+// ModelOf is the model of a curve; without laws where its sizes are too few, or its times are not those of links.
+func ModelOf(c *Curve) Model {
+	m := Model{Curve: c}
+	if _, trusted := c.Trusted(); !trusted {
+		return m
+	}
+	t := trendOf(c)
+	if len(t.Segments) == 0 {
+		return m
+	}
+	for _, s := range t.Segments {
+		m.Laws = append(m.Laws, Law{From: int64(t.sizes[s.From]), To: int64(t.sizes[s.To]), Alpha: s.Alpha.Value, PerByte: 1 / s.Beta.Value})
+	}
+	for i, s := range t.Switches(t.sizes) {
+		m.Laws[i+1].Step = s.Step
+	}
+	first, last := t.Segments[0].Fit, t.Segments[len(t.Segments)-1].Fit
+	m.Latency, m.Bandwidth, m.Half = first.Alpha, times(last.Beta, c.factor()), halfOf(t, last)
+	m.Noise, m.Odd = t.Noise, len(t.odd())
+	m.overLaunches(t)
+	return m
+}
+
+// factor is what makes of algorithm bandwidth the bandwidth that a model speaks of.
+func (c *Curve) factor() float64 { return cmp.Or(c.Collective.BusFactor(c.World), 1) }
+
+func times(p stats.Parameter, factor float64) stats.Parameter {
+	return stats.Parameter{Value: factor * p.Value, Lo: factor * p.Lo, Hi: factor * p.Hi, Known: p.Known}
+}
+
+// halfOf is the size from which on the laws reach half of what the last one comes near: that law's own where it holds there. A law
+// before it has only the bandwidth that is looked for at its bounds, and twice the scatter more.
+func halfOf(t curveTrend, last stats.Fit) stats.Parameter {
+	value := t.half(last.Beta.Value)
+	if n := len(t.Segments); n == 1 || value == last.Half.Value {
+		return last.Half
+	}
+	if !last.Beta.Known {
+		return stats.Parameter{}
+	}
+	wider := math.Exp(2 * t.Noise)
+	half := stats.Parameter{Value: value, Lo: t.half(last.Beta.Lo / wider), Hi: t.half(last.Beta.Hi * wider)}
+	half.Known = half.Lo > t.sizes[0] && !math.IsInf(half.Hi, 1)
+	return half
+}
+
+// half is the first measured size at which the laws reach half of a bandwidth, and between the sizes of one law by that law; of one
+// law alone n½ wherever it is.
+func (t curveTrend) half(bandwidth float64) float64 {
+	last := t.Segments[len(t.Segments)-1]
+	n := last.Half.Value
+	switch at := t.reaches(bandwidth / 2); {
+	case len(t.Segments) == 1:
+		return n
+	case bandwidth == last.Beta.Value && at > t.sizes[last.From]:
+		return n
+	default:
+		return at
+	}
+}
+
+// odd are the places that no law explains.
+func (t curveTrend) odd() map[int]bool {
+	places := map[int]bool{}
+	for _, i := range t.Ends {
+		places[i] = true
+	}
+	for _, a := range t.Anomalies {
+		for i := a.From; i <= a.To; i++ {
+			places[i] = true
+		}
+	}
+	return places
+}
+
+// overLaunches puts what differs from launch to launch in the place of the scatter, where several launches measured all sizes. The
+// laws of each hold for the same sizes.
+func (m *Model) overLaunches(t curveTrend) {
+	n := len(m.Curve.Launches)
+	if n < 2 {
+		return
+	}
+	latency, bandwidth, half := make([]float64, n), make([]float64, n), make([]float64, n)
+	for l := range n {
+		own, all := t.ofLaunch(m.Curve, l)
+		if !all {
+			return
+		}
+		last := own.Segments[len(own.Segments)-1].Beta.Value
+		latency[l], bandwidth[l], half[l] = own.Segments[0].Alpha.Value, last*m.Curve.factor(), own.half(last)
+	}
+	for p, values := range map[*stats.Parameter][]float64{&m.Latency: latency, &m.Bandwidth: bandwidth, &m.Half: half} {
+		if p.Known {
+			var e stats.Estimate
+			e, m.Basis = stats.MedianOfLaunches(values)
+			p.Value, p.Lo, p.Hi = e.Value, e.Lo, e.Hi
+		}
+	}
+}
+
+// ofLaunch are the laws of one launch; all says whether it measured every size.
+func (t curveTrend) ofLaunch(c *Curve, launch int) (own curveTrend, all bool) {
+	odd := t.odd()
+	own = curveTrend{sizes: t.sizes, places: t.places}
+	for _, s := range t.Segments {
+		var sizes, times []float64
+		for i := s.From; i <= s.To; i++ {
+			p := &c.Points[t.places[i]]
+			if len(p.Launches) != len(c.Launches) {
+				return own, false
+			}
+			if !odd[i] {
+				sizes, times = append(sizes, t.sizes[i]), append(times, p.Launches[launch])
+			}
+		}
+		own.Segments = append(own.Segments, stats.Segment{From: s.From, To: s.To, Fit: stats.FitAlphaBeta(sizes, times)})
+	}
+	return own, true
+}
+
+// reaches is the first size at which the laws have a bandwidth, in bytes per second: between the sizes of a law by that law, where it
+// jumps the next law's first. It is the first size of all where even that has it, and +Inf where none has.
+func (t curveTrend) reaches(bandwidth float64) float64 {
+	for _, s := range t.Segments {
+		from, to := t.sizes[s.From], t.sizes[s.To]
+		if from/s.Time(from) >= bandwidth {
+			return from
+		}
+		if to/s.Time(to) >= bandwidth { // the law rises with the size
+			return s.Alpha.Value / (1/bandwidth - 1/s.Beta.Value)
+		}
+	}
+	return math.Inf(1)
+}

@@ -1,0 +1,134 @@
+package analysis
+
+import (
+	"math"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// lawsOf is the model of the one curve of a sweep.
+func lawsOf(t *testing.T, m made) Model {
+	t.Helper()
+	c := NewCollector()
+	m.fill(c)
+	curves := c.Curves()
+	if len(curves) != 1 {
+		t.Fatalf("%d curves", len(curves))
+	}
+	return ModelOf(curves[0])
+}
+
+// about says whether a value is within two percent of what was put in.
+func about(got, want float64) bool { return math.Abs(got/want-1) < 0.02 }
+
+func TestModelOfOneLaw(t *testing.T) {
+	m := lawsOf(t, sound())
+	if len(m.Laws) != 1 || m.Laws[0].From != 8 || m.Laws[0].To != 1<<30 || !about(m.Laws[0].Time(1<<20), 20e-6+(1<<20)/100e9) {
+		t.Fatalf("%+v", m.Laws)
+	}
+	if !m.Latency.Known || !about(m.Latency.Value, 20e-6) || m.Latency.Lo > 20e-6 || m.Latency.Hi < 20e-6 {
+		t.Errorf("latency %+v", m.Latency)
+	}
+	// Bus bandwidth of 16 ranks is 15/8 of what was put in.
+	if !m.Bandwidth.Known || !about(m.Bandwidth.Value, 187.5e9) || m.Bandwidth.Lo > 187.5e9 || m.Bandwidth.Hi < 187.5e9 {
+		t.Errorf("bandwidth %+v", m.Bandwidth)
+	}
+	if !m.Half.Known || !about(m.Half.Value, 2e6) {
+		t.Errorf("n½ %+v", m.Half)
+	}
+	contains(t, m.Line(), "latency 20.0", " us ±", "busbw nears 187.", "half of it from 1.9")
+	contains(t, m.BoundsWords(), "by the scatter")
+}
+
+// A slower law from 256 KiB on is told apart, with its factor; n½ is where half of the last law's bandwidth is reached.
+func TestModelOfTwoLaws(t *testing.T) {
+	m := lawsOf(t, sound().with(func(m *made) { m.edit = slower(256<<10, 1<<30, 1.6) }))
+	if len(m.Laws) != 2 || m.Laws[1].From != 256<<10 || m.Laws[0].Step != 0 || !about(m.Laws[1].Step, 1.6) {
+		t.Fatalf("%+v", m.Laws)
+	}
+	if !about(m.Latency.Value, 20e-6) || !about(m.Bandwidth.Value, 187.5e9/1.6) || !about(m.Half.Value, 2e6) || m.Half.Lo > 2e6 || m.Half.Hi < 2e6 {
+		t.Errorf("%+v", m)
+	}
+	contains(t, m.Line(), "other laws from 256 KiB (time × 1.6")
+	// Where the first law reaches half by then, that is where it is.
+	m = lawsOf(t, sound().with(func(m *made) { m.edit = slower(16<<20, 1<<30, 1.6) }))
+	if want := 20e-6 / (2*1.6/100e9 - 1/100e9); len(m.Laws) != 2 || !about(m.Half.Value, want) {
+		t.Errorf("n½ is %v, want %v", m.Half, want)
+	}
+}
+
+// What sizes do not show is not said: no bandwidth of small ones, no latency of large ones, nothing of four.
+func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
+	between := func(from, to int64) made {
+		return sound().with(func(m *made) {
+			m.edit = func(_ string, r *result.Record) {
+				if r.SizeBytes < from || r.SizeBytes > to {
+					r.Status = result.Failed
+				}
+			}
+		})
+	}
+	small := lawsOf(t, between(8, 32<<10))
+	if !small.Latency.Known || small.Bandwidth.Known || small.Half.Known {
+		t.Errorf("%+v", small)
+	}
+	contains(t, small.Line(), "latency 20.", "busbw over ")
+	contains(t, small.HalfWords(), "not seen")
+	large := lawsOf(t, between(64<<20, 1<<30))
+	if large.Latency.Known || !large.Bandwidth.Known || large.Half.Known {
+		t.Errorf("%+v", large)
+	}
+	contains(t, large.Line(), "latency under ", "busbw nears 18")
+	for name, m := range map[string]made{"four sizes": between(8, 64), "rehearsed": sound().with(func(m *made) { m.rehearsed = true }), "crowded": sound().with(func(m *made) { m.crowded = true })} {
+		if got := lawsOf(t, m); got.Laws != nil || got.Line() != "" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// Of several launches the bounds are those that launches differ by: the slowest here by a tenth.
+func TestModelOverLaunches(t *testing.T) {
+	slow := func(launches int) made {
+		return sound().with(func(m *made) {
+			m.launches = launches
+			m.edit = func(launch string, r *result.Record) {
+				if launch == "launch-0" {
+					r.Time.Seconds *= 1.1
+				}
+			}
+		})
+	}
+	m := lawsOf(t, slow(3))
+	if !about(m.Latency.Lo, 20e-6) || !about(m.Latency.Hi, 22e-6) || !about(m.Bandwidth.Lo, 187.5e9/1.1) || !about(m.Half.Value, 2e6) {
+		t.Errorf("%+v", m)
+	}
+	contains(t, m.BoundsWords(), "least and greatest of 3 launches")
+	contains(t, lawsOf(t, slow(7)).BoundsWords(), "95 % interval over 7 launches")
+	once := slow(3)
+	edit := once.edit
+	once.edit = func(launch string, r *result.Record) {
+		if edit(launch, r); launch == "launch-2" && r.SizeBytes == 1<<20 {
+			r.Status = result.Failed
+		}
+	}
+	contains(t, lawsOf(t, once).BoundsWords(), "by the scatter")
+}
+
+// A drop is no part of the laws.
+func TestModelWithoutADrop(t *testing.T) {
+	m := lawsOf(t, sound().with(func(m *made) { m.collective, m.edit = coll.AllGather, slower(4<<20, 8<<20, 1.5) }))
+	if len(m.Laws) != 1 || m.Odd != 2 || !about(m.Latency.Value, 20e-6) {
+		t.Errorf("%+v", m)
+	}
+	contains(t, m.NoiseWords(), "without 2 sizes")
+}
+
+func TestRoughSize(t *testing.T) {
+	for bytes, want := range map[float64]string{3.14159: "3.14 B", 999: "999 B", 1023.7: "1.00 KiB", 12345: "12.1 KiB", 2e6: "1.91 MiB", 5e15: "4547 TiB"} {
+		if got := roughSize(bytes); got != want {
+			t.Errorf("%v: %q, want %q", bytes, got, want)
+		}
+	}
+}
