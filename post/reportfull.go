@@ -89,7 +89,7 @@ func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []res
 	if rows == 0 {
 		return nil, &result.NothingError{Problems: notes}
 	}
-	found := report.Found{Curves: b.Curves(), Headlines: sides.headlines(), Notes: notes}
+	found := report.Found{Curves: b.Curves(), Models: analysis.ModelOf, Headlines: sides.headlines(), Notes: notes}
 	found.Findings, found.More = analysis.Find(found.Curves, analysis.Options{Ceiling: ceilings.OfCurve})
 	found.Ceilings = func(c *analysis.Curve) report.Ceiling {
 		of := ceilings.OfCurve(c)

@@ -26,7 +26,9 @@ func newShow(stdout, stderr io.Writer) *cobra.Command {
 interval of the median, in percent of it. Points that are not ok stand in their
 place with status and reason; warnings are footnotes under the run. "%peak" is
 busbw in percent of what the slowest link on the way is made for, where that is
-in the record or given (--peak); docs/analysis.md, "Ceilings".
+in the record or given (--peak); docs/analysis.md, "Ceilings". "model" is the
+law of the times over five sizes or more: latency + size / bandwidth, and from
+which sizes on another such law holds; docs/analysis.md, "The laws of a curve".
 
 Where runs of one campaign (one launch is one too) were of several backends,
 libraries or variants, tables of the ratio of their times follow: each against
@@ -155,6 +157,7 @@ func writeRun(w io.Writer, f *result.File, peaks analysis.Peaks) {
 		fmt.Fprintf(w, "\n%s\n", k)
 		if k.Mode == coll.Latency {
 			writeTable(w, k.Mode, tables[k], notes, analysis.Ceiling{})
+			writeModel(w, &f.Run, tables[k])
 			continue
 		}
 		ceiling := ceilings.Of([]*result.Run{&f.Run}, tables[k][0].Case)
@@ -165,8 +168,26 @@ func writeRun(w io.Writer, f *result.File, peaks analysis.Peaks) {
 			}
 			said = text
 		}
+		writeModel(w, &f.Run, tables[k])
 	}
 	notes.write(w)
+}
+
+// writeModel writes the law that the times of a table follow, where enough of its sizes have one.
+func writeModel(w io.Writer, run *result.Run, records []*result.Record) {
+	c := analysis.NewCollector()
+	for _, r := range records {
+		c.Add(result.Row{Run: run, Record: r})
+	}
+	curves := c.Curves()
+	if len(curves) != 1 {
+		return
+	}
+	if words := analysis.ModelOf(curves[0]).Line(); words != "" {
+		for _, line := range wrap("model: "+words, 80) {
+			fmt.Fprintln(w, line)
+		}
+	}
 }
 
 // writeHead says what was run, where, and how it ended.

@@ -11,7 +11,7 @@ import (
 // from the sizes that were measured is not claimed.
 type Model struct {
 	Curve   *Curve
-	Laws    []Law           // by size; none where the sizes are too few
+	Laws    []Law           // by size; none where the sizes are too few, or all laws are far off
 	Latency stats.Parameter // s, what the smallest sizes take: α of the first law
 	// Bandwidth is what the largest sizes come near, in bytes per second: β of the last law as bus bandwidth, or as algorithm
 	// bandwidth where the collective has no other.
@@ -21,6 +21,9 @@ type Model struct {
 	Noise     float64         // standard deviation of log t around the laws: 0.02 is 2 %
 	Odd       int             // sizes that no law explains
 }
+
+// mostScatter is how far points lie off laws that are said, as a standard deviation: further off, times follow some other law.
+const mostScatter = 0.25
 
 // Law is what holds from one measured size to another, both included.
 type Law struct {
@@ -41,7 +44,7 @@ func ModelOf(c *Curve) Model {
 		return m
 	}
 	t := trendOf(c)
-	if len(t.Segments) == 0 {
+	if m.Noise = t.Noise; len(t.Segments) == 0 || m.Noise > mostScatter {
 		return m
 	}
 	for _, s := range t.Segments {
@@ -52,7 +55,7 @@ func ModelOf(c *Curve) Model {
 	}
 	first, last := t.Segments[0].Fit, t.Segments[len(t.Segments)-1].Fit
 	m.Latency, m.Bandwidth, m.Half = first.Alpha, times(last.Beta, c.factor()), halfOf(t, last)
-	m.Noise, m.Odd = t.Noise, len(t.odd())
+	m.Odd = len(t.odd())
 	m.overLaunches(t)
 	return m
 }

@@ -116,6 +116,15 @@ func TestModelOverLaunches(t *testing.T) {
 	contains(t, lawsOf(t, once).BoundsWords(), "by the scatter")
 }
 
+// Where times follow no law there is no model, and that is said.
+func TestNoModelOfWild(t *testing.T) {
+	m := lawsOf(t, sound().with(func(m *made) { m.noise = 0.5 }))
+	if m.Laws != nil || m.Latency.Known {
+		t.Errorf("%+v", m)
+	}
+	contains(t, m.Line(), "none, points lie ", " % off the best law")
+}
+
 // A drop is no part of the laws.
 func TestModelWithoutADrop(t *testing.T) {
 	m := lawsOf(t, sound().with(func(m *made) { m.collective, m.edit = coll.AllGather, slower(4<<20, 8<<20, 1.5) }))

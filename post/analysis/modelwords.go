@@ -87,9 +87,12 @@ func (m Model) NoiseWords() string {
 	return words
 }
 
-// Line is the model in one sentence; "" where there is none.
+// Line is the model in one sentence; "" where nothing is known of one.
 func (m Model) Line() string {
-	if len(m.Laws) == 0 {
+	switch {
+	case m.Noise > mostScatter:
+		return fmt.Sprintf("none, points lie %.0f %% off the best law", 100*m.Noise)
+	case len(m.Laws) == 0:
 		return ""
 	}
 	latency, bandwidth := m.LatencyWords(), m.BandwidthWords()

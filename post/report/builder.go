@@ -103,10 +103,11 @@ func (b *Builder) Curves() []*analysis.Curve { return b.curves.Curves() }
 type Found struct {
 	Curves    []*analysis.Curve
 	Findings  []analysis.Finding
-	More      int                           // findings that are too many to be told
-	Ceilings  func(*analysis.Curve) Ceiling // of a curve; nil: no word on ceilings
-	Headlines []string                      // what others say of the results, each a sentence
-	Notes     []result.Problem              // on files
+	More      int                                  // findings that are too many to be told
+	Ceilings  func(*analysis.Curve) Ceiling        // of a curve; nil: no word on ceilings
+	Models    func(*analysis.Curve) analysis.Model // of a curve; nil: there are none
+	Headlines []string                             // what others say of the results, each a sentence
+	Notes     []result.Problem                     // on files
 }
 
 // Report is the report of what was added.

@@ -70,6 +70,9 @@ func (b *Builder) addCurves(m *making, f Found) {
 			m.setCeiling(&made, f.Ceilings(c))
 		}
 		m.Curves = append(m.Curves, made)
+		if f.Models != nil {
+			m.addModel(i, f.Models(c))
+		}
 	}
 	b.addHeats(m, shown)
 	for _, one := range f.Findings {

@@ -27,6 +27,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	m.headlines()
 	m.plan()
 	m.findings()
+	m.models()
 	m.figures()
 	m.ranks()
 	m.quality()

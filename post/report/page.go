@@ -49,6 +49,7 @@ type drawn struct {
 	Notes    []string  `json:"notes"`
 	Bases    []string  `json:"bases"`
 	Regions  []region  `json:"regions"`
+	Laws     [][]Law   `json:"laws"` // by curve
 	Ceilings []Ceiling `json:"ceilings"`
 	Heats    []Heat    `json:"heats"`
 }
@@ -82,11 +83,14 @@ func (r *Report) WritePage(w io.Writer) error {
 }
 
 func (r *Report) page() (*page, error) {
-	data := drawn{Axes: r.Axes, Families: r.Families, Curves: r.Curves, Notes: r.Notes, Bases: r.Bases, Regions: []region{}, Ceilings: r.Ceilings, Heats: r.Heats}
+	data := drawn{Axes: r.Axes, Families: r.Families, Curves: r.Curves, Notes: r.Notes, Bases: r.Bases, Regions: []region{}, Laws: make([][]Law, len(r.Curves)), Ceilings: r.Ceilings, Heats: r.Heats}
 	for _, f := range r.Findings {
 		for _, p := range f.places() {
 			data.Regions = append(data.Regions, region{f.Number, f.Kind, f.Tone, p.Curve, p.From, p.To})
 		}
+	}
+	for _, m := range r.Models {
+		data.Laws[m.Curve] = m.Laws
 	}
 	encoded, err := json.Marshal(data) // escapes <, > and &, so that no text ends its element
 	if err != nil {
@@ -158,6 +162,27 @@ func (p *page) Listed() (all []listed) {
 
 // NotListed is how many curves that table lacks.
 func (p *page) NotListed() int { return max(0, len(p.Curves)-maxListed) }
+
+// modelled is a model in its table.
+type modelled struct {
+	Model
+	Family, Label string
+}
+
+// Modelled are the models of the first curves.
+func (p *page) Modelled() (all []modelled) {
+	for _, m := range p.Models[:min(len(p.Models), maxListed)] {
+		c := p.Curves[m.Curve]
+		all = append(all, modelled{m, p.Families[c.Family].Title, c.Label})
+	}
+	return all
+}
+
+// ModelsSay is what models are to be read with.
+func (p *page) ModelsSay() string { return modelsSay }
+
+// Unmodelled is how many curves have no model.
+func (p *page) Unmodelled() string { return p.unmodelled() }
 
 // pageWords are what the template writes figures with.
 var pageWords = template.FuncMap{

@@ -176,6 +176,7 @@ func severalWorlds() *Report {
 			Also:  alsoOn(f.Curves[1:], 16<<10, 16<<10),
 			Hints: []analysis.Hint{{Says: "take another protocol", Source: "https://example.org/a", Variable: "X", Value: "1"}}}}
 		f.Ceilings = func(*analysis.Curve) Ceiling { return Ceiling{GBps: 9, Name: "link", Says: "9 GB/s"} }
+		f.Models = analysis.ModelOf
 	})
 }
 
@@ -209,6 +210,12 @@ func controls(p *tab) {
 	p.want("number of the finding", plot+`.querySelector(".badge").getAttribute("href") === "#finding-1"`)
 	p.want("one region of a finding on three curves", plot+`.querySelectorAll(".region").length === 1`)
 	p.want("bands", plot+`.querySelectorAll(".band").length === 3`)
+	p.want("models", `document.querySelectorAll("#models tbody tr").length === 3 && document.querySelector("#models tbody td:nth-child(3)").textContent.startsWith("5.0")`)
+	p.want("no laws at first", plot+`.querySelectorAll(".law").length === 0`)
+	p.click("#laws")
+	p.want("a law of each measured curve", plot+`.querySelectorAll(".law").length === 2`)
+	p.want("which lies on its points", `(() => { const ends = (c) => [...document.querySelectorAll("#curve-chart ." + c)].map((l) => Number(l.getAttribute("d").split(" ").pop())); const lines = ends("line"); return ends("law").every((y) => lines.some((l) => Math.abs(l - y) < 4)); })()`)
+	p.click("#laws")
 	p.click("#bands")
 	p.want("no bands", plot+`.querySelectorAll(".band").length === 0`)
 	p.click("#shades")

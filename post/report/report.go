@@ -23,6 +23,7 @@ type Report struct {
 	Notes    []string  `json:"notes"` // what points are to be read with, each text once: Mark.Note and Curve.Paths say which
 	Bases    []string  `json:"bases"` // the words for what bounds are; Curve.Bases says which
 	Findings []Finding `json:"findings"`
+	Models   []Model   `json:"models"` // of curves that have one
 	Ceilings []Ceiling `json:"ceilings"`
 	Heats    []Heat    `json:"heats"`
 	Quality  Quality   `json:"quality"`
@@ -189,6 +190,25 @@ type Hint struct {
 	Variable string `json:"variable,omitempty"`
 	Value    string `json:"value,omitempty"`
 	Sweep    string `json:"sweep,omitempty"` // lines of a campaign, or a command, ready to be copied
+}
+
+// Model is the law that the times of a curve follow over sizes, or several one after the other, in words and as it is drawn.
+type Model struct {
+	Curve     int    `json:"curve"` // index in Report.Curves
+	Latency   string `json:"latency"`
+	Bandwidth string `json:"bandwidth"`
+	Half      string `json:"half"`    // the size that reaches half of it
+	Changes   string `json:"changes"` // sizes from which on another law holds; "" where there is one law
+	Scatter   string `json:"scatter"` // of points around the laws
+	Bounds    string `json:"bounds"`  // what those of the figures are
+	Laws      []Law  `json:"laws"`
+}
+
+// Law is what holds at some sizes in a row: the time is Figures[0] and Figures[1] for each byte, in microseconds.
+type Law struct {
+	From    int64   `json:"from"` // bytes, both of measured sizes
+	To      int64   `json:"to"`
+	Figures Figures `json:"us"`
 }
 
 // Ceiling is what the hardware lets one expect.

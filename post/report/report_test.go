@@ -111,6 +111,7 @@ func sample() *Report {
 			}
 			return Ceiling{Says: "the record does not hold it"}
 		}
+		f.Models = analysis.ModelOf
 		f.Headlines = []string{"mpi is faster than gloo."}
 		f.Notes = []result.Problem{{Path: "results/x.jsonl", Text: "is empty"}}
 	})

@@ -4,7 +4,8 @@ let charts = 0;
 
 // chartIn makes a chart in a figure. set(spec) draws what it is given; a spec has
 //   label, xKind ("size" or "ranks"), xTitle, xWords, xlog, ylog, metric, bands, water (a word across it, or ""),
-//   series [{ id, label, style, points [{ x, value, lo, hi, says }] }], regions, ceilings [{ value, name }]
+//   series [{ id, label, style, points [{ x, value, lo, hi, says }], laws [[{ x, value }]] }], laws (whether they are drawn), regions,
+//   ceilings [{ value, name }]
 // and keeps what is hidden and zoomed as long as the key stays the same.
 function chartIn(figure) {
   const id = "clip" + charts++;

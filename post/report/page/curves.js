@@ -20,7 +20,16 @@ function startCurves() {
         const v = valueOf(metric, curve, i);
         if (v) points.push({ x: data.axes[curve.axis][i], says: says(i), ...v });
       });
-      return { id: String(index), label: curve.label, style: place, points, mark: marksOf(curve), rehearsed: curve.rehearsed };
+      return { id: String(index), label: curve.label, style: place, points, laws: lawsOf(metric, index), mark: marksOf(curve), rehearsed: curve.rehearsed };
+    });
+  }
+
+  // lawsOf are the figures of each law of a curve's model, at the sizes that were measured.
+  function lawsOf(metric, index) {
+    const curve = data.curves[index];
+    return (data.laws[index] || []).map((law) => {
+      const sizes = data.axes[curve.axis].filter((size) => size >= law.from && size <= law.to);
+      return sizes.map((size) => ({ x: size, value: metric.of(curve, size, law.us[0] + law.us[1] * size) })).filter((p) => p.value !== null);
     });
   }
 
@@ -31,7 +40,7 @@ function startCurves() {
     const series = seriesOf(list);
     over.set({
       label: metric.title + " over message size, " + family.title, xKind: "size", xTitle: "message size", xWords: sizeWords,
-      xlog: state.xlog, ylog: state.ylog, metric, bands: byId("bands").checked, series,
+      xlog: state.xlog, ylog: state.ylog, metric, bands: byId("bands").checked, laws: byId("laws").checked, series,
       regions: byId("shades").checked ? eachOnce(regions) : [], ceilings: ceilingsOf(list), water: series.some((s) => s.rehearsed) ? "REHEARSED" : "",
     }, "family " + state.family, hiddenFirst(list, regions));
     drawScaling(list);
@@ -105,6 +114,7 @@ function startCurves() {
   const pressY = choices(byId("yscale"), [["log", "log"], ["linear", "linear"]], "linear", (name) => { state.ylog = name === "log"; draw(); });
   byId("bands").addEventListener("change", draw);
   byId("shades").addEventListener("change", draw);
+  byId("laws").addEventListener("change", draw);
   byId("scaling-size").addEventListener("change", (event) => { event.target.dataset.chosen = "yes"; draw(); });
   draw();
 

@@ -142,6 +142,15 @@ function drawSeries(svg, spec, f, room) {
     const marks = points.map((p) => markerPath(s.style, f.x.at(p.x), f.y.at(p.value), many ? 2 : 3)).join("");
     svg.append(shape("path", { class: "line", d: line, fill: "none", stroke: colourOf(s.style), "stroke-width": many ? 1.25 : 2, "stroke-dasharray": dashOf(s.style), "stroke-linejoin": "round" }),
       shape("path", { class: "markers", d: marks, fill: s.style % 2 ? "var(--paper)" : colourOf(s.style), stroke: colourOf(s.style), "stroke-width": 1.25 }));
+    if (spec.laws) drawLaws(svg, spec, f, s);
+  }
+}
+
+// drawLaws draws a thin line for each law of a series' model, in the colour of its curve.
+function drawLaws(svg, spec, f, s) {
+  for (const law of s.laws) {
+    const line = insight(spec, law, f).map((p, i) => (i ? "L" : "M") + f.x.at(p.x).toFixed(1) + " " + f.y.at(p.value).toFixed(1)).join("");
+    if (line) svg.append(shape("path", { class: "law", d: line, fill: "none", stroke: colourOf(s.style), "stroke-width": 1, "stroke-dasharray": "1.5 2.5" }));
   }
 }
 

@@ -1,0 +1,51 @@
+package report
+
+import (
+	"busbar/post/analysis"
+	"busbar/post/say"
+)
+
+// addModel adds the model of a curve, where it has one.
+func (m *making) addModel(curve int, of analysis.Model) {
+	if len(of.Laws) == 0 {
+		return
+	}
+	made := Model{Curve: curve, Latency: of.LatencyWords(), Bandwidth: of.BandwidthWords(), Half: of.HalfWords(), Changes: of.ChangeWords(), Scatter: of.NoiseWords(), Bounds: of.BoundsWords()}
+	for _, l := range of.Laws {
+		made.Laws = append(made.Laws, Law{l.From, l.To, Figures{1e6 * l.Alpha, 1e6 * l.PerByte}})
+	}
+	m.Models = append(m.Models, made)
+}
+
+// modelsSay is what a table of models is to be read with.
+const modelsSay = "Times follow latency + size / bandwidth, or several such laws one after the other. Bandwidth is what the largest sizes come near, as busbw; " +
+	"n½ is the size that reaches half of it. What the measured sizes do not show is not claimed. Bounds of one launch are those of the scatter around the law; another launch may differ by more."
+
+// unmodelled is how many curves have no model, in a sentence.
+func (r *Report) unmodelled() string {
+	n := len(r.Curves) - len(r.Models)
+	if n == 0 {
+		return ""
+	}
+	return say.Count(n, "curve") + " without a model: of under five sizes, with times that lie further than 25 % off any law, rehearsed, or oversubscribed."
+}
+
+// models is the table of all models.
+func (m *markdown) models() {
+	if len(m.r.Models) == 0 {
+		return
+	}
+	m.section("Models")
+	m.line("%s\n", text(modelsSay))
+	m.table("operation", "contender", "ranks>", "latency>", "bandwidth>", "n½>", "other laws from", "scatter>", "bounds")
+	for _, one := range m.r.Models[:min(len(m.r.Models), maxMarkdownCurves)] {
+		c := m.r.Curves[one.Curve]
+		m.row(m.r.Families[c.Family].Title, c.name(), ranksOf(c), one.Latency, one.Bandwidth, one.Half, one.Changes, one.Scatter, one.Bounds)
+	}
+	if n := len(m.r.Models) - maxMarkdownCurves; n > 0 {
+		m.line("\nAnd %s, on the page.", say.Count(n, "more model"))
+	}
+	if words := m.r.unmodelled(); words != "" {
+		m.line("\n%s", text(words))
+	}
+}
