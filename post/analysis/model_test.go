@@ -38,7 +38,7 @@ func TestModelOfOneLaw(t *testing.T) {
 	if !m.Half.Known || !about(m.Half.Value, 2e6) {
 		t.Errorf("n½ %+v", m.Half)
 	}
-	contains(t, m.Line(), "latency 20.0", " us ±", "busbw nears 187.", "half of it from 1.9")
+	contains(t, m.Line(), "latency 20.0", " us ±", "busbw nears 187.", "n½ 1.9")
 	contains(t, m.BoundsWords(), "by the scatter")
 }
 

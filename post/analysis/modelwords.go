@@ -104,7 +104,7 @@ func (m Model) Line() string {
 	}
 	words := "latency " + latency + ", " + m.bandwidthName() + " " + bandwidth
 	if m.Half.Known {
-		words += ", half of it from " + roughSize(m.Half.Value)
+		words += ", n½ " + roughSize(m.Half.Value)
 	}
 	if changes := m.ChangeWords(); changes != "" {
 		words += "; other laws from " + changes
