@@ -12,9 +12,9 @@ type Kind string
 // The kinds of findings. docs/analysis.md says how each is found and judged.
 const (
 	Drop        Kind = "drop"          // bandwidth of a few sizes lies below its trend
-	Spike       Kind = "spike"         // a single size takes far longer than its neighbours
-	Step        Kind = "step"          // time grows by another law from a size on: the library changed its way
-	Plateau     Kind = "plateau"       // bandwidth grows no more
+	Spike       Kind = "spike"         // bandwidth of a few sizes lies above its trend
+	Step        Kind = "step"          // time jumps where one law goes over into the next: the library changed its way
+	Plateau     Kind = "plateau"       // bandwidth stands still, and rises further at larger sizes
 	Decline     Kind = "decline"       // bandwidth does not stay at its largest
 	PlacementOf Kind = "placement gap" // in place and out of place differ
 	Scaling     Kind = "poor scaling"  // a larger world has less bus bandwidth

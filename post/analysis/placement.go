@@ -47,12 +47,12 @@ type gap struct {
 // placementGap finds ranges of sizes in which one placement is slower than the other.
 func placementGap(in, out *Curve) (found []Finding) {
 	least := 1 + leastGap
-	chance := math.Exp(3 * gapNoise(in, out))
+	chance := 3 * gapNoise(in, out)
 	var run []gap
 	slower, faster := in, out
 	flush := func() {
-		// What has no interval must be seen at three sizes in a row, so that chance alone does not make it.
-		if sure(run) || len(run) >= 3 {
+		// What no interval over launches stands behind must be seen at sizes in a row, so that chance alone does not make it.
+		if sure(run, math.Exp(2*chance)) || len(run) >= 3 {
 			found = append(found, gapFinding(slower, faster, run))
 		}
 		run = nil
@@ -67,7 +67,8 @@ func placementGap(in, out *Curve) (found []Finding) {
 		if r.Value < 1 {
 			r, a, b, at = r.Inverse(), out, in, j
 		}
-		enough := r.Value >= least && (beyond(r) || r.Basis == stats.NoBounds && r.Value >= chance)
+		// An interval of one launch knows nothing of what disturbs one case and not the next, and extremes are none: both must also stand out of how the gap scatters.
+		enough := r.Value >= least && (r.Basis == stats.AcrossLaunches || r.Value >= math.Exp(chance)) && (r.Basis == stats.NoBounds || beyond(r))
 		if !enough || a != slower {
 			flush()
 			slower, faster = a, b
@@ -102,10 +103,10 @@ func gapNoise(in, out *Curve) float64 {
 // medianDeviation is the standard deviation of normal values over the median of their distances.
 const medianDeviation = 1.4826
 
-// sure says whether a run has bounds at all its sizes, and two of them or a gap that is large.
-func sure(run []gap) bool {
+// sure says whether a run is more than chance makes of a size or two: it has intervals over launches, or each of its gaps is beyond chance.
+func sure(run []gap, chance float64) bool {
 	for _, g := range run {
-		if g.r.Basis == stats.NoBounds {
+		if g.r.Basis == stats.NoBounds || g.r.Basis != stats.AcrossLaunches && g.r.Value < chance {
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"busbar/post/say"
@@ -13,6 +14,7 @@ const (
 	fewestRecords = 6    // to say anything of a rank
 	mostly        = 0.6  // of the records a rank must stand out in
 	leastExcess   = 0.10 // of the time, in the middle of the records it stands out in
+	beyondChance  = 4    // standard deviations: of two ranks, one or the other is the last in six of ten records as a rule
 )
 
 // worldOf is what all curves of one contender in one world share, whatever the operation.
@@ -48,8 +50,8 @@ func lateRanks(curves []*Curve, _ Options) (found []Finding) {
 		}
 		f := ofGroup(LateRank, group, s.Median())
 		f.Severity = severityOf(f.Weight)
-		f.Says = fmt.Sprintf("%s: rank %d on %s is the last to issue in %d of %s, by %s in the middle of them: %.0f %% of the time of an operation.",
-			group[0].group(), s.Rank, s.Host, len(s.Excess), say.Count(records, "record"), say.Duration(s.Lateness()), 100*f.Weight)
+		f.Says = fmt.Sprintf("%s: %s is the last to issue in %d of %s, by %s in the middle of them: %.0f %% of the time of an operation.",
+			group[0].group(), s.name(), len(s.Excess), say.Count(records, "record"), say.Duration(s.Lateness()), 100*f.Weight)
 		f.Evidence = []string{"Lateness is taken on a common clock and counted where it is above the clocks' uncertainty. It is a delay of the host's thread; it says nothing about a GPU, card or link."}
 		f.Hints = hintsFor(LateRank, group[0], f.From, f.To)
 		found = append(found, f)
@@ -70,8 +72,8 @@ func slowRanks(curves []*Curve, _ Options) (found []Finding) {
 		}
 		f := ofGroup(SlowRank, group, s.Median())
 		f.Severity = min(severityOf(f.Weight), Warning)
-		f.Says = fmt.Sprintf("%s: rank %d on %s has the longest times of its own in %d of %s, %.0f %% over the middle rank's.",
-			group[0].group(), s.Rank, s.Host, len(s.Excess), say.Count(records, "record"), 100*f.Weight)
+		f.Says = fmt.Sprintf("%s: %s has the longest times of its own in %d of %s, %.0f %% over the middle rank's.",
+			group[0].group(), s.name(), len(s.Excess), say.Count(records, "record"), 100*f.Weight)
 		f.Evidence = []string{"This does not tell who causes it: in an operation that synchronises, a rank that waits for another one has the longer time. rank --pattern pairs finds a weak node or link."}
 		f.Hints = hintsFor(SlowRank, group[0], f.From, f.To)
 		found = append(found, f)
@@ -88,7 +90,10 @@ func standsOut(group []*Curve, of func(*RankUse) map[int]*Standout, counts func(
 		}
 		records += c.Ranks.Records
 		for rank, s := range of(c.Ranks) {
-			t := standout(all, rank, s.Host)
+			t := standout(all, rank, "")
+			for _, host := range s.Hosts {
+				t.ranOn(host)
+			}
 			t.Excess, t.Late = append(t.Excess, s.Excess...), append(t.Late, s.Late...)
 		}
 	}
@@ -100,10 +105,17 @@ func standsOut(group []*Curve, of func(*RankUse) map[int]*Standout, counts func(
 			most = s
 		}
 	}
-	if most == nil || float64(len(most.Excess)) < mostly*float64(records) || most.Median() < leastExcess {
+	if most == nil || float64(len(most.Excess)) < mostly*float64(records) || most.Median() < leastExcess || !oftenerThanChance(len(most.Excess), records, group[0].World) {
 		return nil, records
 	}
 	return most, records
+}
+
+// oftenerThanChance says whether one rank of a world stands out in far more records than where each does in turn.
+func oftenerThanChance(times, records, world int) bool {
+	each := 1 / float64(world)
+	expected := float64(records) * each
+	return float64(times) >= expected+beyondChance*math.Sqrt(expected*(1-each))
 }
 
 // ofGroup is a finding about all curves of a group, from the smallest size of any to the largest; it stands at the first.

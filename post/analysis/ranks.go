@@ -1,8 +1,12 @@
 package analysis
 
 import (
+	"fmt"
+	"slices"
+
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/post/say"
 )
 
 // RankUse is which ranks stood out in the records of a curve.
@@ -15,7 +19,7 @@ type RankUse struct {
 // Standout is one rank in the records in which it stood out.
 type Standout struct {
 	Rank   int
-	Host   string
+	Hosts  []string  // on which it ran, each once: other launches may have laid it elsewhere
 	Excess []float32 // of each record: how much longer than the median rank's time (Slowest), or how late (Latest), as a share of the time
 	Late   []float32 // s, of each record (Latest only)
 }
@@ -66,8 +70,30 @@ func (u *RankUse) add(r *result.Record) *RankUse {
 func standout(of map[int]*Standout, rank int, host string) *Standout {
 	s := of[rank]
 	if s == nil {
-		s = &Standout{Rank: rank, Host: host}
+		s = &Standout{Rank: rank}
 		of[rank] = s
 	}
+	s.ranOn(host)
 	return s
+}
+
+func (s *Standout) ranOn(host string) {
+	if host != "" && !slices.Contains(s.Hosts, host) {
+		s.Hosts = append(s.Hosts, host)
+	}
+}
+
+// name is the rank and where it ran: "rank 3 on n2".
+func (s *Standout) name() string {
+	switch len(s.Hosts) {
+	case 0:
+		return fmt.Sprintf("rank %d", s.Rank)
+	case 1:
+		return fmt.Sprintf("rank %d on %s", s.Rank, s.Hosts[0])
+	}
+	words := s.Hosts[0] + " and " + s.Hosts[1]
+	if more := len(s.Hosts) - 2; more > 0 {
+		words = s.Hosts[0] + ", " + s.Hosts[1] + " and " + say.Count(more, "more host")
+	}
+	return fmt.Sprintf("rank %d, on %s in turn,", s.Rank, words)
 }

@@ -15,8 +15,9 @@ import (
 const (
 	// leastDrop is the least share of bandwidth that is missing, or more than expected, to be a finding.
 	leastDrop = 0.08
-	// leastJump is the least jump of the time where one law goes over into the next.
-	leastJump = 1.10
+	// leastJump is the least jump of the time where one law goes over into the next, and jumpBeyond how many times the scatter it is at least: where
+	// to cut was chosen for the jump.
+	leastJump, jumpBeyond = 1.10, 5
 	// farthest is how many times as large, or as small, the next size may be that what stands out is held against.
 	farthest = 4
 )
@@ -83,7 +84,7 @@ func trendFindings(c *Curve) []Finding {
 	if t.TooFew {
 		return nil
 	}
-	return slices.Concat(anomalies(c, t), jumps(c, t), plateaus(c, t), declineOf(c))
+	return slices.Concat(anomalies(c, t), jumps(c, t), plateaus(c, t), declineOf(c, t.Noise))
 }
 
 // alone says whether an anomaly has no size near it on one of its sides: what lies between is then as little known as its cause.
@@ -212,7 +213,7 @@ func jumps(c *Curve, t curveTrend) (found []Finding) {
 		if jump < 1 {
 			jump, early = 1/jump, false
 		}
-		if jump < leastJump || jump < math.Exp(4*t.Noise) {
+		if jump < leastJump || jump < math.Exp(jumpBeyond*t.Noise) {
 			continue
 		}
 		f := Finding{Kind: Step, Curve: c, From: c.Points[before].SizeBytes, To: c.Points[after].SizeBytes, Weight: 1 - 1/jump}
@@ -252,11 +253,13 @@ func (c *Curve) tellWay() string {
 	return ""
 }
 
-// declined is the share of its largest bus bandwidth that a curve which declines has left at its largest size.
-const declined = 0.85
+// declined is the share of its largest bus bandwidth that a curve which declines has left at its largest size at most, and declineBeyond how many
+// times the scatter it lost at least.
+const declined, declineBeyond = 0.85, 4
 
-// declineOf says that bandwidth does not stay at its largest.
-func declineOf(c *Curve) []Finding {
+// declineOf says that bandwidth does not stay at its largest. noise is the scatter of the logarithms of times.
+func declineOf(c *Curve, noise float64) []Finding {
+	left := min(declined, math.Exp(-declineBeyond*noise))
 	n, best := len(c.Points), 0
 	for i := range c.Points {
 		if c.BusBW(i) > c.BusBW(best) {
@@ -264,7 +267,7 @@ func declineOf(c *Curve) []Finding {
 		}
 	}
 	// The last two sizes must show it: one alone may be an odd one.
-	if c.BusBW(best) <= 0 || best > n-3 || c.BusBW(n-1) > declined*c.BusBW(best) || c.BusBW(n-2) > declined*c.BusBW(best) {
+	if c.BusBW(best) <= 0 || best > n-3 || c.BusBW(n-1) > left*c.BusBW(best) || c.BusBW(n-2) > left*c.BusBW(best) {
 		return nil
 	}
 	r := ratioOfPoints(c, best, c, n-1)

@@ -52,9 +52,10 @@ func variationOf(c *Curve) (f Finding, is bool) {
 	if len(spreads) == 0 {
 		return f, false
 	}
-	// A few sizes of many are chance, unless they differ by much; one is in any case.
+	// A few sizes are chance, unless they differ by much: the more launches there are, the further lie their extremes apart. One is in any case.
 	middle := stats.Median(spreads)
-	if len(c.Points) > 3 && (len(spreads) == 1 || 5*len(spreads) < len(c.Points) && middle < muchSpread) {
+	few := len(spreads) <= 2 || 3*len(spreads) < len(c.Points)
+	if len(c.Points) > 3 && (len(spreads) == 1 || few && middle < muchSpread) {
 		return f, false
 	}
 	f = Finding{Kind: Variation, Curve: c, From: c.Points[from].SizeBytes, To: c.Points[to].SizeBytes, Weight: 1 - 1/middle}
