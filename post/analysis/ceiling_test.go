@@ -35,6 +35,9 @@ GPU0	 X 	NV2	SYS	NV1	0-31
 GPU1	NV2	 X 	NV1	SYS	0-31
 GPU2	SYS	NV1	 X 	NV2	0-31
 GPU3	NV1	SYS	NV2	 X 	0-31`
+	pair = `	GPU0	GPU1	CPU Affinity
+GPU0	 X 	NV12	0-31
+GPU1	NV12	 X 	0-31`
 	unlinked = `	GPU0	GPU1	CPU Affinity
 GPU0	 X 	PHB	0-31
 GPU1	PHB	 X 	0-31`
@@ -63,7 +66,11 @@ func TestCeilingWithinANode(t *testing.T) {
 		{"NVIDIA H100 80GB HBM3", "", nil, 8, coll.AllGather, 450, 0, ""},
 		{"NVIDIA H100 80GB HBM3", switched, nil, 4, coll.AllReduce, 450, 675, "that nvidia-smi shows"},
 		{"NVIDIA H100 80GB HBM3", switched, nil, 2, coll.AllReduce, 450, 0, ""}, // nothing to add up between two
+		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.AllReduce, 450, 0, ""},       // on a board of four all links lead to the others, and nothing adds up
+		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.SendRecv, 0, 0, "may sit at a switch or, on a board of four"},
+		{"NVIDIA H100 80GB HBM3", "", nil, 2, coll.AllReduce, 0, 0, "2 of NVIDIA H100 80GB HBM3 may sit at a switch"},
 		{"NVIDIA H200", "", nil, 8, coll.AllToAll, 450, 0, ""},
+		{"NVIDIA H20", "", nil, 8, coll.AllToAll, 450, 0, ""},
 		{"NVIDIA H800", "", nil, 8, coll.Broadcast, 200, 0, ""},
 		{"NVIDIA B200", "", nil, 8, coll.ReduceScatter, 900, 0, "NVLink 5"},
 		{"NVIDIA A100-SXM4-80GB", "", nil, 8, coll.AllReduce, 300, 0, "NVLink 3"},
@@ -77,9 +84,21 @@ func TestCeilingWithinANode(t *testing.T) {
 		{"Tesla V100-SXM2-16GB", ring, nil, 4, coll.AllToAll, 0, 0, "no link to each other"},
 		{"NVIDIA A100 80GB PCIe", "", pcie(16, 16, 16), 2, coll.AllReduce, 0, 0, "bridges or not"},
 		{"NVIDIA A100 80GB PCIe", bridged, pcie(16, 16, 16), 4, coll.AllReduce, 31.507, 0, "PCIe 4 x16 in each direction"},
+		{"NVIDIA A100 80GB PCIe", pair, nil, 2, coll.AllReduce, 300, 0, "12 links"},
+		{"NVIDIA A100-PCIE-40GB", pair, nil, 2, coll.AllReduce, 300, 0, "12 links"},
+		{"NVIDIA A800 80GB PCIe", pair, nil, 2, coll.AllReduce, 200, 0, "8 links"},
+		{"NVIDIA H100 PCIe", pair, nil, 2, coll.AllReduce, 300, 0, "12 links"},
+		{"NVIDIA H800 PCIe", pair, nil, 2, coll.AllReduce, 200, 0, "8 links"},
+		{"NVIDIA H800 NVL", pair, nil, 2, coll.AllReduce, 0, 0, "NVIDIA H800 NVL is no GPU whose links are known here"},
+		{"NVIDIA A30", pair, nil, 2, coll.AllReduce, 0, 0, "NVIDIA A30 is no GPU whose links are known here"},
+		{"NVIDIA RTX A6000", pair, nil, 2, coll.AllReduce, 56.25, 0, "4 links of 14.06 GB/s"},
 		{"NVIDIA H100 NVL", bridged, nil, 4, coll.AllReduce, 0, 0, "generation and width are not in the record"},
 		{"NVIDIA L40S", "", pcie(16, 8, 16), 2, coll.AllReduce, 15.753, 0, "rank 1's GPU uses 8 of its 16 lanes"},
 		{"NVIDIA RTX 4000 SFF Ada Generation", unlinked, pcie(32, 16, 16), 2, coll.AllReduce, 63.015, 0, "PCIe 5 x16"},
+		{"NVIDIA RTX 4000 SFF Ada Generation", "", pcie(16, 16, 16), 2, coll.AllReduce, 31.507, 0, "PCIe 4 x16"},
+		{"Some GPU", unlinked, pcie(2.5, 16, 16), 2, coll.AllReduce, 4, 0, "PCIe 1 x16"},
+		{"Some GPU", unlinked, pcie(5, 16, 16), 2, coll.AllReduce, 8, 0, "PCIe 2 x16"},
+		{"Some GPU", unlinked, pcie(64, 16, 16), 2, coll.AllReduce, 118, 0, "PCIe 6 x16"},
 		{"Some GPU", unlinked, pcie(8, 16, 16), 2, coll.AllReduce, 15.753, 0, "PCIe 3 x16"},
 		{"Some GPU", unlinked, pcie(7, 16, 16), 2, coll.AllReduce, 0, 0, "7 GT/s"},
 		{"Some GPU", "", pcie(8, 16, 16), 2, coll.AllReduce, 0, 0, "Some GPU is no GPU whose links are known here"},
@@ -139,6 +158,8 @@ func TestCeilingBetweenNodes(t *testing.T) {
 		"a port without a rate":      {"cpu (x)", 2, 2, nil, moved(1000), coll.AllReduce, 0, 0, "data went over mlx5_0/1, whose rate is not in the record"},
 		"nothing moved":              {"cpu (x)", 2, 2, four, nil, coll.AllReduce, 0, 0, "does not tell which ports"},
 		"NVLink between nodes":       {"NVIDIA GB200", 2, 4, four, moved(), coll.AllReduce, 900, 1575, "NVLink joins the nodes"},
+		"a network without counters": {"NVIDIA GB200", 2, 4, []result.Port{{Name: "eth0", Rate: 10}}, moved(), coll.AllReduce, 0, 0, "NVLink may join the nodes, or a network that no counter in the record sees"},
+		"GH200 has Ethernet":         {"NVIDIA GH200 480GB", 2, 1, four, moved(), coll.AllReduce, 1.25, 0, "1 x 10 Gbit/s"},
 		"no NVLink between nodes":    {"NVIDIA GB200", 2, 4, four, all, coll.AllReduce, 200, 350, "InfiniBand"},
 	} {
 		run := runOn(c.device, c.nodes, c.perNode)

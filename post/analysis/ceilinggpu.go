@@ -26,29 +26,39 @@ type gpuModel struct {
 type wiring uint8
 
 const (
-	bySwitch wiring = iota // boards of eight and more have a switch
+	bySwitch wiring = iota // boards of eight and more have a switch; on those of four links may lead from each to each
 	byMesh                 // links lead to single others: all of them serve a world of eight only
 	byBridge               // bridges over pairs or fours of cards, which may be missing
 )
 
-// gpuModels are looked through from above; the first that matches counts.
+// gpuModels are looked through from above; the first that matches counts. A name that is close to one of these but not
+// the same says nothing: variants of a GPU differ in their links first of all. docs/analysis.md has what was read.
 var gpuModels = []gpuModel{
-	{regexp.MustCompile(`\bGB[23]00\b`), "NVLink 5", 18, 50, bySwitch, true, "NVIDIA GB200/GB300 NVL72 data sheets: 1.8 TB/s a GPU, both directions"},
-	{regexp.MustCompile(`\bB[23]00\b`), "NVLink 5", 18, 50, bySwitch, true, "NVIDIA DGX B200/B300 data sheets: 1.8 TB/s a GPU, both directions"},
-	{regexp.MustCompile(`\bGH200\b`), "NVLink 4", 18, 25, byBridge, true, "NVIDIA GH200 data sheet: 900 GB/s a GPU, both directions"},
-	{regexp.MustCompile(`\bH200 NVL\b`), "NVLink 4", 18, 25, byBridge, false, "NVIDIA H200 data sheet: 900 GB/s a GPU over bridges, both directions"},
-	{regexp.MustCompile(`\bH[12]00 (PCIe|NVL)\b|\bH800 PCIe\b`), "NVLink 4", 12, 25, byBridge, false, "NVIDIA H100 data sheet: 600 GB/s a GPU over bridges, both directions"},
-	{regexp.MustCompile(`\bH800\b`), "NVLink 4", 8, 25, bySwitch, true, "400 GB/s a GPU, both directions, as vendors of servers state it"},
-	{regexp.MustCompile(`\b(H[12]00|H20)\b`), "NVLink 4", 18, 25, bySwitch, true, "NVIDIA H100 and H200 data sheets: 900 GB/s a GPU, both directions"},
-	{regexp.MustCompile(`\bA[18]00[- ].*PCIe?\b|\bA100-PCIE\b`), "NVLink 3", 12, 25, byBridge, false, "NVIDIA A100 data sheet: 600 GB/s a GPU over bridges, both directions"},
-	{regexp.MustCompile(`\bA800-SXM`), "NVLink 3", 8, 25, bySwitch, false, "400 GB/s a GPU, both directions, as vendors of servers state it"},
+	{regexp.MustCompile(`\bGB[23]00\b`), "NVLink 5", 18, 50, bySwitch, true, "NVIDIA, Health Validation (18 links); 1.8 TB/s a GPU, both directions, in the GB300 NVL72 overview of Verda"},
+	{regexp.MustCompile(`\bB[23]00\b`), "NVLink 5", 18, 50, bySwitch, true, "1.8 TB/s a GPU over 18 links, both directions, in the Blackwell overviews of Verda"},
+	{regexp.MustCompile(`\bGH200\b`), "NVLink 4", 18, 25, byBridge, true, "NVIDIA, Grace Hopper Superchip Architecture: 115.2 TB/s for 256 GPUs"},
+	{regexp.MustCompile(`\bH200 NVL\b`), "NVLink 4", 18, 25, byBridge, false, "900 GB/s a GPU over bridges, both directions, at its announcement"},
+	{regexp.MustCompile(`\bH100 (PCIe|NVL)\b`), "NVLink 4", 12, 25, byBridge, false, "NVIDIA H100 data sheet: 600 GB/s a GPU over bridges, both directions"},
+	{regexp.MustCompile(`\bH800 PCIe\b`), "NVLink 4", 8, 25, byBridge, false, "400 GB/s a GPU over bridges, both directions, as vendors state it"},
+	{regexp.MustCompile(`\bH800$`), "NVLink 4", 8, 25, bySwitch, true, "400 GB/s a GPU, both directions, as the authors of DeepSeek-V3 state it"},
+	{regexp.MustCompile(`\bH20$`), "NVLink 4", 18, 25, bySwitch, true, "900 GB/s a GPU, both directions, as users of DeepEP state it"},
+	{regexp.MustCompile(`\bH[12]00\b`), "NVLink 4", 18, 25, bySwitch, true, "NVIDIA H100 and H200 data sheets: 900 GB/s a GPU, both directions"},
+	{regexp.MustCompile(`\bA800( .*PCIe|-PCIE)\b`), "NVLink 3", 8, 25, byBridge, false, "400 GB/s a GPU, both directions, as reported by Reuters"},
+	{regexp.MustCompile(`\bA800-SXM`), "NVLink 3", 8, 25, bySwitch, false, "400 GB/s a GPU over 8 links, both directions, as vendors of servers state it"},
+	{regexp.MustCompile(`\bA100( .*PCIe|-PCIE)\b`), "NVLink 3", 12, 25, byBridge, false, "NVIDIA A100 data sheet: 600 GB/s a GPU over bridges, both directions"},
 	{regexp.MustCompile(`\bA100-SXM`), "NVLink 3", 12, 25, bySwitch, false, "NVIDIA A100 data sheet: 600 GB/s a GPU, both directions"},
-	{regexp.MustCompile(`\bV100-SXM3\b`), "NVLink 2", 6, 25, bySwitch, false, "NVIDIA V100 data sheet: 300 GB/s a GPU, both directions"},
-	{regexp.MustCompile(`\bV100-SXM2\b`), "NVLink 2", 6, 25, byMesh, false, "NVIDIA V100 data sheet: 300 GB/s a GPU, both directions"},
-	{regexp.MustCompile(`\bP100-SXM2\b`), "NVLink 1", 4, 20, byMesh, false, "NVIDIA P100 data sheet: 160 GB/s a GPU, both directions"},
-	{regexp.MustCompile(`\b(A40|RTX A(4500|5000|5500|6000)|GeForce RTX 3090)\b`), "NVLink 3", 4, 14.0625, byBridge, false, "NVIDIA A40 data sheet: 112.5 GB/s over a bridge, both directions"},
-	{regexp.MustCompile(`\bA30\b`), "NVLink 3", 4, 25, byBridge, false, "NVIDIA A30 data sheet: 200 GB/s over a bridge, both directions"},
-	{name: regexp.MustCompile(`\b(L4|L40S?|T4|A2|A10G?|A16|V100-PCIE|P100-PCIE|P4|P40|RTX A[24]000|GeForce RTX [45]0\d\d|RTX [456]\d00 Ada|RTX PRO \d+ Blackwell)\b`), source: "data sheets: no NVLink"},
+	{regexp.MustCompile(`\bV100-SXM3\b`), "NVLink 2", 6, 25, bySwitch, false, "NVIDIA, NVLink and NVSwitch: 300 GB/s a GPU over 6 links, both directions"},
+	{regexp.MustCompile(`\bV100-SXM2\b`), "NVLink 2", 6, 25, byMesh, false, "NVIDIA, NVLink and NVSwitch: 300 GB/s a GPU over 6 links, both directions"},
+	{regexp.MustCompile(`\bP100-SXM2\b`), "NVLink 1", 4, 20, byMesh, false, "Dell, High Performance Computing: 4 links of 20 GB/s in each direction"},
+	{regexp.MustCompile(`\b(A40|RTX A(4500|5000|5500|6000)|GeForce RTX 3090)\b`), "NVLink 3", 4, 14.0625, byBridge, false, "NVIDIA, Ampere GA102 GPU Architecture: 4 links of 14.0625 GB/s in each direction"},
+	without(`L4|L40S?|GeForce RTX 40\d\d|RTX [2-6]\d00 (SFF )?Ada`), // no GPU of this architecture has it
+	without(`GeForce RTX 50\d\d|RTX PRO \d+ Blackwell`),
+	without(`T4|A10G|V100-PCIE`),
+}
+
+// without are GPUs that reach each other over PCIe alone.
+func without(names string) gpuModel {
+	return gpuModel{name: regexp.MustCompile(`\b(` + names + `)\b`)}
 }
 
 func modelOf(device string) (gpuModel, bool) {
@@ -163,15 +173,21 @@ func overNVLink(run *result.Run, of coll.Case, m gpuModel, l links) Ceiling {
 	return nvlink(of, m, usable, "that nvidia-smi shows", even && pair >= m.links && ranks > 2)
 }
 
+// boardOfFour is the number of GPUs on boards that may do without a switch.
+const boardOfFour = 4
+
 // assumeNVLink is the ceiling where only the name of the GPU is known.
 func assumeNVLink(run *result.Run, of coll.Case, m gpuModel) Ceiling {
+	ranks := run.RanksPerNode
 	switch {
 	case m.wiring == byBridge:
 		return unknown("%s may be joined by NVLink bridges or not, and the record has no topology", run.Device)
-	case m.wiring == byMesh && run.RanksPerNode != 8:
+	case m.wiring == byMesh && ranks != 8:
 		return unknown("how many NVLinks lead from one %s to the others depends on which they are, and the record has no topology", run.Device)
+	case m.wiring == bySwitch && (ranks < boardOfFour || ranks == boardOfFour && of.Collective == coll.SendRecv):
+		return unknown("%d of %s may sit at a switch or, on a board of four, share links with others, and the record has no topology", ranks, run.Device)
 	}
-	return nvlink(of, m, m.links, "of "+run.Device, m.reduces && run.RanksPerNode > 2)
+	return nvlink(of, m, m.links, "of "+run.Device, m.reduces && ranks > boardOfFour)
 }
 
 func nvlink(of coll.Case, m gpuModel, links int, which string, switched bool) Ceiling {
@@ -189,34 +205,36 @@ func overPCIe(run *result.Run) Ceiling {
 		return unknown("GPUs of one node meet over PCIe, whose generation and width are not in the record")
 	}
 	p := run.Hardware.PCIe
-	generation, lane := pcieLane(p.Speed)
-	if lane == 0 {
+	i := slices.IndexFunc(pcieGenerations, func(g pcieGeneration) bool { return g.speed == p.Speed })
+	if i < 0 {
 		return unknown("a PCIe link of %g GT/s is none that is known here", p.Speed)
 	}
-	c := Ceiling{BusBW: lane * float64(p.Width) * 1e9, Name: fmt.Sprintf("PCIe %d x%d", generation, p.Width), Source: "PCI Express base specification"}
-	c.Says = fmt.Sprintf("PCIe %d x%d in each direction", generation, p.Width)
+	g := pcieGenerations[i]
+	c := Ceiling{BusBW: g.speed / 8 * g.data * float64(p.Width) * 1e9, Name: fmt.Sprintf("PCIe %d x%d", i+1, p.Width), Source: g.source}
+	c.Says = fmt.Sprintf("PCIe %d x%d in each direction", i+1, p.Width)
 	if p.Width < p.Lanes {
 		c.Says += fmt.Sprintf(": rank %d's GPU uses %d of its %d lanes", p.Rank, p.Width, p.Lanes)
 	}
 	return c
 }
 
-// pcieLane is the generation of a link by its transfers per second, and GB/s of a lane in one direction: what the line
-// code leaves (8b/10b, from generation 3 on 128b/130b, of generation 6 236 of the 256 bytes of a flit).
-func pcieLane(speed float64) (generation int, gigabytes float64) {
-	switch speed {
-	case 2.5:
-		return 1, 0.25
-	case 5:
-		return 2, 0.5
-	case 8:
-		return 3, 8.0 / 8 * 128 / 130
-	case 16:
-		return 4, 16.0 / 8 * 128 / 130
-	case 32:
-		return 5, 32.0 / 8 * 128 / 130
-	case 64:
-		return 6, 64.0 / 8 * 236 / 256
-	}
-	return 0, 0
+type pcieGeneration struct {
+	speed  float64 // GT/s, which is Gbit/s of a lane in one direction
+	data   float64 // the part that is data: what the line code leaves, of generation 6 what headers of a flit do
+	source string
+}
+
+const (
+	linuxPCI = "Linux, drivers/pci/pci.h: rate less the line code"
+	flitPCI  = "PCIe 6.0: 236 of the 256 bytes of a flit"
+)
+
+// pcieGenerations are in their order, from the first on.
+var pcieGenerations = []pcieGeneration{
+	{2.5, 8.0 / 10, linuxPCI},
+	{5, 8.0 / 10, linuxPCI},
+	{8, 128.0 / 130, linuxPCI},
+	{16, 128.0 / 130, linuxPCI},
+	{32, 128.0 / 130, linuxPCI},
+	{64, 236.0 / 256, flitPCI},
 }

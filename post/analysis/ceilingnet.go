@@ -53,11 +53,14 @@ func (c *Ceilings) between(run *result.Run, of coll.Case, nodes, perNode int) Ce
 	if run.Imported != nil {
 		return unknown("the source does not tell what the network between the nodes is made for")
 	}
-	carriers := c.moved[run.ID].carriers()
-	if rackNVLink.MatchString(run.Device) && !slices.ContainsFunc(carriers, isRDMA) {
-		if m, found := modelOf(run.Device); found {
-			return nvlink(of, m, m.links, "of "+run.Device+"; no RDMA port moved data, so that NVLink joins the nodes", true)
+	moved := c.moved[run.ID]
+	carriers := moved.carriers()
+	if rackNVLink.MatchString(run.Device) && len(moved) > 0 && !slices.ContainsFunc(carriers, isRDMA) {
+		m, found := modelOf(run.Device)
+		if !found || !hasRDMA(run) {
+			return unknown("NVLink may join the nodes, or a network that no counter in the record sees")
 		}
+		return nvlink(of, m, m.links, "of "+run.Device+"; no RDMA port moved data, so that NVLink joins the nodes", true)
 	}
 	if len(carriers) == 0 {
 		return unknown("the record does not tell which ports carried the data")
@@ -83,8 +86,14 @@ func (c *Ceilings) between(run *result.Run, of coll.Case, nodes, perNode int) Ce
 	return ceiling
 }
 
-// rackNVLink are the GPUs whose NVLink may lead from node to node.
-var rackNVLink = regexp.MustCompile(`\bG[BH][23]00\b`)
+// rackNVLink are the GPUs whose NVLink may lead from node to node. It need not: boards of four have no link that leaves
+// them, and networks without RDMA ports in /sys are seen by no counter here.
+var rackNVLink = regexp.MustCompile(`\bGB[23]00\b`)
+
+// hasRDMA says whether the host has RDMA ports, which would have moved data that went over the network.
+func hasRDMA(run *result.Run) bool {
+	return run.Hardware != nil && slices.ContainsFunc(run.Hardware.Ports, func(p result.Port) bool { return isRDMA(p.Name) })
+}
 
 // ratesOf are the ports of that name, and the first that the record has no rate of.
 func ratesOf(run *result.Run, names []string) (ports []result.Port, missing string) {
