@@ -295,6 +295,20 @@ func TestVariation(t *testing.T) {
 	contains(t, f.Says, "launches differ at 28 of 28 sizes, at most by a factor of 1.6", "4 launches")
 	contains(t, fmt.Sprint(f.Evidence), "Launch launch-2 is the slowest at 28 of them")
 
+	// Files of another tool may be of runs that were not started alike.
+	f = only(t, foundIn(t, Options{}, sound().with(func(m *made) {
+		m.launches, m.imported, m.interval = 4, true, false
+		m.edit = func(launch string, r *result.Record) {
+			if launch == "launch-2" {
+				r.Time.Seconds *= 3
+			}
+		}
+	})), Variation)
+	if f.Severity != Warning {
+		t.Errorf("%+v", f)
+	}
+	contains(t, fmt.Sprint(f.Evidence), "started alike is not known")
+
 	for name, change := range map[string]func(*made){
 		"two launches": func(m *made) {
 			m.launches = 2
@@ -323,6 +337,8 @@ func TestVariation(t *testing.T) {
 func TestDropOfLatency(t *testing.T) {
 	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(1<<10, 1<<10, 1.5) })), Drop)
 	contains(t, f.Says, "at 1 KiB an operation takes 49 % longer than the sizes around it say (29.95 us)")
+	f = only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(1<<10, 1<<10, 30) })), Drop)
+	contains(t, f.Says, "at 1 KiB an operation takes 29.9 times as long as the sizes around it say (598.9 us)")
 }
 
 func TestBelowCeiling(t *testing.T) {
@@ -335,7 +351,7 @@ func TestBelowCeiling(t *testing.T) {
 	}
 	contains(t, f.Says, "is 4", "of the 450 GB/s that its links are made for")
 	contains(t, fmt.Sprint(f.Evidence), "a link of so much")
-	for _, gbps := range []float64{200, 0} {
+	for _, gbps := range []float64{270, 200, 0} {
 		if found := foundIn(t, ceiling(gbps), sound()); found != nil {
 			t.Errorf("ceiling %g: %s", gbps, found[0].Says)
 		}

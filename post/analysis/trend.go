@@ -116,11 +116,7 @@ func anomalies(c *Curve, t curveTrend) (found []Finding) {
 			where = "most at " + sizeOf(c.Points[deepest].SizeBytes) + ": "
 		}
 		if c.ofLatency(deepest) {
-			longer, word := 1/(1-a.Depth)-1, "longer"
-			if longer < 0 {
-				longer, word = -longer, "less long"
-			}
-			f.state("%s an operation takes %.0f %% %s than the sizes around it say (%s%s)", sizes(f.From, f.To), 100*longer, word, where, say.Duration(c.Points[deepest].Time.Value))
+			f.state("%s an operation takes %s the sizes around it say (%s%s)", sizes(f.From, f.To), longer(1/(1-a.Depth)), where, say.Duration(c.Points[deepest].Time.Value))
 		} else {
 			f.state("%s bandwidth lies %.0f %% %s what the sizes around it say (%s%s)", sizes(f.From, f.To), 100*depth, verb, where, c.figures(deepest))
 		}
@@ -144,6 +140,17 @@ func (t curveTrend) around(a stats.Anomaly, place int) float64 {
 		}
 	}
 	return nearest.Time(t.sizes[place])
+}
+
+// longer words how a time stands to another: "49 % longer than", "33 times as long as".
+func longer(ratio float64) string {
+	switch {
+	case ratio >= 2:
+		return say.Times(ratio) + " times as long as"
+	case ratio < 1:
+		return fmt.Sprintf("%.0f %% less long than", 100*(1-ratio))
+	}
+	return fmt.Sprintf("%.0f %% longer than", 100*(ratio-1))
 }
 
 // ofLatency says that a size is so small that its bandwidth tells nobody anything: under a twentieth of the curve's largest.

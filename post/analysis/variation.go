@@ -72,6 +72,10 @@ func variationOf(c *Curve) (f Finding, is bool) {
 	if i := slices.Index(slowest, slices.Max(slowest)); 3*slowest[i] >= 2*len(spreads) {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("Launch %s is the slowest at %d of them%s: look at what was different about it.", short(c.Launches[i]), slowest[i], c.whereRan(i)))
 	}
+	if c.Imported() {
+		f.Severity = min(f.Severity, Warning)
+		f.Evidence = append(f.Evidence, "Each file is taken for a launch. Whether all were started alike is not known.")
+	}
 	f.Hints = hintsFor(Variation, c, f.From, f.To)
 	return f, true
 }
