@@ -140,6 +140,18 @@ func TestBetweenTwoLawsIsNoAnomaly(t *testing.T) {
 	}
 }
 
+// A law between two others is no drop of the one before it because that, with a single size of the one behind, would explain the rest.
+func TestLawBetweenTwoIsNoDrop(t *testing.T) {
+	sizes := powers(8, 31)
+	c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]law{0: {123e-6, 1.05e9}, 13: {156e-6, 37e9}, 17: {150e-6, 19.8e9}, 22: {900e-6, 183e9}})}
+	r := seeded(9)
+	for range 20 {
+		if got := FindTrend(sizes, c.noisy(r, 0.003), nil).Anomalies; len(got) != 0 {
+			t.Fatalf("anomalies %+v, want none", got)
+		}
+	}
+}
+
 // The last two sizes may be the next law, or a drop: neither is said.
 func TestEndsAreNoAnomalies(t *testing.T) {
 	sizes := powers(1<<10, 20)
