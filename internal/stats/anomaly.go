@@ -50,9 +50,6 @@ func (f *finder) standing(r stretch) standing {
 	var found []standing
 	for _, s := range f.cut.segments {
 		if s.from <= r.to+1 && r.from-1 <= s.to {
-			if !f.framed(r, s) {
-				return standing{}
-			}
 			found = append(found, f.against(r, s))
 		}
 	}
@@ -66,17 +63,6 @@ func (f *finder) standing(r stretch) standing {
 		}
 	}
 	return nearest
-}
-
-// framed says whether a law that goes on behind a long run has two points at least on each side of it. One alone is as likely to be of the law that
-// comes next, and the run of another in between.
-func (f *finder) framed(r, segment stretch) bool {
-	if r.length() < longRun || r.from <= segment.from || r.to >= segment.to {
-		return true
-	}
-	before, _ := f.counted(stretch{segment.from, r.from - 1})
-	behind, _ := f.counted(stretch{r.to + 1, segment.to})
-	return len(before) > 1 && len(behind) > 1
 }
 
 // against compares a run with the law of a segment. The standard error has that of the run's own mean, and that of the law where the run lies.

@@ -74,7 +74,7 @@ func FindTrend(sizes, times, noise []float64) Trend {
 		logs[i] = math.Log(s)
 	}
 	f := finder{sizes: sizes, logs: logs, noise: noise, out: make([]bool, t.N)}
-	f.leaveOut()
+	f.leaveOutFramed()
 	t.Segments, t.Noise = f.segments(), f.scatter.s
 	for _, r := range f.runs {
 		if r.from == 0 || r.to == t.N-1 {
@@ -95,8 +95,36 @@ type finder struct {
 	sizes, logs, noise []float64
 	out                []bool
 	runs               []stretch // that are out
+	refused            []stretch // that must not be
 	cut                cut
 	scatter            scatter // of the points that are not
+}
+
+// leaveOutFramed leaves out what stands out, and does so anew without each run that turns out to have no law of its own around it.
+func (f *finder) leaveOutFramed() {
+	for {
+		f.leaveOut()
+		i := slices.IndexFunc(f.runs, func(r stretch) bool { return !f.framed(r) })
+		if i < 0 {
+			return
+		}
+		f.refused = append(f.refused, f.runs[i])
+		f.runs = nil
+		clear(f.out)
+	}
+}
+
+// framed says whether the law that goes on behind a long run has two points at least on each side of it. One alone is as likely to be of the law that
+// comes next, and the run of another in between.
+func (f *finder) framed(r stretch) bool {
+	for _, s := range f.cut.segments {
+		if r.length() >= longRun && s.from < r.from && r.to < s.to {
+			before, _ := f.counted(stretch{s.from, r.from - 1})
+			behind, _ := f.counted(stretch{r.to + 1, s.to})
+			return len(before) > 1 && len(behind) > 1
+		}
+	}
+	return true
 }
 
 // leaveOut takes out one run after the other, the one that pays most first. What is out by then is looked at again: with the others
@@ -210,7 +238,9 @@ func (f *finder) candidates() (all []stretch) {
 			if atEnd := from == 0 || to == last; atEnd && to-from >= longestEnd {
 				break
 			}
-			all = append(all, stretch{from, to})
+			if r := (stretch{from, to}); !slices.Contains(f.refused, r) {
+				all = append(all, r)
+			}
 		}
 	}
 	return all
