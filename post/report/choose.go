@@ -15,10 +15,7 @@ const maxPoints = 60_000
 // chosen are the curves that stand in the report: all, or where they have too many points, those with the most serious
 // findings first, then those of the largest worlds. They stay in their order.
 func chosen(r *Report, f Found) []*analysis.Curve {
-	points := 0
-	for _, c := range f.Curves {
-		points += len(c.Points)
-	}
+	points := pointsOf(f.Curves)
 	if points <= maxPoints {
 		return f.Curves
 	}
@@ -43,4 +40,11 @@ func chosen(r *Report, f Found) []*analysis.Curve {
 	r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s of %d are shown with %d of %d points: first those with findings, then those of the largest worlds. merged.csv has all of them (post merge).",
 		say.Count(len(shown), "curve"), len(f.Curves), maxPoints-room, points))
 	return shown
+}
+
+func pointsOf(curves []*analysis.Curve) (points int) {
+	for _, c := range curves {
+		points += len(c.Points)
+	}
+	return points
 }

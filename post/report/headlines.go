@@ -79,12 +79,20 @@ func (b *Builder) addHeadlines(r *Report, f Found, urgent []string) {
 
 // wrongWords tell of wrong data where it was met.
 func wrongWords(r *Report) string {
+	text, more := "", 0
 	for _, m := range r.Quality.Misses {
-		if m.Status == string(result.Wrong) {
-			return fmt.Sprintf("Wrong data: %s; %s.", m.Where, m.Reason)
+		switch {
+		case m.Status != string(result.Wrong):
+		case text == "":
+			text = fmt.Sprintf("Wrong data: %s; %s.", m.Where, m.Reason)
+		default:
+			more += m.N
 		}
 	}
-	return ""
+	if more > 0 {
+		text += fmt.Sprintf(" And %s with other wrong data: see the data quality.", say.Count(more, "point"))
+	}
+	return text
 }
 
 // fastest says of each contender what its largest world reached in the collective that stands first, mostly all_reduce.

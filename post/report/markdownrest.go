@@ -38,7 +38,7 @@ func (m *markdown) quality() {
 		m.line("- %s: %s", text(c.Text), say.Count(c.N, "point"))
 	}
 	if len(q.Misses) > 0 {
-		m.line("\nPoints without a figure that holds:\n")
+		m.line("\nPoints without a figure that holds, each reason with one of its texts:\n")
 		m.table("status", "points>", "reason", "where")
 		for _, one := range q.Misses {
 			m.row(one.Status, fmt.Sprint(one.N), one.Reason, one.Where)

@@ -175,7 +175,12 @@ func severalWorlds() *Report {
 		f.Findings = []analysis.Finding{{Number: 1, Kind: analysis.Drop, Curve: f.Curves[0], From: 64 << 10, To: 256 << 10, Severity: analysis.Serious, Says: "Bandwidth drops by 20 %.",
 			Also:  alsoOn(f.Curves[1:], 16<<10, 16<<10),
 			Hints: []analysis.Hint{{Says: "take another protocol", Source: "https://example.org/a", Variable: "X", Value: "1"}}}}
-		f.Ceilings = func(*analysis.Curve) Ceiling { return Ceiling{GBps: 9, Name: "link", Says: "9 GB/s"} }
+		f.Ceilings = func(c *analysis.Curve) Ceiling {
+			if c.Rehearsed || c.World != 4 {
+				return Ceiling{Says: "it is not known"}
+			}
+			return Ceiling{GBps: 9, Name: "link", Says: "9 GB/s"}
+		}
 		f.Models = analysis.ModelOf
 	})
 }
@@ -206,7 +211,11 @@ func controls(p *tab) {
 	lines := func() string { return plot + `.querySelectorAll(".line").length` }
 	p.want("curves of the first operation", lines()+" === 3")
 	p.want("watermark", plot+`.querySelector(".water").textContent === "REHEARSED"`)
-	p.want("ceiling", plot+`.querySelectorAll(".ceiling").length === 1`)
+	p.want("ceiling, with the curve that it is for", plot+`.querySelectorAll(".ceiling").length === 1 && `+plot+`.querySelector(".ceiling-name").textContent === "link 9.00 GB/s (1 of 3 curves)"`)
+	only := `[...document.querySelectorAll("#curve-chart .legend button")].find((b) => b.textContent.startsWith("mpi, 4 ranks")).click()`
+	p.eval(only)
+	p.want("no ceiling of a hidden curve", plot+`.querySelectorAll(".ceiling").length === 0`)
+	p.eval(only)
 	p.want("number of the finding", plot+`.querySelector(".badge").getAttribute("href") === "#finding-1"`)
 	p.want("one region of a finding on three curves", plot+`.querySelectorAll(".region").length === 1`)
 	p.want("bands", plot+`.querySelectorAll(".band").length === 3`)

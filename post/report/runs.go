@@ -78,7 +78,7 @@ func badness(g *gathered) int {
 		return 3
 	case g.open():
 		return 2
-	case outcomeOf(g) != string(result.Complete):
+	case g.end == nil || g.end.Outcome != result.Complete:
 		return 1
 	}
 	return 0
@@ -120,10 +120,14 @@ func (g *gathered) open() bool {
 
 func outcomeOf(g *gathered) string {
 	switch {
-	case g.run.Imported != nil:
-		return "imported"
+	case g.end == nil && g.run.Imported != nil:
+		return "imported, with no end"
 	case g.end == nil:
 		return "cut off, or still running"
+	case g.run.Imported != nil && g.end.Outcome != result.Complete:
+		return "imported, " + string(g.end.Outcome)
+	case g.run.Imported != nil:
+		return "imported"
 	}
 	return string(g.end.Outcome)
 }
@@ -178,14 +182,16 @@ func (b *Builder) addPlan(r *Report) (urgent []string) {
 	p := &r.Plan
 	all := &gathered{counts: map[result.Status]int{}}
 	imported, running := 0, 0
-	var open []int
+	var open, short []int
 	for _, g := range b.runs {
 		for s, n := range g.counts {
 			all.counts[s] += n
 		}
 		all.rows += g.rows
 		if g.run.Imported != nil {
-			imported += g.rows
+			if imported += g.rows; g.end == nil || g.end.Outcome != result.Complete {
+				short = append(short, g.number)
+			}
 			continue
 		}
 		p.Planned += g.rows
@@ -211,11 +217,37 @@ func (b *Builder) addPlan(r *Report) (urgent []string) {
 	if len(open) > 0 {
 		urgent = append(urgent, b.goOn(open, p.Left))
 	}
+	if len(short) > 0 {
+		urgent = append(urgent, say.Count(len(short), "imported run")+" did not come to an end: "+b.shortWords(short)+".")
+	}
 	p.Says = slices.Clone(urgent)
 	if imported > 0 {
 		p.Says = append(p.Says, say.Count(imported, "point")+" came from other tools' files, which do not tell what was planned.")
 	}
 	return urgent
+}
+
+// mostShort is how many imported runs without a good end are told one by one.
+const mostShort = 3
+
+// shortWords say of imported runs how each ended.
+func (b *Builder) shortWords(short []int) string {
+	var words []string
+	for _, number := range short[:min(len(short), mostShort)] {
+		end := b.runs[number-1].end
+		switch {
+		case end == nil:
+			words = append(words, fmt.Sprintf("run %d has no end written", number))
+		case end.Reason != "":
+			words = append(words, fmt.Sprintf("run %d was %s (%s)", number, end.Outcome, end.Reason))
+		default:
+			words = append(words, fmt.Sprintf("run %d was %s", number, end.Outcome))
+		}
+	}
+	if n := len(short) - mostShort; n > 0 {
+		words = append(words, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(words, ", ")
 }
 
 // goOn says what is left and how it is measured.

@@ -113,3 +113,48 @@ func TestHostList(t *testing.T) {
 		}
 	}
 }
+
+// TestImportedRunsThatDidNotEnd: a tool's log that breaks off is no complete run, and is told among the first.
+func TestImportedRunsThatDidNotEnd(t *testing.T) {
+	var runs []*made
+	for i, outcome := range []result.Outcome{result.Complete, result.Aborted, result.Interrupted} {
+		m := runOf(i+1, "nccl", coll.AllReduce)
+		m.run.Imported = &result.Source{Tool: "nccl-tests", Format: "text", Path: "a.log"}
+		m.end.Outcome = outcome
+		runs = append(runs, m)
+	}
+	runs[1].end.Reason = "an illegal memory access"
+	r := build(runs, nil)
+	for i, want := range []string{"imported", "imported, aborted", "imported, interrupted"} {
+		if r.Runs[i].Outcome != want {
+			t.Errorf("run %d: %q, want %q", i+1, r.Runs[i].Outcome, want)
+		}
+	}
+	const want = "2 imported runs did not come to an end: run 2 was aborted (an illegal memory access), run 3 was interrupted."
+	if !slices.Contains(r.Headlines, Headline{Tone: Warning, Says: want}) {
+		t.Errorf("headlines: %+v", r.Headlines)
+	}
+}
+
+// TestRecordsAndPoints: where several records are one point of a curve, both numbers are told.
+func TestRecordsAndPoints(t *testing.T) {
+	one, two := runOf(1, "mpi", coll.AllReduce), runOf(2, "mpi", coll.AllReduce)
+	const want = "14 records with a time stand as 7 points of curves: those of one size, from several launches, cycles or rows of a table, are one point."
+	if says := build([]*made{one, two}, nil).Quality.Says; !slices.Contains(says, want) {
+		t.Errorf("%q", says)
+	}
+	if says := build([]*made{one}, nil).Quality.Says; len(says) > 0 {
+		t.Errorf("of one launch: %q", says)
+	}
+}
+
+// TestWrongDataOfSeveralSorts: the headline tells one of them and counts the others.
+func TestWrongDataOfSeveralSorts(t *testing.T) {
+	m := runOf(1, "mpi", coll.AllReduce, coll.AllGather)
+	for i, host := range map[int]string{2: "left", 9: "right"} {
+		m.records[i].Status, m.records[i].Check = result.Wrong, result.Check{Result: "wrong", First: &result.Wrong1{Rank: 3, Host: host, Want: "a", Got: "b" + host}}
+	}
+	if says := build([]*made{m}, nil).Headlines[0].Says; !strings.HasSuffix(says, " And 1 point with other wrong data: see the data quality.") {
+		t.Errorf("%q", says)
+	}
+}

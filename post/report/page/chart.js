@@ -5,7 +5,7 @@ let charts = 0;
 // chartIn makes a chart in a figure. set(spec) draws what it is given; a spec has
 //   label, xKind ("size" or "ranks"), xTitle, xWords, xlog, ylog, metric, bands, water (a word across it, or ""),
 //   series [{ id, label, style, points [{ x, value, lo, hi, says }], laws [[{ x, value }]] }], laws (whether they are drawn), regions,
-//   ceilings [{ value, name }]
+//   ceilings [{ value, name, of (ids of series), part (words where it is not for all) }]
 // and keeps what is hidden and zoomed as long as the key stays the same.
 function chartIn(figure) {
   const id = "clip" + charts++;
@@ -47,7 +47,8 @@ function chartIn(figure) {
     const width = Math.max(280, Math.round(figure.clientWidth || 900));
     const shown = room(), all = whole();
     const span = zoomed || all;
-    frame = frameOf(spec, shown, width, span);
+    const ceilings = spec.ceilings.filter((c) => shown.some((s) => c.of.includes(s.id)));
+    frame = frameOf(spec, shown, ceilings, width, span);
     const f = frame;
     svg.setAttribute("viewBox", `0 0 ${f.width} ${f.height}`);
     svg.setAttribute("aria-label", spec.label + ". Arrow keys show values, plus and minus zoom, 0 shows all.");
@@ -62,7 +63,7 @@ function chartIn(figure) {
     }
     drawSeries(body, spec, f, shown);
     svg.append(body);
-    drawCeilings(svg, spec, f);
+    drawCeilings(svg, spec, f, ceilings);
     svg.append(...badges);
     if (!shown.some((s) => s.points.length)) svg.append(shape("text", { class: "nothing", x: (f.left + f.right) / 2, y: (f.top + f.bottom) / 2 }, spec.series.length ? "No curve is shown, or none has this figure." : "There is no curve."));
     buttons.reset.disabled = buttons.wider.disabled = zoomed === null;

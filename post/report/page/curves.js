@@ -64,10 +64,15 @@ function startCurves() {
     return order.slice(mostShown).map(String);
   }
 
+  // ceilingsOf are those of bus bandwidth, each with the curves that it is one for.
   function ceilingsOf(list) {
     if (state.metric !== "busbw") return [];
     const used = new Set(list.map((i) => data.curves[i].ceiling).filter((n) => n >= 0));
-    return [...used].map((n) => ({ value: data.ceilings[n].gbps, name: data.ceilings[n].name })).filter((c) => c.value > 0);
+    return [...used].map((n) => {
+      const of = list.filter((i) => data.curves[i].ceiling === n);
+      const part = of.length < list.length ? ` (${of.length} of ${list.length} curves)` : "";
+      return { value: data.ceilings[n].gbps, name: data.ceilings[n].name, of: of.map(String), part };
+    }).filter((c) => c.value > 0);
   }
 
   // drawScaling draws contenders that were measured in several worlds, at one size.

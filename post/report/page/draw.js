@@ -25,11 +25,12 @@ function keyOf(style) {
     shape("path", { d: markerPath(style, 17, 7, 3), fill: style % 2 ? "var(--paper)" : colourOf(style), stroke: colourOf(style), "stroke-width": 1.5 }));
 }
 
-// frameOf is where the plot stands in its picture, and its scales. room is what is drawn: series with their points.
-function frameOf(spec, room, width, span) {
+// frameOf is where the plot stands in its picture, and its scales. room is what is drawn: series with their points,
+// and ceilings are theirs.
+function frameOf(spec, room, ceilings, width, span) {
   const height = Math.round(Math.max(290, Math.min(460, width * 0.48)));
   const left = 64, right = width - 18, top = 30, bottom = height - 46;
-  const [low, high] = valueSpan(spec, room, span);
+  const [low, high] = valueSpan(spec, room, ceilings, span);
   return {
     width, height, left, right, top, bottom,
     x: scaleOf(spec.xlog, span[0], span[1], left, right),
@@ -39,7 +40,7 @@ function frameOf(spec, room, width, span) {
 
 // valueSpan is from the least to the greatest figure in sight, with bounds where they are drawn. A ceiling counts where
 // it is not far above all else.
-function valueSpan(spec, room, span) {
+function valueSpan(spec, room, ceilings, span) {
   let low = Infinity, high = 0;
   for (const series of room) {
     for (const p of series.points) {
@@ -50,7 +51,7 @@ function valueSpan(spec, room, span) {
     }
   }
   if (high === 0) return [spec.ylog ? 0.1 : 0, 1];
-  for (const c of spec.ceilings) if (c.value <= 2.5 * high) high = Math.max(high, c.value);
+  for (const c of ceilings) if (c.value <= 2.5 * high) high = Math.max(high, c.value);
   if (!spec.ylog) return [0, high * 1.06];
   return low < high ? [low / 1.15, high * 1.15] : [low / 2, low * 2];
 }
@@ -108,15 +109,22 @@ function drawRegions(svg, spec, f) {
   return badges;
 }
 
-function drawCeilings(svg, spec, f) {
+// drawCeilings draws each with its name; one that is for a single curve of several has its colour.
+function drawCeilings(svg, spec, f, ceilings) {
   let above = 0;
-  for (const c of spec.ceilings) {
-    const y = f.y.at(c.value);
+  for (const c of ceilings) {
+    const y = f.y.at(c.value), owner = c.part && c.of.length === 1 ? spec.series.find((s) => s.id === c.of[0]) : null;
+    const name = shape("text", { class: "ceiling-name", "text-anchor": "end" }, c.name + " " + rateWords(c.value) + c.part);
+    if (owner) name.style.fill = colourOf(owner.style);
     if (y < f.top - 1) {
-      svg.append(shape("text", { class: "ceiling-name", x: f.right, y: f.top + 14 + 16 * above++, "text-anchor": "end" }, "↑ " + c.name + " " + rateWords(c.value)));
+      name.prepend("↑ ");
+      fill(name, { x: f.right, y: f.top + 14 + 16 * above++ }, []);
+      svg.append(name);
     } else if (y <= f.bottom) {
-      svg.append(shape("path", { class: "ceiling", d: `M${f.left} ${y}H${f.right}` }),
-        shape("text", { class: "ceiling-name", x: f.right - 4, y: y - 6, "text-anchor": "end" }, c.name + " " + rateWords(c.value)));
+      const line = shape("path", { class: "ceiling", d: `M${f.left} ${y}H${f.right}` });
+      if (owner) line.style.stroke = colourOf(owner.style);
+      fill(name, { x: f.right - 4, y: y - 6 }, []);
+      svg.append(line, name);
     }
   }
 }
