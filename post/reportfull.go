@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -13,6 +15,34 @@ import (
 	"busbar/post/analysis"
 	"busbar/post/report"
 )
+
+// The files of a report.
+const (
+	pageName = "report.html"
+	textName = "report.md"
+)
+
+// headBytes is how much of a file tells whether it is a report of ours: each names the tool near its beginning.
+const headBytes = 64 << 10
+
+// mayReplace is the error of a file that post report did not write: its names are ones that people give their own files.
+func mayReplace(path string) error {
+	f, err := os.Open(path)
+	if err != nil { // none, or one that writing will tell of
+		return nil
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, headBytes))
+	if err != nil || len(head) == 0 {
+		return nil
+	}
+	for _, begin := range []string{"\n", `content="`} { // of a line of the text, of an attribute of the page
+		if bytes.Contains(head, []byte(begin+toolName+" ")) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s was not written by post report and stays as it is; write into another folder (-o DIR), or give that file another name", path)
+}
 
 // full writes the report about all that the runs tell, as a page and as Markdown.
 func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.Ceilings) error {
@@ -29,11 +59,16 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 			return err
 		}
 	}
+	for _, name := range []string{pageName, textName} {
+		if err := mayReplace(filepath.Join(r.out, name)); err != nil {
+			return err
+		}
+	}
 	made, err := r.build(ctx, data, passed, ceilings)
 	if err != nil {
 		return err
 	}
-	for _, o := range []output{{"report.html", made.WritePage}, {"report.md", made.WriteMarkdown}} {
+	for _, o := range []output{{pageName, made.WritePage}, {textName, made.WriteMarkdown}} {
 		path := filepath.Join(r.out, o.name)
 		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
 			return err

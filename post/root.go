@@ -112,6 +112,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	return &usageError{err, cmd.CommandPath()}
 }
 
+// toolName begins the version line, by which post knows a report as its own.
+const toolName = "post, busbar"
+
 // versionLine is the version, the commit where it is known, and the platform.
 func versionLine() string {
 	v, commit := version, ""
@@ -125,5 +128,5 @@ func versionLine() string {
 			}
 		}
 	}
-	return fmt.Sprintf("post, busbar %s%s, %s %s/%s", cmp.Or(v, "development"), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf(toolName+" %s%s, %s %s/%s", cmp.Or(v, "development"), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -113,6 +113,7 @@ type Found struct {
 // Report is the report of what was added.
 func (b *Builder) Report(f Found) *Report {
 	r := &Report{Title: cmp.Or(b.options.Title, b.title()), Made: b.options.Made.UTC().Format(time.RFC3339), Tool: b.options.Tool, Bases: bases}
+	r.Totals = Totals{len(b.runs), len(f.Curves), pointsOf(f.Curves)}
 	links := b.addFiles(r)
 	b.addRuns(r, links)
 	urgent := b.addPlan(r)

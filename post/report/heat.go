@@ -38,7 +38,11 @@ type heat struct {
 	uncertainty float64 // s, the largest of what it is late by
 }
 
-type rankTimes struct{ median, late []float32 } // s, by rank
+// rankTimes are those of one point, by rank, in seconds.
+type rankTimes struct {
+	median, late []float32
+	run          string // the ID of the run that took them
+}
 
 func newHeats() *heats { return &heats{of: map[heatKey]*heat{}} }
 
@@ -74,6 +78,7 @@ func (h *heats) add(row result.Row) {
 		one.rows[r.SizeBytes] = t
 	}
 	t.median, t.late = short(t.median, r.Ranks.Median), short(t.late, r.Ranks.Late)
+	t.run = row.Run.ID
 	one.run, one.uncertainty = row.Run.ID, max(one.uncertainty, r.Ranks.Uncertainty)
 }
 
@@ -123,6 +128,7 @@ func (b *Builder) addHeats(m *making, shown []*analysis.Curve) {
 	for i, c := range shown {
 		k := heatKey{c.Contender, c.Tool, c.Condition}
 		if h := b.heats.of[k]; h != nil && len(h.rows) > 0 {
+			b.settle(h)
 			all = append(all, candidate{i, h, h.unevenness()})
 		}
 	}
@@ -143,6 +149,17 @@ func (b *Builder) addHeats(m *making, shown []*analysis.Curve) {
 	}
 	if b.heats.full {
 		m.LeftOut = append(m.LeftOut, "The times of single ranks are too many to be kept: those of the points that were read last are missing. The results files have all of them.")
+	}
+}
+
+// settle drops the points of runs whose ranks lay elsewhere than those of the last one: rank 3 of one line of the map is
+// one place.
+func (b *Builder) settle(h *heat) {
+	last := b.byRun[h.run].layout
+	for size, t := range h.rows {
+		if !last.placedAs(b.byRun[t.run].layout) {
+			delete(h.rows, size)
+		}
 	}
 }
 

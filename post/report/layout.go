@@ -46,6 +46,16 @@ func (l *layout) hosts() (hosts []string) {
 	return hosts
 }
 
+// placedAs says whether all ranks are on the same hosts and devices in both.
+func (l *layout) placedAs(other *layout) bool {
+	if l == other || l == nil || other == nil {
+		return l == other
+	}
+	return slices.EqualFunc(l.ranks, other.ranks, func(x, y result.Rank) bool {
+		return x.Rank == y.Rank && x.Host == y.Host && x.PCI == y.PCI
+	})
+}
+
 func (l *layout) hostList() string { return hostList(l.hosts()) }
 
 // mostHosts is how many hosts are listed with their ranks.

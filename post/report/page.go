@@ -32,7 +32,6 @@ type page struct {
 	Script template.JS
 	Data   template.JS
 	Topics struct{ Environment, Method []topic }
-	Points int
 }
 
 // topic is facts that stand under one heading.
@@ -111,9 +110,6 @@ func (r *Report) page() (*page, error) {
 	p := &page{Report: r, Style: template.CSS(style), Script: template.JS(script.String()), Data: template.JS(encoded)}
 	p.Policy = template.HTMLAttr(fmt.Sprintf(`content="default-src 'none'; base-uri 'none'; form-action 'none'; script-src '%s'; style-src '%s'"`, hashOf(script.String()), hashOf(string(style))))
 	p.Topics.Environment, p.Topics.Method = topics(r.Environment), topics(r.Method)
-	for _, c := range r.Curves {
-		p.Points += len(c.Time)
-	}
 	return p, nil
 }
 

@@ -146,7 +146,7 @@ func (b *Builder) addQuality(r *Report, f Found) {
 	}
 	to.Warnings = append(b.runWarnings(), q.warnings.tallies("point", len(b.runs))...)
 	to.Says = b.caveats()
-	if points := pointsOf(f.Curves); points < b.ok {
+	if points := r.Totals.Points; points < b.ok {
 		to.Says = append(to.Says, fmt.Sprintf("%d records with a time stand as %s of curves: those of one size, from several launches, cycles or rows of a table, are one point.", b.ok, say.Count(points, "point")))
 	}
 	for _, p := range f.Notes {

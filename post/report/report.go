@@ -9,6 +9,7 @@ type Report struct {
 	Title     string     `json:"title"`
 	Made      string     `json:"made"` // when, RFC 3339 in UTC
 	Tool      string     `json:"tool"` // which post made it
+	Totals    Totals     `json:"totals"`
 	Banners   []Banner   `json:"banners"`
 	Headlines []Headline `json:"headlines"`
 	Plan      Plan       `json:"plan"`
@@ -29,6 +30,13 @@ type Report struct {
 	Quality  Quality   `json:"quality"`
 	Files    []File    `json:"files"`
 	LeftOut  []string  `json:"left_out"` // what did not fit the page, by which rule it was chosen, and where it is
+}
+
+// Totals are how many there are of what the report lists, also where it does not list all.
+type Totals struct {
+	Runs   int `json:"runs"`
+	Curves int `json:"curves"`
+	Points int `json:"points"` // of curves
 }
 
 // Tone is how loud something is said.

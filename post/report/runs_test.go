@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -156,5 +157,37 @@ func TestWrongDataOfSeveralSorts(t *testing.T) {
 	}
 	if says := build([]*made{m}, nil).Headlines[0].Says; !strings.HasSuffix(says, " And 1 point with other wrong data: see the data quality.") {
 		t.Errorf("%q", says)
+	}
+}
+
+// TestRanksOfOnePlacement: a later launch that broke off and whose ranks lay elsewhere does not name the hosts of the
+// sizes that it did not reach; one whose ranks lay alike leaves them.
+func TestRanksOfOnePlacement(t *testing.T) {
+	for _, elsewhere := range []bool{false, true} {
+		first, second := runOf(1, "mpi", coll.AllReduce), runOf(2, "mpi", coll.AllReduce)
+		second.records = second.records[:2]
+		want := len(first.records)
+		if elsewhere {
+			second.ranks[0].Host, second.ranks[3].Host = "node2", "node1"
+			want = len(second.records)
+		}
+		r := build([]*made{first, second}, nil)
+		if len(r.Heats) != 1 || len(r.Heats[0].Median) != want || len(r.Axes[r.Heats[0].Axis]) != want {
+			t.Errorf("elsewhere %v: want %d sizes: %+v", elsewhere, want, r.Heats)
+		}
+	}
+}
+
+// TestTotals: of more runs than are listed, the head of the page has the number of all.
+func TestTotals(t *testing.T) {
+	var runs []*made
+	for i := range maxRuns + 1 {
+		m := runOf(i+1, "mpi", coll.AllReduce)
+		m.run.ID = fmt.Sprint("run ", i)
+		runs = append(runs, m)
+	}
+	var page strings.Builder
+	if err := build(runs, nil).WritePage(&page); err != nil || !strings.Contains(page.String(), "501 runs · 1 curve · 7 points") {
+		t.Errorf("%v: %.9000s", err, page.String())
 	}
 }
