@@ -92,13 +92,14 @@ func (l *layout) place(top vg.Length) {
 	for _, v := range l.Ceilings {
 		ys = append(ys, v.At*labelRoom)
 	}
-	l.x, l.y = newScale(l.X.Unit, xs, 8), newScale(l.Y.Unit, ys, 6)
+	l.y = newScale(l.Y.Unit, ys, 6)
 
 	small := regular(smallSize, muted)
 	l.captions = wrap(small, l.Caption, "  ", width-2*margin)
 	l.notes = l.noteLines()
 	body := regular(bodySize, ink)
-	l.labels = newEndLabels(body, l.Curves)
+	bottom := l.c.Min.Y + margin + vg.Length(len(l.captions))*lineHeight + noteHeight(l.notes) + 2*bodySize*1.5 + 6
+	l.labels = newEndLabels(body, l.Curves, top-bottom+bodySize)
 	var left, right vg.Length
 	for _, t := range l.y.ticks {
 		left = max(left, body.width(t.label))
@@ -109,10 +110,12 @@ func (l *layout) place(top vg.Length) {
 	l.data = draw.Canvas{Canvas: l.c.Canvas, Rectangle: vg.Rectangle{
 		Min: vg.Point{
 			X: l.c.Min.X + margin + 2*body.cap() + left + 10,
-			Y: l.c.Min.Y + margin + vg.Length(len(l.captions))*lineHeight + noteHeight(l.notes) + 2*bodySize*1.5 + 6,
+			Y: bottom,
 		},
 		Max: vg.Point{X: l.c.Max.X - margin - right - labelGap, Y: top},
 	}}
+	const tick = 3 * bodySize // "32 MiB", and what keeps it apart from the next
+	l.x = newScale(l.X.Unit, xs, max(4, min(8, int((l.data.Max.X-l.data.Min.X)/tick))))
 }
 
 // at is the place of a value pair on the canvas.

@@ -194,3 +194,22 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+// Labels that would not stand one above the other beside the axes become wider.
+func TestLongLabelsFindRoom(t *testing.T) {
+	p := regular(bodySize, ink)
+	var curves []Curve
+	for range 6 {
+		curves = append(curves, Curve{Label: "nccl 16 ranks NCCL (by nccl-tests) mean over ranks, unless -a was given 2 nodes × 8"})
+	}
+	high := func(room vg.Length) (sum vg.Length) {
+		for _, e := range newEndLabels(p, curves, room) {
+			sum += e.height()
+		}
+		return sum
+	}
+	narrow := high(1000)
+	if got := high(0.8 * narrow); got > 0.8*narrow {
+		t.Errorf("labels of %v do not fit into %v; with room enough they are of %v", got, 0.8*narrow, narrow)
+	}
+}

@@ -9,10 +9,13 @@ import (
 )
 
 const (
-	labelGap    = 16  // from the axes' right edge to the sample of a label
-	sampleWidth = 26  // of the piece of line in front of the words
-	labelWidth  = 150 // where longer, a label takes two lines
+	labelGap    = 16 // from the axes' right edge to the sample of a label
+	sampleWidth = 26 // of the piece of line in front of the words
+	labelRow    = bodySize * 1.18
 )
+
+// labelWidths are how wide labels may be, where longer they take another line; the first at which all find room beside the axes.
+var labelWidths = []vg.Length{150, 210, 270}
 
 // endLabel names a curve beside its last point: a piece of the line and the words.
 type endLabel struct {
@@ -20,13 +23,22 @@ type endLabel struct {
 	lines []string
 }
 
-func newEndLabels(p pen, curves []Curve) []endLabel {
-	labels := make([]endLabel, len(curves))
-	for i, c := range curves {
-		labels[i] = endLabel{curve: c, lines: wrap(p, strings.Fields(c.Label), " ", labelWidth)}
+func newEndLabels(p pen, curves []Curve, room vg.Length) (labels []endLabel) {
+	for _, width := range labelWidths {
+		labels = nil
+		high := vg.Length(0)
+		for _, c := range curves {
+			e := endLabel{curve: c, lines: wrap(p, strings.Fields(c.Label), " ", width)}
+			labels, high = append(labels, e), high+e.height()
+		}
+		if high <= room {
+			break
+		}
 	}
 	return labels
 }
+
+func (e endLabel) height() vg.Length { return vg.Length(len(e.lines)) * labelRow }
 
 func (e endLabel) width(p pen) vg.Length {
 	w := vg.Length(0)
@@ -52,7 +64,7 @@ func (l *layout) endLabels() {
 	want, heights := make([]vg.Length, len(l.labels)), make([]vg.Length, len(l.labels))
 	for i, e := range l.labels {
 		want[i] = l.end(e).Y
-		heights[i] = vg.Length(len(e.lines)) * bodySize * 1.18
+		heights[i] = e.height()
 	}
 	got := spread(want, heights, l.data.Min.Y-bodySize/2, l.data.Max.Y+bodySize/2)
 	for i, e := range l.labels {
@@ -73,9 +85,9 @@ func (l *layout) endLabel(p pen, e endLabel, y vg.Length) {
 	l.c.StrokeLine2(thin, l.data.Max.X+1, end.Y, x-2, y)
 	l.c.StrokeLine2(e.curve.line(), x, y, x+sampleWidth, y)
 	e.curve.marker().draw(l.c, vg.Point{X: x + sampleWidth/2, Y: y}, e.curve.line().Color)
-	baseline := y + vg.Length(len(e.lines)-1)*bodySize*1.18/2 - p.cap()/2
+	baseline := y + vg.Length(len(e.lines)-1)*labelRow/2 - p.cap()/2
 	for i, line := range e.lines {
-		p.put(l.c, x+sampleWidth+5, baseline-vg.Length(i)*bodySize*1.18, 0, line)
+		p.put(l.c, x+sampleWidth+5, baseline-vg.Length(i)*labelRow, 0, line)
 	}
 }
 
