@@ -19,7 +19,7 @@ func (m *markdown) ranks() {
 		return
 	}
 	m.section("Ranks")
-	m.line("Each rank's median time against the median of all ranks, over the sizes of the curve. In a collective that makes ranks wait for each other, all take as long as the slowest: how late a rank issued tells more.\n")
+	m.line("Each rank's median time against the median of all ranks, over the sizes of the curve; less than 1 %% is not named. In a collective that makes ranks wait for each other, all take as long as the slowest: how late a rank issued tells more.\n")
 	m.table("curve", "ranks that take longest", "ranks that issue last")
 	for _, h := range m.r.Heats[:min(len(m.r.Heats), maxMarkdownHeats)] {
 		c := m.r.Curves[h.Curve]

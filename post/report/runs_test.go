@@ -191,3 +191,16 @@ func TestTotals(t *testing.T) {
 		t.Errorf("%v: %.9000s", err, page.String())
 	}
 }
+
+// TestSlowestIsOneThatIsSlow: the rank that takes longest by less than 1 % is not named.
+func TestSlowestIsOneThatIsSlow(t *testing.T) {
+	for times, want := range map[float64]string{1.009: "", 1.02: "3 node2 (+2.0 %)"} {
+		m := runOf(1, "mpi", coll.AllReduce)
+		for _, r := range m.records {
+			r.Ranks.Median[3] = times * r.Ranks.Median[0]
+		}
+		if got := build([]*made{m}, nil).Heats[0].Slowest; got != want {
+			t.Errorf("%g times as long: %q, want %q", times, got, want)
+		}
+	}
+}

@@ -13,9 +13,12 @@ import (
 // mostStanding is how many ranks are named.
 const mostStanding = 3
 
+// leastSlow is by what share a rank takes longer before it is named: some rank always takes longest.
+const leastSlow = 0.01
+
 // slowest names the ranks whose times are longest against the median rank, by their median over sizes.
 func (h Heat) slowest() string {
-	return h.outstanding(h.Median, func(v, middle float64) float64 { return v/middle - 1 }, func(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) })
+	return h.outstanding(h.Median, func(v, middle float64) float64 { return v/middle - 1 - leastSlow }, func(v float64) string { return fmt.Sprintf("%+.1f %%", 100*(v+leastSlow)) })
 }
 
 // latest names the ranks that issue last, by more than the clocks tell.

@@ -38,7 +38,7 @@ function startHeat() {
       return td;
     }))));
     byId("heat-map").replaceChildren(head, body);
-    const words = lateness ? heat.latest && "Latest at most sizes: " + heat.latest : heat.slowest && "Slowest at most sizes: " + heat.slowest;
+    const words = lateness ? heat.latest && "Latest at most sizes: " + heat.latest : heat.slowest ? "Slowest at most sizes: " + heat.slowest : "No rank takes 1 % longer than the median rank at most sizes.";
     byId("heat-says").textContent = words || "";
     byId("heat-legend").textContent = (lateness ? "How much later than the first a rank issued its operation, the median." + (heat.uncertainty_us > 0 ? ` Less than ${timeWords(heat.uncertainty_us)} says nothing: the clocks of hosts are no better.` : "") :
       "A rank's median time against that of the median rank. Where ranks wait for each other all take as long as the slowest.") + (curve?.rehearsed ? " Rehearsed: this says nothing about hardware." : "");
