@@ -136,10 +136,12 @@ func (c *chooser) measures(all []series, first string, rest []string, of string)
 		})
 	}
 	c.split(throughput, func(s []series, extra string) {
-		c.add(Figure{
+		f := Figure{
 			Name: fileName(append([]string{first, "time"}, append(rest, extra)...)...), Title: "Time of one operation: " + of,
 			X: Axis{"message size", Bytes}, Y: Axis{"time of one operation", Seconds}, Curves: curves(s, seconds),
-		}, s)
+		}
+		c.remark(&f, s)
+		c.add(f, s)
 	})
 	c.split(latency, func(s []series, extra string) {
 		f := Figure{

@@ -39,17 +39,33 @@ func browser(t *testing.T) context.Context {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(patience))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(profile(t)), chromedp.WSURLReadTimeout(patience))
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(stop)
 	ctx, end := chromedp.NewContext(ctx)
 	t.Cleanup(end)
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // it ends by itself, where it can
 	if err := chromedp.Run(ctx); err != nil {
 		t.Fatalf("chromium does not start: %v", err)
 	}
 	return ctx
+}
+
+// profile is a folder for a browser, whose processes may write a moment longer than the first of them lives.
+func profile(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "busbar-browser-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for tries := 0; os.RemoveAll(dir) != nil && tries < 100; tries++ {
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+	return dir
 }
 
 // tab is a page that is open, and what it complained of.
