@@ -30,7 +30,7 @@ func TestLinks(t *testing.T) {
 	links := 0
 	for _, page := range pages(t) {
 		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(read(t, page), ""), -1) {
-			to, anchor, _ := strings.Cut(m[1], "#")
+			to, anchor, _ := strings.Cut(strings.Trim(m[1], "<>"), "#")
 			if strings.Contains(to, ":") {
 				continue // another site
 			}
