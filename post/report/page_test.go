@@ -209,9 +209,25 @@ func alsoOn(curves []*analysis.Curve, from, to int64) (places []analysis.Place) 
 	return places
 }
 
+// onePointFirst is a report whose first operation was measured at one size.
+func onePointFirst() *Report {
+	r := sample()
+	for i := range r.Curves {
+		r.Curves[i].Family++
+	}
+	r.Families = append([]Family{{Title: "sendrecv float32", Collective: "sendrecv", Type: "float32"}}, r.Families...)
+	r.Axes = append(r.Axes, []int64{1 << 34})
+	r.Curves = append(r.Curves, Curve{Who: "mpi", Label: "mpi, 2 ranks", Factor: 1, Axis: len(r.Axes) - 1, Time: Figures{1}, Launches: []int{1}, Bases: []int{0}, Ceiling: -1, Heat: -1})
+	return r
+}
+
 func TestPageInABrowser(t *testing.T) {
 	b := browser(t)
 	t.Run("controls", func(t *testing.T) { controls(open(t, b, severalWorlds())) })
+	t.Run("first picture", func(t *testing.T) {
+		p := open(t, b, onePointFirst())
+		p.want("of the longest curve", `byId("family").value === "1" && document.querySelectorAll("#curve-chart .line").length > 0`)
+	})
 	t.Run("table", func(t *testing.T) { tableControls(open(t, b, severalWorlds())) })
 	t.Run("widths and themes", func(t *testing.T) { widths(open(t, b, sample())) })
 	t.Run("hostile names", func(t *testing.T) { hostile(open(t, b, hostileReport())) })

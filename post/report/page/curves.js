@@ -8,6 +8,9 @@ function startCurves() {
   const state = { family: 0, metric: "busbw", xlog: true, ylog: false };
   const byFamily = data.families.map(() => []);
   data.curves.forEach((curve, i) => byFamily[curve.family].push(i));
+  // First comes what has the longest curve: a single point is no picture.
+  const longest = byFamily.map((list) => Math.max(0, ...list.map((i) => data.axes[data.curves[i].axis].length)));
+  state.family = Math.max(0, longest.indexOf(Math.max(...longest)));
   const over = chartIn(byId("curve-chart")), scaling = chartIn(byId("scaling-chart"));
 
   // A style belongs to a curve as long as the page is open, whatever is hidden.
@@ -108,6 +111,7 @@ function startCurves() {
 
   const family = byId("family");
   options(family, data.families.map((f, i) => [i, f.title + (byFamily[i].length > 1 ? ` (${byFamily[i].length} curves)` : "")]));
+  family.value = String(state.family);
   family.addEventListener("change", () => { state.family = Number(family.value); draw(); });
   const pressMetric = choices(byId("metric"), Object.values(metrics).map((m) => [m.name, m.name]), state.metric, (name) => {
     state.metric = name;
