@@ -88,6 +88,9 @@ func (m *markdown) banners() {
 
 func (m *markdown) headlines() {
 	m.section("In short")
+	if len(m.r.Headlines) == 0 {
+		m.line("%s", NoHeadline)
+	}
 	for _, h := range m.r.Headlines {
 		says := text(h.Says)
 		if h.Tone != Plain {
@@ -138,7 +141,7 @@ func countsWords(counts []Count) string {
 func (m *markdown) findings() {
 	m.section("Findings")
 	if len(m.r.Findings) == 0 {
-		m.line("None.")
+		m.line("%s", m.r.NoFinding())
 	}
 	for _, f := range m.r.Findings {
 		m.line("%d. **%s, %s**: %s", f.Number, f.Tone, text(f.Kind), text(f.Says))

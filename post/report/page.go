@@ -134,6 +134,9 @@ type listed struct {
 	Family, Label, Sizes, Least, Best string
 }
 
+// NoHeadline is what stands where there is no sentence.
+func (p *page) NoHeadline() string { return NoHeadline }
+
 // Listed are the curves for readers without a script.
 func (p *page) Listed() (all []listed) {
 	for _, c := range p.Curves[:min(len(p.Curves), maxListed)] {
