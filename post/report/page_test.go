@@ -495,7 +495,7 @@ func manyReport() *Report {
 		}
 		runs = append(runs, m)
 	}
-	return build(runs, nil)
+	return build(runs, func(f *Found) { f.Models = analysis.ModelOf })
 }
 
 func manyPoints(p *tab) {
