@@ -244,38 +244,43 @@ func TestPatternResumesWithWhatStandsOut(t *testing.T) {
 // retime gives the groups in a file of a pattern other times, in seconds; 0 takes the record out.
 func retime(t *testing.T, path string, seconds func(*result.Group) float64) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var kept bytes.Buffer
-	for line := range bytes.Lines(text) {
+	rewrite(t, path, func(line []byte) []byte {
 		var r result.Record
 		if err := json.Unmarshal(line, &r); err != nil {
 			t.Fatal(err)
 		}
 		if r.Group == nil {
-			kept.Write(line)
-			continue
+			return line
 		}
 		s := seconds(r.Group)
 		if s == 0 {
-			continue
+			return nil
 		}
 		r.Time = &result.Time{Seconds: s, Lo: s * 0.999, Hi: s * 1.001, Samples: r.Time.Samples}
 		line, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		kept.Write(append(line, '\n'))
-	}
-	if err := os.WriteFile(path, kept.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+		return append(line, '\n')
+	})
 }
 
 // cutAfter takes from a file what follows its first lines of a kind.
 func cutAfter(t *testing.T, path, kind string, n int) {
+	t.Helper()
+	rewrite(t, path, func(line []byte) []byte {
+		if bytes.HasPrefix(line, []byte(`{"kind":"`+kind+`"`)) {
+			n--
+		}
+		if n < 0 {
+			return nil
+		}
+		return line
+	})
+}
+
+// rewrite puts other lines in the place of a file's.
+func rewrite(t *testing.T, path string, edit func(line []byte) []byte) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -283,13 +288,7 @@ func cutAfter(t *testing.T, path, kind string, n int) {
 	}
 	var kept bytes.Buffer
 	for line := range bytes.Lines(text) {
-		if bytes.HasPrefix(line, []byte(`{"kind":"`+kind+`"`)) {
-			n--
-		}
-		if n < 0 {
-			break
-		}
-		kept.Write(line)
+		kept.Write(edit(line))
 	}
 	if err := os.WriteFile(path, kept.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
