@@ -1,0 +1,300 @@
+// Package timeline says how much of a training step is communication, how much of it is hidden, and who waits for whom.
+// It starts from what package trace has read, and ends in plain data: how that is written is decided elsewhere.
+//
+// Times inside are nanoseconds; what is written is milliseconds, with the names that end in _ms.
+package timeline
+
+// Timeline is what was found in the files read. It is the JSON document of post timeline.
+type Timeline struct {
+	Tool    string       `json:"tool"`
+	Rule    Rule         `json:"rule"`
+	Files   []File       `json:"files"`
+	Devices []Device     `json:"devices"` // by rank, then device
+	Across  *Across      `json:"across"`  // over ranks; null where one alone was read
+	Answers []Answer     `json:"answers"`
+	Advice  []Advice     `json:"advice"`
+	Against []Joined     `json:"benchmark"` // collectives against benchmark results; empty where none were named
+	Scaling []Efficiency `json:"scaling"`   // against other runs; empty where none were named
+	Notes   []Note       `json:"notes"`
+}
+
+// Rule is by what names things were counted.
+type Rule struct {
+	CommPattern string `json:"comm_pattern,omitempty"` // what the user added
+	StepPattern string `json:"step_pattern,omitempty"`
+}
+
+// File is one file that was read.
+type File struct {
+	Path   string `json:"path"`
+	Format string `json:"format"`
+	Tool   string `json:"tool,omitempty"`
+	Cut    string `json:"cut,omitempty"` // why it ends early
+}
+
+// Note is what figures are to be read with.
+type Note struct {
+	Says string `json:"says"`
+	Do   string `json:"do,omitempty"`
+	File int    `json:"file"` // index in Files; -1: of all
+}
+
+// Parts are the times of one device in one span of time, in milliseconds. compute + exposed + memcpy_only + idle = span:
+// that identity is checked where they are made.
+type Parts struct {
+	Span        float64 `json:"span_ms"`
+	Compute     float64 `json:"compute_ms"`          // union of what is neither communication nor copies
+	Comm        float64 `json:"comm_ms"`             // union of communication
+	Overlap     float64 `json:"overlap_ms"`          // communication while something computes
+	Exposed     float64 `json:"exposed_ms"`          // communication while nothing computes
+	Memcpy      float64 `json:"memcpy_ms"`           // union of copies and memsets
+	MemcpyOnly  float64 `json:"memcpy_only_ms"`      // copies while there is neither compute nor communication
+	Idle        float64 `json:"idle_ms"`             // nothing runs
+	HostBound   float64 `json:"host_bound_ms"`       // idle, and what ran next was not launched yet
+	Waiting     float64 `json:"waiting_ms"`          // idle, though what ran next had been launched: it waited for an event, a stream or the device
+	Unexplained float64 `json:"idle_unexplained_ms"` // idle whose next launch is not in the file
+
+	Efficiency *float64 `json:"overlap_pct"` // overlap of comm, percent; null where there is no communication
+}
+
+// Device is one GPU as one process used it.
+type Device struct {
+	Rank     *int   `json:"rank"` // null: not known
+	RankFrom string `json:"rank_from,omitempty"`
+	World    int    `json:"world,omitempty"`
+	ID       int    `json:"device"`
+	Process  *int64 `json:"process,omitempty"`
+	Host     string `json:"host,omitempty"`
+	GPU      string `json:"gpu,omitempty"`
+	NCCL     string `json:"nccl,omitempty"`
+	File     int    `json:"file"`  // index in Timeline.Files
+	Label    string `json:"label"` // "rank 3", "device 1 of process 812": what a person calls it
+
+	Parts
+	Busy        float64        `json:"kernel_ms"` // kernels that compute, summed
+	Kernels     int            `json:"kernels"`
+	Steps       []Step         `json:"steps"`
+	Streams     []Stream       `json:"streams"`
+	Groups      []Group        `json:"communicators"`
+	Collectives []Collective   `json:"collectives"` // by communicator, operation, size
+	Top         []Exposed      `json:"top_exposed"` // the longest exposed, first the longest
+	Buckets     []Bucket       `json:"buckets"`     // of DDP; empty where nothing looks like one
+	Shared      []SharedStream `json:"same_stream"` // streams on which communication cannot hide
+	Unknown     []Unclassified `json:"unclassified"`
+	Notes       []Note         `json:"notes"`
+
+	strips []Strip // for pictures: the whole, then each step
+	seen   []seen  // what ran of communication, for matching across ranks; by Start
+	origin int64   // nanoseconds since 1970 of time 0, or trace.Unknown
+}
+
+// Step is one step of training on one device. It has what was launched for it, from its first activity to the first of the next step
+// (docs/timeline.md says how activities are told apart by step).
+type Step struct {
+	Name  string  `json:"name"`     // "ProfilerStep#12"
+	Start float64 `json:"start_ms"` // since the first activity of the device
+	Host  float64 `json:"host_ms"`  // how long the step took on the host; 0: the file does not tell
+	Parts
+}
+
+// Stream is one stream of a device.
+type Stream struct {
+	ID      int     `json:"stream"`
+	Compute float64 `json:"compute_ms"` // unions of what ran on it
+	Comm    float64 `json:"comm_ms"`
+	Memcpy  float64 `json:"memcpy_ms"`
+	Exposed float64 `json:"exposed_ms"` // of its communication
+	Kernels int     `json:"kernels"`
+}
+
+// Group is one communicator of a device.
+type Group struct {
+	Name    string  `json:"name"` // "" where the file names none
+	About   string  `json:"about,omitempty"`
+	Size    int     `json:"ranks,omitempty"`
+	Calls   int     `json:"calls"`
+	Comm    float64 `json:"comm_ms"`
+	Exposed float64 `json:"exposed_ms"`
+	Overlap float64 `json:"overlap_ms"`
+}
+
+// Collective is what calls of one kind took: one communicator, operation, size and type.
+type Collective struct {
+	Name     string   `json:"name"` // all_reduce; the kernel's name where the operation is not known
+	Group    string   `json:"communicator"`
+	Ranks    int      `json:"ranks,omitempty"`
+	Bytes    *int64   `json:"size_bytes"` // S as nccl-tests counts it; null: not known
+	Type     string   `json:"type,omitempty"`
+	Calls    int      `json:"calls"`
+	Sum      float64  `json:"sum_ms"`
+	Median   float64  `json:"median_ms"`
+	Least    float64  `json:"min_ms"`
+	Exposed  float64  `json:"exposed_ms"`     // summed
+	Busbw    *float64 `json:"busbw_GBps"`     // at the median time, which has the waiting for others in it; null: size, ranks or operation unknown
+	BusbwMax *float64 `json:"busbw_max_GBps"` // at the least time
+}
+
+// Exposed is one call that was not hidden.
+type Exposed struct {
+	Name    string  `json:"name"`
+	Group   string  `json:"communicator,omitempty"`
+	Bytes   *int64  `json:"size_bytes"`
+	Step    string  `json:"step,omitempty"`
+	Stream  int     `json:"stream"`
+	Start   float64 `json:"start_ms"` // since the first activity of the device
+	Took    float64 `json:"took_ms"`
+	Exposed float64 `json:"exposed_ms"`
+	After   string  `json:"after,omitempty"`  // the kernel that computed last before it was exposed
+	Before  string  `json:"before,omitempty"` // the kernel that computed first after
+}
+
+// Bucket is one gradient bucket of DDP: all-reduces at one place of every step.
+type Bucket struct {
+	Number  int     `json:"bucket"` // in the order of a step, from 1
+	Bytes   int64   `json:"size_bytes"`
+	Type    string  `json:"type,omitempty"`
+	Group   string  `json:"communicator"`
+	Steps   int     `json:"steps"` // in which it was seen
+	Median  float64 `json:"median_ms"`
+	Exposed float64 `json:"exposed_ms"` // median over steps
+}
+
+// SharedStream is a stream that has both communication and computation: what shares a stream runs one after the other.
+type SharedStream struct {
+	ID     int     `json:"stream"`
+	Comm   float64 `json:"comm_ms"`   // communication on this stream
+	OfComm float64 `json:"share_pct"` // of all communication of the device
+}
+
+// Unclassified is a name of kernels which may be communication, and is counted as computation.
+type Unclassified struct {
+	Name  string  `json:"name"`
+	Calls int     `json:"calls"`
+	Sum   float64 `json:"sum_ms"`
+	Share float64 `json:"share_pct"` // of the time of all kernels
+	Why   string  `json:"why"`
+}
+
+// Across is what was found over ranks.
+type Across struct {
+	Matched   int          `json:"matched"`    // collectives found on every rank of their communicator that was read
+	Alone     int          `json:"unmatched"`  // calls for which that is not so
+	How       string       `json:"how"`        // by what calls were matched
+	Pure      float64      `json:"pure_ms"`    // of matched calls, per rank: the least over ranks, summed
+	Waiting   float64      `json:"waiting_ms"` // the rest, the mean over ranks
+	Ranks     []RankShare  `json:"ranks"`
+	Straggler *Straggler   `json:"straggler"`   // null: none stands out
+	Imbalance []StepSpread `json:"imbalance"`   // by step
+	Matches   []Matched    `json:"collectives"` // by communicator, operation, size
+}
+
+// RankShare is one rank among others.
+type RankShare struct {
+	Device  int     `json:"index"`      // in Timeline.Devices
+	Compute float64 `json:"compute_ms"` // of the steps that all ranks have, or of all
+	Kernels float64 `json:"kernel_ms"`
+	Pure    float64 `json:"pure_ms"`
+	Waiting float64 `json:"waiting_ms"`
+	Last    int     `json:"last"`      // matched collectives which it was the last to begin, that is: took the least time
+	Offset  float64 `json:"offset_ms"` // of its clock against the first rank's, by the ends of matched collectives; for pictures only
+}
+
+// Straggler is the rank that others wait for.
+type Straggler struct {
+	Device int      `json:"index"`     // in Timeline.Devices
+	Share  float64  `json:"share_pct"` // of matched collectives which it was the last to begin
+	Cost   float64  `json:"cost_ms"`   // what the others waited in those, the mean over them
+	Says   string   `json:"says"`
+	Why    []string `json:"why"` // evidence: more computing, more idle, slower copies
+}
+
+// StepSpread is how one step differs between ranks.
+type StepSpread struct {
+	Name    string  `json:"step"`
+	Least   float64 `json:"compute_min_ms"`
+	Most    float64 `json:"compute_max_ms"`
+	Slowest int     `json:"slowest"`       // index in Timeline.Devices
+	Spread  float64 `json:"imbalance_pct"` // most over mean, less one
+	Waiting float64 `json:"waiting_ms"`    // mean over ranks
+	Span    float64 `json:"span_ms"`       // the longest of ranks
+}
+
+// Matched is what matched collectives of one kind took.
+type Matched struct {
+	Collective
+	Pure      float64  `json:"pure_median_ms"`    // least over ranks, median over calls
+	Waiting   float64  `json:"waiting_median_ms"` // mean over ranks, median over calls
+	PureBusbw *float64 `json:"pure_busbw_GBps"`   // at the pure time
+}
+
+// Joined is a collective of the training against a benchmark of the same machine.
+type Joined struct {
+	Name    string  `json:"name"`
+	Bytes   int64   `json:"size_bytes"`
+	Type    string  `json:"type"`
+	Ranks   int     `json:"ranks"`
+	Busbw   float64 `json:"busbw_GBps"`     // in the training, at the pure time where ranks were matched
+	Reached float64 `json:"benchmark_GBps"` // in the benchmark, between its two nearest sizes
+	Percent float64 `json:"percent"`
+	Run     string  `json:"run"` // of the benchmark
+	Who     string  `json:"who"` // its contender
+	Says    string  `json:"says"`
+}
+
+// Answer answers a question that people ask of a timeline.
+type Answer struct {
+	Key      string `json:"key"` // "how-long", "overlap", "balance", …: stable
+	Question string `json:"question"`
+	Says     string `json:"says"`
+	Met      *bool  `json:"met"` // of a criterion of success; null: a question, or it can't be told
+}
+
+// Advice is something to do, the most worthwhile first.
+type Advice struct {
+	Topic  string  `json:"topic"` // overlap, balance, topology, time-outs, profile
+	Says   string  `json:"says"`
+	Why    string  `json:"why"`     // the figure it rests on
+	Gain   float64 `json:"gain_ms"` // at most, per step or per span; 0: not known
+	Source string  `json:"source,omitempty"`
+}
+
+// Efficiency is a scaling efficiency. See stats.StrongScaling and stats.WeakScaling.
+type Efficiency struct {
+	Kind     string  `json:"kind"` // strong, weak
+	Ranks    int     `json:"ranks"`
+	Than     int     `json:"than_ranks"`
+	Step     float64 `json:"step_ms"` // median, the slowest rank's
+	ThanStep float64 `json:"than_step_ms"`
+	Percent  float64 `json:"percent"`
+	Says     string  `json:"says"`
+}
+
+// Strip is one span of a device for a picture: Cells of equal length, as runs of equal state.
+type Strip struct {
+	Step  int     // index in Device.Steps; -1: the whole
+	Start float64 // ms since the first activity of the device
+	Span  float64 // ms
+	Cells int
+	Runs  []Run
+}
+
+// Run is some cells of one state.
+type Run struct {
+	Cells uint16
+	State State
+}
+
+// State is what a cell shows: the part that took most of it.
+type State uint8
+
+// The states.
+const (
+	Idle State = iota
+	Computing
+	Overlapped
+	ExposedComm
+	Copying
+)
+
+// Strips are the pictures of a device: the whole first, then its steps.
+func (d *Device) Strips() []Strip { return d.strips }
