@@ -138,6 +138,26 @@ func TestPatternOverGloo(t *testing.T) {
 	checkRounds(t, "pairs", f.Run.Pattern.Hosts, inRounds(f, 1, f.Run.Pattern.Rounds), 2)
 }
 
+// checkWholePattern: all rounds of a pattern are in a folder, each case of each group once.
+func checkWholePattern(t *testing.T, out string, of *result.Pattern, cases int) {
+	t.Helper()
+	groups := map[string]int{}
+	for point, n := range merged(t, out) {
+		if n > 1 {
+			t.Errorf("%v is there %d times", point, n)
+		}
+		if round := 0; strings.HasPrefix(point.Group, "round ") {
+			if _, err := fmt.Sscanf(point.Group, "round %d:", &round); err != nil {
+				t.Fatal(err)
+			}
+			if round <= of.Rounds {
+				groups[point.Group]++
+			}
+		}
+	}
+	checkRounds(t, "pairs", of.Hosts, groups, cases)
+}
+
 // A pattern that lost its last records goes on with them alone.
 func TestPatternResumes(t *testing.T) {
 	out := t.TempDir()
@@ -151,21 +171,7 @@ func TestPatternResumes(t *testing.T) {
 	if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(o.stdout, "\n#", "")), " "), "continues run "+first.Run.ID) {
 		t.Errorf("what it continues is not said: %s", o)
 	}
-	groups := map[string]int{}
-	for point, n := range merged(t, out) {
-		if n > 1 {
-			t.Errorf("%v is there %d times", point, n)
-		}
-		if round := 0; strings.HasPrefix(point.Group, "round ") {
-			if _, err := fmt.Sscanf(point.Group, "round %d:", &round); err != nil {
-				t.Fatal(err)
-			}
-			if round <= first.Run.Pattern.Rounds {
-				groups[point.Group]++
-			}
-		}
-	}
-	checkRounds(t, "pairs", first.Run.Pattern.Hosts, groups, 2)
+	checkWholePattern(t, out, first.Run.Pattern, 2)
 	n := len(merged(t, out))
 	run("--resume")
 	if got := len(merged(t, out)); got != n {
@@ -317,6 +323,29 @@ func TestPatternHangs(t *testing.T) {
 	}
 }
 
+// USR1 ends a pattern behind the case in hand, without a verdict on what was not measured yet; --resume measures the rest.
+func TestPatternAskedToEnd(t *testing.T) {
+	out := t.TempDir()
+	sizes := []string{"-b", "64", "-e", "1M", "-f", "2", "--mode", "both"}
+	r := onNodes(t, openMPI, 4, 1, patternArgs(out, sizes...)...).start(t)
+	r.awaitPoints(out, 4)
+	r.signal(3, syscall.SIGSTOP)
+	before := r.awaitStandstill(out)
+	r.signal(launcher, syscall.SIGUSR1)
+	r.signal(3, syscall.SIGCONT)
+	o := r.wait()
+	f := readOne(t, out)
+	checkEnd(t, f, result.Interrupted, 143)
+	if o.code != 143 || !strings.Contains(f.End.Reason, "SIGUSR1") || len(f.Records) <= before || strings.Contains(o.stdout, "is slow") {
+		t.Errorf("want exit code 143, the signal, more than %d records, there are %d, and no verdict: the end says %q: %s", before, len(f.Records), f.End.Reason, o)
+	}
+	again := onNodes(t, openMPI, 4, 1, append(patternArgs(out, sizes...), "--resume")...).run(t)
+	if again.code != exitOK {
+		t.Fatalf("the rest is not measured: %s", again)
+	}
+	checkWholePattern(t, out, f.Run.Pattern, 30)
+}
+
 // A rank that dies in its group is named as well.
 func TestPatternLosesARank(t *testing.T) {
 	out := t.TempDir()
@@ -339,6 +368,11 @@ func TestPatternIsRefused(t *testing.T) {
 		{3, 1, []string{"--pattern", "halves"}, "--pattern halves wants at least 4 nodes, and there are 3: take --pattern pairs"},
 		{3, 2, nil, "--pattern wants as many ranks on every node, or times could not be compared: node1 has 2 ranks, node2 has 1"},
 		{2, 1, []string{"--sweep", "sizes"}, "the sweep sizes has worlds of its own"},
+		{2, 1, []string{"--worlds", "2"}, "--pattern makes worlds of nodes by itself, and --worlds makes others: leave one of them out"},
+		{2, 1, []string{"--run-cycles", "2"}, "--pattern measures every group once, and again where it is slow: leave out --run-cycles"},
+		{2, 1, []string{"--time-limit", "5m"}, "--pattern compares all groups in one plan, which --time-limit would thin"},
+		{2, 1, []string{"--events"}, "--pattern compares the times of the host's clock: leave out --events"},
+		{2, 1, []string{"--preflight"}, "--preflight measures nothing, --pattern included: leave one of them out"},
 	} {
 		out := t.TempDir()
 		o := onNodes(t, openMPI, k.np, k.each, patternArgs(out, k.more...)...).run(t)
