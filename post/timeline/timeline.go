@@ -4,6 +4,8 @@
 // Times inside are nanoseconds; what is written is milliseconds, with the names that end in _ms.
 package timeline
 
+import "iter"
+
 // Timeline is what was found in the files read. It is the JSON document of post timeline.
 type Timeline struct {
 	Tool    string       `json:"tool"`
@@ -195,8 +197,11 @@ type RankShare struct {
 	Kernels float64 `json:"kernel_ms"`
 	Pure    float64 `json:"pure_ms"`
 	Waiting float64 `json:"waiting_ms"`
-	Last    int     `json:"last"`      // matched collectives which it was the last to begin, that is: took the least time
-	Offset  float64 `json:"offset_ms"` // of its clock against the first rank's, by the ends of matched collectives; for pictures only
+	Last    int     `json:"last"` // matched collectives which it was the last to begin, that is: took the least time
+
+	// Offset is what is added to times of this device, which count from its first activity, to set them beside those of the first of Ranks: by the
+	// ends of matched collectives, and for pictures only. Null: none was matched.
+	Offset *float64 `json:"offset_ms"`
 }
 
 // Straggler is the rank that others wait for.
@@ -298,3 +303,26 @@ const (
 
 // Strips are the pictures of a device: the whole first, then its steps.
 func (d *Device) Strips() []Strip { return d.strips }
+
+// Call is one activity of communication, for a picture.
+type Call struct {
+	Collective int // index in Device.Collectives; -1: in none
+	Step       int // index in Device.Steps; -1: in none
+	Stream     int
+	Start      float64 // ms since the first activity of the device
+	Took       float64 // ms
+	Exposed    float64 // ms
+}
+
+// Calls are what ran of communication, by Start.
+func (d *Device) Calls() iter.Seq[Call] {
+	return func(yield func(Call) bool) {
+		for _, s := range d.seen {
+			if !yield(Call{int(s.collective), int(s.step), int(s.stream), milliseconds(s.start), milliseconds(s.end - s.start), milliseconds(s.exposed)}) {
+				return
+			}
+		}
+	}
+}
+
+func milliseconds(ns int64) float64 { return float64(ns) / 1e6 }
