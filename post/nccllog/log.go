@@ -2,3 +2,463 @@
 // NCCLX, through launchers' prefixes and interleaved lines; the Inspector's JSON lines; and what ncclras prints. It says what was set
 // up and used, what is wrong with it, and in what two logs differ.
 package nccllog
+
+import "busbar/internal/coll"
+
+// Log is what was read of one run, from one file or several. Lists that name processes or communicators do so by index.
+type Log struct {
+	Files   []File  `json:"files"`
+	Reading Reading `json:"reading"`
+
+	Versions      []Version      `json:"versions"`  // of libraries; more than one where processes differ
+	Processes     []Process      `json:"processes"` // by host, then pid
+	Settings      []Setting      `json:"settings"`  // by name, then value
+	Communicators []Communicator `json:"communicators"`
+	Network       Network        `json:"network"`
+	Transports    []Transport    `json:"transports"` // by communicator, from, to
+	Choices       []Choice       `json:"choices"`    // of algorithms and protocols, by collective, then bytes
+	Predictions   []Prediction   `json:"predicted"`  // of NCCL's cost tables
+	Calls         []Calls        `json:"calls"`      // by communicator, rank, collective, bytes
+	Sequences     []Sequence     `json:"sequences"`  // whether ranks called the same, by communicator
+	Messages      []Message      `json:"messages"`   // warnings and errors, in the order in which they came first
+	Inspected     []Inspected    `json:"inspector"`
+	RAS           []RAS          `json:"ras"`
+	Rows          []Row          `json:"rows"` // of nccl-tests, where its table is in the same file and whole
+}
+
+// Unknown stands for a number that the log does not tell.
+const Unknown = -1
+
+// File is one file that was read.
+type File struct {
+	Path  string `json:"path"`
+	Form  Form   `json:"form"`
+	Lines int64  `json:"lines"`
+	Cut   string `json:"cut,omitempty"` // why it ends early
+}
+
+// Form is the kind of a file.
+type Form string
+
+// The forms.
+const (
+	Debug         Form = "nccl-debug"
+	InspectorJSON Form = "inspector-json"
+	InspectorProm Form = "inspector-prometheus"
+	RASText       Form = "ras-text"
+	RASJSON       Form = "ras-json"
+)
+
+// Reading says how much of the debug logs was understood. Said = Understood + Passed + NotUnderstood + Damaged.
+type Reading struct {
+	Said          int64   `json:"messages"`       // that bear NCCL INFO, NCCL WARN and the like
+	Understood    int64   `json:"understood"`     // of which facts were taken
+	Passed        int64   `json:"passed"`         // known, and holding nothing that is asked for here
+	NotUnderstood int64   `json:"not_understood"` // of no shape that is known
+	Damaged       int64   `json:"damaged"`        // cut by another message, or by the end of the file
+	Share         float64 `json:"not_understood_pct"`
+	Shapes        []Shape `json:"shapes"` // of those not understood, the most frequent first; the first few
+}
+
+// Shape is what messages look like that differ in numbers alone.
+type Shape struct {
+	Text  string `json:"text"` // numbers as N
+	Times int64  `json:"times"`
+}
+
+// Library is who wrote the log.
+type Library string
+
+// The libraries.
+const (
+	NCCL  Library = "NCCL"
+	RCCL  Library = "RCCL"
+	NCCLX Library = "NCCLX"
+)
+
+// Version is one library as it named itself.
+type Version struct {
+	Library   Library `json:"library"`
+	Text      string  `json:"version"`        // "2.27.7", "2.30.3x-git-abc"
+	Code      int     `json:"code,omitempty"` // 22707; 0: it can't be told
+	CUDA      string  `json:"cuda,omitempty"` // that it was built with: "13.0"
+	Driver    int     `json:"cuda_driver,omitempty"`
+	ROCm      string  `json:"rocm,omitempty"`
+	Git       string  `json:"git,omitempty"`
+	Processes []int   `json:"processes"` // that said so; for a bare line those whose prefix it bears, empty where it bears none
+}
+
+// Process is one process that wrote.
+type Process struct {
+	Host    string `json:"host"`
+	PID     int    `json:"pid"`
+	Label   string `json:"label,omitempty"` // what the launcher put before its lines: "[1,0]<stdout>:"
+	Devices []int  `json:"devices"`         // CUDA's numbers, ascending
+	Ranks   []int  `json:"ranks"`           // in the largest communicator it is in, ascending
+	Said    int64  `json:"messages"`
+	First   string `json:"first,omitempty"` // time of its first message that has one, as written
+	Last    string `json:"last,omitempty"`
+}
+
+// Setting is a variable or a value of a configuration that was mentioned, and by whom.
+type Setting struct {
+	Name      string `json:"name"` // NCCL_P2P_DISABLE
+	Value     string `json:"value"`
+	From      string `json:"from"` // "environment"; "NET/OFI" for what a plugin set; "default"; "file"; "config" for ncclConfig_t; "mention" for the rest
+	Said      string `json:"said"` // the first message, without its header
+	Processes []int  `json:"processes"`
+}
+
+// Communicator is one communicator, of all its ranks that wrote. The same pointer in two processes is two communicators,
+// unless their commId is one.
+type Communicator struct {
+	Name     string   `json:"name"`        // "comm 1": by first appearance
+	ID       string   `json:"id"`          // commId, "0x54fe282d32a87d85"; "" before 2.18
+	Ranks    int      `json:"ranks"`       // Unknown
+	Nodes    int      `json:"nodes"`       // Unknown
+	Function string   `json:"by"`          // "ncclCommInitRankConfig", "ncclCommSplit"; "" where it is not said
+	Parent   int      `json:"parent"`      // communicator it was split of; Unknown
+	Split    *Split   `json:"split"`       // null: it was not split of another
+	Members  []Member `json:"members"`     // that wrote, by rank
+	Channels Channels `json:"channels"`    // as most members say
+	Graphs   []Graph  `json:"graphs"`      // what the search over the topology found
+	Rings    []Ring   `json:"rings"`       // by channel
+	Trees    []Tree   `json:"trees"`       // by channel, then rank
+	Topology Topology `json:"topology"`    // as seen by the first member that printed it
+	RingPXN  *bool    `json:"ring_pxn"`    // of "Connected all rings, use ring PXN 0 GDR 1"; null: not said
+	RingGDR  *bool    `json:"ring_gdr"`    // null: not said
+	Chunk    int64    `json:"p2p_chunk"`   // bytes, of "P2P Chunksize set to"; 0: not said
+	NVLS     *bool    `json:"nvls"`        // multicast: true when groups were made or NVLS channels are there; null: not said
+	MNNVL    *bool    `json:"mnnvl"`       // null: not said
+	Joined   []string `json:"connections"` // "all rings", "all trees", "NVLS tree", …
+}
+
+// Split is how a communicator came from another.
+type Split struct {
+	Parent string `json:"parent"` // pointer of the parent in the process of the first member
+	Color  int64  `json:"color"`
+	Key    int64  `json:"key"` // of the first member
+	Count  int64  `json:"count"`
+}
+
+// Member is one rank of a communicator.
+type Member struct {
+	Rank      int         `json:"rank"`
+	Process   int         `json:"process"`
+	Pointer   string      `json:"pointer"` // "0x55b6aa64a990"
+	Device    int         `json:"device"`  // CUDA's number; Unknown
+	NVML      int         `json:"nvml"`    // Unknown
+	Bus       string      `json:"bus"`     // busId as written, "17000"
+	Node      int         `json:"node"`    // Unknown
+	LocalRank int         `json:"local_rank"`
+	Local     int         `json:"local_ranks"`
+	Started   bool        `json:"started"`   // Init START was said; never before 2.18
+	Completed bool        `json:"completed"` // Init COMPLETE
+	Destroyed bool        `json:"destroyed"`
+	Aborted   bool        `json:"aborted"`
+	Channels  *Channels   `json:"channels"` // null: not said
+	Init      *InitTiming `json:"init"`     // null: not said
+}
+
+// InitTiming is how long making a communicator took one rank, in seconds; Parts have NCCL's names: kernels, alloc, bootstrap,
+// allgathers, topo, graphs, connections, rest.
+type InitTiming struct {
+	Total float64 `json:"total_s"`
+	Parts []Part  `json:"parts"`
+}
+
+// Part is one part of a time.
+type Part struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"s"`
+}
+
+// Channels are the numbers of channels; Unknown where a version does not say.
+type Channels struct {
+	Coll    int `json:"coll"`
+	CollNet int `json:"collnet"`
+	NVLS    int `json:"nvls"`
+	P2P     int `json:"p2p"`
+	PerPeer int `json:"p2p_per_peer"`
+}
+
+// Graph is one result of the search over the topology: "Pattern 4, crossNic 0, nChannels 12, bw 20/20, type NVL/PIX".
+type Graph struct {
+	Pattern  string  `json:"pattern"` // as numbered: 4 ring, 1 balanced tree, 2 split tree, 3 tree, 5 NVLS, 6 collnet direct
+	Name     string  `json:"name"`    // what the number means; "" where it is not known
+	CrossNIC int     `json:"cross_nic"`
+	Channels int     `json:"channels"`
+	BwIntra  float64 `json:"bw_intra_GBps"`
+	BwInter  float64 `json:"bw_inter_GBps"`
+	Intra    string  `json:"intra"` // LOC, NVL, PIX, PXB, PHB, SYS, …
+	Inter    string  `json:"inter"`
+	Same     int     `json:"same_channels"`
+	Times    int64   `json:"times"`
+}
+
+// Ring is one ring: the ranks in the order of the channel, where rank 0 printed it; else known links.
+type Ring struct {
+	Channel int      `json:"channel"`
+	Of      int      `json:"of"`    // channels that were said to be there; 0: not said
+	Ranks   []int    `json:"ranks"` // empty where only links are known
+	Links   [][3]int `json:"links"` // of "Ring 00 : 0 -> 1 -> 2": who wrote is the middle one
+}
+
+// Tree is one rank's place in the tree of one channel.
+type Tree struct {
+	Channel int   `json:"channel"`
+	Rank    int   `json:"rank"`
+	Up      int   `json:"up"` // -1: it is the root
+	Down    []int `json:"down"`
+}
+
+// Topology is what "=== System" and the lines below it say.
+type Topology struct {
+	MaxBw   float64 `json:"max_bw_GBps"` // 0: not said
+	TotalBw float64 `json:"total_bw_GBps"`
+	GPUs    int     `json:"gpus"`
+	NICs    int     `json:"nics"`
+	NVLinks int     `json:"nvlinks"` // lines that name one
+	File    string  `json:"file"`    // the file it was loaded from
+	Paths   []Path  `json:"paths"`   // between GPUs, and from GPUs to NICs, counted by kind
+}
+
+// Path is how many pairs have a path of one kind.
+type Path struct {
+	Pair  string  `json:"pair"` // GPU-GPU, GPU-NET, GPU-CPU, …
+	Type  string  `json:"type"` // NVL, PIX, PXB, PHB, SYS, …
+	Bw    float64 `json:"bw_GBps"`
+	Times int64   `json:"times"`
+}
+
+// Network is how nodes reach each other.
+type Network struct {
+	Using      []Named `json:"using"`     // "Using network AWS Libfabric"
+	Plugins    []Named `json:"plugins"`   // loaded or assigned: "IB", "Libfabric", with the version of its interface where said
+	Missing    []Named `json:"missing"`   // plugins looked for in vain: "libnccl-net.so"
+	Providers  []Named `json:"providers"` // of libfabric: "efa"
+	IB         []Named `json:"ib"`        // devices: "mlx5_0:1/RoCE"
+	Sockets    []Named `json:"sockets"`   // interfaces of NET/Socket: "eth0:10.0.92.140"
+	Bootstrap  []Named `json:"bootstrap"` // interface of the bootstrap (out of band)
+	GDR        []GDR   `json:"gdr"`       // GPUDirect RDMA by device
+	DMABuf     *bool   `json:"dmabuf"`    // null: not said
+	Tuners     []Named `json:"tuners"`
+	Profilers  []Named `json:"profilers"`
+	Collective []Named `json:"collnet"` // plugins of in-network reduction: SHARP
+}
+
+// Named is a name and who gave it.
+type Named struct {
+	Name      string `json:"name"`
+	Version   string `json:"version,omitempty"`
+	Processes []int  `json:"processes"`
+}
+
+// GDR is whether one network device reads and writes GPU memory directly.
+type GDR struct {
+	Device    string `json:"device"` // "mlx5_0"
+	Enabled   bool   `json:"enabled"`
+	Said      string `json:"said"`
+	Processes []int  `json:"processes"`
+}
+
+// Transport is how one rank reaches another.
+type Transport struct {
+	Comm     int    `json:"communicator"` // Unknown
+	From     int    `json:"from"`
+	To       int    `json:"to"`
+	Via      string `json:"via"`              // as written: "NET/AWS Libfabric/1/GDRDMA"
+	Kind     string `json:"kind"`             // p2p, shm, net, collnet, nvls, other
+	How      string `json:"how"`              // CUMEM, IPC, direct pointer, MNNVL; direct, CE of shm; plugin of net
+	NetDev   int    `json:"net_device"`       // Unknown
+	GDR      bool   `json:"gdr"`              // /GDRDMA
+	Read     bool   `json:"read"`             // /read
+	Shared   bool   `json:"shared"`           // /Shared
+	PXN      int    `json:"pxn"`              // rank that it goes through, "NET/IB/0(3)"; Unknown
+	Receive  bool   `json:"receive"`          // said by the receiving end; else by the sender, or by either of p2p
+	Channels []int  `json:"channels"`         // ascending; the first 64
+	Times    int64  `json:"times"`            // lines
+	Across   bool   `json:"across,omitempty"` // the two are on different hosts, as far as both wrote
+}
+
+// Choice is which algorithm and protocol NCCL chose for a size.
+type Choice struct {
+	Comm     int             `json:"communicator"` // Unknown: tuning lines name none, and the device is in several
+	Name     string          `json:"name"`         // "AllReduce", as written
+	What     coll.Collective `json:"collective"`   // Other where it is none of ours
+	Bytes    int64           `json:"bytes"`        // as written
+	Mean     string          `json:"bytes_are"`    // "total", "per rank", "unknown": see BytesMean
+	Size     int64           `json:"size_bytes"`   // S as nccl-tests counts it; Unknown where ranks or meaning are not known
+	Algo     string          `json:"algo"`         // RING, TREE, NVLS, …; "" where a kernel was named instead
+	Proto    string          `json:"proto"`        // LL, LL128, SIMPLE
+	Kernel   string          `json:"kernel"`       // of symmetric memory; "cudaMemcpy…" of the copy engine
+	Path     string          `json:"path"`         // "", "symmetric", "copy engine"
+	Lo       int             `json:"channel_lo"`   // Unknown before 2.24
+	Hi       int             `json:"channel_hi"`
+	Channels int             `json:"channels"`   // Unknown before 2.24
+	Time     float64         `json:"time_us"`    // that NCCL expected, 2.20 to 2.23; 0: not said
+	Times    int64           `json:"times"`      // calls for which it was chosen
+	ByCode   bool            `json:"from_codes"` // algorithm and protocol were numbers
+}
+
+// What Choice.Bytes are.
+const (
+	BytesTotal   = "total"    // over all ranks: 2.20 to 2.23
+	BytesPerRank = "per rank" // of all-gather and reduce-scatter since 2.24: count × size of the type
+	BytesUnknown = "unknown"  // the version is not known, and the collective is one where it matters
+)
+
+// Prediction is one cell of the cost tables printed at init: what NCCL's model expects of a collective.
+type Prediction struct {
+	Comm    int             `json:"communicator"` // Unknown
+	Name    string          `json:"name"`
+	What    coll.Collective `json:"collective"`
+	Algo    string          `json:"algo"`
+	Proto   string          `json:"proto"`
+	Latency float64         `json:"latency_us"`
+	Bw      float64         `json:"bw_GBps"` // algbw; 0: this algorithm is not for this collective
+}
+
+// Calls are calls of one kind by one rank.
+type Calls struct {
+	Comm  int             `json:"communicator"` // Unknown
+	Rank  int             `json:"rank"`         // Unknown
+	Name  string          `json:"name"`         // "AllReduce", "Send"
+	What  coll.Collective `json:"collective"`
+	Count int64           `json:"count"`      // elements; Unknown for many different ones, folded to keep memory bounded
+	Type  string          `json:"type"`       // our spelling; "type 99" where the number is not known
+	Op    string          `json:"op"`         // our spelling; "" where the collective has none; "op 99"
+	Size  int64           `json:"size_bytes"` // S as nccl-tests counts it; Unknown
+	Times int64           `json:"times"`
+}
+
+// Sequence compares what the ranks of one communicator called, in order: sends and receives do not count.
+type Sequence struct {
+	Comm     int       `json:"communicator"`
+	Compared int64     `json:"compared"` // calls compared, of the rank that has most
+	Ranks    []Reached `json:"ranks"`    // by rank
+	Mismatch *Mismatch `json:"mismatch"` // the first call in which ranks disagree; null: none
+	Behind   []Behind  `json:"behind"`   // ranks that stopped while others went on, the furthest behind first
+	Doubt    string    `json:"doubt"`    // why this may be an artefact of the log: cut messages, members that did not write
+}
+
+// Reached is how far one rank got.
+type Reached struct {
+	Rank    int    `json:"rank"`
+	Process int    `json:"process"`
+	Calls   int64  `json:"calls"`
+	Op      int64  `json:"op_count"` // of the last call, as the library counts; Unknown
+	Last    string `json:"last"`     // the last call: "AllReduce of 2097152 float32, sum"
+}
+
+// Mismatch is one call that ranks made differently.
+type Mismatch struct {
+	Number int64    `json:"call"`     // from 1, among the collectives of this communicator
+	Op     int64    `json:"op_count"` // of the first rank's call; Unknown
+	Sides  []Called `json:"sides"`    // the most ranks first
+}
+
+// Called is what some ranks called.
+type Called struct {
+	Call  string `json:"call"` // "AllReduce of 2097152 float32, sum"
+	Ranks []int  `json:"ranks"`
+}
+
+// Behind is a rank that stopped early.
+type Behind struct {
+	Rank    int   `json:"rank"`
+	Process int   `json:"process"`
+	Calls   int64 `json:"calls"`
+	By      int64 `json:"by"` // calls that the furthest rank made more
+}
+
+// Message is a warning or an error; the same text is kept once, numbers that tell places and addresses apart set aside.
+type Message struct {
+	Text      string `json:"text"`  // as first written
+	Level     string `json:"level"` // WARN, or ERROR of NCCLX
+	Place     string `json:"place"` // "transport/net_ib.cc:94 (ncclIbInit)"; "" where it is not said
+	Times     int64  `json:"times"`
+	Processes []int  `json:"processes"`
+	Devices   []int  `json:"devices"` // CUDA's numbers, of those that said so
+	First     string `json:"first"`   // time, as written; "" where it is not said
+	File      int    `json:"file"`    // index in Log.Files, and
+	Line      int64  `json:"line"`    // line of the first
+}
+
+// Inspected is what the Inspector (NCCL 2.28 and later) measured of one collective and size.
+type Inspected struct {
+	Comm    string          `json:"communicator"` // id of the header
+	Ranks   int             `json:"ranks"`
+	Nodes   int             `json:"nodes"`
+	Seen    []int           `json:"seen"` // ranks that wrote, ascending
+	Hosts   []string        `json:"hosts"`
+	Name    string          `json:"name"`
+	What    coll.Collective `json:"collective"`
+	Bytes   int64           `json:"bytes"`  // as written
+	Source  string          `json:"source"` // of times: "kernel_gpu", "kernel_cpu", "collective_cpu"
+	Calls   int64           `json:"calls"`
+	Median  float64         `json:"median_us"`
+	P99     float64         `json:"p99_us"` // 0: fewer than 100 calls
+	Least   float64         `json:"min_us"`
+	Most    float64         `json:"max_us"`
+	Algbw   float64         `json:"algbw_GBps"` // medians, as written
+	Busbw   float64         `json:"busbw_GBps"`
+	Sampled bool            `json:"sampled"` // median and P99 are of a sample of the calls, to keep memory bounded
+	Slow    []SlowRank      `json:"slowest"` // ranks by median time, slowest first; the first eight
+}
+
+// SlowRank is one rank's median.
+type SlowRank struct {
+	Rank   int     `json:"rank"`
+	Median float64 `json:"median_us"`
+	Calls  int64   `json:"calls"`
+}
+
+// RAS is one answer of ncclras, or of NCCL's RAS subsystem in a log.
+type RAS struct {
+	File      int       `json:"file"`
+	Version   string    `json:"version"`
+	When      string    `json:"when"`
+	Nodes     int       `json:"nodes"` // Unknown
+	Processes int       `json:"processes"`
+	GPUs      int       `json:"gpus"`
+	Missing   []string  `json:"missing"` // processes that do not answer, as written
+	Comms     []RASComm `json:"communicators"`
+	Problems  []string  `json:"problems"` // lines under Errors and Warnings, as written
+}
+
+// RASComm is one communicator, or a group of like ones, in an answer of ncclras.
+type RASComm struct {
+	ID      string       `json:"id"` // "" for a group
+	Comms   int          `json:"communicators"`
+	Ranks   int          `json:"ranks"` // of each; Unknown
+	Missing int          `json:"missing_ranks"`
+	Status  string       `json:"status"` // RUNNING, MISMATCH, INCOMPLETE, …
+	Errors  string       `json:"errors"` // OK, MISMATCH, …
+	Counts  []RASCount   `json:"counts"` // of collectives where ranks differ, or all where they were printed
+	States  []RASMessage `json:"states"`
+}
+
+// RASCount is how many calls of one collective one or more ranks made.
+type RASCount struct {
+	Name  string `json:"name"`
+	Calls int64  `json:"calls"`
+	Ranks []int  `json:"ranks"`
+}
+
+// RASMessage is what is said of some ranks.
+type RASMessage struct {
+	Says  string `json:"says"`
+	Ranks []int  `json:"ranks"`
+}
+
+// Row is one row of an nccl-tests table that no message cut.
+type Row struct {
+	Bytes     int64   `json:"size_bytes"`
+	Type      string  `json:"type"`
+	OutTime   float64 `json:"out_us"`
+	OutBusbw  float64 `json:"out_busbw_GBps"`
+	InTime    float64 `json:"in_us"`
+	InBusbw   float64 `json:"in_busbw_GBps"`
+	Assembled bool    `json:"assembled,omitempty"` // its beginning and end were on two lines, with messages between
+}
