@@ -29,8 +29,11 @@ func NewBuilder(o Options) *Builder { return &Builder{options: o, timeline: &Tim
 // Add takes a file, and analyses each of its devices by itself.
 func (b *Builder) Add(f *trace.File) {}
 
-// Timeline is what was found, over all files added.
-func (b *Builder) Timeline() *Timeline { return b.timeline }
+// Timeline is what was found, over all files added. It ends the building.
+func (b *Builder) Timeline() *Timeline {
+	b.timeline.conclude()
+	return b.timeline
+}
 
 // seen is one activity of communication, as it is kept for matching across ranks. Times are nanoseconds since the device's first activity.
 type seen struct {
@@ -41,4 +44,5 @@ type seen struct {
 	group      int32 // index in Device.Groups
 	seq        int64 // number within the group that the file gives; trace.Unknown
 	stream     int32
+	peer       int32 // rank in the group that a send goes to or a receive comes from; trace.Unknown
 }

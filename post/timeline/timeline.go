@@ -56,7 +56,11 @@ type Parts struct {
 	Waiting     float64 `json:"waiting_ms"`          // idle, though what ran next had been launched: it waited for an event, a stream or the device
 	Unexplained float64 `json:"idle_unexplained_ms"` // idle whose next launch is not in the file
 
-	Efficiency *float64 `json:"overlap_pct"` // overlap of comm, percent; null where there is no communication
+	// Two figures that the field calls overlap, both in percent of communication and null where there is none. The first is taken from intervals:
+	// overlap of comm. The second is stats.WallClockOverlap of compute, comm and span, and is less by what was idle or only copied:
+	// compute + comm - span = overlap - memcpy_only - idle. So it may be below 0, and equals the first where the device was never without a kernel.
+	Efficiency *float64 `json:"overlap_pct"`
+	WallClock  *float64 `json:"wall_clock_overlap_pct"` // see overlaps, which sets both
 }
 
 // Device is one GPU as one process used it.
@@ -114,6 +118,8 @@ type Group struct {
 	Name    string  `json:"name"` // "" where the file names none
 	About   string  `json:"about,omitempty"`
 	Size    int     `json:"ranks,omitempty"`
+	Members []int   `json:"members,omitempty"` // ranks of the world, in its order; empty where the file has not all of them. Groups of one name with other members are different ones
+	Rank    *int    `json:"rank"`              // of this device in it; null: not known
 	Calls   int     `json:"calls"`
 	Comm    float64 `json:"comm_ms"`
 	Exposed float64 `json:"exposed_ms"`

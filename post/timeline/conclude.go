@@ -1,0 +1,12 @@
+package timeline
+
+// conclude finds what only all devices together tell, and says what it means.
+func (t *Timeline) conclude() {
+	for i := range t.Devices {
+		d := &t.Devices[i]
+		d.overlaps()
+		for s := range d.Steps {
+			d.Steps[s].overlaps()
+		}
+	}
+}
