@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"busbar/internal/advice"
 )
 
 // fabric is what a host has of RDMA, and what lies between its devices.
@@ -116,15 +118,14 @@ func checkRDMA(host []setup) []row {
 	var rows []row
 	down := list(func(p rdmaPort) bool { return !p.active() }, func(p rdmaPort) string { return fmt.Sprintf("%s is %s (%s)", p.Name, p.State, orUnknown(p.Phys)) })
 	if down != "" {
-		advice := "look at cable and switch; a port that is INIT waits for a subnet manager; one without a cable may stay so"
-		rows = append(rows, warn(name, advice, "%d of %s active: %s", activePorts(ports), plural(len(ports), "port"), down))
+		rows = append(rows, warn(name, advice.Cable, "%d of %s active: %s", activePorts(ports), plural(len(ports), "port"), down))
 	}
 	if slow := list(rdmaPort.narrow, func(p rdmaPort) string { return p.Name + " runs at " + p.Rate }); slow != "" {
 		rows = append(rows, warn(name, "reseat or change the cable: the link came up with one lane, or at the lowest speed", "%s", slow))
 	}
 	closed := list(func(p rdmaPort) bool { return p.active() && !p.Open }, func(p rdmaPort) string { return p.Name })
 	if closed != "" {
-		rows = append(rows, warn(name, "in a container: docker run --device=/dev/infiniband; else modprobe ib_uverbs, and let users read and write /dev/infiniband/uverbs*",
+		rows = append(rows, warn(name, advice.Devices,
 			"%s cannot be opened: MPI and NCCL will fall back to TCP", closed))
 	}
 	if len(rows) == 0 {

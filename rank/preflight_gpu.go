@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"busbar/cudart"
+	"busbar/internal/advice"
 )
 
 // gpuView is what one rank sees of GPUs and of the library that is to drive them. What is not known stays empty.
@@ -162,7 +163,7 @@ func checkOwners(machine []setup) []row {
 		}
 		g := sharers[0].GPU
 		d := g.mine
-		r := bad(name, "start as many ranks a host as it has GPUs (srun --gpus-per-task=1), or allow it with --allow-shared-gpu, for correctness only",
+		r := bad(name, advice.OwnGPU+", or allow it with --allow-shared-gpu, for correctness only",
 			"%s take one GPU: %s at %s (%s)", plural(len(ranks), "rank"), d.Name, d.PCI, d.UUID)
 		if g.Shared {
 			r.Verdict, r.Advice = caution, "figures of ranks that share a GPU say nothing about speed"
@@ -192,7 +193,7 @@ func checkPeers(s setup) row {
 		}
 	}
 	if len(without) > 0 {
-		return warn(name, "see nvidia-smi topo -p2p r; an IOMMU, PCIe ACS or a virtual machine may forbid it: what goes between them passes through host memory",
+		return warn(name, advice.Peers+": what goes between them passes through host memory",
 			"%d of %d pairs of GPUs have none: %s", len(without), pairs, strings.Join(clipList(without), ", "))
 	}
 	return fine(name, "all %s reach each other's memory", plural(len(g.Devices), "GPU"))
@@ -210,9 +211,9 @@ func checkLibraries(all []setup) []row {
 		v            verdict
 		of           func(*gpuView) string
 	}{
-		{"libraries", "give all hosts the same one: --nccl PATH on a shared filesystem, or the same image", problem, func(g *gpuView) string { return g.Library }},
-		{"drivers", "install one driver everywhere", caution, func(g *gpuView) string { return g.Driver }},
-		{"GPUs", "leave out the hosts that differ: every collective is as slow as its slowest GPU", caution, func(g *gpuView) string {
+		{"libraries", advice.OneLibrary, problem, func(g *gpuView) string { return g.Library }},
+		{"drivers", advice.OneDriver, caution, func(g *gpuView) string { return g.Driver }},
+		{"GPUs", advice.OneModel, caution, func(g *gpuView) string {
 			if g.mine == nil {
 				return ""
 			}

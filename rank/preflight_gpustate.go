@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"busbar/internal/advice"
 )
 
 // checkStates looks at how the GPUs of a host are set, and at their health.
@@ -37,13 +39,13 @@ func checkStates(host []setup) []row {
 		return []row{fine(name, "not known (no NVML)")}
 	}
 	var rows []row
-	add := func(list []string, advice, text string) {
+	add := func(list []string, todo, text string) {
 		if len(list) > 0 {
-			rows = append(rows, warn(name, advice, "%s: %s", text, strings.Join(clipList(list), ", ")))
+			rows = append(rows, warn(name, todo, "%s: %s", text, strings.Join(clipList(list), ", ")))
 		}
 	}
-	add(errors, "see nvidia-smi -q -d ECC,ROW_REMAPPER; reset the GPU or have it replaced", "memory errors that could not be corrected")
-	add(held, "see nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER: cooling, power supply, or a power cap", "clocks are held down")
+	add(errors, advice.MemoryErrors, "memory errors that could not be corrected")
+	add(held, advice.HeldClocks, "clocks are held down")
 	add(noECC, "nvidia-smi -e 1 and a reboot; figures with and without ECC differ", "ECC is off")
 	add(off, "nvidia-smi -pm 1, or start nvidia-persistenced: without it the driver starts anew for every job", "persistence mode is off")
 	if len(rows) == 0 {
@@ -61,7 +63,7 @@ func checkPeermem(f fabric) row {
 	case !slices.ContainsFunc(f.Ports, func(p rdmaPort) bool { return !p.EFA }):
 		return fine(name, "not loaded; EFA does without")
 	}
-	return warn(name, "modprobe nvidia-peermem (as root); not needed where NCCL finds DMA-BUF: NVIDIA's open kernel modules on Linux 5.12 or later (NCCL_DEBUG=INFO says GPU Direct RDMA Enabled)",
+	return warn(name, advice.Peermem,
 		"not loaded: what GPUs send may pass through host memory")
 }
 
@@ -73,7 +75,7 @@ func checkPlugin(f fabric) row {
 	case f.Plugin != "":
 		return fine(name, "plugin %s", f.Plugin)
 	case efa:
-		return warn(name, "install aws-ofi-nccl, and put the folder of its libnccl-net.so on LD_LIBRARY_PATH", "EFA is there, NCCL's plugin for it is not: NCCL would use TCP")
+		return warn(name, advice.Plugin, "EFA is there, NCCL's plugin for it is not: NCCL would use TCP")
 	}
 	return fine(name, "no plugin; InfiniBand and RoCE are NCCL's own")
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"busbar/internal/advice"
 	"busbar/internal/result"
 )
 
@@ -72,7 +73,6 @@ const (
 // checkShared compares /dev/shm with the ranks of a host.
 func checkShared(host []setup) []row {
 	const name = "shared memory"
-	const advice = "give it more: docker run --shm-size=8g (or --ipc=host); on a host: mount -o remount,size=50% /dev/shm; delete what dead jobs left in it"
 	v, n := host[0].Limits.Shared, int64(len(host))
 	each := v.Free / n
 	switch {
@@ -85,9 +85,9 @@ func checkShared(host []setup) []row {
 	r := fine(name, "%s", found)
 	switch {
 	case n > 1 && each < sharedLeast:
-		r = bad(name, advice, "%s: too little, they would be killed (SIGBUS)", found)
+		r = bad(name, advice.Shared, "%s: too little, they would be killed (SIGBUS)", found)
 	case n > 1 && each < sharedEnough:
-		r = warn(name, advice, "%s: enough for MPI, not for NCCL", found)
+		r = warn(name, advice.Shared, "%s: enough for MPI, not for NCCL", found)
 	}
 	return []row{r.least(fmt.Sprint(n), float64(v.Free))}
 }
@@ -98,7 +98,6 @@ const lockedLeast = 64 << 20
 // checkLocked looks at ulimit -l, which RDMA needs to be large: memory that an adapter writes to must stay in place.
 func checkLocked(s setup) row {
 	const name = "locked memory"
-	const advice = "set it to unlimited: /etc/security/limits.conf (memlock), LimitMEMLOCK=infinity of slurmd and sshd, docker run --ulimit memlock=-1"
 	l := s.Limits.Locked
 	switch {
 	case l == unlimited:
@@ -110,16 +109,15 @@ func checkLocked(s setup) row {
 	case s.Limits.Exempt:
 		return fine(name, "ulimit -l is %s; this process is exempt (CAP_IPC_LOCK)", binary(l))
 	case l < lockedLeast:
-		return bad(name, advice, "ulimit -l is %s: RDMA cannot register its buffers", binary(l))
+		return bad(name, advice.Locked, "ulimit -l is %s: RDMA cannot register its buffers", binary(l))
 	}
-	return warn(name, advice, "ulimit -l is %s: RDMA fails with buffers beyond that", binary(l))
+	return warn(name, advice.Locked, "ulimit -l is %s: RDMA fails with buffers beyond that", binary(l))
 }
 
 // filesFor looks at ulimit -n in a world of that many ranks: each takes a connection to rank 0, and MPI over TCP one
 // to each other rank.
 func filesFor(world int) func(setup) row {
 	const name = "open files"
-	const advice = "raise it: /etc/security/limits.conf (nofile), LimitNOFILE of slurmd and sshd, docker run --ulimit nofile=65536"
 	return func(s setup) row {
 		n := s.Limits.Files
 		switch {
@@ -128,9 +126,9 @@ func filesFor(world int) func(setup) row {
 		case n == unknown:
 			return fine(name, "ulimit -n is not known")
 		case n < int64(64+world):
-			return bad(name, advice, "ulimit -n is %d: not one connection to each of %d ranks", n, world)
+			return bad(name, advice.Files, "ulimit -n is %d: not one connection to each of %d ranks", n, world)
 		case n < int64(256+4*world):
-			return warn(name, advice, "ulimit -n is %d: little for %d ranks, where a library opens several connections to each", n, world)
+			return warn(name, advice.Files, "ulimit -n is %d: little for %d ranks, where a library opens several connections to each", n, world)
 		}
 		return fine(name, "ulimit -n is %d", n)
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"busbar/internal/advice"
 	"busbar/internal/result"
 )
 
@@ -78,7 +79,7 @@ func checkCPUs(host []setup) []row {
 		found += fmt.Sprintf(", bound to %d to %d each", least, most)
 	}
 	if ranks, cores, why := crowd(places); ranks > 0 {
-		return []row{warn(name, "start fewer ranks a host or give each cores of its own (mpirun --bind-to core, srun --cpus-per-task); figures of ranks that share cores say nothing about speed",
+		return []row{warn(name, advice.Cores+"; figures of ranks that share cores say nothing about speed",
 			"%s: %d ranks share %s%s", found, ranks, plural(cores, "core"), why)}
 	}
 	if wander > 0 {

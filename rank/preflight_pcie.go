@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"busbar/internal/advice"
 )
 
 // pcie is what lies between the devices of a host: an IOMMU that translates, or bridges with ACS that send what one
@@ -101,7 +103,7 @@ func checkIOMMU(host []setup) []row {
 	case host[0].Node.Virtual:
 		return []row{fine(name, "a virtual machine: its host decides")}
 	case len(f.Translated) > 0:
-		return []row{warn(name, "boot with iommu=pt (or switch the IOMMU off in the firmware, if no virtual machines run here)",
+		return []row{warn(name, advice.IOMMU,
 			"it translates for %s: GPUs and adapters reach each other slowly, or not at all", strings.Join(clipList(f.Translated), ", "))}
 	case f.Units == 0:
 		return []row{fine(name, "off")}
@@ -119,7 +121,7 @@ func checkACS(host []setup) []row {
 	case !f.direct() || host[0].Node.Virtual:
 		return nil
 	case len(f.Redirect) > 0:
-		return []row{warn(name, "switch ACS off in the firmware, or as root at each boot: setpci -s BRIDGE ECAP_ACS+6.w=0000",
+		return []row{warn(name, advice.ACS,
 			"%d of %d bridges send traffic between devices through the processor: %s", len(f.Redirect), f.Bridges, strings.Join(clipList(f.Redirect), ", "))}
 	case f.Hidden:
 		return []row{fine(name, "only root can see it: sudo lspci -vvv | grep ACSCtl (ReqRedir+ is bad for GPUs)")}

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"busbar/internal/advice"
 	"busbar/internal/bench"
 	"busbar/mpi"
 )
@@ -48,14 +49,14 @@ func (j *job) checkSideChannel() row {
 
 func sideChannel(missing []int, open bool, ranks []rankFacts) row {
 	const name = "side channel"
-	const advice = "open TCP between the hosts (any port from 1024 on); without it a hang is named by what ranks write in the memory of their hosts, and a signal reaches its own rank alone"
+	const todo = advice.OpenTCP + "; without it a hang is named by what ranks write in the memory of their hosts, and a signal reaches its own rank alone"
 	switch {
 	case len(ranks) == 1:
 		return fine(name, "one rank needs none")
 	case !open:
-		return warn(name, advice, "rank 0 on %s cannot listen on a TCP port", ranks[0].Host)
+		return warn(name, todo, "rank 0 on %s cannot listen on a TCP port", ranks[0].Host)
 	case len(missing) > 0:
-		return warn(name, advice, "%s of %d cannot open a TCP connection to rank 0 on %s", plural(len(missing), "rank"), len(ranks), ranks[0].Host).on(missing...)
+		return warn(name, todo, "%s of %d cannot open a TCP connection to rank 0 on %s", plural(len(missing), "rank"), len(ranks), ranks[0].Host).on(missing...)
 	}
 	return fine(name, "every rank is connected to rank 0 by TCP")
 }
