@@ -24,7 +24,7 @@ func (b *Builder) addFiles(r *Report) (links []int) {
 			continue
 		}
 		links = append(links, len(r.Files))
-		r.Files = append(r.Files, File{Name: f.path, Href: b.href(f.path), What: "results", Points: f.points})
+		r.Files = append(r.Files, File{Name: f.path, Href: hrefFrom(b.options.Dir, f.path), What: "results", Points: f.points})
 	}
 	if n := len(b.files) - maxFiles; n > 0 {
 		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%d of %d results files are not linked: they lie beside those that are.", n, len(b.files)))
@@ -32,9 +32,9 @@ func (b *Builder) addFiles(r *Report) (links []int) {
 	return links
 }
 
-// href is a link from the report's folder to a file: a relative path, escaped, which never passes for a scheme.
-func (b *Builder) href(path string) string {
-	relative, err := filepath.Rel(absolute(b.options.Dir), absolute(path))
+// hrefFrom is a link from the report's folder to a file: a relative path, escaped, which never passes for a scheme.
+func hrefFrom(dir, path string) string {
+	relative, err := filepath.Rel(absolute(dir), absolute(path))
 	if err != nil { // another volume
 		relative = absolute(path)
 	}

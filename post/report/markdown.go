@@ -25,6 +25,18 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	m.line("\n%s, %s.", text(cmp.Or(r.Tool, "post")), r.Made)
 	m.banners()
 	m.headlines()
+	m.timeline()
+	if r.Measured() {
+		m.results()
+	}
+	m.files()
+	_, err := io.WriteString(w, m.String())
+	return err
+}
+
+// results are all that is about what rank measured.
+func (m *markdown) results() {
+	r := m.r
 	m.plan()
 	m.findings()
 	m.models()
@@ -35,9 +47,6 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	m.line("\nSizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians. algbw is the size over the time; busbw is algbw times a factor of the collective and the number of ranks.")
 	m.facts("Environment", r.Environment)
 	m.runs()
-	m.files()
-	_, err := io.WriteString(w, m.String())
-	return err
 }
 
 // markdown collects the text.

@@ -28,8 +28,11 @@ type Report struct {
 	Ceilings []Ceiling `json:"ceilings"`
 	Heats    []Heat    `json:"heats"`
 	Quality  Quality   `json:"quality"`
-	Files    []File    `json:"files"`
-	LeftOut  []string  `json:"left_out"` // what did not fit the page, by which rule it was chosen, and where it is
+
+	Timeline *Timelines `json:"timeline"` // null where none was read
+
+	Files   []File   `json:"files"`
+	LeftOut []string `json:"left_out"` // what did not fit the page, by which rule it was chosen, and where it is
 }
 
 // Totals are how many there are of what the report lists, also where it does not list all.

@@ -14,15 +14,21 @@ func (r *Report) whole() *Report {
 
 func fill(v reflect.Value) {
 	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fill(v.Elem())
+		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			fill(v.Field(i))
+			if f := v.Field(i); f.CanSet() {
+				fill(f)
+			}
 		}
 	case reflect.Slice:
 		if v.IsNil() {
 			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 		}
-		if kind := v.Type().Elem().Kind(); kind == reflect.Struct || kind == reflect.Slice {
+		if kind := v.Type().Elem().Kind(); kind == reflect.Struct || kind == reflect.Slice || kind == reflect.Pointer {
 			for i := range v.Len() {
 				fill(v.Index(i))
 			}

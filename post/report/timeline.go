@@ -1,0 +1,134 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/post/say"
+	"busbar/post/timeline"
+)
+
+// Timelines is what a report says of timelines: what was found in them, and a picture of some GPUs.
+type Timelines struct {
+	Found   *timeline.Timeline `json:"found"`
+	Picture Picture            `json:"picture"`
+}
+
+// OfTimeline is a report about timelines alone: it has nothing of results.
+func OfTimeline(t *timeline.Timeline, o Options) *Report {
+	r := &Report{Title: cmp.Or(o.Title, titleOf(t)), Made: o.Made.UTC().Format(time.RFC3339), Tool: o.Tool, Bases: bases}
+	r.AddTimeline(t, o)
+	return r.whole()
+}
+
+// AddTimeline puts timelines beside what a report says of results.
+func (r *Report) AddTimeline(t *timeline.Timeline, o Options) {
+	r.Timeline = &Timelines{Found: t, Picture: pictureOf(t)}
+	if says := headlineOf(t); says != "" {
+		r.Headlines = append(r.Headlines, Headline{Tone: Plain, Says: says})
+	}
+	for i, f := range t.Files {
+		if i == maxFiles {
+			r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s are not linked.", say.Count(len(t.Files)-i, "more trace")))
+			break
+		}
+		r.Files = append(r.Files, File{Name: f.Path, Href: hrefFrom(o.Dir, f.Path), What: strings.Join(nonEmpty("timeline", f.Tool), ", ")})
+	}
+	r.whole()
+}
+
+// Measured says whether the report is about results, with timelines or without.
+func (r *Report) Measured() bool { return r.Timeline == nil || r.Totals.Runs > 0 }
+
+func nonEmpty(words ...string) []string {
+	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
+}
+
+func titleOf(t *timeline.Timeline) string {
+	words := nonEmpty("Timeline of "+say.Count(len(t.Devices), "GPU"), gpusOf(t))
+	return strings.Join(words, ", ")
+}
+
+// gpusOf names the GPUs, each kind once.
+func gpusOf(t *timeline.Timeline) string {
+	var names []string
+	for _, d := range t.Devices {
+		if d.GPU != "" && !slices.Contains(names, d.GPU) {
+			names = append(names, d.GPU)
+		}
+	}
+	return say.Some(names)
+}
+
+// headlineOf is a timeline in a sentence; "" where it has no GPU.
+func headlineOf(t *timeline.Timeline) string {
+	if len(t.Devices) == 0 {
+		return ""
+	}
+	var all timeline.Parts
+	for _, d := range t.Devices {
+		all.Span += d.Span
+		all.Comm += d.Comm
+		all.Overlap += d.Overlap
+		all.Exposed += d.Exposed
+	}
+	of := "Timeline of " + say.Count(len(t.Devices), "GPU") + ": "
+	if all.Comm <= 0 {
+		return of + "nothing in it is communication."
+	}
+	text := fmt.Sprintf("%s%.1f %% of the time is communication, %.1f %% of which is hidden behind computing; %.1f %% of the time is exposed communication", of, percent(all.Comm, all.Span), percent(all.Overlap, all.Comm), percent(all.Exposed, all.Span))
+	if len(t.Devices) > 1 {
+		text += " (of all GPUs together)"
+	}
+	if a := t.Across; a != nil && a.Straggler != nil {
+		text += "; others wait for " + t.Devices[a.Straggler.Device].Label
+	}
+	return text + "."
+}
+
+// percent is a share of a whole; 0 where there is no whole.
+func percent(part, whole float64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return 100 * part / whole
+}
+
+// ms writes milliseconds with three decimals, as every text about a timeline does.
+func ms(v float64) string { return fmt.Sprintf("%.3f", v) }
+
+// bytesOf writes a size that may not be known. Sizes of gradients are seldom powers of two: then two decimals do.
+func bytesOf(bytes *int64) string {
+	if bytes == nil {
+		return ""
+	}
+	return sizeOf(*bytes)
+}
+
+func sizeOf(bytes int64) string {
+	exact := coll.FormatSize(bytes, true)
+	if len(exact) <= len("1023.5 KiB") {
+		return exact
+	}
+	for _, unit := range []struct {
+		name string
+		of   float64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if v := float64(bytes) / unit.of; v >= 1 {
+			return fmt.Sprintf("%.2f %s", v, unit.name)
+		}
+	}
+	return exact
+}
+
+// gbps writes a bandwidth in GB/s that may not be known.
+func gbps(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return say.Bandwidth(*v * 1e9)
+}

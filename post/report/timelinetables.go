@@ -1,0 +1,264 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"busbar/post/say"
+	"busbar/post/timeline"
+)
+
+// maxListedRows is how many rows a table about timelines has on the page.
+const maxListedRows = 300
+
+// listings are the tables about timelines, in their order.
+func (t *Timelines) listings() (all []listing) {
+	f := t.Found
+	for _, l := range []listing{
+		gpuTable(f), idleTable(f), imbalanceTable(f), stepTable(f), waitingTable(f), collectiveTable(f), againstTable(f), exposedTable(f), bucketTable(f),
+		streamTable(f), groupTable(f), unknownTable(f), scalingTable(f),
+	} {
+		if len(l.Rows) > 0 {
+			all = append(all, l.trimmed())
+		}
+	}
+	return all
+}
+
+const partsSay = "Compute is the union of what is neither communication nor copying, communication the union of collectives; hidden is communication while something computes, exposed while nothing does. " +
+	"Compute, exposed, copies alone and idle add up to the span."
+
+const overlapSay = "Overlap is stated in two ways that are not to be mixed. Hidden of communication is by intervals: the share of communication that ran while something computed. " +
+	"By the clock is (compute + communication − span) / communication, the formula of profiling exercises: it is right where compute and communication were each measured alone and nothing idles, and idle time makes it smaller, also negative."
+
+func gpuTable(t *timeline.Timeline) listing {
+	l := listing{Name: "GPUs", Says: []string{partsSay, overlapSay}, Open: true, Heads: heads("GPU", "where", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "exposed of span>", "hidden of communication>", "by the clock>")}
+	for _, d := range t.Devices {
+		clock := (d.Compute + d.Comm - d.Span) / d.Comm
+		l.Rows = append(l.Rows, []cell{word(d.Label), word(strings.Join(nonEmpty(d.Host, d.GPU), ", ")), milli(d.Span), milli(d.Compute), milli(d.Comm), milli(d.Overlap), milli(d.Exposed), milli(d.MemcpyOnly), milli(d.Idle),
+			share(d.Exposed, d.Span), may(d.Efficiency, percentWords), may(known(100*clock), percentWords)})
+	}
+	return l
+}
+
+func percentWords(v float64) string { return fmt.Sprintf("%.2f %%", v) }
+
+// share is the cell of a part of a whole.
+func share(part, whole float64) cell {
+	if whole <= 0 {
+		return cell{}
+	}
+	return figure(percentWords(100*part/whole), 100*part/whole)
+}
+
+func known(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+func idleTable(t *timeline.Timeline) listing {
+	l := listing{Name: "Idle time", Says: []string{"Bound by the host: what ran next had not been launched yet. Waiting: it had been launched, and waited for an event, a stream or the device. Without a word: the file does not have its launch."},
+		Heads: heads("GPU", "idle ms>", "bound by the host ms>", "waiting ms>", "without a word ms>", "idle of span>")}
+	for _, d := range t.Devices {
+		l.Rows = append(l.Rows, []cell{word(d.Label), milli(d.Idle), milli(d.HostBound), milli(d.Waiting), milli(d.Unexplained), share(d.Idle, d.Span)})
+	}
+	return l
+}
+
+func imbalanceTable(t *timeline.Timeline) listing {
+	if t.Across == nil {
+		return listing{}
+	}
+	l := listing{Name: "Imbalance by step", Says: []string{"Imbalance is the most computing of a rank over the mean of ranks, less one."}, Heads: heads("step", "imbalance>", "least compute ms>", "most compute ms>", "most on", "waiting ms>", "longest span ms>")}
+	for _, s := range t.Across.Imbalance {
+		l.Rows = append(l.Rows, []cell{word(s.Name), figure(percentWords(s.Spread), s.Spread), milli(s.Least), milli(s.Most), word(labelOf(t, s.Slowest)), milli(s.Waiting), milli(s.Span)})
+	}
+	return l
+}
+
+func labelOf(t *timeline.Timeline, device int) string {
+	if device < 0 || device >= len(t.Devices) {
+		return ""
+	}
+	return t.Devices[device].Label
+}
+
+// stepTable are the steps of all GPUs, those with the most exposed communication first.
+func stepTable(t *timeline.Timeline) listing {
+	l := listing{Name: "Steps", Says: []string{"Those with the most exposed communication stand first."}, Heads: heads("GPU", "step", "starts at ms>", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "hidden of communication>", "on the host ms>")}
+	type one struct {
+		label string
+		timeline.Step
+	}
+	var all []one
+	for _, d := range t.Devices {
+		for _, s := range d.Steps {
+			all = append(all, one{d.Label, s})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b one) int { return cmp.Compare(b.Exposed, a.Exposed) })
+	for _, s := range all {
+		host := cell{}
+		if s.Host > 0 {
+			host = milli(s.Host)
+		}
+		l.Rows = append(l.Rows, []cell{word(s.label), word(s.Name), milli(s.Start), milli(s.Span), milli(s.Compute), milli(s.Comm), milli(s.Overlap), milli(s.Exposed), milli(s.MemcpyOnly), milli(s.Idle), may(s.Efficiency, percentWords), host})
+	}
+	return l
+}
+
+// waitingTable is pure communication against waiting, by rank.
+func waitingTable(t *timeline.Timeline) listing {
+	a := t.Across
+	if a == nil || a.Matched == 0 {
+		return listing{}
+	}
+	l := listing{Name: "Waiting", Says: []string{fmt.Sprintf("%s on all their ranks, by %s; %s. What a collective takes on the rank that takes least is pure communication; what the others take longer is waiting for the last to come.", say.Count(a.Matched, "collective")+" matched", a.How, say.Count(a.Alone, "call")+" unmatched")},
+		Heads: heads("GPU", "pure and waiting", "pure ms>", "waiting ms>", "last to come>", "compute ms>", "kernels that compute ms>"), Open: true}
+	longest := 0.0
+	for _, r := range a.Ranks {
+		longest = max(longest, r.Pure+r.Waiting)
+	}
+	for _, r := range a.Ranks {
+		bar := cell{Value: r.Pure + r.Waiting, Known: true}
+		if longest > 0 {
+			bar.Parts = &parts{100 * r.Pure / longest, 100 * r.Waiting / longest}
+		}
+		l.Rows = append(l.Rows, []cell{word(labelOf(t, r.Device)), bar, milli(r.Pure), milli(r.Waiting), number(r.Last), milli(r.Compute), milli(r.Kernels)})
+	}
+	return l
+}
+
+// collectiveTable is what collectives took: matched over ranks where they were, else of each GPU.
+func collectiveTable(t *timeline.Timeline) listing {
+	if a := t.Across; a != nil && len(a.Matches) > 0 {
+		l := listing{Name: "Collectives", Says: []string{"Over ranks. Pure is the least over ranks, the median over calls; busbw is that of the pure time, and its share that of a benchmark of this machine where one was named."}, Open: true,
+			Heads: heads("collective", "communicator", "ranks>", "size>", "type", "calls>", "median ms>", "pure ms>", "waiting ms>", "exposed ms>", "busbw GB/s>", "of the benchmark>")}
+		for _, m := range a.Matches {
+			l.Rows = append(l.Rows, []cell{word(m.Name), word(m.Group), some(m.Ranks), sizeCell(m.Bytes), word(m.Type), number(m.Calls), milli(m.Median), milli(m.Pure), milli(m.Waiting), milli(m.Exposed), may(m.PureBusbw, bandwidthWords), ofBenchmark(t, m.Collective)})
+		}
+		return l
+	}
+	l := listing{Name: "Collectives", Says: []string{"Of each GPU. The time of a collective has the waiting for other ranks in it, and so has busbw, which is that of the median time; the greatest is that of the least time."}, Open: true,
+		Heads: heads("GPU", "collective", "communicator", "ranks>", "size>", "type", "calls>", "sum ms>", "median ms>", "least ms>", "exposed ms>", "busbw GB/s>", "greatest GB/s>", "of the benchmark>")}
+	for _, d := range t.Devices {
+		for _, c := range d.Collectives {
+			l.Rows = append(l.Rows, []cell{word(d.Label), word(c.Name), word(c.Group), some(c.Ranks), sizeCell(c.Bytes), word(c.Type), number(c.Calls), milli(c.Sum), milli(c.Median), milli(c.Least), milli(c.Exposed), may(c.Busbw, bandwidthWords), may(c.BusbwMax, bandwidthWords), ofBenchmark(t, c)})
+		}
+	}
+	return l
+}
+
+func bandwidthWords(v float64) string { return say.Bandwidth(v * 1e9) }
+
+// some is a count of which 0 is not known.
+func some(n int) cell {
+	if n == 0 {
+		return cell{}
+	}
+	return number(n)
+}
+
+func sizeCell(bytes *int64) cell {
+	if bytes == nil {
+		return cell{}
+	}
+	return figure(sizeOf(*bytes), float64(*bytes))
+}
+
+// ofBenchmark is how much of a benchmark a collective reached; of several the least, which is the best that the machine did.
+func ofBenchmark(t *timeline.Timeline, c timeline.Collective) cell {
+	var least *float64
+	for _, j := range t.Against {
+		if c.Bytes != nil && j.Name == c.Name && j.Bytes == *c.Bytes && j.Type == c.Type && j.Ranks == c.Ranks && (least == nil || j.Percent < *least) {
+			least = &j.Percent
+		}
+	}
+	return may(least, percentWords)
+}
+
+func againstTable(t *timeline.Timeline) listing {
+	l := listing{Name: "Against the benchmark", Heads: heads("collective", "size>", "type", "ranks>", "busbw GB/s>", "benchmark GB/s>", "reached>", "run", "contender", "in words~"), Open: true}
+	for _, j := range t.Against {
+		l.Rows = append(l.Rows, []cell{word(j.Name), figure(sizeOf(j.Bytes), float64(j.Bytes)), word(j.Type), number(j.Ranks), figure(bandwidthWords(j.Busbw), j.Busbw), figure(bandwidthWords(j.Reached), j.Reached), figure(percentWords(j.Percent), j.Percent), word(j.Run), word(j.Who), word(j.Says)})
+	}
+	return l
+}
+
+func exposedTable(t *timeline.Timeline) listing {
+	l := listing{Name: "Longest exposed calls", Heads: heads("GPU", "call", "communicator", "step", "stream>", "starts at ms>", "took ms>", "exposed ms>", "after~", "before~")}
+	type one struct {
+		label string
+		timeline.Exposed
+	}
+	var all []one
+	for _, d := range t.Devices {
+		for _, e := range d.Top {
+			all = append(all, one{d.Label, e})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b one) int { return cmp.Compare(b.Exposed.Exposed, a.Exposed.Exposed) })
+	for _, e := range all {
+		l.Rows = append(l.Rows, []cell{word(e.label), word(callWords(e.Name, e.Bytes)), word(e.Group), word(e.Step), number(e.Stream), milli(e.Start), milli(e.Took), milli(e.Exposed.Exposed), word(e.After), word(e.Before)})
+	}
+	return l
+}
+
+func bucketTable(t *timeline.Timeline) listing {
+	l := listing{Name: "Gradient buckets", Says: []string{"All-reduces at one place of every step, as DistributedDataParallel makes them; medians over steps."}, Heads: heads("GPU", "bucket>", "size>", "type", "communicator", "steps>", "median ms>", "exposed ms>")}
+	for _, d := range t.Devices {
+		for _, b := range d.Buckets {
+			l.Rows = append(l.Rows, []cell{word(d.Label), number(b.Number), figure(sizeOf(b.Bytes), float64(b.Bytes)), word(b.Type), word(b.Group), number(b.Steps), milli(b.Median), milli(b.Exposed)})
+		}
+	}
+	return l
+}
+
+func streamTable(t *timeline.Timeline) listing {
+	l := listing{Name: "Streams", Says: []string{"Unions of what ran on each."}, Heads: heads("GPU", "stream>", "compute ms>", "communication ms>", "exposed ms>", "copies ms>", "kernels>", "of its communication shares it with compute>")}
+	for _, d := range t.Devices {
+		for _, s := range d.Streams {
+			shared := cell{}
+			for _, one := range d.Shared {
+				if one.ID == s.ID {
+					shared = figure(percentWords(one.OfComm), one.OfComm)
+				}
+			}
+			l.Rows = append(l.Rows, []cell{word(d.Label), number(s.ID), milli(s.Compute), milli(s.Comm), milli(s.Exposed), milli(s.Memcpy), number(s.Kernels), shared})
+		}
+	}
+	return l
+}
+
+func groupTable(t *timeline.Timeline) listing {
+	l := listing{Name: "Communicators", Heads: heads("GPU", "communicator", "about~", "ranks>", "calls>", "communication ms>", "hidden ms>", "exposed ms>")}
+	for _, d := range t.Devices {
+		for _, g := range d.Groups {
+			l.Rows = append(l.Rows, []cell{word(d.Label), word(cmp.Or(g.Name, "not named")), word(g.About), some(g.Size), number(g.Calls), milli(g.Comm), milli(g.Overlap), milli(g.Exposed)})
+		}
+	}
+	return l
+}
+
+func unknownTable(t *timeline.Timeline) listing {
+	l := listing{Name: "Kernels that may be communication", Says: []string{"They are counted as computing. --comm-pattern counts those of a name as communication."}, Heads: heads("GPU", "kernel~", "calls>", "sum ms>", "of all kernels>", "why~")}
+	for _, d := range t.Devices {
+		for _, u := range d.Unknown {
+			l.Rows = append(l.Rows, []cell{word(d.Label), word(u.Name), number(u.Calls), milli(u.Sum), figure(percentWords(u.Share), u.Share), word(u.Why)})
+		}
+	}
+	return l
+}
+
+func scalingTable(t *timeline.Timeline) listing {
+	l := listing{Name: "Scaling", Heads: heads("kind", "ranks>", "than>", "step ms>", "than ms>", "efficiency>", "in words~"), Open: true}
+	for _, e := range t.Scaling {
+		l.Rows = append(l.Rows, []cell{word(e.Kind), number(e.Ranks), number(e.Than), milli(e.Step), milli(e.ThanStep), figure(percentWords(e.Percent), e.Percent), word(e.Says)})
+	}
+	return l
+}

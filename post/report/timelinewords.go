@@ -1,0 +1,92 @@
+package report
+
+import (
+	"fmt"
+
+	"busbar/post/say"
+	"busbar/post/timeline"
+)
+
+// mostNotes is how many notes are said one by one.
+const mostNotes = 40
+
+// Intro says what was read.
+func (t *Timelines) Intro() string {
+	steps := 0
+	for _, d := range t.Found.Devices {
+		steps = max(steps, len(d.Steps))
+	}
+	text := fmt.Sprintf("%s in %s", say.Count(len(t.Found.Devices), "GPU"), say.Count(len(t.Found.Files), "file"))
+	switch {
+	case len(t.Found.Devices) == 0:
+	case steps == 0:
+		text += ", without steps"
+	default:
+		text += ", " + say.Count(steps, "step")
+	}
+	text += ". Times are milliseconds."
+	if p := t.Found.Rule.CommPattern; p != "" {
+		text += " Kernels that match " + p + " were counted as communication too."
+	}
+	if p := t.Found.Rule.StepPattern; p != "" {
+		text += " Steps are ranges that match " + p + "."
+	}
+	return text
+}
+
+// StragglerSays are sentences about the rank that others wait for; none where none was looked for.
+func (t *Timelines) StragglerSays() (says []string) {
+	a := t.Found.Across
+	switch {
+	case a == nil || a.Matched == 0:
+		return nil
+	case a.Straggler == nil:
+		return []string{"No rank stands out as the one that others wait for."}
+	}
+	return append([]string{a.Straggler.Says}, a.Straggler.Why...)
+}
+
+// noted is a note and whose it is.
+type noted struct{ Of, Says, Do string }
+
+// Notes are what figures are to be read with: of all, of files, of GPUs. Same words of several GPUs stand once.
+func (t *Timelines) Notes() (all []noted) {
+	at := map[timeline.Note]int{}
+	times := map[int]int{}
+	add := func(of string, n timeline.Note) {
+		n.File = 0
+		if i, there := at[n]; there {
+			if times[i]++; all[i].Of != of {
+				all[i].Of = fmt.Sprintf("%d of these", times[i])
+			}
+			return
+		}
+		at[n] = len(all)
+		times[len(all)] = 1
+		all = append(all, noted{of, n.Says, n.Do})
+	}
+	for _, f := range t.Found.Files {
+		if f.Cut != "" {
+			all = append(all, noted{Of: f.Path, Says: f.Cut})
+		}
+	}
+	for _, n := range t.Found.Notes {
+		of := ""
+		if n.File >= 0 && n.File < len(t.Found.Files) {
+			of = t.Found.Files[n.File].Path
+		}
+		add(of, n)
+	}
+	for _, d := range t.Found.Devices {
+		for _, s := range d.Shared {
+			add(d.Label, timeline.Note{Says: fmt.Sprintf("Stream %d has communication and computing: what shares a stream runs one after the other, so that no overlap is possible for %.1f %% of the communication.", s.ID, s.OfComm)})
+		}
+		for _, n := range d.Notes {
+			add(d.Label, n)
+		}
+	}
+	if n := len(all) - mostNotes; n > 0 {
+		all = append(all[:mostNotes], noted{Says: fmt.Sprintf("And %s: post timeline says all.", say.Count(n, "more note"))})
+	}
+	return all
+}
