@@ -1,15 +1,48 @@
 package report
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // listing is a table that stands in both forms of a report, with what is to be read with it.
 type listing struct {
+	ID    string // of its place on the page
 	Name  string
 	Says  []string // before it, each a sentence
 	Heads []head
 	Rows  [][]cell
-	More  int // rows that did not fit
-	Open  bool
+	More  int  // rows that did not fit
+	Open  bool // on the page, at first
+	Bars  *bars
+}
+
+// bars is a small chart above a table.
+type bars struct {
+	Label string
+	Each  float64 // width of a bar
+	Width float64
+	Bars  []bar
+}
+
+type bar struct {
+	At, Top, Height float64
+	Loud            bool
+	Says            string
+}
+
+// barsOf draws figures as bars, the loudest of them marked.
+func barsOf(label string, values []float64, says []string) *bars {
+	most := slices.Max(values)
+	if most <= 0 {
+		return nil
+	}
+	b := &bars{Label: label, Each: 8, Width: float64(10 * len(values))}
+	for i, v := range values {
+		height := max(0.5, 58*v/most)
+		b.Bars = append(b.Bars, bar{At: float64(10*i) + 1, Top: 60 - height, Height: height, Loud: v == most, Says: says[i]})
+	}
+	return b
 }
 
 // head is that of a column.
@@ -73,7 +106,7 @@ func (l listing) upTo(most int) listing {
 // Sortable says whether it is long enough to be sorted.
 func (l listing) Sortable() bool { return len(l.Rows) > 1 }
 
-// Without leaves out columns in which nothing stands.
+// trimmed leaves out columns in which nothing stands.
 func (l listing) trimmed() listing {
 	var keep []int
 	for i := range l.Heads {

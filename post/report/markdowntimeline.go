@@ -43,7 +43,7 @@ func (m *markdown) timeline() {
 	for _, l := range t.listings() {
 		m.listing(l.upTo(maxMarkdownRows))
 	}
-	if notes := t.Notes(); len(notes) > 0 {
+	if notes := t.notes(); len(notes) > 0 {
 		m.line("\n### Notes on the timelines\n")
 		for _, n := range notes {
 			m.line("- %s", text(n.words()))

@@ -32,6 +32,8 @@ type page struct {
 	Script template.JS
 	Data   template.JS
 	Topics struct{ Environment, Method []topic }
+
+	Timeline *timelinePage
 }
 
 // topic is facts that stand under one heading.
@@ -51,6 +53,7 @@ type drawn struct {
 	Laws     [][]Law   `json:"laws"` // by curve
 	Ceilings []Ceiling `json:"ceilings"`
 	Heats    []Heat    `json:"heats"`
+	Timeline *Picture  `json:"timeline"`
 }
 
 // region is where a finding is on a curve; its words stand in the page already.
@@ -91,6 +94,9 @@ func (r *Report) page() (*page, error) {
 	for _, m := range r.Models {
 		data.Laws[m.Curve] = m.Laws
 	}
+	if r.Timeline != nil {
+		data.Timeline = &r.Timeline.Picture
+	}
 	encoded, err := json.Marshal(data) // escapes <, > and &, so that no text ends its element
 	if err != nil {
 		return nil, err
@@ -108,6 +114,9 @@ func (r *Report) page() (*page, error) {
 		script.Write(text)
 	}
 	p := &page{Report: r, Style: template.CSS(style), Script: template.JS(script.String()), Data: template.JS(encoded)}
+	if r.Timeline != nil {
+		p.Timeline = &timelinePage{r.Timeline}
+	}
 	p.Policy = template.HTMLAttr(fmt.Sprintf(`content="default-src 'none'; base-uri 'none'; form-action 'none'; script-src '%s'; style-src '%s'"`, hashOf(script.String()), hashOf(string(style))))
 	p.Topics.Environment, p.Topics.Method = topics(r.Environment), topics(r.Method)
 	return p, nil
@@ -185,11 +194,14 @@ func (p *page) Unmodelled() string { return p.unmodelled() }
 
 // pageWords are what the template writes figures with.
 var pageWords = template.FuncMap{
-	"sizes": sizeRange,
-	"file":  func(p *page, i int) File { return p.Files[i] },
-	"date":  func(t string) string { return strings.TrimSuffix(strings.Replace(t, "T", " ", 1), "Z") },
-	"some":  func(n int, noun string) string { return say.Count(n, noun) },
-	"url":   func(s string) bool { return strings.HasPrefix(s, "https://") },
+	"sizes":   sizeRange,
+	"file":    func(p *page, i int) File { return p.Files[i] },
+	"date":    func(t string) string { return strings.TrimSuffix(strings.Replace(t, "T", " ", 1), "Z") },
+	"some":    func(n int, noun string) string { return say.Count(n, noun) },
+	"ms":      ms,
+	"met":     func(is *bool) string { return strings.Trim(met(is), " ()") },
+	"capital": capital,
+	"url":     func(s string) bool { return strings.HasPrefix(s, "https://") },
 }
 
 func sizeRange(from, to int64) string {

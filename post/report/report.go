@@ -29,7 +29,7 @@ type Report struct {
 	Heats    []Heat    `json:"heats"`
 	Quality  Quality   `json:"quality"`
 
-	Timeline *Timelines `json:"timeline"` // null where none was read
+	Timeline *Timelines `json:"timeline,omitempty"` // where one was read
 
 	Files   []File   `json:"files"`
 	LeftOut []string `json:"left_out"` // what did not fit the page, by which rule it was chosen, and where it is

@@ -101,17 +101,10 @@ func percent(part, whole float64) float64 {
 // ms writes milliseconds with three decimals, as every text about a timeline does.
 func ms(v float64) string { return fmt.Sprintf("%.3f", v) }
 
-// bytesOf writes a size that may not be known. Sizes of gradients are seldom powers of two: then two decimals do.
-func bytesOf(bytes *int64) string {
-	if bytes == nil {
-		return ""
-	}
-	return sizeOf(*bytes)
-}
-
+// sizeOf writes a size. Sizes of gradients are seldom powers of two: then two decimals do.
 func sizeOf(bytes int64) string {
 	exact := coll.FormatSize(bytes, true)
-	if len(exact) <= len("1023.5 KiB") {
+	if number, _, _ := strings.Cut(exact, " "); len(number) <= len("1023") {
 		return exact
 	}
 	for _, unit := range []struct {
@@ -123,12 +116,4 @@ func sizeOf(bytes int64) string {
 		}
 	}
 	return exact
-}
-
-// gbps writes a bandwidth in GB/s that may not be known.
-func gbps(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return say.Bandwidth(*v * 1e9)
 }

@@ -3,16 +3,12 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"busbar/post/say"
 	"busbar/post/timeline"
 )
-
-// maxListedRows is how many rows a table about timelines has on the page.
-const maxListedRows = 300
 
 // listings are the tables about timelines, in their order.
 func (t *Timelines) listings() (all []listing) {
@@ -22,6 +18,7 @@ func (t *Timelines) listings() (all []listing) {
 		streamTable(f), groupTable(f), unknownTable(f), scalingTable(f),
 	} {
 		if len(l.Rows) > 0 {
+			l.ID = "timeline-" + strings.ReplaceAll(strings.ToLower(l.Name), " ", "-")
 			all = append(all, l.trimmed())
 		}
 	}
@@ -32,14 +29,13 @@ const partsSay = "Compute is the union of what is neither communication nor copy
 	"Compute, exposed, copies alone and idle add up to the span."
 
 const overlapSay = "Overlap is stated in two ways that are not to be mixed. Hidden of communication is by intervals: the share of communication that ran while something computed. " +
-	"By the clock is (compute + communication − span) / communication, the formula of profiling exercises: it is right where compute and communication were each measured alone and nothing idles, and idle time makes it smaller, also negative."
+	"By the clock is (compute + communication − span) / communication, the formula of profiling exercises: it is right where compute and communication were each measured alone and nothing idles; whatever idles makes it smaller, also negative."
 
 func gpuTable(t *timeline.Timeline) listing {
 	l := listing{Name: "GPUs", Says: []string{partsSay, overlapSay}, Open: true, Heads: heads("GPU", "where", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "exposed of span>", "hidden of communication>", "by the clock>")}
 	for _, d := range t.Devices {
-		clock := (d.Compute + d.Comm - d.Span) / d.Comm
 		l.Rows = append(l.Rows, []cell{word(d.Label), word(strings.Join(nonEmpty(d.Host, d.GPU), ", ")), milli(d.Span), milli(d.Compute), milli(d.Comm), milli(d.Overlap), milli(d.Exposed), milli(d.MemcpyOnly), milli(d.Idle),
-			share(d.Exposed, d.Span), may(d.Efficiency, percentWords), may(known(100*clock), percentWords)})
+			share(d.Exposed, d.Span), may(d.Efficiency, percentWords), may(d.WallClock, percentWords)})
 	}
 	return l
 }
@@ -52,13 +48,6 @@ func share(part, whole float64) cell {
 		return cell{}
 	}
 	return figure(percentWords(100*part/whole), 100*part/whole)
-}
-
-func known(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }
 
 func idleTable(t *timeline.Timeline) listing {
@@ -75,11 +64,20 @@ func imbalanceTable(t *timeline.Timeline) listing {
 		return listing{}
 	}
 	l := listing{Name: "Imbalance by step", Says: []string{"Imbalance is the most computing of a rank over the mean of ranks, less one."}, Heads: heads("step", "imbalance>", "least compute ms>", "most compute ms>", "most on", "waiting ms>", "longest span ms>")}
+	var values []float64
+	var says []string
 	for _, s := range t.Across.Imbalance {
+		values, says = append(values, s.Spread), append(says, s.Name+": "+percentWords(s.Spread))
 		l.Rows = append(l.Rows, []cell{word(s.Name), figure(percentWords(s.Spread), s.Spread), milli(s.Least), milli(s.Most), word(labelOf(t, s.Slowest)), milli(s.Waiting), milli(s.Span)})
+	}
+	if n := min(len(values), mostBars); n > 1 {
+		l.Bars = barsOf(fmt.Sprintf("Imbalance of %s, from 0 to %s", say.Count(n, "step"), percentWords(slices.Max(values[:n]))), values[:n], says)
 	}
 	return l
 }
+
+// mostBars is how many steps a small chart shows.
+const mostBars = 200
 
 func labelOf(t *timeline.Timeline, device int) string {
 	if device < 0 || device >= len(t.Devices) {

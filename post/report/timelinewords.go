@@ -49,8 +49,8 @@ func (t *Timelines) StragglerSays() (says []string) {
 // noted is a note and whose it is.
 type noted struct{ Of, Says, Do string }
 
-// Notes are what figures are to be read with: of all, of files, of GPUs. Same words of several GPUs stand once.
-func (t *Timelines) Notes() (all []noted) {
+// notes are what figures are to be read with: of all, of files, of GPUs. Same words of several GPUs stand once.
+func (t *Timelines) notes() (all []noted) {
 	at := map[timeline.Note]int{}
 	times := map[int]int{}
 	add := func(of string, n timeline.Note) {

@@ -80,7 +80,9 @@ startTheme();
 startDone();
 startCopies();
 startPrinting();
-const showFinding = startCurves();
-for (const button of document.querySelectorAll(".show")) button.addEventListener("click", () => showFinding(Number(button.dataset.finding)));
-startTable();
-startHeat();
+if (byId("curves")) {
+  const showFinding = startCurves();
+  for (const button of document.querySelectorAll(".show")) button.addEventListener("click", () => showFinding(Number(button.dataset.finding)));
+  startTable();
+  startHeat();
+}

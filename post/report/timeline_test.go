@@ -1,0 +1,85 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"busbar/post/timeline"
+)
+
+func a[T any](v T) *T { return &v }
+
+// sampleTimeline is four GPUs with three steps, of which one is the straggler.
+func sampleTimeline() *timeline.Timeline {
+	t := &timeline.Timeline{Tool: "post, test"}
+	for rank := range 4 {
+		t.Files = append(t.Files, timeline.File{Path: fmt.Sprintf("traces/rank %d.json.gz", rank), Format: "kineto", Tool: "PyTorch 2.9"})
+		compute, exposed := 60+5*float64(rank), 30-5*float64(rank)
+		d := timeline.Device{Rank: a(rank), World: 4, ID: rank, Host: fmt.Sprintf("node%d", 1+rank/2), GPU: "Example H1", File: rank, Label: fmt.Sprintf("rank %d", rank)}
+		d.Parts = timeline.Parts{Span: 100, Compute: compute, Comm: exposed + 5, Overlap: 5, Exposed: exposed, Memcpy: 2, MemcpyOnly: 1, Idle: 100 - compute - exposed - 1, HostBound: 4, Waiting: 5, Efficiency: a(100 * 5 / (exposed + 5)), WallClock: a(-10.5)}
+		for n := range 3 {
+			d.Steps = append(d.Steps, timeline.Step{Name: fmt.Sprintf("ProfilerStep#%d", n+1), Start: 33 * float64(n), Host: 31, Parts: timeline.Parts{Span: 33 + float64(rank)/10, Compute: compute / 3, Comm: exposed/3 + float64(n), Exposed: exposed/3 + float64(n)}})
+		}
+		bytes := int64(25 << 20)
+		d.Collectives = []timeline.Collective{{Name: "all_reduce", Group: "default_pg", Ranks: 4, Bytes: &bytes, Type: "float32", Calls: 12, Sum: 20, Median: 1.5, Least: 1.2, Exposed: exposed, Busbw: a(80.25), BusbwMax: a(100.5)}}
+		d.Top = []timeline.Exposed{{Name: "all_reduce", Group: "default_pg", Bytes: &bytes, Step: "ProfilerStep#3", Stream: 20, Start: 90, Took: 4, Exposed: 3.5 + float64(rank), After: "gemm", Before: "adam"}}
+		d.Buckets = []timeline.Bucket{{Number: 1, Bytes: 26_251_392, Type: "float32", Group: "default_pg", Steps: 3, Median: 1.5, Exposed: 0.25}}
+		d.Streams = []timeline.Stream{{ID: 7, Compute: compute, Kernels: 400}, {ID: 20, Comm: exposed + 5, Exposed: exposed, Kernels: 12}}
+		d.Groups = []timeline.Group{{Name: "default_pg", Size: 4, Calls: 12, Comm: exposed + 5, Exposed: exposed, Overlap: 5}}
+		d.Shared = []timeline.SharedStream{{ID: 7, Comm: 3, OfComm: 12.5}}
+		d.Unknown = []timeline.Unclassified{{Name: "cross_device_reduce", Calls: 3, Sum: 1.5, Share: 0.5, Why: "its name speaks of devices"}}
+		d.Notes = []timeline.Note{{Says: "The file has no sizes.", Do: "profile with record_shapes=True", File: rank}}
+		t.Devices = append(t.Devices, d)
+	}
+	c := timeline.Matched{Collective: t.Devices[0].Collectives[0], Pure: 1.1, Waiting: 0.4, PureBusbw: a(107.25)}
+	t.Across = &timeline.Across{Matched: 12, Alone: 1, How: "their number in the communicator", Pure: 13.2, Waiting: 8, Matches: []timeline.Matched{c},
+		Straggler: &timeline.Straggler{Device: 3, Share: 75, Cost: 9, Says: "Others wait for rank 3.", Why: []string{"It computes 12 % more than the mean."}}}
+	for rank := range 4 {
+		t.Across.Ranks = append(t.Across.Ranks, timeline.RankShare{Device: rank, Compute: 60 + 5*float64(rank), Kernels: 62, Pure: 13.2, Waiting: 12 - 4*float64(rank), Last: 3 * rank, Offset: a(float64(rank) - 1)})
+	}
+	for n := range 3 {
+		t.Across.Imbalance = append(t.Across.Imbalance, timeline.StepSpread{Name: fmt.Sprintf("ProfilerStep#%d", n+1), Least: 20, Most: 25, Slowest: 3, Spread: 11.5 + float64(n), Waiting: 2.5, Span: 33.3})
+	}
+	t.Answers = []timeline.Answer{{Key: "overlap", Question: "How much of communication is hidden?", Says: "16.7 % of it.", Met: a(false)}, {Key: "balance", Question: "Do the GPUs do the same?", Says: "Nearly.", Met: a(true)}, {Key: "how-long", Question: "How long is a step?", Says: "33.3 ms."}}
+	t.Advice = []timeline.Advice{{Topic: "overlap", Says: "Start all-reduces earlier.", Why: "30 ms of 100 are exposed.", Gain: 10, Source: "https://example.org/ddp"}}
+	t.Against = []timeline.Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 4, Busbw: 107.25, Reached: 175.8, Percent: 61, Run: "run-1", Who: "nccl", Says: "all_reduce 25 MiB ran at 61 % of what this machine reached in run-1."}}
+	t.Scaling = []timeline.Efficiency{{Kind: "strong", Ranks: 4, Than: 1, Step: 33.3, ThanStep: 110, Percent: 82.6, Says: "Strong scaling from 1 to 4 ranks: 82.6 %."}}
+	t.Notes = []timeline.Note{{Says: "Clocks of hosts are not compared.", File: -1}}
+	return t
+}
+
+var timelineOptions = Options{Tool: "post, test", Made: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), Dir: "out"}
+
+// TestTimelineInWords: both forms have what was found, the rank that others wait for, and the links to the files.
+func TestTimelineInWords(t *testing.T) {
+	r := OfTimeline(sampleTimeline(), timelineOptions)
+	var page, text bytes.Buffer
+	if err := r.WritePage(&page); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteMarkdown(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Timeline of 4 GPUs, Example H1", "27.5 % of the time is communication", "others wait for rank 3",
+		"4 GPUs in 4 files, 3 steps.", "How much of communication is hidden?", "not met", "Start all-reduces earlier.", "at most 10.000 ms", "Others wait for rank 3.", "12 % more than the mean",
+		"100.000", "-10.50 %", "35.000", "by the clock", "107.2", "61.00 %", "25.04 MiB", "cross_device_reduce", "12.5 % of the communication", "The file has no sizes.", "4 of these", "record_shapes=True",
+		"Clocks of hosts are not compared.", "82.6 %", "13.50 %", "traces/rank%203.json.gz", "12 collectives matched",
+	} {
+		for name, form := range map[string]string{"page": page.String(), "text": text.String()} {
+			if !strings.Contains(form, want) && !strings.Contains(form, strings.NewReplacer("_", `\_`, "#", `\#`).Replace(want)) {
+				t.Errorf("the %s has no %q", name, want)
+			}
+		}
+	}
+	for name, form := range map[string]string{"page": page.String(), "text": text.String()} {
+		for _, never := range []string{"Plan and done", "Findings", "Data quality", "was planned", "0 runs", "NaN"} {
+			if strings.Contains(form, ">"+never) || strings.Contains(form, "\n## "+never) || strings.Contains(form, "NaN</") {
+				t.Errorf("the %s of timelines alone speaks of %q", name, never)
+			}
+		}
+	}
+}
