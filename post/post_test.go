@@ -67,6 +67,7 @@ func TestExitCodes(t *testing.T) {
 		{"merge measured rehearsed", 1}, {"report measured rehearsed", 1}, {"report --layout= measured", 1}, {"report --layout html measured", 1}, {"report --layout comparison rehearsed", 1},
 		{"compare measured", 1}, {"compare measured gone", 2}, {"report --layout comparison gone", 2}, {"report --layout comparison -o " + filepath.Base(fixtures["tiny"].save(t, ".")) + "/x measured", 2}, {"report --layout comparison measured rehearsed", 0}, {"report measured", 0}, {"report gone", 2},
 		{"merge measured", 0}, {"merge --include-rehearsed measured rehearsed", 0}, {"show measured rehearsed", 0}, {"plot --format svg measured", 0},
+		{"timeline", 1}, {"timeline --format xml measured", 1}, {"timeline --comm-pattern ( measured", 1}, {"timeline --step-pattern [ measured", 1}, {"timeline --top 0 measured", 1}, {"timeline gone", 2}, {"timeline measured", 2},
 		{"--help", 0}, {"help plot", 0}, {"merge --help", 0}, {"--version", 0}, {"completion zsh", 0},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -23,9 +23,10 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "post",
 		Short: "post merges, shows, draws and compares what rank measured.",
-		Long: `Every command reads ./results, or the files and folders named, with their
-subfolders. A run that is still being written, or was interrupted, is read as
-far as it goes. Results go to stdout, everything else to stderr.`,
+		Long: `The commands for results read ./results, or the files and folders named, with
+their subfolders. A run that is still being written, or was interrupted, is read
+as far as it goes. Those for a training job read what its profilers and its
+library wrote. Results go to stdout, everything else to stderr.`,
 		Example: `  mpirun -np 4 rank && post merge && post plot
   post show results/profile_mpi_world4_*.jsonl
   post merge -o tables run1 run2`,
@@ -48,8 +49,8 @@ far as it goes. Results go to stdout, everything else to stderr.`,
 	})
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(stdout, helpText(cmd)) })
 	root.SetFlagErrorFunc(flagError)
-	root.AddGroup(&cobra.Group{ID: "results", Title: "Commands for results"}, &cobra.Group{ID: "other", Title: "Other commands"})
-	root.AddCommand(newMerge(stdout, stderr), newShow(stdout, stderr), newPlot(stdout, stderr), newReport(stdout, stderr), newCompare(stdout, stderr), newImport(stdout, stderr), newExport(stdout, stderr), newCampaign(stdout, stderr))
+	root.AddGroup(&cobra.Group{ID: "results", Title: "Commands for results"}, &cobra.Group{ID: "job", Title: "Commands for a training job"}, &cobra.Group{ID: "other", Title: "Other commands"})
+	root.AddCommand(newMerge(stdout, stderr), newShow(stdout, stderr), newPlot(stdout, stderr), newReport(stdout, stderr), newCompare(stdout, stderr), newImport(stdout, stderr), newExport(stdout, stderr), newCampaign(stdout, stderr), newTimeline(stdout, stderr))
 	root.SetHelpCommand(newHelp(stdout))
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"io"
+	"strings"
+
+	"busbar/internal/result"
+)
+
+// sheet is a document of titles, sentences, lists and tables, which is written for a terminal or as Markdown.
+type sheet struct{ parts []sheetPart }
+
+// sheetPart is one of them: exactly one field is set.
+type sheetPart struct {
+	title, sentence, item string
+	table                 *sheetTable
+}
+
+// sheetTable is a table of texts.
+type sheetTable struct {
+	head  []string
+	align string // a letter for each column: l is text to the left, r figures to the right
+	rows  [][]string
+	names int // the column whose texts may be shortened to make the table fit a terminal
+}
+
+// The widths of a terminal: of sentences, and of tables at most.
+const (
+	sheetWidth = 80
+	tableWidth = 100
+)
+
+func (s *sheet) title(text string) { s.parts = append(s.parts, sheetPart{title: text}) }
+
+func (s *sheet) say(text string) { s.parts = append(s.parts, sheetPart{sentence: text}) }
+
+func (s *sheet) item(text string) { s.parts = append(s.parts, sheetPart{item: text}) }
+
+func (s *sheet) table(t *sheetTable) { s.parts = append(s.parts, sheetPart{table: t}) }
+
+// list writes a part that is a list, if there is something in it.
+func (s *sheet) list(title string, items []string) {
+	if len(items) > 0 {
+		s.title(title)
+	}
+	for _, text := range items {
+		s.item(text)
+	}
+}
+
+// writeText writes the sheet for a terminal.
+func (s *sheet) writeText(w io.Writer) error {
+	var b strings.Builder
+	for i, p := range s.parts {
+		switch {
+		case p.title != "":
+			if i > 0 {
+				b.WriteString("\n")
+			}
+			b.WriteString(printable(p.title) + "\n")
+		case p.sentence != "":
+			for _, line := range wrap(p.sentence, sheetWidth) {
+				b.WriteString(line + "\n")
+			}
+		case p.item != "":
+			hanging(&b, "- ", p.item)
+		case p.table != nil:
+			p.table.writeText(&b)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeText writes a table in columns two spaces apart, or one where it is wide.
+func (t *sheetTable) writeText(b *strings.Builder) {
+	rows, widths := [][]string{t.head}, make([]int, len(t.head))
+	for _, row := range t.rows {
+		var cells []string
+		for _, c := range row {
+			cells = append(cells, printable(c))
+		}
+		rows = append(rows, cells)
+	}
+	others := 0 // columns of text that stay as they are
+	for i := range widths {
+		for _, row := range rows {
+			widths[i] = max(widths[i], len([]rune(row[i])))
+		}
+		others += widths[i]
+	}
+	others -= widths[t.names]
+	gap := "  "
+	if others+min(shortest, widths[t.names])+len(gap)*(len(widths)-1) > tableWidth {
+		gap = " "
+	}
+	if room := tableWidth - others - len(gap)*(len(widths)-1); widths[t.names] > room {
+		widths[t.names] = max(room, min(shortest, widths[t.names]))
+	}
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			cell = shorten(cell, widths[i])
+			pad := strings.Repeat(" ", widths[i]-len([]rune(cell)))
+			if t.align[i] == 'r' {
+				line += pad + cell + gap
+			} else {
+				line += cell + pad + gap
+			}
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// shortest is what is left of a text at least that is shortened.
+const shortest = 12
+
+// shorten takes the middle out of a text that is too long: names of kernels differ at both ends.
+func shorten(text string, width int) string {
+	r := []rune(text)
+	if len(r) <= width {
+		return text
+	}
+	end := (width - 1) / 3
+	return string(r[:width-1-end]) + "…" + string(r[len(r)-end:])
+}
+
+// writeMarkdown writes the sheet as a page under a heading of its own.
+func (s *sheet) writeMarkdown(w io.Writer, heading string) error {
+	p := &page{}
+	p.line("# %s", heading)
+	for i, part := range s.parts {
+		if (part.item == "") || (i > 0 && s.parts[i-1].item == "") {
+			p.line("") // a list stays together, all else stands apart
+		}
+		switch {
+		case part.title != "":
+			p.line("## %s", result.MarkdownText(strings.TrimSuffix(part.title, ":")))
+		case part.sentence != "":
+			p.line("%s", result.MarkdownText(part.sentence))
+		case part.item != "":
+			p.item(part.item)
+		case part.table != nil:
+			p.row(part.table.head...)
+			p.rule(part.table.align)
+			for _, row := range part.table.rows {
+				p.row(row...)
+			}
+		}
+	}
+	return p.end(w)
+}

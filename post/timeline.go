@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"busbar/internal/coll"
+	"busbar/post/say"
+	"busbar/post/timeline"
+	"busbar/post/trace"
+)
+
+// timeliner is what post timeline was asked to do.
+type timeliner struct {
+	stdout, stderr io.Writer
+	format, out    string
+	comm, step     string // regular expressions
+	top            int
+	timeline.Options
+}
+
+// timelineFormats are what stdout gets.
+var timelineFormats = map[string]func(*timeline.Timeline, io.Writer) error{
+	"text": timelineText, "json": timelineJSON, "markdown": timelineMarkdown, "md": timelineMarkdown,
+}
+
+var timelineFormatNames = []string{"text", "json", "markdown"}
+
+func newTimeline(stdout, stderr io.Writer) *cobra.Command {
+	t := &timeliner{stdout: stdout, stderr: stderr}
+	cmd := &cobra.Command{
+		Use:     "timeline [flags] FILE|DIR...",
+		Short:   "Say how much of a training step is communication, and who waits",
+		GroupID: "job",
+		Long: `Reads what profilers wrote about GPUs: Kineto traces of torch.profiler (JSON,
+gzipped too) and SQLite exports of Nsight Systems (nsys export --type sqlite),
+each known by its content. All files are of one run: give it those of all ranks,
+or their folder, with its subfolders, or a tar archive of it. A file that was
+cut off is read as far as it goes.
+
+It says, for each device and each step, how long it computed, communicated,
+copied and idled; how much of the communication ran beside computation (overlap)
+and how much nothing hid (exposed); which calls were exposed longest, how fast
+each was, and on which stream. Of several ranks it tells waiting for others from
+communication itself, and names the rank that others wait for. It ends with what
+limits the figures, and with what to try.
+
+docs/timeline.md walks from a training script to a conclusion, and says by which
+rules all that is found.`,
+		Example: `  post timeline trace.json.gz
+  post timeline -o timeline traces     # a folder with a trace of each rank
+  post timeline --format json report.sqlite
+  post timeline --step-pattern '^step' report.sqlite   # steps are NVTX ranges`,
+		ValidArgsFunction: traceFiles,
+		RunE:              func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), cmd, args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&t.format, "format", "text", "`FORMAT` on stdout: text, json, markdown")
+	f.StringVarP(&t.out, "out", "o", "", "also write timeline.md and timeline.json into this `DIR`")
+	f.StringVar(&t.comm, "comm-pattern", "", "kernels whose name matches `REGEXP` are communication too")
+	f.StringVar(&t.step, "step-pattern", "", "ranges whose name matches `REGEXP` are steps; else those of torch.profiler")
+	f.IntVar(&t.top, "top", timeline.DefaultTop, "list this `NUMBER` of the longest exposed calls")
+	return cmd
+}
+
+// traceFiles completes names of traces and of folders.
+func traceFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"json", "gz", "sqlite", "tar", "tgz"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+	write, err := t.check(args)
+	if err != nil {
+		return &usageError{err, cmd.CommandPath()}
+	}
+	found, err := t.read(ctx, args)
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriter(t.stdout)
+	if err = write(found, buffered); err == nil {
+		err = buffered.Flush()
+	}
+	if err == nil && t.out != "" {
+		err = t.files(ctx, found)
+	}
+	return err
+}
+
+// check finds what is wrong with a call before anything is read.
+func (t *timeliner) check(args []string) (write func(*timeline.Timeline, io.Writer) error, err error) {
+	write, isFormat := timelineFormats[t.format]
+	switch {
+	case len(args) == 0:
+		return nil, errors.New("name what to read: a trace of torch.profiler (.json, .json.gz), an export of Nsight Systems (.sqlite), or a folder of them")
+	case !isFormat:
+		return nil, coll.Unknown("format", t.format, timelineFormatNames)
+	case t.top < 1:
+		return nil, fmt.Errorf("--top %d lists nothing: want 1 or more", t.top)
+	}
+	t.Options = timeline.Options{Tool: versionLine(), Top: t.top}
+	if t.CommPattern, err = expression("comm-pattern", t.comm); err == nil {
+		t.StepPattern, err = expression("step-pattern", t.step)
+	}
+	return write, err
+}
+
+// expression is the regular expression of a flag; nil where it is not given.
+func expression(flag, text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", flag, err)
+	}
+	return re, nil
+}
+
+// read makes one timeline of all traces found. What was named and can't be read is an error; what lies in a folder is passed over.
+func (t *timeliner) read(ctx context.Context, paths []string) (*timeline.Timeline, error) {
+	files, passed, err := trace.Files(paths)
+	if err != nil {
+		return nil, err
+	}
+	b, read := timeline.NewBuilder(t.Options), 0
+	problems, err := trace.Each(ctx, files, t.ranges(), func(f *trace.File) error {
+		b.Add(f)
+		read++
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if problems = append(passed, problems...); read == 0 || slices.ContainsFunc(problems, func(p trace.Problem) bool { return slices.Contains(paths, p.Path) }) {
+		return nil, &noTraceError{paths, problems}
+	}
+	for _, p := range problems {
+		fmt.Fprintln(t.stderr, "post:", printable(problemWords(p))+"; passed over")
+	}
+	return b.Timeline(), nil
+}
+
+// ranges are the ranges of the host that a timeline needs: those that --step-pattern names.
+func (t *timeliner) ranges() trace.Options {
+	if t.StepPattern == nil {
+		return trace.Options{}
+	}
+	return trace.Options{KeepRange: t.StepPattern.MatchString}
+}
+
+// noTraceError says that there is nothing to analyse, or that something that was named is no trace.
+type noTraceError struct {
+	paths    []string
+	problems []trace.Problem
+}
+
+func (e *noTraceError) Error() string {
+	if len(e.problems) == 1 {
+		return problemWords(e.problems[0])
+	}
+	text := "no trace of a GPU in " + say.Some(e.paths)
+	if len(e.problems) > 0 {
+		text = "cannot read"
+	}
+	for i, p := range e.problems {
+		if i == mostRows {
+			return text + fmt.Sprintf("\n  and %d more", len(e.problems)-i)
+		}
+		text += "\n  " + problemWords(p)
+	}
+	return text
+}
+
+// problemWords names the file once, also where its error names it too.
+func problemWords(p trace.Problem) string {
+	return p.Path + ": " + strings.TrimPrefix(p.Says, p.Path+": ")
+}
+
+// files writes what -o is for.
+func (t *timeliner) files(ctx context.Context, found *timeline.Timeline) error {
+	for _, o := range []struct {
+		name  string
+		write func(*timeline.Timeline, io.Writer) error
+	}{{"timeline.md", timelineMarkdown}, {"timeline.json", timelineJSON}} {
+		path := filepath.Join(t.out, o.name)
+		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(found, w[0]) }); err != nil {
+			return err
+		}
+		fmt.Fprintln(t.stderr, "post: wrote", path)
+	}
+	return nil
+}
+
+func timelineText(t *timeline.Timeline, w io.Writer) error { return sheetOf(t).writeText(w) }
+
+func timelineMarkdown(t *timeline.Timeline, w io.Writer) error {
+	return sheetOf(t).writeMarkdown(w, "Timeline")
+}
+
+// timelineJSON writes all that was found as one JSON object, whose lists are there where they are empty.
+func timelineJSON(t *timeline.Timeline, w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(withLists(t))
+}

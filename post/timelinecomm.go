@@ -1,0 +1,299 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"busbar/internal/stats"
+	"busbar/post/say"
+	"busbar/post/timeline"
+)
+
+// steps are a row for each step of one device, or the medians of each of several devices.
+func (s *timelineSheet) steps() {
+	if len(s.Devices) == 1 {
+		s.stepsOf(&s.Devices[0])
+		return
+	}
+	t := figureTable{first: "device", columns: append([]figureColumn{{"steps", 0}}, partsColumns[:8]...), worst: 1, noun: "device"}
+	for _, d := range s.Devices {
+		if len(d.Steps) == 0 {
+			continue
+		}
+		values := []float64{float64(len(d.Steps))}
+		for i := range partsColumns[:8] {
+			var all []float64
+			for _, step := range d.Steps {
+				if v := partsFigures(step.Parts)[i]; !math.IsNaN(v) {
+					all = append(all, v)
+				}
+			}
+			values = append(values, stats.Median(all))
+		}
+		t.rows = append(t.rows, figureRow{d.Label, values})
+	}
+	if t.rows != nil {
+		s.title("A step, in ms, each column its median over the steps of a device:")
+		s.figures(t)
+	}
+}
+
+func (s *timelineSheet) stepsOf(d *timeline.Device) {
+	if len(d.Steps) == 0 {
+		return
+	}
+	t := figureTable{first: "step", columns: append(slices.Clone(partsColumns[:8]), figureColumn{"on host", 3}), noun: "step"}
+	for _, step := range d.Steps {
+		host := step.Host
+		if host == 0 {
+			host = math.NaN()
+		}
+		t.rows = append(t.rows, figureRow{step.Name, append(partsFigures(step.Parts)[:8], host)})
+	}
+	s.title("Steps, in ms:")
+	s.figures(t)
+}
+
+// ranks is what was found over ranks: waiting, who is last, balance.
+func (s *timelineSheet) ranks() {
+	a := s.Across
+	if a == nil {
+		return
+	}
+	s.title("Across ranks:")
+	s.say(fmt.Sprintf("%s found on every rank that was read, matched by %s; %s not.", wasWere(a.Matched, "collective"), a.How, wasWere(a.Alone, "call")))
+	if a.Matched > 0 {
+		s.say(fmt.Sprintf("Of their time, %s a rank are pure communication (the least over ranks), and %s, the mean over ranks, are waiting for a rank that began later.", ms(a.Pure), ms(a.Waiting)))
+	}
+	if st := a.Straggler; st != nil {
+		for _, why := range st.Why {
+			s.item(why)
+		}
+	}
+	t := figureTable{first: "device", columns: []figureColumn{{"compute ms", 3}, {"kernels ms", 3}, {"pure ms", 3}, {"waiting ms", 3}, {"last to begin", 0}}, worst: 4, noun: "device"}
+	for _, r := range a.Ranks {
+		t.rows = append(t.rows, figureRow{s.label(r.Device), []float64{r.Compute, r.Kernels, r.Pure, r.Waiting, float64(r.Last)}})
+	}
+	s.figures(t)
+	steps := figureTable{first: "step, and who computes most in it", columns: []figureColumn{{"least ms", 3}, {"most ms", 3}, {"imbalance %", 2}, {"waiting ms", 3}, {"span ms", 3}}, worst: 2, noun: "step"}
+	for _, step := range a.Imbalance {
+		steps.rows = append(steps.rows, figureRow{step.Name + ", " + s.label(step.Slowest), []float64{step.Least, step.Most, step.Spread, step.Waiting, step.Span}})
+	}
+	if steps.rows != nil {
+		s.title("Computation of a step over ranks:")
+		s.figures(steps)
+	}
+}
+
+// wasWere counts things that were something.
+func wasWere(n int, noun string) string {
+	if n == 1 {
+		return say.Count(n, noun) + " was"
+	}
+	return say.Count(n, noun) + " were"
+}
+
+// label is what a device is called.
+func (s *timelineSheet) label(device int) string {
+	if device < 0 || device >= len(s.Devices) {
+		return "-"
+	}
+	return s.Devices[device].Label
+}
+
+// mostCollectives is how many kinds of calls a table has.
+const mostCollectives = 16
+
+// collectives is the table of calls: matched over ranks where that is known, else those of a device.
+func (s *timelineSheet) collectives() {
+	if s.Across != nil && len(s.Across.Matches) > 0 {
+		s.matched(s.Across.Matches)
+		return
+	}
+	d, of := s.talkative(), ""
+	if d == nil || len(d.Collectives) == 0 {
+		return
+	}
+	if len(s.Devices) > 1 {
+		of = " of " + d.Label + ", which has most of it"
+	}
+	all := slices.Clone(d.Collectives)
+	slices.SortStableFunc(all, func(a, b timeline.Collective) int { return -cmp.Compare(a.Sum, b.Sum) })
+	s.title("Communication" + of + ", in ms:")
+	t := &sheetTable{head: []string{"operation", "size", "ranks", "calls", "sum", "median", "least", "exposed", "busbw", "at best"}, align: "lrrrrrrrrr"}
+	sizes := true
+	for _, c := range all[:min(len(all), mostCollectives)] {
+		t.rows = append(t.rows, []string{callWords(c, d.Groups), sizeWords(c.Bytes), countOr(c.Ranks), fmt.Sprint(c.Calls), three(c.Sum), three(c.Median), three(c.Least), three(c.Exposed), gbps(c.Busbw), gbps(c.BusbwMax)})
+		sizes = sizes && c.Busbw != nil
+	}
+	s.table(t)
+	s.left(len(all), len(t.rows))
+	s.say("busbw is in GB/s, at the median time, which has the waiting for other ranks in it; at best is at the least time." + unknownSizes(sizes))
+	s.groups(d)
+}
+
+// matched is the table of calls that were found on every rank.
+func (s *timelineSheet) matched(matches []timeline.Matched) {
+	all := slices.Clone(matches)
+	slices.SortStableFunc(all, func(a, b timeline.Matched) int { return -cmp.Compare(a.Sum, b.Sum) })
+	s.title("Communication over ranks, in ms:")
+	t := &sheetTable{head: []string{"operation", "size", "ranks", "calls", "sum", "median", "pure", "waiting", "exposed", "busbw", "pure busbw"}, align: "lrrrrrrrrrr"}
+	sizes := true
+	var groups []timeline.Group
+	for _, d := range s.Devices {
+		groups = append(groups, d.Groups...)
+	}
+	for _, c := range all[:min(len(all), mostCollectives)] {
+		t.rows = append(t.rows, []string{callWords(c.Collective, groups), sizeWords(c.Bytes), countOr(c.Ranks), fmt.Sprint(c.Calls), three(c.Sum), three(c.Median), three(c.Pure), three(c.Waiting), three(c.Exposed), gbps(c.Busbw), gbps(c.PureBusbw)})
+		sizes = sizes && c.Busbw != nil
+	}
+	s.table(t)
+	s.left(len(all), len(t.rows))
+	s.say("pure is the least over ranks of each call, waiting the mean of the rest, both medians over calls. busbw is in GB/s." + unknownSizes(sizes))
+}
+
+func (s *timelineSheet) left(all, shown int) {
+	if all > shown {
+		s.say(fmt.Sprintf("These are the %d of %d kinds of calls that take longest; the JSON has all.", shown, all))
+	}
+}
+
+func unknownSizes(all bool) string {
+	if all {
+		return ""
+	}
+	return ` "-" is where the file does not tell the size, the ranks or the operation.`
+}
+
+// callWords is what a call is called; with its communicator where there are several.
+func callWords(c timeline.Collective, groups []timeline.Group) string {
+	words := strings.TrimSpace(kernelWords(c.Name) + " " + c.Type)
+	if c.Group != "" && slices.ContainsFunc(groups, func(g timeline.Group) bool { return g.Name != c.Group }) {
+		words += ", " + c.Group
+	}
+	return words
+}
+
+func three(v float64) string { return fmt.Sprintf("%.3f", v) }
+
+func gbps(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return say.Bandwidth(*v * 1e9)
+}
+
+func countOr(n int) string {
+	if n <= 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+// groups is the table of communicators, where there are several.
+func (s *timelineSheet) groups(d *timeline.Device) {
+	if len(d.Groups) < 2 {
+		return
+	}
+	t := figureTable{first: "communicator", columns: []figureColumn{{"ranks", 0}, {"calls", 0}, {"comm", 3}, {"overlap", 3}, {"exposed", 3}}, worst: 4, noun: "communicator"}
+	for _, g := range d.Groups {
+		ranks := float64(g.Size)
+		if g.Size <= 0 {
+			ranks = math.NaN()
+		}
+		name := cmp.Or(g.Name, "(not named)")
+		if g.About != "" {
+			name += " (" + g.About + ")"
+		}
+		t.rows = append(t.rows, figureRow{name, []float64{ranks, float64(g.Calls), g.Comm, g.Overlap, g.Exposed}})
+	}
+	s.title("Communicators, in ms:")
+	s.figures(t)
+}
+
+// talkative is the device with the most communication.
+func (s *timelineSheet) talkative() *timeline.Device {
+	var most *timeline.Device
+	for i := range s.Devices {
+		if d := &s.Devices[i]; most == nil || d.Comm > most.Comm {
+			most = d
+		}
+	}
+	return most
+}
+
+// buckets are the gradient buckets of DDP, of the first device that has some.
+func (s *timelineSheet) buckets() {
+	i := slices.IndexFunc(s.Devices, func(d timeline.Device) bool { return len(d.Buckets) > 0 })
+	if i < 0 {
+		return
+	}
+	d := &s.Devices[i]
+	of := ""
+	if len(s.Devices) > 1 {
+		of = " of " + d.Label
+	}
+	s.title("Gradient buckets of a step" + of + ", in ms, medians over steps:")
+	t := &sheetTable{head: []string{"bucket", "size", "type", "steps", "took", "exposed"}, align: "lrlrrr"}
+	whole := int64(0)
+	for _, b := range d.Buckets {
+		t.rows = append(t.rows, []string{fmt.Sprint(b.Number), sizeWords(&b.Bytes), b.Type, fmt.Sprint(b.Steps), three(b.Median), three(b.Exposed)})
+		whole += b.Bytes
+	}
+	s.table(t)
+	s.say(fmt.Sprintf("%s in %s a step.", sizeWords(&whole), say.Count(len(d.Buckets), "bucket")))
+}
+
+// exposed are the calls that were hidden least, over all devices.
+func (s *timelineSheet) exposed() {
+	type call struct {
+		of string
+		timeline.Exposed
+	}
+	var all []call
+	most := 0
+	for _, d := range s.Devices {
+		for _, e := range d.Top {
+			all = append(all, call{d.Label, e})
+		}
+		most = max(most, len(d.Top))
+	}
+	if all == nil {
+		return
+	}
+	slices.SortStableFunc(all, func(a, b call) int { return -cmp.Compare(a.Exposed.Exposed, b.Exposed.Exposed) })
+	all = all[:min(len(all), most)]
+	s.title("Longest exposed calls, in ms:")
+	t := &sheetTable{head: []string{"operation", "size", "step", "begins at", "took", "exposed", "between", "and"}, align: "lrlrrrll"}
+	if len(s.Devices) > 1 {
+		t.head[2] = "on"
+	}
+	for _, c := range all {
+		where := c.Step
+		if len(s.Devices) > 1 {
+			where = strings.Trim(c.of+", "+c.Step, ", ")
+		}
+		t.rows = append(t.rows, []string{shorten(kernelWords(c.Name), 24), sizeWords(c.Bytes), shorten(where, 24), three(c.Start), three(c.Took), three(c.Exposed.Exposed), neighbour(c.After), neighbour(c.Before)})
+	}
+	t.names = 6
+	s.table(t)
+	s.say("They lie between these kernels that compute. Times begin with the first thing on the device.")
+}
+
+// neighbour is a kernel beside a call, short enough for a table.
+func neighbour(name string) string { return cmp.Or(shorten(kernelWords(name), 28), "-") }
+
+// kernelWords is the name of a kernel without its arguments, templates and namespaces.
+func kernelWords(name string) string {
+	name = strings.TrimPrefix(name, "void ")
+	if i := strings.IndexAny(name, "<("); i > 0 {
+		name = name[:i]
+	}
+	if i := strings.LastIndex(name, "::"); i >= 0 && i+2 < len(name) {
+		name = name[i+2:]
+	}
+	return name
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"busbar/post/say"
+	"busbar/post/timeline"
+)
+
+// mostUnclassified is how many names are listed that may be communication.
+const mostUnclassified = 10
+
+// unclassified are the names that may be communication and were counted as computation, over all devices.
+func (s *timelineSheet) unclassified() {
+	var all []timeline.Unclassified
+	for _, d := range s.Devices {
+		for _, u := range d.Unknown {
+			i := slices.IndexFunc(all, func(o timeline.Unclassified) bool { return o.Name == u.Name && o.Why == u.Why })
+			if i < 0 {
+				all = append(all, u)
+				continue
+			}
+			all[i].Calls, all[i].Sum, all[i].Share = all[i].Calls+u.Calls, all[i].Sum+u.Sum, max(all[i].Share, u.Share)
+		}
+	}
+	if all == nil {
+		return
+	}
+	slices.SortStableFunc(all, func(a, b timeline.Unclassified) int { return -cmp.Compare(a.Sum, b.Sum) })
+	s.title("Counted as computation, though it may be communication:")
+	t := &sheetTable{head: []string{"kernel", "calls", "ms", "of kernels", "why"}, align: "lrrrl"}
+	for _, u := range all[:min(len(all), mostUnclassified)] {
+		t.rows = append(t.rows, []string{shorten(u.Name, 60), fmt.Sprint(u.Calls), three(u.Sum), fmt.Sprintf("%.2f %%", u.Share), u.Why})
+	}
+	s.table(t)
+	if n := len(all) - len(t.rows); n > 0 {
+		s.say(fmt.Sprintf("The JSON has %d more.", n))
+	}
+	s.say("--comm-pattern REGEXP counts those that match as communication.")
+}
+
+// limits are the notes: how far the figures go, and what to record next time.
+func (s *timelineSheet) limits() {
+	var says, do []string
+	of := map[string][]string{}
+	add := func(n timeline.Note, who string) {
+		if of[n.Says] == nil {
+			says = append(says, n.Says)
+		}
+		of[n.Says] = addWord(of[n.Says], who)
+		if n.Do != "" {
+			do = addWord(do, n.Do)
+		}
+	}
+	for _, n := range s.Notes {
+		who := ""
+		if n.File >= 0 && n.File < len(s.Files) && len(s.Files) > 1 {
+			who = s.Files[n.File].Path
+		}
+		add(n, who)
+	}
+	for _, d := range s.Devices {
+		for _, n := range d.Notes {
+			who := ""
+			if len(s.Devices) > 1 {
+				who = d.Label
+			}
+			add(n, who)
+		}
+	}
+	for i, text := range says {
+		if who := say.Some(of[text]); who != "" && len(of[text]) < max(len(s.Devices), len(s.Files)) {
+			says[i] = who + ": " + text
+		}
+	}
+	s.list("How far this goes:", says)
+	s.list("Next time:", do)
+}
+
+// answers are the questions that people ask of a timeline.
+func (s *timelineSheet) answers() {
+	var texts []string
+	for _, a := range s.Answers {
+		mark := ""
+		if a.Met != nil {
+			mark = map[bool]string{true: "[met] ", false: "[not met] "}[*a.Met]
+		}
+		texts = append(texts, mark+a.Question+" "+a.Says)
+	}
+	s.list("Questions:", texts)
+}
+
+// advice is what to try, the most worthwhile first.
+func (s *timelineSheet) advice() {
+	var texts []string
+	for _, a := range s.Advice {
+		why := a.Why
+		if a.Gain > 0 {
+			why = strings.TrimPrefix(fmt.Sprintf("%s; worth %s at most", why, ms(a.Gain)), "; ")
+		}
+		text := a.Says
+		if why != "" {
+			text += " (" + why + ")"
+		}
+		if a.Source != "" {
+			text += " [" + a.Source + "]"
+		}
+		texts = append(texts, text)
+	}
+	s.list("What to try, the most worthwhile first:", texts)
+}
