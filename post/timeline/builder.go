@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"fmt"
 	"regexp"
 
 	"busbar/post/trace"
@@ -24,10 +25,43 @@ type Builder struct {
 }
 
 // NewBuilder begins a timeline.
-func NewBuilder(o Options) *Builder { return &Builder{options: o, timeline: &Timeline{Tool: o.Tool}} }
+func NewBuilder(o Options) *Builder {
+	t := &Timeline{
+		Tool: o.Tool, Files: []File{}, Devices: []Device{}, Answers: []Answer{}, Advice: []Advice{}, Against: []Joined{},
+		Scaling: []Efficiency{}, Notes: []Note{},
+	}
+	if o.CommPattern != nil {
+		t.Rule.CommPattern = o.CommPattern.String()
+	}
+	if o.StepPattern != nil {
+		t.Rule.StepPattern = o.StepPattern.String()
+	}
+	return &Builder{options: o, timeline: t}
+}
 
-// Add takes a file, and analyses each of its devices by itself.
-func (b *Builder) Add(f *trace.File) {}
+// Add takes a file, and analyses each of its devices by itself. An error is a fault of this program: times that do not add up.
+func (b *Builder) Add(f *trace.File) error {
+	t := b.timeline
+	file := len(t.Files)
+	t.Files = append(t.Files, File{Path: f.Path, Format: string(f.Format), Tool: f.Tool, Cut: f.Cut})
+	for _, n := range f.Notes {
+		t.Notes = append(t.Notes, Note{Says: n.Says, Do: n.Do, File: file})
+	}
+	for _, d := range f.Devices {
+		if len(d.Activities) == 0 {
+			out := identity(d, file)
+			out.Notes = append(out.Notes, Note{Says: "nothing ran on this device while it was recorded", File: file})
+			t.Devices = append(t.Devices, out)
+			continue
+		}
+		out, err := analyse(d, file, b.options)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		}
+		t.Devices = append(t.Devices, out)
+	}
+	return nil
+}
 
 // Timeline is what was found, over all files added. It ends the building.
 func (b *Builder) Timeline() *Timeline {

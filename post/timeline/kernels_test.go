@@ -1,0 +1,168 @@
+package timeline
+
+import (
+	"slices"
+	"testing"
+
+	"busbar/internal/coll"
+)
+
+// kernelNames are kernels as profilers write them. Every row of the table has one at least.
+var kernelNames = []struct {
+	kernel string
+	by     string
+	what   coll.Collective
+}{
+	{"ncclAllReduceRingLLKernel_sum_f32(ncclColl)", "NCCL up to 2.7", coll.AllReduce},
+	{"ncclAllReduceTreeLL128Kernel_sum_f16(ncclColl)", "NCCL up to 2.7", coll.AllReduce},
+	{"ncclReduceScatterRingLLKernel_sum_f32(ncclColl)", "NCCL up to 2.7", coll.ReduceScatter},
+	{"ncclReduceRingKernel_sum_f32(ncclColl)", "NCCL up to 2.7", coll.Reduce},
+	{"ncclAllReduceRingLLKernel", "NCCL up to 2.7", coll.AllReduce},
+	{"ncclSendRecvKernel_copy_i8(ncclColl)", "NCCL up to 2.7", coll.Other},
+	{"ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", "NCCL 2.8 to 2.18", coll.AllReduce},
+	{"ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)", "NCCL 2.8 to 2.18", coll.AllGather},
+	{"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)", "NCCL 2.8 to 2.18", coll.Other},
+	{"_Z42ncclKernel_Broadcast_RING_LL_Sum_int8_t_x_P11ncclDevCommmP8ncclWork", "NCCL 2.8 to 2.18", coll.Broadcast},
+	{"ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", "NCCL 2.19 or later, or RCCL", coll.Other},
+	{"ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>) [clone .kd]", "NCCL 2.19 or later, or RCCL", coll.Other},
+	{"ncclDevKernelDebug_Generic_1.kd", "NCCL 2.19 or later, or RCCL", coll.Other},
+	{"_Z23ncclDevKernel_Generic_424ncclDevKernelArgsStorageILm4096EE", "NCCL 2.19 or later, or RCCL", coll.Other},
+	{"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<(unsigned long)4096>)", "NCCL 2.19 or later", coll.AllReduce},
+	{"ncclDevKernel_AllReduce_Sum_f32_TREE_LL(ncclDevComm*, unsigned long, ncclWork*)", "NCCL 2.19 or later", coll.AllReduce},
+	{"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "NCCL 2.19 or later", coll.ReduceScatter},
+	{"ncclDevKernel_AllGatherV", "NCCL 2.19 or later", coll.AllGather},
+	{"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "NCCL 2.19 or later", coll.Other},
+	{"ncclSymDevKernel_AllReduce_RSxLD_AGxST_sum_bf16(ncclSymDevArgs)", "NCCL 2.27, symmetric memory", coll.AllReduce},
+	{"ncclSymkDevKernel_ReduceScatter_RailA2A_LsaLD_sum_bf16", "NCCL 2.28 or later, symmetric memory", coll.ReduceScatter},
+	{"ncclSymkDevKernel_AllGather_STMC(ncclSymkDevWorkArgs4K)", "NCCL 2.28 or later, symmetric memory", coll.AllGather},
+	{"void ncclKernelAllReduceCtranRing<float, (commRedOp_t)0, true>(int*, CtranAlgoDeviceState*, ctran::allreduce::ring::KernArgs)", "NCCLX", coll.AllReduce},
+	{"ncclKernelAllGatherCtranRecDbl(int*, CtranAlgoDeviceState*, ctran::allgather::KernelArgs)", "NCCLX", coll.AllGather},
+	{"void ncclKernelAllToAllv<true>(int*)", "NCCLX", coll.AllToAll},
+	{"void ncclKernelSend<true>(int*)", "NCCLX", coll.Other},
+	{"ncclGinResetSignals(int)", "NCCL", coll.Other},
+	{"rcclGenericKernel(rcclArgs)", "RCCL", coll.Other},
+	{"mscclKernel_Sum_half_Simple_false(ncclDevComm*, mscclAlgo*, mscclWork*)", "MSCCL", coll.Other},
+	{"pcclKernel_AllReduce_RING_LL_Sum_float(pcclDevComm*)", "a library like NCCL", coll.AllReduce},
+	{"void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*, unsigned long, unsigned int**, unsigned long, unsigned long)",
+		"PyTorch, symmetric memory", coll.AllReduce},
+	{"void <unnamed>::multimem_one_shot_all_reduce_kernel<c10::BFloat16, (int)16, (int)8>(T1 *)", "PyTorch, symmetric memory", coll.AllReduce},
+	{"void (anonymous namespace)::multimem_all_gather_kernel<16>(char*, char*, unsigned long, unsigned int**, unsigned long, unsigned long)",
+		"PyTorch, symmetric memory", coll.AllGather},
+	{"_multimem_all_gather_kernel", "PyTorch, symmetric memory", coll.AllGather},
+	{"_ZN12_GLOBAL__N_126multimem_all_reduce_kernelIN3c108BFloat16ELi16EEEvPT_mPPjmm", "PyTorch, symmetric memory", coll.AllReduce},
+	{"_ZN52_GLOBAL__N__0cdb2b32_24_CUDASymmetricMemoryOps_cu_5626multimem_all_reduce_kernelEv", "PyTorch, symmetric memory", coll.AllReduce},
+	{"void (anonymous namespace)::multimem_one_shot_reduce_kernel<float, 16>(float*)", "PyTorch, symmetric memory", coll.Other},
+	{"void (anonymous namespace)::two_shot_all_reduce_kernel<float, 16, 8, true, false>(float**)", "PyTorch, symmetric memory", coll.Other},
+	{"put_signal_kernel(unsigned int**, int, int)", "PyTorch, symmetric memory", coll.Other},
+	{"(anonymous namespace)::barrier_kernel(unsigned int**, int, int, int, unsigned long)", "PyTorch, symmetric memory", coll.Other},
+	{"allToAllV(void*, void*, long*)", "PyTorch, NVSHMEM", coll.AllToAll},
+	{"exchangeSplitAndOffset(long*)", "PyTorch, NVSHMEM", coll.Other},
+	{"void c10d::intra_node_comm::hybridCubeMeshAllReduceKernel<true>(at::BFloat16*)", "PyTorch, within a node", coll.AllReduce},
+	{"void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*, vllm::RankSignals, vllm::Signal*, __nv_bfloat16*, int, int)",
+		"custom all-reduce (vLLM, SGLang, AITER)", coll.AllReduce},
+	{"_ZN4vllm26cross_device_reduce_2stageIfLi2EEEvPNS_8RankDataENS_11RankSignalsEPNS_6SignalEPT_ii", "custom all-reduce (vLLM, SGLang, AITER)", coll.AllReduce},
+	{"void aiter::cross_device_reduce_2stage_naive<__hip_bfloat16, 8>(RankData*)", "custom all-reduce (vLLM, SGLang, AITER)", coll.AllReduce},
+	{"cross_device_all_gather", "custom all-reduce (vLLM, SGLang, AITER)", coll.AllGather},
+	{"void aiter::reduce_scatter_cross_device_store<__half, 8>(RankData*)", "custom all-reduce (vLLM, SGLang, AITER)", coll.ReduceScatter},
+	{"void quickreduce::allreduce_prototype_twoshot<AllReduceTwoshot<__half, CodecQ4<__half,4>, true>, __half>(__half const*)",
+		"quick all-reduce (vLLM, SGLang, AITER)", coll.AllReduce},
+	{"void (anonymous namespace)::two_shot_all_reduce_kernel_inplace<c10::BFloat16, 16, 2>(c10::BFloat16**, unsigned long)",
+		"custom all-reduce (PyTorch, TensorRT-LLM, FlashInfer)", coll.AllReduce},
+	{"void tensorrt_llm::kernels::oneShotAllReduceKernel<__half, 8, true, false>(AllReduceParams)", "custom all-reduce (PyTorch, TensorRT-LLM, FlashInfer)", coll.AllReduce},
+	{"lowPrecisionTwoShotAllReduceKernel", "custom all-reduce (PyTorch, TensorRT-LLM, FlashInfer)", coll.AllReduce},
+	{"void flashinfer::trtllm_mnnvl_allreduce::oneshotAllreduceFusionKernel<(unsigned char)2, __nv_bfloat16, true>(Params)",
+		"custom all-reduce (PyTorch, TensorRT-LLM, FlashInfer)", coll.AllReduce},
+	{"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(flashinfer::trtllm_allreduce_fusion::AllReduceFusionPattern)1, __nv_bfloat16, 2, true, true>(flashinfer::trtllm_allreduce_fusion::AllReduceFusionParams<__nv_bfloat16>)",
+		"custom all-reduce (TensorRT-LLM, FlashInfer)", coll.AllReduce},
+	{"moereduction_allreduce_fusion_kernel_oneshot_lamport", "custom all-reduce (TensorRT-LLM, FlashInfer)", coll.AllReduce},
+	{"mnnvl_lamport_all_gather", "custom all-reduce (TensorRT-LLM, FlashInfer)", coll.AllGather},
+	{"void flashinfer::trtllm_mnnvl_allreduce::rmsNormLamport<__nv_bfloat16, (flashinfer::QuantType)0, 2>(T1 *)", "custom all-reduce (TensorRT-LLM, FlashInfer)", coll.Other},
+	{"moeAllToAllKernel", "expert parallelism (TensorRT-LLM, FlashInfer)", coll.AllToAll},
+	{"void tensorrt_llm::kernels::moe_comm::moeA2ADispatchKernel<8, false>(int const*)", "expert parallelism (TensorRT-LLM, FlashInfer)", coll.Other},
+	{"void userbuffers_fp16_sum_inplace_gpu_rw_ag<2>(int, int, int, int, int, int, int, void**, int, unsigned long)", "userbuffers (Transformer Engine, TensorRT-LLM)", coll.AllGather},
+	{"void userbuffers_fp16_sum_inplace_gpu_rr_rs_oop<8>(int)", "userbuffers (Transformer Engine, TensorRT-LLM)", coll.ReduceScatter},
+	{"kuserbuffers_pushsend(int*, int*, int4*, int4*, int)", "userbuffers (Transformer Engine, TensorRT-LLM)", coll.Other},
+	{"void deep_ep::intranode::combine<__nv_bfloat16, (int)8, (int)768, (int)4096>(T1 *, float *)", "expert parallelism (DeepEP and its kin)", coll.Other},
+	{"void primus_turbo::deep_ep::intranode::cached_notify_dispatch<8>(int const*, int)", "expert parallelism (DeepEP and its kin)", coll.Other},
+	{"EpDispatchIntraNodeKernel_bf16", "expert parallelism (MORI)", coll.Other},
+	{"mscclpp_allreduce", "MSCCL++", coll.Other},
+	{"void mscclpp::nccl::allreduceAllPairs<(mscclpp::ReduceOp)0, __half>(__half*)", "MSCCL++", coll.AllReduce},
+	{"void mscclpp::executionKernel<__half, mscclpp::LL16Packet, true>(int)", "MSCCL++", coll.Other},
+	{"nvshmemi_proxy_quiet_entrypoint()", "NVSHMEM", coll.Other},
+	{"void barrier_on_stream_kernel_threadgroup<(threadgroup_t)1>(int, int)", "NVSHMEM", coll.Other},
+	{"rocshmem_barrier_all_kernel", "rocSHMEM", coll.Other},
+	{"void sglang::device::push_all_reduce_1shot<__half, 8>(int)", "an inference engine", coll.AllReduce},
+	{"void allreduce_one_step<__half>(int)", "named after its collective", coll.AllReduce},
+}
+
+func TestKernelsAreKnownByName(t *testing.T) {
+	for _, c := range kernelNames {
+		if got := recognise(c.kernel); !got.comm || got.by != c.by || got.what != c.what {
+			t.Errorf("%s\nis %+v, want communication by %s, %s", c.kernel, got, c.by, c.what)
+		}
+	}
+}
+
+func TestEveryRowOfTheTableHasAKernel(t *testing.T) {
+	used := make([]bool, len(kernelTable))
+	for _, k := range append(slices.Collect(commNames), withinNames...) {
+		f := functionOf(k)
+		for i, row := range kernelTable {
+			if (row.scope == nil || row.scope.MatchString(f.scope)) && row.name.MatchString(f.name) {
+				used[i] = true
+				break
+			}
+		}
+	}
+	for i, ok := range used {
+		if !ok {
+			t.Errorf("no kernel of the tests is found by the row %s, %s", kernelTable[i].by, kernelTable[i].name)
+		}
+	}
+}
+
+func commNames(yield func(string) bool) {
+	for _, c := range kernelNames {
+		if !yield(c.kernel) {
+			return
+		}
+	}
+}
+
+// withinNames are kernels of libraries of communication that move nothing between GPUs.
+var withinNames = []string{
+	"void (anonymous namespace)::oneRankReduce<FuncPreMulSum<float> >(void*, void*, unsigned long, unsigned long, bool)",
+	"void oneRankReduce<FuncPreMulSum<__half>>(void *, void *, unsigned long, unsigned long, bool)",
+	"_ZN43_GLOBAL__N__a1b2c3d4_9_onerank_cu_0123456713oneRankReduceI13FuncPreMulSumIfEEEvPvS3_mmb",
+	"void deep_ep::layout::get_dispatch_layout<256, 32, 8>(long const*)",
+}
+
+// Kernels that compute, with words of collectives in their names, arguments or types.
+var computeNames = append([]string{
+	"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float, float, float>, unsigned int, float, 4> >(at::native::ReduceOp<float>)",
+	"void at::native::vectorized_gather_kernel<16, long>(char*, char*, long*, int, long, long, long, long, bool)",
+	"void at::native::_scatter_gather_elementwise_kernel<128, 4, at::native::_cuda_scatter_gather_internal_kernel<false, at::native::OpaqueType<4> > >(int)",
+	"void cublasLt::splitKreduce_kernel<32, 16, int, float, float, float, float, true, true, false>(cublasLt::cublasSplitKParams<float>)",
+	"void broadcast_kernel<float>(float*)",
+	"void cudnn::reduced_divisor_kernel(int)",
+	"triton_red_fused_all_reduce_native_layer_norm_3",
+	"triton_poi_fused_broadcast_tensors_0",
+	"void flash_fwd_mla_combine_kernel<float>(int)",
+	"flash_fwd_splitkv_combine_kernel",
+	"void moe_combine<float>(int)",
+	"void consumer<ncclDevKernel_AllReduce_Sum_f32_RING_LL>(int)",
+	"void elementwise(std::function<void (ncclDevComm*)>)",
+	"void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<ncclKernel_AllReduce>::{lambda(int)#1}>(int)",
+	"scatter_reduce_kernel",
+	"cub::DeviceReduceKernel",
+	"Memcpy DtoD (Device -> Device)",
+	"",
+}, withinNames...)
+
+func TestKernelsThatComputeAreNoCommunication(t *testing.T) {
+	for _, k := range computeNames {
+		if got := recognise(k); got.comm {
+			t.Errorf("%s\nis taken for communication: %+v", k, got)
+		}
+	}
+}

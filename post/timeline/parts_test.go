@@ -1,0 +1,84 @@
+package timeline
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// moments counts what a device does nanosecond by nanosecond, as the definitions say it.
+func moments(g *gpu) (p Parts) {
+	var first, last int64 = math.MaxInt64, math.MinInt64
+	for _, a := range g.Activities {
+		first, last = min(first, a.Start), max(last, a.End)
+	}
+	p.Span = ms(last - first)
+	for t := first; t < last; t++ {
+		var compute, comm, copies bool
+		for _, a := range g.Activities {
+			if a.Start <= t && t < a.End {
+				switch {
+				case a.Kind.Memcpy():
+					copies = true
+				case g.Names[a.Name] == allReduce:
+					comm = true
+				default:
+					compute = true
+				}
+			}
+		}
+		for on, of := range map[*float64]bool{
+			&p.Compute: compute, &p.Comm: comm, &p.Overlap: compute && comm, &p.Exposed: comm && !compute, &p.Memcpy: copies,
+			&p.MemcpyOnly: copies && !compute && !comm, &p.Idle: !compute && !comm && !copies,
+		} {
+			if of {
+				*on += ms(1)
+			}
+		}
+	}
+	return p
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+
+func TestPartsAgreeWithEveryNanosecond(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 3000 {
+		g := randomGPU(r, 20)
+		want := moments(g)
+		d := g.analysed(t, Options{})
+		for what, pair := range map[string][2]float64{
+			"span": {d.Span, want.Span}, "compute": {d.Compute, want.Compute}, "comm": {d.Comm, want.Comm}, "overlap": {d.Overlap, want.Overlap},
+			"exposed": {d.Exposed, want.Exposed}, "memcpy": {d.Memcpy, want.Memcpy}, "memcpy only": {d.MemcpyOnly, want.MemcpyOnly}, "idle": {d.Idle, want.Idle},
+			"parts of idle": {d.HostBound + d.Waiting + d.Unexplained, want.Idle},
+		} {
+			if !near(pair[0], pair[1]) {
+				t.Fatalf("%s is %g, want %g: %+v", what, pair[0], pair[1], g.Activities)
+			}
+		}
+	}
+}
+
+func TestPartsThatDoNotMakeTheWholeAreAnError(t *testing.T) {
+	g := newGPU()
+	g.ran(gemm, 7, 0, 100)
+	g.ran(allReduce, 8, 50, 200)
+	g.ran(gemm, 7, 300, 400)
+	slices.SortFunc(g.Activities, byBeginning)
+	classes := classify(&g.Device, names(&g.Device, nil))
+	for what, spoil := range map[string]func(*cover){
+		"exposed":     func(c *cover) { c.exposed = spans{{Start: 100, End: 150}}.measure() },
+		"overlap":     func(c *cover) { c.overlap = measure{until: []int64{0}} },
+		"unexplained": func(c *cover) { c.unexplained = measure{until: []int64{0}} },
+	} {
+		c := newCover(&g.Device, classes)
+		if _, err := c.parts(c.whole); err != nil {
+			t.Fatal(err)
+		}
+		spoil(&c)
+		if _, err := c.parts(c.whole); err == nil {
+			t.Errorf("%s is wrong and nobody says so", what)
+		}
+	}
+}
