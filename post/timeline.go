@@ -11,10 +11,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"busbar/internal/coll"
+	"busbar/post/report"
 	"busbar/post/say"
 	"busbar/post/timeline"
 	"busbar/post/trace"
@@ -66,7 +68,7 @@ rules all that is found.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&t.format, "format", "text", "`FORMAT` on stdout: text, json, markdown")
-	f.StringVarP(&t.out, "out", "o", "", "also write timeline.md and timeline.json into this `DIR`")
+	f.StringVarP(&t.out, "out", "o", "", "also write timeline.html, .md and .json into this `DIR`")
 	f.StringVar(&t.comm, "comm-pattern", "", "kernels whose name matches `REGEXP` are communication too")
 	f.StringVar(&t.step, "step-pattern", "", "ranges whose name matches `REGEXP` are steps; else those of torch.profiler")
 	f.IntVar(&t.top, "top", timeline.DefaultTop, "list this `NUMBER` of the longest exposed calls")
@@ -83,7 +85,7 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 	if err != nil {
 		return &usageError{err, cmd.CommandPath()}
 	}
-	found, err := t.read(ctx, args)
+	found, err := readTimeline(ctx, t.stderr, args, t.Options)
 	if err != nil {
 		return err
 	}
@@ -127,14 +129,19 @@ func expression(flag, text string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// read makes one timeline of all traces found. What was named and can't be read is an error; what lies in a folder is passed over.
-func (t *timeliner) read(ctx context.Context, paths []string) (*timeline.Timeline, error) {
+// readTimeline makes one timeline of all traces found. What was named and can't be read is an error; what lies in a folder is passed over,
+// which stderr says.
+func readTimeline(ctx context.Context, stderr io.Writer, paths []string, o timeline.Options) (*timeline.Timeline, error) {
 	files, passed, err := trace.Files(paths)
 	if err != nil {
 		return nil, err
 	}
-	b, read := timeline.NewBuilder(t.Options), 0
-	problems, err := trace.Each(ctx, files, t.ranges(), func(f *trace.File) error {
+	reading := trace.Options{}
+	if o.StepPattern != nil {
+		reading.KeepRange = o.StepPattern.MatchString
+	}
+	b, read := timeline.NewBuilder(o), 0
+	problems, err := trace.Each(ctx, files, reading, func(f *trace.File) error {
 		b.Add(f)
 		read++
 		return context.Cause(ctx)
@@ -146,17 +153,9 @@ func (t *timeliner) read(ctx context.Context, paths []string) (*timeline.Timelin
 		return nil, &noTraceError{paths, problems}
 	}
 	for _, p := range problems {
-		fmt.Fprintln(t.stderr, "post:", printable(problemWords(p))+"; passed over")
+		fmt.Fprintln(stderr, "post:", printable(problemWords(p))+"; passed over")
 	}
 	return b.Timeline(), nil
-}
-
-// ranges are the ranges of the host that a timeline needs: those that --step-pattern names.
-func (t *timeliner) ranges() trace.Options {
-	if t.StepPattern == nil {
-		return trace.Options{}
-	}
-	return trace.Options{KeepRange: t.StepPattern.MatchString}
 }
 
 // noTraceError says that there is nothing to analyse, or that something that was named is no trace.
@@ -192,7 +191,7 @@ func (t *timeliner) files(ctx context.Context, found *timeline.Timeline) error {
 	for _, o := range []struct {
 		name  string
 		write func(*timeline.Timeline, io.Writer) error
-	}{{"timeline.md", timelineMarkdown}, {"timeline.json", timelineJSON}} {
+	}{{"timeline.html", t.page}, {"timeline.md", timelineMarkdown}, {"timeline.json", timelineJSON}} {
 		path := filepath.Join(t.out, o.name)
 		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(found, w[0]) }); err != nil {
 			return err
@@ -200,6 +199,11 @@ func (t *timeliner) files(ctx context.Context, found *timeline.Timeline) error {
 		fmt.Fprintln(t.stderr, "post: wrote", path)
 	}
 	return nil
+}
+
+// page writes the page that needs no network.
+func (t *timeliner) page(found *timeline.Timeline, w io.Writer) error {
+	return report.OfTimeline(found, report.Options{Tool: found.Tool, Made: time.Now(), Dir: t.out}).WritePage(w)
 }
 
 func timelineText(t *timeline.Timeline, w io.Writer) error { return sheetOf(t).writeText(w) }
