@@ -42,22 +42,7 @@ func medianRank(n int) (k int, coverage, inner float64) {
 }
 
 // lowerTail is the chance of at most k heads in n throws of a fair coin.
-func lowerTail(n, k int) float64 {
-	if k < 0 {
-		return 0
-	}
-	logChoose := logGamma(n+1) - logGamma(k+1) - logGamma(n-k+1)
-	term := math.Exp(logChoose - float64(n)*math.Ln2)
-	sum := 0.0
-	for j := k; term > 0 && j >= 0; j-- {
-		sum += term
-		if term < sum*1e-17 {
-			break
-		}
-		term *= float64(j) / float64(n-j+1)
-	}
-	return sum
-}
+func lowerTail(n, k int) float64 { return tailBelow(n, k, 0.5) }
 
 func logGamma(n int) float64 {
 	v, _ := math.Lgamma(float64(n))

@@ -9,4 +9,5 @@ func (t *Timeline) conclude() {
 			d.Steps[s].overlaps()
 		}
 	}
+	t.across()
 }

@@ -187,7 +187,8 @@ type Unclassified struct {
 type Across struct {
 	Matched   int          `json:"matched"`    // collectives found on every rank of their communicator that was read
 	Alone     int          `json:"unmatched"`  // calls for which that is not so
-	How       string       `json:"how"`        // by what calls were matched
+	How       string       `json:"how"`        // by what calls were matched, and how many by each
+	Uneven    int          `json:"uneven"`     // matched collectives without a root in which one rank took clearly less than another: it began last
 	Pure      float64      `json:"pure_ms"`    // of matched calls, per rank: the least over ranks, summed
 	Waiting   float64      `json:"waiting_ms"` // the rest, the mean over ranks
 	Ranks     []RankShare  `json:"ranks"`
@@ -203,7 +204,7 @@ type RankShare struct {
 	Kernels float64 `json:"kernel_ms"`
 	Pure    float64 `json:"pure_ms"`
 	Waiting float64 `json:"waiting_ms"`
-	Last    int     `json:"last"` // matched collectives which it was the last to begin, that is: took the least time
+	Last    int     `json:"last"` // uneven collectives which it was the last to begin, that is: took the least time
 
 	// Offset is what is added to times of this device, which count from its first activity, to set them beside those of the first of Ranks: by the
 	// ends of matched collectives, and for pictures only. Null: none was matched.
@@ -213,7 +214,7 @@ type RankShare struct {
 // Straggler is the rank that others wait for.
 type Straggler struct {
 	Device int      `json:"index"`     // in Timeline.Devices
-	Share  float64  `json:"share_pct"` // of matched collectives which it was the last to begin
+	Share  float64  `json:"share_pct"` // of the uneven collectives that it took part in: those it was the last to begin
 	Cost   float64  `json:"cost_ms"`   // what the others waited in those, the mean over them
 	Says   string   `json:"says"`
 	Why    []string `json:"why"` // evidence: more computing, more idle, slower copies

@@ -1,0 +1,275 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/post/trace"
+)
+
+// method is by what calls were matched.
+type method int
+
+const (
+	byNumber method = iota
+	byStep
+	byOrder
+	byKind
+	byPeer
+)
+
+var methodWords = []string{
+	byNumber: "by the number that each call has in its communicator",
+	byStep:   "by their order in a step and a communicator",
+	byOrder:  "by their order in a communicator",
+	byKind:   "by their order among calls of one operation and size, as the traces name no communicator",
+	byPeer:   "by sender, receiver and order",
+}
+
+// kind is what two calls must share to be one collective.
+type kind struct {
+	name  string
+	bytes int64
+}
+
+// kindOf is that of a call. Ranks of an uneven exchange have different sizes, and its size is no part of it.
+func (d *Device) kindOf(s *seen) kind {
+	k := kind{bytes: trace.Unknown}
+	if s.collective < 0 || int(s.collective) >= len(d.Collectives) {
+		return k
+	}
+	of := &d.Collectives[s.collective]
+	k.name = of.Name
+	switch k.name {
+	case coll.AllReduce.String(), coll.AllGather.String(), coll.ReduceScatter.String(), coll.Broadcast.String(), coll.Reduce.String():
+		if of.Bytes != nil {
+			k.bytes = *of.Bytes
+		}
+	}
+	return k
+}
+
+func (c *comparison) kinds(p *party) [][]kind {
+	all := make([][]kind, len(p.parts))
+	for i, q := range p.parts {
+		d := &c.timeline.Devices[q.device]
+		all[i] = make([]kind, len(q.calls))
+		for n, at := range q.calls {
+			all[i][n] = d.kindOf(&d.seen[at])
+		}
+	}
+	return all
+}
+
+// match finds which calls of a party are one. Of several ways the first that matches half of the shortest part is taken, else the one that matches most.
+func (c *comparison) match(p *party) {
+	if len(p.parts) < 2 {
+		c.leave(p)
+		return
+	}
+	kinds := c.kinds(p)
+	shortest := len(p.parts[0].calls)
+	for _, q := range p.parts {
+		shortest = min(shortest, len(q.calls))
+	}
+	var best method
+	for _, m := range c.methodsFor(p) {
+		found := m.by(p, kinds)
+		if len(found) > len(p.matches) {
+			p.matches, best = found, m.method
+		}
+		if 2*len(found) >= shortest {
+			break
+		}
+	}
+	c.methods[best] += len(p.matches)
+	for _, q := range p.parts {
+		c.alone += len(q.calls) - len(p.matches)
+	}
+}
+
+// matching is one way to match.
+type matching struct {
+	method
+	by func(*party, [][]kind) [][]int32
+}
+
+func (c *comparison) methodsFor(p *party) []matching {
+	if p.peers {
+		return []matching{{byPeer, matchAll}}
+	}
+	all := []matching{{byNumber, c.matchNumbers}, {byStep, c.matchSteps}}
+	if p.name == "" {
+		all = append(all, matching{byKind, matchKinds})
+	}
+	return append(all, matching{byOrder, c.matchOrder})
+}
+
+// matchAll matches calls one by one, if all ranks have as many.
+func matchAll(p *party, _ [][]kind) (found [][]int32) {
+	for _, q := range p.parts {
+		if len(q.calls) != len(p.parts[0].calls) {
+			return nil
+		}
+	}
+	for n := range p.parts[0].calls {
+		found = append(found, slices.Repeat([]int32{int32(n)}, len(p.parts)))
+	}
+	return found
+}
+
+// wrongs is how many of a hundred calls that should be one may be of different kinds before the way they were matched is not believed.
+const wrongs = 2
+
+// matchNumbers matches by the numbers in the file. Several kernels of one number are told apart by their order.
+func (c *comparison) matchNumbers(p *party, kinds [][]kind) (found [][]int32) {
+	type number struct {
+		seq   int64
+		again int
+	}
+	rest := make([]map[number]int32, len(p.parts)-1)
+	var first []number
+	for i, q := range p.parts {
+		times := map[int64]int{}
+		if i > 0 {
+			rest[i-1] = map[number]int32{}
+		}
+		for n, at := range q.calls {
+			seq := c.timeline.Devices[q.device].seen[at].seq
+			if seq < 0 {
+				return nil
+			}
+			k := number{seq, times[seq]}
+			times[seq]++
+			if i == 0 {
+				first = append(first, k)
+			} else {
+				rest[i-1][k] = int32(n)
+			}
+		}
+	}
+	wrong := 0
+next:
+	for n, k := range first {
+		m := []int32{int32(n)}
+		for _, r := range rest {
+			at, has := r[k]
+			if !has {
+				continue next
+			}
+			m = append(m, at)
+		}
+		if !alike(m, kinds) {
+			wrong++
+			continue
+		}
+		found = append(found, m)
+	}
+	if 100*wrong > wrongs*(len(found)+wrong) {
+		return nil
+	}
+	return found
+}
+
+// alike says that calls are of one kind.
+func alike(match []int32, kinds [][]kind) bool {
+	for i, at := range match {
+		if kinds[i][at] != kinds[0][match[0]] {
+			return false
+		}
+	}
+	return true
+}
+
+// matchSteps matches the calls of steps of one name, where all ranks have the same kinds in the same order in it.
+func (c *comparison) matchSteps(p *party, kinds [][]kind) (found [][]int32) {
+	steps := make([]map[string][]int32, len(p.parts))
+	var order []string
+	for i, q := range p.parts {
+		d := &c.timeline.Devices[q.device]
+		if d.repeatsSteps() {
+			return nil
+		}
+		steps[i] = map[string][]int32{}
+		for n, at := range q.calls {
+			s := c.stepOf(q.device, &d.seen[at])
+			if s.name == "" {
+				continue
+			}
+			if i == 0 && steps[0][s.name] == nil {
+				order = append(order, s.name)
+			}
+			steps[i][s.name] = append(steps[i][s.name], int32(n))
+		}
+	}
+	for _, name := range order {
+		var of [][]int32
+		for n := range steps[0][name] {
+			m := make([]int32, 0, len(p.parts))
+			for i := range p.parts {
+				if mine := steps[i][name]; len(mine) == len(steps[0][name]) {
+					m = append(m, mine[n])
+				}
+			}
+			if len(m) < len(p.parts) || !alike(m, kinds) {
+				of = nil
+				break
+			}
+			of = append(of, m)
+		}
+		found = append(found, of...)
+	}
+	return found
+}
+
+// repeatsSteps says that steps of a device share a name, so that it does not tell them apart.
+func (d *Device) repeatsSteps() bool {
+	names := map[string]bool{}
+	for _, s := range d.Steps {
+		if names[s.Name] {
+			return true
+		}
+		names[s.Name] = true
+	}
+	return false
+}
+
+// matchKinds matches the calls of each kind by their order, for kinds of which all ranks have as many. Calls of several communicators may change places between ranks;
+// those of one kind seldom do.
+func matchKinds(p *party, kinds [][]kind) (found [][]int32) {
+	places := make([]map[kind][]int32, len(p.parts))
+	for i := range p.parts {
+		places[i] = map[kind][]int32{}
+		for n, k := range kinds[i] {
+			places[i][k] = append(places[i][k], int32(n))
+		}
+	}
+	taken := map[kind]int{}
+	for n, k := range kinds[0] {
+		m := []int32{int32(n)}
+		for i := 1; i < len(p.parts) && len(places[i][k]) == len(places[0][k]); i++ {
+			m = append(m, places[i][k][taken[k]])
+		}
+		taken[k]++
+		if len(m) == len(p.parts) {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// how says by what was matched, and what was not.
+func (c *comparison) how() string {
+	var words []string
+	for m, says := range methodWords {
+		if n := c.methods[method(m)]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", n, says))
+		}
+	}
+	if words == nil {
+		return "no call could be matched"
+	}
+	return strings.Join(words, "; ")
+}

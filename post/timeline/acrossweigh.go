@@ -1,0 +1,235 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"busbar/internal/coll"
+	"busbar/internal/stats"
+)
+
+// A collective is uneven where the shortest of its times is less than the longest by more than leastGap of it, and by more than leastGapNs: then the rank with
+// the shortest began last. Under that the difference may be one of launches and of who is served first.
+const (
+	leastGap   = 0.10
+	leastGapNs = 5000
+)
+
+// weigh adds what matched calls of a party took to their ranks. All ranks of a collective end it about together, so the one with the shortest time came last, and its time is
+// the communication itself; what the others took beyond it they waited.
+func (c *comparison) weigh(p *party) {
+	for _, m := range p.matches {
+		took := make([]int64, len(m))
+		for i := range m {
+			s := p.at(c, m, i)
+			took[i] = s.end - s.start
+		}
+		least, most := slices.Min(took), slices.Max(took)
+		last := slices.Index(took, least)
+		uneven := !p.peers && least > 0 && most-least > leastGapNs && float64(most-least) > leastGap*float64(most) && !c.operation(p, m).Rooted()
+		for i := range m {
+			l := c.lanes[c.lane[p.parts[i].device]]
+			in := c.stepOf(p.parts[i].device, p.at(c, m, i))
+			l.pure += least
+			l.waiting += took[i] - least
+			l.waits[in] += took[i] - least
+			l.calls++
+			if !uneven {
+				continue
+			}
+			n := l.lateness[in]
+			n.of++
+			l.uneven++
+			l.chance += 1 / float64(len(m))
+			if i == last {
+				n.last++
+				l.last++
+				for _, t := range took {
+					l.cost += (t - least) / int64(len(m)-1)
+				}
+			}
+			l.lateness[in] = n
+		}
+	}
+}
+
+// operation is that of a matched call, by its name.
+func (c *comparison) operation(p *party, m []int32) coll.Collective {
+	d := &c.timeline.Devices[p.parts[0].device]
+	what, err := coll.ParseCollective(d.nameOf(p.at(c, m, 0)))
+	if err != nil {
+		return coll.Other
+	}
+	return what
+}
+
+// uneven is how many matched collectives were uneven.
+func (c *comparison) uneven() (n int) {
+	for _, l := range c.lanes {
+		n += l.last
+	}
+	return n
+}
+
+// matched sums matched calls by communicator, operation, size and type.
+func (c *comparison) matched() (all []Matched) {
+	type key struct {
+		party            *party
+		name, kind, from string
+		bytes            int64
+	}
+	type sums struct {
+		own, pure, waiting []float64
+		exposed            float64
+	}
+	found := map[key]*sums{}
+	var order []key
+	for _, p := range c.parties {
+		for _, m := range p.matches {
+			first := p.at(c, m, 0)
+			k := key{party: p, bytes: -1}
+			if d := &c.timeline.Devices[p.parts[0].device]; first.collective >= 0 && int(first.collective) < len(d.Collectives) {
+				of := &d.Collectives[first.collective]
+				k.name, k.kind, k.from = of.Name, of.Type, of.Group
+				if of.Bytes != nil {
+					k.bytes = *of.Bytes
+				}
+			}
+			s := found[k]
+			if s == nil {
+				s = &sums{}
+				found[k] = s
+				order = append(order, k)
+			}
+			least, all := math.Inf(1), 0.0
+			for i := range m {
+				at := p.at(c, m, i)
+				t := milliseconds(at.end - at.start)
+				least, all = min(least, t), all+t
+				s.own = append(s.own, t)
+				s.exposed += milliseconds(at.exposed) / float64(len(m))
+			}
+			s.pure = append(s.pure, least)
+			s.waiting = append(s.waiting, all/float64(len(m))-least)
+		}
+	}
+	for _, k := range order {
+		s := found[k]
+		n := float64(len(k.party.parts))
+		m := Matched{Collective: Collective{Name: k.name, Group: k.from, Ranks: k.party.size, Type: k.kind, Calls: len(s.pure), Median: stats.Median(s.own), Least: slices.Min(s.own), Exposed: s.exposed},
+			Pure: stats.Median(s.pure), Waiting: stats.Median(s.waiting)}
+		for _, t := range s.own {
+			m.Sum += t / n
+		}
+		if k.party.peers {
+			m.Ranks = 2
+		}
+		if k.bytes >= 0 {
+			m.Bytes = &k.bytes
+		}
+		m.Busbw, m.BusbwMax, m.PureBusbw = m.busbwAt(m.Median), m.busbwAt(m.Least), m.busbwAt(m.Pure)
+		all = append(all, m)
+	}
+	slices.SortStableFunc(all, func(a, b Matched) int { return cmp.Compare(b.Sum, a.Sum) })
+	return all
+}
+
+// busbwAt is the bus bandwidth of a collective at a time in milliseconds, in GB/s; nil where size, ranks or operation are not known.
+func (c *Collective) busbwAt(ms float64) *float64 {
+	what, err := coll.ParseCollective(c.Name)
+	if err != nil || c.Bytes == nil || *c.Bytes <= 0 || c.Ranks < 2 || ms <= 0 {
+		return nil
+	}
+	gb := coll.Case{Collective: what, World: c.Ranks, SizeBytes: *c.Bytes}.BusBW(ms/1e3) / 1e9
+	return &gb
+}
+
+// imbalance says for each step that at least two ranks have how they differ in it.
+func (c *comparison) imbalance() (all []StepSpread) {
+	type mine struct {
+		lane, device int
+		Step
+	}
+	found := map[step][]mine{}
+	var order []step
+	for i := range c.timeline.Devices {
+		if c.lane[i] < 0 || c.timeline.Devices[i].repeatsSteps() {
+			continue
+		}
+		for _, s := range c.timeline.Devices[i].Steps {
+			k := step{c.cohort[i], s.Name}
+			if found[k] == nil {
+				order = append(order, k)
+			}
+			found[k] = append(found[k], mine{c.lane[i], i, s})
+		}
+	}
+	for _, k := range order {
+		of := found[k]
+		if len(of) < 2 {
+			continue
+		}
+		s := StepSpread{Name: k.name, Least: math.Inf(1), Most: math.Inf(-1)}
+		sum := 0.0
+		for _, m := range of {
+			sum += m.Compute
+			s.Least, s.Span = min(s.Least, m.Compute), max(s.Span, m.Span)
+			if m.Compute > s.Most {
+				s.Most, s.Slowest = m.Compute, m.device
+			}
+			s.Waiting += milliseconds(c.lanes[m.lane].waits[k]) / float64(len(of))
+		}
+		if sum > 0 {
+			s.Spread = 100 * (s.Most/(sum/float64(len(of))) - 1)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// note says what figures over ranks are to be read with.
+func (c *comparison) note() {
+	t := c.timeline
+	for _, why := range slices.Compact(slices.Sorted(slices.Values(c.refused))) {
+		t.Notes = append(t.Notes, Note{Says: "Calls were left out of the matching over ranks: " + why + ".", File: -1})
+	}
+	worlds := map[int]bool{}
+	ranks := map[int]bool{}
+	for i := range t.Devices {
+		if d := &t.Devices[i]; c.lane[i] >= 0 {
+			if d.World > 0 {
+				worlds[d.World] = true
+			}
+			if d.Rank != nil {
+				ranks[*d.Rank] = true
+			}
+		}
+	}
+	if len(worlds) > 1 {
+		t.Notes = append(t.Notes, Note{Says: fmt.Sprintf("Traces of worlds of different size (%s ranks) were read together, which are of different runs.", list(slices.Sorted(maps.Keys(worlds)))),
+			Do: "Give the folder of one run; compare runs with --scaling.", File: -1})
+	}
+	if world := t.world(); len(worlds) == 1 && len(ranks) > 0 && len(ranks) < world {
+		t.Notes = append(t.Notes, Note{Says: fmt.Sprintf("%d of %d ranks were read. A rank that others wait for may be among those that were not; then the time counted as communication itself has waiting in it.", len(ranks), world),
+			Do: "Record all ranks, and give the folder of all their traces.", File: -1})
+	}
+}
+
+// world is how many ranks the run had: as the traces say, else as many GPUs as were read.
+func (t *Timeline) world() (n int) {
+	for i := range t.Devices {
+		n = max(n, t.Devices[i].World)
+	}
+	if n > 0 {
+		return n
+	}
+	for i := range t.Devices {
+		if t.Devices[i].Kernels > 0 {
+			n++
+		}
+	}
+	return n
+}
