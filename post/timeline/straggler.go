@@ -33,7 +33,7 @@ func (c *comparison) straggler() *Straggler {
 	t := c.timeline
 	s := &Straggler{Device: found.devices[0], Share: 100 * float64(found.last) / float64(found.uneven), Cost: milliseconds(found.cost)}
 	s.Says = fmt.Sprintf("The others wait for %s: it began last in %d of %d collectives in which ranks differ, and they waited %s for it, %.1f %% of their time.",
-		t.Devices[s.Device].Label, found.last, found.uneven, ms(s.Cost), 100*s.Cost/c.meanSpan())
+		t.Devices[s.Device].Label, found.last, found.uneven, duration(s.Cost), 100*s.Cost/c.meanSpan())
 	if steps, of := found.stepsLast(); of > 0 {
 		s.Says += fmt.Sprintf(" So it was in %d of %s.", steps, say.Count(of, "step"))
 		if float64(len(c.lanes))*stats.BinomialAtLeast(of, steps, found.chance/float64(found.uneven)) > 0.05 {
@@ -126,7 +126,7 @@ func (c *comparison) reasons(l *lane) (says []string) {
 		}
 		usual := stats.Median(others)
 		if more := own - usual; more > leastReason*milliseconds(l.cost) && more > leastMore*usual {
-			found = append(found, reason{more, fmt.Sprintf(of.says, ms(own), ms(usual)+inTheMiddle(len(others)))})
+			found = append(found, reason{more, fmt.Sprintf(of.says, duration(own), duration(usual)+inTheMiddle(len(others)))})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b reason) int { return cmp.Compare(b.more, a.more) })

@@ -7,8 +7,8 @@ import (
 	"busbar/post/say"
 )
 
-// ms writes milliseconds with the unit that fits.
-func ms(v float64) string {
+// duration writes milliseconds with the unit that fits.
+func duration(v float64) string {
 	if v == 0 {
 		return "0 ms"
 	}
