@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func near(t *testing.T, what string, got, want float64) {
+func isNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if math.Abs(got-want) > 1e-6*max(1, math.Abs(want)) {
 		t.Errorf("%s is %g, want %g", what, got, want)
@@ -28,14 +28,14 @@ func TestPureTimeAndWaitingAreToldApart(t *testing.T) {
 	if a.Matched != 15 || a.Alone != 0 || a.Uneven != 15 {
 		t.Errorf("%d matched, %d alone, %d uneven, want 15, 0, 15", a.Matched, a.Alone, a.Uneven)
 	}
-	near(t, "pure time of a rank", a.Pure, 15)
-	near(t, "waiting, the mean over ranks", a.Waiting, 3*15*3/4.)
+	isNear(t, "pure time of a rank", a.Pure, 15)
+	isNear(t, "waiting, the mean over ranks", a.Waiting, 3*15*3/4.)
 	for i, r := range a.Ranks {
 		wait, last := 45.0, 0
 		if i == 2 {
 			wait, last = 0, 15
 		}
-		near(t, fmt.Sprint("waiting of rank ", i), r.Waiting, wait)
+		isNear(t, fmt.Sprint("waiting of rank ", i), r.Waiting, wait)
 		if r.Last != last {
 			t.Errorf("rank %d was the last %d times, want %d", i, r.Last, last)
 		}
@@ -43,21 +43,21 @@ func TestPureTimeAndWaitingAreToldApart(t *testing.T) {
 	if s := a.Straggler; s == nil || s.Device != 2 || s.Share != 100 {
 		t.Fatalf("the rank that others wait for is %+v, want rank 2", s)
 	}
-	near(t, "its cost", a.Straggler.Cost, 45)
+	isNear(t, "its cost", a.Straggler.Cost, 45)
 	if !strings.Contains(strings.Join(a.Straggler.Why, " "), "It computes longer: 120.0 ms, the others 75.00 ms") {
 		t.Errorf("why: %q", a.Straggler.Why)
 	}
 	if len(a.Imbalance) != 5 || a.Imbalance[0].Slowest != 2 {
 		t.Fatalf("imbalance by step: %+v", a.Imbalance)
 	}
-	near(t, "imbalance", a.Imbalance[0].Spread, 100*(24/17.25-1))
-	near(t, "waiting in a step", a.Imbalance[0].Waiting, 9*3/4.)
+	isNear(t, "imbalance", a.Imbalance[0].Spread, 100*(24/17.25-1))
+	isNear(t, "waiting in a step", a.Imbalance[0].Waiting, 9*3/4.)
 	if len(a.Matches) != 2 || a.Matches[0].Calls != 10 || *a.Matches[0].Bytes != 25<<20 {
 		t.Fatalf("matched collectives: %+v", a.Matches)
 	}
-	near(t, "pure time of 25 MiB", a.Matches[0].Pure, 1)
-	near(t, "its waiting", a.Matches[0].Waiting, 3*3/4.)
-	near(t, "its pure bus bandwidth", *a.Matches[0].PureBusbw, 25*1024*1024*1.5/1e-3/1e9)
+	isNear(t, "pure time of 25 MiB", a.Matches[0].Pure, 1)
+	isNear(t, "its waiting", a.Matches[0].Waiting, 3*3/4.)
+	isNear(t, "its pure bus bandwidth", *a.Matches[0].PureBusbw, 25*1024*1024*1.5/1e-3/1e9)
 }
 
 func TestClocksDoNotMatterAndAreFound(t *testing.T) {
@@ -67,9 +67,9 @@ func TestClocksDoNotMatterAndAreFound(t *testing.T) {
 		if a.Matched != 12 {
 			t.Errorf("%d matched, want 12: %s", a.Matched, a.How)
 		}
-		near(t, "pure", a.Pure, 12)
+		isNear(t, "pure", a.Pure, 12)
 		for i, r := range a.Ranks {
-			near(t, fmt.Sprint("offset of rank ", i), *r.Offset, float64(-7*i))
+			isNear(t, fmt.Sprint("offset of rank ", i), *r.Offset, float64(-7*i))
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestTracesThatBeginAtDifferentCalls(t *testing.T) {
 			if a.Alone != 60-c.cut-2*c.matched {
 				t.Errorf("%d alone", a.Alone)
 			}
-			near(t, "pure", a.Pure, float64(c.matched))
+			isNear(t, "pure", a.Pure, float64(c.matched))
 		})
 	}
 }
@@ -128,9 +128,9 @@ func TestGroupsOfOneNameAndOtherRanksAreNotMixed(t *testing.T) {
 	if a.Matched != 12 {
 		t.Errorf("%d matched, want 12", a.Matched)
 	}
-	near(t, "pure", a.Pure, 6)
-	near(t, "waiting of rank 0", a.Ranks[0].Waiting, 6)
-	near(t, "waiting of rank 2", a.Ranks[2].Waiting, 30)
+	isNear(t, "pure", a.Pure, 6)
+	isNear(t, "waiting of rank 0", a.Ranks[0].Waiting, 6)
+	isNear(t, "waiting of rank 2", a.Ranks[2].Waiting, 30)
 
 	for i := range devices {
 		devices[i].Groups[0].Members = nil
@@ -193,8 +193,8 @@ func TestARankThatWasRecordedTwice(t *testing.T) {
 	if a.Matched != 4 || len(a.Ranks) != 2 {
 		t.Fatalf("%+v", a)
 	}
-	near(t, "pure", a.Pure, 2+4)
-	near(t, "waiting", a.Waiting, 0)
+	isNear(t, "pure", a.Pure, 2+4)
+	isNear(t, "waiting", a.Waiting, 0)
 }
 
 func TestOneRankAloneIsNotCompared(t *testing.T) {

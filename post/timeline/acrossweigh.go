@@ -75,7 +75,8 @@ func (c *comparison) uneven() (n int) {
 }
 
 // matched sums matched calls by communicator, operation, size and type.
-func (c *comparison) matched() (all []Matched) {
+func (c *comparison) matched() []Matched {
+	all := []Matched{}
 	type key struct {
 		party            *party
 		name, kind, from string
@@ -104,16 +105,16 @@ func (c *comparison) matched() (all []Matched) {
 				found[k] = s
 				order = append(order, k)
 			}
-			least, all := math.Inf(1), 0.0
+			least, sum := math.Inf(1), 0.0
 			for i := range m {
 				at := p.at(c, m, i)
 				t := milliseconds(at.end - at.start)
-				least, all = min(least, t), all+t
+				least, sum = min(least, t), sum+t
 				s.own = append(s.own, t)
 				s.exposed += milliseconds(at.exposed) / float64(len(m))
 			}
 			s.pure = append(s.pure, least)
-			s.waiting = append(s.waiting, all/float64(len(m))-least)
+			s.waiting = append(s.waiting, sum/float64(len(m))-least)
 		}
 	}
 	for _, k := range order {
@@ -148,7 +149,8 @@ func (c *Collective) busbwAt(ms float64) *float64 {
 }
 
 // imbalance says for each step that at least two ranks have how they differ in it.
-func (c *comparison) imbalance() (all []StepSpread) {
+func (c *comparison) imbalance() []StepSpread {
+	all := []StepSpread{}
 	type mine struct {
 		lane, device int
 		Step

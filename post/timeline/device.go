@@ -28,6 +28,9 @@ func analyse(d *trace.Device, file int, o Options) (Device, error) {
 
 	var err error
 	out := identity(d, file)
+	if out.origin != trace.Unknown {
+		out.origin += d.Activities[0].Start
+	}
 	if out.Parts, err = s.cover.parts(s.cover.whole); err != nil {
 		return Device{}, fmt.Errorf("%s: %w", out.Label, err)
 	}

@@ -91,7 +91,7 @@ type Device struct {
 
 	strips []Strip // for pictures: the whole, then each step
 	seen   []seen  // what ran of communication, for matching across ranks; by Start
-	origin int64   // nanoseconds since 1970 of time 0, or trace.Unknown
+	origin int64   // nanoseconds since 1970 of the first activity, from which all times here count; trace.Unknown
 }
 
 // Step is one step of training on one device. It has what was launched for it, from its first activity to the first of the next step
