@@ -1,0 +1,175 @@
+package trace
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// event is one event of a chrome trace. Its texts are JSON as it stands in the file, quotes and all, and belong to the reader: they hold
+// until the next event.
+type event struct {
+	phase      byte // X, B, E, …; 0 where it has none
+	category   category
+	name       []byte
+	pid, tid   []byte
+	start      int64 // ns
+	took       int64 // ns; may be negative
+	hasStart   bool
+	hasTook    bool
+	args       arguments
+	cat, saved []byte // the category's text; arguments that came before it was known what of
+}
+
+// category is what an event is of. Their names have changed over the years.
+type category uint8
+
+const (
+	otherEvent    category = iota
+	kernelEvent            // GPU: a kernel
+	memcpyEvent            // a copy
+	memsetEvent            // a memset
+	callEvent              // host: a call of CUDA or HIP
+	operatorEvent          // an operator of torch, or a range
+	ignoredEvent           // what says nothing of its own: the GPU's copy of a range, flows, the profiler's own work
+)
+
+// categories are the names in lower case.
+var categories = map[string]category{
+	`"kernel"`: kernelEvent, `"gpu_memcpy"`: memcpyEvent, `"memcpy"`: memcpyEvent, `"gpu_memset"`: memsetEvent, `"memset"`: memsetEvent,
+	`"cuda_runtime"`: callEvent, `"cuda_driver"`: callEvent, `"runtime"`: callEvent, `"driver"`: callEvent,
+	`"cpu_op"`: operatorEvent, `"operator"`: operatorEvent, `"user_annotation"`: operatorEvent, `"python_function"`: operatorEvent,
+	`"gpu_user_annotation"`: ignoredEvent, `"overhead"`: ignoredEvent, `"ac2g"`: ignoredEvent, `"async_cpu_to_gpu"`: ignoredEvent,
+	`"fwdbwd"`: ignoredEvent, `"forward_backward"`: ignoredEvent, `"trace"`: ignoredEvent, `"cuda_sync"`: ignoredEvent,
+}
+
+// categoryOf knows hip_runtime, xpu_driver and the like by their ends.
+func categoryOf(text []byte) category {
+	if c, ok := categories[string(text)]; ok {
+		return c
+	}
+	lower := bytes.ToLower(text)
+	if c, ok := categories[string(lower)]; ok {
+		return c
+	}
+	if bytes.HasSuffix(lower, []byte(`_runtime"`)) || bytes.HasSuffix(lower, []byte(`_driver"`)) {
+		return callEvent
+	}
+	return otherEvent
+}
+
+// read reads an event, at whose { the reader stands. What is not an event of a trace is read all the same, and has no phase.
+func (e *event) read(json *jsontext.Decoder) error {
+	e.reset()
+	if _, err := json.ReadToken(); err != nil {
+		return err
+	}
+	for json.PeekKind() != '}' {
+		key, err := json.ReadValue()
+		if err == nil {
+			err = e.member(json, key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := json.ReadToken()
+	if err == nil && len(e.saved) > 0 {
+		e.readSaved()
+	}
+	return err
+}
+
+func (e *event) reset() {
+	*e = event{name: e.name[:0], pid: e.pid[:0], tid: e.tid[:0], cat: e.cat[:0], saved: e.saved[:0]}
+	e.args.reset()
+}
+
+// member reads the value of a key.
+func (e *event) member(json *jsontext.Decoder, key []byte) error {
+	var into *[]byte
+	switch string(key) {
+	case `"args"`:
+		return e.arguments(json)
+	case `"ph"`, `"ts"`, `"dur"`:
+		return e.scalar(json, key[1])
+	case `"cat"`:
+		into = &e.cat
+	case `"name"`:
+		into = &e.name
+	case `"pid"`:
+		into = &e.pid
+	case `"tid"`:
+		into = &e.tid
+	default:
+		return json.SkipValue()
+	}
+	value, err := json.ReadValue()
+	if *into = append((*into)[:0], value...); len(e.cat) > 0 && into == &e.cat {
+		e.category = categoryOf(e.cat)
+	}
+	return err
+}
+
+// scalar reads ph, ts or dur, told by its first letter.
+func (e *event) scalar(json *jsontext.Decoder, which byte) error {
+	value, err := json.ReadValue()
+	switch {
+	case err != nil:
+	case which == 't':
+		e.start, e.hasStart = decimal(value, 3) // microseconds, whatever displayTimeUnit says: that is for viewers
+	case which == 'd':
+		e.took, e.hasTook = decimal(value, 3)
+	case len(value) == 3:
+		e.phase = value[1]
+	}
+	return err
+}
+
+// arguments reads args where they are wanted, passes over those that are not, and keeps those of which that can't be told yet.
+func (e *event) arguments(json *jsontext.Decoder) error {
+	switch {
+	case len(e.cat) == 0 || len(e.name) == 0:
+		value, err := json.ReadValue()
+		e.saved = append(e.saved[:0], value...)
+		return err
+	case !e.wantsArguments():
+		return json.SkipValue()
+	}
+	return e.args.read(json)
+}
+
+// readSaved reads the arguments that were kept.
+func (e *event) readSaved() {
+	if e.wantsArguments() {
+		_ = e.args.read(jsontext.NewDecoder(bytes.NewReader(e.saved), lenient...)) // they were read once, so they are whole
+	}
+}
+
+// wantsArguments: arguments of operators are most of a file, and only those of collectives say something here.
+func (e *event) wantsArguments() bool {
+	switch e.category {
+	case kernelEvent, memcpyEvent, memsetEvent, callEvent:
+		return true
+	case operatorEvent, otherEvent:
+		return e.collective()
+	}
+	return false
+}
+
+// collective says whether an operator or range is of a collective of torch.distributed.
+func (e *event) collective() bool {
+	return bytes.Equal(e.name, []byte(`"record_param_comms"`)) || bytes.HasPrefix(e.name, []byte(`"nccl:`))
+}
+
+// text is a JSON string without quotes and escapes; of what is none, the text itself.
+func text(value []byte) string {
+	if len(value) < 2 || value[0] != '"' {
+		return string(value)
+	}
+	if bytes.IndexByte(value, '\\') < 0 {
+		return string(value[1 : len(value)-1])
+	}
+	plain, _ := jsontext.AppendUnquote(nil, value) // what is no UTF-8 becomes the sign for that
+	return string(plain)
+}

@@ -1,0 +1,155 @@
+package trace
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// file makes the file of what was gathered. path is what it is called by.
+func (g *gathered) file(about *metadata, path string) *File {
+	f := &File{}
+	info := about.info()
+	g.completeGroups(info)
+	slices.SortFunc(g.host, func(a, b hostCall) int {
+		return cmp.Or(cmp.Compare(a.correlation, b.correlation), cmp.Compare(a.start, b.start))
+	})
+	slices.SortFunc(g.ops, func(a, b collectiveOp) int {
+		return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+	})
+	j := g.joiner()
+	zero, origin := g.zero(about.baseTime())
+	repeated, process := 0, int64(Unknown)
+	for _, id := range slices.Sorted(maps.Keys(g.devices)) {
+		d := &Device{Rank: Unknown, Host: "", Process: Unknown, ID: int(id), GPU: about.gpu(int(id)), NCCL: info.nccl, Origin: origin,
+			Host0: Unknown, Host1: Unknown}
+		repeated += j.fill(d, g.devices[id], zero)
+		g.devices[id] = nil // its memory is wanted for the next
+		g.addHost(d, zero)
+		if d.Process != Unknown {
+			process = d.Process
+		}
+		f.Devices = append(f.Devices, d)
+	}
+	if len(f.Devices) > 1 {
+		for _, d := range f.Devices {
+			d.Syncs = nil // the file does not tell for which device the host waited
+		}
+	}
+	g.place(f, about, info, path, process)
+	g.note(f, j, repeated)
+	return f
+}
+
+// zero is the moment that times are counted from, as the file counts, and in nanoseconds since 1970; that may be Unknown.
+func (g *gathered) zero(base int64) (zero, origin int64) {
+	zero = math.MaxInt64
+	for _, d := range g.devices {
+		for i := range d.activities {
+			zero = min(zero, d.activities[i].Start)
+		}
+	}
+	if zero == math.MaxInt64 {
+		return 0, Unknown
+	}
+	const epoch = 1e18 // nanoseconds in 2001: what is later counts from 1970, what is earlier from the machine's start
+	switch {
+	case zero >= epoch:
+		return zero, zero
+	case base > 0 && base < math.MaxInt64-max(0, zero):
+		return zero, base + zero
+	}
+	return zero, Unknown
+}
+
+// addHost gives a device what the host did. Every device of the file has the same.
+func (g *gathered) addHost(d *Device, zero int64) {
+	if g.first <= g.last {
+		d.Host0, d.Host1 = g.first-zero, g.last-zero
+	}
+	byTime := func(a, b Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) }
+	for _, r := range g.ranges {
+		d.Ranges = append(d.Ranges, Range{Span: Span{r.Start - zero, r.End - zero}, Name: r.Name})
+	}
+	slices.SortStableFunc(d.Ranges, func(a, b Range) int { return cmp.Or(byTime(a.Span, b.Span), cmp.Compare(a.Name, b.Name)) })
+	d.Ranges = slices.Compact(d.Ranges)
+	if g.first <= g.last {
+		d.Syncs = []Span{} // the file tells of calls, so that no waiting is told too
+	}
+	for _, s := range g.syncs {
+		d.Syncs = append(d.Syncs, Span{s.Start - zero, s.End - zero})
+	}
+	slices.SortFunc(d.Syncs, byTime)
+}
+
+// place says which rank the file is of, and where it ran.
+func (g *gathered) place(f *File, about *metadata, info distributed, path string, process int64) {
+	main := busiest(f.Devices)
+	if main == nil {
+		return
+	}
+	rank, from := info.rank, "distributedInfo"
+	if rank == Unknown {
+		rank, from = g.rankOfGroups(info), "collectives' arguments"
+	}
+	if rank == Unknown {
+		rank, from = rankOfPath(path), "file name"
+	}
+	if rank == Unknown {
+		rank, from = rankOfName(text(about.name)), "traceName"
+	}
+	if rank != Unknown {
+		main.Rank, main.RankFrom = rank, from
+	}
+	world := max(info.world, g.worldOfGroups(), 0)
+	for _, d := range f.Devices {
+		d.World, d.Host = world, hostOfPath(path, process)
+		for i := range d.Groups {
+			d.Groups[i].Rank = rankIn(d.Groups[i], d.Rank)
+		}
+	}
+	if rank != Unknown && len(f.Devices) > 1 {
+		f.Notes = append(f.Notes, Note{Says: fmt.Sprintf("The process of rank %d used %d devices; device %d, which ran most, is taken for the rank's.", rank, len(f.Devices), main.ID)})
+	}
+}
+
+// busiest is the device with most activities; a process may touch others, as when it makes a context on device 0.
+func busiest(devices []*Device) *Device {
+	var most *Device
+	for _, d := range devices {
+		if most == nil || len(d.Activities) > len(most.Activities) {
+			most = d
+		}
+	}
+	return most
+}
+
+// rankIn is the rank in a group of a rank of the world; what the collectives' arguments said holds where the group's ranks are not known.
+func rankIn(g Group, rank int) int {
+	if len(g.Ranks) == 0 || rank == Unknown {
+		return g.Rank
+	}
+	return slices.Index(g.Ranks, rank) // -1 is Unknown
+}
+
+// note says what the figures of the file are to be read with.
+func (g *gathered) note(f *File, j *joiner, repeated int) {
+	say := func(n int, says, does string) {
+		if n > 0 {
+			f.Notes = append(f.Notes, Note{Says: fmt.Sprintf(says, n), Do: does})
+		}
+	}
+	if len(f.Devices) == 0 {
+		f.Notes = append(f.Notes, Note{Says: "It has no activity of a GPU.",
+			Do: "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and let the schedule have an active step."})
+	}
+	say(repeated, "%d activities stand in the file more than once, to the nanosecond, and are counted once.", "")
+	say(g.negative, "%d activities have a negative duration, and are counted as no time.", "")
+	say(g.timeless, "%d activities have no time, and are left out.", "")
+	if len(f.Devices) > 0 {
+		say(j.emptyGraphs(), "%d launches of CUDA graphs have no kernel in the file: what ran in those graphs is missing, and looks like idle time.",
+			"Profile with a CUPTI of CUDA 12 or newer, which tells of the kernels of graphs, or without graphs.")
+	}
+}
