@@ -54,10 +54,23 @@ func (j *joiner) fill(d *Device, events *deviceEvents, zero int64) (repeated int
 		a.Start, a.End = a.Start-zero, a.End-zero
 		d.Activities[i] = a.Activity
 	}
-	for _, group := range j.g.groups.all {
-		d.Groups = append(d.Groups, group.Group)
-	}
+	j.g.giveGroups(d)
 	return whole - len(raw)
+}
+
+// giveGroups gives a device the groups that its calls are of.
+func (g *gathered) giveGroups(d *Device) {
+	number := map[int32]int32{Unknown: Unknown}
+	for i := range d.Calls {
+		c := &d.Calls[i]
+		n, ok := number[c.Group]
+		if !ok {
+			n = int32(len(d.Groups))
+			number[c.Group] = n
+			d.Groups = append(d.Groups, g.groups.all[c.Group].Group)
+		}
+		c.Group = n
+	}
 }
 
 // inTime orders by start, the longer first, and then by all that tells activities apart.
