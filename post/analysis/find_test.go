@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 	"testing"
 
@@ -102,6 +103,52 @@ func TestStep(t *testing.T) {
 	for _, h := range f.Hints {
 		if h.Variable == "--path" {
 			t.Error("the way is recorded, and --path is hinted at")
+		}
+	}
+}
+
+// A law that goes over into a faster one is slow just before it. Jumps are told from a tenth on, and where they stand out of the scatter.
+func TestWhichStepsAreTold(t *testing.T) {
+	step := func(factor, noise float64) made {
+		return sound().with(func(m *made) { m.noise, m.edit = noise, slower(256<<10, 1<<30, factor) })
+	}
+	f := only(t, foundIn(t, Options{}, step(0.6, 0.01)), Step)
+	if f.Severity != Note {
+		t.Errorf("%+v", f)
+	}
+	contains(t, f.Says, "time falls by a factor of 1.6", "just before it")
+	f = only(t, foundIn(t, Options{}, step(5, 0.01)), Step)
+	if f.Severity != Warning {
+		t.Errorf("a step is no more than a warning: %+v", f)
+	}
+	only(t, foundIn(t, Options{}, step(1.2, 0.01)), Step)
+	for _, small := range []made{step(1.05, 0.002), step(1.2, 0.05)} {
+		for _, f := range foundIn(t, Options{}, small) {
+			t.Errorf("scatter of %v: %s", small.noise, f.Says)
+		}
+	}
+}
+
+// What is said of the library's way at a step is what the library told.
+func TestWaysAtAStep(t *testing.T) {
+	same := sound().with(func(m *made) {
+		m.edit = func(launch string, r *result.Record) {
+			slower(256<<10, 1<<30, 1.6)(launch, r)
+			r.Path = &result.Path{Algorithm: "RING", Protocol: "SIMPLE"}
+		}
+	})
+	contains(t, fmt.Sprint(only(t, foundIn(t, Options{}, same), Step).Evidence), "goes the same way on both sides, RING SIMPLE")
+	unknown := sound().with(func(m *made) { m.edit = slower(256<<10, 1<<30, 1.6) })
+	contains(t, fmt.Sprint(only(t, foundIn(t, Options{}, unknown), Step).Evidence), "a guess from the times; rank --path records it.")
+	unknown.imported = true
+	contains(t, fmt.Sprint(only(t, foundIn(t, Options{}, unknown), Step).Evidence), "a guess from the times.")
+}
+
+// A decline stands out of the scatter of its curve.
+func TestDeclineWithinTheScatter(t *testing.T) {
+	for _, f := range foundIn(t, Options{}, sound().with(func(m *made) { m.noise, m.edit = 0.08, slower(256<<20, 1<<30, 1.1) })) {
+		if f.Kind == Decline {
+			t.Errorf("%s", f.Says)
 		}
 	}
 }
@@ -295,6 +342,35 @@ func TestVariation(t *testing.T) {
 	contains(t, f.Says, "launches differ at 28 of 28 sizes, at most by a factor of 1.6", "4 launches")
 	contains(t, fmt.Sprint(f.Evidence), "Launch launch-2 is the slowest at 28 of them")
 
+	// By how much they differ is how serious it is; which of them is the slowest is said where one is.
+	differ := func(factor float64, at func(launch string, r *result.Record) bool) made {
+		return sound().with(func(m *made) {
+			m.launches = 4
+			m.edit = func(launch string, r *result.Record) {
+				if at(launch, r) {
+					r.Time.Seconds *= factor
+				}
+			}
+		})
+	}
+	third := func(launch string, _ *result.Record) bool { return launch == "launch-2" }
+	for factor, want := range map[float64]Severity{1.3: Note, 2.2: Serious} {
+		if f := only(t, foundIn(t, Options{}, differ(factor, third)), Variation); f.Severity != want {
+			t.Errorf("by a factor of %g: %s", factor, f.Severity)
+		}
+	}
+	turns := func(launch string, r *result.Record) bool {
+		return launch == fmt.Sprint("launch-", bits.Len64(uint64(r.SizeBytes))%4)
+	}
+	if f := only(t, foundIn(t, Options{}, differ(1.8, turns)), Variation); strings.Contains(fmt.Sprint(f.Evidence), "is the slowest at") {
+		t.Errorf("each launch is the slowest in turn: %s", f.Evidence)
+	}
+	for _, f := range foundIn(t, Options{}, differ(3, func(launch string, r *result.Record) bool { return third(launch, r) && r.SizeBytes == 4<<20 })) {
+		if f.Kind == Variation {
+			t.Errorf("one size alone: %s", f.Says)
+		}
+	}
+
 	// Files of another tool may be of runs that were not started alike.
 	f = only(t, foundIn(t, Options{}, sound().with(func(m *made) {
 		m.launches, m.imported, m.interval = 4, true, false
@@ -351,6 +427,23 @@ func TestBelowCeiling(t *testing.T) {
 	}
 	contains(t, f.Says, "is 4", "of the 450 GB/s that its links are made for")
 	contains(t, fmt.Sprint(f.Evidence), "a link of so much")
+	declines := sound().with(func(m *made) { m.edit = slower(256<<20, 1<<30, 3) })
+	for _, f := range foundIn(t, ceiling(400), declines) {
+		if f.Kind == LowCeiling && !strings.Contains(f.Says, "at 128 MiB, is 4") {
+			t.Errorf("the largest bus bandwidth counts: %s", f.Says)
+		}
+	}
+	small := sound().with(func(m *made) {
+		m.edit = func(_ string, r *result.Record) {
+			if r.SizeBytes > 32<<20 {
+				r.Status = result.Skipped
+			}
+		}
+	})
+	latency := sound().with(func(m *made) { m.mode = coll.Latency })
+	if found := foundIn(t, ceiling(450), small, latency); found != nil {
+		t.Errorf("of small sizes, and of single operations: %s", found[0].Says)
+	}
 	for _, gbps := range []float64{270, 200, 0} {
 		if found := foundIn(t, ceiling(gbps), sound()); found != nil {
 			t.Errorf("ceiling %g: %s", gbps, found[0].Says)

@@ -1,11 +1,13 @@
 package analysis
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/stats"
 )
 
 // lawsOf is the model of the one curve of a sweep.
@@ -32,13 +34,14 @@ func TestModelOfOneLaw(t *testing.T) {
 		t.Errorf("latency %+v", m.Latency)
 	}
 	// Bus bandwidth of 16 ranks is 15/8 of what was put in.
-	if !m.Bandwidth.Known || !about(m.Bandwidth.Value, 187.5e9) || m.Bandwidth.Lo > 187.5e9 || m.Bandwidth.Hi < 187.5e9 {
+	if !m.Bandwidth.Known || !about(m.Bandwidth.Value, 187.5e9) || m.Bandwidth.Lo > 187.5e9 || m.Bandwidth.Hi < 187.5e9 || m.Bandwidth.Lo < 0.95*187.5e9 || m.Bandwidth.Hi > 1.05*187.5e9 {
 		t.Errorf("bandwidth %+v", m.Bandwidth)
 	}
 	if !m.Half.Known || !about(m.Half.Value, 2e6) {
 		t.Errorf("n½ %+v", m.Half)
 	}
-	contains(t, m.Line(), "latency 20.0", " us ±", "busbw nears 187.", "n½ 1.9")
+	half := func(p stats.Parameter) string { return fmt.Sprintf(" ±%.1f %%", 50*(p.Hi-p.Lo)/p.Value) }
+	contains(t, m.Line(), "latency 20.0", " us"+half(m.Latency)+", busbw nears 187.", " GB/s"+half(m.Bandwidth)+", n½ 1.9")
 	contains(t, m.BoundsWords(), "by the scatter")
 }
 
@@ -52,10 +55,11 @@ func TestModelOfTwoLaws(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	contains(t, m.Line(), "other laws from 256 KiB (time × 1.6")
+	contains(t, lawsOf(t, sound().with(func(m *made) { m.edit = slower(256<<10, 1<<30, 0.6) })).Line(), "other laws from 256 KiB (time × 0.6")
 	// Where the first law reaches half by then, that is where it is.
 	m = lawsOf(t, sound().with(func(m *made) { m.edit = slower(16<<20, 1<<30, 1.6) }))
-	if want := 20e-6 / (2*1.6/100e9 - 1/100e9); len(m.Laws) != 2 || !about(m.Half.Value, want) {
-		t.Errorf("n½ is %v, want %v", m.Half, want)
+	if want := 20e-6 / (2*1.6/100e9 - 1/100e9); len(m.Laws) != 2 || !about(m.Half.Value, want) || math.Log(m.Half.Hi/m.Half.Lo) < 4*m.Noise {
+		t.Errorf("n½ is %v, want %v, with bounds that have the scatter in them", m.Half, want)
 	}
 }
 
@@ -81,6 +85,22 @@ func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 		t.Errorf("%+v", large)
 	}
 	contains(t, large.Line(), "latency under ", "busbw nears 18")
+	// The laws of several ranges are held to the same: no n½ without a bandwidth, none where the first size has half already.
+	laws := func(from, to, change int64) Model {
+		sweep := between(from, to)
+		edit := sweep.edit
+		sweep.edit = func(launch string, r *result.Record) {
+			edit(launch, r)
+			slower(change, 1<<30, 1.6)(launch, r)
+		}
+		return lawsOf(t, sweep)
+	}
+	if small = laws(8, 4<<10, 512); len(small.Laws) != 2 || small.Bandwidth.Known || small.Half.Known {
+		t.Errorf("%+v", small)
+	}
+	if large = laws(8<<20, 1<<30, 128<<20); len(large.Laws) != 2 || large.Half.Known {
+		t.Errorf("%+v", large)
+	}
 	for name, m := range map[string]made{"four sizes": between(8, 64), "rehearsed": sound().with(func(m *made) { m.rehearsed = true }), "crowded": sound().with(func(m *made) { m.crowded = true })} {
 		if got := lawsOf(t, m); got.Laws != nil || got.Line() != "" {
 			t.Errorf("%s: %+v", name, got)
@@ -105,6 +125,7 @@ func TestModelOverLaunches(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	contains(t, m.BoundsWords(), "least and greatest of 3 launches")
+	contains(t, lawsOf(t, slow(2)).BoundsWords(), "least and greatest of 2 launches")
 	contains(t, lawsOf(t, slow(7)).BoundsWords(), "95 % interval over 7 launches")
 	once := slow(3)
 	edit := once.edit
@@ -132,6 +153,16 @@ func TestModelWithoutADrop(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	contains(t, m.NoiseWords(), "without 2 sizes")
+	m = lawsOf(t, sound().with(func(m *made) { m.edit = slower(8, 8, 3) }))
+	if m.Odd != 1 || !about(m.Latency.Value, 20e-6) {
+		t.Errorf("an odd first size: %+v", m)
+	}
+}
+
+// Where bus bandwidth has no meaning the algorithm's is spoken of.
+func TestWhichBandwidthAModelHas(t *testing.T) {
+	contains(t, lawsOf(t, sound().with(func(m *made) { m.world, m.nodes = 1, 1 })).Line(), ", algbw nears 99.8")
+	contains(t, lawsOf(t, sound().with(func(m *made) { m.collective = coll.Broadcast })).Line(), ", busbw nears 99.8")
 }
 
 func TestRoughSize(t *testing.T) {
