@@ -1,0 +1,114 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"busbar/internal/stats"
+	"busbar/post/say"
+)
+
+// The kinds of scaling. Which one it is cannot be seen in a trace: it is what was kept the same between runs.
+const (
+	Strong = "strong" // the work of a step: the global batch
+	Weak   = "weak"   // the work of a rank: the batch of each
+)
+
+// ScalingOf compares runs of one training on different numbers of ranks: each with the one that has the fewest. The time of a step is the median over steps of
+// the slowest rank's. An error says what a run lacks.
+func ScalingOf(kind string, runs []*Timeline) ([]Efficiency, error) {
+	if kind != Strong && kind != Weak {
+		return nil, fmt.Errorf("scaling is %q or %q, not %q: say whether the batch of all ranks together or that of each was kept the same", Strong, Weak, kind)
+	}
+	if len(runs) < 2 {
+		return nil, fmt.Errorf("scaling compares runs on different numbers of ranks, and there is one run only")
+	}
+	all := make([]scaled, len(runs))
+	for i, t := range runs {
+		var err error
+		if all[i], err = scaledOf(t); err != nil {
+			return nil, fmt.Errorf("%s: %w", t.called(i), err)
+		}
+		all[i].called = t.called(i)
+	}
+	slices.SortStableFunc(all, func(a, b scaled) int { return cmp.Compare(a.ranks, b.ranks) })
+	for i := range all[1:] {
+		if all[i].ranks == all[i+1].ranks {
+			return nil, fmt.Errorf("%s and %s have %s each: scaling compares different numbers", all[i].called, all[i+1].called, say.Count(all[i].ranks, "rank"))
+		}
+	}
+	var found []Efficiency
+	for _, s := range all[1:] {
+		found = append(found, efficiency(kind, all[0], s))
+	}
+	return found, nil
+}
+
+// scaled is what scaling needs of a run.
+type scaled struct {
+	called string
+	ranks  int
+	step   float64 // ms
+	steps  int
+	read   int // ranks of which the step is the slowest
+}
+
+func scaledOf(t *Timeline) (s scaled, err error) {
+	s.ranks = t.world()
+	if s.ranks == 0 {
+		return s, fmt.Errorf("nothing ran on a GPU while it was recorded")
+	}
+	slowest := map[string]float64{}
+	for i := range t.Devices {
+		d := &t.Devices[i]
+		if len(d.Steps) > 0 {
+			s.read++
+		}
+		for n := range d.Steps {
+			slowest[d.Steps[n].Name] = max(slowest[d.Steps[n].Name], d.Steps[n].Span)
+		}
+	}
+	var times []float64
+	for _, ms := range slowest {
+		if ms > 0 {
+			times = append(times, ms)
+		}
+	}
+	if times == nil {
+		return s, fmt.Errorf("it has no steps, so there is no time to compare: record with profiler.step(), or with NVTX ranges and --step-pattern")
+	}
+	s.step, s.steps = stats.Median(times), len(times)
+	return s, nil
+}
+
+func efficiency(kind string, few, many scaled) Efficiency {
+	e := Efficiency{Kind: kind, Ranks: many.ranks, Than: few.ranks, Step: many.step, ThanStep: few.step}
+	ideal := float64(many.ranks) / float64(few.ranks)
+	if kind == Strong {
+		e.Percent = 100 * stats.StrongScaling(few.step, few.ranks, many.step, many.ranks)
+		e.Says = fmt.Sprintf("Strong scaling from %d to %s is %.0f %%: a step takes %s instead of %s, a speed-up of %.2f of %.2f. Right where both runs have the same global batch.",
+			few.ranks, say.Count(many.ranks, "rank"), e.Percent, duration(many.step), duration(few.step), few.step/many.step, ideal)
+	} else {
+		e.Percent = 100 * stats.WeakScaling(few.step, many.step)
+		e.Says = fmt.Sprintf("Weak scaling from %d to %s is %.0f %%: a step takes %s instead of %s for %.2f times the work. Right where each rank has the same batch in both runs.",
+			few.ranks, say.Count(many.ranks, "rank"), e.Percent, duration(many.step), duration(few.step), ideal)
+	}
+	for _, s := range []scaled{few, many} {
+		if s.read < s.ranks {
+			e.Says += fmt.Sprintf(" Of %s %d were read: the slowest may not be among them.", say.Count(s.ranks, "rank"), s.read)
+		}
+	}
+	if fewest := min(few.steps, many.steps); fewest < 3 {
+		e.Says += fmt.Sprintf(" One of the runs has %s: warming up is in that figure.", say.Count(fewest, "step"))
+	}
+	return e
+}
+
+// called is what a person calls a run.
+func (t *Timeline) called(i int) string {
+	if len(t.Files) > 0 {
+		return t.Files[0].Path
+	}
+	return fmt.Sprintf("run %d", i+1)
+}

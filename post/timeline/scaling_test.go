@@ -1,0 +1,69 @@
+package timeline
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// trained is a run whose slowest rank takes these milliseconds a step.
+func trained(ranks int, steps ...float64) *Timeline {
+	t := &Timeline{}
+	for r := range ranks {
+		d := Device{Rank: &r, World: ranks, Kernels: 1}
+		for s, span := range steps {
+			d.Steps = append(d.Steps, Step{Name: fmt.Sprint("ProfilerStep#", s), Parts: Parts{Span: span * float64(r+1) / float64(ranks)}})
+		}
+		t.Devices = append(t.Devices, d)
+	}
+	return t
+}
+
+// The worked example: 100 ms on one GPU, 60 ms on two. A first step that takes longer does not count.
+func TestScalingOfRuns(t *testing.T) {
+	found, err := ScalingOf(Strong, []*Timeline{trained(2, 90, 60, 60), trained(1, 300, 100, 100), trained(4, 40, 40, 40)})
+	if err != nil || len(found) != 2 {
+		t.Fatal(found, err)
+	}
+	isNear(t, "strong scaling to two", found[0].Percent, 250/3.)
+	isNear(t, "strong scaling to four", found[1].Percent, 62.5)
+	if want := "Strong scaling from 1 to 2 ranks is 83 %: a step takes 60.00 ms instead of 100.0 ms, a speed-up of 1.67 of 2.00."; !strings.Contains(found[0].Says, want) {
+		t.Errorf("it says %q", found[0].Says)
+	}
+	found, err = ScalingOf(Weak, []*Timeline{trained(2, 100, 100, 100), trained(8, 125, 125, 125)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	isNear(t, "weak scaling", found[0].Percent, 80)
+	if found[0].Than != 2 || found[0].Ranks != 8 {
+		t.Errorf("%+v", found[0])
+	}
+}
+
+func TestScalingIsRefused(t *testing.T) {
+	one, two := trained(1, 100), trained(2, 60)
+	for _, c := range []struct {
+		kind string
+		runs []*Timeline
+		want string
+	}{
+		{"", []*Timeline{one, two}, `"strong" or "weak"`},
+		{Strong, []*Timeline{one}, "one run only"},
+		{Strong, []*Timeline{one, trained(2)}, "run 2: it has no steps"},
+		{Strong, []*Timeline{one, {}}, "run 2: nothing ran on a GPU"},
+		{Weak, []*Timeline{two, one, trained(2, 70)}, "run 1 and run 3 have 2 ranks each"},
+	} {
+		if _, err := ScalingOf(c.kind, c.runs); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s of %d runs: %v, want %q", c.kind, len(c.runs), err, c.want)
+		}
+	}
+}
+
+func TestScalingSaysWhatIsDoubtful(t *testing.T) {
+	part := trained(8, 50, 50)
+	part.Devices = part.Devices[:2]
+	found, err := ScalingOf(Strong, []*Timeline{trained(1, 100, 100, 100), part})
+	if err != nil || !strings.Contains(found[0].Says, "Of 8 ranks 2 were read") || !strings.Contains(found[0].Says, "has 2 steps") {
+		t.Error(found, err)
+	}
+}
