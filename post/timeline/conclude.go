@@ -10,4 +10,5 @@ func (t *Timeline) conclude() {
 		}
 	}
 	t.across()
+	t.review()
 }

@@ -1,0 +1,57 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+)
+
+// The topics of advice.
+const (
+	topicOverlap  = "overlap"
+	topicBalance  = "balance"
+	topicTopology = "topology"
+	topicTimeOuts = "time-outs"
+	topicProfile  = "profile"
+)
+
+// Pages that advice rests on.
+const (
+	pageDDP      = "PyTorch, DistributedDataParallel"
+	pageDDPNotes = "PyTorch, Distributed Data Parallel (notes)"
+	pageHooks    = "PyTorch, DDP Communication Hooks"
+	pageTuning   = "PyTorch, Performance Tuning Guide"
+	pageVars     = "PyTorch, ProcessGroupNCCL Environment Variables"
+	pageProfiler = "PyTorch, torch.profiler"
+	pageNCCL     = "NVIDIA, NCCL: Environment Variables"
+	pageNsight   = "NVIDIA, Nsight Systems User Guide"
+)
+
+// worthwhile is the least part of a step or recording that a piece of advice must be able to gain.
+const worthwhile = 0.02
+
+// advising is a timeline while it is asked what to do.
+type advising struct {
+	*Timeline
+	all  typical
+	comm typical // of those that communicate
+}
+
+// advise says what to do, the most worthwhile first. Each rule speaks only where figures call for it, and no gain is promised that they do not bound: what is not hidden cannot be hidden
+// twice, so gains of several do not add up.
+func (t *Timeline) advise() []Advice {
+	a := advising{Timeline: t, all: t.typically()}
+	a.comm = a.all.communicating()
+	found := []Advice{}
+	if len(a.all.devices) > 0 {
+		for _, rule := range []func(advising) []Advice{sameStream, tooSmall, buckets, smallCalls, volume, hostBound, lateRank, unevenRanks, slowLinks, longCalls, record} {
+			found = append(found, rule(a)...)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Advice) int { return cmp.Compare(b.Gain, a.Gain) })
+	return found
+}
+
+// matters says that a gain, in milliseconds of a step or a recording, is worth a try.
+func (a advising) matters(gain float64) bool {
+	return gain >= worthwhile*a.all.part(spanOf) && gain > 0
+}

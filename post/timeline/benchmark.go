@@ -1,0 +1,251 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/post/analysis"
+	"busbar/post/say"
+)
+
+// Join sets the collectives of the training beside a benchmark of the same machine, and says anew what follows from everything. Curves of rehearsals are left out
+// unless rehearsed is set, and are called that.
+//
+// A collective is compared with curves of NCCL and of libraries like it in throughput mode, of its operation, type and number of ranks: with those on as many nodes as it ran on where that is known,
+// in place before out of place, as frameworks reduce gradients in place; of the libraries and settings left the fastest counts. Between two sizes of a curve the bus bandwidth is
+// taken along the logarithm of the size. Nothing is said past the ends of a curve.
+func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
+	t.Against = []Joined{}
+	j := joining{timeline: t, curves: curves, rehearsed: rehearsed}
+	for _, c := range t.toJoin() {
+		if joined, why := j.join(c); why == "" {
+			t.Against = append(t.Against, joined)
+		} else if !slices.Contains(j.missing, why) {
+			j.missing = append(j.missing, why)
+		}
+	}
+	t.Notes = slices.DeleteFunc(t.Notes, func(n Note) bool { return strings.HasPrefix(n.Says, notBeside) })
+	if len(j.missing) > 0 {
+		t.Notes = append(t.Notes, Note{Says: notBeside + strings.Join(j.missing, "; ") + ".", Do: j.measure(), File: -1})
+	}
+	t.review()
+}
+
+const notBeside = "Not held against the benchmark: "
+
+// joining is what is joined.
+type joining struct {
+	timeline  *Timeline
+	curves    []*analysis.Curve
+	rehearsed bool
+	missing   []string
+	commands  []string
+}
+
+// inTraining is one kind of collective of the training, with its bus bandwidth.
+type inTraining struct {
+	Collective
+	what  coll.Collective
+	of    coll.DataType
+	busbw float64 // GB/s
+	time  float64 // ms, that busbw is at
+	calls int     // of a rank
+	pure  bool    // no waiting for others is in the time
+}
+
+// toJoin are the kinds of collectives whose size, type, ranks and operation are known: as matched over ranks, which has no waiting in it, else as one device has them.
+func (t *Timeline) toJoin() (all []inTraining) {
+	seen := map[string]bool{}
+	add := func(c Collective, busbw *float64, ms float64, pure bool) {
+		what, err := coll.ParseCollective(c.Name)
+		of, err2 := coll.ParseDataType(c.Type)
+		key := fmt.Sprint(c.Name, c.Type, c.Ranks, c.Bytes != nil)
+		if c.Bytes != nil {
+			key += fmt.Sprint(*c.Bytes)
+		}
+		if err != nil || err2 != nil || busbw == nil || seen[key] {
+			return
+		}
+		seen[key] = true
+		all = append(all, inTraining{c, what, of, *busbw, ms, c.Calls, pure})
+	}
+	if t.Across != nil {
+		for _, m := range t.Across.Matches {
+			add(m.Collective, m.PureBusbw, m.Pure, true)
+		}
+	}
+	for i := range t.Devices {
+		for _, c := range t.Devices[i].Collectives {
+			add(c, c.BusbwMax, c.Least, false)
+		}
+	}
+	return all
+}
+
+func (c inTraining) title() string {
+	return fmt.Sprintf("%s %s %s over %s", c.Name, coll.FormatSize(*c.Bytes, true), c.Type, say.Count(c.Ranks, "rank"))
+}
+
+// join is one kind of collective beside the benchmark; why says why it is not.
+func (j *joining) join(c inTraining) (joined Joined, why string) {
+	fitting, why := j.fitting(c)
+	if why != "" {
+		return joined, why
+	}
+	var best *analysis.Curve
+	reached := 0.0
+	for _, curve := range fitting {
+		if b, within := busbwAt(curve, *c.Bytes); within && b > reached {
+			best, reached = curve, b
+		}
+	}
+	if best == nil {
+		ends := fitting[0].Points
+		j.want(c)
+		return joined, fmt.Sprintf("%s: the benchmark has %s to %s only", c.title(), coll.FormatSize(ends[0].SizeBytes, true), coll.FormatSize(ends[len(ends)-1].SizeBytes, true))
+	}
+	joined = Joined{Name: c.Name, Bytes: *c.Bytes, Type: c.Type, Ranks: c.Ranks, Busbw: c.busbw, Reached: reached, Percent: 100 * c.busbw / reached, Run: best.Runs[0].ID, Who: best.Who}
+	joined.Says = j.words(c, joined, best)
+	return joined, ""
+}
+
+func (j *joining) words(c inTraining, joined Joined, best *analysis.Curve) string {
+	at := "without the waiting for others"
+	if !c.pure {
+		at = "at its least time, which may have waiting for others in it"
+	}
+	whose := "this machine"
+	if gpu := j.timeline.gpu(); gpu != "" && best.Device != "" && gpu != best.Device {
+		whose = best.Device + " (the training ran on " + gpu + ")"
+	}
+	text := fmt.Sprintf("%s ran at %.0f %% of what %s reached in run %s (%s, %s, %s): %s of %s GB/s, %s.", c.title(), joined.Percent, whose, best.Runs[0].ID, best.Who,
+		analysis.ShapeOf(best.Condition).Words(), say.Placement(best.Placement), say.Bandwidth(c.busbw*1e9), say.Bandwidth(joined.Reached*1e9), at)
+	if best.Rehearsed {
+		text += " That run was a rehearsal: its figures say nothing about a machine."
+	}
+	if joined.Percent > 100 {
+		text += " More than the benchmark: its run may have had another library, clock or load."
+	}
+	return text
+}
+
+// fitting are the curves that a collective can be held against, all of them equally near to it.
+func (j *joining) fitting(c inTraining) (fit []*analysis.Curve, why string) {
+	lacks := "the benchmark has no " + c.Name + " " + c.Type
+	for _, curve := range j.curves {
+		if curve.Collective != c.what || curve.Type != c.of || curve.Mode != coll.Throughput || !strings.HasPrefix(curve.Backend, "nccl") && !strings.HasPrefix(curve.Backend, "rccl") || len(curve.Points) == 0 {
+			continue
+		}
+		if curve.World != c.Ranks {
+			lacks = fmt.Sprintf("the benchmark has no %s %s over %s", c.Name, c.Type, say.Count(c.Ranks, "rank"))
+			continue
+		}
+		if reason, trusted := curve.Trusted(); !trusted && !(curve.Rehearsed && j.rehearsed) {
+			lacks = fmt.Sprintf("the benchmark of %s %s over %s says nothing about speed: %s", c.Name, c.Type, say.Count(c.Ranks, "rank"), reason)
+			continue
+		}
+		fit = append(fit, curve)
+	}
+	if fit == nil {
+		j.want(c)
+		return nil, lacks
+	}
+	nodes := j.timeline.nodes(c.Ranks)
+	distance := func(curve *analysis.Curve) (n int) {
+		if nodes > 0 && curve.Nodes != nodes {
+			n += 2
+		}
+		if curve.Placement != coll.InPlace {
+			n++
+		}
+		return n
+	}
+	slices.SortStableFunc(fit, func(a, b *analysis.Curve) int { return cmp.Compare(distance(a), distance(b)) })
+	for n := range fit {
+		if distance(fit[n]) != distance(fit[0]) {
+			return fit[:n], ""
+		}
+	}
+	return fit, ""
+}
+
+// sameSize is how far the logarithms of two sizes may lie apart to be one: three percent.
+const sameSize = 0.03
+
+// busbwAt is the bus bandwidth of a curve at a size, in GB/s: a point's own, or along the logarithm of the size between the two nearest.
+func busbwAt(c *analysis.Curve, bytes int64) (gb float64, within bool) {
+	for i := range c.Points {
+		if math.Abs(math.Log(float64(c.Points[i].SizeBytes)/float64(bytes))) < sameSize {
+			return c.BusBW(i) / 1e9, true
+		}
+	}
+	for i := 1; i < len(c.Points); i++ {
+		a, b := c.Points[i-1].SizeBytes, c.Points[i].SizeBytes
+		if a < bytes && bytes < b {
+			f := math.Log(float64(bytes)/float64(a)) / math.Log(float64(b)/float64(a))
+			return (c.BusBW(i-1)*(1-f) + c.BusBW(i)*f) / 1e9, true
+		}
+	}
+	return 0, false
+}
+
+// want notes what would have to be measured.
+func (j *joining) want(c inTraining) {
+	words := fmt.Sprintf("%s -d %s with %s", c.Name, c.Type, say.Count(c.Ranks, "rank"))
+	if !slices.Contains(j.commands, words) {
+		j.commands = append(j.commands, words)
+	}
+}
+
+// measure says what to measure to have the benchmark that lacks.
+func (j *joining) measure() string {
+	if j.commands == nil {
+		return ""
+	}
+	return "Measure on the same machine: rank --backend nccl --placement in -b 1M -e 1G -f 2 --collective " + strings.Join(j.commands, ", and ") + "."
+}
+
+// gpu is the name of the GPUs; "" where it is not known, or they differ.
+func (t *Timeline) gpu() (name string) {
+	for i := range t.Devices {
+		d := &t.Devices[i]
+		if d.Kernels == 0 || d.GPU == name {
+			continue
+		}
+		if d.GPU == "" || name != "" {
+			return ""
+		}
+		name = d.GPU
+	}
+	return name
+}
+
+// nodes is how many hosts so many ranks ran on; 0 where it is not known.
+func (t *Timeline) nodes(ranks int) int {
+	hosts := map[string]bool{}
+	files := map[int]bool{}
+	devices := 0
+	for i := range t.Devices {
+		d := &t.Devices[i]
+		if d.Kernels == 0 {
+			continue
+		}
+		devices++
+		hosts[d.Host] = true
+		files[d.File] = true
+	}
+	if devices < ranks || devices == 0 || ranks < t.world() {
+		return 0
+	}
+	if hosts[""] {
+		if len(hosts) == 1 && len(files) == 1 { // one file of several devices is of one host
+			return 1
+		}
+		return 0
+	}
+	return len(hosts)
+}
