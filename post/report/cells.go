@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // listing is a table that stands in both forms of a report, with what is to be read with it.
@@ -59,6 +60,9 @@ type cell struct {
 	Known bool    // Value is there
 	Parts *parts  // a bar behind the text, on the page
 }
+
+// Short says whether it stands in one line.
+func (c cell) Short() bool { return utf8.RuneCountInString(c.Text) <= 28 }
 
 // parts is a bar of two parts, as shares of the longest bar in percent.
 type parts struct{ First, Second float64 }

@@ -108,6 +108,6 @@ func (m *markdown) listing(l listing) {
 		m.row(cells...)
 	}
 	if l.More > 0 {
-		m.line("\nAnd %s, on the page or in post timeline --json.", say.Count(l.More, "more row"))
+		m.line("\nAnd %s, on the page or in post timeline --format json.", say.Count(l.More, "more row"))
 	}
 }

@@ -19,7 +19,7 @@ import (
 var pageFiles embed.FS
 
 // pageScripts are in the order in which they stand on the page.
-var pageScripts = []string{"base", "scale", "chart", "draw", "curves", "table", "heat", "page"}
+var pageScripts = []string{"base", "scale", "chart", "draw", "curves", "table", "heat", "lanes", "timeline", "sorting", "page"}
 
 // maxListed is how many curves the table without a script lists.
 const maxListed = 1000

@@ -49,9 +49,15 @@ func nonEmpty(words ...string) []string {
 }
 
 func titleOf(t *timeline.Timeline) string {
-	words := nonEmpty("Timeline of "+say.Count(len(t.Devices), "GPU"), gpusOf(t))
-	return strings.Join(words, ", ")
+	title := "Timeline of " + say.Count(len(t.Devices), "GPU")
+	if gpus := gpusOf(t); gpus != "" && len(gpus) <= longestInTitle {
+		title += ", " + gpus
+	}
+	return title
 }
+
+// longestInTitle is how long the names of GPUs may be for a title: longer ones stand in the tables alone.
+const longestInTitle = 80
 
 // gpusOf names the GPUs, each kind once.
 func gpusOf(t *timeline.Timeline) string {

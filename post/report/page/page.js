@@ -80,6 +80,8 @@ startTheme();
 startDone();
 startCopies();
 startPrinting();
+startTimeline();
+startSorting();
 if (byId("curves")) {
   const showFinding = startCurves();
   for (const button of document.querySelectorAll(".show")) button.addEventListener("click", () => showFinding(Number(button.dataset.finding)));
