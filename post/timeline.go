@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/coll"
+	"busbar/internal/result"
 	"busbar/post/report"
 	"busbar/post/say"
 	"busbar/post/timeline"
@@ -28,6 +29,10 @@ type timeliner struct {
 	format, out    string
 	comm, step     string // regular expressions
 	top            int
+	scaling        string
+	against        []string // other runs
+	results        []string // of a benchmark
+	result.MergeOptions
 	timeline.Options
 }
 
@@ -71,6 +76,10 @@ rules all that is found.`,
 	f.StringVarP(&t.out, "out", "o", "", "also write timeline.html, .md and .json into this `DIR`")
 	f.StringVar(&t.comm, "comm-pattern", "", "kernels whose name matches `REGEXP` are communication too")
 	f.StringVar(&t.step, "step-pattern", "", "ranges whose name matches `REGEXP` are steps; else those of torch.profiler")
+	f.StringVar(&t.scaling, "scaling", "", "compare runs on different numbers of ranks: `KIND` is strong (the same work\nin all) or weak (the same work for each rank); each argument is a run")
+	f.StringArrayVar(&t.against, "against", nil, "another `RUN` for --scaling, where the arguments are files of one (repeatable)")
+	f.StringArrayVar(&t.results, "results", nil, "set collectives against the benchmark in this `FILE|DIR` (repeatable)")
+	rehearsedFlag(cmd, &t.MergeOptions)
 	f.IntVar(&t.top, "top", timeline.DefaultTop, "list this `NUMBER` of the longest exposed calls")
 	return cmd
 }
@@ -85,9 +94,14 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 	if err != nil {
 		return &usageError{err, cmd.CommandPath()}
 	}
-	found, err := readTimeline(ctx, t.stderr, args, t.Options)
+	found, err := t.read(ctx, args)
 	if err != nil {
 		return err
+	}
+	if t.results != nil {
+		if err := t.join(ctx, found); err != nil {
+			return err
+		}
 	}
 	buffered := bufio.NewWriter(t.stdout)
 	if err = write(found, buffered); err == nil {
@@ -109,6 +123,9 @@ func (t *timeliner) check(args []string) (write func(*timeline.Timeline, io.Writ
 		return nil, coll.Unknown("format", t.format, timelineFormatNames)
 	case t.top < 1:
 		return nil, fmt.Errorf("--top %d lists nothing: want 1 or more", t.top)
+	}
+	if err := t.checkScaling(args); err != nil {
+		return nil, err
 	}
 	t.Options = timeline.Options{Tool: versionLine(), Top: t.top}
 	if t.CommPattern, err = expression("comm-pattern", t.comm); err == nil {
@@ -142,8 +159,10 @@ func readTimeline(ctx context.Context, stderr io.Writer, paths []string, o timel
 	}
 	b, read := timeline.NewBuilder(o), 0
 	problems, err := trace.Each(ctx, files, reading, func(f *trace.File) error {
-		b.Add(f)
 		read++
+		if err := b.Add(f); err != nil {
+			return err
+		}
 		return context.Cause(ctx)
 	})
 	if err != nil {

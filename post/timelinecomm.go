@@ -64,10 +64,12 @@ func (s *timelineSheet) ranks() {
 		return
 	}
 	s.title("Across ranks:")
-	s.say(fmt.Sprintf("%s found on every rank that was read, matched by %s; %s not.", wasWere(a.Matched, "collective"), a.How, wasWere(a.Alone, "call")))
-	if a.Matched > 0 {
-		s.say(fmt.Sprintf("Of their time, %s a rank are pure communication (the least over ranks), and %s, the mean over ranks, are waiting for a rank that began later.", ms(a.Pure), ms(a.Waiting)))
+	if a.Matched == 0 {
+		s.say("Nothing can be told apart over ranks: " + a.How + ".")
+		return
 	}
+	s.say(fmt.Sprintf("%s found on every rank that was read, matched by %s; %s not.", wasWere(a.Matched, "collective"), a.How, wasWere(a.Alone, "call")))
+	s.say(fmt.Sprintf("Of their time, %s a rank are pure communication (the least over ranks), and %s, the mean over ranks, are waiting for a rank that began later.", ms(a.Pure), ms(a.Waiting)))
 	if st := a.Straggler; st != nil {
 		for _, why := range st.Why {
 			s.item(why)

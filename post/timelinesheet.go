@@ -32,7 +32,6 @@ func sheetOf(t *timeline.Timeline) *sheet {
 	s.buckets()
 	s.exposed()
 	s.list("Against the benchmark:", saysOf(t.Against, func(j timeline.Joined) string { return j.Says }))
-	s.list("Scaling:", saysOf(t.Scaling, func(e timeline.Efficiency) string { return e.Says }))
 	s.unclassified()
 	s.limits()
 	s.answers()
@@ -123,6 +122,9 @@ func aboutDevice(d *timeline.Device) string {
 // headlines are the sentences that stand first.
 func (s *timelineSheet) headlines() {
 	s.title("In short:")
+	for _, e := range s.Scaling {
+		s.item(e.Says)
+	}
 	ran := 0
 	for _, d := range s.Devices {
 		if d.Span > 0 {
