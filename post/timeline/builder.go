@@ -1,8 +1,12 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"path/filepath"
 	"regexp"
+	"slices"
 
 	"busbar/post/trace"
 )
@@ -65,8 +69,46 @@ func (b *Builder) Add(f *trace.File) error {
 
 // Timeline is what was found, over all files added. It ends the building.
 func (b *Builder) Timeline() *Timeline {
+	b.timeline.order()
 	b.timeline.conclude()
 	return b.timeline
+}
+
+// order puts devices by rank, those without one behind, and gives those of one label different ones.
+func (t *Timeline) order() {
+	slices.SortStableFunc(t.Devices, func(a, b Device) int {
+		return cmp.Or(cmp.Compare(rankOrLast(&a), rankOrLast(&b)), cmp.Compare(a.Host, b.Host), cmp.Compare(processOf(&a), processOf(&b)), cmp.Compare(a.ID, b.ID))
+	})
+	labels := map[string]int{}
+	for i := range t.Devices {
+		labels[t.Devices[i].Label]++
+	}
+	for i := range t.Devices {
+		d := &t.Devices[i]
+		if labels[d.Label] < 2 {
+			continue
+		}
+		if d.Rank != nil {
+			d.Label += fmt.Sprintf(", device %d", d.ID)
+		}
+		if len(t.Files) > 1 {
+			d.Label += " in " + filepath.Base(t.Files[d.File].Path)
+		}
+	}
+}
+
+func rankOrLast(d *Device) int {
+	if d.Rank == nil {
+		return math.MaxInt
+	}
+	return *d.Rank
+}
+
+func processOf(d *Device) int64 {
+	if d.Process == nil {
+		return trace.Unknown
+	}
+	return *d.Process
 }
 
 // seen is one activity of communication, as it is kept for matching across ranks. Times are nanoseconds since the device's first activity.

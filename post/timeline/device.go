@@ -15,6 +15,9 @@ type study struct {
 	names   []known // of Device.Names
 	classes []class // of Device.Activities
 	cover   cover
+	host    []hostStep
+	stepOf  []int32      // of Device.Activities: index in host; -1
+	windows []trace.Span // of host
 }
 
 // analyse says what ran on a device that has activities.
@@ -22,27 +25,62 @@ func analyse(d *trace.Device, file int, o Options) (Device, error) {
 	if !slices.IsSortedFunc(d.Activities, byBeginning) {
 		slices.SortStableFunc(d.Activities, byBeginning)
 	}
-	s := study{Device: d, options: o, names: names(d, o.CommPattern)}
+	s := study{Device: d, options: o, names: names(d, o.CommPattern), host: hostSteps(d.Ranges, o.StepPattern)}
 	s.classes = classify(d, s.names)
 	s.cover = newCover(d, s.classes)
+	s.stepOf = stepsOf(d, s.host)
+	s.windows = windows(d, len(s.host), s.stepOf)
 
-	var err error
 	out := identity(d, file)
-	if out.origin != trace.Unknown {
-		out.origin += d.Activities[0].Start
-	}
-	if out.Parts, err = s.cover.parts(s.cover.whole); err != nil {
+	if err := s.times(&out); err != nil {
 		return Device{}, fmt.Errorf("%s: %w", out.Label, err)
 	}
-	for i := range d.Activities {
-		if a := &d.Activities[i]; a.Kind == trace.Kernel {
+	all := s.happenings()
+	groups, index := s.communicators(all)
+	rows, rowOf := s.collectives(all, groups, index)
+	out.Groups, out.Collectives = groups, rows
+	out.Top = s.topExposed(all, groups, index)
+	out.Buckets = s.buckets(all, groups, index)
+	out.Unknown = s.unclassified()
+	out.Notes = s.notes(file)
+	out.strips = s.strips()
+	out.seen = s.seen(all, index, rowOf)
+	return out, nil
+}
+
+// times are what a device did when: in all, by step and by stream.
+func (s *study) times(out *Device) (err error) {
+	if out.Parts, err = s.cover.parts(s.cover.whole); err != nil {
+		return err
+	}
+	for i := range s.Activities {
+		if a := &s.Activities[i]; a.Kind == trace.Kernel {
 			out.Kernels++
 			if s.classes[i] == computing {
-				out.Busy += ms(a.End - a.Start)
+				out.Busy += milliseconds(a.End - a.Start)
 			}
 		}
 	}
-	return out, nil
+	out.Streams, out.Shared = s.streams()
+	out.Steps, err = s.stepParts()
+	return err
+}
+
+// seen are the collectives as they are matched across ranks.
+func (s *study) seen(all []happening, index, rowOf []int32) []seen {
+	kept := make([]seen, len(all))
+	for i := range all {
+		h := &all[i]
+		a := &s.Activities[h.first]
+		kept[i] = seen{
+			start: h.Start - s.cover.whole.Start, end: h.End - s.cover.whole.Start, exposed: h.exposed,
+			step: s.stepOf[h.first], collective: rowOf[i], group: index[s.groupOrLast(h)], seq: trace.Unknown, stream: a.Stream, peer: trace.Unknown,
+		}
+		if h.call >= 0 {
+			kept[i].seq, kept[i].peer = s.Calls[h.call].Seq, int32(s.Calls[h.call].Peer)
+		}
+	}
+	return kept
 }
 
 func byBeginning(a, b trace.Activity) int {

@@ -11,6 +11,14 @@ type function struct {
 	name  string
 }
 
+// String is the function without its types and parameters, which can be pages.
+func (f function) String() string {
+	if f.scope == "" {
+		return f.name
+	}
+	return f.scope + "::" + f.name
+}
+
 // unnamed is how a namespace without a name is written here: every compiler and profiler has words of its own.
 const unnamed = "(unnamed)"
 
@@ -41,9 +49,14 @@ func qualified(parts []string) function {
 func declarator(s string) string {
 	s, _, _ = strings.Cut(unnamedWords.Replace(s), " [") // words of the compiler behind it: [clone .kd]
 	var kept strings.Builder
-	depth := 0
+	depth, parens := 0, 0 // of <, and of ( within them: what is in those may compare
 	for _, c := range s {
 		switch {
+		case depth > 0 && c == '(':
+			parens++
+		case depth > 0 && c == ')':
+			parens--
+		case parens > 0:
 		case c == '<':
 			depth++
 		case c == '>' && depth > 0:

@@ -60,10 +60,8 @@ func (c *cover) parts(w trace.Span) (Parts, error) {
 		return Parts{}, fmt.Errorf("host-bound %d + waiting %d + unexplained %d ns do not make the idle time of %d ns", host, waiting, unexplain, idle)
 	}
 	return Parts{
-		Span: ms(span), Compute: ms(compute), Comm: ms(comm), Overlap: ms(overlap), Exposed: ms(exposed),
-		Memcpy: ms(c.copies.in(w)), MemcpyOnly: ms(copyOnly),
-		Idle: ms(idle), HostBound: ms(host), Waiting: ms(waiting), Unexplained: ms(unexplain),
+		Span: milliseconds(span), Compute: milliseconds(compute), Comm: milliseconds(comm), Overlap: milliseconds(overlap), Exposed: milliseconds(exposed),
+		Memcpy: milliseconds(c.copies.in(w)), MemcpyOnly: milliseconds(copyOnly),
+		Idle: milliseconds(idle), HostBound: milliseconds(host), Waiting: milliseconds(waiting), Unexplained: milliseconds(unexplain),
 	}, nil
 }
-
-func ms(ns int64) float64 { return float64(ns) / 1e6 }

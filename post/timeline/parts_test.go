@@ -13,7 +13,7 @@ func moments(g *gpu) (p Parts) {
 	for _, a := range g.Activities {
 		first, last = min(first, a.Start), max(last, a.End)
 	}
-	p.Span = ms(last - first)
+	p.Span = milliseconds(last - first)
 	for t := first; t < last; t++ {
 		var compute, comm, copies bool
 		for _, a := range g.Activities {
@@ -33,7 +33,7 @@ func moments(g *gpu) (p Parts) {
 			&p.MemcpyOnly: copies && !compute && !comm, &p.Idle: !compute && !comm && !copies,
 		} {
 			if of {
-				*on += ms(1)
+				*on += milliseconds(1)
 			}
 		}
 	}

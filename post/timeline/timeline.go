@@ -97,9 +97,11 @@ type Device struct {
 // Step is one step of training on one device. It has what was launched for it, from its first activity to the first of the next step
 // (docs/timeline.md says how activities are told apart by step).
 type Step struct {
-	Name  string  `json:"name"`     // "ProfilerStep#12"
-	Start float64 `json:"start_ms"` // since the first activity of the device
-	Host  float64 `json:"host_ms"`  // how long the step took on the host; 0: the file does not tell
+	Name    string  `json:"name"`              // "ProfilerStep#12"
+	Start   float64 `json:"start_ms"`          // since the first activity of the device
+	Host    float64 `json:"host_ms"`           // how long the step took on the host; 0: the file does not tell
+	Kernels int     `json:"kernels"`           // launched in it
+	Partial string  `json:"partial,omitempty"` // why it may not be a whole step
 	Parts
 }
 
@@ -133,6 +135,8 @@ type Collective struct {
 	Ranks    int      `json:"ranks,omitempty"`
 	Bytes    *int64   `json:"size_bytes"` // S as nccl-tests counts it; null: not known
 	Type     string   `json:"type,omitempty"`
+	Parts    int      `json:"calls_per_kernel"` // of a group that ran as one kernel, whose size is that of all of it; else 1
+	By       string   `json:"by,omitempty"`     // whose kernel it is, and of NCCL which versions have it, as its name tells
 	Calls    int      `json:"calls"`
 	Sum      float64  `json:"sum_ms"`
 	Median   float64  `json:"median_ms"`
@@ -169,9 +173,10 @@ type Bucket struct {
 
 // SharedStream is a stream that has both communication and computation: what shares a stream runs one after the other.
 type SharedStream struct {
-	ID     int     `json:"stream"`
-	Comm   float64 `json:"comm_ms"`   // communication on this stream
-	OfComm float64 `json:"share_pct"` // of all communication of the device
+	ID        int     `json:"stream"`
+	Comm      float64 `json:"comm_ms"`           // communication on this stream
+	OfComm    float64 `json:"share_pct"`         // of all communication of the device
+	OfCompute float64 `json:"compute_share_pct"` // of all computing of the device, what is on this stream: none of that can hide this communication
 }
 
 // Unclassified is a name of kernels which may be communication, and is counted as computation.

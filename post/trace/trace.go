@@ -104,7 +104,7 @@ type Call struct {
 	Group int32           // index in Device.Groups; Unknown
 	Seq   int64           // its number within the group, where the file has one; Unknown
 	Peer  int             // rank in the group that it sends to or receives from; Unknown
-	Parts int             // calls in one kernel; 1 or more
+	Parts int             // calls in one kernel; 1 or more. Bytes are those of all of them, and What is Other where they are not the same
 }
 
 // Group is a communicator (a process group).

@@ -1,0 +1,125 @@
+package timeline
+
+import (
+	"fmt"
+	"regexp"
+	"sort"
+
+	"busbar/internal/stats"
+	"busbar/post/trace"
+)
+
+// profilerStep is what torch.profiler calls its steps.
+var profilerStep = regexp.MustCompile(`^ProfilerStep#\d+$`)
+
+// hostStep is a step as the host went through it.
+type hostStep struct {
+	trace.Range
+	took int64 // ns, of the range as it stands in the file
+}
+
+// hostSteps are the ranges that are steps, one after the other: of nested ones the outermost, and one that begins before the last has ended
+// ends the last.
+func hostSteps(ranges []trace.Range, pattern *regexp.Regexp) (steps []hostStep) {
+	if pattern == nil {
+		pattern = profilerStep
+	}
+	var until int64
+	for _, r := range ranges {
+		switch n := len(steps); {
+		case !pattern.MatchString(r.Name), n > 0 && r.End <= until:
+			continue
+		case n > 0 && r.Start == steps[n-1].Start: // the longer of two that begin together
+			steps[n-1] = hostStep{r, r.End - r.Start}
+		default:
+			if n > 0 {
+				steps[n-1].End = min(steps[n-1].End, r.Start)
+			}
+			steps = append(steps, hostStep{r, r.End - r.Start})
+		}
+		until = r.End
+	}
+	return steps
+}
+
+// stepsOf says of each activity in which step it was launched, or where its launch is not known, began; -1 where in none. What is launched
+// between two steps belongs to the first of them; what is launched after the last belongs to none.
+func stepsOf(d *trace.Device, steps []hostStep) []int32 {
+	of := make([]int32, len(d.Activities))
+	for i := range d.Activities {
+		at := d.Activities[i].Launch
+		if at == trace.NoTime {
+			at = d.Activities[i].Start
+		}
+		n := sort.Search(len(steps), func(i int) bool { return steps[i].Start > at }) // how many have begun
+		of[i] = int32(n - 1)
+		if n == len(steps) && n > 0 && at > steps[n-1].End {
+			of[i] = -1
+		}
+	}
+	return of
+}
+
+// windows are the steps as the device went through them: each from its first activity to the first of the next, so that what lies between
+// counts and no moment counts twice; the last to the end of its own. A step for which nothing was launched is empty, and so is one of
+// which nothing began before the next one's first.
+func windows(d *trace.Device, steps int, of []int32) []trace.Span {
+	all := make([]trace.Span, steps)
+	first, last := make([]int, steps), -1 // index of the first activity and one, 0: none; the last step that has any
+	ends := make([]int64, steps)
+	for i := range d.Activities {
+		n := of[i]
+		if n < 0 {
+			continue
+		}
+		if a := &d.Activities[i]; first[n] == 0 {
+			first[n], all[n].Start, ends[n] = i+1, a.Start, a.End
+			last = max(last, int(n))
+		} else {
+			ends[n] = max(ends[n], a.End)
+		}
+	}
+	begun := d.Activities[0].Start
+	for n := range all {
+		if first[n] > 0 {
+			begun = max(begun, all[n].Start)
+			all[n].Start = begun
+		}
+	}
+	until := begun
+	if last >= 0 {
+		until = max(begun, ends[last])
+	}
+	for n := steps - 1; n >= 0; n-- {
+		all[n].End = until
+		if first[n] == 0 {
+			all[n].Start = until
+		}
+		until = all[n].Start
+	}
+	return all
+}
+
+// stepParts are the steps with what ran in each.
+func (s *study) stepParts() ([]Step, error) {
+	host := s.host
+	all := make([]Step, len(host))
+	kernels := make([]float64, len(host))
+	for i := range s.Activities {
+		if n := s.stepOf[i]; n >= 0 && s.Activities[i].Kind == trace.Kernel {
+			kernels[n]++
+		}
+	}
+	typical := stats.Median(kernels)
+	for n, w := range s.windows {
+		parts, err := s.cover.parts(w)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", host[n].Name, err)
+		}
+		all[n] = Step{Name: host[n].Name, Start: milliseconds(w.Start - s.cover.whole.Start), Host: milliseconds(host[n].took), Kernels: int(kernels[n]), Parts: parts}
+		if len(host) > 2 && kernels[n] < typical/2 {
+			all[n].Partial = fmt.Sprintf("%d kernels were launched in it, where a step has %g: it was not recorded whole, or did something else", int(kernels[n]), typical)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,120 @@
+package timeline
+
+import "busbar/post/trace"
+
+// stripCells is how many cells a picture of a device has at most.
+const stripCells = 4000
+
+// strips are the pictures of a device: the whole, then its steps.
+func (s *study) strips() []Strip {
+	all := []Strip{s.strip(-1, s.cover.whole)}
+	for i, w := range s.windows {
+		all = append(all, s.strip(i, w))
+	}
+	return all
+}
+
+// strip is the picture of one window.
+func (s *study) strip(step int, w trace.Span) Strip {
+	span := w.End - w.Start
+	out := Strip{Step: step, Start: milliseconds(w.Start - s.cover.whole.Start), Span: milliseconds(span), Cells: int(min(stripCells, max(0, span)))}
+	if out.Cells == 0 {
+		return out
+	}
+	cells := cells{w, out.Cells}
+	c := &s.cover
+	overlap := cells.fill(c.overlap.of)
+	compute := cells.fill(c.compute.of)
+	exposed := cells.fill(c.exposed.of)
+	copies := cells.fill(c.copyOnly.of)
+	balance := readiness
+	for i := range out.Cells {
+		width := cells.edge(i+1) - cells.edge(i)
+		if balance.takes(float64(exposed[i]) / float64(width)) {
+			out.add(ExposedComm)
+			continue
+		}
+		most, length := Idle, width-compute[i]-exposed[i]-copies[i]
+		for _, other := range []struct {
+			State
+			length int64
+		}{{Copying, copies[i]}, {Overlapped, overlap[i]}, {Computing, compute[i] - overlap[i]}} {
+			if other.length >= length && other.length > 0 {
+				most, length = other.State, other.length
+			}
+		}
+		out.add(most)
+	}
+	return out
+}
+
+// add appends a cell.
+func (s *Strip) add(state State) {
+	if n := len(s.Runs); n > 0 && s.Runs[n-1].State == state {
+		s.Runs[n-1].Cells++
+		return
+	}
+	s.Runs = append(s.Runs, Run{Cells: 1, State: state})
+}
+
+// due decides which cells show exposed communication. The other states get a cell where they have most of it; exposed communication is what
+// a reader looks for and is often shorter than a cell. So its shares of cells add up, and whenever half a cell is due, the cell shows it:
+// over any stretch it has as many cells as its time is worth. What is due begins just below half, and comes back to there while nothing
+// is exposed, so that a short call that stands alone is seen too, and many short ones do not look like one long one.
+type due float64
+
+const (
+	readiness due = 0.49
+	recovery  due = 0.02 // in each cell without exposed communication
+)
+
+// takes says whether a cell with a share of exposed communication shows it.
+func (d *due) takes(share float64) bool {
+	if share == 0 {
+		*d = min(readiness, *d+recovery)
+		return false
+	}
+	*d += due(share)
+	if *d < 0.5 {
+		return false
+	}
+	*d--
+	return true
+}
+
+// cells cut a window in parts of equal length, to the nanosecond.
+type cells struct {
+	trace.Span
+	n int
+}
+
+// edge is where a cell begins.
+func (c cells) edge(i int) int64 {
+	whole, rest := (c.End-c.Start)/int64(c.n), (c.End-c.Start)%int64(c.n)
+	return c.Start + whole*int64(i) + rest*int64(i)/int64(c.n)
+}
+
+// at is the cell that a moment of the window is in.
+func (c cells) at(t int64) int {
+	i := int(float64(t-c.Start) / float64(c.End-c.Start) * float64(c.n))
+	i = min(max(i, 0), c.n-1)
+	for i > 0 && c.edge(i) > t {
+		i--
+	}
+	for i < c.n-1 && c.edge(i+1) <= t {
+		i++
+	}
+	return i
+}
+
+// fill is how many nanoseconds of a set are in each cell.
+func (c cells) fill(s spans) []int64 {
+	lengths := make([]int64, c.n)
+	for _, a := range s.around(c.Span) {
+		a.Start, a.End = max(a.Start, c.Start), min(a.End, c.End)
+		for i := c.at(a.Start); i < c.n && c.edge(i) < a.End; i++ {
+			lengths[i] += min(a.End, c.edge(i+1)) - max(a.Start, c.edge(i))
+		}
+	}
+	return lengths
+}

@@ -1,0 +1,57 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"busbar/post/trace"
+)
+
+// smell are words that names of communication have, and names of computing seldom: whoever reads a timeline is told where they stand.
+var smell = regexp.MustCompile(`(?i)all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|(?:^|_)a2a(?:_|$)|nccl|rccl|nvlink|nvls|shmem|symm_?mem|symmetric_?mem|multimem|userbuf|lamport` +
+	`|cross_?device|(?:one|two)_?shot|remote|(?:^|[_:])(?:comm|ipc|p2p|peer|rdma|ib|ep)(?:[_:]|$)|send_?recv|communicat`)
+
+// unclassified are the names of kernels that may be communication, and are counted as computing because nothing more is known.
+func (s *study) unclassified() []Unclassified {
+	sums, calls := make([]int64, len(s.Names)), make([]int, len(s.Names))
+	var all int64
+	for i := range s.Activities {
+		if a := &s.Activities[i]; a.Kind == trace.Kernel {
+			all += a.End - a.Start
+			if s.classes[i] == computing {
+				sums[a.Name] += a.End - a.Start
+				calls[a.Name]++
+			}
+		}
+	}
+	found := map[string]*Unclassified{} // by function: one has many names, by its types
+	for i, n := range calls {
+		if n == 0 || s.names[i].comm || s.names[i].within {
+			continue
+		}
+		f := functionOf(s.Names[i])
+		word := smell.FindString(f.name)
+		if word == "" {
+			word = smell.FindString(f.scope)
+		}
+		if word == "" {
+			continue
+		}
+		name := f.String()
+		if found[name] == nil {
+			found[name] = &Unclassified{Name: name, Why: fmt.Sprintf("its name has %q", word)}
+		}
+		u := found[name]
+		u.Calls += n
+		u.Sum += milliseconds(sums[i])
+		u.Share += share(sums[i], all)
+	}
+	list := []Unclassified{}
+	for _, u := range found {
+		list = append(list, *u)
+	}
+	slices.SortFunc(list, func(a, b Unclassified) int { return cmp.Or(cmp.Compare(b.Sum, a.Sum), cmp.Compare(a.Name, b.Name)) })
+	return list
+}
