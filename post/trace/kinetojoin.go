@@ -140,16 +140,13 @@ func (j *joiner) join(d *Device, a *rawActivity, launch *hostCall, made map[call
 
 // operator is the operator or range of the host that a kernel of a collective was launched for; Unknown.
 func (j *joiner) operator(a *rawActivity, launch *hostCall) int32 {
-	if launch != nil {
-		if op := j.enclosing(launch); op != Unknown {
+	if a.external > 0 && a.external != a.correlation { // old versions write the correlation in the place of the operator's id
+		if op, ok := j.external[a.external]; ok && op != Unknown {
 			return op
 		}
 	}
-	if a.external <= 0 || a.external == a.correlation && a.own == Unknown {
-		return Unknown // old versions write the correlation in the place of the operator's id
-	}
-	if op, ok := j.external[a.external]; ok {
-		return op
+	if launch != nil {
+		return j.enclosing(launch)
 	}
 	return Unknown
 }
