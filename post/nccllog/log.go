@@ -93,7 +93,7 @@ type Process struct {
 	Host    string `json:"host"`
 	PID     int    `json:"pid"`
 	Label   string `json:"label,omitempty"` // what the launcher put before its lines: "[1,0]<stdout>:"
-	Devices []int  `json:"devices"`         // CUDA's numbers, ascending
+	Devices []int  `json:"devices"`         // CUDA's numbers, ascending: of its communicators, or where none is told, of its messages
 	Ranks   []int  `json:"ranks"`           // in the largest communicator it is in, ascending
 	Said    int64  `json:"messages"`
 	First   string `json:"first,omitempty"` // time of its first message that has one, as written
@@ -199,9 +199,10 @@ type Graph struct {
 // Ring is one ring: the ranks in the order of the channel, where rank 0 printed it; else known links.
 type Ring struct {
 	Channel int      `json:"channel"`
-	Of      int      `json:"of"`    // channels that were said to be there; 0: not said
-	Ranks   []int    `json:"ranks"` // empty where only links are known
-	Links   [][3]int `json:"links"` // of "Ring 00 : 0 -> 1 -> 2": who wrote is the middle one
+	Of      int      `json:"of"`            // channels that were said to be there; 0: not said
+	Ranks   []int    `json:"ranks"`         // empty where only links are known
+	Cut     bool     `json:"cut,omitempty"` // NCCL did not print them all
+	Links   [][3]int `json:"links"`         // of "Ring 00 : 0 -> 1 -> 2": who wrote is the middle one
 }
 
 // Tree is one rank's place in the tree of one channel.
@@ -387,14 +388,17 @@ type Message struct {
 
 // Inspected is what the Inspector (NCCL 2.28 and later) measured of one collective and size.
 type Inspected struct {
-	Comm    string          `json:"communicator"` // id of the header
+	Comm    string          `json:"communicator"` // id of the header; of Prometheus' text its name
+	Label   string          `json:"label"`        // name of the communicator; ""
 	Ranks   int             `json:"ranks"`
 	Nodes   int             `json:"nodes"`
 	Seen    []int           `json:"seen"` // ranks that wrote, ascending
 	Hosts   []string        `json:"hosts"`
 	Name    string          `json:"name"`
 	What    coll.Collective `json:"collective"`
-	Bytes   int64           `json:"bytes"`  // as written
+	Bytes   int64           `json:"bytes"`  // as written; Unknown in Prometheus' text, which has
+	Sizes   string          `json:"sizes"`  // a range: "4-5GB", and
+	How     string          `json:"how"`    // algorithm and protocol
 	Source  string          `json:"source"` // of times: "kernel_gpu", "kernel_cpu", "collective_cpu"
 	Calls   int64           `json:"calls"`
 	Median  float64         `json:"median_us"`
@@ -441,9 +445,10 @@ type RASComm struct {
 
 // RASCount is how many calls of one collective one or more ranks made.
 type RASCount struct {
-	Name  string `json:"name"`
+	Name  string `json:"name"` // "AllReduce"; "" for all together, as before 2.26
 	Calls int64  `json:"calls"`
-	Ranks []int  `json:"ranks"`
+	Many  int    `json:"many"`  // how many ranks
+	Ranks []int  `json:"ranks"` // which, as far as they are named
 }
 
 // RASMessage is what is said of some ranks.

@@ -1,0 +1,147 @@
+package nccllog
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"busbar/internal/coll"
+)
+
+// callKey tells calls of one rank apart.
+type callKey struct {
+	name      string
+	count     int64
+	typ, op   int
+	ranks     int
+	truncated bool
+}
+
+// maxCalls is how many kinds of calls are kept of one rank; further ones are counted together.
+const maxCalls = 1 << 12
+
+// call reads "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 2097152 datatype 7 op 0 root 0 comm 0x3 [nranks=2] stream
+// 0x4", with what RCCL has behind it: "task 0 globalrank 0".
+func (r *Reader) call(p *process, m message) verdict {
+	c := cursor{s: m.text, open: m.open}
+	name := c.until(":")
+	c.lit(" opCount")
+	op, err := strconv.ParseInt(strings.TrimPrefix(c.hexadecimal(), "0x"), 16, 64)
+	c.lit(" sendbuff ")
+	c.address()
+	c.lit(" recvbuff ")
+	c.address()
+	c.lit(" count")
+	count := c.integer()
+	c.lit(" datatype")
+	typ := c.small()
+	c.lit(" op")
+	red := c.small()
+	c.lit(" root")
+	root := c.small()
+	c.lit(" comm ")
+	pointer := c.address()
+	c.lit(" [nranks=")
+	ranks := c.small()
+	c.lit("]")
+	if !c.done() || err != nil || count < 0 || !letters(name) {
+		return unknown
+	}
+	k := p.named(m.head, pointer)
+	if k.ranks == Unknown {
+		k.ranks = ranks
+	}
+	if k.Rank == Unknown {
+		k.Rank = globalRank(c.s, m.open)
+	}
+	if k.comm == nil {
+		r.join(k, "", nil)
+	}
+	r.count(k, callKey{name: name, count: count, typ: typ, op: red, ranks: ranks})
+	r.follow(k, callSign{name: name, count: count, typ: typ, op: red, root: root}, op)
+	return understood
+}
+
+// address reads a pointer, which some libraries of C print as (nil).
+func (c *cursor) address() string {
+	if c.maybe("(nil)") {
+		return "0x0"
+	}
+	return c.hexadecimal()
+}
+
+func globalRank(s string, open bool) int {
+	_, after, ok := strings.Cut(s, " globalrank")
+	c := cursor{s: after, open: open}
+	if rank := c.small(); ok && c.done() && rank >= 0 {
+		return rank
+	}
+	return Unknown
+}
+
+func (r *Reader) count(k *member, key callKey) {
+	if k.calls == nil {
+		k.calls = map[callKey]*Calls{}
+	}
+	known := k.calls[key]
+	if known == nil && len(k.calls) >= maxCalls {
+		key.count, key.truncated = Unknown, true
+		known = k.calls[key]
+	}
+	if known == nil {
+		key.name = kept(key.name)
+		known = &Calls{Comm: Unknown, Rank: Unknown, Name: key.name, What: collective(key.name), Count: key.count, Size: Unknown}
+		bytes := 0
+		known.Type, bytes = typed(key.typ)
+		if known.What.Reduces() {
+			known.Op = reduced(key.op)
+		}
+		if key.count >= 0 && bytes > 0 && key.count < 1<<58 {
+			known.Size = sized(known.What, key.count*int64(bytes), key.ranks)
+		}
+		k.calls[key] = known
+	}
+	known.Times++
+}
+
+// callSign is what all ranks must have the same in one call.
+type callSign struct {
+	name          string
+	count         int64
+	typ, op, root int
+}
+
+// compared is what of a call must agree, and whether any of it must: sends and receives have peers, and the variants with a
+// count for each rank have counts of their own.
+func (s callSign) compared() (callSign, bool) {
+	what := collective(s.name)
+	switch {
+	case s.name == "Send" || s.name == "Recv" || s.name == "SendRecv":
+		return s, false
+	case strings.HasSuffix(s.name, "v"):
+		s.count = Unknown
+	}
+	if !what.Reduces() {
+		s.op = 0
+	}
+	if !what.Rooted() {
+		s.root = 0
+	}
+	return s, true
+}
+
+func (s callSign) String() string {
+	typ, _ := typed(s.typ)
+	text := fmt.Sprintf("%s of %d %s", s.name, s.count, typ)
+	if s.count < 0 {
+		text = s.name
+	}
+	what := collective(s.name)
+	if what.Reduces() {
+		text += ", " + reduced(s.op)
+	}
+	if what.Rooted() && what != coll.Other {
+		text += fmt.Sprintf(", root %d", s.root)
+	}
+	return text
+}

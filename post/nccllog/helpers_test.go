@@ -1,0 +1,92 @@
+package nccllog
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// read reads one file.
+func read(t *testing.T, text string) *Log {
+	t.Helper()
+	return readAll(t, text)
+}
+
+// readAll reads files of one run.
+func readAll(t *testing.T, texts ...string) *Log {
+	t.Helper()
+	r := NewReader()
+	for _, text := range texts {
+		if err := r.Add("x.log", strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := r.Log()
+	consistent(t, l)
+	return l
+}
+
+// consistent holds what must be true of every log: messages are counted once, indices are of things that exist, and it can be
+// written as JSON without a null where a list is meant.
+func consistent(t *testing.T, l *Log) {
+	t.Helper()
+	n := l.Reading
+	if n.Said != n.Understood+n.Passed+n.NotUnderstood+n.Damaged {
+		t.Errorf("%d messages, but %+v", n.Said, n)
+	}
+	who := func(what string, all []int) {
+		for _, p := range all {
+			if p < 0 || p >= len(l.Processes) {
+				t.Errorf("%s of process %d of %d", what, p, len(l.Processes))
+			}
+		}
+		if all == nil {
+			t.Errorf("%s without a list of processes", what)
+		}
+	}
+	comm := func(what string, c int) {
+		if c < Unknown || c >= len(l.Communicators) {
+			t.Errorf("%s of communicator %d of %d", what, c, len(l.Communicators))
+		}
+	}
+	for _, v := range l.Versions {
+		who("version", v.Processes)
+	}
+	for _, s := range l.Settings {
+		who("setting", s.Processes)
+	}
+	for _, m := range l.Messages {
+		who("message", m.Processes)
+	}
+	for _, c := range l.Communicators {
+		comm("parent", c.Parent)
+		for _, m := range c.Members {
+			who("member", []int{m.Process})
+		}
+	}
+	for _, v := range l.Transports {
+		comm("transport", v.Comm)
+	}
+	for _, c := range l.Choices {
+		comm("choice", c.Comm)
+	}
+	for _, c := range l.Calls {
+		comm("calls", c.Comm)
+	}
+	for _, s := range l.Sequences {
+		comm("sequence", s.Comm)
+	}
+	b, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var top map[string]json.RawMessage
+	if err := json.Unmarshal(b, &top); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range top {
+		if string(value) == "null" {
+			t.Errorf("%s is null", name)
+		}
+	}
+}

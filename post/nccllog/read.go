@@ -1,0 +1,376 @@
+package nccllog
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// Reader reads the files of one run. What it holds grows with the number of different facts, not with that of lines.
+type Reader struct {
+	log Log
+
+	procs map[procKey]*process
+	hosts map[int][]*process // by pid
+	order []*process
+	comms []*communicator
+	byID  map[string]*communicator
+
+	settings     map[setKey]*setting
+	names        map[nameKey]*named
+	namesInOrder []*named
+	direct       map[gdrKey]*direct
+	dmabuf       *bool
+	versions     []*version
+	warnings     map[string]*warning
+	said         []*warning
+	shapes       map[string]int64
+
+	signs     []callSign
+	signID    map[callSign]uint32
+	positions int
+	lostCalls int64
+
+	measured map[measuredKey]*measured
+	rows     map[string]*rowState
+	ras      *rasText // the answer being read
+
+	line    int64
+	headers bool // a message with a header was seen in this file
+	tokens  []token
+	bare    *process // of messages that have no header, in files that have none at all
+}
+
+// NewReader is a Reader of nothing yet.
+func NewReader() *Reader {
+	return &Reader{procs: map[procKey]*process{}, hosts: map[int][]*process{}, byID: map[string]*communicator{},
+		settings: map[setKey]*setting{}, names: map[nameKey]*named{}, direct: map[gdrKey]*direct{}, warnings: map[string]*warning{},
+		shapes: map[string]int64{}, signID: map[callSign]uint32{}, measured: map[measuredKey]*measured{}, rows: map[string]*rowState{}}
+}
+
+// ReadFiles reads the files of one run.
+func ReadFiles(paths []string) (*Log, error) {
+	r := NewReader()
+	for _, path := range paths {
+		if err := r.file(path); err != nil {
+			return nil, err
+		}
+	}
+	return r.Log(), nil
+}
+
+func (r *Reader) file(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return r.Add(path, f)
+}
+
+// NothingError says that a file holds none of what this package reads.
+type NothingError struct{ Path string }
+
+func (e *NothingError) Error() string {
+	return fmt.Sprintf("%s: no message of NCCL in it, nor anything of the Inspector or ncclras", e.Path)
+}
+
+// Is this a log? Enough of a file to tell.
+const headBytes = 1 << 16
+
+// Detect says what form a file has by how it begins, which is decompressed already; false where that does not show.
+func Detect(head []byte) (Form, bool) {
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	has := func(s string) bool { return bytes.Contains(text, []byte(s)) }
+	switch {
+	case len(text) > 0 && text[0] == '{' && has(`"header"`) && (has(`"coll_perf"`) || has(`"p2p_perf"`)):
+		return InspectorJSON, true
+	case len(text) > 0 && text[0] == '{' && has(`"nccl_version"`) && (has(`"communicators`) || has(`"ras"`)):
+		return RASJSON, true
+	case has(promBusbw+"{") || has(promTime+"{"):
+		return InspectorProm, true
+	case has("Job summary") && has("Processes"):
+		return RASText, true
+	}
+	for _, level := range levels {
+		if has(mark + level + " ") {
+			return Debug, true
+		}
+	}
+	return "", false
+}
+
+// Add reads one more file; name is what it is called in the Log. A file that ends early is no error: the Log says so. The
+// error is a *NothingError where nothing that is known is in it.
+func (r *Reader) Add(name string, from io.Reader) error {
+	in, err := opened(from)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	head, err := in.Peek(headBytes)
+	if err != nil && len(head) == 0 && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	form, ok := Detect(head)
+	if !ok {
+		form = Debug
+	}
+	r.log.Files = append(r.log.Files, File{Path: name, Form: form})
+	f := &r.log.Files[len(r.log.Files)-1]
+	r.line, r.headers, r.bare = 0, false, nil
+	before := r.log.Reading.Said
+	switch form {
+	case RASJSON:
+		return r.rasJSON(name, in)
+	case RASText:
+		err = r.each(in, f, r.rasLine())
+		r.rasEnd()
+	case InspectorJSON:
+		err = r.each(in, f, r.inspectorLine)
+	case InspectorProm:
+		err = r.each(in, f, r.promLine)
+	default:
+		err = r.each(in, f, r.debugLine)
+		if err == nil && r.log.Reading.Said == before && !ok {
+			r.log.Files = r.log.Files[:len(r.log.Files)-1]
+			return &NothingError{name}
+		}
+	}
+	return err
+}
+
+// each hands on line by line. A file that breaks off is read up to there.
+func (r *Reader) each(in *bufio.Reader, f *File, do func(line string, ended bool)) error {
+	l := lines{r: in, b: make([]byte, 0, 4096)}
+	for {
+		text, ended, err := l.next()
+		if len(text) > 0 || ended {
+			r.line++
+			do(string(plain(text)), ended)
+		}
+		f.Lines = r.line
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF):
+			if !ended && len(text) > 0 && f.Form != Debug {
+				f.Cut = "the last line does not end"
+			}
+			return nil
+		default:
+			f.Cut = err.Error()
+			return nil
+		}
+	}
+}
+
+// verdict is what became of a message.
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	passed
+	understood
+)
+
+// spoken is a message with who wrote it.
+type spoken struct {
+	message
+	p *process // nil: its header is damaged
+}
+
+// debugLine takes a line of a debug log apart into messages. What stands before one that another follows, or behind which the
+// rest of another may stand, is open.
+func (r *Reader) debugLine(line string, ended bool) {
+	r.tokens = tokens(line, r.tokens)
+	if len(r.tokens) == 0 {
+		r.other(line, ended)
+		return
+	}
+	var b before
+	var last spoken
+	from, crowded := 0, len(r.tokens) > 1 || !ended
+	for i, t := range r.tokens {
+		h, start, found := header(line[from:t.at])
+		end := t.at
+		if found {
+			end = from + start
+		}
+		if i == 0 {
+			b = prefix(line[:end])
+			crowded = crowded || b.junk
+		}
+		clean := i == 0 && !b.junk
+		p, glued := r.author(h, found, clean)
+		crowded, clean = crowded || glued > 0, clean && glued == 0
+		if i > 0 {
+			last.text, last.open = line[from:end], true
+			r.message(last, b)
+		} else if !clean {
+			r.fragment(line[:end+glued])
+		}
+		last = spoken{message{head: h, level: t.level, clean: clean}, p}
+		from = t.end
+	}
+	last.text, last.open = line[from:], crowded
+	r.message(last, b)
+}
+
+// author is the process that wrote a message; nil where that can't be told.
+func (r *Reader) author(h head, found, clean bool) (p *process, glued int) {
+	switch {
+	case found:
+		if p, glued = r.whose(h, clean); p != nil {
+			r.headers = true
+		}
+		return p, glued
+	case clean && !r.headers:
+		return r.headless(), 0
+	}
+	return nil, 0
+}
+
+// message takes the facts out of one message.
+func (r *Reader) message(m spoken, b before) {
+	n := &r.log.Reading
+	n.Said++
+	if m.p == nil {
+		r.damaged(m.message)
+		return
+	}
+	m.p.say(m.message, b)
+	switch r.understand(m.p, m.message, b.stamp) {
+	case understood:
+		n.Understood++
+	case passed:
+		n.Passed++
+	default:
+		if m.open {
+			r.damaged(m.message)
+			return
+		}
+		n.NotUnderstood++
+		if s := shape(strings.TrimSpace(m.text)); r.shapes[s] > 0 || len(r.shapes) < maxShapes {
+			r.shapes[kept(s)]++
+		}
+	}
+}
+
+const maxShapes = 2000
+
+// damaged counts a message that was cut. One that may have been a call leaves a hole in what its rank called.
+func (r *Reader) damaged(m message) {
+	r.log.Reading.Damaged++
+	if strings.Contains(m.text, "opCount") || len(m.text) < len("ReduceScatter: opCount ") && !strings.Contains(m.text, "Bytes") {
+		r.lostCalls++
+	}
+}
+
+// headless is the process of messages without headers, in a file that has no other.
+func (r *Reader) headless() *process {
+	if r.bare == nil {
+		r.bare = r.process("", len(r.log.Files)-1)
+	}
+	return r.bare
+}
+
+func (p *process) say(m message, b before) {
+	p.Said++
+	p.spoke(m.device)
+	if !m.clean {
+		return
+	}
+	if p.Label == "" && b.label != "" {
+		p.Label = kept(b.label)
+	}
+	if b.stamp != "" {
+		if p.First == "" {
+			p.First = kept(b.stamp)
+		}
+		if p.Last != b.stamp {
+			p.Last = kept(b.stamp)
+		}
+	}
+}
+
+// understand hands a message to who knows it.
+func (r *Reader) understand(p *process, m message, stamp string) verdict {
+	switch m.level {
+	case "WARN", "ERROR", "ABORT":
+		r.warn(p, m, stamp)
+		if m.open {
+			return unknown
+		}
+		return understood
+	case "CALL", "TRACE":
+		return passed
+	}
+	text := m.text
+	for _, k := range known {
+		if k.prefix && strings.HasPrefix(text, k.has) || !k.prefix && strings.Contains(text, k.has) {
+			if v := k.read(r, p, m); v != unknown {
+				return v
+			}
+		}
+	}
+	if v := r.network(p, m); v != unknown {
+		return v
+	}
+	if v := r.backtrace(p, m, stamp); v != unknown {
+		return v
+	}
+	for _, c := range chatter {
+		if strings.Contains(text, c) {
+			return passed
+		}
+	}
+	return r.environment(p, m)
+}
+
+// known are the messages by what they begin with, or have in them, the most frequent first.
+var known = []struct {
+	has    string
+	prefix bool
+	read   func(*Reader, *process, message) verdict
+}{
+	{": opCount ", false, (*Reader).call},
+	{" Bytes ->", false, (*Reader).choice},
+	{"Channel ", true, (*Reader).channel},
+	{"Ring ", true, (*Reader).channel},
+	{"Coll", true, (*Reader).transport},
+	{"comm 0x", false, (*Reader).commLine},
+	{"Tree ", true, (*Reader).oneTree},
+	{"Trees", true, (*Reader).trees},
+	{"Connected ", true, (*Reader).connected},
+	{" coll channels", false, (*Reader).counts},
+	{"Pattern ", true, (*Reader).graph},
+	{"=== System", true, (*Reader).system},
+	{"Init timings", true, (*Reader).timings},
+	{"P2P Chunksize", true, (*Reader).chunk},
+	{"|", false, (*Reader).costTable},
+	{"NVLS", true, (*Reader).multicast},
+	{"MNNVL", true, (*Reader).multicast},
+	{"Loading topology file ", true, (*Reader).topologyFile},
+	{"Comm config ", true, (*Reader).configured},
+	{"Plugin name set by env to ", false, (*Reader).pluginByEnv},
+	{" set by env", false, (*Reader).environment},
+	{" environment variable to ", false, (*Reader).environment},
+	{"CCL version", false, (*Reader).versionLine},
+	{"cudaDriverVersion", true, (*Reader).driver},
+	{"GPU/", false, (*Reader).hardware},
+	{"+ ", false, (*Reader).hardware},
+	{"CPU/", true, (*Reader).hardware},
+}
+
+// chatter is what NCCL says with many subsystems switched on, and nothing here asks for.
+var chatter = []string{
+	"opId=", "operation=", "Alloc ", "Alloc Size", "pointer 0x", "memory stack hunk", "Mem Realloc", "New proxy ", "Connected to proxy",
+	"shareable", "Proxy Service", "UDS", "RAS ", "TOPO/NET", "Setting affinity", "Affinity for GPU", "threadThresholds", "workFifo", "CC Off",
+	"dlvsym", "Made virtual device", "Retrieving state", "Initialized state", "ncclTopoPopulateNics", "mlx5_", "Check P2P Type", "=====",
+	"Could not enable P2P", "Launch mode", "Loading unnamed topology", "register comm", "registered", "deregister", "MemManager",
+	"Bootstrap timings", "ENV/Plugin", "GIN", "RMA", "Symmetric", "symmetric", "comm 0x", "GPU affinity", "NET/IB", "NET/Socket", "NET/OFI",
+	"PROFILER/", "TUNER/", "Free", "CUDA Dev", "Intranode", "non-device net plugin", "NVML", "nvml", "cudaMem", "cuMem", "Rank ", "rank ",
+}

@@ -1,0 +1,158 @@
+package nccllog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// maxPositions is how many calls, over all communicators, are kept for comparing: four bytes each.
+const maxPositions = 8 << 20
+
+// sequence is what the ranks of one communicator call, in order: what the rank that came first to each place called there.
+type sequence struct {
+	signs []uint32 // index in Reader.signs
+	full  bool     // no more were kept
+}
+
+// track is how far one rank has come along it.
+type track struct {
+	calls    int64
+	op       int64 // of the last call
+	last     callSign
+	mismatch int64    // place of its first call that differs, from 0; Unknown
+	instead  callSign // what it called there
+	differOp int64
+}
+
+// follow takes one more call of a rank.
+func (r *Reader) follow(k *member, sign callSign, op int64) {
+	sign, ok := sign.compared()
+	if !ok {
+		return
+	}
+	if k.seq == nil {
+		k.seq = &track{mismatch: Unknown}
+	}
+	t := k.seq
+	at := t.calls
+	t.calls, t.op = at+1, op
+	id, known := r.sign(sign)
+	t.last = r.signs[id]
+	s := &k.comm.seq
+	switch {
+	case !known || s.full && at >= int64(len(s.signs)):
+		s.full = true
+	case at < int64(len(s.signs)):
+		if s.signs[at] != id && t.mismatch == Unknown {
+			t.mismatch, t.instead, t.differOp = at, r.signs[id], op
+		}
+	case r.positions >= maxPositions:
+		s.full = true
+	default:
+		// A rank that differed before says nothing of what the others should call.
+		s.signs = append(s.signs, id)
+		r.positions++
+	}
+}
+
+// maxSigns is how many different calls are told apart.
+const maxSigns = 1 << 18
+
+// sign numbers calls that are the same.
+func (r *Reader) sign(s callSign) (uint32, bool) {
+	if id, ok := r.signID[s]; ok {
+		return id, true
+	}
+	if len(r.signs) >= maxSigns {
+		return 0, false
+	}
+	s.name = kept(s.name)
+	r.signs = append(r.signs, s)
+	r.signID[s] = uint32(len(r.signs) - 1)
+	return uint32(len(r.signs) - 1), true
+}
+
+// sequence says whether the ranks of a communicator called the same; false where fewer than two wrote calls.
+func (r *Reader) compare(c *communicator, places []int) (Sequence, bool) {
+	var tracked []*member
+	for _, k := range c.members {
+		if k.seq != nil && k.Rank >= 0 {
+			tracked = append(tracked, k)
+		}
+	}
+	if len(tracked) < 2 {
+		return Sequence{}, false
+	}
+	slices.SortStableFunc(tracked, func(a, b *member) int { return cmp.Compare(a.Rank, b.Rank) })
+	s := Sequence{Ranks: []Reached{}, Behind: []Behind{}}
+	first := int64(Unknown)
+	for _, k := range tracked {
+		t := k.seq
+		s.Ranks = append(s.Ranks, Reached{Rank: k.Rank, Process: places[k.proc.number], Calls: t.calls, Op: t.op, Last: t.last.String()})
+		s.Compared = max(s.Compared, t.calls)
+		if t.mismatch != Unknown && (first == Unknown || t.mismatch < first) {
+			first = t.mismatch
+		}
+	}
+	if c.seq.full {
+		s.Compared = min(s.Compared, int64(len(c.seq.signs)))
+	}
+	for _, k := range tracked {
+		if most := maxCallsOf(tracked); k.seq.calls < most {
+			s.Behind = append(s.Behind, Behind{Rank: k.Rank, Process: places[k.proc.number], Calls: k.seq.calls, By: most - k.seq.calls})
+		}
+	}
+	slices.SortStableFunc(s.Behind, func(a, b Behind) int { return cmp.Compare(b.By, a.By) })
+	if first != Unknown {
+		s.Mismatch = r.mismatch(c, tracked, first)
+	}
+	return s, true
+}
+
+func maxCallsOf(all []*member) (most int64) {
+	for _, k := range all {
+		most = max(most, k.seq.calls)
+	}
+	return most
+}
+
+// mismatch says who called what at one place.
+func (r *Reader) mismatch(c *communicator, tracked []*member, at int64) *Mismatch {
+	m := &Mismatch{Number: at + 1, Op: Unknown}
+	sides := map[callSign][]int{}
+	for _, k := range tracked {
+		switch {
+		case k.seq.calls <= at:
+			continue
+		case k.seq.mismatch == at:
+			sides[k.seq.instead] = append(sides[k.seq.instead], k.Rank)
+			if m.Op == Unknown {
+				m.Op = k.seq.differOp
+			}
+		default:
+			agreed := r.signs[c.seq.signs[at]]
+			sides[agreed] = append(sides[agreed], k.Rank)
+		}
+	}
+	for sign, ranks := range sides {
+		m.Sides = append(m.Sides, Called{Call: sign.String(), Ranks: ranks})
+	}
+	slices.SortFunc(m.Sides, func(a, b Called) int {
+		return cmp.Or(cmp.Compare(len(b.Ranks), len(a.Ranks)), cmp.Compare(a.Ranks[0], b.Ranks[0]))
+	})
+	return m
+}
+
+// doubt is why differences between ranks may be of the log alone.
+func (r *Reader) doubt(c *communicator, s Sequence) string {
+	switch {
+	case r.log.Reading.Damaged > 0 && r.lostCalls > 0:
+		return fmt.Sprintf("%d messages that may have been calls are cut", r.lostCalls)
+	case c.seq.full:
+		return fmt.Sprintf("calls were compared up to number %d", len(c.seq.signs))
+	case c.ranks > 0 && len(s.Ranks) < c.ranks:
+		return fmt.Sprintf("%d of %d ranks wrote their calls", len(s.Ranks), c.ranks)
+	}
+	return ""
+}

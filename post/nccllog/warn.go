@@ -1,0 +1,99 @@
+package nccllog
+
+import (
+	"strings"
+)
+
+// maxMessages is how many different warnings are kept; beyond, numbers no longer tell them apart.
+const maxMessages = 500
+
+// warn keeps a warning or an error once.
+func (r *Reader) warn(p *process, m message, stamp string) {
+	text, place := strings.TrimSpace(m.text), m.place
+	if m.open {
+		text += " …"
+	}
+	key := m.level + " " + place + " " + anyAddress(text)
+	w := r.warnings[key]
+	if w == nil && len(r.warnings) >= maxMessages {
+		key = m.level + " " + shape(text)
+		if w = r.warnings[key]; w == nil && len(r.warnings) >= 2*maxMessages {
+			return
+		}
+	}
+	if w == nil {
+		w = &warning{Message: Message{Text: kept(text), Level: m.level, Place: kept(place), First: kept(stamp), File: len(r.log.Files) - 1, Line: r.line}}
+		r.warnings[strings.Clone(key)] = w
+		r.said = append(r.said, w)
+	}
+	w.Times++
+	w.who.add(p)
+	if i, found := search(w.Devices, m.device); m.device >= 0 && !found {
+		w.Devices = insert(w.Devices, i, m.device)
+	}
+}
+
+// warning is a message while it is read.
+type warning struct {
+	Message
+	who who
+}
+
+// shape is a text with numbers as N.
+func shape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		n := run(s, i, "0123456789")
+		if strings.HasPrefix(s[i:], "0x") && run(s, i+2, "0123456789abcdefABCDEF") > i+2 {
+			n = run(s, i+2, "0123456789abcdefABCDEF")
+		}
+		if n > i {
+			b.WriteByte('N')
+			i = n
+			continue
+		}
+		b.WriteByte(s[i])
+		i++
+	}
+	return b.String()
+}
+
+// anyAddress takes out of a text what differs between places where the same happened: pointers and ports.
+func anyAddress(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		switch {
+		case strings.HasPrefix(s[i:], "0x"):
+			b.WriteString("0x")
+			i = run(s, i+2, "0123456789abcdefABCDEF")
+		case s[i] == '<':
+			b.WriteByte('<')
+			i = run(s, i+1, "0123456789")
+		default:
+			b.WriteByte(s[i])
+			i++
+		}
+	}
+	return b.String()
+}
+
+// backtrace reads where an error went through: "init.cc:1798 -> 6 [Async thread]". In progress is no error.
+func (r *Reader) backtrace(p *process, m message, stamp string) verdict {
+	c := cursor{s: m.text, open: m.open}
+	file := c.until(":")
+	c.integer()
+	c.lit(" -> ")
+	code := c.small()
+	if !c.done() || strings.ContainsAny(file, " \t") || !strings.Contains(file, ".") {
+		return unknown
+	}
+	if code == inProgress || code == 0 {
+		return passed
+	}
+	m.level = "FAIL"
+	r.warn(p, m, stamp)
+	return understood
+}
+
+// inProgress is ncclInProgress.
+const inProgress = 7

@@ -1,0 +1,73 @@
+package nccllog
+
+import (
+	"strconv"
+	"strings"
+
+	"busbar/internal/coll"
+)
+
+// algorithms and protocols by the numbers that 2.20 to 2.23 print.
+var (
+	algorithms = []string{"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"}
+	protocols  = []string{"LL", "LL128", "SIMPLE"}
+)
+
+func coded(names []string, code int) string {
+	if code >= 0 && code < len(names) {
+		return names[code]
+	}
+	return strconv.Itoa(code)
+}
+
+// types by NCCL's numbers.
+var types = []coll.DataType{coll.Int8, coll.UInt8, coll.Int32, coll.UInt32, coll.Int64, coll.UInt64, coll.Float16, coll.Float32,
+	coll.Float64, coll.BFloat16, coll.Float8E4M3, coll.Float8E5M2}
+
+// typed is the name of a type by its number, and its bytes; 0 where the number is not known.
+func typed(code int) (string, int) {
+	if code >= 0 && code < len(types) {
+		return types[code].String(), types[code].Size()
+	}
+	return "type " + strconv.Itoa(code), 0
+}
+
+// ops are NCCL's numbers of reductions.
+var ops = []string{"sum", "prod", "max", "min", "avg"}
+
+func reduced(code int) string {
+	if code >= 0 && code < len(ops) {
+		return ops[code]
+	}
+	return "op " + strconv.Itoa(code)
+}
+
+// collective is what NCCL's name of a function means.
+func collective(name string) coll.Collective {
+	if c, err := coll.ParseCollective(strings.ToLower(name)); err == nil {
+		return c
+	}
+	return coll.Other
+}
+
+// perRank says that NCCL's count of this collective is of one rank's part, and nccl-tests' S of all parts.
+func perRank(c coll.Collective) bool {
+	switch c {
+	case coll.AllGather, coll.ReduceScatter, coll.AllToAll, coll.Gather, coll.Scatter:
+		return true
+	}
+	return false
+}
+
+// sized is S as nccl-tests counts it of a collective whose count is this many bytes; Unknown where it can't be told.
+func sized(c coll.Collective, bytes int64, ranks int) int64 {
+	switch {
+	case c == coll.Other || bytes < 0:
+		return Unknown
+	case !perRank(c):
+		return bytes
+	case ranks < 1 || bytes > 1<<62/int64(ranks):
+		return Unknown
+	}
+	return bytes * int64(ranks)
+}
