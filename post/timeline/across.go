@@ -39,8 +39,9 @@ type comparison struct {
 	parties  []*party
 	methods  map[method]int // collectives matched by each
 	common   map[step]bool
-	alone    int      // calls
-	refused  []string // why communicators were left out
+	offset   []*float64 // of each lane
+	alone    int        // calls
+	refused  []string   // why communicators were left out
 }
 
 // across compares ranks; it leaves Timeline.Across null where fewer than two were read.
@@ -62,10 +63,10 @@ func (t *Timeline) across() {
 		a.Matched += len(p.matches)
 	}
 	c.common = c.commonSteps()
-	offsets := c.offsets()
+	c.offset = c.offsets()
 	for i, l := range c.lanes {
 		a.Ranks = append(a.Ranks, RankShare{Device: l.devices[0], Compute: c.sumOf(l, func(p *Parts) float64 { return p.Compute }), Kernels: c.kernelsOf(l), Pure: milliseconds(l.pure), Waiting: milliseconds(l.waiting),
-			Last: l.last, Offset: offsets[i]})
+			Last: l.last, Offset: c.offset[i]})
 		a.Pure += milliseconds(l.pure) / float64(len(c.lanes))
 		a.Waiting += milliseconds(l.waiting) / float64(len(c.lanes))
 	}

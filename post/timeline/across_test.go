@@ -83,10 +83,10 @@ func TestTracesThatBeginAtDifferentCalls(t *testing.T) {
 		matched int
 		how     string
 	}{
-		{"numbered", job{numbered: true}, 7, 23, "by the number"},
-		{"by the order of sizes", job{noSteps: true}, 4, 26, "by their order in a communicator"},
-		{"by steps", job{}, 7, 20, "by their order in a step"}, // the step that is cut has fewer calls
-		{"a whole step less: two shifts fit, and one clock tells", job{noSteps: true, host: "a", origin: 1000}, 5, 25, "by their order in a communicator"},
+		{"numbered", job{numbered: true}, 7, 23, "the number"},
+		{"by the order of sizes", job{noSteps: true}, 4, 26, "their order in a communicator"},
+		{"by steps", job{}, 7, 20, "their order in a step"}, // the step that is cut has fewer calls
+		{"a whole step less: two shifts fit, and one clock tells", job{noSteps: true, host: "a", origin: 1000}, 5, 25, "their order in a communicator"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := c.job
@@ -108,8 +108,9 @@ func TestTracesThatBeginAtDifferentCalls(t *testing.T) {
 func TestWhatFitsSeveralWaysIsNotMatched(t *testing.T) {
 	d := job{ranks: 2, steps: 6, sizes: mib(1, 2), pure: msec, work: late, noSteps: true}.ranksOf()
 	cutFront(&d[1], 2)
-	if a := compared(d...).Across; a.Matched != 0 || a.Alone != 22 || a.How != "no call could be matched" {
-		t.Errorf("%d matched, %d alone: %s", a.Matched, a.Alone, a.How)
+	tl := compared(d...)
+	if a := tl.Across; a.Matched != 0 || a.Alone != 22 || a.How != "nothing" || len(tl.Notes) != 1 || !strings.Contains(tl.Notes[0].Says, "None of 22 calls") {
+		t.Errorf("%d matched, %d alone: %s, %+v", a.Matched, a.Alone, a.How, tl.Notes)
 	}
 }
 
@@ -164,7 +165,7 @@ func TestSendsMeetReceives(t *testing.T) {
 		}
 	}
 	a := compared(d...).Across
-	if a.Matched != 2 || !strings.Contains(a.How, "by sender, receiver and order") || a.Straggler != nil {
+	if a.Matched != 2 || !strings.Contains(a.How, "sender, receiver and order") || a.Straggler != nil {
 		t.Errorf("%+v", a)
 	}
 	for n := range d[1].seen {

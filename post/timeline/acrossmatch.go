@@ -21,11 +21,11 @@ const (
 )
 
 var methodWords = []string{
-	byNumber: "by the number that each call has in its communicator",
-	byStep:   "by their order in a step and a communicator",
-	byOrder:  "by their order in a communicator",
-	byKind:   "by their order among calls of one operation and size, as the traces name no communicator",
-	byPeer:   "by sender, receiver and order",
+	byNumber: "the number that each call has in its communicator",
+	byStep:   "their order in a step and a communicator",
+	byOrder:  "their order in a communicator",
+	byKind:   "their order among calls of one operation and size, as the traces name no communicator",
+	byPeer:   "sender, receiver and order",
 }
 
 // kind is what two calls must share to be one collective.
@@ -260,16 +260,20 @@ func matchKinds(p *party, kinds [][]kind) (found [][]int32) {
 	return found
 }
 
-// how says by what was matched, and what was not.
+// how says by what was matched, so that it goes on after "by": with numbers, where it was by several things.
 func (c *comparison) how() string {
-	var words []string
+	var words, numbers []string
 	for m, says := range methodWords {
 		if n := c.methods[method(m)]; n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", n, says))
+			words = append(words, says)
+			numbers = append(numbers, fmt.Sprintf("%s (%d)", says, n))
 		}
 	}
-	if words == nil {
-		return "no call could be matched"
+	switch len(words) {
+	case 0:
+		return "nothing"
+	case 1:
+		return words[0]
 	}
-	return strings.Join(words, "; ")
+	return strings.Join(numbers, ", and by ")
 }

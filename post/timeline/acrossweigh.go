@@ -198,6 +198,13 @@ func (c *comparison) note() {
 	for _, why := range slices.Compact(slices.Sorted(slices.Values(c.refused))) {
 		t.Notes = append(t.Notes, Note{Says: "Calls were left out of the matching over ranks: " + why + ".", File: -1})
 	}
+	if t.Across.Matched == 0 && t.Across.Alone > 0 {
+		t.Notes = append(t.Notes, Note{Says: fmt.Sprintf("None of %d calls of communication could be matched over ranks: their order fits in several ways or in none, so that waiting for others cannot be told from communication.", t.Across.Alone),
+			Do: "Record the same steps on all ranks, with profiler.step() or ranges around steps.", File: -1})
+	}
+	if c.methods[byKind] > 0 && len(c.lanes) < t.world() {
+		t.Notes = append(t.Notes, Note{Says: "The traces name no communicator, and not all ranks were read: calls that are alike were taken for one collective, though the ranks may be in different communicators.", File: -1})
+	}
 	worlds := map[int]bool{}
 	ranks := map[int]bool{}
 	for i := range t.Devices {

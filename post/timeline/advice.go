@@ -51,6 +51,18 @@ func (t *Timeline) advise() []Advice {
 	return found
 }
 
+// pure is which part of the time of communication is no waiting for other ranks, as far as they were matched, and how to say what is left in it.
+func (a advising) pure() (share float64, aside string) {
+	x := a.Across
+	if x == nil || x.Matched == 0 || x.Pure+x.Waiting <= 0 {
+		return 1, "of which some may be waiting for others"
+	}
+	if len(a.all.devices) < a.world() {
+		return x.Pure / (x.Pure + x.Waiting), "of which some may be waiting for ranks that were not read"
+	}
+	return x.Pure / (x.Pure + x.Waiting), "waiting for others aside"
+}
+
 // matters says that a gain, in milliseconds of a step or a recording, is worth a try.
 func (a advising) matters(gain float64) bool {
 	return gain >= worthwhile*a.all.part(spanOf) && gain > 0

@@ -70,7 +70,7 @@ func TestAdvice(t *testing.T) {
 		}, topicOverlap, "async_op=True", "stream 7", 12},
 		{"less to compute than to communicate", func(t *Timeline) {
 			each(t, nil, func(p *Parts) { p.Compute, p.Comm, p.Overlap, p.Exposed = 20, 80, 10, 70 })
-		}, topicOverlap, "larger batch", "computes 20.00 ms and communicates 76.00 ms", 70},
+		}, topicOverlap, "larger batch", "computes 20.00 ms and communicates 76.00 ms, waiting for others aside", 70},
 		{"one bucket for all", func(t *Timeline) {
 			each(t, func(d *Device) { d.Buckets = []Bucket{{Number: 1, Bytes: 100 << 20, Exposed: 25}} }, exposedMuch)
 		}, topicOverlap, "bucket_cap_mb=25", "all gradients, 100 MiB, are one bucket", 25},
@@ -89,7 +89,7 @@ func TestAdvice(t *testing.T) {
 		}, topicOverlap, "Bring small collectives together", "20 collectives under 64 KiB a step take 7.600 ms", 7.6},
 		{"wide gradients", func(t *Timeline) {
 			each(t, func(d *Device) { d.Collectives[0].Exposed = 60 }, nil)
-		}, topicOverlap, "bf16_compress_hook", "of which 11.40 ms are not hidden and not waiting", 5.7},
+		}, topicOverlap, "bf16_compress_hook", "of which 11.40 ms are not hidden, waiting for others aside", 5.7},
 		{"bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.HostBound = 15 }) }, topicOverlap, ".item()", "for 15.00 ms of a step of 100.0 ms", 15},
 		{"late: its host", func(t *Timeline) {
 			t.Across.Straggler = &Straggler{Device: 1, Cost: 50, Why: []string{"Its GPU waits longer for its host to launch something: 40 ms, the others 1 ms. Loading."}}

@@ -22,16 +22,15 @@ func sameStream(a advising) []Advice {
 
 // tooSmall speaks where there is less to compute than to communicate: then it cannot all be hidden.
 func tooSmall(a advising) []Advice {
-	compute, comm, exposed := a.comm.part(computeOf), a.comm.part(commOf), a.comm.part(exposedOf)
-	if x := a.Across; x != nil && x.Matched > 0 && x.Pure+x.Waiting > 0 {
-		comm *= x.Pure / (x.Pure + x.Waiting)
-	}
+	compute, exposed := a.comm.part(computeOf), a.comm.part(exposedOf)
+	pure, aside := a.pure()
+	comm := a.comm.part(commOf) * pure
 	if compute >= comm || !a.matters(exposed) {
 		return nil
 	}
 	return []Advice{{Topic: topicOverlap, Gain: exposed, Source: pageDDP,
 		Says: "Give each step more to compute for what it communicates: a larger batch for each GPU, or gradients of several batches brought together at once (no_sync() of DDP). A model this small hides no more, whatever the settings.",
-		Why:  fmt.Sprintf("a %s computes %s and communicates %s, waiting for others aside, so that at least %s cannot be hidden", a.comm.per, duration(compute), duration(comm), duration(comm-compute))}}
+		Why:  fmt.Sprintf("a %s computes %s and communicates %s, %s: more than it can hide", a.comm.per, duration(compute), duration(comm), aside)}}
 }
 
 // ofBuckets is what the middle rank shows of DDP's buckets, with the number of steps each is in at most; nil where there are none.
@@ -76,16 +75,16 @@ func buckets(a advising) []Advice {
 	switch {
 	case len(all) == 1 && last.Bytes >= 2*mib && a.matters(last.Exposed):
 		return []Advice{{Topic: topicOverlap, Gain: last.Exposed, Source: pageDDP,
-			Says: fmt.Sprintf("Make DDP's buckets smaller: bucket_cap_mb=%d instead of %s or more. A bucket goes when its last gradient is there, so that one bucket begins only when the backward pass is over.", max(1, last.Bytes/4/mib), coll.FormatSize(last.Bytes, true)),
-			Why:  fmt.Sprintf("all gradients, %s, are one bucket, of which %s a step are not hidden", coll.FormatSize(last.Bytes, true), duration(last.Exposed))}}
+			Says: fmt.Sprintf("Make DDP's buckets smaller: bucket_cap_mb=%d instead of %s or more. A bucket goes when its last gradient is there, so that one bucket begins only when the backward pass is over.", max(1, last.Bytes/4/mib), size(last.Bytes)),
+			Why:  fmt.Sprintf("all gradients, %s, are one bucket, of which %s a step are not hidden", size(last.Bytes), duration(last.Exposed))}}
 	case len(all) > 1 && last.Exposed >= total/2 && last.Bytes >= 2*mib && a.matters(last.Exposed):
 		return []Advice{{Topic: topicOverlap, Gain: last.Exposed, Source: pageDDPNotes,
-			Says: fmt.Sprintf("Make DDP's buckets smaller, so that less is left for the last: bucket_cap_mb=%d, where %s stand for 25 by default. Nothing of the backward pass is left to hide the last bucket behind.", max(1, middle/2/mib), coll.FormatSize(middle, true)),
-			Why:  fmt.Sprintf("of %s a step that buckets are not hidden, %s are of the last, of %s", duration(total), duration(last.Exposed), coll.FormatSize(last.Bytes, true))}}
+			Says: fmt.Sprintf("Make DDP's buckets smaller, so that less is left for the last: bucket_cap_mb=%d, where %s stand for 25 by default. Nothing of the backward pass is left to hide the last bucket behind.", max(1, middle/2/mib), size(middle)),
+			Why:  fmt.Sprintf("of %s a step that buckets are not hidden, %s are of the last, of %s", duration(total), duration(last.Exposed), size(last.Bytes))}}
 	case len(all) >= 8 && middle < mib && a.matters(total):
 		return []Advice{{Topic: topicOverlap, Gain: total, Source: pageDDP,
 			Says: "Make DDP's buckets larger (bucket_cap_mb is 25 by default): under a mebibyte a collective takes the time of its latency, whatever it moves.",
-			Why:  fmt.Sprintf("%d buckets of %s in the middle make up %s, and %s a step are not hidden", len(all), coll.FormatSize(middle, true), coll.FormatSize(bytes, true), duration(total))}}
+			Why:  fmt.Sprintf("%d buckets of %s in the middle make up %s, and %s a step are not hidden", len(all), size(middle), size(bytes), duration(total))}}
 	}
 	return nil
 }
@@ -95,15 +94,14 @@ func smallCalls(a advising) []Advice {
 	const small = 64 << 10
 	exposed := a.comm.calls(func(c *Collective) float64 { return c.Exposed * only(c.Bytes != nil && *c.Bytes < small) })
 	calls := a.comm.calls(func(c *Collective) float64 { return float64(c.Calls) * only(c.Bytes != nil && *c.Bytes < small) })
-	if x := a.Across; x != nil && x.Pure+x.Waiting > 0 {
-		exposed *= x.Pure / (x.Pure + x.Waiting)
-	}
+	pure, aside := a.pure()
+	exposed *= pure
 	if calls < 10 || !a.matters(exposed) {
 		return nil
 	}
 	return []Advice{{Topic: topicOverlap, Gain: exposed,
 		Says: "Bring small collectives together: one of all values instead of one for each, and what only logging wants every so many steps. Their time is latency.",
-		Why:  fmt.Sprintf("%.0f collectives under 64 KiB a %s take %s that nothing hides", calls, a.comm.per, duration(exposed))}}
+		Why:  fmt.Sprintf("%.0f collectives under 64 KiB a %s take %s that nothing hides, %s", calls, a.comm.per, duration(exposed), aside)}}
 }
 
 // volume speaks where 32-bit gradients are what is not hidden. Halving them gains half of that at most.
@@ -113,13 +111,12 @@ func volume(a advising) []Advice {
 	}
 	exposed := a.comm.calls(func(c *Collective) float64 { return c.Exposed * wide(c) })
 	sum := a.comm.calls(func(c *Collective) float64 { return c.Sum * wide(c) })
-	if x := a.Across; x != nil && x.Pure+x.Waiting > 0 {
-		exposed *= x.Pure / (x.Pure + x.Waiting)
-	}
+	pure, aside := a.pure()
+	exposed *= pure
 	if gain := exposed / 2; a.matters(gain) {
 		return []Advice{{Topic: topicOverlap, Gain: gain, Source: pageHooks,
 			Says: "Move half the bytes: gradients in bfloat16 or float16 (DDP: register_comm_hook with bf16_compress_hook or fp16_compress_hook; FSDP: MixedPrecision(reduce_dtype=...)). It changes how gradients are rounded: look at the loss.",
-			Why:  fmt.Sprintf("float32 gradients of a MiB and more take %s a %s, of which %s are not hidden and not waiting", duration(sum), a.comm.per, duration(exposed))}}
+			Why:  fmt.Sprintf("float32 gradients of a MiB and more take %s a %s, of which %s are not hidden, %s", duration(sum), a.comm.per, duration(exposed), aside)}}
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func slowLinks(a advising) []Advice {
 		return []Advice{{Topic: topicTopology, Gain: min(gain, a.comm.part(exposedOf)), Source: pageNCCL,
 			Says: "Find out why communication is slower than on this machine in the benchmark: rank --preflight on these nodes, nvidia-smi topo -m (NV# is NVLink; PHB, NODE and SYS lead through the processor), and post log of a run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING. " +
 				"Kernels that compute at the same time take processors and memory bandwidth from it, and that is seen here too.",
-			Why: fmt.Sprintf("%s %s ran at %.0f %% of it, %s instead of %s GB/s", slow.Name, coll.FormatSize(slow.Bytes, true), slow.Percent, say.Bandwidth(slow.Busbw*1e9), say.Bandwidth(slow.Reached*1e9))}}
+			Why: fmt.Sprintf("%s %s ran at %.0f %% of it, %s instead of %s GB/s", slow.Name, size(slow.Bytes), slow.Percent, say.Bandwidth(slow.Busbw*1e9), say.Bandwidth(slow.Reached*1e9))}}
 	}
 	if len(a.Against) == 0 {
 		return a.unmeasured()
@@ -113,10 +113,18 @@ func (a advising) unmeasured() []Advice {
 	if most == nil || !a.matters(a.comm.part(exposedOf)) {
 		return nil
 	}
+	largest := *most.Bytes
+	for _, d := range a.comm.devices {
+		for _, c := range d.Collectives {
+			if c.Name == most.Name && c.Type == most.Type && c.Ranks == most.Ranks && c.Bytes != nil {
+				largest = max(largest, *c.Bytes)
+			}
+		}
+	}
 	return []Advice{{Topic: topicTopology,
 		Says: fmt.Sprintf("See whether the machine can do more: rank --backend nccl --collective %s -d %s -b 1M -e %s -f 2 --placement in with %s on it, and post timeline --results FOLDER; nvidia-smi topo -m shows whether GPUs meet over NVLink (NV#) or PCIe.",
-			most.Name, most.Type, upTo(*most.Bytes), say.Count(most.Ranks, "rank")),
-		Why: fmt.Sprintf("%s %s reaches %s GB/s of bus bandwidth at its fastest, and no benchmark says how much is possible", most.Name, coll.FormatSize(*most.Bytes, true), say.Bandwidth(*most.BusbwMax*1e9))}}
+			most.Name, most.Type, upTo(largest), say.Count(most.Ranks, "rank")),
+		Why: fmt.Sprintf("%s %s reaches %s GB/s of bus bandwidth at its fastest, and no benchmark says how much is possible", most.Name, size(*most.Bytes), say.Bandwidth(*most.BusbwMax*1e9))}}
 }
 
 // upTo is the power of two that a size lies under, as a flag takes it.

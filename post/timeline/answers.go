@@ -73,6 +73,8 @@ func (y typical) hidden() string {
 	switch {
 	case overlap < 1:
 		yes = "No"
+	case overlap < 10:
+		yes = "Hardly"
 	case overlap > 95:
 		yes = "Yes"
 	}
@@ -130,7 +132,7 @@ func (t *Timeline) balance() string {
 		text += fmt.Sprintf(" In collectives a rank waits %s for others, beside %s of communication itself.", duration(a.Waiting), duration(a.Pure))
 	}
 	if a.Straggler != nil {
-		text += " " + a.Straggler.Says
+		text += fmt.Sprintf(" The others wait for %s.", t.Devices[a.Straggler.Device].Label)
 	} else if a.Uneven > 0 {
 		text += " No rank is the last to begin more often than chance would have it, or at a cost to others worth naming."
 	}
@@ -170,7 +172,7 @@ func (t *Timeline) identified(y typical) Answer {
 		}
 		unknown = max(unknown, share)
 	}
-	met := calls > 0
+	met := len(y.communicating().devices) > 0
 	switch {
 	case met:
 		var names []string

@@ -87,7 +87,7 @@ func (t *Timeline) toJoin() (all []inTraining) {
 }
 
 func (c inTraining) title() string {
-	return fmt.Sprintf("%s %s %s over %s", c.Name, coll.FormatSize(*c.Bytes, true), c.Type, say.Count(c.Ranks, "rank"))
+	return fmt.Sprintf("%s %s %s over %s", c.Name, size(*c.Bytes), c.Type, say.Count(c.Ranks, "rank"))
 }
 
 // join is one kind of collective beside the benchmark; why says why it is not.
@@ -106,7 +106,7 @@ func (j *joining) join(c inTraining) (joined Joined, why string) {
 	if best == nil {
 		ends := fitting[0].Points
 		j.want(c)
-		return joined, fmt.Sprintf("%s: the benchmark has %s to %s only", c.title(), coll.FormatSize(ends[0].SizeBytes, true), coll.FormatSize(ends[len(ends)-1].SizeBytes, true))
+		return joined, fmt.Sprintf("%s: the benchmark has %s to %s only", c.title(), size(ends[0].SizeBytes), size(ends[len(ends)-1].SizeBytes))
 	}
 	joined = Joined{Name: c.Name, Bytes: *c.Bytes, Type: c.Type, Ranks: c.Ranks, Busbw: c.busbw, Reached: reached, Percent: 100 * c.busbw / reached, Run: best.Runs[0].ID, Who: best.Who}
 	joined.Says = j.words(c, joined, best)

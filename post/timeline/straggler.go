@@ -35,9 +35,11 @@ func (c *comparison) straggler() *Straggler {
 	s.Says = fmt.Sprintf("The others wait for %s: it began last in %d of %d collectives in which ranks differ, and they waited %s for it, %.1f %% of their time.",
 		t.Devices[s.Device].Label, found.last, found.uneven, duration(s.Cost), 100*s.Cost/c.meanSpan())
 	if steps, of := found.stepsLast(); of > 0 {
-		s.Says += fmt.Sprintf(" So it was in %d of %s.", steps, say.Count(of, "step"))
+		if of > 1 {
+			s.Says += fmt.Sprintf(" So it was in %d of %s.", steps, say.Count(of, "step"))
+		}
 		if float64(len(c.lanes))*stats.BinomialAtLeast(of, steps, found.chance/float64(found.uneven)) > 0.05 {
-			s.Says += " Steps that are so few do not tell whether it is always this rank, or had more to do in just these."
+			s.Says += " So few steps do not tell whether it is always this rank, or one that had more to do just then."
 		}
 	}
 	s.Why = c.reasons(found)
@@ -101,7 +103,7 @@ type reason struct {
 }
 
 const (
-	leastReason = 0.2  // of the cost that a reason must explain
+	leastReason = 0.25 // of the cost that a reason must explain
 	leastMore   = 0.05 // more than the others' middle
 )
 
@@ -125,9 +127,12 @@ func (c *comparison) reasons(l *lane) (says []string) {
 			}
 		}
 		usual := stats.Median(others)
-		if more := own - usual; more > leastReason*milliseconds(l.cost) && more > leastMore*usual {
+		if more := own - usual; more > leastReason*milliseconds(l.cost) && more > leastMore*usual && own >= stats.Quantile(others, 0.75) {
 			found = append(found, reason{more, fmt.Sprintf(of.says, duration(own), duration(usual)+inTheMiddle(len(others)))})
 		}
+	}
+	if late := c.begins(l); late > leastReason*milliseconds(l.cost) {
+		found = append(found, reason{late, fmt.Sprintf("It comes %s later than the others' middle to the first thing that was recorded, by the ends of collectives: what kept it before that is not in the trace.", duration(late))})
 	}
 	slices.SortStableFunc(found, func(a, b reason) int { return cmp.Compare(b.more, a.more) })
 	for _, r := range found {
@@ -137,6 +142,30 @@ func (c *comparison) reasons(l *lane) (says []string) {
 		says = []string{"Of what the traces tell, computing, copies and idle time, it has about as much as the others: they do not say why it is late."}
 	}
 	return says
+}
+
+// begins is how much later than the middle of the others a rank's recording, or its first step that all have, begins, in milliseconds.
+func (c *comparison) begins(l *lane) float64 {
+	own, others := 0.0, []float64{}
+	for i, o := range c.lanes {
+		d := &c.timeline.Devices[o.devices[0]]
+		if c.offset[i] == nil {
+			continue
+		}
+		at := *c.offset[i]
+		if n := slices.IndexFunc(d.Steps, func(s Step) bool { return c.common[step{c.cohort[o.devices[0]], s.Name}] }); n >= 0 {
+			at += d.Steps[n].Start
+		}
+		if o == l {
+			own = at
+		} else {
+			others = append(others, at)
+		}
+	}
+	if others == nil {
+		return 0
+	}
+	return own - stats.Median(others)
 }
 
 func inTheMiddle(others int) string {

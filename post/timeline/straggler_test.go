@@ -86,6 +86,9 @@ func TestWhyARankIsLate(t *testing.T) {
 		d[1].Steps[s].Compute -= 8
 		d[1].Steps[s].HostBound += 6
 		d[1].Steps[s].MemcpyOnly += 2
+		d[2].Steps[s].Unexplained += 9 // of this, and of waiting, it has more than the middle, but others have as much
+		d[3].Steps[s].Unexplained += 9
+		d[1].Steps[s].Unexplained += 8
 	}
 	s := compared(d...).Across.Straggler
 	if s == nil || len(s.Why) != 2 || !strings.Contains(s.Why[0], "waits longer for its host to launch something: 36.00 ms, the others 0 ms in the middle of them") || !strings.Contains(s.Why[1], "Its copies take longer") {
@@ -97,6 +100,32 @@ func TestWhyARankIsLate(t *testing.T) {
 		}
 	}
 	if s := compared(d...).Across.Straggler; s == nil || len(s.Why) != 1 || !strings.Contains(s.Why[0], "do not say why") {
+		t.Errorf("%+v", s)
+	}
+}
+
+// What kept it lies before the first thing that was recorded: the distance of the clocks that makes ends meet shows it.
+func TestALateBeginningIsAReason(t *testing.T) {
+	j := job{ranks: 4, steps: 1, sizes: mib(1, 2, 3, 4, 5, 6, 7, 8), pure: msec, work: func(rank, _, call int) int64 {
+		if rank == 1 {
+			return 6 * msec
+		}
+		return 5 * msec
+	}, clock: func(rank int) int64 { return int64(rank) * 70 * msec }}
+	d := j.ranksOf()
+	for i := range d { // times count from the first thing on the device, which rank 1 comes to 9 ms after the others
+		first := d[i].seen[0].start - 20*msec
+		if i == 1 {
+			first += 6 * msec
+		}
+		for n := range d[i].seen {
+			d[i].seen[n].start -= first
+			d[i].seen[n].end -= first
+		}
+		d[i].Steps[0].Start, d[i].Steps[0].Compute = 0, 40
+	}
+	s := compared(d...).Across.Straggler
+	if s == nil || len(s.Why) != 1 || !strings.Contains(s.Why[0], "It comes 7.000 ms later than the others' middle") {
 		t.Errorf("%+v", s)
 	}
 }
@@ -117,7 +146,7 @@ func TestWhatCostsNothingIsNoAccusation(t *testing.T) {
 func TestFewStepsAreSaidToBeFew(t *testing.T) {
 	j := job{ranks: 2, steps: 2, sizes: mib(1, 2, 3, 4, 5, 6, 7, 8), pure: msec, work: func(rank, _, _ int) int64 { return int64(5+rank) * msec }}
 	s := compared(j.ranksOf()...).Across.Straggler
-	if s == nil || !strings.Contains(s.Says, "in 2 of 2 steps. Steps that are so few do not tell") {
+	if s == nil || !strings.Contains(s.Says, "in 2 of 2 steps. So few steps do not tell") {
 		t.Errorf("%+v", s)
 	}
 	j.steps = 20
