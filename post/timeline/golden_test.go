@@ -49,6 +49,17 @@ func TestPublicTracesHaveTheFiguresThatWereComputedApart(t *testing.T) {
 	}
 }
 
+// HTA has the same to the last digit.
+func TestPublicRanksHaveTheOverlapThatWasComputedApart(t *testing.T) {
+	var got []string
+	for _, d := range public(t, "param/dlrm_kineto.tar.gz", Options{}).Devices {
+		got = append(got, fmt.Sprintf("%.2f", *d.Efficiency))
+	}
+	if want := "4.50 2.47 7.88 3.31 0.56 0.64 7.56 9.51"; strings.Join(got, " ") != want {
+		t.Errorf("overlaps of ranks are %v, want %s", got, want)
+	}
+}
+
 func TestBucketsOfAPublicTrace(t *testing.T) {
 	var got []string
 	for _, b := range public(t, "hta/nccl_parser_config_nccl_data.json.gz", Options{}).Devices[0].Buckets {

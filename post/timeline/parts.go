@@ -20,7 +20,14 @@ type cover struct {
 
 // newCover takes the activities by their beginning.
 func newCover(d *trace.Device, classes []class) cover {
+	var count [copying + 1]int
+	for _, class := range classes {
+		count[class]++
+	}
 	var running [copying + 1]spans
+	for class, n := range count {
+		running[class] = make(spans, 0, n)
+	}
 	c := cover{whole: trace.Span{Start: d.Activities[0].Start, End: d.Activities[0].End}}
 	for i := range d.Activities {
 		a := &d.Activities[i]
@@ -37,7 +44,7 @@ func newCover(d *trace.Device, classes []class) cover {
 	c.overlap, c.exposed = compute.and(comm).measure(), comm.without(compute).measure()
 	c.copyOnly = copies.without(kernels).measure()
 	c.idle = idle.measure()
-	hostBound, waiting, unexplained := splitIdle(d)
+	hostBound, waiting, unexplained := splitIdle(d, len(idle))
 	c.hostBound, c.waiting, c.unexplained = hostBound.measure(), waiting.measure(), unexplained.measure()
 	return c
 }

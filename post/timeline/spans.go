@@ -49,6 +49,9 @@ func (s spans) length() (sum int64) {
 
 // or is what is in either.
 func (s spans) or(o spans) spans {
+	if len(o) == 0 {
+		return s
+	}
 	both := make(spans, 0, max(len(s), len(o)))
 	for len(s) > 0 || len(o) > 0 {
 		if len(o) == 0 || len(s) > 0 && s[0].Start <= o[0].Start {
@@ -74,7 +77,11 @@ func (s spans) and(o spans) (both spans) {
 }
 
 // without is what is in s and not in o.
-func (s spans) without(o spans) (rest spans) {
+func (s spans) without(o spans) spans {
+	rest := make(spans, 0, len(s))
+	if len(s) == 1 {
+		rest = make(spans, 0, len(o)+1) // the gaps of a long span, which are many
+	}
 	for _, a := range s {
 		for len(o) > 0 && o[0].End <= a.Start {
 			o = o[1:]

@@ -9,8 +9,31 @@ import (
 
 // ofStream is what ran on one stream.
 type ofStream struct {
-	running [copying + 1]spans
+	running [copying + 1]union
+	exposed int64 // ns, of its communication
 	kernels int
+}
+
+// union is how long a set is whose spans come in order and are not kept.
+type union struct {
+	last   trace.Span
+	length int64 // of those before the last
+}
+
+// add takes a span, and gives the one that it ends, if it does.
+func (u *union) add(a trace.Span) (ended trace.Span) {
+	if a.Start <= u.last.End && u.last != (trace.Span{}) {
+		u.last.End = max(u.last.End, a.End)
+		return trace.Span{}
+	}
+	return u.end(a)
+}
+
+// end begins a new span.
+func (u *union) end(a trace.Span) (ended trace.Span) {
+	ended, u.last = u.last, a
+	u.length += ended.End - ended.Start
+	return ended
 }
 
 // streams are the streams of a device, by number, and those of them on which communication waits for computing.
@@ -23,20 +46,26 @@ func (s *study) streams() ([]Stream, []SharedStream) {
 			stream = &ofStream{}
 			of[a.Stream] = stream
 		}
-		stream.running[s.classes[i]] = stream.running[s.classes[i]].with(trace.Span{Start: a.Start, End: a.End})
+		ended := stream.running[s.classes[i]].add(trace.Span{Start: a.Start, End: a.End})
+		if s.classes[i] == communicating {
+			stream.exposed += s.exposedIn(ended)
+		}
 		if a.Kind == trace.Kernel {
 			stream.kernels++
 		}
 	}
 	all, shared := []Stream{}, []SharedStream{}
 	for id, stream := range of {
-		compute, comm := stream.running[computing].length(), stream.running[communicating].length()
-		var exposed int64
-		for _, a := range stream.running[communicating] {
-			exposed += s.exposedIn(a)
+		for c := range stream.running {
+			ended := stream.running[c].end(trace.Span{})
+			if class(c) == communicating {
+				stream.exposed += s.exposedIn(ended)
+			}
 		}
+		compute, comm := stream.running[computing].length, stream.running[communicating].length
 		all = append(all, Stream{
-			ID: int(id), Compute: milliseconds(compute), Comm: milliseconds(comm), Memcpy: milliseconds(stream.running[copying].length()), Exposed: milliseconds(exposed), Kernels: stream.kernels,
+			ID: int(id), Compute: milliseconds(compute), Comm: milliseconds(comm), Memcpy: milliseconds(stream.running[copying].length),
+			Exposed: milliseconds(stream.exposed), Kernels: stream.kernels,
 		})
 		if compute > 0 && comm > 0 {
 			shared = append(shared, SharedStream{

@@ -50,6 +50,13 @@ type neighbours struct {
 }
 
 func (s *study) neighbours() (n neighbours) {
+	count := 0
+	for _, c := range s.classes {
+		if c == computing {
+			count++
+		}
+	}
+	n.compute, n.longest = make([]int32, 0, count), make([]int32, 0, count)
 	for i, c := range s.classes {
 		if c != computing {
 			continue
