@@ -51,45 +51,7 @@ func (g *gathered) worldOfGroups() int {
 	return 0
 }
 
-var (
-	rankWord   = regexp.MustCompile(`(?i)(?:^|[^a-z])rank[-_.=]?(\d{1,7})(?:[^\d]|$)`)
-	workerWord = regexp.MustCompile(`(?i)(?:^|[^a-z])worker[-_.=]?(\d{1,7})(?:[^\d]|$)`)
-	lastNumber = regexp.MustCompile(`(?i)[-_](\d{1,6})\.(?:pt\.trace\.|trace\.)?json(?:\.gz)?$`)
-	torchName  = regexp.MustCompile(`^(.+)_(\d+)\.\d{9,}\.pt\.trace\.json(?:\.gz)?$`)
-)
-
-// rankOfPath is the rank that a file's name says: trace_rank_3.json, worker3…, trace_3.json; or the name of a folder around it, rank3/trace.json.
-func rankOfPath(file string) int {
-	base := path.Base(file)
-	if rank := rankOfName(base); rank != Unknown {
-		return rank
-	}
-	for dir := path.Dir(file); dir != "." && dir != "/" && dir != path.Dir(dir); dir = path.Dir(dir) {
-		if rank := digitsOf(rankWord, path.Base(dir)); rank != Unknown {
-			return rank
-		}
-	}
-	return digitsOf(lastNumber, base)
-}
-
-func rankOfName(name string) int {
-	if rank := digitsOf(rankWord, name); rank != Unknown {
-		return rank
-	}
-	return digitsOf(workerWord, name)
-}
-
-func digitsOf(pattern *regexp.Regexp, name string) int {
-	found := pattern.FindStringSubmatch(name)
-	if found == nil {
-		return Unknown
-	}
-	n, err := strconv.Atoi(found[1])
-	if err != nil {
-		return Unknown
-	}
-	return n
-}
+var torchName = regexp.MustCompile(`^(.+)_(\d+)\.\d{9,}\.pt\.trace\.json(?:\.gz)?$`)
 
 // hostOfPath is the host in a name as torch.profiler's handler for TensorBoard gives it, host_pid.time.pt.trace.json. The pid must be that of the
 // trace: others name files like that too.

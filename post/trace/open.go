@@ -41,8 +41,11 @@ func read(ctx context.Context, path string, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(head, sqliteMagic) {
-		return nil, errors.New("SQLite exports can't be read yet")
+	switch {
+	case bytes.HasPrefix(head, sqliteMagic):
+		return readNsight(ctx, path, o)
+	case isReport(path, head):
+		return nil, &ReportError{path}
 	}
 	text, err := unpacked(file)
 	if err != nil {

@@ -1,0 +1,109 @@
+package trace
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// nsight is an export of Nsight Systems while it is read: first what ran on GPUs, then what the host called, since only calls that launched
+// something of it are of interest.
+type nsight struct {
+	db      *database
+	strings *stringTable
+	options Options
+	file    *File
+	session session
+
+	processes map[int64]*process // by globalPid
+	byKey     map[deviceKey]*nsightDevice
+	nodes     map[graphNode]madeAt
+
+	payloads payloads
+	nvtx     nvtx
+}
+
+// readNsight reads an export. What is damaged is read as far as that goes.
+func readNsight(ctx context.Context, path string, o Options) (*File, error) {
+	db, err := openDatabase(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer db.close()
+	if !isNsight(db) {
+		return nil, fmt.Errorf("%w (a SQLite database without the tables of an export)", ErrNotTrace)
+	}
+	names, err := openStrings(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	defer names.close()
+	n := &nsight{db: db, strings: names, options: o, file: &File{Path: path, Format: Nsight},
+		processes: map[int64]*process{}, byKey: map[deviceKey]*nsightDevice{}}
+	for _, step := range []func(context.Context) error{
+		n.readSession, n.readActivities, n.readPayloadSchemas, n.readNVTX, n.readGraphNodes, n.readCalls, n.readSyncs, n.readDiagnostics,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return n.file, n.finish(ctx)
+}
+
+// isNsight tells an export from other databases. Tables are made as they are needed, so that none is in every export.
+func isNsight(db *database) bool {
+	if !db.has("StringIds") {
+		return false
+	}
+	for table := range db.columns {
+		switch {
+		case strings.HasPrefix(table, "CUPTI_ACTIVITY_KIND_"), strings.HasPrefix(table, "TARGET_INFO_"), table == "NVTX_EVENTS",
+			table == "META_DATA_EXPORT", table == "ANALYSIS_DETAILS":
+			return true
+		}
+	}
+	return false
+}
+
+// finish puts together what was read apart.
+func (n *nsight) finish(ctx context.Context) error {
+	n.assignCalls()
+	devices := n.sortedDevices()
+	n.assignRanges(devices)
+	if err := n.nameDevices(ctx, devices); err != nil {
+		return err
+	}
+	if err := n.rankDevices(ctx, devices); err != nil {
+		return err
+	}
+	for _, d := range devices {
+		n.file.Devices = append(n.file.Devices, d.device)
+	}
+	n.noteMissing()
+	n.file.Cut = strings.Join(n.db.damage, "; ")
+	return nil
+}
+
+// sortedDevices are those on which something ran, by process and number.
+func (n *nsight) sortedDevices() []*nsightDevice {
+	devices := make([]*nsightDevice, 0, len(n.byKey))
+	for _, d := range n.byKey {
+		devices = append(devices, d)
+	}
+	slices.SortFunc(devices, func(a, b *nsightDevice) int {
+		return compareFirst(a.key.process, b.key.process, a.key.id, b.key.id)
+	})
+	return devices
+}
+
+// note adds a note once.
+func (n *nsight) note(says, do string) {
+	if note := (Note{Says: says, Do: do}); !slices.Contains(n.file.Notes, note) {
+		n.file.Notes = append(n.file.Notes, note)
+	}
+}
+
+// processOf and threadOf take apart what an export calls a global thread: 24 bits of a thread, 24 of its process, and above them the machine.
+func processOf(global int64) int64 { return global &^ 0xffffff }
+func pidOf(global int64) int64     { return global >> 24 & 0xffffff }

@@ -1,0 +1,276 @@
+package trace
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// launchKey finds an activity by the call of the host that launched it.
+type launchKey struct {
+	correlation uint32
+	device      int32 // index in process.devices
+	activity    int32 // index in its activities
+}
+
+// indexLaunches sorts what a process launched by the number of the call.
+func (p *process) indexLaunches() {
+	for i, d := range p.devices {
+		for j, key := range d.keys {
+			if key.correlation != 0 {
+				p.launched = append(p.launched, launchKey{key.correlation, int32(i), int32(j)})
+			}
+		}
+	}
+	slices.SortFunc(p.launched, func(a, b launchKey) int {
+		return compareFirst(int64(a.correlation), int64(b.correlation), int64(a.device), int64(b.device), int64(a.activity), int64(b.activity))
+	})
+}
+
+// launchedBy is what one call launched.
+func (p *process) launchedBy(correlation uint32) []launchKey {
+	from := sort.Search(len(p.launched), func(i int) bool { return p.launched[i].correlation >= correlation })
+	to := from
+	for to < len(p.launched) && p.launched[to].correlation == correlation {
+		to++
+	}
+	return p.launched[from:to]
+}
+
+// devicesOf are those on which a thread launched something, or all of the process where it launched nothing.
+func (p *process) devicesOf(thread int64) []*nsightDevice {
+	if devices := p.threads[thread]; len(devices) > 0 {
+		return devices
+	}
+	return p.devices
+}
+
+// readCalls reads the host's calls of CUDA: when what ran was launched, by which thread, and within which call of NCCL.
+func (n *nsight) readCalls(ctx context.Context) error {
+	waits := n.waitNames(ctx)
+	for _, table := range []string{"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"} {
+		err := n.db.scan(ctx, table, "", []string{"start", "end", "globalTid", "correlationId", "nameId"}, func(r row) {
+			span, ok := r.span(0, 1)
+			thread := r.or(2, 0)
+			p := n.processes[processOf(thread)]
+			if !ok || p == nil {
+				return
+			}
+			p.called(span)
+			if correlation := uint32(r.or(3, 0)); correlation != 0 {
+				n.launch(p, thread, correlation, span)
+			}
+			if waits != nil && waits(r) {
+				p.waits = append(p.waits, threadSpan{span, thread})
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, p := range n.processes {
+		for _, d := range p.devices {
+			if p.first != NoTime {
+				d.device.Host0, d.device.Host1 = p.first, p.last
+			}
+		}
+	}
+	n.launchGraphNodes()
+	return nil
+}
+
+// called notes when a process called something.
+func (p *process) called(s Span) {
+	if p.first == NoTime {
+		p.first, p.last = s.Start, s.End
+	}
+	p.first, p.last = min(p.first, s.Start), max(p.last, s.End)
+}
+
+// launch notes that a call launched what has its number.
+func (n *nsight) launch(p *process, thread int64, correlation uint32, span Span) {
+	launched := p.launchedBy(correlation)
+	if len(launched) == 0 {
+		return
+	}
+	u := n.unitAt(thread, span.Start)
+	for _, key := range launched {
+		d := p.devices[key.device]
+		a := &d.device.Activities[key.activity]
+		if a.Launch == NoTime || span.Start < a.Launch {
+			a.Launch = span.Start
+		}
+		if u != nil && d.keys[key.activity].node == 0 {
+			u.ran(0, d, key.activity)
+		}
+		if last := p.threads[thread]; !slices.Contains(last, d) {
+			p.threads[thread] = append(last, d)
+		}
+	}
+}
+
+// execution is what one call of NCCL, or one replay of a graph that holds it, ran on the devices of a process.
+type execution struct {
+	replay uint32 // number of the call that launched the graph; 0: it was launched at once
+	ran    []ranOn
+}
+
+type ranOn struct {
+	device   *nsightDevice
+	activity int32
+}
+
+// ran adds an activity to the execution it belongs to. An activity that two calls launched, as its runtime's and its driver's both carry
+// its number, counts once.
+func (u *unit) ran(replay uint32, d *nsightDevice, activity int32) {
+	var e *execution
+	for i := len(u.runs) - 1; i >= 0 && e == nil; i-- {
+		if u.runs[i].replay == replay {
+			e = u.runs[i]
+		}
+	}
+	if e == nil {
+		e = &execution{replay: replay}
+		u.runs = append(u.runs, e)
+	}
+	if r := (ranOn{d, activity}); !slices.Contains(e.ran, r) {
+		e.ran = append(e.ran, r)
+	}
+}
+
+// graphNode is a node of a CUDA graph in its process.
+type graphNode struct{ process, node int64 }
+
+// madeAt is where a node was made: while work was captured, or as the copy of another node.
+type madeAt struct {
+	thread, at int64
+	original   int64 // 0: it is no copy
+}
+
+// readGraphNodes reads when the nodes of graphs were made, as far as nodes were recorded.
+func (n *nsight) readGraphNodes(ctx context.Context) error {
+	n.nodes = map[graphNode]madeAt{}
+	if len(n.nvtx.units) == 0 {
+		return nil
+	}
+	return n.db.scan(ctx, "CUDA_GRAPH_NODE_EVENTS", "", []string{"start", "globalTid", "graphNodeId", "originalGraphNodeId"}, func(r row) {
+		thread := r.or(1, 0)
+		if node, ok := r.int(2); ok && node != 0 {
+			n.nodes[graphNode{processOf(thread), node}] = madeAt{thread, r.or(0, 0), r.or(3, 0)}
+		}
+	})
+}
+
+// launchGraphNodes finds the calls of NCCL that were captured in graphs: a graph's kernels are launched by whoever launches the graph, and its
+// nodes were made where the call was captured. Each replay is an execution of its own.
+func (n *nsight) launchGraphNodes() {
+	if len(n.nodes) == 0 {
+		return
+	}
+	for _, d := range n.byKey {
+		for i, key := range d.keys {
+			if key.node == 0 {
+				continue
+			}
+			if u := n.captured(d.key.process, key.node); u != nil {
+				u.ran(max(1, key.correlation), d, int32(i))
+			}
+		}
+	}
+}
+
+// captured is the call in which a node was made; nil where there is none. A node may be the copy of a copy.
+func (n *nsight) captured(process, node int64) *unit {
+	for range 8 {
+		made, known := n.nodes[graphNode{process, node}]
+		if !known {
+			return nil
+		}
+		if made.original == 0 || made.original == node {
+			return n.unitAt(made.thread, made.at)
+		}
+		node = made.original
+	}
+	return nil
+}
+
+// threadSpan is what a thread did for a while.
+type threadSpan struct {
+	Span
+	thread int64
+}
+
+// waitNames says which calls wait for a device. It is asked only of a file without a table of them.
+func (n *nsight) waitNames(ctx context.Context) func(row) bool {
+	if n.db.has(syncTable) {
+		return nil
+	}
+	known := map[int64]bool{}
+	return func(r row) bool {
+		id, ok := r.int(4)
+		if !ok {
+			return false
+		}
+		wait, seen := known[id]
+		if !seen {
+			wait = strings.Contains(n.strings.get(ctx, id), "Synchronize")
+			known[id] = wait
+		}
+		return wait
+	}
+}
+
+const syncTable = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"
+
+// readSyncs reads when the host waited for devices.
+func (n *nsight) readSyncs(ctx context.Context) error {
+	byStream := map[int64]bool{2: true}
+	err := n.db.scan(ctx, "ENUM_CUPTI_SYNC_TYPE", "", []string{"id", "name"}, func(r row) {
+		if id, ok := r.int(0); ok {
+			byStream[id] = strings.Contains(strings.ToUpper(r.text(1)), "STREAM_WAIT_EVENT")
+		}
+	})
+	if err != nil {
+		return err
+	}
+	err = n.db.scan(ctx, syncTable, "", []string{"start", "end", "deviceId", "contextId", "globalPid", "syncType"}, func(r row) {
+		span, ok := r.span(0, 1)
+		p := n.processes[processOf(r.or(4, 0))]
+		if !ok || p == nil || byStream[r.or(5, 0)] {
+			return // a stream that waits for an event does not keep the host
+		}
+		if d := n.waitedFor(p, r); d != nil {
+			d.device.Syncs = append(d.device.Syncs, span)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	told := n.db.has(syncTable) || n.db.has("CUPTI_ACTIVITY_KIND_RUNTIME")
+	for _, p := range n.processes {
+		for _, w := range p.waits {
+			if devices := p.devicesOf(w.thread); len(devices) == 1 {
+				devices[0].device.Syncs = append(devices[0].device.Syncs, w.Span)
+			}
+		}
+		for _, d := range p.devices {
+			if told && d.device.Syncs == nil {
+				d.device.Syncs = []Span{}
+			}
+			slices.SortFunc(d.device.Syncs, func(a, b Span) int { return compareFirst(a.Start, b.Start, a.End, b.End) })
+		}
+	}
+	return nil
+}
+
+// waitedFor is the device of a wait. The row's own number of it has been seen to be that of another device, so its context counts first.
+func (n *nsight) waitedFor(p *process, r row) *nsightDevice {
+	if d := p.contexts[r.or(3, Unknown)]; d != nil {
+		return d
+	}
+	if len(p.devices) == 1 {
+		return p.devices[0]
+	}
+	return n.byKey[deviceKey{processOf(r.or(4, 0)), r.or(2, Unknown)}]
+}

@@ -1,0 +1,329 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+)
+
+// operations are NCCL's calls that move data between ranks. RCCL's names are among them.
+var operations = map[string]coll.Collective{
+	"ncclAllReduce": coll.AllReduce, "ncclAllGather": coll.AllGather, "ncclReduceScatter": coll.ReduceScatter,
+	"ncclBroadcast": coll.Broadcast, "ncclBcast": coll.Broadcast, "ncclReduce": coll.Reduce,
+	"ncclAlltoAll": coll.AllToAll, "ncclAllToAll": coll.AllToAll, "ncclGather": coll.Gather, "ncclScatter": coll.Scatter,
+	"ncclSend": coll.Other, "ncclRecv": coll.Other, "ncclAllToAllv": coll.Other, "ncclAllGatherV": coll.Other,
+}
+
+func isOperation(name string) bool {
+	_, ok := operations[name]
+	return ok
+}
+
+// assignCalls makes Calls of what NCCL's calls launched, in the order in which that was launched.
+func (n *nsight) assignCalls() {
+	type job struct {
+		at   int64
+		unit *unit
+		process,
+		thread int64
+		ran []ranOn
+	}
+	var jobs []job
+	for thread, units := range n.nvtx.units {
+		for _, u := range units {
+			for _, e := range u.runs {
+				first := e.ran[0]
+				jobs = append(jobs, job{first.device.device.Activities[first.activity].Launch, u, processOf(thread), thread, e.ran})
+			}
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b job) int {
+		return compareFirst(a.at, b.at, a.unit.Start, b.unit.Start, a.thread, b.thread)
+	})
+	for _, j := range jobs {
+		n.assign(j.process, j.unit.calls, j.ran)
+	}
+}
+
+// assign gives activities that were launched together the calls that launched them, device by device.
+func (n *nsight) assign(process int64, calls []ncclRange, ran []ranOn) {
+	var devices []*nsightDevice
+	for _, r := range ran {
+		if !slices.Contains(devices, r.device) {
+			devices = append(devices, r.device)
+		}
+	}
+	for _, d := range devices {
+		parts := n.partsOn(d, process, calls, len(devices))
+		made := map[int]int32{}
+		for _, i := range carriers(d, ran) {
+			which := partOf(d.device.Names[d.device.Activities[i].Name], parts)
+			if _, done := made[which]; !done {
+				made[which] = n.addCall(d, process, parts, which)
+			}
+			d.device.Activities[i].Call = made[which]
+		}
+	}
+}
+
+// carriers are the activities of a device that do what was called: kernels, or where there are none the copies between devices that
+// collectives of copy engines are made of. Other copies bring NCCL's own bookkeeping to the device.
+func carriers(d *nsightDevice, ran []ranOn) []int32 {
+	var kernels, copies []int32
+	for _, r := range ran {
+		if r.device != d {
+			continue
+		}
+		switch d.device.Activities[r.activity].Kind {
+		case Kernel:
+			kernels = append(kernels, r.activity)
+		case MemcpyDeviceToDevice, MemcpyPeer, MemcpyOther:
+			copies = append(copies, r.activity)
+		}
+	}
+	if len(kernels) > 0 {
+		return kernels
+	}
+	return copies
+}
+
+// part are the calls of a group that are of one communicator.
+type part struct {
+	comm  uint64
+	calls []ncclRange
+	share int // over how many devices of this process they are spread: a group may hold the calls for all of them
+}
+
+// partsOn are the calls of a group on one device, by communicator.
+func (n *nsight) partsOn(d *nsightDevice, process int64, calls []ncclRange, devices int) []part {
+	var parts []part
+	for _, c := range calls {
+		if c.comm != 0 && !n.mayBeOn(d, process, c.comm) {
+			continue
+		}
+		i := slices.IndexFunc(parts, func(p part) bool { return p.comm == c.comm })
+		if i < 0 {
+			i = len(parts)
+			parts = append(parts, part{comm: c.comm, share: max(1, n.sharers(process, c.comm, devices))})
+		}
+		parts[i].calls = append(parts[i].calls, c)
+	}
+	if len(parts) == 0 {
+		return []part{{calls: calls, share: devices}}
+	}
+	return parts
+}
+
+// mayBeOn says whether a communicator has a rank on a device, as far as the file tells.
+func (n *nsight) mayBeOn(d *nsightDevice, process int64, comm uint64) bool {
+	known := false
+	for key := range n.nvtx.members {
+		if key.process == process && key.comm == comm {
+			if key.device == d.key.id {
+				return true
+			}
+			known = true
+		}
+	}
+	return !known
+}
+
+// sharers is on how many devices of the process a communicator has ranks; as many as were launched on where the file does not tell.
+func (n *nsight) sharers(process int64, comm uint64, launched int) int {
+	count := 0
+	for key := range n.nvtx.members {
+		if key.process == process && key.comm == comm {
+			count++
+		}
+	}
+	if count == 0 {
+		return launched
+	}
+	return count
+}
+
+// allParts is the index of a call that is made of all parts.
+const allParts = -1
+
+// partOf is which part a kernel does: the only one, or the only one whose function is in its name.
+func partOf(kernel string, parts []part) int {
+	if len(parts) == 1 {
+		return 0
+	}
+	found := allParts
+	for i, p := range parts {
+		if kernelDoes(kernel, p.calls[0].name) {
+			if found != allParts {
+				return allParts
+			}
+			found = i
+		}
+	}
+	return found
+}
+
+// kernelFunctions are what names of NCCL's kernels have of a function, longer ones first: AllReduce has Reduce in it.
+var kernelFunctions = []string{"AllReduce", "ReduceScatter", "AllGatherV", "AllGather", "AlltoAll", "AllToAll", "SendRecv", "Broadcast", "Gather", "Scatter", "Reduce"}
+
+// kernelDoes says whether a kernel is named after a function.
+func kernelDoes(kernel, function string) bool {
+	want := strings.TrimPrefix(function, "nccl")
+	if want == "Send" || want == "Recv" {
+		want = "SendRecv"
+	}
+	for _, f := range kernelFunctions {
+		if strings.Contains(kernel, f) {
+			return f == want
+		}
+	}
+	return false
+}
+
+// groupKey is a communicator as one device is in it.
+type groupKey struct{ comm uint64 }
+
+// group is the index of a communicator that the device has; Unknown for none.
+func (n *nsight) group(d *nsightDevice, process int64, comm uint64) int32 {
+	if comm == 0 {
+		return Unknown
+	}
+	key := groupKey{comm}
+	i, known := d.groups[key]
+	if known {
+		return i
+	}
+	g := Group{Name: fmt.Sprintf("%#x", comm), Rank: Unknown}
+	if m, ok := n.member(d, process, comm); ok {
+		g.Size, g.Rank = int(m.ranks), int(m.rank)
+	}
+	i = int32(len(d.device.Groups))
+	d.device.Groups = append(d.device.Groups, g)
+	d.groups[key] = i
+	return i
+}
+
+// member is how a device is in a communicator. The only rank that a process has in it is that of the device, whatever number the
+// device had when the communicator was made.
+func (n *nsight) member(d *nsightDevice, process int64, comm uint64) (payload, bool) {
+	if m, ok := n.nvtx.members[memberKey{process, comm, d.key.id}]; ok {
+		return m, true
+	}
+	var only payload
+	count := 0
+	for key, m := range n.nvtx.members {
+		if key.process == process && key.comm == comm {
+			only, count = m, count+1
+		}
+	}
+	return only, count == 1
+}
+
+// addCall adds the call of one part, or of all.
+func (n *nsight) addCall(d *nsightDevice, process int64, parts []part, which int) int32 {
+	call := Call{What: coll.Other, Bytes: Unknown, Group: Unknown, Seq: Unknown, Peer: Unknown, Parts: 1}
+	if which == allParts {
+		var all []ncclRange
+		for _, p := range parts {
+			all = append(all, p.calls...)
+		}
+		call.Name, call.Parts = groupName(all), len(all)
+	} else {
+		p := parts[which]
+		call.Group = n.group(d, process, p.comm)
+		ranks := 0
+		if call.Group != Unknown {
+			ranks = d.device.Groups[call.Group].Size
+		}
+		p.describe(&call, ranks)
+	}
+	d.device.Calls = append(d.device.Calls, call)
+	return int32(len(d.device.Calls) - 1)
+}
+
+// describe says what the calls of one communicator are together.
+func (p part) describe(call *Call, ranks int) {
+	call.Name, call.Parts = groupName(p.calls), max(1, len(p.calls)/p.share)
+	if names := distinctNames(p.calls); len(names) > 1 {
+		call.What, call.Bytes = exchange(p.calls, ranks)
+		return
+	}
+	call.What = operations[p.calls[0].name]
+	call.Bytes = p.bytes(call.What, ranks)
+	if len(p.calls) == 1 {
+		call.Peer = int(p.calls[0].peer)
+	}
+}
+
+// bytes are those of all calls, as nccl-tests counts them. The ranks of a collective pass the same sizes, so that where a process calls for
+// several of its devices each has its share.
+func (p part) bytes(what coll.Collective, ranks int) int64 {
+	if len(p.calls)%p.share != 0 {
+		return Unknown
+	}
+	sum := int64(0)
+	for _, c := range p.calls {
+		size := messageSize(what, c.bytes, ranks)
+		if size == Unknown || sum > mostBytes {
+			return Unknown
+		}
+		sum += size
+	}
+	if what == coll.Other && p.share > 1 {
+		return Unknown
+	}
+	return sum / int64(p.share)
+}
+
+// messageSize is S of one call, from the size that its range carries: elements of the call times their size, which is the share of one rank where
+// data is dealt out or gathered.
+func messageSize(what coll.Collective, message int64, ranks int) int64 {
+	switch what {
+	case coll.AllGather, coll.Gather:
+		return wholeSize(what, message, Unknown, ranks)
+	case coll.ReduceScatter, coll.Scatter:
+		return wholeSize(what, Unknown, message, ranks)
+	case coll.AllToAll:
+		if ranks <= 0 {
+			return Unknown
+		}
+		return sharedSize(Unknown, message, ranks)
+	case coll.Other:
+		return known(message)
+	}
+	return wholeSize(what, message, message, ranks)
+}
+
+// exchange says what a group of different calls is: an all-to-all where every rank is sent to and received from with the same size (the rank
+// itself may be left out), as frameworks write it; else none of ours.
+func exchange(calls []ncclRange, ranks int) (coll.Collective, int64) {
+	sent, received := map[int64]bool{}, map[int64]bool{}
+	for _, c := range calls {
+		peers := sent
+		if c.name == "ncclRecv" {
+			peers = received
+		}
+		if c.name != "ncclSend" && c.name != "ncclRecv" || c.bytes <= 0 || c.bytes != calls[0].bytes || c.peer < 0 || c.peer >= int64(ranks) || peers[c.peer] {
+			return coll.Other, Unknown
+		}
+		peers[c.peer] = true
+	}
+	if ranks < 3 && len(sent) < ranks || len(sent) < ranks-1 || len(received) != len(sent) {
+		return coll.Other, Unknown
+	}
+	return coll.AllToAll, sharedSize(Unknown, calls[0].bytes, ranks)
+}
+
+// groupName is the name of a call, or those in a group, each once.
+func groupName(calls []ncclRange) string { return strings.Join(distinctNames(calls), "+") }
+
+func distinctNames(calls []ncclRange) []string {
+	var names []string
+	for _, c := range calls {
+		if !slices.Contains(names, c.name) {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}

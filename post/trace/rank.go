@@ -1,0 +1,72 @@
+package trace
+
+import (
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var (
+	rankWord   = wordBefore("rank")
+	workerWord = wordBefore("worker")
+	lastNumber = regexp.MustCompile(`(?i)[-_]([0-9]{1,6})\.(?:pt\.trace\.|trace\.)?json(?:\.gz)?$`)
+)
+
+func wordBefore(word string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[^a-z])` + word + `[-_.=]?([0-9]{1,7})(?:[^0-9]|$)`)
+}
+
+// rankOfPath is the rank that the name of a file says, as profilers and people write it: trace_rank_3.json, rank3.sqlite, worker3…, trace_3.json; or
+// the name of a folder around it, rank3/trace.json. Unknown where there is none, or several that differ.
+func rankOfPath(file string) int {
+	file = filepath.ToSlash(file)
+	names := strings.Split(file, "/")
+	base := names[len(names)-1]
+	if rank, ok := rankInWords(base); ok {
+		return rank
+	}
+	for i := len(names) - 2; i >= 0; i-- {
+		if rank, ok := numberAfter(rankWord, names[i]); ok {
+			return rank
+		}
+	}
+	rank, _ := numberAfter(lastNumber, base)
+	return rank
+}
+
+// numberAfter is the number after a word; ok is false where the word is not in the name, and the number Unknown where it does not tell one.
+// The rank within a host is none.
+func numberAfter(word *regexp.Regexp, name string) (n int, ok bool) {
+	lower := strings.ToLower(name)
+	for _, local := range []string{"local_rank", "local-rank", "localrank"} {
+		lower = strings.ReplaceAll(lower, local, "local")
+	}
+	found := word.FindAllStringSubmatch(lower, -1)
+	if len(found) == 0 {
+		return Unknown, false
+	}
+	for _, f := range found {
+		if f[1] != found[0][1] {
+			return Unknown, true
+		}
+	}
+	n, err := strconv.Atoi(found[0][1])
+	if err != nil {
+		return Unknown, true
+	}
+	return n, true
+}
+
+// rankOfName is the rank that a name without folders says; Unknown where it says none.
+func rankOfName(name string) int {
+	rank, _ := rankInWords(name)
+	return rank
+}
+
+func rankInWords(name string) (rank int, ok bool) {
+	if rank, ok := numberAfter(rankWord, name); ok {
+		return rank, true
+	}
+	return numberAfter(workerWord, name)
+}
