@@ -1,6 +1,6 @@
 // Command bench looks at what measuring costs: rank's loop against a bare C loop, over MPI, over the rehearsal of
 // NCCL and over Gloo, the watchdog, memory, start-up, whole sweeps, growing worlds, merging and comparing a million
-// points, merging many small files, and importing long logs. It prints Markdown; scripts/bench.sh builds what it needs and runs it.
+// points, merging many small files, importing long logs, and analysing a long trace. It prints Markdown; scripts/bench.sh builds what it needs and runs it.
 //
 // It is for people to read and judges against the targets of docs/performance.md; no test depends on its figures.
 package main
@@ -27,6 +27,7 @@ type config struct {
 	max    int64         // largest message of the comparisons in bytes
 	rounds int           // launches of whole programs
 	log    int64         // size of a log that is imported, in bytes
+	trace  int64         // size of a trace that is analysed, in bytes
 	out    io.Writer
 }
 
@@ -49,6 +50,7 @@ var parts = []struct {
 	{"compare", "Comparing a million points", comparePart},
 	{"report", "Reporting on a million points", reportPart},
 	{"import", "Importing a long log", importPart},
+	{"timeline", "Analysing a long trace", timelinePart},
 }
 
 func main() {
@@ -63,6 +65,7 @@ func main() {
 	flag.DurationVar(&c.budget, "budget", 15*time.Second, "time for one row of the parts loop, nccl and gloo")
 	flag.Int64Var(&c.max, "max", 64<<20, "largest message of loop, nccl, gloo and programs, in bytes")
 	flag.Int64Var(&c.log, "log", 100e6, "size of each log of the part import, in bytes")
+	flag.Int64Var(&c.trace, "trace", 500e6, "size of the trace of the part timeline, in bytes")
 	flag.IntVar(&c.rounds, "launches", 8, "launches of each program")
 	flag.Parse()
 	if err := run(c, strings.Split(*only, ","), *ranks); err != nil {
