@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,21 @@ func TestPublicTracesHaveTheFiguresThatWereComputedApart(t *testing.T) {
 				t.Errorf("span, compute, comm, overlap, exposed, idle, overlap %% are\n%s, want\n%s", got, want)
 			}
 		})
+	}
+}
+
+// The two devices of one export, whose collectives share a stream with everything else: nothing of them can be hidden.
+func TestPublicExportOfTwoDevices(t *testing.T) {
+	var got []string
+	for _, d := range public(t, "nsys/mfu_2gpu_before.sqlite", Options{}).Devices {
+		got = append(got, fmt.Sprintf("%.3f %.3f %.3f %.3f %.3f", d.Span, d.Compute, d.Comm, d.Overlap, d.MemcpyOnly+d.Idle))
+		if len(d.Shared) != 1 || d.Shared[0].OfComm != 100 || d.Shared[0].OfCompute != 100 {
+			t.Errorf("%s: shared streams are %+v", d.Label, d.Shared)
+		}
+	}
+	want := []string{"299.849 253.691 17.173 0.000 28.985", "298.662 256.096 8.229 0.000 34.337"}
+	if !slices.Equal(got, want) {
+		t.Errorf("span, compute, comm, overlap and the rest are %q, want %q", got, want)
 	}
 }
 
