@@ -32,7 +32,7 @@ func names(d *trace.Device, pattern *regexp.Regexp) []known {
 //
 // Communication is what the table knows by name, and what the file says to belong to a collective: kernels with names that nobody knows
 // yet, and copies, with which the newest libraries communicate. Where a collective has a kernel that is known by name, its other
-// kernels prepare data and compute. In a group of one rank nothing is communicated, whatever runs.
+// kernels prepare data and compute. In a group of one rank, and in a world of one, nothing is communicated, whatever runs.
 func classify(d *trace.Device, names []known) []class {
 	named := make([]bool, len(d.Calls))
 	for i := range d.Activities {
@@ -52,7 +52,7 @@ func classify(d *trace.Device, names []known) []class {
 			classes[i] = communicating
 		case a.Kind != trace.Kernel || a.Call >= 0 && !between:
 			classes[i] = computing
-		case names[a.Name].comm || between && !named[a.Call] && !names[a.Name].within:
+		case names[a.Name].comm && d.World != 1 || between && !named[a.Call] && !names[a.Name].within:
 			classes[i] = communicating
 		}
 	}
@@ -62,5 +62,5 @@ func classify(d *trace.Device, names []known) []class {
 // alone says whether a call is one of a communicator that has a single rank.
 func alone(d *trace.Device, call int32) bool {
 	g := d.Calls[call].Group
-	return g >= 0 && (d.Groups[g].Size == 1 || len(d.Groups[g].Ranks) == 1)
+	return d.World == 1 || g >= 0 && (d.Groups[g].Size == 1 || len(d.Groups[g].Ranks) == 1)
 }

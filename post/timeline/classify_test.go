@@ -48,6 +48,16 @@ func TestWhatCountsAsCommunication(t *testing.T) {
 			a.Call = g.call(trace.Call{What: coll.AllReduce, Group: 0})
 			return a
 		}, memcpy: 1},
+		"NCCL in a world of one rank": {make: func(g *gpu) *trace.Activity {
+			g.World = 1
+			return g.ran(allReduce, 7, 0, 1e6)
+		}},
+		"a collective in a world of one rank": {make: func(g *gpu) *trace.Activity {
+			g.World = 1
+			a := g.ran(allReduce, 7, 0, 1e6)
+			a.Call = g.call(trace.Call{What: coll.AllReduce, Group: trace.Unknown})
+			return a
+		}},
 		"the reduction of one rank": {make: func(g *gpu) *trace.Activity {
 			a := g.ran(withinNames[0], 7, 0, 1e6)
 			a.Call = g.call(trace.Call{What: coll.AllReduce, Group: trace.Unknown})
