@@ -20,6 +20,9 @@ func (r *Reader) commLine(p *process, m message) verdict {
 	if i := strings.Index(m.text, "- Init"); i >= 0 {
 		end = i // a split's START has no blank before it
 	}
+	if strings.Contains(m.text, " nNodes ") && end >= 0 {
+		return unknown // two messages in one
+	}
 	if end >= at {
 		return r.phase(p, m, m.text[:at], fields(m.text[at:end]), strings.TrimLeft(m.text[end:], "- "))
 	}
@@ -29,11 +32,14 @@ func (r *Reader) commLine(p *process, m message) verdict {
 	return unknown
 }
 
-// fields are pairs of a name and a value.
+// fields are pairs of a name and a value; none where a name is there twice, since then there are two messages in one.
 func fields(s string) map[string]string {
 	words := strings.Fields(s)
 	f := make(map[string]string, len(words)/2)
 	for i := 0; i+1 < len(words); i += 2 {
+		if _, twice := f[words[i]]; twice {
+			return nil
+		}
 		f[words[i]] = words[i+1]
 	}
 	return f

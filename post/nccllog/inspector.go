@@ -186,15 +186,15 @@ func (r *Reader) promLine(line string, _ bool) {
 		return
 	}
 	r.log.Reading.Said++
+	name = strings.TrimSpace(name)
+	if name != promBusbw && name != promTime {
+		r.log.Reading.Passed++
+		return
+	}
 	f := promLabels(labels)
 	v, err := strconv.ParseFloat(firstWord(value), 64)
 	if err != nil || v != v || v < 0 || v > 1e15 || f["collective"] == "" {
 		r.log.Reading.NotUnderstood++
-		return
-	}
-	name = strings.TrimSpace(name)
-	if name != promBusbw && name != promTime {
-		r.log.Reading.Passed++
 		return
 	}
 	m := r.measure(measuredKey{comm: f["comm_name"], name: f["collective"], bytes: Unknown, sizes: f["message_size"], how: f["algo_proto"]})

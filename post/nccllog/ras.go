@@ -207,6 +207,9 @@ func (t *rasText) said(line string, words []string) {
 			}
 		}
 		t.problem(line)
+	case strings.HasPrefix(text, "Communicator ranks have different "):
+		t.count, t.state = nil, nil
+		t.problem(line)
 	case strings.Contains(text, "launched"):
 		t.launched(rank, numbered, words, text)
 	case strings.HasPrefix(text, "Missing communicator data from "):

@@ -322,12 +322,15 @@ func (r *Reader) understand(p *process, m message, stamp string) verdict {
 	if v := r.backtrace(p, m, stamp); v != unknown {
 		return v
 	}
+	if v := r.environment(p, m); v != unknown {
+		return v
+	}
 	for _, c := range chatter {
 		if strings.Contains(text, c) {
 			return passed
 		}
 	}
-	return r.environment(p, m)
+	return unknown
 }
 
 // known are the messages by what they begin with, or have in them, the most frequent first.

@@ -148,7 +148,7 @@ func (r *Reader) mismatch(c *communicator, tracked []*member, at int64) *Mismatc
 func (r *Reader) doubt(c *communicator, s Sequence) string {
 	switch {
 	case r.log.Reading.Damaged > 0 && r.lostCalls > 0:
-		return fmt.Sprintf("%d messages that may have been calls are cut", r.lostCalls)
+		return fmt.Sprintf("messages cut that may have been calls: %d", r.lostCalls)
 	case c.seq.full:
 		return fmt.Sprintf("calls were compared up to number %d", len(c.seq.signs))
 	case c.ranks > 0 && len(s.Ranks) < c.ranks:

@@ -41,8 +41,11 @@ var variable = regexp.MustCompile(`\b(?:NCCL|NCCLX|RCCL|OFI|FI|UCX|SHARP|CUDA|HS
 // environment reads what a variable was set to: "NCCL_P2P_DISABLE set by environment to 1.", "Setting NCCL_TOPO_FILE environment
 // variable to /x.xml" of plugins, "Plugin name set by env to x", "NCCL_X set to 1", "NCCL_X=1".
 func (r *Reader) environment(p *process, m message) verdict {
+	if m.open || strings.IndexByte(m.text, '_') < 0 {
+		return unknown
+	}
 	at := variable.FindStringIndex(m.text)
-	if at == nil || m.open {
+	if at == nil {
 		return unknown
 	}
 	name, rest := m.text[at[0]:at[1]], m.text[at[1]:]

@@ -147,7 +147,7 @@ var launchers = []struct {
 	{regexp.MustCompile(`^\[pod/[^\]]+\] ?`), false},
 	{regexp.MustCompile(`^[\w./-]+ +\| ?`), false},
 	{regexp.MustCompile(`^\([\w =.,/-]+\) ?`), false},
-	{regexp.MustCompile(`^[A-Za-z][\w./-]*: ?`), false},
+	{regexp.MustCompile(`^[A-Za-z][\w./-]*: `), false},
 	{regexp.MustCompile(`^[A-Za-z][\w./-]* ?\[[\w./:-]+\]:? `), false},
 	{regexp.MustCompile(`^> ?`), true},
 }

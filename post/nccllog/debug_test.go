@@ -1,0 +1,275 @@
+package nccllog
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+)
+
+// glogFixture has the prefix of NCCLX, whose headers name a thread.
+const glogFixture = "I0821 12:34:56.123456 12345 init.cc:881] n1:9:10 [0][main] NCCL INFO NCCL version 2.30.3x-git-59426ba+cuda12.8\n" +
+	"E0821 12:34:57.123456 12345 ctran.cc:12] n1:9:10 [0][main] NCCL ERROR ctran is off\n"
+
+const costFixture = `a:1:1 [0] NCCL INFO   Algorithm   |                            Tree                  |                             PAT                  |
+a:1:1 [0] NCCL INFO   Protocol    |             LL |          LL128 |         Simple |             LL |          LL128 |         Simple |             LL |          LL128 |         Simple |
+a:1:1 [0] NCCL INFO  Max NThreads |            512 |            640 |            512 |            512 |            640 |            512 |
+a:1:1 [0] NCCL INFO     AllReduce |     6.3/   2.5 |    11.0/   7.5 |    14.0/  20.0 |     0.0/   0.0 |     0.0/   0.0 |     9.5/  19.5 |
+b:1:1 [0] NCCL INFO Latency/AlgBw |    Tree/    LL |    Ring/Simple |
+b:1:1 [0] NCCL INFO     Broadcast |     1.5/   2.5 |     3.5/   4.5 |
+`
+
+// What launchers, collectors and terminals put around a line does not hide it, and tells who wrote.
+func TestPrefixes(t *testing.T) {
+	for prefix, label := range map[string]string{
+		"":                            "",
+		"[1,0]<stdout>:":              "[1,0]<stdout>:",
+		"2: ":                         "2:",
+		" 2: ":                        "2:",
+		"[default0]:":                 "[default0]:",
+		"[rank3]: ":                   "[rank3]:",
+		"1: p5-dy-gpu-3: ":            "1: p5-dy-gpu-3:",
+		"[pod/train-worker-0/nccl] ":  "[pod/train-worker-0/nccl]",
+		"worker-0  | ":                "worker-0  |",
+		"(train, pid=12) ":            "(train, pid=12)",
+		"[2026-05-05 06:16:47] ":      "",
+		"2026-05-05T06:16:47.12Z ":    "",
+		"\x1b[36m0: \x1b[0m":          "0:",
+		"some-shipper/x-1 [stream]> ": "some-shipper/x-1 [stream]>",
+	} {
+		l := read(t, prefix+"node-1:10:11 [0] NCCL INFO P2P Chunksize set to 131072\r\n"+prefix+"\x00node-1:10:11 [0] NCCL INFO Connected all rings\n")
+		if len(l.Processes) != 1 || l.Processes[0].Host != "node-1" || l.Processes[0].PID != 10 || l.Processes[0].Label != label || l.Reading.Understood != 2 {
+			t.Errorf("%q: %+v, %+v", prefix, l.Processes, l.Reading)
+		}
+		if c := l.Communicators; len(c) > 0 && c[0].Chunk != 131072 {
+			t.Errorf("%q: the number at the end of a line is lost", prefix)
+		}
+	}
+}
+
+// The messages that name a communicator, from the first versions on, RCCL's too.
+func TestPhases(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want func(Communicator) bool
+	}{
+		{"comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 - Init COMPLETE", func(c Communicator) bool { return c.Members[0].NVML == 4 }},
+		{"comm 0x1 rank 1 nranks 2 cudaDev 3 busId 101c0 - Init COMPLETE", func(c Communicator) bool { return c.Members[0].Bus == "101c0" && c.ID == "" }},
+		{"comm 0x1 rank 1 nranks 2 cudaDev 3 busId 101c0 localSize 536 used 134218200 bytes on core 1 - Init COMPLETE", func(c Communicator) bool { return c.Members[0].Bus == "101c0" }},
+		{"comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 commId 0xabc - Init COMPLETE", func(c Communicator) bool { return c.ID == "0xabc" }},
+		{"ncclCommInitAll comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 commId 0xabc - Init COMPLETE", func(c Communicator) bool { return c.Function == "ncclCommInitAll" }},
+		{"[Rank 1] ncclCommInitRankConfig comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 commId 0xabc - Init START", func(c Communicator) bool {
+			return c.Function == "ncclCommInitRankConfig" && c.Members[0].Started && !c.Members[0].Completed
+		}},
+		{"ncclCommSplit comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 parent 0x9 splitCount 1 color 5 key 6- Init START", func(c Communicator) bool {
+			return *c.Split == Split{Parent: "0x9", Color: 5, Key: 6, Count: 1}
+		}},
+	} {
+		l := read(t, "a:1:1 [3] NCCL INFO "+c.line+"\n")
+		if len(l.Communicators) != 1 || l.Reading.Understood != 1 {
+			t.Errorf("%s: %+v", c.line, l.Reading)
+			continue
+		}
+		k := l.Communicators[0]
+		if k.Ranks != 2 || k.Members[0].Rank != 1 || k.Members[0].Device != 3 || !c.want(k) {
+			t.Errorf("%s: %+v", c.line, k)
+		}
+	}
+}
+
+// The same pointer in two processes is two ranks; the same commId makes one communicator of them, and a split's ranks are put
+// together by parent, count and colour.
+func TestCommunicatorsOverProcesses(t *testing.T) {
+	rank := func(host string, r int, rest string) string {
+		return fmt.Sprintf("%s:1:1 [0] NCCL INFO ncclCommX comm 0x77 rank %d nranks 2 cudaDev 0 nvmlDev 0 busId 1000 %s - Init COMPLETE\n", host, r, rest)
+	}
+	split := func(host string, r, color int) string {
+		return fmt.Sprintf("%s:1:1 [0] NCCL INFO ncclCommSplit comm 0x88%d rank %d nranks 2 cudaDev 0 nvmlDev 0 busId 1000 parent 0x77 splitCount 1 color %d key 0 - Init COMPLETE\n", host, color, r, color)
+	}
+	l := readAll(t, rank("a", 0, "commId 0x1")+rank("c", 0, "commId 0x2"), rank("b", 1, "commId 0x1")+rank("d", 1, "commId 0x2"),
+		split("a", 0, 4)+split("b", 1, 4)+split("a", 0, 5)+split("b", 1, 5)+split("c", 0, 4)+split("d", 1, 4))
+	if len(l.Communicators) != 5 {
+		t.Fatalf("%d communicators", len(l.Communicators))
+	}
+	for i, hosts := range [][]string{{"a", "b"}, {"c", "d"}, {"a", "b"}, {"a", "b"}, {"c", "d"}} {
+		c := l.Communicators[i]
+		var got []string
+		for _, m := range c.Members {
+			got = append(got, l.Processes[m.Process].Host)
+		}
+		if !slices.Equal(got, hosts) || c.Nodes != 2 {
+			t.Errorf("communicator %d is of %v", i, got)
+		}
+		if i >= 2 && c.Parent != []int{0, 0, 1}[i-2] {
+			t.Errorf("communicator %d has parent %d", i, c.Parent)
+		}
+	}
+}
+
+// What bytes of a tuning line are changed with 2.24.
+func TestMeaningOfBytes(t *testing.T) {
+	const begin = "a:1:1 [0] NCCL INFO comm 0x1 rank 0 nranks 4 cudaDev 0 busId 1000 - Init COMPLETE\na:1:1 [0] NCCL INFO "
+	for _, c := range []struct {
+		line string
+		want Choice
+	}{
+		{"4096 Bytes -> Algo 0 proto 1 time 12.5", Choice{What: coll.Other, Bytes: 4096, Mean: BytesUnknown, Size: Unknown, Algo: "TREE", Proto: "LL128", Time: 12.5, Channels: Unknown}},
+		{"AllGather: 4096 Bytes -> Algo 1 proto 2 time 12.5", Choice{What: coll.AllGather, Bytes: 4096, Mean: BytesTotal, Size: 4096, Algo: "RING", Proto: "SIMPLE", Time: 12.5, Channels: Unknown}},
+		{"AllGather: 4096 Bytes -> Algo RING proto LL channel{Lo..Hi}={2..5}", Choice{What: coll.AllGather, Bytes: 4096, Mean: BytesPerRank, Size: 16384, Algo: "RING", Proto: "LL", Channels: 4}},
+		{"ReduceScatter [Symmetric]: 4096 Bytes -> Kernel ReduceScatter_LL nchannels 7 nthreads 512 nWorks 1", Choice{What: coll.ReduceScatter, Bytes: 4096, Mean: BytesPerRank, Size: 16384, Kernel: "ReduceScatter_LL", Path: "symmetric", Channels: 7}},
+		{"AllReduce [Copy Engine]: 4096 Bytes -> cudaMemcpy; CE synchronization with NVLS", Choice{What: coll.AllReduce, Bytes: 4096, Mean: BytesTotal, Size: 4096, Kernel: "cudaMemcpy", Path: "copy engine", Channels: Unknown}},
+	} {
+		l := read(t, begin+c.line+"\n")
+		if len(l.Choices) != 1 {
+			t.Errorf("%s: %+v", c.line, l.Choices)
+			continue
+		}
+		g := l.Choices[0]
+		if g.What != c.want.What || g.Bytes != c.want.Bytes || g.Mean != c.want.Mean || g.Size != c.want.Size || g.Algo != c.want.Algo || g.Proto != c.want.Proto ||
+			g.Kernel != c.want.Kernel || g.Path != c.want.Path || g.Channels != c.want.Channels || g.Time != c.want.Time {
+			t.Errorf("%s: %+v", c.line, g)
+		}
+	}
+}
+
+// How a rank reaches another, of all versions and plugins.
+func TestTransports(t *testing.T) {
+	for line, want := range map[string]Transport{
+		"Ring 00 : 3[3] -> 0[0] via P2P/IPC":                                      {From: 3, To: 0, Kind: "p2p", How: "IPC", NetDev: Unknown, PXN: Unknown},
+		"Ring 01 : 3 -> 0 [receive] via NET/Socket/0":                             {From: 3, To: 0, Kind: "net", How: "Socket", NetDev: 0, PXN: Unknown, Receive: true},
+		"Channel 00 : 1[101d0] -> 8[101c0] [send] via NET/AWS Libfabric/1/GDRDMA": {From: 1, To: 8, Kind: "net", How: "AWS Libfabric", NetDev: 1, PXN: Unknown, GDR: true},
+		"Channel 00/0 : 1[1] -> 8[0] [send] via NET/IB/2(3)/GDRDMA(PCI)/Shared":   {From: 1, To: 8, Kind: "net", How: "IB", NetDev: 2, PXN: 3, GDR: true, Shared: true},
+		"Channel 00/1 : 1[1] -> 8[0] via P2P/CUMEM/read":                          {From: 1, To: 8, Kind: "p2p", How: "CUMEM", NetDev: Unknown, PXN: Unknown, Read: true},
+		"Channel 00/1 : 1[1] -> 8[0] via P2P/indirect/2[2]":                       {From: 1, To: 8, Kind: "p2p", How: "indirect", NetDev: Unknown, PXN: Unknown},
+		"Channel 00/0 : 0[c1000] -> 1[c6000] via P2P/IPC comm 0x55aa nRanks 02":   {From: 0, To: 1, Kind: "p2p", How: "IPC", NetDev: Unknown, PXN: Unknown},
+		"Channel 00 : 1[101d0] -> 0[101c0] via direct shared memory":              {From: 1, To: 0, Kind: "shm", How: "direct", NetDev: Unknown, PXN: Unknown},
+		"Channel 00 : 1[1] -> 0[0] via SHM/direct/CE":                             {From: 1, To: 0, Kind: "shm", How: "direct/CE", NetDev: Unknown, PXN: Unknown},
+		"CollNet 00/0 : 4 [send] via COLLNET/SHARP/0/GDRDMA":                      {From: 4, To: Unknown, Kind: "collnet", How: "SHARP", NetDev: 0, PXN: Unknown, GDR: true},
+	} {
+		l := read(t, "a:1:1 [0] NCCL INFO "+line+"\n")
+		if len(l.Transports) != 1 {
+			t.Errorf("%s: %+v", line, l.Reading)
+			continue
+		}
+		g := l.Transports[0]
+		if g.From != want.From || g.To != want.To || g.Kind != want.Kind || g.How != want.How || g.NetDev != want.NetDev || g.PXN != want.PXN || g.GDR != want.GDR || g.Read != want.Read || g.Shared != want.Shared || g.Receive != want.Receive {
+			t.Errorf("%s: %+v", line, g)
+		}
+	}
+}
+
+// Trees as 2.4, 2.7 and later versions wrote them.
+func TestTrees(t *testing.T) {
+	for line, want := range map[string]Tree{
+		"Trees [0] 0->1->2/3/-1":                    {Channel: 0, Rank: 1, Up: 0, Down: []int{2, 3}},
+		"Trees [0] 2/3/-1->1->0|0->1->2/3/-1":       {Channel: 0, Rank: 1, Up: 0, Down: []int{2, 3}},
+		"Trees [0] 2/3/-1->1->0 [1] -1/-1/-1->1->2": {Channel: 0, Rank: 1, Up: 0, Down: []int{2, 3}},
+		"Tree 0 : 0 -> 1 -> 2/3/-1":                 {Channel: 0, Rank: 1, Up: 0, Down: []int{2, 3}},
+		"Trees [0] -1/-1/-1->1->-1":                 {Channel: 0, Rank: 1, Up: -1, Down: []int{}},
+	} {
+		l := read(t, "a:1:1 [0] NCCL INFO "+line+"\n")
+		if len(l.Communicators) != 1 || len(l.Communicators[0].Trees) == 0 {
+			t.Errorf("%s: %+v", line, l.Reading)
+			continue
+		}
+		g := l.Communicators[0].Trees[0]
+		if g.Channel != want.Channel || g.Rank != want.Rank || g.Up != want.Up || !slices.Equal(g.Down, want.Down) {
+			t.Errorf("%s: %+v", line, g)
+		}
+	}
+}
+
+// Cost tables of both layouts. Of the last line of algorithms the heading of protocols may be longer than they are.
+func TestCostTables(t *testing.T) {
+	l := read(t, costFixture)
+	find := func(name, algo, proto string) Prediction {
+		i := slices.IndexFunc(l.Predictions, func(p Prediction) bool { return p.Name == name && p.Algo == algo && p.Proto == proto })
+		if i < 0 {
+			return Prediction{}
+		}
+		return l.Predictions[i]
+	}
+	if p := find("AllReduce", "PAT", "Simple"); p.Latency != 9.5 || p.Bw != 19.5 {
+		t.Errorf("%+v", l.Predictions)
+	}
+	if p := find("Broadcast", "Ring", "Simple"); p.Latency != 3.5 || p.Bw != 4.5 {
+		t.Errorf("%+v", l.Predictions)
+	}
+	if l.Reading.NotUnderstood != 0 || len(l.Predictions) != 8 {
+		t.Errorf("%+v, %d", l.Reading, len(l.Predictions))
+	}
+}
+
+func TestSettings(t *testing.T) {
+	l := readAll(t, "a:1:1 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.\na:1:1 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to eth0.\n"+
+		"a:1:1 [0] NCCL INFO TUNER/Plugin: Plugin name set by env to libx.so\na:1:1 [0] NCCL INFO Comm config Blocking set to 0\n",
+		"b:1:1 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to -2.\nb:1:1 [0] NCCL INFO Something with NCCL_IB_HCA=mlx5_0, and more\n")
+	want := []string{"Blocking=0 config [0]", "NCCL_IB_HCA=mlx5_0 mention [1]", "NCCL_P2P_DISABLE=-2 environment [1]", "NCCL_P2P_DISABLE=1 environment [0]",
+		"NCCL_SOCKET_IFNAME=eth0. environment [0]", "NCCL_TUNER_PLUGIN=libx.so environment [0]"}
+	var got []string
+	for _, s := range l.Settings {
+		got = append(got, fmt.Sprintf("%s=%s %s %v", s.Name, s.Value, s.From, s.Processes))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A warning is kept once, with how often and by whom it was said, and where in the source.
+func TestWarnings(t *testing.T) {
+	l := read(t, "\n[2026-05-05 06:16:47] a:1:1 [3] plugin/net.cc:334 (init) NCCL WARN Call to connect to 10.0.0.3<54321> failed at 0x7f00\n"+
+		"b:1:1 [2] plugin/net.cc:334 (init) NCCL WARN Call to connect to 10.0.0.3<54322> failed at 0x7f11\n"+
+		"a:1:1 [3] NCCL INFO init.cc:12 -> 6\na:1:1 [3] NCCL INFO init.cc:13 -> 7\n"+glogFixture)
+	if len(l.Messages) != 3 {
+		t.Fatalf("%+v", l.Messages)
+	}
+	m := l.Messages[0]
+	if m.Times != 2 || m.Place != "plugin/net.cc:334 (init)" || m.First != "2026-05-05 06:16:47" || m.Line != 2 || !slices.Equal(m.Processes, []int{0, 1}) || !slices.Equal(m.Devices, []int{2, 3}) || m.Text != "Call to connect to 10.0.0.3<54321> failed at 0x7f00" {
+		t.Errorf("%+v", m)
+	}
+	if m := l.Messages[1]; m.Level != "FAIL" || m.Text != "init.cc:12 -> 6" {
+		t.Errorf("%+v", m)
+	}
+	if m := l.Messages[2]; m.Level != "ERROR" || m.Text != "ctran is off" || l.Versions[0].Library != NCCLX {
+		t.Errorf("%+v", m)
+	}
+}
+
+// What is not known is counted, with its shape; what is no log at all is an error that says so.
+func TestNotUnderstood(t *testing.T) {
+	l := read(t, "a:1:1 [0] NCCL INFO the 3 quick foxes\na:1:1 [0] NCCL INFO the 44 quick foxes\na:1:1 [0] NCCL INFO Connected all rings\na:1:1 [0] NCCL INFO Launch mode Group\n")
+	if l.Reading.NotUnderstood != 2 || l.Reading.Share != 50 || l.Reading.Passed != 1 || l.Reading.Shapes[0] != (Shape{"the N quick foxes", 2}) {
+		t.Errorf("%+v", l.Reading)
+	}
+	var nothing *NothingError
+	if err := NewReader().Add("notes.txt", strings.NewReader("nothing of the kind\n")); !errors.As(err, &nothing) || !strings.Contains(err.Error(), "notes.txt") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Compression is told by content, and a file that breaks off is read up to there.
+func TestCompressedAndCut(t *testing.T) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	fmt.Fprint(z, strings.Repeat("a:1:1 [0] NCCL INFO Connected all rings\n", 1000))
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l := read(t, b.String())
+	if l.Reading.Understood != 1000 || l.Files[0].Cut != "" {
+		t.Errorf("%+v, %+v", l.Reading, l.Files)
+	}
+	l = read(t, b.String()[:b.Len()-12])
+	if l.Reading.Said == 0 || l.Files[0].Cut == "" {
+		t.Errorf("%+v, %+v", l.Reading, l.Files)
+	}
+	l = read(t, "a:1:1 [0] NCCL INFO P2P Chunksize set to 524288\na:1:1 [0] NCCL INFO P2P Chunksize set to 52")
+	if l.Reading.Damaged != 1 || l.Reading.Understood != 1 {
+		t.Errorf("%+v", l.Reading)
+	}
+}

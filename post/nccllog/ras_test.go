@@ -1,0 +1,113 @@
+package nccllog
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const rasTextFixture = `NCCL version 2.29.1 compiled with CUDA 13.0
+CUDA runtime version 13000, driver version 13000
+
+Job summary
+===========
+
+  Nodes  Processes         GPUs  Processes     GPUs
+(total)   per node  per process    (total)  (total)
+      4          8            1         32       32
+
+Communicators... (2.05s)
+=============
+
+Group     Comms     Nodes     Ranks     Ranks     Ranks    Status  Errors
+    #  in group  per comm  per node  per comm  in group
+    0         1         4       7-8        32        32   RUNNING  INCOMPLETE
+    1         7         4         1         4        28   RUNNING      OK
+
+Errors
+======
+
+INCOMPLETE
+  Missing communicator data from 1 job process
+  Process 123456 on node 172.16.0.213 managing GPU 5
+
+#0-0 (cf264af53edbe986) INCOMPLETE
+  Missing communicator data from 1 rank
+  The missing rank: 21
+
+Warnings
+========
+
+TIMEOUT
+  Encountered 2 communication timeouts while gathering communicator data
+
+#0-0 (cf264af53edbe986) MISMATCH
+  Communicator ranks have different AllReduce operation counts
+  29 ranks have launched up to operation 6650
+  2 ranks have launched up to operation 6649
+  Rank 0 -- GPU 0 managed by process 483072 on node 172.16.0.210
+  Rank 7 -- GPU 7 managed by process 483079 on node 172.16.0.210
+  Communicator ranks have different status
+  30 ranks have status RUNNING
+  Rank 3 has status FINALIZE -- GPU 3 managed by process 483075 on node 172.16.0.210
+`
+
+const rasJSONFixture = `{"nccl_version": "2.29.1", "cuda_runtime_version": 13000, "timestamp": "2025-12-19 13:06:53", "communicators_count": 1,
+ "communicators": [{"hash": "0xae94", "secondary_hash": "0xb7:0xb8", "size": 3, "ranks_count": 2, "missing_ranks_count": 1,
+  "ranks": [{"rank": 0, "host": "10.0.0.1", "pid": 11, "cuda_dev": 0, "nvml_dev": 0, "status": {"init_state": 0, "async_error": 0, "finalize_called": false, "destroy_flag": false, "abort_flag": false},
+             "collective_counts": {"Broadcast": 0, "AllReduce": 12}},
+            {"rank": 1, "host": "10.0.0.1", "pid": 12, "cuda_dev": 1, "nvml_dev": 1, "status": {"init_state": 0, "async_error": 0}, "collective_counts": {"Broadcast": 0, "AllReduce": 10}}],
+  "missing_ranks": [{"rank": 2, "host": "10.0.0.2", "pid": 13, "cuda_dev": 0, "nvml_dev": 0, "status": {"unresponsive": true, "considered_dead": false}}]}],
+ "ras": {"collection_time_sec": 0.000, "timeouts_count": 1}}
+`
+
+func TestRASText(t *testing.T) {
+	l := read(t, rasTextFixture)
+	if l.Files[0].Form != RASText || len(l.RAS) != 1 {
+		t.Fatalf("%+v", l)
+	}
+	a := l.RAS[0]
+	if a.Version != "2.29.1" || a.Nodes != 4 || a.Processes != 32 || a.GPUs != 32 || len(a.Missing) != 1 || len(a.Comms) != 3 {
+		t.Fatalf("%+v", a)
+	}
+	if c := a.Comms[0]; c.Ranks != 32 || c.Status != "RUNNING" || c.Errors != "INCOMPLETE" || c.ID != "" {
+		t.Errorf("%+v", c)
+	}
+	c := a.Comms[2]
+	if c.ID != "0xcf264af53edbe986" || c.Errors != "INCOMPLETE MISMATCH" || c.Missing != 1 || c.Ranks != 32 || len(c.Counts) != 2 {
+		t.Fatalf("%+v", c)
+	}
+	if n := c.Counts[0]; n.Name != "AllReduce" || n.Calls != 6650 || n.Many != 29 || len(n.Ranks) != 0 {
+		t.Errorf("%+v", n)
+	}
+	if n := c.Counts[1]; n.Calls != 6649 || n.Many != 2 || !slices.Equal(n.Ranks, []int{0, 7}) {
+		t.Errorf("%+v", n)
+	}
+	if len(c.States) != 3 || !slices.Equal(c.States[0].Ranks, []int{21}) || c.States[2].Says != "has status FINALIZE" || !slices.Equal(c.States[2].Ranks, []int{3}) {
+		t.Errorf("%+v", c.States)
+	}
+	if len(a.Problems) < 3 || !strings.HasPrefix(a.Problems[0], "INCOMPLETE: Missing") {
+		t.Errorf("%q", a.Problems)
+	}
+}
+
+func TestRASJSON(t *testing.T) {
+	l := read(t, rasJSONFixture+rasJSONFixture+`{"nccl_version": "2.`)
+	if l.Files[0].Form != RASJSON || len(l.RAS) != 2 || l.Files[0].Cut == "" {
+		t.Fatalf("%+v", l)
+	}
+	a := l.RAS[1]
+	if a.Nodes != 2 || a.Processes != 3 || a.GPUs != 3 || a.When != "2025-12-19 13:06:53" || !slices.Equal(a.Missing, []string{"Process 13 on node 10.0.0.2 managing GPU 0"}) {
+		t.Errorf("%+v", a)
+	}
+	c := a.Comms[0]
+	if c.Ranks != 3 || c.Missing != 1 || c.Errors != "INCOMPLETE" || c.Status != "RUNNING" || len(c.Counts) != 3 {
+		t.Fatalf("%+v", c)
+	}
+	if n := c.Counts[0]; n.Name != "AllReduce" || n.Calls != 12 || !slices.Equal(n.Ranks, []int{0}) {
+		t.Errorf("%+v", n)
+	}
+	if s := c.States[1]; s.Says != "UNRESPONSIVE" || !slices.Equal(s.Ranks, []int{2}) {
+		t.Errorf("%+v", c.States)
+	}
+}
