@@ -29,9 +29,16 @@ func readKineto(ctx context.Context, r io.Reader, path string, o Options) (*File
 	f := d.gathered.file(&d.about, filepath.ToSlash(path))
 	f.Path, f.Format, f.Tool, f.Cut = path, Kineto, "torch.profiler", d.cut
 	if d.torn > 0 {
-		f.Notes = append(f.Notes, Note{Says: fmt.Sprintf("%d places of the file are no JSON; the events there are missing.", d.torn)})
+		f.Notes = append(f.Notes, Note{Says: tornWords(d.torn)})
 	}
 	return f, nil
+}
+
+func tornWords(places int) string {
+	if places == 1 {
+		return "1 place of the file is no JSON; what stands there is missing."
+	}
+	return fmt.Sprintf("%d places of the file are no JSON; what stands there is missing.", places)
 }
 
 // document is a chrome trace as it is read.
@@ -54,9 +61,7 @@ type document struct {
 func (d *document) read() error {
 	err := d.begin()
 	for err != nil && d.resume(err) {
-		if err = d.goOn(); err == nil {
-			err = d.rest()
-		}
+		err = d.goOn()
 	}
 	if d.ctx.Err() != nil {
 		return context.Cause(d.ctx)
@@ -94,7 +99,7 @@ func (d *document) members() error {
 		if err != nil {
 			return err
 		}
-		if string(key) == `"traceEvents"` && d.json.PeekKind() == '[' {
+		if string(key) == eventsKey && d.json.PeekKind() == '[' {
 			d.known = true
 			err = d.array()
 		} else {
@@ -152,41 +157,37 @@ func (d *document) array() error {
 	}
 }
 
-// goOn reads on with the events after a place that was passed over. See resume.
+// goOn reads on after a place that was passed over. See resume.
 func (d *document) goOn() error {
 	if !d.bare {
-		for range 2 { // the { and the key that stand in for those read before
-			if _, err := d.json.ReadToken(); err != nil {
-				return err
-			}
+		if _, err := d.json.ReadToken(); err != nil { // the { that stands in for the one read before
+			return err
 		}
+		return d.members()
 	}
 	return d.array()
-}
-
-// rest reads what follows the events.
-func (d *document) rest() error {
-	if d.bare {
-		return nil
-	}
-	return d.members()
 }
 
 // mostTorn is how many places that are no JSON are passed over. A file with more is damaged in a way that leaves nothing to rely on.
 const mostTorn = 1000
 
-// resume says whether reading can go on after an error: that is where the text is no JSON in the middle of an event (an infinite bandwidth, a
-// quote in a name). It goes on with the next event then.
+// resume says whether reading can go on after an error: that is where the text is no JSON (an infinite bandwidth, a quote in a name) before
+// the events or among them. It goes on with the next event then.
 func (d *document) resume(err error) bool {
 	var syntax *jsontext.SyntacticError
-	if !d.inEvents || !errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || d.torn == mostTorn || d.ctx.Err() != nil {
+	if !errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || d.torn == mostTorn || d.ctx.Err() != nil {
 		return false
 	}
-	stand := `{"traceEvents":[`
-	if d.bare {
-		stand = "["
+	to, before := nextEvent, "{"+eventsKey+":["
+	switch {
+	case d.bare:
+		before = "["
+	case !d.inEvents && d.events > 0:
+		return false
+	case !d.inEvents:
+		to, before = theEvents, "{"
 	}
-	if !d.text.nextEvent(d.json.UnreadBuffer(), stand) {
+	if !d.text.goTo(to, d.json.UnreadBuffer(), before) {
 		return false
 	}
 	d.torn++

@@ -191,8 +191,8 @@ func (t *groupTable) index(g *gathered, c *collective) int32 {
 	if c.skip > 0 && c.first >= 0 {
 		group.first, group.skip = c.first, c.skip
 	}
-	if rank := int(max(Unknown, min(c.rank, mostRanks))); rank < size && ranksItself(text(c.name)) {
-		group.mine = rank
+	if c.rank >= 0 && c.rank < int64(size) && ranksItself(text(c.name)) {
+		group.mine = int(c.rank)
 	}
 	return i
 }

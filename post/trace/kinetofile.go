@@ -136,20 +136,25 @@ func rankIn(g Group, rank int) int {
 
 // note says what the figures of the file are to be read with.
 func (g *gathered) note(f *File, j *joiner, repeated int) {
-	say := func(n int, says, does string) {
-		if n > 0 {
-			f.Notes = append(f.Notes, Note{Says: fmt.Sprintf(says, n), Do: does})
+	say := func(n int, one, more, does string) {
+		switch {
+		case n == 1:
+			f.Notes = append(f.Notes, Note{Says: "1 " + one, Do: does})
+		case n > 1:
+			f.Notes = append(f.Notes, Note{Says: fmt.Sprintf("%d %s", n, more), Do: does})
 		}
 	}
 	if len(f.Devices) == 0 {
 		f.Notes = append(f.Notes, Note{Says: "It has no activity of a GPU.",
 			Do: "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and let the schedule have an active step."})
 	}
-	say(repeated, "%d activities stand in the file more than once, to the nanosecond, and are counted once.", "")
-	say(g.negative, "%d activities have a negative duration, and are counted as no time.", "")
-	say(g.timeless, "%d activities have no time, and are left out.", "")
+	say(repeated, "activity stands in the file more than once, the same to the nanosecond, and is counted once.",
+		"activities stand in the file more than once, the same to the nanosecond, and are counted once.", "")
+	say(g.negative, "activity has a negative duration, and is counted as no time.", "activities have a negative duration, and are counted as no time.", "")
+	say(g.timeless, "activity has no time, and is left out.", "activities have no time, and are left out.", "")
 	if len(f.Devices) > 0 {
-		say(j.emptyGraphs(), "%d launches of CUDA graphs have no kernel in the file: what ran in those graphs is missing, and looks like idle time.",
+		say(j.emptyGraphs(), "launch of a CUDA graph has no kernel in the file: what ran in that graph is missing, and looks like idle time.",
+			"launches of CUDA graphs have no kernel in the file: what ran in those graphs is missing, and looks like idle time.",
 			"Profile with a CUPTI of CUDA 12 or newer, which tells of the kernels of graphs, or without graphs.")
 	}
 }

@@ -18,16 +18,23 @@ func (w *rewinder) Read(p []byte) (int, error) {
 	return w.source.Read(p)
 }
 
-// nextEvent goes to the next event, behind a closing brace and a comma, in what was read but not understood and what follows. There the
-// text goes on, with other text in the place of that before it. It is false where there is no event any more.
-func (w *rewinder) nextEvent(unread []byte, before string) bool {
+// place is how a place to go on is found: at is where it begins in a text, -1 where it is not there, and rest is the end of such a text
+// that has to be looked at again with what follows.
+type place struct {
+	at   func(text []byte) int
+	rest func(text []byte) []byte
+}
+
+// goTo goes to a place in what was read but not understood and what follows. There the text goes on, with other text before it. It is
+// false where there is no such place any more.
+func (w *rewinder) goTo(p place, unread []byte, before string) bool {
 	text := append(bytes.Clone(unread), w.pending...)
 	for {
-		if at := eventAfter(text); at >= 0 {
+		if at := p.at(text); at >= 0 {
 			w.pending = append([]byte(before), text[at:]...)
 			return true
 		}
-		text = append(text[:0], lastBrace(text)...)
+		text = append(text[:0], p.rest(text)...)
 		had := len(text)
 		text = append(text, make([]byte, chunkBytes)...)
 		n, err := w.source.Read(text[had:])
@@ -37,6 +44,17 @@ func (w *rewinder) nextEvent(unread []byte, before string) bool {
 		}
 	}
 }
+
+// nextEvent is the next event of an array.
+var nextEvent = place{eventAfter, lastBrace}
+
+// theEvents is the key of the array of events.
+var theEvents = place{
+	func(text []byte) int { return bytes.Index(text, []byte(eventsKey)) },
+	func(text []byte) []byte { return text[max(0, len(text)-len(eventsKey)):] },
+}
+
+const eventsKey = `"traceEvents"`
 
 // eventAfter is where the { of the next event stands: } , { with any space between. -1: there is none.
 func eventAfter(text []byte) int {

@@ -1,0 +1,15 @@
+package trace
+
+import (
+	"bytes"
+	"context"
+)
+
+// ReadBytes reads a trace that is in memory, as Read does one in a file of that name.
+func ReadBytes(name string, text []byte, o Options) (*File, error) {
+	plain, err := unpacked(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	return readText(context.Background(), plain, name, o)
+}

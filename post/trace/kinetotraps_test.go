@@ -1,0 +1,301 @@
+package trace_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/post/trace"
+	"busbar/post/trace/tracetest"
+)
+
+// one is a kernel on stream 7.
+func one(start, took int64) tracetest.Kernel {
+	return tracetest.Kernel{Name: "k", Stream: 7, Start: start, Took: took}
+}
+
+// events is a trace of events as they are given.
+func events(list ...string) []byte {
+	return []byte(`{"traceEvents": [` + strings.Join(list, ",\n") + `]}`)
+}
+
+// kernel is a kernel with ts and dur as they are given.
+func kernel(ts, dur string) string {
+	return fmt.Sprintf(`{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": %s, "dur": %s, "args": {"device": 0, "stream": 7, "correlation": 5}}`, ts, dur)
+}
+
+func TestTimesAreExact(t *testing.T) {
+	for _, c := range []struct {
+		ts, dur      string
+		origin, took int64
+	}{
+		{"1700000000000000.001", "0.001", 1700000000000000001, 1},
+		{"1700000000000000.999", "2636.669", 1700000000000000999, 2636669},
+		{"1.700000000000000123e15", "1e1", 1700000000000000123, 10000},
+		{"1700000000000000", "3", 1700000000000000000, 3000},
+		{`"1700000000000000.5"`, `"2.25"`, 1700000000000000500, 2250},
+		{"1700000000000000.0004", "0.0005", 1700000000000000000, 1},
+		{"170000000000000000E-2", "25E-1", 1700000000000000000, 2500},
+	} {
+		d := only(t, read(t, "x.json", events(kernel(c.ts, c.dur))))
+		if a := d.Activities[0]; d.Origin != c.origin || a.End-a.Start != c.took || a.Start != 0 {
+			t.Errorf("%s, %s: origin %d, %+v; want %d and %d", c.ts, c.dur, d.Origin, a, c.origin, c.took)
+		}
+	}
+}
+
+func TestUnitOfTheViewerChangesNothing(t *testing.T) {
+	for _, unit := range []string{"ms", "ns"} {
+		text := write(t, tracetest.Options{Unit: unit}, func(w *tracetest.Writer) { w.Kernel(one(5000, 1234)) })
+		if a := only(t, read(t, "x.json", text)).Activities[0]; a.End-a.Start != 1234 {
+			t.Errorf("%s: %+v", unit, a)
+		}
+	}
+}
+
+func TestOrigin(t *testing.T) {
+	for _, c := range []struct {
+		o    tracetest.Options
+		want int64
+	}{
+		{tracetest.Options{Base: 1711964646_000000000}, 1711964646_000005000},
+		{tracetest.Options{Base: 1711964646_000000000, MetadataLast: true}, 1711964646_000005000},
+		{tracetest.Options{Epoch: true}, 1700000000_000005000},
+		{tracetest.Options{Epoch: true, Base: 1711964646_000000000}, 1700000000_000005000},
+		{tracetest.Options{}, trace.Unknown},
+	} {
+		text := write(t, c.o, func(w *tracetest.Writer) { w.Kernel(one(5000, 1000)) })
+		if d := only(t, read(t, "x.json", text)); d.Origin != c.want || d.Activities[0].Start != 0 {
+			t.Errorf("%+v: origin %d, want %d", c.o, d.Origin, c.want)
+		}
+	}
+}
+
+func TestLayoutsOfTheFile(t *testing.T) {
+	plain, _ := training(t, nil)
+	want := only(t, read(t, "rank1.json", plain))
+	for name, change := range map[string]func(*tracetest.Training){
+		"metadata last":     func(s *tracetest.Training) { s.MetadataLast = true },
+		"bare array":        func(s *tracetest.Training) { s.Bare = true },
+		"byte order mark":   func(s *tracetest.Training) { s.ByteOrder = true },
+		"old names":         func(s *tracetest.Training) { s.OldNames = true },
+		"times since 1970":  func(s *tracetest.Training) { s.Epoch = true },
+		"old, bare, marked": func(s *tracetest.Training) { s.Epoch, s.OldNames, s.Bare, s.ByteOrder = true, true, true, true },
+	} {
+		text, _ := training(t, change)
+		f := read(t, "rank1.json", text)
+		got := only(t, f)
+		if !slices.Equal(got.Activities, want.Activities) || len(got.Calls) != len(want.Calls) || got.Rank != 1 || got.World != 4 || f.Cut != "" || len(f.Notes) != 0 || len(got.Ranges) != 3 {
+			t.Errorf("%s: %d activities, %d calls, rank %d of %d, cut %q, notes %v, ranges %v", name, len(got.Activities), len(got.Calls), got.Rank, got.World, f.Cut, f.Notes, got.Ranges)
+		}
+	}
+}
+
+func TestWhatIsNoActivity(t *testing.T) {
+	text := write(t, tracetest.Options{}, func(w *tracetest.Writer) {
+		w.Kernel(one(50_000, 1000))
+		w.DeviceRange("nccl:all_reduce", 7, 50_000, 1000)
+		w.DeviceRange("ProfilerStep#1", 7, 40_000, 90_000)
+		w.Raw(`{"ph": "X", "cat": "overhead", "name": "Activity Buffer Request", "pid": -1, "tid": 0, "ts": 1, "dur": 100}`)
+		w.Raw(`{"ph": "X", "cat": "cuda_sync", "name": "Stream Sync", "pid": 0, "tid": 7, "ts": 1, "dur": 100, "args": {"device": 0, "stream": 7}}`)
+		w.Raw(`{"ph": "i", "s": "g", "name": "Record Window End", "pid": "", "tid": "", "ts": 99}`)
+	})
+	if d := only(t, read(t, "x.json", text)); len(d.Activities) != 1 || len(d.Ranges) != 0 {
+		t.Errorf("%d activities, ranges %v", len(d.Activities), d.Ranges)
+	}
+}
+
+func TestOddDurations(t *testing.T) {
+	f := read(t, "x.json", events(kernel("10", "-1"), kernel("20", "0"), kernel("30", "5"), kernel(`"soon"`, "5"), strings.Replace(kernel("40", "5"), `"dur": 5, `, "", 1)))
+	d := only(t, f)
+	var took []int64
+	for _, a := range d.Activities {
+		took = append(took, a.End-a.Start)
+	}
+	if !slices.Equal(took, []int64{0, 0, 5000, 0}) {
+		t.Errorf("durations are %v", took)
+	}
+	said(t, f, "1 activity has a negative duration", "1 activity has no time")
+}
+
+// said wants each text in a note of a file, and no other note.
+func said(t *testing.T, f *trace.File, texts ...string) {
+	t.Helper()
+	if len(f.Notes) != len(texts) {
+		t.Errorf("%d notes: %v", len(f.Notes), f.Notes)
+	}
+	for _, text := range texts {
+		if !slices.ContainsFunc(f.Notes, func(n trace.Note) bool { return strings.Contains(n.Says, text) }) {
+			t.Errorf("no note says %q: %v", text, f.Notes)
+		}
+	}
+}
+
+func TestRepeatedActivitiesCountOnce(t *testing.T) {
+	again := kernel("30", "5")
+	f := read(t, "x.json", events(again, kernel("10", "50"), kernel("12", "3"), again, again, strings.Replace(again, `"correlation": 5`, `"correlation": 6`, 1),
+		strings.Replace(again, `"correlation": 5`, `"correlation": 5, "graph node id": 8`, 1)))
+	d := only(t, f)
+	if len(d.Activities) != 5 {
+		t.Errorf("%d activities, want 5: nested ones, and those of other launches and graph nodes, are not the same", len(d.Activities))
+	}
+	said(t, f, "2 activities stand in the file more than once")
+}
+
+func TestPairsOfEvents(t *testing.T) {
+	text := events(kernel("5", "1"),
+		`{"ph": "B", "name": "outer", "pid": "main", "tid": "a", "ts": 10}`,
+		`{"ph": "B", "name": "ProfilerStep#4", "pid": "main", "tid": "a", "ts": 11}`,
+		`{"ph": "B", "name": "other thread", "pid": "main", "tid": "b", "ts": 12}`,
+		`{"ph": "E", "pid": "main", "tid": "a", "ts": 13}`,
+		`{"ph": "E", "pid": "main", "tid": "b", "ts": 14}`,
+		`{"ph": "E", "pid": "main", "tid": "a", "ts": 15}`,
+		`{"ph": "E", "pid": "main", "tid": "a", "ts": 16}`,
+		`{"ph": "B", "name": "outer", "pid": "main", "tid": "a", "ts": 17}`)
+	f, err := readAs(t, "x.json", text, trace.Options{KeepRange: func(name string) bool { return name == "outer" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []trace.Range{{Span: trace.Span{Start: 5000, End: 10000}, Name: "outer"}, {Span: trace.Span{Start: 6000, End: 8000}, Name: "ProfilerStep#4"}}
+	if got := only(t, f).Ranges; !slices.Equal(got, want) {
+		t.Errorf("ranges are %v", got)
+	}
+}
+
+func TestTextInThePlaceOfNumbers(t *testing.T) {
+	f := read(t, "x.json", events(`{"ph": "X", "cat": "Kernel", "name": "k", "pid": "GPU 3", "tid": "stream 12", "ts": 1, "dur": 1}`,
+		`{"ph": "X", "cat": "kernel", "name": "with \"quotes\" and \u00e9", "pid": 3, "tid": 12, "ts": 2, "dur": 1, "args": {"device": "3", "stream": "12"}}`))
+	d := only(t, f)
+	if d.ID != 3 || d.Activities[0].Stream != 12 || d.Activities[1].Stream != 12 || d.Names[d.Activities[1].Name] != `with "quotes" and é` {
+		t.Errorf("device %d, %+v, names %q", d.ID, d.Activities, d.Names)
+	}
+}
+
+func TestSeveralDevices(t *testing.T) {
+	text := write(t, tracetest.Options{Rank: 5, World: 8, Devices: 8}, func(w *tracetest.Writer) {
+		for i := range int64(3) {
+			k := one(10_000+i*1000, 500)
+			k.Device, k.Launch = 5, 2000+i*100
+			w.Kernel(k)
+		}
+		stray := one(20_000, 100)
+		stray.Copy, stray.Name, stray.Bytes = "gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 64
+		w.Kernel(stray)
+		w.Call("cudaDeviceSynchronize", 30_000, 5000, 99, 99)
+	})
+	f := read(t, "x.json", text)
+	if len(f.Devices) != 2 {
+		t.Fatalf("%d devices", len(f.Devices))
+	}
+	stray, main := f.Devices[0], f.Devices[1]
+	if stray.ID != 0 || stray.Rank != trace.Unknown || main.ID != 5 || main.Rank != 5 || main.World != 8 || main.Syncs != nil {
+		t.Errorf("devices are %+v and %+v", stray, main)
+	}
+	if a := stray.Activities[0]; a.Kind != trace.MemcpyDeviceToHost || a.Bytes != 64 || a.Start != 10_000 {
+		t.Errorf("the copy is %+v", a)
+	}
+	said(t, f, "The process of rank 5 used 2 devices; device 5, which ran most, is taken for the rank's.")
+}
+
+func TestGraphs(t *testing.T) {
+	text := write(t, tracetest.Options{}, func(w *tracetest.Writer) {
+		for node := range int64(2) {
+			k := one(50_000+node*1000, 500)
+			k.Node, k.Correlation = node+1, 77
+			w.Kernel(k)
+		}
+		w.Call("cudaGraphLaunch", 10_000, 5000, 77, 77)
+		w.Call("cudaGraphLaunch", 20_000, 5000, 78, 78)
+		k := one(60_000, 500)
+		k.Launch, k.Call = 30_000, "cudaLaunchKernelExC"
+		w.Kernel(k)
+	})
+	f := read(t, "x.json", text)
+	d := only(t, f)
+	for i, graph := range []bool{true, true, false} {
+		if a := d.Activities[i]; a.Graph != graph || a.Launch == trace.NoTime {
+			t.Errorf("%d: %+v", i, a)
+		}
+	}
+	said(t, f, "1 launch of a CUDA graph has no kernel in the file")
+}
+
+func TestSyncsAndTheHost(t *testing.T) {
+	text := write(t, tracetest.Options{}, func(w *tracetest.Writer) {
+		k := one(50_000, 1000)
+		k.Launch = 40_000
+		w.Kernel(k)
+		for i, name := range []string{"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize", "hipDeviceSynchronize", "cudaMalloc"} {
+			w.Call(name, 60_000+int64(i)*10_000, 4000, 0, 0)
+		}
+	})
+	d := only(t, read(t, "x.json", text))
+	if len(d.Syncs) != 4 || d.Syncs[0] != (trace.Span{Start: 10_000, End: 14_000}) || d.Host0 != -10_000 || d.Host1 != 54_000 || d.Activities[0].Launch != -10_000 {
+		t.Errorf("syncs %v, host %d to %d, launch %d", d.Syncs, d.Host0, d.Host1, d.Activities[0].Launch)
+	}
+	if d := only(t, read(t, "x.json", events(kernel("1", "1")))); d.Syncs != nil || d.Host0 != trace.Unknown || d.Activities[0].Launch != trace.NoTime {
+		t.Errorf("without calls: syncs %v, host from %d", d.Syncs, d.Host0)
+	}
+}
+
+func TestKindsOfCopies(t *testing.T) {
+	for name, want := range map[string]trace.Kind{
+		"Memcpy HtoD (Pinned -> Device)": trace.MemcpyHostToDevice, "Memcpy DtoH (Device -> Pageable)": trace.MemcpyDeviceToHost, "Memcpy DtoD (Device -> Device)": trace.MemcpyDeviceToDevice,
+		"Memcpy PtoP (Device -> Device)": trace.MemcpyPeer, "CopyDeviceToHost": trace.MemcpyDeviceToHost, "Memcpy": trace.MemcpyOther, "Memcpy HtoH (Pinned -> Pinned)": trace.MemcpyOther,
+	} {
+		text := write(t, tracetest.Options{}, func(w *tracetest.Writer) {
+			w.Kernel(tracetest.Kernel{Name: name, Copy: "gpu_memcpy", Bytes: 5, Start: 1000, Took: 10})
+		})
+		if a := only(t, read(t, "x.json", text)).Activities[0]; a.Kind != want || a.Bytes != 5 {
+			t.Errorf("%s: kind %d of %d bytes", name, a.Kind, a.Bytes)
+		}
+	}
+	text := write(t, tracetest.Options{OldNames: true}, func(w *tracetest.Writer) {
+		w.Kernel(tracetest.Kernel{Name: "Memset (Device)", Copy: "gpu_memset", Start: 1000, Took: 10})
+	})
+	if a := only(t, read(t, "x.json", text)).Activities[0]; a.Kind != trace.Memset {
+		t.Errorf("a memset is of kind %d", a.Kind)
+	}
+}
+
+func TestNoGPU(t *testing.T) {
+	text := write(t, tracetest.Options{Rank: 1, World: 2}, func(w *tracetest.Writer) { w.Operator("aten::add", 10, 10) })
+	f := read(t, "x.json", text)
+	if len(f.Devices) != 0 {
+		t.Errorf("%d devices", len(f.Devices))
+	}
+	said(t, f, "no activity of a GPU")
+}
+
+func TestTornPlaces(t *testing.T) {
+	for name, torn := range map[string]string{
+		"infinite": strings.Replace(kernel("20", "5"), `"correlation": 5`, `"bandwidth": inf`, 1),
+		"quote":    strings.Replace(kernel("20", "5"), `"k"`, `"k"quoted"`, 1),
+		"control":  strings.Replace(kernel("20", "5"), `"k"`, "\"k\x01\"", 1),
+		"escape":   strings.Replace(kernel("20", "5"), `"k"`, `"C:\dir"`, 1),
+	} {
+		text := events(kernel("10", "5"), torn, kernel("30", "5"), torn, kernel("40", "5"))
+		for layout, text := range map[string][]byte{
+			"object": bytes.Replace(text, []byte("]}"), []byte(`], "distributedInfo": {"rank": 3, "world_size": 4}}`), 1),
+			"array":  bytes.TrimSuffix(bytes.TrimPrefix(text, []byte(`{"traceEvents": `)), []byte("}")),
+		} {
+			f := read(t, "rank3.json", text)
+			d := only(t, f)
+			if len(d.Activities) != 3 || d.Rank != 3 || f.Cut != "" {
+				t.Errorf("%s in an %s: %d activities, rank %d, cut %q", name, layout, len(d.Activities), d.Rank, f.Cut)
+			}
+			said(t, f, "2 places of the file are no JSON")
+		}
+	}
+}
+
+func TestTornMetadata(t *testing.T) {
+	text := bytes.Replace(events(kernel("10", "5"), kernel("20", "5")), []byte(`{"traceEvents"`), []byte(`{"schemaVersion": 1, "INFO": ["says "hello""], "traceEvents"`), 1)
+	f := read(t, "x.json", text)
+	if d := only(t, f); len(d.Activities) != 2 || f.Cut != "" {
+		t.Errorf("%d activities, cut %q", len(d.Activities), f.Cut)
+	}
+	said(t, f, "1 place of the file is no JSON")
+}
