@@ -76,7 +76,7 @@ var kernelTable = []kernelRow{
 	{by: "userbuffers (Transformer Engine, TensorRT-LLM)", name: regexp.MustCompile(`^k?userbuffers_`)},
 
 	{by: "expert parallelism (DeepEP and its kin)", scope: expertScope, name: regexp.MustCompile(`get_dispatch_layout`), within: true},
-	{by: "expert parallelism (DeepEP and its kin)", scope: expertScope, name: regexp.MustCompile(`(?i)(dispatch|combine|notify|barrier|clean_low_latency)`)},
+	{by: "expert parallelism (DeepEP and its kin)", scope: expertScope, name: regexp.MustCompile(`(?i)(dispatch|combine|notify|barrier|device_sync|clean_low_latency)`)},
 	{by: "expert parallelism (MORI)", name: regexp.MustCompile(`^Ep(Dispatch|Combine)\w*Kernel`)},
 
 	{by: "MSCCL++", name: regexp.MustCompile(`^mscclpp`)},

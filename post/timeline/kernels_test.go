@@ -84,6 +84,7 @@ var kernelNames = []struct {
 	{"kuserbuffers_pushsend(int*, int*, int4*, int4*, int)", "userbuffers (Transformer Engine, TensorRT-LLM)", coll.Other},
 	{"void deep_ep::intranode::combine<__nv_bfloat16, (int)8, (int)768, (int)4096>(T1 *, float *)", "expert parallelism (DeepEP and its kin)", coll.Other},
 	{"void primus_turbo::deep_ep::intranode::cached_notify_dispatch<8>(int const*, int)", "expert parallelism (DeepEP and its kin)", coll.Other},
+	{"hybrid_ep::device_sync_kernel(unsigned int*)", "expert parallelism (DeepEP and its kin)", coll.Other},
 	{"EpDispatchIntraNodeKernel_bf16", "expert parallelism (MORI)", coll.Other},
 	{"mscclpp_allreduce", "MSCCL++", coll.Other},
 	{"void mscclpp::nccl::allreduceAllPairs<(mscclpp::ReduceOp)0, __half>(__half*)", "MSCCL++", coll.AllReduce},

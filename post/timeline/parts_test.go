@@ -44,7 +44,7 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
 func TestPartsAgreeWithEveryNanosecond(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 3000 {
+	for range 1000 {
 		g := randomGPU(r, 20)
 		want := moments(g)
 		d := g.analysed(t, Options{})
@@ -68,6 +68,7 @@ func TestPartsThatDoNotMakeTheWholeAreAnError(t *testing.T) {
 	slices.SortFunc(g.Activities, byBeginning)
 	classes := classify(&g.Device, names(&g.Device, nil))
 	for what, spoil := range map[string]func(*cover){
+		"copies":      func(c *cover) { c.copyOnly = spans{{Start: 250, End: 260}}.measure() },
 		"exposed":     func(c *cover) { c.exposed = spans{{Start: 100, End: 150}}.measure() },
 		"overlap":     func(c *cover) { c.overlap = measure{until: []int64{0}} },
 		"unexplained": func(c *cover) { c.unexplained = measure{until: []int64{0}} },

@@ -37,7 +37,7 @@ func inked(of []trace.Span, line int64) []bool {
 func TestSetsAgreeWithEveryMoment(t *testing.T) {
 	const line = 40
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 20000 {
+	for range 5000 {
 		a, b := drawn(r, line), drawn(r, line)
 		x, y := unite(a), unite(b)
 		inA, inB := inked(a, line), inked(b, line)

@@ -106,7 +106,7 @@ func TestStepsThatLackKernelsAreSaid(t *testing.T) {
 // in all of them.
 func TestStepsPartition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for range 2000 {
+	for range 1000 {
 		g := randomGPU(r, 20)
 		for n := range 1 + r.IntN(4) {
 			g.Ranges = append(g.Ranges, hostRange(fmt.Sprintf("ProfilerStep#%d", n), int64(10*n), int64(10*n+5+r.IntN(9))))

@@ -69,7 +69,7 @@ func TestExposedCommunicationNeitherVanishesNorSpreads(t *testing.T) {
 
 func TestStripsHaveAllTheirCells(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for range 500 {
+	for range 50 {
 		g := randomGPU(r, 3000)
 		d := g.analysed(t, Options{})
 		s := d.Strips()[0]
