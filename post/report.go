@@ -19,6 +19,7 @@ type reporter struct {
 	result.MergeOptions
 	out, layout string
 	peaks       []string
+	traces      []string // files and folders of --timeline
 }
 
 // layouts are the forms of a report: which files it is.
@@ -41,6 +42,11 @@ docs/report.md says how to read them. Figures are set against what links are
 made for, where the record has that or --peak says it (docs/analysis.md,
 "Ceilings").
 
+--timeline adds what profilers recorded of a training, as post timeline reads
+it: GPUs over time as a picture, how much communication is exposed, who waits,
+and how much of these results its collectives reached. Without results the
+report is about the timeline alone.
+
 --layout comparison sets backends side by side, for people who asked how Gloo on
 CPUs and NCCL on GPUs compare. It writes
 
@@ -57,12 +63,14 @@ There, rehearsed results are left out and named, and --include-rehearsed lets
 them in. docs/comparison.md has the columns.`,
 		Example: `  post report
   post report -o report run1 run2
+  post report --timeline traces results   # a folder with a trace of each rank
   post report --layout comparison -o report cpu-results gpu-results`,
 		ValidArgsFunction: resultFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), cmd, args) },
 	}
 	cmd.Flags().StringVarP(&r.out, "out", "o", "", "write into this `DIR`")
 	cmd.Flags().StringVar(&r.layout, "layout", "", "another `LAYOUT` of the report: "+strings.Join(layoutNames, ", "))
+	cmd.Flags().StringArrayVar(&r.traces, "timeline", nil, "add the timeline of a trace or a folder of them; may be given several times (`FILE|DIR`)")
 	rehearsedFlag(cmd, &r.MergeOptions)
 	peakFlag(cmd, &r.peaks)
 	return cmd
@@ -72,6 +80,9 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	peaks, err := analysis.ParsePeaks(r.peaks)
 	if err == nil && r.peaks != nil && r.layout != "" {
 		err = fmt.Errorf("--layout %s has no place for --peak", r.layout)
+	}
+	if err == nil && r.traces != nil && r.layout != "" {
+		err = fmt.Errorf("--layout %s has no place for --timeline", r.layout)
 	}
 	if err != nil {
 		return &usageError{err, cmd.CommandPath()}

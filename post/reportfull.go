@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/post/analysis"
 	"busbar/post/report"
+	"busbar/post/timeline"
 )
 
 // The files of a report.
@@ -44,13 +44,20 @@ func mayReplace(path string) error {
 	return fmt.Errorf("%s was not written by post report and stays as it is; write into another folder (-o DIR), or give that file another name", path)
 }
 
-// full writes the report about all that the runs tell, as a page and as Markdown.
+// full writes the report about all that the runs tell, and timelines where they were named, as a page and as Markdown.
 func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.Ceilings) error {
-	files, passed, err := find(args)
+	traced, err := r.readTraces(ctx)
 	if err != nil {
 		return err
 	}
-	data, err := result.MergeContext(ctx, files, r.MergeOptions)
+	files, passed, err := find(args)
+	var data *result.Dataset
+	if err == nil {
+		data, err = result.MergeContext(ctx, files, r.MergeOptions)
+	}
+	if r.alone(args, err) {
+		return r.onlyTimeline(ctx, traced)
+	}
 	if err != nil {
 		return err
 	}
@@ -59,15 +66,32 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 			return err
 		}
 	}
+	if err := r.mayWrite(); err != nil {
+		return err
+	}
+	made, err := r.build(ctx, data, passed, ceilings, traced)
+	if err != nil {
+		return err
+	}
+	if err := r.write(ctx, made); err != nil {
+		return err
+	}
+	note(r.stderr, slices.Concat(passed, data.Notes()))
+	return nil
+}
+
+// mayWrite is the error of a file that lies where the report is to be and is none of ours.
+func (r *reporter) mayWrite() error {
 	for _, name := range []string{pageName, textName} {
 		if err := mayReplace(filepath.Join(r.out, name)); err != nil {
 			return err
 		}
 	}
-	made, err := r.build(ctx, data, passed, ceilings)
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+// write writes both forms of a report, and says what stands first in it.
+func (r *reporter) write(ctx context.Context, made *report.Report) error {
 	for _, o := range []output{{pageName, made.WritePage}, {textName, made.WriteMarkdown}} {
 		path := filepath.Join(r.out, o.name)
 		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
@@ -76,7 +100,6 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 		fmt.Fprintln(r.stdout, path)
 	}
 	r.say(made)
-	note(r.stderr, slices.Concat(passed, data.Notes()))
 	return nil
 }
 
@@ -101,10 +124,10 @@ func hanging(w io.Writer, sign, text string) {
 	}
 }
 
-// build reads all rows once and makes the report of them.
-func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []result.Problem, ceilings *analysis.Ceilings) (*report.Report, error) {
+// build reads all rows once and makes the report of them; traced is nil where there are no timelines.
+func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []result.Problem, ceilings *analysis.Ceilings, traced *timeline.Timeline) (*report.Report, error) {
 	runs := data.Runs()
-	b := report.NewBuilder(runs, report.Options{Tool: versionLine(), Made: time.Now(), Dir: r.out})
+	b := report.NewBuilder(runs, r.options())
 	sides := newSideBySide(runs)
 	rows := 0
 	err := data.EachWhole(func(row result.Row) error {
@@ -134,7 +157,12 @@ func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []res
 		}
 		return report.Ceiling{GBps: of.BusBW / 1e9, Name: of.Name, Says: says, Source: of.Source}
 	}
-	return b.Report(found), nil
+	made := b.Report(found)
+	if traced != nil {
+		traced.Join(found.Curves, r.IncludeRehearsed)
+		made.AddTimeline(traced, r.options())
+	}
+	return made, nil
 }
 
 // sideBySide collects what it takes to compare contenders in the headlines: nothing where there is one alone.

@@ -33,7 +33,7 @@ type Picture struct {
 type Row struct {
 	Device int          `json:"device"` // index in the timeline's devices
 	Label  string       `json:"label"`
-	About  string       `json:"about"` // host and GPU
+	About  string       `json:"about"` // host and GPU, as far as rows differ in them
 	Why    string       `json:"why"`   // it is among the rows; "" for no special reason
 	Shift  millis       `json:"shift"`
 	Span   millis       `json:"span"`
@@ -96,8 +96,9 @@ type picturing struct {
 func pictureOf(t *timeline.Timeline) Picture {
 	p := &picturing{of: t, names: map[string]int{}, shifts: shiftsOf(t), worst: worstSteps(t)}
 	rows := rowsOf(t, p.worst)
+	where := whereOf(t)
 	for _, c := range rows {
-		p.addRow(c)
+		p.addRow(c, where[c.device])
 	}
 	p.addStrips()
 	p.addBoxes()
@@ -148,9 +149,9 @@ func (p *picturing) aligned() string {
 	return by + "; " + say.Some(alone) + ", of which no collective was matched, begin with their own first activity."
 }
 
-func (p *picturing) addRow(c rowed) {
+func (p *picturing) addRow(c rowed, about string) {
 	d := &p.of.Devices[c.device]
-	r := Row{Device: c.device, Label: d.Label, Why: c.why, About: strings.Join(nonEmpty(d.Host, d.GPU), ", "), Shift: millis(p.shifts[c.device]), Span: millis(d.Span)}
+	r := Row{Device: c.device, Label: d.Label, Why: c.why, About: about, Shift: millis(p.shifts[c.device]), Span: millis(d.Span)}
 	for _, s := range d.Steps {
 		r.Steps = append(r.Steps, StepOnRow{s.Name, millis(s.Start), millis(s.Span)})
 	}
@@ -216,10 +217,8 @@ func stripOf(s timeline.Strip, most int) (StripOnRow, int) {
 	return StripOnRow{Start: millis(s.Start), Span: millis(s.Span), Cells: s.Cells, Runs: b.String()}, len(s.Runs)
 }
 
-// loudest orders states by what a cell of two shows.
-var loudest = map[timeline.State]int{timeline.ExposedComm: 4, timeline.Overlapped: 3, timeline.Computing: 2, timeline.Copying: 1, timeline.Idle: 0}
-
-// halved is a strip of half as many cells; what they show of two states is the louder one.
+// halved is a strip of half as many cells. Of two states in a pair of cells one is shown and then the other, so that each keeps its share of the whole;
+// exposed communication comes first, so that a short call which stands alone is not lost.
 func halved(s timeline.Strip) timeline.Strip {
 	made := timeline.Strip{Step: s.Step, Start: s.Start, Span: s.Span * float64(2*((s.Cells+1)/2)) / float64(s.Cells), Cells: (s.Cells + 1) / 2}
 	put := func(state timeline.State, cells int) {
@@ -229,15 +228,30 @@ func halved(s timeline.Strip) timeline.Strip {
 			made.Runs = append(made.Runs, timeline.Run{Cells: uint16(cells), State: state})
 		}
 	}
+	var turn, loud bool // whose turn it is among quiet states, and where one is exposed
+	shown := func(a, b timeline.State) timeline.State {
+		switch {
+		case a == b:
+			return a
+		case b == timeline.ExposedComm:
+			a, b = b, a
+			fallthrough
+		case a == timeline.ExposedComm:
+			if loud = !loud; loud {
+				return a
+			}
+			return b
+		}
+		if turn = !turn; turn {
+			return a
+		}
+		return b
+	}
 	half, waits := timeline.Idle, false // the first cell of a pair, where it is of a run before
 	for _, r := range s.Runs {
 		cells := int(r.Cells)
 		if waits && cells > 0 {
-			state := r.State
-			if loudest[half] > loudest[state] {
-				state = half
-			}
-			put(state, 1)
+			put(shown(half, r.State), 1)
 			cells, waits = cells-1, false
 		}
 		put(r.State, cells/2)

@@ -35,7 +35,7 @@ func sampleTimeline() *timeline.Timeline {
 		t.Devices = append(t.Devices, d)
 	}
 	c := timeline.Matched{Collective: t.Devices[0].Collectives[0], Pure: 1.1, Waiting: 0.4, PureBusbw: a(107.25)}
-	t.Across = &timeline.Across{Matched: 12, Alone: 1, How: "their number in the communicator", Pure: 13.2, Waiting: 8, Matches: []timeline.Matched{c},
+	t.Across = &timeline.Across{Matched: 12, Alone: 1, How: "12 by their number in the communicator", Pure: 13.2, Waiting: 8, Matches: []timeline.Matched{c},
 		Straggler: &timeline.Straggler{Device: 3, Share: 75, Cost: 9, Says: "Others wait for rank 3.", Why: []string{"It computes 12 % more than the mean."}}}
 	for rank := range 4 {
 		t.Across.Ranks = append(t.Across.Ranks, timeline.RankShare{Device: rank, Compute: 60 + 5*float64(rank), Kernels: 62, Pure: 13.2, Waiting: 12 - 4*float64(rank), Last: 3 * rank, Offset: a(float64(rank) - 1)})

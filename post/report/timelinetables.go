@@ -33,11 +33,32 @@ const overlapSay = "Overlap is stated in two ways that are not to be mixed. Hidd
 
 func gpuTable(t *timeline.Timeline) listing {
 	l := listing{Name: "GPUs", Says: []string{partsSay, overlapSay}, Open: true, Heads: heads("GPU", "where", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "exposed of span>", "hidden of communication>", "by the clock>")}
-	for _, d := range t.Devices {
-		l.Rows = append(l.Rows, []cell{word(d.Label), word(strings.Join(nonEmpty(d.Host, d.GPU), ", ")), milli(d.Span), milli(d.Compute), milli(d.Comm), milli(d.Overlap), milli(d.Exposed), milli(d.MemcpyOnly), milli(d.Idle),
+	where := whereOf(t)
+	for i, d := range t.Devices {
+		l.Rows = append(l.Rows, []cell{word(d.Label), word(where[i]), milli(d.Span), milli(d.Compute), milli(d.Comm), milli(d.Overlap), milli(d.Exposed), milli(d.MemcpyOnly), milli(d.Idle),
 			share(d.Exposed, d.Span), may(d.Efficiency, percentWords), may(d.WallClock, percentWords)})
 	}
 	return l
+}
+
+// whereOf says of each device where it is and what it is, as far as devices differ in that.
+func whereOf(t *timeline.Timeline) []string {
+	hosts, gpus := map[string]bool{}, map[string]bool{}
+	for _, d := range t.Devices {
+		hosts[d.Host], gpus[d.GPU] = true, true
+	}
+	all := make([]string, len(t.Devices))
+	for i, d := range t.Devices {
+		var words []string
+		if len(hosts) > 1 {
+			words = append(words, d.Host)
+		}
+		if len(gpus) > 1 {
+			words = append(words, d.GPU)
+		}
+		all[i] = strings.Join(nonEmpty(words...), ", ")
+	}
+	return all
 }
 
 func percentWords(v float64) string { return fmt.Sprintf("%.2f %%", v) }
@@ -116,7 +137,7 @@ func waitingTable(t *timeline.Timeline) listing {
 	if a == nil || a.Matched == 0 {
 		return listing{}
 	}
-	l := listing{Name: "Waiting", Says: []string{fmt.Sprintf("%s on all their ranks, by %s; %s. What a collective takes on the rank that takes least is pure communication; what the others take longer is waiting for the last to come.", say.Count(a.Matched, "collective")+" matched", a.How, say.Count(a.Alone, "call")+" unmatched")},
+	l := listing{Name: "Waiting", Says: []string{fmt.Sprintf("%s matched on all their ranks: %s; %s unmatched. What a collective takes on the rank that takes least is pure communication; what the others take longer is waiting for the last to come. In the bars pure communication stands first, waiting behind it.", say.Count(a.Matched, "collective"), a.How, say.Count(a.Alone, "call"))},
 		Heads: heads("GPU", "pure and waiting", "pure ms>", "waiting ms>", "last to come>", "compute ms>", "kernels that compute ms>"), Open: true}
 	longest := 0.0
 	for _, r := range a.Ranks {

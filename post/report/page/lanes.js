@@ -62,7 +62,7 @@ function laneFrame(rows, width) {
   const beside = width >= 640; // labels stand left of the lanes, or above them where there is no room
   const high = rows <= 4 ? 18 : rows <= 8 ? 15 : 12, copies = rows <= 8 ? 6 : 4;
   const lanes = 2 * high + copies + 4, above = beside ? 0 : 17, gap = rows <= 8 ? 12 : 9;
-  const left = beside ? 118 : 6, right = width - 12, top = 46;
+  const left = width >= 1000 ? 154 : beside ? 118 : 6, right = width - 12, top = 46;
   const each = above + lanes + gap, bottom = top + rows * each;
   return {
     width, left, right, top, bottom, each, beside, high, copies, height: bottom + 8,
@@ -89,8 +89,8 @@ function drawLanes(svg, row, n, f, x) {
       const [state, a, b] = list[i], s = Math.max(a, begin), e = Math.min(b, end);
       if (state === "C" || state === "O") paths.computing += box(s, e, f.compute(n), f.high, 0);
       if (state === "O") paths.hidden += box(s, e, f.comm(n) + f.high / 2, f.high / 2, 0);
-      if (state === "X") paths.exposed += box(s, e, f.comm(n), f.high, 0.6);
-      if (state === "M") paths.copying += box(s, e, f.copy(n), f.copies, 0.6);
+      if (state === "X") paths.exposed += box(s, e, f.comm(n), f.high, 0.35);
+      if (state === "M") paths.copying += box(s, e, f.copy(n), f.copies, 0.35);
     }
   }
   const start = Math.max(f.left, Math.min(f.right, x.at(row.shift))), stop = Math.max(f.left, Math.min(f.right, x.at(row.shift + row.span)));
