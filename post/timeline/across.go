@@ -129,10 +129,10 @@ func (c *comparison) kernelsOf(l *lane) (sum float64) {
 	return sum
 }
 
-// commonSteps are the steps that each rank has once.
+// commonSteps are the steps that each rank has once, and whole.
 func (c *comparison) commonSteps() map[step]bool {
 	seen := map[step]int{}
-	doubled := map[step]bool{}
+	unfit := map[step]bool{}
 	for i := range c.timeline.Devices {
 		if c.lane[i] < 0 {
 			continue
@@ -140,8 +140,8 @@ func (c *comparison) commonSteps() map[step]bool {
 		mine := map[step]bool{}
 		for _, s := range c.timeline.Devices[i].Steps {
 			k := step{c.cohort[i], s.Name}
-			if mine[k] {
-				doubled[k] = true
+			if mine[k] || s.Partial != "" {
+				unfit[k] = true
 			}
 			if !mine[k] {
 				mine[k] = true
@@ -151,7 +151,7 @@ func (c *comparison) commonSteps() map[step]bool {
 	}
 	common := map[step]bool{}
 	for k, n := range seen {
-		if n == len(c.lanes) && !doubled[k] {
+		if n == len(c.lanes) && !unfit[k] {
 			common[k] = true
 		}
 	}

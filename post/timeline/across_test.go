@@ -105,6 +105,17 @@ func TestTracesThatBeginAtDifferentCalls(t *testing.T) {
 	}
 }
 
+// Numbers of calls that are not alike are not those of one communicator.
+func TestNumbersThatDisagreeAreNotBelieved(t *testing.T) {
+	d := job{ranks: 2, steps: 6, sizes: mib(1, 2, 3), pure: msec, work: late, numbered: true}.ranksOf()
+	for n := range d[1].seen {
+		d[1].seen[n].seq++
+	}
+	if a := compared(d...).Across; a.Matched != 18 || a.How != "their order in a step and a communicator" {
+		t.Errorf("%d matched by %s", a.Matched, a.How)
+	}
+}
+
 func TestWhatFitsSeveralWaysIsNotMatched(t *testing.T) {
 	d := job{ranks: 2, steps: 6, sizes: mib(1, 2), pure: msec, work: late, noSteps: true}.ranksOf()
 	cutFront(&d[1], 2)
@@ -156,7 +167,7 @@ func TestWithoutCommunicatorsCallsOfAKindAreMatched(t *testing.T) {
 }
 
 func TestSendsMeetReceives(t *testing.T) {
-	d := job{ranks: 2, steps: 2, sizes: mib(4), pure: msec, work: late}.ranksOf()
+	d := job{ranks: 2, steps: 20, sizes: mib(4), pure: msec, work: func(rank, _, _ int) int64 { return int64(5+rank) * msec }}.ranksOf()
 	for i := range d {
 		d[i].Groups[0].Members = []int{0, 1}
 		d[i].Collectives[0].Name = []string{"send", "recv"}[i]
@@ -165,13 +176,13 @@ func TestSendsMeetReceives(t *testing.T) {
 		}
 	}
 	a := compared(d...).Across
-	if a.Matched != 2 || !strings.Contains(a.How, "sender, receiver and order") || a.Straggler != nil {
+	if a.Matched != 20 || !strings.Contains(a.How, "sender, receiver and order") || a.Uneven != 0 || a.Straggler != nil {
 		t.Errorf("%+v", a)
 	}
 	for n := range d[1].seen {
 		d[1].seen[n].peer = -1
 	}
-	if a := compared(d...).Across; a.Matched != 0 || a.Alone != 4 {
+	if a := compared(d...).Across; a.Matched != 0 || a.Alone != 40 {
 		t.Errorf("without peers: %d matched, %d alone", a.Matched, a.Alone)
 	}
 }
@@ -196,6 +207,9 @@ func TestARankThatWasRecordedTwice(t *testing.T) {
 	}
 	isNear(t, "pure", a.Pure, 2+4)
 	isNear(t, "waiting", a.Waiting, 0)
+	if len(a.Imbalance) != 4 {
+		t.Errorf("%d steps, want two of each recording", len(a.Imbalance))
+	}
 }
 
 func TestOneRankAloneIsNotCompared(t *testing.T) {

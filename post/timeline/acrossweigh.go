@@ -78,9 +78,10 @@ func (c *comparison) uneven() (n int) {
 func (c *comparison) matched() []Matched {
 	all := []Matched{}
 	type key struct {
-		party            *party
-		name, kind, from string
-		bytes            int64
+		party                *party
+		name, kind, from, by string
+		bytes                int64
+		parts                int
 	}
 	type sums struct {
 		own, pure, waiting []float64
@@ -94,7 +95,7 @@ func (c *comparison) matched() []Matched {
 			k := key{party: p, bytes: -1}
 			if d := &c.timeline.Devices[p.parts[0].device]; first.collective >= 0 && int(first.collective) < len(d.Collectives) {
 				of := &d.Collectives[first.collective]
-				k.name, k.kind, k.from = of.Name, of.Type, of.Group
+				k.name, k.kind, k.from, k.by, k.parts = of.Name, of.Type, of.Group, of.By, of.Parts
 				if of.Bytes != nil {
 					k.bytes = *of.Bytes
 				}
@@ -120,7 +121,7 @@ func (c *comparison) matched() []Matched {
 	for _, k := range order {
 		s := found[k]
 		n := float64(len(k.party.parts))
-		m := Matched{Collective: Collective{Name: k.name, Group: k.from, Ranks: k.party.size, Type: k.kind, Calls: len(s.pure), Median: stats.Median(s.own), Least: slices.Min(s.own), Exposed: s.exposed},
+		m := Matched{Collective: Collective{Name: k.name, Group: k.from, Ranks: k.party.size, Type: k.kind, Parts: k.parts, By: k.by, Calls: len(s.pure), Median: stats.Median(s.own), Least: slices.Min(s.own), Exposed: s.exposed},
 			Pure: stats.Median(s.pure), Waiting: stats.Median(s.waiting)}
 		for _, t := range s.own {
 			m.Sum += t / n
@@ -148,7 +149,7 @@ func (c *Collective) busbwAt(ms float64) *float64 {
 	return &gb
 }
 
-// imbalance says for each step that at least two ranks have how they differ in it.
+// imbalance says for each step that at least two ranks have whole how they differ in it.
 func (c *comparison) imbalance() []StepSpread {
 	all := []StepSpread{}
 	type mine struct {
@@ -163,6 +164,9 @@ func (c *comparison) imbalance() []StepSpread {
 		}
 		for _, s := range c.timeline.Devices[i].Steps {
 			k := step{c.cohort[i], s.Name}
+			if s.Partial != "" {
+				continue
+			}
 			if found[k] == nil {
 				order = append(order, k)
 			}

@@ -49,6 +49,17 @@ func TestNoAdviceWithoutAReason(t *testing.T) {
 	}
 }
 
+// What is exposed could be hidden where there is enough to compute.
+func TestAModelIsNotCalledSmallThatIsNot(t *testing.T) {
+	tl := healthy()
+	each(tl, nil, func(p *Parts) { p.Compute, p.Comm, p.Overlap, p.Exposed, p.Idle = 50, 50, 0, 50, 0 })
+	for _, a := range tl.advise() {
+		if strings.Contains(a.Says, "larger batch") {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
 // What is not hidden is 30 ms of a step of 100 from here on.
 func exposedMuch(p *Parts) { p.Comm, p.Overlap, p.Exposed, p.Idle = 40, 10, 30, 0 }
 
@@ -63,10 +74,10 @@ func TestAdvice(t *testing.T) {
 		gain   float64
 	}{
 		{"one stream for both", func(t *Timeline) {
-			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100}} }, exposedMuch)
+			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} }, exposedMuch)
 		}, topicOverlap, "async_op=True", "100 % of communication runs on stream 7", 30},
 		{"gain bounded by what there is to hide behind", func(t *Timeline) {
-			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100}} }, func(p *Parts) { exposedMuch(p); p.Compute = 22 })
+			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} }, func(p *Parts) { exposedMuch(p); p.Compute = 22 })
 		}, topicOverlap, "async_op=True", "stream 7", 12},
 		{"less to compute than to communicate", func(t *Timeline) {
 			each(t, nil, func(p *Parts) { p.Compute, p.Comm, p.Overlap, p.Exposed = 20, 80, 10, 70 })

@@ -17,7 +17,7 @@ func sameStream(a advising) []Advice {
 	}
 	return []Advice{{Topic: topicOverlap, Gain: gain, Source: "pytorch/pytorch#150398",
 		Says: "Let communication run on a stream of its own. DDP and FSDP do that; a collective that is called with async_op=False runs on the current stream in newer PyTorch: call it with async_op=True, and wait() for it just before its result is used.",
-		Why:  fmt.Sprintf("%.0f %% of communication runs on %s, which computes too, so that %s a %s cannot overlap", share, streams, duration(a.comm.part(exposedOf)), a.comm.per)}}
+		Why:  fmt.Sprintf("%.0f %% of communication runs on %s, where most of the computing is too, and %s a %s are not hidden", share, streams, duration(a.comm.part(exposedOf)), a.comm.per)}}
 }
 
 // tooSmall speaks where there is less to compute than to communicate: then it cannot all be hidden.

@@ -223,17 +223,20 @@ func (t *Timeline) overlapIdentified(y typical) Answer {
 	a.Met = &met
 	a.Says = fmt.Sprintf("Yes: %s of %s of communication a %s are hidden, %s are not.", duration(c.part(overlapOf)), duration(c.part(commOf)), c.per, duration(c.part(exposedOf)))
 	if share, streams := c.sharing(); share > 50 {
-		a.Says += fmt.Sprintf(" %.0f %% of it runs on a stream that computes too (%s), where one comes after the other: there no overlap is possible.", share, streams)
+		a.Says += fmt.Sprintf(" %.0f %% of it runs where most of the computing is too (%s), one after the other: no overlap is possible there.", share, streams)
 	}
 	return a
 }
 
-// sharing is how much of communication runs on streams that compute too, in percent, and which they are.
+// sharing is how much of communication runs on streams that do most of the computing too, in percent, and which they are.
 func (y typical) sharing() (percent float64, streams string) {
 	var names []string
 	percent = y.median(func(d *Device) float64 {
 		sum := 0.0
 		for _, s := range d.Shared {
+			if s.OfCompute < 50 {
+				continue
+			}
 			sum += s.OfComm
 			if name := fmt.Sprintf("stream %d", s.ID); !slices.Contains(names, name) {
 				names = append(names, name)

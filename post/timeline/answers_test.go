@@ -15,7 +15,7 @@ func TestAnswers(t *testing.T) {
 	yes, no := true, false
 	late := compared(job{ranks: 4, steps: 5, sizes: mib(25), pure: msec, work: late}.ranksOf()...)
 	slow := healthy()
-	slow.Devices[0].Shared = []SharedStream{{ID: 7, OfComm: 100}}
+	slow.Devices[0].Shared = []SharedStream{{ID: 7, OfComm: 100, OfCompute: 90}}
 	slow.Devices[1].Shared = slow.Devices[0].Shared
 	slow.review()
 	well := healthy()
@@ -43,7 +43,7 @@ func TestAnswers(t *testing.T) {
 		{"healthy", well, "overlap-found", "Yes: 19.00 ms of 20.00 ms of communication a step are hidden, 1.000 ms are not.", &yes},
 		{"healthy", well, "improve", "Nothing stands out", nil},
 		{"healthy", well, "time-outs", "NCCL has no NCCL_TIMEOUT", nil},
-		{"one stream", slow, "overlap-found", "100 % of it runs on a stream that computes too (stream 7)", &yes},
+		{"one stream", slow, "overlap-found", "100 % of it runs where most of the computing is too (stream 7)", &yes},
 		{"late", late, "overlap", "No: 0.0 %", nil},
 		{"late", late, "balance", "No: kernels compute 25.00 ms on rank 0, the least, and 40.00 ms on rank 2, the most, 39.1 % over the mean of 4 GPUs.", nil},
 		{"late", late, "balance", "The others wait for rank 2", nil},

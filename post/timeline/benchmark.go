@@ -57,7 +57,7 @@ type inTraining struct {
 	pure  bool    // no waiting for others is in the time
 }
 
-// toJoin are the kinds of collectives whose size, type, ranks and operation are known: as matched over ranks, which has no waiting in it, else as one device has them.
+// toJoin are the kinds of collectives whose size, type, ranks and operation are known, and which ran one to a kernel: as matched over ranks, which has no waiting in it, else as one device has them.
 func (t *Timeline) toJoin() (all []inTraining) {
 	seen := map[string]bool{}
 	add := func(c Collective, busbw *float64, ms float64, pure bool) {
@@ -67,7 +67,7 @@ func (t *Timeline) toJoin() (all []inTraining) {
 		if c.Bytes != nil {
 			key += fmt.Sprint(*c.Bytes)
 		}
-		if err != nil || err2 != nil || busbw == nil || seen[key] {
+		if err != nil || err2 != nil || busbw == nil || c.Parts > 1 || seen[key] {
 			return
 		}
 		seen[key] = true

@@ -65,8 +65,8 @@ func scaledOf(t *Timeline) (s scaled, err error) {
 		if len(d.Steps) > 0 {
 			s.read++
 		}
-		for n := range d.Steps {
-			slowest[d.Steps[n].Name] = max(slowest[d.Steps[n].Name], d.Steps[n].Span)
+		for _, step := range d.whole() {
+			slowest[step.Name] = max(slowest[step.Name], step.Span)
 		}
 	}
 	var times []float64

@@ -67,3 +67,11 @@ func TestScalingSaysWhatIsDoubtful(t *testing.T) {
 		t.Error(found, err)
 	}
 }
+
+func TestStepsThatAreNotWholeDoNotCount(t *testing.T) {
+	d := Device{Steps: []Step{{Name: "1", Partial: "cut", Parts: Parts{Span: 10}}, {Name: "2", Parts: Parts{Span: 100}}}}
+	y := typical{per: "step", devices: []*Device{&d}}
+	isNear(t, "the mean of whole steps", y.part(spanOf), 100)
+	d.Steps = d.Steps[:1]
+	isNear(t, "the mean where none is whole", y.part(spanOf), 10)
+}

@@ -76,7 +76,7 @@ func TestALateRankIsFoundAmongNoise(t *testing.T) {
 }
 
 func TestWhyARankIsLate(t *testing.T) {
-	d := job{ranks: 4, steps: 6, sizes: mib(25, 25), pure: msec, work: func(rank, _, _ int) int64 {
+	d := job{ranks: 6, steps: 6, sizes: mib(25, 25), pure: msec, work: func(rank, _, _ int) int64 {
 		if rank == 1 {
 			return 9 * msec
 		}
@@ -85,10 +85,10 @@ func TestWhyARankIsLate(t *testing.T) {
 	for s := range d[1].Steps { // what it had more was not computing
 		d[1].Steps[s].Compute -= 8
 		d[1].Steps[s].HostBound += 6
-		d[1].Steps[s].MemcpyOnly += 2
-		d[2].Steps[s].Unexplained += 9 // of this, and of waiting, it has more than the middle, but others have as much
-		d[3].Steps[s].Unexplained += 9
-		d[1].Steps[s].Unexplained += 8
+		d[1].Steps[s].MemcpyOnly += 3
+		for i, more := range []float64{0, 8, 0, 0, 9, 9} { // more than the middle, but two others have as much
+			d[i].Steps[s].Unexplained += more
+		}
 	}
 	s := compared(d...).Across.Straggler
 	if s == nil || len(s.Why) != 2 || !strings.Contains(s.Why[0], "waits longer for its host to launch something: 36.00 ms, the others 0 ms in the middle of them") || !strings.Contains(s.Why[1], "Its copies take longer") {

@@ -5,7 +5,7 @@ import (
 	"busbar/internal/stats"
 )
 
-// typical is what a rank of a run spends its time on: of each device the mean over its steps, or the whole where it has none, and of those the median.
+// typical is what a rank of a run spends its time on: of each device the mean over its whole steps, or the whole where it has none, and of those the median.
 type typical struct {
 	per     string // "step", "recording"
 	devices []*Device
@@ -48,10 +48,24 @@ func (y typical) mean(d *Device, part func(*Parts) float64) float64 {
 		return part(&d.Parts)
 	}
 	sum := 0.0
-	for i := range d.Steps {
-		sum += part(&d.Steps[i].Parts)
+	steps := d.whole()
+	for i := range steps {
+		sum += part(&steps[i].Parts)
 	}
-	return sum / float64(len(d.Steps))
+	return sum / float64(len(steps))
+}
+
+// whole are the steps that were recorded whole; all, where none is.
+func (d *Device) whole() (steps []Step) {
+	for _, s := range d.Steps {
+		if s.Partial == "" {
+			steps = append(steps, s)
+		}
+	}
+	if steps == nil {
+		return d.Steps
+	}
+	return steps
 }
 
 // share is a part of the time as a part of another, in percent.
