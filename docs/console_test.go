@@ -99,7 +99,7 @@ func pattern(lines []string) *regexp.Regexp {
 }
 
 // TestConsole runs the blocks of each page in order in one folder of the page's own, with the programs on PATH and in
-// ./bin. Every command has a shell of its own; results of earlier blocks are there for later ones.
+// ./bin, and the examples in ./examples. Every command has a shell of its own; results of earlier blocks are there for later ones.
 func TestConsole(t *testing.T) {
 	home := install(t)
 	environment := append(os.Environ(), "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"), "COLUMNS=80", "NO_COLOR=1",
@@ -113,6 +113,7 @@ func TestConsole(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			linkExamples(t, dir)
 			for _, b := range blocks(read(t, page)) {
 				name := fmt.Sprintf("line %d", b.line)
 				if b.mpi {
@@ -129,6 +130,18 @@ func TestConsole(t *testing.T) {
 	}
 	if ran == 0 {
 		t.Error("no command was found in any page")
+	}
+}
+
+// linkExamples puts the examples of the repository into a folder.
+func linkExamples(t *testing.T, dir string) {
+	t.Helper()
+	examples, err := filepath.Abs(filepath.Join(root, "examples"))
+	if err == nil {
+		err = os.Symlink(examples, filepath.Join(dir, "examples"))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -116,6 +116,7 @@ func postWorkspace(t *testing.T, home string, made []string) string {
 	_, limits, _ := strings.Cut(read(t, "docs/compare.md"), "```yaml\n")
 	limits, _, _ = strings.Cut(limits, "```")
 	write("limits.yaml", limits)
+	linkExamples(t, dir)
 	write("mine.yaml", read(t, "slurm/campaign.yaml"))
 	for _, name := range []string{"bin", "bin/post"} { // pages name the program as bin/post, as ./post from there, and as post
 		if err := os.Symlink(filepath.Join(home, name), filepath.Join(dir, filepath.Base(name))); err != nil {

@@ -21,7 +21,7 @@ type sheetTable struct {
 	head  []string
 	align string // a letter for each column: l is text to the left, r figures to the right
 	rows  [][]string
-	names int // the column whose texts may be shortened to make the table fit a terminal
+	names []int // columns whose texts may be shortened to make the table fit a terminal
 }
 
 // The widths of a terminal: of sentences, and of tables at most.
@@ -82,21 +82,12 @@ func (t *sheetTable) writeText(b *strings.Builder) {
 		}
 		rows = append(rows, cells)
 	}
-	others := 0 // columns of text that stay as they are
 	for i := range widths {
 		for _, row := range rows {
 			widths[i] = max(widths[i], len([]rune(row[i])))
 		}
-		others += widths[i]
 	}
-	others -= widths[t.names]
-	gap := "  "
-	if others+min(shortest, widths[t.names])+len(gap)*(len(widths)-1) > tableWidth {
-		gap = " "
-	}
-	if room := tableWidth - others - len(gap)*(len(widths)-1); widths[t.names] > room {
-		widths[t.names] = max(room, min(shortest, widths[t.names]))
-	}
+	gap := squeeze(widths, t.names)
 	for _, row := range rows {
 		line := ""
 		for i, cell := range row {
@@ -109,6 +100,33 @@ func (t *sheetTable) writeText(b *strings.Builder) {
 			}
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// squeeze makes columns narrower until the table fits, the widest of those that may be first, and gives what stands between columns.
+func squeeze(widths, names []int) (gap string) {
+	gap = "  "
+	for {
+		whole := len(gap) * (len(widths) - 1)
+		for _, w := range widths {
+			whole += w
+		}
+		widest := -1
+		for _, i := range names {
+			if widths[i] > shortest && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		switch {
+		case whole <= tableWidth:
+			return gap
+		case widest >= 0:
+			widths[widest]--
+		case gap == "  ":
+			gap = " "
+		default:
+			return gap
+		}
 	}
 }
 

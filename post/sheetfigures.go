@@ -55,7 +55,7 @@ func (s *sheet) figures(t figureTable) {
 	if len(t.rows) == 0 {
 		return
 	}
-	out := &sheetTable{head: []string{t.first}, align: "l" + strings.Repeat("r", len(t.columns))}
+	out := &sheetTable{head: []string{t.first}, align: "l" + strings.Repeat("r", len(t.columns)), names: []int{0}}
 	for _, c := range t.columns {
 		out.head = append(out.head, c.name)
 	}

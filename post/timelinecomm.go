@@ -19,10 +19,12 @@ func (s *timelineSheet) steps() {
 		return
 	}
 	t := figureTable{first: "device", columns: append([]figureColumn{{"steps", 0}}, partsColumns[:8]...), worst: 1, noun: "device"}
+	whole := true // each device is one step
 	for _, d := range s.Devices {
 		if len(d.Steps) == 0 {
 			continue
 		}
+		whole = whole && len(d.Steps) == 1 && d.Steps[0].Span == d.Span
 		values := []float64{float64(len(d.Steps))}
 		for i := range partsColumns[:8] {
 			var all []float64
@@ -35,7 +37,7 @@ func (s *timelineSheet) steps() {
 		}
 		t.rows = append(t.rows, figureRow{d.Label, values})
 	}
-	if t.rows != nil {
+	if t.rows != nil && !whole {
 		s.title("A step, in ms, each column its median over the steps of a device:")
 		s.figures(t)
 	}
@@ -68,11 +70,15 @@ func (s *timelineSheet) ranks() {
 		s.say("Nothing can be told apart over ranks: " + a.How + ".")
 		return
 	}
-	s.say(fmt.Sprintf("%s found on every rank that was read, matched by %s; %s not.", wasWere(a.Matched, "collective"), a.How, wasWere(a.Alone, "call")))
+	text := fmt.Sprintf("%s found on every rank that was read (%s)", wasWere(a.Matched, "collective"), a.How)
+	if a.Alone > 0 {
+		text += fmt.Sprintf("; %s not", wasWere(a.Alone, "call"))
+	}
+	s.say(text + ".")
 	s.say(fmt.Sprintf("Of their time, %s a rank are pure communication (the least over ranks), and %s, the mean over ranks, are waiting for a rank that began later.", ms(a.Pure), ms(a.Waiting)))
 	if st := a.Straggler; st != nil {
 		for _, why := range st.Why {
-			s.item(why)
+			s.item(s.label(st.Device) + ": " + why)
 		}
 	}
 	t := figureTable{first: "device", columns: []figureColumn{{"compute ms", 3}, {"kernels ms", 3}, {"pure ms", 3}, {"waiting ms", 3}, {"last to begin", 0}}, worst: 4, noun: "device"}
@@ -82,7 +88,11 @@ func (s *timelineSheet) ranks() {
 	s.figures(t)
 	steps := figureTable{first: "step, and who computes most in it", columns: []figureColumn{{"least ms", 3}, {"most ms", 3}, {"imbalance %", 2}, {"waiting ms", 3}, {"span ms", 3}}, worst: 2, noun: "step"}
 	for _, step := range a.Imbalance {
-		steps.rows = append(steps.rows, figureRow{step.Name + ", " + s.label(step.Slowest), []float64{step.Least, step.Most, step.Spread, step.Waiting, step.Span}})
+		name := step.Name
+		if step.Spread >= 0.005 {
+			name += ", " + s.label(step.Slowest)
+		}
+		steps.rows = append(steps.rows, figureRow{name, []float64{step.Least, step.Most, step.Spread, step.Waiting, step.Span}})
 	}
 	if steps.rows != nil {
 		s.title("Computation of a step over ranks:")
@@ -125,15 +135,15 @@ func (s *timelineSheet) collectives() {
 	all := slices.Clone(d.Collectives)
 	slices.SortStableFunc(all, func(a, b timeline.Collective) int { return -cmp.Compare(a.Sum, b.Sum) })
 	s.title("Communication" + of + ", in ms:")
-	t := &sheetTable{head: []string{"operation", "size", "ranks", "calls", "sum", "median", "least", "exposed", "busbw", "at best"}, align: "lrrrrrrrrr"}
+	t := &sheetTable{head: []string{"operation", "size", "calls", "sum", "median", "least", "exposed", "busbw", "at best"}, align: "lrrrrrrrr", names: []int{0}}
 	sizes := true
 	for _, c := range all[:min(len(all), mostCollectives)] {
-		t.rows = append(t.rows, []string{callWords(c, d.Groups), sizeWords(c.Bytes), countOr(c.Ranks), fmt.Sprint(c.Calls), three(c.Sum), three(c.Median), three(c.Least), three(c.Exposed), gbps(c.Busbw), gbps(c.BusbwMax)})
+		t.rows = append(t.rows, []string{callWords(c, d.Groups), sizeWords(c.Bytes), fmt.Sprint(c.Calls), three(c.Sum), three(c.Median), three(c.Least), three(c.Exposed), gbps(c.Busbw), gbps(c.BusbwMax)})
 		sizes = sizes && c.Busbw != nil
 	}
 	s.table(t)
 	s.left(len(all), len(t.rows))
-	s.say("busbw is in GB/s, at the median time, which has the waiting for other ranks in it; at best is at the least time." + unknownSizes(sizes))
+	s.say("x2 is over two ranks. busbw is in GB/s, at the median time, which has the waiting for other ranks in it; at best is at the least time." + unknownSizes(sizes))
 	s.groups(d)
 }
 
@@ -142,19 +152,19 @@ func (s *timelineSheet) matched(matches []timeline.Matched) {
 	all := slices.Clone(matches)
 	slices.SortStableFunc(all, func(a, b timeline.Matched) int { return -cmp.Compare(a.Sum, b.Sum) })
 	s.title("Communication over ranks, in ms:")
-	t := &sheetTable{head: []string{"operation", "size", "ranks", "calls", "sum", "median", "pure", "waiting", "exposed", "busbw", "pure busbw"}, align: "lrrrrrrrrrr"}
+	t := &sheetTable{head: []string{"operation", "size", "calls", "sum", "median", "pure", "waiting", "exposed", "busbw", "pure busbw"}, align: "lrrrrrrrrr", names: []int{0}}
 	sizes := true
 	var groups []timeline.Group
 	for _, d := range s.Devices {
 		groups = append(groups, d.Groups...)
 	}
 	for _, c := range all[:min(len(all), mostCollectives)] {
-		t.rows = append(t.rows, []string{callWords(c.Collective, groups), sizeWords(c.Bytes), countOr(c.Ranks), fmt.Sprint(c.Calls), three(c.Sum), three(c.Median), three(c.Pure), three(c.Waiting), three(c.Exposed), gbps(c.Busbw), gbps(c.PureBusbw)})
+		t.rows = append(t.rows, []string{callWords(c.Collective, groups), sizeWords(c.Bytes), fmt.Sprint(c.Calls), three(c.Sum), three(c.Median), three(c.Pure), three(c.Waiting), three(c.Exposed), gbps(c.Busbw), gbps(c.PureBusbw)})
 		sizes = sizes && c.Busbw != nil
 	}
 	s.table(t)
 	s.left(len(all), len(t.rows))
-	s.say("pure is the least over ranks of each call, waiting the mean of the rest, both medians over calls. busbw is in GB/s." + unknownSizes(sizes))
+	s.say("x2 is over two ranks. pure is the least over ranks of each call, waiting the mean of the rest, both medians over calls. busbw is in GB/s." + unknownSizes(sizes))
 }
 
 func (s *timelineSheet) left(all, shown int) {
@@ -170,9 +180,12 @@ func unknownSizes(all bool) string {
 	return ` "-" is where the file does not tell the size, the ranks or the operation.`
 }
 
-// callWords is what a call is called; with its communicator where there are several.
+// callWords is what a call is called: with its communicator where there are several, and with its ranks.
 func callWords(c timeline.Collective, groups []timeline.Group) string {
 	words := strings.TrimSpace(kernelWords(c.Name) + " " + c.Type)
+	if c.Ranks > 0 {
+		words += fmt.Sprintf(" x%d", c.Ranks)
+	}
 	if c.Group != "" && slices.ContainsFunc(groups, func(g timeline.Group) bool { return g.Name != c.Group }) {
 		words += ", " + c.Group
 	}
@@ -186,13 +199,6 @@ func gbps(v *float64) string {
 		return "-"
 	}
 	return say.Bandwidth(*v * 1e9)
-}
-
-func countOr(n int) string {
-	if n <= 0 {
-		return "-"
-	}
-	return fmt.Sprint(n)
 }
 
 // groups is the table of communicators, where there are several.
@@ -269,33 +275,35 @@ func (s *timelineSheet) exposed() {
 	slices.SortStableFunc(all, func(a, b call) int { return -cmp.Compare(a.Exposed.Exposed, b.Exposed.Exposed) })
 	all = all[:min(len(all), most)]
 	s.title("Longest exposed calls, in ms:")
-	t := &sheetTable{head: []string{"operation", "size", "step", "begins at", "took", "exposed", "between", "and"}, align: "lrlrrrll"}
+	t := &sheetTable{head: []string{"operation", "size", "step", "begins at", "took", "exposed", "between", "and"}, align: "lrlrrrll", names: []int{0, 2, 6, 7}}
 	if len(s.Devices) > 1 {
-		t.head[2] = "on"
+		t.head[2] = "on, step"
 	}
 	for _, c := range all {
-		where := c.Step
+		where := strings.TrimPrefix(c.Step, "ProfilerStep")
 		if len(s.Devices) > 1 {
-			where = strings.Trim(c.of+", "+c.Step, ", ")
+			where = strings.Trim(c.of+", "+where, ", ")
 		}
-		t.rows = append(t.rows, []string{shorten(kernelWords(c.Name), 24), sizeWords(c.Bytes), shorten(where, 24), three(c.Start), three(c.Took), three(c.Exposed.Exposed), neighbour(c.After), neighbour(c.Before)})
+		t.rows = append(t.rows, []string{kernelWords(c.Name), sizeWords(c.Bytes), where, three(c.Start), three(c.Took), three(c.Exposed.Exposed), neighbour(c.After), neighbour(c.Before)})
 	}
-	t.names = 6
 	s.table(t)
 	s.say("They lie between these kernels that compute. Times begin with the first thing on the device.")
 }
 
-// neighbour is a kernel beside a call, short enough for a table.
-func neighbour(name string) string { return cmp.Or(shorten(kernelWords(name), 28), "-") }
+// neighbour is a kernel beside a call.
+func neighbour(name string) string { return cmp.Or(kernelWords(name), "-") }
+
+// unnamed are namespaces without a name, as profilers write them.
+var unnamed = strings.NewReplacer("(anonymous namespace)::", "", "<unnamed>::", "", "(unnamed)::", "")
 
 // kernelWords is the name of a kernel without its arguments, templates and namespaces.
 func kernelWords(name string) string {
-	name = strings.TrimPrefix(name, "void ")
-	if i := strings.IndexAny(name, "<("); i > 0 {
-		name = name[:i]
+	short := strings.TrimPrefix(unnamed.Replace(name), "void ")
+	if i := strings.IndexAny(short, "<("); i > 0 {
+		short = short[:i]
 	}
-	if i := strings.LastIndex(name, "::"); i >= 0 && i+2 < len(name) {
-		name = name[i+2:]
+	if i := strings.LastIndex(short, "::"); i >= 0 {
+		short = short[i+2:]
 	}
-	return name
+	return cmp.Or(short, name)
 }

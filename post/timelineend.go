@@ -31,7 +31,7 @@ func (s *timelineSheet) unclassified() {
 	}
 	slices.SortStableFunc(all, func(a, b timeline.Unclassified) int { return -cmp.Compare(a.Sum, b.Sum) })
 	s.title("Counted as computation, though it may be communication:")
-	t := &sheetTable{head: []string{"kernel", "calls", "ms", "of kernels", "why"}, align: "lrrrl"}
+	t := &sheetTable{head: []string{"kernel", "calls", "ms", "of kernels", "why"}, align: "lrrrl", names: []int{0, 4}}
 	for _, u := range all[:min(len(all), mostUnclassified)] {
 		t.rows = append(t.rows, []string{shorten(u.Name, 60), fmt.Sprint(u.Calls), three(u.Sum), fmt.Sprintf("%.2f %%", u.Share), u.Why})
 	}
@@ -96,10 +96,14 @@ func (s *timelineSheet) answers() {
 // advice is what to try, the most worthwhile first.
 func (s *timelineSheet) advice() {
 	var texts []string
+	per := "of the recording"
+	if slices.ContainsFunc(s.Devices, func(d timeline.Device) bool { return len(d.Steps) > 0 }) {
+		per = "a step"
+	}
 	for _, a := range s.Advice {
 		why := a.Why
 		if a.Gain > 0 {
-			why = strings.TrimPrefix(fmt.Sprintf("%s; worth %s at most", why, ms(a.Gain)), "; ")
+			why = strings.TrimPrefix(fmt.Sprintf("%s; worth %s %s at most", why, ms(a.Gain), per), "; ")
 		}
 		text := a.Says
 		if why != "" {

@@ -68,7 +68,7 @@ func orNaN(v *float64) float64 {
 // files says what was read.
 func (s *timelineSheet) files() {
 	if n := len(s.Files); n > 3 {
-		s.say(fmt.Sprintf("%d files, from %s to %s", n, s.Files[0].Path, s.Files[n-1].Path))
+		s.say(fmt.Sprintf("%d files, the first of them %s: %s", n, s.Files[0].Path, fileKind(s.Files[0])))
 	} else {
 		for _, f := range s.Files {
 			s.say(f.Path + ": " + fileKind(f))
