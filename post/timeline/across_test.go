@@ -187,6 +187,19 @@ func TestSendsMeetReceives(t *testing.T) {
 	}
 }
 
+// Kernels that send and receive are between two ranks where there are but two; among more nobody knows between which.
+func TestExchangesAmongManyAreLeftOut(t *testing.T) {
+	for ranks, matched := range map[int]int{2: 4, 3: 2} {
+		d := job{ranks: ranks, steps: 2, sizes: mib(4, 8), pure: msec, work: late}.ranksOf()
+		for i := range d {
+			d[i].Collectives[1].Name = "ncclDevKernel_SendRecv"
+		}
+		if a := compared(d...).Across; a.Matched != matched || a.Alone != (4-matched)*ranks {
+			t.Errorf("%d ranks: %d matched, %d alone", ranks, a.Matched, a.Alone)
+		}
+	}
+}
+
 func TestDevicesWithoutARankMatchToo(t *testing.T) {
 	d := job{ranks: 2, steps: 3, sizes: mib(4), pure: msec, work: late}.ranksOf()
 	for i := range d {

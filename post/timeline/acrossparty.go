@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"busbar/post/trace"
 )
@@ -47,7 +48,11 @@ func (c *comparison) findParties() {
 		d := &c.timeline.Devices[i]
 		calls := map[int32][]int32{}
 		for n := range d.seen {
-			if !d.isPeer(&d.seen[n]) {
+			switch s := &d.seen[n]; {
+			case d.isPeer(s):
+			case len(c.lanes) > 2 && d.exchanges(s):
+				c.alone++
+			default:
 				calls[d.seen[n].group] = append(calls[d.seen[n].group], int32(n))
 			}
 		}
@@ -98,6 +103,12 @@ func (k partyKey) unsafe(devices int) string {
 		return fmt.Sprintf("the traces do not tell which %d of %d ranks are in communicator %q", k.size, k.world, k.name)
 	}
 	return ""
+}
+
+// exchanges says that a kernel sends and receives, and no more is known of it: among more than two ranks that may be between any of them.
+func (d *Device) exchanges(s *seen) bool {
+	name := strings.ToLower(d.nameOf(s))
+	return strings.Contains(name, "send") || strings.Contains(name, "recv")
 }
 
 // leave counts the calls of a party as not matched.

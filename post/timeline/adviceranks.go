@@ -172,9 +172,10 @@ func record(a advising) (found []Advice) {
 	unsized := a.comm.calls(func(c *Collective) float64 { return c.Sum * only(c.Bytes == nil) })
 	if sum := a.comm.calls(func(c *Collective) float64 { return c.Sum }); sum > 0 && unsized > sum/2 {
 		why := fmt.Sprintf("%.0f %% of the time of collectives has no size, so that there is no bus bandwidth", 100*unsized/sum)
-		if nsight {
+		said := slices.ContainsFunc(a.Notes, func(n Note) bool { return strings.Contains(n.Do, "--include-blobs") })
+		if nsight && !said {
 			add("Export what NCCL says of its calls: nsys export --type sqlite --include-blobs true --include-json true FILE.nsys-rep (NCCL 2.16.2 or later, and --trace=cuda,nvtx when recording).", why, pageNsight)
-		} else {
+		} else if !nsight {
 			add("Record the sizes of collectives: torch.profiler with record_shapes=True, in PyTorch 2.2 or later; or NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL,TUNING, and post log.", why, pageProfiler)
 		}
 	}
