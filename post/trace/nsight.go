@@ -81,7 +81,7 @@ func (n *nsight) finish(ctx context.Context) error {
 		n.file.Devices = append(n.file.Devices, d.device)
 	}
 	n.noteMissing()
-	n.file.Cut = strings.Join(n.db.damage, "; ")
+	n.file.Cut = n.db.cut()
 	return nil
 }
 

@@ -20,7 +20,15 @@ type database struct {
 	conn    driver.Conn
 	columns map[string]map[string]bool // of each table
 	most    int                        // rows that a table of a file of this size can have: a damaged one may lead in circles
-	damage  []string                   // what could not be read to its end
+	short   string                     // how much of the file is missing; "" where it is whole
+	damaged []damage
+}
+
+// damage is a table that could not be read to its end.
+type damage struct {
+	table       string
+	before, end int // rows that were read from its beginning and from its end
+	err         error
 }
 
 // openDatabase opens a file that nobody writes to, so that nothing is made beside it and it may lie where nothing can be written. A file that
@@ -67,9 +75,7 @@ func (db *database) prepare(ctx context.Context, path string) error {
 		return err
 	}
 	db.most = int(size/4) + 1000
-	if short != "" {
-		db.damage = append(db.damage, short)
-	}
+	db.short = short
 	for _, pragma := range []string{"writable_schema=1", "trusted_schema=0", "cell_size_check=1", "mmap_size=0", "cache_size=-8000"} {
 		if err := db.query(ctx, "PRAGMA "+pragma, func([]driver.Value) error { return nil }); err != nil {
 			return err
@@ -88,7 +94,7 @@ func (db *database) prepare(ctx context.Context, path string) error {
 		return err
 	}
 	if err != nil {
-		db.damage = append(db.damage, fmt.Sprintf("the list of tables breaks off after %d: %v", len(tables), err))
+		db.damaged = append(db.damaged, damage{table: "sqlite_master", before: len(tables), err: err})
 	}
 	for _, table := range tables {
 		columns := map[string]bool{}
@@ -203,12 +209,33 @@ func (db *database) scan(ctx context.Context, table, where string, columns []str
 	if !errors.Is(err, errTooMany) {
 		_ = read(last, "DESC") // how far it comes from the end is all that can be had
 	}
-	says := fmt.Sprintf("table %s is damaged after %d rows (%v)", table, before, err)
-	if n > before {
-		says += fmt.Sprintf(", %d more were read from its end", n-before)
-	}
-	db.damage = append(db.damage, says)
+	db.damaged = append(db.damaged, damage{table, before, n - before, err})
 	return ctx.Err()
+}
+
+func (db *database) isDamaged() bool { return db.short != "" || len(db.damaged) > 0 }
+
+// cut says what could not be read; "" where everything was.
+func (db *database) cut() string {
+	var says []string
+	if db.short != "" {
+		says = append(says, db.short)
+	}
+	none := 0
+	for _, d := range db.damaged {
+		switch {
+		case d.before+d.end == 0:
+			none++
+		case d.end == 0:
+			says = append(says, fmt.Sprintf("of table %s the first %d rows were read (%v)", d.table, d.before, d.err))
+		default:
+			says = append(says, fmt.Sprintf("of table %s the first %d rows were read and the last %d (%v)", d.table, d.before, d.end, d.err))
+		}
+	}
+	if none > 0 {
+		says = append(says, fmt.Sprintf("%d tables could not be read at all", none))
+	}
+	return strings.Join(says, "; ")
 }
 
 // row is one row: a column is null where the file has nothing.

@@ -85,10 +85,11 @@ const ownColumn = 8
 func (n *nsight) add(r row, kind Kind, bytes int64, name func(*nsightDevice) int32) {
 	span, ok := r.span(0, 1)
 	id, known := r.int(2)
-	if !ok || !known || id < 0 || id >= noDevice || span == (Span{}) {
-		return
+	global, told := r.int(6)
+	if !ok || !known || id < 0 || id >= noDevice || span == (Span{}) || !told && n.db.isDamaged() {
+		return // a row of a page of which a part is missing has nothing in its last columns
 	}
-	global := processOf(r.or(6, 0))
+	global = processOf(global)
 	d := n.deviceAt(deviceKey{global, id})
 	if c, ok := r.int(3); ok {
 		n.process(global).contexts[c] = d

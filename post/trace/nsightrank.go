@@ -13,7 +13,7 @@ var rankVariables = []struct{ rank, world string }{
 	{"PMI_RANK", "PMI_SIZE"}, {"SLURM_PROCID", "SLURM_NTASKS"},
 }
 
-// environmentRank is the rank that an environment tells. LOCAL_RANK alone is a rank of one host, so it counts only where that is all there is.
+// environmentRank is the rank that an environment tells, and how many ranks there are (0 where it does not tell). LOCAL_RANK alone is a rank of one host, so it counts only where that is all there is.
 func environmentRank(environment map[string]string) (rank, world int, from string) {
 	number := func(name string) int {
 		n, err := strconv.Atoi(environment[name])
@@ -30,7 +30,7 @@ func environmentRank(environment map[string]string) (rank, world int, from strin
 	if rank, world := number("LOCAL_RANK"), number("WORLD_SIZE"); rank != Unknown && world > 0 && world == number("LOCAL_WORLD_SIZE") {
 		return rank, world, "LOCAL_RANK"
 	}
-	return Unknown, 0, ""
+	return Unknown, max(0, number("WORLD_SIZE")), ""
 }
 
 // rankDevices finds ranks. What is said of the program as a whole (its environment, the name of the file) is of a device only where the file

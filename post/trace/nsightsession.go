@@ -14,6 +14,7 @@ type session struct {
 	stop        int64             // when recording ended; NoTime
 	environment map[string]string // of the program that was launched
 	report      string            // name of the report that was exported
+	shifted     bool              // times were shifted when it was exported
 }
 
 // readSession reads the small tables about the recording.
@@ -38,6 +39,8 @@ func (n *nsight) readExport(ctx context.Context) error {
 			version = shortVersion(r.text(1))
 		case "EXPORT_PARAM_INPUT_FILE":
 			n.session.report = filepath.Base(r.text(1))
+		case "EXPORT_PARAM_TIME_SHIFT":
+			n.session.shifted = r.text(1) != "0" && r.text(1) != ""
 		}
 	})
 	n.file.Tool = strings.TrimSpace(product + " " + version)
@@ -84,18 +87,8 @@ func (n *nsight) readSystem(ctx context.Context) error {
 // exports), and utcEpochNs is that moment on the calendar. An export with --ts-shift has times that nobody can tell from others, and one
 // with --ts-normalize has times since 1970.
 func (n *nsight) readOrigin(ctx context.Context) error {
-	began, shifted := int64(0), false
-	err := n.db.scan(ctx, "META_DATA_EXPORT", "", []string{"name", "value"}, func(r row) {
-		switch r.text(0) {
-		case "EXPORT_PARAM_TIME_SHIFT":
-			shifted = shifted || r.text(1) != "0" && r.text(1) != ""
-		}
-	})
-	if err != nil {
-		return err
-	}
-	utc := int64(Unknown)
-	err = n.db.scan(ctx, "TARGET_INFO_SESSION_START_TIME", "", []string{"utcEpochNs", "systemClockNs"}, func(r row) {
+	began, utc := int64(0), int64(Unknown)
+	err := n.db.scan(ctx, "TARGET_INFO_SESSION_START_TIME", "", []string{"utcEpochNs", "systemClockNs"}, func(r row) {
 		utc, began = r.or(0, Unknown), r.or(1, 0)
 	})
 	if err != nil {
@@ -105,7 +98,7 @@ func (n *nsight) readOrigin(ctx context.Context) error {
 		began, n.session.stop = r.or(0, began), r.or(1, NoTime)
 	})
 	switch {
-	case shifted || utc <= 0 || began < 0:
+	case n.session.shifted || utc <= 0 || began < 0:
 	case began > sinceEpoch:
 		n.session.origin = 0
 	default:
