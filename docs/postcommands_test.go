@@ -112,6 +112,10 @@ func postWorkspace(t *testing.T, home string, made []string) string {
 	write("all_reduce.log", log)
 	write("logs/old.log", strings.ReplaceAll(log, "100.0", "110.0"))
 	write("logs/rows.json", `[{"numCycle":0,"name":"AllReduce","ranks":4,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":50.5,"wrong":"0"}]`)
+	const messages = "n1:1:1 [0] NCCL INFO NCCL version 2.27.7+cuda12.8\nn1:1:1 [0] NCCL INFO Using network IB\n"
+	for _, name := range []string{"all.log", "healthy.log", "slow.log", "logs/nccl.n1.1"} {
+		write(name, messages)
+	}
 	write("osu_allgather.txt", "# OSU MPI Allgather Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n16                      2.50\n")
 	_, limits, _ := strings.Cut(read(t, "docs/compare.md"), "```yaml\n")
 	limits, _, _ = strings.Cut(limits, "```")

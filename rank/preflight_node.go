@@ -114,7 +114,7 @@ func checkBalancing(host []setup) []row {
 	case n.Balancing == 0:
 		return []row{fine(name, "off")}
 	}
-	return []row{warn(name, "sysctl kernel.numa_balancing=0 (as root)", "on: the kernel unmaps and moves pages while they are in use, GPU drivers suffer most")}
+	return []row{warn(name, advice.Balancing, "on: the kernel unmaps and moves pages while they are in use, GPU drivers suffer most")}
 }
 
 // busyShare is the load average over the number of CPUs from which other work disturbs figures.

@@ -12,6 +12,8 @@ const (
 	Locked = "set it to unlimited: /etc/security/limits.conf (memlock), LimitMEMLOCK=infinity of slurmd and sshd, docker run --ulimit memlock=-1"
 	// Files is for a ulimit -n that is too small.
 	Files = "raise it: /etc/security/limits.conf (nofile), LimitNOFILE of slurmd and sshd, docker run --ulimit nofile=65536"
+	// Balancing is for a kernel that moves pages between NUMA nodes.
+	Balancing = "sysctl kernel.numa_balancing=0 (as root)"
 	// Cores is for ranks that share cores.
 	Cores = "start fewer ranks a host or give each cores of its own (mpirun --bind-to core, srun --cpus-per-task)"
 )

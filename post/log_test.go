@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"busbar/post/nccllog"
+)
+
+// bigLog is what 1024 ranks on 128 nodes write, some of which have another library, other settings, or stopped.
+func bigLog(ranks, local int) string {
+	var b strings.Builder
+	for rank := range ranks {
+		host, device := fmt.Sprintf("node%03d", rank/local), rank%local
+		say := func(format string, args ...any) {
+			fmt.Fprintf(&b, "%s:%d:%d [%d] NCCL INFO %s\n", host, 1000+device, 2000+device, device, fmt.Sprintf(format, args...))
+		}
+		comm, version, buffer := fmt.Sprintf("0x5%d00", rank), "2.27.7", 4194304
+		if rank/local == 77 {
+			version = "2.26.2"
+		}
+		if rank%3 == 0 {
+			buffer = 8388608
+		}
+		say("NCCL version %s+cuda12.8", version)
+		say("NCCL_BUFFSIZE set by environment to %d.", buffer)
+		say("Using network Socket")
+		say("ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId 0xabc - Init START", comm, rank, ranks, device, 1+device)
+		say("comm %s rank %d nRanks %d nNodes %d localRanks %d localRank %d MNNVL 0", comm, rank, ranks, ranks/local, local, device)
+		for channel := range 2 {
+			say("Channel %02d/0 : %d[%d] -> %d[0] [send] via NET/Socket/0", channel, rank, device, (rank+1)%ranks)
+		}
+		say("ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId 0xabc - Init COMPLETE", comm, rank, ranks, device, 1+device)
+		for op := range 4 {
+			if op < 2 || rank%5 != 0 {
+				say("AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm %s [nranks=%d] stream 0x3", op, comm, ranks)
+			}
+		}
+		fmt.Fprintf(&b, "\n%s:%d:%d [%d] misc/socket.cc:17 NCCL WARN socketProgress: Connection closed by remote peer node%03d<%d>\n", host, 1000+device, 2000+device, device, rank%7, 40000+rank)
+	}
+	return b.String()
+}
+
+// A log of a thousand ranks is read on one or two screens: lists are ranges, or counted.
+func TestManyRanksStayReadable(t *testing.T) {
+	r := nccllog.NewReader()
+	if err := r.Add("big.log", strings.NewReader(bigLog(1024, 8))); err != nil {
+		t.Fatal(err)
+	}
+	log := r.Log()
+	report := &logReport{log: log, findings: log.Findings()}
+	var text strings.Builder
+	if err := report.writeText(&text); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(text.String(), "\n")
+	if len(lines) > 150 {
+		t.Errorf("%d lines:\n%s", len(lines), text.String())
+	}
+	for _, line := range lines {
+		if n := len([]rune(line)); n > 120 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	for _, want := range []string{"ranks 616-623 on node077", "1024 ranks on 128 nodes", "node000, node001, node002, node003 and 124 more hosts"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is not in\n%s", want, text.String())
+		}
+	}
+}

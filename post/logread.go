@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"busbar/post/nccllog"
+	"busbar/post/say"
+)
+
+// read reads the files of one run, and those of folders with their subfolders. A file in a folder that holds nothing to
+// read is passed over; one that was named is an error.
+func (l *logger) read(ctx context.Context, paths []string) (*nccllog.Log, error) {
+	r := nccllog.NewReader()
+	read, passed := 0, 0
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, cannotRead(path, err)
+		}
+		if !info.IsDir() {
+			if err := add(ctx, r, path); err != nil {
+				return nil, err
+			}
+			read++
+			continue
+		}
+		files, err := filesUnder(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			err := add(ctx, r, file)
+			var nothing *nccllog.NothingError
+			switch {
+			case errors.As(err, &nothing):
+				passed++
+			case err != nil:
+				return nil, err
+			default:
+				read++
+			}
+		}
+	}
+	if read == 0 {
+		return nil, fmt.Errorf("nothing of NCCL in %s: %s looked at. NCCL writes with NCCL_DEBUG=INFO, on stdout or into NCCL_DEBUG_FILE", strings.Join(paths, ", "), say.Count(passed, "file"))
+	}
+	if passed > 0 {
+		fmt.Fprintf(l.stderr, "post: passed over %s without anything of NCCL\n", say.Count(passed, "file"))
+	}
+	return r.Log(), nil
+}
+
+// add reads one file.
+func add(ctx context.Context, r *nccllog.Reader, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return cannotRead(path, err)
+	}
+	defer f.Close()
+	return r.Add(path, untilDone{ctx, f})
+}
+
+// untilDone is a file that ends with the context.
+type untilDone struct {
+	ctx  context.Context
+	file io.Reader
+}
+
+func (u untilDone) Read(b []byte) (int, error) {
+	if u.ctx.Err() != nil {
+		return 0, context.Cause(u.ctx)
+	}
+	return u.file.Read(b)
+}
+
+// filesUnder are the files of a folder and its subfolders, in order, without hidden ones.
+func filesUnder(folder string) (files []string, err error) {
+	err = filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return cannotRead(path, err)
+		case path != folder && strings.HasPrefix(e.Name(), "."):
+			if e.IsDir() {
+				return filepath.SkipDir
+			}
+		case e.Type().IsRegular():
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files, err
+}
+
+func cannotRead(path string, err error) error {
+	var inner *fs.PathError
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return fmt.Errorf("cannot read %s: %w", path, err)
+}

@@ -1,0 +1,112 @@
+package nccllog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A log is like itself, and like one of another day: other pids, pointers, commIds and ports.
+func TestNothingDiffers(t *testing.T) {
+	other := strings.NewReplacer(":10", ":77", ":20", ":88", "0x5", "0x9", "0xabc", "0xdef", "total 0.67", "total 0.71").Replace(wholeLog())
+	c := Compare(readAll(t, wholeLog()), readAll(t, other))
+	if len(c.Effects)+len(c.Causes)+len(c.Others)+len(c.OnlyA)+len(c.OnlyB)+len(c.Doubts) > 0 {
+		t.Errorf("%+v", c)
+	}
+	if !slices.Equal(c.Headlines, []string{"Nothing that is known to matter differs."}) || len(c.Same) < 6 {
+		t.Errorf("%q, the same: %q", c.Headlines, c.Same)
+	}
+}
+
+// What differs is told with its cause, where one that can have done it differs too.
+func TestCompare(t *testing.T) {
+	set := func(name, value string) string {
+		return fmt.Sprintf("n1:100:200 [0] NCCL INFO %s set by environment to %s\n", name, value)
+	}
+	fewer := strings.NewReplacer("8 coll channels", "2 coll channels", "={0..7}", "={0..1}").Replace(wholeLog())
+	for name, test := range map[string]struct {
+		b        string
+		headline string
+		not      string
+	}{
+		"one setting":           {fewer + set("NCCL_TOPO_FILE", "/x.xml"), "Channels for collectives: 8 in A, 2 in B. The most likely cause: NCCL_TOPO_FILE is set only in B (/x.xml), and it changes the topology that NCCL sees.", ""},
+		"two settings":          {fewer + set("NCCL_TOPO_FILE", "/x.xml") + set("NCCL_MAX_NCHANNELS", "2"), "Channels for collectives: 8 in A, 2 in B. Likely causes: NCCL_TOPO_FILE is set only in B (/x.xml), and it changes the topology that NCCL sees; NCCL_MAX_NCHANNELS is", ""},
+		"one that cannot do it": {fewer + set("NCCL_IB_TC", "106"), "Channels for collectives: 8 in A, 2 in B. Nothing that the logs name explains it.", "most likely"},
+		"a version":             {strings.ReplaceAll(fewer, "2.27.7", "2.26.2"), "The most likely cause: the library is another (NCCL 2.27.7 for CUDA 12.8 in A, NCCL 2.26.2 for CUDA 12.8 in B).", ""},
+		"another network":       {strings.NewReplacer("Using network IB", "Using network Socket", "NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/0").Replace(wholeLog()) + set("NCCL_IB_DISABLE", "1"), "Network: IB in A, Socket in B. The most likely cause: NCCL_IB_DISABLE is set only in B (1)", ""},
+		"the choice alone":      {strings.ReplaceAll(wholeLog(), "proto SIMPLE", "proto LL") + set("NCCL_PROTO", "LL"), "AllReduce of 32 MiB: RING/SIMPLE on 8 channels in A, RING/LL on 8 channels in B. The most likely cause: NCCL_PROTO is set only in B (LL)", ""},
+		"nothing of note":       {wholeLog() + set("NCCL_FOO", "1"), "Nothing that is known to matter differs.", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := Compare(readAll(t, wholeLog()), readAll(t, test.b))
+			all := strings.Join(c.Headlines, "\n")
+			if len(c.Headlines) == 0 || !strings.Contains(c.Headlines[0], test.headline) || test.not != "" && strings.Contains(all, test.not) {
+				t.Errorf("%s", all)
+			}
+		})
+	}
+}
+
+// Findings that both have are not told again; those of one alone are.
+func TestFindingsOfOneAlone(t *testing.T) {
+	warned := func(text string) string { return "\nn1:100:200 [0] a.cc:1 NCCL WARN " + text + "\n" }
+	c := Compare(readAll(t, wholeLog()+warned("odd thing 17")), readAll(t, wholeLog()+warned("odd thing 23")+warned("Call to ibv_reg_mr failed")))
+	if len(c.OnlyA) != 0 || len(c.OnlyB) != 1 || !strings.Contains(c.OnlyB[0].Says, "lock memory") {
+		t.Errorf("%v, %v", c.OnlyA, c.OnlyB)
+	}
+}
+
+// Where a log names no setting, that a setting is not named there says nothing, and the reader is told so.
+func TestDoubtsAreTold(t *testing.T) {
+	silent := strings.ReplaceAll(wholeLog(), "NCCL_DEBUG_SUBSYS set by environment to ALL", "DMA-BUF is available on GPU device 0")
+	c := Compare(readAll(t, silent), readAll(t, wholeLog()))
+	if len(c.Doubts) != 1 || !strings.Contains(c.Doubts[0], "A names no setting") {
+		t.Errorf("%q", c.Doubts)
+	}
+}
+
+// Two public logs of one machine: one of them had a topology file that crippled it.
+func TestHealthyAgainstCrippled(t *testing.T) {
+	healthy, crippled := example(t, "timez-zx_nccl-tests_nccl.log"), example(t, "timez-zx_nccl-tests_nccl-fault.log")
+	c := Compare(healthy, crippled)
+	cause := "The most likely cause: NCCL_TOPO_FILE is set only in B (/home/zx/nccl-tests/topo_fail.xml), and it changes the topology that NCCL sees."
+	for i, want := range []string{
+		"Channels for collectives: 24 in A, 2 in B. " + cause,
+		"Links between GPUs as NCCL sees them: 2 × NVL 240.0 GB/s in A; 1 × NVL 20.0 GB/s, 1 × NVL 240.0 GB/s in B. The same may explain it.",
+		"AllReduce of 8 MiB to 8 GiB (11 sizes): RING/SIMPLE on 24 channels in A; RING/SIMPLE on 2 channels in B. The same may explain it.",
+		"Bus bandwidth at 8 GiB, of 11 sizes the one that differs most: 216.6 GB/s in A, 28.6 GB/s in B. The same may explain it.",
+	} {
+		if i >= len(c.Headlines) || strings.ReplaceAll(c.Headlines[i], ";", ",") != strings.ReplaceAll(want, ";", ",") {
+			t.Errorf("headlines %q, want %q", c.Headlines, want)
+		}
+	}
+	if len(c.Causes) != 1 || len(c.Others) != 0 || len(c.OnlyA) != 0 || len(c.OnlyB) != 2 {
+		t.Errorf("causes %v, others %v, findings %v, %v", c.Causes, c.Others, c.OnlyA, c.OnlyB)
+	}
+	all := fmt.Sprint(*c)
+	for _, pid := range []string{"64904", "65704", "0x"} {
+		if strings.Contains(all, pid) {
+			t.Errorf("%s is told as a difference", pid)
+		}
+	}
+}
+
+// What is found in public logs, by eye.
+func TestFindingsOfPublicLogs(t *testing.T) {
+	for file, want := range map[string][]Kind{
+		"timez-zx_nccl-tests_nccl.log":                           nil,
+		"timez-zx_nccl-tests_nccl-fault.log":                     {FewChannels, TopologyFile},
+		"aws-samples_aws-efa-eks_p4d_2node.log":                  nil,
+		"eunomia_nccl-eBPF_p3-allgather-reducescatter-sweep.log": nil,
+		"NVIDIA_nccl_docs_logging_2.30_excerpts.log":             {Warned, Unfinished, ThroughHost, ThroughNet, SetSlow},
+	} {
+		var got []Kind
+		for _, f := range example(t, file).Findings() {
+			got = append(got, f.Kind)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package nccllog
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/post/say"
+)
+
+// network compares which network NCCL uses, and whether cards reach GPUs.
+func (c *Contrast) network(a, b *Log) {
+	c.effect(onNetwork, "network", listText(a.Network.Using), listText(b.Network.Using))
+	c.effect(onDirect, "connections with GPUDirect RDMA", directText(a), directText(b))
+}
+
+func directText(l *Log) string {
+	all, direct := 0, 0
+	for _, t := range l.overNet() {
+		all += connections(t)
+		if t.GDR {
+			direct += connections(t)
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", direct, all)
+}
+
+// channels compares the numbers of channels of the largest communicators.
+func (c *Contrast) channels(a, b *Log) {
+	x, y := a.largest(), b.largest()
+	if x == nil || y == nil {
+		return
+	}
+	for _, p := range []struct {
+		what string
+		a, b int
+	}{
+		{"channels for collectives", channelsOf(x), channelsOf(y)},
+		{"channels of NVLink SHARP", x.Channels.NVLS, y.Channels.NVLS},
+		{"channels for sends", x.Channels.P2P, y.Channels.P2P},
+		{"channels for sends to one peer", x.Channels.PerPeer, y.Channels.PerPeer},
+	} {
+		c.effect(onChannels, p.what, countText(p.a), countText(p.b))
+	}
+}
+
+// channelsOf is the number of channels for collectives: as it was said, else as rings were numbered.
+func channelsOf(c *Communicator) int {
+	if c.Channels.Coll >= 0 {
+		return c.Channels.Coll
+	}
+	for _, r := range c.Rings {
+		if r.Of > 0 {
+			return r.Of
+		}
+	}
+	return Unknown
+}
+
+func countText(n int) string {
+	if n < 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// topology compares how fast NCCL takes the links for.
+func (c *Contrast) topology(a, b *Log) {
+	x, y := a.largest(), b.largest()
+	if x == nil || y == nil {
+		return
+	}
+	c.effect(onTopology, "links between GPUs as NCCL sees them", pathsText(x.Topology, "GPU-GPU"), pathsText(y.Topology, "GPU-GPU"))
+	c.effect(onTopology, "ways from GPUs to network cards", pathsText(x.Topology, "GPU-NET"), pathsText(y.Topology, "GPU-NET"))
+	c.effect(onTopology, "all_reduce as NCCL's model expects it", expected(a), expected(b))
+	for _, g := range []struct{ pattern, name string }{{"4", "rings"}, {"3", "trees"}, {"1", "trees"}} {
+		c.effect(onTopology, g.name+" that the search found", searchText(x, g.pattern), searchText(y, g.pattern))
+	}
+}
+
+// expected is the best bandwidth that NCCL's model gives all_reduce, in the cost tables of its init.
+func expected(l *Log) string {
+	best := 0.0
+	for _, p := range l.Predictions {
+		if p.What == coll.AllReduce {
+			best = max(best, p.Bw)
+		}
+	}
+	if best == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f GB/s", best)
+}
+
+func pathsText(t Topology, between string) string {
+	var texts []string
+	for _, p := range t.Paths {
+		if p.Pair == between && p.Type != "LOC" {
+			texts = append(texts, fmt.Sprintf("%d × %s %.1f GB/s", p.Times, p.Type, p.Bw))
+		}
+	}
+	slices.Sort(texts)
+	return say.Some(texts)
+}
+
+func searchText(c *Communicator, pattern string) string {
+	for _, g := range c.Graphs {
+		if g.Pattern == pattern {
+			return fmt.Sprintf("%d of %.1f GB/s (%s/%s)", g.Channels, g.BwIntra, g.Intra, g.Inter)
+		}
+	}
+	return ""
+}
+
+// transports compares how pairs of ranks reach each other, by kinds.
+func (c *Contrast) transports(a, b *Log) {
+	c.effect(onTransports, "transports", transportText(a), transportText(b))
+}
+
+func transportText(l *Log) string {
+	var parts []string
+	for _, k := range l.TransportKinds() {
+		parts = append(parts, k.Text())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// TransportKind is how many pairs of ranks reach each other in one way.
+type TransportKind struct {
+	Kind  string `json:"kind"`
+	How   string `json:"how"` // "" where it is not said
+	GDR   bool   `json:"gdr"`
+	Pairs int    `json:"pairs"`
+}
+
+// Text is "P2P/CUMEM 56 pairs", "NET/IB with GPUDirect RDMA 16 pairs".
+func (k TransportKind) Text() string {
+	text := strings.ToUpper(k.Kind)
+	if k.How != "" {
+		text += "/" + k.How
+	}
+	if k.GDR {
+		text += " with GPUDirect RDMA"
+	}
+	return fmt.Sprintf("%s between %s", text, say.Count(k.Pairs, "pair"))
+}
+
+// TransportKinds counts pairs of ranks by how they reach each other, the most frequent first.
+func (l *Log) TransportKinds() (kinds []TransportKind) {
+	pairs := map[TransportKind]map[pair]bool{}
+	for _, t := range l.Transports {
+		k := TransportKind{Kind: t.Kind, How: t.How, GDR: t.GDR}
+		if pairs[k] == nil {
+			pairs[k] = map[pair]bool{}
+		}
+		pairs[k][pairOf(t)] = true
+	}
+	for k, of := range pairs {
+		k.Pairs = len(of)
+		kinds = append(kinds, k)
+	}
+	slices.SortFunc(kinds, func(a, b TransportKind) int {
+		return cmp.Or(b.Pairs-a.Pairs, strings.Compare(a.Kind, b.Kind), strings.Compare(a.How, b.How), map[bool]int{true: 1}[a.GDR]-map[bool]int{true: 1}[b.GDR])
+	})
+	return kinds
+}
+
+// way is what was chosen for a size.
+func (c Choice) way() string {
+	text := c.Algo + "/" + c.Proto
+	if c.Algo == "" {
+		text = c.Kernel
+	}
+	if c.Channels > 0 {
+		text += " on " + say.Count(c.Channels, "channel")
+	}
+	return text
+}
+
+// bytes is the size by which a choice is known: S where that is known, else as it was written.
+func (c Choice) bytes() int64 {
+	if c.Size >= 0 {
+		return c.Size
+	}
+	return c.Bytes
+}
+
+// choices compares algorithm, protocol and channels by size; neighbours with the same change are one line.
+func (c *Contrast) choices(a, b *Log) {
+	x, y := waysOf(a), waysOf(b)
+	same := 0
+	for _, name := range slices.Sorted(maps.Keys(x)) {
+		var sizes []int64
+		for size := range x[name] {
+			if y[name][size] != "" {
+				sizes = append(sizes, size)
+			}
+		}
+		slices.Sort(sizes)
+		for i := 0; i < len(sizes); {
+			j := i
+			for j < len(sizes) && x[name][sizes[j]] == x[name][sizes[i]] && y[name][sizes[j]] == y[name][sizes[i]] {
+				j++
+			}
+			before, after := x[name][sizes[i]], y[name][sizes[i]]
+			if before == after {
+				same += j - i
+			} else {
+				c.effect(onChoice, fmt.Sprintf("%s of %s", name, sizeRange(sizes[i:j])), before, after)
+			}
+			i = j
+		}
+	}
+	if same > 0 {
+		c.Same = append(c.Same, fmt.Sprintf("algorithm, protocol and channels at %s", say.Count(same, "size")))
+	}
+}
+
+// waysOf are the ways by collective and size; sizes at which there were several have them all.
+func waysOf(l *Log) map[string]map[int64]string {
+	ways := map[string]map[int64]string{}
+	for _, choice := range l.Choices {
+		of := ways[choice.Name]
+		if of == nil {
+			of = map[int64]string{}
+			ways[choice.Name] = of
+		}
+		size, way := choice.bytes(), choice.way()
+		switch {
+		case of[size] == "":
+			of[size] = way
+		case !slices.Contains(strings.Split(of[size], " or "), way):
+			of[size] += " or " + way
+		}
+	}
+	return ways
+}
+
+// apart is from which ratio on two times of one table are told apart: one run each says no more.
+const apart = 1.1
+
+// measured compares rows of nccl-tests that stand in both logs, at the size where they differ most.
+func (c *Contrast) measured(a, b *Log) {
+	type key struct {
+		bytes int64
+		kind  string
+	}
+	before := map[key]Row{}
+	for _, r := range a.Rows {
+		before[key{r.Bytes, r.Type}] = r
+	}
+	var most Row
+	var was Row
+	ratio, both := 1.0, 0
+	for _, r := range b.Rows {
+		w, there := before[key{r.Bytes, r.Type}]
+		if !there || w.OutTime <= 0 || r.OutTime <= 0 {
+			continue
+		}
+		both++
+		if by := max(r.OutTime/w.OutTime, w.OutTime/r.OutTime); by > ratio {
+			ratio, was, most = by, w, r
+		}
+	}
+	switch {
+	case both == 0:
+	case ratio < apart:
+		c.Same = append(c.Same, fmt.Sprintf("times of %s of nccl-tests, within %.0f %%", say.Count(both, "row"), 100*(apart-1)))
+	default:
+		c.effect(onSpeed, fmt.Sprintf("bus bandwidth at %s, of %s the one that differs most", coll.FormatSize(most.Bytes, true), say.Count(both, "size")),
+			fmt.Sprintf("%.1f GB/s", was.OutBusbw), fmt.Sprintf("%.1f GB/s", most.OutBusbw))
+	}
+}
+
+// inits compares how long it took to make the largest communicators.
+func (c *Contrast) inits(a, b *Log) {
+	x, y := slowestInit(a), slowestInit(b)
+	if x > 0 && y > 0 && max(x, y) >= 1 && max(x/y, y/x) >= 2 {
+		c.effect(onSpeed, "time to make the communicator", fmt.Sprintf("%.1f s", x), fmt.Sprintf("%.1f s", y))
+	}
+}
+
+func slowestInit(l *Log) (s float64) {
+	if c := l.largest(); c != nil {
+		for _, m := range c.Members {
+			if m.Init != nil {
+				s = max(s, m.Init.Total)
+			}
+		}
+	}
+	return s
+}

@@ -1,0 +1,198 @@
+package nccllog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// wholeLog is what four ranks on two nodes write that are well: NVLink within a node, two InfiniBand cards with
+// GPUDirect RDMA between them.
+func wholeLog() string {
+	var b strings.Builder
+	for rank := range 4 {
+		host, device := fmt.Sprintf("n%d", 1+rank/2), rank%2
+		say := func(format string, args ...any) {
+			fmt.Fprintf(&b, "%s:%d:%d [%d] NCCL INFO %s\n", host, 100+rank, 200+rank, device, fmt.Sprintf(format, args...))
+		}
+		comm := fmt.Sprintf("0x5%d00", rank)
+		say("NCCL version 2.27.7+cuda12.8")
+		say("Bootstrap: Using eth0:10.0.0.%d<0>", 1+rank/2)
+		say("NCCL_DEBUG_SUBSYS set by environment to ALL")
+		say("NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>")
+		say("NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'")
+		say("NET/IB : GPU Direct RDMA Enabled for HCA 1 'mlx5_1'")
+		say("Using network IB")
+		say("ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - Init START", comm, rank, device, 1+device)
+		say("=== System : maxBw 240.0 totalBw 240.0 ===")
+		say("Pattern 4, crossNic 0, nChannels 4, bw 20.000000/20.000000, type NVL/PIX, sameChannels 1")
+		say("comm %s rank %d nRanks 4 nNodes 2 localRanks 2 localRank %d MNNVL 0", comm, rank, device)
+		say("8 coll channels, 8 collnet channels, 0 nvls channels, 16 p2p channels, 2 p2p channels per peer")
+		next := (rank + 1) % 4
+		for channel := range 2 {
+			if device == 0 {
+				say("Channel %02d/0 : %d[0] -> %d[1] via P2P/CUMEM", channel, rank, next)
+			} else {
+				say("Channel %02d/0 : %d[1] -> %d[0] [send] via NET/IB/%d/GDRDMA", channel, rank, next, channel)
+			}
+		}
+		say("Connected all rings, use ring PXN 0 GDR 1")
+		say("ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - Init COMPLETE", comm, rank, device, 1+device)
+		say("Init timings - ncclCommInitRankConfig: rank %d nranks 4 total 0.67 (kernels 0.57, alloc 0.05, bootstrap 0.01, allgathers 0.00, topo 0.02, graphs 0.00, connections 0.01, rest 0.01)", rank)
+		for op := range 3 {
+			say("AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm %s [nranks=4] stream 0x3", op, comm)
+			if rank == 0 {
+				say("AllReduce: 33554432 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..7}")
+			}
+		}
+	}
+	return b.String()
+}
+
+func TestNothingIsFoundInAWholeLog(t *testing.T) {
+	l := readAll(t, wholeLog())
+	for _, f := range l.Findings() {
+		t.Errorf("%s, %s: %s %q", f.Kind, f.Severity, f.Says, f.Evidence)
+	}
+	// The log must hold what findings look at, or there is nothing to find in it.
+	if len(l.Communicators) != 1 || len(l.Communicators[0].Members) != 4 || len(l.Transports) == 0 || len(l.Choices) == 0 || len(l.Sequences) != 1 || len(l.overNet()) != 4 {
+		t.Errorf("%d communicators, %d transports, %d choices, %d sequences, %d over the network", len(l.Communicators), len(l.Transports), len(l.Choices), len(l.Sequences), len(l.overNet()))
+	}
+}
+
+// Each fault is made in a log that is whole else, and is found with its severity, its words and its advice, alone or with
+// those that belong to it.
+func TestFindings(t *testing.T) {
+	swap := func(pairs ...string) func(string) string {
+		return func(s string) string {
+			for i := 0; i+1 < len(pairs); i += 2 {
+				if !strings.Contains(s, pairs[i]) {
+					t.Fatalf("%q is not in the log", pairs[i])
+				}
+				s = strings.ReplaceAll(s, pairs[i], pairs[i+1])
+			}
+			return s
+		}
+	}
+	without := func(words ...string) func(string) string {
+		return func(s string) string {
+			return strings.Join(slices.DeleteFunc(strings.Split(s, "\n"), func(line string) bool {
+				return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(line, w) })
+			}), "\n")
+		}
+	}
+	adds := func(lines ...string) func(string) string {
+		return func(s string) string { return s + strings.Join(lines, "\n") + "\n" }
+	}
+	says := func(message string) func(string) string {
+		return adds("", "n2:102:202 [0] misc/x.cc:17 NCCL WARN "+message)
+	}
+	env := func(name, value string) func(string) string {
+		return func(s string) string {
+			for rank := range 4 {
+				s += fmt.Sprintf("n%d:%d:%d [%d] NCCL INFO %s set by environment to %s.\n", 1+rank/2, 100+rank, 200+rank, rank%2, name, value)
+			}
+			return s
+		}
+	}
+	both := func(all ...func(string) string) func(string) string {
+		return func(s string) string {
+			for _, f := range all {
+				s = f(s)
+			}
+			return s
+		}
+	}
+	oneNode := swap("nNodes 2 localRanks 2", "nNodes 1 localRanks 4", "n2:", "n1:", "[send] via NET/IB/0/GDRDMA", "via P2P/CUMEM", "[send] via NET/IB/1/GDRDMA", "via P2P/CUMEM")
+	for name, c := range map[string]struct {
+		change   func(string) string
+		kind     Kind
+		severity Severity
+		words    []string // in what it says, its evidence, who, advice and source
+		also     []Kind   // that may come with it
+	}{
+		"ranks disagree in the count": {swapOnce("opCount 1 sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm 0x5300", "opCount 1 sendbuff 0x1 recvbuff 0x2 count 99 datatype 7 op 0 root 0 comm 0x5300"),
+			Disagree, Serious, []string{"rank 3", "ranks 0-2", "call 2", "99"}, nil},
+		"ranks disagree in the collective": {swapOnce("AllReduce: opCount 2 sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm 0x5100", "Broadcast: opCount 2 sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm 0x5100"),
+			Disagree, Serious, []string{"Broadcast", "rank 1"}, nil},
+		"a rank stopped":                        {without("opCount 2", "comm 0x5200"), Stopped, Serious, []string{"Rank 2", "1 call behind", "2 calls"}, nil},
+		"init was not finished":                 {without("Init COMPLETE", "rank 3"), Unfinished, Serious, []string{"Rank 3", "NCCL_SOCKET_IFNAME"}, nil},
+		"a communicator was aborted":            {adds("n1:101:201 [1] NCCL INFO comm 0x5100 rank 1 nranks 4 cudaDev 1 busId 2000 - Abort COMPLETE"), Aborted, Serious, []string{"rank 1"}, nil},
+		"TCP with InfiniBand":                   {swap("NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/1"), OverTCP, Serious, []string{"mlx5_0:1/IB", "4 of 4 connections", "--device=/dev/infiniband"}, nil},
+		"TCP because it was set":                {both(swap("NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/1"), env("NCCL_IB_DISABLE", "1")), OverTCP, Serious, []string{"unset NCCL_IB_DISABLE"}, []Kind{SetSlow}},
+		"no GPUDirect RDMA":                     {swap("/GDRDMA", "", "GPU Direct RDMA Enabled", "GPU Direct RDMA Disabled"), NoDirect, Warning, []string{"4 of 4", "mlx5_0", "modprobe nvidia-peermem"}, nil},
+		"no GPUDirect RDMA, and the cards can":  {swap("/GDRDMA", ""), NoDirect, Warning, []string{"too far", "NCCL_NET_GDR_LEVEL=PHB"}, nil},
+		"one card of two":                       {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA"), OneCard, Warning, []string{"n1, n2", "device 0", "NCCL_IB_HCA"}, nil},
+		"libfabric over TCP":                    {adds("n1:100:200 [0] NCCL INFO NET/OFI Selected Provider is tcp"), WrongProvider, Serious, []string{"tcp", "rank 0"}, nil},
+		"a virtual interface":                   {swap("Bootstrap: Using eth0:10", "Bootstrap: Using docker0:172"), BadInterface, Serious, []string{"docker0", "NCCL_SOCKET_IFNAME"}, nil},
+		"shared memory instead of P2P":          {swap("via P2P/CUMEM", "via SHM/direct/direct"), ThroughHost, Warning, []string{"2 of 2 pairs", "nvidia-smi topo -p2p r"}, nil},
+		"shared memory because it was set":      {both(swap("via P2P/CUMEM", "via SHM/direct/direct"), env("NCCL_P2P_DISABLE", "1")), ThroughHost, Warning, []string{"unset NCCL_P2P_DISABLE"}, []Kind{SetSlow}},
+		"the network within a host":             {swap("via P2P/CUMEM", "[send] via NET/IB/0"), ThroughNet, Warning, []string{"2 pairs", "--ipc=host"}, nil},
+		"cards beyond another processor":        {swap("type NVL/PIX", "type NVL/SYS"), FarCard, Warning, []string{"SYS", "nvidia-smi topo -m"}, nil},
+		"GPUs without NVLink":                   {swap("type NVL/PIX", "type PHB/PIX"), FarPeers, Note, []string{"PHB"}, nil},
+		"few channels":                          {both(oneNode, swap("8 coll channels", "2 coll channels")), FewChannels, Warning, []string{"2 channels", "bw 20.0/20.0"}, nil},
+		"few channels because they are bounded": {both(oneNode, swap("8 coll channels", "2 coll channels"), env("NCCL_MAX_NCHANNELS", "2")), FewChannels, Warning, []string{"NCCL_MAX_NCHANNELS=2", "run without NCCL_MAX_NCHANNELS"}, []Kind{SetSlow}},
+		"idle channels":                         {swap("={0..7}", "={0..1}"), IdleChannels, Note, []string{"2 of 8", "32 MiB"}, nil},
+		"LL for large messages":                 {swap("proto SIMPLE", "proto LL"), Latency, Warning, []string{"32 MiB", "RING/LL"}, nil},
+		"LL because it was set":                 {both(swap("proto SIMPLE", "proto LL"), env("NCCL_PROTO", "LL")), Latency, Warning, []string{"unset NCCL_PROTO"}, []Kind{SetSlow}},
+		"no NVLink SHARP":                       {swap("maxBw 240.0", "maxBw 370.8", "nNodes 2 localRanks 2", "nNodes 2 localRanks 4"), NoMulticast, Note, []string{"370.8", "fabricmanager"}, nil},
+		"a plugin that was asked for":           {both(env("NCCL_TUNER_PLUGIN", "libmytuner.so"), adds("n1:100:200 [0] NCCL INFO TUNER/Plugin: Could not find: libmytuner.so")), NoPlugin, Warning, []string{"libmytuner.so"}, nil},
+		"P2P switched off":                      {env("NCCL_P2P_DISABLE", "1"), SetSlow, Serious, []string{"NCCL_P2P_DISABLE is 1"}, nil},
+		"an old GID index":                      {env("NCCL_IB_GID_INDEX", "3"), SetSlow, Note, []string{"2.21"}, nil},
+		"a topology file":                       {env("NCCL_TOPO_FILE", "/x.xml"), TopologyFile, Note, []string{"/x.xml"}, nil},
+		"settings that differ":                  {adds("n1:100:200 [0] NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.", "n2:103:203 [1] NCCL INFO NCCL_BUFFSIZE set by environment to 4194304."), SetDiffers, Warning, []string{"NCCL_BUFFSIZE=4194304: rank 3 on n2", "rank 0 on n1"}, nil},
+		"versions that differ":                  {swapOnce("n2:103:203 [1] NCCL INFO NCCL version 2.27.7", "n2:103:203 [1] NCCL INFO NCCL version 2.26.2"), VersionDiffer, Serious, []string{"2.26.2", "--nccl PATH"}, nil},
+		"a slow init":                           {swapOnce("rank 2 nranks 4 total 0.67 (kernels 0.57, alloc 0.05, bootstrap 0.01", "rank 2 nranks 4 total 90.67 (kernels 0.57, alloc 0.05, bootstrap 90.01"), SlowInit, Warning, []string{"90.7 s", "rank 2", "bootstrap 90.01 s"}, nil},
+		"a warning that is explained":           {says("Call to ibv_reg_mr failed"), Warned, Serious, []string{"lock memory", "LimitMEMLOCK", "rank 2 on n2", "misc/x.cc:17"}, nil},
+		"a warning that is not known":           {says("the moon is in the seventh house"), Warned, Warning, []string{"the moon is"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := readAll(t, c.change(wholeLog())).Findings()
+			i := slices.IndexFunc(all, func(f Finding) bool { return f.Kind == c.kind })
+			if i < 0 {
+				t.Fatalf("%s is not found among %v", c.kind, all)
+			}
+			f := all[i]
+			if f.Severity != c.severity {
+				t.Errorf("%s, want %s", f.Severity, c.severity)
+			}
+			text := strings.Join(append([]string{f.Says, f.Who, f.Advice, f.Source}, f.Evidence...), "\n")
+			for _, w := range c.words {
+				if !strings.Contains(text, w) {
+					t.Errorf("%q is not in\n%s", w, text)
+				}
+			}
+			if f.Source == "" && c.kind != Warned {
+				t.Error("no source")
+			}
+			for _, f := range all {
+				if f.Kind != c.kind && !slices.Contains(c.also, f.Kind) {
+					t.Errorf("also %s: %s %q", f.Kind, f.Says, f.Evidence)
+				}
+			}
+		})
+	}
+}
+
+// swapOnce replaces one text that must be there.
+func swapOnce(old, new string) func(string) string {
+	return func(s string) string {
+		if strings.Count(s, old) != 1 {
+			panic(fmt.Sprintf("%q is in the log %d times", old, strings.Count(s, old)))
+		}
+		return strings.Replace(s, old, new, 1)
+	}
+}
+
+// The gravest comes first.
+func TestFindingsAreInOrder(t *testing.T) {
+	l := readAll(t, wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_TOPO_FILE set by environment to /x.xml\n\nn2:102:202 [0] x.cc:1 NCCL WARN odd\n\nn2:102:202 [0] x.cc:2 NCCL WARN Call to ibv_reg_mr failed\n")
+	var got []Severity
+	for _, f := range l.Findings() {
+		got = append(got, f.Severity)
+	}
+	if !slices.Equal(got, []Severity{Serious, Warning, Note}) {
+		t.Errorf("%v", got)
+	}
+}

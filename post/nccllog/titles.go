@@ -1,0 +1,244 @@
+package nccllog
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/post/say"
+)
+
+// Title is the run in a line: "2 ranks on 1 node, NCCL 2.27.7 for CUDA 13.0".
+func (l *Log) Title() string {
+	if text := strings.Join(slices.DeleteFunc([]string{worldText(l), versionText(l)}, func(s string) bool { return s == "" }), ", "); text != "" {
+		return text
+	}
+	return "a log that names neither ranks nor a version"
+}
+
+// Paths names the files.
+func (l *Log) Paths() string {
+	var paths []string
+	for _, f := range l.Files {
+		paths = append(paths, filepath.Base(f.Path))
+	}
+	return say.Some(paths)
+}
+
+// Fact is one line about a run.
+type Fact struct{ Name, Value string }
+
+// Facts are what the whole run, or its largest communicator, was set up as. What a log does not say is not among them.
+func (l *Log) Facts() (facts []Fact) {
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, Fact{name, value})
+		}
+	}
+	c := l.largest()
+	if hosts := l.hosts(); len(hosts) > 0 && hosts[0] != "" {
+		add("hosts", hostsText(hosts))
+	}
+	if c != nil && c.Ranks > len(c.Members) {
+		add("wrote", fmt.Sprintf("%d of %d ranks", len(c.Members), c.Ranks))
+	}
+	if d := driverText(l); d != "" {
+		add("driver", "for CUDA "+d)
+	}
+	network := listText(l.Network.Using)
+	if network == "" {
+		network = listText(l.Network.Plugins)
+	}
+	for _, list := range [][]Named{l.Network.IB, l.Network.Providers, l.Network.Sockets} {
+		if text := listText(list); text != "" {
+			network = strings.TrimPrefix(network+": "+text, ": ")
+			break
+		}
+	}
+	add("network", network)
+	if c != nil {
+		add("topology", topologyFact(c))
+		add("channels", channelFact(c))
+	}
+	add("transports", transportText(l))
+	if c != nil {
+		add("init", initFact(c))
+	}
+	return facts
+}
+
+func topologyFact(c *Communicator) string {
+	var parts []string
+	t := c.Topology
+	if t.GPUs > 0 {
+		parts = append(parts, fmt.Sprintf("%s, %s", say.Count(t.GPUs, "GPU"), say.Count(t.NICs, "network card")))
+	}
+	if text := pathsText(t, "GPU-GPU"); text != "" {
+		parts = append(parts, "between GPUs "+text)
+	}
+	if text := searchText(c, "4"); text != "" {
+		parts = append(parts, "rings found: "+text)
+	}
+	if t.File != "" {
+		parts = append(parts, "from "+t.File)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func channelFact(c *Communicator) string {
+	var parts []string
+	if n := channelsOf(c); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d for collectives", n))
+	}
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{c.Channels.NVLS, "of NVLink SHARP"}, {c.Channels.P2P, "for sends"}, {c.Channels.PerPeer, "for sends to one peer"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// initFact is the time of the rank that took longest, with its largest parts.
+func initFact(c *Communicator) string {
+	var slowest *Member
+	for i := range c.Members {
+		if m := &c.Members[i]; m.Init != nil && (slowest == nil || m.Init.Total > slowest.Init.Total) {
+			slowest = m
+		}
+	}
+	if slowest == nil {
+		return ""
+	}
+	parts := slices.Clone(slowest.Init.Parts)
+	slices.SortStableFunc(parts, func(a, b Part) int { return compareDown(a.Seconds, b.Seconds) })
+	var words []string
+	for _, p := range parts {
+		if len(words) < 4 && p.Seconds > 0 {
+			words = append(words, fmt.Sprintf("%s %.2f", p.Name, p.Seconds))
+		}
+	}
+	return fmt.Sprintf("%.2f s at most, rank %d (%s)", slowest.Init.Total, slowest.Rank, strings.Join(words, ", "))
+}
+
+// Lacks are what the log does not tell, with the word of NCCL_DEBUG_SUBSYS that records it.
+func (l *Log) Lacks() (lacks []string) {
+	if !slices.ContainsFunc(l.Files, func(f File) bool { return f.Form == Debug }) {
+		return nil
+	}
+	c := l.largest()
+	for _, p := range []struct {
+		there bool
+		what  string
+	}{
+		{len(l.Versions) > 0, "the version (VERSION, or the program's stdout)"},
+		{c != nil, "communicators (INIT)"},
+		{len(l.Settings) > 0, "settings (ENV)"},
+		{len(l.Network.Using) > 0 || len(l.Network.Plugins) > 0, "the network (INIT,NET)"},
+		{c != nil && len(c.Topology.Paths) > 0, "the topology (GRAPH)"},
+		{len(l.Transports) > 0, "transports (INIT, and P2P, SHM, NET)"},
+		{len(l.Choices) > 0, "algorithm and protocol by size (TUNING)"},
+		{len(l.Calls) > 0, "what ranks called (COLL)"},
+	} {
+		if !p.there {
+			lacks = append(lacks, p.what)
+		}
+	}
+	return lacks
+}
+
+// ChoiceRow is sizes next to each other that one collective went in one way at.
+type ChoiceRow struct {
+	Name, Sizes, Way string
+	Times            int64
+	Unsure           bool // the sizes are bytes as written, whose meaning is not known
+}
+
+// ChoiceRows are the choices, with neighbours alike as one row.
+func (l *Log) ChoiceRows() (rows []ChoiceRow) {
+	for i := 0; i < len(l.Choices); {
+		first := l.Choices[i]
+		var sizes []int64
+		r := ChoiceRow{Name: first.Name, Way: first.way()}
+		for ; i < len(l.Choices) && l.Choices[i].Name == first.Name && l.Choices[i].way() == first.way(); i++ {
+			c := l.Choices[i]
+			if s := c.bytes(); !slices.Contains(sizes, s) {
+				sizes = append(sizes, s)
+			}
+			r.Times += c.Times
+			r.Unsure = r.Unsure || c.Size < 0
+		}
+		slices.Sort(sizes)
+		r.Sizes = sizeRange(sizes)
+		if r.Unsure {
+			r.Sizes += " *"
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// CallRow is what ranks called of one collective and type.
+type CallRow struct{ Name, Type, Sizes, Each, Ranks string }
+
+// CallRows are the calls, one row for each collective and type, of all communicators together.
+func (l *Log) CallRows() (rows []CallRow) {
+	type key struct{ name, kind string }
+	type sum struct {
+		sizes []int64
+		times map[int]int64
+	}
+	by := map[key]*sum{}
+	var order []key
+	for _, c := range l.Calls {
+		k := key{c.Name, strings.TrimSpace(c.Type + " " + c.Op)}
+		s := by[k]
+		if s == nil {
+			s = &sum{times: map[int]int64{}}
+			by[k], order = s, append(order, k)
+		}
+		if c.Size >= 0 && !slices.Contains(s.sizes, c.Size) {
+			s.sizes = append(s.sizes, c.Size)
+		}
+		s.times[c.Rank] += c.Times
+	}
+	slices.SortStableFunc(order, func(a, b key) int { return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.kind, b.kind)) })
+	for _, k := range order {
+		s := by[k]
+		var ranks []int
+		least, most := int64(-1), int64(0)
+		for rank, n := range s.times {
+			ranks = append(ranks, rank)
+			if least < 0 || n < least {
+				least = n
+			}
+			most = max(most, n)
+		}
+		slices.Sort(ranks)
+		slices.Sort(s.sizes)
+		r := CallRow{Name: k.name, Type: k.kind, Sizes: "-", Each: fmt.Sprint(most), Ranks: strings.TrimPrefix(strings.TrimPrefix(ranksText(ranks), "ranks "), "rank ")}
+		if len(ranks) > 0 && ranks[0] < 0 {
+			r.Ranks = "not known"
+		}
+		if least != most {
+			r.Each = fmt.Sprintf("%d to %d", least, most)
+		}
+		if len(s.sizes) > 0 {
+			r.Sizes = sizeRange(s.sizes)
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+func sizeRange(sizes []int64) string {
+	if n := len(sizes); n > 1 {
+		return fmt.Sprintf("%s to %s (%d sizes)", coll.FormatSize(sizes[0], true), coll.FormatSize(sizes[n-1], true), n)
+	}
+	return coll.FormatSize(sizes[0], true)
+}

@@ -1,0 +1,154 @@
+package nccllog
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"busbar/internal/ranges"
+	"busbar/post/say"
+)
+
+// mostGroups is how many groups of ranks are written; of more, some and their number.
+const mostGroups = 12
+
+// ranksText writes ranks: "rank 3", "ranks 0-7,12", "205 ranks (0,5,10,15,20,25,…)".
+func ranksText(ranks []int) string {
+	ranks = slices.Compact(slices.Sorted(slices.Values(ranks)))
+	if len(ranks) == 1 {
+		return fmt.Sprintf("rank %d", ranks[0])
+	}
+	groups := strings.Split(ranges.Format(ranks), ",")
+	if len(groups) > mostGroups {
+		return fmt.Sprintf("%d ranks (%s,…)", len(ranks), strings.Join(groups[:mostGroups/2], ","))
+	}
+	return "ranks " + strings.Join(groups, ",")
+}
+
+// who names processes by their ranks and hosts; "" where they are all that wrote, or none is known.
+func (l *Log) who(processes []int) string {
+	if len(processes) == 0 || len(processes) == len(l.Processes) {
+		return ""
+	}
+	return l.name(processes)
+}
+
+// name names processes by their ranks and hosts: "ranks 0-7 on node01", "pid 42 on node07".
+func (l *Log) name(processes []int) string {
+	var ranks []int
+	var hosts, rest []string
+	for _, i := range processes {
+		if i < 0 || i >= len(l.Processes) {
+			continue
+		}
+		p := l.Processes[i]
+		if !slices.Contains(hosts, p.Host) {
+			hosts = append(hosts, p.Host)
+		}
+		if len(p.Ranks) == 0 {
+			rest = append(rest, strconv.Itoa(p.PID))
+		}
+		ranks = append(ranks, p.Ranks...)
+	}
+	var parts []string
+	if len(ranks) > 0 {
+		parts = append(parts, ranksText(ranks))
+	}
+	if len(rest) == 1 {
+		parts = append(parts, "pid "+rest[0])
+	} else if len(rest) > 1 {
+		parts = append(parts, say.Count(len(rest), "process without a rank"))
+	}
+	text := strings.Join(parts, ", ")
+	if len(hosts) > 0 && len(l.hosts()) > 1 {
+		text += " on " + hostsText(hosts)
+	}
+	return text
+}
+
+// hosts are the names of all hosts that wrote.
+func (l *Log) hosts() (names []string) {
+	for _, p := range l.Processes {
+		if !slices.Contains(names, p.Host) {
+			names = append(names, p.Host)
+		}
+	}
+	return names
+}
+
+// hostsText shortens a list of hosts.
+func hostsText(hosts []string) string {
+	const most = 4
+	hosts = slices.Sorted(slices.Values(hosts))
+	if len(hosts) > most {
+		return fmt.Sprintf("%s and %d more hosts", strings.Join(hosts[:most], ", "), len(hosts)-most)
+	}
+	return strings.Join(hosts, ", ")
+}
+
+// largest is the communicator with the most ranks, and among those the first; nil where there is none.
+func (l *Log) largest() *Communicator {
+	if len(l.Communicators) == 0 {
+		return nil
+	}
+	best := slices.MaxFunc(l.Communicators, func(a, b Communicator) int { return cmp.Compare(a.Ranks, b.Ranks) })
+	i := slices.IndexFunc(l.Communicators, func(c Communicator) bool { return c.Name == best.Name })
+	return &l.Communicators[i]
+}
+
+// nodes is the number of nodes of the communicator that has most; 0: not known.
+func (l *Log) nodes() int {
+	n := 0
+	for _, c := range l.Communicators {
+		n = max(n, c.Nodes)
+	}
+	if n > 0 {
+		return n
+	}
+	if h := len(l.hosts()); h > 1 {
+		return h
+	}
+	return 0
+}
+
+// hostOf is the host of a rank of a communicator; "" where it did not write.
+func (l *Log) hostOf(comm, rank int) string {
+	if comm < 0 || comm >= len(l.Communicators) {
+		return ""
+	}
+	for _, m := range l.Communicators[comm].Members {
+		if m.Rank == rank && m.Process >= 0 && m.Process < len(l.Processes) {
+			return l.Processes[m.Process].Host
+		}
+	}
+	return ""
+}
+
+// setting is the value of a variable that was set from outside; "" where it was not said to be.
+func (l *Log) setting(name string) string {
+	for _, s := range l.Settings {
+		if s.Name == name && s.given() {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+// given says whether somebody chose the value: the environment, a file or the program.
+func (s Setting) given() bool {
+	return s.From == "environment" || s.From == "file" || s.From == "config"
+}
+
+// on reads a switch as NCCL does: a number other than 0.
+func on(value string) bool {
+	n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
+	return err == nil && n != 0
+}
+
+// wholeNumber reads a whole number as NCCL does.
+func wholeNumber(value string) (int64, bool) {
+	n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
+	return n, err == nil
+}
