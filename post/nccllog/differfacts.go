@@ -172,23 +172,23 @@ func (l *Log) TransportKinds() (kinds []TransportKind) {
 }
 
 // way is what was chosen for a size.
-func (c Choice) way() string {
-	text := c.Algo + "/" + c.Proto
-	if c.Algo == "" {
-		text = c.Kernel
+func (ch Choice) way() string {
+	text := ch.Algo + "/" + ch.Proto
+	if ch.Algo == "" {
+		text = ch.Kernel
 	}
-	if c.Channels > 0 {
-		text += " on " + say.Count(c.Channels, "channel")
+	if ch.Channels > 0 {
+		text += " on " + say.Count(ch.Channels, "channel")
 	}
 	return text
 }
 
 // bytes is the size by which a choice is known: S where that is known, else as it was written.
-func (c Choice) bytes() int64 {
-	if c.Size >= 0 {
-		return c.Size
+func (ch Choice) bytes() int64 {
+	if ch.Size >= 0 {
+		return ch.Size
 	}
-	return c.Bytes
+	return ch.Bytes
 }
 
 // choices compares algorithm, protocol and channels by size; neighbours with the same change are one line.
