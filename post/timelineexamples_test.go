@@ -25,6 +25,7 @@ var goldenTraces = map[string][]goldenDevice{
 	"hta/trace_filter_sampled_rank-0.json.gz":         {{1222.847, 210.321, 396.199, 59.216, 336.983}},
 	"hta/trace_filter_sampled_rank-1.json.gz":         {{1231.186, 271.977, 379.053, 75.533, 303.519}},
 	"tracelens/b200_eager_trace.json.gz":              {{84.487, 8.652, 2.142, 0, 2.142}},
+	"nsys/mfu_2gpu_before.sqlite":                     {{299.849, 253.691, 17.173, 0, 17.173}, {298.662, 256.096, 8.229, 0, 8.229}},
 }
 
 // goldenOverlap is the overlap of eight ranks, in percent, as Holistic Trace Analysis has it.
