@@ -47,7 +47,7 @@ func newAhead(ctx context.Context, r io.Reader) *ahead {
 	const chunks = 4
 	a := &ahead{full: make(chan []byte, chunks), free: make(chan []byte, chunks), stop: make(chan struct{})}
 	for range chunks {
-		a.free <- make([]byte, chunkBytes)
+		a.free <- nil
 	}
 	go a.fill(ctx, r)
 	return a
@@ -62,6 +62,9 @@ func (a *ahead) fill(ctx context.Context, r io.Reader) {
 		case <-a.stop:
 			return
 		case b := <-a.free:
+			if b == nil { // a short text wants one only
+				b = make([]byte, chunkBytes)
+			}
 			var n int
 			n, a.err = fillChunk(r, b[:cap(b)])
 			a.full <- b[:n] // there is room for every chunk that exists

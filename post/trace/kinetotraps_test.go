@@ -299,3 +299,13 @@ func TestTornMetadata(t *testing.T) {
 	}
 	said(t, f, "1 place of the file is no JSON")
 }
+
+func TestTimesThatNoClockShows(t *testing.T) {
+	f := read(t, "x.json", events(kernel("-9e15", "1"), kernel("9e15", "1"), kernel("9e99", "1"), kernel("10", "9e15"), kernel("20", "1e400")))
+	d := only(t, f)
+	if len(d.Activities) != 2 || d.Activities[0].End < d.Activities[0].Start {
+		t.Errorf("activities are %+v", d.Activities)
+	}
+	checkPromises(t, d)
+	said(t, f, "3 activities have no time")
+}
