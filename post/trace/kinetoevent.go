@@ -20,8 +20,8 @@ type event struct {
 	cat, saved []byte // the category's text; arguments that came before it was known what of
 }
 
-// longest is 36 years in nanoseconds. Times from 36 years before the clock's beginning to 146 after it are moments, whose differences fit.
-const longest = 1 << 60
+// farthest is 36 years in nanoseconds. Times from 36 years before the clock's beginning to 146 after it are moments, whose differences fit.
+const farthest = 1 << 60
 
 // category is what an event is of. Their names have changed over the years.
 type category uint8
@@ -120,10 +120,10 @@ func (e *event) scalar(json *jsontext.Decoder, which byte) error {
 	case err != nil:
 	case which == 't':
 		e.start, e.hasStart = decimal(value, 3) // microseconds, whatever displayTimeUnit says: that is for viewers
-		e.hasStart = e.hasStart && e.start > -longest && e.start < 4*longest
+		e.hasStart = e.hasStart && e.start > -farthest && e.start < 4*farthest
 	case which == 'd':
 		e.took, _ = decimal(value, 3)
-		e.took = min(e.took, longest)
+		e.took = min(e.took, farthest)
 	case len(value) == 3:
 		e.phase = value[1]
 	}
