@@ -79,6 +79,9 @@ func (r *Reader) phase(p *process, m message, before string, f map[string]string
 		return unknown
 	}
 	id := f["commId"]
+	if id == "0x0" {
+		id = "" // it stands for none
+	}
 	if old := p.pointer[pointer]; old != nil && (start || complete) && (old.Destroyed || old.Aborted || start && old.Started || old.Rank >= 0 && (old.Rank != rank || old.ranks != ranks)) {
 		delete(p.pointer, pointer)
 	}

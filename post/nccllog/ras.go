@@ -187,7 +187,7 @@ func (t *rasText) said(line string, words []string) {
 	text := strings.Join(about, " ")
 	text, _, _ = strings.Cut(text, " -- ")
 	switch {
-	case numbered && (about[0] == "--" || strings.HasPrefix(text, "--")):
+	case numbered && (len(about) == 0 || about[0] == "--"):
 		t.rank(rank)
 	case strings.HasPrefix(line, "The missing rank"):
 		_, list, _ := strings.Cut(line, ":")

@@ -93,7 +93,7 @@ func Detect(head []byte) (Form, bool) {
 		return RASJSON, true
 	case has(promBusbw+"{") || has(promTime+"{"):
 		return InspectorProm, true
-	case has("Job summary") && has("Processes"):
+	case has("Job summary") && has("Processes") && !has(mark+"INFO ") && !has(mark+"WARN "):
 		return RASText, true
 	}
 	for _, level := range levels {
