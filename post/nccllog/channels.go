@@ -31,7 +31,7 @@ func (r *Reader) counts(p *process, m message) verdict {
 			break
 		}
 	}
-	if !c.done() || n.Coll == Unknown {
+	if !c.done() || n.Coll == Unknown || m.open && n.PerPeer == Unknown {
 		return unknown
 	}
 	k := p.context(m.head, false)

@@ -20,7 +20,8 @@ func (r *Reader) commLine(p *process, m message) verdict {
 	if i := strings.Index(m.text, "- Init"); i >= 0 {
 		end = i // a split's START has no blank before it
 	}
-	if strings.Contains(m.text, " nNodes ") && end >= 0 {
+	caller := strings.Fields(m.text[:at])
+	if m.open && len(caller) > 1 && (len(caller) != 3 || caller[0] != "[Rank") || strings.Contains(m.text, " nNodes ") && end >= 0 {
 		return unknown // two messages in one
 	}
 	if end >= at {
@@ -82,7 +83,7 @@ func (r *Reader) phase(p *process, m message, before string, f map[string]string
 	if id == "0x0" {
 		id = "" // it stands for none
 	}
-	if old := p.pointer[pointer]; old != nil && (start || complete) && (old.Destroyed || old.Aborted || start && old.Started || old.Rank >= 0 && (old.Rank != rank || old.ranks != ranks)) {
+	if old := p.pointer[pointer]; old != nil && (start || complete) && (old.Destroyed || old.Aborted || start && (old.Started || old.Completed) || old.Rank >= 0 && (old.Rank != rank || old.ranks != ranks)) {
 		delete(p.pointer, pointer)
 	}
 	c := p.named(m.head, pointer)

@@ -116,7 +116,8 @@ func unsaid(leaf string) bool {
 func TestMessagesCutByOthers(t *testing.T) {
 	t.Parallel()
 	const first, second = "mew0:101:101 [0] NCCL INFO ", "mew0:102:102 [1] NCCL INFO "
-	preface := first + "Launch mode Parallel\n" + second + "Launch mode Parallel\n"
+	preface := first + "comm 0xabc125 rank 12 nranks 17 cudaDev 0 busId 4000 - Init COMPLETE\n" +
+		second + "comm 0xdef127 rank 24 nranks 39 cudaDev 1 busId 5000 - Init COMPLETE\n"
 	some := messages
 	if testing.Short() {
 		some = messages[25:]

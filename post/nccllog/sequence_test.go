@@ -104,6 +104,25 @@ func TestWhatMustAgree(t *testing.T) {
 	}
 }
 
+// The numbers that NCCL has for operations and types.
+func TestCodes(t *testing.T) {
+	for code, name := range []string{"sum", "prod", "max", "min", "avg", "op 5"} {
+		if got := reduced(code); got != name {
+			t.Errorf("operation %d is %s, want %s", code, got, name)
+		}
+	}
+	for code, name := range []string{"int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64", "bfloat16", "float8e4m3", "float8e5m2", "type 12"} {
+		if got, _ := typed(code); got != name {
+			t.Errorf("type %d is %s, want %s", code, got, name)
+		}
+	}
+	for code, name := range []string{"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT", "7"} {
+		if got := coded(algorithms, code); got != name {
+			t.Errorf("algorithm %d is %s, want %s", code, got, name)
+		}
+	}
+}
+
 // Memory does not grow with the number of calls: of many different ones the further are counted together.
 func TestManyDifferentCalls(t *testing.T) {
 	counts := make([]int, 3*maxCalls)
