@@ -33,7 +33,10 @@ func busy(row *Row, t *timeline.Timeline, cells int) {
 			case timeline.Overlapped:
 				row.Calls = append(row.Calls, Box{millis(at), millis(took), 0, 0, millis(n), 20})
 			case timeline.ExposedComm:
-				row.Calls = append(row.Calls, Box{millis(at), millis(took), millis(took), 1, millis(n), 20})
+				for part := range 3 { // three that overlap
+					late := took * float64(part) / 4
+					row.Calls = append(row.Calls, Box{millis(at + late), millis(took - late), millis(took - late), 1, millis(n), millis(20 + part)})
+				}
 			}
 			at += took
 		}

@@ -72,7 +72,6 @@ func pictureControls(p *tab) {
 	p.want("what computes, what is hidden, what is exposed, what copies", `["computing", "hidden", "exposed", "copying"].every((c) => `+lanes+`.querySelectorAll(".lane." + c).length === 4)`)
 	p.want("who stands out", lanes+`.textContent.includes("others wait for it")`)
 	p.want("names of steps", lanes+`.querySelectorAll(".step-name").length === 3`)
-	p.want("names of calls", lanes+`.querySelector(".call-name").textContent.startsWith("all_reduce")`)
 	p.want("all of the time at first", reset+".disabled")
 	p.want("how rows stand beside each other", `byId("timeline").textContent.includes("by the ends of the collectives")`)
 	p.eval(pointed("pointermove", 0.3, ""))
@@ -171,6 +170,10 @@ func timelineWidths(p *tab) {
 			p.want("no label in the lanes or cut off", `(() => { const p = `+lanes+`, box = p.getBoundingClientRect(); return [...p.querySelectorAll("text")].every((t) => { const b = t.getBoundingClientRect(); return b.left >= box.left - 1 && b.right <= box.right + 1 && b.bottom <= box.bottom + 1; }); })()`)
 			p.want("labels apart", labelsApart)
 			p.picture(fmt.Sprintf("timeline-%d-%s", width, theme))
+			p.eval(`document.querySelector(".sight").click()`)
+			p.want("a step with names of calls", lanes+`.querySelectorAll(".call-name").length > 0 || innerWidth < 800`)
+			p.want("labels apart in a step", labelsApart)
+			p.eval(keyed("0", false))
 		}
 	}
 	p.want("lanes stand out", laneContrast)
@@ -179,9 +182,9 @@ func timelineWidths(p *tab) {
 	p.quiet()
 }
 
-// labelsApart says whether no two labels of rows, steps or moments lie over each other.
+// labelsApart says whether no two labels of rows, steps, calls or moments lie over each other.
 const labelsApart = `(() => {
-  const boxes = [...document.querySelectorAll("#timeline-chart .plot > text, #timeline-chart .row-name, #timeline-chart .row-why, #timeline-chart .step-name")].map((t) => t.getBoundingClientRect());
+  const boxes = [...document.querySelectorAll("#timeline-chart .plot > text, #timeline-chart .row-name, #timeline-chart .row-why, #timeline-chart .step-name, #timeline-chart .call-name")].map((t) => t.getBoundingClientRect());
   for (let i = 0; i < boxes.length; i++) for (let j = 0; j < i; j++) {
     const a = boxes[i], b = boxes[j];
     if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3) return false;

@@ -99,20 +99,24 @@ function drawLanes(svg, row, n, f, x) {
   if (paths.exposed) svg.append(shape("path", { d: paths.exposed, fill: "url(#exposed-stripes)" }));
 }
 
-// drawBoxes draws the calls of a row that are wide enough, with their names where they fit.
+// drawBoxes draws the calls of a row that are wide enough, with their names where they fit before the next call begins.
 function drawBoxes(svg, row, n, f, x, names) {
-  const from = x.from - row.shift, to = x.to - row.shift;
-  let drawn = 0;
+  const from = x.from - row.shift, to = x.to - row.shift, boxes = [];
   for (const [start, took, exposed, name] of row.calls) {
-    if (start > to) break;
+    if (start > to || boxes.length === 400) break;
     if (start + took < from) continue;
     const a = Math.max(f.left, x.at(start + row.shift)), b = Math.min(f.right, x.at(start + took + row.shift));
-    if (b - a < 4 || drawn++ > 400) continue;
+    if (b - a >= 4) boxes.push({ a, b, exposed, name });
+  }
+  let free = f.left; // where the last name ends
+  boxes.forEach(({ a, b, exposed, name }, i) => {
     const hidden = exposed > 0 ? 0 : f.high / 2; // its lane is half as high
     svg.append(shape("rect", { class: "call", x: a.toFixed(2), y: f.comm(n) + hidden + 0.5, width: (b - a).toFixed(2), height: f.high - hidden - 1 }));
-    const text = fitted(names[name], b - a - 6, 6.2);
-    if (text) svg.append(shape("text", { class: "call-name", x: a + 3, y: f.comm(n) + f.high - (f.high > 14 ? 5 : 3) }, text));
-  }
+    const end = Math.min(b, i + 1 < boxes.length ? boxes[i + 1].a : b), text = a < free ? "" : fitted(names[name], end - a - 6, 6.2);
+    if (!text) return;
+    svg.append(shape("text", { class: "call-name", x: a + 3, y: f.comm(n) + f.high - (f.high > 14 ? 5 : 3) }, text));
+    free = end;
+  });
 }
 
 // fitted is a text cut to a width, or "" where too little of it would stand.
