@@ -143,7 +143,7 @@ func (s *timelineSheet) collectives() {
 	}
 	s.table(t)
 	s.left(len(all), len(t.rows))
-	s.say("x2 is over two ranks. busbw is in GB/s, at the median time, which has the waiting for other ranks in it; at best is at the least time." + unknownSizes(sizes))
+	s.say(overRanks(all, func(c timeline.Collective) int { return c.Ranks }) + "busbw is in GB/s, at the median time, which has the waiting for other ranks in it; at best is at the least time." + unknownSizes(sizes))
 	s.groups(d)
 }
 
@@ -164,7 +164,7 @@ func (s *timelineSheet) matched(matches []timeline.Matched) {
 	}
 	s.table(t)
 	s.left(len(all), len(t.rows))
-	s.say("x2 is over two ranks. pure is the least over ranks of each call, waiting the mean of the rest, both medians over calls. busbw is in GB/s." + unknownSizes(sizes))
+	s.say(overRanks(all, func(c timeline.Matched) int { return c.Ranks }) + "pure is the least over ranks of each call, waiting the mean of the rest, both medians over calls. busbw is in GB/s." + unknownSizes(sizes))
 }
 
 func (s *timelineSheet) left(all, shown int) {
@@ -178,6 +178,14 @@ func unknownSizes(all bool) string {
 		return ""
 	}
 	return ` "-" is where the file does not tell the size, the ranks or the operation.`
+}
+
+// overRanks explains the number of ranks in a name, where there is one.
+func overRanks[T any](all []T, ranks func(T) int) string {
+	if slices.ContainsFunc(all, func(one T) bool { return ranks(one) > 0 }) {
+		return "x2 is over two ranks. "
+	}
+	return ""
 }
 
 // callWords is what a call is called: with its communicator where there are several, and with its ranks.

@@ -217,7 +217,7 @@ func (s *timelineSheet) devices() {
 
 // idle says what idle time went to.
 func (s *timelineSheet) idle() {
-	t := figureTable{first: "device", columns: []figureColumn{{"idle", 3}, {"host-bound", 3}, {"waiting", 3}, {"not known", 3}, {"kernels", 0}, {"kernels ms", 3}}, noun: "device"}
+	t := figureTable{first: "device", columns: []figureColumn{{"idle", 3}, {"host-bound", 3}, {"waiting", 3}, {"not known", 3}, {"kernels", 0}, {"computing ms", 3}}, noun: "device"}
 	idle := 0.0
 	for _, d := range s.Devices {
 		t.rows = append(t.rows, figureRow{d.Label, []float64{d.Idle, d.HostBound, d.Waiting, d.Unexplained, float64(d.Kernels), d.Busy}})
@@ -226,9 +226,9 @@ func (s *timelineSheet) idle() {
 	if idle == 0 {
 		return
 	}
-	s.title("Idle time, in ms, and kernels that compute:")
+	s.title("Idle time, in ms, and kernels:")
 	s.figures(t)
-	s.say("host-bound: what ran next had not been launched yet. waiting: it had been, and waited for an event, its stream or the device. not known: its launch is not in the file.")
+	s.say("host-bound: what ran next had not been launched yet. waiting: it had been, and waited for an event, its stream or the device. not known: its launch is not in the file. computing ms: the kernels that compute, each by itself, summed.")
 }
 
 // shared says which streams have both communication and computation, one sentence for streams that are alike.
