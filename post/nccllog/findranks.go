@@ -177,8 +177,7 @@ func findRAS(l *Log) (found []Finding) {
 				Evidence: clipTexts(briefs(r.Missing)), Advice: "look at those processes, and at dmesg of their hosts"})
 		}
 		for _, c := range r.Comms {
-			status := strings.ToUpper(c.Status)
-			if c.Missing <= 0 && (status == "" || status == "RUNNING" || status == "INIT" || status == "FINALIZE") && (c.Errors == "" || c.Errors == "OK") {
+			if c.Missing <= 0 && (c.Errors == "" || c.Errors == "OK") && !strings.Contains(c.Status, "MISMATCH") && !strings.Contains(c.Status, "ABORT") {
 				continue
 			}
 			name := "a communicator"

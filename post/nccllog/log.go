@@ -376,7 +376,7 @@ type Behind struct {
 // Message is a warning or an error; the same text is kept once, numbers that tell places and addresses apart set aside.
 type Message struct {
 	Text      string `json:"text"`  // as first written
-	Level     string `json:"level"` // WARN, or ERROR of NCCLX
+	Level     string `json:"level"` // WARN, ERROR of NCCLX, FAIL for the way of an error, PyTorch for its time-outs
 	Place     string `json:"place"` // "transport/net_ib.cc:94 (ncclIbInit)"; "" where it is not said
 	Times     int64  `json:"times"`
 	Processes []int  `json:"processes"`

@@ -125,5 +125,8 @@ func (r *Reader) other(line string, ended bool) {
 		}
 		return
 	}
+	if r.framework(line) {
+		return
+	}
 	r.fragment(line)
 }

@@ -1,6 +1,7 @@
 package nccllog
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -31,6 +32,26 @@ func (r *Reader) warn(p *process, m message, stamp string) {
 	if i, found := search(w.Devices, m.device); m.device >= 0 && !found {
 		w.Devices = insert(w.Devices, i, m.device)
 	}
+}
+
+// timeouts are what PyTorch says when it gives up on NCCL, in lines that are not NCCL's.
+var timeouts = []string{"Watchdog caught collective operation timeout", "eartbeat monitor timed out"}
+
+// framework keeps a time-out of PyTorch's, once for those that differ in ranks and numbers alone.
+func (r *Reader) framework(line string) bool {
+	i := slices.IndexFunc(timeouts, func(t string) bool { return strings.Contains(line, t) })
+	if i < 0 {
+		return false
+	}
+	const level = "PyTorch"
+	w := r.warnings[level+timeouts[i]]
+	if w == nil {
+		w = &warning{Message: Message{Text: kept(strings.TrimSpace(line)), Level: level, File: len(r.log.Files) - 1, Line: r.line}}
+		r.warnings[level+timeouts[i]] = w
+		r.said = append(r.said, w)
+	}
+	w.Times++
+	return true
 }
 
 // warning is a message while it is read.
