@@ -18,7 +18,7 @@ func one(start, took int64) tracetest.Kernel {
 
 // events is a trace of events as they are given.
 func events(list ...string) []byte {
-	return []byte(`{"traceEvents": [` + strings.Join(list, ",\n") + `]}`)
+	return []byte(`{"traceEvents": [` + strings.Join(list, ",") + `]}`)
 }
 
 // kernel is a kernel with ts and dur as they are given.
@@ -203,7 +203,7 @@ func TestGraphs(t *testing.T) {
 	text := write(t, tracetest.Options{}, func(w *tracetest.Writer) {
 		for node := range int64(2) {
 			k := one(50_000+node*1000, 500)
-			k.Node, k.Correlation = node+1, 77
+			k.Node, k.Correlation = node, 77 // the first is known by its launch alone
 			w.Kernel(k)
 		}
 		w.Call("cudaGraphLaunch", 10_000, 5000, 77, 77)
@@ -211,11 +211,14 @@ func TestGraphs(t *testing.T) {
 		k := one(60_000, 500)
 		k.Launch, k.Call = 30_000, "cudaLaunchKernelExC"
 		w.Kernel(k)
+		k = one(70_000, 500)
+		k.Node = 9 // known by its node alone
+		w.Kernel(k)
 	})
 	f := read(t, "x.json", text)
 	d := only(t, f)
-	for i, graph := range []bool{true, true, false} {
-		if a := d.Activities[i]; a.Graph != graph || a.Launch == trace.NoTime {
+	for i, graph := range []bool{true, true, false, true} {
+		if a := d.Activities[i]; a.Graph != graph || (a.Launch == trace.NoTime) != (i == 3) {
 			t.Errorf("%d: %+v", i, a)
 		}
 	}
