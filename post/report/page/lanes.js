@@ -62,7 +62,7 @@ function laneFrame(rows, width) {
   const beside = width >= 640; // labels stand left of the lanes, or above them where there is no room
   const high = rows <= 4 ? 18 : rows <= 8 ? 15 : 12, copies = rows <= 8 ? 6 : 4;
   const lanes = 2 * high + copies + 4, above = beside ? 0 : 17, gap = rows <= 8 ? 12 : 9;
-  const left = width >= 1000 ? 154 : beside ? 118 : 6, right = width - 12, top = 46;
+  const left = width >= 1000 ? 174 : beside ? 118 : 6, right = width - 12, top = 46;
   const each = above + lanes + gap, bottom = top + rows * each;
   return {
     width, left, right, top, bottom, each, beside, high, copies, height: bottom + 8,
