@@ -54,7 +54,7 @@ func TestWhatCountsAsCommunication(t *testing.T) {
 		}},
 		"a collective in a world of one rank": {make: func(g *gpu) *trace.Activity {
 			g.World = 1
-			a := g.ran(allReduce, 7, 0, 1e6)
+			a := g.ran("tomorrows_kernel", 7, 0, 1e6)
 			a.Call = g.call(trace.Call{What: coll.AllReduce, Group: trace.Unknown})
 			return a
 		}},
