@@ -32,9 +32,6 @@ func hostSteps(ranges []trace.Range, pattern *regexp.Regexp) (steps []hostStep) 
 		case n > 0 && r.Start == steps[n-1].Start: // the longer of two that begin together
 			steps[n-1] = hostStep{r, r.End - r.Start}
 		default:
-			if n > 0 {
-				steps[n-1].End = min(steps[n-1].End, r.Start)
-			}
 			steps = append(steps, hostStep{r, r.End - r.Start})
 		}
 		until = r.End
