@@ -58,17 +58,22 @@ func (c *Contrast) effect(of effect, what, a, b string) {
 	case a == b && a != "":
 		c.Same = append(c.Same, what+": "+a)
 	case a != b && a != "" && b != "":
-		between := ","
-		if strings.Contains(a+b, ",") {
-			between = ";"
-		}
-		c.Effects = append(c.Effects, Difference{What: what, A: a, B: b, Says: fmt.Sprintf("%s: %s in A%s %s in B", what, a, between, b), touches: []effect{of}})
+		c.Effects = append(c.Effects, Difference{What: what, A: a, B: b, Says: inBoth(what, a, b), touches: []effect{of}})
 	}
+}
+
+// inBoth says what each log has; where one has a list, its commas do not part the two.
+func inBoth(what, a, b string) string {
+	between := ","
+	if strings.Contains(a+b, ",") {
+		between = ";"
+	}
+	return fmt.Sprintf("%s: %s in A%s %s in B", what, a, between, b)
 }
 
 // cause adds a difference of what was given.
 func (c *Contrast) cause(d Difference) {
-	d.Says = fmt.Sprintf("%s: %s in A, %s in B", d.What, cmp.Or(d.A, "not named"), cmp.Or(d.B, "not named"))
+	d.Says = inBoth(d.What, cmp.Or(d.A, "not named"), cmp.Or(d.B, "not named"))
 	c.Causes = append(c.Causes, d)
 }
 
@@ -141,7 +146,7 @@ func (c *Contrast) settings(a, b *Log) {
 	}
 	slices.Sort(rest)
 	for _, name := range rest {
-		c.Others = append(c.Others, Difference{What: name, A: x[name], B: y[name], Says: fmt.Sprintf("%s: %s in A, %s in B", name, cmp.Or(x[name], "not named"), cmp.Or(y[name], "not named"))})
+		c.Others = append(c.Others, Difference{What: name, A: x[name], B: y[name], Says: inBoth(name, cmp.Or(x[name], "not named"), cmp.Or(y[name], "not named"))})
 	}
 	if same > 0 {
 		c.Same = append(c.Same, say.Count(same, "setting"))
