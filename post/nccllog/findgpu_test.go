@@ -1,0 +1,181 @@
+package nccllog
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// told writes findings down in one line each: severity, sentence, evidence, variable and the beginning of the advice.
+func told(found []Finding) (lines []string) {
+	for _, f := range found {
+		advice, _, _ := strings.Cut(f.Advice, ";")
+		lines = append(lines, strings.Join([]string{string(f.Severity), f.Says, strings.Join(f.Evidence, " & "), f.Variable, advice}, " | "))
+	}
+	return lines
+}
+
+func expect(t *testing.T, what string, found []Finding, want ...string) {
+	t.Helper()
+	if got := told(found); !slices.Equal(got, want) {
+		t.Errorf("%s: found\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// fromEnvironment is a variable with its value.
+func fromEnvironment(name, value string) Setting {
+	return Setting{Name: name, Value: value, From: "environment"}
+}
+
+// oneHost is a log of two ranks on one host with these transports.
+func oneHost(c Communicator, all ...Transport) *Log {
+	c.Name, c.Ranks, c.Nodes = "comm 1", 2, 1
+	return &Log{Communicators: []Communicator{c}, Transports: all}
+}
+
+// Each pair counts once, in whichever direction it is told; what another GPU's card carries, and what goes to another host, does not.
+func TestWithinHost(t *testing.T) {
+	way := func(kind string, from, to, pxn int) Transport {
+		return Transport{Kind: kind, From: from, To: to, PXN: pxn}
+	}
+	shm := []Transport{way("shm", 0, 1, Unknown), way("shm", 1, 0, Unknown), way("p2p", 1, 2, Unknown)}
+	const says = "1 of 2 pairs of GPUs of one host exchange data through host memory (SHM), and not directly (P2P). | 1 pair via SHM, 1 via P2P"
+	const peers, seesNVLink = "see nvidia-smi topo -p2p r", " & the topology has NVLink between GPUs"
+	path := func(pair, kind string) Communicator {
+		return Communicator{Topology: Topology{Paths: []Path{{Pair: pair, Type: kind}}}}
+	}
+	expect(t, "SHM", findWithinHost(oneHost(Communicator{}, shm...)), "warning | "+says+" |  | "+peers)
+	expect(t, "SHM beside NVLink", findWithinHost(oneHost(Communicator{Topology: Topology{NVLinks: 1}}, shm...)), "serious | "+says+seesNVLink+" |  | "+peers)
+	expect(t, "SHM beside a path of NVLink", findWithinHost(oneHost(path("GPU-GPU", "NVL"), shm...)), "serious | "+says+seesNVLink+" |  | "+peers)
+	expect(t, "SHM beside a path over PCIe", findWithinHost(oneHost(path("GPU-GPU", "PIX"), shm...)), "warning | "+says+" |  | "+peers)
+	expect(t, "SHM beside NVLink to a processor", findWithinHost(oneHost(path("GPU-CPU", "NVL"), shm...)), "warning | "+says+" |  | "+peers)
+	l := oneHost(Communicator{}, shm...)
+	l.Settings = []Setting{fromEnvironment("NCCL_P2P_LEVEL", "LOC")}
+	expect(t, "SHM as it was set", findWithinHost(l), "warning | "+says+" & NCCL_P2P_LEVEL=LOC | NCCL_P2P_LEVEL | unset NCCL_P2P_LEVEL")
+	l.Settings = []Setting{fromEnvironment("NCCL_P2P_DISABLE", "1"), fromEnvironment("NCCL_P2P_LEVEL", "0")}
+	expect(t, "SHM as it was set twice", findWithinHost(l), "warning | "+says+" & NCCL_P2P_DISABLE=1 & NCCL_P2P_LEVEL=0 | NCCL_P2P_DISABLE | unset NCCL_P2P_DISABLE and NCCL_P2P_LEVEL")
+	l.Settings = []Setting{fromEnvironment("NCCL_P2P_LEVEL", "SYS")}
+	expect(t, "SHM though far peers are allowed", findWithinHost(l), "warning | "+says+" |  | "+peers)
+
+	expect(t, "another GPU's card", findWithinHost(oneHost(Communicator{}, way("net", 0, 1, 0), way("net", 0, 1, 1))))
+	net := oneHost(Communicator{}, way("net", 0, 1, Unknown), way("net", 1, 0, Unknown))
+	const over = "warning | 1 pair of ranks of one host exchange data over the network. | 1 pair on one host via NET"
+	expect(t, "network", findWithinHost(net), over+" |  | where each rank has a container of its own: let them share /dev/shm and the network's name space (--ipc=host --net=host)")
+	net.Settings = []Setting{fromEnvironment("NCCL_SHM_DISABLE", "1")}
+	expect(t, "network as it was set", findWithinHost(net), over+" & NCCL_SHM_DISABLE=1 | NCCL_SHM_DISABLE | unset NCCL_SHM_DISABLE")
+}
+
+// The rings of the largest communicator count, and the first search where no ring was searched.
+func TestFarPaths(t *testing.T) {
+	graph := func(pattern, intra, inter string) Graph {
+		return Graph{Pattern: pattern, Channels: 2, BwIntra: 12, BwInter: 6, Intra: intra, Inter: inter}
+	}
+	log := func(nodes int, graphs ...Graph) *Log {
+		return &Log{Communicators: []Communicator{{Name: "comm 1", Ranks: 4, Nodes: nodes, Graphs: graphs}}}
+	}
+	const within, compare = "note | Rings within a host go through a processor (PHB): there is no NVLink between all GPUs, or it is not seen. | Pattern ", "nChannels 2, bw 12.0/6.0, type PHB/PIX |  | compare nvidia-smi topo -m: where it shows NVLink (NV#), NCCL ought to"
+	expect(t, "a ring behind a tree", findPaths(log(1, graph("3", "NVL", "PIX"), graph("4", "PHB", "PIX"))), within+"4, "+compare)
+	expect(t, "a tree behind a ring", findPaths(log(1, graph("4", "NVL", "PIX"), graph("3", "PHB", "PIX"))))
+	expect(t, "trees alone", findPaths(log(1, graph("3", "PHB", "PIX"))), within+"3, "+compare)
+	const see = " |  | see nvidia-smi topo -m: each GPU wants a card under its own PCIe switch"
+	expect(t, "a card at the processor", findPaths(log(2, graph("4", "NVL", "PHB"))), "note | The way from a GPU to its network card leads through a processor (PHB). | Pattern 4, nChannels 2, bw 12.0/6.0, type NVL/PHB"+see)
+	expect(t, "a card at another processor", findPaths(log(2, graph("4", "NVL", "SYS"))), "warning | The way from a GPU to its network card leads between processors (NUMA nodes) (SYS). | Pattern 4, nChannels 2, bw 12.0/6.0, type NVL/SYS"+see)
+	expect(t, "one node", findPaths(log(1, graph("4", "NVL", "SYS"))))
+	expect(t, "no search", findPaths(log(2)))
+	expect(t, "no communicator", findPaths(&Log{}))
+}
+
+func TestFewChannels(t *testing.T) {
+	log := func(ranks, channels int, graphs ...Graph) *Log {
+		return &Log{Communicators: []Communicator{{Name: "comm 1", Ranks: ranks, Nodes: 1, Channels: Channels{Coll: channels}, Graphs: graphs}}}
+	}
+	tree, ring := Graph{Pattern: "3", Intra: "NVL"}, Graph{Pattern: "4", Channels: 1, BwIntra: 20, BwInter: 20, Intra: "NVL", Inter: "PIX"}
+	const few, compare = "warning | Only 3 channels for collectives of comm 1 (2 ranks), over NVLink", "compare with a log of a machine that is well: post log THIS --against THAT"
+	const graph = "3 coll channels & Pattern 4, nChannels 1, bw 20.0/20.0, type NVL/PIX"
+	expect(t, "three", findChannels(log(2, 3, tree, ring)), few+". | "+graph+" |  | "+compare)
+	for what, l := range map[string]*Log{
+		"four": log(2, 4, ring), "not told": log(2, Unknown, ring), "none": log(2, 0, ring), "one rank": log(1, 1, ring), "no ring": log(2, 1, tree),
+	} {
+		expect(t, what, findChannels(l))
+	}
+	l := log(2, 3, ring)
+	l.Communicators[0].Topology.Paths = []Path{{"GPU-GPU", "LOC", 5000, 2}, {"GPU-GPU", "NVL", 240, 1}, {"GPU-NET", "PIX", 24, 2}}
+	expect(t, "links that are alike", findChannels(l), few+". | "+graph+" |  | "+compare)
+	l.Communicators[0].Topology.Paths = append(l.Communicators[0].Topology.Paths, Path{"GPU-GPU", "NVL", 20, 3})
+	links := " & links are not alike: 1 path of GPUs by NVL at 240.0 GB/s, 3 paths of GPUs by NVL at 20.0 GB/s"
+	expect(t, "links that are not alike", findChannels(l), few+". | "+graph+links+" |  | "+compare)
+	l.Settings = []Setting{fromEnvironment("NCCL_MAX_CTAS", "3"), fromEnvironment("NCCL_TOPO_FILE", "/x.xml")}
+	expect(t, "two settings", findChannels(l), few+"; NCCL_MAX_CTAS is set, and bounds the number of thread blocks, and with them of channels. | "+graph+links+
+		" & NCCL_MAX_CTAS=3 & NCCL_TOPO_FILE=/x.xml | NCCL_MAX_CTAS | run without NCCL_MAX_CTAS")
+}
+
+// The smallest of the large sizes is named, and 16 MiB is large.
+func TestLatencyProtocol(t *testing.T) {
+	const mib = 1 << 20
+	ll := func(size int64) Choice { return Choice{Name: "AllReduce", Size: size, Algo: "RING", Proto: "LL"} }
+	l := &Log{Choices: []Choice{ll(64 * mib), ll(16 * mib), ll(32 * mib), ll(16*mib - 1)}}
+	const says = "warning | NCCL takes LL, the protocol for small messages, from 16 MiB on: half of the bandwidth is lost to its flags. | AllReduce of 64 MiB: RING/LL & AllReduce of 16 MiB: RING/LL & AllReduce of 32 MiB: RING/LL"
+	expect(t, "LL", findChoices(l), says+" | NCCL_PROTO | see what else keeps NCCL from Simple: NCCL_PROTO, a tuner plugin, a wrong topology")
+	l.Settings = []Setting{fromEnvironment("NCCL_PROTO", "LL")}
+	expect(t, "LL as it was set", findChoices(l), says+" & NCCL_PROTO=LL | NCCL_PROTO | unset NCCL_PROTO")
+	expect(t, "a size that is not known", findChoices(&Log{Choices: []Choice{ll(Unknown)}}))
+}
+
+// Of each collective the largest size counts, where rings and trees use under half of the channels.
+func TestIdleChannels(t *testing.T) {
+	const mib = 1 << 20
+	choice := func(size int64, algo string, channels int) Choice {
+		return Choice{Name: "AllReduce", Size: size, Algo: algo, Proto: "SIMPLE", Channels: channels, Lo: 0, Hi: channels - 1}
+	}
+	log := func(channels int, choices ...Choice) *Log {
+		return &Log{Communicators: []Communicator{{Name: "comm 1", Ranks: 2, Channels: Channels{Coll: channels}}}, Choices: choices}
+	}
+	const advice = " |  | a tuner plugin, or the program's ncclConfig_t, may bound it"
+	expect(t, "rings", findIdle(log(8, choice(16*mib, "RING", 3))), "note | AllReduce of 16 MiB uses 3 of 8 channels. | RING/SIMPLE, channels 0 to 2"+advice)
+	expect(t, "trees", findIdle(log(5, choice(16*mib, "TREE", 2))), "note | AllReduce of 16 MiB uses 2 of 5 channels. | TREE/SIMPLE, channels 0 to 1"+advice)
+	for what, l := range map[string]*Log{
+		"half of them":              log(8, choice(16*mib, "RING", 4)),
+		"few channels":              log(4, choice(16*mib, "RING", 1)),
+		"a small size":              log(8, choice(16*mib-1, "RING", 1)),
+		"another algorithm":         log(8, choice(16*mib, "NVLS", 1)),
+		"channels that are unknown": log(8, choice(16*mib, "RING", Unknown)),
+		"no channel":                log(8, choice(16*mib, "RING", 0)),
+		"a larger size uses all":    log(8, choice(16*mib, "RING", 1), choice(32*mib, "RING", 8)),
+		"a larger size came first":  log(8, choice(32*mib, "RING", 8), choice(16*mib, "RING", 1)),
+		"no communicator":           {Choices: []Choice{choice(16*mib, "RING", 1)}},
+	} {
+		expect(t, what, findIdle(l))
+	}
+	two := log(8, choice(16*mib, "RING", 1))
+	two.Communicators = append(two.Communicators, Communicator{Name: "comm 2", Ranks: 1})
+	if found := findIdle(two); len(found) != 1 {
+		t.Errorf("of the first of two communicators: %d findings", len(found))
+	}
+	two.Choices[0].Comm = Unknown
+	expect(t, "of one of two communicators", findIdle(two))
+}
+
+func TestNoMulticast(t *testing.T) {
+	no, yes := false, true
+	log := func(change func(c *Communicator, l *Log)) *Log {
+		l := &Log{Versions: []Version{{Library: NCCL, Code: 21700}}, Communicators: []Communicator{{Name: "comm 1", Ranks: 8, NVLS: &no,
+			Topology: Topology{MaxBw: 370}, Members: []Member{{Local: 2}, {Local: 3}}}}}
+		change(&l.Communicators[0], l)
+		return l
+	}
+	expect(t, "three on a host", findMulticast(log(func(*Communicator, *Log) {})),
+		"note | NVLink SHARP (NVLS) is not used, though NVLink is as fast as with H100 and later. | 0 nvls channels & NVLink of 370.0 GB/s, 3 ranks on a host | NCCL_NVLS_ENABLE | it needs NVSwitch of the third generation, a running nvidia-fabricmanager, and a driver that allows multicast")
+	for what, change := range map[string]func(c *Communicator, l *Log){
+		"two on a host":      func(c *Communicator, _ *Log) { c.Members = c.Members[:1] },
+		"slower links":       func(c *Communicator, _ *Log) { c.Topology.MaxBw = 369 },
+		"channels for it":    func(c *Communicator, _ *Log) { c.Channels.NVLS = 1 },
+		"groups for it":      func(c *Communicator, _ *Log) { c.NVLS = &yes },
+		"channels not told":  func(c *Communicator, _ *Log) { c.Channels.NVLS = Unknown },
+		"an older version":   func(_ *Communicator, l *Log) { l.Versions[0].Code = 21606 },
+		"no version":         func(_ *Communicator, l *Log) { l.Versions = nil },
+		"another library":    func(_ *Communicator, l *Log) { l.Versions[0].Library = RCCL },
+		"it is switched off": func(_ *Communicator, l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_NVLS_ENABLE", "0")} },
+	} {
+		expect(t, what, findMulticast(log(change)))
+	}
+}
