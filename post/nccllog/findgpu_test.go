@@ -9,10 +9,14 @@ import (
 // told writes findings down in one line each: severity, sentence, evidence, variable and the beginning of the advice.
 func told(found []Finding) (lines []string) {
 	for _, f := range found {
-		advice, _, _ := strings.Cut(f.Advice, ";")
-		lines = append(lines, strings.Join([]string{string(f.Severity), f.Says, strings.Join(f.Evidence, " & "), f.Variable, advice}, " | "))
+		lines = append(lines, strings.Join([]string{string(f.Severity), f.Says, strings.Join(f.Evidence, " & "), f.Variable, firstPart(f.Advice)}, " | "))
 	}
 	return lines
+}
+
+func firstPart(advice string) string {
+	first, _, _ := strings.Cut(advice, ";")
+	return first
 }
 
 func expect(t *testing.T, what string, found []Finding, want ...string) {

@@ -259,8 +259,8 @@ func findInterface(l *Log) (found []Finding) {
 
 // findPlugins tells of plugins that were asked for and not found.
 func findPlugins(l *Log) (found []Finding) {
-	for _, p := range []struct{ variable, part string }{{"NCCL_NET_PLUGIN", "libnccl-net"}, {"NCCL_TUNER_PLUGIN", "tuner"}, {"NCCL_PROFILER_PLUGIN", "profiler"}} {
-		want := l.setting(p.variable)
+	for _, variable := range []string{"NCCL_NET_PLUGIN", "NCCL_TUNER_PLUGIN", "NCCL_PROFILER_PLUGIN"} {
+		want := l.setting(variable)
 		if want == "" || strings.EqualFold(want, "none") {
 			continue
 		}
@@ -270,9 +270,9 @@ func findPlugins(l *Log) (found []Finding) {
 		if i < 0 {
 			continue
 		}
-		found = append(found, Finding{Kind: NoPlugin, Severity: Warning, Who: l.who(l.Network.Missing[i].Processes), Variable: p.variable, Source: environmentDoc + p.variable,
-			Says:     fmt.Sprintf("The plugin that %s asks for was not found, and NCCL went on without it.", p.variable),
-			Evidence: []string{p.variable + "=" + want, "not found: " + l.Network.Missing[i].Name},
+		found = append(found, Finding{Kind: NoPlugin, Severity: Warning, Who: l.who(l.Network.Missing[i].Processes), Variable: variable, Source: environmentDoc + variable,
+			Says:     fmt.Sprintf("The plugin that %s asks for was not found, and NCCL went on without it.", variable),
+			Evidence: []string{variable + "=" + want, "not found: " + l.Network.Missing[i].Name},
 			Advice:   "put its folder on LD_LIBRARY_PATH, or give its whole path"})
 	}
 	return found

@@ -1,0 +1,204 @@
+package nccllog
+
+import (
+	"slices"
+	"testing"
+)
+
+// twoHosts is a log of four ranks on two hosts, two processes of two ranks each, with these transports of their communicator.
+func twoHosts(all ...Transport) *Log {
+	return &Log{
+		Processes: []Process{{Host: "n1", Ranks: []int{0, 1}}, {Host: "n2", Ranks: []int{2, 3}}},
+		Communicators: []Communicator{{Name: "comm 1", Ranks: 4, Nodes: 2, Members: []Member{
+			{Rank: 0, Process: 0}, {Rank: 1, Process: 0}, {Rank: 2, Process: 1}, {Rank: 3, Process: 1}}}},
+		Transports: all,
+	}
+}
+
+func sends(from, to int, how string, device int) Transport {
+	return Transport{From: from, To: to, Kind: "net", How: how, NetDev: device, PXN: Unknown, GDR: true, Channels: []int{0, 1}}
+}
+
+func receives(from, to int, how string, device int) Transport {
+	t := sends(from, to, how, device)
+	t.Receive = true
+	return t
+}
+
+// A connection that both ends tell of is one; so is one of which the receiver alone wrote. What stays on a host is none.
+func TestConnectionsBetweenHosts(t *testing.T) {
+	ends := func(l *Log) (ends [][2]int) {
+		for _, t := range l.overNet() {
+			ends = append(ends, [2]int{t.From, t.To})
+		}
+		return ends
+	}
+	p2p := Transport{From: 0, To: 2, Kind: "p2p", PXN: Unknown}
+	l := twoHosts(receives(0, 2, "IB", 1), sends(0, 2, "IB", 0), receives(3, 1, "IB", 0), sends(0, 1, "IB", 0), p2p)
+	if got, want := ends(l), [][2]int{{0, 2}, {3, 1}}; !slices.Equal(got, want) {
+		t.Errorf("connections are %v, want %v", got, want)
+	}
+	l.Communicators = append(l.Communicators, Communicator{Nodes: 1})
+	one := sends(0, 2, "IB", 0)
+	one.Comm = 1
+	unknown := sends(5, 6, "IB", 0)
+	unknown.Comm = Unknown
+	l.Transports = []Transport{one, unknown}
+	if got, want := ends(l), [][2]int{{5, 6}}; !slices.Equal(got, want) {
+		t.Errorf("beside a communicator of one node, connections are %v, want %v", got, want)
+	}
+	if n := connections(Transport{}); n != 1 {
+		t.Errorf("a transport without channels is %d connections", n)
+	}
+}
+
+func TestTCPBetweenHosts(t *testing.T) {
+	const (
+		rdma = "with InfiniBand or RoCE, in a container: docker run --device=/dev/infiniband"
+		two  = "2 of 4 connections between nodes via NET/Socket"
+		says = "NCCL goes over TCP between nodes (NET/Socket)"
+	)
+	log := func(change func(*Log)) *Log {
+		l := twoHosts(sends(0, 2, "Socket", 0), sends(2, 0, "IB", 0))
+		change(l)
+		return l
+	}
+	silent := func(using ...string) *Log {
+		l := twoHosts()
+		for _, u := range using {
+			l.Network.Using = append(l.Network.Using, Named{Name: u})
+		}
+		return l
+	}
+	oneNode := silent("Socket")
+	oneNode.Communicators[0].Nodes = 1
+	for what, c := range map[string]struct {
+		l    *Log
+		want string // "" for nothing
+	}{
+		"half":                {log(func(*Log) {}), "warning | " + says + ". | " + two + " |  | " + rdma},
+		"with interfaces":     {log(func(l *Log) { l.Network.Sockets = []Named{{Name: "eth0:10.0.0.1"}, {Name: "eth0:10.0.0.1"}} }), "warning | " + says + ". | " + two + " & interfaces: eth0:10.0.0.1 |  | " + rdma},
+		"with cards":          {log(func(l *Log) { l.Network.IB = []Named{{Name: "mlx5_0"}} }), "serious | " + says + ", though the log names InfiniBand or RoCE devices: mlx5_0. | " + two + " |  | " + rdma},
+		"with EFA":            {log(func(l *Log) { l.Network.Providers = []Named{{Name: "tcp"}, {Name: "efa"}} }), "serious | " + says + ", though the log names EFA. | " + two + " |  | " + rdma},
+		"without the plugin":  {log(func(l *Log) { l.Network.Missing = []Named{{Name: "libnccl-net.so"}} }), "warning | " + says + ". | " + two + " & NCCL's network plugin was not found (libnccl-net.so) |  | on EFA: install aws-ofi-nccl, and put the folder of its libnccl-net.so on LD_LIBRARY_PATH"},
+		"without a tuner":     {log(func(l *Log) { l.Network.Missing = []Named{{Name: "libnccl-tuner.so"}} }), "warning | " + says + ". | " + two + " |  | " + rdma},
+		"InfiniBand disabled": {log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_IB_DISABLE", "1")} }), "serious | " + says + ". | " + two + " & NCCL_IB_DISABLE=1 | NCCL_IB_DISABLE | unset NCCL_IB_DISABLE"},
+		"asked for":           {log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_NET", "socket")} }), "serious | " + says + ". | " + two + " & NCCL_NET=Socket | NCCL_NET | unset NCCL_NET"},
+		"named alone":         {silent("Socket"), "warning | " + says + ". |  |  | " + rdma},
+		"named with another":  {silent("Socket", "IB"), ""},
+		"not named":           {silent(), ""},
+		"named on one node":   {oneNode, ""},
+		"named, and not used": {func() *Log { l := silent("Socket"); l.Transports = []Transport{sends(0, 2, "IB", 0)}; return l }(), ""},
+	} {
+		if c.want == "" {
+			expect(t, what, findNetwork(c.l))
+		} else {
+			expect(t, what, findNetwork(c.l), c.want)
+		}
+	}
+}
+
+// What goes over TCP is told elsewhere, and has no GPUDirect RDMA.
+func TestNoGPUDirect(t *testing.T) {
+	through := sends(2, 0, "IB", 0)
+	through.GDR = false
+	tcp := sends(3, 0, "Socket", 0)
+	tcp.GDR = false
+	log := func(gdr ...GDR) *Log {
+		l := twoHosts(sends(0, 2, "IB", 0), through, tcp)
+		l.Network.GDR = gdr
+		return l
+	}
+	on, off := GDR{Device: "mlx5_0", Enabled: true}, GDR{Device: "mlx5_1"}
+	const says = "warning | 2 of 4 connections between nodes go through host memory: without GPUDirect RDMA. | 2 of 4 do not end in /GDRDMA"
+	const variable, peermem = " | NCCL_NET_GDR_LEVEL | ", "modprobe nvidia-peermem (as root)"
+	expect(t, "not said", findDirect(log()), says+variable+peermem)
+	expect(t, "disabled", findDirect(log(on, off, off)), says+" & GPU Direct RDMA Disabled: mlx5_1"+variable+peermem)
+	enabled := " & GPU Direct RDMA Enabled: mlx5_0, so the cards could: NCCL took them for too far from the GPUs"
+	expect(t, "enabled", findDirect(log(on, on)), says+enabled+variable+"see nvidia-smi topo -m")
+	l := log(on)
+	l.Settings = []Setting{fromEnvironment("NCCL_NET_GDR_LEVEL", "LOC"), fromEnvironment("NCCL_DMABUF_ENABLE", "0")}
+	expect(t, "as it was set", findDirect(l), says+enabled+" & NCCL_NET_GDR_LEVEL=LOC & NCCL_DMABUF_ENABLE=0"+variable+"see nvidia-smi topo -m")
+	if f := findDirect(log()); len(f) == 1 && f[0].Advice == findDirect(log(off))[0].Advice {
+		t.Errorf("whether the cards can is not known, and the advice is %q", f[0].Advice)
+	}
+	expect(t, "TCP alone", findDirect(twoHosts(tcp)))
+}
+
+// One host sends by one of its cards, though it has more, and several ranks that could use them.
+func TestOneCard(t *testing.T) {
+	log := func(change func(*Log)) *Log {
+		l := twoHosts(sends(0, 2, "IB", 1), sends(1, 3, "IB", 1), sends(2, 0, "IB", 0), sends(3, 1, "IB", 1))
+		l.Network.IB = []Named{{Name: "mlx5_0", Processes: []int{0, 1}}, {Name: "mlx5_1", Processes: []int{0, 1}}, {Name: "mlx5_2", Processes: []int{1}}}
+		change(l)
+		return l
+	}
+	const says, where = "warning | Of up to 2 network cards of a host one alone carries what goes to other nodes (on n1). | ", "all connections of n1 leave by device 1, ranks 0-1 & devices: mlx5_0, mlx5_1, mlx5_2"
+	const advice = " | NCCL_IB_HCA | see that all cards are up and named in NCCL_IB_HCA"
+	expect(t, "one of two", findCards(log(func(*Log) {})), says+where+advice)
+	expect(t, "as it was set", findCards(log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_IB_HCA", "mlx5_1")} })), says+where+" & NCCL_IB_HCA=mlx5_1"+advice)
+	both := log(func(l *Log) { l.Transports[2].NetDev = 1 })
+	expect(t, "on both", findCards(both), "warning | Of up to 3 network cards of a host one alone carries what goes to other nodes (on n1, n2). | "+where+advice)
+	if f := findCards(both)[0]; f.Who != "n1, n2" {
+		t.Errorf("who: %q", f.Who)
+	}
+	for what, change := range map[string]func(*Log){
+		"TCP":                          func(l *Log) { l.Transports[0].How, l.Transports[1].How = "Socket", "Socket" },
+		"told by receivers":            func(l *Log) { l.Transports[0].Receive, l.Transports[1].Receive = true, true },
+		"a card that is not told":      func(l *Log) { l.Transports[0].NetDev, l.Transports[1].NetDev = Unknown, Unknown },
+		"by another GPU's card":        func(l *Log) { l.Transports[0].PXN, l.Transports[1].PXN = 0, 1 },
+		"a host that is not told":      func(l *Log) { l.Transports = []Transport{sends(7, 0, "IB", 0)} },
+		"one rank there":               func(l *Log) { l.Processes[0].Ranks = []int{0} },
+		"one card there":               func(l *Log) { l.Network.IB[0].Processes = []int{1} },
+		"cards of nobody":              func(l *Log) { l.Network.IB[0].Processes = []int{-1, 2} },
+		"a device of several":          func(l *Log) { l.Network.IB[0].Name = "mlx5_0+mlx5_1" },
+		"GPUDirect RDMA of such a one": func(l *Log) { l.Network.GDR = []GDR{{Device: "mlx5_0+mlx5_1"}} },
+	} {
+		expect(t, what, findCards(log(change)))
+	}
+}
+
+func TestProvidersOverTCP(t *testing.T) {
+	for name, bad := range map[string]bool{"tcp": true, "TCP;ofi_rxm": true, "sockets": true, "udp;ofi_rxd": true, "net": true, "efa": false, "verbs;ofi_rxm": false, "cxi": false} {
+		if got := len(findProvider(&Log{Network: Network{Providers: []Named{{Name: name}}}})) == 1; got != bad {
+			t.Errorf("%s: found %t", name, got)
+		}
+	}
+}
+
+func TestVirtualInterfaces(t *testing.T) {
+	for name, bad := range map[string]bool{"docker0": true, "lo": true, "virbr0": true, "veth12ab": true, "br-5f": true, "eth0": false, "lora0": false, "bond0": false} {
+		l := twoHosts()
+		l.Network.Bootstrap = []Named{{Name: name + ":172.17.0.1<0>"}}
+		found := findInterface(l)
+		if !bad {
+			expect(t, name, found)
+			continue
+		}
+		expect(t, name, found, "serious | Ranks meet over "+name+", an interface that other hosts do not reach. | Bootstrap: "+name+" 172.17.0.1<0> | NCCL_SOCKET_IFNAME | "+firstPart(interfaces))
+	}
+	expect(t, "hosts that are not known", findInterface(&Log{Network: Network{Bootstrap: []Named{{Name: "docker0"}}}}))
+}
+
+// A plugin is missing where it was asked for, by its name or by its file.
+func TestMissingPlugins(t *testing.T) {
+	for what, c := range map[string]struct {
+		variable, value, missing string
+		found                    bool
+	}{
+		"by its file":  {"NCCL_TUNER_PLUGIN", "/opt/libx.so", "libx.so", true},
+		"by its name":  {"NCCL_NET_PLUGIN", "ofi", "libnccl-net-ofi.so", true},
+		"a profiler":   {"NCCL_PROFILER_PLUGIN", "p", "libp.so", true},
+		"another":      {"NCCL_TUNER_PLUGIN", "libx.so", "libnccl-net.so", false},
+		"without name": {"NCCL_TUNER_PLUGIN", "libx.so", "", false},
+		"none":         {"NCCL_NET_PLUGIN", "None", "None", false},
+		"not asked":    {"NCCL_FOO", "x", "libnccl-net.so", false},
+	} {
+		l := &Log{Settings: []Setting{fromEnvironment(c.variable, c.value)}, Network: Network{Missing: []Named{{Name: "libother.so"}, {Name: c.missing}}}}
+		if !c.found {
+			expect(t, what, findPlugins(l))
+			continue
+		}
+		expect(t, what, findPlugins(l), "warning | The plugin that "+c.variable+" asks for was not found, and NCCL went on without it. | "+c.variable+"="+c.value+" & not found: "+c.missing+" | "+c.variable+" | put its folder on LD_LIBRARY_PATH, or give its whole path")
+	}
+}
