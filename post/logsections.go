@@ -187,7 +187,10 @@ func (r *logReport) reading(p logPage) {
 	for i, f := range r.log.Files {
 		lines += f.Lines
 		if i < most || f.Cut != "" {
-			text := fmt.Sprintf("%s, %s", f.Form, say.Count(int(f.Lines), "line"))
+			text := string(f.Form)
+			if f.Lines > 0 { // RAS's JSON is read as one document
+				text += ", " + say.Count(int(f.Lines), "line")
+			}
 			if f.Cut != "" {
 				text += "; ends early: " + f.Cut
 			}

@@ -108,7 +108,8 @@ func (r *Reader) link(p *process, m message) verdict {
 
 // trees reads "Trees [0] 2/-1/-1->1->0 [1] …" and what 2.4 and 2.7 wrote: the parent in front, and two trees with a bar between.
 func (r *Reader) trees(p *process, m message) verdict {
-	c := cursor{s: strings.TrimPrefix(m.text, "Trees"), open: m.open}
+	text, _, more := strings.Cut(m.text, " comm 0x") // RCCL
+	c := cursor{s: strings.TrimPrefix(text, "Trees"), open: m.open && !more}
 	var all []Tree
 	for c.spaces(); c.s != ""; c.spaces() {
 		c.lit("[")
@@ -197,9 +198,10 @@ func (r *Reader) oneTree(p *process, m message) verdict {
 
 // connected reads "Connected all rings, use ring PXN 0 GDR 1" and its like.
 func (r *Reader) connected(p *process, m message) verdict {
-	what, after, _ := strings.Cut(strings.TrimPrefix(m.text, "Connected "), ",")
+	text, _, more := strings.Cut(m.text, " comm 0x") // RCCL
+	what, after, _ := strings.Cut(strings.TrimPrefix(text, "Connected "), ",")
 	what = strings.TrimSpace(what)
-	if m.open && after == "" {
+	if m.open && after == "" && !more {
 		return unknown
 	}
 	switch what {
@@ -212,7 +214,7 @@ func (r *Reader) connected(p *process, m message) verdict {
 	}
 	k := p.context(m.head, false)
 	if after != "" {
-		c := cursor{s: after, open: m.open}
+		c := cursor{s: after, open: m.open && !more}
 		c.lit(" use ring PXN")
 		pxn := c.small() != 0
 		c.lit(" GDR")
@@ -276,9 +278,15 @@ func (r *Reader) graph(p *process, m message) verdict {
 	if c.maybe("/") {
 		g.BwInter = c.float()
 	}
-	c.lit(", type ")
-	g.Intra = c.until("/")
-	g.Inter = c.until(", sameChannels")
+	if c.maybe(", nvlink") { // 2.5, with one type for all
+		c.small()
+		c.lit(", type ")
+		g.Intra = linkType(c.until(", sameChannels"))
+	} else {
+		c.lit(", type ")
+		g.Intra = c.until("/")
+		g.Inter = c.until(", sameChannels")
+	}
 	g.Same = c.small()
 	if !c.done() || len(g.Intra) > 8 || len(g.Inter) > 8 {
 		return unknown

@@ -112,7 +112,7 @@ func pathsText(t Topology, between string) string {
 func searchText(c *Communicator, pattern string) string {
 	for _, g := range c.Graphs {
 		if g.Pattern == pattern {
-			return fmt.Sprintf("%d of %.1f GB/s (%s/%s)", g.Channels, g.BwIntra, g.Intra, g.Inter)
+			return fmt.Sprintf("%d of %.1f GB/s (%s)", g.Channels, g.BwIntra, strings.TrimSuffix(g.Intra+"/"+g.Inter, "/"))
 		}
 	}
 	return ""

@@ -2,6 +2,7 @@ package nccllog
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,7 +30,12 @@ func findWithinHost(l *Log) (found []Finding) {
 		by[kind][pairOf(t)] = true
 	}
 	off := l.peersOff()
-	total := len(by["p2p"]) + len(by["shm"])
+	both := maps.Clone(by["p2p"]) // a pair may go one way in each direction
+	if both == nil {
+		both = map[pair]bool{}
+	}
+	maps.Copy(both, by["shm"])
+	total := len(both)
 	if n := len(by["shm"]); n > 0 {
 		f := Finding{Kind: ThroughHost, Severity: Warning, Source: gpuDoc + ", GPU-to-GPU communication",
 			Says:     fmt.Sprintf("%d of %s of GPUs of one host exchange data through host memory (SHM), and not directly (P2P).", n, say.Count(total, "pair")),
@@ -113,7 +119,7 @@ func findPaths(l *Log) (found []Finding) {
 }
 
 func graphText(g Graph) string {
-	return fmt.Sprintf("Pattern %s, nChannels %d, bw %.1f/%.1f, type %s/%s", g.Pattern, g.Channels, g.BwIntra, g.BwInter, g.Intra, g.Inter)
+	return fmt.Sprintf("Pattern %s, nChannels %d, bw %.1f/%.1f, type %s", g.Pattern, g.Channels, g.BwIntra, g.BwInter, strings.TrimSuffix(g.Intra+"/"+g.Inter, "/"))
 }
 
 // fewest is the number of channels under which NVLink cannot be filled: each channel is a thread block, of some 20 GB/s.

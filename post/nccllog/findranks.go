@@ -149,8 +149,10 @@ func count(n int) string {
 	return fmt.Sprint(n)
 }
 
-// findAborted tells of communicators that were given up.
+// findAborted tells of communicators that were given up. PyTorch ends those of a run that went well in the same way, so that by
+// itself it is no fault where all ranks did it.
 func findAborted(l *Log) (found []Finding) {
+	wrong := len(l.Messages) > 0 || len(findDisagreement(l)) > 0 || len(findStopped(l)) > 0
 	for i, c := range l.Communicators {
 		var ranks []int
 		for _, m := range c.Members {
@@ -158,12 +160,19 @@ func findAborted(l *Log) (found []Finding) {
 				ranks = append(ranks, m.Rank)
 			}
 		}
-		if len(ranks) > 0 {
-			found = append(found, Finding{Kind: Aborted, Severity: Serious, Who: ranksText(ranks), Source: "NCCL documentation, ncclCommAbort",
-				Says:     fmt.Sprintf("%s was aborted by %s.", upper(l.commText(i)), ranksText(ranks)),
-				Evidence: []string{fmt.Sprintf("“Abort COMPLETE” of %s", say.Count(len(ranks), "rank"))},
-				Advice:   "the program gave up after an error or a time-out of its own: look for the first message before it"})
+		if len(ranks) == 0 {
+			continue
 		}
+		f := Finding{Kind: Aborted, Severity: Serious, Who: ranksText(ranks), Source: "NCCL documentation, ncclCommAbort",
+			Says:     fmt.Sprintf("%s was aborted by %s.", upper(l.commText(i)), ranksText(ranks)),
+			Evidence: []string{fmt.Sprintf("“Abort COMPLETE” of %s", say.Count(len(ranks), "rank"))},
+			Advice:   "the program gave up after an error or a time-out of its own: look for the first message before it"}
+		if !wrong && len(ranks) == c.Ranks {
+			f.Severity, f.Source = Note, f.Source+"; github.com/pytorch/pytorch, issue 136122"
+			f.Evidence = append(f.Evidence, "all ranks did, and no warning stands before it")
+			f.Advice = "PyTorch ends communicators so when a run is over: a fault only where the program ended too early"
+		}
+		found = append(found, f)
 	}
 	return found
 }

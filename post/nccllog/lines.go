@@ -79,5 +79,13 @@ func plain(b []byte) []byte {
 	return out
 }
 
+// unrepeated takes off what Ray puts behind a line that several workers wrote, of which it shows one.
+func unrepeated(line string) string {
+	if i := strings.LastIndex(line, " [repeated "); i >= 0 && strings.Contains(line[i:], "x across cluster]") {
+		return line[:i]
+	}
+	return line
+}
+
 // kept is a copy of s that may be written as JSON, and is no part of a line any more.
 func kept(s string) string { return strings.Clone(strings.ToValidUTF8(s, "\uFFFD")) }

@@ -145,15 +145,14 @@ type Split struct {
 type Member struct {
 	Rank      int         `json:"rank"`
 	Process   int         `json:"process"`
-	Pointer   string      `json:"pointer"` // "0x55b6aa64a990"
-	Device    int         `json:"device"`  // CUDA's number; Unknown
-	NVML      int         `json:"nvml"`    // Unknown
-	Bus       string      `json:"bus"`     // busId as written, "17000"
-	Node      int         `json:"node"`    // Unknown
-	LocalRank int         `json:"local_rank"`
-	Local     int         `json:"local_ranks"`
-	Started   bool        `json:"started"`   // Init START was said; never before 2.18
-	Completed bool        `json:"completed"` // Init COMPLETE
+	Pointer   string      `json:"pointer"`     // "0x55b6aa64a990"
+	Device    int         `json:"device"`      // CUDA's number; Unknown
+	NVML      int         `json:"nvml"`        // Unknown
+	Bus       string      `json:"bus"`         // busId as written, "17000"
+	LocalRank int         `json:"local_rank"`  // Unknown
+	Local     int         `json:"local_ranks"` // Unknown
+	Started   bool        `json:"started"`     // Init START was said; never before 2.18
+	Completed bool        `json:"completed"`   // Init COMPLETE
 	Destroyed bool        `json:"destroyed"`
 	Aborted   bool        `json:"aborted"`
 	Channels  *Channels   `json:"channels"` // null: not said

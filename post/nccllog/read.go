@@ -185,6 +185,7 @@ type spoken struct {
 // debugLine takes a line of a debug log apart into messages. What stands before one that another follows, or behind which the
 // rest of another may stand, is open.
 func (r *Reader) debugLine(line string, ended bool) {
+	line = unrepeated(line)
 	r.tokens = tokens(line, r.tokens)
 	if len(r.tokens) == 0 {
 		r.other(line, ended)

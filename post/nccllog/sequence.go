@@ -98,8 +98,9 @@ func (r *Reader) compare(c *communicator, places []int) (Sequence, bool) {
 	if c.seq.full {
 		s.Compared = min(s.Compared, int64(len(c.seq.signs)))
 	}
+	most := maxCallsOf(tracked)
 	for _, k := range tracked {
-		if most := maxCallsOf(tracked); k.seq.calls < most {
+		if k.seq.calls < most {
 			s.Behind = append(s.Behind, Behind{Rank: k.Rank, Process: places[k.proc.number], Calls: k.seq.calls, By: most - k.seq.calls})
 		}
 	}
@@ -151,8 +152,18 @@ func (r *Reader) doubt(c *communicator, s Sequence) string {
 		return fmt.Sprintf("messages cut that may have been calls: %d", r.lostCalls)
 	case c.seq.full:
 		return fmt.Sprintf("calls were compared up to number %d", len(c.seq.signs))
+	case r.guessed(c):
+		return "several communicators have this size, and the log tells them apart by order alone: the ranks may be of others"
 	case c.ranks > 0 && len(s.Ranks) < c.ranks:
 		return fmt.Sprintf("%d of %d ranks wrote their calls", len(s.Ranks), c.ranks)
 	}
 	return ""
+}
+
+// guessed says whether ranks may have been put into this communicator that are of another: see communicatorOf.
+func (r *Reader) guessed(c *communicator) bool {
+	return c.id == "" && slices.ContainsFunc(r.comms, func(o *communicator) bool {
+		return o != c && o.id == "" && o.ranks == c.ranks && o.parent == c.parent && (o.split == nil) == (c.split == nil) &&
+			(c.split == nil || o.split.Color == c.split.Color && o.split.Count == c.split.Count)
+	})
 }

@@ -39,7 +39,7 @@ func (r *Reader) set(p *process, name, value, from, said string) {
 var variable = regexp.MustCompile(`\b(?:NCCL|NCCLX|RCCL|OFI|FI|UCX|SHARP|CUDA|HSA|HIP|ROCR|GPU|MSCCL)_[A-Z][A-Z0-9_]*[A-Z0-9]\b`)
 
 // environment reads what a variable was set to: "NCCL_P2P_DISABLE set by environment to 1.", "Setting NCCL_TOPO_FILE environment
-// variable to /x.xml" of plugins, "Plugin name set by env to x", "NCCL_X set to 1", "NCCL_X=1".
+// variable to /x.xml" of plugins, "Plugin name set by env to x", "NCCL_IB_HCA set to x", "NCCL_X=1".
 func (r *Reader) environment(p *process, m message) verdict {
 	if m.open || strings.IndexByte(m.text, '_') < 0 {
 		return unknown
@@ -64,14 +64,19 @@ func (r *Reader) environment(p *process, m message) verdict {
 			return understood
 		}
 	}
-	value := ""
+	value, from := "", "mention"
 	switch {
+	case strings.HasPrefix(rest, "=") && strings.HasSuffix(m.text[:at[0]], "without "):
+		return passed // RCCL: what is off because it was not set
 	case strings.HasPrefix(rest, "="):
 		value = firstWord(rest[1:])
 	case strings.HasPrefix(rest, " set to "):
 		value = firstWord(rest[len(" set to "):])
+		if at[0] == 0 {
+			from = "environment" // NCCL_IB_HCA and NCCL_SOCKET_IFNAME, in NCCL's words for them
+		}
 	}
-	r.set(p, name, value, "mention", said)
+	r.set(p, name, value, from, said)
 	return understood
 }
 

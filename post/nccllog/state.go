@@ -91,7 +91,7 @@ func (w *who) add(p *process) {
 
 func newMember(p *process) *member {
 	m := &member{proc: p, ranks: Unknown, nodes: Unknown}
-	m.Rank, m.Device, m.NVML, m.Node, m.LocalRank, m.Local = Unknown, Unknown, Unknown, Unknown, Unknown, Unknown
+	m.Rank, m.Device, m.NVML, m.LocalRank, m.Local = Unknown, Unknown, Unknown, Unknown, Unknown
 	return m
 }
 
@@ -213,7 +213,8 @@ func (r *Reader) join(m *member, id string, split *Split) {
 }
 
 // communicatorOf finds the communicator of a rank among those known. Without a commId, which came with 2.18 and which splits
-// have not, ranks are put together by size and order of appearance: the first of their size, and split, that lacks this rank.
+// have not, ranks are put together by size and order of appearance: the first of their size, and split, that lacks this rank and
+// this GPU, which is of a communicator once.
 func (r *Reader) communicatorOf(m *member, id string, split *Split) *communicator {
 	if id != "" {
 		return r.byID[id]
@@ -234,7 +235,9 @@ func (r *Reader) communicatorOf(m *member, id string, split *Split) *communicato
 		if split != nil && (c.split.Color != split.Color || c.split.Count != split.Count) {
 			continue
 		}
-		if !slices.ContainsFunc(c.members, func(o *member) bool { return o.Rank == m.Rank }) {
+		if !slices.ContainsFunc(c.members, func(o *member) bool {
+			return o.Rank == m.Rank || o.proc == m.proc && o.Device == m.Device && m.Device >= 0
+		}) {
 			return c
 		}
 	}

@@ -139,7 +139,7 @@ func (l *Log) Lacks() (lacks []string) {
 		{len(l.Versions) > 0, "the version (VERSION, or the program's stdout)"},
 		{c != nil, "communicators (INIT)"},
 		{len(l.Settings) > 0, "settings (ENV)"},
-		{len(l.Network.Using) > 0 || len(l.Network.Plugins) > 0, "the network (INIT,NET)"},
+		{len(l.Network.Using)+len(l.Network.Plugins)+len(l.Network.IB)+len(l.Network.Sockets) > 0, "the network (INIT,NET)"},
 		{c != nil && len(c.Topology.Paths) > 0, "the topology (GRAPH)"},
 		{len(l.Transports) > 0, "transports (INIT, and P2P, SHM, NET)"},
 		{len(l.Choices) > 0, "algorithm and protocol by size (TUNING)"},

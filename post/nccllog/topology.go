@@ -2,10 +2,12 @@ package nccllog
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// system reads "=== System : maxBw 20.0 totalBw 40.0 ===" and "=== System : maxWidth 20.0 ===".
+// system reads "=== System : maxBw 20.0 totalBw 40.0 ===", which was "maxWidth 20.0 totalWidth 40.0" up to 2.13, "maxWidth 20.0"
+// up to 2.7, and "maxWidth 20 maxSpeed 20" in 2.5.
 func (r *Reader) system(p *process, m message) verdict {
 	c := cursor{s: m.text, open: m.open}
 	c.lit("=== System :")
@@ -16,8 +18,11 @@ func (r *Reader) system(p *process, m message) verdict {
 	most := c.float()
 	c.spaces()
 	total := 0.0
-	if c.maybe("totalBw") {
+	switch {
+	case c.maybe("totalBw"), c.maybe("totalWidth"):
 		total = c.float()
+	case c.maybe("maxSpeed"):
+		c.float()
 	}
 	c.spaces()
 	c.lit("===")
@@ -91,6 +96,7 @@ func (k *member) paths(from, rest string, open bool) verdict {
 		if c.bad || len(way) > 8 {
 			return unknown
 		}
+		way = linkType(way)
 		other, _, _ := strings.Cut(to, "/")
 		if from == to || !k.first(from+">"+to) {
 			continue
@@ -103,6 +109,15 @@ func (k *member) paths(from, rest string, open bool) verdict {
 		k.topology.Paths[i].Times++
 	}
 	return understood
+}
+
+// linkType is the name of a kind of link, which 2.5 numbers.
+func linkType(way string) string {
+	names := []string{"LOC", "NVL", "PCI", "QPI", "NET"}
+	if n, err := strconv.Atoi(way); err == nil && n >= 0 && n < len(names) {
+		return names[n]
+	}
+	return way
 }
 
 // topologyFile reads "Loading topology file /path".

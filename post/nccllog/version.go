@@ -70,7 +70,7 @@ func readVersion(text string) (v Version, ok bool) {
 		v.Git = kept(suffix[i+len("git-"):])
 	}
 	switch {
-	case strings.HasPrefix(build, "cuda"):
+	case strings.HasPrefix(build, "cuda") && run(build, len("cuda"), "0123456789") > len("cuda"): // builds by others may have no number
 		v.CUDA = kept(build[len("cuda"):])
 	case strings.HasPrefix(build, "hip"):
 		v.ROCm = kept(build[len("hip"):])
@@ -128,5 +128,23 @@ func (r *Reader) other(line string, ended bool) {
 	if r.framework(line) {
 		return
 	}
+	if ended && strings.Contains(line, "ROCm version") {
+		r.rocm(line)
+		return
+	}
 	r.fragment(line)
+}
+
+// rocm reads "ROCm version : 7.2.0.0-43-abc", which RCCL writes below its own version, without a header.
+func (r *Reader) rocm(line string) {
+	before, after, _ := strings.Cut(line, "ROCm version")
+	_, text, ok := strings.Cut(after, ":")
+	if !ok || prefix(before).junk || len(text) > 100 {
+		return
+	}
+	for _, v := range r.versions {
+		if v.Library == RCCL && v.ROCm == "" {
+			v.ROCm = kept(firstWord(text))
+		}
+	}
 }

@@ -1,0 +1,189 @@
+package nccllog
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestOldTopology reads what versions before 2.14 said of the machine, in other words or with numbers for kinds of links.
+func TestOldTopology(t *testing.T) {
+	for _, c := range []struct{ system, graph, path string }{
+		{"=== System : maxWidth 21 maxSpeed 42 ===", "Pattern 4, crossNic 0, nChannels 2, speed 21/21, nvlink 1, type 1, sameChannels 1", "1/21/1"},
+		{"=== System : maxWidth 21.0 ===", "Pattern 4, crossNic 0, nChannels 2, speed 21.000000/21.000000, type NVL/PIX, sameChannels 1", "1/21.000000/NVL"},
+		{"=== System : maxWidth 21.0 totalWidth 42.0 ===", "Pattern 4, crossNic 0, nChannels 2, speed 21.000000/21.000000, type NVL/PIX, sameChannels 1", "1/21.000000/NVL"},
+		{"=== System : maxBw 21.0 totalBw 42.0 ===", "Pattern 4, crossNic 0, nChannels 2, bw 21.000000/21.000000, type NVL/PIX, sameChannels 1", "1/21.000000/NVL"},
+	} {
+		text := ""
+		for _, m := range []string{c.system, "+ PCI[12.0] - GPU/1000 (0)", "+ PCI[12.0] - GPU/2000 (1)",
+			"GPU/1000 :GPU/1000 (0/5000/0) GPU/2000 (" + c.path + ") ", c.graph, "comm 0x7 rank 0 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE"} {
+			text += "a:1:2 [0] NCCL INFO " + m + "\n"
+		}
+		l := read(t, text)
+		topo, graphs := l.Communicators[0].Topology, l.Communicators[0].Graphs
+		if topo.MaxBw != 21 || topo.GPUs != 2 || len(topo.Paths) != 1 || topo.Paths[0].Type != "NVL" || topo.Paths[0].Bw != 21 {
+			t.Errorf("%s: %+v", c.system, topo)
+		}
+		if strings.Contains(c.system, "42.0") && topo.TotalBw != 42 || !strings.Contains(c.system, "42.0") && topo.TotalBw != 0 {
+			t.Errorf("%s: %v in all", c.system, topo.TotalBw)
+		}
+		if len(graphs) != 1 || graphs[0].Intra != "NVL" || graphs[0].Channels != 2 || graphs[0].BwIntra != 21 {
+			t.Errorf("%s: %+v", c.graph, graphs)
+		}
+		if l.Reading.NotUnderstood != 0 {
+			t.Errorf("%s: not understood: %+v", c.system, l.Reading.Shapes)
+		}
+	}
+}
+
+// TestRCCL reads what RCCL adds to NCCL's messages, and what it says without a header.
+func TestRCCL(t *testing.T) {
+	l := read(t, `(Worker pid=5) a:1:2 [0] NCCL INFO Dmabuf feature disabled without NCCL_DMABUF_ENABLE=1
+(Worker pid=5) a:1:2 [0] NCCL INFO RCCL version : 2.27.7-HEAD:abc1234
+(Worker pid=5) HIP version  : 7.2.1-x
+(Worker pid=5) ROCm version : 7.2.0.0-43-x
+(Worker pid=5) a:1:2 [0] NCCL INFO ncclCommInitRank_impl comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId c1000 commId 0xab - Init START
+(Worker pid=5) a:1:2 [0] NCCL INFO Ring 0 : 1 -> 0 -> 1 comm 0x10 nRanks 02 busId c1000
+(Worker pid=5) a:1:2 [0] NCCL INFO Trees [0] 1/-1/-1->0->-1 [1] -1/-1/-1->0->1 comm 0x10 nRanks 02 busId c1000
+(Worker pid=5) a:1:2 [0] NCCL INFO Connected all rings comm 0x10 nRanks 02 busId c1000
+(Worker pid=5) a:1:2 [0] NCCL INFO ncclCommInitRank_impl comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId c1000 commId 0xab localSize 176 used 45 bytes on core 3 - Init COMPLETE
+`)
+	c := l.Communicators[0]
+	if len(c.Trees) != 2 || c.Trees[1].Up != 1 || len(c.Trees[0].Down) != 1 || len(c.Rings) != 1 || len(c.Joined) != 1 || c.Joined[0] != "all rings" {
+		t.Errorf("trees %+v, rings %+v, connected %q", c.Trees, c.Rings, c.Joined)
+	}
+	if len(l.Versions) != 1 || l.Versions[0].ROCm != "7.2.0.0-43-x" || l.Versions[0].Library != RCCL {
+		t.Errorf("versions %+v", l.Versions)
+	}
+	if len(l.Settings) != 0 {
+		t.Errorf("what is off because a variable is not set counts as set: %+v", l.Settings)
+	}
+}
+
+// TestSetTo reads variables of which NCCL says in words of their own that they were set.
+func TestSetTo(t *testing.T) {
+	l := read(t, "a:1:2 [0] NCCL INFO NCCL_IB_HCA set to =mlx5_0:1,mlx5_1:1\na:1:2 [0] NCCL INFO Algorithm limits: NCCL_ALGO set to Ring\n")
+	if v := l.setting("NCCL_IB_HCA"); v != "=mlx5_0:1,mlx5_1:1" {
+		t.Errorf("NCCL_IB_HCA is %q", v)
+	}
+	if v := l.setting("NCCL_ALGO"); v != "" {
+		t.Errorf("what is mentioned in a sentence counts as set: %q", v)
+	}
+}
+
+// TestRepeated reads lines that Ray shows once for several workers.
+func TestRepeated(t *testing.T) {
+	l := read(t, "(Worker pid=5) a:1:2 [0] NCCL INFO Using network Socket\n(Worker pid=6) a:3:4 [1] NCCL INFO Using network Socket [repeated 3x across cluster]\n")
+	if n := l.Network.Using; len(n) != 1 || n[0].Name != "Socket" || len(n[0].Processes) != 2 {
+		t.Errorf("network %+v", n)
+	}
+}
+
+// TestBuildWithoutNumber is about libraries whose builders left out CUDA's version.
+func TestBuildWithoutNumber(t *testing.T) {
+	v, ok := readVersion("NCCL version 2.5.7+cudaCUDA_MAJOR.CUDA_MINOR")
+	if !ok || v.Code != 2507 || v.CUDA != "" {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestWhatFollowsNumbers is about numbers that go on in a way that no number does: nothing is made of them.
+func TestWhatFollowsNumbers(t *testing.T) {
+	for text, want := range map[string]int{"12040": 12040, "12040,": 12040, "12040x": 0, "12040_1": 0, "12040:1": 0, "12040-1": 0} {
+		r := NewReader()
+		if err := r.Add("x", strings.NewReader("a:1:2 [0] NCCL INFO cudaDriverVersion "+text+"\n")); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.order[0].driver; got != want {
+			t.Errorf("cudaDriverVersion %s is read as %d", text, got)
+		}
+	}
+}
+
+// pairs is a log of 2.17 of four processes, of which 0 and 1, and 2 and 3, are together; ranks write in the order that is given,
+// and the last one makes a call less.
+func pairs(order ...int) string {
+	text := ""
+	for _, p := range order {
+		pid, rank := string(rune('1'+p)), string(rune('0'+p%2))
+		head := "a:" + pid + ":" + pid + " [" + string(rune('0'+p)) + "] NCCL INFO "
+		text += head + "comm 0x7" + pid + " rank " + rank + " nranks 2 cudaDev " + string(rune('0'+p)) + " busId 1000 - Init COMPLETE\n"
+		for range 2 - p/3 {
+			text += head + "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 4 datatype 7 op 0 root 0 comm 0x7" + pid + " [nranks=2] stream 0x3\n"
+		}
+	}
+	return text
+}
+
+// TestGuessedCommunicators is about versions without an id, where ranks of communicators of one size may be taken for each other's.
+func TestGuessedCommunicators(t *testing.T) {
+	l := read(t, pairs(0, 2, 1, 3))
+	if len(l.Communicators) != 2 || len(l.Sequences) != 2 {
+		t.Fatalf("%d communicators, %d sequences", len(l.Communicators), len(l.Sequences))
+	}
+	for _, f := range l.Findings() {
+		if f.Kind == Stopped && f.Severity != Warning {
+			t.Errorf("%s is %s, though it rests on a guess", f.Says, f.Severity)
+		}
+	}
+	if s := l.Sequences[1]; len(s.Behind) != 1 || !strings.Contains(s.Doubt, "several communicators") {
+		t.Errorf("%+v", s)
+	}
+	if l = read(t, pairs(2, 3)); l.Sequences[0].Doubt != "" {
+		t.Errorf("in doubt although there is one communicator: %q", l.Sequences[0].Doubt)
+	}
+}
+
+// TestOneGPUOnce is about two communicators of one size in the same process: a GPU is not twice in one of them.
+func TestOneGPUOnce(t *testing.T) {
+	l := read(t, "a:1:2 [0] NCCL INFO comm 0x71 rank 0 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE\n"+
+		"a:1:2 [0] NCCL INFO comm 0x72 rank 1 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE\n")
+	if len(l.Communicators) != 2 {
+		t.Errorf("%+v", l.Communicators)
+	}
+}
+
+// TestConfigurationsMayDiffer is about what a program asks for in one communicator and not in another.
+func TestConfigurationsMayDiffer(t *testing.T) {
+	l := read(t, "a:1:2 [0] NCCL INFO Comm config Blocking set to 0\na:1:2 [0] NCCL INFO Comm config Blocking set to 1\n")
+	for _, f := range l.Findings() {
+		t.Errorf("%s", f.Says)
+	}
+}
+
+// TestPairInBothWays is about a pair that is counted once, though each direction goes another way.
+func TestPairInBothWays(t *testing.T) {
+	l := read(t, `a:1:2 [0] NCCL INFO comm 0x7 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x5 - Init START
+a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC
+a:1:2 [0] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via SHM/direct/direct
+`)
+	for _, f := range l.Findings() {
+		if f.Kind == ThroughHost && strings.HasPrefix(f.Says, "1 of 1 pair ") {
+			return
+		}
+	}
+	t.Errorf("%+v", l.Findings())
+}
+
+// TestAbortAtTheEnd is about communicators that all ranks abort, as PyTorch does when a run is over.
+func TestAbortAtTheEnd(t *testing.T) {
+	both := "a:1:1 [0] NCCL INFO comm 0x7 rank 0 nranks 2 cudaDev 0 busId 1000 - Abort COMPLETE\n" +
+		"a:2:2 [1] NCCL INFO comm 0x8 rank 1 nranks 2 cudaDev 1 busId 2000 - Abort COMPLETE\n"
+	for text, want := range map[string]Severity{
+		both:                                   Note,
+		both[:strings.IndexByte(both, '\n')+1]: Serious,
+		"a:1:1 [0] x.cc:1 NCCL WARN It broke\n" + both: Serious,
+	} {
+		i := 0
+		for _, f := range read(t, text).Findings() {
+			if f.Kind == Aborted {
+				i++
+				if f.Severity != want {
+					t.Errorf("%q: %s", text, f.Severity)
+				}
+			}
+		}
+		if i != 1 {
+			t.Errorf("%q: %d findings", text, i)
+		}
+	}
+}
