@@ -187,3 +187,43 @@ func TestAbortAtTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestTooFarForDirect is about cards that could reach the GPU's memory, and that NCCL leaves out for their distance: a kernel module
+// would not help.
+func TestTooFarForDirect(t *testing.T) {
+	l := read(t, `a:1:1 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'
+a:1:1 [0] NCCL INFO GPU Direct RDMA Disabled for GPU 1000 / HCA 0 (distance 5 > 4)
+a:1:1 [0] NCCL INFO comm 0x7 rank 0 nRanks 2 nNodes 2 localRanks 1 localRank 0 MNNVL 0
+a:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0
+`)
+	for _, f := range l.Findings() {
+		if f.Kind == NoDirect {
+			if strings.Contains(f.Advice, "peermem") || !strings.Contains(strings.Join(f.Evidence, "; "), "distance") {
+				t.Errorf("%+v", f)
+			}
+			return
+		}
+	}
+	t.Errorf("%+v", l.Findings())
+}
+
+// TestLoaderOfPlugins reads what the loader of plugins says in different versions.
+func TestLoaderOfPlugins(t *testing.T) {
+	for text, want := range map[string]string{
+		"NET/Plugin : Plugin load (libnccl-net.so) returned 2 : libnccl-net.so: cannot open shared object file":                               "libnccl-net.so",
+		"NET/Plugin : Plugin load returned 2 : libnccl-net.so: cannot open shared object file.":                                               "libnccl-net.so",
+		"NET/Plugin : dlerror=libnccl-net.so: cannot open shared object file No plugin found (libnccl-net.so), using internal implementation": "libnccl-net.so",
+		"NET/Plugin: Could not find: libnccl-net.so libx.so. Using internal network plugin.":                                                  "libnccl-net.so",
+		"NET/Plugin: Loaded gin plugin Libfabric (v11)":                                                                                       "",
+	} {
+		l := read(t, "a:1:1 [0] NCCL INFO "+text+"\n")
+		got := strings.Join(names(l.Network.Missing), ",")
+		if got != want || len(l.Network.Plugins) != 0 || l.Reading.NotUnderstood != 0 {
+			t.Errorf("%s: missing %q, plugins %+v", text, got, l.Network.Plugins)
+		}
+	}
+	l := read(t, "a:1:1 [0] NCCL INFO TUNER/Plugin: NCCL_TUNER_PLUGIN set to libx.so\n")
+	if l.setting("NCCL_TUNER_PLUGIN") != "libx.so" {
+		t.Errorf("%+v", l.Settings)
+	}
+}

@@ -138,18 +138,29 @@ func findDirect(l *Log) []Finding {
 	f := Finding{Kind: NoDirect, Severity: Warning, Source: gpuDoc + ", GPU-to-NIC communication", Variable: "NCCL_NET_GDR_LEVEL",
 		Says:     fmt.Sprintf("%d of %s between nodes go through host memory: without GPUDirect RDMA.", without, say.Count(all, "connection")),
 		Evidence: []string{fmt.Sprintf("%d of %d do not end in /GDRDMA", without, all)}}
-	by := map[bool][]string{}
+	var off, far, able []string
 	for _, g := range l.Network.GDR {
-		if !slices.Contains(by[g.Enabled], g.Device) {
-			by[g.Enabled] = append(by[g.Enabled], g.Device)
+		list := &off
+		switch {
+		case g.Enabled:
+			list = &able
+		case strings.Contains(g.Said, "(distance"):
+			list = &far
+		}
+		if !slices.Contains(*list, g.Device) {
+			*list = append(*list, g.Device)
 		}
 	}
 	switch {
-	case len(by[false]) > 0:
-		f.Evidence = append(f.Evidence, "GPU Direct RDMA Disabled: "+say.Some(by[false]))
+	case len(off) > 0:
+		f.Evidence = append(f.Evidence, "GPU Direct RDMA Disabled: "+say.Some(off))
 		f.Advice = advice.Peermem
-	case len(by[true]) > 0:
-		f.Evidence = append(f.Evidence, "GPU Direct RDMA Enabled: "+say.Some(by[true])+", so the cards could: NCCL took them for too far from the GPUs")
+	case len(far)+len(able) > 0:
+		if len(far) > 0 {
+			f.Evidence = append(f.Evidence, "GPU Direct RDMA Disabled, for the distance to the GPU: "+say.Some(far))
+		} else {
+			f.Evidence = append(f.Evidence, "GPU Direct RDMA Enabled: "+say.Some(able)+", so the cards could: NCCL took them for too far from the GPUs")
+		}
 		f.Advice = "see nvidia-smi topo -m; NCCL_NET_GDR_LEVEL=PHB allows it over the host's bridge, where that is found to be faster"
 	default:
 		f.Advice = advice.Peermem + "; where that is well: see nvidia-smi topo -m, cards far from the GPUs are left out (NCCL_NET_GDR_LEVEL)"

@@ -118,6 +118,11 @@ func (r *Reader) offered(p *process, layer, rest string) verdict {
 	if list == "" {
 		return unknown
 	}
+	if strings.HasPrefix(rest, "dlerror=") { // 2.18 to 2.20: the loader's own words, then the usual ones
+		if i := strings.Index(rest, "No plugin found ("); i > 0 {
+			rest = rest[i:]
+		}
+	}
 	for _, way := range []string{"Could not find: ", "Could not find:", "No plugin found (", "Plugin load ("} {
 		if name, ok := strings.CutPrefix(rest, way); ok {
 			if way == "Plugin load (" && !strings.Contains(name, "returned") {
@@ -132,7 +137,7 @@ func (r *Reader) offered(p *process, layer, rest string) verdict {
 		if !ok {
 			continue
 		}
-		if strings.HasPrefix(name, "internal") {
+		if strings.HasPrefix(name, "internal") || strings.HasPrefix(name, "gin plugin ") {
 			return passed
 		}
 		if strings.Contains(way, "coll") {

@@ -361,6 +361,7 @@ var known = []struct {
 	{"Comm config ", true, (*Reader).configured},
 	{"Plugin name set by env to ", false, (*Reader).pluginByEnv},
 	{" set by env", false, (*Reader).environment},
+	{"_PLUGIN set to ", false, (*Reader).environment},
 	{" environment variable to ", false, (*Reader).environment},
 	{"CCL version", false, (*Reader).versionLine},
 	{"cudaDriverVersion", true, (*Reader).driver},

@@ -72,8 +72,8 @@ func (r *Reader) environment(p *process, m message) verdict {
 		value = firstWord(rest[1:])
 	case strings.HasPrefix(rest, " set to "):
 		value = firstWord(rest[len(" set to "):])
-		if at[0] == 0 {
-			from = "environment" // NCCL_IB_HCA and NCCL_SOCKET_IFNAME, in NCCL's words for them
+		if at[0] == 0 || strings.HasSuffix(m.text[:at[0]], "/Plugin: ") {
+			from = "environment" // NCCL_IB_HCA, NCCL_SOCKET_IFNAME and plugins, in NCCL's words for them
 		}
 	}
 	r.set(p, name, value, from, said)
