@@ -64,7 +64,10 @@ func add(ctx context.Context, r *nccllog.Reader, path string) error {
 		return cannotRead(path, err)
 	}
 	defer f.Close()
-	return r.Add(path, untilDone{ctx, f})
+	if err := r.Add(path, untilDone{ctx, f}); err != nil {
+		return err
+	}
+	return context.Cause(ctx) // the reader takes a file that breaks off for what it is
 }
 
 // untilDone is a file that ends with the context.

@@ -108,8 +108,10 @@ func (r *Reader) phase(p *process, m message, before string, f map[string]string
 		delete(p.threads, key)
 	case destroyed:
 		c.Destroyed = true
+		p.end(c)
 	case aborted:
 		c.Aborted = true
+		p.end(c)
 	}
 	r.join(c, id, split(f))
 	return understood

@@ -165,8 +165,11 @@ func (r *Reader) libfabric(p *process, rest string) verdict {
 		name, _, _ = strings.Cut(name, " ")
 		return r.name(p, provider, strings.TrimRight(name, ","), "")
 	}
-	if version, ok := strings.CutPrefix(rest, "Initializing aws-ofi-nccl "); ok {
-		return r.name(p, plugin, "aws-ofi-nccl", firstWord(version))
+	for _, way := range []string{"Initializing ", "Using "} { // Using up to 1.6
+		if plug, ok := strings.CutPrefix(rest, way+"aws-ofi-"); ok {
+			name, version, _ := strings.Cut(plug, " ")
+			return r.name(p, plugin, "aws-ofi-"+name, firstWord(version))
+		}
 	}
 	return unknown
 }

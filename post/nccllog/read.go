@@ -20,6 +20,9 @@ type Reader struct {
 	comms []*communicator
 	byID  map[string]*communicator
 
+	unnamed map[sort][]*communicator // those without an id
+	filled  map[sorted]int           // of them, how many from the first have this rank
+
 	settings     map[setKey]*setting
 	names        map[nameKey]*named
 	namesInOrder []*named
@@ -47,7 +50,7 @@ type Reader struct {
 
 // NewReader is a Reader of nothing yet.
 func NewReader() *Reader {
-	return &Reader{procs: map[procKey]*process{}, hosts: map[int][]*process{}, byID: map[string]*communicator{},
+	return &Reader{procs: map[procKey]*process{}, hosts: map[int][]*process{}, byID: map[string]*communicator{}, unnamed: map[sort][]*communicator{}, filled: map[sorted]int{},
 		settings: map[setKey]*setting{}, names: map[nameKey]*named{}, direct: map[gdrKey]*direct{}, warnings: map[string]*warning{},
 		shapes: map[string]int64{}, signID: map[callSign]uint32{}, measured: map[measuredKey]*measured{}, rows: map[string]*rowState{}}
 }
@@ -377,5 +380,6 @@ var chatter = []string{
 	"dlvsym", "Made virtual device", "Retrieving state", "Initialized state", "ncclTopoPopulateNics", "mlx5_", "Check P2P Type", "=====",
 	"Could not enable P2P", "Launch mode", "Loading unnamed topology", "register comm", "registered", "deregister", "MemManager",
 	"Bootstrap timings", "ENV/Plugin", "GIN", "RMA", "Symmetric", "symmetric", "comm 0x", "GPU affinity", "NET/IB", "NET/Socket", "NET/OFI",
+	"NCCL git version", "HINT: ", "Kernel version", "Hipruntime version", "ROCr version", "Dmabuf feature", "GDRCOPY", "Min Comp Cap",
 	"PROFILER/", "TUNER/", "Free", "CUDA Dev", "Intranode", "non-device net plugin", "NVML", "nvml", "cudaMem", "cuMem", "Rank ", "rank ",
 }

@@ -162,8 +162,5 @@ func (r *Reader) doubt(c *communicator, s Sequence) string {
 
 // guessed says whether ranks may have been put into this communicator that are of another: see communicatorOf.
 func (r *Reader) guessed(c *communicator) bool {
-	return c.id == "" && slices.ContainsFunc(r.comms, func(o *communicator) bool {
-		return o != c && o.id == "" && o.ranks == c.ranks && o.parent == c.parent && (o.split == nil) == (c.split == nil) &&
-			(c.split == nil || o.split.Color == c.split.Color && o.split.Count == c.split.Count)
-	})
+	return c.id == "" && len(r.unnamed[c.sort]) > 1
 }

@@ -25,8 +25,9 @@ type process struct {
 	threads map[threadKey]*member
 	pointer map[string]*member
 	members []*member
-	stray   *member // facts whose communicator can't be told
-	system  *member // whose topology is being printed
+	live    []*member // of them, those that are not torn down
+	stray   *member   // facts whose communicator can't be told
+	system  *member   // whose topology is being printed
 }
 
 // viaKey tells transports of one rank apart.
@@ -74,7 +75,42 @@ type communicator struct {
 	parent   *communicator
 	split    *Split
 	members  []*member
+	sort     sort         // where it has no id
+	has      map[int]bool // ranks of members
+	gpus     map[gpu]bool // and their GPUs
 	seq      sequence
+}
+
+// gpu is one GPU as a process knows it.
+type gpu struct {
+	proc   *process
+	device int
+}
+
+// sort is what communicators without an id have in common that cannot be told apart by what is said of them.
+type sort struct {
+	ranks        int
+	parent       *communicator
+	split        bool
+	color, count int64
+}
+
+// sorted is one rank of communicators of one sort.
+type sorted struct {
+	sort
+	rank int
+}
+
+// sortOf is the sort of a rank's communicator.
+func sortOf(m *member, split *Split) sort {
+	s := sort{ranks: m.ranks, split: split != nil}
+	if split != nil {
+		s.color, s.count = split.Color, split.Count
+		if p := m.proc.pointer[split.Parent]; p != nil {
+			s.parent = p.comm
+		}
+	}
+	return s
 }
 
 // who is a set of processes.
@@ -117,7 +153,8 @@ func (r *Reader) whose(h head, clean bool) (p *process, glued int) {
 	if p := r.procs[procKey{h.host, h.pid}]; p != nil {
 		return p, 0
 	}
-	for _, o := range r.hosts[h.pid] {
+	same := r.hosts[h.pid]
+	for _, o := range same[:min(len(same), mostTried)] {
 		if strings.HasSuffix(h.host, o.host) && o.host != "" && (p == nil || len(o.host) > len(p.host)) {
 			p = o
 		}
@@ -145,21 +182,33 @@ func (p *process) context(h head, begins bool) *member {
 		m := newMember(p)
 		m.Device = h.device
 		p.threads[key] = m
-		p.members = append(p.members, m)
+		p.add(m)
 		return m
 	}
 	return p.only(h.device)
 }
 
+func (p *process) add(m *member) { p.members, p.live = append(p.members, m), append(p.live, m) }
+
+// end takes a rank whose communicator is torn down out of those that a message may be of.
+func (p *process) end(m *member) {
+	if i := slices.Index(p.live, m); i >= 0 {
+		p.live = slices.Delete(p.live, i, i+1)
+	}
+}
+
+// mostLive is among how many ranks of one process a message's own is looked for: of more there is hardly one alone on a device.
+const mostLive = 1 << 10
+
 // only is the one rank on a device that is not torn down, or of the process where none is on the device; where there is not
 // one, what is said is of an unknown communicator.
 func (p *process) only(device int) *member {
+	if len(p.live) > mostLive {
+		return p.stray
+	}
 	var here, any *member
 	var nHere, nAny int
-	for _, m := range p.members {
-		if m.Destroyed || m.Aborted {
-			continue
-		}
+	for _, m := range p.live {
 		any, nAny = m, nAny+1
 		if m.Device == device {
 			here, nHere = m, nHere+1
@@ -183,7 +232,7 @@ func (p *process) named(h head, pointer string) *member {
 	if draft := p.threads[threadKey{h.tid, h.device}]; draft != nil && draft.Pointer == "" {
 		m = draft
 	} else {
-		p.members = append(p.members, m)
+		p.add(m)
 	}
 	m.Pointer = kept(pointer)
 	p.pointer[m.Pointer] = m
@@ -197,24 +246,30 @@ func (r *Reader) join(m *member, id string, split *Split) {
 	}
 	c := r.communicatorOf(m, id, split)
 	if c == nil {
-		c = &communicator{number: len(r.comms), id: kept(id), ranks: m.ranks, function: m.function, split: split}
-		if split != nil {
-			if parent := m.proc.pointer[split.Parent]; parent != nil {
-				c.parent = parent.comm
-			}
-		}
+		sort := sortOf(m, split)
+		c = &communicator{number: len(r.comms), id: kept(id), ranks: m.ranks, function: m.function, split: split, parent: sort.parent, sort: sort, has: map[int]bool{}, gpus: map[gpu]bool{}}
 		r.comms = append(r.comms, c)
+		if id == "" {
+			r.unnamed[sort] = append(r.unnamed[sort], c)
+		}
 	}
 	if id != "" {
 		r.byID[c.id] = c
 	}
 	m.comm = c
 	c.members = append(c.members, m)
+	c.has[m.Rank] = true
+	if m.Device >= 0 {
+		c.gpus[gpu{m.proc, m.Device}] = true
+	}
 }
 
+// mostTried is how many communicators of one sort are looked at for the place of one rank.
+const mostTried = 1 << 10
+
 // communicatorOf finds the communicator of a rank among those known. Without a commId, which came with 2.18 and which splits
-// have not, ranks are put together by size and order of appearance: the first of their size, and split, that lacks this rank and
-// this GPU, which is of a communicator once.
+// have not, ranks are put together by size and order of appearance: the first of their sort that lacks this rank and this GPU,
+// which is of a communicator once.
 func (r *Reader) communicatorOf(m *member, id string, split *Split) *communicator {
 	if id != "" {
 		return r.byID[id]
@@ -222,22 +277,15 @@ func (r *Reader) communicatorOf(m *member, id string, split *Split) *communicato
 	if m.Rank < 0 {
 		return nil
 	}
-	var parent *communicator
-	if split != nil {
-		if p := m.proc.pointer[split.Parent]; p != nil {
-			parent = p.comm
-		}
+	key := sorted{sortOf(m, split), m.Rank}
+	all := r.unnamed[key.sort]
+	from := r.filled[key]
+	for from < len(all) && all[from].has[m.Rank] {
+		from++
 	}
-	for _, c := range r.comms {
-		if c.id != "" || c.ranks != m.ranks || (c.split == nil) != (split == nil) || c.parent != parent {
-			continue
-		}
-		if split != nil && (c.split.Color != split.Color || c.split.Count != split.Count) {
-			continue
-		}
-		if !slices.ContainsFunc(c.members, func(o *member) bool {
-			return o.Rank == m.Rank || o.proc == m.proc && o.Device == m.Device && m.Device >= 0
-		}) {
+	r.filled[key] = from // those before have this rank for good
+	for _, c := range all[from:min(len(all), from+mostTried)] {
+		if !c.has[m.Rank] && !c.gpus[gpu{m.proc, m.Device}] {
 			return c
 		}
 	}

@@ -44,7 +44,7 @@ func (l *Log) name(processes []int) string {
 			continue
 		}
 		p := l.Processes[i]
-		if !slices.Contains(hosts, p.Host) {
+		if len(hosts) == 0 || hosts[len(hosts)-1] != p.Host { // processes are by host
 			hosts = append(hosts, p.Host)
 		}
 		if len(p.Ranks) == 0 {
@@ -71,7 +71,7 @@ func (l *Log) name(processes []int) string {
 // hosts are the names of all hosts that wrote.
 func (l *Log) hosts() (names []string) {
 	for _, p := range l.Processes {
-		if !slices.Contains(names, p.Host) {
+		if len(names) == 0 || names[len(names)-1] != p.Host { // processes are by host
 			names = append(names, p.Host)
 		}
 	}
@@ -118,12 +118,12 @@ func (l *Log) hostOf(comm, rank int) string {
 	if comm < 0 || comm >= len(l.Communicators) {
 		return ""
 	}
-	for _, m := range l.Communicators[comm].Members {
-		if m.Rank == rank && m.Process >= 0 && m.Process < len(l.Processes) {
-			return l.Processes[m.Process].Host
-		}
+	members := l.Communicators[comm].Members
+	i, found := slices.BinarySearchFunc(members, rank, func(m Member, rank int) int { return cmp.Compare(m.Rank, rank) })
+	if !found || members[i].Process < 0 || members[i].Process >= len(l.Processes) {
+		return ""
 	}
-	return ""
+	return l.Processes[members[i].Process].Host
 }
 
 // setting is the value of a variable that was set from outside; "" where it was not said to be.
