@@ -32,6 +32,9 @@ func analyse(d *trace.Device, file int, o Options) (Device, error) {
 	s.windows = windows(d, len(s.host), s.stepOf)
 
 	out := identity(d, file)
+	if out.origin != trace.Unknown {
+		out.origin += s.cover.whole.Start // times of the timeline count from there
+	}
 	if err := s.times(&out); err != nil {
 		return Device{}, fmt.Errorf("%s: %w", out.Label, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"busbar/post/trace"
 )
 
 // moments counts what a device does nanosecond by nanosecond, as the definitions say it.
@@ -41,6 +43,19 @@ func moments(g *gpu) (p Parts) {
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+
+// Times of a device count from its first activity, wherever the file's time 0 is: devices of one file are set beside each other by that.
+func TestTheOriginIsTheFirstActivity(t *testing.T) {
+	g := newGPU()
+	g.ran(gemm, 7, 5000, 6000)
+	if d := g.analysed(t, Options{}); d.origin != trace.Unknown {
+		t.Errorf("of an unknown time 0 it is %d", d.origin)
+	}
+	g.Origin = 1_700_000_000_000_000_000
+	if d := g.analysed(t, Options{}); d.origin != 1_700_000_000_000_005_000 {
+		t.Errorf("it is %d", d.origin)
+	}
+}
 
 func TestPartsAgreeWithEveryNanosecond(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
