@@ -28,15 +28,18 @@ var methodWords = []string{
 	byPeer:   "sender, receiver and order",
 }
 
-// kind is what two calls must share to be one collective.
-type kind struct {
+// kind stands for what two calls must share to be one collective. It is a number, as millions of them are compared.
+type kind int32
+
+// likeness is what a kind stands for.
+type likeness struct {
 	name  string
 	bytes int64
 }
 
-// kindOf is that of a call. Ranks of an uneven exchange have different sizes, and its size is no part of it.
-func (d *Device) kindOf(s *seen) kind {
-	k := kind{bytes: trace.Unknown}
+// likenessOf is that of a call. Ranks of an uneven exchange have different sizes, and its size is no part of it.
+func (d *Device) likenessOf(s *seen) likeness {
+	k := likeness{bytes: trace.Unknown}
 	if s.collective < 0 || int(s.collective) >= len(d.Collectives) {
 		return k
 	}
@@ -51,13 +54,19 @@ func (d *Device) kindOf(s *seen) kind {
 	return k
 }
 
+// kinds are those of the calls of each part.
 func (c *comparison) kinds(p *party) [][]kind {
+	numbers := map[likeness]kind{}
 	all := make([][]kind, len(p.parts))
 	for i, q := range p.parts {
 		d := &c.timeline.Devices[q.device]
 		all[i] = make([]kind, len(q.calls))
 		for n, at := range q.calls {
-			all[i][n] = d.kindOf(&d.seen[at])
+			of := d.likenessOf(&d.seen[at])
+			if _, known := numbers[of]; !known {
+				numbers[of] = kind(len(numbers))
+			}
+			all[i][n] = numbers[of]
 		}
 	}
 	return all

@@ -50,19 +50,20 @@ next:
 // fits most calls is taken, and of equally many the one that the clocks of the hosts are for.
 func (c *comparison) shift(p *party, kinds [][]kind, long, part int) (best int, known bool) {
 	a, b := kinds[long], kinds[part]
-	var fits []int
+	type fitting struct{ shift, calls int }
+	var fits []fitting
 	most := 0
 	for s := -min(mostShift, len(b)-1); s <= min(mostShift, len(a)-1); s++ {
 		if n := fit(a, b, s); n > 0 {
-			fits = append(fits, s)
+			fits = append(fits, fitting{s, n})
 			most = max(most, n)
 		}
 	}
 	one, sameHost := c.clocks(p, long, part)
 	var equal []int
-	for _, s := range fits {
-		if sameHost || fit(a, b, s) == most {
-			equal = append(equal, s)
+	for _, f := range fits {
+		if sameHost || f.calls == most {
+			equal = append(equal, f.shift)
 		}
 	}
 	switch {
@@ -105,12 +106,16 @@ func (c *comparison) clocks(p *party, a, b int) (known, sameHost bool) {
 	return known, known && (x.File == y.File || x.Host != "" && x.Host == y.Host)
 }
 
-// distance is how far apart the ends of calls are under a shift, in milliseconds.
+// mostCompared is of about how many calls the distance is taken: there may be as many shifts to try, and a hundred thousand calls.
+const mostCompared = 1000
+
+// distance is how far apart the ends of calls are under a shift, in milliseconds, in the middle of calls from the whole recording.
 func (c *comparison) distance(p *party, a, b, shift int) float64 {
 	x, y := &c.timeline.Devices[p.parts[a].device], &c.timeline.Devices[p.parts[b].device]
 	var apart []float64
-	for i, at := range p.parts[b].calls {
+	for i := 0; i < len(p.parts[b].calls); i += 1 + len(p.parts[b].calls)/mostCompared {
 		if n := i + shift; n >= 0 && n < len(p.parts[a].calls) {
+			at := p.parts[b].calls[i]
 			apart = append(apart, math.Abs(milliseconds((x.seen[p.parts[a].calls[n]].end-y.seen[at].end)+(x.origin-y.origin))))
 		}
 	}
