@@ -17,6 +17,7 @@ type lane struct {
 	uneven   int   // matched calls of which that can be said
 	chance   float64
 	cost     int64           // ns that others waited in those, the mean over them
+	inSteps  int64           // ns, that part of cost
 	waits    map[step]int64  // ns of waiting
 	lateness map[step]counts // by step, of uneven calls
 }
@@ -69,6 +70,11 @@ func (t *Timeline) across() {
 			Last: l.last, Offset: c.offset[i]})
 		a.Pure += milliseconds(l.pure) / float64(len(c.lanes))
 		a.Waiting += milliseconds(l.waiting) / float64(len(c.lanes))
+		for in, waited := range l.waits {
+			if in.name != "" {
+				a.waitingInSteps += milliseconds(waited) / float64(len(c.lanes))
+			}
+		}
 	}
 	a.Uneven = c.uneven()
 	a.Imbalance = c.imbalance()

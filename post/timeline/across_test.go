@@ -60,6 +60,23 @@ func TestPureTimeAndWaitingAreToldApart(t *testing.T) {
 	isNear(t, "its pure bus bandwidth", *a.Matches[0].PureBusbw, 25*1024*1024*1.5/1e-3/1e9)
 }
 
+// Waiting for the first call, before there are steps, is none of a step's.
+func TestWaitingOutsideStepsIsOfNone(t *testing.T) {
+	d := job{ranks: 4, steps: 5, sizes: mib(25), pure: msec, work: late, numbered: true}.ranksOf()
+	for i := range d {
+		d[i].seen[0].step = -1
+		if i != 2 {
+			d[i].seen[0].start -= 1000 * msec
+		}
+	}
+	tl := compared(d...)
+	isNear(t, "waiting", tl.Across.Waiting, (1000+5*3)*3/4.)
+	isNear(t, "waiting in steps", tl.Across.waitingInSteps, 4*3*3/4.)
+	isNear(t, "cost", tl.Across.Straggler.Cost, 1000+5*3)
+	isNear(t, "cost in steps", tl.Across.Straggler.costInSteps, 4*3)
+	isNear(t, "what a step gains", tl.Advice[0].Gain, 4*3/5.)
+}
+
 func TestClocksDoNotMatterAndAreFound(t *testing.T) {
 	clock := func(rank int) int64 { return int64(rank) * 7 * msec }
 	for _, noSteps := range []bool{true, false} {
@@ -213,16 +230,37 @@ func TestDevicesWithoutARankMatchToo(t *testing.T) {
 // Each rank was recorded twice: recordings are matched with each other in the order they were made.
 func TestARankThatWasRecordedTwice(t *testing.T) {
 	first := job{ranks: 2, steps: 2, sizes: mib(4), pure: msec, work: late, host: "a", origin: 1000}.ranksOf()
-	second := job{ranks: 2, steps: 2, sizes: mib(4), pure: 2 * msec, work: late, host: "a", origin: 900000000}.ranksOf()
+	slower := func(rank, _, _ int) int64 { return int64(5+3*rank) * msec }
+	other := func(rank int) int64 { return int64(rank) * 7 * msec }
+	second := job{ranks: 2, steps: 2, sizes: mib(4), pure: 2 * msec, work: slower, clock: other, host: "a", origin: 900000000}.ranksOf()
 	a := compared(second[0], first[1], first[0], second[1]).Across
 	if a.Matched != 4 || len(a.Ranks) != 2 {
 		t.Fatalf("%+v", a)
 	}
 	isNear(t, "pure", a.Pure, 2+4)
-	isNear(t, "waiting", a.Waiting, 0)
+	isNear(t, "waiting", a.Waiting, 2*3/2.)
 	if len(a.Imbalance) != 4 {
-		t.Errorf("%d steps, want two of each recording", len(a.Imbalance))
+		t.Fatalf("%d steps, want two of each recording", len(a.Imbalance))
 	}
+	sum := 0.0
+	for _, s := range a.Imbalance {
+		sum += s.Waiting
+		if s.Waiting > 0 != (s.Spread > 0) {
+			t.Errorf("the waiting of one recording is told of another: %+v", s)
+		}
+	}
+	isNear(t, "waiting in steps", sum, 2*3/2.)
+	isNear(t, "offset, by the first recordings", *a.Ranks[1].Offset, 0)
+}
+
+func TestStepsThatAreNotWholeAreNotCompared(t *testing.T) {
+	d := job{ranks: 3, steps: 3, sizes: mib(4), pure: msec, work: late}.ranksOf()
+	d[2].Steps[1].Partial = "cut"
+	a := compared(d...).Across
+	if len(a.Imbalance) != 3 || a.Imbalance[0].Slowest != 2 || a.Imbalance[1].Slowest == 2 {
+		t.Errorf("%+v", a.Imbalance)
+	}
+	isNear(t, "computation of the steps that all have whole", a.Ranks[0].Compute, 10)
 }
 
 func TestOneRankAloneIsNotCompared(t *testing.T) {

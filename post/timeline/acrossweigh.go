@@ -47,8 +47,13 @@ func (c *comparison) weigh(p *party) {
 			if i == last {
 				n.last++
 				l.last++
+				cost := int64(0)
 				for _, t := range took {
-					l.cost += (t - least) / int64(len(m)-1)
+					cost += (t - least) / int64(len(m)-1)
+				}
+				l.cost += cost
+				if in.name != "" {
+					l.inSteps += cost
 				}
 			}
 			l.lateness[in] = n

@@ -55,10 +55,10 @@ func (t *Timeline) advise() []Advice {
 func (a advising) pure() (share float64, aside string) {
 	x := a.Across
 	if x == nil || x.Matched == 0 || x.Pure+x.Waiting <= 0 {
-		return 1, "of which some may be waiting for others"
+		return 1, "some of it perhaps waiting for others"
 	}
 	if len(a.all.devices) < a.world() {
-		return x.Pure / (x.Pure + x.Waiting), "of which some may be waiting for ranks that were not read"
+		return x.Pure / (x.Pure + x.Waiting), "some of it perhaps waiting for ranks that were not read"
 	}
 	return x.Pure / (x.Pure + x.Waiting), "waiting for others aside"
 }

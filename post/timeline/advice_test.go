@@ -18,11 +18,27 @@ func healthy() *Timeline {
 		}
 		d.Groups = []Group{{Name: "0", Size: 2}}
 		d.Collectives = []Collective{{Name: "all_reduce", Group: "0", Ranks: 2, Bytes: &bytes, Type: "float32", Calls: 50, Sum: 100, Median: 2, Least: 1.9, Exposed: 5, Busbw: &busbw, BusbwMax: &busbw}}
+		happened(&d)
 		t.Devices = append(t.Devices, d)
 	}
-	t.Across = &Across{Matched: 50, Pure: 95, Waiting: 5, Ranks: []RankShare{{Device: 0, Compute: 400}, {Device: 1, Compute: 404}},
+	t.Across = &Across{Matched: 50, Pure: 95, Waiting: 5, waitingInSteps: 5, Ranks: []RankShare{{Device: 0, Compute: 400}, {Device: 1, Compute: 404}},
 		Imbalance: []StepSpread{{Name: "ProfilerStep#0", Spread: 1}, {Name: "ProfilerStep#1", Spread: 2, Slowest: 1}}}
 	return t
+}
+
+// happened gives a device the calls that its rows count, one after the other in each of its steps in turn.
+func happened(d *Device) {
+	d.seen = nil
+	for row := range d.Collectives {
+		c := &d.Collectives[row]
+		for n := range c.Calls {
+			one := seen{end: int64(c.Sum*1e6) / int64(c.Calls), exposed: int64(c.Exposed*1e6) / int64(c.Calls), collective: int32(row), step: -1}
+			if len(d.Steps) > 0 {
+				one.step = int32(n % len(d.Steps))
+			}
+			d.seen = append(d.seen, one)
+		}
+	}
 }
 
 // each changes all devices, and their steps alike.
@@ -51,11 +67,16 @@ func TestNoAdviceWithoutAReason(t *testing.T) {
 
 // What is exposed could be hidden where there is enough to compute.
 func TestAModelIsNotCalledSmallThatIsNot(t *testing.T) {
-	tl := healthy()
-	each(tl, nil, func(p *Parts) { p.Compute, p.Comm, p.Overlap, p.Exposed, p.Idle = 50, 50, 0, 50, 0 })
-	for _, a := range tl.advise() {
-		if strings.Contains(a.Says, "larger batch") {
-			t.Errorf("%+v", a)
+	for _, parts := range []Parts{
+		{Span: 100, Compute: 50, Comm: 50, Exposed: 50},
+		{Span: 100, Compute: 20, Comm: 80, Overlap: 79, Exposed: 1, Idle: 79}, // and of what there is too much nearly all is hidden
+	} {
+		tl := healthy()
+		each(tl, nil, func(p *Parts) { *p = parts })
+		for _, a := range tl.advise() {
+			if strings.Contains(a.Says, "larger batch") {
+				t.Errorf("%+v", a)
+			}
 		}
 	}
 }
@@ -103,29 +124,29 @@ func TestAdvice(t *testing.T) {
 		}, topicOverlap, "bf16_compress_hook", "of which 11.40 ms are not hidden, waiting for others aside", 5.7},
 		{"bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.HostBound = 15 }) }, topicOverlap, ".item()", "for 15.00 ms of a step of 100.0 ms", 15},
 		{"late: its host", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 50, Why: []string{"Its GPU waits longer for its host to launch something: 40 ms, the others 1 ms. Loading."}}
+			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Why: []string{"Its GPU waits longer for its host to launch something: 40 ms, the others 1 ms. Loading."}}
 		}, topicBalance, "how rank 1 gets its data", "others wait 10.00 ms a step", 10},
 		{"late: its work", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 50, Why: []string{"It computes longer: 40 ms, the others 1 ms."}}
+			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Why: []string{"It computes longer: 40 ms, the others 1 ms."}}
 		}, topicBalance, "nvidia-smi -q -d PERFORMANCE", "It computes longer: 40 ms, the others 1 ms", 10},
 		{"late: its copies", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 50, Why: []string{"Its copies take longer."}}
+			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Why: []string{"Its copies take longer."}}
 		}, topicBalance, "pinned memory", "Its copies take longer", 10},
 		{"late: nobody knows", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 50, Why: []string{"They do not say why."}}
+			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Why: []string{"They do not say why."}}
 		}, topicBalance, "rank --preflight", "do not say why", 10},
-		{"all late in turn", func(t *Timeline) { t.Across.Waiting = 60 }, topicBalance, "take turns in being late", "waits 12.00 ms a step for others, and no rank is the last more often than by chance; computation differs by up to 2.0 % in a step (ProfilerStep#1)", 12},
+		{"all late in turn", func(t *Timeline) { t.Across.Waiting, t.Across.waitingInSteps = 6000, 60 }, topicBalance, "take turns in being late", "waits 12.00 ms a step for others, and no rank is the last more often than by chance; computation differs by up to 2.0 % in a step (ProfilerStep#1)", 12},
 		{"slower than the benchmark", func(t *Timeline) {
 			t.Against = []Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 2, Busbw: 50, Reached: 200, Percent: 25}}
 			each(t, nil, exposedMuch)
 		}, topicTopology, "nvidia-smi topo -m", "ran at 25 % of it, 50.00 instead of 200.0 GB/s", 10 * (25 << 20) / 50e9 * 1e3 * 0.75},
 		{"no benchmark to hold it against", func(t *Timeline) { each(t, nil, exposedMuch) }, topicTopology, "rank --backend nccl --collective all_reduce -d float32 -b 1M -e 32M -f 2 --placement in with 2 ranks", "reaches 180.0 GB/s", 0},
-		{"a call of a minute", func(t *Timeline) { t.Devices[1].seen = []seen{{start: 0, end: 60e9}} }, topicTimeOuts, "There is no NCCL_TIMEOUT", "a call on rank 1 took 60.00 s", 0},
+		{"a call of a minute", func(t *Timeline) { t.Devices[1].Collectives[0].Sum, t.Devices[1].Collectives[0].Calls = 60e3, 1 }, topicTimeOuts, "There is no NCCL_TIMEOUT", "a call on rank 1 took 60.00 s", 0},
 		{"no sizes, of PyTorch", func(t *Timeline) { each(t, func(d *Device) { d.Collectives[0].Bytes = nil }, nil) }, topicProfile, "record_shapes=True", "100 % of the time", 0},
 		{"no sizes, of Nsight", func(t *Timeline) {
 			t.Files[0].Format = "nsight"
 			each(t, func(d *Device) { d.Collectives[0].Bytes = nil }, nil)
-		}, topicProfile, "--include-blobs true", "100 % of the time", 0},
+		}, topicProfile, "--include-blobs=true", "100 % of the time", 0},
 		{"no steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = nil }, nil) }, topicProfile, "--step-pattern", "whole recording", 0},
 		{"few steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = d.Steps[:2] }, nil) }, topicProfile, "schedule(wait=1", "there are 2", 0},
 		{"ranks that were not read", func(t *Timeline) { each(t, func(d *Device) { d.World = 8 }, nil) }, topicProfile, "Record all ranks", "2 of 8 ranks were read", 0},
@@ -134,6 +155,7 @@ func TestAdvice(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			tl := healthy()
 			c.change(tl)
+			each(tl, happened, nil)
 			found := tl.advise()
 			i := slices.IndexFunc(found, func(a Advice) bool {
 				return a.Topic == c.topic && strings.Contains(a.Says, c.says) && strings.Contains(a.Why, c.why)

@@ -17,7 +17,7 @@ func lateRank(a advising) []Advice {
 		return nil
 	}
 	s := a.Across.Straggler
-	gain := s.Cost / a.comm.steps()
+	gain := a.comm.each(s.Cost, s.costInSteps)
 	who := a.Devices[s.Device].Label
 	why := strings.Join(s.Why, " ")
 	found := Advice{Topic: topicBalance, Gain: gain, Why: fmt.Sprintf("others wait %s a %s for it. %s", duration(gain), a.comm.per, strings.TrimSuffix(why, "."))}
@@ -41,7 +41,7 @@ func unevenRanks(a advising) []Advice {
 	if x == nil || x.Straggler != nil || x.Matched == 0 {
 		return nil
 	}
-	gain := x.Waiting / a.comm.steps()
+	gain := a.comm.each(x.Waiting, x.waitingInSteps)
 	if gain < 0.05*a.all.part(spanOf) {
 		return nil
 	}
@@ -174,7 +174,7 @@ func record(a advising) (found []Advice) {
 		why := fmt.Sprintf("%.0f %% of the time of collectives has no size, so that there is no bus bandwidth", 100*unsized/sum)
 		said := slices.ContainsFunc(a.Notes, func(n Note) bool { return strings.Contains(n.Do, "--include-blobs") })
 		if nsight && !said {
-			add("Export what NCCL says of its calls: nsys export --type sqlite --include-blobs true --include-json true FILE.nsys-rep (NCCL 2.16.2 or later, and --trace=cuda,nvtx when recording).", why, pageNsight)
+			add("Export what NCCL says of its calls: nsys export --type=sqlite --include-blobs=true --include-json=true FILE.nsys-rep (NCCL 2.16.2 or later, and --trace=cuda,nvtx when recording).", why, pageNsight)
 		} else if !nsight {
 			add("Record the sizes of collectives: torch.profiler with record_shapes=True, in PyTorch 2.2 or later; or NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL,TUNING, and post log.", why, pageProfiler)
 		}

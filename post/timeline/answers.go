@@ -279,11 +279,13 @@ func counted(advice int) string {
 }
 
 func (t *Timeline) timeOuts() string {
-	text := "NCCL has no NCCL_TIMEOUT. What gives up is PyTorch's watchdog, after init_process_group(timeout=...): 10 minutes by default for NCCL, 30 before PyTorch 2.2; " +
-		"TORCH_NCCL_ASYNC_ERROR_HANDLING and TORCH_NCCL_BLOCKING_WAIT say what happens then, and TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC is how long the watchdog itself may be stuck. NCCL_IB_TIMEOUT is that of InfiniBand's packets. " +
-		"Raising one does not help where a rank never comes."
-	if longest, who := t.longest(); longest > 0 {
+	text := "NCCL has no NCCL_TIMEOUT: what gives up is PyTorch's watchdog, after init_process_group(timeout=...), 10 minutes by default for NCCL and 30 before PyTorch 2.2; NCCL_IB_TIMEOUT is that of InfiniBand's packets."
+	longest, who := t.longest()
+	if longest > 0 {
 		text += fmt.Sprintf(" The longest call here took %s (%s).", duration(longest), who)
+	}
+	if longest >= nearTimeOut {
+		text += " TORCH_NCCL_ASYNC_ERROR_HANDLING and TORCH_NCCL_BLOCKING_WAIT say what happens when it gives up, and TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC is how long the watchdog itself may be stuck. Raising one does not help where a rank never comes."
 	}
 	return text
 }

@@ -20,6 +20,9 @@ func TestAnswers(t *testing.T) {
 	slow.review()
 	well := healthy()
 	well.review()
+	long := healthy()
+	long.Devices[1].seen[0].end = 60e9
+	long.review()
 	alone := &Timeline{Devices: []Device{{Kernels: 5, World: 1, Label: "device 0", Parts: Parts{Span: 10, Compute: 8, Idle: 2}}}}
 	alone.review()
 	two := &Timeline{Devices: []Device{{Kernels: 5, World: 2, Label: "rank 0", Parts: Parts{Span: 10, Compute: 8, Idle: 2}}}}
@@ -42,7 +45,9 @@ func TestAnswers(t *testing.T) {
 		{"healthy", well, "overhead", "1.0 % of the time of a step is communication that nothing hides, and 20.0 % is communication in all (the median of 2 GPUs). 5 % of it is waiting for other ranks", &yes},
 		{"healthy", well, "overlap-found", "Yes: 19.00 ms of 20.00 ms of communication a step are hidden, 1.000 ms are not.", &yes},
 		{"healthy", well, "improve", "Nothing stands out", nil},
-		{"healthy", well, "time-outs", "NCCL has no NCCL_TIMEOUT", nil},
+		{"healthy", well, "time-outs", "NCCL_IB_TIMEOUT is that of InfiniBand's packets. The longest call here took 2.000 ms (rank 0).", nil},
+		{"a call of a minute", long, "time-outs", "NCCL has no NCCL_TIMEOUT", nil},
+		{"a call of a minute", long, "time-outs", "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC", nil},
 		{"one stream", slow, "overlap-found", "100 % of it runs where most of the computing is too (stream 7)", &yes},
 		{"late", late, "overlap", "No: 0.0 %", nil},
 		{"late", late, "balance", "No: kernels compute 25.00 ms on rank 0, the least, and 40.00 ms on rank 2, the most, 39.1 % over the mean of 4 GPUs.", nil},
@@ -67,5 +72,8 @@ func TestAnswers(t *testing.T) {
 		if (a.Met == nil) != (c.met == nil) || a.Met != nil && *a.Met != *c.met {
 			t.Errorf("%s, %s: met is not %v", c.name, c.key, c.met)
 		}
+	}
+	if a := well.answer("time-outs"); strings.Contains(a.Says, "HEARTBEAT") {
+		t.Errorf("where no call is near a time-out: %q", a.Says)
 	}
 }

@@ -42,6 +42,7 @@ func TestJoinWithABenchmark(t *testing.T) {
 		{"at a size of the curve", 16, []*analysis.Curve{measured("r1", nil, [2]float64{8, 10}, [2]float64{16, 33.554432}, [2]float64{32, 40})}, false, 33.554432,
 			"all_reduce 16 MiB float32 over 2 ranks ran at 50 % of what this machine reached in run r1 (nccl, 2 ranks, in-place): 16.78 of 33.55 GB/s, without the waiting for others."},
 		{"between two sizes, along the logarithm", 16, []*analysis.Curve{measured("r1", nil, [2]float64{8, 20}, [2]float64{64, 50})}, false, 30, "56 %"},
+		{"beside a size that is nearly its own", 16, []*analysis.Curve{measured("r1", nil, [2]float64{16.2, 33})}, false, 33, "51 %"},
 		{"in place before out of place, though slower", 16, []*analysis.Curve{
 			measured("out", func(c *analysis.Curve) { c.Placement = coll.OutOfPlace }, [2]float64{16, 50}), measured("in", nil, [2]float64{16, 40})}, false, 40, "run in ("},
 		{"out of place where nothing else is", 16, []*analysis.Curve{measured("out", func(c *analysis.Curve) { c.Placement = coll.OutOfPlace }, [2]float64{16, 50})}, false, 50, "out-of-place"},
@@ -80,7 +81,7 @@ func TestWhatIsNotJoined(t *testing.T) {
 	} {
 		tl := trainedWith(16)
 		notes := len(tl.Notes)
-		tl.Join([]*analysis.Curve{measured("r", c.change, [2]float64{16, 30})}, false)
+		tl.Join([]*analysis.Curve{measured("r", c.change, [2]float64{16, 30})}, c.name == "crowded") // what lets rehearsals in lets nothing else in
 		if len(tl.Against) != 0 || len(tl.Notes) != notes+1 || !strings.Contains(tl.Notes[notes].Says, c.why) {
 			t.Errorf("%s: %+v, %+v", c.name, tl.Against, tl.Notes)
 		} else if !strings.Contains(tl.Notes[notes].Do, "--collective all_reduce -d float32 with 2 ranks.") && c.name != "rehearsed" && c.name != "crowded" {
@@ -95,18 +96,42 @@ func TestWhatIsNotJoined(t *testing.T) {
 
 // The same eight ranks on one node or on two are not the same machine.
 func TestTheNumberOfNodesDecides(t *testing.T) {
-	curves := []*analysis.Curve{
-		measured("one", nil, [2]float64{16, 60}),
-		measured("two", func(c *analysis.Curve) { c.Nodes, c.PerNode = 2, 1 }, [2]float64{16, 20}),
-	}
-	for hosts, want := range map[string]string{"a a": "one", "a b": "two", " ": "one"} {
+	for _, c := range []struct {
+		hosts    [2]string
+		oneFile  bool
+		world    int
+		read     int     // 0: both
+		one, two float64 // GB/s on one node and on two
+		want     string
+	}{
+		{hosts: [2]string{"a", "a"}, one: 20, two: 60, want: "one"},
+		{hosts: [2]string{"a", "b"}, one: 60, two: 20, want: "two"},
+		{one: 60, two: 20, want: "one"}, // not known: the fastest
+		{one: 20, two: 60, want: "two"},
+		{oneFile: true, one: 20, two: 60, want: "one"},                        // of several devices
+		{hosts: [2]string{"a", ""}, one: 20, two: 60, want: "two"},            // half known is not known
+		{hosts: [2]string{"a", "a"}, read: 1, one: 20, two: 60, want: "two"},  // of the other nothing is known
+		{hosts: [2]string{"a", "a"}, world: 4, one: 20, two: 60, want: "two"}, // two of four ranks: which two is not known
+	} {
 		tl := trainedWith(16)
-		for i, host := range strings.SplitN(hosts, " ", 2) {
+		for i, host := range c.hosts {
 			tl.Devices[i].Host, tl.Devices[i].File = host, i
+			if c.oneFile {
+				tl.Devices[i].File = 0
+			}
+			if c.world > 0 {
+				tl.Devices[i].World = c.world
+			}
 		}
-		tl.Join(curves, false)
-		if len(tl.Against) != 1 || tl.Against[0].Run != want {
-			t.Errorf("on %q: %+v", hosts, tl.Against)
+		if c.read == 1 {
+			tl.Devices, tl.Across.Ranks = tl.Devices[:1], nil
+		}
+		tl.Join([]*analysis.Curve{
+			measured("one", nil, [2]float64{16, c.one}),
+			measured("two", func(c *analysis.Curve) { c.Nodes, c.PerNode = 2, 1 }, [2]float64{16, c.two}),
+		}, false)
+		if len(tl.Against) != 1 || tl.Against[0].Run != c.want {
+			t.Errorf("%+v: %+v", c, tl.Against)
 		}
 	}
 }

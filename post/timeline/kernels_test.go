@@ -93,6 +93,9 @@ var kernelNames = []struct {
 	{"void barrier_on_stream_kernel_threadgroup<(threadgroup_t)1>(int, int)", "NVSHMEM", coll.Other},
 	{"rocshmem_barrier_all_kernel", "rocSHMEM", coll.Other},
 	{"void sglang::device::push_all_reduce_1shot<__half, 8>(int)", "an inference engine", coll.AllReduce},
+	{"_all_gather_kernel", "named after its collective", coll.AllGather},
+	{"reduce_scatter_kernel", "named after its collective", coll.ReduceScatter},
+	{"stream_executor::gpu::AllReduceKernelImpl<float>", "named after its collective", coll.AllReduce},
 	{"void allreduce_one_step<__half>(int)", "named after its collective", coll.AllReduce},
 }
 
@@ -148,6 +151,10 @@ var computeNames = append([]string{
 	"void cudnn::reduced_divisor_kernel(int)",
 	"triton_red_fused_all_reduce_native_layer_norm_3",
 	"triton_poi_fused_broadcast_tensors_0",
+	"triton_poi_fused_all_gather_into_tensor_wait_tensor_1",
+	"triton_red_fused__to_copy_reduce_scatter_tensor_2",
+	"void at::native::multi_tensor_apply_kernel<at::native::TensorListMetadata<1>, (anonymous namespace)::AllReduceOp>(int)",
+	"void at::native::(anonymous namespace)::indexSelectLargeIndex<all_gather>(int)",
 	"void flash_fwd_mla_combine_kernel<float>(int)",
 	"flash_fwd_splitkv_combine_kernel",
 	"void moe_combine<float>(int)",

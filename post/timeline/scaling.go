@@ -54,19 +54,28 @@ type scaled struct {
 	read   int // ranks of which the step is the slowest
 }
 
+// named is a step among those of one name, which ranges of NVTX may all have.
+type named struct {
+	name string
+	nth  int
+}
+
 func scaledOf(t *Timeline) (s scaled, err error) {
 	s.ranks = t.world()
 	if s.ranks == 0 {
 		return s, fmt.Errorf("nothing ran on a GPU while it was recorded")
 	}
-	slowest := map[string]float64{}
+	slowest := map[named]float64{}
 	for i := range t.Devices {
 		d := &t.Devices[i]
 		if len(d.Steps) > 0 {
 			s.read++
 		}
+		again := map[string]int{}
 		for _, step := range d.whole() {
-			slowest[step.Name] = max(slowest[step.Name], step.Span)
+			k := named{step.Name, again[step.Name]}
+			again[step.Name]++
+			slowest[k] = max(slowest[k], step.Span)
 		}
 	}
 	var times []float64

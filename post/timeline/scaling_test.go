@@ -40,6 +40,23 @@ func TestScalingOfRuns(t *testing.T) {
 	}
 }
 
+// Ranges of NVTX may all have one name.
+func TestStepsOfOneNameAreToldApart(t *testing.T) {
+	few, many := trained(1, 100, 300, 100), trained(2, 60, 90, 60)
+	for _, run := range []*Timeline{few, many} {
+		for i := range run.Devices {
+			for s := range run.Devices[i].Steps {
+				run.Devices[i].Steps[s].Name = "train"
+			}
+		}
+	}
+	found, err := ScalingOf(Strong, []*Timeline{few, many})
+	if err != nil || strings.Contains(found[0].Says, "One of the runs has") {
+		t.Fatal(found, err)
+	}
+	isNear(t, "strong scaling", found[0].Percent, 250/3.)
+}
+
 func TestScalingIsRefused(t *testing.T) {
 	one, two := trained(1, 100), trained(2, 60)
 	for _, c := range []struct {
@@ -74,4 +91,18 @@ func TestStepsThatAreNotWholeDoNotCount(t *testing.T) {
 	isNear(t, "the mean of whole steps", y.part(spanOf), 100)
 	d.Steps = d.Steps[:1]
 	isNear(t, "the mean where none is whole", y.part(spanOf), 10)
+}
+
+// What a rank does before and after training, and in a step that was not recorded whole, is no part of a step.
+func TestCallsOutsideStepsAreOfNone(t *testing.T) {
+	d := Device{Steps: []Step{{Name: "1", Partial: "cut"}, {Name: "2"}, {Name: "3"}}, Collectives: []Collective{{Calls: 5, Sum: 1111, Exposed: 555}}}
+	for i, step := range []int32{-1, 0, 1, 2, 2} {
+		d.seen = append(d.seen, seen{end: []int64{1000, 100, 1, 2, 8}[i] * msec, exposed: []int64{500, 50, 1, 1, 3}[i] * msec, step: step})
+	}
+	y := typical{per: "step", devices: []*Device{&d}}
+	isNear(t, "time in a step", y.calls(func(c *Collective) float64 { return c.Sum }), 5.5)
+	isNear(t, "exposed in a step", y.calls(func(c *Collective) float64 { return c.Exposed }), 2.5)
+	isNear(t, "calls in a step", y.calls(func(c *Collective) float64 { return float64(c.Calls) }), 1.5)
+	y.per = "recording"
+	isNear(t, "time in a recording", y.calls(func(c *Collective) float64 { return c.Sum }), 1111)
 }

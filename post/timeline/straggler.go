@@ -31,7 +31,7 @@ func (c *comparison) straggler() *Straggler {
 		return nil
 	}
 	t := c.timeline
-	s := &Straggler{Device: found.devices[0], Share: 100 * float64(found.last) / float64(found.uneven), Cost: milliseconds(found.cost)}
+	s := &Straggler{Device: found.devices[0], Share: 100 * float64(found.last) / float64(found.uneven), Cost: milliseconds(found.cost), costInSteps: milliseconds(found.inSteps)}
 	s.Says = fmt.Sprintf("The others wait for %s: it began last in %d of %d collectives in which ranks differ, and they waited %s for it, %.1f %% of their time.",
 		t.Devices[s.Device].Label, found.last, found.uneven, duration(s.Cost), 100*s.Cost/c.meanSpan())
 	if steps, of := found.stepsLast(); of > 0 {
@@ -132,7 +132,7 @@ func (c *comparison) reasons(l *lane) (says []string) {
 		}
 	}
 	if late := c.begins(l); late > leastReason*milliseconds(l.cost) {
-		found = append(found, reason{late, fmt.Sprintf("It comes %s later than the others' middle to the first thing that was recorded, by the ends of collectives: what kept it before that is not in the trace.", duration(late))})
+		found = append(found, reason{late, fmt.Sprintf("It comes %s later than the others' middle to the beginning of what is compared here, by the ends of collectives: what kept it before that is in none of these figures.", duration(late))})
 	}
 	slices.SortStableFunc(found, func(a, b reason) int { return cmp.Compare(b.more, a.more) })
 	for _, r := range found {

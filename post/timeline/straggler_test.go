@@ -122,10 +122,10 @@ func TestALateBeginningIsAReason(t *testing.T) {
 			d[i].seen[n].start -= first
 			d[i].seen[n].end -= first
 		}
-		d[i].Steps[0].Start, d[i].Steps[0].Compute = 0, 40
+		d[i].Steps[0].Start, d[i].Steps[0].Compute = 10+2*float64(i%2), 40
 	}
 	s := compared(d...).Across.Straggler
-	if s == nil || len(s.Why) != 1 || !strings.Contains(s.Why[0], "It comes 7.000 ms later than the others' middle") {
+	if s == nil || len(s.Why) != 1 || !strings.Contains(s.Why[0], "It comes 9.000 ms later than the others' middle to the beginning") {
 		t.Errorf("%+v", s)
 	}
 }

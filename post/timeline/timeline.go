@@ -200,13 +200,15 @@ type Across struct {
 	Straggler *Straggler   `json:"straggler"`   // null: none stands out
 	Imbalance []StepSpread `json:"imbalance"`   // by step
 	Matches   []Matched    `json:"collectives"` // by communicator, operation, size
+
+	waitingInSteps float64 // ms, that part of Waiting
 }
 
 // RankShare is one rank among others.
 type RankShare struct {
 	Device  int     `json:"index"`      // in Timeline.Devices
 	Compute float64 `json:"compute_ms"` // of the steps that all ranks have, or of all
-	Kernels float64 `json:"kernel_ms"`
+	Kernels float64 `json:"kernel_ms"`  // of the whole recording
 	Pure    float64 `json:"pure_ms"`
 	Waiting float64 `json:"waiting_ms"`
 	Last    int     `json:"last"` // uneven collectives which it was the last to begin, that is: took the least time
@@ -223,6 +225,8 @@ type Straggler struct {
 	Cost   float64  `json:"cost_ms"`   // what the others waited in those, the mean over them
 	Says   string   `json:"says"`
 	Why    []string `json:"why"` // evidence: more computing, more idle, slower copies
+
+	costInSteps float64 // ms, that part of Cost
 }
 
 // StepSpread is how one step differs between ranks.

@@ -1,6 +1,8 @@
 package timeline
 
 import (
+	"slices"
+
 	"busbar/internal/coll"
 	"busbar/internal/stats"
 )
@@ -57,15 +59,17 @@ func (y typical) mean(d *Device, part func(*Parts) float64) float64 {
 
 // whole are the steps that were recorded whole; all, where none is.
 func (d *Device) whole() (steps []Step) {
-	for _, s := range d.Steps {
-		if s.Partial == "" {
-			steps = append(steps, s)
+	for i := range d.Steps {
+		if d.counts(i) {
+			steps = append(steps, d.Steps[i])
 		}
 	}
-	if steps == nil {
-		return d.Steps
-	}
 	return steps
+}
+
+// counts says whether a step is one of those whose mean is taken.
+func (d *Device) counts(step int) bool {
+	return d.Steps[step].Partial == "" || !slices.ContainsFunc(d.Steps, func(s Step) bool { return s.Partial == "" })
 }
 
 // share is a part of the time as a part of another, in percent.
@@ -79,15 +83,52 @@ func (y typical) share(part, of func(*Parts) float64) float64 {
 	})
 }
 
-// calls sums what collectives of a device tell, for a step or a recording.
+// calls sums what collectives of a device tell, for a step or a recording. Of steps it is the number, the sum and what was exposed that are
+// those of a step; a median or a least time stays that of all calls.
 func (y typical) calls(of func(*Collective) float64) float64 {
 	return y.median(func(d *Device) float64 {
-		sum := 0.0
-		for i := range d.Collectives {
-			sum += of(&d.Collectives[i])
+		rows, steps := d.Collectives, 1
+		if y.per == "step" {
+			rows, steps = d.ofSteps()
 		}
-		return sum / float64(y.number(d))
+		sum := 0.0
+		for i := range rows {
+			sum += of(&rows[i])
+		}
+		return sum / float64(steps)
 	})
+}
+
+// ofSteps are the collectives of a device with what those of their calls took that ran in whole steps, and how many steps that are: what a
+// rank does before and after training is no part of a step.
+func (d *Device) ofSteps() (rows []Collective, steps int) {
+	rows = slices.Clone(d.Collectives)
+	for i := range rows {
+		rows[i].Calls, rows[i].Sum, rows[i].Exposed = 0, 0, 0
+	}
+	whole := make([]bool, len(d.Steps))
+	for i := range whole {
+		if whole[i] = d.counts(i); whole[i] {
+			steps++
+		}
+	}
+	for i := range d.seen {
+		if s := &d.seen[i]; s.step >= 0 && whole[s.step] && s.collective >= 0 {
+			row := &rows[s.collective]
+			row.Calls++
+			row.Sum += milliseconds(s.end - s.start)
+			row.Exposed += milliseconds(s.exposed)
+		}
+	}
+	return rows, steps
+}
+
+// each is a time of a recording, or where there are steps, that part of it that lies in steps, for one of them.
+func (y typical) each(recording, inSteps float64) float64 {
+	if y.per != "step" {
+		return recording
+	}
+	return inSteps / y.steps()
 }
 
 // number is how many steps a device has; 1 for a recording.
