@@ -66,7 +66,7 @@ func (t *Timeline) across() {
 	c.common = c.commonSteps()
 	c.offset = c.offsets()
 	for i, l := range c.lanes {
-		a.Ranks = append(a.Ranks, RankShare{Device: l.devices[0], Compute: c.sumOf(l, func(p *Parts) float64 { return p.Compute }), Kernels: c.kernelsOf(l), Pure: milliseconds(l.pure), Waiting: milliseconds(l.waiting),
+		a.Ranks = append(a.Ranks, RankShare{Device: l.devices[0], Compute: c.sumOf(l, computeOf), Kernels: c.kernelsOf(l), Pure: milliseconds(l.pure), Waiting: milliseconds(l.waiting),
 			Last: l.last, Offset: c.offset[i]})
 		a.Pure += milliseconds(l.pure) / float64(len(c.lanes))
 		a.Waiting += milliseconds(l.waiting) / float64(len(c.lanes))

@@ -144,16 +144,6 @@ func (c *comparison) matched() []Matched {
 	return all
 }
 
-// busbwAt is the bus bandwidth of a collective at a time in milliseconds, in GB/s; nil where size, ranks or operation are not known.
-func (c *Collective) busbwAt(ms float64) *float64 {
-	what, err := coll.ParseCollective(c.Name)
-	if err != nil || c.Bytes == nil || *c.Bytes <= 0 || c.Ranks < 2 || ms <= 0 {
-		return nil
-	}
-	gb := coll.Case{Collective: what, World: c.Ranks, SizeBytes: *c.Bytes}.BusBW(ms/1e3) / 1e9
-	return &gb
-}
-
 // imbalance says for each step that at least two ranks have whole how they differ in it.
 func (c *comparison) imbalance() []StepSpread {
 	all := []StepSpread{}

@@ -58,7 +58,6 @@ func (s *study) communicator(index int32) Group {
 type kindOfCall struct {
 	group int32 // index in Device.Groups
 	name  string
-	what  coll.Collective
 	bytes int64
 	typ   string
 	by    string
@@ -68,7 +67,7 @@ type kindOfCall struct {
 // kindOf is the row of a happening.
 func (s *study) kindOf(h *happening, group int32) kindOfCall {
 	k := kindOfCall{group: group, bytes: trace.Unknown, by: s.by(h), parts: 1}
-	k.what, k.name = s.operation(h)
+	_, k.name = s.operation(h)
 	if h.call >= 0 {
 		call := &s.Calls[h.call]
 		k.bytes, k.typ, k.parts = max(call.Bytes, trace.Unknown), call.Type, max(1, call.Parts)
@@ -126,18 +125,19 @@ func (k kindOfCall) row(t *tally, g *Group) Collective {
 	}
 	if bytes := k.bytes; bytes != trace.Unknown {
 		c.Bytes = &bytes
-		c.Busbw, c.BusbwMax = k.busbw(c.Median, g.Size), k.busbw(c.Least, g.Size)
 	}
+	c.Busbw, c.BusbwMax = c.busbwAt(c.Median), c.busbwAt(c.Least)
 	return c
 }
 
-// busbw is the bus bandwidth at a time in milliseconds, in GB/s; nil where something that it needs is not known.
-func (k kindOfCall) busbw(took float64, ranks int) *float64 {
-	if k.what == coll.Other || k.bytes <= 0 || ranks < 2 || took <= 0 {
+// busbwAt is the bus bandwidth of a collective at a time in milliseconds, in GB/s; nil where size, ranks or operation are not known.
+func (c *Collective) busbwAt(ms float64) *float64 {
+	what, err := coll.ParseCollective(c.Name)
+	if err != nil || c.Bytes == nil || *c.Bytes <= 0 || c.Ranks < 2 || ms <= 0 {
 		return nil
 	}
-	b := coll.Case{Collective: k.what, SizeBytes: k.bytes, World: ranks}.BusBW(took/1e3) / 1e9
-	return &b
+	gb := coll.Case{Collective: what, World: c.Ranks, SizeBytes: *c.Bytes}.BusBW(ms/1e3) / 1e9
+	return &gb
 }
 
 // groupOrLast is the index of a happening's group in trace.Device.Groups; one more than the last where it is not known.

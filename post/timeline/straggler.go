@@ -114,8 +114,8 @@ func (c *comparison) reasons(l *lane) (says []string) {
 		part func(*Parts) float64
 		says string
 	}{
-		{func(p *Parts) float64 { return p.Compute }, "It computes longer: %s, the others %s. Its share of the work may be larger, or its GPU slower."},
-		{func(p *Parts) float64 { return p.HostBound }, "Its GPU waits longer for its host to launch something: %s, the others %s. Loading of data, or a busy or slow CPU, does that."},
+		{computeOf, "It computes longer: %s, the others %s. Its share of the work may be larger, or its GPU slower."},
+		{hostBoundOf, "Its GPU waits longer for its host to launch something: %s, the others %s. Loading of data, or a busy or slow CPU, does that."},
 		{func(p *Parts) float64 { return p.Waiting }, "Its GPU is idle longer though work had been launched: %s, the others %s. It waits for events, copies or other streams."},
 		{func(p *Parts) float64 { return p.MemcpyOnly }, "Its copies take longer while nothing else runs: %s, the others %s."},
 		{func(p *Parts) float64 { return p.Unexplained }, "Its GPU is idle longer: %s, the others %s; the trace does not tell for what."},
