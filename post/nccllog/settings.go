@@ -72,7 +72,8 @@ func (r *Reader) environment(p *process, m message) verdict {
 		value = firstWord(rest[1:])
 	case strings.HasPrefix(rest, " set to "):
 		value = firstWord(rest[len(" set to "):])
-		if at[0] == 0 || strings.HasSuffix(m.text[:at[0]], "/Plugin: ") {
+		alone := !strings.Contains(strings.TrimSpace(rest[len(" set to "):]), " ") // not "set to default value 0"
+		if alone && (at[0] == 0 || strings.HasSuffix(m.text[:at[0]], "/Plugin: ")) {
 			from = "environment" // NCCL_IB_HCA, NCCL_SOCKET_IFNAME and plugins, in NCCL's words for them
 		}
 	}
