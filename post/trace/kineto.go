@@ -175,7 +175,7 @@ const mostTorn = 1000
 // the events or among them. It goes on with the next event then.
 func (d *document) resume(err error) bool {
 	var syntax *jsontext.SyntacticError
-	if !errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || d.torn == mostTorn || d.ctx.Err() != nil {
+	if !errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errLongValue) || d.torn == mostTorn || d.ctx.Err() != nil {
 		return false
 	}
 	to, before := nextEvent, "{"+eventsKey+":["
@@ -199,6 +199,9 @@ func (d *document) resume(err error) bool {
 func (d *document) why(err error) string {
 	read := megabytes(d.text.source.read - int64(len(d.text.pending)) - int64(len(d.json.UnreadBuffer())))
 	var syntax *jsontext.SyntacticError
+	if errors.Is(err, errLongValue) {
+		return fmt.Sprintf("after %s and %s of text comes %v; what comes after is missing", counted(d.events), read, errLongValue)
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || !errors.As(err, &syntax) {
 		if source := d.text.source.failed(); source != nil {
 			return fmt.Sprintf("it breaks off after %s and %s of text (%v); what comes after is missing", counted(d.events), read, source)

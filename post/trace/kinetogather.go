@@ -100,12 +100,12 @@ func (g *gathered) addActivity(e *event) {
 	d.activities = append(d.activities, a)
 }
 
-// after is the end of what took so long; never before its start, and never past what an int64 holds.
+// after is the end of what took so long; never before its start. Neither is more than farthest allows, so that the sum fits an int64.
 func after(start, took int64) int64 {
-	if end := start + took; end > start {
-		return end
+	if took < 0 {
+		return start
 	}
-	return start
+	return start + took
 }
 
 // number is an argument, or the digits of the pid or tid, which old traces have in its place: 7, "stream 7".

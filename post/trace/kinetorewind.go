@@ -1,6 +1,9 @@
 package trace
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+)
 
 // rewinder is the source, before which text may be put back.
 type rewinder struct {
@@ -8,8 +11,17 @@ type rewinder struct {
 	source  *ahead
 }
 
+// mostAsked is how much may be asked for at once. Who asks for more has that much of a single value already: a file of a few megabytes may
+// unpack to one that no memory holds.
+const mostAsked = 1 << 25
+
+var errLongValue = errors.New("a single value of more than 32 MB, which no profiler writes")
+
 // Read implements io.Reader.
 func (w *rewinder) Read(p []byte) (int, error) {
+	if len(p) > mostAsked {
+		return 0, errLongValue
+	}
 	if len(w.pending) > 0 {
 		n := copy(p, w.pending)
 		w.pending = w.pending[n:]

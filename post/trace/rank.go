@@ -3,6 +3,7 @@ package trace
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,8 +14,11 @@ var (
 	lastNumber = regexp.MustCompile(`(?i)[-_]([0-9]{1,6})\.(?:pt\.trace\.|trace\.)?json(?:\.gz)?$`)
 )
 
+// mostRankDigits is how long a rank's number may be: what is longer is a date or a time.
+const mostRankDigits = 7
+
 func wordBefore(word string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|[^a-z])` + word + `[-_.=]?([0-9]{1,7})(?:[^0-9]|$)`)
+	return regexp.MustCompile(`(?i)(?:^|[^a-z])` + word + `[-_.=]?([0-9]+)`)
 }
 
 // rankOfPath is the rank that the name of a file says, as profilers and people write it: trace_rank_3.json, rank3.sqlite, worker3…, trace_3.json; or
@@ -42,7 +46,7 @@ func numberAfter(word *regexp.Regexp, name string) (n int, ok bool) {
 	for _, local := range []string{"local_rank", "local-rank", "localrank"} {
 		lower = strings.ReplaceAll(lower, local, "local")
 	}
-	found := word.FindAllStringSubmatch(lower, -1)
+	found := slices.DeleteFunc(word.FindAllStringSubmatch(lower, -1), func(f []string) bool { return len(f[1]) > mostRankDigits })
 	if len(found) == 0 {
 		return Unknown, false
 	}
