@@ -304,6 +304,27 @@ func TestExportGraphs(t *testing.T) {
 	}
 }
 
+// TestExportLaunchedElsewhere has kernels of NCCL that no call of it launched, and says so: nothing else tells why they have no size.
+func TestExportLaunchedElsewhere(t *testing.T) {
+	const other, graphs = "1 of 3 kernels of NCCL were launched outside of its calls", "1 of 3 kernels of NCCL ran in CUDA graphs, and how"
+	e := trainingExport(tracetest.Style{Payloads: tracetest.Blobs})
+	if f := exported(t, e); hasNote(f, "kernels of NCCL") {
+		t.Errorf("of calls that launch: %q", f.Notes)
+	}
+	on := tracetest.On{PID: 50, Stream: 20}
+	e.Called(50, 77, 20_000, 50, 21, "cudaLaunchKernelExC_v11060")
+	e.Ran(on, 21_000, 500, 21, allReduceKernel, 0)
+	e.Called(50, 50, 22_000, 50, 22, "cudaGraphLaunch_v10000")
+	e.Ran(on, 23_000, 500, 22, allReduceKernel, 9)
+	f := exported(t, e)
+	if !hasNote(f, other) || !hasNote(f, "NCCL_COMM_BLOCKING=1") || !hasNote(f, graphs) || !hasNote(f, "--cuda-graph-trace=node") {
+		t.Errorf("notes %q", f.Notes)
+	}
+	if d := only(t, f); d.Activities[len(d.Activities)-1].Call != trace.Unknown || len(d.Calls) != 1 {
+		t.Errorf("calls %+v", d.Calls)
+	}
+}
+
 // TestExportCopyEngine has a collective that is made of copies, and copies that only serve one made by a kernel.
 func TestExportCopyEngine(t *testing.T) {
 	e := tracetest.NewExport(tracetest.Style{Payloads: tracetest.Blobs})

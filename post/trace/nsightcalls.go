@@ -110,33 +110,25 @@ func (n *nsight) launch(p *process, thread int64, correlation uint32, span Span)
 	}
 }
 
-// execution is what one call of NCCL, or one replay of a graph that holds it, ran on the devices of a process.
-type execution struct {
-	replay uint32 // number of the call that launched the graph; 0: it was launched at once
-	ran    []ranOn
-}
-
+// ranOn is an activity that a call of NCCL, or the replay of a graph that holds it, ran on a device of the process.
 type ranOn struct {
 	device   *nsightDevice
 	activity int32
 }
 
-// ran adds an activity to the execution it belongs to. An activity that two calls launched, as its runtime's and its driver's both carry
-// its number, counts once.
+// ran adds an activity to what ran that time. A graph may be replayed a hundred thousand times. An activity is added twice where the runtime's
+// call and the driver's both carry its number, which changes nothing.
 func (u *unit) ran(replay uint32, d *nsightDevice, activity int32) {
-	var e *execution
-	for i := len(u.runs) - 1; i >= 0 && e == nil; i-- {
-		if u.runs[i].replay == replay {
-			e = u.runs[i]
+	i, known := u.byReplay[replay]
+	if !known {
+		if u.byReplay == nil {
+			u.byReplay = map[uint32]int{}
 		}
+		i = len(u.runs)
+		u.byReplay[replay] = i
+		u.runs = append(u.runs, nil)
 	}
-	if e == nil {
-		e = &execution{replay: replay}
-		u.runs = append(u.runs, e)
-	}
-	if r := (ranOn{d, activity}); !slices.Contains(e.ran, r) {
-		e.ran = append(e.ran, r)
-	}
+	u.runs[i] = append(u.runs[i], ranOn{d, activity})
 }
 
 // graphNode is a node of a CUDA graph in its process.
@@ -168,7 +160,7 @@ func (n *nsight) launchGraphNodes() {
 	if len(n.nodes) == 0 {
 		return
 	}
-	for _, d := range n.byKey {
+	for _, d := range n.sortedDevices() {
 		for i, key := range d.keys {
 			if key.node == 0 {
 				continue

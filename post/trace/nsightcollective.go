@@ -33,9 +33,9 @@ func (n *nsight) assignCalls() {
 	var jobs []job
 	for thread, units := range n.nvtx.units {
 		for _, u := range units {
-			for _, e := range u.runs {
-				first := e.ran[0]
-				jobs = append(jobs, job{first.device.device.Activities[first.activity].Launch, u, processOf(thread), thread, e.ran})
+			for _, ran := range u.runs {
+				first := ran[0]
+				jobs = append(jobs, job{first.device.device.Activities[first.activity].Launch, u, processOf(thread), thread, ran})
 			}
 		}
 	}

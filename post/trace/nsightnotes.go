@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"fmt"
 	"strings"
 
 	"busbar/internal/coll"
@@ -29,6 +30,39 @@ func (n *nsight) noteMissing() {
 	case n.lacksRanks():
 		n.note("how many ranks some communicators have is not in this export, so that the sizes of operations that deal out or gather are not known",
 			"record from the start of the program, when communicators are made: without --delay and --capture-range")
+	}
+	n.noteUncalled()
+}
+
+// noteUncalled says of how many kernels of NCCL no call is known, where calls are in the file.
+func (n *nsight) noteUncalled() {
+	if !n.nvtx.calls {
+		return
+	}
+	all, replayed, elsewhere := 0, 0, 0
+	for _, d := range n.file.Devices {
+		for i := range d.Activities {
+			a := &d.Activities[i]
+			if a.Kind != Kernel || !strings.HasPrefix(d.Names[a.Name], "nccl") {
+				continue
+			}
+			all++
+			switch {
+			case a.Call != Unknown:
+			case a.Graph:
+				replayed++
+			case a.Launch != NoTime:
+				elsewhere++
+			}
+		}
+	}
+	if replayed > 0 {
+		n.note(fmt.Sprintf("%d of %d kernels of NCCL ran in CUDA graphs, and how these were captured is not in this export: sizes and communicators of those kernels are not known", replayed, all),
+			"record from the start of the program, before graphs are captured: nsys profile --trace=cuda,nvtx --cuda-graph-trace=node …")
+	}
+	if elsewhere > 0 {
+		n.note(fmt.Sprintf("%d of %d kernels of NCCL were launched outside of its calls, as communicators that do not block do from threads of their own: sizes and communicators of those kernels are not known", elsewhere, all),
+			"record with NCCL_COMM_BLOCKING=1 in the environment of every rank")
 	}
 }
 

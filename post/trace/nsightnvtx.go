@@ -172,8 +172,9 @@ func withoutNumbers(name string) string {
 // unit is a call of NCCL that launches work: one operation by itself, or the end of a group of them.
 type unit struct {
 	Span
-	calls []ncclRange
-	runs  []*execution
+	calls    []ncclRange
+	runs     [][]ranOn      // what it ran each time: at once, or by each replay of a graph
+	byReplay map[uint32]int // index in runs by the number of the call that launched the graph; 0: it was launched at once
 }
 
 // makeUnits puts together the calls of a thread. Operations of a group are launched when the outermost group ends.

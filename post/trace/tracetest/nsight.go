@@ -28,6 +28,7 @@ type Style struct {
 	Shuffled bool    // rows lie in no order
 	NoEnums  bool    // without the tables of names of numbers
 	NoIndex  bool    // the table of strings has no key
+	Page     int     // bytes of a page of the file; 0: as SQLite makes them
 }
 
 // Payload is what an export has of NCCL's payloads.
@@ -348,6 +349,11 @@ func (e *Export) fill(ctx context.Context, conn driver.Conn) error {
 	run := func(text string) error {
 		_, err := conn.(driver.ExecerContext).ExecContext(ctx, text, nil)
 		return err
+	}
+	if e.style.Page > 0 {
+		if err := run(fmt.Sprintf("PRAGMA page_size = %d", e.style.Page)); err != nil {
+			return err
+		}
 	}
 	if err := run("BEGIN"); err != nil {
 		return err
