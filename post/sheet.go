@@ -3,11 +3,9 @@ package main
 import (
 	"io"
 	"strings"
-
-	"busbar/internal/result"
 )
 
-// sheet is a document of titles, sentences, lists and tables, which is written for a terminal or as Markdown.
+// sheet is a document of titles, sentences, lists and tables, which is written for a terminal.
 type sheet struct{ parts []sheetPart }
 
 // sheetPart is one of them: exactly one field is set.
@@ -141,30 +139,4 @@ func shorten(text string, width int) string {
 	}
 	end := (width - 1) / 3
 	return string(r[:width-1-end]) + "…" + string(r[len(r)-end:])
-}
-
-// writeMarkdown writes the sheet as a page under a heading of its own.
-func (s *sheet) writeMarkdown(w io.Writer, heading string) error {
-	p := &page{}
-	p.line("# %s", heading)
-	for i, part := range s.parts {
-		if (part.item == "") || (i > 0 && s.parts[i-1].item == "") {
-			p.line("") // a list stays together, all else stands apart
-		}
-		switch {
-		case part.title != "":
-			p.line("## %s", result.MarkdownText(strings.TrimSuffix(part.title, ":")))
-		case part.sentence != "":
-			p.line("%s", result.MarkdownText(part.sentence))
-		case part.item != "":
-			p.item(part.item)
-		case part.table != nil:
-			p.row(part.table.head...)
-			p.rule(part.table.align)
-			for _, row := range part.table.rows {
-				p.row(row...)
-			}
-		}
-	}
-	return p.end(w)
 }

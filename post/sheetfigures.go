@@ -73,7 +73,7 @@ func (s *sheet) figures(t figureTable) {
 	}
 	s.table(out)
 	if len(rows) < len(t.rows) {
-		s.say(fmt.Sprintf("least, median and greatest are of each column by itself, over %d %ss; below them the %d with the greatest %s. The JSON has all.",
+		s.say(fmt.Sprintf("First each column by itself over %d %ss, then the %d with the greatest %s.",
 			len(t.rows), t.noun, len(rows), t.columns[t.worst].name))
 	}
 }

@@ -23,11 +23,18 @@ func printable(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// wrap breaks a text into lines of at most width characters, at spaces; a longer word has a line of its own.
+// wrap breaks a text into lines of at most width characters, at spaces; a longer word has a line of its own, and no line begins with
+// the % of a figure.
 func wrap(text string, width int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(printable(text)) {
+	words := strings.Fields(printable(text))
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if i+1 < len(words) && strings.HasPrefix(words[i+1], "%") {
+			i++
+			word += " " + words[i]
+		}
 		if line != "" && len([]rune(line))+1+len([]rune(word)) > width {
 			lines, line = append(lines, line), ""
 		}

@@ -174,7 +174,29 @@ func readTimeline(ctx context.Context, stderr io.Writer, paths []string, o timel
 	for _, p := range problems {
 		fmt.Fprintln(stderr, "post:", printable(problemWords(p))+"; passed over")
 	}
-	return b.Timeline(), nil
+	found := b.Timeline()
+	if !found.Ran() {
+		return nil, &idleError{paths, found}
+	}
+	return found, nil
+}
+
+// idleError says that in what was named no GPU did anything.
+type idleError struct {
+	paths []string
+	found *timeline.Timeline
+}
+
+func (e *idleError) Error() string {
+	text := "nothing ran on a GPU in " + say.Some(e.paths)
+	var said []string
+	for _, n := range e.found.Notes {
+		if n.Do != "" && !slices.Contains(said, n.Do) {
+			said = append(said, n.Do)
+			text += "\n  " + n.Do
+		}
+	}
+	return text
 }
 
 // noTraceError says that there is nothing to analyse, or that something that was named is no trace.
@@ -210,7 +232,7 @@ func (t *timeliner) files(ctx context.Context, found *timeline.Timeline) error {
 	for _, o := range []struct {
 		name  string
 		write func(*timeline.Timeline, io.Writer) error
-	}{{"timeline.html", t.page}, {"timeline.md", timelineMarkdown}, {"timeline.json", timelineJSON}} {
+	}{{"timeline.html", t.page}, {"timeline.md", t.markdown}, {"timeline.json", timelineJSON}} {
 		path := filepath.Join(t.out, o.name)
 		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(found, w[0]) }); err != nil {
 			return err
@@ -222,13 +244,23 @@ func (t *timeliner) files(ctx context.Context, found *timeline.Timeline) error {
 
 // page writes the page that needs no network.
 func (t *timeliner) page(found *timeline.Timeline, w io.Writer) error {
-	return report.OfTimeline(found, report.Options{Tool: found.Tool, Made: time.Now(), Dir: t.out}).WritePage(w)
+	return timelineReport(found, t.out).WritePage(w)
+}
+
+// markdown writes what the page says, without its picture.
+func (t *timeliner) markdown(found *timeline.Timeline, w io.Writer) error {
+	return timelineReport(found, t.out).WriteMarkdown(w)
+}
+
+// timelineReport is a report that is to lie in a folder, to which its links are relative.
+func timelineReport(t *timeline.Timeline, folder string) *report.Report {
+	return report.OfTimeline(t, report.Options{Tool: t.Tool, Made: time.Now(), Dir: folder})
 }
 
 func timelineText(t *timeline.Timeline, w io.Writer) error { return sheetOf(t).writeText(w) }
 
 func timelineMarkdown(t *timeline.Timeline, w io.Writer) error {
-	return sheetOf(t).writeMarkdown(w, "Timeline")
+	return timelineReport(t, "").WriteMarkdown(w)
 }
 
 // timelineJSON writes all that was found as one JSON object, whose lists are there where they are empty.

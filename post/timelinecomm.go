@@ -182,8 +182,10 @@ func unknownSizes(all bool) string {
 
 // overRanks explains the number of ranks in a name, where there is one.
 func overRanks[T any](all []T, ranks func(T) int) string {
-	if slices.ContainsFunc(all, func(one T) bool { return ranks(one) > 0 }) {
-		return "x2 is over two ranks. "
+	for _, one := range all {
+		if n := ranks(one); n > 0 {
+			return fmt.Sprintf("x%d is over %s. ", n, say.Count(n, "rank"))
+		}
 	}
 	return ""
 }
@@ -195,7 +197,7 @@ func callWords(c timeline.Collective, groups []timeline.Group) string {
 		words += fmt.Sprintf(" x%d", c.Ranks)
 	}
 	if c.Group != "" && slices.ContainsFunc(groups, func(g timeline.Group) bool { return g.Name != c.Group }) {
-		words += ", " + c.Group
+		words += " in " + c.Group
 	}
 	return words
 }

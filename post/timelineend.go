@@ -96,14 +96,10 @@ func (s *timelineSheet) answers() {
 // advice is what to try, the most worthwhile first.
 func (s *timelineSheet) advice() {
 	var texts []string
-	per := "of the recording"
-	if slices.ContainsFunc(s.Devices, func(d timeline.Device) bool { return len(d.Steps) > 0 }) {
-		per = "a step"
-	}
 	for _, a := range s.Advice {
 		why := a.Why
 		if a.Gain > 0 {
-			why = strings.TrimPrefix(fmt.Sprintf("%s; worth %s %s at most", why, ms(a.Gain), per), "; ")
+			why = strings.TrimPrefix(fmt.Sprintf("%s; worth %s a %s at most", why, ms(a.Gain), s.Per()), "; ")
 		}
 		text := a.Says
 		if why != "" {

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"busbar/internal/coll"
-	"busbar/internal/stats"
 	"busbar/post/say"
 	"busbar/post/timeline"
 )
@@ -22,7 +20,7 @@ type timelineSheet struct {
 func sheetOf(t *timeline.Timeline) *sheet {
 	s := &timelineSheet{Timeline: t}
 	s.files()
-	s.headlines()
+	s.list("In short:", t.InShort())
 	s.devices()
 	s.idle()
 	s.steps()
@@ -49,14 +47,6 @@ func saysOf[T any](all []T, says func(T) string) (texts []string) {
 // ms writes a time in milliseconds.
 func ms(v float64) string { return fmt.Sprintf("%.3f ms", v) }
 
-// share writes a part of a whole in percent; "-" of nothing.
-func share(part, whole float64) string {
-	if whole <= 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f %%", 100*part/whole)
-}
-
 // orNaN is a figure that may be missing; NaN is one that is.
 func orNaN(v *float64) float64 {
 	if v == nil {
@@ -68,7 +58,7 @@ func orNaN(v *float64) float64 {
 // files says what was read.
 func (s *timelineSheet) files() {
 	if n := len(s.Files); n > 3 {
-		s.say(fmt.Sprintf("%d files, the first of them %s: %s", n, s.Files[0].Path, fileKind(s.Files[0])))
+		s.say(fmt.Sprintf("%s and %s: %s", s.Files[0].Path, say.Count(n-1, "more file"), fileKind(s.Files[0])))
 	} else {
 		for _, f := range s.Files {
 			s.say(f.Path + ": " + fileKind(f))
@@ -119,74 +109,6 @@ func aboutDevice(d *timeline.Device) string {
 	return text
 }
 
-// headlines are the sentences that stand first.
-func (s *timelineSheet) headlines() {
-	s.title("In short:")
-	for _, e := range s.Scaling {
-		s.item(e.Says)
-	}
-	ran := 0
-	for _, d := range s.Devices {
-		if d.Span > 0 {
-			ran++
-		}
-	}
-	switch {
-	case ran == 0:
-		s.item("Nothing ran on a GPU in what was read.")
-		return
-	case len(s.Devices) == 1:
-		s.oneDevice(&s.Devices[0])
-	default:
-		s.manyDevices()
-	}
-	for _, says := range s.shared() {
-		s.item(says)
-	}
-	if a := s.Across; a != nil && a.Straggler != nil {
-		s.item(a.Straggler.Says)
-	}
-}
-
-func (s *timelineSheet) oneDevice(d *timeline.Device) {
-	s.item(fmt.Sprintf("%s: of %s, %s (%s) are computation, %s (%s) communication that nothing hides, %s (%s) copies alone, and %s (%s) idle.", d.Label, ms(d.Span),
-		ms(d.Compute), share(d.Compute, d.Span), ms(d.Exposed), share(d.Exposed, d.Span), ms(d.MemcpyOnly), share(d.MemcpyOnly, d.Span), ms(d.Idle), share(d.Idle, d.Span)))
-	switch {
-	case d.Comm <= 0:
-		s.item("No communication ran: there is nothing to hide, and no overlap to speak of.")
-	case d.Overlap <= 0:
-		s.item(fmt.Sprintf("Communication takes %s, and none of it runs beside computation.", ms(d.Comm)))
-	default:
-		s.item(fmt.Sprintf("Communication takes %s, of which %s (%.2f %%) run beside computation.", ms(d.Comm), ms(d.Overlap), orNaN(d.Efficiency)))
-	}
-}
-
-// manyDevices says the median over devices, with the least and the greatest.
-func (s *timelineSheet) manyDevices() {
-	over := func(of func(d *timeline.Device) float64) string {
-		var all []float64
-		for i := range s.Devices {
-			if v := of(&s.Devices[i]); !math.IsNaN(v) {
-				all = append(all, v)
-			}
-		}
-		if all == nil {
-			return "-"
-		}
-		return fmt.Sprintf("%.1f %% (%.1f to %.1f)", stats.Median(all), slices.Min(all), slices.Max(all))
-	}
-	ofSpan := func(part func(d *timeline.Device) float64) string {
-		return over(func(d *timeline.Device) float64 { return 100 * part(d) / d.Span })
-	}
-	s.item(fmt.Sprintf("%d devices. Median of their span, with the least and the greatest: computation %s, communication that nothing hides %s, idle %s.", len(s.Devices),
-		ofSpan(func(d *timeline.Device) float64 { return d.Compute }), ofSpan(func(d *timeline.Device) float64 { return d.Exposed }), ofSpan(func(d *timeline.Device) float64 { return d.Idle })))
-	if hidden := over(func(d *timeline.Device) float64 { return orNaN(d.Efficiency) }); hidden == "-" {
-		s.item("No communication ran: there is nothing to hide, and no overlap to speak of.")
-	} else {
-		s.item("Of communication, " + hidden + " run beside computation.")
-	}
-}
-
 // partsColumns are the columns of times that make up a span.
 var partsColumns = []figureColumn{{"span", 3}, {"compute", 3}, {"comm", 3}, {"overlap", 3}, {"exposed", 3}, {"copies", 3}, {"idle", 3}, {"overlap %", 2}, {"wall %", 2}}
 
@@ -229,25 +151,6 @@ func (s *timelineSheet) idle() {
 	s.title("Idle time, in ms, and kernels:")
 	s.figures(t)
 	s.say("host-bound: what ran next had not been launched yet. waiting: it had been, and waited for an event, its stream or the device. not known: its launch is not in the file. computing ms: the kernels that compute, each by itself, summed.")
-}
-
-// shared says which streams have both communication and computation, one sentence for streams that are alike.
-func (s *timelineSheet) shared() (sentences []string) {
-	var streams []string
-	on := map[string][]string{}
-	for _, d := range s.Devices {
-		for _, h := range d.Shared {
-			stream := fmt.Sprintf("stream %d", h.ID)
-			if on[stream] == nil {
-				streams = append(streams, stream)
-			}
-			on[stream] = append(on[stream], fmt.Sprintf("%s (%s, %.0f %% of its communication)", d.Label, ms(h.Comm), h.OfComm))
-		}
-	}
-	for _, stream := range streams {
-		sentences = append(sentences, fmt.Sprintf("Communication on %s cannot be hidden behind the computation there: they share the stream, and run one after the other. So it is on %s.", stream, say.Some(on[stream])))
-	}
-	return sentences
 }
 
 // streams is a table of what each stream did, of a single device and where there is more than one way to see.

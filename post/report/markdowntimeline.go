@@ -2,6 +2,7 @@ package report
 
 import (
 	"busbar/post/say"
+	"busbar/post/timeline"
 )
 
 // maxMarkdownRows is how many rows a table about timelines has in the Markdown form.
@@ -31,7 +32,7 @@ func (m *markdown) timeline() {
 		m.line("\n### What to do\n")
 		for i, a := range t.Found.Advice {
 			m.line("%d. **%s**: %s", i+1, text(a.Topic), text(a.Says))
-			for _, words := range adviceWords(a.Why, a.Gain, a.Source) {
+			for _, words := range adviceWords(a, t.Found.Per()) {
 				m.line("   - %s", text(words))
 			}
 		}
@@ -63,13 +64,13 @@ func met(is *bool) string {
 }
 
 // adviceWords are what stands under advice.
-func adviceWords(why string, gain float64, source string) (words []string) {
-	words = nonEmpty(why)
-	if gain > 0 {
-		words = append(words, "Gain: at most "+ms(gain)+" ms")
+func adviceWords(a timeline.Advice, per string) (words []string) {
+	words = nonEmpty(a.Why)
+	if a.Gain > 0 {
+		words = append(words, "Gain: at most "+ms(a.Gain)+" ms a "+per)
 	}
-	if source != "" {
-		words = append(words, "Source: "+source)
+	if a.Source != "" {
+		words = append(words, "Source: "+a.Source)
 	}
 	return words
 }

@@ -28,9 +28,7 @@ func OfTimeline(t *timeline.Timeline, o Options) *Report {
 // AddTimeline puts timelines beside what a report says of results.
 func (r *Report) AddTimeline(t *timeline.Timeline, o Options) {
 	r.Timeline = &Timelines{Found: t, Picture: pictureOf(t)}
-	if says := headlineOf(t); says != "" {
-		r.Headlines = append(r.Headlines, Headline{Tone: Plain, Says: says})
-	}
+	r.Headlines = append(r.Headlines, headlinesOf(t, r.Measured())...)
 	for i, f := range t.Files {
 		if i == maxFiles {
 			r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s are not linked.", say.Count(len(t.Files)-i, "more trace")))
@@ -70,38 +68,16 @@ func gpusOf(t *timeline.Timeline) string {
 	return say.Some(names)
 }
 
-// headlineOf is a timeline in a sentence; "" where it has no GPU.
-func headlineOf(t *timeline.Timeline) string {
-	if len(t.Devices) == 0 {
-		return ""
+// headlinesOf is what a report says first of timelines: beside results in one piece that says what it is about.
+func headlinesOf(t *timeline.Timeline, besideResults bool) (all []Headline) {
+	says := t.InShort()
+	if besideResults {
+		says = []string{"Timeline of " + say.Count(len(t.Devices), "GPU") + ". " + strings.Join(says, " ")}
 	}
-	var all timeline.Parts
-	for _, d := range t.Devices {
-		all.Span += d.Span
-		all.Comm += d.Comm
-		all.Overlap += d.Overlap
-		all.Exposed += d.Exposed
+	for _, one := range says {
+		all = append(all, Headline{Tone: Plain, Says: one})
 	}
-	of := "Timeline of " + say.Count(len(t.Devices), "GPU") + ": "
-	if all.Comm <= 0 {
-		return of + "nothing in it is communication."
-	}
-	text := fmt.Sprintf("%s%.1f %% of the time is communication, %.1f %% of which is hidden behind computing; %.1f %% of the time is exposed communication", of, percent(all.Comm, all.Span), percent(all.Overlap, all.Comm), percent(all.Exposed, all.Span))
-	if len(t.Devices) > 1 {
-		text += " (of all GPUs together)"
-	}
-	if a := t.Across; a != nil && a.Straggler != nil {
-		text += "; others wait for " + t.Devices[a.Straggler.Device].Label
-	}
-	return text + "."
-}
-
-// percent is a share of a whole; 0 where there is no whole.
-func percent(part, whole float64) float64 {
-	if whole <= 0 {
-		return 0
-	}
-	return 100 * part / whole
+	return all
 }
 
 // ms writes milliseconds with three decimals, as every text about a timeline does.

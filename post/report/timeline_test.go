@@ -18,7 +18,7 @@ func sampleTimeline() *timeline.Timeline {
 	for rank := range 4 {
 		t.Files = append(t.Files, timeline.File{Path: fmt.Sprintf("traces/rank %d.json.gz", rank), Format: "kineto", Tool: "PyTorch 2.9"})
 		compute, exposed := 60+5*float64(rank), 30-5*float64(rank)
-		d := timeline.Device{Rank: a(rank), World: 4, ID: rank, Host: fmt.Sprintf("node%d", 1+rank/2), GPU: "Example H1", File: rank, Label: fmt.Sprintf("rank %d", rank)}
+		d := timeline.Device{Rank: a(rank), World: 4, ID: rank, Host: fmt.Sprintf("node%d", 1+rank/2), GPU: "Example H1", File: rank, Kernels: 412, Label: fmt.Sprintf("rank %d", rank)}
 		d.Parts = timeline.Parts{Span: 100, Compute: compute, Comm: exposed + 5, Overlap: 5, Exposed: exposed, Memcpy: 2, MemcpyOnly: 1, Idle: 100 - compute - exposed - 1, HostBound: 4, Waiting: 5, Efficiency: a(100 * 5 / (exposed + 5)), WallClock: a(-10.5)}
 		for n := range 3 {
 			d.Steps = append(d.Steps, timeline.Step{Name: fmt.Sprintf("ProfilerStep#%d", n+1), Start: 33 * float64(n), Host: 31, Parts: timeline.Parts{Span: 33 + float64(rank)/10, Compute: compute / 3, Comm: exposed/3 + float64(n), Exposed: exposed/3 + float64(n)}})
@@ -64,8 +64,8 @@ func TestTimelineInWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Timeline of 4 GPUs, Example H1", "27.5 % of the time is communication", "others wait for rank 3",
-		"4 GPUs in 4 files, 3 steps.", "How much of communication is hidden?", "not met", "Start all-reduces earlier.", "at most 10.000 ms", "Others wait for rank 3.", "12 % more than the mean",
+		"Timeline of 4 GPUs, Example H1", "A step takes", "of 4 GPUs, with the least and the greatest", "To try first: Start all-reduces earlier",
+		"4 GPUs in 4 files, 3 steps.", "How much of communication is hidden?", "not met", "Start all-reduces earlier.", "at most 10.000 ms a step", "Others wait for rank 3.", "12 % more than the mean",
 		"100.000", "-10.50 %", "35.000", "by the clock", "107.2", "61.00 %", "25.04 MiB", "cross_device_reduce", "12.5 % of the communication", "The file has no sizes.", "4 of these", "record_shapes=True",
 		"Clocks of hosts are not compared.", "82.6 %", "13.50 %", "traces/rank%203.json.gz", "12 collectives matched",
 	} {

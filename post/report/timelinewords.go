@@ -36,14 +36,11 @@ func (t *Timelines) Intro() string {
 
 // StragglerSays are sentences about the rank that others wait for; none where none was looked for.
 func (t *Timelines) StragglerSays() (says []string) {
-	a := t.Found.Across
-	switch {
-	case a == nil || a.Matched == 0:
-		return nil
-	case a.Straggler == nil:
-		return []string{"No rank stands out as the one that others wait for."}
+	says = nonEmpty(t.Found.WaitingSays())
+	if a := t.Found.Across; a != nil && a.Straggler != nil {
+		says = append(says, a.Straggler.Why...)
 	}
-	return append([]string{a.Straggler.Says}, a.Straggler.Why...)
+	return says
 }
 
 // noted is a note and whose it is.

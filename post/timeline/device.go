@@ -100,13 +100,13 @@ func identity(d *trace.Device, file int) Device {
 	if process := d.Process; process != trace.Unknown {
 		out.Process = &process
 	}
-	out.Label = fmt.Sprintf("device %d", d.ID)
+	out.Label = fmt.Sprintf("GPU %d", d.ID)
 	switch rank := d.Rank; {
 	case rank != trace.Unknown:
 		out.Rank = &rank
 		out.Label = fmt.Sprintf("rank %d", d.Rank)
 	case d.Process != trace.Unknown:
-		out.Label += fmt.Sprintf(" of process %d", d.Process)
+		out.Label += fmt.Sprintf(" (pid %d)", d.Process)
 	}
 	return out
 }

@@ -116,8 +116,5 @@ func efficiency(kind string, few, many scaled) Efficiency {
 
 // called is what a person calls a run.
 func (t *Timeline) called(i int) string {
-	if len(t.Files) > 0 {
-		return t.Files[0].Path
-	}
-	return fmt.Sprintf("run %d", i+1)
+	return cmp.Or(t.Called, fmt.Sprintf("run %d", i+1))
 }

@@ -18,6 +18,8 @@ type Timeline struct {
 	Against []Joined     `json:"benchmark"` // collectives against benchmark results; empty where none were named
 	Scaling []Efficiency `json:"scaling"`   // against other runs; empty where none were named
 	Notes   []Note       `json:"notes"`
+
+	Called string `json:"-"` // what the run was named by, for messages
 }
 
 // Rule is by what names things were counted.
@@ -74,7 +76,7 @@ type Device struct {
 	GPU      string `json:"gpu,omitempty"`
 	NCCL     string `json:"nccl,omitempty"`
 	File     int    `json:"file"`  // index in Timeline.Files
-	Label    string `json:"label"` // "rank 3", "device 1 of process 812": what a person calls it
+	Label    string `json:"label"` // "rank 3", "GPU 1 (pid 812)": what a person calls it
 
 	Parts
 	Busy        float64        `json:"kernel_ms"` // kernels that compute, summed

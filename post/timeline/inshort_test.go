@@ -1,0 +1,45 @@
+package timeline
+
+import (
+	"slices"
+	"testing"
+)
+
+// What stands first has the shares of a step, and not of what lies around the steps.
+func TestInShort(t *testing.T) {
+	step := Parts{Span: 100, Compute: 60, Comm: 40, Overlap: 10, Exposed: 30, MemcpyOnly: 2, Idle: 8}
+	slow := Parts{Span: 200, Compute: 160, Comm: 40, Overlap: 30, Exposed: 10, MemcpyOnly: 4, Idle: 26}
+	whole := Parts{Span: 1000, Compute: 60, Comm: 40, Overlap: 10, Exposed: 30, MemcpyOnly: 2, Idle: 908}
+	one := Device{Label: "rank 0", Kernels: 5, Parts: whole, Steps: []Step{{Parts: step}}, Shared: []SharedStream{{ID: 7, OfComm: 60}}}
+	two := Device{Label: "rank 1", Kernels: 5, Parts: whole, Steps: []Step{{Parts: slow}}}
+	advice := []Advice{{Says: "Keep the GPU supplied: load data ahead. It may help.", Gain: 8}}
+	for name, c := range map[string]struct {
+		of   Timeline
+		want []string
+	}{
+		"one": {Timeline{Devices: []Device{one}, Advice: advice}, []string{
+			"A step takes 100.0 ms on average: 30.0 % is communication that nothing hides, 60.0 % computation, 2.0 % copies alone, 8.0 % idle.",
+			"Of communication, 25.0 % runs beside computation.",
+			"No overlap is possible where communication shares a stream with computation, as one runs after the other there: stream 7 of rank 0 with 60 % of its communication.",
+			"To try first: Keep the GPU supplied (worth 8.000 ms a step at most).",
+		}},
+		"two": {Timeline{Devices: []Device{{Kernels: 1, Parts: step}, {Kernels: 1, Parts: slow}}, Across: &Across{Matched: 3}}, []string{
+			"The recording takes 150.0 ms: 17.5 % (5.0 to 30.0) is communication that nothing hides, 70.0 % (60.0 to 80.0) computation, 2.0 % (2.0 to 2.0) copies alone, 10.5 % (8.0 to 13.0) idle; medians of 2 GPUs, with the least and the greatest.",
+			"Of communication, 50.0 % (25.0 to 75.0) runs beside computation.",
+			"No rank stands out as the one that others wait for.",
+		}},
+		"waiting": {Timeline{Devices: []Device{one, two}, Across: &Across{Matched: 3, Straggler: &Straggler{Says: "The others wait for rank 1."}}}, []string{"The others wait for rank 1."}},
+		"exposed": {Timeline{Devices: []Device{{Kernels: 1, Parts: Parts{Span: 10, Compute: 5, Comm: 5, Exposed: 5}}}}, []string{"None of the communication runs beside computation."}},
+		"scaled":  {Timeline{Devices: []Device{two}, Scaling: []Efficiency{{Says: "Strong scaling."}}}, []string{"Strong scaling."}},
+		"alone":   {Timeline{Devices: []Device{{Kernels: 1, Parts: Parts{Span: 10, Compute: 9, Idle: 1}}}}, []string{"The recording takes 10.00 ms: 90.0 % computation, 10.0 % idle.", "No communication ran: there is nothing to hide, and no overlap to speak of."}},
+		"copies":  {Timeline{Devices: []Device{{Parts: Parts{Span: 10, MemcpyOnly: 10}}}}, []string{"Nothing but copies ran on a GPU in what was read."}},
+		"nothing": {Timeline{Devices: []Device{{}}}, []string{"Nothing ran on a GPU in what was read."}},
+	} {
+		got := c.of.InShort()
+		for _, want := range c.want {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s: %q is not in %q", name, want, got)
+			}
+		}
+	}
+}
