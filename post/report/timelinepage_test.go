@@ -293,11 +293,11 @@ func timelineWithoutScript(t *testing.T, b context.Context) {
 
 // silent is one GPU without steps and without communication.
 func silent() *timeline.Timeline {
-	return &timeline.Timeline{Files: []timeline.File{{Path: "one.sqlite"}}, Devices: []timeline.Device{{Label: "device 0", Parts: timeline.Parts{Span: 50, Compute: 40, Idle: 10}}}}
+	return &timeline.Timeline{Files: []timeline.File{{Path: "one.sqlite"}}, Devices: []timeline.Device{{Label: "GPU 0", Kernels: 4, Parts: timeline.Parts{Span: 50, Compute: 40, Idle: 10}}}}
 }
 
 func silentTimeline(p *tab) {
-	p.want("said so", `byId("short").textContent.includes("nothing in it is communication") && byId("timeline").textContent.includes("1 GPU in 1 file, without steps")`)
+	p.want("said so", `byId("short").textContent.includes("No communication ran") && byId("timeline").textContent.includes("1 GPU in 1 file, without steps")`)
 	p.want("one row, one lane of computing", lanes+`.querySelectorAll(".row-name").length === 1`)
 	p.want("no figure where there is none", `!/NaN|undefined|null/.test(document.querySelector("main").textContent)`)
 	p.want("no list of steps", `document.querySelector("#timeline-chart select").hidden`)

@@ -42,9 +42,19 @@ func (y typical) howLong() string {
 	})
 	text := fmt.Sprintf("All communication takes %s and computation %s a %s%s: %s.", duration(c.part(commOf)), duration(compute), c.per, c.overRanks(), ofWhich(c.part(commOf), compute))
 	if reduced > 0 {
+		if c.onlyAllReduce() {
+			text = "It is all of the communication."
+		}
 		return fmt.Sprintf("AllReduce takes %s and computation %s a %s%s: %s. %s", duration(reduced), duration(compute), c.per, c.overRanks(), ofWhich(reduced, compute), text)
 	}
 	return "n/a for AllReduce: no kernel could be told to be one, as the trace names another operation or none. " + text
+}
+
+// onlyAllReduce says whether nothing else communicates.
+func (y typical) onlyAllReduce() bool {
+	return !slices.ContainsFunc(y.devices, func(d *Device) bool {
+		return slices.ContainsFunc(d.Collectives, func(o Collective) bool { return o.Name != coll.AllReduce.String() })
+	})
 }
 
 // ofWhich is communication in terms of computation.
@@ -127,7 +137,10 @@ func (t *Timeline) balance() string {
 	if over > balanced {
 		yes = "No"
 	}
-	text := fmt.Sprintf("%s: kernels compute %s on %s, the least, and %s on %s, the most, %.1f %% over the mean of %d GPUs.", yes, duration(least), t.Devices[who[0]].Label, duration(most), t.Devices[who[1]].Label, over, len(a.Ranks))
+	text := fmt.Sprintf("%s: kernels compute %s on each of %d GPUs.", yes, duration(most), len(a.Ranks))
+	if over >= 0.05 {
+		text = fmt.Sprintf("%s: kernels compute %s on %s, the least, and %s on %s, the most, %.1f %% over the mean of %d GPUs.", yes, duration(least), t.Devices[who[0]].Label, duration(most), t.Devices[who[1]].Label, over, len(a.Ranks))
+	}
 	if a.Matched > 0 {
 		text += fmt.Sprintf(" In collectives a rank waits %s for others, beside %s of communication itself.", duration(a.Waiting), duration(a.Pure))
 	}
@@ -136,7 +149,7 @@ func (t *Timeline) balance() string {
 	} else if a.Uneven > 0 {
 		text += " No rank is the last to begin more often than chance would have it, or at a cost to others worth naming."
 	}
-	if n := spread(a.Imbalance); n > 0 {
+	if n := spread(a.Imbalance); n > 0 && a.Imbalance[n-1].Spread >= 0.05 {
 		worst := a.Imbalance[n-1]
 		text += fmt.Sprintf(" In single steps it is up to %.1f %% (%s, %s).", worst.Spread, worst.Name, t.Devices[worst.Slowest].Label)
 	}
