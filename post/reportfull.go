@@ -25,7 +25,7 @@ const (
 // headBytes is how much of a file tells whether it is a report of ours: each names the tool near its beginning.
 const headBytes = 64 << 10
 
-// mayReplace is the error of a file that post report did not write: its names are ones that people give their own files.
+// mayReplace is the error of a file that post report and post timeline did not write: its names are ones that people give their own files.
 func mayReplace(path string) error {
 	f, err := os.Open(path)
 	if err != nil { // none, or one that writing will tell of
@@ -36,12 +36,12 @@ func mayReplace(path string) error {
 	if err != nil || len(head) == 0 {
 		return nil
 	}
-	for _, begin := range []string{"\n", `content="`} { // of a line of the text, of an attribute of the page
+	for _, begin := range []string{"\n", `content="`, `"tool": "`} { // of a line of the text, of an attribute of the page, of the JSON
 		if bytes.Contains(head, []byte(begin+toolName+" ")) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s was not written by post report and stays as it is; write into another folder (-o DIR), or give that file another name", path)
+	return fmt.Errorf("%s was not written by post and stays as it is; write into another folder (-o DIR), or give that file another name", path)
 }
 
 // full writes the report about all that the runs tell, and timelines where they were named, as a page and as Markdown.

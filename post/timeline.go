@@ -94,6 +94,9 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 	if err != nil {
 		return &usageError{err, cmd.CommandPath()}
 	}
+	if err := t.mayWrite(); err != nil {
+		return err
+	}
 	found, err := t.read(ctx, args)
 	if err != nil {
 		return err
@@ -227,12 +230,32 @@ func problemWords(p trace.Problem) string {
 	return p.Path + ": " + strings.TrimPrefix(p.Says, p.Path+": ")
 }
 
+// The files of -o.
+const (
+	timelinePageName = "timeline.html"
+	timelineTextName = "timeline.md"
+	timelineDataName = "timeline.json"
+)
+
+// mayWrite is the error of a file that lies where one of -o is to be and is none of ours: a trace may have that name.
+func (t *timeliner) mayWrite() error {
+	if t.out == "" {
+		return nil
+	}
+	for _, name := range []string{timelinePageName, timelineTextName, timelineDataName} {
+		if err := mayReplace(filepath.Join(t.out, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // files writes what -o is for.
 func (t *timeliner) files(ctx context.Context, found *timeline.Timeline) error {
 	for _, o := range []struct {
 		name  string
 		write func(*timeline.Timeline, io.Writer) error
-	}{{"timeline.html", t.page}, {"timeline.md", t.markdown}, {"timeline.json", timelineJSON}} {
+	}{{timelinePageName, t.page}, {timelineTextName, t.markdown}, {timelineDataName, timelineJSON}} {
 		path := filepath.Join(t.out, o.name)
 		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(found, w[0]) }); err != nil {
 			return err
