@@ -100,7 +100,10 @@ func TestContrast(t *testing.T) {
 		"an init half as long":          {a: swap("total 0.67", "total 3.00"), b: swap("total 0.67", "total 1.50"), effects: []string{"time to make the communicator: 3.0 s in A, 1.5 s in B"}},
 		"an init that is short":         {a: swap("total 0.67", "total 0.30"), b: swap("total 0.67", "total 0.90")},
 		"an init that is little longer": {a: swap("total 0.67", "total 1.00"), b: swap("total 0.67", "total 1.90")},
-		"an init that is not told":      {a: whole, b: swap("Init timings", "Timings")},
+		"an init that is not told":      {a: swap("total 0.67", "total 3.00"), b: swap("Init timings", "Timings")},
+		"an init that A does not tell":  {a: swap("Init timings", "Timings"), b: swap("total 0.67", "total 3.00")},
+		"kernels": {a: whole + line("AllReduce [Symmetric]: 4096 Bytes -> Kernel AllReduce_AGxLL_R nchannels 7 nthreads 512 nWorks 1"), b: whole + line("AllReduce [Copy Engine]: 4096 Bytes -> cudaMemcpy; CE synchronization with NVLS"),
+			effects: []string{"AllReduce of 4 KiB: AllReduce_AGxLL_R on 7 channels in A, cudaMemcpy in B"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Compare(readAll(t, c.a), readAll(t, c.b))
@@ -149,6 +152,18 @@ func TestCausesOfADifference(t *testing.T) {
 		if h := Compare(readAll(t, c.a), readAll(t, c.b)).Headlines; len(h) == 0 || !strings.HasSuffix(h[0], c.want) {
 			t.Errorf("%s: %q, want %q", what, h, c.want)
 		}
+	}
+}
+
+// Of effects with the same causes they are said once; of one with others, they are said.
+func TestCausesAreToldAnew(t *testing.T) {
+	b := strings.NewReplacer("8 coll channels", "2 coll channels", "Using network IB", "Using network Socket", "proto SIMPLE", "proto LL").Replace(wholeLog())
+	b += "n1:100:200 [0] NCCL INFO NCCL_IB_HCA set by environment to mlx5_0\n"
+	const cause = "The most likely cause: NCCL_IB_HCA is set only in B (mlx5_0), and it chooses the network cards."
+	want := []string{"Network: IB in A, Socket in B. " + cause, "Channels for collectives: 8 in A, 2 in B. The same may explain it.",
+		"AllReduce of 32 MiB: RING/SIMPLE on 8 channels in A, RING/LL on 8 channels in B. Nothing that the logs name explains it."}
+	if got := Compare(readAll(t, wholeLog()), readAll(t, b)).Headlines; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -132,7 +132,7 @@ func (c *Contrast) settings(a, b *Log) {
 		names[name] = true
 	}
 	for _, v := range variables {
-		if names[v.Name] && x[v.Name] != y[v.Name] {
+		if x[v.Name] != y[v.Name] {
 			c.cause(Difference{What: v.Name, A: x[v.Name], B: y[v.Name], Source: environmentDoc + v.Name, touches: v.Touches, clause: setClause(v, x[v.Name], y[v.Name])})
 		}
 	}

@@ -260,7 +260,7 @@ func (c *Contrast) measured(a, b *Log) {
 	ratio, both := 1.0, 0
 	for _, r := range b.Rows {
 		w, there := before[key{r.Bytes, r.Type}]
-		if !there || w.OutTime <= 0 || r.OutTime <= 0 {
+		if !there {
 			continue
 		}
 		both++

@@ -76,19 +76,20 @@ func TestTCPBetweenHosts(t *testing.T) {
 		l    *Log
 		want string // "" for nothing
 	}{
-		"half":                {log(func(*Log) {}), "warning | " + says + ". | " + two + " |  | " + rdma},
-		"with interfaces":     {log(func(l *Log) { l.Network.Sockets = []Named{{Name: "eth0:10.0.0.1"}, {Name: "eth0:10.0.0.1"}} }), "warning | " + says + ". | " + two + " & interfaces: eth0:10.0.0.1 |  | " + rdma},
-		"with cards":          {log(func(l *Log) { l.Network.IB = []Named{{Name: "mlx5_0"}} }), "serious | " + says + ", though the log names InfiniBand or RoCE devices: mlx5_0. | " + two + " |  | " + rdma},
-		"with EFA":            {log(func(l *Log) { l.Network.Providers = []Named{{Name: "tcp"}, {Name: "efa"}} }), "serious | " + says + ", though the log names EFA. | " + two + " |  | " + rdma},
-		"without the plugin":  {log(func(l *Log) { l.Network.Missing = []Named{{Name: "libnccl-net.so"}} }), "warning | " + says + ". | " + two + " & NCCL's network plugin was not found (libnccl-net.so) |  | on EFA: install aws-ofi-nccl, and put the folder of its libnccl-net.so on LD_LIBRARY_PATH"},
-		"without a tuner":     {log(func(l *Log) { l.Network.Missing = []Named{{Name: "libnccl-tuner.so"}} }), "warning | " + says + ". | " + two + " |  | " + rdma},
-		"InfiniBand disabled": {log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_IB_DISABLE", "1")} }), "serious | " + says + ". | " + two + " & NCCL_IB_DISABLE=1 | NCCL_IB_DISABLE | unset NCCL_IB_DISABLE"},
-		"asked for":           {log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_NET", "socket")} }), "serious | " + says + ". | " + two + " & NCCL_NET=Socket | NCCL_NET | unset NCCL_NET"},
-		"named alone":         {silent("Socket"), "warning | " + says + ". |  |  | " + rdma},
-		"named with another":  {silent("Socket", "IB"), ""},
-		"not named":           {silent(), ""},
-		"named on one node":   {oneNode, ""},
-		"named, and not used": {func() *Log { l := silent("Socket"); l.Transports = []Transport{sends(0, 2, "IB", 0)}; return l }(), ""},
+		"half":                  {log(func(*Log) {}), "warning | " + says + ". | " + two + " |  | " + rdma},
+		"with interfaces":       {log(func(l *Log) { l.Network.Sockets = []Named{{Name: "eth0:10.0.0.1"}, {Name: "eth0:10.0.0.1"}} }), "warning | " + says + ". | " + two + " & interfaces: eth0:10.0.0.1 |  | " + rdma},
+		"with cards":            {log(func(l *Log) { l.Network.IB = []Named{{Name: "mlx5_0"}} }), "serious | " + says + ", though the log names InfiniBand or RoCE devices: mlx5_0. | " + two + " |  | " + rdma},
+		"with EFA":              {log(func(l *Log) { l.Network.Providers = []Named{{Name: "tcp"}, {Name: "efa"}} }), "serious | " + says + ", though the log names EFA. | " + two + " |  | " + rdma},
+		"with another provider": {log(func(l *Log) { l.Network.Providers = []Named{{Name: "tcp"}} }), "warning | " + says + ". | " + two + " |  | " + rdma},
+		"without the plugin":    {log(func(l *Log) { l.Network.Missing = []Named{{Name: "libnccl-net.so"}} }), "warning | " + says + ". | " + two + " & NCCL's network plugin was not found (libnccl-net.so) |  | on EFA: install aws-ofi-nccl, and put the folder of its libnccl-net.so on LD_LIBRARY_PATH"},
+		"without a tuner":       {log(func(l *Log) { l.Network.Missing = []Named{{Name: "libnccl-tuner.so"}} }), "warning | " + says + ". | " + two + " |  | " + rdma},
+		"InfiniBand disabled":   {log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_IB_DISABLE", "1")} }), "serious | " + says + ". | " + two + " & NCCL_IB_DISABLE=1 | NCCL_IB_DISABLE | unset NCCL_IB_DISABLE"},
+		"asked for":             {log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_NET", "socket")} }), "serious | " + says + ". | " + two + " & NCCL_NET=Socket | NCCL_NET | unset NCCL_NET"},
+		"named alone":           {silent("Socket"), "warning | " + says + ". |  |  | " + rdma},
+		"named with another":    {silent("Socket", "IB"), ""},
+		"not named":             {silent(), ""},
+		"named on one node":     {oneNode, ""},
+		"named, and not used":   {func() *Log { l := silent("Socket"); l.Transports = []Transport{sends(0, 2, "IB", 0)}; return l }(), ""},
 	} {
 		if c.want == "" {
 			expect(t, what, findNetwork(c.l))
@@ -164,6 +165,8 @@ func TestProvidersOverTCP(t *testing.T) {
 			t.Errorf("%s: found %t", name, got)
 		}
 	}
+	expect(t, "tcp", findProvider(&Log{Network: Network{Providers: []Named{{Name: "tcp"}}}}),
+		"serious | Libfabric's provider is tcp: TCP, and not the network adapter. | Selected Provider is tcp | FI_PROVIDER | see fi_info -p efa (or cxi, verbs) there, and FI_PROVIDER")
 }
 
 func TestVirtualInterfaces(t *testing.T) {

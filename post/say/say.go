@@ -9,12 +9,12 @@ import (
 	"busbar/internal/coll"
 )
 
-// Count is a number and its noun: 1 run, 2 launches.
+// Count is a number and its noun: 1 run, 2 launches, 3 processes.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	if strings.HasSuffix(noun, "ch") {
+	if strings.HasSuffix(noun, "ch") || strings.HasSuffix(noun, "s") {
 		noun += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
