@@ -60,12 +60,12 @@ func TestDevicesStandInOrderWithLabelsOfTheirOwn(t *testing.T) {
 	}
 	type devices = []*trace.Device
 	for what, c := range map[string]struct{ got, want []string }{
-		"ranks": {labels(devices{ranOn(trace.Unknown, trace.Unknown, "", 5), ranOn(10, trace.Unknown, "", 0), ranOn(9, trace.Unknown, "", 1)}), []string{"rank 9", "rank 10", "device 5"}},
+		"ranks": {labels(devices{ranOn(trace.Unknown, trace.Unknown, "", 5), ranOn(10, trace.Unknown, "", 0), ranOn(9, trace.Unknown, "", 1)}), []string{"rank 9", "rank 10", "GPU 5"}},
 		"hosts, processes and devices": {labels(devices{ranOn(trace.Unknown, 4, "n2", 0), ranOn(trace.Unknown, 8, "n1", 0), ranOn(trace.Unknown, 7, "n1", 2), ranOn(trace.Unknown, 7, "n1", 1), ranOn(trace.Unknown, trace.Unknown, "n1", 9)}),
-			[]string{"device 9", "device 1 of process 7", "device 2 of process 7", "device 0 of process 8", "device 0 of process 4"}},
+			[]string{"GPU 9", "GPU 1 (pid 7)", "GPU 2 (pid 7)", "GPU 0 (pid 8)", "GPU 0 (pid 4)"}},
 		"a rank of two devices":  {labels(devices{ranOn(0, trace.Unknown, "", 1), ranOn(0, trace.Unknown, "", 0)}), []string{"rank 0, device 0", "rank 0, device 1"}},
 		"a rank in two files":    {labels(devices{ranOn(0, trace.Unknown, "", 1)}, devices{ranOn(0, trace.Unknown, "", 1)}), []string{"rank 0, device 1 in 0.json", "rank 0, device 1 in 1.json"}},
-		"a device in two files":  {labels(devices{ranOn(trace.Unknown, 5, "", 1)}, devices{ranOn(trace.Unknown, 5, "", 1)}), []string{"device 1 of process 5 in 0.json", "device 1 of process 5 in 1.json"}},
+		"a device in two files":  {labels(devices{ranOn(trace.Unknown, 5, "", 1)}, devices{ranOn(trace.Unknown, 5, "", 1)}), []string{"GPU 1 (pid 5) in 0.json", "GPU 1 (pid 5) in 1.json"}},
 		"two ranks in two files": {labels(devices{ranOn(1, trace.Unknown, "", 0)}, devices{ranOn(0, trace.Unknown, "", 0)}), []string{"rank 0", "rank 1"}},
 	} {
 		if !slices.Equal(c.got, c.want) {
