@@ -7,14 +7,6 @@ type Plateau struct {
 	Later    float64 // bytes/s, the most that the trend reaches at larger sizes
 }
 
-// Saturation is the most that a curve comes to.
-type Saturation struct {
-	Peak float64 // bytes/s, size by time, the most that the trend has at any size
-	From int     // place of the first size from which on bandwidth stays within saturated of Peak; N if even the last one does not
-	// Rising is by how much bandwidth still grows at the largest size, for each doubling: 0.3 is 30 %. Negative where it falls.
-	Rising float64
-}
-
 const (
 	// flat is how far the bandwidths of a plateau lie apart at most, largest by smallest.
 	flat = 1.10
@@ -23,7 +15,6 @@ const (
 	plateauSpan  = 4
 	// reachedLater is how much more larger sizes reach at least.
 	reachedLater = 1.25
-	saturated    = 0.95
 )
 
 // FindPlateaus looks for plateaus in what a trend says, so that neither noise nor what stands out makes or hides one. sizes are those of FindTrend.
@@ -47,23 +38,6 @@ func FindPlateaus(sizes []float64, t Trend) (found []Plateau) {
 		}
 	}
 	return found
-}
-
-// FindSaturation says what a trend comes to at large sizes; the zero Saturation where the trend says nothing.
-func FindSaturation(sizes []float64, t Trend) (s Saturation) {
-	b := t.bandwidths(sizes)
-	if len(b) == 0 {
-		return s
-	}
-	for _, v := range b {
-		s.Peak = max(s.Peak, v)
-	}
-	for s.From = len(b); s.From > 0 && b[s.From-1] >= saturated*s.Peak; s.From-- {
-	}
-	last := t.Segments[len(t.Segments)-1]
-	largest := sizes[len(sizes)-1]
-	s.Rising = 2*last.Time(largest)/last.Time(2*largest) - 1
-	return s
 }
 
 // bandwidths are those of the trend, in bytes/s; none where it says nothing.

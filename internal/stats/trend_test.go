@@ -219,7 +219,7 @@ func TestRoughSmallMessages(t *testing.T) {
 	wantPercent(t, "drops found", found, 95, 100)
 }
 
-func TestPlateausAndSaturation(t *testing.T) {
+func TestPlateaus(t *testing.T) {
 	sizes := powers(1<<10, 21)
 	laws := map[int]law{0: {2e-6, 5e9}, 10: {40e-6, 50e9}}
 	times := withoutNoise(sizes, laws)
@@ -229,19 +229,9 @@ func TestPlateausAndSaturation(t *testing.T) {
 	if len(p) != 1 || p[0].From != 7 && p[0].From != 6 || p[0].To < 9 || math.Abs(p[0].Level/5e9-1) > 0.1 || p[0].Later < 45e9 {
 		t.Errorf("plateaus are %+v, want one near 5 GB/s up to place 9", p)
 	}
-	s := FindSaturation(sizes, trend)
-	if math.Abs(s.Peak/50e9-1) > 0.05 || s.From < 14 || s.From > 17 || s.Rising > 0.01 {
-		t.Errorf("saturation is %+v, want 50 GB/s from place 16", s)
-	}
 	one := FindTrend(sizes[:12], withoutNoise(sizes[:12], map[int]law{0: {40e-6, 50e9}}), nil)
 	if p := FindPlateaus(sizes[:12], one); p != nil {
 		t.Errorf("a curve that rises has plateaus %+v", p)
-	}
-	if s := FindSaturation(sizes[:12], one); s.Rising < 0.3 || s.From != 11 {
-		t.Errorf("a curve that rises saturates: %+v", s)
-	}
-	if s := FindSaturation(nil, Trend{}); s != (Saturation{}) {
-		t.Errorf("nothing gives %+v", s)
 	}
 }
 
@@ -269,6 +259,5 @@ func TestTrendOfAnything(t *testing.T) {
 			t.Fatalf("segments end at %d of %d: %v %v", next, n, sizes, times)
 		}
 		FindPlateaus(sizes, got)
-		FindSaturation(sizes, got)
 	}
 }

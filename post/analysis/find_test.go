@@ -256,6 +256,15 @@ func TestPoorScaling(t *testing.T) {
 	}
 }
 
+// As many ranks on more nodes are no larger world.
+func TestTheSameWorldOnMoreNodes(t *testing.T) {
+	apart := sound().with(func(m *made) { m.nodes, m.factor = 8, 0.5 })
+	for _, f := range foundIn(t, Options{}, sound(), apart) {
+		t.Errorf("%s", f.Says)
+	}
+	only(t, foundIn(t, Options{}, sound(), apart, apart.with(func(m *made) { m.world = 32 })), Scaling)
+}
+
 func TestRanksThatStandOut(t *testing.T) {
 	stand := func(latest, slowest int, share float64) func(*made) {
 		return func(m *made) {
@@ -310,6 +319,33 @@ func TestRanksThatStandOut(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Of operations issued back to back only the first is late: a delay of a fifth of one is a hundredth of a batch of twenty. In latency mode each is.
+func TestLateForABatch(t *testing.T) {
+	late := func(share float64) func(*made) {
+		return func(m *made) {
+			m.collective = coll.Broadcast
+			m.edit = func(_ string, r *result.Record) {
+				s := r.Time.Seconds
+				if r.Mode == coll.Throughput {
+					r.Time.Batch = 20
+				}
+				r.Ranks = &result.Ranks{Latest: 9, LatestHost: "n2", Lateness: s * share, Uncertainty: 1e-9, Median: []float64{s, s, s, s}}
+			}
+		}
+	}
+	latency := func(m *made) { m.mode = coll.Latency }
+	if found := foundIn(t, Options{}, sound().with(late(0.2))); len(found) > 0 {
+		t.Errorf("late by a hundredth of a batch: %s", found[0].Says)
+	}
+	f := only(t, foundIn(t, Options{}, sound().with(late(8))), LateRank)
+	contains(t, f.Says, "in 28 of 28 records of throughput mode", "40 % of the time of a batch of operations.")
+	f = only(t, foundIn(t, Options{}, sound().with(late(0.2)), sound().with(latency).with(late(0.2))), LateRank)
+	if f.Curve.Mode != coll.Latency || f.Severity != Warning {
+		t.Errorf("%+v", f)
+	}
+	contains(t, f.Says, "in 28 of 28 records of latency mode", "20 % of the time of an operation.")
 }
 
 func TestWarnedPoints(t *testing.T) {

@@ -19,12 +19,16 @@ func hintsFor(kind Kind, c *Curve, from, to int64) (hints []Hint) {
 			continue
 		}
 		set, was := c.had(t.Variable)
-		if set && len(t.Values) <= 1 && (len(t.Values) == 0 || was == t.Values[0]) {
+		others := slices.DeleteFunc(slices.Clone(t.Values), func(v string) bool { return set && v == was })
+		if set && len(others) == 0 {
 			continue
 		}
 		h := Hint{Says: t.Says, Source: t.Source, Variable: t.Variable}
-		if t.Values != nil {
-			h.Value = t.Values[0]
+		if len(others) > 0 {
+			h.Value = others[0]
+		}
+		if len(t.With) > 0 {
+			h.Says += ", with " + strings.Join(t.With, " and ")
 		}
 		if set {
 			h.Says += fmt.Sprintf(" (these runs had it set to %q)", was)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"busbar/internal/coll"
 	"busbar/post/say"
 )
 
@@ -41,22 +42,40 @@ func byWorld(curves []*Curve) [][]*Curve {
 	return groups
 }
 
-// lateRanks finds the rank that issues last nearly always. That is a delay of its host thread before the operation, and of nothing else.
+// lateRanks finds the rank that issues last nearly always. That is a delay of its host thread before the operation, and of nothing else. Where one stands out in
+// latency mode nothing is said of throughput mode: there a rank is late once for a batch.
 func lateRanks(curves []*Curve, _ Options) (found []Finding) {
 	for _, group := range byWorld(judged(curves)) {
-		s, records := standsOut(group, func(u *RankUse) map[int]*Standout { return u.Latest }, func(*Curve) bool { return true })
-		if s == nil {
-			continue
+		for _, mode := range []coll.Mode{coll.Latency, coll.Throughput} {
+			if f, is := lateIn(mode, group); is {
+				found = append(found, f)
+				break
+			}
 		}
-		f := ofGroup(LateRank, group, s.Median())
-		f.Severity = severityOf(f.Weight)
-		f.Says = fmt.Sprintf("%s: %s is the last to issue in %d of %s, by %s in the middle of them: %.0f %% of the time of an operation.",
-			group[0].group(), s.name(), len(s.Excess), say.Count(records, "record"), say.Duration(s.Lateness()), 100*f.Weight)
-		f.Evidence = []string{"Lateness is taken on a common clock and counted where it is above the clocks' uncertainty. It is a delay of the host's thread; it says nothing about a GPU, card or link."}
-		f.Hints = hintsFor(LateRank, group[0], f.From, f.To)
-		found = append(found, f)
 	}
 	return found
+}
+
+// issued is what a rank begins late in each mode.
+var issued = map[coll.Mode]string{coll.Latency: "an operation", coll.Throughput: "a batch of operations"}
+
+// lateIn is the finding of one world in one mode.
+func lateIn(mode coll.Mode, group []*Curve) (f Finding, is bool) {
+	group = slices.DeleteFunc(slices.Clone(group), func(c *Curve) bool { return c.Mode != mode })
+	if len(group) == 0 {
+		return f, false
+	}
+	s, records := standsOut(group, func(u *RankUse) map[int]*Standout { return u.Latest }, func(*Curve) bool { return true })
+	if s == nil {
+		return f, false
+	}
+	f = ofGroup(LateRank, group, s.Median())
+	f.Severity = severityOf(f.Weight)
+	f.Says = fmt.Sprintf("%s: %s is the last to issue in %d of %s of %s mode, by %s in the middle of them: %.0f %% of the time of %s.",
+		group[0].group(), s.name(), len(s.Excess), say.Count(records, "record"), mode, say.Duration(s.Lateness()), 100*f.Weight, issued[mode])
+	f.Evidence = []string{"Lateness is taken on a common clock and counted where it is above the clocks' uncertainty. It is a delay of the host's thread; it says nothing about a GPU, card or link."}
+	f.Hints = hintsFor(LateRank, group[0], f.From, f.To)
+	return f, true
 }
 
 // slowRanks finds the rank whose own times are the longest nearly always. Who waits for another has the longer time, so this accuses nobody.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/post/say"
@@ -20,7 +21,7 @@ type RankUse struct {
 type Standout struct {
 	Rank   int
 	Hosts  []string  // on which it ran, each once: other launches may have laid it elsewhere
-	Excess []float32 // of each record: how much longer than the median rank's time (Slowest), or how late (Latest), as a share of the time
+	Excess []float32 // of each record: how much longer than the median rank's time (Slowest), or how late (Latest), as a share of the time that was waited for
 	Late   []float32 // s, of each record (Latest only)
 }
 
@@ -61,10 +62,19 @@ func (u *RankUse) add(r *result.Record) *RankUse {
 	}
 	if k.Latest >= 0 && k.Lateness > k.Uncertainty {
 		s := standout(u.Latest, k.Latest, k.LatestHost)
-		s.Excess = append(s.Excess, float32(k.Lateness/r.Time.Seconds))
+		s.Excess = append(s.Excess, float32(k.Lateness/waited(r)))
 		s.Late = append(s.Late, float32(k.Lateness))
 	}
 	return u
+}
+
+// waited is the time, in seconds, of the operations that lateness is told of: of one, or where many are issued back to back of
+// their batch, which a rank begins late once.
+func waited(r *result.Record) float64 {
+	if r.Mode == coll.Throughput {
+		return r.Time.Seconds * float64(max(1, r.Time.Batch))
+	}
+	return r.Time.Seconds
 }
 
 func standout(of map[int]*Standout, rank int, host string) *Standout {

@@ -62,7 +62,7 @@ type loss struct {
 func scalingOf(of []*Curve) (f Finding, is bool) {
 	var losses []loss
 	for _, c := range of[1:] {
-		if l, lost := lossOf(of[0], c); lost {
+		if l, lost := lossOf(of[0], c); lost && c.World > of[0].World { // as many ranks on more nodes are no larger world
 			losses = append(losses, l)
 		}
 	}
