@@ -3,11 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
@@ -28,8 +31,11 @@ const headBytes = 64 << 10
 // mayReplace is the error of a file that post report and post timeline did not write: its names are ones that people give their own files.
 func mayReplace(path string) error {
 	f, err := os.Open(path)
-	if err != nil { // none, or one that writing will tell of
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // there is none; writing tells of what is no folder
 		return nil
+	}
+	if err != nil { // writing would put another in its place
+		return fmt.Errorf("whether post wrote this cannot be seen, and it stays as it is: %w; write into another folder (-o DIR), or give that file another name", err)
 	}
 	defer f.Close()
 	head, err := io.ReadAll(io.LimitReader(f, headBytes))

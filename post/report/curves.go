@@ -50,7 +50,13 @@ func (m *making) pathOf(p *result.Path) int {
 func (m *making) familyOf(under analysis.Condition) int {
 	family := analysis.FamilyOf(under)
 	return once(m.families, family, len(m.Families), func() {
-		made := Family{Title: family.FamilyTitle(), Collective: family.Collective.String(), Type: family.Type.String(), Op: family.Op.String(), Root: family.Root, Mode: family.Mode.String()}
+		made := Family{Title: family.FamilyTitle(), Collective: family.Collective.String(), Root: family.Root, Mode: family.Mode.String()}
+		if family.Type != 0 {
+			made.Type = family.Type.String()
+		}
+		if family.Op != 0 {
+			made.Op = family.Op.String()
+		}
 		if family.Placement != 0 {
 			made.Placement = say.Placement(family.Placement)
 		}

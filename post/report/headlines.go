@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
@@ -117,7 +116,11 @@ func fastest(f Found) (sentences []string) {
 		sentences = append(sentences, fastestOf(best[key], f))
 	}
 	if n := len(order) - mostFastest; n > 0 {
-		sentences[len(sentences)-1] += fmt.Sprintf(" (%s less.)", say.Count(n, "other")+" reach")
+		reach := "reach"
+		if n == 1 {
+			reach = "reaches"
+		}
+		sentences[len(sentences)-1] += fmt.Sprintf(" (%s %s less.)", say.Count(n, "other"), reach)
 	}
 	return sentences
 }
@@ -138,12 +141,12 @@ func fastestOf(c *analysis.Curve, f Found) string {
 			at = i
 		}
 	}
-	operation := []string{c.Collective.String(), c.Type.String()}
-	if c.Op != 0 {
-		operation = append(operation, c.Op.String())
+	how := intervalWords(c, at)
+	if c.Placement != 0 { // another tool's file may not tell
+		how = say.Placement(c.Placement) + "; " + how
 	}
-	text := fmt.Sprintf("%s: %s with %s reaches a bus bandwidth of %s GB/s at %s (%s%s)", c.Who, strings.Join(operation, " "), analysis.ShapeOf(c.Condition).Words(),
-		say.Bandwidth(c.BusBW(at)), size(c.Points[at].SizeBytes), say.Placement(c.Placement), intervalWords(c, at))
+	text := fmt.Sprintf("%s: %s with %s reaches a bus bandwidth of %s GB/s at %s (%s)", c.Who, say.Table{Collective: c.Collective, Type: c.Type, Op: c.Op}, analysis.ShapeOf(c.Condition).Words(),
+		say.Bandwidth(c.BusBW(at)), size(c.Points[at].SizeBytes), how)
 	if f.Ceilings == nil {
 		return text + "."
 	}
@@ -160,8 +163,8 @@ func fastestOf(c *analysis.Curve, f Found) string {
 func intervalWords(c *analysis.Curve, i int) string {
 	p := c.Points[i]
 	if p.Basis == 0 || p.Time.Lo <= 0 {
-		return "; no interval"
+		return "no interval"
 	}
 	k := c.Case(i)
-	return fmt.Sprintf("; %s to %s, %s", say.Bandwidth(k.BusBW(p.Time.Hi)), say.Bandwidth(k.BusBW(p.Time.Lo)), bases[basisOf[p.Basis]])
+	return fmt.Sprintf("%s to %s, %s", say.Bandwidth(k.BusBW(p.Time.Hi)), say.Bandwidth(k.BusBW(p.Time.Lo)), bases[basisOf[p.Basis]])
 }

@@ -185,7 +185,7 @@ func (b *Builder) heatOf(h *heat) (made Heat) {
 	ranks, late := 0, false
 	for _, s := range h.sizes() {
 		t := h.rows[s]
-		ranks = max(ranks, len(t.median))
+		ranks = max(ranks, len(t.median), len(t.late))
 		late = late || len(t.late) > 0
 		made.Median, made.Late = append(made.Median, micro(t.median)), append(made.Late, micro(t.late))
 	}

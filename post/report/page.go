@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"busbar/internal/coll"
@@ -85,7 +86,7 @@ func (r *Report) WritePage(w io.Writer) error {
 }
 
 func (r *Report) page() (*page, error) {
-	data := drawn{Axes: r.Axes, Families: r.Families, Curves: r.Curves, Notes: r.Notes, Bases: r.Bases, Regions: []region{}, Laws: make([][]Law, len(r.Curves)), Ceilings: r.Ceilings, Heats: r.Heats}
+	data := drawn{Axes: r.Axes, Families: r.Families, Curves: r.Curves, Notes: r.Notes, Bases: r.Bases, Regions: []region{}, Laws: slices.Repeat([][]Law{{}}, len(r.Curves)), Ceilings: r.Ceilings, Heats: r.Heats}
 	for _, f := range r.Findings {
 		for _, p := range f.places() {
 			data.Regions = append(data.Regions, region{f.Number, f.Kind, f.Tone, p.Curve, p.From, p.To})

@@ -119,8 +119,8 @@ type Value struct {
 type Family struct {
 	Title      string `json:"title"`
 	Collective string `json:"collective"`
-	Type       string `json:"type"`
-	Op         string `json:"op"`
+	Type       string `json:"type"` // "": another tool's file does not tell; so with the placement
+	Op         string `json:"op"`   // "" where nothing is reduced
 	Root       int    `json:"root"` // -1: none
 	Placement  string `json:"placement"`
 	Mode       string `json:"mode"`

@@ -204,3 +204,47 @@ func TestSlowestIsOneThatIsSlow(t *testing.T) {
 		}
 	}
 }
+
+// TestMoreLatenessThanTimes: a file that tells how late more ranks were than it has times of is read all the same.
+func TestMoreLatenessThanTimes(t *testing.T) {
+	m := runOf(1, "mpi", coll.AllReduce)
+	for _, r := range m.records {
+		r.Ranks.Late = append(r.Ranks.Late, 9e-6)
+	}
+	if h := build([]*made{m}, nil).Heats[0]; len(h.Ranks) != 5 || !strings.HasPrefix(h.Latest, "4 (9.000 us)") {
+		t.Errorf("%+v", h)
+	}
+}
+
+// TestOthersThatReachLess: contenders that are too many for a sentence each are counted.
+func TestOthersThatReachLess(t *testing.T) {
+	for n, want := range map[int]string{mostFastest: "", mostFastest + 1: "(1 other reaches less.)", mostFastest + 2: "(2 others reach less.)"} {
+		var runs []*made
+		for i := range n {
+			m := runOf(i+1, "mpi", coll.AllReduce)
+			m.run.Variant = fmt.Sprint("v", i)
+			runs = append(runs, m)
+		}
+		headlines := build(runs, nil).Headlines
+		if last := headlines[mostFastest-1].Says; want == "" && strings.Contains(last, "less.)") || !strings.HasSuffix(last, want) {
+			t.Errorf("%d contenders: %q, want %q", n, last, want)
+		}
+	}
+}
+
+// TestWhatASourceDoesNotTell: a type and a placement that another tool's file lacks are left out, and not made up.
+func TestWhatASourceDoesNotTell(t *testing.T) {
+	m := runOf(1, "nccl", coll.AllGather)
+	m.run.Imported = &result.Source{Tool: "some tool"}
+	for _, r := range m.records {
+		r.Type, r.Placement = 0, 0
+	}
+	r := build([]*made{m}, nil)
+	if f := r.Families[0]; f.Type != "" || f.Op != "" || f.Placement != "" {
+		t.Errorf("%+v", f)
+	}
+	const want = "nccl: all_gather with 4 ranks on 2 nodes reaches a bus bandwidth of 3.724 GB/s at 4 MiB (3.687 to 3.762, 95 % interval within the launch)."
+	if says := r.Headlines[0].Says; says != want {
+		t.Errorf("%q, want %q", says, want)
+	}
+}

@@ -1,10 +1,6 @@
 package report
 
-import (
-	"encoding/json"
-	"io"
-	"reflect"
-)
+import "reflect"
 
 // whole makes every list that is written one that is there, so that a script meets no null.
 func (r *Report) whole() *Report {
@@ -35,6 +31,3 @@ func fill(v reflect.Value) {
 		}
 	}
 }
-
-// WriteJSON writes the report as its page reads it: on one line, with nothing in it that HTML would take for a tag.
-func (r *Report) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }

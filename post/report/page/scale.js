@@ -57,12 +57,13 @@ function decadeTicks(from, to, most) {
   return thin(inside(all.filter((_, i) => i % 3 === 0)), most);
 }
 
-// sizeTicks are those of an axis of sizes in bytes, rankTicks those of numbers of ranks.
+// sizeTicks are those of an axis of sizes in bytes.
 function sizeTicks(scale, most) {
   const ticks = scale.log ? powerTicks(Math.max(1, scale.from), scale.to, most) : binaryTicks(scale.from, scale.to, most);
   return ticks.length > 1 ? ticks : [scale.from, scale.to];
 }
 
+// figureTicks are those of an axis of figures.
 function figureTicks(scale, most) {
   return scale.log ? decadeTicks(scale.from, scale.to, most) : linearTicks(scale.from, scale.to, most);
 }
