@@ -144,6 +144,22 @@ func TestHeadlines(t *testing.T) {
 	}
 }
 
+// Logs of nccl-tests begin with rows of 0 bytes, of which nothing grows in proportion.
+func TestGrowthFromNothing(t *testing.T) {
+	f := findingsOf(made{"nccl", 1, []int{2}, 0.01, 0, linear(100)})
+	run, c := f.rows[0].Run, f.rows[0].Record.Case
+	c.SizeBytes, c.Count = 0, 0
+	f.times.Add(run, &result.Record{N: 99, Status: result.OK, Case: c, Time: &result.Time{Seconds: 1e-6}})
+	var b strings.Builder
+	if err := f.writeAnalysis(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(b.String()), " ")
+	if !strings.Contains(text, "from 1 MiB to 1 GiB, 1024 times the data") || strings.Contains(text, "Inf") || strings.Contains(text, "NaN") {
+		t.Error(text)
+	}
+}
+
 // A headline reaches as far as the least of what it stands on.
 func TestScope(t *testing.T) {
 	across, one := stats.Ratio{Basis: stats.AcrossLaunches}, stats.Ratio{Basis: stats.WithinLaunch, Paired: true}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"busbar/internal/stats"
 	"busbar/post/analysis"
@@ -120,11 +121,11 @@ func (found saturated) words() string {
 	return fmt.Sprintf("bus bandwidth does not saturate within what was measured; it is largest, %s, at the largest size, %s", gbps, found.last.Size())
 }
 
-// growth says how time grows from the smallest to the largest size.
+// growth says how time grows from the smallest to the largest size that has data.
 func (a *analyst) growth(family analysis.Condition) (sentences []string) {
 	for _, who := range a.times.Contenders {
 		for _, s := range a.times.Shapes(who, family) {
-			all := a.times.In(who, family, s)
+			all := slices.DeleteFunc(a.times.In(who, family, s), func(c analysis.Condition) bool { return c.SizeBytes == 0 })
 			if len(all) < 2 || a.times.Crowded(s, who) != "" {
 				continue
 			}

@@ -227,6 +227,14 @@ func (c *comparedSides) nothing(notes []result.Problem) error {
 	return errors.New("no point has a partner, so there is nothing to compare:\n  " + strings.Join(why, "\n  "))
 }
 
+// ifTold is a word for what another tool's file may not tell.
+func ifTold(is bool, word string) string {
+	if is {
+		return word
+	}
+	return "not told"
+}
+
 // apart says in what two sides have nothing in common, or else which points each has.
 func (d *duel) apart() (lines []string) {
 	for _, p := range []struct {
@@ -236,10 +244,10 @@ func (d *duel) apart() (lines []string) {
 		{"world", func(f alone) string { return say.Count(f.under.World, "rank") }},
 		{"nodes", func(f alone) string { return say.Count(f.under.Nodes, "node") }},
 		{"collective", func(f alone) string { return f.under.Collective.String() }},
-		{"type", func(f alone) string { return f.under.Type.String() }},
+		{"type", func(f alone) string { return ifTold(f.under.Type != 0, f.under.Type.String()) }},
 		{"operation", func(f alone) string { return f.under.Op.String() }},
 		{"mode", func(f alone) string { return f.under.Mode.String() }},
-		{"placement", func(f alone) string { return say.Placement(f.under.Placement) }},
+		{"placement", func(f alone) string { return ifTold(f.under.Placement != 0, say.Placement(f.under.Placement)) }},
 		{"size", func(f alone) string { return f.under.Size() }},
 		{"way of measuring", func(f alone) string {
 			return cmp.Or(strings.TrimPrefix(say.Unusual(&result.Method{Rotate: f.under.Rotate, Aggregate: f.under.Aggregate, Average: f.under.Average}), ", "), "rank's own")

@@ -19,6 +19,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/post/analysis"
 	"busbar/post/say"
 )
 
@@ -501,5 +502,18 @@ func TestThresholdsOfManual(t *testing.T) {
 		if got := rules.of(c.of); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.of, got, c.want)
 		}
+	}
+}
+
+// What another tool's file does not tell is no type or placement of ours.
+func TestApartByWhatIsNotTold(t *testing.T) {
+	a, b := &side{name: "a"}, &side{name: "b"}
+	of := func(s *side, c coll.Case) alone { return alone{under: analysis.Condition{Case: c}, side: s} }
+	told := coll.Case{Collective: coll.AllGather, Type: coll.Float32, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 2}
+	untold := told
+	untold.Type, untold.Placement = 0, 0
+	lines := (&duel{a: a, b: b, alone: []alone{of(a, told), of(b, untold)}}).apart()
+	if want := []string{"type: float32 in a, not told in b", "placement: out-of-place in a, not told in b"}; !slices.Equal(lines, want) {
+		t.Errorf("%q, want %q", lines, want)
 	}
 }

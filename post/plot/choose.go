@@ -115,7 +115,7 @@ func (c *chooser) alone(all []series, principal bool) {
 // measures draws bandwidth, time of one operation and latency for one set of series.
 func (c *chooser) measures(all []series, first string, rest []string, of string) {
 	if c.types {
-		rest = append(rest, all[0].dataType.String())
+		rest = append(rest, typeOf(all[0].key))
 	}
 	throughput, latency := in(coll.Throughput, all), in(coll.Latency, all)
 	bandwidth := throughput

@@ -347,3 +347,23 @@ func TestLabelsOfUnlikeCurves(t *testing.T) {
 		t.Errorf("%q, want %q", labels, want)
 	}
 }
+
+// Beside points of a type those of which another tool's file tells none have pictures whose names make none up.
+func TestNamesOfUntoldTypes(t *testing.T) {
+	points := append(quick(2), quick(4)...)
+	for _, p := range quick(2) {
+		p.Case.Type = 0
+		points = append(points, p)
+	}
+	figs, _ := Figures(points, Options{})
+	names := map[string]bool{}
+	for _, f := range figs {
+		if strings.Contains(f.Name, "datatype") || names[f.Name] {
+			t.Errorf("a picture is called %s; twice: %v", f.Name, names[f.Name])
+		}
+		names[f.Name] = true
+	}
+	if !names["all_reduce_busbw"] || !names["all_reduce_busbw_float32"] {
+		t.Errorf("%v", names)
+	}
+}

@@ -49,7 +49,7 @@ func (c *chooser) over(all []series, short, title string, y Axis, value func(col
 	f := Figure{Title: title, X: Axis{"ranks", Ranks}, Y: y}
 	parts := []string{"scaling", short, c.backend(k), k.variant}
 	if c.types {
-		parts = append(parts, k.dataType.String())
+		parts = append(parts, typeOf(k))
 	}
 	k.average = "" // has curves of its own
 	f.Name = fileName(append(parts, unusual(k)...)...)
