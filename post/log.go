@@ -97,18 +97,18 @@ func (l *logger) run(ctx context.Context, cmd *cobra.Command, args []string) err
 	return buffered.Flush()
 }
 
-// writeJSON writes all facts; docs/log.md describes the fields.
+// writeJSON writes all facts, with a list wherever one is meant; docs/log.md describes the fields.
 func (r *logReport) writeJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(struct {
+	return e.Encode(withLists(&struct {
 		Kind     string            `json:"kind"`   // "log"
 		Schema   int               `json:"schema"` // of this form
 		Log      *nccllog.Log      `json:"log"`
 		Findings []nccllog.Finding `json:"findings"`
 		Against  *nccllog.Log      `json:"against"` // null: nothing was compared
 		Contrast *nccllog.Contrast `json:"contrast"`
-	}{"log", 1, r.log, r.findings, r.other, r.contrast})
+	}{"log", 1, r.log, r.findings, r.other, r.contrast}))
 }
 
 // logWidth is how many columns the text takes.

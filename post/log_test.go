@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -66,6 +67,35 @@ func TestManyRanksStayReadable(t *testing.T) {
 	for _, want := range []string{"ranks 616-623 on node077", "1024 ranks on 128 nodes", "node000, node001, node002, node003 and 124 more hosts"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, text.String())
+		}
+	}
+}
+
+// A list without anything in it is a list in JSON, so that jq goes through it.
+func TestListsOfJSONAreNeverNull(t *testing.T) {
+	const calm = "n0:1:1 [0] NCCL INFO comm 0x77 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1000 commId 0x1 - Init COMPLETE\n"
+	r := nccllog.NewReader()
+	if err := r.Add("calm.log", strings.NewReader(calm)); err != nil {
+		t.Fatal(err)
+	}
+	log := r.Log()
+	var b strings.Builder
+	if err := (&logReport{log: log, findings: log.Findings(), other: log, contrast: nccllog.Compare(log, log)}).writeJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Findings json.RawMessage            `json:"findings"`
+		Contrast map[string]json.RawMessage `json:"contrast"`
+	}
+	if err := json.Unmarshal([]byte(b.String()), &all); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(all.Findings); got != "[]" {
+		t.Errorf("findings are %s", got)
+	}
+	for _, name := range []string{"effects", "causes", "others", "only_in_a", "only_in_b", "same", "doubts"} {
+		if got := string(all.Contrast[name]); !strings.HasPrefix(got, "[") {
+			t.Errorf("%s of the contrast are %q", name, got)
 		}
 	}
 }
