@@ -22,7 +22,7 @@ func manyGPUs(t *testing.T, ranks, steps int) *timeline.Timeline {
 		all[r] = r
 	}
 	for r := range ranks {
-		d := &trace.Device{Rank: r, World: ranks, Host: fmt.Sprintf("node%d", r/8), Process: int64(100 + r), ID: r % 8, GPU: "Example H1", Origin: trace.Unknown, Host0: trace.Unknown, Host1: trace.Unknown,
+		d := &trace.Device{Rank: r, World: ranks, Host: fmt.Sprintf("node%d", r/8), Process: int64(100 + r), ID: r % 8, GPU: "Example H1", Origin: trace.Unknown,
 			Names: []string{"gemm", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "Memcpy HtoD"}, Groups: []trace.Group{{Name: "0", Ranks: all, Size: ranks, Rank: r}}}
 		random := rand.New(rand.NewPCG(uint64(r), 1))
 		ran := func(name, stream int32, start, end int64, kind trace.Kind, call int32) {

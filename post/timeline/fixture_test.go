@@ -11,7 +11,7 @@ import (
 type gpu struct{ trace.Device }
 
 func newGPU() *gpu {
-	return &gpu{trace.Device{Rank: trace.Unknown, Process: trace.Unknown, Origin: trace.Unknown, Host0: trace.Unknown, Host1: trace.Unknown}}
+	return &gpu{trace.Device{Rank: trace.Unknown, Process: trace.Unknown, Origin: trace.Unknown}}
 }
 
 // ran adds a kernel, whose launch is not known, and gives it back to be changed before the next is added.

@@ -169,6 +169,7 @@ func TestRanks(t *testing.T) {
 		{"rank7.json", write(t, tracetest.Options{Rank: 1, World: 4}, events), 1, "distributedInfo", ""},
 		{"rank7.json", write(t, tracetest.Options{}, events), 2, "collectives' arguments", ""},
 		{"rank7.json", plain, 7, "file name", ""},
+		{"trace_100.json", bytes.Replace(plain, []byte(`"traceEvents"`), []byte(`"distributedInfo":{"backend":"nccl","world_size":2},"traceEvents"`), 1), trace.Unknown, "", ""}, // the number of a step
 		{"trace_8_rank_1.json", plain, 1, "file name", ""},
 		{"worker3_step_12.1694128201557.pt.trace.json", plain, 3, "file name", ""},
 		{"rank-12/trace.json", plain, 12, "file name", ""},

@@ -23,20 +23,14 @@ func (g *gathered) file(about *metadata, path string) *File {
 	zero, origin := g.zero(about.baseTime())
 	repeated, process := 0, int64(Unknown)
 	for _, id := range slices.Sorted(maps.Keys(g.devices)) {
-		d := &Device{Rank: Unknown, Host: "", Process: Unknown, ID: int(id), GPU: about.gpu(int(id)), NCCL: info.nccl, Origin: origin,
-			Host0: Unknown, Host1: Unknown}
+		d := &Device{Rank: Unknown, Host: "", Process: Unknown, ID: int(id), GPU: about.gpu(int(id)), NCCL: info.nccl, Origin: origin}
 		repeated += j.fill(d, g.devices[id], zero)
 		g.devices[id] = nil // its memory is wanted for the next
-		g.addHost(d, zero)
+		g.addRanges(d, zero)
 		if d.Process != Unknown {
 			process = d.Process
 		}
 		f.Devices = append(f.Devices, d)
-	}
-	if len(f.Devices) > 1 {
-		for _, d := range f.Devices {
-			d.Syncs = nil // the file does not tell for which device the host waited
-		}
 	}
 	g.place(f, about, info, path, process)
 	g.note(f, j, repeated)
@@ -64,24 +58,15 @@ func (g *gathered) zero(base int64) (zero, origin int64) {
 	return zero, Unknown
 }
 
-// addHost gives a device what the host did. Every device of the file has the same.
-func (g *gathered) addHost(d *Device, zero int64) {
-	if g.first <= g.last {
-		d.Host0, d.Host1 = g.first-zero, g.last-zero
-	}
-	byTime := func(a, b Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) }
+// addRanges gives a device the ranges of the host. Every device of the file has the same.
+func (g *gathered) addRanges(d *Device, zero int64) {
 	for _, r := range g.ranges {
 		d.Ranges = append(d.Ranges, Range{Span: Span{r.Start - zero, r.End - zero}, Name: r.Name})
 	}
-	slices.SortStableFunc(d.Ranges, func(a, b Range) int { return cmp.Or(byTime(a.Span, b.Span), cmp.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(d.Ranges, func(a, b Range) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Name, b.Name))
+	})
 	d.Ranges = slices.Compact(d.Ranges)
-	if g.first <= g.last {
-		d.Syncs = []Span{} // the file tells of calls, so that no waiting is told too
-	}
-	for _, s := range g.syncs {
-		d.Syncs = append(d.Syncs, Span{s.Start - zero, s.End - zero})
-	}
-	slices.SortFunc(d.Syncs, byTime)
 }
 
 // place says which rank the file is of, and where it ran.
@@ -94,16 +79,16 @@ func (g *gathered) place(f *File, about *metadata, info distributed, path string
 	if rank == Unknown {
 		rank, from = g.rankOfGroups(info), "collectives' arguments"
 	}
+	world := max(info.world, g.worldOfGroups(), 0)
 	if rank == Unknown {
-		rank, from = rankOfPath(path), "file name"
+		rank, from = within(rankOfPath(path), world), "file name"
 	}
 	if rank == Unknown {
-		rank, from = rankOfName(text(about.name)), "traceName"
+		rank, from = within(rankOfName(text(about.name)), world), "traceName"
 	}
 	if rank != Unknown {
 		main.Rank, main.RankFrom = rank, from
 	}
-	world := max(info.world, g.worldOfGroups(), 0)
 	for _, d := range f.Devices {
 		d.World, d.Host = world, hostOfPath(path, process)
 		for i := range d.Groups {

@@ -17,17 +17,15 @@ type gathered struct {
 	ops     []collectiveOp  // of the host
 	host    []hostCall      // of CUDA or HIP
 	ranges  []Range         // kept ones, with their duplicates
-	syncs   []Span          // the host waited
 	wanted  map[string]bool // verdicts of keep, by the name as the file spells it
 	open    map[int32][]openRange
 
-	first, last int64 // of the host's calls; first > last: none
-	negative    int   // activities whose duration is negative
-	timeless    int   // activities without a time
+	negative int // activities whose duration is negative
+	timeless int // activities without a time
 }
 
 func newGathered(keep func(string) bool) *gathered {
-	return &gathered{keep: keep, devices: map[int64]*deviceEvents{}, wanted: map[string]bool{}, open: map[int32][]openRange{}, first: 1, last: 0}
+	return &gathered{keep: keep, devices: map[int64]*deviceEvents{}, wanted: map[string]bool{}, open: map[int32][]openRange{}}
 }
 
 // deviceEvents are the activities of one device in the order of the file.
@@ -145,18 +143,7 @@ func (g *gathered) addCall(e *event) {
 	c := hostCall{correlation: e.args.correlation, start: e.start, thread: g.threads.index(e.pid, e.tid)}
 	c.graph = bytes.Contains(e.name, []byte("GraphLaunch"))
 	g.host = append(g.host, c)
-	end := after(e.start, e.took)
-	if g.first > g.last {
-		g.first, g.last = e.start, end
-	}
-	g.first, g.last = min(g.first, e.start), max(g.last, end)
-	if waits(e.name) {
-		g.syncs = append(g.syncs, Span{e.start, end})
-	}
 }
-
-// waits says whether a call waits for the GPU: cudaDeviceSynchronize, hipStreamSynchronize, cuEventSynchronize, cuCtxSynchronize, …
-func waits(name []byte) bool { return bytes.Contains(name, []byte("Synchronize")) }
 
 // addRange keeps a range of the host if it is wanted.
 func (g *gathered) addRange(e *event) {

@@ -42,7 +42,7 @@ func readNsight(ctx context.Context, path string, o Options) (*File, error) {
 	n := &nsight{db: db, strings: names, options: o, file: &File{Path: path, Format: Nsight},
 		processes: map[int64]*process{}, byKey: map[deviceKey]*nsightDevice{}}
 	for _, step := range []func(context.Context) error{
-		n.readSession, n.readActivities, n.readPayloadSchemas, n.readNVTX, n.readGraphNodes, n.readCalls, n.readSyncs, n.readDiagnostics,
+		n.readSession, n.readActivities, n.readPayloadSchemas, n.readNVTX, n.readGraphNodes, n.readCalls, n.readDiagnostics,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err

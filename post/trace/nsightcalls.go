@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sort"
-	"strings"
 )
 
 // launchKey finds an activity by the call of the host that launched it.
@@ -48,44 +47,24 @@ func (p *process) devicesOf(thread int64) []*nsightDevice {
 
 // readCalls reads the host's calls of CUDA: when what ran was launched, by which thread, and within which call of NCCL.
 func (n *nsight) readCalls(ctx context.Context) error {
-	waits := n.waitNames(ctx)
 	for _, table := range []string{"CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER"} {
-		err := n.db.scan(ctx, table, "", []string{"start", "end", "globalTid", "correlationId", "nameId"}, func(r row) {
+		err := n.db.scan(ctx, table, "", []string{"start", "end", "globalTid", "correlationId"}, func(r row) {
 			span, ok := r.span(0, 1)
 			thread := r.or(2, 0)
 			p := n.processes[processOf(thread)]
 			if !ok || p == nil {
 				return
 			}
-			p.called(span)
 			if correlation := uint32(r.or(3, 0)); correlation != 0 {
 				n.launch(p, thread, correlation, span)
-			}
-			if waits != nil && waits(r) {
-				p.waits = append(p.waits, threadSpan{span, thread})
 			}
 		})
 		if err != nil {
 			return err
 		}
 	}
-	for _, p := range n.processes {
-		for _, d := range p.devices {
-			if p.first != NoTime {
-				d.device.Host0, d.device.Host1 = p.first, p.last
-			}
-		}
-	}
 	n.launchGraphNodes()
 	return nil
-}
-
-// called notes when a process called something.
-func (p *process) called(s Span) {
-	if p.first == NoTime {
-		p.first, p.last = s.Start, s.End
-	}
-	p.first, p.last = min(p.first, s.Start), max(p.last, s.End)
 }
 
 // launch notes that a call launched what has its number.
@@ -185,84 +164,4 @@ func (n *nsight) captured(process, node int64) *unit {
 		node = made.original
 	}
 	return nil
-}
-
-// threadSpan is what a thread did for a while.
-type threadSpan struct {
-	Span
-	thread int64
-}
-
-// waitNames says which calls wait for a device. It is asked only of a file without a table of them.
-func (n *nsight) waitNames(ctx context.Context) func(row) bool {
-	if n.db.has(syncTable) {
-		return nil
-	}
-	known := map[int64]bool{}
-	return func(r row) bool {
-		id, ok := r.int(4)
-		if !ok {
-			return false
-		}
-		wait, seen := known[id]
-		if !seen {
-			wait = strings.Contains(n.strings.get(ctx, id), "Synchronize")
-			known[id] = wait
-		}
-		return wait
-	}
-}
-
-const syncTable = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"
-
-// readSyncs reads when the host waited for devices.
-func (n *nsight) readSyncs(ctx context.Context) error {
-	byStream := map[int64]bool{2: true}
-	err := n.db.scan(ctx, "ENUM_CUPTI_SYNC_TYPE", "", []string{"id", "name"}, func(r row) {
-		if id, ok := r.int(0); ok {
-			byStream[id] = strings.Contains(strings.ToUpper(r.text(1)), "STREAM_WAIT_EVENT")
-		}
-	})
-	if err != nil {
-		return err
-	}
-	err = n.db.scan(ctx, syncTable, "", []string{"start", "end", "deviceId", "contextId", "globalPid", "syncType"}, func(r row) {
-		span, ok := r.span(0, 1)
-		p := n.processes[processOf(r.or(4, 0))]
-		if !ok || p == nil || byStream[r.or(5, 0)] {
-			return // a stream that waits for an event does not keep the host
-		}
-		if d := n.waitedFor(p, r); d != nil {
-			d.device.Syncs = append(d.device.Syncs, span)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	told := n.db.has(syncTable) || n.db.has("CUPTI_ACTIVITY_KIND_RUNTIME")
-	for _, p := range n.processes {
-		for _, w := range p.waits {
-			if devices := p.devicesOf(w.thread); len(devices) == 1 {
-				devices[0].device.Syncs = append(devices[0].device.Syncs, w.Span)
-			}
-		}
-		for _, d := range p.devices {
-			if told && d.device.Syncs == nil {
-				d.device.Syncs = []Span{}
-			}
-			slices.SortFunc(d.device.Syncs, func(a, b Span) int { return compareFirst(a.Start, b.Start, a.End, b.End) })
-		}
-	}
-	return nil
-}
-
-// waitedFor is the device of a wait. The row's own number of it has been seen to be that of another device, so its context counts first.
-func (n *nsight) waitedFor(p *process, r row) *nsightDevice {
-	if d := p.contexts[r.or(3, Unknown)]; d != nil {
-		return d
-	}
-	if len(p.devices) == 1 {
-		return p.devices[0]
-	}
-	return n.byKey[deviceKey{processOf(r.or(4, 0)), r.or(2, Unknown)}]
 }

@@ -31,18 +31,14 @@ type activityKey struct {
 // process is one that used GPUs.
 type process struct {
 	devices  []*nsightDevice
-	contexts map[int64]*nsightDevice // CUDA contexts, by number
-	launched []launchKey             // activities by the call that launched them
+	launched []launchKey // activities by the call that launched them
 	threads  map[int64][]*nsightDevice
-	first    int64        // when its first and
-	last     int64        // its last call was; NoTime
-	waits    []threadSpan // calls that wait, where the file has no table of them
 }
 
 func (n *nsight) process(global int64) *process {
 	p := n.processes[global]
 	if p == nil {
-		p = &process{contexts: map[int64]*nsightDevice{}, threads: map[int64][]*nsightDevice{}, first: NoTime, last: NoTime}
+		p = &process{threads: map[int64][]*nsightDevice{}}
 		n.processes[global] = p
 	}
 	return p
@@ -56,7 +52,7 @@ func (n *nsight) deviceAt(key deviceKey) *nsightDevice {
 			pid = pidOf(key.process)
 		}
 		d = &nsightDevice{key: key, byID: map[int64]int32{}, byName: map[string]int32{}, groups: map[groupKey]int32{}, device: &Device{
-			Rank: Unknown, Host: n.session.host, Process: pid, ID: int(key.id), Origin: n.session.origin, Host0: Unknown, Host1: Unknown}}
+			Rank: Unknown, Host: n.session.host, Process: pid, ID: int(key.id), Origin: n.session.origin}}
 		n.byKey[key] = d
 		p := n.process(key.process)
 		p.devices = append(p.devices, d)
@@ -76,27 +72,24 @@ func (d *nsightDevice) name(s string) int32 {
 }
 
 // Columns that all tables of activities share, in the order of add.
-var activityColumns = []string{"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "graphNodeId"}
+var activityColumns = []string{"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "graphNodeId"}
 
 // Where the columns are that a table has of its own.
-const ownColumn = 8
+const ownColumn = 7
 
 // add takes a row of a table of activities; it is nil where the row says nothing that could be used.
 func (n *nsight) add(r row, kind Kind, bytes int64, name func(*nsightDevice) int32) {
 	span, ok := r.span(0, 1)
 	id, known := r.int(2)
-	global, told := r.int(6)
+	global, told := r.int(5)
 	if !ok || !known || id < 0 || id >= noDevice || span == (Span{}) || !told && n.db.isDamaged() {
 		return // a row of a page of which a part is missing has nothing in its last columns
 	}
 	global = processOf(global)
 	d := n.deviceAt(deviceKey{global, id})
-	if c, ok := r.int(3); ok {
-		n.process(global).contexts[c] = d
-	}
-	key := activityKey{correlation: uint32(r.or(5, 0)), node: r.or(7, 0)}
+	key := activityKey{correlation: uint32(r.or(4, 0)), node: r.or(6, 0)}
 	d.device.Activities = append(d.device.Activities, Activity{Start: span.Start, End: span.End, Launch: NoTime, Bytes: bytes,
-		Name: name(d), Stream: int32(r.or(4, 0)), Call: Unknown, Kind: kind, Graph: key.node != 0 || kind == GraphTrace})
+		Name: name(d), Stream: int32(r.or(3, 0)), Call: Unknown, Kind: kind, Graph: key.node != 0 || kind == GraphTrace})
 	d.keys = append(d.keys, key)
 }
 

@@ -79,8 +79,8 @@ func TestPublicExport(t *testing.T) {
 		if c := d.Calls[0]; c.Name != "ncclSend+ncclRecv" || c.Parts != 4 || c.Bytes != trace.Unknown {
 			t.Errorf("device %d: a call %+v", i, c)
 		}
-		if len(d.Ranges) == 0 || len(d.Syncs) == 0 || d.Host0 >= d.Host1 {
-			t.Errorf("device %d: %d ranges, %d waits, host from %d to %d", i, len(d.Ranges), len(d.Syncs), d.Host0, d.Host1)
+		if len(d.Ranges) == 0 {
+			t.Errorf("device %d has no ranges", i)
 		}
 	}
 	beside, err := os.ReadDir(filepath.Dir(publicExport))

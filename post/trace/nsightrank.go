@@ -59,7 +59,7 @@ func (n *nsight) rankDevices(ctx context.Context, devices []*nsightDevice) error
 		}
 	}
 	if len(busy) == 1 && busy[0].device.Rank == Unknown {
-		if r := rankOfPath(n.file.Path); r != Unknown {
+		if r := within(rankOfPath(n.file.Path), world); r != Unknown {
 			busy[0].device.Rank, busy[0].device.RankFrom = r, "file name"
 		}
 	}

@@ -74,3 +74,12 @@ func rankInWords(name string) (rank int, ok bool) {
 	}
 	return numberAfter(workerWord, name)
 }
+
+// within is a rank that a name says, Unknown where a world of so many ranks has none of that number: then the number was a step's, or a date. A world of 0
+// ranks is not known.
+func within(rank, world int) int {
+	if world > 0 && rank >= world {
+		return Unknown
+	}
+	return rank
+}

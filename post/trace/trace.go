@@ -53,9 +53,6 @@ type Device struct {
 	Calls      []Call     // of collectives; Activity.Call says which
 	Groups     []Group    // communicators; Call.Group says which
 	Ranges     []Range    // of the host, by Start: steps of the profiler, annotations, NVTX
-	Syncs      []Span     // when the host waited for this device, by Start; nil where the file does not tell
-	Host0      int64      // when the first and
-	Host1      int64      // the last call of the host in the file was; Unknown
 }
 
 // NoTime stands for a moment that is not known.

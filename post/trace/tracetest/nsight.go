@@ -59,36 +59,32 @@ func NewExport(s Style) *Export {
 				e.add("ENUM_NSYS_EVENT_TYPE", id, name, name)
 			}
 		}
-		e.add("ENUM_CUPTI_SYNC_TYPE", 2, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT", "Stream wait sync")
-		e.add("ENUM_CUPTI_SYNC_TYPE", 3, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE", "Stream sync")
 	}
 	return e
 }
 
 // Columns of each table. Those after a bar are left out by old exports.
 var exportTables = map[string]string{
-	"CUPTI_ACTIVITY_KIND_KERNEL":          "start, end, deviceId, contextId, streamId, correlationId, globalPid, demangledName, shortName | mangledName, graphNodeId, greenContextId",
-	"CUPTI_ACTIVITY_KIND_MEMCPY":          "start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes, copyKind | srcDeviceId, dstDeviceId, graphNodeId",
-	"CUPTI_ACTIVITY_KIND_MEMSET":          "start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes | graphNodeId",
-	"CUPTI_ACTIVITY_KIND_GRAPH_TRACE":     "start, end, deviceId, contextId, streamId, correlationId, globalPid, graphId, graphExecId",
-	"CUPTI_ACTIVITY_KIND_RUNTIME":         "start, end, eventClass, globalTid, correlationId, nameId",
-	"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": "start, end, deviceId, contextId, streamId, globalPid, syncType",
-	"CUDA_GRAPH_NODE_EVENTS":              "start, globalTid, graphNodeId, originalGraphNodeId",
-	"NVTX_EVENTS":                         "start, end, eventType, globalTid, domainId, text | textId, jsonText, binaryData",
-	"NVTX_PAYLOAD_SCHEMA_ENTRIES":         "domainId, schemaId, idx, type, name, offset",
-	"StringIds":                           "id, value",
-	"META_DATA_EXPORT":                    "name, value",
-	"META_DATA_CAPTURE":                   "name, value",
-	"TARGET_INFO_SYSTEM_ENV":              "name, value",
-	"TARGET_INFO_SESSION_START_TIME":      "utcEpochNs, systemClockNs",
-	"TARGET_INFO_GPU":                     "id, name",
-	"TARGET_INFO_CUDA_DEVICE":             "gpuId, cudaId, pid",
-	"ANALYSIS_DETAILS":                    "startTime, stopTime",
-	"DIAGNOSTIC_EVENT":                    "severity, text",
-	"MPI_RANKS":                           "globalTid, rank",
-	"ENUM_CUDA_MEMCPY_OPER":               "id, name, label",
-	"ENUM_NSYS_EVENT_TYPE":                "id, name, label",
-	"ENUM_CUPTI_SYNC_TYPE":                "id, name, label",
+	"CUPTI_ACTIVITY_KIND_KERNEL":      "start, end, deviceId, contextId, streamId, correlationId, globalPid, demangledName, shortName | mangledName, graphNodeId, greenContextId",
+	"CUPTI_ACTIVITY_KIND_MEMCPY":      "start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes, copyKind | srcDeviceId, dstDeviceId, graphNodeId",
+	"CUPTI_ACTIVITY_KIND_MEMSET":      "start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes | graphNodeId",
+	"CUPTI_ACTIVITY_KIND_GRAPH_TRACE": "start, end, deviceId, contextId, streamId, correlationId, globalPid, graphId, graphExecId",
+	"CUPTI_ACTIVITY_KIND_RUNTIME":     "start, end, eventClass, globalTid, correlationId, nameId",
+	"CUDA_GRAPH_NODE_EVENTS":          "start, globalTid, graphNodeId, originalGraphNodeId",
+	"NVTX_EVENTS":                     "start, end, eventType, globalTid, domainId, text | textId, jsonText, binaryData",
+	"NVTX_PAYLOAD_SCHEMA_ENTRIES":     "domainId, schemaId, idx, type, name, offset",
+	"StringIds":                       "id, value",
+	"META_DATA_EXPORT":                "name, value",
+	"META_DATA_CAPTURE":               "name, value",
+	"TARGET_INFO_SYSTEM_ENV":          "name, value",
+	"TARGET_INFO_SESSION_START_TIME":  "utcEpochNs, systemClockNs",
+	"TARGET_INFO_GPU":                 "id, name",
+	"TARGET_INFO_CUDA_DEVICE":         "gpuId, cudaId, pid",
+	"ANALYSIS_DETAILS":                "startTime, stopTime",
+	"DIAGNOSTIC_EVENT":                "severity, text",
+	"MPI_RANKS":                       "globalTid, rank",
+	"ENUM_CUDA_MEMCPY_OPER":           "id, name, label",
+	"ENUM_NSYS_EVENT_TYPE":            "id, name, label",
 }
 
 // columns are those of a table in this style.
@@ -194,11 +190,6 @@ func (e *Export) Node(pid, tid int, at, node, original int64) {
 // Called adds a call of CUDA.
 func (e *Export) Called(pid, tid int, start, took int64, call int, name string) {
 	e.row("CUPTI_ACTIVITY_KIND_RUNTIME", start, start+took, 0, thread(pid, tid), call, e.String(name))
-}
-
-// Waited adds a wait of the host (3: for a stream) or of a stream for an event (2).
-func (e *Export) Waited(on On, start, took int64, kind int) {
-	e.row("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", start, start+took, 0, on.context(), on.Stream, process(on.PID), kind)
 }
 
 // Annotated adds a range of NVTX; one that took less than 0 has no end.
