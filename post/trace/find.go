@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 )
 
@@ -135,8 +135,8 @@ func (f *finder) looksLikeTrace(path string) bool {
 	return err == nil && traceText(text)
 }
 
-// traceWords are some of what stands near the beginning of every Kineto trace.
-var traceWords = [][]byte{[]byte(`"traceEvents"`), []byte(`"deviceProperties"`), []byte(`"distributedInfo"`), []byte(`"ph"`)}
+// traceKeys are some of what stands near the beginning of every Kineto trace. As values they stand in what is written about traces too.
+var traceKeys = regexp.MustCompile(`"(traceEvents|deviceProperties|distributedInfo|ph)"\s*:`)
 
 // traceText says whether text begins as a trace does, or as an archive that may hold some.
 func traceText(text *bufio.Reader) bool {
@@ -145,7 +145,7 @@ func traceText(text *bufio.Reader) bool {
 		return holdsJSON(text)
 	case jsonText:
 		head, _ := text.Peek(chunkBytes)
-		return slices.ContainsFunc(traceWords, func(word []byte) bool { return bytes.Contains(head, word) })
+		return traceKeys.Match(head)
 	}
 	return false
 }
