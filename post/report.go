@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/post/analysis"
+	"busbar/post/timeline"
 )
 
 // reporter is what post report was asked to do.
@@ -19,7 +21,9 @@ type reporter struct {
 	result.MergeOptions
 	out, layout string
 	peaks       []string
-	traces      []string // files and folders of --timeline
+	traces      []string   // files and folders of --timeline
+	names       traceNames // of names in them
+	traced      timeline.Options
 }
 
 // layouts are the forms of a report: which files it is.
@@ -64,6 +68,7 @@ them in. docs/comparison.md has the columns.`,
 		Example: `  post report
   post report -o report run1 run2
   post report --timeline traces results   # a folder with a trace of each rank
+  post report --timeline rank0.sqlite --step-pattern '^step' results
   post report --layout comparison -o report cpu-results gpu-results`,
 		ValidArgsFunction: resultFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), cmd, args) },
@@ -71,6 +76,7 @@ them in. docs/comparison.md has the columns.`,
 	cmd.Flags().StringVarP(&r.out, "out", "o", "", "write into this `DIR`")
 	cmd.Flags().StringVar(&r.layout, "layout", "", "another `LAYOUT` of the report: "+strings.Join(layoutNames, ", "))
 	cmd.Flags().StringArrayVar(&r.traces, "timeline", nil, "add the timeline of a trace or a folder of them; may be given several times (`FILE|DIR`)")
+	r.names.flags(cmd.Flags())
 	rehearsedFlag(cmd, &r.MergeOptions)
 	peakFlag(cmd, &r.peaks)
 	return cmd
@@ -83,6 +89,12 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	}
 	if err == nil && r.traces != nil && r.layout != "" {
 		err = fmt.Errorf("--layout %s has no place for --timeline", r.layout)
+	}
+	if err == nil && r.names != (traceNames{}) && r.traces == nil {
+		err = errors.New("--comm-pattern and --step-pattern are about traces: name them with --timeline")
+	}
+	if err == nil {
+		r.traced, err = r.names.options()
 	}
 	if err != nil {
 		return &usageError{err, cmd.CommandPath()}

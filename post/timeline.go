@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
@@ -27,7 +28,7 @@ import (
 type timeliner struct {
 	stdout, stderr io.Writer
 	format, out    string
-	comm, step     string // regular expressions
+	names          traceNames
 	top            int
 	scaling        string
 	against        []string // other runs
@@ -74,8 +75,7 @@ rules all that is found.`,
 	f := cmd.Flags()
 	f.StringVar(&t.format, "format", "text", "`FORMAT` on stdout: text, json, markdown")
 	f.StringVarP(&t.out, "out", "o", "", "also write timeline.html, .md and .json into this `DIR`")
-	f.StringVar(&t.comm, "comm-pattern", "", "kernels whose name matches `REGEXP` are communication too")
-	f.StringVar(&t.step, "step-pattern", "", "ranges whose name matches `REGEXP` are steps; else those of torch.profiler")
+	t.names.flags(f)
 	f.StringVar(&t.scaling, "scaling", "", "compare runs on different numbers of ranks: `KIND` is strong (the same work\nin all) or weak (the same work for each rank); each argument is a run")
 	f.StringArrayVar(&t.against, "against", nil, "another `RUN` for --scaling, where the arguments are files of one (repeatable)")
 	f.StringArrayVar(&t.results, "results", nil, "set collectives against the benchmark in this `FILE|DIR` (repeatable)")
@@ -130,11 +130,26 @@ func (t *timeliner) check(args []string) (write func(*timeline.Timeline, io.Writ
 	if err := t.checkScaling(args); err != nil {
 		return nil, err
 	}
-	t.Options = timeline.Options{Tool: versionLine(), Top: t.top}
-	if t.CommPattern, err = expression("comm-pattern", t.comm); err == nil {
-		t.StepPattern, err = expression("step-pattern", t.step)
-	}
+	t.Options, err = t.names.options()
+	t.Top = t.top
 	return write, err
+}
+
+// traceNames are what a user says of names in traces, as regular expressions.
+type traceNames struct{ comm, step string }
+
+func (p *traceNames) flags(f *pflag.FlagSet) {
+	f.StringVar(&p.comm, "comm-pattern", "", "kernels whose name matches `REGEXP` are communication too")
+	f.StringVar(&p.step, "step-pattern", "", "ranges whose name matches `REGEXP` are steps; else those of torch.profiler")
+}
+
+// options are what a timeline is made with.
+func (p *traceNames) options() (o timeline.Options, err error) {
+	o.Tool = versionLine()
+	if o.CommPattern, err = expression("comm-pattern", p.comm); err == nil {
+		o.StepPattern, err = expression("step-pattern", p.step)
+	}
+	return o, err
 }
 
 // expression is the regular expression of a flag; nil where it is not given.
