@@ -3,21 +3,26 @@ package nccllog
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
-// maxPositions is how many calls, over all communicators, are kept for comparing: four bytes each.
+// maxPositions is how many calls, over all communicators, are kept for comparing: eight bytes each.
 const maxPositions = 8 << 20
 
 // sequence is what the ranks of one communicator call, in order: what the rank that came first to each place called there.
 type sequence struct {
-	signs []uint32 // index in Reader.signs
-	full  bool     // no more were kept
+	signs  []uint32 // index in Reader.signs
+	ops    []uint32 // opCount there, which finds the place of a rank whose first calls are not in the log
+	begins int64    // opCount of the first call that the rank wrote which began it, of any kind
+	full   bool     // no more were kept
 }
 
 // track is how far one rank has come along it.
 type track struct {
-	calls    int64
+	calls    int64 // place of its next call
+	start    int64 // place of its first
+	before   int64 // calls before the first place, which are not compared
 	op       int64 // of the last call
 	last     callSign
 	mismatch int64    // place of its first call that differs, from 0; Unknown
@@ -27,19 +32,31 @@ type track struct {
 
 // follow takes one more call of a rank.
 func (r *Reader) follow(k *member, sign callSign, op int64) {
+	if !k.called {
+		k.called, k.firstOp = true, op
+	}
 	sign, ok := sign.compared()
 	if !ok {
 		return
 	}
+	s := &k.comm.seq
+	if len(s.signs) == 0 {
+		s.begins = k.firstOp
+	}
 	if k.seq == nil {
 		k.seq = &track{mismatch: Unknown}
+		k.seq.start = s.place(k.firstOp, op)
+		k.seq.calls = k.seq.start
 	}
 	t := k.seq
-	at := t.calls
-	t.calls, t.op = at+1, op
 	id, known := r.sign(sign)
-	t.last = r.signs[id]
-	s := &k.comm.seq
+	t.op, t.last = op, r.signs[id]
+	if t.calls == 0 && k.firstOp < s.begins && shortOp(op) < s.ops[0] {
+		t.before++
+		return
+	}
+	at := t.calls
+	t.calls++
 	switch {
 	case !known || s.full && at >= int64(len(s.signs)):
 		s.full = true
@@ -51,10 +68,26 @@ func (r *Reader) follow(k *member, sign callSign, op int64) {
 		s.full = true
 	default:
 		// A rank that differed before says nothing of what the others should call.
-		s.signs = append(s.signs, id)
+		s.signs, s.ops = append(s.signs, id), append(s.ops, shortOp(op))
 		r.positions++
 	}
 }
+
+// place is where the calls of a rank begin. All begin with the first, unless one wrote from a later call on, as where its log
+// was rotated or only its end kept: then it is where others had the same opCount. Calls of one group share theirs.
+func (s *sequence) place(firstOp, op int64) int64 {
+	if firstOp <= s.begins {
+		return 0
+	}
+	at, _ := slices.BinarySearch(s.ops, shortOp(op))
+	return int64(at)
+}
+
+// shortOp is an opCount as it is kept.
+func shortOp(op int64) uint32 { return uint32(min(max(op, 0), math.MaxUint32)) }
+
+// written is how many calls of it are in the log.
+func (t *track) written() int64 { return t.before + t.calls - t.start }
 
 // maxSigns is how many different calls are told apart.
 const maxSigns = 1 << 18
@@ -89,7 +122,7 @@ func (r *Reader) compare(c *communicator, places []int) (Sequence, bool) {
 	first := int64(Unknown)
 	for _, k := range tracked {
 		t := k.seq
-		s.Ranks = append(s.Ranks, Reached{Rank: k.Rank, Process: places[k.proc.number], Calls: t.calls, Op: t.op, Last: t.last.String()})
+		s.Ranks = append(s.Ranks, Reached{Rank: k.Rank, Process: places[k.proc.number], Calls: t.written(), Op: t.op, Last: t.last.String()})
 		s.Compared = max(s.Compared, t.calls)
 		if t.mismatch != Unknown && (first == Unknown || t.mismatch < first) {
 			first = t.mismatch
@@ -101,7 +134,7 @@ func (r *Reader) compare(c *communicator, places []int) (Sequence, bool) {
 	most := maxCallsOf(tracked)
 	for _, k := range tracked {
 		if k.seq.calls < most {
-			s.Behind = append(s.Behind, Behind{Rank: k.Rank, Process: places[k.proc.number], Calls: k.seq.calls, By: most - k.seq.calls})
+			s.Behind = append(s.Behind, Behind{Rank: k.Rank, Process: places[k.proc.number], Calls: k.seq.written(), By: most - k.seq.calls})
 		}
 	}
 	slices.SortStableFunc(s.Behind, func(a, b Behind) int { return cmp.Compare(b.By, a.By) })
@@ -124,7 +157,7 @@ func (r *Reader) mismatch(c *communicator, tracked []*member, at int64) *Mismatc
 	sides := map[callSign][]int{}
 	for _, k := range tracked {
 		switch {
-		case k.seq.calls <= at:
+		case k.seq.calls <= at || k.seq.start > at:
 			continue
 		case k.seq.mismatch == at:
 			sides[k.seq.instead] = append(sides[k.seq.instead], k.Rank)
@@ -147,7 +180,10 @@ func (r *Reader) mismatch(c *communicator, tracked []*member, at int64) *Mismatc
 
 // doubt is why differences between ranks may be of the log alone.
 func (r *Reader) doubt(c *communicator, s Sequence) string {
+	first, last := begun(c)
 	switch {
+	case first != last:
+		return fmt.Sprintf("ranks wrote from different calls on, opCount %d to %d: they were compared where opCount is the same, and sends may shift it", first, last)
 	case r.log.Reading.Damaged > 0 && r.lostCalls > 0:
 		return fmt.Sprintf("messages cut that may have been calls: %d", r.lostCalls)
 	case c.seq.full:
@@ -158,6 +194,17 @@ func (r *Reader) doubt(c *communicator, s Sequence) string {
 		return fmt.Sprintf("%d of %d ranks wrote their calls", len(s.Ranks), c.ranks)
 	}
 	return ""
+}
+
+// begun is the least and the greatest opCount with which ranks of a communicator begin.
+func begun(c *communicator) (first, last int64) {
+	first, last = math.MaxInt64, 0
+	for _, k := range c.members {
+		if k.seq != nil && k.Rank >= 0 {
+			first, last = min(first, k.firstOp), max(last, k.firstOp)
+		}
+	}
+	return min(first, last), last
 }
 
 // guessed says whether ranks may have been put into this communicator that are of another: see communicatorOf.

@@ -63,6 +63,8 @@ type member struct {
 	protos   []string
 	costs    map[costKey]Prediction
 	calls    map[callKey]*Calls
+	called   bool
+	firstOp  int64 // opCount of its first call, once it called
 	seq      *track
 }
 
