@@ -125,10 +125,6 @@ func (r *Reader) inspectorLine(line string, _ bool) {
 		return
 	}
 	m := r.measure(key)
-	if m == nil {
-		r.log.Reading.Passed++
-		return
-	}
 	r.log.Reading.Understood++
 	m.ranks, m.nodes, m.label = rec.Header.Ranks, rec.Header.Nodes, kept(rec.Header.Name)
 	m.host(rec.Metadata.Host)
@@ -144,12 +140,24 @@ func (r *Reader) inspectorLine(line string, _ bool) {
 	k.times.add(time, maxRankSamples)
 }
 
+// furtherSizes is the size of what is counted together beyond the limit of kinds, and furtherNames its collective.
+const (
+	furtherSizes = "further sizes"
+	furtherNames = "further ones"
+)
+
+// measure is where a record counts. Beyond the limit of kinds further sizes of one collective count together, and where even
+// those are too many, all collectives.
 func (r *Reader) measure(key measuredKey) *measured {
 	m := r.measured[key]
-	if m == nil {
-		if len(r.measured) >= maxMeasured {
-			return nil
+	if m == nil && len(r.measured) >= maxMeasured {
+		key = measuredKey{comm: key.comm, name: key.name, source: key.source, bytes: Unknown, sizes: furtherSizes}
+		if m = r.measured[key]; m == nil && len(r.measured) >= 2*maxMeasured {
+			key = measuredKey{name: furtherNames, bytes: Unknown, sizes: furtherSizes}
+			m = r.measured[key]
 		}
+	}
+	if m == nil {
 		m = &measured{hosts: map[string]bool{}, byRank: map[int]*ofRank{}}
 		key.comm, key.name, key.source, key.sizes, key.how = kept(key.comm), kept(key.name), kept(key.source), kept(key.sizes), kept(key.how)
 		r.measured[key] = m
@@ -198,10 +206,6 @@ func (r *Reader) promLine(line string, _ bool) {
 		return
 	}
 	m := r.measure(measuredKey{comm: f["comm_name"], name: f["collective"], bytes: Unknown, sizes: f["message_size"], how: f["algo_proto"]})
-	if m == nil {
-		r.log.Reading.Passed++
-		return
-	}
 	r.log.Reading.Understood++
 	m.ranks, _ = strconv.Atoi(f["nranks"])
 	m.nodes, _ = strconv.Atoi(f["n_nodes"])

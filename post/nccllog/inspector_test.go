@@ -67,3 +67,30 @@ func TestInspectorForPrometheus(t *testing.T) {
 		t.Errorf("%+v", i)
 	}
 }
+
+// However many sizes there are, no record is lost: beyond a limit they count together.
+func TestInspectorOfManySizes(t *testing.T) {
+	const beyond = 50
+	r := NewReader()
+	for i := range maxMeasured + beyond {
+		r.inspectorLine(fmt.Sprintf(`{"header":{"id":"0x1","rank":0,"n_ranks":2},"p2p_perf":{"p2p":"Send","p2p_msg_size_bytes":%d,"p2p_exec_time_us":%d}}`, i, i), true)
+	}
+	for i := range 2 * maxMeasured {
+		r.inspectorLine(fmt.Sprintf(`{"header":{"id":"0x%x","rank":0,"n_ranks":2},"coll_perf":{"coll":"AllReduce","coll_msg_size_bytes":8,"coll_exec_time_us":1}}`, i), true)
+	}
+	l := r.Log()
+	if n := l.Reading; n.Passed != 0 || n.Understood != 3*maxMeasured+beyond {
+		t.Errorf("%+v", n)
+	}
+	var calls int64
+	folded := map[string]int64{}
+	for _, i := range l.Inspected {
+		calls += i.Calls
+		if i.Sizes == furtherSizes {
+			folded[i.Name] += i.Calls
+		}
+	}
+	if calls != 3*maxMeasured+beyond || len(l.Inspected) != 2*maxMeasured+1 || folded["Send"] != beyond || folded["AllReduce"] != maxMeasured-1 || folded[furtherNames] != maxMeasured+1 {
+		t.Errorf("%d calls of %d kinds, %v", calls, len(l.Inspected), folded)
+	}
+}

@@ -396,7 +396,7 @@ type Inspected struct {
 	Name    string          `json:"name"`
 	What    coll.Collective `json:"collective"`
 	Bytes   int64           `json:"bytes"`  // as written; Unknown in Prometheus' text, which has
-	Sizes   string          `json:"sizes"`  // a range: "4-5GB", and
+	Sizes   string          `json:"sizes"`  // a range: "4-5GB"; "further sizes" of those beyond a limit, counted together; and
 	How     string          `json:"how"`    // algorithm and protocol
 	Source  string          `json:"source"` // of times: "kernel_gpu", "kernel_cpu", "collective_cpu"
 	Calls   int64           `json:"calls"`
