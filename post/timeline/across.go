@@ -92,7 +92,7 @@ func (c *comparison) findLanes() {
 	order := make([]int, 0, len(devices))
 	for i := range devices {
 		c.lane[i] = -1
-		if devices[i].Kernels > 0 || len(devices[i].seen) > 0 {
+		if devices[i].ran() {
 			order = append(order, i)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"path/filepath"
 	"regexp"
 	"slices"
 
@@ -69,6 +68,7 @@ func (b *Builder) Add(f *trace.File) error {
 
 // Timeline is what was found, over all files added. It ends the building.
 func (b *Builder) Timeline() *Timeline {
+	b.timeline.ranksApart()
 	b.timeline.order()
 	b.timeline.conclude()
 	return b.timeline
@@ -79,20 +79,25 @@ func (t *Timeline) order() {
 	slices.SortStableFunc(t.Devices, func(a, b Device) int {
 		return cmp.Or(cmp.Compare(rankOrLast(&a), rankOrLast(&b)), cmp.Compare(a.Host, b.Host), cmp.Compare(processOf(&a), processOf(&b)), cmp.Compare(a.ID, b.ID))
 	})
-	labels := map[string]int{}
+	labels := map[string][]int{} // devices
 	for i := range t.Devices {
-		labels[t.Devices[i].Label]++
+		labels[t.Devices[i].Label] = append(labels[t.Devices[i].Label], i)
+	}
+	names := map[string]map[int]string{} // by label and file
+	for label, devices := range labels {
+		names[label] = t.fileNames(devices)
 	}
 	for i := range t.Devices {
 		d := &t.Devices[i]
-		if labels[d.Label] < 2 {
+		label := d.Label
+		if len(labels[label]) < 2 {
 			continue
 		}
 		if d.Rank != nil {
 			d.Label += fmt.Sprintf(", device %d", d.ID)
 		}
 		if len(t.Files) > 1 {
-			d.Label += " in " + filepath.Base(t.Files[d.File].Path)
+			d.Label += " in " + names[label][d.File]
 		}
 	}
 }

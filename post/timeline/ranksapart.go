@@ -1,0 +1,164 @@
+package timeline
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"busbar/post/say"
+	"busbar/post/trace"
+)
+
+// rankKey is a device as a rank calls it.
+type rankKey struct{ rank, id int }
+
+// ranksApart looks at what says it is one rank. A rank may be recorded several times, one recording after another. The same recording in two files counts once. Recordings of
+// several hosts or processes, or of one time, are not of one rank: names of files may have the rank within a host, or within a job. Nothing says which rank those are.
+func (t *Timeline) ranksApart() {
+	t.dropCopies()
+	of := map[rankKey][]int{}
+	var keys []rankKey
+	for i := range t.Devices {
+		d := &t.Devices[i]
+		if d.Rank == nil || !d.ran() {
+			continue
+		}
+		key := rankKey{*d.Rank, d.ID}
+		if of[key] == nil {
+			keys = append(keys, key)
+		}
+		of[key] = append(of[key], i)
+	}
+	slices.SortFunc(keys, func(a, b rankKey) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id)) })
+	var said []string
+	for _, key := range keys {
+		why := t.clash(of[key])
+		if why == "" {
+			continue
+		}
+		said = append(said, fmt.Sprintf("rank %d (%s; %s)", key.rank, say.Some(t.namesOf(t.filesOf(of[key]))), why))
+		for _, i := range of[key] {
+			t.Devices[i].forgetRank()
+		}
+	}
+	if said != nil {
+		t.Notes = append(t.Notes, Note{
+			Says: "several recordings say they are one rank, and are not its recordings one after another: " + say.Some(said) + ". Which rank each of them is, is not known, and each counts as one",
+			Do:   "give each file the rank of the world, not that on its host, and one job at a time: nsys profile -o name_rank%q{RANK}, or torch.distributed.get_rank() in the name", File: -1,
+		})
+	}
+}
+
+// ran says that kernels ran on a device, or communication did.
+func (d *Device) ran() bool { return d.Kernels > 0 || len(d.seen) > 0 }
+
+// clash says why devices can't be recordings of one rank after another; "" where they can.
+func (t *Timeline) clash(devices []int) string {
+	devices = slices.Clone(devices)
+	slices.SortStableFunc(devices, func(a, b int) int { return cmp.Compare(t.Devices[a].origin, t.Devices[b].origin) })
+	for n, i := range devices {
+		a := &t.Devices[i]
+		for _, k := range devices[n+1:] {
+			b := &t.Devices[k]
+			switch {
+			case a.Host != "" && b.Host != "" && a.Host != b.Host:
+				return fmt.Sprintf("hosts %s and %s", a.Host, b.Host)
+			case a.Process != nil && b.Process != nil && *a.Process != *b.Process:
+				return fmt.Sprintf("processes %d and %d", *a.Process, *b.Process)
+			case a.origin != trace.Unknown && b.origin != trace.Unknown && milliseconds(b.origin-a.origin) < a.Span:
+				return "at the same time"
+			}
+		}
+	}
+	return ""
+}
+
+// forgetRank makes a device one of an unknown rank.
+func (d *Device) forgetRank() {
+	d.Rank, d.RankFrom = nil, ""
+	d.Label = fmt.Sprintf("GPU %d", d.ID)
+	if d.Process != nil {
+		d.Label += fmt.Sprintf(" (pid %d)", *d.Process)
+	}
+}
+
+// dropCopies leaves out recordings that are in another file too: of all files with them the first counts.
+func (t *Timeline) dropCopies() {
+	kept := map[string][]int{} // indexes in devices
+	devices := []Device{}
+	var said []string
+	for i := range t.Devices {
+		d := &t.Devices[i]
+		key := fmt.Sprint(rankOrLast(d), processOf(d), d.ID, d.Kernels, len(d.seen), d.origin, d.Span)
+		n := slices.IndexFunc(kept[key], func(k int) bool { return devices[k].sameRecording(d) })
+		if n < 0 {
+			kept[key] = append(kept[key], len(devices))
+			devices = append(devices, *d)
+			continue
+		}
+		if pair := strings.Join(t.namesOf([]int{devices[kept[key][n]].File, d.File}), " and "); !slices.Contains(said, pair) {
+			said = append(said, pair)
+		}
+	}
+	t.Devices = devices
+	if said != nil {
+		t.Notes = append(t.Notes, Note{Says: "the same recording is in two files, and counts once: " + say.Some(said), Do: "give each trace once, for instance packed or unpacked", File: -1})
+	}
+}
+
+// sameRecording says that two files have one recording of one device, to the nanosecond. Where nothing tells when it was, calls of one rank at the same moments do.
+func (d *Device) sameRecording(b *Device) bool {
+	certain := d.origin != trace.Unknown || d.Rank != nil && len(d.seen) > 0
+	return certain && d.File != b.File && d.origin == b.origin && d.Host == b.Host && d.GPU == b.GPU && d.Kernels == b.Kernels && d.Busy == b.Busy && d.Span > 0 &&
+		d.Span == b.Span && d.Compute == b.Compute && d.Comm == b.Comm && d.Memcpy == b.Memcpy && len(d.Steps) == len(b.Steps) && slices.Equal(d.seen, b.seen)
+}
+
+// fileNames are what tells the files of devices apart, by file.
+func (t *Timeline) fileNames(devices []int) map[int]string {
+	files := t.filesOf(devices)
+	names := map[int]string{}
+	for n, name := range t.namesOf(files) {
+		names[files[n]] = name
+	}
+	return names
+}
+
+// filesOf are the files of devices, each once.
+func (t *Timeline) filesOf(devices []int) (files []int) {
+	for _, i := range devices {
+		if file := t.Devices[i].File; !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// namesOf are as many of the last parts of the paths of files as tell them apart.
+func (t *Timeline) namesOf(files []int) []string {
+	for parts := 1; ; parts++ {
+		names, seen, whole := make([]string, len(files)), map[string]bool{}, true
+		for n, file := range files {
+			path := filepath.ToSlash(t.Files[file].Path)
+			names[n] = lastParts(path, parts)
+			whole = whole && names[n] == path
+			seen[names[n]] = true
+		}
+		if whole || len(seen) == len(files) {
+			return names
+		}
+	}
+}
+
+// lastParts are so many parts of a path, from its end.
+func lastParts(path string, parts int) string {
+	for at := len(path); ; parts-- {
+		if parts == 0 {
+			return path[at+1:]
+		}
+		if at = strings.LastIndex(path[:at], "/"); at < 0 {
+			return path
+		}
+	}
+}
