@@ -99,3 +99,34 @@ func TestListsOfJSONAreNeverNull(t *testing.T) {
 		}
 	}
 }
+
+// A log of calls alone names no ranks: calls are counted by process, and nobody is said not to have written.
+func TestCallsOfUnknownRanks(t *testing.T) {
+	var b strings.Builder
+	for op := range 10 {
+		for pid := 1; pid <= 2; pid++ {
+			fmt.Fprintf(&b, "n0:%d:%d [%d] NCCL INFO AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 1024 datatype 7 op 0 root 0 comm 0x%d0 [nranks=2] stream 0x3\n", pid, pid, pid-1, op, pid)
+		}
+	}
+	r := nccllog.NewReader()
+	if err := r.Add("calls.log", strings.NewReader(b.String())); err != nil {
+		t.Fatal(err)
+	}
+	log := r.Log()
+	rows := log.CallRows()
+	if len(rows) != 1 || rows[0].Each != "10" || rows[0].Ranks != "not known, 2 processes" {
+		t.Errorf("%+v", rows)
+	}
+	var text strings.Builder
+	if err := (&logReport{log: log, findings: log.Findings()}).writeText(&text); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(text.String(), "of 2 ranks") || !strings.Contains(text.String(), "calls are of a process") {
+		t.Error(text.String())
+	}
+	for _, line := range strings.Split(text.String(), "\n") {
+		if strings.HasPrefix(line, "  comm 1") && strings.Join(strings.Fields(line), " ") != "comm 1 2 - - - -" {
+			t.Error(line)
+		}
+	}
+}

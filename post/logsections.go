@@ -75,7 +75,11 @@ func (r *logReport) communicators(p logPage) {
 	slices.SortStableFunc(largest, func(a, b nccllog.Communicator) int { return cmp.Compare(b.Ranks, a.Ranks) })
 	var rows [][]string
 	for _, c := range largest[:min(mostCommunicators, len(largest))] {
-		rows = append(rows, []string{c.Name, orDash(c.Ranks), orDash(c.Nodes), fmt.Sprint(len(c.Members)), orDash(c.Channels.Coll), cmp.Or(c.Function, "-")})
+		wrote := "-"
+		if c.RanksKnown() {
+			wrote = fmt.Sprint(len(c.Members))
+		}
+		rows = append(rows, []string{c.Name, orDash(c.Ranks), orDash(c.Nodes), wrote, orDash(c.Channels.Coll), cmp.Or(c.Function, "-")})
 	}
 	p.table([]string{"name", "ranks", "nodes", "wrote", "channels", "made by"}, rows)
 	if n := len(all) - mostCommunicators; n > 0 {
@@ -118,6 +122,7 @@ func (r *logReport) calls(p logPage) {
 		return
 	}
 	p.title("Calls")
+	byProcess := slices.ContainsFunc(r.log.Calls, func(c nccllog.Calls) bool { return c.Rank < 0 })
 	var cells [][]string
 	for _, c := range rows[:min(mostCalls, len(rows))] {
 		cells = append(cells, []string{c.Name, c.Type, c.Sizes, c.Each, c.Ranks})
@@ -125,6 +130,9 @@ func (r *logReport) calls(p logPage) {
 	p.table([]string{"collective", "type", "size", "calls a rank", "ranks"}, cells)
 	if n := len(rows) - mostCalls; n > 0 {
 		p.line(fmt.Sprintf("and %d more rows", n))
+	}
+	if byProcess {
+		p.line("Where ranks are not known, calls are of a process, with all its GPUs and communicators. INIT in NCCL_DEBUG_SUBSYS names ranks.")
 	}
 }
 

@@ -379,7 +379,7 @@ func (f *finisher) facts() {
 		}
 		for _, c := range k.calls {
 			out := *c
-			out.Comm, out.Rank = comm, k.Rank
+			out.Comm, out.Rank, out.Process = comm, k.Rank, f.places[k.proc.number]
 			f.l.Calls = append(f.l.Calls, out)
 		}
 	}
@@ -437,7 +437,7 @@ func (f *finisher) sort() {
 		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Algo, b.Algo), cmp.Compare(a.Proto, b.Proto))
 	})
 	slices.SortFunc(f.l.Calls, func(a, b Calls) int {
-		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Count, b.Count),
+		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Process, b.Process), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Count, b.Count),
 			cmp.Compare(a.Type, b.Type), cmp.Compare(a.Op, b.Op))
 	})
 }

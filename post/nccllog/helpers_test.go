@@ -72,6 +72,7 @@ func consistent(t *testing.T, l *Log) {
 	}
 	for _, c := range l.Calls {
 		comm("calls", c.Comm)
+		who("calls", []int{c.Process})
 	}
 	for _, s := range l.Sequences {
 		comm("sequence", s.Comm)

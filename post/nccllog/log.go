@@ -321,15 +321,16 @@ type Prediction struct {
 
 // Calls are calls of one kind by one rank.
 type Calls struct {
-	Comm  int             `json:"communicator"` // Unknown
-	Rank  int             `json:"rank"`         // Unknown
-	Name  string          `json:"name"`         // "AllReduce", "Send"
-	What  coll.Collective `json:"collective"`
-	Count int64           `json:"count"`      // elements; Unknown for many different ones, folded to keep memory bounded
-	Type  string          `json:"type"`       // our spelling; "type 99" where the number is not known
-	Op    string          `json:"op"`         // our spelling; "" where the collective has none; "op 99"
-	Size  int64           `json:"size_bytes"` // S as nccl-tests counts it; Unknown
-	Times int64           `json:"times"`
+	Comm    int             `json:"communicator"` // Unknown
+	Rank    int             `json:"rank"`         // Unknown
+	Process int             `json:"process"`
+	Name    string          `json:"name"` // "AllReduce", "Send"
+	What    coll.Collective `json:"collective"`
+	Count   int64           `json:"count"`      // elements; Unknown for many different ones, folded to keep memory bounded
+	Type    string          `json:"type"`       // our spelling; "type 99" where the number is not known
+	Op      string          `json:"op"`         // our spelling; "" where the collective has none; "op 99"
+	Size    int64           `json:"size_bytes"` // S as nccl-tests counts it; Unknown
+	Times   int64           `json:"times"`
 }
 
 // Sequence compares what the ranks of one communicator called, in order: sends and receives do not count.

@@ -42,7 +42,7 @@ func (l *Log) Facts() (facts []Fact) {
 	if hosts := l.hosts(); len(hosts) > 0 && hosts[0] != "" {
 		add("hosts", hostsText(hosts))
 	}
-	if c != nil && c.Ranks > len(c.Members) {
+	if c != nil && c.RanksKnown() && c.Ranks > len(c.Members) {
 		add("wrote", fmt.Sprintf("%d of %d ranks", len(c.Members), c.Ranks))
 	}
 	if d := driverText(l); d != "" {
@@ -68,6 +68,12 @@ func (l *Log) Facts() (facts []Fact) {
 		add("init", initFact(c))
 	}
 	return facts
+}
+
+// RanksKnown says whether all who wrote of a communicator told their rank. A log of calls alone does not, and then members of
+// one communicator cannot be put together.
+func (c *Communicator) RanksKnown() bool {
+	return !slices.ContainsFunc(c.Members, func(m Member) bool { return m.Rank < 0 })
 }
 
 func topologyFact(c *Communicator) string {
@@ -186,12 +192,14 @@ func (l *Log) ChoiceRows() (rows []ChoiceRow) {
 // CallRow is what ranks called of one collective and type.
 type CallRow struct{ Name, Type, Sizes, Each, Ranks string }
 
-// CallRows are the calls, one row for each collective and type, of all communicators together.
+// CallRows are the calls, one row for each collective and type, of all communicators together. Where a rank is not known its
+// process stands for it.
 func (l *Log) CallRows() (rows []CallRow) {
 	type key struct{ name, kind string }
+	type caller struct{ rank, process int }
 	type sum struct {
 		sizes []int64
-		times map[int]int64
+		times map[caller]int64
 	}
 	by := map[key]*sum{}
 	var order []key
@@ -199,32 +207,37 @@ func (l *Log) CallRows() (rows []CallRow) {
 		k := key{c.Name, strings.TrimSpace(c.Type + " " + c.Op)}
 		s := by[k]
 		if s == nil {
-			s = &sum{times: map[int]int64{}}
+			s = &sum{times: map[caller]int64{}}
 			by[k], order = s, append(order, k)
 		}
 		if c.Size >= 0 && !slices.Contains(s.sizes, c.Size) {
 			s.sizes = append(s.sizes, c.Size)
 		}
-		s.times[c.Rank] += c.Times
+		by := caller{c.Rank, Unknown}
+		if c.Rank < 0 {
+			by.process = c.Process
+		}
+		s.times[by] += c.Times
 	}
 	slices.SortStableFunc(order, func(a, b key) int { return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.kind, b.kind)) })
 	for _, k := range order {
 		s := by[k]
 		var ranks []int
+		processes := 0 // of unknown ranks
 		least, most := int64(-1), int64(0)
-		for rank, n := range s.times {
-			ranks = append(ranks, rank)
+		for by, n := range s.times {
+			if by.rank >= 0 {
+				ranks = append(ranks, by.rank)
+			} else {
+				processes++
+			}
 			if least < 0 || n < least {
 				least = n
 			}
 			most = max(most, n)
 		}
-		slices.Sort(ranks)
 		slices.Sort(s.sizes)
-		r := CallRow{Name: k.name, Type: k.kind, Sizes: "-", Each: fmt.Sprint(most), Ranks: strings.TrimPrefix(strings.TrimPrefix(ranksText(ranks), "ranks "), "rank ")}
-		if len(ranks) > 0 && ranks[0] < 0 {
-			r.Ranks = "not known"
-		}
+		r := CallRow{Name: k.name, Type: k.kind, Sizes: "-", Each: fmt.Sprint(most), Ranks: callersText(ranks, processes)}
 		if least != most {
 			r.Each = fmt.Sprintf("%d to %d", least, most)
 		}
@@ -234,6 +247,18 @@ func (l *Log) CallRows() (rows []CallRow) {
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+// callersText names ranks, and counts the processes of those that are not known.
+func callersText(ranks []int, processes int) string {
+	var parts []string
+	if len(ranks) > 0 {
+		parts = append(parts, strings.TrimPrefix(strings.TrimPrefix(ranksText(ranks), "ranks "), "rank "))
+	}
+	if processes > 0 {
+		parts = append(parts, "not known, "+say.Count(processes, "process"))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func sizeRange(sizes []int64) string {
