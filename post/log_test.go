@@ -130,3 +130,26 @@ func TestCallsOfUnknownRanks(t *testing.T) {
 		}
 	}
 }
+
+// Of TUNING lines that name algorithms it is known that bytes are of one rank: the number of ranks alone is missing.
+func TestSizesOfOneRank(t *testing.T) {
+	const line = "n0:1:1 [0] NCCL INFO %s: 1048576 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..3}\n"
+	for name, want := range map[string][2]string{"AllGather": {"1 MiB a rank", "are bytes of one rank"}, "Whatever": {"1 MiB *", "is not known there"}, "AllReduce": {"1 MiB ", ""}} {
+		r := nccllog.NewReader()
+		if err := r.Add("tuning.log", strings.NewReader(fmt.Sprintf(line, name))); err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if err := (&logReport{log: r.Log()}).writeText(&text); err != nil {
+			t.Fatal(err)
+		}
+		if got := text.String(); !strings.Contains(got, want[0]) || !strings.Contains(got, want[1]) {
+			t.Errorf("%s: no %q in\n%s", name, want, got)
+		}
+		for _, words := range []string{"are bytes of one rank", "is not known there"} {
+			if got := text.String(); words != want[1] && strings.Contains(got, words) {
+				t.Errorf("%s: %q in\n%s", name, words, got)
+			}
+		}
+	}
+}

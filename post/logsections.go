@@ -113,6 +113,9 @@ func (r *logReport) choices(p logPage) {
 	if slices.ContainsFunc(rows, func(c nccllog.ChoiceRow) bool { return c.Unsure }) {
 		p.line("* the bytes as the log has them: whether they are of one rank or of all is not known there")
 	}
+	if slices.ContainsFunc(rows, func(c nccllog.ChoiceRow) bool { return c.OfRank }) {
+		p.line("Sizes “a rank” are bytes of one rank: how many ranks there are is not in this log (INIT tells).")
+	}
 }
 
 // calls are what the ranks called, all of one kind together.

@@ -19,10 +19,18 @@ func example(t *testing.T, names ...string) *Log {
 	for _, n := range names {
 		paths = append(paths, filepath.Join(examples, n))
 	}
-	l, err := ReadFiles(paths)
-	if err != nil {
-		t.Fatal(err)
+	r := NewReader()
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if err := r.Add(path, f); err != nil {
+			t.Fatal(err)
+		}
 	}
+	l := r.Log()
 	consistent(t, l)
 	return l
 }

@@ -2,7 +2,6 @@ package nccllog
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -463,12 +462,4 @@ func (f *finisher) sequences() {
 			f.l.Sequences = append(f.l.Sequences, s)
 		}
 	}
-}
-
-// String says what of a communicator tells it from others.
-func (c Communicator) String() string {
-	if c.ID != "" {
-		return fmt.Sprintf("%s (%s)", c.Name, c.ID)
-	}
-	return c.Name
 }

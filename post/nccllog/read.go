@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 )
 
@@ -53,26 +52,6 @@ func NewReader() *Reader {
 	return &Reader{procs: map[procKey]*process{}, hosts: map[int][]*process{}, byID: map[string]*communicator{}, unnamed: map[sort][]*communicator{}, filled: map[sorted]int{},
 		settings: map[setKey]*setting{}, names: map[nameKey]*named{}, direct: map[gdrKey]*direct{}, warnings: map[string]*warning{},
 		shapes: map[string]int64{}, signID: map[callSign]uint32{}, measured: map[measuredKey]*measured{}, rows: map[string]*rowState{}}
-}
-
-// ReadFiles reads the files of one run.
-func ReadFiles(paths []string) (*Log, error) {
-	r := NewReader()
-	for _, path := range paths {
-		if err := r.file(path); err != nil {
-			return nil, err
-		}
-	}
-	return r.Log(), nil
-}
-
-func (r *Reader) file(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return r.Add(path, f)
 }
 
 // NothingError says that a file holds none of what this package reads.

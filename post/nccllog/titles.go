@@ -163,6 +163,7 @@ type ChoiceRow struct {
 	Name, Sizes, Way string
 	Times            int64
 	Unsure           bool // the sizes are bytes as written, whose meaning is not known
+	OfRank           bool // they are bytes of one rank, since the log does not tell how many ranks there are
 }
 
 // ChoiceRows are the choices, with neighbours alike as one row.
@@ -177,12 +178,16 @@ func (l *Log) ChoiceRows() (rows []ChoiceRow) {
 				sizes = append(sizes, s)
 			}
 			r.Times += c.Times
-			r.Unsure = r.Unsure || c.Size < 0
+			r.Unsure = r.Unsure || c.Size < 0 && c.Mean != BytesPerRank
+			r.OfRank = r.OfRank || c.Size < 0 && c.Mean == BytesPerRank
 		}
 		slices.Sort(sizes)
 		r.Sizes = sizeRange(sizes)
-		if r.Unsure {
+		switch {
+		case r.Unsure:
 			r.Sizes += " *"
+		case r.OfRank:
+			r.Sizes += " a rank"
 		}
 		rows = append(rows, r)
 	}
