@@ -172,3 +172,27 @@ func TestAdvice(t *testing.T) {
 		})
 	}
 }
+
+// The rank that waits for others is the one with the longest times, and no measure of a link.
+func TestABandwidthWithoutABenchmarkIsThePureOne(t *testing.T) {
+	why := func(t *Timeline) string {
+		each(t, nil, exposedMuch)
+		for _, a := range t.advise() {
+			if a.Topic == topicTopology {
+				return a.Why
+			}
+		}
+		return ""
+	}
+	tl := healthy()
+	slow, fast, pure := 100.0, 150.0, 170.0
+	tl.Devices[0].Collectives[0].BusbwMax, tl.Devices[0].Collectives[0].Sum = &slow, 200
+	tl.Devices[1].Collectives[0].BusbwMax = &fast
+	if got, want := why(tl), "all_reduce 25 MiB reaches 150.0 GB/s of bus bandwidth at its fastest, and no benchmark says how much is possible"; got != want {
+		t.Errorf("not matched: %q, want %q", got, want)
+	}
+	tl.Across.Matches = []Matched{{Collective: tl.Devices[0].Collectives[0], PureBusbw: &pure}}
+	if got, want := why(tl), "all_reduce 25 MiB reaches 170.0 GB/s of bus bandwidth without the waiting for others, and no benchmark says how much is possible"; got != want {
+		t.Errorf("matched: %q, want %q", got, want)
+	}
+}

@@ -124,7 +124,31 @@ func (a advising) unmeasured() []Advice {
 	return []Advice{{Topic: topicTopology,
 		Says: fmt.Sprintf("See whether the machine can do more: rank --backend nccl --collective %s -d %s -b 1M -e %s -f 2 --placement in with %s on it, and post timeline --results FOLDER; nvidia-smi topo -m shows whether GPUs meet over NVLink (NV#) or PCIe.",
 			most.Name, most.Type, upTo(largest), say.Count(most.Ranks, "rank")),
-		Why: fmt.Sprintf("%s %s reaches %s GB/s of bus bandwidth at its fastest, and no benchmark says how much is possible", most.Name, size(*most.Bytes), say.Bandwidth(*most.BusbwMax*1e9))}}
+		Why: fmt.Sprintf("%s %s reaches %s, and no benchmark says how much is possible", most.Name, size(*most.Bytes), a.reached(most))}}
+}
+
+// reached is the bus bandwidth of a kind of collective: at the pure time where ranks were matched, else the greatest of any device, as the least time has the least waiting in it.
+func (a advising) reached(kind *Collective) string {
+	greatest, how := 0.0, "of bus bandwidth without the waiting for others"
+	consider := func(c *Collective, busbw *float64) {
+		if busbw != nil && c.Name == kind.Name && c.Type == kind.Type && c.Ranks == kind.Ranks && c.Parts == kind.Parts && c.Bytes != nil && *c.Bytes == *kind.Bytes {
+			greatest = max(greatest, *busbw)
+		}
+	}
+	if a.Across != nil {
+		for i := range a.Across.Matches {
+			consider(&a.Across.Matches[i].Collective, a.Across.Matches[i].PureBusbw)
+		}
+	}
+	if greatest == 0 {
+		how = "of bus bandwidth at its fastest"
+		for _, d := range a.comm.devices {
+			for i := range d.Collectives {
+				consider(&d.Collectives[i], d.Collectives[i].BusbwMax)
+			}
+		}
+	}
+	return say.Bandwidth(greatest*1e9) + " GB/s " + how
 }
 
 // upTo is the power of two that a size lies under, as a flag takes it.

@@ -135,9 +135,9 @@ func (j *joining) words(c inTraining, joined Joined, best *analysis.Curve) strin
 
 // fitting are the curves that a collective can be held against, all of them equally near to it.
 func (j *joining) fitting(c inTraining) (fit []*analysis.Curve, why string) {
-	lacks := "the benchmark has no " + c.Name + " " + c.Type
+	lacks := j.lacking(c)
 	for _, curve := range j.curves {
-		if curve.Collective != c.what || curve.Type != c.of || curve.Mode != coll.Throughput || !strings.HasPrefix(curve.Backend, "nccl") && !strings.HasPrefix(curve.Backend, "rccl") || len(curve.Points) == 0 {
+		if !c.isOf(curve) || !ofNCCL(curve) {
 			continue
 		}
 		if curve.World != c.Ranks {
@@ -171,6 +171,31 @@ func (j *joining) fitting(c inTraining) (fit []*analysis.Curve, why string) {
 		}
 	}
 	return fit, ""
+}
+
+// isOf says that a curve is of a collective's operation and type, in the mode that it is compared in.
+func (c inTraining) isOf(curve *analysis.Curve) bool {
+	return curve.Collective == c.what && curve.Type == c.of && curve.Mode == coll.Throughput && len(curve.Points) > 0
+}
+
+// ofNCCL says that a curve is of NCCL or a library like it.
+func ofNCCL(curve *analysis.Curve) bool {
+	return strings.HasPrefix(curve.Backend, "nccl") || strings.HasPrefix(curve.Backend, "rccl")
+}
+
+// lacking says that no curve of NCCL is of a collective's operation and type, and which others are.
+func (j *joining) lacking(c inTraining) string {
+	var others []string
+	for _, curve := range j.curves {
+		if c.isOf(curve) && !ofNCCL(curve) && !slices.Contains(others, curve.Backend) {
+			others = append(others, curve.Backend)
+		}
+	}
+	if others == nil {
+		return "the benchmark has no " + c.Name + " " + c.Type
+	}
+	slices.Sort(others)
+	return fmt.Sprintf("the benchmark has %s %s of %s only, and what is wanted is NCCL's", c.Name, c.Type, strings.Join(others, " and "))
 }
 
 // sameSize is how far the logarithms of two sizes may lie apart to be one: three percent.
