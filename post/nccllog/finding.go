@@ -74,6 +74,7 @@ func (l *Log) Findings() []Finding {
 	} {
 		all = append(all, find(l)...)
 	}
+	l.suited(all)
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity)), cmp.Compare(ones(a.follows), ones(b.follows)))
 	})
