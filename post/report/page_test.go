@@ -513,11 +513,13 @@ func manyPoints(p *tab) {
 	p.quiet()
 }
 
-func noScript(t *testing.T, b context.Context) {
+// withoutScript shows a page where scripts are off, wants these words, and none of those.
+func withoutScript(t *testing.T, b context.Context, r *Report, picture string, want, never []string) {
+	t.Helper()
 	ctx, end := chromedp.NewContext(b)
 	defer end()
 	var text bytes.Buffer
-	if err := severalWorlds().WritePage(&text); err != nil {
+	if err := r.WritePage(&text); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "report.html")
@@ -528,13 +530,22 @@ func noScript(t *testing.T, b context.Context) {
 	if err := chromedp.Run(ctx, emulation.SetScriptExecutionDisabled(true), chromedp.Navigate((&url.URL{Scheme: "file", Path: file}).String()), chromedp.Text("main", &shown, chromedp.ByQuery)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Scripts are off", "Bandwidth drops by 20 %.", "Quality of the data", "mpi, 4 ranks on 2 nodes", "GB/s at 4 MiB"} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("without a script there is no %q in:\n%s", want, shown)
+	for _, w := range append([]string{"Scripts are off"}, want...) {
+		if !strings.Contains(shown, w) {
+			t.Errorf("without a script there is no %q in:\n%s", w, shown)
+		}
+	}
+	for _, n := range never {
+		if strings.Contains(shown, n) {
+			t.Errorf("without a script there is %q", n)
 		}
 	}
 	p := &tab{T: t, ctx: ctx}
-	p.picture("noscript")
+	p.picture(picture)
+}
+
+func noScript(t *testing.T, b context.Context) {
+	withoutScript(t, b, severalWorlds(), "noscript", []string{"Bandwidth drops by 20 %.", "Quality of the data", "mpi, 4 ranks on 2 nodes", "GB/s at 4 MiB"}, nil)
 }
 
 // TestPageSize: the page of a hundred contenders, nine collectives and thirty sizes is under 3 MB.

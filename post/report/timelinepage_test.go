@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -263,32 +260,9 @@ func printedTimeline(p *tab) {
 }
 
 func timelineWithoutScript(t *testing.T, b context.Context) {
-	ctx, end := chromedp.NewContext(b)
-	defer end()
-	var text bytes.Buffer
-	if err := drawnReport(sampleTimeline(), 400).WritePage(&text); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	var shown string
-	if err := chromedp.Run(ctx, emulation.SetScriptExecutionDisabled(true), chromedp.Navigate((&url.URL{Scheme: "file", Path: file}).String()), chromedp.Text("main", &shown, chromedp.ByQuery)); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"Scripts are off", "ProfilerStep#3: 7.000 of 33.300 ms exposed, rank 3", "35.000", "61.00 %", "How much of communication is hidden?"} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("without a script there is no %q in:\n%s", want, shown)
-		}
-	}
-	for _, never := range []string{"Show\n", "Curves", "Plan and done"} {
-		if strings.Contains(shown, never) {
-			t.Errorf("without a script there is %q", never)
-		}
-	}
-	p := &tab{T: t, ctx: ctx}
-	p.picture("timeline-noscript")
+	withoutScript(t, b, drawnReport(sampleTimeline(), 400), "timeline-noscript",
+		[]string{"ProfilerStep#3: 7.000 of 33.300 ms exposed, rank 3", "35.000", "61.00 %", "How much of communication is hidden?"},
+		[]string{"Show\n", "Curves", "Plan and done"})
 }
 
 // silent is one GPU without steps and without communication.
