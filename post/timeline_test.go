@@ -170,6 +170,37 @@ func TestTimelineWithoutCommunication(t *testing.T) {
 	}
 }
 
+// What computes needs no matching to be compared, and what its figures are of is said.
+func TestTimelineOfRanksWithoutMatches(t *testing.T) {
+	for _, c := range []struct {
+		steps, matched int
+		want, not      []string
+	}{
+		{0, 0, []string{"No collective was matched over ranks", "rank 1 81.000 90.250 Computation", "Computation of a step over ranks:", "compute and kernels are of whole recordings."}, []string{"last to begin", "nothing"}},
+		{1, 345, []string{"345 collectives were found", "last to begin", "compute and kernels are of 1 step that all ranks have whole."}, []string{"No collective was matched"}},
+	} {
+		made := madeUp(2, 3)
+		made.Across.Steps, made.Across.Matched, made.Across.Straggler = c.steps, c.matched, nil
+		made.Across.Ranks = []timeline.RankShare{{Device: 0, Compute: 80, Kernels: 90.25}, {Device: 1, Compute: 81, Kernels: 90.25}}
+		var b bytes.Buffer
+		if err := timelineText(made, &b); err != nil {
+			t.Fatal(err)
+		}
+		unwrapped := strings.Join(strings.Fields(b.String()), " ")
+		for _, want := range c.want {
+			if !strings.Contains(unwrapped, want) {
+				t.Errorf("%d matched: no %q in\n%s", c.matched, want, &b)
+			}
+		}
+		_, ranks, _ := strings.Cut(b.String(), "Across ranks:")
+		for _, not := range c.not {
+			if strings.Contains(ranks, not) {
+				t.Errorf("%d matched: %q in\n%s", c.matched, not, ranks)
+			}
+		}
+	}
+}
+
 // A trace in which no GPU did anything is said to be one.
 func TestTimelineOfNothing(t *testing.T) {
 	var b bytes.Buffer

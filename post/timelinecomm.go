@@ -66,24 +66,16 @@ func (s *timelineSheet) ranks() {
 		return
 	}
 	s.title("Across ranks:")
-	if a.Matched == 0 {
-		s.say("Nothing can be told apart over ranks: " + a.How + ".")
-		return
+	columns := []figureColumn{{"compute ms", 3}, {"kernels ms", 3}}
+	if a.Matched > 0 {
+		s.waiting(a)
+		columns = append(columns, figureColumn{"pure ms", 3}, figureColumn{"waiting ms", 3}, figureColumn{"last to begin", 0})
+	} else {
+		s.say("No collective was matched over ranks, so that waiting for others can't be told from communication. " + basis(a))
 	}
-	text := fmt.Sprintf("%s found on every rank that was read (%s)", wasWere(a.Matched, "collective"), a.How)
-	if a.Alone > 0 {
-		text += fmt.Sprintf("; %s not", wasWere(a.Alone, "call"))
-	}
-	s.say(text + ".")
-	s.say(fmt.Sprintf("Of their time, %s a rank are pure communication (the least over ranks), and %s, the mean over ranks, are waiting for a rank that began later.", ms(a.Pure), ms(a.Waiting)))
-	if st := a.Straggler; st != nil {
-		for _, why := range st.Why {
-			s.item(s.label(st.Device) + ": " + why)
-		}
-	}
-	t := figureTable{first: "device", columns: []figureColumn{{"compute ms", 3}, {"kernels ms", 3}, {"pure ms", 3}, {"waiting ms", 3}, {"last to begin", 0}}, worst: 4, noun: "device"}
+	t := figureTable{first: "device", columns: columns, worst: len(columns) - 1, noun: "device"}
 	for _, r := range a.Ranks {
-		t.rows = append(t.rows, figureRow{s.label(r.Device), []float64{r.Compute, r.Kernels, r.Pure, r.Waiting, float64(r.Last)}})
+		t.rows = append(t.rows, figureRow{s.label(r.Device), []float64{r.Compute, r.Kernels, r.Pure, r.Waiting, float64(r.Last)}[:len(columns)]})
 	}
 	s.figures(t)
 	steps := figureTable{first: "step, and who computes most in it", columns: []figureColumn{{"least ms", 3}, {"most ms", 3}, {"imbalance %", 2}, {"waiting ms", 3}, {"span ms", 3}}, worst: 2, noun: "step"}
@@ -97,6 +89,28 @@ func (s *timelineSheet) ranks() {
 	if steps.rows != nil {
 		s.title("Computation of a step over ranks:")
 		s.figures(steps)
+	}
+}
+
+// basis says what the computing of a rank is of.
+func basis(a *timeline.Across) string {
+	if a.Steps == 0 {
+		return "compute and kernels are of whole recordings."
+	}
+	return fmt.Sprintf("compute and kernels are of %s that all ranks have whole.", say.Count(a.Steps, "step"))
+}
+
+// waiting says how many collectives were matched, and what they tell.
+func (s *timelineSheet) waiting(a *timeline.Across) {
+	text := fmt.Sprintf("%s found on every rank that was read (%s)", wasWere(a.Matched, "collective"), a.How)
+	if a.Alone > 0 {
+		text += fmt.Sprintf("; %s not", wasWere(a.Alone, "call"))
+	}
+	s.say(fmt.Sprintf("%s. Of their time, %s a rank are pure communication (the least over ranks), and %s, the mean over ranks, are waiting for a rank that began later. %s", text, ms(a.Pure), ms(a.Waiting), basis(a)))
+	if st := a.Straggler; st != nil {
+		for _, why := range st.Why {
+			s.item(s.label(st.Device) + ": " + why)
+		}
 	}
 }
 

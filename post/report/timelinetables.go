@@ -137,7 +137,7 @@ func waitingTable(t *timeline.Timeline) listing {
 	if a == nil || a.Matched == 0 {
 		return listing{}
 	}
-	l := listing{Name: "Waiting", Says: []string{fmt.Sprintf("%s matched on all their ranks: %s; %s unmatched. What a collective takes on the rank that takes least is pure communication; what the others take longer is waiting for the last to come. In the bars pure communication stands first, waiting behind it.", say.Count(a.Matched, "collective"), a.How, say.Count(a.Alone, "call"))},
+	l := listing{Name: "Waiting", Says: []string{fmt.Sprintf("%s matched on all their ranks: %s; %s unmatched. What a collective takes on the rank that takes least is pure communication; what the others take longer is waiting for the last to come. In the bars pure communication stands first, waiting behind it. %s", say.Count(a.Matched, "collective"), a.How, say.Count(a.Alone, "call"), computeBasis(a))},
 		Heads: heads("GPU", "pure and waiting", "pure ms>", "waiting ms>", "last to come>", "compute ms>", "kernels that compute ms>"), Open: true}
 	longest := 0.0
 	for _, r := range a.Ranks {
@@ -151,6 +151,14 @@ func waitingTable(t *timeline.Timeline) listing {
 		l.Rows = append(l.Rows, []cell{word(labelOf(t, r.Device)), bar, milli(r.Pure), milli(r.Waiting), number(r.Last), milli(r.Compute), milli(r.Kernels)})
 	}
 	return l
+}
+
+// computeBasis says what computing of ranks is of.
+func computeBasis(a *timeline.Across) string {
+	if a.Steps == 0 {
+		return "Compute and kernels are those of whole recordings, which may differ in length."
+	}
+	return fmt.Sprintf("Compute and kernels are those of %s that all ranks have whole.", say.Count(a.Steps, "step"))
 }
 
 // collectiveTable is what collectives took: matched over ranks where they were, else of each GPU.

@@ -64,6 +64,7 @@ func (t *Timeline) across() {
 		a.Matched += len(p.matches)
 	}
 	c.common = c.commonSteps()
+	a.Steps = len(c.common)
 	c.offset = c.offsets()
 	for i, l := range c.lanes {
 		a.Ranks = append(a.Ranks, RankShare{Device: l.devices[0], Compute: c.sumOf(l, computeOf), Kernels: c.kernelsOf(l), Pure: milliseconds(l.pure), Waiting: milliseconds(l.waiting),
@@ -127,10 +128,18 @@ func (c *comparison) addLane(device int) int {
 	return len(c.lanes) - 1
 }
 
-// kernelsOf is the time of kernels that compute, in milliseconds.
+// kernelsOf is the time of kernels that compute, in milliseconds, of what sumOf is of.
 func (c *comparison) kernelsOf(l *lane) (sum float64) {
 	for _, i := range l.devices {
-		sum += c.timeline.Devices[i].Busy
+		d := &c.timeline.Devices[i]
+		if len(c.common) == 0 {
+			sum += d.Busy
+		}
+		for s := range d.Steps {
+			if c.common[step{c.cohort[i], d.Steps[s].Name}] {
+				sum += d.Steps[s].Busy
+			}
+		}
 	}
 	return sum
 }

@@ -51,6 +51,7 @@ func (j job) ranksOf() []Device {
 				w := j.work(r, s, c)
 				begin[r] = at[r] + w
 				devices[r].Steps[s].Compute += milliseconds(w)
+				devices[r].Steps[s].Busy += milliseconds(w)
 				if j.clock != nil {
 					end = max(end, begin[r]-j.clock(r)+j.pure)
 				} else {

@@ -101,10 +101,14 @@ func windows(d *trace.Device, steps int, of []int32) []trace.Span {
 func (s *study) stepParts() ([]Step, error) {
 	host := s.host
 	all := make([]Step, len(host))
-	kernels := make([]float64, len(host))
+	kernels, busy := make([]float64, len(host)), make([]int64, len(host))
 	for i := range s.Activities {
-		if n := s.stepOf[i]; n >= 0 && s.Activities[i].Kind == trace.Kernel {
+		a := &s.Activities[i]
+		if n := s.stepOf[i]; n >= 0 && a.Kind == trace.Kernel {
 			kernels[n]++
+			if s.classes[i] == computing {
+				busy[n] += a.End - a.Start
+			}
 		}
 	}
 	typical := stats.Median(kernels)
@@ -113,7 +117,7 @@ func (s *study) stepParts() ([]Step, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", host[n].Name, err)
 		}
-		all[n] = Step{Name: host[n].Name, Start: milliseconds(w.Start - s.cover.whole.Start), Host: milliseconds(host[n].took), Kernels: int(kernels[n]), Parts: parts}
+		all[n] = Step{Name: host[n].Name, Start: milliseconds(w.Start - s.cover.whole.Start), Host: milliseconds(host[n].took), Kernels: int(kernels[n]), Busy: milliseconds(busy[n]), Parts: parts}
 		if len(host) > 2 && kernels[n] < typical/2 {
 			all[n].Partial = fmt.Sprintf("%d kernels were launched in it, where a step has %g: it was not recorded whole, or did something else", int(kernels[n]), typical)
 		}

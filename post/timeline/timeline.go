@@ -104,6 +104,7 @@ type Step struct {
 	Host    float64 `json:"host_ms"`           // how long the step took on the host; 0: the file does not tell
 	Kernels int     `json:"kernels"`           // launched in it
 	Partial string  `json:"partial,omitempty"` // why it may not be a whole step
+	Busy    float64 `json:"kernel_ms"`         // kernels that compute, summed
 	Parts
 }
 
@@ -199,9 +200,10 @@ type Across struct {
 	Pure      float64      `json:"pure_ms"`    // of matched calls, per rank: the least over ranks, summed
 	Waiting   float64      `json:"waiting_ms"` // the rest, the mean over ranks
 	Ranks     []RankShare  `json:"ranks"`
-	Straggler *Straggler   `json:"straggler"`   // null: none stands out
-	Imbalance []StepSpread `json:"imbalance"`   // by step
-	Matches   []Matched    `json:"collectives"` // by communicator, operation, size
+	Steps     int          `json:"common_steps"` // that all ranks have, whole: computing is compared over them; 0: over whole recordings
+	Straggler *Straggler   `json:"straggler"`    // null: none stands out
+	Imbalance []StepSpread `json:"imbalance"`    // by step
+	Matches   []Matched    `json:"collectives"`  // by communicator, operation, size
 
 	waitingInSteps float64 // ms, that part of Waiting
 }
@@ -210,8 +212,8 @@ type Across struct {
 type RankShare struct {
 	Device  int     `json:"index"`      // in Timeline.Devices
 	Compute float64 `json:"compute_ms"` // of the steps that all ranks have, or of all
-	Kernels float64 `json:"kernel_ms"`  // of the whole recording
-	Pure    float64 `json:"pure_ms"`
+	Kernels float64 `json:"kernel_ms"`  // of kernels that compute, summed, of the same steps
+	Pure    float64 `json:"pure_ms"`    // of all matched calls, and so are the next two
 	Waiting float64 `json:"waiting_ms"`
 	Last    int     `json:"last"` // uneven collectives which it was the last to begin, that is: took the least time
 
