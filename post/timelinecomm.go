@@ -20,7 +20,8 @@ func (s *timelineSheet) steps() {
 	}
 	t := figureTable{first: "device", columns: append([]figureColumn{{"steps", 0}}, partsColumns[:8]...), worst: 1, noun: "device"}
 	whole := true // each device is one step
-	for _, d := range s.Devices {
+	for _, i := range s.Working() {
+		d := &s.Devices[i]
 		if len(d.Steps) == 0 {
 			continue
 		}

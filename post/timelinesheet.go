@@ -122,7 +122,8 @@ func partsFigures(p timeline.Parts) []float64 {
 func (s *timelineSheet) devices() {
 	t := figureTable{first: "device", columns: partsColumns, worst: exposedColumn, noun: "device"}
 	below := false
-	for _, d := range s.Devices {
+	for _, i := range s.Working() {
+		d := &s.Devices[i]
 		t.rows = append(t.rows, figureRow{d.Label, partsFigures(d.Parts)})
 		below = below || orNaN(d.WallClock) < 0
 	}
@@ -141,7 +142,8 @@ func (s *timelineSheet) devices() {
 func (s *timelineSheet) idle() {
 	t := figureTable{first: "device", columns: []figureColumn{{"idle", 3}, {"host-bound", 3}, {"waiting", 3}, {"not known", 3}, {"kernels", 0}, {"computing ms", 3}}, noun: "device"}
 	idle := 0.0
-	for _, d := range s.Devices {
+	for _, i := range s.Working() {
+		d := &s.Devices[i]
 		t.rows = append(t.rows, figureRow{d.Label, []float64{d.Idle, d.HostBound, d.Waiting, d.Unexplained, float64(d.Kernels), d.Busy}})
 		idle += d.Idle
 	}

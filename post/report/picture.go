@@ -104,8 +104,9 @@ func pictureOf(t *timeline.Timeline) Picture {
 	p.addBoxes()
 	p.addSights()
 	p.Aligned = p.aligned()
-	if n := len(t.Devices) - len(rows); n > 0 {
-		p.LeftOut = append(p.LeftOut, say.Count(n, "GPU")+" of "+strconv.Itoa(len(t.Devices))+" have no row: drawn are the straggler, the GPUs with the most and the least exposed communication and the most idle time, the slowest of the worst steps, and of the others every so many. The tables have all.")
+	if working := len(t.Working()); working > len(rows) {
+		n := working - len(rows)
+		p.LeftOut = append(p.LeftOut, say.Count(n, "GPU")+" of "+strconv.Itoa(working)+" have no row: drawn are the straggler, the GPUs with the most and the least exposed communication and the most idle time, the slowest of the worst steps, and of the others every so many. The tables have all.")
 	}
 	return p.Picture
 }

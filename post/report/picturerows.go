@@ -33,7 +33,7 @@ func stepKeys(d *timeline.Device) []string {
 func worstSteps(t *timeline.Timeline) []worst {
 	slowest := map[string]*worst{}
 	var order []*worst
-	for i := range t.Devices {
+	for _, i := range t.Working() {
 		d := &t.Devices[i]
 		for n, key := range stepKeys(d) {
 			s := d.Steps[n]
@@ -65,7 +65,8 @@ type rowed struct {
 
 // rowsOf chooses the devices that are drawn, in their order: those that stand out, then of the others every so many.
 func rowsOf(t *timeline.Timeline, steps []worst) []rowed {
-	all := len(t.Devices)
+	working := t.Working()
+	all := len(working)
 	why := map[int]string{}
 	take := func(device int, words string) {
 		if _, taken := why[device]; !taken && len(why) < mostRows {
@@ -76,24 +77,24 @@ func rowsOf(t *timeline.Timeline, steps []worst) []rowed {
 		if t.Across != nil && t.Across.Straggler != nil {
 			take(t.Across.Straggler.Device, "others wait for it")
 		}
-		exposed := func(d timeline.Device) float64 { return d.Exposed }
-		take(greatest(t.Devices, exposed), "most exposed")
-		take(greatest(t.Devices, func(d timeline.Device) float64 { return -d.Exposed }), "least exposed")
-		take(greatest(t.Devices, func(d timeline.Device) float64 { return d.Idle }), "most idle")
+		greatest := func(of func(*timeline.Device) float64) int { return greatest(t, working, of) }
+		take(greatest(func(d *timeline.Device) float64 { return d.Exposed }), "most exposed")
+		take(greatest(func(d *timeline.Device) float64 { return -d.Exposed }), "least exposed")
+		take(greatest(func(d *timeline.Device) float64 { return d.Idle }), "most idle")
 		for _, w := range steps {
 			take(w.device, "slowest in "+w.name)
 		}
 	}
 	left := min(all, mostRows) - len(why)
 	for n := range left {
-		device := n * all / max(1, left)
+		at := n * all / max(1, left)
 		for {
-			if _, taken := why[device%all]; !taken {
+			if _, taken := why[working[at%all]]; !taken {
 				break
 			}
-			device++
+			at++
 		}
-		take(device%all, "")
+		take(working[at%all], "")
 	}
 	var rows []rowed
 	for device := range t.Devices {
@@ -104,11 +105,11 @@ func rowsOf(t *timeline.Timeline, steps []worst) []rowed {
 	return rows
 }
 
-// greatest is the first device with the greatest figure.
-func greatest(devices []timeline.Device, of func(timeline.Device) float64) int {
-	best := 0
-	for i, d := range devices {
-		if of(d) > of(devices[best]) {
+// greatest is the first of some devices with the greatest figure.
+func greatest(t *timeline.Timeline, devices []int, of func(*timeline.Device) float64) int {
+	best := devices[0]
+	for _, i := range devices {
+		if of(&t.Devices[i]) > of(&t.Devices[best]) {
 			best = i
 		}
 	}

@@ -47,7 +47,7 @@ func nonEmpty(words ...string) []string {
 }
 
 func titleOf(t *timeline.Timeline) string {
-	title := "Timeline of " + say.Count(len(t.Devices), "GPU")
+	title := "Timeline of " + say.Count(len(t.Working()), "GPU")
 	if gpus := gpusOf(t); gpus != "" && len(gpus) <= longestInTitle {
 		title += ", " + gpus
 	}
@@ -72,7 +72,7 @@ func gpusOf(t *timeline.Timeline) string {
 func headlinesOf(t *timeline.Timeline, besideResults bool) (all []Headline) {
 	says := t.InShort()
 	if besideResults {
-		says = []string{"Timeline of " + say.Count(len(t.Devices), "GPU") + ". " + strings.Join(says, " ")}
+		says = []string{"Timeline of " + say.Count(len(t.Working()), "GPU") + ". " + strings.Join(says, " ")}
 	}
 	for _, one := range says {
 		all = append(all, Headline{Tone: Plain, Says: one})

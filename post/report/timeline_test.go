@@ -83,3 +83,21 @@ func TestTimelineInWords(t *testing.T) {
 		}
 	}
 }
+
+// A GPU that was only touched is neither the least exposed nor the most idle of those that work.
+func TestADeviceThatOnlyCopiedHasNoRow(t *testing.T) {
+	tl := sampleTimeline()
+	tl.Devices = append(tl.Devices, timeline.Device{ID: 9, Label: "GPU 9", Parts: timeline.Parts{Span: 500, Memcpy: 1, MemcpyOnly: 1, Idle: 499}})
+	rows := rowsOf(tl, worstSteps(tl))
+	if len(rows) != 4 {
+		t.Errorf("%d rows, want those of 4 GPUs", len(rows))
+	}
+	for _, r := range rows {
+		if r.device == 4 {
+			t.Errorf("it has a row: %q", r.why)
+		}
+	}
+	if title := titleOf(tl); title != "Timeline of 4 GPUs, Example H1" {
+		t.Errorf("title is %q", title)
+	}
+}

@@ -93,7 +93,7 @@ func (c *comparison) findLanes() {
 	order := make([]int, 0, len(devices))
 	for i := range devices {
 		c.lane[i] = -1
-		if devices[i].ran() {
+		if devices[i].works() {
 			order = append(order, i)
 		}
 	}

@@ -61,6 +61,9 @@ func (b *Builder) Add(f *trace.File) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
+		if !out.works() {
+			out.Notes = append(out.Notes, Note{Says: "no kernel ran on this device, only copies: it counts in no median, answer or picture", File: file})
+		}
 		t.Devices = append(t.Devices, out)
 	}
 	return nil

@@ -22,7 +22,7 @@ func (t *Timeline) ranksApart() {
 	var keys []rankKey
 	for i := range t.Devices {
 		d := &t.Devices[i]
-		if d.Rank == nil || !d.ran() {
+		if d.Rank == nil || !d.works() {
 			continue
 		}
 		key := rankKey{*d.Rank, d.ID}
@@ -50,9 +50,6 @@ func (t *Timeline) ranksApart() {
 		})
 	}
 }
-
-// ran says that kernels ran on a device, or communication did.
-func (d *Device) ran() bool { return d.Kernels > 0 || len(d.seen) > 0 }
 
 // clash says why devices can't be recordings of one rank after another; "" where they can.
 func (t *Timeline) clash(devices []int) string {

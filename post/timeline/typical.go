@@ -13,12 +13,12 @@ type typical struct {
 	devices []*Device
 }
 
-// typically are the devices on which kernels ran, and what their times are counted by: steps, where each of them has some.
+// typically are the devices that work, and what their times are counted by: steps, where each of them has some.
 func (t *Timeline) typically() typical {
 	of := typical{per: "step"}
 	for i := range t.Devices {
 		d := &t.Devices[i]
-		if d.Span <= 0 || d.Kernels == 0 {
+		if d.Span <= 0 || !d.works() {
 			continue
 		}
 		of.devices = append(of.devices, d)
