@@ -207,15 +207,23 @@ func (t *Timeline) identified(y typical) Answer {
 	return a
 }
 
+// metBy says that a criterion is met by GPUs that communicate; without any it can't be told.
+func (a *Answer) metBy(c typical) bool {
+	met := len(c.devices) > 0
+	if !met {
+		a.Says = "n/a: no communication ran."
+		return false
+	}
+	a.Met = &met
+	return true
+}
+
 func (t *Timeline) overhead(y typical) Answer {
 	a := Answer{Key: "overhead", Question: "How much is the overhead of communication?"}
 	c := y.communicating()
-	if len(c.devices) == 0 {
-		a.Says = "n/a: no communication ran."
+	if !a.metBy(c) {
 		return a
 	}
-	met := true
-	a.Met = &met
 	a.Says = fmt.Sprintf("%.1f %% of the time of a %s is communication that nothing hides, and %.1f %% is communication in all%s.", c.share(exposedOf, spanOf), c.per, c.share(commOf, spanOf), c.overRanks())
 	if x := t.Across; x != nil && x.Pure+x.Waiting > 0 {
 		a.Says += fmt.Sprintf(" %.0f %% of it is waiting for other ranks: kernels of communication run while they wait.", 100*x.Waiting/(x.Pure+x.Waiting))
@@ -228,12 +236,9 @@ func (t *Timeline) overhead(y typical) Answer {
 func (t *Timeline) overlapIdentified(y typical) Answer {
 	a := Answer{Key: "overlap-found", Question: "Is overlap identified, or the lack of it?"}
 	c := y.communicating()
-	if len(c.devices) == 0 {
-		a.Says = "n/a: no communication ran."
+	if !a.metBy(c) {
 		return a
 	}
-	met := true
-	a.Met = &met
 	a.Says = fmt.Sprintf("Yes: %s of %s of communication a %s are hidden, %s are not.", duration(c.part(overlapOf)), duration(c.part(commOf)), c.per, duration(c.part(exposedOf)))
 	if share, streams := c.sharing(); share > 50 {
 		a.Says += fmt.Sprintf(" %.0f %% of it runs where most of the computing is too (%s), one after the other: no overlap is possible there.", share, streams)
