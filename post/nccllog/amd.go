@@ -3,10 +3,15 @@ package nccllog
 import (
 	"slices"
 	"strings"
+
+	"busbar/internal/advice"
 )
 
-// onAMD has the tools of AMD's GPUs for those that advice names for NVIDIA's.
+// onAMD has what goes for AMD's GPUs in the place of what advice names for NVIDIA's.
 var onAMD = strings.NewReplacer(
+	advice.Peermem, "see that /sys/kernel/mm/memory_peers/amdkfd/version is there (newer kernels: under /sys/kernel or /sys), which a driver of the adapters with ib_peer_mem makes; "+
+		"not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, and a kernel with CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY",
+	advice.MemoryErrors, "see rocm-smi --showrasinfo; reset the GPU or have it replaced",
 	"nvidia-smi topo -m: where it shows NVLink (NV#)", "rocm-smi --showtopo: where it shows XGMI",
 	"nvidia-smi topo -p2p r", "rocm-smi --showtopoaccess",
 	"nvidia-smi topo -p2p n", "rocm-smi --showtopoaccess",

@@ -42,7 +42,7 @@ func (y typical) howLong() string {
 	})
 	text := fmt.Sprintf("All communication takes %s and computation %s a %s%s: %s.", duration(c.part(commOf)), duration(compute), c.per, c.overRanks(), ofWhich(c.part(commOf), compute))
 	if reduced > 0 {
-		if c.onlyAllReduce() {
+		if c.onlyAllReduce() && duration(reduced) == duration(c.part(commOf)) { // calls at the same time take longer summed than together
 			text = "It is all of the communication."
 		}
 		return fmt.Sprintf("AllReduce takes %s and computation %s a %s%s: %s. %s", duration(reduced), duration(compute), c.per, c.overRanks(), ofWhich(reduced, compute), text)

@@ -77,3 +77,22 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("where no call is near a time-out: %q", a.Says)
 	}
 }
+
+// Calls that run at the same time take longer summed than together: then both figures are said, though nothing but AllReduce communicates.
+func TestHowLongAllReduceIs(t *testing.T) {
+	all := Device{Kernels: 5, Label: "rank 0", Parts: Parts{Span: 100, Compute: 50, Comm: 40, Idle: 10}, Collectives: []Collective{{Name: "all_reduce", Calls: 2, Sum: 40}}}
+	together := all
+	together.Comm, together.Idle = 20, 30
+	for _, c := range []struct {
+		of   Device
+		want string
+	}{
+		{all, "AllReduce takes 40.00 ms and computation 50.00 ms a recording: 80.0 % of it. It is all of the communication."},
+		{together, "AllReduce takes 40.00 ms and computation 50.00 ms a recording: 80.0 % of it. All communication takes 20.00 ms and computation 50.00 ms a recording: 40.0 % of it."},
+	} {
+		l := &Timeline{Devices: []Device{c.of}}
+		if got := l.typically().howLong(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
