@@ -135,7 +135,7 @@ func TestAdvice(t *testing.T) {
 		{"late: nobody knows", func(t *Timeline) {
 			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Why: []string{"They do not say why."}}
 		}, topicBalance, "rank --preflight", "do not say why", 10},
-		{"all late in turn", func(t *Timeline) { t.Across.Waiting, t.Across.waitingInSteps = 6000, 60 }, topicBalance, "take turns in being late", "waits 12.00 ms a step for others, and no rank is the last more often than by chance; computation differs by up to 2.0 % in a step (ProfilerStep#1)", 12},
+		{"all late in turn", func(t *Timeline) { t.Across.Waiting, t.Across.waitingInSteps = 6000, 60 }, topicBalance, "which of them is late changes, or cannot be told", "waits 12.00 ms a step for others, and no rank is the last more often than chance may have it; computation differs by up to 2.0 % in a step (ProfilerStep#1)", 12},
 		{"slower than the benchmark", func(t *Timeline) {
 			t.Against = []Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 2, Busbw: 50, Reached: 200, Percent: 25}}
 			each(t, nil, exposedMuch)

@@ -46,8 +46,8 @@ func unevenRanks(a advising) []Advice {
 		return nil
 	}
 	found := Advice{Topic: topicBalance, Gain: gain,
-		Says: "Even out what ranks do in a step: they take turns in being late. Batches of like length (bucketing by length), steps without extra work on single ranks, and data loaded ahead help.",
-		Why:  fmt.Sprintf("a rank waits %s a %s for others, and no rank is the last more often than by chance", duration(gain), a.comm.per)}
+		Says: "Even out what ranks do in a step: which of them is late changes, or cannot be told. Batches of like length (bucketing by length), steps without extra work on single ranks, and data loaded ahead help.",
+		Why:  fmt.Sprintf("a rank waits %s a %s for others, and no rank is the last more often than chance may have it", duration(gain), a.comm.per)}
 	if n := spread(x.Imbalance); n > 0 {
 		found.Why += fmt.Sprintf("; computation differs by up to %.1f %% in a step (%s)", x.Imbalance[n-1].Spread, x.Imbalance[n-1].Name)
 	}
