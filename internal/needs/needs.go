@@ -2,13 +2,14 @@
 // there a test is skipped and says why; under `make test`, which has just seen to it, the test fails instead, so that
 // nothing goes untested unseen.
 //
-// It is not for what no command can bring: root, namespaces, a second CPU. Such tests skip by themselves.
+// It is not for what the machine is: root, namespaces, a second CPU. Such tests skip by themselves.
 package needs
 
 import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -33,6 +34,31 @@ func File(t testing.TB, pattern, origin string) {
 	if len(found) == 0 {
 		missing(t, "there is no "+pattern+": "+origin)
 	}
+}
+
+// examplesFolder is where files of other people lie beside the repository, on machines where it is developed. Their licences keep them out of it, so
+// that a test of what they hold stands beside tests with files that are made up.
+const examplesFolder = "shared/examples"
+
+// Examples wants at least one file of the pattern, in that folder. Without the folder the test is skipped, also under `make test`, which cannot bring
+// it; with it a file that is gone is an error.
+func Examples(t testing.TB, pattern string) []string {
+	t.Helper()
+	before, _, in := strings.Cut(pattern, examplesFolder)
+	if !in {
+		t.Fatalf("%s is not in %s", pattern, examplesFolder)
+	}
+	if _, err := os.Stat(before + examplesFolder); err != nil {
+		t.Skip("files of other people are no part of this repository, and there is no folder of them: " + before + examplesFolder)
+	}
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatalf("%s: %v", pattern, err)
+	}
+	if len(found) == 0 {
+		t.Fatalf("there is no %s", pattern)
+	}
+	return found
 }
 
 func missing(t testing.TB, why string) {

@@ -35,6 +35,14 @@ func TestWhatIsMissing(t *testing.T) {
 	const missing = "there is no thing on PATH: scripts ask with it"
 	const whole = missing + " (BUSBAR_TEST_WHOLE is set: nothing may be missing here)"
 	file := filepath.Join(dir, "*.so")
+	beside := filepath.Join(dir, examplesFolder)
+	if err := os.MkdirAll(beside, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(beside, "a.log"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	none := filepath.Join(dir, "elsewhere", examplesFolder)
 	for _, c := range []struct {
 		what            string
 		whole           string
@@ -47,6 +55,10 @@ func TestWhatIsMissing(t *testing.T) {
 		{"file that is there", "1", func(t testing.TB) { File(t, filepath.Join(dir, "to*"), "") }, "", ""},
 		{"file", "", func(t testing.TB) { File(t, file, "make makes it") }, "there is no " + file + ": make makes it", ""},
 		{"pattern", "", func(t testing.TB) { File(t, "[", "") }, "", "[: syntax error in pattern"},
+		{"example that is there", "1", func(t testing.TB) { Examples(t, filepath.Join(beside, "*.log")) }, "", ""},
+		{"example without its folder", "1", func(t testing.TB) { Examples(t, filepath.Join(none, "*.log")) }, "files of other people are no part of this repository, and there is no folder of them: " + none, ""},
+		{"example that is gone", "", func(t testing.TB) { Examples(t, filepath.Join(beside, "b.log")) }, "", "there is no " + filepath.Join(beside, "b.log")},
+		{"example elsewhere", "", func(t testing.TB) { Examples(t, "b.log") }, "", "b.log is not in shared/examples"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Setenv(Whole, c.whole)

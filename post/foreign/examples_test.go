@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 // examples are public logs that lie beside the repository where it is developed; none of them is part of it.
@@ -27,16 +29,9 @@ var whole = map[string]int{
 
 // TestExamples: every file of these folders is read whole, and nothing in it is unknown.
 func TestExamples(t *testing.T) {
-	if _, err := os.Stat(examples); err != nil {
-		t.Skipf("no public logs here: %v", err)
-	}
 	seen := 0
 	for _, folder := range []string{"nccl-tests", "osu", "imb"} {
-		files, err := filepath.Glob(filepath.Join(examples, folder, "*"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %v", folder, err)
-		}
-		for _, path := range files {
+		for _, path := range needs.Examples(t, filepath.Join(examples, folder, "*")) {
 			name := folder + "/" + filepath.Base(path)
 			b, err := os.ReadFile(path)
 			if err != nil {
@@ -62,10 +57,7 @@ func TestExamples(t *testing.T) {
 
 // TestBandwidthsAgree: size, time and world that are read make the bandwidths that nccl-tests printed.
 func TestBandwidthsAgree(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(examples, "nccl-tests", "*.log"))
-	if len(files) == 0 {
-		t.Skip("no public logs here: ../shared/examples/nccl-tests does not exist")
-	}
+	files := needs.Examples(t, filepath.Join(examples, "nccl-tests", "*.log"))
 	compared := 0
 	for _, path := range files {
 		b, err := os.ReadFile(path)

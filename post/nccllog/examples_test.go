@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 const examples = "../../../shared/examples/nccl-logs"
@@ -12,12 +14,9 @@ const examples = "../../../shared/examples/nccl-logs"
 // example reads a public log.
 func example(t *testing.T, names ...string) *Log {
 	t.Helper()
-	if _, err := os.Stat(examples); err != nil {
-		t.Skip("no public logs here: ../shared/examples/nccl-logs does not exist")
-	}
 	var paths []string
 	for _, n := range names {
-		paths = append(paths, filepath.Join(examples, n))
+		paths = append(paths, needs.Examples(t, filepath.Join(examples, n))...)
 	}
 	r := NewReader()
 	for _, path := range paths {
@@ -161,11 +160,7 @@ func TestExcerptWithoutHeaders(t *testing.T) {
 
 // Every public log is read without a message that nothing is known of.
 func TestPublicLogs(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(examples, "*"))
-	if len(files) == 0 {
-		t.Skip("no public logs here: ../shared/examples/nccl-logs does not exist")
-	}
-	for _, f := range files {
+	for _, f := range needs.Examples(t, filepath.Join(examples, "*")) {
 		l := example(t, filepath.Base(f))
 		if l.Reading.NotUnderstood > 0 || l.Reading.Understood == 0 {
 			t.Errorf("%s: %+v", f, l.Reading)

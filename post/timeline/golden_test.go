@@ -3,13 +3,13 @@ package timeline
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"busbar/internal/needs"
 	"busbar/post/trace"
 )
 
@@ -18,12 +18,8 @@ const traces = "../../../shared/examples/traces"
 // public analyses a public trace, or skips the test where there are none.
 func public(t *testing.T, path string, o Options) *Timeline {
 	t.Helper()
-	path = filepath.Join(traces, path)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no public trace here: %v", err)
-	}
 	b := NewBuilder(o)
-	problems, err := trace.Each(context.Background(), []string{path}, trace.Options{}, b.Add)
+	problems, err := trace.Each(context.Background(), needs.Examples(t, filepath.Join(traces, path)), trace.Options{}, b.Add)
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}

@@ -81,7 +81,7 @@ func TestFiles(t *testing.T) {
 		"r.nsys-rep": []byte("report"), "s.nsys-rep": []byte("report"), "s.sqlite": []byte("SQLite format 3\x00 and so on"),
 	})
 	if err := os.Symlink(dir, filepath.Join(dir, "b", "around")); err != nil {
-		t.Skip("no links here: " + err.Error())
+		t.Fatal(err)
 	}
 	if err := os.Symlink(filepath.Join(dir, "a.json"), filepath.Join(dir, "z.json")); err != nil {
 		t.Fatal(err)

@@ -3,11 +3,11 @@ package trace_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"busbar/internal/needs"
 	"busbar/post/trace"
 )
 
@@ -22,9 +22,6 @@ type public struct {
 }
 
 func TestPublicTraces(t *testing.T) {
-	if _, err := os.Stat(publicTraces); err != nil {
-		t.Skip("no public traces here: ../shared/examples/traces does not exist")
-	}
 	for name, want := range map[string]public{
 		"hta/nccl_parser_config_nccl_data.json.gz":            {2700, 21, 21, "660551.005", 0, 2, 31502336},
 		"hta/df_index_resolver_df_index_resolver.json.gz":     {19370, 2020, 2020, "1732965.000", 1, 2, trace.Unknown},
@@ -35,7 +32,7 @@ func TestPublicTraces(t *testing.T) {
 	} {
 		path, member, _ := strings.Cut(name, ":")
 		var f *trace.File
-		problems, err := trace.Each(context.Background(), []string{filepath.Join(publicTraces, filepath.FromSlash(path))}, trace.Options{}, func(read *trace.File) error {
+		problems, err := trace.Each(context.Background(), needs.Examples(t, filepath.Join(publicTraces, filepath.FromSlash(path))), trace.Options{}, func(read *trace.File) error {
 			if strings.Contains(read.Path, member) {
 				f = read
 			}
@@ -75,10 +72,7 @@ func facts(d *trace.Device) public {
 
 // All ranks of an archive are read, one after the other.
 func TestPublicArchive(t *testing.T) {
-	path := filepath.Join(publicTraces, "param", "dlrm_kineto.tar.gz")
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("no public traces here: ../shared/examples/traces does not exist")
-	}
+	path := needs.Examples(t, filepath.Join(publicTraces, "param", "dlrm_kineto.tar.gz"))[0]
 	ranks := map[int]bool{}
 	problems, err := trace.Each(context.Background(), []string{path}, trace.Options{}, func(f *trace.File) error {
 		ranks[only(t, f).Rank] = true
@@ -90,10 +84,7 @@ func TestPublicArchive(t *testing.T) {
 }
 
 func TestPublicTraceWithoutGPU(t *testing.T) {
-	path := filepath.Join(publicTraces, "hta", "distributed_info_unavailable_distributed_info_not_found.json.gz")
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("no public traces here: ../shared/examples/traces does not exist")
-	}
+	path := needs.Examples(t, filepath.Join(publicTraces, "hta", "distributed_info_unavailable_distributed_info_not_found.json.gz"))[0]
 	f, err := trace.Read(context.Background(), path, trace.Options{})
 	if err != nil || len(f.Devices) != 0 {
 		t.Fatalf("%+v, %v", f, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/needs"
 	"busbar/post/trace"
 )
 
@@ -15,9 +16,7 @@ import (
 const publicExport = "../../../shared/examples/traces/nsys/mfu_2gpu_before.sqlite"
 
 func TestPublicExport(t *testing.T) {
-	if _, err := os.Stat(publicExport); err != nil {
-		t.Skip("no public traces here: ../shared/examples/traces does not exist")
-	}
+	needs.Examples(t, publicExport)
 	f, err := trace.Read(t.Context(), publicExport, trace.Options{KeepRange: func(name string) bool { return name == "AllToAll4D" }})
 	if err != nil {
 		t.Fatal(err)
