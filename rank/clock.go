@@ -32,7 +32,7 @@ func measureClock() (bench.Clock, error) {
 	for i := range clockSamples {
 		cost[i] = float64(s.End[i]-s.Start[i]) / 1e9 // one reading lies between: nothing else is timed
 	}
-	c := bench.Clock{Cost: stats.Median(cost), Resolution: step(s.Start) / 1e9}
+	c := bench.Clock{Cost: stats.Median(cost), Resolution: tick(s.Start) / 1e9}
 	if s, err = l.Run(1, emptyBatch); err != nil {
 		return c, err
 	}
@@ -40,8 +40,8 @@ func measureClock() (bench.Clock, error) {
 	return c, nil
 }
 
-// step is the greatest common divisor of the stamps' differences: the step in which the clock counts, in ns.
-func step(stamps []int64) float64 {
+// tick is the greatest common divisor of the stamps' differences: the step in which the clock counts, in ns.
+func tick(stamps []int64) float64 {
 	var g int64
 	for i := 1; i < len(stamps); i++ {
 		for a, b := g, stamps[i]-stamps[0]; ; a, b = b, a%b {

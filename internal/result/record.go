@@ -52,6 +52,7 @@ type Run struct {
 	Device       string `json:"device,omitempty"`        // "cpu (MODEL)" or a GPU's name
 
 	Pattern *Pattern `json:"pattern,omitempty"` // nil: the whole world measured every point
+	Step    *Step    `json:"step,omitempty"`    // nil: collectives were measured, not training steps
 
 	Sweep   Sweep   `json:"sweep,omitzero"`
 	Method  Method  `json:"method,omitzero"`

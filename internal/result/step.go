@@ -1,0 +1,76 @@
+package result
+
+import (
+	"busbar/internal/step"
+)
+
+// The kinds of lines of a run of the training-step benchmark, which has no cases.
+const (
+	KindStep  = "step"
+	KindRound = "round"
+)
+
+// Step in the first line says that the run measured training steps, of which model, and with what kind of computing.
+type Step struct {
+	Model     string       `json:"model"`
+	Source    string       `json:"source,omitempty"` // the model's YAML text as read
+	About     string       `json:"about,omitempty"`  // where its numbers come from
+	Params    int64        `json:"params"`           // elements
+	Layers    int          `json:"layers"`
+	Forward   float64      `json:"forward_s"` // s of computing asked for
+	Backward  float64      `json:"backward_s"`
+	Optimizer float64      `json:"optimizer_s,omitempty"`
+	First     int64        `json:"first_bucket_bytes"`        // cap of DDP's first bucket
+	Computing string       `json:"computing"`                 // what computes: "1 thread of FMA", "FMA kernels", "cuBLAS 13.0 half-precision GEMMs of 1024x1024x1024"
+	Interval  float64      `json:"poll_interval_s,omitempty"` // between calls that test, where they poll
+	Points    []step.Point `json:"points"`                    // as planned; a line's n is the number in this list, from 1
+}
+
+// StepRound is one round of a point, kept the moment it is over: all samples are in the file.
+type StepRound struct {
+	Kind   string `json:"kind"`  // KindRound
+	N      int    `json:"n"`     // of the point
+	Number int    `json:"round"` // from 1
+	step.Round
+}
+
+// StepOp is one operation of a step in a record.
+type StepOp struct {
+	Name       string `json:"name"`
+	Collective string `json:"collective"`
+	Bytes      int64  `json:"bytes"` // S of the collective
+	Layers     int    `json:"layers"`
+}
+
+// StepRecord is one measured (or not measured) point of a step.
+type StepRecord struct {
+	Kind string `json:"kind"` // KindStep
+	N    int    `json:"n"`    // number of the point in the run's list, from 1
+	Run  string `json:"-"`    // ID of the run; filled by readers
+	At   string `json:"at,omitzero"`
+	step.Point
+	Status Status `json:"status"`
+	Reason string `json:"reason,omitempty"`
+	Needed int64  `json:"needed_bytes,omitempty"` // memory of a rank
+
+	Modelled float64       `json:"modelled_compression_s,omitempty"` // s of computing that stands for compressing, in every mode that computes
+	Ops      []StepOp      `json:"ops,omitempty"`
+	Figures  *step.Figures `json:"figures,omitempty"` // nil unless ok (or wrong)
+	Stop     string        `json:"stop,omitempty"`    // what ended it: precision, budget, fixed
+	Check    Check         `json:"check"`
+	Traced   []Traced      `json:"traced,omitempty"` // what the trace files of ranks hold, for the first 64 ranks
+	Trace    string        `json:"trace,omitempty"`  // folder of the trace files, beside this file
+	Notes    []string      `json:"notes,omitempty"`
+	Warnings []string      `json:"warnings,omitempty"`
+}
+
+// Traced is what one rank's trace file holds: the last overlapped step, by intervals, in seconds.
+type Traced struct {
+	Rank    int     `json:"rank"`
+	Span    float64 `json:"span_s"`
+	Compute float64 `json:"compute_s"`
+	Comm    float64 `json:"comm_s"`
+	Overlap float64 `json:"overlap_s"`
+	Exposed float64 `json:"exposed_s"`
+	Idle    float64 `json:"idle_s"`
+}

@@ -1,0 +1,184 @@
+// Package step has the words and the arithmetic of the training-step benchmark: what a model is, how its gradients become
+// buckets, what a step computes and communicates in which order, and what the times of its four modes say.
+//
+// It measures nothing and knows no library: package rank makes it run, package post shows it, and both say the same of it.
+package step
+
+import (
+	"busbar/internal/coll"
+)
+
+// Strategy is how the ranks share the work of training.
+type Strategy int
+
+// The strategies.
+const (
+	DDP  Strategy = iota + 1 // every rank has the whole model: gradients are reduced, bucket by bucket
+	FSDP                     // every rank has a share of each unit: parameters are gathered, gradients reduced and scattered
+)
+
+// Cap is the size at which a bucket is full, in bytes of gradients as they are communicated.
+type Cap int64
+
+// The caps that are words.
+const (
+	PerLayer Cap = 0         // each layer is a bucket of its own
+	All      Cap = 1<<63 - 1 // one bucket holds everything
+)
+
+// Progress is how communication on a host goes on while the rank computes. It is 0 on a GPU, where a stream does it.
+type Progress int
+
+// The ways.
+const (
+	NoCalls Progress = iota + 1 // started by a non-blocking call, and waited for at the end: no call of the library in between
+	Poll                        // started by a non-blocking call, and tested now and then while computing
+	Thread                      // blocking calls in a second thread
+)
+
+// Point is one thing to measure: a model's step under one choice of everything that can be chosen.
+type Point struct {
+	Strategy    Strategy      `json:"strategy"`
+	Bucket      Cap           `json:"bucket"`
+	Type        coll.DataType `json:"type"`                 // of gradients (and with FSDP of parameters) as they are communicated
+	Compression Compression   `json:"compression,omitzero"` // modelled
+	Progress    Progress      `json:"progress,omitzero"`
+}
+
+// Group is the point without its bucket: points of one group differ by their bucket alone, and are measured in turn.
+func (p Point) Group() Point {
+	p.Bucket = 0
+	return p
+}
+
+// Compression is less volume for more computing, modelled: nothing is compressed, but smaller messages are sent and the time
+// that compressing would take is computed through. The zero value is none.
+type Compression struct {
+	Factor float64 // volume before by volume after; 0: by Rank
+	Rank   int     // of PowerSGD's low-rank matrices; 0: by Factor
+	Cost   float64 // seconds of computing a step for all gradients; 0: as docs/step.md estimates it
+}
+
+// Layer is one parameter tensor (or more that become ready together) of a model.
+type Layer struct {
+	Name     string
+	Params   int64    // elements
+	Forward  float64  // s of computing
+	Backward float64  // s
+	Shape    [2]int64 // rows and columns of the matrix that PowerSGD takes it for; 0: a vector, or not known
+}
+
+// Model is what a step computes and communicates, in the order of the forward pass.
+type Model struct {
+	Name      string
+	Source    string // the YAML text as read; "" for a preset
+	Layers    []Layer
+	Optimizer float64 // s of computing behind all communication
+	About     string  // a line on where its numbers come from
+}
+
+// Work is what a segment of computing stands for.
+type Work int
+
+// The kinds of work.
+const (
+	Forward Work = iota + 1
+	Backward
+	Compress
+	Optimizer
+)
+
+// Segment is computing without a dependency on communication inside it.
+type Segment struct {
+	Name   string
+	Work   Work
+	Pieces []float64 // s, one for each layer in it: a GPU runs each as kernels of its own
+}
+
+// Seconds is what the segment is to take.
+func (s Segment) Seconds() (sum float64) {
+	for _, p := range s.Pieces {
+		sum += p
+	}
+	return sum
+}
+
+// Op is one operation of communication.
+type Op struct {
+	Name       string // "bucket 3", "gather layer4.2.conv3"
+	Collective coll.Collective
+	Count      int64 // elements as in coll.Case: of the tensor, or of one rank's share where there are shares
+	At         int64 // where its memory begins, in bytes from the beginning of the rank's; in place
+	Layers     int   // whose gradients or parameters it carries
+	After      int   // as in program.Link
+	Before     int
+}
+
+// Plan is a point of a model in a world, ready to be bound to a library.
+type Plan struct {
+	Model    string
+	Point    Point
+	World    int
+	Segments []Segment
+	Ops      []Op
+	Bytes    int64 // of memory that a rank needs for all operations
+}
+
+// Case is an operation as a collective: in place, a sum, in throughput mode.
+func (p *Plan) Case(op int) (coll.Case, error) {
+	o := p.Ops[op]
+	c := coll.Case{Collective: o.Collective, Type: p.Point.Type, Root: -1, Placement: coll.InPlace, Mode: coll.Throughput, World: p.World}
+	if o.Collective.Reduces() {
+		c.Op = coll.Sum
+	}
+	return c.WithElements(o.Count)
+}
+
+// Round is one round of the four modes of a point. The first four are in seconds from when the ranks were brought together to
+// the end, of the rank that took longest; the others come from the spans inside the step and are the mean of all ranks.
+type Round struct {
+	Compute    float64 `json:"compute_s"`
+	Comm       float64 `json:"comm_s"`
+	Sequential float64 `json:"sequential_s"`
+	Overlapped float64 `json:"overlapped_s"`
+
+	ComputeAlone float64 `json:"compute_alone_s"` // inside segments, in compute mode
+	ComputeBusy  float64 `json:"compute_busy_s"`  // inside segments, in overlapped mode
+	CommAlone    float64 `json:"comm_alone_s"`    // at least one operation on its way, in comm mode
+	CommBusy     float64 `json:"comm_busy_s"`     // the same in overlapped mode
+	Hidden       float64 `json:"hidden_s"`        // of CommBusy, while a segment ran: the overlap by intervals
+}
+
+// Figure is a value with the 95 % interval of its median over rounds; Lo and Hi are 0 where rounds are too few to have one.
+type Figure struct {
+	Value float64 `json:"value"`
+	Lo    float64 `json:"lo,omitempty"`
+	Hi    float64 `json:"hi,omitempty"`
+}
+
+// Time is how long one mode takes, in seconds: the median over rounds, its 95 % interval, and the spread.
+type Time struct {
+	Figure
+	Min float64 `json:"min"`
+	P99 float64 `json:"p99,omitempty"` // 0 where rounds are too few to claim it
+	Max float64 `json:"max"`
+}
+
+// Figures are what the rounds of a point say. Each is computed round by round, from modes that were measured next to each other,
+// and is the median of that. docs/step.md has the formulas and where they come from.
+type Figures struct {
+	Rounds     int  `json:"rounds"`
+	Compute    Time `json:"compute_s"`
+	Comm       Time `json:"comm_s"`
+	Sequential Time `json:"sequential_s"`
+	Overlapped Time `json:"overlapped_s"`
+
+	Exposed    Figure `json:"exposed_s"`         // overlapped - compute, s
+	Overlap    Figure `json:"overlap"`           // by the wall clock: (compute + comm - overlapped) / comm
+	ByInterval Figure `json:"overlap_intervals"` // of the time with an operation on its way, the share in which a segment ran
+	Bound      Figure `json:"overlap_bound"`     // min(compute, comm) / comm: no step could hide more
+	SlowerComp Figure `json:"compute_slowdown"`  // time inside segments, overlapped by alone: 1 is no interference
+	SlowerComm Figure `json:"comm_slowdown"`     // time with an operation on its way, overlapped by alone
+	SpeedUp    Figure `json:"speed_up"`          // sequential / overlapped
+	Efficiency Figure `json:"weak_scaling"`      // compute / overlapped: of a rank's speed alone, what is left in this world
+}
