@@ -58,8 +58,9 @@ type StepRecord struct {
 	Figures  *step.Figures `json:"figures,omitempty"` // nil unless ok (or wrong)
 	Stop     string        `json:"stop,omitempty"`    // what ended it: precision, budget, fixed
 	Check    Check         `json:"check"`
-	Traced   []Traced      `json:"traced,omitempty"` // what the trace files of ranks hold, for the first 64 ranks
-	Trace    string        `json:"trace,omitempty"`  // folder of the trace files, beside this file
+	Traced   []Traced      `json:"traced,omitempty"`   // what the trace files of ranks hold, for the first 64 ranks
+	Trace    string        `json:"trace,omitempty"`    // folder of the trace files, beside this file
+	Timeline *StepTimeline `json:"timeline,omitempty"` // of rank 0, the step that its trace file holds; there without trace files too
 	Notes    []string      `json:"notes,omitempty"`
 	Warnings []string      `json:"warnings,omitempty"`
 }
