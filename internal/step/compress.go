@@ -1,0 +1,63 @@
+package step
+
+import (
+	"math"
+
+	"busbar/internal/coll"
+)
+
+// Passes over the memory of the gradients that compressing and decompressing take, by estimate: quantising and back reads and
+// writes them once each; PowerSGD adds the error of the last step, multiplies by each of its two factors, multiplies the
+// factors, and keeps the new error.
+const (
+	factorPasses   = 2
+	powerSGDPasses = 5
+)
+
+// volume is how many elements stand for the gradients of layers.
+func (c Compression) volume(layers []Layer) (elements int64) {
+	for _, l := range layers {
+		elements += c.lowRank(l)
+	}
+	if c.Factor > 0 && elements > 0 {
+		elements = max(1, int64(math.Ceil(float64(elements)/c.Factor)))
+	}
+	return elements
+}
+
+// lowRank is how many elements PowerSGD sends for a layer: two thin matrices, where they are less than the layer itself.
+func (c Compression) lowRank(l Layer) int64 {
+	rows, columns := l.Shape[0], l.Shape[1]
+	if c.Rank == 0 || rows == 0 || columns == 0 {
+		return l.Params
+	}
+	return min(l.Params, (rows+columns)*int64(c.Rank))
+}
+
+// cost is what compressing the gradients of some layers of a model takes, in seconds.
+func (c Compression) cost(layers []Layer, m *Model, t coll.DataType, copyRate float64) float64 {
+	compressed, all := c.compressed(layers), c.compressed(m.Layers)
+	switch {
+	case c == Compression{} || compressed == 0:
+		return 0
+	case c.Cost > 0:
+		return c.Cost * float64(compressed) / float64(all)
+	case copyRate <= 0:
+		return 0
+	}
+	passes := factorPasses
+	if c.Rank > 0 {
+		passes = powerSGDPasses
+	}
+	return float64(passes) * float64(compressed) * float64(t.Size()) / copyRate
+}
+
+// compressed is how many parameters do not go as they are.
+func (c Compression) compressed(layers []Layer) (elements int64) {
+	for _, l := range layers {
+		if c.Factor > 0 || c.lowRank(l) < l.Params {
+			elements += l.Params
+		}
+	}
+	return elements
+}

@@ -1,0 +1,155 @@
+package step
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"busbar/internal/coll"
+)
+
+// FirstBucket is DDP's default for Options.First, in bytes.
+const FirstBucket = 1 << 20
+
+// Options are what a plan depends on beside the point.
+type Options struct {
+	First    int64   // bytes at which DDP's first bucket is full, where the cap is not smaller; 0: the cap, as for the others
+	CopyRate float64 // bytes a second, reading and writing counted once: prices compression that has no cost of its own; 0: it is free
+}
+
+// Impossible says why a point cannot be had, whatever the model and the library; nil where it can.
+func (p Point) Impossible() error {
+	if p.Strategy == FSDP && p.Compression.Rank > 0 {
+		return fmt.Errorf("%s: PowerSGD sums its two factors on every rank, and %s leaves each rank a share of the gradients alone; take a factor of volume such as 8x", p, FSDP)
+	}
+	return nil
+}
+
+// NewPlan makes the plan of a point: which segments a rank computes, and which operations it issues between them.
+func NewPlan(m *Model, p Point, world int, o Options) (*Plan, error) {
+	const most = math.MaxInt64 >> 8 // bytes: with paddings and two copies it is still a number
+	switch params := m.Params(); {
+	case p.Type.Size() == 0:
+		return nil, errors.New("a step wants the type of its gradients")
+	case world < 1:
+		return nil, fmt.Errorf("a world of %d ranks has no step", world)
+	case params < 1:
+		return nil, fmt.Errorf("model %s has no parameters: there is nothing to communicate", m.Name)
+	case params > most/int64(p.Type.Size()):
+		return nil, fmt.Errorf("model %s: %d parameters are more than memory has addresses", m.Name, params)
+	}
+	if err := p.Impossible(); err != nil {
+		return nil, err
+	}
+	b := builder{model: m, options: o, plan: &Plan{Model: m.Name, Point: p, World: world}}
+	switch p.Strategy {
+	case DDP:
+		b.ddp()
+	case FSDP:
+		b.fsdp()
+	default:
+		return nil, fmt.Errorf("strategy %d is none", p.Strategy)
+	}
+	return b.plan, nil
+}
+
+// Same says whether two plans are the same step: the same segments and operations, which two caps can give.
+func (p *Plan) Same(other *Plan) bool {
+	return p.Model == other.Model && p.World == other.World && p.Point.Group() == other.Point.Group() && p.Bytes == other.Bytes &&
+		slices.Equal(p.Ops, other.Ops) &&
+		slices.EqualFunc(p.Segments, other.Segments, func(a, b Segment) bool {
+			return a.Name == b.Name && a.Work == b.Work && slices.Equal(a.Pieces, b.Pieces)
+		})
+}
+
+// builder puts a plan together.
+type builder struct {
+	model   *Model
+	options Options
+	plan    *Plan
+}
+
+// segment adds computing and returns its index.
+func (b *builder) segment(w Work, name string, pieces []float64) int {
+	b.plan.Segments = append(b.plan.Segments, Segment{Name: name, Work: w, Pieces: pieces})
+	return len(b.plan.Segments) - 1
+}
+
+// op adds an operation at a place that memory has returned.
+func (b *builder) op(o Op) { b.plan.Ops = append(b.plan.Ops, o) }
+
+// memory sets bytes aside, aligned to what allocators of devices give, so that each operation has a buffer as an allocator
+// would give it, and returns where they begin.
+func (b *builder) memory(bytes int64) int64 {
+	const alignment = 256
+	at := b.plan.Bytes
+	b.plan.Bytes += (bytes + alignment - 1) / alignment * alignment
+	return at
+}
+
+// finish adds the optimizer, which waits for all communication; so does the end of a step without one.
+func (b *builder) finish() {
+	end := len(b.plan.Segments)
+	if b.model.Optimizer > 0 {
+		end = b.segment(Optimizer, "optimizer", []float64{b.model.Optimizer})
+	}
+	for i := range b.plan.Ops {
+		if o := &b.plan.Ops[i]; o.Before == atEnd {
+			o.Before = end
+		}
+	}
+}
+
+// atEnd stands for the segment behind all communication until it is known.
+const atEnd = -1
+
+// ddp is data-parallel training as PyTorch's DistributedDataParallel does it: gradients are ready from the last layer to the first.
+func (b *builder) ddp() {
+	m, p := b.model, b.plan.Point
+	b.segment(Forward, "forward", pieces(m.Layers, Layer.forward))
+	for i, bucket := range Buckets(m, p.Type, p.Bucket, b.options.First) {
+		layers := bucket.layers(m)
+		slices.Reverse(layers)
+		if bucket.Params == 0 {
+			b.segment(Backward, "backward rest", pieces(layers, Layer.backward))
+			continue
+		}
+		name := fmt.Sprintf("bucket %d", i+1)
+		last := b.segment(Backward, "backward "+name, pieces(layers, Layer.backward))
+		last = b.compress(name, layers, last)
+		count := p.Compression.volume(layers)
+		b.op(Op{Name: name, Collective: coll.AllReduce, Count: count, At: b.memory(count * int64(p.Type.Size())),
+			Layers: withParams(layers), After: last, Before: atEnd})
+	}
+	b.finish()
+}
+
+// compress adds the computing that stands for compressing gradients, where there is any, and returns the last segment.
+func (b *builder) compress(name string, layers []Layer, last int) int {
+	if cost := b.plan.Point.Compression.cost(layers, b.model, b.plan.Point.Type, b.options.CopyRate); cost > 0 {
+		return b.segment(Compress, "compress "+name, []float64{cost})
+	}
+	return last
+}
+
+func pieces(layers []Layer, seconds func(Layer) float64) []float64 {
+	all := make([]float64, len(layers))
+	for i, l := range layers {
+		all[i] = seconds(l)
+	}
+	return all
+}
+
+func (l Layer) forward() float64  { return l.Forward }
+func (l Layer) backward() float64 { return l.Backward }
+
+// withParams is how many layers have parameters.
+func withParams(layers []Layer) (n int) {
+	for _, l := range layers {
+		if l.Params > 0 {
+			n++
+		}
+	}
+	return n
+}
