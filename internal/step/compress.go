@@ -25,13 +25,14 @@ func (c Compression) volume(layers []Layer) (elements int64) {
 	return elements
 }
 
-// lowRank is how many elements PowerSGD sends for a layer: two thin matrices, where they are less than the layer itself.
+// lowRank is how many elements PowerSGD sends for a layer: two thin matrices, where they are less than half of the layer itself
+// (PyTorch's hook has that limit too), or the layer.
 func (c Compression) lowRank(l Layer) int64 {
 	rows, columns := l.Shape[0], l.Shape[1]
-	if c.Rank == 0 || rows == 0 || columns == 0 {
+	if c.Rank == 0 || rows == 0 || columns == 0 || 2*float64(rows+columns)*float64(c.Rank) >= float64(l.Params) {
 		return l.Params
 	}
-	return min(l.Params, (rows+columns)*int64(c.Rank))
+	return (rows + columns) * int64(c.Rank)
 }
 
 // cost is what compressing the gradients of some layers of a model takes, in seconds.

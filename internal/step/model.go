@@ -1,5 +1,85 @@
 package step
 
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"busbar/internal/coll"
+)
+
+// What a model must not exceed; more is a typing error.
+const (
+	maxLayers = 100_000
+	maxParams = 1 << 48 // elements of all layers
+)
+
+// presets are the models that are made here: name to what makes it of the text behind the colon, "" for none.
+var presets = map[string]func(size string) (*Model, error){
+	"resnet50": resnet50,
+	"uniform":  uniform,
+}
+
+// Names lists the models that can be named: the presets, and the YAML files of a folder.
+func Names(files fs.FS) []string {
+	names := slices.Collect(maps.Keys(presets))
+	found, _ := fs.Glob(files, "*.yaml") // the pattern is well formed, and nothing else fails
+	for _, f := range found {
+		names = append(names, strings.TrimSuffix(f, ".yaml"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Read finds a model by its name or, when it is none of Names, by its path. It returns the name of the file and its text, as Parse
+// wants them; a preset has no text. An unknown name is a *coll.UnknownWordError, what a file can fail with a *fs.PathError.
+func Read(nameOrPath string, files fs.FS) (file string, text []byte, err error) {
+	if isPreset(nameOrPath) {
+		return nameOrPath, nil, nil
+	}
+	if slices.Contains(Names(files), nameOrPath) {
+		file = nameOrPath + ".yaml"
+		text, err = fs.ReadFile(files, file)
+		return file, text, err
+	}
+	text, err = os.ReadFile(nameOrPath)
+	switch {
+	case err == nil:
+		return nameOrPath, text, nil
+	case errors.Is(err, fs.ErrNotExist) && filepath.Base(nameOrPath) == nameOrPath && filepath.Ext(nameOrPath) == "":
+		return "", nil, fmt.Errorf("%w; a file of your own is named by its path, such as ./my.yaml", coll.Unknown("model", nameOrPath, Names(files)))
+	}
+	return "", nil, fmt.Errorf("model file: %w", err)
+}
+
+// Parse makes the model of what Read returned. The error joins one *strictyaml.Error for each problem of a file.
+func Parse(file string, text []byte) (*Model, error) {
+	if isPreset(file) {
+		name, size, _ := strings.Cut(file, ":")
+		return presets[name](size)
+	}
+	return parseYAML(file, text)
+}
+
+// Find is Read and Parse.
+func Find(nameOrPath string, files fs.FS) (*Model, error) {
+	file, text, err := Read(nameOrPath, files)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file, text)
+}
+
+func isPreset(name string) bool {
+	name, _, _ = strings.Cut(name, ":")
+	return presets[name] != nil
+}
+
 // Params is the number of elements of all layers.
 func (m *Model) Params() (sum int64) {
 	for _, l := range m.Layers {
@@ -22,4 +102,25 @@ func (m *Model) Backward() (sum float64) {
 		sum += l.Backward
 	}
 	return sum
+}
+
+// Scale makes forward and backward pass take so many seconds together, each layer in proportion.
+func (m *Model) Scale(seconds float64) {
+	factor := seconds / (m.Forward() + m.Backward())
+	for i := range m.Layers {
+		m.Layers[i].Forward *= factor
+		m.Layers[i].Backward *= factor
+	}
+}
+
+// divide gives each layer its part of the seconds of both passes, by weight.
+func (m *Model) divide(forward, backward float64, forwards, backwards []float64) {
+	var f, b float64
+	for i := range m.Layers {
+		f, b = f+forwards[i], b+backwards[i]
+	}
+	for i := range m.Layers {
+		m.Layers[i].Forward = forward * forwards[i] / f
+		m.Layers[i].Backward = backward * backwards[i] / b
+	}
 }

@@ -3,7 +3,6 @@ package step
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"busbar/internal/coll"
@@ -28,7 +27,6 @@ func (p Point) Impossible() error {
 
 // NewPlan makes the plan of a point: which segments a rank computes, and which operations it issues between them.
 func NewPlan(m *Model, p Point, world int, o Options) (*Plan, error) {
-	const most = math.MaxInt64 >> 8 // bytes: with paddings and two copies it is still a number
 	switch params := m.Params(); {
 	case p.Type.Size() == 0:
 		return nil, errors.New("a step wants the type of its gradients")
@@ -36,8 +34,8 @@ func NewPlan(m *Model, p Point, world int, o Options) (*Plan, error) {
 		return nil, fmt.Errorf("a world of %d ranks has no step", world)
 	case params < 1:
 		return nil, fmt.Errorf("model %s has no parameters: there is nothing to communicate", m.Name)
-	case params > most/int64(p.Type.Size()):
-		return nil, fmt.Errorf("model %s: %d parameters are more than memory has addresses", m.Name, params)
+	case params > maxParams:
+		return nil, fmt.Errorf("model %s: %d parameters are more than %d", m.Name, params, int64(maxParams))
 	}
 	if err := p.Impossible(); err != nil {
 		return nil, err

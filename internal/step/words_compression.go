@@ -2,7 +2,6 @@ package step
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -50,12 +49,21 @@ func ParseCompression(s string) (Compression, error) {
 }
 
 func parseCost(s string) (float64, error) {
+	cost, err := parseTime(s)
+	if err == nil && cost == 0 {
+		return 0, fmt.Errorf("want a time above 0 (1ns is as good as nothing), not %q; without one it is estimated", s)
+	}
+	return cost, err
+}
+
+// parseTime reads a time with its unit, as seconds.
+func parseTime(s string) (float64, error) {
 	d, err := time.ParseDuration(s)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("%q is no time such as 5ms", s)
-	case d <= 0:
-		return 0, fmt.Errorf("want a time above 0 (1ns is as good as nothing), not %q; without one it is estimated", s)
+	case d < 0:
+		return 0, fmt.Errorf("%q: want a time of 0 or more", s)
 	}
 	return d.Seconds(), nil
 }
@@ -72,7 +80,7 @@ func (c Compression) String() string {
 		return noneWord
 	}
 	if c.Cost > 0 {
-		s += ":" + time.Duration(math.Round(c.Cost*float64(time.Second))).String()
+		s += ":" + duration(c.Cost).String()
 	}
 	return s
 }

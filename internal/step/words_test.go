@@ -102,7 +102,7 @@ func TestWhatIsNoWord(t *testing.T) {
 		{"compression", "8x:", "is no time"},
 		{"compression", "8x:5", "is no time"},
 		{"compression", "8x:0s", "above 0"},
-		{"compression", "powersgd-4:-1ms", "above 0"},
+		{"compression", "powersgd-4:-1ms", "0 or more"},
 	} {
 		if err := parse[c.kind](c.word); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %q: %v", c.kind, c.word, err)

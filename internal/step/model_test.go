@@ -1,0 +1,147 @@
+package step
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"busbar/internal/coll"
+)
+
+// examples are the files that come with the tool, as package sweeps embeds them.
+var examples = os.DirFS("../../sweeps/models")
+
+// The numbers of tensors and of parameters are the public ones of these models.
+func TestModelsAreThePublicOnes(t *testing.T) {
+	for _, want := range []struct {
+		name              string
+		tensors           int
+		params            int64
+		forward, backward float64
+	}{
+		{"resnet50", 161, 25557032, 0.1 / 3, 0.2 / 3},
+		{"uniform", 50, 26214400, 0.1 / 3, 0.2 / 3},
+		{"uniform:3x1K", 3, 3072, 0.1 / 3, 0.2 / 3},
+		{"gpt2", 148, 124439808, 0.05, 0.1},
+		{"llama", 201, 1100048384, 0.15, 0.3},
+	} {
+		m, err := Find(want.name, examples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tensors, names := 0, map[string]bool{}
+		for _, l := range m.Layers {
+			names[l.Name] = true
+			if l.Params > 0 {
+				tensors++
+			}
+			if m := l.Shape[0] * l.Shape[1]; m > 0 && m != l.Params {
+				t.Errorf("%s: %s is a matrix of %v and has %d parameters", want.name, l.Name, l.Shape, l.Params)
+			}
+		}
+		if tensors != want.tensors || m.Params() != want.params || len(names) != len(m.Layers) || m.Name != want.name {
+			t.Errorf("%s: %s has %d tensors of %d layers (%d names), %d parameters", want.name, m.Name, tensors, len(m.Layers), len(names), m.Params())
+		}
+		if math.Abs(m.Forward()-want.forward) > 1e-12 || math.Abs(m.Backward()-want.backward) > 1e-12 {
+			t.Errorf("%s computes %g and %g s", want.name, m.Forward(), m.Backward())
+		}
+		if m.About == "" || (m.Source == "") != isPreset(want.name) {
+			t.Errorf("%s: about %q, and a source of %d bytes", want.name, m.About, len(m.Source))
+		}
+	}
+}
+
+// Convolutions of ResNet-50 take 4.1 G multiply-adds for an image (torchvision's table says 4.09), and each layer's time is its part.
+func TestResNetTimes(t *testing.T) {
+	m, err := Find("resnet50", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seconds := map[string]float64{}
+	convolutions, forward := 0.0, 0.0
+	for _, l := range m.Layers {
+		seconds[l.Name] = l.Forward + l.Backward
+		if l.Shape[0] > 0 {
+			convolutions += l.Forward
+		}
+		forward += l.Forward
+	}
+	perMultiply := seconds["conv1.weight"] / 3 / (64 * 147 * 112 * 112)
+	if g := convolutions / perMultiply / 1e9; math.Abs(g-4.09) > 0.01 {
+		t.Errorf("%.3f G multiply-adds", g)
+	}
+	for name, multiplies := range map[string]float64{
+		"layer1.0.conv1.weight":        64 * 64 * 56 * 56,
+		"layer2.0.conv1.weight":        128 * 256 * 56 * 56, // the stride is in conv2
+		"layer2.0.conv2.weight":        128 * 128 * 9 * 28 * 28,
+		"layer2.0.downsample.0.weight": 512 * 256 * 28 * 28,
+		"layer4.2.conv3.weight":        2048 * 512 * 7 * 7,
+	} {
+		if got := seconds[name] / 3 / perMultiply; math.Abs(got/multiplies-1) > 1e-9 {
+			t.Errorf("%s: %g multiply-adds, not %g", name, got, multiplies)
+		}
+	}
+	if share := 1 - convolutions/forward; share < 0.19 || share > 0.23 {
+		t.Errorf("batch norms are %.0f %% of the forward pass", 100*share)
+	}
+}
+
+func TestScale(t *testing.T) {
+	m, err := Find("uniform:4x1K", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Optimizer = 1
+	m.Scale(0.03)
+	if f, b := m.Forward(), m.Backward(); math.Abs(f-0.01) > 1e-15 || math.Abs(b-0.02) > 1e-15 || m.Optimizer != 1 {
+		t.Errorf("%g and %g s, optimizer %g s", f, b, m.Optimizer)
+	}
+}
+
+func TestNames(t *testing.T) {
+	if n := Names(examples); !slices.Equal(n, []string{"gpt2", "llama", "resnet50", "uniform"}) {
+		t.Error(n)
+	}
+}
+
+func TestFindSaysWhatIsWrong(t *testing.T) {
+	dir := t.TempDir()
+	named := filepath.Join(dir, "mine") // without a suffix: it is a path all the same
+	if err := os.WriteFile(named, []byte("forward: 1ms\nlayers: [{params: 8}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := Find(named, examples); err != nil || m.Name != "mine" || m.Source == "" {
+		t.Errorf("%v, %v", m, err)
+	}
+	for name, want := range map[string]string{
+		"resnet":                  `did you mean "resnet50"?`,
+		"gpt":                     `did you mean "gpt2"?`,
+		"./gone.yaml":             "model file: open ./gone.yaml",
+		"gone.yaml":               "model file: open gone.yaml",
+		"resnet50:2":              "one size",
+		"uniform:5":               "want LAYERSxPARAMETERS",
+		"uniform:0x1K":            `"0" layers`,
+		"uniform:200000x1":        `"200000" layers`,
+		"uniform:3x0":             `"0" parameters`,
+		"uniform:3x1Q":            `"1q" parameters`,
+		"uniform:100000x2000000M": "at most 256T in all layers",
+	} {
+		_, err := Find(name, examples)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var unknown *coll.UnknownWordError
+	if _, _, err := Read("nothing-like-it", fstest.MapFS{"a.yaml": nil}); !errors.As(err, &unknown) || !slices.Contains(unknown.Known, "a") {
+		t.Errorf("%v", err)
+	}
+	if _, _, err := Read("./gone.yaml", examples); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
