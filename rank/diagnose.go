@@ -197,7 +197,7 @@ func compareStates(a, b state) int {
 func where(s state) string {
 	var b strings.Builder
 	if s.Case != "" && (s.Iteration > 0 || s.Stage != "") {
-		fmt.Fprintf(&b, "at iteration %d ", s.Iteration)
+		fmt.Fprintf(&b, "at %s %d ", counted(s), s.Iteration)
 		if s.Stage != "" {
 			fmt.Fprintf(&b, "(%s) ", s.Stage)
 		}
@@ -211,6 +211,14 @@ func where(s state) string {
 		fmt.Fprintf(&b, " for %s", s.Since.Round(time.Second))
 	}
 	return b.String()
+}
+
+// counted is what the iterations of a state are: those of a loop, or the segments and operations of a training step.
+func counted(s state) string {
+	if s.Stage != "" && !slices.Contains(stages, s.Stage) {
+		return "part"
+	}
+	return "iteration"
 }
 
 // names lists ranks: "rank 1 on node07 (pid 1234)", "ranks 1 on node07, 2 on node08, 3 on node08 and 12 more".

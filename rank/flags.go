@@ -21,6 +21,7 @@ type config struct {
 	sweep    string // name or path; empty when not given
 	plan     sweeps.Overrides
 	pattern  string // pairs, halves; empty: all ranks measure together
+	step     stepOptions
 
 	preflight, json bool
 
@@ -84,7 +85,7 @@ var replaced = map[string]string{
 
 // parseFlags reads the command line. The error's text is for a person and names the nearest flag.
 func parseFlags(args []string, env func(string) string) (*config, error) {
-	c := &config{average: bench.Max, cycles: 1, deadline: time.Minute, out: "results", mpi: "auto",
+	c := &config{average: bench.Max, cycles: 1, deadline: time.Minute, out: "results", mpi: "auto", step: newStepOptions(),
 		campaign: env("BUSBAR_CAMPAIGN"), block: env("BUSBAR_BLOCK"), variant: env("BUSBAR_VARIANT")}
 	switch word := env("BUSBAR_SIDE_CHANNEL"); word {
 	case "", "on":
@@ -110,6 +111,9 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 		return nil, usagef("--min-ctas %d is more than --max-ctas %d", c.gpu.minCTAs, c.gpu.maxCTAs)
 	case c.gpu.register == "window":
 		c.gpu.alloc = "nccl"
+	}
+	if err := c.checkStep(f); err != nil {
+		return nil, err
 	}
 	if c.like != "" {
 		if err := likeNCCLTests(f); err != nil {
@@ -198,6 +202,9 @@ func newFlags(c *config) *pflag.FlagSet {
 		return nil
 	})
 	add("rotate", "SIZE", "walk through SIZE bytes of buffers, so that caches are cold", func(s string) (err error) { c.rotate, err = coll.ParseSize(s); return })
+
+	in = stepGroup
+	addStepFlags(&c.step, add, flag)
 
 	in = "NCCL"
 	add("cudagraph,G", "N", "the -n operations (20 without it) as one CUDA graph; with -n it is launched N times, without as often as the precision needs", func(s string) (err error) { c.gpu.graph, err = atLeast(0)(s); return })

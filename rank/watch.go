@@ -24,11 +24,17 @@ type watchdog struct {
 	says  func() string // the library's last word; nil: it has none
 	tell  func(string)  // a rehearsal is told each phase, so that a fault can wait for one; nil: nobody is
 	loop  *loop.Loop
+	step  positioned // nil: no training step is in hand
 	// broken is called once when an operation of the loop has failed and the loop waits for ranks that may not know.
 	broken func()
 
 	post  *poster // nil: there is no board
 	alarm string  // the library's word when the limit was over
+}
+
+// positioned is what can tell, from any goroutine, how far it is and what it does.
+type positioned interface {
+	position() (part uint64, doing string)
 }
 
 // poster writes on a board what this rank is doing.
@@ -114,6 +120,13 @@ func (w *watchdog) Attach(l *loop.Loop, broken func()) {
 	w.loop, w.broken = l, broken
 }
 
+// InStep lets the watchdog see how far a training step is; nil takes that away before it is closed.
+func (w *watchdog) InStep(p positioned) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.step = p
+}
+
 // Listen makes says the library's last word in what State tells, and has tell told each phase (nil: nobody). Neither
 // may wait.
 func (w *watchdog) Listen(says func() string, tell func(string)) {
@@ -137,7 +150,9 @@ func (w *watchdog) State() state {
 func (w *watchdog) position() state {
 	s := w.now
 	s.Since = time.Since(w.since)
-	if w.loop != nil {
+	if w.step != nil {
+		s.Iteration, s.Stage = w.step.position()
+	} else if w.loop != nil {
 		at, stage := w.loop.Position()
 		s.Iteration = at
 		if stage != loop.Idle {

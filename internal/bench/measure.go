@@ -99,82 +99,17 @@ func (m *measurement) phase(name string, n int) {
 // slowMemory is how fast buffers are touched, filled and compared at the least, in bytes per second.
 const slowMemory = 200e6
 
-// The outcomes of Prepare, ordered: the worst rank's counts.
-const (
-	prepared = iota
-	unsupported
-	noMemory
-	failed
-)
-
 // agree compares the outcome of Prepare over the ranks; stop says that the case ends here, with its record filled.
 func (m *measurement) agree(err error) (stop bool, fatal error) {
-	var lacks *UnsupportedError
-	var memory *MemoryError
-	outcome, needed := prepared, int64(0)
-	switch {
-	case err == nil:
-	case errors.As(err, &lacks):
-		outcome = unsupported
-	case errors.As(err, &memory):
-		outcome, needed = noMemory, memory.Needed
-	default:
-		outcome = failed
-	}
-	worst := []float64{float64(outcome), float64(needed)}
-	if err := m.w.Max(worst); err != nil {
+	v, err := m.w.Prepared(err)
+	if err != nil {
 		return true, &Fatal{"prepare", err}
 	}
-	if worst[0] == prepared {
-		return false, nil
+	if v.Over() {
+		m.record = NotMeasured(*m.record, v.Status, v.Reason)
+		m.record.Needed = v.Needed
 	}
-	text := ""
-	if err != nil && float64(outcome) == worst[0] {
-		text = err.Error()
-	}
-	rank, reason, fatal := m.firstText(text)
-	if fatal != nil {
-		return true, &Fatal{"prepare", fatal}
-	}
-	status := map[int]result.Status{unsupported: result.Unsupported, noMemory: result.OOM, failed: result.Failed}[int(worst[0])]
-	if status != result.Unsupported {
-		reason = fmt.Sprintf("rank %d%s: %s", m.w.Name(rank), m.onHost(rank), reason)
-	}
-	m.record = NotMeasured(*m.record, status, reason)
-	m.record.Needed = int64(worst[1])
-	return true, nil
-}
-
-func (m *measurement) onHost(rank int) string {
-	if rank < 0 || rank >= len(m.w.Hosts) {
-		return ""
-	}
-	return " on " + m.w.Hosts[rank]
-}
-
-// maxText is how much of a message a rank sends to rank 0.
-const maxText = 240
-
-// firstText brings to rank 0 the text of the lowest rank that has one. It is only used when something went wrong.
-func (m *measurement) firstText(text string) (rank int, first string, err error) {
-	mine := make([]float64, maxText)
-	for i := range min(len(text), maxText) {
-		mine[i] = float64(text[i])
-	}
-	all, err := m.w.Gather(mine)
-	for at := 0; at < len(all); at += maxText {
-		if all[at] == 0 {
-			continue
-		}
-		var b []byte
-		for _, x := range all[at : at+maxText] {
-			if x != 0 {
-				b = append(b, byte(x))
-			}
-		}
-		return at / maxText, string(b), err
-	}
-	return -1, "", err
+	return v.Over(), nil
 }
 
 // run does what comes after a successful Prepare.
@@ -320,45 +255,12 @@ func (m *measurement) verify(slots []Buffers) error {
 
 // collectCheck adds one verification of all ranks to the record; every rank learns whether something was wrong.
 func (m *measurement) collectCheck(found mismatch, way Way) error {
-	any := []float64{float64(found.wrong)}
-	if err := m.w.Max(any); err != nil {
-		return &Fatal{"check", err}
-	}
-	const each = 5
-	all, err := m.w.Gather([]float64{float64(found.elements), float64(found.wrong), float64(found.index), m.checking, float64(way)})
+	reason, err := m.w.collect(&m.record.Check, found, "", m.checking, way)
 	if err != nil {
 		return &Fatal{"check", err}
 	}
-	check := &m.record.Check
-	check.Result = "ok"
-	var ranks [ways]int
-	for r := 0; r < len(all); r += each {
-		check.Elements += int64(all[r])
-		check.Wrong += int64(all[r+1])
-		check.Seconds = max(check.Seconds, all[r+3])
-		ranks[int(all[r+4])]++
+	if reason != "" {
+		m.record.Reason = reason
 	}
-	check.Way = waysOf(ranks)
-	if any[0] == 0 {
-		return nil
-	}
-	check.Result = "wrong"
-	rank, want, err := m.firstText(found.want)
-	if err != nil {
-		return &Fatal{"check", err}
-	}
-	_, got, err := m.firstText(found.got)
-	if err != nil {
-		return &Fatal{"check", err}
-	}
-	if m.w.Rank != 0 {
-		return nil
-	}
-	check.First = &result.Wrong1{Rank: m.w.Name(rank), Index: int64(all[each*rank+2]), Want: want, Got: got}
-	if rank < len(m.w.Hosts) {
-		check.First.Host = m.w.Hosts[rank]
-	}
-	m.record.Reason = fmt.Sprintf("wrong data: %d of %d elements; first on rank %d%s at index %d: wanted %s, found %s",
-		check.Wrong, check.Elements, m.w.Name(rank), m.onHost(rank), check.First.Index, want, got)
 	return nil
 }

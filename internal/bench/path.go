@@ -79,12 +79,12 @@ func (m *measurement) warnOfPaths(id float64, text string) error {
 	if err := m.w.Sum(differs); err != nil {
 		return err
 	}
-	rank, other, err := m.firstText(text)
+	rank, other, err := m.w.firstText(text)
 	if err != nil || m.w.Rank != 0 {
 		return err
 	}
 	m.record.Warnings = append(m.record.Warnings, fmt.Sprintf("path: %.0f of %d ranks took another way than rank 0 (%s), the first of them rank %d%s: %s",
-		differs[0], m.w.Size, m.record.Path, m.w.Name(rank), m.onHost(rank), other))
+		differs[0], m.w.Size, m.record.Path, m.w.Name(rank), m.w.onHost(rank), other))
 	return nil
 }
 

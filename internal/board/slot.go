@@ -43,8 +43,8 @@ const (
 const (
 	phaseBytes = 72
 	caseBytes  = 296
-	stageBytes = 40
-	saysBytes  = 520
+	stageBytes = 96
+	saysBytes  = 464
 )
 
 var textBytes = [...]int{phaseBytes, caseBytes, stageBytes, saysBytes}

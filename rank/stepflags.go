@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"busbar/internal/coll"
+	"busbar/internal/step"
+	"busbar/sweeps"
+)
+
+// stepOptions are the flags of the training-step benchmark.
+type stepOptions struct {
+	model      string // name of a preset, or a YAML file; empty: collectives are measured, not steps
+	buckets    []step.Cap
+	first      int64 // bytes of DDP's first bucket
+	strategies []step.Strategy
+	compress   []step.Compression
+	progress   []step.Progress // empty: what the library is measured with when nobody asks
+	poll       time.Duration   // between two calls that test, where they poll
+	compute    time.Duration   // of forward and backward together; 0: the model's own
+	threads    int             // that compute, on a host
+	kernel     string          // that computes on a GPU: auto, gemm, fma
+	noTrace    bool
+}
+
+// stepGroup is the section of the help that the flags of --step stand in.
+const stepGroup = "A training step"
+
+func newStepOptions() stepOptions {
+	return stepOptions{buckets: step.Caps(), first: step.FirstBucket, strategies: []step.Strategy{step.DDP}, compress: []step.Compression{{}},
+		poll: 200 * time.Microsecond, threads: 1, kernel: "auto"}
+}
+
+// addStepFlags adds the flags of --step; add and flag are newFlags' own.
+func addStepFlags(o *stepOptions, add func(names, arg, usage string, set func(string) error), flag func(names, usage string, to *bool)) {
+	add("step", "MODEL", "measure the step of a data-parallel training, not collectives: resnet50, gpt2, llama, uniform, or a YAML file; its time with and without communication, and how much of that is hidden", func(s string) error { o.model = s; return nonEmpty(s) })
+	add("bucket", "LIST", "caps of buckets: sizes, layer (each layer alone), all (one bucket) (1M,5M,10M,25M,50M,100M,all)", list(one(step.ParseCap), &o.buckets))
+	add("first-bucket", "SIZE", "cap of DDP's first bucket, which is communicated while most of the backward pass is still to come (1M)", func(s string) (err error) { o.first, err = firstBucket(s); return })
+	add("strategy", "LIST", "ddp (gradients are reduced, bucket by bucket), fsdp (parameters are gathered, gradients reduced and scattered) (ddp)", list(one(step.ParseStrategy), &o.strategies))
+	add("compress", "LIST", "less communication for more computing, modelled: none, 8x (an eighth of the volume), powersgd-4 (of rank 4), either with its cost: 8x:5ms (none)", list(one(step.ParseCompression), &o.compress))
+	add("progress", "LIST", "how communication on a host goes on beside computing: none (no call of the library), poll (it is tested now and then), thread (a second thread) (MPI: none,poll; Gloo: thread)", list(one(step.ParseProgress), &o.progress))
+	add("poll-interval", "TIME", "computing between two tests of --progress poll (200us)", func(s string) (err error) { o.poll, err = positive(s); return })
+	add("compute", "TIME", "what forward and backward pass take together; layers keep their proportions (the model's own)", func(s string) (err error) { o.compute, err = positive(s); return })
+	add("compute-threads", "N", "threads that compute on a host (1)", func(s string) (err error) { o.threads, err = atLeast(1)(s); return })
+	add("compute-kernel", "NAME", "what computes on a GPU: gemm (cuBLAS), fma (busbar's own), or auto, which is gemm where cuBLAS can be loaded", func(s string) error { return oneOf(s, &o.kernel, "auto", "gemm", "fma") })
+	flag("no-trace", "write no trace of the last overlapped steps", &o.noTrace)
+}
+
+func firstBucket(s string) (int64, error) {
+	n, err := coll.ParseSize(s)
+	if err == nil && n == 0 {
+		return 0, fmt.Errorf("want more than 0; 1 is a first bucket of one layer")
+	}
+	return n, err
+}
+
+func positive(s string) (time.Duration, error) {
+	d, err := sweeps.ParseDuration(s)
+	if err == nil && d <= 0 {
+		return 0, fmt.Errorf("want more than 0")
+	}
+	return d, err
+}
+
+// notWithStep are the flags that mean nothing to a step, and what to do instead.
+var notWithStep = map[string]string{
+	"sweep":         "the model says what is communicated: leave out --sweep, or --step",
+	"collective":    "--strategy ddp reduces, fsdp gathers and scatters: leave out --collective",
+	"minbytes":      "--bucket says how large messages are: leave out -b",
+	"maxbytes":      "--bucket says how large messages are: leave out -e",
+	"stepfactor":    "--bucket says how large messages are: leave out -f",
+	"stepbytes":     "--bucket says how large messages are: leave out -i",
+	"elements":      "the model says how many elements there are: leave out --elements",
+	"op":            "gradients are summed: leave out --op",
+	"root":          "nothing in a step has a root: leave out --root",
+	"placement":     "gradients are reduced where they lie: leave out --placement",
+	"mode":          "each step is timed alone, in four modes of its own: leave out --mode",
+	"agg-iters":     "each step is timed alone: leave out --agg-iters",
+	"run-cycles":    "rounds are repeated until the figure is sure: -n fixes their number; leave out --run-cycles",
+	"average":       "a step is over when its last rank is done: leave out --average",
+	"rotate":        "each layer has its own memory as in a training: leave out --rotate",
+	"pattern":       "--pattern compares nodes by collectives: leave one of them out",
+	"preflight":     "--preflight measures nothing: leave one of them out",
+	"time-limit":    "make points shorter with --budget, or fewer with --bucket; --list shows them",
+	"retry":         "a point that failed is measured again with --resume: leave out --retry",
+	"like":          "nccl-tests has no training step: leave out --like",
+	"cudagraph":     "a step is issued as trainings do it, operation by operation: leave out --cudagraph",
+	"events":        "times inside a step are taken on the device anyway: leave out --events",
+	"path":          "ask with the sizes of its buckets and a sweep: --collective all_reduce -b 25M -e 25M --path",
+	"profile-range": "profilers see a step by its NVTX ranges: leave out --profile-range",
+}
+
+// checkStep refuses what does not go with --step, and flags of it without it.
+func (c *config) checkStep(f *pflag.FlagSet) (err error) {
+	refuse := func(format string, a ...any) {
+		if err == nil {
+			err = usagef(format, a...)
+		}
+	}
+	f.Visit(func(fl *pflag.Flag) {
+		instead, odd := notWithStep[fl.Name]
+		switch {
+		case c.step.model == "" && fl.Annotations[group][0] == stepGroup:
+			refuse("--%s belongs to --step, which is not there: add --step MODEL, such as --step resnet50, or leave it out", fl.Name)
+		case c.step.model != "" && odd:
+			refuse("--%s is not for --step: %s", fl.Name, instead)
+		}
+	})
+	o := &c.step
+	if err != nil || o.model == "" {
+		return err
+	}
+	switch {
+	case f.Changed("first-bucket") && !slices.Contains(o.strategies, step.DDP):
+		refuse("--first-bucket is DDP's, and --strategy %s has none: leave it out", words(o.strategies))
+	case f.Changed("poll-interval") && len(o.progress) > 0 && !slices.Contains(o.progress, step.Poll):
+		refuse("--poll-interval is for --progress poll, and --progress %s does not poll: leave it out", words(o.progress))
+	}
+	for _, t := range c.plan.Types {
+		if !t.Float() {
+			refuse("--step sums gradients, and %s is no type of theirs: -d takes float32, float16, bfloat16, float8e4m3, float8e5m2 or float64", t)
+		}
+	}
+	if points := c.stepPoints("mpi"); err == nil && !slices.ContainsFunc(points, func(p step.Point) bool { return p.Impossible() == nil }) {
+		refuse("--step has nothing to measure: %v", points[0].Impossible())
+	}
+	return err
+}
+
+// words are values as a list on the command line has them.
+func words[T fmt.Stringer](values []T) string {
+	var all []string
+	for _, v := range values {
+		all = append(all, v.String())
+	}
+	return strings.Join(all, ",")
+}
