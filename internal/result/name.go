@@ -17,10 +17,14 @@ const (
 	textSuffix  = ".txt"
 )
 
-// fileName is the name of a run's file; names of one backend and world sort by time.
+// fileName is the name of a run's file; names of one backend and world, and of one kind of run, sort by time.
 func fileName(run *Run, at time.Time) string {
 	stamp := strings.Replace(at.UTC().Format("20060102T150405.000Z"), ".", "", 1)
-	return fmt.Sprintf("profile_%s_world%d_%s%s%s", run.Backend.Name, run.World, stamp, jobAndStep(run.Slurm), linesSuffix)
+	kind := "profile"
+	if run.Step != nil {
+		kind = "step"
+	}
+	return fmt.Sprintf("%s_%s_world%d_%s%s%s", kind, run.Backend.Name, run.World, stamp, jobAndStep(run.Slurm), linesSuffix)
 }
 
 // jobAndStep is what Slurm calls the step that a run belongs to: "_job42.0", "_job42" in a batch script, "" without Slurm.

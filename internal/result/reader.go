@@ -16,6 +16,7 @@ type File struct {
 	Ranks    []Rank
 	Records  []Record // empty after Scan
 	Points   int      // records read
+	Steps    int      // lines of training steps passed over: ReadSteps reads them
 	End      *End     // nil: the run was cut off, or is still running
 	Problems []Problem
 	decode   func(line []byte, r *Record) error
@@ -88,7 +89,7 @@ func scan(path string, r io.Reader, each func(*Record) error) (*File, error) {
 	if f.bad > maxProblems {
 		f.Problems = append(f.Problems, manyProblems(path, f.bad))
 	}
-	if f.Points == 0 {
+	if f.Points == 0 && f.Steps == 0 {
 		f.problem(0, "holds no points: "+f.ending())
 	}
 	return f, nil
@@ -114,6 +115,11 @@ func (f *File) take(line []byte, whole bool, n int, each func(*Record) error) (m
 		if err = json.Unmarshal(line, end); err == nil {
 			f.End = end
 		}
+	case KindStep, KindRound:
+		if f.Run.Step == nil {
+			f.problem(n, fmt.Sprintf("a line of kind %q in a run of collectives; passed over", kind))
+		}
+		f.Steps++
 	case KindRun:
 		f.problem(n, secondRun)
 		return false, nil

@@ -221,6 +221,7 @@ const (
 	Timeout     Status = "timeout"
 	Wrong       Status = "wrong"
 	Failed      Status = "failed"
+	Unfinished  Status = "unfinished" // of a training step alone, and never written: its run was cut off between its rounds
 )
 
 // Record is one measured (or not measured) point in one mode.

@@ -55,7 +55,7 @@ type StepRecord struct {
 
 	Modelled float64       `json:"modelled_compression_s,omitempty"` // s of computing that stands for compressing, in every mode that computes
 	Ops      []StepOp      `json:"ops,omitempty"`
-	Figures  *step.Figures `json:"figures,omitempty"` // nil unless ok (or wrong)
+	Figures  *step.Figures `json:"figures,omitempty"` // nil unless ok, unfinished (or wrong)
 	Stop     string        `json:"stop,omitempty"`    // what ended it: precision, budget, fixed
 	Check    Check         `json:"check"`
 	Traced   []Traced      `json:"traced,omitempty"`   // what the trace files of ranks hold, for the first 64 ranks
@@ -63,6 +63,11 @@ type StepRecord struct {
 	Timeline *StepTimeline `json:"timeline,omitempty"` // of rank 0, the step that its trace file holds; there without trace files too
 	Notes    []string      `json:"notes,omitempty"`
 	Warnings []string      `json:"warnings,omitempty"`
+}
+
+// Timed says whether a record has figures that hold.
+func (r *StepRecord) Timed() bool {
+	return (r.Status == OK || r.Status == Unfinished) && r.Figures != nil
 }
 
 // Traced is what one rank's trace file holds: the last overlapped step, by intervals, in seconds.

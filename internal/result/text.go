@@ -37,6 +37,7 @@ type textView struct {
 	checked int            // of them
 	base    coll.Case      // type, op and root that need no word in a line
 	end     *End
+	steps   *stepView // of a run of training steps, which has no points of collectives; else nil
 }
 
 // pointOfText tells apart the points of a text view.
@@ -57,7 +58,11 @@ type textPoint struct {
 }
 
 func newTextView(run *Run, ranks []Rank) *textView {
-	return &textView{run: run, hosts: hostsLine(ranks), points: map[pointOfText]*textPoint{}, marks: map[string]int{}}
+	v := &textView{run: run, hosts: hostsLine(ranks), points: map[pointOfText]*textPoint{}, marks: map[string]int{}}
+	if run.Step != nil {
+		v.steps = newStepView(run.Step)
+	}
+	return v
 }
 
 func (v *textView) add(r *Record) {
@@ -115,6 +120,9 @@ func (v *textView) draw(w *bufio.Writer) {
 		fmt.Fprintln(w, "REHEARSED: no figure here says anything about hardware")
 	}
 	fmt.Fprintln(w, rule)
+	if v.steps != nil {
+		v.steps.draw(w)
+	}
 	for _, b := range v.blocks() {
 		fmt.Fprintf(w, "\nTensor Size: %s elements (%s)\n", grouped(b[0].Count), tensorSize(tensorBytes(b[0].Case)))
 		v.block(w, b)

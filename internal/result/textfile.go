@@ -23,16 +23,11 @@ type textFile struct {
 
 var now = time.Now
 
-func (t *textFile) add(r *Record) {
+// change tells the view what is new.
+func (t *textFile) change(how func(*textView)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.view.add(r)
-}
-
-func (t *textFile) end(e *End) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.view.end = e
+	how(t.view)
 }
 
 // moved says where the view belongs.

@@ -27,7 +27,7 @@ type Writer struct {
 	sidecar *lineFile // nil until there is a line for it
 	rescue  *lineFile // nil until something failed
 	failed  *WriteError
-	kept    int // records in file
+	kept    int // records in file, each round of a step among them
 	last    int // number of the last record
 	points  map[Status]int
 	ended   bool
@@ -104,8 +104,16 @@ func (w *Writer) AppendRanks(r *Record, median, late []float64) error {
 }
 
 func (w *Writer) append(r *Record, median, late []float64) error {
+	return w.locked(func() error { return w.appendCase(r, median, late) })
+}
+
+// locked does what adds a line, and then draws the text view if that is due.
+func (w *Writer) locked(add func() error) error {
 	w.mu.Lock()
-	err := w.appendLocked(r, median, late)
+	err := ErrEnded
+	if !w.ended {
+		err = add()
+	}
 	path := w.file.path
 	w.mu.Unlock()
 	w.text.moved(beside(path, textSuffix))
@@ -113,13 +121,10 @@ func (w *Writer) append(r *Record, median, late []float64) error {
 	return err
 }
 
-func (w *Writer) appendLocked(r *Record, median, late []float64) error {
-	if w.ended {
-		return ErrEnded
-	}
+func (w *Writer) appendCase(r *Record, median, late []float64) error {
 	r.Kind, r.N, r.Run = KindCase, w.last+1, w.run.ID
 	if r.At == "" {
-		r.At = time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+		r.At = stamp()
 	}
 	if median != nil && w.failed == nil {
 		w.keepRanks(r, median, late)
@@ -136,9 +141,12 @@ func (w *Writer) appendLocked(r *Record, median, late []float64) error {
 	}
 	w.last++
 	w.points[r.Status]++
-	w.text.add(r)
+	w.text.change(func(v *textView) { v.add(r) })
 	return w.keep(line, 1)
 }
+
+// stamp is the time of a record.
+func stamp() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
 
 const notFinite = "a figure was infinite or not a number and stands as 0"
 
@@ -238,7 +246,7 @@ func (w *Writer) End(e End) error {
 	path := w.file.path
 	w.mu.Unlock()
 	w.text.moved(beside(path, textSuffix))
-	w.text.end(&e)
+	w.text.change(func(v *textView) { v.end = &e })
 	w.drawText(true)
 	return err
 }

@@ -148,37 +148,3 @@ type Round struct {
 	CommBusy     float64 `json:"comm_busy_s"`     // the same in overlapped mode
 	Hidden       float64 `json:"hidden_s"`        // of CommBusy, while a segment ran: the overlap by intervals
 }
-
-// Figure is a value with the 95 % interval of its median over rounds; Lo and Hi are 0 where rounds are too few to have one.
-type Figure struct {
-	Value float64 `json:"value"`
-	Lo    float64 `json:"lo,omitempty"`
-	Hi    float64 `json:"hi,omitempty"`
-}
-
-// Time is how long one mode takes, in seconds: the median over rounds, its 95 % interval, and the spread.
-type Time struct {
-	Figure
-	Min float64 `json:"min"`
-	P99 float64 `json:"p99,omitempty"` // 0 where rounds are too few to claim it
-	Max float64 `json:"max"`
-}
-
-// Figures are what the rounds of a point say. Each is computed round by round, from modes that were measured next to each other,
-// and is the median of that. docs/step.md has the formulas and where they come from.
-type Figures struct {
-	Rounds     int  `json:"rounds"`
-	Compute    Time `json:"compute_s"`
-	Comm       Time `json:"comm_s"`
-	Sequential Time `json:"sequential_s"`
-	Overlapped Time `json:"overlapped_s"`
-
-	Exposed    Figure `json:"exposed_s"`         // overlapped - compute, s
-	Overlap    Figure `json:"overlap"`           // by the wall clock: (compute + comm - overlapped) / comm
-	ByInterval Figure `json:"overlap_intervals"` // of the time with an operation on its way, the share in which a segment ran
-	Bound      Figure `json:"overlap_bound"`     // min(compute, comm) / comm: no step could hide more
-	SlowerComp Figure `json:"compute_slowdown"`  // time inside segments, overlapped by alone: 1 is no interference
-	SlowerComm Figure `json:"comm_slowdown"`     // time with an operation on its way, overlapped by alone
-	SpeedUp    Figure `json:"speed_up"`          // sequential / overlapped
-	Efficiency Figure `json:"weak_scaling"`      // compute / overlapped: of a rank's speed alone, what is left in this world
-}

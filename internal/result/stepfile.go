@@ -1,0 +1,208 @@
+package result
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"busbar/internal/step"
+)
+
+// StepFile is what was read of the file of a run of training steps.
+type StepFile struct {
+	Path     string
+	Run      Run // its Step is there
+	Ranks    []Rank
+	Rounds   [][]step.Round // of the points in the run's list, in that order
+	Records  []StepRecord   // one for each point with a round or a record, in the order of the list
+	End      *End           // nil: the run was cut off, or is still running
+	Problems []Problem
+}
+
+// ReadSteps reads a file of training steps whole. A point with rounds and no record, because the run was cut off, gets one that is made
+// of its rounds. Errors are those of ReadFile, and a *ForeignError for a run of collectives; lines that cannot be read are Problems.
+func ReadSteps(path string) (*StepFile, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readSteps(path, file)
+}
+
+func readSteps(path string, r io.Reader) (*StepFile, error) {
+	lines := newLineReader(r)
+	defer lines.release()
+	run, err := readHeader(path, lines)
+	if err != nil {
+		return nil, err
+	}
+	if run.Step == nil {
+		return nil, &ForeignError{Path: path, Reason: "its run measured collectives, not training steps"}
+	}
+	s := newStepLines(path, run)
+	for {
+		line, whole, err := lines.next(0)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if more, _ := s.take(line, whole, lines.n); !more {
+			break
+		}
+	}
+	return s.finish(), nil
+}
+
+// stepLines gathers the lines of a file. What all kinds of runs have is read by a File.
+type stepLines struct {
+	file    File
+	rounds  []map[int]step.Round // by point, by number
+	records []*StepRecord        // by point; nil: none
+}
+
+func newStepLines(path string, run *Run) *stepLines {
+	n := len(run.Step.Points)
+	return &stepLines{file: File{Path: path, Run: *run, decode: decodeRecord}, rounds: make([]map[int]step.Round, n), records: make([]*StepRecord, n)}
+}
+
+func (s *stepLines) take(line []byte, whole bool, n int) (more bool, err error) {
+	switch kindOf(line) {
+	case KindRound:
+		err = s.round(line)
+	case KindStep:
+		err = s.record(line)
+	case KindCase:
+		err = errors.New("a case in a run of training steps")
+	default:
+		return s.file.take(line, whole, n, nil)
+	}
+	if err != nil {
+		s.file.problem(n, lineProblem(line, whole, err))
+	}
+	return true, nil
+}
+
+func (s *stepLines) round(line []byte) error {
+	var r StepRound
+	if err := json.Unmarshal(line, &r); err != nil {
+		return err
+	}
+	if err := s.planned(r.N); err != nil {
+		return err
+	}
+	for _, t := range []float64{r.Compute, r.Comm, r.Sequential, r.Overlapped, r.ComputeAlone, r.ComputeBusy, r.CommAlone, r.CommBusy, r.Hidden} {
+		if t < 0 {
+			return fmt.Errorf("a time of %g s", t)
+		}
+	}
+	if r.Number < 1 || r.Number > maxNumber {
+		return fmt.Errorf("round %d", r.Number)
+	}
+	if s.rounds[r.N-1] == nil {
+		s.rounds[r.N-1] = map[int]step.Round{}
+	}
+	s.rounds[r.N-1][r.Number] = r.Round
+	return nil
+}
+
+func (s *stepLines) record(line []byte) error {
+	r := &StepRecord{}
+	if err := json.Unmarshal(line, r); err != nil {
+		return err
+	}
+	if err := s.planned(r.N); err != nil {
+		return err
+	}
+	switch {
+	case r.Status == "":
+		return errors.New("no status")
+	case r.Status == OK && r.Figures == nil:
+		return errors.New("ok, but without figures")
+	}
+	r.Run = s.file.Run.ID
+	s.records[r.N-1] = r
+	return nil
+}
+
+// planned is the error of a number that the list of points does not have.
+func (s *stepLines) planned(n int) error {
+	if n < 1 || n > len(s.records) {
+		return fmt.Errorf("point %d, of %d in the run's list", n, len(s.records))
+	}
+	return nil
+}
+
+func (s *stepLines) finish() *StepFile {
+	f := &StepFile{Path: s.file.Path, Run: s.file.Run, Ranks: s.file.Ranks, End: s.file.End, Rounds: s.paired()}
+	for i, r := range s.records {
+		if r == nil && len(f.Rounds[i]) > 0 {
+			r = unfinished(&s.file.Run, i+1, f.Rounds[i])
+		}
+		if r != nil {
+			f.Records = append(f.Records, *r)
+		}
+	}
+	if s.file.bad > maxProblems {
+		s.file.Problems = append(s.file.Problems, manyProblems(f.Path, s.file.bad))
+	}
+	switch {
+	case len(f.Records) == 0:
+		s.file.problem(0, "holds no points: "+s.file.ending())
+	case f.End == nil || f.End.Outcome != Complete:
+		s.file.problem(0, fmt.Sprintf("%s; what there is of %d of %d points is read", s.file.ending(), len(f.Records), len(s.records)))
+	}
+	f.Problems = s.file.Problems
+	return f
+}
+
+// unfinished is the record of a point whose run was cut off before it wrote one.
+func unfinished(run *Run, n int, rounds []step.Round) *StepRecord {
+	figures := step.FiguresOf(rounds)
+	return &StepRecord{
+		Kind: KindStep, N: n, Run: run.ID, Point: run.Step.Points[n-1], Status: Unfinished,
+		Reason:  fmt.Sprintf("cut off after %s, whose figures these are", plural(len(rounds), "round")),
+		Figures: &figures, Check: Check{Result: "unknown"},
+	}
+}
+
+// paired are the rounds of each point in their order. A round that one point of a group lacks, though it has a later one, is left out of
+// all points of the group: what is at one place of their lists was measured in one round.
+func (s *stepLines) paired() [][]step.Round {
+	damaged := map[step.Point]map[int]bool{}
+	for i, rounds := range s.rounds {
+		group := s.file.Run.Step.Points[i].Group()
+		for k := 1; k < last(rounds); k++ {
+			if _, there := rounds[k]; !there {
+				if damaged[group] == nil {
+					damaged[group] = map[int]bool{}
+				}
+				damaged[group][k] = true
+			}
+		}
+	}
+	all := make([][]step.Round, len(s.rounds))
+	for i, rounds := range s.rounds {
+		out := damaged[s.file.Run.Step.Points[i].Group()]
+		for _, k := range slices.Sorted(maps.Keys(rounds)) {
+			if !out[k] {
+				all[i] = append(all[i], rounds[k])
+			}
+		}
+	}
+	return all
+}
+
+// last is the largest number of a round; 0 if there is none.
+func last(rounds map[int]step.Round) (most int) {
+	for k := range rounds {
+		most = max(most, k)
+	}
+	return most
+}

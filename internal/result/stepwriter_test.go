@@ -1,0 +1,228 @@
+package result
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/step"
+)
+
+// sampleSteps is a run of two buckets under each of two types.
+func sampleSteps() Run {
+	run := sampleRun()
+	run.Step = &Step{
+		Model: "resnet50", Params: 25_557_032, Layers: 161, Forward: 0.05, Backward: 0.1, First: 1 << 20, Computing: "1 thread of FMA",
+		About: "made up for a test",
+	}
+	for _, typ := range []coll.DataType{coll.Float32, coll.BFloat16} {
+		for _, c := range []step.Cap{1 << 20, 25 << 20} {
+			run.Step.Points = append(run.Step.Points, step.Point{Strategy: step.DDP, Bucket: c, Type: typ, Progress: step.Poll})
+		}
+	}
+	run.Sweep.Points = len(run.Step.Points)
+	return run
+}
+
+// sampleRound takes 150 ms of computing and 60 ms of communication, of which an overlapped step hides all but exposed seconds.
+func sampleRound(exposed float64) step.Round {
+	return step.Round{
+		Compute: 0.150, Comm: 0.060, Sequential: 0.210, Overlapped: 0.150 + exposed,
+		ComputeAlone: 0.149, ComputeBusy: 0.152, CommAlone: 0.060, CommBusy: 0.066, Hidden: 0.060,
+	}
+}
+
+func sampleStep(run *Run, n int, rounds []step.Round) StepRecord {
+	f := step.FiguresOf(rounds)
+	return StepRecord{
+		N: n, Point: run.Step.Points[n-1], Status: OK, Figures: &f, Stop: "fixed", Check: Check{Result: "ok", Rounds: 1},
+		Ops: []StepOp{{Name: "bucket 1", Collective: "all_reduce", Bytes: 1 << 20, Layers: 2}, {Name: "bucket 2", Collective: "all_reduce", Bytes: 1 << 21, Layers: 3}},
+	}
+}
+
+// exposedOf is how much of round k of point n is exposed: each bucket has its own, and noise that both share.
+func exposedOf(n, k int) float64 { return 0.010 + 0.020*float64(n%2) + 0.0001*float64(k%7) }
+
+// appendGroup writes the rounds of two points in turn, then their records.
+func appendGroup(t *testing.T, w *Writer, run *Run, first, rounds int) {
+	t.Helper()
+	all := map[int][]step.Round{}
+	for k := 1; k <= rounds; k++ {
+		for n := first; n < first+2; n++ {
+			r := StepRound{N: n, Number: k, Round: sampleRound(exposedOf(n, k))}
+			if err := w.AppendRound(&r); err != nil {
+				t.Fatal(err)
+			}
+			all[n] = append(all[n], r.Round)
+		}
+	}
+	for n := first; n < first+2; n++ {
+		r := sampleStep(run, n, all[n])
+		if err := w.AppendStep(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func mustReadSteps(t *testing.T, path string) *StepFile {
+	t.Helper()
+	f, err := ReadSteps(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestStepsReadBack(t *testing.T) {
+	run := sampleSteps()
+	w, warned := newWriter(t, t.TempDir(), run)
+	if name := filepath.Base(w.Path()); name != "step_nccl_world4_20261121T011155482Z.jsonl" {
+		t.Errorf("the file is called %s", name)
+	}
+	if name := filepath.Base(w.TraceFolder()); name != "step_nccl_world4_20261121T011155482Z_trace" {
+		t.Errorf("the folder of traces is called %s", name)
+	}
+	appendGroup(t, w, &run, 1, 12)
+	skipped := StepRecord{N: 3, Point: run.Step.Points[2], Status: Unsupported, Reason: "no bfloat16", Check: Check{Result: "none"}}
+	if err := w.AppendStep(&skipped); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.End(End{Outcome: Complete}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.AppendRound(&StepRound{N: 1, Number: 13}); !errors.Is(err, ErrEnded) {
+		t.Errorf("a round behind the end: %v", err)
+	}
+	f := mustReadSteps(t, w.Path())
+	if len(f.Problems) > 0 || len(*warned) > 0 || len(f.Ranks) != 4 || f.End == nil || f.End.Points[OK] != 2 || f.End.Points[Unsupported] != 1 {
+		t.Errorf("read back: %+v, warned %q", f, *warned)
+	}
+	if len(f.Records) != 3 || len(f.Rounds) != 4 || len(f.Rounds[0]) != 12 || len(f.Rounds[1]) != 12 || len(f.Rounds[2]) != 0 {
+		t.Fatalf("%d records, rounds of %d points: %v", len(f.Records), len(f.Rounds), f.Rounds)
+	}
+	if got := f.Rounds[1][4]; got != sampleRound(exposedOf(2, 5)) {
+		t.Errorf("round 5 of point 2 came back as %+v", got)
+	}
+	want := sampleStep(&run, 2, f.Rounds[1])
+	want.Kind, want.Run, want.At = KindStep, "run-1", f.Records[1].At
+	if !reflect.DeepEqual(f.Records[1], want) {
+		t.Errorf("a record came back as\n%+v, written was\n%+v", f.Records[1], want)
+	}
+	if f.Records[2].Timed() || !f.Records[0].Timed() {
+		t.Error("what has figures is not told from what has none")
+	}
+}
+
+// Each round is in the file before AppendRound returns; what a killed run left is read, with records made of its rounds.
+func TestStepsOfACutOffRun(t *testing.T) {
+	run := sampleSteps()
+	w, _ := newWriter(t, t.TempDir(), run)
+	appendGroup(t, w, &run, 1, 8)
+	for k := 1; k <= 4; k++ {
+		if err := w.AppendRound(&StepRound{N: 3, Number: k, Round: sampleRound(0.02)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(mustReadSteps(t, w.Path()).Rounds[2]); got != k {
+			t.Fatalf("%d rounds on disk after %d", got, k)
+		}
+	}
+	b, err := os.ReadFile(w.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := writeLines(t, t.TempDir(), "torn.jsonl", string(b)+`{"kind":"round","n":3,"rou`)
+	f := mustReadSteps(t, path)
+	if len(f.Records) != 3 || f.End != nil || len(f.Problems) != 2 || !strings.Contains(f.Problems[0].Text, "torn") || !strings.Contains(f.Problems[1].Text, "3 of 4 points") {
+		t.Fatalf("%d records, end %v, problems %v", len(f.Records), f.End, f.Problems)
+	}
+	r := f.Records[2]
+	if r.N != 3 || r.Status != Unfinished || r.Figures.Rounds != 4 || r.Figures.Overlapped.Value != sampleRound(0.02).Overlapped || r.Point != run.Step.Points[2] || !r.Timed() || !strings.Contains(r.Reason, "after 4 rounds") {
+		t.Errorf("made of its rounds: %+v", r)
+	}
+	if _, err := ReadFile(path); err != nil {
+		t.Errorf("who reads records of collectives: %v", err)
+	}
+}
+
+// A round that is damaged in the file of one point leaves the rounds of its group in step with each other.
+func TestDamagedRoundLeavesPairs(t *testing.T) {
+	run := sampleSteps()
+	lines := []any{run}
+	for k := 1; k <= 6; k++ {
+		for n := 1; n <= 2; n++ {
+			if n == 1 && k == 3 {
+				lines = append(lines, "{\"kind\":\"round\",\"n\":1,\"round\":3,\x00\n")
+				continue
+			}
+			lines = append(lines, StepRound{Kind: KindRound, N: n, Number: k, Round: sampleRound(float64(k) / 1000)})
+		}
+	}
+	f := mustReadSteps(t, writeLines(t, t.TempDir(), "damaged.jsonl", lines...))
+	if len(f.Rounds[0]) != 5 || len(f.Rounds[1]) != 5 {
+		t.Fatalf("%d and %d rounds", len(f.Rounds[0]), len(f.Rounds[1]))
+	}
+	for i := range f.Rounds[0] {
+		if f.Rounds[0][i] != f.Rounds[1][i] {
+			t.Errorf("place %d holds %+v and %+v", i, f.Rounds[0][i], f.Rounds[1][i])
+		}
+	}
+}
+
+func TestStepLinesThatCannotBeUsed(t *testing.T) {
+	run := sampleSteps()
+	good := StepRound{Kind: KindRound, N: 1, Number: 1, Round: sampleRound(0)}
+	for name, c := range map[string]struct {
+		line any
+		want string
+	}{
+		"point 0":      {StepRound{Kind: KindRound, N: 0, Number: 1}, "point 0, of 4"},
+		"point 5":      {StepRecord{Kind: KindStep, N: 5, Status: Failed, Point: run.Step.Points[0]}, "point 5, of 4"},
+		"round 0":      {StepRound{Kind: KindRound, N: 1, Number: 0}, "round 0"},
+		"no figures":   {StepRecord{Kind: KindStep, N: 1, Status: OK, Point: run.Step.Points[0]}, "without figures"},
+		"no status":    {StepRecord{Kind: KindStep, N: 1, Point: run.Step.Points[0]}, "no status"},
+		"a case":       {"{\"kind\":\"case\",\"n\":1}\n", "a case in a run of training steps"},
+		"negative":     {StepRound{Kind: KindRound, N: 1, Number: 1, Round: step.Round{Comm: -1}}, "a time of -1 s"},
+		"unknown kind": {"{\"kind\":\"later\"}\n", "does not know"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := mustReadSteps(t, writeLines(t, t.TempDir(), "f.jsonl", run, good, c.line, End{Kind: KindEnd, Outcome: Complete}))
+			if len(f.Problems) != 1 || f.Problems[0].Line != 3 || !strings.Contains(f.Problems[0].Text, c.want) || len(f.Rounds[0]) != 1 {
+				t.Errorf("problems %v, rounds %v", f.Problems, f.Rounds)
+			}
+		})
+	}
+	t.Run("collectives", func(t *testing.T) {
+		path := writeLines(t, t.TempDir(), "f.jsonl", sampleRun(), good)
+		var foreign *ForeignError
+		if _, err := ReadSteps(path); !errors.As(err, &foreign) {
+			t.Errorf("a file of collectives: %v", err)
+		}
+		f := mustRead(t, path)
+		if len(f.Problems) != 1 || f.Points != 0 {
+			t.Errorf("a round among collectives: %+v", f.Problems)
+		}
+	})
+}
+
+// A time that is no number is never written as if it were one.
+func TestOddTimesOfSteps(t *testing.T) {
+	run := sampleSteps()
+	w, _ := newWriter(t, t.TempDir(), run)
+	if err := w.AppendRound(&StepRound{N: 2, Number: 1, Round: step.Round{Comm: math.NaN()}}); err == nil || !strings.Contains(err.Error(), "round 1 of point 2") {
+		t.Errorf("a round of NaN: %v", err)
+	}
+	r := sampleStep(&run, 1, []step.Round{sampleRound(0)})
+	r.Figures.Overlap.Value = math.Inf(1)
+	if err := w.AppendStep(&r); err != nil {
+		t.Fatal(err)
+	}
+	f := mustReadSteps(t, w.Path())
+	if len(f.Records) != 1 || len(f.Rounds[1]) != 0 || len(f.Records[0].Warnings) != 1 || f.Records[0].Warnings[0] != notFinite {
+		t.Errorf("read back %+v, rounds %v", f.Records, f.Rounds)
+	}
+}

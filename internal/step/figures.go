@@ -1,0 +1,126 @@
+package step
+
+import (
+	"math"
+
+	"busbar/internal/stats"
+)
+
+// Figure is a value with the 95 % interval of its median over rounds, which is there from stats.MinForInterval rounds on.
+type Figure struct {
+	Value float64 `json:"value"`
+	Lo    float64 `json:"lo,omitempty"`
+	Hi    float64 `json:"hi,omitempty"`
+}
+
+// Time is how long one mode takes, in seconds: the median over rounds, its 95 % interval, and the spread.
+type Time struct {
+	Figure
+	Min float64 `json:"min"`
+	P99 float64 `json:"p99,omitempty"` // 0 where rounds are too few to claim it
+	Max float64 `json:"max"`
+}
+
+// Figures are what the rounds of a point say. Each is computed round by round, from modes that were measured next to each other,
+// and is the median of that. docs/step.md has the formulas and where they come from. A ratio is nil where a round has nothing to
+// divide by: in a world of one, where nothing is communicated, no share of it can be hidden.
+type Figures struct {
+	Rounds     int  `json:"rounds"`
+	Compute    Time `json:"compute_s"`
+	Comm       Time `json:"comm_s"`
+	Sequential Time `json:"sequential_s"`
+	Overlapped Time `json:"overlapped_s"`
+
+	Exposed    Figure  `json:"exposed_s"`                   // overlapped - compute, s
+	Overlap    *Figure `json:"overlap,omitempty"`           // by the wall clock: (compute + comm - overlapped) / comm
+	ByInterval *Figure `json:"overlap_intervals,omitempty"` // of the time with an operation on its way, the share in which a segment ran
+	Bound      *Figure `json:"overlap_bound,omitempty"`     // min(compute, comm) / comm: no step could hide more
+	SlowerComp *Figure `json:"compute_slowdown,omitempty"`  // time inside segments, overlapped by alone: 1 is no interference
+	SlowerComm *Figure `json:"comm_slowdown,omitempty"`     // time with an operation on its way, overlapped by alone
+	SpeedUp    *Figure `json:"speed_up,omitempty"`          // sequential / overlapped
+	Efficiency *Figure `json:"weak_scaling,omitempty"`      // compute / overlapped: of a rank's speed alone, what is left in this world
+}
+
+// HasIntervals says whether the rounds are enough for the 95 % interval of a median. Without, Lo and Hi of all figures are 0 and mean nothing.
+func (f *Figures) HasIntervals() bool { return f.Rounds >= stats.MinForInterval }
+
+// FiguresOf are the figures of one point; without a round all are 0 or nil.
+func FiguresOf(rounds []Round) Figures {
+	f := Figures{
+		Rounds:     len(rounds),
+		Compute:    timeOf(rounds, func(r *Round) float64 { return r.Compute }),
+		Comm:       timeOf(rounds, func(r *Round) float64 { return r.Comm }),
+		Sequential: timeOf(rounds, func(r *Round) float64 { return r.Sequential }),
+		Overlapped: timeOf(rounds, func(r *Round) float64 { return r.Overlapped }),
+
+		Overlap:    ratioOf(rounds, (*Round).overlap),
+		ByInterval: ratioOf(rounds, func(r *Round) float64 { return share(r.Hidden, r.CommBusy) }),
+		Bound:      ratioOf(rounds, (*Round).bound),
+		SlowerComp: ratioOf(rounds, func(r *Round) float64 { return share(r.ComputeBusy, r.ComputeAlone) }),
+		SlowerComm: ratioOf(rounds, func(r *Round) float64 { return share(r.CommBusy, r.CommAlone) }),
+		SpeedUp:    ratioOf(rounds, func(r *Round) float64 { return share(r.Sequential, r.Overlapped) }),
+		Efficiency: ratioOf(rounds, func(r *Round) float64 { return stats.WeakScaling(r.Compute, r.Overlapped) }),
+	}
+	if len(rounds) > 0 {
+		f.Exposed = figureOf(each(rounds, func(r *Round) float64 { return r.Overlapped - r.Compute }))
+	}
+	return f
+}
+
+// overlap is NaN where no operation was on its way, as in a world of one: what the mode takes then is reading clocks, of which no share
+// can be hidden.
+func (r *Round) overlap() float64 {
+	if !(r.CommAlone > 0) {
+		return math.NaN()
+	}
+	return stats.WallClockOverlap(r.Compute, r.Comm, r.Overlapped)
+}
+
+func (r *Round) bound() float64 {
+	if !(r.CommAlone > 0) {
+		return math.NaN()
+	}
+	return share(min(r.Compute, r.Comm), r.Comm)
+}
+
+// share is NaN where there is nothing to divide by.
+func share(part, whole float64) float64 {
+	if !(whole > 0) {
+		return math.NaN()
+	}
+	return part / whole
+}
+
+func each(rounds []Round, of func(*Round) float64) []float64 {
+	x := make([]float64, len(rounds))
+	for i := range rounds {
+		x[i] = of(&rounds[i])
+	}
+	return x
+}
+
+// figureOf is the median of finite values, of which there is one at least.
+func figureOf(x []float64) Figure {
+	s := stats.Summarise(x)
+	return Figure{Value: s.Median, Lo: s.Lo, Hi: s.Hi}
+}
+
+// ratioOf is nil unless every round has the ratio: the median of the others would be one of other rounds than those of the rest.
+func ratioOf(rounds []Round, of func(*Round) float64) *Figure {
+	x := each(rounds, of)
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+	}
+	if len(x) == 0 {
+		return nil
+	}
+	f := figureOf(x)
+	return &f
+}
+
+func timeOf(rounds []Round, of func(*Round) float64) Time {
+	s := stats.Summarise(each(rounds, of))
+	return Time{Figure: Figure{Value: s.Median, Lo: s.Lo, Hi: s.Hi}, Min: s.Min, P99: s.P99, Max: s.Max}
+}

@@ -1,0 +1,111 @@
+package step
+
+import (
+	"fmt"
+	"math"
+
+	"busbar/internal/stats"
+)
+
+// Verdict is how a point stands to the best of its group.
+type Verdict int
+
+// The verdicts.
+const (
+	NotCompared  Verdict = iota // it has no rounds, or no other point of its group has any
+	Best                        // the least median of overlapped steps
+	NoDifference                // from the best: it may be as fast
+	Slower                      // than the best, in this launch
+	TooFewRounds                // to tell it from the best, however far apart they are
+)
+
+// Standing is how a point stands to the best of its group, said of one launch: another may give the ranks other places.
+type Standing struct {
+	Verdict Verdict
+	Best    int     // index of the group's best point; -1 with NotCompared
+	Slower  Figure  // how much longer than the best's an overlapped step takes, round by round: 0.05 is 5 %; the interval is of Level
+	Rounds  int     // that both have
+	Level   float64 // of the interval, corrected for the comparisons in the group
+	Needed  int     // rounds that an interval of Level takes at least
+}
+
+// String is "best", "no difference", "3.1 % [2.0, 4.4] slower", "too few rounds: 5 of at least 10"; "" where nothing was compared.
+func (s *Standing) String() string {
+	switch s.Verdict {
+	case Best:
+		return "best"
+	case NoDifference:
+		return "no difference"
+	case Slower:
+		return fmt.Sprintf("%.1f %% [%.1f, %.1f] slower", 100*s.Slower.Value, 100*s.Slower.Lo, 100*s.Slower.Hi)
+	case TooFewRounds:
+		return fmt.Sprintf("too few rounds: %d, and it takes %d", s.Rounds, s.Needed)
+	}
+	return ""
+}
+
+// Standings compares the points of each group with the group's best, which is the one whose overlapped steps have the least median.
+// rounds are those of each point; what is at one place of the lists of a group was measured in one round, next to each other.
+//
+// Which point is the best is seen in the same rounds, so that every pair of the group's points may come to be compared: the intervals are
+// of 95 % over all pairs together (Bonferroni). They are those of the median of ratios within rounds (stats.MedianAt), which assumes no
+// distribution.
+func Standings(points []Point, rounds [][]Round) []Standing {
+	all := make([]Standing, len(points))
+	groups := map[Point][]int{}
+	for i, p := range points {
+		all[i].Best = -1
+		if len(rounds[i]) > 0 {
+			groups[p.Group()] = append(groups[p.Group()], i)
+		}
+	}
+	for _, members := range groups {
+		if len(members) > 1 {
+			standGroup(all, members, rounds)
+		}
+	}
+	return all
+}
+
+// standGroup compares the members of one group, two at least.
+func standGroup(all []Standing, members []int, rounds [][]Round) {
+	best, least := -1, math.Inf(1)
+	for _, i := range members {
+		if m := stats.Median(each(rounds[i], overlapped)); m < least {
+			best, least = i, m
+		}
+	}
+	if best < 0 { // no time is a number
+		return
+	}
+	pairs := float64(len(members)*(len(members)-1)) / 2
+	level := 1 - (1-stats.Confidence)/pairs
+	for _, i := range members {
+		all[i] = against(rounds[i], rounds[best], level)
+		all[i].Best = best
+	}
+	all[best].Verdict = Best
+}
+
+func overlapped(r *Round) float64 { return r.Overlapped }
+
+// against compares a point with the best of its group.
+func against(rounds, best []Round, level float64) Standing {
+	n := min(len(rounds), len(best))
+	s := Standing{Rounds: n, Level: level, Needed: stats.FewestForMedian(level)}
+	ratios := make([]float64, n)
+	for k := range ratios {
+		ratios[k] = rounds[k].Overlapped/best[k].Overlapped - 1
+	}
+	median, lo, hi, ok := stats.MedianAt(ratios, level)
+	s.Slower.Value = median
+	if !ok {
+		s.Verdict = TooFewRounds
+		return s
+	}
+	s.Slower.Lo, s.Slower.Hi = lo, hi
+	if s.Verdict = NoDifference; lo > 0 {
+		s.Verdict = Slower
+	}
+	return s
+}
