@@ -59,11 +59,11 @@ format() {
 
 shell() { files '*.sh' .ci/run | xargs -r shellcheck; }
 
-# Cgo is for the bindings and the loop only; depguard cannot see it.
+# Cgo is for the bindings, the loop and the program of a step only; depguard cannot see it.
 cgo() {
   local found
   found=$("$GO" list -f '{{if .CgoFiles}}{{.ImportPath}}{{end}}' ./... |
-    grep -vxE 'busbar/(internal/(loop(/looptest)?|dl)|mpi|gloo|cudart(/nccl)?)')
+    grep -vxE 'busbar/(internal/(loop(/looptest)?|program(/programtest)?|dl)|mpi|gloo|cudart(/nccl)?)')
   [ -z "$found" ] || { printf 'cgo outside the bindings: %s\n' "$found"; return 1; }
 }
 
@@ -86,7 +86,7 @@ race() {
   local system
   system=$(grep -hoE '^func Test[A-Za-z0-9_]+' rank/system*_test.go | cut -d' ' -f2 | paste -sd'|')
   step "race detector" "$GO" test -race -count=1 -skip "^(${system:-none})\$" \
-    ./internal/bench/... ./internal/board ./internal/result/... ./internal/loop/... ./cudart/... ./post ./rank
+    ./internal/bench/... ./internal/board ./internal/result/... ./internal/loop/... ./internal/program/... ./cudart/... ./post ./rank
 }
 
 # The nodes of that Slurm are namespaces, which some containers forbid; nothing else is a reason to do without.

@@ -26,13 +26,20 @@ import (
 	"unsafe"
 )
 
-// Step is a C function of type busbar_step (loop.h).
+// Step is a C function, of type busbar_step where nothing else is said (loop.h).
 type Step unsafe.Pointer
 
 // Steps are the C functions of one operation and their context. Wait may be nil (Issue blocks), Sync may be nil
 // (nothing to bring together). Context is C memory and stays the backend's.
 type Steps struct {
 	Issue, Wait, Sync Step
+	Context           unsafe.Pointer
+}
+
+// Async are the C functions of an operation that goes on by itself once it has been started (struct busbar_async of loop.h),
+// and their context.
+type Async struct {
+	Start, Test, Wait Step
 	Context           unsafe.Pointer
 }
 

@@ -30,6 +30,15 @@ struct busbar_loop {
 	int in_step;
 };
 
+/* An operation that goes on by itself once it has been started, so that other work can be done beside it. Each function
+ * returns 0 or the library's error code; it is started again only when it is done. */
+struct busbar_async {
+	int (*start)(void *context);
+	int (*test)(void *context, int *done); /* lets the library go on with it, and says whether it is done */
+	int (*wait)(void *context);            /* until it is done */
+	void *context;
+};
+
 /* Batches of n operations (n at least 1), each batch after a sync, its operations back to back, with one wait at the
  * end; batches of one are operations timed alone. Of each batch: start[b] before its first issue, issued[b] when its
  * first operation was issued (equal to start[b] where issue blocks), end[b] after the wait. */

@@ -1,0 +1,190 @@
+#define _GNU_SOURCE
+#include "crew.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+
+enum { spin_ns = 20000, slice = 4 /* units between two calls of between */ };
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static void gate_make(struct gate *g)
+{
+	pthread_mutex_init(&g->lock, NULL);
+	pthread_cond_init(&g->grown, NULL);
+}
+
+static void gate_end(struct gate *g)
+{
+	pthread_mutex_destroy(&g->lock);
+	pthread_cond_destroy(&g->grown);
+}
+
+/* Who opens looks for sleepers after the count has grown, and who wants to sleep looks at the count after it is among the
+ * sleepers: one of both sees the other. */
+void gate_open(struct gate *g, uint64_t more)
+{
+	atomic_fetch_add(&g->count, more);
+	if (!atomic_load(&g->sleepers))
+		return;
+	pthread_mutex_lock(&g->lock);
+	pthread_cond_broadcast(&g->grown);
+	pthread_mutex_unlock(&g->lock);
+}
+
+void gate_await(struct gate *g, uint64_t count, int64_t spin)
+{
+	if (atomic_load(&g->count) >= count)
+		return;
+	for (const int64_t until = now() + spin; spin && now() < until;)
+		for (int i = 0; i < 16; i++) {
+			if (atomic_load(&g->count) >= count)
+				return;
+			relax();
+		}
+	pthread_mutex_lock(&g->lock);
+	atomic_fetch_add(&g->sleepers, 1);
+	while (atomic_load(&g->count) < count)
+		pthread_cond_wait(&g->grown, &g->lock);
+	atomic_fetch_sub(&g->sleepers, 1);
+	pthread_mutex_unlock(&g->lock);
+}
+
+static void *helper_life(void *argument)
+{
+	struct helper *h = argument;
+	struct crew *c = h->crew;
+	for (uint64_t segment = 1;; segment++) {
+		gate_await(&c->begun, segment, c->spin);
+		if (atomic_load(&c->ending))
+			return NULL;
+		h->sum += fma_units(h->units, 0);
+		gate_open(&c->finished, 1);
+	}
+}
+
+static void *second_life(void *argument)
+{
+	struct crew *c = argument;
+	for (uint64_t job = 1;; job++) {
+		gate_await(&c->asked, job, c->spin);
+		if (atomic_load(&c->ending))
+			return NULL;
+		c->job(c->context);
+		gate_open(&c->answered, 1);
+	}
+}
+
+static int start(pthread_t *thread, void *(*life)(void *), void *argument)
+{
+	sigset_t all, before;
+	sigfillset(&all);
+	int rc = pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (rc)
+		return rc;
+	rc = pthread_create(thread, NULL, life, argument);
+	const int again = pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc ? rc : again;
+}
+
+/* With one CPU the thread that is waited for cannot run while another spins. */
+static int64_t spin_time(void)
+{
+	cpu_set_t cpus;
+	return sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) == 1 ? 0 : spin_ns;
+}
+
+int crew_new(int threads, struct crew **out)
+{
+	struct crew *c = calloc(1, sizeof *c);
+	int rc = c ? 0 : ENOMEM;
+	*out = NULL;
+	if (!c)
+		return rc;
+	c->threads = threads;
+	c->spin = spin_time();
+	gate_make(&c->begun);
+	gate_make(&c->finished);
+	gate_make(&c->asked);
+	gate_make(&c->answered);
+	if (threads > 1 && !(c->helper = aligned_alloc(_Alignof(struct helper), (size_t)(threads - 1) * sizeof *c->helper)))
+		rc = ENOMEM;
+	for (; !rc && c->started < threads - 1; c->started += !rc) {
+		c->helper[c->started] = (struct helper){.crew = c};
+		rc = start(&c->helper[c->started].thread, helper_life, &c->helper[c->started]);
+	}
+	if (rc) {
+		crew_free(c);
+		return rc;
+	}
+	*out = c;
+	return 0;
+}
+
+void crew_free(struct crew *c)
+{
+	if (!c)
+		return;
+	atomic_store(&c->ending, 1);
+	gate_open(&c->begun, 1);
+	gate_open(&c->asked, 1);
+	for (int i = 0; i < c->started; i++)
+		pthread_join(c->helper[i].thread, NULL);
+	if (c->second_started)
+		pthread_join(c->second, NULL);
+	gate_end(&c->begun);
+	gate_end(&c->finished);
+	gate_end(&c->asked);
+	gate_end(&c->answered);
+	free(c->helper);
+	free(c);
+}
+
+int crew_second(struct crew *c)
+{
+	if (c->second_started)
+		return 0;
+	const int rc = start(&c->second, second_life, c);
+	c->second_started = !rc;
+	return rc;
+}
+
+/* The share of the calling thread. */
+static int compute_own(struct crew *c, uint64_t units, int (*between)(void *), void *context)
+{
+	int rc = 0;
+	uint64_t did = 0;
+	while (between && !rc && did < units) {
+		const uint64_t some = units - did < slice ? units - did : slice;
+		c->sum += fma_units(some, did);
+		did += some;
+		rc = between(context);
+	}
+	c->sum += fma_units(units - did, did);
+	return rc;
+}
+
+int crew_compute(struct crew *c, uint64_t units, int (*between)(void *), void *context)
+{
+	const uint64_t helpers = (uint64_t)c->threads - 1, each = units / (uint64_t)c->threads;
+	if (helpers && each) {
+		for (uint64_t i = 0; i < helpers; i++)
+			c->helper[i].units = each;
+		c->segments++;
+		gate_open(&c->begun, 1);
+	}
+	const int rc = compute_own(c, each ? units - helpers * each : units, between, context);
+	if (helpers && each)
+		gate_await(&c->finished, helpers * c->segments, c->spin);
+	c->units += units;
+	return rc;
+}

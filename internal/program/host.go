@@ -1,0 +1,194 @@
+//go:build cgo
+
+package program
+
+/*
+#include <stdlib.h>
+#include "program.h"
+
+static int failed(struct program *p) { return atomic_load(&p->failed); }
+static int computing(struct program *p) { return atomic_load(&p->computing); }
+static int communicating(struct program *p) { return atomic_load(&p->communicating); }
+static busbar_step sync_step(void) { return program_sync; }
+static busbar_step run_step(void) { return program_run; }
+typedef int (*call)(void *context);
+typedef int (*test_call)(void *context, int *done);
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"busbar/internal/loop"
+)
+
+// HostOp is an operation of a program on a host. With Async the library starts and completes it; without, Issue blocks until it
+// is over, and the second thread calls it. The functions and their contexts stay the caller's, and must live until
+// Host.Close.
+type HostOp struct {
+	Link
+	Async   loop.Async
+	Issue   loop.Step
+	Context unsafe.Pointer // of Issue
+}
+
+// HostSpec is a program for a host.
+type HostSpec struct {
+	Segments []uint64 // units of work, as Crew.Calibrate counts them
+	Ops      []HostOp // all by Async, or all by Issue
+	// Interval is after how long while a segment computes the operations that are on their way are tested, the oldest
+	// first; 0: no call of the library is made while a segment computes. Of operations by Async only.
+	Interval time.Duration
+	// Sync brings the ranks together before a step, as in loop.Steps, with a context of its own; nil: nothing does.
+	Sync        loop.Step
+	SyncContext unsafe.Pointer
+}
+
+// Host is a program bound to the threads of a crew, and to operations of a library. One goroutine uses it, on the thread that
+// may call the library; InHand alone may be called from any.
+type Host struct {
+	crew *Crew
+
+	mu sync.Mutex // guards p against InHand after Close
+	p  *C.struct_program
+}
+
+// NewHost makes a program ready to run. Nothing is computed and nothing sent. An error says what of the program cannot be
+// run, or that there is no memory or no thread for it.
+func NewHost(c *Crew, s HostSpec) (*Host, error) {
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("program: %w", err)
+	}
+	second := len(s.Ops) > 0 && s.Ops[0].Async.Start == nil
+	if second {
+		if rc := C.crew_second(c.c); rc != 0 {
+			return nil, fmt.Errorf("program: the thread for operations that block cannot be started: %w", syscall.Errno(rc))
+		}
+	}
+	h := &Host{crew: c, p: (*C.struct_program)(C.calloc(1, C.sizeof_struct_program))}
+	if h.p == nil {
+		return nil, errNoMemory
+	}
+	h.p.segment = (*C.struct_program_segment)(C.calloc(C.size_t(len(s.Segments)+1), C.sizeof_struct_program_segment))
+	h.p.op = (*C.struct_program_op)(C.calloc(C.size_t(len(s.Ops)+1), C.sizeof_struct_program_op))
+	if h.p.segment == nil || h.p.op == nil {
+		h.Close()
+		return nil, errNoMemory
+	}
+	h.p.crew, h.p.segments, h.p.ops = c.c, C.int(len(s.Segments)), C.int(len(s.Ops))
+	h.p.interval, h.p.mode = C.int64_t(s.Interval), C.int(Overlapped)
+	h.p.sync, h.p.sync_context = C.busbar_step(s.Sync), s.SyncContext
+	if second {
+		h.p.second = 1
+	}
+	for i, units := range s.Segments {
+		h.segments()[i].units = C.uint64_t(units)
+	}
+	for i, o := range s.Ops {
+		to := &h.ops()[i]
+		to.after, to.before = C.int(o.After), C.int(o.Before)
+		to.issue, to.context = C.busbar_step(o.Issue), o.Context
+		to.async = C.struct_busbar_async{start: C.call(o.Async.Start), test: C.test_call(o.Async.Test), wait: C.call(o.Async.Wait), context: o.Async.Context}
+	}
+	return h, nil
+}
+
+var errNoMemory = errors.New("program: no memory")
+
+// check says what of a program can never run: operations begin in their order, so one that waits for a late segment holds up
+// those behind it.
+func (s HostSpec) check() error {
+	latest, of := -1, 0
+	for i, o := range s.Ops {
+		async := o.Async.Start != nil && o.Async.Test != nil && o.Async.Wait != nil
+		first := s.Ops[0].Async.Start != nil
+		switch {
+		case async == (o.Issue != nil):
+			return fmt.Errorf("operation %d is to be either started, tested and waited for, or issued", i)
+		case async != first:
+			return fmt.Errorf("operation %d goes on in another way than operation 0", i)
+		case !async && s.Interval > 0:
+			return fmt.Errorf("operation %d blocks, and cannot be tested every %s", i, s.Interval)
+		case o.After < -1 || o.After >= o.Before || o.Before > len(s.Segments):
+			return fmt.Errorf("operation %d is to run behind segment %d and before segment %d of %d", i, o.After, o.Before, len(s.Segments))
+		}
+		if o.After > latest {
+			latest, of = o.After, i
+		}
+		if latest >= o.Before {
+			return fmt.Errorf("operation %d is to be done before segment %d, and operation %d, which begins before it, waits for segment %d", i, o.Before, of, latest)
+		}
+	}
+	return nil
+}
+
+func (h *Host) segments() []C.struct_program_segment {
+	return unsafe.Slice(h.p.segment, h.p.segments)
+}
+
+func (h *Host) ops() []C.struct_program_op { return unsafe.Slice(h.p.op, h.p.ops) }
+
+// SetMode says what the next runs do; at first that is Overlapped.
+func (h *Host) SetMode(m Mode) { h.p.mode = C.int(m) }
+
+// Steps are the program as one operation of a loop: issuing it runs one step. Where an operation fails its error code is that of
+// the step, the first where several do, and Failed says which it was; nothing is begun any more then, in that step or
+// in a later one. What was on its way stays there: its library knows whether it can be given up.
+func (h *Host) Steps() loop.Steps {
+	s := loop.Steps{Issue: loop.Step(C.run_step()), Context: unsafe.Pointer(h.p)}
+	if h.p.sync != nil {
+		s.Sync = loop.Step(C.sync_step())
+	}
+	return s
+}
+
+// Failed is the operation whose error ended the program, and its library's code; -1 and 0 while there is none.
+func (h *Host) Failed() (op, code int) {
+	if code = int(C.failed(h.p)); code == 0 {
+		return -1, 0
+	}
+	return int(h.p.failed_op), code
+}
+
+// InHand is the segment that is being computed and the operation that a thread is inside the library for, from any goroutine;
+// -1 is none. An operation that goes on by itself is in hand while it is started, tested or waited for.
+func (h *Host) InHand() (segment, op int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.p == nil {
+		return -1, -1
+	}
+	return int(C.computing(h.p)) - 1, int(C.communicating(h.p)) - 1
+}
+
+// Spans are those of the last step.
+func (h *Host) Spans() Spans {
+	s := Spans{Step: spanOf(h.p.span), Segments: make([]Span, h.p.segments), Ops: make([]Span, h.p.ops)}
+	for i, g := range h.segments() {
+		s.Segments[i] = spanOf(g.span)
+	}
+	for i, o := range h.ops() {
+		s.Ops[i] = spanOf(o.span)
+	}
+	return s
+}
+
+func spanOf(s C.struct_span) Span { return Span{int64(s.start), int64(s.end)} }
+
+// Close frees the program, not the crew nor its operations; closing twice does nothing.
+func (h *Host) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.p == nil {
+		return
+	}
+	C.free(unsafe.Pointer(h.p.segment))
+	C.free(unsafe.Pointer(h.p.op))
+	C.free(unsafe.Pointer(h.p))
+	h.p = nil
+}

@@ -1,0 +1,198 @@
+/* Runs a program: which operation may begin when, who issues it, and what becomes of an error. Between two segments there is
+ * one thing to do, here called the point before a segment; the last point is the end of the step. */
+#include "program.h"
+
+#include <string.h>
+
+int program_sync(void *context, uint64_t i)
+{
+	struct program *p = context;
+	return p->sync(p->sync_context, i);
+}
+
+static int fail(struct program *p, int op, int code)
+{
+	p->failed_op = op;
+	atomic_store(&p->failed, code);
+	return code;
+}
+
+/* Operations that the library starts and completes. */
+
+static int start(struct program *p, int k)
+{
+	struct program_op *o = &p->op[k];
+	atomic_store(&p->communicating, k + 1);
+	o->span.start = now();
+	const int rc = o->async.start(o->async.context);
+	atomic_store(&p->communicating, 0);
+	return rc ? fail(p, k, rc) : 0;
+}
+
+static int ended(struct program *p, int k, int rc, int done)
+{
+	if (done)
+		p->op[k].span.end = now();
+	p->op[k].done = done;
+	atomic_store(&p->communicating, 0);
+	return rc ? fail(p, k, rc) : 0;
+}
+
+static int test(struct program *p, int k)
+{
+	struct program_op *o = &p->op[k];
+	int done = 0;
+	atomic_store(&p->communicating, k + 1);
+	const int rc = o->async.test(o->async.context, &done);
+	return ended(p, k, rc, !rc && done);
+}
+
+static int wait(struct program *p, int k)
+{
+	struct program_op *o = &p->op[k];
+	if (o->done)
+		return 0;
+	atomic_store(&p->communicating, k + 1);
+	const int rc = o->async.wait(o->async.context);
+	return ended(p, k, rc, !rc);
+}
+
+/* Called every few units of a segment: tests what is on its way, the oldest first. */
+static int poll(void *context)
+{
+	struct program *p = context;
+	if (p->over == p->begun || now() < p->next_test)
+		return 0;
+	int rc = 0;
+	for (int k = p->over; k < p->begun && !rc; k++)
+		if (!p->op[k].done)
+			rc = test(p, k);
+	while (p->over < p->begun && p->op[p->over].done)
+		p->over++;
+	p->next_test = now() + p->interval;
+	return rc;
+}
+
+/* Operations that block, in the second thread: a job is the next of them. One that has failed ends the rest. */
+static void issue(void *context)
+{
+	struct program *p = context;
+	const int k = p->issued++;
+	struct program_op *o = &p->op[k];
+	if (atomic_load(&p->failed))
+		return;
+	atomic_store(&p->communicating, k + 1);
+	o->span.start = now();
+	const int rc = o->issue(o->context, p->step);
+	o->span.end = now();
+	atomic_store(&p->communicating, 0);
+	if (rc)
+		fail(p, k, rc);
+}
+
+/* Begins the operations that may, up to and without one that must not yet; all of them for after of all segments. */
+static int begin(struct program *p, int after)
+{
+	const int before = p->begun;
+	while (p->begun < p->ops && p->op[p->begun].after <= after) {
+		const int k = p->begun++;
+		const int rc = p->second ? 0 : start(p, k);
+		if (rc)
+			return rc;
+	}
+	if (p->second && p->begun > before)
+		gate_open(&p->crew->asked, (uint64_t)(p->begun - before));
+	return atomic_load(&p->failed);
+}
+
+/* Waits for the operations that have to be done before a segment. They are waited for in their order, so that the time
+ * in which anything is on its way ends when it does. */
+static int finish(struct program *p, int before)
+{
+	int last = p->begun - 1, rc = 0;
+	while (last >= p->over && p->op[last].before > before)
+		last--;
+	if (p->second) {
+		gate_await(&p->crew->answered, p->answered + (uint64_t)(last + 1), p->crew->spin);
+		p->over = last + 1 > p->over ? last + 1 : p->over;
+		return atomic_load(&p->failed);
+	}
+	for (int k = p->over; k <= last && !rc; k++)
+		if (p->op[k].before <= before)
+			rc = wait(p, k);
+	while (p->over < p->begun && p->op[p->over].done)
+		p->over++;
+	return rc;
+}
+
+static int compute(struct program *p, int s, int polls)
+{
+	struct program_segment *g = &p->segment[s];
+	atomic_store(&p->computing, s + 1);
+	g->span.start = now();
+	const int rc = crew_compute(p->crew, g->units, polls && p->interval ? poll : NULL, p);
+	g->span.end = now();
+	atomic_store(&p->computing, 0);
+	return rc;
+}
+
+static int communicate(struct program *p)
+{
+	const int rc = begin(p, p->segments);
+	return rc ? rc : finish(p, p->segments);
+}
+
+static int overlap(struct program *p)
+{
+	int rc = 0;
+	for (int s = 0; s <= p->segments && !rc; s++) {
+		rc = begin(p, s - 1);
+		if (!rc)
+			rc = finish(p, s);
+		if (!rc && s < p->segments)
+			rc = compute(p, s, 1);
+	}
+	return rc;
+}
+
+static void reset(struct program *p, uint64_t i)
+{
+	for (int k = 0; k < p->ops; k++) {
+		p->op[k].done = 0;
+		p->op[k].span = (struct span){0, 0};
+	}
+	for (int s = 0; s < p->segments; s++)
+		p->segment[s].span = (struct span){0, 0};
+	p->step = i;
+	p->begun = p->over = p->issued = 0;
+	if (p->second) {
+		p->answered = atomic_load(&p->crew->answered.count);
+		p->crew->job = issue;
+		p->crew->context = p;
+	}
+}
+
+int program_run(void *context, uint64_t i)
+{
+	struct program *p = context;
+	int rc = atomic_load(&p->failed);
+	if (rc)
+		return rc;
+	reset(p, i);
+	p->span.start = now();
+	p->next_test = p->span.start + p->interval;
+	if (p->mode == BUSBAR_OVERLAPPED) {
+		rc = overlap(p);
+	} else {
+		if (p->mode != BUSBAR_COMM)
+			for (int s = 0; s < p->segments; s++)
+				compute(p, s, 0);
+		if (p->mode != BUSBAR_COMPUTE)
+			rc = communicate(p);
+	}
+	p->span.end = now();
+	/* Whatever happened, the second thread is done with the program. */
+	if (p->second)
+		gate_await(&p->crew->answered, p->answered + (uint64_t)p->begun, p->crew->spin);
+	return rc;
+}
