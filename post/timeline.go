@@ -175,9 +175,10 @@ func readTimeline(ctx context.Context, stderr io.Writer, paths []string, o timel
 	if o.StepPattern != nil {
 		reading.KeepRange = o.StepPattern.MatchString
 	}
-	b, read := timeline.NewBuilder(o), 0
+	b, read, points := timeline.NewBuilder(o), 0, ownPoints{}
 	problems, err := trace.Each(ctx, files, reading, func(f *trace.File) error {
 		read++
+		points.add(f)
 		if err := b.Add(f); err != nil {
 			return err
 		}
@@ -188,6 +189,9 @@ func readTimeline(ctx context.Context, stderr io.Writer, paths []string, o timel
 	}
 	if problems = append(passed, problems...); read == 0 || slices.ContainsFunc(problems, func(p trace.Problem) bool { return slices.Contains(paths, p.Path) }) {
 		return nil, &noTraceError{paths, problems}
+	}
+	if err := points.one(); err != nil {
+		return nil, err
 	}
 	for _, p := range problems {
 		fmt.Fprintln(stderr, "post:", printable(problemWords(p))+"; passed over")

@@ -82,6 +82,9 @@ func (s *timelineSheet) files() {
 // fileKind says what a file is.
 func fileKind(f timeline.File) string {
 	what := map[string]string{"kineto": "a Kineto trace", "nsight": "an export of Nsight Systems"}[f.Format]
+	if f.Own != "" {
+		return cmp.Or(what, f.Format) + " of " + f.Own
+	}
 	if f.Tool != "" {
 		return cmp.Or(what, f.Format) + " (" + f.Tool + ")"
 	}

@@ -46,7 +46,7 @@ func NewBuilder(o Options) *Builder {
 func (b *Builder) Add(f *trace.File) error {
 	t := b.timeline
 	file := len(t.Files)
-	t.Files = append(t.Files, File{Path: f.Path, Format: string(f.Format), Tool: f.Tool, Cut: f.Cut})
+	t.Files = append(t.Files, File{Path: f.Path, Format: string(f.Format), Tool: f.Tool, Cut: f.Cut, Own: ownWords(f.Own), NoGPU: f.Own != nil && (f.Own.OnHost || f.Own.Rehearsed)})
 	for _, n := range f.Notes {
 		t.Notes = append(t.Notes, Note{Says: n.Says, Do: n.Do, File: file})
 	}

@@ -32,7 +32,8 @@ func names(d *trace.Device, pattern *regexp.Regexp) []known {
 //
 // Communication is what the table knows by name, and what the file says to belong to a collective: kernels with names that nobody knows
 // yet, and copies, with which the newest libraries communicate. Where a collective has a kernel that is known by name, its other
-// kernels prepare data and compute. In a group of one rank, and in a world of one, nothing is communicated, whatever runs.
+// kernels prepare data and compute. In a group of one rank, and in a world of one, nothing is communicated, whatever runs; but busbar's own
+// step is counted as rank counted it, where an operation is one in any world.
 func classify(d *trace.Device, names []known) []class {
 	named := make([]bool, len(d.Calls))
 	for i := range d.Activities {
@@ -46,6 +47,10 @@ func classify(d *trace.Device, names []known) []class {
 		a := &d.Activities[i]
 		between := a.Call >= 0 && !alone(d, a.Call) // ranks
 		switch {
+		case names[a.Name].own:
+			if names[a.Name].comm {
+				classes[i] = communicating
+			}
 		case a.Kind == trace.Memset || a.Kind.Memcpy() && !between:
 			classes[i] = copying
 		case a.Kind.Memcpy():

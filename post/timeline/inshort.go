@@ -17,6 +17,9 @@ func (t *Timeline) InShort() (says []string) {
 	if len(y.devices) == 0 {
 		return append(says, t.withoutKernels())
 	}
+	if own := t.ownSays(); own != "" {
+		says = append(says, own)
+	}
 	says = append(says, y.shares())
 	says = append(says, y.hiding())
 	if shared := t.sharedStreams(); shared != "" {

@@ -95,6 +95,7 @@ var kernelTable = []kernelRow{
 type known struct {
 	comm   bool
 	within bool            // it is known to stay within one GPU
+	own    bool            // busbar ran it itself: it is what its name says, in a world of one rank too
 	by     string          // library and versions
 	what   coll.Collective // Other where the name does not tell one
 	name   string          // of the function, for people
@@ -102,6 +103,9 @@ type known struct {
 
 // recognise looks a kernel's name up.
 func recognise(kernel string) known {
+	if k, ok := recogniseOwn(kernel); ok {
+		return k
+	}
 	f := functionOf(kernel)
 	for i := range kernelTable {
 		row := &kernelTable[i]

@@ -33,7 +33,9 @@ type File struct {
 	Path   string `json:"path"`
 	Format string `json:"format"`
 	Tool   string `json:"tool,omitempty"`
-	Cut    string `json:"cut,omitempty"` // why it ends early
+	Cut    string `json:"cut,omitempty"`    // why it ends early
+	Own    string `json:"own,omitempty"`    // of a step that busbar ran itself: which, on what, and whether it was rehearsed
+	NoGPU  bool   `json:"no_gpu,omitempty"` // threads of hosts did all, in a rehearsal too
 }
 
 // Note is what figures are to be read with.

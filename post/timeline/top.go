@@ -91,7 +91,7 @@ func (n neighbours) around(s *study, a trace.Span) (after, before string) {
 // functionName is the function of an activity.
 func (s *study) functionName(activity int32) string {
 	name := s.Names[s.Activities[activity].Name]
-	if f := functionOf(name).String(); f != "" {
+	if f := functionOf(name).String(); f != "" && !s.names[s.Activities[activity].Name].own {
 		return f
 	}
 	return name

@@ -28,6 +28,11 @@ func readKineto(ctx context.Context, r io.Reader, path string, o Options) (*File
 	}
 	f := d.gathered.file(&d.about, filepath.ToSlash(path))
 	f.Path, f.Format, f.Tool, f.Cut = path, Kineto, "torch.profiler", d.cut
+	if f.Own = d.about.busbar(); f.Own != nil {
+		f.Tool = f.Own.Tool
+		f.setHost(f.Own.Host)
+		f.Notes = append(f.Notes, Note{Says: f.Own.Says})
+	}
 	if d.torn > 0 {
 		f.Notes = append(f.Notes, Note{Says: tornWords(d.torn)})
 	}

@@ -100,6 +100,13 @@ func (g *gathered) place(f *File, about *metadata, info distributed, path string
 	}
 }
 
+// setHost says where all devices of a file are.
+func (f *File) setHost(host string) {
+	for _, d := range f.Devices {
+		d.Host = host
+	}
+}
+
 // busiest is the device with most activities; a process may touch others, as when it makes a context on device 0.
 func busiest(devices []*Device) *Device {
 	var most *Device

@@ -9,7 +9,7 @@ import (
 
 // metadata is what stands beside the events, as JSON.
 type metadata struct {
-	schema, devices, distributed, base, name json.RawMessage
+	schema, devices, distributed, base, name, own json.RawMessage
 }
 
 // place is where the value of a key belongs; nil of a key that says nothing here.
@@ -25,8 +25,19 @@ func (m *metadata) place(key []byte) *json.RawMessage {
 		return &m.base
 	case `"traceName"`:
 		return &m.name
+	case `"busbar"`:
+		return &m.own
 	}
 	return nil
+}
+
+// busbar is what busbar says of a step of its own; nil where another program wrote the file.
+func (m *metadata) busbar() *Own {
+	var own Own
+	if json.Unmarshal(m.own, &own) != nil || own.Tool == "" {
+		return nil
+	}
+	return &own
 }
 
 // baseTime is what times are counted from, in nanoseconds since 1970; 0 where the file does not say.

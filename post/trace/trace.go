@@ -14,8 +14,24 @@ type File struct {
 	Tool   string // which program wrote it, as far as the file tells: "Nsight Systems 2026.2.1"
 	Cut    string // why it ends early, and how far it was read; "" where it is whole
 
+	Own     *Own      // what busbar says of a step that it ran itself; nil of what a profiler wrote
 	Devices []*Device // by process and number
 	Notes   []Note
+}
+
+// Own is what a trace of busbar's own step, of rank --step, says of itself.
+type Own struct {
+	Tool      string `json:"tool"` // "busbar 0.9.0"
+	Run       string `json:"run"`  // ID of the run
+	Point     int    `json:"point"`
+	Says      string `json:"says"` // in sentences: what was traced, how, and whether it was rehearsed
+	Model     string `json:"model"`
+	Step      string `json:"step"` // the point in words
+	Backend   string `json:"backend"`
+	Computing string `json:"computing"` // what computed
+	OnHost    bool   `json:"on_host"`   // no GPU computed
+	Rehearsed bool   `json:"rehearsed"`
+	Host      string `json:"host"`
 }
 
 // Format is the kind of a file.

@@ -1,0 +1,57 @@
+package timeline
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"busbar/internal/coll"
+	"busbar/post/trace"
+)
+
+// ownName is how busbar calls what it ran itself in a step of rank --step: by what an operation or a segment does. No kernel of a library
+// has a blank there, and whatever a layer is called stands behind it.
+var ownName = regexp.MustCompile(`^busbar (?:(?P<op>all_reduce|all_gather|reduce_scatter)|forward|backward|compress|optimizer)(?: |$)`)
+
+// ownBy is whose such operations are.
+const ownBy = "busbar's own step"
+
+// recogniseOwn looks the name of something up that busbar ran itself; ok is false of all other names.
+func recogniseOwn(name string) (k known, ok bool) {
+	m := ownName.FindStringSubmatch(name)
+	if m == nil {
+		return known{}, false
+	}
+	k = known{within: true, own: true, by: ownBy, what: coll.Other, name: name}
+	if op := m[ownName.SubexpIndex("op")]; op != "" {
+		k.comm, k.within, k.what = true, false, operationOf(op)
+	}
+	return k, true
+}
+
+// ownWords say what a file of busbar's own step is of; "" of one that a profiler wrote.
+func ownWords(o *trace.Own) string {
+	if o == nil {
+		return ""
+	}
+	where := "on a GPU: " + o.Computing
+	switch {
+	case o.Rehearsed:
+		where = "REHEARSED, no GPU: " + o.Computing
+	case o.OnHost:
+		where = "on CPUs, no GPU: " + o.Computing
+	}
+	return fmt.Sprintf("a step that busbar ran itself (%s; %s, %s; over %s; %s)", o.Tool, o.Model, o.Step, o.Backend, where)
+}
+
+// ownSays is what has to be said first where what was read is no training, but busbar's own step; "" where it is training.
+func (t *Timeline) ownSays() string {
+	if len(t.Files) == 0 || slices.ContainsFunc(t.Files, func(f File) bool { return f.Own == "" }) {
+		return ""
+	}
+	text := "This is " + t.Files[0].Own + ", and no training."
+	if t.Files[0].NoGPU {
+		text += " What is called a GPU below is the threads of a rank."
+	}
+	return text
+}
