@@ -10,26 +10,26 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/program"
-	training "busbar/internal/step"
+	steps "busbar/internal/step"
 	"busbar/post/trace"
 )
 
 // drawnPlan is a plan without a meaning: some segments, and operations of any kind.
-func drawnPlan(r *rand.Rand) *training.Plan {
+func drawnPlan(r *rand.Rand) *steps.Plan {
 	kinds := []coll.Collective{coll.AllReduce, coll.AllGather, coll.ReduceScatter}
-	p := &training.Plan{Model: "drawn", World: []int{1, 2, 5, 64}[r.IntN(4)], Point: training.Point{Strategy: training.DDP, Bucket: training.All, Type: coll.Float32}}
+	p := &steps.Plan{Model: "drawn", World: []int{1, 2, 5, 64}[r.IntN(4)], Point: steps.Point{Strategy: steps.DDP, Bucket: steps.All, Type: coll.Float32}}
 	for range 1 + r.IntN(5) {
-		work := training.Work(1 + r.IntN(4))
-		p.Segments = append(p.Segments, training.Segment{Name: work.String() + " all_reduce::layer<4>(int)", Work: work})
+		work := steps.Work(1 + r.IntN(4))
+		p.Segments = append(p.Segments, steps.Segment{Name: work.String() + " all_reduce::layer<4>(int)", Work: work})
 	}
 	for i := range r.IntN(6) {
-		p.Ops = append(p.Ops, training.Op{Name: fmt.Sprintf("bucket %d", i), Collective: kinds[r.IntN(len(kinds))], Count: 4 * (1 + r.Int64N(1000))})
+		p.Ops = append(p.Ops, steps.Op{Name: fmt.Sprintf("bucket %d", i), Collective: kinds[r.IntN(len(kinds))], Count: 4 * (1 + r.Int64N(1000))})
 	}
 	return p
 }
 
 // drawnSpans are segments one after the other, and operations at any time beside them.
-func drawnSpans(r *rand.Rand, p *training.Plan) (s program.Spans) {
+func drawnSpans(r *rand.Rand, p *steps.Plan) (s program.Spans) {
 	at := r.Int64N(1 << 50)
 	s.Step.Start = at - r.Int64N(1000)
 	first := at
@@ -48,7 +48,7 @@ func drawnSpans(r *rand.Rand, p *training.Plan) (s program.Spans) {
 }
 
 // ownTimeline writes the traces of ranks into a folder of their own and reads them back.
-func ownTimeline(t *testing.T, traces ...training.Trace) *Timeline {
+func ownTimeline(t *testing.T, traces ...steps.Trace) *Timeline {
 	t.Helper()
 	dir := t.TempDir()
 	b := NewBuilder(Options{})
@@ -76,7 +76,7 @@ func ownTimeline(t *testing.T, traces ...training.Trace) *Timeline {
 }
 
 // same compares times to the nanosecond.
-func (p *Parts) same(i training.Intervals) bool {
+func (p *Parts) same(i steps.Intervals) bool {
 	ns := func(ms float64) int64 { return int64(ms*1e6 + 0.5) }
 	return ns(p.Span) == i.Span && ns(p.Compute) == i.Compute && ns(p.Comm) == i.Comm && ns(p.Overlap) == i.Overlap && ns(p.Exposed) == i.Exposed && ns(p.Idle) == i.Idle
 }
@@ -87,13 +87,13 @@ func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		plan := drawnPlan(r)
 		rank := r.IntN(plan.World)
-		own := training.Trace{Tool: "busbar 9", Run: "r", Point: 1, Plan: plan, Backend: "mpi", Computing: "FMA", Rank: rank, Process: 77, Host: "n1"}
-		var sum training.Intervals
+		own := steps.Trace{Tool: "busbar 9", Run: "r", Point: 1, Plan: plan, Backend: "mpi", Computing: "FMA", Rank: rank, Process: 77, Host: "n1"}
+		var sum steps.Intervals
 		for n := range 1 + r.IntN(3) {
 			spans := drawnSpans(r, plan)
-			own.Steps = append(own.Steps, training.TracedStep{Number: 5 + n, Spans: spans})
-			i := training.IntervalsOf(spans)
-			sum = training.Intervals{Span: sum.Span + i.Span, Compute: sum.Compute + i.Compute, Comm: sum.Comm + i.Comm, Overlap: sum.Overlap + i.Overlap, Exposed: sum.Exposed + i.Exposed, Idle: sum.Idle + i.Idle}
+			own.Steps = append(own.Steps, steps.TracedStep{Number: 5 + n, Spans: spans})
+			i := steps.IntervalsOf(spans)
+			sum = steps.Intervals{Span: sum.Span + i.Span, Compute: sum.Compute + i.Compute, Comm: sum.Comm + i.Comm, Overlap: sum.Overlap + i.Overlap, Exposed: sum.Exposed + i.Exposed, Idle: sum.Idle + i.Idle}
 		}
 		found := ownTimeline(t, own)
 		if len(found.Devices) != 1 {
@@ -110,7 +110,7 @@ func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
 			t.Fatalf("seed %d: %d steps of %d", seed, len(d.Steps), len(own.Steps))
 		}
 		for n, s := range d.Steps {
-			if i := training.IntervalsOf(own.Steps[n].Spans); !s.same(i) || s.Name != fmt.Sprintf("ProfilerStep#%d", own.Steps[n].Number) {
+			if i := steps.IntervalsOf(own.Steps[n].Spans); !s.same(i) || s.Name != fmt.Sprintf("ProfilerStep#%d", own.Steps[n].Number) {
 				t.Errorf("seed %d: %s is %+v, want %+v", seed, s.Name, s.Parts, i)
 			}
 			if want := len(plan.Segments) + len(plan.Ops); s.Kernels != want || s.Partial != "" {
@@ -125,16 +125,16 @@ func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
 
 // Operations have the size, the type and the order that the plan gives them, so that ranks are matched and bandwidths are right.
 func TestOwnOperationsAreThoseOfThePlan(t *testing.T) {
-	plan := &training.Plan{Model: "m", World: 2, Point: training.Point{Strategy: training.FSDP, Bucket: training.PerLayer, Type: coll.Float8E4M3},
-		Segments: []training.Segment{{Name: "forward", Work: training.Forward}},
-		Ops: []training.Op{
+	plan := &steps.Plan{Model: "m", World: 2, Point: steps.Point{Strategy: steps.FSDP, Bucket: steps.PerLayer, Type: coll.Float8E4M3},
+		Segments: []steps.Segment{{Name: "forward", Work: steps.Forward}},
+		Ops: []steps.Op{
 			{Name: "gather a", Collective: coll.AllGather, Count: 4096}, {Name: "reduce a", Collective: coll.ReduceScatter, Count: 2048}, {Name: "bucket 1", Collective: coll.AllReduce, Count: 1 << 20},
 		}}
 	spans := program.Spans{Segments: []program.Span{{Start: 10, End: 2000}}, Ops: []program.Span{{Start: 10, End: 1010}, {Start: 1010, End: 3010}, {Start: 3010, End: 7010}}}
-	var traces []training.Trace
+	var traces []steps.Trace
 	for rank := range 2 {
-		traces = append(traces, training.Trace{Tool: "busbar 9", Plan: plan, Backend: "nccl", GPU: "NVIDIA H100", Computing: "FMA kernels", Device: rank, Rank: rank, Process: 10 + rank,
-			Steps: []training.TracedStep{{Number: 1, Spans: spans}, {Number: 2, Spans: spans}}})
+		traces = append(traces, steps.Trace{Tool: "busbar 9", Plan: plan, Backend: "nccl", GPU: "NVIDIA H100", Computing: "FMA kernels", Device: rank, Rank: rank, Process: 10 + rank,
+			Steps: []steps.TracedStep{{Number: 1, Spans: spans}, {Number: 2, Spans: spans}}})
 	}
 	found := ownTimeline(t, traces...)
 	if a := found.Across; a == nil || a.Matched != 6 || a.Alone != 0 {
@@ -164,8 +164,8 @@ func TestOwnOperationsAreThoseOfThePlan(t *testing.T) {
 }
 
 func TestOwnStepsSaySo(t *testing.T) {
-	plan := &training.Plan{Model: "resnet50", World: 1, Point: training.Point{Strategy: training.DDP, Bucket: 25 << 20, Type: coll.Float32, Progress: training.Poll},
-		Segments: []training.Segment{{Name: "forward", Work: training.Forward}}}
+	plan := &steps.Plan{Model: "resnet50", World: 1, Point: steps.Point{Strategy: steps.DDP, Bucket: 25 << 20, Type: coll.Float32, Progress: steps.Poll},
+		Segments: []steps.Segment{{Name: "forward", Work: steps.Forward}}}
 	spans := program.Spans{Segments: []program.Span{{Start: 10, End: 2000}}}
 	for _, c := range []struct {
 		gpu       string
@@ -177,7 +177,7 @@ func TestOwnStepsSaySo(t *testing.T) {
 		{"Stand-in", true, "REHEARSED, no GPU: 1 thread of FMA", true},
 		{"NVIDIA H100", false, "on a GPU: 1 thread of FMA", false},
 	} {
-		found := ownTimeline(t, training.Trace{Tool: "busbar 9", Plan: plan, Backend: "mpi", GPU: c.gpu, Computing: "1 thread of FMA", Rehearsed: c.rehearsed, Process: 5, Steps: []training.TracedStep{{Number: 1, Spans: spans}}})
+		found := ownTimeline(t, steps.Trace{Tool: "busbar 9", Plan: plan, Backend: "mpi", GPU: c.gpu, Computing: "1 thread of FMA", Rehearsed: c.rehearsed, Process: 5, Steps: []steps.TracedStep{{Number: 1, Spans: spans}}})
 		if says := found.InShort()[0]; !strings.Contains(says, c.says) || strings.Contains(says, "threads of a rank") != c.noGPU {
 			t.Errorf("%q is not what is said first: %s", c.says, says)
 		}
