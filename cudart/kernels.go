@@ -3,7 +3,6 @@
 package cudart
 
 /*
-#include <stdlib.h>
 #include "call.h"
 #include "compare.h"
 */
@@ -42,25 +41,23 @@ type kernels struct {
 
 func (m *Mover) loadKernels() (*kernels, error) {
 	d := m.c.d
-	if d.t.module_load == nil || d.t.module_unload == nil || d.t.module_function == nil || d.t.launch_kernel == nil {
-		return nil, d.unsupported("cuModuleLoadDataEx, cuModuleUnload, cuModuleGetFunction or cuLaunchKernel")
+	if !d.hasModules() {
+		return nil, d.unsupported(moduleFunctions)
 	}
 	processors, err := d.attribute(attributeProcessors, m.c.device)
 	if err != nil {
 		return nil, err
 	}
 	k := &kernels{m: m, room: min(cycleRoom, m.chunk), blocks: max(1, int64(processors)*residentBlocks)}
-	text := C.CString(kernelText)
-	defer C.free(unsafe.Pointer(text))
-	if err = d.check("cuModuleLoadDataEx", C.call_module_load(d.t, &k.module, unsafe.Pointer(text))); err != nil {
+	if k.module, err = m.c.loadModule(kernelText); err != nil {
 		return nil, err
 	}
-	k.fillWords, err = k.function("busbar_fill")
+	k.fillWords, err = m.c.function(k.module, "busbar_fill")
 	if err == nil {
-		k.compareWords, err = k.function("busbar_compare")
+		k.compareWords, err = m.c.function(k.module, "busbar_compare")
 	}
 	if err == nil {
-		k.compareNear, err = k.function("busbar_near")
+		k.compareNear, err = m.c.function(k.module, "busbar_near")
 	}
 	if err == nil {
 		k.cycle, err = m.c.Alloc(k.room)
@@ -74,18 +71,11 @@ func (m *Mover) loadKernels() (*kernels, error) {
 	return k, nil
 }
 
-func (k *kernels) function(name string) (f C.cuda_function, err error) {
-	text := C.CString(name)
-	defer C.free(unsafe.Pointer(text))
-	err = k.m.c.check("cuModuleGetFunction", C.call_module_function(k.m.c.d.t, &f, k.module, text))
-	return f, err
-}
-
 func (k *kernels) close() error {
 	if k == nil {
 		return nil
 	}
-	return errors.Join(k.m.c.Free(k.cycle), k.m.c.Free(k.result), k.m.c.check("cuModuleUnload", C.call_module_unload(k.m.c.d.t, k.module)))
+	return errors.Join(k.m.c.Free(k.cycle), k.m.c.Free(k.result), k.m.c.unloadModule(k.module))
 }
 
 // take says whether there are kernels, and room for that table.

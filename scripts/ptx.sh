@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Assembles the kernels of cudart/kernels.ptx, which otherwise only a GPU's driver compiles, with ptxas from the Python
-# package index: for every architecture from 7.0 to 10.0 that a ptxas knows, with those of CUDA 12 and CUDA 13.
+# Assembles the kernels of cudart, which otherwise only a GPU's driver compiles, with ptxas from the Python package index:
+# for every architecture from 7.0 to 10.0 that a ptxas knows, with those of CUDA 12 and CUDA 13. The kernel that computes
+# must keep within the registers that cudart/fma.go counts on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly KERNELS=cudart/kernels.ptx
+readonly KERNELS='cudart/kernels.ptx cudart/work.ptx'
+readonly WORK_REGISTERS=32 # of a thread of busbar_fma, at most
 readonly ARCHITECTURES='70 72 75 80 86 87 89 90 100'
 # What must be there: 70 is V100, the oldest that busbar serves, 75 the oldest of CUDA 13.
 declare -A oldest=([nvidia-cuda-nvcc-cu12]=70 [nvidia-cuda-nvcc]=75)
@@ -32,20 +34,27 @@ fetch() {
 out=$(mktemp)
 log=$(mktemp)
 trap 'rm -f "$out" "$log"' EXIT
-for package in "${!oldest[@]}"; do
+# assemble FILE PACKAGE
+assemble() {
+  local kernels=$1 package=$2 ptxas version architecture registers done=()
   ptxas=$(fetch "$package")
   version=$("$ptxas" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
-  done=()
   for architecture in $ARCHITECTURES; do
-    if "$ptxas" -arch "sm_$architecture" --warn-on-spills -o "$out" "$KERNELS" >"$log" 2>&1; then
+    if "$ptxas" -arch "sm_$architecture" --warn-on-spills -o "$out" "$kernels" >"$log" 2>&1; then
       [ ! -s "$log" ] || fail "ptxas of CUDA $version warns for sm_$architecture:" "$(cat "$log")"
       done+=("$architecture")
+      registers=$("$ptxas" -v -arch "sm_$architecture" -o "$out" "$kernels" 2>&1 | sed -n "/'busbar_fma'/,\$s/.*Used \([0-9]*\) registers.*/\1/p")
+      [ "${registers:-0}" -le $WORK_REGISTERS ] || fail "busbar_fma takes $registers registers for sm_$architecture, more than $WORK_REGISTERS."
     elif [ "$architecture" -ge "${oldest[$package]}" ] && ! grep -qi "not defined for option\|unsupported gpu" "$log"; then
-      fail "ptxas of CUDA $version does not take $KERNELS for sm_$architecture:" "$(cat "$log")"
+      fail "ptxas of CUDA $version does not take $kernels for sm_$architecture:" "$(cat "$log")"
     fi
   done
   for architecture in "${oldest[$package]}" 90 100; do
     [[ " ${done[*]} " == *" $architecture "* ]] || fail "ptxas of CUDA $version does not know sm_$architecture: ${done[*]:-none}."
   done
-  printf 'ptxas of CUDA %s assembles %s for sm_%s\n' "$version" "$KERNELS" "${done[*]}"
+  printf 'ptxas of CUDA %s assembles %s for sm_%s\n' "$version" "$kernels" "${done[*]}"
+}
+
+for package in "${!oldest[@]}"; do
+  for kernels in $KERNELS; do assemble "$kernels" "$package"; done
 done

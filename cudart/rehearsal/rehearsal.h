@@ -26,6 +26,9 @@ EXPORT cuda_result busbar_rehearsal_device(struct busbar_rehearsal_device *);
 /* Takes the work over, unless it fails. captured: it went into a graph and not into the queue. */
 EXPORT cuda_result busbar_rehearsal_enqueue(cuda_stream, const struct busbar_rehearsal_work *, int *captured);
 
+/* How a stream's thread spends the time that a kernel would take. */
+EXPORT void busbar_rehearsal_sleep(uint64_t nanoseconds);
+
 /* Whether all these bytes lie in one allocation of a device or of pinned host memory. */
 EXPORT int busbar_rehearsal_owns(const void *, size_t bytes);
 

@@ -82,6 +82,7 @@ static const struct {
 	{INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
 	{INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
 	{INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+	{NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
 	{CUDA_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
 	{CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
 	{NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
@@ -103,34 +104,6 @@ static cuda_result text_of(cuda_result code, const char **text, int name)
 
 cuda_result rehearse_error_name(cuda_result code, const char **text) { return text_of(code, text, 1); }
 cuda_result rehearse_error_string(cuda_result code, const char **text) { return text_of(code, text, 0); }
-
-/* There is no machine for kernels; who has them falls back to copies. */
-
-cuda_result rehearse_module_load(cuda_module *m, const void *image, unsigned n, int *names, void **values)
-{
-	UNUSED(m), UNUSED(image), UNUSED(n), UNUSED(names), UNUSED(values);
-	return NOT_SUPPORTED;
-}
-
-cuda_result rehearse_module_unload(cuda_module m)
-{
-	UNUSED(m);
-	return NOT_SUPPORTED;
-}
-
-cuda_result rehearse_module_function(cuda_function *f, cuda_module m, const char *name)
-{
-	UNUSED(f), UNUSED(m), UNUSED(name);
-	return NOT_SUPPORTED;
-}
-
-cuda_result rehearse_launch_kernel(cuda_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-				   unsigned bz, unsigned shared, cuda_stream s, void **parameters, void **extra)
-{
-	UNUSED(f), UNUSED(gx), UNUSED(gy), UNUSED(gz), UNUSED(bx), UNUSED(by), UNUSED(bz), UNUSED(shared), UNUSED(s);
-	UNUSED(parameters), UNUSED(extra);
-	return NOT_SUPPORTED;
-}
 
 cuda_result rehearse_profiler_start(void) { return CUDA_OK; }
 cuda_result rehearse_profiler_stop(void) { return CUDA_OK; }

@@ -43,7 +43,6 @@ static void devices(void)
 	WANT(available == 1 << 20 && bytes == 1 << 20);
 	DO(cuda.error_name(2, &name));
 	WANT(!strcmp(name, "CUDA_ERROR_OUT_OF_MEMORY") && cuda.error_string(12345, &name) == 1);
-	WANT(cuda.module_load(NULL, "", 0, NULL, NULL) == 801);
 }
 
 static void visible_devices(void)
@@ -175,6 +174,40 @@ static void graphs(void)
 	WANT(p[8] == 5);
 }
 
+static void kernels(void)
+{
+	static const char text[] = ".visible .entry busbar_fma(\n\t.param .u64 iterations\n)";
+	cuda_module module;
+	cuda_function fma;
+	cuda_event before, after;
+	uint64_t iterations = 400000, sink = 0;
+	void *parameters[] = {&iterations, &sink};
+	float ms;
+	device_open(0);
+	WANT(cuda.module_load(&module, "", 0, NULL, NULL) == 801);
+	WANT(cuda.module_load(&module, ".visible .entry busbar_fill(", 0, NULL, NULL) == 801);
+	WANT(cuda.module_load(&module, ".entry busbar_fma( ) .entry busbar_fill(", 0, NULL, NULL) == 801);
+	DO(cuda.module_load(&module, text, 0, NULL, NULL));
+	WANT(cuda.module_function(&fma, module, "busbar_fill") == 500);
+	DO(cuda.module_function(&fma, module, "busbar_fma"));
+	WANT(cuda.launch_kernel(fma, 0, 1, 1, 256, 1, 1, 0, stream, parameters, NULL) == 1);
+	WANT(cuda.launch_kernel(fma, 1, 1, 1, 2048, 1, 1, 0, stream, parameters, NULL) == 1);
+	WANT(cuda.launch_kernel((cuda_function)parameters, 1, 1, 1, 256, 1, 1, 0, stream, parameters, NULL) == 400);
+	DO(cuda.event_create(&before, 0));
+	DO(cuda.event_create(&after, 0));
+	DO(cuda.event_record(before, stream));
+	DO(cuda.launch_kernel(fma, 1, 1, 1, 256, 1, 1, 0, stream, parameters, NULL));
+	iterations = 0; /* read before the call returned */
+	DO(cuda.event_record(after, stream));
+	DO(cuda.stream_synchronize(stream));
+	DO(cuda.event_elapsed(&ms, before, after));
+	WANT(ms >= 20); /* of 50 ns an iteration */
+	DO(cuda.event_destroy(before));
+	DO(cuda.event_destroy(after));
+	DO(cuda.module_unload(module));
+	WANT(cuda.module_unload((cuda_module)parameters) == 400);
+}
+
 void cuda_tests(void)
 {
 	world("without a context", 1, without_context, SETTINGS("BUSBAR_REHEARSAL_GPUS=3"), -1);
@@ -183,6 +216,7 @@ void cuda_tests(void)
 	world("memory", 1, memory, SETTINGS("BUSBAR_REHEARSAL_MEMORY=1M"), -1);
 	world("order", 1, order, SETTINGS("BUSBAR_REHEARSAL_DELAY=30000"), -1);
 	world("graphs", 1, graphs, NULL, -1);
+	world("kernels", 1, kernels, NULL, -1);
 	uuid_beginning = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	world("visible by UUID", 2, visible_by_uuid, NULL, -1);
 }
