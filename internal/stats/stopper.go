@@ -176,3 +176,10 @@ func (s *Stopper) shrunkTo(now look) float64 {
 	}
 	return 0
 }
+
+// Narrow says whether the interval of the median of x, in time order, is within precision as a Stopper judges it.
+func Narrow(x []float64, precision float64) bool {
+	s := Stopper{rule: Rule{Precision: precision}}
+	reason, _ := s.look(x)
+	return reason == Precision
+}

@@ -48,10 +48,10 @@ func (f *Figures) HasIntervals() bool { return f.Rounds >= stats.MinForInterval 
 func FiguresOf(rounds []Round) Figures {
 	f := Figures{
 		Rounds:     len(rounds),
-		Compute:    timeOf(rounds, func(r *Round) float64 { return r.Compute }),
-		Comm:       timeOf(rounds, func(r *Round) float64 { return r.Comm }),
-		Sequential: timeOf(rounds, func(r *Round) float64 { return r.Sequential }),
-		Overlapped: timeOf(rounds, func(r *Round) float64 { return r.Overlapped }),
+		Compute:    timeOf(rounds, compute),
+		Comm:       timeOf(rounds, comm),
+		Sequential: timeOf(rounds, sequential),
+		Overlapped: timeOf(rounds, overlapped),
 
 		Overlap:    ratioOf(rounds, (*Round).overlap),
 		ByInterval: ratioOf(rounds, func(r *Round) float64 { return share(r.Hidden, r.CommBusy) }),

@@ -69,13 +69,8 @@ func Standings(points []Point, rounds [][]Round) []Standing {
 
 // standGroup compares the members of one group, two at least.
 func standGroup(all []Standing, members []int, rounds [][]Round) {
-	best, least := -1, math.Inf(1)
-	for _, i := range members {
-		if m := stats.Median(each(rounds[i], overlapped)); m < least {
-			best, least = i, m
-		}
-	}
-	if best < 0 { // no time is a number
+	best := bestOf(members, rounds)
+	if best < 0 {
 		return
 	}
 	pairs := float64(len(members)*(len(members)-1)) / 2
@@ -87,7 +82,16 @@ func standGroup(all []Standing, members []int, rounds [][]Round) {
 	all[best].Verdict = Best
 }
 
-func overlapped(r *Round) float64 { return r.Overlapped }
+// bestOf is the member whose overlapped steps have the least median; -1 where none has a round.
+func bestOf(members []int, rounds [][]Round) int {
+	best, least := -1, math.Inf(1)
+	for _, i := range members {
+		if m := stats.Median(each(rounds[i], overlapped)); m < least { // the median of nothing is NaN
+			best, least = i, m
+		}
+	}
+	return best
+}
 
 // against compares a point with the best of its group.
 func against(rounds, best []Round, level float64) Standing {

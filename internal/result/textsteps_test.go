@@ -1,0 +1,70 @@
+package result
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/step"
+)
+
+func textOf(t *testing.T, w *Writer) string {
+	t.Helper()
+	b, err := os.ReadFile(w.TextPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestTextOfSteps holds the whole view: groups, the best, compression that is modelled, what has no figures, and a run that was cut off.
+func TestTextOfSteps(t *testing.T) {
+	run := sampleSteps()
+	run.Rehearse = true
+	run.Step.Points = append(run.Step.Points, step.Point{Strategy: step.FSDP, Bucket: step.PerLayer, Type: coll.Float32, Compression: step.Compression{Factor: 8}, Progress: step.Poll},
+		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Compression: step.Compression{Factor: 8}, Progress: step.Poll},
+		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Progress: step.Thread})
+	w, _ := newWriter(t, t.TempDir(), run)
+	appendGroup(t, w, &run, 1, 12)
+	wrong := StepRecord{
+		N: 3, Point: run.Step.Points[2], Status: Wrong,
+		Check: Check{Result: "wrong", Rounds: 1, First: &Wrong1{Rank: 1, Host: "node1", Index: 7, Want: "3", Got: "2.5"}},
+	}
+	unsupported := StepRecord{N: 4, Point: run.Step.Points[3], Status: Unsupported, Reason: "the library has no bfloat16", Check: Check{Result: "none"}}
+	rounds := []step.Round{sampleRound(0.01), sampleRound(0.01)}
+	noted := sampleStep(&run, 5, rounds)
+	noted.Notes, noted.Warnings = []string{"padded to 16 bytes"}, []string{"rounds drift"}
+	for _, r := range []*StepRecord{&wrong, &unsupported, &noted} {
+		if err := w.AppendStep(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for k := range 2 {
+		if err := w.AppendRound(&StepRound{N: 6, Number: k + 1, Round: sampleRound(0.02)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.End(End{Outcome: Interrupted, Reason: "SIGTERM", Left: 2}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "steps.txt", textOf(t, w))
+}
+
+// The view says what the rounds say while they come in.
+func TestTextOfStepsGrows(t *testing.T) {
+	run := sampleSteps()
+	w, _ := newWriter(t, t.TempDir(), run)
+	if text := textOf(t, w); !strings.Contains(text, "resnet50, 25,557,032 parameters") || strings.Contains(text, "Bucket") {
+		t.Errorf("before anything is measured:\n%s", text)
+	}
+	w.text.due = now() // a drawing is put off for as long as it is costly
+	if err := w.AppendRound(&StepRound{N: 2, Number: 1, Round: sampleRound(0.02)}); err != nil {
+		t.Fatal(err)
+	}
+	w.drawText(true)
+	if text := textOf(t, w); !strings.Contains(text, "not finished: 1 round") || !slices.Contains(strings.Fields(text), "170.000") {
+		t.Errorf("after a round:\n%s", text)
+	}
+}

@@ -1,0 +1,131 @@
+package step
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+)
+
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 7)) }
+
+// made is a round of 100 ms of computing and 30 ms of communication.
+func made(overlapped float64) Round {
+	return Round{
+		Compute: 0.100, Comm: 0.030, Sequential: 0.130, Overlapped: overlapped,
+		ComputeAlone: 0.100, ComputeBusy: 0.104, CommAlone: 0.025, CommBusy: 0.050, Hidden: 0.040,
+	}
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-12 {
+		t.Errorf("%s is %g, not %g", what, got, want)
+	}
+}
+
+func TestFiguresByTheirFormulas(t *testing.T) {
+	rounds := []Round{made(0.115), made(0.120), made(0.110), made(0.115), made(0.111), made(0.118), made(0.116)}
+	f := FiguresOf(rounds)
+	near(t, "compute", f.Compute.Value, 0.100)
+	near(t, "comm", f.Comm.Value, 0.030)
+	near(t, "sequential", f.Sequential.Value, 0.130)
+	near(t, "overlapped", f.Overlapped.Value, 0.115)
+	near(t, "least overlapped", f.Overlapped.Min, 0.110)
+	near(t, "largest overlapped", f.Overlapped.Max, 0.120)
+	near(t, "exposed", f.Exposed.Value, 0.015)
+	near(t, "overlap", f.Overlap.Value, 0.5)
+	near(t, "overlap by intervals", f.ByInterval.Value, 0.8)
+	near(t, "bound", f.Bound.Value, 1)
+	near(t, "slowdown of computing", f.SlowerComp.Value, 1.04)
+	near(t, "slowdown of communication", f.SlowerComm.Value, 2)
+	near(t, "speed-up", f.SpeedUp.Value, 130./115)
+	near(t, "weak scaling", f.Efficiency.Value, 100./115)
+	if f.Rounds != 7 || !f.HasIntervals() || f.Overlapped.P99 != 0 || !(f.Overlap.Lo < 0.5 && f.Overlap.Hi > 0.5) || !(f.Exposed.Lo < 0.015 && f.Exposed.Hi > 0.015) {
+		t.Errorf("%+v", f)
+	}
+	if few := FiguresOf(rounds[:5]); few.HasIntervals() || few.Overlap.Lo != 0 || few.Overlapped.Hi != 0 || few.Exposed.Lo != 0 {
+		t.Errorf("five rounds have an interval: %+v, %+v", few, *few.Overlap)
+	}
+	slow := made(0.115)
+	slow.Comm = 0.400
+	near(t, "bound of much communication", FiguresOf([]Round{slow}).Bound.Value, 0.25)
+}
+
+// What has nothing to divide by is left out, and the rest is there.
+func TestFiguresWithoutCommunication(t *testing.T) {
+	alone := Round{Compute: 0.1, Comm: 2e-7, Sequential: 0.1, Overlapped: 0.1, ComputeAlone: 0.1, ComputeBusy: 0.1}
+	f := FiguresOf([]Round{alone, alone, alone})
+	if f.Overlap != nil || f.ByInterval != nil || f.Bound != nil || f.SlowerComm != nil || f.SlowerComp == nil || f.SpeedUp == nil || f.Efficiency == nil {
+		t.Errorf("%+v", f)
+	}
+	b, err := json.Marshal(f)
+	if err != nil || strings.Contains(string(b), `"overlap"`) || strings.Contains(string(b), `"overlap_`) || strings.Contains(string(b), "comm_slowdown") || !strings.Contains(string(b), `"weak_scaling":{"value":1}`) {
+		t.Errorf("%s, %v", b, err)
+	}
+	if f := FiguresOf([]Round{made(0.115), alone, made(0.115)}); f.Overlap != nil || f.SpeedUp == nil {
+		t.Error("a share that not every round has is there")
+	}
+	for _, none := range [][]Round{nil, {{}}} {
+		f := FiguresOf(none)
+		if b, err := json.Marshal(f); err != nil || f.SpeedUp != nil || f.Rounds != len(none) {
+			t.Errorf("%d empty rounds: %s, %v", len(none), b, err)
+		}
+	}
+}
+
+// TestFigureIntervals: the intervals of times and of ratios cover the true median in 95 of 100 runs, whatever the noise looks like.
+func TestFigureIntervals(t *testing.T) {
+	const runs = 1500
+	skewed := func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) - 1 } // a floor, a long tail, and the median 0
+	for _, n := range []int{6, 9, 20, 50} {
+		r := seeded(uint64(n))
+		time, overlap, exposed := 0, 0, 0
+		for range runs {
+			rounds := make([]Round, n)
+			for i := range rounds {
+				rounds[i] = made(0.115 + 0.001*skewed(r))
+			}
+			f := FiguresOf(rounds)
+			time += holds(f.Overlapped.Figure, 0.115)
+			overlap += holds(*f.Overlap, 0.5)
+			exposed += holds(f.Exposed, 0.015)
+		}
+		for what, count := range map[string]int{"overlapped": time, "overlap": overlap, "exposed": exposed} {
+			if share := 100 * float64(count) / runs; share < 93 || share > 98.5 {
+				t.Errorf("%d rounds: the interval of %s covers %.1f %%", n, what, share)
+			}
+		}
+	}
+}
+
+func holds(f Figure, truth float64) int {
+	if f.Lo <= truth && truth <= f.Hi {
+		return 1
+	}
+	return 0
+}
+
+func buckets(caps ...Cap) (points []Point) {
+	for _, c := range caps {
+		points = append(points, Point{Strategy: DDP, Bucket: c, Type: coll.Float32, Progress: Poll})
+	}
+	return points
+}
+
+var seven = buckets(1<<20, 5<<20, 10<<20, 25<<20, 50<<20, 100<<20, All)
+
+// simulate gives n rounds to points whose overlapped steps take these seconds, with noise of their own and drift that all share.
+func simulate(r *rand.Rand, n int, noise float64, seconds ...float64) [][]Round {
+	rounds := make([][]Round, len(seconds))
+	for k := range n {
+		drift := 1 + 0.3*float64(k)/float64(n) + 0.05*r.NormFloat64()
+		for i, s := range seconds {
+			rounds[i] = append(rounds[i], made(s*drift*(1+noise*r.NormFloat64())))
+		}
+	}
+	return rounds
+}

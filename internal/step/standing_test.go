@@ -1,0 +1,240 @@
+package step
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+)
+
+func verdicts(s []Standing) (v []Verdict) {
+	for i := range s {
+		v = append(v, s[i].Verdict)
+	}
+	return v
+}
+
+// TestEqualBuckets: of seven buckets that are equally fast, one is said to be slower in one of twenty runs at most.
+func TestEqualBuckets(t *testing.T) {
+	const runs = 800
+	equal := slices.Repeat([]float64{0.1}, 7)
+	for _, n := range []int{10, 12, 25, 60} {
+		r, wrong := seeded(uint64(n)), 0
+		for range runs {
+			if slices.Contains(verdicts(Standings(seven, simulate(r, n, 0.01, equal...))), Slower) {
+				wrong++
+			}
+		}
+		if share := 100 * float64(wrong) / runs; share > 5 {
+			t.Errorf("%d rounds: a difference is seen where there is none in %.1f %% of runs", n, share)
+		}
+	}
+}
+
+// TestBetterBucketIsFound: one that is 5 % better, under noise of 1 % and drift of 30 %.
+func TestBetterBucketIsFound(t *testing.T) {
+	const runs = 400
+	for _, n := range []int{10, 20} {
+		r, found := seeded(uint64(n)), 0
+		for range runs {
+			s := Standings(seven, simulate(r, n, 0.01, 0.1, 0.1, 0.1, 0.095, 0.1, 0.1, 0.1))
+			if slices.Equal(verdicts(s), []Verdict{Slower, Slower, Slower, Best, Slower, Slower, Slower}) {
+				found++
+			}
+		}
+		if share := 100 * float64(found) / runs; share < 95 && n > 10 || share < 80 {
+			t.Errorf("%d rounds: told from all others in %.1f %% of runs", n, share)
+		}
+	}
+}
+
+// The interval of how much slower a bucket is holds the truth for all buckets together.
+func TestIntervalsOfStandings(t *testing.T) {
+	const runs = 500
+	r, held := seeded(3), 0
+	for range runs {
+		all := true
+		for i, s := range Standings(seven, simulate(r, 30, 0.01, 0.1, 0.102, 0.104, 0.106, 0.108, 0.110, 0.112))[1:] {
+			truth := 0.02 * float64(i+1)
+			all = all && (s.Best != 0 || s.Slower.Lo <= truth && truth <= s.Slower.Hi)
+		}
+		if all {
+			held++
+		}
+	}
+	if share := 100 * float64(held) / runs; share < 95 {
+		t.Errorf("all intervals hold in %.1f %% of runs", share)
+	}
+}
+
+func TestTooFewRounds(t *testing.T) {
+	seconds := []float64{0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7}
+	s := Standings(seven, simulate(seeded(1), 9, 0.001, seconds...))
+	if s[0].Verdict != TooFewRounds || s[1].Verdict != Best || s[0].Needed != 10 || s[0].Rounds != 9 || !strings.Contains(s[0].String(), "9, and it takes 10") {
+		t.Errorf("nine rounds of seven buckets: %+v", s)
+	}
+	s = Standings(seven, simulate(seeded(1), 10, 0.001, seconds...))
+	if s[0].Verdict != Slower || s[0].Best != 1 || s[0].Slower.Value < 0.99 || s[0].Slower.Value > 1.01 {
+		t.Errorf("ten rounds of seven buckets: %+v", s[0])
+	}
+	// Two buckets are one comparison: the 95 % of six rounds.
+	s = Standings(seven[:2], simulate(seeded(1), 6, 0.001, 0.2, 0.1))
+	if s[0].Verdict != Slower || s[0].Needed != 6 {
+		t.Errorf("six rounds of two buckets: %+v", s[0])
+	}
+	if text := s[0].String(); !strings.HasSuffix(text, "slower") || !strings.Contains(text, " % [") {
+		t.Errorf("a slower bucket is %q", text)
+	}
+}
+
+// Groups do not see each other, and points without rounds do not count.
+func TestGroupsStandAlone(t *testing.T) {
+	points := slices.Concat(seven[:2], buckets(1<<20, 5<<20), seven[2:3])
+	points[2].Type, points[3].Type = coll.BFloat16, coll.BFloat16
+	rounds := simulate(seeded(2), 12, 0.001, 0.3, 0.4, 0.2, 0.1, 0.05)
+	rounds[4] = nil
+	s := Standings(points, rounds)
+	if got := verdicts(s); !slices.Equal(got, []Verdict{Best, Slower, Slower, Best, NotCompared}) {
+		t.Errorf("verdicts %v", got)
+	}
+	if s[1].Best != 0 || s[2].Best != 3 || s[4].Best != -1 || s[4].String() != "" {
+		t.Errorf("%+v", s)
+	}
+	if got := Groups(points); len(got) != 2 || !slices.Equal(got[0], []int{0, 1, 4}) || !slices.Equal(got[1], []int{2, 3}) {
+		t.Errorf("groups %v", got)
+	}
+	if alone := Standings(points[:1], rounds[:1]); alone[0].Verdict != NotCompared {
+		t.Errorf("a bucket alone: %+v", alone)
+	}
+}
+
+// A run that was cut off within a round has one more round of its first points.
+func TestStandingsOfACutOffRound(t *testing.T) {
+	rounds := simulate(seeded(4), 12, 0.001, 0.1, 0.2)
+	rounds[1] = rounds[1][:11]
+	if s := Standings(seven[:2], rounds); s[1].Rounds != 11 || s[1].Verdict != Slower {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestEnough(t *testing.T) {
+	r := seeded(5)
+	rounds := simulate(r, 40, 0.001, 0.1)[0]
+	for i := range rounds { // no drift
+		rounds[i] = made(0.115 * (1 + 0.002*r.NormFloat64()))
+	}
+	if Enough(rounds[:5], 1) {
+		t.Error("five rounds are enough")
+	}
+	if !Enough(rounds, 0.01) {
+		t.Error("noise of 0.2 % is not within 1 %")
+	}
+	for name, spoil := range map[string]func(*Round){
+		"compute":    func(x *Round) { x.Compute *= 1 + 0.3*r.Float64() },
+		"comm":       func(x *Round) { x.Comm *= 1 + 0.3*r.Float64() },
+		"sequential": func(x *Round) { x.Sequential *= 1 + 0.3*r.Float64() },
+		"overlapped": func(x *Round) { x.Overlapped *= 1 + 0.3*r.Float64() },
+	} {
+		noisy := slices.Clone(rounds)
+		for i := range noisy {
+			spoil(&noisy[i])
+		}
+		if Enough(noisy, 0.01) {
+			t.Errorf("noise of %s is passed over", name)
+		}
+		if !Enough(noisy, 0.2) {
+			t.Errorf("noise of %s is not within 20 %%", name)
+		}
+	}
+	for i := range rounds { // a world of one
+		rounds[i].Comm, rounds[i].CommAlone = 1e-6*r.Float64(), 0
+	}
+	if !Enough(rounds, 0.01) {
+		t.Error("what nothing takes has to be precise")
+	}
+}
+
+func TestProgresses(t *testing.T) {
+	for _, c := range []struct {
+		none, poll float64 // seconds of an overlapped step: 130 ms hide nothing, 100 ms hide all of 30 ms
+		noise      float64
+		n          int
+		want       string
+	}{
+		{0.130, 0.106, 0.0001, 12, "only inside calls"},
+		{0.120, 0.106, 0.0001, 12, "part of it goes on by itself"},
+		{0.106, 0.106, 0.001, 12, "it goes on by itself"},
+		{0.106, 0.120, 0.0001, 12, "costs more than it brings"},
+		{0.1305, 0.1305, 0.0001, 12, "either way"},
+		{0.126, 0.125, 0.03, 12, "do not tell"},
+		{0.130, 0.106, 0.0001, 5, "too few"},
+	} {
+		r := seeded(9)
+		points := buckets(1<<20, 25<<20, 1<<20, 25<<20)
+		points[2].Progress, points[3].Progress = NoCalls, NoCalls
+		rounds := make([][]Round, 4)
+		for range c.n {
+			for i, s := range []float64{0.2, c.poll, 0.2, c.none} {
+				rounds[i] = append(rounds[i], made(s*(1+c.noise*r.NormFloat64())))
+			}
+		}
+		all := Progresses(points, rounds)
+		if len(all) != 1 || all[0].Point.Bucket != 25<<20 || all[0].Point.Progress != 0 || !strings.Contains(all[0].String(), c.want) {
+			t.Errorf("%+v: %v", c, all)
+			continue
+		}
+		if text := all[0].String(); strings.Contains(text, "[") != (c.n >= 6) {
+			t.Errorf("%d rounds: %s", c.n, text)
+		}
+		if only := Progresses(points[:2], rounds[:2]); len(only) != 0 {
+			t.Errorf("of polling alone: %v", only)
+		}
+	}
+}
+
+func TestContrasts(t *testing.T) {
+	points := buckets(1<<20, 25<<20, 1<<20, 25<<20, 25<<20)
+	points[2].Type, points[3].Type = coll.BFloat16, coll.BFloat16
+	points[4].Type, points[4].Progress = coll.Float16, NoCalls
+	rounds := make([][]Round, 5)
+	r := seeded(11)
+	for range 20 {
+		for i, s := range []float64{0.11, 0.10, 0.08, 0.09, 0.07} {
+			rounds[i] = append(rounds[i], made(s*(1+0.001*r.NormFloat64())))
+		}
+	}
+	all := Contrasts(points, rounds)
+	if len(all) != 1 || all[0].What != "type" || all[0].A != 1 || all[0].B != 2 || !all[0].Differ() || !(all[0].Ratio.Lo < 0.8 && all[0].Ratio.Hi > 0.8) {
+		t.Fatalf("%+v", all)
+	}
+	if text := all[0].String(); !strings.HasPrefix(text, "-") || !strings.HasSuffix(text, "]") {
+		t.Error(text)
+	}
+	if all := Contrasts(points, [][]Round{rounds[0], rounds[1][:5], nil, rounds[1], nil}); len(all) != 1 || all[0].Told || all[0].String() != "too few rounds" {
+		t.Errorf("five rounds: %+v", all)
+	}
+	if all := Contrasts(points, [][]Round{nil, rounds[1], nil, rounds[1], nil}); len(all) != 1 || all[0].Differ() || !strings.HasPrefix(all[0].String(), "no difference") {
+		t.Errorf("the same: %+v", all)
+	}
+}
+
+// The interval of a ratio between groups holds the truth.
+func TestIntervalsOfContrasts(t *testing.T) {
+	points := buckets(25<<20, 25<<20)
+	points[1].Type = coll.BFloat16
+	const runs = 400
+	r, held := seeded(12), 0
+	for range runs {
+		rounds := make([][]Round, 2)
+		for range 20 {
+			for i, s := range []float64{0.10, 0.09} {
+				rounds[i] = append(rounds[i], made(s*(1+0.03*r.NormFloat64())))
+			}
+		}
+		held += holds(Contrasts(points, rounds)[0].Ratio, 0.9)
+	}
+	if share := 100 * float64(held) / runs; share < 95 {
+		t.Errorf("covers %.1f %%", share)
+	}
+}
