@@ -10,7 +10,7 @@
 #include "../internal/loop/loop.h"
 
 /* Changes with everything below. */
-#define BUSBAR_MPI_ABI 1
+#define BUSBAR_MPI_ABI 2
 
 enum busbar_mpi_kind {
 	BUSBAR_ALL_REDUCE = 1,
@@ -61,6 +61,7 @@ struct busbar_mpi_prepared {
 	struct busbar_operation *operation; /* to release */
 	busbar_step issue, sync;
 	void *context; /* of both */
+	struct busbar_async async; /* start is NULL where the operation cannot go on by itself */
 
 	int large;          /* by the _c function */
 	int derived;        /* a share is one element of a derived type */

@@ -12,6 +12,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/program"
 	"busbar/internal/reference"
 )
 
@@ -116,12 +117,171 @@ func correct(c *Comm, s OpSpec, note string) error {
 	})
 }
 
+func TestAsync(t *testing.T) {
+	run(t, "async", append(worlds, world{OpenMPI, 4}, world{OpenMPI, 1}, world{MPICH, 1})...)
+}
+
+func init() {
+	workers["async"] = func(m *MPI) error {
+		for _, kind := range []Kind{AllReduce, AllGather, ReduceScatter} {
+			for _, inPlace := range []bool{false, true} {
+				for t := Int8; t <= Float64; t++ {
+					for _, count := range []int64{0, 1, 7, 1000} {
+						for _, op := range []Op{Sum, Max} {
+							s := OpSpec{Kind: kind, Type: t, Op: op, InPlace: inPlace, Count: count}
+							if err := asyncVariants(m, s); err != nil {
+								return fmt.Errorf("%s %s %s in place %t, count %d of %d ranks: %w", kind, t, op, inPlace, count, m.all.size, err)
+							}
+						}
+					}
+				}
+			}
+		}
+		return errors.Join(several(m.World()), refusals(m))
+	}
+}
+
+// asyncVariants runs an operation by itself, completed by tests and by waiting, with the count as it is and as if it were too
+// large for an int. What takes several calls then is refused.
+func asyncVariants(m *MPI, s OpSpec) error {
+	defer func() { m.intMax, m.noLarge = math.MaxInt32, false }()
+	for _, limit := range []int64{math.MaxInt32, max(1, s.Count*2/5)} {
+		for _, m.noLarge = range []bool{false, true} {
+			m.intMax = limit
+			total := s.Count
+			if s.Kind.shared() {
+				total *= int64(m.all.size)
+			}
+			parts := total > limit && (m.noLarge || m.info.LargeCounts != "native") && s.Kind != AllGather
+			for _, test := range []bool{false, true} {
+				trial := reference.Trial{Case: reference.Case(s.Kind, s.Type, s.Op, s.InPlace, 0, m.all.size, s.Count), Rank: m.all.rank, Slots: 1, Scratch: s.Kind == ReduceScatter}
+				err := trial.Run(func(send, recv unsafe.Pointer) error {
+					s.Send, s.Recv = send, recv
+					o, err := m.World().Prepare(s)
+					if err != nil {
+						return err
+					}
+					a, err := o.Async()
+					if parts != (err != nil) || parts && !strings.Contains(err.Error(), "counts past 2³¹") {
+						return fmt.Errorf("in parts %t: %w", parts, err)
+					}
+					if parts {
+						return errors.Join(issue(o, 1), o.Close())
+					}
+					return errors.Join(finish(o, test, a), o.Close())
+				})
+				if err != nil {
+					return fmt.Errorf("limit %d, native %t, by tests %t: %w", limit, !m.noLarge, test, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// finish starts operations in their order and completes them, as the program of a step does: by waiting for them, or by tests
+// beside some computing and then by waiting.
+func finish(o *Operation, test bool, all ...loop.Async) error {
+	crew, err := program.NewCrew(1)
+	if err != nil {
+		return err
+	}
+	defer crew.Close()
+	spec := program.HostSpec{Segments: []uint64{40}}
+	if test {
+		spec.Interval = 1 // ns: at every look at the clock
+	}
+	for _, a := range all {
+		spec.Ops = append(spec.Ops, program.HostOp{Link: program.Link{After: -1, Before: 1}, Async: a})
+	}
+	h, err := program.NewHost(crew, spec)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return runs(o, h.Steps(), 1)
+}
+
+// several are on their way at once, and are started again: what a step does.
+func several(c *Comm) error {
+	const n, count = 5, 3000
+	b, err := loop.AllocBuffer(n * count * 4)
+	if err != nil {
+		return err
+	}
+	defer b.Free()
+	x := unsafe.Slice((*float32)(b.Pointer()), n*count)
+	var ops []*Operation
+	var all []loop.Async
+	for i := range n {
+		o, err := c.Prepare(OpSpec{Kind: AllReduce, Type: Float32, Op: Sum, InPlace: true, Recv: unsafe.Add(b.Pointer(), i*count*4), Count: count})
+		if err != nil {
+			return err
+		}
+		a, err := o.Async()
+		if err != nil {
+			return err
+		}
+		ops, all = append(ops, o), append(all, a)
+	}
+	for round := range 4 {
+		for i := range x {
+			x[i] = float32(i % 100)
+		}
+		if err := finish(ops[0], round%2 == 0, all...); err != nil {
+			return err
+		}
+		for i, v := range x {
+			if want := float32(i%100) * float32(c.size); v != want {
+				return fmt.Errorf("round %d: element %d is %g, not %g", round, i, v, want)
+			}
+		}
+	}
+	for _, o := range ops {
+		err = errors.Join(err, o.Close())
+	}
+	return err
+}
+
+// refusals: what cannot go on by itself says why.
+func refusals(m *MPI) error {
+	b, err := loop.AllocBuffer(4096)
+	if err != nil {
+		return err
+	}
+	defer b.Free()
+	at := b.Pointer()
+	for want, s := range map[string]OpSpec{
+		"no non-blocking form of MPI_Alltoall":  {Kind: AllToAll, Type: Int8, Send: at, Recv: at, Count: 1},
+		"an average by MPI_Allreduce":           {Kind: AllReduce, Type: Float32, Op: Avg, InPlace: true, Recv: at, Count: 1},
+		"several operations that are issued as": {Kind: AllReduce, Type: Float32, Op: Sum, InPlace: true, Recv: at, Count: 1, Aggregate: 2},
+	} {
+		o, err := m.World().Prepare(s)
+		if err != nil {
+			return err
+		}
+		var lacks *UnsupportedError
+		if _, err := o.Async(); !errors.As(err, &lacks) || !strings.Contains(lacks.Reason, want) {
+			return fmt.Errorf("%w, not %q", err, want)
+		}
+		if err := o.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // issue runs the operation n times.
 func issue(o *Operation, n int) error {
 	steps := o.Steps()
 	if steps.Wait != nil || steps.Sync == nil {
 		return errors.New("the steps of an operation that blocks are to issue and to synchronise")
 	}
+	return runs(o, steps, n)
+}
+
+// runs runs steps n times; o turns their error codes into words.
+func runs(o *Operation, steps loop.Steps, n int) error {
 	l, err := loop.New(steps, 1)
 	if err != nil {
 		return err

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The C code under the address and undefined-behaviour sanitizers: the shim and the timed loop alone and with two ranks,
-# with every MPI found, the shim of Gloo with threads as ranks, and that of cudart, the plugin for NCCL and the rehearsal in
-# their own tests. Each file is compiled with -Werror once more.
+# with every MPI found, the program of a step on its threads (under the thread sanitizer too), the shim of Gloo with threads as
+# ranks, and that of cudart, the plugin for NCCL and the rehearsal in their own tests. Each file is compiled with -Werror once more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,6 +26,12 @@ if [ $found = 0 ]; then
   echo "c-sanitize: neither mpicc.openmpi nor mpicc.mpich is here; \`make deps\` installs them or says how." >&2
   exit 1
 fi
+
+for kind in address,undefined thread; do
+  "${CC:-cc}" -O1 -g -std=gnu11 -Wall -Wextra -Werror -fsanitize=$kind -fno-sanitize-recover=all \
+    -o "$folder/program" internal/program/test/driver.c internal/program/*.c -lpthread
+  "$folder/program"
+done
 
 CGO_CFLAGS='-O1 -g -fsanitize=undefined -fno-sanitize-recover=all' CGO_LDFLAGS=-fsanitize=undefined \
   "${GO:-go}" test -asan -count=1 ./cudart ./cudart/nccl

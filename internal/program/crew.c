@@ -17,10 +17,10 @@ static void relax(void)
 #endif
 }
 
-static void gate_make(struct gate *g)
+static int gate_make(struct gate *g)
 {
-	pthread_mutex_init(&g->lock, NULL);
-	pthread_cond_init(&g->grown, NULL);
+	int rc = pthread_mutex_init(&g->lock, NULL);
+	return rc ? rc : pthread_cond_init(&g->grown, NULL);
 }
 
 static void gate_end(struct gate *g)
@@ -106,16 +106,16 @@ static int64_t spin_time(void)
 int crew_new(int threads, struct crew **out)
 {
 	struct crew *c = calloc(1, sizeof *c);
-	int rc = c ? 0 : ENOMEM;
+	int rc = 0;
 	*out = NULL;
 	if (!c)
-		return rc;
+		return ENOMEM;
 	c->threads = threads;
 	c->spin = spin_time();
-	gate_make(&c->begun);
-	gate_make(&c->finished);
-	gate_make(&c->asked);
-	gate_make(&c->answered);
+	if ((rc = gate_make(&c->begun)) || (rc = gate_make(&c->finished)) || (rc = gate_make(&c->asked)) || (rc = gate_make(&c->answered))) {
+		free(c);
+		return rc;
+	}
 	if (threads > 1 && !(c->helper = aligned_alloc(_Alignof(struct helper), (size_t)(threads - 1) * sizeof *c->helper)))
 		rc = ENOMEM;
 	for (; !rc && c->started < threads - 1; c->started += !rc) {

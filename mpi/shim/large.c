@@ -20,6 +20,9 @@ const struct large *large_functions(void)
 		{"MPI_Scatter_c", &functions.scatter},
 		{"MPI_Sendrecv_c", &functions.send_recv},
 		{"MPI_Sendrecv_replace_c", &functions.send_recv_replace},
+		{"MPI_Iallreduce_c", &functions.iall_reduce},
+		{"MPI_Iallgather_c", &functions.iall_gather},
+		{"MPI_Ireduce_scatter_block_c", &functions.ireduce_scatter},
 		{"MPI_Op_create_c", &functions.op_create},
 	};
 	static int known; /* 1: all there, -1: not */

@@ -219,17 +219,20 @@ static int choose(struct busbar_operation *o, const struct busbar_mpi_spec *s, s
 	return rc;
 }
 
+/* What prepare allocates: the wrappers, then an operation for each slot. */
+enum { wrappers = 2 };
+
 int prepare(struct busbar_comm *c, const struct busbar_mpi_spec *s, struct busbar_mpi_prepared *out)
 {
-	/* The wrappers first, then one for each slot. */
-	struct busbar_operation *all = calloc((size_t)s->slots + 2, sizeof *all);
-	struct busbar_operation *first = all + 2;
+	struct busbar_operation *all = calloc((size_t)s->slots + wrappers, sizeof *all);
+	struct busbar_operation *first = all + wrappers;
 	int rc = MPI_SUCCESS;
 	*out = (struct busbar_mpi_prepared){.operation = all, .context = first, .sync = sync_ranks};
 	if (!all)
 		return MPI_ERR_NO_MEM;
 	first->type = MPI_DATATYPE_NULL;
 	first->comm = c->comm;
+	first->request = MPI_REQUEST_NULL;
 	if ((rc = MPI_Comm_rank(c->comm, &first->rank)) || (rc = MPI_Comm_size(c->comm, &first->ranks)))
 		goto failed;
 	first->root = s->root;
@@ -256,6 +259,9 @@ int prepare(struct busbar_comm *c, const struct busbar_mpi_spec *s, struct busba
 		first[slot] = *first;
 		place(&first[slot], s, slot);
 	}
+	/* What is one call of MPI on one place can go on by itself. */
+	if (s->slots == 1 && s->aggregate == 1 && out->parts == 1 && !first->divide)
+		out->async = async_steps(first, s->kind, out->large);
 	if (s->slots > 1) {
 		all[1] = (struct busbar_operation){.comm = c->comm, .inner = out->issue, .wrapped = first,
 			.times = (uint64_t)s->slots};
@@ -280,6 +286,9 @@ failed:
 
 void release(struct busbar_operation *o)
 {
+	/* A collective that was started cannot be given up: MPI may write in it as long as it runs. */
+	if (o[wrappers].request != MPI_REQUEST_NULL)
+		return;
 	if (o->type != MPI_DATATYPE_NULL)
 		MPI_Type_free(&o->type);
 	free(o->counts);

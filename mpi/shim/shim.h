@@ -24,6 +24,7 @@ struct busbar_operation {
 	MPI_Datatype type;
 	MPI_Op op;
 	MPI_Comm comm;
+	MPI_Request request; /* where it goes on by itself */
 
 	/* Large counts. */
 	int64_t count, part; /* elements in all, and in one call */
@@ -51,6 +52,9 @@ struct large {
 	int (*send_recv)(const void *, MPI_Count, MPI_Datatype, int, int, void *, MPI_Count, MPI_Datatype, int, int,
 			 MPI_Comm, MPI_Status *);
 	int (*send_recv_replace)(void *, MPI_Count, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Status *);
+	int (*iall_reduce)(const void *, void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
+	int (*iall_gather)(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype, MPI_Comm, MPI_Request *);
+	int (*ireduce_scatter)(const void *, void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *);
 	int (*op_create)(void (*)(void *, void *, MPI_Count *, MPI_Datatype *), int, MPI_Op *);
 };
 
@@ -68,6 +72,9 @@ busbar_step large_step(int kind, int in_place);
 
 /* The same in several calls; NULL for kinds whose shares become one element of a derived type instead. */
 busbar_step parts_step(int kind, int in_place);
+
+/* The functions of an operation that goes on by itself; start is NULL for kinds that are measured blocking only. */
+struct busbar_async async_steps(struct busbar_operation *o, int kind, int large);
 
 /* A type of one element that holds count elements, made of calls with counts of at most most. */
 int derived_type(MPI_Datatype element, int64_t bytes, int64_t count, int64_t most, MPI_Datatype *out);

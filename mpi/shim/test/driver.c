@@ -10,7 +10,7 @@
 
 extern const struct busbar_mpi busbar_mpi;
 static const struct busbar_mpi *const mpi = &busbar_mpi;
-static int runs;
+static int runs, started;
 
 static void check(int rc, const char *what)
 {
@@ -69,6 +69,17 @@ static void unguarded(void *p, int64_t bytes)
 		munmap((char *)p + bytes - whole, (size_t)(whole + page));
 }
 
+/* An operation that is started, and completed by tests or by waiting. */
+static void by_itself(const struct busbar_async *a, int tests)
+{
+	int done = 0;
+	check(a->start(a->context), "start");
+	while (tests && !done)
+		check(a->test(a->context, &done), "test");
+	check(a->wait(a->context), "wait"); /* also for what is done */
+	started++;
+}
+
 static void run(struct busbar_comm *c, struct busbar_mpi_spec s)
 {
 	struct busbar_mpi_prepared p;
@@ -96,6 +107,10 @@ static void run(struct busbar_comm *c, struct busbar_mpi_spec s)
 	if (end[1] < start[0] || end[2] < end[1] || loop.next != 4) {
 		fprintf(stderr, "the loop ran %d operations, and its clock ran backwards\n", (int)loop.next);
 		mpi->abort(3);
+	}
+	if (p.async.start) {
+		by_itself(&p.async, 0);
+		by_itself(&p.async, 1);
 	}
 	if (s.kind == BUSBAR_ALL_REDUCE && s.op == BUSBAR_SUM && s.type == BUSBAR_INT8 && !s.in_place && s.count > 0 &&
 	    ((char *)recv)[s.count - 1] != ranks) {
@@ -185,7 +200,7 @@ int main(void)
 		every(world, counts[k], 1 + counts[k] * 2 / 5, 1);
 	}
 	if (rank == 0)
-		printf("%s: %d operations\n", mpi->compiled, runs);
+		printf("%s: %d operations, %d of them without blocking\n", mpi->compiled, runs, started);
 	check(mpi->finalize(), "finalize");
 	return mpi->running();
 }
