@@ -86,6 +86,7 @@ the formulas, the recipe of a nightly check, and the files.`,
 	f.StringVar(&c.thresholds, "thresholds", "", "read limits for some collectives and sizes from this YAML `FILE`")
 	f.BoolVar(&c.strict, "strict", false, "err in 1 % of comparisons, not in 5 %; intervals of 99 %")
 	f.Uint64Var(&c.seed, "seed", 1, "`NUMBER` that draws start from, where there are too many launches for all ways")
+	c.NoSteps = true
 	rehearsedFlag(cmd, &c.MergeOptions)
 	return cmd
 }

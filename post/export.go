@@ -59,6 +59,7 @@ busbar.csv, busbar.json, busbar_nccl-tests.log, busbar.prom. Files appear whole.
 	}
 	cmd.Flags().StringVarP(&e.out, "out", "o", "", "write into this `DIR`, not to stdout")
 	cmd.Flags().StringSliceVar(&e.formats, "format", nil, "write `THESE`: csv, json, nccl-tests, prometheus")
+	e.NoSteps = true
 	rehearsedFlag(cmd, &e.MergeOptions)
 	return cmd
 }
@@ -173,7 +174,7 @@ func (l *jsonList) close() error {
 
 // ncclTests writes run after run in the layout of nccl-tests. What it cannot hold is noted.
 func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (notes []result.Problem, err error) {
-	shown, measured, rehearsed := 0, "", ""
+	shown, measured, rehearsed, trained := 0, "", "", 0
 	for _, path := range files {
 		f, err := readRun(ctx, path)
 		if ctx.Err() != nil {
@@ -181,6 +182,10 @@ func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (
 		}
 		if err != nil {
 			notes = append(notes, problemOf(path, err))
+			continue
+		}
+		if f.Run.Step != nil {
+			trained++
 			continue
 		}
 		if f.Run.Rehearse {
@@ -201,6 +206,9 @@ func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (
 		if writeNCCLTests(w, f) {
 			shown++
 		}
+	}
+	if trained > 0 {
+		notes = append(notes, result.StepsPassed(trained))
 	}
 	if shown == 0 {
 		return notes, &result.NothingError{Problems: notes}

@@ -24,7 +24,7 @@ type findings struct {
 
 // gather reads runs. Rehearsed ones are left out unless they are let in. The error is that nothing is left.
 func gather(ctx context.Context, files []string, passed []result.Problem, rehearsed bool) (*findings, error) {
-	data, err := result.MergeContext(ctx, files, result.MergeOptions{IncludeRehearsed: true})
+	data, err := result.MergeContext(ctx, files, result.MergeOptions{IncludeRehearsed: true, NoSteps: true})
 	if err != nil {
 		return nil, err
 	}

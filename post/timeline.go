@@ -79,6 +79,7 @@ rules all that is found.`,
 	f.StringVar(&t.scaling, "scaling", "", "compare runs on different numbers of ranks: `KIND` is strong (the same work\nin all) or weak (the same work for each rank); each argument is a run")
 	f.StringArrayVar(&t.against, "against", nil, "another `RUN` for --scaling, where the arguments are files of one (repeatable)")
 	f.StringArrayVar(&t.results, "results", nil, "set collectives against the benchmark in this `FILE|DIR` (repeatable)")
+	t.NoSteps = true
 	rehearsedFlag(cmd, &t.MergeOptions)
 	f.IntVar(&t.top, "top", timeline.DefaultTop, "list this `NUMBER` of the longest exposed calls")
 	return cmd

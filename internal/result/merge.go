@@ -11,6 +11,7 @@ import (
 // MergeOptions says how runs are put together.
 type MergeOptions struct {
 	IncludeRehearsed bool // let rehearsed runs in beside measured ones
+	NoSteps          bool // leave runs of training steps out, which have no rows, and note how many they are
 }
 
 // Dataset is many runs as one stream of rows. Its files are read anew by Each and by each Write method, up to the size
@@ -59,12 +60,15 @@ func MergeContext(ctx context.Context, files []string, o MergeOptions) (*Dataset
 	if len(d.files) == 0 {
 		return nil, &NothingError{Problems: d.notes}
 	}
+	d.noteMissing()
+	if d.files = d.withoutSteps(o); len(d.files) == 0 {
+		return nil, &NothingError{Problems: d.notes}
+	}
 	// Older runs first, whatever their files are called: the copy that is read first is the one that counts.
 	slices.SortStableFunc(d.files, func(a, b *source) int { return a.run.Start.Compare(b.run.Start) })
 	if err := d.refuseMixture(o); err != nil {
 		return nil, err
 	}
-	d.noteMissing()
 	d.noteDifferences()
 	for _, group := range related(d.files) {
 		if err := d.settle(ctx, group); err != nil {
@@ -72,6 +76,37 @@ func MergeContext(ctx context.Context, files []string, o MergeOptions) (*Dataset
 		}
 	}
 	return d, nil
+}
+
+// withoutSteps are the files of collectives, and of training steps unless these are to be left out.
+func (d *Dataset) withoutSteps(o MergeOptions) (files []*source) {
+	if !o.NoSteps {
+		return d.files
+	}
+	for _, s := range d.files {
+		if s.run.Step == nil {
+			files = append(files, s)
+		}
+	}
+	if n := len(d.files) - len(files); n > 0 {
+		d.notes = append(d.notes, StepsPassed(n))
+	}
+	return files
+}
+
+// StepsPassed is the note of a command that has nothing for n files of training steps.
+func StepsPassed(n int) Problem {
+	return Problem{Path: plural(n, "file") + " of training steps", Text: "passed over; post show, plot, report and merge have something for them"}
+}
+
+// StepFiles are the paths of the files of training steps, oldest run first; ReadSteps reads them.
+func (d *Dataset) StepFiles() (paths []string) {
+	for _, s := range d.files {
+		if s.run.Step != nil {
+			paths = append(paths, s.path)
+		}
+	}
+	return paths
 }
 
 // asProblem is the error of one file, with its path once.

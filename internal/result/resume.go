@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/step"
 )
 
 // RunKey is what two runs must share for the points of one to count for the other: backend, library, shape of world, and
@@ -22,6 +23,7 @@ type RunKey struct {
 	Average                    string
 	Settings
 	Pattern string
+	Step    string // what the steps are of; "" where collectives were measured
 }
 
 // Key is the run's RunKey.
@@ -32,6 +34,7 @@ func (r *Run) Key() RunKey {
 		Rotate: r.Method.Rotate, Aggregate: max(1, r.Method.Aggregate), Average: r.Method.Average,
 		Settings: r.Method.Settings(),
 		Pattern:  r.Pattern.String(),
+		Step:     r.Step.key(),
 	}
 }
 
@@ -67,6 +70,7 @@ type pastRun struct {
 	start        time.Time
 	ok           []PointKey
 	groups       map[PointKey]Time // of ok, what groups of a pattern took
+	steps        []step.Point      // ok, of training steps
 }
 
 // ReadPast reads the runs in files (see Find). What cannot be read is a problem and its points are measured again.
@@ -92,8 +96,26 @@ func ReadPast(files []string) *Past {
 		if f.Run.Imported == nil { // what another tool measured is not measured
 			p.add(f, ok, groups)
 		}
+		if f.Run.Step != nil {
+			p.addSteps(path)
+		}
 	}
 	return p
+}
+
+// addSteps reads what a run of training steps has measured, which is one of p already.
+func (p *Past) addSteps(path string) {
+	f, err := ReadSteps(path)
+	if err != nil {
+		p.Problems = append(p.Problems, asProblem(path, err))
+		return
+	}
+	p.Problems = append(p.Problems, f.Problems...)
+	for _, r := range f.Records {
+		if r.Status == OK {
+			p.runs[f.Run.ID].steps = append(p.runs[f.Run.ID].steps, r.Point)
+		}
+	}
 }
 
 func (p *Past) add(f *File, ok []PointKey, groups map[PointKey]Time) {
@@ -131,6 +153,18 @@ func (p *Past) Done(key RunKey) (done map[PointKey]bool, runs []string) {
 		runs = append(runs, r.id)
 		for _, k := range r.ok {
 			done[k] = true
+		}
+	}
+	return done, runs
+}
+
+// StepsDone is Done for runs of training steps. A point whose rounds were cut off is not done: rounds of another launch are no pairs of these.
+func (p *Past) StepsDone(key RunKey) (done map[step.Point]bool, runs []string) {
+	done = map[step.Point]bool{}
+	for _, r := range p.oldestFirst(func(k RunKey) bool { return k == key }) {
+		runs = append(runs, r.id)
+		for _, point := range r.steps {
+			done[point] = true
 		}
 	}
 	return done, runs

@@ -1,10 +1,12 @@
 package result
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/step"
 )
 
 func TestResume(t *testing.T) {
@@ -92,5 +94,59 @@ func TestUnfit(t *testing.T) {
 	}
 	if got := past.Unfit("nccl", 16); len(got) != 0 {
 		t.Errorf("a world of 16 did not fit in %v", got)
+	}
+}
+
+// TestStepsAreResumed: points of training steps that are ok count for a run with the same key, rounds without a record do not, and runs of
+// collectives and of steps do not continue each other.
+func TestStepsAreResumed(t *testing.T) {
+	dir := t.TempDir()
+	run := sampleSteps()
+	w, _ := newWriter(t, dir, run)
+	appendGroup(t, w, &run, 1, 6)
+	if err := w.AppendRound(&StepRound{N: 3, Number: 1, Round: sampleRound(0)}); err != nil {
+		t.Fatal(err)
+	}
+	failed := StepRecord{N: 4, Point: run.Step.Points[3], Status: Failed, Reason: "x"}
+	if err := w.AppendStep(&failed); err != nil {
+		t.Fatal(err)
+	}
+	collectives := sampleRun()
+	collectives.ID = "run-2"
+	c, _ := newWriter(t, dir, collectives)
+	sampleAppend(t, c, 1)
+	files, err := Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	past := ReadPast(files)
+	if len(past.Problems) > 0 {
+		t.Errorf("problems %v", past.Problems)
+	}
+	done, runs := past.StepsDone(run.Key())
+	if want := map[step.Point]bool{run.Step.Points[0]: true, run.Step.Points[1]: true}; !maps.Equal(done, want) || !slices.Equal(runs, []string{"run-1"}) {
+		t.Errorf("done %v, runs %v", done, runs)
+	}
+	if cases, runs := past.Done(collectives.Key()); len(cases) != 1 || !slices.Equal(runs, []string{"run-2"}) {
+		t.Errorf("of collectives: %v, runs %v", cases, runs)
+	}
+	for what, change := range map[string]func(s *Step){
+		"model": func(s *Step) { s.Model = "uniform" }, "source": func(s *Step) { s.Source = "layers: []" }, "first bucket": func(s *Step) { s.First++ },
+		"computing": func(s *Step) { s.Computing = "2 threads of FMA" }, "scale": func(s *Step) { s.Backward *= 2 }, "interval": func(s *Step) { s.Interval = 1e-3 },
+	} {
+		other := *run.Step
+		change(&other)
+		changed := run
+		changed.Step = &other
+		if done, runs := past.StepsDone(changed.Key()); len(done) > 0 || len(runs) > 0 {
+			t.Errorf("another %s is continued: %v", what, done)
+		}
+	}
+	fewer := *run.Step
+	fewer.Points = fewer.Points[1:2]
+	changed := run
+	changed.Step = &fewer
+	if done, _ := past.StepsDone(changed.Key()); !done[run.Step.Points[1]] {
+		t.Error("a run of fewer points does not continue")
 	}
 }

@@ -76,6 +76,7 @@ func read[T any](d *Dataset, decode func([]byte, *Record) error, take func(made 
 func (d *Dataset) closing(s *source, points int, end *End) {
 	f := File{Path: s.path, End: end}
 	switch {
+	case s.run.Step != nil: // it has no rows, and who reads its steps says how it ended
 	case points == 0:
 		f.problem(0, "holds no points: "+f.ending())
 	case end == nil || end.Outcome != Complete:

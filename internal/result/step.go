@@ -1,6 +1,8 @@
 package result
 
 import (
+	"fmt"
+
 	"busbar/internal/step"
 )
 
@@ -24,6 +26,16 @@ type Step struct {
 	Computing string       `json:"computing"`                 // what computes: "1 thread of FMA", "FMA kernels", "cuBLAS 13.0 half-precision GEMMs of 1024x1024x1024"
 	Interval  float64      `json:"poll_interval_s,omitempty"` // between calls that test, where they poll
 	Points    []step.Point `json:"points"`                    // as planned; a line's n is the number in this list, from 1
+}
+
+// key is what two runs must share for the points of one to count for the other: the model, how its buckets begin, and what computes.
+// Which points were planned is left out.
+func (s *Step) key() string {
+	if s == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s, %d parameters in %d layers, %g+%g+%g s, first %d, %s, polled every %g s\n%s",
+		s.Model, s.Params, s.Layers, s.Forward, s.Backward, s.Optimizer, s.First, s.Computing, s.Interval, s.Source)
 }
 
 // StepRound is one round of a point, kept the moment it is over: all samples are in the file.

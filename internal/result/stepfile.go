@@ -152,14 +152,20 @@ func (s *stepLines) finish() *StepFile {
 	if s.file.bad > maxProblems {
 		s.file.Problems = append(s.file.Problems, manyProblems(f.Path, s.file.bad))
 	}
-	switch {
-	case len(f.Records) == 0:
+	if len(f.Records) == 0 {
 		s.file.problem(0, "holds no points: "+s.file.ending())
-	case f.End == nil || f.End.Outcome != Complete:
-		s.file.problem(0, fmt.Sprintf("%s; what there is of %d of %d points is read", s.file.ending(), len(f.Records), len(s.records)))
 	}
 	f.Problems = s.file.Problems
 	return f
+}
+
+// Closing is how the run ended, where that is worth a word.
+func (f *StepFile) Closing() string {
+	if len(f.Records) == 0 || f.End != nil && f.End.Outcome == Complete {
+		return ""
+	}
+	run := File{End: f.End}
+	return fmt.Sprintf("%s; of %d of %s there is something to read", run.ending(), len(f.Records), plural(len(f.Run.Step.Points), "point"))
 }
 
 // unfinished is the record of a point whose run was cut off before it wrote one.

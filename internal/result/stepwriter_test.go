@@ -137,8 +137,8 @@ func TestStepsOfACutOffRun(t *testing.T) {
 	}
 	path := writeLines(t, t.TempDir(), "torn.jsonl", string(b)+`{"kind":"round","n":3,"rou`)
 	f := mustReadSteps(t, path)
-	if len(f.Records) != 3 || f.End != nil || len(f.Problems) != 2 || !strings.Contains(f.Problems[0].Text, "torn") || !strings.Contains(f.Problems[1].Text, "3 of 4 points") {
-		t.Fatalf("%d records, end %v, problems %v", len(f.Records), f.End, f.Problems)
+	if len(f.Records) != 3 || f.End != nil || len(f.Problems) != 1 || !strings.Contains(f.Problems[0].Text, "torn") || !strings.Contains(f.Closing(), "3 of 4 points") {
+		t.Fatalf("%d records, end %v, problems %v, %s", len(f.Records), f.End, f.Problems, f.Closing())
 	}
 	r := f.Records[2]
 	if r.N != 3 || r.Status != Unfinished || r.Figures.Rounds != 4 || r.Figures.Overlapped.Value != sampleRound(0.02).Overlapped || r.Point != run.Step.Points[2] || !r.Timed() || !strings.Contains(r.Reason, "after 4 rounds") {
