@@ -83,7 +83,7 @@ func (s *timelineSheet) files() {
 func fileKind(f timeline.File) string {
 	what := map[string]string{"kineto": "a Kineto trace", "nsight": "an export of Nsight Systems"}[f.Format]
 	if f.Own != "" {
-		return cmp.Or(what, f.Format) + " of " + f.Own
+		return cmp.Or(what, f.Format) + " of busbar's own step"
 	}
 	if f.Tool != "" {
 		return cmp.Or(what, f.Format) + " (" + f.Tool + ")"

@@ -10,10 +10,21 @@ import (
 	"busbar/post/say"
 )
 
-// review says anew what follows from everything that is known: the answers, and what to do.
+// review says anew what follows from everything that is known: the answers, and what to do. Of busbar's own step there is nothing to do: it is
+// the other points of its run that say what would be faster.
 func (t *Timeline) review() {
-	t.Advice = t.advise()
 	y := t.typically()
+	if t.own() {
+		t.Advice = []Advice{}
+		t.Answers = []Answer{
+			{Key: "how-long", Question: "How long is communication, compared with computation?", Says: y.howLong()},
+			{Key: "overlap", Question: "Does it overlap with computation?", Says: y.hidden()},
+			{Key: "balance", Question: "Do all ranks compute for as long?", Says: t.balance()},
+			t.overhead(y),
+		}
+		return
+	}
+	t.Advice = t.advise()
 	t.Answers = []Answer{
 		{Key: "how-long", Question: "How long is AllReduce, compared with computation?", Says: y.howLong()},
 		{Key: "overlap", Question: "Does the synchronisation of gradients overlap with the backward pass?", Says: y.hidden()},

@@ -44,9 +44,14 @@ func ownWords(o *trace.Own) string {
 	return fmt.Sprintf("a step that busbar ran itself (%s; %s, %s; over %s; %s)", o.Tool, o.Model, o.Step, o.Backend, where)
 }
 
-// ownSays is what has to be said first where what was read is no training, but busbar's own step; "" where it is training.
+// own says whether all that was read is busbar's own step, and no training.
+func (t *Timeline) own() bool {
+	return len(t.Files) > 0 && !slices.ContainsFunc(t.Files, func(f File) bool { return f.Own == "" })
+}
+
+// ownSays is what has to be said first of busbar's own step; "" where it is training.
 func (t *Timeline) ownSays() string {
-	if len(t.Files) == 0 || slices.ContainsFunc(t.Files, func(f File) bool { return f.Own == "" }) {
+	if !t.own() {
 		return ""
 	}
 	text := "This is " + t.Files[0].Own + ", and no training."
