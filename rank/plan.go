@@ -18,6 +18,7 @@ type plan struct {
 	sweep    *sweeps.Sweep
 	worlds   []int
 	pattern  *nodePattern // nil: worlds are measured one after another
+	step     *stepPlan    // nil: collectives are measured
 	backends []string
 	launch   string       // UUID
 	campaign string       // UUID
@@ -28,6 +29,8 @@ type plan struct {
 type planText struct {
 	File             string
 	Text             []byte
+	Model            string // the model's file, with --step
+	ModelText        []byte
 	Launch, Campaign string
 }
 
@@ -43,7 +46,10 @@ func (j *job) agreeOnPlan() (*plan, error) {
 		if err != nil {
 			return t, &codeError{exitUsage, err}
 		}
-		return t, nil
+		if t.Model, t.ModelText, err = readModel(j.cfg); err == nil {
+			_, err = makeModel(j.cfg, t.Model, t.ModelText)
+		}
+		return t, err
 	})
 	if err != nil {
 		return nil, err
@@ -52,11 +58,17 @@ func (j *job) agreeOnPlan() (*plan, error) {
 	if p.sweep, err = makeSweep(j.cfg, t.File, t.Text); err != nil {
 		return nil, err
 	}
+	if p.step, err = makeModel(j.cfg, t.Model, t.ModelText); err != nil {
+		return nil, err
+	}
 	p.worlds = worldsOf(p.sweep, j.size)
 	if p.pattern, err = j.agreeOnPattern(p.sweep); err != nil {
 		return nil, j.elsewhere(err)
 	}
 	if p.backends, err = chooseBackends(j.cfg, func() string { return j.autoBackend(p.worlds) }); err != nil {
+		return nil, j.elsewhere(err)
+	}
+	if err := j.cfg.checkStepBackends(p.backends); err != nil {
 		return nil, j.elsewhere(err)
 	}
 	_, err = j.onRoot(func() ([]byte, error) { return nil, j.tryPlan(p) })
@@ -69,6 +81,9 @@ func (j *job) tryPlan(p *plan) (err error) {
 	worlds := p.worlds
 	if p.pattern != nil {
 		worlds = []int{p.pattern.size()}
+	}
+	if err := p.tryStep(j.cfg); err != nil {
+		return err
 	}
 	for _, n := range worlds {
 		cases, err := p.sweep.Plan(n, places(p.backends[0]))
@@ -120,6 +135,8 @@ func (j *job) elsewhere(err error) error {
 // otherwise the implicit one under the flags.
 func readSweep(cfg *config) (file string, text []byte, err error) {
 	switch {
+	case cfg.step.model != "":
+		return "", nil, nil
 	case cfg.sweep != "":
 		return sweeps.Read(cfg.sweep)
 	case planned(cfg.plan):
@@ -131,6 +148,9 @@ func readSweep(cfg *config) (file string, text []byte, err error) {
 }
 
 func makeSweep(cfg *config, file string, text []byte) (*sweeps.Sweep, error) {
+	if cfg.step.model != "" {
+		return stepSweep(cfg)
+	}
 	s := sweeps.Default()
 	if file != "" {
 		var err error

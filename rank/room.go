@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
+	"busbar/internal/bench"
 	"busbar/internal/result"
 )
 
@@ -19,26 +21,34 @@ type room struct {
 func (r room) fits() bool { return !r.over && r.oom == "" }
 
 // prepareMemory finds which cases fit what is free on every rank, and allocates the buffers for those.
-func (s *session) prepareMemory() error {
+func (s *session) prepareMemory() (err error) {
+	own := make([]float64, len(s.cases))
+	for i, c := range s.cases {
+		own[i] = s.backend.memory(c)
+	}
+	s.room, err = s.makeRoom(own)
+	return err
+}
+
+// makeRoom finds for each of some points, of which this rank's bytes are given, whether it fits what is free on every rank, and
+// reserves memory for the largest that does. Collective.
+func (s *session) makeRoom(own []float64) ([]room, error) {
 	limit, why, err := s.backend.room()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	need := make([]float64, len(s.cases)) // of the rank that needs most: a root has more than the others
-	for i, c := range s.cases {
-		need[i] = s.backend.memory(c)
-	}
+	need := slices.Clone(own) // of the rank that needs most: a root has more than the others
 	if err := s.world.Max(need); err != nil {
-		return err
+		return nil, err
 	}
-	s.room = make([]room, len(s.cases))
-	for i := range s.cases {
-		s.room[i].needed = need[i]
+	rooms := make([]room, len(need))
+	for i := range rooms {
+		rooms[i].needed = need[i]
 		if need[i] > limit {
-			s.room[i].over, s.room[i].why = true, why
+			rooms[i].over, rooms[i].why = true, why
 		}
 	}
-	return s.reserve()
+	return rooms, s.reserve(rooms, own)
 }
 
 // hostMemory is how many bytes of buffers in host memory every rank may have where a library allocates scratch beside
@@ -99,20 +109,14 @@ func (s *session) planRoom(bounds []memoryBound, scratch float64) (limit float64
 	return x[0], why, err
 }
 
-// reserve allocates room for all cases that fit. Where the system refuses it on any rank, the largest cases are given
+// reserve allocates room for all points that fit. Where the system refuses it on any rank, the largest points are given
 // up until it does not.
-func (s *session) reserve() error {
+func (s *session) reserve(rooms []room, own []float64) error {
 	for {
-		var largest float64
-		for i := range s.cases {
-			if s.room[i].fits() {
-				largest = max(largest, s.room[i].needed)
-			}
-		}
-		span := 0.0 // what the largest of the cases that fit takes on this rank
-		for i, c := range s.cases {
-			if s.room[i].fits() {
-				span = max(span, s.backend.memory(c))
+		var largest, span float64 // of any rank; on this rank
+		for i, r := range rooms {
+			if r.fits() {
+				largest, span = max(largest, r.needed), max(span, own[i])
 			}
 		}
 		mine := s.backend.reserve(int64(span))
@@ -132,9 +136,9 @@ func (s *session) reserve() error {
 			text += fmt.Sprintf(": %v", mine)
 		}
 		given := false
-		for i := range s.cases {
-			if s.room[i].fits() && s.room[i].needed == largest {
-				s.room[i].oom, given = text, true
+		for i := range rooms {
+			if rooms[i].fits() && rooms[i].needed == largest {
+				rooms[i].oom, given = text, true
 			}
 		}
 		if !given {
@@ -143,17 +147,25 @@ func (s *session) reserve() error {
 	}
 }
 
+// verdict says what becomes of a point whose buffers do not fit.
+func (r room) verdict() (v bench.Verdict) {
+	if r.fits() {
+		return v
+	}
+	v = bench.Verdict{Status: result.OOM, Reason: r.oom, Needed: int64(min(r.needed, math.MaxInt64/2))}
+	if r.oom == "" {
+		v.Status, v.Reason = result.Skipped, fmt.Sprintf("memory: it takes %s of buffers a rank; %s", binary(v.Needed), r.why)
+	}
+	return v
+}
+
 // leftOutByMemory is the record of a case whose buffers do not fit; nil: they do.
 func (s *session) leftOutByMemory(i int) *result.Record {
-	r := s.room[i]
-	if r.fits() {
+	v := s.room[i].verdict()
+	if !v.Over() {
 		return nil
 	}
-	needed := int64(min(r.needed, math.MaxInt64/2))
-	record := skipped(s.cases[i], fmt.Sprintf("memory: it takes %s of buffers a rank; %s", binary(needed), r.why))
-	if r.oom != "" {
-		record.Status, record.Reason = result.OOM, r.oom
-	}
-	record.Needed = needed
+	record := skipped(s.cases[i], v.Reason)
+	record.Status, record.Needed = v.Status, v.Needed
 	return record
 }

@@ -25,13 +25,6 @@ func (d *Data) Load(c coll.Case, b Buffers) error {
 	return load(c, d.w.Rank, []Buffers{b})
 }
 
-// LoadTimed fills the buffers of an operation in place for running it again and again: a sum's with zeros, which stay what they are.
-func (d *Data) LoadTimed(c coll.Case, b Buffers) error {
-	defer d.timed()()
-	_, err := loadTimed(c, d.w.Rank, []Buffers{b}, false)
-	return err
-}
-
 // Verify compares every element of an operation's output with what it must hold; name is the operation's among others.
 func (d *Data) Verify(name string, c coll.Case, b Buffers) error {
 	defer d.timed()()
