@@ -33,7 +33,8 @@ type sheet struct {
 	w       *result.Writer
 	planned int
 	points  map[result.Status]int
-	inHand  []result.Record // what is being measured: of a pattern by several groups; none between cases
+	inHand  []result.Record     // what is being measured: of a pattern by several groups; none between cases
+	step    []result.StepRecord // the same of training steps
 
 	throttled []result.Throttled
 }
@@ -69,6 +70,38 @@ func (l *ledger) begin(s *sheet, records ...result.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s.inHand = records
+}
+
+// addRound writes a round of a training step; after the end it does nothing.
+func (l *ledger) addRound(s *sheet, r *result.StepRound) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return nil
+	}
+	return s.w.AppendRound(r)
+}
+
+// addStep writes the record of a training step; after the end it does nothing.
+func (l *ledger) addStep(s *sheet, r *result.StepRecord) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return nil
+	}
+	s.step = nil
+	if err := s.w.AppendStep(r); err != nil {
+		return err
+	}
+	s.points[r.Status]++
+	return nil
+}
+
+// beginStep says which training step of a file is in hand, so that a sudden end can name it.
+func (l *ledger) beginStep(s *sheet, records ...result.StepRecord) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.step = records
 }
 
 // expect adds points to those that a file is to have.
@@ -148,6 +181,7 @@ func (l *ledger) end(o result.Outcome, reason string, code int, status result.St
 				s.points[status]++
 			}
 		}
+		s.giveUpSteps(status, reason)
 		if err := s.w.End(s.end(o, reason, code)); err != nil {
 			l.elsewhere.Store(true)
 			if !strings.Contains(reason, err.Error()) { // the reason is said by who ends the run
@@ -156,6 +190,19 @@ func (l *ledger) end(o result.Outcome, reason string, code int, status result.St
 		}
 	}
 	return true
+}
+
+// giveUpSteps writes the record of the training step in hand, where it gets one.
+func (s *sheet) giveUpSteps(status result.Status, reason string) {
+	for _, r := range s.step {
+		if status == "" {
+			return
+		}
+		r.Status, r.Reason, r.Check.Result = status, reason, "none"
+		if err := s.w.AppendStep(&r); err == nil {
+			s.points[status]++
+		}
+	}
 }
 
 // paths are the files that are open. It never waits for a filesystem.

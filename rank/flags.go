@@ -203,7 +203,7 @@ func newFlags(c *config) *pflag.FlagSet {
 	})
 	add("rotate", "SIZE", "walk through SIZE bytes of buffers, so that caches are cold", func(s string) (err error) { c.rotate, err = coll.ParseSize(s); return })
 
-	in = stepGroup
+	in = stepSection
 	addStepFlags(&c.step, add, flag)
 
 	in = "NCCL"

@@ -16,6 +16,10 @@ const sleepPause = 2 * time.Millisecond
 // measureAll measures world by world and returns the exit code of the run, which is known on rank 0.
 func (j *job) measureAll(ctx context.Context, p *plan) (int, error) {
 	tally := &tally{start: j.start}
+	measureWorld := j.measureWorld
+	if p.step != nil {
+		measureWorld = j.measureSteps
+	}
 	for _, n := range p.worlds {
 		libraries, err := j.fitting(p, n, tally)
 		if err != nil {
@@ -35,7 +39,7 @@ func (j *job) measureAll(ctx context.Context, p *plan) (int, error) {
 			return 0, err
 		}
 		if sub != nil {
-			if err := j.measureWorld(ctx, p, libraries, sub, tally); err != nil {
+			if err := measureWorld(ctx, p, libraries, sub, tally); err != nil {
 				return 0, err
 			}
 			if err := sub.Free(); err != nil {
@@ -139,6 +143,9 @@ func (j *job) skipWorld(p *plan, lib library, n int, why string, tally *tally) e
 	if p.past != nil && len(p.past.Unfit(lib.name(), n)) > 0 {
 		j.screen.wrapped("# ", fmt.Sprintf("%sworld %d: skipped again: it %s", j.nameAmong(lib), n, why))
 		return nil
+	}
+	if p.step != nil {
+		return j.skipStepWorld(p, lib, n, why, tally)
 	}
 	cases, err := p.sweep.Plan(n, places(lib.name()))
 	if err != nil {

@@ -90,13 +90,18 @@ func (p *meter) total(n int) {
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.text.Load() }))) // nil when the pool has ended
 }
 
-func (p *meter) show(pace *pace, name string) {
+// show says how many points are done, about how long the rest takes (below 0: not known), and what is in hand.
+func (p *meter) show(done, planned int, left time.Duration, name string) {
 	if p == nil || p.bar == nil {
 		return
 	}
-	text := clip(fmt.Sprintf(" %d/%d, %s left: %s", pace.done, pace.planned, clock(pace.eta()), name), 64)
+	rest := ""
+	if left >= 0 {
+		rest = fmt.Sprintf(", %s left", clock(left))
+	}
+	text := clip(fmt.Sprintf(" %d/%d%s: %s", done, planned, rest, name), 64)
 	p.text.Store(&text)
-	p.bar.SetCurrent(int64(pace.done))
+	p.bar.SetCurrent(int64(done))
 	p.draw()
 }
 

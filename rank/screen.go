@@ -22,9 +22,11 @@ type screen struct {
 	plan     *plan
 
 	pace    *pace
-	several bool   // backends
-	section string // collective of the rows before
-	reason  string // of the last row without figures
+	several bool     // backends
+	section string   // of the rows before: a collective, or what a group of steps shares
+	stepped int      // training steps that have a record
+	marks   []string // what has to be said of all training steps
+	reason  string   // of the last row without figures
 	notes   notes
 	counts  map[result.Status]int
 	paths   []string
@@ -121,7 +123,7 @@ func (s *screen) begin(backend string, c coll.Case) {
 	if s.several {
 		name = backend + " " + name
 	}
-	s.bar.show(s.pace, name)
+	s.bar.show(s.pace.done, s.pace.planned, s.pace.eta(), name)
 }
 
 // The heads of the table. With several backends the count, which follows from size and type, gives its place to their names.
@@ -209,11 +211,14 @@ func (s *screen) farewell(p *plan, code int) {
 	case code > exitInterrupted:
 		s.note("ended early as asked; --resume continues; exit code %d", code)
 	}
-	if s.plan != nil && s.plan.pattern != nil {
+	switch {
+	case s.plan != nil && s.plan.step != nil:
+		s.stepFarewell()
+	case s.plan != nil && s.plan.pattern != nil:
 		s.note("next: post show")
-		return
+	default:
+		s.note("next: post merge && post plot")
 	}
-	s.note("next: post merge && post plot")
 }
 
 // results says where the files are: each in a line, or, where that is too long, their folder and then their names.

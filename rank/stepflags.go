@@ -28,8 +28,8 @@ type stepOptions struct {
 	noTrace    bool
 }
 
-// stepGroup is the section of the help that the flags of --step stand in.
-const stepGroup = "A training step"
+// stepSection is the section of the help that the flags of --step stand in.
+const stepSection = "A training step"
 
 func newStepOptions() stepOptions {
 	return stepOptions{buckets: step.Caps(), first: step.FirstBucket, strategies: []step.Strategy{step.DDP}, compress: []step.Compression{{}},
@@ -105,7 +105,7 @@ func (c *config) checkStep(f *pflag.FlagSet) (err error) {
 	f.Visit(func(fl *pflag.Flag) {
 		instead, odd := notWithStep[fl.Name]
 		switch {
-		case c.step.model == "" && fl.Annotations[group][0] == stepGroup:
+		case c.step.model == "" && fl.Annotations[group][0] == stepSection:
 			refuse("--%s belongs to --step, which is not there: add --step MODEL, such as --step resnet50, or leave it out", fl.Name)
 		case c.step.model != "" && odd:
 			refuse("--%s is not for --step: %s", fl.Name, instead)

@@ -20,7 +20,7 @@ type stepGroup struct {
 	points []*stepPoint
 	runs   []*stepRun // of those that are being measured
 	bound  map[*stepPoint]*stepRun
-	round  int        // the last one, from 1
+	round  int // the last one, from 1
 	stop   stepStop
 }
 
@@ -31,7 +31,8 @@ type stepRun struct {
 	check    result.Check
 	expected [4]float64 // s that a mode took the last time
 	rounds   []step.Round
-	traced   []step.TracedStep
+	traced   []step.TracedStep // the last overlapped steps
+	began    []time.Time       // when each of them began
 	notes    []string
 }
 

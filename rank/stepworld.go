@@ -66,7 +66,10 @@ func (w *subworld) openSteps(lib library) (*stepSession, error) {
 	if s.backend, err = lib.open(s.session); err != nil {
 		return nil, err
 	}
-	s.trainer = s.backend.(trainer)
+	var ok bool
+	if s.trainer, ok = s.backend.(trainer); !ok {
+		return nil, environmentf("%s runs no training steps", lib.name())
+	}
 	w.j.watch.Phase("calibrate computing", 0)
 	if s.computing, err = s.trainer.computing(); err != nil {
 		return nil, err
@@ -160,6 +163,7 @@ func (s *stepSession) openFile() error {
 	s.run = s.j.header(s.p, s.lib, s.session)
 	s.run.Setup = s.setup
 	s.p.step.header(&s.run, s.j.cfg, points, s.computing.String())
+	s.run.Warnings = append(s.run.Warnings, s.stepCrowded()...)
 	s.continuePast()
 	for _, p := range s.points {
 		if !p.done {
@@ -188,8 +192,14 @@ func (s *stepSession) continuePast() {
 	}
 }
 
-// agreeOnDone brings rank 0's word on what is measured to all.
+// agreeOnDone brings rank 0's word on what is measured to all, and the name of the run, which traces have.
 func (s *stepSession) agreeOnDone() error {
+	id := make([]byte, len(result.NewID()))
+	copy(id, s.run.ID)
+	if err := s.comm.Bcast(id, 0); err != nil {
+		return err
+	}
+	s.run.ID = string(id)
 	done := make([]float64, len(s.points))
 	for i, p := range s.points {
 		done[i] = float64(b2i(p.done))
@@ -210,6 +220,7 @@ func (s *stepSession) close(over bool) error {
 	if err := s.backend.close(); err != nil || s.world.Rank != 0 {
 		return err
 	}
+	s.j.screen.sayProgress(s)
 	s.j.ledger.throttled(s.sheet, s.session.throttled)
 	if over {
 		s.tally.over = true

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+
+	"busbar/internal/result"
+	"busbar/internal/step"
+)
+
+// keep writes the records of the group and its traces, and gives up what was bound. Where the run ends early, a point with too
+// few rounds has none: it is measured again. Collective.
+func (g *stepGroup) keep(over bool) error {
+	for _, p := range g.points {
+		r := g.bound[p]
+		if r == nil {
+			r = &stepRun{stepPoint: p, check: result.Check{Result: "none"}}
+		}
+		if over && !p.verdict.Over() && len(r.rounds) < leastRounds {
+			continue
+		}
+		record := g.record(r)
+		if err := g.s.keepTrace(r, record); err != nil {
+			return err
+		}
+		if g.s.world.Rank == 0 {
+			if err := g.s.keepStep(r, record); err != nil {
+				return err
+			}
+		}
+	}
+	g.s.j.watch.Phase("give up the points", 0)
+	for _, r := range g.runs {
+		if err := r.train.close(); err != nil {
+			return err
+		}
+	}
+	if g.s.world.Rank == 0 {
+		g.s.j.ledger.beginStep(g.s.sheet)
+		g.s.j.screen.sayGroup(g)
+	}
+	return nil
+}
+
+// record is what is known of a point.
+func (g *stepGroup) record(r *stepRun) *result.StepRecord {
+	record := &result.StepRecord{N: r.n, Point: r.Point, Status: result.OK, Check: r.check, Notes: r.notes}
+	if v := r.verdict; v.Over() {
+		record.Status, record.Reason, record.Needed = v.Status, v.Reason, v.Needed
+		if v.Status != result.Wrong {
+			record.Check = result.Check{Result: "none"}
+		}
+	}
+	if r.plan == nil {
+		return record
+	}
+	for _, s := range r.plan.Segments {
+		if s.Work == step.Compress {
+			record.Modelled += s.Seconds()
+		}
+	}
+	for i, op := range r.plan.Ops {
+		c, err := r.plan.Case(i)
+		if err != nil { // it could be bound before
+			continue
+		}
+		record.Ops = append(record.Ops, result.StepOp{Name: op.Name, Collective: c.Collective.String(), Bytes: c.SizeBytes, Layers: op.Layers})
+	}
+	if record.Status == result.OK {
+		f := step.FiguresOf(r.rounds)
+		record.Figures, record.Stop = &f, g.stop.reason
+	}
+	return record
+}
+
+// keepStep writes a record. Rank 0 only.
+func (s *stepSession) keepStep(r *stepRun, record *result.StepRecord) error {
+	s.j.watch.Phase("write the record", 0)
+	if err := s.j.ledger.addStep(s.sheet, record); err != nil {
+		return err
+	}
+	s.tally.add(record.Status)
+	if record.Timed() {
+		s.rounds[r.n-1] = r.rounds
+	}
+	s.j.screen.stepRow(record)
+	return nil
+}
+
+// skipStepWorld writes the file of a world that cannot be measured: every point of it is skipped, with the reason. Rank 0 only.
+func (j *job) skipStepWorld(p *plan, lib library, n int, why string, tally *tally) error {
+	points, _, _, err := p.step.plans(j.cfg, lib.name(), n, 0)
+	if err != nil {
+		return err
+	}
+	run := j.header(p, lib, nil)
+	p.step.header(&run, j.cfg, points, "")
+	run.World, run.Sweep.Points = n, len(points)
+	w, err := result.Create(j.cfg.out, run, nil)
+	if err != nil {
+		return &codeError{exitEnvironment, err}
+	}
+	s := j.ledger.open(w, len(points))
+	for i, point := range points {
+		record := &result.StepRecord{N: i + 1, Point: point, Status: result.Skipped, Reason: fmt.Sprintf("a world of %d %s", n, why), Check: result.Check{Result: "none"}}
+		if err := j.ledger.addStep(s, record); err != nil {
+			return err
+		}
+		tally.add(record.Status)
+	}
+	j.screen.skippedWorld(j.nameAmong(lib), n, why, len(points), w.Path())
+	return j.ledger.close(s, exitOK)
+}

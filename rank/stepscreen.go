@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+
+	"busbar/internal/result"
+	"busbar/internal/step"
+)
+
+// steps heads the table of training steps of one library in one world.
+func (s *screen) steps(w *stepSession) {
+	s.section, s.stepped = "", 0
+	s.paths = append(s.paths, w.sheet.w.Path())
+	if !s.on {
+		return
+	}
+	s.markSteps(w)
+	r, m := &w.run, w.p.step.model
+	s.bar.total(r.Sweep.Points)
+	s.note("%s: training steps of %s on %s, world %d = %s x %d", r.Tool, m.Name, r.Backend.Library, r.World, plural(r.Nodes, "node"), r.RanksPerNode)
+	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), plural(r.Sweep.Points, "point"))
+	if r.Rehearse {
+		s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
+	}
+	s.wrapped("# ", fmt.Sprintf("%s: %.3g M parameters in %s; forward %s and backward %s ms, computed by %s", m.Name, float64(r.Step.Params)/1e6,
+		plural(r.Step.Layers, "layer"), milliseconds(r.Step.Forward), milliseconds(r.Step.Backward), r.Step.Computing))
+	if m.About != "" {
+		s.wrapped("# ", m.About)
+	}
+	s.note("budget %s a point, precision %.3g %%", w.p.sweep.Budget, 100*w.p.sweep.Precision)
+	for _, text := range w.same {
+		s.wrapped("# ", text)
+	}
+	s.before(r, map[string]bool{})
+}
+
+// beginStep says which point is in hand.
+func (s *screen) beginStep(w *stepSession, round int, p step.Point) {
+	if s.on {
+		s.bar.show(s.stepped, w.run.Sweep.Points, -1, fmt.Sprintf("round %d: %s", round, p))
+	}
+}
+
+// The heads of the table of steps.
+const stepColumns = `#                                 sequen-   over-             over-  speed-
+# bucket  ops  compute     comm     tial  lapped  exposed      lap      up
+#               (ms)      (ms)     (ms)    (ms)     (ms)       (%)         #
+`
+
+// stepRow adds a point to the table. The last column is the number of wrong elements: - where nothing was checked.
+func (s *screen) stepRow(r *result.StepRecord) {
+	s.counts[r.Status]++
+	s.stepped++
+	if !s.on {
+		return
+	}
+	if section := r.GroupString(); section != s.section {
+		s.section = section
+		if r.Compression != (step.Compression{}) {
+			section += ": MODELLED, nothing is compressed"
+		}
+		fmt.Fprintf(s.out, "#\n# %s\n%s", section, stepColumns)
+	}
+	left := fmt.Sprintf("%8s ", r.Bucket)
+	if !r.Timed() {
+		s.stepNotMeasured(left, r)
+		return
+	}
+	f := r.Figures
+	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
+	fmt.Fprintf(s.out, "%s%4d %8s %8s %8s %7s %8s %8s %7s %s\n", left, len(r.Ops), milliseconds(f.Compute.Value), milliseconds(f.Comm.Value),
+		milliseconds(f.Sequential.Value), milliseconds(f.Overlapped.Value), milliseconds(f.Exposed.Value), percent(f.Overlap), times(f.SpeedUp), checked)
+	for _, text := range r.Warnings {
+		s.wrapped("# warning: ", fmt.Sprintf("%s: %s", r.Point, text))
+	}
+}
+
+// stepNotMeasured writes the row of a point without figures.
+func (s *screen) stepNotMeasured(left string, r *result.StepRecord) {
+	if text := string(r.Status) + ": " + r.Reason; len(left)+len(text) <= 80 {
+		fmt.Fprintln(s.out, left+text)
+		return
+	}
+	fmt.Fprintln(s.out, left+string(r.Status))
+	if r.Reason != s.reason {
+		s.wrapped("#   ", r.Reason)
+	}
+	s.reason = r.Reason
+}
+
+// milliseconds writes a time in seconds as milliseconds in seven columns.
+func milliseconds(s float64) string { return digits(1e3*s, 7) }
+
+func percent(f *step.Figure) string {
+	if f == nil {
+		return "-"
+	}
+	return digits(100*f.Value, 5)
+}
+
+func times(f *step.Figure) string {
+	if f == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.2fx", f.Value)
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"busbar/internal/bench"
+	"busbar/internal/loop"
+	"busbar/internal/program"
+	"busbar/internal/result"
+	"busbar/internal/step"
+)
+
+// tracedRanks is how many ranks have a trace file at most: the first ones.
+const tracedRanks = 64
+
+// trace keeps an overlapped step, and lets go of those that are too old.
+func (r *stepRun) trace(round int, start int64, spans program.Spans) {
+	spans.Segments, spans.Ops = slices.Clone(spans.Segments), slices.Clone(spans.Ops)
+	r.traced = append(r.traced, step.TracedStep{Number: round, Spans: spans})
+	r.began = append(r.began, time.Now().Add(-time.Duration(loop.Now()-start)))
+	if old := len(r.traced) - step.TracedSteps; old > 0 {
+		r.traced, r.began = r.traced[old:], r.began[old:]
+	}
+}
+
+// keepTrace says in the record how the last overlapped step went, and writes the ranks' trace files. Collective.
+func (s *stepSession) keepTrace(r *stepRun, record *result.StepRecord) error {
+	if !record.Timed() {
+		return nil
+	}
+	s.j.watch.Phase("gather the traces", 0)
+	last := r.traced[len(r.traced)-1].Spans
+	i := step.IntervalsOf(last)
+	all, err := s.world.Gather([]float64{float64(i.Span), float64(i.Compute), float64(i.Comm), float64(i.Overlap), float64(i.Exposed), float64(i.Idle)})
+	if err != nil {
+		return &bench.Fatal{Phase: "gather the traces", Err: err}
+	}
+	var text []byte
+	if !s.j.cfg.step.noTrace && s.world.Rank < tracedRanks {
+		var b bytes.Buffer
+		if err := s.traceOf(r).Write(&b); err != nil {
+			return err
+		}
+		text = b.Bytes()
+	}
+	texts, err := s.comm.Gatherv(text, 0)
+	if err != nil || s.world.Rank != 0 {
+		return err
+	}
+	for rank := range min(tracedRanks, s.world.Size) {
+		x := all[6*rank:]
+		record.Traced = append(record.Traced, result.TracedOf(s.world.Name(rank), step.Intervals{Span: int64(x[0]), Compute: int64(x[1]), Comm: int64(x[2]),
+			Overlap: int64(x[3]), Exposed: int64(x[4]), Idle: int64(x[5])}))
+	}
+	record.Timeline = timelineOf(r.plan, last, s.world.Name(0))
+	if !s.j.cfg.step.noTrace {
+		s.writeTraces(r.n, texts, record)
+	}
+	return nil
+}
+
+// traceOf is this rank's trace of a point.
+func (s *stepSession) traceOf(r *stepRun) *step.Trace {
+	facts := s.lib.facts()
+	t := &step.Trace{Tool: "busbar " + toolVersion(), Run: s.run.ID, Point: r.n, Plan: r.plan, Backend: facts.Name, Library: facts.Library, Computing: s.computing.String(),
+		Rehearsed: facts.Name == rehearsal, Rank: s.world.Name(s.world.Rank), Host: s.hosts[s.world.Rank], Process: os.Getpid(), Began: r.began[0], Steps: r.traced}
+	if l, ok := s.lib.(*ncclLibrary); ok {
+		t.GPU, t.Device = l.device(), s.facts()[s.world.Rank].LocalRank
+	}
+	return t
+}
+
+// writeTraces writes the traces of a point beside the results file. A trace that cannot be written is a warning: the figures are
+// in the record.
+func (s *stepSession) writeTraces(n int, texts [][]byte, record *result.StepRecord) {
+	folder := filepath.Join(s.sheet.w.TraceFolder(), fmt.Sprintf("point%d", n))
+	err := os.MkdirAll(folder, 0o777)
+	for rank, text := range texts {
+		if err == nil && len(text) > 0 {
+			err = os.WriteFile(filepath.Join(folder, fmt.Sprintf("rank%d.json", s.world.Name(rank))), text, 0o666)
+		}
+	}
+	if err != nil {
+		record.Warnings = append(record.Warnings, fmt.Sprintf("trace: it is not written: %v", err))
+		return
+	}
+	record.Trace = filepath.Join(filepath.Base(s.sheet.w.TraceFolder()), filepath.Base(folder))
+}
+
+// timelineOf is when the parts of a step ran.
+func timelineOf(p *step.Plan, spans program.Spans, rank int) *result.StepTimeline {
+	first, last := spans.Segments[0].Start, spans.Segments[0].End
+	for _, s := range slices.Concat(spans.Segments, spans.Ops) {
+		first, last = min(first, s.Start), max(last, s.End)
+	}
+	from := func(s program.Span, name, work string) result.StepSpan {
+		return result.StepSpan{Name: name, Work: work, Start: float64(s.Start-first) / 1e9, End: float64(s.End-first) / 1e9}
+	}
+	t := &result.StepTimeline{Rank: rank, Span: float64(last-first) / 1e9}
+	for i, s := range p.Segments {
+		t.Segments = append(t.Segments, from(spans.Segments[i], s.Name, s.Work.String()))
+	}
+	for i, o := range p.Ops {
+		t.Ops = append(t.Ops, from(spans.Ops[i], o.Name, ""))
+	}
+	return t
+}
