@@ -16,12 +16,10 @@ import (
 
 // listPlan shows what would be measured, and measures nothing; it needs no MPI.
 func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
-	backends, err := chooseBackends(cfg, func() string {
-		if cfg.ncclFlag() != "" || cfg.rehearse {
-			return "nccl"
-		}
-		return "mpi"
-	})
+	if cfg.step.model != "" {
+		return listSteps(cfg, l, out)
+	}
+	backends, err := chooseBackends(cfg, func() string { return unseenBackend(cfg) })
 	if err != nil {
 		return err
 	}
@@ -33,10 +31,7 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 	if err != nil {
 		return &codeError{exitUsage, err}
 	}
-	size, whence := l.Size, "as launched"
-	if size < 1 {
-		size, whence = min(8, max(2, runtime.NumCPU())), "as make demo would launch; no launcher is seen"
-	}
+	size, whence := launchSize(l)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# plan: %s on %s, %d ranks (%s)\n", sweepName(s), strings.Join(backends, ","), size, whence)
 	listOrigins(&b, s.Origins())
@@ -60,6 +55,22 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 	}
 	_, err = io.WriteString(out, b.String())
 	return err
+}
+
+// unseenBackend is what auto is taken for where nobody looks.
+func unseenBackend(cfg *config) string {
+	if cfg.ncclFlag() != "" || cfg.rehearse {
+		return "nccl"
+	}
+	return "mpi"
+}
+
+// launchSize is how many ranks there are, and how that is known.
+func launchSize(l mpi.Launch) (size int, whence string) {
+	if l.Size < 1 {
+		return min(8, max(2, runtime.NumCPU())), "as make demo would launch; no launcher is seen"
+	}
+	return l.Size, "as launched"
 }
 
 // listOrigins says where each part of the plan comes from, a line for each source.

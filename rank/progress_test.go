@@ -22,10 +22,10 @@ func TestMeterWithoutItsTerminal(t *testing.T) {
 	out := p.above(&rows)
 	p.total(9)
 	for range 9 {
-		p.show(&pace{planned: 9}, "all_reduce")
+		p.show(0, 9, 0, "all_reduce")
 	}
 	p.total(9) // the next world's
-	p.show(&pace{planned: 9}, "all_reduce")
+	p.show(0, 9, 0, "all_reduce")
 	if _, err := out.Write([]byte("a row\n")); err != nil || rows.String() != "a row\n" {
 		t.Errorf("the row went to %q, %v", rows.String(), err)
 	}

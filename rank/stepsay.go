@@ -105,60 +105,15 @@ func exposedSentence(p step.Point, f step.Figures) string {
 // threeDigits writes a time in seconds as milliseconds to three digits.
 func threeDigits(s float64) string { return fmt.Sprintf("%.3g", 1e3*s) }
 
-// hardlyHidden is the overlap below which communication does not go on by itself.
-const hardlyHidden = 0.1
-
 // sayProgress says whether communication goes on without calls of the library, where that was measured. Rank 0 only.
 func (s *screen) sayProgress(w *stepSession) {
-	if !s.on {
-		return
-	}
-	said := map[step.Point]bool{}
+	var points []step.Point
 	for _, p := range w.points {
-		key := p.Group()
-		if key.Progress = 0; p.Progress != step.NoCalls || said[key] {
-			continue
-		}
-		said[key] = true
-		if text := progressSentence(key, w.points, w.rounds); text != "" {
-			s.wrapped("# ", text)
-		}
+		points = append(points, p.Point)
 	}
-}
-
-// progressSentence compares the ways to go on among points that differ by their way and their bucket alone.
-func progressSentence(key step.Point, points []*stepPoint, rounds [][]step.Round) string {
-	hidden := map[step.Progress]float64{} // by the best bucket of each way
-	for _, way := range step.Ways() {
-		var of [][]step.Round
-		for i, p := range points {
-			g := p.Group()
-			if g.Progress = 0; g == key && p.Progress == way {
-				of = append(of, rounds[i])
-			}
-		}
-		best := bestOf(of)
-		if best < 0 {
-			continue
-		}
-		if f := step.FiguresOf(of[best]); f.Overlap != nil {
-			hidden[way] = f.Overlap.Value
-		}
+	for _, p := range step.Progresses(points, w.rounds) {
+		s.wrapped("# ", p.String())
 	}
-	none, measured := hidden[step.NoCalls]
-	if !measured {
-		return ""
-	}
-	text := fmt.Sprintf("without calls of the library in between, communication goes on beside computing: %.0f %% of it is hidden", 100*none)
-	if none < hardlyHidden {
-		text = fmt.Sprintf("without calls of the library in between, communication hardly goes on beside computing: %.0f %% of it is hidden", 100*max(0, none))
-	}
-	for _, way := range []step.Progress{step.Poll, step.Thread} {
-		if h, ok := hidden[way]; ok {
-			text += fmt.Sprintf("; with --progress %s %.0f %%", way, 100*max(0, h))
-		}
-	}
-	return text
 }
 
 // stepCrowded warns where threads that compute and threads that communicate must share cores.

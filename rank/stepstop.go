@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"busbar/internal/stats"
@@ -10,16 +11,12 @@ import (
 
 // stepStop says when the rounds of a group are enough: all its points have as many, so one decision is for all.
 type stepStop struct {
-	options  sweeps.Options
-	points   int
-	started  time.Time
-	now      func() time.Time
-	stoppers map[stepSeries]*stats.Stopper
-	reason   string // of the end
+	options sweeps.Options
+	points  int
+	started time.Time
+	now     func() time.Time
+	reason  string // of the end
 }
-
-// stepSeries is the times of one mode of one point.
-type stepSeries struct{ point, mode int }
 
 // How many rounds there are at least: what an interval takes where one round fits into the budget, and a median's worth where none does.
 const (
@@ -37,7 +34,6 @@ func (s *stepStop) begin(o sweeps.Options, points int) {
 		s.now = time.Now
 	}
 	s.options, s.points, s.started = o, points, s.now()
-	s.stoppers = map[stepSeries]*stats.Stopper{}
 }
 
 // enough decides between two rounds, and keeps the reason.
@@ -59,7 +55,7 @@ func (s *stepStop) enough(runs []*stepRun) bool {
 	switch {
 	case n < least:
 		return false
-	case s.precise(runs):
+	case !slices.ContainsFunc(runs, func(r *stepRun) bool { return !step.Enough(r.rounds, s.options.Precision) }):
 		s.reason = stats.Precision.String()
 	case spent+each > budget:
 		s.reason = stats.Budget.String()
@@ -69,32 +65,4 @@ func (s *stepStop) enough(runs []*stepRun) bool {
 		return false
 	}
 	return true
-}
-
-// precise says whether the medians of all four modes of all points are as sure as wanted, or would not become surer.
-func (s *stepStop) precise(runs []*stepRun) bool {
-	all := true
-	for _, r := range runs {
-		for mode, of := range []func(step.Round) float64{
-			func(x step.Round) float64 { return x.Compute }, func(x step.Round) float64 { return x.Comm },
-			func(x step.Round) float64 { return x.Sequential }, func(x step.Round) float64 { return x.Overlapped },
-		} {
-			all = s.preciseSeries(stepSeries{r.n, mode}, r.rounds, of) && all
-		}
-	}
-	return all
-}
-
-func (s *stepStop) preciseSeries(key stepSeries, rounds []step.Round, of func(step.Round) float64) bool {
-	stopper := s.stoppers[key]
-	if stopper == nil {
-		stopper = stats.NewStopper(stats.Rule{Precision: s.options.Precision, MinSamples: stats.MinForInterval})
-		s.stoppers[key] = stopper
-	}
-	times := make([]float64, len(rounds))
-	for i, x := range rounds {
-		times[i] = of(x)
-	}
-	more, _ := stopper.Next(times, 0)
-	return more == 0
 }

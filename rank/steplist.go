@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/step"
+	"busbar/mpi"
+)
+
+// listSteps shows the points of --step and their operations, and measures nothing; it needs no library.
+func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
+	backends, err := chooseBackends(cfg, func() string { return unseenBackend(cfg) })
+	if err != nil {
+		return err
+	}
+	if err := cfg.checkStepBackends(backends); err != nil {
+		return err
+	}
+	file, text, err := readModel(cfg)
+	if err != nil {
+		return err
+	}
+	p, err := makeModel(cfg, file, text)
+	if err != nil {
+		return err
+	}
+	s, err := stepSweep(cfg)
+	if err != nil {
+		return &codeError{exitUsage, err}
+	}
+	size, whence := launchSize(l)
+	var b strings.Builder
+	m := p.model
+	fmt.Fprintf(&b, "# plan: training steps of %s on %s, %d ranks (%s)\n", m.Name, strings.Join(backends, ","), size, whence)
+	fmt.Fprintf(&b, "# %s: %.4g M parameters in %s; forward %s ms, backward %s ms\n", m.Name, float64(m.Params())/1e6, plural(len(m.Layers), "layer"),
+		threeDigits(m.Forward()), threeDigits(m.Backward()))
+	if m.About != "" {
+		for _, line := range wrap(m.About, 78) {
+			fmt.Fprintln(&b, "# "+line)
+		}
+	}
+	for _, n := range worldsOf(s, size) {
+		if n > size {
+			fmt.Fprintf(&b, "# world %d: skipped, it does not fit %d ranks\n", n, size)
+			continue
+		}
+		for _, backend := range backends {
+			if err := p.listWorld(&b, cfg, s.Budget, backend, n); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = io.WriteString(out, b.String())
+	return err
+}
+
+// listWorld writes the points of a world.
+func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, budget time.Duration, backend string, n int) error {
+	points, plans, same, err := p.plans(cfg, backend, n, 0)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b, "#\n# world %d on %s\n#    bucket  ops   smallest    largest   together     memory\n", n, backend)
+	section := ""
+	for i, point := range points {
+		if g := point.GroupString(); g != section {
+			section = g
+			if point.Compression != (step.Compression{}) {
+				g += ": modelled, and its computing comes to that"
+			}
+			fmt.Fprintf(b, "# %s\n", g)
+		}
+		if err := point.Impossible(); err != nil {
+			fmt.Fprintf(b, "%11s unsupported: %v\n", point.Bucket, err)
+			continue
+		}
+		least, most, all, err := opBytes(plans[i])
+		if err != nil {
+			return &codeError{exitUsage, err}
+		}
+		fmt.Fprintf(b, "%11s %4d %10s %10s %10s %10s\n", point.Bucket, len(plans[i].Ops), binary(least), binary(most), binary(all), binary(plans[i].Bytes))
+	}
+	for _, text := range same {
+		fmt.Fprintln(b, "# "+text)
+	}
+	fmt.Fprintf(b, "# %s; about %s at %s a point, and what checks and slow rounds take\n", plural(len(points), "point"), roundTime(time.Duration(len(points))*budget), budget)
+	return nil
+}
+
+// opBytes is the smallest and the largest operation of a step, and all together, in bytes as the collectives count them.
+func opBytes(p *step.Plan) (least, most, all int64, err error) {
+	for i := range p.Ops {
+		var c coll.Case
+		if c, err = p.Case(i); err != nil {
+			return 0, 0, 0, err
+		}
+		if i == 0 {
+			least = c.SizeBytes
+		}
+		least, most, all = min(least, c.SizeBytes), max(most, c.SizeBytes), all+c.SizeBytes
+	}
+	return least, most, all, nil
+}
