@@ -182,7 +182,7 @@ func (s *stepSession) continuePast() {
 	if s.p.past == nil {
 		return
 	}
-	done, resumes := map[step.Point]bool{}, []string(nil)
+	done, resumes := s.p.past.StepsDone(s.run.Key())
 	for _, p := range s.points {
 		p.done = done[p.Point]
 	}
