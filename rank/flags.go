@@ -56,33 +56,6 @@ type config struct {
 // backendNames are the words for --backend.
 var backendNames = []string{"auto", "mpi", "gloo", "nccl", "ncclx"}
 
-// replaced are flags of nccl-tests that rank lacks, and what serves instead.
-var replaced = map[string]string{
-	"parallel_init":         "every rank initialises by itself here",
-	"blocking":              "--mode latency times each operation alone",
-	"z":                     "--mode latency times each operation alone",
-	"p":                     "every rank initialises by itself here",
-	"stream_null":           "the stream is the tool's own",
-	"y":                     "the stream is the tool's own",
-	"report_cputime":        "lateness_s and the per-rank summary tell the host's share",
-	"C":                     "lateness_s and the per-rank summary tell the host's share",
-	"report_timestamps":     "every record has its time in the file",
-	"S":                     "every record has its time in the file",
-	"output_file":           "--out DIR takes all results, as JSON lines",
-	"J":                     "--out DIR takes all results, as JSON lines",
-	"device_implementation": "device kernels are not offered",
-	"D":                     "device kernels are not offered",
-	"V":                     "device kernels are not offered",
-	"memory":                "--list shows the memory of a rank",
-	"M":                     "--list shows the memory of a rank",
-	"unalign":               "buffers are aligned to pages",
-	"u":                     "buffers are aligned to pages",
-	"per_iter_timing":       "--mode latency keeps the distribution",
-	"I":                     "--mode latency keeps the distribution",
-	"per_iter_skip":         "-w warms up what is measured",
-	"K":                     "-w warms up what is measured",
-}
-
 // parseFlags reads the command line. The error's text is for a person and names the nearest flag.
 func parseFlags(args []string, env func(string) string) (*config, error) {
 	c := &config{average: bench.Max, cycles: 1, deadline: time.Minute, out: "results", mpi: "auto", step: newStepOptions(),
@@ -261,29 +234,6 @@ func newFlags(c *config) *pflag.FlagSet {
 	f.BoolVarP(&c.help, "help", "h", false, "this text")
 	f.Lookup("help").Annotations = map[string][]string{group: {in}}
 	return f
-}
-
-// explainFlag adds to pflag's error what a person would want to know.
-func explainFlag(f *pflag.FlagSet, err error) error {
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
-		return err
-	}
-	name := unknown.GetSpecifiedName()
-	key := strings.ReplaceAll(name, "-", "_")
-	dashed := "--" + name
-	if len(name) == 1 {
-		dashed = "-" + name
-	}
-	if instead, ok := replaced[key]; ok {
-		return fmt.Errorf("%s of nccl-tests is not here: %s", dashed, instead)
-	}
-	var known []string
-	f.VisitAll(func(fl *pflag.Flag) { known = append(known, fl.Name) })
-	if near := coll.Nearest(name, known); near != "" && len(name) > 1 {
-		return fmt.Errorf("unknown flag %s; did you mean --%s? (rank --help lists all)", dashed, near)
-	}
-	return fmt.Errorf("unknown flag %s (rank --help lists all)", dashed)
 }
 
 func backends(s string) ([]string, error) {
