@@ -1,5 +1,6 @@
 // Package docs is the manual. Its tests keep it true: the commands in blocks marked console are run and what they
-// print is compared, those of post in other blocks are run too, links lead somewhere, and make targets exist.
+// print is compared, those of post in other blocks are run too, links lead somewhere, make targets exist, and what the
+// page on coverage promises is there.
 package docs
 
 import (
