@@ -2,7 +2,10 @@ package step
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"busbar/internal/coll"
@@ -97,5 +100,185 @@ func memory(t *testing.T, p *Plan) {
 	}
 	if end > p.Bytes || p.Bytes-end >= 256 {
 		t.Errorf("memory ends at %d, and %d are asked for", end, p.Bytes)
+	}
+}
+
+// planOf makes a plan that must be possible.
+func planOf(t *testing.T, m *Model, p Point, world int, o Options) *Plan {
+	t.Helper()
+	plan, err := NewPlan(m, p, world, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// drawn is a plan in lines: segments with their pieces, then operations with the segments that they are tied to.
+func drawn(p *Plan) (lines []string) {
+	for i, s := range p.Segments {
+		lines = append(lines, fmt.Sprintf("%d %s: %s %.3g", i, s.Work, s.Name, s.Pieces))
+	}
+	for _, o := range p.Ops {
+		lines = append(lines, fmt.Sprintf("%s: %s %d at %d of %d, %d to %d", o.Name, o.Collective, o.Count, o.At, o.Layers, o.After, o.Before))
+	}
+	return append(lines, fmt.Sprintf("%d bytes", p.Bytes))
+}
+
+func sameLines(t *testing.T, name string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestPlansOfDDP(t *testing.T) {
+	m := layersOf(100, 0, 10, 10)
+	p := Point{Strategy: DDP, Bucket: 80, Type: coll.Float32}
+	sameLines(t, "two buckets", drawn(planOf(t, m, p, 4, Options{})),
+		"0 forward: forward [1 1 1 1]",
+		"1 backward: backward bucket 1 [4 3]",
+		"2 backward: backward bucket 2 [2 1]",
+		"bucket 1: all_reduce 20 at 0 of 2, 1 to 3",
+		"bucket 2: all_reduce 100 at 256 of 1, 2 to 3",
+		"768 bytes")
+	m.Optimizer = 0.5
+	sameLines(t, "with an optimizer, in one bucket", drawn(planOf(t, m, Point{Strategy: DDP, Bucket: All, Type: coll.BFloat16}, 1, Options{First: 1})),
+		"0 forward: forward [1 1 1 1]",
+		"1 backward: backward bucket 1 [4 3 2 1]",
+		"2 optimizer: optimizer [0.5]",
+		"bucket 1: all_reduce 120 at 0 of 3, 1 to 2",
+		"256 bytes")
+	m = layersOf(0, 8)
+	p.Bucket = PerLayer
+	p.Compression = Compression{Factor: 3, Cost: 0.25}
+	sameLines(t, "compressed, with a layer left over", drawn(planOf(t, m, p, 4, Options{First: 1})),
+		"0 forward: forward [1 1]",
+		"1 backward: backward bucket 1 [2]",
+		"2 compress: compress bucket 1 [0.25]",
+		"3 backward: backward rest [1]",
+		"bucket 1: all_reduce 3 at 0 of 1, 2 to 4",
+		"256 bytes")
+}
+
+func TestPlansOfFSDP(t *testing.T) {
+	m := layersOf(100, 10, 6)
+	p := Point{Strategy: FSDP, Bucket: PerLayer, Type: coll.Float32}
+	sameLines(t, "each layer", drawn(planOf(t, m, p, 3, Options{First: 1})),
+		"0 forward: forward layer1 [1]",
+		"1 forward: forward layer2 [1]",
+		"2 forward: forward layer3 [1]",
+		"3 backward: backward layer3 [3]",
+		"4 backward: backward layer2 [2]",
+		"5 backward: backward layer1 [1]",
+		"gather layer1: all_gather 36 at 0 of 1, -1 to 0",
+		"gather layer2: all_gather 4 at 512 of 1, -1 to 1",
+		"gather layer3: all_gather 4 at 768 of 1, 0 to 2",
+		"gather layer2 again: all_gather 4 at 512 of 1, 2 to 4",
+		"reduce layer3: reduce_scatter 4 at 1024 of 1, 3 to 6",
+		"gather layer1 again: all_gather 36 at 0 of 1, 3 to 5",
+		"reduce layer2: reduce_scatter 4 at 1280 of 1, 4 to 6",
+		"reduce layer1: reduce_scatter 36 at 1536 of 1, 5 to 6",
+		"2048 bytes")
+	m.Optimizer = 0.5
+	p.Compression = Compression{Factor: 2, Cost: 1.16}
+	p.Bucket = 440
+	m.Layers = append(m.Layers, Layer{Name: "head", Forward: 1, Backward: 9})
+	sameLines(t, "compressed units, with a layer that only computes", drawn(planOf(t, m, p, 1, Options{})),
+		"0 forward: forward unit 1 [1 1]",
+		"1 forward: forward unit 2 [1 1]",
+		"2 backward: backward unit 2 [9 3]",
+		"3 compress: compress unit 2 [0.06]",
+		"4 backward: backward unit 1 [2 1]",
+		"5 compress: compress unit 1 [1.1]",
+		"6 optimizer: optimizer [0.5]",
+		"gather unit 1: all_gather 112 at 0 of 2, -1 to 0",
+		"gather unit 2: all_gather 8 at 512 of 1, -1 to 1",
+		"gather unit 1 again: all_gather 112 at 0 of 2, 1 to 4",
+		"reduce unit 2: reduce_scatter 4 at 768 of 1, 3 to 6",
+		"reduce unit 1: reduce_scatter 56 at 1024 of 2, 5 to 6",
+		"1280 bytes")
+	p.Bucket, p.Compression = All, Compression{}
+	sameLines(t, "one unit", drawn(planOf(t, layersOf(1, 3), p, 2, Options{})),
+		"0 forward: forward unit 1 [1 1]",
+		"1 backward: backward unit 1 [2 1]",
+		"gather unit 1: all_gather 4 at 0 of 2, -1 to 0",
+		"reduce unit 1: reduce_scatter 4 at 256 of 2, 1 to 2",
+		"512 bytes")
+}
+
+// What is computed and how many elements are summed does not depend on buckets.
+func TestPlansLoseNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		m, p := randomModel(r), randomPoint(r)
+		p.Compression = Compression{}
+		plan := planOf(t, m, p, 1, Options{First: FirstBucket})
+		seconds, elements, layers := 0.0, int64(0), 0
+		for _, s := range plan.Segments {
+			seconds += s.Seconds()
+		}
+		for _, o := range plan.Ops {
+			if o.Collective.Reduces() {
+				elements += o.Count
+				layers += o.Layers
+			}
+		}
+		if want := m.Forward() + m.Backward() + m.Optimizer; math.Abs(seconds-want) > 1e-9 {
+			t.Fatalf("%v: %g s, not %g", p, seconds, want)
+		}
+		padding := int64(0)
+		if p.Strategy == FSDP {
+			padding = 15 * int64(len(plan.Ops))
+		}
+		if n := m.Params(); elements < n || elements > n+padding || layers != withParams(m.Layers) {
+			t.Fatalf("%v: %d elements of %d layers, not %d of %d", p, elements, layers, n, withParams(m.Layers))
+		}
+	}
+}
+
+func TestSame(t *testing.T) {
+	m := layersOf(100, 10, 6)
+	p := Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Float32}
+	plan := planOf(t, m, p, 2, Options{})
+	larger := p
+	larger.Bucket = All
+	if !plan.Same(planOf(t, m, larger, 2, Options{})) {
+		t.Error("the same bucket is another step")
+	}
+	for name, other := range map[string]*Plan{
+		"smaller buckets":  planOf(t, m, Point{Strategy: DDP, Bucket: PerLayer, Type: coll.Float32}, 2, Options{}),
+		"another type":     planOf(t, m, Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Int32}, 2, Options{}),
+		"another progress": planOf(t, m, Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Float32, Progress: Poll}, 2, Options{}),
+		"another world":    planOf(t, m, p, 3, Options{}),
+		"other times":      planOf(t, &Model{Name: "test", Layers: []Layer{{Params: 116}}}, p, 2, Options{}),
+		"another model":    planOf(t, &Model{Name: "other", Layers: m.Layers}, p, 2, Options{}),
+	} {
+		if plan.Same(other) {
+			t.Errorf("%s: the same step", name)
+		}
+	}
+	if i := SameAs([]*Plan{planOf(t, m, p, 3, Options{}), plan}, plan); i != 1 {
+		t.Errorf("the plan is at %d", i)
+	}
+}
+
+func TestImpossiblePlans(t *testing.T) {
+	m := layersOf(100)
+	good := Point{Strategy: DDP, Bucket: 1, Type: coll.Float32}
+	for want, plan := range map[string]func() (*Plan, error){
+		"take a factor of volume": func() (*Plan, error) {
+			return NewPlan(m, Point{Strategy: FSDP, Bucket: 1, Type: coll.Float32, Compression: Compression{Rank: 4}}, 2, Options{})
+		},
+		"a world of 0 ranks":       func() (*Plan, error) { return NewPlan(m, good, 0, Options{}) },
+		"the type of its gradient": func() (*Plan, error) { return NewPlan(m, Point{Strategy: DDP}, 2, Options{}) },
+		"strategy 0 is none":       func() (*Plan, error) { return NewPlan(m, Point{Type: coll.Float32}, 2, Options{}) },
+		"no parameters":            func() (*Plan, error) { return NewPlan(layersOf(0, 0), good, 2, Options{}) },
+		"more than 281474976710656": func() (*Plan, error) {
+			return NewPlan(layersOf(maxParams, 1), good, 2, Options{})
+		},
+	} {
+		if p, err := plan(); p != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v", want, p, err)
+		}
 	}
 }
