@@ -35,11 +35,10 @@ func (c Compression) lowRank(l Layer) int64 {
 	return (rows + columns) * int64(c.Rank)
 }
 
-// cost is what compressing the gradients of some layers of a model takes, in seconds.
-func (c Compression) cost(layers []Layer, m *Model, t coll.DataType, copyRate float64) float64 {
-	compressed, all := c.compressed(layers), c.compressed(m.Layers)
+// cost is what compressing so many of all the gradients that do not go as they are takes, in seconds.
+func (c Compression) cost(compressed, all int64, t coll.DataType, copyRate float64) float64 {
 	switch {
-	case c == Compression{} || compressed == 0:
+	case compressed == 0:
 		return 0
 	case c.Cost > 0:
 		return c.Cost * float64(compressed) / float64(all)

@@ -56,7 +56,7 @@ func TestCost(t *testing.T) {
 		{"a given cost, of a vector", Compression{Rank: 4, Cost: 1}, 1, 2, 0, 0},
 		{"a layer without parameters", Compression{Factor: 4, Cost: 1}, 3, 4, 0, 0},
 	} {
-		if got := c.c.cost(m.Layers[c.from:c.to], m, coll.BFloat16, c.rate); math.Abs(got-c.want) > 1e-15 {
+		if got := c.c.cost(c.c.compressed(m.Layers[c.from:c.to]), c.c.compressed(m.Layers), coll.BFloat16, c.rate); math.Abs(got-c.want) > 1e-15 {
 			t.Errorf("%s: %g s, not %g", c.name, got, c.want)
 		}
 	}

@@ -40,7 +40,7 @@ func NewPlan(m *Model, p Point, world int, o Options) (*Plan, error) {
 	if err := p.Impossible(); err != nil {
 		return nil, err
 	}
-	b := builder{model: m, options: o, plan: &Plan{Model: m.Name, Point: p, World: world}}
+	b := builder{model: m, options: o, compressed: p.Compression.compressed(m.Layers), plan: &Plan{Model: m.Name, Point: p, World: world}}
 	switch p.Strategy {
 	case DDP:
 		b.ddp()
@@ -61,11 +61,22 @@ func (p *Plan) Same(other *Plan) bool {
 		})
 }
 
+// Compressing is how long modelled compression computes in a step, in seconds.
+func (p *Plan) Compressing() (sum float64) {
+	for _, s := range p.Segments {
+		if s.Work == Compress {
+			sum += s.Seconds()
+		}
+	}
+	return sum
+}
+
 // builder puts a plan together.
 type builder struct {
-	model   *Model
-	options Options
-	plan    *Plan
+	model      *Model
+	options    Options
+	compressed int64 // parameters of the model that do not go as they are
+	plan       *Plan
 }
 
 // segment adds computing and returns its index.
@@ -125,7 +136,8 @@ func (b *builder) ddp() {
 
 // compress adds the computing that stands for compressing gradients, where there is any, and returns the last segment.
 func (b *builder) compress(name string, layers []Layer, last int) int {
-	if cost := b.plan.Point.Compression.cost(layers, b.model, b.plan.Point.Type, b.options.CopyRate); cost > 0 {
+	c := b.plan.Point.Compression
+	if cost := c.cost(c.compressed(layers), b.compressed, b.plan.Point.Type, b.options.CopyRate); cost > 0 {
 		return b.segment(Compress, "compress "+name, []float64{cost})
 	}
 	return last

@@ -151,7 +151,11 @@ func TestPlansOfDDP(t *testing.T) {
 	m = layersOf(0, 8)
 	p.Bucket = PerLayer
 	p.Compression = Compression{Factor: 3, Cost: 0.25}
-	sameLines(t, "compressed, with a layer left over", drawn(planOf(t, m, p, 4, Options{First: 1})),
+	plan := planOf(t, m, p, 4, Options{First: 1})
+	if c := plan.Compressing(); c != 0.25 {
+		t.Errorf("compressing takes %g s", c)
+	}
+	sameLines(t, "compressed, with a layer left over", drawn(plan),
 		"0 forward: forward [1 1]",
 		"1 backward: backward bucket 1 [2]",
 		"2 compress: compress bucket 1 [0.25]",
