@@ -61,16 +61,6 @@ func (p *Plan) Same(other *Plan) bool {
 		})
 }
 
-// Compressing is how long modelled compression computes in a step, in seconds.
-func (p *Plan) Compressing() (sum float64) {
-	for _, s := range p.Segments {
-		if s.Work == Compress {
-			sum += s.Seconds()
-		}
-	}
-	return sum
-}
-
 // builder puts a plan together.
 type builder struct {
 	model      *Model
