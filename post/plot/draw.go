@@ -32,7 +32,7 @@ type layout struct {
 // draw puts the whole picture on a canvas.
 func (f Figure) draw(c draw.Canvas) {
 	l := layout{Figure: f, c: c}
-	top := l.header()
+	top := header(c, f.Title, f.Subtitle, f.Rehearsed)
 	_, rows := l.noteRows()
 	l.place(top - vg.Length(rows)*noteRow)
 	l.shades()
@@ -51,25 +51,25 @@ func (f Figure) draw(c draw.Canvas) {
 }
 
 // header draws the strip of a rehearsal, title and subtitle, and returns where the rest may begin.
-func (l *layout) header() vg.Length {
-	y := l.c.Max.Y
-	if l.Rehearsed {
+func header(c draw.Canvas, titled string, subtitle []string, rehearsed bool) vg.Length {
+	y := c.Max.Y
+	if rehearsed {
 		const strip = 24
-		l.c.SetColor(alarm)
-		l.c.Fill(vg.Rectangle{Min: vg.Point{X: l.c.Min.X, Y: y - strip}, Max: l.c.Max}.Path())
+		c.SetColor(alarm)
+		c.Fill(vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: y - strip}, Max: c.Max}.Path())
 		white := strong(bodySize, paper)
-		white.put(l.c, l.c.Center().X, y-strip/2-white.cap()/2, 0.5, "REHEARSED: no device was measured; these figures say nothing about hardware")
+		white.put(c, c.Center().X, y-strip/2-white.cap()/2, 0.5, "REHEARSED: no device was measured; these figures say nothing about hardware")
 		y -= strip
 	}
 	y -= margin
 	title := strong(titleSize, ink)
 	y -= title.cap()
-	title.put(l.c, l.c.Min.X+margin, y, 0, l.Title)
+	title.put(c, c.Min.X+margin, y, 0, titled)
 	y -= 3
 	sub := regular(smallSize, muted)
-	for _, line := range wrap(sub, l.Subtitle, " · ", width-2*margin) {
+	for _, line := range wrap(sub, subtitle, " · ", width-2*margin) {
 		y -= sub.face.Font.Size * 1.3
-		sub.put(l.c, l.c.Min.X+margin, y, 0, line)
+		sub.put(c, c.Min.X+margin, y, 0, line)
 	}
 	return y - 14
 }
@@ -123,11 +123,16 @@ func (l *layout) at(x, y float64) vg.Point {
 	return vg.Point{X: l.data.X(l.x.norm(x)), Y: l.data.Y(l.y.norm(y))}
 }
 
+// watermark writes the mark of a rehearsal across an area.
+func watermark(c draw.Canvas) {
+	mid := c.Center()
+	strong(58, ghost).putTurned(c, mid.X, mid.Y, math.Pi/9, "REHEARSED")
+}
+
 // grid draws the lines behind the curves, and the mark of a rehearsal.
 func (l *layout) grid() {
 	if l.Rehearsed {
-		mid := l.data.Center()
-		strong(58, ghost).putTurned(l.c, mid.X, mid.Y, math.Pi/9, "REHEARSED")
+		watermark(l.data)
 	}
 	if v := l.Level; v != nil {
 		l.c.SetColor(same)

@@ -1,0 +1,129 @@
+package plot
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"busbar/internal/result"
+	"busbar/internal/step"
+)
+
+// aBar is a bucket whose communication is hidden by so much.
+func aBar(label string, ops int, comm, hidden float64) StepBar {
+	f := func(v float64) step.Figure { return step.Figure{Value: v, Lo: 0.97 * v, Hi: 1.04 * v} }
+	const compute = 0.1
+	return StepBar{Label: label, Under: fmt.Sprintf("%d ops", ops), Compute: f(compute), Comm: f(comm), Sequential: f(compute + comm), Overlapped: f(compute + comm*(1-hidden))}
+}
+
+func someBars(groups int) StepBars {
+	b := StepBars{Name: "step_mpi_world4", Title: "A training step of resnet50 by bucket size", Subtitle: []string{"mpi (Open MPI 4.1.4)", "4 ranks on 1 node", "cpu (Example E-1234)", "1 thread of FMA"},
+		Caption: []string{"Whiskers: 95 % interval of the median over rounds.", "Best: the least median of one launch."}}
+	for i := range groups {
+		p := StepPanel{Title: fmt.Sprintf("ddp, float32, progress: way %d", i)}
+		for j, label := range []string{"layer", "1 MiB", "5 MiB", "25 MiB", "all"} {
+			p.Bars = append(p.Bars, aBar(label, 161>>(2*j), 0.03+0.01*math.Abs(float64(j)-2), 0.9-0.15*float64(j)+0.1*float64(i%2)))
+		}
+		p.Bars[1].Mark, p.Bars[2].Mark = "best", "≈"
+		b.Panels = append(b.Panels, p)
+	}
+	return b
+}
+
+// aTimeline is a step of a forward pass, five segments with a bucket behind each, and an optimizer.
+func aTimeline(slow float64) *result.StepTimeline {
+	t := &result.StepTimeline{Segments: []result.StepSpan{{Name: "forward", Work: "forward", End: 0.03}}}
+	now, free := 0.03, 0.0
+	for i := range 5 {
+		end := now + 0.006 + 0.003*float64(i)
+		t.Segments = append(t.Segments, result.StepSpan{Name: fmt.Sprintf("backward %d", i+1), Work: "backward", Start: now, End: end})
+		start := max(end, free)
+		free = start + slow*0.009
+		t.Ops = append(t.Ops, result.StepSpan{Name: fmt.Sprintf("bucket %d", i+1), Start: start, End: free})
+		now = end
+	}
+	t.Segments = append(t.Segments, result.StepSpan{Name: "optimizer", Work: "optimizer", Start: max(free, now), End: max(free, now) + 0.004})
+	t.Span = max(free, now) + 0.004
+	return t
+}
+
+func someLanes() StepLanes {
+	together := aTimeline(1)
+	for i := range together.Ops { // as a library does that is only called at the end
+		together.Ops[i].End = 0.12
+	}
+	together.Span, together.Segments = 0.12, together.Segments[:6]
+	return StepLanes{Name: "step_mpi_world4_timeline", Title: "One training step of resnet50 over time, rank 0", Subtitle: []string{"mpi (Open MPI 4.1.4)", "4 ranks on 1 node"},
+		Caption: []string{"The last overlapped step of each point."}, Rows: []StepRow{{"ddp, float32, polled, 25 MiB", aTimeline(1)}, {"ddp, float32, slow", aTimeline(2.2)}, {"ddp, float32, no calls", together}}}
+}
+
+func TestStepPictures(t *testing.T) {
+	bars, lanes := someBars(1), someLanes()
+	rehearsed, sleeping := someBars(4), someLanes()
+	rehearsed.Rehearsed, sleeping.Rehearsed = true, true
+	for name, p := range map[string]interface {
+		WritePNG(w io.Writer) error
+		WriteSVG(w io.Writer) error
+	}{"bars": bars, "lanes": lanes, "rehearsed-bars": rehearsed, "rehearsed-lanes": sleeping} {
+		var png, svg bytes.Buffer
+		if err := errors.Join(p.WritePNG(&png), p.WriteSVG(&svg)); err != nil {
+			t.Fatal(err)
+		}
+		if *pictures != "" {
+			save(t, "step", name, png.Bytes(), svg.Bytes())
+		}
+		checkPNG(t, name, &png)
+		text := strings.Join(svgText(t, svg.Bytes()), "\n")
+		for _, want := range map[string][]string{"bars": {"25 MiB", "161 ops", "best", "≈", "exposed communication", "time of a step (ms)"}, "lanes": {"backward", "computing", "communication, exposed", "time from the beginning of the step (ms)"}}[strings.TrimPrefix(name, "rehearsed-")] {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s has no %q", name, want)
+			}
+		}
+		if is := strings.Contains(text, "REHEARSED: no device was measured"); is != strings.HasPrefix(name, "rehearsed") {
+			t.Errorf("%s: said to be rehearsed is %v", name, is)
+		}
+	}
+}
+
+// TestPartsOf: the parts of a step add up to it, whatever was measured.
+func TestPartsOf(t *testing.T) {
+	for _, c := range []struct {
+		compute, comm, overlapped float64
+		want                      StepParts
+	}{
+		{100, 30, 115, StepParts{85, 15, 15}},
+		{100, 30, 100, StepParts{70, 30, 0}},
+		{100, 30, 98, StepParts{68, 30, 0}},   // faster than its computing alone, by noise
+		{100, 30, 140, StepParts{100, 0, 40}}, // slower than one after the other
+		{10, 200, 205, StepParts{5, 5, 195}},
+	} {
+		got := PartsOf(c.compute, c.comm, c.overlapped)
+		if got != c.want || got.Computing+got.Hidden+got.Exposed != c.overlapped {
+			t.Errorf("%v: %v, want %v", c, got, c.want)
+		}
+	}
+}
+
+func TestLayAndExposed(t *testing.T) {
+	ops := []result.StepSpan{{Start: 1, End: 5}, {Start: 2, End: 4}, {}, {Start: 4, End: 9}, {Start: 5, End: 6}}
+	laid, lanes := Lay(ops)
+	var got []int
+	for _, l := range laid {
+		got = append(got, 10*l.Number+l.Lane)
+	}
+	if lanes != 2 || !slices.Equal(got, []int{10, 21, 41, 50}) {
+		t.Errorf("%d lanes, %v", lanes, got)
+	}
+	segments := []result.StepSpan{{Start: 6, End: 7}, {Start: 0, End: 2}, {Start: 3, End: 4}}
+	if parts := Exposed(result.StepSpan{Start: 1, End: 8}, segments); !slices.Equal(parts, [][2]float64{{2, 3}, {4, 6}, {7, 8}}) {
+		t.Errorf("exposed: %v", parts)
+	}
+	if parts := Exposed(result.StepSpan{Start: 0.5, End: 1.5}, segments); parts != nil {
+		t.Errorf("exposed: %v", parts)
+	}
+}
