@@ -1,0 +1,142 @@
+// Package steps puts runs of training steps together and says in words what they tell: tables, pictures and the report take it from
+// here, so that all say the same. It reads no files and judges nothing itself: which bucket is the best is known to internal/step.
+package steps
+
+import (
+	"cmp"
+	"slices"
+
+	"busbar/internal/result"
+	"busbar/internal/step"
+)
+
+// Run is what is known of one run of training steps, with those that it continues.
+type Run struct {
+	Files  []*result.StepFile // the newest last
+	Groups []*Group           // in the order of the plan
+	Left   int                // planned points without a round
+}
+
+// Newest is the run that the words about all of it are taken from.
+func (r *Run) Newest() *result.Run { return &r.Files[len(r.Files)-1].Run }
+
+// Step is what the run measured.
+func (r *Run) Step() *result.Step { return r.Newest().Step }
+
+// Group is points that differ by their bucket alone.
+type Group struct {
+	Point  step.Point // whose bucket says nothing
+	Points []*Point   // smaller buckets first
+	Best   *Point     // the least median of overlapped steps; nil where no point has figures
+}
+
+// Point is one point that was measured, or was to be.
+type Point struct {
+	*result.StepRecord
+	File     *result.StepFile
+	Rounds   []step.Round
+	Standing step.Standing // among the points of the group that were measured in turn with it
+}
+
+// Gather makes runs of files. A run that continues another is one with it: of each point the newest that has figures counts.
+func Gather(files []*result.StepFile) (runs []*Run) {
+	files = slices.Clone(files)
+	slices.SortStableFunc(files, func(a, b *result.StepFile) int { return a.Run.Start.Compare(b.Run.Start) })
+	for _, f := range files {
+		i := slices.IndexFunc(runs, func(r *Run) bool {
+			return slices.ContainsFunc(r.Files, func(before *result.StepFile) bool {
+				return before.Run.ID == f.Run.ID || slices.Contains(f.Run.Resumes, before.Run.ID)
+			})
+		})
+		switch {
+		case i < 0:
+			runs = append(runs, &Run{Files: []*result.StepFile{f}})
+		case !slices.ContainsFunc(runs[i].Files, func(other *result.StepFile) bool { return other.Run.ID == f.Run.ID }): // else it is a copy
+			runs[i].Files = append(runs[i].Files, f)
+		}
+	}
+	for _, r := range runs {
+		r.fill()
+	}
+	return runs
+}
+
+// fill makes the groups of a run from its files.
+func (r *Run) fill() {
+	groups, points := map[step.Point]*Group{}, map[step.Point]*Point{}
+	for _, f := range r.Files {
+		for _, p := range f.Run.Step.Points {
+			g := groups[p.Group()]
+			if g == nil {
+				g = &Group{Point: p.Group()}
+				groups[p.Group()] = g
+				r.Groups = append(r.Groups, g)
+			}
+			if points[p] == nil {
+				points[p] = &Point{}
+				g.Points = append(g.Points, points[p])
+			}
+		}
+		for _, p := range inTurn(f) {
+			if have := points[p.Point]; have.StepRecord == nil || worth(p.StepRecord) >= worth(have.StepRecord) {
+				*have = *p
+			}
+		}
+	}
+	for _, g := range r.Groups {
+		all := len(g.Points)
+		g.Points = slices.DeleteFunc(g.Points, func(p *Point) bool { return p.StepRecord == nil })
+		r.Left += all - len(g.Points)
+		slices.SortStableFunc(g.Points, func(a, b *Point) int { return cmp.Compare(a.Bucket, b.Bucket) })
+		g.choose()
+	}
+	r.Groups = slices.DeleteFunc(r.Groups, func(g *Group) bool { return len(g.Points) == 0 })
+}
+
+// inTurn are the points of one file, with how they stand to each other.
+func inTurn(f *result.StepFile) (points []*Point) {
+	rounds := make([][]step.Round, len(f.Rounds))
+	for i := range f.Records {
+		if r := &f.Records[i]; r.Timed() {
+			rounds[r.N-1] = f.Rounds[r.N-1]
+		}
+	}
+	standings := step.Standings(f.Run.Step.Points, rounds)
+	for i := range f.Records {
+		r := &f.Records[i]
+		r.Point = f.Run.Step.Points[r.N-1]
+		points = append(points, &Point{r, f, f.Rounds[r.N-1], standings[r.N-1]})
+	}
+	return points
+}
+
+// worth orders what different files have of one point.
+func worth(r *result.StepRecord) int {
+	switch {
+	case r.Status == result.OK:
+		return 2
+	case r.Timed():
+		return 1
+	}
+	return 0
+}
+
+// choose finds the best point: the one that others were compared with, and else the least median.
+func (g *Group) choose() {
+	for _, p := range g.Points {
+		if !p.Timed() {
+			continue
+		}
+		if g.Best == nil || p.Figures.Overlapped.Value < g.Best.Figures.Overlapped.Value {
+			g.Best = p
+		}
+	}
+}
+
+// Compared says how a point stands to the group's best: not at all where the two were measured in different launches.
+func (g *Group) Compared(p *Point) step.Standing {
+	if g.Best == nil || p.File != g.Best.File || g.Best.Standing.Verdict != step.Best {
+		return step.Standing{Best: -1}
+	}
+	return p.Standing
+}

@@ -1,0 +1,168 @@
+// Package stepstest makes up runs of training steps, for tests of what reads them.
+package stepstest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/internal/step"
+)
+
+// Caps are the buckets of a made-up run.
+var Caps = []step.Cap{1 << 20, 5 << 20, 25 << 20, step.All}
+
+// Groups are points without a bucket: gradients as they are, with and without progress.
+func Groups() []step.Point {
+	return []step.Point{
+		{Strategy: step.DDP, Type: coll.Float32, Progress: step.NoCalls},
+		{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll},
+	}
+}
+
+// Run is a made-up run, whose fields may be changed before it is made.
+type Run struct {
+	Backend   string
+	World     int
+	Launch    int // number of the launch, which tells when it was
+	Rounds    int
+	Groups    []step.Point
+	Rehearsed bool
+	Slower    float64                  // of communication; 0: 1
+	Edit      func(f *result.StepFile) // at the end
+}
+
+// Default is a run over MPI, with figures for all points.
+func Default() Run { return Run{Backend: "mpi", World: 4, Rounds: 24, Groups: Groups()} }
+
+// File is what would be read of the run.
+func (r Run) File() *result.StepFile {
+	start := time.Date(2026, 3, 1, 12, r.Launch, 0, 0, time.UTC)
+	f := &result.StepFile{Run: result.Run{
+		Kind: result.KindRun, Schema: result.Schema, ID: fmt.Sprintf("step-%s-%d-%d", r.Backend, r.World, r.Launch), Launch: fmt.Sprint("launch-", r.Launch),
+		Campaign: fmt.Sprint("campaign-", r.Launch), Start: start, Tool: "busbar 0.1.0", Command: []string{"rank", "--step", "resnet50"}, Rehearse: r.Rehearsed,
+		Backend: result.Backend{Name: r.Backend, Library: "Open MPI 4.1.4"}, World: r.World, Nodes: 1, RanksPerNode: r.World, Device: "cpu (Example E-1234)",
+		Machine: result.Machine{Host: "node17"}, Sweep: result.Sweep{Name: "resnet50"}, Method: result.Method{Warmup: 2, Average: "max over ranks"},
+		Step: &result.Step{Model: "resnet50", About: "torchvision's ResNet-50", Params: 25557032, Layers: 161, Forward: 0.04, Backward: 0.08, First: 1 << 20, Computing: "1 thread of FMA", Interval: 200e-6},
+	}}
+	for i := range r.World {
+		f.Ranks = append(f.Ranks, result.Rank{Kind: result.KindRank, Rank: i, Host: "node17", LocalRank: i, PID: 1000 + i})
+	}
+	rnd := rand.New(rand.NewPCG(uint64(r.Launch), 7))
+	for _, g := range r.Groups {
+		for i, c := range Caps {
+			g.Bucket = c
+			f.Run.Step.Points = append(f.Run.Step.Points, g)
+			r.point(f, g, 1<<(2*(len(Caps)-1-i)), rnd)
+		}
+	}
+	f.End = &result.End{Kind: result.KindEnd, At: start.Add(time.Minute), Outcome: result.Complete}
+	if r.Edit != nil {
+		r.Edit(f)
+	}
+	return f
+}
+
+// point adds a point with its rounds: more operations cost more latency, and hide more.
+func (r Run) point(f *result.StepFile, p step.Point, ops int, rnd *rand.Rand) {
+	slower := max(r.Slower, 1)
+	compute, comm := 0.12, slower*(0.06+0.0004*float64(ops))
+	switch p.Type.Size() {
+	case 2:
+		comm /= 2
+	case 1:
+		comm /= 4
+	}
+	modelled := 0.0
+	if p.Compression != (step.Compression{}) {
+		modelled, comm = 0.01, comm/8
+	}
+	hides := map[step.Progress]float64{step.NoCalls: 0.04, step.Poll: 0.8, step.Thread: 0.9, 0: 0.95}[p.Progress] * (1 - 1/float64(ops))
+	var rounds []step.Round
+	for range r.Rounds {
+		noise := func() float64 { return 1 + 0.01*rnd.NormFloat64() }
+		t := step.Round{Compute: (compute + modelled) * noise(), Comm: comm * noise()}
+		t.Sequential = t.Compute + t.Comm*noise()
+		t.Overlapped = t.Compute*1.01 + (1-hides)*t.Comm*noise()
+		t.ComputeAlone, t.ComputeBusy = t.Compute*0.99, t.Compute*0.99*(1+0.08*hides)
+		t.CommAlone, t.CommBusy = t.Comm*0.98, t.Comm*0.98*(1+0.3*hides)
+		t.Hidden = hides * t.CommBusy
+		rounds = append(rounds, t)
+	}
+	figures := step.FiguresOf(rounds)
+	n := len(f.Run.Step.Points)
+	record := result.StepRecord{Kind: result.KindStep, N: n, Run: f.Run.ID, At: "2026-03-01T12:00:10Z", Point: p, Status: result.OK, Modelled: modelled, Figures: &figures, Stop: "precision", Check: result.Check{Result: "ok", Rounds: 1}}
+	for i := range ops {
+		record.Ops = append(record.Ops, result.StepOp{Name: fmt.Sprintf("bucket %d", i+1), Collective: "all_reduce", Bytes: 102228128 / int64(ops), Layers: 161 / ops})
+	}
+	record.Timeline = timeline(compute, comm*(1-hides)/float64(ops), ops)
+	f.Rounds, f.Records = append(f.Rounds, rounds), append(f.Records, record)
+}
+
+// timeline is a step whose backward pass is as many segments as there are operations, each of which begins behind one.
+func timeline(compute, each float64, ops int) *result.StepTimeline {
+	t := &result.StepTimeline{Segments: []result.StepSpan{{Name: "forward", Work: "forward", End: compute / 3}}}
+	now, free := compute/3, 0.0
+	for i := range ops {
+		end := now + compute*2/3/float64(ops)
+		t.Segments = append(t.Segments, result.StepSpan{Name: fmt.Sprintf("backward %d", i+1), Work: "backward", Start: now, End: end})
+		start := max(end, free)
+		free, now = start+each, end
+		t.Ops = append(t.Ops, result.StepSpan{Name: fmt.Sprintf("bucket %d", i+1), Start: start, End: free})
+	}
+	t.Span = max(now, free)
+	return t
+}
+
+// Save writes a file as rank does into a folder, and returns its path.
+func Save(t testing.TB, dir string, f *result.StepFile) string {
+	t.Helper()
+	var b bytes.Buffer
+	line := func(v any) {
+		if err := json.NewEncoder(&b).Encode(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line(f.Run)
+	for _, r := range f.Ranks {
+		line(r)
+	}
+	for i, rounds := range f.Rounds {
+		for k, round := range rounds {
+			line(result.StepRound{Kind: result.KindRound, N: i + 1, Number: k + 1, Round: round})
+		}
+	}
+	for _, r := range f.Records {
+		line(r)
+	}
+	if f.End != nil {
+		line(f.End)
+	}
+	path := filepath.Join(dir, fmt.Sprintf("step_%s_world%d_%s.jsonl", f.Run.Backend.Name, f.Run.World, f.Run.Start.Format("20060102T150405000Z")))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// CutOff makes a file one of a run that was killed between rounds: points from n on have some rounds, and no record.
+func CutOff(n, rounds int) func(*result.StepFile) {
+	return func(f *result.StepFile) {
+		for i := range f.Rounds {
+			if i+1 >= n {
+				f.Rounds[i] = f.Rounds[i][:rounds]
+			}
+		}
+		f.Records, f.End = f.Records[:n-1], nil
+	}
+}

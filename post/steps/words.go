@@ -1,0 +1,120 @@
+package steps
+
+import (
+	"fmt"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/internal/step"
+	"busbar/post/say"
+)
+
+// Bucket is a cap in words: "25 MiB", "layer", "all".
+func Bucket(c step.Cap) string {
+	if c == step.PerLayer || c == step.All {
+		return c.String()
+	}
+	return coll.FormatSize(int64(c), true)
+}
+
+// Title is what all points of a group share, in the words of rank's flags.
+func (g *Group) Title() string { return strings.Join(g.words(), ", ") }
+
+func (g *Group) words() []string {
+	p := g.Point
+	words := []string{p.Strategy.String(), p.Type.String()}
+	if p.Compression != (step.Compression{}) {
+		words = append(words, "compression "+p.Compression.String()+" (MODELLED)")
+	}
+	if p.Progress != 0 {
+		words = append(words, "progress "+p.Progress.String())
+	}
+	return words
+}
+
+// Library is what communicated: "mpi (Open MPI 4.1.4)".
+func (r *Run) Library() string {
+	b := &r.Newest().Backend
+	return fmt.Sprintf("%s (%s)", b.Name, b.Library)
+}
+
+// World is how many ranks there were, and where.
+func (r *Run) World() string {
+	run := r.Newest()
+	return say.Count(run.World, "rank") + " on " + say.Count(run.Nodes, "node")
+}
+
+// Percent writes a share with two digits or so.
+func Percent(v float64) string {
+	switch size := max(v, -v); {
+	case size < 0.0005:
+		return "0 %"
+	case size < 0.0995:
+		return fmt.Sprintf("%.1f %%", 100*v)
+	}
+	return fmt.Sprintf("%.0f %%", 100*v)
+}
+
+// has says whether a figure has an interval.
+func has(f step.Figure) bool { return f.Hi > f.Lo }
+
+// times writes a time with its interval.
+func times(f step.Figure) string {
+	if !has(f) {
+		return Duration(f.Value)
+	}
+	return fmt.Sprintf("%s (95 %% interval %s to %s)", Duration(f.Value), Duration(f.Lo), Duration(f.Hi))
+}
+
+// Duration writes seconds, also such as are a difference.
+func Duration(s float64) string {
+	switch {
+	case s < 0:
+		return "-" + say.Duration(-s)
+	case s == 0:
+		return "0"
+	}
+	return say.Duration(s)
+}
+
+// Mark is the word on a point in a table: "best", "≈ best", "1.2 % slower", or what became of it.
+func (g *Group) Mark(p *Point) string {
+	if !p.Timed() {
+		return string(p.Status)
+	}
+	switch s := g.Compared(p); s.Verdict {
+	case step.Best:
+		return "best"
+	case step.NoDifference:
+		return "no difference"
+	case step.Slower:
+		return Percent(s.Slower.Value) + " slower"
+	case step.TooFewRounds:
+		return "too few rounds"
+	}
+	return ""
+}
+
+// Reasons are why a point has no figures, or not all of them.
+func (p *Point) Reasons() (all []string) {
+	if p.Status != result.OK {
+		text := string(p.Status)
+		if p.Reason != "" {
+			text += ": " + p.Reason
+		}
+		all = append(all, text)
+	}
+	if w := p.Check.First; w != nil {
+		all = append(all, fmt.Sprintf("%s wrong; first on rank %d, host %s, index %d: wanted %s, found %s", say.Count(int(p.Check.Wrong), "element"), w.Rank, w.Host, w.Index, w.Want, w.Got))
+	}
+	return all
+}
+
+// list joins words as a sentence does.
+func list(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
