@@ -15,6 +15,7 @@ import (
 	"busbar/post/analysis"
 	"busbar/post/plot"
 	"busbar/post/say"
+	"busbar/post/steps"
 )
 
 // plotter is what post plot was asked to do.
@@ -50,6 +51,11 @@ throughput mode; times of throughput and latency mode have their own pictures.
 Pictures of bus bandwidth have what the slowest link is made for as a dashed
 line, where that is in the record or given (--peak). In pictures of bandwidth,
 what is found on the curves is marked and told below (docs/analysis.md).
+
+Training steps (rank --step) have two pictures for each backend and world, named
+step_…: bars by bucket size, of computing, hidden and exposed communication,
+beside what one after the other takes; and over time the best step of each group
+of points, with its operations numbered.
 
 Pictures go into plots/ in the one folder read, or in the current folder if
 there were several.`,
@@ -121,23 +127,31 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	note(p.stderr, slices.Concat(overlooked, data.Notes(), lacking.problems("not drawn")))
+	trained, unread, err := gatherSteps(ctx, data, files)
+	if err != nil {
+		return err
+	}
+	note(p.stderr, slices.Concat(overlooked, data.Notes(), unread, lacking.problems("not drawn")))
 	if len(points) == 0 && lacking.groups {
 		return nil
+	}
+	if p.collectives != nil {
+		trained = nil // they are no collective
 	}
 	options.Limit, options.Remarks = marks.limit, marks.remarks()
 	figures, passed := plot.Figures(points, options)
 	for _, words := range passed {
 		fmt.Fprintln(p.stderr, "post: not drawn:", words)
 	}
-	if len(figures) == 0 {
+	outputs := p.outputs(figures, trained)
+	if len(outputs) == 0 {
 		wanted := ""
 		if p.collectives != nil {
 			wanted = ", none to draw of " + say.Some(p.collectives)
 		}
 		return fmt.Errorf("nothing to draw: of %s, %d ok%s, in %s", say.Count(len(points), "point"), ok, wanted, say.Some(files))
 	}
-	return p.write(ctx, dir, figures)
+	return p.write(ctx, dir, outputs)
 }
 
 // read turns records into points, those that are not ok into points without a figure, and counts both. Imported ones that
@@ -159,19 +173,43 @@ func read(ctx context.Context, data *result.Dataset, marks *marks) (points []plo
 	return points, ok, lacking, err
 }
 
-func (p *plotter) write(ctx context.Context, dir string, figures []plot.Figure) error {
-	for _, f := range figures {
+// picture is what is drawn, whatever it shows.
+type picture interface {
+	WritePNG(w io.Writer) error
+	WriteSVG(w io.Writer) error
+}
+
+// outputs are the files of all pictures, in each format.
+func (p *plotter) outputs(figures []plot.Figure, trained []*steps.Run) (all []output) {
+	add := func(name string, one picture) {
 		for _, format := range p.formats {
-			draw := f.WritePNG
+			draw := one.WritePNG
 			if format == "svg" {
-				draw = f.WriteSVG
+				draw = one.WriteSVG
 			}
-			path := filepath.Join(dir, f.Name+"."+format)
-			if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return draw(w[0]) }); err != nil {
-				return err
-			}
-			fmt.Fprintln(p.stdout, path)
+			all = append(all, output{name + "." + format, draw})
 		}
+	}
+	for _, f := range figures {
+		add(f.Name, f)
+	}
+	bars, lanes := plot.Steps(trained)
+	for _, b := range bars {
+		add(b.Name, b)
+	}
+	for _, l := range lanes {
+		add(l.Name, l)
+	}
+	return all
+}
+
+func (p *plotter) write(ctx context.Context, dir string, outputs []output) error {
+	for _, o := range outputs {
+		path := filepath.Join(dir, o.name)
+		if err := writeFiles(ctx, []string{path}, func(w []io.Writer) error { return o.write(w[0]) }); err != nil {
+			return err
+		}
+		fmt.Fprintln(p.stdout, path)
 	}
 	return nil
 }

@@ -40,6 +40,15 @@ ratio seen.
 Where nodes were measured in groups (rank --pattern), which node or link is slow
 follows, with the times of all pairs (halves) that it is known from.
 
+Training steps (rank --step) have a table of times for each group of points that
+differ by their bucket alone: computing, communication, one after the other (in
+turn) and overlapped; "best" is the least median, "=" no difference from it, "?"
+too few rounds to tell. Below it: exposed communication, its share of the step
+(%step), communication hidden by the wall clock, by intervals and at most
+(%wall, %intvl, %bound), how many times as long computing and communication take
+beside each other (comp, comm), the step against one after the other (speed) and
+what is left of a rank's speed alone (%weak); docs/step.md has the formulas.
+
 Bandwidths are in GB/s (1e9 bytes per second). In throughput mode, time is that
 of one operation; in latency mode, percentiles are over iterations.`,
 		Example: `  post show
@@ -87,6 +96,14 @@ func show(ctx context.Context, w io.Writer, stderr io.Writer, args []string, ncc
 		}
 		if err != nil {
 			problems = append(problems, problemOf(path, err))
+			continue
+		}
+		if f.Run.Step != nil {
+			more, err := showSteps(w, path, ncclTests, shown > 0)
+			problems = append(problems, more...)
+			if err == nil {
+				shown++
+			}
 			continue
 		}
 		problems = append(problems, f.Problems...)
@@ -213,8 +230,17 @@ func writeHead(w io.Writer, f *result.File, notes *footnotes) {
 
 // outcome says how a run ended and what became of its points.
 func outcome(f *result.File) string {
+	counts := map[result.Status]int{}
+	for _, r := range f.Records {
+		counts[r.Status]++
+	}
+	return endWords(f.End, counts)
+}
+
+// endWords say how a run ended, and how many points it has of each status.
+func endWords(e *result.End, counts map[result.Status]int) string {
 	words := "no end is written: the run goes on, or was killed"
-	if e := f.End; e != nil {
+	if e != nil {
 		words = string(e.Outcome)
 		if e.Reason != "" {
 			words += " (" + e.Reason + ")"
@@ -223,11 +249,7 @@ func outcome(f *result.File) string {
 			words += fmt.Sprintf(", %s of the plan not reached", say.Count(e.Left, "point"))
 		}
 	}
-	counts := map[result.Status]int{}
-	for _, r := range f.Records {
-		counts[r.Status]++
-	}
-	for _, s := range []result.Status{result.OK, result.Skipped, result.Unsupported, result.OOM, result.Timeout, result.Wrong, result.Failed} {
+	for _, s := range []result.Status{result.OK, result.Unfinished, result.Skipped, result.Unsupported, result.OOM, result.Timeout, result.Wrong, result.Failed} {
 		if counts[s] > 0 {
 			words += fmt.Sprintf(", %d %s", counts[s], s)
 		}

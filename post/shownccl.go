@@ -80,7 +80,7 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 	}
 	fmt.Fprintf(w, "# Collective test starting: %s_perf\n", c)
 	fmt.Fprintf(w, "# nThread 1 nGpus 1 minBytes %d maxBytes %d step: %s warmup iters: %d iters: %d agg iters: %d validation: %d graph: %d\n",
-		sizes[0], sizes[len(sizes)-1], step(sizes), max(m.Warmup, 0), iterations, max(m.Aggregate, 1), check, m.Graph)
+		sizes[0], sizes[len(sizes)-1], growth(sizes), max(m.Warmup, 0), iterations, max(m.Aggregate, 1), check, m.Graph)
 	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n", ncclTimes(f), printable(m.Average))
 	for _, text := range f.Run.Warnings {
 		fmt.Fprintf(w, "# Warning: %s\n", printable(text))
@@ -115,8 +115,8 @@ func ncclTimes(f *result.File) string {
 	return "median over batches, iterations as many as each size needed"
 }
 
-// step says how the sizes grow, as nccl-tests does: by a factor, or by bytes.
-func step(sizes []int64) string {
+// growth says how the sizes grow, as nccl-tests does: by a factor, or by bytes.
+func growth(sizes []int64) string {
 	factor, bytes := int64(2), int64(0)
 	if len(sizes) > 1 {
 		factor, bytes = max(sizes[1]/max(sizes[0], 1), 1), sizes[1]-sizes[0]

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"busbar/internal/step"
+	"busbar/post/steps"
 )
 
 // StepBars is a picture of what buckets do to a training step: a panel for each group of points, and in it a bar for each bucket.
@@ -35,23 +36,6 @@ type StepBar struct {
 	Sequential   step.Figure
 	Overlapped   step.Figure
 	Mark         string // above the bar: "best", or "≈" of what cannot be told from it
-}
-
-// StepParts are how an overlapped step is made up of what was measured alone, in seconds; they add up to it.
-type StepParts struct {
-	Computing float64 // with nothing beside it
-	Hidden    float64 // communication behind computing, by the wall clock
-	Exposed   float64 // what the step takes longer than computing alone
-}
-
-// PartsOf splits an overlapped step. Where it took less than its computing alone, or more than both one after the other, as noise
-// or interference make it, no part is below 0.
-func PartsOf(compute, comm, overlapped float64) StepParts {
-	p := StepParts{Exposed: min(max(0, overlapped-compute), overlapped)}
-	rest := overlapped - p.Exposed
-	p.Hidden = max(0, min(comm-p.Exposed, rest))
-	p.Computing = rest - p.Hidden
-	return p
 }
 
 const (
@@ -91,13 +75,7 @@ var barKeys = []legendKey{
 
 func (b StepBars) draw(c draw.Canvas) {
 	top := legend(c, header(c, b.Title, b.Subtitle, b.Rehearsed), barKeys)
-	highest := 0.0
-	for _, p := range b.Panels {
-		for _, bar := range p.Bars {
-			highest = max(highest, bar.Overlapped.Value, bar.Overlapped.Hi, bar.Sequential.Value, bar.Sequential.Hi)
-		}
-	}
-	y := msScale(highest * 1.09) // for the marks
+	y := msScale(longestStep(b.Panels) * 1.09) // for the marks
 	for _, p := range b.Panels {
 		b.panel(c, top, y, p)
 		top -= panelTitle + b.panelHeight() + panelFoot
@@ -159,7 +137,7 @@ func (b StepBar) draw(data draw.Canvas, y scale, middle, slot vg.Length) {
 	compute := min(b.Compute.Value, b.Sequential.Value)
 	box(data, part(mid+2, right, 0, compute), paleCompute)
 	box(data, part(mid+2, right, compute, b.Sequential.Value), paleComm)
-	parts := PartsOf(b.Compute.Value, b.Comm.Value, b.Overlapped.Value)
+	parts := steps.PartsOf(b.Compute.Value, b.Comm.Value, b.Overlapped.Value)
 	box(data, part(left, mid, 0, parts.Computing), computeFill)
 	box(data, part(left, mid, parts.Computing, parts.Computing+parts.Hidden), hiddenFill)
 	if parts.Exposed > 0 {

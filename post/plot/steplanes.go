@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"cmp"
 	"image/color"
 	"io"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"busbar/internal/result"
+	"busbar/post/steps"
 )
 
 // StepLanes is a picture of single steps over time: of each a row of computing and one of communication.
@@ -27,54 +27,6 @@ type StepLanes struct {
 type StepRow struct {
 	Title string
 	*result.StepTimeline
-}
-
-// Laid is one operation's place in the row of communication: operations that are on their way at the same time lie in different lanes.
-type Laid struct {
-	result.StepSpan
-	Number int // from 1
-	Lane   int // from 0
-}
-
-// Lay deals the operations of a step out to as few lanes as keep them apart.
-func Lay(ops []result.StepSpan) (laid []Laid, lanes int) {
-	var ends []float64
-	order := make([]int, len(ops))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ops[a].Start, ops[b].Start) })
-	for _, i := range order {
-		op := ops[i]
-		if op.End <= op.Start {
-			continue
-		}
-		lane := slices.IndexFunc(ends, func(end float64) bool { return end <= op.Start })
-		if lane < 0 {
-			lane, ends = len(ends), append(ends, 0)
-		}
-		ends[lane] = op.End
-		laid = append(laid, Laid{op, i + 1, lane})
-	}
-	return laid, len(ends)
-}
-
-// Exposed are the stretches of an operation in which no segment ran, in order; what is between them is hidden.
-func Exposed(op result.StepSpan, segments []result.StepSpan) (parts [][2]float64) {
-	at := op.Start
-	for _, s := range slices.SortedFunc(slices.Values(segments), func(a, b result.StepSpan) int { return cmp.Compare(a.Start, b.Start) }) {
-		if s.End <= at || s.Start >= op.End {
-			continue
-		}
-		if s.Start > at {
-			parts = append(parts, [2]float64{at, s.Start})
-		}
-		at = s.End
-	}
-	if at < op.End {
-		parts = append(parts, [2]float64{at, op.End})
-	}
-	return parts
 }
 
 const (
@@ -166,7 +118,7 @@ func (r StepRow) draw(c, data draw.Canvas, x scale, top vg.Length) {
 	high = low - 4
 	low = high - commLane
 	small.put(c, c.Min.X+margin, (high+low)/2-small.cap()/2, 0, "communication")
-	laid, lanes := Lay(r.Ops)
+	laid, lanes := steps.Lay(r.Ops)
 	for _, op := range laid {
 		each := commLane / vg.Length(lanes)
 		lane := vg.Rectangle{Min: vg.Point{X: at(op.Start), Y: high - vg.Length(op.Lane+1)*each}, Max: vg.Point{X: at(op.End), Y: high - vg.Length(op.Lane)*each}}
@@ -174,7 +126,7 @@ func (r StepRow) draw(c, data draw.Canvas, x scale, top vg.Length) {
 			lane.Min.Y++
 		}
 		box(c, lane, hiddenFill)
-		for _, part := range Exposed(op.StepSpan, r.Segments) {
+		for _, part := range steps.ExposedParts(op.StepSpan, r.Segments) {
 			striped(c, vg.Rectangle{Min: vg.Point{X: at(part[0]), Y: lane.Min.Y}, Max: vg.Point{X: at(part[1]), Y: lane.Max.Y}})
 		}
 		if lane.Max.X-lane.Min.X > 3 {

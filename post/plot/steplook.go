@@ -2,6 +2,7 @@ package plot
 
 import (
 	"image/color"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -84,7 +85,7 @@ func legend(c draw.Canvas, top vg.Length, keys []legendKey) vg.Length {
 	return top - 10
 }
 
-// captioned writes lines at the foot of a picture, and returns the height that they take.
+// captioned writes sentences at the foot of a picture.
 func captioned(c draw.Canvas, caption []string) {
 	small := regular(smallSize, muted)
 	lines := captionLines(caption)
@@ -94,7 +95,7 @@ func captioned(c draw.Canvas, caption []string) {
 }
 
 func captionLines(caption []string) []string {
-	return wrap(regular(smallSize, muted), caption, "  ", width-2*margin)
+	return wrap(regular(smallSize, muted), strings.Fields(strings.Join(caption, " ")), " ", width-2*margin)
 }
 
 // headHeight is what a header takes of a picture's height.

@@ -8,6 +8,7 @@ import (
 	"busbar/internal/result"
 	"busbar/post/analysis"
 	"busbar/post/say"
+	"busbar/post/steps"
 )
 
 // Options are what a report does not take from the results.
@@ -30,8 +31,10 @@ type Builder struct {
 	heats   *heats
 	quality quality
 	ways    ways
+	steps   []*steps.Run // of training steps
 	rows    int
 	ok      int
+	stepped int // points of steps with figures
 }
 
 // gathered is what is known of one run.
@@ -113,12 +116,13 @@ type Found struct {
 // Report is the report of what was added.
 func (b *Builder) Report(f Found) *Report {
 	r := &Report{Title: cmp.Or(b.options.Title, b.title()), Made: b.options.Made.UTC().Format(time.RFC3339), Tool: b.options.Tool, Bases: bases}
-	r.Totals = Totals{len(b.runs), len(f.Curves), pointsOf(f.Curves)}
+	r.Totals = Totals{len(b.runs), len(f.Curves), pointsOf(f.Curves), b.rows, b.stepped}
 	links := b.addFiles(r)
 	b.addRuns(r, links)
 	urgent := b.addPlan(r)
-	r.Environment, r.Method = b.environment(), b.method()
+	r.Environment, r.Method = b.environment(), slices.Concat(b.method(), b.stepMethod())
 	b.addCurves(newMaking(r), f)
+	b.addSteps(r)
 	b.addQuality(r, f)
 	b.addBanners(r)
 	b.addHeadlines(r, f, urgent)
@@ -137,6 +141,12 @@ func (b *Builder) title() string {
 		}
 	}
 	title := "Collective communication"
+	switch {
+	case len(b.steps) > 0 && b.rows == 0:
+		title = "Training steps"
+	case len(b.steps) > 0:
+		title += " and training steps"
+	}
 	if len(backends) > 0 {
 		title += " with " + say.Some(backends)
 	}

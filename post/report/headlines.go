@@ -58,6 +58,7 @@ func (b *Builder) addHeadlines(r *Report, f Found, urgent []string) {
 	for _, text := range fastest(f) {
 		r.Headlines = append(r.Headlines, Headline{Tone: Plain, Says: text})
 	}
+	b.addStepHeadlines(r)
 	for _, text := range f.Headlines {
 		r.Headlines = append(r.Headlines, Headline{Tone: Plain, Says: text})
 	}
@@ -68,7 +69,7 @@ func (b *Builder) addHeadlines(r *Report, f Found, urgent []string) {
 			r.Headlines = append(r.Headlines, Headline{one.Tone, one.Says, one.Number})
 		}
 	}
-	if b.ok == 0 {
+	if b.ok+b.stepped == 0 {
 		r.Headlines = append(r.Headlines, Headline{Tone: Warning, Says: "No point has a time that can be drawn; the section on data quality says why."})
 	}
 	for _, text := range urgent {

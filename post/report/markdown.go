@@ -38,13 +38,18 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 func (m *markdown) results() {
 	r := m.r
 	m.plan()
-	m.findings()
-	m.models()
-	m.figures()
-	m.ranks()
+	m.steps()
+	if r.Collectives() {
+		m.findings()
+		m.models()
+		m.figures()
+		m.ranks()
+	}
 	m.quality()
 	m.facts("How every figure was taken", r.Method)
-	m.line("\nSizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians. algbw is the size over the time; busbw is algbw times a factor of the collective and the number of ranks.")
+	if r.Collectives() {
+		m.line("\nSizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians. algbw is the size over the time; busbw is algbw times a factor of the collective and the number of ranks.")
+	}
 	m.facts("Environment", r.Environment)
 	m.runs()
 }

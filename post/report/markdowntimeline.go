@@ -92,6 +92,14 @@ func (m *markdown) listing(l listing) {
 	for _, says := range l.Says {
 		m.line("%s\n", text(says))
 	}
+	m.rows(l)
+	if l.More > 0 {
+		m.line("\nAnd %s, on the page or in post timeline --format json.", say.Count(l.More, "more row"))
+	}
+}
+
+// rows are a listing's table alone.
+func (m *markdown) rows(l listing) {
 	var names []string
 	for _, h := range l.Heads {
 		if h.Figure {
@@ -107,8 +115,5 @@ func (m *markdown) listing(l listing) {
 			cells[i] = c.Text
 		}
 		m.row(cells...)
-	}
-	if l.More > 0 {
-		m.line("\nAnd %s, on the page or in post timeline --format json.", say.Count(l.More, "more row"))
 	}
 }

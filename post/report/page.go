@@ -20,7 +20,7 @@ import (
 var pageFiles embed.FS
 
 // pageScripts are in the order in which they stand on the page.
-var pageScripts = []string{"base", "scale", "chart", "draw", "curves", "table", "heat", "lanes", "timeline", "sorting", "page"}
+var pageScripts = []string{"base", "scale", "chart", "draw", "curves", "table", "heat", "lanes", "timeline", "sorting", "stepbars", "steplanes", "steps", "page"}
 
 // maxListed is how many curves the table without a script lists.
 const maxListed = 1000
@@ -34,6 +34,7 @@ type page struct {
 	Data   template.JS
 	Topics struct{ Environment, Method []topic }
 
+	Steps    *stepsPage
 	Timeline *timelinePage
 }
 
@@ -54,6 +55,7 @@ type drawn struct {
 	Laws     [][]Law   `json:"laws"` // by curve
 	Ceilings []Ceiling `json:"ceilings"`
 	Heats    []Heat    `json:"heats"`
+	Steps    []StepRun `json:"steps"`
 	Timeline *Picture  `json:"timeline"`
 }
 
@@ -86,7 +88,7 @@ func (r *Report) WritePage(w io.Writer) error {
 }
 
 func (r *Report) page() (*page, error) {
-	data := drawn{Axes: r.Axes, Families: r.Families, Curves: r.Curves, Notes: r.Notes, Bases: r.Bases, Regions: []region{}, Laws: slices.Repeat([][]Law{{}}, len(r.Curves)), Ceilings: r.Ceilings, Heats: r.Heats}
+	data := drawn{Axes: r.Axes, Families: r.Families, Curves: r.Curves, Notes: r.Notes, Bases: r.Bases, Regions: []region{}, Laws: slices.Repeat([][]Law{{}}, len(r.Curves)), Ceilings: r.Ceilings, Heats: r.Heats, Steps: []StepRun{}}
 	for _, f := range r.Findings {
 		for _, p := range f.places() {
 			data.Regions = append(data.Regions, region{f.Number, f.Kind, f.Tone, p.Curve, p.From, p.To})
@@ -94,6 +96,9 @@ func (r *Report) page() (*page, error) {
 	}
 	for _, m := range r.Models {
 		data.Laws[m.Curve] = m.Laws
+	}
+	if r.Steps != nil {
+		data.Steps = r.Steps.Runs
 	}
 	if r.Timeline != nil {
 		data.Timeline = &r.Timeline.Picture
@@ -115,6 +120,9 @@ func (r *Report) page() (*page, error) {
 		script.Write(text)
 	}
 	p := &page{Report: r, Style: template.CSS(style), Script: template.JS(script.String()), Data: template.JS(encoded)}
+	if r.Steps != nil {
+		p.Steps = &stepsPage{r.Steps}
+	}
 	if r.Timeline != nil {
 		p.Timeline = &timelinePage{r.Timeline}
 	}

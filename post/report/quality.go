@@ -78,6 +78,34 @@ func (q *quality) add(g *gathered, r *result.Record) {
 	}
 }
 
+// addStep takes a point of a training step.
+func (q *quality) addStep(number int, r *result.StepRecord) {
+	if q.checks == nil {
+		q.checks = map[string]int{}
+	}
+	if r.Status == result.OK || r.Status == result.Wrong || r.Status == result.Unfinished {
+		q.checks[cmp.Or(r.Check.Result, "none")]++
+	}
+	count := func(t *tallied) {
+		if t == nil {
+			return
+		}
+		if t.inRun(number); !slices.Contains(t.operations, ofSteps) {
+			t.operations = append(t.operations, ofSteps)
+		}
+	}
+	if r.Status != result.OK {
+		why := missReason(&result.Record{Reason: r.Reason, Needed: r.Needed, Check: r.Check})
+		count(q.misses.at(missKey{r.Status, withoutNumbers(why)}, func() string { return why }))
+	}
+	for _, text := range r.Warnings {
+		count(q.warnings.at(withoutNumbers(text), func() string { return text }))
+	}
+}
+
+// ofSteps stands in the place of an operation.
+const ofSteps = "training steps"
+
 // passOver counts a point that has no place on a curve, although it may have a time.
 func (q *quality) passOver(g *gathered, r *result.Record) {
 	switch why := r.Lacks(); {
@@ -159,7 +187,7 @@ func (b *Builder) addQuality(r *Report, f Found) {
 
 // statusRank puts first what is worst.
 func statusRank(s string) int {
-	order := []result.Status{result.Wrong, result.Timeout, result.Failed, result.OOM, result.Skipped, result.Unsupported}
+	order := []result.Status{result.Wrong, result.Timeout, result.Failed, result.OOM, result.Unfinished, result.Skipped, result.Unsupported}
 	if i := slices.Index(order, result.Status(s)); i >= 0 {
 		return i
 	}

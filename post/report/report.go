@@ -29,6 +29,7 @@ type Report struct {
 	Heats    []Heat    `json:"heats"`
 	Quality  Quality   `json:"quality"`
 
+	Steps    *Steps     `json:"steps,omitempty"`    // where training steps were measured
 	Timeline *Timelines `json:"timeline,omitempty"` // where one was read
 
 	Files   []File   `json:"files"`
@@ -40,6 +41,8 @@ type Totals struct {
 	Runs   int `json:"runs"`
 	Curves int `json:"curves"`
 	Points int `json:"points"` // of curves
+	Rows   int `json:"rows"`   // records of collectives, with a figure or without
+	Steps  int `json:"steps"`  // points of training steps with figures
 }
 
 // Tone is how loud something is said.

@@ -13,7 +13,7 @@ import (
 )
 
 // statuses are in the order in which they are told.
-var statuses = []result.Status{result.OK, result.Skipped, result.Unsupported, result.OOM, result.Timeout, result.Wrong, result.Failed}
+var statuses = []result.Status{result.OK, result.Unfinished, result.Skipped, result.Unsupported, result.OOM, result.Timeout, result.Wrong, result.Failed}
 
 // maxRuns is how many runs are listed one by one.
 const maxRuns = 500
@@ -32,7 +32,7 @@ func (b *Builder) addRuns(r *Report, links []int) {
 		run := g.run
 		one := Run{
 			Number: g.number, ID: run.ID, Who: names[analysis.ContenderOf(run)], World: run.World, Nodes: run.Nodes, Hosts: g.layout.hostList(), Sweep: run.Sweep.Name,
-			Planned: run.Sweep.Points, Counts: countsOf(g), Left: g.left(), Outcome: outcomeOf(g), Command: shellWords(run.Command), Warnings: run.Warnings,
+			Planned: planned(run), Counts: countsOf(g), Left: g.left(), Outcome: outcomeOf(g), Command: shellWords(run.Command), Warnings: run.Warnings,
 			Marks: marksOf(run),
 		}
 		if !run.Start.IsZero() {
@@ -109,12 +109,20 @@ func (g *gathered) left() int {
 	case g.end != nil:
 		return g.end.Left
 	}
-	return max(0, g.run.Sweep.Points-g.records)
+	return max(0, planned(g.run)-g.records)
+}
+
+// planned is how many points a run was to measure; 0 where that is not known.
+func planned(run *result.Run) int {
+	if run.Step != nil {
+		return len(run.Step.Points)
+	}
+	return run.Sweep.Points
 }
 
 // open says whether the run can be gone on with: it was not finished, or points of it failed, and no run here continues it.
 func (g *gathered) open() bool {
-	failed := g.counts[result.OOM] + g.counts[result.Timeout] + g.counts[result.Failed]
+	failed := g.counts[result.Unfinished] + g.counts[result.OOM] + g.counts[result.Timeout] + g.counts[result.Failed]
 	return g.run.Imported == nil && !g.later && (g.left() > 0 || failed > 0)
 }
 

@@ -42,6 +42,9 @@ func (r *Report) AddTimeline(t *timeline.Timeline, o Options) {
 // Measured says whether the report is about results, with timelines or without.
 func (r *Report) Measured() bool { return r.Timeline == nil || r.Totals.Runs > 0 }
 
+// Collectives says whether the report is about collectives: one that has no results is so too, unless it is about something else.
+func (r *Report) Collectives() bool { return r.Measured() && (r.Steps == nil || r.Totals.Rows > 0) }
+
 func nonEmpty(words ...string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
 }

@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/post/say"
 )
 
 // Sentence is something that a run tells.
@@ -87,7 +88,7 @@ func (g *Group) best() string {
 		says += " Slower: " + list(slower) + "."
 	}
 	if len(few) > 0 {
-		says += fmt.Sprintf(" There are too few rounds to tell it from %s: it takes %d.", list(few), needed)
+		says += fmt.Sprintf(" %s are too few to tell it from %s: it takes %d.", say.Count(g.Best.Figures.Rounds, "round"), list(few), needed)
 	}
 	if len(apart) > 0 {
 		says += " Measured in another launch, and not compared: " + list(apart) + "."
@@ -101,7 +102,7 @@ func (g *Group) exposed() Sentence {
 	if f.Overlap == nil {
 		return Sentence{Exposed, false, "Nothing is communicated, so nothing can be exposed."}
 	}
-	share := f.Exposed.Value / f.Overlapped.Value
+	share := Share(f)
 	says := fmt.Sprintf("With %s, %s of communication are exposed, %s of the step.", at, times(f.Exposed), Percent(share))
 	if has(f.Exposed) && f.Exposed.Lo <= 0 || f.Exposed.Value <= 0 {
 		says = fmt.Sprintf("With %s, no exposed communication can be told: %s.", at, times(f.Exposed))
@@ -110,6 +111,9 @@ func (g *Group) exposed() Sentence {
 	says += fmt.Sprintf(" Alone, communication takes %s, of which %s is hidden by the wall clock", Duration(f.Comm.Value), Percent(f.Overlap.Value))
 	if f.ByInterval != nil {
 		says += fmt.Sprintf(" and %s by intervals", Percent(f.ByInterval.Value))
+		if g.Point.Progress == step.NoCalls {
+			says += ", which take an operation for running until a call of the library sees its end"
+		}
 	}
 	if f.Bound != nil {
 		says += fmt.Sprintf("; at most %s could be", Percent(f.Bound.Value))
@@ -131,12 +135,16 @@ func (g *Group) interference() (all []string) {
 		if s == nil || s.Value <= interferes || has(*s) && s.Lo <= 1 {
 			continue
 		}
+		called := one.what == "Computing" || g.Point.Progress == 0 || g.Point.Progress == step.Thread // whenever there is something to do
+		if !called && g.Point.Progress == step.NoCalls {
+			continue // it waits for the end of computing, which is no interference
+		}
 		says := fmt.Sprintf("%s takes %s longer beside %s than alone", one.what, Percent(s.Value-1), one.beside)
 		if has(*s) {
 			says += fmt.Sprintf(" (%s to %s)", Percent(s.Lo-1), Percent(s.Hi-1))
 		}
-		if one.what == "Communication" {
-			says += "; time in which the library is not called counts"
+		if !called {
+			says += ", of which some is waiting for the next call of the library"
 		}
 		all = append(all, says+".")
 	}
@@ -146,7 +154,7 @@ func (g *Group) interference() (all []string) {
 // gain tells what overlapping is worth.
 func (g *Group) gain() string {
 	f := g.Best.Figures
-	if f.SpeedUp == nil || f.Efficiency == nil {
+	if f.Overlap == nil || f.SpeedUp == nil || f.Efficiency == nil {
 		return ""
 	}
 	return fmt.Sprintf("The step is %.2f times as fast as computing and communication one after the other. Of a rank's speed alone, %s is left (weak scaling).", f.SpeedUp.Value, Percent(f.Efficiency.Value))
@@ -271,7 +279,7 @@ func versus(what string, base, g *Group) string {
 			}
 		}
 	}
-	with := fmt.Sprintf("%s (%s): a step takes %s with its best bucket, %s, against %s with %s", capital(what), strings.Join(shared, ", "), Duration(b.Value), Bucket(g.Best.Bucket), Duration(a.Value), Bucket(base.Best.Bucket))
+	with := fmt.Sprintf("With %s (%s), a step takes %s with its best bucket, %s, against %s with %s", what, strings.Join(shared, ", "), Duration(b.Value), Bucket(g.Best.Bucket), Duration(a.Value), Bucket(base.Best.Bucket))
 	switch {
 	case !has(a) || !has(b):
 		return with + "; there are too few rounds for intervals."
@@ -282,8 +290,6 @@ func versus(what string, base, g *Group) string {
 	}
 	return with + "; the intervals meet, so that no difference can be told."
 }
-
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // computing tells what was asked for of computing, and what it took: the range over points without modelled compression.
 func (r *Run) computing() string {
@@ -311,6 +317,14 @@ func (r *Run) computing() string {
 	return fmt.Sprintf("Computing was to take %s a step and took %s, by %s.", Duration(asked), took, r.Step().Computing)
 }
 
+// planned is how many points were to be measured.
+func (r *Run) planned() (n int) {
+	for _, g := range r.Groups {
+		n += len(g.Points)
+	}
+	return n + r.Left
+}
+
 // unreached tells of points that were planned and have no figures, or not all rounds.
 func (r *Run) unreached() string {
 	counts := map[result.Status]int{}
@@ -326,6 +340,10 @@ func (r *Run) unreached() string {
 		}
 	}
 	var words []string
+	loud := ""
+	if counts[result.Wrong] > 0 {
+		loud = "WRONG DATA: what ranks received was not what was sent. "
+	}
 	for _, s := range order {
 		words = append(words, fmt.Sprintf("%d %s", counts[s], s))
 	}
@@ -335,7 +353,7 @@ func (r *Run) unreached() string {
 	if words == nil {
 		return ""
 	}
-	says := fmt.Sprintf("Of %d planned points: %s.", len(r.Step().Points), list(words))
+	says := loud + fmt.Sprintf("Of %d planned points: %s.", r.planned(), list(words))
 	if counts[result.Unfinished] > 0 {
 		says += " Figures of unfinished points are those of the rounds that there are."
 	}

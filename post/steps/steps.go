@@ -140,3 +140,22 @@ func (g *Group) Compared(p *Point) step.Standing {
 	}
 	return p.Standing
 }
+
+// BestGroup is the group with the fastest step, among those whose compression is not modelled where there are such; nil where no
+// point has figures.
+func (r *Run) BestGroup() (best *Group) {
+	for _, modelled := range []bool{false, true} {
+		for _, g := range r.Groups {
+			if g.Best == nil || modelled != (g.Point.Compression != (step.Compression{})) {
+				continue
+			}
+			if best == nil || g.Best.Figures.Overlapped.Value < best.Best.Figures.Overlapped.Value {
+				best = g
+			}
+		}
+		if best != nil {
+			return best
+		}
+	}
+	return nil
+}

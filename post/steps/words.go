@@ -56,6 +56,14 @@ func Percent(v float64) string {
 	return fmt.Sprintf("%.0f %%", 100*v)
 }
 
+// Share is how much of a step is exposed communication; 0 where nothing took time.
+func Share(f *step.Figures) float64 {
+	if f.Overlapped.Value <= 0 {
+		return 0
+	}
+	return f.Exposed.Value / f.Overlapped.Value
+}
+
 // has says whether a figure has an interval.
 func has(f step.Figure) bool { return f.Hi > f.Lo }
 
@@ -117,4 +125,45 @@ func list(words []string) string {
 		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 	}
 	return strings.Join(words, "")
+}
+
+// About is what was trained, in a line: the model with its size and where its numbers come from.
+func About(s *result.Step) string {
+	text := fmt.Sprintf("training step of %s: %s parameters in %s", s.Model, grouped(s.Params), say.Count(s.Layers, "layer"))
+	if s.About != "" {
+		text += "; " + s.About
+	}
+	return text
+}
+
+// How is what computed and what the first bucket was, in a line.
+func How(s *result.Step) string {
+	words := []string{fmt.Sprintf("computing by %s: asked for %s forward, %s backward", s.Computing, Duration(s.Forward), Duration(s.Backward))}
+	if s.Optimizer > 0 {
+		words = append(words, Duration(s.Optimizer)+" optimizer")
+	}
+	if s.First > 0 {
+		words = append(words, "first bucket of ddp "+coll.FormatSize(s.First, true))
+	}
+	if s.Interval > 0 {
+		words = append(words, "polling every "+Duration(s.Interval))
+	}
+	return strings.Join(words, ", ")
+}
+
+// Bytes is what the operations of a point move in a step, as sizes of collectives; 0 where it is not known.
+func (p *Point) Bytes() (sum int64) {
+	for _, op := range p.Ops {
+		sum += op.Bytes
+	}
+	return sum
+}
+
+// grouped writes a number with commas.
+func grouped(n int64) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }

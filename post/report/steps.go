@@ -1,0 +1,417 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/internal/step"
+	"busbar/post/say"
+	"busbar/post/steps"
+)
+
+// Steps is what a report says of training steps, run by run.
+type Steps struct {
+	Runs []StepRun `json:"runs"`
+}
+
+// StepRun is a run of training steps, with those that it continues.
+type StepRun struct {
+	Title     string           `json:"title"`
+	About     []string         `json:"about"` // model, computing
+	Rehearsed bool             `json:"rehearsed,omitempty"`
+	Groups    []StepGroup      `json:"groups"`
+	Says      []steps.Sentence `json:"says"` // of all groups together
+}
+
+// StepGroup is points that differ by their bucket alone.
+type StepGroup struct {
+	Title  string           `json:"title"`
+	Points []StepPoint      `json:"points"` // smaller buckets first
+	Says   []steps.Sentence `json:"says"`
+}
+
+// StepPoint is the steps with one bucket. Times are in milliseconds; a figure that is not there is not known.
+type StepPoint struct {
+	Bucket  string      `json:"bucket"`
+	Ops     int         `json:"ops"` // 0: not known
+	Bytes   int64       `json:"bytes"`
+	Timed   bool        `json:"timed"`
+	Mark    string      `json:"mark"`    // how it stands to the best, or what became of it
+	Verdict string      `json:"verdict"` // best, same, slower, few, or none
+	Rounds  int         `json:"rounds"`
+	Stop    string      `json:"stop"`
+	Modes   [4]StepTime `json:"modes"` // compute, communication, in turn, overlapped
+	Parts   [3]float64  `json:"parts"` // of the overlapped step: computing alone, hidden and exposed communication
+	Exposed StepTime    `json:"exposed"`
+
+	Share      float64   `json:"share"` // of the step, that is exposed
+	Overlap    *StepTime `json:"overlap,omitempty"`
+	ByInterval *StepTime `json:"intervals,omitempty"`
+	Bound      *StepTime `json:"bound,omitempty"`
+	SlowerComp *StepTime `json:"slower_compute,omitempty"`
+	SlowerComm *StepTime `json:"slower_comm,omitempty"`
+	SpeedUp    *StepTime `json:"speed_up,omitempty"`
+	Efficiency *StepTime `json:"weak,omitempty"`
+
+	Lanes *StepLanes `json:"lanes,omitempty"` // where the record has them, and they fit
+	Notes []string   `json:"notes"`
+}
+
+// StepTime is a figure with its 95 % interval; both bounds are 0 where there is none.
+type StepTime struct {
+	Value float64 `json:"v"`
+	Lo    float64 `json:"lo"`
+	Hi    float64 `json:"hi"`
+}
+
+// StepLanes is one step over time on one rank, in milliseconds.
+type StepLanes struct {
+	Rank     int       `json:"rank"`
+	Span     float64   `json:"span"`
+	Lanes    int       `json:"lanes"` // of operations that are on their way at the same time
+	Segments []StepBox `json:"segments"`
+	Ops      []StepBox `json:"ops"`
+}
+
+// StepBox is a segment of computing or an operation.
+type StepBox struct {
+	Name    string       `json:"name"`
+	Work    string       `json:"work,omitempty"`
+	From    float64      `json:"from"`
+	To      float64      `json:"to"`
+	Number  int          `json:"n,omitempty"` // of an operation, from 1
+	Lane    int          `json:"lane"`
+	Exposed [][2]float64 `json:"exposed,omitempty"`
+}
+
+// maxBoxes is how many segments and operations a page draws over time; the best of each group come before the others.
+const maxBoxes = 12000
+
+// maxStepRuns is how many runs of training steps are told one by one.
+const maxStepRuns = 50
+
+// AddSteps takes what the runs of training steps tell. It is called before Report.
+func (b *Builder) AddSteps(runs []*steps.Run) {
+	b.steps = runs
+	for _, r := range runs {
+		for _, f := range r.Files {
+			if g := b.byRun[f.Run.ID]; g != nil {
+				g.records = max(g.records, len(f.Records))
+			}
+		}
+		for _, group := range r.Groups {
+			for _, p := range group.Points {
+				b.countStep(p)
+			}
+		}
+	}
+}
+
+// countStep counts a point in what was planned and done, and in the quality of the data.
+func (b *Builder) countStep(p *steps.Point) {
+	g := b.byRun[p.File.Run.ID]
+	if g == nil {
+		return
+	}
+	g.rows++
+	g.counts[p.Status]++
+	if p.Timed() {
+		b.stepped++
+	}
+	b.quality.addStep(g.number, p.StepRecord)
+}
+
+// addSteps makes the section on training steps, and what is said of them first.
+func (b *Builder) addSteps(r *Report) {
+	if len(b.steps) == 0 {
+		return
+	}
+	told := b.steps[:min(len(b.steps), maxStepRuns)]
+	if n := len(b.steps) - len(told); n > 0 {
+		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%d of %d runs of training steps, the newest: post show has them.", n, len(b.steps)))
+	}
+	drawn, more := overTime(told)
+	if more > 0 {
+		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s over time, with more than %d segments and operations in all: those of the best buckets come first. post plot draws the best of all groups.", say.Count(more, "training step"), maxBoxes))
+	}
+	r.Steps = &Steps{}
+	for _, run := range told {
+		r.Steps.Runs = append(r.Steps.Runs, stepRunOf(run, drawn))
+	}
+}
+
+// overTime chooses the points whose steps are drawn over time, the best of all groups before others; more is how many did not fit.
+func overTime(runs []*steps.Run) (drawn map[*steps.Point]bool, more int) {
+	drawn = map[*steps.Point]bool{}
+	boxes := 0
+	for _, best := range []bool{true, false} {
+		for _, run := range runs {
+			for _, g := range run.Groups {
+				for _, p := range g.Points {
+					if t := p.Timeline; t != nil && t.Span > 0 && (p == g.Best) == best {
+						if n := len(t.Segments) + len(t.Ops); boxes+n > maxBoxes {
+							more++
+						} else {
+							boxes, drawn[p] = boxes+n, true
+						}
+					}
+				}
+			}
+		}
+	}
+	return drawn, more
+}
+
+func stepRunOf(run *steps.Run, drawn map[*steps.Point]bool) StepRun {
+	newest := run.Newest()
+	one := StepRun{Title: strings.Join(nonEmpty(run.Step().Model, run.Library(), newest.Variant, run.World()), ", "), Rehearsed: newest.Rehearse, Says: run.Says()}
+	one.About = []string{capital(steps.About(run.Step())) + ".", capital(steps.How(run.Step())) + "."}
+	if newest.Rehearse {
+		one.About = append([]string{"REHEARSED: stand-ins took the place of devices; these figures say nothing about hardware."}, one.About...)
+	}
+	if why := newest.Crowded(); why != "" {
+		one.About = append([]string{"Oversubscribed: " + why + ". What is said below holds for such a machine alone."}, one.About...)
+	}
+	for _, g := range run.Groups {
+		group := StepGroup{Title: g.Title(), Says: g.Says()}
+		for _, p := range g.Points {
+			point := stepPointOf(g, p)
+			if drawn[p] {
+				point.Lanes = lanesOf(p.Timeline)
+			}
+			group.Points = append(group.Points, point)
+		}
+		one.Groups = append(one.Groups, group)
+	}
+	return one
+}
+
+var verdictWords = map[step.Verdict]string{step.Best: "best", step.NoDifference: "same", step.Slower: "slower", step.TooFewRounds: "few"}
+
+func stepPointOf(g *steps.Group, p *steps.Point) StepPoint {
+	one := StepPoint{Bucket: steps.Bucket(p.Bucket), Ops: len(p.Ops), Bytes: p.Bytes(), Timed: p.Timed(), Mark: g.Mark(p), Stop: p.Stop}
+	one.Notes = append(append(append(one.Notes, p.Reasons()...), p.Notes...), p.Warnings...)
+	if !p.Timed() {
+		return one
+	}
+	f := p.Figures
+	one.Verdict, one.Rounds = verdictWords[g.Compared(p).Verdict], f.Rounds
+	for i, t := range []step.Time{f.Compute, f.Comm, f.Sequential, f.Overlapped} {
+		one.Modes[i] = *scaled(&t.Figure, 1e3)
+	}
+	parts := steps.PartsOf(f.Compute.Value, f.Comm.Value, f.Overlapped.Value)
+	one.Parts = [3]float64{1e3 * parts.Computing, 1e3 * parts.Hidden, 1e3 * parts.Exposed}
+	one.Exposed, one.Share = *scaled(&f.Exposed, 1e3), steps.Share(f)
+	for to, from := range map[**StepTime]*step.Figure{
+		&one.Overlap: f.Overlap, &one.ByInterval: f.ByInterval, &one.Bound: f.Bound, &one.SlowerComp: f.SlowerComp, &one.SlowerComm: f.SlowerComm, &one.SpeedUp: f.SpeedUp, &one.Efficiency: f.Efficiency,
+	} {
+		*to = scaled(from, 1)
+	}
+	return one
+}
+
+// scaled is a figure in other units; nil stays nil.
+func scaled(f *step.Figure, by float64) *StepTime {
+	if f == nil {
+		return nil
+	}
+	return &StepTime{by * f.Value, by * f.Lo, by * f.Hi}
+}
+
+func lanesOf(t *result.StepTimeline) *StepLanes {
+	made := &StepLanes{Rank: t.Rank, Span: 1e3 * t.Span}
+	for _, s := range t.Segments {
+		made.Segments = append(made.Segments, StepBox{Name: s.Name, Work: s.Work, From: 1e3 * s.Start, To: 1e3 * s.End})
+	}
+	laid, lanes := steps.Lay(t.Ops)
+	made.Lanes = lanes
+	for _, op := range laid {
+		box := StepBox{Name: op.Name, From: 1e3 * op.Start, To: 1e3 * op.End, Number: op.Number, Lane: op.Lane}
+		for _, part := range steps.ExposedParts(op.StepSpan, t.Segments) {
+			box.Exposed = append(box.Exposed, [2]float64{1e3 * part[0], 1e3 * part[1]})
+		}
+		made.Ops = append(made.Ops, box)
+	}
+	return made
+}
+
+// listings are the tables of a group.
+func (g StepGroup) listings(id string) []listing {
+	times := listing{ID: id + "-times", Name: "Times of a step: " + g.Title, Open: true, Heads: heads("bucket", "operations>", "moved>", "rounds>", "computing ms>", "communication ms>", "in turn ms>", "overlapped ms>", "exposed ms>", "against the best", "notes~")}
+	shares := listing{ID: id + "-figures", Name: "What is hidden and what slows down: " + g.Title, Open: true,
+		Heads: heads("bucket", "exposed, of the step>", "hidden, wall clock>", "hidden, intervals>", "at most hidden>", "computing slowed>", "communication slowed>", "speed-up>", "weak scaling>")}
+	for _, p := range g.Points {
+		row := []cell{word(p.Bucket), counted(p.Ops), {}, counted(p.Rounds)}
+		if p.Bytes > 0 {
+			row[2] = figure(coll.FormatSize(p.Bytes, true), float64(p.Bytes))
+		}
+		if !p.Timed {
+			times.Rows = append(times.Rows, append(row, cell{}, cell{}, cell{}, cell{}, cell{}, word(p.Mark), word(strings.Join(p.Notes, "; "))))
+			continue
+		}
+		for _, m := range p.Modes {
+			row = append(row, m.cell())
+		}
+		times.Rows = append(times.Rows, append(row, p.Exposed.cell(), word(p.Mark), word(strings.Join(p.Notes, "; "))))
+		shares.Rows = append(shares.Rows, []cell{word(p.Bucket), figure(steps.Percent(p.Share), p.Share), percentCell(p.Overlap), percentCell(p.ByInterval), percentCell(p.Bound),
+			factorCell(p.SlowerComp), factorCell(p.SlowerComm), factorCell(p.SpeedUp), percentCell(p.Efficiency)})
+	}
+	all := []listing{times.trimmed()}
+	if len(shares.Rows) > 0 {
+		all = append(all, shares.trimmed())
+	}
+	return all
+}
+
+// counted is the cell of a number of things, empty where it is not known.
+func counted(n int) cell {
+	if n == 0 {
+		return cell{}
+	}
+	return number(n)
+}
+
+// cell is a time with its interval.
+func (t StepTime) cell() cell {
+	text := fmt.Sprintf("%.2f", t.Value)
+	if t.Hi > t.Lo {
+		text += fmt.Sprintf(" (%.2f to %.2f)", t.Lo, t.Hi)
+	}
+	return figure(text, t.Value)
+}
+
+func percentCell(t *StepTime) cell {
+	if t == nil {
+		return cell{}
+	}
+	return figure(fmt.Sprintf("%.1f %%", 100*t.Value), t.Value)
+}
+
+func factorCell(t *StepTime) cell {
+	if t == nil {
+		return cell{}
+	}
+	return figure(fmt.Sprintf("%.2f", t.Value), t.Value)
+}
+
+// How many runs are told of in the headlines, and how many sentences each.
+const (
+	mostStepRuns  = 3
+	mostStepSaid  = 6
+	stepTableSays = "Medians over rounds of one launch, behind them their 95 % interval where rounds are enough for one. In turn is computing, then communication. Exposed is overlapped less computing, round by round."
+)
+
+// addStepHeadlines says first what the steps tell: of each run its best group, then what groups tell together.
+func (b *Builder) addStepHeadlines(r *Report) {
+	for _, run := range b.steps[:min(len(b.steps), mostStepRuns)] {
+		r.Headlines = append(r.Headlines, stepHeadlines(run)...)
+	}
+	if n := len(b.steps) - mostStepRuns; n > 0 {
+		r.Headlines = append(r.Headlines, Headline{Tone: Plain, Says: fmt.Sprintf("And %s of training steps: see that section.", say.Count(n, "more run"))})
+	}
+}
+
+func stepHeadlines(run *steps.Run) (all []Headline) {
+	newest := run.Newest()
+	lead := fmt.Sprintf("Training step of %s, %s, %s", run.Step().Model, newest.Backend.Name, run.World())
+	trusted := !newest.Rehearse && newest.Crowded() == ""
+	switch {
+	case newest.Rehearse:
+		lead += " (rehearsed: nothing about hardware)"
+	case !trusted:
+		lead += " (oversubscribed: no verdict about speed)"
+	}
+	tone := func(s steps.Sentence) Tone {
+		if s.Loud && trusted && s.Kind != steps.Exposed {
+			return Warning
+		}
+		return Plain
+	}
+	if best := run.BestGroup(); best != nil {
+		for i, s := range best.Says() {
+			says := s.Says
+			if i == 0 {
+				says = fmt.Sprintf("%s, %s: %s", lead, best.Title(), s.Says)
+			}
+			if s.Kind != steps.Gain {
+				all = append(all, Headline{Tone: tone(s), Says: says})
+			}
+		}
+	}
+	for _, s := range run.Says() {
+		if s.Kind != steps.Computing && len(all) < mostStepSaid {
+			all = append(all, Headline{Tone: tone(s), Says: s.Says})
+		}
+	}
+	return all
+}
+
+// stepMethod says how the figures of training steps were taken.
+func (b *Builder) stepMethod() (all []Fact) {
+	if len(b.steps) == 0 {
+		return nil
+	}
+	add := func(name string, values ...string) {
+		f := Fact{Topic: "Training steps", Name: name}
+		for _, v := range values {
+			f.Values = append(f.Values, Value{Text: v})
+		}
+		all = append(all, f)
+	}
+	stops, checks := words{}, words{}
+	least, most, modelled := 0, 0, false
+	for _, run := range b.steps {
+		for _, g := range run.Groups {
+			modelled = modelled || g.Point.Compression != (step.Compression{})
+			for _, p := range g.Points {
+				if p.Timed() {
+					number := 0
+					if g := b.byRun[p.File.Run.ID]; g != nil {
+						number = g.number
+					}
+					stops.add(cmp.Or(p.Stop, "the run was cut off"), number)
+					checks.add(p.Check.Way, number)
+					least, most = span(least, most, p.Figures.Rounds)
+				}
+			}
+		}
+	}
+	add("a round", "one step in each of four modes, in an order that rotates: computing alone, communication alone, one after the other, overlapped; all buckets of a group take turns within it")
+	add("a step's time", "ranks are brought together; then from the start to the end of the rank that takes longest")
+	add("figures", "each is computed round by round, from modes that were measured next to each other; what stands here is the median")
+	add("exposed communication", "overlapped less computing")
+	add("hidden, wall clock", "(computing + communication − overlapped) / communication; it sees what both lose beside each other")
+	add("hidden, intervals", "of the time with an operation on its way, the share in which a segment ran; the mean of all ranks")
+	add("best bucket", "the least median of overlapped steps; the others are compared with it by rounds, with intervals that hold for all pairs of the group together; of one launch, another may differ")
+	if modelled {
+		add("compression", "MODELLED: nothing is compressed; smaller messages are sent, and the time that compressing would take is computed through")
+	}
+	if most > 0 {
+		add("rounds a point", between(least, most))
+	}
+	var ended []string
+	for _, text := range stops.byCount() {
+		says := text
+		if why := stepStops[text]; why != "" {
+			says += ": " + why
+		}
+		ended = append(ended, fmt.Sprintf("%s (%s)", says, say.Count(stops[text].n, "point")))
+	}
+	if ended != nil {
+		add("measuring ended because", ended...)
+	}
+	if ways := checks.byCount(); len(ways) > 0 {
+		add("data was checked by", ways...)
+	}
+	return all
+}
+
+// stepStops explain what ended the rounds of a point.
+var stepStops = map[string]string{
+	"precision": "the intervals of all four modes were as narrow as wanted",
+	"budget":    "the time for one point was over",
+	"fixed":     "the number of rounds was given",
+}

@@ -1,0 +1,127 @@
+package steps_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/internal/step"
+	"busbar/post/steps"
+	"busbar/post/steps/stepstest"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// everything is a run with strategies, types and compression.
+func everything() stepstest.Run {
+	r := stepstest.Default()
+	r.Groups = append(r.Groups,
+		step.Point{Strategy: step.DDP, Type: coll.BFloat16, Progress: step.Poll},
+		step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll, Compression: step.Compression{Rank: 4, Cost: 0.01}},
+		step.Point{Strategy: step.FSDP, Type: coll.Float32, Progress: step.Poll})
+	return r
+}
+
+// told is all that runs tell.
+func told(files ...*result.StepFile) string {
+	var b strings.Builder
+	for _, r := range steps.Gather(files) {
+		fmt.Fprintf(&b, "# %s, %s, %d files, %d left\n", r.Library(), r.World(), len(r.Files), r.Left)
+		for _, g := range r.Groups {
+			fmt.Fprintf(&b, "## %s\n", g.Title())
+			for _, p := range g.Points {
+				fmt.Fprintf(&b, "%s: %s\n", steps.Bucket(p.Bucket), g.Mark(p))
+				for _, why := range p.Reasons() {
+					fmt.Fprintf(&b, "  %s\n", why)
+				}
+			}
+			for _, s := range g.Says() {
+				fmt.Fprintf(&b, "- %s%s: %s\n", s.Kind, map[bool]string{true: ", loud"}[s.Loud], s.Says)
+			}
+		}
+		for _, s := range r.Says() {
+			fmt.Fprintf(&b, "- %s%s: %s\n", s.Kind, map[bool]string{true: ", loud"}[s.Loud], s.Says)
+		}
+	}
+	return b.String()
+}
+
+// files are runs of each sort, by the name of what they told.
+func files() map[string][]*result.StepFile {
+	cut, few, failed, alone, even := stepstest.Default(), stepstest.Default(), stepstest.Default(), stepstest.Default(), stepstest.Default()
+	cut.Edit = stepstest.CutOff(6, 12)
+	few.Rounds = 4
+	failed.Groups = failed.Groups[:1]
+	failed.Edit = func(f *result.StepFile) {
+		for i := range f.Records {
+			f.Records[i].Status, f.Records[i].Reason, f.Records[i].Figures = result.Failed, "MPI_Wait: it failed", nil
+		}
+		f.Records[1].Status, f.Records[1].Reason, f.Records[1].Check = result.Wrong, "", result.Check{Result: "wrong", Wrong: 3, First: &result.Wrong1{Rank: 1, Host: "node17", Index: 7, Want: "3", Got: "-1"}}
+	}
+	alone.World, alone.Groups = 1, alone.Groups[1:]
+	alone.Edit = func(f *result.StepFile) {
+		for i, rounds := range f.Rounds {
+			for k := range rounds {
+				rounds[k] = step.Round{Compute: 0.1, Sequential: 0.1, Overlapped: 0.1, ComputeAlone: 0.1, ComputeBusy: 0.1}
+			}
+			*f.Records[i].Figures = step.FiguresOf(rounds)
+		}
+	}
+	even.Groups = even.Groups[:1]
+	even.Edit = func(f *result.StepFile) {
+		for i := range f.Rounds {
+			f.Rounds[i] = f.Rounds[0]
+			*f.Records[i].Figures = step.FiguresOf(f.Rounds[0])
+		}
+	}
+	more := stepstest.Default()
+	more.Launch = 1
+	more.Edit = func(f *result.StepFile) {
+		f.Run.Resumes = []string{"step-mpi-4-0"}
+		f.Run.Step.Points, f.Rounds, f.Records = f.Run.Step.Points[5:], f.Rounds[5:], f.Records[5:]
+		for i := range f.Records {
+			f.Records[i].N = i + 1
+		}
+	}
+	return map[string][]*result.StepFile{
+		"everything": {everything().File()}, "cut off": {cut.File()}, "few rounds": {few.File()}, "failed": {failed.File()},
+		"alone": {alone.File()}, "even": {even.File()}, "resumed": {more.File(), cut.File()},
+	}
+}
+
+// read is a file as it is read from the disk.
+func read(t *testing.T, f *result.StepFile) *result.StepFile {
+	t.Helper()
+	back, err := result.ReadSteps(stepstest.Save(t, t.TempDir(), f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+func TestWhatRunsTell(t *testing.T) {
+	for name, made := range files() {
+		var all []*result.StepFile
+		for _, f := range made {
+			all = append(all, read(t, f))
+		}
+		got, path := told(all...), filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".txt")
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s differs (run with -update to accept); got\n%s", path, got)
+		}
+	}
+}
