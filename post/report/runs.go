@@ -260,7 +260,7 @@ func (b *Builder) shortWords(short []int) string {
 
 // goOn says what is left and how it is measured.
 func (b *Builder) goOn(open []int, left int) string {
-	text := "Points failed"
+	text := "Points failed or are unfinished"
 	if left > 0 {
 		text = say.Count(left, "planned point") + " has no record"
 		if left > 1 {

@@ -23,7 +23,8 @@ type StepRun struct {
 	About     []string         `json:"about"` // model, computing
 	Rehearsed bool             `json:"rehearsed,omitempty"`
 	Groups    []StepGroup      `json:"groups"`
-	Says      []steps.Sentence `json:"says"` // of all groups together
+	First     int              `json:"first"` // the group that is drawn first: the one with the fastest step
+	Says      []steps.Sentence `json:"says"`  // of all groups together
 }
 
 // StepGroup is points that differ by their bucket alone.
@@ -175,7 +176,10 @@ func stepRunOf(run *steps.Run, drawn map[*steps.Point]bool) StepRun {
 	if why := newest.Crowded(); why != "" {
 		one.About = append([]string{"Oversubscribed: " + why + ". What is said below holds for such a machine alone."}, one.About...)
 	}
-	for _, g := range run.Groups {
+	for i, g := range run.Groups {
+		if g == run.BestGroup() {
+			one.First = i
+		}
 		group := StepGroup{Title: g.Title(), Says: g.Says()}
 		for _, p := range g.Points {
 			point := stepPointOf(g, p)
@@ -342,7 +346,7 @@ func stepHeadlines(run *steps.Run) (all []Headline) {
 		}
 	}
 	for _, s := range run.Says() {
-		if s.Kind != steps.Computing && len(all) < mostStepSaid {
+		if s.Kind != steps.Computing && s.Kind != steps.Unreached && len(all) < mostStepSaid { // what was not reached stands under plan and done
 			all = append(all, Headline{Tone: tone(s), Says: s.Says})
 		}
 	}

@@ -80,6 +80,7 @@ startTheme();
 startDone();
 startCopies();
 startPrinting();
+startSteps();
 startTimeline();
 startSorting();
 if (byId("curves")) {
