@@ -21,16 +21,6 @@ if [ ! -e "$here/lib/launch.sh" ]; then here=${SLURM_SUBMIT_DIR:-.}/slurm; fi
 out=results/baseline sync='' spot='' rehearse='' children=()
 read_arguments "--out --sync" "--spot" "$@"
 
-given() { # given FLAG… says whether one of them was asked for
-  local word flag
-  for word in ${flags[@]+"${flags[@]}"}; do
-    for flag in "$@"; do
-      case $word in "$flag" | "$flag"=*) return 0 ;; esac
-    done
-  done
-  return 1
-}
-
 # choose sets the ranks, and puts the flags that nobody gave before the others.
 choose() {
   local devices own=(--sweep baseline --out "$out")
@@ -73,6 +63,9 @@ report() {
 
 need_programs
 case " ${flags[*]-} " in *" --rehearse "*) rehearse=1 ;; esac
+if given --step; then
+  give_up 1 "--step measures training steps, and a baseline is of all_reduce" "mpirun -np N bin/rank --step MODEL, or sbatch slurm/sweep.sh --step MODEL."
+fi
 choose
 make_folder "$out"
 machine >"$out/machine.txt"

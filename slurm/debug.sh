@@ -4,7 +4,8 @@
 #   slurm/debug.sh [-np N] [--out DIR] [--deadline S] [rank flags]
 #   salloc -N2 --ntasks-per-node=8 --gpus-per-node=8 slurm/debug.sh --backend nccl
 # It goes from small to large and stops at the first run that does not end well: (1) 8 B between 2 ranks, (2) 8 B between all,
-# (3) 1 MiB, (4) 1 GiB, (5) your flags as they are. Flags such as --backend, --nccl, --collective go with each run.
+# (3) 1 MiB, (4) 1 GiB, (5) your flags as they are. Flags such as --backend, --nccl, --collective go with each run, --step and
+# what belongs to it with the last alone.
 #   --deadline S   seconds after which a run counts as hanging (30)
 #   --host LIST, --hostfile FILE   as mpirun takes them
 # Of the environment only names that say something of MPI, NCCL, fabrics, GPUs and Slurm are kept. Look at the archive before
@@ -106,14 +107,15 @@ try_run() {
 # ladder goes from the smallest run to the one that was asked for.
 ladder() {
   local common=(--quiet --deadline "${deadline}s") name size
+  without_step
   # What the preflight finds need not be what hangs.
-  try_run preflight "$np" ${flags[@]+"${flags[@]}"} --preflight --deadline "${deadline}s" || true
+  try_run preflight "$np" ${plain[@]+"${plain[@]}"} --preflight --deadline "${deadline}s" || true
   if [ -z "$np" ] || [ "$np" -gt 2 ]; then
-    try_run 8B-2-ranks 2 --out "$out/8B-2-ranks/results" -b 8 -e 8 -n 1 -w 1 ${flags[@]+"${flags[@]}"} "${common[@]}" || return
+    try_run 8B-2-ranks 2 --out "$out/8B-2-ranks/results" -b 8 -e 8 -n 1 -w 1 ${plain[@]+"${plain[@]}"} "${common[@]}" || return
   fi
   for size in 8:8B 1M:1MiB 1G:1GiB; do
     name=${size#*:}-all-ranks size=${size%:*}
-    try_run "$name" "$np" --out "$out/$name/results" -b "$size" -e "$size" -n 1 -w 1 ${flags[@]+"${flags[@]}"} "${common[@]}" || return
+    try_run "$name" "$np" --out "$out/$name/results" -b "$size" -e "$size" -n 1 -w 1 ${plain[@]+"${plain[@]}"} "${common[@]}" || return
   done
   if [ ${#flags[@]} -gt 0 ]; then try_run as-asked "$np" --out "$out/as-asked/results" "${flags[@]}" "${common[@]}"; fi
 }

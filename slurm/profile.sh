@@ -8,7 +8,8 @@
 #   --trace LIST   what nsys records: cuda,nvtx is all that collectives need (cuda,nvtx,osrt)
 #   --duration S   seconds of recording at most, so that files stay small (30; 0 is no limit)
 #   --host LIST, --hostfile FILE   as mpirun takes them
-# Only the timed part of each case is recorded (rank --profile-range). Figures of a profiled run are slower than others and are
+# Only the timed part of each case is recorded (rank --profile-range); of training steps (--step) all from the start, for S
+# seconds, with NVTX ranges that name the steps and what is in them. Figures of a profiled run are slower than others and are
 # kept apart: --variant profiled. SRUN_ARGS are further options of srun. The exit code is rank's.
 set -euo pipefail
 me=profile
@@ -40,7 +41,8 @@ as_rank() {
   if ! command -v nsys >/dev/null || [[ ,$ranks, != *,all,* && ,$ranks, != *,$rank,* ]]; then exec "$@"; fi
   local words=(--output "$out/reports/$name" --force-overwrite true --trace "$trace" --cuda-memory-usage false --sample none --cpuctxsw none)
   # A report for each case; nsys would otherwise end rank after the first, and at the end of the duration.
-  words+=(--capture-range cudaProfilerApi --capture-range-end repeat --kill none)
+  case " $* " in *" --profile-range "*) words+=(--capture-range cudaProfilerApi --capture-range-end repeat) ;; esac
+  words+=(--kill none)
   if [ "$duration" != 0 ]; then words+=(--duration "$duration"); fi
   exec nsys profile "${words[@]}" "$@"
 }
@@ -76,9 +78,11 @@ if ! command -v nsys >/dev/null; then
   say "nsys is NVIDIA's Nsight Systems: it comes with the CUDA toolkit (module load cuda), or as the package nsight-systems-cli"
 fi
 code=0
+range=(--profile-range)
+if given --step; then range=(); fi
 # The deadline is long, since a profiler may hold an operation up that does not hang.
 (start "$np" "$here/profile.sh" --as-rank "$out" "$ranks" "$trace" "$duration" -- \
-  --profile-range --variant profiled --deadline 10m --out "$out/results" "${flags[@]}") </dev/null || code=$?
+  ${range[@]+"${range[@]}"} --variant profiled --deadline 10m --out "$out/results" "${flags[@]}") </dev/null || code=$?
 
 reports=$(find "$out/reports" -name '*.nsys-rep' | sort)
 say "everything is in $out"

@@ -201,7 +201,7 @@ answers() {
 }
 
 # files prints the results files that there are.
-files() { find "$out" -maxdepth 1 -name 'profile_*.jsonl' ! -name '*_ranks.jsonl' | sort; }
+files() { find "$out" -maxdepth 1 \( -name 'profile_*.jsonl' -o -name 'step_*.jsonl' \) ! -name '*_ranks.jsonl' | sort; }
 
 # ended prints the last lines of the files that are new since before.
 ended() { comm -13 <(echo "$before") <(files) | while read -r file; do tail -n 1 "$file"; done; }

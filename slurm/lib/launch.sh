@@ -8,6 +8,7 @@ top=$(cd "$here/.." && pwd)
 np=''    # number of ranks; empty where nobody said it
 hosts=() # --host or --hostfile, as mpirun takes them
 flags=() # of rank
+plain=() # those that go with collectives too
 
 # read_arguments "FLAG…" "SWITCH…" argument… sets np, hosts and flags. The FLAGs are the script's own, with a value each that
 # goes into the variable of that name; a SWITCH has none, and its variable is set to 1.
@@ -45,6 +46,36 @@ read_arguments() {
       *) flags+=("$1") ;;
     esac
     shift
+  done
+}
+
+# given FLAG… says whether one of them was asked of rank.
+given() {
+  local word flag
+  for word in ${flags[@]+"${flags[@]}"}; do
+    for flag in "$@"; do
+      case $word in "$flag" | "$flag"=*) return 0 ;; esac
+    done
+  done
+  return 1
+}
+
+# without_step sets plain: rank's flags, less those of a training step, which no run of collectives takes.
+without_step() {
+  local word passed=''
+  plain=()
+  for word in ${flags[@]+"${flags[@]}"}; do
+    if [ -n "$passed" ]; then
+      passed=''
+      continue
+    fi
+    case ${word%%=*} in
+      --no-trace) ;;
+      --step | --bucket | --first-bucket | --strategy | --compress | --progress | --poll-interval | --compute | --compute-threads | --compute-kernel)
+        case $word in *=*) ;; *) passed=1 ;; esac
+        ;;
+      *) plain+=("$word") ;;
+    esac
   done
 }
 

@@ -1,0 +1,134 @@
+package lib
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ofStep are the flags of rank that stand in the help under a training step, as words of a command line with a value each
+// that takes one.
+func ofStep(t *testing.T, p place) (words []string) {
+	t.Helper()
+	help, err := exec.Command(filepath.Join(p.top, "bin/rank"), "--help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(help), "\nA training step\n")
+	section, _, _ = strings.Cut(section, "\n\n")
+	for _, m := range regexp.MustCompile(`(?m)^ +(--[a-z-]+)( [A-Z|]+)?`).FindAllStringSubmatch(section, -1) {
+		words = append(words, m[1])
+		if m[2] != "" {
+			words = append(words, "value")
+		}
+	}
+	if !slices.Contains(words, "--step") || len(words) < 10 {
+		t.Fatalf("the help has only %q under a training step:\n%s", words, help)
+	}
+	return words
+}
+
+// What goes with collectives is what is left of the flags, however those of a step are written.
+func TestFlagsOfStepsAreKnown(t *testing.T) {
+	p := install(t)
+	words := ofStep(t, p)
+	var joined []string
+	for _, w := range words {
+		if last := len(joined) - 1; w == "value" {
+			joined[last] += "=value"
+		} else {
+			joined = append(joined, w)
+		}
+	}
+	for _, flags := range [][]string{words, joined} {
+		script := `here=$1/slurm me=test; . "$here/lib/launch.sh"; shift; flags=("$@"); without_step; echo "${plain[*]-}"`
+		all := append(append([]string{"-c", script, "bash", p.top, "--backend", "nccl"}, flags...), "-d", "float16")
+		out, err := exec.Command("bash", all...).CombinedOutput()
+		if err != nil || string(out) != "--backend nccl -d float16\n" {
+			t.Errorf("of %q is left %q, %v", flags, out, err)
+		}
+	}
+}
+
+// recorder takes rank's place and writes down what it was asked.
+func recorder(t *testing.T, p place) {
+	t.Helper()
+	text := fmt.Sprintf("#!/bin/sh\necho \"$*\" >>%s/asked.$$\n", p.dir)
+	path := filepath.Join(p.top, "bin/rank")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The runs before the one that was asked for are of collectives, which no flag of a step goes with.
+func TestDebugOfAStep(t *testing.T) {
+	p := install(t)
+	recorder(t, p)
+	p.expect(0, "as-asked ended with 0", nil, "debug.sh", "-np", "2", "--out", "d", "--backend", "gloo", "--step", "resnet50", "--bucket=25M", "-d", "float16")
+	asked := strings.Split(strings.TrimSpace(p.text("asked.*")), "\n")
+	steps := 0
+	for _, line := range asked {
+		if !strings.Contains(line, "--backend gloo") && !strings.Contains(line, "--version") {
+			t.Errorf("rank was asked %s", line)
+		}
+		if strings.Contains(line, "--step resnet50 --bucket=25M -d float16") {
+			steps++
+		} else if strings.Contains(line, "resnet50") || strings.Contains(line, "25M") {
+			t.Errorf("rank was asked %s", line)
+		}
+	}
+	if steps != 2 || len(asked) < 8 {
+		t.Errorf("%d ranks were asked for a step, want 2:\n%s", steps, strings.Join(asked, "\n"))
+	}
+}
+
+// A step has no timed part that a profiler could be told of: all of it is recorded, for so long.
+func TestProfileOfAStep(t *testing.T) {
+	p := install(t)
+	p.stand("nsys", fmt.Sprintf("echo \"$*\" >>%s/calls.$$", p.dir))
+	p.expect(0, "everything is in", nil, "profile.sh", "-np", "2", "--out", "p", "--duration", "9", "--rehearse", "--step", "resnet50")
+	calls := strings.Split(strings.TrimSpace(p.text("calls.*")), "\n")
+	if len(calls) != 2 {
+		t.Fatalf("nsys was called %d times: %q", len(calls), calls)
+	}
+	for _, call := range calls {
+		if strings.Contains(call, "--capture-range") || strings.Contains(call, "--profile-range") ||
+			!strings.Contains(call, "--kill none --duration 9 ") || !strings.Contains(call, "--rehearse --step resnet50") {
+			t.Errorf("nsys %s", call)
+		}
+	}
+}
+
+// Files of training steps count as those of collectives do: the job goes on where they were interrupted.
+func TestSweepOfSteps(t *testing.T) {
+	p := sweeper(t, `echo "$*" >>started
+echo '{"kind":"end","outcome":"interrupted","code":6}' >"$OUT/step_mpi_world2_x.jsonl"
+exit 6`)
+	for _, start := range []string{"first", "second"} {
+		p.expect(6, "work is left (exit code 6): back into the queue", sweep(p), "sweep.sh", "--mpi", "openmpi", "--step", "resnet50")
+		started := strings.Split(strings.TrimSpace(p.text("started")), "\n")
+		last := started[len(started)-1]
+		if !strings.Contains(last, "--step resnet50") || strings.Contains(last, "--resume") != (start == "second") {
+			t.Errorf("the %s start was: srun %s", start, last)
+		}
+		if start == "first" {
+			// A file that is there already tells nothing of the next start.
+			if err := os.Rename(filepath.Join(p.dir, "out/step_mpi_world2_x.jsonl"), filepath.Join(p.dir, "out/step_mpi_world2_w.jsonl")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestBaselineIsNoStep(t *testing.T) {
+	p := install(t)
+	p.expect(1, "--step measures training steps, and a baseline is of all_reduce", nil, "baseline.sh", "--step", "resnet50")
+}
