@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -41,6 +42,9 @@ resumed runs an ok point stands for one that was not, but for wrong data, which
 stays. Interrupted runs, torn lines, and files and folders that cannot be read
 are named on stderr and the rest is merged.
 
+Training steps (rank --step) go into a table of their own, steps.csv; the others
+are written only where collectives were measured.
+
 The table is written into the one folder read, or into the current folder if
 there were several. What merge wrote is never read as input.`,
 		Example: `  post merge
@@ -74,31 +78,74 @@ func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) err
 			return err
 		}
 	}
+	notes := slices.Clone(passed)
+	points, err := m.cases(ctx, data, formats, dir)
+	if err != nil {
+		return err
+	}
+	trained, problems := result.ReadStepRuns(data.StepFiles())
+	steps, err := m.steps(ctx, trained, dir, &problems)
+	if err != nil {
+		return err
+	}
+	notes = slices.Concat(notes, data.Notes(), problems)
+	if points+steps == 0 {
+		return &result.NothingError{Problems: notes}
+	}
+	note(m.stderr, notes)
+	runs, counted := data.Runs(), say.Count(points+steps, "point")
+	if steps > 0 {
+		counted += fmt.Sprintf(" (%d of training steps)", steps)
+	}
+	fmt.Fprintf(m.stderr, "post: %s, %s, of %s\n", counted, say.Count(len(runs), "run"), contents(runs))
+	return nil
+}
+
+// errNoPoints says that a table would be empty, and is not written.
+var errNoPoints = errors.New("no points")
+
+// cases writes the tables of collectives, unless there are none, and returns the number of rows.
+func (m *merger) cases(ctx context.Context, data *result.Dataset, formats []string, dir string) (points int, err error) {
 	var paths []string
 	for _, format := range formats {
 		paths = append(paths, filepath.Join(dir, "merged."+format))
 	}
-	points := 0
 	err = writeFiles(ctx, paths, func(w []io.Writer) (err error) {
 		outputs := make([]result.Output, len(w))
 		for i, format := range formats {
 			outputs[i] = result.Output{Format: tableFormat[format], Writer: w[i]}
 		}
 		if points, err = data.Write(outputs...); err == nil && points == 0 {
-			err = &result.NothingError{Problems: append(passed, data.Notes()...)}
+			err = errNoPoints
 		}
 		return err
 	})
-	if err != nil {
-		return err
+	return points, m.wrote(paths, err)
+}
+
+// steps writes the table of training steps, unless there are none, and returns the number of rows. Problems are added.
+func (m *merger) steps(ctx context.Context, trained []*result.StepFile, dir string, problems *[]result.Problem) (points int, err error) {
+	rows, found := result.MergeSteps(trained)
+	*problems = append(*problems, found...)
+	if len(rows) == 0 {
+		return 0, nil
 	}
-	for _, path := range paths {
-		fmt.Fprintln(m.stdout, path)
+	path := filepath.Join(dir, "steps.csv")
+	err = writeFiles(ctx, []string{path}, func(w []io.Writer) error { return result.WriteStepsCSV(w[0], rows) })
+	return len(rows), m.wrote([]string{path}, err)
+}
+
+// wrote says which files were written; that there was nothing to write is no error.
+func (m *merger) wrote(paths []string, err error) error {
+	if errors.Is(err, errNoPoints) {
+		return nil
 	}
-	note(m.stderr, append(passed, data.Notes()...))
-	runs := data.Runs()
-	fmt.Fprintf(m.stderr, "post: %s, %s, of %s\n", say.Count(points, "point"), say.Count(len(runs), "run"), contents(runs))
-	return nil
+	if err == nil {
+		for _, path := range paths {
+			fmt.Fprintln(m.stdout, path)
+		}
+	}
+	return err
 }
 
 // contents says which backends, worlds and launches there are.

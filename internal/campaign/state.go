@@ -87,14 +87,23 @@ func (p *Progress) count(files []string) error {
 	if err != nil {
 		return fmt.Errorf("the points of %s: %w", p.Launch, err)
 	}
+	trained, _ := result.ReadStepRuns(data.StepFiles()) // all were read before
+	steps, _ := result.MergeSteps(trained)
+	for _, s := range steps {
+		p.point(s.Record.Status)
+	}
 	return data.Each(func(r result.Row) error {
-		p.Points++
-		switch r.Record.Status {
-		case result.OOM, result.Timeout, result.Wrong, result.Failed:
-			p.Bad++
-		}
+		p.point(r.Record.Status)
 		return nil
 	})
+}
+
+func (p *Progress) point(s result.Status) {
+	p.Points++
+	switch s {
+	case result.OOM, result.Timeout, result.Wrong, result.Failed:
+		p.Bad++
+	}
 }
 
 // refused is why a launch has no results, where the job script has said so.

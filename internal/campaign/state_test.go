@@ -14,6 +14,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/ranges"
 	"busbar/internal/result"
+	"busbar/internal/step"
 )
 
 // file is the made-up file of one run.
@@ -104,6 +105,28 @@ func TestLook(t *testing.T) {
 				t.Errorf("got %v %q, %d points, %d bad, %v: %v", p.State, p.Why, p.Points, p.Bad, p.Took, err)
 			}
 		})
+	}
+}
+
+// Points of training steps are points of a launch.
+func TestLookAtSteps(t *testing.T) {
+	dir := t.TempDir()
+	l := Launch{2, 3, Variant{Name: "ring"}}
+	points := []step.Point{{Strategy: step.DDP, Bucket: 1 << 20, Type: coll.Float32}, {Strategy: step.DDP, Bucket: step.All, Type: coll.Float32}}
+	w, err := result.Create(l.Dir(dir), result.Run{ID: "a", Launch: "a", World: 2, Backend: result.Backend{Name: "mpi"}, Step: &result.Step{Points: points}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, status := range []result.Status{ok, failed} {
+		if err := w.AppendStep(&result.StepRecord{N: i + 1, Point: points[i], Status: status, Figures: &step.Figures{}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.End(result.End{Outcome: result.Complete}); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := Look(l, dir); err != nil || p.State != Done || p.Points != 2 || p.Bad != 1 {
+		t.Errorf("%+v, %v", p, err)
 	}
 }
 

@@ -77,6 +77,7 @@ func TestFormatIsDocumented(t *testing.T) {
 		fields(kind, reflect.TypeOf(v), code)
 	}
 	code["The merged table"] = columnNames()
+	code["The table of training steps"] = stepColumnNames()
 	manual := documented(t)
 	for where, names := range code {
 		for _, n := range names {

@@ -7,7 +7,7 @@ import (
 // settle marks the lines of related files that are not to count: the second copy of a record, and along a chain a
 // point that was not ok where another run has it ok, or tried it later. The error is the context's cause.
 func (d *Dataset) settle(ctx context.Context, group []*source) error {
-	s := &settler{points: map[PointKey]int32{}, newest: map[turn]int32{}, seen: map[string]*set{}, twice: map[*source]int{}}
+	s := newSettler()
 	err := inOrder(group, keysOf, func(b *batch, records []keyed) error {
 		for _, r := range records {
 			s.add(b.source, r)
@@ -63,7 +63,7 @@ func weigh(s Status) weight {
 		return measured
 	case Skipped, Unsupported:
 		return untried
-	case OOM, Timeout, Failed:
+	case OOM, Timeout, Failed, Unfinished:
 		return tried
 	}
 	return finding
@@ -77,6 +77,10 @@ type settler struct {
 	newest map[turn]int32     // index of a point's last place
 	seen   map[string]*set
 	twice  map[*source]int
+}
+
+func newSettler() *settler {
+	return &settler{points: map[PointKey]int32{}, newest: map[turn]int32{}, seen: map[string]*set{}, twice: map[*source]int{}}
 }
 
 // turn is a point in one cycle.

@@ -26,16 +26,41 @@ type StepFile struct {
 // ReadSteps reads a file of training steps whole. A point with rounds and no record, because the run was cut off, gets one that is made
 // of its rounds. Errors are those of ReadFile, and a *ForeignError for a run of collectives; lines that cannot be read are Problems.
 func ReadSteps(path string) (*StepFile, error) {
+	s, err := readInto(nil, path)
+	if err != nil {
+		return nil, err
+	}
+	return s.finish(), nil
+}
+
+// ReadStepRuns reads files of training steps. Several files of one run, such as copies, or what a full disk made of it, are read as one. A
+// file that cannot be read is a Problem.
+func ReadStepRuns(paths []string) (runs []*StepFile, problems []Problem) {
+	var all []*stepLines
+	for _, path := range paths {
+		s, err := readInto(all, path)
+		if err != nil {
+			problems = append(problems, asProblem(path, err))
+			continue
+		}
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	for _, s := range all {
+		runs = append(runs, s.finish())
+	}
+	return runs, problems
+}
+
+// readInto reads a file into the lines of its run, which are new if the run is not there yet.
+func readInto(all []*stepLines, path string) (*stepLines, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return readSteps(path, file)
-}
-
-func readSteps(path string, r io.Reader) (*StepFile, error) {
-	lines := newLineReader(r)
+	lines := newLineReader(file)
 	defer lines.release()
 	run, err := readHeader(path, lines)
 	if err != nil {
@@ -45,19 +70,12 @@ func readSteps(path string, r io.Reader) (*StepFile, error) {
 		return nil, &ForeignError{Path: path, Reason: "its run measured collectives, not training steps"}
 	}
 	s := newStepLines(path, run)
-	for {
-		line, whole, err := lines.next(0)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if more, _ := s.take(line, whole, lines.n); !more {
-			break
-		}
+	if i := slices.IndexFunc(all, func(s *stepLines) bool { return s.file.Run.ID == run.ID }); i >= 0 {
+		s = all[i]
+		defer func(ranks []Rank, path string) { s.file.Ranks, s.file.Path = ranks, path }(s.file.Ranks, s.file.Path)
+		s.file.Path = path
 	}
-	return s.finish(), nil
+	return s, s.read(lines)
 }
 
 // stepLines gathers the lines of a file. What all kinds of runs have is read by a File.
@@ -72,7 +90,24 @@ func newStepLines(path string, run *Run) *stepLines {
 	return &stepLines{file: File{Path: path, Run: *run, decode: decodeRecord}, rounds: make([]map[int]step.Round, n), records: make([]*StepRecord, n)}
 }
 
-func (s *stepLines) take(line []byte, whole bool, n int) (more bool, err error) {
+// read takes all lines behind the header.
+func (s *stepLines) read(lines *lineReader) error {
+	for {
+		line, whole, err := lines.next(0)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.file.Path, err)
+		}
+		if !s.take(line, whole, lines.n) {
+			return nil
+		}
+	}
+}
+
+func (s *stepLines) take(line []byte, whole bool, n int) (more bool) {
+	var err error
 	switch kindOf(line) {
 	case KindRound:
 		err = s.round(line)
@@ -81,12 +116,13 @@ func (s *stepLines) take(line []byte, whole bool, n int) (more bool, err error) 
 	case KindCase:
 		err = errors.New("a case in a run of training steps")
 	default:
-		return s.file.take(line, whole, n, nil)
+		more, _ = s.file.take(line, whole, n, nil) // the only error is that of records
+		return more
 	}
 	if err != nil {
 		s.file.problem(n, lineProblem(line, whole, err))
 	}
-	return true, nil
+	return true
 }
 
 func (s *stepLines) round(line []byte) error {
@@ -127,7 +163,9 @@ func (s *stepLines) record(line []byte) error {
 		return errors.New("ok, but without figures")
 	}
 	r.Run = s.file.Run.ID
-	s.records[r.N-1] = r
+	if s.records[r.N-1] == nil {
+		s.records[r.N-1] = r
+	}
 	return nil
 }
 
@@ -166,6 +204,17 @@ func (f *StepFile) Closing() string {
 	}
 	run := File{End: f.End}
 	return fmt.Sprintf("%s; of %d of %s there is something to read", run.ending(), len(f.Records), plural(len(f.Run.Step.Points), "point"))
+}
+
+// Standings are how the points in the run's list stand to each other; those without figures that hold do not count.
+func (f *StepFile) Standings() []step.Standing {
+	rounds := make([][]step.Round, len(f.Rounds))
+	for i := range f.Records {
+		if r := &f.Records[i]; r.Timed() {
+			rounds[r.N-1] = f.Rounds[r.N-1]
+		}
+	}
+	return step.Standings(f.Run.Step.Points, rounds)
 }
 
 // unfinished is the record of a point whose run was cut off before it wrote one.

@@ -3,6 +3,7 @@ package result
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 
 	"busbar/internal/step"
@@ -61,12 +62,23 @@ func (s *stepView) draw(w *bufio.Writer) {
 		fmt.Fprintf(w, ", %s ms optimizer", digits(m.Optimizer*1e3, 3))
 	}
 	fmt.Fprintf(w, "; %s\n", m.Computing)
-	standings := step.Standings(m.Points, s.rounds)
+	standings := step.Standings(m.Points, s.compared())
 	for _, group := range step.Groups(m.Points) {
 		if s.begun(group) {
 			s.table(w, group, standings)
 		}
 	}
+}
+
+// compared are the rounds, but for those of points whose figures do not hold.
+func (s *stepView) compared() [][]step.Round {
+	rounds := slices.Clone(s.rounds)
+	for i, r := range s.records {
+		if r != nil && !r.Timed() {
+			rounds[i] = nil
+		}
+	}
+	return rounds
 }
 
 // begun says whether there is anything of a group.
@@ -79,7 +91,7 @@ func (s *stepView) begun(group []int) bool {
 	return false
 }
 
-var stepColumns = []string{"Bucket", "Ops", "Compute", "Comm", "Sequential", "Overlapped", "Exposed", "Overlap", "Speed-up"}
+var stepHeads = []string{"Bucket", "Ops", "Compute", "Comm", "Sequential", "Overlapped", "Exposed", "Overlap", "Speed-up"}
 
 func (s *stepView) table(w *bufio.Writer, group []int, standings []step.Standing) {
 	p := s.about.Points[group[0]]
@@ -87,7 +99,7 @@ func (s *stepView) table(w *bufio.Writer, group []int, standings []step.Standing
 	if p.Compression != (step.Compression{}) {
 		fmt.Fprintln(w, "  MODELLED: nothing is compressed; smaller messages are sent, and the time of compressing is computed through")
 	}
-	fmt.Fprintln(w, stepRow(stepColumns))
+	fmt.Fprintln(w, stepRow(stepHeads))
 	for _, i := range group {
 		if line := s.row(i, &standings[i]); line != "" {
 			for _, m := range s.marks[i] {
