@@ -19,6 +19,7 @@ type stepStop struct {
 }
 
 // How many rounds there are at least: what an interval takes where one round fits into the budget, and a median's worth where none does.
+// Precision alone does not end them before the points can be compared.
 const (
 	leastRounds    = stats.MinForInterval
 	leastRoundsAny = 3
@@ -55,7 +56,7 @@ func (s *stepStop) enough(runs []*stepRun) bool {
 	switch {
 	case n < least:
 		return false
-	case !slices.ContainsFunc(runs, func(r *stepRun) bool { return !step.Enough(r.rounds, s.options.Precision) }):
+	case n >= step.RoundsToCompare(len(runs)) && !slices.ContainsFunc(runs, func(r *stepRun) bool { return !step.Enough(r.rounds, s.options.Precision) }):
 		s.reason = stats.Precision.String()
 	case spent+each > budget:
 		s.reason = stats.Budget.String()

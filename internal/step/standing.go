@@ -73,8 +73,7 @@ func standGroup(all []Standing, members []int, rounds [][]Round) {
 	if best < 0 {
 		return
 	}
-	pairs := float64(len(members)*(len(members)-1)) / 2
-	level := 1 - (1-stats.Confidence)/pairs
+	level := levelOf(len(members))
 	for _, i := range members {
 		all[i] = against(rounds[i], rounds[best], level)
 		all[i].Best = best
@@ -91,6 +90,21 @@ func bestOf(members []int, rounds [][]Round) int {
 		}
 	}
 	return best
+}
+
+// levelOf is the level of the interval of one pair, where all pairs of some points are compared.
+func levelOf(points int) float64 {
+	pairs := float64(points*(points-1)) / 2
+	return 1 - (1-stats.Confidence)/pairs
+}
+
+// RoundsToCompare is how many rounds it takes to tell any of so many points of a group from the best; an interval of a point alone takes
+// fewer.
+func RoundsToCompare(points int) int {
+	if points < 2 {
+		return stats.MinForInterval
+	}
+	return max(stats.MinForInterval, stats.FewestForMedian(levelOf(points)))
 }
 
 // against compares a point with the best of its group.
