@@ -19,8 +19,8 @@ func (c Compression) volume(layers []Layer) (elements int64) {
 	for _, l := range layers {
 		elements += c.lowRank(l)
 	}
-	if c.Factor > 0 && elements > 0 {
-		elements = max(1, int64(math.Ceil(float64(elements)/c.Factor)))
+	if c.Factor > 0 {
+		elements = int64(math.Ceil(float64(elements) / c.Factor))
 	}
 	return elements
 }

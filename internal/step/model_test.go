@@ -104,6 +104,14 @@ func TestScale(t *testing.T) {
 	}
 }
 
+func TestNearlySquare(t *testing.T) {
+	for elements, want := range map[int64][2]int64{1: {1, 1}, 7: {1, 7}, 36: {6, 6}, 72: {8, 9}, uniformParams: {512, 1024}} {
+		if got := nearlySquare(elements); got != want {
+			t.Errorf("%d elements: %v, not %v", elements, got, want)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
 	if n := Names(examples); !slices.Equal(n, []string{"gpt2", "llama", "resnet50", "uniform"}) {
 		t.Error(n)

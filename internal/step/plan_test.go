@@ -236,6 +236,11 @@ func TestPlansLoseNothing(t *testing.T) {
 	}
 }
 
+func scaled(m *Model) *Model {
+	m.Scale(1)
+	return m
+}
+
 func TestSame(t *testing.T) {
 	m := layersOf(100, 10, 6)
 	p := Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Float32}
@@ -252,6 +257,7 @@ func TestSame(t *testing.T) {
 		"another world":    planOf(t, m, p, 3, Options{}),
 		"other times":      planOf(t, &Model{Name: "test", Layers: []Layer{{Params: 116}}}, p, 2, Options{}),
 		"another model":    planOf(t, &Model{Name: "other", Layers: m.Layers}, p, 2, Options{}),
+		"a scaled model":   planOf(t, scaled(layersOf(100, 10, 6)), p, 2, Options{}),
 	} {
 		if plan.Same(other) {
 			t.Errorf("%s: the same step", name)

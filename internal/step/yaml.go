@@ -127,7 +127,7 @@ func (p *modelReader) block(n *yaml.Node) {
 			layers = v
 		}
 	})
-	for i := 0; i < repeat && p.Problems() == before && !p.full(); i++ {
+	for i := 0; i < repeat && p.Problems() == before; i++ {
 		prefix := name
 		if repeat > 1 {
 			prefix += strconv.Itoa(i) + "."

@@ -95,6 +95,7 @@ func TestModelFilesSayWhatIsWrong(t *testing.T) {
 		"layers: [{shape: 5}]":                                                 "shape: want a list of sides",
 		"layers: [{shape: [5, 0]}]":                                            `"0": want a side of 1 or more`,
 		"layers: [{shape: [5, x]}]":                                            `"x": want a whole number`,
+		"layers: [{shape: [16M, 32M]}]":                                        "shape: more than 256T elements",
 		"layers: [{shape: [1T, 1T]}]":                                          "shape: more than 256T elements",
 		"layers: [{params: 1, weight: -1}]":                                    `weight "-1": want a number of 0 or more`,
 		"layers: [{params: 1, weight: .nan}]":                                  "want a number",
@@ -134,6 +135,18 @@ func TestAllProblemsOfAModelFile(t *testing.T) {
 	}
 	if want := []string{"net.yaml:2:12", "net.yaml:3:4", "net.yaml:4:3", "net.yaml:5:10"}; !slices.Equal(places, want) {
 		t.Errorf("%v: %v", places, err)
+	}
+}
+
+// Of a file with far too many layers that is said once.
+func TestTooManyLayersAreOneProblem(t *testing.T) {
+	for _, text := range []string{
+		"layers: [{params: 1, repeat: 100000}, {params: 1}, {params: 1}, {params: 1}]",
+		"layers: [{params: 1, repeat: 99999}, {name: h, repeat: 9, layers: [{params: 1}, {params: 1}, {params: 1}]}, {params: 1}]",
+	} {
+		if _, err := Parse("net.yaml", []byte(text)); err == nil || strings.Count(err.Error(), "\n") > 0 || !strings.Contains(err.Error(), "more than 100000 layers") {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 
