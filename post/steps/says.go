@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"busbar/internal/result"
@@ -175,6 +176,40 @@ func (r *Run) Says() (all []Sentence) {
 	return all
 }
 
+// measured are the points of a run with figures, and their rounds, as internal/step compares them.
+func (r *Run) measured() (all []*Point, points []step.Point, rounds [][]step.Round) {
+	for _, g := range r.Groups {
+		for _, p := range g.Points {
+			if p.Timed() {
+				all, points, rounds = append(all, p), append(points, p.Point), append(rounds, p.Rounds)
+			}
+		}
+	}
+	return all, points, rounds
+}
+
+// progress tells whether communication goes on without a call of the library: against polling where there is such a group, and else of
+// the bucket that hides most.
+func (r *Run) progress() (all []Sentence) {
+	_, points, rounds := r.measured()
+	compared := map[step.Point]bool{}
+	for _, p := range step.Progresses(points, rounds) {
+		group := p.Point.Group()
+		group.Progress = step.NoCalls
+		compared[group] = true
+		all = append(all, Sentence{Progress, p.Told && p.NoCalls.Hi < p.Poll.Lo, p.String() + "."})
+	}
+	for _, g := range r.Groups {
+		if g.Point.Progress != step.NoCalls || compared[g.Point] {
+			continue
+		}
+		if p := g.mostHidden(); p != nil {
+			all = append(all, Sentence{Progress, false, fmt.Sprintf("%v: without calls of the library while computing, %s of the communication is hidden, the most of all buckets; with polling it was not measured.", p.Point, Percent(p.Figures.Overlap.Value))})
+		}
+	}
+	return all
+}
+
 // mostHidden is the point of a group that hides the largest share of its communication; nil where none has that figure.
 func (g *Group) mostHidden() (most *Point) {
 	for _, p := range g.Points {
@@ -185,110 +220,54 @@ func (g *Group) mostHidden() (most *Point) {
 	return most
 }
 
-// progress tells whether communication goes on without a call of the library.
-func (r *Run) progress() (all []Sentence) {
-	for _, g := range r.Groups {
-		if g.Point.Progress != step.NoCalls {
-			continue
-		}
-		p := g.mostHidden()
-		if p == nil {
-			continue
-		}
-		s := Sentence{Kind: Progress}
-		hidden, bound := p.Figures.Overlap, 1.0
-		if p.Figures.Bound != nil {
-			bound = p.Figures.Bound.Value
-		}
-		switch share := hidden.Value / bound; {
-		case share < 0.15:
-			s.Says, s.Loud = "Communication hardly goes on without calls of the library", true
-		case share < 0.6:
-			s.Says, s.Loud = "Communication goes on in part without calls of the library", true
-		default:
-			s.Says = "Communication goes on without calls of the library"
-		}
-		s.Says += fmt.Sprintf(": at most %s of it is hidden (%s, bucket %s)", Percent(hidden.Value), g.withoutProgress(), Bucket(p.Bucket))
-		for _, other := range r.Groups {
-			like := other.Point
-			if like.Progress = g.Point.Progress; like != g.Point || other == g {
-				continue
-			}
-			if q := other.mostHidden(); q != nil {
-				s.Says += fmt.Sprintf("; with %s, %s (bucket %s)", map[step.Progress]string{step.Poll: "polling", step.Thread: "a second thread"}[other.Point.Progress], Percent(q.Figures.Overlap.Value), Bucket(q.Bucket))
-			}
-		}
-		s.Says += "."
-		all = append(all, s)
-	}
-	return all
-}
-
-// withoutProgress is the title of a group without its way of progress.
-func (g *Group) withoutProgress() string {
-	like := Group{Point: g.Point}
-	like.Point.Progress = 0
-	return like.Title()
-}
-
-// variants compares groups that differ by one choice from the first that is like them: its strategy, its type or its compression.
+// variants compares the best points of groups that differ by one choice. Groups are measured one after the other, which is said.
 func (r *Run) variants() (all []string) {
-	for i, g := range r.Groups {
-		if g.Best == nil {
-			continue
+	of, points, rounds := r.measured()
+	for _, c := range step.Contrasts(points, rounds) {
+		a, b := of[c.A], of[c.B]
+		with := fmt.Sprintf("With %s (%s) a step takes %s in its best bucket, %s, against %s with %s", choice(c.What, a.Point, b.Point), shared(a.Point, b.Point),
+			Duration(b.Figures.Overlapped.Value), Bucket(b.Bucket), Duration(a.Figures.Overlapped.Value), Bucket(a.Bucket))
+		switch {
+		case !c.Told:
+			with += "; rounds are too few to tell the two apart."
+		case c.Ratio.Hi < 1:
+			with += fmt.Sprintf(": %s less (%s to %s).", Percent(1-c.Ratio.Value), Percent(1-c.Ratio.Hi), Percent(1-c.Ratio.Lo))
+		case c.Ratio.Lo > 1:
+			with += fmt.Sprintf(": %s more (%s to %s).", Percent(c.Ratio.Value-1), Percent(c.Ratio.Lo-1), Percent(c.Ratio.Hi-1))
+		default:
+			with += fmt.Sprintf("; no difference can be told (%s to %s).", Percent(c.Ratio.Lo-1), Percent(c.Ratio.Hi-1))
 		}
-		for _, base := range r.Groups[:i] {
-			if base.Best == nil || base.Point.Progress != g.Point.Progress || base.Point.Compression != (step.Compression{}) {
-				continue
-			}
-			if what := differs(base.Point, g.Point); what != "" {
-				all = append(all, versus(what, base, g))
-				break
-			}
-		}
+		all = append(all, with)
+	}
+	if all != nil {
+		all[len(all)-1] += " Groups are measured one after the other, so that a machine that changed meanwhile counts as a difference."
 	}
 	return all
 }
 
-// differs names the one choice in which b differs from a; "" where they differ in several.
-func differs(a, b step.Point) string {
-	var what []string
-	if a.Strategy != b.Strategy {
-		what = append(what, fmt.Sprintf("%s instead of %s", b.Strategy, a.Strategy))
+// choice names what b has instead of what a has.
+func choice(what string, a, b step.Point) string {
+	switch what {
+	case "strategy":
+		return fmt.Sprintf("%s instead of %s", b.Strategy, a.Strategy)
+	case "type":
+		return fmt.Sprintf("%s instead of %s", b.Type, a.Type)
+	case "progress":
+		return fmt.Sprintf("progress %s instead of %s", b.Progress, a.Progress)
 	}
-	if a.Type != b.Type {
-		what = append(what, fmt.Sprintf("%s instead of %s", b.Type, a.Type))
-	}
-	if a.Compression != b.Compression {
-		what = append(what, fmt.Sprintf("compression %s (modelled)", b.Compression))
-	}
-	if len(what) != 1 {
-		return ""
-	}
-	return what[0]
+	return fmt.Sprintf("compression %s (MODELLED) instead of %s", b.Compression, a.Compression)
 }
 
-// versus compares the best steps of two groups, which were measured one group after the other.
-func versus(what string, base, g *Group) string {
-	a, b := base.Best.Figures.Overlapped.Figure, g.Best.Figures.Overlapped.Figure
-	shared := []string{}
-	for _, w := range base.words() {
-		for _, v := range g.words() {
-			if w == v {
-				shared = append(shared, w)
-			}
+// shared are the words that two groups have in common.
+func shared(a, b step.Point) string {
+	var both []string
+	others := (&Group{Point: b}).words()
+	for _, w := range (&Group{Point: a}).words() {
+		if slices.Contains(others, w) {
+			both = append(both, w)
 		}
 	}
-	with := fmt.Sprintf("With %s (%s), a step takes %s with its best bucket, %s, against %s with %s", what, strings.Join(shared, ", "), Duration(b.Value), Bucket(g.Best.Bucket), Duration(a.Value), Bucket(base.Best.Bucket))
-	switch {
-	case !has(a) || !has(b):
-		return with + "; there are too few rounds for intervals."
-	case b.Hi < a.Lo:
-		return with + fmt.Sprintf(", %s less; the intervals lie apart.", Percent(1-b.Value/a.Value))
-	case a.Hi < b.Lo:
-		return with + fmt.Sprintf(", %s more; the intervals lie apart.", Percent(b.Value/a.Value-1))
-	}
-	return with + "; the intervals meet, so that no difference can be told."
+	return strings.Join(both, ", ")
 }
 
 // computing tells what was asked for of computing, and what it took: the range over points without modelled compression.
