@@ -127,7 +127,7 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	trained, unread, err := gatherSteps(ctx, data, files)
+	trained, unread, err := gatherSteps(ctx, data)
 	if err != nil {
 		return err
 	}

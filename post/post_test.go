@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"busbar/post/analysis"
+	"busbar/post/steps/stepstest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"post": main})
 }
 
-// TestScripts runs whole commands; `fixture NAME DIR` writes a made-up run, `truncate FILE N` cuts N bytes off its end.
+// TestScripts runs whole commands; `fixture NAME DIR` writes a made-up run, `steps NAME DIR` one of training steps, `truncate FILE N` cuts N bytes off its end.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
@@ -35,6 +36,13 @@ func TestScripts(t *testing.T) {
 					ts.Fatalf("no fixture %s", args[0])
 				}
 				f.save(t, ts.MkAbs(args[1]))
+			},
+			"steps": func(ts *testscript.TestScript, _ bool, args []string) {
+				made, ok := stepRuns[args[0]]
+				if !ok {
+					ts.Fatalf("no steps %s", args[0])
+				}
+				stepstest.Save(t, ts.MkAbs(args[1]), made().File())
 			},
 			"cut": func(ts *testscript.TestScript, _ bool, args []string) {
 				path := ts.MkAbs(args[0])

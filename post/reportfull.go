@@ -75,7 +75,7 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 	if err := r.mayWrite(); err != nil {
 		return err
 	}
-	made, err := r.build(ctx, data, files, passed, ceilings, traced)
+	made, err := r.build(ctx, data, passed, ceilings, traced)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func hanging(w io.Writer, sign, text string) {
 }
 
 // build reads all rows once and makes the report of them; traced is nil where there are no timelines.
-func (r *reporter) build(ctx context.Context, data *result.Dataset, files []string, passed []result.Problem, ceilings *analysis.Ceilings, traced *timeline.Timeline) (*report.Report, error) {
+func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []result.Problem, ceilings *analysis.Ceilings, traced *timeline.Timeline) (*report.Report, error) {
 	runs := data.Runs()
 	b := report.NewBuilder(runs, r.options())
 	sides := newSideBySide(runs)
@@ -149,7 +149,7 @@ func (r *reporter) build(ctx context.Context, data *result.Dataset, files []stri
 	if err != nil {
 		return nil, err
 	}
-	trained, unread, err := gatherSteps(ctx, data, files)
+	trained, unread, err := gatherSteps(ctx, data)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/post/say"
@@ -250,7 +249,7 @@ func (g StepGroup) listings(id string) []listing {
 	for _, p := range g.Points {
 		row := []cell{word(p.Bucket), counted(p.Ops), {}, counted(p.Rounds)}
 		if p.Bytes > 0 {
-			row[2] = figure(coll.FormatSize(p.Bytes, true), float64(p.Bytes))
+			row[2] = figure(sizeOf(p.Bytes), float64(p.Bytes))
 		}
 		if !p.Timed {
 			times.Rows = append(times.Rows, append(row, cell{}, cell{}, cell{}, cell{}, cell{}, word(p.Mark), word(strings.Join(p.Notes, "; "))))

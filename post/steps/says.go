@@ -225,6 +225,9 @@ func (r *Run) variants() (all []string) {
 	of, points, rounds := r.measured()
 	for _, c := range step.Contrasts(points, rounds) {
 		a, b := of[c.A], of[c.B]
+		if c.What == "progress" && a.Progress == step.NoCalls && b.Progress == step.Poll {
+			continue // progress tells it
+		}
 		with := fmt.Sprintf("With %s (%s) a step takes %s in its best bucket, %s, against %s with %s", choice(c.What, a.Point, b.Point), shared(a.Point, b.Point),
 			Duration(b.Figures.Overlapped.Value), Bucket(b.Bucket), Duration(a.Figures.Overlapped.Value), Bucket(a.Bucket))
 		switch {

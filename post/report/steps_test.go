@@ -1,0 +1,171 @@
+package report
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/internal/step"
+	"busbar/post/steps"
+	"busbar/post/steps/stepstest"
+)
+
+// ofStepRuns is the report of runs of training steps, and of collectives beside them.
+func ofStepRuns(beside []*made, made ...stepstest.Run) *Report {
+	var files []*result.StepFile
+	var runs []*result.Run
+	for _, m := range beside {
+		runs = append(runs, m.run)
+	}
+	for _, m := range made {
+		f := m.File()
+		files, runs = append(files, f), append(runs, &f.Run)
+	}
+	b := NewBuilder(runs, Options{Tool: "post, test", Made: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), Dir: "out"})
+	for i, m := range beside {
+		for _, r := range m.records {
+			b.Add(result.Row{Run: m.run, Record: r})
+		}
+		b.AddFile(&result.File{Path: fmt.Sprintf("results/run %d.jsonl", i+1), Run: *m.run, Ranks: m.ranks, Points: len(m.records), End: m.end})
+	}
+	for i, f := range files {
+		b.AddFile(&result.File{Path: fmt.Sprintf("results/step %d.jsonl", i+1), Run: f.Run, Ranks: f.Ranks, End: f.End})
+	}
+	b.AddSteps(steps.Gather(files))
+	return b.Report(Found{Curves: b.Curves()})
+}
+
+// severalSteps are runs of three backends, one rehearsed.
+func severalSteps() []stepstest.Run {
+	mpi, gloo, rehearsed := stepstest.Default(), stepstest.Default(), stepstest.Default()
+	mpi.Groups = append(mpi.Groups, step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll, Compression: step.Compression{Factor: 8, Cost: 0.01}})
+	gloo.Backend, gloo.Launch, gloo.Slower, gloo.Groups = "gloo", 1, 1.5, []step.Point{{Strategy: step.DDP, Type: coll.Float32, Progress: step.Thread}}
+	rehearsed.Backend, rehearsed.Launch, rehearsed.Rehearsed, rehearsed.Groups = "nccl-rehearsal", 2, true, []step.Point{{Strategy: step.FSDP, Type: coll.BFloat16}}
+	return []stepstest.Run{mpi, gloo, rehearsed}
+}
+
+func markdownOf(t *testing.T, r *Report) string {
+	t.Helper()
+	var b strings.Builder
+	if err := r.WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestMarkdownOfSteps(t *testing.T) {
+	got, path := markdownOf(t, ofStepRuns(nil, severalSteps()...)), filepath.Join("testdata", "steps.md")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs (run with -update to accept); got\n%s", path, got)
+	}
+}
+
+// TestStepsBesideCollectives: each has its sections, and counts for itself.
+func TestStepsBesideCollectives(t *testing.T) {
+	both := markdownOf(t, ofStepRuns([]*made{runOf(1, "mpi", coll.AllReduce)}, stepstest.Default()))
+	alone := markdownOf(t, ofStepRuns(nil, stepstest.Default()))
+	for _, section := range []string{"## Training step\n", "## Plan and done\n", "## Environment\n", "## Runs\n", "a rank's speed alone"} {
+		if !strings.Contains(both, section) || !strings.Contains(alone, section) {
+			t.Errorf("no %q", section)
+		}
+	}
+	for _, section := range []string{"## Findings\n", "algbw", "reaches a bus bandwidth"} {
+		if !strings.Contains(both, section) || strings.Contains(alone, section) {
+			t.Errorf("%q: beside %v, alone %v", section, strings.Contains(both, section), strings.Contains(alone, section))
+		}
+	}
+	for text, want := range map[string]string{both: "15 points planned. 15 ok.", alone: "8 points planned. 8 ok."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(both, "records with a time stand as") {
+		t.Error("points of steps are counted as records of curves")
+	}
+}
+
+// evilSteps is a run whose every text is one that a page or a table could trip over.
+func evilSteps(name string) stepstest.Run {
+	r := stepstest.Default()
+	r.Edit = func(f *result.StepFile) {
+		s := f.Run.Step
+		s.Model, s.About, s.Computing, f.Run.Backend.Library, f.Run.Variant = name, name, name, name, name
+		for i := range f.Records {
+			one := &f.Records[i]
+			one.Stop, one.Notes, one.Warnings, one.Check.Way = name, []string{name}, []string{name}, name
+			one.Timeline.Ops[0].Name, one.Timeline.Segments[0].Name, one.Timeline.Segments[0].Work = name, name, name
+		}
+		f.Records[0].Status, f.Records[0].Reason, f.Records[0].Figures = result.Failed, name, nil
+	}
+	return r
+}
+
+func TestStepsEscape(t *testing.T) {
+	text := markdownOf(t, ofStepRuns(nil, evilSteps(evil)))
+	for i, line := range strings.Split(text, "\n") {
+		if strings.ContainsAny(line, "\x1b\u202e") || strings.Contains(strings.ReplaceAll(line, `\<`, ""), "<img") {
+			t.Errorf("line %d: %q", i+1, line)
+		}
+	}
+}
+
+// TestManySteps: what does not fit is said, and the best of each group are drawn before others.
+func TestManySteps(t *testing.T) {
+	big := stepstest.Default()
+	big.Edit = func(f *result.StepFile) {
+		for i := range f.Records {
+			one := f.Records[i].Timeline
+			for len(one.Segments) < 2000 {
+				one.Segments = append(one.Segments, one.Segments...)
+			}
+		}
+	}
+	runs := []stepstest.Run{big}
+	for i := range maxStepRuns {
+		r := stepstest.Default()
+		r.Launch = i + 1
+		runs = append(runs, r)
+	}
+	r := ofStepRuns(nil, runs...)
+	said := strings.Join(r.LeftOut, "\n")
+	for _, want := range []string{"1 of 51 runs of training steps", "training steps over time"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in %q", want, said)
+		}
+	}
+	if len(r.Steps.Runs) != maxStepRuns {
+		t.Errorf("%d runs", len(r.Steps.Runs))
+	}
+	boxes := 0
+	for _, run := range r.Steps.Runs {
+		for _, g := range run.Groups {
+			for _, p := range g.Points {
+				if p.Lanes != nil {
+					boxes += len(p.Lanes.Segments) + len(p.Lanes.Ops)
+				}
+			}
+		}
+	}
+	if boxes > maxBoxes || boxes < maxBoxes/2 {
+		t.Errorf("%d boxes", boxes)
+	}
+	for _, p := range r.Steps.Runs[0].Groups[0].Points {
+		if p.Verdict == "best" && p.Lanes == nil {
+			t.Error("the best is not drawn")
+		}
+	}
+}
