@@ -68,6 +68,9 @@ func bucketSentence(points []step.Point, standings []step.Standing, best int) st
 		return fmt.Sprintf("best bucket: no difference between %s in this launch (%s has the least median)", words(bucketsOf(points)), points[best].Bucket)
 	}
 	text := fmt.Sprintf("best bucket in this launch: %s", points[best].Bucket)
+	if len(slower) == 0 {
+		text = fmt.Sprintf("the least median is that of %s", points[best].Bucket)
+	}
 	if len(alike) > 0 {
 		text += fmt.Sprintf(", from which %s cannot be told", strings.Join(alike, ", "))
 	}
@@ -93,7 +96,10 @@ func exposedSentence(p step.Point, f step.Figures) string {
 		return "nothing is communicated in this world, and nothing can be hidden"
 	}
 	text := fmt.Sprintf("%s: communication takes %s ms alone, and of it %s ms are exposed", p.Bucket, threeDigits(f.Comm.Value), threeDigits(f.Exposed.Value))
-	if f.Exposed.Value > 0 && f.Comm.Value > 0 {
+	switch {
+	case f.Exposed.Value > f.Comm.Value:
+		text += ", more than that: both disturb each other, or other work does"
+	case f.Exposed.Value > 0:
 		text += fmt.Sprintf(" (%.0f %%)", 100*f.Exposed.Value/f.Comm.Value)
 	}
 	if f.SpeedUp != nil {

@@ -17,13 +17,12 @@ func (s *screen) steps(w *stepSession) {
 	s.markSteps(w)
 	r, m := &w.run, w.p.step.model
 	s.bar.total(r.Sweep.Points)
-	s.note("%s: training steps of %s on %s, world %d = %s x %d", r.Tool, m.Name, r.Backend.Library, r.World, plural(r.Nodes, "node"), r.RanksPerNode)
+	s.wrapped("# ", fmt.Sprintf("%s: training steps of %s on %s, world %d = %s x %d", r.Tool, m.Name, r.Backend.Library, r.World, plural(r.Nodes, "node"), r.RanksPerNode))
 	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), plural(r.Sweep.Points, "point"))
 	if r.Rehearse {
 		s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
 	}
-	s.wrapped("# ", fmt.Sprintf("%s: %.3g M parameters in %s; forward %s and backward %s ms, computed by %s", m.Name, float64(r.Step.Params)/1e6,
-		plural(r.Step.Layers, "layer"), milliseconds(r.Step.Forward), milliseconds(r.Step.Backward), r.Step.Computing))
+	s.wrapped("# ", fmt.Sprintf("%s; computed by %s", m, r.Step.Computing))
 	if m.About != "" {
 		s.wrapped("# ", m.About)
 	}
