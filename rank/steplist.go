@@ -35,7 +35,9 @@ func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
 	var b strings.Builder
 	m := p.model
 	fmt.Fprintf(&b, "# plan: training steps of %s on %s, %d ranks (%s)\n", m.Name, strings.Join(backends, ","), size, whence)
-	fmt.Fprintf(&b, "# %s\n", m)
+	for _, line := range wrap(modelLine(m), 78) {
+		fmt.Fprintln(&b, "# "+line)
+	}
 	if m.About != "" {
 		for _, line := range wrap(m.About, 78) {
 			fmt.Fprintln(&b, "# "+line)
@@ -56,33 +58,41 @@ func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
 	return err
 }
 
+// modelLine is a model in a line.
+func modelLine(m *step.Model) string {
+	text := fmt.Sprintf("%s: %.4g M parameters in %s; forward %s ms, backward %s ms", m.Name, float64(m.Params())/1e6, plural(len(m.Layers), "layer"),
+		threeDigits(m.Forward()), threeDigits(m.Backward()))
+	if m.Optimizer > 0 {
+		text += fmt.Sprintf(", optimizer %s ms", threeDigits(m.Optimizer))
+	}
+	return text
+}
+
 // listWorld writes the points of a world.
 func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, budget time.Duration, backend string, n int) error {
 	points, plans, same, err := p.plans(cfg, backend, n, 0)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "#\n# world %d on %s\n", n, backend)
-	var possible []*step.Plan
-	modelled, impossible := false, 0
-	for i, plan := range plans {
-		if plan == nil {
-			if impossible++; impossible == 1 {
-				same = append(same, "unsupported: "+points[i].Impossible().Error())
+	fmt.Fprintf(b, "#\n# world %d on %s\n#    bucket  ops   smallest    largest   together     memory\n", n, backend)
+	section := ""
+	for i, point := range points {
+		if g := point.GroupString(); g != section {
+			section = g
+			fmt.Fprintf(b, "# %s%s\n", g, modelled(point))
+		}
+		if err := point.Impossible(); err != nil {
+			fmt.Fprintf(b, "%11s unsupported\n", point.Bucket)
+			if i == 0 || points[i-1].Group() != point.Group() {
+				same = append(same, "unsupported: "+err.Error())
 			}
 			continue
 		}
-		possible = append(possible, plan)
-		modelled = modelled || points[i].Compression != step.Compression{}
-	}
-	if impossible > 1 {
-		same = append(same, fmt.Sprintf("and so are %s more", plural(impossible-1, "point")))
-	}
-	if err := step.WriteTable(b, possible); err != nil {
-		return err
-	}
-	if modelled {
-		same = append(same, "compression is modelled: smaller messages are sent, and the time that it takes is computed through")
+		least, most, all, err := opBytes(plans[i])
+		if err != nil {
+			return &codeError{exitUsage, err}
+		}
+		fmt.Fprintf(b, "%11s %4d %10s %10s %10s %10s\n", point.Bucket, len(plans[i].Ops), binary(least), binary(most), binary(all), binary(plans[i].Bytes))
 	}
 	for _, text := range same {
 		for _, line := range wrap(text, 78) {
@@ -91,4 +101,27 @@ func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, budget time.Durati
 	}
 	fmt.Fprintf(b, "# %s; about %s at %s a point, and what checks and slow rounds take\n", plural(len(points), "point"), roundTime(time.Duration(len(points))*budget), budget)
 	return nil
+}
+
+// modelled marks what is not the real thing.
+func modelled(p step.Point) string {
+	if p.Compression == (step.Compression{}) {
+		return ""
+	}
+	return ": MODELLED, nothing is compressed"
+}
+
+// opBytes is the smallest and the largest operation of a step, and all together, in bytes as the collectives count them.
+func opBytes(p *step.Plan) (least, most, all int64, err error) {
+	for i := range p.Ops {
+		c, err := p.Case(i)
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		if i == 0 {
+			least = c.SizeBytes
+		}
+		least, most, all = min(least, c.SizeBytes), max(most, c.SizeBytes), all+c.SizeBytes
+	}
+	return least, most, all, nil
 }

@@ -53,7 +53,11 @@ func (g *stepGroup) record(r *stepRun) *result.StepRecord {
 	if r.plan == nil {
 		return record
 	}
-	record.Modelled = r.plan.Compressing()
+	for _, s := range r.plan.Segments {
+		if s.Work == step.Compress {
+			record.Modelled += s.Seconds()
+		}
+	}
 	for i, op := range r.plan.Ops {
 		c, err := r.plan.Case(i)
 		if err != nil { // it could be bound before

@@ -22,7 +22,7 @@ func (s *screen) steps(w *stepSession) {
 	if r.Rehearse {
 		s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
 	}
-	s.wrapped("# ", fmt.Sprintf("%s; computed by %s", m, r.Step.Computing))
+	s.wrapped("# ", fmt.Sprintf("%s; computed by %s", modelLine(m), r.Step.Computing))
 	if m.About != "" {
 		s.wrapped("# ", m.About)
 	}
@@ -55,9 +55,7 @@ func (s *screen) stepRow(r *result.StepRecord) {
 	}
 	if section := r.GroupString(); section != s.section {
 		s.section = section
-		if r.Compression != (step.Compression{}) {
-			section += ": MODELLED, nothing is compressed"
-		}
+		section += modelled(r.Point)
 		fmt.Fprintf(s.out, "#\n# %s\n%s", section, stepColumns)
 	}
 	left := fmt.Sprintf("%8s ", r.Bucket)

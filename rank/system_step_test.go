@@ -327,7 +327,7 @@ func TestStepList(t *testing.T) {
 	for _, l := range []launch{{mpirun: alone}, {mpirun: openMPI, np: 3}} {
 		l.args = []string{"--step", "resnet50", "--bucket", "5M,25M,200M,all", "--list"}
 		o := l.mustRun(t)
-		for _, want := range []string{"resnet50: 161 layers, 25,557,032 parameters", "ddp 25M float32, no calls", "--bucket all gives the same buckets as 200M"} {
+		for _, want := range []string{"resnet50: 25.56 M parameters in 161 layers", "ddp, float32, progress poll", "--bucket all gives the same buckets as 200M"} {
 			if strings.Count(o.stdout, want) != 1 {
 				t.Errorf("%q is not there once: %s", want, o)
 			}
