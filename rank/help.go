@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const helpHead = `rank measures collective communication. It is started once per GPU or CPU slot:
+const helpHead = `rank measures collective communication, and steps of data-parallel training.
+It is started once per GPU or CPU slot:
 
   mpirun -np N rank [flags]        srun -n N rank [flags]
 
@@ -29,6 +30,8 @@ Examples
         the plan: cases, bytes, memory, time; nothing is measured
   mpirun --hostfile hosts --map-by ppr:8:node rank --pattern pairs
         which node or link is slow
+  mpirun -np 4 rank --step resnet50 --bucket 5M,25M,all
+        the step of a training: which bucket hides communication best
   mpirun -np 4 rank --sweep full --time-limit 10m --out runs
   mpirun -np 4 rank --sweep full --out runs --resume
         what is missing in runs
