@@ -1,0 +1,330 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"busbar/internal/bench"
+	"busbar/internal/bench/benchtest"
+	"busbar/internal/coll"
+	"busbar/internal/program"
+	"busbar/internal/result"
+	"busbar/internal/step"
+	"busbar/sweeps"
+)
+
+// fakeTrainer is a library that moves nothing and takes the times of a script.
+type fakeTrainer struct {
+	backend
+	world bench.World
+
+	mu        sync.Mutex
+	ran       []string // bucket and mode, in order
+	recovered int
+	bound     int // trainings that are not closed
+
+	refuse func(p step.Point) error           // by train
+	fail   func(p step.Point, runs int) error // by run, with how many steps were run
+	times  func(p step.Point, m program.Mode) time.Duration
+}
+
+func (f *fakeTrainer) progress() []step.Progress     { return []step.Progress{step.NoCalls} }
+func (f *fakeTrainer) computing() (computing, error) { return nil, nil }
+
+func (f *fakeTrainer) Recover() error {
+	f.recovered++
+	return nil
+}
+
+func (f *fakeTrainer) train(_ computing, p *step.Plan) (training, error) {
+	if f.refuse != nil {
+		if err := f.refuse(p.Point); err != nil {
+			return nil, err
+		}
+	}
+	f.bound++
+	t := &fakeTraining1{f: f, p: p}
+	for i := range p.Ops {
+		c, err := p.Case(i)
+		if err != nil {
+			return nil, err
+		}
+		t.memory = append(t.memory, make([]byte, c.RecvCount(0)*int64(c.Type.Size())))
+	}
+	return t, nil
+}
+
+// fakeTraining1 is one plan of a fakeTrainer.
+type fakeTraining1 struct {
+	f      *fakeTrainer
+	p      *step.Plan
+	memory [][]byte
+	mode   program.Mode
+}
+
+func (t *fakeTraining1) run(m program.Mode) (start, end int64, err error) {
+	t.mode = m
+	t.f.ran = append(t.f.ran, fmt.Sprintf("%s %s", t.p.Point.Bucket, m))
+	if t.f.fail != nil {
+		if err := t.f.fail(t.p.Point, len(t.f.ran)); err != nil {
+			return 0, 0, err
+		}
+	}
+	took := 10 * time.Millisecond
+	if t.f.times != nil {
+		took = t.f.times(t.p.Point, m)
+	}
+	return 1000, 1000 + int64(took), nil
+}
+
+func (t *fakeTraining1) position() (uint64, string) { return 0, "" }
+
+// spans are one stretch of 4 ms of computing, and of operations that begin with it and last 2 ms longer.
+func (t *fakeTraining1) spans() program.Spans {
+	s := program.Spans{Segments: make([]program.Span, len(t.p.Segments)), Ops: make([]program.Span, len(t.p.Ops))}
+	const ms = 1_000_000
+	for i := range s.Segments {
+		if t.mode.Computes() {
+			s.Segments[i] = program.Span{Start: 1, End: 1 + 4*ms}
+		}
+	}
+	for i := range s.Ops {
+		if t.mode.Communicates() {
+			s.Ops[i] = program.Span{Start: 1, End: 1 + 6*ms}
+		}
+	}
+	return s
+}
+
+func (t *fakeTraining1) buffers(op int) bench.Buffers {
+	return bench.Buffers{Send: bench.Host(t.memory[op]), Recv: bench.Host(t.memory[op])}
+}
+
+func (t *fakeTraining1) notes() []string { return []string{"a note"} }
+
+func (t *fakeTraining1) close() error {
+	t.f.bound--
+	return nil
+}
+
+// fakeBuckets are the points of a group.
+var fakeBuckets = []step.Cap{4 << 10, 8 << 10, step.All}
+
+// fakeSteps runs a group of three buckets on two ranks up to the end of its rounds, and returns what rank 0 has.
+func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*stepGroup, *fakeTrainer) {
+	t.Helper()
+	model, err := step.Parse("uniform:6x1K", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &plan{sweep: &sweeps.Sweep{Options: o}, step: &stepPlan{model: model}}
+	groups, trainers := make([]*stepGroup, 2), make([]*fakeTrainer, 2)
+	header := &result.Step{}
+	for _, bucket := range fakeBuckets {
+		header.Points = append(header.Points, step.Point{Strategy: step.DDP, Bucket: bucket, Type: coll.Float32})
+	}
+	w, err := result.Create(t.TempDir(), result.Run{Step: header}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank, err := range benchtest.Run(2, func(world bench.World) error {
+		j := &job{cfg: &config{}, rank: world.Rank, watch: newWatchdog(time.Minute, func(state) {}), ledger: &ledger{}, screen: &screen{counts: map[result.Status]int{}}}
+		f := &fakeTrainer{world: world}
+		script(f)
+		s := &stepSession{session: &session{subworld: &subworld{j: j, p: p, world: world}, lib: mpiNamed{}, backend: f}, trainer: f}
+		if world.Rank == 0 {
+			s.sheet = j.ledger.open(w, 3)
+		}
+		g := &stepGroup{s: s, bound: map[*stepPoint]*stepRun{}}
+		for i, point := range header.Points {
+			plan, err := step.NewPlan(model, point, 2, step.Options{})
+			if err != nil {
+				return err
+			}
+			g.points = append(g.points, &stepPoint{n: i + 1, Point: point, plan: plan})
+		}
+		groups[world.Rank], trainers[world.Rank] = g, f
+		for _, do := range []func() error{g.bind, g.checkData, g.fill, g.warmUp} {
+			if err := do(); err != nil {
+				return err
+			}
+		}
+		_, err := g.measureRounds(context.Background())
+		return err
+	}) {
+		if err != nil {
+			t.Errorf("rank %d: %v", rank, err)
+		}
+	}
+	return groups[0], trainers[0]
+}
+
+// mpiNamed is a library that has a name.
+type mpiNamed struct{ library }
+
+func (mpiNamed) facts() result.Backend { return result.Backend{Library: "a library"} }
+
+// In every round each point has all its modes in a row, and both orders turn.
+func TestStepRounds(t *testing.T) {
+	g, f := fakeSteps(t, sweeps.Options{Iterations: 4, Warmup: 1}, func(f *fakeTrainer) {
+		f.times = func(p step.Point, m program.Mode) time.Duration {
+			if f.world.Rank == 1 && m == program.Comm {
+				return 30 * time.Millisecond // the rank that takes longest counts
+			}
+			return 10 * time.Millisecond
+		}
+	})
+	if g.round != 4 || len(f.ran) != 5*3*4 || g.stop.reason != "fixed" {
+		t.Fatalf("%d rounds (%s), %d steps", g.round, g.stop.reason, len(f.ran))
+	}
+	firsts := []string{}
+	for round := range 4 {
+		steps := f.ran[12*(round+1):]
+		for k := range 3 {
+			bucket, _, _ := strings.Cut(steps[4*k], " ")
+			for i, m := range modeOrder(round) {
+				if want := fmt.Sprintf("%s %s", bucket, m); steps[4*k+i] != want {
+					t.Errorf("round %d: %s, want %s", round+1, steps[4*k+i], want)
+				}
+			}
+		}
+		firsts = append(firsts, steps[0])
+	}
+	if want := []string{"4K compute", "8K comm", "all sequential", "4K overlapped"}; !slices.Equal(firsts, want) {
+		t.Errorf("the rounds begin with %v, want %v", firsts, want)
+	}
+	x := g.runs[0].rounds[0]
+	if want := (step.Round{Compute: 0.01, Comm: 0.03, Sequential: 0.01, Overlapped: 0.01, ComputeAlone: 0.004, ComputeBusy: 0.004, CommAlone: 0.006, CommBusy: 0.006, Hidden: 0.004}); x != want {
+		t.Errorf("a round is %+v, want %+v", x, want)
+	}
+	if n := len(g.runs[0].traced); n != step.TracedSteps || g.runs[0].traced[n-1].Number != 4 {
+		t.Errorf("%d steps are kept, the last of round %d", n, g.runs[0].traced[n-1].Number)
+	}
+}
+
+// In four rounds each mode has each place once, and follows each other mode once.
+func TestModeOrder(t *testing.T) {
+	places, follows := map[[2]int]int{}, map[[2]program.Mode]int{}
+	for round := range 4 {
+		order := modeOrder(round)
+		for i, m := range order {
+			places[[2]int{i, int(m)}]++
+			if i > 0 {
+				follows[[2]program.Mode{order[i-1], m}]++
+			}
+		}
+	}
+	if len(places) != 16 || len(follows) != 12 {
+		t.Errorf("%d places of 16, %d successions of 12", len(places), len(follows))
+	}
+}
+
+// A point that the library lacks is a record, and the others are measured.
+func TestStepPointsThatAreRefused(t *testing.T) {
+	g, _ := fakeSteps(t, sweeps.Options{Iterations: 3}, func(f *fakeTrainer) {
+		f.refuse = func(p step.Point) error {
+			switch {
+			case p.Bucket == 8<<10:
+				return &bench.UnsupportedError{Reason: "not this one"}
+			case p.Bucket == step.All && f.world.Rank == 1:
+				return &bench.MemoryError{Needed: 7, Err: errors.New("no room")}
+			}
+			return nil
+		}
+	})
+	if len(g.runs) != 1 || len(g.runs[0].rounds) != 3 {
+		t.Errorf("%d points are measured", len(g.runs))
+	}
+	if v := g.points[1].verdict; v.Status != result.Unsupported || v.Reason != "not this one" {
+		t.Errorf("%+v", v)
+	}
+	if v := g.points[2].verdict; v.Status != result.OOM || v.Needed != 7 || !strings.Contains(v.Reason, "rank 1 on node00") {
+		t.Errorf("%+v", v)
+	}
+}
+
+// A point whose operation fails is lost with its reason; the library is made ready again, and the others go on with the rounds
+// that they have.
+func TestStepPointIsLost(t *testing.T) {
+	failed := false
+	g, f := fakeSteps(t, sweeps.Options{Iterations: 5}, func(f *fakeTrainer) {
+		f.fail = func(p step.Point, runs int) error {
+			if f.world.Rank == 0 || p.Bucket != 8<<10 || runs < 20 {
+				return nil
+			}
+			failed = true
+			return &bench.OperationError{Status: result.Failed, Err: errors.New("a remote rank is gone")}
+		}
+	})
+	if !failed || f.recovered != 1 || f.bound != 2 {
+		t.Fatalf("%d recoveries, %d bound", f.recovered, f.bound)
+	}
+	if v := g.points[1].verdict; v.Status != result.Failed || v.Reason != "rank 1 on node00: a remote rank is gone" {
+		t.Errorf("%+v", v)
+	}
+	for _, r := range g.alive() {
+		if len(r.rounds) != 5 {
+			t.Errorf("%s has %d rounds", r.Point, len(r.rounds))
+		}
+	}
+	if len(g.alive()) != 2 {
+		t.Errorf("%d points are left", len(g.alive()))
+	}
+}
+
+// Data that no operation has touched is wrong, and nothing of it is timed.
+func TestStepDataIsChecked(t *testing.T) {
+	g, f := fakeSteps(t, sweeps.Options{Iterations: 3, Check: 1}, func(*fakeTrainer) {})
+	if len(g.alive()) != 0 || len(f.ran) != 3 {
+		t.Errorf("%d points are measured, %d steps were run", len(g.alive()), len(f.ran))
+	}
+	for _, p := range g.points {
+		if p.verdict.Status != result.Wrong || !strings.Contains(p.verdict.Reason, "of bucket 1: wanted") {
+			t.Errorf("%s: %+v", p.Point, p.verdict)
+		}
+	}
+}
+
+// Rounds end when all points are as sure as wanted, or when their budget is used up: after six rounds at least, and after three
+// where not one fits.
+func TestStepStop(t *testing.T) {
+	steady := func(n int, noise float64) (rounds []step.Round) {
+		for i := range n {
+			x := 1 + noise*float64(i%2)
+			rounds = append(rounds, step.Round{Compute: x, Comm: x, Sequential: x, Overlapped: x})
+		}
+		return rounds
+	}
+	for _, k := range []struct {
+		name   string
+		rounds int
+		noise  float64
+		each   time.Duration // of a round of both points
+		want   string
+	}{
+		{"precise, too few", 5, 0, time.Second, ""},
+		{"precise", 6, 0, time.Second, "precision"},
+		{"noisy, time left", 12, 0.3, time.Second, ""},
+		{"noisy, time over", 20, 0.3, time.Second, "budget"},
+		{"budget over, too few", 5, 0.3, 4 * time.Second, ""},
+		{"budget over", 6, 0.3, 4 * time.Second, "budget"},
+		{"no round fits, too few", 2, 0.3, time.Minute, ""},
+		{"no round fits", 3, 0.3, time.Minute, "budget"},
+		{"endless", 1000, 0.3, time.Millisecond, "maximum"},
+	} {
+		now := time.Now()
+		s := stepStop{now: func() time.Time { return now }}
+		s.begin(sweeps.Options{Precision: 0.02, Budget: 10 * time.Second}, 2)
+		now = now.Add(time.Duration(k.rounds) * k.each)
+		runs := []*stepRun{{rounds: steady(k.rounds, 0)}, {rounds: steady(k.rounds, k.noise)}}
+		if s.enough(runs) != (k.want != "") || s.reason != k.want {
+			t.Errorf("%s: ends with %q, want %q", k.name, s.reason, k.want)
+		}
+	}
+}
