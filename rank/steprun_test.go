@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
+
 	"testing"
 	"time"
 
@@ -24,7 +24,6 @@ type fakeTrainer struct {
 	backend
 	world bench.World
 
-	mu        sync.Mutex
 	ran       []string // bucket and mode, in order
 	recovered int
 	bound     int // trainings that are not closed
@@ -287,44 +286,6 @@ func TestStepDataIsChecked(t *testing.T) {
 	for _, p := range g.points {
 		if p.verdict.Status != result.Wrong || !strings.Contains(p.verdict.Reason, "of bucket 1: wanted") {
 			t.Errorf("%s: %+v", p.Point, p.verdict)
-		}
-	}
-}
-
-// Rounds end when all points are as sure as wanted, or when their budget is used up: after six rounds at least, and after three
-// where not one fits.
-func TestStepStop(t *testing.T) {
-	steady := func(n int, noise float64) (rounds []step.Round) {
-		for i := range n {
-			x := 1 + noise*float64(i%2)
-			rounds = append(rounds, step.Round{Compute: x, Comm: x, Sequential: x, Overlapped: x})
-		}
-		return rounds
-	}
-	for _, k := range []struct {
-		name   string
-		rounds int
-		noise  float64
-		each   time.Duration // of a round of both points
-		want   string
-	}{
-		{"precise, too few", 5, 0, time.Second, ""},
-		{"precise", 6, 0, time.Second, "precision"},
-		{"noisy, time left", 12, 0.3, time.Second, ""},
-		{"noisy, time over", 20, 0.3, time.Second, "budget"},
-		{"budget over, too few", 5, 0.3, 4 * time.Second, ""},
-		{"budget over", 6, 0.3, 4 * time.Second, "budget"},
-		{"no round fits, too few", 2, 0.3, time.Minute, ""},
-		{"no round fits", 3, 0.3, time.Minute, "budget"},
-		{"endless", 1000, 0.3, time.Millisecond, "maximum"},
-	} {
-		now := time.Now()
-		s := stepStop{now: func() time.Time { return now }}
-		s.begin(sweeps.Options{Precision: 0.02, Budget: 10 * time.Second}, 2)
-		now = now.Add(time.Duration(k.rounds) * k.each)
-		runs := []*stepRun{{rounds: steady(k.rounds, 0)}, {rounds: steady(k.rounds, k.noise)}}
-		if s.enough(runs) != (k.want != "") || s.reason != k.want {
-			t.Errorf("%s: ends with %q, want %q", k.name, s.reason, k.want)
 		}
 	}
 }
