@@ -8,6 +8,7 @@ package program
 
 static int failed(struct program *p) { return atomic_load(&p->failed); }
 static int computing(struct program *p) { return atomic_load(&p->computing); }
+static uint64_t parts(struct program *p) { return atomic_load(&p->parts); }
 static int communicating(struct program *p) { return atomic_load(&p->communicating); }
 static busbar_step sync_step(void) { return program_sync; }
 static busbar_step run_step(void) { return program_run; }
@@ -155,15 +156,21 @@ func (h *Host) Failed() (op, code int) {
 	return int(h.p.failed_op), code
 }
 
-// InHand is the segment that is being computed and the operation that a thread is inside the library for, from any goroutine;
-// -1 is none. An operation that goes on by itself is in hand while it is started, tested or waited for.
-func (h *Host) InHand() (segment, op int) {
+// InHand is what a program is doing.
+type InHand struct {
+	Parts   uint64 // segments and operations that this step has begun; of the last step where none runs
+	Segment int    // that is being computed; -1: none is
+	Op      int    // that the library is called for, or else the oldest on its way; -1: there is none
+}
+
+// InHand is what is being done, from any goroutine.
+func (h *Host) InHand() InHand {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.p == nil {
-		return -1, -1
+		return InHand{Segment: -1, Op: -1}
 	}
-	return int(C.computing(h.p)) - 1, int(C.communicating(h.p)) - 1
+	return InHand{uint64(C.parts(h.p)), int(C.computing(h.p)) - 1, int(C.communicating(h.p)) - 1}
 }
 
 // Spans are those of the last step.

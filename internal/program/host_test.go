@@ -92,14 +92,14 @@ func (r *running) run(t *testing.T, m program.Mode) string {
 func TestModes(t *testing.T) {
 	links := []program.Link{{After: -1, Before: 1}, {After: 0, Before: 3}, {After: 0, Before: 2}, {After: 2, Before: 3}}
 	for _, k := range []struct {
-		way              way
-		comm, overlapped string
+		way   way
+		calls string // the same in every mode that communicates
 	}{
-		{noCalls, "s0 s1 s2 s3 w0 w1 w2 w3", "s0 s1 s2 w0 w2 s3 w1 w3"},
-		{blocks, "(b0) (i0) (b1) (i1) (b2) (i2) (b3) (i3)", "(b0) (i0) (b1) (i1) (b2) (i2) (b3) (i3)"},
+		{noCalls, "s0 s1 s2 w0 w2 s3 w1 w3"},
+		{blocks, "(b0) (i0) (b1) (i1) (b2) (i2) (b3) (i3)"},
 	} {
 		r := start(t, newCrew(t, 2), k.way, []uint64{8, 8, 8}, links, 1)
-		for m, want := range map[program.Mode]string{program.Compute: "", program.Comm: k.comm, program.Sequential: k.comm, program.Overlapped: k.overlapped} {
+		for m, want := range map[program.Mode]string{program.Compute: "", program.Comm: k.calls, program.Sequential: k.calls, program.Overlapped: k.calls} {
 			if got := r.run(t, m); got != want {
 				t.Errorf("way %d, %s: calls %q, wanted %q", k.way, m, got, want)
 			}
@@ -135,6 +135,11 @@ func (r *running) followsRules(t *testing.T, m program.Mode) {
 			t.Errorf("%s: operation %d began before the one in front of it", m, i)
 		}
 		l := r.spec.Ops[i].Link
+		for j, before := range s.Ops[:i] {
+			if r.spec.Ops[j].Before <= l.After && x.Start < before.End {
+				t.Errorf("%s: operation %d began before operation %d was done, which is to be done before segment %d", m, i, j, r.spec.Ops[j].Before)
+			}
+		}
 		switch {
 		case m == program.Sequential && len(seen) > 0 && x.Start < seen[len(seen)-1].End:
 			t.Errorf("operation %d began before computing was over", i)
@@ -243,24 +248,24 @@ func TestSecondThread(t *testing.T) {
 	c := newCrew(t, 2)
 	r := start(t, c, blocks, []uint64{10, 10, 10}, []program.Link{{After: -1, Before: 3}, {After: 2, Before: 3}}, 1)
 	r.fakes[0].Hold(true)
-	named := make(chan int)
+	named := make(chan program.InHand)
 	go func() {
 		for c.Asked() < 2 { // the second operation is only given away behind the last segment
 			runtime.Gosched()
 		}
-		_, op := r.InHand()
+		at := r.InHand()
 		r.fakes[0].Hold(false)
-		named <- op
+		named <- at
 	}()
 	if got, want := r.run(t, program.Overlapped), "(b0) (i0) (b1) (i1)"; got != want {
 		t.Errorf("calls %q, wanted %q", got, want)
 	}
-	if op := <-named; op != 0 {
-		t.Errorf("operation %d is in hand, not 0", op)
+	if at := <-named; at.Op != 0 || at.Parts != 4 { // behind three segments
+		t.Errorf("%+v is in hand, not operation 0", at)
 	}
 	r.followsRules(t, program.Overlapped)
-	if segment, op := r.InHand(); segment != -1 || op != -1 {
-		t.Errorf("behind the step segment %d and operation %d are in hand", segment, op)
+	if at, want := r.InHand(), (program.InHand{Parts: 5, Segment: -1, Op: -1}); at != want {
+		t.Errorf("behind the step %+v is in hand, not %+v", at, want)
 	}
 	if n := r.fakes[0].OpenSignals() + r.fakes[1].OpenSignals(); n != 0 {
 		t.Errorf("%d signals may reach the second thread", n)
@@ -297,8 +302,8 @@ func TestErrors(t *testing.T) {
 			if got := r.calls.String(); got != k.calls {
 				t.Errorf("%c: calls %q, wanted %q", k.what, got, k.calls)
 			}
-			if segment, op := r.InHand(); segment != -1 || op != -1 {
-				t.Errorf("%c: segment %d and operation %d are in hand", k.what, segment, op)
+			if at := r.InHand(); at.Segment != -1 || at.Op != -1 {
+				t.Errorf("%c: %+v is in hand", k.what, at)
 			}
 		}
 		other := start(t, c, k.way, []uint64{5}, links[:0], 1) // the crew serves on

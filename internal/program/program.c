@@ -19,13 +19,22 @@ static int fail(struct program *p, int op, int code)
 
 /* Operations that the library starts and completes. */
 
+/* Says, behind a call of the library, which is the oldest operation that is on its way. */
+static void called(struct program *p)
+{
+	while (p->over < p->begun && p->op[p->over].done)
+		p->over++;
+	atomic_store(&p->communicating, p->over < p->begun ? p->over + 1 : 0);
+}
+
 static int start(struct program *p, int k)
 {
 	struct program_op *o = &p->op[k];
 	atomic_store(&p->communicating, k + 1);
+	atomic_fetch_add(&p->parts, 1);
 	o->span.start = now();
 	const int rc = o->async.start(o->async.context);
-	atomic_store(&p->communicating, 0);
+	called(p);
 	return rc ? fail(p, k, rc) : 0;
 }
 
@@ -34,7 +43,7 @@ static int ended(struct program *p, int k, int rc, int done)
 	if (done)
 		p->op[k].span.end = now();
 	p->op[k].done = done;
-	atomic_store(&p->communicating, 0);
+	called(p);
 	return rc ? fail(p, k, rc) : 0;
 }
 
@@ -67,8 +76,6 @@ static int poll(void *context)
 	for (int k = p->over; k < p->begun && !rc; k++)
 		if (!p->op[k].done)
 			rc = test(p, k);
-	while (p->over < p->begun && p->op[p->over].done)
-		p->over++;
 	p->next_test = now() + p->interval;
 	return rc;
 }
@@ -82,6 +89,7 @@ static void issue(void *context)
 	if (atomic_load(&p->failed))
 		return;
 	atomic_store(&p->communicating, k + 1);
+	atomic_fetch_add(&p->parts, 1);
 	o->span.start = now();
 	const int rc = o->issue(o->context, p->step);
 	o->span.end = now();
@@ -120,8 +128,6 @@ static int finish(struct program *p, int before)
 	for (int k = p->over; k <= last && !rc; k++)
 		if (p->op[k].before <= before)
 			rc = wait(p, k);
-	while (p->over < p->begun && p->op[p->over].done)
-		p->over++;
 	return rc;
 }
 
@@ -129,30 +135,36 @@ static int compute(struct program *p, int s, int polls)
 {
 	struct program_segment *g = &p->segment[s];
 	atomic_store(&p->computing, s + 1);
+	atomic_fetch_add(&p->parts, 1);
 	g->span.start = now();
-	const int rc = crew_compute(p->crew, g->units, polls && p->interval ? poll : NULL, p);
+	const int rc = crew_compute(p->crew, g->units, polls ? poll : NULL, p);
 	g->span.end = now();
 	atomic_store(&p->computing, 0);
 	return rc;
 }
 
-static int communicate(struct program *p)
-{
-	const int rc = begin(p, p->segments);
-	return rc ? rc : finish(p, p->segments);
-}
-
-static int overlap(struct program *p)
+/* From point to point, with or without the segments between them. Without them operations keep the order among themselves
+ * that the segments give them: one that begins behind a segment begins when those are over that had to be done before it,
+ * and may use their memory. */
+static int communicate(struct program *p, int computes)
 {
 	int rc = 0;
 	for (int s = 0; s <= p->segments && !rc; s++) {
 		rc = begin(p, s - 1);
 		if (!rc)
 			rc = finish(p, s);
-		if (!rc && s < p->segments)
-			rc = compute(p, s, 1);
+		if (!rc && s < p->segments && computes)
+			rc = compute(p, s, p->interval > 0);
 	}
 	return rc;
+}
+
+static int run(struct program *p)
+{
+	if (p->mode == BUSBAR_COMPUTE || p->mode == BUSBAR_SEQUENTIAL)
+		for (int s = 0; s < p->segments; s++)
+			compute(p, s, 0);
+	return p->mode == BUSBAR_COMPUTE ? 0 : communicate(p, p->mode == BUSBAR_OVERLAPPED);
 }
 
 static void reset(struct program *p, uint64_t i)
@@ -165,6 +177,7 @@ static void reset(struct program *p, uint64_t i)
 		p->segment[s].span = (struct span){0, 0};
 	p->step = i;
 	p->begun = p->over = p->issued = 0;
+	atomic_store(&p->parts, 0);
 	if (p->second) {
 		p->answered = atomic_load(&p->crew->answered.count);
 		p->crew->job = issue;
@@ -181,18 +194,11 @@ int program_run(void *context, uint64_t i)
 	reset(p, i);
 	p->span.start = now();
 	p->next_test = p->span.start + p->interval;
-	if (p->mode == BUSBAR_OVERLAPPED) {
-		rc = overlap(p);
-	} else {
-		if (p->mode != BUSBAR_COMM)
-			for (int s = 0; s < p->segments; s++)
-				compute(p, s, 0);
-		if (p->mode != BUSBAR_COMPUTE)
-			rc = communicate(p);
-	}
+	rc = run(p);
 	p->span.end = now();
 	/* Whatever happened, the second thread is done with the program. */
 	if (p->second)
 		gate_await(&p->crew->answered, p->answered + (uint64_t)p->begun, p->crew->spin);
+	atomic_store(&p->communicating, 0);
 	return rc;
 }

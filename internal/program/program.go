@@ -10,7 +10,9 @@ package program
 // Mode is what one run of a program does.
 type Mode int
 
-// The modes. Sequential is all computing, then all communication; in Overlapped each operation begins as soon as it may.
+// The modes. Sequential is all computing, then all communication; in Overlapped each operation begins as soon as it may. Where
+// operations run without segments between them they keep the order among themselves that those give: one that begins behind a
+// segment begins when the operations are done that had to be so before that segment.
 const (
 	Compute Mode = iota
 	Comm

@@ -46,8 +46,11 @@ struct program {
 	atomic_int failed;
 	int failed_op;
 
-	/* What is in hand, counted from 1, for who wants to name it from another thread; 0 is nothing. */
+	/* What is in hand, for who wants to name it from another thread: the segment, and the operation for which the library
+	 * is called or, where it is not, the oldest that is on its way; both counted from 1, 0 is none. parts are the segments
+	 * and operations that this step has begun. */
 	atomic_int computing, communicating;
+	atomic_uint_fast64_t parts;
 };
 
 /* The steps of a loop: bring the ranks together, and run the program once in its mode. */
