@@ -28,11 +28,14 @@ func (l mpiLibrary) device() string { return "cpu (" + machineFacts("/").CPU + "
 func (l mpiLibrary) unfit(world int) string { return l.j.tooLarge(world) }
 
 func (l mpiLibrary) open(w *session) (backend, error) {
-	return &mpiBackend{newHostBackend(w)}, nil
+	return &mpiBackend{hostBackend: newHostBackend(w)}, nil
 }
 
 // mpiBackend measures MPI's own collectives on buffers in host memory, allocated once for a world.
-type mpiBackend struct{ hostBackend }
+type mpiBackend struct {
+	hostBackend
+	barrier *barrier // before a training step; nil where none was bound
+}
 
 // mpiPlaces says which placements MPI has: a broadcast has one buffer.
 func mpiPlaces(c coll.Collective) []coll.Placement {
@@ -54,8 +57,8 @@ var mpiKinds = map[coll.Collective]mpi.Kind{
 
 var mpiWords = wordsOf("MPI", mpi.Int8, mpi.Float64, mpi.Sum, mpi.Avg)
 
-// close implements backend: the buffers are the world's, and MPI has nothing else.
-func (b *mpiBackend) close() error { return nil }
+// close implements backend: the buffers are the world's.
+func (b *mpiBackend) close() error { return b.barrier.close() }
 
 // room implements backend.
 func (b *mpiBackend) room() (limit float64, why string, err error) { return b.s.hostMemory(mpiScratch) }
@@ -80,11 +83,7 @@ func (b *mpiBackend) Prepare(c coll.Case) (bench.Operation, error) {
 func (b *mpiBackend) bind(spec mpi.OpSpec) (hostCall, error) {
 	op, err := b.s.comm.Prepare(spec)
 	if err != nil {
-		var lacks *mpi.UnsupportedError
-		if errors.As(err, &lacks) {
-			return nil, &bench.UnsupportedError{Reason: lacks.Reason}
-		}
-		return nil, err
+		return nil, mpiUnsupported(err)
 	}
 	return mpiCall{op}, nil
 }
@@ -93,6 +92,15 @@ func (b *mpiBackend) bind(spec mpi.OpSpec) (hostCall, error) {
 type mpiCall struct{ *mpi.Operation }
 
 func (c mpiCall) failed(step *loop.StepError) error { return c.Error(step.Code) }
+
+// mpiUnsupported is an error of package mpi in bench's words.
+func mpiUnsupported(err error) error {
+	var lacks *mpi.UnsupportedError
+	if errors.As(err, &lacks) {
+		return &bench.UnsupportedError{Reason: lacks.Reason}
+	}
+	return err
+}
 
 // mpiComm carries bench's collective decisions.
 type mpiComm struct{ comm *mpi.Comm }

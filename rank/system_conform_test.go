@@ -77,9 +77,15 @@ func conform(name string) int {
 	sweep := sweeps.Default()
 	sweep.Aggregate = number("BUSBAR_TEST_TOGETHER")
 	world := lib.World()
+	name, steps := strings.CutPrefix(name, stepWorker)
 	j := &job{cfg: &config{rehearse: name == rehearsal, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, stderr: os.Stderr, lib: lib, world: world,
 		rank: world.Rank(), size: world.Size(), watch: newWatchdog(time.Hour, func(state) {})}
-	if err := conforms(j, name, sweep, number("BUSBAR_TEST_GRAPH")); err != nil {
+	if steps {
+		err = stepsOnHost(j, name, sweep)
+	} else {
+		err = conforms(j, name, sweep, number("BUSBAR_TEST_GRAPH"))
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "rank %d: %v\n", j.rank, err)
 		lib.Abort(1)
 	}

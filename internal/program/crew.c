@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { spin_ns = 20000, slice = 4 /* units between two calls of between */ };
 
@@ -63,10 +64,12 @@ static void *helper_life(void *argument)
 {
 	struct helper *h = argument;
 	struct crew *c = h->crew;
-	for (uint64_t segment = 1;; segment++) {
-		gate_await(&c->begun, segment, c->spin);
+	for (uint64_t share = 1;; share++) {
+		gate_await(&c->begun, share, c->spin);
 		if (atomic_load(&c->ending))
 			return NULL;
+		if (h->bytes)
+			memcpy(h->to, h->from, h->bytes);
 		h->sum += fma_units(h->units, 0);
 		gate_open(&c->finished, 1);
 	}
@@ -173,18 +176,42 @@ static int compute_own(struct crew *c, uint64_t units, int (*between)(void *), v
 	return rc;
 }
 
-int crew_compute(struct crew *c, uint64_t units, int (*between)(void *), void *context)
+/* Lets the helpers begin with the shares that they have been given. */
+static void begin(struct crew *c)
+{
+	c->shared++;
+	gate_open(&c->begun, 1);
+}
+
+static void finish(struct crew *c) { gate_await(&c->finished, c->shared * ((uint64_t)c->threads - 1), c->spin); }
+
+int crew_compute(struct crew *c, uint64_t units, int (*between)(void *context), void *context)
 {
 	const uint64_t helpers = (uint64_t)c->threads - 1, each = units / (uint64_t)c->threads;
-	if (helpers && each) {
+	if (each) {
 		for (uint64_t i = 0; i < helpers; i++)
 			c->helper[i].units = each;
-		c->segments++;
-		gate_open(&c->begun, 1);
+		begin(c);
 	}
-	const int rc = compute_own(c, each ? units - helpers * each : units, between, context);
-	if (helpers && each)
-		gate_await(&c->finished, helpers * c->segments, c->spin);
+	const int rc = compute_own(c, units - helpers * each, between, context);
+	if (each)
+		finish(c);
 	c->units += units;
 	return rc;
+}
+
+void crew_copy(struct crew *c, char *to, const char *from, size_t bytes)
+{
+	const size_t helpers = (size_t)c->threads - 1, each = bytes / (size_t)c->threads;
+	for (size_t i = 0; i < helpers; i++) {
+		c->helper[i].units = 0;
+		c->helper[i].to = to + i * each;
+		c->helper[i].from = from + i * each;
+		c->helper[i].bytes = each;
+	}
+	begin(c);
+	memcpy(to + helpers * each, from + helpers * each, bytes - helpers * each);
+	finish(c);
+	for (size_t i = 0; i < helpers; i++)
+		c->helper[i].bytes = 0;
 }

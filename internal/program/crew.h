@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -25,6 +26,10 @@ struct helper {
 	pthread_t thread;
 	uint64_t units; /* its share of the segment in hand */
 	float sum;
+	/* Or its share of what is to be copied. */
+	const char *from;
+	char *to;
+	size_t bytes;
 };
 
 struct crew {
@@ -36,8 +41,8 @@ struct crew {
 	atomic_int ending;
 	int64_t spin; /* ns for which a wait spins before it sleeps */
 
-	struct gate begun, finished; /* segments that helpers may compute; shares that they are done with */
-	uint64_t segments;           /* so far */
+	struct gate begun, finished; /* shares that each helper may begin; that all together are done with */
+	uint64_t shared;             /* how often all had a share */
 	float sum;                   /* of the calling thread */
 	uint64_t units;              /* computed so far, by all */
 
@@ -66,6 +71,9 @@ void crew_free(struct crew *c);
  * calling thread every few units; once it returns something else than 0 it is not called again, and that is returned
  * when the segment is over. */
 int crew_compute(struct crew *c, uint64_t units, int (*between)(void *context), void *context);
+
+/* Copies memory, a share on each thread of the crew. */
+void crew_copy(struct crew *c, char *to, const char *from, size_t bytes);
 
 /* Starts the second thread, unless it runs; 0 or an errno. */
 int crew_second(struct crew *c);

@@ -3,6 +3,7 @@
 package program_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -412,4 +413,38 @@ func TestCalibrate(t *testing.T) {
 	if rate := c.Calibrate(time.Millisecond); rate <= 0 || math.IsInf(rate, 0) {
 		t.Errorf("%g units in a second", rate)
 	}
+}
+
+// Every byte is copied, by all threads together.
+func TestCopyRate(t *testing.T) {
+	for _, threads := range []int{1, 3} {
+		c := newCrew(t, threads)
+		from, to := buffer(t, 100_001), buffer(t, 100_001)
+		for i := range from.Bytes() {
+			from.Bytes()[i] = byte(i % 251)
+		}
+		c.Copy(to, from)
+		if !bytes.Equal(from.Bytes(), to.Bytes()) {
+			t.Errorf("%d threads: the copy differs", threads)
+		}
+		if rate, err := c.CopyRate(100_000); err != nil || rate <= 0 || math.IsInf(rate, 0) {
+			t.Errorf("%g bytes in a second, %v", rate, err)
+		}
+		if before, _ := c.Computed(); before != 0 {
+			t.Errorf("%d units were computed", before)
+		}
+		if _, err := c.CopyRate(1 << 62); err == nil {
+			t.Error("buffers that cannot be had")
+		}
+	}
+}
+
+func buffer(t *testing.T, bytes int64) *loop.Buffer {
+	t.Helper()
+	b, err := loop.AllocBuffer(bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Free() })
+	return b
 }

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"unsafe"
+
+	"busbar/gloo"
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/loop"
+	"busbar/internal/step"
+)
+
+var _ trainer = (*glooBackend)(nil)
+
+// progress implements trainer: Gloo's operations block.
+func (b *glooBackend) progress() []step.Progress { return []step.Progress{step.Thread} }
+
+// train implements trainer. The operations run in the second thread, and MPI's barrier in the calling one; a context of Gloo does
+// not mind which thread runs its operations, as long as it is one at a time.
+func (b *glooBackend) train(c computing, p *step.Plan) (training, error) {
+	return b.bindPlan(c.(*hostComputing), p, b.barrier, func(c coll.Case, at unsafe.Pointer) (stepCall, error) {
+		if err := glooWords.lacks(c); err != nil {
+			return nil, err
+		}
+		call, err := b.bind(gloo.OpSpec{Kind: glooKinds[c.Collective], Type: glooWords.types[c.Type], Op: glooWords.ops[c.Op], Algorithm: b.l.algorithm,
+			InPlace: true, Recv: at, Count: c.Count})
+		if err != nil {
+			return nil, err
+		}
+		return call.(glooCall), nil
+	})
+}
+
+// Async implements stepCall.
+func (c glooCall) Async() (loop.Async, error) {
+	return loop.Async{}, &bench.UnsupportedError{Reason: "Gloo's operations block: they go on beside computing in a second thread alone (--progress thread)"}
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"unsafe"
+
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/loop"
+	"busbar/internal/step"
+	"busbar/mpi"
+)
+
+var _ trainer = (*mpiBackend)(nil)
+
+// progress implements trainer; whether MPI lets a second thread call it is asked where one is wanted.
+func (b *mpiBackend) progress() []step.Progress { return step.Ways() }
+
+// train implements trainer.
+//
+// All operations of a step are on the communicator of the world, from whichever thread: MPI forbids that two threads are in
+// collectives of one communicator at the same time, and here no two are. The barrier is over on this rank before the step gives
+// the second thread its first operation, the step ends when the second thread is done with its last one, and what ranks
+// tell each other is told between steps. So every rank begins the same collectives in the same order, and one of them calls MPI at a time.
+func (b *mpiBackend) train(c computing, p *step.Plan) (training, error) {
+	if level := b.s.j.lib.Info().ThreadLevel; p.Point.Progress == step.Thread && level < mpi.ThreadSerialized {
+		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("--progress thread: %s lets no second thread call it (its thread level is %s)", b.s.j.lib.Info().Name, level)}
+	}
+	if b.barrier == nil {
+		var err error
+		if b.barrier, err = newBarrier(b.s.comm); err != nil {
+			return nil, err
+		}
+	}
+	return b.bindPlan(c.(*hostComputing), p, b.barrier, func(c coll.Case, at unsafe.Pointer) (stepCall, error) {
+		if err := mpiWords.lacks(c); err != nil {
+			return nil, err
+		}
+		call, err := b.bind(mpi.OpSpec{Kind: mpiKinds[c.Collective], Type: mpiWords.types[c.Type], Op: mpiWords.ops[c.Op], InPlace: true, Recv: at, Count: c.Count})
+		if err != nil {
+			return nil, err
+		}
+		return call.(mpiCall), nil
+	})
+}
+
+// Async implements stepCall.
+func (c mpiCall) Async() (loop.Async, error) {
+	a, err := c.Operation.Async()
+	return a, mpiUnsupported(err)
+}

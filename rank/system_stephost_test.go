@@ -1,0 +1,151 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/program"
+	"busbar/internal/result"
+	"busbar/internal/step"
+	"busbar/sweeps"
+)
+
+// stepWorker stands before the backend in the name of a worker that runs training steps.
+const stepWorker = "step "
+
+// Steps of both strategies, in every way and every mode, leave the sums and the parameters where they belong.
+func TestStepsOnHosts(t *testing.T) {
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []struct {
+		backend, mpirun string
+		np              int
+	}{{"mpi", openMPI, 1}, {"mpi", openMPI, 3}, {"mpi", mpich, 2}, {"gloo", openMPI, 1}, {"gloo", openMPI, 3}, {"gloo", mpich, 2}} {
+		t.Run(fmt.Sprint(w.backend, " ", w.mpirun, " ", w.np), func(t *testing.T) {
+			if w.backend == "gloo" {
+				glooShim(t)
+			}
+			o := launch{mpirun: w.mpirun, np: w.np, program: executable, env: []string{"BUSBAR_TEST_WORKER=" + stepWorker + w.backend, "BUSBAR_TEST_GRAPH=0", "BUSBAR_TEST_ROTATE=0", "BUSBAR_TEST_TOGETHER=1"}}.run(t)
+			if o.code != 0 || strings.Count(o.stdout, "conforms") != w.np {
+				t.Error(o)
+			}
+		})
+	}
+}
+
+func stepsOnHost(j *job, name string, sweep *sweeps.Sweep) error {
+	j.cfg.step = newStepOptions()
+	j.cfg.step.threads, j.cfg.step.poll = 2, time.Nanosecond
+	if err := errors.Join(j.compareRanks(), j.openLibraries(&plan{backends: []string{name}})); err != nil {
+		return err
+	}
+	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world, firstRanks(j.size)), lib: j.libraries[0]}
+	b, err := s.lib.open(s)
+	if err != nil {
+		return err
+	}
+	c, err := b.(trainer).computing()
+	if err != nil {
+		return err
+	}
+	if text := c.String(); text != "2 threads of FMA" || c.copyRate() <= 0 {
+		return fmt.Errorf("computing is %q and copies %g B/s", text, c.copyRate())
+	}
+	m := &step.Model{Name: "three layers", Optimizer: 1e-5, Layers: []step.Layer{
+		{Name: "a", Params: 1001, Forward: 2e-5, Backward: 4e-5}, {Name: "b", Params: 70_000, Forward: 2e-5, Backward: 2e-4}, {Name: "c", Params: 17, Backward: 1e-5}}}
+	for _, strategy := range []step.Strategy{step.DDP, step.FSDP} {
+		for _, t := range []coll.DataType{coll.Float32, coll.BFloat16, coll.Float64} {
+			for _, w := range b.(trainer).progress() {
+				point := step.Point{Strategy: strategy, Bucket: step.PerLayer, Type: t, Progress: w}
+				if err := trains(s, b.(trainer), c, m, point); err != nil {
+					return fmt.Errorf("%s: %w", point, err)
+				}
+			}
+		}
+	}
+	return errors.Join(refusesSteps(b.(trainer), c, m, name, j.size), c.close(), b.close(), s.area.free())
+}
+
+// trains runs a step in each mode that communicates, twice, and compares every element of every operation.
+func trains(s *session, b trainer, c computing, m *step.Model, point step.Point) error {
+	p, err := step.NewPlan(m, point, s.world.Size, step.Options{})
+	if err != nil {
+		return err
+	}
+	if err := b.reserve(p.Bytes); err != nil {
+		return err
+	}
+	t, err := b.train(c, p)
+	if err != nil {
+		return err
+	}
+	data, check := bench.NewData(s.world), result.Check{}
+	for range 2 {
+		for _, mode := range program.Modes {
+			for i := range p.Ops {
+				c, err := p.Case(i)
+				if err := errors.Join(err, data.Load(c, t.buffers(i))); err != nil {
+					return err
+				}
+			}
+			start, end, err := t.run(mode)
+			if err != nil {
+				return err
+			}
+			if x := t.spans().Step; x.Start < start || x.End > end || x.End <= x.Start {
+				return fmt.Errorf("%s: the step is %+v, and its stamps %d and %d", mode, x, start, end)
+			}
+			if _, doing := t.position(); doing != "" {
+				return fmt.Errorf("%s: behind the step it is %s", mode, doing)
+			}
+			for i := range p.Ops {
+				if c, _ := p.Case(i); mode.Communicates() {
+					err = errors.Join(err, data.Verify(p.Ops[i].Name, c, t.buffers(i)))
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	reason, err := data.Collect(&check)
+	if err == nil && check.Result != "ok" {
+		err = fmt.Errorf("data is %s: %s", check.Result, reason)
+	}
+	return errors.Join(err, t.close())
+}
+
+// refusesSteps: what a library does not have says so, and nothing is left of it.
+func refusesSteps(b trainer, c computing, m *step.Model, name string, world int) error {
+	points := map[string]step.Point{"has no float8e4m3": {Strategy: step.DDP, Type: coll.Float8E4M3, Progress: step.Thread}}
+	if name == "gloo" {
+		points["second thread alone"] = step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll}
+	}
+	for want, point := range points {
+		p, err := step.NewPlan(m, point, world, step.Options{})
+		if err != nil {
+			return err
+		}
+		var lacks *bench.UnsupportedError
+		if _, err := b.train(c, p); !errors.As(err, &lacks) || !strings.Contains(lacks.Reason, want) {
+			return fmt.Errorf("%s: %w, not %q", point, err, want)
+		}
+	}
+	p, err := step.NewPlan(&step.Model{Layers: []step.Layer{{Params: 1 << 40}}}, step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Thread}, world, step.Options{})
+	if err != nil {
+		return err
+	}
+	var memory *bench.MemoryError
+	if _, err := b.train(c, p); !errors.As(err, &memory) {
+		return fmt.Errorf("4 TiB are %w", err)
+	}
+	return nil
+}
