@@ -68,7 +68,7 @@ type StepRecord struct {
 	Modelled float64       `json:"modelled_compression_s,omitempty"` // s of computing that stands for compressing, in every mode that computes
 	Ops      []StepOp      `json:"ops,omitempty"`
 	Figures  *step.Figures `json:"figures,omitempty"` // nil unless ok, unfinished (or wrong)
-	Stop     string        `json:"stop,omitempty"`    // what ended it: precision, budget, fixed
+	Stop     string        `json:"stop,omitempty"`    // what ended it: precision, budget, maximum, fixed, asked
 	Check    Check         `json:"check"`
 	Traced   []Traced      `json:"traced,omitempty"`   // what the trace files of ranks hold, for the first 64 ranks
 	Trace    string        `json:"trace,omitempty"`    // folder of the trace files, beside this file

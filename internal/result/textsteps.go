@@ -62,10 +62,31 @@ func (s *stepView) draw(w *bufio.Writer) {
 		fmt.Fprintf(w, ", %s ms optimizer", digits(m.Optimizer*1e3, 3))
 	}
 	fmt.Fprintf(w, "; %s\n", m.Computing)
-	standings := step.Standings(m.Points, s.compared())
+	rounds := s.compared()
+	standings := step.Standings(m.Points, rounds)
 	for _, group := range step.Groups(m.Points) {
 		if s.begun(group) {
 			s.table(w, group, standings)
+		}
+	}
+	s.between(w, rounds)
+}
+
+// between writes what groups say that differ by one thing.
+func (s *stepView) between(w *bufio.Writer, rounds [][]step.Round) {
+	points := s.about.Points
+	if all := step.Contrasts(points, rounds); len(all) > 0 {
+		fmt.Fprintln(w, "\nBetween groups, each at its best bucket, how much longer an overlapped step takes (measured one after another, so that a change of the machine counts too):")
+		for i := range all {
+			c := &all[i]
+			a, b := points[c.A], points[c.B]
+			fmt.Fprintf(w, "  %s (%v) against %s (%v): %v\n", b.GroupString(), b.Bucket, a.GroupString(), a.Bucket, c)
+		}
+	}
+	if all := step.Progresses(points, rounds); len(all) > 0 {
+		fmt.Fprintln(w, "\nDoes communication go on without calls of the library?")
+		for i := range all {
+			fmt.Fprintf(w, "  %v\n", &all[i])
 		}
 	}
 }

@@ -25,7 +25,8 @@ func TestTextOfSteps(t *testing.T) {
 	run.Rehearse = true
 	run.Step.Points = append(run.Step.Points, step.Point{Strategy: step.FSDP, Bucket: step.PerLayer, Type: coll.Float32, Compression: step.Compression{Factor: 8}, Progress: step.Poll},
 		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Compression: step.Compression{Factor: 8}, Progress: step.Poll},
-		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Progress: step.Thread})
+		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Progress: step.Poll},
+		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Progress: step.NoCalls})
 	w, _ := newWriter(t, t.TempDir(), run)
 	appendGroup(t, w, &run, 1, 12)
 	wrong := StepRecord{
@@ -44,6 +45,13 @@ func TestTextOfSteps(t *testing.T) {
 	for k := range 2 {
 		if err := w.AppendRound(&StepRound{N: 6, Number: k + 1, Round: sampleRound(0.02)}); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for k := range 8 {
+		for n := 7; n <= 8; n++ {
+			if err := w.AppendRound(&StepRound{N: n, Number: k + 1, Round: sampleRound(0.004 + 0.05*float64(n-7) + 0.0001*float64(k%3))}); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if err := w.End(End{Outcome: Interrupted, Reason: "SIGTERM", Left: 2}); err != nil {
