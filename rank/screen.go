@@ -260,8 +260,13 @@ type notes struct {
 	first map[string]string
 }
 
-func (n *notes) add(r *result.Record) {
-	for _, w := range r.Warnings {
+func (n *notes) add(r *result.Record) { n.addAll(r.Case.String(), r.Warnings) }
+
+func (n *notes) addStep(r *result.StepRecord) { n.addAll(r.Point.String(), r.Warnings) }
+
+// addAll takes the warnings of a point by its name.
+func (n *notes) addAll(point string, warnings []string) {
+	for _, w := range warnings {
 		kind, _, _ := strings.Cut(w, ":")
 		if len(kind) > 40 {
 			kind = kind[:40]
@@ -271,7 +276,7 @@ func (n *notes) add(r *result.Record) {
 		}
 		if n.count[kind] == 0 {
 			n.order = append(n.order, kind)
-			n.first[kind] = r.Case.String() + ": " + w
+			n.first[kind] = point + ": " + w
 		}
 		n.count[kind]++
 	}

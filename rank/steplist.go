@@ -60,7 +60,11 @@ func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
 
 // modelLine is a model in a line.
 func modelLine(m *step.Model) string {
-	text := fmt.Sprintf("%s: %.4g M parameters in %s; forward %s ms, backward %s ms", m.Name, float64(m.Params())/1e6, plural(len(m.Layers), "layer"),
+	params := fmt.Sprint(m.Params())
+	if m.Params() >= 1e6 {
+		params = fmt.Sprintf("%.4g M", float64(m.Params())/1e6)
+	}
+	text := fmt.Sprintf("%s: %s parameters in %s; forward %s ms, backward %s ms", m.Name, params, plural(len(m.Layers), "layer"),
 		threeDigits(m.Forward()), threeDigits(m.Backward()))
 	if m.Optimizer > 0 {
 		text += fmt.Sprintf(", optimizer %s ms", threeDigits(m.Optimizer))

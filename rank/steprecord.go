@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"busbar/internal/result"
 	"busbar/internal/step"
@@ -53,11 +54,6 @@ func (g *stepGroup) record(r *stepRun) *result.StepRecord {
 	if r.plan == nil {
 		return record
 	}
-	for _, s := range r.plan.Segments {
-		if s.Work == step.Compress {
-			record.Modelled += s.Seconds()
-		}
-	}
 	for i, op := range r.plan.Ops {
 		c, err := r.plan.Case(i)
 		if err != nil { // it could be bound before
@@ -66,10 +62,31 @@ func (g *stepGroup) record(r *stepRun) *result.StepRecord {
 		record.Ops = append(record.Ops, result.StepOp{Name: op.Name, Collective: c.Collective.String(), Bytes: c.SizeBytes, Layers: op.Layers})
 	}
 	if record.Status == result.OK {
+		for _, s := range r.plan.Segments {
+			if s.Work == step.Compress {
+				record.Modelled += s.Seconds()
+			}
+		}
 		f := step.FiguresOf(r.rounds)
 		record.Figures, record.Stop = &f, g.stop.reason
+		record.Warnings = append(record.Warnings, wrongPace(r.plan, f)...)
 	}
 	return record
+}
+
+// paceTolerance is how far computing alone may be from what the model asks for.
+const paceTolerance = 0.25
+
+// wrongPace warns where computing alone takes another time than the model asks for: its share of a step is another one then.
+func wrongPace(p *step.Plan, f step.Figures) []string {
+	var asked float64
+	for _, s := range p.Segments {
+		asked += s.Seconds()
+	}
+	if took := f.Compute.Value; asked <= 0 || math.Abs(took/asked-1) <= paceTolerance {
+		return nil
+	}
+	return []string{fmt.Sprintf("computing: it takes %s ms alone, and the model asks for %s ms: other work disturbed its calibration or the run", threeDigits(f.Compute.Value), threeDigits(asked))}
 }
 
 // keepStep writes a record. Rank 0 only.

@@ -95,12 +95,14 @@ func exposedSentence(p step.Point, f step.Figures) string {
 	if f.Overlap == nil {
 		return "nothing is communicated in this world, and nothing can be hidden"
 	}
-	text := fmt.Sprintf("%s: communication takes %s ms alone, and of it %s ms are exposed", p.Bucket, threeDigits(f.Comm.Value), threeDigits(f.Exposed.Value))
-	switch {
+	text := fmt.Sprintf("%s: communication takes %s ms alone, and ", p.Bucket, threeDigits(f.Comm.Value))
+	switch exposed := threeDigits(f.Exposed.Value); {
+	case f.Exposed.Value <= 0:
+		text += "all of it is hidden"
 	case f.Exposed.Value > f.Comm.Value:
-		text += ", more than that: both disturb each other, or other work does"
-	case f.Exposed.Value > 0:
-		text += fmt.Sprintf(" (%.0f %%)", 100*f.Exposed.Value/f.Comm.Value)
+		text += fmt.Sprintf("a step takes %s ms more than its computing: overlapping costs more than it hides", exposed)
+	default:
+		text += fmt.Sprintf("of it %s ms (%.0f %%) are exposed", exposed, 100*f.Exposed.Value/f.Comm.Value)
 	}
 	if f.SpeedUp != nil {
 		text += fmt.Sprintf("; overlapped, a step is %.2f times as fast as one after the other", f.SpeedUp.Value)

@@ -67,9 +67,7 @@ func (s *screen) stepRow(r *result.StepRecord) {
 	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
 	fmt.Fprintf(s.out, "%s%4d %8s %8s %8s %7s %8s %8s %7s %s\n", left, len(r.Ops), milliseconds(f.Compute.Value), milliseconds(f.Comm.Value),
 		milliseconds(f.Sequential.Value), milliseconds(f.Overlapped.Value), milliseconds(f.Exposed.Value), percent(f.Overlap), times(f.SpeedUp), checked)
-	for _, text := range r.Warnings {
-		s.wrapped("# warning: ", fmt.Sprintf("%s: %s", r.Point, text))
-	}
+	s.notes.addStep(r)
 }
 
 // stepNotMeasured writes the row of a point without figures.
