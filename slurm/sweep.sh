@@ -234,11 +234,14 @@ again() {
   say "it cannot be put back; $same goes on from here"
 }
 
+# tables names those that post merge has written.
+tables() { (cd "$out" && find . -maxdepth 1 \( -name merged.csv -o -name steps.csv \) -printf '%f\n') | sort | paste -sd ' ' | sed 's/ / and /'; }
+
 conclude() {
   if [ -n "${BUSBAR_PLAN:-}" ]; then
     say "this job's share of the campaign is $(lacking)done; bin/post campaign show $BUSBAR_PLAN tells of the rest"
   elif "$home/bin/post" merge "$out" && "$home/bin/post" plot "$out"; then
-    say "results are in $out: merged.csv, and pictures in plots/"
+    say "results are in $out: $(tables), and pictures in plots/"
   else
     say "results are in $out, and not all is merged and drawn; post says above why"
   fi

@@ -132,3 +132,15 @@ func TestBaselineIsNoStep(t *testing.T) {
 	p := install(t)
 	p.expect(1, "--step measures training steps, and a baseline is of all_reduce", nil, "baseline.sh", "--step", "resnet50")
 }
+
+// A job of training steps ends with their table and their pictures.
+func TestSweepMergesSteps(t *testing.T) {
+	p := sweeper(t, `while [ "${1##*/}" != rank ]; do shift; done
+exec "$BUSBAR_HOME"/scripts/mpirun.sh -np 2 "$@"`)
+	said := p.expect(0, "/out: steps.csv, and pictures in plots/", sweep(p), "sweep.sh", "--mpi", "openmpi",
+		"--quiet", "--backend", "mpi", "--step", "uniform:4x16K", "--compute", "2ms", "--bucket", "all,layer", "--progress", "none", "-n", "6")
+	p.has("out/step_mpi_world2_*.jsonl", "out/steps.csv", "out/plots/*.png")
+	if strings.Contains(said, "not all is merged") {
+		t.Error(said)
+	}
+}
