@@ -101,3 +101,13 @@ func TestTooFewCPUs(t *testing.T) {
 	j.ended("FAILED", 1, 0)
 	j.says("3 ranks a node", "--ntasks-per-node=3")
 }
+
+// Training steps are a job like any other: measured on two nodes, their table made and their pictures drawn.
+func TestSweepOfSteps(t *testing.T) {
+	j := submit(t, 2, nil, "--backend", "mpi", "--step", "uniform:4x16K", "--compute", "2ms", "--bucket", "all", "--progress", "none", "-n", "6")
+	j.ended("COMPLETED", 0, 0)
+	j.says("results are in " + j.out + ": steps.csv, and pictures in plots/")
+	if found, _ := filepath.Glob(filepath.Join(j.out, "step_mpi_world2_*_job"+j.id+".0.jsonl")); len(found) != 1 {
+		t.Errorf("files of steps: %v", found)
+	}
+}
