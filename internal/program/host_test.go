@@ -244,6 +244,31 @@ func TestPollWaitsItsInterval(t *testing.T) {
 	}
 }
 
+// Between two tests an interval passes, however long computing takes.
+func TestPollKeepsItsInterval(t *testing.T) {
+	const interval = time.Millisecond
+	r := start(t, newCrew(t, 1), noCalls, []uint64{6000}, []program.Link{{After: -1, Before: 1}}, 1<<30)
+	spec := r.spec
+	spec.Interval = interval
+	h, err := program.NewHost(r.crew, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	l, err := loop.New(h.Steps(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := l.Run(1, 1); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Duration(h.Spans().Step.End - h.Spans().Step.Start)
+	if n := strings.Count(r.calls.String(), "t0"); n > int(took/interval)+1 {
+		t.Errorf("%d tests in %s", n, took)
+	}
+}
+
 // A blocking operation does not hold up the segments beside it, and can be named meanwhile.
 func TestSecondThread(t *testing.T) {
 	c := newCrew(t, 2)
