@@ -160,7 +160,7 @@ func binary(n int64) string {
 	}
 	x, unit := float64(n)/(1<<10), "KiB"
 	for _, next := range []string{"MiB", "GiB", "TiB", "PiB", "EiB"} {
-		if x < 1000 {
+		if x < 999.5 { // what has three digits when it is rounded
 			break
 		}
 		x, unit = x/(1<<10), next

@@ -102,7 +102,7 @@ func TestPlanMemory(t *testing.T) {
 }
 
 func TestBinary(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB", 32 << 20: "32 MiB", 1 << 40: "1 TiB", 1023 << 20: "0.999 GiB", math.MaxInt64: "8 EiB"} {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB", 32 << 20: "32 MiB", 1 << 40: "1 TiB", 1023 << 20: "0.999 GiB", 1048261427: "0.976 GiB", math.MaxInt64: "8 EiB"} {
 		if got := binary(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}

@@ -20,7 +20,7 @@ type Options struct {
 // Impossible says why a point cannot be had, whatever the model and the library; nil where it can.
 func (p Point) Impossible() error {
 	if p.Strategy == FSDP && p.Compression.Rank > 0 {
-		return fmt.Errorf("%s: PowerSGD sums its two factors on every rank, and %s leaves each rank a share of the gradients alone; take a factor of volume such as 8x", p, FSDP)
+		return fmt.Errorf("PowerSGD sums its two factors on every rank, and %s leaves each rank a share of the gradients alone; take a factor of volume such as 8x", FSDP)
 	}
 	return nil
 }
