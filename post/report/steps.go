@@ -310,14 +310,15 @@ const (
 // addStepHeadlines says first what the steps tell: of each run its best group, then what groups tell together.
 func (b *Builder) addStepHeadlines(r *Report) {
 	for _, run := range b.steps[:min(len(b.steps), mostStepRuns)] {
-		r.Headlines = append(r.Headlines, stepHeadlines(run)...)
+		r.Headlines = append(r.Headlines, stepHeadlines(run, len(b.steps) > 1)...)
 	}
 	if n := len(b.steps) - mostStepRuns; n > 0 {
 		r.Headlines = append(r.Headlines, Headline{Tone: Plain, Says: fmt.Sprintf("And %s of training steps: see that section.", say.Count(n, "more run"))})
 	}
 }
 
-func stepHeadlines(run *steps.Run) (all []Headline) {
+// stepHeadlines are those of one run; where there are several, each says which it is about.
+func stepHeadlines(run *steps.Run, several bool) (all []Headline) {
 	newest := run.Newest()
 	lead := fmt.Sprintf("Training step of %s, %s, %s", run.Step().Model, newest.Backend.Name, run.World())
 	trusted := !newest.Rehearse && newest.Crowded() == ""
@@ -333,9 +334,13 @@ func stepHeadlines(run *steps.Run) (all []Headline) {
 		}
 		return Plain
 	}
+	whose := ""
+	if several {
+		whose = newest.Backend.Name + ": "
+	}
 	if best := run.BestGroup(); best != nil {
 		for i, s := range best.Says() {
-			says := s.Says
+			says := whose + s.Says
 			if i == 0 {
 				says = fmt.Sprintf("%s, %s: %s", lead, best.Title(), s.Says)
 			}
@@ -346,7 +351,7 @@ func stepHeadlines(run *steps.Run) (all []Headline) {
 	}
 	for _, s := range run.Says() {
 		if s.Kind != steps.Computing && s.Kind != steps.Unreached && len(all) < mostStepSaid { // what was not reached stands under plan and done
-			all = append(all, Headline{Tone: tone(s), Says: s.Says})
+			all = append(all, Headline{Tone: tone(s), Says: whose + s.Says})
 		}
 	}
 	return all

@@ -35,14 +35,17 @@ const (
 // interferes is from which slowdown on interference is told: less is within what a loaded host does to any two measurements.
 const interferes = 1.05
 
+// beyond is by how much more than can be hidden may be found by noise.
+const beyond = 0.05
+
 // Says is what a group tells, in the order of importance.
 func (g *Group) Says() (all []Sentence) {
 	if g.Best == nil {
 		return []Sentence{{BestBucket, true, "No bucket has figures."}}
 	}
 	all = append(all, Sentence{BestBucket, false, g.best()}, g.exposed())
-	for _, text := range g.interference() {
-		all = append(all, Sentence{Interference, true, text})
+	if text := g.interference(); text != "" {
+		all = append(all, Sentence{Interference, g.Best.Figures.HasIntervals(), text})
 	}
 	if text := g.gain(); text != "" {
 		all = append(all, Sentence{Gain, false, text})
@@ -109,7 +112,12 @@ func (g *Group) exposed() Sentence {
 		says = fmt.Sprintf("With %s, no exposed communication can be told: %s.", at, times(f.Exposed))
 		share = 0
 	}
-	says += fmt.Sprintf(" Alone, communication takes %s, of which %s is hidden by the wall clock", Duration(f.Comm.Value), Percent(f.Overlap.Value))
+	says += fmt.Sprintf(" Alone, communication takes %s, of which ", Duration(f.Comm.Value))
+	if f.Overlap.Value <= 0 {
+		says += "none is hidden by the wall clock"
+	} else {
+		says += Percent(f.Overlap.Value) + " is hidden by the wall clock"
+	}
 	if f.ByInterval != nil {
 		says += fmt.Sprintf(" and %s by intervals", Percent(f.ByInterval.Value))
 		if g.Point.Progress == step.NoCalls {
@@ -121,13 +129,17 @@ func (g *Group) exposed() Sentence {
 		if f.Bound.Value < 0.995 {
 			says += ", since communication takes longer than computing"
 		}
+		if f.Overlap.Value > f.Bound.Value+beyond {
+			says += ". That is less than the wall clock says: something else disturbed the modes, and these figures are not to be trusted"
+		}
 	}
 	return Sentence{Exposed, share >= 0.05, says + "."}
 }
 
 // interference tells of computing and communication that slow each other down by more than 5 %.
-func (g *Group) interference() (all []string) {
+func (g *Group) interference() string {
 	f := g.Best.Figures
+	var all []string
 	for _, one := range []struct {
 		what, beside string
 		slower       *step.Figure
@@ -149,7 +161,7 @@ func (g *Group) interference() (all []string) {
 		}
 		all = append(all, says+".")
 	}
-	return all
+	return strings.Join(all, " ")
 }
 
 // gain tells what overlapping is worth.
