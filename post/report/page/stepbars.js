@@ -4,10 +4,10 @@ const stepModes = ["computing", "communication", "in turn", "overlapped"];
 const stepParts = ["computing", "hidden", "exposed"];
 const stepPartNames = ["computing", "communication, hidden", "communication, exposed"];
 
-// stepTop is the longest time of all groups of a run, so that groups are drawn on one scale.
-function stepTop(run) {
+// stepTop is the longest time that is drawn of all groups of a run, so that groups are drawn on one scale.
+function stepTop(run, way) {
   let most = 0;
-  for (const group of run.groups) for (const p of group.points) for (const m of p.timed ? p.modes : []) most = Math.max(most, m.v, m.hi);
+  for (const group of run.groups) for (const p of group.points) for (const m of p.timed ? p.modes.slice(way === "parts" ? 2 : 0) : []) most = Math.max(most, m.v, m.hi);
   return most || 1;
 }
 

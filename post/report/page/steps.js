@@ -35,7 +35,7 @@ function startSteps() {
 
   function drawBars() {
     const { run, group } = groups[shown];
-    f = stepFrame(bars.width(), group.points.length, stepTop(run));
+    f = stepFrame(bars.width(), group.points.length, stepTop(run, way));
     const { svg } = bars;
     svg.setAttribute("viewBox", `0 0 ${f.width} ${f.height}`);
     svg.setAttribute("aria-label", `Time of a training step by bucket, ${group.title}. Arrow keys show figures.`);
