@@ -289,3 +289,80 @@ func TestStepDataIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// atPart is a step that stands still.
+type atPart struct {
+	part  uint64
+	doing string
+}
+
+func (p atPart) position() (uint64, string) { return p.part, p.doing }
+
+// A hang inside a step is told by its segments and operations, and the rank that has begun fewer of them is behind.
+func TestHangInAStep(t *testing.T) {
+	w := newWatchdog(time.Minute, func(state) {})
+	w.Case(7, "resnet50 ddp 25M float32, polling")
+	w.Phase("round 3, overlapped", 0)
+	var states []state
+	for _, p := range []atPart{{12, "waiting for bucket 3"}, {9, "computing backward bucket 3"}} {
+		w.InStep(p)
+		states = append(states, w.State())
+	}
+	w.InStep(nil)
+	if s := w.State(); s.Stage != "" || s.Iteration != 0 {
+		t.Errorf("without a step it is %+v", s)
+	}
+	states[0].Host, states[1].Host = "node1", "node2"
+	text := nameHang([]report{{Rank: 1, Host: "node2", Standing: answered, State: states[1]}}, states[0])
+	want := "rank 1 on node2 is still at part 9 (computing backward bucket 3) of resnet50 ddp 25M float32, polling, in phase round 3, overlapped, " +
+		"while rank 0 on node1 is at part 12 (waiting for bucket 3)"
+	if !strings.HasPrefix(text, want) {
+		t.Errorf("%q, want %q", text, want)
+	}
+}
+
+// What is said of a group: the best bucket where it can be told, no difference, and how much is exposed.
+func TestGroupSentences(t *testing.T) {
+	points := []step.Point{{Strategy: step.DDP, Bucket: 5 << 20, Type: coll.Float32}, {Strategy: step.DDP, Bucket: 25 << 20, Type: coll.Float32}}
+	rounds := func(n int, overlapped float64) (all []step.Round) {
+		for i := range n {
+			noise := 1e-4 * float64(i%3)
+			all = append(all, step.Round{Compute: 0.1, Comm: 0.05, Sequential: 0.15, Overlapped: overlapped + noise, CommAlone: 0.05, CommBusy: 0.05, Hidden: 0.02})
+		}
+		return all
+	}
+	for _, k := range []struct {
+		name   string
+		rounds [][]step.Round
+		want   []string
+	}{
+		{"told", [][]step.Round{rounds(10, 0.13), rounds(10, 0.12)}, []string{"best bucket in this launch: 25M; 5M is 8.3 %", "25M: communication takes 50 ms alone, and of it 20.1 ms (40 %) are exposed", "1.25 times as fast"}},
+		{"alike", [][]step.Round{rounds(10, 0.12), rounds(10, 0.12)}, []string{"no difference between 5M,25M in this launch"}},
+		{"too few", [][]step.Round{rounds(3, 0.13), rounds(3, 0.12)}, []string{"the least median is that of 25M; too few rounds to compare 5M"}},
+		{"one only", [][]step.Round{rounds(8, 0.12)}, []string{"5M: communication takes"}},
+		{"hidden", [][]step.Round{rounds(8, 0.09)}, []string{"all of it is hidden"}},
+		{"worse than nothing", [][]step.Round{rounds(8, 0.2)}, []string{"a step takes 100 ms more than its computing"}},
+		{"nothing measured", nil, nil},
+	} {
+		text := strings.Join(groupSentences(points[:len(k.rounds)], k.rounds), "\n")
+		for _, want := range k.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in %q", k.name, want, text)
+			}
+		}
+		if len(k.want) == 0 && text != "" {
+			t.Errorf("%s: %q", k.name, text)
+		}
+	}
+}
+
+// Computing that takes another time than the model asks for is warned of.
+func TestWrongPace(t *testing.T) {
+	p := &step.Plan{Segments: []step.Segment{{Pieces: []float64{0.06, 0.04}}}}
+	for took, warned := range map[float64]bool{0.1: false, 0.12: false, 0.13: true, 0.07: true} {
+		f := step.Figures{Compute: step.Time{Figure: step.Figure{Value: took}}}
+		if got := len(wrongPace(p, f)) > 0; got != warned {
+			t.Errorf("%g s: warned %t", took, got)
+		}
+	}
+}

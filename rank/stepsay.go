@@ -16,14 +16,16 @@ func (s *screen) sayGroup(g *stepGroup) {
 	var points []step.Point
 	var rounds [][]step.Round
 	for _, r := range g.alive() {
-		points, rounds = append(points, r.Point), append(rounds, r.rounds)
+		if len(r.rounds) > 0 {
+			points, rounds = append(points, r.Point), append(rounds, r.rounds)
+		}
 	}
 	for _, sentence := range groupSentences(points, rounds) {
 		s.wrapped("# ", sentence)
 	}
 }
 
-// groupSentences are what the rounds of a group's points say, in plain words.
+// groupSentences are what the rounds of a group's points say, in plain words; each point has some.
 func groupSentences(points []step.Point, rounds [][]step.Round) (all []string) {
 	best := bestOf(rounds)
 	if best < 0 {
