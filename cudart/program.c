@@ -71,7 +71,9 @@ static int run_op(struct busbar_cuda_program *p, int64_t i, int64_t segment)
 		rc = rc ? rc : failure(p, BUSBAR_RECORD, 1, i, p->cuda->event_record(o->start, p->comm));
 	}
 	push(o->name);
+	p->putting = i + 1;
 	rc = rc ? rc : failure(p, BUSBAR_OP, 1, i, o->issue(o->context, 0));
+	p->putting = 0;
 	pop(o->name);
 	return rc ? rc : failure(p, BUSBAR_RECORD, 1, i, p->cuda->event_record(o->end, p->comm));
 }
@@ -82,10 +84,25 @@ static int64_t behind(const struct busbar_cuda_program *p, int64_t i)
 	return p->mode == BUSBAR_OVERLAPPED ? p->ops[i].after : p->mode == BUSBAR_SEQUENTIAL ? p->segment_count - 1 : -1;
 }
 
+/* How far the device has come, as far as it ran what is asked for. */
+static void look(void *program)
+{
+	struct busbar_cuda_program *p = program;
+	const struct busbar_cuda_segment *s = p->segments;
+	const struct busbar_cuda_op *o = p->ops;
+	int64_t k = p->passed_segments;
+	while (k < p->segment_count && s[k].from && p->cuda->event_query(s[k].end) == 0)
+		p->passed_segments = ++k;
+	for (k = p->passed_ops; k < p->op_count && o[k].from && p->cuda->event_query(o[k].end) == 0;)
+		p->passed_ops = ++k;
+}
+
 static int begin(struct busbar_cuda_program *p)
 {
 	p->done = 0;
 	p->seen = -1;
+	p->passed_segments = p->passed_ops = 0;
+	p->running = 1;
 	for (int64_t i = 0; i < p->segment_count; i++)
 		p->segments[i].from = NULL;
 	for (int64_t i = 0; i < p->op_count; i++)
@@ -114,15 +131,23 @@ int busbar_cuda_program_issue(void *program, uint64_t i)
 	return rc ? rc : failure(p, BUSBAR_RECORD, 0, p->segment_count, p->cuda->event_record(p->end, p->compute));
 }
 
-int busbar_cuda_program_wait(void *program, uint64_t i)
+static int wait_for_stream(struct busbar_cuda_program *p)
 {
-	struct busbar_cuda_program *p = program;
 	int state;
 	if (p->wait)
-		return failure(p, BUSBAR_WAITING, 0, 0, p->wait(p->wait_context, i));
+		return failure(p, BUSBAR_WAITING, 0, 0, p->wait(p->wait_context, look, p));
 	while ((state = p->cuda->stream_query(p->compute)) == CUDA_NOT_READY)
 		sched_yield();
 	return failure(p, BUSBAR_QUERY, 0, 0, state);
+}
+
+int busbar_cuda_program_wait(void *program, uint64_t i)
+{
+	struct busbar_cuda_program *p = program;
+	(void)i;
+	const int rc = wait_for_stream(p);
+	p->running = rc != 0;
+	return rc;
 }
 
 int busbar_cuda_program_sync(void *program, uint64_t i)

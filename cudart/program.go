@@ -7,12 +7,17 @@ package cudart
 #include "call.h"
 #include "program.h"
 
+static int program_running(const struct busbar_cuda_program *p) { return p->running; }
+static int64_t program_segments(const struct busbar_cuda_program *p) { return p->passed_segments; }
+static int64_t program_ops(const struct busbar_cuda_program *p) { return p->passed_ops; }
+static int64_t program_putting(const struct busbar_cuda_program *p) { return p->putting; }
 */
 import "C"
 
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"busbar/internal/loop"
@@ -34,6 +39,13 @@ type Segment struct {
 	Pieces []uint64 // amounts of work, one after another; see Rate.Amounts
 }
 
+// Wait is how a library waits for a stream so that it finds out when its own operations fail, and can be interrupted.
+type Wait struct {
+	Call    unsafe.Pointer // a busbar_cuda_wait (program.h); nil: the driver is asked until the stream is done
+	Context unsafe.Pointer
+	Error   func(code int) error
+}
+
 // ProgramSpec is all that a program is made of. It owns none of it.
 type ProgramSpec struct {
 	Compute, Comm *Stream
@@ -41,11 +53,7 @@ type ProgramSpec struct {
 	Segments      []Segment
 	Ops           []Op
 
-	// Wait returns when the stream Compute is done, which is behind Comm by then. nil: the driver is asked until it is,
-	// and nothing can bring that to an end.
-	Wait        loop.Step
-	WaitContext unsafe.Pointer
-	WaitError   func(code int) error
+	Wait Wait // for the stream Compute, which is behind Comm at the end; without one nothing can interrupt a wait
 
 	Sync        loop.Step // brings the ranks together; nil: there is nothing to bring together
 	SyncContext unsafe.Pointer
@@ -58,6 +66,7 @@ type ProgramSpec struct {
 type Program struct {
 	c      *Context
 	spec   ProgramSpec
+	mu     sync.Mutex                    // guards p against Reached after Close
 	p      *C.struct_busbar_cuda_program // C memory, as is all that it points to
 	events []*Event
 	memory []unsafe.Pointer
@@ -86,7 +95,7 @@ func (c *Context) NewProgram(s ProgramSpec) (p *Program, err error) {
 	*p.p = C.struct_busbar_cuda_program{cuda: c.d.t, compute: s.Compute.s, comm: s.Comm.s, segments: segments, ops: ops,
 		segment_count: C.int64_t(len(s.Segments)), op_count: C.int64_t(len(s.Ops)),
 		work: C.busbar_step(s.Work.Start), work_context: s.Work.Context,
-		wait: C.busbar_step(s.Wait), wait_context: s.WaitContext, sync: C.busbar_step(s.Sync), sync_context: s.SyncContext}
+		wait: C.busbar_cuda_wait(s.Wait.Call), wait_context: s.Wait.Context, sync: C.busbar_step(s.Sync), sync_context: s.SyncContext}
 	if err = p.makeEvents(&p.p.begin, &p.p.end); err != nil {
 		return p, err
 	}
@@ -190,7 +199,7 @@ func (p *Program) Error(code int) error {
 	case C.BUSBAR_OP:
 		return fmt.Errorf("%s: %w", p.part(), p.spec.Ops[p.p.at].Error(code))
 	case C.BUSBAR_WAITING:
-		return p.spec.WaitError(code)
+		return p.spec.Wait.Error(code)
 	case C.BUSBAR_RECORD:
 		return p.c.check("cuEventRecord at "+p.part(), C.result(code))
 	case C.BUSBAR_STREAM_WAIT:
@@ -216,6 +225,25 @@ func (p *Program) part() string {
 // Issued says whether the last failure was that of an operation as it was put onto its stream: the other ranks may be inside
 // their library, where they wait for this one.
 func (p *Program) Issued() bool { return p.p.failed == C.BUSBAR_OP }
+
+// Reached is how far a run has come.
+type Reached struct {
+	Running       bool
+	Mode          program.Mode
+	Segments, Ops int // that the device is behind, looked at every millisecond while the run is waited for
+	Putting       int // operation that its library is putting onto the stream; -1: none
+}
+
+// Reached may be called from any goroutine. It waits for nothing.
+func (p *Program) Reached() Reached {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.p == nil {
+		return Reached{Putting: -1}
+	}
+	return Reached{Running: C.program_running(p.p) != 0, Mode: program.Mode(p.p.mode), Segments: int(C.program_segments(p.p)),
+		Ops: int(C.program_ops(p.p)), Putting: int(C.program_putting(p.p)) - 1}
+}
 
 // Spans are those of the last run, by the device's clock, of which events tell half microseconds apart. The run must have
 // been waited for.
@@ -246,6 +274,8 @@ func (p *Program) span(to *program.Span, from, end C.cuda_event) error {
 
 // Close gives back what NewProgram made; nothing of it may be on a stream any more. Closing twice does nothing.
 func (p *Program) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var errs []error
 	for _, e := range p.events {
 		errs = append(errs, e.Close())

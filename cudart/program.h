@@ -12,6 +12,9 @@
 #include "../internal/loop/loop.h"
 #include "cuda.h"
 
+/* Waits for the compute stream; gives its own library's code. It calls look now and then meanwhile. */
+typedef int (*busbar_cuda_wait)(void *context, void (*look)(void *program), void *program);
+
 /* In the order of program.Mode. */
 enum busbar_cuda_mode { BUSBAR_COMPUTE, BUSBAR_COMM, BUSBAR_SEQUENTIAL, BUSBAR_OVERLAPPED };
 
@@ -50,7 +53,7 @@ struct busbar_cuda_program {
 
 	busbar_step work; /* puts an amount of work onto the compute stream */
 	void *work_context;
-	busbar_step wait; /* for the compute stream, behind which everything is; NULL: it is asked until it is done */
+	busbar_cuda_wait wait; /* NULL: the stream, behind which everything is, is asked until it is done */
 	void *wait_context;
 	busbar_step sync;
 	void *sync_context;
@@ -60,8 +63,14 @@ struct busbar_cuda_program {
 	int64_t seen; /* segment that the communication stream is behind */
 
 	enum busbar_cuda_call failed;
-	int64_t at;          /* segment, or operation with BUSBAR_OP */
-	int of_op;           /* at is an operation */
+	int64_t at; /* segment, or operation */
+	int of_op;  /* at is an operation */
+
+	/* For the watchdog, which reads them from another thread: the segments and operations that the device is seen to be
+	 * behind, the mode that they are of, and the operation that is being put onto its stream, counted from 1. */
+	volatile int64_t passed_segments, passed_ops;
+	volatile int64_t putting;
+	volatile int running; /* 0: between runs */
 };
 
 /* The steps of the loop. The code of sync is its own library's; those of the others mean what failed says. */

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -18,15 +19,24 @@ import (
 	"busbar/internal/program"
 )
 
+// rehearsalDriver compiles the rehearsal's driver beside the fake one, once.
+var rehearsalDriver = sync.OnceValues(func() (so string, err error) {
+	files, err := filepath.Glob("rehearsal/cuda/*.c")
+	if err == nil && len(files) == 0 {
+		err = errors.New("there is no source of the rehearsal's driver")
+	}
+	so = filepath.Join(filepath.Dir(fakeDriver), "rehearsal-"+library)
+	if err == nil {
+		err = compile(so, append(files, "-pthread")...)
+	}
+	return so, err
+})
+
 // openRehearsal gives a context of the rehearsal's driver, whose streams are threads: what is not waited for runs at once.
 func openRehearsal(t *testing.T) *Context {
 	t.Helper()
-	files, err := filepath.Glob("rehearsal/cuda/*.c")
-	if err != nil || len(files) == 0 {
-		t.Fatal("there is no source of the rehearsal's driver", err)
-	}
-	so := filepath.Join(t.TempDir(), library)
-	if err := compile(so, append(files, "-pthread")...); err != nil {
+	so, err := rehearsalDriver()
+	if err != nil {
 		t.Fatal(err)
 	}
 	runtime.LockOSThread()
@@ -149,6 +159,9 @@ func TestProgramModes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if p.Reached().Running {
+				t.Errorf("%s: the step is over, and runs", m)
+			}
 			checkLengths(t, m, s, segments, amounts)
 			checkOrder(t, m, s, links)
 		}
@@ -266,12 +279,10 @@ func TestProgramErrors(t *testing.T) {
 		t.Error("it is not known that the operation was not issued")
 	}
 	ops[1].code = 0
-	p.spec.WaitError = func(code int) error { return fmt.Errorf("waiting: %d", code) }
-	fails := testOp{code: 9}
-	ops[2] = fails
-	p.p.wait, p.p.wait_context = p.p.ops.issue, unsafe.Pointer(&ops[2])
-	wanted("waiting: 9")
-	p.p.wait = nil
+	if r := p.Reached(); !r.Running || r.Segments != 0 || r.Putting != -1 {
+		t.Errorf("a step that failed has come to %+v", r)
+	}
+	ops[2] = testOp{code: 9}
 	p.spec.Work.Error = func(code int) error { return fmt.Errorf("no work: %d", code) }
 	p.p.work, p.p.work_context = p.p.ops.issue, unsafe.Pointer(&ops[2])
 	wanted("segment forward: no work: 9")

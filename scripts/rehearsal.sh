@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the stand-ins of libcuda and libnccl, with which everything but the speed of GPUs can be tried without one:
+# Builds the stand-ins of libcuda, libnccl and libcublas, with which everything but the speed of GPUs can be tried without one:
 # rehearsal.sh; `rehearsal.sh test` builds them anew, under sanitizers too, and runs their tests.
 # OUT is the folder of the result (lib/rehearsal), CC the compiler, CFLAGS is added to its flags.
 # WITHOUT="ncclCommSplit ncclAlltoAll" leaves symbols out, as an older or shorter library would; EXTRA=ncclx adds NCCLX's.
@@ -11,7 +11,7 @@ me=rehearsal
 . scripts/lib/c.sh
 read -ra without <<<"${WITHOUT:-}"
 
-# build FOLDER FLAG… makes both libraries there.
+# build FOLDER FLAG… makes the libraries there.
 build() {
   local out=$1 hidden name known
   shift
@@ -37,6 +37,10 @@ build() {
   "$cc" "${flags[@]}" "${library[@]}" -Wl,-soname,libnccl.so.2 -Wl,--disable-new-dtags '-Wl,-rpath,$ORIGIN' \
     -o "$out/.libnccl.so.2" cudart/rehearsal/nccl/*.c "$out/libcuda.so.1" -lm -ldl
   mv "$out/.libnccl.so.2" "$out/libnccl.so.2"
+  # shellcheck disable=SC2016
+  "$cc" "${flags[@]}" "${library[@]}" -Wl,-soname,libcublas.so.12 -Wl,--disable-new-dtags '-Wl,-rpath,$ORIGIN' \
+    -o "$out/.libcublas.so.12" cudart/rehearsal/cublas/*.c "$out/libcuda.so.1"
+  mv "$out/.libcublas.so.12" "$out/libcublas.so.12"
   rm -f "$hidden"
   for name in ${without[@]+"${without[@]}"}; do
     known=$(grep -hoE "\\b$name\\b" cudart/cuda.h cudart/rehearsal/nccl/abi.h || true)
@@ -66,5 +70,5 @@ lacking() {
   without=()
 }
 
-build_or_test "${1:-}" "${OUT:-lib/rehearsal}" "libcuda.so.1, libnccl.so.2"
+build_or_test "${1:-}" "${OUT:-lib/rehearsal}" "libcuda.so.1, libnccl.so.2, libcublas.so.12"
 if [ "${1:-}" = test ]; then lacking; fi

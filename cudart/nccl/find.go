@@ -2,9 +2,9 @@ package nccl
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 
+	"busbar/cudart"
 	"busbar/internal/dl"
 )
 
@@ -29,21 +29,7 @@ func (o Options) find() (candidates []string, none []dl.Attempt) {
 		}
 		return candidates, nil
 	}
-	for _, place := range places() {
-		if filepath.Base(place) == place {
-			candidates = append(candidates, place)
-			continue
-		}
-		files, err := filepath.Glob(place)
-		switch {
-		case err != nil: // a bracket in a variable
-			none = append(none, dl.Attempt{Candidate: place, Why: err.Error()})
-		case files == nil:
-			none = append(none, dl.Attempt{Candidate: place, Why: "no such file"})
-		}
-		candidates = append(candidates, files...)
-	}
-	return candidates, none
+	return cudart.LibraryFiles(places())
 }
 
 // pathCandidates are the files that a path from the user may mean: itself, or the library in that folder. A bare name
@@ -64,47 +50,7 @@ func pathCandidates(path string) []string {
 
 // places are the loader's name of the library and file patterns, in order.
 func places() []string {
-	all := []string{library}
-	python := func(prefix string) {
-		for _, lib := range []string{"lib", "lib64"} {
-			for _, packages := range []string{"site-packages", "dist-packages"} {
-				all = append(all, filepath.Join(prefix, lib, "python3*", packages, "nvidia/nccl/lib", library))
-			}
-		}
-	}
-	if dir := os.Getenv("VIRTUAL_ENV"); dir != "" {
-		python(dir)
-	}
-	if dir := os.Getenv("CONDA_PREFIX"); dir != "" {
-		python(dir)
-		all = append(all, filepath.Join(dir, "lib", library))
-	}
-	// The python3 of PATH, whatever it is; it is not started.
-	if program, err := exec.LookPath("python3"); err == nil {
-		python(filepath.Dir(filepath.Dir(program)))
-	}
-	if home, err := os.UserHomeDir(); err == nil {
-		python(filepath.Join(home, ".local"))
-	}
-	python("/usr/local")
-	python("/usr")
-	for _, dir := range []string{"/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib", "/usr/local/lib64",
-		"/usr/local/cuda/lib64", "/usr/local/nccl*/lib", "/opt/nccl*/lib", "/opt/nvidia/nccl/lib",
-		"/opt/nvidia/hpc_sdk/Linux_*/*/comm_libs/nccl/lib"} {
-		all = append(all, filepath.Join(dir, library))
-	}
-	return unique(all)
-}
-
-// unique keeps the first of equal places.
-func unique(all []string) []string {
-	seen := map[string]bool{}
-	kept := all[:0]
-	for _, place := range all {
-		if !seen[place] {
-			seen[place] = true
-			kept = append(kept, place)
-		}
-	}
-	return kept
+	return cudart.LibraryPlaces(library, []string{"nvidia/nccl/lib"}, []string{"/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib",
+		"/usr/local/lib", "/usr/local/lib64", "/usr/local/cuda/lib64", "/usr/local/nccl*/lib", "/opt/nccl*/lib", "/opt/nvidia/nccl/lib",
+		"/opt/nvidia/hpc_sdk/Linux_*/*/comm_libs/nccl/lib"})
 }

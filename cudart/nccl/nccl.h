@@ -207,6 +207,16 @@ int busbar_nccl_prepare(struct busbar_nccl_comm *c, const struct busbar_nccl_spe
 /* The device's times of the batches since the last call, which live until the next batch; a code as of a wait. */
 int busbar_nccl_times(struct busbar_nccl_operation *o, const float **milliseconds, int64_t *batches);
 int busbar_nccl_release(struct busbar_nccl_operation *o);
+
+/* The wait for a stream on which other work stands beside operations of the communicator: as that of an operation. look is
+ * called now and then meanwhile. */
+struct busbar_nccl_waiter {
+	const struct busbar_nccl_comm *c;
+	const struct busbar_cuda *cuda;
+	cuda_stream stream;
+};
+int busbar_nccl_wait(void *waiter, void (*look)(void *), void *looker);
+
 /* A choice of algorithms for a call; "forced": where none of them can be had, the call fails. */
 struct nccl_choice busbar_nccl_choice(const char *algorithms);
 int busbar_nccl_has_graphs(const struct busbar_cuda *cuda);

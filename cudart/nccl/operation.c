@@ -74,28 +74,42 @@ STEP(issue_graph)
 }
 
 /* No thread is inside NCCL meanwhile, so that the communicator can be aborted. */
-STEP(wait_for_stream)
+static int wait_for(const struct busbar_cuda *driver, cuda_stream stream, const struct busbar_nccl_comm *c, void (*look)(void *),
+		    void *looker)
 {
 	enum { LOOK = 1000000 }; /* nanoseconds between looks at the communicator */
-	operation *o = context;
 	const int64_t start = busbar_nccl_now();
 	int64_t looked = start;
-	(void)i;
 	for (;;) {
-		const int state = o->cuda->stream_query(o->stream);
+		const int state = driver->stream_query(stream);
 		if (state != CUDA_NOT_READY)
 			return cuda(state);
-		if (busbar_nccl_interrupted(o->c))
+		if (busbar_nccl_interrupted(c))
 			return BUSBAR_INTERRUPTED;
 		const int64_t now = busbar_nccl_now();
 		if (now - looked >= LOOK) {
-			const int rc = busbar_nccl_async_error(o->c);
+			const int rc = busbar_nccl_async_error(c);
 			if (failed(rc))
 				return rc;
 			looked = now;
+			if (look)
+				look(looker);
 		}
 		busbar_nccl_rest(now - start);
 	}
+}
+
+STEP(wait_for_stream)
+{
+	operation *o = context;
+	(void)i;
+	return wait_for(o->cuda, o->stream, o->c, NULL, NULL);
+}
+
+int busbar_nccl_wait(void *waiter, void (*look)(void *), void *looker)
+{
+	const struct busbar_nccl_waiter *w = waiter;
+	return wait_for(w->cuda, w->stream, w->c, look, looker);
 }
 
 STEP(sync_ranks)

@@ -161,13 +161,15 @@ func (o *Operation) Notes() []string { return o.notes }
 
 // Error turns the code of an issue or a wait (loop.StepError) into an *Error, a *cudart.Error or ErrInterrupted; nil
 // for 0.
-func (o *Operation) Error(code int) error {
+func (o *Operation) Error(code int) error { return o.c.stepError(o.cuda, o.function, code) }
+
+func (c *Comm) stepError(cuda *C.struct_busbar_cuda, function string, code int) error {
 	if code < cudaCode || code >= interruptedCode {
-		return o.c.check(o.function, C.int(code))
+		return c.check(function, C.int(code))
 	}
 	number := C.int(code - cudaCode)
-	return &cudart.Error{Op: o.function + " on its stream", Code: int(number),
-		Name: C.GoString(C.cuda_name(o.cuda, number, 0)), Text: C.GoString(C.cuda_name(o.cuda, number, 1))}
+	return &cudart.Error{Op: function + " on its stream", Code: int(number),
+		Name: C.GoString(C.cuda_name(cuda, number, 0)), Text: C.GoString(C.cuda_name(cuda, number, 1))}
 }
 
 // Close gives back what Prepare made, except the buffers; it must not run any more. Closing twice does nothing.

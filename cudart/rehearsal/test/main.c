@@ -155,6 +155,7 @@ int main(int argc, char **argv)
 	life_tests();
 	fault_tests();
 	profiler_tests();
-	puts("the stand-ins of libcuda and libnccl: ok");
+	cublas_tests();
+	puts("the stand-ins of libcuda, libnccl and libcublas: ok");
 	return 0;
 }

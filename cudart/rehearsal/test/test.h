@@ -46,5 +46,6 @@ void collective_tests(void);
 void life_tests(void);
 void fault_tests(void);
 void profiler_tests(void);
+void cublas_tests(void);
 
 #endif

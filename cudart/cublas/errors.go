@@ -1,0 +1,53 @@
+package cublas
+
+import (
+	"fmt"
+	"strings"
+
+	"busbar/internal/dl"
+)
+
+// statuses are cublasStatus_t; its numbers have gaps.
+var statuses = map[int]string{1: "CUBLAS_STATUS_NOT_INITIALIZED", 3: "CUBLAS_STATUS_ALLOC_FAILED", 7: "CUBLAS_STATUS_INVALID_VALUE",
+	8: "CUBLAS_STATUS_ARCH_MISMATCH", 11: "CUBLAS_STATUS_MAPPING_ERROR", 13: "CUBLAS_STATUS_EXECUTION_FAILED",
+	14: "CUBLAS_STATUS_INTERNAL_ERROR", 15: "CUBLAS_STATUS_NOT_SUPPORTED", 16: "CUBLAS_STATUS_LICENSE_ERROR"}
+
+// Error is a status of cuBLAS other than success.
+type Error struct {
+	Op   string // function of cuBLAS
+	Code int    // cublasStatus_t
+}
+
+func (e *Error) Error() string {
+	name, known := statuses[e.Code]
+	if !known {
+		name = "a status of this library's own"
+	}
+	return fmt.Sprintf("%s failed: %s (%d)", e.Op, name, e.Code)
+}
+
+// LoadError says why there is no cuBLAS, and what to do about it.
+type LoadError struct {
+	Tried  []dl.Attempt
+	Reason string // set when a library was found but is of no use
+}
+
+func (e *LoadError) Error() string {
+	if e.Reason != "" {
+		return e.Reason
+	}
+	text := "cuBLAS could not be loaded"
+	if len(e.Tried) > 0 {
+		text += "\ntried:\n" + dl.List(e.Tried)
+	}
+	return text + "\n" + advice
+}
+
+// Short is the error in one line, without the places that were tried.
+func (e *LoadError) Short() string {
+	short, _, _ := strings.Cut(e.Error(), "\n")
+	return short
+}
+
+const advice = "cuBLAS comes with the CUDA toolkit, with PyTorch, and with: pip install nvidia-cublas-cu12 (nvidia-cublas for CUDA 13); " +
+	"where it lies elsewhere, put its folder into LD_LIBRARY_PATH"
