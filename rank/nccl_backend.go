@@ -32,6 +32,9 @@ type ncclBackend struct {
 	registered nccl.Registration
 	graph      int            // operations of a CUDA graph; 0: no graphs
 	paths      *nccl.Profiler // nil unless NCCL tells of its ways on every rank
+
+	computes *gpuComputing // nil where no training steps are measured
+	profiled bool          // the driver's profiler range has begun (--profile-range)
 }
 
 // rehearsalChunk is the mover's chunk where the device's memory is the host's.
@@ -127,7 +130,7 @@ func (b *ncclBackend) Recover() error {
 	if err := b.comm.Abort(); err != nil && !errors.Is(err, nccl.ErrClosed) {
 		return fmt.Errorf("giving up the communicator: %w", err)
 	}
-	if err := b.stream.Synchronize(); err != nil {
+	if err := errors.Join(b.stream.Synchronize(), b.computes.end()); err != nil {
 		return fmt.Errorf("after giving up the communicator: %w", err)
 	}
 	b.registered = nccl.Registration{} // gone with the communicator
@@ -212,7 +215,7 @@ func (b *ncclBackend) close() error {
 	b.l.j.watch.Phase("NCCL destroy", 0)
 	b.l.j.leaver.guard(b.l.j.leaver.current(), nil)
 	// Graphs may have made NCCL register the buffers by itself: they go after the communicator.
-	err = errors.Join(b.registered.Close(), b.comm.Close())
+	err = errors.Join(b.endProfile(), b.registered.Close(), b.comm.Close())
 	return errors.Join(err, b.release(), b.mover.Close(), b.stream.Close(), b.barrier.close())
 }
 
@@ -235,10 +238,10 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 		inputs, send = outputs, recv
 	}
 	in, out := ncclViews(c, b.rank, b.alike)
-	spec := nccl.OpSpec{Kind: ncclKinds[c.Collective], Type: ncclTypes[c.Type], Op: ncclOps[c.Op], Root: max(0, c.Root),
-		Send: uint64(inputs) + uint64(in.at), Recv: uint64(outputs) + uint64(out.at), Count: c.Count,
-		Slots: slots, SendStride: send, RecvStride: recv, Aggregate: b.aggregate,
-		Stream: b.stream.Pointer(), Cuda: b.l.driver.Table(), Sync: b.barrier.step, SyncContext: b.barrier.context, Graph: b.graph, Algorithms: b.l.j.cfg.gpu.algorithms}
+	spec := b.spec(c, inputs+cudart.Pointer(in.at), outputs+cudart.Pointer(out.at))
+	spec.Slots, spec.SendStride, spec.RecvStride = slots, send, recv
+	spec.Aggregate, spec.Graph = b.aggregate, b.graph
+	spec.Sync, spec.SyncContext = b.barrier.step, b.barrier.context
 	if b.l.j.cfg.gpu.events {
 		spec.Events = bench.MaxBatches
 	}
@@ -262,13 +265,25 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	return o, nil
 }
 
-func (b *ncclBackend) bind(spec nccl.OpSpec) (*ncclOperation, error) {
+// spec is a case at these addresses.
+func (b *ncclBackend) spec(c coll.Case, send, recv cudart.Pointer) nccl.OpSpec {
+	return nccl.OpSpec{Kind: ncclKinds[c.Collective], Type: ncclTypes[c.Type], Op: ncclOps[c.Op], Root: max(0, c.Root),
+		Send: uint64(send), Recv: uint64(recv), Count: c.Count, Stream: b.stream.Pointer(), Cuda: b.l.driver.Table(), Algorithms: b.l.j.cfg.gpu.algorithms}
+}
+
+// prepare makes an operation of the library's; what it does not have is an *UnsupportedError of bench.
+func (b *ncclBackend) prepare(spec nccl.OpSpec) (*nccl.Operation, error) {
 	op, err := b.comm.Prepare(spec)
+	var lacks *nccl.UnsupportedError
+	if errors.As(err, &lacks) {
+		return nil, &bench.UnsupportedError{Reason: lacks.Reason}
+	}
+	return op, err
+}
+
+func (b *ncclBackend) bind(spec nccl.OpSpec) (*ncclOperation, error) {
+	op, err := b.prepare(spec)
 	if err != nil {
-		var lacks *nccl.UnsupportedError
-		if errors.As(err, &lacks) {
-			return nil, &bench.UnsupportedError{Reason: lacks.Reason}
-		}
 		return nil, err
 	}
 	l, err := loop.New(op.Steps(), bench.MaxBatches)
@@ -332,41 +347,57 @@ func (o *ncclOperation) Profile(on bool) error {
 	return l.driver.ProfilerStop()
 }
 
-// Run implements bench.Operation. Where an operation fails, the others are told to leave theirs.
+// Run implements bench.Operation.
 func (o *ncclOperation) Run(batches, n int) (bench.Stamps, error) {
-	j, number := o.b.l.j, o.b.l.j.leaver.current()
-	j.watch.Attach(o.loop, func() { j.passOn(number) })
-	s, err := o.loop.Run(batches, n)
+	return o.b.run(o.loop, batches, n, ncclCalls{
+		failed: o.op.Error,
+		issued: func() bool { return o.b.graph == 0 },
+		over:   func() (err error) { o.times, err = o.op.Times(); return err },
+	})
+}
+
+// ncclCalls are what a loop over NCCL's operations has to say of itself.
+type ncclCalls struct {
+	failed func(code int) error // of an issue or a wait
+	issued func() bool          // an issue that failed was that of an operation
+	over   func() error         // called where all went well
+}
+
+// run runs a loop of this backend's. Where an operation fails, the others are told to leave theirs.
+func (b *ncclBackend) run(l *loop.Loop, batches, n int, c ncclCalls) (bench.Stamps, error) {
+	j, number := b.l.j, b.l.j.leaver.current()
+	j.watch.Attach(l, func() { j.passOn(number) })
+	s, err := l.Run(batches, n)
 	var step *loop.StepError
 	switch {
 	case err == nil: // a wait asks the communicator only while its stream is busy
-		err = o.b.comm.AsyncError()
+		err = b.comm.AsyncError()
 		if err == nil {
-			o.times, err = o.op.Times()
+			err = c.over()
 		}
 		if err == nil {
 			return bench.Stamps(s), nil
 		}
-		return bench.Stamps(s), o.lost(number, err)
+		return bench.Stamps(s), b.lost(number, err)
 	case !errors.As(err, &step):
 		return bench.Stamps(s), err
 	}
 	if step.Stage == loop.Sync { // MPI's own failure ends the run
-		return bench.Stamps(s), fmt.Errorf("MPI's barrier before a batch: %w", o.b.barrier.op.Error(step.Code))
+		return bench.Stamps(s), fmt.Errorf("MPI's barrier before a batch: %w", b.barrier.op.Error(step.Code))
 	}
-	err = o.lost(number, o.op.Error(step.Code))
-	if step.Stage == loop.Issue && o.b.graph == 0 && err.(*bench.OperationError).Status != "" {
+	err = b.lost(number, c.failed(step.Code))
+	if step.Stage == loop.Issue && c.issued() && err.(*bench.OperationError).Status != "" {
 		// The others may be inside NCCL, connecting to this rank, where only the end of its sockets brings them out.
-		_ = o.b.comm.Abort()
+		_ = b.comm.Abort()
 	}
 	return bench.Stamps(s), err
 }
 
 // lost is the error of an operation that failed with all ranks alive; unless it only left off, the others are told.
-func (o *ncclOperation) lost(number int, err error) error {
-	status := o.b.pointStatus(err)
+func (b *ncclBackend) lost(number int, err error) error {
+	status := b.pointStatus(err)
 	if status != "" {
-		o.b.l.j.passOn(number)
+		b.l.j.passOn(number)
 	}
 	if status == result.OOM { // NCCL's own words need not say so
 		err = fmt.Errorf("out of memory: %w", err)
