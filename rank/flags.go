@@ -200,7 +200,7 @@ func newFlags(c *config) *pflag.FlagSet {
 	add("algo", "NAMES", "algorithms that NCCL may take, in its words: ring, tree_ll128, ^nvls (NCCL 2.31 and newer)", func(s string) error { c.gpu.algorithms = s; return nonEmpty(s) })
 	add("like", "TOOL", "nccl-tests: its -n 20, -w 1, -a 1, both placements and ncclMemAlloc, for figures side by side", func(s string) error { return oneOf(s, &c.like, "nccl-tests") })
 	flag("path", "ask NCCL (2.23 and newer) for the algorithm, protocol and channels of each point, by its profiler interface", &c.gpu.path)
-	flag("profile-range", "cuProfilerStart and Stop around the timed part of each case (nsys profile --capture-range=cudaProfilerApi)", &c.profile)
+	flag("profile-range", "cuProfilerStart and Stop around the timed part of each case, or around all steps of a --step (nsys profile --capture-range=cudaProfilerApi)", &c.profile)
 	flag("nonblocking", "a non-blocking communicator, for those who train with one", &c.gpu.nonBlocking)
 	flag("allow-shared-gpu", "let several ranks use one GPU; every record says so", &c.shareGPU)
 

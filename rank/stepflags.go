@@ -92,7 +92,6 @@ var notWithStep = map[string]string{
 	"cudagraph":     "a step is issued as trainings do it, operation by operation: leave out --cudagraph",
 	"events":        "times inside a step are taken on the device anyway: leave out --events",
 	"path":          "ask with the sizes of its buckets and a sweep: --collective all_reduce -b 25M -e 25M --path",
-	"profile-range": "profilers see a step by its NVTX ranges: leave out --profile-range",
 }
 
 // checkStep refuses what does not go with --step, and flags of it without it.

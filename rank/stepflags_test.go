@@ -61,7 +61,7 @@ func TestStepWays(t *testing.T) {
 // Each flag that means nothing to a step is refused with what to do instead, and so are those of a step without one.
 func TestStepRefusals(t *testing.T) {
 	values := map[string]string{"sweep": "quick", "collective": "all_reduce", "op": "sum", "root": "0", "placement": "in", "mode": "latency", "average": "1",
-		"pattern": "pairs", "time-limit": "1m", "like": "nccl-tests", "preflight": "true", "events": "true", "path": "true", "profile-range": "true"}
+		"pattern": "pairs", "time-limit": "1m", "like": "nccl-tests", "preflight": "true", "events": "true", "path": "true"}
 	for name, instead := range notWithStep {
 		value := values[name]
 		if value == "" {
