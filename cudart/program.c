@@ -55,6 +55,7 @@ static int run_segment(struct busbar_cuda_program *p, int64_t i)
 		if (s->pieces[k])
 			rc = failure(p, BUSBAR_WORK, 0, i, p->work(p->work_context, s->pieces[k]));
 	pop(s->name);
+	p->put++;
 	return rc ? rc : failure(p, BUSBAR_RECORD, 0, i, p->cuda->event_record(s->end, p->compute));
 }
 
@@ -74,6 +75,7 @@ static int run_op(struct busbar_cuda_program *p, int64_t i, int64_t segment)
 	p->putting = i + 1;
 	rc = rc ? rc : failure(p, BUSBAR_OP, 1, i, o->issue(o->context, 0));
 	p->putting = 0;
+	p->put++;
 	pop(o->name);
 	return rc ? rc : failure(p, BUSBAR_RECORD, 1, i, p->cuda->event_record(o->end, p->comm));
 }
@@ -101,7 +103,7 @@ static int begin(struct busbar_cuda_program *p)
 {
 	p->done = 0;
 	p->seen = -1;
-	p->passed_segments = p->passed_ops = 0;
+	p->passed_segments = p->passed_ops = p->put = 0;
 	p->running = 1;
 	for (int64_t i = 0; i < p->segment_count; i++)
 		p->segments[i].from = NULL;

@@ -10,6 +10,7 @@ package cudart
 static int program_running(const struct busbar_cuda_program *p) { return p->running; }
 static int64_t program_segments(const struct busbar_cuda_program *p) { return p->passed_segments; }
 static int64_t program_ops(const struct busbar_cuda_program *p) { return p->passed_ops; }
+static int64_t program_put(const struct busbar_cuda_program *p) { return p->put; }
 static int64_t program_putting(const struct busbar_cuda_program *p) { return p->putting; }
 */
 import "C"
@@ -231,6 +232,7 @@ type Reached struct {
 	Running       bool
 	Mode          program.Mode
 	Segments, Ops int // that the device is behind, looked at every millisecond while the run is waited for
+	Put           int // segments and operations that are on the streams
 	Putting       int // operation that its library is putting onto the stream; -1: none
 }
 
@@ -242,7 +244,7 @@ func (p *Program) Reached() Reached {
 		return Reached{Putting: -1}
 	}
 	return Reached{Running: C.program_running(p.p) != 0, Mode: program.Mode(p.p.mode), Segments: int(C.program_segments(p.p)),
-		Ops: int(C.program_ops(p.p)), Putting: int(C.program_putting(p.p)) - 1}
+		Ops: int(C.program_ops(p.p)), Put: int(C.program_put(p.p)), Putting: int(C.program_putting(p.p)) - 1}
 }
 
 // Spans are those of the last run, by the device's clock, of which events tell half microseconds apart. The run must have

@@ -67,9 +67,9 @@ struct busbar_cuda_program {
 	int of_op;  /* at is an operation */
 
 	/* For the watchdog, which reads them from another thread: the segments and operations that the device is seen to be
-	 * behind, the mode that they are of, and the operation that is being put onto its stream, counted from 1. */
+	 * behind, how many of both are on the streams, and the operation that is being put there, counted from 1. */
 	volatile int64_t passed_segments, passed_ops;
-	volatile int64_t putting;
+	volatile int64_t put, putting;
 	volatile int running; /* 0: between runs */
 };
 

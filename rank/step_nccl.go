@@ -164,13 +164,14 @@ func (b *ncclBackend) endProfile() error {
 // spans implements training.
 func (t *gpuTraining) spans() program.Spans { return t.last }
 
-// position implements training: what the device is seen to be at.
+// position implements training: what the device is seen to be at. Of two ranks the one is behind that has put less onto its
+// streams; where both have put everything, the one whose device has done less.
 func (t *gpuTraining) position() (part uint64, doing string) {
 	r := t.program.Reached()
 	if !r.Running {
 		return 0, ""
 	}
-	return uint64(r.Segments+r.Ops) + 1, t.doing(r)
+	return uint64(r.Put+r.Segments+r.Ops) + 1, t.doing(r)
 }
 
 func (t *gpuTraining) doing(r cudart.Reached) string {

@@ -6,16 +6,17 @@
 #   --nccl PATH        the library to check, instead of the one that rank finds
 #   --nccl-tests PATH  set rank beside nccl-tests: five launches of each, in turn
 #   --max SIZE         the largest size (8G)
-#   --only STEP,…      of: machine preflight sweep memory shared_gpu all_gpus graphs stopped killed nccl_tests
+#   --only STEP,…      of: machine preflight sweep memory shared_gpu all_gpus graphs training stopped killed nccl_tests
 #   --rehearse         without a GPU: stand-ins of CUDA and NCCL, small sizes; tries this script, measures nothing
 # shellcheck disable=SC2317 # the steps are called by step
 set -uo pipefail
 
 top=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
-steps=(machine preflight sweep memory shared_gpu all_gpus graphs stopped killed nccl_tests)
+steps=(machine preflight sweep memory shared_gpu all_gpus graphs training stopped killed nccl_tests)
 readonly COLLECTIVES=(all_reduce all_gather reduce_scatter broadcast reduce alltoall gather scatter sendrecv)
 out=gpu-check-$(date +%Y%m%dT%H%M%S) nccl_tests='' rehearsed=''
 largest=8G small=64M
+model=resnet50 caps=5M,25M,all # of three different buckets
 backend=(--backend nccl)
 failed=0
 
@@ -200,6 +201,33 @@ graphs() {
   ranks "$(gpus)" -G 10 --collective all --mode throughput -b 8 -e "$small" -f 8 -c 1 --budget 300ms && all_right
 }
 
+# trained runs a training step and looks at what became of it: every point is right, or its library says that it lacks the type,
+# and what computed is what was asked for.
+trained() {
+  local computing=$1 lines ok odd
+  shift
+  ranks "$(gpus)" --step "$model" --compute 30ms --strategy ddp,fsdp --bucket "$caps" -d bfloat16,float8e4m3 --budget 2s "$@" || return
+  lines=$(cat "$dir"/results/*.jsonl | grep -F '"kind":"step"')
+  ok=$(grep -F '"status":"ok"' <<<"$lines" | grep -cF '"check":{"result":"ok"')
+  odd=$(grep -vF '"status":"ok"' <<<"$lines" | grep -vcF '"status":"unsupported"')
+  printf '%s: %d points with every element right\n' "$computing" "$ok"
+  [ "$ok" -ge 6 ] || problem "of the points with $computing only $ok are right; bfloat16 alone has 6" || return
+  [ "$odd" = 0 ] || problem "$odd points with $computing are neither right nor unsupported" || return
+  cat "$dir"/results/*.jsonl | grep -qF "\"computing\":\"$computing" || problem "what computed is not $computing" || return
+  mv "$dir/results" "$dir/results-${computing%% *}"
+}
+
+# A training step with both kinds of computing. cuBLAS is no part of busbar: where there is none that is said, and the step
+# is done by busbar's own kernel.
+training() {
+  trained 'FMA kernels' --compute-kernel fma || return
+  mkdir -p "$dir/results"
+  trained 'cuBLAS' --compute-kernel gemm && return
+  grep -qF 'cuBLAS could not be loaded' "$dir/log.txt" || return
+  reason="computing by busbar's own kernel is right; there is no cuBLAS on this machine"
+  return 77
+}
+
 stopped() {
   fault STOP || return
   [ "$code" = 4 ] || problem "the exit code is $code; a hang has 4" || return
@@ -274,6 +302,7 @@ main() {
       --only) IFS=, read -ra steps <<<"$2" ;;
       --rehearse)
         rehearsed=1 largest=1M small=64K
+        model=uniform:8x64K caps=128K,256K,all
         backend+=(--rehearse)
         shift
         continue
