@@ -34,7 +34,7 @@ for kind in address,undefined thread; do
 done
 
 CGO_CFLAGS='-O1 -g -fsanitize=undefined -fno-sanitize-recover=all' CGO_LDFLAGS=-fsanitize=undefined \
-  "${GO:-go}" test -asan -count=1 ./cudart ./cudart/nccl
+  "${GO:-go}" test -asan -count=1 ./cudart ./cudart/nccl ./cudart/cublas
 scripts/nccl-profiler.sh test
 scripts/rehearsal.sh test
 scripts/gloo-shim.sh --test
