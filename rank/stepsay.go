@@ -95,7 +95,7 @@ func bucketsOf(points []step.Point) (caps []step.Cap) {
 // exposedSentence says how much of a step's communication is not hidden.
 func exposedSentence(p step.Point, f step.Figures) string {
 	if f.Overlap == nil {
-		return "nothing is communicated in this world, and nothing can be hidden"
+		return "communication takes next to nothing here (less than 0.1 % of a step), and there is nothing to hide"
 	}
 	text := fmt.Sprintf("%s: communication takes %s ms alone, and ", p.Bucket, threeDigits(f.Comm.Value))
 	switch exposed := threeDigits(f.Exposed.Value); {

@@ -23,7 +23,7 @@ type Time struct {
 
 // Figures are what the rounds of a point say. Each is computed round by round, from modes that were measured next to each other,
 // and is the median of that. docs/step.md has the formulas and where they come from. A ratio is nil where a round has nothing to
-// divide by: in a world of one, where nothing is communicated, no share of it can be hidden.
+// divide by, and a share of communication where there is next to none, as in a world of one: what is measured then is clocks.
 type Figures struct {
 	Rounds     int  `json:"rounds"`
 	Compute    Time `json:"compute_s"`
@@ -53,34 +53,20 @@ func FiguresOf(rounds []Round) Figures {
 		Sequential: timeOf(rounds, sequential),
 		Overlapped: timeOf(rounds, overlapped),
 
-		Overlap:    ratioOf(rounds, (*Round).overlap),
-		ByInterval: ratioOf(rounds, func(r *Round) float64 { return share(r.Hidden, r.CommBusy) }),
-		Bound:      ratioOf(rounds, (*Round).bound),
 		SlowerComp: ratioOf(rounds, func(r *Round) float64 { return share(r.ComputeBusy, r.ComputeAlone) }),
-		SlowerComm: ratioOf(rounds, func(r *Round) float64 { return share(r.CommBusy, r.CommAlone) }),
 		SpeedUp:    ratioOf(rounds, func(r *Round) float64 { return share(r.Sequential, r.Overlapped) }),
 		Efficiency: ratioOf(rounds, func(r *Round) float64 { return stats.WeakScaling(r.Compute, r.Overlapped) }),
 	}
 	if len(rounds) > 0 {
 		f.Exposed = figureOf(each(rounds, func(r *Round) float64 { return r.Overlapped - r.Compute }))
 	}
+	if f.Comm.Value >= negligible*f.Overlapped.Value {
+		f.Overlap = ratioOf(rounds, func(r *Round) float64 { return stats.WallClockOverlap(r.Compute, r.Comm, r.Overlapped) })
+		f.ByInterval = ratioOf(rounds, func(r *Round) float64 { return share(r.Hidden, r.CommBusy) })
+		f.Bound = ratioOf(rounds, func(r *Round) float64 { return share(min(r.Compute, r.Comm), r.Comm) })
+		f.SlowerComm = ratioOf(rounds, func(r *Round) float64 { return share(r.CommBusy, r.CommAlone) })
+	}
 	return f
-}
-
-// overlap is NaN where no operation was on its way, as in a world of one: what the mode takes then is reading clocks, of which no share
-// can be hidden.
-func (r *Round) overlap() float64 {
-	if !(r.CommAlone > 0) {
-		return math.NaN()
-	}
-	return stats.WallClockOverlap(r.Compute, r.Comm, r.Overlapped)
-}
-
-func (r *Round) bound() float64 {
-	if !(r.CommAlone > 0) {
-		return math.NaN()
-	}
-	return share(min(r.Compute, r.Comm), r.Comm)
 }
 
 // share is NaN where there is nothing to divide by.

@@ -66,8 +66,14 @@ func TestFiguresWithoutCommunication(t *testing.T) {
 	if err != nil || strings.Contains(string(b), `"overlap"`) || strings.Contains(string(b), `"overlap_`) || strings.Contains(string(b), "comm_slowdown") || !strings.Contains(string(b), `"weak_scaling":{"value":1}`) {
 		t.Errorf("%s, %v", b, err)
 	}
-	if f := FiguresOf([]Round{made(0.115), alone, made(0.115)}); f.Overlap != nil || f.SpeedUp == nil {
+	nothing := alone
+	nothing.Comm = 0
+	if f := FiguresOf([]Round{made(0.115), nothing, made(0.115)}); f.Overlap != nil || f.SpeedUp == nil {
 		t.Error("a share that not every round has is there")
+	}
+	alone.CommAlone, alone.CommBusy = 1e-6, 1e-6 // calls of a library that has nobody to talk to
+	if f := FiguresOf([]Round{alone, alone, alone}); f.Overlap != nil || f.Bound != nil || f.ByInterval != nil || f.SlowerComm != nil {
+		t.Errorf("shares of a microsecond of a step of 100 ms: %+v", f)
 	}
 	for _, none := range [][]Round{nil, {{}}} {
 		f := FiguresOf(none)

@@ -104,7 +104,7 @@ func (g *Group) best() string {
 func (g *Group) exposed() Sentence {
 	f, at := g.Best.Figures, Bucket(g.Best.Bucket)
 	if f.Overlap == nil {
-		return Sentence{Exposed, false, "Nothing is communicated, so nothing can be exposed."}
+		return Sentence{Exposed, false, "Communication takes next to nothing here (less than 0.1 % of a step), so nothing can be exposed."}
 	}
 	share := Share(f)
 	says := fmt.Sprintf("With %s, %s of communication are exposed, %s of the step.", at, times(f.Exposed), Percent(share))
