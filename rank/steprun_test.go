@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -48,26 +49,26 @@ func (f *fakeTrainer) train(_ computing, p *step.Plan) (training, error) {
 		}
 	}
 	f.bound++
-	t := &fakeTraining1{f: f, p: p}
+	t := &fakeTraining{f: f, p: p}
 	for i := range p.Ops {
 		c, err := p.Case(i)
 		if err != nil {
 			return nil, err
 		}
-		t.memory = append(t.memory, make([]byte, c.RecvCount(0)*int64(c.Type.Size())))
+		t.memory = append(t.memory, bytes.Repeat([]byte{0xFF}, int(c.RecvCount(0))*c.Type.Size()))
 	}
 	return t, nil
 }
 
-// fakeTraining1 is one plan of a fakeTrainer.
-type fakeTraining1 struct {
+// fakeTraining is one plan of a fakeTrainer.
+type fakeTraining struct {
 	f      *fakeTrainer
 	p      *step.Plan
 	memory [][]byte
 	mode   program.Mode
 }
 
-func (t *fakeTraining1) run(m program.Mode) (start, end int64, err error) {
+func (t *fakeTraining) run(m program.Mode) (start, end int64, err error) {
 	t.mode = m
 	t.f.ran = append(t.f.ran, fmt.Sprintf("%s %s", t.p.Point.Bucket, m))
 	if t.f.fail != nil {
@@ -82,10 +83,10 @@ func (t *fakeTraining1) run(m program.Mode) (start, end int64, err error) {
 	return 1000, 1000 + int64(took), nil
 }
 
-func (t *fakeTraining1) position() (uint64, string) { return 0, "" }
+func (t *fakeTraining) position() (uint64, string) { return 0, "" }
 
 // spans are one stretch of 4 ms of computing, and of operations that begin with it and last 2 ms longer.
-func (t *fakeTraining1) spans() program.Spans {
+func (t *fakeTraining) spans() program.Spans {
 	s := program.Spans{Segments: make([]program.Span, len(t.p.Segments)), Ops: make([]program.Span, len(t.p.Ops))}
 	const ms = 1_000_000
 	for i := range s.Segments {
@@ -101,13 +102,13 @@ func (t *fakeTraining1) spans() program.Spans {
 	return s
 }
 
-func (t *fakeTraining1) buffers(op int) bench.Buffers {
+func (t *fakeTraining) buffers(op int) bench.Buffers {
 	return bench.Buffers{Send: bench.Host(t.memory[op]), Recv: bench.Host(t.memory[op])}
 }
 
-func (t *fakeTraining1) notes() []string { return []string{"a note"} }
+func (t *fakeTraining) notes() []string { return []string{"a note"} }
 
-func (t *fakeTraining1) close() error {
+func (t *fakeTraining) close() error {
 	t.f.bound--
 	return nil
 }
@@ -197,6 +198,13 @@ func TestStepRounds(t *testing.T) {
 	}
 	if want := []string{"4K compute", "8K comm", "all sequential", "4K overlapped"}; !slices.Equal(firsts, want) {
 		t.Errorf("the rounds begin with %v, want %v", firsts, want)
+	}
+	for _, r := range g.runs { // sums of anything else would grow from step to step
+		for i, m := range r.train.(*fakeTraining).memory {
+			if !bytes.Equal(m, make([]byte, len(m))) {
+				t.Errorf("%s: operation %d is not timed on zeros", r.Point, i)
+			}
+		}
 	}
 	x := g.runs[0].rounds[0]
 	if want := (step.Round{Compute: 0.01, Comm: 0.03, Sequential: 0.01, Overlapped: 0.01, ComputeAlone: 0.004, ComputeBusy: 0.004, CommAlone: 0.006, CommBusy: 0.006, Hidden: 0.004}); x != want {
