@@ -8,9 +8,9 @@
 #   --trace LIST   what nsys records: cuda,nvtx is all that collectives need (cuda,nvtx,osrt)
 #   --duration S   seconds of recording at most, so that files stay small (30; 0 is no limit)
 #   --host LIST, --hostfile FILE   as mpirun takes them
-# Only the timed part of each case is recorded (rank --profile-range); of training steps (--step) all from the start, for S
-# seconds, with NVTX ranges that name the steps and what is in them. Figures of a profiled run are slower than others and are
-# kept apart: --variant profiled. SRUN_ARGS are further options of srun. The exit code is rank's.
+# Only the timed part of each case is recorded (rank --profile-range); of training steps (--step) all steps in one report, with
+# NVTX ranges that name them and what is in them. Figures of a profiled run are slower than others and are kept apart:
+# --variant profiled. SRUN_ARGS are further options of srun. The exit code is rank's.
 set -euo pipefail
 me=profile
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
@@ -78,11 +78,9 @@ if ! command -v nsys >/dev/null; then
   say "nsys is NVIDIA's Nsight Systems: it comes with the CUDA toolkit (module load cuda), or as the package nsight-systems-cli"
 fi
 code=0
-range=(--profile-range)
-if given --step; then range=(); fi
 # The deadline is long, since a profiler may hold an operation up that does not hang.
 (start "$np" "$here/profile.sh" --as-rank "$out" "$ranks" "$trace" "$duration" -- \
-  ${range[@]+"${range[@]}"} --variant profiled --deadline 10m --out "$out/results" "${flags[@]}") </dev/null || code=$?
+  --profile-range --variant profiled --deadline 10m --out "$out/results" "${flags[@]}") </dev/null || code=$?
 
 reports=$(find "$out/reports" -name '*.nsys-rep' | sort)
 say "everything is in $out"
