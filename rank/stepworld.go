@@ -66,10 +66,7 @@ func (w *subworld) openSteps(lib library) (*stepSession, error) {
 	if s.backend, err = lib.open(s.session); err != nil {
 		return nil, err
 	}
-	var ok bool
-	if s.trainer, ok = s.backend.(trainer); !ok {
-		return nil, environmentf("%s runs no training steps", lib.name())
-	}
+	s.trainer = s.backend.(trainer) // as all backends are
 	w.j.watch.Phase("calibrate computing", 0)
 	if s.computing, err = s.trainer.computing(); err != nil {
 		return nil, err
