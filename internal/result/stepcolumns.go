@@ -24,6 +24,7 @@ var stepColumns = slices.Concat([]stepColumn{
 	ofRun("backend", func(r *Run) string { return r.Backend.Name }),
 	ofRun("library", func(r *Run) string { return r.Backend.Title() }),
 	ofRun("variant", func(r *Run) string { return r.Variant }),
+	ofRun("block", func(r *Run) string { return r.Block }),
 	ofRun("world", func(r *Run) string { return strconv.Itoa(r.World) }),
 	ofRun("nodes", func(r *Run) string { return strconv.Itoa(r.Nodes) }),
 	ofRun("ranks_per_node", func(r *Run) string { return strconv.Itoa(r.RanksPerNode) }),

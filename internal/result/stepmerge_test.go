@@ -15,6 +15,7 @@ import (
 func interruptedAndResumed(t *testing.T, dir string) (first, second string) {
 	t.Helper()
 	run := sampleSteps()
+	run.Block = "nodes2/launch1"
 	w, _ := newWriter(t, dir, run)
 	appendGroup(t, w, &run, 1, 12)
 	failed := StepRecord{N: 3, Point: run.Step.Points[2], Status: Failed, Reason: "a link went down"}
@@ -119,7 +120,7 @@ func TestStepsCSV(t *testing.T) {
 		row          int
 		column, want string
 	}{
-		{1, "run", "run-1"}, {1, "model", "resnet50"}, {1, "strategy", "ddp"}, {1, "bucket", "1M"}, {3, "type", "bfloat16"}, {1, "progress", "poll"}, {1, "compression", ""},
+		{1, "run", "run-1"}, {1, "block", "nodes2/launch1"}, {1, "model", "resnet50"}, {1, "strategy", "ddp"}, {1, "bucket", "1M"}, {3, "type", "bfloat16"}, {1, "progress", "poll"}, {1, "compression", ""},
 		{1, "world", "4"}, {1, "ops", "2"}, {1, "bytes", "3145728"}, {1, "rounds", "12"}, {3, "rounds", "5"}, {1, "compute_s", "0.15"}, {1, "overlap_bound", "1"},
 		{2, "best", "best"}, {1, "best", "slower"}, {3, "best", "too few rounds"}, {2, "slower", ""}, {3, "slower_lo", ""}, {3, "overlap_lo", ""}, {3, "overlapped_lo_s", ""},
 		{1, "status", "ok"}, {1, "check", "ok"}, {1, "rehearsed", ""}, {3, "rehearsed", "true"}, {1, "compute_p99_s", ""}, {1, "stop", "fixed"},
