@@ -62,14 +62,15 @@ given() {
 
 # without_step sets plain: rank's flags, less those of a training step, which no run of collectives takes.
 without_step() {
-  local word passed=''
+  local word name passed=''
   plain=()
   for word in ${flags[@]+"${flags[@]}"}; do
     if [ -n "$passed" ]; then
       passed=''
       continue
     fi
-    case ${word%%=*} in
+    name=${word%%=*}
+    case ${name//_/-} in # rank takes either
       --no-trace) ;;
       --step | --bucket | --first-bucket | --strategy | --compress | --progress | --poll-interval | --compute | --compute-threads | --compute-kernel)
         case $word in *=*) ;; *) passed=1 ;; esac

@@ -37,15 +37,16 @@ func ofStep(t *testing.T, p place) (words []string) {
 func TestFlagsOfStepsAreKnown(t *testing.T) {
 	p := install(t)
 	words := ofStep(t, p)
-	var joined []string
+	var joined, underscored []string
 	for _, w := range words {
+		underscored = append(underscored, strings.ReplaceAll(w, "t-", "t_"))
 		if last := len(joined) - 1; w == "value" {
 			joined[last] += "=value"
 		} else {
 			joined = append(joined, w)
 		}
 	}
-	for _, flags := range [][]string{words, joined} {
+	for _, flags := range [][]string{words, joined, underscored} {
 		script := `here=$1/slurm me=test; . "$here/lib/launch.sh"; shift; flags=("$@"); without_step; echo "${plain[*]-}"`
 		all := append(append([]string{"-c", script, "bash", p.top, "--backend", "nccl"}, flags...), "-d", "float16")
 		out, err := exec.Command("bash", all...).CombinedOutput()
