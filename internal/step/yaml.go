@@ -21,8 +21,7 @@ var (
 // parseYAML reads a model from the text of a file.
 func parseYAML(file string, text []byte) (*Model, error) {
 	p := &modelReader{Reader: &strictyaml.Reader{File: file}, names: map[string]int{}}
-	base := filepath.Base(file)
-	m := &Model{Name: strings.TrimSuffix(base, filepath.Ext(base)), Source: string(text)}
+	m := &Model{Name: nameOf(file), Source: string(text)}
 	if root := p.Document(text, "want keys such as forward and layers", "want one model a file"); root != nil {
 		p.top(m, root)
 	}
@@ -30,6 +29,17 @@ func parseYAML(file string, text []byte) (*Model, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// nameOf is what a model is called by its file: without what a terminal would not print.
+func nameOf(file string) string {
+	base := filepath.Base(file)
+	return strings.Map(func(r rune) rune {
+		if !strconv.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, strings.TrimSuffix(base, filepath.Ext(base)))
 }
 
 // modelReader reads one model's file.

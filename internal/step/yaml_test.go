@@ -34,6 +34,8 @@ func TestModelFiles(t *testing.T) {
 			[]string{"a 8 [0 0] 4 0", "b 8 [0 0] 0 0.001"}},
 		{"own times of the forward pass alone", "layers: [{name: a, params: 8, forward: 4ms}, {name: b, params: 8}]",
 			[]string{"a 8 [0 0] 4 8", "b 8 [0 0] 0 0"}},
+		{"an own time of the backward pass is one layer's", "forward: 6ms\nlayers: [{name: a, params: 8}, {name: b, params: 8, backward: 1ms}]",
+			[]string{"a 8 [0 0] 3 6", "b 8 [0 0] 3 1"}},
 		{"a total that the layers make up", "forward: 3ns\nlayers: [{name: a, params: 8, forward: 1ns, repeat: 3}]",
 			[]string{"a.0 8 [0 0] 1e-06 2e-06", "a.1 8 [0 0] 1e-06 2e-06", "a.2 8 [0 0] 1e-06 2e-06"}},
 		{"backward alone", "backward: 9ms\nlayers: [{name: a, params: 8}]", []string{"a 8 [0 0] 0 9"}},
@@ -123,6 +125,14 @@ func TestModelFilesSayWhatIsWrong(t *testing.T) {
 		if m != nil || err == nil || !errors.As(err, &at) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v\nwant %s", text, err, want)
 		}
+	}
+}
+
+// The name of a file may hold anything.
+func TestNameOfAModelFile(t *testing.T) {
+	m, err := Parse("x/a\x1b[31m\nb.yaml", []byte("forward: 1ms\nlayers: [{params: 1}]"))
+	if err != nil || m.Name != "a?[31m?b" {
+		t.Errorf("%q, %v", m.Name, err)
 	}
 }
 

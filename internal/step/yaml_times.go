@@ -19,19 +19,14 @@ func (p *modelReader) time(v *yaml.Node) timeKey {
 	return timeKey{v, strictyaml.One(p.Reader, v, parseTime)}
 }
 
-// times gives each layer its time: its own, or what is left of the whole model's by weight. Where no time of the backward pass is
-// given, it takes twice as long as the forward pass.
+// times gives each layer its time: its own, or what is left of the whole model's by weight. Where no whole is given for the backward
+// pass, a layer without a time of its own takes twice as long as in the forward pass.
 func (p *modelReader) times(root *yaml.Node, forward, backward timeKey) {
 	sum := p.divide("forward", forward, func(l *layerEntry) (timeKey, *float64) { return l.forward, &l.Forward })
-	given := backward.node != nil
-	for _, l := range p.layers {
-		given = given || l.backward.node != nil
-	}
-	if given {
-		sum += p.divide("backward", backward, func(l *layerEntry) (timeKey, *float64) { return l.backward, &l.Backward })
-	} else {
-		for i := range p.layers {
-			p.layers[i].Backward = 2 * p.layers[i].Forward
+	sum += p.divide("backward", backward, func(l *layerEntry) (timeKey, *float64) { return l.backward, &l.Backward })
+	for i := range p.layers {
+		if l := &p.layers[i]; backward.node == nil && l.backward.node == nil {
+			l.Backward = 2 * l.Forward
 		}
 	}
 	if sum == 0 && p.Problems() == 0 {
