@@ -42,12 +42,13 @@ follows, with the times of all pairs (halves) that it is known from.
 
 Training steps (rank --step) have a table of times for each group of points that
 differ by their bucket alone: computing, communication, one after the other (in
-turn) and overlapped; "best" is the least median, "=" no difference from it, "?"
-too few rounds to tell. Below it: exposed communication, its share of the step
-(%step), communication hidden by the wall clock, by intervals and at most
-(%wall, %intvl, %bound), how many times as long computing and communication take
-beside each other (comp, comm), the step against one after the other (speed) and
-what is left of a rank's speed alone (%weak); docs/step.md has the formulas.
+turn) and overlapped; "best" is the least median ("least" where no other is told
+to be slower), "=" no difference from it, "?" too few rounds to tell. Below it:
+exposed communication, its share of the step (%step), communication hidden by
+the wall clock, by intervals and at most (%wall, %intvl, %bound), how many times
+as long computing and communication take beside each other (comp, comm), the
+step against one after the other (speed) and what is left of a rank's speed
+alone (%weak); docs/step.md has the formulas.
 
 Bandwidths are in GB/s (1e9 bytes per second). In throughput mode, time is that
 of one operation; in latency mode, percentiles are over iterations.`,

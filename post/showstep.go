@@ -105,7 +105,7 @@ func writeStepFigures(w io.Writer, g *steps.Group, notes *footnotes) {
 			continue
 		}
 		f := p.Figures
-		row := fmt.Sprintf("%9s %9s %6s %6s %6s %6s %6s %6s %6s %6s", steps.Bucket(p.Bucket), steps.Duration(f.Exposed.Value), hundredth(&step.Figure{Value: steps.Share(f)}),
+		row := fmt.Sprintf("%9s %9s %6s %6s %6s %6s %6s %6s %6s %6s", steps.Bucket(p.Bucket), steps.Duration(f.Exposed.Value), hundredth(&step.Figure{Value: f.Share()}),
 			hundredth(f.Overlap), hundredth(f.ByInterval), hundredth(f.Bound), factor(f.SlowerComp), factor(f.SlowerComm), factor(f.SpeedUp), hundredth(f.Efficiency))
 		fmt.Fprintln(w, strings.TrimRight(row+" "+notes.marks(footnotesOf(p)), " "))
 	}
@@ -145,10 +145,12 @@ func shortMark(g *steps.Group, p *steps.Point) string {
 	switch s := g.Compared(p); s.Verdict {
 	case step.Best:
 		return "best"
+	case step.Least:
+		return "least"
 	case step.NoDifference:
 		return "="
 	case step.Slower:
-		return "+" + steps.Percent(s.Slower.Value)
+		return "+" + step.Percent(s.Slower.Value)
 	case step.TooFewRounds:
 		return "?"
 	}

@@ -71,6 +71,8 @@ func (s *timelineSheet) ranks() {
 	if a.Matched > 0 {
 		s.waiting(a)
 		columns = append(columns, figureColumn{"pure ms", 3}, figureColumn{"waiting ms", 3}, figureColumn{"last to begin", 0})
+	} else if s.NonBlocking() {
+		s.say("Operations are non-blocking, so that waiting for others can't be told from communication. " + basis(a))
 	} else {
 		s.say("No collective was matched over ranks, so that waiting for others can't be told from communication. " + basis(a))
 	}
@@ -79,13 +81,20 @@ func (s *timelineSheet) ranks() {
 		t.rows = append(t.rows, figureRow{s.label(r.Device), []float64{r.Compute, r.Kernels, r.Pure, r.Waiting, float64(r.Last)}[:len(columns)]})
 	}
 	s.figures(t)
-	steps := figureTable{first: "step, and who computes most in it", columns: []figureColumn{{"least ms", 3}, {"most ms", 3}, {"imbalance %", 2}, {"waiting ms", 3}, {"span ms", 3}}, worst: 2, noun: "step"}
+	steps := figureTable{first: "step, and who computes most in it", columns: []figureColumn{{"least ms", 3}, {"most ms", 3}, {"imbalance %", 2}, {"span ms", 3}}, worst: 2, noun: "step"}
+	if a.Matched > 0 {
+		steps.columns = slices.Insert(steps.columns, 3, figureColumn{"waiting ms", 3})
+	}
 	for _, step := range a.Imbalance {
 		name := step.Name
 		if step.Spread >= 0.005 {
 			name += ", " + s.label(step.Slowest)
 		}
-		steps.rows = append(steps.rows, figureRow{name, []float64{step.Least, step.Most, step.Spread, step.Waiting, step.Span}})
+		values := []float64{step.Least, step.Most, step.Spread, step.Span}
+		if a.Matched > 0 {
+			values = slices.Insert(values, 3, step.Waiting)
+		}
+		steps.rows = append(steps.rows, figureRow{name, values})
 	}
 	if steps.rows != nil {
 		s.title("Computation of a step over ranks:")
@@ -158,7 +167,13 @@ func (s *timelineSheet) collectives() {
 	}
 	s.table(t)
 	s.left(len(all), len(t.rows))
-	s.say(overRanks(all, func(c timeline.Collective) int { return c.Ranks }) + "busbw is in GB/s, at the median time, which has the waiting for other ranks in it; at best is at the least time." + unknownSizes(sizes))
+	text := overRanks(all, func(c timeline.Collective) int { return c.Ranks })
+	if s.NonBlocking() {
+		s.say(text + "Each is on its way from the call that begins it to the call that sees its end, beside others; so there is no busbw.")
+		s.groups(d)
+		return
+	}
+	s.say(text + "busbw is in GB/s, at the median time, which has the waiting for other ranks in it; at best is at the least time." + unknownSizes(sizes))
 	s.groups(d)
 }
 

@@ -16,9 +16,9 @@ import (
 )
 
 // ownTraces writes the traces of a point into point<N> of a folder, of two ranks of which the second is slower.
-func ownTraces(t *testing.T, dir string, point int, bucket steps.Cap) (folder string) {
+func ownTraces(t *testing.T, dir string, point int, bucket steps.Cap, progress steps.Progress) (folder string) {
 	t.Helper()
-	plan := &steps.Plan{Model: "uniform", World: 2, Point: steps.Point{Strategy: steps.DDP, Bucket: bucket, Type: coll.Float32, Progress: steps.NoCalls},
+	plan := &steps.Plan{Model: "uniform", World: 2, Point: steps.Point{Strategy: steps.DDP, Bucket: bucket, Type: coll.Float32, Progress: progress},
 		Segments: []steps.Segment{{Name: "forward", Work: steps.Forward}, {Name: "backward", Work: steps.Backward}},
 		Ops:      []steps.Op{{Name: "bucket 1", Collective: coll.AllReduce, Count: 1 << 20}, {Name: "bucket 2", Collective: coll.AllReduce, Count: 1 << 18}}}
 	folder = filepath.Join(dir, fmt.Sprintf("point%d", point))
@@ -50,7 +50,7 @@ func ownTraces(t *testing.T, dir string, point int, bucket steps.Cap) (folder st
 
 // The folder of a point holds all its ranks, and its timeline is one.
 func TestTimelineOfOwnSteps(t *testing.T) {
-	folder := ownTraces(t, t.TempDir(), 1, 25<<20)
+	folder := ownTraces(t, t.TempDir(), 1, 25<<20, steps.NoCalls)
 	var out, said bytes.Buffer
 	if err := run(t.Context(), []string{"timeline", folder}, &out, &said); err != nil {
 		t.Fatal(err)
@@ -59,14 +59,15 @@ func TestTimelineOfOwnSteps(t *testing.T) {
 		"a Kineto trace of busbar's own step",
 		"- This is a step that busbar ran itself (busbar 9; uniform, ddp 25M float32, no calls; over mpi; on CPUs, no GPU: 1 thread of FMA), and no training.",
 		"rank 0  330.000  270.000", "rank 1", "all_reduce", "Training steps of uniform that busbar 9 made", "CPU: threads of the host",
+		"Operations are non-blocking, so that waiting for others can't be told", "All communication takes 50.00 ms and computation 90.50 ms a step",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), strings.Join(strings.Fields(want), " ")) {
 			t.Errorf("%q is not in\n%s", want, &out)
 		}
 	}
-	for _, odd := range []string{"NCCL_TIMEOUT", "What to try", "torch.profiler"} {
+	for _, odd := range []string{"NCCL_TIMEOUT", "What to try", "torch.profiler", "GB/s", "waiting ms", "wait for", "AllReduce takes", "traces do not name it"} {
 		if strings.Contains(out.String(), odd) {
-			t.Errorf("%q is for trainings, and stands in\n%s", odd, &out)
+			t.Errorf("%q has no place here, and stands in\n%s", odd, &out)
 		}
 	}
 	out.Reset()
@@ -77,7 +78,7 @@ func TestTimelineOfOwnSteps(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &found); err != nil {
 		t.Fatal(err)
 	}
-	if len(found.Devices) != 2 || found.Across == nil || found.Across.Matched != 6 || !found.Files[0].NoGPU {
+	if len(found.Devices) != 2 || found.Across == nil || found.Across.Matched != 0 || found.Across.Waiting != 0 || !found.Files[0].NoGPU {
 		t.Errorf("%d devices, %+v", len(found.Devices), found.Across)
 	}
 	for i, d := range found.Devices {
@@ -87,10 +88,23 @@ func TestTimelineOfOwnSteps(t *testing.T) {
 	}
 }
 
+// With calls that block, an operation's time is one of communication and of waiting, and is told over ranks.
+func TestTimelineOfOwnBlockingSteps(t *testing.T) {
+	var out, said bytes.Buffer
+	if err := run(t.Context(), []string{"timeline", ownTraces(t, t.TempDir(), 1, 25<<20, steps.Thread)}, &out, &said); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"6 collectives were found on every rank", "pure busbw"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, &out)
+		}
+	}
+}
+
 // Points are jobs of their own: what they take together says nothing about any of them.
 func TestTimelineIsOfOnePoint(t *testing.T) {
 	dir := t.TempDir()
-	one, two := ownTraces(t, dir, 1, 25<<20), ownTraces(t, dir, 12, steps.All)
+	one, two := ownTraces(t, dir, 1, 25<<20, steps.NoCalls), ownTraces(t, dir, 12, steps.All, steps.NoCalls)
 	var out, said bytes.Buffer
 	err := run(t.Context(), []string{"timeline", dir}, &out, &said)
 	want := fmt.Sprintf("these are traces of 2 points of rank --step, and a timeline is of one: name its folder\n  %s   uniform, ddp 25M float32, no calls\n  %s   uniform, ddp all float32, no calls", one, two)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"busbar/internal/step"
 )
@@ -31,12 +30,21 @@ func groupSentences(points []step.Point, rounds [][]step.Round) (all []string) {
 	if best < 0 {
 		return nil
 	}
-	standings := step.Standings(points, rounds)
+	figures := step.FiguresOf(rounds[best])
 	if len(points) > 1 {
-		all = append(all, bucketSentence(points, standings, best))
+		all = append(all, stepWording.BucketSays(points, step.Standings(points, rounds), best, &figures))
 	}
-	return append(all, exposedSentence(points[best], step.FiguresOf(rounds[best])))
+	all = append(all, stepWording.ExposedSays(points[best], &figures))
+	for _, text := range []string{step.InterferenceSays(points[best], &figures), step.GainSays(&figures)} {
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
 }
+
+// stepWording is how buckets and times are written on the screen.
+var stepWording = step.Wording{Bucket: step.Cap.String, Time: func(s float64) string { return threeDigits(s) + " ms" }}
 
 // bestOf is the point whose overlapped steps have the least median, -1 without rounds.
 func bestOf(rounds [][]step.Round) (best int) {
@@ -51,65 +59,6 @@ func bestOf(rounds [][]step.Round) (best int) {
 		}
 	}
 	return best
-}
-
-// bucketSentence says how the buckets stand to the best one.
-func bucketSentence(points []step.Point, standings []step.Standing, best int) string {
-	var slower, alike, few []string
-	for i, s := range standings {
-		switch s.Verdict {
-		case step.Slower:
-			slower = append(slower, fmt.Sprintf("%s is %.1f %% [%.1f, %.1f] slower", points[i].Bucket, 100*s.Slower.Value, 100*s.Slower.Lo, 100*s.Slower.Hi))
-		case step.NoDifference:
-			alike = append(alike, points[i].Bucket.String())
-		case step.TooFewRounds:
-			few = append(few, points[i].Bucket.String())
-		}
-	}
-	if len(slower)+len(few) == 0 {
-		return fmt.Sprintf("best bucket: no difference between %s in this launch (%s has the least median)", words(bucketsOf(points)), points[best].Bucket)
-	}
-	text := fmt.Sprintf("best bucket in this launch: %s", points[best].Bucket)
-	if len(slower) == 0 {
-		text = fmt.Sprintf("the least median is that of %s", points[best].Bucket)
-	}
-	if len(alike) > 0 {
-		text += fmt.Sprintf(", from which %s cannot be told", strings.Join(alike, ", "))
-	}
-	if len(slower) > 0 {
-		text += "; " + strings.Join(slower, "; ")
-	}
-	if len(few) > 0 {
-		text += fmt.Sprintf("; too few rounds to compare %s (a larger --budget gives more)", strings.Join(few, ", "))
-	}
-	return text
-}
-
-func bucketsOf(points []step.Point) (caps []step.Cap) {
-	for _, p := range points {
-		caps = append(caps, p.Bucket)
-	}
-	return caps
-}
-
-// exposedSentence says how much of a step's communication is not hidden.
-func exposedSentence(p step.Point, f step.Figures) string {
-	if f.Overlap == nil {
-		return "communication takes next to nothing here (less than 0.1 % of a step), and there is nothing to hide"
-	}
-	text := fmt.Sprintf("%s: communication takes %s ms alone, and ", p.Bucket, threeDigits(f.Comm.Value))
-	switch exposed := threeDigits(f.Exposed.Value); {
-	case f.Exposed.Value <= 0:
-		text += "all of it is hidden"
-	case f.Exposed.Value > f.Comm.Value:
-		text += fmt.Sprintf("a step takes %s ms more than its computing: overlapping costs more than it hides", exposed)
-	default:
-		text += fmt.Sprintf("of it %s ms (%.0f %%) are exposed", exposed, 100*f.Exposed.Value/f.Comm.Value)
-	}
-	if f.SpeedUp != nil {
-		text += fmt.Sprintf("; overlapped, a step is %.2f times as fast as one after the other", f.SpeedUp.Value)
-	}
-	return text
 }
 
 // threeDigits writes a time in seconds as milliseconds to three digits.

@@ -163,9 +163,7 @@ func (s *stepView) row(i int, standing *step.Standing) string {
 	line := stepRow([]string{bucket, ops, ms(f.Compute.Value), ms(f.Comm.Value), ms(f.Sequential.Value), ms(f.Overlapped.Value),
 		exposed, ratio(f.Overlap, "%.0f %%", 100), ratio(f.SpeedUp, "%.3f", 1)})
 	var words []string
-	if standing.Verdict == step.Best {
-		words = append(words, "BEST")
-	} else if text := standing.String(); text != "" {
+	if text := standing.String(); text != "" {
 		words = append(words, text)
 	}
 	if r == nil || r.Status == Unfinished {

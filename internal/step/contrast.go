@@ -19,6 +19,9 @@ type Contrast struct {
 func (c *Contrast) Differ() bool { return c.Told && (c.Ratio.Lo > 1 || c.Ratio.Hi < 1) }
 
 // Contrasts compares each two groups that differ by their type, compression, progress or strategy alone.
+//
+// An interval goes from end to end of those of the two medians, which is wider than it has to be: so it holds although which bucket stands for
+// its group was seen in the same rounds.
 func Contrasts(points []Point, rounds [][]Round) (all []Contrast) {
 	var best []int // points
 	for _, group := range Groups(points) {

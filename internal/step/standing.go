@@ -13,11 +13,15 @@ type Verdict int
 // The verdicts.
 const (
 	NotCompared  Verdict = iota // it has no rounds, or no other point of its group has any
-	Best                        // the least median of overlapped steps
+	Best                        // the least median of overlapped steps, and some other is slower
+	Least                       // the least median, and no other is told from it
 	NoDifference                // from the best: it may be as fast
 	Slower                      // than the best, in this launch
 	TooFewRounds                // to tell it from the best, however far apart they are
 )
+
+// Leads says whether the others of a group are held against this point.
+func (v Verdict) Leads() bool { return v == Best || v == Least }
 
 // Standing is how a point stands to the best of its group, said of one launch: another may give the ranks other places.
 type Standing struct {
@@ -29,11 +33,13 @@ type Standing struct {
 	Needed  int     // rounds that an interval of Level takes at least
 }
 
-// String is "best", "no difference", "3.1 % [2.0, 4.4] slower", "too few rounds: 5 of at least 10"; "" where nothing was compared.
+// String is "best", "least median", "no difference", "3.1 % [2.0, 4.4] slower", "too few rounds: 5 of at least 10"; "" where nothing was compared.
 func (s *Standing) String() string {
 	switch s.Verdict {
 	case Best:
 		return "best"
+	case Least:
+		return "least median"
 	case NoDifference:
 		return "no difference"
 	case Slower:
@@ -73,12 +79,15 @@ func standGroup(all []Standing, members []int, rounds [][]Round) {
 	if best < 0 {
 		return
 	}
-	level := levelOf(len(members))
+	level, first := levelOf(len(members)), Least
 	for _, i := range members {
 		all[i] = against(rounds[i], rounds[best], level)
 		all[i].Best = best
+		if i != best && all[i].Verdict == Slower {
+			first = Best
+		}
 	}
-	all[best].Verdict = Best
+	all[best].Verdict = first
 }
 
 // bestOf is the member whose overlapped steps have the least median; -1 where none has a round.

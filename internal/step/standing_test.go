@@ -71,12 +71,20 @@ func TestIntervalsOfStandings(t *testing.T) {
 func TestTooFewRounds(t *testing.T) {
 	seconds := []float64{0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7}
 	s := Standings(seven, simulate(seeded(1), 9, 0.001, seconds...))
-	if s[0].Verdict != TooFewRounds || s[1].Verdict != Best || s[0].Needed != 10 || s[0].Rounds != 9 || !strings.Contains(s[0].String(), "9, and it takes 10") {
+	if s[0].Verdict != TooFewRounds || s[1].Verdict != Least || s[1].String() != "least median" || s[0].Needed != 10 || s[0].Rounds != 9 || !strings.Contains(s[0].String(), "9, and it takes 10") {
 		t.Errorf("nine rounds of seven buckets: %+v", s)
 	}
 	s = Standings(seven, simulate(seeded(1), 10, 0.001, seconds...))
 	if s[0].Verdict != Slower || s[0].Best != 1 || s[0].Slower.Value < 0.99 || s[0].Slower.Value > 1.01 {
 		t.Errorf("ten rounds of seven buckets: %+v", s[0])
+	}
+	if s[1].Verdict != Best {
+		t.Errorf("others are slower, and the best is %+v", s[1])
+	}
+	// Nothing is told from the best where rounds are alike, and it is not called one.
+	same := simulate(seeded(1), 12, 0.001, 0.1)[0]
+	if s := Standings(seven[:2], [][]Round{same, same}); !slices.Equal(verdicts(s), []Verdict{Least, NoDifference}) {
+		t.Errorf("rounds that are alike: %+v", s)
 	}
 	// Two buckets are one comparison: the 95 % of six rounds.
 	s = Standings(seven[:2], simulate(seeded(1), 6, 0.001, 0.2, 0.1))
@@ -169,6 +177,8 @@ func TestProgresses(t *testing.T) {
 		{0.1305, 0.1305, 0.0001, 12, "either way"},
 		{0.126, 0.125, 0.03, 12, "do not tell"},
 		{0.130, 0.106, 0.0001, 5, "too few"},
+		{0.1285, 0.106, 0.008, 12, "the intervals do not tell whether any does by itself"}, // some -20 to 40 % without polling
+		{0.1285, 0.150, 0.004, 12, "polling costs more than it brings, and the intervals do not tell"},
 	} {
 		r := seeded(9)
 		points := buckets(1<<20, 25<<20, 1<<20, 25<<20)
@@ -189,6 +199,9 @@ func TestProgresses(t *testing.T) {
 		}
 		if only := Progresses(points[:2], rounds[:2]); len(only) != 0 {
 			t.Errorf("of polling alone: %v", only)
+		}
+		if alone := Progresses(points[2:], rounds[2:]); len(alone) != 1 || alone[0].Poll != nil || alone[0].Point.Bucket != 25<<20 || !strings.HasSuffix(alone[0].String(), "with polling it was not measured") {
+			t.Errorf("of no calls alone: %v", alone)
 		}
 	}
 }
@@ -236,5 +249,40 @@ func TestIntervalsOfContrasts(t *testing.T) {
 	}
 	if share := 100 * float64(held) / runs; share < 95 {
 		t.Errorf("covers %.1f %%", share)
+	}
+}
+
+// Communication of which nothing is hidden is not said to be hidden by less than nothing.
+func TestNothingHidden(t *testing.T) {
+	p := Progression{Point: Point{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32}, NoCalls: Figure{Value: -0.15, Lo: -0.2, Hi: -0.1}, Poll: &Figure{Value: 0.48, Lo: 0.4, Hi: 0.5}, Told: true}
+	want := "ddp 25M float32: of the communication, nothing (-15 % [-20, -10]) is hidden without calls of the library while computing, and 48 % [40, 50] with polling: it goes on only inside calls of the library"
+	if got := p.String(); got != want {
+		t.Errorf("%q\nwant\n%q", got, want)
+	}
+}
+
+// The interval between groups holds although the bucket that stands for a group of many is the best of them by chance.
+func TestContrastsOfChosenBuckets(t *testing.T) {
+	points := slices.Concat(seven, seven[:1])
+	points[7].Type = coll.BFloat16
+	const runs = 500
+	r, held := seeded(13), 0
+	for range runs {
+		rounds := make([][]Round, 8)
+		for range 12 {
+			for i := range rounds {
+				rounds[i] = append(rounds[i], made(0.1*(1+0.03*r.NormFloat64())))
+			}
+		}
+		c := Contrasts(points, rounds)[0]
+		if !c.Told {
+			t.Fatal("twelve rounds do not tell")
+		}
+		if !c.Differ() {
+			held++
+		}
+	}
+	if share := 100 * float64(held) / runs; share < 95 {
+		t.Errorf("alike in %.1f %% of runs", share)
 	}
 }

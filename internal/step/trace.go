@@ -91,7 +91,8 @@ func (t *Trace) head() []member {
 		{"schemaVersion", 1},
 		{"busbar", TraceAbout{
 			Tool: t.Tool, Run: t.Run, Point: t.Point, Says: t.says(), Model: t.Plan.Model, Step: t.Plan.Point.String(), Backend: t.Backend,
-			Library: t.Library, Computing: t.Computing, OnHost: t.GPU == "", Rehearsed: t.Rehearsed, Rank: t.Rank, Host: t.Host,
+			Library: t.Library, Computing: t.Computing, OnHost: t.GPU == "", Rehearsed: t.Rehearsed,
+			NonBlocking: t.Plan.Point.Progress == NoCalls || t.Plan.Point.Progress == Poll, Rank: t.Rank, Host: t.Host,
 		}},
 		{"deviceProperties", []map[string]any{{"id": t.Device, "name": name}}},
 		{"distributedInfo", map[string]any{"backend": t.Backend, "rank": t.Rank, "world_size": world, "pg_count": 1, "pg_config": []any{group}}},
@@ -116,6 +117,8 @@ type TraceAbout struct {
 	Rehearsed bool   `json:"rehearsed"`
 	Rank      int    `json:"rank"`
 	Host      string `json:"host,omitempty"`
+
+	NonBlocking bool `json:"non_blocking,omitempty"` // operations are begun, and looked after later: a span is no time of communication
 }
 
 // says is for people who open the file in a viewer.

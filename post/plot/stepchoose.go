@@ -98,6 +98,8 @@ func panelOf(g *steps.Group) StepPanel {
 		switch g.Compared(p).Verdict {
 		case step.Best:
 			bar.Mark = "best"
+		case step.Least:
+			bar.Mark = "least"
 		case step.NoDifference:
 			bar.Mark = "≈"
 		case step.TooFewRounds:
@@ -132,7 +134,7 @@ func barWords(r *steps.Run) []string {
 	for _, m := range []struct {
 		verdict step.Verdict
 		says    string
-	}{{step.Best, "best: the least median"}, {step.NoDifference, "≈: no difference from it can be told"}, {step.TooFewRounds, "?: too few rounds to tell"}} {
+	}{{step.Best, "best: the least median"}, {step.Least, "least: the least median, from which nothing is told apart"}, {step.NoDifference, "≈: no difference from it can be told"}, {step.TooFewRounds, "?: too few rounds to tell"}} {
 		if marks[m.verdict] {
 			said = append(said, m.says)
 		}

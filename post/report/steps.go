@@ -40,7 +40,7 @@ type StepPoint struct {
 	Bytes   int64       `json:"bytes"`
 	Timed   bool        `json:"timed"`
 	Mark    string      `json:"mark"`    // how it stands to the best, or what became of it
-	Verdict string      `json:"verdict"` // best, same, slower, few, or none
+	Verdict string      `json:"verdict"` // best, least, same, slower, few, or none
 	Rounds  int         `json:"rounds"`
 	Stop    string      `json:"stop"`
 	Modes   [4]StepTime `json:"modes"` // compute, communication, in turn, overlapped
@@ -192,7 +192,7 @@ func stepRunOf(run *steps.Run, drawn map[*steps.Point]bool) StepRun {
 	return one
 }
 
-var verdictWords = map[step.Verdict]string{step.Best: "best", step.NoDifference: "same", step.Slower: "slower", step.TooFewRounds: "few"}
+var verdictWords = map[step.Verdict]string{step.Best: "best", step.Least: "least", step.NoDifference: "same", step.Slower: "slower", step.TooFewRounds: "few"}
 
 func stepPointOf(g *steps.Group, p *steps.Point) StepPoint {
 	one := StepPoint{Bucket: steps.Bucket(p.Bucket), Ops: len(p.Ops), Bytes: p.Bytes(), Timed: p.Timed(), Mark: g.Mark(p), Stop: p.Stop}
@@ -207,7 +207,7 @@ func stepPointOf(g *steps.Group, p *steps.Point) StepPoint {
 	}
 	parts := steps.PartsOf(f.Compute.Value, f.Comm.Value, f.Overlapped.Value)
 	one.Parts = [3]float64{1e3 * parts.Computing, 1e3 * parts.Hidden, 1e3 * parts.Exposed}
-	one.Exposed, one.Share = *scaled(&f.Exposed, 1e3), steps.Share(f)
+	one.Exposed, one.Share = *scaled(&f.Exposed, 1e3), f.Share()
 	for to, from := range map[**StepTime]*step.Figure{
 		&one.Overlap: f.Overlap, &one.ByInterval: f.ByInterval, &one.Bound: f.Bound, &one.SlowerComp: f.SlowerComp, &one.SlowerComm: f.SlowerComm, &one.SpeedUp: f.SpeedUp, &one.Efficiency: f.Efficiency,
 	} {
@@ -259,7 +259,7 @@ func (g StepGroup) listings(id string) []listing {
 			row = append(row, m.cell())
 		}
 		times.Rows = append(times.Rows, append(row, p.Exposed.cell(), word(p.Mark), word(strings.Join(p.Notes, "; "))))
-		shares.Rows = append(shares.Rows, []cell{word(p.Bucket), figure(steps.Percent(p.Share), p.Share), percentCell(p.Overlap), percentCell(p.ByInterval), percentCell(p.Bound),
+		shares.Rows = append(shares.Rows, []cell{word(p.Bucket), figure(step.Percent(p.Share), p.Share), percentCell(p.Overlap), percentCell(p.ByInterval), percentCell(p.Bound),
 			factorCell(p.SlowerComp), factorCell(p.SlowerComm), factorCell(p.SpeedUp), percentCell(p.Efficiency)})
 	}
 	all := []listing{times.trimmed()}
@@ -392,7 +392,7 @@ func (b *Builder) stepMethod() (all []Fact) {
 	add("figures", "each is computed round by round, from modes that were measured next to each other; what stands here is the median")
 	add("exposed communication", "overlapped less computing")
 	add("hidden, wall clock", "(computing + communication − overlapped) / communication; it sees what both lose beside each other")
-	add("hidden, intervals", "of the time with an operation on its way, the share in which a segment ran; the mean of all ranks")
+	add("hidden, intervals", "of the time with an operation on its way, the share in which a segment ran; both times are means over ranks")
 	add("best bucket", "the least median of overlapped steps; the others are compared with it by rounds, with intervals that hold for all pairs of the group together; of one launch, another may differ")
 	if modelled {
 		add("compression", "MODELLED: nothing is compressed; smaller messages are sent, and the time that compressing would take is computed through")

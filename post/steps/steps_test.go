@@ -90,7 +90,7 @@ func files() map[string][]*result.StepFile {
 	}
 	return map[string][]*result.StepFile{
 		"everything": {everything().File()}, "cut off": {cut.File()}, "few rounds": {few.File()}, "failed": {failed.File()},
-		"alone": {alone.File()}, "even": {even.File()}, "resumed": {more.File(), cut.File()},
+		"alone": {alone.File()}, "even": {even.File()}, "resumed": {more.File(), cut.File()}, "rest": {more.File()},
 	}
 }
 

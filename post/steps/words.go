@@ -45,36 +45,6 @@ func (r *Run) World() string {
 	return say.Count(run.World, "rank") + " on " + say.Count(run.Nodes, "node")
 }
 
-// Percent writes a share with two digits or so.
-func Percent(v float64) string {
-	switch size := max(v, -v); {
-	case size < 0.0005:
-		return "0 %"
-	case size < 0.0995:
-		return fmt.Sprintf("%.1f %%", 100*v)
-	}
-	return fmt.Sprintf("%.0f %%", 100*v)
-}
-
-// Share is how much of a step is exposed communication; 0 where nothing took time.
-func Share(f *step.Figures) float64 {
-	if f.Overlapped.Value <= 0 {
-		return 0
-	}
-	return f.Exposed.Value / f.Overlapped.Value
-}
-
-// has says whether a figure has an interval.
-func has(f step.Figure) bool { return f.Hi > f.Lo }
-
-// times writes a time with its interval.
-func times(f step.Figure) string {
-	if !has(f) {
-		return Duration(f.Value)
-	}
-	return fmt.Sprintf("%s (95 %% interval %s to %s)", Duration(f.Value), Duration(f.Lo), Duration(f.Hi))
-}
-
 // Duration writes seconds, also such as are a difference.
 func Duration(s float64) string {
 	switch {
@@ -86,7 +56,7 @@ func Duration(s float64) string {
 	return say.Duration(s)
 }
 
-// Mark is the word on a point in a table: "best", "≈ best", "1.2 % slower", or what became of it.
+// Mark is the word on a point in a table: "best", "no difference", "1.2 % slower", or what became of it.
 func (g *Group) Mark(p *Point) string {
 	if !p.Timed() {
 		return string(p.Status)
@@ -94,10 +64,12 @@ func (g *Group) Mark(p *Point) string {
 	switch s := g.Compared(p); s.Verdict {
 	case step.Best:
 		return "best"
+	case step.Least:
+		return "least median"
 	case step.NoDifference:
 		return "no difference"
 	case step.Slower:
-		return Percent(s.Slower.Value) + " slower"
+		return step.Percent(s.Slower.Value) + " slower"
 	case step.TooFewRounds:
 		return "too few rounds"
 	}
@@ -117,14 +89,6 @@ func (p *Point) Reasons() (all []string) {
 		all = append(all, fmt.Sprintf("%s wrong; first on rank %d, host %s, index %d: wanted %s, found %s", say.Count(int(p.Check.Wrong), "element"), w.Rank, w.Host, w.Index, w.Want, w.Got))
 	}
 	return all
-}
-
-// list joins words as a sentence does.
-func list(words []string) string {
-	if n := len(words); n > 1 {
-		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
-	}
-	return strings.Join(words, "")
 }
 
 // About is what was trained, in a line: the model with its size and where its numbers come from.

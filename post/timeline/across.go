@@ -52,7 +52,9 @@ func (t *Timeline) across() {
 	if len(c.lanes) < 2 {
 		return
 	}
-	c.findParties()
+	if !t.NonBlocking() {
+		c.findParties()
+	}
 	for _, p := range c.parties {
 		c.match(p)
 	}

@@ -194,6 +194,9 @@ func (c *comparison) imbalance() []StepSpread {
 // note says what figures over ranks are to be read with.
 func (c *comparison) note() {
 	t := c.timeline
+	if t.NonBlocking() {
+		t.Notes = append(t.Notes, Note{Says: nonBlockingSays, File: -1})
+	}
 	for _, why := range slices.Compact(slices.Sorted(slices.Values(c.refused))) {
 		t.Notes = append(t.Notes, Note{Says: "Calls were left out of the matching over ranks: " + why + ".", File: -1})
 	}

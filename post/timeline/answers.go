@@ -45,20 +45,23 @@ func (y typical) howLong() string {
 		return fmt.Sprintf("n/a: no communication ran. Computation takes %s a %s%s.", duration(y.part(computeOf)), y.per, y.overRanks())
 	}
 	compute := c.part(computeOf)
+	all := fmt.Sprintf("All communication takes %s and computation %s a %s%s: %s.", duration(c.part(commOf)), duration(compute), c.per, c.overRanks(), ofWhich(c.part(commOf), compute))
+	if y.own {
+		return all
+	}
 	reduced := c.calls(func(o *Collective) float64 {
 		if o.Name == coll.AllReduce.String() {
 			return o.Sum
 		}
 		return 0
 	})
-	text := fmt.Sprintf("All communication takes %s and computation %s a %s%s: %s.", duration(c.part(commOf)), duration(compute), c.per, c.overRanks(), ofWhich(c.part(commOf), compute))
 	if reduced > 0 {
 		if c.onlyAllReduce() && duration(reduced) == duration(c.part(commOf)) { // calls at the same time take longer summed than together
-			text = "It is all of the communication."
+			all = "It is all of the communication."
 		}
-		return fmt.Sprintf("AllReduce takes %s and computation %s a %s%s: %s. %s", duration(reduced), duration(compute), c.per, c.overRanks(), ofWhich(reduced, compute), text)
+		return fmt.Sprintf("AllReduce takes %s and computation %s a %s%s: %s. %s", duration(reduced), duration(compute), c.per, c.overRanks(), ofWhich(reduced, compute), all)
 	}
-	return "n/a for AllReduce: no kernel could be told to be one, as the trace names another operation or none. " + text
+	return "n/a for AllReduce: no kernel could be told to be one, as the trace names another operation or none. " + all
 }
 
 // onlyAllReduce says whether nothing else communicates.
@@ -104,12 +107,15 @@ func (y typical) hidden() string {
 	})
 	text := fmt.Sprintf("%s: %.1f %% of communication runs beside computation%s: overlap (interval).", yes, overlap, c.overRanks())
 	sum, exposed := c.calls(func(o *Collective) float64 { return o.Sum * only(syncs(o)) }), c.calls(func(o *Collective) float64 { return o.Exposed * only(syncs(o)) })
-	if sum > 0 {
+	if sum > 0 && !y.own {
 		text += fmt.Sprintf(" Of AllReduce and ReduceScatter, by which gradients come together, it is %.1f %%.", 100*(1-exposed/sum))
 	}
 	text += fmt.Sprintf(" Overlap (wall clock), from the same times as (computation + communication - all) / communication, is %.0f %%", wall)
 	if idle := c.share(idleOf, spanOf); wall < overlap-1 {
 		text += fmt.Sprintf("; it counts idle time, %.1f %% of a %s here, against overlap, and is right where the two were measured alone", idle, c.per)
+	}
+	if y.own {
+		return text + "."
 	}
 	return text + ". What computes meanwhile may be the backward pass or other kernels: traces do not name it."
 }

@@ -46,7 +46,10 @@ func NewBuilder(o Options) *Builder {
 func (b *Builder) Add(f *trace.File) error {
 	t := b.timeline
 	file := len(t.Files)
-	t.Files = append(t.Files, File{Path: f.Path, Format: string(f.Format), Tool: f.Tool, Cut: f.Cut, Own: ownWords(f.Own), NoGPU: f.Own != nil && (f.Own.OnHost || f.Own.Rehearsed)})
+	t.Files = append(t.Files, File{Path: f.Path, Format: string(f.Format), Tool: f.Tool, Cut: f.Cut})
+	if f.Own != nil {
+		t.Files[file].sayOwn(f.Own)
+	}
 	for _, n := range f.Notes {
 		t.Notes = append(t.Notes, Note{Says: n.Says, Do: n.Do, File: file})
 	}
@@ -60,6 +63,9 @@ func (b *Builder) Add(f *trace.File) error {
 		out, err := analyse(d, file, b.options)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Path, err)
+		}
+		if t.Files[file].NonBlocking {
+			out.withoutBusbw()
 		}
 		if !out.works() {
 			out.Notes = append(out.Notes, Note{Says: "no kernel ran on this device, only copies: it counts in no median, answer or picture", File: file})

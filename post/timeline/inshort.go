@@ -88,7 +88,7 @@ func copiesOf(p *Parts) float64 { return p.MemcpyOnly }
 func (y typical) percents(part, of func(*Parts) float64) string {
 	var all []float64
 	for _, d := range y.devices {
-		all = append(all, typical{y.per, []*Device{d}}.share(part, of))
+		all = append(all, typical{per: y.per, devices: []*Device{d}}.share(part, of))
 	}
 	text := fmt.Sprintf("%.1f %%", y.share(part, of))
 	if len(all) > 1 {

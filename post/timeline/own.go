@@ -29,11 +29,20 @@ func recogniseOwn(name string) (k known, ok bool) {
 	return k, true
 }
 
-// ownWords say what a file of busbar's own step is of; "" of one that a profiler wrote.
-func ownWords(o *trace.Own) string {
-	if o == nil {
-		return ""
+// sayOwn says that a file is of busbar's own step, and of which.
+func (f *File) sayOwn(o *trace.Own) {
+	f.Own, f.NoGPU, f.NonBlocking = ownWords(o), o.OnHost || o.Rehearsed, o.NonBlocking
+}
+
+// withoutBusbw takes bandwidths away that come from times of no communication.
+func (d *Device) withoutBusbw() {
+	for i := range d.Collectives {
+		d.Collectives[i].Busbw, d.Collectives[i].BusbwMax = nil, nil
 	}
+}
+
+// ownWords say what busbar's own step is.
+func ownWords(o *trace.Own) string {
 	where := "on a GPU: " + o.Computing
 	switch {
 	case o.Rehearsed:
@@ -42,6 +51,14 @@ func ownWords(o *trace.Own) string {
 		where = "on CPUs, no GPU: " + o.Computing
 	}
 	return fmt.Sprintf("a step that busbar ran itself (%s; %s, %s; over %s; %s)", o.Tool, o.Model, o.Step, o.Backend, where)
+}
+
+// nonBlockingSays is why operations are not told one by one where they are non-blocking: their times are no times of communication.
+const nonBlockingSays = "Operations here are non-blocking: each is on its way from the call that begins it to the call that sees its end, and several are at once. What one takes by itself, at what bandwidth, and how much of it is waiting for other ranks, is not in the trace."
+
+// NonBlocking says whether that is so of what was read: nothing is told then of single operations, but when they were on their way.
+func (t *Timeline) NonBlocking() bool {
+	return slices.ContainsFunc(t.Files, func(f File) bool { return f.NonBlocking })
 }
 
 // own says whether all that was read is busbar's own step, and no training.

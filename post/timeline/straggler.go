@@ -146,6 +146,9 @@ func (c *comparison) reasons(l *lane) (says []string) {
 
 // begins is how much later than the middle of the others a rank's recording, or its first step that all have, begins, in milliseconds.
 func (c *comparison) begins(l *lane) float64 {
+	if c.timeline.own() {
+		return 0 // each rank's steps stand one behind the other, so that their beginnings are in no common time
+	}
 	own, others := 0.0, []float64{}
 	for i, o := range c.lanes {
 		d := &c.timeline.Devices[o.devices[0]]

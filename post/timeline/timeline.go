@@ -36,6 +36,8 @@ type File struct {
 	Cut    string `json:"cut,omitempty"`    // why it ends early
 	Own    string `json:"own,omitempty"`    // of a step that busbar ran itself: which, on what, and whether it was rehearsed
 	NoGPU  bool   `json:"no_gpu,omitempty"` // threads of hosts did all, in a rehearsal too
+
+	NonBlocking bool `json:"non_blocking,omitempty"` // operations of a step of busbar's own are begun, and looked after later
 }
 
 // Note is what figures are to be read with.

@@ -11,11 +11,12 @@ import (
 type typical struct {
 	per     string // "step", "recording"
 	devices []*Device
+	own     bool // of busbar's own step
 }
 
 // typically are the devices that work, and what their times are counted by: steps, where each of them has some.
 func (t *Timeline) typically() typical {
-	of := typical{per: "step"}
+	of := typical{per: "step", own: t.own()}
 	for i := range t.Devices {
 		d := &t.Devices[i]
 		if d.Span <= 0 || !d.works() {
@@ -31,7 +32,7 @@ func (t *Timeline) typically() typical {
 
 // communicating are those devices of it that communicate.
 func (y typical) communicating() typical {
-	of := typical{per: y.per}
+	of := typical{per: y.per, own: y.own}
 	for _, d := range y.devices {
 		if d.Comm > 0 {
 			of.devices = append(of.devices, d)

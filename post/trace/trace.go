@@ -32,6 +32,8 @@ type Own struct {
 	OnHost    bool   `json:"on_host"`   // no GPU computed
 	Rehearsed bool   `json:"rehearsed"`
 	Host      string `json:"host"`
+
+	NonBlocking bool `json:"non_blocking"` // operations are begun, and looked after later
 }
 
 // Format is the kind of a file.

@@ -52,7 +52,7 @@ function drawStepBars(svg, f, points, way) {
     }
     if (way === "parts") drawStepParts(svg, f, p, middle);
     else drawStepModes(svg, f, p, middle);
-    const mark = { best: "best", same: "≈", few: "?" }[p.verdict];
+    const mark = { best: "best", least: "least", same: "≈", few: "?" }[p.verdict];
     if (mark) svg.append(shape("text", { class: "step-verdict", x: middle - (way === "parts" ? 0.13 * f.each : -0.3 * f.each), y: f.y.at(Math.max(p.modes[3].hi, p.modes[3].v)) - 6, "text-anchor": "middle" }, mark));
   });
 }
