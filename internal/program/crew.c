@@ -95,8 +95,8 @@ static int start(pthread_t *thread, void *(*life)(void *), void *argument)
 	if (rc)
 		return rc;
 	rc = pthread_create(thread, NULL, life, argument);
-	const int again = pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return rc ? rc : again;
+	pthread_sigmask(SIG_SETMASK, &before, NULL); /* as it was: that is refused to nobody, and the thread runs already */
+	return rc;
 }
 
 /* With one CPU the thread that is waited for cannot run while another spins. */

@@ -42,8 +42,8 @@ type HostOp struct {
 type HostSpec struct {
 	Segments []uint64 // units of work, as Crew.Calibrate counts them
 	Ops      []HostOp // all by Async, or all by Issue
-	// Interval is after how long while a segment computes the operations that are on their way are tested, the oldest
-	// first; 0: no call of the library is made while a segment computes. Of operations by Async only.
+	// Interval is after how long while a segment computes the oldest operation that is on its way is tested, and once it is
+	// done the next; 0: no call of the library is made while a segment computes. Of operations by Async only.
 	Interval time.Duration
 	// Sync brings the ranks together before a step, as in loop.Steps, with a context of its own; nil: nothing does.
 	Sync        loop.Step
@@ -96,6 +96,7 @@ func NewHost(c *Crew, s HostSpec) (*Host, error) {
 		to.issue, to.context = C.busbar_step(o.Issue), o.Context
 		to.async = C.struct_busbar_async{start: C.call(o.Async.Start), test: C.test_call(o.Async.Test), wait: C.call(o.Async.Wait), context: o.Async.Context}
 	}
+	C.program_link(h.p)
 	return h, nil
 }
 

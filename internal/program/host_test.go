@@ -203,12 +203,13 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// What is on its way is tested while a segment computes, the oldest first, and what is done then is neither tested again nor waited for.
+// The oldest operation on its way is tested while a segment computes, and once it is done the next; what is done is neither tested
+// again nor waited for.
 func TestPoll(t *testing.T) {
 	for _, threads := range []int{1, 2} {
 		c := newCrew(t, threads)
 		r := start(t, c, polls, []uint64{4, 1000}, []program.Link{{After: 0, Before: 2}, {After: 0, Before: 2}}, 3)
-		if got, want := r.run(t, program.Overlapped), "s0 s1 t0 t1 t0 t1 t0 t1"; got != want {
+		if got, want := r.run(t, program.Overlapped), "s0 s1 t0 t0 t0 t1 t1 t1"; got != want {
 			t.Errorf("calls %q, wanted %q", got, want)
 		}
 		if s := r.Spans(); s.Ops[1].End >= s.Segments[1].End || s.Ops[0].End > s.Ops[1].End {

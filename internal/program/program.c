@@ -4,6 +4,17 @@
 
 #include <string.h>
 
+void program_link(struct program *p)
+{
+	for (int s = 0; s <= p->segments; s++)
+		p->segment[s].due = 0;
+	for (int k = p->ops - 1; k >= 0; k--) {
+		struct program_segment *before = &p->segment[p->op[k].before];
+		p->op[k].due = before->due;
+		before->due = k + 1;
+	}
+}
+
 int program_sync(void *context, uint64_t i)
 {
 	struct program *p = context;
@@ -66,16 +77,18 @@ static int wait(struct program *p, int k)
 	return ended(p, k, rc, !rc);
 }
 
-/* Called every few units of a segment: tests what is on its way, the oldest first. */
+/* Called every few units of a segment: tests the oldest operation that is on its way, in which the library goes on with all of
+ * them, and what comes behind it once it is done. */
 static int poll(void *context)
 {
 	struct program *p = context;
 	if (p->over == p->begun || now() < p->next_test)
 		return 0;
-	int rc = 0;
-	for (int k = p->over; k < p->begun && !rc; k++)
-		if (!p->op[k].done)
-			rc = test(p, k);
+	int rc = 0, oldest;
+	do {
+		oldest = p->over;
+		rc = test(p, oldest);
+	} while (!rc && p->over > oldest && p->over < p->begun);
 	p->next_test = now() + p->interval;
 	return rc;
 }
@@ -113,22 +126,20 @@ static int begin(struct program *p, int after)
 	return atomic_load(&p->failed);
 }
 
-/* Waits for the operations that have to be done before a segment. They are waited for in their order, so that the time
- * in which anything is on its way ends when it does. */
+/* Waits for the operations that have to be done before a segment, all of which have begun. They are waited for in their order,
+ * so that the time in which anything is on its way ends when it does. */
 static int finish(struct program *p, int before)
 {
-	int last = p->begun - 1, rc = 0;
-	while (last >= p->over && p->op[last].before > before)
-		last--;
-	if (p->second) {
-		gate_await(&p->crew->answered, p->answered + (uint64_t)(last + 1), p->crew->spin);
-		p->over = last + 1 > p->over ? last + 1 : p->over;
-		return atomic_load(&p->failed);
+	int rc = 0, last = 0;
+	for (int due = p->segment[before].due; due && !rc; due = p->op[due - 1].due) {
+		last = due;
+		if (!p->second)
+			rc = wait(p, due - 1);
 	}
-	for (int k = p->over; k <= last && !rc; k++)
-		if (p->op[k].before <= before)
-			rc = wait(p, k);
-	return rc;
+	if (!p->second)
+		return rc;
+	gate_await(&p->crew->answered, p->answered + (uint64_t)last, p->crew->spin);
+	return atomic_load(&p->failed);
 }
 
 static int compute(struct program *p, int s, int polls)

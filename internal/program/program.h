@@ -14,19 +14,21 @@ struct program_op {
 	busbar_step issue;
 	void *context; /* of issue */
 	int after, before;
+	int due;  /* the next with the same before, counted from 1; 0: there is none */
 	int done; /* of an operation by async, in this step */
 	struct span span;
 };
 
 struct program_segment {
 	uint64_t units;
+	int due; /* the first operation that has to be done before it, counted from 1; 0: there is none */
 	struct span span;
 };
 
 struct program {
 	struct crew *crew;
 	int segments, ops;
-	struct program_segment *segment;
+	struct program_segment *segment; /* and behind the last one the end of the step */
 	struct program_op *op;
 	int second;       /* operations are issued in the second thread */
 	int64_t interval; /* ns between tests while computing; 0: none */
@@ -52,6 +54,9 @@ struct program {
 	atomic_int computing, communicating;
 	atomic_uint_fast64_t parts;
 };
+
+/* Finds what has to be done before which segment; once, before the first step. */
+void program_link(struct program *p);
 
 /* The steps of a loop: bring the ranks together, and run the program once in its mode. */
 int program_sync(void *context, uint64_t i);

@@ -58,7 +58,7 @@ static void check(int ok, const char *what)
 
 static void run(struct crew *c, int second, int64_t interval, int fails)
 {
-	struct program_segment segment[segments] = {{.units = 3}, {.units = 0}, {.units = 40}, {.units = 7}};
+	struct program_segment segment[segments + 1] = {{.units = 3}, {.units = 0}, {.units = 40}, {.units = 7}};
 	struct program_op op[ops];
 	struct fake fake[ops] = {0};
 	struct program p = {.crew = c, .segments = segments, .ops = ops, .segment = segment, .op = op, .second = second, .interval = interval};
@@ -68,6 +68,7 @@ static void run(struct crew *c, int second, int64_t interval, int fails)
 			.context = &fake[k], .async = {on_start, on_test, on_wait, &fake[k]}};
 	}
 	op[ops - 1].after = 1;
+	program_link(&p);
 	for (p.mode = BUSBAR_COMPUTE; p.mode <= BUSBAR_OVERLAPPED; p.mode++) {
 		left = 3;
 		const int rc = program_run(&p, 0), communicates = p.mode != BUSBAR_COMPUTE;
