@@ -274,7 +274,8 @@ func (p *Program) span(to *program.Span, from, end C.cuda_event) error {
 	return nil
 }
 
-// Close gives back what NewProgram made; nothing of it may be on a stream any more. Closing twice does nothing.
+// Close gives back what NewProgram made; closing twice does nothing. What a failed run has left on the streams holds nothing of it:
+// a stream has its own copy of what it waits for.
 func (p *Program) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -116,7 +117,6 @@ func (g *stepGroup) begin(r *stepRun) {
 // each does something with every point that is being measured. A point that is lost meanwhile is left out from then on: its
 // library is made ready anew, and the others are bound again.
 func (g *stepGroup) each(order []*stepRun, do func(*stepRun) error) error {
-	lost := false
 	for _, r := range order {
 		if r.verdict.Over() {
 			continue
@@ -127,19 +127,17 @@ func (g *stepGroup) each(order []*stepRun, do func(*stepRun) error) error {
 		g.s.j.watch.InStep(nil)
 		g.s.j.watch.Case(g.s.j.number, "")
 		if errors.Is(err, errStepLost) {
-			lost, err = true, g.recover()
+			err = g.recover()
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if lost { // new buffers of the library may hold anything
-		return g.fill()
-	}
 	return nil
 }
 
-// recover makes the library ready after a point was lost, and binds the others again.
+// recover makes the library ready after a point was lost, and binds the others again. What the operation that failed has left in
+// the memory that all points share is not summed by what comes next.
 func (g *stepGroup) recover() error {
 	var left []*stepRun
 	for _, r := range g.runs {
@@ -163,7 +161,7 @@ func (g *stepGroup) recover() error {
 			g.runs = append(g.runs, r)
 		}
 	}
-	return nil
+	return g.fill()
 }
 
 // run runs one step of a point in a mode. A point whose operation failed with all ranks alive is lost (errStepLost).
@@ -231,7 +229,7 @@ func (g *stepGroup) warmUp() error {
 
 // measureRounds measures rounds until rank 0 says that it is enough.
 func (g *stepGroup) measureRounds(ctx context.Context) (over bool, err error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection while something is timed
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection while something is timed; there is one before each round
 	g.stop.begin(g.s.p.sweep.Options, len(g.runs))
 	for {
 		word := []float64{0} // of rank 0: go on, enough, or the run is to end
@@ -244,6 +242,7 @@ func (g *stepGroup) measureRounds(ctx context.Context) (over bool, err error) {
 		if word[0] != stepGoesOn {
 			return word[0] == stepOver, nil
 		}
+		runtime.GC()
 		if err := g.measureRound(); err != nil {
 			return false, err
 		}

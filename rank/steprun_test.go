@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -28,6 +29,7 @@ type fakeTrainer struct {
 	ran       []string // bucket and mode, in order
 	recovered int
 	bound     int // trainings that are not closed
+	unclean   int // steps that found something else than zeros
 
 	refuse func(p step.Point) error           // by train
 	fail   func(p step.Point, runs int) error // by run, with how many steps were run
@@ -71,6 +73,9 @@ type fakeTraining struct {
 func (t *fakeTraining) run(m program.Mode) (start, end int64, err error) {
 	t.mode = m
 	t.f.ran = append(t.f.ran, fmt.Sprintf("%s %s", t.p.Point.Bucket, m))
+	if slices.ContainsFunc(t.memory, func(m []byte) bool { return !bytes.Equal(m, make([]byte, len(m))) }) {
+		t.f.unclean++
+	}
 	if t.f.fail != nil {
 		if err := t.f.fail(t.p.Point, len(t.f.ran)); err != nil {
 			return 0, 0, err
@@ -282,6 +287,29 @@ func TestStepPointIsLost(t *testing.T) {
 	}
 	if len(g.alive()) != 2 {
 		t.Errorf("%d points are left", len(g.alive()))
+	}
+	if f.unclean != 0 {
+		t.Errorf("%d steps were not on zeros", f.unclean)
+	}
+}
+
+// What a round leaves behind is collected before the next one.
+func TestStepRoundsAreCollected(t *testing.T) {
+	var collected []uint32 // by each step of rank 0
+	fakeSteps(t, sweeps.Options{Iterations: 4}, func(f *fakeTrainer) {
+		f.times = func(step.Point, program.Mode) time.Duration {
+			var m runtime.MemStats
+			if f.world.Rank == 0 {
+				runtime.ReadMemStats(&m)
+				collected = append(collected, m.NumGC)
+			}
+			return time.Millisecond
+		}
+	})
+	for i := 12; i < len(collected); i += 12 {
+		if collected[i] == collected[i-12] {
+			t.Errorf("before step %d nothing was collected since step %d", i, i-12)
+		}
 	}
 }
 
