@@ -17,7 +17,7 @@ type gpuComputing struct {
 	fma    *cudart.FMA  // nil where cuBLAS computes
 	what   string
 	rate   cudart.Rate
-	copies float64 // B/s
+	copies float64 // B/s; 0: nothing is priced by it
 	notes  []string
 }
 
@@ -132,13 +132,22 @@ func (c *gpuComputing) sizeGEMM() error {
 // rehearsalCopy is what copies are measured with where the device's memory is the host's.
 const rehearsalCopy = 4 << 20
 
-// calibrate measures while all ranks do. Collective.
+// calibrate measures while all ranks do. The slowest rank's rate is taken for all: as in a training each is given the same work,
+// and a rank whose GPU is slower is not spared. Collective.
 func (c *gpuComputing) calibrate() (err error) {
 	if err := c.b.s.world.Max([]float64{0}); err != nil { // no rank begins before all are ready
 		return err
 	}
 	if c.rate, err = c.stream.Calibrate(c.work()); err != nil {
 		return err
+	}
+	slowest := []float64{c.rate.Each, c.rate.Fixed}
+	if err := c.b.s.world.Max(slowest); err != nil {
+		return err
+	}
+	c.rate = cudart.Rate{Each: slowest[0], Fixed: slowest[1]}
+	if !c.b.l.j.cfg.step.copies() {
+		return nil
 	}
 	bytes := int64(0)
 	if c.b.l.rehearsed() {

@@ -26,7 +26,7 @@ const (
 type hostComputing struct {
 	crew   *program.Crew
 	speed  float64 // units of work in a second
-	copies float64 // B/s
+	copies float64 // B/s; 0: nothing is priced by it
 }
 
 // computing implements trainer. Every rank is given the same work, as in a training, so the slowest rank's speed says how much of
@@ -44,8 +44,10 @@ func (b *hostBackend) computing() (computing, error) {
 	if err := b.s.comm.Barrier(); err != nil {
 		return nil, err
 	}
-	if c.copies, err = crew.CopyRate(copyBytes); err != nil {
-		return nil, environmentf("the copy rate cannot be measured: %v", err)
+	if b.s.j.cfg.step.copies() {
+		if c.copies, err = crew.CopyRate(copyBytes); err != nil {
+			return nil, environmentf("the copy rate cannot be measured, by which --compress is priced: %v", err)
+		}
 	}
 	slowest := []float64{-c.speed, -c.copies}
 	if err := b.s.world.Max(slowest); err != nil {
@@ -64,9 +66,17 @@ func (c *hostComputing) close() error {
 	return nil
 }
 
-// units is the work that takes so many seconds.
-func (c *hostComputing) units(s step.Segment) uint64 {
-	return uint64(math.Round(s.Seconds() * c.speed))
+// units are the work that takes as long as each segment does. What is lost or won where one is rounded is made up for in the next,
+// so that however a step is cut its segments come to the same.
+func (c *hostComputing) units(segments []step.Segment) []uint64 {
+	all := make([]uint64, len(segments))
+	owed := 0.0
+	for i, s := range segments {
+		owed += s.Seconds() * c.speed
+		all[i] = uint64(max(0, math.Round(owed)))
+		owed -= float64(all[i])
+	}
+	return all
 }
 
 // stepCall is a library's operation that is a part of a step.
@@ -84,10 +94,7 @@ func (b *hostBackend) bindPlan(c *hostComputing, p *step.Plan, sync *barrier, bi
 		return nil, &bench.MemoryError{Needed: p.Bytes, Err: errors.New("the buffers of this world are smaller")}
 	}
 	t := &hostTraining{b: b, plan: p, sync: sync}
-	spec := program.HostSpec{Sync: sync.step, SyncContext: sync.context}
-	for _, s := range p.Segments {
-		spec.Segments = append(spec.Segments, c.units(s))
-	}
+	spec := program.HostSpec{Segments: c.units(p.Segments), Sync: sync.step, SyncContext: sync.context}
 	if p.Point.Progress == step.Poll {
 		spec.Interval = b.s.j.cfg.step.poll
 	}

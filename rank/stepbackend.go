@@ -22,7 +22,8 @@ type trainer interface {
 type computing interface {
 	// String is what it is, for people: "1 thread of FMA", "FMA kernels".
 	String() string
-	// copyRate is how fast memory is copied, in bytes per second, reading and writing counted once: what modelled compression is priced by.
+	// copyRate is how fast memory is copied, in bytes per second, reading and writing counted once: what modelled compression is priced by;
+	// 0 where nothing is.
 	copyRate() float64
 	close() error
 }

@@ -36,6 +36,11 @@ func newStepOptions() stepOptions {
 		poll: 200 * time.Microsecond, threads: 1, kernel: "auto"}
 }
 
+// copies says whether anything is priced by the rate at which memory is copied; measuring that takes memory of every rank.
+func (o *stepOptions) copies() bool {
+	return slices.ContainsFunc(o.compress, step.Compression.ByCopies)
+}
+
 // addStepFlags adds the flags of --step; add and flag are newFlags' own.
 func addStepFlags(o *stepOptions, add func(names, arg, usage string, set func(string) error), flag func(names, usage string, to *bool)) {
 	add("step", "MODEL", "measure the step of a data-parallel training, not collectives: resnet50, gpt2, llama, uniform, or a YAML file; its time with and without communication, and how much of that is hidden", func(s string) error { o.model = s; return nonEmpty(s) })

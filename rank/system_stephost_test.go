@@ -56,8 +56,12 @@ func stepsOnHost(j *job, name string, sweep *sweeps.Sweep) error {
 	if err != nil {
 		return err
 	}
-	if text := c.String(); text != "2 threads of FMA" || c.copyRate() <= 0 {
-		return fmt.Errorf("computing is %q and copies %g B/s", text, c.copyRate())
+	if text := c.String(); text != "2 threads of FMA" || c.copyRate() != 0 {
+		return fmt.Errorf("computing is %q and copies %g B/s, though nothing is priced by that", text, c.copyRate())
+	}
+	j.cfg.step.compress = []step.Compression{{}, {Factor: 8}}
+	if priced, err := b.(trainer).computing(); err != nil || priced.copyRate() <= 0 || priced.close() != nil {
+		return fmt.Errorf("what compression is priced by is not measured: %w", err)
 	}
 	m := &step.Model{Name: "three layers", Optimizer: 1e-5, Layers: []step.Layer{
 		{Name: "a", Params: 1001, Forward: 2e-5, Backward: 4e-5}, {Name: "b", Params: 70_000, Forward: 2e-5, Backward: 2e-4}, {Name: "c", Params: 17, Backward: 1e-5}}}

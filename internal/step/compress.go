@@ -52,6 +52,9 @@ func (c Compression) cost(compressed, all int64, t coll.DataType, copyRate float
 	return float64(passes) * float64(compressed) * float64(t.Size()) / copyRate
 }
 
+// ByCopies says whether compressing is priced by the rate at which memory is copied.
+func (c Compression) ByCopies() bool { return c.Cost == 0 && (c.Factor > 0 || c.Rank > 0) }
+
 // compressed is how many parameters do not go as they are.
 func (c Compression) compressed(layers []Layer) (elements int64) {
 	for _, l := range layers {
