@@ -374,7 +374,7 @@ func TestGroupSentences(t *testing.T) {
 	}{
 		{"told", [][]step.Round{rounds(10, 0.13), rounds(10, 0.12)}, []string{"Best bucket in this launch: 25M, with which a step takes 120 ms (95 % interval 120 ms to 120 ms). Slower: 5M by 8.3 %", "With 25M, 20.1 ms (95 % interval 20 ms to 20.2 ms) of communication are exposed, 17 % of the step. Alone, communication takes 50 ms, of which 60 % is hidden by the wall clock", "1.25 (1.25 to 1.25) times as fast"}},
 		{"alike", [][]step.Round{rounds(10, 0.12), rounds(10, 0.12)}, []string{"No difference between the buckets can be told in this launch. The least median is that of 5M"}},
-		{"too few", [][]step.Round{rounds(3, 0.13), rounds(3, 0.12)}, []string{"The least median is that of 25M", "Rounds are too few to tell it from 5M: there are 3, and it takes 6 (a larger --budget gives more)"}},
+		{"too few", [][]step.Round{rounds(3, 0.13), rounds(3, 0.12)}, []string{"The least median is that of 25M", "Rounds are too few to tell it from 5M: there are 3, and it takes 6 (a larger --budget, or -n where it was given, gives more)"}},
 		{"one only", [][]step.Round{rounds(8, 0.12)}, []string{"With 5M, 20.1 ms"}},
 		{"hidden", [][]step.Round{rounds(8, 0.09)}, []string{"no exposed communication can be told: -9.9 ms"}},
 		{"worse than nothing", [][]step.Round{rounds(8, 0.2)}, []string{"a step takes 100 ms", "longer than its computing", "overlapping costs more than it hides", "nothing is hidden by the wall clock (-100 %"}},

@@ -85,7 +85,7 @@ func (w Wording) BucketSays(points []Point, standings []Standing, best int, f *F
 		says += " Slower: " + list(slower) + "."
 	}
 	if len(few) > 0 {
-		says += fmt.Sprintf(" Rounds are too few to tell it from %s: there are %d, and it takes %d (a larger --budget gives more).", list(few), f.Rounds, needed)
+		says += fmt.Sprintf(" Rounds are too few to tell it from %s: there are %d, and it takes %d (a larger --budget, or -n where it was given, gives more).", list(few), f.Rounds, needed)
 	}
 	if len(apart) > 0 {
 		says += " Measured in another launch, and not compared: " + list(apart) + "."

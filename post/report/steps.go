@@ -422,4 +422,6 @@ var stepStops = map[string]string{
 	"precision": "the intervals of all four modes were as narrow as wanted",
 	"budget":    "the time for one point was over",
 	"fixed":     "the number of rounds was given",
+	"maximum":   "there were as many rounds as a point may have",
+	"asked":     "a signal asked the run to end",
 }

@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/stats"
 	"busbar/internal/step"
 	"busbar/post/steps"
 	"busbar/post/steps/stepstest"
@@ -166,6 +167,15 @@ func TestManySteps(t *testing.T) {
 	for _, p := range r.Steps.Runs[0].Groups[0].Points {
 		if p.Verdict == "best" && p.Lanes == nil {
 			t.Error("the best is not drawn")
+		}
+	}
+}
+
+// TestWhyRoundsEnded: every word by which rank says why rounds ended is explained.
+func TestWhyRoundsEnded(t *testing.T) {
+	for _, why := range []string{stats.Precision.String(), stats.Budget.String(), stats.Fixed.String(), stats.Maximum.String(), "asked"} {
+		if stepStops[why] == "" {
+			t.Errorf("%q is not explained", why)
 		}
 	}
 }

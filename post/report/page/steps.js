@@ -24,8 +24,9 @@ function startSteps() {
   function choose() {
     const points = groups[shown].group.points, drawn = points.map((p, i) => [i, p]).filter(([, p]) => p.lanes);
     byId("steps-time").hidden = drawn.length === 0;
-    options(buckets, drawn.map(([i, p]) => [i, p.bucket + (p.verdict === "best" ? " (best)" : "")]));
-    const best = drawn.find(([, p]) => p.verdict === "best") || drawn[0];
+    const leads = { best: " (best)", least: " (least median)" };
+    options(buckets, drawn.map(([i, p]) => [i, p.bucket + (leads[p.verdict] || "")]));
+    const best = drawn.find(([, p]) => leads[p.verdict]) || drawn[0];
     bucket = best ? best[0] : -1;
     if (best) buckets.value = String(bucket);
     bar = chosen = -1;
