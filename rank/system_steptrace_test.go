@@ -120,3 +120,7 @@ func TestStepTraceOfGloo(t *testing.T) {
 	glooShim(t)
 	traceReadsBack(t, []string{"--backend", "gloo", "--gloo-iface", "lo"}, 2, "over gloo; on CPUs, no GPU")
 }
+
+func TestStepTraceOfRehearsal(t *testing.T) {
+	traceReadsBack(t, rehearsed("-d", "bfloat16"), 2, "REHEARSED, no GPU")
+}
