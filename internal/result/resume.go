@@ -23,7 +23,8 @@ type RunKey struct {
 	Average                    string
 	Settings
 	Pattern string
-	Step    string // what the steps are of; "" where collectives were measured
+	Step    string  // what the steps are of; "" where collectives were measured
+	Poll    float64 // s between calls that test; 0 where no point polls
 }
 
 // Key is the run's RunKey.
@@ -35,6 +36,7 @@ func (r *Run) Key() RunKey {
 		Settings: r.Method.Settings(),
 		Pattern:  r.Pattern.String(),
 		Step:     r.Step.key(),
+		Poll:     r.Step.poll(),
 	}
 }
 
@@ -159,9 +161,16 @@ func (p *Past) Done(key RunKey) (done map[PointKey]bool, runs []string) {
 }
 
 // StepsDone is Done for runs of training steps. A point whose rounds were cut off is not done: rounds of another launch are no pairs of these.
+// A run without points that poll goes with one of any interval.
 func (p *Past) StepsDone(key RunKey) (done map[step.Point]bool, runs []string) {
 	done = map[step.Point]bool{}
-	for _, r := range p.oldestFirst(func(k RunKey) bool { return k == key }) {
+	fits := func(k RunKey) bool {
+		if k.Poll == 0 || key.Poll == 0 {
+			k.Poll = key.Poll
+		}
+		return k == key
+	}
+	for _, r := range p.oldestFirst(fits) {
 		runs = append(runs, r.id)
 		for _, point := range r.steps {
 			done[point] = true

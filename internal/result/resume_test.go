@@ -102,6 +102,7 @@ func TestUnfit(t *testing.T) {
 func TestStepsAreResumed(t *testing.T) {
 	dir := t.TempDir()
 	run := sampleSteps()
+	run.Step.Interval = 2e-4
 	w, _ := newWriter(t, dir, run)
 	appendGroup(t, w, &run, 1, 6)
 	if err := w.AppendRound(&StepRound{N: 3, Number: 1, Round: sampleRound(0)}); err != nil {
@@ -142,9 +143,15 @@ func TestStepsAreResumed(t *testing.T) {
 			t.Errorf("another %s is continued: %v", what, done)
 		}
 	}
+	silent := *run.Step
+	silent.Interval = 0
+	changed := run
+	changed.Step = &silent
+	if done, runs := past.StepsDone(changed.Key()); len(done) != 2 || len(runs) != 1 {
+		t.Errorf("a run in which nothing polls does not go with one that polls: %v, %v", done, runs)
+	}
 	fewer := *run.Step
 	fewer.Points = fewer.Points[1:2]
-	changed := run
 	changed.Step = &fewer
 	if done, _ := past.StepsDone(changed.Key()); !done[run.Step.Points[1]] {
 		t.Error("a run of fewer points does not continue")

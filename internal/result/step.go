@@ -34,8 +34,16 @@ func (s *Step) key() string {
 	if s == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, %d parameters in %d layers, %g+%g+%g s, first %d, %s, polled every %g s\n%s",
-		s.Model, s.Params, s.Layers, s.Forward, s.Backward, s.Optimizer, s.First, s.Computing, s.Interval, s.Source)
+	return fmt.Sprintf("%s, %d parameters in %d layers, %g+%g+%g s, first %d, %s\n%s",
+		s.Model, s.Params, s.Layers, s.Forward, s.Backward, s.Optimizer, s.First, s.Computing, s.Source)
+}
+
+// poll is the interval of the points that poll; 0 where none does.
+func (s *Step) poll() float64 {
+	if s == nil {
+		return 0
+	}
+	return s.Interval
 }
 
 // StepRound is one round of a point, kept the moment it is over: all samples are in the file.
