@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"busbar/internal/result"
@@ -96,7 +97,9 @@ func (p *plan) tryStep(cfg *config) error {
 // plans are the points of a backend in a world with their plans, without those whose buckets are the same as those of
 // an earlier cap; of these it is said which. What is impossible has no plan.
 func (p *stepPlan) plans(cfg *config, backend string, world int, copyRate float64) (points []step.Point, plans []*step.Plan, same []string, err error) {
-	for _, point := range cfg.stepPoints(backend) {
+	asked := cfg.stepPoints(backend)
+	var twins []capTwins
+	for _, point := range asked {
 		if point.Impossible() != nil {
 			points, plans = append(points, point), append(plans, nil)
 			continue
@@ -110,11 +113,37 @@ func (p *stepPlan) plans(cfg *config, backend string, world int, copyRate float6
 			points, plans = append(points, point), append(plans, plan)
 			continue
 		}
-		if text := fmt.Sprintf("--bucket %s gives the same buckets as %s, and is measured with it", point.Bucket, points[i].Bucket); !slices.Contains(same, text) {
-			same = append(same, text)
-		}
+		twins = addTwin(twins, point, points[i])
+	}
+	groups := len(step.Groups(asked))
+	for _, t := range twins {
+		same = append(same, t.say(groups))
 	}
 	return points, plans, same, nil
+}
+
+// capTwins are two caps that give the same buckets, in some groups.
+type capTwins struct {
+	left, measured step.Cap
+	groups         []string
+}
+
+func addTwin(all []capTwins, left, measured step.Point) []capTwins {
+	i := slices.IndexFunc(all, func(t capTwins) bool { return t.left == left.Bucket && t.measured == measured.Bucket })
+	if i < 0 {
+		i, all = len(all), append(all, capTwins{left: left.Bucket, measured: measured.Bucket})
+	}
+	all[i].groups = append(all[i].groups, left.GroupString())
+	return all
+}
+
+// say names the groups where they are not all there are.
+func (t capTwins) say(groups int) string {
+	text := fmt.Sprintf("--bucket %s gives the same buckets as %s, and is measured with it", t.left, t.measured)
+	if len(t.groups) < groups {
+		text += " (" + strings.Join(t.groups, "; ") + ")"
+	}
+	return text
 }
 
 // seconds is a time in seconds as a duration.

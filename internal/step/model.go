@@ -104,8 +104,12 @@ func (m *Model) Backward() (sum float64) {
 	return sum
 }
 
-// Scale makes forward and backward pass take so many seconds together, each layer in proportion.
+// Scale makes forward and backward pass take so many seconds together, each layer in proportion, and says so.
 func (m *Model) Scale(seconds float64) {
+	if m.About != "" {
+		m.About += "; "
+	}
+	m.About += fmt.Sprintf("forward and backward scaled to %.3g ms together by --compute", 1e3*seconds)
 	factor := seconds / (m.Forward() + m.Backward())
 	for i := range m.Layers {
 		m.Layers[i].Forward *= factor
