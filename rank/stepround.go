@@ -19,6 +19,15 @@ func modeOrder(round int) []program.Mode {
 	return order
 }
 
+// orderNumber is which order of modes a round from 0 has. Where the points of a group are even in number, their turns and the four orders
+// would go in step: a point would always begin its round with the same mode. So the orders go on by one more with each full turn.
+func orderNumber(round, points int) int {
+	if points%2 == 0 {
+		return round + round/points
+	}
+	return round
+}
+
 // turned is a list that begins elsewhere in each round.
 func turned[T any](list []T, round int) []T {
 	if len(list) == 0 {
@@ -59,7 +68,7 @@ func (g *stepGroup) measureRound() error {
 func (g *stepGroup) roundOf(r *stepRun) (step.Round, error) {
 	var longest [4]float64       // s, by mode
 	inside := make([]float64, 5) // s, of this rank
-	for _, m := range modeOrder(g.round - 1) {
+	for _, m := range modeOrder(orderNumber(g.round-1, len(g.points))) {
 		start, end, err := g.run(r, m, fmt.Sprintf("round %d, %s", g.round, m))
 		if err != nil {
 			return step.Round{}, err
