@@ -230,7 +230,7 @@ func (g *stepGroup) warmUp() error {
 // measureRounds measures rounds until rank 0 says that it is enough.
 func (g *stepGroup) measureRounds(ctx context.Context) (over bool, err error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection while something is timed; there is one before each round
-	g.stop.begin(g.s.p.sweep.Options, len(g.runs))
+	g.stop.begin(g.s.p.sweep.Options, len(g.runs), g.s.j.cfg.plan.Budget != nil)
 	for {
 		word := []float64{0} // of rank 0: go on, enough, or the run is to end
 		if g.s.world.Rank == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/step"
 	"busbar/mpi"
+	"busbar/sweeps"
 )
 
 // listSteps shows the points of --step and their operations, and measures nothing; it needs no library.
@@ -49,7 +50,7 @@ func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
 			continue
 		}
 		for _, backend := range backends {
-			if err := p.listWorld(&b, cfg, s.Budget, backend, n); err != nil {
+			if err := p.listWorld(&b, cfg, s, backend, n); err != nil {
 				return err
 			}
 		}
@@ -73,7 +74,7 @@ func modelLine(m *step.Model) string {
 }
 
 // listWorld writes the points of a world.
-func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, budget time.Duration, backend string, n int) error {
+func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string, n int) error {
 	points, plans, same, err := p.plans(cfg, backend, n, 0)
 	if err != nil {
 		return err
@@ -103,8 +104,27 @@ func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, budget time.Durati
 			fmt.Fprintln(b, "# "+line)
 		}
 	}
-	fmt.Fprintf(b, "# %s; about %s at %s a point, and what checks and slow rounds take\n", plural(len(points), "point"), roundTime(time.Duration(len(points))*budget), budget)
+	for _, line := range wrap(howLong(points, s, cfg.plan.Budget != nil), 78) {
+		fmt.Fprintln(b, "# "+line)
+	}
 	return nil
+}
+
+// howLong says what points take, as far as that is known before.
+func howLong(points []step.Point, s *sweeps.Sweep, asked bool) string {
+	text := plural(len(points), "point") + "; "
+	if s.Iterations > 0 {
+		return text + plural(s.Iterations, "round") + " of four steps each"
+	}
+	text += fmt.Sprintf("about %s at %s a point, and what checks and slow rounds take", roundTime(time.Duration(len(points))*s.Budget), s.Budget)
+	if !asked {
+		most := 0
+		for _, group := range step.Groups(points) {
+			most = max(most, len(group))
+		}
+		text += fmt.Sprintf("; longer where %d rounds take longer, which it takes to compare the buckets (--budget ends them before)", step.RoundsToCompare(most))
+	}
+	return text
 }
 
 // modelled marks what is not the real thing.

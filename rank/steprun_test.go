@@ -237,6 +237,20 @@ func TestModeOrder(t *testing.T) {
 	}
 }
 
+// Whichever point is first in a round, it begins with each mode in turn.
+func TestOrderOfTurns(t *testing.T) {
+	for points := 1; points <= 8; points++ {
+		begins := map[[2]int]int{} // place of the point that is first, its first mode
+		for round := range 4 * points {
+			first := turned([]int{0, 1, 2, 3, 4, 5, 6, 7}[:points], round)[0]
+			begins[[2]int{first, int(modeOrder(orderNumber(round, points))[0])}]++
+		}
+		if len(begins) != 4*points {
+			t.Errorf("%d points begin their rounds in %d ways, not %d", points, len(begins), 4*points)
+		}
+	}
+}
+
 // A point that the library lacks is a record, and the others are measured.
 func TestStepPointsThatAreRefused(t *testing.T) {
 	g, _ := fakeSteps(t, sweeps.Options{Iterations: 3}, func(f *fakeTrainer) {

@@ -77,7 +77,7 @@ func (s *screen) sayProgress(w *stepSession) {
 
 // stepCrowded warns where threads that compute and threads that communicate must share cores.
 func (s *stepSession) stepCrowded() []string {
-	if !onHosts(s.lib.name()) || len(s.run.Warnings) > 0 {
+	if !onHosts(s.lib.name()) || s.run.Crowded() != "" { // another warning leaves this one to say
 		return nil
 	}
 	threads := s.j.cfg.step.threads

@@ -13,6 +13,7 @@ import (
 type stepStop struct {
 	options sweeps.Options
 	points  int
+	asked   bool // the budget was; else it only counts from when the points can be compared
 	started time.Time
 	now     func() time.Time
 	reason  string // of the end
@@ -29,12 +30,12 @@ const (
 // stoppedByRequest is the reason of an end by SIGUSR1.
 const stoppedByRequest = "asked"
 
-// begin starts the clock for some points.
-func (s *stepStop) begin(o sweeps.Options, points int) {
+// begin starts the clock for some points. asked says whether somebody wants this budget, and not rather what is to be measured.
+func (s *stepStop) begin(o sweeps.Options, points int, asked bool) {
 	if s.now == nil {
 		s.now = time.Now
 	}
-	s.options, s.points, s.started = o, points, s.now()
+	s.options, s.points, s.asked, s.started = o, points, asked, s.now()
 }
 
 // enough decides between two rounds, and keeps the reason.
@@ -52,6 +53,9 @@ func (s *stepStop) enough(runs []*stepRun) bool {
 	least := leastRoundsAny
 	if each <= budget {
 		least = leastRounds
+		if !s.asked {
+			least = step.RoundsToCompare(len(runs))
+		}
 	}
 	switch {
 	case n < least:

@@ -10,11 +10,11 @@ import (
 )
 
 // roundsUntil counts the rounds of some points until they are enough, where a round of all points takes so long.
-func roundsUntil(t *testing.T, points int, o sweeps.Options, took time.Duration, noise float64) (rounds int, reason string) {
+func roundsUntil(t *testing.T, points int, o sweeps.Options, asked bool, took time.Duration, noise float64) (rounds int, reason string) {
 	t.Helper()
 	at := time.Now()
 	s := stepStop{now: func() time.Time { return at }}
-	s.begin(o, points)
+	s.begin(o, points, asked)
 	runs := make([]*stepRun, points)
 	for i := range runs {
 		runs[i] = &stepRun{}
@@ -43,21 +43,24 @@ func TestRoundsEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		points int
 		o      sweeps.Options
+		asked  bool
 		took   time.Duration
 		noise  float64
 		rounds int
 		reason stats.StopReason
 	}{
-		"fixed":                                {2, fixed, time.Hour, 0, 4, stats.Fixed},
-		"precise, one point":                   {1, budget, time.Millisecond, 0, stats.MinForInterval, stats.Precision},
-		"precise, points that are compared":    {7, budget, time.Millisecond, 0, step.RoundsToCompare(7), stats.Precision},
-		"the budget is each point's":           {7, budget, 5 * time.Second, 1, 14, stats.Budget},
-		"a round within the budget":            {1, budget, 9 * time.Second, 1, stats.MinForInterval, stats.Budget},
-		"not even one round fits the budget":   {1, budget, 11 * time.Second, 1, leastRoundsAny, stats.Budget},
-		"neither precise nor out of budget":    {1, budget, 0, 1, mostRounds, stats.Maximum},
-		"precise when the budget is too small": {7, budget, 8 * time.Second, 0, 8, stats.Budget},
+		"fixed":                                {2, fixed, false, time.Hour, 0, 4, stats.Fixed},
+		"precise, one point":                   {1, budget, true, time.Millisecond, 0, stats.MinForInterval, stats.Precision},
+		"precise, points that are compared":    {7, budget, true, time.Millisecond, 0, step.RoundsToCompare(7), stats.Precision},
+		"the budget is each point's":           {7, budget, true, 5 * time.Second, 1, 14, stats.Budget},
+		"a round within the budget":            {1, budget, true, 9 * time.Second, 1, stats.MinForInterval, stats.Budget},
+		"not even one round fits the budget":   {1, budget, true, 11 * time.Second, 1, leastRoundsAny, stats.Budget},
+		"neither precise nor out of budget":    {1, budget, true, 0, 1, mostRounds, stats.Maximum},
+		"precise when the budget is too small": {7, budget, true, 8 * time.Second, 0, 8, stats.Budget},
+		"nobody asked for the budget":          {7, budget, false, 9 * time.Second, 1, step.RoundsToCompare(7), stats.Budget},
+		"unasked, and no round within it":      {7, budget, false, 71 * time.Second, 1, leastRoundsAny, stats.Budget},
 	} {
-		if n, reason := roundsUntil(t, c.points, c.o, c.took, c.noise); n != c.rounds || reason != c.reason.String() {
+		if n, reason := roundsUntil(t, c.points, c.o, c.asked, c.took, c.noise); n != c.rounds || reason != c.reason.String() {
 			t.Errorf("%s: %d rounds, %s, not %d, %s", name, n, reason, c.rounds, c.reason)
 		}
 	}

@@ -333,6 +333,12 @@ func TestStepList(t *testing.T) {
 			}
 		}
 	}
+	o := launch{mpirun: alone, args: []string{"--step", "uniform:8x64K", "--backend", "gloo", "--bucket", "1M,2M,all", "-d", "float32,float16", "--compute", "7ms", "--list"}}.mustRun(t)
+	for _, want := range []string{"scaled to 7 ms together by --compute", "--bucket all gives the same buckets as 1M, and is measured with it (ddp, float16, progress thread)", "as 1M, and is measured with it --bucket", "longer where"} {
+		if text := strings.ReplaceAll(o.stdout, "\n# ", " "); strings.Count(text, want) != 1 {
+			t.Errorf("%q is not there once: %s", want, o)
+		}
+	}
 	if o := (launch{mpirun: openMPI, np: 2, args: []string{"--step", "resnet5", "--out", t.TempDir()}}).run(t); o.code != exitUsage || len(o.messages()) != 1 || !strings.Contains(o.stderr, `did you mean "resnet50"?`) {
 		t.Errorf("%s", o)
 	}
