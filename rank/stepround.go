@@ -97,6 +97,9 @@ func (g *stepGroup) roundOf(r *stepRun) (step.Round, error) {
 	for i := range inside {
 		inside[i] /= float64(w.Size)
 	}
+	if w.Size == 1 { // an operation of one rank goes to nobody
+		inside[2], inside[3], inside[4] = 0, 0, 0
+	}
 	return step.Round{
 		Compute: longest[program.Compute], Comm: longest[program.Comm], Sequential: longest[program.Sequential], Overlapped: longest[program.Overlapped],
 		ComputeAlone: inside[0], ComputeBusy: inside[1], CommAlone: inside[2], CommBusy: inside[3], Hidden: inside[4],

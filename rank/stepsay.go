@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"busbar/internal/step"
@@ -26,7 +27,7 @@ func (s *screen) sayGroup(g *stepGroup) {
 
 // groupSentences are what the rounds of a group's points say, in plain words; each point has some.
 func groupSentences(points []step.Point, rounds [][]step.Round) (all []string) {
-	best := bestOf(rounds)
+	best := step.LeastMedian(rounds)
 	if best < 0 {
 		return nil
 	}
@@ -46,23 +47,13 @@ func groupSentences(points []step.Point, rounds [][]step.Round) (all []string) {
 // stepWording is how buckets and times are written on the screen.
 var stepWording = step.Wording{Bucket: step.Cap.String, Time: func(s float64) string { return threeDigits(s) + " ms" }}
 
-// bestOf is the point whose overlapped steps have the least median, -1 without rounds.
-func bestOf(rounds [][]step.Round) (best int) {
-	best = -1
-	least := 0.0
-	for i, r := range rounds {
-		if len(r) == 0 {
-			continue
-		}
-		if m := step.FiguresOf(r).Overlapped.Value; best < 0 || m < least {
-			best, least = i, m
-		}
+// threeDigits writes a time in seconds as milliseconds to three digits, or to all that stand before the point.
+func threeDigits(s float64) string {
+	if ms := 1e3 * s; math.Abs(ms) >= 999.5 {
+		return fmt.Sprintf("%.0f", ms)
 	}
-	return best
+	return fmt.Sprintf("%.3g", 1e3*s)
 }
-
-// threeDigits writes a time in seconds as milliseconds to three digits.
-func threeDigits(s float64) string { return fmt.Sprintf("%.3g", 1e3*s) }
 
 // sayProgress says whether communication goes on without calls of the library, where that was measured. Rank 0 only.
 func (s *screen) sayProgress(w *stepSession) {

@@ -61,12 +61,22 @@ func FiguresOf(rounds []Round) Figures {
 		f.Exposed = figureOf(each(rounds, func(r *Round) float64 { return r.Overlapped - r.Compute }))
 	}
 	if f.Comm.Value >= negligible*f.Overlapped.Value {
-		f.Overlap = ratioOf(rounds, func(r *Round) float64 { return stats.WallClockOverlap(r.Compute, r.Comm, r.Overlapped) })
+		f.Overlap = ratioOf(rounds, ofComm(func(r *Round) float64 { return stats.WallClockOverlap(r.Compute, r.Comm, r.Overlapped) }))
 		f.ByInterval = ratioOf(rounds, func(r *Round) float64 { return share(r.Hidden, r.CommBusy) })
-		f.Bound = ratioOf(rounds, func(r *Round) float64 { return share(min(r.Compute, r.Comm), r.Comm) })
+		f.Bound = ratioOf(rounds, ofComm(func(r *Round) float64 { return share(min(r.Compute, r.Comm), r.Comm) }))
 		f.SlowerComm = ratioOf(rounds, func(r *Round) float64 { return share(r.CommBusy, r.CommAlone) })
 	}
 	return f
+}
+
+// ofComm makes a ratio NaN where no operation was on its way to another rank: what comm mode takes in a world of one is no communication.
+func ofComm(ratio func(*Round) float64) func(*Round) float64 {
+	return func(r *Round) float64 {
+		if !(r.CommAlone > 0) {
+			return math.NaN()
+		}
+		return ratio(r)
+	}
 }
 
 // share is NaN where there is nothing to divide by.

@@ -118,9 +118,13 @@ func (f *Figures) ExposedTold() bool {
 
 // hiddenSays tells how much of communication is hidden by both definitions, and how much could be.
 func hiddenSays(p Point, f *Figures) string {
-	says := fmt.Sprintf("%s is hidden by the wall clock", Percent(f.Overlap.Value))
+	between := ""
+	if f.Overlap.HasInterval() {
+		between = fmt.Sprintf(" (%s to %s)", Percent(f.Overlap.Lo), Percent(f.Overlap.Hi))
+	}
+	says := fmt.Sprintf("%s%s is hidden by the wall clock", Percent(f.Overlap.Value), between)
 	if f.Overlap.Value <= 0 {
-		says = fmt.Sprintf("nothing is hidden by the wall clock (%s: a step takes as long as the two one after the other, or longer)", Percent(f.Overlap.Value))
+		says = fmt.Sprintf("nothing is hidden by the wall clock (%s%s: a step takes as long as the two one after the other, or longer)", Percent(f.Overlap.Value), between)
 	}
 	if f.ByInterval != nil {
 		says += fmt.Sprintf(" and %s by intervals", Percent(f.ByInterval.Value))

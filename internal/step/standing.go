@@ -101,6 +101,15 @@ func bestOf(members []int, rounds [][]Round) int {
 	return best
 }
 
+// LeastMedian is the point whose overlapped steps have the least median; -1 where none has a round.
+func LeastMedian(rounds [][]Round) int {
+	all := make([]int, len(rounds))
+	for i := range all {
+		all[i] = i
+	}
+	return bestOf(all, rounds)
+}
+
 // levelOf is the level of the interval of one pair, where all pairs of some points are compared.
 func levelOf(points int) float64 {
 	pairs := float64(points*(points-1)) / 2

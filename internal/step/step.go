@@ -144,7 +144,7 @@ type Round struct {
 
 	ComputeAlone float64 `json:"compute_alone_s"` // inside segments, in compute mode
 	ComputeBusy  float64 `json:"compute_busy_s"`  // inside segments, in overlapped mode
-	CommAlone    float64 `json:"comm_alone_s"`    // at least one operation on its way, in comm mode
+	CommAlone    float64 `json:"comm_alone_s"`    // at least one operation on its way, in comm mode; 0 like the next two in a world of one
 	CommBusy     float64 `json:"comm_busy_s"`     // the same in overlapped mode
 	Hidden       float64 `json:"hidden_s"`        // of CommBusy, while a segment ran: the overlap by intervals
 }
