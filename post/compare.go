@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,15 +29,19 @@ type comparer struct {
 	seed                          uint64
 }
 
-// comparedSides is a whole comparison: every side with the first.
+// comparedSides is every side compared with the first, at points of one kind.
 type comparedSides struct {
+	*kind
 	sides []*side
 	duels []*duel
 }
 
+// comparison is a whole one: of each kind of which sides have points.
+type comparison []*comparedSides
+
 // compareFormats are what stdout gets.
-var compareFormats = map[string]func(*comparedSides, io.Writer) error{
-	"text": (*comparedSides).writeText, "md": (*comparedSides).writeMarkdown, "json": (*comparedSides).writeJSON,
+var compareFormats = map[string]func(comparison, io.Writer) error{
+	"text": comparison.writeText, "md": comparison.writeMarkdown, "json": comparison.writeJSON,
 }
 
 var compareFormatNames = []string{"text", "md", "json"}
@@ -66,9 +69,11 @@ they had better take turns: A B A B A B A B. The verdicts:
   cannot tell    neither; with how many more launches it would probably take
 
 Points are compared where all else is equal: collective, type, placement, mode,
-size, world and so on. Points without a partner, and points that failed on one
-side, are listed; so is what else differs between the sides. docs/compare.md has
-the formulas, the recipe of a nightly check, and the files.`,
+size, world and so on. Training steps (rank --step) are compared by their
+overlapped step, in a table of their own: same model, bucket, computing, world.
+Points without a partner, and points that failed on one side, are listed; so is
+what else differs between the sides. docs/compare.md has the formulas, the
+recipe of a nightly check, and the files.`,
 		Example: `  post compare baseline results
   post compare --by variant results
   post compare --fail-above 5% baseline tonight        # exit status 7 if worse
@@ -86,7 +91,6 @@ the formulas, the recipe of a nightly check, and the files.`,
 	f.StringVar(&c.thresholds, "thresholds", "", "read limits for some collectives and sizes from this YAML `FILE`")
 	f.BoolVar(&c.strict, "strict", false, "err in 1 % of comparisons, not in 5 %; intervals of 99 %")
 	f.Uint64Var(&c.seed, "seed", 1, "`NUMBER` that draws start from, where there are too many launches for all ways")
-	c.NoSteps = true
 	rehearsedFlag(cmd, &c.MergeOptions)
 	return cmd
 }
@@ -129,20 +133,12 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 			return err
 		}
 	}
-	g, err := gatherSides(ctx, sides, pool)
+	all, found, err := c.compare(ctx, sides, pool, rules)
 	if err != nil {
 		return err
 	}
-	notes = slices.Concat(notes, notesOf(sides, pool), g.lacking.problems("not compared"))
-	alpha := stats.DefaultAlpha
-	if c.strict {
-		alpha = stats.StrictAlpha
-	}
-	all := &comparedSides{sides: sides}
-	for _, s := range sides[1:] {
-		all.duels = append(all.duels, g.judge(sides[0], s, rules, alpha, c.seed))
-	}
-	if err := all.nothing(notes); err != nil {
+	notes = slices.Concat(notes, notesOf(sides, pool), found)
+	if err := all.nothing(sides, notes); err != nil {
 		return err
 	}
 	buffered := bufio.NewWriter(c.stdout)
@@ -157,6 +153,34 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	}
 	note(c.stderr, notes)
 	return all.exceeded()
+}
+
+// compare compares the sides at points of each kind; notes are of what was read and could not be compared.
+func (c *comparer) compare(ctx context.Context, sides []*side, pool *result.Dataset, rules *thresholds) (all comparison, notes []result.Problem, err error) {
+	alpha := stats.DefaultAlpha
+	if c.strict {
+		alpha = stats.StrictAlpha
+	}
+	for _, k := range []struct {
+		*kind
+		gather func(context.Context, []*side, *result.Dataset) (*contest, []result.Problem, error)
+	}{{collectives, gatherCollectives}, {trainingSteps, gatherTraining}} {
+		of, lacking := k.sidesOf(sides)
+		if notes = append(notes, lacking...); of == nil {
+			continue
+		}
+		points, found, err := k.gather(ctx, of, pool)
+		if err != nil {
+			return nil, nil, err
+		}
+		notes = append(notes, found...)
+		one := &comparedSides{kind: k.kind, sides: of}
+		for _, s := range of[1:] {
+			one.duels = append(one.duels, points.judge(of[0], s, rules, alpha, c.seed))
+		}
+		all = append(all, one)
+	}
+	return all, notes, nil
 }
 
 // rules are the limits that flags and file give.
@@ -214,57 +238,54 @@ func notesOf(sides []*side, pool *result.Dataset) (notes []result.Problem) {
 }
 
 // nothing is the error of sides that have no point in common, with why.
-func (c *comparedSides) nothing(notes []result.Problem) error {
+func (c comparison) nothing(sides []*side, notes []result.Problem) error {
+	if c == nil {
+		return fmt.Errorf("no point has a partner, so there is nothing to compare:\n  %s", strings.Join(kindsOf(sides), "\n  "))
+	}
 	var why []string
-	for _, d := range c.duels {
-		if len(d.points) > 0 || len(d.findings) > 0 {
-			return nil
+	for _, one := range c {
+		for _, d := range one.duels {
+			if len(d.points) > 0 || len(d.findings) > 0 {
+				return nil
+			}
+			if len(d.alone) > 0 {
+				why = append(why, d.apart()...)
+			}
 		}
-		if len(d.alone) == 0 {
-			return &result.NothingError{Problems: notes}
-		}
-		why = append(why, d.apart()...)
+	}
+	if why == nil {
+		return &result.NothingError{Problems: notes}
 	}
 	return errors.New("no point has a partner, so there is nothing to compare:\n  " + strings.Join(why, "\n  "))
 }
 
-// ifTold is a word for what another tool's file may not tell.
-func ifTold(is bool, word string) string {
-	if is {
-		return word
+// kindsOf says what each side has, where no two have points of one kind.
+func kindsOf(sides []*side) (lines []string) {
+	for _, s := range sides {
+		var names []string
+		for _, k := range []*kind{collectives, trainingSteps} {
+			if slices.ContainsFunc(s.runs, k.has) {
+				names = append(names, k.name)
+			}
+		}
+		lines = append(lines, s.name+": "+strings.Join(names, " and "))
 	}
-	return "not told"
+	return lines
 }
 
 // apart says in what two sides have nothing in common, or else which points each has.
 func (d *duel) apart() (lines []string) {
-	for _, p := range []struct {
-		name string
-		of   func(alone) string
-	}{
-		{"world", func(f alone) string { return say.Count(f.under.World, "rank") }},
-		{"nodes", func(f alone) string { return say.Count(f.under.Nodes, "node") }},
-		{"collective", func(f alone) string { return f.under.Collective.String() }},
-		{"type", func(f alone) string { return ifTold(f.under.Type != 0, f.under.Type.String()) }},
-		{"operation", func(f alone) string { return f.under.Op.String() }},
-		{"mode", func(f alone) string { return f.under.Mode.String() }},
-		{"placement", func(f alone) string { return ifTold(f.under.Placement != 0, say.Placement(f.under.Placement)) }},
-		{"size", func(f alone) string { return f.under.Size() }},
-		{"way of measuring", func(f alone) string {
-			return cmp.Or(strings.TrimPrefix(say.Unusual(&result.Method{Rotate: f.under.Rotate, Aggregate: f.under.Aggregate, Average: f.under.Average}), ", "), "rank's own")
-		}},
-		{"backend, library or variant (--by tells them apart)", func(f alone) string { return trimWho(f.who) }},
-	} {
+	for _, p := range d.aspects {
 		var a, b []string
 		for _, f := range d.alone {
 			if f.side == d.a {
-				a = addWord(a, p.of(f))
+				a = addWord(a, p.of(f.of))
 			} else {
-				b = addWord(b, p.of(f))
+				b = addWord(b, p.of(f.of))
 			}
 		}
 		if !slices.ContainsFunc(a, func(v string) bool { return slices.Contains(b, v) }) {
-			lines = append(lines, fmt.Sprintf("%s: %s in %s, %s in %s", p.name, say.Some(a), d.a.name, say.Some(b), d.b.name))
+			lines = append(lines, printable(fmt.Sprintf("%s: %s in %s, %s in %s", p.name, say.Some(a), d.a.name, say.Some(b), d.b.name)))
 		}
 	}
 	if lines == nil {
@@ -274,11 +295,13 @@ func (d *duel) apart() (lines []string) {
 }
 
 // exceeded is the error that makes exit status 7.
-func (c *comparedSides) exceeded() error {
+func (c comparison) exceeded() error {
 	e := &exceededError{}
-	for _, d := range c.duels {
-		worse, fail := d.exceeded()
-		e.worse, e.fail = e.worse+worse, e.fail+fail
+	for _, one := range c {
+		for _, d := range one.duels {
+			worse, fail := d.exceeded()
+			e.worse, e.fail = e.worse+worse, e.fail+fail
+		}
 	}
 	if e.worse+e.fail > 0 {
 		return e
@@ -287,7 +310,7 @@ func (c *comparedSides) exceeded() error {
 }
 
 // files writes what -o is for.
-func (c *comparer) files(ctx context.Context, all *comparedSides) error {
+func (c *comparer) files(ctx context.Context, all comparison) error {
 	outputs := []output{{"compare.md", all.writeMarkdown}, {"compare.json", all.writeJSON}}
 	for _, p := range plot.Ratios(all.pictures()) {
 		outputs = append(outputs, output{p.Name + ".png", p.WritePNG}, output{p.Name + ".svg", p.WriteSVG})

@@ -55,12 +55,8 @@ func (l launches) save(t testing.TB, dir string) {
 // scriptLaunches is the command `launches DIR FIRST STEP N FACTOR [wrong]` of scripts; launches differ by 1 %, and the
 // second one may have wrong data at 512 B.
 func scriptLaunches(ts *testscript.TestScript, _ bool, args []string) {
-	number := func(i int) float64 {
-		v, err := strconv.ParseFloat(args[i], 64)
-		ts.Check(err)
-		return v
-	}
-	l := launches{first: int(number(1)), step: int(number(2)), n: int(number(3)), factor: number(4), noise: 0.01}
+	number := scriptNumbers(ts, args[1:5])
+	l := launches{first: int(number[0]), step: int(number[1]), n: int(number[2]), factor: number[3], noise: 0.01}
 	if len(args) > 5 {
 		l.edit = func(launch int, _ *result.Run, records []*result.Record) {
 			if launch == l.first+l.step {
@@ -69,6 +65,15 @@ func scriptLaunches(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	l.save(&scriptTB{ts: ts}, ts.MkAbs(args[0]))
+}
+
+func scriptNumbers(ts *testscript.TestScript, args []string) (numbers []float64) {
+	for _, a := range args {
+		v, err := strconv.ParseFloat(a, 64)
+		ts.Check(err)
+		numbers = append(numbers, v)
+	}
+	return numbers
 }
 
 // scriptTB lets a script's command use helpers of tests.
@@ -469,7 +474,7 @@ func TestTimesOfLaunches(t *testing.T) {
 	if times := s.times(records[2:3]); times != nil {
 		t.Errorf("of a failure: %v", times)
 	}
-	if of := tookOf([]float64{0, 5, 3}); of != (took{2, 4, 3, 5}) {
+	if of := tookOf([]float64{0, 5, 3}); of != (took{launches: 2, median: 4, min: 3, max: 5}) {
 		t.Errorf("%+v", of)
 	}
 	if stats.FewestLaunches(stats.DefaultAlpha, false) != 4 {
@@ -508,11 +513,11 @@ func TestThresholdsOfManual(t *testing.T) {
 // What another tool's file does not tell is no type or placement of ours.
 func TestApartByWhatIsNotTold(t *testing.T) {
 	a, b := &side{name: "a"}, &side{name: "b"}
-	of := func(s *side, c coll.Case) alone { return alone{under: analysis.Condition{Case: c}, side: s} }
+	of := func(s *side, c coll.Case) alone { return alone{collective{Condition: analysis.Condition{Case: c}}, s} }
 	told := coll.Case{Collective: coll.AllGather, Type: coll.Float32, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 2}
 	untold := told
 	untold.Type, untold.Placement = 0, 0
-	lines := (&duel{a: a, b: b, alone: []alone{of(a, told), of(b, untold)}}).apart()
+	lines := (&duel{kind: collectives, a: a, b: b, alone: []alone{of(a, told), of(b, untold)}}).apart()
 	if want := []string{"type: float32 in a, not told in b", "placement: out-of-place in a, not told in b"}; !slices.Equal(lines, want) {
 		t.Errorf("%q, want %q", lines, want)
 	}

@@ -16,7 +16,6 @@ type gathered struct {
 	sides  []*side
 	parts  []part // what tells points apart beside their condition
 	points []spot
-	order  []int32 // of the points in tables
 	number map[spot]int32
 
 	classes []class
@@ -85,9 +84,9 @@ func severalOf(s *side, p part, alike []part) bool {
 	return false
 }
 
-// gatherSides reads all records of all sides. pool is the dataset that all sides are of, nil
+// gatherCollectives reads all records of collectives of all sides. pool is the dataset that all sides are of, nil
 // where each has its own.
-func gatherSides(ctx context.Context, sides []*side, pool *result.Dataset) (*gathered, error) {
+func gatherCollectives(ctx context.Context, sides []*side, pool *result.Dataset) (*contest, []result.Problem, error) {
 	g := &gathered{sides: sides, parts: partsOf(sides), number: map[spot]int32{}, numbers: map[class]int32{}, classOf: map[classKey]int32{}, reasons: map[string]string{}, sideOf: map[string]int{}}
 	for i, s := range sides {
 		for _, r := range s.runs {
@@ -95,28 +94,28 @@ func gatherSides(ctx context.Context, sides []*side, pool *result.Dataset) (*gat
 		}
 	}
 	take := func(row result.Row) error {
-		if !g.lacking.add(row) {
-			g.add(sides[g.sideOf[row.Run.ID]], row)
+		if i, there := g.sideOf[row.Run.ID]; there && !g.lacking.add(row) {
+			g.add(sides[i], row)
 		}
 		return context.Cause(ctx)
 	}
 	if pool != nil {
 		if err := pool.EachInTable(take); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for _, s := range sides {
 		if s.data != nil {
 			if err := s.data.EachInTable(take); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
 	for _, s := range sides {
 		s.index(len(g.points))
 	}
-	g.order = g.sorted()
-	return g, nil
+	of := func(point int32) subject { return collective{g.condition(point), g.who(point)} }
+	return &contest{collectives, g.sorted(), of}, g.lacking.problems("not compared"), nil
 }
 
 func (g *gathered) add(s *side, row result.Row) {
@@ -180,9 +179,12 @@ func (g *gathered) condition(point int32) analysis.Condition {
 
 // who is what a point is of, in words, where sides have several of it.
 func (g *gathered) who(point int32) string {
-	c := g.classes[g.points[point].class].who
-	words := ""
-	for _, p := range g.parts {
+	return whoOf(g.classes[g.points[point].class].who, g.parts)
+}
+
+// whoOf is a contender in words, as far as the parts say.
+func whoOf(c analysis.Contender, parts []part) (words string) {
+	for _, p := range parts {
 		if v := *p(&c); v != "" {
 			words += ", " + v
 		}

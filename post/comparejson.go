@@ -7,16 +7,20 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
-	"busbar/post/analysis"
+	"busbar/internal/step"
 )
 
 // The JSON of a comparison; docs/compare.md describes the fields. What is not known is null.
 type (
 	comparisonJSON struct {
-		Kind   string     `json:"kind"`   // "comparison"
-		Schema int        `json:"schema"` // of this form
-		Sides  []sideJSON `json:"sides"`
-		Duels  []duelJSON `json:"comparisons"`
+		Kind   string `json:"kind"`   // "comparison"
+		Schema int    `json:"schema"` // of this form
+		sidesJSON[pointJSON, findingJSON, aloneJSON]
+		Steps *sidesJSON[stepPointJSON, stepFindingJSON, stepAloneJSON] `json:"steps"`
+	}
+	sidesJSON[P, F, L any] struct {
+		Sides []sideJSON          `json:"sides"`
+		Duels []duelJSON[P, F, L] `json:"comparisons"`
 	}
 	sideJSON struct {
 		Side      string   `json:"side"`
@@ -27,7 +31,7 @@ type (
 		Last      *string  `json:"last"`
 		Rehearsed bool     `json:"rehearsed"`
 	}
-	duelJSON struct {
+	duelJSON[P, F, L any] struct {
 		Against    string         `json:"against"`
 		Side       string         `json:"side"`
 		Alpha      float64        `json:"alpha"`
@@ -39,9 +43,9 @@ type (
 		Seed       uint64         `json:"seed"`
 		Counts     map[string]int `json:"counts"`
 		Exceeded   int            `json:"exceeded"`
-		Points     []pointJSON    `json:"points"`
-		Findings   []findingJSON  `json:"findings"`
-		Alone      []aloneJSON    `json:"without_partner"`
+		Points     []P            `json:"points"`
+		Findings   []F            `json:"findings"`
+		Alone      []L            `json:"without_partner"`
 		Facts      []factJSON     `json:"differences"`
 	}
 	placeJSON struct {
@@ -53,10 +57,37 @@ type (
 		Average   string `json:"average"`
 		Of        string `json:"of"` // backend, variant and so on, where the sides have several
 	}
+	stepPlaceJSON struct {
+		Model  string  `json:"model"`
+		Text   *string `json:"model_text"` // digest of the model's YAML
+		Params int64   `json:"params"`
+		Layers int     `json:"layers"`
+		step.Point
+		World     int     `json:"world"`
+		Nodes     int     `json:"nodes"`
+		PerNode   int     `json:"ranks_per_node"`
+		Device    string  `json:"device"`
+		Computing string  `json:"computing"`
+		Forward   float64 `json:"forward_s"`
+		Backward  float64 `json:"backward_s"`
+		Optimizer float64 `json:"optimizer_s"`
+		First     int64   `json:"first_bucket_bytes"`
+		Interval  float64 `json:"poll_interval_s"`
+		Of        string  `json:"of"`
+	}
 	pointJSON struct {
 		placeJSON
-		A        tookJSON `json:"a"`
-		B        tookJSON `json:"b"`
+		A tookJSON `json:"a"`
+		B tookJSON `json:"b"`
+		verdictJSON
+	}
+	stepPointJSON struct {
+		stepPlaceJSON
+		A stepTookJSON `json:"a"`
+		B stepTookJSON `json:"b"`
+		verdictJSON
+	}
+	verdictJSON struct {
 		Ratio    *float64 `json:"ratio"`
 		Lo       *float64 `json:"lo"`
 		Hi       *float64 `json:"hi"`
@@ -69,16 +100,31 @@ type (
 		Exceeded bool     `json:"exceeded"`
 		Notes    []string `json:"notes"`
 	}
-	tookJSON struct {
+	timeJSON struct {
 		Launches int     `json:"launches"`
-		Time     float64 `json:"time_s"`
+		Time     float64 `json:"time_s"` // of a training step the overlapped one
 		Min      float64 `json:"min_s"`
 		Max      float64 `json:"max_s"`
-		AlgBW    float64 `json:"algbw_GBps"`
-		BusBW    float64 `json:"busbw_GBps"`
+	}
+	tookJSON struct {
+		timeJSON
+		AlgBW float64 `json:"algbw_GBps"`
+		BusBW float64 `json:"busbw_GBps"`
+	}
+	stepTookJSON struct {
+		timeJSON
+		Comm    float64 `json:"comm_s"`
+		Exposed float64 `json:"exposed_s"`
 	}
 	findingJSON struct {
 		placeJSON
+		outcomeJSON
+	}
+	stepFindingJSON struct {
+		stepPlaceJSON
+		outcomeJSON
+	}
+	outcomeJSON struct {
 		Kind     string `json:"finding"`
 		A        string `json:"a"`
 		B        string `json:"b"`
@@ -86,6 +132,10 @@ type (
 	}
 	aloneJSON struct {
 		placeJSON
+		Side string `json:"side"`
+	}
+	stepAloneJSON struct {
+		stepPlaceJSON
 		Side string `json:"side"`
 	}
 	factJSON struct {
@@ -96,53 +146,87 @@ type (
 )
 
 // writeJSON writes the comparison as one JSON object.
-func (c *comparedSides) writeJSON(w io.Writer) error {
+func (c comparison) writeJSON(w io.Writer) error {
 	all := comparisonJSON{Kind: "comparison", Schema: 1}
-	start := func(r *result.Run) *string {
-		if text := when(r, "2006-01-02T15:04:05Z"); text != "" {
-			return &text
+	all.Sides, all.Duels = []sideJSON{}, []duelJSON[pointJSON, findingJSON, aloneJSON]{}
+	for _, one := range c {
+		switch one.kind {
+		case collectives:
+			all.sidesJSON = jsonOf(one, jsonOfPoint, jsonOfFinding, jsonOfAlone)
+		case trainingSteps:
+			steps := jsonOf(one, jsonOfStep, jsonOfStepFinding, jsonOfStepAlone)
+			all.Steps = &steps
 		}
-		return nil
-	}
-	for _, s := range c.sides {
-		all.Sides = append(all.Sides, sideJSON{s.letter, s.name, s.launches, len(s.runs), start(s.runs[0]), start(s.runs[len(s.runs)-1]), s.rehearsed})
-	}
-	for _, d := range c.duels {
-		all.Duels = append(all.Duels, d.json())
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
 	return e.Encode(all)
 }
 
-func (d *duel) json() duelJSON {
-	worse, fail := d.exceeded()
-	o := duelJSON{Against: d.a.letter, Side: d.b.letter, Alpha: d.standard.Alpha, Confidence: 1 - d.standard.Alpha, Tested: d.Tested, Labellings: d.Labellings, Exact: d.Exact,
-		Seed: d.standard.Seed, Counts: map[string]int{}, Exceeded: worse + fail, Points: []pointJSON{}, Findings: []findingJSON{}, Alone: []aloneJSON{}, Facts: []factJSON{}}
-	if d.units.paired {
-		o.Pairs = &d.units.held
+// jsonOf makes a part of the object; what is written of points depends on what they are of.
+func jsonOf[P, F, L any](c *comparedSides, point func(*judged) P, found func(*finding) F, lonely func(*alone) L) (all sidesJSON[P, F, L]) {
+	for _, s := range c.sides {
+		all.Sides = append(all.Sides, sideJSON{s.letter, s.name, s.launches, len(s.runs), jsonOfStart(s.runs[0]), jsonOfStart(s.runs[len(s.runs)-1]), s.rehearsed})
 	}
-	for _, v := range []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.CannotTell} {
-		o.Counts[v.String()] = d.count(v)
+	for _, d := range c.duels {
+		worse, fail := d.exceeded()
+		o := duelJSON[P, F, L]{Against: d.a.letter, Side: d.b.letter, Alpha: d.standard.Alpha, Confidence: 1 - d.standard.Alpha, Tested: d.Tested, Labellings: d.Labellings, Exact: d.Exact,
+			Seed: d.standard.Seed, Counts: map[string]int{}, Exceeded: worse + fail, Points: []P{}, Findings: []F{}, Alone: []L{}, Facts: []factJSON{}}
+		if d.units.paired {
+			o.Pairs = &d.units.held
+		}
+		for _, v := range []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.CannotTell} {
+			o.Counts[v.String()] = d.count(v)
+		}
+		for i := range d.points {
+			o.Points = append(o.Points, point(&d.points[i]))
+		}
+		for i := range d.findings {
+			o.Findings = append(o.Findings, found(&d.findings[i]))
+		}
+		for i := range d.alone {
+			o.Alone = append(o.Alone, lonely(&d.alone[i]))
+		}
+		for _, f := range d.facts {
+			o.Facts = append(o.Facts, factJSON{f.name, orEmpty(f.a), orEmpty(f.b)})
+		}
+		all.Duels = append(all.Duels, o)
 	}
-	for _, p := range d.points {
-		o.Points = append(o.Points, p.json())
-	}
-	for _, f := range d.findings {
-		o.Findings = append(o.Findings, findingJSON{placeOf(f.under, f.who), string(f.kind), f.a, f.b, f.limited})
-	}
-	for _, f := range d.alone {
-		o.Alone = append(o.Alone, aloneJSON{placeOf(f.under, f.who), f.side.letter})
-	}
-	for _, f := range d.facts {
-		o.Facts = append(o.Facts, factJSON{f.name, orEmpty(f.a), orEmpty(f.b)})
-	}
-	return o
+	return all
 }
 
-func (p *judged) json() pointJSON {
-	o := pointJSON{placeJSON: placeOf(p.under, p.who), A: p.a.json(p.under.Case), B: p.b.json(p.under.Case), Bounds: "none",
-		Verdict: p.verdict.Verdict.String(), Margin: p.limit.margin, Exceeded: p.exceeded, Notes: orEmpty(p.notes)}
+func jsonOfStart(r *result.Run) *string {
+	if text := when(r, "2006-01-02T15:04:05Z"); text != "" {
+		return &text
+	}
+	return nil
+}
+
+func jsonOfPoint(p *judged) pointJSON {
+	c := p.of.(collective)
+	took := func(t took) tookJSON { return tookJSON{t.json(), c.AlgBW(t.median) / 1e9, c.BusBW(t.median) / 1e9} }
+	return pointJSON{c.json(), took(p.a), took(p.b), p.json()}
+}
+
+func jsonOfFinding(f *finding) findingJSON { return findingJSON{f.of.(collective).json(), f.json()} }
+
+func jsonOfAlone(f *alone) aloneJSON { return aloneJSON{f.of.(collective).json(), f.side.letter} }
+
+func jsonOfStep(p *judged) stepPointJSON {
+	took := func(t took) stepTookJSON { return stepTookJSON{t.json(), t.comm, t.exposed} }
+	return stepPointJSON{p.of.(*trainingStep).json(), took(p.a), took(p.b), p.json()}
+}
+
+func jsonOfStepFinding(f *finding) stepFindingJSON {
+	return stepFindingJSON{f.of.(*trainingStep).json(), f.json()}
+}
+
+func jsonOfStepAlone(f *alone) stepAloneJSON {
+	return stepAloneJSON{f.of.(*trainingStep).json(), f.side.letter}
+}
+
+func (p *judged) json() verdictJSON {
+	o := verdictJSON{Bounds: "none", Verdict: p.verdict.Verdict.String(), Margin: p.limit.margin, Exceeded: p.exceeded, Notes: orEmpty(p.notes)}
 	if p.verdict.Ratio.N > 0 {
 		o.Ratio = &p.verdict.Ratio.Value
 	}
@@ -164,12 +248,21 @@ func (p *judged) json() pointJSON {
 	return o
 }
 
-func (t took) json(c coll.Case) tookJSON {
-	return tookJSON{t.launches, t.median, t.min, t.max, c.AlgBW(t.median) / 1e9, c.BusBW(t.median) / 1e9}
+func (t took) json() timeJSON { return timeJSON{t.launches, t.median, t.min, t.max} }
+
+func (f *finding) json() outcomeJSON { return outcomeJSON{string(f.kind), f.a, f.b, f.limited} }
+
+func (c collective) json() placeJSON {
+	return placeJSON{c.Case, c.Nodes, c.PerNode, c.Rotate, c.Aggregate, c.Average, trimWho(c.who)}
 }
 
-func placeOf(c analysis.Condition, who string) placeJSON {
-	return placeJSON{c.Case, c.Nodes, c.PerNode, c.Rotate, c.Aggregate, c.Average, trimWho(who)}
+func (p *trainingStep) json() stepPlaceJSON {
+	o := stepPlaceJSON{Model: p.model, Params: p.params, Layers: p.layers, Point: p.Point, World: p.World, Nodes: p.Nodes, PerNode: p.PerNode, Device: p.device,
+		Computing: p.computing, Forward: p.forward, Backward: p.backward, Optimizer: p.optimizer, First: p.first, Interval: p.interval, Of: trimWho(p.who)}
+	if p.text != "" {
+		o.Text = &p.text
+	}
+	return o
 }
 
 func orEmpty(list []string) []string {

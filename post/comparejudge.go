@@ -8,12 +8,13 @@ import (
 
 	"busbar/internal/result"
 	"busbar/internal/stats"
-	"busbar/post/analysis"
+	"busbar/internal/step"
 	"busbar/post/say"
 )
 
 // duel is one side compared with the first.
 type duel struct {
+	*kind
 	a, b     *side
 	standard stats.Standard
 	units    units
@@ -26,8 +27,7 @@ type duel struct {
 
 // judged is one point that both sides have a time of.
 type judged struct {
-	under    analysis.Condition
-	who      string
+	of       subject
 	a, b     took
 	verdict  stats.Compared
 	limit    limits
@@ -39,12 +39,12 @@ type judged struct {
 type took struct {
 	launches         int
 	median, min, max float64
+	comm, exposed    float64 // medians too, of a training step
 }
 
 // finding is a point that did not come out alike on both sides, apart from its time.
 type finding struct {
-	under   analysis.Condition
-	who     string
+	of      subject
 	kind    findingKind
 	a, b    string // what came of it
 	limited bool   // the point counts for --fail-above
@@ -63,9 +63,8 @@ const (
 
 // alone is a point that one side has no record of.
 type alone struct {
-	under analysis.Condition
-	who   string
-	side  *side // that has it
+	of   subject
+	side *side // that has it
 }
 
 // verdict counts of a duel.
@@ -94,34 +93,36 @@ func (d *duel) exceeded() (worse, fail int) {
 }
 
 // judge compares one side with the first.
-func (g *gathered) judge(a, b *side, rules *thresholds, alpha float64, seed uint64) *duel {
-	d := &duel{a: a, b: b, units: unitsOf(a, b, alpha), facts: factsOf(a, b)}
+func (c *contest) judge(a, b *side, rules *thresholds, alpha float64, seed uint64) *duel {
+	d := &duel{kind: c.kind, a: a, b: b, units: unitsOf(a, b, alpha), facts: factsOf(a, b)}
 	d.standard = stats.Standard{Alpha: alpha, Paired: d.units.paired, Seed: seed}
 	var trials []stats.Trial
-	for _, p := range g.order {
+	for _, p := range c.order {
 		ofA, ofB := a.of(p), b.of(p)
-		under := g.condition(p)
+		of := c.subject(p)
 		switch {
 		case len(ofA) == 0 && len(ofB) == 0:
 			continue
 		case len(ofA) == 0:
-			d.alone = append(d.alone, alone{under, g.who(p), b})
+			d.alone = append(d.alone, alone{of, b})
 			continue
 		case len(ofB) == 0:
-			d.alone = append(d.alone, alone{under, g.who(p), a})
+			d.alone = append(d.alone, alone{of, a})
 			continue
 		}
-		limit := rules.of(under.Case)
+		limit := of.limits(rules)
 		if kind := kindOf(ofA, ofB); kind != "" {
-			d.findings = append(d.findings, finding{under, g.who(p), kind, cameOut(ofA), cameOut(ofB), limit.failAbove > 0 && (kind == failsNow || kind == partlyFailed)})
+			d.findings = append(d.findings, finding{of, kind, cameOut(ofA), cameOut(ofB), limit.failAbove > 0 && (kind == failsNow || kind == partlyFailed)})
 		}
 		timesA, timesB := a.times(ofA), b.times(ofB)
 		if timesA == nil || timesB == nil {
 			continue
 		}
-		j := judged{under: under, who: g.who(p), a: tookOf(timesA), b: tookOf(timesB), limit: limit}
+		j := judged{of: of, a: tookOf(timesA), b: tookOf(timesB), limit: limit}
+		j.a.ofSteps(ofA)
+		j.b.ofSteps(ofB)
 		for _, s := range []*side{a, b} {
-			if why := s.crowd[analysis.ShapeOf(under)]; why != "" {
+			if why := s.crowd[of.shape()]; why != "" {
 				j.notes = addWord(j.notes, crowdedNote(why))
 			}
 		}
@@ -142,28 +143,53 @@ func (g *gathered) judge(a, b *side, rules *thresholds, alpha float64, seed uint
 // times are the times of a point by launch, 0 where a launch has none: the median over the cycles of a soak. It is nil
 // where no launch has one.
 func (s *side) times(records []entry) (times []float64) {
+	eachLaunch(records, func(e *entry) float64 { return e.seconds }, func(launch int32, median float64) {
+		if times == nil {
+			times = make([]float64, len(s.launches))
+		}
+		times[launch] = median
+	})
+	return times
+}
+
+// eachLaunch gives the median of what the records of a launch say, for each launch that has one that is ok.
+func eachLaunch(records []entry, of func(*entry) float64, use func(launch int32, median float64)) {
 	var cycles []float64
 	for i := 0; i < len(records); {
 		launch := records[i].launch
 		cycles = cycles[:0]
 		for ; i < len(records) && records[i].launch == launch; i++ {
 			if records[i].status == result.OK {
-				cycles = append(cycles, records[i].seconds)
+				cycles = append(cycles, of(&records[i]))
 			}
 		}
 		if len(cycles) > 0 {
-			if times == nil {
-				times = make([]float64, len(s.launches))
-			}
-			times[launch] = stats.Median(cycles)
+			use(launch, stats.Median(cycles))
 		}
 	}
-	return times
 }
 
 func tookOf(times []float64) (t took) {
 	times = slices.DeleteFunc(slices.Clone(times), func(s float64) bool { return s == 0 })
-	return took{len(times), stats.Median(times), slices.Min(times), slices.Max(times)}
+	return took{launches: len(times), median: stats.Median(times), min: slices.Min(times), max: slices.Max(times)}
+}
+
+// ofSteps adds what stands beside the time, where the records are of a training step.
+func (t *took) ofSteps(records []entry) {
+	if !slices.ContainsFunc(records, func(e entry) bool { return e.step != nil }) {
+		return
+	}
+	for _, m := range []struct {
+		to *float64
+		of func(*step.Figures) float64
+	}{
+		{&t.comm, func(f *step.Figures) float64 { return f.Comm.Value }},
+		{&t.exposed, func(f *step.Figures) float64 { return f.Exposed.Value }},
+	} {
+		var all []float64
+		eachLaunch(records, func(e *entry) float64 { return m.of(e.step) }, func(_ int32, median float64) { all = append(all, median) })
+		*m.to = stats.Median(all)
+	}
 }
 
 // units are what is compared with what: launches, or pairs of them.

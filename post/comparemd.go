@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
-	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/post/analysis"
@@ -14,16 +14,27 @@ import (
 )
 
 // writeMarkdown writes the comparison as a page.
-func (c *comparedSides) writeMarkdown(w io.Writer) error {
+func (c comparison) writeMarkdown(w io.Writer) error {
 	p := &page{}
-	p.line("# Comparison\n")
+	p.line("# Comparison")
 	if c.rehearsed() {
-		p.line("**REHEARSED: rows of a rehearsed side are of stand-ins; no device was measured, and their figures say nothing about hardware.**\n")
+		p.line("\n**REHEARSED: rows of a rehearsed side are of stand-ins; no device was measured, and their figures say nothing about hardware.**")
 	}
+	for _, one := range c {
+		if one.heading != "" {
+			p.line("\n## %s", one.heading)
+		}
+		one.markdown(p)
+	}
+	return p.end(w)
+}
+
+func (c *comparedSides) markdown(p *page) {
+	p.line("")
 	for _, s := range c.sides {
 		p.item(s.letter + ": " + s.intro())
 	}
-	p.line("\nSizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians over launches.")
+	p.line("\n%s", c.units)
 	for _, d := range c.duels {
 		p.line("\n## %s\n", d.title())
 		p.line("%s.", upper(d.tally()))
@@ -42,12 +53,11 @@ func (c *comparedSides) writeMarkdown(w io.Writer) error {
 		}
 		p.list(fmt.Sprintf("What else differs (%s, then %s), any of which may be the cause", d.a.letter, d.b.letter), facts)
 	}
-	return p.end(w)
 }
 
-func (c *comparedSides) rehearsed() bool {
-	for _, s := range c.sides {
-		if s.rehearsed {
+func (c comparison) rehearsed() bool {
+	for _, one := range c {
+		if slices.ContainsFunc(one.sides, func(s *side) bool { return s.rehearsed }) {
 			return true
 		}
 	}
@@ -69,30 +79,46 @@ func (p *page) list(title string, lines []string) {
 }
 
 func (d *duel) markdownTables(p *page) {
-	for i, j := range d.points {
-		if i == 0 || analysis.TableOf(d.points[i-1].under) != analysis.TableOf(j.under) || d.points[i-1].who != j.who {
-			p.line("\n### %s\n", result.MarkdownText(j.under.Title()+j.who))
-			p.row("size", d.a.letter, "launches", "busbw GB/s", d.b.letter, "launches", "busbw GB/s", "ratio", "bounds", "p", "verdict", "notes")
-			p.rule("rrrrrrrrrrll")
+	for _, table := range d.tables() {
+		p.line("\n### %s\n", result.MarkdownText(table[0].of.title()))
+		p.row(slices.Concat([]string{d.point, d.a.letter, "launches"}, d.beside, []string{d.b.letter, "launches"}, d.beside, []string{"ratio", "bounds", "p", "verdict", "notes"})...)
+		p.rule(strings.Repeat("r", 8+2*len(d.beside)) + "ll")
+		for _, j := range table {
+			d.markdownRow(p, &j)
 		}
-		notes := j.notes
-		if j.verdict.Ratio.Basis == stats.LaunchSpread {
-			notes = append(notes, "bounds: the least and greatest seen; the launches are too few for an interval")
-		}
-		if j.exceeded {
-			notes = append(notes, fmt.Sprintf("worse by more than the %.3g %% of --fail-above", 100*j.limit.failAbove))
-		}
-		verdict := j.verdict.Verdict.String()
-		if text := more(j.verdict); text != "" {
-			verdict += " " + text
-		}
-		p.row(coll.FormatSize(j.under.SizeBytes, true), say.Duration(j.a.median), fmt.Sprint(j.a.launches), say.Bandwidth(j.under.BusBW(j.a.median)),
-			say.Duration(j.b.median), fmt.Sprint(j.b.launches), say.Bandwidth(j.under.BusBW(j.b.median)),
-			fineRatio(j.verdict.Ratio), fineSpan(j.verdict.Ratio), pvalue(j.verdict), verdict, p.notes.marks(notes))
 	}
 	if d.count(stats.CannotTell) > 0 {
 		p.line("\n%s.", upper(moreNote))
 	}
+}
+
+func (d *duel) markdownRow(p *page, j *judged) {
+	notes := j.notes
+	if j.verdict.Ratio.Basis == stats.LaunchSpread {
+		notes = append(notes, "bounds: the least and greatest seen; the launches are too few for an interval")
+	}
+	if j.exceeded {
+		notes = append(notes, fmt.Sprintf("worse by more than the %.3g %% of --fail-above", 100*j.limit.failAbove))
+	}
+	verdict := j.verdict.Verdict.String()
+	if text := more(j.verdict); text != "" {
+		verdict += " " + text
+	}
+	cells := []string{j.of.name()}
+	for _, t := range []took{j.a, j.b} {
+		cells = append(append(cells, say.Duration(t.median), fmt.Sprint(t.launches)), j.of.beside(t)...)
+	}
+	p.row(append(cells, fineRatio(j.verdict.Ratio), fineSpan(j.verdict.Ratio), pvalue(j.verdict), verdict, p.notes.marks(notes))...)
+}
+
+// pictures are those of all that is compared by size.
+func (c comparison) pictures() (all []plot.Ratio) {
+	for _, one := range c {
+		if one.hasSizes {
+			all = append(all, one.pictures()...)
+		}
+	}
+	return all
 }
 
 // pictures are the ratios of every duel over size, a picture for each table and a curve for each world in it.
@@ -108,12 +134,13 @@ func (c *comparedSides) pictures() (all []plot.Ratio) {
 			if j.verdict.Ratio.N == 0 {
 				continue
 			}
-			k := id{d, analysis.FamilyOf(j.under), j.who}
+			under := j.of.(collective)
+			k := id{d, analysis.FamilyOf(under.Condition), under.who}
 			i, there := index[k]
 			if !there {
 				i = len(all)
 				index[k], curve[k] = i, map[analysis.Condition]int{}
-				all = append(all, plot.Ratio{Name: pictureName(d, k.family.FamilyTitle()+j.who), Title: fmt.Sprintf("%s%s: %s against %s", k.family.FamilyTitle(), j.who, d.b.letter, d.a.letter),
+				all = append(all, plot.Ratio{Name: pictureName(d, k.family.FamilyTitle()+under.who), Title: fmt.Sprintf("%s%s: %s against %s", k.family.FamilyTitle(), under.who, d.b.letter, d.a.letter),
 					Subtitle: []string{d.a.letter + ": " + d.a.intro(), d.b.letter + ": " + d.b.intro()}, Label: fmt.Sprintf("time of %s / time of %s", d.b.letter, d.a.letter),
 					Margin: j.limit.margin, Rehearsed: d.a.rehearsed || d.b.rehearsed, Bounds: d.bounds()})
 			}
@@ -121,14 +148,14 @@ func (c *comparedSides) pictures() (all []plot.Ratio) {
 			if r.Margin != j.limit.margin {
 				r.Margin = 0
 			}
-			n, there := curve[k][analysis.TableOf(j.under)]
+			n, there := curve[k][analysis.TableOf(under.Condition)]
 			if !there {
 				n = len(r.Curves)
-				curve[k][analysis.TableOf(j.under)] = n
-				r.Curves = append(r.Curves, plot.RatioCurve{Label: analysis.ShapeOf(j.under).Words()})
+				curve[k][analysis.TableOf(under.Condition)] = n
+				r.Curves = append(r.Curves, plot.RatioCurve{Label: under.shape().Words()})
 			}
 			q := j.verdict.Ratio
-			xy := plot.XY{X: float64(j.under.SizeBytes), Y: q.Value, Lo: q.Value, Hi: q.Value}
+			xy := plot.XY{X: float64(under.SizeBytes), Y: q.Value, Lo: q.Value, Hi: q.Value}
 			if q.Basis != stats.NoBounds {
 				xy.Lo, xy.Hi = q.Lo, q.Hi
 			}

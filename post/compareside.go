@@ -12,6 +12,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/step"
 	"busbar/post/analysis"
 )
 
@@ -35,6 +36,7 @@ type entry struct {
 	status        result.Status
 	reason        string
 	seconds       float64
+	step          *step.Figures // of a training step, whose overlapped mode the seconds are of
 }
 
 // letters name the sides in tables.
@@ -137,6 +139,28 @@ func newSide(letter, name string, runs []*result.Run) *side {
 		}
 	}
 	return s
+}
+
+// sidesOf are the sides as far as they have runs of a kind. There are none where fewer than two have, or the first has not; lacking
+// tells which have not, where others have.
+func (k *kind) sidesOf(sides []*side) (of []*side, lacking []result.Problem) {
+	for _, s := range sides {
+		runs := slices.DeleteFunc(slices.Clone(s.runs), func(r *result.Run) bool { return !k.has(r) })
+		if len(runs) == 0 {
+			lacking = append(lacking, result.Problem{Path: s.name, Text: fmt.Sprintf("holds no %s, and another side does: these are not compared with it", k.name)})
+			continue
+		}
+		half := newSide(s.letter, s.name, runs)
+		half.data = s.data
+		of = append(of, half)
+	}
+	switch {
+	case len(of) == 0:
+		return nil, nil
+	case len(of) == 1 || of[0].letter != sides[0].letter:
+		return nil, lacking
+	}
+	return of, lacking
 }
 
 // base puts the side of that name first, where the others are compared with it.

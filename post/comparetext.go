@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/internal/coll"
 	"busbar/internal/stats"
-	"busbar/post/analysis"
 	"busbar/post/say"
 )
 
@@ -42,7 +40,7 @@ func (s *side) when() string {
 
 // title says what a duel is of.
 func (d *duel) title() string {
-	return fmt.Sprintf("%s against %s: ratio of their times; over 1 %s takes longer", d.b.letter, d.a.letter, d.b.letter)
+	return fmt.Sprintf("%s against %s: ratio of %s; over 1 %s takes longer", d.b.letter, d.a.letter, d.times, d.b.letter)
 }
 
 // tally counts the verdicts.
@@ -149,8 +147,19 @@ func pvalue(c stats.Compared) string {
 }
 
 // writeText writes the comparison for a terminal of 80 columns.
-func (c *comparedSides) writeText(w io.Writer) error {
+func (c comparison) writeText(w io.Writer) error {
 	var b strings.Builder
+	for i, one := range c {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		one.writeText(&b)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (c *comparedSides) writeText(b *strings.Builder) {
 	put := func(indent int, text string) {
 		for i, l := range wrap(text, 80-indent) {
 			if i > 0 || indent > 3 {
@@ -159,13 +168,16 @@ func (c *comparedSides) writeText(w io.Writer) error {
 			b.WriteString(l + "\n")
 		}
 	}
+	if c.heading != "" {
+		b.WriteString(c.heading + "\n")
+	}
 	for _, s := range c.sides {
 		put(3, s.letter+": "+s.intro())
 	}
 	for _, d := range c.duels {
 		b.WriteString("\n")
 		put(0, d.title())
-		d.writeTables(&b)
+		d.writeTables(b)
 		b.WriteString("\n")
 		put(0, upper(d.tally())+".")
 		for _, s := range d.basis() {
@@ -174,20 +186,18 @@ func (c *comparedSides) writeText(w io.Writer) error {
 		if d.count(stats.CannotTell) > 0 {
 			put(0, upper(moreNote)+".")
 		}
-		section(&b, "Not alike, apart from times:", d.findingWords())
-		section(&b, "Without a partner, and so not compared:", d.aloneWords())
+		section(b, "Not alike, apart from times:", d.findingWords())
+		section(b, "Without a partner, and so not compared:", d.aloneWords())
 		var facts []string
 		for _, f := range d.facts {
 			facts = append(facts, f.words())
 		}
-		section(&b, fmt.Sprintf("What else differs (%s | %s), any of which may be the cause:", d.a.letter, d.b.letter), facts)
+		section(b, fmt.Sprintf("What else differs (%s | %s), any of which may be the cause:", d.a.letter, d.b.letter), facts)
 		if text := d.exceedance(); text != "" {
 			b.WriteString("\n")
 			put(0, text)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // section writes a list under its title, if there is something in it.
@@ -203,45 +213,77 @@ func section(b *strings.Builder, title string, lines []string) {
 	}
 }
 
-// writeTables writes the points, a table for each condition.
+// writeTables writes the points, a table for each subject's.
 func (d *duel) writeTables(b *strings.Builder) {
 	notes := &footnotes{}
-	for i, p := range d.points {
-		if i == 0 || analysis.TableOf(d.points[i-1].under) != analysis.TableOf(p.under) || d.points[i-1].who != p.who {
-			b.WriteString("\n")
-			for _, l := range wrap(p.under.Title()+p.who, 80) {
-				b.WriteString(l + "\n")
-			}
-			fmt.Fprintf(b, "       size %9s %9s   ratio  %-14s %6s verdict\n", d.a.letter, d.b.letter, "interval", "p")
+	for _, table := range d.tables() {
+		b.WriteString("\n")
+		for _, l := range wrap(table[0].of.title(), 80) {
+			b.WriteString(l + "\n")
 		}
-		row := fmt.Sprintf("%11s %9s %9s %7s  %-14s %6s %s", coll.FormatSize(p.under.SizeBytes, true), say.Duration(p.a.median), say.Duration(p.b.median),
-			fineRatio(p.verdict.Ratio), fineSpan(p.verdict.Ratio), pvalue(p.verdict), p.verdict.Verdict)
-		for _, word := range []string{more(p.verdict), notes.marks(p.notes)} {
-			if word == "" {
-				continue
+		fmt.Fprintf(b, "%11s %9s %9s   ratio  %-14s %6s verdict\n", d.point, d.a.letter, d.b.letter, "interval", "p")
+		for _, p := range table {
+			row := fmt.Sprintf("%11s %9s %9s %7s  %-14s %6s %s", p.of.name(), say.Duration(p.a.median), say.Duration(p.b.median),
+				fineRatio(p.verdict.Ratio), fineSpan(p.verdict.Ratio), pvalue(p.verdict), p.verdict.Verdict)
+			for _, word := range []string{more(p.verdict), notes.marks(p.notes)} {
+				if word == "" {
+					continue
+				}
+				if len(row)+1+len(word) > 80 && !strings.Contains(row, "\n") {
+					row += "\n" + strings.Repeat(" ", 62)
+				}
+				row += " " + word
 			}
-			if len(row)+1+len(word) > 80 && !strings.Contains(row, "\n") {
-				row += "\n" + strings.Repeat(" ", 62)
-			}
-			row += " " + word
+			b.WriteString(strings.TrimRight(row, " ") + "\n")
 		}
-		b.WriteString(strings.TrimRight(row, " ") + "\n")
+		if d.ownTable {
+			d.writeBeside(b, table)
+		}
 	}
 	notes.write(b)
 }
 
-// findingWords are the findings in lines; sizes that came out alike share one.
+// writeBeside writes the figures beside the times, those of both sides next to each other.
+func (d *duel) writeBeside(b *strings.Builder, table []judged) {
+	line := fmt.Sprintf("%11s", d.point)
+	for _, head := range d.beside {
+		for _, s := range []*side{d.a, d.b} {
+			line += fmt.Sprintf(" %12s", head+" "+s.letter)
+		}
+	}
+	b.WriteString(line + "\n")
+	for _, p := range table {
+		line, ofA, ofB := fmt.Sprintf("%11s", p.of.name()), p.of.beside(p.a), p.of.beside(p.b)
+		for i := range d.beside {
+			line += fmt.Sprintf(" %12s %12s", ofA[i], ofB[i])
+		}
+		b.WriteString(line + "\n")
+	}
+}
+
+// tables are the points by the tables that they stand in.
+func (d *duel) tables() (tables [][]judged) {
+	for i := 0; i < len(d.points); {
+		first := i
+		for ; i < len(d.points) && d.points[first].of.sameTable(d.points[i].of); i++ {
+		}
+		tables = append(tables, d.points[first:i])
+	}
+	return tables
+}
+
+// findingWords are the findings in lines; points of a table that came out alike share one.
 func (d *duel) findingWords() (lines []string) {
 	same := func(f, g finding) bool {
-		return f.kind == g.kind && f.a == g.a && f.b == g.b && f.who == g.who && analysis.TableOf(f.under) == analysis.TableOf(g.under)
+		return f.kind == g.kind && f.a == g.a && f.b == g.b && f.of.sameTable(g.of)
 	}
 	for i := 0; i < len(d.findings); {
 		f := d.findings[i]
-		var sizes []string
+		var names []string
 		for ; i < len(d.findings) && same(f, d.findings[i]); i++ {
-			sizes = append(sizes, d.findings[i].under.Size())
+			names = append(names, d.findings[i].of.name())
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s%s: %s; %s: %s; %s: %s", strings.ToUpper(string(f.kind)), f.under.Title(), f.who, say.Some(sizes), d.a.letter, f.a, d.b.letter, f.b))
+		lines = append(lines, fmt.Sprintf("%s: %s: %s; %s: %s; %s: %s", strings.ToUpper(string(f.kind)), f.of.title(), say.Some(names), d.a.letter, f.a, d.b.letter, f.b))
 	}
 	return lines
 }
@@ -257,11 +299,11 @@ func (d *duel) aloneWords() (lines []string) {
 		}
 		for i := 0; i < len(of); {
 			f := of[i]
-			var sizes []string
-			for ; i < len(of) && f.who == of[i].who && analysis.TableOf(f.under) == analysis.TableOf(of[i].under); i++ {
-				sizes = append(sizes, of[i].under.Size())
+			var names []string
+			for ; i < len(of) && f.of.sameTable(of[i].of); i++ {
+				names = append(names, of[i].of.name())
 			}
-			lines = append(lines, fmt.Sprintf("only in %s: %s%s: %s", s.letter, f.under.Title(), f.who, say.Some(sizes)))
+			lines = append(lines, fmt.Sprintf("only in %s: %s: %s", s.letter, f.of.title(), say.Some(names)))
 		}
 	}
 	return lines

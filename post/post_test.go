@@ -29,7 +29,8 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"launches": scriptLaunches,
+			"launches":     scriptLaunches,
+			"steplaunches": scriptStepLaunches,
 			"fixture": func(ts *testscript.TestScript, _ bool, args []string) {
 				f, ok := fixtures[args[0]]
 				if !ok {

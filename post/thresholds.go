@@ -31,21 +31,37 @@ type rule struct {
 	failAbove   *float64
 }
 
-// of are the limits of a point.
+// of are the limits of a point of a collective.
 func (t *thresholds) of(c coll.Case) limits {
 	l := t.limits
 	for _, r := range t.rules {
 		if !names1(r.collectives, c.Collective) || !names1(r.modes, c.Mode) || !names1(r.types, c.Type) || c.SizeBytes < r.from || r.to > 0 && c.SizeBytes > r.to {
 			continue
 		}
-		if r.margin != nil {
-			l.margin = *r.margin
-		}
-		if r.failAbove != nil {
-			l.failAbove = *r.failAbove
+		r.set(&l)
+	}
+	return l
+}
+
+// ofStep are the limits of a training step: rules that name collectives, modes or sizes are not about it.
+func (t *thresholds) ofStep(gradients coll.DataType) limits {
+	l := t.limits
+	for _, r := range t.rules {
+		if len(r.collectives) == 0 && len(r.modes) == 0 && r.from == 0 && r.to == 0 && names1(r.types, gradients) {
+			r.set(&l)
 		}
 	}
 	return l
+}
+
+// set gives the limits what the rule says.
+func (r *rule) set(l *limits) {
+	if r.margin != nil {
+		l.margin = *r.margin
+	}
+	if r.failAbove != nil {
+		l.failAbove = *r.failAbove
+	}
 }
 
 func names1[T comparable](list []T, v T) bool { return len(list) == 0 || slices.Contains(list, v) }

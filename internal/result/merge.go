@@ -96,7 +96,7 @@ func (d *Dataset) withoutSteps(o MergeOptions) (files []*source) {
 
 // StepsPassed is the note of a command that has nothing for n files of training steps.
 func StepsPassed(n int) Problem {
-	return Problem{Path: plural(n, "file") + " of training steps", Text: "passed over; post show, plot, report and merge have something for them"}
+	return Problem{Path: plural(n, "file") + " of training steps", Text: "passed over; post show, plot, report, merge and compare have something for them"}
 }
 
 // StepFiles are the paths of the files of training steps, oldest run first; ReadSteps reads them.

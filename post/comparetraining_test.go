@@ -1,0 +1,332 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+	"busbar/internal/step"
+	"busbar/post/steps/stepstest"
+)
+
+// stepLaunches are made-up launches of training steps: every step-th from the first on, each a little off in its own way.
+type stepLaunches struct {
+	first, step, n int
+	factor, noise  float64 // of all overlapped steps
+	edit           func(launch int, f *result.StepFile)
+}
+
+func (l stepLaunches) save(t testing.TB, dir string) {
+	t.Helper()
+	for k := range l.n {
+		launch := l.first + k*l.step
+		r := stepstest.Default()
+		r.Launch = launch
+		r.Groups = r.Groups[1:]
+		r.Edit = func(f *result.StepFile) {
+			slower := l.factor * (1 + l.noise*rand.New(rand.NewPCG(uint64(launch), 9)).NormFloat64())
+			for i, rounds := range f.Rounds {
+				for k := range rounds {
+					rounds[k].Overlapped *= slower
+				}
+				*f.Records[i].Figures = step.FiguresOf(rounds)
+			}
+			if l.edit != nil {
+				l.edit(launch, f)
+			}
+		}
+		stepstest.Save(t, dir, r.File())
+	}
+}
+
+// scriptStepLaunches is the command `steplaunches DIR FIRST STEP N FACTOR [wrong]` of scripts, like launches.
+func scriptStepLaunches(ts *testscript.TestScript, _ bool, args []string) {
+	number := scriptNumbers(ts, args[1:5])
+	l := stepLaunches{first: int(number[0]), step: int(number[1]), n: int(number[2]), factor: number[3], noise: 0.002}
+	if len(args) > 5 {
+		l.edit = func(launch int, f *result.StepFile) {
+			if launch == l.first+l.step {
+				f.Records[1].Status, f.Records[1].Reason = result.Wrong, "3 elements differ"
+			}
+		}
+	}
+	l.save(&scriptTB{ts: ts}, ts.MkAbs(args[0]))
+}
+
+// stepPair writes two sides whose launches take turns, and returns their folders.
+func stepPair(t *testing.T, a, b stepLaunches) (string, string) {
+	t.Helper()
+	dir := t.TempDir()
+	a.first, a.step, b.first, b.step = 1, 2, 2, 2
+	a.save(t, filepath.Join(dir, "a"))
+	b.save(t, filepath.Join(dir, "b"))
+	return filepath.Join(dir, "a"), filepath.Join(dir, "b")
+}
+
+// The words on training steps are those on collectives, for the same reasons.
+func TestCompareTrainingVerdicts(t *testing.T) {
+	with := func(n int, factor float64) stepLaunches { return stepLaunches{n: n, factor: factor, noise: 0.002} }
+	for name, c := range map[string]struct {
+		a, b  stepLaunches
+		flags string
+		code  int
+		want  string
+		more  int
+	}{
+		"nothing":                  {with(4, 1), with(4, 1), "--fail-above 5%", 0, "same", 0},
+		"slower":                   {with(4, 1), with(4, 1.1), "--fail-above 5%", codeExceeded, "worse", 0},
+		"slower by less":           {with(4, 1), with(4, 1.1), "--fail-above 20%", 0, "worse", 0},
+		"faster":                   {with(4, 1), with(4, 0.9), "--fail-above 5%", 0, "better", 0},
+		"slower within the margin": {with(4, 1), with(4, 1.1), "--margin 20% --fail-above 5%", 0, "same", 0},
+		"three launches of each":   {with(3, 1), with(3, 2), "--fail-above 5%", 0, "cannot tell", 1},
+		"four launches, strictly":  {with(4, 1), with(4, 2), "--strict", 0, "cannot tell", 1},
+	} {
+		a, b := stepPair(t, c.a, c.b)
+		got, code, stderr := compareJSON(t, append(strings.Fields(c.flags), a, b)...)
+		if code != c.code || (code == 0) != (stderr == "") || got.Steps == nil || len(got.Steps.Duels) != 1 || len(got.Steps.Duels[0].Points) != 4 || len(got.Duels) != 0 {
+			t.Fatalf("%s: exit %d, %s, %+v", name, code, stderr, got)
+		}
+		for _, p := range got.Steps.Duels[0].Points {
+			if p.Verdict != c.want || c.want == "cannot tell" && (p.More == nil || *p.More != c.more) || p.A.Launches != c.a.n || p.Exceeded != (c.code != 0) {
+				t.Errorf("%s: %v: %+v", name, p.Bucket, p)
+			}
+		}
+	}
+}
+
+// A launch counts with the median of its overlapped steps; beside it stand communication alone and what of it is exposed.
+func TestCompareTrainingTimes(t *testing.T) {
+	level := func(launch int, f *result.StepFile) {
+		for i := range f.Rounds {
+			for k := range f.Rounds[i] {
+				f.Rounds[i][k] = step.Round{Compute: 0.1, Comm: 0.05 + 0.001*float64(launch), Sequential: 0.15, Overlapped: 0.11 + 0.01*float64(launch)}
+			}
+			*f.Records[i].Figures = step.FiguresOf(f.Rounds[i])
+		}
+	}
+	a, b := stepPair(t, stepLaunches{n: 3, factor: 1, edit: level}, stepLaunches{n: 3, factor: 1, edit: level})
+	got, _, _ := compareJSON(t, a, b)
+	near := func(x, y float64) bool { return math.Abs(x-y) < 1e-9 }
+	p := got.Steps.Duels[0].Points[0] // launches 1, 3, 5 and 2, 4, 6
+	if p.A.Launches != 3 || !near(p.A.Time, 0.14) || !near(p.A.Min, 0.12) || !near(p.A.Max, 0.16) || !near(p.A.Comm, 0.053) || !near(p.A.Exposed, 0.04) || !near(p.B.Time, 0.15) || !near(p.B.Comm, 0.054) {
+		t.Errorf("%+v, %+v", p.A, p.B)
+	}
+	if p.Model != "resnet50" || p.World != 4 || p.Bucket != 1<<20 || p.Type != coll.Float32 || p.Computing != "1 thread of FMA" || p.First != 1<<20 {
+		t.Errorf("%+v", p.stepPlaceJSON)
+	}
+}
+
+// What makes a step another one keeps it from being compared, and is said; what is without meaning for it does not.
+func TestCompareTrainingPartners(t *testing.T) {
+	run := func(change func(*result.Run)) func(int, *result.StepFile) {
+		return func(_ int, f *result.StepFile) { change(&f.Run) }
+	}
+	points := func(change func(*step.Point)) func(int, *result.StepFile) {
+		return func(_ int, f *result.StepFile) {
+			for i := range f.Run.Step.Points {
+				change(&f.Run.Step.Points[i])
+				f.Records[i].Point = f.Run.Step.Points[i]
+			}
+		}
+	}
+	for words, edit := range map[string]func(int, *result.StepFile){
+		"model: resnet50 in A, gpt2 in B":                                                                    run(func(r *result.Run) { r.Step.Model = "gpt2" }),
+		"model: resnet50 in A, resnet50 (text ":                                                              run(func(r *result.Run) { r.Step.Source = "layers: []" }),
+		"size of the model: 25557032 parameters in 161 layers in A, 5 par":                                   run(func(r *result.Run) { r.Step.Params = 5 }),
+		"computing: 40.00 ms forward, 80.00 ms backward by 1 thread of FMA in A, 40.00 ms forward, 160.0 ms": run(func(r *result.Run) { r.Step.Backward = 0.16 }),
+		"80.00 ms backward by 1 thread of FMA in A, 40.00 ms forward, 80.00 ms backward by 2 threads of FMA": run(func(r *result.Run) { r.Step.Computing = "2 threads of FMA" }),
+		"world: 4 ranks in A, 8 ranks in B":                                                                  run(func(r *result.Run) { r.World = 8 }),
+		"nodes: 1 node in A, 2 nodes in B":                                                                   run(func(r *result.Run) { r.Nodes = 2 }),
+		"ranks of a node: 4 in A, 2 in B":                                                                    run(func(r *result.Run) { r.RanksPerNode = 2 }),
+		"device: cpu (Example E-1234) in A, cpu (Other) in B":                                                run(func(r *result.Run) { r.Device = "cpu (Other)" }),
+		"strategy: ddp in A, fsdp in B":                                                                      points(func(p *step.Point) { p.Strategy = step.FSDP }),
+		"type: float32 in A, bfloat16 in B":                                                                  points(func(p *step.Point) { p.Type = coll.BFloat16 }),
+		"compression: none in A, 8x in B":                                                                    points(func(p *step.Point) { p.Compression = step.Compression{Factor: 8} }),
+		"progress: poll in A, thread in B":                                                                   points(func(p *step.Point) { p.Progress = step.Thread }),
+		"first bucket: 1 MiB in A, 2 MiB in B":                                                               run(func(r *result.Run) { r.Step.First = 2 << 20 }),
+		"polling: 200.0 us in A, 1.000 ms in B":                                                              run(func(r *result.Run) { r.Step.Interval = 1e-3 }),
+		"bucket: 1 MiB, 5 MiB, 25 MiB, all in A, 2 MiB, 10 MiB, 50 MiB in B":                                 points(func(p *step.Point) { p.Bucket = p.Bucket / 2 * 4 }),
+	} {
+		if strings.HasPrefix(words, "bucket") {
+			edit = func(_ int, f *result.StepFile) {
+				f.Run.Step.Points, f.Rounds, f.Records = f.Run.Step.Points[:3], f.Rounds[:3], f.Records[:3]
+				points(func(p *step.Point) { p.Bucket *= 2 })(0, f)
+			}
+		}
+		a, b := stepPair(t, stepLaunches{n: 1, factor: 1}, stepLaunches{n: 1, factor: 1, edit: edit})
+		_, code, stderr := compareJSON(t, a, b)
+		said := strings.NewReplacer(a, "A", b, "B").Replace(stderr)
+		if code != codeNothing || !strings.Contains(said, words) {
+			t.Errorf("exit %d, want %q: %s", code, words, said)
+		}
+	}
+	for name, edit := range map[string]func(int, *result.StepFile){
+		"a library":    run(func(r *result.Run) { r.Backend.Library = "Open MPI 5.0.0" }),
+		"a last digit": run(func(r *result.Run) { r.Step.Forward = math.Nextafter(r.Step.Forward, 1) }),
+		"polling and a first bucket of no use": func(_ int, f *result.StepFile) {
+			f.Run.Step.Interval, f.Run.Step.First = 1e-3, 2<<20
+		},
+	} {
+		both := func(_ int, f *result.StepFile) {
+			points(func(p *step.Point) { p.Strategy, p.Progress = step.FSDP, step.Thread })(0, f)
+		}
+		a, b := stepPair(t, stepLaunches{n: 1, factor: 1, edit: both}, stepLaunches{n: 1, factor: 1, edit: func(launch int, f *result.StepFile) {
+			both(launch, f)
+			edit(launch, f)
+		}})
+		if got, code, stderr := compareJSON(t, a, b); code != 0 || len(got.Steps.Duels[0].Points) != 4 {
+			t.Errorf("%s: exit %d, %s", name, code, stderr)
+		}
+	}
+}
+
+// What of one kind has no partner beside what of another has is listed, and does not end the comparison.
+func TestCompareBothKinds(t *testing.T) {
+	a, b := pair(t, launches{n: 4, factor: 1, noise: 0.002}, launches{n: 4, factor: 1, noise: 0.002})
+	stepLaunches{first: 1, step: 2, n: 4, factor: 1, noise: 0.002}.save(t, a)
+	got, code, stderr := compareJSON(t, a, b)
+	if code != 0 || got.Steps != nil || got.Duels[0].Counts["same"] != 14 || len(got.Sides[0].Launches) != 4 || stderr != "post: "+b+": holds no training steps, and another side does: these are not compared with it\n" {
+		t.Errorf("steps on one side: exit %d, %s, %+v", code, stderr, got.Steps)
+	}
+	stepLaunches{first: 2, step: 2, n: 4, factor: 1.2, noise: 0.002}.save(t, b)
+	if got, code, stderr = compareJSON(t, "--fail-above", "5%", a, b); code != codeExceeded || !strings.Contains(stderr, "post: 4 points worse") || got.Steps.Duels[0].Counts["worse"] != 4 || got.Duels[0].Counts["same"] != 14 {
+		t.Errorf("both: exit %d, %s, %+v", code, stderr, got)
+	}
+	if len(got.Duels[0].Alone)+len(got.Steps.Duels[0].Alone) != 0 || got.Duels[0].Labellings != 70 || len(got.Steps.Sides[0].Launches) != 4 {
+		t.Errorf("launches of one kind count for the other: %+v", got.Sides)
+	}
+	by, code, stderr := compareJSON(t, "--by", "launch", "--base", "launch-3", a)
+	if code != 0 || len(by.Steps.Sides) != 4 || by.Steps.Sides[0].Name != "launch-3" || len(by.Steps.Duels) != 3 {
+		t.Errorf("by launch: exit %d, %s, %+v", code, stderr, by.Sides)
+	}
+	other := t.TempDir()
+	gpt := func(_ int, f *result.StepFile) { f.Run.Step.Model = "gpt2" }
+	launches{first: 2, step: 2, n: 4, factor: 1, noise: 0.002}.save(t, other)
+	stepLaunches{first: 2, step: 2, n: 4, factor: 1, edit: gpt}.save(t, other)
+	if got, code, stderr = compareJSON(t, a, other); code != 0 || stderr != "" || len(got.Steps.Duels[0].Points) != 0 || len(got.Steps.Duels[0].Alone) != 8 || got.Steps.Duels[0].Alone[0].Model+got.Steps.Duels[0].Alone[4].Model != "gpt2resnet50" {
+		t.Errorf("another model: exit %d, %s, %+v", code, stderr, got.Steps)
+	}
+	lone := t.TempDir()
+	stepLaunches{first: 2, step: 2, n: 1, factor: 1}.save(t, lone)
+	cases := t.TempDir()
+	launches{first: 20, step: 1, n: 1, factor: 1}.save(t, cases)
+	if got, code, stderr := compareJSON(t, cases, a, b); code != 0 || got.Steps != nil || len(got.Duels) != 2 || stderr != "post: "+cases+": holds no training steps, and another side does: these are not compared with it\n" {
+		t.Errorf("the first side has no steps: exit %d, %s, %+v", code, stderr, got.Steps)
+	}
+	if _, code, stderr := compareJSON(t, lone, cases); code != codeNothing || !strings.Contains(stderr, lone+": training steps\n  "+cases+": collectives") {
+		t.Errorf("nothing in common: exit %d, %s", code, stderr)
+	}
+}
+
+// What failed, and what was cut off, has no time; the rest of the launches have.
+func TestCompareTrainingFindings(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit     func(int, *result.StepFile)
+		kind     findingKind
+		words    string
+		launches int
+		code     int
+	}{
+		"wrong in one launch": {func(launch int, f *result.StepFile) {
+			if launch == 4 {
+				f.Records[0].Status, f.Records[0].Reason = result.Wrong, "3 elements differ"
+			}
+		}, failsNow, "ok in 3 launches, wrong in 1 launch (3 elements differ)", 3, codeExceeded},
+		"cut off in all": {stepCutOff, notMeasured, "unfinished in 4 launches (cut off after 7 rounds)", 0, 0},
+		"cut off in one": {func(launch int, f *result.StepFile) {
+			if launch == 4 {
+				stepCutOff(launch, f)
+			}
+		}, "", "", 3, 0},
+	} {
+		a, b := stepPair(t, stepLaunches{n: 4, factor: 1}, stepLaunches{n: 4, factor: 1, edit: c.edit})
+		got, code, _ := compareJSON(t, "--fail-above", "5%", a, b)
+		d := got.Steps.Duels[0]
+		switch {
+		case code != c.code:
+			t.Errorf("%s: exit %d", name, code)
+		case c.kind == "" && len(d.Findings) != 0 || c.kind != "" && (len(d.Findings) != 1 || d.Findings[0].Kind != string(c.kind) || d.Findings[0].B != c.words || d.Findings[0].Model != "resnet50"):
+			t.Errorf("%s: %+v", name, d.Findings)
+		case c.launches > 0 && d.Points[len(d.Points)-4].B.Launches+d.Points[len(d.Points)-1].B.Launches != 4+c.launches:
+			t.Errorf("%s: %+v", name, d.Points)
+		case c.launches == 0 && len(d.Points) != 3:
+			t.Errorf("%s: %d points", name, len(d.Points))
+		}
+	}
+}
+
+// stepCutOff kills a run in the middle of its last point.
+func stepCutOff(_ int, f *result.StepFile) { stepstest.CutOff(len(f.Records), 7)(f) }
+
+// Rules of a file are about steps where they name nothing that a step has not.
+func TestCompareTrainingThresholds(t *testing.T) {
+	a, b := stepPair(t, stepLaunches{n: 4, factor: 1, noise: 0.002}, stepLaunches{n: 4, factor: 1.1, noise: 0.002})
+	file := filepath.Join(t.TempDir(), "limits.yaml")
+	for text, want := range map[string]int{
+		"fail_above: 5%": codeExceeded, "fail_above: 20%": 0, "margin: 15%\nfail_above: 5%": 0,
+		"rules: [{types: float32, fail_above: 5%}]": codeExceeded, "rules: [{types: bfloat16, fail_above: 5%}]": 0,
+		"rules: [{collectives: all_reduce, fail_above: 5%}]": 0, "rules: [{modes: throughput, fail_above: 5%}]": 0, "rules: [{from: 1K, fail_above: 5%}]": 0, "rules: [{to: 1G, fail_above: 5%}]": 0,
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, code, stderr := compareJSON(t, "--thresholds", file, a, b); code != want {
+			t.Errorf("%q: exit %d, want %d: %s", text, code, want, stderr)
+		}
+	}
+}
+
+// Steps of two libraries in the same launches are pairs, and fit a terminal with whatever names.
+func TestCompareTrainingPairs(t *testing.T) {
+	dir := t.TempDir()
+	for k := range 6 {
+		for _, library := range []string{"one", "two"} {
+			l := stepLaunches{first: k, step: 1, n: 1, factor: float64(1 + 3*k), edit: func(_ int, f *result.StepFile) {
+				f.Run.ID, f.Run.Backend.Name = f.Run.ID+library, library
+				f.Run.Step.Computing = "cuBLAS 13.0 half-precision GEMMs of 1024x1024x1024 and a word more"
+			}}
+			if library == "two" {
+				l.factor *= 1.1 + 0.001*float64(k)
+			}
+			l.save(t, dir)
+		}
+	}
+	got, code, stderr := compareJSON(t, "--by", "backend", dir)
+	if code != 0 || *got.Steps.Duels[0].Pairs != "launch" || got.Steps.Duels[0].Counts["worse"] != 4 {
+		t.Errorf("exit %d, %s, %+v", code, stderr, got.Steps)
+	}
+	var text bytes.Buffer
+	if err := run(t.Context(), []string{"compare", "--by", "backend", dir}, &text, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(text.String(), "\n") {
+		if len([]rune(line)) > 80 {
+			t.Errorf("%d columns: %s", len([]rune(line)), line)
+		}
+	}
+}
+
+// Rehearsed steps stand beside measured ones only where that is asked for.
+func TestCompareTrainingRehearsed(t *testing.T) {
+	rehearse := func(_ int, f *result.StepFile) { f.Run.Rehearse = true }
+	a, b := stepPair(t, stepLaunches{n: 1, factor: 1}, stepLaunches{n: 1, factor: 1, edit: rehearse})
+	if _, code, stderr := compareJSON(t, a, b); code != 1 || !strings.Contains(stderr, "let both in with --include-rehearsed") {
+		t.Errorf("exit %d, %s", code, stderr)
+	}
+	if got, code, stderr := compareJSON(t, "--include-rehearsed", a, b); code != 0 || got.Steps.Sides[0].Rehearsed || !got.Steps.Sides[1].Rehearsed {
+		t.Errorf("exit %d, %s", code, stderr)
+	}
+	launches{first: 1, step: 1, n: 1, factor: 1}.save(t, b) // measured collectives in the folder of rehearsed steps
+	if _, code, stderr := compareJSON(t, b, a); code != 1 || !strings.Contains(stderr, "--include-rehearsed") {
+		t.Errorf("a mixture: exit %d, %s", code, stderr)
+	}
+}
