@@ -243,22 +243,23 @@ func lanesOf(t *result.StepTimeline) *StepLanes {
 
 // listings are the tables of a group.
 func (g StepGroup) listings(id string) []listing {
-	times := listing{ID: id + "-times", Name: "Times of a step: " + g.Title, Open: true, Heads: heads("bucket", "operations>", "moved>", "rounds>", "computing ms>", "communication ms>", "in turn ms>", "overlapped ms>", "exposed ms>", "against the best", "notes~")}
+	times := listing{ID: id + "-times", Name: "Times of a step: " + g.Title, Open: true, Says: g.notes(),
+		Heads: heads("bucket", "against the best", "operations>", "moved>", "rounds>", "computing ms>", "communication ms>", "in turn ms>", "overlapped ms>", "exposed ms>")}
 	shares := listing{ID: id + "-figures", Name: "What is hidden and what slows down: " + g.Title, Open: true,
 		Heads: heads("bucket", "exposed, of the step>", "hidden, wall clock>", "hidden, intervals>", "at most hidden>", "computing slowed>", "communication slowed>", "speed-up>", "weak scaling>")}
 	for _, p := range g.Points {
-		row := []cell{word(p.Bucket), counted(p.Ops), {}, counted(p.Rounds)}
+		row := []cell{word(p.Bucket), word(p.Mark), counted(p.Ops), {}, counted(p.Rounds)}
 		if p.Bytes > 0 {
-			row[2] = figure(sizeOf(p.Bytes), float64(p.Bytes))
+			row[3] = figure(sizeOf(p.Bytes), float64(p.Bytes))
 		}
 		if !p.Timed {
-			times.Rows = append(times.Rows, append(row, cell{}, cell{}, cell{}, cell{}, cell{}, word(p.Mark), word(strings.Join(p.Notes, "; "))))
+			times.Rows = append(times.Rows, append(row, cell{}, cell{}, cell{}, cell{}, cell{}))
 			continue
 		}
 		for _, m := range p.Modes {
 			row = append(row, m.cell())
 		}
-		times.Rows = append(times.Rows, append(row, p.Exposed.cell(), word(p.Mark), word(strings.Join(p.Notes, "; "))))
+		times.Rows = append(times.Rows, append(row, p.Exposed.cell()))
 		shares.Rows = append(shares.Rows, []cell{word(p.Bucket), figure(step.Percent(p.Share), p.Share), percentCell(p.Overlap), percentCell(p.ByInterval), percentCell(p.Bound),
 			factorCell(p.SlowerComp), factorCell(p.SlowerComm), factorCell(p.SpeedUp), percentCell(p.Efficiency)})
 	}
@@ -267,6 +268,29 @@ func (g StepGroup) listings(id string) []listing {
 		all = append(all, shares.trimmed())
 	}
 	return all
+}
+
+// notes are what is said of points, each once, with the buckets that it is about where it is not about all.
+func (g StepGroup) notes() (says []string) {
+	about := map[string][]string{}
+	var order []string
+	for _, p := range g.Points {
+		for _, n := range p.Notes {
+			if about[n] == nil {
+				order = append(order, n)
+			}
+			about[n] = append(about[n], p.Bucket)
+		}
+	}
+	for _, n := range order {
+		if len(about[n]) < len(g.Points) {
+			n = strings.Join(about[n], ", ") + ": " + n
+		} else {
+			n = capital(n)
+		}
+		says = append(says, strings.TrimSuffix(n, ".")+".")
+	}
+	return says
 }
 
 // counted is the cell of a number of things, empty where it is not known.
@@ -279,9 +303,13 @@ func counted(n int) cell {
 
 // cell is a time with its interval.
 func (t StepTime) cell() cell {
-	text := fmt.Sprintf("%.2f", t.Value)
+	decimals := 2
+	if t.Value >= 100 { // four digits tell as much as an interval has to say
+		decimals = 1
+	}
+	text := fmt.Sprintf("%.*f", decimals, t.Value)
 	if t.Hi > t.Lo {
-		text += fmt.Sprintf(" (%.2f to %.2f)", t.Lo, t.Hi)
+		text += fmt.Sprintf(" (%.*f to %.*f)", decimals, t.Lo, decimals, t.Hi)
 	}
 	return figure(text, t.Value)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -177,5 +178,13 @@ func TestWhyRoundsEnded(t *testing.T) {
 		if stepStops[why] == "" {
 			t.Errorf("%q is not explained", why)
 		}
+	}
+}
+
+// A note of all points stands once, one of some names them.
+func TestNotesOfSteps(t *testing.T) {
+	g := StepGroup{Points: []StepPoint{{Bucket: "1 MiB", Notes: []string{"by a ring", "wrong data."}}, {Bucket: "5 MiB", Notes: []string{"by a ring"}}, {Bucket: "all", Notes: []string{"late", "by a ring", "wrong data."}}}}
+	if got, want := g.notes(), []string{"By a ring.", "1 MiB, all: wrong data.", "all: late."}; !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
 	}
 }
