@@ -208,18 +208,24 @@ func writeModel(w io.Writer, run *result.Run, records []*result.Record) {
 	}
 }
 
-// writeHead says what was run, where, and how it ended.
-func writeHead(w io.Writer, f *result.File, notes *footnotes) {
-	r := &f.Run
-	line := func(text string) {
+// beginHead begins what is said of a run: its file, and whether it was rehearsed; line writes what comes behind, wrapped.
+func beginHead(w io.Writer, path string, rehearsed bool) (line func(text string)) {
+	line = func(text string) {
 		for _, l := range wrap(text, 80) {
 			fmt.Fprintln(w, l)
 		}
 	}
-	line(f.Path)
-	if r.Rehearse {
+	line(path)
+	if rehearsed {
 		line("REHEARSED: no device was measured; these figures say nothing about hardware")
 	}
+	return line
+}
+
+// writeHead says what was run, where, and how it ended.
+func writeHead(w io.Writer, f *result.File, notes *footnotes) {
+	r := &f.Run
+	line := beginHead(w, f.Path, r.Rehearse)
 	if r.Imported != nil {
 		writeImported(line, f)
 	} else {

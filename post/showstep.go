@@ -54,15 +54,7 @@ func writeStepRun(w io.Writer, f *result.StepFile) {
 // writeStepHead says what was run, where, and how it ended.
 func writeStepHead(w io.Writer, f *result.StepFile, notes *footnotes) {
 	r := &f.Run
-	line := func(text string) {
-		for _, l := range wrap(text, 80) {
-			fmt.Fprintln(w, l)
-		}
-	}
-	line(f.Path)
-	if r.Rehearse {
-		line("REHEARSED: no device was measured; these figures say nothing about hardware")
-	}
+	line := beginHead(w, f.Path, r.Rehearse)
 	line(steps.About(r.Step))
 	line(fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, say.Count(r.World, "rank"), say.Count(r.Nodes, "node"), r.Device))
 	line(fmt.Sprintf("host %s, %s, %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool))
