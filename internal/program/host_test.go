@@ -225,21 +225,28 @@ func TestPoll(t *testing.T) {
 	}
 }
 
-func TestPollWaitsItsInterval(t *testing.T) {
-	calls := programtest.NewCalls(100)
-	defer calls.Close()
-	c := newCrew(t, 1)
-	h, err := program.NewHost(c, program.HostSpec{Segments: []uint64{100}, Interval: time.Hour,
-		Ops: []program.HostOp{{Link: program.Link{After: -1, Before: 1}, Async: calls.New(1).Async()}}})
+// newLoop is a program with a loop of one step at a time, both closed with the test.
+func newLoop(t *testing.T, c *program.Crew, s program.HostSpec) (*program.Host, *loop.Loop) {
+	t.Helper()
+	h, err := program.NewHost(c, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.Close()
+	t.Cleanup(h.Close)
 	l, err := loop.New(h.Steps(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	t.Cleanup(l.Close)
+	return h, l
+}
+
+func TestPollWaitsItsInterval(t *testing.T) {
+	calls := programtest.NewCalls(100)
+	t.Cleanup(calls.Close)
+	c := newCrew(t, 1)
+	_, l := newLoop(t, c, program.HostSpec{Segments: []uint64{100}, Interval: time.Hour,
+		Ops: []program.HostOp{{Link: program.Link{After: -1, Before: 1}, Async: calls.New(1).Async()}}})
 	if _, err := l.Run(1, 1); err != nil || calls.String() != "s0 w0" {
 		t.Errorf("%v, calls %q: tested before the interval was over", err, calls)
 	}
@@ -358,20 +365,11 @@ func TestErrorWakes(t *testing.T) {
 
 func TestSync(t *testing.T) {
 	calls := programtest.NewCalls(100)
-	defer calls.Close()
+	t.Cleanup(calls.Close)
 	f := calls.New(0)
 	spec := program.HostSpec{Segments: []uint64{1}}
 	spec.Sync, spec.SyncContext = f.Sync()
-	h, err := program.NewHost(newCrew(t, 1), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	l, err := loop.New(h.Steps(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	h, l := newLoop(t, newCrew(t, 1), spec)
 	if _, err := l.Run(1, 1); err != nil || calls.String() != "y0" {
 		t.Errorf("%v, calls %q", err, calls)
 	}
