@@ -11,21 +11,19 @@ import (
 	"busbar/internal/result"
 )
 
-// twoByTwo are 8 launches in 4 jobs: two variants by their environment, on one node and on two, twice. Each has 16 points.
+// twoByTwo are 8 launches in 4 jobs: two variants by their environment, on one node and on two, twice.
 const twoByTwo = `name: trial
 launches: 2
 nodes: [1, 2]
 ranks_per_node: 2
 seed: 7
-flags: --collective all_reduce,broadcast -b 64 -e 8K -f 2 --budget 250ms -w 1
+flags: ` + sweep + `
 variants:
   algorithms:
     tuned:
     basic: {environment: {OMPI_MCA_coll: ^tuned}}
 sbatch: {time: "00:20:00", throttle: 1}
 `
-
-const pointsOfLaunch = 16
 
 // trial is a campaign on the cluster.
 type trial struct {

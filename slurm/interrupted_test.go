@@ -27,7 +27,7 @@ func (j *job) goesOn(restarts int) {
 	j.ended("COMPLETED", 0, restarts)
 	j.whole()
 	j.says("start 1,", "--resume")
-	if runs := j.runs(); len(runs) != 2 || len(runs[1].Run.Resumes) != 1 || len(runs[0].Records) >= 32 {
+	if runs := j.runs(); len(runs) != 2 || len(runs[1].Run.Resumes) != 1 || len(runs[0].Records) >= pointsOfPlan {
 		j.t.Errorf("%d files; the first has %d points", len(runs), len(runs[0].Records))
 	}
 }
@@ -119,7 +119,7 @@ func TestResumedByHand(t *testing.T) {
 	j.signal(1, "KILL")
 	j.ended("FAILED", 5, 0)
 	j.says("work is left, and the job was put back into the queue 0 times", "results are in")
-	if n := len(j.merged()); n < 3 || n >= 32 {
+	if n := len(j.merged()); n < 3 || n >= pointsOfPlan {
 		t.Errorf("%d points are merged", n)
 	}
 	next := submit(t, 2, []string{"BUSBAR_OUT=" + j.out}, plan...)
@@ -150,7 +150,7 @@ func TestBatchScriptKilled(t *testing.T) {
 			j.midst()
 			asAdmin(t, "--on", j.node(0), "pkill", "-"+name, "-f", "slurm_script")
 			j.ended("FAILED", code, 0)
-			if n := j.points(); n < 3 || n >= 32 {
+			if n := j.points(); n < 3 || n >= pointsOfPlan {
 				t.Errorf("%d points are kept", n)
 			}
 			if name == "TERM" {

@@ -13,8 +13,19 @@ import (
 	"busbar/internal/result"
 )
 
-// plan are 32 points, which take several seconds.
-var plan = []string{"--collective", "all_reduce,broadcast", "-b", "64", "-e", "8K", "-f", "2", "--mode", "both", "--budget", "100ms", "-w", "1"}
+// sweep is what jobs measure, and ends on no machine before a test can interrupt it: with a precision that is out of reach
+// every point of throughput takes 30 batches of a millisecond at least, and with that budget hardly more.
+const sweep = "--collective all_reduce,broadcast -b 512 -e 8K -i 512 --precision 0.01% --budget 40ms -w 1"
+
+// sizes are those of the sweep, pointsOfLaunch what it measures in one mode.
+const (
+	sizes          = 8 << 10 / 512
+	pointsOfLaunch = 2 * sizes
+	pointsOfPlan   = 2 * pointsOfLaunch
+)
+
+// plan is the sweep in both modes.
+var plan = append(strings.Fields(sweep), "--mode", "both")
 
 // job is a sweep in the queue.
 type job struct {
@@ -131,15 +142,13 @@ func (j *job) midst() {
 // node is the name of the job's n-th node.
 func (j *job) node(n int) string {
 	j.t.Helper()
-	return strings.Fields(asAdmin(j.t, "scontrol", "show", "hostnames", j.field("NodeList")))[n]
+	return strings.Fields(asAdmin(j.t, "bash", "-c", `scontrol show hostnames "$(squeue -h -j "$0" -o %N)"`, j.id))[n]
 }
 
 // signal tells the rank on the job's n-th node.
 func (j *job) signal(n int, name string) {
 	j.t.Helper()
-	node := j.node(n)
-	pids := strings.Fields(asAdmin(j.t, "--on", node, "pgrep", "-x", "rank"))
-	asAdmin(j.t, append([]string{"--on", node, "kill", "-s", name}, pids...)...)
+	asAdmin(j.t, "--on", j.node(n), "pkill", "-"+name, "-x", "rank")
 }
 
 // mergedRows are the rows of the table in a folder, each by the names of its columns.
@@ -179,8 +188,8 @@ func (j *job) whole() {
 	want := map[point]int{}
 	for _, collective := range []string{"all_reduce", "broadcast"} {
 		for _, mode := range []string{"throughput", "latency"} {
-			for size := 64; size <= 8<<10; size *= 2 {
-				want[point{collective, mode, "out", strconv.Itoa(size), "ok"}] = 1
+			for n := 1; n <= sizes; n++ {
+				want[point{collective, mode, "out", strconv.Itoa(512 * n), "ok"}] = 1
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func (d *disk) onNode(words ...string) string {
 	return asMounter(d.t, "node1", words...)
 }
 
-// newDisk makes one of a mebibyte, which everybody may write; where it is mounted nobody may.
+// newDisk makes a small one, which everybody may write; where it is mounted nobody may.
 func newDisk(t *testing.T) *disk {
 	t.Helper()
 	onCluster(t)
@@ -31,7 +31,7 @@ func newDisk(t *testing.T) *disk {
 		t.Fatal(err)
 	}
 	d := &disk{t: t, where: dir, back: dir}
-	d.onNode("mount", "-t", "tmpfs", "-o", "size=1m,mode=1777", "tmpfs", dir)
+	d.onNode("mount", "-t", "tmpfs", "-o", "size=8m,mode=1777", "tmpfs", dir)
 	t.Cleanup(func() { d.unmount(dir) })
 	return d
 }
@@ -121,8 +121,8 @@ func TestLostFilesystem(t *testing.T) {
 			next := submitWith(t, 2, []string{"BUSBAR_OUT=" + out}, pinned, plan...)
 			next.ended("COMPLETED", 0, 0)
 			next.says("--resume")
-			if n := d.points(); before < 3 || n != 32 {
-				t.Errorf("%d points were kept, %d are there in the end, want 32", before, n)
+			if n := d.points(); before < 3 || n != pointsOfPlan {
+				t.Errorf("%d points were kept, %d are there in the end, want %d", before, n, pointsOfPlan)
 			}
 		})
 	}
