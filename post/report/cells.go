@@ -110,6 +110,23 @@ func (l listing) upTo(most int) listing {
 // Sortable says whether it is long enough to be sorted.
 func (l listing) Sortable() bool { return len(l.Rows) > 1 }
 
+// alike says above the table what stands in every row of a column, and takes the column away: what is left is narrow enough
+// to be seen whole.
+func (l listing) alike(name, says string) listing {
+	i := slices.IndexFunc(l.Heads, func(h head) bool { return h.Name == name })
+	if len(l.Rows) < 2 || l.Rows[0][i].Text == "" || slices.ContainsFunc(l.Rows, func(row []cell) bool { return row[i].Text != l.Rows[0][i].Text }) {
+		return l
+	}
+	made := l
+	made.Says, made.Rows = append([]string{says + l.Rows[0][i].Text + "."}, l.Says...), nil
+	for _, row := range l.Rows {
+		row = slices.Clone(row)
+		row[i] = cell{}
+		made.Rows = append(made.Rows, row)
+	}
+	return made
+}
+
 // trimmed leaves out columns in which nothing stands.
 func (l listing) trimmed() listing {
 	var keep []int

@@ -263,7 +263,7 @@ func (g StepGroup) listings(id string) []listing {
 		shares.Rows = append(shares.Rows, []cell{word(p.Bucket), figure(step.Percent(p.Share), p.Share), percentCell(p.Overlap), percentCell(p.ByInterval), percentCell(p.Bound),
 			factorCell(p.SlowerComp), factorCell(p.SlowerComm), factorCell(p.SpeedUp), percentCell(p.Efficiency)})
 	}
-	all := []listing{times.trimmed()}
+	all := []listing{times.alike("rounds", "Rounds: ").alike("moved", "Moved in a step: ").trimmed()}
 	if len(shares.Rows) > 0 {
 		all = append(all, shares.trimmed())
 	}
