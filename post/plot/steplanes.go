@@ -88,9 +88,7 @@ func (l StepLanes) draw(c draw.Canvas) {
 	}
 	body := regular(bodySize, ink)
 	for _, t := range x.ticks {
-		at := data.X(x.norm(t.value))
-		c.StrokeLine2(draw.LineStyle{Color: rule, Width: vg.Points(0.6)}, at, data.Min.Y, at, data.Max.Y)
-		body.put(c, at, data.Min.Y-4-body.cap(), 0.5, t.label)
+		body.put(c, data.X(x.norm(t.value)), data.Min.Y-4-body.cap(), 0.5, t.label)
 	}
 	regular(bodySize, muted).put(c, data.Center().X, data.Min.Y-8-2.4*body.cap(), 0.5, "time from the beginning of the step (ms)")
 	for _, r := range l.Rows {
@@ -105,6 +103,9 @@ func (r StepRow) draw(c, data draw.Canvas, x scale, top vg.Length) {
 	title.put(c, c.Min.X+margin, top-title.cap(), 0, shorten(title, r.Title, width-2*margin))
 	at := func(seconds float64) vg.Length { return data.X(x.norm(seconds * 1e3)) }
 	high := top - panelTitle
+	for _, t := range x.ticks {
+		c.StrokeLine2(draw.LineStyle{Color: rule, Width: vg.Points(0.6)}, at(t.value/1e3), top-laneRow+6, at(t.value/1e3), high+3)
+	}
 	low := high - computeLane
 	small.put(c, c.Min.X+margin, (high+low)/2-small.cap()/2, 0, "computing")
 	for _, s := range r.Segments {
