@@ -3,6 +3,8 @@ package step
 import (
 	"fmt"
 	"strings"
+
+	"busbar/internal/stats"
 )
 
 // Wording is how a place writes buckets and times; what is said of them is the same everywhere.
@@ -13,6 +15,9 @@ type Wording struct {
 
 // interferes is from which slowdown on interference is told: less is within what a loaded host does to any two measurements.
 const interferes = 1.05
+
+// tooFew ends a sentence whose figure has no interval.
+const tooFew = "; rounds are too few to tell that from noise"
 
 // beyond is by how much more than can be hidden may be found by noise.
 const beyond = 0.05
@@ -95,20 +100,27 @@ func (w Wording) BucketSays(points []Point, standings []Standing, best int, f *F
 
 // ExposedSays tells what the steps of a point leave exposed, and what could be hidden.
 func (w Wording) ExposedSays(p Point, f *Figures) string {
-	if f.Overlap == nil {
+	switch {
+	case f.Overlap == nil && f.Comm.Value < negligible*f.Overlapped.Value:
 		return "Communication takes next to nothing here (less than 0.1 % of a step), so nothing can be exposed."
+	case f.Overlap == nil:
+		return fmt.Sprintf("Nothing goes to another rank here, so nothing can be exposed: the %s of communication are what its calls take.", w.Time(f.Comm.Value))
 	}
 	at, exposed := w.Bucket(p.Bucket), w.times(f.Exposed)
 	var says string
 	switch {
 	case !f.ExposedTold():
 		says = fmt.Sprintf("With %s, no exposed communication can be told: %s.", at, exposed)
-	case f.Exposed.Value > f.Comm.Value:
+	case f.Exposed.Value > f.Comm.Value && f.HasIntervals() && f.Overlap.Hi < 0:
 		says = fmt.Sprintf("With %s, a step takes %s longer than its computing, %s of the step, and more than communication takes alone: overlapping costs more than it hides.", at, exposed, Percent(f.Share()))
 	default:
 		says = fmt.Sprintf("With %s, %s of communication are exposed, %s of the step.", at, exposed, Percent(f.Share()))
 	}
-	return says + fmt.Sprintf(" Alone, communication takes %s, of which ", w.Time(f.Comm.Value)) + hiddenSays(p, f) + "."
+	says += fmt.Sprintf(" Alone, communication takes %s, of which ", w.Time(f.Comm.Value)) + hiddenSays(p, f) + "."
+	if !f.HasIntervals() {
+		says += fmt.Sprintf(" Rounds are too few to tell any of that from noise, which takes %d.", stats.MinForInterval)
+	}
+	return says
 }
 
 // ExposedTold says whether exposed communication is told from none.
@@ -123,8 +135,12 @@ func hiddenSays(p Point, f *Figures) string {
 		between = fmt.Sprintf(" (%s to %s)", Percent(f.Overlap.Lo), Percent(f.Overlap.Hi))
 	}
 	says := fmt.Sprintf("%s%s is hidden by the wall clock", Percent(f.Overlap.Value), between)
-	if f.Overlap.Value <= 0 {
-		says = fmt.Sprintf("nothing is hidden by the wall clock (%s%s: a step takes as long as the two one after the other, or longer)", Percent(f.Overlap.Value), between)
+	switch {
+	case f.Overlap.Value > 0:
+	case f.HasIntervals() && f.Overlap.Hi < 0:
+		says = fmt.Sprintf("nothing is hidden by the wall clock (%s%s: a step takes longer than the two one after the other)", Percent(f.Overlap.Value), between)
+	default:
+		says = fmt.Sprintf("nothing is told to be hidden by the wall clock (%s%s)", Percent(f.Overlap.Value), between)
 	}
 	if f.ByInterval != nil {
 		says += fmt.Sprintf(" and %s by intervals", Percent(f.ByInterval.Value))
@@ -145,8 +161,12 @@ func hiddenSays(p Point, f *Figures) string {
 	return says
 }
 
-// InterferenceSays tells of computing and communication that slow each other down by more than 5 %; "" where they do not.
+// InterferenceSays tells of computing and communication that slow each other down by more than 5 %; "" where they do not, or where
+// there is next to no communication.
 func InterferenceSays(p Point, f *Figures) string {
+	if f.Overlap == nil {
+		return ""
+	}
 	var all []string
 	for _, one := range []struct {
 		what, beside string
@@ -171,7 +191,7 @@ func InterferenceSays(p Point, f *Figures) string {
 			says += one.within
 		}
 		if !f.HasIntervals() {
-			says += "; rounds are too few to tell that from noise"
+			says += tooFew
 		}
 		all = append(all, says+".")
 	}
@@ -189,7 +209,10 @@ func GainSays(f *Figures) string {
 		times += fmt.Sprintf(" (%.2f to %.2f)", s.Lo, s.Hi)
 	}
 	says := fmt.Sprintf("Overlapped, the step is %s times as fast as computing and communication one after the other.", times)
-	if s.HasInterval() && s.Lo <= 1 && s.Hi >= 1 {
+	switch {
+	case !f.HasIntervals():
+		says = strings.TrimSuffix(says, ".") + tooFew + "."
+	case s.HasInterval() && s.Lo <= 1 && s.Hi >= 1:
 		says = fmt.Sprintf("No difference can be told between overlapping and computing and communication one after the other: %s times as fast.", times)
 	}
 	return says + fmt.Sprintf(" Of a rank's speed alone, %s is left (weak scaling).", Percent(f.Efficiency.Value))
