@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,8 +89,8 @@ func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, b
 		}
 		if err := point.Impossible(); err != nil {
 			fmt.Fprintf(b, "%11s unsupported\n", point.Bucket)
-			if i == 0 || points[i-1].Group() != point.Group() {
-				same = append(same, "unsupported: "+err.Error())
+			if text := "unsupported: " + err.Error(); !slices.Contains(same, text) {
+				same = append(same, text)
 			}
 			continue
 		}
@@ -112,7 +113,11 @@ func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, b
 
 // howLong says what points take, as far as that is known before.
 func howLong(points []step.Point, s *sweeps.Sweep, asked bool) string {
-	text := plural(len(points), "point") + "; "
+	text := plural(len(points), "point")
+	if left := slices.DeleteFunc(slices.Clone(points), func(p step.Point) bool { return p.Impossible() != nil }); len(left) < len(points) {
+		text, points = fmt.Sprintf("%s, of which %d can be measured", text, len(left)), left
+	}
+	text += "; "
 	if s.Iterations > 0 {
 		return text + plural(s.Iterations, "round") + " of four steps each"
 	}

@@ -68,7 +68,7 @@ func (g *stepGroup) measureRound() error {
 func (g *stepGroup) roundOf(r *stepRun) (step.Round, error) {
 	var longest [4]float64       // s, by mode
 	inside := make([]float64, 5) // s, of this rank
-	for _, m := range modeOrder(orderNumber(g.round-1, len(g.points))) {
+	for _, m := range modeOrder(orderNumber(g.round-1, len(g.runs))) {
 		start, end, err := g.run(r, m, fmt.Sprintf("round %d, %s", g.round, m))
 		if err != nil {
 			return step.Round{}, err

@@ -275,6 +275,25 @@ func TestStepPointsThatAreRefused(t *testing.T) {
 	}
 }
 
+// Turns and orders do not go in step where a point is left out either.
+func TestOrderOfPointsThatAreLeft(t *testing.T) {
+	_, f := fakeSteps(t, sweeps.Options{Iterations: 8}, func(f *fakeTrainer) {
+		f.refuse = func(p step.Point) error {
+			if p.Bucket == step.All {
+				return &bench.UnsupportedError{Reason: "not this one"}
+			}
+			return nil
+		}
+	})
+	begins := map[string]bool{}
+	for round := range 8 {
+		begins[f.ran[8*round]] = true
+	}
+	if len(begins) != 8 {
+		t.Errorf("eight rounds of two points begin in %d ways: %v", len(begins), begins)
+	}
+}
+
 // A point whose operation fails is lost with its reason; the library is made ready again, and the others go on with the rounds
 // that they have.
 func TestStepPointIsLost(t *testing.T) {

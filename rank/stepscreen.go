@@ -26,7 +26,11 @@ func (s *screen) steps(w *stepSession) {
 	if m.About != "" {
 		s.wrapped("# ", m.About)
 	}
-	s.note("budget %s a point, precision %.3g %%", w.p.sweep.Budget, 100*w.p.sweep.Precision)
+	if n := w.p.sweep.Iterations; n > 0 {
+		s.note("%s of four steps a point", plural(n, "round"))
+	} else {
+		s.note("budget %s a point, precision %.3g %%", w.p.sweep.Budget, 100*w.p.sweep.Precision)
+	}
 	for _, text := range w.same {
 		s.wrapped("# ", text)
 	}

@@ -136,7 +136,7 @@ func TestSteps(t *testing.T) {
 			if strings.Contains(o.stdout, "REHEARSED") != (k.backend == rehearsal) || f.Run.Rehearse != (k.backend == rehearsal) {
 				t.Errorf("rehearsed or not is not said: %s", o)
 			}
-			for _, want := range []string{"training steps of uniform:6x4K", "speed-", "post report", filepath.Base(f.Path)} {
+			for _, want := range []string{"training steps of uniform:6x4K", "# 3 rounds of four steps a point\n", "speed-", "post report", filepath.Base(f.Path)} {
 				if !strings.Contains(o.stdout, want) {
 					t.Errorf("no %q: %s", want, o)
 				}
@@ -336,6 +336,12 @@ func TestStepList(t *testing.T) {
 	o := launch{mpirun: alone, args: []string{"--step", "uniform:8x64K", "--backend", "gloo", "--bucket", "1M,2M,all", "-d", "float32,float16", "--compute", "7ms", "--list"}}.mustRun(t)
 	for _, want := range []string{"scaled to 7 ms together by --compute", "--bucket all gives the same buckets as 1M, and is measured with it (ddp, float16, progress thread)", "as 1M, and is measured with it --bucket", "longer where"} {
 		if text := strings.ReplaceAll(o.stdout, "\n# ", " "); strings.Count(text, want) != 1 {
+			t.Errorf("%q is not there once: %s", want, o)
+		}
+	}
+	o = launch{mpirun: alone, args: []string{"--step", "uniform:8x64K", "--backend", "mpi", "--strategy", "fsdp", "--compress", "powersgd-4,8x", "--bucket", "all", "--list"}}.mustRun(t)
+	for _, want := range []string{"# unsupported: PowerSGD", "# 4 points, of which 2 can be measured; about 20s"} {
+		if strings.Count(o.stdout, want) != 1 {
 			t.Errorf("%q is not there once: %s", want, o)
 		}
 	}
