@@ -19,13 +19,14 @@ const (
 
 // addBanners says first what takes the worth of figures away.
 func (b *Builder) addBanners(r *Report) {
-	rehearsed, crowded, wrong := 0, 0, 0
+	rehearsed, wrong := 0, 0
+	var crowded []*result.Run
 	for _, g := range b.runs {
 		if g.run.Rehearse {
 			rehearsed++
 		}
 		if g.run.Crowded() != "" {
-			crowded++
+			crowded = append(crowded, g.run)
 		}
 		wrong += g.counts[result.Wrong]
 	}
@@ -35,9 +36,28 @@ func (b *Builder) addBanners(r *Report) {
 	if rehearsed > 0 {
 		r.Banners = append(r.Banners, Banner{Serious, fmt.Sprintf("REHEARSED (%s): stand-ins took the place of devices. These figures say nothing about hardware.", ofRuns(rehearsed, len(b.runs)))})
 	}
-	if crowded > 0 {
-		r.Banners = append(r.Banners, Banner{Warning, fmt.Sprintf("OVERSUBSCRIBED (%s): ranks or threads had to share cores or a GPU. Their times are those of waiting for a turn, and no verdict about speed is made of them.", ofRuns(crowded, len(b.runs)))})
+	if crowded != nil {
+		r.Banners = append(r.Banners, Banner{Warning, fmt.Sprintf("OVERSUBSCRIBED (%s): ranks or threads had to share cores or a GPU. Their %s.", ofRuns(len(crowded), len(b.runs)), crowdedTimes(crowded))})
 	}
+}
+
+// crowdedTimes says what the times of oversubscribed runs are worth. Of training steps it is told which bucket is the best all the same.
+func crowdedTimes(runs []*result.Run) string {
+	steps, collectives := false, false
+	for _, r := range runs {
+		steps, collectives = steps || r.Step != nil, collectives || r.Step == nil
+	}
+	text := "times are those of waiting for a turn"
+	if collectives {
+		text += ", and no verdict about speed is made of them"
+	}
+	switch {
+	case steps && collectives:
+		text += "; what is said of training steps holds for such a machine alone"
+	case steps:
+		text += ", and what is said of them holds for such a machine alone"
+	}
+	return text
 }
 
 func ofRuns(n, all int) string {

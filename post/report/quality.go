@@ -246,8 +246,11 @@ func (b *Builder) caveats() []string {
 		says = append(says, of(rehearsed, len(b.runs))+" rehearsed: stand-ins took the place of devices, and the figures say nothing about hardware. No ceiling is set against them and nothing is found in them.")
 	}
 	for _, why := range order {
-		first := b.runs[crowded[why][0]-1].run.Crowded()
-		says = append(says, fmt.Sprintf("%s oversubscribed (%s): times are those of waiting for a turn, and no verdict about speed is made of them.", of(crowded[why], len(b.runs)), first))
+		var runs []*result.Run
+		for _, n := range crowded[why] {
+			runs = append(runs, b.runs[n-1].run)
+		}
+		says = append(says, fmt.Sprintf("%s oversubscribed (%s): %s.", of(crowded[why], len(b.runs)), runs[0].Crowded(), crowdedTimes(runs)))
 	}
 	if len(imported) > 0 {
 		says = append(says, fmt.Sprintf("%s imported from %s: what that tool does not tell is missing, such as intervals, the times of single ranks, and how ranks were synchronised.", of(imported, len(b.runs)), say.Some(tools)))

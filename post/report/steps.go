@@ -354,7 +354,7 @@ func stepHeadlines(run *steps.Run, several bool) (all []Headline) {
 	case newest.Rehearse:
 		lead += " (rehearsed: nothing about hardware)"
 	case !trusted:
-		lead += " (oversubscribed: no verdict about speed)"
+		lead += " (oversubscribed: holds for such a machine alone)"
 	}
 	tone := func(s steps.Sentence) Tone {
 		if s.Loud && trusted && s.Kind != steps.Exposed {

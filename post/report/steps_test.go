@@ -100,6 +100,35 @@ func TestStepsBesideCollectives(t *testing.T) {
 	}
 }
 
+// Of steps whose ranks shared cores it is told which bucket is the best, so that nothing says that there is no such word; of collectives
+// there is none.
+func TestCrowdedSteps(t *testing.T) {
+	shared := []string{"oversubscribed: 4 ranks on 2 cores: so"}
+	crowded := stepstest.Default()
+	crowded.Edit = func(f *result.StepFile) { f.Run.Warnings = shared }
+	collective := runOf(1, "mpi", coll.AllReduce)
+	collective.run.Warnings = shared
+	const word, alone = "no verdict about speed", "holds for such a machine alone"
+	for _, c := range []struct {
+		name        string
+		beside      []*made
+		word, alone int
+	}{{"steps", nil, 0, 3}, {"both", []*made{collective}, 1, 2}} {
+		r := ofStepRuns(c.beside, crowded)
+		said := []string{r.Banners[0].Says}
+		for _, h := range r.Headlines {
+			said = append(said, h.Says)
+		}
+		text := strings.Join(append(said, r.Steps.Runs[0].About...), "\n")
+		if strings.Count(text, word) != c.word || strings.Count(text, alone) < c.alone {
+			t.Errorf("%s: %s", c.name, text)
+		}
+		if c.word == 0 && strings.Contains(markdownOf(t, r), word) {
+			t.Errorf("%s: the page has %q", c.name, word)
+		}
+	}
+}
+
 // evilSteps is a run whose every text is one that a page or a table could trip over.
 func evilSteps(name string) stepstest.Run {
 	r := stepstest.Default()
