@@ -53,7 +53,7 @@ func (w Wording) times(f Figure) string {
 }
 
 // BucketSays tells which bucket of a group is the best, and how the others stand to it. points have rounds, best is the one with the least
-// median and f its figures. Points that were compared with nothing are of another launch.
+// median and f its figures. Points that were compared with nothing have no rounds in its launch.
 func (w Wording) BucketSays(points []Point, standings []Standing, best int, f *Figures) string {
 	var same, slower, few, apart []string
 	needed := 0
@@ -93,7 +93,7 @@ func (w Wording) BucketSays(points []Point, standings []Standing, best int, f *F
 		says += fmt.Sprintf(" Rounds are too few to tell it from %s: there are %d, and it takes %d (a larger --budget, or -n where it was given, gives more).", list(few), f.Rounds, needed)
 	}
 	if len(apart) > 0 {
-		says += " Measured in another launch, and not compared: " + list(apart) + "."
+		says += " Not compared with it, as no launch has rounds of both: " + list(apart) + "."
 	}
 	return says
 }

@@ -121,7 +121,7 @@ func worth(r *result.StepRecord) int {
 	return 0
 }
 
-// choose finds the best point: the one that others were compared with, and else the least median.
+// choose finds the least median, by the figures of records: a record stands where rounds are lost.
 func (g *Group) choose() {
 	for _, p := range g.Points {
 		if !p.Timed() {
