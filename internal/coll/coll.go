@@ -133,6 +133,7 @@ var dataTypes = vocabulary{
 		"fp32": "float32", "double": "float64", "fp64": "float64",
 		"f8e4m3": "float8e4m3", "f8e5m2": "float8e5m2",
 	},
+	several: map[string]string{"fp8": "float8e4m3", "float8": "float8e4m3", "f8": "float8e4m3"},
 }
 
 var typeSizes = []int{1, 1, 4, 4, 8, 8, 2, 2, 4, 8, 1, 1}

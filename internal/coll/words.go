@@ -73,6 +73,7 @@ type vocabulary struct {
 	kind    string
 	names   []string          // names[i] is the spelling of value i+1
 	aliases map[string]string // other spellings people type, in lower case, to a name
+	several map[string]string // words that could be several names, in lower case, to the one that is asked back
 }
 
 func (v *vocabulary) name(i int) string {
@@ -93,6 +94,9 @@ func (v *vocabulary) parse(s string) (int, error) {
 		}
 	}
 	e := &UnknownWordError{Kind: v.kind, Word: s, Nearest: Nearest(s, v.names), Known: v.names}
+	if name, ok := v.several[word]; ok {
+		e.Nearest = name
+	}
 	if e.Nearest == "" { // an alias is a second choice: its name is the better word
 		e.Nearest = Nearest(s, slices.Sorted(maps.Keys(v.aliases)))
 	}

@@ -79,7 +79,11 @@ func withoutPolling(group []int, points []Point, rounds [][]Round) []Progression
 func (p *Progression) String() string {
 	says := fmt.Sprintf("%v: of the communication, %s is hidden without calls of the library while computing", p.Point, p.shown(p.NoCalls))
 	if p.Poll == nil {
-		return says + ", the most of all buckets; with polling it was not measured"
+		says += ", the most of all buckets; with polling it was not measured"
+		if !p.Told {
+			says += ", and " + p.verdict()
+		}
+		return says
 	}
 	return says + fmt.Sprintf(", and %s with polling: %s", p.shown(*p.Poll), p.verdict())
 }
@@ -99,10 +103,11 @@ func (p *Progression) shown(f Figure) string {
 func bare(v float64) string { return strings.TrimSuffix(Percent(v), " %") }
 
 func (p *Progression) verdict() string {
+	if !p.Told {
+		return fmt.Sprintf("rounds are too few to say more, which takes %d", stats.MinForInterval)
+	}
 	none, poll := p.NoCalls, *p.Poll
 	switch {
-	case !p.Told:
-		return fmt.Sprintf("rounds are too few to say more, which takes %d", stats.MinForInterval)
 	case max(none.Hi, poll.Hi) < littleHidden:
 		return "nothing goes on beside computing either way"
 	case poll.Lo > none.Hi && none.Hi < littleHidden:
