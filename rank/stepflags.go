@@ -31,9 +31,12 @@ type stepOptions struct {
 // stepSection is the section of the help that the flags of --step stand in.
 const stepSection = "A training step"
 
+// pollInterval is that of --progress poll where nobody says another.
+const pollInterval = 200 * time.Microsecond
+
 func newStepOptions() stepOptions {
 	return stepOptions{buckets: step.Caps(), first: step.FirstBucket, strategies: []step.Strategy{step.DDP}, compress: []step.Compression{{}},
-		poll: 200 * time.Microsecond, threads: 1, kernel: "auto"}
+		poll: pollInterval, threads: 1, kernel: "auto"}
 }
 
 // copies says whether anything is priced by the rate at which memory is copied; measuring that takes memory of every rank.

@@ -178,8 +178,8 @@ func (g *stepGroup) run(r *stepRun, m program.Mode, phase string) (start, end in
 	if err != nil {
 		return 0, 0, &bench.Fatal{Phase: fmt.Sprintf("%s of %s %s", phase, g.s.p.step.model.Name, r.Point), Err: err}
 	}
-	took := []float64{float64(end-start) / 1e9}
-	if r.expected[m] == 0 { // the first of its kind: all ranks learn what to expect
+	took := []float64{float64(max(end-start, 1)) / 1e9} // no rank has 0 again, and all tell each other at the same time
+	if r.expected[m] == 0 {                             // the first of its kind: all ranks learn what to expect
 		err = g.s.world.Max(took)
 	}
 	r.expected[m] = took[0]

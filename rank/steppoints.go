@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/step"
@@ -39,8 +40,9 @@ func (c *config) checkStepBackends(backends []string) error {
 	if o.model == "" {
 		return nil
 	}
-	hosts, gpus := false, false
+	hosts, gpus, polls := false, false, false
 	for _, b := range backends {
+		polls = polls || slices.Contains(o.waysFor(b), step.Poll)
 		hosts, gpus = hosts || onHosts(b), gpus || !onHosts(b)
 		if onHosts(b) && len(o.waysFor(b)) == 0 {
 			has, _ := waysOf(b)
@@ -50,6 +52,8 @@ func (c *config) checkStepBackends(backends []string) error {
 	switch {
 	case !hosts && len(o.progress) > 0:
 		return usagef("--progress is for communication on a host; on a GPU a stream of its own does it: leave it out")
+	case !polls && o.poll != pollInterval:
+		return usagef("--poll-interval is for --progress poll, which --backend %s does not do: leave it out", strings.Join(backends, ","))
 	case !hosts && o.threads != 1:
 		return usagef("--compute-threads is for computing on a host; a GPU computes with kernels: leave it out")
 	case !gpus && o.kernel != "auto":

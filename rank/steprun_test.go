@@ -275,6 +275,18 @@ func TestStepPointsThatAreRefused(t *testing.T) {
 	}
 }
 
+// A clock that ticks slowly keeps no rank waiting for the others.
+func TestStepsOfNoTime(t *testing.T) {
+	g, _ := fakeSteps(t, sweeps.Options{Iterations: 3}, func(f *fakeTrainer) {
+		f.times = func(step.Point, program.Mode) time.Duration {
+			return time.Duration(1-f.world.Rank) * time.Millisecond
+		}
+	})
+	if g.round != 3 || g.runs[0].rounds[2].Compute != 1e-3 {
+		t.Errorf("%d rounds, the last is %+v", g.round, g.runs[0].rounds)
+	}
+}
+
 // Turns and orders do not go in step where a point is left out either.
 func TestOrderOfPointsThatAreLeft(t *testing.T) {
 	_, f := fakeSteps(t, sweeps.Options{Iterations: 8}, func(f *fakeTrainer) {
