@@ -94,12 +94,14 @@ func ReadPast(files []string) *Past {
 			p.Problems = append(p.Problems, asProblem(path, err))
 			continue
 		}
-		p.Problems = append(p.Problems, f.Problems...)
-		if f.Run.Imported == nil { // what another tool measured is not measured
+		measured := f.Run.Imported == nil // what another tool measured is not measured
+		if measured {
 			p.add(f, ok, groups)
 		}
-		if f.Run.Step != nil {
-			p.addSteps(path)
+		if measured && f.Run.Step != nil {
+			p.addSteps(path) // which finds the same problems
+		} else {
+			p.Problems = append(p.Problems, f.Problems...)
 		}
 	}
 	return p

@@ -1,7 +1,11 @@
 package result
 
 import (
+	"bytes"
+	"errors"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -155,5 +159,29 @@ func TestStepsAreResumed(t *testing.T) {
 	changed.Step = &fewer
 	if done, _ := past.StepsDone(changed.Key()); !done[run.Step.Points[1]] {
 		t.Error("a run of fewer points does not continue")
+	}
+}
+
+// TestPastStepsAreRead: what is wrong with a file of steps is said once, and steps that another tool is said to have measured are none.
+func TestPastStepsAreRead(t *testing.T) {
+	dir := t.TempDir()
+	run := sampleSteps()
+	w, _ := newWriter(t, dir, run)
+	appendGroup(t, w, &run, 1, 6)
+	text, err := os.ReadFile(w.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn, imported := filepath.Join(dir, "torn.jsonl"), filepath.Join(dir, "imported.jsonl")
+	if err := errors.Join(os.WriteFile(torn, append(text, `{"kind":"rou`...), 0o600),
+		os.WriteFile(imported, bytes.Replace(text, []byte(`"step":{`), []byte(`"imported":{},"step":{`), 1), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	past := ReadPast([]string{torn})
+	if done, _ := past.StepsDone(run.Key()); len(past.Problems) != 1 || len(done) != 2 {
+		t.Errorf("problems %v, done %v", past.Problems, done)
+	}
+	if done, _ := ReadPast([]string{imported}).StepsDone(run.Key()); len(done) > 0 {
+		t.Errorf("of another tool: %v", done)
 	}
 }
