@@ -88,6 +88,35 @@ func TestTimelineOfOwnSteps(t *testing.T) {
 	}
 }
 
+// On hosts nothing is called a GPU, on a screen and on the page, and of non-blocking operations the page tells no busbw.
+func TestTimelineOfOwnStepsOnHosts(t *testing.T) {
+	var out, said bytes.Buffer
+	dir := t.TempDir()
+	if err := run(t.Context(), []string{"timeline", "-o", dir, ownTraces(t, dir, 1, 25<<20, steps.NoCalls)}, &out, &said); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "timeline.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for where, text := range map[string]string{"screen": out.String(), "page": string(page)} {
+		text = strings.Join(strings.Fields(text), " ")
+		for _, want := range []string{"medians of 2 ranks", "the median of 2 ranks", "over the mean of 2 ranks", "beside others; so there is no busbw"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in %s", where, want, text)
+			}
+		}
+		if rest := strings.NewReplacer("no GPU", "").Replace(text); strings.Contains(rest, "GPU") || strings.Contains(text, "so has busbw") {
+			t.Errorf("%s: %s", where, text)
+		}
+	}
+	for _, want := range []string{"# Timeline of 2 ranks", "2 ranks in 2 files", "| rank |", "### Ranks"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("no %q in %s", want, page)
+		}
+	}
+}
+
 // With calls that block, an operation's time is one of communication and of waiting, and is told over ranks.
 func TestTimelineOfOwnBlockingSteps(t *testing.T) {
 	var out, said bytes.Buffer

@@ -180,7 +180,7 @@ func (p *picturing) addSights() {
 		p.addExposed()
 		return
 	}
-	p.By = "the steps with the most exposed communication, on the GPU that takes longest in each"
+	p.By = "the steps with the most exposed communication, on the " + p.of.Unit() + " that takes longest in each"
 	for _, w := range p.worst {
 		s := Sight{Label: w.name, Row: rowOf[w.device]}
 		s.Says = fmt.Sprintf("%s of %s ms exposed, %s", ms(w.exposed), ms(w.span), p.of.Devices[w.device].Label)

@@ -50,7 +50,7 @@ func nonEmpty(words ...string) []string {
 }
 
 func titleOf(t *timeline.Timeline) string {
-	title := "Timeline of " + say.Count(len(t.Working()), "GPU")
+	title := "Timeline of " + say.Count(len(t.Working()), t.Unit())
 	if gpus := gpusOf(t); gpus != "" && len(gpus) <= longestInTitle {
 		title += ", " + gpus
 	}
@@ -75,7 +75,7 @@ func gpusOf(t *timeline.Timeline) string {
 func headlinesOf(t *timeline.Timeline, besideResults bool) (all []Headline) {
 	says := t.InShort()
 	if besideResults {
-		says = []string{"Timeline of " + say.Count(len(t.Working()), "GPU") + ". " + strings.Join(says, " ")}
+		says = []string{"Timeline of " + say.Count(len(t.Working()), t.Unit()) + ". " + strings.Join(says, " ")}
 	}
 	for _, one := range says {
 		all = append(all, Headline{Tone: Plain, Says: one})

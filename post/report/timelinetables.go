@@ -32,7 +32,7 @@ const overlapSay = "Overlap is stated in two ways that are not to be mixed. Hidd
 	"By the clock is (compute + communication − span) / communication, the formula of profiling exercises: it is right where compute and communication were each measured alone and nothing idles; whatever idles makes it smaller, also negative."
 
 func gpuTable(t *timeline.Timeline) listing {
-	l := listing{Name: "GPUs", Says: []string{partsSay, overlapSay}, Open: true, Heads: heads("GPU", "where", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "exposed of span>", "hidden of communication>", "by the clock>")}
+	l := listing{Name: capital(t.Unit() + "s"), Says: []string{partsSay, overlapSay}, Open: true, Heads: heads(t.Unit(), "where", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "exposed of span>", "hidden of communication>", "by the clock>")}
 	where := whereOf(t)
 	for i, d := range t.Devices {
 		l.Rows = append(l.Rows, []cell{word(d.Label), word(where[i]), milli(d.Span), milli(d.Compute), milli(d.Comm), milli(d.Overlap), milli(d.Exposed), milli(d.MemcpyOnly), milli(d.Idle),
@@ -73,7 +73,7 @@ func share(part, whole float64) cell {
 
 func idleTable(t *timeline.Timeline) listing {
 	l := listing{Name: "Idle time", Says: []string{"Bound by the host: what ran next had not been launched yet. Waiting: it had been launched, and waited for an event, a stream or the device. Without a word: the file does not have its launch."},
-		Heads: heads("GPU", "idle ms>", "bound by the host ms>", "waiting ms>", "without a word ms>", "idle of span>")}
+		Heads: heads(t.Unit(), "idle ms>", "bound by the host ms>", "waiting ms>", "without a word ms>", "idle of span>")}
 	for _, d := range t.Devices {
 		l.Rows = append(l.Rows, []cell{word(d.Label), milli(d.Idle), milli(d.HostBound), milli(d.Waiting), milli(d.Unexplained), share(d.Idle, d.Span)})
 	}
@@ -109,7 +109,7 @@ func labelOf(t *timeline.Timeline, device int) string {
 
 // stepTable are the steps of all GPUs, those with the most exposed communication first.
 func stepTable(t *timeline.Timeline) listing {
-	l := listing{Name: "Steps", Says: []string{"Those with the most exposed communication stand first."}, Heads: heads("GPU", "step", "starts at ms>", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "hidden of communication>", "on the host ms>")}
+	l := listing{Name: "Steps", Says: []string{"Those with the most exposed communication stand first."}, Heads: heads(t.Unit(), "step", "starts at ms>", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "hidden of communication>", "on the host ms>")}
 	type one struct {
 		label string
 		timeline.Step
@@ -138,7 +138,7 @@ func waitingTable(t *timeline.Timeline) listing {
 		return listing{}
 	}
 	l := listing{Name: "Waiting", Says: []string{fmt.Sprintf("%s matched on all their ranks: %s; %s unmatched. What a collective takes on the rank that takes least is pure communication; what the others take longer is waiting for the last to come. In the bars pure communication stands first, waiting behind it. %s", say.Count(a.Matched, "collective"), a.How, say.Count(a.Alone, "call"), computeBasis(a))},
-		Heads: heads("GPU", "pure and waiting", "pure ms>", "waiting ms>", "last to come>", "compute ms>", "kernels that compute ms>"), Open: true}
+		Heads: heads(t.Unit(), "pure and waiting", "pure ms>", "waiting ms>", "last to come>", "compute ms>", "kernels that compute ms>"), Open: true}
 	longest := 0.0
 	for _, r := range a.Ranks {
 		longest = max(longest, r.Pure+r.Waiting)
@@ -171,8 +171,12 @@ func collectiveTable(t *timeline.Timeline) listing {
 		}
 		return l
 	}
-	l := listing{Name: "Collectives", Says: []string{"Of each GPU. The time of a collective has the waiting for other ranks in it, and so has busbw, which is that of the median time; the greatest is that of the least time."}, Open: true,
-		Heads: heads("GPU", "collective", "communicator", "ranks>", "size>", "type", "calls>", "sum ms>", "median ms>", "least ms>", "exposed ms>", "busbw GB/s>", "greatest GB/s>", "of the benchmark>")}
+	says := "The time of a collective has the waiting for other ranks in it, and so has busbw, which is that of the median time; the greatest is that of the least time."
+	if t.NonBlocking() {
+		says = "Each is on its way from the call that begins it to the call that sees its end, beside others; so there is no busbw."
+	}
+	l := listing{Name: "Collectives", Says: []string{"Of each " + t.Unit() + ". " + says}, Open: true,
+		Heads: heads(t.Unit(), "collective", "communicator", "ranks>", "size>", "type", "calls>", "sum ms>", "median ms>", "least ms>", "exposed ms>", "busbw GB/s>", "greatest GB/s>", "of the benchmark>")}
 	for _, d := range t.Devices {
 		for _, c := range d.Collectives {
 			l.Rows = append(l.Rows, []cell{word(d.Label), word(c.Name), word(c.Group), some(c.Ranks), sizeCell(c.Bytes), word(c.Type), number(c.Calls), milli(c.Sum), milli(c.Median), milli(c.Least), milli(c.Exposed), may(c.Busbw, bandwidthWords), may(c.BusbwMax, bandwidthWords), ofBenchmark(t, c)})
@@ -218,7 +222,7 @@ func againstTable(t *timeline.Timeline) listing {
 }
 
 func exposedTable(t *timeline.Timeline) listing {
-	l := listing{Name: "Longest exposed calls", Heads: heads("GPU", "call", "communicator", "step", "stream>", "starts at ms>", "took ms>", "exposed ms>", "after~", "before~")}
+	l := listing{Name: "Longest exposed calls", Heads: heads(t.Unit(), "call", "communicator", "step", "stream>", "starts at ms>", "took ms>", "exposed ms>", "after~", "before~")}
 	type one struct {
 		label string
 		timeline.Exposed
@@ -237,7 +241,7 @@ func exposedTable(t *timeline.Timeline) listing {
 }
 
 func bucketTable(t *timeline.Timeline) listing {
-	l := listing{Name: "Gradient buckets", Says: []string{"All-reduces at one place of every step, as DistributedDataParallel makes them; medians over steps."}, Heads: heads("GPU", "bucket>", "size>", "type", "communicator", "steps>", "median ms>", "exposed ms>")}
+	l := listing{Name: "Gradient buckets", Says: []string{"All-reduces at one place of every step, as DistributedDataParallel makes them; medians over steps."}, Heads: heads(t.Unit(), "bucket>", "size>", "type", "communicator", "steps>", "median ms>", "exposed ms>")}
 	for _, d := range t.Devices {
 		for _, b := range d.Buckets {
 			l.Rows = append(l.Rows, []cell{word(d.Label), number(b.Number), figure(sizeOf(b.Bytes), float64(b.Bytes)), word(b.Type), word(b.Group), number(b.Steps), milli(b.Median), milli(b.Exposed)})
@@ -247,7 +251,7 @@ func bucketTable(t *timeline.Timeline) listing {
 }
 
 func streamTable(t *timeline.Timeline) listing {
-	l := listing{Name: "Streams", Says: []string{"Unions of what ran on each."}, Heads: heads("GPU", "stream>", "compute ms>", "communication ms>", "exposed ms>", "copies ms>", "kernels>", "of its communication shares it with compute>")}
+	l := listing{Name: "Streams", Says: []string{"Unions of what ran on each."}, Heads: heads(t.Unit(), "stream>", "compute ms>", "communication ms>", "exposed ms>", "copies ms>", "kernels>", "of its communication shares it with compute>")}
 	for _, d := range t.Devices {
 		for _, s := range d.Streams {
 			shared := cell{}
@@ -263,7 +267,7 @@ func streamTable(t *timeline.Timeline) listing {
 }
 
 func groupTable(t *timeline.Timeline) listing {
-	l := listing{Name: "Communicators", Heads: heads("GPU", "communicator", "about~", "ranks>", "calls>", "communication ms>", "hidden ms>", "exposed ms>")}
+	l := listing{Name: "Communicators", Heads: heads(t.Unit(), "communicator", "about~", "ranks>", "calls>", "communication ms>", "hidden ms>", "exposed ms>")}
 	for _, d := range t.Devices {
 		for _, g := range d.Groups {
 			l.Rows = append(l.Rows, []cell{word(d.Label), word(cmp.Or(g.Name, "not named")), word(g.About), some(g.Size), number(g.Calls), milli(g.Comm), milli(g.Overlap), milli(g.Exposed)})
@@ -273,7 +277,7 @@ func groupTable(t *timeline.Timeline) listing {
 }
 
 func unknownTable(t *timeline.Timeline) listing {
-	l := listing{Name: "Kernels that may be communication", Says: []string{"They are counted as computing. --comm-pattern counts those of a name as communication."}, Heads: heads("GPU", "kernel~", "calls>", "sum ms>", "of all kernels>", "why~")}
+	l := listing{Name: "Kernels that may be communication", Says: []string{"They are counted as computing. --comm-pattern counts those of a name as communication."}, Heads: heads(t.Unit(), "kernel~", "calls>", "sum ms>", "of all kernels>", "why~")}
 	for _, d := range t.Devices {
 		for _, u := range d.Unknown {
 			l.Rows = append(l.Rows, []cell{word(d.Label), word(u.Name), number(u.Calls), milli(u.Sum), figure(percentWords(u.Share), u.Share), word(u.Why)})

@@ -16,7 +16,7 @@ func (t *Timelines) Intro() string {
 	for _, d := range t.Found.Devices {
 		steps = max(steps, len(d.Steps))
 	}
-	text := fmt.Sprintf("%s in %s", say.Count(len(t.Found.Working()), "GPU"), say.Count(len(t.Found.Files), "file"))
+	text := fmt.Sprintf("%s in %s", say.Count(len(t.Found.Working()), t.Found.Unit()), say.Count(len(t.Found.Files), "file"))
 	switch {
 	case len(t.Found.Devices) == 0:
 	case steps == 0:

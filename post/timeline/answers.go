@@ -84,7 +84,7 @@ func (y typical) overRanks() string {
 	if len(y.devices) < 2 {
 		return ""
 	}
-	return fmt.Sprintf(" (the median of %d GPUs)", len(y.devices))
+	return fmt.Sprintf(" (the median of %s)", say.Count(len(y.devices), y.unit))
 }
 
 func (y typical) hidden() string {
@@ -154,9 +154,9 @@ func (t *Timeline) balance() string {
 	if over > balanced {
 		yes = "No"
 	}
-	text := fmt.Sprintf("%s: kernels compute %s on each of %d GPUs.", yes, duration(most), len(a.Ranks))
+	text := fmt.Sprintf("%s: kernels compute %s on each of %s.", yes, duration(most), say.Count(len(a.Ranks), t.Unit()))
 	if over >= 0.05 {
-		text = fmt.Sprintf("%s: kernels compute %s on %s, the least, and %s on %s, the most, %.1f %% over the mean of %d GPUs.", yes, duration(least), t.Devices[who[0]].Label, duration(most), t.Devices[who[1]].Label, over, len(a.Ranks))
+		text = fmt.Sprintf("%s: kernels compute %s on %s, the least, and %s on %s, the most, %.1f %% over the mean of %s.", yes, duration(least), t.Devices[who[0]].Label, duration(most), t.Devices[who[1]].Label, over, say.Count(len(a.Ranks), t.Unit()))
 	}
 	if a.Matched > 0 {
 		text += fmt.Sprintf(" In collectives a rank waits %s for others, beside %s of communication itself.", duration(a.Waiting), duration(a.Pure))
@@ -210,7 +210,7 @@ func (t *Timeline) identified(y typical) Answer {
 			names = append(names, name)
 		}
 		slices.Sort(names)
-		a.Says = fmt.Sprintf("Yes: %s on %s: %s.", say.Count(calls, "call"), say.Count(len(y.devices), "GPU"), say.Some(names))
+		a.Says = fmt.Sprintf("Yes: %s on %s: %s.", say.Count(calls, "call"), say.Count(len(y.devices), y.unit), say.Some(names))
 	case t.world() > 1:
 		a.Says = "No: no kernel is known as communication, though there are several ranks. A name may be new: --comm-pattern adds it."
 	default:

@@ -77,7 +77,7 @@ func (y typical) shares() string {
 	}
 	text += y.percents(idleOf, spanOf) + " idle"
 	if len(y.devices) > 1 {
-		text += fmt.Sprintf("; medians of %d GPUs, with the least and the greatest", len(y.devices))
+		text += fmt.Sprintf("; medians of %s, with the least and the greatest", say.Count(len(y.devices), y.unit))
 	}
 	return text + "."
 }

@@ -73,7 +73,15 @@ func (t *Timeline) ownSays() string {
 	}
 	text := "This is " + t.Files[0].Own + ", and no training."
 	if t.Files[0].NoGPU {
-		text += " What is called a GPU below is the threads of a rank."
+		text += " What is called a kernel below is a segment of computing, by threads of a rank, or an operation."
 	}
 	return text
+}
+
+// Unit is what a device is called where several are told of: the threads of a rank are no GPU.
+func (t *Timeline) Unit() string {
+	if t.own() && !slices.ContainsFunc(t.Files, func(f File) bool { return !f.NoGPU }) {
+		return "rank"
+	}
+	return "GPU"
 }

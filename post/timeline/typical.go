@@ -11,12 +11,13 @@ import (
 type typical struct {
 	per     string // "step", "recording"
 	devices []*Device
-	own     bool // of busbar's own step
+	own     bool   // of busbar's own step
+	unit    string // what a device is called
 }
 
 // typically are the devices that work, and what their times are counted by: steps, where each of them has some.
 func (t *Timeline) typically() typical {
-	of := typical{per: "step", own: t.own()}
+	of := typical{per: "step", own: t.own(), unit: t.Unit()}
 	for i := range t.Devices {
 		d := &t.Devices[i]
 		if d.Span <= 0 || !d.works() {
@@ -32,7 +33,7 @@ func (t *Timeline) typically() typical {
 
 // communicating are those devices of it that communicate.
 func (y typical) communicating() typical {
-	of := typical{per: y.per, own: y.own}
+	of := typical{per: y.per, own: y.own, unit: y.unit}
 	for _, d := range y.devices {
 		if d.Comm > 0 {
 			of.devices = append(of.devices, d)
