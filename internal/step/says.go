@@ -167,14 +167,16 @@ func InterferenceSays(p Point, f *Figures) string {
 	if f.Overlap == nil {
 		return ""
 	}
+	apart := f.ByInterval != nil && f.ByInterval.Value < littleHidden // operations run when nothing computes, such as those of a single bucket
 	var all []string
 	for _, one := range []struct {
 		what, beside string
 		slower       *Figure
 		within       string // what else is in the time where the library is called now and then
+		other        string // what may be the cause where the two run apart
 	}{
-		{"Computing", "communication", f.SlowerComp, ", the calls that poll included"},
-		{"Communication", "computing", f.SlowerComm, ", of which some is waiting for the next call of the library"},
+		{"Computing", "communication", f.SlowerComp, ", the calls that poll included", "something else disturbs it"},
+		{"Communication", "computing", f.SlowerComm, ", of which some is waiting for the next call of the library", "it waits for ranks that compute longer, or something else disturbs it"},
 	} {
 		s := one.slower
 		if s == nil || s.Value <= interferes || s.HasInterval() && s.Lo <= 1 {
@@ -183,11 +185,18 @@ func InterferenceSays(p Point, f *Figures) string {
 		if one.what == "Communication" && p.Progress == NoCalls {
 			continue // it waits for the end of computing, which is no interference
 		}
-		says := fmt.Sprintf("%s takes %s longer beside %s than alone", one.what, Percent(s.Value-1), one.beside)
+		beside := "beside " + one.beside
+		if apart {
+			beside = "in overlapped steps"
+		}
+		says := fmt.Sprintf("%s takes %s longer %s than alone", one.what, Percent(s.Value-1), beside)
 		if s.HasInterval() {
 			says += fmt.Sprintf(" (%s to %s)", Percent(s.Lo-1), Percent(s.Hi-1))
 		}
-		if p.Progress == Poll {
+		switch {
+		case apart:
+			says += fmt.Sprintf(", though the two hardly run beside each other: %s", one.other)
+		case p.Progress == Poll:
 			says += one.within
 		}
 		if !f.HasIntervals() {

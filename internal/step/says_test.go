@@ -13,7 +13,7 @@ var plainWording = Wording{Bucket: Cap.String, Time: func(s float64) string { re
 // overlapping are rounds of 100 ms of computing and 10 ms of communication, of which the overlapped steps take so long.
 func overlapping(seconds ...float64) (all []Round) {
 	for _, s := range seconds {
-		all = append(all, Round{Compute: 0.1, Comm: 0.01, Sequential: 0.11, Overlapped: s, ComputeAlone: 0.1, ComputeBusy: 0.11, CommAlone: 0.01, CommBusy: 0.01})
+		all = append(all, Round{Compute: 0.1, Comm: 0.01, Sequential: 0.11, Overlapped: s, ComputeAlone: 0.1, ComputeBusy: 0.11, CommAlone: 0.01, CommBusy: 0.01, Hidden: 0.009})
 	}
 	return all
 }
@@ -29,13 +29,19 @@ func TestExposedSays(t *testing.T) {
 	for i := range little {
 		little[i].Comm = 5e-5
 	}
+	apart := overlapping(0.101, 0.102, 0.103, 0.104, 0.105, 0.106)
+	for i := range apart {
+		apart[i].CommBusy, apart[i].Hidden = 0.02, 0.0001
+	}
 	for name, k := range map[string]struct {
 		rounds    []Round
 		want, not []string
 	}{
-		"a world of one":     {alone, []string{"Nothing goes to another rank here", "the 10.00 ms of communication"}, []string{"0.1 %", "beside", "as fast"}},
-		"next to nothing":    {little, []string{"less than 0.1 % of a step"}, []string{"beside", "as fast"}},
-		"costs, and is told": {overlapping(0.118, 0.119, 0.12, 0.121, 0.122, 0.123), []string{"overlapping costs more than it hides", "nothing is hidden by the wall clock (-105 % (-126 % to -84 %): a step takes longer", "Computing takes 10 % longer"}, nil},
+		"a world of one":  {alone, []string{"Nothing goes to another rank here", "the 10.00 ms of communication"}, []string{"0.1 %", "beside", "as fast"}},
+		"next to nothing": {little, []string{"less than 0.1 % of a step"}, []string{"beside", "as fast"}},
+		"one after the other": {apart, []string{"Computing takes 10 % longer in overlapped steps than alone, though the two hardly run beside each other: something else disturbs it.",
+			"Communication takes 100 % longer in overlapped steps than alone, though the two hardly run beside each other: it waits for ranks that compute longer"}, []string{"longer beside"}},
+		"costs, and is told": {overlapping(0.118, 0.119, 0.12, 0.121, 0.122, 0.123), []string{"overlapping costs more than it hides", "nothing is hidden by the wall clock (-105 % (-126 % to -84 %): a step takes longer", "Computing takes 10 % longer beside communication than alone."}, nil},
 		"costs, as may be noise": {overlapping(0.102, 0.104, 0.111, 0.112, 0.113, 0.114), []string{"nothing is told to be hidden by the wall clock (-15 % (-36 % to 73 %))"},
 			[]string{"costs more", "nothing is hidden", "too few"}},
 		"too few rounds": {overlapping(0.12, 0.121), []string{"Rounds are too few to tell any of that from noise, which takes 6.", "one after the other; rounds are too few to tell that from noise."},
