@@ -136,7 +136,7 @@ func hiddenSays(p Point, f *Figures) string {
 	}
 	says := fmt.Sprintf("%s%s is hidden by the wall clock", Percent(f.Overlap.Value), between)
 	switch {
-	case f.Overlap.Value > 0:
+	case f.Overlap.Value > 0 && (!f.HasIntervals() || f.Overlap.Lo > 0):
 	case f.HasIntervals() && f.Overlap.Hi < 0:
 		says = fmt.Sprintf("nothing is hidden by the wall clock (%s%s: a step takes longer than the two one after the other)", Percent(f.Overlap.Value), between)
 	default:

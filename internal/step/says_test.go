@@ -44,6 +44,7 @@ func TestExposedSays(t *testing.T) {
 		"costs, and is told": {overlapping(0.118, 0.119, 0.12, 0.121, 0.122, 0.123), []string{"overlapping costs more than it hides", "nothing is hidden by the wall clock (-105 % (-126 % to -84 %): a step takes longer", "Computing takes 10 % longer beside communication than alone."}, nil},
 		"costs, as may be noise": {overlapping(0.102, 0.104, 0.111, 0.112, 0.113, 0.114), []string{"nothing is told to be hidden by the wall clock (-15 % (-36 % to 73 %))"},
 			[]string{"costs more", "nothing is hidden", "too few"}},
+		"saves, as may be noise": {overlapping(0.102, 0.104, 0.105, 0.107, 0.111, 0.113), []string{"nothing is told to be hidden by the wall clock (40 % (-23 % to 73 %))"}, []string{"is hidden by"}},
 		"too few rounds": {overlapping(0.12, 0.121), []string{"Rounds are too few to tell any of that from noise, which takes 6.", "one after the other; rounds are too few to tell that from noise."},
 			[]string{"costs more", "nothing is hidden"}},
 	} {
