@@ -112,7 +112,11 @@ func (w Wording) ExposedSays(p Point, f *Figures) string {
 	case !f.ExposedTold():
 		says = fmt.Sprintf("With %s, no exposed communication can be told: %s.", at, exposed)
 	case f.Exposed.Value > f.Comm.Value && f.HasIntervals() && f.Overlap.Hi < 0:
-		says = fmt.Sprintf("With %s, a step takes %s longer than its computing, %s of the step, and more than communication takes alone: overlapping costs more than it hides.", at, exposed, Percent(f.Share()))
+		says = fmt.Sprintf("With %s, a step takes %s longer than its computing, %s of the step, and more than communication takes alone", at, exposed, Percent(f.Share()))
+		if f.SpeedUp != nil && f.SpeedUp.Hi < 1 { // else computing and communication one after the other take as long
+			says += ": overlapping costs more than it hides"
+		}
+		says += "."
 	default:
 		says = fmt.Sprintf("With %s, %s of communication are exposed, %s of the step.", at, exposed, Percent(f.Share()))
 	}
@@ -138,7 +142,7 @@ func hiddenSays(p Point, f *Figures) string {
 	switch {
 	case f.Overlap.Value > 0 && (!f.HasIntervals() || f.Overlap.Lo > 0):
 	case f.HasIntervals() && f.Overlap.Hi < 0:
-		says = fmt.Sprintf("nothing is hidden by the wall clock (%s%s: a step takes longer than the two one after the other)", Percent(f.Overlap.Value), between)
+		says = fmt.Sprintf("nothing is hidden by the wall clock (%s%s: a step takes longer than the two alone together)", Percent(f.Overlap.Value), between)
 	default:
 		says = fmt.Sprintf("nothing is told to be hidden by the wall clock (%s%s)", Percent(f.Overlap.Value), between)
 	}

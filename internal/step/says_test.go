@@ -33,6 +33,10 @@ func TestExposedSays(t *testing.T) {
 	for i := range apart {
 		apart[i].CommBusy, apart[i].Hidden = 0.02, 0.0001
 	}
+	inTurn := overlapping(0.118, 0.119, 0.12, 0.121, 0.122, 0.123)
+	for i := range inTurn {
+		inTurn[i].Sequential = inTurn[5-i].Overlapped
+	}
 	for name, k := range map[string]struct {
 		rounds    []Round
 		want, not []string
@@ -41,7 +45,8 @@ func TestExposedSays(t *testing.T) {
 		"next to nothing": {little, []string{"less than 0.1 % of a step"}, []string{"beside", "as fast"}},
 		"one after the other": {apart, []string{"Computing takes 10 % longer in overlapped steps than alone, though the two hardly run beside each other: something else disturbs it.",
 			"Communication takes 100 % longer in overlapped steps than alone, though the two hardly run beside each other: it waits for ranks that compute longer"}, []string{"longer beside"}},
-		"costs, and is told": {overlapping(0.118, 0.119, 0.12, 0.121, 0.122, 0.123), []string{"overlapping costs more than it hides", "nothing is hidden by the wall clock (-105 % (-126 % to -84 %): a step takes longer", "Computing takes 10 % longer beside communication than alone."}, nil},
+		"costs no more in turn": {inTurn, []string{"and more than communication takes alone. Alone", "longer than the two alone together", "No difference can be told between overlapping"}, []string{"costs more"}},
+		"costs, and is told":    {overlapping(0.118, 0.119, 0.12, 0.121, 0.122, 0.123), []string{"overlapping costs more than it hides", "nothing is hidden by the wall clock (-105 % (-126 % to -84 %): a step takes longer", "Computing takes 10 % longer beside communication than alone."}, nil},
 		"costs, as may be noise": {overlapping(0.102, 0.104, 0.111, 0.112, 0.113, 0.114), []string{"nothing is told to be hidden by the wall clock (-15 % (-36 % to 73 %))"},
 			[]string{"costs more", "nothing is hidden", "too few"}},
 		"saves, as may be noise": {overlapping(0.102, 0.104, 0.105, 0.107, 0.111, 0.113), []string{"nothing is told to be hidden by the wall clock (40 % (-23 % to 73 %))"}, []string{"is hidden by"}},
