@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,11 +12,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"busbar/internal/golden"
 	"busbar/post/analysis"
 	"busbar/post/steps/stepstest"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"post": main})
@@ -27,7 +25,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
-		UpdateScripts: *update,
+		UpdateScripts: golden.Update(),
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"launches":     scriptLaunches,
 			"steplaunches": scriptStepLaunches,

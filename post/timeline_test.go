@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"busbar/internal/golden"
 	"busbar/internal/stats"
 	"busbar/post/timeline"
 )
@@ -83,19 +83,7 @@ func TestTimelineText(t *testing.T) {
 		if err := timelineText(made, &got); err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join("testdata", "timeline", name+".txt")
-		if *update {
-			if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.String() != string(want) {
-			t.Errorf("%s: it now reads (-update keeps it)\n%s", path, &got)
-		}
+		golden.Text(t, filepath.Join("testdata", "timeline", name+".txt"), got.String())
 	}
 }
 

@@ -1,18 +1,15 @@
 package sweeps
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func anyPlace(coll.Collective) []coll.Placement {
 	return []coll.Placement{coll.OutOfPlace, coll.InPlace}
@@ -67,20 +64,7 @@ func TestQuickPlanGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const golden = "testdata/quick-world4.golden"
-	got := lines(mustPlan(t, s, 4, anyPlace))
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("the plan differs from %s; look at it, then run the test with -update:\n%s", golden, got)
-	}
+	golden.Text(t, "testdata/quick-world4.golden", lines(mustPlan(t, s, 4, anyPlace)))
 }
 
 func TestPlan(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/golden"
 )
 
 // csvRows merges files and returns the rows of the CSV by column name.
@@ -236,7 +237,7 @@ func TestMergedColumns(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "merged.md", table.String())
+	golden.Text(t, "testdata/merged.md", table.String())
 }
 
 func number(v any) string {

@@ -2,7 +2,6 @@ package result
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,8 +10,6 @@ import (
 
 	"busbar/internal/coll"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func sampleRun() Run {
 	return Run{
@@ -98,26 +95,6 @@ func numbered(records ...Record) []any {
 		lines[i] = records[i]
 	}
 	return lines
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (run with -update to accept); got\n%s", path, got)
-	}
 }
 
 func same(t *testing.T, got, want Record) {

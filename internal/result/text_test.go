@@ -1,11 +1,13 @@
 package result
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/golden"
 )
 
 // everything is a run with all that a text view has to show.
@@ -86,7 +88,7 @@ func TestTextView(t *testing.T) {
 		if err := WriteText(&b, &r, sampleRanks(), records, end); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, c.golden, b.String())
+		golden.Text(t, filepath.Join("testdata", c.golden), b.String())
 		if strings.Contains(b.String(), " 0.00 GB/s") || strings.Contains(b.String(), " 0.000 ms") {
 			t.Errorf("%s: a figure has no digits", c.golden)
 		}

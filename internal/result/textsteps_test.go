@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/golden"
 	"busbar/internal/step"
 )
 
@@ -57,7 +58,7 @@ func TestTextOfSteps(t *testing.T) {
 	if err := w.End(End{Outcome: Interrupted, Reason: "SIGTERM", Left: 2}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "steps.txt", textOf(t, w))
+	golden.Text(t, "testdata/steps.txt", textOf(t, w))
 }
 
 // The view says what the rounds say while they come in.

@@ -1,16 +1,14 @@
 package analysis
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the table of hints into docs/analysis.md")
 
 const (
 	manual    = "../../docs/analysis.md"
@@ -29,7 +27,7 @@ func TestManualHasWhatIsFoundAndHinted(t *testing.T) {
 	}
 	_, after, _ := strings.Cut(rest, "\n\n")
 	want := before + tableHead + hintTable() + "\n" + after
-	if *update {
+	if golden.Update() {
 		if err := os.WriteFile(manual, []byte(want), 0o666); err != nil {
 			t.Fatal(err)
 		}

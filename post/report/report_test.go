@@ -2,21 +2,17 @@ package report
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/golden"
 	"busbar/internal/result"
 	"busbar/post/analysis"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // made is a made-up run with its rows.
 type made struct {
@@ -121,22 +117,7 @@ func TestMarkdown(t *testing.T) {
 	if err := sample().WriteMarkdown(&b); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", "report.md")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.String() != string(want) {
-		t.Errorf("%s differs (run with -update to accept); got\n%s", path, b.String())
-	}
+	golden.Text(t, "testdata/report.md", b.String())
 }
 
 // pageData is what the page's script reads.

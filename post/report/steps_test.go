@@ -2,14 +2,13 @@ package report
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/golden"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/internal/step"
@@ -61,19 +60,7 @@ func markdownOf(t *testing.T, r *Report) string {
 }
 
 func TestMarkdownOfSteps(t *testing.T) {
-	got, path := markdownOf(t, ofStepRuns(nil, severalSteps()...)), filepath.Join("testdata", "steps.md")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs (run with -update to accept); got\n%s", path, got)
-	}
+	golden.Text(t, "testdata/steps.md", markdownOf(t, ofStepRuns(nil, severalSteps()...)))
 }
 
 // TestStepsBesideCollectives: each has its sections, and counts for itself.

@@ -1,21 +1,18 @@
 package steps_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/golden"
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/post/steps"
 	"busbar/post/steps/stepstest"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // everything is a run with strategies, types and compression.
 func everything() stepstest.Run {
@@ -110,18 +107,6 @@ func TestWhatRunsTell(t *testing.T) {
 		for _, f := range made {
 			all = append(all, read(t, f))
 		}
-		got, path := told(all...), filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".txt")
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
-			t.Errorf("%s differs (run with -update to accept); got\n%s", path, got)
-		}
+		golden.Text(t, filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".txt"), told(all...))
 	}
 }
