@@ -115,6 +115,15 @@ func TestTimelineOfOwnStepsOnHosts(t *testing.T) {
 			t.Errorf("no %q in %s", want, page)
 		}
 	}
+	html, err := os.ReadFile(filepath.Join(dir, "timeline.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"unit":"rank"`, "the picture of the ranks over time"} {
+		if !strings.Contains(string(html), want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
 }
 
 // With calls that block, an operation's time is one of communication and of waiting, and is told over ranks.

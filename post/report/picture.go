@@ -21,6 +21,7 @@ const (
 // Picture is some GPUs as rows over time, as profilers draw them. Times are milliseconds since the first activity of a row's GPU; Row.Shift sets them
 // beside those of other rows.
 type Picture struct {
+	Unit    string   `json:"unit"` // what a row is of: GPU, or the threads of a rank
 	Rows    []Row    `json:"rows"`
 	Names   []string `json:"names"` // of calls, each once
 	Sights  []Sight  `json:"sights"`
@@ -95,6 +96,7 @@ type picturing struct {
 
 func pictureOf(t *timeline.Timeline) Picture {
 	p := &picturing{of: t, names: map[string]int{}, shifts: shiftsOf(t), worst: worstSteps(t)}
+	p.Unit = t.Unit()
 	rows := rowsOf(t, p.worst)
 	where := whereOf(t)
 	for _, c := range rows {
@@ -106,7 +108,7 @@ func pictureOf(t *timeline.Timeline) Picture {
 	p.Aligned = p.aligned()
 	if working := len(t.Working()); working > len(rows) {
 		n := working - len(rows)
-		p.LeftOut = append(p.LeftOut, say.Count(n, "GPU")+" of "+strconv.Itoa(working)+" have no row: drawn are the straggler, the GPUs with the most and the least exposed communication and the most idle time, the slowest of the worst steps, and of the others every so many. The tables have all.")
+		p.LeftOut = append(p.LeftOut, say.Count(n, p.Unit)+" of "+strconv.Itoa(working)+" have no row: drawn are the straggler, the "+p.Unit+"s with the most and the least exposed communication and the most idle time, the slowest of the worst steps, and of the others every so many. The tables have all.")
 	}
 	return p.Picture
 }

@@ -70,6 +70,7 @@ func pictureControls(p *tab) {
 	p.want("who stands out", lanes+`.textContent.includes("others wait for it")`)
 	p.want("names of steps", lanes+`.querySelectorAll(".step-name").length === 3`)
 	p.want("all of the time at first", reset+".disabled")
+	p.want("what it is a picture of", ticks+`.startsWith("GPUs over time, ")`)
 	p.want("how rows stand beside each other", `byId("timeline").textContent.includes("by the ends of the collectives")`)
 	p.eval(pointed("pointermove", 0.3, ""))
 	p.want("what runs under the pointer", `!document.querySelector("#timeline-chart .readout").hidden && document.querySelector("#timeline-chart .readout").textContent.includes("rank 0 at ")`)

@@ -39,7 +39,7 @@ function startTimeline() {
     x = scaleOf(false, span[0], span[1], frame.left, frame.right);
     const f = frame;
     svg.setAttribute("viewBox", `0 0 ${f.width} ${f.height}`);
-    svg.setAttribute("aria-label", `GPUs over time, ${timeOf(span[0])} to ${timeOf(span[1])}. Left and right arrows show what runs, up and down choose a GPU, n and p go to calls, plus and minus zoom, 0 shows all.`);
+    svg.setAttribute("aria-label", `${picture.unit}s over time, ${timeOf(span[0])} to ${timeOf(span[1])}. Left and right arrows show what runs, up and down choose a ${picture.unit}, n and p go to calls, plus and minus zoom, 0 shows all.`);
     svg.replaceChildren(
       shape("defs", {}, shape("clipPath", { id: "lanes-clip" }, shape("rect", { x: f.left, y: 0, width: f.right - f.left, height: f.height })),
         shape("pattern", { id: "exposed-stripes", width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, shape("rect", { class: "stripe", width: 1.6, height: 5 }))));
