@@ -284,7 +284,7 @@ func TestSecondThread(t *testing.T) {
 	r.fakes[0].Hold(true)
 	named := make(chan program.InHand)
 	go func() {
-		for c.Asked() < 2 { // the second operation is only given away behind the last segment
+		for c.Asked() < 2 || r.InHand().Op < 0 { // the second operation is only given away behind the last segment; the first may not have begun by then
 			runtime.Gosched()
 		}
 		at := r.InHand()
