@@ -100,8 +100,14 @@ func compareJSON(t *testing.T, args ...string) (comparisonJSON, int, string) {
 // pair writes two sides whose launches take turns, and returns their folders.
 func pair(t *testing.T, a, b launches) (string, string) {
 	t.Helper()
-	dir := t.TempDir()
 	a.first, a.step, b.first, b.step = 1, 2, 2, 2
+	return saved(t, a, b)
+}
+
+// saved writes each of two sides into a folder of its own, and returns these.
+func saved(t *testing.T, a, b interface{ save(testing.TB, string) }) (string, string) {
+	t.Helper()
+	dir := t.TempDir()
 	a.save(t, filepath.Join(dir, "a"))
 	b.save(t, filepath.Join(dir, "b"))
 	return filepath.Join(dir, "a"), filepath.Join(dir, "b")

@@ -65,11 +65,8 @@ func scriptStepLaunches(ts *testscript.TestScript, _ bool, args []string) {
 // stepPair writes two sides whose launches take turns, and returns their folders.
 func stepPair(t *testing.T, a, b stepLaunches) (string, string) {
 	t.Helper()
-	dir := t.TempDir()
 	a.first, a.step, b.first, b.step = 1, 2, 2, 2
-	a.save(t, filepath.Join(dir, "a"))
-	b.save(t, filepath.Join(dir, "b"))
-	return filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	return saved(t, a, b)
 }
 
 // The words on training steps are those on collectives, for the same reasons.
