@@ -2,6 +2,8 @@
 // there a test is skipped and says why; under `make test`, which has just seen to it, the test fails instead, so that
 // nothing goes untested unseen.
 //
+// It also marks what `make test` leaves to `make test-all`, because it takes long: TestAll and Shortened.
+//
 // It is not for what the machine is: root, namespaces, a second CPU. Such tests skip by themselves.
 package needs
 
@@ -15,6 +17,26 @@ import (
 
 // Whole is the variable that scripts/check.sh sets where nothing may be missing.
 const Whole = "BUSBAR_TEST_WHOLE"
+
+// LeftToAll is what a test writes that leaves work to `make test-all`. internal/tools/testrun finds these tests by it.
+const LeftToAll = "left to make test-all"
+
+// TestAll skips a test or subtest that takes too long for `make test` (go test -short).
+func TestAll(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip(LeftToAll)
+	}
+}
+
+// Shortened reports whether a test should do less, and records that `make test-all` runs it in full.
+func Shortened(t testing.TB) bool {
+	t.Helper()
+	if testing.Short() {
+		t.Log(LeftToAll)
+	}
+	return testing.Short()
+}
 
 // Command wants a program on PATH; use says what for.
 func Command(t testing.TB, name, use string) {

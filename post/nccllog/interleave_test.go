@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 // messages are one of each kind that holds a fact, of all versions.
@@ -119,7 +121,7 @@ func TestMessagesCutByOthers(t *testing.T) {
 	preface := first + "comm 0xabc125 rank 12 nranks 17 cudaDev 0 busId 4000 - Init COMPLETE\n" +
 		second + "comm 0xdef127 rank 24 nranks 39 cudaDev 1 busId 5000 - Init COMPLETE\n"
 	some := messages
-	if testing.Short() {
+	if needs.Shortened(t) {
 		some = messages[25:]
 	}
 	for _, m := range some {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"busbar/internal/needs"
 	"busbar/post/trace"
 	"busbar/post/trace/tracetest"
 )
@@ -110,7 +111,7 @@ func TestMutatedExports(t *testing.T) {
 	content := wholeExport(t, 60)
 	random := rand.New(rand.NewPCG(7, 1))
 	tries := 300
-	if testing.Short() {
+	if needs.Shortened(t) {
 		tries = 50
 	}
 	for range tries {
