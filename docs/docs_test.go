@@ -6,10 +6,11 @@ package docs
 import (
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 const root = ".."
@@ -50,26 +51,14 @@ func read(t *testing.T, page string) string {
 	return string(b)
 }
 
-// install builds the programs as they are now and puts them beside the shims that make built, so that a page is never
-// checked against yesterday's program. It returns the folder that holds bin and lib.
+// install returns a folder that holds bin and lib, with the programs as the sources make them: a page is never checked
+// against yesterday's program.
 func install(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
-	top, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if shims, _ := filepath.Glob(filepath.Join(top, "lib", "busbar-mpi-*.so")); len(shims) == 0 {
-		t.Fatal("no lib/busbar-mpi-*.so: run make build first")
-	}
-	if err := os.Symlink(filepath.Join(top, "lib"), filepath.Join(home, "lib")); err != nil {
-		t.Fatal(err)
-	}
-	for _, program := range []string{"rank", "post"} {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(home, "bin", program), "./"+program)
-		cmd.Dir = top
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go build ./%s: %v\n%s", program, err, out)
+	for _, folder := range []string{"bin", "lib"} {
+		if err := os.Symlink(filepath.Join(needs.Programs(t), folder), filepath.Join(home, folder)); err != nil {
+			t.Fatal(err)
 		}
 	}
 	return home

@@ -23,7 +23,7 @@ func clearLauncher(t *testing.T) {
 
 func TestOneSymbol(t *testing.T) {
 	for _, family := range []string{OpenMPI, MPICH} {
-		f, err := elf.Open(filepath.Join(shims, "busbar-mpi-"+family+".so"))
+		f, err := elf.Open(filepath.Join(shims(t), "busbar-mpi-"+family+".so"))
 		if err != nil {
 			t.Fatal(err)
 		}

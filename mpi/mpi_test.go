@@ -15,13 +15,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"busbar/internal/needs"
 )
 
 // The tests of this package run it under mpirun: the test binary starts itself again as ranks, with the name of what
 // the ranks are to do in BUSBAR_MPI_WORKER.
 
-// shims is the folder of the shims of both MPIs, built by TestMain.
-var shims string
+// shims returns the folder of the shims of both MPIs.
+func shims(t *testing.T) string { return filepath.Join(needs.Programs(t), "lib") }
 
 // workers are what ranks do; the error of any rank fails the test.
 var workers = map[string]func(m *MPI) error{}
@@ -31,23 +33,7 @@ func TestMain(t *testing.M) {
 		runtime.LockOSThread()
 		os.Exit(rank(worker))
 	}
-	dir, err := os.MkdirTemp("", "busbar-mpi-test")
-	if err == nil {
-		shims = dir
-		build := exec.Command("../scripts/mpi-shim.sh", "mpicc.openmpi", "mpicc.mpich")
-		build.Env = append(os.Environ(), "OUT="+dir)
-		if out, e := build.CombinedOutput(); e != nil {
-			err = fmt.Errorf("scripts/mpi-shim.sh: %w\n%s", e, out)
-		}
-	}
-	code := 1
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	} else {
-		code = t.Run()
-	}
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	os.Exit(t.Run())
 }
 
 // rank is the life of one rank.
@@ -97,7 +83,7 @@ func launch(t *testing.T, w world, worker string, env ...string) (output string,
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "mpirun."+w.family, append(args, executable)...)
-	cmd.Env = append(os.Environ(), "BUSBAR_MPI_WORKER="+worker, "BUSBAR_MPI_SHIMS="+shims,
+	cmd.Env = append(os.Environ(), "BUSBAR_MPI_WORKER="+worker, "BUSBAR_MPI_SHIMS="+shims(t),
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	cmd.Env = append(cmd.Env, env...)
 	var b bytes.Buffer
@@ -172,7 +158,7 @@ func TestAlone(t *testing.T) {
 		{"PMI_SIZE=13", "PMI_RANK=0", "MPI_LOCALNRANKS=13", "MPI_LOCALRANKID=0"},
 	} {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "BUSBAR_MPI_WORKER=alone", "BUSBAR_MPI_SHIMS="+shims)
+		cmd.Env = append(os.Environ(), "BUSBAR_MPI_WORKER=alone", "BUSBAR_MPI_SHIMS="+shims(t))
 		cmd.Env = append(cmd.Env, env...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%v: %v\n%s", env, err, out)

@@ -146,9 +146,6 @@ func (s *sheet) end(o result.Outcome, reason string, code int) result.End {
 		Left: max(0, s.planned-done), Load1: load1("/"), Throttled: s.throttled}
 }
 
-// filesTime is how long ending the files may take where a filesystem does not answer.
-const filesTime = 3 * time.Second
-
 // finish ends all open files at once; status is that of the point in hand, empty for none (it will be measured again).
 // It says whether this call was the one that ended the run. A filesystem that hangs does not keep it: what was synced
 // before is on the disk, and only the end is missing.
@@ -211,9 +208,6 @@ func (l *ledger) paths() []string {
 	defer l.named.Unlock()
 	return slices.Clone(l.names)
 }
-
-// abortGrace is how long MPI_Abort may take to end the job before this process ends itself.
-const abortGrace = 5 * time.Second
 
 // wordsTime is how long a launcher has to pass on what was said: MPICH's drops what it has not read when a rank aborts.
 const wordsTime = 200 * time.Millisecond

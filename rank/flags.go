@@ -42,7 +42,8 @@ type config struct {
 	cuda     string // file or folder
 	rehearse bool
 
-	noSideChannel bool // BUSBAR_SIDE_CHANNEL=off
+	noSideChannel bool    // BUSBAR_SIDE_CHANNEL=off
+	timeScale     float64 // BUSBAR_TIME_SCALE
 	shareGPU      bool
 	retry         int
 	like          string
@@ -66,6 +67,10 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 		c.noSideChannel = true
 	default:
 		return nil, usagef("BUSBAR_SIDE_CHANNEL=%s: it can be on or off", word)
+	}
+	var err error
+	if c.timeScale, err = timeScale(env("BUSBAR_TIME_SCALE")); err != nil {
+		return nil, err
 	}
 	f := newFlags(c)
 	if err := f.Parse(args); err != nil {

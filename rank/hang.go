@@ -9,14 +9,6 @@ import (
 	"busbar/internal/result"
 )
 
-const (
-	// askTime is how long a rank may take to answer on the side channel, or between two heartbeats in the memory of its
-	// host, before it counts as silent.
-	askTime = 2 * time.Second
-	// fileTime is what another host may need in addition until its file says so.
-	fileTime = time.Second
-)
-
 // onHang is called by the watchdog when a phase outlasts its limit. It returns only where this rank waits for a rank 0
 // that is still within its own limit (it may write thousands of records of points that are skipped), and on rank 0 where
 // that finds out already who hangs: every rank may tell it of the same hang.

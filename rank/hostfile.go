@@ -20,12 +20,9 @@ import (
 // leaves a second more to those before it.
 
 const (
-	fileBeat  = 10 * time.Second
 	perHost   = 50 * time.Millisecond // so that a thousand hosts are no load on a filesystem
 	fileTurn  = time.Second
 	leaveTime = 500 * time.Millisecond
-	dropTime  = 5 * time.Second
-	fileSlack = 5 * time.Second // after a beat: then nobody writes a host's file any more
 
 	watchName  = "watch_" // and the job's number: the folder of these files
 	reasonName = "reason" // in that folder: why the run ended; the files of hosts end in .txt

@@ -74,6 +74,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stdout, versionLine())
 		return exitOK
 	}
+	scaleTimes(cfg.timeScale)
 	if cfg.list {
 		if err := listPlan(cfg, launch, stdout); err != nil {
 			complain(stderr, err)

@@ -194,7 +194,7 @@ func TestHostFile(t *testing.T) {
 	entry := board.Entry{Rank: 3, PID: 4711, Number: 12, Step: 3, Iteration: 1 << 40, Since: now - int64(5*time.Second), Phase: "NCCL init", Says: "waiting for  rank 2\n- to connect"}
 	all[3].board.Slot(1).Write(entry, now)
 	text := all[2].text(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	for _, want := range []string{"The ranks of far at 2026-01-02T03:04:05Z, as rank 2", "every 10s", "waiting for rank 2 - to connect", "NCCL init"} {
+	for _, want := range []string{"The ranks of far at 2026-01-02T03:04:05Z, as rank 2", "every " + fileBeat.String(), "waiting for rank 2 - to connect", "NCCL init"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
 		}
@@ -242,7 +242,7 @@ func TestWhoWritesTheFile(t *testing.T) {
 }
 
 func TestHostBeat(t *testing.T) {
-	for hosts, want := range map[int]time.Duration{1: 10 * time.Second, 200: 10 * time.Second, 1000: 50 * time.Second} {
+	for hosts, want := range map[int]time.Duration{1: fileBeat, 100: fileBeat, 1000: 50 * time.Second} {
 		if got := hostBeat(hosts); got != want {
 			t.Errorf("%d hosts: %s, want %s", hosts, got, want)
 		}

@@ -11,7 +11,6 @@ import (
 
 const (
 	rasAddress = "localhost:28028" // where NCCL's RAS listens since 2.24, unless NCCL_RAS_ADDR says otherwise
-	rasTime    = 3 * time.Second
 	rasLines   = 40
 )
 

@@ -16,6 +16,7 @@ import (
 
 // The suite that every backend must pass, over real MPI: the test binary starts itself again as ranks.
 func TestBackendConforms(t *testing.T) {
+	t.Parallel()
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -45,6 +46,7 @@ func TestBackendConforms(t *testing.T) {
 		{rehearsal, mpich, 2, 0, 1, 0},
 	} {
 		t.Run(fmt.Sprintf("%s %s %d rotate %d graph %d", w.backend, w.mpirun, w.np, w.rotate, w.graph), func(t *testing.T) {
+			parallelOn(t, w.mpirun)
 			if w.backend == "gloo" {
 				glooShim(t)
 			}

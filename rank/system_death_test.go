@@ -12,6 +12,7 @@ import (
 
 // A rank dies: what was measured stays, and rank 0 says who it was.
 func TestRankIsKilled(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	r := launch{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
 	before := r.awaitPoints(out, 8)
@@ -34,6 +35,7 @@ func TestRankIsKilled(t *testing.T) {
 
 // Rank 0 has the files: when it dies there is no end, but every record that was on disk.
 func TestRank0IsKilled(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	r := launch{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
 	before := r.awaitPoints(out, 8)
@@ -52,13 +54,17 @@ func TestRank0IsKilled(t *testing.T) {
 
 // The launcher dies: its ranks end, and what was measured stays.
 func TestLauncherIsKilled(t *testing.T) {
+	t.Parallel()
 	for _, mpirun := range []string{openMPI, mpich} {
-		out := t.TempDir()
-		r := launch{mpirun: mpirun, np: 2, args: endless(out)}.start(t)
-		before := r.awaitPoints(out, 3)
-		r.signal(launcher, syscall.SIGKILL)
-		r.wait()
-		checkKept(t, readOne(t, out), before)
+		t.Run(mpirun, func(t *testing.T) {
+			parallelOn(t, mpirun)
+			out := t.TempDir()
+			r := launch{mpirun: mpirun, np: 2, args: endless(out)}.start(t)
+			before := r.awaitPoints(out, 3)
+			r.signal(launcher, syscall.SIGKILL)
+			r.wait()
+			checkKept(t, readOne(t, out), before)
+		})
 	}
 }
 

@@ -15,12 +15,14 @@ import (
 // The matrix of faults of NCCL's backend: each phase with each fault that can strike in it, with real processes over
 // the rehearsal. Three points, of which the second is struck.
 func TestFaultMatrix(t *testing.T) {
+	t.Parallel()
 	const kept = 1 // the point before
 	for _, k := range []struct {
 		name  string
 		fault string   // BUSBAR_REHEARSAL_FAULT
 		env   []string // more of the environment
 		args  []string // more of the command line
+		lacks []string // symbols that the library of --nccl, the last argument, does not have
 		np    int      // 3 unless said
 		code  int
 		words []string      // that must be said
@@ -30,7 +32,7 @@ func TestFaultMatrix(t *testing.T) {
 		// Before there are figures.
 		{name: "load: no driver", args: []string{"--cuda", "/nowhere/libcuda.so.1"}, code: exitEnvironment, words: []string{"/nowhere/libcuda.so.1", "libcuda.so.1 comes with NVIDIA's driver"}},
 		{name: "load: no NCCL", args: []string{"--nccl", "/nowhere/libnccl.so.2"}, code: exitEnvironment, words: []string{"/nowhere/libnccl.so.2", "--nccl PATH"}},
-		{name: "load: a symbol is missing", args: []string{"--nccl", lacking(t, "ncclCommInitRank")}, code: exitEnvironment, words: []string{"ncclCommInitRank"}},
+		{name: "load: a symbol is missing", args: []string{"--nccl"}, lacks: []string{"ncclCommInitRank"}, code: exitEnvironment, words: []string{"ncclCommInitRank"}},
 		{name: "load: ranks have different versions", env: []string{"BUSBAR_TEST_VERSIONS=1"}, code: exitEnvironment, words: []string{"rank 1 on", "2.21.5", "2.27.7"}},
 		{name: "load: no GPU is visible", env: []string{"CUDA_VISIBLE_DEVICES="}, code: exitEnvironment, words: []string{"CUDA_ERROR_NO_DEVICE", "CUDA_VISIBLE_DEVICES=\"\""}},
 		{name: "load: ranks share a GPU", env: []string{"CUDA_VISIBLE_DEVICES=0"}, code: exitEnvironment, words: []string{"ranks 0, 1, 2 on", "share one GPU", "--allow-shared-gpu"}},
@@ -38,7 +40,7 @@ func TestFaultMatrix(t *testing.T) {
 		{name: "init: never ends", fault: "init-hang@rank=1", code: exitHang, words: []string{"in phase NCCL init", "waiting for rank 1"}},
 		{name: "init: a fault that is none", fault: "wring@rank=1", code: exitFailed, words: []string{"BUSBAR_REHEARSAL_FAULT"}},
 
-		{name: "load: no ncclMemAlloc", args: []string{"--alloc", "nccl", "--nccl", lacking(t, "ncclMemAlloc")}, code: exitEnvironment, words: []string{"no ncclMemAlloc", "leave --alloc out"}},
+		{name: "load: no ncclMemAlloc", args: []string{"--alloc", "nccl", "--nccl"}, lacks: []string{"ncclMemAlloc"}, code: exitEnvironment, words: []string{"no ncclMemAlloc", "leave --alloc out"}},
 
 		// The rank never arrives.
 		{name: "check: hang", fault: "hang@rank=2,size=4096,phase=check", code: exitHang, words: []string{"rank 2 on", "(issuing)", "4 KiB", "in phase check"}, ok: kept, point: result.Timeout},
@@ -55,7 +57,7 @@ func TestFaultMatrix(t *testing.T) {
 		{name: "check: out of memory", fault: "oom@size=4096,phase=check", code: exitPoints, words: []string{"Failed to CUDA malloc 4096 bytes"}, ok: 2, point: result.OOM},
 		{name: "warm-up: out of memory on one rank", fault: "oom@rank=2,size=4096,phase=warm-up", code: exitPoints, words: []string{"rank 2 on", "Failed to CUDA malloc 4096 bytes"}, ok: 2, point: result.OOM},
 		{name: "recover: the abort hangs", fault: "abort-hang@rank=1;async-error@rank=0,size=4096", code: exitHang, words: []string{"NCCL abort"}, ok: kept, point: result.Timeout},
-		{name: "recover: without an abort", fault: "async-error@rank=0,size=4096", args: []string{"--nccl", lacking(t, "ncclCommAbort")}, code: exitFailed, words: []string{"ncclCommAbort"}, ok: kept, point: result.Failed},
+		{name: "recover: without an abort", fault: "async-error@rank=0,size=4096", args: []string{"--nccl"}, lacks: []string{"ncclCommAbort"}, code: exitFailed, words: []string{"ncclCommAbort"}, ok: kept, point: result.Failed},
 
 		{name: "measure: an error that passes", fault: "async-error@rank=1,size=4096,phase=measure,iteration=0", args: []string{"--retry", "2"}, code: exitOK, ok: 3},
 		{name: "measure: an error that stays", fault: "async-error@rank=1,size=4096,phase=measure", args: []string{"--retry", "1"}, code: exitPoints, ok: 2, point: result.Failed},
@@ -70,14 +72,21 @@ func TestFaultMatrix(t *testing.T) {
 		{name: "measure: crash", fault: "crash@rank=2,size=4096,phase=measure", code: -1, words: []string{"rank 2 on", "is gone"}, ok: kept, point: result.Failed},
 
 		// What a short library lacks is done another way, or is no figure.
-		{name: "no alltoall, gather, scatter", args: []string{"--collective", "alltoall,gather,scatter", "-e", "1K", "--nccl", lacking(t, "ncclAlltoAll", "ncclGather", "ncclScatter")}, code: exitOK, ok: 3},
-		{name: "no 8-bit send", args: []string{"--collective", "sendrecv", "--nccl", lacking(t, "ncclSend")}, code: exitOK},
+		{name: "no alltoall gather scatter", args: []string{"--collective", "alltoall,gather,scatter", "-e", "1K", "--nccl"}, lacks: []string{"ncclAlltoAll", "ncclGather", "ncclScatter"}, code: exitOK, ok: 3},
+		{name: "no 8-bit send", args: []string{"--collective", "sendrecv", "--nccl"}, lacks: []string{"ncclSend"}, code: exitOK},
 	} {
 		t.Run(k.name, func(t *testing.T) {
+			parallel(t)
 			out := t.TempDir()
+			if k.lacks != nil {
+				k.args = append(k.args, lacking(t, k.lacks...))
+			}
+			if k.code == exitEnvironment {
+				k.env = append(k.env, killAtOnce)
+			}
 			deadline := "60s" // that of a row without a hang is not tried: a busy machine may take its time
 			if k.code == exitHang {
-				deadline = "4s"
+				deadline = "3s"
 			}
 			l := launch{mpirun: openMPI, np: max(3, k.np), env: append(k.env, "BUSBAR_REHEARSAL_FAULT="+k.fault), args: append([]string{"--rehearse", "--backend", "nccl",
 				"--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10", "--deadline", deadline, "--out", out}, k.args...)}
@@ -122,9 +131,9 @@ func TestFaultMatrix(t *testing.T) {
 // lacking builds a stand-in of NCCL without some of its functions.
 func lacking(t *testing.T, symbols ...string) string {
 	t.Helper()
-	dir := filepath.Join(compiled(t).lib, "without-"+strings.Join(symbols, "-"))
+	dir := t.TempDir()
 	c := exec.Command("../scripts/rehearsal.sh")
-	c.Env = append(os.Environ(), "OUT="+dir, "WITHOUT="+strings.Join(symbols, " "))
+	c.Env = append(os.Environ(), "OUT="+dir, "CFLAGS=-O0", "WITHOUT="+strings.Join(symbols, " "))
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -143,6 +152,7 @@ func oddOneOut(t *testing.T) string {
 
 // A rank that is stopped while NCCL runs is named, whatever the others wait in.
 func TestStoppedRankUnderNCCL(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	r := launch{mpirun: openMPI, np: 3, args: endless(out, "--deadline", "3s", "--rehearse", "--backend", "nccl")}.start(t)
 	before := r.awaitPoints(out, 3)

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"busbar/internal/coll"
@@ -17,28 +15,15 @@ import (
 	"busbar/internal/result"
 )
 
-// glooShim puts the shim of Gloo beside the programs under test; without Gloo's headers the test is skipped.
+// glooShim skips a test where Gloo's headers are missing, so that make build made no shim.
 func glooShim(t *testing.T) {
 	t.Helper()
-	if out, err := buildGlooShim(compiled(t).lib); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	needs.File(t, filepath.Join(compiled(t).lib, "busbar-gloo.so"), "scripts/gloo-shim.sh builds it where Gloo's headers are (make deps installs them)")
-}
-
-var glooShimOnce sync.Once
-
-func buildGlooShim(lib string) (out []byte, err error) {
-	glooShimOnce.Do(func() {
-		c := exec.Command("../scripts/gloo-shim.sh", "--if-there")
-		c.Env = append(os.Environ(), "OUT="+lib)
-		out, err = c.CombinedOutput()
-	})
-	return out, err
+	needs.File(t, filepath.Join(compiled(t).lib, "busbar-gloo.so"), "make build makes it where Gloo's headers are (make deps installs them)")
 }
 
 // The profile that torch's Gloo cannot do: it has a reduce_scatter too, and the file says whose.
 func TestGlooMeasures(t *testing.T) {
+	parallel(t)
 	glooShim(t)
 	for _, algorithm := range []string{"ring", "bcube"} {
 		out := t.TempDir()
@@ -99,6 +84,7 @@ func TestGlooThreadIsPlaced(t *testing.T) {
 
 // With MPI beside it both are measured in turn.
 func TestGlooAndMPIInterleaved(t *testing.T) {
+	parallel(t)
 	glooShim(t)
 	out := t.TempDir()
 	launch{mpirun: openMPI, np: 2, args: []string{"--backend", "mpi,gloo", "--collective", "all_reduce", "-b", "1K", "-e", "4K", "-f", "2", "-n", "5", "--out", out}}.mustRun(t)
@@ -113,6 +99,7 @@ func TestGlooAndMPIInterleaved(t *testing.T) {
 }
 
 func TestGlooIsRefused(t *testing.T) {
+	parallel(t)
 	glooShim(t)
 	out := filepath.Join(t.TempDir(), "results")
 	refused(t, launch{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo", "--gloo-iface", "nowhere0")}, out, "there is no interface nowhere0", "it has lo")

@@ -12,6 +12,7 @@ import (
 // A rank of Gloo that dies or is stopped is named, amid small messages and large ones, and what was measured is kept.
 // A rank 0 that dies takes the end of its file along, and MPICH's launcher kills all ranks at once when one is.
 func TestGlooRankEnds(t *testing.T) {
+	t.Parallel()
 	glooShim(t)
 	for _, c := range []struct {
 		mpirun string
@@ -21,18 +22,19 @@ func TestGlooRankEnds(t *testing.T) {
 		with   syscall.Signal
 	}{
 		{openMPI, 3, "8", 2, syscall.SIGKILL},
-		{openMPI, 2, "64M", 1, syscall.SIGKILL},
-		{openMPI, 2, "64M", 0, syscall.SIGKILL},
+		{openMPI, 2, "8M", 1, syscall.SIGKILL},
+		{openMPI, 2, "8M", 0, syscall.SIGKILL},
 		{openMPI, 3, "8", 1, syscall.SIGSTOP},
-		{openMPI, 2, "64M", 0, syscall.SIGSTOP},
+		{openMPI, 2, "8M", 0, syscall.SIGSTOP},
 		{mpich, 2, "8", 0, syscall.SIGSTOP},
-		{mpich, 2, "64M", 1, syscall.SIGSTOP},
-		{mpich, 2, "64M", 1, syscall.SIGKILL},
+		{mpich, 2, "8M", 1, syscall.SIGSTOP},
+		{mpich, 2, "8M", 1, syscall.SIGKILL},
 	} {
 		t.Run(fmt.Sprintf("%s, %s bytes, rank %d %s", c.mpirun, c.size, c.victim, c.with), func(t *testing.T) {
+			parallelOn(t, c.mpirun)
 			out := t.TempDir()
 			r := launch{mpirun: c.mpirun, np: c.np, args: []string{"--backend", "gloo", "--collective", "all_reduce", "-b", c.size, "-e", c.size,
-				"-n", "3", "-w", "1", "-c", "0", "-N", "0", "--deadline", "5s", "--out", out}}.start(t)
+				"-n", "3", "-w", "1", "-c", "0", "-N", "0", "--deadline", "3s", "--out", out}}.start(t)
 			before := r.awaitPoints(out, 2)
 			who := fmt.Sprintf("rank %d on %s (pid %d)", c.victim, hostName(), r.pid(c.victim))
 			r.signal(c.victim, c.with)

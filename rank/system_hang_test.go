@@ -12,13 +12,15 @@ import (
 
 // A rank that is stopped hangs all others: the watchdog names it and what was in hand.
 func TestRankHangs(t *testing.T) {
+	t.Parallel()
 	for _, w := range []struct {
 		mpirun string
 		np     int
 	}{{openMPI, 3}, {mpich, 2}} {
 		t.Run(w.mpirun, func(t *testing.T) {
+			parallelOn(t, w.mpirun)
 			out := t.TempDir()
-			r := launch{mpirun: w.mpirun, np: w.np, args: endless(out, "--deadline", "5s")}.start(t)
+			r := launch{mpirun: w.mpirun, np: w.np, args: endless(out, "--deadline", "3s")}.start(t)
 			before := r.awaitPoints(out, 5)
 			victim := r.pid(1)
 			r.signal(1, syscall.SIGSTOP)
@@ -48,8 +50,9 @@ func TestRankHangs(t *testing.T) {
 
 // When rank 0 is the one that is stopped the others name it, and the file says no other thing once rank 0 wakes up.
 func TestRank0Hangs(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 3, args: endless(out, "--deadline", "5s")}.start(t)
+	r := launch{mpirun: openMPI, np: 3, args: endless(out, "--deadline", "3s")}.start(t)
 	before := r.awaitPoints(out, 5)
 	r.signal(0, syscall.SIGSTOP)
 	o := r.wait()
@@ -69,8 +72,9 @@ func TestRank0Hangs(t *testing.T) {
 
 // A rank that hangs while the job starts is named as well.
 func TestRankHangsAtTheStart(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 2, args: endless(out, "--deadline", "5s")}.start(t)
+	r := launch{mpirun: openMPI, np: 2, args: endless(out, "--deadline", "3s")}.start(t)
 	r.signal(1, syscall.SIGSTOP)
 	o := r.wait()
 	if o.code == 0 || !strings.Contains(o.stderr, "in phase ") && !strings.Contains(o.stderr, "rank 1") {
@@ -81,6 +85,7 @@ func TestRankHangsAtTheStart(t *testing.T) {
 // A job that was suspended whole, longer than its deadline, goes on as if nothing had been, though not all ranks wake
 // up at once.
 func TestSuspended(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	r := launch{mpirun: openMPI, np: 2, args: endless(out, "--deadline", "5s")}.start(t)
 	r.awaitPoints(out, 3)

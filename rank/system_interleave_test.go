@@ -9,6 +9,7 @@ import (
 
 // Backends of one launch take turns case by case; each has a file of its own, and the files know of each other.
 func TestInterleaved(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	launch{mpirun: openMPI, np: 2, args: []string{"--rehearse", "--backend", "mpi,nccl", "--collective", "all_reduce,all_gather", "-b", "1K", "-e", "4K",
 		"-f", "2", "-n", "5", "-w", "1", "--out", out}}.mustRun(t)
@@ -37,6 +38,7 @@ func TestInterleaved(t *testing.T) {
 
 // Backends and worlds that a continued run measures for the first time are of the campaign that it continues.
 func TestResumeKeepsTheCampaign(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	args := []string{"--rehearse", "--collective", "all_reduce", "-b", "1K", "-e", "1K", "-n", "5", "-w", "1", "--out", out, "--resume", "--backend"}
 	launch{mpirun: openMPI, np: 3, args: append(args, "nccl", "--worlds", "2")}.mustRun(t)

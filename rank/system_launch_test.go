@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -10,6 +11,7 @@ import (
 // refused checks a launch that must end before anything is measured: exit code 2, one message with all the words.
 func refused(t *testing.T, l launch, out string, words ...string) {
 	t.Helper()
+	l.env = append(slices.Clone(l.env), killAtOnce)
 	o := l.run(t)
 	said := o.messages()
 	if o.code != exitEnvironment || len(said) != 1 {
@@ -28,6 +30,7 @@ func refused(t *testing.T, l launch, out string, words ...string) {
 
 // The launcher of one MPI starts ranks that use the other: each is a world of its own.
 func TestLauncherOfTheOtherMPI(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	for _, l := range []launch{
 		{mpirun: mpich, np: 3, args: small(out, "--mpi", "openmpi")},
@@ -44,20 +47,24 @@ func TestLauncherOfTheOtherMPI(t *testing.T) {
 
 // Ranks of different builds may mean different things by the same words.
 func TestRanksOfDifferentBuilds(t *testing.T) {
-	b := compiled(t)
-	other := filepath.Join(b.dir, "bin", "rank-other")
+	t.Parallel()
+	other := filepath.Join(t.TempDir(), "rank-other")
 	if said, err := compileRank(other, "other").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	out := t.TempDir()
 	for _, mpirun := range []string{openMPI, mpich} {
-		second := append([]string{":", "-np", "2", other}, small(out)...)
-		refused(t, launch{mpirun: mpirun, np: 1, args: small(out), more: second}, out,
-			"different builds", "rank 0 on "+hostName(), "ranks 1 on "+hostName()+", 2 on "+hostName(), "copy one bin/rank")
+		t.Run(mpirun, func(t *testing.T) {
+			parallelOn(t, mpirun)
+			out := t.TempDir()
+			second := append([]string{":", "-np", "2", other}, small(out)...)
+			refused(t, launch{mpirun: mpirun, np: 1, args: small(out), more: second}, out,
+				"different builds", "rank 0 on "+hostName(), "ranks 1 on "+hostName()+", 2 on "+hostName(), "copy one bin/rank")
+		})
 	}
 }
 
 func TestRanksOfDifferentCommandLines(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	second := append([]string{":", "-np", "1", compiled(t).rank}, small(out, "-c", "0")...)
 	refused(t, launch{mpirun: openMPI, np: 1, args: small(out), more: second}, out, "different command lines", `"-c" "0"`, "same arguments")
@@ -65,6 +72,7 @@ func TestRanksOfDifferentCommandLines(t *testing.T) {
 
 // Without the shim of the launcher's MPI the message says how to build it.
 func TestNoShim(t *testing.T) {
+	parallel(t)
 	alone := filepath.Join(t.TempDir(), "rank") // no lib beside it
 	if err := os.Link(compiled(t).rank, alone); err != nil {
 		t.Fatal(err)

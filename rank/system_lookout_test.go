@@ -57,6 +57,7 @@ func awaitNameless(t *testing.T, before []string) {
 
 // Where TCP is forbidden a rank that is stopped, whichever it is, is named from the memory of its host.
 func TestRankHangsWithoutSideChannel(t *testing.T) {
+	t.Parallel()
 	nccl := []string{"--rehearse", "--backend", "nccl"}
 	for _, c := range []struct {
 		mpirun     string
@@ -64,8 +65,9 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 		more       []string
 	}{{openMPI, 3, 1, nil}, {openMPI, 3, 0, nil}, {mpich, 2, 1, nil}, {openMPI, 3, 2, nccl}, {openMPI, 3, 0, nccl}} {
 		t.Run(fmt.Sprintf("%s %d %v", c.mpirun, c.victim, c.more), func(t *testing.T) {
+			parallelOn(t, c.mpirun)
 			out, memory := t.TempDir(), named()
-			r := launch{mpirun: c.mpirun, np: c.np, env: []string{noSideChannel}, args: endless(out, append(c.more, "--deadline", "5s")...)}.start(t)
+			r := launch{mpirun: c.mpirun, np: c.np, env: []string{noSideChannel}, args: endless(out, append(c.more, "--deadline", "3s")...)}.start(t)
 			before := r.awaitPoints(out, 3)
 			r.awaitHostFile(out)
 			victim := r.pid(c.victim)
@@ -98,6 +100,7 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 
 // A rank that never arrives is named with its operation, though nobody can be asked.
 func TestRankThatIsLateWithoutSideChannel(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	o := launch{mpirun: openMPI, np: 3, env: []string{noSideChannel, "BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=4096,phase=measure"}, args: []string{"--rehearse", "--backend", "nccl",
 		"--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10", "--deadline", "2s", "--out", out}}.run(t)
@@ -110,6 +113,7 @@ func TestRankThatIsLateWithoutSideChannel(t *testing.T) {
 // Nothing is left of the shared memory from the first measurement on, whatever dies, and nothing of the hosts' files
 // after a good end or a signal.
 func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		np     int
 		signal syscall.Signal
@@ -121,6 +125,7 @@ func TestNothingIsLeft(t *testing.T) {
 		"killed altogether": {3, syscall.SIGKILL, launcher, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			parallel(t)
 			out, memory := t.TempDir(), named()
 			r := launch{mpirun: openMPI, np: c.np, args: endless(out)}.start(t)
 			r.awaitPoints(out, 1)
@@ -147,6 +152,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 // A run that ends by itself leaves its results and nothing else.
 func TestGoodEndLeavesResultsOnly(t *testing.T) {
+	parallel(t)
 	out, memory := filepath.Join(t.TempDir(), "new", "results"), named()
 	launch{mpirun: openMPI, np: 2, args: []string{"--quiet", "--collective", "all_reduce", "-b", "8", "-e", "8", "-n", "5", "--out", out}}.mustRun(t)
 	names, err := filepath.Glob(filepath.Join(out, "*"))

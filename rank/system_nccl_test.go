@@ -19,6 +19,7 @@ func rehearsed(args ...string) []string {
 
 // Each record says how its data was checked and what that took, and the header what preparing it took.
 func TestCostOfChecks(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	launch{mpirun: openMPI, np: 2, args: rehearsed(small(out)...)}.mustRun(t)
 	f := readOne(t, out)
@@ -40,6 +41,7 @@ func TestCostOfChecks(t *testing.T) {
 // Event times stand beside the host's, shorter and not by much where an operation takes long; runs with and without them
 // are not continued by each other.
 func TestTimesByEvents(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	args := rehearsed("--collective", "all_reduce", "-b", "8M", "-e", "8M", "-n", "9", "-w", "1", "--mode", "latency,throughput", "--out", out)
 	launch{mpirun: openMPI, np: 2, args: append(args, "--events")}.mustRun(t)
@@ -76,6 +78,7 @@ func TestTimesByEvents(t *testing.T) {
 
 // A choice of algorithms is passed on, recorded, and never ignored.
 func TestAlgorithms(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	launch{mpirun: openMPI, np: 2, args: rehearsed("--collective", "all_reduce,broadcast,alltoall,sendrecv", "-b", "4K", "-e", "4K", "-n", "5", "-w", "1",
 		"--algo", "tree_simple,ring_ll128", "--min-ctas", "2", "--max-ctas", "4", "--path", "--out", out)}.mustRun(t)
@@ -110,6 +113,7 @@ func TestAlgorithms(t *testing.T) {
 
 // Windows have one size on all ranks, though roots have larger buffers than the others.
 func TestWindowsOfRoots(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	launch{mpirun: openMPI, np: 3, args: rehearsed("--register", "window", "--rotate", "256K", "--collective", "gather,scatter,broadcast,reduce",
 		"--placement", "out,in", "-b", "48K", "-e", "48K", "-n", "7", "-w", "1", "-c", "1", "--mode", "throughput", "--out", out)}.mustRun(t)
@@ -126,6 +130,7 @@ func TestWindowsOfRoots(t *testing.T) {
 
 // NCCL keeps its last words for ever: a size that runs out of memory once more, in the same words, has run out of memory.
 func TestOutOfMemoryTwice(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	o := launch{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,size=4096"}, args: rehearsed("--collective", "all_reduce",
 		"--placement", "out,in", "-b", "4K", "-e", "8K", "-n", "3", "--mode", "throughput", "--out", out)}.run(t)

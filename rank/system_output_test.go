@@ -56,6 +56,7 @@ func mount(t *testing.T, options string) (dir string) {
 
 // The disk fills up: the run ends with a word, and the record that did not fit is in a file elsewhere.
 func TestDiskIsFull(t *testing.T) {
+	parallel(t)
 	if !asRoot(t) {
 		return
 	}
@@ -106,6 +107,7 @@ func TestDiskIsFull(t *testing.T) {
 
 // Where nothing can be written, nothing is measured.
 func TestNowhereToWrite(t *testing.T) {
+	parallel(t)
 	if !asRoot(t) {
 		return
 	}
@@ -146,8 +148,10 @@ func TestNowhereToWrite(t *testing.T) {
 
 // Somebody tidies up in mid-run: the file is put back whole, and that is said.
 func TestResultsAreRemoved(t *testing.T) {
+	t.Parallel()
 	for _, what := range []string{"file", "folder"} {
 		t.Run(what, func(t *testing.T) {
+			parallel(t)
 			out := filepath.Join(t.TempDir(), "results")
 			r := launch{mpirun: openMPI, np: 2, args: endless(out)}.start(t)
 			before := r.awaitPoints(out, 5)
@@ -176,6 +180,7 @@ func TestResultsAreRemoved(t *testing.T) {
 
 // The folder is gone and something else stands in its place: all records are in the rescue file.
 func TestResultsCannotBePutBack(t *testing.T) {
+	parallel(t)
 	out := filepath.Join(t.TempDir(), "results")
 	elsewhere := shortDir(t)
 	r := launch{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.start(t)

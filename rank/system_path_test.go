@@ -21,6 +21,7 @@ func pathLaunch(out string, env []string, args ...string) launch {
 
 // Every version of NCCL's profiler interface tells the path, from the library to the table.
 func TestPathByEveryInterface(t *testing.T) {
+	t.Parallel()
 	for _, k := range []struct {
 		nccl            string
 		version         string // of the interface, in the header's notes
@@ -37,6 +38,7 @@ func TestPathByEveryInterface(t *testing.T) {
 		{nccl: "23007", version: "version 6", peerToo: true, args: []string{"--nonblocking", "--placement", "both", "--mode", "latency"}},
 	} {
 		t.Run(k.nccl+strings.Join(k.args, ""), func(t *testing.T) {
+			parallel(t)
 			out := t.TempDir()
 			pathLaunch(out, []string{"BUSBAR_REHEARSAL_VERSION=" + k.nccl}, k.args...).mustRun(t)
 			f := readOne(t, out)
@@ -73,6 +75,7 @@ func TestPathByEveryInterface(t *testing.T) {
 
 // Where nothing can be told the columns are empty, the header says why, and all else is as ever.
 func TestPathOfAnOldLibrary(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	pathLaunch(out, []string{"BUSBAR_REHEARSAL_VERSION=22105"}).mustRun(t)
 	f := readOne(t, out)
@@ -88,6 +91,7 @@ func TestPathOfAnOldLibrary(t *testing.T) {
 
 // NCCL is told of no plugin unless that is asked for, and a plugin of the user's is never put aside.
 func TestPathIsAskedFor(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	l := pathLaunch(out, nil)
 	l.args = slices.DeleteFunc(l.args, func(a string) bool { return a == "--path" })
@@ -108,6 +112,7 @@ func TestPathIsAskedFor(t *testing.T) {
 
 // What fails in the operation that is watched costs its point as any other does.
 func TestFaultWhileWatched(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	o := pathLaunch(out, []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,collective=all_reduce,size=1024,phase=path"}).run(t)
 	f := readOne(t, out)

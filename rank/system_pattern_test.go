@@ -75,6 +75,7 @@ func checkRounds(t *testing.T, kind string, hosts []string, got map[string]int, 
 // All pairs of nodes are measured in groups of their own by every backend, and every record says by whom: with one node
 // that rests, with several ranks on a node, and in halves.
 func TestPattern(t *testing.T) {
+	t.Parallel()
 	for _, k := range []struct {
 		name, mpirun, kind string
 		np, each           int
@@ -87,6 +88,7 @@ func TestPattern(t *testing.T) {
 		{"several ranks, rehearsed", openMPI, "pairs", 6, 2, []string{"mpi", rehearsal}, []string{"--rehearse", "--backend", "mpi,nccl"}},
 	} {
 		t.Run(k.name, func(t *testing.T) {
+			parallelOn(t, k.mpirun)
 			out := t.TempDir()
 			l := onNodes(t, k.mpirun, k.np, k.each, patternArgs(out, k.more...)...)
 			l.env = append(l.env, fmt.Sprintf("BUSBAR_REHEARSAL_GPUS=%d", k.np))
@@ -130,6 +132,7 @@ func TestPattern(t *testing.T) {
 
 // Gloo's groups connect among themselves.
 func TestPatternOverGloo(t *testing.T) {
+	parallel(t)
 	glooShim(t)
 	out := t.TempDir()
 	onNodes(t, openMPI, 4, 1, patternArgs(out, "--backend", "gloo")...).mustRun(t)
@@ -160,6 +163,7 @@ func checkWholePattern(t *testing.T, out string, of *result.Pattern, cases int) 
 
 // A pattern that lost its last records goes on with them alone.
 func TestPatternResumes(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	run := func(more ...string) outcome {
 		return onNodes(t, openMPI, 4, 1, patternArgs(out, more...)...).mustRun(t)
@@ -187,6 +191,7 @@ func TestPatternResumes(t *testing.T) {
 // Where all rounds are there, a suspect that was not yet measured alone is measured alone, and what was slow in the rounds and not
 // alone is measured in them once more; each into a file of its own.
 func TestPatternResumesWithWhatStandsOut(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	onNodes(t, openMPI, 4, 1, patternArgs(out)...).mustRun(t)
 	var known []string
@@ -304,9 +309,10 @@ func rewrite(t *testing.T, path string, edit func(line []byte) []byte) {
 // A rank that hangs in its group is named by its number in the launch, with its host; the other groups wait and are not taken
 // for the cause.
 func TestPatternHangs(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	args := []string{"--pattern", "pairs", "--collective", "all_reduce", "-b", "64", "-e", "1M", "-f", "2", "--mode", "both", "--budget", "500ms",
-		"--deadline", "5s", "--out", out}
+		"--deadline", "3s", "--out", out}
 	r := onNodes(t, openMPI, 4, 1, args...).start(t)
 	r.awaitPoints(out, 4)
 	victim := r.pid(3)
@@ -325,8 +331,9 @@ func TestPatternHangs(t *testing.T) {
 
 // USR1 ends a pattern behind the case in hand, without a verdict on what was not measured yet; --resume measures the rest.
 func TestPatternAskedToEnd(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
-	sizes := []string{"-b", "64", "-e", "1M", "-f", "2", "--mode", "both"}
+	sizes := []string{"-b", "64", "-e", "16K", "-f", "2", "--mode", "both"}
 	r := onNodes(t, openMPI, 4, 1, patternArgs(out, sizes...)...).start(t)
 	r.awaitPoints(out, 4)
 	r.signal(3, syscall.SIGSTOP)
@@ -343,11 +350,12 @@ func TestPatternAskedToEnd(t *testing.T) {
 	if again.code != exitOK {
 		t.Fatalf("the rest is not measured: %s", again)
 	}
-	checkWholePattern(t, out, f.Run.Pattern, 30)
+	checkWholePattern(t, out, f.Run.Pattern, 18)
 }
 
 // A rank that dies in its group is named as well.
 func TestPatternLosesARank(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	r := onNodes(t, openMPI, 4, 1, patternArgs(out, "-n", "2000000")...).start(t)
 	r.await("a file", func() bool { files, _ := result.Find(out); return len(files) == 1 })
@@ -359,6 +367,7 @@ func TestPatternLosesARank(t *testing.T) {
 
 // What cannot be measured in groups, or not compared, is refused before anything is written.
 func TestPatternIsRefused(t *testing.T) {
+	parallel(t)
 	for _, k := range []struct {
 		np, each int
 		more     []string
@@ -375,7 +384,9 @@ func TestPatternIsRefused(t *testing.T) {
 		{2, 1, []string{"--preflight"}, "--preflight measures nothing, --pattern included: leave one of them out"},
 	} {
 		out := t.TempDir()
-		o := onNodes(t, openMPI, k.np, k.each, patternArgs(out, k.more...)...).run(t)
+		l := onNodes(t, openMPI, k.np, k.each, patternArgs(out, k.more...)...)
+		l.env = append(l.env, killAtOnce)
+		o := l.run(t)
 		if o.code != exitUsage || strings.Count(o.stderr, k.says) != 1 {
 			t.Errorf("want exit code %d and %q: %s", exitUsage, k.says, o)
 		}

@@ -34,30 +34,35 @@ func decoded(t *testing.T, o outcome) (v verdict, rows map[string]row) {
 
 // Whether a machine under test is loaded, or has enough cores, is not asked here: either verdict but problem will do.
 func TestPreflight(t *testing.T) {
+	t.Parallel()
 	for _, mpirun := range []string{openMPI, mpich} {
-		out := filepath.Join(t.TempDir(), "not", "there", "yet")
-		o := launch{mpirun: mpirun, np: 2, args: []string{"--preflight", "--json", "--backend", "mpi", "--out", out}}.mustRun(t)
-		v, rows := decoded(t, o)
-		if v == problem || o.stderr != "" {
-			t.Errorf("verdict %s: %s", v, o)
-		}
-		for check, words := range map[string]string{
-			"MPI": "MPI", "ranks": "2 ranks", "hosts": hostName(), "CPUs": "2 ranks on", "host memory": "of buffers a rank", "shared memory": "for 2 ranks",
-			"locked memory": "ulimit -l", "open files": "ulimit -n", "output": out, "side channel": "every rank is connected",
-			"clocks": "one host", "all_gather": "every element is right on 2 ranks", "all_reduce": "every element is right on 2 ranks",
-		} {
-			r := rows[check]
-			if !strings.Contains(r.Found, words) || check != "CPUs" && r.Verdict != passed || len(r.Where) != 1 {
-				t.Errorf("%s, %s: %+v, want %q", mpirun, check, r, words)
+		t.Run(mpirun, func(t *testing.T) {
+			parallelOn(t, mpirun)
+			out := filepath.Join(t.TempDir(), "not", "there", "yet")
+			o := launch{mpirun: mpirun, np: 2, args: []string{"--preflight", "--json", "--backend", "mpi", "--out", out}}.mustRun(t)
+			v, rows := decoded(t, o)
+			if v == problem || o.stderr != "" {
+				t.Errorf("verdict %s: %s", v, o)
 			}
-		}
-		if _, err := os.Stat(out); err == nil {
-			t.Errorf("%s was made", out)
-		}
+			for check, words := range map[string]string{
+				"MPI": "MPI", "ranks": "2 ranks", "hosts": hostName(), "CPUs": "2 ranks on", "host memory": "of buffers a rank", "shared memory": "for 2 ranks",
+				"locked memory": "ulimit -l", "open files": "ulimit -n", "output": out, "side channel": "every rank is connected",
+				"clocks": "one host", "all_gather": "every element is right on 2 ranks", "all_reduce": "every element is right on 2 ranks",
+			} {
+				r := rows[check]
+				if !strings.Contains(r.Found, words) || check != "CPUs" && r.Verdict != passed || len(r.Where) != 1 {
+					t.Errorf("%s, %s: %+v, want %q", mpirun, check, r, words)
+				}
+			}
+			if _, err := os.Stat(out); err == nil {
+				t.Errorf("%s was made", out)
+			}
+		})
 	}
 }
 
 func TestPreflightForPeople(t *testing.T) {
+	parallel(t)
 	out := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(out, nil, 0o666); err != nil {
 		t.Fatal(err)
@@ -80,6 +85,7 @@ func TestPreflightForPeople(t *testing.T) {
 
 // What keeps the ranks from coming together is in the report too.
 func TestPreflightWithoutWorld(t *testing.T) {
+	parallel(t)
 	second := []string{":", "-np", "1", compiled(t).rank, "--preflight", "--json", "-c", "0"}
 	for name, l := range map[string]launch{
 		"MPI": {mpirun: openMPI, np: 2, args: []string{"--mpi", "/nonexistent.so", "--preflight", "--json"}},
@@ -101,6 +107,7 @@ func TestPreflightWithoutWorld(t *testing.T) {
 
 // A rehearsal is looked at as GPUs would be, and tried.
 func TestPreflightOfRehearsal(t *testing.T) {
+	parallel(t)
 	args := []string{"--preflight", "--json", "--rehearse", "--backend", "nccl", "--out", t.TempDir()}
 	v, rows := decoded(t, launch{mpirun: openMPI, np: 2, args: args}.mustRun(t))
 	if v != caution { // it says itself that it is none
@@ -136,6 +143,7 @@ func TestPreflightOfRehearsal(t *testing.T) {
 
 // Without driver and library both are asked for, each in its row.
 func TestPreflightWithoutGPU(t *testing.T) {
+	parallel(t)
 	none := filepath.Join(t.TempDir(), "none")
 	o := launch{mpirun: openMPI, np: 2, args: []string{"--preflight", "--json", "--backend", "nccl", "--cuda", none, "--nccl", none}}.run(t)
 	v, rows := decoded(t, o)

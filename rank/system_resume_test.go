@@ -31,8 +31,10 @@ func (r *running) cut(dir string, n int, s syscall.Signal) {
 // A run that was interrupted, continued, lost its rank 0, and was continued again has the points of an undisturbed one,
 // none of them twice.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	for _, mpirun := range []string{openMPI, mpich} {
 		t.Run(mpirun, func(t *testing.T) {
+			parallelOn(t, mpirun)
 			whole, out := t.TempDir(), t.TempDir()
 			begin := func(more ...string) *running {
 				return launch{mpirun: mpirun, np: 2, args: campaignArgs(out, more...)}.start(t)
@@ -103,6 +105,7 @@ func checkChain(t *testing.T, files []*result.File, points int) {
 
 // What another MPI, another world or another plan has measured does not count.
 func TestResumeMeasuresWhatDiffers(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	launch{mpirun: openMPI, np: 2, args: small(out)}.mustRun(t)
 	one := len(merged(t, out))
@@ -131,6 +134,7 @@ func TestResumeMeasuresWhatDiffers(t *testing.T) {
 
 // With cycles it is the cycle as well that a point is known by.
 func TestResumeCycles(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	launch{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256")}.start(t).cut(out, 3, syscall.SIGTERM)
 	launch{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256", "--resume")}.mustRun(t)
@@ -149,6 +153,7 @@ func TestResumeCycles(t *testing.T) {
 
 // A folder without results has nothing to continue; everything is measured.
 func TestResumeNothing(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	o := launch{mpirun: openMPI, np: 2, args: small(out, "--resume")}.mustRun(t)
 	checkWhole(t, readOne(t, out), result.OK)

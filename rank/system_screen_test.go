@@ -42,22 +42,27 @@ func checkScreen(t *testing.T, text string, rows int) {
 
 // Where there is no terminal there are plain lines: results on stdout, nothing but trouble on stderr.
 func TestPlainOutput(t *testing.T) {
+	t.Parallel()
 	for _, l := range []launch{{mpirun: openMPI, np: 4}, {mpirun: mpich, np: 2}} {
-		l.args = screenArgs
-		o := l.mustRun(t)
-		if strings.ContainsAny(o.stdout+o.stderr, "\x1b\r") || o.stderr != "" {
-			t.Errorf("%q\n%q", o.stdout, o.stderr)
-		}
-		checkScreen(t, o.stdout, 6)
-		for _, want := range []string{"# points: 6 ok, 2 skipped", "# next: post merge && post plot", "# results: "} {
-			if !strings.Contains(o.stdout, want) {
-				t.Errorf("no %q: %s", want, o.stdout)
+		t.Run(l.mpirun, func(t *testing.T) {
+			parallelOn(t, l.mpirun)
+			l.args = screenArgs
+			o := l.mustRun(t)
+			if strings.ContainsAny(o.stdout+o.stderr, "\x1b\r") || o.stderr != "" {
+				t.Errorf("%q\n%q", o.stdout, o.stderr)
 			}
-		}
+			checkScreen(t, o.stdout, 6)
+			for _, want := range []string{"# points: 6 ok, 2 skipped", "# next: post merge && post plot", "# results: "} {
+				if !strings.Contains(o.stdout, want) {
+					t.Errorf("no %q: %s", want, o.stdout)
+				}
+			}
+		})
 	}
 }
 
 func TestQuiet(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	o := launch{mpirun: openMPI, np: 2, args: append([]string{"--quiet"}, screenArgs...), dir: dir}.mustRun(t)
 	if o.stdout != "" || o.stderr != "" {
@@ -68,8 +73,10 @@ func TestQuiet(t *testing.T) {
 
 // On a terminal a line tells of the progress and is gone in the end; the rows are those of a file.
 func TestTerminal(t *testing.T) {
+	t.Parallel()
 	for _, l := range []launch{{mpirun: openMPI, np: 2}, {mpirun: mpich, np: 2}, {mpirun: alone}} {
 		t.Run(l.mpirun, func(t *testing.T) {
+			parallelOn(t, l.mpirun)
 			l.args = screenArgs
 			raw := onTerminal(t, l)
 			if !regexp.MustCompile(`\d/8, \d+:\d\d left: all_reduce float32 sum`).MatchString(raw) {
@@ -86,6 +93,7 @@ func TestTerminal(t *testing.T) {
 
 // Results that go to a file are plain, though the progress is on a terminal.
 func TestTerminalAndFile(t *testing.T) {
+	parallel(t)
 	l := launch{mpirun: openMPI, np: 2, args: screenArgs}
 	l.logTo = create(t, filepath.Join(t.TempDir(), "log"))
 	raw := onTerminal(t, l)

@@ -13,6 +13,7 @@ import (
 
 // TERM and INT end a run at once and keep what was measured, whoever gets them.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		mpirun string
 		signal syscall.Signal
@@ -30,6 +31,7 @@ func TestInterrupted(t *testing.T) {
 		{mpich, syscall.SIGTERM, 1, 143},
 	} {
 		t.Run(fmt.Sprintf("%s %s to %d", c.mpirun, c.signal, c.target), func(t *testing.T) {
+			parallelOn(t, c.mpirun)
 			out := t.TempDir()
 			r := launch{mpirun: c.mpirun, np: 2, args: endless(out)}.start(t)
 			before := r.awaitPoints(out, 3)
@@ -60,11 +62,13 @@ func TestInterrupted(t *testing.T) {
 
 // USR1 lets the case in hand end, and then the run. A rank that is stopped keeps a case in hand.
 func TestAskedToEnd(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		mpirun string
 		target int
 	}{{openMPI, launcher}, {openMPI, 0}, {openMPI, 1}, {mpich, launcher}} {
 		t.Run(fmt.Sprintf("%s to %d", c.mpirun, c.target), func(t *testing.T) {
+			parallelOn(t, c.mpirun)
 			out := t.TempDir()
 			r := launch{mpirun: c.mpirun, np: 2, args: endless(out)}.start(t)
 			r.awaitPoints(out, 1)
@@ -107,9 +111,11 @@ func (r *running) awaitStandstill(dir string) (points int) {
 
 // Without a launcher the exit codes are the rank's own.
 func TestInterruptedAlone(t *testing.T) {
+	t.Parallel()
 	for _, mpi := range []string{"openmpi", "mpich"} {
 		for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130, syscall.SIGUSR1: 143} {
 			t.Run(fmt.Sprintf("%s %s", mpi, signal), func(t *testing.T) {
+				parallelOn(t, "mpirun."+mpi)
 				out := t.TempDir()
 				r := launch{args: endless(out, "--mpi", mpi)}.start(t)
 				before := r.awaitPoints(out, 3)
@@ -128,6 +134,7 @@ func TestInterruptedAlone(t *testing.T) {
 
 // A run that is interrupted before anything is measured ends with the same code.
 func TestInterruptedAtTheStart(t *testing.T) {
+	parallel(t)
 	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130} {
 		r := launch{args: endless(t.TempDir())}.start(t)
 		r.await("the MPI library to be loaded", func() bool { return r.maps(0, "libmpi") })
@@ -140,6 +147,7 @@ func TestInterruptedAtTheStart(t *testing.T) {
 
 // A batch system tells everybody at once, and more than once: the run ends once.
 func TestSignalsFromAllSides(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	r := launch{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
 	targets := []int{0, 1, 2, launcher, 0}

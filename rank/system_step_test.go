@@ -107,6 +107,7 @@ func checkRound(t *testing.T, p step.Point, x step.Round) {
 
 // Steps are measured with each library: every point with its rounds, its checked data and its traces, which post reads back.
 func TestSteps(t *testing.T) {
+	t.Parallel()
 	for _, k := range []struct {
 		name, mpirun, backend string
 		np                    int
@@ -119,6 +120,7 @@ func TestSteps(t *testing.T) {
 		{"rehearsed", openMPI, rehearsal, 2, []string{"--backend", "nccl", "--rehearse"}},
 	} {
 		t.Run(k.name, func(t *testing.T) {
+			parallelOn(t, k.mpirun)
 			if k.backend == "gloo" {
 				glooShim(t)
 			}
@@ -170,6 +172,7 @@ func checkTraces(t *testing.T, f *result.StepFile) {
 
 // What a library lacks or nobody can have is said and is no failure, and what does not fit leaves the rest alone.
 func TestStepsThatCannotBe(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	o := launch{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--strategy", "ddp,fsdp", "--compress", "none,powersgd-4", "-d", "float8e4m3,float32")}.mustRun(t)
 	f := readOneStep(t, out)
@@ -192,6 +195,7 @@ func TestStepsThatCannotBe(t *testing.T) {
 
 // A model that is larger than the memory is left out with what it would have taken.
 func TestStepMemoryIsNotEnough(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	o := launch{mpirun: openMPI, np: 2, args: []string{"--step", "uniform:4x256G", "--bucket", "all", "--progress", "none", "--out", out}}.mustRun(t)
 	f := readOneStep(t, out)
@@ -202,6 +206,7 @@ func TestStepMemoryIsNotEnough(t *testing.T) {
 
 // Each world has a file; one that does not fit the launch has a file that says so.
 func TestStepWorlds(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	launch{mpirun: openMPI, np: 3, args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--worlds", "2,3,5", "--no-trace")}.mustRun(t)
 	files := readSteps(t, out)
@@ -223,12 +228,14 @@ func TestStepWorlds(t *testing.T) {
 
 // A run that is ended keeps its rounds, says how it ended, and --resume measures what is missing.
 func TestStepsInterrupted(t *testing.T) {
+	t.Parallel()
 	for _, k := range []struct {
 		signal syscall.Signal
 		target int
 		code   int
 	}{{syscall.SIGTERM, 0, 143}, {syscall.SIGINT, 1, 130}, {syscall.SIGUSR1, 0, 143}} {
 		t.Run(fmt.Sprintf("%s to %d", k.signal, k.target), func(t *testing.T) {
+			parallel(t)
 			out := t.TempDir()
 			r := launch{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi")}.start(t)
 			r.awaitRounds(out, 2*leastRounds)
@@ -263,6 +270,7 @@ func TestStepsInterrupted(t *testing.T) {
 
 // Where everything is there, --resume measures nothing.
 func TestStepsThatAreThere(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	launch{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "mpi")}.mustRun(t)
 	o := launch{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "mpi", "--resume")}.mustRun(t)
@@ -273,8 +281,9 @@ func TestStepsThatAreThere(t *testing.T) {
 
 // A rank that is stopped hangs the others: it is named, with the model, the point, the mode and what is in hand.
 func TestStepHangs(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi", "--deadline", "5s", "--progress", "poll")}.start(t)
+	r := launch{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi", "--deadline", "3s", "--progress", "poll")}.start(t)
 	r.awaitRounds(out, 4)
 	victim := r.pid(1)
 	r.signal(1, syscall.SIGSTOP)
@@ -296,6 +305,7 @@ func TestStepHangs(t *testing.T) {
 
 // A rank that dies ends the run, and what was measured is kept.
 func TestStepLosesARank(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	r := launch{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi")}.start(t)
 	r.awaitRounds(out, 4)
@@ -308,6 +318,7 @@ func TestStepLosesARank(t *testing.T) {
 
 // Wrong data is found before anything is timed, with the operation that had it.
 func TestStepWithWrongData(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	o := launch{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "nccl", "--rehearse"),
 		env: []string{"BUSBAR_REHEARSAL_GPUS=2", "BUSBAR_REHEARSAL_FAULT=wrong@rank=1"}}.run(t)
@@ -324,6 +335,7 @@ func TestStepWithWrongData(t *testing.T) {
 
 // The plan is shown without any library, by every rank's first alone.
 func TestStepList(t *testing.T) {
+	parallel(t)
 	for _, l := range []launch{{mpirun: alone}, {mpirun: openMPI, np: 3}} {
 		l.args = []string{"--step", "resnet50", "--bucket", "5M,25M,200M,300M", "--list"}
 		o := l.mustRun(t)
@@ -352,6 +364,7 @@ func TestStepList(t *testing.T) {
 
 // Results that cannot be written are found before anything is measured.
 func TestStepsCannotBeWritten(t *testing.T) {
+	parallel(t)
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ const stepWorker = "step "
 
 // Steps of both strategies, in every way and every mode, leave the sums and the parameters where they belong.
 func TestStepsOnHosts(t *testing.T) {
+	t.Parallel()
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +31,7 @@ func TestStepsOnHosts(t *testing.T) {
 		np              int
 	}{{"mpi", openMPI, 1}, {"mpi", openMPI, 3}, {"mpi", mpich, 2}, {"gloo", openMPI, 1}, {"gloo", openMPI, 3}, {"gloo", mpich, 2}} {
 		t.Run(fmt.Sprint(w.backend, " ", w.mpirun, " ", w.np), func(t *testing.T) {
+			parallelOn(t, w.mpirun)
 			if w.backend == "gloo" {
 				glooShim(t)
 			}

@@ -51,6 +51,7 @@ func gpuSteps(t *testing.T, out string) (f *result.StepFile, byBucket map[string
 // Both kinds of computing, both strategies, on GPUs of their own and on a shared one: data is right, and the file says what
 // computed and how.
 func TestStepOnGPUs(t *testing.T) {
+	t.Parallel()
 	for _, k := range []struct {
 		name      string
 		args, env []string
@@ -65,6 +66,7 @@ func TestStepOnGPUs(t *testing.T) {
 		{name: "windows", args: []string{"--register", "window", "--alloc", "nccl"}, computing: "cuBLAS 12.8.0 half-precision GEMMs of 1024x1024x1024"},
 	} {
 		t.Run(k.name, func(t *testing.T) {
+			parallel(t)
 			out := t.TempDir()
 			o := launch{mpirun: openMPI, np: 2, args: smallStepFlags(t, out, k.args...), env: k.env}.start(t).wait()
 			if o.code != exitOK {
@@ -91,6 +93,7 @@ func TestStepOnGPUs(t *testing.T) {
 
 // A fault in a step ends named as one in a sweep does, and takes nothing from the other point.
 func TestStepFaults(t *testing.T) {
+	t.Parallel()
 	for _, k := range []struct {
 		name, fault string
 		code        int
@@ -104,6 +107,7 @@ func TestStepFaults(t *testing.T) {
 		{"wrong element", "wrong@rank=1,size=61440", exitWrong, []string{"rank 1 on", "of bucket 1"}, result.Wrong},
 	} {
 		t.Run(k.name, func(t *testing.T) {
+			parallel(t)
 			out := t.TempDir()
 			deadline := "60s"
 			if k.code == exitHang {
@@ -132,6 +136,7 @@ func TestStepFaults(t *testing.T) {
 
 // Without cuBLAS busbar's own kernel computes, and it is said why; who wants cuBLAS is told that there is none.
 func TestStepWithoutCublas(t *testing.T) {
+	parallel(t)
 	stand, err := rehearsalWithout(t, "libcublas.so.12")
 	if err != nil {
 		t.Fatal(err)

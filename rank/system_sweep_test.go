@@ -14,44 +14,49 @@ import (
 
 // Every collective, placement, mode and a few types in one launch: all of it measured, checked, and consistent.
 func TestSweep(t *testing.T) {
+	t.Parallel()
 	for _, l := range []launch{{mpirun: openMPI, np: 2}, {mpirun: openMPI, np: 4}, {mpirun: mpich, np: 2}} {
-		out := t.TempDir()
-		l.args = []string{"--collective", "all", "-b", "1K", "-e", "4K", "-f", "4", "-d", "float32,bfloat16,int32", "--placement", "both",
-			"--mode", "both", "-n", "5", "-w", "1", "-r", "1", "--out", out}
-		l.mustRun(t)
-		f := readOne(t, out)
-		checkWhole(t, f, result.OK, result.Unsupported)
-		checkEnd(t, f, result.Complete, 0)
-		if f.Run.World != l.np || f.Run.Backend.Name != "mpi" || len(f.Ranks) != l.np {
-			t.Errorf("the header says %+v with %d ranks", f.Run, len(f.Ranks))
-		}
-		seen := map[coll.Collective]int{}
-		for _, r := range f.Records {
-			if r.Status != result.OK {
-				if l.mpirun != mpich || r.Collective != coll.Reduce || r.Placement != coll.InPlace { // see mpi.quirk
-					t.Errorf("%s: %s: %s", r.Case, r.Status, r.Reason)
+		t.Run(fmt.Sprint(l.mpirun, " ", l.np), func(t *testing.T) {
+			parallelOn(t, l.mpirun)
+			out := t.TempDir()
+			l.args = []string{"--collective", "all", "-b", "1K", "-e", "4K", "-f", "4", "-d", "float32,bfloat16,int32", "--placement", "both",
+				"--mode", "both", "-n", "5", "-w", "1", "-r", "1", "--out", out}
+			l.mustRun(t)
+			f := readOne(t, out)
+			checkWhole(t, f, result.OK, result.Unsupported)
+			checkEnd(t, f, result.Complete, 0)
+			if f.Run.World != l.np || f.Run.Backend.Name != "mpi" || len(f.Ranks) != l.np {
+				t.Errorf("the header says %+v with %d ranks", f.Run, len(f.Ranks))
+			}
+			seen := map[coll.Collective]int{}
+			for _, r := range f.Records {
+				if r.Status != result.OK {
+					if l.mpirun != mpich || r.Collective != coll.Reduce || r.Placement != coll.InPlace { // see mpi.quirk
+						t.Errorf("%s: %s: %s", r.Case, r.Status, r.Reason)
+					}
+					continue
 				}
-				continue
+				seen[r.Collective]++
+				if r.Check.Result != "ok" || r.Check.Elements == 0 || r.Time.Seconds <= 0 || r.Time.Iterations != 5 {
+					t.Errorf("%s: %+v %+v", r.Case, r.Check, r.Time)
+				}
 			}
-			seen[r.Collective]++
-			if r.Check.Result != "ok" || r.Check.Elements == 0 || r.Time.Seconds <= 0 || r.Time.Iterations != 5 {
-				t.Errorf("%s: %+v %+v", r.Case, r.Check, r.Time)
+			for _, c := range coll.Collectives() {
+				if want := 2 * 3 * 2 * len(mpiPlaces(c)); seen[c] != want && (l.mpirun != mpich || c != coll.Reduce) {
+					t.Errorf("%s %d: %d points of %s, want %d", l.mpirun, l.np, seen[c], c, want)
+				}
 			}
-		}
-		for _, c := range coll.Collectives() {
-			if want := 2 * 3 * 2 * len(mpiPlaces(c)); seen[c] != want && (l.mpirun != mpich || c != coll.Reduce) {
-				t.Errorf("%s %d: %d points of %s, want %d", l.mpirun, l.np, seen[c], c, want)
+			text, err := filepath.Glob(filepath.Join(out, "profile_mpi_world*.txt"))
+			if err != nil || len(text) != 1 {
+				t.Errorf("text views: %v %v", text, err)
 			}
-		}
-		text, err := filepath.Glob(filepath.Join(out, "profile_mpi_world*.txt"))
-		if err != nil || len(text) != 1 {
-			t.Errorf("text views: %v %v", text, err)
-		}
+		})
 	}
 }
 
 // What the flags say of the method stands in the file, and what is measured is right with each of them.
 func TestMethod(t *testing.T) {
+	parallel(t)
 	for _, c := range []struct {
 		args string
 		ok   func(m result.Method) bool
@@ -88,6 +93,7 @@ func TestMethod(t *testing.T) {
 
 // Without checks nothing claims that the data was right.
 func TestUnchecked(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	launch{mpirun: openMPI, np: 2, args: small(out, "-c", "0")}.mustRun(t)
 	for _, r := range readOne(t, out).Records {
@@ -99,6 +105,7 @@ func TestUnchecked(t *testing.T) {
 
 // Cycles measure each point again, and modes each point twice.
 func TestCyclesAndModes(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	launch{mpirun: openMPI, np: 2, args: small(out, "-N", "2", "--mode", "both")}.mustRun(t)
 	f := readOne(t, out)
@@ -121,6 +128,7 @@ func TestCyclesAndModes(t *testing.T) {
 
 // Sub-worlds have a file each; one that is too large is said, and all others are measured.
 func TestWorlds(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	o := launch{mpirun: openMPI, np: 4, args: small(out, "--worlds", "2,4,6,1")}.mustRun(t)
 	for _, n := range []int{1, 2, 4, 6} {
@@ -154,6 +162,7 @@ func TestWorlds(t *testing.T) {
 
 // More than there is room for is left out, with what it would have taken, and that is no failure.
 func TestMemoryIsNotEnough(t *testing.T) {
+	parallel(t)
 	for _, l := range []launch{{mpirun: openMPI, np: 2}, {mpirun: alone}} {
 		out := t.TempDir()
 		l.args = []string{"--collective", "all_reduce", "--elements", "16,1T", "-n", "5", "--out", out}
@@ -185,6 +194,7 @@ func TestMemoryIsNotEnough(t *testing.T) {
 
 // A size that is too small for the world is left out with the reason.
 func TestSizeIsTooSmall(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	launch{mpirun: openMPI, np: 2, args: []string{"--collective", "all_gather", "-b", "8", "-e", "64", "-f", "8", "-n", "5", "--out", out}}.mustRun(t)
 	f := readOne(t, out)
@@ -196,6 +206,7 @@ func TestSizeIsTooSmall(t *testing.T) {
 
 // What does not fit the time limit is left out, which is said and is no failure.
 func TestTimeLimit(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	args := []string{"--collective", "all_reduce", "-b", "8", "-e", "128M", "-f", "8", "-n", "5000", "-w", "1", "--time-limit", "3s", "--out", out}
 	o := launch{mpirun: openMPI, np: 2, args: args}.mustRun(t)
@@ -217,6 +228,7 @@ func TestTimeLimit(t *testing.T) {
 
 // Without any flag there is the quick sweep, in ./results.
 func TestNoFlags(t *testing.T) {
+	parallel(t)
 	dir := t.TempDir()
 	o := launch{mpirun: openMPI, np: 2, dir: dir, args: []string{"--time-limit", "3s"}}.mustRun(t)
 	f := readOne(t, filepath.Join(dir, "results"))

@@ -3,17 +3,24 @@ package main
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"busbar/internal/needs"
 )
 
 // The system tests start rank as its users do, under mpirun, and look at exit codes, words and files. Faults come from
@@ -31,49 +38,27 @@ func TestMain(m *testing.M) {
 	if os.Getenv("BUSBAR_TEST_WORKER") != "" {
 		os.Exit(conform(os.Getenv("BUSBAR_TEST_WORKER")))
 	}
-	code := m.Run()
-	if p, err := programs(); err == nil {
-		_ = os.RemoveAll(p.dir)
+	scaleTimes(testScale)
+	if err := flag.Set("test.parallel", strconv.Itoa(testsPerCore*runtime.NumCPU())); err != nil { // the command line may say otherwise
+		panic(err)
 	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
-// built is where the programs under test lie.
-type built struct{ dir, rank, post, lib string }
+// testScale is what tests multiply rank's own waits by, in this process and in launches.
+const testScale = 0.5
 
-var programs = sync.OnceValues(func() (built, error) {
-	dir, err := os.MkdirTemp("", "busbar-rank-test")
-	b := built{dir: dir, rank: filepath.Join(dir, "bin", "rank"), post: filepath.Join(dir, "bin", "post"), lib: filepath.Join(dir, "lib")}
-	if err != nil {
-		return b, err
-	}
-	shims := exec.Command("../scripts/mpi-shim.sh", "mpicc.openmpi", "mpicc.mpich")
-	shims.Env = append(os.Environ(), "OUT="+b.lib)
-	post := exec.Command("go", "build", "-buildvcs=false", "-o", b.post, "../post")
-	post.Env = append(os.Environ(), "CGO_ENABLED=0")
-	standIns := exec.Command("../scripts/rehearsal.sh")
-	standIns.Env = append(os.Environ(), "OUT="+filepath.Join(b.lib, "rehearsal"))
-	plugin := exec.Command("../scripts/nccl-profiler.sh")
-	plugin.Env = append(os.Environ(), "OUT="+b.lib)
-	for _, c := range []*exec.Cmd{shims, standIns, plugin, compileRank(b.rank, "test"), post} {
-		if out, err := c.CombinedOutput(); err != nil {
-			return b, fmt.Errorf("%s: %w\n%s", c, err, out)
-		}
-	}
-	return b, nil
-})
-
-func compileRank(path, version string) *exec.Cmd {
-	return exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version="+version, "-o", path, ".")
-}
+// built is where the programs under test are.
+type built struct{ rank, post, lib string }
 
 func compiled(t *testing.T) built {
 	t.Helper()
-	b, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	dir := needs.Programs(t)
+	return built{filepath.Join(dir, "bin", "rank"), filepath.Join(dir, "bin", "post"), filepath.Join(dir, "lib")}
+}
+
+func compileRank(path, version string) *exec.Cmd {
+	return exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version="+version, "-o", path, ".")
 }
 
 // launch is how rank is to be started.
@@ -88,6 +73,10 @@ type launch struct {
 	tty     *os.File // stdout and stderr, where they are not files
 	logTo   *os.File // stdout, where it does not go to tty
 }
+
+// killAtOnce has Open MPI's mpirun not wait a second or two between the signals to the ranks of a launch that failed. It is
+// for launches in which no rank has anything to finish.
+const killAtOnce = "OMPI_MCA_odls_base_sigkill_timeout=0"
 
 // running is a launch that has begun.
 type running struct {
@@ -105,7 +94,77 @@ type outcome struct {
 	stdout, stderr string
 }
 
-var launches int
+var launches atomic.Int64
+
+// testsPerCore is how many tests share a core: most wait for a deadline most of the time.
+const testsPerCore = 2
+
+// cores are the machine's cores, without those of tests that run now. Tests run in parallel, and each has one core for
+// all of its launches, where ranks yield to each other; ranks that are bound to cores would starve those of other launches.
+var (
+	cores      = make(chan int, testsPerCore*runtime.NumCPU())
+	coreOf     sync.Map // by the name of a test
+	setUpCores = sync.OnceFunc(func() {
+		var mine unix.CPUSet
+		if err := unix.SchedGetaffinity(0, &mine); err != nil {
+			panic(err)
+		}
+		for c := range len(mine) * 64 {
+			for n := 0; n < testsPerCore && mine.IsSet(c); n++ {
+				cores <- c
+			}
+		}
+	})
+)
+
+// parallel lets the test run beside others, with a core of its own.
+func parallel(t *testing.T) {
+	t.Helper()
+	t.Parallel()
+	setUpCores()
+	core := <-cores
+	coreOf.Store(t.Name(), core)
+	t.Cleanup(func() {
+		coreOf.Delete(t.Name())
+		cores <- core
+	})
+}
+
+// parallelOn is parallel for tests of one launcher. MPICH's are left to make test-all.
+func parallelOn(t *testing.T, mpirun string) {
+	t.Helper()
+	if mpirun == mpich {
+		needs.TestAll(t)
+	}
+	parallel(t)
+}
+
+// coreFor returns the core of a test, or of the test that it is part of; ok is false where that is not parallel.
+func coreFor(name string) (core int, ok bool) {
+	for name != "" {
+		if c, ok := coreOf.Load(name); ok {
+			return c.(int), true
+		}
+		name = name[:max(0, strings.LastIndexByte(name, '/'))]
+	}
+	return 0, false
+}
+
+// startOn starts a command on a core.
+func startOn(cmd *exec.Cmd, core int) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var before, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &before); err != nil {
+		return err
+	}
+	one.Set(core)
+	if err := unix.SchedSetaffinity(0, &one); err != nil {
+		return err
+	}
+	err := cmd.Start()
+	return errors.Join(err, unix.SchedSetaffinity(0, &before))
+}
 
 func (l launch) start(t *testing.T) *running {
 	t.Helper()
@@ -122,15 +181,21 @@ func (l launch) start(t *testing.T) *running {
 		words = append(append(head, words...), l.more...)
 	}
 	dir := t.TempDir()
-	launches++
-	r := &running{t: t, mark: fmt.Sprintf("BUSBAR_TEST_LAUNCH=%d.%d", os.Getpid(), launches), ended: make(chan struct{}), ranks: map[int]int{},
+	r := &running{t: t, mark: fmt.Sprintf("BUSBAR_TEST_LAUNCH=%d.%d", os.Getpid(), launches.Add(1)), ended: make(chan struct{}), ranks: map[int]int{},
 		out: filepath.Join(dir, "out"), err: filepath.Join(dir, "err")}
 	r.cmd = exec.Command(words[0], words[1:]...)
 	r.cmd.Dir = l.dir
 	if l.dir == "" {
 		r.cmd.Dir = dir
 	}
-	r.cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "BUSBAR_LIB="+b.lib, r.mark)
+	r.cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "BUSBAR_LIB="+b.lib,
+		fmt.Sprint("BUSBAR_TIME_SCALE=", testScale), r.mark)
+	start := r.cmd.Start
+	// MPICH's ranks do not yield.
+	if core, one := coreFor(t.Name()); one && l.mpirun != mpich {
+		r.cmd.Env = append(r.cmd.Env, "OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_hwloc_base_binding_policy=none")
+		start = func() error { return startOn(r.cmd, core) }
+	}
 	r.cmd.Env = append(r.cmd.Env, l.env...)
 	// ^C at the test is not ^C at the ranks, but they do not outlive it.
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
@@ -141,7 +206,7 @@ func (l launch) start(t *testing.T) *running {
 	if l.tty == nil {
 		r.cmd.Stdout, r.cmd.Stderr = create(t, r.out), create(t, r.err)
 	}
-	if err := r.cmd.Start(); err != nil {
+	if err := start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() {

@@ -13,10 +13,12 @@ import (
 // Worlds of six ranks follow the GPUs there are: those with a GPU for each rank are measured, larger ones are left out
 // and said; where there are none, auto takes MPI and says so, and who asked for NCCL is refused.
 func TestWorldsFollowTheGPUs(t *testing.T) {
+	t.Parallel()
 	worlds := []int{2, 4, 6}
 	for _, k := range []struct{ gpus, largest int }{{0, 0}, {1, 0}, {2, 2}, {3, 2}, {4, 4}, {5, 4}, {6, 6}, {8, 6}} {
 		for _, backend := range []string{"auto", "nccl"} {
 			t.Run(fmt.Sprintf("%d GPUs, %s", k.gpus, backend), func(t *testing.T) {
+				parallel(t)
 				out := t.TempDir()
 				o := launch{mpirun: openMPI, np: 6, env: []string{fmt.Sprintf("BUSBAR_REHEARSAL_GPUS=%d", k.gpus)},
 					args: []string{"--rehearse", "--backend", backend, "--worlds", "2,4,6", "--collective", "all_reduce", "-b", "8", "-e", "16", "-n", "5", "--out", out}}.run(t)
@@ -63,6 +65,7 @@ func TestWorldsFollowTheGPUs(t *testing.T) {
 
 // With two backends each goes as far as it can; what is rehearsed is marked, and what is measured beside it is not.
 func TestEachBackendHasItsWorlds(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	launch{mpirun: openMPI, np: 3, env: []string{"BUSBAR_REHEARSAL_GPUS=2"}, args: []string{"--rehearse", "--backend", "mpi,nccl", "--worlds", "2,3",
 		"--collective", "all_reduce", "-b", "8", "-e", "16", "-n", "5", "--out", out}}.mustRun(t)
@@ -81,6 +84,7 @@ func TestEachBackendHasItsWorlds(t *testing.T) {
 
 // A rank outside of all worlds needs no GPU, no driver and no NCCL.
 func TestARankWithoutAGPUIsLeftOut(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	blind := fmt.Sprintf(`if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then export CUDA_VISIBLE_DEVICES=; fi; exec %s "$@"`, compiled(t).rank)
 	r := launch{mpirun: openMPI, np: 3, program: "sh", args: []string{"-c", blind, "sh", "--rehearse", "--backend", "nccl", "--worlds", "2,3",
@@ -106,6 +110,7 @@ func TestARankWithoutAGPUIsLeftOut(t *testing.T) {
 
 // Who hangs in a sub-world is named, and not those who wait outside of it.
 func TestHangInASubworld(t *testing.T) {
+	t.Parallel()
 	for name, k := range map[string]struct {
 		worlds, fault string
 		want          string
@@ -116,6 +121,7 @@ func TestHangInASubworld(t *testing.T) {
 		"the second": {"2,3", "hang@rank=2,size=4096,phase=measure", "rank: hang: rank 2 on " + hostName() + " is still at iteration", false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			parallel(t)
 			out := t.TempDir()
 			o := launch{mpirun: openMPI, np: 3, env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}, args: []string{"--rehearse", "--backend", "nccl", "--worlds", k.worlds,
 				"--collective", "all_reduce", "-b", "4K", "-e", "4K", "-n", "10", "--deadline", "2s", "--out", out}}.run(t)
@@ -133,6 +139,7 @@ func TestHangInASubworld(t *testing.T) {
 
 // To write down thousands of points that cannot be measured is no hang, however long the other ranks wait.
 func TestSkippedWorldThatTakesLong(t *testing.T) {
+	parallel(t)
 	out := t.TempDir()
 	o := launch{mpirun: openMPI, np: 2, args: []string{"--quiet", "--worlds", "8", "--collective", "all_reduce", "-b", "8", "-e", "128K", "-i", "8",
 		"--deadline", "1s", "--out", out}}.run(t)
