@@ -22,7 +22,7 @@ variants:
   algorithms:
     tuned:
     basic: {environment: {OMPI_MCA_coll: ^tuned}}
-sbatch: {time: "00:20:00", throttle: 1}
+sbatch: {time: "00:06:00", throttle: 1}
 `
 
 // trial is a campaign on the cluster.
@@ -153,8 +153,8 @@ func (c *trial) whole() {
 // the same command, which submits only what is missing. In the end it has what an undisturbed one would have.
 func TestCampaign(t *testing.T) {
 	c := newTrial(t)
-	c.says(c.run("--dry-run", "trial.yaml"), "2 launches of 2 variants on 1, 2 nodes: 8 launches in all", "to submit: 4 jobs, at most 2.0 node-hours",
-		"--nodes=2 --ntasks-per-node=2 --array=1-2%1 --time=00:20:00", "slurm/sweep.sh", `--dependency="afterany$jobs"`)
+	c.says(c.run("--dry-run", "trial.yaml"), "2 launches of 2 variants on 1, 2 nodes: 8 launches in all", "to submit: 4 jobs, at most 0.6 node-hours",
+		"--nodes=2 --ntasks-per-node=2 --array=1-2%1 --time=00:06:00", "slurm/sweep.sh", `--dependency="afterany$jobs"`)
 	if _, err := os.Stat(c.out); err == nil {
 		t.Error("a dry run has made the folder of results")
 	}

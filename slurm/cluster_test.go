@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +21,14 @@ var (
 	owner *os.File
 	// The folder that all nodes see, and in it what a user would have: the programs, their libraries, these scripts.
 	base, home string
+	// The settings with which the cluster was started.
+	settings []string
+	// The test for which the cluster was mended.
+	mendedFor string
 )
+
+// patience is how long a test waits for one thing, on a busy machine too. A command on the cluster has no more.
+const patience = 100 * time.Second
 
 // submitter submits the jobs; only root may choose another than himself.
 const submitter = "nobody"
@@ -41,16 +50,34 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// onCluster keeps a test to machines where a cluster was asked for.
+// onCluster skips a test where no cluster was asked for. Its first call in a test removes what earlier tests left on the cluster.
 func onCluster(t *testing.T) {
 	t.Helper()
 	if !ready {
 		t.Skip("wants a Slurm: make slurm-test starts one")
 	}
+	if mendedFor != t.Name() {
+		mend(t)
+		mendedFor = t.Name()
+	}
 }
 
-// start brings up a cluster of its own, beside one that make slurm-up may have started, and unpacks the programs on it.
-func start(settings ...string) error {
+// mend cancels all jobs and resumes all nodes. A cluster with a process that cannot be killed is exchanged for another.
+func mend(t *testing.T) {
+	t.Helper()
+	out, err := cluster(nil, "up.sh", "mend").CombinedOutput()
+	if err == nil {
+		return
+	}
+	t.Logf("starting another cluster: %v: %s", err, out)
+	if err := start(settings...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start brings up a cluster of its own, in place of one that it started before, beside one that make slurm-up may have started, and unpacks the programs on it.
+func start(with ...string) error {
+	settings = with
 	where, err := exec.Command("bash", "-c", `. "$0" && echo "$BASE"`, root+"/slurm/cluster/common.sh").Output()
 	if err != nil {
 		return fmt.Errorf("where the cluster lies: %w", err)
@@ -59,7 +86,7 @@ func start(settings ...string) error {
 		base = strings.TrimSpace(string(where)) + "-test"
 	}
 	home = base + "/shared/busbar"
-	if err := stop(false); err != nil { // one that a killed test left
+	if err := stop(false); err != nil { // also one that a killed test left
 		return err
 	}
 	read, write, err := os.Pipe()
@@ -67,7 +94,7 @@ func start(settings ...string) error {
 		return err
 	}
 	owner = write
-	up := cluster(append(settings, "OWNER=3"), "up.sh")
+	up := cluster(append([]string{"OWNER=3"}, settings...), "up.sh")
 	up.ExtraFiles = []*os.File{read}
 	out, err := up.CombinedOutput()
 	read.Close()
@@ -98,6 +125,7 @@ func stop(keep bool) error {
 func cluster(settings []string, script string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(root, "slurm/cluster", script), args...)
 	cmd.Env = append(append(os.Environ(), "BUSBAR_SLURM="+base), settings...)
+	cmd.WaitDelay = 5 * time.Second // for output of a process that the command has left
 	cmd.Dir = home
 	if _, err := os.Stat(home); err != nil {
 		cmd.Dir = root
@@ -105,57 +133,80 @@ func cluster(settings []string, script string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// asUser runs a command on the login node as an ordinary user, and returns what it wrote.
-func asUser(settings []string, words ...string) (string, error) {
-	if os.Getuid() == 0 {
-		words = append([]string{"--as", submitter}, words...)
+// login runs a command on the cluster, with options of login.sh, and returns what it wrote.
+func login(settings, options []string, words ...string) (string, error) {
+	limit := []string{"timeout", "--kill-after=5", strconv.Itoa(int(patience.Seconds()))}
+	cmd := cluster(settings, "login.sh", slices.Concat(options, limit, words)...)
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = fmt.Errorf("%s: %w\n%s%s", cmd, err, out, exit.Stderr)
+		if exit.ExitCode() == 124 || exit.ExitCode() == 137 { // of timeout
+			err = fmt.Errorf("%w\n%s", err, state())
+		}
 	}
-	return said(cluster(settings, "login.sh", words...))
+	return strings.TrimSpace(string(out)), err
 }
 
-// asAdmin runs a command as the owner of the cluster.
+// asUser runs a command on the login node as an ordinary user.
+func asUser(settings []string, words ...string) (string, error) {
+	if os.Getuid() == 0 {
+		return login(settings, []string{"--as", submitter}, words...)
+	}
+	return login(settings, nil, words...)
+}
+
+// asAdmin runs a command on the login node as the owner of the cluster.
 func asAdmin(t *testing.T, words ...string) string {
 	t.Helper()
-	out, err := said(cluster(nil, "login.sh", words...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must(t)(login(nil, nil, words...))
+}
+
+// onNode runs a command on a node as the owner of the cluster.
+func onNode(t *testing.T, node string, words ...string) string {
+	t.Helper()
+	return must(t)(login(nil, []string{"--on", node}, words...))
 }
 
 // asMounter runs a command on a node as who may mount there.
 func asMounter(t *testing.T, node string, words ...string) string {
 	t.Helper()
-	out, err := said(cluster([]string{"BUSBAR_SLURM_AS="}, "login.sh", append([]string{"--on", node}, words...)...))
+	return must(t)(login([]string{"BUSBAR_SLURM_AS="}, []string{"--on", node}, words...))
+}
+
+func must(t *testing.T) func(string, error) string {
+	return func(out string, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+}
+
+// state is what Slurm reports of its nodes and jobs, and the end of its log.
+func state() string {
+	out, err := cluster(nil, "up.sh", "state").CombinedOutput()
 	if err != nil {
-		t.Fatal(err)
+		return fmt.Sprintf("%s(%v)", out, err)
 	}
-	return out
+	return string(out)
 }
 
-func said(cmd *exec.Cmd) (string, error) {
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		err = fmt.Errorf("%s: %w\n%s%s", cmd, err, out, exit.Stderr)
-	}
-	return strings.TrimSpace(string(out)), err
-}
-
-// await waits for a state, for as long as a busy machine may take.
+// await waits for a condition.
 func await(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !condition(); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); !condition(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited two minutes for %s\n%s", what, asAdmin(t, "scontrol", "show", "job"))
+			t.Fatalf("waited %v for %s\n%s", patience, what, state())
 		}
 	}
 }
 
-// awaitIdle waits until no job is there and all nodes can take one.
+// awaitIdle waits until no job is left and all nodes can take one.
 func awaitIdle(t *testing.T) {
 	t.Helper()
 	await(t, "four idle nodes", func() bool {
-		return asAdmin(t, "squeue", "-h") == "" && asAdmin(t, "sinfo", "-h", "-p", "main", "-t", "idle", "-o", "%D") == "4"
+		return asAdmin(t, "bash", "-c", `squeue -h; sinfo -h -N -p main -o %T`) == "idle\nidle\nidle\nidle"
 	})
 }

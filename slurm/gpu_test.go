@@ -23,9 +23,10 @@ func TestGPUsUnderSrun(t *testing.T) {
 		"per task": {"--gpus-per-task=1"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			onCluster(t)
 			awaitIdle(t)
 			out := filepath.Join(home, "results", "gpus "+name)
-			words := append([]string{"srun", "--ntasks=4", "--nodes=2", "--kill-on-bad-exit=1"}, options...)
+			words := append([]string{"srun", jobLimit, "--ntasks=4", "--nodes=2", "--kill-on-bad-exit=1"}, options...)
 			if _, err := asUser(nil, append(append(words, "bin/rank", "--quiet", "--out", out), gpus...)...); err != nil {
 				t.Fatal(err)
 			}
@@ -38,22 +39,12 @@ func TestGPUsUnderSrun(t *testing.T) {
 func restart(t *testing.T, settings ...string) {
 	t.Helper()
 	again := func(settings ...string) {
-		if err := stop(false); err != nil {
-			t.Fatal(err)
-		}
 		if err := start(settings...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if t.Failed() {
-		return
-	}
 	again(settings...)
-	t.Cleanup(func() {
-		if !t.Failed() {
-			again("TASK=none")
-		}
-	})
+	t.Cleanup(func() { again("TASK=none") })
 }
 
 func checkGPUs(t *testing.T, runs []*result.File, world, nodes int) {

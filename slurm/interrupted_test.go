@@ -35,7 +35,7 @@ func (j *job) goesOn(restarts int) {
 func TestPreemption(t *testing.T) {
 	j := submit(t, 2, nil, plan...)
 	j.midst()
-	urgent, err := asUser(nil, "sbatch", "--parsable", "-p", "urgent", "-N4", "--exclusive", "-o", "/dev/null", "--wrap", "true")
+	urgent, err := asUser(nil, "sbatch", "--parsable", jobLimit, "-p", "urgent", "-N4", "--exclusive", "-o", "/dev/null", "--wrap", "true")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestBatchScriptKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := submit(t, 2, nil, plan...)
 			j.midst()
-			asAdmin(t, "--on", j.node(0), "pkill", "-"+name, "-f", "slurm_script")
+			onNode(t, j.node(0), "pkill", "-"+name, "-f", "slurm_script")
 			j.ended("FAILED", code, 0)
 			if n := j.points(); n < 3 || n >= pointsOfPlan {
 				t.Errorf("%d points are kept", n)
@@ -163,6 +163,14 @@ func TestBatchScriptKilled(t *testing.T) {
 	}
 }
 
+// power switches a node on or off.
+func power(t *testing.T, to, node string) {
+	t.Helper()
+	if out, err := cluster(nil, "up.sh", to, node).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
 // A node loses its power: one with the batch script, or another.
 func TestNodeDies(t *testing.T) {
 	for name, n := range map[string]int{"the first": 0, "the second": 1} {
@@ -170,14 +178,8 @@ func TestNodeDies(t *testing.T) {
 			j := submit(t, 2, nil, plan...)
 			j.midst()
 			node := j.node(n)
-			if out, err := cluster(nil, "up.sh", "off", node).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
-			t.Cleanup(func() {
-				if out, err := cluster(nil, "up.sh", "on", node).CombinedOutput(); err != nil {
-					t.Errorf("%v: %s", err, out)
-				}
-			})
+			power(t, "off", node)
+			t.Cleanup(func() { power(t, "on", node) })
 			await(t, "the job to start again", func() bool {
 				return j.field("Restarts") == "1" && j.field("JobState") == "RUNNING" || j.field("JobState") == "COMPLETED"
 			})

@@ -27,6 +27,9 @@ const (
 // plan is the sweep in both modes.
 var plan = append(strings.Fields(sweep), "--mode", "both")
 
+// jobLimit is far above what a job takes, and above the two minutes before the limit at which sweep.sh is warned.
+const jobLimit = "--time=00:06:00"
+
 // job is a sweep in the queue.
 type job struct {
 	t        *testing.T
@@ -46,7 +49,7 @@ func submitWith(t *testing.T, nodes int, settings, options []string, flags ...st
 	t.Helper()
 	onCluster(t)
 	awaitIdle(t)
-	words := append([]string{"sbatch", "--parsable", "--nodes=" + strconv.Itoa(nodes)}, options...)
+	words := append([]string{"sbatch", "--parsable", jobLimit, "--nodes=" + strconv.Itoa(nodes)}, options...)
 	id, err := asUser(settings, append(append(words, "slurm/sweep.sh"), flags...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +151,7 @@ func (j *job) node(n int) string {
 // signal tells the rank on the job's n-th node.
 func (j *job) signal(n int, name string) {
 	j.t.Helper()
-	asAdmin(j.t, "--on", j.node(n), "pkill", "-"+name, "-x", "rank")
+	onNode(j.t, j.node(n), "pkill", "-"+name, "-x", "rank")
 }
 
 // mergedRows are the rows of the table in a folder, each by the names of its columns.

@@ -67,6 +67,14 @@ func (d *disk) signal(name string) {
 	d.onNode("bash", "-c", `for p in $(pgrep -x bindfs); do grep -qzxF -- "$0" "/proc/$p/cmdline" && kill -s "$1" "$p"; done; true`, d.where, name)
 }
 
+// hang stops the server between two requests of rank 0. One that the server has read and not answered would keep its
+// process from being killed, and Slurm from ending the job.
+func (d *disk) hang() {
+	d.t.Helper()
+	d.onNode("bash", "-c", `stop() { kill -STOP "$1" && until [ -z "$(grep -L "^State:.T" "/proc/$1/task/"*/status)" ]; do sleep 0.01; done; }
+		rank=$(pgrep -x rank) && stop "$rank" && stop "$(pgrep -x bindfs)"; s=$?; kill -CONT "$rank"; exit $s`)
+}
+
 // points counts the records on the disk.
 func (d *disk) points() int {
 	d.t.Helper()
@@ -98,7 +106,7 @@ func TestLostFilesystem(t *testing.T) {
 			func(d *disk) { d.signal("KILL") }, nil,
 			2, []string{"cannot write: transport endpoint is not connected", "the results folder is lost"}},
 		{"its server hangs", true,
-			func(d *disk) { d.signal("STOP") },
+			func(d *disk) { d.hang() },
 			func(d *disk) { d.signal("CONT") },
 			4, []string{"the results folder does not answer", "rank 0 on node1 is still in phase write the record", "the results folder is lost to node1, or its filesystem does not answer"}},
 	} {

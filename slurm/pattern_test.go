@@ -14,7 +14,7 @@ func wired(t *testing.T, speed map[string]int) {
 	t.Helper()
 	for i := 1; i <= 4; i++ {
 		node, cable := fmt.Sprintf("node%d", i), fmt.Sprintf("veth%d", i)
-		_, err := said(cluster(nil, "login.sh", "tc", "qdisc", "replace", "dev", cable, "root", "tbf", "rate", fmt.Sprintf("%dmbit", speed[node]), "burst", "16kb", "limit", "8mb"))
+		_, err := login(nil, nil, "tc", "qdisc", "replace", "dev", cable, "root", "tbf", "rate", fmt.Sprintf("%dmbit", speed[node]), "burst", "16kb", "limit", "8mb")
 		if err != nil && strings.Contains(err.Error(), "qdisc kind is unknown") {
 			t.Skip("this kernel cannot slow a cable down: it has no token bucket filter (sch_tbf)")
 		}
@@ -39,7 +39,7 @@ func (j *job) shown() string {
 func TestPatternListed(t *testing.T) {
 	onCluster(t)
 	awaitIdle(t)
-	out, err := asUser(nil, "srun", "--nodes=4", "--ntasks=8", "--ntasks-per-node=2", "bin/rank", "--pattern", "pairs", "--list")
+	out, err := asUser(nil, "srun", jobLimit, "--nodes=4", "--ntasks=8", "--ntasks-per-node=2", "bin/rank", "--pattern", "pairs", "--list")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,6 +59,7 @@ func TestPattern(t *testing.T) {
 	onCluster(t)
 	for _, c := range []struct{ kind, weak string }{{"pairs", ""}, {"pairs", "node3"}, {"halves", "node3"}} {
 		t.Run(c.kind+c.weak, func(t *testing.T) {
+			onCluster(t)
 			speed := map[string]int{"node1": 100, "node2": 100, "node3": 100, "node4": 100}
 			if c.weak != "" {
 				speed[c.weak] = 4

@@ -39,6 +39,8 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmdTimeout=10
 KillWait=5
+# Slurm drains a node whose process it cannot kill, as one that waits for a lost filesystem. up.sh mend sees to that.
+UnkillableStepTimeout=600
 # The partition urgent preempts main by putting its jobs back into the queue.
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE

@@ -7,7 +7,10 @@ set -euo pipefail
 
 if pid=$(head_pid); then
   kill -9 "$pid"
-  while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+  while kill -0 "$pid" 2>/dev/null; do
+    if [ $SECONDS -ge 60 ]; then echo "slurm cluster: process $pid is killed and does not end" >&2 && exit 1; fi
+    sleep 0.05
+  done
 fi
 rm -f "$BASE/run/head.pid"
 if [ -n "${KEEP:-}" ] || [ ! -e "$BASE/$mark" ]; then exit 0; fi

@@ -3,6 +3,8 @@
 #   up.sh                starts a login node and four compute nodes, and returns when all are idle
 #   up.sh off nodeN      cuts the power of a node: its processes and its network vanish at once
 #   up.sh on nodeN       starts it again
+#   up.sh mend           cancels all jobs, starts and resumes all nodes; fails unless all nodes are idle within 20 s
+#   up.sh state          prints the nodes, the jobs and the end of slurmctld's log
 #   up.sh possible       says nothing, or why this machine allows no such cluster, and ends with 3
 #   login.sh CMD…        runs CMD on the login node, in the current folder (--on nodeN, --as USER)
 #   down.sh              ends everything, and leaves nothing behind
@@ -44,7 +46,14 @@ folders() {
   (umask 077 && head -c 1024 /dev/urandom >"$BASE/munge/munge.key")
 }
 
-idle() { "$root/slurm/cluster/login.sh" sinfo -h -p main -t idle -o %D 2>/dev/null || true; }
+# login runs a command on the login node, for at most 20 s.
+login() { "$root/slurm/cluster/login.sh" timeout --kill-after=5 20 "$@"; }
+
+# idle prints how many nodes have a slurmd and take a job, which a drained node does not, and neither one with a job.
+idle() {
+  # shellcheck disable=SC2016 # for the shell on the login node
+  login bash -c 'n=$(sinfo -h -N -p main -o %T | grep -cx idle); d=$(pgrep -xc slurmd); echo $((n < d ? n : d))' 2>/dev/null || true
+}
 
 # possible makes the namespaces of the login node, of a node in it, and those of a daemon there.
 possible() {
@@ -66,7 +75,7 @@ go_with_owner() {
 }
 
 up() {
-  local pid end=$((SECONDS + 180))
+  local pid end=$((SECONDS + 100))
   possible >&2 || exit
   if head_pid >/dev/null; then fail "it is up already, in $BASE; make slurm-down ends it"; fi
   "$root/scripts/deps.sh" slurm
@@ -88,6 +97,38 @@ up() {
   fail "it did not come up in $SECONDS s; the logs are in $BASE/log"
 }
 
+# mend leaves nothing of earlier work: no job, and no node that is drained, down or without power.
+mend() {
+  local end=$((SECONDS + 20)) pids=("$BASE"/run/node*.pid) pid
+  until [ -z "$(login squeue -h)" ] && [ "$(idle)" = ${#pids[@]} ]; do
+    [ $SECONDS -lt $end ] || fail "after 20 s a job is left or a node is not idle" "$(state)"
+    for pid in "${pids[@]}"; do
+      # shellcheck disable=SC2016 # for the shell on the login node
+      if ! login bash -c 'kill -0 "$(<"$0")"' "$pid" 2>/dev/null; then on "$(basename "$pid" .pid)"; fi
+    done
+    # shellcheck disable=SC2016
+    login bash -c '
+      squeue -h -o %A | sort -u | xargs -r scancel --quiet
+      sinfo -h -N -p main -o "%N %T" | while read -r node is; do
+        case $is in down* | drain*) scontrol update NodeName="$node" State=RESUME ;; esac
+      done' || true
+    sleep 0.3
+  done
+}
+
+state() {
+  local words
+  for words in "sinfo -N -l" "sinfo -R" "squeue -l" "scontrol show node -o" "scontrol show job -o"; do
+    printf -- '--- %s\n' "$words"
+    # shellcheck disable=SC2086 # words of a command
+    "$root/slurm/cluster/login.sh" timeout --kill-after=1 4 $words 2>&1 | tail -n 20 || true
+  done
+  printf -- '--- slurmctld.log\n'
+  tail -n 30 "$BASE/log/slurmctld.log" || true
+}
+
+on() { BUSBAR_SLURM_AS='' "$root/slurm/cluster/login.sh" env "AS=$AS" "$root/slurm/cluster/inside.sh" boot "$BASE" "$1"; }
+
 node_given() { [ -e "$BASE/run/${1:-}.pid" ] || fail "there is no node \"${1:-}\" in $BASE"; }
 
 case ${1:-up} in
@@ -100,8 +141,10 @@ case ${1:-up} in
     ;;
   on)
     node_given "${2:-}"
-    BUSBAR_SLURM_AS='' "$root/slurm/cluster/login.sh" env "AS=$AS" "$root/slurm/cluster/inside.sh" boot "$BASE" "$2"
+    on "$2"
     ;;
+  mend) mend ;;
+  state) state ;;
   *)
     sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2

@@ -1,0 +1,51 @@
+package slurm
+
+import (
+	"strings"
+	"testing"
+)
+
+// What one test leaves on the cluster does not reach the next.
+func TestMend(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		spoil func(*testing.T)
+	}{
+		{"drained node", func(t *testing.T) { asAdmin(t, "scontrol", "update", "NodeName=node2", "State=DRAIN", "Reason=test") }},
+		{"node down", func(t *testing.T) { asAdmin(t, "scontrol", "update", "NodeName=node2", "State=DOWN", "Reason=test") }},
+		{"node without power", func(t *testing.T) { power(t, "off", "node2") }},
+		{"node that does not respond", func(t *testing.T) {
+			if _, err := asUser(nil, "sbatch", jobLimit, "--output=/dev/null", "--nodelist=node2", "--wrap", "sleep 300"); err != nil {
+				t.Fatal(err)
+			}
+			await(t, "the job to start", func() bool { return asAdmin(t, "squeue", "-h", "--states=running") != "" })
+			onNode(t, "node2", "pkill", "-STOP", "slurmd")
+		}},
+		{"jobs", func(t *testing.T) {
+			for _, options := range []string{"--nodes=4 --exclusive", "--hold"} {
+				words := append([]string{"sbatch", jobLimit, "--output=/dev/null"}, strings.Fields(options)...)
+				if _, err := asUser(nil, append(words, "--wrap", "sleep 300")...); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			onCluster(t)
+			c.spoil(t)
+			t.Run("next test", func(t *testing.T) {
+				onCluster(t)
+				if jobs := asAdmin(t, "squeue", "-h"); jobs != "" {
+					t.Errorf("jobs are left: %s", jobs)
+				}
+				out, err := asUser(nil, "srun", jobLimit, "--immediate=20", "--nodes=4", "hostname")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := len(strings.Fields(out)); n != 4 {
+					t.Errorf("%d nodes:\n%s", n, out)
+				}
+			})
+		})
+	}
+}
