@@ -15,6 +15,7 @@ var version = regexp.MustCompile(`^rank of busbar (\S+) `)
 // The bundle is unpacked on the filesystem that the nodes see, and a job is submitted from its folder: it runs with the
 // bundle's own MPI.
 func TestSweepFromBundle(t *testing.T) {
+	needs.TestAll(t)
 	onCluster(t)
 	said, err := exec.Command(root+"/bin/rank", "--version").Output()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/needs"
 	"busbar/internal/result"
 )
 
@@ -31,12 +32,12 @@ type trial struct {
 	plan, out string
 }
 
-func newTrial(t *testing.T) *trial {
+func newTrial(t *testing.T, plan string) *trial {
 	t.Helper()
 	onCluster(t)
 	awaitIdle(t)
 	c := &trial{t: t, plan: filepath.Join(home, "trial.yaml"), out: filepath.Join(home, "results", "trial")}
-	if err := os.WriteFile(c.plan, []byte(twoByTwo), 0o644); err != nil {
+	if err := os.WriteFile(c.plan, []byte(plan), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -149,10 +150,46 @@ func (c *trial) whole() {
 	}
 }
 
+// twoTasks is an array of two jobs, each with one launch.
+const twoTasks = `name: trial
+launches: 2
+nodes: [2]
+ranks_per_node: 1
+seed: 7
+flags: ` + sweep + `
+variants: {only: {default: }}
+sbatch: {time: "00:06:00", throttle: 1}
+`
+
+// A task of an array that is put back into the queue continues its own launch; the other task is not disturbed.
+func TestArray(t *testing.T) {
+	c := newTrial(t, twoTasks)
+	c.says(c.run("trial.yaml"), "--array=1-2%1", "to submit: 2 jobs")
+	if _, err := asUser(nil, "scontrol", "requeue", c.midst(2, 1)); err != nil {
+		t.Fatal(err)
+	}
+	c.over()
+	c.says(c.log(2, 1), "start 2", "--resume")
+	if strings.Contains(c.log(2, 2), "start 2") {
+		t.Error("the other task was started twice")
+	}
+	launches, points := c.merged()
+	for _, launch := range []string{"nodes2/launch1/default", "nodes2/launch2/default"} {
+		if launches[launch] != pointsOfLaunch {
+			t.Errorf("%s has %d points", launch, launches[launch])
+		}
+	}
+	if len(points) != 2*pointsOfLaunch {
+		t.Errorf("%d different points", len(points))
+	}
+	c.says(c.run("trial.yaml"), "nothing is missing")
+}
+
 // A campaign as it goes: shown, submitted, one job cancelled in the middle and one put back into the queue, continued by
 // the same command, which submits only what is missing. In the end it has what an undisturbed one would have.
 func TestCampaign(t *testing.T) {
-	c := newTrial(t)
+	needs.TestAll(t)
+	c := newTrial(t, twoByTwo)
 	c.says(c.run("--dry-run", "trial.yaml"), "2 launches of 2 variants on 1, 2 nodes: 8 launches in all", "to submit: 4 jobs, at most 0.6 node-hours",
 		"--nodes=2 --ntasks-per-node=2 --array=1-2%1 --time=00:06:00", "slurm/sweep.sh", `--dependency="afterany$jobs"`)
 	if _, err := os.Stat(c.out); err == nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"busbar/internal/needs"
 	"busbar/internal/result"
 )
 
@@ -15,6 +16,7 @@ var gpus = []string{"--backend", "nccl", "--rehearse", "--collective", "all_redu
 
 // Stand-in GPUs under srun alone, bound to tasks by Slurm where it binds tasks to cores: each rank has one of its own.
 func TestGPUsUnderSrun(t *testing.T) {
+	needs.TestAll(t)
 	onCluster(t)
 	restart(t, "TASK=affinity", "CPUS="+strconv.Itoa(min(4, runtime.NumCPU())))
 	for name, options := range map[string][]string{
@@ -69,6 +71,7 @@ func checkGPUs(t *testing.T, runs []*result.File, world, nodes int) {
 
 // The sweep starts a rank for each GPU of the job, however they were asked for, and every rank sees all of its node.
 func TestSweepOnGPUs(t *testing.T) {
+	needs.TestAll(t)
 	for _, c := range []struct {
 		name    string
 		options []string

@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"busbar/internal/needs"
 	"busbar/internal/result"
 )
 
 // Whatever interrupts a sweep, it goes on where it was, and has each point once in the end.
 
 func TestRequeue(t *testing.T) {
+	needs.TestAll(t)
 	j := submit(t, 2, nil, plan...)
 	j.midst()
 	if _, err := asUser(nil, "scontrol", "requeue", j.id); err != nil {
@@ -33,6 +35,7 @@ func (j *job) goesOn(restarts int) {
 }
 
 func TestPreemption(t *testing.T) {
+	needs.TestAll(t)
 	j := submit(t, 2, nil, plan...)
 	j.midst()
 	urgent, err := asUser(nil, "sbatch", "--parsable", jobLimit, "-p", "urgent", "-N4", "--exclusive", "-o", "/dev/null", "--wrap", "true")
@@ -56,6 +59,7 @@ func TestTimeLimit(t *testing.T) {
 	before := j.points()
 	j.signal(1, "CONT")
 	j.awaitState("PENDING")
+	asAdmin(t, "scontrol", "update", "JobId="+j.id, "TimeLimit="+minutes) // to leave time for the rest
 	if j.points() <= before {
 		t.Errorf("%d points, as many as before the warning: the case in hand is lost", before)
 	}
@@ -66,6 +70,7 @@ func TestTimeLimit(t *testing.T) {
 
 // A case that does not end within the grace is given up; the job still goes back into the queue by itself.
 func TestGrace(t *testing.T) {
+	needs.TestAll(t)
 	j := submit(t, 2, []string{"BUSBAR_GRACE=1"}, plan...)
 	j.midst()
 	j.signal(1, "STOP")
@@ -86,6 +91,7 @@ func checkEnd(t *testing.T, f *result.File, outcome result.Outcome, code int) {
 }
 
 func TestRankKilled(t *testing.T) {
+	needs.TestAll(t)
 	for name, n := range map[string]int{"rank 0": 0, "rank 1": 1} {
 		t.Run(name, func(t *testing.T) {
 			j := submit(t, 2, nil, plan...)
@@ -100,6 +106,7 @@ func TestRankKilled(t *testing.T) {
 // A rank that dies before MPI has begun, as on a node with a broken filesystem, ends the job at once; the others would wait
 // for it until their watchdog barks.
 func TestRankDiesBeforeMPI(t *testing.T) {
+	needs.TestAll(t)
 	onCluster(t)
 	program := filepath.Join(home, "bin/rank")
 	asMounter(t, "node2", "mount", "--bind", "/bin/false", program)
@@ -114,6 +121,7 @@ func TestRankDiesBeforeMPI(t *testing.T) {
 
 // Where it may not put itself back, it ends with rank's code and what there is; the next job goes on in that folder.
 func TestResumedByHand(t *testing.T) {
+	needs.TestAll(t)
 	j := submit(t, 2, []string{"BUSBAR_REQUEUES=0"}, plan...)
 	j.midst()
 	j.signal(1, "KILL")
@@ -129,6 +137,7 @@ func TestResumedByHand(t *testing.T) {
 
 // scancel is no accident: nothing is lost, and nothing starts again.
 func TestCancel(t *testing.T) {
+	needs.TestAll(t)
 	j := submit(t, 2, nil, plan...)
 	j.midst()
 	if _, err := asUser(nil, "scancel", j.id); err != nil {
@@ -144,11 +153,12 @@ func TestCancel(t *testing.T) {
 
 // Somebody ends the batch script alone. Asked to end, it ends the ranks; killed, Slurm does. The next job goes on there.
 func TestBatchScriptKilled(t *testing.T) {
+	needs.TestAll(t)
 	for name, code := range map[string]int{"TERM": 143, "KILL": 0} {
 		t.Run(name, func(t *testing.T) {
 			j := submit(t, 2, nil, plan...)
 			j.midst()
-			onNode(t, j.node(0), "pkill", "-"+name, "-f", "slurm_script")
+			onNode(t, j.node(0), "pkill", "-"+name, "-f", "[s]lurm_script")
 			j.ended("FAILED", code, 0)
 			if n := j.points(); n < 3 || n >= pointsOfPlan {
 				t.Errorf("%d points are kept", n)
@@ -173,6 +183,7 @@ func power(t *testing.T, to, node string) {
 
 // A node loses its power: one with the batch script, or another.
 func TestNodeDies(t *testing.T) {
+	needs.TestAll(t)
 	for name, n := range map[string]int{"the first": 0, "the second": 1} {
 		t.Run(name, func(t *testing.T) {
 			j := submit(t, 2, nil, plan...)

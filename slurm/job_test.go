@@ -27,8 +27,12 @@ const (
 // plan is the sweep in both modes.
 var plan = append(strings.Fields(sweep), "--mode", "both")
 
-// jobLimit is far above what a job takes, and above the two minutes before the limit at which sweep.sh is warned.
-const jobLimit = "--time=00:06:00"
+// minutes is the time limit of every job: far more than one takes, and more than the two minutes before it at which
+// sweep.sh is warned.
+const (
+	minutes  = "6"
+	jobLimit = "--time=" + minutes
+)
 
 // job is a sweep in the queue.
 type job struct {

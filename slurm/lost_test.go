@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 // disk is a filesystem that only node1 sees, where rank 0 and the batch script of a job run.
@@ -88,6 +90,7 @@ func (d *disk) points() int {
 // The results folder goes away in the middle: the job ends at once, says why, and does not start again. Where the folder
 // is back another job goes on.
 func TestLostFilesystem(t *testing.T) {
+	needs.TestAll(t)
 	for _, c := range []struct {
 		name       string
 		served     bool

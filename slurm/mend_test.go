@@ -3,6 +3,8 @@ package slurm
 import (
 	"strings"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 // What one test leaves on the cluster does not reach the next.
@@ -31,6 +33,9 @@ func TestMend(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name != "drained node" {
+				needs.TestAll(t)
+			}
 			onCluster(t)
 			c.spoil(t)
 			t.Run("next test", func(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 // wired gives each node's cable a speed, in Mbit/s towards the node, until the test is over: so slow that the network is what takes
@@ -37,6 +39,7 @@ func (j *job) shown() string {
 
 // What a pattern would do is told under srun too, which says how many ranks a node has.
 func TestPatternListed(t *testing.T) {
+	needs.TestAll(t)
 	onCluster(t)
 	awaitIdle(t)
 	out, err := asUser(nil, "srun", jobLimit, "--nodes=4", "--ntasks=8", "--ntasks-per-node=2", "bin/rank", "--pattern", "pairs", "--list")
@@ -56,6 +59,7 @@ var slow = regexp.MustCompile(`(\S+) is slow[:;]`)
 // speed nobody is. What is slow only while others measure too is none of these: here nodes do share what is short, the
 // cores of one machine.
 func TestPattern(t *testing.T) {
+	needs.TestAll(t)
 	onCluster(t)
 	for _, c := range []struct{ kind, weak string }{{"pairs", ""}, {"pairs", "node3"}, {"halves", "node3"}} {
 		t.Run(c.kind+c.weak, func(t *testing.T) {

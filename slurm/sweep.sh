@@ -51,7 +51,7 @@ trap job_is_over TERM
 # sbatch runs a copy of this script from its spool, so the folder is that of the command that was submitted.
 find_home() {
   local command='' dir tried=()
-  [ -z "$self" ] || command=$(scontrol show job "$self" 2>/dev/null | sed -n 's/^ *Command=//p' | head -n 1)
+  [ -z "$self" ] || command=$(scontrol show job "$self" 2>/dev/null | sed -n 's/^ *Command=//p' | sed -n 1p)
   for dir in "${BUSBAR_HOME:-}" "${command%%/slurm/sweep.sh*}" "${SLURM_SUBMIT_DIR:-}" "${SLURM_SUBMIT_DIR:-}/.." \
     "$(dirname "${BASH_SOURCE[0]}")/.."; do
     case $dir in '' | /..) continue ;; esac
@@ -129,7 +129,7 @@ choose_mpi() {
 
 # smallest and largest number of a list of Slurm's such as 4(x2),2
 numbers() { grep -oE '(^|,)[0-9]+' <<<"$1" | tr -d , | sort -n; }
-smallest() { numbers "$1" | head -n 1; }
+smallest() { numbers "$1" | sed -n 1p; }
 largest() { numbers "$1" | tail -n 1; }
 
 # choose_ranks sets where, srun's words for how many ranks there are, and where.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 // A sweep on two nodes and on four, with either MPI: found, started, measured, merged and drawn, by an ordinary user.
@@ -22,6 +24,9 @@ func TestSweep(t *testing.T) {
 		{2, []string{"--mpi", "mpich"}, "srun --mpi=pmi2 with rank --mpi mpich", "MPICH"},
 	} {
 		t.Run(strconv.Itoa(c.nodes)+c.wants, func(t *testing.T) {
+			if c.nodes > 2 || c.flags != nil {
+				needs.TestAll(t)
+			}
 			j := submit(t, c.nodes, nil, append(plan, c.flags...)...)
 			j.ended("COMPLETED", 0, 0)
 			j.says(c.says, "results are in "+j.out)
@@ -73,6 +78,7 @@ func (j *job) belongsToUser() {
 
 // A launcher that does not go with the MPI is refused in words, and nothing is measured.
 func TestWrongPlugin(t *testing.T) {
+	needs.TestAll(t)
 	for _, c := range []struct {
 		name, plugin string
 		flags        []string
@@ -97,6 +103,7 @@ func TestWrongPlugin(t *testing.T) {
 
 // More ranks than the job has CPUs on a node: what to ask for is said before anything starts.
 func TestTooFewCPUs(t *testing.T) {
+	needs.TestAll(t)
 	j := submit(t, 2, []string{"BUSBAR_RANKS_PER_NODE=3"}, plan...)
 	j.ended("FAILED", 1, 0)
 	j.says("3 ranks a node", "--ntasks-per-node=3")
@@ -104,6 +111,7 @@ func TestTooFewCPUs(t *testing.T) {
 
 // Training steps are a job like any other: measured on two nodes, their table made and their pictures drawn.
 func TestSweepOfSteps(t *testing.T) {
+	needs.TestAll(t)
 	j := submit(t, 2, nil, "--backend", "mpi", "--step", "uniform:4x16K", "--compute", "2ms", "--bucket", "all", "--progress", "none", "-n", "6")
 	j.ended("COMPLETED", 0, 0)
 	j.says("results are in " + j.out + ": steps.csv, and pictures in plots/")

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 // A machine that forbids namespaces is known before anything is started, and by a code of its own.
@@ -27,6 +29,7 @@ func TestWhereNamespacesAreForbidden(t *testing.T) {
 
 // A cluster does not outlive the process that has it.
 func TestClusterEndsWithItsOwner(t *testing.T) {
+	needs.TestAll(t)
 	onCluster(t)
 	read, write, err := os.Pipe()
 	if err != nil {
