@@ -2,11 +2,12 @@
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || cat VERSION 2>/dev/null || echo unknown)
-BUILD   := $(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)'
+# Only the bundle is built with -trimpath: tests and linters share Go's cache with the other builds.
+BUILD    = $(GO) build $(TRIM) -buildvcs=false -ldflags '-X main.version=$(VERSION)'
 
 SHELL := bash
 .DEFAULT_GOAL := build
-.PHONY: build programs shims mpi-shim gloo-shim nccl-profiler rehearsal deps demo gloo-benchmark nccl-benchmark benchmark test check lint sanitize race fuzz abi ptx bench bundle bundle-test slurm-up slurm-down slurm-test man clean help
+.PHONY: test-all build programs shims mpi-shim gloo-shim nccl-profiler rehearsal deps demo gloo-benchmark nccl-benchmark benchmark test check lint sanitize race fuzz abi ptx bench bundle bundle-test slurm-up slurm-down slurm-test man clean help
 
 build: programs shims nccl-profiler rehearsal ## bin/rank, bin/post, lib/busbar-mpi-*.so for every MPI found, lib/busbar-gloo.so, the plugin for NCCL, lib/rehearsal
 
@@ -49,8 +50,12 @@ nccl-benchmark: ## the same with NCCL on GPUs; REHEARSE=1 tries it without any
 benchmark: ## looks at the machine and picks backends and worlds; OUT=, WORLDS=, TIME_LIMIT=, FLAGS= of rank
 	@scripts/benchmark.sh auto $(FLAGS)
 
-test: ## everything that CI runs: linters, all tests, both MPIs, sanitizers
-	@scripts/check.sh all
+test: ## linters, all tests, a pass over a real Slurm, the simulated GPU check
+	@scripts/check.sh test
+
+test-all: ## make test, then all the rest: MPICH, race, sanitizers, simulations, all Slurm faults, the bundle
+	@scripts/check.sh test
+	@scripts/check.sh rest
 
 check: ## the inner loop: format, vet, linters and the quick tests
 	@scripts/check.sh quick
@@ -61,7 +66,7 @@ lint: ## format, vet, linters, shellcheck
 sanitize: ## the C code under the address and undefined-behaviour sanitizers
 	@scripts/c-sanitize.sh
 
-race: ## the Go packages with goroutines, under the race detector
+race: ## the Go packages whose goroutines share memory, under the race detector
 	@scripts/check.sh race
 
 fuzz: ## ten seconds of every fuzz test; FUZZTIME=5m for longer
@@ -76,6 +81,7 @@ ptx: ## assemble the kernels of cudart for every GPU from 7.0 to 10.0 (90 MB, ke
 bench: build ## rank against a bare C loop, memory, start-up, growth: Markdown on stdout
 	@scripts/bench.sh
 
+bundle: TRIM = -trimpath
 bundle: build ## dist/busbar-VERSION-linux-x86_64.tar.gz: runs on other machines without root, Go or MPI
 	@VERSION=$(VERSION) GO=$(GO) scripts/bundle.sh
 	@scripts/bundle-test.sh moved
@@ -89,9 +95,9 @@ slurm-up: ## a real Slurm of four nodes on this machine, for tests (as root; slu
 slurm-down: ## end it
 	@slurm/cluster/down.sh
 
-slurm-test: build ## the scripts of slurm/ on such a Slurm of their own
+slurm-test: build ## the scripts of slurm/ on such a Slurm of their own; RUN=TestRequeue runs one test
 	@scripts/deps.sh slurm
-	BUSBAR_SLURM_TEST=1 $(GO) test -count=1 -timeout 20m ./slurm
+	BUSBAR_SLURM_TEST=1 $(GO) test -count=1 -v -timeout 20m $(if $(RUN),-run '$(RUN)') ./slurm
 
 man: programs ## manual pages into share/man
 	$(GO) run ./internal/tools/man -o share/man/man1 bin/rank bin/post

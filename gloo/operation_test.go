@@ -11,12 +11,18 @@ import (
 	"unsafe"
 
 	"busbar/internal/coll"
+	"busbar/internal/needs"
 	"busbar/internal/reference"
 )
 
 func TestOperations(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 4, 5, 8} {
-		t.Run(fmt.Sprint(n, " ranks"), func(t *testing.T) { must(t, group(t, n, Options{}, everything)) })
+		t.Run(fmt.Sprint(n, " ranks"), func(t *testing.T) {
+			if n > 3 {
+				needs.TestAll(t)
+			}
+			must(t, group(t, n, Options{}, everything))
+		})
 	}
 }
 

@@ -98,7 +98,7 @@ bare_root() {
   # shellcheck disable=SC1091 # every Linux has it
   suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
   # shellcheck disable=SC2016 # the field is apt's
-  mirror=$(apt-get indextargets --format '$(SITE)' "Codename: $suite" "Component: main" | head -n 1)
+  mirror=$(apt-get indextargets --format '$(SITE)' "Codename: $suite" "Component: main" | sed -n 1p)
   echo "making a bare Debian ($suite) from ${mirror:-the default mirror}, once"
   rm -rf "$new"
   mkdir -p "$new"

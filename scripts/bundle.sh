@@ -62,7 +62,7 @@ notices() {
   while read -r package; do
     cp "/usr/share/doc/$package/copyright" "$to/debian/$package"
     # shellcheck disable=SC2016 # the fields are dpkg's
-    dpkg-query -W -f '${Package} ${Version}, source package ${source:Package} ${source:Version}\n' "$package" | head -n 1
+    dpkg-query -W -f '${Package} ${Version}, source package ${source:Package} ${source:Version}\n' "$package" | sed -n 1p
   done <"$stage/packages" >"$to/debian/VERSIONS"
   { grep -oh '/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]' "$to"/debian/* || true; } | sort -u | while read -r name; do
     cp -L "$name" "$to/debian/"
@@ -70,7 +70,7 @@ notices() {
   "${GO:-go}" list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}}@{{.Version}} {{.Dir}}{{end}}{{end}}' ./rank ./post |
     sort -u | while read -r module dir; do
       [ -n "$dir" ] || continue
-      name=$(find "$dir" -maxdepth 1 \( -iname 'LICEN[CS]E*' -o -iname 'UNLICENSE*' -o -iname 'COPYING*' \) | sort | head -n 1)
+      name=$(find "$dir" -maxdepth 1 \( -iname 'LICEN[CS]E*' -o -iname 'UNLICENSE*' -o -iname 'COPYING*' \) | sort | sed -n 1p)
       [ -n "$name" ] || fail "the Go module $module has no licence file"
       cp "$name" "$to/go/${module//\//_}"
     done

@@ -1,51 +1,88 @@
 #!/usr/bin/env bash
-# The checks: `check.sh lint`, `quick` (lint and the quick tests), `race`, or `all` (what CI runs).
-# Every step is said with its time; a failing one does not stop the rest, and is named at the end.
+# Runs the checks:
+#   check.sh quick     format, linters and the quick tests (make check)
+#   check.sh test      the test command: everything that fits into ten minutes (make test)
+#   check.sh rest      what make test leaves out; needs the results of `check.sh test` (make test-all runs both)
+#   check.sh lint      format and linters
+#   check.sh STEP…     single steps, by the names that a run prints
+# A failing step does not stop the others. At the end each failed step is listed with its log and the command that runs it
+# alone, and the slowest tests are listed. Logs are in .tools/test.
 # shellcheck disable=SC2317 # the functions are called by step
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 GO=${GO:-go}
 PATH=$PWD/.tools/bin:$PATH:$("$GO" env GOPATH 2>/dev/null)/bin
-failed=() not_run=()
+readonly logs=.tools/test
+mkdir -p "$logs"
+failed=() not_run=() times=() events=()
 
-step() { # step "name" command…
-  local name=$1 start=$SECONDS
-  shift
-  printf '== %s\n' "$name"
-  if "$@" </dev/null; then
-    printf '== %s: ok, %d s\n' "$name" $((SECONDS - start))
-  else
-    printf '== %s: FAILED, %d s\n' "$name" $((SECONDS - start))
-    failed+=("$name")
-  fi
+# --- steps -----------------------------------------------------------------------------------------------------------
+
+# step NAME runs the function of that name, with - as _, and keeps what it prints.
+step() {
+  local start=$SECONDS
+  printf '== %s\n' "$1"
+  { "${1//-/_}" </dev/null 2>&1; } | tee "$logs/$1.log"
+  ended "$1" "${PIPESTATUS[0]}" $((SECONDS - start))
 }
 
-# must runs a step that the rest stands on.
+# begin NAME starts a step in the background; settle NAME waits for it and prints what it printed.
+declare -A pids=() began=()
+begin() {
+  began[$1]=$SECONDS
+  { "${1//-/_}" </dev/null; } >"$logs/$1.log" 2>&1 &
+  pids[$1]=$!
+}
+settle() {
+  local code=0
+  printf '== %s\n' "$1"
+  wait "${pids[$1]}" || code=$?
+  cat "$logs/$1.log"
+  ended "$1" "$code" $((SECONDS - began[$1]))
+}
+
+ended() { # ended NAME CODE SECONDS
+  local word=ok
+  # 77: this machine does not allow it; the last line says why.
+  case $2 in
+    0) ;;
+    77) word="NOT RUN" && not_run+=("$1: $(tail -n 1 "$logs/$1.log")") ;;
+    *) word=FAILED && failed+=("$1") ;;
+  esac
+  [ ! -e "$logs/$1.json" ] || events+=("$logs/$1.json")
+  times+=("$(printf '%6d s  %s' "$3" "$1")")
+  printf '== %s: %s, %d s\n' "$1" "$word" "$3"
+}
+
+# must runs a step that all others need.
 must() {
-  step "$@"
+  step "$1"
   [ ${#failed[@]} -eq 0 ] || finish
 }
 
-# leave_out "name" "reason" says what this machine does not allow, at once and at the end.
-leave_out() {
-  printf '== %s: NOT RUN: %s\n' "$1" "$2"
-  not_run+=("$1: $2")
-}
-
 finish() {
+  local name
+  printf '\nTime of each step:\n'
+  printf '%s\n' "${times[@]}" | sort -rn
+  if [ ${#events[@]} -gt 0 ]; then
+    printf '\nSlowest tests:\n'
+    testrun -slowest 10 "${events[@]}"
+  fi
   if [ ${#not_run[@]} -gt 0 ]; then printf '\nNOT RUN: %s' "${not_run[@]}" && echo; fi
   if [ ${#failed[@]} -gt 0 ]; then
-    printf '\nfailed: %s\n' "$(printf '%s; ' "${failed[@]}")"
+    for name in "${failed[@]}"; do
+      printf '\nfailed: %s\n  log:   %s\n  alone: scripts/check.sh %s\n' "$name" "$logs/$name.log" "$name"
+      # Failed tests, each with its log and the command for it alone.
+      if [ -e "$logs/$name.json" ]; then grep -A1 -E '^ +log: ' "$logs/$name.log" | sed 's/^ */    /; /^--$/d'; fi
+    done
     exit 1
   fi
-  if [ ${#not_run[@]} -gt 0 ]; then
-    printf '\nall other checks passed in %d s\n' "$SECONDS"
-  else
-    printf '\nall checks passed in %d s\n' "$SECONDS"
-  fi
+  printf '\nall checks passed in %d s\n' "$SECONDS"
   exit 0
 }
+
+# --- what the steps do -----------------------------------------------------------------------------------------------
 
 # files prints the repository's files of the patterns, those not yet added too.
 files() { git ls-files --cached --others --exclude-standard -- "$@"; }
@@ -54,10 +91,22 @@ format() {
   local differing
   [ -n "$(files '*.go')" ] || { echo "git lists no Go files here"; return 1; }
   differing=$(files '*.go' | xargs -r gofmt -l) || return 1
-  [ -z "$differing" ] || { printf 'not as gofmt writes it (run gofmt -w):\n%s\n' "$differing"; return 1; }
+  [ -z "$differing" ] || { printf 'not formatted (run gofmt -w):\n%s\n' "$differing"; return 1; }
 }
 
-shell() { files '*.sh' .ci/run | xargs -r shellcheck; }
+# go vet is one of its linters.
+golangci_lint() { golangci-lint run --allow-parallel-runners ./...; }
+
+shellcheck() { files '*.sh' .ci/run | xargs -r "$(type -P shellcheck)"; }
+
+# A reader that stops early ends the writer with SIGPIPE once the text is longer than the pipe buffer, and under pipefail the
+# pipeline fails then. `grep -q WORD FILE` or `sed -n 1p` read all of it.
+early_readers() {
+  local found
+  found=$(files '*.sh' .ci/run | xargs -r grep -nE '(^|[^|])\|[[:space:]]*(grep[[:space:]]+(-[a-zA-Z]*[qm]|--quiet|--silent|--max-count)|head([[:space:]]|$)|sed[[:space:]].*[0-9/$]q)' |
+    grep -vE '^[^:]*:[0-9]+:[[:space:]]*#|\|\| true')
+  [ -z "$found" ] || { printf 'pipes whose reader stops early, under pipefail:\n%s\n' "$found"; return 1; }
+}
 
 # Cgo is for the bindings, the loop and the program of a step only; depguard cannot see it.
 cgo() {
@@ -67,85 +116,106 @@ cgo() {
   [ -z "$found" ] || { printf 'cgo outside the bindings: %s\n' "$found"; return 1; }
 }
 
-lint() {
-  local flags=${GOFLAGS:-}
-  step "gofmt" format
-  step "go vet" "$GO" vet ./...
-  # Not with -trimpath: Go's cache would give it what cgo made in another checkout, with paths that may be gone.
-  step "golangci-lint" env GOFLAGS="${flags//-trimpath/}" golangci-lint run --allow-parallel-runners ./...
-  step "cgo only in the bindings" cgo
-  step "shellcheck" shell
+tidy() { "$GO" mod tidy -diff; }
+
+# Before MPI is installed: Go needs none to build.
+go_build() { "$GO" build -buildvcs=false ./...; }
+
+tools() { scripts/deps.sh test; }
+
+build() { make --no-print-directory -j "$(nproc)" build; }
+
+# testrun is built once, so that it gets signals itself.
+testrun() {
+  "$GO" build -buildvcs=false -o .tools/bin/testrun ./internal/tools/testrun && .tools/bin/testrun "$@"
 }
+
+# Tests of programs use those that the step before has built, and a tool that is missing is a failure.
+ready() { export BUSBAR_TEST_WHOLE=1 BUSBAR_TEST_PROGRAMS=$PWD; }
 
 # What needs no rank processes.
 quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/... ./slurm ./slurm/aws ./slurm/sites)
 
-# Where there are goroutines; the statistics have none, and their simulations would take minutes. rank's system tests
-# start the program itself, which the detector does not see.
+quick_tests() { "$GO" test -vet=off "${quick[@]}"; }
+
+# Not from Go's cache: the tests start programs that it does not know of.
+tests() { ready && testrun "$logs/tests.json" -short -count=1 -vet=off -timeout 10m ./...; }
+
+tests_left() { ready && testrun -rest "$logs/tests.json" "$logs/tests-left.json" -count=1 -vet=off -timeout 10m; }
+
+# Where goroutines share memory; without the system tests, whose ranks are built without the detector.
 race() {
   local system
   system=$(grep -hoE '^func Test[A-Za-z0-9_]+' rank/system*_test.go | cut -d' ' -f2 | paste -sd'|')
-  step "race detector" "$GO" test -race -count=1 -skip "^(${system:-none})\$" \
-    ./internal/bench/... ./internal/board ./internal/result/... ./internal/loop/... ./internal/program/... ./cudart/... ./post ./rank
+  testrun "$logs/race.json" -race -short -count=1 -vet=off -timeout 10m -skip "^(${system:-none})\$" \
+    ./internal/bench/... ./internal/board ./internal/result/... ./internal/loop/... ./internal/program/... ./cudart/... ./post/trace ./rank
 }
 
-# The nodes of that Slurm are namespaces, which some containers forbid; nothing else is a reason to do without.
+# The nodes of the Slurm are namespaces, which some containers forbid; nothing else is a reason to do without.
 on_slurm() {
-  local why code=0
-  why=$(slurm/cluster/up.sh possible 2>&1) || code=$?
-  if [ "$code" = 3 ]; then
-    leave_out "on a real Slurm" "$why"
-  else
-    step "on a real Slurm" make --no-print-directory slurm-test
-  fi
+  local code=0
+  slurm/cluster/up.sh possible || code=$?
+  [ "$code" != 3 ] || return 77
+  scripts/deps.sh slurm && ready &&
+    BUSBAR_SLURM_TEST=1 testrun -again 'make slurm-test RUN=%s' "$@" -count=1 -vet=off -timeout 20m
+}
+slurm() { on_slurm "$logs/slurm.json" -short ./slurm; }
+slurm_left() { on_slurm -rest "$logs/slurm.json" "$logs/slurm-left.json"; }
+
+simulated_gpu() {
+  rm -rf .tools/gpu-check
+  BUSBAR_TIME_SCALE=0.5 test/gpu.sh --rehearse --out .tools/gpu-check
 }
 
-rehearse_gpu() {
-  rm -rf .tools/gpu-check
-  test/gpu.sh --rehearse --out .tools/gpu-check
-}
+sanitizers() { scripts/c-sanitize.sh; }
+ptx() { scripts/ptx.sh; }
+abi() { KEEP=1 scripts/abi.sh newest; }
+bundle() { make --no-print-directory bundle; }
+bundle_bare() { scripts/bundle-test.sh bare; }
+
+# --- what the commands run -------------------------------------------------------------------------------------------
+
+# As root Open MPI wants to be asked. Ranks are not bound to cores, and yield: launches run beside each other.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
+
+linters=(format cgo shellcheck early-readers tidy golangci-lint)
 
 case ${1:-} in
 lint)
-  must "tools" scripts/deps.sh test
-  lint
+  must tools
+  for s in "${linters[@]}"; do step "$s"; done
   ;;
 quick)
-  must "tools" scripts/deps.sh test
-  lint
-  step "quick tests" "$GO" test "${quick[@]}"
+  must tools
+  for s in "${linters[@]}" quick-tests; do step "$s"; done
   ;;
-race)
-  race
+test)
+  rm -f "$logs"/*.json
+  must go-build
+  must tools
+  begin golangci-lint # beside what waits: C compilers one after another, tests for deadlines
+  must build
+  for s in format cgo shellcheck early-readers tidy tests; do step "$s"; done
+  settle golangci-lint
+  begin simulated-gpu # which waits for deadlines too
+  step slurm
+  settle simulated-gpu
   ;;
-all)
-  # What deps.sh and make build see to is there, or a test that wants it fails (internal/needs).
-  export BUSBAR_TEST_WHOLE=1
-  # As make build has it, so that nothing is compiled twice.
-  export GOFLAGS="${GOFLAGS:-} -trimpath"
-  # First, where a fresh machine has no MPI: Go needs none to build.
-  must "go build" "$GO" build -buildvcs=false ./...
-  must "what the tests need" scripts/deps.sh test
-  must "post without cgo" env CGO_ENABLED=0 "$GO" build -buildvcs=false -o /dev/null ./post
-  must "make build" make --no-print-directory build
-  lint
-  step "go.mod is tidy" "$GO" mod tidy -diff
-  # Not from the cache: the tests start programs that Go's cache does not know of.
-  # Packages that start ranks come one after another: ranks of two launches bound to one core may starve each other.
-  step "go test" "$GO" test -count=1 -timeout 20m "${quick[@]}"
-  step "go test, with ranks" "$GO" test -count=1 -timeout 20m -p 1 ./mpi ./rank ./docs ./slurm/lib
-  race
-  step "sanitizers" scripts/c-sanitize.sh
-  step "kernels assembled" scripts/ptx.sh
-  step "NCCL's own library" env KEEP=1 scripts/abi.sh newest
-  step "bundle" make --no-print-directory bundle
-  step "bundle in a bare Debian" scripts/bundle-test.sh bare
-  on_slurm
-  step "check of a GPU machine, rehearsed" rehearse_gpu
+rest)
+  [ -e "$logs/tests.json" ] || { echo "check.sh rest: run scripts/check.sh test first" >&2; exit 1; }
+  events=("$logs"/tests.json "$logs"/slurm.json)
+  for s in tests-left race sanitizers ptx abi bundle bundle-bare slurm-left; do step "$s"; done
+  ;;
+'' | -*)
+  sed -n '2,/^# shellcheck/{/^# shellcheck/d;s/^# \{0,1\}//p}' "$0" >&2
+  exit 1
   ;;
 *)
-  echo "usage: check.sh lint|quick|race|all" >&2
-  exit 1
+  for s in "$@"; do
+    declare -F "${s//-/_}" >/dev/null || { echo "check.sh: unknown step \"$s\"; check.sh without arguments prints the usage" >&2; exit 1; }
+  done
+  for s in "$@"; do step "$s"; done
   ;;
 esac
 finish

@@ -134,7 +134,7 @@ need_go() {
   if have go; then
     found=$(GOTOOLCHAIN=local go env GOVERSION 2>/dev/null || true)
     found=${found#go}
-    if [ -n "$found" ] && [ "$(printf '%s\n' "$wanted" "$found" | sort -V | head -n 1)" = "$wanted" ]; then return; fi
+    if [ -n "$found" ] && [ "$(printf '%s\n' "$wanted" "$found" | sort -V | sed -n 1p)" = "$wanted" ]; then return; fi
     # A Go from 1.21 on fetches the version it needs by itself, where it may.
     if [ "$(go env GOTOOLCHAIN 2>/dev/null)" != local ] && go version >/dev/null 2>&1; then return; fi
   fi
@@ -150,7 +150,7 @@ need_go() {
 # linter makes sure of golangci-lint in the pinned version: check.sh looks in the same places.
 linter() {
   PATH=$PWD/.tools/bin:$PATH:$("$GO" env GOPATH)/bin
-  golangci-lint version 2>/dev/null | grep -q "version v\?${LINT_VERSION#v} " && return
+  [[ $(golangci-lint version 2>/dev/null) != *" version ${LINT_VERSION#v} "* ]] || return 0
   echo "building golangci-lint $LINT_VERSION into .tools/bin (a minute or two, once)"
   GOBIN=$PWD/.tools/bin "$GO" install "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$LINT_VERSION"
 }

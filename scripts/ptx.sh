@@ -19,12 +19,12 @@ fail() {
 # fetch PACKAGE prints the path of its ptxas.
 fetch() {
   local folder=.tools/ptx/$1 wheel found
-  found=$(find "$folder" -name ptxas -type f 2>/dev/null | head -n 1)
+  found=$(find "$folder" -name ptxas -type f 2>/dev/null | sed -n 1p)
   if [ -z "$found" ]; then
     python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: -d "$folder" "$1" >&2 ||
       fail "pip cannot download $1." "Python 3 with pip is needed (Debian, Ubuntu: python3-pip), and a package index."
     for wheel in "$folder"/*.whl; do python3 -m zipfile -e "$wheel" "$folder" && rm -f "$wheel"; done
-    found=$(find "$folder" -name ptxas -type f | head -n 1)
+    found=$(find "$folder" -name ptxas -type f | sed -n 1p)
     [ -n "$found" ] || fail "there is no ptxas in $1."
   fi
   chmod +x "$found"

@@ -213,7 +213,7 @@ trained() {
   printf '%s: %d points with every element right\n' "$computing" "$ok"
   [ "$ok" -ge 6 ] || problem "of the points with $computing only $ok are right; bfloat16 alone has 6" || return
   [ "$odd" = 0 ] || problem "$odd points with $computing are neither right nor unsupported" || return
-  cat "$dir"/results/*.jsonl | grep -qF "\"computing\":\"$computing" || problem "what computed is not $computing" || return
+  grep -qF "\"computing\":\"$computing" "$dir"/results/*.jsonl || problem "what computed is not $computing" || return
   mv "$dir/results" "$dir/results-${computing%% *}"
 }
 
@@ -245,7 +245,7 @@ nccl_tests() {
   [ -n "$nccl_tests" ] || { reason="no --nccl-tests PATH"; return 77; }
   [ -x "$nccl_tests" ] || problem "there is no program $nccl_tests" || return
   n=$(gpus)
-  "$top/bin/rank" --help | grep -q -e '--like ' || { like=(); echo "this rank has no --like: its own settings are compared"; }
+  [[ $("$top/bin/rank" --help) = *"--like "* ]] || { like=(); echo "this rank has no --like: its own settings are compared"; }
   for i in 1 2 3 4 5; do
     "$nccl_tests" -b 8 -e "$largest" -f 2 -n 20 -w 5 -c 0 -g "$n" >"$dir/nccl-tests.$i" </dev/null || problem "$nccl_tests ended with $?" || return
     ranks "$n" ${like[@]+"${like[@]}"} --collective all_reduce --mode throughput -b 8 -e "$largest" -f 2 -n 20 -w 5 -c 0 || return

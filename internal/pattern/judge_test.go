@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/needs"
 	"busbar/internal/stats"
 )
 
@@ -97,6 +98,7 @@ var kinds = []struct {
 
 // One slow node among 4 to 16 is found, and no other is named with it, at 5 % of noise.
 func TestASlowNodeIsFound(t *testing.T) {
+	needs.TestAll(t)
 	for _, k := range kinds {
 		for _, n := range k.nodes {
 			for _, slow := range []float64{1.2, 1.3, 1.5, 3} {
@@ -119,6 +121,7 @@ func TestASlowNodeIsFound(t *testing.T) {
 
 // A sound cluster is accused at most once in a hundred times.
 func TestASoundClusterIsLeftAlone(t *testing.T) {
+	needs.TestAll(t)
 	for _, k := range kinds {
 		for _, n := range append(k.nodes, 32) {
 			for _, noise := range []float64{0.01, 0.05} {

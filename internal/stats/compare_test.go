@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 const margin = 0.03
@@ -81,6 +83,7 @@ var noises = map[string]noise{
 // Of two sides that do not differ, at most one family of 30 points in twenty has a better or worse in it, at the strict
 // setting one in a hundred. What is counted may stray from that by chance; the bounds are three standard errors.
 func TestNothingDiffers(t *testing.T) {
+	needs.TestAll(t)
 	const families = 400
 	atMost := func(alpha float64) float64 {
 		return 100 * (alpha + 3*math.Sqrt(alpha*(1-alpha)/families))
@@ -114,6 +117,7 @@ func TestNothingDiffers(t *testing.T) {
 
 // Points that differ do not make others seem to.
 func TestOthersDiffer(t *testing.T) {
+	needs.TestAll(t)
 	const families = 400
 	for name, e := range noises {
 		t.Run(name, func(t *testing.T) {
@@ -145,6 +149,7 @@ func TestPairsTakenApart(t *testing.T) {
 
 // Four launches a side find 5 % among 30 sizes where launches differ by 1 %, and pairs need not care how launches differ.
 func TestPower(t *testing.T) {
+	needs.TestAll(t)
 	const families = 200
 	power := func(seed uint64, want float64, differ int, draw func(*rand.Rand) []Trial, s Standard) {
 		t.Helper()
@@ -171,6 +176,7 @@ func TestPower(t *testing.T) {
 
 // Intervals hold the true ratio at least as often as they say.
 func TestHodgesLehmannCovers(t *testing.T) {
+	needs.TestAll(t)
 	for name, e := range noises {
 		for _, c := range []struct {
 			m, n   int

@@ -5,10 +5,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 // The 95 % interval covers the median as often as it says, and independent samples raise few false alarms.
 func TestIndependentSamples(t *testing.T) {
+	needs.TestAll(t)
 	for i, s := range []shape{normal, lognormal, twoModes, skewed, decay} {
 		for _, n := range [][]int{{20, 50, 101, 1000}, {30, 55, 200}}[i/3] {
 			t.Run(fmt.Sprintf("%s/%d", s.name, n), func(t *testing.T) {
@@ -42,6 +45,7 @@ func TestIndependentSamples(t *testing.T) {
 
 // Intervals over launches cover from the least number on that they exist for.
 func TestLaunches(t *testing.T) {
+	needs.TestAll(t)
 	few := shape{"Student's t with 2", 0, func(r *rand.Rand) float64 {
 		a, b := r.NormFloat64(), r.NormFloat64()
 		return r.NormFloat64() / math.Sqrt((a*a+b*b)/2)
@@ -64,6 +68,7 @@ func TestLaunches(t *testing.T) {
 
 // An interval of correlated samples covers, or says that it may not.
 func TestCorrelatedSamples(t *testing.T) {
+	needs.TestAll(t)
 	for _, c := range []struct {
 		rho       float64
 		n         int
@@ -102,6 +107,7 @@ func TestCorrelatedSamples(t *testing.T) {
 
 // Intervals keep their coverage when sampling stops because they are narrow.
 func TestAdaptiveStopping(t *testing.T) {
+	needs.TestAll(t)
 	for i, c := range []struct {
 		shape
 		precision float64
@@ -130,6 +136,7 @@ func TestAdaptiveStopping(t *testing.T) {
 }
 
 func TestAdaptiveStoppingOfCorrelatedSamples(t *testing.T) {
+	needs.TestAll(t)
 	r := seeded(7)
 	var honest, plain percent
 	for range series / 2 {

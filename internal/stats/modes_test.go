@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 // Two narrow modes are found, although 2 % of the samples stray and others fall far out.
 func TestTwoModesAreFound(t *testing.T) {
+	needs.TestAll(t)
 	for i, c := range []struct {
 		ratio, upper float64 // share of the upper mode
 		n            int
@@ -110,6 +113,7 @@ func TestDriftIsFound(t *testing.T) {
 
 // Correlation alone, and changes too small to matter, are no drift.
 func TestSteadySamplesDoNotDrift(t *testing.T) {
+	needs.TestAll(t)
 	r := seeded(12)
 	for _, c := range []struct {
 		rho  float64

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 // curvesEach is how many curves of each course are drawn; BUSBAR_STATS_CURVES says otherwise.
@@ -100,6 +102,7 @@ func (q *quality) String() string {
 
 // What docs/analysis.md says of how well drops and switches are found.
 func TestTrendQuality(t *testing.T) {
+	needs.TestAll(t)
 	var q quality
 	n := curvesEach(t)
 	t.Run("curves", func(t *testing.T) {

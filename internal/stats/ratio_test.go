@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 func TestRatioOf(t *testing.T) {
@@ -65,6 +67,7 @@ func TestRatioOverLaunches(t *testing.T) {
 
 // The interval of a ratio holds the ratio of the true medians at least as often as it says, whatever the shapes.
 func TestRatioCovers(t *testing.T) {
+	needs.TestAll(t)
 	for i, c := range []struct {
 		a, b shape
 		n    int
@@ -89,6 +92,7 @@ func TestRatioCovers(t *testing.T) {
 // Launches shift both sides alike, and each a little of its own. Over pairs the interval holds the true ratio; what the
 // intervals within one launch know is less than that, which is why the basis of a ratio is told.
 func TestRatioOfPairsCovers(t *testing.T) {
+	needs.TestAll(t)
 	const launches, true2 = 8, 2.0
 	r := seeded(77)
 	var pairs, apart, within, extremes percent

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"busbar/internal/needs"
 )
 
 // withoutNoise is times of laws, each from a place on.
@@ -81,6 +83,7 @@ func (l law) time(s float64) float64 { return l.alpha + s/l.beta }
 
 // Bounds hold what is true as often as they say.
 func TestFitCovers(t *testing.T) {
+	needs.TestAll(t)
 	sizes := powers(1<<10, 16)
 	r := seeded(3)
 	var alpha, beta, half percent
@@ -194,6 +197,7 @@ func TestKnownNoise(t *testing.T) {
 
 // Small messages may be rougher than large ones. Where the noise of each time is known, that makes no anomalies.
 func TestRoughSmallMessages(t *testing.T) {
+	needs.TestAll(t)
 	sizes := powers(8, 30)
 	c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]law{0: {20e-6, 10e9}})}
 	known := make([]float64, len(sizes))

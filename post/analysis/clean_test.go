@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/needs"
 	"busbar/internal/result"
 )
 
@@ -56,6 +57,7 @@ func cleanPages(t *testing.T) int {
 
 // What docs/analysis.md says of how much is found where nothing is.
 func TestCleanPages(t *testing.T) {
+	needs.TestAll(t)
 	pages := cleanPages(t)
 	for _, launches := range []int{1, 3, 5, 8} {
 		for noise, most := range map[float64]float64{0.02: 0.1, 0.05: 0.4} {

@@ -232,7 +232,10 @@ func TestPageInABrowser(t *testing.T) {
 	t.Run("widths and themes", func(t *testing.T) { widths(open(t, b, sample())) })
 	t.Run("hostile names", func(t *testing.T) { hostile(open(t, b, hostileReport())) })
 	t.Run("printing", func(t *testing.T) { printing(open(t, b, sample())) })
-	t.Run("many points", func(t *testing.T) { manyPoints(open(t, b, manyReport())) })
+	t.Run("many points", func(t *testing.T) {
+		needs.TestAll(t)
+		manyPoints(open(t, b, manyReport()))
+	})
 	t.Run("no script", func(t *testing.T) { noScript(t, b) })
 }
 
