@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -20,7 +21,11 @@ func (l *ncclLibrary) openProfiler() (err error) {
 		return fmt.Errorf("--path needs %s for its own plugin, and it is set to %s: unset it, or leave --path out", nccl.ProfilerVariable, other)
 	}
 	if l.paths, err = nccl.OpenProfiler(dl.Folders()); err != nil {
-		return fmt.Errorf("--path: %w\nmake build makes it, and a bundle has it", err)
+		err = fmt.Errorf("--path: %w", err)
+		if missing := new(dl.NotFoundError); errors.As(err, &missing) {
+			err = fmt.Errorf("%w\nmake build makes it, and a bundle has it", err)
+		}
+		return err
 	}
 	return os.Setenv(nccl.ProfilerVariable, l.paths.Path())
 }

@@ -110,6 +110,26 @@ func TestPathIsAskedFor(t *testing.T) {
 	}
 }
 
+// NCCL cuts a long path, so the run does not start without paths that were asked for.
+func TestPathOfPluginTooLong(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 250))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const plugin = "busbar-nccl-profiler.so"
+	data, err := os.ReadFile(filepath.Join(compiled(t).lib, plugin))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, plugin), data, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := pathLaunch(t.TempDir(), []string{"BUSBAR_LIB=" + dir + ":" + compiled(t).lib}).run(t)
+	if o.code != exitEnvironment || !strings.Contains(o.stderr, "at most 254") {
+		t.Errorf("want exit code %d and the length: %s", exitEnvironment, o)
+	}
+}
+
 // What fails in the operation that is watched costs its point as any other does.
 func TestFaultWhileWatched(t *testing.T) {
 	parallel(t)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"busbar/internal/dl"
@@ -28,6 +29,24 @@ func TestProfiler(t *testing.T) {
 	}
 	if w := p.Take(); w.Known() {
 		t.Errorf("nothing was told, and it is %+v", w)
+	}
+}
+
+func TestProfilerPathTooLongForNCCL(t *testing.T) {
+	short := t.TempDir()
+	dir := filepath.Join(short, strings.Repeat("d", profilerPathMax-len(short)-len(profilerLibrary)-2))
+	for _, extra := range []string{"", "d"} {
+		if err := os.Mkdir(dir+extra, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir+extra, profilerLibrary)
+		if out, err := exec.Command("cc", "-shared", "-fPIC", "-std=gnu11", "-pthread", "-o", file, "profiler/plugin.c").CombinedOutput(); err != nil {
+			t.Fatalf("cc: %v\n%s", err, out)
+		}
+		_, err := OpenProfiler([]string{dir + extra})
+		if tooLong := len(file) > profilerPathMax; tooLong != (err != nil) || tooLong && !strings.Contains(err.Error(), file) {
+			t.Errorf("a path of %d bytes: %v", len(file), err)
+		}
 	}
 }
 

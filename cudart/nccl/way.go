@@ -9,6 +9,9 @@ import (
 // ProfilerVariable tells NCCL (2.23 and newer) of a plugin for its profiler interface.
 const ProfilerVariable = "NCCL_PROFILER_PLUGIN"
 
+// profilerPathMax is the longest path of a plugin, in bytes: NCCL copies it into a buffer of 255, and opens what is left of it.
+const profilerPathMax = 254
+
 // profilerLibrary is the plugin's file.
 const profilerLibrary = "busbar-nccl-profiler.so"
 

@@ -30,8 +30,11 @@ static int newest(void)
 static int load(void)
 {
 	const char *name = getenv("NCCL_PROFILER_PLUGIN");
-	char symbol[32];
-	if (!name || !*name || !strcasecmp(name, "none") || !newest() || !(library = dlopen(name, RTLD_NOW | RTLD_LOCAL)))
+	char symbol[32], path[255]; /* NCCL's own size: a longer path is cut */
+	if (!name || !*name || !strcasecmp(name, "none") || !newest())
+		return -1;
+	snprintf(path, sizeof path, "%s", name);
+	if (!(library = dlopen(path, RTLD_NOW | RTLD_LOCAL)))
 		return -1;
 	for (version = newest(); version > 0; version--) {
 		snprintf(symbol, sizeof symbol, "ncclProfiler_v%d", version);

@@ -83,6 +83,21 @@ static void no_plugin(void)
 	DO(ncclCommDestroy(c));
 }
 
+/* NCCL cuts the plugin's path after 254 bytes: a longer one names no file. */
+static void long_path(int bytes, const char *interface)
+{
+	static const char name[] = "busbar-nccl-profiler.so";
+	char plugin[512], wanted[64];
+	const int slashes = bytes - (int)(strlen(folder) + strlen(name));
+	WANT(slashes > 0 && bytes < 400);
+	int n = snprintf(plugin, sizeof plugin, "NCCL_PROFILER_PLUGIN=%s", folder);
+	for (int i = 0; i < slashes; i++)
+		plugin[n++] = '/';
+	strcpy(plugin + n, name);
+	snprintf(wanted, sizeof wanted, "BUSBAR_TEST_INTERFACE=%s", interface);
+	world("a long path", 2, path, SETTINGS(plugin, "BUSBAR_REHEARSAL_VERSION=22707", wanted), -1);
+}
+
 void profiler_tests(void)
 {
 	static const struct { const char *library, *interface; } versions[] = {{"22207", "0"}, {"22300", "1"}, {"22403", "2"},
@@ -98,4 +113,6 @@ void profiler_tests(void)
 	world("no plugin", 2, no_plugin, SETTINGS("NCCL_PROFILER_PLUGIN=none"), -1);
 	world("a plugin that is not there", 2, no_plugin, SETTINGS("NCCL_PROFILER_PLUGIN=/nowhere/plugin.so"), -1);
 	world("a library that is no plugin", 2, no_plugin, SETTINGS("NCCL_PROFILER_PLUGIN=libm.so.6"), -1);
+	long_path(254, "4");
+	long_path(255, "0");
 }
