@@ -9,6 +9,7 @@ package cudart
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"unsafe"
@@ -20,22 +21,27 @@ import (
 type NVTX struct{}
 
 // LoadNVTX starts the tool that a profiler such as nsys names in NVTX_INJECTION64_PATH; nil where none is named. It is
-// called once in a process.
+// called once in a process. As with NVIDIA's own NVTX a tool that is missing or declines is no reason to stop: the error is one
+// line that says why there are no ranges.
 func LoadNVTX() (*NVTX, error) {
 	path := os.Getenv("NVTX_INJECTION64_PATH")
 	if path == "" {
 		return nil, nil
 	}
-	lib, err := dl.Open(dl.Spec{Name: "the profiler's NVTX tool (NVTX_INJECTION64_PATH)", Candidates: []string{path}})
+	lib, err := dl.Open(dl.Spec{Name: "NVTX tool", Candidates: []string{path}})
+	var missing *dl.NotFoundError
+	if errors.As(err, &missing) {
+		return nil, fmt.Errorf("cannot open the NVTX tool of NVTX_INJECTION64_PATH:%s", dl.List(missing.Tried)[1:])
+	}
 	if err != nil {
 		return nil, err
 	}
 	initialize, err := lib.Symbol("InitializeInjectionNvtx2")
 	if err != nil {
-		return nil, fmt.Errorf("NVTX_INJECTION64_PATH is no NVTX tool: %w", err)
+		return nil, fmt.Errorf("NVTX_INJECTION64_PATH names no NVTX tool: %w", err)
 	}
 	if C.busbar_nvtx_start(initialize) == 0 {
-		return nil, fmt.Errorf("the NVTX tool %s (NVTX_INJECTION64_PATH) does not start: no ranges will be in the profile", lib.Path())
+		return nil, fmt.Errorf("the NVTX tool of NVTX_INJECTION64_PATH declined to start: %s", lib.Path())
 	}
 	return &NVTX{}, nil
 }

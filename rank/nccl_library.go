@@ -11,6 +11,7 @@ import (
 
 	"busbar/cudart"
 	"busbar/cudart/nccl"
+	"busbar/internal/ranges"
 	"busbar/internal/result"
 )
 
@@ -101,6 +102,7 @@ type gpuFacts struct {
 	Driver          string // "CUDA 12.4"
 	NCCL            string // as ownLibrary.Version
 	Major, Minor    int    // compute capability
+	NVTX            string // why this rank has no NVTX ranges though a tool is named; "" otherwise
 	State           *result.GPU
 	PCIe            *result.PCIe
 }
@@ -254,6 +256,9 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 		d := devices[ordinal[j.rank]]
 		mine = gpuFacts{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Shared: shared[j.rank], Driver: l.driver.Info().String(),
 			Major: d.Major, Minor: d.Minor, State: l.watchGPU(d.PCI)}
+		if l.nvtx, err = cudart.LoadNVTX(); err != nil {
+			mine.NVTX = err.Error()
+		}
 		if !l.rehearsed() {
 			mine.PCIe = readLink("/", d.PCI, virtualMachine("/") != "")
 		}
@@ -274,12 +279,26 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 		}
 		l.notes = append(l.notes, "several ranks share a GPU: right results, no meaningful speed")
 	}
+	l.notes = append(l.notes, l.withoutNVTX()...)
 	if l.takes() {
-		if l.nvtx, err = cudart.LoadNVTX(); err == nil {
-			l.gpu, err = l.driver.Open(ordinal[j.rank])
-		}
+		l.gpu, err = l.driver.Open(ordinal[j.rank])
 	}
 	return j.together(err)
+}
+
+// withoutNVTX notes the ranks that have no NVTX ranges though a tool is named, a line for each reason.
+func (l *ncclLibrary) withoutNVTX() (notes []string) {
+	ranks := map[string][]int{}
+	for r, g := range l.ranks {
+		if g.NVTX != "" {
+			ranks[g.NVTX] = append(ranks[g.NVTX], r)
+		}
+	}
+	for why, of := range ranks {
+		notes = append(notes, fmt.Sprintf("NVTX: no ranges from ranks %s: %s", ranges.Format(of), why))
+	}
+	slices.Sort(notes)
+	return notes
 }
 
 // letShare sets what NCCL needs to accept ranks that share a GPU: since 2.30 a variable of its own, before that ranks

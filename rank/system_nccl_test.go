@@ -38,6 +38,29 @@ func TestCostOfChecks(t *testing.T) {
 	}
 }
 
+// A profiler's NVTX tool that one rank cannot use costs that rank its ranges, not the run.
+func TestNVTXToolDeclines(t *testing.T) {
+	dir := t.TempDir()
+	source, tool := filepath.Join(dir, "tool.c"), filepath.Join(dir, "tool.so")
+	text := "#include <stdlib.h>\n#include <string.h>\n" +
+		"int InitializeInjectionNvtx2(void *f) { return f && strcmp(getenv(\"OMPI_COMM_WORLD_RANK\"), \"1\"); }\n"
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := exec.Command("cc", "-shared", "-fPIC", "-o", tool, source).CombinedOutput(); err != nil {
+		t.Fatalf("cc: %v\n%s", err, said)
+	}
+	for path, want := range map[string]string{tool: "from ranks 1: ", "/nowhere/tool.so": "from ranks 0-1: "} {
+		out := t.TempDir()
+		launch{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--profile-range")...), env: []string{"NVTX_INJECTION64_PATH=" + path}}.mustRun(t)
+		f := readOne(t, out)
+		checkWhole(t, f, result.OK)
+		if notes := strings.Join(f.Run.Backend.Notes, "\n"); !strings.Contains(notes, want) || !strings.Contains(notes, path) {
+			t.Errorf("%s: notes %q, wanted %q", path, notes, want)
+		}
+	}
+}
+
 // Event times stand beside the host's, shorter and not by much where an operation takes long; runs with and without them
 // are not continued by each other.
 func TestTimesByEvents(t *testing.T) {
