@@ -24,6 +24,7 @@ var workText string
 // every cycle, since each thread has eight chains that do not wait for each other. And it takes little of what a block of NCCL
 // needs beside it: of 65,536 registers at most 4,096 (scripts/ptx.sh sees to it), where NCCL's largest blocks, 640 threads
 // of 96, take 61,440. Those would have to wait for the end of a kernel that took more, and nothing could overlap.
+// NCCL's symmetric kernels (512 threads of 128 registers) take all of them, so rank refuses to compute with this kernel beside them.
 const (
 	fmaBlocks  = 1 // of a multiprocessor
 	fmaThreads = 128

@@ -52,8 +52,11 @@ func (c *gpuComputing) choose(kernel string) error {
 		if err == nil {
 			err = errors.New("it cannot be had on another rank")
 		}
-		if kernel == "gemm" {
+		switch {
+		case kernel == "gemm":
 			return environmentf("--compute-kernel gemm: %w", err)
+		case c.b.l.j.cfg.gpu.register == "window":
+			return environmentf("%s: install cuBLAS, or leave out --register window: %w", fmaBesideWindows, err)
 		}
 		c.notes = append(c.notes, "computing by busbar's own kernel, which leaves the GPU's memory idle: "+inShort(err))
 		if err := c.gemm.Close(); err != nil {

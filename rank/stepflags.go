@@ -127,6 +127,8 @@ func (c *config) checkStep(f *pflag.FlagSet) (err error) {
 		refuse("--first-bucket is DDP's, and --strategy %s has none: leave it out", words(o.strategies))
 	case f.Changed("poll-interval") && len(o.progress) > 0 && !slices.Contains(o.progress, step.Poll):
 		refuse("--poll-interval is for --progress poll, and --progress %s does not poll: leave it out", words(o.progress))
+	case o.kernel == "fma" && c.gpu.register == "window":
+		refuse("--compute-kernel fma: %s: use --compute-kernel gemm, or leave out --register window", fmaBesideWindows)
 	}
 	for _, t := range c.plan.Types {
 		if !t.Float() {
@@ -138,6 +140,10 @@ func (c *config) checkStep(f *pflag.FlagSet) (err error) {
 	}
 	return err
 }
+
+// fmaBesideWindows is why busbar's own kernel does not compute beside registered windows. NCCL's symmetric kernels take all registers
+// of a multiprocessor (512 threads of 128), so that none of them starts as long as a block of ours is on each.
+const fmaBesideWindows = "NCCL's kernels for --register window need whole multiprocessors and cannot run beside FMA kernels, so no overlap could be measured"
 
 // words are values as a list on the command line has them.
 func words[T fmt.Stringer](values []T) string {

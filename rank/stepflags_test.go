@@ -89,6 +89,10 @@ func TestStepRefusals(t *testing.T) {
 		"--step x --compute-threads 0":                          "at least 1",
 		"--step x --compute-kernel gem":                         `did you mean "gemm"?`,
 		"--step x --progress thread --pattern pairs --list":     "--pattern is not for --step",
+		"--step x --compute-kernel fma --register window":       "leave out --register window",
+		"--step x --compute-kernel fma -R 2":                    "leave out --register window",
+		"--step x --compute-kernel fma --register buffer":       "",
+		"--step x --compute-kernel gemm --register window":      "",
 		"--step x -n 5 -w 0 -c 0 --resume --quiet --worlds 2,4": "",
 	} {
 		_, err := parseFlags(strings.Fields(line), noEnv)

@@ -160,6 +160,10 @@ func TestStepWithoutCublas(t *testing.T) {
 	if o.code != exitEnvironment || !strings.Contains(o.stderr, "--compute-kernel gemm: cuBLAS could not be loaded") || !strings.Contains(o.stderr, "libcublas.so.12: ") {
 		t.Errorf("want exit code %d and where it was looked for: %s", exitEnvironment, o)
 	}
+	o = launch{mpirun: openMPI, np: 2, args: smallStepFlags(t, t.TempDir(), "--register", "window"), env: env}.start(t).wait()
+	if o.code != exitEnvironment || !strings.Contains(o.stderr, "--register window") || !strings.Contains(o.stderr, "libcublas.so.12: ") {
+		t.Errorf("FMA kernels beside windows: want exit code %d: %s", exitEnvironment, o)
+	}
 }
 
 // rehearsalWithout is a folder of libraries with a rehearsal that lacks a file, to be put into BUSBAR_LIB.
