@@ -12,6 +12,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"unsafe"
@@ -28,18 +29,9 @@ type Library struct {
 // Load opens the newest cuBLAS that the driver can serve and fills the table of its functions; nothing of it starts yet. The
 // error is a *LoadError.
 func Load(o Options) (*Library, error) {
-	candidates, none := o.find()
-	for _, c := range candidates {
-		openBeside(c)
-	}
-	lib, err := dl.Open(dl.Spec{Name: "cuBLAS", Candidates: candidates})
+	lib, err := o.open()
 	if err != nil {
-		failed := &LoadError{Tried: none}
-		var missing *dl.NotFoundError
-		if errors.As(err, &missing) {
-			failed.Tried = append(missing.Tried, none...)
-		}
-		return nil, failed
+		return nil, err
 	}
 	l := &Library{t: (*C.struct_busbar_cublas)(C.calloc(1, C.sizeof_struct_busbar_cublas)), info: Info{Path: lib.Path(), BuildID: lib.BuildID()}}
 	for i := range int(C.busbar_cublas_symbol_count) {
@@ -60,14 +52,51 @@ func Load(o Options) (*Library, error) {
 	return l, nil
 }
 
-// openBeside opens the library's other half where it lies in the same folder: libcublas needs libcublasLt, and not every
-// package tells the loader where that is. Where it cannot be opened the loader says of libcublas what is missing.
-func openBeside(candidate string) {
-	dir, file := filepath.Split(candidate)
-	if dir == "" {
-		return
+// open opens the first candidate that comes with its own libcublasLt. The error is a *LoadError.
+func (o Options) open() (*dl.Library, error) {
+	candidates, none := o.find()
+	failed := &LoadError{}
+	for _, c := range candidates {
+		dir, file := filepath.Split(c)
+		half := strings.Replace(file, "libcublas.so", "libcublasLt.so", 1)
+		if dir != "" {
+			// libcublas needs libcublasLt, and not every package tells the loader where that is. It is opened with its own candidate
+			// only, since the loader gives the first one of that name to every libcublas. Where it cannot be opened the loader says
+			// of libcublas what is missing.
+			_, _ = dl.Open(dl.Spec{Name: "cuBLASLt", Candidates: []string{dir + half}})
+		}
+		lib, err := dl.Open(dl.Spec{Name: "cuBLAS", Candidates: []string{c}})
+		var missing *dl.NotFoundError
+		if errors.As(err, &missing) {
+			failed.Tried = append(failed.Tried, missing.Tried...)
+			continue
+		}
+		if err == nil {
+			err = sameFolder(lib.Path(), half)
+		}
+		if err == nil {
+			return lib, nil
+		}
+		failed.Tried = append(failed.Tried, dl.Attempt{Candidate: c, Why: err.Error()})
 	}
-	_, _ = dl.Open(dl.Spec{Name: "cuBLASLt", Candidates: []string{dir + strings.Replace(file, "libcublas.so", "libcublasLt.so", 1)}})
+	failed.Tried = append(failed.Tried, none...)
+	return nil, failed
+}
+
+// sameFolder checks that every file in this process whose name begins with half lies in the folder of the library at path.
+func sameFolder(path, half string) error {
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(maps)) {
+		_, file, _ := strings.Cut(line, "/")
+		file = "/" + strings.TrimSpace(file)
+		if strings.HasPrefix(filepath.Base(file), half) && filepath.Dir(file) != filepath.Dir(path) {
+			return fmt.Errorf("%s is loaded with %s of another folder; put the folder that holds both first into LD_LIBRARY_PATH", path, file)
+		}
+	}
+	return nil
 }
 
 // version asks part by part: the number that cublasGetVersion_v2 gives has been put together in two ways.
