@@ -65,11 +65,11 @@ func (l *ncclLibrary) open(s *session) (backend, error) {
 	if b.mover, err = l.gpu.NewMover(chunk); err != nil {
 		return nil, err
 	}
-	took := []float64{time.Since(begun).Seconds()}
+	took := []float64{time.Since(begun).Seconds(), l.loading.Seconds()}
 	if err := s.world.Max(took); err != nil {
 		return nil, err
 	}
-	s.setup = append(s.setup, result.Setup{What: "checks", Seconds: took[0]})
+	s.setup = append(s.setup, result.Setup{What: "driver", Seconds: took[1]}, result.Setup{What: "checks", Seconds: took[0]})
 	how := "data is filled and compared by kernels on the GPU"
 	if used, why := b.mover.Kernels(); !used {
 		how = "data is filled and compared through pinned host memory: " + why

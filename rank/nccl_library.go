@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"busbar/cudart"
 	"busbar/cudart/nccl"
@@ -90,6 +91,8 @@ type ncclLibrary struct {
 	notes  []string
 	paths  *nccl.Profiler // the plugin that NCCL tells of its ways; nil without --path
 
+	loading time.Duration // of the driver and this rank's context
+
 	eventStep float64 // s, of this rank's GPU; 0: --events is not given
 
 	stale atomic.Pointer[string] // NCCL's last words about something that is over; the watchdog reads it too
@@ -146,7 +149,9 @@ func (j *job) openNCCL(name string, worlds []int) (library, error) {
 		return nil, err
 	}
 	l.wanted = nccl.Options{Path: paths.nccl, NCCLX: name == "ncclx"}
+	begun := time.Now()
 	devices, err = l.loadDriver(paths)
+	l.loading = time.Since(begun)
 	j.watch.Phase("share out the GPUs", 0)
 	if err := l.takeGPU(devices, err, worlds); err != nil {
 		return nil, err
@@ -281,7 +286,9 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 	}
 	l.notes = append(l.notes, l.withoutNVTX()...)
 	if l.takes() {
+		begun := time.Now()
 		l.gpu, err = l.driver.Open(ordinal[j.rank])
+		l.loading += time.Since(begun)
 	}
 	return j.together(err)
 }

@@ -170,6 +170,9 @@ func (c *gpuComputing) work() cudart.Work {
 // String implements computing.
 func (c *gpuComputing) String() string { return c.what }
 
+// calibration implements calibrated.
+func (c *gpuComputing) calibration() (unit, start float64) { return c.rate.Each, c.rate.Fixed }
+
 // copyRate implements computing.
 func (c *gpuComputing) copyRate() float64 { return c.copies }
 

@@ -28,6 +28,11 @@ type computing interface {
 	close() error
 }
 
+// calibrated is computing that was measured on a device's clock: seconds of a unit, and of a start beside its units.
+type calibrated interface {
+	calibration() (unit, start float64)
+}
+
 // training is one bound plan on this rank.
 type training interface {
 	// run is collective: the ranks are brought together, then one step in that mode. The stamps are nanoseconds of this host's

@@ -160,6 +160,9 @@ func (s *stepSession) openFile() error {
 	s.run = s.j.header(s.p, s.lib, s.session)
 	s.run.Setup = s.setup
 	s.p.step.header(&s.run, s.j.cfg, points, s.computing.String())
+	if c, ok := s.computing.(calibrated); ok {
+		s.run.Step.Unit, s.run.Step.Start = c.calibration()
+	}
 	s.run.Warnings = append(s.run.Warnings, s.stepCrowded()...)
 	s.continuePast()
 	for _, p := range s.points {

@@ -33,7 +33,7 @@ func TestCostOfChecks(t *testing.T) {
 	for _, s := range f.Run.Setup {
 		setup[s.What] = s.Seconds
 	}
-	if len(setup) != 2 || setup["checks"] <= 0 || setup["communicator"] <= 0 {
+	if len(setup) != 3 || setup["driver"] <= 0 || setup["checks"] <= 0 || setup["communicator"] <= 0 {
 		t.Errorf("set up: %v", f.Run.Setup)
 	}
 }

@@ -151,6 +151,9 @@ func TestStepWithoutCublas(t *testing.T) {
 	if f.Run.Step.Computing != "FMA kernels" {
 		t.Errorf("without cuBLAS the run computes with %s", f.Run.Step.Computing)
 	}
+	if f.Run.Step.Unit < 25e-9 || f.Run.Step.Start < 0 || f.Run.Step.Start > 1 {
+		t.Errorf("calibrated: %g s a unit, %g s a start", f.Run.Step.Unit, f.Run.Step.Start)
+	}
 	for _, s := range points {
 		if notes := strings.Join(s.Notes, "; "); !strings.Contains(notes, "cuBLAS could not be loaded") {
 			t.Errorf("the notes are %q", notes)

@@ -24,6 +24,8 @@ type Step struct {
 	Optimizer float64      `json:"optimizer_s,omitempty"`
 	First     int64        `json:"first_bucket_bytes"`        // cap of DDP's first bucket
 	Computing string       `json:"computing"`                 // what computes: "1 thread of FMA", "FMA kernels", "cuBLAS 13.0 half-precision GEMMs of 1024x1024x1024"
+	Unit      float64      `json:"compute_unit_s,omitempty"`  // s of a unit of computing on a GPU, by calibration, on the slowest rank
+	Start     float64      `json:"compute_start_s,omitempty"` // s that a start of computing costs beside its units
 	Interval  float64      `json:"poll_interval_s,omitempty"` // between calls that test, where they poll
 	Points    []step.Point `json:"points"`                    // as planned; a line's n is the number in this list, from 1
 }
