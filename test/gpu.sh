@@ -1,47 +1,70 @@
 #!/usr/bin/env bash
-# gpu.sh checks busbar on a machine with NVIDIA GPUs, from the unpacked bundle (or the repository, built):
-#   test/gpu.sh [--out DIR] [--nccl PATH] [--nccl-tests PATH/all_reduce_perf] [--max SIZE] [--only STEP,…] [--rehearse]
-# Every step keeps what it printed and measured in DIR (gpu-check-TIME); DIR/summary.txt says how each ended. A step that
-# fails does not stop the others; the exit status is the number of those that failed.
-#   --nccl PATH        the library to check, instead of the one that rank finds
-#   --nccl-tests PATH  set rank beside nccl-tests: five launches of each, in turn
-#   --max SIZE         the largest size (8G)
-#   --only STEP,…      of: machine preflight sweep memory shared_gpu all_gpus graphs training stopped killed nccl_tests
-#   --rehearse         without a GPU: stand-ins of CUDA and NCCL, small sizes; tries this script, measures nothing
-# shellcheck disable=SC2317 # the steps are called by step
+# gpu.sh checks busbar on a machine with NVIDIA GPUs, in at most 15 minutes, from the unpacked bundle or the built repository:
+#   test/gpu.sh [--out DIR] [--nccl PATH] [--nccl-tests PATH/all_reduce_perf] [--max SIZE] [--only STEP,...] [--rehearse]
+# It writes DIR (gpu-check-TIME), in it one page, report.md, and one archive of all, DIR.tar.gz, for a bug report. A step
+# that fails does not stop the others. The exit status is the number of failed steps.
+#   --nccl PATH        check this library instead of the one that rank finds
+#   --nccl-tests PATH  compare rank with nccl-tests, five launches each, in turns; PATH must be built with MPI=1
+#   --max SIZE         largest message size (8G)
+#   --only STEP,...    run these steps only:
+#                      STEPS
+#   --rehearse         simulate CUDA and NCCL with small sizes: tries this script, measures no hardware
+# shellcheck disable=SC2317,SC2016 # the steps are called by step; backquotes in text are Markdown
 set -uo pipefail
 
 top=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
-steps=(machine preflight sweep memory shared_gpu all_gpus graphs training stopped killed nccl_tests)
+# Each step with its seconds; what a step leaves is for those after it. The sum leaves half a minute of the 15 for the page.
+LIMITS=(machine:20 preflight:60 library:50 sweep:120 memory:60 shared_gpu:60 all_gpus:70 graphs:60 nonblocking:40
+  training:90 stopped:40 killed:30 fixed_buffers:60 nccl_tests:110)
 readonly COLLECTIVES=(all_reduce all_gather reduce_scatter broadcast reduce alltoall gather scatter sendrecv)
-out=gpu-check-$(date +%Y%m%dT%H%M%S) nccl_tests='' rehearsed=''
-largest=8G small=64M
+steps=()
+for name in "${LIMITS[@]}"; do steps+=("${name%:*}"); done
+started=$SECONDS
+out=gpu-check-$(date +%Y%m%dT%H%M%S) nccl_tests='' simulated=''
+largest=8G small=64M compared=256M
 model=resnet50 caps=5M,25M,all # of three different buckets
 backend=(--backend nccl)
 failed=0
 
 # --- tools of the steps ----------------------------------------------------------------------------------------------
 
-# problem says why a step fails; the summary shows it.
+# problem says why a step fails; the page shows it.
 problem() {
   printf 'problem: %s\n' "$*"
   return 1
 }
 
-# start becomes the launcher of N ranks that keep their results in the step's folder.
-start() {
-  local n=$1 run=("$top/busbar-run" -np "$1")
-  shift
-  [ -x "$top/busbar-run" ] || run=("$top/scripts/mpirun.sh" -np "$n" "$top/bin/rank")
-  exec "${run[@]}" "${backend[@]}" --quiet --out "$dir/results" "$@"
+# value keeps a value that only a GPU can settle, for the page: value NAME TEXT...
+value() {
+  printf '%s\t%s\n' "$1" "${*:2}" >>"$out/values.tsv"
 }
+
+# left prints the seconds that the step still has.
+left() { echo $((deadline - SECONDS)); }
+
+# within prints rank's flag for a run that must leave the step some seconds.
+within() {
+  local seconds=$(($(left) - 15))
+  echo "--time-limit=$((seconds > 10 ? seconds : 10))s"
+}
+
+# launch becomes the launcher of N processes of PROGRAM: of rank and of nccl-tests alike.
+launch() {
+  local n=$1 program=$2
+  shift 2
+  if [ -x "$top/busbar-run" ]; then BUSBAR_RUN_PROGRAM=$program exec "$top/busbar-run" -np "$n" "$@"; fi
+  exec "$top/scripts/mpirun.sh" -np "$n" "$program" "$@"
+}
+
+# start becomes the launcher of N ranks that keep their results in the step's folder.
+start() { launch "$1" "$top/bin/rank" "${backend[@]}" --quiet --out "$dir/results" "${@:2}"; }
 
 # ranks runs N of them to their end.
 ranks() {
   printf '$ rank %s    (%s ranks)\n' "${*:2}" "$1" >&2
   (start "$@") </dev/null
   local code=$?
-  [ "$code" = 0 ] || problem "rank ended with $code" >&2
+  [ "$code" = 0 ] || problem "rank exited with $code" >&2
 }
 
 # records counts the records of the step that hold each of the WORD….
@@ -75,14 +98,17 @@ paths_told() {
   [ "$n" -gt 0 ] || grep -qF 'path: not known' "$dir"/results/*.jsonl || problem "NCCL told its way for no point"
 }
 
+# smi is nvidia-smi, which may hang where a driver does.
+smi() { timeout 20 nvidia-smi "$@" 2>/dev/null; }
+
 # gpus counts those that ranks see: nvidia-smi lists all of the machine, whatever CUDA_VISIBLE_DEVICES says.
 gpus() {
   local n visible
-  if [ -n "$rehearsed" ]; then
+  if [ -n "$simulated" ]; then
     echo "${BUSBAR_REHEARSAL_GPUS:-2}"
     return
   fi
-  n=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')
+  n=$(grep -c . "$out/gpus.csv")
   visible=$(tr , '\n' <<<"${CUDA_VISIBLE_DEVICES-all}" | grep -c .)
   if [ -n "${CUDA_VISIBLE_DEVICES+set}" ] && [ "$visible" -lt "$n" ]; then n=$visible; fi
   echo "$n"
@@ -99,7 +125,7 @@ pid_of() {
 
 # fault sends SIGNAL to rank 1 of 2 in the middle of a sweep and waits for the end; the launch's exit code is in code.
 fault() {
-  local signal=$1 launcher guard victim='' i flags=()
+  local signal=$1 launcher victim='' i flags=()
   if [ "$(gpus)" -lt 2 ]; then flags=(--allow-shared-gpu); fi
   (start 2 ${flags[@]+"${flags[@]}"} --collective all_reduce --placement out,in -b 8 -e "$small" -f 2 -n 100 \
     --run-cycles 0 --deadline 10s) </dev/null &
@@ -115,12 +141,8 @@ fault() {
   kept=$(records '"status":"ok"')
   # The sweep is repeated without end, so a launch without a victim has to be stopped.
   if [ -n "$victim" ]; then kill "-$signal" "$victim"; else kill "$launcher" 2>/dev/null; fi
-  # What should end the run is rank's own watchdog; this one is for the day when it does not.
-  (sleep 180 && kill -KILL "$launcher") >/dev/null 2>&1 &
-  guard=$!
   wait "$launcher"
   code=$?
-  kill "$guard" 2>/dev/null
   [ -n "$victim" ] || problem "no rank 1 was found in the middle of the sweep" || return
   printf 'SIG%s to rank 1 (process %s) after %d points; the launch ended with %d\n' "$signal" "$victim" "$kept" "$code"
   sleep 1
@@ -129,23 +151,93 @@ fault() {
   [ "$(records '"status":"ok"')" -ge "$kept" ] || problem "of $kept points only $(records '"status":"ok"') were kept"
 }
 
-# medians prints SIZE TIME_us from tables in nccl-tests' layout: the median over the files of the out-of-place time.
-medians() {
-  awk '$1 ~ /^[0-9]+$/ && $6 ~ /^[0-9.]+$/ { print $1, $6 }' "$@" | sort -k1,1n -k2,2g | awk '
-    function flush() { if (n) print size, n % 2 ? t[(n + 1) / 2] : (t[n / 2] + t[n / 2 + 1]) / 2 }
-    $1 != size { flush(); size = $1; n = 0 }
-    { t[++n] = $2 }
-    END { flush() }'
+# field prints a text field of the backend in the step's first results file: field path.
+field() {
+  local file
+  for file in "$dir"/results/*.jsonl; do
+    sed -n '1s/.*"backend":{[^{}]*"'"$1"'":"\([^"]*\)".*/\1/p' "$file"
+    return
+  done
+}
+
+# setup_seconds prints what one part of the set-up took, on the rank that took longest.
+setup_seconds() {
+  local file
+  for file in "$dir"/results/*.jsonl; do
+    sed -n '1s/.*{"what":"'"$1"'","s":\([0-9.e+-]*\)}.*/\1/p' "$file" | awk '{ printf "%.3g", $1 }'
+    return
+  done
+}
+
+# microseconds prints a field of the first line of the step's results, which is in seconds; 0 where it is missing.
+microseconds() {
+  local file
+  for file in "$dir"/results/*.jsonl; do
+    sed -n '1s/.*"'"$1"'":\([0-9.e+-]*\).*/\1/p' "$file" | awk '{ s = $1 } END { printf "%.3g", s * 1e6 }'
+    return
+  done
+}
+
+# nccl_devices prints RANK BUS-ADDRESS from NCCL's log, as a number of 16 digits at most: the device that NCCL took by itself.
+nccl_devices() {
+  sed -n 's/.* rank \([0-9]*\) nranks .* cudaDev .* busId \([0-9a-f]*\) .*Init COMPLETE.*/\1 \2/p' "$@" | sort -un
+}
+
+# rank_devices prints the same from rank's results: 0000:1b:00.0 is 1b000.
+rank_devices() {
+  sed -n 's/^{"kind":"rank","rank":\([0-9]*\),.*"pci":"\([0-9a-fA-F:.]*\)".*/\1 \2/p' "$@" | tr -d ':.' | tr A-F a-f |
+    sed 's/ 0*/ /' | sort -un
+}
+
+# nccl_memory prints the MiB of GPU memory that the process of one log of NCCL took until its communicator was ready, and after.
+nccl_memory() {
+  awk '
+    / Cuda Alloc Size / { sub(/.* Cuda Alloc Size /, ""); n[done + 0] += $1 }
+    / Allocated shareable buffer .* size / { sub(/.* size /, ""); n[done + 0] += $1 }
+    /Init COMPLETE/ { done = 1 }
+    END { printf "%d %d\n", n[0] / 1048576, n[1] / 1048576 }' "$1"
+}
+
+# used prints the MiB in use on the GPU with the most.
+used() { smi --query-gpu=memory.used --format=csv,noheader,nounits | sort -n | tail -n 1; }
+
+# as_nccl_tests prints a results file of rank as nccl-tests would, without what names another tool or way: post compares like with like only.
+as_nccl_tests() {
+  "$top/bin/post" show --nccl-tests "$1" | grep -vE '^# (busbar|time|Warning|Bus bandwidth|REHEARSED|SIMULATED)'
+}
+
+# beside compares the logs of two folders, point by point; compare.txt has the ratios with their 95 % confidence intervals. It
+# fails if a point is significantly slower or faster and its interval is not within 2 %.
+beside() {
+  local side points differ same
+  for side in "$1" "$2"; do
+    "$top/bin/post" import --set collective=all_reduce -o "$dir/compare/${side##*/}" "$side"/* >/dev/null || problem "post import failed for $side" || return
+  done
+  "$top/bin/post" compare --margin 2% "$dir/compare/${1##*/}" "$dir/compare/${2##*/}" >"$dir/compare.txt" ||
+    problem "post compare exited with $?" || return
+  "$top/bin/post" compare --margin 2% --format json "$dir/compare/${1##*/}" "$dir/compare/${2##*/}" >"$dir/compare.json" ||
+    problem "post compare exited with $?" || return
+  cat "$dir/compare.txt"
+  points=$(grep -c '"verdict":' "$dir/compare.json")
+  differ=$(grep -cE '"verdict": *"(worse|better)"' "$dir/compare.json")
+  same=$(grep -c '"verdict": *"same"' "$dir/compare.json")
+  ratios=$(awk -F'[:,]' '/"ratio":/ && $2 != " null" { r = $2 + 0; if (!n++ || r < low) low = r; if (r > high) high = r }
+    END { if (n) printf "%.3f to %.3f", low, high }' "$dir/compare.json")
+  [ "$points" -gt 0 ] && [ -n "$ratios" ] || problem "${1##*/} and ${2##*/} have no point in common" || return
+  verdict="$differ of $points points differ significantly, $same are equal within 2 %, $((points - differ - same)) inconclusive; ratios of times ${2##*/} / ${1##*/} are $ratios"
+  echo "$verdict"
+  [ "$differ" = 0 ] || problem "$verdict (compare.txt)"
 }
 
 # --- the steps -------------------------------------------------------------------------------------------------------
 
 machine() {
   local command
-  for command in "uname -a" lscpu "cat /proc/meminfo" "df -h /dev/shm" nvidia-smi "nvidia-smi topo -m" "nvidia-smi -q"; do
+  for command in "uname -a" lscpu "cat /proc/meminfo" "df -h /dev/shm" nvidia-smi "nvidia-smi -q"; do
     printf '\n$ %s\n' "$command"
     $command 2>&1
   done
+  if smi topo -m >"$dir/topology.txt"; then cat "$dir/topology.txt"; else rm "$dir/topology.txt"; fi
   "$top/bin/rank" --version || problem "rank does not start" || return
   [ "$(gpus)" -gt 0 ] || problem "nvidia-smi lists no GPU"
 }
@@ -156,22 +248,57 @@ preflight() {
   grep -q '"verdict"' "$dir/preflight.json" || problem "preflight.json holds no verdict"
 }
 
+# library runs every collective on all GPUs with NCCL's own log, which has what rank cannot see: NCCL's devices and its memory.
+library() {
+  local n free file during after most=0 first=0
+  n=$(gpus)
+  free=$(smi --query-gpu=memory.free --format=csv,noheader,nounits | sort -n | head -n 1)
+  NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ALLOC NCCL_DEBUG_FILE=$dir/nccl-log.%h.%p \
+    ranks "$n" --collective all -b 8 -e "$small" -f 8 -n 5 -c 1 "$(within)" || return
+  value driver "$(setup_seconds driver) s (watchdog: 60 s), persistence mode: $(gpu_property 4)"
+  value init "$(setup_seconds communicator) s for $n ranks (watchdog: 60 s)"
+  field library >"$out/nccl.txt"
+  field path >>"$out/nccl.txt"
+  all_right || return
+  nccl_devices "$dir"/nccl-log.* >"$dir/devices.nccl" 2>/dev/null
+  rank_devices "$dir"/results/*.jsonl >"$dir/devices.rank"
+  if [ ! -s "$dir/devices.nccl" ]; then
+    value device "unknown: NCCL's log names no device"
+    value memory "unknown: NCCL's log names no memory"
+    return 0
+  fi
+  for file in "$dir"/nccl-log.*; do
+    read -r during after < <(nccl_memory "$file")
+    if [ "$during" -gt "$first" ]; then first=$during; fi
+    if [ "$after" -gt "$most" ]; then most=$after; fi
+  done
+  value memory "NCCL's log adds up to at most $first MiB a rank for the communicator and $most MiB after it; rank keeps $((${free:-0} / 10 + 32)) MiB free (a tenth of ${free:-unknown} MiB, and 32 MiB)"
+  if ! diff "$dir/devices.rank" "$dir/devices.nccl"; then
+    value device "DIFFERENT: see library/devices.rank and library/devices.nccl"
+    problem "NCCL uses other GPUs than rank chose: library/devices.rank, library/devices.nccl" || return
+  fi
+  if [ "$n" = 1 ]; then
+    value device "unknown: there is one GPU"
+  else
+    value device "yes, on each of $n ranks, by NCCL's log"
+  fi
+}
+
 # One rank moves data within its GPU; all of the program is gone through, with real sizes.
 sweep() {
-  ranks 1 --collective all --placement out,in -b 8 -e "$largest" -f 2 -c 1 --budget 300ms && all_right
+  ranks 1 --collective all --placement out,in -b 8 -e "$largest" -f 4 -c 1 --budget 300ms "$(within)" && all_right
 }
 
 # The peak memory, of the GPU and of the process, at the largest size; and that all of it is given back.
 memory() {
   local sampler before after peak
-  used() { nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits 2>/dev/null | sort -n | tail -n 1; }
   before=$(used)
   while sleep 0.1; do
     used >>"$dir/gpu_mib"
     for p in $(pid_of 0); do awk '/^VmHWM/ { print int($2 / 1024) }' "/proc/$p/status" >>"$dir/host_mib"; done
   done 2>/dev/null &
   sampler=$!
-  ranks 1 --collective all_reduce,alltoall -b "$largest" -e "$largest" -n 20 -c 1 --run-cycles 5
+  ranks 1 --collective all_reduce,alltoall -b "$largest" -e "$largest" -n 20 -c 1 --run-cycles 3
   local code=$?
   kill "$sampler"
   wait "$sampler" 2>/dev/null
@@ -179,26 +306,43 @@ memory() {
   peak=$(sort -n "$dir/host_mib" 2>/dev/null | tail -n 1)
   [ -n "$peak" ] || problem "the process was gone before it was looked at" || return
   printf 'peak memory of the process: %s MiB\n' "$peak"
-  [ -z "$rehearsed" ] || return 0
+  [ -z "$simulated" ] || return 0
   after=$(used)
   printf 'memory used on the GPU: %s MiB before, at most %s MiB, %s MiB after\n' "$before" "$(sort -n "$dir/gpu_mib" | tail -n 1)" "$after"
   [ "$after" -le $((before + 64)) ] || problem "$((after - before)) MiB of the GPU were not given back"
 }
 
-# Two ranks on one GPU: right data; no figure of it is worth keeping.
+# Two ranks on one GPU: the data must be right; the times mean nothing.
 shared_gpu() {
-  local visible=${CUDA_VISIBLE_DEVICES:-0}
+  local visible=${CUDA_VISIBLE_DEVICES:-0} begun=$SECONDS
   export CUDA_VISIBLE_DEVICES=${visible%%,*}
   ranks 2 --allow-shared-gpu --path --collective all --placement out,in -b 8 -e "$small" -f 4 -n 5 -c 1 && all_right && paths_told
+  local code=$?
+  if [ $code != 0 ]; then
+    value shared_gpu "FAILED after $((SECONDS - begun)) s"
+    return $code
+  fi
+  value shared_gpu "all data right, $((SECONDS - begun)) s for $(records '"status":"ok"') points (deadline 60 s a phase)"
 }
 
 all_gpus() {
   [ "$(gpus)" -ge 2 ] || { reason="there is one GPU"; return 77; }
-  ranks "$(gpus)" --path --collective all -b 8 -e "$small" -f 4 -c 1 --budget 300ms && all_right && paths_told
+  ranks "$(gpus)" --path --collective all -b 8 -e "$small" -f 4 -c 1 --budget 300ms "$(within)" && all_right && paths_told
 }
 
 graphs() {
-  ranks "$(gpus)" -G 10 --collective all --mode throughput -b 8 -e "$small" -f 8 -c 1 --budget 300ms && all_right
+  ranks "$(gpus)" -G 10 --collective all --mode throughput -b 8 -e "$small" -f 8 -c 1 --budget 300ms "$(within)" && all_right
+}
+
+# NCCL launches a non-blocking communicator's kernels from a thread of its own, also those of a stream that is captured.
+nonblocking() {
+  ranks "$(gpus)" --nonblocking -G 3 --collective all --mode throughput -b 8 -e "$small" -f 64 -n 20 -c 1 && all_right
+  local code=$?
+  if [ $code != 0 ]; then
+    value nonblocking "FAILED: nonblocking/log.txt"
+    return $code
+  fi
+  value nonblocking "all data right in $(records '"status":"ok"') points"
 }
 
 # trained runs a training step and looks at what became of it: every point is right, or its library says that it lacks the type,
@@ -206,14 +350,15 @@ graphs() {
 trained() {
   local computing=$1 lines ok odd
   shift
-  ranks "$(gpus)" --step "$model" --compute 30ms --strategy ddp,fsdp --bucket "$caps" -d bfloat16,float8e4m3 --budget 2s "$@" || return
-  lines=$(cat "$dir"/results/*.jsonl | grep -F '"kind":"step"')
+  ranks "$(gpus)" --step "$model" --compute 30ms --strategy ddp,fsdp --bucket "$caps" -d bfloat16,float8e4m3 --budget 1s "$@" || return
+  lines=$(grep -hF '"kind":"step"' "$dir"/results/*.jsonl)
   ok=$(grep -F '"status":"ok"' <<<"$lines" | grep -cF '"check":{"result":"ok"')
   odd=$(grep -vF '"status":"ok"' <<<"$lines" | grep -vcF '"status":"unsupported"')
   printf '%s: %d points with every element right\n' "$computing" "$ok"
   [ "$ok" -ge 6 ] || problem "of the points with $computing only $ok are right; bfloat16 alone has 6" || return
   [ "$odd" = 0 ] || problem "$odd points with $computing are neither right nor unsupported" || return
   grep -qF "\"computing\":\"$computing" "$dir"/results/*.jsonl || problem "what computed is not $computing" || return
+  value calibration "$computing: $(microseconds compute_start_s) us a start, $(microseconds compute_unit_s) us a unit (several us a start suggest the host's launch rate)"
   mv "$dir/results" "$dir/results-${computing%% *}"
 }
 
@@ -239,40 +384,136 @@ killed() {
   [ "$code" != 0 ] || problem "the exit code is 0, though a rank was killed"
 }
 
-# Launches in turn, since two launches of one program differ by more than two programs do.
+# fixed_buffers measures what nccl-tests' moving through its buffers does to a time: the same flags with it and without, in turns.
+fixed_buffers() {
+  local i verdict=''
+  mkdir -p "$dir/moving" "$dir/fixed"
+  for i in 1 2 3 4; do
+    both moving $i --like nccl-tests || return
+    both fixed $i -a 1 --mode throughput --placement both --alloc nccl || return
+  done
+  beside "$dir/moving" "$dir/fixed"
+  [ -n "$verdict" ] && value buffers "$verdict"
+}
+
+# both runs one launch for fixed_buffers and keeps its table in a folder.
+both() {
+  local file
+  ranks "$(gpus)" "${@:3}" --collective all_reduce -b 64K -e "$small" -f 4 -n 20 -w 5 -c 0 || return
+  for file in "$dir"/results/*.jsonl; do
+    as_nccl_tests "$file" >"$dir/$1/$2" || problem "post show failed" || return
+  done
+  rm -rf "$dir/results"
+}
+
+# nccl_tests compares rank with nccl-tests: one process for each GPU by one launcher, one file of NCCL. The launches take turns, since two
+# launches of one program may differ more than two programs do.
 nccl_tests() {
-  local i n like=(--like nccl-tests)
-  [ -n "$nccl_tests" ] || { reason="no --nccl-tests PATH"; return 77; }
+  local n i library code verdict=''
+  [ -n "$nccl_tests" ] || { reason="--nccl-tests PATH was not given"; return 77; }
   [ -x "$nccl_tests" ] || problem "there is no program $nccl_tests" || return
   n=$(gpus)
-  [[ $("$top/bin/rank" --help) = *"--like "* ]] || { like=(); echo "this rank has no --like: its own settings are compared"; }
+  ranks "$n" --collective all_reduce -b 8 -e 8 -n 1 -c 0 || return
+  library=$(field path)
+  version=$(field version)
+  rm -rf "$dir/results"
+  mkdir -p "$dir/library" "$dir/nccl-tests" "$dir/rank"
+  ln -sf "$library" "$dir/library/libnccl.so.2"
   for i in 1 2 3 4 5; do
-    "$nccl_tests" -b 8 -e "$largest" -f 2 -n 20 -w 5 -c 0 -g "$n" >"$dir/nccl-tests.$i" </dev/null || problem "$nccl_tests ended with $?" || return
-    ranks "$n" ${like[@]+"${like[@]}"} --collective all_reduce --mode throughput -b 8 -e "$largest" -f 2 -n 20 -w 5 -c 0 || return
+    (
+      LD_LIBRARY_PATH=$dir/library:$(dirname "$library")$(bundled_mpi)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+      export LD_LIBRARY_PATH
+      launch "$n" "$nccl_tests" -b 8 -e "$compared" -f 2 -n 20 -w 5 -c 0 -g 1
+    ) >"$dir/nccl-tests/$i" </dev/null
+    code=$?
+    [ "$code" = 0 ] || problem "$nccl_tests exited with $code; build it with MPI=1 and the MPI of this launcher (in the bundle, ./build-mpi-shim selects another MPI)" || return
+    alike "$dir/nccl-tests/$i" "$n" "$version" || return
+    ranks "$n" --like nccl-tests --collective all_reduce -b 8 -e "$compared" -f 2 -n 20 -w 5 -c 0 || return
+    {
+      grep -m 1 '^# nccl-tests version' "$dir/nccl-tests/$i"
+      as_nccl_tests "$(echo "$dir"/results/*.jsonl)"
+    } >"$dir/rank/$i" || problem "post show failed" || return
+    rm -rf "$dir/results"
   done
-  for i in "$dir"/results/*.jsonl; do
-    "$top/bin/post" show --nccl-tests "$i" >"$dir/rank.$(basename "$i" .jsonl)" || problem "post show ended with $?" || return
+  beside "$dir/nccl-tests" "$dir/rank"
+  code=$?
+  if [ -n "$simulated" ] && [ -n "$verdict" ]; then return 0; fi
+  return $code
+}
+
+# bundled_mpi prints the folder of the bundle's Open MPI for a library path, if that is the one that launches.
+bundled_mpi() {
+  local library
+  [ ! -s "$top/lib/launcher" ] || return 0
+  for library in "$top"/openmpi/lib/*/openmpi/lib/libmpi.so.40; do
+    if [ -e "$library" ]; then printf ':%s' "$(dirname "$library")"; fi
   done
-  join <(medians "$dir"/nccl-tests.? | sort) <(medians "$dir"/rank.* | sort) | sort -n |
-    awk 'BEGIN { print "size_B nccl-tests_us rank_us ratio" } { printf "%d %s %s %.3f\n", $1, $2, $3, $3 / $2 }' | tee "$dir/ratio.txt"
-  awk 'NR > 1 { n++; if ($4 < 0.98 || $4 > 1.02) bad++ } END { if (!n) exit 2; exit bad > 0 }' "$dir/ratio.txt" ||
-    problem "ratio.txt has no sizes, or some whose ratio is not between 0.98 and 1.02"
+}
+
+# alike checks that a log of nccl-tests is of one world of N ranks and of that version of NCCL.
+alike() {
+  local ranks code
+  ranks=$(awk '$1 == "#" && $2 == "Rank" && $3 + 1 > n { n = $3 + 1 } END { print n + 0 }' "$1")
+  [ "$ranks" = "$2" ] || problem "nccl-tests ran as a world of $ranks, rank as one of $2: build nccl-tests with MPI=1 and the MPI of this launcher" || return
+  code=$(sed -n 's/^# nccl-tests version .* nccl-library=\([0-9]*\).*/\1/p' "$1" | head -n 1)
+  [ -n "$code" ] || problem "nccl-tests does not print the version of its NCCL: use nccl-tests 2.17 or later" || return
+  code=$((code / 10000)).$((code / 100 % 100)).$((code % 100))
+  [ "$code" = "$3" ] || problem "nccl-tests uses NCCL $code, rank uses NCCL $3: link nccl-tests with NCCL dynamically and without an rpath to another NCCL"
 }
 
 # --- around them -----------------------------------------------------------------------------------------------------
 
+# marked prints the processes that this step started.
+marked() {
+  grep -lzxF "BUSBAR_GPU_STEP=$step_id" /proc/[0-9]*/environ 2>/dev/null | grep -oE '[0-9]+'
+}
+
+# end_step ends a step that exceeds its time, first the step, so that it starts nothing more.
+end_step() {
+  local i pids
+  kill -KILL "$1" 2>/dev/null
+  for i in TERM TERM TERM TERM KILL; do
+    pids=$(marked)
+    [ -n "$pids" ] || return 0
+    # shellcheck disable=SC2086 # a list
+    kill -"$i" $pids 2>/dev/null
+    sleep 1
+  done
+}
+
+# limit prints the second by which a step must end: the time of all steps up to it.
+limit() {
+  local entry sum=$started
+  for entry in "${LIMITS[@]}"; do
+    sum=$((sum + ${entry#*:}))
+    if [ "${entry%:*}" = "$1" ]; then break; fi
+  done
+  echo "$sum"
+}
+
 step() {
-  local name=$1 start=$SECONDS status word=ok
-  dir=$out/$name step_id=$$.$name reason=''
+  local name=$1 start=$SECONDS status word=passed shell
+  dir=$out/$name step_id=$$.$name reason='' deadline=$(limit "$name")
   export BUSBAR_GPU_STEP=$step_id
   mkdir -p "$dir/results"
   printf '== %s\n' "$name"
   (
-    "$name"
-    status=$?
+    if [ "$name" != machine ] && [ "$(gpus)" = 0 ]; then
+      reason="there is no GPU" status=77
+    else
+      "$name"
+      status=$?
+    fi
     if [ $status = 77 ]; then printf 'not run: %s\n' "$reason"; fi
     exit $status
-  ) >"$dir/log.txt" 2>&1
+  ) >"$dir/log.txt" 2>&1 &
+  shell=$!
+  while kill -0 "$shell" 2>/dev/null && [ $SECONDS -lt "$deadline" ]; do sleep 0.2; done
+  if kill -0 "$shell" 2>/dev/null; then
+    end_step "$shell"
+    echo "problem: stopped after $((SECONDS - start)) s, which is all the time that it has" >>"$dir/log.txt"
+  fi
+  wait "$shell" 2>/dev/null
   status=$?
   case $status in
     0) ;;
@@ -283,16 +524,106 @@ step() {
       ;;
   esac
   rmdir "$dir/results" 2>/dev/null
-  printf '%-8s %-11s %4d s  %s\n' "$word" "$name" $((SECONDS - start)) "$reason" | sed 's/ *$//' | tee -a "$out/summary.txt"
+  printf '%-8s %-13s %4d s  %s\n' "$word" "$name" $((SECONDS - start)) "$reason" | sed 's/ *$//' | tee -a "$out/summary.txt"
+  page >"$out/report.md"
 }
 
-usage() { sed -n '2,/^# shellcheck/{/^# shellcheck/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; }
+# --- the page --------------------------------------------------------------------------------------------------------
+
+# block prints a file, or its end, as a block of text.
+block() {
+  echo '```'
+  tail -n "$2" "$1" | sed 's/```/---/'
+  echo '```'
+}
+
+# question prints a row of the table of values: question NAME TEXT.
+question() {
+  local answer
+  answer=$(awk -F'\t' -v name="$1" '$1 == name { printf "%s%s", between, $2; between = "<br>" }' "$out/values.tsv" 2>/dev/null)
+  printf '| %s | %s |\n' "$2" "${answer:-unknown: not measured in this check}"
+}
+
+page() {
+  local word name seconds text failures
+  failures=$(grep -c '^FAILED' "$out/summary.txt")
+  echo "# busbar GPU check: $failures of $(grep -c . "$out/summary.txt") steps failed"
+  echo
+  if [ -n "$simulated" ]; then printf '**Simulation: no GPU was used. No value on this page describes hardware.**\n\n'; fi
+  printf 'Host %s, %s, %d s. Command: `%s`.\n\n' "$(uname -n)" "$(date -u '+%Y-%m-%d %H:%M UTC')" $((SECONDS - started)) "$command"
+  printf 'Attach the archive `%s` to a bug report. It holds this page, the log and the results of every step, ' "$(basename "$out").tar.gz"
+  printf 'host and user names, serial numbers and UUIDs of the GPUs, and `NCCL_` variables: look through it before you publish it.\n\n'
+  printf '## Steps\n\n| step | result | time | reason |\n|---|---|---|---|\n'
+  sed -E 's/^(not run|[^ ]+) +([a-z_]+) +([0-9]+) s *(.*)$/\2\t\1\t\3\t\4/' "$out/summary.txt" | while IFS=$'\t' read -r name word seconds text; do
+    printf '| %s | %s | %s s | %s |\n' "$name" "$word" "$seconds" "${text//|/\\|}"
+  done
+  if [ "$failures" -gt 0 ]; then
+    printf '\n## What failed\n'
+    sed -nE 's/^FAILED +([a-z_]+) .*/\1/p' "$out/summary.txt" | while read -r name; do
+      printf '\n### %s\n\nThe end of `%s/log.txt`:\n\n' "$name" "$name"
+      block "$out/$name/log.txt" 20
+    done
+  fi
+  printf '\n## Versions\n\n| | |\n|---|---|\n'
+  printf '| busbar | %s |\n' "$("$top/bin/rank" --version 2>&1 | head -n 1)"
+  printf '| NCCL | %s |\n' "$(paste -sd' ' "$out/nccl.txt" 2>/dev/null || echo unknown)"
+  printf '| driver | %s |\n' "$(gpu_property 2)"
+  printf '| GPUs | %s |\n' "$(gpu_property 1)"
+  printf '| GPU memory | %s |\n' "$(gpu_property 3)"
+  printf '| nccl-tests | %s |\n' "$(grep -hom 1 'nccl-tests version.*' "$out/nccl_tests/nccl-tests/1" 2>/dev/null || echo 'not compared')"
+  printf '| kernel | %s |\n' "$(uname -r)"
+  printf '\n## Values that only a GPU can settle\n\n| question | value |\n|---|---|\n'
+  question device "Does NCCL use the GPU that rank chose, on ranks that see all GPUs?"
+  question memory "Does NCCL's later memory fit what rank keeps free?"
+  question driver "How long does loading CUDA take?"
+  question init "How long does NCCL init take?"
+  question shared_gpu "Do two ranks that share one GPU finish?"
+  question nonblocking "Does a non-blocking communicator work inside CUDA graphs?"
+  question calibration "What does starting a computing kernel cost?"
+  question buffers "How much do times change if buffers do not move as in nccl-tests?"
+  for name in nccl_tests fixed_buffers; do
+    [ -s "$out/$name/compare.txt" ] || continue
+    printf '\n## Comparison in step %s\n\n' "$name"
+    block "$out/$name/compare.txt" 200
+  done
+  if [ -s "$out/machine/topology.txt" ]; then
+    printf '\n## Topology\n\n'
+    block "$out/machine/topology.txt" 80
+  fi
+}
+
+# gpu_property prints a column of gpus.csv, each value once: name, driver, memory, persistence mode.
+gpu_property() {
+  local found
+  found=$(cut -d, -f "$1" "$out/gpus.csv" 2>/dev/null | sed 's/^ //' | sort | uniq -c | sed -E 's/^ *([0-9]+) (.*)/\1 x \2/' | paste -sd,)
+  echo "${found:-unknown}"
+}
+
+# finish writes the page and the archive, also after an interrupt.
+finish() {
+  trap - INT TERM
+  page >"$out/report.md"
+  tar -C "$(dirname "$out")" -czf "$out.tar.gz" "$(basename "$out")" || echo "gpu.sh: cannot write $out.tar.gz" >&2
+  printf '\n%s\n' "$failed of $(grep -c . "$out/summary.txt") steps failed. Page: $out/report.md. Archive for a bug report: $out.tar.gz"
+}
+
+interrupted() {
+  [ -z "${step_id:-}" ] || end_step "${shell:-}"
+  echo "gpu.sh: interrupted" >&2
+  finish
+  exit 130
+}
+
+usage() {
+  sed -n '2,/^# shellcheck/{/^# shellcheck/d;s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}" | sed "s/ STEPS\$/ ${steps[*]}/"
+}
 
 main() {
-  local sure
+  local name
+  command="gpu.sh $*"
   while [ $# -gt 0 ]; do
     case $1 in
-      --out | --nccl | --nccl-tests | --max | --only) [ -n "${2:-}" ] || { echo "gpu.sh: $1 wants a value" >&2; exit 1; } ;;
+      --out | --nccl | --nccl-tests | --max | --only) [ -n "${2:-}" ] || { echo "gpu.sh: $1 requires a value; see --help" >&2; exit 1; } ;;
     esac
     case $1 in
       --out) out=$2 ;;
@@ -301,7 +632,7 @@ main() {
       --max) largest=$2 ;;
       --only) IFS=, read -ra steps <<<"$2" ;;
       --rehearse)
-        rehearsed=1 largest=1M small=64K
+        simulated=1 largest=1M small=64K compared=64K
         model=uniform:8x64K caps=128K,256K,all
         backend+=(--rehearse)
         shift
@@ -312,16 +643,19 @@ main() {
     esac
     shift 2
   done
-  for sure in "${steps[@]}"; do
-    declare -F "$sure" >/dev/null || { echo "gpu.sh: there is no step \"$sure\"; --help lists them" >&2; exit 1; }
+  for name in "${steps[@]}"; do
+    [[ " ${LIMITS[*]} " = *" $name:"* ]] || { echo "gpu.sh: unknown step \"$name\"; --help lists the steps" >&2; exit 1; }
   done
   # Results of another check would be counted with this one's.
-  [ ! -e "$out/summary.txt" ] || { echo "gpu.sh: $out holds a check already; give another --out" >&2; exit 1; }
+  [ ! -e "$out/summary.txt" ] || { echo "gpu.sh: $out already holds a check; set another --out" >&2; exit 1; }
   mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 1
   : >"$out/summary.txt"
-  for sure in "${steps[@]}"; do step "$sure"; done
-  printf '%s\n' "$failed of ${#steps[@]} steps failed; everything is in $out" | tee -a "$out/summary.txt"
+  smi --query-gpu=name,driver_version,memory.total,persistence_mode --format=csv,noheader >"$out/gpus.csv"
+  trap interrupted INT TERM
+  for name in "${steps[@]}"; do step "$name"; done
+  finish
   exit $failed
 }
 
-main "$@"
+# Tests source this file for its functions.
+[ "${BASH_SOURCE[0]}" != "$0" ] || main "$@"

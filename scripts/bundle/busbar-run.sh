@@ -128,4 +128,5 @@ if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-exec "$mpirun" "${launcher[@]}" "$here/bin/rank" ${rank[@]+"${rank[@]}"}
+# test/gpu.sh launches another program in the same way, to compare it with rank.
+exec "$mpirun" "${launcher[@]}" "${BUSBAR_RUN_PROGRAM:-$here/bin/rank}" ${rank[@]+"${rank[@]}"}
