@@ -491,6 +491,9 @@ limit() {
   echo "$sum"
 }
 
+# outcome adds a step's line to the summary.
+outcome() { printf '%-8s %-13s %4d s  %s\n' "$1" "$2" $((SECONDS - $3)) "$4" | sed 's/ *$//' | tee -a "$out/summary.txt"; }
+
 step() {
   local name=$1 start=$SECONDS status word=passed shell
   dir=$out/$name step_id=$$.$name reason='' deadline=$(limit "$name")
@@ -524,7 +527,7 @@ step() {
       ;;
   esac
   rmdir "$dir/results" 2>/dev/null
-  printf '%-8s %-13s %4d s  %s\n' "$word" "$name" $((SECONDS - start)) "$reason" | sed 's/ *$//' | tee -a "$out/summary.txt"
+  outcome "$word" "$name" "$start" "$reason"
   page >"$out/report.md"
 }
 
@@ -601,15 +604,19 @@ gpu_property() {
 
 # finish writes the page and the archive, also after an interrupt.
 finish() {
-  trap - INT TERM
   page >"$out/report.md"
   tar -C "$(dirname "$out")" -czf "$out.tar.gz" "$(basename "$out")" || echo "gpu.sh: cannot write $out.tar.gz" >&2
   printf '\n%s\n' "$failed of $(grep -c . "$out/summary.txt") steps failed. Page: $out/report.md. Archive for a bug report: $out.tar.gz"
 }
 
 interrupted() {
-  [ -z "${step_id:-}" ] || end_step "${shell:-}"
-  echo "gpu.sh: interrupted" >&2
+  trap '' INT TERM
+  if [ -n "${shell:-}" ]; then # a step runs
+    end_step "$shell"
+    wait "$shell" 2>/dev/null
+    failed=$((failed + 1))
+    outcome FAILED "$name" "$start" "interrupted"
+  fi
   finish
   exit 130
 }

@@ -141,6 +141,21 @@ main --out "$1"`, "gpu_test", out)
 	}
 }
 
+// An interrupt ends the step and what it started, and leaves a page and an archive.
+func TestInterrupt(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "check")
+	c := exec.Command("bash", "-c", `source ./gpu.sh
+simulated=1 LIMITS=(endless:600) steps=(endless)
+endless() { sleep 4321 & kill "$$"; sleep 4321; }
+main --out "$1"`, "gpu_test", out)
+	said, _ := c.CombinedOutput()
+	page, err := os.ReadFile(filepath.Join(out, "report.md"))
+	if code := c.ProcessState.ExitCode(); code != 130 || err != nil || !strings.Contains(string(page), "| endless | FAILED |") {
+		t.Errorf("exit code %d, %v: %s\n%s", code, err, page, said)
+	}
+	archived(t, out+".tar.gz")
+}
+
 // The limits of all steps and half a minute for the page make a quarter of an hour.
 func TestLimitsAddUp(t *testing.T) {
 	said, _ := script(t, `for name in "${steps[@]}"; do declare -F "$name" >/dev/null || echo "no step $name"; done; limit "${steps[-1]}"; echo "$started"`)
