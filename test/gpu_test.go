@@ -224,7 +224,16 @@ func TestNCCLTestsInOneWorld(t *testing.T) {
 }
 
 func TestNCCLTestsThatAreNotAlike(t *testing.T) {
-	for flag, want := range map[string]string{"-DSINGLE": "as a world of 1", "-DVERSION=21805": "uses NCCL 2.18.5"} {
+	needs.File(t, "../lib/rehearsal/libnccl.so.2", "make build makes it")
+	other := t.TempDir() // another file of the same version
+	for _, name := range []string{"libnccl.so.2", "libcuda.so.1"} {
+		data, err := os.ReadFile("../lib/rehearsal/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(other, name), string(data))
+	}
+	for flag, want := range map[string]string{"-Wl,--disable-new-dtags,-rpath," + other: "nccl-tests loads " + other, "-DSINGLE": "as a world of 1", "-DVERSION=21805": "uses NCCL 2.18.5"} {
 		if page, code := checkWith(t, flag); code != 1 || !strings.Contains(page, want) || !strings.Contains(page, "| nccl_tests | FAILED |") {
 			t.Errorf("%s: exit code %d:\n%s", flag, code, page)
 		}
