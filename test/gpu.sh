@@ -252,7 +252,7 @@ preflight() {
 library() {
   local n free file during after most=0 first=0
   n=$(gpus)
-  free=$(smi --query-gpu=memory.free --format=csv,noheader,nounits | sort -n | head -n 1)
+  free=$(smi --query-gpu=memory.free --format=csv,noheader,nounits | sort -n | sed -n 1p)
   NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ALLOC NCCL_DEBUG_FILE=$dir/nccl-log.%h.%p \
     ranks "$n" --collective all -b 8 -e "$small" -f 8 -n 5 -c 1 "$(within)" || return
   value driver "$(setup_seconds driver) s (watchdog: 60 s), persistence mode: $(gpu_property 4)"
@@ -458,7 +458,7 @@ alike() {
   local ranks code
   ranks=$(awk '$1 == "#" && $2 == "Rank" && $3 + 1 > n { n = $3 + 1 } END { print n + 0 }' "$1")
   [ "$ranks" = "$2" ] || problem "nccl-tests ran as a world of $ranks, rank as one of $2: build nccl-tests with MPI=1 and the MPI of this launcher" || return
-  code=$(sed -n 's/^# nccl-tests version .* nccl-library=\([0-9]*\).*/\1/p' "$1" | head -n 1)
+  code=$(sed -n 's/^# nccl-tests version .* nccl-library=\([0-9]*\).*/\1/p' "$1" | sed -n 1p)
   [ -n "$code" ] || problem "nccl-tests does not print the version of its NCCL: use nccl-tests 2.17 or later" || return
   code=$((code / 10000)).$((code / 100 % 100)).$((code % 100))
   [ "$code" = "$3" ] || problem "nccl-tests uses NCCL $code, rank uses NCCL $3"
@@ -571,7 +571,7 @@ page() {
     done
   fi
   printf '\n## Versions\n\n| | |\n|---|---|\n'
-  printf '| busbar | %s |\n' "$("$top/bin/rank" --version 2>&1 | head -n 1)"
+  printf '| busbar | %s |\n' "$("$top/bin/rank" --version 2>&1 | sed -n 1p)"
   printf '| NCCL | %s |\n' "$(paste -sd' ' "$out/nccl.txt" 2>/dev/null || echo unknown)"
   printf '| driver | %s |\n' "$(gpu_property 2)"
   printf '| GPUs | %s |\n' "$(gpu_property 1)"
