@@ -136,7 +136,7 @@ ready() { export BUSBAR_TEST_WHOLE=1 BUSBAR_TEST_PROGRAMS=$PWD; }
 # What needs no rank processes.
 quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/... ./slurm ./slurm/aws ./slurm/sites)
 
-quick_tests() { "$GO" test -vet=off "${quick[@]}"; }
+quick_tests() { "$GO" test -short -vet=off "${quick[@]}"; }
 
 # Not from Go's cache: the tests start programs that it does not know of.
 tests() { ready && testrun "$logs/tests.json" -short -count=1 -vet=off -timeout 10m ./...; }
@@ -170,6 +170,7 @@ simulated_gpu() {
 sanitizers() { scripts/c-sanitize.sh; }
 ptx() { scripts/ptx.sh; }
 abi() { KEEP=1 scripts/abi.sh newest; }
+cublas() { scripts/cublas.sh; }
 bundle() { make --no-print-directory bundle; }
 bundle_bare() { scripts/bundle-test.sh bare; }
 
@@ -205,7 +206,7 @@ test)
 rest)
   [ -e "$logs/tests.json" ] || { echo "check.sh rest: run scripts/check.sh test first" >&2; exit 1; }
   events=("$logs"/tests.json "$logs"/slurm.json)
-  for s in tests-left race sanitizers ptx abi bundle bundle-bare slurm-left; do step "$s"; done
+  for s in tests-left race sanitizers ptx abi cublas bundle bundle-bare slurm-left; do step "$s"; done
   ;;
 '' | -*)
   sed -n '2,/^# shellcheck/{/^# shellcheck/d;s/^# \{0,1\}//p}' "$0" >&2
