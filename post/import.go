@@ -56,7 +56,7 @@ file again replaces what it was made into.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return m.run(cmd.Context(), cmd, args) },
 	}
 	cmd.Flags().StringVarP(&m.out, "out", "o", defaultFolder, "write into this `DIR`")
-	cmd.Flags().BoolVar(&m.strict, "strict", false, "unknown lines and torn rows are errors")
+	cmd.Flags().BoolVar(&m.strict, "strict", false, "fail on unknown lines, torn rows and doubtful points")
 	cmd.Flags().StringArrayVar(&m.words, "set", nil, "`KEY=VALUE` where a file does not tell it: world, collective,\ntype, placement, mode")
 	return cmd
 }
@@ -114,7 +114,7 @@ func (m *importer) file(ctx context.Context, path string) error {
 	s := &importSink{ctx: ctx, dir: m.out, hash: hash}
 	defer s.discard()
 	counts, err := foreign.Read(f, foreign.File{Path: path, SHA256: hash, Given: m.given}, s)
-	if err == nil && m.strict && counts.Torn+counts.Unknown > 0 {
+	if err == nil && m.strict && counts.Torn+counts.Unknown+counts.Doubtful > 0 {
 		err = fmt.Errorf("%s (--strict: %s)", counts.First, aside(counts))
 	}
 	if err == nil {
@@ -157,7 +157,7 @@ func aside(c foreign.Counts) string {
 	for _, f := range []struct {
 		n    int
 		noun string
-	}{{c.Torn, "torn row"}, {c.Unknown, "unknown line"}, {c.Log, "line"}} {
+	}{{c.Torn, "torn row"}, {c.Unknown, "unknown line"}, {c.Doubtful, "doubtful point"}, {c.Log, "line"}} {
 		if f.n == 0 {
 			continue
 		}

@@ -46,12 +46,15 @@ func TestImportedTestsAreClosed(t *testing.T) {
 // --strict refuses what is torn and what is unknown, each by itself, and nothing else; of what it refuses nothing is kept.
 func TestStrictImport(t *testing.T) {
 	const head = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+	const ranks = "#  Rank  0 Group  0 Pid 1 on a device 0 [0000:01:00] X\n#  Rank  1 Group  0 Pid 1 on a device 1 [0000:02:00] X\n"
 	const row = "1024 256 float sum -1 10.5 1.0 1.0 0 11.5 1.0 1.0 0\n"
 	for _, c := range []struct{ what, text, words string }{
 		{"whole", head + row, ""},
 		{"with the library's log", head + "blue:77:88 [0] NCCL INFO Channel 00 : 0[0] -> 1[1]\n" + row, ""},
 		{"torn", head + row + row[:30], ":4: a torn row: "},
 		{"unknown", head + "hello\n" + row, ":3: no part of a known layout: "},
+		{"below a footer", head + row + "# Out of bounds values : 0 OK\n" + row, ":5: a row below the end of its table"},
+		{"contradictory", head + ranks + strings.Replace(row, " 1.0 1.0 ", " 1.00 1.75 ", 1), ":5: busbw/algbw contradicts the number of ranks"},
 	} {
 		for _, strict := range []bool{false, true} {
 			dir := t.TempDir()

@@ -35,18 +35,19 @@ type Table interface {
 
 // Counts say what was found in a file.
 type Counts struct {
-	Rows    int    // of tables, torn ones too
-	Points  int    // that whole rows hold: one for each placement
-	Torn    int    // rows that were cut off or garbled
-	Unknown int    // lines of no known layout
-	Log     int    // lines of a log of NCCL or RCCL
-	First   string // the first torn row or unknown line, with its place
+	Rows     int    // of tables, torn ones too
+	Points   int    // that whole rows hold: one for each placement
+	Torn     int    // rows that were cut off or garbled
+	Unknown  int    // lines of no known layout
+	Doubtful int    // points below the end of their table, or whose bandwidths contradict the number of ranks
+	Log      int    // lines of a log of NCCL or RCCL
+	First    string // the first torn row, unknown line or doubtful point, with its place
 }
 
 // Add adds the counts of another file.
 func (c *Counts) Add(d Counts) {
 	c.Rows, c.Points, c.Torn = c.Rows+d.Rows, c.Points+d.Points, c.Torn+d.Torn
-	c.Unknown, c.Log = c.Unknown+d.Unknown, c.Log+d.Log
+	c.Unknown, c.Doubtful, c.Log = c.Unknown+d.Unknown, c.Doubtful+d.Doubtful, c.Log+d.Log
 	if c.First == "" {
 		c.First = d.First
 	}
@@ -154,6 +155,12 @@ func (in *input) torn(n int, text string) error {
 	in.counts.Torn++
 	in.first(n, "a torn row: "+short(text))
 	return in.sink.Line(n, text)
+}
+
+// doubtful counts a point that is kept and may not be pooled with others.
+func (in *input) doubtful(n int, why string) {
+	in.counts.Doubtful++
+	in.first(n, why)
 }
 
 func (in *input) first(n int, text string) {

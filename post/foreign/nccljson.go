@@ -67,7 +67,7 @@ func (n *ncclDocument) begin(f fields) error {
 		version = ", version " + version
 	}
 	t := n.in.newTest(tool, tool+" JSON"+version, 0)
-	n.test = t
+	n.test, t.stated = t, bandwidths{alg: "alg_bw", bus: "bus_bw"}
 	library = versionOf(library)
 	t.run.Backend = result.Backend{Name: vendor, Library: libraryBy(strings.ToUpper(vendor), library, tool), Version: library}
 	t.run.Imported.Started = f.text("start_time")

@@ -288,6 +288,9 @@ func (t *ncclTest) emit() error {
 			continue // this placement was not measured
 		}
 		rec := t.record(r, c.blocks[0], figures, p)
+		if t.headless {
+			t.in.doubtful(r.line, "a row below the end of its table, without a header: "+short(r.text))
+		}
 		if len(t.warnings) > 0 {
 			rec.Warnings = t.warningsOf(rec)
 		}

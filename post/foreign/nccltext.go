@@ -20,21 +20,23 @@ type ncclText struct {
 // ncclTest is one run of a program of nccl-tests.
 type ncclTest struct {
 	*test
-	seen       map[string]bool // kinds of header lines
-	columns    *ncclColumns    // nil: no heading yet
-	program    string          // as the header names it
-	version    string          // of the tests
-	vendor     string          // nccl or rccl
-	library    string          // version of NCCL or RCCL
-	iterations int             // operations timed for a figure; 0: not told
-	checked    string          // validation
-	blocking   string          // -z, as the header words it
-	cycle      int             // that the rows belong to; 0: not told
-	footer     bool
-	failure    string // the first line that says so
-	half       *ncclRow
-	facts      ncclFacts
-	export     *result.Run // the header of busbar's own export; nil: a real one
+	seen         map[string]bool // kinds of header lines
+	columns      *ncclColumns    // nil: no heading yet
+	program      string          // as the header names it
+	version      string          // of the tests
+	vendor       string          // nccl or rccl
+	library      string          // version of NCCL or RCCL
+	iterations   int             // operations timed for a figure; 0: not told
+	checked      string          // validation
+	blocking     string          // -z, as the header words it
+	cycle        int             // that the rows belong to; 0: not told
+	headingCycle int             // that the last heading belongs to
+	footer       bool            // the table is closed
+	headless     bool            // rows below the end of another table are all there is of it
+	failure      string          // the first line that says so
+	half         *ncclRow
+	facts        ncclFacts
+	export       *result.Run // the header of busbar's own export; nil: a real one
 
 	exportOutcome result.Outcome
 	exportReason  string
@@ -85,9 +87,29 @@ func (p *ncclText) begins(kind string, l line) error {
 	return nil
 }
 
+// beginsHeadless starts a test at a row below the end of a table. Only the columns are as in that table: the row may be of
+// another number of ranks, library or setting.
+func (p *ncclText) beginsHeadless(l line) error {
+	above := p.test
+	if err := p.begins("row", l); err != nil {
+		return err
+	}
+	p.test.columns, p.test.stated, p.test.vendor, p.test.headless = above.columns, above.stated, above.vendor, true
+	p.test.warn("the rows from line %d on are below the end of another table and have no header: their ranks, library and settings are unknown", l.n)
+	return nil
+}
+
 func (p *ncclText) take(l line) (bool, error) {
 	if t := p.test; t != nil && t.columns != nil && l.number() {
-		return t.row(l)
+		if t.footer {
+			if r := (&ncclRow{}); !r.read(l.text, t.columns) {
+				return false, nil
+			}
+			if err := p.beginsHeadless(l); err != nil {
+				return true, err
+			}
+		}
+		return p.test.row(l)
 	}
 	if known, err := p.header(l); known || err != nil {
 		return known, err
@@ -100,6 +122,11 @@ func (p *ncclText) take(l line) (bool, error) {
 	case l.body == "" && l.mark:
 		return true, nil
 	case t.about(l):
+		if t.footer {
+			if err := t.tearHalf(); err != nil {
+				return true, err
+			}
+		}
 		return true, t.addPending()
 	case t.columns != nil:
 		return t.row(l)
@@ -141,19 +168,20 @@ func (p *ncclText) header(l line) (bool, error) {
 		return true, err
 	}
 	if c := ncclHeading(l.body); c != nil {
-		if p.test == nil || p.test.columns != nil && p.test.footer {
+		if t := p.test; t == nil || t.footer || t.facts.rows > 0 && t.cycle == t.headingCycle {
 			if err = p.begins("heading", l); err != nil {
 				return true, err
 			}
 		}
-		if p.test.columns != nil { // a table goes on, or one without its own header
-			err = p.test.tearHalf()
-		}
-		p.test.columns = c
-		return true, err
+		p.test.columns, p.test.headingCycle = c, p.test.cycle
+		p.test.stated = bandwidths{alg: "algbw", bus: "busbw", early: c.error != "#wrong"}
+		return true, p.test.tearHalf()
 	}
-	if l.body == "Using devices" && p.test == nil || ncclPlaces.MatchString(l.body) && (p.test == nil || p.test.footer) {
-		return true, p.begins("devices", l)
+	if closed := p.test == nil || p.test.footer; closed && (l.body == "Using devices" || ncclPlaces.MatchString(l.body) || ncclRank.MatchString(l.body)) {
+		if err = p.begins("devices", l); err == nil {
+			p.test.about(l)
+		}
+		return true, err
 	}
 	return false, nil
 }
@@ -223,7 +251,7 @@ func (t *ncclTest) about(l line) bool {
 		return false
 	}
 	switch key, value, _ := strings.Cut(l.body, ":"); {
-	case strings.HasPrefix(l.body, "Out of bounds"):
+	case strings.HasPrefix(l.body, "Out of bounds"), strings.HasPrefix(l.body, "Avg bus bandwidth"):
 		t.footer = true
 	case strings.HasPrefix(l.body, "out-of-place") && !strings.Contains(l.body, " in-place"):
 		t.facts.only = coll.OutOfPlace

@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -24,13 +23,11 @@ type ncclFacts struct {
 	rooted        bool     // a root is named
 	uncheckedIn   bool     // the data was checked out of place, and could not be in place
 	checkedIn     bool
-	largest       ncclRatio // of the row with the largest busbw
-	sharedByCount int       // rows whose size is a share for each rank
-	plainByCount  int       // rows whose size is one tensor
+	largest       float64 // busbw of any row, and
+	ratio         span    // its busbw/algbw
+	sharedByCount int     // rows whose size is a share for each rank
+	plainByCount  int     // rows whose size is one tensor
 }
-
-// ncclRatio is busbw over algbw, with how far rounding lets it be off.
-type ncclRatio struct{ busbw, value, off float64 }
 
 // row notes what one row tells.
 func (f *ncclFacts) row(r *ncclRow, c *ncclColumns) {
@@ -58,10 +55,10 @@ func (f *ncclFacts) row(r *ncclRow, c *ncclColumns) {
 	if alg < 0 || bus < 0 {
 		return
 	}
-	a, okA := number(r.figures[alg])
-	b, okB := number(r.figures[bus])
-	if okA && okB && a > 0 && b > f.largest.busbw {
-		f.largest = ncclRatio{busbw: b, value: b / a, off: b/a*(0.006/a+0.006/b) + 1e-9}
+	if b, ok := number(r.figures[bus]); ok && b > f.largest {
+		if ratio, ok := ratioOf(r.figures[alg], r.figures[bus]); ok {
+			f.largest, f.ratio = b, ratio
+		}
 	}
 }
 
@@ -191,11 +188,11 @@ func (f *ncclFacts) candidates(t *ncclTest) (left []coll.Collective) {
 		if inPlaceUnchecked := k == coll.AllToAll || k == coll.SendRecv; f.checkedIn && inPlaceUnchecked || f.uncheckedIn && !inPlaceUnchecked {
 			continue
 		}
-		several := n > 1 || n == 0 && f.largest.busbw > 0 // of one rank busbw is 0
+		several := n > 1 || n == 0 && f.largest > 0 // of one rank busbw is 0
 		if t.vendor == "nccl" && (k.Shared() && several && f.plainByCount > 0 || !k.Shared() && f.sharedByCount > 0) {
 			continue
 		}
-		if several && f.largest.busbw > 0 && c.error != "res" && !f.fitsRatio(k, n) {
+		if several && f.largest > 0 && c.error != "res" && !f.fitsRatio(k, n) {
 			continue
 		}
 		left = append(left, k)
@@ -208,26 +205,25 @@ func (f *ncclFacts) candidates(t *ncclTest) (left []coll.Collective) {
 
 // fitsRatio compares busbw over algbw with that of the collective, in a world that may not be known.
 func (f *ncclFacts) fitsRatio(k coll.Collective, n int) bool {
-	r := f.largest
 	switch {
 	case n > 1:
-		return math.Abs(r.value-k.BusFactor(n)) <= r.off
+		return f.ratio.has(k.BusFactor(n))
 	case k == coll.AllReduce:
-		return r.value+r.off >= 1
+		return f.ratio.hi >= 1
 	case k.Shared():
-		return r.value-r.off < 1
+		return f.ratio.lo < 1
 	}
-	return math.Abs(r.value-1) <= r.off
+	return f.ratio.has(1)
 }
 
 // worldOf is the only number of ranks that the ratio of busbw to algbw leaves; 0 if there is none, or are several.
 func (f *ncclFacts) worldOf(k coll.Collective) (n int) {
 	const most = 4096 // the ratio of larger worlds differs in digits that are not printed
-	if f.largest.busbw <= 0 || k != coll.AllReduce && (k == coll.Other || !k.Shared()) {
+	if f.largest <= 0 || k != coll.AllReduce && (k == coll.Other || !k.Shared()) {
 		return 0
 	}
 	for i := 2; i <= most; i++ {
-		if math.Abs(f.largest.value-k.BusFactor(i)) <= f.largest.off {
+		if f.ratio.has(k.BusFactor(i)) {
 			if n != 0 {
 				return 0
 			}

@@ -77,6 +77,7 @@ func (p *rcclTests) of(world, nodes, perNode int) (*test, error) {
 	if t == nil {
 		const tool = "rccl-tests"
 		t = p.in.newTest(tool, "rccl-tests JSON", 0)
+		t.stated = bandwidths{alg: "algBw", bus: "busBw"}
 		if p.launch == "" {
 			p.launch = t.run.Launch
 		}

@@ -61,6 +61,7 @@ func (in *input) superRows(f fields) error {
 				}
 			}
 			t = in.newTest(tool, "SuperBench results JSON", 0)
+			t.stated = bandwidths{alg: "algbw", bus: "busbw"}
 			t.run.Backend = result.Backend{Name: row.vendor, Library: libraryBy(row.vendor, "", tool)}
 			t.set("node", f.text("node"))
 		}

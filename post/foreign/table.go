@@ -23,6 +23,7 @@ type table struct {
 // tableLayout is a family of CSV files.
 type tableLayout struct {
 	tool, format string
+	stated       bandwidths // that are checked against the number of ranks
 	habits       string     // of the tool, which its rows do not tell and are taken for granted
 	needs        [][]string // one name of each must be a column
 	record       func(t *table, row tableRow, rec *result.Record) (tableRun, bool)
@@ -37,7 +38,7 @@ type tableRun struct {
 func newTable(in *input) *table { return &table{in: in, tests: map[string]*test{}} }
 
 var tableLayouts = []*tableLayout{
-	{tool: "rccl-tests", format: "rccl-tests CSV", needs: [][]string{{"numcycle"}, {"collective"}, {"size"}, {"time"}, {"inplace"}}, record: (*table).rccl},
+	{tool: "rccl-tests", format: "rccl-tests CSV", stated: bandwidths{alg: "algbw", bus: "busbw"}, needs: [][]string{{"numcycle"}, {"collective"}, {"size"}, {"time"}, {"inplace"}}, record: (*table).rccl},
 	{tool: "all-reduce script", format: "CSV of an all-reduce script", habits: scriptHabits, needs: [][]string{scriptBackend, scriptWorld, scriptSize, scriptTime}, record: (*table).script},
 }
 
@@ -164,6 +165,7 @@ func (p *table) testOf(run tableRun, n int) (*test, error) {
 		}
 	}
 	t := p.in.newTest(p.layout.tool, p.layout.format, n)
+	t.stated = p.layout.stated
 	if p.launch == "" {
 		p.launch = t.run.Launch
 	}

@@ -21,6 +21,7 @@ type test struct {
 	table  Table
 	used   map[string]string
 	points int
+	stated bandwidths // columns whose ratio is checked against the number of ranks
 }
 
 // heldRows is how many records wait until it is decided what they tell together.
@@ -147,6 +148,10 @@ func (t *test) complete(r *result.Record) {
 	}
 	if r.Time != nil && math.IsInf(2*r.AlgBW(r.Time.Seconds), 0) {
 		r.Imported.Stated["time"], r.Time = strconv.FormatFloat(r.Time.Seconds, 'g', -1, 64)+" s", nil
+	}
+	if why := t.stated.contradiction(r); why != "" {
+		t.in.doubtful(r.Imported.Line, why)
+		r.Status, r.Reason, r.World = result.Failed, why, 0
 	}
 }
 

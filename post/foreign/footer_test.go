@@ -1,0 +1,138 @@
+package foreign
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// rowOf is a row of all_reduce whose time and bandwidths are those of n ranks, in both placements.
+func rowOf(n int, us float64) string {
+	const size = 1 << 30
+	alg := size / us / 1e3
+	half := fmt.Sprintf(" %.1f %.2f %.2f 0", us, alg, alg*coll.AllReduce.BusFactor(n))
+	return fmt.Sprintf("%d %d float sum -1%s%s\n", size, size/4, half, half)
+}
+
+const footer = "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 1.0\n"
+
+// worlds are the ranks of each run and of its first record.
+func worlds(m *memory) (all []string) {
+	for _, k := range m.runs {
+		text := fmt.Sprint(k.run.World, ":")
+		for _, r := range k.records {
+			text += fmt.Sprint(" ", r.World)
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+func TestRowsBelowFooterAreAnotherTest(t *testing.T) {
+	m, c := read(t, modernHead("all_reduce_perf")+rowOf(2, 5000)+footer+rowOf(8, 8000))
+	if got := fmt.Sprint(worlds(m)); got != "[2: 2 2 8: 8 8]" {
+		t.Fatalf("worlds %s", got)
+	}
+	first, second := m.runs[0], m.runs[1]
+	if c.Doubtful != 2 || !strings.HasPrefix(c.First, "some.log:10: ") || len(second.run.Warnings) == 0 || len(second.run.Imported.Deduced) == 0 {
+		t.Errorf("%+v; %q, %q", c, second.run.Warnings, second.run.Imported.Deduced)
+	}
+	if second.run.Launch == first.run.Launch || second.run.Backend.Version != "" || len(second.run.Imported.Settings) > 0 || len(second.ranks) > 0 || second.records[0].Time.Iterations != 0 {
+		t.Errorf("the second test has what only the first states: %+v", second.run)
+	}
+	// Where the bandwidths allow several numbers of ranks, it stays unknown.
+	m, _ = read(t, modernHead("all_reduce_perf")+rowOf(2, 5000)+footer+"1024 256 float sum -1 10.5 0.10 0.17 0 11.5 0.09 0.16 0\n")
+	if got := fmt.Sprint(worlds(m)); got != "[2: 2 2 0: 0 0]" {
+		t.Errorf("worlds %s", got)
+	}
+}
+
+func TestFooterClosesTable(t *testing.T) {
+	ranks := "#  Rank  0 Group  0 Pid 1 on a device 0 [0000:01:00] X\n#  Rank  1 Group  0 Pid 1 on a device 1 [0000:02:00] X\n#  Rank  2 Group  0 Pid 1 on b device 0 [0000:01:00] X\n"
+	heading := "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+	for what, c := range map[string]struct {
+		between  string
+		doubtful int
+		want     string
+	}{
+		"Avg bus bandwidth alone is one": {"# Avg bus bandwidth    : 1.0\n", 2, "[2: 2 2 3: 3 3]"},
+		"ranks begin a test":             {footer + "# Using devices\n" + ranks + heading, 0, "[2: 2 2 3: 3 3]"},
+		"ranks alone begin a test":       {footer + ranks + heading, 0, "[2: 2 2 3: 3 3]"},
+		"a heading begins a test":        {heading, 0, "[2: 2 2 3: 3 3]"},
+		"sentences are no rows":          {footer + "12 monkeys\n", 2, "[2: 2 2 3: 3 3]"},
+	} {
+		m, counts := read(t, modernHead("all_reduce_perf")+rowOf(2, 5000)+c.between+rowOf(3, 7000)+footer)
+		if got := fmt.Sprint(worlds(m)); got != c.want || counts.Doubtful != c.doubtful {
+			t.Errorf("%s: worlds %s, %+v", what, got, counts)
+		}
+	}
+}
+
+func TestContradictedRowsAreFailed(t *testing.T) {
+	m, c := read(t, modernHead("all_reduce_perf")+rowOf(2, 5000)+rowOf(8, 8000)+footer)
+	if got := fmt.Sprint(worlds(m)); got != "[2: 2 2 0 0]" || c.Doubtful != 2 {
+		t.Fatalf("worlds %s, %+v", got, c)
+	}
+	for i, r := range m.records() {
+		if contradicts := i >= 2; (r.Status == result.Failed) != contradicts || (r.Reason != "") != contradicts {
+			t.Errorf("record %d: %s %q", i, r.Status, r.Reason)
+		}
+	}
+}
+
+func TestContradictionMindsRounding(t *testing.T) {
+	for _, c := range []struct {
+		of            coll.Collective
+		world         int
+		algbw, busbw  string
+		early, refuse bool
+	}{
+		{of: coll.AllReduce, world: 2, algbw: "134.22", busbw: "234.88", refuse: true},
+		{of: coll.AllReduce, world: 8, algbw: "134.22", busbw: "234.88"},
+		{of: coll.AllReduce, world: 8, algbw: "0.01", busbw: "0.01"},
+		{of: coll.AllReduce, world: 8, algbw: "0.10", busbw: "0.17"},
+		{of: coll.AllReduce, world: 8, algbw: "0.10", busbw: "0.14", refuse: true},
+		{of: coll.AllReduce, world: 8, algbw: "134", busbw: "233"},
+		{of: coll.AllReduce, world: 8, algbw: "1e+02", busbw: "1.9e+02"},
+		{of: coll.AllReduce, world: 8, algbw: "100.00", busbw: "176.60"},
+		{of: coll.AllReduce, world: 8, algbw: "100.00", busbw: "176.80", refuse: true},
+		{of: coll.AllReduce, world: 1, algbw: "100.00", busbw: "0.00"},
+		{of: coll.AllReduce, world: 1, algbw: "100.00", busbw: "100.00", refuse: true},
+		{of: coll.AllReduce, world: 0, algbw: "100.00", busbw: "100.00"},
+		{of: coll.AllReduce, world: 8, algbw: "inf", busbw: "nan"},
+		{of: coll.AllGather, world: 8, algbw: "100.00", busbw: "87.50"},
+		{of: coll.AllGather, world: 8, algbw: "100.00", busbw: "50.00", refuse: true},
+		{of: coll.AllGather, world: 8, algbw: "100.00", busbw: "100.00", refuse: true},
+		{of: coll.AllGather, world: 8, algbw: "100.00", busbw: "100.00", early: true},
+		{of: coll.Broadcast, world: 8, algbw: "100.00", busbw: "100.00"},
+		{of: coll.Broadcast, world: 8, algbw: "100.00", busbw: "175.00", refuse: true},
+		{of: coll.Other, world: 8, algbw: "100.00", busbw: "175.00"},
+	} {
+		r := &result.Record{Case: coll.Case{Collective: c.of, World: c.world}, Imported: &result.Origin{Stated: map[string]string{"a": c.algbw, "b": c.busbw}}}
+		if why := (bandwidths{alg: "a", bus: "b", early: c.early}).contradiction(r); (why != "") != c.refuse {
+			t.Errorf("%+v: %q", c, why)
+		}
+	}
+}
+
+// Each layout that states both bandwidths is checked, and so is a number of ranks that --set gives.
+func TestContradictionInEachLayout(t *testing.T) {
+	for what, c := range map[string]struct {
+		text  string
+		given []string
+	}{
+		"nccl-tests JSON": {text: strings.Replace(jsonTest, `"alg_bw":1,"bus_bw":1,"nwrong":2.0`, `"alg_bw":1.00,"bus_bw":1.75,"nwrong":0`, 1)},
+		"rccl-tests JSON": {text: `{"numCycle":0,"name":"all_reduce_perf","ranks":2,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":1.0,"algBw":1.00,"busBw":1.75,"wrong":0}`},
+		"rccl-tests CSV":  {text: "numCycle,name,collective,ranks,size,type,redop,inPlace,time,algbw,busbw,#wrong\n0,x,all_reduce,2,1024,float,sum,0,1.0,1.00,1.75,0\n"},
+		"SuperBench":      {text: `{"node":"a","nccl-bw/allreduce_1024_time:0":1.0,"nccl-bw/allreduce_1024_algbw:0":1.25,"nccl-bw/allreduce_1024_busbw:0":2.15}`, given: []string{"world=2"}},
+		"--set":           {text: "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n1024 256 float sum -1 1.0 1.00 1.75 0 1.0 0.00 0.00 0\n", given: []string{"world=2", "collective=all_reduce"}},
+	} {
+		_, counts := read(t, c.text, c.given...)
+		if counts.Doubtful != 1 {
+			t.Errorf("%s: %+v", what, counts)
+		}
+	}
+}
