@@ -43,6 +43,36 @@ func bigLog(ranks, local int) string {
 	return b.String()
 }
 
+// That nothing is wrong is said only where every warning and error was understood; else they are counted and shown.
+func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
+	const info, warning = "n1:10:20 [0] NCCL INFO Launch mode Parallel\n", "NCCL WARN the moon is full\n"
+	for text, want := range map[string][]string{
+		info:                             {"Nothing wrong was found"},
+		info + warning:                   {"1 of 1 warnings", "the moon is full"},
+		info + "a.log:" + warning:        {"1 of 1 warnings", "the moon is full"},
+		info + "ERROR: the moon is full": {"1 of 1 warnings", "the moon is full"},
+		info + warning + "NCCL WARN Mismatched NCCL version\n": {"1 of 2 warnings", "the moon is full"},
+	} {
+		r := nccllog.NewReader()
+		if err := r.Add("a.log", strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		log := r.Log()
+		var page strings.Builder
+		if err := (&logReport{log: log, findings: log.Findings()}).writeText(&page); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(page.String(), w) {
+				t.Errorf("%q: without %q:\n%s", text, w, page.String())
+			}
+		}
+		if assured := strings.Contains(page.String(), "Nothing wrong"); assured != (text == info) {
+			t.Errorf("%q: says that nothing is wrong: %t", text, assured)
+		}
+	}
+}
+
 // A log of a thousand ranks is read on one or two screens: lists are ranges, or counted.
 func TestManyRanksStayReadable(t *testing.T) {
 	r := nccllog.NewReader()

@@ -52,13 +52,18 @@ func (r *logReport) facts(p logPage) {
 	}
 }
 
-// found tells the findings.
+// found tells the findings, and how many warnings and errors were not understood. Only where all were may it be said that
+// nothing was found.
 func (r *logReport) found(p logPage) {
-	if len(r.findings) == 0 {
-		p.title("Nothing wrong is seen in what this log tells")
+	unexplained := r.log.Reading.Unexplained
+	if len(r.findings) == 0 && unexplained == 0 {
+		p.title("Nothing wrong was found in this log")
 		return
 	}
 	p.title("What is worth knowing, the gravest first")
+	if unexplained > 0 {
+		p.line(fmt.Sprintf("%d of %d warnings and errors are not explained here; their text is below.", unexplained, r.log.Reading.Warnings))
+	}
 	for i, f := range r.findings {
 		p.finding(i+1, f)
 	}

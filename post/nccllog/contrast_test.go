@@ -48,13 +48,13 @@ func TestContrast(t *testing.T) {
 		same    []string // nil: not looked at
 	}{
 		"nothing": {a: whole, b: whole, same: []string{"world: 4 ranks on 2 nodes", "1 setting", "library: NCCL 2.27.7 for CUDA 12.8",
-			"network devices: mlx5_0:1/IB, mlx5_1:1/IB", "network: IB", "connections with GPUDirect RDMA: 4 of 4",
+			"network devices: mlx5_0:1/IB, mlx5_1:1/IB", "network: IB", "connection ends with GPUDirect RDMA: 4 of 4",
 			"channels for collectives: 8", "channels of NVLink SHARP: 0", "channels for sends: 16", "channels for sends to one peer: 2",
 			"rings that the search found: 4 of 20.0 GB/s (NVL/PIX)",
 			"transports: NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs", "algorithm, protocol and channels at 1 size"}},
 		"half without GPUDirect RDMA": {a: whole, b: swap("NET/IB/1/GDRDMA", "NET/IB/1"), effects: []string{
 			"transports: NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs in A; NET/IB between 2 pairs, NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs in B",
-			"connections with GPUDirect RDMA: 4 of 4 in A, 2 of 4 in B"}},
+			"connection ends with GPUDirect RDMA: 4 of 4 in A, 2 of 4 in B"}},
 		"another world": {a: whole, b: swap("nNodes 2 localRanks 2", "nNodes 1 localRanks 4"),
 			causes: []string{"world: 4 ranks on 2 nodes in A, 4 ranks on 1 node in B"},
 			doubts: []string{"the worlds differ: much of the rest may follow from that"}},

@@ -14,12 +14,12 @@ import (
 // network compares which network NCCL uses, and whether cards reach GPUs.
 func (c *Contrast) network(a, b *Log) {
 	c.effect(onNetwork, "network", listText(a.Network.Using), listText(b.Network.Using))
-	c.effect(onDirect, "connections with GPUDirect RDMA", directText(a), directText(b))
+	c.effect(onDirect, "connection ends with GPUDirect RDMA", directText(a), directText(b))
 }
 
 func directText(l *Log) string {
 	all, direct := 0, 0
-	for _, t := range l.overNet() {
+	for _, t := range l.rdmaEnds() {
 		all += connections(t)
 		if t.GDR {
 			direct += connections(t)

@@ -34,7 +34,9 @@ const (
 
 const (
 	interfaces = "name the interface that reaches the other hosts: NCCL_SOCKET_IFNAME; " + advice.OpenTCP
-	anew       = "look for the first message of that rank, or why its process ended"
+	reach      = "test the two NICs with ib_write_bw -d DEVICE; on RoCE, see show_gids on both hosts: the GID index must be of one kind (RoCE v2), its address reachable on that NIC's subnet " +
+		"(NCCL 2.21 and later choose the index: leave NCCL_IB_GID_INDEX unset); on InfiniBand, see ibstat and the partition keys: one subnet, one partition; leave out NICs of networks that are not connected (NCCL_IB_HCA)"
+	anew = "look for the first message of that rank, or why its process ended"
 )
 
 // explanations are the messages that are known, those that name a cause before those that follow from one.
@@ -51,6 +53,8 @@ var explanations = []explained{
 		Serious, "the adapter could not lock memory: most often the limit of locked memory is too small", advice.Locked, networkDoc+", InfiniBand"),
 	tells(`ibv_modify_qp failed.*Invalid argument`,
 		Serious, "a connection of the adapter could not be set up: on RoCE most often a wrong GID index", "before NCCL 2.21: see show_gids, and set NCCL_IB_GID_INDEX to the one of RoCE v2; since 2.21: leave it unset", networkDoc+", RDMA over Converged Ethernet"),
+	tells(`ibv_modify_qp failed`,
+		Serious, "a NIC could not set up its InfiniBand or RoCE connection to the NIC of another host", reach, networkDoc+", InfiniBand; "+ncclIssue+"1405, 426 and 769"),
 	tells(`async (fatal )?event|[Gg]ot async event`,
 		Serious, "the adapter reported an event of its own, such as a port that went down", advice.Cable, source+"src/transport/net_ib/common.cc"),
 	tells(`(Attempted to connect|Attempted to merge) incompatible devices|device is incompatible with the local`,
@@ -94,6 +98,8 @@ var explanations = []explained{
 		"find the rank that did not call: that with the lowest “last enqueued NCCL work”, or TORCH_NCCL_DUMP_ON_TIMEOUT=1 with TORCH_NCCL_TRACE_BUFFER_SIZE=2000; longer time only where a rank rightly takes long", "PyTorch documentation, ProcessGroupNCCL Environment Variables; github.com/pytorch/pytorch, pull request 110947"),
 	tells(`[Hh]eartbeat monitor timed out`,
 		Serious, "PyTorch's watchdog itself stood still, most often inside a call of CUDA or NCCL that does not return; the time is TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC", "find the rank that did not call; a longer time only hides it", "PyTorch documentation, ProcessGroupNCCL Environment Variables"),
+	tells(`Call to ibv_\w+ failed|NET/IB ?:.*([Uu]nable|[Ff]ail|[Tt]imed? ?out|unreachable|refused|[Nn]o route)`,
+		Serious, "a NIC could not be used for InfiniBand or RoCE", "see ibv_devinfo there: the port must be active; "+advice.Devices+"; "+reach, networkDoc+", InfiniBand"),
 	tells(`Network is unreachable|No route to host`,
 		Serious, "there is no way to the address of another rank from here: most often a wrong interface", interfaces, networkDoc+", IP network interfaces"),
 	tells(`Connection refused`,
@@ -189,6 +195,9 @@ func findMessages(l *Log) (found []Finding) {
 			continue
 		}
 		f := Finding{Kind: Warned, Severity: Warning, Says: "The library warns, in words that are not explained here."}
+		if m.Level == programLevel {
+			f.Says = "The program reports an error that is not explained here."
+		}
 		key := shape(m.Text)
 		if e := Explain(m.Text); e != nil {
 			f.Severity, f.Says, f.Advice, f.Source, f.follows = e.Severity, upper(e.Means)+".", e.Advice, e.Source, e.Follows

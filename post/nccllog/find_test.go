@@ -121,7 +121,7 @@ func TestFindings(t *testing.T) {
 		"a communicator was aborted":            {adds("n1:101:201 [1] NCCL INFO comm 0x5100 rank 1 nranks 4 cudaDev 1 busId 2000 - Abort COMPLETE"), Aborted, Serious, []string{"rank 1"}, nil},
 		"TCP with InfiniBand":                   {swap("NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/1"), OverTCP, Serious, []string{"mlx5_0:1/IB", "4 of 4 connections", "--device=/dev/infiniband"}, nil},
 		"TCP because it was set":                {both(swap("NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/1"), env("NCCL_IB_DISABLE", "1")), OverTCP, Serious, []string{"unset NCCL_IB_DISABLE"}, []Kind{SetSlow}},
-		"no GPUDirect RDMA":                     {swap("/GDRDMA", "", "GPU Direct RDMA Enabled", "GPU Direct RDMA Disabled"), NoDirect, Warning, []string{"4 of 4", "mlx5_0", "modprobe nvidia-peermem"}, nil},
+		"no GPUDirect RDMA":                     {swap("/GDRDMA", "", "GPU Direct RDMA Enabled", "GPU Direct RDMA Disabled"), NoDirect, Warning, []string{"2 of 2", "n1", "n2", "mlx5_0", "modprobe nvidia-peermem"}, nil},
 		"no GPUDirect RDMA, and the cards can":  {swap("/GDRDMA", ""), NoDirect, Warning, []string{"too far", "NCCL_NET_GDR_LEVEL=PHB"}, nil},
 		"one card of two":                       {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA"), OneCard, Warning, []string{"n1, n2", "device 0", "NCCL_IB_HCA"}, nil},
 		"libfabric over TCP":                    {adds("n1:100:200 [0] NCCL INFO NET/OFI Selected Provider is tcp"), WrongProvider, Serious, []string{"tcp", "rank 0"}, nil},

@@ -1,6 +1,7 @@
 package nccllog
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -120,38 +121,77 @@ func findNetwork(l *Log) []Finding {
 	return []Finding{f}
 }
 
-// findDirect tells of connections between nodes that pass through host memory.
+// rdmaEnds are the ends of connections between hosts, other than over TCP. Each end is a line of its own: sender and receiver
+// reach the memory of their GPUs each by a NIC of their own.
+func (l *Log) rdmaEnds() (ends []Transport) {
+	for _, t := range l.Transports {
+		if t.Kind == "net" && !l.sameHost(t) && !isTCP(t) {
+			ends = append(ends, t)
+		}
+	}
+	return ends
+}
+
+// endHost is the host of the end that a transport is told of; "" where it is not known.
+func (l *Log) endHost(t Transport) string {
+	if t.Receive {
+		return l.hostOf(t.Comm, t.To)
+	}
+	return l.hostOf(t.Comm, t.From)
+}
+
+// endCount counts ends of connections.
+type endCount struct{ sends, receives int }
+
+func (c *endCount) add(t Transport) {
+	if t.Receive {
+		c.receives += connections(t)
+	} else {
+		c.sends += connections(t)
+	}
+}
+
+func (c endCount) sum() int { return c.sends + c.receives }
+
+// findDirect tells of ends of connections between nodes that pass through host memory, and of NICs without GPUDirect RDMA.
 func findDirect(l *Log) []Finding {
-	var without, all int
-	for _, t := range l.overNet() {
-		if isTCP(t) {
+	var without, all endCount
+	allAt, withoutAt := map[string]*endCount{}, map[string]*endCount{}
+	for _, t := range l.rdmaEnds() {
+		host := l.endHost(t)
+		if allAt[host] == nil {
+			allAt[host], withoutAt[host] = &endCount{}, &endCount{}
+		}
+		all.add(t)
+		allAt[host].add(t)
+		if !t.GDR {
+			without.add(t)
+			withoutAt[host].add(t)
+		}
+	}
+	off, far, able := l.directDevices()
+	if without.sum() == 0 {
+		return l.disabledNICs(off, all.sum() > 0)
+	}
+	f := Finding{Kind: NoDirect, Severity: Warning, Source: gpuDoc + ", GPU-to-NIC communication", Variable: "NCCL_NET_GDR_LEVEL"}
+	var hosts []string
+	for _, host := range slices.Sorted(maps.Keys(withoutAt)) {
+		n, of := withoutAt[host], allAt[host]
+		if n.sum() == 0 {
 			continue
 		}
-		all += connections(t)
-		if !t.GDR {
-			without += connections(t)
-		}
+		hosts = append(hosts, cmp.Or(host, "unknown host"))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %d of %d [send] and %d of %d [receive] without /GDRDMA", hosts[len(hosts)-1], n.sends, of.sends, n.receives, of.receives))
 	}
-	if without == 0 {
-		return nil
-	}
-	f := Finding{Kind: NoDirect, Severity: Warning, Source: gpuDoc + ", GPU-to-NIC communication", Variable: "NCCL_NET_GDR_LEVEL",
-		Says:     fmt.Sprintf("%d of %s between nodes go through host memory: without GPUDirect RDMA.", without, say.Count(all, "connection")),
-		Evidence: []string{fmt.Sprintf("%d of %d do not end in /GDRDMA", without, all)}}
-	var off, far, able []string
-	for _, g := range l.Network.GDR {
-		list := &off
-		switch {
-		case g.Enabled:
-			list = &able
-		case strings.Contains(g.Said, "(distance"):
-			list = &far
-		}
-		if !slices.Contains(*list, g.Device) {
-			*list = append(*list, g.Device)
-		}
+	f.Evidence = clipTexts(f.Evidence)
+	f.Says = fmt.Sprintf("%d of %s between nodes go through host memory, without GPUDirect RDMA (on %s).", without.sum(), say.Count(all.sum(), "connection end"), hostsText(hosts))
+	if len(hosts) < len(allAt) {
+		f.Who = hostsText(hosts)
 	}
 	switch {
+	case without.receives == 0 && all.receives > 0 && without.sends == all.sends && !l.nvlinks():
+		f.Severity, f.Variable = Note, "NCCL_NET_GDR_READ"
+		f.Advice = "NCCL's default for sends of GPUs without NVLink; NCCL_NET_GDR_READ=1 tries the direct way"
 	case len(off) > 0:
 		f.Evidence = append(f.Evidence, "GPU Direct RDMA Disabled: "+say.Some(off))
 		f.Advice = advice.Peermem
@@ -165,10 +205,47 @@ func findDirect(l *Log) []Finding {
 	default:
 		f.Advice = advice.Peermem + "; where that is well: see nvidia-smi topo -m, cards far from the GPUs are left out (NCCL_NET_GDR_LEVEL)"
 	}
-	for _, name := range []string{"NCCL_NET_GDR_LEVEL", "NCCL_DMABUF_ENABLE"} {
+	for _, name := range []string{"NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ", "NCCL_DMABUF_ENABLE"} {
 		if v := l.setting(name); v != "" {
 			f.Evidence = append(f.Evidence, name+"="+v)
 		}
+	}
+	return []Finding{f}
+}
+
+// directDevices are NICs by what was said of their GPUDirect RDMA: disabled, disabled for a distance, enabled. TCP has none.
+func (l *Log) directDevices() (off, far, able []string) {
+	for _, g := range l.Network.GDR {
+		name, list := g.Device, &able
+		switch {
+		case strings.HasPrefix(g.Said, "NET/Socket"):
+			continue
+		case !g.Enabled && strings.Contains(g.Said, "(distance"):
+			list = &far
+		case !g.Enabled:
+			list = &off
+			if hosts := l.hostsOf(g.Processes); len(hosts) > 0 {
+				name += " on " + hostsText(hosts)
+			}
+		}
+		if !slices.Contains(*list, name) {
+			*list = append(*list, name)
+		}
+	}
+	return off, far, able
+}
+
+// disabledNICs tells of NICs without GPUDirect RDMA where no connection shows it.
+func (l *Log) disabledNICs(off []string, unused bool) []Finding {
+	if len(off) == 0 || l.nodes() == 1 || l.usesTCP() {
+		return nil
+	}
+	f := Finding{Kind: NoDirect, Severity: Warning, Source: gpuDoc + ", GPU-to-NIC communication",
+		Says:     "GPUDirect RDMA is disabled for " + say.Some(off) + ": data between GPUs and these NICs goes through host memory.",
+		Evidence: []string{"GPU Direct RDMA Disabled: " + say.Some(off)}, Advice: advice.Peermem}
+	if unused {
+		f.Severity = Note
+		f.Says = "GPUDirect RDMA is disabled for " + say.Some(off) + "; the connections in this log do not use these NICs."
 	}
 	return []Finding{f}
 }

@@ -2,6 +2,7 @@ package nccllog
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -111,7 +112,7 @@ func TestNoGPUDirect(t *testing.T) {
 		return l
 	}
 	on, off := GDR{Device: "mlx5_0", Enabled: true}, GDR{Device: "mlx5_1"}
-	const says = "warning | 2 of 4 connections between nodes go through host memory: without GPUDirect RDMA. | 2 of 4 do not end in /GDRDMA"
+	const says = "warning | 2 of 4 connection ends between nodes go through host memory, without GPUDirect RDMA (on n2). | n2: 2 of 2 [send] and 0 of 0 [receive] without /GDRDMA"
 	const variable, peermem = " | NCCL_NET_GDR_LEVEL | ", "modprobe nvidia-peermem (as root)"
 	expect(t, "not said", findDirect(log()), says+variable+peermem)
 	expect(t, "disabled", findDirect(log(on, off, off)), says+" & GPU Direct RDMA Disabled: mlx5_1"+variable+peermem)
@@ -203,5 +204,71 @@ func TestMissingPlugins(t *testing.T) {
 			continue
 		}
 		expect(t, what, findPlugins(l), "warning | The plugin that "+c.variable+" asks for was not found, and NCCL went on without it. | "+c.variable+"="+c.value+" & not found: "+c.missing+" | "+c.variable+" | put its folder on LD_LIBRARY_PATH, or give its whole path")
+	}
+}
+
+// Both ends of a connection count, and the host of each is named.
+func TestNoGPUDirectAtOneEnd(t *testing.T) {
+	plain := func(t Transport) Transport {
+		t.GDR = false
+		return t
+	}
+	nvlink := func(l *Log) { l.Communicators[0].Topology.NVLinks = 2 }
+	for what, c := range map[string]struct {
+		ends     []Transport
+		change   func(*Log)
+		severity Severity // "": no finding
+		hosts    string
+		variable string
+	}{
+		"all are direct":                   {[]Transport{sends(0, 2, "IB", 0), receives(0, 2, "IB", 0)}, nil, "", "", ""},
+		"the receiver's host":              {[]Transport{sends(0, 2, "IB", 0), receives(0, 2, "IB", 0), sends(2, 0, "IB", 0), receives(2, 0, "IB", 0), plain(receives(1, 3, "IB", 0))}, nil, Warning, "n2", "NCCL_NET_GDR_LEVEL"},
+		"the sender's host":                {[]Transport{plain(sends(0, 2, "IB", 0)), receives(0, 2, "IB", 0), sends(2, 0, "IB", 0)}, nil, Warning, "n1", "NCCL_NET_GDR_LEVEL"},
+		"all senders, as without NVLink":   {[]Transport{plain(sends(0, 2, "IB", 0)), receives(0, 2, "IB", 0), plain(sends(2, 0, "IB", 0)), receives(2, 0, "IB", 0)}, nil, Note, "n1, n2", "NCCL_NET_GDR_READ"},
+		"all senders, though NVLink is in": {[]Transport{plain(sends(0, 2, "IB", 0)), receives(0, 2, "IB", 0)}, nvlink, Warning, "n1", "NCCL_NET_GDR_LEVEL"},
+		"all senders, no receiver wrote":   {[]Transport{plain(sends(0, 2, "IB", 0))}, nil, Warning, "n1", "NCCL_NET_GDR_LEVEL"},
+	} {
+		l := twoHosts(c.ends...)
+		if c.change != nil {
+			c.change(l)
+		}
+		found := findDirect(l)
+		if c.severity == "" {
+			expect(t, what, found)
+			continue
+		}
+		if len(found) != 1 || found[0].Severity != c.severity || !strings.Contains(found[0].Says, "(on "+c.hosts+")") || found[0].Variable != c.variable {
+			t.Errorf("%s: %+v", what, found)
+		}
+	}
+}
+
+// A NIC without GPUDirect RDMA is told of where no connection shows it.
+func TestDisabledNICs(t *testing.T) {
+	off := GDR{Device: "mlx5_0", Said: "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'", Processes: []int{1}}
+	tcp := GDR{Device: "eth0", Said: "NET/Socket : GPU Direct RDMA Disabled for HCA 0 'eth0'", Processes: []int{1}}
+	far := GDR{Device: "HCA 0", Said: "GPU Direct RDMA Disabled for GPU 1000 / HCA 0 (distance 5 > 4)"}
+	for what, c := range map[string]struct {
+		gdr      GDR
+		ends     []Transport
+		change   func(*Log)
+		severity Severity
+	}{
+		"alone":             {off, nil, nil, Warning},
+		"and not used":      {off, []Transport{sends(0, 2, "IB", 1)}, nil, Note},
+		"on one node":       {off, nil, func(l *Log) { l.Communicators[0].Nodes = 1 }, ""},
+		"where TCP is used": {off, nil, func(l *Log) { l.Network.Using = []Named{{Name: "Socket"}} }, ""},
+		"of TCP":            {tcp, nil, nil, ""},
+		"for a distance":    {far, nil, nil, ""},
+	} {
+		l := twoHosts(c.ends...)
+		l.Network.GDR = []GDR{c.gdr}
+		if c.change != nil {
+			c.change(l)
+		}
+		found := findDirect(l)
+		if (len(found) == 1) != (c.severity != "") || len(found) == 1 && (found[0].Severity != c.severity || !strings.Contains(found[0].Says, "mlx5_0 on n2")) {
+			t.Errorf("%s: %+v", what, found)
+		}
 	}
 }

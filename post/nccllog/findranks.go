@@ -132,7 +132,10 @@ func findUnfinished(l *Log) (found []Finding) {
 		f := Finding{Kind: Unfinished, Severity: Serious, Who: ranksText(begun), Source: networkDoc + ", IP network interfaces",
 			Says:     fmt.Sprintf("%s began to make %s, and did not finish.", upper(ranksText(begun)), l.commText(i)),
 			Evidence: []string{fmt.Sprintf("“Init START” of %s, “Init COMPLETE” of %s", say.Count(len(begun)+len(done), "rank"), count(len(done)))},
-			Advice:   "look for the first warning of these ranks; where there is none, see that the interfaces that they use reach each other: " + interfaces}
+			Advice:   "no warning says why: see that the interfaces that these ranks use reach each other: " + interfaces}
+		if len(l.Messages) > 0 {
+			f.Advice = "look for the first warning of these ranks"
+		}
 		if missing := c.Ranks - len(c.Members); missing > 0 && len(done) == 0 {
 			f.Severity = Warning
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of %d did not write, so this may be a part of a log", say.Count(missing, "rank"), c.Ranks))

@@ -55,7 +55,7 @@ func TestUnfinishedInFull(t *testing.T) {
 	}
 	begun := func(rank int) Member { return Member{Rank: rank, Started: true} }
 	done := Member{Rank: 2, Started: true, Completed: true}
-	const advice = " |  | look for the first warning of these ranks"
+	const advice = " |  | no warning says why: see that the interfaces that these ranks use reach each other: name the interface that reaches the other hosts: NCCL_SOCKET_IFNAME"
 	const says = "began to make comm 1 (3 ranks), and did not finish. | “Init START” of "
 	expect(t, "none", findUnfinished(log(begun(0), begun(1), begun(2))), "serious | Ranks 0-2 "+says+"3 ranks, “Init COMPLETE” of none"+advice)
 	expect(t, "one", findUnfinished(log(begun(0), begun(1), done)), "serious | Ranks 0-1 "+says+"3 ranks, “Init COMPLETE” of 1"+advice)

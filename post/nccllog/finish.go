@@ -24,7 +24,9 @@ func (r *Reader) Log() *Log {
 		m := w.Message
 		m.Processes, m.Devices = f.who(w.who), list(m.Devices)
 		l.Messages = append(l.Messages, m)
+		l.Reading.count(m)
 	}
+	l.Reading.Warnings, l.Reading.Unexplained = l.Reading.Warnings+r.unkept, l.Reading.Unexplained+r.unkept
 	l.Inspected = r.inspected()
 	l.RAS, l.Rows = list(r.log.RAS), list(r.log.Rows)
 	if l.Reading.Said > 0 {
@@ -32,6 +34,17 @@ func (r *Reader) Log() *Log {
 	}
 	l.Reading.Shapes = r.mostFrequent()
 	return &l
+}
+
+// count adds a warning or an error.
+func (d *Reading) count(m Message) {
+	if m.Level == failed {
+		return // it says which way another message took
+	}
+	d.Warnings += m.Times
+	if Explain(m.Text) == nil {
+		d.Unexplained += m.Times
+	}
 }
 
 // finisher turns what was read into a Log.

@@ -58,6 +58,9 @@ type Reading struct {
 	Damaged       int64   `json:"damaged"`        // cut by another message, or by the end of the file
 	Share         float64 `json:"not_understood_pct"`
 	Shapes        []Shape `json:"shapes"` // of those not understood, the most frequent first; the first few
+
+	Warnings    int64 `json:"warnings"`    // warnings and errors, of the library and of the program around it
+	Unexplained int64 `json:"unexplained"` // of them, whose meaning is not known here
 }
 
 // Shape is what messages look like that differ in numbers alone.
@@ -376,7 +379,7 @@ type Behind struct {
 // Message is a warning or an error; the same text is kept once, numbers that tell places and addresses apart set aside.
 type Message struct {
 	Text      string `json:"text"`  // as first written
-	Level     string `json:"level"` // WARN, ERROR of NCCLX, FAIL for the way of an error, PyTorch for its time-outs
+	Level     string `json:"level"` // WARN, ERROR of NCCLX, FAIL for the way of an error, PyTorch for its time-outs, program for other lines that report an error
 	Place     string `json:"place"` // "transport/net_ib.cc:94 (ncclIbInit)"; "" where it is not said
 	Times     int64  `json:"times"`
 	Processes []int  `json:"processes"`

@@ -30,6 +30,7 @@ type Reader struct {
 	versions     []*version
 	warnings     map[string]*warning
 	said         []*warning
+	unkept       int64 // warnings and errors beyond those that are kept
 	shapes       map[string]int64
 
 	signs     []callSign
@@ -178,12 +179,12 @@ func (r *Reader) debugLine(line string, ended bool) {
 	from, crowded := 0, len(r.tokens) > 1 || !ended
 	for i, t := range r.tokens {
 		h, start, found := header(line[from:t.at])
-		end := t.at
-		if found {
-			end = from + start
-		}
+		end := from + start
 		if i == 0 {
 			b = prefix(line[:end])
+			if b.file != "" && strings.HasSuffix(h.host, b.file) {
+				b.junk = true // a header that was cut, and no file
+			}
 			crowded = crowded || b.junk
 		}
 		clean := i == 0 && !b.junk
@@ -220,6 +221,10 @@ func (r *Reader) author(h head, found, clean bool) (p *process, glued int) {
 func (r *Reader) message(m spoken, b before) {
 	n := &r.log.Reading
 	n.Said++
+	if m.p == nil && m.level != "INFO" && r.understand(nil, m.message, b.stamp) == understood {
+		n.Understood++ // a warning counts whoever wrote it
+		return
+	}
 	if m.p == nil {
 		r.damaged(m.message)
 		return

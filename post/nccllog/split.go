@@ -61,7 +61,7 @@ func tokens(line string, into []token) []token {
 const maxHead = 6
 
 // header finds host:pid:tid at the end of seg, which ends where the mark begins, and says where the host begins. The host may
-// have the end of other text at its front.
+// have the end of other text at its front. Without one, ok is false and start is where the message's place begins, or its mark.
 func header(seg string) (h head, start int, ok bool) {
 	end := len(seg)
 	for range maxHead {
@@ -71,14 +71,22 @@ func header(seg string) (h head, start int, ok bool) {
 		from := strings.LastIndexByte(seg[:end], ' ') + 1
 		if host, pid, tid, at, found := threeParts(seg[from:end]); found {
 			h = head{host: host, pid: pid, tid: tid, device: Unknown}
-			return h, from + at, behindTID(&h, seg[end:])
+			if ok = behindTID(&h, seg[end:]); !ok {
+				return h, len(seg), false
+			}
+			return h, from + at, true
 		}
 		end = from
 		if end == 0 {
 			break
 		}
 	}
-	return head{}, 0, false
+	h.device = Unknown
+	if m := sourcePlace.FindStringSubmatchIndex(seg); m != nil {
+		h.place = seg[m[2]:m[3]]
+		return h, m[2], false
+	}
+	return h, len(seg), false
 }
 
 // threeParts reads host:pid:tid at the end of a word.
@@ -102,8 +110,11 @@ func threeParts(w string) (host string, pid, tid, at int, ok bool) {
 	for at > 0 && (wordly(w[at-1]) || w[at-1] == '-' || w[at-1] == '.') {
 		at--
 	}
-	return w[at:a], pid, tid, at, at < a
+	return w[at:a], pid, tid, at, at < a && !clock.MatchString(w[at:])
 }
+
+// clock is a time of day, which has the form of a header.
+var clock = regexp.MustCompile(`^(\d+-\d\d-\d\dT)?\d\d:\d\d:\d\d$`)
 
 // behindTID reads what stands between the thread and the mark: " [0] transport/net.cc:12 (func) ".
 func behindTID(h *head, s string) bool {
@@ -127,6 +138,7 @@ func behindTID(h *head, s string) bool {
 // before is what was found before the first header of a line.
 type before struct {
 	label string // of the launcher
+	file  string // that grep names before each line
 	stamp string // time
 	junk  bool   // there is more, which no launcher writes: the end of something else
 }
@@ -152,6 +164,12 @@ var launchers = []struct {
 	{regexp.MustCompile(`^> ?`), true},
 }
 
+// searched is what grep puts before each line: a file's name, which has a dot or a slash, and perhaps the line's number.
+var searched = regexp.MustCompile(`^([\w@+/-]*[./][\w.@+/-]*):(\d+:)?`)
+
+// sourcePlace is where a message comes from in the source, before its mark; without host:pid:tid it is all that names one.
+var sourcePlace = regexp.MustCompile(`(?:^|[ \]:])([\w./+-]+\.(?:cc|cu|c|h|cpp|hpp):\d+)(?: \(\w+\))? *$`)
+
 // another looks like a header: what it belongs to was cut.
 var another = regexp.MustCompile(`:\d+:\d+ ?(\[-?\d*\]? ?)?$`)
 
@@ -161,6 +179,9 @@ const maxLaunchers = 5
 func prefix(s string) (b before) {
 	if another.MatchString(s) || strings.Contains(s, mark) {
 		return before{junk: true}
+	}
+	if m := searched.FindStringSubmatch(s); m != nil {
+		b.file, b.label, s = m[1], m[0], s[len(m[0]):]
 	}
 	for range maxLaunchers {
 		s = strings.TrimLeft(s, " \t")

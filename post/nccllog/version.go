@@ -125,7 +125,7 @@ func (r *Reader) other(line string, ended bool) {
 		}
 		return
 	}
-	if r.framework(line) {
+	if r.framework(line) || r.programError(line) {
 		return
 	}
 	if ended && strings.Contains(line, "ROCm version") {

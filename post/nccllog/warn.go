@@ -14,24 +14,34 @@ func (r *Reader) warn(p *process, m message, stamp string) {
 	if m.open {
 		text += " …"
 	}
-	key := m.level + " " + place + " " + anyAddress(text)
-	w := r.warnings[key]
-	if w == nil && len(r.warnings) >= maxMessages {
-		key = m.level + " " + shape(text)
-		if w = r.warnings[key]; w == nil && len(r.warnings) >= 2*maxMessages {
-			return
-		}
-	}
+	w := r.warned(m.level+" "+place+" "+anyAddress(text), Message{Text: text, Level: m.level, Place: place, First: stamp})
 	if w == nil {
-		w = &warning{Message: Message{Text: kept(text), Level: m.level, Place: kept(place), First: kept(stamp), File: len(r.log.Files) - 1, Line: r.line}}
-		r.warnings[strings.Clone(key)] = w
-		r.said = append(r.said, w)
+		return
 	}
-	w.Times++
 	w.who.add(p)
 	if i, found := search(w.Devices, m.device); m.device >= 0 && !found {
 		w.Devices = insert(w.Devices, i, m.device)
 	}
+}
+
+// warned counts a message, and keeps it where there is none of this key; nil where there is no room for it.
+func (r *Reader) warned(key string, m Message) *warning {
+	w := r.warnings[key]
+	if w == nil && len(r.warnings) >= maxMessages {
+		key = m.Level + " " + shape(m.Text)
+		if w = r.warnings[key]; w == nil && len(r.warnings) >= 2*maxMessages {
+			r.unkept++
+			return nil
+		}
+	}
+	if w == nil {
+		m.Text, m.Place, m.First, m.File, m.Line = kept(m.Text), kept(m.Place), kept(m.First), len(r.log.Files)-1, r.line
+		w = &warning{Message: m}
+		r.warnings[strings.Clone(key)] = w
+		r.said = append(r.said, w)
+	}
+	w.Times++
+	return w
 }
 
 // timeouts are what PyTorch says when it gives up on NCCL, in lines that are not NCCL's.
@@ -43,14 +53,28 @@ func (r *Reader) framework(line string) bool {
 	if i < 0 {
 		return false
 	}
-	const level = "PyTorch"
-	w := r.warnings[level+timeouts[i]]
-	if w == nil {
-		w = &warning{Message: Message{Text: kept(strings.TrimSpace(line)), Level: level, File: len(r.log.Files) - 1, Line: r.line}}
-		r.warnings[level+timeouts[i]] = w
-		r.said = append(r.said, w)
+	r.warned("PyTorch "+timeouts[i], Message{Text: strings.TrimSpace(line), Level: "PyTorch"})
+	return true
+}
+
+// programErrors are what lines have that are not NCCL's, and report that the program or a command around it failed.
+var programErrors = []string{
+	"NCCL failure", "CUDA failure", "Cuda failure", "HIP failure", "Test failure", "NCCL error", "CUDA error", "HIP error",
+	"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage", "ncclRemoteError",
+	"Error: ", "error: ", "ERROR", "FATAL", "Traceback (most recent call last)", "Segmentation fault", "core dumped", "exited on signal", "non-zero exit",
+	"oom-kill", "oom_kill", "NCCL WARN",
+}
+
+// programLevel is that of such lines.
+const programLevel = "program"
+
+// programError keeps a line that reports an error.
+func (r *Reader) programError(line string) bool {
+	if !slices.ContainsFunc(programErrors, func(e string) bool { return strings.Contains(line, e) }) {
+		return false
 	}
-	w.Times++
+	text := strings.TrimSpace(line)
+	r.warned(programLevel+" "+shape(text), Message{Text: text, Level: programLevel})
 	return true
 }
 

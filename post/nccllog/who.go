@@ -78,6 +78,16 @@ func (l *Log) hosts() (names []string) {
 	return names
 }
 
+// hostsOf are the names of the hosts of processes, without those that are not known.
+func (l *Log) hostsOf(processes []int) (names []string) {
+	for _, i := range processes {
+		if i >= 0 && i < len(l.Processes) && l.Processes[i].Host != "" && !slices.Contains(names, l.Processes[i].Host) {
+			names = append(names, l.Processes[i].Host)
+		}
+	}
+	return names
+}
+
 // hostsText shortens a list of hosts.
 func hostsText(hosts []string) string {
 	const most = 4

@@ -1,0 +1,136 @@
+package nccllog
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const unable = "NCCL WARN NET/IB : Unable to open device mlx5_0"
+
+// A warning counts whatever stands before it, and in whatever file.
+func TestWarningsWithAnyPrefix(t *testing.T) {
+	const info = "n1:10:20 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
+	const header, place = "n1:10:20 [0] ", "transport/net_ib.cc:111 "
+	for _, prefix := range []string{
+		"", place, "[0] " + place, header, header + place, "n1:10:20 [0][20] " + place, "[2026-01-02 03:04:05] " + header + place, header + "[2026-01-02 03:04:05] " + place,
+		"LOG1.0.txt:" + header + place, "LOG1.0.txt:77:" + header + place, "logs/rank0:" + header + place, "LOG1.0.txt:" + place, "./a.log:[0] " + place,
+		"[1,0]<stdout>:" + header + place, "[1,0]<stderr>:" + place, " 3: " + header + place, "3: " + place, "[pod/x-1/main] " + header + place, "[pod/x-1/main] " + place,
+		"Jan  2 03:04:05 n1 app[1234]: " + header + place, "Jan  2 03:04:05 n1 app[1234]: " + place, "2026-01-02T03:04:05+0000 n1 app[1234]: " + header + place,
+		"2026-01-02T03:04:05.678Z " + place, "worker-0  | " + place, "(RayWorker pid=7, ip=10.0.0.1) " + header + place, "INFO 01-02 03:04:05 logger.py:12] " + place,
+		"some text that was cut " + header + place,
+	} {
+		for _, before := range []string{"", info} {
+			l := read(t, before+prefix+unable+"\n")
+			cut := strings.Contains(prefix, "cut") // it may be that another message goes on behind it
+			if len(l.Messages) != 1 || strings.TrimSuffix(l.Messages[0].Text, " …") != "NET/IB : Unable to open device mlx5_0" || l.Reading.Warnings != 1 || (l.Reading.Damaged == 0) == cut {
+				t.Errorf("%q: %+v, %+v", prefix, l.Messages, l.Reading)
+				continue
+			}
+			if m := l.Messages[0]; strings.HasSuffix(prefix, place) && m.Place != strings.TrimSpace(place) {
+				t.Errorf("%q: place %q", prefix, m.Place)
+			}
+			for _, p := range l.Processes {
+				if p.Host != "" && p.Host != "n1" {
+					t.Errorf("%q: made up host %q", prefix, p.Host)
+				}
+			}
+			if named := strings.Contains(prefix, header) && !cut; named && (len(l.Messages[0].Processes) != 1 || l.Processes[0].PID != 10) {
+				t.Errorf("%q: by %+v of %+v", prefix, l.Messages[0].Processes, l.Processes)
+			}
+		}
+	}
+}
+
+// What grep puts before a line and the start of a header that was cut look alike.
+func TestCutHeaderIsNoFileOfGrep(t *testing.T) {
+	l := read(t, "n1.example:101:1n1.example:102:102 [1] NCCL INFO Launch mode Parallel\n")
+	for _, p := range l.Processes {
+		if p.Host != "n1.example" {
+			t.Errorf("made up host %q", p.Host)
+		}
+	}
+}
+
+// A file without headers tells no device.
+func TestNoHeaderNoDevice(t *testing.T) {
+	l := read(t, "NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\nNCCL WARN something\n")
+	if len(l.Processes) != 1 || len(l.Processes[0].Devices) != 0 || len(l.Messages) != 1 || len(l.Messages[0].Devices) != 0 {
+		t.Errorf("%+v %+v", l.Processes, l.Messages)
+	}
+}
+
+func TestUnexplainedAreCounted(t *testing.T) {
+	const header = "n1:10:20 [0] "
+	for what, c := range map[string]struct {
+		log                   string
+		warnings, unexplained int64
+		severity              Severity
+	}{
+		"none":               {header + "NCCL INFO Launch mode Parallel\n", 0, 0, ""},
+		"explained":          {header + "NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1000\n", 1, 0, Serious},
+		"unexplained":        {header + "NCCL WARN the moon is full\n" + header + "NCCL WARN the moon is full\n", 2, 2, Warning},
+		"both":               {header + "NCCL WARN the moon is full\n" + header + "NCCL WARN Mismatched NCCL version detected\n", 2, 1, Serious},
+		"the way of one":     {header + "NCCL INFO init.cc:12 -> 6\n", 0, 0, Serious},
+		"cut by another":     {"n1:10:20 [0] NCCL WARN the moon is n1:10:21 [1] NCCL INFO Launch mode Parallel\n", 1, 1, Warning},
+		"of the program":     {header + "NCCL INFO Launch mode Parallel\nn1: Test NCCL failure common.cu:12 'the moon is full'\n", 1, 1, Warning},
+		"of a launcher":      {header + "NCCL INFO Launch mode Parallel\nsrun: error: n1: task 0: Exited with exit code 1\n", 1, 1, Warning},
+		"columns and footer": {header + "NCCL INFO Launch mode Parallel\n#  size  count  type  redop  time  algbw  busbw  error\n# Errors with asterisks indicate errors\n# Out of bounds values : 0 OK\n", 0, 0, ""},
+	} {
+		l := read(t, c.log)
+		found := l.Findings()
+		if l.Reading.Warnings != c.warnings || l.Reading.Unexplained != c.unexplained || (len(found) > 0) != (c.severity != "") || len(found) > 0 && found[0].Severity != c.severity {
+			t.Errorf("%s: %+v, found %+v", what, l.Reading, found)
+		}
+	}
+}
+
+// More warnings than are kept are counted all the same.
+func TestUnkeptWarningsAreCounted(t *testing.T) {
+	var b strings.Builder
+	const many = 2*maxMessages + 50
+	for i := range many {
+		b.WriteString("n1:10:20 [0] NCCL WARN " + strings.Repeat("x", i+1) + "\n")
+	}
+	if l := read(t, b.String()); l.Reading.Warnings != many || l.Reading.Unexplained != many {
+		t.Errorf("%+v", l.Reading)
+	}
+}
+
+// Failures of InfiniBand and RoCE get advice for these, and TCP's get its own.
+func TestAdviceByNetwork(t *testing.T) {
+	for text, rdma := range map[string]bool{
+		"Call to ibv_modify_qp failed with 110 Connection timed out, on dev mlx5_0:1, curr state INIT, next state RTR": true,
+		"Call to ibv_modify_qp failed with error Network is unreachable":                                               true,
+		"Call to ibv_modify_qp failed with error No route to host errno 113":                                           true,
+		"Call to ibv_modify_qp failed with error Invalid argument errno 22":                                            true,
+		"Call to ibv_query_gid failed with error Connection timed out":                                                 true,
+		"NET/IB : Unable to open device mlx5_0":                                                                        true,
+		"NET/IB: connection to peer timed out":                                                                         true,
+		"Net : Connect to 10.0.0.1<123> failed : Connection timed out":                                                 false,
+		"Call to connect returned Network is unreachable":                                                              false,
+		"socketStartConnect: Connect to 10.0.0.1<123> failed : No route to host":                                       false,
+	} {
+		e := Explain(text)
+		if e == nil || strings.Contains(e.Advice, "NCCL_SOCKET_IFNAME") == rdma || strings.Contains(e.Advice, "GID") != rdma {
+			t.Errorf("%s: %+v", text, e)
+			continue
+		}
+		// A connection that fails is of a NIC that could be opened.
+		if strings.Contains(text, "ibv_modify_qp") && strings.Contains(e.Advice, "/dev/infiniband") {
+			t.Errorf("%s: %s", text, e.Advice)
+		}
+	}
+}
+
+// Where warnings tell the cause, an init that did not finish sends nobody to look at TCP.
+func TestUnfinishedInitAdvice(t *testing.T) {
+	start := "n1:10:20 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1000 commId 0x2 - Init START\n"
+	for log, tcp := range map[string]bool{start: true, start + "n1:10:20 [0] NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out\n": false} {
+		found := read(t, log).Findings()
+		i := slices.IndexFunc(found, func(f Finding) bool { return f.Kind == Unfinished })
+		if i < 0 || strings.Contains(found[i].Advice, "NCCL_SOCKET_IFNAME") != tcp {
+			t.Errorf("%s%+v", log, found)
+		}
+	}
+}
