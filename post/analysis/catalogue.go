@@ -19,6 +19,7 @@ type tip struct {
 	With     []string // NAME=VALUE that the variable needs beside it
 	NoSweep  bool     // no campaign can vary it: it belongs to the launcher, or its value to the site
 	Untold   bool     // only where the library's way is not recorded
+	Reduces  bool     // only where the GPU has NVLink SHARP, or its model is not recorded
 }
 
 // nodes says for which worlds a tip is.
@@ -57,7 +58,7 @@ var catalogue = []tip{
 	{Name: "algorithm", Kinds: bendsAnd, Backends: ncclLike, Collectives: []coll.Collective{coll.AllReduce},
 		Says:   "fix the algorithm; with NCCL 2.31 and newer rank's --algo does it for single collectives",
 		Source: ncclEnvironment + "NCCL_ALGO", Variable: "NCCL_ALGO", Values: []string{"Ring", "Tree"}},
-	{Name: "nvls", Kinds: bendsAnd, Backends: ncclLike, Collectives: []coll.Collective{coll.AllReduce, coll.AllGather, coll.ReduceScatter}, Min: 64 << 10,
+	{Name: "nvls", Kinds: bendsAnd, Backends: ncclLike, Reduces: true, Collectives: []coll.Collective{coll.AllReduce, coll.AllGather, coll.ReduceScatter}, Min: 64 << 10,
 		Says:   "go without NVLink SHARP, where the switches have it: what remains then is not its doing",
 		Source: ncclEnvironment + "NCCL_NVLS_ENABLE", Variable: "NCCL_NVLS_ENABLE", Values: []string{"0"}},
 	{Name: "channels", Kinds: []Kind{LowCeiling, Plateau, Decline, Scaling}, Backends: ncclLike, Min: 1 << 20,

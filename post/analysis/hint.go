@@ -50,10 +50,17 @@ func (t *tip) fits(kind Kind, c *Curve, from, to int64) bool {
 		t.Collectives != nil && !slices.Contains(t.Collectives, c.Collective),
 		t.Nodes == oneNode && several, t.Nodes == severalNodes && !several,
 		t.Min > 0 && to < t.Min, t.Max > 0 && from > t.Max,
-		t.Untold && slices.ContainsFunc(c.Points, func(p Point) bool { return p.Path != nil }):
+		t.Untold && slices.ContainsFunc(c.Points, func(p Point) bool { return p.Path != nil }),
+		t.Reduces && !mayReduce(c.Device):
 		return false
 	}
 	return true
+}
+
+// mayReduce says whether a GPU has NVLink SHARP, or is not named.
+func mayReduce(device string) bool {
+	model, _ := modelOf(device)
+	return model.reduces || device == ""
 }
 
 // had says whether the runs of a curve had a variable or flag set, and to what.

@@ -85,17 +85,19 @@ func TestHintsFitTheRun(t *testing.T) {
 		from, to int64
 		want     []string
 	}{
-		"nccl, a step":             {none, Step, 64 << 10, 128 << 10, []string{"--path", "NCCL_PROTO", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
-		"large sizes":              {none, Step, 1 << 30, 2 << 30, []string{"--path", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
-		"one node has no network":  {func(c *Curve) { c.Nodes = 1; c.Collective = coll.SendRecv }, LowCeiling, 1 << 20, 1 << 30, []string{"--min-ctas", "--register"}},
-		"the way is known":         {func(c *Curve) { c.Points = []Point{{Path: &result.Path{}}} }, Step, 8, 16, []string{"NCCL_PROTO", "NCCL_ALGO"}},
-		"already set to that":      {func(c *Curve) { c.Runs[0].Environment = map[string]string{"NCCL_NVLS_ENABLE": "0"} }, Step, 1 << 30, 1 << 30, []string{"--path", "NCCL_ALGO"}},
-		"the flag is there":        {func(c *Curve) { c.Runs[0].Command = []string{"rank", "--path"} }, Step, 1 << 30, 1 << 30, []string{"NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
-		"Open MPI on one node":     {func(c *Curve) { c.Backend, c.Library, c.Nodes = "mpi", "Open MPI 4.1.4", 1 }, Step, 4096, 8192, []string{"OMPI_MCA_btl_vader_eager_limit", "OMPI_MCA_coll_tuned_allreduce_algorithm"}},
-		"MPICH":                    {func(c *Curve) { c.Backend, c.Library = "mpi", "MPICH 4.0.2" }, Step, 4096, 8192, []string{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"}},
-		"gloo":                     {func(c *Curve) { c.Backend = "gloo" }, Decline, 4096, 1 << 20, []string{"--gloo-algo", "--rotate"}},
-		"gloo has its thread":      {func(c *Curve) { c.Backend, c.Nodes = "gloo", 1 }, TwoModes, 8, 8, []string{"--gloo-cpus", "srun --cpu-bind"}},
-		"what rank cannot measure": {func(c *Curve) { c.Backend = "rccl" }, Step, 8, 16, []string{"NCCL_PROTO", "NCCL_ALGO"}},
+		"nccl, a step":               {none, Step, 64 << 10, 128 << 10, []string{"--path", "NCCL_PROTO", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
+		"large sizes":                {none, Step, 1 << 30, 2 << 30, []string{"--path", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
+		"one node has no network":    {func(c *Curve) { c.Nodes = 1; c.Collective = coll.SendRecv }, LowCeiling, 1 << 20, 1 << 30, []string{"--min-ctas", "--register"}},
+		"a GPU without NVLink SHARP": {func(c *Curve) { c.Device = "NVIDIA GeForce RTX 5090" }, Step, 1 << 30, 2 << 30, []string{"--path", "NCCL_ALGO"}},
+		"a GPU with NVLink SHARP":    {func(c *Curve) { c.Device = "NVIDIA H100 80GB HBM3" }, Step, 1 << 30, 2 << 30, []string{"--path", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
+		"the way is known":           {func(c *Curve) { c.Points = []Point{{Path: &result.Path{}}} }, Step, 8, 16, []string{"NCCL_PROTO", "NCCL_ALGO"}},
+		"already set to that":        {func(c *Curve) { c.Runs[0].Environment = map[string]string{"NCCL_NVLS_ENABLE": "0"} }, Step, 1 << 30, 1 << 30, []string{"--path", "NCCL_ALGO"}},
+		"the flag is there":          {func(c *Curve) { c.Runs[0].Command = []string{"rank", "--path"} }, Step, 1 << 30, 1 << 30, []string{"NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
+		"Open MPI on one node":       {func(c *Curve) { c.Backend, c.Library, c.Nodes = "mpi", "Open MPI 4.1.4", 1 }, Step, 4096, 8192, []string{"OMPI_MCA_btl_vader_eager_limit", "OMPI_MCA_coll_tuned_allreduce_algorithm"}},
+		"MPICH":                      {func(c *Curve) { c.Backend, c.Library = "mpi", "MPICH 4.0.2" }, Step, 4096, 8192, []string{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"}},
+		"gloo":                       {func(c *Curve) { c.Backend = "gloo" }, Decline, 4096, 1 << 20, []string{"--gloo-algo", "--rotate"}},
+		"gloo has its thread":        {func(c *Curve) { c.Backend, c.Nodes = "gloo", 1 }, TwoModes, 8, 8, []string{"--gloo-cpus", "srun --cpu-bind"}},
+		"what rank cannot measure":   {func(c *Curve) { c.Backend = "rccl" }, Step, 8, 16, []string{"NCCL_PROTO", "NCCL_ALGO"}},
 	} {
 		if got := variables(hintsFor(c.kind, curve(c.change), c.from, c.to)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -86,6 +86,9 @@ func (t *tip) scope() string {
 	if t.Max > 0 {
 		words = append(words, "to "+coll.FormatSize(t.Max, true))
 	}
+	if t.Reduces {
+		words = append(words, "GPUs with NVLink SHARP")
+	}
 	if t.Untold {
 		words = append(words, "where the way is not recorded")
 	}
