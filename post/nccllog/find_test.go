@@ -24,7 +24,7 @@ func wholeLog() string {
 		say("NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'")
 		say("NET/IB : GPU Direct RDMA Enabled for HCA 1 'mlx5_1'")
 		say("Using network IB")
-		say("ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - Init START", comm, rank, device, 1+device)
+		say("ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - Init START", comm, rank, device, 1+rank)
 		say("=== System : maxBw 240.0 totalBw 240.0 ===")
 		say("Pattern 4, crossNic 0, nChannels 4, bw 20.000000/20.000000, type NVL/PIX, sameChannels 1")
 		say("comm %s rank %d nRanks 4 nNodes 2 localRanks 2 localRank %d MNNVL 0", comm, rank, device)
@@ -38,7 +38,7 @@ func wholeLog() string {
 			}
 		}
 		say("Connected all rings, use ring PXN 0 GDR 1")
-		say("ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - Init COMPLETE", comm, rank, device, 1+device)
+		say("ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - Init COMPLETE", comm, rank, device, 1+rank)
 		say("Init timings - ncclCommInitRankConfig: rank %d nranks 4 total 0.67 (kernels 0.57, alloc 0.05, bootstrap 0.01, allgathers 0.00, topo 0.02, graphs 0.00, connections 0.01, rest 0.01)", rank)
 		for op := range 3 {
 			say("AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm %s [nranks=4] stream 0x3", op, comm)

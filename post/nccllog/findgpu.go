@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"busbar/internal/advice"
@@ -57,6 +58,40 @@ func findWithinHost(l *Log) (found []Finding) {
 		}
 		f.blame(off, l)
 		found = append(found, f)
+	}
+	return found
+}
+
+// findShared tells of ranks of one communicator that use one GPU: the same bus on one host. Without an id, ranks are put
+// together by order alone, and may be of several communicators.
+func findShared(l *Log) (found []Finding) {
+	for i, c := range l.Communicators {
+		if c.ID == "" {
+			continue
+		}
+		type gpu struct{ host, bus string }
+		ranks := map[gpu][]int{}
+		for _, m := range c.Members {
+			_, err := strconv.ParseUint(m.Bus, 16, 64) // people mask it
+			if host := l.hostOf(i, m.Rank); m.Rank >= 0 && err == nil && host != "" {
+				ranks[gpu{host, m.Bus}] = append(ranks[gpu{host, m.Bus}], m.Rank)
+			}
+		}
+		var all []int
+		var texts []string
+		for g, of := range ranks {
+			if len(of) > 1 {
+				all = append(all, of...)
+				texts = append(texts, fmt.Sprintf("%s: busId %s on %s", ranksText(of), g.bus, g.host))
+			}
+		}
+		if len(all) == 0 {
+			continue
+		}
+		slices.Sort(texts)
+		found = append(found, Finding{Kind: SharedGPU, Severity: Warning, Who: ranksText(all), Source: source + "src/init.cc",
+			Says:     fmt.Sprintf("%s of %s share GPUs: they take turns, so times say nothing about the links.", upper(ranksText(all)), l.commText(i)),
+			Evidence: clipTexts(texts), Advice: advice.OwnGPU})
 	}
 	return found
 }

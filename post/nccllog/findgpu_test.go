@@ -183,3 +183,55 @@ func TestNoMulticast(t *testing.T) {
 		expect(t, what, findMulticast(log(change)))
 	}
 }
+
+// Ranks share a GPU where one host has one bus for two ranks of one communicator. A bus of another host is another GPU.
+func TestSharedGPU(t *testing.T) {
+	log := func(id string, hosts, buses [2]string) *Log {
+		c := Communicator{Name: "comm 1", ID: id, Ranks: 2, Members: []Member{{Rank: 0, Process: 0, Bus: buses[0]}, {Rank: 1, Process: 1, Bus: buses[1]}}}
+		return &Log{Communicators: []Communicator{c}, Processes: []Process{{Host: hosts[0], Ranks: []int{0}}, {Host: hosts[1], Ranks: []int{1}}}}
+	}
+	for what, c := range map[string]struct {
+		hosts, buses [2]string
+		shared       bool
+	}{
+		"one GPU":               {[2]string{"n1", "n1"}, [2]string{"2000", "2000"}, true},
+		"two GPUs":              {[2]string{"n1", "n1"}, [2]string{"2000", "3000"}, false},
+		"two hosts":             {[2]string{"n1", "n2"}, [2]string{"2000", "2000"}, false},
+		"a masked bus":          {[2]string{"n1", "n1"}, [2]string{"XXXX", "XXXX"}, false},
+		"no bus":                {[2]string{"n1", "n1"}, [2]string{"", ""}, false},
+		"put together by order": {[2]string{"n1", "n1"}, [2]string{"2000", "2000"}, false},
+		"no host":               {[2]string{"", ""}, [2]string{"2000", "2000"}, false},
+	} {
+		id := "0xabc"
+		if what == "put together by order" {
+			id = ""
+		}
+		found := findShared(log(id, c.hosts, c.buses))
+		if (len(found) == 1) != c.shared || c.shared && (found[0].Who != "ranks 0-1" || !strings.Contains(found[0].Evidence[0], "2000 on n1")) {
+			t.Errorf("%s: %+v", what, found)
+		}
+	}
+}
+
+// That NVLink SHARP is off is worth a note only where GPUs may have it.
+func TestNVLSOffOnGPUsWithoutIt(t *testing.T) {
+	for what, c := range map[string]struct {
+		topology Topology
+		note     bool
+	}{
+		"not said":      {Topology{}, true},
+		"no NVLink":     {Topology{GPUs: 2, MaxBw: 24}, false},
+		"A100":          {Topology{GPUs: 8, MaxBw: 240, NVLinks: 8}, false},
+		"H100":          {Topology{GPUs: 8, MaxBw: 370.8, NVLinks: 8}, true},
+		"H800":          {Topology{GPUs: 8, MaxBw: 164.8, NVLinks: 8}, true},
+		"B200":          {Topology{GPUs: 8, MaxBw: 721.8, NVLinks: 8}, true},
+		"P100":          {Topology{GPUs: 4, MaxBw: 80, NVLinks: 4}, false},
+		"RTX 3090 pair": {Topology{GPUs: 2, MaxBw: 48, NVLinks: 2}, false},
+	} {
+		l := oneHost(Communicator{Topology: c.topology})
+		l.Settings = []Setting{fromEnvironment("NCCL_NVLS_ENABLE", "0")}
+		if found := findSettings(l); (len(found) == 1) != c.note {
+			t.Errorf("%s: %+v", what, found)
+		}
+	}
+}

@@ -36,6 +36,7 @@ const (
 	ThroughHost   Kind = "host memory between GPUs"
 	ThroughNet    Kind = "network within a host"
 	FarPeers      Kind = "GPUs far apart"
+	SharedGPU     Kind = "ranks share a GPU"
 	FewChannels   Kind = "few channels"
 	IdleChannels  Kind = "idle channels"
 	Latency       Kind = "LL for large messages"
@@ -69,7 +70,7 @@ func (l *Log) Findings() []Finding {
 	for _, find := range []func(*Log) []Finding{
 		findDisagreement, findVersions, findMessages, findRAS, findStopped, findUnfinished, findAborted,
 		findNetwork, findDirect, findCards, findProvider, findInterface,
-		findWithinHost, findPaths, findChannels, findChoices, findMulticast,
+		findShared, findWithinHost, findPaths, findChannels, findChoices, findMulticast,
 		findPlugins, findSettings, findDiffering, findInit,
 	} {
 		all = append(all, find(l)...)

@@ -1,6 +1,9 @@
 package nccllog
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // effect is what a setting can change, and what a log shows of it.
 type effect string
@@ -99,7 +102,7 @@ var variables = []knownSetting{
 	{Name: "NCCL_MIN_CTAS", Does: "asks for more thread blocks, and with them channels", Touches: []effect{onChannels, onChoice, onSpeed}},
 	{Name: "NCCL_ALGO", Does: "fixes the algorithms", Touches: []effect{onChoice, onSpeed}, Slow: always(Note), Anew: unset},
 	{Name: "NCCL_PROTO", Does: "fixes the protocols", Touches: []effect{onChoice, onSpeed}, Slow: always(Note), Anew: "leave it unset; NVIDIA advises against it: LL128 where the platform doesn't have it corrupts data"},
-	{Name: "NCCL_NVLS_ENABLE", Does: "switches NVLink SHARP", Touches: []effect{onChannels, onChoice, onSpeed}, Slow: off(Note), Anew: unset},
+	{Name: "NCCL_NVLS_ENABLE", Does: "switches NVLink SHARP", Touches: []effect{onChannels, onChoice, onSpeed}, Slow: withoutSHARP, Anew: unset},
 	{Name: "NCCL_TUNER_PLUGIN", Does: "lets a plugin choose algorithms and protocols", Touches: []effect{onChoice, onSpeed}},
 	{Name: "NCCL_CROSS_NIC", Does: "says whether a ring may go on by another card at the next node", Touches: []effect{onChannels, onTransports, onSpeed}},
 	{Name: "NCCL_PXN_DISABLE", Does: "keeps GPUs from sending by another GPU's card", Touches: []effect{onTransports, onSpeed}, Slow: between(set(Note)), Anew: unset},
@@ -120,6 +123,17 @@ var variables = []knownSetting{
 	{Name: "NCCL_NSOCKS_PERTHREAD", Does: "changes the sockets of a thread", Touches: []effect{onSpeed}},
 	{Name: "NCCL_IGNORE_CPU_AFFINITY", Does: "says whether NCCL keeps to the CPUs that the job was given", Touches: []effect{onSpeed}},
 	{Name: "NCCL_LAUNCH_MODE", Does: "changes how kernels of one process are launched", Touches: []effect{onSpeed}},
+}
+
+// withoutSHARP judges that NVLink SHARP is off, unless the topology shows GPUs that have none: without NVLink, or with links of
+// 20 GB/s (V100, A100) or 12 GB/s (others before H100), as NCCL writes them.
+func withoutSHARP(value string, l *Log) Severity {
+	if c := l.largest(); c != nil && c.Topology.GPUs > 0 {
+		if bw := c.Topology.MaxBw; !l.nvlinks() || bw > 0 && (math.Mod(bw, 20) == 0 || math.Mod(bw, 12) == 0) {
+			return ""
+		}
+	}
+	return off(Note)(value, l)
 }
 
 // fewAllowed judges a bound on channels; 1 and 2 fill no link of today's.
