@@ -94,6 +94,7 @@ func (p *commsRes) row(l line, m, words []string) error {
 		}
 	}
 	p.in.counts.Rows++
+	p.test.configure()
 	return p.test.add(rec)
 }
 

@@ -77,7 +77,7 @@ func TestContradictedRowsAreFailed(t *testing.T) {
 		t.Fatalf("worlds %s, %+v", got, c)
 	}
 	for i, r := range m.records() {
-		if contradicts := i >= 2; (r.Status == result.Failed) != contradicts || (r.Reason != "") != contradicts {
+		if contradicts := i >= 2; (r.Status == result.Failed) != contradicts || (r.Reason != "") != contradicts || (r.Time == nil) != contradicts || (r.Imported.Stated["time"] == "0.008 s") != contradicts {
 			t.Errorf("record %d: %s %q", i, r.Status, r.Reason)
 		}
 	}

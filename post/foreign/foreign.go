@@ -139,6 +139,7 @@ type input struct {
 	counts Counts
 	tests  int        // runs that were found
 	held   int        // records that wait for more rows, of all runs that are open
+	shell  *shell     // of the line that is read
 	rccl   *rcclTests // of rows that stand alone, one object a line
 }
 

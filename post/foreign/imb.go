@@ -22,6 +22,8 @@ type imbHead struct {
 	moved, reduced, op string
 	command            []string
 	calling            bool // the lines of the command come now
+	configured         bool // the first row has begun
+	label              string
 }
 
 type imbTest struct {
@@ -182,8 +184,18 @@ func (t *imbTest) take(l line) (bool, error) {
 	return true, t.row(l, words)
 }
 
+// configure takes what was set for the program's run, when its first row begins.
+func (t *imbTest) configure() {
+	if !t.head.configured {
+		t.test.configure()
+		t.head.configured, t.head.label = true, t.label
+	}
+	t.configured, t.label = true, t.head.label
+}
+
 // row makes a record of a row.
 func (t *imbTest) row(l line, words []string) error {
+	t.configure()
 	rec := &result.Record{
 		Case:   coll.Case{Collective: t.collective, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Latency, World: t.run.World, SizeBytes: -1, Count: -1},
 		Status: result.OK, Check: result.Check{Result: "off"},

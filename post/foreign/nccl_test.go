@@ -329,3 +329,26 @@ func TestJSON(t *testing.T) {
 		t.Errorf("world %d, %v", run.World, run.Warnings)
 	}
 }
+
+// Ranks with one PCI address on one host share a GPU. An address without its domain does not show that.
+func TestSharedGPU(t *testing.T) {
+	for what, c := range map[string]struct {
+		host, pci string
+		shared    bool
+	}{
+		"one GPU":          {"a", "0000:02:00", true},
+		"two GPUs":         {"a", "0000:03:00", false},
+		"two hosts":        {"b", "0000:02:00", false},
+		"without a domain": {"a", "0x02", false},
+	} {
+		first := "0000:02:00"
+		if what == "without a domain" {
+			first = c.pci
+		}
+		m, _ := read(t, fmt.Sprintf("# Collective test starting: all_reduce_perf\n#  Rank  0 Group  0 Pid 1 on a device 0 [%s] X\n#  Rank  1 Group  0 Pid 2 on %s device 0 [%s] X\n", first, c.host, c.pci)+
+			"# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"+rowOf(2, 5000)+footer)
+		if crowded := m.runs[0].run.Crowded(); (crowded != "") != c.shared {
+			t.Errorf("%s: %q", what, crowded)
+		}
+	}
+}

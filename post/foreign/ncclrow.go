@@ -114,6 +114,7 @@ func (t *ncclTest) row(l line) (bool, error) {
 	if err := t.tearHalf(); err != nil {
 		return true, err
 	}
+	t.configure()
 	t.half = r
 	if r.whole(t.columns) {
 		return true, t.emit()

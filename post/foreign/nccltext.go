@@ -81,6 +81,7 @@ func (p *ncclText) begins(kind string, l line) error {
 		if p.shell.program != "" && strings.Contains(p.shell.program, "_perf") {
 			p.test.facts.typed, p.test.facts.asked = p.shell.program, p.shell.np
 		}
+		p.test.run.Environment = p.shell.environment
 		p.shell.forget()
 	}
 	p.test.seen[kind] = true

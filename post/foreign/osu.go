@@ -131,6 +131,7 @@ func (t *osuTest) command(sh *shell) {
 			t.deduced("the placement, from the command over the table")
 		}
 	}
+	t.run.Environment = sh.environment
 	sh.forget()
 }
 
@@ -183,6 +184,7 @@ func (t *osuTest) row(l line) error {
 		rec.Mode = 0 // what was timed is no operation alone
 	}
 	t.in.counts.Rows++
+	t.configure()
 	return t.add(rec)
 }
 

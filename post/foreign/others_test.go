@@ -207,8 +207,13 @@ func TestSuperBench(t *testing.T) {
 	if s := m.records()[2].Imported.Stated; s["parallel"] != "3" || s["annotation"] != ":x" || s["busbw"] != "0.25" {
 		t.Errorf("%v", s)
 	}
-	if m.runs[1].run.Imported.Settings["node"] != "n2" || m.runs[1].end.Outcome != result.Complete {
-		t.Errorf("%+v", m.runs[1].run.Imported)
+	if m.runs[2].run.Imported.Settings["node"] != "n2" || m.runs[2].end.Outcome != result.Complete {
+		t.Errorf("%+v", m.runs[2].run.Imported)
+	}
+	// Ways of running it are variants of one launch, and never pooled.
+	a, b := m.runs[0].run, m.runs[1].run
+	if a.Variant != "" || b.Variant != "x serial 0 parallel 3" || a.Launch != b.Launch || b.Launch == m.runs[2].run.Launch {
+		t.Errorf("%q %s, %q %s", a.Variant, a.Launch, b.Variant, b.Launch)
 	}
 }
 

@@ -102,6 +102,7 @@ func (t *profileTest) row(l line, m []string) error {
 		Imported: &result.Origin{Line: l.n, Stated: map[string]string{"AlgBW": m[3], "BusBW": m[4]}}}
 	t.restate(rec, m[3], m[4])
 	t.in.counts.Rows++
+	t.configure()
 	return t.add(rec)
 }
 

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
@@ -52,9 +53,10 @@ func (in *input) superRows(f fields) error {
 		return slices.Compare([]string{a.key()}, []string{b.key()})
 	})
 	const tool = "SuperBench"
+	launch := ""
 	var t *test
 	for _, row := range order {
-		if t == nil || t.run.Backend.Name != row.vendor {
+		if t == nil || t.run.Backend.Name != row.vendor || t.label != row.series() {
 			if t != nil {
 				if err := t.end(result.Complete, ""); err != nil {
 					return err
@@ -63,6 +65,10 @@ func (in *input) superRows(f fields) error {
 			t = in.newTest(tool, "SuperBench results JSON", 0)
 			t.stated = bandwidths{alg: "algbw", bus: "busbw"}
 			t.run.Backend = result.Backend{Name: row.vendor, Library: libraryBy(row.vendor, "", tool)}
+			if launch == "" {
+				launch = t.run.Launch
+			}
+			t.run.Launch, t.label = launch, row.series()
 			t.set("node", f.text("node"))
 		}
 		if err := in.superRow(t, row, rows[row]); err != nil {
@@ -75,9 +81,19 @@ func (in *input) superRows(f fields) error {
 	return t.end(result.Complete, "")
 }
 
-// key tells series apart.
-func (r superRow) key() string {
-	return r.vendor + " " + r.annotation + " " + r.operation + " " + r.serial + " " + r.parallel + " " + r.rank
+// key orders rows by the run and the operation that they belong to.
+func (r superRow) key() string { return r.vendor + " " + r.series() + " " + r.operation }
+
+// series tells apart what SuperBench ran in one way each: by annotation, group of a traffic pattern, and rank.
+func (r superRow) series() string {
+	words := nonEmpty(strings.Trim(r.annotation, ":"))
+	if r.serial != "" {
+		words = append(words, "serial "+r.serial, "parallel "+r.parallel)
+	}
+	if r.rank != "" && r.rank != "0" {
+		words = append(words, "rank "+r.rank)
+	}
+	return strings.Join(words, " ")
 }
 
 // superRow makes a record of one point. World and type are not among what SuperBench keeps.

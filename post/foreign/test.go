@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
@@ -13,15 +14,17 @@ import (
 
 // test is one run of another tool: a table, or the rows of one that belong together.
 type test struct {
-	in     *input
-	run    result.Run
-	ranks  []result.Rank
-	settle func(rows []*result.Record) // decides what the first rows tell together, before any is written
-	held   []*result.Record
-	table  Table
-	used   map[string]string
-	points int
-	stated bandwidths // columns whose ratio is checked against the number of ranks
+	in         *input
+	run        result.Run
+	ranks      []result.Rank
+	settle     func(rows []*result.Record) // decides what the first rows tell together, before any is written
+	held       []*result.Record
+	table      Table
+	used       map[string]string
+	points     int
+	label      string     // of its configuration among those of the file
+	configured bool       // its first row has begun
+	stated     bandwidths // columns whose ratio is checked against the number of ranks
 }
 
 // heldRows is how many records wait until it is decided what they tell together.
@@ -107,6 +110,28 @@ func (t *test) begin() error {
 	return nil
 }
 
+func nonEmpty(words ...string) []string {
+	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
+}
+
+// configure takes what was set for a test, when its first row begins.
+func (t *test) configure() {
+	if t.configured {
+		return
+	}
+	sh := t.in.shell
+	t.configured, t.label = true, sh.configurations.next()
+	if t.run.Environment == nil {
+		t.run.Environment = sh.environment
+	}
+	for name, value := range sh.environment {
+		if _, there := t.run.Environment[name]; !there {
+			t.run.Environment[name] = value
+		}
+	}
+	sh.environment = nil
+}
+
 // header fills in what the run's line says of all its rows.
 func (t *test) header() {
 	if t.run.World == 0 {
@@ -118,6 +143,7 @@ func (t *test) header() {
 		}
 	}
 	t.hosts()
+	t.run.Variant = strings.Join(append(nonEmpty(t.label), configured(t.run.Environment)...), " ")
 	if len(t.used) > 0 {
 		t.run.Imported.Given = t.used
 	}
@@ -131,8 +157,8 @@ func (t *test) write(r *result.Record) error {
 	return t.table.Append(r)
 }
 
-// complete gives a record what its file does not tell but who imports it does. A time so short that it makes no bandwidth
-// is kept as it is printed.
+// complete gives a record what its file does not tell but who imports it does. A time so short that it makes no bandwidth,
+// or of a number of ranks that is in doubt, is kept as it is printed.
 func (t *test) complete(r *result.Record) {
 	if r.World == 0 {
 		r.World = t.run.World
@@ -146,10 +172,11 @@ func (t *test) complete(r *result.Record) {
 			r.SizeBytes = c.SizeBytes
 		}
 	}
-	if r.Time != nil && math.IsInf(2*r.AlgBW(r.Time.Seconds), 0) {
+	why := t.stated.contradiction(r)
+	if r.Time != nil && (why != "" || math.IsInf(2*r.AlgBW(r.Time.Seconds), 0)) {
 		r.Imported.Stated["time"], r.Time = strconv.FormatFloat(r.Time.Seconds, 'g', -1, 64)+" s", nil
 	}
-	if why := t.stated.contradiction(r); why != "" {
+	if why != "" {
 		t.in.doubtful(r.Imported.Line, why)
 		r.Status, r.Reason, r.World = result.Failed, why, 0
 	}
@@ -165,9 +192,15 @@ func (t *test) giveWorld(c *coll.Case) {
 // hosts sets what follows from the list of ranks.
 func (t *test) hosts() {
 	perHost, devices := map[string]int{}, []string{}
+	gpus := map[[2]string]bool{}
 	for i := range t.ranks {
 		r := &t.ranks[i]
 		perHost[r.Host]++
+		// An address without its domain, as old versions print, may be of several GPUs.
+		if gpu := [2]string{r.Host, r.PCI}; strings.Contains(r.PCI, ":") {
+			t.run.Method.Shared = t.run.Method.Shared || gpus[gpu]
+			gpus[gpu] = true
+		}
 		if r.Device != "" && !slices.Contains(devices, r.Device) {
 			devices = append(devices, r.Device)
 		}

@@ -46,7 +46,7 @@ func (in *input) text(r io.Reader) error {
 			s = streams[""]
 		}
 		if s == nil {
-			sh := &shell{}
+			sh := &shell{configurations: &configurations{}}
 			s = &stream{shell: sh, parsers: []parser{newNCCLText(in, sh), newOSU(in, sh), newIMB(in), newProfile(in), newCommsRes(in), newTable(in), newCLoop(in)}}
 			streams[who], order = s, append(order, s)
 		}
@@ -56,6 +56,9 @@ func (in *input) text(r io.Reader) error {
 	err := lines(r, func(n int, text string) error {
 		if plainLog(text) {
 			in.counts.Log++
+			if strings.Contains(text, " set by environment to ") {
+				of("").shell.sets(text)
+			}
 			return in.sink.Line(n, text)
 		}
 		who, rest := unprefixed(text)
@@ -94,6 +97,7 @@ func newLine(n int, text string) line {
 
 // take offers a line to the layout that is open, after those that it may be the beginning of.
 func (s *stream) take(in *input, l line, raw string) error {
+	in.shell = s.shell
 	for _, p := range s.parsers {
 		if l.number() || !p.opens(l) { // nothing begins with a number
 			continue
@@ -108,6 +112,9 @@ func (s *stream) take(in *input, l line, raw string) error {
 	}
 	if s.active != nil {
 		known, err := s.active.take(l)
+		if known && l.number() {
+			s.shell.configurations.row()
+		}
 		if known || err != nil {
 			return err
 		}
@@ -119,9 +126,11 @@ func (s *stream) take(in *input, l line, raw string) error {
 		if m := ncclLoaded.FindStringSubmatch(l.text); m != nil {
 			s.shell.library = m[2]
 		}
+		s.shell.sets(l.text)
 		in.counts.Log++
 		return in.sink.Line(l.n, raw)
 	}
+	s.shell.configurations.say(l.text)
 	return in.unknown(l.n, raw)
 }
 
@@ -136,6 +145,21 @@ type shell struct {
 	args    []string
 	np      int    // ranks that the launcher was told to start; 0: not said
 	library string // version of NCCL that was named since, before a table
+
+	environment    map[string]string // variables of the library that the command or its log names
+	configurations *configurations   // of the tests of this stream
+}
+
+// sets notes the variables of the library that a line sets; what was noted before holds.
+func (s *shell) sets(text string) {
+	for name, value := range variables(text) {
+		if s.environment == nil {
+			s.environment = map[string]string{}
+		}
+		if _, there := s.environment[name]; !there {
+			s.environment[name] = value
+		}
+	}
 }
 
 var benchmarkProgram = regexp.MustCompile(`(^|[\s/])((?:\w+_perf(?:_mpi)?)|osu_\w+|IMB-[\w-]+)(\s|$)`)
@@ -151,7 +175,8 @@ func (s *shell) take(l line) bool {
 	if !begins && len(before) > 0 {
 		return false
 	}
-	*s = shell{program: l.text[m[4]:m[5]], args: strings.Fields(l.text[m[1]:]), np: ranksAsked(before)}
+	*s = shell{program: l.text[m[4]:m[5]], args: strings.Fields(l.text[m[1]:]), np: ranksAsked(before), configurations: s.configurations}
+	s.sets(l.text)
 	return true
 }
 
@@ -194,7 +219,7 @@ func ranksAsked(words []string) int {
 }
 
 // forget leaves the command behind: what comes now is not of it.
-func (s *shell) forget() { *s = shell{} }
+func (s *shell) forget() { *s = shell{configurations: s.configurations} }
 
 // has says whether the program was given this argument.
 func (s *shell) has(flag string) bool {
