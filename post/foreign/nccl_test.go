@@ -352,3 +352,15 @@ func TestSharedGPU(t *testing.T) {
 		}
 	}
 }
+
+// The library's own line tells whose it is, before a table and within its header.
+func TestLibraryOfItsOwnLine(t *testing.T) {
+	line := "RCCL version : 2.22.3-develop:abc\n"
+	table := modernHead("all_reduce_perf") + rowOf(2, 5000) + footer
+	for what, text := range map[string]string{"before": line + table, "within": strings.Replace(table, "#       size", line+"#       size", 1)} {
+		m, _ := read(t, text)
+		if b := m.runs[0].run.Backend; b.Name != "rccl" || !strings.HasPrefix(b.Library, "RCCL 2.22.3") {
+			t.Errorf("%s: %+v", what, b)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -78,6 +79,7 @@ func (p *ncclText) begins(kind string, l line) error {
 	if p.test == nil {
 		p.test = &ncclTest{test: p.in.newTest("nccl-tests", "", l.n), seen: map[string]bool{}, vendor: "nccl"}
 		p.test.settle, p.test.library = p.test.decide, p.shell.library
+		p.test.vendor = cmp.Or(p.shell.vendor, p.test.vendor)
 		if p.shell.program != "" && strings.Contains(p.shell.program, "_perf") {
 			p.test.facts.typed, p.test.facts.asked = p.shell.program, p.shell.np
 		}
@@ -233,7 +235,7 @@ func (t *ncclTest) about(l line) bool {
 	}
 	if m := ncclLoaded.FindStringSubmatch(l.text); m != nil {
 		if t.library == "" {
-			t.library = m[2]
+			t.vendor, t.library = strings.ToLower(m[1]), m[2]
 		}
 		return true
 	}

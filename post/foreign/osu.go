@@ -26,7 +26,8 @@ type osuTest struct {
 	placement  coll.Placement
 	rootZero   bool // root 0, and not another with each operation
 	columns    []string
-	sized      bool // the first column is a size
+	sized      bool  // the first column is a size
+	largest    int64 // size of a row so far, which ascend; -1: none yet
 }
 
 func newOSU(in *input, sh *shell) *osu { return &osu{in: in, shell: sh} }
@@ -60,12 +61,16 @@ func (p *osu) take(l line) (bool, error) {
 		t.warn("%s", l.body)
 		return true, nil
 	case !l.mark && t.columns != nil && osuRow.MatchString(l.text):
+		if !t.ascends(l) {
+			t.columns = nil // the table is over: what follows is of another, which has no heading
+			return false, nil
+		}
 		return true, t.row(l)
 	case !l.mark:
 		return false, nil
 	case strings.HasPrefix(words, "Size ") || strings.HasPrefix(words, "Avg Latency(us)") || strings.HasPrefix(words, "Overall(us)"):
 		t.columns = osuColumns(words)
-		t.sized = t.columns[0] == "Size"
+		t.sized, t.largest = t.columns[0] == "Size", -1
 		return true, nil
 	case osuType.MatchString(l.body):
 		name := osuType.FindStringSubmatch(l.body)[1]
@@ -155,6 +160,18 @@ func (t *osuTest) known() {
 	if t.collective == coll.Broadcast && t.backend == "mpi" {
 		t.placement = coll.InPlace // it has one buffer
 	}
+}
+
+// ascends says whether a row may be of the table: its size is larger than those above.
+func (t *osuTest) ascends(l line) bool {
+	words := strings.Fields(l.text)
+	size, ok := count(words[0])
+	if !t.sized || !ok || len(words) != len(t.columns) {
+		return true
+	}
+	above := t.largest
+	t.largest = max(above, size)
+	return size > above
 }
 
 // row makes a record of a row.

@@ -124,7 +124,7 @@ func (s *stream) take(in *input, l line, raw string) error {
 		return nil
 	case libraryLog.MatchString(l.text):
 		if m := ncclLoaded.FindStringSubmatch(l.text); m != nil {
-			s.shell.library = m[2]
+			s.shell.vendor, s.shell.library = strings.ToLower(m[1]), m[2]
 		}
 		s.shell.sets(l.text)
 		in.counts.Log++
@@ -144,7 +144,8 @@ type shell struct {
 	program string // as it was typed, with its folder
 	args    []string
 	np      int    // ranks that the launcher was told to start; 0: not said
-	library string // version of NCCL that was named since, before a table
+	vendor  string // nccl or rccl, and
+	library string // its version, as named since, before a table
 
 	environment    map[string]string // variables of the library that the command or its log names
 	configurations *configurations   // of the tests of this stream
