@@ -245,22 +245,47 @@ func waysOf(l *Log) map[string]map[int64]string {
 // apart is from which ratio on two times of one table are told apart: one run each says no more.
 const apart = 1.1
 
+// rowKey is what a row of nccl-tests is known by in its table.
+type rowKey struct {
+	bytes int64
+	kind  string
+}
+
+// rowsOnce are the rows of nccl-tests that stand once in a log: which of several tables another row is of, it does not tell.
+func (l *Log) rowsOnce() map[rowKey]Row {
+	rows, times := map[rowKey]Row{}, map[rowKey]int{}
+	for _, r := range l.Rows {
+		k := rowKey{r.Bytes, r.Type}
+		times[k]++
+		rows[k] = r
+	}
+	maps.DeleteFunc(rows, func(k rowKey, _ Row) bool { return times[k] > 1 })
+	return rows
+}
+
+// alike says whether busbw/algbw of two rows may be of one collective and number of ranks, as far as busbw is printed.
+func alike(a, b Row) bool {
+	of := func(r Row) (lo, hi float64) {
+		algbw := float64(r.Bytes) / r.OutTime / 1e3
+		return (r.OutBusbw - 0.005) / algbw * 0.99, (r.OutBusbw + 0.005) / algbw * 1.01
+	}
+	loA, hiA := of(a)
+	loB, hiB := of(b)
+	return loA <= hiB && loB <= hiA
+}
+
 // measured compares rows of nccl-tests that stand in both logs, at the size where they differ most.
 func (c *Contrast) measured(a, b *Log) {
-	type key struct {
-		bytes int64
-		kind  string
-	}
-	before := map[key]Row{}
-	for _, r := range a.Rows {
-		before[key{r.Bytes, r.Type}] = r
-	}
+	before, after := a.rowsOnce(), b.rowsOnce()
 	var most Row
 	var was Row
 	ratio, both := 1.0, 0
-	for _, r := range b.Rows {
-		w, there := before[key{r.Bytes, r.Type}]
-		if !there {
+	for _, k := range slices.SortedFunc(maps.Keys(after), func(a, b rowKey) int {
+		return cmp.Or(cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.kind, b.kind))
+	}) {
+		r := after[k]
+		w, there := before[k]
+		if !there || !alike(w, r) {
 			continue
 		}
 		both++
