@@ -1,6 +1,7 @@
 /* How communicators are asked for: unique ids, settings, splits. */
 #include "inside.h"
 
+#include <limits.h>
 #include <string.h>
 
 nccl_result ncclGetUniqueId(struct nccl_id *out)
@@ -14,45 +15,60 @@ nccl_result ncclGetUniqueId(struct nccl_id *out)
 	return OK;
 }
 
-static const struct nccl_config defaults = {.size = sizeof(struct nccl_config), .magic = (unsigned)CONFIG_MAGIC,
-	.version = 23007, .blocking = UNSET, .cga_cluster_size = UNSET, .min_ctas = UNSET, .max_ctas = UNSET,
-	.split_share = UNSET, .traffic_class = UNSET, .collnet = UNSET, .cta_policy = UNSET, .shrink_share = UNSET,
-	.nvls_ctas = UNSET, .channels_per_peer = UNSET, .nvlink_centric = UNSET, .graph_usage = UNSET,
-	.rma_contexts = UNSET, .max_peers = UNSET, .graph_ordering = UNSET};
+/* The fields of ncclConfig_t and the values that NCCL accepts, for versions of it in [from, until). Where the caller's
+ * version is below caller, the field is unset, whatever size the caller gives. */
+static const struct rule {
+	const char *name;
+	size_t at;
+	int from, until, caller, minimum, maximum;
+} rules[] = {
+#define FIELD(name, field, ...) {name, offsetof(struct nccl_config, field), __VA_ARGS__}
+	FIELD("blocking", blocking, 21400, INT_MAX, 21400, 0, 1),
+	FIELD("cgaClusterSize", cga_cluster_size, 21700, INT_MAX, 21700, 0, INT_MAX),
+	FIELD("min/max channels", min_ctas, 21700, INT_MAX, 21700, 1, INT_MAX),
+	FIELD("min/max channels", max_ctas, 21700, INT_MAX, 21700, 1, INT_MAX),
+	FIELD("splitShare", split_share, 21800, INT_MAX, 0, 0, 1),
+	FIELD("trafficClass", traffic_class, 22600, 22700, 0, INT_MIN, INT_MAX),
+	FIELD("trafficClass", traffic_class, 22700, INT_MAX, 22500, INT_MIN, INT_MAX),
+	FIELD("collnetEnable", collnet, 22700, INT_MAX, 22700, 0, 1),
+	FIELD("policy", cta_policy, 22700, 22800, 22700, 0, 1),
+	FIELD("policy", cta_policy, 22800, 22900, 22700, 0, 2),
+	FIELD("policy", cta_policy, 22900, INT_MAX, 22700, 0, 3), /* both bits */
+	FIELD("shrinkShare", shrink_share, 22700, INT_MAX, 22700, 0, 1),
+	FIELD("nvlsCTAs", nvls_ctas, 22700, INT_MAX, 22700, 1, INT_MAX),
+	FIELD("nChannelsPerNetPeer", channels_per_peer, 22800, INT_MAX, 22800, 1, 64),
+	FIELD("nvlinkCentricSched", nvlink_centric, 22800, INT_MAX, 22800, 0, 1),
+	FIELD("graphUsageMode", graph_usage, 22900, INT_MAX, 22900, 0, 2),
+	FIELD("numRmaCtx", rma_contexts, 22900, 23000, 22900, 1, INT_MAX),
+	FIELD("numRmaCtx", rma_contexts, 23000, INT_MAX, 22900, 0, INT_MAX),
+	FIELD("maxP2pPeers", max_peers, 23000, INT_MAX, 23000, 1, INT_MAX),
+	FIELD("graphStreamOrdering", graph_ordering, 23005, INT_MAX, 23005, 0, 1),
+};
 
-/* Takes as many bytes as both know, and of those the fields that the caller's version has. */
+/* Reads what the reported version of NCCL would, and refuses what it would. */
 nccl_result read_config(const struct nccl_config *given, struct nccl_config *out)
 {
-	static const struct { unsigned version; size_t bytes; } layouts[] = {
-		{21700, offsetof(struct nccl_config, cga_cluster_size)}, {21800, offsetof(struct nccl_config, split_share)},
-		{22600, offsetof(struct nccl_config, traffic_class)}, {22700, offsetof(struct nccl_config, collnet)},
-		{22800, offsetof(struct nccl_config, channels_per_peer)}, {22900, offsetof(struct nccl_config, graph_usage)}};
-	size_t bytes;
-	*out = defaults;
+	const int version = reported_version();
+	*out = (struct nccl_config){.blocking = UNSET, .min_ctas = UNSET, .max_ctas = UNSET};
 	if (!given)
 		return OK;
 	if (given->magic != (unsigned)CONFIG_MAGIC)
 		return fail(INVALID_ARGUMENT, "ncclConfig_t argument not initialized via NCCL_CONFIG_INITIALIZER");
-	bytes = given->size < sizeof *out ? given->size : sizeof *out;
-	for (unsigned i = 0; i < sizeof layouts / sizeof *layouts; i++)
-		if (given->version < layouts[i].version) {
-			bytes = layouts[i].bytes < bytes ? layouts[i].bytes : bytes;
-			break;
-		}
-	memcpy(out, given, bytes);
-	const int must_say = given->version < 21700;
-	if (out->blocking != 0 && out->blocking != 1 && (must_say || out->blocking != UNSET))
-		return fail(INVALID_ARGUMENT, "Invalid config blocking attribute value %d", out->blocking);
-	if (out->cga_cluster_size != UNSET && out->cga_cluster_size < 0)
-		return fail(INVALID_ARGUMENT, "Invalid config cgaClusterSize attribute value %d", out->cga_cluster_size);
-	if ((out->min_ctas != UNSET && out->min_ctas <= 0) || (out->max_ctas != UNSET && out->max_ctas <= 0) ||
-	    (out->min_ctas != UNSET && out->max_ctas != UNSET && out->min_ctas > out->max_ctas))
-		return fail(INVALID_ARGUMENT, "Invalid config min/max channels attribute value %d/%d",
-			    out->min_ctas, out->max_ctas);
-	if (out->split_share != UNSET && out->split_share != 0 && out->split_share != 1)
-		return fail(INVALID_ARGUMENT, "Invalid config splitShare attribute value %d", out->split_share);
-	if (out->cta_policy != UNSET && (out->cta_policy < 0 || out->cta_policy > 3))
-		return fail(INVALID_ARGUMENT, "Invalid config CTAPolicy attribute value %d", out->cta_policy);
+	for (const struct rule *r = rules; r < rules + sizeof rules / sizeof *rules; r++) {
+		int value;
+		if (version < r->from || version >= r->until || r->at + sizeof value > given->size ||
+		    (version >= 21700 && given->version < (unsigned)r->caller))
+			continue;
+		memcpy(&value, (const char *)given + r->at, sizeof value);
+		const int unset = value == UNSET && version >= 21700; /* older ones require a value */
+		if (!unset && (value < r->minimum || value > r->maximum))
+			return fail(INVALID_ARGUMENT, "Invalid config %s attribute value %d", r->name, value);
+		memcpy((char *)out + r->at, &value, sizeof value);
+	}
+	/* Before 2.31 an unset maximum is compared as the number that it is, INT_MIN. */
+	if (out->min_ctas > out->max_ctas && (version < 23100 || out->max_ctas != UNSET))
+		return fail(INVALID_ARGUMENT, "Invalid config min/max channels attribute value %d/%d", out->min_ctas,
+			    out->max_ctas);
 	return OK;
 }
 

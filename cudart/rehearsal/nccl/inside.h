@@ -19,6 +19,7 @@ enum kind { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, BROADCAST, REDUCE, ALL_TO_AL
 
 /* Keeps the text for ncclGetLastError and returns the result. */
 nccl_result fail(nccl_result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int reported_version(void); /* of NCCL, whose rules hold: 22707 */
 int64_t now(void); /* ns */
 void pause_for(int64_t ns);
 

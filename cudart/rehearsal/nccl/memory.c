@@ -137,12 +137,10 @@ static nccl_result enrol(nccl_comm c, void *p, size_t bytes, void **out, int win
 /* Registering a window is an act of all ranks, and before 2.30 each maps the others' memory in the length of its own. */
 static nccl_result alike(nccl_comm c, size_t bytes)
 {
-	int code = 0;
 	size_t *all = calloc((size_t)c->ranks, sizeof *all);
 	nccl_result rc = all ? control_round(c, &bytes, sizeof bytes, all) : fail(SYSTEM_ERROR, "out of memory");
-	ncclGetVersion(&code);
 	for (int i = 0; i < c->ranks && !rc; i++)
-		if (!all[i] || (all[i] != bytes && code < 23000))
+		if (!all[i] || (all[i] != bytes && reported_version() < 23000))
 			rc = fail(CUDA_FAILED, "Cuda failure 1 'invalid argument'");
 	free(all);
 	return rc;

@@ -108,7 +108,8 @@ static nccl_result connect_cards(struct nccl_comm *c, int listener, int *inbox, 
 
 nccl_result connect_world(struct nccl_comm *c)
 {
-	struct card card = {.pid = getpid(), .inbox = -1, .bus = c->device.bus, .uuid = c->device.uuid};
+	struct card card = {.pid = getpid(), .inbox = -1, .bus = c->device.bus, .uuid = c->device.uuid,
+		.version = reported_version()};
 	const char *share = getenv("NCCL_MULTI_RANK_GPU_ENABLE");
 	struct card *cards = NULL;
 	int listener = -1, inbox = -1;
@@ -121,7 +122,6 @@ nccl_result connect_world(struct nccl_comm *c)
 	card.share_gpu = share && atoi(share);
 	c->ring_bytes = ring_bytes(c->ranks);
 	c->token = c->id.token;
-	ncclGetVersion(&card.version);
 	if ((rc = allocate(c)))
 		return rc;
 	if (!(cards = calloc((size_t)c->ranks, sizeof *cards)) || (listener = listen_here(&card.place)) < 0 ||

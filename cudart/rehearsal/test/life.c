@@ -6,30 +6,83 @@ static struct nccl_config smallest(int blocking)
 	return (struct nccl_config){.size = 24, .magic = (unsigned)CONFIG_MAGIC, .version = 21400, .blocking = blocking};
 }
 
+enum { ZERO = -1 };
+
+/* What becomes of a configuration. A field that is 0 is passed as unset, one that is ZERO as 0. */
+static nccl_result configured(const char *library, struct nccl_config config)
+{
+	struct nccl_id id;
+	nccl_comm c = NULL;
+	setenv("BUSBAR_REHEARSAL_VERSION", library, 1);
+	config.magic = config.magic ? config.magic : (unsigned)CONFIG_MAGIC;
+	int *const fields[] = {&config.blocking, &config.cga_cluster_size, &config.min_ctas, &config.max_ctas, &config.split_share,
+		&config.traffic_class, &config.collnet, &config.cta_policy, &config.shrink_share, &config.nvls_ctas,
+		&config.channels_per_peer, &config.nvlink_centric, &config.graph_usage, &config.rma_contexts, &config.max_peers,
+		&config.graph_ordering};
+	for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++)
+		*fields[i] = *fields[i] == 0 ? UNSET : *fields[i] == ZERO ? 0 : *fields[i];
+	DO(ncclGetUniqueId(&id));
+	const nccl_result rc = ncclCommInitRankConfig(&c, 1, id, 0, &config);
+	if (!rc)
+		DO(ncclCommDestroy(c));
+	return rc;
+}
+
+#define CONFIG(library, bytes, caller, ...) \
+	configured(library, (struct nccl_config){.size = bytes, .version = caller, __VA_ARGS__})
+#define ACCEPTED(...) WANT(CONFIG(__VA_ARGS__) == OK)
+#define REFUSED(...) WANT(CONFIG(__VA_ARGS__) == INVALID_ARGUMENT)
+
+/* The configuration rules of NCCL 2.14 to 2.31: docs/nccl.md has the table. */
 static void configurations(void)
 {
-	static const struct { size_t size; unsigned magic, version; int blocking, min, max, split; nccl_result result; } cases[] = {
-		{24, 0xcafebeef, 21400, 1, 0, 0, 0, OK},           {24, 0xcafebeef, 21400, UNSET, 0, 0, 0, INVALID_ARGUMENT},
-		{24, 0xcafebeef, 21400, 7, 0, 0, 0, INVALID_ARGUMENT}, {24, 0xdeadbeef, 21400, 1, 0, 0, 0, INVALID_ARGUMENT},
-		{40, 0xcafebeef, 21700, UNSET, 1, 4, 0, OK},       {40, 0xcafebeef, 21700, UNSET, 4, 1, 0, INVALID_ARGUMENT},
-		{40, 0xcafebeef, 21400, 1, 4, 1, 0, OK} /* not of that version */,
-		{48, 0xcafebeef, 21800, UNSET, 1, 4, 1, OK},       {48, 0xcafebeef, 21800, UNSET, 1, 4, 2, INVALID_ARGUMENT},
-		{48, 0xcafebeef, 21700, UNSET, 1, 4, 2, OK}};
 	device_open(0);
-	for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct nccl_config config = {.size = cases[i].size, .magic = cases[i].magic, .version = cases[i].version,
-			.blocking = cases[i].blocking, .cga_cluster_size = UNSET, .min_ctas = cases[i].min,
-			.max_ctas = cases[i].max, .split_share = cases[i].split};
-		struct nccl_id id;
-		nccl_comm c = NULL;
-		DO(ncclGetUniqueId(&id));
-		const nccl_result rc = ncclCommInitRankConfig(&c, 1, id, 0, &config);
-		if (rc != cases[i].result)
-			fprintf(stderr, "configuration %u\n", i);
-		WANT(rc == cases[i].result);
-		if (!rc)
-			DO(ncclCommDestroy(c));
+	/* Before 2.17 blocking is the only field, and it has no default. */
+	ACCEPTED("21400", 24, 21400, .blocking = 1);
+	REFUSED("21403", 24, 21400, .blocking = UNSET);
+	REFUSED("22707", 24, 21400, .blocking = 7);
+	REFUSED("22707", 24, 21400, .blocking = 1, .magic = 0xdeadbeef);
+	ACCEPTED("21403", 40, 21700, .blocking = 1, .min_ctas = 4, .max_ctas = 1);
+	ACCEPTED("22707", 24, 21400, .blocking = UNSET);
+	/* A minimum of CTAs needs a maximum until 2.31. */
+	static const char *const strict[] = {"21701", "21805", "22105", "22707", "22809", "23007"};
+	for (unsigned i = 0; i < sizeof strict / sizeof *strict; i++) {
+		REFUSED(strict[i], 40, 21700, .min_ctas = 4);
+		ACCEPTED(strict[i], 40, 21700, .min_ctas = 4, .max_ctas = 1024);
+		ACCEPTED(strict[i], 40, 21700, .max_ctas = 4);
 	}
+	ACCEPTED("23102", 40, 21700, .min_ctas = 4);
+	REFUSED("23102", 40, 21700, .min_ctas = 4, .max_ctas = 1);
+	REFUSED("22707", 40, 21700, .min_ctas = ZERO, .max_ctas = 4);
+	ACCEPTED("22707", 40, 21400, .blocking = 1, .min_ctas = 4, .max_ctas = 1); /* not of that caller's version */
+	/* splitShare goes by its size alone. */
+	ACCEPTED("22707", 48, 21800, .split_share = 1);
+	REFUSED("22707", 48, 21800, .split_share = 2);
+	REFUSED("22707", 48, 21700, .split_share = 2);
+	ACCEPTED("21701", 48, 21800, .split_share = 2);
+	/* CTAPolicy grew a value at a time. */
+	ACCEPTED("22605", 72, 22700, .cta_policy = 7);
+	ACCEPTED("22707", 72, 22700, .cta_policy = 1);
+	REFUSED("22707", 72, 22700, .cta_policy = 2);
+	ACCEPTED("22809", 72, 22700, .cta_policy = 2);
+	REFUSED("22809", 72, 22700, .cta_policy = 3);
+	ACCEPTED("22907", 72, 22700, .cta_policy = 3);
+	REFUSED("23007", 72, 22700, .cta_policy = 4);
+	REFUSED("22707", 72, 22700, .collnet = 2);
+	REFUSED("22707", 72, 22700, .shrink_share = 2);
+	REFUSED("22707", 72, 22700, .nvls_ctas = ZERO);
+	/* Later fields. */
+	const size_t all = sizeof(struct nccl_config);
+	ACCEPTED("22707", all, 23007, .channels_per_peer = 65);
+	REFUSED("22809", all, 23007, .channels_per_peer = 65);
+	REFUSED("22809", all, 23007, .nvlink_centric = 2);
+	ACCEPTED("22809", 72, 22700, .nvlink_centric = 2);
+	REFUSED("22907", all, 23007, .graph_usage = 3);
+	REFUSED("22907", all, 23007, .rma_contexts = ZERO);
+	ACCEPTED("23007", all, 23007, .rma_contexts = ZERO);
+	REFUSED("23007", all, 23007, .max_peers = ZERO);
+	REFUSED("23007", all, 23007, .graph_ordering = 2);
+	ACCEPTED("23007", all, 23000, .graph_ordering = 2);
 }
 
 static void arguments(void)
