@@ -134,6 +134,18 @@ func TestAlgorithms(t *testing.T) {
 	refused(t, launch{mpirun: openMPI, np: 2, env: []string{"NCCL_PROTO=LL"}, args: rehearsed(small(out, "--algo", "ring")...)}, out, "NCCL_PROTO=LL", "leave one of them out")
 }
 
+// A minimum of thread blocks goes with a maximum, which NCCL before 2.31 requires.
+func TestMinCTAsAlone(t *testing.T) {
+	parallel(t)
+	out := t.TempDir()
+	launch{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_VERSION=21701"}, args: rehearsed(small(out, "--min-ctas", "4")...)}.mustRun(t)
+	f := readOne(t, out)
+	checkWhole(t, f, result.OK)
+	if c := f.Run.Method.Config; !strings.HasSuffix(c, "minCTAs=4 maxCTAs=1024") {
+		t.Errorf("recorded as %q", c)
+	}
+}
+
 // Windows have one size on all ranks, though roots have larger buffers than the others.
 func TestWindowsOfRoots(t *testing.T) {
 	parallel(t)

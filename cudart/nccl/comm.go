@@ -90,7 +90,7 @@ func (c Config) pass() *C.struct_nccl_config {
 	config := (*C.struct_nccl_config)(C.calloc(1, C.sizeof_struct_nccl_config))
 	*config = C.struct_nccl_config{
 		size: C.size_t(bytes), magic: C.NCCL_CONFIG_MAGIC, version: C.uint(version), blocking: C.int(c.blocking()),
-		cga_cluster_size: C.NCCL_UNSET, min_ctas: set(c.MinCTAs), max_ctas: set(c.MaxCTAs), split_share: C.NCCL_UNSET,
+		cga_cluster_size: C.NCCL_UNSET, min_ctas: set(c.MinCTAs), max_ctas: set(c.maxCTAs()), split_share: C.NCCL_UNSET,
 		traffic_class: C.NCCL_UNSET, collnet_enable: C.NCCL_UNSET, cta_policy: set(c.CTAPolicy),
 		shrink_share: C.NCCL_UNSET, nvls_ctas: C.NCCL_UNSET,
 	}

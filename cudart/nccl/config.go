@@ -33,6 +33,18 @@ func (c Config) prefix() (bytes, version int) {
 	return 0, 0
 }
 
+// openCTAs is passed as maxCTAs where only minCTAs is set: NCCL 2.17 to 2.30 refuse a minimum without a maximum. It is
+// more than any NCCL has channels, and each NCCL lowers it to what it has.
+const openCTAs = 1024
+
+// maxCTAs is what is passed; 0 for nothing.
+func (c Config) maxCTAs() int {
+	if c.MinCTAs != 0 && c.MaxCTAs == 0 {
+		return max(c.MinCTAs, openCTAs)
+	}
+	return c.MaxCTAs
+}
+
 func (c Config) blocking() int {
 	if c.NonBlocking {
 		return 0
@@ -56,7 +68,7 @@ func (c Config) String() string {
 	for _, field := range []struct {
 		name  string
 		value int
-	}{{"minCTAs", c.MinCTAs}, {"maxCTAs", c.MaxCTAs}, {"CTAPolicy", c.CTAPolicy}} {
+	}{{"minCTAs", c.MinCTAs}, {"maxCTAs", c.maxCTAs()}, {"CTAPolicy", c.CTAPolicy}} {
 		if field.value != 0 {
 			fmt.Fprintf(&b, " %s=%d", field.name, field.value)
 		}
