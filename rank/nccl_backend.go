@@ -291,18 +291,19 @@ func (b *ncclBackend) bind(spec nccl.OpSpec) (*ncclOperation, error) {
 		return nil, errors.Join(err, op.Close())
 	}
 	l.KeepInStep()
-	return &ncclOperation{b: b, op: op, loop: l}, nil
+	return &ncclOperation{b: b, op: op, loop: l, graphed: spec.Graph > 0}, nil
 }
 
 // ncclOperation is one prepared case.
 type ncclOperation struct {
-	b      *ncclBackend
-	name   string // of the case
-	op     *nccl.Operation
-	loop   *loop.Loop
-	slots  []bench.Buffers
-	single *ncclOperation // nil where one operation is issued at a time anyway
-	times  []float64      // the device's, of the batches of the last Run
+	b       *ncclBackend
+	name    string // of the case
+	op      *nccl.Operation
+	loop    *loop.Loop
+	slots   []bench.Buffers
+	single  *ncclOperation // nil where one operation is issued at a time anyway
+	graphed bool           // it is a CUDA graph
+	times   []float64      // the device's, of the batches of the last Run
 }
 
 func (o *ncclOperation) Buffers() []bench.Buffers { return o.slots }
@@ -351,7 +352,7 @@ func (o *ncclOperation) Profile(on bool) error {
 func (o *ncclOperation) Run(batches, n int) (bench.Stamps, error) {
 	return o.b.run(o.loop, batches, n, ncclCalls{
 		failed: o.op.Error,
-		issued: func() bool { return o.b.graph == 0 },
+		issued: func() bool { return !o.graphed },
 		over:   func() (err error) { o.times, err = o.op.Times(); return err },
 	})
 }

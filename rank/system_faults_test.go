@@ -59,6 +59,10 @@ func TestFaultMatrix(t *testing.T) {
 		{name: "recover: the abort hangs", fault: "abort-hang@rank=1;async-error@rank=0,size=4096", code: exitHang, words: []string{"NCCL abort"}, ok: kept, point: result.Timeout},
 		{name: "recover: without an abort", fault: "async-error@rank=0,size=4096", args: []string{"--nccl"}, lacks: []string{"ncclCommAbort"}, code: exitFailed, words: []string{"ncclCommAbort"}, ok: kept, point: result.Failed},
 
+		// The others wait inside their first call for the rank that failed: only the end of its communicator brings them out.
+		{name: "check: first operation fails while others connect", fault: "oom@rank=1,size=4096,phase=check,iteration=0", env: []string{"BUSBAR_REHEARSAL_CONNECT=1"}, args: []string{"-b", "4K"}, code: exitPoints, ok: 1, point: result.OOM},
+		{name: "check: first operation fails while others connect, graphs", fault: "oom@rank=1,size=4096,phase=check,iteration=0", env: []string{"BUSBAR_REHEARSAL_CONNECT=1"}, args: []string{"-b", "4K", "-G", "2"}, code: exitPoints, ok: 1, point: result.OOM},
+
 		{name: "measure: an error that passes", fault: "async-error@rank=1,size=4096,phase=measure,iteration=0", args: []string{"--retry", "2"}, code: exitOK, ok: 3},
 		{name: "measure: an error that stays", fault: "async-error@rank=1,size=4096,phase=measure", args: []string{"--retry", "1"}, code: exitPoints, ok: 2, point: result.Failed},
 

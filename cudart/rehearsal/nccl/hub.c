@@ -105,6 +105,9 @@ static void share(struct hub *h, struct member *m)
 	if (h->joined < h->ranks)
 		return;
 	for (int i = 0; i < h->count; i++)
+		if (h->members[i].left)
+			tell(m, GONE, &h->members[i].rank, sizeof h->members[i].rank);
+	for (int i = 0; i < h->count; i++)
 		if (h->members[i].rank >= 0 && (!h->members[i].share || h->members[i].share_bytes != m->share_bytes))
 			return;
 	char *all = malloc((size_t)h->ranks * m->share_bytes);
@@ -124,6 +127,10 @@ static void share(struct hub *h, struct member *m)
 static void leave(struct hub *h, struct member *m)
 {
 	m->left = 1;
+	/* The round that others wait in cannot end any more. */
+	for (int i = 0; i < h->count; i++)
+		if (h->members[i].share)
+			tell(&h->members[i], GONE, &m->rank, sizeof m->rank);
 	/* With this process the hub ends too. */
 	if (m->pid == getpid())
 		for (int i = 0; i < h->count; i++)

@@ -151,6 +151,7 @@ struct nccl_comm {
 	int outstanding; /* batches in queues; with lock */
 	struct scalar scalars[SCALARS];
 	struct batch *pending; /* of a non-blocking call */
+	unsigned connected;    /* collectives that had their first operation, a bit each */
 	void *profiler;        /* the plugin's context; NULL: there is none */
 
 	struct control control;

@@ -186,10 +186,27 @@ static nccl_result prepare(struct batch *b)
 	return rc;
 }
 
+/* BUSBAR_REHEARSAL_CONNECT: the first operation of a collective waits inside its call for all ranks, as in NCCL since 2.22,
+ * which connects there. A thread with several communicators in a group cannot have that. */
+static nccl_result connect_ranks(struct nccl_comm *c, const struct operation *o)
+{
+	const char *set = getenv("BUSBAR_REHEARSAL_CONNECT");
+	const int32_t kind = o->kind;
+	if (!set || !atoi(set) || is_transfer(o) || c->connected & 1u << kind)
+		return OK;
+	int32_t *all = malloc((size_t)c->ranks * sizeof *all);
+	const nccl_result rc = all ? control_round(c, &kind, sizeof kind, all) : fail(SYSTEM_ERROR, "out of memory");
+	free(all);
+	c->connected |= 1u << kind;
+	return rc;
+}
+
 nccl_result launch(struct batch *b)
 {
 	struct nccl_comm *c = b->comm;
 	nccl_result rc = prepare(b);
+	for (const struct operation *o = b->first; o && !rc; o = o->next)
+		rc = connect_ranks(c, o);
 	int captured = 0;
 	if (rc) {
 		batch_free(b);
