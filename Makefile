@@ -95,9 +95,9 @@ slurm-up: ## a real Slurm of four nodes on this machine, for tests (as root; slu
 slurm-down: ## end it
 	@slurm/cluster/down.sh
 
-slurm-test: build ## the scripts of slurm/ on such a Slurm of their own; RUN=TestRequeue runs one test
+slurm-test: build ## the scripts of slurm/ on such a Slurm of their own
 	@scripts/deps.sh slurm
-	BUSBAR_SLURM_TEST=1 $(GO) test -count=1 -v -timeout 20m $(if $(RUN),-run '$(RUN)') ./slurm
+	BUSBAR_SLURM_TEST=1 $(GO) test -count=1 -v -timeout 20m ./slurm
 
 man: programs ## manual pages into share/man
 	$(GO) run ./internal/tools/man -o share/man/man1 bin/rank bin/post

@@ -44,7 +44,7 @@ settle() {
 
 ended() { # ended NAME CODE SECONDS
   local word=ok
-  # 77: this machine does not allow it; the last line says why.
+  # 77: this machine does not allow it; the last line is the reason.
   case $2 in
     0) ;;
     77) word="NOT RUN" && not_run+=("$1: $(tail -n 1 "$logs/$1.log")") ;;
@@ -74,11 +74,11 @@ finish() {
     for name in "${failed[@]}"; do
       printf '\nfailed: %s\n  log:   %s\n  alone: scripts/check.sh %s\n' "$name" "$logs/$name.log" "$name"
       # Failed tests, each with its log and the command for it alone.
-      if [ -e "$logs/$name.json" ]; then grep -A1 -E '^ +log: ' "$logs/$name.log" | sed 's/^ */    /; /^--$/d'; fi
+      if [ -e "$logs/$name.json" ]; then grep -a -A1 -E '^ +log: ' "$logs/$name.log" | sed 's/^ */    /; /^--$/d'; fi
     done
     exit 1
   fi
-  printf '\nall checks passed in %d s\n' "$SECONDS"
+  printf '\nall %schecks passed in %d s\n' "$([ ${#not_run[@]} = 0 ] || echo 'other ')" "$SECONDS"
   exit 0
 }
 
@@ -157,7 +157,7 @@ on_slurm() {
   slurm/cluster/up.sh possible || code=$?
   [ "$code" != 3 ] || return 77
   scripts/deps.sh slurm && ready &&
-    BUSBAR_SLURM_TEST=1 testrun -again 'make slurm-test RUN=%s' "$@" -count=1 -vet=off -timeout 20m
+    BUSBAR_SLURM_TEST=1 testrun -again 'BUSBAR_SLURM_TEST=1 go test -count=1 -v -run %s ./slurm' "$@" -count=1 -vet=off -timeout 20m
 }
 slurm() { on_slurm "$logs/slurm.json" -short ./slurm; }
 slurm_left() { on_slurm -rest "$logs/slurm.json" "$logs/slurm-left.json"; }
@@ -176,7 +176,7 @@ bundle_bare() { scripts/bundle-test.sh bare; }
 
 # --- what the commands run -------------------------------------------------------------------------------------------
 
-# As root Open MPI wants to be asked. Ranks are not bound to cores, and yield: launches run beside each other.
+# Open MPI requires the first two as root. With the others ranks are not bound to cores and yield: launches run beside each other.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
 

@@ -55,7 +55,7 @@ var programs = sync.OnceValues(func() (string, error) {
 	}
 	build := exec.Command("make", "--no-print-directory", "build")
 	build.Dir = top
-	// What a test runner passes down, a folder for libraries among it, is not for make.
+	// Variables of a make that runs the tests would change what this one does.
 	build.Env = append(os.Environ(), "OUT=", "MAKEFLAGS=", "MAKELEVEL=")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("make build: %w\n%s", err, out)

@@ -124,7 +124,7 @@ func (r *runner) follow(ctx context.Context, stdout io.Reader, kept io.Writer, g
 				r.take(e)
 			}
 		case <-tick.C:
-			if r.show() && r.stuck != (name{}) {
+			if r.show() {
 				end(syscall.SIGQUIT)
 			}
 		case <-interrupted:
@@ -212,7 +212,7 @@ func (r *runner) alone(key name) string {
 // show prints the tests that have been running for long, and marks one that runs longer than the limit. A test that waits
 // for its subtests is not shown. It reports whether it marked one just now.
 func (r *runner) show() bool {
-	marked := r.stuck != (name{})
+	before := r.stuck
 	var running []string
 	for key, t := range r.tests {
 		since := time.Since(t.since)
@@ -228,7 +228,7 @@ func (r *runner) show() bool {
 	if len(running) > 0 {
 		fmt.Fprintf(r.out, "...   %s\n", strings.Join(running, ", "))
 	}
-	return !marked
+	return r.stuck != before
 }
 
 // waits reports whether a test has subtests that have not ended.
