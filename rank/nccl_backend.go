@@ -35,6 +35,9 @@ type ncclBackend struct {
 
 	computes *gpuComputing // nil where no training steps are measured
 	profiled bool          // the driver's profiler range has begun (--profile-range)
+
+	unsupported map[reduction]string // what the library has refused, with its reason
+	refused     bool                 // the last operation was refused before anything was issued, as on all ranks
 }
 
 // rehearsalChunk is the mover's chunk where the device's memory is the host's.
@@ -123,8 +126,24 @@ func (b *ncclBackend) connect() error {
 }
 
 // Recover implements bench.Recoverer: after an operation that failed on some rank the communicator is given up on all
-// ranks, and a new one made.
+// ranks, and a new one made. Where all ranks refused the operation it stays.
 func (b *ncclBackend) Recover() error {
+	broken := []float64{float64(b2i(!b.refused))}
+	b.refused = false
+	if err := b.s.world.Max(broken); err != nil {
+		return err
+	}
+	if broken[0] > 0 {
+		if err := b.reconnect(); err != nil {
+			return err
+		}
+	}
+	over := b.l.nccl.LastError()
+	b.l.stale.Store(&over)
+	return nil
+}
+
+func (b *ncclBackend) reconnect() error {
 	b.l.j.leaver.guard(b.l.j.leaver.current(), nil)
 	b.l.j.watch.Phase("NCCL abort", 0)
 	if err := b.comm.Abort(); err != nil && !errors.Is(err, nccl.ErrClosed) {
@@ -137,8 +156,6 @@ func (b *ncclBackend) Recover() error {
 	if err := b.connect(); err != nil {
 		return err
 	}
-	over := b.l.nccl.LastError()
-	b.l.stale.Store(&over)
 	return b.register()
 }
 
@@ -229,6 +246,9 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	if _, ok := ncclTypes[c.Type]; !ok {
 		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("NCCL has no %s", c.Type)}
 	}
+	if reason, known := b.unsupported[reductionOf(c)]; known {
+		return nil, &bench.UnsupportedError{Reason: reason}
+	}
 	send, recv, slots := b.slots(c)
 	if float64(b.bytes) < b.memory(c) {
 		return nil, &bench.MemoryError{Needed: int64(min(b.memory(c), math.MaxInt64/2)), Err: errors.New("the buffers of this world are smaller")}
@@ -249,12 +269,13 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.name = c.String()
+	o.of = c
 	if b.aggregate > 1 || b.graph > 0 {
 		spec.Aggregate, spec.Graph, spec.Events = 1, 0, 0
 		if o.single, err = b.bind(spec); err != nil {
 			return nil, errors.Join(err, o.Close())
 		}
+		o.single.of = c
 	}
 	for i := range int64(slots) {
 		place := func(base cudart.Pointer, stride int64, e extent) bench.Memory {
@@ -297,7 +318,7 @@ func (b *ncclBackend) bind(spec nccl.OpSpec) (*ncclOperation, error) {
 // ncclOperation is one prepared case.
 type ncclOperation struct {
 	b       *ncclBackend
-	name    string // of the case
+	of      coll.Case
 	op      *nccl.Operation
 	loop    *loop.Loop
 	slots   []bench.Buffers
@@ -335,7 +356,7 @@ func (o *ncclOperation) Single() bench.Operation {
 func (o *ncclOperation) Profile(on bool) error {
 	l := o.b.l
 	if on {
-		l.nvtx.Push(o.name)
+		l.nvtx.Push(o.of.String())
 	} else {
 		l.nvtx.Pop()
 	}
@@ -350,18 +371,22 @@ func (o *ncclOperation) Profile(on bool) error {
 
 // Run implements bench.Operation.
 func (o *ncclOperation) Run(batches, n int) (bench.Stamps, error) {
-	return o.b.run(o.loop, batches, n, ncclCalls{
-		failed: o.op.Error,
-		issued: func() bool { return !o.graphed },
-		over:   func() (err error) { o.times, err = o.op.Times(); return err },
+	s, err := o.b.run(o.loop, batches, n, ncclCalls{
+		failed:  o.op.Error,
+		issued:  func() bool { return !o.graphed },
+		refused: func() bool { return o.b.lacksFloat8(o.of) },
+		over:    func() (err error) { o.times, err = o.op.Times(); return err },
 	})
+	o.b.remember(o.of, err)
+	return s, err
 }
 
 // ncclCalls are what a loop over NCCL's operations has to say of itself.
 type ncclCalls struct {
-	failed func(code int) error // of an issue or a wait
-	issued func() bool          // an issue that failed was that of an operation
-	over   func() error         // called where all went well
+	failed  func(code int) error // of an issue or a wait
+	issued  func() bool          // an issue that failed was that of an operation
+	refused func() bool          // every rank's library refuses such an operation before it issues anything; may be nil
+	over    func() error         // called where all went well
 }
 
 // run runs a loop of this backend's. Where an operation fails, the others are told to leave theirs.
@@ -386,7 +411,12 @@ func (b *ncclBackend) run(l *loop.Loop, batches, n int, c ncclCalls) (bench.Stam
 	if step.Stage == loop.Sync { // MPI's own failure ends the run
 		return bench.Stamps(s), fmt.Errorf("MPI's barrier before a batch: %w", b.barrier.op.Error(step.Code))
 	}
-	err = b.lost(number, c.failed(step.Code))
+	err = c.failed(step.Code)
+	if step.Stage == loop.Issue && c.refused != nil && c.refused() && b.pointStatus(err) == result.Unsupported {
+		b.refused = true // no rank waits for another one
+		return bench.Stamps(s), &bench.OperationError{Status: result.Unsupported, Err: err}
+	}
+	err = b.lost(number, err)
 	if step.Stage == loop.Issue && c.issued() && err.(*bench.OperationError).Status != "" {
 		// The others may be inside NCCL, connecting to this rank, where only the end of its sockets brings them out.
 		_ = b.comm.Abort()

@@ -197,16 +197,25 @@ test)
   must tools
   begin golangci-lint # beside what waits: C compilers one after another, tests for deadlines
   must build
-  for s in format cgo shellcheck early-readers tidy tests; do step "$s"; done
-  settle golangci-lint
-  begin simulated-gpu # which waits for deadlines too
-  step slurm
+  for s in format cgo shellcheck early-readers tidy; do step "$s"; done
+  begin simulated-gpu # which waits for deadlines
+  step tests
   settle simulated-gpu
+  settle golangci-lint
+  step slurm
   ;;
 rest)
   [ -e "$logs/tests.json" ] || { echo "check.sh rest: run scripts/check.sh test first" >&2; exit 1; }
   events=("$logs"/tests.json "$logs"/slurm.json)
-  for s in tests-left race sanitizers ptx abi cublas bundle bundle-bare slurm-left; do step "$s"; done
+  begin cublas # downloads for the most part
+  step tests-left
+  settle cublas
+  begin slurm-left # waits for the most part
+  begin abi        # downloads too
+  for s in race sanitizers ptx; do step "$s"; done
+  settle abi
+  settle slurm-left
+  for s in bundle bundle-bare; do step "$s"; done
   ;;
 '' | -*)
   sed -n '2,/^# shellcheck/{/^# shellcheck/d;s/^# \{0,1\}//p}' "$0" >&2

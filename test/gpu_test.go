@@ -31,7 +31,10 @@ func script(t *testing.T, lines string) (output string, code int) {
 func table(t *testing.T, pid int, us func(size int) float64) string {
 	t.Helper()
 	text := "# nccl-tests version 2.17.8 nccl-headers=22707 nccl-library=22707\n#\n#  Rank  0 Group  0 Pid 7 on host device  0 [0000:10:00] A\n" +
-		fmt.Sprintf("#  Rank  1 Group  0 Pid %d on host device  1 [0000:11:00] A\n#\n", pid) +
+		fmt.Sprintf(
+			"#  Rank  1 Group  0 Pid %d on host device  1 [0000:11:00] A\n#\n",
+			pid,
+		) +
 		"#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong\n"
 	for size := 8; size <= 1<<20; size *= 4 {
 		x := us(size)
@@ -71,9 +74,17 @@ func TestComparisonByInterval(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			for i, n := range k.noise {
-				writeFile(t, fmt.Sprintf("%s/nccl-tests/%d", dir, i), table(t, i, func(size int) float64 { return n * float64(100+size/100) }))
+				writeFile(
+					t,
+					fmt.Sprintf("%s/nccl-tests/%d", dir, i),
+					table(t, i, func(size int) float64 { return n * float64(100+size/100) }),
+				)
 				m := k.noise[(i+2)%len(k.noise)]
-				writeFile(t, fmt.Sprintf("%s/rank/%d", dir, i), table(t, 10+i, func(size int) float64 { return m * k.slower(size) * float64(100+size/100) }))
+				writeFile(
+					t,
+					fmt.Sprintf("%s/rank/%d", dir, i),
+					table(t, 10+i, func(size int) float64 { return m * k.slower(size) * float64(100+size/100) }),
+				)
 			}
 			said, code := script(t, "beside "+dir+"/nccl-tests "+dir+"/rank")
 			if code != k.code || !strings.Contains(said, k.differ+" points differ significantly") {
@@ -111,12 +122,19 @@ a:1:1 [1] NCCL INFO comm 0x55 rank 1 nranks 2 cudaDev 1 busId 1b000 commId 0x9 -
 a:1:1 [1] NCCL INFO p2p.cc:9 Cuda Alloc Size 2097152 pointer 0x7f
 a:1:1 [1] NCCL INFO Allocated shareable buffer 0x7f size 6291456 ipcDesc 0x7f
 `)
-	writeFile(t, dir+"/nccl-log.b", "a:2:2 [0] NCCL INFO ncclCommInitRank comm 0x55 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId a1000 commId 0x9 - Init COMPLETE\n")
+	writeFile(
+		t,
+		dir+"/nccl-log.b",
+		"a:2:2 [0] NCCL INFO ncclCommInitRank comm 0x55 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId a1000 commId 0x9 - Init COMPLETE\n",
+	)
 	writeFile(t, dir+"/x.jsonl", `{"kind":"run"}
 {"kind":"rank","rank":0,"host":"a","device":"GPU","pci":"0000:A1:00.0","uuid":"GPU-6"}
 {"kind":"rank","rank":1,"host":"a","device":"GPU","pci":"0000:1b:00.0","uuid":"GPU-7"}
 `)
-	said, _ := script(t, "nccl_devices "+dir+"/nccl-log.*; rank_devices "+dir+"/x.jsonl; nccl_memory "+dir+"/nccl-log.a")
+	said, _ := script(
+		t,
+		"nccl_devices "+dir+"/nccl-log.*; rank_devices "+dir+"/x.jsonl; nccl_memory "+dir+"/nccl-log.a",
+	)
 	if want := "0 a1000\n1 1b000\n0 a1000\n1 1b000\n4 8\n"; said != want {
 		t.Errorf("read %q, wanted %q", said, want)
 	}
@@ -136,7 +154,8 @@ main --out "$1"`, "gpu_test", out)
 	}
 	summary, _ := os.ReadFile(filepath.Join(out, "summary.txt"))
 	lines := strings.Split(string(summary), "\n")
-	if len(lines) < 2 || !strings.HasPrefix(lines[0], "FAILED   endless") || !strings.HasPrefix(lines[1], "passed   after") {
+	if len(lines) < 2 || !strings.HasPrefix(lines[0], "FAILED   endless") ||
+		!strings.HasPrefix(lines[1], "passed   after") {
 		t.Errorf("summary: %s\n%s", summary, said)
 	}
 }
@@ -150,7 +169,8 @@ endless() { sleep 4321 & kill "$$"; sleep 4321; }
 main --out "$1"`, "gpu_test", out)
 	said, _ := c.CombinedOutput()
 	page, err := os.ReadFile(filepath.Join(out, "report.md"))
-	if code := c.ProcessState.ExitCode(); code != 130 || err != nil || !strings.Contains(string(page), "| endless | FAILED |") {
+	if code := c.ProcessState.ExitCode(); code != 130 || err != nil ||
+		!strings.Contains(string(page), "| endless | FAILED |") {
 		t.Errorf("exit code %d, %v: %s\n%s", code, err, page, said)
 	}
 	archived(t, out+".tar.gz")
@@ -158,7 +178,10 @@ main --out "$1"`, "gpu_test", out)
 
 // The limits of all steps and half a minute for the page make a quarter of an hour.
 func TestLimitsAddUp(t *testing.T) {
-	said, _ := script(t, `for name in "${steps[@]}"; do declare -F "$name" >/dev/null || echo "no step $name"; done; limit "${steps[-1]}"; echo "$started"`)
+	said, _ := script(
+		t,
+		`for name in "${steps[@]}"; do declare -F "$name" >/dev/null || echo "no step $name"; done; limit "${steps[-1]}"; echo "$started"`,
+	)
 	var sum, started int
 	if n, err := fmt.Sscan(said, &sum, &started); n != 2 || sum-started > 15*60-30 {
 		t.Errorf("%d s, %v: %s", sum-started, err, said)
@@ -172,7 +195,15 @@ func checkWith(t *testing.T, flags ...string) (page string, code int) {
 	needs.File(t, "../lib/rehearsal/libnccl.so.2", "make build makes it")
 	dir := t.TempDir()
 	perf := filepath.Join(dir, "all_reduce_perf")
-	args := append([]string{"-o", perf, "testdata/all_reduce_perf.c", "../lib/rehearsal/libnccl.so.2", "-Wl,-rpath-link,../lib/rehearsal"}, flags...)
+	args := append(
+		[]string{
+			"-o",
+			perf,
+			"testdata/all_reduce_perf.c",
+			"../lib/rehearsal/libnccl.so.2",
+			"-Wl,-rpath-link,../lib/rehearsal",
+		},
+		flags...)
 	if said, err := exec.Command("mpicc.openmpi", args...).CombinedOutput(); err != nil {
 		t.Fatalf("mpicc: %v\n%s", err, said)
 	}
@@ -184,7 +215,8 @@ func checkWith(t *testing.T, flags ...string) (page string, code int) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	if names := archived(t, out+".tar.gz"); !strings.Contains(names, "check/report.md\n") || !strings.Contains(names, "check/nccl_tests/log.txt\n") {
+	if names := archived(t, out+".tar.gz"); !strings.Contains(names, "check/report.md\n") ||
+		!strings.Contains(names, "check/nccl_tests/log.txt\n") {
 		t.Errorf("the archive holds\n%s", names)
 	}
 	return string(text), c.ProcessState.ExitCode()
@@ -217,7 +249,8 @@ func archived(t *testing.T, path string) (names string) {
 // The program in the place of nccl-tests runs in one world with the library that rank loads; the page has the comparison.
 func TestNCCLTestsInOneWorld(t *testing.T) {
 	page, code := checkWith(t)
-	if code != 0 || !strings.Contains(page, "Comparison in step nccl_tests") || !strings.Contains(page, "| nccl_tests | passed |") ||
+	if code != 0 || !strings.Contains(page, "Comparison in step nccl_tests") ||
+		!strings.Contains(page, "| nccl_tests | passed |") ||
 		!strings.Contains(page, "nccl-library=22707") {
 		t.Errorf("exit code %d:\n%s", code, page)
 	}
@@ -234,7 +267,8 @@ func TestNCCLTestsThatAreNotAlike(t *testing.T) {
 		writeFile(t, filepath.Join(other, name), string(data))
 	}
 	for flag, want := range map[string]string{"-Wl,--disable-new-dtags,-rpath," + other: "nccl-tests loads " + other, "-DSINGLE": "as a world of 1", "-DVERSION=21805": "uses NCCL 2.18.5"} {
-		if page, code := checkWith(t, flag); code != 1 || !strings.Contains(page, want) || !strings.Contains(page, "| nccl_tests | FAILED |") {
+		if page, code := checkWith(t, flag); code != 1 || !strings.Contains(page, want) ||
+			!strings.Contains(page, "| nccl_tests | FAILED |") {
 			t.Errorf("%s: exit code %d:\n%s", flag, code, page)
 		}
 	}

@@ -57,7 +57,9 @@ func halves(t *testing.T, minor string, below ...string) string {
 		{"-Wl,-soname,libcublasLt.so.12", "-o", lt, "testdata/lt.c"},
 		{"-Wl,-soname,libcublas.so.12", "-o", filepath.Join(dir, "libcublas.so.12"), "testdata/fake.c", lt},
 	} {
-		args = append([]string{"-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-DMINOR=" + minor}, args...)
+		args = append(
+			[]string{"-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-DMINOR=" + minor},
+			args...)
 		if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 			t.Fatalf("cc: %v\n%s", err, out)
 		}
@@ -72,7 +74,13 @@ func TestHalvesAreOfOneFolder(t *testing.T) {
 		venv := strings.TrimSuffix(byPip, filepath.Join(inVenv...))
 		want := "12." + k[0] + ".5 " + filepath.Join(byLoader, "libcublas.so.12")
 		if got := loadAlone(t, loadOnly+"=.", "LD_LIBRARY_PATH="+byLoader, "VIRTUAL_ENV="+venv); got != want {
-			t.Errorf("12.%s where the loader looks, 12.%s in a Python environment: %s, wanted %s", k[0], k[1], got, want)
+			t.Errorf(
+				"12.%s where the loader looks, 12.%s in a Python environment: %s, wanted %s",
+				k[0],
+				k[1],
+				got,
+				want,
+			)
 		}
 	}
 }
@@ -90,7 +98,11 @@ func TestForeignHalfIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := loadAlone(t, loadOnly+"=.", "LD_LIBRARY_PATH="+old+":"+recent)
-	if !strings.HasPrefix(got, "cuBLAS could not be loaded") || !strings.Contains(got, filepath.Join(old, "libcublas.so.12")+" is loaded with "+filepath.Join(recent, "libcublasLt.so.12")) {
+	if !strings.HasPrefix(got, "cuBLAS could not be loaded") ||
+		!strings.Contains(
+			got,
+			filepath.Join(old, "libcublas.so.12")+" is loaded with "+filepath.Join(recent, "libcublasLt.so.12"),
+		) {
 		t.Errorf("libcublas 12.1 with libcublasLt 12.9: %s", got)
 	}
 }

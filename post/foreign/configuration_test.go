@@ -48,7 +48,10 @@ func TestConfigurationsOfOneFile(t *testing.T) {
 }
 
 func imbBlockOf(name string) string {
-	return fmt.Sprintf("# Benchmarking %s\n# #processes = 2\n#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n8 100 1.0 2.0 1.5\n", name)
+	return fmt.Sprintf(
+		"# Benchmarking %s\n# #processes = 2\n#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n8 100 1.0 2.0 1.5\n",
+		name,
+	)
 }
 
 var imbRun = "# Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n" + imbBlockOf("Allreduce")

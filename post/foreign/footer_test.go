@@ -37,14 +37,21 @@ func TestRowsBelowFooterAreAnotherTest(t *testing.T) {
 		t.Fatalf("worlds %s", got)
 	}
 	first, second := m.runs[0], m.runs[1]
-	if c.Doubtful != 2 || !strings.HasPrefix(c.First, "some.log:10: ") || len(second.run.Warnings) == 0 || len(second.run.Imported.Deduced) == 0 {
+	if c.Doubtful != 2 || !strings.HasPrefix(c.First, "some.log:10: ") || len(second.run.Warnings) == 0 ||
+		len(second.run.Imported.Deduced) == 0 {
 		t.Errorf("%+v; %q, %q", c, second.run.Warnings, second.run.Imported.Deduced)
 	}
-	if second.run.Launch == first.run.Launch || second.run.Backend.Version != "" || len(second.run.Imported.Settings) > 0 || len(second.ranks) > 0 || second.records[0].Time.Iterations != 0 {
+	if second.run.Launch == first.run.Launch || second.run.Backend.Version != "" ||
+		len(second.run.Imported.Settings) > 0 ||
+		len(second.ranks) > 0 ||
+		second.records[0].Time.Iterations != 0 {
 		t.Errorf("the second test has what only the first states: %+v", second.run)
 	}
 	// Where the bandwidths allow several numbers of ranks, it stays unknown.
-	m, _ = read(t, modernHead("all_reduce_perf")+rowOf(2, 5000)+footer+"1024 256 float sum -1 10.5 0.10 0.17 0 11.5 0.09 0.16 0\n")
+	m, _ = read(
+		t,
+		modernHead("all_reduce_perf")+rowOf(2, 5000)+footer+"1024 256 float sum -1 10.5 0.10 0.17 0 11.5 0.09 0.16 0\n",
+	)
 	if got := fmt.Sprint(worlds(m)); got != "[2: 2 2 0: 0 0]" {
 		t.Errorf("worlds %s", got)
 	}
@@ -77,7 +84,9 @@ func TestContradictedRowsAreFailed(t *testing.T) {
 		t.Fatalf("worlds %s, %+v", got, c)
 	}
 	for i, r := range m.records() {
-		if contradicts := i >= 2; (r.Status == result.Failed) != contradicts || (r.Reason != "") != contradicts || (r.Time == nil) != contradicts || (r.Imported.Stated["time"] == "0.008 s") != contradicts {
+		if contradicts := i >= 2; (r.Status == result.Failed) != contradicts || (r.Reason != "") != contradicts ||
+			(r.Time == nil) != contradicts ||
+			(r.Imported.Stated["time"] == "0.008 s") != contradicts {
 			t.Errorf("record %d: %s %q", i, r.Status, r.Reason)
 		}
 	}
@@ -111,7 +120,10 @@ func TestContradictionMindsRounding(t *testing.T) {
 		{of: coll.Broadcast, world: 8, algbw: "100.00", busbw: "175.00", refuse: true},
 		{of: coll.Other, world: 8, algbw: "100.00", busbw: "175.00"},
 	} {
-		r := &result.Record{Case: coll.Case{Collective: c.of, World: c.world}, Imported: &result.Origin{Stated: map[string]string{"a": c.algbw, "b": c.busbw}}}
+		r := &result.Record{
+			Case:     coll.Case{Collective: c.of, World: c.world},
+			Imported: &result.Origin{Stated: map[string]string{"a": c.algbw, "b": c.busbw}},
+		}
 		if why := (bandwidths{alg: "a", bus: "b", early: c.early}).contradiction(r); (why != "") != c.refuse {
 			t.Errorf("%+v: %q", c, why)
 		}

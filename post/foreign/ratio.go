@@ -66,5 +66,12 @@ func (b bandwidths) contradiction(r *result.Record) string {
 	}
 	alg, _ := number(algbw)
 	bus, _ := number(busbw)
-	return fmt.Sprintf("busbw/algbw contradicts the number of ranks: printed %s/%s = %.3f, but %d ranks give %.3f", busbw, algbw, bus/alg, r.World, factor)
+	return fmt.Sprintf(
+		"busbw/algbw contradicts the number of ranks: printed %s/%s = %.3f, but %d ranks give %.3f",
+		busbw,
+		algbw,
+		bus/alg,
+		r.World,
+		factor,
+	)
 }

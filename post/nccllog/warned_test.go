@@ -23,7 +23,10 @@ func TestWarningsWithAnyPrefix(t *testing.T) {
 		for _, before := range []string{"", info} {
 			l := read(t, before+prefix+unable+"\n")
 			cut := strings.Contains(prefix, "cut") // it may be that another message goes on behind it
-			if len(l.Messages) != 1 || strings.TrimSuffix(l.Messages[0].Text, " …") != "NET/IB : Unable to open device mlx5_0" || l.Reading.Warnings != 1 || (l.Reading.Damaged == 0) == cut {
+			if len(l.Messages) != 1 ||
+				strings.TrimSuffix(l.Messages[0].Text, " …") != "NET/IB : Unable to open device mlx5_0" ||
+				l.Reading.Warnings != 1 ||
+				(l.Reading.Damaged == 0) == cut {
 				t.Errorf("%q: %+v, %+v", prefix, l.Messages, l.Reading)
 				continue
 			}
@@ -35,7 +38,8 @@ func TestWarningsWithAnyPrefix(t *testing.T) {
 					t.Errorf("%q: made up host %q", prefix, p.Host)
 				}
 			}
-			if named := strings.Contains(prefix, header) && !cut; named && (len(l.Messages[0].Processes) != 1 || l.Processes[0].PID != 10) {
+			if named := strings.Contains(prefix, header) && !cut; named &&
+				(len(l.Messages[0].Processes) != 1 || l.Processes[0].PID != 10) {
 				t.Errorf("%q: by %+v of %+v", prefix, l.Messages[0].Processes, l.Processes)
 			}
 		}
@@ -55,7 +59,8 @@ func TestCutHeaderIsNoFileOfGrep(t *testing.T) {
 // A file without headers tells no device.
 func TestNoHeaderNoDevice(t *testing.T) {
 	l := read(t, "NCCL INFO comm 0x1 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\nNCCL WARN something\n")
-	if len(l.Processes) != 1 || len(l.Processes[0].Devices) != 0 || len(l.Messages) != 1 || len(l.Messages[0].Devices) != 0 {
+	if len(l.Processes) != 1 || len(l.Processes[0].Devices) != 0 || len(l.Messages) != 1 ||
+		len(l.Messages[0].Devices) != 0 {
 		t.Errorf("%+v %+v", l.Processes, l.Messages)
 	}
 }
@@ -79,7 +84,9 @@ func TestUnexplainedAreCounted(t *testing.T) {
 	} {
 		l := read(t, c.log)
 		found := l.Findings()
-		if l.Reading.Warnings != c.warnings || l.Reading.Unexplained != c.unexplained || (len(found) > 0) != (c.severity != "") || len(found) > 0 && found[0].Severity != c.severity {
+		if l.Reading.Warnings != c.warnings || l.Reading.Unexplained != c.unexplained ||
+			(len(found) > 0) != (c.severity != "") ||
+			len(found) > 0 && found[0].Severity != c.severity {
 			t.Errorf("%s: %+v, found %+v", what, l.Reading, found)
 		}
 	}
@@ -112,7 +119,8 @@ func TestAdviceByNetwork(t *testing.T) {
 		"socketStartConnect: Connect to 10.0.0.1<123> failed : No route to host":                                       false,
 	} {
 		e := Explain(text)
-		if e == nil || strings.Contains(e.Advice, "NCCL_SOCKET_IFNAME") == rdma || strings.Contains(e.Advice, "GID") != rdma {
+		if e == nil || strings.Contains(e.Advice, "NCCL_SOCKET_IFNAME") == rdma ||
+			strings.Contains(e.Advice, "GID") != rdma {
 			t.Errorf("%s: %+v", text, e)
 			continue
 		}

@@ -181,20 +181,35 @@ func count(e event) int {
 func (r *runner) fail(key name, t *test) {
 	var lines []string
 	for line := range strings.Lines(strings.Join(t.output, "")) {
-		if w := strings.TrimSpace(line); !strings.HasPrefix(w, "=== ") && w != "FAIL" && !strings.HasPrefix(line, "FAIL\t") && !strings.HasPrefix(w, "exit status ") {
+		if w := strings.TrimSpace(line); !strings.HasPrefix(w, "=== ") && w != "FAIL" &&
+			!strings.HasPrefix(line, "FAIL\t") &&
+			!strings.HasPrefix(w, "exit status ") {
 			lines = append(lines, line)
 		}
 	}
-	own := slices.ContainsFunc(lines, func(l string) bool { return !strings.HasPrefix(strings.TrimSpace(l), "--- FAIL") })
+	own := slices.ContainsFunc(
+		lines,
+		func(l string) bool { return !strings.HasPrefix(strings.TrimSpace(l), "--- FAIL") },
+	)
 	if !own && r.failed > 0 {
 		return
 	}
-	log := filepath.Join(filepath.Dir(r.path), strings.NewReplacer("/", ".", " ", ".", "'", "").Replace(key.String())+".log")
+	log := filepath.Join(
+		filepath.Dir(r.path),
+		strings.NewReplacer("/", ".", " ", ".", "'", "").Replace(key.String())+".log",
+	)
 	where := "log:   " + log
 	if err := os.WriteFile(log, []byte(strings.Join(t.output, "")), 0o644); err != nil {
 		where = err.Error()
 	}
-	fmt.Fprintf(r.out, "FAIL  %s\n%s      %s\n      alone: %s\n", key, strings.Join(lines[max(0, len(lines)-tail):], ""), where, r.alone(key))
+	fmt.Fprintf(
+		r.out,
+		"FAIL  %s\n%s      %s\n      alone: %s\n",
+		key,
+		strings.Join(lines[max(0, len(lines)-tail):], ""),
+		where,
+		r.alone(key),
+	)
 }
 
 // alone is the command that runs one test.

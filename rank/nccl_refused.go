@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"slices"
+
+	"busbar/internal/bench"
+	"busbar/internal/coll"
+	"busbar/internal/result"
+)
+
+// reduction is what decides whether a library has an operation.
+type reduction struct {
+	collective coll.Collective
+	element    coll.DataType
+	op         coll.RedOp
+}
+
+func reductionOf(c coll.Case) reduction { return reduction{c.Collective, c.Type, c.Op} }
+
+// remember keeps what the library has refused, so that later cases of the same kind do not cost a communicator each. What
+// --algo asks for may fit another size.
+func (b *ncclBackend) remember(c coll.Case, err error) {
+	var lost *bench.OperationError
+	if !errors.As(err, &lost) || lost.Status != result.Unsupported || b.l.j.cfg.gpu.algorithms != "" {
+		return
+	}
+	if b.unsupported == nil {
+		b.unsupported = map[reduction]string{}
+	}
+	b.unsupported[reductionOf(c)] = lost.Error()
+}
+
+// lacksFloat8 reports whether every rank's GPU is below compute capability 9.0 and the case reduces float8, which NCCL
+// then refuses before it issues anything (taskAppend in enqueue.cc). A communicator whose calls do not block keeps that
+// as its state.
+func (b *ncclBackend) lacksFloat8(c coll.Case) bool {
+	newer := func(r int) bool { return b.l.ranks[r].Major >= 9 }
+	return (c.Type == coll.Float8E4M3 || c.Type == coll.Float8E5M2) && c.Collective.Reduces() &&
+		!b.l.config.NonBlocking && !slices.ContainsFunc(b.s.members, newer)
+}
