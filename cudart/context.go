@@ -37,6 +37,9 @@ func (d *Driver) Open(ordinal int) (*Context, error) {
 	return c, nil
 }
 
+// Ordinal is the device's number among those that this process may use.
+func (c *Context) Ordinal() int { return c.ordinal }
+
 // MakeCurrent makes the context that of the calling OS thread.
 func (c *Context) MakeCurrent() error {
 	return c.check("cuCtxSetCurrent", C.call_context_set(c.d.t, c.c))

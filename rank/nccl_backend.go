@@ -114,6 +114,9 @@ func (b *ncclBackend) connect() error {
 		return err
 	}
 	b.comm = comm
+	if err := b.l.onOwnGPU(comm); err != nil {
+		return err
+	}
 	b.l.j.leaver.guard(getInt(mine[1:9]), comm.Interrupt)
 	took := []float64{time.Since(started).Seconds()}
 	if err := b.s.world.Max(took); err != nil {

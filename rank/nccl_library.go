@@ -293,6 +293,33 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 	return j.together(err)
 }
 
+// onOwnGPU refuses a communicator on another GPU than this rank's. NCCL takes the device that its own CUDA runtime calls
+// current, which a rank that sees several GPUs could get wrong. A library without the function is not checked.
+func (l *ncclLibrary) onOwnGPU(comm *nccl.Comm) error {
+	own := l.gpu.Ordinal()
+	used, err := comm.Device()
+	var lacks *nccl.UnsupportedError
+	if errors.As(err, &lacks) || err == nil && used == own {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	devices, err := l.driver.Devices()
+	if err != nil {
+		return err
+	}
+	name := func(ordinal int) string {
+		if ordinal < 0 || ordinal >= len(devices) {
+			return fmt.Sprintf("GPU %d (not visible to this rank)", ordinal)
+		}
+		d := devices[ordinal]
+		return fmt.Sprintf("GPU %d (%s, %s, %s)", ordinal, d.Name, d.PCI, d.UUID)
+	}
+	return environmentf("the communicator of %s %s uses %s, but the rank uses %s; show each rank one GPU only (CUDA_VISIBLE_DEVICES)",
+		l.nccl.Info().Name, l.nccl.Info().Version, name(used), name(own))
+}
+
 // withoutNVTX notes the ranks that have no NVTX ranges though a tool is named, a line for each reason.
 func (l *ncclLibrary) withoutNVTX() (notes []string) {
 	ranks := map[string][]int{}

@@ -146,6 +146,21 @@ func TestMinCTAsAlone(t *testing.T) {
 	}
 }
 
+// A communicator on another GPU than the rank's own is refused with both named, whether or not the rank sees the other.
+func TestCommunicatorOnAnotherGPU(t *testing.T) {
+	parallel(t)
+	for gpus, other := range map[string]string{"4": "Rehearsed GPU, 0000:12:00.0, GPU-", "2": "not visible to this rank"} {
+		o := launch{mpirun: openMPI, np: 2, env: []string{killAtOnce, "BUSBAR_REHEARSAL_FAULT=other-gpu@rank=1", "BUSBAR_REHEARSAL_GPUS=" + gpus},
+			args: rehearsed(small(t.TempDir())...)}.run(t)
+		said := strings.Join(o.messages(), "\n")
+		for _, w := range []string{"rank 1 on " + hostName() + ": the communicator", "uses GPU 2 (" + other, "uses GPU 1 (Rehearsed GPU, 0000:11:00.0, GPU-"} {
+			if o.code != exitEnvironment || !strings.Contains(said, w) {
+				t.Errorf("%s GPUs: want exit code %d and %q: %s", gpus, exitEnvironment, w, o)
+			}
+		}
+	}
+}
+
 // Windows have one size on all ranks, though roots have larger buffers than the others.
 func TestWindowsOfRoots(t *testing.T) {
 	parallel(t)

@@ -27,6 +27,10 @@ static inline int nccl_try_choice(nccl_table *t, const struct nccl_choice *c)
 static inline void nccl_phase(nccl_table *t, const char *name) { t->rehearsal_phase(name); }
 static inline int nccl_mem_alloc(nccl_table *t, void **p, size_t bytes) { return t->mem_alloc(p, bytes); }
 static inline int nccl_mem_free(nccl_table *t, uint64_t p) { return t->mem_free((void *)(uintptr_t)p); }
+static inline int nccl_comm_device(const struct busbar_nccl_comm *c, int *ordinal)
+{
+	return c->t->comm_device(c->comm, ordinal);
+}
 static inline void nccl_interrupt(struct busbar_nccl_comm *c) { __atomic_store_n(&c->interrupted, 1, __ATOMIC_RELAXED); }
 
 #endif

@@ -136,6 +136,19 @@ func (c *Comm) Rank() int { return c.rank }
 // Size is the number of ranks.
 func (c *Comm) Size() int { return c.size }
 
+// Device is the ordinal of the GPU that the communicator uses. The error is an *UnsupportedError or an *Error.
+func (c *Comm) Device() (int, error) {
+	if err := c.ready(); err != nil {
+		return -1, err
+	}
+	if c.l.t.comm_device == nil {
+		return -1, c.l.lacks("ncclCommCuDevice")
+	}
+	var ordinal C.int
+	err := c.check("ncclCommCuDevice", C.nccl_comm_device(c.c, &ordinal))
+	return int(ordinal), err
+}
+
 // Pointer is the ncclComm_t, for C code that calls NCCL itself; nil after Close or Abort.
 func (c *Comm) Pointer() unsafe.Pointer { return unsafe.Pointer(c.c.comm) }
 

@@ -130,6 +130,25 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// The communicator's own word for its GPU, where the library has one.
+func TestDevice(t *testing.T) {
+	f := load(t)
+	c := f.comm(1, 2, Config{})
+	if ordinal, err := c.Device(); ordinal != 11 || err != nil {
+		t.Errorf("%d, %v", ordinal, err)
+	}
+	f.set(result, 4)
+	var e *Error
+	if _, err := c.Device(); !errors.As(err, &e) || e.Op != "ncclCommCuDevice" {
+		t.Errorf("error %v", err)
+	}
+	f.Library.t.comm_device = nil
+	var lacks *UnsupportedError
+	if _, err := c.Device(); !errors.As(err, &lacks) {
+		t.Errorf("without the function: %v", err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	f := load(t)
 	f.set(result, 1)

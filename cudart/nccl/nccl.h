@@ -78,6 +78,7 @@ _Static_assert(offsetof(struct nccl_choice, algorithms) == 40 && offsetof(struct
 	X(OPTIONAL, 21300, const char *, last_error, "ncclGetLastError", (nccl_comm)) \
 	X(OPTIONAL, 20300, nccl_result, comm_count, "ncclCommCount", (nccl_comm, int *ranks)) \
 	X(OPTIONAL, 20300, nccl_result, comm_rank, "ncclCommUserRank", (nccl_comm, int *rank)) \
+	X(OPTIONAL, 20300, nccl_result, comm_device, "ncclCommCuDevice", (nccl_comm, int *ordinal)) \
 	X(OPTIONAL, 21800, nccl_result, split, "ncclCommSplit", (nccl_comm, int color, int key, nccl_comm *, \
 		struct nccl_config *)) \
 	X(REQUIRED, 20300, nccl_result, group_start, "ncclGroupStart", (void)) \

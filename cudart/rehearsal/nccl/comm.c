@@ -200,4 +200,8 @@ static nccl_result tell(nccl_comm c, int *out, int value)
 
 nccl_result ncclCommCount(nccl_comm c, int *out) { return tell(c, out, c ? c->ranks : 0); }
 nccl_result ncclCommUserRank(nccl_comm c, int *out) { return tell(c, out, c ? c->rank : 0); }
-nccl_result ncclCommCuDevice(nccl_comm c, int *out) { return tell(c, out, c ? c->device.ordinal : 0); }
+nccl_result ncclCommCuDevice(nccl_comm c, int *out)
+{
+	const int other = c && faults_of(1 << OTHER_GPU, c->rank, -1, 0, NULL);
+	return tell(c, out, c ? c->device.ordinal + other : 0);
+}

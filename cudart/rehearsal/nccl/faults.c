@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char *const kinds[] = {"", "wrong", "late", "hang", "oom", "async-error", "remote-error", "init-hang",
-	"abort-hang", "crash"};
+	"abort-hang", "crash", "other-gpu"};
 static const char *const collectives[KINDS] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
 	"alltoall", "gather", "scatter", "sendrecv"};
 
@@ -60,7 +60,7 @@ static int64_t whole(const char *text)
 /* One key=value; what is wrong with it, or NULL. */
 static const char *read_key(struct wish *w, char *word)
 {
-	const int not_issued = w->kind == INIT_HANG || w->kind == ABORT_HANG;
+	const int not_issued = w->kind == INIT_HANG || w->kind == ABORT_HANG || w->kind == OTHER_GPU;
 	char *value = strchr(word, '=');
 	int64_t *number = NULL;
 	if (!value)
@@ -73,7 +73,7 @@ static const char *read_key(struct wish *w, char *word)
 	if (!strcmp(word, "rank"))
 		number = &w->rank;
 	else if (not_issued)
-		return "init-hang and abort-hang know the keys rank and phase only";
+		return "init-hang, abort-hang and other-gpu know the keys rank and phase only";
 	else if (!strcmp(word, "collective"))
 		return (w->collective = find(value, collectives, KINDS)) < 0 ? "no such collective" : NULL;
 	else if (!strcmp(word, "size"))
@@ -94,9 +94,10 @@ static const char *read_wish(struct wish *w, char *text)
 	value = strchr(text, ':');
 	if (value)
 		*value++ = 0;
-	const int kind = find(text, kinds, CRASH + 1);
+	const int kind = find(text, kinds, OTHER_GPU + 1);
 	if (kind < 0)
-		return "the kinds are wrong, late:DURATION, hang, oom, async-error, remote-error, init-hang, abort-hang and crash";
+		return "the kinds are wrong, late:DURATION, hang, oom, async-error, remote-error, init-hang, abort-hang, "
+		       "crash and other-gpu";
 	w->kind = (enum fault)kind;
 	if ((kind == LATE) != (value != NULL) || (value && (w->late = duration(value)) < 0))
 		return kind == LATE ? "late wants a duration, as in late:20ms" : "only late has a value after a colon";

@@ -38,7 +38,7 @@ int start_thread(void *(*run)(void *), void *context, pthread_t *); /* detached 
 
 /* --- faults.c, model.c --- */
 
-enum fault { NO_FAULT, WRONG, LATE, HANG, OOM, ASYNC_ERROR, REMOTE, INIT_HANG, ABORT_HANG, CRASH };
+enum fault { NO_FAULT, WRONG, LATE, HANG, OOM, ASYNC_ERROR, REMOTE, INIT_HANG, ABORT_HANG, CRASH, OTHER_GPU };
 nccl_result read_settings(void); /* faults and model; what is malformed is an error */
 /* Which of the kinds (1 << fault each) strike now; the bytes are S. late: how long, in ns. */
 unsigned faults_of(unsigned kinds, int rank, int collective, uint64_t bytes, int64_t *late);

@@ -48,6 +48,15 @@ static void go_on(void)
 	DO(ncclCommDestroy(comm));
 }
 
+static void other_gpu(void)
+{
+	int ordinal;
+	open();
+	DO(ncclCommCuDevice(comm, &ordinal));
+	WANT(ordinal == rank + (rank == 1));
+	DO(ncclCommDestroy(comm));
+}
+
 static void wrong(void)
 {
 	open();
@@ -225,6 +234,7 @@ void fault_tests(void)
 	world("async-error", 3, async_error_asked, SETTINGS("BUSBAR_REHEARSAL_FAULT=async-error@rank=1,size=1024"), -1);
 	world("remote-error", 3, remote_error_asked, SETTINGS("BUSBAR_REHEARSAL_FAULT=remote-error@rank=1,size=1024"), -1);
 	world("init-hang", 3, init_hang, SETTINGS("BUSBAR_REHEARSAL_FAULT=init-hang@rank=1"), -1);
+	world("another GPU", 2, other_gpu, SETTINGS("BUSBAR_REHEARSAL_FAULT=other-gpu@rank=1"), -1);
 	world("abort-hang", 2, abort_hang, SETTINGS("BUSBAR_REHEARSAL_FAULT=abort-hang@rank=1"), -1);
 	world("crash", 3, crash, SETTINGS("BUSBAR_REHEARSAL_FAULT=crash@rank=1,size=1024"), 1);
 	world("crash of the first", 3, crash, SETTINGS("BUSBAR_REHEARSAL_FAULT=crash@rank=0"), 0);
