@@ -173,12 +173,32 @@ func (v visible) wishes(place int) []int {
 	return order
 }
 
-// sharedGPUs says which ranks sit on one GPU, for the error that refuses them.
+// slicedGPUs marks the ranks whose GPU has the PCI address, but not the UUID, of another rank's of the machine: both are
+// slices (MIG) of one GPU.
+func slicedGPUs(ranks []gpuFacts, facts []rankFacts) []bool {
+	uuid, several, sliced := map[string]string{}, map[string]bool{}, make([]bool, len(ranks))
+	at := func(r int) string { return facts[r].Machine + " " + ranks[r].PCI }
+	for r, g := range ranks {
+		if uuid[at(r)] == "" {
+			uuid[at(r)] = g.UUID
+		}
+		several[at(r)] = several[at(r)] || uuid[at(r)] != g.UUID
+	}
+	for r, g := range ranks {
+		sliced[r] = g.PCI != "" && several[at(r)]
+	}
+	return sliced
+}
+
+// sharedGPUs says which ranks sit on one GPU, or on slices of one, for the error that refuses them.
 func sharedGPUs(ranks []gpuFacts, facts []rankFacts) string {
 	by := map[string][]int{}
 	var order []string
 	for r, g := range ranks {
-		k := facts[r].Machine + " " + g.UUID
+		if g.PCI == "" {
+			continue
+		}
+		k := facts[r].Machine + " " + g.PCI
 		if len(by[k]) == 0 {
 			order = append(order, k)
 		}
@@ -188,11 +208,16 @@ func sharedGPUs(ranks []gpuFacts, facts []rankFacts) string {
 	for _, k := range order {
 		if rs := by[k]; len(rs) > 1 {
 			text := make([]string, len(rs))
+			var uuids []string
 			for i, r := range rs {
 				text[i] = fmt.Sprint(r)
+				if u := ranks[r].UUID; !slices.Contains(uuids, u) {
+					uuids = append(uuids, u)
+				}
 			}
 			g := ranks[rs[0]]
-			parts = append(parts, fmt.Sprintf("ranks %s on %s share one GPU (%s, %s, %s)", strings.Join(text, ", "), facts[rs[0]].Host, g.Name, g.PCI, g.UUID))
+			parts = append(parts, fmt.Sprintf("ranks %s on %s share one GPU (%s, %s, %s)", strings.Join(text, ", "), facts[rs[0]].Host, g.Name, g.PCI,
+				strings.Join(uuids, ", ")))
 		}
 	}
 	return strings.Join(parts, "; ")

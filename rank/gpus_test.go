@@ -74,6 +74,23 @@ func TestSharedGPUsAreNamed(t *testing.T) {
 	}
 }
 
+func TestSlicedGPUs(t *testing.T) {
+	slice := func(pci, uuid string) gpuFacts { return gpuFacts{Name: "H200", UUID: uuid, PCI: pci} }
+	ranks := []gpuFacts{slice("1b", "MIG-1"), slice("1c", "MIG-2"), slice("1b", "MIG-3"), slice("1b", "MIG-4"), slice("1d", "GPU-5"), slice("1d", "GPU-5"), {}, {}}
+	facts := make([]rankFacts, len(ranks))
+	for r := range facts {
+		facts[r] = rankFacts{Host: "a", Machine: "a"}
+	}
+	facts[3] = rankFacts{Host: "b", Machine: "b"}
+	if got, want := slicedGPUs(ranks, facts), []bool{true, false, true, false, false, false, false, false}; !slices.Equal(got, want) {
+		t.Errorf("%v, wanted %v", got, want)
+	}
+	want := "ranks 0, 2 on a share one GPU (H200, 1b, MIG-1, MIG-3); ranks 4, 5 on a share one GPU (H200, 1d, GPU-5)"
+	if got := sharedGPUs(ranks, facts); got != want {
+		t.Errorf("%q, wanted %q", got, want)
+	}
+}
+
 // hostsOf are ranks that see GPUs: "a:0 1" is a rank on host a that sees two.
 func hostsOf(ranks ...string) (seen []visible, facts []rankFacts) {
 	for r, text := range ranks {

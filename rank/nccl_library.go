@@ -87,6 +87,7 @@ type ncclLibrary struct {
 	nvtx   *cudart.NVTX // nil where no tool listens
 	worlds gpuWorlds    // that the GPUs are enough for
 	ranks  []gpuFacts   // by rank of the launch; empty of ranks that take no GPU
+	sliced string       // ranks with slices (MIG) of one GPU each; "" for none
 	config nccl.Config
 	notes  []string
 	paths  *nccl.Profiler // the plugin that NCCL tells of its ways; nil without --path
@@ -198,7 +199,7 @@ func (l *ncclLibrary) loadNCCL() (err error) {
 	if why := l.nccl.Info().Unserved(l.ranks[j.rank].Major, l.ranks[j.rank].Minor); why != "" {
 		return fmt.Errorf("%s: %s", l.ranks[j.rank].Name, why)
 	}
-	return l.choiceHindered()
+	return errors.Join(l.choiceHindered(), l.slicesHindered())
 }
 
 // libraryPaths are the files or folders that the command line names; in a rehearsal those of the stand-ins.
@@ -278,11 +279,8 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 	if text := l.worlds.adjusted(worlds, j.size); text != "" {
 		l.notes = append(l.notes, text)
 	}
-	if slices.Contains(shared, true) {
-		if err := letShare(j.rank); err != nil {
-			return err
-		}
-		l.notes = append(l.notes, "several ranks share a GPU: right results, no meaningful speed")
+	if err := l.allowSharing(); err != nil {
+		return err
 	}
 	l.notes = append(l.notes, l.withoutNVTX()...)
 	if l.takes() {
@@ -335,19 +333,56 @@ func (l *ncclLibrary) withoutNVTX() (notes []string) {
 	return notes
 }
 
+// allowSharing sets what NCCL needs for ranks on one GPU. Slices of a GPU (MIG) are GPUs of their own for this program, but
+// NCCL compares PCI addresses: since 2.30 one variable allows them, and before that they share a GPU.
+func (l *ncclLibrary) allowSharing() error {
+	shared := slices.ContainsFunc(l.ranks, func(g gpuFacts) bool { return g.Shared })
+	for r, is := range slicedGPUs(l.ranks, l.j.ranks) {
+		if is && l.j.cfg.shareGPU {
+			l.ranks[r].Shared, shared = true, true
+		} else if is {
+			l.sliced = sharedGPUs(l.ranks, l.j.ranks)
+		}
+	}
+	if l.sliced != "" {
+		l.notes = append(l.notes, "ranks have slices of one GPU (MIG)")
+		return setUnset("NCCL_MULTI_RANK_GPU_ENABLE", "1")
+	}
+	if !shared {
+		return nil
+	}
+	l.notes = append(l.notes, "several ranks share a GPU: right results, no meaningful speed")
+	return letShare(l.j.rank)
+}
+
+// slicesHindered is why ranks cannot have slices of one GPU; nil where they can, or have none.
+func (l *ncclLibrary) slicesHindered() error {
+	i := l.nccl.Info()
+	if l.sliced == "" || i.Name == nccl.NameMSCCLPP || i.Code >= 23000 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s %s compares PCI addresses and rejects slices (MIG) of one GPU. Use NCCL 2.30 or newer, one slice of each GPU, or --allow-shared-gpu (right results, no meaningful speed)",
+		l.sliced, i.Name, i.Version)
+}
+
 // letShare sets what NCCL needs to accept ranks that share a GPU: since 2.30 a variable of its own, before that ranks
 // that look like different hosts. What the user has set stays.
 func letShare(rank int) error {
 	for name, value := range map[string]string{"NCCL_MULTI_RANK_GPU_ENABLE": "1", "NCCL_HOSTID": fmt.Sprintf("busbar-rank-%d", rank),
 		"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1", "NCCL_NET": "Socket"} {
-		if _, set := os.LookupEnv(name); set {
-			continue
-		}
-		if err := os.Setenv(name, value); err != nil {
+		if err := setUnset(name, value); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// setUnset sets an environment variable that is not set.
+func setUnset(name, value string) error {
+	if _, set := os.LookupEnv(name); set {
+		return nil
+	}
+	return os.Setenv(name, value)
 }
 
 // ownLibrary is the library of one rank.

@@ -161,6 +161,31 @@ func TestCommunicatorOnAnotherGPU(t *testing.T) {
 	}
 }
 
+// NCCL before 2.30 rejects two slices of one GPU, which have its PCI address in common: rank refuses them first, or lets
+// them share the GPU. Newer versions accept them with a variable that rank sets.
+func TestSlicesOfOneGPU(t *testing.T) {
+	parallel(t)
+	slices := func(version string) []string {
+		return []string{"BUSBAR_REHEARSAL_SLICES=2", "BUSBAR_REHEARSAL_GPUS=2", "BUSBAR_REHEARSAL_VERSION=" + version}
+	}
+	out := t.TempDir()
+	refused(t, launch{mpirun: openMPI, np: 2, env: slices("22907"), args: rehearsed(small(out)...)}, out,
+		"ranks 0, 1 on", "share one GPU (Rehearsed GPU, 0000:10:00.0, MIG-", "2.29.7 compares PCI addresses", "--allow-shared-gpu")
+	for _, k := range []struct {
+		version string
+		args    []string
+		shared  bool
+	}{{"22907", []string{"--allow-shared-gpu"}, true}, {"23003", nil, false}} {
+		out := t.TempDir()
+		launch{mpirun: openMPI, np: 2, env: slices(k.version), args: rehearsed(small(out, k.args...)...)}.mustRun(t)
+		f := readOne(t, out)
+		checkWhole(t, f, result.OK)
+		if f.Run.Method.Shared != k.shared {
+			t.Errorf("%s: recorded as shared: %t", k.version, f.Run.Method.Shared)
+		}
+	}
+}
+
 // Windows have one size on all ranks, though roots have larger buffers than the others.
 func TestWindowsOfRoots(t *testing.T) {
 	parallel(t)

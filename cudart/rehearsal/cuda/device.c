@@ -11,6 +11,7 @@ enum { MOST = 64, FIRST_BUS = 0x10 };
 
 static struct cuda_context_ devices[MOST];
 static int visible;
+static int slices = 1; /* of each GPU: devices with an address in common and UUIDs of their own */
 static int ready;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -126,6 +127,8 @@ cuda_result rehearse_init(unsigned flags)
 		int count = gpus && *gpus ? atoi(gpus) : 8;
 		count = count < 0 ? 0 : count > MOST ? MOST : count;
 		choose(count);
+		const char *cut = getenv("BUSBAR_REHEARSAL_SLICES");
+		slices = cut && atoi(cut) > 1 ? atoi(cut) : 1;
 		const size_t each = parse_bytes(getenv("BUSBAR_REHEARSAL_MEMORY"), count ? host_memory() / (size_t)count : 0);
 		for (int i = 0; i < visible; i++) {
 			devices[i].ordinal = i;
@@ -156,7 +159,7 @@ cuda_result device_of(cuda_device d, cuda_context *out)
 	return CUDA_OK;
 }
 
-int bus_of(const struct cuda_context_ *c) { return FIRST_BUS + c->physical; }
+int bus_of(const struct cuda_context_ *c) { return FIRST_BUS + c->physical / slices; }
 
 cuda_result rehearse_driver_version(int *version)
 {
@@ -199,7 +202,15 @@ cuda_result rehearse_device_uuid(cuda_uuid *uuid, cuda_device d)
 	return rc;
 }
 
-cuda_result rehearse_device_uuid_whole(cuda_uuid *uuid, cuda_device d) { return rehearse_device_uuid(uuid, d); }
+/* The older function has the UUID of the whole GPU. */
+cuda_result rehearse_device_uuid_whole(cuda_uuid *uuid, cuda_device d)
+{
+	cuda_context c;
+	const cuda_result rc = device_of(d, &c);
+	if (!rc)
+		*uuid = slices > 1 ? uuid_of(MOST + c->physical / slices) : c->uuid;
+	return rc;
+}
 
 cuda_result rehearse_device_pci(char *text, int room, cuda_device d)
 {

@@ -8,10 +8,17 @@
 /* What ranks tell each other in the first round. */
 struct card {
 	struct place place;
-	cuda_uuid uuid;
 	uint64_t token; /* rank 0's is the communicator's */
 	int32_t pid, inbox, bus, version, share_gpu;
 };
+
+static int first_here(const struct card *cards, int rank)
+{
+	int first = 0;
+	while (cards[first].place.host != cards[rank].place.host)
+		first++;
+	return first;
+}
 
 static nccl_result check_cards(const struct nccl_comm *c, const struct card *cards)
 {
@@ -20,12 +27,19 @@ static nccl_result check_cards(const struct nccl_comm *c, const struct card *car
 		if (cards[i].version != mine->version)
 			return fail(INVALID_USAGE, "Mismatched NCCL version detected : rank %d version %d rank %d version %d",
 				    i, cards[i].version, c->rank, mine->version);
+	/* NCCL compares addresses, which slices of one GPU (MIG) have in common. Since 2.30 the first rank of a host may
+	 * allow them. */
 	for (int i = 0; i < c->ranks; i++)
-		for (int j = 0; j < i; j++)
-			if (cards[i].place.host == cards[j].place.host && !cards[i].share_gpu &&
-			    !memcmp(&cards[i].uuid, &cards[j].uuid, sizeof cards[i].uuid))
+		for (int j = 0; j < i; j++) {
+			if (cards[i].place.host != cards[j].place.host || cards[i].bus != cards[j].bus)
+				continue;
+			if (mine->version < 23000)
 				return fail(INVALID_USAGE, "Duplicate GPU detected : rank %d and rank %d both on CUDA device %x",
 					    j, i, (unsigned)cards[i].bus << 12);
+			if (!cards[first_here(cards, i)].share_gpu)
+				return fail(INVALID_USAGE, "Multiple ranks detected using the same GPU : rank %d and rank %d",
+					    j, i);
+		}
 	return OK;
 }
 
@@ -108,7 +122,7 @@ static nccl_result connect_cards(struct nccl_comm *c, int listener, int *inbox, 
 
 nccl_result connect_world(struct nccl_comm *c)
 {
-	struct card card = {.pid = getpid(), .inbox = -1, .bus = c->device.bus, .uuid = c->device.uuid,
+	struct card card = {.pid = getpid(), .inbox = -1, .bus = c->device.bus,
 		.version = reported_version()};
 	const char *share = getenv("NCCL_MULTI_RANK_GPU_ENABLE");
 	struct card *cards = NULL;

@@ -224,15 +224,31 @@ static void shared_gpu(void)
 {
 	struct nccl_id id;
 	nccl_comm c;
-	device_open(0);
+	device_open(getenv("BUSBAR_REHEARSAL_SLICES") ? rank : 0);
 	share_id(&id);
 	WANT(ncclCommInitRank(&c, ranks, id, rank) == INVALID_USAGE);
-	WANT(strstr(ncclGetLastError(NULL), "Duplicate GPU detected : rank 0 and rank 1"));
+	WANT(strstr(ncclGetLastError(NULL), getenv("BUSBAR_TEST_ERROR")));
+}
+
+/* Slices of one GPU have its address and UUIDs of their own. */
+static void slices(void)
+{
+	cuda_uuid own, whole[2], uuid[2];
+	char pci[2][32];
+	DO(cuda.init(0));
+	for (int i = 0; i < 2; i++) {
+		DO(cuda.device_uuid(&uuid[i], i));
+		DO(cuda.device_uuid_whole(&whole[i], i));
+		DO(cuda.device_pci(pci[i], sizeof pci[i], i));
+	}
+	DO(cuda.device_uuid_whole(&own, 2));
+	WANT(memcmp(&uuid[0], &uuid[1], sizeof own) && memcmp(&uuid[0], &whole[0], sizeof own));
+	WANT(!memcmp(&whole[0], &whole[1], sizeof own) && memcmp(&whole[0], &own, sizeof own) && !strcmp(pci[0], pci[1]));
 }
 
 static void shared_gpu_allowed(void)
 {
-	device_open(0);
+	device_open(getenv("BUSBAR_REHEARSAL_SLICES") ? rank : 0);
 	nccl_comm c = comm_open();
 	WANT(sums_right(c, ranks));
 	DO(ncclCommDestroy(c));
@@ -270,8 +286,17 @@ void life_tests(void)
 	world("windows of a newer NCCL", 2, windows, SETTINGS("BUSBAR_TEST_UNEQUAL=0", "BUSBAR_REHEARSAL_VERSION=23007"), -1);
 	world("splits", 5, splits, NULL, -1);
 	world("an early end", 3, early_end, NULL, -1);
-	world("a shared GPU", 2, shared_gpu, NULL, -1);
-	world("a shared GPU, allowed", 2, shared_gpu_allowed, SETTINGS("NCCL_MULTI_RANK_GPU_ENABLE=1"), -1);
+	const char *const duplicate = "BUSBAR_TEST_ERROR=Duplicate GPU detected : rank 0 and rank 1";
+	const char *const multiple = "BUSBAR_TEST_ERROR=Multiple ranks detected";
+	const char *const allow = "NCCL_MULTI_RANK_GPU_ENABLE=1", *const old = "BUSBAR_REHEARSAL_VERSION=22907";
+	const char *const newer = "BUSBAR_REHEARSAL_VERSION=23003", *const cut = "BUSBAR_REHEARSAL_SLICES=2";
+	world("a shared GPU", 2, shared_gpu, SETTINGS(duplicate, old, allow), -1);
+	world("a shared GPU of a newer NCCL", 2, shared_gpu, SETTINGS(multiple, newer), -1);
+	world("a shared GPU, allowed", 2, shared_gpu_allowed, SETTINGS(newer, allow), -1);
+	world("slices", 1, slices, SETTINGS(cut), -1);
+	world("slices, duplicate", 2, shared_gpu, SETTINGS(duplicate, old, allow, cut), -1);
+	world("slices of a newer NCCL", 2, shared_gpu, SETTINGS(multiple, newer, cut), -1);
+	world("slices, allowed", 2, shared_gpu_allowed, SETTINGS(newer, allow, cut), -1);
 	world("a shared GPU, other host", 2, shared_gpu_allowed, SETTINGS("NCCL_HOSTID=%d"), -1);
 	world("other versions", 2, other_version, NULL, -1);
 	world("different calls", 2, different_calls, NULL, -1);
