@@ -186,6 +186,34 @@ func TestSlicesOfOneGPU(t *testing.T) {
 	}
 }
 
+// NCCL does not reduce 8-bit floats below compute capability 9.0, and before 2.28 does not gather them either. Such points are
+// unsupported, with NCCL's reason, and the sweep goes on.
+func TestFloat8OnOldGPU(t *testing.T) {
+	parallel(t)
+	for version, gathers := range map[string]result.Status{"22707": result.Unsupported, "23003": result.OK} {
+		out := t.TempDir()
+		o := launch{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_CAPABILITY=8.0", "BUSBAR_REHEARSAL_VERSION=" + version},
+			args: rehearsed("--collective", "all_reduce,all_gather,sendrecv", "-d", "float8e4m3,float8e5m2,float32", "-b", "4K", "-e", "4K", "-n", "3",
+				"--mode", "throughput", "--out", out)}.run(t)
+		f := readOne(t, out)
+		if len(f.Records) != 9 {
+			t.Errorf("%s: %d points: %s", version, len(f.Records), o)
+		}
+		for _, r := range f.Records {
+			want := result.OK
+			if r.Type.Size() == 1 && r.Collective != coll.SendRecv {
+				want = gathers
+				if r.Collective == coll.AllReduce {
+					want = result.Unsupported
+				}
+			}
+			if r.Status != want || want == result.Unsupported && !strings.Contains(r.Reason, "FP8 reduction support begins with sm90") {
+				t.Errorf("%s: %s: %s (%s), wanted %s", version, r.Case, r.Status, r.Reason, want)
+			}
+		}
+	}
+}
+
 // Windows have one size on all ranks, though roots have larger buffers than the others.
 func TestWindowsOfRoots(t *testing.T) {
 	parallel(t)

@@ -17,9 +17,9 @@ struct busbar_rehearsal_work {
 /* The device whose context is current on this thread; the first one, as CUDA's runtime would take, if none is. */
 struct busbar_rehearsal_device {
 	cuda_context context;
-	cuda_uuid uuid;
-	int ordinal; /* as this process counts */
-	int bus;     /* of its PCI address */
+	int ordinal;    /* as this process counts */
+	int bus;        /* of its PCI address */
+	int capability; /* 90: compute capability 9.0 */
 };
 EXPORT cuda_result busbar_rehearsal_device(struct busbar_rehearsal_device *);
 

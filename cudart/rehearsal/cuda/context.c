@@ -66,7 +66,8 @@ cuda_result busbar_rehearsal_device(struct busbar_rehearsal_device *out)
 		if ((rc = rehearse_init(0)) || (rc = rehearse_context_retain(&c, 0)) || (rc = rehearse_context_set(c)))
 			return rc;
 	}
-	*out = (struct busbar_rehearsal_device){.context = c, .uuid = c->uuid, .ordinal = c->ordinal, .bus = bus_of(c)};
+	*out = (struct busbar_rehearsal_device){.context = c, .ordinal = c->ordinal, .bus = bus_of(c),
+		.capability = compute_capability()};
 	return CUDA_OK;
 }
 

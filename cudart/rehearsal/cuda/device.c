@@ -159,6 +159,14 @@ cuda_result device_of(cuda_device d, cuda_context *out)
 	return CUDA_OK;
 }
 
+/* BUSBAR_REHEARSAL_CAPABILITY=8.0 is 80. */
+int compute_capability(void)
+{
+	const char *set = getenv("BUSBAR_REHEARSAL_CAPABILITY");
+	int major, minor;
+	return set && sscanf(set, "%d.%d", &major, &minor) == 2 ? 10 * major + minor : 90;
+}
+
 int bus_of(const struct cuda_context_ *c) { return FIRST_BUS + c->physical / slices; }
 
 cuda_result rehearse_driver_version(int *version)
@@ -245,7 +253,8 @@ cuda_result rehearse_device_attribute(int *value, int attribute, cuda_device d)
 	case WARP: *value = 32; break;
 	case MULTIPROCESSORS: case MAPS_HOST: case UNIFIED: *value = 1; break;
 	case PCI_BUS: *value = bus_of(c); break;
-	case MAJOR: *value = 9; break;
+	case MAJOR: *value = compute_capability() / 10; break;
+	case MINOR: *value = compute_capability() % 10; break;
 	case HOST_NUMA: *value = -1; break;
 	default: *value = 0;
 	}

@@ -68,6 +68,7 @@ struct cuda_stream_ {
 #define UNUSED(x) ((void)(x))
 
 int bus_of(const struct cuda_context_ *);
+int compute_capability(void); /* 90: 9.0 */
 cuda_result device_of(cuda_device, cuda_context *);
 cuda_result current(cuda_context *); /* of this thread; a result if there is none */
 size_t parse_bytes(const char *, size_t otherwise);

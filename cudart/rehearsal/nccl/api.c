@@ -12,7 +12,7 @@ static nccl_result check(nccl_comm c, struct operation *o, size_t send, size_t r
 	if (rc)
 		return group_failed(rc);
 	o->ways = chosen_ways;
-	if (o->type < 0 || o->type >= TYPES)
+	if (o->type < 0 || o->type >= TYPES || (o->type >= FLOAT8E4M3 && reported_version() < 22400))
 		return bad("invalid data type");
 	if (o->root < 0 || o->root >= c->ranks)
 		return bad("invalid root or peer: there is no such rank");
@@ -31,9 +31,19 @@ static nccl_result check(nccl_comm c, struct operation *o, size_t send, size_t r
 	return OK;
 }
 
+/* NCCL reduces 8-bit floats from compute capability 9.0 on. Before 2.28 it refuses them in all_gather and broadcast too. */
+static int lacks_float8(nccl_comm c, const struct operation *o)
+{
+	const int reduces = o->kind == ALL_REDUCE || o->kind == REDUCE || o->kind == REDUCE_SCATTER;
+	const int refused = reduces || (reported_version() < 22800 && (o->kind == ALL_GATHER || o->kind == BROADCAST));
+	return o->type >= FLOAT8E4M3 && refused && c->capability < 90;
+}
+
 static nccl_result call(nccl_comm c, cuda_stream s, struct operation o, size_t send, size_t recv)
 {
 	const nccl_result rc = check(c, &o, send, recv);
+	if (!rc && o.count && lacks_float8(c, &o))
+		return bad("FP8 reduction support begins with sm90 capable devices.");
 	if (!rc && o.count)
 		return submit(c, s, o);
 	free(o.split);

@@ -134,6 +134,7 @@ struct nccl_comm {
 	_Atomic int references;
 	int rank, ranks;
 	struct busbar_rehearsal_device device;
+	int capability; /* the lowest of all ranks' GPUs */
 	int non_blocking;
 	struct id id;
 	struct nccl_comm *parent; /* of a split under way */

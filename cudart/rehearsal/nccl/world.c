@@ -9,7 +9,7 @@
 struct card {
 	struct place place;
 	uint64_t token; /* rank 0's is the communicator's */
-	int32_t pid, inbox, bus, version, share_gpu;
+	int32_t pid, inbox, bus, version, share_gpu, capability;
 };
 
 static int first_here(const struct card *cards, int rank)
@@ -107,6 +107,10 @@ static nccl_result connect_cards(struct nccl_comm *c, int listener, int *inbox, 
 		free(all);
 		return check_cards(c, cards);
 	}
+	c->capability = card->capability;
+	for (int i = 0; i < c->ranks; i++)
+		if (cards[i].capability < c->capability)
+			c->capability = cards[i].capability;
 	if ((rc = share_memory(c, cards)))
 		return rc;
 	close(*inbox);
@@ -122,7 +126,7 @@ static nccl_result connect_cards(struct nccl_comm *c, int listener, int *inbox, 
 
 nccl_result connect_world(struct nccl_comm *c)
 {
-	struct card card = {.pid = getpid(), .inbox = -1, .bus = c->device.bus,
+	struct card card = {.pid = getpid(), .inbox = -1, .bus = c->device.bus, .capability = c->device.capability,
 		.version = reported_version()};
 	const char *share = getenv("NCCL_MULTI_RANK_GPU_ENABLE");
 	struct card *cards = NULL;

@@ -178,6 +178,31 @@ static void windows(void)
 	DO(ncclCommDestroy(c));
 }
 
+/* 8-bit floats: BUSBAR_TEST_MOVED is what becomes of all_gather, BUSBAR_TEST_SENT of sends. */
+static void float8(void)
+{
+	const int moved = atoi(getenv("BUSBAR_TEST_MOVED")), sent = atoi(getenv("BUSBAR_TEST_SENT"));
+	if (rank) /* the lowest counts */
+		setenv("BUSBAR_REHEARSAL_CAPABILITY", "9.0", 1);
+	device_open(rank);
+	nccl_comm c = comm_open();
+	char *p = device_memory(64);
+	for (int type = FLOAT8E4M3; type <= FLOAT8E5M2; type++) {
+		WANT(ncclAllReduce(p, p, 4, type, SUM, c, stream) == INVALID_ARGUMENT);
+		WANT(ncclReduceScatter(p, p + 32, 4, type, AVG, c, stream) == INVALID_ARGUMENT);
+		WANT(ncclReduce(p, p, 4, type, MAX, 0, c, stream) == INVALID_ARGUMENT);
+		WANT(ncclAllGather(p, p + 32, 4, type, c, stream) == moved);
+		WANT(ncclBroadcast(p, p, 4, type, 0, c, stream) == moved);
+		DO(ncclGroupStart());
+		WANT(ncclSend(p, 4, type, (rank + 1) % ranks, c, stream) == sent);
+		WANT(ncclRecv(p + 32, 4, type, (rank + 1) % ranks, c, stream) == sent);
+		WANT(ncclGroupEnd() == sent);
+	}
+	DO(cuda.stream_synchronize(stream));
+	WANT(sums_right(c, ranks)); /* it stays usable */
+	DO(ncclCommDestroy(c));
+}
+
 static void splits(void)
 {
 	nccl_comm world, half, none, self;
@@ -284,6 +309,13 @@ void life_tests(void)
 	world("non-blocking", 3, non_blocking, NULL, -1);
 	world("windows", 2, windows, SETTINGS("BUSBAR_TEST_UNEQUAL=1"), -1);
 	world("windows of a newer NCCL", 2, windows, SETTINGS("BUSBAR_TEST_UNEQUAL=0", "BUSBAR_REHEARSAL_VERSION=23007"), -1);
+	const char *const sm80 = "BUSBAR_REHEARSAL_CAPABILITY=8.0";
+	const char *const refused = "BUSBAR_TEST_MOVED=4";
+	world("8-bit floats, NCCL 2.27", 2, float8, SETTINGS(sm80, refused, "BUSBAR_TEST_SENT=0"), -1);
+	world("8-bit floats, NCCL 2.28", 2, float8,
+	      SETTINGS(sm80, "BUSBAR_REHEARSAL_VERSION=22803", "BUSBAR_TEST_MOVED=0", "BUSBAR_TEST_SENT=0"), -1);
+	world("8-bit floats, NCCL 2.23", 2, float8,
+	      SETTINGS("BUSBAR_REHEARSAL_VERSION=22304", refused, "BUSBAR_TEST_SENT=4"), -1);
 	world("splits", 5, splits, NULL, -1);
 	world("an early end", 3, early_end, NULL, -1);
 	const char *const duplicate = "BUSBAR_TEST_ERROR=Duplicate GPU detected : rank 0 and rank 1";
