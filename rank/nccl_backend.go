@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -249,8 +250,8 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	if _, ok := ncclTypes[c.Type]; !ok {
 		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("NCCL has no %s", c.Type)}
 	}
-	if reason, known := b.unsupported[reductionOf(c)]; known {
-		return nil, &bench.UnsupportedError{Reason: reason}
+	if why := cmp.Or(bench.LostAverage(c), b.unsupported[reductionOf(c)]); why != "" {
+		return nil, &bench.UnsupportedError{Reason: why}
 	}
 	send, recv, slots := b.slots(c)
 	if float64(b.bytes) < b.memory(c) {

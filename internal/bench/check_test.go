@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -53,4 +54,61 @@ func TestNearIsForAverages(t *testing.T) {
 			t.Errorf("%s: %+v", c, n)
 		}
 	}
+}
+
+// An average as NCCL computes it, each input times the rounded 1/n and rounded after every addition, is within the tolerance
+// in all worlds but those where 1/n rounds to 0, and these are refused.
+func TestAverageOfRoundedScalar(t *testing.T) {
+	for _, k := range []struct {
+		kind coll.DataType
+		lost int // the first world whose 1/n rounds to 0
+	}{{coll.Float8E4M3, 1024}, {coll.Float8E5M2, 1 << 17}, {coll.Float16, 1 << 25}, {coll.BFloat16, math.MaxInt}} {
+		for _, n := range []int{2, 3, 8, 64, 72, 96, 100, 128, 192, 256, 320, 341, 342, 512, 768, 1000, 1023, 1024, 1025, 2048, 3000, 4096, 1 << 17, 1 << 25} {
+			c := coll.Case{Collective: coll.AllReduce, Op: coll.Avg, Type: k.kind, World: n}
+			if lost := LostAverage(c) != ""; lost != (n >= k.lost) {
+				t.Errorf("%s over %d ranks: refused: %t", k.kind, n, lost)
+			}
+			if n >= k.lost || n > 1<<12 {
+				continue
+			}
+			for j := range 40 {
+				want := make([]byte, k.kind.Size())
+				reduced(k.kind, coll.Avg, n, j, want)
+				if got := scaledSum(k.kind, n, j); ulps(k.kind, got, want) > near(c).ULPs {
+					t.Errorf("%s over %d ranks, element %d: %s, wanted %s", k.kind, n, j, show(k.kind, got), show(k.kind, want))
+				}
+			}
+		}
+	}
+	for _, c := range []coll.Case{{Op: coll.Sum, Type: coll.Float8E4M3, World: 4096}, {Op: coll.Avg, Type: coll.Int8, World: 4096}} {
+		if why := LostAverage(c); why != "" {
+			t.Errorf("%s: %s", c, why)
+		}
+	}
+}
+
+// scaledSum is element j of the average over n ranks, added in the order of the ranks.
+func scaledSum(kind coll.DataType, n, j int) []byte {
+	round := func(x float64) float64 {
+		b := make([]byte, kind.Size())
+		encode(kind, x, b)
+		return decoded(kind, bitsOf(kind, b))
+	}
+	scalar, sum := round(1/float64(n)), 0.0
+	for r := range n {
+		sum = round(sum + round(value(kind, coll.Avg, n, r, j)*scalar))
+	}
+	out := make([]byte, kind.Size())
+	encode(kind, sum, out)
+	return out
+}
+
+func decoded(kind coll.DataType, b uint64) float64 {
+	switch kind {
+	case coll.Float16:
+		return Float16Value(uint16(b))
+	case coll.BFloat16:
+		return float64(math.Float32frombits(uint32(b) << 16))
+	}
+	return Float8Value(kind, byte(b))
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"unsafe"
 
 	"busbar/internal/coll"
@@ -12,6 +13,19 @@ func near(c coll.Case) Near {
 		return Near{}
 	}
 	return Near{Bytes: int64(c.Type.Size()), ULPs: averageULP(c.World), Greatest: greatest(c.Type)}
+}
+
+// LostAverage is why a library that multiplies every input with 1/n in the data type, as NCCL does, cannot have the average
+// of a case: 1/n rounds to 0 there. "" if it can.
+func LostAverage(c coll.Case) string {
+	if c.Op != coll.Avg || !c.Type.Float() {
+		return ""
+	}
+	one := make([]byte, c.Type.Size())
+	if encode(c.Type, 1/float64(c.World), one); bitsOf(c.Type, one) != 0 {
+		return ""
+	}
+	return fmt.Sprintf("an average over %d ranks is 0 in %s: NCCL multiplies with 1/%d, which rounds to 0", c.World, c.Type, c.World)
 }
 
 // greatest is the bits of the greatest value of a type of floats: infinity, where it has one.
