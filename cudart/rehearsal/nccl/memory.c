@@ -149,10 +149,12 @@ static nccl_result alike(nccl_comm c, size_t bytes)
 static nccl_result dismiss(nccl_comm c, void *handle, int window)
 {
 	struct registration *r = handle;
+	if (!r && !window && reported_version() < 22300)
+		return fail(INVALID_USAGE, "Deregister: Could not find handle");
 	if (!r)
 		return OK;
 	if (r->comm != c || r->window != window)
-		return fail(INVALID_ARGUMENT, "the registration is of another kind or communicator");
+		return fail(INVALID_USAGE, "Deregister: Could not find handle");
 	free(r);
 	return OK;
 }
