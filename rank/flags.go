@@ -27,6 +27,7 @@ type config struct {
 
 	average  bench.Average
 	rotate   int64
+	packed   bool // buffers move as in nccl-tests
 	cycles   int
 	deadline time.Duration
 
@@ -97,6 +98,7 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 		if err := likeNCCLTests(f); err != nil {
 			return nil, &codeError{exitUsage, err}
 		}
+		c.packed = !f.Changed("rotate")
 	}
 	if f.NArg() > 0 {
 		return nil, usagef("unexpected word %q: rank takes flags only (rank --help)", f.Arg(0))
@@ -203,7 +205,7 @@ func newFlags(c *config) *pflag.FlagSet {
 	add("min-ctas", "N", "ncclConfig_t's minCTAs: thread blocks of an operation at least", func(s string) (err error) { c.gpu.minCTAs, err = atLeast(1)(s); return })
 	add("max-ctas", "N", "ncclConfig_t's maxCTAs: thread blocks of an operation at most", func(s string) (err error) { c.gpu.maxCTAs, err = atLeast(1)(s); return })
 	add("algo", "NAMES", "algorithms that NCCL may take, in its words: ring, tree_ll128, ^nvls (NCCL 2.31 and newer)", func(s string) error { c.gpu.algorithms = s; return nonEmpty(s) })
-	add("like", "TOOL", "nccl-tests: its -n 20, -w 1, -a 1, both placements and ncclMemAlloc, for figures side by side", func(s string) error { return oneOf(s, &c.like, "nccl-tests") })
+	add("like", "TOOL", "nccl-tests: its -n 20, -w 1, -a 1, both placements, ncclMemAlloc and moving buffers, for figures side by side", func(s string) error { return oneOf(s, &c.like, "nccl-tests") })
 	flag("path", "ask NCCL (2.23 and newer) for the algorithm, protocol and channels of each point, by its profiler interface", &c.gpu.path)
 	flag("profile-range", "cuProfilerStart and Stop around the timed part of each case, or around all steps of a --step (nsys profile --capture-range=cudaProfilerApi)", &c.profile)
 	flag("nonblocking", "a non-blocking communicator, for those who train with one", &c.gpu.nonBlocking)

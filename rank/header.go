@@ -31,7 +31,7 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 	}
 	environment, slurm := environment(os.Environ())
 	nodes, perNode := shape(s.machines)
-	machine := machineFacts("/")
+	machine, lay := machineFacts("/"), j.cfg.layout(p.sweep, s.cases, 0)
 	run := result.Run{Kind: result.KindRun, Schema: result.Schema, ID: result.NewID(), Launch: p.launch, Campaign: p.campaign, Block: j.cfg.block,
 		Start: time.Now().UTC(), Tool: "busbar " + toolVersion(), Build: buildIdentity(), Command: append([]string{"rank"}, j.args...),
 		Backend: lib.facts(), Rehearse: lib.name() == rehearsal, Variant: j.cfg.variant,
@@ -42,7 +42,7 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 		Method: result.Method{Clock: clockName, ClockResolution: s.clock.Resolution, ClockCost: s.clock.Cost, EmptyIteration: s.clock.Empty,
 			ClockOffsets: s.clock.Uncertainty,
 			Precision:    p.sweep.Precision, Budget: p.sweep.Budget.Seconds(), Iterations: p.sweep.Iterations, Warmup: p.sweep.Warmup,
-			Aggregate: p.sweep.Aggregate, CheckRounds: p.sweep.Check, Average: j.cfg.average.String(), Rotate: j.cfg.rotate,
+			Aggregate: p.sweep.Aggregate, CheckRounds: p.sweep.Check, Average: j.cfg.average.String(), Rotate: lay.rotate, Packed: lay.packed > 0,
 			Cycle: j.cfg.cycles, Deadline: j.cfg.deadline.Seconds()},
 		Machine: machine, Environment: environment, Slurm: slurm, Topology: topology("/"), Hardware: hardware("/", s)}
 	if l, ok := lib.(*ncclLibrary); ok {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+
 	"busbar/internal/coll"
+	"busbar/sweeps"
 )
 
 // layout is how a case's buffers lie in one area of memory, on a host or a device: the inputs of all slots, and from a
@@ -9,7 +12,22 @@ import (
 type layout struct {
 	rank   int
 	rotate int64 // bytes over which operations walk; 0: one place
+	packed int   // places at most, each right behind the one before as in nccl-tests; 0: on pages of their own, all that fit
 	alike  bool  // every rank has room for what the root has, and each buffer lies at the same offset on all
+}
+
+// layout is that of a rank's buffers for these cases. As nccl-tests, --like nccl-tests walks through the largest size, and
+// no further than its operations come.
+func (c *config) layout(s *sweeps.Sweep, cases []coll.Case, rank int) layout {
+	l := layout{rank: rank, rotate: c.rotate}
+	if !c.packed {
+		return l
+	}
+	l.packed = cmp.Or(s.Iterations, graphOperations) * max(1, s.Aggregate)
+	for _, of := range cases {
+		l.rotate = max(l.rotate, of.SizeBytes)
+	}
+	return l
 }
 
 // extent is a stretch of bytes.
@@ -28,12 +46,19 @@ func (l layout) slots(c coll.Case) (send, recv int64, slots int) {
 		return send, recv, 1
 	}
 	root := max(0, c.Root)
-	most := int64(1)
+	most, larger := int64(1), int64(1) // of both buffers, of one
 	for _, rank := range []int{root, (root + 1) % c.World} {
 		s, r := l.slot(c, rank)
-		most = max(most, s+r)
+		most, larger = max(most, s+r), max(larger, s, r)
 	}
-	return send, recv, int(max(1, l.rotate/most))
+	if l.packed == 0 {
+		return send, recv, int(max(1, l.rotate/most))
+	}
+	// startColl in nccl-tests' common.cu: both buffers move by the larger one, on every rank.
+	if send = larger; c.Placement == coll.InPlace {
+		send = 0
+	}
+	return send, larger, int(min(max(1, l.rotate/larger), int64(l.packed)))
 }
 
 // slot is the size of a rank's buffers in bytes.
@@ -47,7 +72,7 @@ func (l layout) slot(c coll.Case, rank int) (send, recv int64) {
 	} else {
 		send, recv = c.SendCount(rank)*s, c.RecvCount(rank)*s
 	}
-	if l.rotate > 0 {
+	if l.rotate > 0 && l.packed == 0 {
 		send, recv = wholePages(send), wholePages(recv)
 	}
 	return send, recv

@@ -102,7 +102,7 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string,
 	if err != nil {
 		return 0, 0, err
 	}
-	lay := layout{rotate: cfg.rotate}
+	lay := cfg.layout(s, cases, 0)
 	free, limit, memErr := freeMemory("/")
 	onHost := memErr == nil && (onHosts(backend) || backend == rehearsal)
 	fmt.Fprintf(b, "#\n# world %d\n#            size       count     type   op root  in mode         memory about\n", n)

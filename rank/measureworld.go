@@ -283,7 +283,7 @@ func (w *subworld) follow() error {
 }
 
 // layout is how this rank's buffers lie.
-func (w *subworld) layout() layout { return layout{rank: w.world.Rank, rotate: w.j.cfg.rotate} }
+func (s *session) layout() layout { return s.j.cfg.layout(s.p.sweep, s.cases, s.world.Rank) }
 
 func b2i(b bool) int {
 	if b {

@@ -31,11 +31,11 @@ func (b *ncclBackend) remember(c coll.Case, err error) {
 	b.unsupported[reductionOf(c)] = lost.Error()
 }
 
-// lacksFloat8 reports whether every rank's GPU is below compute capability 9.0 and the case reduces float8, which NCCL
-// then refuses before it issues anything (taskAppend in enqueue.cc). A communicator whose calls do not block keeps that
-// as its state.
+// lacksFloat8 reports whether the case is one of float8 and the GPU of some rank is below compute capability 9.0. NCCL
+// refuses a reduction then on every rank, before it issues anything: it compares the least of all ranks (minCompCap in
+// enqueue.cc). A communicator whose calls do not block keeps the error as its state.
 func (b *ncclBackend) lacksFloat8(c coll.Case) bool {
-	newer := func(r int) bool { return b.l.ranks[r].Major >= 9 }
-	return (c.Type == coll.Float8E4M3 || c.Type == coll.Float8E5M2) && c.Collective.Reduces() &&
-		!b.l.config.NonBlocking && !slices.ContainsFunc(b.s.members, newer)
+	older := func(r int) bool { return b.l.ranks[r].Major < 9 }
+	return (c.Type == coll.Float8E4M3 || c.Type == coll.Float8E5M2) && !b.l.config.NonBlocking &&
+		slices.ContainsFunc(b.s.members, older)
 }

@@ -187,14 +187,15 @@ func TestSlicesOfOneGPU(t *testing.T) {
 }
 
 // NCCL does not reduce 8-bit floats below compute capability 9.0, and before 2.28 does not gather them either. Such points are
-// unsupported, with NCCL's reason, and the sweep goes on.
+// unsupported, with NCCL's reason, and the sweep goes on with the same communicator: giving it up would hang here.
 func TestFloat8OnOldGPU(t *testing.T) {
 	parallel(t)
 	for version, gathers := range map[string]result.Status{"22707": result.Unsupported, "23003": result.OK} {
 		out := t.TempDir()
-		o := launch{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_CAPABILITY=8.0", "BUSBAR_REHEARSAL_VERSION=" + version},
+		o := launch{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_CAPABILITY=8.0", "BUSBAR_REHEARSAL_VERSION=" + version,
+			"BUSBAR_REHEARSAL_FAULT=abort-hang"},
 			args: rehearsed("--collective", "all_reduce,all_gather,sendrecv", "-d", "float8e4m3,float8e5m2,float32", "-b", "4K", "-e", "4K", "-n", "3",
-				"--mode", "throughput", "--out", out)}.run(t)
+				"--mode", "throughput", "--deadline", "5s", "--out", out)}.run(t)
 		f := readOne(t, out)
 		if len(f.Records) != 9 {
 			t.Errorf("%s: %d points: %s", version, len(f.Records), o)
@@ -209,6 +210,32 @@ func TestFloat8OnOldGPU(t *testing.T) {
 			}
 			if r.Status != want || want == result.Unsupported && !strings.Contains(r.Reason, "FP8 reduction support begins with sm90") {
 				t.Errorf("%s: %s: %s (%s), wanted %s", version, r.Case, r.Status, r.Reason, want)
+			}
+		}
+	}
+}
+
+// The buffers of --like nccl-tests move, and each place is checked; a graph moves through them too.
+func TestBuffersMoveAsInNCCLTests(t *testing.T) {
+	parallel(t)
+	for name, more := range map[string][]string{"calls": nil, "graph": {"-G", "2"}, "one place": {"--rotate", "0"}} {
+		out := t.TempDir()
+		launch{mpirun: openMPI, np: 2, args: append(rehearsed("--like", "nccl-tests", "--collective", "all_reduce", "-b", "4K",
+			"-e", "64K", "-f", "4", "--placement", "out", "--out", out), more...)}.mustRun(t)
+		f := readOne(t, out)
+		checkWhole(t, f, result.OK)
+		moves := name != "one place"
+		if m := f.Run.Method; m.Packed != moves || moves && m.Rotate != 64<<10 || m.Alloc != "nccl" {
+			t.Errorf("%s: the header has %+v", name, m)
+		}
+		for _, r := range f.Records {
+			places := int64(1)
+			if moves {
+				places = 64 << 10 / r.SizeBytes
+			}
+			each := r.Count * 2 // over ranks
+			if got := r.Check.Elements; got != 2*places*each {
+				t.Errorf("%s: %s: %d elements compared, want those of %d places before and after timing", name, r.Case, got, places)
 			}
 		}
 	}

@@ -136,10 +136,11 @@ type Method struct {
 	Register        string  `json:"register,omitempty"` // how buffers are registered: buffer, window
 	Config          string  `json:"config,omitempty"`   // what is passed to the library beyond its defaults
 	Shared          bool    `json:"shared_gpu,omitempty"`
-	Graph           int     `json:"graph,omitempty"`  // operations of a CUDA graph, each issue a launch of it (-G)
-	Rotate          int64   `json:"rotate_bytes"`     // span over which buffers rotate; 0: one place, warm caches
-	Cycle           int     `json:"cycles,omitempty"` // -N
-	Deadline        float64 `json:"deadline_s"`       // s, watchdog
+	Graph           int     `json:"graph,omitempty"`         // operations of a CUDA graph, each issue a launch of it (-G)
+	Rotate          int64   `json:"rotate_bytes"`            // span over which buffers rotate; 0: one place, warm caches
+	Packed          bool    `json:"rotate_packed,omitempty"` // the places follow each other without gaps, as in nccl-tests
+	Cycle           int     `json:"cycles,omitempty"`        // -N
+	Deadline        float64 `json:"deadline_s"`              // s, watchdog
 }
 
 // Hardware is what the links of a run are made for, which its figures can be held against.
