@@ -138,9 +138,8 @@ quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/... ./slurm ./slur
 
 quick_tests() { "$GO" test -short -vet=off "${quick[@]}"; }
 
-# Not from Go's cache: the tests start programs that it does not know of. Those of rank take the longest and mostly wait:
-# they begin first, beside two other packages.
-tests() { ready && testrun "$logs/tests.json" -short -count=1 -vet=off -timeout 10m -p 3 ./rank ./...; }
+# Not from Go's cache: the tests start programs that it does not know of. Packages whose tests mostly wait begin first.
+tests() { ready && testrun "$logs/tests.json" -short -count=1 -vet=off -timeout 10m -p 3 ./rank ./slurm/lib ./test ./...; }
 
 tests_left() { ready && testrun -rest "$logs/tests.json" "$logs/tests-left.json" -count=1 -vet=off -timeout 10m; }
 
