@@ -27,17 +27,21 @@ step() {
   ended "$1" "${PIPESTATUS[0]}" $((SECONDS - start))
 }
 
-# begin NAME starts a step in the background; settle NAME waits for it and prints what it printed.
+# begin NAME starts a step in the background, in a process group of its own; settle NAME waits for it and prints what it
+# printed. What still runs at the end is stopped.
 declare -A pids=() began=()
 begin() {
   began[$1]=$SECONDS
+  set -m
   { "${1//-/_}" </dev/null; } >"$logs/$1.log" 2>&1 &
   pids[$1]=$!
+  set +m
 }
 settle() {
   local code=0
   printf '== %s\n' "$1"
   wait "${pids[$1]}" || code=$?
+  unset "pids[$1]"
   cat "$logs/$1.log"
   ended "$1" "$code" $((SECONDS - began[$1]))
 }
@@ -54,6 +58,12 @@ ended() { # ended NAME CODE SECONDS
   times+=("$(printf '%6d s  %s' "$3" "$1")")
   printf '== %s: %s, %d s\n' "$1" "$word" "$3"
 }
+
+stop() {
+  local pid
+  for pid in "${pids[@]}"; do kill -- "-$pid" 2>/dev/null; done
+}
+trap stop EXIT
 
 # must runs a step that all others need.
 must() {
