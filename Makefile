@@ -1,8 +1,8 @@
-# busbar: `make demo` measures on this machine, `make test` tests everything, `make help` lists the rest.
+# busbar: `make demo` measures on this machine, `make test` runs the tests, `make help` lists the rest.
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || cat VERSION 2>/dev/null || echo unknown)
-# Only the bundle is built with -trimpath: tests and linters share Go's cache with the other builds.
+# Only the bundle has -trimpath: tests and linters share Go's cache with the other builds.
 BUILD    = $(GO) build $(TRIM) -buildvcs=false -ldflags '-X main.version=$(VERSION)'
 
 SHELL := bash

@@ -93,8 +93,9 @@ func TestSuspended(t *testing.T) {
 	before := r.awaitStandstill(out)
 	r.signal(0, syscall.SIGSTOP)
 	time.Sleep(watchGap + 2*watchTick) // what is tested
+	spent := r.processorTime(0)
 	r.signal(0, syscall.SIGCONT)
-	time.Sleep(3 * watchTick) // rank 0 looks at its watch while rank 1 is still stopped
+	r.await("rank 0 to look at its watch", func() bool { return r.processorTime(0) > spent+2*watchTick })
 	r.signal(1, syscall.SIGCONT)
 	r.awaitPoints(out, before+20)
 	r.signal(launcher, syscall.SIGTERM)

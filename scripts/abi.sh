@@ -62,7 +62,7 @@ newcomer() {
 mkdir -p "$wheels"
 folder=$(mktemp -d "$wheels/unpacked-XXXXXX")
 trap 'rm -rf "$folder"; rmdir "$wheels" 2>/dev/null || true' EXIT
-"${GO:-go}" build -trimpath -o "$tool" ./internal/tools/abi
+"${GO:-go}" build -o "$tool" ./internal/tools/abi
 "$tool" -header
 failed=0
 for package in "${wanted[@]}"; do

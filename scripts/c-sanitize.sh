@@ -19,8 +19,8 @@ for family in openmpi mpich; do
   found=1
   "$mpicc" -O1 -g -std=gnu11 -Wall -Wextra -Werror -fsanitize=address,undefined -fno-sanitize-recover=all \
     -o "$folder/$family" mpi/shim/test/driver.c mpi/shim/*.c internal/loop/loop.c -ldl
-  "$folder/$family"
-  MPIRUN=mpirun.$family scripts/mpirun.sh -np 2 "$folder/$family"
+  timeout 300 "$folder/$family"
+  MPIRUN=mpirun.$family timeout 300 scripts/mpirun.sh -np 2 "$folder/$family"
 done
 if [ $found = 0 ]; then
   echo "c-sanitize: neither mpicc.openmpi nor mpicc.mpich is here; \`make deps\` installs them or says how." >&2
@@ -30,7 +30,7 @@ fi
 for kind in address,undefined thread; do
   "${CC:-cc}" -O1 -g -std=gnu11 -Wall -Wextra -Werror -fsanitize=$kind -fno-sanitize-recover=all \
     -o "$folder/program" internal/program/test/driver.c internal/program/*.c -lpthread
-  "$folder/program"
+  timeout 300 "$folder/program"
 done
 
 CGO_CFLAGS='-O1 -g -fsanitize=undefined -fno-sanitize-recover=all' CGO_LDFLAGS=-fsanitize=undefined \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the checks:
 #   check.sh quick     format, linters and the quick tests (make check)
-#   check.sh test      the test command: everything that fits into ten minutes (make test)
+#   check.sh test      the test command: linters and most tests (make test)
 #   check.sh rest      what make test leaves out; needs the results of `check.sh test` (make test-all runs both)
 #   check.sh lint      format and linters
 #   check.sh STEP…     single steps, by the names that a run prints
@@ -33,7 +33,7 @@ declare -A pids=() began=()
 begin() {
   began[$1]=$SECONDS
   set -m
-  { "${1//-/_}" </dev/null; } >"$logs/$1.log" 2>&1 &
+  { "${1//-/_}" </dev/null; local code=$?; echo "$SECONDS" >"$logs/$1.end"; exit "$code"; } >"$logs/$1.log" 2>&1 &
   pids[$1]=$!
   set +m
 }
@@ -43,15 +43,15 @@ settle() {
   wait "${pids[$1]}" || code=$?
   unset "pids[$1]"
   cat "$logs/$1.log"
-  ended "$1" "$code" $((SECONDS - began[$1]))
+  ended "$1" "$code" $(($(cat "$logs/$1.end" 2>/dev/null || echo "$SECONDS") - began[$1]))
 }
 
 ended() { # ended NAME CODE SECONDS
   local word=ok
-  # 77: this machine does not allow it; the last line is the reason.
+  # 77: this machine does not allow it; the first line is the reason.
   case $2 in
     0) ;;
-    77) word="NOT RUN" && not_run+=("$1: $(tail -n 1 "$logs/$1.log")") ;;
+    77) word="NOT RUN" && not_run+=("$1: $(sed -n 1p "$logs/$1.log")") ;;
     *) word=FAILED && failed+=("$1") ;;
   esac
   [ ! -e "$logs/$1.json" ] || events+=("$logs/$1.json")
@@ -84,7 +84,7 @@ finish() {
     for name in "${failed[@]}"; do
       printf '\nfailed: %s\n  log:   %s\n  alone: scripts/check.sh %s\n' "$name" "$logs/$name.log" "$name"
       # Failed tests, each with its log and the command for it alone.
-      if [ -e "$logs/$name.json" ]; then grep -a -A1 -E '^ +log: ' "$logs/$name.log" | sed 's/^ */    /; /^--$/d'; fi
+      if [ -e "$logs/$name.json" ]; then grep -a -A1 -E '^ +log: ' "$logs/$name.log" | sed '/^--$/d; s/^ */    /'; fi
     done
     exit 1
   fi
@@ -113,7 +113,7 @@ shellcheck() { files '*.sh' .ci/run | xargs -r "$(type -P shellcheck)"; }
 # pipeline fails then. `grep -q WORD FILE` or `sed -n 1p` read all of it.
 early_readers() {
   local found
-  found=$(files '*.sh' .ci/run | xargs -r grep -nE '(^|[^|])\|[[:space:]]*(grep[[:space:]]+(-[a-zA-Z]*[qm]|--quiet|--silent|--max-count)|head([[:space:]]|$)|sed[[:space:]].*[0-9/$]q)' |
+  found=$(files '*.sh' .ci/run | xargs -r grep -nE '(^|[^|])\|&?[[:space:]]*([ef]?grep([[:space:]]+-[^[:space:]]+)*[[:space:]]+(-[a-zA-Z]*[qm]|--quiet|--silent|--max-count)|head([[:space:]]|$)|sed[[:space:]].*[0-9/$]q)' |
     grep -vE '^[^:]*:[0-9]+:[[:space:]]*#|\|\| true')
   [ -z "$found" ] || { printf 'pipes whose reader stops early, under pipefail:\n%s\n' "$found"; return 1; }
 }
@@ -140,8 +140,8 @@ testrun() {
   "$GO" build -buildvcs=false -o .tools/bin/testrun ./internal/tools/testrun && .tools/bin/testrun "$@"
 }
 
-# Tests of programs use those that the step before has built, and a tool that is missing is a failure.
-ready() { export BUSBAR_TEST_WHOLE=1 BUSBAR_TEST_PROGRAMS=$PWD; }
+# Tests of programs use those in bin and lib, and a tool that is missing is a failure.
+ready() { build >/dev/null && export BUSBAR_TEST_WHOLE=1 BUSBAR_TEST_PROGRAMS=$PWD; }
 
 # What needs no rank processes.
 quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/... ./slurm ./slurm/aws ./slurm/sites)
@@ -157,7 +157,7 @@ tests_left() { ready && testrun -rest "$logs/tests.json" "$logs/tests-left.json"
 race() {
   local system
   system=$(grep -hoE '^func Test[A-Za-z0-9_]+' rank/system*_test.go | cut -d' ' -f2 | paste -sd'|')
-  testrun "$logs/race.json" -race -short -count=1 -vet=off -timeout 10m -skip "^(${system:-none})\$" \
+  ready && testrun -again 'go test -race' "$logs/race.json" -race -short -count=1 -vet=off -timeout 10m -skip "^(${system:-none})\$" \
     ./internal/bench/... ./internal/board ./internal/result/... ./internal/loop/... ./internal/program/... ./cudart/... ./post/trace ./rank
 }
 
@@ -167,12 +167,13 @@ on_slurm() {
   slurm/cluster/up.sh possible || code=$?
   [ "$code" != 3 ] || return 77
   scripts/deps.sh slurm && ready &&
-    BUSBAR_SLURM_TEST=1 testrun -again 'BUSBAR_SLURM_TEST=1 go test -count=1 -v -run %s ./slurm' "$@" -count=1 -vet=off -timeout 20m
+    BUSBAR_SLURM_TEST=1 testrun -again 'BUSBAR_SLURM_TEST=1 go test' "$@" -count=1 -vet=off -timeout 20m
 }
 slurm() { on_slurm "$logs/slurm.json" -short ./slurm; }
 slurm_left() { on_slurm -rest "$logs/slurm.json" "$logs/slurm-left.json"; }
 
 simulated_gpu() {
+  build >/dev/null || return
   rm -rf .tools/gpu-check
   BUSBAR_TIME_SCALE=0.5 test/gpu.sh --rehearse --out .tools/gpu-check
 }
@@ -202,26 +203,27 @@ quick)
   for s in "${linters[@]}" quick-tests; do step "$s"; done
   ;;
 test)
-  rm -f "$logs"/*.json
+  rm -f "$logs"/*.json "$logs/passed"
   must go-build
   must tools
-  begin golangci-lint # beside what waits: C compilers one after another, tests for deadlines
+  begin golangci-lint
   must build
   for s in format cgo shellcheck early-readers tidy; do step "$s"; done
-  begin simulated-gpu # which waits for deadlines
+  begin simulated-gpu # it mostly waits
   step tests
   settle simulated-gpu
   settle golangci-lint
   step slurm
+  [ ${#failed[@]} -gt 0 ] || touch "$logs/passed"
   ;;
 rest)
-  [ -e "$logs/tests.json" ] || { echo "check.sh rest: run scripts/check.sh test first" >&2; exit 1; }
+  [ -e "$logs/passed" ] || { echo "check.sh rest: scripts/check.sh test has not passed here; it comes first" >&2; exit 1; }
   events=("$logs"/tests.json "$logs"/slurm.json)
-  begin cublas # downloads for the most part
+  begin cublas # mostly downloads
   step tests-left
   settle cublas
-  begin slurm-left # waits for the most part
-  begin abi        # downloads too
+  begin slurm-left # mostly waits
+  begin abi        # mostly downloads
   for s in race sanitizers ptx; do step "$s"; done
   settle abi
   settle slurm-left

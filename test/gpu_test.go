@@ -56,7 +56,7 @@ func writeFile(t *testing.T, path, text string) {
 
 // A difference counts where the launches show it, whatever the size; launches that scatter by more than they differ show none.
 func TestComparisonByInterval(t *testing.T) {
-	needs.File(t, "../bin/post", "make build makes it")
+	needs.Programs(t)
 	noise := []float64{1, 1.004, 0.997, 1.002, 0.999}
 	scatter := []float64{1, 1.3, 0.8, 1.15, 0.9}
 	for name, k := range map[string]struct {

@@ -24,6 +24,9 @@ func Programs(t testing.TB) string {
 	return dir
 }
 
+// Folder is Programs where there is no test yet, as in TestMain.
+func Folder() (string, error) { return programs() }
+
 var programs = sync.OnceValues(func() (string, error) {
 	if dir := os.Getenv(Built); dir != "" {
 		return filepath.Abs(dir)

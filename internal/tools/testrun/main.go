@@ -1,8 +1,8 @@
 // Command testrun runs `go test` and shows what it is doing: which tests are running, which failed, where the log of a
-// failed test is and which command runs it alone. A test that runs longer than the limit is ended with its goroutines
-// printed.
+// failed test is and which command runs it alone. A test that runs longer than the limit stops everything, with the
+// goroutines printed.
 //
-//	testrun [-limit 4m] [-again COMMAND] [-rest FILE] EVENTS.json ARGUMENTS OF go test…
+//	testrun [-limit 5m] [-again COMMAND] [-rest FILE] EVENTS.json ARGUMENTS OF go test…
 //	testrun -slowest 10 EVENTS.json…
 //
 // EVENTS.json receives the events of `go test -json`; the logs of failed tests are written beside it. With -rest only
@@ -33,8 +33,8 @@ func main() {
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("testrun", flag.ContinueOnError)
-	limit := flags.Duration("limit", 4*time.Minute, "end a test that runs longer")
-	again := flags.String("again", "", "command that runs one test, with %s for its pattern (default: go test)")
+	limit := flags.Duration("limit", 5*time.Minute, "stop everything when a test runs longer")
+	again := flags.String("again", "go test", "the beginning of the command that runs a failed test again")
 	rest := flags.String("rest", "", "run only what the run of these events left to make test-all")
 	slowest := flags.Int("slowest", 0, "print that many of the slowest tests in the event files, and run nothing")
 	if err := flags.Parse(args); err != nil {
@@ -58,6 +58,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 		words = append(append(words, "-run", left.pattern), left.packages...)
 	}
-	r := &runner{out: out, limit: *limit, again: *again, path: flags.Arg(0), tests: map[name]*test{}}
+	r := newRunner(out, flags.Arg(0))
+	r.limit, r.again, r.some = *limit, *again, *rest != ""
 	return r.run(ctx, words)
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -33,7 +34,9 @@ type runner struct {
 	again string
 	path  string // of the events
 	tests map[name]*test
+	some  bool // some tests must run
 
+	reported                map[string]bool // packages of which a failure was printed
 	passed, failed, skipped int
 	stuck                   name
 }
@@ -44,6 +47,10 @@ const (
 	// tail is how many lines of a failed test's output are printed; its log has all of them.
 	tail = 40
 )
+
+func newRunner(out io.Writer, path string) *runner {
+	return &runner{out: out, path: path, tests: map[name]*test{}, reported: map[string]bool{}}
+}
 
 func (r *runner) run(ctx context.Context, words []string) error {
 	if err := os.MkdirAll(filepath.Dir(r.path), 0o755); err != nil {
@@ -65,7 +72,8 @@ func (r *runner) run(ctx context.Context, words []string) error {
 		return err
 	}
 	if err := r.follow(ctx, stdout, kept, cmd.Process.Pid); err != nil {
-		return err
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		return errors.Join(err, cmd.Wait())
 	}
 	err = cmd.Wait()
 	if closing := kept.Close(); err == nil {
@@ -73,7 +81,10 @@ func (r *runner) run(ctx context.Context, words []string) error {
 	}
 	fmt.Fprintf(r.out, "%d passed, %d failed, %d skipped\n", r.passed, r.failed, r.skipped)
 	if r.stuck != (name{}) {
-		return fmt.Errorf("%s ran longer than %s and was ended", r.stuck, r.limit)
+		return fmt.Errorf("%s ran longer than %s and was stopped, and all tests with it", r.stuck, r.limit)
+	}
+	if err == nil && r.some && r.passed+r.skipped == 0 {
+		return errors.New("no test ran, though some were left to make test-all")
 	}
 	return err
 }
@@ -139,6 +150,7 @@ func (r *runner) take(e event) {
 	key := name{e.Package, e.Test}
 	if e.Package == "" {
 		key.pkg, _, _ = strings.Cut(e.ImportPath, " ")
+		key.pkg = strings.TrimSuffix(key.pkg, ".test")
 	}
 	t := r.tests[key]
 	if t == nil {
@@ -161,7 +173,11 @@ func (r *runner) take(e event) {
 		}
 	case "fail", "build-fail":
 		r.failed += count(e)
+		if e.Test == "" {
+			r.crashed(e.Package)
+		}
 		r.fail(key, t)
+		t.output = nil
 	}
 	if slices.Contains([]string{"pass", "skip", "fail"}, e.Action) {
 		delete(r.tests, key)
@@ -176,24 +192,42 @@ func count(e event) int {
 	return 1
 }
 
-// fail prints what a failed test wrote, and how to run it again. A package that failed without a word of its own, since
-// one of its tests did, is not reported.
-func (r *runner) fail(key name, t *test) {
-	var lines []string
-	for line := range strings.Lines(strings.Join(t.output, "")) {
-		if w := strings.TrimSpace(line); !strings.HasPrefix(w, "=== ") && w != "FAIL" &&
-			!strings.HasPrefix(line, "FAIL\t") &&
-			!strings.HasPrefix(w, "exit status ") {
-			lines = append(lines, line)
+// crashed reports the tests of a package that ended without a result: the output of a panic, a signal or a timeout belongs
+// to the last test that was named, which may have passed.
+func (r *runner) crashed(pkg string) {
+	for key, t := range r.tests {
+		if key.pkg != pkg || key.test == "" {
+			continue
 		}
+		if _, own := messages(t.output); own {
+			r.fail(key, t)
+		}
+		delete(r.tests, key)
 	}
-	own := slices.ContainsFunc(
-		lines,
-		func(l string) bool { return !strings.HasPrefix(strings.TrimSpace(l), "--- FAIL") },
-	)
-	if !own && r.failed > 0 {
+}
+
+// messages are the lines of an output that go test did not add; own is false where they only name failed tests.
+func messages(output []string) (lines []string, own bool) {
+	for line := range strings.Lines(strings.Join(output, "")) {
+		w := strings.TrimSpace(line)
+		if strings.HasPrefix(w, "=== ") || w == "FAIL" || strings.HasPrefix(line, "FAIL\t") ||
+			strings.HasPrefix(w, "exit status ") {
+			continue
+		}
+		lines = append(lines, line)
+		own = own || !strings.HasPrefix(w, "--- ")
+	}
+	return lines, own
+}
+
+// fail prints what a failed test wrote, and how to run it again. A package whose only failure is that of its tests is not
+// reported, nor a test whose only failure is that of its subtests.
+func (r *runner) fail(key name, t *test) {
+	lines, own := messages(t.output)
+	if !own && r.reported[key.pkg] {
 		return
 	}
+	r.reported[key.pkg] = true
 	log := filepath.Join(
 		filepath.Dir(r.path),
 		strings.NewReplacer("/", ".", " ", ".", "'", "").Replace(key.String())+".log",
@@ -206,22 +240,30 @@ func (r *runner) fail(key name, t *test) {
 		r.out,
 		"FAIL  %s\n%s      %s\n      alone: %s\n",
 		key,
-		strings.Join(lines[max(0, len(lines)-tail):], ""),
+		strings.Join(essence(lines), ""),
 		where,
 		r.alone(key),
 	)
 }
 
+// essence is the beginning of a crash, or else the end of an output.
+func essence(lines []string) []string {
+	crash := slices.IndexFunc(lines, func(l string) bool {
+		return strings.HasPrefix(l, "panic: ") || strings.HasPrefix(l, "fatal error: ") || strings.HasPrefix(l, "SIG")
+	})
+	if crash < 0 {
+		return lines[max(0, len(lines)-tail):]
+	}
+	return lines[crash:min(len(lines), crash+tail)]
+}
+
 // alone is the command that runs one test.
 func (r *runner) alone(key name) string {
-	if r.again != "" && key.test != "" {
-		return fmt.Sprintf(r.again, "'"+pattern(key.test)+"'")
-	}
 	folder := "./" + strings.TrimPrefix(strings.TrimPrefix(key.pkg, "busbar"), "/")
 	if key.test == "" {
-		return "go test -count=1 " + folder
+		return r.again + " -count=1 -v " + folder
 	}
-	return fmt.Sprintf("go test -count=1 -v -run '%s' %s", pattern(key.test), folder)
+	return fmt.Sprintf("%s -count=1 -v -run '%s' %s", r.again, pattern(key.test), folder)
 }
 
 // show prints the tests that have been running for long, and marks one that runs longer than the limit. A test that waits
