@@ -140,8 +140,9 @@ testrun() {
   "$GO" build -buildvcs=false -o .tools/bin/testrun ./internal/tools/testrun && .tools/bin/testrun "$@"
 }
 
-# Tests of programs use those in bin and lib, and a tool that is missing is a failure.
-ready() { build >/dev/null && export BUSBAR_TEST_WHOLE=1 BUSBAR_TEST_PROGRAMS=$PWD; }
+# Tests of programs use those in bin and lib, and a tool that is missing is a failure. A single step builds them first.
+built=''
+ready() { { [ -n "$built" ] || build; } && export BUSBAR_TEST_WHOLE=1 BUSBAR_TEST_PROGRAMS=$PWD; }
 
 # What needs no rank processes.
 quick=(./internal/... ./sweeps/... ./cudart/... ./gloo ./post/... ./slurm ./slurm/aws ./slurm/sites)
@@ -173,7 +174,7 @@ slurm() { on_slurm "$logs/slurm.json" -short ./slurm; }
 slurm_left() { on_slurm -rest "$logs/slurm.json" "$logs/slurm-left.json"; }
 
 simulated_gpu() {
-  build >/dev/null || return
+  ready || return
   rm -rf .tools/gpu-check
   BUSBAR_TIME_SCALE=0.5 test/gpu.sh --rehearse --out .tools/gpu-check
 }
@@ -208,6 +209,7 @@ test)
   must tools
   begin golangci-lint
   must build
+  built=1
   for s in format cgo shellcheck early-readers tidy; do step "$s"; done
   begin simulated-gpu # it mostly waits
   step tests
@@ -218,7 +220,7 @@ test)
   ;;
 rest)
   [ -e "$logs/passed" ] || { echo "check.sh rest: scripts/check.sh test has not passed here; it comes first" >&2; exit 1; }
-  events=("$logs"/tests.json "$logs"/slurm.json)
+  events=("$logs"/tests.json "$logs"/slurm.json) built=1
   begin cublas # mostly downloads
   step tests-left
   settle cublas
