@@ -83,8 +83,8 @@ finish() {
   if [ ${#failed[@]} -gt 0 ]; then
     for name in "${failed[@]}"; do
       printf '\nfailed: %s\n  log:   %s\n  alone: scripts/check.sh %s\n' "$name" "$logs/$name.log" "$name"
-      # Failed tests, each with its log and the command for it alone.
-      if [ -e "$logs/$name.json" ]; then grep -a -A1 -E '^ +log: ' "$logs/$name.log" | sed '/^--$/d; s/^ */    /'; fi
+      # Failed tests, each with its first message where it is far above, its log and the command for it alone.
+      if [ -e "$logs/$name.json" ]; then grep -a -E '^      (first|log|alone): ' "$logs/$name.log" | sed 's/^ */    /'; fi
     done
     exit 1
   fi

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -86,6 +87,22 @@ func (c *trial) points(launch string) int {
 		n += len(record.FindAll(b, -1))
 	}
 	return n
+}
+
+// release lets the held jobs start that take this many nodes. Jobs that a test interrupts are released one after the other,
+// so that none ends while the test deals with another.
+func (c *trial) release(nodes int) {
+	c.t.Helper()
+	var ids []string
+	for line := range strings.Lines(asAdmin(c.t, "squeue", "-h", "-o", "%A %D")) {
+		if id, n, _ := strings.Cut(strings.TrimSpace(line), " "); n == strconv.Itoa(nodes) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		c.t.Fatalf("no job on %d nodes is held", nodes)
+	}
+	asAdmin(c.t, "scontrol", "release", strings.Join(ids, ","))
 }
 
 // midst waits until a job of the block has measured a few points of its first variant, and returns the job's number.
@@ -198,10 +215,11 @@ func TestCampaign(t *testing.T) {
 
 	c.run("trial.yaml", "--hold")
 	c.says(c.run("trial.yaml"), "nothing to submit: what is missing is in the queue")
-	asAdmin(t, "scontrol", "release", strings.Join(strings.Fields(asAdmin(t, "squeue", "-h", "-o", "%A")), ","))
+	c.release(1)
 	if _, err := asUser(nil, "scontrol", "requeue", c.midst(1, 1)); err != nil {
 		t.Fatal(err)
 	}
+	c.release(2)
 	if _, err := asUser(nil, "scancel", c.midst(2, 1)); err != nil {
 		t.Fatal(err)
 	}

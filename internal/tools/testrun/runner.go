@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -236,25 +237,34 @@ func (r *runner) fail(key name, t *test) {
 	if err := os.WriteFile(log, []byte(strings.Join(t.output, "")), 0o644); err != nil {
 		where = err.Error()
 	}
+	shown, first := essence(lines)
 	fmt.Fprintf(
 		r.out,
-		"FAIL  %s\n%s      %s\n      alone: %s\n",
+		"FAIL  %s\n%s%s      %s\n      alone: %s\n",
 		key,
-		strings.Join(essence(lines), ""),
+		strings.Join(shown, ""),
+		first,
 		where,
 		r.alone(key),
 	)
 }
 
-// essence is the beginning of a crash, or else the end of an output.
-func essence(lines []string) []string {
+// message is how the output of t.Error and t.Log begins.
+var message = regexp.MustCompile(`^ +\w+_test\.go:\d+: `)
+
+// essence is the beginning of a crash, or else the end of an output, and the first message where that is not in it.
+func essence(lines []string) (shown []string, first string) {
 	crash := slices.IndexFunc(lines, func(l string) bool {
 		return strings.HasPrefix(l, "panic: ") || strings.HasPrefix(l, "fatal error: ") || strings.HasPrefix(l, "SIG")
 	})
-	if crash < 0 {
-		return lines[max(0, len(lines)-tail):]
+	if crash >= 0 {
+		return lines[crash:min(len(lines), crash+tail)], ""
 	}
-	return lines[crash:min(len(lines), crash+tail)]
+	end := max(0, len(lines)-tail)
+	if i := slices.IndexFunc(lines, message.MatchString); i >= 0 && i < end {
+		first = "      first: " + strings.TrimSpace(lines[i]) + "\n"
+	}
+	return lines[end:], first
 }
 
 // alone is the command that runs one test.
