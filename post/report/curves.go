@@ -145,7 +145,7 @@ func (m *making) curveOf(c *analysis.Curve) Curve {
 var basisOf = map[stats.Basis]int{stats.NoBounds: 0, stats.WithinLaunch: 1, stats.LaunchSpread: 2, stats.AcrossLaunches: 3}
 
 // warned are the notes on points by the kind of the warning.
-var warned = map[analysis.WarningOf]string{
+var warned = []string{
 	analysis.Bimodal:  "two modes: the median stands for one of them at most",
 	analysis.Drifting: "drift: times rose or fell while they were taken",
 }
