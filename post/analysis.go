@@ -8,8 +8,8 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 )
 
 // analyst writes what can be said of findings, in sentences that are computed and each stand for themselves.
@@ -124,10 +124,10 @@ func (a *analyst) gaps() (sentences []string) {
 		case n == 1:
 			sentences = append(sentences, a.told(fmt.Sprintf("%s: one launch, so how much launches differ from each other is unknown. What is said of it holds for that launch.", a.name[who]), who))
 		case n < stats.MinForInterval:
-			sentences = append(sentences, a.told(fmt.Sprintf("%s: %s; an interval over launches takes %d.", a.name[who], say.Count(n, "launch"), stats.MinForInterval), who))
+			sentences = append(sentences, a.told(fmt.Sprintf("%s: %s; an interval over launches takes %d.", a.name[who], units.Count(n, "launch"), stats.MinForInterval), who))
 		}
 		if crowds := a.crowds(who); crowds != "" {
-			sentences = append(sentences, a.told(fmt.Sprintf("%s: %s. Nothing is said of times there: they are those of waiting for a turn.", a.name[who], crowds), who))
+			sentences = append(sentences, a.told(a.name[who]+": "+crowds+".", who))
 		}
 	}
 	if sentences = append(sentences, a.unmeasured()...); sentences == nil {
@@ -164,7 +164,7 @@ func (a *analyst) crowds(who analysis.Contender) string {
 	var words []string
 	for _, under := range a.worlds(who) {
 		if why := a.times.Crowded(under, who); why != "" {
-			words = append(words, "with "+under.Words()+" it was oversubscribed ("+why+")")
+			words = append(words, "with "+under.Words()+", "+why)
 		}
 	}
 	return strings.Join(words, ", ")
@@ -211,7 +211,7 @@ func (a *analyst) unmeasured() (sentences []string) {
 		if len(worlds[p]) == 1 && worlds[p][0] == "1" {
 			noun = "rank"
 		}
-		sentences = append(sentences, a.told(fmt.Sprintf("%s with %s %s, %s.", a.name[p.who], say.Some(worlds[p]), noun, p.what), p.who))
+		sentences = append(sentences, a.told(fmt.Sprintf("%s with %s %s, %s.", a.name[p.who], units.Some(worlds[p]), noun, p.what), p.who))
 	}
 	return sentences
 }

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 )
 
 // made is what gather would make of runs; each takes seconds(size) in the worlds named.
@@ -34,7 +35,7 @@ func findingsOf(all ...made) *findings {
 			for _, world := range m.worlds {
 				run := &result.Run{ID: fmt.Sprint(m.backend, l, world), Launch: fmt.Sprint("launch ", l), Backend: result.Backend{Name: m.backend}, World: world, Nodes: 1, RanksPerNode: world, Rehearse: m.backend == rehearsal}
 				if m.crowded > 0 && world >= m.crowded {
-					run.Warnings = []string{"oversubscribed: too few cores: figures say nothing about speed"}
+					run.Warnings = notice.Of(notice.Oversubscribed{Ranks: 8, Cores: 4, Host: "a"})
 				}
 				f.runs = append(f.runs, run)
 				for i, size := range sizesMade {
@@ -96,7 +97,7 @@ func TestHeadlines(t *testing.T) {
 			said: []string{"no difference between gloo and mpi can be told at 1 MiB, 10 MiB, 100 MiB, 1 GiB"}, not: []string{"is faster"}, everywhere: []string{"Nothing on nccl"}},
 		"a larger world is crowded": {analysis: analysisOf(edit(slow, func(m *made) { m.crowded = 4 }), fast),
 			said: []string{"of all_reduce with 2 ranks: nccl is faster", "on nccl 4 ranks take"}, not: []string{"on gloo"},
-			everywhere: []string{"gloo: with 4 ranks it was oversubscribed (too few cores). Nothing is said", "With 4 ranks nothing is said of gloo and nccl"}},
+			everywhere: []string{"gloo: with 4 ranks, oversubscribed: 8 ranks share 4 cores on a.", "With 4 ranks nothing is said of gloo and nccl"}},
 		"all are crowded": {analysis: analysisOf(edit(slow, func(m *made) { m.crowded = 2 }), edit(fast, func(m *made) { m.crowded = 2 })),
 			said: []string{"Nothing that the results carry"}, not: []string{"faster", "saturates", "times as long"}},
 		"one backend": {analysis: analysisOf(fast), not: []string{"faster"}, said: []string{"Bandwidth: nccl with 4 ranks"}, everywhere: []string{"Nothing on gloo", "only nccl has times"}},
@@ -199,10 +200,10 @@ func TestNCCLTestsHead(t *testing.T) {
 	if got := head(result.Method{}); !strings.Contains(got, "graph: 0\n# time: median over batches, iterations as many as each size needed;") {
 		t.Error(got)
 	}
-	warned := result.Record{Case: allReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1}, Warnings: []string{"two modes"}}
+	warned := result.Record{Case: allReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1}, Warnings: notice.Of(notice.Recorded{Text: "two modes"})}
 	var b strings.Builder
-	writeNCCLTests(&b, &result.File{Run: result.Run{Warnings: []string{"oversubscribed: by far"}}, Records: []result.Record{warned}})
-	if got := b.String(); !strings.Contains(got, "# Warning: oversubscribed: by far\n#\n# Using devices\n") || !strings.Contains(got, "# 8 2 float sum -1 out-of-place: warning: two modes\n") {
+	writeNCCLTests(&b, &result.File{Run: result.Run{Warnings: notice.Of(notice.OversubscribedHosts{Hosts: 2})}, Records: []result.Record{warned}})
+	if got := b.String(); !strings.Contains(got, "# Warning: oversubscribed: 2 more hosts as well | {\"code\":\"oversubscribed-hosts\",\"parameters\":{\"hosts\":2}}\n#\n# Using devices\n") || !strings.Contains(got, "# 8 2 float sum -1 out-of-place: warning: two modes | {\"code\":\"recorded-warning\"") {
 		t.Error(got)
 	}
 	if got := head(result.Method{Iterations: 20, Graph: 5}); !strings.Contains(got, "iters: 20 ") || !strings.Contains(got, "graph: 5\n# time: of one batch of all iterations,") {
@@ -234,7 +235,7 @@ func TestCampaignsOfOneRunInTwoFiles(t *testing.T) {
 
 func TestBandwidth(t *testing.T) {
 	for gbps, want := range map[float64]string{0: "0.000", 2.1e-4: "0.00021", 1.14e-6: "1.1e-06", 0.0033: "0.0033", 0.00996: "0.010", 0.0333: "0.033", 46.6: "46.60", 1234: "1234.0"} {
-		if got := say.Bandwidth(gbps * 1e9); got != want || len(got) > 8 {
+		if got := units.Gigabytes(gbps * 1e9); got != want || len(got) > 8 {
 			t.Errorf("%g GB/s: %s, want %s", gbps, got, want)
 		}
 	}

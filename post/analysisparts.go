@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
 )
@@ -30,7 +31,7 @@ func (a *analyst) duels(first, other analysis.Contender, family analysis.Conditi
 			continue
 		}
 		if why := a.times.Crowded(s, first, other); why != "" {
-			return []string{a.told(fmt.Sprintf("With %s nothing is said of %s and %s: oversubscribed (%s).", s.Words(), a.name[first], a.name[other], why), first, other)}
+			return []string{a.told(fmt.Sprintf("With %s nothing is said of %s and %s: %s.", s.Words(), a.name[first], a.name[other], why), first, other)}
 		}
 		sentences = append(sentences, a.told(a.duel(first, other, under, analysis.Ratio(b, a.times.Cells[first][under])), first, other))
 	}
@@ -45,12 +46,12 @@ func (a *analyst) duel(first, other analysis.Contender, under analysis.Condition
 	}
 	at := fmt.Sprintf("With %s, %s: ", analysis.ShapeOf(under).Words(), under.Size())
 	if r.Basis == stats.LaunchSpread || r.Basis == stats.NoBounds {
-		return at + fmt.Sprintf("%s took %s times as long as %s (%s); what that says of other launches is open.", slow, say.Times(r.Value), fast, say.Bounds(r))
+		return at + fmt.Sprintf("%s took %s times as long as %s (%s); what that says of other launches is open.", slow, units.Times(r.Value), fast, say.Bounds(r))
 	}
 	if !r.Differs() {
-		return at + fmt.Sprintf("no difference can be told between %s and %s: %s takes %s times as long (%s).", fast, slow, slow, say.Times(r.Value), say.Bounds(r))
+		return at + fmt.Sprintf("no difference can be told between %s and %s: %s takes %s times as long (%s).", fast, slow, slow, units.Times(r.Value), say.Bounds(r))
 	}
-	return at + fmt.Sprintf("%s is faster; %s takes %s times as long (%s).", fast, slow, say.Times(r.Value), say.Bounds(r))
+	return at + fmt.Sprintf("%s is faster; %s takes %s times as long (%s).", fast, slow, units.Times(r.Value), say.Bounds(r))
 }
 
 // saturated is where the bus bandwidth of a contender in one world ends to grow.
@@ -109,14 +110,14 @@ func (a *analyst) saturation(family analysis.Condition) (sentences []string) {
 
 // words say where bandwidth saturates.
 func (found saturated) words() string {
-	gbps := say.Bandwidth(found.largest) + " GB/s"
+	gbps := units.Gigabytes(found.largest) + " GB/s"
 	switch {
 	case found.within:
 		return fmt.Sprintf("bus bandwidth saturates from %s on, at up to %s (%s)", found.from.Size(), gbps, found.at.Size())
 	case found.falls && (found.share.Basis == stats.NoBounds || found.share.Hi >= nearLargest):
-		return fmt.Sprintf("whether bus bandwidth stays at its largest, %s at %s, cannot be told; at %s it is %s of that (%s)", gbps, found.at.Size(), found.last.Size(), say.Times(found.share.Value), say.Bounds(found.share))
+		return fmt.Sprintf("whether bus bandwidth stays at its largest, %s at %s, cannot be told; at %s it is %s of that (%s)", gbps, found.at.Size(), found.last.Size(), units.Times(found.share.Value), say.Bounds(found.share))
 	case found.falls:
-		return fmt.Sprintf("bus bandwidth does not stay at its largest, %s at %s; at %s it is %s of that (%s)", gbps, found.at.Size(), found.last.Size(), say.Times(found.share.Value), say.Bounds(found.share))
+		return fmt.Sprintf("bus bandwidth does not stay at its largest, %s at %s; at %s it is %s of that (%s)", gbps, found.at.Size(), found.last.Size(), units.Times(found.share.Value), say.Bounds(found.share))
 	}
 	return fmt.Sprintf("bus bandwidth does not saturate within what was measured; it is largest, %s, at the largest size, %s", gbps, found.last.Size())
 }
@@ -136,7 +137,7 @@ func (a *analyst) growth(family analysis.Condition) (sentences []string) {
 			}
 			step := float64(most.SizeBytes) / float64(least.SizeBytes)
 			slope := func(ratio float64) float64 { return math.Log(ratio) / math.Log(step) }
-			text := fmt.Sprintf("%s with %s: from %s to %s, %s times the data, time grows %s times (%s): a slope of %.2f", a.name[who], s.Words(), least.Size(), most.Size(), say.Times(step), say.Times(r.Value), say.Bounds(r), slope(r.Value))
+			text := fmt.Sprintf("%s with %s: from %s to %s, %s times the data, time grows %s times (%s): a slope of %.2f", a.name[who], s.Words(), least.Size(), most.Size(), units.Times(step), units.Times(r.Value), say.Bounds(r), slope(r.Value))
 			if r.Basis != stats.NoBounds {
 				text += fmt.Sprintf(" (%.2f to %.2f)", slope(r.Lo), slope(r.Hi))
 			}
@@ -187,9 +188,9 @@ func (a *analyst) wider(who analysis.Contender, under analysis.Condition, s anal
 	if r.Value <= 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s take %s times as long as %s (%s)", s.Words(), say.Times(r.Value), analysis.ShapeOf(under).Words(), say.Bounds(r))
+	text := fmt.Sprintf("%s take %s times as long as %s (%s)", s.Words(), units.Times(r.Value), analysis.ShapeOf(under).Words(), say.Bounds(r))
 	if from, to := under.Collective.BusFactor(under.World), larger.Collective.BusFactor(larger.World); from > 0 && to > 0 {
-		text += fmt.Sprintf("; at equal bus bandwidth it would be %s", say.Times(to/from))
+		text += fmt.Sprintf("; at equal bus bandwidth it would be %s", units.Times(to/from))
 	}
 	return text
 }

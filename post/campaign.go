@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/campaign"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // campaigner is what the commands about campaigns were asked to do.
@@ -137,7 +137,7 @@ func planAndOptions(cmd *cobra.Command, args []string) error {
 func oneArgument(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{fmt.Errorf("want %s, found %s", what, say.Count(len(args), "argument")), cmd.CommandPath()}
+			return &usageError{fmt.Errorf("want %s, found %s", what, units.Count(len(args), "argument")), cmd.CommandPath()}
 		}
 		return nil
 	}
@@ -210,7 +210,7 @@ func (c *campaigner) standing(cmd *cobra.Command, path string) (*standing, error
 		return nil, err
 	}
 	if len(s.queued) > 0 && !of.Unchanged() {
-		return nil, &usageError{fmt.Errorf("the plan has changed since it was submitted, and %s of it in the queue: undo the change, wait, or scancel what is queued", say.Count(len(s.queued), "job")), cmd.CommandPath()}
+		return nil, &usageError{fmt.Errorf("the plan has changed since it was submitted, and %s of it in the queue: undo the change, wait, or scancel what is queued", units.Count(len(s.queued), "job")), cmd.CommandPath()}
 	}
 	if s.status, err = of.Status(); err != nil {
 		return nil, err

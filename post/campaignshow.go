@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/campaign"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // show writes the state of a campaign: its table, what is worth a word, and what the rest costs.
@@ -16,7 +16,7 @@ func (c *campaigner) show(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	c.line("%s: %s of %s on %s: %s in all", s.ID, say.Count(s.Launches, "launch"), say.Count(len(s.Variants()), "variant"), nodesWords(s.Nodes), say.Count(len(s.status), "launch"))
+	c.line("%s: %s of %s on %s: %s in all", s.ID, units.Count(s.Launches, "launch"), units.Count(len(s.Variants()), "variant"), nodesWords(s.Nodes), units.Count(len(s.status), "launch"))
 	c.line("seed %d, in %s", s.Seed, s.Dir)
 	if s.Description != "" {
 		c.line("%s", s.Description)
@@ -28,9 +28,9 @@ func (c *campaigner) show(cmd *cobra.Command, path string) error {
 	for _, p := range s.status {
 		switch {
 		case p.State != campaign.Done && p.Why != "":
-			c.line("%s: %s; %s there", p.Launch, p.Why, say.Count(p.Points, "point"))
+			c.line("%s: %s; %s there", p.Launch, p.Why, units.Count(p.Points, "point"))
 		case p.Bad > 0:
-			c.line("%s: done, but %d of %s failed or wrong", p.Launch, p.Bad, say.Count(p.Points, "point"))
+			c.line("%s: done, but %d of %s failed or wrong", p.Launch, p.Bad, units.Count(p.Points, "point"))
 		}
 	}
 	if c.order {
@@ -149,11 +149,11 @@ func (c *campaigner) rest(cmd *cobra.Command, s *standing) error {
 	if !cmd.Flags().Changed("queued") {
 		what = "not done, or in the queue"
 	}
-	words := fmt.Sprintf("%s: %s, at most %s (each to its limit of %s, once)", what, say.Count(jobs, "job"), nodeHours(cost.Bound), s.Sbatch.Time)
+	words := fmt.Sprintf("%s: %s, at most %s (each to its limit of %s, once)", what, units.Count(jobs, "job"), nodeHours(cost.Bound), s.Sbatch.Time)
 	if cost.Guess > 0 {
 		words += fmt.Sprintf("; about %s by the launches that are done", nodeHours(cost.Guess))
 		if cost.Unknown > 0 {
-			words += fmt.Sprintf(", and %s of which nothing is known", say.Count(cost.Unknown, "launch"))
+			words += fmt.Sprintf(", and %s of which nothing is known", units.Count(cost.Unknown, "launch"))
 		}
 	}
 	c.line("%s", words)

@@ -15,8 +15,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/plot"
-	"busbar/post/say"
 )
 
 // comparer is what post compare was asked to do.
@@ -101,10 +101,10 @@ type exceededError struct{ worse, fail int }
 func (e *exceededError) Error() string {
 	var words []string
 	if e.worse > 0 {
-		words = append(words, say.Count(e.worse, "point")+" worse by more than --fail-above allows")
+		words = append(words, units.Count(e.worse, "point")+" worse by more than --fail-above allows")
 	}
 	if e.fail > 0 {
-		words = append(words, say.Count(e.fail, "point")+" that failed, and before not or less often")
+		words = append(words, units.Count(e.fail, "point")+" that failed, and before not or less often")
 	}
 	return strings.Join(words, ", ")
 }
@@ -285,7 +285,7 @@ func (d *duel) apart() (lines []string) {
 			}
 		}
 		if !slices.ContainsFunc(a, func(v string) bool { return slices.Contains(b, v) }) {
-			lines = append(lines, printable(fmt.Sprintf("%s: %s in %s, %s in %s", p.name, say.Some(a), d.a.name, say.Some(b), d.b.name)))
+			lines = append(lines, printable(fmt.Sprintf("%s: %s in %s, %s in %s", p.name, units.Some(a), d.a.name, units.Some(b), d.b.name)))
 		}
 	}
 	if lines == nil {

@@ -19,8 +19,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 )
 
 // launches are made-up launches of one kind: every step-th from the first on, each a little off in its own way.
@@ -297,7 +297,7 @@ func TestComparePaired(t *testing.T) {
 		if err := run(t.Context(), []string{"compare", "--by", "backend", dir}, &text, io.Discard); err != nil {
 			t.Fatal(err)
 		}
-		want := fmt.Sprintf("Both sides were measured in the same %s", strings.TrimPrefix(say.Count(2, c.paired), "2 "))
+		want := fmt.Sprintf("Both sides were measured in the same %s", strings.TrimPrefix(units.Count(2, c.paired), "2 "))
 		if c.paired == "" {
 			want = "held both sides; they are compared apart"
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -64,7 +65,7 @@ var knownFacts = []known{
 	knownNumber("warm-up iterations", func(r *result.Run) float64 { return float64(r.Method.Warmup) }),
 	knownNumber("rounds of checks", func(r *result.Run) float64 { return float64(r.Method.CheckRounds) }),
 	{"interleaved with", func(r *result.Run) string { return strings.Join(r.Interleaved, ",") }},
-	{"ranks share cores", func(r *result.Run) string { return r.Crowded() }},
+	{"ranks share cores", func(r *result.Run) string { return notice.Reason(r.Crowded()) }},
 	{"topology", func(r *result.Run) string { return r.Topology }},
 }
 

@@ -9,7 +9,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/internal/step"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // duel is one side compared with the first.
@@ -17,7 +17,7 @@ type duel struct {
 	*kind
 	a, b     *side
 	standard stats.Standard
-	units    units
+	units    launchUnits
 	stats.Comparison
 	points   []judged
 	findings []finding
@@ -123,7 +123,7 @@ func (c *contest) judge(a, b *side, rules *thresholds, alpha float64, seed uint6
 		j.b.ofSteps(ofB)
 		for _, s := range []*side{a, b} {
 			if why := s.crowd[of.shape()]; why != "" {
-				j.notes = addWord(j.notes, crowdedNote(why))
+				j.notes = addWord(j.notes, why)
 			}
 		}
 		d.points = append(d.points, j)
@@ -193,7 +193,7 @@ func (t *took) ofSteps(records []entry) {
 }
 
 // units are what is compared with what: launches, or pairs of them.
-type units struct {
+type launchUnits struct {
 	paired bool // both sides were measured in the same launches or blocks, and in enough of them
 	a, b   places
 	shared int    // pairs that there are, also where they are too few to be taken as such
@@ -220,8 +220,8 @@ func (p places) spread(times []float64) []float64 {
 // unitsOf pairs launches where both sides were measured in the same ones, or in the same blocks of a campaign, and where
 // there are enough such pairs for a word. Fewer are taken as if they were not paired, which makes it harder to tell the
 // sides apart and never easier, as long as what they share moves both alike.
-func unitsOf(a, b *side, alpha float64) units {
-	u := units{fewest: stats.FewestLaunches(alpha, false), a: each(a), b: each(b), held: "launch"}
+func unitsOf(a, b *side, alpha float64) launchUnits {
+	u := launchUnits{fewest: stats.FewestLaunches(alpha, false), a: each(a), b: each(b), held: "launch"}
 	var shared []string
 	for _, l := range a.launches {
 		if _, there := b.number[l]; there {
@@ -320,7 +320,7 @@ func cameOut(records []entry) string {
 	}
 	var words []string
 	for _, s := range order {
-		words = append(words, fmt.Sprintf("%s in %s", s, say.Count(len(launches[s]), "launch")))
+		words = append(words, fmt.Sprintf("%s in %s", s, units.Count(len(launches[s]), "launch")))
 	}
 	text := strings.Join(words, ", ")
 	if reason != "" {

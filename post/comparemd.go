@@ -8,9 +8,9 @@ import (
 
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/plot"
-	"busbar/post/say"
 )
 
 // writeMarkdown writes the comparison as a page.
@@ -106,7 +106,7 @@ func (d *duel) markdownRow(p *page, j *judged) {
 	}
 	cells := []string{j.of.name()}
 	for _, t := range []took{j.a, j.b} {
-		cells = append(append(cells, say.Duration(t.median), fmt.Sprint(t.launches)), j.of.beside(t)...)
+		cells = append(append(cells, units.Duration(t.median), fmt.Sprint(t.launches)), j.of.beside(t)...)
 	}
 	p.row(append(cells, fineRatio(j.verdict.Ratio), fineSpan(j.verdict.Ratio), pvalue(j.verdict), verdict, p.notes.marks(notes))...)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/post/analysis"
@@ -134,7 +135,7 @@ func newSide(letter, name string, runs []*result.Run) *side {
 			s.launches = append(s.launches, launch)
 		}
 		s.rehearsed = s.rehearsed || r.Rehearse
-		if why := r.Crowded(); why != "" {
+		if why := notice.Reason(r.Crowded()); why != "" {
 			s.crowd[analysis.Shape{World: r.World, Nodes: r.Nodes, PerNode: r.RanksPerNode}] = why
 		}
 	}

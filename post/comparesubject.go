@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
 )
@@ -54,8 +55,8 @@ var collectives = &kind{
 }
 
 var collectiveAspects = []aspect{
-	{"world", func(s subject) string { return say.Count(s.shape().World, "rank") }},
-	{"nodes", func(s subject) string { return say.Count(s.shape().Nodes, "node") }},
+	{"world", func(s subject) string { return units.Count(s.shape().World, "rank") }},
+	{"nodes", func(s subject) string { return units.Count(s.shape().Nodes, "node") }},
 	{"collective", ofCollective(func(c collective) string { return c.Collective.String() })},
 	{"type", ofCollective(func(c collective) string { return ifTold(c.Type != 0, c.Type.String()) })},
 	{"operation", ofCollective(func(c collective) string { return c.Op.String() })},
@@ -94,7 +95,7 @@ func (c collective) title() string               { return c.Title() + c.who }
 func (c collective) name() string                { return c.Size() }
 func (c collective) shape() analysis.Shape       { return analysis.ShapeOf(c.Condition) }
 func (c collective) limits(t *thresholds) limits { return t.of(c.Case) }
-func (c collective) beside(t took) []string      { return []string{say.Bandwidth(c.BusBW(t.median))} }
+func (c collective) beside(t took) []string      { return []string{units.Gigabytes(c.BusBW(t.median))} }
 
 func (c collective) sameTable(other subject) bool {
 	o := other.(collective)

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"busbar/internal/stats"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // intro says what a side is.
 func (s *side) intro() string {
-	words := []string{s.name, say.Count(len(s.launches), "launch"), s.when()}
+	words := []string{s.name, units.Count(len(s.launches), "launch"), s.when()}
 	if tools := valuesIn(s, importedFrom); tools != nil {
 		words = append(words, "measured by "+strings.Join(tools, " and "))
 	}
@@ -49,7 +49,7 @@ func (d *duel) tally() string {
 	for _, v := range []stats.Verdict{stats.Worse, stats.Better, stats.Same, stats.CannotTell} {
 		words = append(words, fmt.Sprintf("%d %s", d.count(v), v))
 	}
-	return fmt.Sprintf("%s: %s", say.Count(len(d.points), "point"), strings.Join(words, ", "))
+	return fmt.Sprintf("%s: %s", units.Count(len(d.points), "point"), strings.Join(words, ", "))
 }
 
 // basis says what the verdicts stand on, and what they lack.
@@ -58,7 +58,7 @@ func (d *duel) basis() (sentences []string) {
 	what := "launches"
 	if d.units.paired {
 		what = "pairs of launches"
-		sentences = append(sentences, fmt.Sprintf("Both sides were measured in the same %s, so each is compared with itself: %d pairs.", strings.TrimPrefix(say.Count(2, d.units.held), "2 "), d.units.shared))
+		sentences = append(sentences, fmt.Sprintf("Both sides were measured in the same %s, so each is compared with itself: %d pairs.", strings.TrimPrefix(units.Count(2, d.units.held), "2 "), d.units.shared))
 	}
 	if n := max(len(d.a.launches), len(d.b.launches)); d.units.paired && n > d.units.shared {
 		sentences = append(sentences, "Launches that are in no pair count in the times shown only, not in the ratios.")
@@ -73,7 +73,7 @@ func (d *duel) basis() (sentences []string) {
 			how = "to swap the sides within pairs"
 		}
 		sentences = append(sentences, fmt.Sprintf("p is over all %s together, from %s %s: were there no difference, a single better or worse would stand here in at most %s of comparisons. Intervals are of %g %%, each for itself.",
-			say.Count(d.Tested, "point"), looked, how, sure, 100*(1-d.standard.Alpha)))
+			units.Count(d.Tested, "point"), looked, how, sure, 100*(1-d.standard.Alpha)))
 	}
 	if few := len(d.points) - d.Tested; few > 0 {
 		seen := ""
@@ -81,10 +81,10 @@ func (d *duel) basis() (sentences []string) {
 			seen = " Bounds there are the least and greatest seen."
 		}
 		sentences = append(sentences, fmt.Sprintf("Too few launches at %s (%s has %s, %s has %s): a word takes %d %s%s.%s",
-			say.Count(few, "point"), d.a.letter, say.Count(len(d.a.launches), "launch"), d.b.letter, say.Count(len(d.b.launches), "launch"), d.units.fewest, what, ofEach(d.units.paired), seen))
+			units.Count(few, "point"), d.a.letter, units.Count(len(d.a.launches), "launch"), d.b.letter, units.Count(len(d.b.launches), "launch"), d.units.fewest, what, ofEach(d.units.paired), seen))
 	}
 	if d.units.shared > 0 && !d.units.paired {
-		sentences = append(sentences, fmt.Sprintf("%s held both sides; they are compared apart, since pairs tell something from %d on.", upper(say.Count(d.units.shared, d.units.held)), stats.FewestLaunches(d.standard.Alpha, true)))
+		sentences = append(sentences, fmt.Sprintf("%s held both sides; they are compared apart, since pairs tell something from %d on.", upper(units.Count(d.units.shared, d.units.held)), stats.FewestLaunches(d.standard.Alpha, true)))
 	}
 	return sentences
 }
@@ -117,7 +117,7 @@ func fine(v float64) string {
 	if v >= 0.0995 && v < 9.9995 {
 		return fmt.Sprintf("%.3f", v)
 	}
-	return say.Times(v)
+	return units.Times(v)
 }
 
 // fineRatio writes a ratio; "-" where no pair has a time of both sides.
@@ -223,7 +223,7 @@ func (d *duel) writeTables(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "%11s %9s %9s   ratio  %-14s %6s verdict\n", d.point, d.a.letter, d.b.letter, "interval", "p")
 		for _, p := range table {
-			row := fmt.Sprintf("%11s %9s %9s %7s  %-14s %6s %s", p.of.name(), say.Duration(p.a.median), say.Duration(p.b.median),
+			row := fmt.Sprintf("%11s %9s %9s %7s  %-14s %6s %s", p.of.name(), units.Duration(p.a.median), units.Duration(p.b.median),
 				fineRatio(p.verdict.Ratio), fineSpan(p.verdict.Ratio), pvalue(p.verdict), p.verdict.Verdict)
 			for _, word := range []string{more(p.verdict), notes.marks(p.notes)} {
 				if word == "" {
@@ -283,7 +283,7 @@ func (d *duel) findingWords() (lines []string) {
 		for ; i < len(d.findings) && same(f, d.findings[i]); i++ {
 			names = append(names, d.findings[i].of.name())
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s: %s; %s: %s; %s: %s", strings.ToUpper(string(f.kind)), f.of.title(), say.Some(names), d.a.letter, f.a, d.b.letter, f.b))
+		lines = append(lines, fmt.Sprintf("%s: %s: %s; %s: %s; %s: %s", strings.ToUpper(string(f.kind)), f.of.title(), units.Some(names), d.a.letter, f.a, d.b.letter, f.b))
 	}
 	return lines
 }
@@ -303,7 +303,7 @@ func (d *duel) aloneWords() (lines []string) {
 			for ; i < len(of) && f.of.sameTable(of[i].of); i++ {
 				names = append(names, of[i].of.name())
 			}
-			lines = append(lines, fmt.Sprintf("only in %s: %s: %s", s.letter, f.of.title(), say.Some(names)))
+			lines = append(lines, fmt.Sprintf("only in %s: %s: %s", s.letter, f.of.title(), units.Some(names)))
 		}
 	}
 	return lines
@@ -325,15 +325,15 @@ func (d *duel) exceedance() string {
 		return ""
 	}
 	worse, fail := d.exceeded()
-	text := fmt.Sprintf("--fail-above: %s worse by more than allowed", say.Count(worse, "point"))
+	text := fmt.Sprintf("--fail-above: %s worse by more than allowed", units.Count(worse, "point"))
 	if fail > 0 {
-		text += fmt.Sprintf(", %s that failed in %s and not, or less, in %s", say.Count(fail, "point"), d.b.letter, d.a.letter)
+		text += fmt.Sprintf(", %s that failed in %s and not, or less, in %s", units.Count(fail, "point"), d.b.letter, d.a.letter)
 	}
 	if n := d.count(stats.CannotTell); n > 0 {
-		text += fmt.Sprintf("; of %s nothing can be told", say.Count(n, "point"))
+		text += fmt.Sprintf("; of %s nothing can be told", units.Count(n, "point"))
 	}
 	if n := d.missing(); n > 0 {
-		text += fmt.Sprintf("; %s that %s has not at all", say.Count(n, "point"), d.b.letter)
+		text += fmt.Sprintf("; %s that %s has not at all", units.Count(n, "point"), d.b.letter)
 	}
 	return text + "."
 }

@@ -11,8 +11,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 	"busbar/post/steps"
 )
 
@@ -41,11 +41,11 @@ var trainingSteps = &kind{
 var trainingAspects = []aspect{
 	{"model", ofTraining(func(p *trainingStep) string { return p.model + p.ofText() })},
 	{"size of the model", ofTraining(func(p *trainingStep) string {
-		return fmt.Sprintf("%d parameters in %s", p.params, say.Count(p.layers, "layer"))
+		return fmt.Sprintf("%d parameters in %s", p.params, units.Count(p.layers, "layer"))
 	})},
 	{"computing", ofTraining(func(p *trainingStep) string { return p.work() })},
-	{"world", func(s subject) string { return say.Count(s.shape().World, "rank") }},
-	{"nodes", func(s subject) string { return say.Count(s.shape().Nodes, "node") }},
+	{"world", func(s subject) string { return units.Count(s.shape().World, "rank") }},
+	{"nodes", func(s subject) string { return units.Count(s.shape().Nodes, "node") }},
 	{"ranks of a node", func(s subject) string { return fmt.Sprint(s.shape().PerNode) }},
 	{"device", ofTraining(func(p *trainingStep) string { return p.device })},
 	{"strategy", ofTraining(func(p *trainingStep) string { return p.Strategy.String() })},
@@ -200,7 +200,7 @@ func (s *side) addStep(point int32, row *result.StepRow) {
 			return // no figure, and nothing that went wrong
 		}
 	case e.status == result.Unfinished && r.Figures != nil:
-		e.reason = "cut off after " + say.Count(r.Figures.Rounds, "round")
+		e.reason = "cut off after " + units.Count(r.Figures.Rounds, "round")
 	default:
 		e.reason = r.Reason
 	}

@@ -73,7 +73,7 @@ var fields = []field{
 	{"launch", func(run *result.Run, _ *result.Record) string { return run.Launch }},
 	{"campaign", func(run *result.Run, _ *result.Record) string { return run.Campaign }},
 	{"warnings", func(run *result.Run, r *result.Record) string {
-		return strings.Join(slices.Concat(run.Warnings, r.Warnings), "; ")
+		return slices.Concat(run.Warnings, r.Warnings).String()
 	}},
 }
 

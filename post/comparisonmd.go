@@ -10,6 +10,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
 )
@@ -78,16 +79,16 @@ func (f *findings) writeFull(w io.Writer) error {
 		}
 		r := row.Record
 		cells := []string{f.name[analysis.ContenderOf(row.Run)] + mark(analysis.ContenderOf(row.Run)), deviceKind(row.Run.Backend.Name), analysis.ShapeOf(under).String(), coll.FormatSize(r.SizeBytes, true), "", "", "", "", "", string(r.Status)}
-		about := slices.Concat(row.Run.Warnings, r.Warnings)
+		about := slices.Concat(row.Run.Warnings, r.Warnings).Texts()
 		if r.Timed() {
 			t := r.Time
-			cells[4], cells[6], cells[7] = say.Duration(t.Seconds), say.Bandwidth(r.AlgBW(t.Seconds)), say.Bandwidth(r.BusBW(t.Seconds))
+			cells[4], cells[6], cells[7] = units.Duration(t.Seconds), units.Gigabytes(r.AlgBW(t.Seconds)), units.Gigabytes(r.BusBW(t.Seconds))
 			if t.Lo > 0 {
-				cells[5] = say.Duration(t.Lo) + " to " + say.Duration(t.Hi)
+				cells[5] = units.Duration(t.Lo) + " to " + units.Duration(t.Hi)
 			}
 			var why string
 			if cells[8], why = f.againstFirst(references, row, under); why != "" {
-				about = append(about, "the first of the launch: "+crowdedNote(why))
+				about = append(about, "the first of the launch: "+why)
 			}
 		} else if r.Reason != "" {
 			cells[9] += ": " + r.Reason
@@ -134,7 +135,7 @@ func (f *findings) againstFirst(references map[string]analysis.Contender, row re
 		return "", ""
 	}
 	r := stats.RatioOf(stats.Estimate{Value: row.Record.Time.Seconds, Lo: row.Record.Time.Lo, Hi: row.Record.Time.Hi}, base.In(launch))
-	if words = say.Times(r.Value); r.Basis != stats.NoBounds {
+	if words = units.Times(r.Value); r.Basis != stats.NoBounds {
 		words += " (" + say.Span(r) + ")"
 	}
 	return words, f.times.Crowded(analysis.ShapeOf(under), first)
@@ -166,7 +167,7 @@ func (f *findings) summaryRow(p *page, who analysis.Contender, under analysis.Co
 	var notes []string
 	bounds := ""
 	if basis != stats.NoBounds {
-		bounds = say.Duration(t.Lo) + " to " + say.Duration(t.Hi)
+		bounds = units.Duration(t.Lo) + " to " + units.Duration(t.Hi)
 		notes = append(notes, timeBounds[basis])
 	}
 	against := ""
@@ -174,19 +175,19 @@ func (f *findings) summaryRow(p *page, who analysis.Contender, under analysis.Co
 		against = "1 (the first)"
 	} else if base := f.times.Cells[first][under]; base != nil {
 		r := analysis.Ratio(c, base)
-		if against = say.Times(r.Value); r.Basis != stats.NoBounds {
+		if against = units.Times(r.Value); r.Basis != stats.NoBounds {
 			against += " (" + say.Span(r) + ")"
 		}
 		notes = append(notes, "against "+f.name[first]+": "+meaning(r))
 		if why := f.times.Crowded(analysis.ShapeOf(under), first); why != "" {
-			notes = append(notes, "against "+f.name[first]+": "+crowdedNote(why))
+			notes = append(notes, "against "+f.name[first]+": "+why)
 		}
 	}
 	if why := f.times.Crowded(analysis.ShapeOf(under), who); why != "" {
-		notes = append(notes, crowdedNote(why))
+		notes = append(notes, why)
 	}
 	p.row(f.name[who]+mark(who), deviceKind(who.Backend), analysis.ShapeOf(under).String(), coll.FormatSize(under.SizeBytes, true), fmt.Sprint(len(c.Launches)),
-		say.Duration(t.Value), bounds, say.Bandwidth(under.AlgBW(t.Value)), say.Bandwidth(under.BusBW(t.Value)), against, p.notes.marks(notes))
+		units.Duration(t.Value), bounds, units.Gigabytes(under.AlgBW(t.Value)), units.Gigabytes(under.BusBW(t.Value)), against, p.notes.marks(notes))
 }
 
 // timeBounds explain the bounds of a time.

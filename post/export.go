@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // exporter is what post export was asked to do.
@@ -230,10 +230,10 @@ func notInNCCLTests(f *result.File) string {
 	}
 	var words []string
 	if latency > 0 {
-		words = append(words, say.Count(latency, "point")+" of latency mode")
+		words = append(words, units.Count(latency, "point")+" of latency mode")
 	}
 	if others > 0 {
-		words = append(words, say.Count(others, "point")+" of other operations, or without collective, size or mode")
+		words = append(words, units.Count(others, "point")+" of other operations, or without collective, size or mode")
 	}
 	if words == nil {
 		return ""

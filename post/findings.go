@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 )
 
 // findings are what a report stands on: the rows of all runs that are let in, in the order of its tables.
@@ -52,7 +52,7 @@ func gather(ctx context.Context, files []string, passed []result.Problem, rehear
 	f.notes = slices.Concat(passed, data.Notes(), lacking.problems("left out"))
 	if len(f.rows) == 0 {
 		if f.left != nil {
-			return nil, &usageError{fmt.Errorf("all results of %s were rehearsed (their figures say nothing about hardware); let them in with --include-rehearsed", say.Some(files)), "post report"}
+			return nil, &usageError{fmt.Errorf("all results of %s were rehearsed (their figures say nothing about hardware); let them in with --include-rehearsed", units.Some(files)), "post report"}
 		}
 		return nil, &result.NothingError{Problems: f.notes}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -136,7 +137,7 @@ var fixtures = map[string]fixture{
 	"gloo4": {backend: "gloo", library: "Gloo 0.5", world: 4, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce}, placements: out,
 		edit: func(run *result.Run, records []*result.Record, end *result.End) {
 			slower(2)(run, records, end)
-			run.Warnings = []string{"oversubscribed: 4 ranks share 2 cores on node17: figures say nothing about speed"}
+			run.Warnings = notice.Of(notice.FromText("oversubscribed: 4 ranks share 2 cores on node17: figures say nothing about speed"))
 		}},
 	"rehearsed2": {backend: "nccl-rehearsal", library: "NCCL 2.27.7, rehearsed", world: 2, launch: 3, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce}, placements: out,
 		edit: func(run *result.Run, records []*result.Record, end *result.End) {
@@ -147,8 +148,8 @@ var fixtures = map[string]fixture{
 		edit: func(run *result.Run, records []*result.Record, end *result.End) {
 			slower(0.02)(run, records, end)
 			run.Device = "NVIDIA H100 80GB HBM3"
-			records[len(records)-1].Warnings = []string{"a warning"}
-			records[7].Warnings = []string{"a warning", "another"}
+			records[len(records)-1].Warnings = notice.Of(notice.FromText("a warning"))
+			records[7].Warnings = notice.Of(notice.FromText("a warning"), notice.FromText("another"))
 		}},
 	"twonodes": {backend: "nccl", library: "NCCL 2.27.7", world: 4, launch: 1, last: 16 << 20, collectives: []coll.Collective{coll.AllReduce, coll.AllToAll}, placements: out,
 		edit: func(run *result.Run, records []*result.Record, end *result.End) {
@@ -178,13 +179,13 @@ func slower(factor float64) func(*result.Run, []*result.Record, *result.End) {
 // problems makes points of every other status, with warnings.
 func problems(run *result.Run, records []*result.Record, end *result.End) {
 	run.Method.Rotate, run.Method.Aggregate, run.Method.Average = 64<<20, 4, "mean over ranks"
-	run.Warnings = []string{"4 ranks on 2 usable cores: oversubscribed"}
+	run.Warnings = notice.Of(notice.FromText("4 ranks on 2 usable cores: oversubscribed"))
 	fail := func(r *result.Record, s result.Status, reason string) {
 		r.Status, r.Reason, r.Time, r.Check = s, reason, nil, result.Check{Result: "none"}
 	}
-	records[0].Warnings = []string{"the timer's resolution is 7 % of the time", "fewer than 20 samples"}
-	records[4].Warnings = []string{"load", "drift", "two modes", "too few samples (1)", "a link had errors", "the timer's resolution is 7 % of the time"}
-	records[1].Warnings = []string{"fewer than 20 samples"}
+	records[0].Warnings = notice.Of(notice.FromText("the timer's resolution is 7 % of the time"), notice.FromText("fewer than 20 samples"))
+	records[4].Warnings = notice.Of(notice.FromText("load"), notice.FromText("drift"), notice.FromText("two modes"), notice.FromText("too few samples (1)"), notice.FromText("a link had errors"), notice.FromText("the timer's resolution is 7 % of the time"))
+	records[1].Warnings = notice.Of(notice.FromText("fewer than 20 samples"))
 	fail(records[2], result.Skipped, "2 x 34359738368 bytes of buffers do not fit the 8589934592 bytes that are free on host node17 for each of its 2 ranks")
 	records[2].Needed = 2 << 35
 	records[3].Status, records[3].Check = result.Wrong, result.Check{Result: "wrong", Rounds: 1, Wrong: 3, First: &result.Wrong1{Rank: 1, Host: "node17", Index: 77, Want: "3", Got: "-1"}}

@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
 )
@@ -126,10 +127,10 @@ func atSizes(won []duelled, all int) string {
 	if len(won) == all && all > 1 {
 		at = "at every size measured"
 	}
-	if say.Times(least.r.Value) == say.Times(most.r.Value) {
-		return fmt.Sprintf("%s, by a factor of %s (95 %% interval %s)", at, say.Times(most.r.Value), say.Span(most.r))
+	if units.Times(least.r.Value) == units.Times(most.r.Value) {
+		return fmt.Sprintf("%s, by a factor of %s (95 %% interval %s)", at, units.Times(most.r.Value), say.Span(most.r))
 	}
-	return fmt.Sprintf("%s, by factors from %s (%s; 95 %% interval %s) to %s (%s; %s)", at, say.Times(least.r.Value), least.under.Size(), say.Span(least.r), say.Times(most.r.Value), most.under.Size(), say.Span(most.r))
+	return fmt.Sprintf("%s, by factors from %s (%s; 95 %% interval %s) to %s (%s; %s)", at, units.Times(least.r.Value), least.under.Size(), say.Span(least.r), units.Times(most.r.Value), most.under.Size(), say.Span(most.r))
 }
 
 func sizesOf(all []duelled) string {
@@ -137,7 +138,7 @@ func sizesOf(all []duelled) string {
 	for _, d := range all {
 		words = append(words, d.under.Size())
 	}
-	return say.Some(words)
+	return units.Some(words)
 }
 
 // plateau says where bandwidth saturates in the largest world of each contender.

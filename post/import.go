@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/foreign"
-	"busbar/post/say"
 )
 
 // importer is what post import was asked to do.
@@ -81,7 +81,7 @@ func (m *importer) run(ctx context.Context, cmd *cobra.Command, args []string) (
 		}
 	}
 	whole := m.counts.Rows - m.counts.Torn
-	words := fmt.Sprintf("%s in, %s out (%s, %s, of %s)", say.Count(m.counts.Rows, "row"), say.Count(whole, "row"), say.Count(m.counts.Points, "point"), say.Count(m.runs, "run"), say.Count(m.files, "file"))
+	words := fmt.Sprintf("%s in, %s out (%s, %s, of %s)", units.Count(m.counts.Rows, "row"), units.Count(whole, "row"), units.Count(m.counts.Points, "point"), units.Count(m.runs, "run"), units.Count(m.files, "file"))
 	if failed > 0 {
 		return fmt.Errorf("%d of %d files could not be imported; of the others: %s", failed, len(args), words)
 	}
@@ -138,7 +138,7 @@ func (m *importer) say(path string, s *importSink, counts foreign.Counts) {
 			fmt.Fprintf(m.stderr, "post: %s: %s\n", printable(path), printable(w))
 		}
 	}
-	words := fmt.Sprintf("%s, %s in %s", strings.Join(s.formats, ", "), say.Count(counts.Points, "point"), say.Count(counts.Rows, "row"))
+	words := fmt.Sprintf("%s, %s in %s", strings.Join(s.formats, ", "), units.Count(counts.Points, "point"), units.Count(counts.Rows, "row"))
 	if more := aside(counts); more != "" {
 		words += "; " + more
 	}
@@ -161,7 +161,7 @@ func aside(c foreign.Counts) string {
 		if f.n == 0 {
 			continue
 		}
-		text := say.Count(f.n, f.noun)
+		text := units.Count(f.n, f.noun)
 		if f.noun == "line" {
 			text += " of the library's log"
 		}
@@ -224,7 +224,7 @@ func (s *importSink) Begin(run *result.Run, ranks []result.Rank) (foreign.Table,
 		return nil, err
 	}
 	b, err := result.NewBulk(d, *run, ranks)
-	t := &importTable{Bulk: b, draft: d, warnings: run.Warnings}
+	t := &importTable{Bulk: b, draft: d, warnings: run.Warnings.Texts()}
 	s.tables = append(s.tables, t)
 	s.formats = addWord(s.formats, run.Imported.Format)
 	return t, err

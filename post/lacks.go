@@ -2,7 +2,7 @@ package main
 
 import (
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // lacks counts the points that cannot stand beside others, by file and reason: imported ones, and those of groups of nodes.
@@ -38,7 +38,7 @@ func (l *lacks) add(row result.Row) bool {
 // problems tells of what was left out.
 func (l *lacks) problems(what string) (problems []result.Problem) {
 	for _, k := range l.order {
-		problems = append(problems, result.Problem{Path: k.path, Text: say.Count(l.n[k], "point") + " " + what + ": " + k.reason})
+		problems = append(problems, result.Problem{Path: k.path, Text: units.Count(l.n[k], "point") + " " + what + ": " + k.reason})
 	}
 	return problems
 }

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"busbar/internal/units"
 	"busbar/post/nccllog"
-	"busbar/post/say"
 )
 
 // read reads the files of one run, and those of folders with their subfolders. A file in a folder that holds nothing to
@@ -49,10 +49,10 @@ func (l *logger) read(ctx context.Context, paths []string) (*nccllog.Log, error)
 		}
 	}
 	if read == 0 {
-		return nil, fmt.Errorf("nothing of NCCL in %s: %s looked at. NCCL writes with NCCL_DEBUG=INFO, on stdout or into NCCL_DEBUG_FILE", strings.Join(paths, ", "), say.Count(passed, "file"))
+		return nil, fmt.Errorf("nothing of NCCL in %s: %s looked at. NCCL writes with NCCL_DEBUG=INFO, on stdout or into NCCL_DEBUG_FILE", strings.Join(paths, ", "), units.Count(passed, "file"))
 	}
 	if passed > 0 {
-		fmt.Fprintf(l.stderr, "post: passed over %s without anything of NCCL\n", say.Count(passed, "file"))
+		fmt.Fprintf(l.stderr, "post: passed over %s without anything of NCCL\n", units.Count(passed, "file"))
 	}
 	return r.Log(), nil
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/units"
 	"busbar/post/nccllog"
-	"busbar/post/say"
 )
 
 // What is shown at most of a list; the JSON has all.
@@ -205,7 +205,7 @@ func (r *logReport) reading(p logPage) {
 		if i < most || f.Cut != "" {
 			text := string(f.Form)
 			if f.Lines > 0 { // RAS's JSON is read as one document
-				text += ", " + say.Count(int(f.Lines), "line")
+				text += ", " + units.Count(int(f.Lines), "line")
 			}
 			if f.Cut != "" {
 				text += "; ends early: " + f.Cut

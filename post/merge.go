@@ -13,7 +13,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // merger is what post merge was asked to do.
@@ -93,11 +93,11 @@ func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) err
 		return &result.NothingError{Problems: notes}
 	}
 	note(m.stderr, notes)
-	runs, counted := data.Runs(), say.Count(points+steps, "point")
+	runs, counted := data.Runs(), units.Count(points+steps, "point")
 	if steps > 0 {
 		counted += fmt.Sprintf(" (%d of training steps)", steps)
 	}
-	fmt.Fprintf(m.stderr, "post: %s, %s, of %s\n", counted, say.Count(len(runs), "run"), contents(runs))
+	fmt.Fprintf(m.stderr, "post: %s, %s, of %s\n", counted, units.Count(len(runs), "run"), contents(runs))
 	return nil
 }
 
@@ -156,7 +156,7 @@ func contents(runs []*result.Run) string {
 		worlds = addWord(worlds, fmt.Sprint(r.World))
 		launches = addWord(launches, r.Launch)
 	}
-	return fmt.Sprintf("%s, %s (%s), %s", say.Count(len(backends), "backend"), say.Count(len(worlds), "world"), say.Some(worlds), say.Count(len(launches), "launch"))
+	return fmt.Sprintf("%s, %s (%s), %s", units.Count(len(backends), "backend"), units.Count(len(worlds), "world"), units.Some(worlds), units.Count(len(launches), "launch"))
 }
 
 // words are the values, each once. The error is that there is none, or one that is not among the known ones.

@@ -12,9 +12,9 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/plot"
-	"busbar/post/say"
 	"busbar/post/steps"
 )
 
@@ -147,9 +147,9 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if len(outputs) == 0 {
 		wanted := ""
 		if p.collectives != nil {
-			wanted = ", none to draw of " + say.Some(p.collectives)
+			wanted = ", none to draw of " + units.Some(p.collectives)
 		}
-		return fmt.Errorf("nothing to draw: of %s, %d ok%s, in %s", say.Count(len(points), "point"), ok, wanted, say.Some(files))
+		return fmt.Errorf("nothing to draw: of %s, %d ok%s, in %s", units.Count(len(points), "point"), ok, wanted, units.Some(files))
 	}
 	return p.write(ctx, dir, outputs)
 }

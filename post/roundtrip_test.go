@@ -7,10 +7,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -27,7 +29,7 @@ func TestExportImportRoundTrip(t *testing.T) {
 			}
 			for _, r := range records {
 				if r.Time == nil {
-					r.Warnings = append(r.Warnings, "a point without a figure")
+					r.Warnings.Add(notice.AttemptFailed{Attempt: 1, Status: "failed", Reason: "lost | {found}"})
 				}
 			}
 		}
@@ -100,8 +102,8 @@ func sameAsPrinted(t *testing.T, what string, a, b *result.Record) {
 	if a.Status != b.Status || a.Check.Wrong != b.Check.Wrong || a.Time == nil && a.Reason != strings.ReplaceAll(b.Reason, "�", "\x1b") {
 		t.Errorf("%s: %s %q, before %s %q", what, b.Status, b.Reason, a.Status, a.Reason)
 	}
-	if strings.Join(a.Warnings, "; ") != strings.Join(b.Warnings, "; ") {
-		t.Errorf("%s: warnings %q, before %q", what, b.Warnings, a.Warnings)
+	if !reflect.DeepEqual(a.Warnings, b.Warnings) {
+		t.Errorf("%s: warnings %v, before %v", what, b.Warnings, a.Warnings)
 	}
 	if (a.Time == nil) != (b.Time == nil) {
 		t.Errorf("%s: the time is %v, before %v", what, b.Time, a.Time)

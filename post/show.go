@@ -12,6 +12,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
 )
@@ -229,10 +230,10 @@ func writeHead(w io.Writer, f *result.File, notes *footnotes) {
 	if r.Imported != nil {
 		writeImported(line, f)
 	} else {
-		line(fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, say.Count(r.World, "rank"), say.Count(r.Nodes, "node"), r.Device))
+		line(fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, units.Count(r.World, "rank"), units.Count(r.Nodes, "node"), r.Device))
 		line(fmt.Sprintf("host %s, %s, %s, sweep %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool, r.Sweep.Name) + say.Unusual(&r.Method))
 	}
-	line(outcome(f) + " " + notes.marks(r.Warnings))
+	line(outcome(f) + " " + notes.marks(r.Warnings.Texts()))
 }
 
 // outcome says how a run ended and what became of its points.
@@ -253,7 +254,7 @@ func endWords(e *result.End, counts map[result.Status]int) string {
 			words += " (" + e.Reason + ")"
 		}
 		if e.Left > 0 {
-			words += fmt.Sprintf(", %s of the plan not reached", say.Count(e.Left, "point"))
+			words += fmt.Sprintf(", %s of the plan not reached", units.Count(e.Left, "point"))
 		}
 	}
 	for _, s := range []result.Status{result.OK, result.Unfinished, result.Skipped, result.Unsupported, result.OOM, result.Timeout, result.Wrong, result.Failed} {

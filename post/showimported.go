@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/say"
 )
 
@@ -16,10 +17,10 @@ func writeImported(line func(string), f *result.File) {
 	words := []string{fmt.Sprintf("%s (%s)", r.Backend.Name, r.Backend.Library)}
 	where := ""
 	if r.World > 0 {
-		where = say.Count(r.World, "rank")
+		where = units.Count(r.World, "rank")
 	}
 	if r.Nodes > 0 {
-		where += " on " + say.Count(r.Nodes, "node")
+		where += " on " + units.Count(r.Nodes, "node")
 	}
 	if r.Device != "" {
 		where += " of " + r.Device

@@ -82,8 +82,8 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 	fmt.Fprintf(w, "# nThread 1 nGpus 1 minBytes %d maxBytes %d step: %s warmup iters: %d iters: %d agg iters: %d validation: %d graph: %d\n",
 		sizes[0], sizes[len(sizes)-1], growth(sizes), max(m.Warmup, 0), iterations, max(m.Aggregate, 1), check, m.Graph)
 	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n", ncclTimes(f), printable(m.Average))
-	for _, text := range f.Run.Warnings {
-		fmt.Fprintf(w, "# Warning: %s\n", printable(text))
+	for _, k := range f.Run.Warnings {
+		fmt.Fprintf(w, "# Warning: %s\n", printable(k.Line()))
 	}
 	fmt.Fprint(w, "#\n# Using devices\n")
 	for _, r := range f.Ranks {
@@ -165,8 +165,8 @@ func writeNCCLRows(w io.Writer, f *result.File, c coll.Collective, records []*re
 // comes behind them, and why it has no time.
 func writeNCCLComments(w io.Writer, r *result.Record) {
 	point := fmt.Sprintf("# %d %d %s %s %d %s: ", r.SizeBytes, r.Count, ncclType(r.Type), r.Op, r.Root, say.Placement(r.Placement))
-	for _, text := range r.Warnings {
-		fmt.Fprintf(w, "%swarning: %s\n", point, printable(text))
+	for _, k := range r.Warnings {
+		fmt.Fprintf(w, "%swarning: %s\n", point, printable(k.Line()))
 	}
 	if r.Time == nil && r.Status != result.OK {
 		fmt.Fprintf(w, "%s%s: %s\n", point, printable(string(r.Status)), printable(r.Reason))

@@ -11,7 +11,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // patterns are the runs shown that were measured in groups of nodes. One that continues another is judged with it; launches
@@ -69,8 +69,8 @@ func (p *patterns) write(w io.Writer) {
 	chains := p.chains()
 	for _, t := range chains {
 		of := t.run.Pattern
-		title := fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, say.Count(len(of.Hosts), "node"), t.run.Backend.Name, t.run.Backend.Library,
-			say.Count(of.Rounds, "round"), say.Some(of.Hosts))
+		title := fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, units.Count(len(of.Hosts), "node"), t.run.Backend.Name, t.run.Backend.Library,
+			units.Count(of.Rounds, "round"), units.Some(of.Hosts))
 		if t.run.Rehearse {
 			title += " (REHEARSED: it says nothing about hardware)"
 		}
@@ -116,7 +116,7 @@ func writePairs(w io.Writer, hosts []string, v *pattern.Verdict) {
 		return
 	}
 	table := v.Relative()
-	fmt.Fprintf(w, "  pairs' times in the rounds as multiples of %s, the median of sound pairs\n", say.Duration(v.Pairs.Base))
+	fmt.Fprintf(w, "  pairs' times in the rounds as multiples of %s, the median of sound pairs\n", units.Duration(v.Pairs.Base))
 	if len(hosts) > mostColumns {
 		writeNodes(w, hosts, table)
 		return
@@ -147,7 +147,7 @@ func multiple(x float64) string {
 	if x < 1 {
 		return fmt.Sprintf("%.2f", x)
 	}
-	return say.Times(min(x, 9999))
+	return units.Times(min(x, 9999))
 }
 
 // writeNodes names the nodes whose pairs took longest, where there are too many for a table.
@@ -191,7 +191,7 @@ func (t *patternTimes) writeHalves(w io.Writer, c coll.Case) {
 			key := result.Point(t.run.Backend.Name, c, 0)
 			key.Group = g.String()
 			took := t.times[key]
-			words = append(words, fmt.Sprintf("%s %s", say.Duration(took.Seconds), say.Some(g.Hosts)))
+			words = append(words, fmt.Sprintf("%s %s", units.Duration(took.Seconds), units.Some(g.Hosts)))
 		}
 		for k, line := range wrap(fmt.Sprintf("round %d: %s", i+1, strings.Join(words, " | ")), 78) {
 			fmt.Fprintln(w, strings.Repeat(" ", 2+2*min(k, 1))+line)

@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
 )
@@ -102,16 +103,11 @@ func writeComparison(w io.Writer, m *analysis.Measurements, first, other analysi
 		now, _ := b.Over()
 		words, about := verdict(r), []string{meaning(r)}
 		if why := m.Crowded(analysis.ShapeOf(under), first, other); why != "" {
-			words, about = "", append(about, crowdedNote(why))
+			words, about = "", append(about, why)
 		}
-		fmt.Fprintf(w, "%11s %11s %11s %7s  %-17s %-11s %s\n", coll.FormatSize(under.SizeBytes, true), say.Duration(was.Value), say.Duration(now.Value), say.Times(r.Value), say.Span(r), words, notes.marks(about))
+		fmt.Fprintf(w, "%11s %11s %11s %7s  %-17s %-11s %s\n", coll.FormatSize(under.SizeBytes, true), units.Duration(was.Value), units.Duration(now.Value), units.Times(r.Value), say.Span(r), words, notes.marks(about))
 	}
 	notes.write(w)
-}
-
-// crowdedNote is the footnote of times whose ranks or threads shared cores.
-func crowdedNote(why string) string {
-	return "oversubscribed: " + why + ": these figures say nothing about speed"
 }
 
 // head is what tells a contender from the other one above their columns: its backend, or of one backend its variant.

@@ -8,7 +8,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/internal/step"
-	"busbar/post/say"
+	"busbar/internal/units"
 	"busbar/post/steps"
 )
 
@@ -56,14 +56,14 @@ func writeStepHead(w io.Writer, f *result.StepFile, notes *footnotes) {
 	r := &f.Run
 	line := beginHead(w, f.Path, r.Rehearse)
 	line(steps.About(r.Step))
-	line(fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, say.Count(r.World, "rank"), say.Count(r.Nodes, "node"), r.Device))
+	line(fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, units.Count(r.World, "rank"), units.Count(r.Nodes, "node"), r.Device))
 	line(fmt.Sprintf("host %s, %s, %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool))
 	line(steps.How(r.Step))
 	counts := map[result.Status]int{}
 	for i := range f.Records {
 		counts[f.Records[i].Status]++
 	}
-	line(endWords(f.End, counts) + " " + notes.marks(r.Warnings))
+	line(endWords(f.End, counts) + " " + notes.marks(r.Warnings.Texts()))
 }
 
 func writeStepGroup(w io.Writer, g *steps.Group, notes *footnotes) {
@@ -80,7 +80,7 @@ func writeStepGroup(w io.Writer, g *steps.Group, notes *footnotes) {
 		t := p.Figures
 		row := bucket + fmt.Sprintf(" %4s", ifKnown(len(p.Ops) > 0, fmt.Sprint(len(p.Ops))))
 		for _, f := range []step.Time{t.Compute, t.Comm, t.Sequential, t.Overlapped} {
-			row += fmt.Sprintf(" %8s %4s", say.Duration(f.Value), halfWidth(f.Figure))
+			row += fmt.Sprintf(" %8s %4s", units.Duration(f.Value), halfWidth(f.Figure))
 		}
 		fmt.Fprintf(w, "%s  %s\n", row, shortMark(g, p))
 	}
@@ -107,7 +107,7 @@ func writeStepFigures(w io.Writer, g *steps.Group, notes *footnotes) {
 func footnotesOf(p *steps.Point) (all []string) {
 	all = append(all, p.Reasons()...)
 	all = append(all, p.Notes...)
-	return append(all, p.Warnings...)
+	return append(all, p.Warnings.Texts()...)
 }
 
 // halfWidth is half the interval in percent of the time; "-" where there is none.

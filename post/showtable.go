@@ -9,8 +9,8 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 )
 
 const (
@@ -43,13 +43,13 @@ func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *fo
 			writeNotOK(w, size, r)
 			continue
 		}
-		row, marks := size+figures(mode, r, ceiling), notes.marks(r.Warnings)
+		row, marks := size+figures(mode, r, ceiling), notes.marks(r.Warnings.Texts())
 		if len([]rune(row+marks)) > 80 {
 			row, marks = strings.TrimRight(row, " "), "\n"+strings.Repeat(" ", len(size)+2)+marks
 		}
 		fmt.Fprintln(w, strings.TrimRight(row+marks, " "))
 		if e := r.Time.Event; e != nil {
-			fmt.Fprintf(w, "%s by events %s (min %s, max %s)\n", strings.Repeat(" ", len(size)), say.Duration(e.Seconds), say.Duration(e.Min), say.Duration(e.Max))
+			fmt.Fprintf(w, "%s by events %s (min %s, max %s)\n", strings.Repeat(" ", len(size)), units.Duration(e.Seconds), units.Duration(e.Min), units.Duration(e.Max))
 		}
 	}
 }
@@ -58,14 +58,14 @@ func writeTable(w io.Writer, mode coll.Mode, records []*result.Record, notes *fo
 func figures(mode coll.Mode, r *result.Record, ceiling analysis.Ceiling) string {
 	t := r.Time
 	if mode == coll.Latency {
-		return fmt.Sprintf(" %10s %6s %9s %9s %9s %9s %-4s ", say.Duration(t.Seconds), precision(t), say.Duration(t.Min), say.Duration(t.P90), say.Duration(t.P99), say.Duration(t.Max), r.Check.Result)
+		return fmt.Sprintf(" %10s %6s %9s %9s %9s %9s %-4s ", units.Duration(t.Seconds), precision(t), units.Duration(t.Min), units.Duration(t.P90), units.Duration(t.P99), units.Duration(t.Max), r.Check.Result)
 	}
-	algbw, busbw := ifKnown(r.HasAlgBW(), say.Bandwidth(r.AlgBW(t.Seconds))), ifKnown(r.HasBusBW(), say.Bandwidth(r.BusBW(t.Seconds)))
+	algbw, busbw := ifKnown(r.HasAlgBW(), units.Gigabytes(r.AlgBW(t.Seconds))), ifKnown(r.HasBusBW(), units.Gigabytes(r.BusBW(t.Seconds)))
 	if ceiling.Known() {
-		return fmt.Sprintf(" %10d %9s %5s %8s %8s %6s %6d %-4s ", r.Count, say.Duration(t.Seconds), precision(t), algbw, busbw,
+		return fmt.Sprintf(" %10d %9s %5s %8s %8s %6s %6d %-4s ", r.Count, units.Duration(t.Seconds), precision(t), algbw, busbw,
 			ifKnown(r.HasBusBW(), percent(ceiling.Share(r.BusBW(t.Seconds)))), t.Iterations, r.Check.Result)
 	}
-	return fmt.Sprintf(" %12d %9s %6s %8s %8s %7d %-4s ", r.Count, say.Duration(t.Seconds), precision(t), algbw, busbw, t.Iterations, r.Check.Result)
+	return fmt.Sprintf(" %12d %9s %6s %8s %8s %7d %-4s ", r.Count, units.Duration(t.Seconds), precision(t), algbw, busbw, t.Iterations, r.Check.Result)
 }
 
 // percent writes a share, of which less than a tenth of a percent is no more than that.
@@ -100,7 +100,7 @@ func writeNotOK(w io.Writer, size string, r *result.Record) {
 		text += ": " + r.Reason
 	}
 	if first := r.Check.First; first != nil {
-		text += fmt.Sprintf(" (%s wrong; first on rank %d, host %s, index %d: wanted %s, found %s)", say.Count(int(r.Check.Wrong), "element"), first.Rank, first.Host, first.Index, first.Want, first.Got)
+		text += fmt.Sprintf(" (%s wrong; first on rank %d, host %s, index %d: wanted %s, found %s)", units.Count(int(r.Check.Wrong), "element"), first.Rank, first.Host, first.Index, first.Want, first.Got)
 	}
 	for i, line := range wrap(text, 80-len(size)-2) {
 		if i > 0 {

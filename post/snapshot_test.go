@@ -120,7 +120,7 @@ func lost(t *testing.T, path, got string) {
 	t.Helper()
 	have := map[string]bool{}
 	for _, n := range numbers.FindAllString(got, -1) {
-		have[n] = true
+		have[trimmed(n)] = true
 	}
 	old, err := os.ReadFile(path)
 	if os.IsNotExist(err) && golden.Update() {
@@ -131,10 +131,18 @@ func lost(t *testing.T, path, got string) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	gone := slices.DeleteFunc(strings.Fields(string(old)), func(n string) bool { return have[n] })
+	gone := slices.DeleteFunc(strings.Fields(string(old)), func(n string) bool { return have[trimmed(n)] })
 	if len(gone) > 0 {
 		t.Errorf("%s: numbers that are lost: %v", path, gone)
 	}
+}
+
+// trimmed is a number without the zeros that say only how precise it is.
+func trimmed(n string) string {
+	if strings.Contains(n, ".") {
+		return strings.TrimSuffix(strings.TrimRight(n, "0"), ".")
+	}
+	return n
 }
 
 // saveCorpus writes made-up results of every kind, and copies the examples and the logs of log.txtar.
@@ -209,7 +217,7 @@ var oddities = map[string]func(launch int, run *result.Run, r *result.Record){
 	},
 	"late-rank": func(_ int, _ *result.Run, r *result.Record) { r.Ranks = ranksOf(r, 3, 0.4) },
 	"warned": func(_ int, _ *result.Run, r *result.Record) {
-		r.Warnings = []string{"drift within the case: the last third of the samples is +12.3 % from the first",
+		r.Older = []string{"drift within the case: the last third of the samples is +12.3 % from the first",
 			"two modes: 12.5 us (60 % of samples) and 25 us (40 %); the median stands for one of them at most"}
 	},
 	"launches": func(launch int, _ *result.Run, r *result.Record) {
@@ -218,7 +226,7 @@ var oddities = map[string]func(launch int, run *result.Run, r *result.Record){
 		}
 	},
 	"crowded": func(_ int, run *result.Run, _ *result.Record) {
-		run.Warnings = []string{"oversubscribed: 16 ranks share 2 cores on node17: figures say nothing about speed"}
+		run.Older = []string{"oversubscribed: 16 ranks share 2 cores on node17: figures say nothing about speed"}
 	},
 }
 

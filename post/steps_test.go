@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/post/steps/stepstest"
@@ -46,10 +47,10 @@ func hostileSteps() stepstest.Run {
 	r := stepstest.Default()
 	r.Edit = func(f *result.StepFile) {
 		f.Run.Step.Model, f.Run.Step.About, f.Run.Step.Computing, f.Run.Step.Source = hostile, hostile, hostile, hostile
-		f.Run.Backend.Library, f.Run.Device, f.Run.Variant, f.Run.Warnings = hostile, hostile, hostile, []string{hostile}
+		f.Run.Backend.Library, f.Run.Device, f.Run.Variant, f.Run.Warnings = hostile, hostile, hostile, notice.Of(notice.Recorded{Text: hostile})
 		for i := range f.Records {
 			one := &f.Records[i]
-			one.Stop, one.Trace, one.Notes, one.Warnings = hostile, hostile, []string{hostile}, []string{hostile}
+			one.Stop, one.Trace, one.Notes, one.Warnings = hostile, hostile, []string{hostile}, notice.Of(notice.Recorded{Text: hostile})
 			for k := range one.Ops {
 				one.Ops[k].Name, one.Timeline.Ops[k].Name = hostile, hostile
 			}

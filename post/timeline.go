@@ -18,8 +18,8 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/report"
-	"busbar/post/say"
 	"busbar/post/timeline"
 	"busbar/post/trace"
 )
@@ -211,7 +211,7 @@ type idleError struct {
 }
 
 func (e *idleError) Error() string {
-	text := "nothing ran on a GPU in " + say.Some(e.paths)
+	text := "nothing ran on a GPU in " + units.Some(e.paths)
 	var said []string
 	for _, n := range e.found.Notes {
 		if n.Do != "" && !slices.Contains(said, n.Do) {
@@ -232,7 +232,7 @@ func (e *noTraceError) Error() string {
 	if len(e.problems) == 1 {
 		return problemWords(e.problems[0])
 	}
-	text := "no trace of a GPU in " + say.Some(e.paths)
+	text := "no trace of a GPU in " + units.Some(e.paths)
 	if len(e.problems) > 0 {
 		text = "cannot read"
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/stats"
-	"busbar/post/say"
+	"busbar/internal/units"
 	"busbar/post/timeline"
 )
 
@@ -107,7 +107,7 @@ func basis(a *timeline.Across) string {
 	if a.Steps == 0 {
 		return "compute and kernels are of whole recordings."
 	}
-	return fmt.Sprintf("compute and kernels are of %s that all ranks have whole.", say.Count(a.Steps, "step"))
+	return fmt.Sprintf("compute and kernels are of %s that all ranks have whole.", units.Count(a.Steps, "step"))
 }
 
 // waiting says how many collectives were matched, and what they tell.
@@ -127,9 +127,9 @@ func (s *timelineSheet) waiting(a *timeline.Across) {
 // wasWere counts things that were something.
 func wasWere(n int, noun string) string {
 	if n == 1 {
-		return say.Count(n, noun) + " was"
+		return units.Count(n, noun) + " was"
 	}
-	return say.Count(n, noun) + " were"
+	return units.Count(n, noun) + " were"
 }
 
 // label is what a device is called.
@@ -214,7 +214,7 @@ func unknownSizes(all bool) string {
 func overRanks[T any](all []T, ranks func(T) int) string {
 	for _, one := range all {
 		if n := ranks(one); n > 0 {
-			return fmt.Sprintf("x%d is over %s. ", n, say.Count(n, "rank"))
+			return fmt.Sprintf("x%d is over %s. ", n, units.Count(n, "rank"))
 		}
 	}
 	return ""
@@ -238,7 +238,7 @@ func gbps(v *float64) string {
 	if v == nil {
 		return "-"
 	}
-	return say.Bandwidth(*v * 1e9)
+	return units.Gigabytes(*v * 1e9)
 }
 
 // groups is the table of communicators, where there are several.
@@ -292,7 +292,7 @@ func (s *timelineSheet) buckets() {
 		whole += b.Bytes
 	}
 	s.table(t)
-	s.say(fmt.Sprintf("%s in %s a step.", sizeWords(&whole), say.Count(len(d.Buckets), "bucket")))
+	s.say(fmt.Sprintf("%s in %s a step.", sizeWords(&whole), units.Count(len(d.Buckets), "bucket")))
 }
 
 // exposed are the calls that were hidden least, over all devices.

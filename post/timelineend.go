@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/post/say"
+	"busbar/internal/units"
 	"busbar/post/timeline"
 )
 
@@ -72,7 +72,7 @@ func (s *timelineSheet) limits() {
 		}
 	}
 	for i, text := range says {
-		if who := say.Some(of[text]); who != "" && len(of[text]) < max(len(s.Devices), len(s.Files)) {
+		if who := units.Some(of[text]); who != "" && len(of[text]) < max(len(s.Devices), len(s.Files)) {
 			says[i] = who + ": " + text
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"busbar/internal/coll"
-	"busbar/post/say"
+	"busbar/internal/units"
 	"busbar/post/timeline"
 )
 
@@ -36,7 +36,7 @@ func (t *timeliner) read(ctx context.Context, args []string) (*timeline.Timeline
 		if err != nil {
 			return nil, err
 		}
-		run.Called = say.Some(paths)
+		run.Called = units.Some(paths)
 		runs = append(runs, run)
 	}
 	found, err := timeline.ScalingOf(t.scaling, runs)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
-	"busbar/post/say"
+	"busbar/internal/units"
 	"busbar/post/timeline"
 )
 
@@ -58,7 +58,7 @@ func orNaN(v *float64) float64 {
 // files says what was read.
 func (s *timelineSheet) files() {
 	if n := len(s.Files); n > 3 {
-		s.say(fmt.Sprintf("%s and %s: %s", s.Files[0].Path, say.Count(n-1, "more file"), fileKind(s.Files[0])))
+		s.say(fmt.Sprintf("%s and %s: %s", s.Files[0].Path, units.Count(n-1, "more file"), fileKind(s.Files[0])))
 	} else {
 		for _, f := range s.Files {
 			s.say(f.Path + ": " + fileKind(f))
@@ -95,7 +95,7 @@ func fileKind(f timeline.File) string {
 func aboutDevice(d *timeline.Device) string {
 	words := []string{d.Label}
 	if d.Rank != nil && d.World > 0 {
-		words = append(words, fmt.Sprintf("of %s", say.Count(d.World, "rank")))
+		words = append(words, fmt.Sprintf("of %s", units.Count(d.World, "rank")))
 	}
 	text := strings.Join(words, " ")
 	for _, w := range []string{d.GPU, d.Host} {
@@ -188,9 +188,9 @@ func sizeWords(bytes *int64) string {
 	if len(exact) <= len("1023 KiB") {
 		return exact
 	}
-	v, units := float64(*bytes), []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	for v >= 1024 && len(units) > 1 {
-		v, units = v/1024, units[1:]
+	v, names := float64(*bytes), []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	for v >= 1024 && len(names) > 1 {
+		v, names = v/1024, names[1:]
 	}
-	return fmt.Sprintf("%.2f %s", v, units[0])
+	return fmt.Sprintf("%.2f %s", v, names[0])
 }

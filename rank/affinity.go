@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/ranges"
 )
 
@@ -82,7 +83,7 @@ type place struct {
 
 // oversubscribed is a warning for each host (the first few) on which ranks must share cores. Ranks that are bound to
 // overlapping sets are found as well as hosts with more ranks than cores.
-func oversubscribed(places []place) []string {
+func oversubscribed(places []place) []notice.Fact {
 	var hosts []string
 	byHost := map[string][]place{}
 	for _, p := range places {
@@ -92,7 +93,7 @@ func oversubscribed(places []place) []string {
 		byHost[p.Host] = append(byHost[p.Host], p)
 	}
 	const most = 3
-	var warnings []string
+	var warnings []notice.Fact
 	more := 0
 	for _, host := range hosts {
 		ranks, cores, why := crowd(byHost[host])
@@ -101,12 +102,11 @@ func oversubscribed(places []place) []string {
 		case len(warnings) == most:
 			more++
 		default:
-			warnings = append(warnings, fmt.Sprintf(
-				"oversubscribed: %d ranks share %s on %s%s: figures say nothing about speed", ranks, plural(cores, "core"), host, why))
+			warnings = append(warnings, notice.Oversubscribed{Ranks: ranks, Cores: cores, Host: host, Why: why})
 		}
 	}
 	if more > 0 {
-		warnings = append(warnings, fmt.Sprintf("oversubscribed: so are %d hosts more", more))
+		warnings = append(warnings, notice.OversubscribedHosts{Hosts: more})
 	}
 	return warnings
 }
@@ -131,7 +131,7 @@ func crowd(ranks []place) (members, cores int, why string) {
 	slices.Sort(union)
 	union = slices.Compact(union)
 	if n := max(1, int(math.Ceil(quota-0.01))); quota < float64(len(union)) && len(ranks) > n {
-		return len(ranks), n, fmt.Sprintf(" (a cgroup grants %.3g CPUs of time)", quota)
+		return len(ranks), n, fmt.Sprintf("cgroup quota of %.3g CPUs", quota)
 	}
 	seen := map[string]bool{}
 	for _, set := range append([][]int{union}, sets...) {
@@ -149,7 +149,7 @@ func crowd(ranks []place) (members, cores int, why string) {
 		if n > len(set) && n > members {
 			members, cores, why = n, len(set), ""
 			if len(set) < len(union) {
-				why = fmt.Sprintf(" (bound to CPUs %s)", key)
+				why = "bound to CPUs " + key
 			}
 		}
 	}

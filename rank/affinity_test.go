@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
+	"busbar/internal/notice"
 	"busbar/internal/ranges"
 )
 
@@ -78,31 +78,28 @@ func TestOversubscribed(t *testing.T) {
 	for i := range 5 {
 		hosts = append(hosts, host(fmt.Sprint("node", i), 3, "0-1")...)
 	}
+	crowd := func(ranks, cores int, host, why string) notice.Fact {
+		return notice.Oversubscribed{Ranks: ranks, Cores: cores, Host: host, Why: why}
+	}
 	for name, c := range map[string]struct {
 		places []place
-		want   []string
+		want   []notice.Fact
 	}{
 		"room":                   {host("a", 4, "0-3"), nil},
 		"bound one each":         {host("a", 2, "0", "1"), nil},
 		"bound by halves":        {host("a", 4, "0-1", "2-3"), nil},
 		"unknown":                {host("a", 9, ""), nil},
-		"too many":               {host("a", 4, "0-1"), []string{"4 ranks share 2 cores on a"}},
-		"bound to one":           {host("a", 2, "0"), []string{"2 ranks share 1 core on a"}},
-		"one core for two of 3":  {host("a", 3, "0", "0", "1-3"), []string{"2 ranks share 1 core on a (bound to CPUs 0)"}},
-		"within another's set":   {host("a", 3, "0", "1", "0-1"), []string{"3 ranks share 2 cores on a"}},
-		"quota":                  {quota, []string{"4 ranks share 2 cores on a (a cgroup grants 2 CPUs of time)"}},
-		"two hosts, one crowded": {append(host("a", 2, "0-1"), host("b", 3, "0-1")...), []string{"3 ranks share 2 cores on b"}},
-		"many hosts":             {hosts, []string{"on node0", "on node1", "on node2", "2 hosts more"}},
+		"too many":               {host("a", 4, "0-1"), []notice.Fact{crowd(4, 2, "a", "")}},
+		"bound to one":           {host("a", 2, "0"), []notice.Fact{crowd(2, 1, "a", "")}},
+		"one core for two of 3":  {host("a", 3, "0", "0", "1-3"), []notice.Fact{crowd(2, 1, "a", "bound to CPUs 0")}},
+		"within another's set":   {host("a", 3, "0", "1", "0-1"), []notice.Fact{crowd(3, 2, "a", "")}},
+		"quota":                  {quota, []notice.Fact{crowd(4, 2, "a", "cgroup quota of 2 CPUs")}},
+		"two hosts, one crowded": {append(host("a", 2, "0-1"), host("b", 3, "0-1")...), []notice.Fact{crowd(3, 2, "b", "")}},
+		"many hosts": {hosts, []notice.Fact{crowd(3, 2, "node0", ""), crowd(3, 2, "node1", ""), crowd(3, 2, "node2", ""),
+			notice.OversubscribedHosts{Hosts: 2}}},
 	} {
-		got := oversubscribed(c.places)
-		if len(got) != len(c.want) {
-			t.Errorf("%s: %q", name, got)
-			continue
-		}
-		for i, w := range c.want {
-			if !strings.Contains(got[i], w) || !strings.HasPrefix(got[i], "oversubscribed: ") {
-				t.Errorf("%s: want %q in %q", name, w, got[i])
-			}
+		if got := oversubscribed(c.places); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }

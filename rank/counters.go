@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -225,12 +226,11 @@ const manyRare = 10
 
 // linkWarnings names the counters that tell of a sick link or a crowded network. hosts is how many the ranks are on: what
 // TCP sends again within one host got no answer in time, as no link can lose it.
-func linkWarnings(before, after counters, hosts int) []string {
-	var warnings []string
+func linkWarnings(before, after counters, hosts int) []notice.Fact {
+	var found []notice.Fact
 	add := func(port string, what []string) {
 		if len(what) > 0 {
-			warnings = append(warnings, fmt.Sprintf("link errors: %s counted %s during this case: its figures may be those of a bad link or a crowded network",
-				port, strings.Join(what, ", ")))
+			found = append(found, notice.LinkErrors{Port: port, Counters: what})
 		}
 	}
 	port, what := "", []string(nil)
@@ -250,8 +250,7 @@ func linkWarnings(before, after counters, hosts int) []string {
 	case hosts > 1:
 		add("tcp", []string{fmt.Sprintf("%d retransmitted segments", d)})
 	default:
-		warnings = append(warnings, fmt.Sprintf("retransmissions: tcp counted %d retransmitted segments during this case, with all ranks on one host, where no link loses any: "+
-			"most likely ranks had no CPU to answer in time, unless they are of other connections of this host", d))
+		found = append(found, notice.LocalRetransmissions{Segments: d})
 	}
-	return warnings
+	return found
 }

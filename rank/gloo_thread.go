@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"unsafe"
 
+	"busbar/internal/notice"
 	"busbar/internal/ranges"
 
 	"golang.org/x/sys/unix"
@@ -93,7 +94,7 @@ func grantedCPUs() []int {
 
 // crowded is a warning for the first host on which the two threads of each rank have less than a CPU each. threads are
 // the CPUs of Gloo's, by rank.
-func crowded(ranks []rankFacts, threads []string) []string {
+func crowded(ranks []rankFacts, threads []string) []notice.Fact {
 	type host struct {
 		name  string
 		ranks int
@@ -124,8 +125,7 @@ func crowded(ranks []rankFacts, threads []string) []string {
 			n = min(n, max(1, int(math.Ceil(h.quota-0.01))))
 		}
 		if n > 0 && 2*h.ranks > n {
-			return []string{fmt.Sprintf("threads: a rank of Gloo has two, and %s has %s for %s: small messages may take milliseconds; start fewer ranks, or give each two cores (mpirun --map-by slot:PE=2 --bind-to core)",
-				h.name, plural(n, "CPU"), plural(h.ranks, "rank"))}
+			return []notice.Fact{notice.SharedThreads{Host: h.name, CPUs: n, Ranks: h.ranks}}
 		}
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 func TestPlaceThread(t *testing.T) {
@@ -89,26 +91,26 @@ func TestCrowded(t *testing.T) {
 	granted := func(r rankFacts, quota float64) rankFacts { r.Quota = quota; return r }
 	for _, c := range []struct {
 		ranks   []rankFacts
-		threads []string // nil: as the ranks
-		want    string
+		threads []string    // nil: as the ranks
+		want    notice.Fact // nil: none
 	}{
-		{[]rankFacts{rank("a", "0-3"), rank("a", "0-3")}, nil, ""},
-		{[]rankFacts{rank("a", "0-1"), rank("a", "2-3")}, nil, ""},
-		{[]rankFacts{rank("a", "0"), rank("a", "1")}, nil, "host-a has 2 CPUs for 2 ranks"},
-		{[]rankFacts{rank("a", "0"), rank("a", "1")}, []string{"0-3", "0-3"}, ""},
-		{[]rankFacts{rank("a", "0"), rank("a", "1")}, []string{"1", "0"}, "host-a has 2 CPUs for 2 ranks"},
-		{[]rankFacts{rank("a", "0-7"), rank("b", "0")}, nil, "host-b has 1 CPU for 1 rank"},
-		{[]rankFacts{granted(rank("a", "0-7"), 1.5)}, nil, ""},
-		{[]rankFacts{granted(rank("a", "0-7"), 1)}, nil, "host-a has 1 CPU for 1 rank"},
-		{[]rankFacts{rank("a", "")}, nil, ""},
+		{[]rankFacts{rank("a", "0-3"), rank("a", "0-3")}, nil, nil},
+		{[]rankFacts{rank("a", "0-1"), rank("a", "2-3")}, nil, nil},
+		{[]rankFacts{rank("a", "0"), rank("a", "1")}, nil, notice.SharedThreads{Host: "host-a", CPUs: 2, Ranks: 2}},
+		{[]rankFacts{rank("a", "0"), rank("a", "1")}, []string{"0-3", "0-3"}, nil},
+		{[]rankFacts{rank("a", "0"), rank("a", "1")}, []string{"1", "0"}, notice.SharedThreads{Host: "host-a", CPUs: 2, Ranks: 2}},
+		{[]rankFacts{rank("a", "0-7"), rank("b", "0")}, nil, notice.SharedThreads{Host: "host-b", CPUs: 1, Ranks: 1}},
+		{[]rankFacts{granted(rank("a", "0-7"), 1.5)}, nil, nil},
+		{[]rankFacts{granted(rank("a", "0-7"), 1)}, nil, notice.SharedThreads{Host: "host-a", CPUs: 1, Ranks: 1}},
+		{[]rankFacts{rank("a", "")}, nil, nil},
 	} {
 		if c.threads == nil {
 			for _, r := range c.ranks {
 				c.threads = append(c.threads, r.CPUs)
 			}
 		}
-		if got := strings.Join(crowded(c.ranks, c.threads), ""); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
-			t.Errorf("%+v, %q: %q, want %q", c.ranks, c.threads, got, c.want)
+		if got := crowded(c.ranks, c.threads); c.want == nil && got != nil || c.want != nil && !slices.Equal(got, []notice.Fact{c.want}) {
+			t.Errorf("%+v, %q: %v, want %v", c.ranks, c.threads, got, c.want)
 		}
 	}
 }

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"time"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
 )
@@ -58,15 +58,15 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 	for r, f := range s.facts() {
 		places = append(places, place{Rank: s.members[r], Host: f.Host, CPUs: f.CPUs, Quota: f.Quota})
 	}
-	run.Warnings = oversubscribed(places)
+	run.Warnings.Add(oversubscribed(places)...)
 	if l, ok := lib.(*glooLibrary); ok {
 		l.describe(&run.Method)
 		if len(run.Warnings) == 0 && len(l.threads) == len(s.members) { // of a pattern the threads of one group are known
-			run.Warnings = crowded(s.facts(), l.threads)
+			run.Warnings.Add(crowded(s.facts(), l.threads)...)
 		}
 	}
 	if load := machine.Load1; load > 0.25*float64(machine.Cores) {
-		run.Warnings = append(run.Warnings, fmt.Sprintf("load: %s had a load average of %.2f before the run; other work disturbs the figures", machine.Host, load))
+		run.Warnings.Add(notice.HostLoad{Host: machine.Host, Load: load})
 	}
 	return run
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -86,7 +87,8 @@ func (s *screen) before(r *result.Run, said map[string]bool) {
 	for _, id := range r.Resumes {
 		s.wrapped("# ", "continues run "+id+": what is ok there is not measured again")
 	}
-	for _, warning := range r.Warnings {
+	for _, k := range r.Warnings {
+		warning := k.Sentences()
 		if !said[warning] {
 			s.wrapped("# warning: ", warning)
 		}
@@ -253,7 +255,7 @@ func near(dir string) string {
 	return dir
 }
 
-// notes collects warnings of records, said once at the end with how many points have each.
+// notes collects warnings of records; each code is printed once at the end, with how many points have it.
 type notes struct {
 	order []string
 	count map[string]int
@@ -265,27 +267,24 @@ func (n *notes) add(r *result.Record) { n.addAll(r.Case.String(), r.Warnings) }
 func (n *notes) addStep(r *result.StepRecord) { n.addAll(r.Point.String(), r.Warnings) }
 
 // addAll takes the warnings of a point by its name.
-func (n *notes) addAll(point string, warnings []string) {
+func (n *notes) addAll(point string, warnings notice.List) {
 	for _, w := range warnings {
-		kind, _, _ := strings.Cut(w, ":")
-		if len(kind) > 40 {
-			kind = kind[:40]
-		}
+		group := w.Group()
 		if n.count == nil {
 			n.count, n.first = map[string]int{}, map[string]string{}
 		}
-		if n.count[kind] == 0 {
-			n.order = append(n.order, kind)
-			n.first[kind] = point + ": " + w
+		if n.count[group] == 0 {
+			n.order = append(n.order, group)
+			n.first[group] = point + ": " + notice.Message(w.Fact)
 		}
-		n.count[kind]++
+		n.count[group]++
 	}
 }
 
 func (n *notes) write(s *screen) {
-	for _, kind := range n.order {
-		text := n.first[kind]
-		if more := n.count[kind] - 1; more > 0 {
+	for _, group := range n.order {
+		text := n.first[group]
+		if more := n.count[group] - 1; more > 0 {
 			text += fmt.Sprintf(" (and %s like it)", plural(more, "point"))
 		}
 		s.wrapped("# warning: ", text)

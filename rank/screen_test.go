@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/sweeps"
 )
@@ -68,7 +69,7 @@ func TestFarewell(t *testing.T) {
 		var out strings.Builder
 		s := &screen{on: true, out: &out, counts: map[result.Status]int{}, paths: []string{"results/x.jsonl"}}
 		r := sampleRecord(8, 1)
-		r.Warnings = []string{"timer: one clock reading", "drift: up"}
+		r.Warnings = notice.Of(notice.FromText("timer: one clock reading"), notice.FromText("drift: up"))
 		s.row("mpi", r)
 		s.row("mpi", r)
 		s.farewell(nil, code)

@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -106,13 +107,13 @@ func (s *session) observed(i int, budget time.Duration) (*result.Record, error) 
 	after := s.counters.read()
 	r.Network = after.since(before)
 	hosts, _ := shape(s.machines)
-	r.Warnings = append(r.Warnings, linkWarnings(before, after, hosts)...)
+	r.Warnings.Add(linkWarnings(before, after, hosts)...)
 	return r, nil
 }
 
 // attempt measures a case, and again where it failed and --retry allows it; what failed before stands as a warning.
 func (s *session) attempt(i int, budget time.Duration) (*result.Record, error) {
-	var failed []string
+	var failed []notice.Fact
 	for try := 1; ; try++ {
 		_, connects := s.lib.(*ncclLibrary) // its first operation of a collective does
 		o := command{orderMeasure, slices.Index(s.sessions, s), i, budget, s.pace.remaining(), connects && !s.used[s.cases[i].Collective]}
@@ -127,10 +128,10 @@ func (s *session) attempt(i int, budget time.Duration) (*result.Record, error) {
 			s.used[r.Collective] = true
 		}
 		if r.Status != result.Failed && r.Status != result.OOM || try > s.j.cfg.retry {
-			r.Warnings = append(r.Warnings, failed...)
+			r.Warnings.Add(failed...)
 			return r, nil
 		}
-		failed = append(failed, fmt.Sprintf("attempt %d: %s: %s", try, r.Status, r.Reason))
+		failed = append(failed, notice.AttemptFailed{Attempt: try, Status: string(r.Status), Reason: r.Reason})
 	}
 }
 

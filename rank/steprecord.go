@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/internal/units"
 )
 
 // keep writes the records of the group and its traces, and gives up what was bound. Where the run ends early, a point with too
@@ -69,7 +71,7 @@ func (g *stepGroup) record(r *stepRun) *result.StepRecord {
 		}
 		f := step.FiguresOf(r.rounds)
 		record.Figures, record.Stop = &f, g.stop.reason
-		record.Warnings = append(record.Warnings, wrongPace(r.plan, f)...)
+		record.Warnings.Add(wrongPace(r.plan, f)...)
 	}
 	return record
 }
@@ -78,7 +80,7 @@ func (g *stepGroup) record(r *stepRun) *result.StepRecord {
 const paceTolerance = 0.25
 
 // wrongPace warns where computing alone takes another time than the model asks for: its share of a step is another one then.
-func wrongPace(p *step.Plan, f step.Figures) []string {
+func wrongPace(p *step.Plan, f step.Figures) []notice.Fact {
 	var asked float64
 	for _, s := range p.Segments {
 		asked += s.Seconds()
@@ -86,7 +88,7 @@ func wrongPace(p *step.Plan, f step.Figures) []string {
 	if took := f.Compute.Value; asked <= 0 || math.Abs(took/asked-1) <= paceTolerance {
 		return nil
 	}
-	return []string{fmt.Sprintf("computing: it takes %s ms alone, and the model asks for %s ms: other work disturbed its calibration or the run", threeDigits(f.Compute.Value), threeDigits(asked))}
+	return []notice.Fact{notice.ComputePace{Took: units.Seconds(f.Compute.Value), Model: units.Seconds(asked)}}
 }
 
 // keepStep writes a record. Rank 0 only.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/step"
 )
 
@@ -67,8 +68,8 @@ func (s *screen) sayProgress(w *stepSession) {
 }
 
 // stepCrowded warns where threads that compute and threads that communicate must share cores.
-func (s *stepSession) stepCrowded() []string {
-	if !onHosts(s.lib.name()) || s.run.Crowded() != "" { // another warning leaves this one to say
+func (s *stepSession) stepCrowded() []notice.Fact {
+	if !onHosts(s.lib.name()) || s.run.Crowded() != nil { // another warning leaves this one to say
 		return nil
 	}
 	threads := s.j.cfg.step.threads
@@ -92,7 +93,7 @@ func (s *stepSession) stepCrowded() []string {
 	}
 	for _, f := range s.facts() {
 		if n, cores, why := crowd(hosts[f.Host]); n > 0 {
-			return []string{fmt.Sprintf("threads: %d threads that compute or communicate share %s on %s%s: communication that goes on takes its time from computing", n, plural(cores, "core"), f.Host, why)}
+			return []notice.Fact{notice.SharedStepThreads{Threads: n, Cores: cores, Host: f.Host, Why: why}}
 		}
 	}
 	return nil

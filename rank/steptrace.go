@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/bench"
 	"busbar/internal/loop"
+	"busbar/internal/notice"
 	"busbar/internal/program"
 	"busbar/internal/result"
 	"busbar/internal/step"
@@ -86,7 +87,7 @@ func (s *stepSession) writeTraces(n int, texts [][]byte, record *result.StepReco
 		}
 	}
 	if err != nil {
-		record.Warnings = append(record.Warnings, fmt.Sprintf("trace: it is not written: %v", err))
+		record.Warnings.Add(notice.TraceNotWritten{Problem: err.Error()})
 		return
 	}
 	record.Trace = filepath.Join(filepath.Base(s.sheet.w.TraceFolder()), filepath.Base(folder))

@@ -163,7 +163,7 @@ func (s *stepSession) openFile() error {
 	if c, ok := s.computing.(calibrated); ok {
 		s.run.Step.Unit, s.run.Step.Start = c.calibration()
 	}
-	s.run.Warnings = append(s.run.Warnings, s.stepCrowded()...)
+	s.run.Warnings.Add(s.stepCrowded()...)
 	s.continuePast()
 	for _, p := range s.points {
 		if !p.done {

@@ -111,11 +111,20 @@ func (w World) Ran(err error) (Verdict, error) {
 	return v, nil
 }
 
-func (w World) onHost(rank int) string {
+// host is the host of a rank; "" where it is not known.
+func (w World) host(rank int) string {
 	if rank < 0 || rank >= len(w.Hosts) {
 		return ""
 	}
-	return " on " + w.Hosts[rank]
+	return w.Hosts[rank]
+}
+
+// onHost is the host in a sentence.
+func (w World) onHost(rank int) string {
+	if host := w.host(rank); host != "" {
+		return " on " + host
+	}
+	return ""
 }
 
 // maxText is how much of a message a rank sends to rank 0.

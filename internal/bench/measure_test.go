@@ -3,7 +3,6 @@ package bench_test
 import (
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/bench/benchtest"
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -152,8 +152,8 @@ func TestRootedLatencyCountsUntilTheLastIsDone(t *testing.T) {
 	o.Clock.Common = false
 	r = mustMeasure(t, 3, c, o, s)
 	near(t, "without a common clock", r.Time.Seconds, 8e-3, 1e-3)
-	if !strings.Contains(strings.Join(r.Warnings, "\n"), "no common clock") {
-		t.Errorf("the record does not say so: %q", r.Warnings)
+	if _, warned := warning[notice.NoCommonClock](r); !warned {
+		t.Errorf("warnings: %v", r.Warnings)
 	}
 }
 
@@ -449,8 +449,8 @@ func TestWarnings(t *testing.T) {
 	o := options
 	o.Iterations = 50
 	r := mustMeasure(t, 2, c, o, benchtest.Script{Time: func(coll.Case, int, int) float64 { return 200e-9 }})
-	if !strings.Contains(strings.Join(r.Warnings, "\n"), "timer: one clock reading (25 ns) is 12 %") {
-		t.Errorf("a clock that takes 12 %% of the interval is not said: %q", r.Warnings)
+	if w, warned := warning[notice.TimerCost](r); !warned || w.Reading != 25e-9 || math.Abs(float64(w.Share)-0.125) > 0.01 {
+		t.Errorf("a clock that takes an eighth of the interval: %v", r.Warnings)
 	}
 	r = mustMeasure(t, 2, c, o, benchtest.Script{Time: func(coll.Case, int, int) float64 { return 1e-3 }})
 	if len(r.Warnings) != 0 {
@@ -496,12 +496,13 @@ func TestEvents(t *testing.T) {
 		if e := r.Time.Event; e.Min > e.Seconds || e.Max < e.Seconds || e.Hi < e.Lo || e.Hi == 0 {
 			t.Errorf("%s: %+v", mode, e)
 		}
-		if said(r, "events:") {
-			t.Errorf("%s: %q", mode, r.Warnings)
+		if _, warned := warning[notice.EventResolution](r); warned {
+			t.Errorf("%s: %v", mode, r.Warnings)
 		}
 		o.Clock.EventStep = 60e-6
-		if r := mustMeasure(t, 4, c, o, script); !said(r, "events: one step of the device's clock (60000 ns)") {
-			t.Errorf("%s: a coarse clock is not said: %q", mode, r.Warnings)
+		r = mustMeasure(t, 4, c, o, script)
+		if w, warned := warning[notice.EventResolution](r); !warned || w.Step != 60e-6 {
+			t.Errorf("%s: a coarse clock: %v", mode, r.Warnings)
 		}
 	}
 	if r := mustMeasure(t, 2, sized(allReduce, 2, 4096), options, benchtest.Script{}); r.Time.Event != nil {
@@ -509,8 +510,14 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-func said(r *result.Record, text string) bool {
-	return slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, text) })
+// warning is the warning of a type that a record has.
+func warning[F notice.Fact](r *result.Record) (found F, has bool) {
+	for _, k := range r.Warnings {
+		if f, is := k.Fact.(F); is {
+			return f, true
+		}
+	}
+	return found, false
 }
 
 // A rank of a world that is a part of another one is known by its number there.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -83,8 +84,8 @@ func (m *measurement) warnOfPaths(id float64, text string) error {
 	if err != nil || m.w.Rank != 0 {
 		return err
 	}
-	m.record.Warnings = append(m.record.Warnings, fmt.Sprintf("path: %.0f of %d ranks took another way than rank 0 (%s), the first of them rank %d%s: %s",
-		differs[0], m.w.Size, m.record.Path, m.w.Name(rank), m.w.onHost(rank), other))
+	m.record.Warnings.Add(notice.PathDiffers{Ranks: int(differs[0]), World: m.w.Size, Own: m.record.Path.String(),
+		Rank: m.w.Name(rank), Host: m.w.host(rank), Other: other})
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/bench/benchtest"
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -103,15 +104,16 @@ func TestPathOfOneOperation(t *testing.T) {
 func TestRanksOnOtherPaths(t *testing.T) {
 	ring := &result.Path{Algorithm: "RING", Protocol: "LL", Channels: 4}
 	for want, other := range map[string]*result.Path{
-		"path: 2 of 3 ranks took another way than rank 0 (RING LL, 4 channels), the first of them rank 1 on node00: TREE LL, 4 channels": {Algorithm: "TREE", Protocol: "LL", Channels: 4},
-		"rank 1 on node00: RING LL, 5 channels":         {Algorithm: "RING", Protocol: "LL", Channels: 5},
-		"rank 1 on node00: nothing that it tells":       nil,
-		"rank 1 on node00: RING LL128, 4 channels":      {Algorithm: "RING", Protocol: "LL128", Channels: 4},
-		"rank 1 on node00: RING LL, at most 4 channels": {Algorithm: "RING", Protocol: "LL", Channels: 4, AtMost: true},
+		"TREE LL, 4 channels":         {Algorithm: "TREE", Protocol: "LL", Channels: 4},
+		"RING LL, 5 channels":         {Algorithm: "RING", Protocol: "LL", Channels: 5},
+		"nothing that it tells":       nil,
+		"RING LL128, 4 channels":      {Algorithm: "RING", Protocol: "LL128", Channels: 4},
+		"RING LL, at most 4 channels": {Algorithm: "RING", Protocol: "LL", Channels: 4, AtMost: true},
 	} {
+		differs := notice.PathDiffers{Ranks: 2, World: 3, Own: "RING LL, 4 channels", Rank: 1, Host: "node00", Other: want}
 		r, _ := tell(t, func(*telling) {}, ring, other, other)
-		if len(r.Warnings) != 1 || !strings.HasSuffix(r.Warnings[0], want) || r.Path == nil || *r.Path != *ring {
-			t.Errorf("path %v, warnings %q, wanted %q", r.Path, r.Warnings, want)
+		if len(r.Warnings) != 1 || r.Warnings[0].Fact != differs || r.Path == nil || *r.Path != *ring {
+			t.Errorf("path %v, warnings %v, want %v", r.Path, r.Warnings, differs)
 		}
 	}
 	// Sends and receives: every rank has its own, the most channels count.

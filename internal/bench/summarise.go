@@ -1,12 +1,13 @@
 package bench
 
 import (
-	"fmt"
 	"sort"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 )
 
 // timerShare is the share of an interval that reading the clock may take before it is said (Hoefler & Belli, SC'15).
@@ -46,9 +47,7 @@ func (m *measurement) timeFigures(mean float64) {
 	t.P90, t.P99 = s.P90, s.P99
 	t.Samples, t.Iterations, t.Outliers, t.AutoCorr = s.N, m.ops*m.o.Aggregate, s.Outliers, s.AutoCorr
 	t.Sync, t.Elapsed = SyncMethod, m.elapsed
-	warn := func(format string, a ...any) {
-		m.record.Warnings = append(m.record.Warnings, fmt.Sprintf(format, a...))
-	}
+	warn := func(f notice.Fact) { m.record.Warnings.Add(f) }
 	if m.c.Mode == coll.Throughput {
 		t.Batch = m.k * m.o.Aggregate
 		t.Summary = "median over batches of the " + m.o.Average.String()
@@ -63,22 +62,22 @@ func (m *measurement) timeFigures(mean float64) {
 	}
 	interval := t.Seconds * operations
 	if cost := m.o.Clock.Cost; interval > 0 && cost > timerShare*interval {
-		warn("timer: one clock reading (%.0f ns) is %.0f %% of what is timed", cost*1e9, 100*cost/interval)
+		warn(notice.TimerCost{Reading: units.Nanoseconds(cost), Share: units.Share(cost / interval)})
 	}
 	if r := m.o.Clock.Resolution; r > 0 && interval < 10*r {
 		t.P90, t.P99 = 0, 0
-		warn("timer: percentiles are not claimed, the clock's step (%.0f ns) is over a tenth of what is timed", r*1e9)
+		warn(notice.TimerResolution{Step: units.Nanoseconds(r)})
 	}
 	if m.c.Mode == coll.Latency && m.c.Collective.Rooted() && !m.o.Clock.Common && m.w.Size > 1 {
-		warn("no common clock: each rank's own duration is counted, not until the last rank is done")
+		warn(notice.NoCommonClock{})
 	}
 	if u := m.clocks.uncertainty; m.c.Mode == coll.Latency && m.untilLast() && m.w.Size > 1 && u > timerShare*t.Seconds && m.o.Compare != nil {
-		warn("clocks: the offset between hosts is known to %s, which is %.0f %% of what is timed", microseconds(u), 100*u/t.Seconds)
+		warn(notice.ClockUncertainty{Uncertainty: units.Seconds(u), Share: units.Share(u / t.Seconds)})
 	}
 	if len(m.events) > 0 {
 		t.Event = eventFigures(m.events)
 		if step, timed := m.o.Clock.EventStep, t.Event.Seconds*operations; step > timerShare*timed {
-			warn("events: one step of the device's clock (%.0f ns) is over %.0f %% of the %s between them", step*1e9, 100*timerShare, microseconds(timed))
+			warn(notice.EventResolution{Step: units.Nanoseconds(step), Share: timerShare, Interval: units.Seconds(timed)})
 		}
 	}
 	for _, w := range s.Warnings {
@@ -86,8 +85,25 @@ func (m *measurement) timeFigures(mean float64) {
 		if w.Kind == stats.TooFewSamples && m.o.Iterations > 0 && m.c.Mode == coll.Throughput {
 			continue
 		}
-		warn("%s", w.Text(microseconds))
+		warn(factOf(w))
 	}
+}
+
+// factOf is a warning of the statistics as a notice.
+func factOf(w stats.Warning) notice.Fact {
+	switch w.Kind {
+	case stats.Correlated:
+		return notice.Autocorrelated{Samples: w.N, Needed: w.Wanted}
+	case stats.Drift:
+		return notice.Drift{Change: notice.Change(w.Change)}
+	case stats.Bimodal:
+		lower, upper := w.Modes[0], w.Modes[1]
+		return notice.Bimodal{Lower: units.Seconds(lower.At), LowerShare: units.Share(lower.Share),
+			Upper: units.Seconds(upper.At), UpperShare: units.Share(upper.Share)}
+	case stats.NotFinite:
+		return notice.SamplesNotFinite{Samples: w.N}
+	}
+	return notice.TooFewSamples{Samples: w.N, Needed: stats.MinForInterval}
 }
 
 // eventFigures summarise the device's times.
@@ -102,17 +118,11 @@ func eventFigures(x []float64) *result.Event {
 
 // rankSummary names the slowest and the latest rank.
 func (m *measurement) rankSummary(median, late []float64) *result.Ranks {
-	host := func(r int) string {
-		if r < len(m.w.Hosts) {
-			return m.w.Hosts[r]
-		}
-		return ""
-	}
 	slowest, latest := argmax(median), argmax(late)
-	ranks := &result.Ranks{Slowest: m.w.Name(slowest), SlowestHost: host(slowest), SlowestS: median[slowest], Latest: -1,
+	ranks := &result.Ranks{Slowest: m.w.Name(slowest), SlowestHost: m.w.host(slowest), SlowestS: median[slowest], Latest: -1,
 		Uncertainty: m.clocks.uncertainty}
 	if m.w.Size > 1 && m.o.Clock.Common && late[latest] > m.clocks.uncertainty {
-		ranks.Latest, ranks.LatestHost, ranks.Lateness = m.w.Name(latest), host(latest), late[latest]
+		ranks.Latest, ranks.LatestHost, ranks.Lateness = m.w.Name(latest), m.w.host(latest), late[latest]
 	}
 	ranks.Median, ranks.Late = median, late // the writer shortens them for large worlds
 	return ranks
@@ -144,14 +154,7 @@ func Shorten(r *result.Ranks, w World) (median, late []float64) {
 	at := func(q float64) float64 { return median[order[int((1-q)*float64(len(order)-1)+0.5)]] }
 	r.Spread = []float64{at(0), at(0.25), at(0.5), at(0.75), at(1)}
 	for _, i := range order[:8] {
-		s := result.RankS{Rank: w.Name(i), S: median[i], Late: late[i]}
-		if i < len(w.Hosts) {
-			s.Host = w.Hosts[i]
-		}
-		r.Worst = append(r.Worst, s)
+		r.Worst = append(r.Worst, result.RankS{Rank: w.Name(i), Host: w.host(i), S: median[i], Late: late[i]})
 	}
 	return median, late
 }
-
-// microseconds writes seconds for a sentence.
-func microseconds(s float64) string { return fmt.Sprintf("%.4g us", s*1e6) }

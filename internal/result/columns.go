@@ -223,9 +223,9 @@ func pathWord(r *Record, f func(*Path) string) string {
 // warningsOf are those of the whole run and of the point.
 func warningsOf(run *Run, r *Record) string {
 	if len(run.Warnings) == 0 {
-		return strings.Join(r.Warnings, "; ")
+		return r.Warnings.String()
 	}
-	return strings.Join(slices.Concat(run.Warnings, r.Warnings), "; ")
+	return slices.Concat(run.Warnings, r.Warnings).String()
 }
 
 func checkWord(r *Record) string {

@@ -1,20 +1,12 @@
 package result
 
-import "strings"
+import "busbar/internal/notice"
 
-// Crowded is why the ranks of a run, or the threads of its library, had to share cores or a GPU, as rank says: times are
-// then those of waiting for a turn and say nothing about speed. It is empty where each had its own.
-func (r *Run) Crowded() string {
+// Crowded is why the ranks of a run, or the threads of its library, had to share cores or a GPU: times are then those of
+// waiting for a turn and show no speed of communication. It is nil where each had its own.
+func (r *Run) Crowded() notice.Fact {
 	if r.Method.Shared {
-		return "ranks share a GPU"
+		return notice.SharedGPU{}
 	}
-	for _, w := range r.Warnings {
-		for _, kind := range []string{"oversubscribed: ", "threads: "} {
-			if why, is := strings.CutPrefix(w, kind); is {
-				why, _, _ = strings.Cut(why, ": ") // what it means, and what to do
-				return strings.TrimPrefix(kind, "oversubscribed: ") + why
-			}
-		}
-	}
-	return ""
+	return r.Warnings.Crowded()
 }

@@ -1,19 +1,27 @@
 package result
 
-import "testing"
+import (
+	"testing"
+
+	"busbar/internal/notice"
+)
 
 func TestCrowded(t *testing.T) {
-	for warning, want := range map[string]string{
-		"oversubscribed: 4 ranks share 2 cores on vm: figures say nothing about speed":                                      "4 ranks share 2 cores on vm",
-		"oversubscribed: so are 3 hosts more":                                                                               "so are 3 hosts more",
-		"threads: a rank of Gloo has two, and vm has 2 CPUs for 2 ranks: small messages may take milliseconds; start fewer": "threads: a rank of Gloo has two, and vm has 2 CPUs for 2 ranks",
-		"load: vm had a load average of 3.33 before the run; other work disturbs the figures":                               "",
+	for _, c := range []struct {
+		warning notice.Fact
+		crowded bool
+	}{
+		{notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "vm"}, true},
+		{notice.SharedThreads{Host: "vm", CPUs: 2, Ranks: 2}, true},
+		{notice.SharedStepThreads{Threads: 8, Cores: 4, Host: "vm"}, true},
+		{notice.HostLoad{Host: "vm", Load: 3.33}, false},
 	} {
-		if got := (&Run{Warnings: []string{"first", warning}}).Crowded(); got != want {
-			t.Errorf("%q, want %q", got, want)
+		got := (&Run{Warnings: notice.Of(notice.Recorded{Text: "first"}, c.warning)}).Crowded()
+		if (got == c.warning) != c.crowded || (got == nil) == c.crowded {
+			t.Errorf("%v: %v", c.warning, got)
 		}
 	}
-	if got := (&Run{Method: Method{Shared: true}}).Crowded(); got != "ranks share a GPU" {
-		t.Errorf("of a shared GPU: %q", got)
+	if got := (&Run{Method: Method{Shared: true}}).Crowded(); got != (notice.SharedGPU{}) {
+		t.Errorf("of a shared GPU: %v", got)
 	}
 }

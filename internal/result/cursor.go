@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding"
+	"encoding/json"
 	"strconv"
 )
 
@@ -103,6 +104,29 @@ func (c *cursor) word(to encoding.TextUnmarshaler) {
 func (c *cursor) texts(to *[]string) {
 	*to = []string{}
 	c.list(func() { *to = append(*to, string(c.bytes())) })
+}
+
+// value leaves a list or an object to encoding/json.
+func (c *cursor) value(to any) {
+	begin, depth, quoted := c.i, 0, false
+	for done := false; !done && !c.odd; done = depth == 0 && !quoted {
+		switch b := c.next(); {
+		case quoted:
+			if b == '\\' {
+				c.next()
+			}
+			quoted = b != '"'
+		case b == '"':
+			quoted = true
+		case b == '[' || b == '{':
+			depth++
+		case b == ']' || b == '}':
+			depth--
+		}
+	}
+	if c.odd || json.Unmarshal(c.b[begin:c.i], to) != nil {
+		c.odd = true
+	}
 }
 
 func (c *cursor) int64(to *int64) {

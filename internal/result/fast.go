@@ -58,7 +58,9 @@ func (c *cursor) record(r *Record) bool {
 		case "notes":
 			c.texts(&r.Notes)
 		case "warnings":
-			c.texts(&r.Warnings)
+			c.texts(&r.Older)
+		case "notices":
+			c.value(&r.Warnings)
 		default:
 			c.odd = true
 		}

@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding"
+	"encoding/json"
 	"os"
 	"reflect"
 	"regexp"
@@ -60,6 +61,9 @@ func fields(path string, t reflect.Type, into map[string][]string) {
 		}
 		into[path] = append(into[path], name)
 		_, leaf := reflect.New(inner).Interface().(encoding.TextUnmarshaler)
+		if _, own := reflect.New(inner).Interface().(json.Unmarshaler); own {
+			leaf = true
+		}
 		if at := once[inner]; at != "" && at != path+"."+name {
 			continue
 		}

@@ -136,6 +136,7 @@ func (ignored) UnmarshalJSON([]byte) error { return nil }
 
 // sound is the error of a record that lacks what every record has.
 func (r *Record) sound() error {
+	adopt(&r.Older, &r.Warnings)
 	if r.Imported != nil {
 		return r.soundImport()
 	}

@@ -14,6 +14,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/golden"
+	"busbar/internal/notice"
 )
 
 // csvRows merges files and returns the rows of the CSV by column name.
@@ -165,7 +166,7 @@ const wantedColumns = "run,campaign,launch,backend,library,variant,world,nodes,r
 
 func TestMergedColumns(t *testing.T) {
 	record := sampleRecord(sampleCase(t, coll.AllReduce, 1<<20), 1.0/3)
-	record.Warnings = []string{`says "no", twice`, "and, more\nlines; µ|"}
+	record.Warnings = notice.Of(notice.FromText(`says "no", twice`), notice.FromText("and, more\nlines; µ|"))
 	record.Ranks.Latest, record.Ranks.Lateness = 2, 0.25
 	record.Path = &Path{Algorithm: "NVLS", Protocol: "SIMPLE", Channels: 24}
 	skipped := notOK(sampleCase(t, coll.AllGather, 8), Skipped, `too "large" by far`)
@@ -173,7 +174,7 @@ func TestMergedColumns(t *testing.T) {
 	unclaimed := sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5)
 	cold := runOf("a", 0)
 	cold.Method = Method{Rotate: 64 << 20, Average: "mean over ranks", Graph: 20}
-	cold.Warnings = []string{"oversubscribed: by far"}
+	cold.Warnings = notice.Of(notice.Recorded{Text: "oversubscribed: by far"})
 	path := writeLines(t, t.TempDir(), "a.jsonl", append([]any{cold}, numbered(record, skipped, unclaimed)...)...)
 	rows := csvRows(t, MergeOptions{}, path)
 	want := map[string]string{

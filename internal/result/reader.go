@@ -213,6 +213,7 @@ func readHeader(path string, lines *lineReader) (*Run, error) {
 	if err := json.Unmarshal(line, run); err != nil {
 		return nil, &ForeignError{Path: path, Reason: "its first line does not describe a run: " + err.Error()}
 	}
+	adopt(&run.Older, &run.Warnings)
 	if run.ID == "" {
 		return nil, &ForeignError{Path: path, Reason: "its run has no id"}
 	}

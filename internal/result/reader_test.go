@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 )
 
 func TestUnusableFiles(t *testing.T) {
@@ -201,7 +202,8 @@ func FuzzFast(f *testing.F) {
 		notOK(sampleCase(f, coll.AllToAll, 2), Skipped, "too \"small\" <&> µ"), {},
 	} {
 		r.Path = &Path{Algorithm: "NVLS", Channels: 3}
-		r.Warnings, r.Notes, r.Network = []string{"a", "b,c"}, []string{}, []NetUse{{Name: "eth0", RxBytes: 1}}
+		r.Older, r.Notes, r.Network = []string{"a", "b,c"}, []string{}, []NetUse{{Name: "eth0", RxBytes: 1}}
+		r.Warnings = notice.Of(notice.Drift{Change: 0.1}, notice.Recorded{Text: "\"a] \\"}, notice.LinkErrors{Port: "eth0", Counters: []string{"1 error"}})
 		line, _, err := encodeLine(&r)
 		if err != nil && r.Collective != 0 {
 			f.Fatal(err)
@@ -209,7 +211,7 @@ func FuzzFast(f *testing.F) {
 		f.Add(line[:max(len(line)-1, 0)])
 	}
 	for _, seed := range []string{`{}`, `{"n":01}`, `{"n":1.0}`, `{"n":1e3}`, `{"n":-0}`, `{"N":3}`, `{"n":null}`, `{"time":null}`, `{"time":{"s":1},"time":{"lo_s":2}}`,
-		`{"warnings":["a"],"warnings":[]}`, `{"load1":1e999}`, `{"n":99999999999999999999}`, `{"load1":-.5}`, `{"load1":1.}`, `{"op":"none"}`, `{"op":" SUM"}`,
+		`{"warnings":["a"],"warnings":[]}`, `{"notices":[{"code":"drift"},{"code":"x"}]}`, `{"notices":[{"code":"drift","parameters":[]}]}`, `{"notices":[}`, `{"notices":null}`, `{"load1":1e999}`, `{"n":99999999999999999999}`, `{"load1":-.5}`, `{"load1":1.}`, `{"op":"none"}`, `{"op":" SUM"}`,
 		`{"ranks":{"median_s":[1,2,-3e-4]}}`, `{"ranks":{"median_s":[1,]}}`, `{"network":[{"name":"x","rx_bytes":"y"}]}`, "{\"at\":\"\x80\"}", `{"n":1}x`, `{"path":{"channels":1,"channels_at_most":true}}`, `{"path":null}`, `{"path":{"algorithm":"A"},"path":{"protocol":"B"}}`, `{"n":1,}`} {
 		f.Add([]byte(seed))
 	}
@@ -221,6 +223,7 @@ func FuzzFast(f *testing.F) {
 		if err := decodeTableSlowly(line, &slow); err != nil && slow.sound() == nil {
 			t.Fatalf("encoding/json does not take %s: %v", line, err)
 		}
+		adopt(&fast.Older, &fast.Warnings)
 		same(t, fast, slow)
 		fast, slow = Record{}, Record{}
 		if !fastWhole(line, &fast) {

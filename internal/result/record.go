@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 )
 
 // Schema is the number of the file format; fields may be added under the same number, never reused.
@@ -64,7 +65,8 @@ type Run struct {
 	Slurm       map[string]string `json:"slurm,omitempty"`       // Slurm's variables of rank 0
 	Topology    string            `json:"topology,omitempty"`
 	Hardware    *Hardware         `json:"hardware,omitempty"` // nil: nothing is known of it
-	Warnings    []string          `json:"warnings,omitempty"`
+	Warnings    notice.List       `json:"notices,omitempty"`
+	Older       []string          `json:"warnings,omitempty"` // sentences of older versions; Warnings once read
 
 	Imported *Source `json:"imported,omitempty"` // another tool measured this; nil: rank did
 }
@@ -240,14 +242,15 @@ type Record struct {
 
 	Time *Time `json:"time,omitempty"` // nil unless ok (or wrong: figures of wrong data are kept, never drawn)
 
-	Check    Check    `json:"check"`
-	Ranks    *Ranks   `json:"ranks,omitempty"`
-	Network  []NetUse `json:"network,omitempty"`     // what moved on ports and interfaces of rank 0's host
-	FirstUse float64  `json:"first_use_s,omitempty"` // s: the first operation of this collective in this world, connections included
-	Path     *Path    `json:"path,omitempty"`        // which way the library took; nil where it does not tell
-	Load1    float64  `json:"load1,omitempty"`       // load average of rank 0's host after the case
-	Notes    []string `json:"notes,omitempty"`       // how it was done: "avg = sum and a scaling by this tool"
-	Warnings []string `json:"warnings,omitempty"`
+	Check    Check       `json:"check"`
+	Ranks    *Ranks      `json:"ranks,omitempty"`
+	Network  []NetUse    `json:"network,omitempty"`     // what moved on ports and interfaces of rank 0's host
+	FirstUse float64     `json:"first_use_s,omitempty"` // s: the first operation of this collective in this world, connections included
+	Path     *Path       `json:"path,omitempty"`        // which way the library took; nil where it does not tell
+	Load1    float64     `json:"load1,omitempty"`       // load average of rank 0's host after the case
+	Notes    []string    `json:"notes,omitempty"`       // how it was done: "avg = sum and a scaling by this tool"
+	Warnings notice.List `json:"notices,omitempty"`
+	Older    []string    `json:"warnings,omitempty"` // sentences of older versions; Warnings once read
 
 	Imported *Origin `json:"imported,omitempty"` // where another tool's file has it; nil: rank measured it
 }

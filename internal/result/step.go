@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 
+	"busbar/internal/notice"
 	"busbar/internal/step"
 )
 
@@ -84,7 +85,8 @@ type StepRecord struct {
 	Trace    string        `json:"trace,omitempty"`    // folder of the trace files, beside this file
 	Timeline *StepTimeline `json:"timeline,omitempty"` // of rank 0, the step that its trace file holds; there without trace files too
 	Notes    []string      `json:"notes,omitempty"`
-	Warnings []string      `json:"warnings,omitempty"`
+	Warnings notice.List   `json:"notices,omitempty"`
+	Older    []string      `json:"warnings,omitempty"` // sentences of older versions; Warnings once read
 }
 
 // Timed says whether a record has figures that hold.

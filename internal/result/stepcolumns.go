@@ -69,7 +69,7 @@ var stepColumns = slices.Concat([]stepColumn{
 		{"reason", func(r *StepRow) string { return r.Record.Reason }},
 		{"notes", func(r *StepRow) string { return strings.Join(r.Record.Notes, "; ") }},
 		{"warnings", func(r *StepRow) string {
-			return strings.Join(slices.Concat(r.File.Run.Warnings, r.Record.Warnings), "; ")
+			return slices.Concat(r.File.Run.Warnings, r.Record.Warnings).String()
 		}},
 		ofRun("rehearsed", func(r *Run) string { return ifAny(r.Rehearse, func() string { return "true" }) }),
 	})

@@ -153,6 +153,7 @@ func (s *stepLines) record(line []byte) error {
 	if err := json.Unmarshal(line, r); err != nil {
 		return err
 	}
+	adopt(&r.Older, &r.Warnings)
 	if err := s.planned(r.N); err != nil {
 		return err
 	}

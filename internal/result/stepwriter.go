@@ -1,6 +1,10 @@
 package result
 
-import "fmt"
+import (
+	"fmt"
+
+	"busbar/internal/notice"
+)
 
 // AppendRound writes one round of a point (Kind is filled in) and returns when the disk has it. Errors are those of Append.
 func (w *Writer) AppendRound(r *StepRound) error {
@@ -28,7 +32,7 @@ func (w *Writer) AppendStep(r *StepRecord) error {
 		}
 		line, odd, err := encodeLine(r)
 		if err == nil && odd {
-			r.Warnings = append(r.Warnings, notFinite)
+			r.Warnings.Add(notice.ValueNotFinite{})
 			line, _, err = encodeLine(r)
 		}
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/step"
 )
 
@@ -223,7 +224,7 @@ func TestOddTimesOfSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := mustReadSteps(t, w.Path())
-	if len(f.Records) != 1 || len(f.Rounds[1]) != 0 || len(f.Records[0].Warnings) != 1 || f.Records[0].Warnings[0] != notFinite {
+	if len(f.Records) != 1 || len(f.Rounds[1]) != 0 || len(f.Records[0].Warnings) != 1 || f.Records[0].Warnings[0].Fact != (notice.ValueNotFinite{}) {
 		t.Errorf("read back %+v, rounds %v", f.Records, f.Rounds)
 	}
 }

@@ -75,7 +75,7 @@ func (v *textView) add(r *Record) {
 	}
 	p.status, p.reason = r.Status, reason(r)
 	p.marks = p.marks[:0]
-	for _, text := range slices.Concat(r.Notes, r.Warnings) {
+	for _, text := range slices.Concat(r.Notes, r.Warnings.Texts()) {
 		p.marks = append(p.marks, v.mark(text))
 	}
 	if r.Status != OK || r.Time == nil {

@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/golden"
+	"busbar/internal/notice"
 )
 
 // everything is a run with all that a text view has to show.
@@ -42,10 +43,13 @@ func everything(t *testing.T) []Record {
 		with(sampleRecord(allReduce, 90e-6), func(r *Record) { r.Path = &Path{Algorithm: "RING", Protocol: "LL128", Channels: 16} }),
 		sampleRecord(sampleCase(t, coll.AllGather, 1<<20), 179e-6),
 		with(sampleRecord(latency, 95e-6), func(r *Record) {
-			r.Warnings = []string{"load: 5.0 on 4 cores", "drift: 4 % from the first to the last third"}
+			r.Warnings = notice.Of(notice.FromText("load: 5.0 on 4 cores"), notice.FromText("drift: 4 % from the first to the last third"))
 		}),
 		with(sampleRecord(maximum, 100e-6), func(r *Record) { r.Path = &Path{Algorithm: "TREE", Protocol: "LL", Channels: 1} }),
-		with(sampleRecord(double, 200e-6), func(r *Record) { r.Warnings = []string{"load: 5.0 on 4 cores"}; r.Check.Result = "off" }),
+		with(sampleRecord(double, 200e-6), func(r *Record) {
+			r.Warnings = notice.Of(notice.FromText("load: 5.0 on 4 cores"))
+			r.Check.Result = "off"
+		}),
 		sampleRecord(broadcast, 60e-6),
 		with(sampleRecord(broadcastLatency, 61e-6), func(r *Record) { r.Time.P99 = 0 }),
 		sampleRecord(root2, 62e-6),
@@ -62,7 +66,7 @@ func everything(t *testing.T) []Record {
 
 func TestTextView(t *testing.T) {
 	run := sampleRun()
-	run.Warnings = []string{"4 ranks share 2 cores"}
+	run.Warnings = notice.Of(notice.FromText("4 ranks share 2 cores"))
 	for _, c := range []struct {
 		golden string
 		change func(*Run) *End

@@ -14,8 +14,8 @@ func (v *textView) foot(w *bufio.Writer) {
 	for i, text := range v.notes {
 		fmt.Fprintf(w, "[%d] %s\n", i+1, text)
 	}
-	for _, text := range v.run.Warnings {
-		fmt.Fprintf(w, "Warning: %s\n", text)
+	for _, k := range v.run.Warnings {
+		fmt.Fprintf(w, "Warning: %s\n", k.Sentences())
 	}
 	if v.ok > 0 {
 		fmt.Fprintf(w, "Data checked: %d of %d measured points\n", v.checked, v.ok)

@@ -38,7 +38,7 @@ func (v *textView) addStep(r *StepRecord) {
 	kept := *r
 	v.steps.records[r.N-1] = &kept
 	var marks []int
-	for _, text := range append(append([]string{}, r.Notes...), r.Warnings...) {
+	for _, text := range slices.Concat(r.Notes, r.Warnings.Texts()) {
 		marks = append(marks, v.mark(text))
 	}
 	v.steps.marks[r.N-1] = marks

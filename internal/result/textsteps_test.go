@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/golden"
+	"busbar/internal/notice"
 	"busbar/internal/step"
 )
 
@@ -37,7 +38,7 @@ func TestTextOfSteps(t *testing.T) {
 	unsupported := StepRecord{N: 4, Point: run.Step.Points[3], Status: Unsupported, Reason: "the library has no bfloat16", Check: Check{Result: "none"}}
 	rounds := []step.Round{sampleRound(0.01), sampleRound(0.01)}
 	noted := sampleStep(&run, 5, rounds)
-	noted.Notes, noted.Warnings = []string{"padded to 16 bytes"}, []string{"rounds drift"}
+	noted.Notes, noted.Warnings = []string{"padded to 16 bytes"}, notice.Of(notice.Recorded{Text: "rounds drift"})
 	for _, r := range []*StepRecord{&wrong, &unsupported, &noted} {
 		if err := w.AppendStep(r); err != nil {
 			t.Fatal(err)

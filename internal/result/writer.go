@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"busbar/internal/notice"
 )
 
 // NewID returns a UUID of version 7, whose text sorts by time.
@@ -134,7 +136,7 @@ func (w *Writer) appendCase(r *Record, median, late []float64) error {
 		return fmt.Errorf("record %d (%s): %w", r.N, r.Case, err)
 	}
 	if odd {
-		r.Warnings = append(r.Warnings, notFinite)
+		r.Warnings.Add(notice.ValueNotFinite{})
 		if line, _, err = encodeLine(r); err != nil {
 			return fmt.Errorf("record %d (%s): %w", r.N, r.Case, err)
 		}
@@ -147,8 +149,6 @@ func (w *Writer) appendCase(r *Record, median, late []float64) error {
 
 // stamp is the time of a record.
 func stamp() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
-
-const notFinite = "a figure was infinite or not a number and stands as 0"
 
 // keep writes one line where it belongs or, failing that, into the rescue file.
 func (w *Writer) keep(line []byte, records int) error {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 )
 
 // newWriter makes a writer in dir that keeps what it warns of.
@@ -223,7 +224,7 @@ func TestLargeWorld(t *testing.T) {
 	for i := range 8 {
 		r.Ranks.Worst = append(r.Ranks.Worst, RankS{Rank: world - i, Host: ranks[0].Host, S: times[i], Late: times[i]})
 	}
-	r.Warnings = []string{strings.Repeat("w", 200), strings.Repeat("v", 200)}
+	r.Warnings = notice.Of(notice.Recorded{Text: strings.Repeat("w", 200)}, notice.Recorded{Text: strings.Repeat("v", 200)})
 	if err := w.AppendRanks(&r, times, times); err != nil {
 		t.Fatal(err)
 	}

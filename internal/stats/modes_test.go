@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"busbar/internal/needs"
@@ -133,30 +132,5 @@ func TestSteadySamplesDoNotDrift(t *testing.T) {
 	}
 	if w, is := Summarise(x).warned(Drift); is {
 		t.Errorf("a rise of 1 %% over the whole, 0.7 %% from the first third to the last: %v", w)
-	}
-}
-
-func TestWarningSentences(t *testing.T) {
-	unit := func(v float64) string { return fmt.Sprintf("%g us", v*1e6) }
-	for _, c := range []struct {
-		w    Warning
-		want string
-	}{
-		{Warning{Kind: TooFewSamples, N: 5}, "(5)"},
-		{Warning{Kind: Correlated, N: 100, Wanted: 210}, "100 samples, about 210"},
-		{Warning{Kind: Drift, Change: -0.0712}, "-7.1 %"},
-		{Warning{Kind: Drift, Change: 0.05}, "+5.0 %"},
-		{Warning{Kind: Drift, Change: 21161}, "the last third of the samples is 21162 times the first"},
-		{Warning{Kind: Drift, Change: 2.5}, "the last third of the samples is 3.5 times the first"},
-		{Warning{Kind: Drift, Change: -0.75}, "the first third of the samples is 4.0 times the last"},
-		{Warning{Kind: Bimodal, Modes: [2]Mode{{0.25e-6, 0.6}, {0.5e-6, 0.4}}}, "0.25 us (60 % of samples) and 0.5 us (40 %)"},
-		{Warning{Kind: NotFinite, N: 3}, "3 samples"},
-	} {
-		if got := c.w.Text(unit); !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q is without %q", c.w.Kind, got, c.want)
-		}
-	}
-	if got := (Warning{Kind: Bimodal, Modes: [2]Mode{{0.25e-6, 0.6}, {0.5e-6, 0.4}}}).String(); !strings.Contains(got, "2.5e-07") {
-		t.Errorf("without a unit: %q", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -111,8 +112,8 @@ func (c *Ceilings) of(run *result.Run, of coll.Case) Ceiling {
 	case of.World == 1:
 		return moot("one rank alone sends nothing over a link")
 	}
-	if crowded := run.Crowded(); crowded != "" {
-		return moot("%s, so that times are of waiting for a turn, not of a link", crowded)
+	if crowded := run.Crowded(); crowded != nil {
+		return moot("%s", notice.Message(crowded))
 	}
 	if peak, ok := c.given.of(run, of); ok {
 		return Ceiling{BusBW: peak.BusBW, Name: "given", Says: "given as --peak " + peak.Text, Source: "--peak"}

@@ -2,7 +2,7 @@ package analysis
 
 import (
 	"busbar/internal/coll"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // Shares of the ceiling: what reaches enough is not worth a word, what reaches less than half is serious. Headers and waiting take their
@@ -42,7 +42,7 @@ func belowCeilings(curves []*Curve, o Options) (found []Finding) {
 		if share < halfOfCeiling {
 			f.Severity = Serious
 		}
-		f.state("the largest bus bandwidth, %s GB/s at %s, is %.0f %% of the %s that its links are made for", say.Bandwidth(c.BusBW(best)), sizeOf(c.Points[best].SizeBytes), 100*share, ceiling.Figure())
+		f.state("the largest bus bandwidth, %s GB/s at %s, is %.0f %% of the %s that its links are made for", units.Gigabytes(c.BusBW(best)), sizeOf(c.Points[best].SizeBytes), 100*share, ceiling.Figure())
 		f.Evidence = []string{"The ceiling is " + ceiling.Text() + "."}
 		f.Hints = hintsFor(LowCeiling, c, f.From, f.To)
 		found = append(found, f)

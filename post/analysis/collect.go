@@ -55,7 +55,9 @@ func (c *Collector) Add(row result.Row) bool {
 	if !g.runs[run] {
 		g.runs[run] = true
 		g.Runs = append(g.Runs, run)
-		g.Crowded = cmp.Or(g.Crowded, run.Crowded())
+		if g.Crowded == nil {
+			g.Crowded = run.Crowded()
+		}
 	}
 	launch, known := g.number[run.PairedBy()]
 	if !known {

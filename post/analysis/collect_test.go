@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 )
@@ -30,7 +31,7 @@ func TestCurvesOfLaunches(t *testing.T) {
 	}
 	other := rowOf("a", 1024, 5)
 	other.Run.Variant = "tree"
-	other.Record.Warnings = []string{"two modes: 1 us (50 % of samples) and 9 us (50 %); the median stands for one of them at most"}
+	other.Record.Warnings = notice.Of(notice.FromText("two modes: 1 us (50 % of samples) and 9 us (50 %); the median stands for one of them at most"))
 	other.Record.Path = &result.Path{Algorithm: "TREE"}
 	add(other, true)
 	imported := rowOf("log", 1024, 7)

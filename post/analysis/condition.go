@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/say"
 )
 
@@ -76,7 +77,7 @@ func (s Shape) String() string {
 
 // Words name a world in a sentence: "16 ranks on 2 nodes".
 func (s Shape) Words() string {
-	words := say.Count(s.World, "rank")
+	words := units.Count(s.World, "rank")
 	if s.Nodes > 1 {
 		words += fmt.Sprintf(" on %d nodes", s.Nodes)
 	}

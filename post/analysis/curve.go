@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 )
@@ -13,15 +14,15 @@ import (
 type Curve struct {
 	Who string // the contender's name among those that were collected together
 	Contender
-	Tool      string // what measured, where that was not rank: "nccl-tests 2.19.6"
-	Condition        // without size and count
-	Crowded   string // why its ranks or threads shared cores or a GPU, so that its times say nothing about speed; else ""
+	Tool      string      // what measured, where that was not rank: "nccl-tests 2.19.6"
+	Condition             // without size and count
+	Crowded   notice.Fact // why its ranks or threads shared cores or a GPU, so that its times show no speed; nil: they did not
 	Runs      []*result.Run
 	Launches  []string // by what PairedBy says, in order of appearance
 	Points    []Point  // with a time that holds, by ascending size
 	Ranks     *RankUse // what single ranks took; nil where no record tells
 
-	examples [kindsOfWarning]string // the first text of each kind of warning
+	examples [kindsOfWarning]notice.Fact // the first of each kind of warning
 	found    sync.Once
 	trend    curveTrend // once found
 }
@@ -62,8 +63,8 @@ func (c *Curve) Trusted() (reason string, trusted bool) {
 	switch {
 	case c.Rehearsed:
 		return "it was rehearsed", false
-	case c.Crowded != "":
-		return "oversubscribed: " + c.Crowded, false
+	case c.Crowded != nil:
+		return notice.Message(c.Crowded), false
 	}
 	return "", true
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 )
@@ -352,7 +353,7 @@ func TestWarnedPoints(t *testing.T) {
 	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) {
 		m.edit = func(_ string, r *result.Record) {
 			if r.SizeBytes <= 1<<10 {
-				r.Warnings = []string{"two modes: 20 us (60 % of samples) and 40 us (40 %); the median stands for one of them at most"}
+				r.Warnings = notice.Of(notice.FromText("two modes: 20 us (60 % of samples) and 40 us (40 %); the median stands for one of them at most"))
 			}
 		}
 	})), TwoModes)
@@ -360,7 +361,7 @@ func TestWarnedPoints(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	contains(t, f.Says, "8 of 28 points have times of two populations")
-	contains(t, fmt.Sprint(f.Evidence), "all_reduce, throughput mode, from 8 B to 1 KiB (8 points)", "20 us (60 % of samples)")
+	contains(t, fmt.Sprint(f.Evidence), "all_reduce, throughput mode, from 8 B to 1 KiB (8 points)", "20.00 us (60 % of the samples)")
 }
 
 func TestVariation(t *testing.T) {
@@ -608,7 +609,7 @@ func TestWarningOfOneLaunch(t *testing.T) {
 		m.launches = 5
 		m.edit = func(launch string, r *result.Record) {
 			if launch == "launch-1" {
-				r.Warnings = []string{"drift within the case: the last third of the samples is +9.0 % from the first"}
+				r.Warnings = notice.Of(notice.FromText("drift within the case: the last third of the samples is +9.0 % from the first"))
 			}
 		}
 	})) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -44,7 +45,7 @@ func (m made) fill(c *Collector) {
 			run.Imported = &result.Source{Tool: "nccl-tests 2.13"}
 		}
 		if m.crowded {
-			run.Warnings = []string{"oversubscribed: 16 ranks on 2 cores: times are those of waiting"}
+			run.Warnings = notice.Of(notice.FromText("oversubscribed: 16 ranks on 2 cores: times are those of waiting"))
 		}
 		for k := 3; k <= 30; k++ {
 			at := coll.Case{Collective: m.collective, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: m.placement, Mode: m.mode, World: m.world}.WithSize(1 << k)

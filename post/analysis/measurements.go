@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 )
@@ -39,7 +40,7 @@ func (m *Measurements) Add(run *result.Run, r *result.Record) {
 		m.Contenders = append(m.Contenders, who)
 	}
 	under := ConditionOf(run, r)
-	if why := run.Crowded(); why != "" {
+	if why := notice.Reason(run.Crowded()); why != "" {
 		m.crowd[who][ShapeOf(under)] = why
 	}
 	c := m.Cells[who][under]

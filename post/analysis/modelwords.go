@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"busbar/internal/stats"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // notSeen stands where the sizes that were measured do not tell.
@@ -16,9 +16,9 @@ const notSeen = "not seen"
 func (m Model) LatencyWords() string {
 	switch p := m.Latency; {
 	case p.Known:
-		return bounded(p, say.Duration, "")
+		return bounded(p, units.Duration, "")
 	case p.Hi > 0 && !math.IsInf(p.Hi, 1):
-		return "under " + say.Duration(p.Hi)
+		return "under " + units.Duration(p.Hi)
 	}
 	return notSeen
 }
@@ -27,9 +27,9 @@ func (m Model) LatencyWords() string {
 func (m Model) BandwidthWords() string {
 	switch p := m.Bandwidth; {
 	case p.Known:
-		return bounded(p, say.Bandwidth, " GB/s")
+		return bounded(p, units.Gigabytes, " GB/s")
 	case p.Lo > 0:
-		return "over " + say.Bandwidth(p.Lo) + " GB/s"
+		return "over " + units.Gigabytes(p.Lo) + " GB/s"
 	}
 	return notSeen
 }
@@ -59,7 +59,7 @@ func (m Model) ChangeWords() string {
 		}
 		word := sizeOf(l.From)
 		if l.Step >= leastJump || l.Step <= 1/leastJump {
-			word += " (time × " + say.Times(l.Step) + ")"
+			word += " (time × " + units.Times(l.Step) + ")"
 		}
 		words = append(words, word)
 	}
@@ -68,7 +68,7 @@ func (m Model) ChangeWords() string {
 
 // BoundsWords say what bounds are.
 func (m Model) BoundsWords() string {
-	n := say.Count(len(m.Curve.Launches), "launch")
+	n := units.Count(len(m.Curve.Launches), "launch")
 	switch m.Basis {
 	case stats.LaunchSpread:
 		return "least and greatest of " + n
@@ -82,7 +82,7 @@ func (m Model) BoundsWords() string {
 func (m Model) NoiseWords() string {
 	words := fmt.Sprintf("%.1f %%", 100*m.Noise)
 	if m.Odd > 0 {
-		words += ", without " + say.Count(m.Odd, "size")
+		words += ", without " + units.Count(m.Odd, "size")
 	}
 	return words
 }
@@ -97,10 +97,10 @@ func (m Model) Line() string {
 	}
 	latency, bandwidth := m.LatencyWords(), m.BandwidthWords()
 	if m.Latency.Known {
-		latency = say.Duration(m.Latency.Value) + plusMinus(m.Latency)
+		latency = units.Duration(m.Latency.Value) + plusMinus(m.Latency)
 	}
 	if m.Bandwidth.Known {
-		bandwidth = "nears " + say.Bandwidth(m.Bandwidth.Value) + " GB/s" + plusMinus(m.Bandwidth)
+		bandwidth = "nears " + units.Gigabytes(m.Bandwidth.Value) + " GB/s" + plusMinus(m.Bandwidth)
 	}
 	words := "latency " + latency + ", " + m.bandwidthName() + " " + bandwidth
 	if m.Half.Known {

@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/say"
 )
 
@@ -128,8 +129,8 @@ func gapFinding(slower, faster *Curve, run []gap) Finding {
 		f.Severity = min(f.Severity, Warning)
 	}
 	f.state("%s %s takes up to %s times as long as %s (%s; %s)", sizes(f.From, f.To), say.Placement(slower.Placement),
-		say.Times(most.r.Value), say.Placement(faster.Placement), sizeOf(slower.Points[most.at].SizeBytes), say.Bounds(most.r))
-	f.Evidence = []string{fmt.Sprintf("At %s in a row %s is slower by a tenth or more; in the middle of them it loses %.0f %% of the bandwidth.", say.Count(len(run), "size"), say.Placement(slower.Placement), 100*f.Weight)}
+		units.Times(most.r.Value), say.Placement(faster.Placement), sizeOf(slower.Points[most.at].SizeBytes), say.Bounds(most.r))
+	f.Evidence = []string{fmt.Sprintf("At %s in a row %s is slower by a tenth or more; in the middle of them it loses %.0f %% of the bandwidth.", units.Count(len(run), "size"), say.Placement(slower.Placement), 100*f.Weight)}
 	f.Hints = hintsFor(PlacementOf, slower, f.From, f.To)
 	return f
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"busbar/internal/coll"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 const (
@@ -72,7 +72,7 @@ func lateIn(mode coll.Mode, group []*Curve) (f Finding, is bool) {
 	f = ofGroup(LateRank, group, s.Median())
 	f.Severity = severityOf(f.Weight)
 	f.Says = fmt.Sprintf("%s: %s is the last to issue in %d of %s of %s mode, by %s in the middle of them: %.0f %% of the time of %s.",
-		group[0].group(), s.name(), len(s.Excess), say.Count(records, "record"), mode, say.Duration(s.Lateness()), 100*f.Weight, issued[mode])
+		group[0].group(), s.name(), len(s.Excess), units.Count(records, "record"), mode, units.Duration(s.Lateness()), 100*f.Weight, issued[mode])
 	f.Evidence = []string{"Lateness is taken on a common clock and counted where it is above the clocks' uncertainty. It is a delay of the host's thread; it says nothing about a GPU, card or link."}
 	f.Hints = hintsFor(LateRank, group[0], f.From, f.To)
 	return f, true
@@ -92,7 +92,7 @@ func slowRanks(curves []*Curve, _ Options) (found []Finding) {
 		f := ofGroup(SlowRank, group, s.Median())
 		f.Severity = min(severityOf(f.Weight), Warning)
 		f.Says = fmt.Sprintf("%s: %s has the longest times of its own in %d of %s, %.0f %% over the middle rank's.",
-			group[0].group(), s.name(), len(s.Excess), say.Count(records, "record"), 100*f.Weight)
+			group[0].group(), s.name(), len(s.Excess), units.Count(records, "record"), 100*f.Weight)
 		f.Evidence = []string{"This does not tell who causes it: in an operation that synchronises, a rank that waits for another one has the longer time. rank --pattern pairs finds a weak node or link."}
 		f.Hints = hintsFor(SlowRank, group[0], f.From, f.To)
 		found = append(found, f)

@@ -7,7 +7,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // RankUse is which ranks stood out in the records of a curve.
@@ -103,7 +103,7 @@ func (s *Standout) name() string {
 	}
 	words := s.Hosts[0] + " and " + s.Hosts[1]
 	if more := len(s.Hosts) - 2; more > 0 {
-		words = s.Hosts[0] + ", " + s.Hosts[1] + " and " + say.Count(more, "more host")
+		words = s.Hosts[0] + ", " + s.Hosts[1] + " and " + units.Count(more, "more host")
 	}
 	return fmt.Sprintf("rank %d, on %s in turn,", s.Rank, words)
 }

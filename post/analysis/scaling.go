@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/say"
 )
 
@@ -75,9 +76,9 @@ func scalingOf(of []*Curve) (f Finding, is bool) {
 		f.Severity = min(f.Severity, Warning)
 	}
 	f.state("%s its bus bandwidth is %.0f %% below that of %s (in the middle of those sizes, %s, %s against %s GB/s)", sizes(f.From, f.To), 100*most.share, ShapeOf(of[0].Condition).Words(), sizeOf(most.curve.Points[most.at].SizeBytes),
-		say.Bandwidth(most.curve.BusBW(most.at)), say.Bandwidth(busBWAt(of[0], most.curve.Points[most.at].SizeBytes)))
+		units.Gigabytes(most.curve.BusBW(most.at)), units.Gigabytes(busBWAt(of[0], most.curve.Points[most.at].SizeBytes)))
 	f.Evidence = append(f.Evidence, fmt.Sprintf("Its time there is %s times that of the smaller world (%s); bus bandwidth allows for the larger world's more steps, so that equal links give equal figures.",
-		say.Times(most.r.Value), say.Bounds(most.r)))
+		units.Times(most.r.Value), say.Bounds(most.r)))
 	for _, l := range losses {
 		if l.curve != most.curve {
 			f.Evidence = append(f.Evidence, fmt.Sprintf("With %s it is %.0f %%.", ShapeOf(l.curve.Condition).Words(), 100*l.share))

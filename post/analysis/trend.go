@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"busbar/internal/stats"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 const (
@@ -116,7 +116,7 @@ func anomalies(c *Curve, t curveTrend) (found []Finding) {
 			where = "most at " + sizeOf(c.Points[deepest].SizeBytes) + ": "
 		}
 		if c.ofLatency(deepest) {
-			f.state("%s an operation takes %s the sizes around it say (%s%s)", sizes(f.From, f.To), longer(1/(1-a.Depth)), where, say.Duration(c.Points[deepest].Time.Value))
+			f.state("%s an operation takes %s the sizes around it say (%s%s)", sizes(f.From, f.To), longer(1/(1-a.Depth)), where, units.Duration(c.Points[deepest].Time.Value))
 		} else {
 			f.state("%s bandwidth lies %.0f %% %s what the sizes around it say (%s%s)", sizes(f.From, f.To), 100*depth, verb, where, c.figures(deepest))
 		}
@@ -146,7 +146,7 @@ func (t curveTrend) around(a stats.Anomaly, place int) float64 {
 func longer(ratio float64) string {
 	switch {
 	case ratio >= 2:
-		return say.Times(ratio) + " times as long as"
+		return units.Times(ratio) + " times as long as"
 	case ratio < 1:
 		return fmt.Sprintf("%.0f %% less long than", 100*(1-ratio))
 	}
@@ -187,9 +187,9 @@ func chanceWords(p float64) string {
 
 // figures are the bus bandwidth and time of a point.
 func (c *Curve) figures(i int) string {
-	words := say.Duration(c.Points[i].Time.Value)
+	words := units.Duration(c.Points[i].Time.Value)
 	if b := c.BusBW(i); b > 0 {
-		words = say.Bandwidth(b) + " GB/s bus bandwidth, " + words
+		words = units.Gigabytes(b) + " GB/s bus bandwidth, " + words
 	}
 	return words
 }
@@ -231,7 +231,7 @@ func jumps(c *Curve, t curveTrend) (found []Finding) {
 		} else {
 			side = "before"
 		}
-		f.state("between %s and %s time %s by a factor of %s beyond what the size explains, as where a library changes its algorithm or protocol: the sizes just %s it are slower than need be", sizeOf(f.From), sizeOf(f.To), word, say.Times(jump), side)
+		f.state("between %s and %s time %s by a factor of %s beyond what the size explains, as where a library changes its algorithm or protocol: the sizes just %s it are slower than need be", sizeOf(f.From), sizeOf(f.To), word, units.Times(jump), side)
 		f.Evidence = []string{fmt.Sprintf("%s: %s; %s: %s.", sizeOf(f.From), c.figures(before), sizeOf(f.To), c.figures(after))}
 		f.Evidence = append(append(f.Evidence, c.ways(before, after)...), c.onceOnly()...)
 		f.Hints = hintsFor(Step, c, f.From, f.To)
@@ -283,8 +283,8 @@ func declineOf(c *Curve, noise float64) []Finding {
 	if r.Basis == stats.NoBounds {
 		f.Severity = min(f.Severity, Warning)
 	}
-	f.state("bus bandwidth does not stay at its largest, %s GB/s at %s; at %s it is %s GB/s, %.0f %% less", say.Bandwidth(c.BusBW(best)), sizeOf(f.From), sizeOf(f.To), say.Bandwidth(c.BusBW(n-1)), 100*(1-share))
-	f.Evidence = []string{fmt.Sprintf("At %s it is %s GB/s. The largest figure of many is one that chance favoured; what is lost is by so much overstated.", sizeOf(c.Points[n-2].SizeBytes), say.Bandwidth(c.BusBW(n-2)))}
+	f.state("bus bandwidth does not stay at its largest, %s GB/s at %s; at %s it is %s GB/s, %.0f %% less", units.Gigabytes(c.BusBW(best)), sizeOf(f.From), sizeOf(f.To), units.Gigabytes(c.BusBW(n-1)), 100*(1-share))
+	f.Evidence = []string{fmt.Sprintf("At %s it is %s GB/s. The largest figure of many is one that chance favoured; what is lost is by so much overstated.", sizeOf(c.Points[n-2].SizeBytes), units.Gigabytes(c.BusBW(n-2)))}
 	f.Hints = hintsFor(Decline, c, f.From, f.To)
 	return []Finding{f}
 }
@@ -295,8 +295,8 @@ func plateaus(c *Curve, t curveTrend) (found []Finding) {
 	for _, p := range stats.FindPlateaus(t.sizes, t.Trend) {
 		from, to := t.places[p.From], t.places[p.To]
 		f := Finding{Kind: Plateau, Curve: c, From: c.Points[from].SizeBytes, To: c.Points[to].SizeBytes, Weight: 1 - p.Level/p.Later}
-		f.state("%s bus bandwidth stands still at %s GB/s, and rises to %s GB/s at larger sizes", sizes(f.From, f.To), say.Bandwidth(p.Level*factor), say.Bandwidth(p.Later*factor))
-		f.Evidence = []string{fmt.Sprintf("%s of the trend lie within 10 %% of each other.", say.Count(p.To-p.From+1, "size"))}
+		f.state("%s bus bandwidth stands still at %s GB/s, and rises to %s GB/s at larger sizes", sizes(f.From, f.To), units.Gigabytes(p.Level*factor), units.Gigabytes(p.Later*factor))
+		f.Evidence = []string{fmt.Sprintf("%s of the trend lie within 10 %% of each other.", units.Count(p.To-p.From+1, "size"))}
 		f.Hints = hintsFor(Plateau, c, f.From, f.To)
 		found = append(found, f)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"busbar/internal/stats"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 const (
@@ -66,9 +66,9 @@ func variationOf(c *Curve) (f Finding, is bool) {
 		f.Severity = Warning
 	}
 	p := &c.Points[at]
-	f.state("launches differ at %d of %s, at most by a factor of %s (%s; %s, from %s to %s)", len(spreads), say.Count(len(c.Points), "size"),
-		say.Times(most), sizeOf(p.SizeBytes), say.Count(len(p.Launches), "launch"), say.Duration(slices.Min(p.Launches)), say.Duration(slices.Max(p.Launches)))
-	f.Evidence = []string{fmt.Sprintf("In the middle of those sizes the slowest launch takes %s times as long as the fastest. A figure of one launch is then worth no more than that.", say.Times(middle))}
+	f.state("launches differ at %d of %s, at most by a factor of %s (%s; %s, from %s to %s)", len(spreads), units.Count(len(c.Points), "size"),
+		units.Times(most), sizeOf(p.SizeBytes), units.Count(len(p.Launches), "launch"), units.Duration(slices.Min(p.Launches)), units.Duration(slices.Max(p.Launches)))
+	f.Evidence = []string{fmt.Sprintf("In the middle of those sizes the slowest launch takes %s times as long as the fastest. A figure of one launch is then worth no more than that.", units.Times(middle))}
 	if i := slices.Index(slowest, slices.Max(slowest)); 3*slowest[i] >= 2*len(spreads) {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("Launch %s is the slowest at %d of them%s: look at what was different about it.", short(c.Launches[i]), slowest[i], c.whereRan(i)))
 	}

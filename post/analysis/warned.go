@@ -1,30 +1,31 @@
 package analysis
 
-import "strings"
+import "busbar/internal/notice"
 
-// WarningOf is a kind of warning that a record can have.
+// WarningOf is a kind of warning of records that findings are made of.
 type WarningOf int
 
-// The kinds that findings are made of. rank writes the texts; how they begin is told there.
+// The kinds.
 const (
 	Bimodal WarningOf = iota
 	Drifting
 	kindsOfWarning = iota
 )
 
-var warningBegins = [kindsOfWarning]string{Bimodal: "two modes: ", Drifting: "drift within the case: "}
+var warnings = [kindsOfWarning]notice.Code{Bimodal: notice.Bimodal{}.Code(), Drifting: notice.Drift{}.Code()}
 
-// warned counts the warnings of a record by kind, and keeps the first text of each kind.
-func (c *Curve) warned(texts []string) (n [kindsOfWarning]bool) {
-	for _, text := range texts {
-		for kind, begin := range warningBegins {
-			if strings.HasPrefix(text, begin) {
-				n[kind] = true
-				if c.examples[kind] == "" {
-					c.examples[kind] = text
-				}
+// warned notes which kinds of warnings a record has, and keeps the first of each.
+func (c *Curve) warned(all notice.List) (has [kindsOfWarning]bool) {
+	for _, k := range all {
+		for kind, code := range warnings {
+			if k.Code() != code {
+				continue
+			}
+			has[kind] = true
+			if c.examples[kind] == nil {
+				c.examples[kind] = k.Fact
 			}
 		}
 	}
-	return n
+	return has
 }

@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"busbar/internal/coll"
-	"busbar/post/say"
+	"busbar/internal/notice"
+	"busbar/internal/units"
 )
 
 // manyWarned is the share of the points of a group from which on what they warn of is a warning of the whole.
@@ -51,7 +52,7 @@ func warnedOf(group []*Curve, kind WarningOf) (f Finding, is bool) {
 			most, mostIn, from, to = c, in, low, high
 		}
 		if warned += in; in > 0 {
-			where = append(where, fmt.Sprintf("%s, %s (%s)", c.operation(), sizes(low, high), say.Count(in, "point")))
+			where = append(where, fmt.Sprintf("%s, %s (%s)", c.operation(), sizes(low, high), units.Count(in, "point")))
 		}
 	}
 	share := float64(warned) / float64(max(points, 1))
@@ -63,8 +64,8 @@ func warnedOf(group []*Curve, kind WarningOf) (f Finding, is bool) {
 	if share >= manyWarned {
 		f.Severity = Warning
 	}
-	f.Says = fmt.Sprintf("%s: %d of %s %s.", group[0].group(), warned, say.Count(points, "point"), w.says)
-	f.Evidence = []string{listed(where) + ".", "One of them: " + most.examples[kind] + ".", w.what}
+	f.Says = fmt.Sprintf("%s: %d of %s %s.", group[0].group(), warned, units.Count(points, "point"), w.says)
+	f.Evidence = []string{listed(where) + ".", "One of them: " + notice.Message(most.examples[kind]) + ".", w.what}
 	f.Hints = hintsFor(w.kind, most, from, to)
 	return f, true
 }

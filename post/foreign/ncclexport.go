@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -40,7 +41,7 @@ func (t *ncclTest) exportedLine(l line) bool {
 		return true
 	}
 	if text, ok := strings.CutPrefix(l.body, "Warning: "); ok {
-		t.warn("%s", text)
+		t.warn(notice.FromLine(text))
 		return true
 	}
 	if strings.HasPrefix(l.body, "REHEARSED: ") {
@@ -72,7 +73,7 @@ func (t *ncclTest) exportedLine(l line) bool {
 type exportWarning struct{ point, text string }
 
 // warningsOf takes the warnings of a point, which stand right over its row.
-func (t *ncclTest) warningsOf(r *result.Record) (texts []string) {
+func (t *ncclTest) warningsOf(r *result.Record) (all notice.List) {
 	point := fmt.Sprintf("%d %d %s %s %d %s", r.SizeBytes, r.Count, r.Type, r.Op, r.Root, placeWord(r.Placement))
 	t.warnings = slices.DeleteFunc(t.warnings, func(w exportWarning) bool {
 		words := strings.Fields(w.point)
@@ -80,10 +81,10 @@ func (t *ncclTest) warningsOf(r *result.Record) (texts []string) {
 		if strings.Join(words, " ") != point {
 			return false
 		}
-		texts = append(texts, w.text)
+		all.Add(notice.FromLine(w.text))
 		return true
 	})
-	return texts
+	return all
 }
 
 func placeWord(p coll.Placement) string {

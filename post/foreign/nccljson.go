@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -79,7 +80,7 @@ func (n *ncclDocument) begin(f fields) error {
 	if len(t.run.Command) > 0 {
 		n.collective, n.operation = perfProgram(t.run.Command[0])
 	} else {
-		t.warn("the source does not tell which collective it was")
+		t.warn(notice.CollectiveUnknown{})
 	}
 	return nil
 }
@@ -173,11 +174,11 @@ func (n *ncclDocument) devices(config *ncclJSONConfig) {
 	case perProcess > 1 && len(config.Devices) > 0:
 		n.ranks = max(n.ranks, len(config.Devices)*perProcess)
 		if len(config.Devices) != n.ranks {
-			n.test.warn("the source lists %d of %d ranks: the first of each process", len(config.Devices), n.ranks)
+			n.test.warn(notice.DevicesPartlyListed{Listed: len(config.Devices), World: n.ranks})
 		}
 	case group > 0:
 		n.ranks /= group + 1
-		n.test.warn("the ranks were split into groups that ran at the same time: each time is of all of them together")
+		n.test.warn(notice.ConcurrentGroups{})
 	}
 	n.test.run.World = n.ranks
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -98,7 +99,7 @@ func (p *ncclText) beginsHeadless(l line) error {
 		return err
 	}
 	p.test.columns, p.test.stated, p.test.vendor, p.test.headless = above.columns, above.stated, above.vendor, true
-	p.test.warn("the rows from line %d on are below the end of another table and have no header: their ranks, library and settings are unknown", l.n)
+	p.test.warn(notice.RowsWithoutHeader{Line: l.n})
 	return nil
 }
 

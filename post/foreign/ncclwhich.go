@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -124,14 +125,14 @@ func (t *ncclTest) describe() {
 	}
 	t.run.Method.Average = "mean over ranks, unless -a was given"
 	if len(t.ranks) > 0 && len(t.facts.groups) > 0 && slices.Max(t.facts.groups) > 0 {
-		t.warn("the ranks were split into groups that ran at the same time: each time is of all of them together")
+		t.warn(notice.ConcurrentGroups{})
 	}
 	seen := map[int]int{}
 	for _, r := range t.ranks {
 		seen[r.Rank]++
 	}
 	if n := seen[0]; n > 1 {
-		t.warn("rank 0 is listed %d times: as many processes ran that did not know of each other (a build without MPI)", n)
+		t.warn(notice.SeparateWorlds{Processes: n})
 	}
 	if t.facts.asked > 0 && t.run.World > 0 && t.facts.asked != t.run.World && len(seen) == len(t.ranks) {
 		t.set("ranks of the launcher", itoa(t.facts.asked))
@@ -164,13 +165,13 @@ func (f *ncclFacts) decide(t *ncclTest) {
 		}
 		t.deduced("the collective, the only one that fits the columns and the ratio of busbw to algbw")
 	} else if len(left) == 0 {
-		t.warn("the source does not tell which collective it was, and its columns fit none that is known")
+		t.warn(notice.CollectiveUnknown{})
 	} else {
 		names := make([]string, len(left))
 		for i, c := range left {
 			names[i] = c.String()
 		}
-		t.warn("the source does not tell which collective it was; its columns fit %s", strings.Join(names, " and "))
+		t.warn(notice.CollectiveUnknown{Fits: names})
 	}
 }
 

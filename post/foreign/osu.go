@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -58,7 +59,7 @@ func (p *osu) take(l line) (bool, error) {
 	}
 	switch words := strings.TrimSpace(strings.TrimPrefix(l.text, "#")); {
 	case osuFailure.MatchString(l.body):
-		t.warn("%s", l.body)
+		t.warn(notice.Recorded{Text: l.body})
 		return true, nil
 	case !l.mark && t.columns != nil && osuRow.MatchString(l.text):
 		if !t.ascends(l) {

@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -66,9 +68,9 @@ func (t *test) deduced(format string, args ...any) {
 	t.run.Imported.Deduced = append(t.run.Imported.Deduced, fmt.Sprintf(format, args...))
 }
 
-func (t *test) warn(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(t.run.Warnings, text) {
-		t.run.Warnings = append(t.run.Warnings, text)
+func (t *test) warn(f notice.Fact) {
+	if !slices.ContainsFunc(t.run.Warnings, func(k notice.Kept) bool { return reflect.DeepEqual(k.Fact, f) }) {
+		t.run.Warnings.Add(f)
 	}
 }
 

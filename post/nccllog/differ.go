@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // Contrast is in what two logs differ, and what that explains. A is the log that is asked about, B the other.
@@ -99,9 +99,9 @@ func worldText(l *Log) string {
 		return ""
 	}
 	if n := l.nodes(); n > 0 {
-		return fmt.Sprintf("%s on %s", say.Count(w.Ranks, "rank"), say.Count(n, "node"))
+		return fmt.Sprintf("%s on %s", units.Count(w.Ranks, "rank"), units.Count(n, "node"))
 	}
-	return say.Count(w.Ranks, "rank")
+	return units.Count(w.Ranks, "rank")
 }
 
 // chosen are the values of each variable that somebody set.
@@ -149,7 +149,7 @@ func (c *Contrast) settings(a, b *Log) {
 		c.Others = append(c.Others, Difference{What: name, A: x[name], B: y[name], Says: inBoth(name, cmp.Or(x[name], "not named"), cmp.Or(y[name], "not named"))})
 	}
 	if same > 0 {
-		c.Same = append(c.Same, say.Count(same, "setting"))
+		c.Same = append(c.Same, units.Count(same, "setting"))
 	}
 	for _, side := range []struct {
 		name string
@@ -230,7 +230,7 @@ func listText(all []Named) string {
 		}
 	}
 	slices.Sort(texts)
-	return say.Some(texts)
+	return units.Some(texts)
 }
 
 // findings compares what was found: by its kind and words, with numbers set aside.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // network compares which network NCCL uses, and whether cards reach GPUs.
@@ -106,7 +106,7 @@ func pathsText(t Topology, between string) string {
 		}
 	}
 	slices.Sort(texts)
-	return say.Some(texts)
+	return units.Some(texts)
 }
 
 func searchText(c *Communicator, pattern string) string {
@@ -148,7 +148,7 @@ func (k TransportKind) Text() string {
 	if k.GDR {
 		text += " with GPUDirect RDMA"
 	}
-	return fmt.Sprintf("%s between %s", text, say.Count(k.Pairs, "pair"))
+	return fmt.Sprintf("%s between %s", text, units.Count(k.Pairs, "pair"))
 }
 
 // TransportKinds counts pairs of ranks by how they reach each other, the most frequent first.
@@ -178,7 +178,7 @@ func (ch Choice) way() string {
 		text = ch.Kernel
 	}
 	if ch.Channels > 0 {
-		text += " on " + say.Count(ch.Channels, "channel")
+		text += " on " + units.Count(ch.Channels, "channel")
 	}
 	return text
 }
@@ -218,7 +218,7 @@ func (c *Contrast) choices(a, b *Log) {
 		}
 	}
 	if same > 0 {
-		c.Same = append(c.Same, fmt.Sprintf("algorithm, protocol and channels at %s", say.Count(same, "size")))
+		c.Same = append(c.Same, fmt.Sprintf("algorithm, protocol and channels at %s", units.Count(same, "size")))
 	}
 }
 
@@ -296,9 +296,9 @@ func (c *Contrast) measured(a, b *Log) {
 	switch {
 	case both == 0:
 	case ratio < apart:
-		c.Same = append(c.Same, fmt.Sprintf("times of %s of nccl-tests, within %.0f %%", say.Count(both, "row"), 100*(apart-1)))
+		c.Same = append(c.Same, fmt.Sprintf("times of %s of nccl-tests, within %.0f %%", units.Count(both, "row"), 100*(apart-1)))
 	default:
-		c.effect(onSpeed, fmt.Sprintf("bus bandwidth at %s, of %s the one that differs most", coll.FormatSize(most.Bytes, true), say.Count(both, "size")),
+		c.effect(onSpeed, fmt.Sprintf("bus bandwidth at %s, of %s the one that differs most", coll.FormatSize(most.Bytes, true), units.Count(both, "size")),
 			fmt.Sprintf("%.1f GB/s", was.OutBusbw), fmt.Sprintf("%.1f GB/s", most.OutBusbw))
 	}
 }

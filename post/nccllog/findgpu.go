@@ -9,7 +9,7 @@ import (
 
 	"busbar/internal/advice"
 	"busbar/internal/coll"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // pair is two ranks of a communicator, the lower first.
@@ -39,8 +39,8 @@ func findWithinHost(l *Log) (found []Finding) {
 	total := len(both)
 	if n := len(by["shm"]); n > 0 {
 		f := Finding{Kind: ThroughHost, Severity: Warning, Source: gpuDoc + ", GPU-to-GPU communication",
-			Says:     fmt.Sprintf("%d of %s of GPUs of one host exchange data through host memory (SHM), and not directly (P2P).", n, say.Count(total, "pair")),
-			Evidence: []string{fmt.Sprintf("%s via SHM, %d via P2P", say.Count(n, "pair"), len(by["p2p"]))}, Advice: advice.Peers}
+			Says:     fmt.Sprintf("%d of %s of GPUs of one host exchange data through host memory (SHM), and not directly (P2P).", n, units.Count(total, "pair")),
+			Evidence: []string{fmt.Sprintf("%s via SHM, %d via P2P", units.Count(n, "pair"), len(by["p2p"]))}, Advice: advice.Peers}
 		f.blame(off, l)
 		if l.nvlinks() {
 			f.Severity = Serious
@@ -50,8 +50,8 @@ func findWithinHost(l *Log) (found []Finding) {
 	}
 	if n := len(by["net"]); n > 0 {
 		f := Finding{Kind: ThroughNet, Severity: Warning, Source: environmentDoc + "NCCL_SHM_DISABLE",
-			Says:     fmt.Sprintf("%s of ranks of one host exchange data over the network.", upper(say.Count(n, "pair"))),
-			Evidence: []string{fmt.Sprintf("%s on one host via NET", say.Count(n, "pair"))},
+			Says:     fmt.Sprintf("%s of ranks of one host exchange data over the network.", upper(units.Count(n, "pair"))),
+			Evidence: []string{fmt.Sprintf("%s on one host via NET", units.Count(n, "pair"))},
 			Advice:   "where each rank has a container of its own: let them share /dev/shm and the network's name space (--ipc=host --net=host); else " + advice.Peers}
 		if on(l.setting("NCCL_SHM_DISABLE")) {
 			off = append(off, "NCCL_SHM_DISABLE")
@@ -169,7 +169,7 @@ func findChannels(l *Log) (found []Finding) {
 			continue
 		}
 		f := Finding{Kind: FewChannels, Severity: Warning, Source: environmentDoc + "NCCL_MAX_CTAS, NCCL_TOPO_FILE",
-			Says:     fmt.Sprintf("Only %s for collectives of %s, over NVLink.", say.Count(c.Channels.Coll, "channel"), l.commText(i)),
+			Says:     fmt.Sprintf("Only %s for collectives of %s, over NVLink.", units.Count(c.Channels.Coll, "channel"), l.commText(i)),
 			Evidence: []string{fmt.Sprintf("%d coll channels", c.Channels.Coll), graphText(c.Graphs[g])},
 			Advice:   "compare with a log of a machine that is well: post log THIS --against THAT; nvidia-smi nvlink --status shows whether all links are up"}
 		f.Evidence = append(f.Evidence, linkTexts(c.Topology)...)
@@ -192,7 +192,7 @@ func findChannels(l *Log) (found []Finding) {
 func linkTexts(t Topology) (texts []string) {
 	for _, p := range t.Paths {
 		if p.Pair == "GPU-GPU" && p.Type != "LOC" {
-			texts = append(texts, fmt.Sprintf("%s of GPUs by %s at %.1f GB/s", say.Count(int(p.Times), "path"), p.Type, p.Bw))
+			texts = append(texts, fmt.Sprintf("%s of GPUs by %s at %.1f GB/s", units.Count(int(p.Times), "path"), p.Type, p.Bw))
 		}
 	}
 	if len(texts) < 2 {
@@ -271,6 +271,6 @@ func findMulticast(l *Log) []Finding {
 	}
 	return []Finding{{Kind: NoMulticast, Severity: Note, Source: environmentDoc + "NCCL_NVLS_ENABLE", Variable: "NCCL_NVLS_ENABLE",
 		Says:     "NVLink SHARP (NVLS) is not used, though NVLink is as fast as with H100 and later.",
-		Evidence: []string{"0 nvls channels", fmt.Sprintf("NVLink of %.1f GB/s, %s on a host", c.Topology.MaxBw, say.Count(local, "rank"))},
+		Evidence: []string{"0 nvls channels", fmt.Sprintf("NVLink of %.1f GB/s, %s on a host", c.Topology.MaxBw, units.Count(local, "rank"))},
 		Advice:   "it needs NVSwitch of the third generation, a running nvidia-fabricmanager, and a driver that allows multicast; NCCL_DEBUG=INFO says at init whether “NVLS multicast support is available”"}}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/advice"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // overNet are the transports over a network between hosts, each once: as its sender has it, where that wrote.
@@ -51,7 +51,7 @@ func (l *Log) usesTCP() bool {
 // faster is what of RDMA the log shows; "" where it shows none.
 func (l *Log) faster() string {
 	if names := names(l.Network.IB); len(names) > 0 {
-		return "InfiniBand or RoCE devices: " + say.Some(names)
+		return "InfiniBand or RoCE devices: " + units.Some(names)
 	}
 	for _, p := range l.Network.Providers {
 		if strings.HasPrefix(p.Name, "efa") {
@@ -90,10 +90,10 @@ func findNetwork(l *Log) []Finding {
 	f := Finding{Kind: OverTCP, Severity: Warning, Source: environmentDoc + "NCCL_NET; docs/preflight.md, NCCL network",
 		Says: "NCCL goes over TCP between nodes (NET/Socket)."}
 	if all > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%d of %s between nodes via NET/Socket", tcp, say.Count(all, "connection")))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%d of %s between nodes via NET/Socket", tcp, units.Count(all, "connection")))
 	}
 	if len(l.Network.Sockets) > 0 {
-		f.Evidence = append(f.Evidence, "interfaces: "+say.Some(names(l.Network.Sockets)))
+		f.Evidence = append(f.Evidence, "interfaces: "+units.Some(names(l.Network.Sockets)))
 	}
 	var todo []string
 	if what := l.faster(); what != "" {
@@ -184,7 +184,7 @@ func findDirect(l *Log) []Finding {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %d of %d [send] and %d of %d [receive] without /GDRDMA", hosts[len(hosts)-1], n.sends, of.sends, n.receives, of.receives))
 	}
 	f.Evidence = clipTexts(f.Evidence)
-	f.Says = fmt.Sprintf("%d of %s between nodes go through host memory, without GPUDirect RDMA (on %s).", without.sum(), say.Count(all.sum(), "connection end"), hostsText(hosts))
+	f.Says = fmt.Sprintf("%d of %s between nodes go through host memory, without GPUDirect RDMA (on %s).", without.sum(), units.Count(all.sum(), "connection end"), hostsText(hosts))
 	if len(hosts) < len(allAt) {
 		f.Who = hostsText(hosts)
 	}
@@ -193,13 +193,13 @@ func findDirect(l *Log) []Finding {
 		f.Severity, f.Variable = Note, "NCCL_NET_GDR_READ"
 		f.Advice = "NCCL's default for sends of GPUs without NVLink; NCCL_NET_GDR_READ=1 tries the direct way"
 	case len(off) > 0:
-		f.Evidence = append(f.Evidence, "GPU Direct RDMA Disabled: "+say.Some(off))
+		f.Evidence = append(f.Evidence, "GPU Direct RDMA Disabled: "+units.Some(off))
 		f.Advice = advice.Peermem
 	case len(far)+len(able) > 0:
 		if len(far) > 0 {
-			f.Evidence = append(f.Evidence, "GPU Direct RDMA Disabled, for the distance to the GPU: "+say.Some(far))
+			f.Evidence = append(f.Evidence, "GPU Direct RDMA Disabled, for the distance to the GPU: "+units.Some(far))
 		} else {
-			f.Evidence = append(f.Evidence, "GPU Direct RDMA Enabled: "+say.Some(able)+", so the cards could: NCCL took them for too far from the GPUs")
+			f.Evidence = append(f.Evidence, "GPU Direct RDMA Enabled: "+units.Some(able)+", so the cards could: NCCL took them for too far from the GPUs")
 		}
 		f.Advice = "see nvidia-smi topo -m; NCCL_NET_GDR_LEVEL=PHB allows it over the host's bridge, where that is found to be faster"
 	default:
@@ -241,11 +241,11 @@ func (l *Log) disabledNICs(off []string, unused bool) []Finding {
 		return nil
 	}
 	f := Finding{Kind: NoDirect, Severity: Warning, Source: gpuDoc + ", GPU-to-NIC communication",
-		Says:     "GPUDirect RDMA is disabled for " + say.Some(off) + ": data between GPUs and these NICs goes through host memory.",
-		Evidence: []string{"GPU Direct RDMA Disabled: " + say.Some(off)}, Advice: advice.Peermem}
+		Says:     "GPUDirect RDMA is disabled for " + units.Some(off) + ": data between GPUs and these NICs goes through host memory.",
+		Evidence: []string{"GPU Direct RDMA Disabled: " + units.Some(off)}, Advice: advice.Peermem}
 	if unused {
 		f.Severity = Note
-		f.Says = "GPUDirect RDMA is disabled for " + say.Some(off) + "; the connections in this log do not use these NICs."
+		f.Says = "GPUDirect RDMA is disabled for " + units.Some(off) + "; the connections in this log do not use these NICs."
 	}
 	return []Finding{f}
 }
@@ -282,7 +282,7 @@ func findCards(l *Log) []Finding {
 	f := Finding{Kind: OneCard, Severity: Warning, Who: hostsText(hosts), Variable: "NCCL_IB_HCA", Source: environmentDoc + "NCCL_IB_HCA, NCCL_CROSS_NIC",
 		Says: fmt.Sprintf("Of up to %d network cards of a host one alone carries what goes to other nodes (on %s).", cards, hostsText(hosts)),
 		Evidence: []string{fmt.Sprintf("all connections of %s leave by device %d, %s", hosts[0], device, ranksText(slices.Collect(maps.Keys(ranks[hosts[0]])))),
-			"devices: " + say.Some(names(l.Network.IB))},
+			"devices: " + units.Some(names(l.Network.IB))},
 		Advice: "see that all cards are up and named in NCCL_IB_HCA; " + advice.Cable}
 	if v := l.setting("NCCL_IB_HCA"); v != "" {
 		f.Evidence = append(f.Evidence, "NCCL_IB_HCA="+v)

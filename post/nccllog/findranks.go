@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"busbar/internal/advice"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 const rasSource = "NCCL documentation, RAS"
@@ -55,7 +55,7 @@ func sidesText(sides []Called) string {
 		parts = append(parts, fmt.Sprintf("%s %s %s", ranksText(side.Ranks), verb, side.Call))
 	}
 	if n := len(sides) - most; n > 0 {
-		parts = append(parts, say.Count(n, "other way"))
+		parts = append(parts, units.Count(n, "other way"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -67,7 +67,7 @@ func (l *Log) commText(i int) string {
 	}
 	c := l.Communicators[i]
 	if c.Ranks > 0 {
-		return fmt.Sprintf("%s (%s)", c.Name, say.Count(c.Ranks, "rank"))
+		return fmt.Sprintf("%s (%s)", c.Name, units.Count(c.Ranks, "rank"))
 	}
 	return c.Name
 }
@@ -84,7 +84,7 @@ func findStopped(l *Log) (found []Finding) {
 			ranks = append(ranks, b.Rank)
 		}
 		f := Finding{Kind: Stopped, Severity: Serious, Who: ranksText(ranks), Source: "NCCL documentation, Collective Operations",
-			Says: fmt.Sprintf("%s of %s stopped calling: %s behind the furthest rank.", upper(ranksText(ranks)), l.commText(s.Comm), say.Count(int(first.By), "call")),
+			Says: fmt.Sprintf("%s of %s stopped calling: %s behind the furthest rank.", upper(ranksText(ranks)), l.commText(s.Comm), units.Count(int(first.By), "call")),
 			Advice: "look at what those ranks did last: their program's own output, or py-spy dump and gdb -p where they still run; " +
 				"the others wait for them inside the collective"}
 		f.Evidence = s.behindTexts()
@@ -98,7 +98,7 @@ func (s Sequence) behindTexts() []string {
 	of := map[string][]int{}
 	var order []string
 	for _, b := range s.Behind {
-		text := fmt.Sprintf("%s, %d fewer than the furthest", say.Count(int(b.Calls), "call"), b.By)
+		text := fmt.Sprintf("%s, %d fewer than the furthest", units.Count(int(b.Calls), "call"), b.By)
 		if i := slices.IndexFunc(s.Ranks, func(r Reached) bool { return r.Rank == b.Rank }); i >= 0 && s.Ranks[i].Last != "" {
 			text += "; the last was " + s.Ranks[i].Last
 		}
@@ -131,14 +131,14 @@ func findUnfinished(l *Log) (found []Finding) {
 		}
 		f := Finding{Kind: Unfinished, Severity: Serious, Who: ranksText(begun), Source: networkDoc + ", IP network interfaces",
 			Says:     fmt.Sprintf("%s began to make %s, and did not finish.", upper(ranksText(begun)), l.commText(i)),
-			Evidence: []string{fmt.Sprintf("“Init START” of %s, “Init COMPLETE” of %s", say.Count(len(begun)+len(done), "rank"), count(len(done)))},
+			Evidence: []string{fmt.Sprintf("“Init START” of %s, “Init COMPLETE” of %s", units.Count(len(begun)+len(done), "rank"), count(len(done)))},
 			Advice:   "no warning says why: see that the interfaces that these ranks use reach each other: " + interfaces}
 		if len(l.Messages) > 0 {
 			f.Advice = "look for the first warning of these ranks"
 		}
 		if missing := c.Ranks - len(c.Members); missing > 0 && len(done) == 0 {
 			f.Severity = Warning
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of %d did not write, so this may be a part of a log", say.Count(missing, "rank"), c.Ranks))
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of %d did not write, so this may be a part of a log", units.Count(missing, "rank"), c.Ranks))
 		}
 		found = append(found, f)
 	}
@@ -168,7 +168,7 @@ func findAborted(l *Log) (found []Finding) {
 		}
 		f := Finding{Kind: Aborted, Severity: Serious, Who: ranksText(ranks), Source: "NCCL documentation, ncclCommAbort",
 			Says:     fmt.Sprintf("%s was aborted by %s.", upper(l.commText(i)), ranksText(ranks)),
-			Evidence: []string{fmt.Sprintf("“Abort COMPLETE” of %s", say.Count(len(ranks), "rank"))},
+			Evidence: []string{fmt.Sprintf("“Abort COMPLETE” of %s", units.Count(len(ranks), "rank"))},
 			Advice:   "the program gave up after an error or a time-out of its own: look for the first message before it"}
 		if !wrong && len(ranks) == c.Ranks {
 			f.Severity, f.Source = Note, f.Source+"; github.com/pytorch/pytorch, issue 136122"
@@ -185,7 +185,7 @@ func findRAS(l *Log) (found []Finding) {
 	for _, r := range l.RAS {
 		if len(r.Missing) > 0 {
 			found = append(found, Finding{Kind: Answered, Severity: Serious, Source: rasSource,
-				Says:     fmt.Sprintf("%s not answer NCCL's RAS: ended, stopped, or the host is down.", upper(say.Count(len(r.Missing), "process")+doesDo(len(r.Missing)))),
+				Says:     fmt.Sprintf("%s not answer NCCL's RAS: ended, stopped, or the host is down.", upper(units.Count(len(r.Missing), "process")+doesDo(len(r.Missing)))),
 				Evidence: clipTexts(briefs(r.Missing)), Advice: "look at those processes, and at dmesg of their hosts"})
 		}
 		for _, c := range r.Comms {
@@ -199,10 +199,10 @@ func findRAS(l *Log) (found []Finding) {
 			f := Finding{Kind: Answered, Severity: Serious, Source: rasSource, Says: fmt.Sprintf("RAS finds %s %s.", name, strings.ToLower(strings.Join(nonEmpty(c.Status, c.Errors), ", "))),
 				Advice: "the ranks with fewer calls of a collective are those that the others wait for"}
 			if c.Missing > 0 {
-				f.Evidence = append(f.Evidence, fmt.Sprintf("%s of %d missing", say.Count(c.Missing, "rank"), c.Ranks))
+				f.Evidence = append(f.Evidence, fmt.Sprintf("%s of %d missing", units.Count(c.Missing, "rank"), c.Ranks))
 			}
 			for _, n := range c.Counts[:min(4, len(c.Counts))] {
-				f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %s by %s", n.Name, say.Count(int(n.Calls), "call"), ranksText(n.Ranks)))
+				f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %s by %s", n.Name, units.Count(int(n.Calls), "call"), ranksText(n.Ranks)))
 			}
 			for _, m := range c.States[:min(4, len(c.States))] {
 				f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %s", ranksText(m.Ranks), brief(m.Says)))

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // findSettings tells of settings that slow things down, or were meant for a test.
@@ -72,7 +72,7 @@ func (l *Log) differing(all []Setting) *Finding {
 	if len(values) < 2 {
 		return nil
 	}
-	f.Says = fmt.Sprintf("Processes have different values of %s: %s.", name, say.Some(values))
+	f.Says = fmt.Sprintf("Processes have different values of %s: %s.", name, units.Some(values))
 	f.Advice = "give all ranks one environment (mpirun -x NAME, srun --export, the same image): ranks that choose differently can hang"
 	if v := theVariable(name); v != nil && v.Local {
 		f.Severity, f.Advice = Note, "right where the hosts differ in this"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // Title is the run in a line: "2 ranks on 1 node, NCCL 2.27.7 for CUDA 13.0".
@@ -25,7 +25,7 @@ func (l *Log) Paths() string {
 	for _, f := range l.Files {
 		paths = append(paths, filepath.Base(f.Path))
 	}
-	return say.Some(paths)
+	return units.Some(paths)
 }
 
 // Fact is one line about a run.
@@ -80,7 +80,7 @@ func topologyFact(c *Communicator) string {
 	var parts []string
 	t := c.Topology
 	if t.GPUs > 0 {
-		parts = append(parts, fmt.Sprintf("%s, %s", say.Count(t.GPUs, "GPU"), say.Count(t.NICs, "network card")))
+		parts = append(parts, fmt.Sprintf("%s, %s", units.Count(t.GPUs, "GPU"), units.Count(t.NICs, "network card")))
 	}
 	if text := pathsText(t, "GPU-GPU"); text != "" {
 		parts = append(parts, "between GPUs "+text)
@@ -261,7 +261,7 @@ func callersText(ranks []int, processes int) string {
 		parts = append(parts, strings.TrimPrefix(strings.TrimPrefix(ranksText(ranks), "ranks "), "rank "))
 	}
 	if processes > 0 {
-		parts = append(parts, "not known, "+say.Count(processes, "process"))
+		parts = append(parts, "not known, "+units.Count(processes, "process"))
 	}
 	return strings.Join(parts, "; ")
 }

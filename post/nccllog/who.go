@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/ranges"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // mostGroups is how many groups of ranks are written; of more, some and their number.
@@ -59,7 +59,7 @@ func (l *Log) name(processes []int) string {
 	if len(rest) == 1 {
 		parts = append(parts, "pid "+rest[0])
 	} else if len(rest) > 1 {
-		parts = append(parts, say.Count(len(rest), "process")+" without a rank")
+		parts = append(parts, units.Count(len(rest), "process")+" without a rank")
 	}
 	text := strings.Join(parts, ", ")
 	if len(hosts) > 0 && len(l.hosts()) > 1 {

@@ -89,7 +89,7 @@ func crowded(all []series) (captions []string) {
 		var worlds []string
 		for _, s := range one {
 			for _, r := range s.runs {
-				if r.Crowded() != "" {
+				if r.Crowded() != nil {
 					worlds = add(worlds, strconv.Itoa(s.world))
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -15,7 +16,7 @@ func measuredBy(backend string, rehearsed bool, worlds ...int) (points []Point) 
 	for _, w := range worlds {
 		f := fake{backend: backend, library: backend + " 1", world: w, rehearsed: rehearsed, edit: func(r *result.Run) {
 			if w > 4 {
-				r.Warnings = []string{"oversubscribed: too few cores"}
+				r.Warnings = notice.Of(notice.FromText("oversubscribed: too few cores"))
 			}
 		}}
 		points = append(points, f.sweep(64<<20, []coll.Collective{coll.AllReduce, coll.AllGather}, []coll.Mode{coll.Throughput, coll.Latency}, coll.OutOfPlace)...)

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 	"busbar/post/steps"
 )
 
@@ -136,8 +136,8 @@ func (b *Builder) title() string {
 		if name := g.run.Backend.Name; name != "" && !slices.Contains(backends, name) {
 			backends = append(backends, name)
 		}
-		if w := g.run.World; w > 0 && !slices.Contains(worlds, say.Count(w, "rank")) {
-			worlds = append(worlds, say.Count(w, "rank"))
+		if w := g.run.World; w > 0 && !slices.Contains(worlds, units.Count(w, "rank")) {
+			worlds = append(worlds, units.Count(w, "rank"))
 		}
 	}
 	title := "Collective communication"
@@ -148,7 +148,7 @@ func (b *Builder) title() string {
 		title += " and training steps"
 	}
 	if len(backends) > 0 {
-		title += " with " + say.Some(backends)
+		title += " with " + units.Some(backends)
 	}
 	if len(worlds) == 1 {
 		title += ", " + worlds[0]

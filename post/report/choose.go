@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 )
 
 // maxPoints is how many points stand on the page, so that it opens quickly and stays under 3 MB.
@@ -38,7 +38,7 @@ func chosen(r *Report, f Found) []*analysis.Curve {
 	}
 	shown := slices.DeleteFunc(slices.Clone(f.Curves), func(c *analysis.Curve) bool { return !kept[c] })
 	r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s of %d are shown with %d of %d points: first those with findings, then those of the largest worlds. merged.csv has all of them (post merge).",
-		say.Count(len(shown), "curve"), len(f.Curves), maxPoints-room, points))
+		units.Count(len(shown), "curve"), len(f.Curves), maxPoints-room, points))
 	return shown
 }
 

@@ -4,8 +4,10 @@ import (
 	"fmt"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
 )
@@ -94,7 +96,7 @@ func (b *Builder) addCurves(m *making, f Found) {
 		m.Findings = append(m.Findings, made)
 	}
 	if f.More > 0 {
-		m.LeftOut = append(m.LeftOut, say.Count(f.More, "more finding")+" of less weight.")
+		m.LeftOut = append(m.LeftOut, units.Count(f.More, "more finding")+" of less weight.")
 	}
 }
 
@@ -112,7 +114,7 @@ func (m *making) curveOf(c *analysis.Curve) Curve {
 	made := Curve{
 		Family: m.familyOf(c.Condition), Who: c.Who, Backend: c.Backend, World: c.World, Nodes: c.Nodes, PerNode: c.PerNode,
 		Label: c.Who + ", " + analysis.ShapeOf(c.Condition).Words(), Factor: c.Collective.BusFactor(c.World),
-		Rehearsed: c.Rehearsed, Imported: c.Tool, Crowded: c.Crowded, Ceiling: -1, Unknown: -1, Heat: -1,
+		Rehearsed: c.Rehearsed, Imported: c.Tool, Crowded: notice.Reason(c.Crowded), Ceiling: -1, Unknown: -1, Heat: -1,
 	}
 	sizes, lo, hi, bases, launches := make([]int64, n), make(Figures, n), make(Figures, n), make([]int, n), make([]int, n)
 	bounded, paths := false, make([]int, n)

@@ -9,7 +9,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // Bounds of one fact: further values are counted, and longer ones cut.
@@ -185,9 +185,9 @@ func libraryFacts(f *facts, g *gathered) {
 func worldFacts(f *facts, g *gathered) {
 	run := g.run
 	if run.World > 0 {
-		words := say.Count(run.World, "rank")
+		words := units.Count(run.World, "rank")
 		if run.Nodes > 0 {
-			words += " on " + say.Count(run.Nodes, "node")
+			words += " on " + units.Count(run.Nodes, "node")
 		}
 		f.add(g.number, "Ranks", "world", words)
 	}

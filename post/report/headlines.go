@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
 )
@@ -25,13 +26,13 @@ func (b *Builder) addBanners(r *Report) {
 		if g.run.Rehearse {
 			rehearsed++
 		}
-		if g.run.Crowded() != "" {
+		if g.run.Crowded() != nil {
 			crowded = append(crowded, g.run)
 		}
 		wrong += g.counts[result.Wrong]
 	}
 	if wrong > 0 {
-		r.Banners = append(r.Banners, Banner{Serious, fmt.Sprintf("WRONG DATA at %s: what ranks received was not what was sent. Do not use this set-up before that is explained.", say.Count(wrong, "point"))})
+		r.Banners = append(r.Banners, Banner{Serious, fmt.Sprintf("WRONG DATA at %s: what ranks received was not what was sent. Do not use this set-up before that is explained.", units.Count(wrong, "point"))})
 	}
 	if rehearsed > 0 {
 		r.Banners = append(r.Banners, Banner{Serious, fmt.Sprintf("REHEARSED (%s): stand-ins took the place of devices. These figures say nothing about hardware.", ofRuns(rehearsed, len(b.runs)))})
@@ -110,7 +111,7 @@ func wrongWords(r *Report) string {
 		}
 	}
 	if more > 0 {
-		text += fmt.Sprintf(" And %s with other wrong data: see the data quality.", say.Count(more, "point"))
+		text += fmt.Sprintf(" And %s with other wrong data: see the data quality.", units.Count(more, "point"))
 	}
 	return text
 }
@@ -141,7 +142,7 @@ func fastest(f Found) (sentences []string) {
 		if n == 1 {
 			reach = "reaches"
 		}
-		sentences[len(sentences)-1] += fmt.Sprintf(" (%s %s less.)", say.Count(n, "other"), reach)
+		sentences[len(sentences)-1] += fmt.Sprintf(" (%s %s less.)", units.Count(n, "other"), reach)
 	}
 	return sentences
 }
@@ -167,7 +168,7 @@ func fastestOf(c *analysis.Curve, f Found) string {
 		how = say.Placement(c.Placement) + "; " + how
 	}
 	text := fmt.Sprintf("%s: %s with %s reaches a bus bandwidth of %s GB/s at %s (%s)", c.Who, say.Table{Collective: c.Collective, Type: c.Type, Op: c.Op}, analysis.ShapeOf(c.Condition).Words(),
-		say.Bandwidth(c.BusBW(at)), size(c.Points[at].SizeBytes), how)
+		units.Gigabytes(c.BusBW(at)), size(c.Points[at].SizeBytes), how)
 	if f.Ceilings == nil {
 		return text + "."
 	}
@@ -187,5 +188,5 @@ func intervalWords(c *analysis.Curve, i int) string {
 		return "no interval"
 	}
 	k := c.Case(i)
-	return fmt.Sprintf("%s to %s, %s", say.Bandwidth(k.BusBW(p.Time.Hi)), say.Bandwidth(k.BusBW(p.Time.Lo)), bases[basisOf[p.Basis]])
+	return fmt.Sprintf("%s to %s, %s", units.Gigabytes(k.BusBW(p.Time.Hi)), units.Gigabytes(k.BusBW(p.Time.Lo)), bases[basisOf[p.Basis]])
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 )
 
 // Bounds of the per-rank data. A page of them is for looking at.
@@ -145,7 +145,7 @@ func (b *Builder) addHeats(m *making, shown []*analysis.Curve) {
 		m.Heats = append(m.Heats, made)
 	}
 	if left > 0 {
-		m.LeftOut = append(m.LeftOut, fmt.Sprintf("The times of single ranks are shown of %d of %s: those whose ranks are furthest apart. The results files have all of them.", len(m.Heats), say.Count(len(all), "curve")))
+		m.LeftOut = append(m.LeftOut, fmt.Sprintf("The times of single ranks are shown of %d of %s: those whose ranks are furthest apart. The results files have all of them.", len(m.Heats), units.Count(len(all), "curve")))
 	}
 	if b.heats.full {
 		m.LeftOut = append(m.LeftOut, "The times of single ranks are too many to be kept: those of the points that were read last are missing. The results files have all of them.")

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // layout is where the ranks of a world ran. Runs of one launch, and often all runs, have the same.
@@ -90,15 +90,15 @@ func (l *layout) words() string {
 			line = fmt.Sprintf("%s: rank %d", host, numbers[0])
 		}
 		if len(devices) > 0 {
-			line += "; " + say.Some(devices)
+			line += "; " + units.Some(devices)
 		}
 		if len(cpus) > 0 {
-			line += "; CPUs " + say.Some(cpus)
+			line += "; CPUs " + units.Some(cpus)
 		}
 		lines = append(lines, line)
 	}
 	if n := len(hosts) - mostHosts; n > 0 {
-		lines = append(lines, "and "+say.Count(n, "more host"))
+		lines = append(lines, "and "+units.Count(n, "more host"))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -122,7 +122,7 @@ func hostList(hosts []string) string {
 	for _, g := range groups {
 		words = append(words, g.prefix+g.brackets())
 	}
-	return say.Some(words)
+	return units.Some(words)
 }
 
 // hostGroup is hosts whose names differ in a number behind them.

@@ -9,7 +9,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // Bounds of the Markdown form, which is read in a terminal and in merge requests.
@@ -125,7 +125,7 @@ func (m *markdown) plan() {
 	m.section("Plan and done")
 	planned := "What was planned is not known."
 	if p.Planned > 0 {
-		planned = say.Count(p.Planned, "point") + " planned"
+		planned = units.Count(p.Planned, "point") + " planned"
 		if p.Left > 0 {
 			planned += fmt.Sprintf(", of which %d have no record", p.Left)
 		}
@@ -258,11 +258,11 @@ func (m *markdown) points(number int, latency bool) {
 		size, t := m.r.Axes[c.Axis][i], c.Time[i]/1e6
 		bounds := ""
 		if c.basis(i) > 0 {
-			bounds = say.Duration(c.Lo[i]/1e6) + " to " + say.Duration(c.Hi[i]/1e6)
+			bounds = units.Duration(c.Lo[i]/1e6) + " to " + units.Duration(c.Hi[i]/1e6)
 		}
-		cells := []string{c.name(), ranksOf(c), coll.FormatSize(size, true), fmt.Sprint(at(c.Launches, i)), say.Duration(t), bounds}
+		cells := []string{c.name(), ranksOf(c), coll.FormatSize(size, true), fmt.Sprint(at(c.Launches, i)), units.Duration(t), bounds}
 		if !latency {
-			cells = append(cells, say.Bandwidth(float64(size)/t), say.Bandwidth(c.busBW(size, t)), m.share(c, size, t))
+			cells = append(cells, units.Gigabytes(float64(size)/t), units.Gigabytes(c.busBW(size, t)), m.share(c, size, t))
 		}
 		m.row(append(cells, m.notesOn(number, i))...)
 	}
@@ -354,13 +354,13 @@ func (m *markdown) curveRows() {
 			}
 		}
 		t := c.Time[best] / 1e6
-		cells := []string{m.r.Families[c.Family].Title, c.name(), ranksOf(c), coll.FormatSize(axis[0], true) + " to " + coll.FormatSize(axis[len(axis)-1], true), say.Duration(c.Time[0] / 1e6), "", "", ""}
+		cells := []string{m.r.Families[c.Family].Title, c.name(), ranksOf(c), coll.FormatSize(axis[0], true) + " to " + coll.FormatSize(axis[len(axis)-1], true), units.Duration(c.Time[0] / 1e6), "", "", ""}
 		if m.r.Families[c.Family].Mode == coll.Throughput.String() {
-			cells[5], cells[6], cells[7] = say.Bandwidth(c.busBW(axis[best], t)), coll.FormatSize(axis[best], true), m.share(c, axis[best], t)
+			cells[5], cells[6], cells[7] = units.Gigabytes(c.busBW(axis[best], t)), coll.FormatSize(axis[best], true), m.share(c, axis[best], t)
 		}
 		m.row(cells...)
 	}
 	if n := len(m.r.Curves) - maxMarkdownCurves; n > 0 {
-		m.line("\nAnd %s, on the page.", say.Count(n, "more curve"))
+		m.line("\nAnd %s, on the page.", units.Count(n, "more curve"))
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // Bounds of the lists behind the figures.
@@ -26,7 +26,7 @@ func (m *markdown) ranks() {
 		m.row(m.r.Families[c.Family].Title+", "+c.Label, h.Slowest, h.Latest)
 	}
 	if n := len(m.r.Heats) - maxMarkdownHeats; n > 0 {
-		m.line("\nAnd %s, on the page.", say.Count(n, "more curve"))
+		m.line("\nAnd %s, on the page.", units.Count(n, "more curve"))
 	}
 }
 
@@ -35,7 +35,7 @@ func (m *markdown) quality() {
 	m.section("Data quality")
 	m.items(q.Says)
 	for _, c := range q.Checks {
-		m.line("- %s: %s", text(c.Text), say.Count(c.N, "point"))
+		m.line("- %s: %s", text(c.Text), units.Count(c.N, "point"))
 	}
 	if len(q.Misses) > 0 {
 		m.line("\nPoints without a figure that holds, each reason with one of its texts:\n")
@@ -48,7 +48,7 @@ func (m *markdown) quality() {
 		m.line("\nWarnings, each with one of its texts:\n")
 		m.table("warning", "of", "where")
 		for _, one := range q.Warnings {
-			m.row(one.Text, say.Count(one.N, one.Of), one.Where)
+			m.row(one.Text, units.Count(one.N, one.Of), one.Where)
 		}
 	} else {
 		m.line("- No warnings.")
@@ -112,7 +112,7 @@ func (m *markdown) runs() {
 		m.row(fmt.Sprint(one.Number), one.Who, world, one.Hosts, one.Start, one.Sweep, planned, countsWords(one.Counts), ended, strings.Join(files, ", "))
 	}
 	if n := len(m.r.Runs) - maxMarkdownRuns; n > 0 {
-		m.line("\nAnd %s, on the page.", say.Count(n, "more run"))
+		m.line("\nAnd %s, on the page.", units.Count(n, "more run"))
 	}
 }
 
@@ -120,12 +120,12 @@ func (m *markdown) files() {
 	m.section("Files")
 	for i, f := range m.r.Files {
 		if i == maxMarkdownRuns {
-			m.line("- and %s", say.Count(len(m.r.Files)-i, "more file"))
+			m.line("- and %s", units.Count(len(m.r.Files)-i, "more file"))
 			break
 		}
 		words := ""
 		if f.Points > 0 {
-			words = ", " + say.Count(f.Points, "record")
+			words = ", " + units.Count(f.Points, "record")
 		}
 		m.line("- [%s](<%s>)%s", linkText(f.Name), f.Href, words)
 	}

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"busbar/post/say"
+	"busbar/internal/units"
 	"busbar/post/timeline"
 )
 
@@ -94,7 +94,7 @@ func (m *markdown) listing(l listing) {
 	}
 	m.rows(l)
 	if l.More > 0 {
-		m.line("\nAnd %s, on the page or in post timeline --format json.", say.Count(l.More, "more row"))
+		m.line("\nAnd %s, on the page or in post timeline --format json.", units.Count(l.More, "more row"))
 	}
 }
 

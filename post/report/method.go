@@ -7,7 +7,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // ways counts how records were taken, by mode.
@@ -119,7 +119,7 @@ func (w *way) facts(mode coll.Mode, runs int) (all []Fact) {
 		all = append(all, Fact{topic, "what rank times", []Value{{Text: meaning[mode]}}})
 	}
 	if n := w.records - w.ours; n > 0 {
-		all = append(all, Fact{topic, "what other tools time", []Value{{Text: fmt.Sprintf("%s as that tool took them, which may be otherwise", say.Count(n, "point"))}}})
+		all = append(all, Fact{topic, "what other tools time", []Value{{Text: fmt.Sprintf("%s as that tool took them, which may be otherwise", units.Count(n, "point"))}}})
 	}
 	plain := func(text string, _ int) string { return text }
 	add("times of ranks and samples became one by", w.summaries, plain)
@@ -128,7 +128,7 @@ func (w *way) facts(mode coll.Mode, runs int) (all []Fact) {
 		if why := stopWords[text]; why != "" {
 			text += ": " + why
 		}
-		return fmt.Sprintf("%s (%s)", text, say.Count(n, "point"))
+		return fmt.Sprintf("%s (%s)", text, units.Count(n, "point"))
 	})
 	if w.samplesMost > 0 {
 		all = append(all, Fact{topic, "samples a point", []Value{{Text: between(w.samplesLeast, w.samplesMost)}}})
@@ -136,9 +136,9 @@ func (w *way) facts(mode coll.Mode, runs int) (all []Fact) {
 	if w.batchMost > 0 {
 		all = append(all, Fact{topic, "operations a batch", []Value{{Text: between(w.batchLeast, w.batchMost)}}})
 	}
-	all = append(all, Fact{topic, "95 % intervals", []Value{{Text: fmt.Sprintf("%d of %s have one of their own; it says how sure the median of that launch is, and not what another launch would give", w.intervals, say.Count(w.records, "point"))}}})
+	all = append(all, Fact{topic, "95 % intervals", []Value{{Text: fmt.Sprintf("%d of %s have one of their own; it says how sure the median of that launch is, and not what another launch would give", w.intervals, units.Count(w.records, "point"))}}})
 	if w.events > 0 {
-		all = append(all, Fact{topic, "device events", []Value{{Text: fmt.Sprintf("taken beside the clock at %d of %s", w.events, say.Count(w.records, "point"))}}})
+		all = append(all, Fact{topic, "device events", []Value{{Text: fmt.Sprintf("taken beside the clock at %d of %s", w.events, units.Count(w.records, "point"))}}})
 	}
 	add("data was checked by", w.checks, plain)
 	return all
@@ -180,19 +180,19 @@ func methodFacts(f *facts, g *gathered) {
 	const topic = "Runs"
 	f.add(g.number, topic, "clock", m.Clock)
 	if m.Clock != "" {
-		f.add(g.number, topic, "one reading of the clock takes", say.Duration(m.ClockCost))
+		f.add(g.number, topic, "one reading of the clock takes", units.Duration(m.ClockCost))
 		f.add(g.number, topic, "an iteration without an operation takes", nanoseconds(m.EmptyIteration))
 	}
 	if m.Precision > 0 {
 		f.add(g.number, topic, "wanted: half the interval within", fmt.Sprintf("%.3g %% of the median", 100*m.Precision))
 	}
 	if m.Budget > 0 {
-		f.add(g.number, topic, "time for one case", say.Duration(m.Budget))
+		f.add(g.number, topic, "time for one case", units.Duration(m.Budget))
 	}
 	if m.Iterations > 0 {
 		f.add(g.number, topic, "iterations, as given", fmt.Sprint(m.Iterations))
 	}
-	f.add(g.number, topic, "warm-up before each point", say.Count(m.Warmup, "iteration"))
+	f.add(g.number, topic, "warm-up before each point", units.Count(m.Warmup, "iteration"))
 	if m.Cycle > 1 {
 		f.add(g.number, topic, "cycles", fmt.Sprint(m.Cycle))
 	}
@@ -201,7 +201,7 @@ func methodFacts(f *facts, g *gathered) {
 	case 0:
 		f.add(g.number, topic, "check of the data", "not asked for")
 	default:
-		f.add(g.number, topic, "check of the data", say.Count(m.CheckRounds, "round")+" over every element")
+		f.add(g.number, topic, "check of the data", units.Count(m.CheckRounds, "round")+" over every element")
 	}
 	caches := "one place, warm caches"
 	if m.Rotate > 0 {
@@ -216,10 +216,10 @@ func methodFacts(f *facts, g *gathered) {
 	}
 	f.add(g.number, topic, "settings beyond the library's defaults", m.Settings().String())
 	if m.Deadline > 0 {
-		f.add(g.number, topic, "a point that hangs is given up after", say.Duration(m.Deadline))
+		f.add(g.number, topic, "a point that hangs is given up after", units.Duration(m.Deadline))
 	}
 	for _, s := range g.run.Setup {
-		f.add(g.number, topic, "done once before: "+s.What, say.Duration(s.Seconds))
+		f.add(g.number, topic, "done once before: "+s.What, units.Duration(s.Seconds))
 	}
 }
 

@@ -1,8 +1,8 @@
 package report
 
 import (
+	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 )
 
 // addModel adds the model of a curve, where it has one.
@@ -27,7 +27,7 @@ func (r *Report) unmodelled() string {
 	if n == 0 {
 		return ""
 	}
-	return say.Count(n, "curve") + " without a model: of under five sizes, with times that lie further than 25 % off any law, rehearsed, or oversubscribed."
+	return units.Count(n, "curve") + " without a model: of under five sizes, with times that lie further than 25 % off any law, rehearsed, or oversubscribed."
 }
 
 // models is the table of all models.
@@ -43,7 +43,7 @@ func (m *markdown) models() {
 		m.row(m.r.Families[c.Family].Title, c.name(), ranksOf(c), one.Latency, one.Bandwidth, one.Half, one.Changes, one.Scatter, one.Bounds)
 	}
 	if n := len(m.r.Models) - maxMarkdownCurves; n > 0 {
-		m.line("\nAnd %s, on the page.", say.Count(n, "more model"))
+		m.line("\nAnd %s, on the page.", units.Count(n, "more model"))
 	}
 	if words := m.r.unmodelled(); words != "" {
 		m.line("\n%s", text(words))

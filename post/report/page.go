@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 //go:embed page/page.html page/*.css page/*.js
@@ -162,7 +162,7 @@ func (p *page) Listed() (all []listed) {
 		if len(sizes) == 0 {
 			continue
 		}
-		one := listed{Family: p.Families[c.Family].Title, Label: c.Label, Sizes: sizeRange(sizes[0], sizes[len(sizes)-1]), Least: say.Duration(c.Time[0] / 1e6)}
+		one := listed{Family: p.Families[c.Family].Title, Label: c.Label, Sizes: sizeRange(sizes[0], sizes[len(sizes)-1]), Least: units.Duration(c.Time[0] / 1e6)}
 		best, at := 0.0, 0
 		for i, t := range c.Time {
 			if bw := float64(sizes[i]) / t / 1e3 * c.Factor; bw > best && !math.IsInf(bw, 0) {
@@ -206,7 +206,7 @@ var pageWords = template.FuncMap{
 	"sizes":   sizeRange,
 	"file":    func(p *page, i int) File { return p.Files[i] },
 	"date":    func(t string) string { return strings.TrimSuffix(strings.Replace(t, "T", " ", 1), "Z") },
-	"some":    func(n int, noun string) string { return say.Count(n, noun) },
+	"some":    func(n int, noun string) string { return units.Count(n, noun) },
 	"ms":      ms,
 	"met":     func(is *bool) string { return strings.Trim(met(is), " ()") },
 	"capital": capital,

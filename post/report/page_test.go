@@ -22,6 +22,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/needs"
+	"busbar/internal/notice"
 	"busbar/post/analysis"
 )
 
@@ -426,7 +427,7 @@ func hostileReport() *Report {
 	for i, name := range hostiles {
 		m := runOf(i+1, "mpi", coll.AllReduce)
 		m.run.Variant, m.run.Sweep.Name, m.run.Environment = name, name, map[string]string{"X": name}
-		m.run.Warnings = []string{name}
+		m.run.Warnings = notice.Of(notice.FromText(name))
 		for j := range m.ranks {
 			m.ranks[j].Host = name
 		}

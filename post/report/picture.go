@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"busbar/post/say"
+	"busbar/internal/units"
 	"busbar/post/timeline"
 )
 
@@ -108,7 +108,7 @@ func pictureOf(t *timeline.Timeline) Picture {
 	p.Aligned = p.aligned()
 	if working := len(t.Working()); working > len(rows) {
 		n := working - len(rows)
-		p.LeftOut = append(p.LeftOut, say.Count(n, p.Unit)+" of "+strconv.Itoa(working)+" have no row: drawn are the straggler, the "+p.Unit+"s with the most and the least exposed communication and the most idle time, the slowest of the worst steps, and of the others every so many. The tables have all.")
+		p.LeftOut = append(p.LeftOut, units.Count(n, p.Unit)+" of "+strconv.Itoa(working)+" have no row: drawn are the straggler, the "+p.Unit+"s with the most and the least exposed communication and the most idle time, the slowest of the worst steps, and of the others every so many. The tables have all.")
 	}
 	return p.Picture
 }
@@ -149,7 +149,7 @@ func (p *picturing) aligned() string {
 	case len(p.Rows):
 		return "Each row begins with its own first activity, since no collective was matched between them: what stands above each other need not have happened at the same time."
 	}
-	return by + "; " + say.Some(alone) + ", of which no collective was matched, begin with their own first activity."
+	return by + "; " + units.Some(alone) + ", of which no collective was matched, begin with their own first activity."
 }
 
 func (p *picturing) addRow(c rowed, about string) {

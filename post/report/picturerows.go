@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"busbar/post/say"
+	"busbar/internal/units"
 	"busbar/post/timeline"
 )
 
@@ -143,7 +143,7 @@ func (p *picturing) addBoxes() {
 		}
 	}
 	if left > 0 {
-		p.LeftOut = append(p.LeftOut, say.Count(left, "call")+" of the rows have no box: those of the worst steps have one first, then the longest. The coloured lanes have all.")
+		p.LeftOut = append(p.LeftOut, units.Count(left, "call")+" of the rows have no box: those of the worst steps have one first, then the longest. The coloured lanes have all.")
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // place collects where something was met: in which runs, operations and sizes.
@@ -47,7 +47,7 @@ func (p *place) inRun(number int) {
 func (p *place) words(runs int) string {
 	var words []string
 	if len(p.operations) > 0 {
-		words = append(words, say.Some(p.operations))
+		words = append(words, units.Some(p.operations))
 	}
 	switch {
 	case p.to < p.from:

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // quality collects what is known of how good figures are.
@@ -71,8 +72,8 @@ func (q *quality) add(g *gathered, r *result.Record) {
 			one.add(g.number, r)
 		}
 	}
-	for _, text := range r.Warnings {
-		if one := q.warnings.at(withoutNumbers(text), func() string { return text }); one != nil {
+	for _, k := range r.Warnings {
+		if one := q.warnings.at(k.Group(), func() string { return notice.Message(k.Fact) }); one != nil {
 			one.add(g.number, r)
 		}
 	}
@@ -98,8 +99,8 @@ func (q *quality) addStep(number int, r *result.StepRecord) {
 		why := missReason(&result.Record{Reason: r.Reason, Needed: r.Needed, Check: r.Check})
 		count(q.misses.at(missKey{r.Status, withoutNumbers(why)}, func() string { return why }))
 	}
-	for _, text := range r.Warnings {
-		count(q.warnings.at(withoutNumbers(text), func() string { return text }))
+	for _, k := range r.Warnings {
+		count(q.warnings.at(k.Group(), func() string { return notice.Message(k.Fact) }))
 	}
 }
 
@@ -175,13 +176,13 @@ func (b *Builder) addQuality(r *Report, f Found) {
 	to.Warnings = append(b.runWarnings(), q.warnings.tallies("point", len(b.runs))...)
 	to.Says = b.caveats()
 	if points := r.Totals.Points; points < b.ok {
-		to.Says = append(to.Says, fmt.Sprintf("%d records with a time stand as %s of curves: those of one size, from several launches, cycles or rows of a table, are one point.", b.ok, say.Count(points, "point")))
+		to.Says = append(to.Says, fmt.Sprintf("%d records with a time stand as %s of curves: those of one size, from several launches, cycles or rows of a table, are one point.", b.ok, units.Count(points, "point")))
 	}
 	for _, p := range f.Notes {
 		to.Files = append(to.Files, p.String())
 	}
 	if n := len(to.Files) - mostTallies; n > 0 {
-		to.Files = append(to.Files[:mostTallies], fmt.Sprintf("and %s on files", say.Count(n, "more note")))
+		to.Files = append(to.Files[:mostTallies], fmt.Sprintf("and %s on files", units.Count(n, "more note")))
 	}
 }
 
@@ -210,8 +211,8 @@ func (t *tallies[K]) tallies(of string, runs int) (all []Tally) {
 func (b *Builder) runWarnings() []Tally {
 	var all tallies[string]
 	for _, g := range b.runs {
-		for _, text := range g.run.Warnings {
-			if one := all.at(withoutNumbers(text), func() string { return text }); one != nil {
+		for _, k := range g.run.Warnings {
+			if one := all.at(k.Group(), func() string { return notice.Message(k.Fact) }); one != nil {
 				one.inRun(g.number)
 			}
 		}
@@ -222,8 +223,9 @@ func (b *Builder) runWarnings() []Tally {
 // caveats are what holds for all figures of some runs.
 func (b *Builder) caveats() []string {
 	var rehearsed, imported []int
-	crowded := map[string][]int{}
-	var order, tools []string
+	crowded := map[notice.Code][]int{}
+	var order []notice.Code
+	var tools []string
 	for _, g := range b.runs {
 		if g.run.Rehearse {
 			rehearsed = append(rehearsed, g.number)
@@ -234,11 +236,11 @@ func (b *Builder) caveats() []string {
 				tools = append(tools, s.Tool)
 			}
 		}
-		if why := withoutNumbers(g.run.Crowded()); why != "" {
-			if crowded[why] == nil {
-				order = append(order, why)
+		if why := g.run.Crowded(); why != nil {
+			if crowded[why.Code()] == nil {
+				order = append(order, why.Code())
 			}
-			crowded[why] = append(crowded[why], g.number)
+			crowded[why.Code()] = append(crowded[why.Code()], g.number)
 		}
 	}
 	var says []string
@@ -250,17 +252,17 @@ func (b *Builder) caveats() []string {
 		for _, n := range crowded[why] {
 			runs = append(runs, b.runs[n-1].run)
 		}
-		says = append(says, fmt.Sprintf("%s oversubscribed (%s): %s.", of(crowded[why], len(b.runs)), runs[0].Crowded(), crowdedTimes(runs)))
+		says = append(says, fmt.Sprintf("%s affected by sharing (%s): %s.", of(crowded[why], len(b.runs)), notice.Reason(runs[0].Crowded()), crowdedTimes(runs)))
 	}
 	if len(imported) > 0 {
-		says = append(says, fmt.Sprintf("%s imported from %s: what that tool does not tell is missing, such as intervals, the times of single ranks, and how ranks were synchronised.", of(imported, len(b.runs)), say.Some(tools)))
+		says = append(says, fmt.Sprintf("%s imported from %s: what that tool does not tell is missing, such as intervals, the times of single ranks, and how ranks were synchronised.", of(imported, len(b.runs)), units.Some(tools)))
 	}
 	for _, key := range b.quality.passed.order {
 		one := b.quality.passed.of[key]
-		says = append(says, fmt.Sprintf("%s not drawn: %s (%s).", say.Count(one.n, "point"), one.text, one.words(len(b.runs))))
+		says = append(says, fmt.Sprintf("%s not drawn: %s (%s).", units.Count(one.n, "point"), one.text, one.words(len(b.runs))))
 	}
 	if n := b.quality.groups; n > 0 {
-		says = append(says, say.Count(n, "point")+" of single groups of nodes (rank --pattern) not drawn; post show judges them.")
+		says = append(says, units.Count(n, "point")+" of single groups of nodes (rank --pattern) not drawn; post show judges them.")
 	}
 	return says
 }

@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/golden"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/analysis"
 )
@@ -88,7 +89,7 @@ func sample() *Report {
 	runs := []*made{runOf(1, "mpi", coll.AllReduce, coll.AllGather), runOf(2, "mpi", coll.AllReduce), runOf(3, "gloo", coll.AllReduce)}
 	miss(runs[0].records[13], result.Skipped, "the time limit of 55 s is over")
 	miss(runs[0].records[12], result.Skipped, "the time limit of 54 s is over")
-	runs[1].records[3].Warnings = []string{"two modes: 1.2 us (60 % of samples) and 2.4 us (40 %); the median stands for one of them at most"}
+	runs[1].records[3].Warnings = notice.Of(notice.FromText("two modes: 1.2 us (60 % of samples) and 2.4 us (40 %); the median stands for one of them at most"))
 	runs[2].end = nil
 	runs[2].records = runs[2].records[:5]
 	runs[2].run.Resumes = []string{"elsewhere"}
@@ -150,13 +151,13 @@ func TestEscapes(t *testing.T) {
 	m := runOf(1, "mpi", coll.AllReduce)
 	m.run.Backend = result.Backend{Name: evil, Library: evil, Path: evil, Notes: []string{evil}, Parameters: map[string]string{evil: evil}}
 	m.run.Variant, m.run.Device, m.run.Sweep.Name, m.run.Machine.Host, m.run.Topology = evil, evil, evil, evil, evil
-	m.run.Command, m.run.Warnings = []string{evil}, []string{evil}
+	m.run.Command, m.run.Warnings = []string{evil}, notice.Of(notice.Recorded{Text: evil})
 	m.run.Environment, m.run.Slurm = map[string]string{evil: evil}, map[string]string{evil: evil}
 	for i := range m.ranks {
 		m.ranks[i].Host, m.ranks[i].Device = evil, evil
 	}
 	miss(m.records[0], result.Failed, evil)
-	m.records[1].Warnings = []string{evil}
+	m.records[1].Warnings = notice.Of(notice.FromText(evil))
 	m.records[1].Path = &result.Path{Algorithm: evil}
 	m.end.Reason = evil
 	r := build([]*made{m}, func(f *Found) {

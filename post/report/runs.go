@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 )
 
 // statuses are in the order in which they are told.
@@ -32,7 +33,7 @@ func (b *Builder) addRuns(r *Report, links []int) {
 		run := g.run
 		one := Run{
 			Number: g.number, ID: run.ID, Who: names[analysis.ContenderOf(run)], World: run.World, Nodes: run.Nodes, Hosts: g.layout.hostList(), Sweep: run.Sweep.Name,
-			Planned: planned(run), Counts: countsOf(g), Left: g.left(), Outcome: outcomeOf(g), Command: shellWords(run.Command), Warnings: run.Warnings,
+			Planned: planned(run), Counts: countsOf(g), Left: g.left(), Outcome: outcomeOf(g), Command: shellWords(run.Command), Warnings: run.Warnings.Texts(),
 			Marks: marksOf(run),
 		}
 		if !run.Start.IsZero() {
@@ -147,7 +148,7 @@ func marksOf(run *result.Run) (marks []string) {
 	if run.Imported != nil {
 		marks = append(marks, "imported from "+run.Imported.Tool)
 	}
-	if why := run.Crowded(); why != "" {
+	if why := notice.Reason(run.Crowded()); why != "" {
 		marks = append(marks, why)
 	}
 	if run.Pattern != nil {
@@ -226,11 +227,11 @@ func (b *Builder) addPlan(r *Report) (urgent []string) {
 		urgent = append(urgent, b.goOn(open, p.Left))
 	}
 	if len(short) > 0 {
-		urgent = append(urgent, say.Count(len(short), "imported run")+" did not come to an end: "+b.shortWords(short)+".")
+		urgent = append(urgent, units.Count(len(short), "imported run")+" did not come to an end: "+b.shortWords(short)+".")
 	}
 	p.Says = slices.Clone(urgent)
 	if imported > 0 {
-		p.Says = append(p.Says, say.Count(imported, "point")+" came from other tools' files, which do not tell what was planned.")
+		p.Says = append(p.Says, units.Count(imported, "point")+" came from other tools' files, which do not tell what was planned.")
 	}
 	return urgent
 }
@@ -262,9 +263,9 @@ func (b *Builder) shortWords(short []int) string {
 func (b *Builder) goOn(open []int, left int) string {
 	text := "Points failed or are unfinished"
 	if left > 0 {
-		text = say.Count(left, "planned point") + " has no record"
+		text = units.Count(left, "planned point") + " has no record"
 		if left > 1 {
-			text = say.Count(left, "planned point") + " have no record"
+			text = units.Count(left, "planned point") + " have no record"
 		}
 	}
 	if in := runsIn(open, len(b.runs)); in != "" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -59,7 +60,7 @@ func TestBanners(t *testing.T) {
 	}{
 		"measured":  {func(*made) {}, "", "", true},
 		"rehearsed": {func(m *made) { m.run.Rehearse = true }, Serious, "REHEARSED (the run)", false},
-		"crowded":   {func(m *made) { m.run.Warnings = []string{"oversubscribed: 4 ranks on 2 cores: so"} }, Warning, "OVERSUBSCRIBED (the run)", false},
+		"crowded":   {func(m *made) { m.run.Warnings = notice.Of(notice.FromText("oversubscribed: 4 ranks on 2 cores: so")) }, Warning, "OVERSUBSCRIBED (the run)", false},
 		"wrong": {func(m *made) {
 			m.records[2].Status, m.records[2].Check = result.Wrong, result.Check{Result: "wrong", First: &result.Wrong1{Rank: 3, Host: "node2", Want: "1", Got: "2"}}
 		}, Serious, "WRONG DATA at 1 point", true},

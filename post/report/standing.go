@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // mostStanding is how many ranks are named.
@@ -23,7 +23,7 @@ func (h Heat) slowest() string {
 
 // latest names the ranks that issue last, by more than the clocks tell.
 func (h Heat) latest() string {
-	return h.outstanding(h.Late, func(v, _ float64) float64 { return v - h.Uncertainty }, func(v float64) string { return say.Duration((v + h.Uncertainty) / 1e6) })
+	return h.outstanding(h.Late, func(v, _ float64) float64 { return v - h.Uncertainty }, func(v float64) string { return units.Duration((v + h.Uncertainty) / 1e6) })
 }
 
 // outstanding names up to three ranks by the median over sizes of a figure that is above 0.

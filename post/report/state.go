@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"busbar/internal/result"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // stateWords sum up the devices' state before the first case: the range of each figure, and what holds clocks back.
@@ -42,10 +42,10 @@ func stateWords(ranks []result.Rank) string {
 		}
 	}
 	for _, reason := range order {
-		words = append(words, fmt.Sprintf("clocks held back on %s: %s", say.Count(held[reason], "device"), reason))
+		words = append(words, fmt.Sprintf("clocks held back on %s: %s", units.Count(held[reason], "device"), reason))
 	}
 	if errors > 0 {
-		words = append(words, say.Count(errors, "device")+" with uncorrected ECC errors")
+		words = append(words, units.Count(errors, "device")+" with uncorrected ECC errors")
 	}
 	return strings.Join(words, "; ")
 }

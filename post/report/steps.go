@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
-	"busbar/post/say"
+	"busbar/internal/units"
 	"busbar/post/steps"
 )
 
@@ -135,7 +136,7 @@ func (b *Builder) addSteps(r *Report) {
 	}
 	drawn, more := overTime(told)
 	if more > 0 {
-		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s over time, with more than %d segments and operations in all: those of the best buckets come first. post plot draws the best of all groups.", say.Count(more, "training step"), maxBoxes))
+		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s over time, with more than %d segments and operations in all: those of the best buckets come first. post plot draws the best of all groups.", units.Count(more, "training step"), maxBoxes))
 	}
 	r.Steps = &Steps{}
 	for _, run := range told {
@@ -172,8 +173,8 @@ func stepRunOf(run *steps.Run, drawn map[*steps.Point]bool) StepRun {
 	if newest.Rehearse {
 		one.About = append([]string{"REHEARSED: stand-ins took the place of devices; these figures say nothing about hardware."}, one.About...)
 	}
-	if why := newest.Crowded(); why != "" {
-		one.About = append([]string{"Oversubscribed: " + why + ". What is said below holds for such a machine alone."}, one.About...)
+	if why := newest.Crowded(); why != nil {
+		one.About = append([]string{capital(notice.Message(why)) + ". What is said below holds for such a machine alone."}, one.About...)
 	}
 	for i, g := range run.Groups {
 		if g == run.BestGroup() {
@@ -196,7 +197,7 @@ var verdictWords = map[step.Verdict]string{step.Best: "best", step.Least: "least
 
 func stepPointOf(g *steps.Group, p *steps.Point) StepPoint {
 	one := StepPoint{Bucket: steps.Bucket(p.Bucket), Ops: len(p.Ops), Bytes: p.Bytes(), Timed: p.Timed(), Mark: g.Mark(p), Stop: p.Stop}
-	one.Notes = append(append(append(one.Notes, p.Reasons()...), p.Notes...), p.Warnings...)
+	one.Notes = append(append(append(one.Notes, p.Reasons()...), p.Notes...), p.Warnings.Texts()...)
 	if !p.Timed() {
 		return one
 	}
@@ -341,7 +342,7 @@ func (b *Builder) addStepHeadlines(r *Report) {
 		r.Headlines = append(r.Headlines, stepHeadlines(run, len(b.steps) > 1)...)
 	}
 	if n := len(b.steps) - mostStepRuns; n > 0 {
-		r.Headlines = append(r.Headlines, Headline{Tone: Plain, Says: fmt.Sprintf("And %s of training steps: see that section.", say.Count(n, "more run"))})
+		r.Headlines = append(r.Headlines, Headline{Tone: Plain, Says: fmt.Sprintf("And %s of training steps: see that section.", units.Count(n, "more run"))})
 	}
 }
 
@@ -349,7 +350,7 @@ func (b *Builder) addStepHeadlines(r *Report) {
 func stepHeadlines(run *steps.Run, several bool) (all []Headline) {
 	newest := run.Newest()
 	lead := fmt.Sprintf("Training step of %s, %s, %s", run.Step().Model, newest.Backend.Name, run.World())
-	trusted := !newest.Rehearse && newest.Crowded() == ""
+	trusted := !newest.Rehearse && newest.Crowded() == nil
 	switch {
 	case newest.Rehearse:
 		lead += " (rehearsed: nothing about hardware)"
@@ -434,7 +435,7 @@ func (b *Builder) stepMethod() (all []Fact) {
 		if why := stepStops[text]; why != "" {
 			says += ": " + why
 		}
-		ended = append(ended, fmt.Sprintf("%s (%s)", says, say.Count(stops[text].n, "point")))
+		ended = append(ended, fmt.Sprintf("%s (%s)", says, units.Count(stops[text].n, "point")))
 	}
 	if ended != nil {
 		add("measuring ended because", ended...)

@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/golden"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/internal/step"
@@ -90,7 +91,7 @@ func TestStepsBesideCollectives(t *testing.T) {
 // Of steps whose ranks shared cores it is told which bucket is the best, so that nothing says that there is no such word; of collectives
 // there is none.
 func TestCrowdedSteps(t *testing.T) {
-	shared := []string{"oversubscribed: 4 ranks on 2 cores: so"}
+	shared := notice.Of(notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "a"})
 	crowded := stepstest.Default()
 	crowded.Edit = func(f *result.StepFile) { f.Run.Warnings = shared }
 	collective := runOf(1, "mpi", coll.AllReduce)
@@ -124,7 +125,7 @@ func evilSteps(name string) stepstest.Run {
 		s.Model, s.About, s.Computing, f.Run.Backend.Library, f.Run.Variant = name, name, name, name, name
 		for i := range f.Records {
 			one := &f.Records[i]
-			one.Stop, one.Notes, one.Warnings, one.Check.Way = name, []string{name}, []string{name}, name
+			one.Stop, one.Notes, one.Warnings, one.Check.Way = name, []string{name}, notice.Of(notice.Recorded{Text: name}), name
 			one.Timeline.Ops[0].Name, one.Timeline.Segments[0].Name, one.Timeline.Segments[0].Work = name, name, name
 		}
 		f.Records[0].Status, f.Records[0].Reason, f.Records[0].Figures = result.Failed, name, nil

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
-	"busbar/post/say"
+	"busbar/internal/units"
 	"busbar/post/timeline"
 )
 
@@ -31,7 +31,7 @@ func (r *Report) AddTimeline(t *timeline.Timeline, o Options) {
 	r.Headlines = append(r.Headlines, headlinesOf(t, r.Measured())...)
 	for i, f := range t.Files {
 		if i == maxFiles {
-			r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s are not linked.", say.Count(len(t.Files)-i, "more trace")))
+			r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s are not linked.", units.Count(len(t.Files)-i, "more trace")))
 			break
 		}
 		r.Files = append(r.Files, File{Name: f.Path, Href: hrefFrom(o.Dir, f.Path), What: strings.Join(nonEmpty("timeline", f.Tool), ", ")})
@@ -50,7 +50,7 @@ func nonEmpty(words ...string) []string {
 }
 
 func titleOf(t *timeline.Timeline) string {
-	title := "Timeline of " + say.Count(len(t.Working()), t.Unit())
+	title := "Timeline of " + units.Count(len(t.Working()), t.Unit())
 	if gpus := gpusOf(t); gpus != "" && len(gpus) <= longestInTitle {
 		title += ", " + gpus
 	}
@@ -68,14 +68,14 @@ func gpusOf(t *timeline.Timeline) string {
 			names = append(names, d.GPU)
 		}
 	}
-	return say.Some(names)
+	return units.Some(names)
 }
 
 // headlinesOf is what a report says first of timelines: beside results in one piece that says what it is about.
 func headlinesOf(t *timeline.Timeline, besideResults bool) (all []Headline) {
 	says := t.InShort()
 	if besideResults {
-		says = []string{"Timeline of " + say.Count(len(t.Working()), t.Unit()) + ". " + strings.Join(says, " ")}
+		says = []string{"Timeline of " + units.Count(len(t.Working()), t.Unit()) + ". " + strings.Join(says, " ")}
 	}
 	for _, one := range says {
 		all = append(all, Headline{Tone: Plain, Says: one})

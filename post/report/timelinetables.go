@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/post/say"
+	"busbar/internal/units"
 	"busbar/post/timeline"
 )
 
@@ -92,7 +92,7 @@ func imbalanceTable(t *timeline.Timeline) listing {
 		l.Rows = append(l.Rows, []cell{word(s.Name), figure(percentWords(s.Spread), s.Spread), milli(s.Least), milli(s.Most), word(labelOf(t, s.Slowest)), milli(s.Waiting), milli(s.Span)})
 	}
 	if n := min(len(values), mostBars); n > 1 {
-		l.Bars = barsOf(fmt.Sprintf("Imbalance of %s, from 0 to %s", say.Count(n, "step"), percentWords(slices.Max(values[:n]))), values[:n], says)
+		l.Bars = barsOf(fmt.Sprintf("Imbalance of %s, from 0 to %s", units.Count(n, "step"), percentWords(slices.Max(values[:n]))), values[:n], says)
 	}
 	return l
 }
@@ -137,7 +137,7 @@ func waitingTable(t *timeline.Timeline) listing {
 	if a == nil || a.Matched == 0 {
 		return listing{}
 	}
-	l := listing{Name: "Waiting", Says: []string{fmt.Sprintf("%s matched on all their ranks: %s; %s unmatched. What a collective takes on the rank that takes least is pure communication; what the others take longer is waiting for the last to come. In the bars pure communication stands first, waiting behind it. %s", say.Count(a.Matched, "collective"), a.How, say.Count(a.Alone, "call"), computeBasis(a))},
+	l := listing{Name: "Waiting", Says: []string{fmt.Sprintf("%s matched on all their ranks: %s; %s unmatched. What a collective takes on the rank that takes least is pure communication; what the others take longer is waiting for the last to come. In the bars pure communication stands first, waiting behind it. %s", units.Count(a.Matched, "collective"), a.How, units.Count(a.Alone, "call"), computeBasis(a))},
 		Heads: heads(t.Unit(), "pure and waiting", "pure ms>", "waiting ms>", "last to come>", "compute ms>", "kernels that compute ms>"), Open: true}
 	longest := 0.0
 	for _, r := range a.Ranks {
@@ -158,7 +158,7 @@ func computeBasis(a *timeline.Across) string {
 	if a.Steps == 0 {
 		return "Compute and kernels are those of whole recordings, which may differ in length."
 	}
-	return fmt.Sprintf("Compute and kernels are those of %s that all ranks have whole.", say.Count(a.Steps, "step"))
+	return fmt.Sprintf("Compute and kernels are those of %s that all ranks have whole.", units.Count(a.Steps, "step"))
 }
 
 // collectiveTable is what collectives took: matched over ranks where they were, else of each GPU.
@@ -185,7 +185,7 @@ func collectiveTable(t *timeline.Timeline) listing {
 	return l
 }
 
-func bandwidthWords(v float64) string { return say.Bandwidth(v * 1e9) }
+func bandwidthWords(v float64) string { return units.Gigabytes(v * 1e9) }
 
 // some is a count of which 0 is not known.
 func some(n int) cell {

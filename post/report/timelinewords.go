@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"busbar/post/say"
+	"busbar/internal/units"
 	"busbar/post/timeline"
 )
 
@@ -16,13 +16,13 @@ func (t *Timelines) Intro() string {
 	for _, d := range t.Found.Devices {
 		steps = max(steps, len(d.Steps))
 	}
-	text := fmt.Sprintf("%s in %s", say.Count(len(t.Found.Working()), t.Found.Unit()), say.Count(len(t.Found.Files), "file"))
+	text := fmt.Sprintf("%s in %s", units.Count(len(t.Found.Working()), t.Found.Unit()), units.Count(len(t.Found.Files), "file"))
 	switch {
 	case len(t.Found.Devices) == 0:
 	case steps == 0:
 		text += ", without steps"
 	default:
-		text += ", " + say.Count(steps, "step")
+		text += ", " + units.Count(steps, "step")
 	}
 	text += ". Times are milliseconds."
 	if p := t.Found.Rule.CommPattern; p != "" {
@@ -83,7 +83,7 @@ func (t *Timelines) notes() (all []noted) {
 		}
 	}
 	if n := len(all) - mostNotes; n > 0 {
-		all = append(all[:mostNotes], noted{Says: fmt.Sprintf("And %s: post timeline says all.", say.Count(n, "more note"))})
+		all = append(all[:mostNotes], noted{Says: fmt.Sprintf("And %s: post timeline says all.", units.Count(n, "more note"))})
 	}
 	return all
 }

@@ -7,7 +7,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/step"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // Bucket is a cap in words: "25 MiB", "layer", "all".
@@ -42,18 +42,18 @@ func (r *Run) Library() string {
 // World is how many ranks there were, and where.
 func (r *Run) World() string {
 	run := r.Newest()
-	return say.Count(run.World, "rank") + " on " + say.Count(run.Nodes, "node")
+	return units.Count(run.World, "rank") + " on " + units.Count(run.Nodes, "node")
 }
 
 // Duration writes seconds, also such as are a difference.
 func Duration(s float64) string {
 	switch {
 	case s < 0:
-		return "-" + say.Duration(-s)
+		return "-" + units.Duration(-s)
 	case s == 0:
 		return "0"
 	}
-	return say.Duration(s)
+	return units.Duration(s)
 }
 
 // Mark is the word on a point in a table: "best", "no difference", "1.2 % slower", or what became of it.
@@ -86,14 +86,14 @@ func (p *Point) Reasons() (all []string) {
 		all = append(all, text)
 	}
 	if w := p.Check.First; w != nil {
-		all = append(all, fmt.Sprintf("%s wrong; first on rank %d, host %s, index %d: wanted %s, found %s", say.Count(int(p.Check.Wrong), "element"), w.Rank, w.Host, w.Index, w.Want, w.Got))
+		all = append(all, fmt.Sprintf("%s wrong; first on rank %d, host %s, index %d: wanted %s, found %s", units.Count(int(p.Check.Wrong), "element"), w.Rank, w.Host, w.Index, w.Want, w.Got))
 	}
 	return all
 }
 
 // About is what was trained, in a line: the model with its size and where its numbers come from.
 func About(s *result.Step) string {
-	text := fmt.Sprintf("training step of %s: %s parameters in %s", s.Model, grouped(s.Params), say.Count(s.Layers, "layer"))
+	text := fmt.Sprintf("training step of %s: %s parameters in %s", s.Model, grouped(s.Params), units.Count(s.Layers, "layer"))
 	if s.About != "" {
 		text += "; " + s.About
 	}

@@ -8,7 +8,7 @@ import (
 
 	"busbar/internal/advice"
 	"busbar/internal/coll"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // lateRank speaks of the rank that others wait for.
@@ -77,7 +77,7 @@ func slowLinks(a advising) []Advice {
 		return []Advice{{Topic: topicTopology, Gain: min(gain, a.comm.part(exposedOf)), Source: pageNCCL,
 			Says: "Find out why communication is slower than on this machine in the benchmark: rank --preflight on these nodes, nvidia-smi topo -m (NV# is NVLink; PHB, NODE and SYS lead through the processor), and post log of a run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING. " +
 				"Kernels that compute at the same time take processors and memory bandwidth from it, and that is seen here too.",
-			Why: fmt.Sprintf("%s %s ran at %.0f %% of it, %s instead of %s GB/s", slow.Name, size(slow.Bytes), slow.Percent, say.Bandwidth(slow.Busbw*1e9), say.Bandwidth(slow.Reached*1e9))}}
+			Why: fmt.Sprintf("%s %s ran at %.0f %% of it, %s instead of %s GB/s", slow.Name, size(slow.Bytes), slow.Percent, units.Gigabytes(slow.Busbw*1e9), units.Gigabytes(slow.Reached*1e9))}}
 	}
 	if len(a.Against) == 0 {
 		return a.unmeasured()
@@ -123,7 +123,7 @@ func (a advising) unmeasured() []Advice {
 	}
 	return []Advice{{Topic: topicTopology,
 		Says: fmt.Sprintf("See whether the machine can do more: rank --backend nccl --collective %s -d %s -b 1M -e %s -f 2 --placement in with %s on it, and post timeline --results FOLDER; nvidia-smi topo -m shows whether GPUs meet over NVLink (NV#) or PCIe.",
-			most.Name, most.Type, upTo(largest), say.Count(most.Ranks, "rank")),
+			most.Name, most.Type, upTo(largest), units.Count(most.Ranks, "rank")),
 		Why: fmt.Sprintf("%s %s reaches %s, and no benchmark says how much is possible", most.Name, size(*most.Bytes), a.reached(most))}}
 }
 
@@ -148,7 +148,7 @@ func (a advising) reached(kind *Collective) string {
 			}
 		}
 	}
-	return say.Bandwidth(greatest*1e9) + " GB/s " + how
+	return units.Gigabytes(greatest*1e9) + " GB/s " + how
 }
 
 // upTo is the power of two that a size lies under, as a flag takes it.
@@ -209,7 +209,7 @@ func record(a advising) (found []Advice) {
 		add("Record three steps or more, after some that warm up: torch.profiler.schedule(wait=1, warmup=2, active=5).", fmt.Sprintf("there are %.0f", few), pageProfiler)
 	}
 	if read, world := len(a.all.devices), a.world(); len(a.comm.devices) > 0 && read < world {
-		add("Record all ranks: torch.profiler on each with its rank in the file's name, or nsys profile -o name_rank%q{RANK}; and give the folder.", fmt.Sprintf("%d of %s were read, so that waiting for the others cannot be told from communication", read, say.Count(world, "rank")), pageProfiler)
+		add("Record all ranks: torch.profiler on each with its rank in the file's name, or nsys profile -o name_rank%q{RANK}; and give the folder.", fmt.Sprintf("%d of %s were read, so that waiting for the others cannot be told from communication", read, units.Count(world, "rank")), pageProfiler)
 	} else if read == 1 && len(a.comm.devices) == 1 {
 		add("Record all ranks, and give the folder of their traces.", "one rank alone does not tell waiting for others from communication", pageProfiler)
 	}

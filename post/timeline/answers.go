@@ -7,7 +7,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/stats"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // review says anew what follows from everything that is known: the answers, and what to do. Of busbar's own step there is nothing to do: it is
@@ -84,7 +84,7 @@ func (y typical) overRanks() string {
 	if len(y.devices) < 2 {
 		return ""
 	}
-	return fmt.Sprintf(" (the median of %s)", say.Count(len(y.devices), y.unit))
+	return fmt.Sprintf(" (the median of %s)", units.Count(len(y.devices), y.unit))
 }
 
 func (y typical) hidden() string {
@@ -154,9 +154,9 @@ func (t *Timeline) balance() string {
 	if over > balanced {
 		yes = "No"
 	}
-	text := fmt.Sprintf("%s: kernels compute %s on each of %s.", yes, duration(most), say.Count(len(a.Ranks), t.Unit()))
+	text := fmt.Sprintf("%s: kernels compute %s on each of %s.", yes, duration(most), units.Count(len(a.Ranks), t.Unit()))
 	if over >= 0.05 {
-		text = fmt.Sprintf("%s: kernels compute %s on %s, the least, and %s on %s, the most, %.1f %% over the mean of %s.", yes, duration(least), t.Devices[who[0]].Label, duration(most), t.Devices[who[1]].Label, over, say.Count(len(a.Ranks), t.Unit()))
+		text = fmt.Sprintf("%s: kernels compute %s on %s, the least, and %s on %s, the most, %.1f %% over the mean of %s.", yes, duration(least), t.Devices[who[0]].Label, duration(most), t.Devices[who[1]].Label, over, units.Count(len(a.Ranks), t.Unit()))
 	}
 	if a.Matched > 0 {
 		text += fmt.Sprintf(" In collectives a rank waits %s for others, beside %s of communication itself.", duration(a.Waiting), duration(a.Pure))
@@ -210,7 +210,7 @@ func (t *Timeline) identified(y typical) Answer {
 			names = append(names, name)
 		}
 		slices.Sort(names)
-		a.Says = fmt.Sprintf("Yes: %s on %s: %s.", say.Count(calls, "call"), say.Count(len(y.devices), y.unit), say.Some(names))
+		a.Says = fmt.Sprintf("Yes: %s on %s: %s.", units.Count(calls, "call"), units.Count(len(y.devices), y.unit), units.Some(names))
 	case t.world() > 1:
 		a.Says = "No: no kernel is known as communication, though there are several ranks. A name may be new: --comm-pattern adds it."
 	default:
@@ -279,7 +279,7 @@ func (y typical) sharing() (percent float64, streams string) {
 		}
 		return sum
 	})
-	return percent, say.Some(names)
+	return percent, units.Some(names)
 }
 
 func (t *Timeline) improvement() Answer {

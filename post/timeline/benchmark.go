@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
 )
@@ -87,7 +88,7 @@ func (t *Timeline) toJoin() (all []inTraining) {
 }
 
 func (c inTraining) title() string {
-	return fmt.Sprintf("%s %s %s over %s", c.Name, size(*c.Bytes), c.Type, say.Count(c.Ranks, "rank"))
+	return fmt.Sprintf("%s %s %s over %s", c.Name, size(*c.Bytes), c.Type, units.Count(c.Ranks, "rank"))
 }
 
 // join is one kind of collective beside the benchmark; why says why it is not.
@@ -123,7 +124,7 @@ func (j *joining) words(c inTraining, joined Joined, best *analysis.Curve) strin
 		whose = best.Device + " (the training ran on " + gpu + ")"
 	}
 	text := fmt.Sprintf("%s ran at %.0f %% of what %s reached in run %s (%s, %s, %s): %s of %s GB/s, %s.", c.title(), joined.Percent, whose, best.Runs[0].ID, best.Who,
-		analysis.ShapeOf(best.Condition).Words(), say.Placement(best.Placement), say.Bandwidth(c.busbw*1e9), say.Bandwidth(joined.Reached*1e9), at)
+		analysis.ShapeOf(best.Condition).Words(), say.Placement(best.Placement), units.Gigabytes(c.busbw*1e9), units.Gigabytes(joined.Reached*1e9), at)
 	if best.Rehearsed {
 		text += " That run was a rehearsal: its figures say nothing about a machine."
 	}
@@ -141,11 +142,11 @@ func (j *joining) fitting(c inTraining) (fit []*analysis.Curve, why string) {
 			continue
 		}
 		if curve.World != c.Ranks {
-			lacks = fmt.Sprintf("the benchmark has no %s %s over %s", c.Name, c.Type, say.Count(c.Ranks, "rank"))
+			lacks = fmt.Sprintf("the benchmark has no %s %s over %s", c.Name, c.Type, units.Count(c.Ranks, "rank"))
 			continue
 		}
 		if reason, trusted := curve.Trusted(); !trusted && !(curve.Rehearsed && j.rehearsed) {
-			lacks = fmt.Sprintf("the benchmark of %s %s over %s says nothing about speed: %s", c.Name, c.Type, say.Count(c.Ranks, "rank"), reason)
+			lacks = fmt.Sprintf("the benchmark of %s %s over %s says nothing about speed: %s", c.Name, c.Type, units.Count(c.Ranks, "rank"), reason)
 			continue
 		}
 		fit = append(fit, curve)
@@ -220,7 +221,7 @@ func busbwAt(c *analysis.Curve, bytes int64) (gb float64, within bool) {
 
 // want notes what would have to be measured.
 func (j *joining) want(c inTraining) {
-	words := fmt.Sprintf("%s -d %s with %s", c.Name, c.Type, say.Count(c.Ranks, "rank"))
+	words := fmt.Sprintf("%s -d %s with %s", c.Name, c.Type, units.Count(c.Ranks, "rank"))
 	if !slices.Contains(j.commands, words) {
 		j.commands = append(j.commands, words)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/post/analysis"
@@ -77,7 +78,7 @@ func TestWhatIsNotJoined(t *testing.T) {
 		{"latency", func(c *analysis.Curve) { c.Mode = coll.Latency }, "no all_reduce float32"},
 		{"of CPUs", func(c *analysis.Curve) { c.Backend = "mpi" }, "the benchmark has all_reduce float32 of mpi only, and what is wanted is NCCL's."},
 		{"rehearsed", func(c *analysis.Curve) { c.Rehearsed = true }, "it was rehearsed"},
-		{"crowded", func(c *analysis.Curve) { c.Crowded = "4 ranks on 2 cores" }, "oversubscribed"},
+		{"crowded", func(c *analysis.Curve) { c.Crowded = notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "a"} }, "oversubscribed"},
 	} {
 		tl := trainedWith(16)
 		notes := len(tl.Notes)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // InShort is what one would say first: what the time goes to, whether communication is hidden, who waits for whom, and what to try first.
@@ -77,7 +77,7 @@ func (y typical) shares() string {
 	}
 	text += y.percents(idleOf, spanOf) + " idle"
 	if len(y.devices) > 1 {
-		text += fmt.Sprintf("; medians of %s, with the least and the greatest", say.Count(len(y.devices), y.unit))
+		text += fmt.Sprintf("; medians of %s, with the least and the greatest", units.Count(len(y.devices), y.unit))
 	}
 	return text + "."
 }
@@ -108,7 +108,7 @@ func (t *Timeline) sharedStreams() string {
 	if all == nil {
 		return ""
 	}
-	return "No overlap is possible where communication shares a stream with computation, as one runs after the other there: " + say.Some(all) + "."
+	return "No overlap is possible where communication shares a stream with computation, as one runs after the other there: " + units.Some(all) + "."
 }
 
 // WaitingSays says who waits for whom; "" where no collective was seen on two ranks.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/post/say"
+	"busbar/internal/units"
 	"busbar/post/trace"
 )
 
@@ -38,14 +38,14 @@ func (t *Timeline) ranksApart() {
 		if why == "" {
 			continue
 		}
-		said = append(said, fmt.Sprintf("rank %d (%s; %s)", key.rank, say.Some(t.namesOf(t.filesOf(of[key]))), why))
+		said = append(said, fmt.Sprintf("rank %d (%s; %s)", key.rank, units.Some(t.namesOf(t.filesOf(of[key]))), why))
 		for _, i := range of[key] {
 			t.Devices[i].forgetRank()
 		}
 	}
 	if said != nil {
 		t.Notes = append(t.Notes, Note{
-			Says: "several recordings say they are one rank, and are not its recordings one after another: " + say.Some(said) + ". Which rank each of them is, is not known, and each counts as one",
+			Says: "several recordings say they are one rank, and are not its recordings one after another: " + units.Some(said) + ". Which rank each of them is, is not known, and each counts as one",
 			Do:   "give each file the rank of the world, not that on its host, and one job at a time: nsys profile -o name_rank%q{RANK}, or torch.distributed.get_rank() in the name", File: -1,
 		})
 	}
@@ -101,7 +101,7 @@ func (t *Timeline) dropCopies() {
 	}
 	t.Devices = devices
 	if said != nil {
-		t.Notes = append(t.Notes, Note{Says: "the same recording is in two files, and counts once: " + say.Some(said), Do: "give each trace once, for instance packed or unpacked", File: -1})
+		t.Notes = append(t.Notes, Note{Says: "the same recording is in two files, and counts once: " + units.Some(said), Do: "give each trace once, for instance packed or unpacked", File: -1})
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"busbar/internal/stats"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // The kinds of scaling. Which one it is cannot be seen in a trace: it is what was kept the same between runs.
@@ -35,7 +35,7 @@ func ScalingOf(kind string, runs []*Timeline) ([]Efficiency, error) {
 	slices.SortStableFunc(all, func(a, b scaled) int { return cmp.Compare(a.ranks, b.ranks) })
 	for i := range all[1:] {
 		if all[i].ranks == all[i+1].ranks {
-			return nil, fmt.Errorf("%s and %s have %s each: scaling compares different numbers", all[i].called, all[i+1].called, say.Count(all[i].ranks, "rank"))
+			return nil, fmt.Errorf("%s and %s have %s each: scaling compares different numbers", all[i].called, all[i+1].called, units.Count(all[i].ranks, "rank"))
 		}
 	}
 	var found []Efficiency
@@ -97,19 +97,19 @@ func efficiency(kind string, few, many scaled) Efficiency {
 	if kind == Strong {
 		e.Percent = 100 * stats.StrongScaling(few.step, few.ranks, many.step, many.ranks)
 		e.Says = fmt.Sprintf("Strong scaling from %d to %s is %.0f %%: a step takes %s instead of %s, a speed-up of %.2f of %.2f. Right where both runs have the same global batch.",
-			few.ranks, say.Count(many.ranks, "rank"), e.Percent, duration(many.step), duration(few.step), few.step/many.step, ideal)
+			few.ranks, units.Count(many.ranks, "rank"), e.Percent, duration(many.step), duration(few.step), few.step/many.step, ideal)
 	} else {
 		e.Percent = 100 * stats.WeakScaling(few.step, many.step)
 		e.Says = fmt.Sprintf("Weak scaling from %d to %s is %.0f %%: a step takes %s instead of %s for %.2f times the work. Right where each rank has the same batch in both runs.",
-			few.ranks, say.Count(many.ranks, "rank"), e.Percent, duration(many.step), duration(few.step), ideal)
+			few.ranks, units.Count(many.ranks, "rank"), e.Percent, duration(many.step), duration(few.step), ideal)
 	}
 	for _, s := range []scaled{few, many} {
 		if s.read < s.ranks {
-			e.Says += fmt.Sprintf(" Of %s %d were read: the slowest may not be among them.", say.Count(s.ranks, "rank"), s.read)
+			e.Says += fmt.Sprintf(" Of %s %d were read: the slowest may not be among them.", units.Count(s.ranks, "rank"), s.read)
 		}
 	}
 	if fewest := min(few.steps, many.steps); fewest < 3 {
-		e.Says += fmt.Sprintf(" One of the runs has %s: warming up is in that figure.", say.Count(fewest, "step"))
+		e.Says += fmt.Sprintf(" One of the runs has %s: warming up is in that figure.", units.Count(fewest, "step"))
 	}
 	return e
 }

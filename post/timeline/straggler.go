@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"busbar/internal/stats"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 const (
@@ -36,7 +36,7 @@ func (c *comparison) straggler() *Straggler {
 		t.Devices[s.Device].Label, found.last, found.uneven, duration(s.Cost), 100*s.Cost/c.meanSpan())
 	if steps, of := found.stepsLast(); of > 0 {
 		if of > 1 {
-			s.Says += fmt.Sprintf(" So it was in %d of %s.", steps, say.Count(of, "step"))
+			s.Says += fmt.Sprintf(" So it was in %d of %s.", steps, units.Count(of, "step"))
 		}
 		if float64(len(c.lanes))*stats.BinomialAtLeast(of, steps, found.chance/float64(found.uneven)) > 0.05 {
 			s.Says += " So few steps do not tell whether it is always this rank, or one that had more to do just then."

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
-	"busbar/post/say"
+	"busbar/internal/units"
 )
 
 // duration writes milliseconds with the unit that fits.
@@ -13,7 +13,7 @@ func duration(v float64) string {
 	if v == 0 {
 		return "0 ms"
 	}
-	return say.Duration(v / 1e3)
+	return units.Duration(v / 1e3)
 }
 
 // size writes bytes as people do: exactly where that is short, else with two digits of its unit.

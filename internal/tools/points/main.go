@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -164,6 +165,6 @@ func measured(r *result.Record, random *rand.Rand) {
 	}
 	r.Network = []result.NetUse{{Name: "eth0", RxBytes: random.Int64N(1e6), TxBytes: random.Int64N(1e6)}}
 	if random.IntN(50) == 0 {
-		r.Warnings = []string{"load: 12.5 on 8 cores, before and after"}
+		r.Warnings = notice.Of(notice.HostLoad{Host: "node17", Load: 12.5})
 	}
 }

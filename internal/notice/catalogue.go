@@ -1,0 +1,63 @@
+package notice
+
+import (
+	"slices"
+	"strings"
+)
+
+// Entry is what the catalogue holds of a code. Text, Details and Advice are templates over the fields of the fact.
+type Entry struct {
+	Example  Fact     // for the documentation and tests; its type is that of all facts of the code
+	Severity Severity // unless the rule that finds it grades it
+	Text     string   // one sentence without full stop
+	Details  string   // further sentences, one on each line
+	Advice   string   // what to do, without full stop
+	Source   string   // where the rule or the advice comes from
+	Doc      string   // what it means and when it is reported
+
+	text, advice template
+	details      []template
+}
+
+// Code identifies the entry.
+func (e *Entry) Code() Code { return e.Example.Code() }
+
+// Meaning is the documentation as one paragraph.
+func (e *Entry) Meaning() string { return strings.Join(strings.Fields(e.Doc), " ") }
+
+// areas are the files of the catalogue.
+var areas = [][]Entry{records}
+
+// byCode finds entries.
+var byCode = index()
+
+func index() map[Code]*Entry {
+	all := map[Code]*Entry{}
+	for _, area := range areas {
+		for i := range area {
+			e := &area[i]
+			e.text, e.advice = parse(e.Text), parse(e.Advice)
+			for line := range strings.Lines(e.Details) {
+				e.details = append(e.details, parse(strings.TrimSpace(line)))
+			}
+			if all[e.Code()] != nil {
+				panic("notice: two entries of " + string(e.Code()))
+			}
+			all[e.Code()] = e
+		}
+	}
+	return all
+}
+
+// Entries returns the catalogue, ordered by code.
+func Entries() []*Entry {
+	var all []*Entry
+	for _, e := range byCode {
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b *Entry) int { return strings.Compare(string(a.Code()), string(b.Code())) })
+	return all
+}
+
+// Find returns the entry of a code; nil where there is none.
+func Find(code Code) *Entry { return byCode[code] }

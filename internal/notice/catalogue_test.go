@@ -1,0 +1,128 @@
+package notice
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every entry is complete, and its text has each field of its fact.
+func TestCatalogue(t *testing.T) {
+	code := regexp.MustCompile(`^[a-z]+[0-9]*(-[a-z0-9]+)*$`)
+	for _, e := range Entries() {
+		if !code.MatchString(string(e.Code())) || e.Doc == "" {
+			t.Errorf("%s: a code is lower-case words with hyphens, and has documentation", e.Code())
+		}
+		used := slices.Concat(e.text.fields(), e.advice.fields())
+		for _, d := range e.details {
+			used = append(used, d.fields()...)
+		}
+		of := reflect.TypeOf(e.Example)
+		for _, name := range used {
+			if _, has := of.FieldByName(name); !has {
+				t.Errorf("%s: its text has {%s}, its fact has no such field", e.Code(), name)
+			}
+		}
+		for i := range of.NumField() {
+			f := of.Field(i)
+			if f.Tag.Get("json") == "" {
+				t.Errorf("%s: field %s has no name in JSON", e.Code(), f.Name)
+			}
+			if !slices.Contains(used, f.Name) && e.Code() != "unknown-notice" {
+				t.Errorf("%s: no text has {%s}", e.Code(), f.Name)
+			}
+		}
+		for _, text := range append(Details(e.Example), Message(e.Example), Advice(e.Example)) {
+			if strings.Contains(text, "%!") || strings.ContainsAny(text, "{}") || strings.Contains(text, "  ") {
+				t.Errorf("%s: %q", e.Code(), text)
+			}
+		}
+		if text := Message(e.Example); text == "" || strings.HasSuffix(text, ".") {
+			t.Errorf("%s: the message %q is empty or ends with a full stop", e.Code(), text)
+		}
+	}
+}
+
+// A fact that was written is read back as it was, also one of a newer version.
+func TestKept(t *testing.T) {
+	for _, e := range Entries() {
+		text, err := json.Marshal(Kept{e.Example})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var k Kept
+		if err := json.Unmarshal(text, &k); err != nil || !reflect.DeepEqual(k.Fact, e.Example) {
+			t.Errorf("%s: %+v, %v", text, k.Fact, err)
+		}
+		if got := FromLine(Kept{e.Example}.Line()); !reflect.DeepEqual(got, e.Example) {
+			t.Errorf("%s: %+v from its line", e.Code(), got)
+		}
+	}
+	const newer = `{"code":"from-the-future","parameters":{"n":1}}`
+	var k Kept
+	if err := json.Unmarshal([]byte(newer), &k); err != nil || k.Code() != "unknown-notice" {
+		t.Fatalf("%+v, %v", k, err)
+	}
+	if text, err := json.Marshal(k); err != nil || string(text) != newer {
+		t.Errorf("%s, %v", text, err)
+	}
+	if json.Unmarshal([]byte(`{"code":"drift","parameters":[]}`), &k) == nil {
+		t.Error("parameters that are no object were taken")
+	}
+}
+
+// The sentences of older files become facts with their numbers.
+func TestFromText(t *testing.T) {
+	for text, want := range map[string]Fact{
+		"too few samples (5): a 95 % interval of the median takes at least 6":                                               TooFewSamples{5, 6},
+		"successive samples resemble each other: the interval may be too narrow (100 samples, about 210 would do)":          Autocorrelated{100, 210},
+		"drift within the case: the last third of the samples is -7.1 % from the first":                                     Drift{-0.071},
+		"drift within the case: the last third of the samples is 21162 times the first":                                     Drift{21161},
+		"drift within the case: the first third of the samples is 4.0 times the last":                                       Drift{-0.75},
+		"two modes: 0.25 us (60 % of samples) and 0.5 us (40 %); the median stands for one of them at most":                 Bimodal{0.25e-6, 0.6, 0.5e-6, 0.4},
+		"3 samples are not finite numbers and are left out of every figure":                                                 SamplesNotFinite{3},
+		"timer: one clock reading (25 ns) is 12 % of what is timed":                                                         TimerCost{25e-9, 0.12},
+		"timer: percentiles are not claimed, the clock's step (1000 ns) is over a tenth of what is timed":                   TimerResolution{1e-6},
+		"clocks: the offset between hosts is known to 2.5 us, which is 20 % of what is timed":                               ClockUncertainty{2.5e-6, 0.2},
+		"events: one step of the device's clock (32 ns) is over 5 % of the 0.5 us between them":                             EventResolution{32e-9, 0.05, 0.5e-6},
+		"oversubscribed: 2 ranks share 1 core on a (bound to CPUs 0): figures say nothing about speed":                      Oversubscribed{2, 1, "a", "bound to CPUs 0"},
+		"oversubscribed: so are 3 hosts more":                                                                               OversubscribedHosts{3},
+		"oversubscribed: by far":                                                                                            Oversubscribed{Why: "by far"},
+		"threads: a rank of Gloo has two, and vm has 2 CPUs for 2 ranks: small messages may take milliseconds; start fewer": SharedThreads{"vm", 2, 2},
+		"threads: 8 threads that compute or communicate share 4 cores on vm: communication that goes on takes its time":     SharedStepThreads{8, 4, "vm", ""},
+		"load: vm had a load average of 3.33 before the run; other work disturbs the figures":                               HostLoad{"vm", 3.33},
+		"attempt 1: failed: rank 3: reset":                                                                                  AttemptFailed{1, "failed", "rank 3: reset"},
+		"a warning of nobody":                                                                                               Recorded{"a warning of nobody"},
+	} {
+		if got := FromText(text); !reflect.DeepEqual(round(got), round(want)) {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+// round writes a fact with its numbers to nine digits.
+func round(f Fact) string {
+	text, _ := json.Marshal(Kept{f})
+	return regexp.MustCompile(`(\.\d{9})\d+`).ReplaceAllString(string(text), "$1")
+}
+
+// A template leaves out what stands in brackets where a field in it is empty.
+func TestOptionalParts(t *testing.T) {
+	for _, c := range []struct {
+		fact Fact
+		want string
+	}{
+		{Oversubscribed{Ranks: 4, Cores: 1, Host: "a"}, "oversubscribed: 4 ranks share 1 core on a"},
+		{Oversubscribed{4, 2, "a", "quota"}, "oversubscribed: 4 ranks share 2 cores on a (quota)"},
+		{Oversubscribed{Why: "by far"}, "oversubscribed (by far)"},
+		{CollectiveUnknown{}, "the imported file does not name its collective"},
+		{CollectiveUnknown{[]string{"a", "b"}}, "the imported file does not name its collective; its columns fit a, b"},
+	} {
+		if got := Message(c.fact); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package notice
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// List is the notices that a results file keeps of a run or a point.
+type List []Kept
+
+// Of makes a list of facts.
+func Of(facts ...Fact) List {
+	var all List
+	for _, f := range facts {
+		all = append(all, Kept{f})
+	}
+	return all
+}
+
+// Add appends facts.
+func (l *List) Add(facts ...Fact) { *l = append(*l, Of(facts...)...) }
+
+// Sentences is a message with its details.
+func (k Kept) Sentences() string {
+	return strings.Join(append([]string{Message(k.Fact)}, Details(k.Fact)...), ". ")
+}
+
+// Texts are the messages.
+func (l List) Texts() []string {
+	var all []string
+	for _, k := range l {
+		all = append(all, Message(k.Fact))
+	}
+	return all
+}
+
+// fence separates the message and the fact in a line.
+const fence = " | "
+
+// Line is the message and the fact in one line of a text file; FromLine reads it.
+func (k Kept) Line() string {
+	fact, err := json.Marshal(k)
+	if err != nil { // all facts are plain structs
+		return Message(k.Fact)
+	}
+	return Message(k.Fact) + fence + string(fact)
+}
+
+// FromLine returns the fact of a line. A line without one was written by an older version, or by hand.
+func FromLine(line string) Fact {
+	var k Kept
+	for rest := line; ; { // the fence may be in the message, and in a parameter
+		_, after, has := strings.Cut(rest, fence)
+		if !has {
+			return FromText(line)
+		}
+		if json.Unmarshal([]byte(after), &k) == nil {
+			return k.Fact
+		}
+		rest = after
+	}
+}
+
+// String is all messages in one line, as tables have them.
+func (l List) String() string { return strings.Join(l.Texts(), "; ") }
+
+// Group is what notices share that are counted together: the code, and the text where that is all that is known.
+func (k Kept) Group() string {
+	if r, is := k.Fact.(Recorded); is {
+		return string(r.Code()) + r.Text
+	}
+	return string(k.Code())
+}
+
+// Reason is the message of a fact; "" of none.
+func Reason(f Fact) string {
+	if f == nil {
+		return ""
+	}
+	return Message(f)
+}
+
+// Crowded is the fact that makes times those of waiting for a core or a GPU: they show no speed of communication. It is nil
+// where each rank had its own.
+func (l List) Crowded() Fact {
+	for _, k := range l {
+		switch k.Fact.(type) {
+		case Oversubscribed, SharedThreads, SharedStepThreads, SharedGPU:
+			return k.Fact
+		}
+	}
+	return nil
+}

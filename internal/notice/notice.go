@@ -1,0 +1,195 @@
+// Package notice holds what busbar reports besides values: each finding, warning and problem is a Notice with a stable
+// code, a severity, a location and typed parameters. One catalogue holds the text, the advice, the source and the
+// documentation of each code; no other package builds sentences about findings, and none reads them.
+//
+// To add a notice, add a struct with its parameters and an Entry to the file of its area (curves.go, records.go, …).
+package notice
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"busbar/internal/units"
+)
+
+// Code identifies a kind of notice. It never changes once released; the text may.
+type Code string
+
+// Fact is the typed parameters of a notice: a struct, one type for each code.
+type Fact interface{ Code() Code }
+
+// Severity is how much a notice matters.
+type Severity uint8
+
+// The severities.
+const (
+	Info Severity = iota
+	Warning
+	Error
+)
+
+var severityNames = []string{"info", "warning", "error"}
+
+func (s Severity) String() string {
+	if int(s) < len(severityNames) {
+		return severityNames[s]
+	}
+	return fmt.Sprintf("Severity(%d)", uint8(s))
+}
+
+// MarshalText returns the name.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText accepts a name.
+func (s *Severity) UnmarshalText(text []byte) error {
+	i := slices.Index(severityNames, string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown severity %q (known: %s)", text, strings.Join(severityNames, ", "))
+	}
+	*s = Severity(i)
+	return nil
+}
+
+// Location is what a notice is about. What is empty is not known or does not apply.
+type Location struct {
+	Subject string      `json:"subject,omitempty"` // a curve, an operation, a communicator
+	From    units.Bytes `json:"from_bytes,omitempty"`
+	To      units.Bytes `json:"to_bytes,omitempty"`
+	File    string      `json:"file,omitempty"`
+	Line    int         `json:"line,omitempty"`
+}
+
+// String is how the location precedes a message: "file:12", "nccl, all_reduce".
+func (l Location) String() string {
+	where := l.Subject
+	if l.File != "" {
+		where = l.File
+		if l.Line > 0 {
+			where += fmt.Sprintf(":%d", l.Line)
+		}
+	}
+	return where
+}
+
+// Notice is one thing to report.
+type Notice struct {
+	Severity Severity
+	At       Location
+	Fact     Fact
+	Count    int // how many equal ones it stands for; 0 and 1 are one
+}
+
+// New is a notice with the catalogue's severity.
+func New(fact Fact) Notice { return Notice{Severity: entryOf(fact).Severity, Fact: fact} }
+
+// Code identifies the notice.
+func (n Notice) Code() Code { return n.Fact.Code() }
+
+// Message is the sentence without its location and its full stop.
+func (n Notice) Message() string { return Message(n.Fact) }
+
+// Text is the sentence with its location.
+func (n Notice) Text() string {
+	if at := n.At.String(); at != "" {
+		return at + ": " + n.Message()
+	}
+	return n.Message()
+}
+
+// Details are the sentences that support the message.
+func (n Notice) Details() []string { return Details(n.Fact) }
+
+// Advice is what to do; "" where there is nothing to do.
+func (n Notice) Advice() string { return Advice(n.Fact) }
+
+// Message is a fact as a sentence without full stop.
+func Message(f Fact) string { return entryOf(f).text.render(f) }
+
+// Details are the sentences that support a fact's message, each with its full stop.
+func Details(f Fact) []string {
+	var all []string
+	for _, t := range entryOf(f).details {
+		if line := t.render(f); line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// Advice is what to do about a fact; "" where there is nothing to do.
+func Advice(f Fact) string { return entryOf(f).advice.render(f) }
+
+// entryOf returns the catalogue's entry; a fact without one is a mistake of the program that a test finds.
+func entryOf(f Fact) *Entry {
+	e := byCode[f.Code()]
+	if e == nil {
+		panic(fmt.Sprintf("notice: %T has no entry in the catalogue", f))
+	}
+	return e
+}
+
+// wire is the JSON of a notice, as all documents have it.
+type wire struct {
+	Code       Code      `json:"code"`
+	Severity   Severity  `json:"severity"`
+	Message    string    `json:"message"`
+	Location   *Location `json:"location,omitempty"`
+	Parameters Fact      `json:"parameters"`
+	Count      int       `json:"count"`
+}
+
+// MarshalJSON writes {"code":…,"severity":…,"message":…,"location":{…},"parameters":{…},"count":N}.
+func (n Notice) MarshalJSON() ([]byte, error) {
+	w := wire{n.Code(), n.Severity, n.Message(), &n.At, n.Fact, max(1, n.Count)}
+	if n.At == (Location{}) {
+		w.Location = nil
+	}
+	return json.Marshal(w)
+}
+
+// Kept is a fact as results files keep it: its code and its parameters.
+type Kept struct{ Fact }
+
+// MarshalJSON writes {"code":…,"parameters":{…}}.
+func (k Kept) MarshalJSON() ([]byte, error) {
+	if u, is := k.Fact.(Unknown); is {
+		return json.Marshal(keptWire{u.Of, u.Parameters})
+	}
+	parameters, err := json.Marshal(k.Fact)
+	if err != nil {
+		return nil, err
+	}
+	if string(parameters) == "{}" {
+		parameters = nil
+	}
+	return json.Marshal(keptWire{k.Code(), parameters})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. A code of a newer version is Unknown.
+func (k *Kept) UnmarshalJSON(text []byte) error {
+	var w keptWire
+	if err := json.Unmarshal(text, &w); err != nil {
+		return err
+	}
+	e := byCode[w.Code]
+	if e == nil {
+		k.Fact = Unknown{w.Code, w.Parameters}
+		return nil
+	}
+	fact := reflect.New(reflect.TypeOf(e.Example))
+	if w.Parameters != nil {
+		if err := json.Unmarshal(w.Parameters, fact.Interface()); err != nil {
+			return fmt.Errorf("parameters of %s: %w", w.Code, err)
+		}
+	}
+	k.Fact = fact.Elem().Interface().(Fact)
+	return nil
+}
+
+type keptWire struct {
+	Code       Code            `json:"code"`
+	Parameters json.RawMessage `json:"parameters,omitempty"`
+}

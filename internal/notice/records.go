@@ -1,0 +1,338 @@
+package notice
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"busbar/internal/units"
+)
+
+// Notices on single points and on whole runs, which results files keep.
+
+// TooFewSamples: a median without a confidence interval.
+type TooFewSamples struct {
+	Samples int `json:"samples"`
+	Needed  int `json:"needed"`
+}
+
+// Autocorrelated: successive samples depend on each other.
+type Autocorrelated struct {
+	Samples int `json:"samples"`
+	Needed  int `json:"needed"` // for an interval that holds what it promises
+}
+
+// Drift: times rose or fell while a point was measured.
+type Drift struct {
+	Change Change `json:"change"` // median of the last third of the samples over that of the first, minus 1
+}
+
+// Bimodal: times have two modes.
+type Bimodal struct {
+	Lower      units.Seconds `json:"lower_s"`
+	LowerShare units.Share   `json:"lower_share"` // of the samples
+	Upper      units.Seconds `json:"upper_s"`
+	UpperShare units.Share   `json:"upper_share"`
+}
+
+// SamplesNotFinite: times that are no numbers.
+type SamplesNotFinite struct {
+	Samples int `json:"samples"`
+}
+
+// ValueNotFinite: a value of a record was infinite or not a number.
+type ValueNotFinite struct{}
+
+// TimerCost: reading the clock takes a noticeable part of what is timed.
+type TimerCost struct {
+	Reading units.Nanoseconds `json:"reading_s"`
+	Share   units.Share       `json:"share"` // of the timed interval
+}
+
+// TimerResolution: the clock's step is too large for percentiles.
+type TimerResolution struct {
+	Step units.Nanoseconds `json:"step_s"`
+}
+
+// EventResolution: the step of the device's clock is a noticeable part of what is timed.
+type EventResolution struct {
+	Step     units.Nanoseconds `json:"step_s"`
+	Share    units.Share       `json:"share"` // of the timed interval, at least
+	Interval units.Seconds     `json:"interval_s"`
+}
+
+// NoCommonClock: the ranks' clocks could not be compared.
+type NoCommonClock struct{}
+
+// ClockUncertainty: the offset between hosts is not known well enough for what is timed.
+type ClockUncertainty struct {
+	Uncertainty units.Seconds `json:"uncertainty_s"`
+	Share       units.Share   `json:"share"` // of the time
+}
+
+// PathDiffers: ranks chose different algorithms, protocols or channels.
+type PathDiffers struct {
+	Ranks int    `json:"ranks"` // that differ from rank 0
+	World int    `json:"world"`
+	Own   string `json:"own"` // of rank 0
+	Rank  int    `json:"rank"`
+	Host  string `json:"host,omitempty"`
+	Other string `json:"other"` // of the first rank that differs
+}
+
+// LinkErrors: counters of a port rose during a point.
+type LinkErrors struct {
+	Port     string   `json:"port"`
+	Counters []string `json:"counters"` // "3 symbol_error"
+}
+
+// LocalRetransmissions: TCP sent segments again although all ranks are on one host.
+type LocalRetransmissions struct {
+	Segments int64 `json:"segments"`
+}
+
+// AttemptFailed: a point was measured again after a failure.
+type AttemptFailed struct {
+	Attempt int    `json:"attempt"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+}
+
+// ComputePace: the computing part of a training step takes another time than its model.
+type ComputePace struct {
+	Took  units.Seconds `json:"took_s"`
+	Model units.Seconds `json:"model_s"`
+}
+
+// TraceNotWritten: the trace of a training step could not be written.
+type TraceNotWritten struct {
+	Problem string `json:"problem"`
+}
+
+// Oversubscribed: ranks share cores.
+type Oversubscribed struct {
+	Ranks int    `json:"ranks"`
+	Cores int    `json:"cores"`
+	Host  string `json:"host"`
+	Why   string `json:"why,omitempty"` // "cgroup quota"
+}
+
+// OversubscribedHosts: further hosts on which ranks share cores.
+type OversubscribedHosts struct {
+	Hosts int `json:"hosts"`
+}
+
+// SharedThreads: library threads and ranks share CPUs.
+type SharedThreads struct {
+	Host  string `json:"host"`
+	CPUs  int    `json:"cpus"`
+	Ranks int    `json:"ranks"`
+}
+
+// SharedStepThreads: threads of training steps share cores.
+type SharedStepThreads struct {
+	Threads int    `json:"threads"`
+	Cores   int    `json:"cores"`
+	Host    string `json:"host"`
+	Why     string `json:"why,omitempty"`
+}
+
+// SharedGPU: several ranks use one GPU.
+type SharedGPU struct{}
+
+// HostLoad: other work ran on a host before the run.
+type HostLoad struct {
+	Host string  `json:"host"`
+	Load float64 `json:"load1"` // one-minute load average
+}
+
+// CollectiveUnknown: another tool's output does not name its collective.
+type CollectiveUnknown struct {
+	Fits []string `json:"fits,omitempty"` // collectives that the columns fit
+}
+
+// DevicesPartlyListed: another tool's output lists one device per process.
+type DevicesPartlyListed struct {
+	Listed int `json:"listed"`
+	World  int `json:"world"`
+}
+
+// ConcurrentGroups: the ranks of another tool's run worked in several groups at once.
+type ConcurrentGroups struct{}
+
+// SeparateWorlds: processes of another tool did not form one world.
+type SeparateWorlds struct {
+	Processes int `json:"processes"`
+}
+
+// RowsWithoutHeader: rows below the end of a table.
+type RowsWithoutHeader struct {
+	Line int `json:"line"`
+}
+
+// Recorded is a warning of which only the text is known: from an older version of busbar, or from another tool.
+type Recorded struct {
+	Text string `json:"text"`
+}
+
+// Unknown is a fact of a newer version.
+type Unknown struct {
+	Of         Code            `json:"code"`
+	Parameters json.RawMessage `json:"parameters,omitempty"`
+}
+
+// Change is a relative change: "+12.3 %", "a factor of 4.00".
+type Change float64
+
+func (c Change) String() string {
+	if ratio := 1 + float64(c); ratio >= 3 || ratio <= 1.0/3 {
+		return "a factor of " + units.Times(ratio)
+	}
+	return fmt.Sprintf("%+.1f %%", 100*float64(c))
+}
+
+// The codes.
+func (TooFewSamples) Code() Code        { return "too-few-samples" }
+func (Autocorrelated) Code() Code       { return "autocorrelated-samples" }
+func (Drift) Code() Code                { return "drift" }
+func (Bimodal) Code() Code              { return "bimodal-times" }
+func (SamplesNotFinite) Code() Code     { return "samples-not-finite" }
+func (ValueNotFinite) Code() Code       { return "value-not-finite" }
+func (TimerCost) Code() Code            { return "timer-cost" }
+func (TimerResolution) Code() Code      { return "timer-resolution" }
+func (EventResolution) Code() Code      { return "event-resolution" }
+func (NoCommonClock) Code() Code        { return "no-common-clock" }
+func (ClockUncertainty) Code() Code     { return "clock-uncertainty" }
+func (PathDiffers) Code() Code          { return "path-differs" }
+func (LinkErrors) Code() Code           { return "link-errors" }
+func (LocalRetransmissions) Code() Code { return "local-retransmissions" }
+func (AttemptFailed) Code() Code        { return "attempt-failed" }
+func (ComputePace) Code() Code          { return "compute-pace" }
+func (TraceNotWritten) Code() Code      { return "trace-not-written" }
+func (Oversubscribed) Code() Code       { return "oversubscribed" }
+func (OversubscribedHosts) Code() Code  { return "oversubscribed-hosts" }
+func (SharedThreads) Code() Code        { return "shared-threads" }
+func (SharedStepThreads) Code() Code    { return "shared-step-threads" }
+func (SharedGPU) Code() Code            { return "shared-gpu" }
+func (HostLoad) Code() Code             { return "host-load" }
+func (CollectiveUnknown) Code() Code    { return "collective-unknown" }
+func (DevicesPartlyListed) Code() Code  { return "devices-partly-listed" }
+func (ConcurrentGroups) Code() Code     { return "concurrent-groups" }
+func (SeparateWorlds) Code() Code       { return "separate-worlds" }
+func (RowsWithoutHeader) Code() Code    { return "rows-without-header" }
+func (Recorded) Code() Code             { return "recorded-warning" }
+func (Unknown) Code() Code              { return "unknown-notice" }
+
+// moreCores is the advice where ranks have to share CPUs.
+const moreCores = "start fewer ranks per host, or give each rank cores of its own (mpirun --bind-to core, srun --cpus-per-task)"
+
+var records = []Entry{
+	{Example: TooFewSamples{3, 6}, Severity: Warning,
+		Text:   "too few samples ({Samples}): a 95 % CI of the median needs at least {Needed}",
+		Advice: "raise --budget or -n",
+		Doc:    "The confidence interval of the median is made of order statistics, and the smallest number of samples that gives one is 6. The value is valid; its uncertainty is unknown."},
+	{Example: Autocorrelated{200, 900}, Severity: Warning,
+		Text:   "autocorrelated samples: the 95 % CI may be too narrow ({Samples} samples, about {Needed} needed)",
+		Advice: "raise --budget, or compare several launches",
+		Doc:    "Successive samples are not independent, so that they carry less information than their number suggests. The number needed is computed from the autocorrelation of the samples."},
+	{Example: Drift{0.123}, Severity: Warning,
+		Text:   "times drift within the point: the last third of the samples differs by {Change} from the first",
+		Advice: "warm up longer (--warmup-iters), and look for changing clocks, temperature or other work",
+		Doc:    "The medians of the first and the last third of the samples differ by more than chance explains. The median of all of them then depends on how long was measured."},
+	{Example: Bimodal{12.5e-6, 0.6, 25e-6, 0.4}, Severity: Warning,
+		Text:   "bimodal times: {Lower} ({LowerShare} of the samples) and {Upper} ({UpperShare}); the median describes at most one mode",
+		Advice: "bind ranks to cores, and look for other work on the hosts",
+		Doc:    "The samples form two groups with a gap between them. An application meets both."},
+	{Example: SamplesNotFinite{2}, Severity: Warning,
+		Text: "{Samples sample} not finite, left out of every statistic",
+		Doc:  "A time was infinite or not a number. This points to a defect of a clock or of busbar: please report it."},
+	{Example: ValueNotFinite{}, Severity: Warning,
+		Text: "a value was infinite or not a number and is stored as 0",
+		Doc:  "JSON has no such values. This points to a defect of a clock or of busbar: please report it."},
+	{Example: TimerCost{25e-9, 0.07}, Severity: Warning,
+		Text:   "timer cost: one clock reading ({Reading}) is {Share} of the timed interval",
+		Advice: "use throughput mode or -m for such small sizes",
+		Doc:    "Each sample contains one clock reading. Where that is a noticeable part of what is timed, the value is too large by about this share."},
+	{Example: TimerResolution{1e-6}, Severity: Warning,
+		Text: "timer resolution: percentiles are not reported, one clock step ({Step}) is over a tenth of the timed interval",
+		Doc:  "With so coarse a clock, percentiles would be those of the clock's steps."},
+	{Example: EventResolution{32e-9, 0.05, 500e-9}, Severity: Warning,
+		Text: "event resolution: one step of the device clock ({Step}) is over {Share} of the timed {Interval}",
+		Doc:  "GPU events have the resolution of the device's clock. The time from events is uncertain by about one step."},
+	{Example: NoCommonClock{}, Severity: Warning,
+		Text: "no common clock: the time is each rank's own, not until the last rank finishes",
+		Doc:  "Rooted operations are timed until the last rank finishes, for which the clocks of all hosts are compared before the run. Here this was not possible."},
+	{Example: ClockUncertainty{2e-6, 0.2}, Severity: Warning,
+		Text: "clock uncertainty: the offset between hosts is known to {Uncertainty}, which is {Share} of the time",
+		Doc:  "Clocks of hosts are compared by round trips; the shortest one bounds the uncertainty. Times until the last rank finishes are uncertain by as much."},
+	{Example: PathDiffers{2, 16, "Ring, Simple, 24 channels", 8, "node2", "Tree, LL, 12 channels"}, Severity: Warning,
+		Text:   "{Ranks} of {World} ranks use another algorithm than rank 0 ({Own}); the first is rank {Rank}[ on {Host}]: {Other}",
+		Advice: "give all ranks the same environment and library",
+		Doc:    "Algorithm, protocol and channels are chosen by each rank for itself, and have to be the same for a collective to work well."},
+	{Example: LinkErrors{"mlx5_0/1", []string{"3 symbol_error"}}, Severity: Warning,
+		Text:   "link errors: {Port} counted {Counters} during this point; a bad link or congestion may have slowed it",
+		Advice: "look at the cable and the switch of this port",
+		Doc:    "Error counters of the host's ports are read before and after each point. Errors of a link count always, drops and retransmissions from 10 on."},
+	{Example: LocalRetransmissions{40}, Severity: Warning,
+		Text:   "TCP retransmitted {Segments} segments during this point although all ranks are on one host",
+		Advice: moreCores,
+		Doc:    "No link inside a host loses segments: most likely a rank had no CPU to answer in time, unless other connections of this host are the cause."},
+	{Example: AttemptFailed{1, "failed", "rank 3: connection reset"}, Severity: Warning,
+		Text: "attempt {Attempt} {Status}: {Reason}",
+		Doc:  "With --retry, a point that fails is measured again. The value is that of the last attempt."},
+	{Example: ComputePace{12e-3, 10e-3}, Severity: Warning,
+		Text: "computing alone takes {Took}, the model needs {Model}: other work disturbed the calibration or the run",
+		Doc:  "The computing part of a training step is calibrated before the run. Where it deviates by more than 25 %, the shares of communication are those of another model."},
+	{Example: TraceNotWritten{"disk full"}, Severity: Warning,
+		Text: "the trace was not written: {Problem}",
+		Doc:  "The values of the step are complete; only the trace files for a timeline are missing."},
+	{Example: Oversubscribed{4, 2, "node17", ""}, Severity: Warning,
+		Text:    "oversubscribed[: {Ranks rank} share {Cores core} on {Host}][ ({Why})]",
+		Details: "Times show waiting for a core, not the speed of communication.",
+		Advice:  moreCores,
+		Doc:     "More ranks than cores: an operation takes as long as the scheduler needs to run all ranks in turn. Such values are never judged or compared with a peak."},
+	{Example: OversubscribedHosts{5}, Severity: Warning,
+		Text:   "oversubscribed: {Hosts more host} as well",
+		Advice: moreCores,
+		Doc:    "Only the first hosts with too few cores are named one by one."},
+	{Example: SharedThreads{"node17", 4, 4}, Severity: Warning,
+		Text:   "shared CPUs: Gloo needs two threads per rank, and {Host} has {CPUs CPU} for {Ranks rank}; small messages may take milliseconds",
+		Advice: "start fewer ranks, or give each two cores (mpirun --map-by slot:PE=2 --bind-to core)",
+		Doc:    "Each rank of Gloo has a thread that waits for the network. Where it shares a CPU with its rank, each small message waits for the scheduler."},
+	{Example: SharedStepThreads{8, 4, "node17", ""}, Severity: Warning,
+		Text:   "shared CPUs: {Threads thread} that compute or communicate share {Cores core} on {Host}[ ({Why})]; communication slows computing",
+		Advice: "start fewer ranks per host, or fewer threads per rank (--threads)",
+		Doc:    "With communication in the background a rank has more threads. Where they share cores, overlap cannot hide communication."},
+	{Example: SharedGPU{}, Severity: Warning,
+		Text:    "ranks share a GPU",
+		Details: "Times show waiting for the GPU, not the speed of communication.",
+		Advice:  "start as many ranks per host as it has GPUs (srun --gpus-per-task=1)",
+		Doc:     "With --allow-shared-gpu several ranks use one GPU. Such values are never judged or compared with a peak."},
+	{Example: HostLoad{"node17", 3.5}, Severity: Warning,
+		Text:   "{Host} had a load average of {Load} before the run: other work disturbs the results",
+		Advice: "end other work, or ask for whole nodes (srun --exclusive)",
+		Doc:    "The one-minute load average of each host is read before the first point."},
+	{Example: CollectiveUnknown{[]string{"all_gather", "reduce_scatter"}}, Severity: Warning,
+		Text:   "the imported file does not name its collective[; its columns fit {Fits}]",
+		Advice: "import the tool's whole output, or name the collective with --collective",
+		Doc:    "Bus bandwidth depends on the collective. Without its name only times and sizes are imported."},
+	{Example: DevicesPartlyListed{2, 16}, Severity: Warning,
+		Text: "the imported file lists {Listed} of {World} ranks: the first of each process",
+		Doc:  "Hosts and devices of the other ranks are unknown."},
+	{Example: ConcurrentGroups{}, Severity: Warning,
+		Text: "the ranks worked in several groups at the same time: each time is that of all groups together",
+		Doc:  "nccl-tests splits its ranks with NCCL_TESTS_SPLIT. Bandwidth of one group alone is not in such a file."},
+	{Example: SeparateWorlds{8}, Severity: Warning,
+		Text:   "rank 0 is listed {Processes} times: {Processes} processes ran separately",
+		Advice: "build nccl-tests with MPI=1",
+		Doc:    "A build of nccl-tests without MPI measures one world per process. The values are not those of all GPUs together."},
+	{Example: RowsWithoutHeader{120}, Severity: Warning,
+		Text: "the rows from line {Line} on follow the end of another table and have no header: ranks, library and settings are unknown",
+		Doc:  "A footer ends a table of nccl-tests. Rows after it belong to another test, and their number of ranks is not guessed."},
+	{Example: Recorded{"load: 12.5 on 8 cores"}, Severity: Warning,
+		Text: "{Text}",
+		Doc:  "The text of a warning that an older version of busbar or another tool recorded; it has no code of its own."},
+	{Example: Unknown{Of: "a-newer-code"}, Severity: Warning,
+		Text:   "notice {Of} of a newer version of busbar",
+		Advice: "read the file with the version of busbar that wrote it, or a later one",
+		Doc:    "A results file has a code that this version does not know. All values are read."},
+}

@@ -1,0 +1,140 @@
+package notice
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"busbar/internal/units"
+)
+
+// template is a text with the fields of a struct in braces: "{Rank}". "{Points point}" is a number with its noun. What
+// stands in brackets is left out where one of the fields in it is empty: zero, "", or a list of nothing.
+type template []part
+
+// part is one piece of a template: a text, a field, or what stands in brackets.
+type part struct {
+	text     string
+	field    string
+	noun     string
+	optional template
+}
+
+// parse panics on a text that is no template: all of them are part of the program, and a test parses them.
+func parse(text string) template {
+	t, rest := parseUntil(lineBreak.ReplaceAllString(text, " "), false)
+	if rest != "" {
+		panic("notice: ] without [ in " + text)
+	}
+	return t
+}
+
+// lineBreak is where a long text goes on in the next line of the source.
+var lineBreak = regexp.MustCompile(`\n\t*`)
+
+func parseUntil(text string, inside bool) (t template, rest string) {
+	for text != "" {
+		i := strings.IndexAny(text, "{[]")
+		if i < 0 {
+			break
+		}
+		if i > 0 {
+			t = append(t, part{text: text[:i]})
+		}
+		c := text[i]
+		text = text[i+1:]
+		switch c {
+		case '{':
+			name, after, closed := strings.Cut(text, "}")
+			if !closed {
+				panic("notice: { without } before " + text)
+			}
+			field, noun, _ := strings.Cut(name, " ")
+			t, text = append(t, part{field: field, noun: noun}), after
+		case '[':
+			var optional template
+			optional, text = parseUntil(text, true)
+			t = append(t, part{optional: optional})
+		case ']':
+			if !inside {
+				return t, "]" + text
+			}
+			return t, text
+		}
+	}
+	if inside {
+		panic("notice: [ without ]")
+	}
+	if text != "" {
+		t = append(t, part{text: text})
+	}
+	return t, ""
+}
+
+// fields are the names of all fields in a template.
+func (t template) fields() (names []string) {
+	for _, p := range t {
+		if p.field != "" {
+			names = append(names, p.field)
+		}
+		names = append(names, p.optional.fields()...)
+	}
+	return names
+}
+
+func (t template) render(f Fact) string {
+	var b strings.Builder
+	t.write(&b, reflect.ValueOf(f))
+	return b.String()
+}
+
+func (t template) write(b *strings.Builder, of reflect.Value) {
+	for _, p := range t {
+		switch {
+		case p.optional != nil:
+			if !p.optional.lacks(of) {
+				p.optional.write(b, of)
+			}
+		case p.field != "" && p.noun != "":
+			b.WriteString(units.Count(int(of.FieldByName(p.field).Int()), p.noun))
+		case p.field != "":
+			b.WriteString(word(of.FieldByName(p.field).Interface()))
+		default:
+			b.WriteString(p.text)
+		}
+	}
+}
+
+// lacks reports whether a field of the template is empty; fields of brackets inside do not count.
+func (t template) lacks(of reflect.Value) bool {
+	return slices.ContainsFunc(t, func(p part) bool {
+		if p.field == "" {
+			return false
+		}
+		v := of.FieldByName(p.field)
+		return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0
+	})
+}
+
+// word writes a value: what knows how to write itself does, lists have commas.
+func word(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case fmt.Stringer:
+		return v.String()
+	case float64:
+		return fmt.Sprintf("%.4g", v)
+	}
+	list := reflect.ValueOf(v)
+	if list.Kind() != reflect.Slice {
+		return fmt.Sprint(v)
+	}
+	words := make([]string, list.Len())
+	for i := range words {
+		words[i] = word(list.Index(i).Interface())
+	}
+	return units.Some(words)
+}

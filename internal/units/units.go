@@ -1,0 +1,148 @@
+// Package units formats values for people: the same value is written the same way in every message, table and plot.
+// Values are in base units (bytes, seconds, bytes per second) everywhere else.
+package units
+
+import (
+	"fmt"
+	"strings"
+
+	"busbar/internal/coll"
+)
+
+// Bytes is a size that somebody chose: "64 KiB", "1000 B".
+type Bytes int64
+
+func (b Bytes) String() string { return coll.FormatSize(int64(b), true) }
+
+// RoughBytes is a size that was computed or estimated: "12.3 KiB".
+type RoughBytes float64
+
+func (b RoughBytes) String() string {
+	v, names := float64(b), []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	for len(names) > 1 && v >= 1023.5 {
+		v, names = v/1024, names[1:]
+	}
+	decimals := 0
+	switch {
+	case v < 9.995:
+		decimals = 2
+	case v < 99.95:
+		decimals = 1
+	}
+	return fmt.Sprintf("%.*f %s", decimals, v, names[0])
+}
+
+// Seconds is a duration: "12.50 us".
+type Seconds float64
+
+func (s Seconds) String() string { return Duration(float64(s)) }
+
+// Nanoseconds is a duration in seconds that is well below a microsecond: "25 ns".
+type Nanoseconds float64
+
+func (n Nanoseconds) String() string { return fmt.Sprintf("%.3g ns", 1e9*float64(n)) }
+
+// Bandwidth is in bytes per second: "338.8 GB/s".
+type Bandwidth float64
+
+func (b Bandwidth) String() string { return Gigabytes(float64(b)) + " GB/s" }
+
+// LinkRate is the bandwidth of a link in bytes per second, as people quote it: "450 GB/s", "31.5 GB/s".
+type LinkRate float64
+
+func (r LinkRate) String() string {
+	if v := float64(r) / 1e9; v < 999.5 {
+		return fmt.Sprintf("%.3g GB/s", v)
+	}
+	return fmt.Sprintf("%.0f GB/s", float64(r)/1e9)
+}
+
+// Share is a part of a whole, 1 being all of it: "33 %", "3.1 %".
+type Share float64
+
+func (s Share) String() string {
+	if v := 100 * float64(s); v < 9.95 && v > -9.95 {
+		return fmt.Sprintf("%.1f %%", v)
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(s))
+}
+
+// Factor is a ratio: "1.25".
+type Factor float64
+
+func (f Factor) String() string { return Times(float64(f)) }
+
+// Probability is between 0 and 1: "1.2 %", "less than 1 in 1000".
+type Probability float64
+
+func (p Probability) String() string {
+	if p < 0.001 {
+		return "less than 1 in 1000"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(p))
+}
+
+// Duration writes seconds with four digits and the unit that fits; "-" where there is no value.
+func Duration(s float64) string {
+	switch {
+	case s <= 0:
+		return "-"
+	case s < 999.95e-6:
+		return digits(s*1e6) + " us"
+	case s < 999.95e-3:
+		return digits(s*1e3) + " ms"
+	}
+	return digits(s) + " s"
+}
+
+func digits(v float64) string {
+	switch {
+	case v < 9.9995:
+		return fmt.Sprintf("%.3f", v)
+	case v < 99.995:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+// Gigabytes writes bytes per second in GB/s, without the unit; with two digits where three decimals would leave fewer.
+func Gigabytes(bytesPerSecond float64) string {
+	if v := bytesPerSecond / 1e9; v > 0 && v < 0.00995 {
+		return fmt.Sprintf("%.2g", v)
+	}
+	return digits(bytesPerSecond / 1e9)
+}
+
+// Times writes a ratio with about three digits.
+func Times(v float64) string {
+	switch {
+	case v < 0.01:
+		return fmt.Sprintf("%.2g", v)
+	case v < 0.9995:
+		return fmt.Sprintf("%.3f", v)
+	case v < 9.995:
+		return fmt.Sprintf("%.2f", v)
+	case v < 99.95:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.0f", v)
+}
+
+// Count is a number and its noun: 1 run, 2 launches, 3 processes.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "ch") || strings.HasSuffix(noun, "s") {
+		noun += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Some lists up to eight words and counts the rest.
+func Some(words []string) string {
+	if n := len(words) - 8; n > 0 {
+		return strings.Join(words[:8], ", ") + fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(words, ", ")
+}
