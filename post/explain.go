@@ -89,10 +89,10 @@ func sentence(text string) string {
 
 // parameters are the names of a fact's parameters in JSON.
 func parameters(f notice.Fact) (names []string) {
-	of := reflect.TypeOf(f)
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-		names = append(names, name)
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(f)) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
 	}
 	return names
 }

@@ -26,8 +26,10 @@ func TestCatalogue(t *testing.T) {
 				t.Errorf("%s: its text has {%s}, its fact has no such field", e.Code(), name)
 			}
 		}
-		for i := range of.NumField() {
-			f := of.Field(i)
+		for _, f := range reflect.VisibleFields(of) {
+			if f.Anonymous {
+				continue
+			}
 			if f.Tag.Get("json") == "" {
 				t.Errorf("%s: field %s has no name in JSON", e.Code(), f.Name)
 			}

@@ -62,9 +62,15 @@ type Location struct {
 	Line    int         `json:"line,omitempty"`
 }
 
-// String is how the location precedes a message: "file:12", "nccl, all_reduce".
+// String is how the location precedes a message: "file:12", "nccl, all_reduce float32, 64 KiB to 1 MiB".
 func (l Location) String() string {
 	where := l.Subject
+	switch {
+	case l.To > l.From:
+		where += fmt.Sprintf(", %v to %v", l.From, l.To)
+	case l.To > 0:
+		where += fmt.Sprintf(", %v", l.To)
+	}
 	if l.File != "" {
 		where = l.File
 		if l.Line > 0 {
@@ -107,6 +113,12 @@ func (n Notice) Advice() string { return Advice(n.Fact) }
 
 // Message is a fact as a sentence without full stop.
 func Message(f Fact) string { return entryOf(f).text.render(f) }
+
+// Sentence is a fact as a whole sentence.
+func Sentence(f Fact) string {
+	text := Message(f)
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
 
 // Details are the sentences that support a fact's message, each with its full stop.
 func Details(f Fact) []string {

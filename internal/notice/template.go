@@ -136,5 +136,8 @@ func word(v any) string {
 	for i := range words {
 		words[i] = word(list.Index(i).Interface())
 	}
+	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, ", ") }) {
+		return strings.Join(words, "; ")
+	}
 	return units.Some(words)
 }

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -38,14 +39,12 @@ func belowCeilings(curves []*Curve, o Options) (found []Finding) {
 		if share <= 0 || share >= enoughOfCeiling {
 			continue
 		}
-		f := Finding{Kind: LowCeiling, Curve: c, From: c.Points[best].SizeBytes, To: c.Points[n-1].SizeBytes, Weight: 1 - share, Severity: Warning}
+		severity := notice.Warning
 		if share < halfOfCeiling {
-			f.Severity = Serious
+			severity = notice.Error
 		}
-		f.state("the largest bus bandwidth, %s GB/s at %s, is %.0f %% of the %s that its links are made for", units.Gigabytes(c.BusBW(best)), sizeOf(c.Points[best].SizeBytes), 100*share, ceiling.Figure())
-		f.Evidence = []string{"The ceiling is " + ceiling.Text() + "."}
-		f.Hints = hintsFor(LowCeiling, c, f.From, f.To)
-		found = append(found, f)
+		found = append(found, c.finding(notice.BelowPeak{Best: c.value(best), Share: units.Share(share), Peak: units.LinkRate(ceiling.BusBW), What: ceiling.Words()},
+			severity, 1-share, c.Points[best].SizeBytes, c.Points[n-1].SizeBytes))
 	}
 	return found
 }

@@ -71,7 +71,7 @@ func TestCleanPages(t *testing.T) {
 					found, _ := Find(c.Curves(), Options{})
 					with += min(1, len(found))
 					for _, f := range found {
-						kinds[f.Kind]++
+						kinds[f.Code()]++
 					}
 				}
 				t.Logf("%d launches, noise %g: %d of %d pages of 12 curves: %v", launches, noise, with, pages, kinds)

@@ -22,11 +22,7 @@ func Find(curves []*Curve, o Options) (found []Finding, left int) {
 		found, left = found[:most], len(found)-most
 	}
 	for i := range found {
-		f := &found[i]
-		f.Number = i + 1
-		if f.Curve.Imported() {
-			f.Evidence = append(f.Evidence, "Imported from "+f.Curve.Tool+": there are no times of single ranks, and what the library was told is not known.")
-		}
+		found[i].Number = i + 1
 	}
 	return found, left
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"strings"
+	"slices"
 	"testing"
 
 	"busbar/internal/coll"
@@ -24,7 +24,7 @@ func TestNothingIsFoundInSoundCurves(t *testing.T) {
 		"imported":        {sound().with(func(m *made) { m.imported, m.interval, m.noise = true, false, 0.02 })},
 	} {
 		for _, f := range foundIn(t, Options{}, sweeps...) {
-			t.Errorf("%s: %s", name, f.Says)
+			t.Errorf("%s: %s", name, f.Text())
 		}
 	}
 }
@@ -45,18 +45,23 @@ func TestNothingIsSaidOfWhatIsNotToBeTrusted(t *testing.T) {
 		},
 	} {
 		for _, f := range foundIn(t, Options{}, bad.with(change)) {
-			t.Errorf("%s: %s", name, f.Says)
+			t.Errorf("%s: %s", name, f.Text())
 		}
 	}
 }
 
 func TestDrop(t *testing.T) {
 	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(4<<20, 8<<20, 1.5) })), Drop)
-	if f.From != 4<<20 || f.To != 8<<20 || f.Severity != Serious || f.Weight < 0.3 || f.Weight > 0.36 {
+	if f.From != 4<<20 || f.To != 8<<20 || f.Severity != notice.Error || f.Weight < 0.3 || f.Weight > 0.36 {
 		t.Errorf("%+v", f)
 	}
-	contains(t, f.Says, "nccl, all_reduce float32 sum, out-of-place, throughput mode, 16 ranks on 2 nodes: from 4 MiB to 8 MiB bandwidth lies 34 % below")
-	contains(t, fmt.Sprint(f.Evidence), "standard errors", "2 MiB: ", "16 MiB: ", "one launch")
+	if f.At.Subject != "nccl, all_reduce float32 sum, out-of-place, throughput mode, 16 ranks on 2 nodes" || f.At.From != 4<<20 || f.At.To != 8<<20 {
+		t.Errorf("at %+v", f.At)
+	}
+	drop := fact[notice.Drop](t, f)
+	if drop.Depth < 0.33 || drop.Depth > 0.35 || drop.Slower != 0 || drop.Sigma < 4 || len(drop.Beside) != 2 || drop.Beside[0].Size != 2<<20 || drop.Beside[1].Size != 16<<20 || !drop.Once {
+		t.Errorf("%+v", drop)
+	}
 	if len(f.Hints) == 0 || f.Hints[0].Variable != "--path" {
 		t.Errorf("%+v", f.Hints)
 	}
@@ -80,10 +85,12 @@ func TestDropFarFromOthers(t *testing.T) {
 
 func TestSpikeIsANote(t *testing.T) {
 	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(4<<20, 4<<20, 0.6) })), Spike)
-	if f.Severity != Note {
+	if f.Severity != notice.Info {
 		t.Errorf("%+v", f)
 	}
-	contains(t, f.Says, "at 4 MiB bandwidth lies", "above")
+	if spike := fact[notice.Spike](t, f); f.From != 4<<20 || f.To != 4<<20 || spike.Depth < 0.08 {
+		t.Errorf("%+v", f)
+	}
 }
 
 // A law that goes over into a slower one is a step, with the library's way where it tells.
@@ -96,11 +103,12 @@ func TestStep(t *testing.T) {
 		}
 	}
 	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = way })), Step)
-	if f.From != 128<<10 || f.To != 256<<10 || f.Severity != Warning {
+	if f.From != 128<<10 || f.To != 256<<10 || f.Severity != notice.Warning {
 		t.Errorf("%+v", f)
 	}
-	contains(t, f.Says, "between 128 KiB and 256 KiB time grows by a factor of 1.6", "just after it")
-	contains(t, fmt.Sprint(f.Evidence), "goes TREE LL before and RING SIMPLE after")
+	if s := fact[notice.Switch](t, f); s.Direction != "up" || math.Abs(float64(s.Factor)-1.6) > 0.1 || s.Path != (notice.PathChange{Before: "TREE LL", After: "RING SIMPLE"}) {
+		t.Errorf("%+v", s)
+	}
 	for _, h := range f.Hints {
 		if h.Variable == "--path" {
 			t.Error("the way is recorded, and --path is hinted at")
@@ -114,18 +122,20 @@ func TestWhichStepsAreTold(t *testing.T) {
 		return sound().with(func(m *made) { m.noise, m.edit = noise, slower(256<<10, 1<<30, factor) })
 	}
 	f := only(t, foundIn(t, Options{}, step(0.6, 0.01)), Step)
-	if f.Severity != Note {
+	if f.Severity != notice.Info {
 		t.Errorf("%+v", f)
 	}
-	contains(t, f.Says, "time falls by a factor of 1.6", "just before it")
+	if s := fact[notice.Switch](t, f); s.Direction != "down" || math.Abs(float64(s.Factor)-1.6) > 0.1 {
+		t.Errorf("%+v", s)
+	}
 	f = only(t, foundIn(t, Options{}, step(5, 0.01)), Step)
-	if f.Severity != Warning {
+	if f.Severity != notice.Warning {
 		t.Errorf("a step is no more than a warning: %+v", f)
 	}
 	only(t, foundIn(t, Options{}, step(1.2, 0.01)), Step)
 	for _, small := range []made{step(1.05, 0.002), step(1.2, 0.05)} {
 		for _, f := range foundIn(t, Options{}, small) {
-			t.Errorf("scatter of %v: %s", small.noise, f.Says)
+			t.Errorf("scatter of %v: %s", small.noise, f.Text())
 		}
 	}
 }
@@ -138,18 +148,22 @@ func TestWaysAtAStep(t *testing.T) {
 			r.Path = &result.Path{Algorithm: "RING", Protocol: "SIMPLE"}
 		}
 	})
-	contains(t, fmt.Sprint(only(t, foundIn(t, Options{}, same), Step).Evidence), "goes the same way on both sides, RING SIMPLE")
 	unknown := sound().with(func(m *made) { m.edit = slower(256<<10, 1<<30, 1.6) })
-	contains(t, fmt.Sprint(only(t, foundIn(t, Options{}, unknown), Step).Evidence), "a guess from the times; rank --path records it.")
-	unknown.imported = true
-	contains(t, fmt.Sprint(only(t, foundIn(t, Options{}, unknown), Step).Evidence), "a guess from the times.")
+	for _, c := range []struct {
+		sweep made
+		want  notice.PathChange
+	}{{same, notice.PathChange{Before: "RING SIMPLE", After: "RING SIMPLE"}}, {unknown, notice.PathChange{}}} {
+		if got := fact[notice.Switch](t, only(t, foundIn(t, Options{}, c.sweep), Step)).Path; got != c.want {
+			t.Errorf("%+v, want %+v", got, c.want)
+		}
+	}
 }
 
 // A decline stands out of the scatter of its curve.
 func TestDeclineWithinTheScatter(t *testing.T) {
 	for _, f := range foundIn(t, Options{}, sound().with(func(m *made) { m.noise, m.edit = 0.08, slower(256<<20, 1<<30, 1.1) })) {
-		if f.Kind == Decline {
-			t.Errorf("%s", f.Says)
+		if f.Code() == Decline {
+			t.Errorf("%s", f.Text())
 		}
 	}
 }
@@ -163,11 +177,15 @@ func TestDecline(t *testing.T) {
 			}
 		}
 	})), Decline)
-	if f.Severity != Serious || f.To != 1<<30 {
+	if f.Severity != notice.Error || f.To != 1<<30 {
 		t.Errorf("%+v", f)
 	}
-	contains(t, f.Says, "does not stay at its largest")
-	contains(t, fmt.Sprint(f.Evidence), "Also there: between 64 MiB and 128 MiB time grows")
+	if d := fact[notice.Decline](t, f); d.Loss < 0.15 || d.Last.Size != 1<<30 || d.Before.Size != 512<<20 {
+		t.Errorf("%+v", d)
+	}
+	if len(f.Also) != 1 || f.Also[0].Code() != Step || f.Also[0].From != 64<<20 || f.Also[0].To != 128<<20 {
+		t.Errorf("also %+v", f.Also)
+	}
 	contains(t, fmt.Sprint(f.Hints), "--rotate", "OMPI_MCA_coll_tuned_allreduce_algorithm")
 }
 
@@ -175,7 +193,7 @@ func TestPlacementGap(t *testing.T) {
 	slow := sound().with(func(m *made) { m.placement, m.edit = coll.InPlace, slower(1<<20, 16<<20, 1.4) })
 	var gaps []Finding
 	for _, f := range foundIn(t, Options{}, sound(), slow) {
-		if f.Kind == PlacementOf {
+		if f.Code() == PlacementOf {
 			gaps = append(gaps, f)
 		}
 	}
@@ -183,7 +201,10 @@ func TestPlacementGap(t *testing.T) {
 	if f.From != 1<<20 || f.To != 16<<20 || f.Curve.Placement != coll.InPlace || f.Weight < 0.26 || f.Weight > 0.31 {
 		t.Errorf("%+v", f)
 	}
-	contains(t, f.Says, "in-place takes up to 1.4", "times as long as out-of-place", "95 % interval", "within one launch")
+	gap := fact[notice.PlacementGap](t, f)
+	if gap.Slower != "in-place" || gap.Faster != "out-of-place" || math.Abs(float64(gap.Factor)-1.4) > 0.1 || !gap.Interval.Samples || !gap.Interval.Paired || gap.Interval.Lo < 1 {
+		t.Errorf("%+v", gap)
+	}
 }
 
 // Without intervals a gap at one size is chance.
@@ -193,8 +214,8 @@ func TestPlacementGapWithoutIntervals(t *testing.T) {
 		slow := sound().with(alone).with(func(m *made) { m.placement, m.edit = coll.InPlace, slower(1<<20, sizes, 1.6) })
 		got := false
 		for _, f := range foundIn(t, Options{}, sound().with(alone), slow) {
-			if got = got || f.Kind == PlacementOf; f.Severity == Serious && f.Kind == PlacementOf {
-				t.Errorf("serious without an interval: %s", f.Says)
+			if got = got || f.Code() == PlacementOf; f.Severity == notice.Error && f.Code() == PlacementOf {
+				t.Errorf("serious without an interval: %s", f.Text())
 			}
 		}
 		if got != want {
@@ -221,7 +242,7 @@ func TestPlacementGapWithinOneLaunch(t *testing.T) {
 		in := sound().with(func(m *made) { m.placement = coll.InPlace }).with(disturbed)
 		var gaps []Finding
 		for _, f := range foundIn(t, Options{}, sound().with(disturbed), in) {
-			if f.Kind == PlacementOf {
+			if f.Code() == PlacementOf {
 				gaps = append(gaps, f)
 			}
 		}
@@ -242,18 +263,16 @@ func TestPoorScaling(t *testing.T) {
 		return sound().with(func(m *made) { m.world, m.nodes, m.factor = world, world/8, factor })
 	}
 	f := only(t, foundIn(t, Options{}, sound(), large(32, 0.9), large(64, 0.6), large(128, 0.5)), Scaling)
-	if f.Curve.World != 128 || f.Severity != Serious || f.From < 512<<10 || f.To != 1<<30 {
+	if f.Curve.World != 128 || f.Severity != notice.Error || f.From < 512<<10 || f.To != 1<<30 {
 		t.Errorf("%+v", f)
 	}
-	contains(t, f.Says, "128 ranks on 16 nodes", "below that of 16 ranks on 2 nodes")
-	contains(t, fmt.Sprint(f.Evidence), "With 64 ranks on 8 nodes it is")
-	if strings.Contains(fmt.Sprint(f.Evidence), "With 32 ranks") {
-		t.Errorf("a tenth is not worth saying: %q", f.Evidence)
+	if s := fact[notice.PoorScaling](t, f); s.Smaller != "16 ranks on 2 nodes" || len(s.Others) != 1 || s.Others[0].World != "64 ranks on 8 nodes" || s.OneNode {
+		t.Errorf("a tenth, with 32 ranks, is too little to report: %+v", s)
 	}
 	// From one node to several the links are others.
 	inNode := sound().with(func(m *made) { m.world, m.nodes, m.factor = 8, 1, 4 })
 	for _, f := range foundIn(t, Options{}, inNode, sound()) {
-		t.Errorf("%s", f.Says)
+		t.Errorf("%s", f.Text())
 	}
 }
 
@@ -261,7 +280,7 @@ func TestPoorScaling(t *testing.T) {
 func TestTheSameWorldOnMoreNodes(t *testing.T) {
 	apart := sound().with(func(m *made) { m.nodes, m.factor = 8, 0.5 })
 	for _, f := range foundIn(t, Options{}, sound(), apart) {
-		t.Errorf("%s", f.Says)
+		t.Errorf("%s", f.Text())
 	}
 	only(t, foundIn(t, Options{}, sound(), apart, apart.with(func(m *made) { m.world = 32 })), Scaling)
 }
@@ -276,18 +295,21 @@ func TestRanksThatStandOut(t *testing.T) {
 		}
 	}
 	f := only(t, foundIn(t, Options{}, sound().with(stand(9, 3, 0.4)).with(func(m *made) { m.collective = coll.Broadcast })), LateRank)
-	if f.Severity != Serious {
+	if f.Severity != notice.Error {
 		t.Errorf("%+v", f)
 	}
-	contains(t, f.Says, "rank 9 on n2 is the last to issue in 28 of 28 records", "40 % of the time")
-	contains(t, fmt.Sprint(f.Evidence), "says nothing about a GPU, card or link")
+	late := fact[notice.LateRank](t, f)
+	if late.Rank != 9 || !slices.Equal(late.Hosts, []string{"n2"}) || late.Records != 28 || late.Of != 28 || math.Abs(float64(late.Share)-0.4) > 0.005 {
+		t.Errorf("%+v", late)
+	}
 
 	f = only(t, foundIn(t, Options{}, sound().with(stand(-1, 3, 0.4))), SlowRank)
-	if f.Severity != Warning {
+	if f.Severity != notice.Warning {
 		t.Errorf("a slow rank is no more than a warning: %+v", f)
 	}
-	contains(t, f.Says, "rank 3 on n2 has the longest times of its own in 28 of 28 records")
-	contains(t, fmt.Sprint(f.Evidence), "does not tell who causes it")
+	if slow := fact[notice.SlowRank](t, f); slow.Rank != 3 || !slices.Equal(slow.Hosts, []string{"n2"}) || slow.Records != 28 || slow.Of != 28 {
+		t.Errorf("%+v", slow)
+	}
 
 	// Another launch may lay a rank on another host.
 	n := 0
@@ -300,7 +322,9 @@ func TestRanksThatStandOut(t *testing.T) {
 			r.Ranks.LatestHost = fmt.Sprint("n", n%3)
 		}
 	})), LateRank)
-	contains(t, f.Says, "rank 9, on n1, n2 and 1 more host in turn, is the last to issue in 28 of 28 records")
+	if late := fact[notice.LateRank](t, f); late.Rank != 9 || len(late.Hosts) != 3 || late.Records != 28 {
+		t.Errorf("%+v", late)
+	}
 
 	for name, change := range map[string]func(*made){"a little": stand(9, 3, 0.05), "one of two": func(m *made) {
 		n := 0
@@ -315,8 +339,8 @@ func TestRanksThatStandOut(t *testing.T) {
 		m.edit = func(l string, r *result.Record) { n++; stand(n%16, n%16, 0.4)(m); m.edit(l, r) }
 	}} {
 		for _, f := range foundIn(t, Options{}, sound().with(change)) {
-			if f.Kind == LateRank || f.Kind == SlowRank {
-				t.Errorf("%s: %s", name, f.Says)
+			if f.Code() == LateRank || f.Code() == SlowRank {
+				t.Errorf("%s: %s", name, f.Text())
 			}
 		}
 	}
@@ -338,15 +362,19 @@ func TestLateForABatch(t *testing.T) {
 	}
 	latency := func(m *made) { m.mode = coll.Latency }
 	if found := foundIn(t, Options{}, sound().with(late(0.2))); len(found) > 0 {
-		t.Errorf("late by a hundredth of a batch: %s", found[0].Says)
+		t.Errorf("late by a hundredth of a batch: %s", found[0].Text())
 	}
 	f := only(t, foundIn(t, Options{}, sound().with(late(8))), LateRank)
-	contains(t, f.Says, "in 28 of 28 records of throughput mode", "40 % of the time of a batch of operations.")
+	if late := fact[notice.LateRank](t, f); late.Mode != "throughput" || late.Records != 28 || math.Abs(float64(late.Share)-0.4) > 0.005 {
+		t.Errorf("%+v", late)
+	}
 	f = only(t, foundIn(t, Options{}, sound().with(late(0.2)), sound().with(latency).with(late(0.2))), LateRank)
-	if f.Curve.Mode != coll.Latency || f.Severity != Warning {
+	if f.Curve.Mode != coll.Latency || f.Severity != notice.Warning {
 		t.Errorf("%+v", f)
 	}
-	contains(t, f.Says, "in 28 of 28 records of latency mode", "20 % of the time of an operation.")
+	if late := fact[notice.LateRank](t, f); late.Mode != "latency" || late.Records != 28 || math.Abs(float64(late.Share)-0.2) > 0.005 {
+		t.Errorf("%+v", late)
+	}
 }
 
 func TestWarnedPoints(t *testing.T) {
@@ -357,11 +385,12 @@ func TestWarnedPoints(t *testing.T) {
 			}
 		}
 	})), TwoModes)
-	if f.From != 8 || f.To != 1<<10 || f.Severity != Warning {
+	if f.From != 8 || f.To != 1<<10 || f.Severity != notice.Warning {
 		t.Errorf("%+v", f)
 	}
-	contains(t, f.Says, "8 of 28 points have times of two populations")
-	contains(t, fmt.Sprint(f.Evidence), "all_reduce, throughput mode, from 8 B to 1 KiB (8 points)", "20.00 us (60 % of the samples)")
+	if p := fact[notice.BimodalPoints](t, f); p.Points != 8 || p.Of != 28 || !slices.Equal(p.Where, []string{"all_reduce, throughput mode, 8 B to 1 KiB (8 points)"}) {
+		t.Errorf("%+v", p)
+	}
 }
 
 func TestVariation(t *testing.T) {
@@ -373,11 +402,13 @@ func TestVariation(t *testing.T) {
 			}
 		}
 	})), Variation)
-	if f.Severity != Warning || f.From != 8 || f.To != 1<<30 {
+	if f.Severity != notice.Warning || f.From != 8 || f.To != 1<<30 {
 		t.Errorf("%+v", f)
 	}
-	contains(t, f.Says, "launches differ at 28 of 28 sizes, at most by a factor of 1.6", "4 launches")
-	contains(t, fmt.Sprint(f.Evidence), "Launch launch-2 is the slowest at 28 of them")
+	v := fact[notice.LaunchVariation](t, f)
+	if v.Sizes != 28 || v.Of != 28 || v.Factor < 1.6 || v.Factor > 1.7 || v.Launches != 4 || v.Launch != "launch-2" || v.SlowAt != 28 || v.Imported {
+		t.Errorf("%+v", v)
+	}
 
 	// By how much they differ is how serious it is; which of them is the slowest is said where one is.
 	differ := func(factor float64, at func(launch string, r *result.Record) bool) made {
@@ -391,7 +422,7 @@ func TestVariation(t *testing.T) {
 		})
 	}
 	third := func(launch string, _ *result.Record) bool { return launch == "launch-2" }
-	for factor, want := range map[float64]Severity{1.3: Note, 2.2: Serious} {
+	for factor, want := range map[float64]notice.Severity{1.3: notice.Info, 2.2: notice.Error} {
 		if f := only(t, foundIn(t, Options{}, differ(factor, third)), Variation); f.Severity != want {
 			t.Errorf("by a factor of %g: %s", factor, f.Severity)
 		}
@@ -399,12 +430,12 @@ func TestVariation(t *testing.T) {
 	turns := func(launch string, r *result.Record) bool {
 		return launch == fmt.Sprint("launch-", bits.Len64(uint64(r.SizeBytes))%4)
 	}
-	if f := only(t, foundIn(t, Options{}, differ(1.8, turns)), Variation); strings.Contains(fmt.Sprint(f.Evidence), "is the slowest at") {
-		t.Errorf("each launch is the slowest in turn: %s", f.Evidence)
+	if f := only(t, foundIn(t, Options{}, differ(1.8, turns)), Variation); fact[notice.LaunchVariation](t, f).Launch != "" {
+		t.Errorf("each launch is the slowest in turn: %+v", f.Fact)
 	}
 	for _, f := range foundIn(t, Options{}, differ(3, func(launch string, r *result.Record) bool { return third(launch, r) && r.SizeBytes == 4<<20 })) {
-		if f.Kind == Variation {
-			t.Errorf("one size alone: %s", f.Says)
+		if f.Code() == Variation {
+			t.Errorf("one size alone: %s", f.Text())
 		}
 	}
 
@@ -417,10 +448,12 @@ func TestVariation(t *testing.T) {
 			}
 		}
 	})), Variation)
-	if f.Severity != Warning {
+	if f.Severity != notice.Warning {
 		t.Errorf("%+v", f)
 	}
-	contains(t, fmt.Sprint(f.Evidence), "started alike is not known")
+	if !fact[notice.LaunchVariation](t, f).Imported {
+		t.Errorf("%+v", f.Fact)
+	}
 
 	for name, change := range map[string]func(*made){
 		"two launches": func(m *made) {
@@ -441,7 +474,7 @@ func TestVariation(t *testing.T) {
 		},
 	} {
 		for _, f := range foundIn(t, Options{}, sound().with(change)) {
-			t.Errorf("%s: %s", name, f.Says)
+			t.Errorf("%s: %s", name, f.Text())
 		}
 	}
 }
@@ -449,9 +482,13 @@ func TestVariation(t *testing.T) {
 // Small sizes are spoken of by their time.
 func TestDropOfLatency(t *testing.T) {
 	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(1<<10, 1<<10, 1.5) })), Drop)
-	contains(t, f.Says, "at 1 KiB an operation takes 49 % longer than the sizes around it say (29.95 us)")
+	if d := fact[notice.Drop](t, f); d.Depth != 0 || math.Abs(float64(d.Slower)-1.49) > 0.005 || d.At.Size != 1<<10 || math.Abs(float64(d.At.Time)-29.95e-6) > 5e-9 {
+		t.Errorf("%+v", d)
+	}
 	f = only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(1<<10, 1<<10, 30) })), Drop)
-	contains(t, f.Says, "at 1 KiB an operation takes 29.9 times as long as the sizes around it say (598.9 us)")
+	if d := fact[notice.Drop](t, f); math.Abs(float64(d.Slower)-29.9) > 0.05 {
+		t.Errorf("%+v", d)
+	}
 }
 
 func TestBelowCeiling(t *testing.T) {
@@ -459,15 +496,16 @@ func TestBelowCeiling(t *testing.T) {
 		return Options{Ceiling: func(*Curve) Ceiling { return Ceiling{BusBW: gbps * 1e9, Says: "a link of so much"} }}
 	}
 	f := only(t, foundIn(t, ceiling(450), sound()), LowCeiling)
-	if f.Severity != Serious {
+	if f.Severity != notice.Error {
 		t.Errorf("%+v", f)
 	}
-	contains(t, f.Says, "is 4", "of the 450 GB/s that its links are made for")
-	contains(t, fmt.Sprint(f.Evidence), "a link of so much")
+	if b := fact[notice.BelowPeak](t, f); b.Peak != 450e9 || b.Share < 0.4 || b.Share >= 0.5 || b.What != "a link of so much" {
+		t.Errorf("%+v", b)
+	}
 	declines := sound().with(func(m *made) { m.edit = slower(256<<20, 1<<30, 3) })
 	for _, f := range foundIn(t, ceiling(400), declines) {
-		if f.Kind == LowCeiling && !strings.Contains(f.Says, "at 128 MiB, is 4") {
-			t.Errorf("the largest bus bandwidth counts: %s", f.Says)
+		if b, is := f.Fact.(notice.BelowPeak); is && (b.Best.Size != 128<<20 || b.Share < 0.4) {
+			t.Errorf("the largest bus bandwidth counts: %+v", b)
 		}
 	}
 	small := sound().with(func(m *made) {
@@ -479,11 +517,11 @@ func TestBelowCeiling(t *testing.T) {
 	})
 	latency := sound().with(func(m *made) { m.mode = coll.Latency })
 	if found := foundIn(t, ceiling(450), small, latency); found != nil {
-		t.Errorf("of small sizes, and of single operations: %s", found[0].Says)
+		t.Errorf("of small sizes, and of single operations: %s", found[0].Text())
 	}
 	for _, gbps := range []float64{270, 200, 0} {
 		if found := foundIn(t, ceiling(gbps), sound()); found != nil {
-			t.Errorf("ceiling %g: %s", gbps, found[0].Says)
+			t.Errorf("ceiling %g: %s", gbps, found[0].Text())
 		}
 	}
 }
@@ -497,11 +535,11 @@ func TestOneCauseIsOneFinding(t *testing.T) {
 		}
 	}
 	f := only(t, foundIn(t, Options{}, sweeps...), Drop)
-	contains(t, fmt.Sprint(f.Evidence), "Likewise all_gather", "Likewise reduce_scatter in-place", "So it is with 1 more.")
+	contains(t, fmt.Sprint(f.Evidence()), "all_gather", "reduce_scatter in-place", "1 more finding")
 	seen := map[*Curve]bool{}
 	for _, p := range f.Places() {
 		seen[p.Curve] = true
-		contains(t, p.Says, p.Curve.Collective.String()+" float32", "at 4 MiB bandwidth lies")
+		contains(t, p.At.Subject, p.Curve.Collective.String()+" float32")
 		if p.From != 4<<20 || p.To != 4<<20 {
 			t.Errorf("%+v", p)
 		}
@@ -515,10 +553,12 @@ func TestOneCauseIsOneFinding(t *testing.T) {
 func TestThroughputStandsForBothModes(t *testing.T) {
 	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(4<<20, 8<<20, 1.3) }),
 		sound().with(func(m *made) { m.mode, m.edit = coll.Latency, slower(4<<20, 16<<20, 1.6) })), Drop)
-	if f.Curve.Mode != coll.Throughput || f.To != 8<<20 || f.Severity != Serious || f.Weight < 0.35 {
+	if f.Curve.Mode != coll.Throughput || f.To != 8<<20 || f.Severity != notice.Error || f.Weight < 0.35 {
 		t.Errorf("%+v", f)
 	}
-	contains(t, fmt.Sprint(f.Evidence), "Likewise all_reduce", "latency mode: from 4 MiB to 16 MiB")
+	if len(f.Also) == 0 || f.Also[0].Curve.Mode != coll.Latency || f.Also[0].From != 4<<20 || f.Also[0].To != 16<<20 {
+		t.Errorf("also %+v", f.Also)
+	}
 	if len(f.Also) != 1 || f.Also[0].Curve.Mode != coll.Latency || f.Also[0].To != 16<<20 {
 		t.Errorf("%+v", f.Also)
 	}
@@ -592,13 +632,13 @@ func TestRatioOfPoints(t *testing.T) {
 // One small size at the end of a curve is no decline, and half of the sizes being slower is no poor scaling.
 func TestLittleIsNoFinding(t *testing.T) {
 	for _, f := range foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(1<<30, 1<<30, 1.5) })) {
-		if f.Kind == Decline {
-			t.Errorf("%s", f.Says)
+		if f.Code() == Decline {
+			t.Errorf("%s", f.Text())
 		}
 	}
 	for _, f := range foundIn(t, Options{}, sound(), sound().with(func(m *made) { m.world, m.nodes, m.edit = 32, 4, slower(256<<20, 1<<30, 1.5) })) {
-		if f.Kind == Scaling {
-			t.Errorf("%s", f.Says)
+		if f.Code() == Scaling {
+			t.Errorf("%s", f.Text())
 		}
 	}
 }
@@ -613,7 +653,7 @@ func TestWarningOfOneLaunch(t *testing.T) {
 			}
 		}
 	})) {
-		t.Errorf("%s", f.Says)
+		t.Errorf("%s", f.Text())
 	}
 }
 
@@ -627,7 +667,7 @@ func TestSeverityGoesFirst(t *testing.T) {
 		}
 	}).fill(c)
 	found, _ := Find(c.Curves(), Options{})
-	if len(found) != 2 || found[0].Kind != Drop || found[1].Kind != Spike || found[0].Weight >= found[1].Weight {
+	if len(found) != 2 || found[0].Code() != Drop || found[1].Code() != Spike || found[0].Weight >= found[1].Weight {
 		t.Errorf("%+v", found)
 	}
 }

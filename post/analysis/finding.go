@@ -2,102 +2,115 @@ package analysis
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"busbar/internal/notice"
+	"busbar/internal/units"
 )
 
-// Kind is what sort of thing was found.
-type Kind string
+// Kind is the code of a finding.
+type Kind = notice.Code
 
-// The kinds of findings. docs/analysis.md says how each is found and judged.
-const (
-	Drop        Kind = "drop"          // bandwidth of a few sizes lies below its trend
-	Spike       Kind = "spike"         // bandwidth of a few sizes lies above its trend
-	Step        Kind = "step"          // time jumps where one law goes over into the next: the library changed its way
-	Plateau     Kind = "plateau"       // bandwidth stands still, and rises further at larger sizes
-	Decline     Kind = "decline"       // bandwidth does not stay at its largest
-	PlacementOf Kind = "placement gap" // in place and out of place differ
-	Scaling     Kind = "poor scaling"  // a larger world has less bus bandwidth
-	LateRank    Kind = "late rank"     // one rank issues last nearly always
-	SlowRank    Kind = "slow rank"     // one rank's own times are the longest nearly always
-	TwoModes    Kind = "bimodal"       // times of one point are of two populations
-	Drift       Kind = "drift"         // times of a point rose or fell while they were taken
-	Variation   Kind = "variation"     // launches differ
-	LowCeiling  Kind = "below ceiling" // far from what the hardware could do
+// The kinds of findings. docs/analysis.md has their rules.
+var (
+	Drop        = notice.Drop{}.Code()
+	Spike       = notice.Spike{}.Code()
+	Step        = notice.Switch{}.Code()
+	Plateau     = notice.Plateau{}.Code()
+	Decline     = notice.Decline{}.Code()
+	PlacementOf = notice.PlacementGap{}.Code()
+	Scaling     = notice.PoorScaling{}.Code()
+	LateRank    = notice.LateRank{}.Code()
+	SlowRank    = notice.SlowRank{}.Code()
+	TwoModes    = notice.BimodalPoints{}.Code()
+	Drifts      = notice.DriftingPoints{}.Code()
+	Variation   = notice.LaunchVariation{}.Code()
+	LowCeiling  = notice.BelowPeak{}.Code()
 )
 
 // kinds are all of them.
-var kinds = []Kind{Drop, Spike, Step, Plateau, Decline, PlacementOf, Scaling, LateRank, SlowRank, TwoModes, Drift, Variation, LowCeiling}
+var kinds = []Kind{Drop, Spike, Step, Plateau, Decline, PlacementOf, Scaling, LateRank, SlowRank, TwoModes, Drifts, Variation, LowCeiling}
 
-// Kinds are all kinds of findings.
-func Kinds() []Kind { return slices.Clone(kinds) }
-
-// Severity is how much a finding matters; docs/analysis.md has the rule of each kind.
-type Severity int
-
-// The severities.
-const (
-	Note Severity = iota
-	Warning
-	Serious
-)
-
-var severityWords = []string{"note", "warning", "serious"}
-
-func (s Severity) String() string {
-	if s < 0 || int(s) >= len(severityWords) {
-		return fmt.Sprintf("Severity(%d)", int(s))
-	}
-	return severityWords[s]
-}
-
-// MarshalText writes the word.
-func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// Finding is one thing to know about a curve.
+// Finding is a notice about a curve.
 type Finding struct {
-	Number   int // as on pictures and in reports, from 1
-	Kind     Kind
+	Number int // as in plots and reports, from 1
+	notice.Notice
 	Curve    *Curve
-	From, To int64 // bytes, both measured sizes
-	Severity Severity
-	Weight   float64  // the share of time or bandwidth that is behind the severity: 0.2 is 20 %
-	Says     string   // one sentence that stands for itself
-	Evidence []string // what it rests on, with figures
+	From, To int64   // bytes, both measured sizes
+	Weight   float64 // the share of time or bandwidth behind the severity: 0.2 is 20 %
 	Hints    []Hint
-	Also     []Place // where else the same was found, in the order of weight
+	Also     []Place // where else the same was found, by descending weight
 
-	predicate string // Says without its subject and its full stop
+	ofGroup bool // about all curves of a world, not about one
 }
 
-// Place is where on a curve something was found, and what was said of it there.
+// Place is where on a curve something was found.
 type Place struct {
 	Curve    *Curve
 	From, To int64 // bytes, both measured sizes
-	Says     string
+	notice.Notice
 }
 
-// Places are all that a finding stands for, the one that it speaks of first.
+// Brief is the message with its sizes, where the curve is named anyway.
+func (p Place) Brief() string {
+	if p.At.To == 0 {
+		return p.Text() + "."
+	}
+	return sizes(p.From, p.To) + ": " + p.Message() + "."
+}
+
+// Places are all that a finding covers, its own first.
 func (f *Finding) Places() []Place {
-	return append([]Place{{f.Curve, f.From, f.To, f.Says}}, f.Also...)
+	return append([]Place{{f.Curve, f.From, f.To, f.Notice}}, f.Also...)
 }
 
-// state makes the sentence: the curve of the finding, and what is said of it.
-func (f *Finding) state(format string, args ...any) {
-	f.predicate = fmt.Sprintf(format, args...)
-	f.Says = f.Curve.subject() + ": " + f.predicate + "."
+// finding is a notice about sizes of a curve.
+func (c *Curve) finding(fact notice.Fact, severity notice.Severity, weight float64, from, to int64) Finding {
+	at := notice.Location{Subject: c.subject(), From: units.Bytes(from), To: units.Bytes(to)}
+	f := Finding{Notice: notice.Notice{Severity: severity, At: at, Fact: fact}, Curve: c, From: from, To: to, Weight: weight}
+	f.Hints = hintsFor(fact.Code(), c, from, to)
+	return f
 }
 
-// Brief is what the sentence says of its curve, for where that is named anyway; the whole sentence where it is of several.
-func (p Place) Brief() string { return strings.TrimPrefix(p.Says, p.Curve.subject()+": ") }
+// mostLikewise is how many findings of the same cause are listed with the one that stands for them.
+const mostLikewise = 4
+
+// Evidence is the details of the finding, and where else it was found.
+func (f *Finding) Evidence() []string {
+	all := f.Details()
+	for i, p := range f.Also {
+		if i == mostLikewise {
+			all = append(all, notice.Sentence(notice.MoreAlike{Findings: len(f.Also) - i}))
+			break
+		}
+		all = append(all, fmt.Sprintf("%s, %s: %s.", p.Curve.apartFrom(f.Curve), sizes(p.From, p.To), p.Message()))
+	}
+	if f.Curve.Imported() {
+		all = append(all, notice.Sentence(notice.ImportedCurve{Tool: f.Curve.Tool}))
+	}
+	return all
+}
 
 // Hint is something to try.
 type Hint struct {
-	Says     string
-	Source   string // title and section of the documentation that says so
-	Variable string // environment variable, or flag of rank; "" where it is neither
-	Value    string // to try
-	Sweep    string // a variant of a campaign's plan that tests it, as YAML; "" where no plan can
+	Tip      notice.Tip
+	With     []string // NAME=VALUE that the variable needs beside it
+	Had      *string  // what these runs had it set to; nil: it was not set
+	Variable string   // environment variable, or flag of rank; "" where it is neither
+	Value    string   // to try
+	Sweep    string   // a variant of a campaign's plan that tests it, as YAML; "" where no plan can
+}
+
+// Text is what to try, in words.
+func (h Hint) Text() string {
+	text := h.Tip.Text()
+	if len(h.With) > 0 {
+		text += ", with " + strings.Join(h.With, " and ")
+	}
+	if h.Had != nil {
+		text += fmt.Sprintf(" (was %q)", *h.Had)
+	}
+	return text
 }
 
 // Options say what findings are made with.

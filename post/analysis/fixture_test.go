@@ -93,7 +93,7 @@ func foundIn(t *testing.T, o Options, sweeps ...made) []Finding {
 		t.Fatalf("%d findings left out", left)
 	}
 	for i, f := range found {
-		if f.Number != i+1 || f.Says == "" || f.From > f.To || f.Evidence == nil || strings.Contains(f.Says+fmt.Sprint(f.Evidence), "%!") {
+		if f.Number != i+1 || f.From > f.To || strings.Contains(f.Text()+fmt.Sprint(f.Evidence()), "%!") {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -103,13 +103,23 @@ func foundIn(t *testing.T, o Options, sweeps ...made) []Finding {
 // only wants one finding and no other.
 func only(t *testing.T, found []Finding, kind Kind) Finding {
 	t.Helper()
-	if len(found) != 1 || found[0].Kind != kind {
+	if len(found) != 1 || found[0].Code() != kind {
 		for _, f := range found {
-			t.Logf("%s %s: %s %q", f.Severity, f.Kind, f.Says, f.Evidence)
+			t.Logf("%s %s: %s %q", f.Severity, f.Code(), f.Text(), f.Evidence())
 		}
 		t.Fatalf("%d findings, want one of kind %s", len(found), kind)
 	}
 	return found[0]
+}
+
+// fact is the parameters of a finding.
+func fact[F notice.Fact](t *testing.T, f Finding) (params F) {
+	t.Helper()
+	params, is := f.Fact.(F)
+	if !is {
+		t.Fatalf("%T, want %T", f.Fact, params)
+	}
+	return params
 }
 
 func contains(t *testing.T, text string, parts ...string) {

@@ -23,15 +23,12 @@ func hintsFor(kind Kind, c *Curve, from, to int64) (hints []Hint) {
 		if set && len(others) == 0 {
 			continue
 		}
-		h := Hint{Says: t.Says, Source: t.Source, Variable: t.Variable}
+		h := Hint{Tip: t.Tip, With: t.With, Variable: t.Variable}
 		if len(others) > 0 {
 			h.Value = others[0]
 		}
-		if len(t.With) > 0 {
-			h.Says += ", with " + strings.Join(t.With, " and ")
-		}
 		if set {
-			h.Says += fmt.Sprintf(" (these runs had it set to %q)", was)
+			h.Had = &was
 		}
 		if !t.NoSweep {
 			h.Sweep = t.sweep()

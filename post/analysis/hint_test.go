@@ -53,7 +53,7 @@ func (t *tip) someBackend() string {
 
 func TestCatalogueIsWhole(t *testing.T) {
 	for _, tip := range catalogue {
-		if tip.Name == "" || tip.Kinds == nil || tip.Says == "" || tip.Source == "" || tip.Variable == "" {
+		if tip.Name == "" || tip.Kinds == nil || tip.Tip.Text() == "" || tip.Tip.Source() == "" || tip.Variable == "" {
 			t.Errorf("%+v", tip)
 		}
 		for _, b := range tip.Backends {
@@ -104,16 +104,16 @@ func TestHintsFitTheRun(t *testing.T) {
 		}
 	}
 	set := hintsFor(Step, curve(func(c *Curve) { c.Runs[0].Environment = map[string]string{"NCCL_PROTO": "LL"} }), 8, 16)
-	if i := slices.IndexFunc(set, func(h Hint) bool { return h.Variable == "NCCL_PROTO" }); i < 0 || !strings.Contains(set[i].Says, `had it set to "LL"`) {
+	if i := slices.IndexFunc(set, func(h Hint) bool { return h.Variable == "NCCL_PROTO" }); i < 0 || !strings.HasSuffix(set[i].Text(), `(was "LL")`) {
 		t.Errorf("%+v", set)
 	}
 	// What they had is not what to try next, and a variable that needs another one beside it says so.
 	set = hintsFor(Step, curve(func(c *Curve) { c.Runs[0].Environment = map[string]string{"NCCL_PROTO": "Simple"} }), 8, 16)
-	if i := slices.IndexFunc(set, func(h Hint) bool { return h.Variable == "NCCL_PROTO" }); i < 0 || set[i].Value != "LL" || !strings.Contains(set[i].Says, `had it set to "Simple"`) {
+	if i := slices.IndexFunc(set, func(h Hint) bool { return h.Variable == "NCCL_PROTO" }); i < 0 || set[i].Value != "LL" || !strings.HasSuffix(set[i].Text(), `(was "Simple")`) {
 		t.Errorf("%+v", set)
 	}
 	set = hintsFor(Step, curve(func(c *Curve) { c.Backend, c.Library = "mpi", "Open MPI 4.1.4" }), 4096, 8192)
-	if i := slices.IndexFunc(set, func(h Hint) bool { return h.Variable == "OMPI_MCA_coll_tuned_allreduce_algorithm" }); i < 0 || !strings.HasSuffix(set[i].Says, ", with OMPI_MCA_coll_tuned_use_dynamic_rules=1") {
+	if i := slices.IndexFunc(set, func(h Hint) bool { return h.Variable == "OMPI_MCA_coll_tuned_allreduce_algorithm" }); i < 0 || !strings.HasSuffix(set[i].Text(), ", with OMPI_MCA_coll_tuned_use_dynamic_rules=1") {
 		t.Errorf("%+v", set)
 	}
 }

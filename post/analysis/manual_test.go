@@ -35,7 +35,7 @@ func TestManualHasWhatIsFoundAndHinted(t *testing.T) {
 		t.Errorf("%s has not the catalogue's hints; go test ./post/analysis -run Manual -update writes them", manual)
 	}
 	for _, kind := range kinds {
-		if !strings.Contains(want, "\n| "+string(kind)+" |") {
+		if !strings.Contains(want, "\n| `"+string(kind)+"` |") {
 			t.Errorf("%s has no row for %q", manual, kind)
 		}
 	}
@@ -52,7 +52,7 @@ func hintTable() string {
 		for _, with := range tip.With {
 			try += ", with `" + with + "`"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", joined(tip.Kinds), tip.scope(), try, tip.Says, tip.Source)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", joined(tip.Kinds), tip.scope(), try, tip.Tip.Text(), tip.Tip.Source())
 	}
 	return b.String()
 }

@@ -1,14 +1,10 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
 
 	"busbar/internal/coll"
 )
-
-// mostLikewise is how many findings of the same cause are named with the one that stands for them.
-const mostLikewise = 4
 
 // merged puts findings of one cause together. The first of them, which is to be the most serious, stands for the others, unless
 // that one is of latency and the same was found in throughput mode, where data are sent as programs send most of them.
@@ -37,18 +33,7 @@ func oneOf(group []Finding) Finding {
 		if i == lead {
 			continue
 		}
-		one.Also = append(one.Also, Place{f.Curve, f.From, f.To, f.Says})
-		if len(one.Also) > mostLikewise {
-			continue
-		}
-		word := "Likewise "
-		if f.Kind != one.Kind {
-			word = "Also "
-		}
-		one.Evidence = append(one.Evidence, word+f.Curve.apartFrom(one.Curve)+": "+f.predicate+".")
-	}
-	if n := len(one.Also) - mostLikewise; n > 0 {
-		one.Evidence = append(one.Evidence, fmt.Sprintf("So it is with %d more.", n))
+		one.Also = append(one.Also, Place{f.Curve, f.From, f.To, f.Notice})
 	}
 	return one
 }
@@ -60,20 +45,20 @@ func leadOf(group []Finding) int {
 		return 0
 	}
 	return max(0, slices.IndexFunc(group, func(f Finding) bool {
-		return f.Curve.Mode == coll.Throughput && f.Kind == first.Kind && sameOperation(f.Curve, first.Curve)
+		return f.Curve.Mode == coll.Throughput && f.Code() == first.Code() && sameOperation(f.Curve, first.Curve)
 	}))
 }
 
 // sameCause says that two findings probably have one cause. Of one operation in one world that is what bends the curve at the same
 // sizes, in either placement and mode; across operations and worlds it is the same kind in the same range.
 func sameCause(a, b Finding) bool {
-	if a.predicate == "" || b.predicate == "" || a.Curve.Contender != b.Curve.Contender || a.Curve.Tool != b.Curve.Tool {
+	if a.ofGroup || b.ofGroup || a.Curve.Contender != b.Curve.Contender || a.Curve.Tool != b.Curve.Tool {
 		return false
 	}
 	if sameOperation(a.Curve, b.Curve) {
-		return a.From <= b.To && b.From <= a.To && (a.Kind == b.Kind || bend(a.Kind) && bend(b.Kind) || declines(a.Kind) && declines(b.Kind))
+		return a.From <= b.To && b.From <= a.To && (a.Code() == b.Code() || bend(a.Code()) && bend(b.Code()) || declines(a.Code()) && declines(b.Code()))
 	}
-	return a.Kind == b.Kind && near(a.From, b.From) && near(a.To, b.To)
+	return a.Code() == b.Code() && near(a.From, b.From) && near(a.To, b.To)
 }
 
 // bend says that a kind is one of how a curve is bent in a range of sizes.
@@ -95,7 +80,7 @@ func sameOperation(a, b *Curve) bool {
 // apartFrom names a curve by what tells it from another one.
 func (c *Curve) apartFrom(other *Curve) string {
 	if c == other {
-		return "there"
+		return "same curve"
 	}
 	words := c.operation()
 	if ShapeOf(c.Condition) != ShapeOf(other.Condition) {

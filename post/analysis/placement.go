@@ -1,10 +1,10 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 	"busbar/post/say"
@@ -123,14 +123,20 @@ func gapFinding(slower, faster *Curve, run []gap) Finding {
 		}
 		shares = append(shares, 1-1/g.r.Value)
 	}
-	f := Finding{Kind: PlacementOf, Curve: slower, From: slower.Points[run[0].at].SizeBytes, To: slower.Points[run[len(run)-1].at].SizeBytes, Weight: stats.Median(shares)}
-	f.Severity = severityOf(f.Weight)
+	loss := stats.Median(shares)
+	severity := severityOf(loss)
 	if most.r.Basis == stats.NoBounds {
-		f.Severity = min(f.Severity, Warning)
+		severity = min(severity, notice.Warning)
 	}
-	f.state("%s %s takes up to %s times as long as %s (%s; %s)", sizes(f.From, f.To), say.Placement(slower.Placement),
-		units.Times(most.r.Value), say.Placement(faster.Placement), sizeOf(slower.Points[most.at].SizeBytes), say.Bounds(most.r))
-	f.Evidence = []string{fmt.Sprintf("At %s in a row %s is slower by a tenth or more; in the middle of them it loses %.0f %% of the bandwidth.", units.Count(len(run), "size"), say.Placement(slower.Placement), 100*f.Weight)}
-	f.Hints = hintsFor(PlacementOf, slower, f.From, f.To)
-	return f
+	return slower.finding(notice.PlacementGap{Slower: say.Placement(slower.Placement), Faster: say.Placement(faster.Placement), Factor: units.Factor(most.r.Value),
+		At: units.Bytes(slower.Points[most.at].SizeBytes), Interval: intervalOf(most.r), Sizes: len(run), Loss: units.Share(loss)},
+		severity, loss, slower.Points[run[0].at].SizeBytes, slower.Points[run[len(run)-1].at].SizeBytes)
+}
+
+// intervalOf is the uncertainty of a ratio.
+func intervalOf(r stats.Ratio) notice.Interval {
+	if r.Basis == stats.NoBounds {
+		return notice.Interval{}
+	}
+	return notice.Interval{Lo: r.Lo, Hi: r.Hi, Launches: max(1, r.N), Range: r.Basis == stats.LaunchSpread, Paired: r.Paired, Samples: r.Basis == stats.WithinLaunch}
 }

@@ -2,12 +2,12 @@ package analysis
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -56,9 +56,6 @@ func lateRanks(curves []*Curve, _ Options) (found []Finding) {
 	return found
 }
 
-// issued is what a rank begins late in each mode.
-var issued = map[coll.Mode]string{coll.Latency: "an operation", coll.Throughput: "a batch of operations"}
-
 // lateIn is the finding of one world in one mode.
 func lateIn(mode coll.Mode, group []*Curve) (f Finding, is bool) {
 	group = slices.DeleteFunc(slices.Clone(group), func(c *Curve) bool { return c.Mode != mode })
@@ -69,13 +66,9 @@ func lateIn(mode coll.Mode, group []*Curve) (f Finding, is bool) {
 	if s == nil {
 		return f, false
 	}
-	f = ofGroup(LateRank, group, s.Median())
-	f.Severity = severityOf(f.Weight)
-	f.Says = fmt.Sprintf("%s: %s is the last to issue in %d of %s of %s mode, by %s in the middle of them: %.0f %% of the time of %s.",
-		group[0].group(), s.name(), len(s.Excess), units.Count(records, "record"), mode, units.Duration(s.Lateness()), 100*f.Weight, issued[mode])
-	f.Evidence = []string{"Lateness is taken on a common clock and counted where it is above the clocks' uncertainty. It is a delay of the host's thread; it says nothing about a GPU, card or link."}
-	f.Hints = hintsFor(LateRank, group[0], f.From, f.To)
-	return f, true
+	fact := notice.LateRank{Rank: s.Rank, Hosts: s.Hosts, Records: len(s.Excess), Of: records, Mode: mode.String(),
+		Lateness: units.Seconds(s.Lateness()), Share: units.Share(s.Median())}
+	return ofGroup(fact, group, severityOf(s.Median()), s.Median()), true
 }
 
 // slowRanks finds the rank whose own times are the longest nearly always. Who waits for another has the longer time, so this accuses nobody.
@@ -89,13 +82,8 @@ func slowRanks(curves []*Curve, _ Options) (found []Finding) {
 		if s == nil {
 			continue
 		}
-		f := ofGroup(SlowRank, group, s.Median())
-		f.Severity = min(severityOf(f.Weight), Warning)
-		f.Says = fmt.Sprintf("%s: %s has the longest times of its own in %d of %s, %.0f %% over the middle rank's.",
-			group[0].group(), s.name(), len(s.Excess), units.Count(records, "record"), 100*f.Weight)
-		f.Evidence = []string{"This does not tell who causes it: in an operation that synchronises, a rank that waits for another one has the longer time. rank --pattern pairs finds a weak node or link."}
-		f.Hints = hintsFor(SlowRank, group[0], f.From, f.To)
-		found = append(found, f)
+		fact := notice.SlowRank{Rank: s.Rank, Hosts: s.Hosts, Records: len(s.Excess), Of: records, Excess: units.Share(s.Median())}
+		found = append(found, ofGroup(fact, group, min(severityOf(s.Median()), notice.Warning), s.Median()))
 	}
 	return found
 }
@@ -137,12 +125,13 @@ func oftenerThanChance(times, records, world int) bool {
 	return float64(times) >= expected+beyondChance*math.Sqrt(expected*(1-each))
 }
 
-// ofGroup is a finding about all curves of a group, from the smallest size of any to the largest; it stands at the first.
-func ofGroup(kind Kind, group []*Curve, weight float64) Finding {
-	f := Finding{Kind: kind, Curve: group[0], Weight: weight}
+// ofGroup is a finding about all curves of a group, from the smallest size of any to the largest; its curve is the first.
+func ofGroup(fact notice.Fact, group []*Curve, severity notice.Severity, weight float64) Finding {
 	first := func(c *Curve) int64 { return c.Points[0].SizeBytes }
 	last := func(c *Curve) int64 { return c.Points[len(c.Points)-1].SizeBytes }
-	f.From = first(slices.MinFunc(group, func(a, b *Curve) int { return cmp.Compare(first(a), first(b)) }))
-	f.To = last(slices.MaxFunc(group, func(a, b *Curve) int { return cmp.Compare(last(a), last(b)) }))
+	from := first(slices.MinFunc(group, func(a, b *Curve) int { return cmp.Compare(first(a), first(b)) }))
+	to := last(slices.MaxFunc(group, func(a, b *Curve) int { return cmp.Compare(last(a), last(b)) }))
+	f := group[0].finding(fact, severity, weight, from, to)
+	f.At, f.ofGroup = notice.Location{Subject: group[0].group()}, true
 	return f
 }

@@ -1,13 +1,11 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/internal/stats"
-	"busbar/internal/units"
 )
 
 // RankUse is which ranks stood out in the records of a curve.
@@ -91,19 +89,4 @@ func (s *Standout) ranOn(host string) {
 	if host != "" && !slices.Contains(s.Hosts, host) {
 		s.Hosts = append(s.Hosts, host)
 	}
-}
-
-// name is the rank and where it ran: "rank 3 on n2".
-func (s *Standout) name() string {
-	switch len(s.Hosts) {
-	case 0:
-		return fmt.Sprintf("rank %d", s.Rank)
-	case 1:
-		return fmt.Sprintf("rank %d on %s", s.Rank, s.Hosts[0])
-	}
-	words := s.Hosts[0] + " and " + s.Hosts[1]
-	if more := len(s.Hosts) - 2; more > 0 {
-		words = s.Hosts[0] + ", " + s.Hosts[1] + " and " + units.Count(more, "more host")
-	}
-	return fmt.Sprintf("rank %d, on %s in turn,", s.Rank, words)
 }

@@ -2,13 +2,12 @@ package analysis
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
-	"busbar/post/say"
 )
 
 const (
@@ -71,24 +70,20 @@ func scalingOf(of []*Curve) (f Finding, is bool) {
 		return f, false
 	}
 	most := slices.MaxFunc(losses, func(a, b loss) int { return cmp.Compare(a.share, b.share) })
-	f = Finding{Kind: Scaling, Curve: most.curve, From: most.from, To: most.to, Weight: most.share, Severity: severityOf(most.share)}
+	severity := severityOf(most.share)
 	if most.r.Basis == stats.NoBounds {
-		f.Severity = min(f.Severity, Warning)
+		severity = min(severity, notice.Warning)
 	}
-	f.state("%s its bus bandwidth is %.0f %% below that of %s (in the middle of those sizes, %s, %s against %s GB/s)", sizes(f.From, f.To), 100*most.share, ShapeOf(of[0].Condition).Words(), sizeOf(most.curve.Points[most.at].SizeBytes),
-		units.Gigabytes(most.curve.BusBW(most.at)), units.Gigabytes(busBWAt(of[0], most.curve.Points[most.at].SizeBytes)))
-	f.Evidence = append(f.Evidence, fmt.Sprintf("Its time there is %s times that of the smaller world (%s); bus bandwidth allows for the larger world's more steps, so that equal links give equal figures.",
-		units.Times(most.r.Value), say.Bounds(most.r)))
+	size := most.curve.Points[most.at].SizeBytes
+	fact := notice.PoorScaling{Loss: units.Share(most.share), Smaller: ShapeOf(of[0].Condition).Words(), At: units.Bytes(size),
+		BusBW: units.Bandwidth(most.curve.BusBW(most.at)), Against: units.Bandwidth(busBWAt(of[0], size)),
+		Factor: units.Factor(most.r.Value), Interval: intervalOf(most.r), OneNode: of[0].Nodes <= 1}
 	for _, l := range losses {
 		if l.curve != most.curve {
-			f.Evidence = append(f.Evidence, fmt.Sprintf("With %s it is %.0f %%.", ShapeOf(l.curve.Condition).Words(), 100*l.share))
+			fact.Others = append(fact.Others, notice.WorldLoss{World: ShapeOf(l.curve.Condition).Words(), Loss: units.Share(l.share)})
 		}
 	}
-	if of[0].Nodes <= 1 {
-		f.Evidence = append(f.Evidence, "On one node ranks share its memory and links; what is lost to that is not mended by settings.")
-	}
-	f.Hints = hintsFor(Scaling, most.curve, f.From, f.To)
-	return f, true
+	return most.curve.finding(fact, severity, most.share, most.from, most.to), true
 }
 
 // lossOf compares two worlds at the sizes of bandwidth of the smaller one. It is a loss where most of them show one, as far as

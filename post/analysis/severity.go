@@ -1,20 +1,22 @@
 package analysis
 
-// From which share of time or bandwidth on a finding is a warning, and serious.
+import "busbar/internal/notice"
+
+// From which share of time or bandwidth on a finding is a warning, and an error.
 const (
 	fromWarning = 0.10
-	fromSerious = 0.30
+	fromError   = 0.30
 )
 
 // severityOf is the rule for what costs a share of bandwidth.
-func severityOf(share float64) Severity {
+func severityOf(share float64) notice.Severity {
 	switch {
-	case share >= fromSerious:
-		return Serious
+	case share >= fromError:
+		return notice.Error
 	case share >= fromWarning:
-		return Warning
+		return notice.Warning
 	}
-	return Note
+	return notice.Info
 }
 
 // judged are the curves whose times may be judged for speed.

@@ -1,13 +1,13 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 )
@@ -106,24 +106,17 @@ func anomalies(c *Curve, t curveTrend) (found []Finding) {
 				deepest, gap = i, off
 			}
 		}
-		f := Finding{Kind: Drop, Curve: c, From: c.Points[from].SizeBytes, To: c.Points[to].SizeBytes, Weight: depth, Severity: severityOf(depth)}
-		verb := "below"
-		if !a.Drop() {
-			f.Kind, f.Severity, verb = Spike, Note, "above"
-		}
-		where := ""
-		if from != to {
-			where = "most at " + sizeOf(c.Points[deepest].SizeBytes) + ": "
-		}
+		o := notice.Outlier{Depth: units.Share(depth), At: c.value(deepest), Sigma: notice.Sigma(a.Z), Scatter: units.Share(t.Noise),
+			Chance: units.Probability(a.Chance), Beside: c.neighbours(from, to), Once: notice.Once(len(c.Launches) == 1)}
 		if c.ofLatency(deepest) {
-			f.state("%s an operation takes %s the sizes around it say (%s%s)", sizes(f.From, f.To), longer(1/(1-a.Depth)), where, units.Duration(c.Points[deepest].Time.Value))
-		} else {
-			f.state("%s bandwidth lies %.0f %% %s what the sizes around it say (%s%s)", sizes(f.From, f.To), 100*depth, verb, where, c.figures(deepest))
+			o.Depth, o.Slower = 0, units.Factor(1/(1-a.Depth))
 		}
-		f.Evidence = []string{fmt.Sprintf("It stands out by %s standard errors of the curve's own scatter of %.1f %%; a clean curve shows as much with a chance of %s.", errorsWords(a.Z), 100*t.Noise, chanceWords(a.Chance))}
-		f.Evidence = append(append(f.Evidence, c.neighbours(from, to)...), c.onceOnly()...)
-		f.Hints = hintsFor(f.Kind, c, f.From, f.To)
-		found = append(found, f)
+		low, high := c.Points[from].SizeBytes, c.Points[to].SizeBytes
+		if a.Drop() {
+			found = append(found, c.finding(notice.Drop{Outlier: o}, severityOf(depth), depth, low, high))
+		} else {
+			found = append(found, c.finding(notice.Spike{Outlier: o}, notice.Info, depth, low, high))
+		}
 	}
 	return found
 }
@@ -142,17 +135,6 @@ func (t curveTrend) around(a stats.Anomaly, place int) float64 {
 	return nearest.Time(t.sizes[place])
 }
 
-// longer words how a time stands to another: "49 % longer than", "33 times as long as".
-func longer(ratio float64) string {
-	switch {
-	case ratio >= 2:
-		return units.Times(ratio) + " times as long as"
-	case ratio < 1:
-		return fmt.Sprintf("%.0f %% less long than", 100*(1-ratio))
-	}
-	return fmt.Sprintf("%.0f %% longer than", 100*(ratio-1))
-}
-
 // ofLatency says that a size is so small that its bandwidth tells nobody anything: under a twentieth of the curve's largest.
 func (c *Curve) ofLatency(at int) bool {
 	for i := range c.Points {
@@ -163,52 +145,19 @@ func (c *Curve) ofLatency(at int) bool {
 	return false
 }
 
-// onceOnly says so where nothing tells that a point would come out alike in another launch.
-func (c *Curve) onceOnly() []string {
-	if len(c.Launches) > 1 {
-		return nil
-	}
-	return []string{"It is of one launch: measure it again before much is made of it."}
+// value is the time and bandwidth of a point.
+func (c *Curve) value(i int) notice.Value {
+	return notice.Value{Size: units.Bytes(c.Points[i].SizeBytes), BusBW: units.Bandwidth(c.BusBW(i)), Time: units.Seconds(c.Points[i].Time.Value)}
 }
 
-func errorsWords(z float64) string {
-	if z > 20 {
-		return "more than 20"
-	}
-	return fmt.Sprintf("%.1f", z)
-}
-
-func chanceWords(p float64) string {
-	if p < 0.001 {
-		return "less than 1 in 1000"
-	}
-	return fmt.Sprintf("%.1f %%", 100*p)
-}
-
-// figures are the bus bandwidth and time of a point.
-func (c *Curve) figures(i int) string {
-	words := units.Duration(c.Points[i].Time.Value)
-	if b := c.BusBW(i); b > 0 {
-		words = units.Gigabytes(b) + " GB/s bus bandwidth, " + words
-	}
-	return words
-}
-
-// neighbours are the figures of the points beside a range.
-func (c *Curve) neighbours(from, to int) []string {
-	var words []string
+// neighbours are the values of the points beside a range.
+func (c *Curve) neighbours(from, to int) (all []notice.Value) {
 	for _, i := range []int{from - 1, to + 1} {
 		if i >= 0 && i < len(c.Points) && c.Points[i].SizeBytes > 0 {
-			words = append(words, sizeOf(c.Points[i].SizeBytes)+": "+c.figures(i))
+			all = append(all, c.value(i))
 		}
 	}
-	switch len(words) {
-	case 0:
-		return nil
-	case 1:
-		return []string{"Beside it, " + words[0] + "."}
-	}
-	return []string{"Beside it, " + words[0] + "; " + words[1] + "."}
+	return all
 }
 
 // jumps are the sizes at which one law goes over into the next with a jump of the time: the library changes its way there, and
@@ -216,48 +165,30 @@ func (c *Curve) neighbours(from, to int) []string {
 func jumps(c *Curve, t curveTrend) (found []Finding) {
 	for _, s := range t.Switches(t.sizes) {
 		before, after := t.places[s.After], t.places[min(s.After+1, len(t.places)-1)]
-		jump, early := s.Step, true
+		jump, direction := s.Step, "up"
 		if jump < 1 {
-			jump, early = 1/jump, false
+			jump, direction = 1/jump, "down"
 		}
 		if jump < leastJump || jump < math.Exp(jumpBeyond*t.Noise) {
 			continue
 		}
-		f := Finding{Kind: Step, Curve: c, From: c.Points[before].SizeBytes, To: c.Points[after].SizeBytes, Weight: 1 - 1/jump}
-		word, side := "falls", "after"
-		if early {
-			f.Severity = min(severityOf(f.Weight), Warning)
-			word = "grows"
-		} else {
-			side = "before"
+		weight, severity := 1-1/jump, notice.Info
+		if direction == "up" {
+			severity = min(severityOf(weight), notice.Warning)
 		}
-		f.state("between %s and %s time %s by a factor of %s beyond what the size explains, as where a library changes its algorithm or protocol: the sizes just %s it are slower than need be", sizeOf(f.From), sizeOf(f.To), word, units.Times(jump), side)
-		f.Evidence = []string{fmt.Sprintf("%s: %s; %s: %s.", sizeOf(f.From), c.figures(before), sizeOf(f.To), c.figures(after))}
-		f.Evidence = append(append(f.Evidence, c.ways(before, after)...), c.onceOnly()...)
-		f.Hints = hintsFor(Step, c, f.From, f.To)
-		found = append(found, f)
+		found = append(found, c.finding(notice.Switch{Direction: direction, Factor: units.Factor(jump), Before: c.value(before), After: c.value(after),
+			Path: c.pathChange(before, after), Once: notice.Once(len(c.Launches) == 1)}, severity, weight, c.Points[before].SizeBytes, c.Points[after].SizeBytes))
 	}
 	return found
 }
 
-// ways say which way the library took on both sides, where it tells.
-func (c *Curve) ways(before, after int) []string {
+// pathChange is which path the library took on both sides, where that is recorded.
+func (c *Curve) pathChange(before, after int) notice.PathChange {
 	p, q := c.Points[before].Path, c.Points[after].Path
-	switch {
-	case p == nil || q == nil:
-		return []string{"The library's way is not recorded, so the change is a guess from the times" + c.tellWay() + "."}
-	case *p == *q:
-		return []string{"The library says that it goes the same way on both sides, " + p.String() + ": the change is beneath it."}
+	if p == nil || q == nil {
+		return notice.PathChange{}
 	}
-	return []string{fmt.Sprintf("The library goes %s before and %s after.", p, q)}
-}
-
-// tellWay is how the way can be known.
-func (c *Curve) tellWay() string {
-	if c.Backend == "nccl" && !c.Imported() {
-		return "; rank --path records it"
-	}
-	return ""
+	return notice.PathChange{Before: p.String(), After: q.String()}
 }
 
 // declined is the share of its largest bus bandwidth that a curve which declines has left at its largest size at most, and declineBeyond how many
@@ -279,14 +210,12 @@ func declineOf(c *Curve, noise float64) []Finding {
 	}
 	r := ratioOfPoints(c, best, c, n-1)
 	share := c.BusBW(n-1) / c.BusBW(best)
-	f := Finding{Kind: Decline, Curve: c, From: c.Points[best].SizeBytes, To: c.Points[n-1].SizeBytes, Weight: 1 - share, Severity: severityOf(1 - share)}
+	severity := severityOf(1 - share)
 	if r.Basis == stats.NoBounds {
-		f.Severity = min(f.Severity, Warning)
+		severity = min(severity, notice.Warning)
 	}
-	f.state("bus bandwidth does not stay at its largest, %s GB/s at %s; at %s it is %s GB/s, %.0f %% less", units.Gigabytes(c.BusBW(best)), sizeOf(f.From), sizeOf(f.To), units.Gigabytes(c.BusBW(n-1)), 100*(1-share))
-	f.Evidence = []string{fmt.Sprintf("At %s it is %s GB/s. The largest figure of many is one that chance favoured; what is lost is by so much overstated.", sizeOf(c.Points[n-2].SizeBytes), units.Gigabytes(c.BusBW(n-2)))}
-	f.Hints = hintsFor(Decline, c, f.From, f.To)
-	return []Finding{f}
+	return []Finding{c.finding(notice.Decline{Loss: units.Share(1 - share), Peak: c.value(best), Last: c.value(n - 1), Before: c.value(n - 2)},
+		severity, 1-share, c.Points[best].SizeBytes, c.Points[n-1].SizeBytes)}
 }
 
 // plateaus are ranges of sizes over which bandwidth stands still, though larger sizes have more: something holds it there.
@@ -294,11 +223,8 @@ func plateaus(c *Curve, t curveTrend) (found []Finding) {
 	factor := c.Collective.BusFactor(c.World)
 	for _, p := range stats.FindPlateaus(t.sizes, t.Trend) {
 		from, to := t.places[p.From], t.places[p.To]
-		f := Finding{Kind: Plateau, Curve: c, From: c.Points[from].SizeBytes, To: c.Points[to].SizeBytes, Weight: 1 - p.Level/p.Later}
-		f.state("%s bus bandwidth stands still at %s GB/s, and rises to %s GB/s at larger sizes", sizes(f.From, f.To), units.Gigabytes(p.Level*factor), units.Gigabytes(p.Later*factor))
-		f.Evidence = []string{fmt.Sprintf("%s of the trend lie within 10 %% of each other.", units.Count(p.To-p.From+1, "size"))}
-		f.Hints = hintsFor(Plateau, c, f.From, f.To)
-		found = append(found, f)
+		found = append(found, c.finding(notice.Plateau{Level: units.Bandwidth(p.Level * factor), Later: units.Bandwidth(p.Later * factor), Sizes: p.To - p.From + 1},
+			notice.Info, 1-p.Level/p.Later, c.Points[from].SizeBytes, c.Points[to].SizeBytes))
 	}
 	return found
 }

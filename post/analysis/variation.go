@@ -1,9 +1,9 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 )
@@ -58,26 +58,24 @@ func variationOf(c *Curve) (f Finding, is bool) {
 	if len(c.Points) > 3 && (len(spreads) == 1 || few && middle < muchSpread) {
 		return f, false
 	}
-	f = Finding{Kind: Variation, Curve: c, From: c.Points[from].SizeBytes, To: c.Points[to].SizeBytes, Weight: 1 - 1/middle}
+	severity := notice.Info
 	switch {
 	case middle >= 2:
-		f.Severity = Serious
+		severity = notice.Error
 	case middle >= muchSpread:
-		f.Severity = Warning
-	}
-	p := &c.Points[at]
-	f.state("launches differ at %d of %s, at most by a factor of %s (%s; %s, from %s to %s)", len(spreads), units.Count(len(c.Points), "size"),
-		units.Times(most), sizeOf(p.SizeBytes), units.Count(len(p.Launches), "launch"), units.Duration(slices.Min(p.Launches)), units.Duration(slices.Max(p.Launches)))
-	f.Evidence = []string{fmt.Sprintf("In the middle of those sizes the slowest launch takes %s times as long as the fastest. A figure of one launch is then worth no more than that.", units.Times(middle))}
-	if i := slices.Index(slowest, slices.Max(slowest)); 3*slowest[i] >= 2*len(spreads) {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("Launch %s is the slowest at %d of them%s: look at what was different about it.", short(c.Launches[i]), slowest[i], c.whereRan(i)))
+		severity = notice.Warning
 	}
 	if c.Imported() {
-		f.Severity = min(f.Severity, Warning)
-		f.Evidence = append(f.Evidence, "Each file is taken for a launch. Whether all were started alike is not known.")
+		severity = min(severity, notice.Warning)
 	}
-	f.Hints = hintsFor(Variation, c, f.From, f.To)
-	return f, true
+	p := &c.Points[at]
+	fact := notice.LaunchVariation{Sizes: len(spreads), Of: len(c.Points), Factor: units.Factor(most), At: units.Bytes(p.SizeBytes), Launches: len(p.Launches),
+		Fastest: units.Seconds(slices.Min(p.Launches)), Slowest: units.Seconds(slices.Max(p.Launches)), Median: units.Factor(middle), Imported: notice.Files(c.Imported())}
+	if i := slices.Index(slowest, slices.Max(slowest)); 3*slowest[i] >= 2*len(spreads) {
+		fact.Launch, fact.SlowAt = short(c.Launches[i]), slowest[i]
+		fact.Host, fact.Start = c.whereRan(i)
+	}
+	return c.finding(fact, severity, 1-1/middle, c.Points[from].SizeBytes, c.Points[to].SizeBytes), true
 }
 
 // short is the beginning of a launch's name, as far as people compare such.
@@ -88,12 +86,12 @@ func short(launch string) string {
 	return launch
 }
 
-// whereRan says on which host rank 0 of a launch ran, and when it began.
-func (c *Curve) whereRan(launch int) string {
+// whereRan is the host of rank 0 of a launch, and when it began; "" where that is not recorded.
+func (c *Curve) whereRan(launch int) (host, start string) {
 	for _, run := range c.Runs {
 		if run.PairedBy() == c.Launches[launch] && run.Machine.Host != "" {
-			return fmt.Sprintf(" (rank 0 on %s, %s)", run.Machine.Host, run.Start.UTC().Format("2006-01-02 15:04 UTC"))
+			return run.Machine.Host, run.Start.UTC().Format("2006-01-02 15:04 UTC")
 		}
 	}
-	return ""
+	return "", ""
 }

@@ -23,15 +23,6 @@ func warnedPoints(curves []*Curve, _ Options) (found []Finding) {
 	return found
 }
 
-var warnedWords = [kindsOfWarning]struct {
-	kind Kind
-	says string
-	what string
-}{
-	Bimodal:  {TwoModes, "have times of two populations", "The median then stands for one population at most, or for neither; the slower one is what an application meets too."},
-	Drifting: {Drift, "have times that rose or fell while they were taken", "Clocks, temperature or other work changed meanwhile, or warming up took longer than it was given."},
-}
-
 func warnedOf(group []*Curve, kind WarningOf) (f Finding, is bool) {
 	points, warned := 0, 0
 	var where []string
@@ -59,14 +50,17 @@ func warnedOf(group []*Curve, kind WarningOf) (f Finding, is bool) {
 	if warned < 2 && points > 1 || warned == 0 {
 		return f, false
 	}
-	w := warnedWords[kind]
-	f = Finding{Kind: w.kind, Curve: most, From: from, To: to, Weight: share}
+	severity := notice.Info
 	if share >= manyWarned {
-		f.Severity = Warning
+		severity = notice.Warning
 	}
-	f.Says = fmt.Sprintf("%s: %d of %s %s.", group[0].group(), warned, units.Count(points, "point"), w.says)
-	f.Evidence = []string{listed(where) + ".", "One of them: " + notice.Message(most.examples[kind]) + ".", w.what}
-	f.Hints = hintsFor(w.kind, most, from, to)
+	w := notice.WarnedPoints{Points: warned, Of: points, Where: where, Example: notice.Message(most.examples[kind])}
+	fact := notice.Fact(notice.DriftingPoints{WarnedPoints: w})
+	if kind == Bimodal {
+		fact = notice.BimodalPoints{WarnedPoints: w}
+	}
+	f = most.finding(fact, severity, share, from, to)
+	f.At, f.ofGroup = notice.Location{Subject: group[0].group()}, true
 	return f, true
 }
 

@@ -1,8 +1,6 @@
 package analysis
 
 import (
-	"strings"
-
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/post/say"
@@ -10,12 +8,12 @@ import (
 
 func sizeOf(bytes int64) string { return coll.FormatSize(bytes, true) }
 
-// sizes name a range of measured sizes: "at 64 KiB", "from 64 KiB to 1 MiB".
+// sizes name a range of measured sizes: "64 KiB", "64 KiB to 1 MiB".
 func sizes(from, to int64) string {
 	if from == to {
-		return "at " + sizeOf(from)
+		return sizeOf(from)
 	}
-	return "from " + sizeOf(from) + " to " + sizeOf(to)
+	return sizeOf(from) + " to " + sizeOf(to)
 }
 
 // subject is what a sentence about a curve begins with: its title, without how other tools word their way of averaging.
@@ -25,11 +23,3 @@ func (c *Curve) subject() string {
 
 // group names all that a contender measured in one world.
 func (c *Curve) group() string { return c.Who + ", " + ShapeOf(c.Condition).Words() }
-
-// listed are up to six words, and how many more there are.
-func listed(words []string) string {
-	if len(words) <= 6 {
-		return strings.Join(words, ", ")
-	}
-	return strings.Join(words[:6], ", ") + ", …"
-}

@@ -162,13 +162,16 @@ func alike(numbers []int) []int {
 	return numbers[:min(1, len(numbers))]
 }
 
+// tones are how severities look.
+var tones = map[notice.Severity]Tone{notice.Info: Plain, notice.Warning: Warning, notice.Error: Serious}
+
 func findingOf(f analysis.Finding) Finding {
-	made := Finding{Number: f.Number, Kind: string(f.Kind), Tone: Tone(f.Severity.String()), Curve: -1, From: f.From, To: f.To, Says: f.Says, Evidence: f.Evidence}
+	made := Finding{Number: f.Number, Kind: string(f.Code()), Tone: tones[f.Severity], Curve: -1, From: f.From, To: f.To, Says: f.Text() + ".", Evidence: f.Evidence()}
 	if f.Curve != nil {
 		made.Where = f.Curve.Title()
 	}
 	for _, h := range f.Hints {
-		made.Hints = append(made.Hints, Hint{h.Says, h.Source, h.Variable, h.Value, h.Sweep})
+		made.Hints = append(made.Hints, Hint{h.Text(), h.Tip.Source(), h.Variable, h.Value, h.Sweep})
 	}
 	return made
 }

@@ -23,6 +23,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/needs"
 	"busbar/internal/notice"
+	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
@@ -189,9 +190,9 @@ func severalWorlds() *Report {
 	}
 	runs[1].run.Rehearse = true
 	return build(append(runs, wide), func(f *Found) {
-		f.Findings = []analysis.Finding{{Number: 1, Kind: analysis.Drop, Curve: f.Curves[0], From: 64 << 10, To: 256 << 10, Severity: analysis.Serious, Says: "Bandwidth drops by 20 %.",
+		f.Findings = []analysis.Finding{{Number: 1, Notice: dropBy(0.2, notice.Error), Curve: f.Curves[0], From: 64 << 10, To: 256 << 10,
 			Also:  alsoOn(f.Curves[1:], 16<<10, 16<<10),
-			Hints: []analysis.Hint{{Says: "take another protocol", Source: "https://example.org/a", Variable: "X", Value: "1"}}}}
+			Hints: []analysis.Hint{{Tip: "nccl-protocol", Variable: "X", Value: "1"}}}}
 		f.Ceilings = func(c *analysis.Curve) Ceiling {
 			if c.Rehearsed || c.World != 4 {
 				return Ceiling{Says: "it is not known"}
@@ -202,10 +203,15 @@ func severalWorlds() *Report {
 	})
 }
 
+// dropBy is a drop of bandwidth.
+func dropBy(share units.Share, severity notice.Severity) notice.Notice {
+	return notice.Notice{Severity: severity, Fact: notice.Drop{Outlier: notice.Outlier{Depth: share, At: notice.Value{Size: 64 << 10, Time: 1e-5}}}}
+}
+
 // alsoOn are the same sizes of curves.
 func alsoOn(curves []*analysis.Curve, from, to int64) (places []analysis.Place) {
 	for _, c := range curves {
-		places = append(places, analysis.Place{Curve: c, From: from, To: to})
+		places = append(places, analysis.Place{Curve: c, From: from, To: to, Notice: dropBy(0.2, notice.Error)})
 	}
 	return places
 }
@@ -435,8 +441,8 @@ func hostileReport() *Report {
 	}
 	return build(runs, func(f *Found) {
 		for i, name := range hostiles {
-			f.Findings = append(f.Findings, analysis.Finding{Number: i + 1, Kind: analysis.Drop, Curve: f.Curves[0], From: 1024, To: 4096, Says: name, Evidence: []string{name},
-				Hints: []analysis.Hint{{Says: name, Source: name, Variable: "X", Value: name, Sweep: name}}})
+			f.Findings = append(f.Findings, analysis.Finding{Number: i + 1, Notice: notice.New(notice.Recorded{Text: name}), Curve: f.Curves[0], From: 1024, To: 4096,
+				Hints: []analysis.Hint{{Tip: "nccl-protocol", Had: &name, Variable: "X", Value: name, Sweep: name}}})
 		}
 		f.Headlines = hostiles
 		f.Ceilings = func(*analysis.Curve) Ceiling { return Ceiling{GBps: 9, Name: hostiles[0], Says: hostiles[1]} }

@@ -95,11 +95,11 @@ func sample() *Report {
 	runs[2].run.Resumes = []string{"elsewhere"}
 	return build(runs, func(f *Found) {
 		c := f.Curves[0]
-		hints := []analysis.Hint{{Says: "take another protocol", Source: "A manual, section 3", Variable: "X_PROTO", Value: "Simple", Sweep: "variants:\n  simple: {}\n"}}
+		hints := []analysis.Hint{{Tip: "nccl-protocol", Variable: "X_PROTO", Value: "Simple", Sweep: "variants:\n  simple: {}\n"}}
 		f.Findings = []analysis.Finding{
-			{Number: 1, Kind: analysis.Drop, Curve: c, From: 64 << 10, To: 256 << 10, Severity: analysis.Warning, Says: "Bandwidth drops by 20 %.", Evidence: []string{"10 GB/s, where 12 were expected"}, Hints: hints,
-				Also: []analysis.Place{{Curve: f.Curves[1], From: 16 << 10, To: 16 << 10}}},
-			{Number: 2, Kind: analysis.Drift, Curve: c, From: 1 << 10, To: 1 << 10, Severity: analysis.Note, Says: "Times rose.", Hints: hints},
+			{Number: 1, Notice: dropBy(0.2, notice.Warning), Curve: c, From: 64 << 10, To: 256 << 10, Hints: hints,
+				Also: []analysis.Place{{Curve: f.Curves[1], From: 16 << 10, To: 16 << 10, Notice: dropBy(0.2, notice.Warning)}}},
+			{Number: 2, Notice: notice.Notice{Fact: notice.Drift{Change: 0.1}}, Curve: c, From: 1 << 10, To: 1 << 10, Hints: hints},
 		}
 		f.Ceilings = func(c *analysis.Curve) Ceiling {
 			if c.Backend == "mpi" {
@@ -161,7 +161,7 @@ func TestEscapes(t *testing.T) {
 	m.records[1].Path = &result.Path{Algorithm: evil}
 	m.end.Reason = evil
 	r := build([]*made{m}, func(f *Found) {
-		f.Findings = []analysis.Finding{{Number: 1, Kind: evil, Curve: f.Curves[0], Says: evil, Evidence: []string{evil}, Hints: []analysis.Hint{{Says: evil, Source: evil, Variable: evil, Value: evil, Sweep: evil + "\n```\n"}}}}
+		f.Findings = []analysis.Finding{{Number: 1, Notice: notice.New(notice.Recorded{Text: evil}), Curve: f.Curves[0], Hints: []analysis.Hint{{Tip: "nccl-protocol", With: []string{evil}, Had: new(evil), Variable: evil, Value: evil, Sweep: evil + "\n```\n"}}}}
 		f.Ceilings = func(*analysis.Curve) Ceiling { return Ceiling{10, evil, evil, evil} }
 		f.Headlines = []string{evil}
 		f.Notes = []result.Problem{{Path: evil, Text: evil}}
