@@ -79,6 +79,9 @@ func checkCPUs(host []setup) []row {
 		found += fmt.Sprintf(", bound to %d to %d each", least, most)
 	}
 	if ranks, cores, why := crowd(places); ranks > 0 {
+		if why != "" {
+			why = " (" + why + ")"
+		}
 		return []row{warn(name, advice.Cores+"; figures of ranks that share cores say nothing about speed",
 			"%s: %d ranks share %s%s", found, ranks, plural(cores, "core"), why)}
 	}

@@ -44,7 +44,7 @@ func TestCheckCPUs(t *testing.T) {
 		"two nodes":       {8, []string{"0-3", "4-7"}, 0, []string{"0-7", "0-3"}, want{caution, "1 may wander between 2 NUMA nodes"}},
 		"crowded":         {2, nil, 0, []string{"0-1", "0-1", "0-1"}, want{caution, "3 ranks share 2 cores"}},
 		"on one core":     {8, nil, 0, []string{"0", "0", "1-3"}, want{caution, "2 ranks share 1 core (bound to CPUs 0)"}},
-		"quota":           {8, nil, 1.5, []string{"0-7", "0-7", "0-7"}, want{caution, "a cgroup grants 1.5 CPUs"}},
+		"quota":           {8, nil, 1.5, []string{"0-7", "0-7", "0-7"}, want{caution, "cgroup quota of 1.5 CPUs"}},
 		"unknown":         {8, nil, 0, []string{"0-7", ""}, want{passed, "is not known"}},
 	} {
 		host := hostOf(len(c.cpus), setup{Node: node{CPUs: c.online, NUMA: c.numa}})

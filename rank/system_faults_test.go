@@ -90,7 +90,7 @@ func TestFaultMatrix(t *testing.T) {
 			}
 			deadline := "60s" // that of a row without a hang is not tried: a busy machine may take its time
 			if k.code == exitHang {
-				deadline = "3s"
+				deadline = hangDeadline
 			}
 			l := launch{mpirun: openMPI, np: max(3, k.np), env: append(k.env, "BUSBAR_REHEARSAL_FAULT="+k.fault), args: append([]string{"--rehearse", "--backend", "nccl",
 				"--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10", "--deadline", deadline, "--out", out}, k.args...)}
@@ -158,7 +158,7 @@ func oddOneOut(t *testing.T) string {
 func TestStoppedRankUnderNCCL(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 3, args: endless(out, "--deadline", "3s", "--rehearse", "--backend", "nccl")}.start(t)
+	r := launch{mpirun: openMPI, np: 3, args: endless(out, "--deadline", hangDeadline, "--rehearse", "--backend", "nccl")}.start(t)
 	before := r.awaitPoints(out, 3)
 	victim := r.pid(1)
 	r.signal(1, syscall.SIGSTOP)

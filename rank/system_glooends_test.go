@@ -34,7 +34,7 @@ func TestGlooRankEnds(t *testing.T) {
 			parallelOn(t, c.mpirun)
 			out := t.TempDir()
 			r := launch{mpirun: c.mpirun, np: c.np, args: []string{"--backend", "gloo", "--collective", "all_reduce", "-b", c.size, "-e", c.size,
-				"-n", "3", "-w", "1", "-c", "0", "-N", "0", "--deadline", "3s", "--out", out}}.start(t)
+				"-n", "3", "-w", "1", "-c", "0", "-N", "0", "--deadline", hangDeadline, "--out", out}}.start(t)
 			before := r.awaitPoints(out, 2)
 			who := fmt.Sprintf("rank %d on %s (pid %d)", c.victim, hostName(), r.pid(c.victim))
 			r.signal(c.victim, c.with)

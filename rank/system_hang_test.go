@@ -10,6 +10,9 @@ import (
 	"busbar/internal/result"
 )
 
+// hangDeadline is that of tests in which something hangs: short, and longer than any phase takes on a busy machine.
+const hangDeadline = "6s"
+
 // A rank that is stopped hangs all others: the watchdog names it and what was in hand.
 func TestRankHangs(t *testing.T) {
 	t.Parallel()
@@ -20,7 +23,7 @@ func TestRankHangs(t *testing.T) {
 		t.Run(w.mpirun, func(t *testing.T) {
 			parallelOn(t, w.mpirun)
 			out := t.TempDir()
-			r := launch{mpirun: w.mpirun, np: w.np, args: endless(out, "--deadline", "3s")}.start(t)
+			r := launch{mpirun: w.mpirun, np: w.np, args: endless(out, "--deadline", hangDeadline)}.start(t)
 			before := r.awaitPoints(out, 5)
 			victim := r.pid(1)
 			r.signal(1, syscall.SIGSTOP)
@@ -52,7 +55,7 @@ func TestRankHangs(t *testing.T) {
 func TestRank0Hangs(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 3, args: endless(out, "--deadline", "3s")}.start(t)
+	r := launch{mpirun: openMPI, np: 3, args: endless(out, "--deadline", hangDeadline)}.start(t)
 	before := r.awaitPoints(out, 5)
 	r.signal(0, syscall.SIGSTOP)
 	o := r.wait()
@@ -74,7 +77,7 @@ func TestRank0Hangs(t *testing.T) {
 func TestRankHangsAtTheStart(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 2, args: endless(out, "--deadline", "3s")}.start(t)
+	r := launch{mpirun: openMPI, np: 2, args: endless(out, "--deadline", hangDeadline)}.start(t)
 	r.signal(1, syscall.SIGSTOP)
 	o := r.wait()
 	if o.code == 0 || !strings.Contains(o.stderr, "in phase ") && !strings.Contains(o.stderr, "rank 1") {

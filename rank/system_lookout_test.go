@@ -67,7 +67,7 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %d %v", c.mpirun, c.victim, c.more), func(t *testing.T) {
 			parallelOn(t, c.mpirun)
 			out, memory := t.TempDir(), named()
-			r := launch{mpirun: c.mpirun, np: c.np, env: []string{noSideChannel}, args: endless(out, append(c.more, "--deadline", "3s")...)}.start(t)
+			r := launch{mpirun: c.mpirun, np: c.np, env: []string{noSideChannel}, args: endless(out, append(c.more, "--deadline", hangDeadline)...)}.start(t)
 			before := r.awaitPoints(out, 3)
 			r.awaitHostFile(out)
 			victim := r.pid(c.victim)

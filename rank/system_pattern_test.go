@@ -312,7 +312,7 @@ func TestPatternHangs(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
 	args := []string{"--pattern", "pairs", "--collective", "all_reduce", "-b", "64", "-e", "1M", "-f", "2", "--mode", "both", "--budget", "500ms",
-		"--deadline", "3s", "--out", out}
+		"--deadline", hangDeadline, "--out", out}
 	r := onNodes(t, openMPI, 4, 1, args...).start(t)
 	r.awaitPoints(out, 4)
 	victim := r.pid(3)

@@ -283,7 +283,7 @@ func TestStepsThatAreThere(t *testing.T) {
 func TestStepHangs(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi", "--deadline", "3s", "--progress", "poll")}.start(t)
+	r := launch{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi", "--deadline", hangDeadline, "--progress", "poll")}.start(t)
 	r.awaitRounds(out, 4)
 	victim := r.pid(1)
 	r.signal(1, syscall.SIGSTOP)

@@ -111,7 +111,7 @@ func TestStepFaults(t *testing.T) {
 			out := t.TempDir()
 			deadline := "60s"
 			if k.code == exitHang {
-				deadline = "4s"
+				deadline = hangDeadline
 			}
 			o := launch{mpirun: openMPI, np: 2, args: smallStepFlags(t, out, "--deadline", deadline), env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}}.start(t).wait()
 			if o.code != k.code {

@@ -142,7 +142,7 @@ func TestSkippedWorldThatTakesLong(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
 	o := launch{mpirun: openMPI, np: 2, args: []string{"--quiet", "--worlds", "8", "--collective", "all_reduce", "-b", "8", "-e", "128K", "-i", "8",
-		"--deadline", "3s", "--out", out}}.run(t)
+		"--deadline", hangDeadline, "--out", out}}.run(t)
 	if o.code != exitOK {
 		t.Error(o)
 	}
