@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"busbar/internal/golden"
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/post/timeline"
 )
@@ -62,7 +63,7 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 		return t
 	}
 	a := &timeline.Across{Matched: 345, Alone: 1, How: "communicator and order", Pure: 10, Waiting: 30,
-		Straggler: &timeline.Straggler{Device: ranks - 1, Share: 97, Cost: 29, Says: fmt.Sprintf("rank %d is the last to begin 97 %% of the collectives: the others wait 29.000 ms for it.", ranks-1), Why: []string{"It computes 3 % longer than the median rank."}}}
+		Straggler: &timeline.Straggler{Device: ranks - 1, Share: 97, Cost: 29, Found: notice.Straggler{Rank: fmt.Sprintf("rank %d", ranks-1), Last: 97, Of: 100, Waited: 0.029, Share: 0.29, Causes: notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.103, Others: 0.1}}}}}
 	for r := range ranks {
 		a.Ranks = append(a.Ranks, timeline.RankShare{Device: r, Compute: 80 + float64(r), Kernels: 90, Pure: 10, Waiting: 30 - float64(r)/4, Last: r})
 	}
@@ -120,7 +121,7 @@ func TestTimelineIsPrintable(t *testing.T) {
 	d.Unknown = []timeline.Unclassified{{Name: evil, Calls: 1, Sum: 1, Share: 1, Why: evil}}
 	d.Shared = []timeline.SharedStream{{ID: 7, Comm: 1, OfComm: 100}}
 	d.Notes = []timeline.Note{{Says: evil, Do: evil}}
-	made.Across.How, made.Across.Straggler.Says, made.Across.Imbalance[0].Name = evil, evil, evil
+	made.Across.How, made.Across.Straggler.Found.Rank, made.Across.Imbalance[0].Name = evil, evil, evil
 	made.Across.Matches[0].Name, made.Across.Matches[0].Type = evil, evil
 	made.Advice[0].Says, made.Answers[0].Says = evil, evil
 	for name, devices := range map[string][]timeline.Device{"one": made.Devices[:1], "two": made.Devices} {

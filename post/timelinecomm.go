@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 	"busbar/post/timeline"
@@ -118,7 +119,7 @@ func (s *timelineSheet) waiting(a *timeline.Across) {
 	}
 	s.say(fmt.Sprintf("%s. Of their time, %s a rank are pure communication (the least over ranks), and %s, the mean over ranks, are waiting for a rank that began later. %s", text, ms(a.Pure), ms(a.Waiting), basis(a)))
 	if st := a.Straggler; st != nil {
-		for _, why := range st.Why {
+		for _, why := range notice.Details(st.Found) {
 			s.item(s.label(st.Device) + ": " + why)
 		}
 	}

@@ -80,13 +80,13 @@ type Once bool
 
 func (o Once) String() string { return "Measured in one launch: repeat it before acting on it." }
 
-// Drop: bandwidth of a few sizes is below its trend.
+// Drop reports that bandwidth of a few sizes is below its trend.
 type Drop struct{ Outlier }
 
-// Spike: bandwidth of a few sizes is above its trend.
+// Spike reports that bandwidth of a few sizes is above its trend.
 type Spike struct{ Outlier }
 
-// Switch: time jumps between two sizes, as where a library changes its algorithm or protocol.
+// Switch reports that time jumps between two sizes, as where a library changes its algorithm or protocol.
 type Switch struct {
 	Direction string       `json:"direction"` // of the time: up or down
 	Factor    units.Factor `json:"factor"`    // at least 1
@@ -112,14 +112,14 @@ func (p PathChange) String() string {
 	return "The library uses " + p.Before + " before and " + p.After + " after."
 }
 
-// Plateau: bandwidth is constant over sizes, and rises at larger ones.
+// Plateau reports that bandwidth is constant over sizes, and rises at larger ones.
 type Plateau struct {
 	Level units.Bandwidth `json:"busbw"`
 	Later units.Bandwidth `json:"later_busbw"`
 	Sizes int             `json:"sizes"`
 }
 
-// Decline: bandwidth falls beyond its maximum.
+// Decline reports that bandwidth falls beyond its maximum.
 type Decline struct {
 	Loss   units.Share `json:"loss"`
 	Peak   Value       `json:"peak"`
@@ -127,7 +127,7 @@ type Decline struct {
 	Before Value       `json:"before_last"`
 }
 
-// PlacementGap: one placement is slower than the other.
+// PlacementGap reports that one placement is slower than the other.
 type PlacementGap struct {
 	Slower   string       `json:"slower"` // in-place or out-of-place
 	Faster   string       `json:"faster"`
@@ -138,7 +138,7 @@ type PlacementGap struct {
 	Loss     units.Share  `json:"loss"` // of the bandwidth, the median over sizes
 }
 
-// PoorScaling: a larger world has less bus bandwidth than a smaller one.
+// PoorScaling reports that a larger world has less bus bandwidth than a smaller one.
 type PoorScaling struct {
 	Loss     units.Share     `json:"loss"` // of the bus bandwidth, the median over sizes
 	Smaller  string          `json:"smaller"`
@@ -166,7 +166,7 @@ type WorldLoss struct {
 
 func (w WorldLoss) String() string { return fmt.Sprintf("%v with %s", w.Loss, w.World) }
 
-// LateRank: one rank issues its operations after all others.
+// LateRank reports that one rank issues its operations after all others.
 type LateRank struct {
 	Rank     int           `json:"rank"`
 	Hosts    []string      `json:"hosts,omitempty"`
@@ -177,7 +177,7 @@ type LateRank struct {
 	Share    units.Share   `json:"share"` // of the time
 }
 
-// SlowRank: one rank's own times are the longest.
+// SlowRank reports that one rank's own times are the longest.
 type SlowRank struct {
 	Rank    int         `json:"rank"`
 	Hosts   []string    `json:"hosts,omitempty"`
@@ -186,10 +186,10 @@ type SlowRank struct {
 	Excess  units.Share `json:"excess"` // over the median rank
 }
 
-// BimodalPoints: many points of a world have bimodal times.
+// BimodalPoints reports that many points of a world have bimodal times.
 type BimodalPoints struct{ WarnedPoints }
 
-// DriftingPoints: times of many points of a world drift.
+// DriftingPoints reports that times of many points of a world drift.
 type DriftingPoints struct{ WarnedPoints }
 
 // WarnedPoints counts points with a warning.
@@ -200,7 +200,7 @@ type WarnedPoints struct {
 	Example string   `json:"example"`
 }
 
-// LaunchVariation: launches of the same program differ.
+// LaunchVariation reports that launches of the same program differ.
 type LaunchVariation struct {
 	Sizes    int           `json:"sizes"` // at which they differ
 	Of       int           `json:"of"`
@@ -224,7 +224,7 @@ func (f Files) String() string {
 	return "Each imported file counts as one launch; whether all were started the same way is unknown."
 }
 
-// BelowPeak: the best bus bandwidth is far below the peak of the links.
+// BelowPeak reports that the best bus bandwidth is far below the peak of the links.
 type BelowPeak struct {
 	Best  Value          `json:"best"`
 	Share units.Share    `json:"share"`
@@ -232,7 +232,7 @@ type BelowPeak struct {
 	What  string         `json:"what"`
 }
 
-// ImportedCurve: another tool measured a curve.
+// ImportedCurve reports that another tool measured a curve.
 type ImportedCurve struct {
 	Tool string `json:"tool"`
 }
@@ -242,7 +242,7 @@ type MoreAlike struct {
 	Findings int `json:"findings"`
 }
 
-// The codes.
+// Code identifies the notice, as all methods below do.
 func (Drop) Code() Code            { return "bandwidth-drop" }
 func (Spike) Code() Code           { return "bandwidth-spike" }
 func (Switch) Code() Code          { return "protocol-switch" }

@@ -131,8 +131,14 @@ func Details(f Fact) []string {
 	return all
 }
 
-// Advice is what to do about a fact; "" where there is nothing to do.
-func Advice(f Fact) string { return entryOf(f).advice.render(f) }
+// Advice is what to do about a fact; "" where there is nothing to do. A fact whose advice depends on its parameters has a
+// method for it.
+func Advice(f Fact) string {
+	if own, is := f.(interface{ Advice() string }); is {
+		return own.Advice()
+	}
+	return entryOf(f).advice.render(f)
+}
 
 // entryOf returns the catalogue's entry; a fact without one is a mistake of the program that a test finds.
 func entryOf(f Fact) *Entry {

@@ -9,24 +9,24 @@ import (
 
 // Notices on single points and on whole runs, which results files keep.
 
-// TooFewSamples: a median without a confidence interval.
+// TooFewSamples reports a median without a confidence interval.
 type TooFewSamples struct {
 	Samples int `json:"samples"`
 	Needed  int `json:"needed"`
 }
 
-// Autocorrelated: successive samples depend on each other.
+// Autocorrelated reports that successive samples depend on each other.
 type Autocorrelated struct {
 	Samples int `json:"samples"`
 	Needed  int `json:"needed"` // for an interval that holds what it promises
 }
 
-// Drift: times rose or fell while a point was measured.
+// Drift reports that times rose or fell while a point was measured.
 type Drift struct {
 	Change Change `json:"change"` // median of the last third of the samples over that of the first, minus 1
 }
 
-// Bimodal: times have two modes.
+// Bimodal reports that times have two modes.
 type Bimodal struct {
 	Lower      units.Seconds `json:"lower_s"`
 	LowerShare units.Share   `json:"lower_share"` // of the samples
@@ -34,42 +34,42 @@ type Bimodal struct {
 	UpperShare units.Share   `json:"upper_share"`
 }
 
-// SamplesNotFinite: times that are no numbers.
+// SamplesNotFinite reports times that are no numbers.
 type SamplesNotFinite struct {
 	Samples int `json:"samples"`
 }
 
-// ValueNotFinite: a value of a record was infinite or not a number.
+// ValueNotFinite reports that a value of a record was infinite or not a number.
 type ValueNotFinite struct{}
 
-// TimerCost: reading the clock takes a noticeable part of what is timed.
+// TimerCost reports that reading the clock takes a noticeable part of what is timed.
 type TimerCost struct {
 	Reading units.Nanoseconds `json:"reading_s"`
 	Share   units.Share       `json:"share"` // of the timed interval
 }
 
-// TimerResolution: the clock's step is too large for percentiles.
+// TimerResolution reports that the clock's step is too large for percentiles.
 type TimerResolution struct {
 	Step units.Nanoseconds `json:"step_s"`
 }
 
-// EventResolution: the step of the device's clock is a noticeable part of what is timed.
+// EventResolution reports that the step of the device's clock is a noticeable part of what is timed.
 type EventResolution struct {
 	Step     units.Nanoseconds `json:"step_s"`
 	Share    units.Share       `json:"share"` // of the timed interval, at least
 	Interval units.Seconds     `json:"interval_s"`
 }
 
-// NoCommonClock: the ranks' clocks could not be compared.
+// NoCommonClock reports that the ranks' clocks could not be compared.
 type NoCommonClock struct{}
 
-// ClockUncertainty: the offset between hosts is not known well enough for what is timed.
+// ClockUncertainty reports that the offset between hosts is not known well enough for what is timed.
 type ClockUncertainty struct {
 	Uncertainty units.Seconds `json:"uncertainty_s"`
 	Share       units.Share   `json:"share"` // of the time
 }
 
-// PathDiffers: ranks chose different algorithms, protocols or channels.
+// PathDiffers reports that ranks chose different algorithms, protocols or channels.
 type PathDiffers struct {
 	Ranks int    `json:"ranks"` // that differ from rank 0
 	World int    `json:"world"`
@@ -79,36 +79,36 @@ type PathDiffers struct {
 	Other string `json:"other"` // of the first rank that differs
 }
 
-// LinkErrors: counters of a port rose during a point.
+// LinkErrors reports that counters of a port rose during a point.
 type LinkErrors struct {
 	Port     string   `json:"port"`
 	Counters []string `json:"counters"` // "3 symbol_error"
 }
 
-// LocalRetransmissions: TCP sent segments again although all ranks are on one host.
+// LocalRetransmissions reports that TCP sent segments again although all ranks are on one host.
 type LocalRetransmissions struct {
 	Segments int64 `json:"segments"`
 }
 
-// AttemptFailed: a point was measured again after a failure.
+// AttemptFailed reports that a point was measured again after a failure.
 type AttemptFailed struct {
 	Attempt int    `json:"attempt"`
 	Status  string `json:"status"`
 	Reason  string `json:"reason"`
 }
 
-// ComputePace: the computing part of a training step takes another time than its model.
+// ComputePace reports that the computing part of a training step takes another time than its model.
 type ComputePace struct {
 	Took  units.Seconds `json:"took_s"`
 	Model units.Seconds `json:"model_s"`
 }
 
-// TraceNotWritten: the trace of a training step could not be written.
+// TraceNotWritten reports that the trace of a training step could not be written.
 type TraceNotWritten struct {
 	Problem string `json:"problem"`
 }
 
-// Oversubscribed: ranks share cores.
+// Oversubscribed reports that ranks share cores.
 type Oversubscribed struct {
 	Ranks int    `json:"ranks"`
 	Cores int    `json:"cores"`
@@ -116,19 +116,19 @@ type Oversubscribed struct {
 	Why   string `json:"why,omitempty"` // "cgroup quota"
 }
 
-// OversubscribedHosts: further hosts on which ranks share cores.
+// OversubscribedHosts reports further hosts on which ranks share cores.
 type OversubscribedHosts struct {
 	Hosts int `json:"hosts"`
 }
 
-// SharedThreads: library threads and ranks share CPUs.
+// SharedThreads reports that library threads and ranks share CPUs.
 type SharedThreads struct {
 	Host  string `json:"host"`
 	CPUs  int    `json:"cpus"`
 	Ranks int    `json:"ranks"`
 }
 
-// SharedStepThreads: threads of training steps share cores.
+// SharedStepThreads reports that threads of training steps share cores.
 type SharedStepThreads struct {
 	Threads int    `json:"threads"`
 	Cores   int    `json:"cores"`
@@ -136,35 +136,35 @@ type SharedStepThreads struct {
 	Why     string `json:"why,omitempty"`
 }
 
-// SharedGPU: several ranks use one GPU.
+// SharedGPU reports that several ranks use one GPU.
 type SharedGPU struct{}
 
-// HostLoad: other work ran on a host before the run.
+// HostLoad reports that other work ran on a host before the run.
 type HostLoad struct {
 	Host string  `json:"host"`
 	Load float64 `json:"load1"` // one-minute load average
 }
 
-// CollectiveUnknown: another tool's output does not name its collective.
+// CollectiveUnknown reports that another tool's output does not name its collective.
 type CollectiveUnknown struct {
 	Fits []string `json:"fits,omitempty"` // collectives that the columns fit
 }
 
-// DevicesPartlyListed: another tool's output lists one device per process.
+// DevicesPartlyListed reports that another tool's output lists one device per process.
 type DevicesPartlyListed struct {
 	Listed int `json:"listed"`
 	World  int `json:"world"`
 }
 
-// ConcurrentGroups: the ranks of another tool's run worked in several groups at once.
+// ConcurrentGroups reports that the ranks of another tool's run worked in several groups at once.
 type ConcurrentGroups struct{}
 
-// SeparateWorlds: processes of another tool did not form one world.
+// SeparateWorlds reports that processes of another tool did not form one world.
 type SeparateWorlds struct {
 	Processes int `json:"processes"`
 }
 
-// RowsWithoutHeader: rows below the end of a table.
+// RowsWithoutHeader reports rows below the end of a table.
 type RowsWithoutHeader struct {
 	Line int `json:"line"`
 }
@@ -190,7 +190,7 @@ func (c Change) String() string {
 	return fmt.Sprintf("%+.1f %%", 100*float64(c))
 }
 
-// The codes.
+// Code identifies the notice, as all methods below do.
 func (TooFewSamples) Code() Code        { return "too-few-samples" }
 func (Autocorrelated) Code() Code       { return "autocorrelated-samples" }
 func (Drift) Code() Code                { return "drift" }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"busbar/internal/notice"
 	"busbar/post/timeline"
 )
 
@@ -36,7 +37,7 @@ func sampleTimeline() *timeline.Timeline {
 	}
 	c := timeline.Matched{Collective: t.Devices[0].Collectives[0], Pure: 1.1, Waiting: 0.4, PureBusbw: a(107.25)}
 	t.Across = &timeline.Across{Matched: 12, Alone: 1, How: "12 by their number in the communicator", Pure: 13.2, Waiting: 8, Matches: []timeline.Matched{c},
-		Straggler: &timeline.Straggler{Device: 3, Share: 75, Cost: 9, Says: "Others wait for rank 3.", Why: []string{"It computes 12 % more than the mean."}}}
+		Straggler: &timeline.Straggler{Device: 3, Share: 75, Cost: 9, Found: notice.Straggler{Rank: "rank 3", Last: 9, Of: 12, Waited: 0.009, Share: 0.1, Causes: notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.084, Others: 0.075}}}}}
 	for rank := range 4 {
 		t.Across.Ranks = append(t.Across.Ranks, timeline.RankShare{Device: rank, Compute: 60 + 5*float64(rank), Kernels: 62, Pure: 13.2, Waiting: 12 - 4*float64(rank), Last: 3 * rank, Offset: a(float64(rank) - 1)})
 	}
@@ -65,7 +66,7 @@ func TestTimelineInWords(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Timeline of 4 GPUs, Example H1", "A step takes", "of 4 GPUs, with the least and the greatest", "To try first: Start all-reduces earlier",
-		"4 GPUs in 4 files, 3 steps.", "How much of communication is hidden?", "not met", "Start all-reduces earlier.", "at most 10.000 ms a step", "Others wait for rank 3.", "12 % more than the mean",
+		"4 GPUs in 4 files, 3 steps.", "How much of communication is hidden?", "not met", "Start all-reduces earlier.", "at most 10.000 ms a step", "Rank 3 is a straggler", "it computes longer: 84.00 ms, other ranks 75.00 ms",
 		"100.000", "-10.50 %", "35.000", "by the clock", "107.2", "61.00 %", "25.04 MiB", "cross_device_reduce", "12.5 % of the communication", "The file has no sizes.", "4 of these", "record_shapes=True",
 		"Clocks of hosts are not compared.", "82.6 %", "13.50 %", "traces/rank%203.json.gz", "12 collectives matched",
 	} {

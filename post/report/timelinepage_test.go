@@ -218,7 +218,7 @@ func hostileGPUs() *Report {
 		t.Answers = append(t.Answers, timeline.Answer{Key: name, Question: name, Says: name})
 		t.Advice = append(t.Advice, timeline.Advice{Topic: name, Says: name, Why: name, Source: []string{name, "javascript:alert(1)"}[i%2]})
 	}
-	t.Across.Straggler.Says, t.Across.How, t.Rule.CommPattern = hostiles[0], hostiles[1], hostiles[2]
+	t.Across.Straggler.Found.Rank, t.Across.How, t.Rule.CommPattern = hostiles[0], hostiles[1], hostiles[2]
 	r := drawnReport(t, 400)
 	r.Timeline.Picture.Names = []string{hostiles[1], hostiles[4]}
 	return r

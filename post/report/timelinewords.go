@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 	"busbar/post/timeline"
 )
@@ -38,7 +39,7 @@ func (t *Timelines) Intro() string {
 func (t *Timelines) StragglerSays() (says []string) {
 	says = nonEmpty(t.Found.WaitingSays())
 	if a := t.Found.Across; a != nil && a.Straggler != nil {
-		says = append(says, a.Straggler.Why...)
+		says = append(says, notice.Details(a.Straggler.Found)...)
 	}
 	return says
 }

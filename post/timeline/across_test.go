@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 func isNear(t *testing.T, what string, got, want float64) {
@@ -44,8 +46,8 @@ func TestPureTimeAndWaitingAreToldApart(t *testing.T) {
 		t.Fatalf("the rank that others wait for is %+v, want rank 2", s)
 	}
 	isNear(t, "its cost", a.Straggler.Cost, 45)
-	if !strings.Contains(strings.Join(a.Straggler.Why, " "), "It computes longer: 120.0 ms, the others 75.00 ms") {
-		t.Errorf("why: %q", a.Straggler.Why)
+	if want := (notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.12, Others: 0.075}}); !slices.Equal(a.Straggler.Found.Causes, want) {
+		t.Errorf("causes %v, want %v", a.Straggler.Found.Causes, want)
 	}
 	if len(a.Imbalance) != 5 || a.Imbalance[0].Slowest != 2 {
 		t.Fatalf("imbalance by step: %+v", a.Imbalance)

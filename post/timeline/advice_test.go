@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 // healthy is a run in which nothing calls for advice: five steps of 100 ms, communication hidden but for a millisecond, ranks alike, sizes known, and a benchmark.
@@ -124,17 +126,17 @@ func TestAdvice(t *testing.T) {
 		}, topicOverlap, "bf16_compress_hook", "of which 11.40 ms are not hidden, waiting for others aside", 5.7},
 		{"bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.HostBound = 15 }) }, topicOverlap, ".item()", "for 15.00 ms of a step of 100.0 ms", 15},
 		{"late: its host", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Why: []string{"Its GPU waits longer for its host to launch something: 40 ms, the others 1 ms. Loading."}}
+			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: stragglerBy(notice.HostBound)}
 		}, topicBalance, "how rank 1 gets its data", "others wait 10.00 ms a step", 10},
 		{"late: its work", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Why: []string{"It computes longer: 40 ms, the others 1 ms."}}
-		}, topicBalance, "nvidia-smi -q -d PERFORMANCE", "It computes longer: 40 ms, the others 1 ms", 10},
+			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: stragglerBy(notice.SlowCompute)}
+		}, topicBalance, "nvidia-smi -q -d PERFORMANCE", "it computes longer: 40.00 ms, other ranks 1.000 ms (median)", 10},
 		{"late: its copies", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Why: []string{"Its copies take longer."}}
-		}, topicBalance, "pinned memory", "Its copies take longer", 10},
+			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: stragglerBy(notice.SlowCopies)}
+		}, topicBalance, "pinned memory", "its copies take longer", 10},
 		{"late: nobody knows", func(t *Timeline) {
-			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Why: []string{"They do not say why."}}
-		}, topicBalance, "rank --preflight", "do not say why", 10},
+			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: notice.Straggler{Rank: "rank 1"}}
+		}, topicBalance, "rank --preflight", "Cause unknown", 10},
 		{"all late in turn", func(t *Timeline) { t.Across.Waiting, t.Across.waitingInSteps = 6000, 60 }, topicBalance, "which of them is late changes, or cannot be told", "waits 12.00 ms a step for others, and no rank is the last more often than chance may have it; computation differs by up to 2.0 % in a step (ProfilerStep#1)", 12},
 		{"slower than the benchmark", func(t *Timeline) {
 			t.Against = []Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 2, Busbw: 50, Reached: 200, Percent: 25}}
@@ -195,4 +197,8 @@ func TestABandwidthWithoutABenchmarkIsThePureOne(t *testing.T) {
 	if got, want := why(tl), "all_reduce 25 MiB reaches 170.0 GB/s of bus bandwidth without the waiting for others, and no benchmark says how much is possible"; got != want {
 		t.Errorf("matched: %q, want %q", got, want)
 	}
+}
+
+func stragglerBy(cause notice.Cause) notice.Straggler {
+	return notice.Straggler{Rank: "rank 1", Causes: notice.StragglerCauses{{Cause: cause, Own: 0.04, Others: 0.001}}}
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/internal/advice"
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -18,19 +18,11 @@ func lateRank(a advising) []Advice {
 	}
 	s := a.Across.Straggler
 	gain := a.comm.each(s.Cost, s.costInSteps)
-	who := a.Devices[s.Device].Label
-	why := strings.Join(s.Why, " ")
-	found := Advice{Topic: topicBalance, Gain: gain, Why: fmt.Sprintf("others wait %s a %s for it. %s", duration(gain), a.comm.per, strings.TrimSuffix(why, "."))}
-	switch {
-	case strings.Contains(why, "its host"):
+	text := notice.Advice(s.Found)
+	found := Advice{Topic: topicBalance, Gain: gain, Says: strings.ToUpper(text[:1]) + text[1:] + ".",
+		Why: fmt.Sprintf("others wait %s a %s for it. %s", duration(gain), a.comm.per, s.Found.Causes)}
+	if c := s.Found.Causes; len(c) > 0 && c[0].Cause == notice.HostBound {
 		found.Source = pageTuning
-		found.Says = "Look at how " + who + " gets its data and what else its host does: more workers of its DataLoader, pin_memory, a shard of its own, rank 0's logging and saving out of the step; and " + advice.Cores + "."
-	case strings.Contains(why, "computes longer"):
-		found.Says = "Give " + who + " as much to do as the others (sequences of like length together, stages or experts of like size); if it has as much, its GPU is slower: " + advice.HeldClocks + "."
-	case strings.Contains(why, "copies"):
-		found.Says = "Look at the copies of " + who + ": pinned memory (pin_memory=True, non_blocking=True), and whether its GPU's link has all its lanes (nvidia-smi -q, section PCI)."
-	default:
-		found.Says = "Look at " + who + " and its host: " + advice.HeldClocks + "; rank --preflight compares hosts."
 	}
 	return []Advice{found}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -120,7 +121,7 @@ func (t *Timeline) WaitingSays() string {
 	case a.Straggler == nil:
 		return "No rank stands out as the one that others wait for."
 	}
-	return a.Straggler.Says
+	return notice.Sentence(a.Straggler.Found)
 }
 
 // first is a piece of advice up to where it goes into detail.

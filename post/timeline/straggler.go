@@ -2,10 +2,10 @@ package timeline
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 )
@@ -32,17 +32,14 @@ func (c *comparison) straggler() *Straggler {
 	}
 	t := c.timeline
 	s := &Straggler{Device: found.devices[0], Share: 100 * float64(found.last) / float64(found.uneven), Cost: milliseconds(found.cost), costInSteps: milliseconds(found.inSteps)}
-	s.Says = fmt.Sprintf("The others wait for %s: it began last in %d of %d collectives in which ranks differ, and they waited %s for it, %.1f %% of their time.",
-		t.Devices[s.Device].Label, found.last, found.uneven, duration(s.Cost), 100*s.Cost/c.meanSpan())
+	s.Found = notice.Straggler{Rank: t.Devices[s.Device].Label, Last: found.last, Of: found.uneven, Waited: units.Seconds(s.Cost / 1e3),
+		Share: units.Share(s.Cost / c.meanSpan()), Causes: c.causes(found)}
 	if steps, of := found.stepsLast(); of > 0 {
 		if of > 1 {
-			s.Says += fmt.Sprintf(" So it was in %d of %s.", steps, units.Count(of, "step"))
+			s.Found.Steps, s.Found.OfSteps = steps, of
 		}
-		if float64(len(c.lanes))*stats.BinomialAtLeast(of, steps, found.chance/float64(found.uneven)) > 0.05 {
-			s.Says += " So few steps do not tell whether it is always this rank, or one that had more to do just then."
-		}
+		s.Found.FewSteps = float64(len(c.lanes))*stats.BinomialAtLeast(of, steps, found.chance/float64(found.uneven)) > 0.05
 	}
-	s.Why = c.reasons(found)
 	return s
 }
 
@@ -96,52 +93,48 @@ func (c *comparison) meanSpan() (mean float64) {
 	return mean
 }
 
-// reason is one thing that a late rank does longer than others.
-type reason struct {
-	more float64 // ms
-	says string
-}
-
 const (
 	leastReason = 0.25 // of the cost that a reason must explain
 	leastMore   = 0.05 // more than the others' middle
 )
 
-// reasons are what the late rank spends more time on than the others' middle, the most first.
-func (c *comparison) reasons(l *lane) (says []string) {
-	var found []reason
-	for _, of := range []struct {
-		part func(*Parts) float64
-		says string
-	}{
-		{computeOf, "It computes longer: %s, the others %s. Its share of the work may be larger, or its GPU slower."},
-		{hostBoundOf, "Its GPU waits longer for its host to launch something: %s, the others %s. Loading of data, or a busy or slow CPU, does that."},
-		{func(p *Parts) float64 { return p.Waiting }, "Its GPU is idle longer though work had been launched: %s, the others %s. It waits for events, copies or other streams."},
-		{func(p *Parts) float64 { return p.MemcpyOnly }, "Its copies take longer while nothing else runs: %s, the others %s."},
-		{func(p *Parts) float64 { return p.Unexplained }, "Its GPU is idle longer: %s, the others %s; the trace does not tell for what."},
+// causes are what a straggler spends more time on than the median of the others, the largest difference first.
+func (c *comparison) causes(l *lane) notice.StragglerCauses {
+	type cause struct {
+		notice.StragglerCause
+		more float64 // ms
+	}
+	var found []cause
+	add := func(kind notice.Cause, own, others float64) {
+		found = append(found, cause{notice.StragglerCause{Cause: kind, Own: units.Seconds(own / 1e3), Others: units.Seconds(others / 1e3)}, own - others})
+	}
+	for kind, part := range map[notice.Cause]func(*Parts) float64{
+		notice.SlowCompute: computeOf,
+		notice.HostBound:   hostBoundOf,
+		notice.Dependency:  func(p *Parts) float64 { return p.Waiting },
+		notice.SlowCopies:  func(p *Parts) float64 { return p.MemcpyOnly },
+		notice.Idle:        func(p *Parts) float64 { return p.Unexplained },
 	} {
-		own, others := c.sumOf(l, of.part), []float64{}
+		own, others := c.sumOf(l, part), []float64{}
 		for _, o := range c.lanes {
 			if o != l {
-				others = append(others, c.sumOf(o, of.part))
+				others = append(others, c.sumOf(o, part))
 			}
 		}
 		usual := stats.Median(others)
 		if more := own - usual; more > leastReason*milliseconds(l.cost) && more > leastMore*usual && own >= stats.Quantile(others, 0.75) {
-			found = append(found, reason{more, fmt.Sprintf(of.says, duration(own), duration(usual)+inTheMiddle(len(others)))})
+			add(kind, own, usual)
 		}
 	}
 	if late := c.begins(l); late > leastReason*milliseconds(l.cost) {
-		found = append(found, reason{late, fmt.Sprintf("It comes %s later than the others' middle to the beginning of what is compared here, by the ends of collectives: what kept it before that is in none of these figures.", duration(late))})
+		add(notice.LateStart, late, 0)
 	}
-	slices.SortStableFunc(found, func(a, b reason) int { return cmp.Compare(b.more, a.more) })
-	for _, r := range found {
-		says = append(says, r.says)
+	slices.SortFunc(found, func(a, b cause) int { return cmp.Or(cmp.Compare(b.more, a.more), cmp.Compare(a.Cause, b.Cause)) })
+	var all notice.StragglerCauses
+	for _, f := range found {
+		all = append(all, f.StragglerCause)
 	}
-	if says == nil {
-		says = []string{"Of what the traces tell, computing, copies and idle time, it has about as much as the others: they do not say why it is late."}
-	}
-	return says
+	return all
 }
 
 // begins is how much later than the middle of the others a rank's recording, or its first step that all have, begins, in milliseconds.
@@ -169,13 +162,6 @@ func (c *comparison) begins(l *lane) float64 {
 		return 0
 	}
 	return own - stats.Median(others)
-}
-
-func inTheMiddle(others int) string {
-	if others < 2 {
-		return ""
-	}
-	return " in the middle of them"
 }
 
 // sumOf is a part of a rank's time. Recordings may differ in length, so it is that of the steps all ranks have, if there are any.

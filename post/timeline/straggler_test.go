@@ -2,8 +2,11 @@ package timeline
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 // Ranks that are equal are not accused: neither where each call is by itself, nor where a rank that has more to do has it for a whole step.
@@ -67,7 +70,7 @@ func TestALateRankIsFoundAmongNoise(t *testing.T) {
 		if s := compared(j.ranksOf()...).Across.Straggler; s != nil && s.Device == 5 {
 			found++
 		} else if s != nil {
-			t.Errorf("seed %d: %s", seed, s.Says)
+			t.Errorf("seed %d: %v", seed, s.Found)
 		}
 	}
 	if found < 45 {
@@ -75,32 +78,45 @@ func TestALateRankIsFoundAmongNoise(t *testing.T) {
 	}
 }
 
-func TestWhyARankIsLate(t *testing.T) {
-	d := job{ranks: 6, steps: 6, sizes: mib(25, 25), pure: msec, work: func(rank, _, _ int) int64 {
+// A straggler that computes longer, one that is bound by its host, and one without a known cause: each gets its own advice.
+func TestStragglerCauses(t *testing.T) {
+	computing := job{ranks: 6, steps: 6, sizes: mib(25, 25), pure: msec, work: func(rank, _, _ int) int64 {
 		if rank == 1 {
 			return 9 * msec
 		}
 		return 5 * msec
-	}}.ranksOf()
-	for s := range d[1].Steps { // what it had more was not computing
-		d[1].Steps[s].Compute -= 8
-		d[1].Steps[s].HostBound += 6
-		d[1].Steps[s].MemcpyOnly += 3
-		for i, more := range []float64{0, 8, 0, 0, 9, 9} { // more than the middle, but two others have as much
-			d[i].Steps[s].Unexplained += more
+	}}
+	more := func(compute, host, copies float64) func([]Device) {
+		return func(d []Device) {
+			for s := range d[1].Steps {
+				d[1].Steps[s].Compute += compute
+				d[1].Steps[s].HostBound += host
+				d[1].Steps[s].MemcpyOnly += copies
+				for i, more := range []float64{0, 8, 0, 0, 9, 9} { // more than the median, but two others have as much
+					d[i].Steps[s].Unexplained += more
+				}
+			}
 		}
 	}
-	s := compared(d...).Across.Straggler
-	if s == nil || len(s.Why) != 2 || !strings.Contains(s.Why[0], "waits longer for its host to launch something: 36.00 ms, the others 0 ms in the middle of them") || !strings.Contains(s.Why[1], "Its copies take longer") {
-		t.Errorf("%+v", s)
-	}
-	for i := range d {
-		for s := range d[i].Steps {
-			d[i].Steps[s].HostBound, d[i].Steps[s].MemcpyOnly = 0, 0
+	for name, c := range map[string]struct {
+		edit   func([]Device)
+		causes notice.StragglerCauses
+		advice string
+	}{
+		"computing":  {more(0, 0, 0), notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.108, Others: 0.06}}, "as much work as the others"},
+		"host-bound": {more(-8, 6, 3), notice.StragglerCauses{{Cause: notice.HostBound, Own: 0.036}, {Cause: notice.SlowCopies, Own: 0.018}}, "DataLoader"},
+		"unknown":    {more(-8, 0, 0), nil, "rank --preflight"},
+	} {
+		d := computing.ranksOf()
+		c.edit(d)
+		tl := compared(d...)
+		if s := tl.Across.Straggler; s == nil || !slices.Equal(s.Found.Causes, c.causes) {
+			t.Errorf("%s: %+v, want %v", name, s, c.causes)
 		}
-	}
-	if s := compared(d...).Across.Straggler; s == nil || len(s.Why) != 1 || !strings.Contains(s.Why[0], "do not say why") {
-		t.Errorf("%+v", s)
+		i := slices.IndexFunc(tl.Advice, func(a Advice) bool { return a.Topic == topicBalance })
+		if i < 0 || !strings.Contains(tl.Advice[i].Says, c.advice) || c.causes == nil && strings.Contains(tl.Advice[i].Says, "copies") {
+			t.Errorf("%s: advice %+v", name, tl.Advice)
+		}
 	}
 }
 
@@ -125,7 +141,7 @@ func TestALateBeginningIsAReason(t *testing.T) {
 		d[i].Steps[0].Start, d[i].Steps[0].Compute = 10+2*float64(i%2), 40
 	}
 	s := compared(d...).Across.Straggler
-	if s == nil || len(s.Why) != 1 || !strings.Contains(s.Why[0], "It comes 9.000 ms later than the others' middle to the beginning") {
+	if s == nil || !slices.Equal(s.Found.Causes, notice.StragglerCauses{{Cause: notice.LateStart, Own: 0.009}}) {
 		t.Errorf("%+v", s)
 	}
 }
@@ -146,11 +162,11 @@ func TestWhatCostsNothingIsNoAccusation(t *testing.T) {
 func TestFewStepsAreSaidToBeFew(t *testing.T) {
 	j := job{ranks: 2, steps: 2, sizes: mib(1, 2, 3, 4, 5, 6, 7, 8), pure: msec, work: func(rank, _, _ int) int64 { return int64(5+rank) * msec }}
 	s := compared(j.ranksOf()...).Across.Straggler
-	if s == nil || !strings.Contains(s.Says, "in 2 of 2 steps. So few steps do not tell") {
+	if s == nil || s.Found.Steps != 2 || s.Found.OfSteps != 2 || !s.Found.FewSteps {
 		t.Errorf("%+v", s)
 	}
 	j.steps = 20
-	if s = compared(j.ranksOf()...).Across.Straggler; s == nil || strings.Contains(s.Says, "so few") {
+	if s = compared(j.ranksOf()...).Across.Straggler; s == nil || s.Found.FewSteps {
 		t.Errorf("%+v", s)
 	}
 }

@@ -4,7 +4,11 @@
 // Times inside are nanoseconds; what is written is milliseconds, with the names that end in _ms.
 package timeline
 
-import "iter"
+import (
+	"iter"
+
+	"busbar/internal/notice"
+)
 
 // Timeline is what was found in the files read. It is the JSON document of post timeline.
 type Timeline struct {
@@ -228,11 +232,10 @@ type RankShare struct {
 
 // Straggler is the rank that others wait for.
 type Straggler struct {
-	Device int      `json:"index"`     // in Timeline.Devices
-	Share  float64  `json:"share_pct"` // of the uneven collectives that it took part in: those it was the last to begin
-	Cost   float64  `json:"cost_ms"`   // what the others waited in those, the mean over them
-	Says   string   `json:"says"`
-	Why    []string `json:"why"` // evidence: more computing, more idle, slower copies
+	Device int              `json:"index"`     // in Timeline.Devices
+	Share  float64          `json:"share_pct"` // of the uneven collectives that it took part in: those it was the last to begin
+	Cost   float64          `json:"cost_ms"`   // what the others waited in those, the mean over them
+	Found  notice.Straggler `json:"found"`
 
 	costInSteps float64 // ms, that part of Cost
 }

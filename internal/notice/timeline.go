@@ -1,0 +1,136 @@
+package notice
+
+import (
+	"encoding"
+	"fmt"
+	"slices"
+	"strings"
+
+	"busbar/internal/advice"
+	"busbar/internal/units"
+)
+
+// Notices on timelines: what profilers recorded of a training job. docs/timeline.md has the rules.
+
+// Straggler reports a rank that other ranks wait for.
+type Straggler struct {
+	Rank     string          `json:"rank"`
+	Last     int             `json:"last"` // collectives that it began last
+	Of       int             `json:"of"`   // collectives that ranks began at different times
+	Waited   units.Seconds   `json:"waited_s"`
+	Share    units.Share     `json:"share"` // of the other ranks' time
+	Steps    int             `json:"steps,omitempty"`
+	OfSteps  int             `json:"of_steps,omitempty"` // in which it was last in at least half of the collectives
+	FewSteps FewSteps        `json:"few_steps,omitempty"`
+	Causes   StragglerCauses `json:"causes"` // the largest first; none: unknown
+}
+
+// FewSteps states that a straggler was seen in too few steps.
+type FewSteps bool
+
+func (f FewSteps) String() string {
+	return "So few steps do not show whether it is always this rank, or one that had more to do just then."
+}
+
+// Cause is what a straggler spends its time on.
+type Cause uint8
+
+// The causes.
+const (
+	SlowCompute Cause = iota // it computes longer
+	HostBound                // its GPU waits for its host to launch work
+	Dependency               // its GPU is idle though work was launched: events, copies, other streams
+	SlowCopies               // copies while nothing else runs
+	Idle                     // idle time that the trace does not explain
+	LateStart                // it was late before the recording, or its first common step, began
+)
+
+var _ encoding.TextMarshaler = Cause(0)
+
+var causes = []struct{ name, text string }{
+	{"slow-compute", "it computes longer"},
+	{"host-bound", "its GPU waits longer for its host to launch work (data loading, or a busy or slow CPU)"},
+	{"dependency", "its GPU is idle longer although work was launched (waiting for events, copies or other streams)"},
+	{"slow-copies", "its copies take longer while nothing else runs"},
+	{"idle", "its GPU is idle longer, for a reason that the trace does not show"},
+	{"late-start", "it is later at the start of what is compared, for a reason before the recording"},
+}
+
+func (c Cause) String() string { return causes[c].name }
+
+// MarshalText returns the name.
+func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText accepts a name.
+func (c *Cause) UnmarshalText(text []byte) error {
+	for i, k := range causes {
+		if k.name == string(text) {
+			*c = Cause(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown cause %q", text)
+}
+
+// StragglerCause is a cause with its times.
+type StragglerCause struct {
+	Cause  Cause         `json:"cause"`
+	Own    units.Seconds `json:"own_s"`
+	Others units.Seconds `json:"others_s"` // median over the other ranks
+}
+
+func (s StragglerCause) String() string {
+	others := "0 ms"
+	if s.Others > 0 {
+		others = s.Others.String()
+	}
+	return fmt.Sprintf("%s: %v, other ranks %s (median)", causes[s.Cause].text, s.Own, others)
+}
+
+// StragglerCauses are all causes of one straggler.
+type StragglerCauses []StragglerCause
+
+func (all StragglerCauses) String() string {
+	if len(all) == 0 {
+		return "Cause unknown: computing, copies and idle time are about the same as on other ranks"
+	}
+	var texts []string
+	for _, c := range all {
+		texts = append(texts, c.String())
+	}
+	return "Cause: " + strings.Join(texts, "; ")
+}
+
+// Advice depends on the main cause.
+func (s Straggler) Advice() string {
+	main := slices.Clone(s.Causes)
+	if len(main) == 0 {
+		main = StragglerCauses{{Cause: Idle}}
+	}
+	switch main[0].Cause {
+	case HostBound:
+		return "look at how " + s.Rank + " gets its data and what else its host does: more workers of its DataLoader, pin_memory, a shard of its " +
+			"own, logging and saving of rank 0 outside the step; and " + advice.Cores
+	case SlowCompute:
+		return "give " + s.Rank + " as much work as the others (sequences of similar length together, stages or experts of similar size); " +
+			"if it has as much, its GPU is slower: " + advice.HeldClocks
+	case SlowCopies:
+		return "look at the copies of " + s.Rank + ": pinned memory (pin_memory=True, non_blocking=True), and whether the link of its GPU has all " +
+			"its lanes (nvidia-smi -q, section PCI)"
+	}
+	return "compare " + s.Rank + " and its host with the others: rank --preflight on all hosts; " + advice.HeldClocks
+}
+
+func (Straggler) Code() Code { return "straggler" }
+
+var timelines = []Entry{
+	{Example: Straggler{"rank 3", 97, 120, 0.45, 0.031, 8, 10, true, StragglerCauses{{HostBound, 0.036, 0.001}}}, Severity: Warning,
+		Source: "PyTorch, Performance Tuning Guide",
+		Text:   "{Rank} is a straggler: it starts last in {Last} of {Of} uneven collectives, and other ranks wait {Waited} for it ({Share} of their time)",
+		Details: `[It was last in {Steps} of {OfSteps} steps.]
+[{FewSteps}]
+{Causes}.`,
+		Doc: `Calls of the same collective are matched across ranks. A rank is a straggler if it starts last far more often than
+			chance explains (1 % for any rank) and other ranks wait at least 1 % of their time for it. Its causes are what it
+			spends more time on than the median of the other ranks, if that explains a quarter of the waiting.`},
+}
