@@ -26,7 +26,7 @@ func (e *Entry) Code() Code { return e.Example.Code() }
 func (e *Entry) Meaning() string { return strings.Join(strings.Fields(e.Doc), " ") }
 
 // areas are the files of the catalogue.
-var areas = [][]Entry{records, curves, timelines}
+var areas = [][]Entry{records, curves, peaks, timelines}
 
 // byCode finds entries.
 var byCode = index()

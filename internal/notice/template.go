@@ -130,7 +130,7 @@ func word(v any) string {
 	}
 	list := reflect.ValueOf(v)
 	if list.Kind() != reflect.Slice {
-		return fmt.Sprint(v)
+		return fmt.Sprint(v) // numbers, and words of their own type
 	}
 	words := make([]string, list.Len())
 	for i := range words {

@@ -2,33 +2,35 @@ package analysis
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // Ceiling is the bus bandwidth that the slowest link on the way of a collective's data is made for: what busbw is there
 // to be compared with (docs/analysis.md, "Ceilings").
 type Ceiling struct {
-	BusBW  float64 // bytes per second; 0: not known
-	Beyond float64 // what is possible past BusBW for data that go over that link less often than in a ring; 0: nothing is
-	By     string  // what would do that
-	Name   string  // in a word or two, for a picture: "NVLink 4"
-	Says   string  // what it is, in a sentence's end; why it is not known
-	Source string  // who says so
-	Moot   bool    // nothing can be held against what was measured, whatever its links are made for
+	BusBW  float64          // bytes per second; 0: not known
+	Beyond float64          // what is possible past BusBW for data that go over that link less often than in a ring; 0: nothing is
+	By     notice.PeakSaver // what would do that
+	Name   string           // in a word or two, for a plot: "NVLink 4"
+	Fact   notice.Fact      // what it is; why it is not known
+	Source string           // where the figure comes from
+	Moot   bool             // no peak applies to what was measured, whatever its links are
 }
 
 // Known says whether there is a figure.
 func (c Ceiling) Known() bool { return c.BusBW > 0 }
 
-func unknown(format string, args ...any) Ceiling { return Ceiling{Says: fmt.Sprintf(format, args...)} }
+func unknown(why notice.PeakReason, of string) Ceiling {
+	return Ceiling{Fact: notice.PeakUnknown{Reason: why, Of: of}}
+}
 
 // Figure is the bandwidth alone: "450 GB/s".
-func (c Ceiling) Figure() string { return gigabytes(c.BusBW) }
+func (c Ceiling) Figure() string { return units.LinkRate(c.BusBW).String() }
 
 // Share is a bus bandwidth as a part of the ceiling; 0 where that is not known.
 func (c Ceiling) Share(busBW float64) float64 {
@@ -38,17 +40,15 @@ func (c Ceiling) Share(busBW float64) float64 {
 	return busBW / c.BusBW
 }
 
-func moot(format string, args ...any) Ceiling {
-	return Ceiling{Says: fmt.Sprintf(format, args...), Moot: true}
-}
+func moot(why notice.Fact) Ceiling { return Ceiling{Fact: why, Moot: true} }
 
-// Text is the ceiling in a sentence: "450 GB/s: NVLink 4, …", "not known: …; --peak gives one", "none: …".
+// Text is the peak in a sentence: "450 GB/s: NVLink 4, …", "unknown: …; set it with --peak", "none: …".
 func (c Ceiling) Text() string {
 	switch {
 	case c.Moot:
 		return "none: " + c.Words()
 	case !c.Known():
-		return "not known: " + c.Words()
+		return "unknown: " + c.Words()
 	}
 	return c.Figure() + ": " + c.Words()
 }
@@ -57,11 +57,11 @@ func (c Ceiling) Text() string {
 func (c Ceiling) Words() string {
 	switch {
 	case !c.Known() && !c.Moot:
-		return c.Says + "; --peak gives one"
+		return notice.Message(c.Fact) + "; " + notice.Advice(c.Fact)
 	case c.Beyond > c.BusBW:
-		return fmt.Sprintf("%s; %s gets past it, up to %s", c.Says, c.By, gigabytes(c.Beyond))
+		return notice.Message(c.Fact) + "; " + notice.Message(notice.PeakExceeded{By: c.By, UpTo: units.LinkRate(c.Beyond)})
 	}
-	return c.Says
+	return notice.Message(c.Fact)
 }
 
 // Ceilings knows the ceilings of runs. Records are added as they are read; what is asked for then holds for whole runs.
@@ -95,7 +95,7 @@ func (c *Ceilings) Of(runs []*result.Run, of coll.Case) Ceiling {
 	var least Ceiling
 	for _, run := range runs {
 		one := c.of(run, of)
-		if least.Says == "" || one.Known() && (!least.Known() || one.BusBW < least.BusBW) {
+		if least.Fact == nil || one.Known() && (!least.Known() || one.BusBW < least.BusBW) {
 			least = one
 		}
 	}
@@ -106,21 +106,21 @@ func (c *Ceilings) of(run *result.Run, of coll.Case) Ceiling {
 	nodes, perNode := run.Nodes, run.RanksPerNode
 	switch {
 	case run.Rehearse:
-		return moot("no device was measured")
+		return moot(notice.NoPeak{Reason: notice.Simulated})
 	case of.Collective == coll.Other || of.World == 0:
-		return moot("the source does not tell the collective or the number of ranks")
+		return moot(notice.NoPeak{Reason: notice.UnknownCase})
 	case of.World == 1:
-		return moot("one rank alone sends nothing over a link")
+		return moot(notice.NoPeak{Reason: notice.OneRank})
 	}
 	if crowded := run.Crowded(); crowded != nil {
-		return moot("%s", notice.Message(crowded))
+		return moot(crowded)
 	}
 	if peak, ok := c.given.of(run, of); ok {
-		return Ceiling{BusBW: peak.BusBW, Name: "given", Says: "given as --peak " + peak.Text, Source: "--peak"}
+		return Ceiling{BusBW: peak.BusBW, Name: "given", Fact: notice.PeakGiven{Text: peak.Text}, Source: "--peak"}
 	}
 	switch nodes {
 	case 0:
-		return unknown("the source does not tell on how many nodes the ranks were")
+		return unknown(notice.UnknownNodes, "")
 	case 1:
 		return inside(run, of)
 	}
@@ -134,7 +134,7 @@ func (c *Ceilings) of(run *result.Run, of coll.Case) Ceiling {
 // inside is the ceiling of the links between the ranks of one node.
 func inside(run *result.Run, of coll.Case) Ceiling {
 	if inHostMemory(run) {
-		return unknown("ranks of one node meet in its memory, whose bandwidth is not in the record")
+		return unknown(notice.HostMemory, "")
 	}
 	model, found := modelOf(run.Device)
 	links, drawn := gpuLinks(run.Topology)
@@ -142,7 +142,7 @@ func inside(run *result.Run, of coll.Case) Ceiling {
 	case drawn && links.none() || found && model.links == 0:
 		return overPCIe(run)
 	case !found:
-		return unknown("%s is no GPU whose links are known here", orNoDevice(run.Device))
+		return unknown(notice.UnknownGPU, cmp.Or(run.Device, "not named"))
 	case drawn:
 		return overNVLink(run, of, model, links)
 	}
@@ -152,16 +152,4 @@ func inside(run *result.Run, of coll.Case) Ceiling {
 // inHostMemory says whether buffers lie in host memory: another tool's file may tell neither.
 func inHostMemory(run *result.Run) bool {
 	return strings.HasPrefix(run.Device, "cpu") || run.Device == "" && (run.Backend.Name == "mpi" || run.Backend.Name == "gloo")
-}
-
-func orNoDevice(device string) string {
-	return cmp.Or(device, "a device that the source does not name")
-}
-
-// gigabytes writes bytes per second as people quote a link: "450 GB/s", "31.5 GB/s".
-func gigabytes(bytesPerSecond float64) string {
-	if v := bytesPerSecond / 1e9; v < 999.5 {
-		return fmt.Sprintf("%.3g GB/s", v)
-	}
-	return fmt.Sprintf("%.0f GB/s", bytesPerSecond/1e9)
 }

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // gpuModel is what a GPU's name says of its links to other GPUs.
@@ -156,11 +158,11 @@ func overNVLink(run *result.Run, of coll.Case, m gpuModel, l links) Ceiling {
 	case even:
 		usable = min(m.links, pair*(ranks-1))
 	case ranks != len(l):
-		return unknown("%d of %d GPUs were used, and NVLinks differ from pair to pair", ranks, len(l))
+		return unknown(notice.UnevenLinks, fmt.Sprintf("%d of %d GPUs", ranks, len(l)))
 	case !l.joined(): // data for the next island go over PCIe
 		return overPCIe(run)
 	case toOneRankEach(of.Collective):
-		return unknown("some GPUs of this node have no link to each other, and data for those go a way that the record does not tell")
+		return unknown(notice.MissingLinks, "")
 	default:
 		for _, row := range l {
 			sum := 0
@@ -170,7 +172,7 @@ func overNVLink(run *result.Run, of coll.Case, m gpuModel, l links) Ceiling {
 			usable = min(usable, sum)
 		}
 	}
-	return nvlink(of, m, usable, "that nvidia-smi shows", even && pair >= m.links && ranks > 2)
+	return nvlink(of, m, notice.PeakNVLink{Links: usable, Drawn: true}, even && pair >= m.links && ranks > 2)
 }
 
 // boardOfFour is the number of GPUs on boards that may do without a switch.
@@ -181,20 +183,20 @@ func assumeNVLink(run *result.Run, of coll.Case, m gpuModel) Ceiling {
 	ranks := run.RanksPerNode
 	switch {
 	case m.wiring == byBridge:
-		return unknown("%s may be joined by NVLink bridges or not, and the record has no topology", run.Device)
+		return unknown(notice.OptionalBridges, run.Device)
 	case m.wiring == byMesh && ranks != 8:
-		return unknown("how many NVLinks lead from one %s to the others depends on which they are, and the record has no topology", run.Device)
+		return unknown(notice.DependsOnGPUs, run.Device)
 	case m.wiring == bySwitch && (ranks < boardOfFour || ranks == boardOfFour && of.Collective == coll.SendRecv):
-		return unknown("%d of %s may sit at a switch or, on a board of four, share links with others, and the record has no topology", ranks, run.Device)
+		return unknown(notice.SwitchOrBoard, fmt.Sprintf("%d x %s", ranks, run.Device))
 	}
-	return nvlink(of, m, m.links, "of "+run.Device, m.reduces && ranks > boardOfFour)
+	return nvlink(of, m, notice.PeakNVLink{Links: m.links, Device: run.Device}, m.reduces && ranks > boardOfFour)
 }
 
-func nvlink(of coll.Case, m gpuModel, links int, which string, switched bool) Ceiling {
-	c := Ceiling{BusBW: float64(links) * m.each * 1e9, Name: m.generation, Source: m.source}
-	c.Says = fmt.Sprintf("%s, %d links of %.4g GB/s in each direction %s", m.generation, links, m.each, which)
+func nvlink(of coll.Case, m gpuModel, what notice.PeakNVLink, switched bool) Ceiling {
+	what.Generation, what.Each = m.generation, units.LinkRate(m.each*1e9)
+	c := Ceiling{BusBW: float64(what.Links) * m.each * 1e9, Name: m.generation, Source: m.source, Fact: what}
 	if switched && m.reduces && of.Collective == coll.AllReduce {
-		c.Beyond, c.By = c.BusBW*of.Collective.BusFactor(of.World), "a switch that adds up (NVLink SHARP)"
+		c.Beyond, c.By = c.BusBW*of.Collective.BusFactor(of.World), notice.NVLinkSHARP
 	}
 	return c
 }
@@ -202,19 +204,20 @@ func nvlink(of coll.Case, m gpuModel, links int, which string, switched bool) Ce
 // overPCIe is the ceiling of ranks whose GPUs reach each other over PCIe alone.
 func overPCIe(run *result.Run) Ceiling {
 	if run.Hardware == nil || run.Hardware.PCIe == nil {
-		return unknown("GPUs of one node meet over PCIe, whose generation and width are not in the record")
+		return unknown(notice.UnknownPCIe, "")
 	}
 	p := run.Hardware.PCIe
 	i := slices.IndexFunc(pcieGenerations, func(g pcieGeneration) bool { return g.speed == p.Speed })
 	if i < 0 {
-		return unknown("a PCIe link of %g GT/s is none that is known here", p.Speed)
+		return unknown(notice.UnknownSpeed, fmt.Sprintf("%g GT/s", p.Speed))
 	}
 	g := pcieGenerations[i]
 	c := Ceiling{BusBW: g.speed / 8 * g.data * float64(p.Width) * 1e9, Name: fmt.Sprintf("PCIe %d x%d", i+1, p.Width), Source: g.source}
-	c.Says = fmt.Sprintf("PCIe %d x%d in each direction", i+1, p.Width)
+	what := notice.PeakPCIe{Generation: i + 1, Width: p.Width}
 	if p.Width < p.Lanes {
-		c.Says += fmt.Sprintf(": rank %d's GPU uses %d of its %d lanes", p.Rank, p.Width, p.Lanes)
+		what.Lanes, what.GPU = p.Lanes, fmt.Sprintf("rank %d", p.Rank)
 	}
+	c.Fact = what
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -51,37 +52,34 @@ func isRDMA(port string) bool { return strings.Contains(port, "/") }
 // between is the ceiling of the network, where there are several nodes. Other hosts than rank 0's are taken to be like it.
 func (c *Ceilings) between(run *result.Run, of coll.Case, nodes, perNode int) Ceiling {
 	if run.Imported != nil {
-		return unknown("the source does not tell what the network between the nodes is made for")
+		return unknown(notice.UnknownNetwork, "")
 	}
 	moved := c.moved[run.ID]
 	carriers := moved.carriers()
 	if rackNVLink.MatchString(run.Device) && len(moved) > 0 && !slices.ContainsFunc(carriers, isRDMA) {
 		m, found := modelOf(run.Device)
 		if !found || !hasRDMA(run) {
-			return unknown("NVLink may join the nodes, or a network that no counter in the record sees")
+			return unknown(notice.NVLinkOrNetwork, "")
 		}
-		return nvlink(of, m, m.links, "of "+run.Device+"; no RDMA port moved data, so that NVLink joins the nodes", true)
+		return nvlink(of, m, notice.PeakNVLink{Links: m.links, Device: run.Device, Nodes: true}, true)
 	}
 	if len(carriers) == 0 {
-		return unknown("the record does not tell which ports carried the data")
+		return unknown(notice.UnknownPorts, "")
 	}
 	ports, missing := ratesOf(run, carriers)
 	if missing != "" {
-		return unknown("data went over %s, whose rate is not in the record", missing)
+		return unknown(notice.UnknownRate, missing)
 	}
 	bus, beyond := busOverNetwork(of, nodes, perNode, ports)
 	kind := kindOf(ports[0])
 	name := fmt.Sprintf("%d x %s", len(ports), kind)
-	says := name + " a node, which carried the data"
+	what := notice.PeakNetwork{Ports: []string{name}, Idle: idleAlike(run, carriers, kind)}
 	if slices.ContainsFunc(ports, func(p result.Port) bool { return kindOf(p) != kind }) {
-		name, says = fmt.Sprintf("%d ports", len(ports)), strings.Join(carriers, ", ")+" of a node, which carried the data"
+		name, what.Ports = fmt.Sprintf("%d ports", len(ports)), carriers
 	}
-	if idle := idleAlike(run, carriers, kind); idle > 0 {
-		says += fmt.Sprintf(" (%d more of that kind did not)", idle)
-	}
-	ceiling := Ceiling{BusBW: bus, Name: name, Says: says, Source: "the record: rates as drivers state them on rank 0's host"}
+	ceiling := Ceiling{BusBW: bus, Name: name, Fact: what, Source: "the record: rates as drivers state them on rank 0's host"}
 	if beyond > bus {
-		ceiling.Beyond, ceiling.By = beyond, "what works within nodes first"
+		ceiling.Beyond, ceiling.By = beyond, notice.Hierarchical
 	}
 	return ceiling
 }

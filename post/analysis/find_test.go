@@ -493,13 +493,15 @@ func TestDropOfLatency(t *testing.T) {
 
 func TestBelowCeiling(t *testing.T) {
 	ceiling := func(gbps float64) Options {
-		return Options{Ceiling: func(*Curve) Ceiling { return Ceiling{BusBW: gbps * 1e9, Says: "a link of so much"} }}
+		return Options{Ceiling: func(*Curve) Ceiling {
+			return Ceiling{BusBW: gbps * 1e9, Fact: notice.PeakGiven{Text: "a link of so much"}}
+		}}
 	}
 	f := only(t, foundIn(t, ceiling(450), sound()), LowCeiling)
 	if f.Severity != notice.Error {
 		t.Errorf("%+v", f)
 	}
-	if b := fact[notice.BelowPeak](t, f); b.Peak != 450e9 || b.Share < 0.4 || b.Share >= 0.5 || b.What != "a link of so much" {
+	if b := fact[notice.BelowPeak](t, f); b.Peak != 450e9 || b.Share < 0.4 || b.Share >= 0.5 || b.What != "given as --peak a link of so much" {
 		t.Errorf("%+v", b)
 	}
 	declines := sound().with(func(m *made) { m.edit = slower(256<<20, 1<<30, 3) })

@@ -51,7 +51,7 @@ func (c *chooser) limit(f *Figure, all []series) {
 	case len(groups) == 0 && moot:
 		return
 	case len(groups) == 0:
-		f.Caption = append(f.Caption, "Ceiling: not known (post show says why).")
+		f.Caption = append(f.Caption, "Peak: unknown (post show gives the reason).")
 		return
 	case len(groups) > mostCeilings || f.X.Unit == Ranks && (len(groups) > 1 || unknown > 0):
 		f.Caption = append(f.Caption, "Ceilings are not drawn, for they differ (post show has them).")

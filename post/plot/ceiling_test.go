@@ -42,7 +42,7 @@ func TestCeilingInThePicture(t *testing.T) {
 		t.Errorf("far: %+v, %q", far.Ceilings, far.Caption)
 	}
 	none := limited(points, always(0, ""))["collectives_busbw_mpi_world4"]
-	if len(none.Ceilings) != 0 || !strings.Contains(strings.Join(none.Caption, " "), "Ceiling: not known") {
+	if len(none.Ceilings) != 0 || !strings.Contains(strings.Join(none.Caption, " "), "Peak: unknown") {
 		t.Errorf("unknown: %+v, %q", none.Ceilings, none.Caption)
 	}
 	for name, f := range limited(points, always(6, "x")) {

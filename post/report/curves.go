@@ -105,7 +105,7 @@ func (m *making) setCeiling(c *Curve, of Ceiling) {
 	case of.GBps > 0:
 		c.Ceiling = once(m.ceilings, of, len(m.Ceilings), func() { m.Ceilings = append(m.Ceilings, of) })
 	case of.Says != "":
-		c.Unknown = m.note("no ceiling: " + of.Says)
+		c.Unknown = m.note("no peak: " + of.Says)
 	}
 }
 

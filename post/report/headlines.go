@@ -174,9 +174,9 @@ func fastestOf(c *analysis.Curve, f Found) string {
 	}
 	switch ceiling := f.Ceilings(c); {
 	case ceiling.GBps > 0:
-		return fmt.Sprintf("%s, %.0f %% of the ceiling (%s).", text, 100*c.BusBW(at)/1e9/ceiling.GBps, ceiling.Says)
+		return fmt.Sprintf("%s, %.0f %% of peak (%s).", text, 100*c.BusBW(at)/1e9/ceiling.GBps, ceiling.Says)
 	case ceiling.Says != "":
-		return fmt.Sprintf("%s. What the hardware could do is not known: %s.", text, ceiling.Says)
+		return fmt.Sprintf("%s. Peak unknown: %s.", text, ceiling.Says)
 	}
 	return text + "."
 }

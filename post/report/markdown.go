@@ -212,7 +212,7 @@ func (m *markdown) figures() {
 	for i, family := range m.r.Families {
 		m.section(family.Title)
 		latency := family.Mode == coll.Latency.String()
-		names := []string{"contender", "ranks>", "size>", "launches>", "time>", "bounds>", "algbw GB/s>", "busbw GB/s>", "of the ceiling>", "notes"}
+		names := []string{"contender", "ranks>", "size>", "launches>", "time>", "bounds>", "algbw GB/s>", "busbw GB/s>", "% of peak>", "notes"}
 		if latency {
 			names = []string{"contender", "ranks>", "size>", "launches>", "time>", "bounds>", "notes"}
 		}
@@ -236,7 +236,7 @@ func (m *markdown) ceilings(family int) {
 		case c.Family != family:
 		case c.Ceiling >= 0:
 			one := m.r.Ceilings[c.Ceiling]
-			words = "Ceiling: " + one.Says
+			words = "Peak: " + one.Says
 			if one.Source != "" {
 				words += " (" + one.Source + ")"
 			}
@@ -344,7 +344,7 @@ func (f Finding) covers(curve int, size int64) bool {
 func (m *markdown) curveRows() {
 	m.section("Curves")
 	m.line("There are too many points for this form: each curve has the time of its smallest size and its largest bandwidth. The page has the points.\n")
-	m.table("operation", "contender", "ranks>", "sizes", "time of the smallest>", "largest busbw GB/s>", "at>", "of the ceiling>")
+	m.table("operation", "contender", "ranks>", "sizes", "time of the smallest>", "largest busbw GB/s>", "at>", "% of peak>")
 	for _, c := range m.r.Curves[:min(len(m.r.Curves), maxMarkdownCurves)] {
 		axis := m.r.Axes[c.Axis]
 		best := 0

@@ -1,0 +1,128 @@
+package notice
+
+import "busbar/internal/units"
+
+// Notices on peaks: the bus bandwidth that the links of a collective allow. docs/analysis.md has how it is computed.
+
+// PeakGiven reports that the user set the peak.
+type PeakGiven struct {
+	Text string `json:"text"` // as typed
+}
+
+// PeakNVLink reports that NVLink limits the bus bandwidth.
+type PeakNVLink struct {
+	Generation string         `json:"generation"` // NVLink 4
+	Links      int            `json:"links"`      // of a GPU
+	Each       units.LinkRate `json:"each"`       // bytes per second in one direction
+	Device     string         `json:"device,omitempty"`
+	Drawn      Drawn          `json:"from_topology,omitempty"`
+	Nodes      JoinsNodes     `json:"between_nodes,omitempty"`
+}
+
+// Drawn states that the links are those of the recorded topology.
+type Drawn bool
+
+func (d Drawn) String() string { return "as in the topology of nvidia-smi" }
+
+// JoinsNodes states that NVLink connects the nodes.
+type JoinsNodes bool
+
+func (j JoinsNodes) String() string { return "no RDMA port moved data, so NVLink connects the nodes" }
+
+// PeakPCIe reports that PCIe limits the bus bandwidth.
+type PeakPCIe struct {
+	Generation int    `json:"generation"`
+	Width      int    `json:"width"`
+	Lanes      int    `json:"lanes,omitempty"` // of which a GPU uses only Width; 0: it uses all
+	GPU        string `json:"gpu,omitempty"`   // "rank 1"
+}
+
+// PeakNetwork reports that the ports of a node limit the bus bandwidth.
+type PeakNetwork struct {
+	Ports []string `json:"ports"` // "4 x InfiniBand 400 Gbit/s", or names of different ports
+	Idle  int      `json:"idle,omitempty"`
+}
+
+// PeakExceeded reports that something can exceed a peak, because data pass the slowest link less often than in a ring.
+type PeakExceeded struct {
+	By   PeakSaver      `json:"by"`
+	UpTo units.LinkRate `json:"up_to"`
+}
+
+// PeakSaver is what lets data pass the slowest link less often.
+type PeakSaver string
+
+// The savers.
+const (
+	NVLinkSHARP  PeakSaver = "reduction in the switch (NVLink SHARP)"
+	Hierarchical PeakSaver = "an algorithm that works within nodes first"
+)
+
+// PeakUnknown reports why a peak is unknown.
+type PeakUnknown struct {
+	Reason PeakReason `json:"reason"`
+	Of     string     `json:"of,omitempty"` // a device, a port
+}
+
+// NoPeak reports why no peak applies.
+type NoPeak struct {
+	Reason PeakReason `json:"reason"`
+}
+
+// PeakReason is why there is no peak.
+type PeakReason string
+
+// The reasons.
+const (
+	UnknownNodes    PeakReason = "number of nodes not recorded"
+	HostMemory      PeakReason = "ranks of one node communicate through memory, whose bandwidth is not recorded"
+	UnknownGPU      PeakReason = "no link data for this GPU"
+	UnevenLinks     PeakReason = "NVLinks differ between pairs of GPUs, and not all GPUs were used"
+	MissingLinks    PeakReason = "some GPUs have no NVLink to each other, and the path of their data is not recorded"
+	OptionalBridges PeakReason = "NVLink bridges are optional, and no topology is recorded"
+	DependsOnGPUs   PeakReason = "the number of NVLinks depends on which GPUs were used, and no topology is recorded"
+	SwitchOrBoard   PeakReason = "these GPUs have an NVLink switch, or share links on a board of four; no topology is recorded"
+	UnknownPCIe     PeakReason = "GPUs of one node communicate over PCIe, whose generation and width are not recorded"
+	UnknownSpeed    PeakReason = "unknown PCIe speed"
+	UnknownNetwork  PeakReason = "the network between the nodes is not recorded"
+	NVLinkOrNetwork PeakReason = "NVLink may connect the nodes, or a network without counters in the record"
+	UnknownPorts    PeakReason = "the ports that carried the data are not recorded"
+	UnknownRate     PeakReason = "rate of a port not recorded"
+
+	Simulated   PeakReason = "no device was measured (simulation)"
+	UnknownCase PeakReason = "collective or number of ranks unknown"
+	OneRank     PeakReason = "one rank sends nothing over a link"
+)
+
+// Code identifies the notice, as all methods below do.
+func (PeakGiven) Code() Code    { return "peak-given" }
+func (PeakNVLink) Code() Code   { return "peak-nvlink" }
+func (PeakPCIe) Code() Code     { return "peak-pcie" }
+func (PeakNetwork) Code() Code  { return "peak-network" }
+func (PeakExceeded) Code() Code { return "peak-exceeded" }
+func (PeakUnknown) Code() Code  { return "peak-unknown" }
+func (NoPeak) Code() Code       { return "no-peak" }
+
+var peaks = []Entry{
+	{Example: PeakGiven{"450GB/s"}, Severity: Info, Text: "given as --peak {Text}", Source: "--peak",
+		Doc: "A peak that the user sets replaces what the record implies."},
+	{Example: PeakNVLink{"NVLink 4", 18, 25e9, "NVIDIA H100 80GB HBM3", true, true}, Severity: Info, Source: analysisSource,
+		Text: "{Generation}, {Links link} of {Each} per direction[ of {Device}][, {Drawn}][; {Nodes}]",
+		Doc: `The peak is the number of NVLinks between the GPUs times the bandwidth of a link, from the recorded topology or
+			from the model of the GPU.`},
+	{Example: PeakPCIe{4, 8, 16, "rank 1"}, Severity: Info, Source: analysisSource,
+		Text: "PCIe {Generation} x{Width} per direction[: the GPU of {GPU} uses {Width} of its {Lanes} lanes]",
+		Doc:  "GPUs of one node without NVLink communicate over PCIe; the narrowest link of all ranks counts."},
+	{Example: PeakNetwork{[]string{"4 x InfiniBand 400 Gbit/s"}, 2}, Severity: Info, Source: analysisSource,
+		Text: "{Ports} per node, which carried the data[ ({Idle} more of this kind did not)]",
+		Doc: `The peak is the sum of the rates of the ports that carried data during the run, as the drivers report them on the
+			host of rank 0.`},
+	{Example: PeakExceeded{NVLinkSHARP, 787.5e9}, Severity: Info, Source: analysisSource,
+		Text: "{By} can exceed it, up to {UpTo}",
+		Doc:  "Bus bandwidth assumes a ring. What needs less traffic on the slowest link can exceed the peak."},
+	{Example: PeakUnknown{UnknownGPU, "NVIDIA A30"}, Severity: Info, Source: analysisSource,
+		Text: "{Reason}[ ({Of})]", Advice: "set it with --peak",
+		Doc: "The record does not contain what the peak is computed from. No share of peak is reported, and below-peak is not checked."},
+	{Example: NoPeak{OneRank}, Severity: Info, Source: analysisSource, Text: "{Reason}",
+		Doc: "The values cannot be compared with a peak, whatever the links are."},
+}
