@@ -73,18 +73,10 @@ func explain(e *notice.Entry) string {
 	fmt.Fprintf(&b, "%s (%s)\n", e.Code(), e.Severity)
 	paragraph("Meaning", e.Meaning())
 	paragraph("Example", strings.Join(append([]string{notice.Message(e.Example) + "."}, notice.Details(e.Example)...), "\n"))
-	paragraph("Advice", sentence(notice.Advice(e.Example)))
+	paragraph("Advice", notice.ToDo(e.Example))
 	paragraph("Parameters", strings.Join(parameters(e.Example), "\n"))
 	paragraph("Source", e.Source)
 	return b.String()
-}
-
-// sentence is a text with a capital and a full stop; "" of none.
-func sentence(text string) string {
-	if text == "" {
-		return ""
-	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // parameters are the names of a fact's parameters in JSON.

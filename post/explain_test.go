@@ -21,10 +21,10 @@ page, which is made from the catalogue (internal/notice). Parameters are in base
 shares and ratios as numbers.
 `)
 	for _, e := range notice.Entries() {
-		fmt.Fprintf(&b, "\n## `%s`\n\n%s. %s\n\n", e.Code(), sentence(e.Severity.String())[:len(e.Severity.String())], e.Meaning())
+		fmt.Fprintf(&b, "\n## `%s`\n\n%s. %s\n\n", e.Code(), severities[e.Severity], e.Meaning())
 		fmt.Fprintf(&b, "> %s.\n", strings.Join(append([]string{notice.Message(e.Example)}, notice.Details(e.Example)...), ". "))
-		if advice := notice.Advice(e.Example); advice != "" {
-			fmt.Fprintf(&b, "\nAdvice: %s.\n", advice)
+		if todo := notice.ToDo(e.Example); todo != "" {
+			fmt.Fprintf(&b, "\nAdvice: %s\n", todo)
 		}
 		if names := parameters(e.Example); names != nil {
 			fmt.Fprintf(&b, "\nParameters: `%s`.\n", strings.Join(names, "`, `"))
@@ -39,3 +39,5 @@ shares and ratios as numbers.
 	}
 	golden.Text(t, path, b.String())
 }
+
+var severities = map[notice.Severity]string{notice.Info: "Info", notice.Warning: "Warning", notice.Error: "Error"}

@@ -97,16 +97,16 @@ func (s *timelineSheet) answers() {
 func (s *timelineSheet) advice() {
 	var texts []string
 	for _, a := range s.Advice {
-		why := a.Why
+		why := a.Why()
 		if a.Gain > 0 {
 			why = strings.TrimPrefix(fmt.Sprintf("%s; worth %s a %s at most", why, ms(a.Gain), s.Per()), "; ")
 		}
-		text := a.Says
+		text := a.Says()
 		if why != "" {
 			text += " (" + why + ")"
 		}
-		if a.Source != "" {
-			text += " [" + a.Source + "]"
+		if source := a.Source(); source != "" {
+			text += " [" + source + "]"
 		}
 		texts = append(texts, text)
 	}

@@ -12,11 +12,12 @@ type Entry struct {
 	Text     string   // one sentence without full stop
 	Details  string   // further sentences, one on each line
 	Advice   string   // what to do, without full stop
+	How      string   // how to do it, in whole sentences
 	Source   string   // where the rule or the advice comes from
 	Doc      string   // what it means and when it is reported
 
-	text, advice template
-	details      []template
+	text, advice, how template
+	details           []template
 }
 
 // Code identifies the entry.
@@ -26,7 +27,7 @@ func (e *Entry) Code() Code { return e.Example.Code() }
 func (e *Entry) Meaning() string { return strings.Join(strings.Fields(e.Doc), " ") }
 
 // areas are the files of the catalogue.
-var areas = [][]Entry{records, curves, peaks, timelines}
+var areas = [][]Entry{records, curves, peaks, timelines, training}
 
 // byCode finds entries.
 var byCode = index()
@@ -36,7 +37,7 @@ func index() map[Code]*Entry {
 	for _, area := range areas {
 		for i := range area {
 			e := &area[i]
-			e.text, e.advice = parse(e.Text), parse(e.Advice)
+			e.text, e.advice, e.how = parse(e.Text), parse(e.Advice), parse(e.How)
 			for line := range strings.Lines(e.Details) {
 				e.details = append(e.details, parse(strings.TrimSpace(line)))
 			}

@@ -16,7 +16,7 @@ func TestCatalogue(t *testing.T) {
 		if !code.MatchString(string(e.Code())) || e.Doc == "" {
 			t.Errorf("%s: a code is lower-case words with hyphens, and has documentation", e.Code())
 		}
-		used := slices.Concat(e.text.fields(), e.advice.fields())
+		used := slices.Concat(e.text.fields(), e.advice.fields(), e.how.fields())
 		for _, d := range e.details {
 			used = append(used, d.fields()...)
 		}
@@ -37,7 +37,7 @@ func TestCatalogue(t *testing.T) {
 				t.Errorf("%s: no text has {%s}", e.Code(), f.Name)
 			}
 		}
-		for _, text := range append(Details(e.Example), Message(e.Example), Advice(e.Example)) {
+		for _, text := range append(Details(e.Example), Message(e.Example), Advice(e.Example), How(e.Example)) {
 			if strings.Contains(text, "%!") || strings.ContainsAny(text, "{}") || strings.Contains(text, "  ") {
 				t.Errorf("%s: %q", e.Code(), text)
 			}

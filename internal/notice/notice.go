@@ -116,8 +116,7 @@ func Message(f Fact) string { return entryOf(f).text.render(f) }
 
 // Sentence is a fact as a whole sentence.
 func Sentence(f Fact) string {
-	text := Message(f)
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return capital(Message(f)) + "."
 }
 
 // Details are the sentences that support a fact's message, each with its full stop.
@@ -138,6 +137,26 @@ func Advice(f Fact) string {
 		return own.Advice()
 	}
 	return entryOf(f).advice.render(f)
+}
+
+// How is how to follow the advice, in whole sentences; "" where that is all.
+func How(f Fact) string { return entryOf(f).how.render(f) }
+
+// capital begins a sentence.
+func capital(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// ToDo is the advice in whole sentences.
+func ToDo(f Fact) string {
+	text := Advice(f)
+	if text == "" {
+		return ""
+	}
+	return strings.TrimSpace(capital(text) + ". " + How(f))
 }
 
 // entryOf returns the catalogue's entry; a fact without one is a mistake of the program that a test finds.

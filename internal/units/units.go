@@ -4,6 +4,7 @@ package units
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"busbar/internal/coll"
@@ -24,6 +25,7 @@ func (b RoughBytes) String() string {
 	}
 	decimals := 0
 	switch {
+	case v == math.Trunc(v):
 	case v < 9.995:
 		decimals = 2
 	case v < 99.95:

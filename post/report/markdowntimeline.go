@@ -31,7 +31,7 @@ func (m *markdown) timeline() {
 	if len(t.Found.Advice) > 0 {
 		m.line("\n### What to do\n")
 		for i, a := range t.Found.Advice {
-			m.line("%d. **%s**: %s", i+1, text(a.Topic), text(a.Says))
+			m.line("%d. **%s**: %s", i+1, text(a.Topic), text(a.Says()))
 			for _, words := range adviceWords(a, t.Found.Per()) {
 				m.line("   - %s", text(words))
 			}
@@ -65,12 +65,12 @@ func met(is *bool) string {
 
 // adviceWords are what stands under advice.
 func adviceWords(a timeline.Advice, per string) (words []string) {
-	words = nonEmpty(a.Why)
+	words = nonEmpty(a.Why())
 	if a.Gain > 0 {
 		words = append(words, "Gain: at most "+ms(a.Gain)+" ms a "+per)
 	}
-	if a.Source != "" {
-		words = append(words, "Source: "+a.Source)
+	if source := a.Source(); source != "" {
+		words = append(words, "Source: "+source)
 	}
 	return words
 }

@@ -45,7 +45,7 @@ func sampleTimeline() *timeline.Timeline {
 		t.Across.Imbalance = append(t.Across.Imbalance, timeline.StepSpread{Name: fmt.Sprintf("ProfilerStep#%d", n+1), Least: 20, Most: 25, Slowest: 3, Spread: 11.5 + float64(n), Waiting: 2.5, Span: 33.3})
 	}
 	t.Answers = []timeline.Answer{{Key: "overlap", Question: "How much of communication is hidden?", Says: "16.7 % of it.", Met: a(false)}, {Key: "balance", Question: "Do the GPUs do the same?", Says: "Nearly.", Met: a(true)}, {Key: "how-long", Question: "How long is a step?", Says: "33.3 ms."}}
-	t.Advice = []timeline.Advice{{Topic: "overlap", Says: "Start all-reduces earlier.", Why: "30 ms of 100 are exposed.", Gain: 10, Source: "https://example.org/ddp"}}
+	t.Advice = []timeline.Advice{{Topic: "overlap", Gain: 10, Fact: notice.HostBoundStep{Idle: 0.03, Span: 0.1, Per: "step"}}}
 	t.Against = []timeline.Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 4, Busbw: 107.25, Reached: 175.8, Percent: 61, Run: "run-1", Who: "nccl", Says: "all_reduce 25 MiB ran at 61 % of what this machine reached in run-1."}}
 	t.Scaling = []timeline.Efficiency{{Kind: "strong", Ranks: 4, Than: 1, Step: 33.3, ThanStep: 110, Percent: 82.6, Says: "Strong scaling from 1 to 4 ranks: 82.6 %."}}
 	t.Notes = []timeline.Note{{Says: "Clocks of hosts are not compared.", File: -1}}
@@ -65,8 +65,8 @@ func TestTimelineInWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Timeline of 4 GPUs, Example H1", "A step takes", "of 4 GPUs, with the least and the greatest", "To try first: Start all-reduces earlier",
-		"4 GPUs in 4 files, 3 steps.", "How much of communication is hidden?", "not met", "Start all-reduces earlier.", "at most 10.000 ms a step", "Rank 3 is a straggler", "it computes longer: 84.00 ms, other ranks 75.00 ms",
+		"Timeline of 4 GPUs, Example H1", "A step takes", "of 4 GPUs, with the least and the greatest", "To try first: Keep the GPU supplied with work",
+		"4 GPUs in 4 files, 3 steps.", "How much of communication is hidden?", "not met", "Keep the GPU supplied with work.", "at most 10.000 ms a step", "Rank 3 is a straggler", "it computes longer: 84.00 ms, other ranks 75.00 ms",
 		"100.000", "-10.50 %", "35.000", "by the clock", "107.2", "61.00 %", "25.04 MiB", "cross_device_reduce", "12.5 % of the communication", "The file has no sizes.", "4 of these", "record_shapes=True",
 		"Clocks of hosts are not compared.", "82.6 %", "13.50 %", "traces/rank%203.json.gz", "12 collectives matched",
 	} {

@@ -11,6 +11,7 @@ import (
 	printer "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"busbar/internal/notice"
 	"busbar/post/timeline"
 )
 
@@ -214,9 +215,9 @@ func hostileGPUs() *Report {
 		d.Unknown[0].Name, d.Unknown[0].Why, d.Notes[0].Says, d.Notes[0].Do = name, name, name, name
 		t.Files[i].Path, t.Files[i].Tool = name, name
 	}
-	for i, name := range hostiles {
+	for _, name := range hostiles {
 		t.Answers = append(t.Answers, timeline.Answer{Key: name, Question: name, Says: name})
-		t.Advice = append(t.Advice, timeline.Advice{Topic: name, Says: name, Why: name, Source: []string{name, "javascript:alert(1)"}[i%2]})
+		t.Advice = append(t.Advice, timeline.Advice{Topic: name, Fact: notice.LongCall{Rank: name, Time: 60}})
 	}
 	t.Across.Straggler.Found.Rank, t.Across.How, t.Rule.CommPattern = hostiles[0], hostiles[1], hostiles[2]
 	r := drawnReport(t, 400)

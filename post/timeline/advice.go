@@ -3,6 +3,9 @@ package timeline
 import (
 	"cmp"
 	"slices"
+
+	"busbar/internal/notice"
+	"busbar/internal/units"
 )
 
 // The topics of advice.
@@ -12,18 +15,6 @@ const (
 	topicTopology = "topology"
 	topicTimeOuts = "time-outs"
 	topicProfile  = "profile"
-)
-
-// Pages that advice rests on.
-const (
-	pageDDP      = "PyTorch, DistributedDataParallel"
-	pageDDPNotes = "PyTorch, Distributed Data Parallel (notes)"
-	pageHooks    = "PyTorch, DDP Communication Hooks"
-	pageTuning   = "PyTorch, Performance Tuning Guide"
-	pageVars     = "PyTorch, ProcessGroupNCCL Environment Variables"
-	pageProfiler = "PyTorch, torch.profiler"
-	pageNCCL     = "NVIDIA, NCCL: Environment Variables"
-	pageNsight   = "NVIDIA, Nsight Systems User Guide"
 )
 
 // worthwhile is the least part of a step or recording that a piece of advice must be able to gain.
@@ -51,17 +42,23 @@ func (t *Timeline) advise() []Advice {
 	return found
 }
 
-// pure is which part of the time of communication is no waiting for other ranks, as far as they were matched, and how to say what is left in it.
-func (a advising) pure() (share float64, aside string) {
+// pure is which part of the time of communication is no waiting for other ranks, as far as calls were matched.
+func (a advising) pure() (share float64, waiting notice.Waiting) {
 	x := a.Across
-	if x == nil || x.Matched == 0 || x.Pure+x.Waiting <= 0 {
-		return 1, "some of it perhaps waiting for others"
+	switch {
+	case x == nil || x.Matched == 0 || x.Pure+x.Waiting <= 0:
+		return 1, notice.WaitingPossible
+	case len(a.all.devices) < a.world():
+		return x.Pure / (x.Pure + x.Waiting), notice.WaitingForOthers
 	}
-	if len(a.all.devices) < a.world() {
-		return x.Pure / (x.Pure + x.Waiting), "some of it perhaps waiting for ranks that were not read"
-	}
-	return x.Pure / (x.Pure + x.Waiting), "waiting for others aside"
+	return x.Pure / (x.Pure + x.Waiting), notice.WaitingExcluded
 }
+
+// seconds is a time of ms.
+func seconds(ms float64) units.Seconds { return units.Seconds(ms / 1e3) }
+
+// span is what times are per.
+func (y typical) span() notice.Span { return notice.Span(y.per) }
 
 // matters says that a gain, in milliseconds of a step or a recording, is worth a try.
 func (a advising) matters(gain float64) bool {

@@ -3,10 +3,10 @@ package timeline
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/internal/units"
 )
 
 // healthy is a run in which nothing calls for advice: five steps of 100 ms, communication hidden but for a millisecond, ranks alike, sizes known, and a benchmark.
@@ -76,7 +76,7 @@ func TestAModelIsNotCalledSmallThatIsNot(t *testing.T) {
 		tl := healthy()
 		each(tl, nil, func(p *Parts) { *p = parts })
 		for _, a := range tl.advise() {
-			if strings.Contains(a.Says, "larger batch") {
+			if a.Code() == (notice.LittleCompute{}).Code() {
 				t.Errorf("%+v", a)
 			}
 		}
@@ -92,83 +92,83 @@ func TestAdvice(t *testing.T) {
 		name   string
 		change func(*Timeline)
 		topic  string
-		says   string
-		why    string
+		want   notice.Fact
 		gain   float64
 	}{
 		{"one stream for both", func(t *Timeline) {
 			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} }, exposedMuch)
-		}, topicOverlap, "async_op=True", "100 % of communication runs on stream 7", 30},
+		}, topicOverlap, notice.SharedStream{Share: 1, Streams: "stream 7", Exposed: 0.03, Per: "step"}, 30},
 		{"gain bounded by what there is to hide behind", func(t *Timeline) {
 			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} }, func(p *Parts) { exposedMuch(p); p.Compute = 22 })
-		}, topicOverlap, "async_op=True", "stream 7", 12},
+		}, topicOverlap, notice.SharedStream{Share: 1, Streams: "stream 7", Exposed: 0.03, Per: "step"}, 12},
 		{"less to compute than to communicate", func(t *Timeline) {
 			each(t, nil, func(p *Parts) { p.Compute, p.Comm, p.Overlap, p.Exposed = 20, 80, 10, 70 })
-		}, topicOverlap, "larger batch", "computes 20.00 ms and communicates 76.00 ms, waiting for others aside", 70},
+		}, topicOverlap, notice.LittleCompute{Compute: 0.02, Comm: 0.076, Per: "step"}, 70},
 		{"one bucket for all", func(t *Timeline) {
 			each(t, func(d *Device) { d.Buckets = []Bucket{{Number: 1, Bytes: 100 << 20, Exposed: 25}} }, exposedMuch)
-		}, topicOverlap, "bucket_cap_mb=25", "all gradients, 100 MiB, are one bucket", 25},
+		}, topicOverlap, notice.OneBucket{Bucket: 100 << 20, Exposed: 0.025, Cap: 25}, 25},
 		{"a large last bucket", func(t *Timeline) {
 			each(t, func(d *Device) {
 				d.Buckets = []Bucket{{Number: 1, Bytes: 8 << 20, Exposed: 1}, {Number: 2, Bytes: 26 << 20, Exposed: 2}, {Number: 3, Bytes: 30 << 20, Exposed: 20}}
 			}, exposedMuch)
-		}, topicOverlap, "bucket_cap_mb=13", "20.00 ms are of the last, of 30 MiB", 20},
+		}, topicOverlap, notice.LastBucket{Exposed: 0.023, Last: 0.02, Bucket: 30 << 20, Median: 26 << 20, Cap: 13}, 20},
 		{"many small buckets", func(t *Timeline) {
 			each(t, func(d *Device) { d.Buckets = slices.Repeat([]Bucket{{Bytes: 100 << 10, Exposed: 2}}, 12) }, exposedMuch)
-		}, topicOverlap, "buckets larger", "12 buckets of 100 KiB", 24},
+		}, topicOverlap, notice.SmallBuckets{Buckets: 12, Median: 100 << 10, Total: 1200 << 10, Exposed: 0.024}, 24},
 		{"many small calls", func(t *Timeline) {
 			each(t, func(d *Device) {
 				d.Collectives = append(d.Collectives, Collective{Name: "all_gather", Type: "int64", Bytes: &small, Calls: 100, Sum: 40, Exposed: 40})
 			}, nil)
-		}, topicOverlap, "Bring small collectives together", "20 collectives under 64 KiB a step take 7.600 ms", 7.6},
+		}, topicOverlap, notice.SmallCollectives{Calls: 20, Exposed: 0.0076, Per: "step"}, 7.6},
 		{"wide gradients", func(t *Timeline) {
 			each(t, func(d *Device) { d.Collectives[0].Exposed = 60 }, nil)
-		}, topicOverlap, "bf16_compress_hook", "of which 11.40 ms are not hidden, waiting for others aside", 5.7},
-		{"bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.HostBound = 15 }) }, topicOverlap, ".item()", "for 15.00 ms of a step of 100.0 ms", 15},
+		}, topicOverlap, notice.WideGradients{Time: 0.02, Exposed: 0.0114, Per: "step"}, 5.7},
+		{"bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.HostBound = 15 }) }, topicOverlap, notice.HostBoundStep{Idle: 0.015, Span: 0.1, Per: "step"}, 15},
 		{"late: its host", func(t *Timeline) {
 			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: stragglerBy(notice.HostBound)}
-		}, topicBalance, "how rank 1 gets its data", "others wait 10.00 ms a step", 10},
+		}, topicBalance, stragglerBy(notice.HostBound), 10},
 		{"late: its work", func(t *Timeline) {
 			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: stragglerBy(notice.SlowCompute)}
-		}, topicBalance, "nvidia-smi -q -d PERFORMANCE", "it computes longer: 40.00 ms, other ranks 1.000 ms (median)", 10},
+		}, topicBalance, stragglerBy(notice.SlowCompute), 10},
 		{"late: its copies", func(t *Timeline) {
 			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: stragglerBy(notice.SlowCopies)}
-		}, topicBalance, "pinned memory", "its copies take longer", 10},
+		}, topicBalance, stragglerBy(notice.SlowCopies), 10},
 		{"late: nobody knows", func(t *Timeline) {
 			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: notice.Straggler{Rank: "rank 1"}}
-		}, topicBalance, "rank --preflight", "Cause unknown", 10},
-		{"all late in turn", func(t *Timeline) { t.Across.Waiting, t.Across.waitingInSteps = 6000, 60 }, topicBalance, "which of them is late changes, or cannot be told", "waits 12.00 ms a step for others, and no rank is the last more often than chance may have it; computation differs by up to 2.0 % in a step (ProfilerStep#1)", 12},
+		}, topicBalance, notice.Straggler{Rank: "rank 1"}, 10},
+		{"all late in turn", func(t *Timeline) { t.Across.Waiting, t.Across.waitingInSteps = 6000, 60 }, topicBalance, notice.UnevenRanks{Waiting: 0.012, Per: "step", Spread: 0.02, Step: "ProfilerStep#1"}, 12},
 		{"slower than the benchmark", func(t *Timeline) {
 			t.Against = []Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 2, Busbw: 50, Reached: 200, Percent: 25}}
 			each(t, nil, exposedMuch)
-		}, topicTopology, "nvidia-smi topo -m", "ran at 25 % of it, 50.00 instead of 200.0 GB/s", 10 * (25 << 20) / 50e9 * 1e3 * 0.75},
-		{"no benchmark to hold it against", func(t *Timeline) { each(t, nil, exposedMuch) }, topicTopology, "rank --backend nccl --collective all_reduce -d float32 -b 1M -e 32M -f 2 --placement in with 2 ranks", "reaches 180.0 GB/s", 0},
-		{"a call of a minute", func(t *Timeline) { t.Devices[1].Collectives[0].Sum, t.Devices[1].Collectives[0].Calls = 60e3, 1 }, topicTimeOuts, "There is no NCCL_TIMEOUT", "a call on rank 1 took 60.00 s", 0},
-		{"no sizes, of PyTorch", func(t *Timeline) { each(t, func(d *Device) { d.Collectives[0].Bytes = nil }, nil) }, topicProfile, "record_shapes=True", "100 % of the time", 0},
+		}, topicTopology, notice.BelowBenchmark{Collective: "all_reduce", Size: 25 << 20, Share: 0.25, BusBW: 50e9, Benchmark: 200e9}, 10 * (25 << 20) / 50e9 * 1e3 * 0.75},
+		{"no benchmark to hold it against", func(t *Timeline) { each(t, nil, exposedMuch) }, topicTopology, notice.NoBenchmark{Collective: "all_reduce", Type: "float32", Size: 25 << 20, BusBW: 180e9, Largest: "32M", Ranks: 2}, 0},
+		{"a call of a minute", func(t *Timeline) { t.Devices[1].Collectives[0].Sum, t.Devices[1].Collectives[0].Calls = 60e3, 1 }, topicTimeOuts, notice.LongCall{Rank: "rank 1", Time: 60}, 0},
+		{"no sizes, of PyTorch", func(t *Timeline) { each(t, func(d *Device) { d.Collectives[0].Bytes = nil }, nil) }, topicProfile, notice.SizesNotRecorded{Share: 1}, 0},
 		{"no sizes, of Nsight", func(t *Timeline) {
 			t.Files[0].Format = "nsight"
 			each(t, func(d *Device) { d.Collectives[0].Bytes = nil }, nil)
-		}, topicProfile, "--include-blobs=true", "100 % of the time", 0},
-		{"no steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = nil }, nil) }, topicProfile, "--step-pattern", "whole recording", 0},
-		{"few steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = d.Steps[:2] }, nil) }, topicProfile, "schedule(wait=1", "there are 2", 0},
-		{"ranks that were not read", func(t *Timeline) { each(t, func(d *Device) { d.World = 8 }, nil) }, topicProfile, "Record all ranks", "2 of 8 ranks were read", 0},
-		{"one rank", func(t *Timeline) { t.Devices, t.Across = t.Devices[:1], nil; t.Devices[0].World = 0 }, topicProfile, "Record all ranks", "one rank alone", 0},
+		}, topicProfile, notice.NsightSizesNotRecorded{Share: 1}, 0},
+		{"no steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = nil }, nil) }, topicProfile, notice.NoSteps{}, 0},
+		{"few steps", func(t *Timeline) { each(t, func(d *Device) { d.Steps = d.Steps[:2] }, nil) }, topicProfile, notice.FewStepsRecorded{Steps: 2}, 0},
+		{"ranks that were not read", func(t *Timeline) { each(t, func(d *Device) { d.World = 8 }, nil) }, topicProfile, notice.RanksNotRead{Read: 2, World: 8}, 0},
+		{"one rank", func(t *Timeline) { t.Devices, t.Across = t.Devices[:1], nil; t.Devices[0].World = 0 }, topicProfile, notice.OneRankRead{}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tl := healthy()
 			c.change(tl)
 			each(tl, happened, nil)
 			found := tl.advise()
-			i := slices.IndexFunc(found, func(a Advice) bool {
-				return a.Topic == c.topic && strings.Contains(a.Says, c.says) && strings.Contains(a.Why, c.why)
-			})
+			i := slices.IndexFunc(found, func(a Advice) bool { return a.Topic == c.topic && a.Code() == c.want.Code() })
 			if i < 0 {
 				t.Fatalf("it advises %+v", found)
+			}
+			if got, want := fmt.Sprintf("%+v", found[i].Fact), fmt.Sprintf("%+v", c.want); got != want {
+				t.Errorf("%s, want %s", got, want)
 			}
 			isNear(t, "the gain", found[i].Gain, c.gain)
 			for n := range found[1:] {
 				if found[n].Gain < found[n+1].Gain {
-					t.Errorf("the gain of %q stands before %q", found[n].Says, found[n+1].Says)
+					t.Errorf("%v precedes %v", found[n], found[n+1])
 				}
 			}
 		})
@@ -177,25 +177,25 @@ func TestAdvice(t *testing.T) {
 
 // The rank that waits for others is the one with the longest times, and no measure of a link.
 func TestABandwidthWithoutABenchmarkIsThePureOne(t *testing.T) {
-	why := func(t *Timeline) string {
+	busbw := func(t *Timeline) (busbw units.Bandwidth, pure notice.Pure) {
 		each(t, nil, exposedMuch)
 		for _, a := range t.advise() {
-			if a.Topic == topicTopology {
-				return a.Why
+			if n, is := a.Fact.(notice.NoBenchmark); is {
+				return n.BusBW, n.Pure
 			}
 		}
-		return ""
+		return 0, false
 	}
 	tl := healthy()
 	slow, fast, pure := 100.0, 150.0, 170.0
 	tl.Devices[0].Collectives[0].BusbwMax, tl.Devices[0].Collectives[0].Sum = &slow, 200
 	tl.Devices[1].Collectives[0].BusbwMax = &fast
-	if got, want := why(tl), "all_reduce 25 MiB reaches 150.0 GB/s of bus bandwidth at its fastest, and no benchmark says how much is possible"; got != want {
-		t.Errorf("not matched: %q, want %q", got, want)
+	if got, is := busbw(tl); got != 150e9 || is {
+		t.Errorf("not matched: %v, %v", got, is)
 	}
 	tl.Across.Matches = []Matched{{Collective: tl.Devices[0].Collectives[0], PureBusbw: &pure}}
-	if got, want := why(tl), "all_reduce 25 MiB reaches 170.0 GB/s of bus bandwidth without the waiting for others, and no benchmark says how much is possible"; got != want {
-		t.Errorf("matched: %q, want %q", got, want)
+	if got, is := busbw(tl); got != 170e9 || !is {
+		t.Errorf("matched: %v, %v", got, is)
 	}
 }
 

@@ -124,13 +124,10 @@ func (t *Timeline) WaitingSays() string {
 	return notice.Sentence(a.Straggler.Found)
 }
 
-// first is a piece of advice up to where it goes into detail.
+// first is a piece of advice without how to follow it.
 func (y typical) first(a Advice) string {
-	text := a.Says
-	for _, end := range []string{". ", ": "} {
-		text, _, _ = strings.Cut(text, end)
-	}
-	text = strings.TrimSuffix(text, ".")
+	text := notice.Advice(a.Fact)
+	text = strings.ToUpper(text[:1]) + text[1:]
 	if a.Gain > 0 {
 		text += fmt.Sprintf(" (worth %s a %s at most)", duration(a.Gain), y.per)
 	}

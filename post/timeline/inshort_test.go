@@ -14,7 +14,7 @@ func TestInShort(t *testing.T) {
 	whole := Parts{Span: 1000, Compute: 60, Comm: 40, Overlap: 10, Exposed: 30, MemcpyOnly: 2, Idle: 908}
 	one := Device{Label: "rank 0", Kernels: 5, Parts: whole, Steps: []Step{{Parts: step}}, Shared: []SharedStream{{ID: 7, OfComm: 60}}}
 	two := Device{Label: "rank 1", Kernels: 5, Parts: whole, Steps: []Step{{Parts: slow}}}
-	advice := []Advice{{Says: "Keep the GPU supplied: load data ahead. It may help.", Gain: 8}}
+	advice := []Advice{{Gain: 8, Fact: notice.HostBoundStep{Per: "step"}}}
 	for name, c := range map[string]struct {
 		of   Timeline
 		want []string
@@ -23,7 +23,7 @@ func TestInShort(t *testing.T) {
 			"A step takes 100.0 ms on average: 30.0 % is communication that nothing hides, 60.0 % computation, 2.0 % copies alone, 8.0 % idle.",
 			"Of communication, 25.0 % runs beside computation.",
 			"No overlap is possible where communication shares a stream with computation, as one runs after the other there: stream 7 of rank 0 with 60 % of its communication.",
-			"To try first: Keep the GPU supplied (worth 8.000 ms a step at most).",
+			"To try first: Keep the GPU supplied with work (worth 8.000 ms a step at most).",
 		}},
 		"two": {Timeline{Devices: []Device{{Kernels: 1, Parts: step}, {Kernels: 1, Parts: slow}}, Across: &Across{Matched: 3}}, []string{
 			"The recording takes 150.0 ms: 17.5 % (5.0 to 30.0) is communication that nothing hides, 70.0 % (60.0 to 80.0) computation, 2.0 % (2.0 to 2.0) copies alone, 10.5 % (8.0 to 13.0) idle; medians of 2 GPUs, with the least and the greatest.",

@@ -114,7 +114,7 @@ func TestStragglerCauses(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", name, s, c.causes)
 		}
 		i := slices.IndexFunc(tl.Advice, func(a Advice) bool { return a.Topic == topicBalance })
-		if i < 0 || !strings.Contains(tl.Advice[i].Says, c.advice) || c.causes == nil && strings.Contains(tl.Advice[i].Says, "copies") {
+		if i < 0 || !strings.Contains(tl.Advice[i].Says(), c.advice) || c.causes == nil && strings.Contains(tl.Advice[i].Says(), "copies") {
 			t.Errorf("%s: advice %+v", name, tl.Advice)
 		}
 	}

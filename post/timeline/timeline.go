@@ -5,6 +5,7 @@
 package timeline
 
 import (
+	"encoding/json"
 	"iter"
 
 	"busbar/internal/notice"
@@ -281,13 +282,33 @@ type Answer struct {
 	Met      *bool  `json:"met"` // of a criterion of success; null: a question, or it can't be told
 }
 
-// Advice is something to do, the most worthwhile first.
+// Advice is something to do.
 type Advice struct {
-	Topic  string  `json:"topic"` // overlap, balance, topology, time-outs, profile
-	Says   string  `json:"says"`
-	Why    string  `json:"why"`     // the figure it rests on
-	Gain   float64 `json:"gain_ms"` // at most, per step or per span; 0: not known
-	Source string  `json:"source,omitempty"`
+	Topic string  // overlap, balance, topology, time-outs, profile
+	Gain  float64 // ms at most, per step or per span; 0: unknown
+	notice.Fact
+}
+
+// Says is what to do, in sentences.
+func (a Advice) Says() string { return notice.ToDo(a.Fact) }
+
+// Why is the fact that the advice is based on.
+func (a Advice) Why() string { return notice.Message(a.Fact) }
+
+// Source is the page that the advice comes from.
+func (a Advice) Source() string { return notice.Find(a.Code()).Source }
+
+// MarshalJSON writes the code and the parameters, and the texts made of them.
+func (a Advice) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Topic      string      `json:"topic"`
+		Code       notice.Code `json:"code"`
+		Says       string      `json:"says"`
+		Why        string      `json:"why"`
+		Gain       float64     `json:"gain_ms"`
+		Source     string      `json:"source,omitempty"`
+		Parameters notice.Fact `json:"parameters"`
+	}{a.Topic, a.Code(), a.Says(), a.Why(), a.Gain, a.Source(), a.Fact})
 }
 
 // Efficiency is a scaling efficiency. See stats.StrongScaling and stats.WeakScaling.
