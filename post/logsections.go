@@ -55,7 +55,14 @@ func (r *logReport) facts(p logPage) {
 // found tells the findings, and how many warnings and errors were not understood. Only where all were may it be said that
 // nothing was found.
 func (r *logReport) found(p logPage) {
-	unexplained := r.log.Reading.Unexplained
+	unexplained, read := r.log.Reading.Unexplained, r.log.Reading
+	unread := read.Damaged + read.NotUnderstood
+	if 2*unread > read.Said {
+		p.title("Most of this log was not understood")
+		p.line(fmt.Sprintf("%d of %d messages of the library could not be read. What is in front of each line may be unknown to post log: "+
+			"remove it, and report it with a line of the log.", unread, read.Said))
+		return
+	}
 	if len(r.findings) == 0 && unexplained == 0 {
 		p.title("Nothing wrong was found in this log")
 		return

@@ -57,8 +57,8 @@ func (r *Reader) call(p *process, m message) verdict {
 	if k.comm == nil {
 		r.join(k, "", nil)
 	}
-	r.count(k, callKey{name: name, count: count, typ: typ, op: red, ranks: ranks})
-	r.follow(k, callSign{name: name, count: count, typ: typ, op: red, root: root}, op)
+	r.count(k, callKey{name: name, count: count, typ: typ, op: folded(red), ranks: ranks})
+	r.follow(k, callSign{name: name, count: count, typ: typ, op: folded(red), root: root}, op)
 	return understood
 }
 
@@ -114,11 +114,14 @@ type callSign struct {
 // compared is what of a call must agree, and whether any of it must: sends and receives have peers, and the variants with a
 // count for each rank have counts of their own.
 func (s callSign) compared() (callSign, bool) {
-	what := collective(s.name)
-	switch {
-	case s.name == "Send" || s.name == "Recv" || s.name == "SendRecv":
+	if s.name == "Send" || s.name == "Recv" || s.name == "SendRecv" {
 		return s, false
-	case strings.HasSuffix(s.name, "v"):
+	}
+	what := collective(s.name)
+	switch variant := strings.HasSuffix(s.name, "v"); {
+	case what == coll.Other && !variant: // one-sided calls, and what a newer library has
+		return s, false
+	case variant:
 		s.count = Unknown
 	}
 	if !what.Reduces() {

@@ -66,7 +66,7 @@ func findWithinHost(l *Log) (found []Finding) {
 // together by order alone, and may be of several communicators.
 func findShared(l *Log) (found []Finding) {
 	for i, c := range l.Communicators {
-		if c.ID == "" {
+		if c.ID == "" || l.namesake(i) {
 			continue
 		}
 		type gpu struct{ host, bus string }
@@ -94,6 +94,22 @@ func findShared(l *Log) (found []Finding) {
 			Evidence: clipTexts(texts), Advice: advice.OwnGPU})
 	}
 	return found
+}
+
+// namesake reports whether several nodes of a communicator have one host name, as containers have: names then do not tell
+// nodes.
+func (l *Log) namesake(comm int) bool {
+	if comm < 0 || comm >= len(l.Communicators) {
+		return false
+	}
+	c := l.Communicators[comm]
+	hosts := map[string]bool{}
+	for _, m := range c.Members {
+		if host := l.hostOf(comm, m.Rank); host != "" {
+			hosts[host] = true
+		}
+	}
+	return len(c.Members) == c.Ranks && c.Nodes > len(hosts)
 }
 
 // blame names the settings that explain a finding, where there are any.
@@ -201,6 +217,20 @@ func linkTexts(t Topology) (texts []string) {
 	return []string{"links are not alike: " + strings.Join(texts, ", ")}
 }
 
+// fewSteps is the number of ranks up to which all sizes from latencyBytes on count; of more, a step moves too little.
+const fewSteps = 8
+
+// ranksOf is the number of ranks of a choice, at least fewSteps.
+func (l *Log) ranksOf(c Choice) int {
+	if c.Comm >= 0 && c.Comm < len(l.Communicators) {
+		return max(fewSteps, l.Communicators[c.Comm].Ranks)
+	}
+	if largest := l.largest(); largest != nil {
+		return max(fewSteps, largest.Ranks)
+	}
+	return fewSteps
+}
+
 // latencyBytes is from which size on LL is unusual: it moves 8 bytes for 4 of data, so that half of the bandwidth is lost.
 const latencyBytes = 16 << 20
 
@@ -209,7 +239,7 @@ func findChoices(l *Log) (found []Finding) {
 	var large []string
 	var least int64
 	for _, c := range l.Choices {
-		if c.Proto == "LL" && c.Size >= latencyBytes {
+		if c.Proto == "LL" && c.Size/int64(l.ranksOf(c)) >= latencyBytes/fewSteps {
 			if least == 0 || c.Size < least {
 				least = c.Size
 			}
@@ -230,19 +260,27 @@ func findChoices(l *Log) (found []Finding) {
 
 // findIdle tells of the largest size of a collective that leaves most channels unused.
 func findIdle(l *Log) (found []Finding) {
-	c := l.largest()
-	if c == nil || c.Channels.Coll <= fewest {
-		return nil
+	type kind struct {
+		comm int
+		name string
 	}
-	largest := map[string]Choice{}
+	largest := map[kind]Choice{}
 	for _, choice := range l.Choices {
-		if best, there := largest[choice.Name]; !there || choice.Size > best.Size {
-			largest[choice.Name] = choice
+		k := kind{choice.Comm, choice.Name}
+		if best, there := largest[k]; !there || choice.Size > best.Size {
+			largest[k] = choice
 		}
 	}
 	for _, choice := range l.Choices {
-		if largest[choice.Name] != choice || choice.Size < latencyBytes || choice.Channels <= 0 || 2*choice.Channels >= c.Channels.Coll ||
-			choice.Algo != "RING" && choice.Algo != "TREE" || len(l.Communicators) > 1 && choice.Comm < 0 {
+		c := l.largest()
+		switch {
+		case choice.Comm >= 0 && choice.Comm < len(l.Communicators):
+			c = &l.Communicators[choice.Comm]
+		case len(l.Communicators) > 1:
+			continue
+		}
+		if c == nil || c.Channels.Coll <= fewest || largest[kind{choice.Comm, choice.Name}] != choice || choice.Size < latencyBytes ||
+			choice.Channels <= 0 || 2*choice.Channels >= c.Channels.Coll || choice.Algo != "RING" && choice.Algo != "TREE" {
 			continue
 		}
 		found = append(found, Finding{Kind: IdleChannels, Severity: Note, Source: environmentDoc + "NCCL_MIN_CTAS",

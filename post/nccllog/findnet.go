@@ -37,7 +37,7 @@ func (l *Log) sameHost(t Transport) bool {
 		return true
 	}
 	a, b := l.hostOf(t.Comm, t.From), l.hostOf(t.Comm, t.To)
-	return a != "" && a == b
+	return a != "" && a == b && !l.namesake(t.Comm)
 }
 
 // isTCP says whether a transport goes over TCP.

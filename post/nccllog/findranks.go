@@ -155,7 +155,8 @@ func count(n int) string {
 // findAborted tells of communicators that were given up. PyTorch ends those of a run that went well in the same way, so that by
 // itself it is no fault where all ranks did it.
 func findAborted(l *Log) (found []Finding) {
-	wrong := len(l.Messages) > 0 || len(findDisagreement(l)) > 0 || len(findStopped(l)) > 0
+	library := func(m Message) bool { return m.Level != programLevel }
+	wrong := slices.ContainsFunc(l.Messages, library) || len(findDisagreement(l)) > 0 || len(findStopped(l)) > 0
 	for i, c := range l.Communicators {
 		var ranks []int
 		for _, m := range c.Members {

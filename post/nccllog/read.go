@@ -3,6 +3,7 @@ package nccllog
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -126,6 +127,15 @@ func (r *Reader) Add(name string, from io.Reader) error {
 	return err
 }
 
+// unwrapped is the line that Docker's json-file driver keeps in an object.
+func unwrapped(line string) string {
+	var kept struct{ Log *string }
+	if !strings.HasPrefix(line, `{"log":"`) || json.Unmarshal([]byte(line), &kept) != nil || kept.Log == nil {
+		return line
+	}
+	return strings.TrimRight(*kept.Log, "\r\n")
+}
+
 // each hands on line by line. A file that breaks off is read up to there.
 func (r *Reader) each(in *bufio.Reader, f *File, do func(line string, ended bool)) error {
 	l := lines{r: in, b: make([]byte, 0, 4096)}
@@ -133,7 +143,7 @@ func (r *Reader) each(in *bufio.Reader, f *File, do func(line string, ended bool
 		text, ended, err := l.next()
 		if len(text) > 0 || ended {
 			r.line++
-			do(string(plain(text)), ended)
+			do(unwrapped(string(plain(text))), ended)
 		}
 		f.Lines = r.line
 		switch {

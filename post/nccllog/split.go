@@ -149,7 +149,10 @@ var launchers = []struct {
 	re    *regexp.Regexp
 	stamp bool
 }{
-	{regexp.MustCompile(`^\[[^\]\s]*,\d+\]<std\w+>:? ?`), false},
+	{regexp.MustCompile(`^\[[^\]\s]+\]<std\w+>:? ?`), false},
+	{regexp.MustCompile(`^std(?:out|err) [FP] `), false}, // of Kubernetes' container runtime, behind a time
+	{regexp.MustCompile(`^(\w{3} +\d+ )?\d\d:\d\d:\d\d([.,]\d+)? `), true},
+	{regexp.MustCompile(`^[a-z][a-z0-9.-]*-[a-z0-9]+ [a-z][a-z0-9-]* +$`), false}, // pod and container
 	{regexp.MustCompile(`^\w{3} \w{3} +\d+ [\d:]{8} \d{4}(<std\w+>:?|:) ?`), true},
 	{regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:?\d\d)?[\]:]* ?`), true},
 	{regexp.MustCompile(`^\[?[IWEF]\d{4,8} \d\d:\d\d:\d\d(\.\d+)? +\d+ [^\s\]]+\] ?`), true},
@@ -173,11 +176,14 @@ var sourcePlace = regexp.MustCompile(`(?:^|[ \]:])([\w./+-]+\.(?:cc|cu|c|h|cpp|h
 // another looks like a header: what it belongs to was cut.
 var another = regexp.MustCompile(`:\d+:\d+ ?(\[-?\d*\]? ?)?$`)
 
+// clocks are times of day, which are no part of a header.
+var clocks = regexp.MustCompile(`(^|[ T\[])\d\d:\d\d:\d\d\b`)
+
 const maxLaunchers = 5
 
 // prefix reads what stands before a header.
 func prefix(s string) (b before) {
-	if another.MatchString(s) || strings.Contains(s, mark) {
+	if another.MatchString(clocks.ReplaceAllString(s, " ")) || strings.Contains(s, mark) {
 		return before{junk: true}
 	}
 	if m := searched.FindStringSubmatch(s); m != nil {

@@ -121,9 +121,9 @@ func (r *Reader) other(line string, ended bool) {
 		if b := prefix(line[:i]); !b.junk {
 			if v, ok := readVersion(line[i:]); ok {
 				r.sawVersion(v, b.label, nil)
+				return
 			}
 		}
-		return
 	}
 	if r.framework(line) || r.programError(line) {
 		return

@@ -1,6 +1,7 @@
 package nccllog
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -61,16 +62,21 @@ func (r *Reader) framework(line string) bool {
 var programErrors = []string{
 	"NCCL failure", "CUDA failure", "Cuda failure", "HIP failure", "Test failure", "NCCL error", "CUDA error", "HIP error",
 	"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage", "ncclRemoteError",
-	"Error: ", "error: ", "ERROR", "FATAL", "Traceback (most recent call last)", "Segmentation fault", "core dumped", "exited on signal", "non-zero exit",
+	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "exited on signal", "non-zero exit",
 	"oom-kill", "oom_kill", "NCCL WARN",
 }
+
+// reports are words by which a program reports an error: ERROR and FATAL by themselves, which a variable's name is not, and
+// "Error: " at the beginning of a line or behind the name of an exception or a program, but not before a number, which is a
+// value that somebody prints.
+var reports = regexp.MustCompile(`\b(ERROR|FATAL)\b|(^|[>\]|:] ?|\w)([Ee]rror|Exception): *[^\s\d.+-]`)
 
 // programLevel is that of such lines.
 const programLevel = "program"
 
 // programError keeps a line that reports an error.
 func (r *Reader) programError(line string) bool {
-	if !slices.ContainsFunc(programErrors, func(e string) bool { return strings.Contains(line, e) }) {
+	if !slices.ContainsFunc(programErrors, func(e string) bool { return strings.Contains(line, e) }) && !reports.MatchString(line) {
 		return false
 	}
 	text := strings.TrimSpace(line)

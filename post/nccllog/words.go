@@ -3,6 +3,7 @@ package nccllog
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"busbar/internal/coll"
 )
@@ -35,19 +36,33 @@ func typed(code int) (string, int) {
 // ops are NCCL's numbers of reductions.
 var ops = []string{"sum", "prod", "max", "min", "avg"}
 
+// folded is the number of a reduction. One of the program's own has a number that NCCL derives from a pointer, so that it
+// differs between processes (ncclUserRedOpMangle): all of them are one.
+func folded(code int) int { return min(code, len(ops)) }
+
 func reduced(code int) string {
 	if code >= 0 && code < len(ops) {
 		return ops[code]
 	}
-	return "op " + strconv.Itoa(code)
+	return "an op of the program"
 }
+
+// collectives are the names that were met, as a log has millions of lines with few of them.
+var collectives sync.Map
 
 // collective is what NCCL's name of a function means.
 func collective(name string) coll.Collective {
-	if c, err := coll.ParseCollective(strings.ToLower(name)); err == nil {
-		return c
+	if c, known := collectives.Load(name); known {
+		return c.(coll.Collective)
 	}
-	return coll.Other
+	c, err := coll.ParseCollective(strings.ToLower(name))
+	if err != nil {
+		c = coll.Other
+	}
+	if len(name) < 32 {
+		collectives.Store(strings.Clone(name), c)
+	}
+	return c
 }
 
 // perRank says that NCCL's count of this collective is of one rank's part, and nccl-tests' S of all parts.

@@ -1,0 +1,139 @@
+package nccllog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What launchers, collectors and time stampers put before each line changes nothing in what a log shows.
+func TestPrefixesOfWholeLogs(t *testing.T) {
+	want := len(readAll(t, wholeLog()).Transports)
+	for _, prefix := range []string{
+		"[1,mpirank:0,algo-1]<stdout>:", "[0]<stdout>:", "2026-05-01T10:11:12.123456789Z stdout F ", "Jun 03 10:00:00 ", "12:34:56 ",
+		"mypod-0 pytorch ",
+	} {
+		lines := strings.Split(strings.TrimSuffix(wholeLog(), "\n"), "\n")
+		l := readAll(t, prefix+strings.Join(lines, "\n"+prefix)+"\n")
+		if l.Reading.Damaged > 0 || len(l.Communicators) != 1 || len(l.Communicators[0].Members) != 4 || len(l.Transports) != want {
+			t.Errorf("%q: %+v, %d communicators", prefix, l.Reading, len(l.Communicators))
+		}
+	}
+	var docker strings.Builder
+	for line := range strings.Lines(wholeLog()) {
+		fmt.Fprintf(&docker, "{\"log\":%q,\"stream\":\"stdout\",\"time\":\"2026-05-01T10:11:12Z\"}\n", line)
+	}
+	if l := readAll(t, docker.String()); l.Reading.Damaged > 0 || len(l.Transports) != want {
+		t.Errorf("docker: %+v", l.Reading)
+	}
+}
+
+// A reduction of the program's own has another number in each process, and one-sided calls differ between ranks by nature.
+func TestCallsThatMayDiffer(t *testing.T) {
+	call := func(rank int, text string) string {
+		return fmt.Sprintf("n1:%d:%d [%d] NCCL INFO %s comm 0xa%d [nranks=2] stream 0x3\n", 100+rank, 200+rank, rank, text, rank)
+	}
+	begin := func(rank int) string {
+		return fmt.Sprintf("n1:%d:%d [%[3]d] NCCL INFO ncclCommInitRankConfig comm 0xa%[3]d rank %[3]d nranks 2 cudaDev %[3]d nvmlDev %[3]d "+
+			"busId %[4]d000 commId 0xabc - Init COMPLETE\n", 100+rank, 200+rank, rank, 1+rank)
+	}
+	for name, calls := range map[string][2]string{
+		"own reductions": {
+			"ReduceScatter: opCount 0 sendbuff 0x1 recvbuff 0x2 count 8 datatype 7 op 731553821 root 0",
+			"ReduceScatter: opCount 0 sendbuff 0x1 recvbuff 0x2 count 8 datatype 7 op 1189238774 root 0"},
+		"signals": {
+			"PutSignal: opCount 0 sendbuff 0x1 recvbuff 0x2 count 1024 datatype 7 op 0 root 1",
+			"WaitSignal: opCount 0 sendbuff 0x1 recvbuff 0x2 count 0 datatype 2 op 0 root 1"},
+	} {
+		l := read(t, begin(0)+begin(1)+call(0, calls[0])+call(1, calls[1]))
+		for _, s := range l.Sequences {
+			if s.Mismatch != nil {
+				t.Errorf("%s: %+v", name, s.Mismatch)
+			}
+		}
+	}
+}
+
+// Lines of a program that report an error, and lines that only look like it.
+func TestErrorsOfAProgram(t *testing.T) {
+	for line, want := range map[string]bool{
+		"+ export TORCH_NCCL_ASYNC_ERROR_HANDLING=1": false,
+		"step 5 loss error: 0.0":                     false,
+		"Mean Squared Error: 0.02":                   false,
+		"ProcessGroupNCCL environments: NCCL version: 2.21.5, TORCH_NCCL_ASYNC_ERROR_HANDLING: 3": false,
+		"RuntimeError: no GPU":        true,
+		"srun: error: node1: task 0":  true,
+		"2026-05-01 ERROR main: died": true,
+		"torch.distributed.DistBackendError: NCCL error in: x.cpp:1970, unhandled system error (run with NCCL_DEBUG=INFO for details), NCCL version 2.21.5": true,
+	} {
+		l := read(t, wholeLog()+line+"\n")
+		if got := len(l.Messages) > 0; got != want {
+			t.Errorf("%q: %v, want %v", line, l.Messages, want)
+		}
+	}
+}
+
+// A change of the network that ends nothing is a note; what memory could not be registered decides about the advice.
+func TestEventsAndRegistrations(t *testing.T) {
+	for text, want := range map[string]struct {
+		severity Severity
+		advice   string
+	}{
+		"NET/IB : mlx5_0:1 Got non-fatal async event: client reregistration(17)": {Note, ""},
+		"NET/IB : mlx5_0:1 Got non-fatal async event: port error(10)":            {Serious, "cable"},
+		"NET/IB : mlx5_0:1 Got async fatal event: device fatal(8)":               {Serious, "cable"},
+		"Call to ibv_reg_mr_iova2 failed with error Bad address":                 {Serious, "nvidia-peermem"},
+		"Call to ibv_reg_dmabuf_mr failed with error Operation not supported":    {Serious, "NCCL_DMABUF_ENABLE=0"},
+		"Call to ibv_reg_mr failed with error Cannot allocate memory":            {Serious, "memlock"},
+		"Error: network AWS Libfabric not found.":                                {Serious, "libnccl-net.so"},
+		"Cuda failure 802 'system not yet initialized'":                          {Serious, "nvidia-fabricmanager"},
+	} {
+		all := read(t, "n1:100:200 [0] NCCL INFO NCCL version 2.27.7+cuda12.8\nn1:100:200 [0] x.cc:1 NCCL WARN "+text+"\n").Findings()
+		if len(all) == 0 || all[0].Severity != want.severity || !strings.Contains(all[0].Advice, want.advice) {
+			t.Errorf("%q: %+v", text, all)
+		}
+	}
+}
+
+// Containers may have one host name on several nodes: nothing is concluded from it.
+func TestNodesOfOneName(t *testing.T) {
+	log := strings.NewReplacer("n2:", "n1:", "nNodes 2 localRanks 2", "nNodes 4 localRanks 1", "localRank 1", "localRank 0",
+		"busId 2000", "busId 1000", "busId 3000", "busId 1000", "busId 4000", "busId 1000", "via P2P/CUMEM", "[send] via NET/IB/0/GDRDMA").Replace(wholeLog())
+	for _, f := range readAll(t, log).Findings() {
+		if f.Kind == SharedGPU || strings.Contains(f.Says, "one host") {
+			t.Errorf("%s: %s", f.Kind, f.Says)
+		}
+	}
+}
+
+// LL is right where a step of a ring moves little, and the channels of a call are those of its own communicator.
+func TestChoicesOfTheirCommunicator(t *testing.T) {
+	kinds := func(log string) (all []Kind) {
+		for _, f := range readAll(t, log).Findings() {
+			all = append(all, f.Kind)
+		}
+		return all
+	}
+	const header = "n1:100:200 [0] NCCL INFO "
+	initOf := func(pointer string, ranks, channels int) string {
+		return fmt.Sprintf("%[1]sncclCommInitRankConfig comm %[2]s rank 0 nranks %[3]d cudaDev 0 nvmlDev 0 busId 1000 commId %[2]sabc - Init START\n"+
+			"%[1]scomm %[2]s rank 0 nRanks %[3]d nNodes 2 localRanks 1 localRank 0 MNNVL 0\n"+
+			"%[1]s%[4]d coll channels, 0 collnet channels, 0 nvls channels, 2 p2p channels, 2 p2p channels per peer\n"+
+			"%[1]sncclCommInitRankConfig comm %[2]s rank 0 nranks %[3]d cudaDev 0 nvmlDev 0 busId 1000 commId %[2]sabc - Init COMPLETE\n",
+			header, pointer, ranks, channels)
+	}
+	choice := func(pointer, name string, ranks int, text string) string {
+		return fmt.Sprintf("%[1]s%[3]s: opCount 0 sendbuff 0x1 recvbuff 0x2 count 4096 datatype 7 op 0 root 0 comm %[2]s [nranks=%[4]d] stream 0x3\n%[1]s%[3]s: %[5]s\n",
+			header, pointer, name, ranks, text)
+	}
+	large := initOf("0xa", 1024, 16) + choice("0xa", "AllGather", 1024, "16384 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..15}")
+	if got := kinds(large); slices.Contains(got, Latency) {
+		t.Errorf("16 KiB a rank over 1024 ranks: %v", got)
+	}
+	other := strings.NewReplacer("100:200 [0]", "101:201 [1]", "cudaDev 0 nvmlDev 0 busId 1000", "cudaDev 1 nvmlDev 1 busId 2000")
+	two := initOf("0xa", 8, 24) + other.Replace(initOf("0xb", 2, 4)+choice("0xb", "AllReduce", 2, "67108864 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..3}"))
+	if got := kinds(two); slices.Contains(got, IdleChannels) {
+		t.Errorf("4 of its own 4 channels: %v", got)
+	}
+}
