@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"busbar/internal/result"
 )
@@ -137,10 +138,25 @@ type input struct {
 	file   File
 	sink   Sink
 	counts Counts
-	tests  int        // runs that were found
-	held   int        // records that wait for more rows, of all runs that are open
-	shell  *shell     // of the line that is read
-	rccl   *rcclTests // of rows that stand alone, one object a line
+	tests  int             // runs that were found
+	held   int             // records that wait for more rows, of all runs that are open
+	shell  *shell          // of the line that is read
+	hosts  map[string]bool // that lists of ranks and lines of logs name
+	rccl   *rcclTests      // of rows that stand alone, one object a line
+}
+
+// maxHosts bounds the hosts of one file that are kept.
+const maxHosts = 1 << 16
+
+// host notes a host's name.
+func (in *input) host(name string) {
+	if in.hosts[name] || len(in.hosts) >= maxHosts {
+		return
+	}
+	if in.hosts == nil {
+		in.hosts = map[string]bool{}
+	}
+	in.hosts[strings.Clone(name)] = true
 }
 
 // unknown counts a line of no known layout and hands it on.

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,6 +151,45 @@ func TestSplitRows(t *testing.T) {
 		}
 		if strings.Join(got, "\n") != strings.Join(want, "\n") || c.Rows != 1 || c.Torn != 0 {
 			t.Errorf("broken at %d (%q): %d rows, %d torn\n%s", at, rows[:at], c.Rows, c.Torn, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// A host's name that begins like a figure is never taken for one.
+func TestLogOfHostGluedToFigure(t *testing.T) {
+	const log = ":64904:64904 [0] NCCL INFO Channel 00"
+	whole := []string{
+		"broadcast float32 none 0 out throughput n2 1024 256 1.05e-05s ok ok",
+		"broadcast float32 none 0 in throughput n2 1024 256 1.15e-05s ok ok",
+	}
+	const start, end = "1024 256 float none 0", " 10.50 1.00 1.00 0 11.50 1.00 1.00 0"
+	for what, c := range map[string]struct {
+		listed, logged string // the host of the ranks, and of a line of the log over the table
+		row            string
+		want           []string
+	}{
+		"root":                   {"3node", "", start + "3node" + log + "\n" + end, whole},
+		"value":                  {"7f3a", "", start + " 10.50 1.00 1.00 07f3a" + log + "\n 11.50 1.00 1.00 0", whole},
+		"last value":             {"7f3a", "", start + end + "7f3a" + log, whole},
+		"behind a space":         {"7f3a", "", start + " 10.50 1.00 1.00 7f3a" + log + "\n 0 11.50 1.00 1.00 0", whole},
+		"an address":             {"10-0-3-7", "", start + " 10.50 1.00 1.00 010-0-3-7" + log + "\n 11.50 1.00 1.00 0", whole},
+		"a host of the log":      {"blue", "7f3a", start + " 10.50 1.00 1.00 07f3a" + log + "\n 11.50 1.00 1.00 0", whole},
+		"an unknown host":        {"blue", "", start + " 10.50 1.00 1.00 07f3a" + log + "\n 11.50 1.00 1.00 0", nil},
+		"an unknown host, root":  {"blue", "", start + "3node" + log + "\n" + end, nil},
+		"two hosts fit":          {"7f3a", "07f3a", start + " 10.50 1.00 1.00 07f3a" + log + "\n 11.50 1.00 1.00 0", nil},
+		"a line behind the half": {"7f3a", "", start + " 10.50 1.00\n07f3a" + log + "\n 1.00 0 11.50 1.00 1.00 0", whole},
+	} {
+		text := strings.ReplaceAll(modernHead("broadcast_perf"), "blue", c.listed)
+		if c.logged != "" {
+			text = c.logged + log + "\n" + text
+		}
+		m, counts := read(t, text+c.row+"\n"+footer)
+		var got []string
+		for _, r := range m.records() {
+			got = append(got, brief(r))
+		}
+		if !slices.Equal(got, c.want) || counts.Rows != 1 || counts.Torn != boolInt(c.want == nil) {
+			t.Errorf("%s: %+v\n%s", what, counts, strings.Join(got, "\n"))
 		}
 	}
 }

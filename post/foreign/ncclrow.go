@@ -72,20 +72,41 @@ type ncclRow struct {
 	lacks    int // words before the figures that are still to come: the operation, the root
 	figures  []string
 	stamp    string
+
+	hosts      map[string]bool // whose names a line of the log may begin with
+	unreadable bool            // it is unknown where a figure ends and a line of the log begins
 }
 
 var (
 	ncclFigure = regexp.MustCompile(`^([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\*?|N/A|[-+]?nan|[-+]?inf)$`)
-	// A figure with something glued to its end, as a line of a log is that another thread printed.
-	ncclGlued = regexp.MustCompile(`^([-+]?\d+(?:\.\d+)?(?:[eE][-+]\d+)?|N/A)[A-Za-z\[].*$`)
+	// A figure with a line of a log glued to its end, which another thread printed: one that begins with a host's name, and
+	// all others.
+	gluedHost = regexp.MustCompile(`^(.+):\d+:\d+$`)
+	gluedLog  = regexp.MustCompile(`^([-+]?\d+(?:\.\d+)?(?:[eE][-+]\d+)?|N/A)(?:\[|NCCL$|RCCL$)`)
 	ncclStamp = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)
 )
 
-// glued is the figure that a word begins with, where something stands behind it; "" for all other words.
-func glued(word string) string {
-	if m := ncclGlued.FindStringSubmatch(word); m != nil && !ncclFigure.MatchString(word) {
-		return m[1]
+// glued is the figure that a word begins with, where a line of a log stands behind it; "" for all other words. A host's name
+// may begin with digits, so that only a host that is known shows where the figure ends.
+func (r *ncclRow) glued(word string) (figure string) {
+	m := gluedHost.FindStringSubmatch(word)
+	if m == nil {
+		if m = gluedLog.FindStringSubmatch(word); m != nil {
+			return m[1]
+		}
+		return ""
 	}
+	fits := 0
+	for i := range m[1] {
+		if before := m[1][:i]; r.hosts[m[1][i:]] && (before == "" || ncclFigure.MatchString(before)) {
+			figure = before
+			fits++
+		}
+	}
+	if fits == 1 {
+		return figure
+	}
+	r.unreadable = r.unreadable || strings.ContainsAny(m[1][:1], "+-.0123456789") || strings.HasPrefix(m[1], "N/A")
 	return ""
 }
 
@@ -101,12 +122,19 @@ func (t *ncclTest) row(l line) (bool, error) {
 		}
 		return true, nil
 	}
+	if t.half != nil && t.half.unreadable {
+		if _, is := plainLog(l.text); is { // the line may be nothing else
+			t.half.unreadable = false
+			return false, nil
+		}
+		return false, t.tearHalf()
+	}
 	if _, ok := count(words[0]); !ok || len(words) < 3 {
 		return false, nil
 	}
-	r := &ncclRow{line: l.n, text: l.text}
+	r := &ncclRow{line: l.n, text: l.text, hosts: t.in.hosts}
 	if !r.read(l.text, t.columns) {
-		if libraryLog.MatchString(l.text) {
+		if !r.unreadable && libraryLog.MatchString(l.text) {
 			return false, nil
 		}
 		return true, t.in.torn(l.n, l.text)
@@ -165,7 +193,7 @@ func (r *ncclRow) read(text string, c *ncclColumns) bool {
 		}
 	}
 	words = words[3:]
-	if c.op && len(words) > 0 && !ncclFigure.MatchString(words[0]) && glued(words[0]) == "" {
+	if c.op && len(words) > 0 && !ncclFigure.MatchString(words[0]) && r.glued(words[0]) == "" && !r.unreadable {
 		r.op = words[0]
 		if op := gluedWord(r.op, ncclOps); op != "" && op != r.op && libraryLog.MatchString(text) {
 			r.op, r.lacks = op, boolInt(c.root)
@@ -175,7 +203,7 @@ func (r *ncclRow) read(text string, c *ncclColumns) bool {
 	}
 	if c.root && len(words) > 0 {
 		root := words[0]
-		if r.root = glued(root); r.root != "" {
+		if r.root = r.glued(root); r.root != "" {
 			return true
 		}
 		if !wholeNumber.MatchString(root) {
@@ -218,9 +246,12 @@ func (r *ncclRow) more(words []string, c *ncclColumns) bool {
 		if len(r.figures) == want {
 			return libraryLog.MatchString(strings.Join(words[i:], " "))
 		}
-		if figure := glued(w); figure != "" {
+		if figure := r.glued(w); figure != "" {
 			r.figures = append(r.figures, figure)
 			return libraryLog.MatchString(strings.Join(words[i:], " "))
+		}
+		if r.unreadable {
+			return false
 		}
 		// Words of rccl-tests' -A: which algorithm and protocol.
 		if !ncclFigure.MatchString(w) && !c.word(len(r.figures)) {
@@ -254,14 +285,14 @@ func (t *ncclTest) goesOn(words []string) bool {
 	if t.half.lacks > 0 || len(words) == 0 {
 		return t.half.lacks == 0
 	}
-	if !ncclFigure.MatchString(words[0]) && glued(words[0]) == "" {
+	if !ncclFigure.MatchString(words[0]) && t.half.glued(words[0]) == "" {
 		return false
 	}
 	if n := len(words); n >= 2 && ncclStamp.MatchString(words[n-2]+" "+words[n-1]) {
 		t.half.stamp, words = words[n-2]+" "+words[n-1], words[:n-2]
 	}
 	room := len(t.columns.blocks)*len(t.columns.blocks[0]) - before
-	if len(words) > room && glued(words[min(room, len(words)-1)]) == "" && !libraryLog.MatchString(strings.Join(words, " ")) {
+	if len(words) > room && t.half.glued(words[min(room, len(words)-1)]) == "" && !libraryLog.MatchString(strings.Join(words, " ")) {
 		return false
 	}
 	if !t.half.more(words, t.columns) {

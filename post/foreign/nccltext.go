@@ -106,7 +106,7 @@ func (p *ncclText) beginsHeadless(l line) error {
 func (p *ncclText) take(l line) (bool, error) {
 	if t := p.test; t != nil && t.columns != nil && l.number() {
 		if t.footer {
-			if r := (&ncclRow{}); !r.read(l.text, t.columns) {
+			if r := (&ncclRow{hosts: p.in.hosts}); !r.read(l.text, t.columns) {
 				return false, nil
 			}
 			if err := p.beginsHeadless(l); err != nil {
@@ -284,6 +284,7 @@ func (t *ncclTest) rank(m []string) {
 	}
 	t.facts.groups = append(t.facts.groups, n(m[2]))
 	t.ranks = append(t.ranks, r)
+	t.in.host(r.Host)
 }
 
 // versionOf is a version of NCCL by its number: 22304 is 2.23.4, 2708 2.7.8.

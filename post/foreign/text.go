@@ -54,8 +54,9 @@ func (in *input) text(r io.Reader) error {
 	}
 	of("")
 	err := lines(r, func(n int, text string) error {
-		if plainLog(text) {
+		if host, is := plainLog(text); is {
 			in.counts.Log++
+			in.host(host)
 			if strings.Contains(text, " set by environment to ") {
 				of("").shell.sets(text)
 			}
@@ -74,15 +75,17 @@ func (in *input) text(r io.Reader) error {
 	return err
 }
 
-// plainLog says whether a line is of a log of NCCL and nothing else, as host:pid:thread [device] NCCL INFO begins it. Logs
-// have millions of them.
-func plainLog(text string) bool {
+// plainLog says whether a line is of a log of NCCL and nothing else, as host:pid:thread [device] NCCL INFO begins it, and
+// of which host. Logs have millions of them.
+func plainLog(text string) (host string, is bool) {
 	before, _, is := strings.Cut(text, " NCCL INFO ")
 	if !is {
-		return false
+		return "", false
 	}
 	who, device, two := strings.Cut(before, " ")
-	return two && strings.Count(who, ":") == 2 && !strings.ContainsAny(who, "<>[]|") && strings.HasPrefix(device, "[") && !strings.Contains(device, " ")
+	is = two && strings.Count(who, ":") == 2 && !strings.ContainsAny(who, "<>[]|") && strings.HasPrefix(device, "[") && !strings.Contains(device, " ")
+	host, _, _ = strings.Cut(who, ":")
+	return host, is
 }
 
 func newLine(n int, text string) line {
@@ -125,6 +128,9 @@ func (s *stream) take(in *input, l line, raw string) error {
 	case libraryLog.MatchString(l.text):
 		if m := ncclLoaded.FindStringSubmatch(l.text); m != nil {
 			s.shell.vendor, s.shell.library = strings.ToLower(m[1]), m[2]
+		}
+		if host, is := plainLog(l.text); is {
+			in.host(host)
 		}
 		s.shell.sets(l.text)
 		in.counts.Log++
