@@ -42,12 +42,15 @@ func (c Case) WithSize(bytes int64) Case {
 	return c
 }
 
-// WithElements sets Count and SizeBytes from the number of elements in one rank's tensor. An error says that the
-// total does not fit 63 bits.
+// WithElements sets Count and SizeBytes from the number of elements in one rank's tensor. An error reports that the
+// total does not fit 63 bits, or that the type or the world is unknown.
 func (c Case) WithElements(elements int64) (Case, error) {
 	parts := int64(c.Type.Size())
 	if c.Collective.Shared() {
 		parts *= int64(c.World)
+	}
+	if parts <= 0 {
+		return c, fmt.Errorf("the size of %d elements is unknown: no data type, or no world size", elements)
 	}
 	if elements > math.MaxInt64/parts {
 		return c, fmt.Errorf("%d elements of %s in a world of %d overflow the size in bytes", elements, c.Type, c.World)

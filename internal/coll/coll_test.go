@@ -162,6 +162,11 @@ func TestElements(t *testing.T) {
 			t.Errorf("%s: %d elements, %d bytes, %v", k, c.Count, c.SizeBytes, err)
 		}
 	}
+	for _, c := range []Case{{Collective: AllGather, Type: Float64}, {Collective: AllReduce, World: 4}} {
+		if _, err := c.WithElements(1); err == nil {
+			t.Errorf("%+v: a size without type or world", c)
+		}
+	}
 	if _, err := (Case{Collective: AllGather, Type: Float64, World: 1 << 20}).WithElements(1 << 41); err == nil {
 		t.Error("an overflow is not an error")
 	}

@@ -179,6 +179,32 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// Without a type or a number of ranks a number of elements is no size.
+func TestElementsWithoutTypeOrWorld(t *testing.T) {
+	const head = "backend,collective,world_size,num_elements,size_mb,time_us,dtype\nnccl,all_reduce,2,8,,1.5,float32\n"
+	const whole = "all_reduce float32 sum -1 in latency n2 32 8 1.5e-06s ok unknown"
+	for what, c := range map[string]struct {
+		text string
+		torn int
+		want []string
+	}{
+		"no type":            {head + "nccl,broadcast,2,8,1,1.5,\n", 0, []string{whole, "broadcast ? none -1 ? latency n2 1048576 -1 1.5e-06s ok unknown"}},
+		"an unknown type":    {head + "nccl,all_reduce,2,8,1,1.5,complex64\n", 0, []string{whole, "all_reduce ? sum -1 in latency n2 1048576 -1 1.5e-06s ok unknown"}},
+		"no type, no size":   {head + "nccl,broadcast,2,8,,1.5,\n", 1, []string{whole}},
+		"no world":           {head + "nccl,all_gather,,8,1,1.5,float32\n", 1, []string{whole}},
+		"a world of 0 ranks": {strings.Replace(profileOf, "Size=2", "Size=0", 1) + "  AllGather: 0.010 ms | AlgBW: 0.00 GB/s | BusBW: 0.00 GB/s\n", 0, []string{"all_reduce float32 sum -1 in throughput ? 32 8 1e-05s ok off", "all_gather float32 none -1 out throughput ? -1 8 1e-05s ok off"}},
+	} {
+		m, counts := read(t, c.text)
+		var got []string
+		for _, r := range m.records() {
+			got = append(got, brief(r))
+		}
+		if !slices.Equal(got, c.want) || counts.Torn != c.torn {
+			t.Errorf("%s: %+v\n%s", what, counts, strings.Join(got, "\n"))
+		}
+	}
+}
+
 func TestRCCLJSON(t *testing.T) {
 	row := rcclRow
 	want := "all_reduce float32 sum -1 out throughput n4 1024 256 5.05e-05s ok ok"

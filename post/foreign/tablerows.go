@@ -123,12 +123,12 @@ func (p *table) script(row tableRow, rec *result.Record) (tableRun, bool) {
 	return run, ok && run.world > 0
 }
 
-// scriptSizes reads the size, or makes it of the number of elements.
+// scriptSizes reads the size, or makes it of the number of elements, where their type is known.
 func scriptSizes(row tableRow, rec *result.Record, used map[string]bool) bool {
-	if text, name := row.any(scriptCount); text != "" {
+	if text, name := row.any(scriptCount); text != "" && rec.Type != 0 {
 		n, ok := count(text)
 		c, err := rec.WithElements(n)
-		if used[name] = true; !ok || err != nil || rec.Type == 0 {
+		if used[name] = true; !ok || err != nil {
 			return false
 		}
 		rec.SizeBytes, rec.Count = c.SizeBytes, n
