@@ -194,6 +194,16 @@ func TestLogOfHostGluedToFigure(t *testing.T) {
 	}
 }
 
+// An asterisk marks a difference that is too large.
+func TestStarredError(t *testing.T) {
+	m := expect(t, e1Head("redop")+"1024 256 float sum 10.0 1.00 1.00 5e-01* 11.0 1.00 1.00 2e-07\n"+footer, 1, 0, 0, 0,
+		"all_reduce float32 sum -1 out throughput n2 1024 256 1e-05s wrong wrong",
+		"all_reduce float32 sum -1 in throughput n2 1024 256 1.1e-05s ok unknown")
+	if s := m.records()[0].Imported.Stated["error"]; s != "5e-01" {
+		t.Errorf("error %q", s)
+	}
+}
+
 // Options that add columns.
 func TestMoreColumns(t *testing.T) {
 	m := expect(t, strings.Replace(modernHead("reduce_perf"), "#wrong     time   algbw   busbw #wrong", "#wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 i_cv% timestamp", 1)+
@@ -211,7 +221,7 @@ func TestMoreColumns(t *testing.T) {
 	one := "# in-place\n# size count type redop root time hipevt algbw busbw #wrong algo proto nchannels\n"
 	m = expect(t, "# rccl-tests version 2.18.3 rccl-headers=22803 rccl-library=22707\nHIP version  : 6.1\n# Collective test starting: all_reduce_perf\n"+one+
 		"1024 256 bfloat16 sum -1 10.0 9.0 1.0 1.0 0* RING LL 8\n# Errors with asterisks indicate errors that have exceeded the maximum threshold.\n# Out of bounds values : 0 OK\n", 1, 0, 0, 0,
-		"all_reduce bfloat16 sum -1 in throughput n2 1024 256 1e-05s ok ok")
+		"all_reduce bfloat16 sum -1 in throughput n2 1024 256 1e-05s wrong wrong")
 	if p := m.records()[0].Path; p == nil || p.Algorithm != "RING" || p.Protocol != "LL" || p.Channels != 8 {
 		t.Errorf("%v", p)
 	}
