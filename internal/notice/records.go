@@ -169,6 +169,11 @@ type RowsWithoutHeader struct {
 	Line int `json:"line"`
 }
 
+// WrongValuesCounted: another tool's output ends with a count of wrong values.
+type WrongValuesCounted struct {
+	Values int64 `json:"values"`
+}
+
 // Recorded is a warning of which only the text is known: from an older version of busbar, or from another tool.
 type Recorded struct {
 	Text string `json:"text"`
@@ -219,6 +224,7 @@ func (DevicesPartlyListed) Code() Code  { return "devices-partly-listed" }
 func (ConcurrentGroups) Code() Code     { return "concurrent-groups" }
 func (SeparateWorlds) Code() Code       { return "separate-worlds" }
 func (RowsWithoutHeader) Code() Code    { return "rows-without-header" }
+func (WrongValuesCounted) Code() Code   { return "wrong-values-counted" }
 func (Recorded) Code() Code             { return "recorded-warning" }
 func (Unknown) Code() Code              { return "unknown-notice" }
 
@@ -328,6 +334,10 @@ var records = []Entry{
 	{Example: RowsWithoutHeader{120}, Severity: Warning,
 		Text: "the rows from line {Line} on follow the end of another table and have no header: ranks, library and settings are unknown",
 		Doc:  "A footer ends a table of nccl-tests. Rows after it belong to another test, and their number of ranks is not guessed."},
+	{Example: WrongValuesCounted{3}, Severity: Warning,
+		Text:   "the imported file counts {Values wrong value} (out of bounds)",
+		Advice: "look for the cause before using the times of this run: a GPU, a link or the library corrupts data",
+		Doc:    "nccl-tests checks the data of each row and ends with the number of wrong values. Layouts before 2022 do not mark the rows, so that only the count shows the defect."},
 	{Example: Recorded{"load: 12.5 on 8 cores"}, Severity: Warning,
 		Text: "{Text}",
 		Doc:  "The text of a warning that an older version of busbar or another tool recorded; it has no code of its own."},

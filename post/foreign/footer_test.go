@@ -2,10 +2,12 @@ package foreign
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -145,6 +147,29 @@ func TestContradictionInEachLayout(t *testing.T) {
 		_, counts := read(t, c.text, c.given...)
 		if counts.Doubtful != 1 {
 			t.Errorf("%s: %+v", what, counts)
+		}
+	}
+}
+
+// A footer that counts wrong values marks its run, also where no row has them.
+func TestFooterCountsWrongValues(t *testing.T) {
+	row, failed := rowOf(2, 5000), "# Out of bounds values : 3 FAILED\n# Avg bus bandwidth    : 1.0\n"
+	old := e1Head("redop") + "1024 256 float sum 10.0 1.00 1.00 5e-01 11.0 1.00 1.00 2e-07\n"
+	for what, c := range map[string]struct {
+		text   string
+		want   notice.List
+		reason string
+	}{
+		"#wrong":          {modernHead("all_reduce_perf") + row + failed, notice.Of(notice.WrongValuesCounted{Values: 3}), ""},
+		"error":           {old + failed, notice.Of(notice.WrongValuesCounted{Values: 3}), ""},
+		"none":            {old + footer, nil, ""},
+		"JSON":            {strings.ReplaceAll(jsonTest, `"nwrong":2.0`, `"nwrong":null`), notice.Of(notice.WrongValuesCounted{Values: 2}), ""},
+		"behind its line": {modernHead("all_reduce_perf") + strings.Repeat(row, heldRows) + failed, nil, notice.Message(notice.WrongValuesCounted{Values: 3})},
+	} {
+		m, _ := read(t, c.text)
+		k := m.runs[0]
+		if !reflect.DeepEqual(k.run.Warnings, c.want) || k.end.Outcome != result.Complete || k.end.Reason != c.reason {
+			t.Errorf("%s: %+v, %+v", what, k.run.Warnings, k.end)
 		}
 	}
 }

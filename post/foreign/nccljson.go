@@ -337,13 +337,18 @@ func (n *ncclDocument) end(f fields) error {
 	if t.run.Imported.Ended = f.text("end_time"); t.run.Imported.Started == "" {
 		t.run.Imported.Started = f.text("start_time")
 	}
+	var bounds struct {
+		Count float64 `json:"count"`
+	}
+	_ = json.Unmarshal(f["out_of_bounds"], &bounds) // where there is none, nothing was checked
+	reason := t.wrongValues(wrongElements(bounds.Count))
 	var failures []string
 	_ = json.Unmarshal(f["errors"], &failures) // what is no list of words has none
 	failures = slices.DeleteFunc(failures, func(s string) bool { return s == "" })
 	if len(failures) > 0 {
 		return t.end(result.Aborted, strings.Join(failures, "; "))
 	}
-	return t.end(result.Complete, "")
+	return t.end(result.Complete, reason)
 }
 
 // cut closes the run of a file that breaks off.

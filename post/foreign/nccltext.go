@@ -36,6 +36,7 @@ type ncclTest struct {
 	footer       bool            // the table is closed
 	headless     bool            // rows below the end of another table are all there is of it
 	failure      string          // the first line that says so
+	wrong        int64           // values that the footer counts
 	half         *ncclRow
 	facts        ncclFacts
 	export       *result.Run // the header of busbar's own export; nil: a real one
@@ -58,7 +59,8 @@ var (
 	ncclStart    = regexp.MustCompile(`^Collective test (starting|concluded): (\S+)`)
 	ncclRank     = regexp.MustCompile(`^Rank +(\d+) +(?:Group +(\d+) +)?(?:Pid +(\d+) +)?on +(\S+) +device +(\d+) +\[([^\]]*)\] *(.*)$`)
 	ncclCycle    = regexp.MustCompile(`^Testing (\d+) cycle`)
-	ncclFailure  = regexp.MustCompile(`: Test (CUDA|HIP|NCCL) failure |: Test timeout |^error: \S| \.\. \S+ pid \d+: Test failure |^Out of bounds values +: \d+ FAILED`)
+	ncclFailure  = regexp.MustCompile(`: Test (CUDA|HIP|NCCL) failure |: Test timeout |^error: \S| \.\. \S+ pid \d+: Test failure `)
+	ncclWrong    = regexp.MustCompile(`^Out of bounds values +: (\d+) FAILED`)
 	ncclPlaces   = regexp.MustCompile(`^out-of-place .*in-place`)
 	ncclKnown    = regexp.MustCompile(`^(Using devices$|out-of-place|in-place|\(B\) |\(us\)|Reducing maxBytes to |Out of bounds values +:|Avg bus bandwidth +:|GPU memory usage +:|` +
 		`Errors with asterisks|Blocking Enabled|Swap Comms Enabled|Parallel Init Enabled|Per-Iteration Report|Writing JSON output|skipping json output|` +
@@ -248,7 +250,6 @@ func (t *ncclTest) about(l line) bool {
 		if t.failure == "" {
 			t.failure = strings.TrimSpace(l.text)
 		}
-		t.footer = t.footer || strings.HasPrefix(l.body, "Out of bounds")
 		return true
 	}
 	if !ncclKnown.MatchString(l.body) {
@@ -257,6 +258,9 @@ func (t *ncclTest) about(l line) bool {
 	switch key, value, _ := strings.Cut(l.body, ":"); {
 	case strings.HasPrefix(l.body, "Out of bounds"), strings.HasPrefix(l.body, "Avg bus bandwidth"):
 		t.footer = true
+		if m := ncclWrong.FindStringSubmatch(l.body); m != nil && t.export == nil { // an export has it of its rows
+			t.wrong, _ = count(m[1])
+		}
 	case strings.HasPrefix(l.body, "out-of-place") && !strings.Contains(l.body, " in-place"):
 		t.facts.only = coll.OutOfPlace
 	case strings.HasPrefix(l.body, "in-place"):
@@ -318,7 +322,7 @@ func (p *ncclText) close() error {
 	case t.exportOutcome != "":
 		return t.end(t.exportOutcome, t.exportReason)
 	}
-	return t.end(result.Complete, "")
+	return t.end(result.Complete, t.wrongValues(t.wrong))
 }
 
 // mode says how the operations were timed, by the -z of the header.

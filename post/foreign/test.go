@@ -74,6 +74,19 @@ func (t *test) warn(f notice.Fact) {
 	}
 }
 
+// wrongValues notes how many wrong values the source counts below its rows. If the run's line is written already, reason
+// has to go to its end.
+func (t *test) wrongValues(n int64) (reason string) {
+	f := notice.WrongValuesCounted{Values: n}
+	if n > 0 && t.table != nil {
+		return notice.Message(f)
+	}
+	if n > 0 {
+		t.warn(f)
+	}
+	return ""
+}
+
 // add takes a record of a row that was counted.
 func (t *test) add(r *result.Record) error {
 	t.in.counts.Points++
