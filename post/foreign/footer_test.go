@@ -173,3 +173,23 @@ func TestFooterCountsWrongValues(t *testing.T) {
 		}
 	}
 }
+
+// A failure ends its run as aborted wherever it is printed, in text as in JSON.
+func TestFailureBelowFooter(t *testing.T) {
+	table := modernHead("all_reduce_perf") + rowOf(2, 5000)
+	const failure = "n1: Test NCCL failure common.cu:1 'made up'\n"
+	for what, c := range map[string]struct {
+		text, reason string
+	}{
+		"an error below the table": {table + "# error: made up\n" + footer, "# error: made up"},
+		"below the footer":         {table + footer + failure, strings.TrimSpace(failure)},
+		"JSON":                     {strings.Replace(jsonTest, `"errors":[""]`, `"errors":["made up"]`, 1), "made up"},
+		"of the next command":      {table + footer + "$ mpirun -np 2 ./all_reduce_perf\n" + failure, ""},
+	} {
+		m, _ := read(t, c.text)
+		e := m.runs[0].end
+		if (e.Outcome == result.Aborted) != (c.reason != "") || e.Reason != c.reason {
+			t.Errorf("%s: %+v", what, e)
+		}
+	}
+}

@@ -247,6 +247,9 @@ func (t *ncclTest) about(l line) bool {
 		return true
 	}
 	if ncclFailure.MatchString(l.text) || ncclFailure.MatchString(l.body) {
+		if t.footer && t.in.shell.program != "" { // of the command that follows
+			return false
+		}
 		if t.failure == "" {
 			t.failure = strings.TrimSpace(l.text)
 		}
@@ -313,7 +316,7 @@ func (p *ncclText) close() error {
 		return err
 	}
 	switch {
-	case t.failure != "" && !t.footer:
+	case t.failure != "":
 		return t.end(result.Aborted, t.failure)
 	case !t.footer && t.columns != nil:
 		return t.end(result.Interrupted, "the source ends without the lines under the table")
