@@ -44,6 +44,29 @@ func TestOSU(t *testing.T) {
 		"all_reduce int8 sum -1 in latency n2 8 8 5e-07s ok off")
 }
 
+// The number of ranks is that of the launcher, not of a program around it.
+func TestRanksOfCommand(t *testing.T) {
+	for command, want := range map[string]int{
+		"mpirun -np 4 ./osu_allgather":                                                     4,
+		"salloc -N 2 -n 16 mpirun -np 4 ./osu_allgather":                                   4,
+		"salloc -N 2 -n 16 srun ./osu_allgather":                                           0,
+		"nohup nice -n 10 mpirun -np 4 osu_allgather -f":                                   4,
+		"nohup nice -n 10 ./osu_allgather":                                                 0,
+		"time /opt/bin/mpiexec -n 8 nice -n 5 ./osu_allgather -n 3":                        8,
+		"srun -n2 osu_allgather":                                                           2,
+		"mpirun -np 1 ./osu_allgather : -np 3 ./osu_allgather":                             4,
+		"mpirun -np 1 ./osu_allgather -m 8 : -np 3 -x A=1 ./osu_allgather -i 7 : -n 2 ./b": 6,
+		"mpirun -np 1 ./other : -np 3 ./osu_allgather":                                     4,
+		"mpirun -np 1 ./osu_allgather : ./osu_allgather":                                   0,
+		"mpirun ./osu_allgather : -np 3 ./osu_allgather":                                   0,
+	} {
+		m, _ := read(t, "$ "+command+"\n# OSU MPI Allgather Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n")
+		if got := m.runs[0].run.World; got != want {
+			t.Errorf("%s: %d ranks, want %d", command, got, want)
+		}
+	}
+}
+
 const imbFixture = `#----------------------------------------------------------------
 #    Intel(R) MPI Benchmarks 2021.3, MPI-1 part
 #----------------------------------------------------------------

@@ -2,7 +2,9 @@ package foreign
 
 import (
 	"io"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -182,27 +184,56 @@ func (s *shell) take(l line) bool {
 	if !begins && len(before) > 0 {
 		return false
 	}
-	*s = shell{program: l.text[m[4]:m[5]], args: strings.Fields(l.text[m[1]:]), np: ranksAsked(before), configurations: s.configurations}
+	*s = shell{program: l.text[m[4]:m[5]], args: strings.Fields(l.text[m[1]:]), np: ranksAsked(before, l.text[m[5]:]), configurations: s.configurations}
 	s.sets(l.text)
 	return true
 }
 
-// launched says whether one of the words is a launcher.
+// launched reports whether one of the words starts programs.
 func launched(words []string) bool {
-	for _, w := range words {
-		switch w[strings.LastIndex(w, "/")+1:] {
-		case "mpirun", "mpiexec", "srun", "prun", "orterun", "mpiexec.hydra", "time", "nohup":
-			return true
-		}
-	}
-	return false
+	return behindLauncher(words) != nil ||
+		slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == "time" || path.Base(w) == "nohup" })
 }
 
-// ranksAsked is the number that a launcher was told; 0 where it was not, or is no number.
-func ranksAsked(words []string) int {
-	if !launched(words) {
+// behindLauncher is the last launcher of MPI among the words, with what follows; nil if there is none. Words before it are
+// of other programs, such as salloc and nice, whose -n is no number of ranks of this one.
+func behindLauncher(words []string) []string {
+	for i, w := range slices.Backward(words) {
+		switch path.Base(w) {
+		case "mpirun", "mpiexec", "srun", "prun", "orterun", "mpiexec.hydra":
+			return words[i:]
+		}
+	}
+	return nil
+}
+
+// ranksAsked is the number of ranks that the launcher of a benchmark was told to start, of all programs that a colon
+// separates; 0 where it was not told. Before are the words before the benchmark, rest is the line behind it.
+func ranksAsked(before []string, rest string) int {
+	words := behindLauncher(before)
+	if words == nil {
 		return 0
 	}
+	parts := strings.Split(strings.Join(words, " "), " : ")
+	if _, others, more := strings.Cut(rest, " : "); more {
+		parts = append(parts, strings.Split(others, " : ")...)
+	}
+	sum := 0
+	for _, part := range parts {
+		if m := benchmarkProgram.FindStringIndex(part); m != nil {
+			part = part[:m[0]]
+		}
+		n := ranksOf(strings.Fields(part))
+		if n == 0 {
+			return 0
+		}
+		sum += n
+	}
+	return sum
+}
+
+// ranksOf is the number of ranks that the options of a launcher give; 0 if there is none.
+func ranksOf(words []string) int {
 	for i, w := range words {
 		flag, value, joined := strings.Cut(w, "=")
 		switch flag {
