@@ -80,6 +80,27 @@ func (t *ncclTest) world() int {
 	return last
 }
 
+// dropCommand forgets the command over a table that another program made.
+func (t *ncclTest) dropCommand() {
+	f := &t.facts
+	k, operation := perfProgram(f.typed)
+	other := false
+	if t.program != "" {
+		named, title := perfProgram(t.program)
+		other = named != k || title != operation
+	} else if k != coll.Other && t.columns != nil && f.rows > 0 {
+		other = !f.fitsColumns(k, t.columns, f.reduces())
+	}
+	if other {
+		f.typed, f.asked = "", 0
+	}
+}
+
+// reduces reports whether a row names an operation.
+func (f *ncclFacts) reduces() bool {
+	return slices.ContainsFunc(f.ops, func(op string) bool { return op != "" && op != "none" })
+}
+
 // collective is the one that was found; 0 before that.
 func (t *ncclTest) collective() coll.Collective {
 	if !t.facts.decided && t.program != "" {
@@ -94,6 +115,9 @@ func (t *ncclTest) collective() coll.Collective {
 
 // decide fills in what the first rows tell together.
 func (t *ncclTest) decide(rows []*result.Record) {
+	if t.facts.typed != "" {
+		t.dropCommand()
+	}
 	t.describe()
 	t.facts.decide(t)
 	if t.run.World == 0 && t.columns != nil && t.columns.error != "res" {
@@ -181,9 +205,8 @@ func (f *ncclFacts) candidates(t *ncclTest) (left []coll.Collective) {
 	if n == 0 {
 		n = t.in.file.Given.World
 	}
-	op := slices.ContainsFunc(f.ops, func(op string) bool { return op != "" && op != "none" })
 	for _, k := range coll.Collectives() {
-		if !f.fitsColumns(k, c, op) || f.rooted && !k.Rooted() || !f.rooted && c.root && c.error == "#wrong" && k.Rooted() {
+		if !f.fitsColumns(k, c, f.reduces()) || f.rooted && !k.Rooted() || !f.rooted && c.root && c.error == "#wrong" && k.Rooted() {
 			continue
 		}
 		if inPlaceUnchecked := k == coll.AllToAll || k == coll.SendRecv; f.checkedIn && inPlaceUnchecked || f.uncheckedIn && !inPlaceUnchecked {

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -40,6 +41,7 @@ var (
 	osuRow     = regexp.MustCompile(`^\s*\d[\d.]*(\s|$)`)
 	osuLatency = regexp.MustCompile(`^(Avg )?(Latency|Lat) ?\(us\)$`)
 	osuComment = regexp.MustCompile(`^(Overall = |Send Buffer on |Running |Transfer|Window creation: |Synchronization: |Datatype: |Rank|-)`)
+	osuProgram = regexp.MustCompile(`^osu_(?:xccl_|nccl_|oshm_|upcxx_|upc_all_)?(\w+)$`)
 	osuFailure = regexp.MustCompile(`^DATA VALIDATION ERROR`)
 )
 
@@ -123,9 +125,15 @@ func (p *osu) begin(m []string, l line) *osuTest {
 	return t
 }
 
-// command takes the number of ranks, and whether the collective was in place, from the command over the test.
+// command takes the number of ranks, and whether the collective was in place, from the command over the test. That of another
+// collective's program is not of this table.
 func (t *osuTest) command(sh *shell) {
-	if strings.Contains(sh.program, "osu_") {
+	defer sh.forget()
+	m := osuProgram.FindStringSubmatch(path.Base(sh.program))
+	if m != nil {
+		if c, _ := operationOf(m[1]); c != t.collective {
+			return
+		}
 		if t.run.World = sh.np; sh.np > 0 {
 			t.deduced("the number of ranks, from the command over the table")
 		}
@@ -138,7 +146,6 @@ func (t *osuTest) command(sh *shell) {
 		}
 	}
 	t.run.Environment = sh.environment
-	sh.forget()
 }
 
 // known fills in what holds for all runs of a version, whatever its options.

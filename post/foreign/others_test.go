@@ -67,6 +67,35 @@ func TestRanksOfCommand(t *testing.T) {
 	}
 }
 
+// A command is not applied to the table of another program.
+func TestCommandOfAnotherProgram(t *testing.T) {
+	osu := func(command, title string) string {
+		return "$ NCCL_ALGO=Ring mpirun -np 4 " + command + "\n# OSU " + title + " Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n"
+	}
+	row := "1024 256 float 0 10.0 1.00 1.00 0e+00 10.0 1.00 1.00 0e+00\n"
+	for what, c := range map[string]struct{ text, want string }{
+		"OSU":                 {osu("osu_allgather", "MPI Allgather"), "all_gather 4 Ring"},
+		"OSU, broadcast":      {osu("osu_bcast", "MPI Broadcast"), "broadcast 4 Ring"},
+		"OSU, NCCL":           {osu("osu_xccl_reduce_scatter", "NCCL-CUDA Reduce_scatter"), "reduce_scatter 4 Ring"},
+		"OSU, no collective":  {osu("osu_barrier", "MPI Barrier"), "Barrier Latency 4 Ring"},
+		"OSU, another":        {osu("osu_allreduce", "MPI Allgather"), "all_gather 0 "},
+		"OSU, not its kind":   {osu("osu_allreduce", "MPI Barrier"), "Barrier Latency 0 "},
+		"nccl-tests":          {"$ mpirun -np 3 ./broadcast_perf\n" + e1Head("root") + row + footer, "broadcast 2  3"},
+		"nccl-tests, another": {"$ mpirun -np 3 ./all_reduce_perf\n" + e1Head("root") + row + footer, "broadcast 2 "},
+		"nccl-tests, named":   {"$ mpirun -np 3 ./all_gather_perf\n" + modernHead("all_reduce_perf") + rowOf(2, 5000) + footer, "all_reduce 2 "},
+	} {
+		m, _ := read(t, c.text)
+		run := m.runs[0].run
+		got := fmt.Sprint(m.records()[0].Operation(), " ", run.World, " ", run.Environment["NCCL_ALGO"])
+		if asked := run.Imported.Settings["ranks of the launcher"]; asked != "" {
+			got += " " + asked
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", what, got, c.want)
+		}
+	}
+}
+
 const imbFixture = `#----------------------------------------------------------------
 #    Intel(R) MPI Benchmarks 2021.3, MPI-1 part
 #----------------------------------------------------------------
