@@ -2,11 +2,13 @@ package foreign
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -376,6 +378,13 @@ func TestJSON(t *testing.T) {
 	// Several GPUs a process: only the first of each is listed.
 	m, _ = read(t, strings.Replace(strings.Replace(jsonTest, `"ngpus":1`, `"ngpus":4`, 1), `"rank":1`, `"rank":4`, 1))
 	if run := m.runs[0].run; run.World != 8 || len(run.Warnings) == 0 {
+		t.Errorf("world %d, %v", run.World, run.Warnings)
+	}
+	// In two groups.
+	groups := strings.NewReplacer(`"ngpus":1`, `"ngpus":4`, `"rank":1,"group":0`, `"rank":4,"group":1`)
+	m, _ = read(t, groups.Replace(jsonTest))
+	warnings := notice.Of(notice.DevicesPartlyListed{Listed: 2, World: 8}, notice.ConcurrentGroups{}, notice.WrongValuesCounted{Values: 2})
+	if run := m.runs[0].run; run.World != 4 || !reflect.DeepEqual(run.Warnings, warnings) {
 		t.Errorf("world %d, %v", run.World, run.Warnings)
 	}
 }

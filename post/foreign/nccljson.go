@@ -170,13 +170,13 @@ func (n *ncclDocument) devices(config *ncclJSONConfig) {
 		n.ranks = max(n.ranks, d.Rank+1)
 		group = max(group, d.Group)
 	}
-	switch {
-	case perProcess > 1 && len(config.Devices) > 0:
+	if perProcess > 1 && len(config.Devices) > 0 {
 		n.ranks = max(n.ranks, len(config.Devices)*perProcess)
 		if len(config.Devices) != n.ranks {
 			n.test.warn(notice.DevicesPartlyListed{Listed: len(config.Devices), World: n.ranks})
 		}
-	case group > 0:
+	}
+	if group > 0 {
 		n.ranks /= group + 1
 		n.test.warn(notice.ConcurrentGroups{})
 	}
