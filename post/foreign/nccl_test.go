@@ -412,14 +412,31 @@ func TestSharedGPU(t *testing.T) {
 	}
 }
 
-// The library's own line tells whose it is, before a table and within its header.
+// The library's own line tells whose it is: before a table, within its header, below the footer of the test before it, and in
+// its log.
 func TestLibraryOfItsOwnLine(t *testing.T) {
-	line := "RCCL version : 2.22.3-develop:abc\n"
 	table := modernHead("all_reduce_perf") + rowOf(2, 5000) + footer
-	for what, text := range map[string]string{"before": line + table, "within": strings.Replace(table, "#       size", line+"#       size", 1)} {
-		m, _ := read(t, text)
-		if b := m.runs[0].run.Backend; b.Name != "rccl" || !strings.HasPrefix(b.Library, "RCCL 2.22.3") {
-			t.Errorf("%s: %+v", what, b)
+	for line, want := range map[string]string{
+		"RCCL version : 2.22.3-develop:abc\n":                         "rccl RCCL 2.22.3-develop:abc",
+		"NCCL version 2.18.1+cuda12.1\n":                              "nccl NCCL 2.18.1+cuda12.1",
+		"blue:7:8 [0] NCCL INFO NCCL version 2.18.1+cuda12.1\n":       "nccl NCCL 2.18.1+cuda12.1",
+		"[1,0]<stdout>:b:7:8 [0] NCCL INFO RCCL version : 2.22.3\n":   "rccl RCCL 2.22.3",
+		"blue:7:8 [0] NCCL INFO NET/Plugin: built for version 2.18\n": "nccl NCCL",
+	} {
+		texts := map[string]string{"before": line + table, "within": strings.Replace(table, "#       size", line+"#       size", 1),
+			"below a footer": table + line + table}
+		for what, text := range texts {
+			if strings.HasPrefix(line, "[1,0]") {
+				text = strings.ReplaceAll("\n"+strings.ReplaceAll(text, line, line[len("[1,0]<stdout>:"):]), "\n", "\n[1,0]<stdout>:")
+			}
+			m, _ := read(t, text)
+			b := m.runs[len(m.runs)-1].run.Backend
+			if got := b.Name + " " + b.Library; got != want+" (by "+m.runs[0].run.Tool+")" && got != want+" (by rccl-tests)" {
+				t.Errorf("%s: %q %s: %q", what, line, want, got)
+			}
+			if b := m.runs[0].run.Backend; len(m.runs) > 1 && b.Version != "" {
+				t.Errorf("%s: %q went to the test above it: %+v", what, line, b)
+			}
 		}
 	}
 }

@@ -55,7 +55,7 @@ var (
 	ncclVersion  = regexp.MustCompile(`^(nccl|rccl)-tests:? [vV]ersion (\S+)(.*)$`)
 	ncclLibrary  = regexp.MustCompile(`(?:nccl|rccl)-library=(\d+)`)
 	ncclCompiled = regexp.MustCompile(`^NCCL Tests compiled with NCCL (\S+)`)
-	ncclLoaded   = regexp.MustCompile(`^(NCCL|RCCL) version *:? *(\S+)`)
+	ncclLoaded   = regexp.MustCompile(`(?:^| (?:NCCL|RCCL) INFO )(NCCL|RCCL) version *:? *(\S+)`)
 	ncclStart    = regexp.MustCompile(`^Collective test (starting|concluded): (\S+)`)
 	ncclRank     = regexp.MustCompile(`^Rank +(\d+) +(?:Group +(\d+) +)?(?:Pid +(\d+) +)?on +(\S+) +device +(\d+) +\[([^\]]*)\] *(.*)$`)
 	ncclCycle    = regexp.MustCompile(`^Testing (\d+) cycle`)
@@ -236,7 +236,7 @@ func (t *ncclTest) about(l line) bool {
 		t.set("compiled with", "NCCL "+m[1])
 		return true
 	}
-	if m := ncclLoaded.FindStringSubmatch(l.text); m != nil {
+	if m := ncclLoaded.FindStringSubmatch(l.text); m != nil && !t.footer { // below a footer it is of the next test
 		if t.library == "" {
 			t.vendor, t.library = strings.ToLower(m[1]), m[2]
 		}

@@ -57,11 +57,11 @@ func (in *input) text(r io.Reader) error {
 	of("")
 	err := lines(r, func(n int, text string) error {
 		if host, is := plainLog(text); is {
-			in.counts.Log++
 			in.host(host)
-			if strings.Contains(text, " set by environment to ") {
-				of("").shell.sets(text)
+			if strings.Contains(text, " version ") || strings.Contains(text, " set by environment to ") {
+				return of("").take(in, newLine(n, text), text)
 			}
+			in.counts.Log++
 			return in.sink.Line(n, text)
 		}
 		who, rest := unprefixed(text)
