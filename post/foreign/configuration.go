@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -15,6 +16,7 @@ type configurations struct {
 	last  string            // of these lines
 	label string            // of the configuration that holds
 	of    map[string]string // labels by what was said; nil before the first test
+	given map[string]int    // how many configurations have a label, but for its number
 }
 
 // say takes a line of no known layout.
@@ -33,13 +35,13 @@ func (c *configurations) next() string {
 	label, known := c.of[string(c.said)]
 	switch {
 	case c.of == nil:
-		c.of = map[string]string{}
+		c.of, c.given = map[string]string{}, map[string]int{}
 	case c.said == nil:
 		label = c.label
 	case !known:
 		label = "after " + short(c.last)
-		for slices.Contains(slices.Collect(maps.Values(c.of)), label) {
-			label += "'"
+		if c.given[label]++; c.given[label] > 1 {
+			label += fmt.Sprintf(" (%d)", c.given[label])
 		}
 	}
 	if c.said != nil {

@@ -29,7 +29,7 @@ func TestConfigurationsOfOneFile(t *testing.T) {
 		"a row that is broken":       {table + "### B\n" + modernHead("all_reduce_perf") + half + footer, []string{"", `after "### B"`}},
 		"one heading alone":          {"### A\n" + table + "### B\n" + table + table, []string{"", `after "### B"`, `after "### B"`}},
 		"the same again":             {"noise\n" + table + "noise\n" + table + "x\n" + table + "noise\n" + table, []string{"", "", `after "x"`, ""}},
-		"one last line, two texts":   {table + "A\n---- a\n" + table + "B\n---- a\n" + table, []string{"", `after "---- a"`, `after "---- a"'`}},
+		"one last line, three texts": {table + "A\n---- a\n" + table + "B\n---- a\n" + table + "C\n---- a\n" + table + "B\n---- a\n" + table, []string{"", `after "---- a"`, `after "---- a" (2)`, `after "---- a" (3)`, `after "---- a" (2)`}},
 		"below a header":             {table + modernHead("all_reduce_perf") + "plugin: policy B\n" + rowOf(2, 5000) + footer, []string{"", `after "plugin: policy B"`}},
 		"between rows":               {modernHead("all_reduce_perf") + rowOf(2, 5000) + "noise\n" + rowOf(2, 5000) + footer + table, []string{"", ""}},
 		"variables of commands":      {"$ mpirun -np 2 -x NCCL_PROTO=LL ./all_reduce_perf -b 8\n" + table + "$ mpirun -np 2 -x NCCL_PROTO=Simple ./all_reduce_perf -b 8\n" + table + "$ mpirun -np 2 ./all_reduce_perf -b 8\n" + table, []string{"NCCL_PROTO=LL", "NCCL_PROTO=Simple", ""}},
