@@ -190,7 +190,7 @@ func (t *imbTest) configure() {
 		t.test.configure()
 		t.head.configured, t.head.label = true, t.label
 	}
-	t.configured, t.label = true, t.head.label
+	t.configured, t.label, t.in.shell.open = true, t.head.label, t.test
 }
 
 // row makes a record of a row.

@@ -33,7 +33,6 @@ type ncclTest struct {
 	blocking     string          // -z, as the header words it
 	cycle        int             // that the rows belong to; 0: not told
 	headingCycle int             // that the last heading belongs to
-	footer       bool            // the table is closed
 	headless     bool            // rows below the end of another table are all there is of it
 	failure      string          // the first line that says so
 	wrong        int64           // values that the footer counts

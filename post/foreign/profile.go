@@ -22,7 +22,6 @@ type profileTest struct {
 	*test
 	library  string
 	elements int64
-	ended    bool
 }
 
 func newProfile(in *input) *profile { return &profile{in: in} }
@@ -75,7 +74,7 @@ func (p *profile) take(l line) (bool, error) {
 	if profileTorn.MatchString(l.body) {
 		return true, p.in.torn(l.n, l.text)
 	}
-	t.ended = t.ended || l.body == "Profiling Complete!"
+	t.footer = t.footer || l.body == "Profiling Complete!"
 	return profileKnown.MatchString(l.body), nil
 }
 
@@ -124,7 +123,7 @@ func (p *profile) close() error {
 	if p.test = nil; t == nil {
 		return nil
 	}
-	if !t.ended {
+	if !t.footer {
 		return t.end(result.Interrupted, "the source ends without its last line")
 	}
 	return t.end(result.Complete, "")

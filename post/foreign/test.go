@@ -26,6 +26,7 @@ type test struct {
 	points     int
 	label      string     // of its configuration among those of the file
 	configured bool       // its first row has begun
+	footer     bool       // its last row was read
 	stated     bandwidths // columns whose ratio is checked against the number of ranks
 }
 
@@ -144,7 +145,7 @@ func (t *test) configure() {
 			t.run.Environment[name] = value
 		}
 	}
-	sh.environment = nil
+	sh.environment, sh.open = nil, t
 }
 
 // header fills in what the run's line says of all its rows.
@@ -236,6 +237,7 @@ func (t *test) hosts() {
 
 // end closes the run; one without a row is written too, with how it ended.
 func (t *test) end(outcome result.Outcome, reason string) error {
+	t.footer = true
 	if t.table == nil {
 		if err := t.begin(); err != nil {
 			return err

@@ -157,16 +157,25 @@ type shell struct {
 
 	environment    map[string]string // variables of the library that the command or its log names
 	configurations *configurations   // of the tests of this stream
+	open           *test             // the last one whose rows have begun, since the last command
 }
 
-// sets notes the variables of the library that a line sets; what was noted before holds.
+// sets notes the variables of the library that a line sets; what was noted before holds. While a test is open they are its
+// own, and those that come when its line is written are dropped.
 func (s *shell) sets(text string) {
-	for name, value := range variables(text) {
-		if s.environment == nil {
-			s.environment = map[string]string{}
+	environment := &s.environment
+	if t := s.open; t != nil && !t.footer {
+		if t.table != nil {
+			return
 		}
-		if _, there := s.environment[name]; !there {
-			s.environment[name] = value
+		environment = &t.run.Environment
+	}
+	for name, value := range variables(text) {
+		if *environment == nil {
+			*environment = map[string]string{}
+		}
+		if _, there := (*environment)[name]; !there {
+			(*environment)[name] = value
 		}
 	}
 }
