@@ -39,6 +39,7 @@ func TestConfigurationsOfOneFile(t *testing.T) {
 		"variables below a footer":   {table + log + "NCCL_ALGO set by environment to Ring\n" + table, []string{"", "NCCL_ALGO=Ring"}},
 		"variables of an OSU run":    {"# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8 1.0\n" + log + "NCCL_ALGO set by environment to Ring\n16 1.0\n# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8 1.0\n", []string{"NCCL_ALGO=Ring", ""}},
 		"variables of an IMB block":  {imbRun + imbBlockOf("Bcast") + log + "NCCL_ALGO set by environment to Ring\n# Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n" + imbBlockOf("Bcast"), []string{"", "NCCL_ALGO=Ring", ""}},
+		"over rows of an IMB block":  {imbRun + strings.Replace(imbBlockOf("Bcast"), "#bytes", log+"NCCL_ALGO set by environment to Ring\n#bytes", 1) + imbRun, []string{"", "NCCL_ALGO=Ring", ""}},
 		"variables of a command":     {modernHead("all_reduce_perf") + rowOf(2, 5000) + "$ mpirun -np 2 -x NCCL_ALGO=Ring ./all_reduce_perf\n" + table, []string{"", "NCCL_ALGO=Ring"}},
 		"with a launcher's prefix":   {strings.ReplaceAll("\n"+modernHead("all_reduce_perf")+log+"NCCL_ALGO set by environment to Ring\n"+rowOf(2, 5000)+footer, "\n", "\n[1,0]<stdout>:"), []string{"NCCL_ALGO=Ring"}},
 		"a JSON of nccl-tests":       {jsonTest, []string{"NCCL_ALGO=Ring"}},

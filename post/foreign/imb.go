@@ -41,7 +41,7 @@ var (
 	imbBlock   = regexp.MustCompile(`^Benchmarking (Multi-)?(\S+)`)
 	imbRanks   = regexp.MustCompile(`^#?processes = (\d+)`)
 	imbGroups  = regexp.MustCompile(`^\( *(\d+) groups of (\d+) processes each running simultaneous`)
-	imbKnown   = regexp.MustCompile(`^(\( *\d+ additional processes? |Group +\d+:|Minimum message length|Maximum message length|Message lengths were|List of Benchmarks|All processes entering|!! |MODE: |Machine +:|System +:|Release +:|Version +:|MPI Thread Environment|For comparison|Calling sequence was|[\w ]+$)`)
+	imbKnown   = regexp.MustCompile(`^(\( *\d+ additional processes? |Group +\d+:|Minimum message length|Maximum message length|Message lengths were|List of Benchmarks|!! |MODE: |Machine +:|System +:|Release +:|Version +:|MPI Thread Environment|For comparison|Calling sequence was|[\w ]+$)`)
 	imbValue   = regexp.MustCompile(`^(Date|MPI Version|MPI_Datatype|MPI_Datatype for reductions|MPI_Op) +: +(.*)$`)
 	imbFailure = regexp.MustCompile(`^(\d+) +((?:out-of-mem|time-out|int-overflow)\.;?.*)$`)
 )
@@ -52,6 +52,7 @@ func (p *imb) opens(l line) bool {
 
 func (p *imb) take(l line) (bool, error) {
 	if m := imbTitle.FindStringSubmatch(l.body); m != nil {
+		p.over()
 		p.head, p.launch = imbHead{version: strings.TrimSpace(m[1])}, ""
 		return true, p.close()
 	}
@@ -60,6 +61,10 @@ func (p *imb) take(l line) (bool, error) {
 	}
 	if m := imbValue.FindStringSubmatch(l.body); m != nil && l.mark {
 		p.value(m[1], strings.TrimSpace(m[2]))
+		return true, nil
+	}
+	if l.body == "All processes entering MPI_Finalize" {
+		p.over()
 		return true, nil
 	}
 	if p.calling(l) {
@@ -71,6 +76,13 @@ func (p *imb) take(l line) (bool, error) {
 		}
 	}
 	return l.mark && (imbKnown.MatchString(l.body) || l.body == "" || fence.MatchString(l.body)), nil
+}
+
+// over notes that the block that is open is whole.
+func (p *imb) over() {
+	if p.test != nil {
+		p.test.footer = true
+	}
 }
 
 // value reads a line of the head.
@@ -111,6 +123,7 @@ var imbCollectives = map[string]coll.Collective{
 
 // block begins a table.
 func (p *imb) block(m []string, l line) error {
+	p.over()
 	if err := p.close(); err != nil {
 		return err
 	}
@@ -129,7 +142,9 @@ func (p *imb) block(m []string, l line) error {
 		t.set("MPI_Datatype", p.head.moved)
 		t.set("MPI_Op", p.head.op)
 	}
-	p.test = t
+	if p.test = t; p.head.configured {
+		p.in.shell.open = t.test
+	}
 	return nil
 }
 
@@ -263,6 +278,9 @@ func (p *imb) close() error {
 	t := p.test
 	if p.test = nil; t == nil {
 		return nil
+	}
+	if !t.footer {
+		return t.end(result.Interrupted, "the source ends before MPI_Finalize")
 	}
 	return t.end(result.Complete, "")
 }

@@ -161,6 +161,27 @@ func TestIMB(t *testing.T) {
 	}
 }
 
+// Only the last block of a program can be cut off.
+func TestIMBCutOff(t *testing.T) {
+	for what, c := range map[string]struct {
+		text string
+		want []result.Outcome
+	}{
+		"a whole program": {imbRun + imbBlockOf("Bcast") + "\n# All processes entering MPI_Finalize\n", []result.Outcome{result.Complete, result.Complete}},
+		"cut off":         {imbRun + imbBlockOf("Bcast"), []result.Outcome{result.Complete, result.Interrupted}},
+		"another program": {imbRun + imbRun, []result.Outcome{result.Complete, result.Interrupted}},
+	} {
+		m, _ := read(t, c.text)
+		var got []result.Outcome
+		for _, k := range m.runs {
+			got = append(got, k.end.Outcome)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+}
+
 // The profiler's bandwidths are made anew, and only where they are wrong a note says so.
 func TestProfile(t *testing.T) {
 	m := expect(t, `
