@@ -256,6 +256,33 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
+// Lines of no table behind the prefix of a host are of its test.
+func TestFailureBehindPrefix(t *testing.T) {
+	table := modernHead("all_reduce_perf") + rowOf(2, 5000)
+	for what, c := range map[string]struct{ prefix, failure, want string }{
+		"pdsh":            {"node01: ", "node01: Test NCCL failure common.cu:1 'made up'", "node01: Test NCCL failure common.cu:1 'made up'"},
+		"pdsh, spaces":    {"node01: ", " .. node01 pid 100: Test failure common.cu:2", ".. node01 pid 100: Test failure common.cu:2"},
+		"pdsh, launcher":  {"0: node01: ", "node01: Test NCCL failure common.cu:1", "node01: Test NCCL failure common.cu:1"},
+		"Open MPI":        {"[1,0]<stdout>:", " .. node01 pid 100: Test failure common.cu:2", ".. node01 pid 100: Test failure common.cu:2"},
+		"Open MPI, space": {"[1,0]<stdout>: ", " .. node01 pid 100: Test failure common.cu:2", ".. node01 pid 100: Test failure common.cu:2"},
+		"none":            {"", "node01: Test NCCL failure common.cu:1", "node01: Test NCCL failure common.cu:1"},
+	} {
+		text := ""
+		for l := range strings.Lines(table + c.failure + "\n\n") {
+			text += c.prefix + l
+		}
+		m, counts := read(t, text)
+		if e := m.runs[0].end; len(m.runs) != 1 || e.Outcome != result.Aborted || e.Reason != c.want || counts.Unknown != 0 {
+			t.Errorf("%s: %+v, %+v", what, e, counts)
+		}
+	}
+	// Where nothing was opened behind it, a word with a colon is no prefix.
+	m, counts := read(t, table+"Warning: 3 things\nWarning: Test timeout again\n")
+	if len(m.runs) != 1 || m.runs[0].end.Outcome != result.Aborted || counts.Unknown != 1 {
+		t.Errorf("%+v, %+v", m.runs[0].end, counts)
+	}
+}
+
 // A log that breaks off, a failure, strange lines, several tests.
 func TestDamage(t *testing.T) {
 	row := "        1024           256     float     sum      -1    10.50    1.00    1.00      0    11.50    1.00    1.00      0\n"

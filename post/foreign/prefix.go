@@ -34,7 +34,7 @@ var colours = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 // maxPrefixes is how many prefixes may stand before one line.
 const maxPrefixes = 4
 
-// unprefixed takes what launchers put before a line away. Who is what tells the line's process from others.
+// unprefixed takes what launchers put before a line away. Who is what tells the line's process from others, without spaces.
 func unprefixed(text string) (who, rest string) {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\x00", ""), "\r\n ")
 	if strings.Contains(text, "\x1b") {
@@ -59,10 +59,10 @@ func unprefixed(text string) (who, rest string) {
 		}
 	}
 	if text == "" || text[0] == '#' || text[0] == ' ' {
-		return strings.TrimSpace(who), text
+		return strings.ReplaceAll(who, " ", ""), text
 	}
 	if m := hostPrefix.FindStringSubmatch(text); m != nil {
 		who, text = who+strings.TrimSuffix(text, m[1]), m[1]
 	}
-	return strings.TrimSpace(who), text
+	return strings.ReplaceAll(who, " ", ""), text
 }

@@ -65,6 +65,12 @@ func (in *input) text(r io.Reader) error {
 			return in.sink.Line(n, text)
 		}
 		who, rest := unprefixed(text)
+		// A host's prefix is taken from any line where a table or the like was opened behind it.
+		if host, behind, is := strings.Cut(rest+" ", ": "); is {
+			if s := streams[who+host+":"]; s != nil && s.active != nil {
+				who, rest = who+host+":", strings.TrimSuffix(behind, " ")
+			}
+		}
 		return of(who).take(in, newLine(n, rest), text)
 	})
 	for _, s := range order {
