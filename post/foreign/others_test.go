@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/coll"
 	"busbar/internal/result"
 )
 
@@ -249,6 +250,26 @@ func TestTables(t *testing.T) {
 	_, err := Read(strings.NewReader("run,campaign,launch,backend,world,size_bytes,time_s\n"), File{Path: "merged.csv"}, &memory{})
 	if err == nil || !strings.Contains(err.Error(), "merged.csv:1: this table was made by busbar") {
 		t.Errorf("our own table: %v", err)
+	}
+}
+
+// A script's table gives one rank's share of a shared collective: that its size is made of it is stated.
+func TestSizeOfSharesIsDeduced(t *testing.T) {
+	const head = "backend,collective,world_size,size_bytes,num_elements,time_us,dtype\n"
+	const shares = "the size of all_gather, one rank's share in the table, times the number of ranks"
+	const row = "nccl,all_gather,4,32,,1.5,float32\n"
+	for text, want := range map[string][]string{
+		head + row + row: {scriptHabits, shares},
+		head + "nccl,all_gather,4,,8,1.5,float32\n":  {scriptHabits, shares},
+		head + "nccl,all_reduce,4,32,,1.5,float32\n": {scriptHabits},
+	} {
+		m, _ := read(t, text)
+		if got := m.runs[0].run.Imported.Deduced; !slices.Equal(got, want) {
+			t.Errorf("%s: %q", text, got)
+		}
+		if r := m.records()[0]; r.Collective == coll.AllGather && r.SizeBytes != 128 {
+			t.Errorf("%s: %s", text, brief(r))
+		}
 	}
 }
 

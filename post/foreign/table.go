@@ -146,6 +146,9 @@ func (p *table) row(l line, words []string) error {
 	if err != nil {
 		return err
 	}
+	if p.layout.habits != "" && rec.Collective != coll.Other && rec.Collective.Shared() {
+		t.deduced("the size of %s, one rank's share in the table, times the number of ranks", rec.Collective)
+	}
 	p.in.counts.Rows++
 	return t.add(rec)
 }

@@ -65,8 +65,11 @@ func (t *test) set(key, value string) {
 	}
 }
 
+// deduced notes what follows from the file and no line of it states, once.
 func (t *test) deduced(format string, args ...any) {
-	t.run.Imported.Deduced = append(t.run.Imported.Deduced, fmt.Sprintf(format, args...))
+	if text := fmt.Sprintf(format, args...); !slices.Contains(t.run.Imported.Deduced, text) {
+		t.run.Imported.Deduced = append(t.run.Imported.Deduced, text)
+	}
 }
 
 func (t *test) warn(f notice.Fact) {
