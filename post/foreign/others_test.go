@@ -253,6 +253,30 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// A line with a comma below a table is a torn row only where it begins like one.
+func TestLinesBelowTable(t *testing.T) {
+	const script = "backend,device,num_processes,size_mb,mean_ms\n"
+	const rccl = "numCycle,collective,ranks,size,type,redop,inplace,time,algbw,busbw,#wrong\n"
+	const row, cycle = "gloo,cpu,2,1,1.5\n", "0,AllReduce,4,1024,float,sum,0,50.0,0.02,0.03,0\n"
+	for text, torn := range map[string]int{
+		script + row + "gloo,cpu,2\n":                                                    1,
+		script + row + "gloo,cpu,2,1,\"1.5\n":                                            1,
+		script + row + "done, all 12 sizes measured\n":                                   0,
+		script + row + "Warning: rank 1, slow\n":                                         0,
+		script + row + "12,13\n":                                                         0,
+		rccl + cycle + "0,AllReduce,4\n":                                                 1,
+		rccl + cycle + "done, in 3 s\n":                                                  0,
+		rccl + cycle + "b:1:2 [0] NCCL INFO NCCL_IB_HCA set by environment to a,b,c,d\n": 0,
+		rccl + "0,AllReduce,4\n" + cycle:                                                 1,
+		rccl + "starting, please wait\n" + cycle:                                         0,
+	} {
+		m, counts := read(t, text)
+		if counts.Torn != torn || counts.Unknown+counts.Log != 1-torn || len(m.records()) != 1 {
+			t.Errorf("%s: %+v", text, counts)
+		}
+	}
+}
+
 // A script's table gives one rank's share of a shared collective: that its size is made of it is stated.
 func TestSizeOfSharesIsDeduced(t *testing.T) {
 	const head = "backend,collective,world_size,size_bytes,num_elements,time_us,dtype\n"

@@ -15,6 +15,7 @@ type table struct {
 	in      *input
 	layout  *tableLayout
 	columns []string
+	last    string // row of this table; "" before the first
 	tests   map[string]*test
 	order   []*test
 	launch  string
@@ -89,17 +90,45 @@ func (p *table) take(l line) (bool, error) {
 		if err := p.close(); err != nil {
 			return true, err
 		}
-		p.layout, p.columns, p.launch = layoutOf(names), names, ""
+		p.layout, p.columns, p.launch, p.last = layoutOf(names), names, "", ""
 		return true, nil
 	}
 	if p.layout == nil || !strings.Contains(l.text, ",") {
 		return false, nil
 	}
 	words, err := tableFields(l.text)
-	if err != nil || len(words) < 4 {
+	whole := err == nil && (len(words) == len(p.columns) || p.moreNodes(words))
+	switch {
+	case whole:
+		return true, p.row(l, words)
+	case p.beginsRow(l.text):
 		return true, p.in.torn(l.n, l.text)
 	}
-	return true, p.row(l, words)
+	return false, nil
+}
+
+// moreNodes reports whether a row of rccl-tests holds a number of nodes, as it does with MPI; its heading does not.
+func (p *table) moreNodes(words []string) bool {
+	return p.layout.tool == "rccl-tests" && len(words) == len(p.columns)+1
+}
+
+// beginsRow reports whether a line begins like a row that broke off: its first two fields are numbers where those of the last
+// row are, and else single words.
+func (p *table) beginsRow(text string) bool {
+	fields, above := strings.SplitN(text, ",", 3), strings.SplitN(p.last, ",", 3)
+	for i, field := range fields[:2] {
+		_, figure := number(strings.TrimSpace(field))
+		if p.last == "" {
+			if len(strings.Fields(field)) != 1 {
+				return false
+			}
+			continue
+		}
+		if _, was := number(strings.TrimSpace(above[i])); was != figure || len(strings.Fields(field)) > max(len(strings.Fields(above[i])), 1) {
+			return false
+		}
+	}
+	return true
 }
 
 // tableRow is one line by column names.
@@ -124,13 +153,9 @@ func (r tableRow) whole(names ...string) int {
 
 func (p *table) row(l line, words []string) error {
 	columns := p.columns
-	if p.layout.tool == "rccl-tests" && len(words) == len(columns)+1 {
-		// With MPI its rows hold the number of nodes, which its heading does not.
+	if p.moreNodes(words) {
 		at := slices.Index(columns, "collective") + 1
 		columns = slices.Insert(slices.Clone(columns), at, "nodes")
-	}
-	if len(words) != len(columns) {
-		return p.in.torn(l.n, l.text)
 	}
 	row := tableRow{}
 	for i, name := range columns {
@@ -149,6 +174,7 @@ func (p *table) row(l line, words []string) error {
 	if p.layout.habits != "" && rec.Collective != coll.Other && rec.Collective.Shared() {
 		t.deduced("the size of %s, one rank's share in the table, times the number of ranks", rec.Collective)
 	}
+	p.last = l.text
 	p.in.counts.Rows++
 	return t.add(rec)
 }
