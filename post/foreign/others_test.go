@@ -263,6 +263,8 @@ func TestLinesBelowTable(t *testing.T) {
 		script + row + "gloo,cpu,2,1,\"1.5\n":                                            1,
 		script + row + "done, all 12 sizes measured\n":                                   0,
 		script + row + "Warning: rank 1, slow\n":                                         0,
+		script + row + "done, with 12, of 13, and more, sizes\n":                         0,
+		script + row + "gloo,cpu,2,1,x\n":                                                1,
 		script + row + "12,13\n":                                                         0,
 		rccl + cycle + "0,AllReduce,4\n":                                                 1,
 		rccl + cycle + "done, in 3 s\n":                                                  0,

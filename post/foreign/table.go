@@ -98,10 +98,12 @@ func (p *table) take(l line) (bool, error) {
 	}
 	words, err := tableFields(l.text)
 	whole := err == nil && (len(words) == len(p.columns) || p.moreNodes(words))
-	switch {
-	case whole:
-		return true, p.row(l, words)
-	case p.beginsRow(l.text):
+	if whole {
+		if known, err := p.row(l, words); known || err != nil {
+			return known, err
+		}
+	}
+	if p.beginsRow(l.text) {
 		return true, p.in.torn(l.n, l.text)
 	}
 	return false, nil
@@ -151,7 +153,8 @@ func (r tableRow) whole(names ...string) int {
 	return n
 }
 
-func (p *table) row(l line, words []string) error {
+// row makes a record of a row; false: the words are none that its columns can hold.
+func (p *table) row(l line, words []string) (bool, error) {
 	columns := p.columns
 	if p.moreNodes(words) {
 		at := slices.Index(columns, "collective") + 1
@@ -165,18 +168,18 @@ func (p *table) row(l line, words []string) error {
 		Imported: &result.Origin{Line: l.n, Stated: map[string]string{}}}
 	run, ok := p.layout.record(p, row, rec)
 	if !ok {
-		return p.in.torn(l.n, l.text)
+		return false, nil
 	}
 	t, err := p.testOf(run, l.n)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if p.layout.habits != "" && rec.Collective != coll.Other && rec.Collective.Shared() {
 		t.deduced("the size of %s, one rank's share in the table, times the number of ranks", rec.Collective)
 	}
 	p.last = l.text
 	p.in.counts.Rows++
-	return t.add(rec)
+	return true, t.add(rec)
 }
 
 // maxTableRuns bounds the runs of one table that are open at once.
