@@ -3,6 +3,7 @@ package nccllog
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -170,19 +171,16 @@ type ChoiceRow struct {
 func (l *Log) ChoiceRows() (rows []ChoiceRow) {
 	for i := 0; i < len(l.Choices); {
 		first := l.Choices[i]
-		var sizes []int64
+		met := map[int64]bool{}
 		r := ChoiceRow{Name: first.Name, Way: first.way()}
 		for ; i < len(l.Choices) && l.Choices[i].Name == first.Name && l.Choices[i].way() == first.way(); i++ {
 			c := l.Choices[i]
-			if s := c.bytes(); !slices.Contains(sizes, s) {
-				sizes = append(sizes, s)
-			}
+			met[c.bytes()] = true
 			r.Times += c.Times
 			r.Unsure = r.Unsure || c.Size < 0 && c.Mean != BytesPerRank
 			r.OfRank = r.OfRank || c.Size < 0 && c.Mean == BytesPerRank
 		}
-		slices.Sort(sizes)
-		r.Sizes = sizeRange(sizes)
+		r.Sizes = sizeRange(slices.Sorted(maps.Keys(met)))
 		switch {
 		case r.Unsure:
 			r.Sizes += " *"
@@ -203,7 +201,7 @@ func (l *Log) CallRows() (rows []CallRow) {
 	type key struct{ name, kind string }
 	type caller struct{ rank, process int }
 	type sum struct {
-		sizes []int64
+		sizes map[int64]bool
 		times map[caller]int64
 	}
 	by := map[key]*sum{}
@@ -212,11 +210,11 @@ func (l *Log) CallRows() (rows []CallRow) {
 		k := key{c.Name, strings.TrimSpace(c.Type + " " + c.Op)}
 		s := by[k]
 		if s == nil {
-			s = &sum{times: map[caller]int64{}}
+			s = &sum{sizes: map[int64]bool{}, times: map[caller]int64{}}
 			by[k], order = s, append(order, k)
 		}
-		if c.Size >= 0 && !slices.Contains(s.sizes, c.Size) {
-			s.sizes = append(s.sizes, c.Size)
+		if c.Size >= 0 {
+			s.sizes[c.Size] = true
 		}
 		by := caller{c.Rank, Unknown}
 		if c.Rank < 0 {
@@ -241,13 +239,12 @@ func (l *Log) CallRows() (rows []CallRow) {
 			}
 			most = max(most, n)
 		}
-		slices.Sort(s.sizes)
 		r := CallRow{Name: k.name, Type: k.kind, Sizes: "-", Each: fmt.Sprint(most), Ranks: callersText(ranks, processes)}
 		if least != most {
 			r.Each = fmt.Sprintf("%d to %d", least, most)
 		}
 		if len(s.sizes) > 0 {
-			r.Sizes = sizeRange(s.sizes)
+			r.Sizes = sizeRange(slices.Sorted(maps.Keys(s.sizes)))
 		}
 		rows = append(rows, r)
 	}

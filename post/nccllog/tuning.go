@@ -143,7 +143,7 @@ func (r *Reader) costTable(p *process, m message) verdict {
 		return unknown
 	}
 	name, cells := row(m.text)
-	k := p.context(m.head, true)
+	k := p.context(m.head, name == "Algorithm" || name == "Protocol" || name == "Latency/AlgBw")
 	switch name {
 	case "Algorithm":
 		k.algos, k.protos = nil, nil
