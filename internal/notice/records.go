@@ -169,7 +169,7 @@ type RowsWithoutHeader struct {
 	Line int `json:"line"`
 }
 
-// WrongValuesCounted: another tool's output ends with a count of wrong values.
+// WrongValuesCounted reports that another tool's output ends with a count of wrong values.
 type WrongValuesCounted struct {
 	Values int64 `json:"values"`
 }

@@ -137,3 +137,41 @@ func TestChoicesOfTheirCommunicator(t *testing.T) {
 		t.Errorf("4 of its own 4 channels: %v", got)
 	}
 }
+
+// Since NCCL 2.22 connections are made with the first operation. A process with several communicators then names the rank
+// alone, and what fits one communicator only is of that.
+func TestLateConnections(t *testing.T) {
+	var log strings.Builder
+	for rank := range 4 {
+		node, local := rank/2, rank%2
+		say := func(format string, args ...any) {
+			fmt.Fprintf(&log, "node%d:%d:%d [%d] NCCL INFO %s\n", node, 100+rank, 200+rank, local, fmt.Sprintf(format, args...))
+		}
+		for _, c := range []struct {
+			pointer, id            string
+			rank, ranks, nodes, of int
+		}{{fmt.Sprintf("0xa%d", rank), "0xabc", rank, 4, 2, 2}, {fmt.Sprintf("0xb%d", rank), fmt.Sprintf("0xde%d", node), local, 2, 1, 2}} {
+			say("ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId %s - Init START",
+				c.pointer, c.rank, c.ranks, local, 1+local, c.id)
+			say("comm %s rank %d nRanks %d nNodes %d localRanks 2 localRank %d MNNVL 0", c.pointer, c.rank, c.ranks, c.nodes, local)
+			say("ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId %s - Init COMPLETE",
+				c.pointer, c.rank, c.ranks, local, 1+local, c.id)
+		}
+		if local == 0 {
+			say("Channel 00/0 : 0[0] -> 1[1] via %s", []string{"P2P/CUMEM", "SHM/direct/direct"}[node])
+		}
+	}
+	l := readAll(t, log.String())
+	if len(l.Transports) != 2 {
+		t.Fatalf("%+v", l.Transports)
+	}
+	for _, v := range l.Transports {
+		wantHost := map[string]string{"p2p": "node0", "shm": "node1"}[v.Kind]
+		if v.Comm < 0 && l.endHost(v) != wantHost || v.Comm >= 0 && l.endHost(v) != wantHost || v.Kind == "shm" && v.Comm < 0 {
+			t.Errorf("%+v on %q, want %s", v, l.endHost(v), wantHost)
+		}
+	}
+	if a, b := pairOf(l.Transports[0]), pairOf(l.Transports[1]); a == b {
+		t.Errorf("pairs of two hosts are one: %+v", a)
+	}
+}

@@ -13,9 +13,15 @@ import (
 )
 
 // pair is two ranks of a communicator, the lower first.
-type pair struct{ comm, a, b int }
+type pair struct{ comm, process, a, b int }
 
-func pairOf(t Transport) pair { return pair{t.Comm, min(t.From, t.To), max(t.From, t.To)} }
+func pairOf(t Transport) pair {
+	p := pair{t.Comm, Unknown, min(t.From, t.To), max(t.From, t.To)}
+	if t.Comm < 0 {
+		p.process = t.Process
+	}
+	return p
+}
 
 // findWithinHost tells of GPUs of one host that exchange data through its memory, or even over the network.
 func findWithinHost(l *Log) (found []Finding) {

@@ -134,6 +134,9 @@ func (l *Log) rdmaEnds() (ends []Transport) {
 
 // endHost is the host of the end that a transport is told of; "" where it is not known.
 func (l *Log) endHost(t Transport) string {
+	if t.Comm < 0 && t.Process >= 0 && t.Process < len(l.Processes) {
+		return l.Processes[t.Process].Host
+	}
 	if t.Receive {
 		return l.hostOf(t.Comm, t.To)
 	}
@@ -258,7 +261,7 @@ func findCards(l *Log) []Finding {
 	}
 	used, ranks := map[string]map[int]bool{}, map[string]map[int]bool{}
 	for _, t := range l.overNet() {
-		host := l.hostOf(t.Comm, t.From)
+		host := l.endHost(t)
 		if isTCP(t) || t.Receive || t.NetDev < 0 || t.PXN >= 0 || host == "" {
 			continue
 		}

@@ -348,7 +348,7 @@ func (f *finisher) network() {
 // facts puts together what ranks said: the same of several ranks of a communicator once.
 func (f *finisher) facts() {
 	type via struct {
-		comm int
+		comm, process int
 		viaKey
 	}
 	type chosen struct {
@@ -365,15 +365,19 @@ func (f *finisher) facts() {
 		comm := f.comm(k)
 		for key, t := range k.via {
 			t := *t
-			t.Comm, t.Channels = comm, slices.Clone(t.Channels)
-			if known := vias[via{comm, key}]; known != nil {
+			t.Comm, t.Process, t.Channels = comm, Unknown, slices.Clone(t.Channels)
+			if comm < 0 { // rank numbers of different communicators are not those of one
+				t.Process = k.proc.number
+			}
+			known := vias[via{comm, t.Process, key}]
+			if known != nil {
 				known.Times += t.Times
 				known.Channels = append(known.Channels, t.Channels...)
 				slices.Sort(known.Channels)
 				known.Channels = slices.Compact(known.Channels)
 				continue
 			}
-			vias[via{comm, key}] = &t
+			vias[via{comm, t.Process, key}] = &t
 		}
 		for key, c := range k.choices {
 			c := *c

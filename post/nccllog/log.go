@@ -267,7 +267,8 @@ type GDR struct {
 
 // Transport is how one rank reaches another.
 type Transport struct {
-	Comm     int    `json:"communicator"` // Unknown
+	Comm     int    `json:"communicator"` // Unknown: the process has several that it may be of
+	Process  int    `json:"process"`      // that wrote it, where the communicator is Unknown; else Unknown
 	From     int    `json:"from"`
 	To       int    `json:"to"`
 	Via      string `json:"via"`              // as written: "NET/AWS Libfabric/1/GDRDMA"

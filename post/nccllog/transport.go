@@ -47,6 +47,9 @@ func (r *Reader) transport(p *process, m message) verdict {
 		return unknown
 	}
 	k := p.context(m.head, len(p.members) == 0)
+	if k == p.stray {
+		k = p.writer(t)
+	}
 	key := viaKey{t.From, t.To, t.Via, t.Receive}
 	if k.via == nil {
 		k.via = map[viaKey]*Transport{}
@@ -64,6 +67,26 @@ func (r *Reader) transport(p *process, m message) verdict {
 		known.Channels = slices.Insert(known.Channels, i, channel)
 	}
 	return understood
+}
+
+// writer is the rank that wrote a transport, where a process has several communicators: since 2.22 connections are made with
+// the first operation, long after the communicator. Where more than one fits, it stays unknown.
+func (p *process) writer(t Transport) *member {
+	own, other := t.From, t.To
+	if t.Receive {
+		own, other = t.To, t.From
+	}
+	found := p.stray
+	for _, m := range p.live[:min(len(p.live), mostLive)] {
+		if m.Rank != own || m.ranks != Unknown && other >= m.ranks {
+			continue
+		}
+		if found != p.stray {
+			return p.stray
+		}
+		found = m
+	}
+	return found
 }
 
 const maxChannels = 64
