@@ -153,18 +153,23 @@ func TestContradictionInEachLayout(t *testing.T) {
 
 // A footer that counts wrong values marks its run, also where no row has them.
 func TestFooterCountsWrongValues(t *testing.T) {
-	row, failed := rowOf(2, 5000), "# Out of bounds values : 3 FAILED\n# Avg bus bandwidth    : 1.0\n"
+	head, row := modernHead("all_reduce_perf"), rowOf(2, 5000)
+	const failed = "# Out of bounds values : 3 FAILED\n# Avg bus bandwidth    : 1.0\n"
+	three := notice.WrongValuesCounted{Values: 3}
 	old := e1Head("redop") + "1024 256 float sum 10.0 1.00 1.00 5e-01 11.0 1.00 1.00 2e-07\n"
 	for what, c := range map[string]struct {
 		text   string
 		want   notice.List
 		reason string
 	}{
-		"#wrong":          {modernHead("all_reduce_perf") + row + failed, notice.Of(notice.WrongValuesCounted{Values: 3}), ""},
-		"error":           {old + failed, notice.Of(notice.WrongValuesCounted{Values: 3}), ""},
-		"none":            {old + footer, nil, ""},
-		"JSON":            {strings.ReplaceAll(jsonTest, `"nwrong":2.0`, `"nwrong":null`), notice.Of(notice.WrongValuesCounted{Values: 2}), ""},
-		"behind its line": {modernHead("all_reduce_perf") + strings.Repeat(row, heldRows) + failed, nil, notice.Message(notice.WrongValuesCounted{Values: 3})},
+		"#wrong": {head + row + failed, notice.Of(three), ""},
+		"error":  {old + failed, notice.Of(three), ""},
+		"none":   {old + footer, nil, ""},
+		"JSON": {
+			strings.ReplaceAll(jsonTest, `"nwrong":2.0`, `"nwrong":null`),
+			notice.Of(notice.WrongValuesCounted{Values: 2}), "",
+		},
+		"behind its line": {head + strings.Repeat(row, heldRows) + failed, nil, notice.Message(three)},
 	} {
 		m, _ := read(t, c.text)
 		k := m.runs[0]

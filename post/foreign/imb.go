@@ -37,11 +37,13 @@ type imbTest struct {
 func newIMB(in *input) *imb { return &imb{in: in} }
 
 var (
-	imbTitle   = regexp.MustCompile(`^Intel\s?\(R\) MPI Benchmarks? (?:Suite V?)?(.*?),? ?(?:(\S+) part)?$`)
-	imbBlock   = regexp.MustCompile(`^Benchmarking (Multi-)?(\S+)`)
-	imbRanks   = regexp.MustCompile(`^#?processes = (\d+)`)
-	imbGroups  = regexp.MustCompile(`^\( *(\d+) groups of (\d+) processes each running simultaneous`)
-	imbKnown   = regexp.MustCompile(`^(\( *\d+ additional processes? |Group +\d+:|Minimum message length|Maximum message length|Message lengths were|List of Benchmarks|!! |MODE: |Machine +:|System +:|Release +:|Version +:|MPI Thread Environment|For comparison|Calling sequence was|[\w ]+$)`)
+	imbTitle  = regexp.MustCompile(`^Intel\s?\(R\) MPI Benchmarks? (?:Suite V?)?(.*?),? ?(?:(\S+) part)?$`)
+	imbBlock  = regexp.MustCompile(`^Benchmarking (Multi-)?(\S+)`)
+	imbRanks  = regexp.MustCompile(`^#?processes = (\d+)`)
+	imbGroups = regexp.MustCompile(`^\( *(\d+) groups of (\d+) processes each running simultaneous`)
+	imbKnown  = regexp.MustCompile(`^(\( *\d+ additional processes? |Group +\d+:|Minimum message length|Maximum message length|Message lengths were|` +
+		`List of Benchmarks|!! |MODE: |Machine +:|System +:|Release +:|Version +:|` +
+		`MPI Thread Environment|For comparison|Calling sequence was|[\w ]+$)`)
 	imbValue   = regexp.MustCompile(`^(Date|MPI Version|MPI_Datatype|MPI_Datatype for reductions|MPI_Op) +: +(.*)$`)
 	imbFailure = regexp.MustCompile(`^(\d+) +((?:out-of-mem|time-out|int-overflow)\.;?.*)$`)
 )

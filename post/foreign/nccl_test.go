@@ -165,20 +165,21 @@ func TestLogOfHostGluedToFigure(t *testing.T) {
 		"broadcast float32 none 0 in throughput n2 1024 256 1.15e-05s ok ok",
 	}
 	const start, end = "1024 256 float none 0", " 10.50 1.00 1.00 0 11.50 1.00 1.00 0"
+	const half = start + " 10.50 1.00 1.00 "
 	for what, c := range map[string]struct {
 		listed, logged string // the host of the ranks, and of a line of the log over the table
 		row            string
 		want           []string
 	}{
 		"root":                   {"3node", "", start + "3node" + log + "\n" + end, whole},
-		"value":                  {"7f3a", "", start + " 10.50 1.00 1.00 07f3a" + log + "\n 11.50 1.00 1.00 0", whole},
+		"value":                  {"7f3a", "", half + "07f3a" + log + "\n 11.50 1.00 1.00 0", whole},
 		"last value":             {"7f3a", "", start + end + "7f3a" + log, whole},
-		"behind a space":         {"7f3a", "", start + " 10.50 1.00 1.00 7f3a" + log + "\n 0 11.50 1.00 1.00 0", whole},
-		"an address":             {"10-0-3-7", "", start + " 10.50 1.00 1.00 010-0-3-7" + log + "\n 11.50 1.00 1.00 0", whole},
-		"a host of the log":      {"blue", "7f3a", start + " 10.50 1.00 1.00 07f3a" + log + "\n 11.50 1.00 1.00 0", whole},
-		"an unknown host":        {"blue", "", start + " 10.50 1.00 1.00 07f3a" + log + "\n 11.50 1.00 1.00 0", nil},
+		"behind a space":         {"7f3a", "", half + "7f3a" + log + "\n 0 11.50 1.00 1.00 0", whole},
+		"an address":             {"10-0-3-7", "", half + "010-0-3-7" + log + "\n 11.50 1.00 1.00 0", whole},
+		"a host of the log":      {"blue", "7f3a", half + "07f3a" + log + "\n 11.50 1.00 1.00 0", whole},
+		"an unknown host":        {"blue", "", half + "07f3a" + log + "\n 11.50 1.00 1.00 0", nil},
 		"an unknown host, root":  {"blue", "", start + "3node" + log + "\n" + end, nil},
-		"two hosts fit":          {"7f3a", "07f3a", start + " 10.50 1.00 1.00 07f3a" + log + "\n 11.50 1.00 1.00 0", nil},
+		"two hosts fit":          {"7f3a", "07f3a", half + "07f3a" + log + "\n 11.50 1.00 1.00 0", nil},
 		"a line behind the half": {"7f3a", "", start + " 10.50 1.00\n07f3a" + log + "\n 1.00 0 11.50 1.00 1.00 0", whole},
 	} {
 		text := strings.ReplaceAll(modernHead("broadcast_perf"), "blue", c.listed)
@@ -259,13 +260,14 @@ func TestPrefixes(t *testing.T) {
 // Lines of no table behind the prefix of a host are of its test.
 func TestFailureBehindPrefix(t *testing.T) {
 	table := modernHead("all_reduce_perf") + rowOf(2, 5000)
+	const failure, dots = "node01: Test NCCL failure common.cu:1", ".. node01 pid 100: Test failure common.cu:2"
 	for what, c := range map[string]struct{ prefix, failure, want string }{
-		"pdsh":            {"node01: ", "node01: Test NCCL failure common.cu:1 'made up'", "node01: Test NCCL failure common.cu:1 'made up'"},
-		"pdsh, spaces":    {"node01: ", " .. node01 pid 100: Test failure common.cu:2", ".. node01 pid 100: Test failure common.cu:2"},
-		"pdsh, launcher":  {"0: node01: ", "node01: Test NCCL failure common.cu:1", "node01: Test NCCL failure common.cu:1"},
-		"Open MPI":        {"[1,0]<stdout>:", " .. node01 pid 100: Test failure common.cu:2", ".. node01 pid 100: Test failure common.cu:2"},
-		"Open MPI, space": {"[1,0]<stdout>: ", " .. node01 pid 100: Test failure common.cu:2", ".. node01 pid 100: Test failure common.cu:2"},
-		"none":            {"", "node01: Test NCCL failure common.cu:1", "node01: Test NCCL failure common.cu:1"},
+		"pdsh":            {"node01: ", failure, failure},
+		"pdsh, spaces":    {"node01: ", " " + dots, dots},
+		"pdsh, launcher":  {"0: node01: ", failure, failure},
+		"Open MPI":        {"[1,0]<stdout>:", " " + dots, dots},
+		"Open MPI, space": {"[1,0]<stdout>: ", " " + dots, dots},
+		"none":            {"", failure, failure},
 	} {
 		text := ""
 		for l := range strings.Lines(table + c.failure + "\n\n") {
@@ -410,7 +412,8 @@ func TestJSON(t *testing.T) {
 	// In two groups.
 	groups := strings.NewReplacer(`"ngpus":1`, `"ngpus":4`, `"rank":1,"group":0`, `"rank":4,"group":1`)
 	m, _ = read(t, groups.Replace(jsonTest))
-	warnings := notice.Of(notice.DevicesPartlyListed{Listed: 2, World: 8}, notice.ConcurrentGroups{}, notice.WrongValuesCounted{Values: 2})
+	warnings := notice.Of(notice.DevicesPartlyListed{Listed: 2, World: 8}, notice.ConcurrentGroups{},
+		notice.WrongValuesCounted{Values: 2})
 	if run := m.runs[0].run; run.World != 4 || !reflect.DeepEqual(run.Warnings, warnings) {
 		t.Errorf("world %d, %v", run.World, run.Warnings)
 	}
@@ -439,8 +442,8 @@ func TestSharedGPU(t *testing.T) {
 	}
 }
 
-// The library's own line tells whose it is: before a table, within its header, below the footer of the test before it, and in
-// its log.
+// The library's own line tells whose it is: before a table, within its header, below the footer of the test before it,
+// and in its log.
 func TestLibraryOfItsOwnLine(t *testing.T) {
 	table := modernHead("all_reduce_perf") + rowOf(2, 5000) + footer
 	for line, want := range map[string]string{
@@ -450,11 +453,15 @@ func TestLibraryOfItsOwnLine(t *testing.T) {
 		"[1,0]<stdout>:b:7:8 [0] NCCL INFO RCCL version : 2.22.3\n":   "rccl RCCL 2.22.3",
 		"blue:7:8 [0] NCCL INFO NET/Plugin: built for version 2.18\n": "nccl NCCL",
 	} {
-		texts := map[string]string{"before": line + table, "within": strings.Replace(table, "#       size", line+"#       size", 1),
-			"below a footer": table + line + table}
+		texts := map[string]string{
+			"before":         line + table,
+			"within":         strings.Replace(table, "#       size", line+"#       size", 1),
+			"below a footer": table + line + table,
+		}
 		for what, text := range texts {
 			if strings.HasPrefix(line, "[1,0]") {
-				text = strings.ReplaceAll("\n"+strings.ReplaceAll(text, line, line[len("[1,0]<stdout>:"):]), "\n", "\n[1,0]<stdout>:")
+				text = "\n" + strings.ReplaceAll(text, line, line[len("[1,0]<stdout>:"):])
+				text = strings.ReplaceAll(text, "\n", "\n[1,0]<stdout>:")
 			}
 			m, _ := read(t, text)
 			b := m.runs[len(m.runs)-1].run.Backend

@@ -79,15 +79,15 @@ type ncclRow struct {
 
 var (
 	ncclFigure = regexp.MustCompile(`^([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\*?|N/A|[-+]?nan|[-+]?inf)$`)
-	// A figure with a line of a log glued to its end, which another thread printed: one that begins with a host's name, and
-	// all others.
+	// A figure with a line of a log glued to its end, which another thread printed: one that begins with a host's name,
+	// and all others.
 	gluedHost = regexp.MustCompile(`^(.+):\d+:\d+$`)
 	gluedLog  = regexp.MustCompile(`^([-+]?\d+(?:\.\d+)?(?:[eE][-+]\d+)?\*?|N/A)(?:\[|NCCL$|RCCL$)`)
 	ncclStamp = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)
 )
 
-// glued is the figure that a word begins with, where a line of a log stands behind it; "" for all other words. A host's name
-// may begin with digits, so that only a host that is known shows where the figure ends.
+// glued is the figure that a word begins with, where a line of a log stands behind it; "" for all other words. A host's
+// name may begin with digits, so that only a host that is known shows where the figure ends.
 func (r *ncclRow) glued(word string) (figure string) {
 	m := gluedHost.FindStringSubmatch(word)
 	if m == nil {
@@ -292,7 +292,8 @@ func (t *ncclTest) goesOn(words []string) bool {
 		t.half.stamp, words = words[n-2]+" "+words[n-1], words[:n-2]
 	}
 	room := len(t.columns.blocks)*len(t.columns.blocks[0]) - before
-	if len(words) > room && t.half.glued(words[min(room, len(words)-1)]) == "" && !libraryLog.MatchString(strings.Join(words, " ")) {
+	if len(words) > room && t.half.glued(words[min(room, len(words)-1)]) == "" &&
+		!libraryLog.MatchString(strings.Join(words, " ")) {
 		return false
 	}
 	if !t.half.more(words, t.columns) {
@@ -404,8 +405,8 @@ func (t *ncclTest) figure(rec *result.Record, name, text, sync, summary string) 
 	}
 }
 
-// judge reads the column on the data: the number of wrong elements, in older layouts the largest difference. rccl-tests puts
-// an asterisk behind a difference that is larger than it allows.
+// judge reads the column on the data: the number of wrong elements, in older layouts the largest difference. rccl-tests
+// puts an asterisk behind a difference that is larger than it allows.
 func (t *ncclTest) judge(rec *result.Record, name, text string) {
 	text, starred := strings.CutSuffix(text, "*")
 	v, ok := number(text)

@@ -58,10 +58,11 @@ var (
 	ncclStart    = regexp.MustCompile(`^Collective test (starting|concluded): (\S+)`)
 	ncclRank     = regexp.MustCompile(`^Rank +(\d+) +(?:Group +(\d+) +)?(?:Pid +(\d+) +)?on +(\S+) +device +(\d+) +\[([^\]]*)\] *(.*)$`)
 	ncclCycle    = regexp.MustCompile(`^Testing (\d+) cycle`)
-	ncclFailure  = regexp.MustCompile(`: Test (CUDA|HIP|NCCL) failure |: Test timeout |^error: \S|(?:^| )\.\. \S+ pid \d+: Test failure `)
-	ncclWrong    = regexp.MustCompile(`^Out of bounds values +: (\d+) FAILED`)
-	ncclPlaces   = regexp.MustCompile(`^out-of-place .*in-place`)
-	ncclKnown    = regexp.MustCompile(`^(Using devices$|out-of-place|in-place|\(B\) |\(us\)|Reducing maxBytes to |Out of bounds values +:|Avg bus bandwidth +:|GPU memory usage +:|` +
+	ncclFailure  = regexp.MustCompile(`: Test (CUDA|HIP|NCCL) failure |: Test timeout |^error: \S|` +
+		`(?:^| )\.\. \S+ pid \d+: Test failure `)
+	ncclWrong  = regexp.MustCompile(`^Out of bounds values +: (\d+) FAILED`)
+	ncclPlaces = regexp.MustCompile(`^out-of-place .*in-place`)
+	ncclKnown  = regexp.MustCompile(`^(Using devices$|out-of-place|in-place|\(B\) |\(us\)|Reducing maxBytes to |Out of bounds values +:|Avg bus bandwidth +:|GPU memory usage +:|` +
 		`Errors with asterisks|Blocking Enabled|Swap Comms Enabled|Parallel Init Enabled|Per-Iteration Report|Writing JSON output|skipping json output|` +
 		`HIP version *:|ROCm version *:|Hostname *:|Librccl path *:|Option -\w|time: |Bus bandwidth is not averaged)`)
 )

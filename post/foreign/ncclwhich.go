@@ -206,7 +206,8 @@ func (f *ncclFacts) candidates(t *ncclTest) (left []coll.Collective) {
 		n = t.in.file.Given.World
 	}
 	for _, k := range coll.Collectives() {
-		if !f.fitsColumns(k, c, f.reduces()) || f.rooted && !k.Rooted() || !f.rooted && c.root && c.error == "#wrong" && k.Rooted() {
+		if !f.fitsColumns(k, c, f.reduces()) || f.rooted && !k.Rooted() ||
+			!f.rooted && c.root && c.error == "#wrong" && k.Rooted() {
 			continue
 		}
 		if inPlaceUnchecked := k == coll.AllToAll || k == coll.SendRecv; f.checkedIn && inPlaceUnchecked || f.uncheckedIn && !inPlaceUnchecked {

@@ -125,8 +125,8 @@ func (p *osu) begin(m []string, l line) *osuTest {
 	return t
 }
 
-// command takes the number of ranks, and whether the collective was in place, from the command over the test. That of another
-// collective's program is not of this table.
+// command takes the number of ranks, and whether the collective was in place, from the command over the test. That of
+// another collective's program is not of this table.
 func (t *osuTest) command(sh *shell) {
 	defer sh.forget()
 	m := osuProgram.FindStringSubmatch(path.Base(sh.program))

@@ -71,9 +71,11 @@ func TestRanksOfCommand(t *testing.T) {
 // A command is not applied to the table of another program.
 func TestCommandOfAnotherProgram(t *testing.T) {
 	osu := func(command, title string) string {
-		return "$ NCCL_ALGO=Ring mpirun -np 4 " + command + "\n# OSU " + title + " Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n"
+		return "$ NCCL_ALGO=Ring mpirun -np 4 " + command +
+			"\n# OSU " + title + " Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n"
 	}
 	row := "1024 256 float 0 10.0 1.00 1.00 0e+00 10.0 1.00 1.00 0e+00\n"
+	reduced := modernHead("all_reduce_perf") + rowOf(2, 5000) + footer
 	for what, c := range map[string]struct{ text, want string }{
 		"OSU":                 {osu("osu_allgather", "MPI Allgather"), "all_gather 4 Ring"},
 		"OSU, broadcast":      {osu("osu_bcast", "MPI Broadcast"), "broadcast 4 Ring"},
@@ -83,7 +85,7 @@ func TestCommandOfAnotherProgram(t *testing.T) {
 		"OSU, not its kind":   {osu("osu_allreduce", "MPI Barrier"), "Barrier Latency 0 "},
 		"nccl-tests":          {"$ mpirun -np 3 ./broadcast_perf\n" + e1Head("root") + row + footer, "broadcast 2  3"},
 		"nccl-tests, another": {"$ mpirun -np 3 ./all_reduce_perf\n" + e1Head("root") + row + footer, "broadcast 2 "},
-		"nccl-tests, named":   {"$ mpirun -np 3 ./all_gather_perf\n" + modernHead("all_reduce_perf") + rowOf(2, 5000) + footer, "all_reduce 2 "},
+		"nccl-tests, named":   {"$ mpirun -np 3 ./all_gather_perf\n" + reduced, "all_reduce 2 "},
 	} {
 		m, _ := read(t, c.text)
 		run := m.runs[0].run
@@ -168,7 +170,10 @@ func TestIMBCutOff(t *testing.T) {
 		text string
 		want []result.Outcome
 	}{
-		"a whole program": {imbRun + imbBlockOf("Bcast") + "\n# All processes entering MPI_Finalize\n", []result.Outcome{result.Complete, result.Complete}},
+		"a whole program": {
+			imbRun + imbBlockOf("Bcast") + "\n# All processes entering MPI_Finalize\n",
+			[]result.Outcome{result.Complete, result.Complete},
+		},
 		"cut off":         {imbRun + imbBlockOf("Bcast"), []result.Outcome{result.Complete, result.Interrupted}},
 		"another program": {imbRun + imbRun, []result.Outcome{result.Complete, result.Interrupted}},
 	} {
@@ -308,11 +313,16 @@ func TestElementsWithoutTypeOrWorld(t *testing.T) {
 		torn int
 		want []string
 	}{
-		"no type":            {head + "nccl,broadcast,2,8,1,1.5,\n", 0, []string{whole, "broadcast ? none -1 ? latency n2 1048576 -1 1.5e-06s ok unknown"}},
-		"an unknown type":    {head + "nccl,all_reduce,2,8,1,1.5,complex64\n", 0, []string{whole, "all_reduce ? sum -1 in latency n2 1048576 -1 1.5e-06s ok unknown"}},
-		"no type, no size":   {head + "nccl,broadcast,2,8,,1.5,\n", 1, []string{whole}},
-		"no world":           {head + "nccl,all_gather,,8,1,1.5,float32\n", 1, []string{whole}},
-		"a world of 0 ranks": {strings.Replace(profileOf, "Size=2", "Size=0", 1) + "  AllGather: 0.010 ms | AlgBW: 0.00 GB/s | BusBW: 0.00 GB/s\n", 0, []string{"all_reduce float32 sum -1 in throughput ? 32 8 1e-05s ok off", "all_gather float32 none -1 out throughput ? -1 8 1e-05s ok off"}},
+		"no type": {head + "nccl,broadcast,2,8,1,1.5,\n", 0, []string{whole,
+			"broadcast ? none -1 ? latency n2 1048576 -1 1.5e-06s ok unknown"}},
+		"an unknown type": {head + "nccl,all_reduce,2,8,1,1.5,complex64\n", 0, []string{whole,
+			"all_reduce ? sum -1 in latency n2 1048576 -1 1.5e-06s ok unknown"}},
+		"no type, no size": {head + "nccl,broadcast,2,8,,1.5,\n", 1, []string{whole}},
+		"no world":         {head + "nccl,all_gather,,8,1,1.5,float32\n", 1, []string{whole}},
+		"a world of 0 ranks": {strings.Replace(profileOf, "Size=2", "Size=0", 1) +
+			"  AllGather: 0.010 ms | AlgBW: 0.00 GB/s | BusBW: 0.00 GB/s\n", 0, []string{
+			"all_reduce float32 sum -1 in throughput ? 32 8 1e-05s ok off",
+			"all_gather float32 none -1 out throughput ? -1 8 1e-05s ok off"}},
 	} {
 		m, counts := read(t, c.text)
 		var got []string

@@ -34,7 +34,8 @@ var colours = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 // maxPrefixes is how many prefixes may stand before one line.
 const maxPrefixes = 4
 
-// unprefixed takes what launchers put before a line away. Who is what tells the line's process from others, without spaces.
+// unprefixed takes what launchers put before a line away. Who is what tells the line's process from others, without
+// spaces.
 func unprefixed(text string) (who, rest string) {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\x00", ""), "\r\n ")
 	if strings.Contains(text, "\x1b") {

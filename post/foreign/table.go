@@ -114,8 +114,8 @@ func (p *table) moreNodes(words []string) bool {
 	return p.layout.tool == "rccl-tests" && len(words) == len(p.columns)+1
 }
 
-// beginsRow reports whether a line begins like a row that broke off: its first two fields are numbers where those of the last
-// row are, and else single words.
+// beginsRow reports whether a line begins like a row that broke off: its first two fields are numbers where those of
+// the last row are, and else single words.
 func (p *table) beginsRow(text string) bool {
 	fields, above := strings.SplitN(text, ",", 3), strings.SplitN(p.last, ",", 3)
 	for i, field := range fields[:2] {
@@ -126,7 +126,8 @@ func (p *table) beginsRow(text string) bool {
 			}
 			continue
 		}
-		if _, was := number(strings.TrimSpace(above[i])); was != figure || len(strings.Fields(field)) > max(len(strings.Fields(above[i])), 1) {
+		_, was := number(strings.TrimSpace(above[i]))
+		if was != figure || len(strings.Fields(field)) > max(len(strings.Fields(above[i])), 1) {
 			return false
 		}
 	}

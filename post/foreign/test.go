@@ -78,8 +78,8 @@ func (t *test) warn(f notice.Fact) {
 	}
 }
 
-// wrongValues notes how many wrong values the source counts below its rows. If the run's line is written already, reason
-// has to go to its end.
+// wrongValues notes how many wrong values the source counts below its rows. If the run's line is written already,
+// reason has to go to its end.
 func (t *test) wrongValues(n int64) (reason string) {
 	f := notice.WrongValuesCounted{Values: n}
 	if n > 0 && t.table != nil {

@@ -83,15 +83,16 @@ func (in *input) text(r io.Reader) error {
 	return err
 }
 
-// plainLog says whether a line is of a log of NCCL and nothing else, as host:pid:thread [device] NCCL INFO begins it, and
-// of which host. Logs have millions of them.
+// plainLog says whether a line is of a log of NCCL and nothing else, as host:pid:thread [device] NCCL INFO begins it,
+// and of which host. Logs have millions of them.
 func plainLog(text string) (host string, is bool) {
 	before, _, is := strings.Cut(text, " NCCL INFO ")
 	if !is {
 		return "", false
 	}
 	who, device, two := strings.Cut(before, " ")
-	is = two && strings.Count(who, ":") == 2 && !strings.ContainsAny(who, "<>[]|") && strings.HasPrefix(device, "[") && !strings.Contains(device, " ")
+	is = two && strings.Count(who, ":") == 2 && !strings.ContainsAny(who, "<>[]|") &&
+		strings.HasPrefix(device, "[") && !strings.Contains(device, " ")
 	host, _, _ = strings.Cut(who, ":")
 	return host, is
 }
@@ -166,8 +167,8 @@ type shell struct {
 	open           *test             // the last one whose rows have begun, since the last command
 }
 
-// sets notes the variables of the library that a line sets; what was noted before holds. While a test is open they are its
-// own, and those that come when its line is written are dropped.
+// sets notes the variables of the library that a line sets; what was noted before holds. While a test is open they are
+// its own, and those that come when its line is written are dropped.
 func (s *shell) sets(text string) {
 	environment := &s.environment
 	if t := s.open; t != nil && !t.footer {
@@ -199,7 +200,8 @@ func (s *shell) take(l line) bool {
 	if !begins && len(before) > 0 {
 		return false
 	}
-	*s = shell{program: l.text[m[4]:m[5]], args: strings.Fields(l.text[m[1]:]), np: ranksAsked(before, l.text[m[5]:]), configurations: s.configurations}
+	*s = shell{program: l.text[m[4]:m[5]], args: strings.Fields(l.text[m[1]:]),
+		np: ranksAsked(before, l.text[m[5]:]), configurations: s.configurations}
 	s.sets(l.text)
 	return true
 }
@@ -210,8 +212,8 @@ func launched(words []string) bool {
 		slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == "time" || path.Base(w) == "nohup" })
 }
 
-// behindLauncher is the last launcher of MPI among the words, with what follows; nil if there is none. Words before it are
-// of other programs, such as salloc and nice, whose -n is no number of ranks of this one.
+// behindLauncher is the last launcher of MPI among the words, with what follows; nil if there is none. Words before it
+// are of other programs, such as salloc and nice, whose -n is no number of ranks of this one.
 func behindLauncher(words []string) []string {
 	for i, w := range slices.Backward(words) {
 		switch path.Base(w) {
