@@ -170,10 +170,19 @@ func checkOwners(machine []setup) []row {
 		}
 		rows = append(rows, r.on(ranks...))
 	}
-	if len(rows) == 0 && len(order) > 0 {
-		return []row{fine(name, "each its own")}
+	if len(rows) > 0 || len(order) == 0 {
+		return rows
 	}
-	return rows
+	slice := map[string]string{} // by the address of its GPU
+	for _, id := range order {
+		pci := by[id][0].GPU.mine.PCI
+		if other := slice[pci]; other != "" {
+			return []row{warn(name, "use NCCL 2.30 or later, or whole GPUs: an older NCCL refuses two slices of one GPU",
+				"each its own, but some are slices (MIG) of one GPU at %s", pci)}
+		}
+		slice[pci] = id
+	}
+	return []row{fine(name, "each its own")}
 }
 
 // checkPeers looks at which GPUs reach each other's memory.

@@ -61,6 +61,7 @@ func TestCheckGPUs(t *testing.T) {
 		"own GPUs":      {"GPU of each rank", nil, want{passed, "each its own"}},
 		"one for two":   {"GPU of each rank", all(func(v *gpuView) { v.Devices = v.Devices[:1] }), want{problem, "2 ranks take one GPU: NVIDIA H100 at 0000:0a:00.0 (GPU-a)"}},
 		"allowed":       {"GPU of each rank", all(func(v *gpuView) { v.Devices, v.Shared = v.Devices[:1], true }), want{caution, "2 ranks take one GPU"}},
+		"slices":        {"GPU of each rank", all(func(v *gpuView) { v.Devices[1].PCI = v.Devices[0].PCI }), want{caution, "slices (MIG) of one GPU at 0000:0a:00.0"}},
 		"peers":         {"peer access", nil, want{passed, "all 2 GPUs"}},
 		"no peers":      {"peer access", all(func(v *gpuView) { v.Peer[1][0] = false }), want{caution, "1 of 1 pairs of GPUs have none: 0-1"}},
 		"one each":      {"peer access", func(r int, v *gpuView) { v.Devices, v.Peer = v.Devices[r:r+1], [][]bool{{false}} }, want{passed, "the rank sees 1 GPU"}},
