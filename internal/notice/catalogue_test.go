@@ -2,6 +2,7 @@ package notice
 
 import (
 	"encoding/json"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -125,6 +126,29 @@ func TestOptionalParts(t *testing.T) {
 	} {
 		if got := Message(c.fact); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// testdata/patterns.tsv has the sentences that analysis built before there were codes, each with its code: no code may lose
+// a fact that its sentences stated. A code has at least as many parameters as its sentence with most of them, or states
+// the rest in its location.
+func TestOldPatterns(t *testing.T) {
+	text, err := os.ReadFile("testdata/patterns.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	verbs := regexp.MustCompile(`%[-+.0-9]*[a-z]`)
+	for line := range strings.Lines(string(text)) {
+		code, pattern, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		e := Find(Code(code))
+		if e == nil {
+			t.Errorf("%s is no code: %s", code, pattern)
+			continue
+		}
+		const location = 2 // the curve, and its sizes
+		if stated, kept := len(verbs.FindAllString(pattern, -1)), len(reflect.VisibleFields(reflect.TypeOf(e.Example))); stated > kept+location {
+			t.Errorf("%s keeps %d parameters of %d: %s", code, kept, stated, pattern)
 		}
 	}
 }
