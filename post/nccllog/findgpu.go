@@ -108,6 +108,12 @@ func (l *Log) namesake(comm int) bool {
 	if comm < 0 || comm >= len(l.Communicators) {
 		return false
 	}
+	if known, is := l.namesakes[comm]; is {
+		return known
+	}
+	if l.namesakes == nil {
+		l.namesakes = map[int]bool{}
+	}
 	c := l.Communicators[comm]
 	hosts := map[string]bool{}
 	for _, m := range c.Members {
@@ -115,7 +121,8 @@ func (l *Log) namesake(comm int) bool {
 			hosts[host] = true
 		}
 	}
-	return len(c.Members) == c.Ranks && c.Nodes > len(hosts)
+	l.namesakes[comm] = len(c.Members) == c.Ranks && c.Nodes > len(hosts)
+	return l.namesakes[comm]
 }
 
 // blame names the settings that explain a finding, where there are any.
@@ -226,15 +233,12 @@ func linkTexts(t Topology) (texts []string) {
 // fewSteps is the number of ranks up to which all sizes from latencyBytes on count; of more, a step moves too little.
 const fewSteps = 8
 
-// ranksOf is the number of ranks of a choice, at least fewSteps.
-func (l *Log) ranksOf(c Choice) int {
+// communicatorOf is the communicator of a choice: the largest where it is unknown; nil where there is none.
+func (l *Log) communicatorOf(c Choice, largest *Communicator) *Communicator {
 	if c.Comm >= 0 && c.Comm < len(l.Communicators) {
-		return max(fewSteps, l.Communicators[c.Comm].Ranks)
+		return &l.Communicators[c.Comm]
 	}
-	if largest := l.largest(); largest != nil {
-		return max(fewSteps, largest.Ranks)
-	}
-	return fewSteps
+	return largest
 }
 
 // latencyBytes is from which size on LL is unusual: it moves 8 bytes for 4 of data, so that half of the bandwidth is lost.
@@ -244,8 +248,13 @@ const latencyBytes = 16 << 20
 func findChoices(l *Log) (found []Finding) {
 	var large []string
 	var least int64
+	widest := l.largest()
 	for _, c := range l.Choices {
-		if c.Proto == "LL" && c.Size/int64(l.ranksOf(c)) >= latencyBytes/fewSteps {
+		ranks := fewSteps
+		if of := l.communicatorOf(c, widest); of != nil {
+			ranks = max(ranks, of.Ranks)
+		}
+		if c.Proto == "LL" && c.Size/int64(ranks) >= latencyBytes/fewSteps {
 			if least == 0 || c.Size < least {
 				least = c.Size
 			}
@@ -277,15 +286,10 @@ func findIdle(l *Log) (found []Finding) {
 			largest[k] = choice
 		}
 	}
+	widest := l.largest()
 	for _, choice := range l.Choices {
-		c := l.largest()
-		switch {
-		case choice.Comm >= 0 && choice.Comm < len(l.Communicators):
-			c = &l.Communicators[choice.Comm]
-		case len(l.Communicators) > 1:
-			continue
-		}
-		if c == nil || c.Channels.Coll <= fewest || largest[kind{choice.Comm, choice.Name}] != choice || choice.Size < latencyBytes ||
+		c := l.communicatorOf(choice, widest)
+		if c == nil || len(l.Communicators) > 1 && choice.Comm < 0 || c.Channels.Coll <= fewest || largest[kind{choice.Comm, choice.Name}] != choice || choice.Size < latencyBytes ||
 			choice.Channels <= 0 || 2*choice.Channels >= c.Channels.Coll || choice.Algo != "RING" && choice.Algo != "TREE" {
 			continue
 		}

@@ -24,6 +24,8 @@ type Log struct {
 	Inspected     []Inspected    `json:"inspector"`
 	RAS           []RAS          `json:"ras"`
 	Rows          []Row          `json:"rows"` // of nccl-tests, where its table is in the same file and whole
+
+	namesakes map[int]bool // known answers of namesake
 }
 
 // Unknown stands for a number that the log does not tell.
