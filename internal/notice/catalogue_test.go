@@ -72,8 +72,8 @@ func TestKept(t *testing.T) {
 	if text, err := json.Marshal(k); err != nil || string(text) != newer {
 		t.Errorf("%s, %v", text, err)
 	}
-	if json.Unmarshal([]byte(`{"code":"drift","parameters":[]}`), &k) == nil {
-		t.Error("parameters that are no object were taken")
+	if err := json.Unmarshal([]byte(`{"code":"drift","parameters":[]}`), &k); err != nil || k.Code() != "unknown-notice" {
+		t.Errorf("parameters that are no object: %+v, %v", k, err)
 	}
 }
 

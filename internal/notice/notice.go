@@ -205,22 +205,21 @@ func (k Kept) MarshalJSON() ([]byte, error) {
 	return json.Marshal(keptWire{k.Code(), parameters})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. A code of a newer version is Unknown.
+// UnmarshalJSON reads what MarshalJSON writes. A code of a newer version is Unknown, and so is one with parameters that
+// this version cannot read: no value of a record is lost to its notices.
 func (k *Kept) UnmarshalJSON(text []byte) error {
 	var w keptWire
 	if err := json.Unmarshal(text, &w); err != nil {
 		return err
 	}
+	k.Fact = Unknown{w.Code, w.Parameters}
 	e := byCode[w.Code]
 	if e == nil {
-		k.Fact = Unknown{w.Code, w.Parameters}
 		return nil
 	}
 	fact := reflect.New(reflect.TypeOf(e.Example))
-	if w.Parameters != nil {
-		if err := json.Unmarshal(w.Parameters, fact.Interface()); err != nil {
-			return fmt.Errorf("parameters of %s: %w", w.Code, err)
-		}
+	if w.Parameters != nil && json.Unmarshal(w.Parameters, fact.Interface()) != nil {
+		return nil
 	}
 	k.Fact = fact.Elem().Interface().(Fact)
 	return nil

@@ -34,6 +34,15 @@ func zeroOdd(v reflect.Value) bool {
 		}
 	case reflect.Pointer:
 		return !v.IsNil() && zeroOdd(v.Elem())
+	case reflect.Interface: // what a notice holds: its copy takes its place
+		if v.IsNil() {
+			return false
+		}
+		whole := reflect.New(v.Elem().Type()).Elem()
+		whole.Set(v.Elem())
+		if odd = zeroOdd(whole); odd {
+			v.Set(whole)
+		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			odd = zeroOdd(v.Field(i)) || odd
