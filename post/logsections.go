@@ -59,11 +59,12 @@ func (r *logReport) found(p logPage) {
 	unread := read.Damaged + read.NotUnderstood
 	if 2*unread > read.Said {
 		p.title("Most of this log was not understood")
-		p.line(fmt.Sprintf("%d of %d messages of the library could not be read. What is in front of each line may be unknown to post log: "+
-			"remove it, and report it with a line of the log.", unread, read.Said))
-		return
-	}
-	if len(r.findings) == 0 && unexplained == 0 {
+		p.line(fmt.Sprintf("%d of %d messages of the library could not be read. What precedes each line may be unknown to "+
+			"post log: remove it, and report it with a line of the log.", unread, read.Said))
+		if len(r.findings) == 0 {
+			return
+		}
+	} else if len(r.findings) == 0 && unexplained == 0 {
 		p.title("Nothing wrong was found in this log")
 		return
 	}

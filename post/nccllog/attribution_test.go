@@ -131,6 +131,10 @@ func TestChoicesOfTheirCommunicator(t *testing.T) {
 	if got := kinds(large); slices.Contains(got, Latency) {
 		t.Errorf("16 KiB a rank over 1024 ranks: %v", got)
 	}
+	wide := initOf("0xa", 64, 16) + choice("0xa", "AllReduce", 64, "67108864 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..15}")
+	if got := kinds(wide); !slices.Contains(got, Latency) {
+		t.Errorf("1 MiB a step over 64 ranks: %v", got)
+	}
 	other := strings.NewReplacer("100:200 [0]", "101:201 [1]", "cudaDev 0 nvmlDev 0 busId 1000", "cudaDev 1 nvmlDev 1 busId 2000")
 	two := initOf("0xa", 8, 24) + other.Replace(initOf("0xb", 2, 4)+choice("0xb", "AllReduce", 2, "67108864 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..3}"))
 	if got := kinds(two); slices.Contains(got, IdleChannels) {
@@ -173,5 +177,13 @@ func TestLateConnections(t *testing.T) {
 	}
 	if a, b := pairOf(l.Transports[0]), pairOf(l.Transports[1]); a == b {
 		t.Errorf("pairs of two hosts are one: %+v", a)
+	}
+}
+
+// A bar in a message after the start is no row of a table of costs.
+func TestBarBeginsNoCommunicator(t *testing.T) {
+	l := readAll(t, wholeLog()+"n1:100:555 [0] NCCL INFO NET/Foo something | else\n")
+	if len(l.Communicators) != 1 || len(l.Communicators[0].Members) != 4 {
+		t.Errorf("%d communicators", len(l.Communicators))
 	}
 }

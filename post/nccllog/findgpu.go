@@ -230,9 +230,6 @@ func linkTexts(t Topology) (texts []string) {
 	return []string{"links are not alike: " + strings.Join(texts, ", ")}
 }
 
-// fewSteps is the number of ranks up to which all sizes from latencyBytes on count; of more, a step moves too little.
-const fewSteps = 8
-
 // communicatorOf is the communicator of a choice: the largest where it is unknown; nil where there is none.
 func (l *Log) communicatorOf(c Choice, largest *Communicator) *Communicator {
 	if c.Comm >= 0 && c.Comm < len(l.Communicators) {
@@ -241,8 +238,12 @@ func (l *Log) communicatorOf(c Choice, largest *Communicator) *Communicator {
 	return largest
 }
 
-// latencyBytes is from which size on LL is unusual: it moves 8 bytes for 4 of data, so that half of the bandwidth is lost.
-const latencyBytes = 16 << 20
+const (
+	// latencyBytes is from which size on LL is unusual: it moves 8 bytes for 4 of data, so that half of the bandwidth is lost.
+	latencyBytes = 16 << 20
+	// latencyStep is the same of one step of a ring, in which a rank's part moves.
+	latencyStep = 1 << 20
+)
 
 // findChoices tells of unusual algorithms and protocols.
 func findChoices(l *Log) (found []Finding) {
@@ -250,11 +251,11 @@ func findChoices(l *Log) (found []Finding) {
 	var least int64
 	widest := l.largest()
 	for _, c := range l.Choices {
-		ranks := fewSteps
-		if of := l.communicatorOf(c, widest); of != nil {
-			ranks = max(ranks, of.Ranks)
+		step := c.Size
+		if of := l.communicatorOf(c, widest); of != nil && c.Algo == "RING" {
+			step /= int64(max(1, of.Ranks))
 		}
-		if c.Proto == "LL" && c.Size/int64(ranks) >= latencyBytes/fewSteps {
+		if c.Proto == "LL" && c.Size >= latencyBytes && step >= latencyStep {
 			if least == 0 || c.Size < least {
 				least = c.Size
 			}
@@ -273,28 +274,44 @@ func findChoices(l *Log) (found []Finding) {
 	return append(found, findIdle(l)...)
 }
 
-// findIdle tells of the largest size of a collective that leaves most channels unused.
+// findIdle finds the largest size of a collective in a communicator if it leaves most channels unused; of several
+// communicators that with the largest size.
 func findIdle(l *Log) (found []Finding) {
 	type kind struct {
 		comm int
 		name string
 	}
 	largest := map[kind]Choice{}
+	var names []string
 	for _, choice := range l.Choices {
 		k := kind{choice.Comm, choice.Name}
 		if best, there := largest[k]; !there || choice.Size > best.Size {
 			largest[k] = choice
 		}
+		if !slices.Contains(names, choice.Name) {
+			names = append(names, choice.Name)
+		}
 	}
-	widest := l.largest()
+	idle, widest := map[string]Choice{}, l.largest()
 	for _, choice := range l.Choices {
 		c := l.communicatorOf(choice, widest)
-		if c == nil || len(l.Communicators) > 1 && choice.Comm < 0 || c.Channels.Coll <= fewest || largest[kind{choice.Comm, choice.Name}] != choice || choice.Size < latencyBytes ||
+		if c == nil || len(l.Communicators) > 1 && choice.Comm < 0 || c.Channels.Coll <= fewest ||
+			largest[kind{choice.Comm, choice.Name}] != choice || choice.Size < latencyBytes ||
 			choice.Channels <= 0 || 2*choice.Channels >= c.Channels.Coll || choice.Algo != "RING" && choice.Algo != "TREE" {
 			continue
 		}
+		if best, there := idle[choice.Name]; !there || choice.Size > best.Size {
+			idle[choice.Name] = choice
+		}
+	}
+	for _, name := range names {
+		choice, there := idle[name]
+		if !there {
+			continue
+		}
 		found = append(found, Finding{Kind: IdleChannels, Severity: Note, Source: environmentDoc + "NCCL_MIN_CTAS",
-			Says:     fmt.Sprintf("%s of %s uses %d of %d channels.", choice.Name, coll.FormatSize(choice.Size, true), choice.Channels, c.Channels.Coll),
+			Says: fmt.Sprintf("%s of %s uses %d of %d channels.", choice.Name, coll.FormatSize(choice.Size, true), choice.Channels,
+				l.communicatorOf(choice, widest).Channels.Coll),
 			Evidence: []string{fmt.Sprintf("%s/%s, channels %d to %d", choice.Algo, choice.Proto, choice.Lo, choice.Hi)},
 			Advice:   "a tuner plugin, or the program's ncclConfig_t, may bound it; NCCL_MIN_CTAS tries more"})
 	}

@@ -183,7 +183,7 @@ const maxLaunchers = 5
 
 // prefix reads what stands before a header.
 func prefix(s string) (b before) {
-	if another.MatchString(clocks.ReplaceAllString(s, " ")) || strings.Contains(s, mark) {
+	if another.MatchString(s) && another.MatchString(clocks.ReplaceAllString(s, " ")) || strings.Contains(s, mark) {
 		return before{junk: true}
 	}
 	if m := searched.FindStringSubmatch(s); m != nil {

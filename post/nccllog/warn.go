@@ -71,12 +71,17 @@ var programErrors = []string{
 // value that somebody prints.
 var reports = regexp.MustCompile(`\b(ERROR|FATAL)\b|(^|[>\]|:] ?|\w)([Ee]rror|Exception): *[^\s\d.+-]`)
 
+// reportWords are those of reports.
+var reportWords = []string{"rror:", "Exception:", "ERROR", "FATAL"}
+
 // programLevel is that of such lines.
 const programLevel = "program"
 
 // programError keeps a line that reports an error.
 func (r *Reader) programError(line string) bool {
-	if !slices.ContainsFunc(programErrors, func(e string) bool { return strings.Contains(line, e) }) && !reports.MatchString(line) {
+	has := func(word string) bool { return strings.Contains(line, word) }
+	// Most lines have none of the words that the pattern needs, which is slower.
+	if !slices.ContainsFunc(programErrors, has) && (!slices.ContainsFunc(reportWords, has) || !reports.MatchString(line)) {
 		return false
 	}
 	text := strings.TrimSpace(line)

@@ -47,7 +47,7 @@ func reduced(code int) string {
 	return "an op of the program"
 }
 
-// collectives are the names that were met, as a log has millions of lines with few of them.
+// collectives are the names that were met, of which a log has millions of lines.
 var collectives sync.Map
 
 // collective is what NCCL's name of a function means.
@@ -57,11 +57,9 @@ func collective(name string) coll.Collective {
 	}
 	c, err := coll.ParseCollective(strings.ToLower(name))
 	if err != nil {
-		c = coll.Other
+		return coll.Other // not kept: a log may have any number of such names
 	}
-	if len(name) < 32 {
-		collectives.Store(strings.Clone(name), c)
-	}
+	collectives.Store(strings.Clone(name), c)
 	return c
 }
 
