@@ -126,7 +126,7 @@ func (Straggler) Code() Code { return "straggler" }
 var timelines = []Entry{
 	{Example: Straggler{"rank 3", 97, 120, 0.45, 0.031, 8, 10, true, StragglerCauses{{HostBound, 0.036, 0.001}}}, Severity: Warning,
 		Source: "PyTorch, Performance Tuning Guide",
-		Text:   "{Rank} is a straggler: it starts last in {Last} of {Of} uneven collectives, and other ranks wait {Waited} for it ({Share} of their time)",
+		Text:   "{Rank} is a straggler: last in {Last} of {Of} uneven collectives; others wait {Waited} ({Share} of their time)",
 		Details: `[It was last in {Steps} of {OfSteps} steps.]
 [{FewSteps}]
 {Causes}.`,

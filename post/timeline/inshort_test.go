@@ -30,7 +30,7 @@ func TestInShort(t *testing.T) {
 			"Of communication, 50.0 % (25.0 to 75.0) runs beside computation.",
 			"No rank stands out as the one that others wait for.",
 		}},
-		"waiting": {Timeline{Devices: []Device{one, two}, Across: &Across{Matched: 3, Straggler: &Straggler{Found: notice.Straggler{Rank: "rank 1"}}}}, []string{"Rank 1 is a straggler: it starts last in 0 of 0 uneven collectives, and other ranks wait - for it (0.0 % of their time)."}},
+		"waiting": {Timeline{Devices: []Device{one, two}, Across: &Across{Matched: 3, Straggler: &Straggler{Found: notice.Straggler{Rank: "rank 1"}}}}, []string{"Rank 1 is a straggler: last in 0 of 0 uneven collectives; others wait - (0.0 % of their time)."}},
 		"exposed": {Timeline{Devices: []Device{{Kernels: 1, Parts: Parts{Span: 10, Compute: 5, Comm: 5, Exposed: 5}}}}, []string{"None of the communication runs beside computation."}},
 		"scaled":  {Timeline{Devices: []Device{two}, Scaling: []Efficiency{{Says: "Strong scaling."}}}, []string{"Strong scaling."}},
 		"alone":   {Timeline{Devices: []Device{{Kernels: 1, Parts: Parts{Span: 10, Compute: 9, Idle: 1}}}}, []string{"The recording takes 10.00 ms: 90.0 % computation, 10.0 % idle.", "No communication ran: there is nothing to hide, and no overlap to speak of."}},
