@@ -37,7 +37,7 @@ func (c *comparedSides) markdown(p *page) {
 	p.line("\n%s", c.units)
 	for _, d := range c.duels {
 		p.line("\n## %s\n", d.title())
-		p.line("%s.", upper(d.tally()))
+		p.line("%s.", units.Capital(d.tally()))
 		for _, s := range d.basis() {
 			p.line("%s", result.MarkdownText(s))
 		}
@@ -88,7 +88,7 @@ func (d *duel) markdownTables(p *page) {
 		}
 	}
 	if d.count(stats.CannotTell) > 0 {
-		p.line("\n%s.", upper(moreNote))
+		p.line("\n%s.", units.Capital(moreNote))
 	}
 }
 

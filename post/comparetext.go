@@ -84,7 +84,7 @@ func (d *duel) basis() (sentences []string) {
 			units.Count(few, "point"), d.a.letter, units.Count(len(d.a.launches), "launch"), d.b.letter, units.Count(len(d.b.launches), "launch"), d.units.fewest, what, ofEach(d.units.paired), seen))
 	}
 	if d.units.shared > 0 && !d.units.paired {
-		sentences = append(sentences, fmt.Sprintf("%s held both sides; they are compared apart, since pairs tell something from %d on.", upper(units.Count(d.units.shared, d.units.held)), stats.FewestLaunches(d.standard.Alpha, true)))
+		sentences = append(sentences, fmt.Sprintf("%s held both sides; they are compared apart, since pairs tell something from %d on.", units.Capital(units.Count(d.units.shared, d.units.held)), stats.FewestLaunches(d.standard.Alpha, true)))
 	}
 	return sentences
 }
@@ -95,8 +95,6 @@ func ofEach(paired bool) string {
 	}
 	return " of each"
 }
-
-func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // more is how many more launches a word would take, beside a verdict.
 func more(c stats.Compared) string {
@@ -179,12 +177,12 @@ func (c *comparedSides) writeText(b *strings.Builder) {
 		put(0, d.title())
 		d.writeTables(b)
 		b.WriteString("\n")
-		put(0, upper(d.tally())+".")
+		put(0, units.Capital(d.tally())+".")
 		for _, s := range d.basis() {
 			put(0, s)
 		}
 		if d.count(stats.CannotTell) > 0 {
-			put(0, upper(moreNote)+".")
+			put(0, units.Capital(moreNote)+".")
 		}
 		section(b, "Not alike, apart from times:", d.findingWords())
 		section(b, "Without a partner, and so not compared:", d.aloneWords())

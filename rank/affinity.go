@@ -165,10 +165,3 @@ func within(a, b []int) bool {
 	}
 	return true
 }
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/mpi"
 )
 
@@ -182,7 +183,7 @@ func (j *job) warnOfFirewall() error {
 	}
 	if ranks := j.hub.missing(); len(ranks) > 0 {
 		fmt.Fprintf(j.stderr, "rank: %s of %d, the first rank %d on %s, cannot open a TCP connection to rank 0 on %s (a firewall?): a hang or a signal there is known to MPI alone\n",
-			plural(len(ranks), "rank"), j.size, ranks[0], j.ranks[ranks[0]].Host, hostName())
+			units.Count(len(ranks), "rank"), j.size, ranks[0], j.ranks[ranks[0]].Host, hostName())
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/cudart"
+	"busbar/internal/units"
 )
 
 // visible is what a rank sees of the GPUs of its machine.
@@ -131,7 +132,7 @@ func (g gpuWorlds) unfit(world int) string {
 	case world <= g.served:
 		return ""
 	case g.served == 0:
-		return fmt.Sprintf("needs %s: %s", plural(world, "GPU"), g.lacks)
+		return fmt.Sprintf("needs %s: %s", units.Count(world, "GPU"), g.lacks)
 	case g.served == 1:
 		return fmt.Sprintf("needs %d GPUs: rank 0 has one, %s", world, g.lacks)
 	}

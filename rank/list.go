@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/units"
 	"busbar/mpi"
 	"busbar/sweeps"
 )
@@ -138,7 +139,7 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string,
 		fmt.Fprintf(b, "%17d %11d %8s %4s %4s %3s %-10s %8s %5s%s\n", c.SizeBytes, c.Count, c.Type, op, root, c.Placement, c.Mode,
 			binaryOf(memory), roundTime(t), note)
 	}
-	fmt.Fprintf(b, "# %s; buffers of a rank up to %s", plural(len(cases), "point"), binaryOf(largest))
+	fmt.Fprintf(b, "# %s; buffers of a rank up to %s", units.Count(len(cases), "point"), binaryOf(largest))
 	if onHost {
 		fmt.Fprintf(b, " (%s leaves %s here)", limit, binary(free))
 	} else if !onHosts(backend) {

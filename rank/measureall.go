@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // sleepPause is how long a rank outside a sub-world sleeps between two looks at whether it is over.
@@ -107,7 +108,7 @@ func (j *job) tooLarge(world int) string {
 	if world <= j.size {
 		return ""
 	}
-	return fmt.Sprintf("does not fit this launch of %s", plural(j.size, "rank"))
+	return fmt.Sprintf("does not fit this launch of %s", units.Count(j.size, "rank"))
 }
 
 // fitting are the libraries that can be measured in a world; for the others rank 0 writes that they cannot, which may

@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/sweeps"
 )
 
@@ -49,7 +50,7 @@ func divide(kind string, ranks []rankFacts) (*nodePattern, error) {
 	for i, r := range n.ranks {
 		if len(r) != len(n.ranks[0]) {
 			return nil, usagef("--pattern wants as many ranks on every node, or times could not be compared: %s has %s, %s has %d",
-				n.hosts[0], plural(len(n.ranks[0]), "rank"), n.hosts[i], len(r))
+				n.hosts[0], units.Count(len(n.ranks[0]), "rank"), n.hosts[i], len(r))
 		}
 	}
 	var err error
@@ -109,7 +110,7 @@ func (n *nodePattern) group(round int, nodes []int) *result.Group {
 
 // String is "pairs of 4 nodes: 3 rounds of 2 groups".
 func (n *nodePattern) String() string {
-	return fmt.Sprintf("%s of %s: %s of %s", n.kind, plural(len(n.hosts), "node"), plural(len(n.rounds), "round"), plural(len(n.rounds[0]), "group"))
+	return fmt.Sprintf("%s of %s: %s of %s", n.kind, units.Count(len(n.hosts), "node"), units.Count(len(n.rounds), "round"), units.Count(len(n.rounds[0]), "group"))
 }
 
 // nearPattern reads the word of --pattern.

@@ -1,6 +1,9 @@
 package main
 
-import "busbar/internal/pattern"
+import (
+	"busbar/internal/pattern"
+	"busbar/internal/units"
+)
 
 // numberedRound is a round with its number in the records.
 type numberedRound struct {
@@ -26,7 +29,7 @@ func (r *patternRun) suspects() (rounds []numberedRound, err error) {
 	}
 	lacking, err := r.expect(rounds)
 	if lacking > 0 {
-		r.j.screen.wrapped("# ", "what stands out is measured again while all others rest: "+plural(lacking, "group"))
+		r.j.screen.wrapped("# ", "what stands out is measured again while all others rest: "+units.Count(lacking, "group"))
 	}
 	return rounds, err
 }
@@ -38,7 +41,7 @@ func (r *patternRun) repeats() (rounds []numberedRound, err error) {
 	}
 	lacking, err := r.expect(rounds)
 	if lacking > 0 {
-		r.j.screen.wrapped("# ", "what was slow with the others and is not alone is measured with them once more: "+plural(lacking, "round"))
+		r.j.screen.wrapped("# ", "what was slow with the others and is not alone is measured with them once more: "+units.Count(lacking, "round"))
 	}
 	return rounds, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"busbar/internal/pattern"
+	"busbar/internal/units"
 	"busbar/mpi"
 	"busbar/sweeps"
 )
@@ -24,7 +25,7 @@ func listPattern(b *strings.Builder, cfg *config, s *sweeps.Sweep, backends []st
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "# %s, %s a node; nodes are numbered here in the order of ranks\n", n, plural(l.LocalSize, "rank"))
+	fmt.Fprintf(b, "# %s, %s a node; nodes are numbered here in the order of ranks\n", n, units.Count(l.LocalSize, "rank"))
 	for i, groups := range n.rounds {
 		var words []string
 		for _, g := range groups {
@@ -48,10 +49,10 @@ func listPattern(b *strings.Builder, cfg *config, s *sweeps.Sweep, backends []st
 	}
 	rounds := time.Duration(len(n.rounds))
 	fmt.Fprintf(b, "# %s of that: %s to %s, and making the groups' worlds; what stands out is measured again\n",
-		plural(len(n.rounds), "round"), roundTime(rounds*least), roundTime(rounds*most))
+		units.Count(len(n.rounds), "round"), roundTime(rounds*least), roundTime(rounds*most))
 	if again := pattern.MostAlone(n.kind); again > 0 {
-		fmt.Fprintf(b, "# alone, in up to %s: at most %s more; and in up to %s once more: at most %s\n", plural(again, "group"), roundTime(time.Duration(again)*most),
-			plural(pattern.MostRepeated(len(n.rounds)), "round"), roundTime(time.Duration(pattern.MostRepeated(len(n.rounds)))*most))
+		fmt.Fprintf(b, "# alone, in up to %s: at most %s more; and in up to %s once more: at most %s\n", units.Count(again, "group"), roundTime(time.Duration(again)*most),
+			units.Count(pattern.MostRepeated(len(n.rounds)), "round"), roundTime(time.Duration(pattern.MostRepeated(len(n.rounds)))*most))
 	}
 	return nil
 }

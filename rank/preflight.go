@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"busbar/internal/units"
 )
 
 // setup is what one rank sees of where it runs.
@@ -26,7 +28,7 @@ func readSetup(root string, env func(string) string) setup {
 func (j *job) preflight() (int, error) {
 	if j.rank == 0 {
 		hosts, _ := whereabouts(nil, j.ranks)
-		j.checks = &checklist{title: fmt.Sprintf("Preflight of %s on %s", plural(j.size, "rank"), plural(len(hosts), "host")),
+		j.checks = &checklist{title: fmt.Sprintf("Preflight of %s on %s", units.Count(j.size, "rank"), units.Count(len(hosts), "host")),
 			asJSON: j.cfg.json, out: j.stdout, ranks: j.ranks}
 		j.checks.add(checkMPI(j.lib.Info(), j.launch, j.size), checkAlikeRanks(j.ranks, j.launch))
 	}

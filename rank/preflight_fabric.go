@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"busbar/internal/advice"
+	"busbar/internal/units"
 )
 
 // fabric is what a host has of RDMA, and what lies between its devices.
@@ -118,7 +119,7 @@ func checkRDMA(host []setup) []row {
 	var rows []row
 	down := list(func(p rdmaPort) bool { return !p.active() }, func(p rdmaPort) string { return fmt.Sprintf("%s is %s (%s)", p.Name, p.State, orUnknown(p.Phys)) })
 	if down != "" {
-		rows = append(rows, warn(name, advice.Cable, "%d of %s active: %s", activePorts(ports), plural(len(ports), "port"), down))
+		rows = append(rows, warn(name, advice.Cable, "%d of %s active: %s", activePorts(ports), units.Count(len(ports), "port"), down))
 	}
 	if slow := list(rdmaPort.narrow, func(p rdmaPort) string { return p.Name + " runs at " + p.Rate }); slow != "" {
 		rows = append(rows, warn(name, "reseat or change the cable: the link came up with one lane, or at the lowest speed", "%s", slow))

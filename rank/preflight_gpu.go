@@ -10,6 +10,7 @@ import (
 
 	"busbar/cudart"
 	"busbar/internal/advice"
+	"busbar/internal/units"
 )
 
 // gpuView is what one rank sees of GPUs and of the library that is to drive them. What is not known stays empty.
@@ -67,9 +68,9 @@ func checkUnusedGPUs(host []setup) []row {
 	case len(f.GPUs) == 0:
 		return nil
 	case f.Driver == "":
-		return []row{fine("GPUs", "%s of NVIDIA on the bus without a driver; this run uses none", plural(len(f.GPUs), "GPU"))}
+		return []row{fine("GPUs", "%s of NVIDIA on the bus without a driver; this run uses none", units.Count(len(f.GPUs), "GPU"))}
 	}
-	return []row{fine("GPUs", "%s of NVIDIA, driver %s; this run uses none (--backend nccl does)", plural(len(f.GPUs), "GPU"), f.Driver)}
+	return []row{fine("GPUs", "%s of NVIDIA, driver %s; this run uses none (--backend nccl does)", units.Count(len(f.GPUs), "GPU"), f.Driver)}
 }
 
 // checkDevices says which GPUs a rank sees.
@@ -125,7 +126,7 @@ func onBus(f fabric) string {
 	if len(f.GPUs) == 0 {
 		return "none of NVIDIA is on the PCI bus"
 	}
-	return fmt.Sprintf("%s of NVIDIA on the PCI bus (driver %s)", plural(len(f.GPUs), "GPU"), cmp.Or(f.Driver, "not loaded"))
+	return fmt.Sprintf("%s of NVIDIA on the PCI bus (driver %s)", units.Count(len(f.GPUs), "GPU"), cmp.Or(f.Driver, "not loaded"))
 }
 
 // cudaText turns 12040 into "CUDA 12.4".
@@ -164,7 +165,7 @@ func checkOwners(machine []setup) []row {
 		g := sharers[0].GPU
 		d := g.mine
 		r := bad(name, advice.OwnGPU+", or allow it with --allow-shared-gpu, for correctness only",
-			"%s take one GPU: %s at %s (%s)", plural(len(ranks), "rank"), d.Name, d.PCI, d.UUID)
+			"%s take one GPU: %s at %s (%s)", units.Count(len(ranks), "rank"), d.Name, d.PCI, d.UUID)
 		if g.Shared {
 			r.Verdict, r.Advice = caution, "figures of ranks that share a GPU say nothing about speed"
 		}
@@ -190,7 +191,7 @@ func checkPeers(s setup) row {
 	const name = "peer access"
 	g := s.GPU
 	if len(g.Peer) < 2 {
-		return fine(name, "the rank sees %s, so it cannot be asked", plural(len(g.Devices), "GPU"))
+		return fine(name, "the rank sees %s, so it cannot be asked", units.Count(len(g.Devices), "GPU"))
 	}
 	pairs, without := 0, []string{}
 	for a := range g.Peer {
@@ -205,7 +206,7 @@ func checkPeers(s setup) row {
 		return warn(name, advice.Peers+": what goes between them passes through host memory",
 			"%d of %d pairs of GPUs have none: %s", len(without), pairs, strings.Join(clipList(without), ", "))
 	}
-	return fine(name, "all %s reach each other's memory", plural(len(g.Devices), "GPU"))
+	return fine(name, "all %s reach each other's memory", units.Count(len(g.Devices), "GPU"))
 }
 
 // checkLibraries compares driver and library over all ranks.

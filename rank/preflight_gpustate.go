@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"busbar/internal/advice"
+	"busbar/internal/units"
 )
 
 // checkStates looks at how the GPUs of a host are set, and at their health.
@@ -49,7 +50,7 @@ func checkStates(host []setup) []row {
 	add(noECC, "nvidia-smi -e 1 and a reboot; figures with and without ECC differ", "ECC is off")
 	add(off, "nvidia-smi -pm 1, or start nvidia-persistenced: without it the driver starts anew for every job", "persistence mode is off")
 	if len(rows) == 0 {
-		rows = append(rows, fine(name, "%s: clocks free, no memory errors", plural(known, "GPU")))
+		rows = append(rows, fine(name, "%s: clocks free, no memory errors", units.Count(known, "GPU")))
 	}
 	return rows
 }

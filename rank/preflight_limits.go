@@ -11,6 +11,7 @@ import (
 
 	"busbar/internal/advice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // limits are what the system lets this process have.
@@ -81,7 +82,7 @@ func checkShared(host []setup) []row {
 	case v.Total == 0:
 		return []row{warn(name, "mount a tmpfs there: ranks of one host exchange data through it", "there is no /dev/shm for %d ranks", n)}
 	}
-	found := fmt.Sprintf("/dev/shm has %s free of %s for %s", binary(v.Free), binary(v.Total), plural(int(n), "rank"))
+	found := fmt.Sprintf("/dev/shm has %s free of %s for %s", binary(v.Free), binary(v.Total), units.Count(int(n), "rank"))
 	r := fine(name, "%s", found)
 	switch {
 	case n > 1 && each < sharedLeast:

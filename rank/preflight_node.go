@@ -11,6 +11,7 @@ import (
 
 	"busbar/internal/advice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // node is what a host is, and how it is set for speed.
@@ -67,7 +68,7 @@ func checkCPUs(host []setup) []row {
 		}
 	}
 	online, nodes := host[0].Node.CPUs, len(host[0].Node.NUMA)
-	found := fmt.Sprintf("%s on %s", plural(len(host), "rank"), plural(online, "CPU"))
+	found := fmt.Sprintf("%s on %s", units.Count(len(host), "rank"), units.Count(online, "CPU"))
 	switch least {
 	case 0:
 		return []row{fine(name, "%s; what each rank may use is not known", found)}
@@ -83,7 +84,7 @@ func checkCPUs(host []setup) []row {
 			why = " (" + why + ")"
 		}
 		return []row{warn(name, advice.Cores+"; figures of ranks that share cores say nothing about speed",
-			"%s: %d ranks share %s%s", found, ranks, plural(cores, "core"), why)}
+			"%s: %d ranks share %s%s", found, ranks, units.Count(cores, "core"), why)}
 	}
 	if wander > 0 {
 		return []row{warn(name, "bind each rank to one of them: mpirun --map-by numa --bind-to numa, srun --cpu-bind=ldoms or cores",
@@ -129,9 +130,9 @@ func checkLoad(host []setup) []row {
 	n := host[0].Node
 	load := n.Machine.Load1
 	if load > busyShare*float64(n.CPUs) {
-		return []row{warn(name, "end other work, or ask for whole nodes (srun --exclusive)", "load average %.2f on %s: other work disturbs the figures", load, plural(n.CPUs, "CPU")).least("busy", -load)}
+		return []row{warn(name, "end other work, or ask for whole nodes (srun --exclusive)", "load average %.2f on %s: other work disturbs the figures", load, units.Count(n.CPUs, "CPU")).least("busy", -load)}
 	}
-	return []row{fine(name, "load average %.2f on %s", load, plural(n.CPUs, "CPU")).least("quiet", -load)}
+	return []row{fine(name, "load average %.2f on %s", load, units.Count(n.CPUs, "CPU")).least("quiet", -load)}
 }
 
 // checkHugePages says how large the pages of buffers may be; the hosts should agree.
@@ -183,7 +184,7 @@ func checkAlikeHosts(hosts [][]setup) row {
 	if len(differ) > 0 {
 		return warn(name, "leave out the hosts that differ, or set them alike: every collective is as slow as its slowest host", "they differ: %s", strings.Join(differ, "; "))
 	}
-	return fine(name, "%d alike: %s, %s, %s", len(hosts), orUnknown(m.CPU), plural(hosts[0][0].Node.CPUs, "CPU"), binary(m.MemoryB))
+	return fine(name, "%d alike: %s, %s, %s", len(hosts), orUnknown(m.CPU), units.Count(hosts[0][0].Node.CPUs, "CPU"), binary(m.MemoryB))
 }
 
 // memoryOf tells memories apart that differ by more than what the firmware keeps.

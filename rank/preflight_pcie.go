@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"busbar/internal/advice"
+	"busbar/internal/units"
 )
 
 // pcie is what lies between the devices of a host: an IOMMU that translates, or bridges with ACS that send what one
@@ -126,7 +127,7 @@ func checkACS(host []setup) []row {
 	case f.Hidden:
 		return []row{fine(name, "only root can see it: sudo lspci -vvv | grep ACSCtl (ReqRedir+ is bad for GPUs)")}
 	}
-	return []row{fine(name, "%s, none redirects", plural(f.Bridges, "bridge"))}
+	return []row{fine(name, "%s, none redirects", units.Count(f.Bridges, "bridge"))}
 }
 
 // clipList shortens a long list.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"busbar/internal/units"
 )
 
 // checklist is what preflight found so far, on rank 0. The watchdog or the side channel may cut it short while the
@@ -113,7 +115,7 @@ func table(title string, rows []row, ranks []rankFacts) string {
 			}
 		}
 	}
-	fmt.Fprintf(&b, "\n%s, %s, %d ok: %s\n", plural(count[problem], "problem"), plural(count[caution], "warning"), count[passed], meaning[worstOf(rows)])
+	fmt.Fprintf(&b, "\n%s, %s, %d ok: %s\n", units.Count(count[problem], "problem"), units.Count(count[caution], "warning"), count[passed], meaning[worstOf(rows)])
 	return b.String()
 }
 
@@ -132,7 +134,7 @@ func shorten(text string) string {
 		}
 	}
 	if tried > 0 {
-		lines = append(lines, fmt.Sprintf("(%s tried, --json lists them)", plural(tried, "place")))
+		lines = append(lines, fmt.Sprintf("(%s tried, --json lists them)", units.Count(tried, "place")))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -7,6 +7,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/sweeps"
 )
 
@@ -38,7 +39,7 @@ func judgeTrial(r *result.Record) row {
 	case r.Status != result.OK:
 		return bad(name, "a run would meet the same; see what the library says on stderr", "%s: %s: %s", what, r.Status, r.Reason)
 	}
-	return fine(name, "%s: every element is right on %s", what, plural(r.Case.World, "rank"))
+	return fine(name, "%s: every element is right on %s", what, units.Count(r.Case.World, "rank"))
 }
 
 // chooseForPreflight is what --backend asks for; that it cannot be had is found by its checks, not an error. Collective.

@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/advice"
 	"busbar/internal/bench"
+	"busbar/internal/units"
 	"busbar/mpi"
 )
 
@@ -30,7 +31,7 @@ func checkAlikeRanks(ranks []rankFacts, l mpi.Launch) row {
 	if n := len(ranks); l.Size > n && n > 1 {
 		return warn("ranks", "all programs of one launch should be rank", "the launcher started %d processes, the world has %d ranks", l.Size, n)
 	}
-	return fine("ranks", "%s of one build, one MPI and one command line", plural(len(ranks), "rank"))
+	return fine("ranks", "%s of one build, one MPI and one command line", units.Count(len(ranks), "rank"))
 }
 
 // checkSideChannel says which ranks reach rank 0 without MPI; rank 0 only.
@@ -56,7 +57,7 @@ func sideChannel(missing []int, open bool, ranks []rankFacts) row {
 	case !open:
 		return warn(name, todo, "rank 0 on %s cannot listen on a TCP port", ranks[0].Host)
 	case len(missing) > 0:
-		return warn(name, todo, "%s of %d cannot open a TCP connection to rank 0 on %s", plural(len(missing), "rank"), len(ranks), ranks[0].Host).on(missing...)
+		return warn(name, todo, "%s of %d cannot open a TCP connection to rank 0 on %s", units.Count(len(missing), "rank"), len(ranks), ranks[0].Host).on(missing...)
 	}
 	return fine(name, "every rank is connected to rank 0 by TCP")
 }

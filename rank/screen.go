@@ -12,6 +12,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // screen is what rank 0 shows: a table in the manner of nccl-tests on stdout, a progress line on a terminal, and all
@@ -61,7 +62,7 @@ func (s *screen) world(w *subworld) {
 	s.bar.total(w.pace.planned)
 	r := w.sessions[0].run
 	for _, l := range w.sessions {
-		s.head(&l.run, fmt.Sprintf("world %d = %s x %d", r.World, plural(r.Nodes, "node"), r.RanksPerNode))
+		s.head(&l.run, fmt.Sprintf("world %d = %s x %d", r.World, units.Count(r.Nodes, "node"), r.RanksPerNode))
 	}
 	if s.several {
 		s.note("interleaved: each case is measured with %s in turn", strings.Join(r.Interleaved, ", "))
@@ -76,7 +77,7 @@ func (s *screen) world(w *subworld) {
 // head says what is measured into a file, where and by which groups of ranks.
 func (s *screen) head(r *result.Run, ranks string) {
 	s.note("%s: %s on %s, %s", r.Tool, r.Sweep.Name, r.Backend.Library, ranks)
-	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), plural(r.Sweep.Points, "point"))
+	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), units.Count(r.Sweep.Points, "point"))
 	if r.Rehearse {
 		s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
 	}
@@ -285,7 +286,7 @@ func (n *notes) write(s *screen) {
 	for _, group := range n.order {
 		text := n.first[group]
 		if more := n.count[group] - 1; more > 0 {
-			text += fmt.Sprintf(" (and %s like it)", plural(more, "point"))
+			text += fmt.Sprintf(" (and %s like it)", units.Count(more, "point"))
 		}
 		s.wrapped("# warning: ", text)
 	}

@@ -13,6 +13,7 @@ import (
 	"busbar/internal/loop"
 	"busbar/internal/program"
 	"busbar/internal/step"
+	"busbar/internal/units"
 )
 
 const (
@@ -57,7 +58,7 @@ func (b *hostBackend) computing() (computing, error) {
 	return c, nil
 }
 
-func (c *hostComputing) String() string { return plural(c.crew.Threads(), "thread") + " of FMA" }
+func (c *hostComputing) String() string { return units.Count(c.crew.Threads(), "thread") + " of FMA" }
 
 func (c *hostComputing) copyRate() float64 { return c.copies }
 

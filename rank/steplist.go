@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"busbar/internal/step"
+	"busbar/internal/units"
 	"busbar/mpi"
 	"busbar/sweeps"
 )
@@ -66,7 +67,7 @@ func modelLine(m *step.Model) string {
 	if m.Params() >= 1e6 {
 		params = fmt.Sprintf("%.4g M", float64(m.Params())/1e6)
 	}
-	text := fmt.Sprintf("%s: %s parameters in %s; forward %s ms, backward %s ms", m.Name, params, plural(len(m.Layers), "layer"),
+	text := fmt.Sprintf("%s: %s parameters in %s; forward %s ms, backward %s ms", m.Name, params, units.Count(len(m.Layers), "layer"),
 		threeDigits(m.Forward()), threeDigits(m.Backward()))
 	if m.Optimizer > 0 {
 		text += fmt.Sprintf(", optimizer %s ms", threeDigits(m.Optimizer))
@@ -113,13 +114,13 @@ func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, b
 
 // howLong says what points take, as far as that is known before.
 func howLong(points []step.Point, s *sweeps.Sweep, asked bool) string {
-	text := plural(len(points), "point")
+	text := units.Count(len(points), "point")
 	if left := slices.DeleteFunc(slices.Clone(points), func(p step.Point) bool { return p.Impossible() != nil }); len(left) < len(points) {
 		text, points = fmt.Sprintf("%s, of which %d can be measured", text, len(left)), left
 	}
 	text += "; "
 	if s.Iterations > 0 {
-		return text + plural(s.Iterations, "round") + " of four steps each"
+		return text + units.Count(s.Iterations, "round") + " of four steps each"
 	}
 	text += fmt.Sprintf("about %s at %s a point, and what checks and slow rounds take", roundTime(time.Duration(len(points))*s.Budget), s.Budget)
 	if !asked {

@@ -5,6 +5,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/internal/units"
 )
 
 // steps heads the table of training steps of one library in one world.
@@ -17,8 +18,8 @@ func (s *screen) steps(w *stepSession) {
 	s.markSteps(w)
 	r, m := &w.run, w.p.step.model
 	s.bar.total(r.Sweep.Points)
-	s.wrapped("# ", fmt.Sprintf("%s: training steps of %s on %s, world %d = %s x %d", r.Tool, m.Name, r.Backend.Library, r.World, plural(r.Nodes, "node"), r.RanksPerNode))
-	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), plural(r.Sweep.Points, "point"))
+	s.wrapped("# ", fmt.Sprintf("%s: training steps of %s on %s, world %d = %s x %d", r.Tool, m.Name, r.Backend.Library, r.World, units.Count(r.Nodes, "node"), r.RanksPerNode))
+	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), units.Count(r.Sweep.Points, "point"))
 	if r.Rehearse {
 		s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
 	}
@@ -27,7 +28,7 @@ func (s *screen) steps(w *stepSession) {
 		s.wrapped("# ", m.About)
 	}
 	if n := w.p.sweep.Iterations; n > 0 {
-		s.note("%s of four steps a point", plural(n, "round"))
+		s.note("%s of four steps a point", units.Count(n, "round"))
 	} else {
 		s.note("budget %s a point, precision %.3g %%", w.p.sweep.Budget, 100*w.p.sweep.Precision)
 	}

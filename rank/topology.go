@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"busbar/internal/units"
 )
 
 // topology is a short text on the CPUs and memory of this host: sockets, cores and hardware threads, then one line per
@@ -30,7 +32,7 @@ func topology(root string) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s, %s", plural(len(sockets), "socket"), plural(len(cores), "core"), plural(len(online), "hardware thread"))
+	fmt.Fprintf(&b, "%s, %s, %s", units.Count(len(sockets), "socket"), units.Count(len(cores), "core"), units.Count(len(online), "hardware thread"))
 	nodes, _ := parseCPUs(readText(root, "sys/devices/system/node/online"))
 	nics := networkNodes(root)
 	for _, node := range nodes {

@@ -116,7 +116,7 @@ func Message(f Fact) string { return entryOf(f).text.render(f) }
 
 // Sentence is a fact as a whole sentence.
 func Sentence(f Fact) string {
-	return capital(Message(f)) + "."
+	return units.Capital(Message(f)) + "."
 }
 
 // Details are the sentences that support a fact's message, each with its full stop.
@@ -142,21 +142,13 @@ func Advice(f Fact) string {
 // How is how to follow the advice, in whole sentences; "" where that is all.
 func How(f Fact) string { return entryOf(f).how.render(f) }
 
-// capital begins a sentence.
-func capital(text string) string {
-	if text == "" {
-		return ""
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
-}
-
 // ToDo is the advice in whole sentences.
 func ToDo(f Fact) string {
 	text := Advice(f)
 	if text == "" {
 		return ""
 	}
-	return strings.TrimSpace(capital(text) + ". " + How(f))
+	return strings.TrimSpace(units.Capital(text) + ". " + How(f))
 }
 
 // entryOf returns the catalogue's entry; a fact without one is a mistake of the program that a test finds.

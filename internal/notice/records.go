@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"busbar/internal/advice"
 	"busbar/internal/units"
 )
 
@@ -228,9 +229,6 @@ func (WrongValuesCounted) Code() Code   { return "wrong-values-counted" }
 func (Recorded) Code() Code             { return "recorded-warning" }
 func (Unknown) Code() Code              { return "unknown-notice" }
 
-// moreCores is the advice where ranks have to share CPUs.
-const moreCores = "start fewer ranks per host, or give each rank cores of its own (mpirun --bind-to core, srun --cpus-per-task)"
-
 var records = []Entry{
 	{Example: TooFewSamples{3, 6}, Severity: Warning,
 		Text:   "too few samples ({Samples}): a 95 % CI of the median needs at least {Needed}",
@@ -276,11 +274,11 @@ var records = []Entry{
 		Doc:    "Algorithm, protocol and channels are chosen by each rank for itself, and have to be the same for a collective to work well."},
 	{Example: LinkErrors{"mlx5_0/1", []string{"3 symbol_error"}}, Severity: Warning,
 		Text:   "link errors: {Port} counted {Counters} during this point; a bad link or congestion may have slowed it",
-		Advice: "look at the cable and the switch of this port",
+		Advice: advice.Cable,
 		Doc:    "Error counters of the host's ports are read before and after each point. Errors of a link count always, drops and retransmissions from 10 on."},
 	{Example: LocalRetransmissions{40}, Severity: Warning,
 		Text:   "TCP retransmitted {Segments} segments during this point although all ranks are on one host",
-		Advice: moreCores,
+		Advice: advice.Cores,
 		Doc:    "No link inside a host loses segments: most likely a rank had no CPU to answer in time, unless other connections of this host are the cause."},
 	{Example: AttemptFailed{1, "failed", "rank 3: connection reset"}, Severity: Warning,
 		Text: "attempt {Attempt} {Status}: {Reason}",
@@ -294,11 +292,11 @@ var records = []Entry{
 	{Example: Oversubscribed{4, 2, "node17", ""}, Severity: Warning,
 		Text:    "oversubscribed[: {Ranks rank} share {Cores core} on {Host}][ ({Why})]",
 		Details: "Times show waiting for a core, not the speed of communication.",
-		Advice:  moreCores,
+		Advice:  advice.Cores,
 		Doc:     "More ranks than cores: an operation takes as long as the scheduler needs to run all ranks in turn. Such values are never judged or compared with a peak."},
 	{Example: OversubscribedHosts{5}, Severity: Warning,
 		Text:   "oversubscribed: {Hosts more host} as well",
-		Advice: moreCores,
+		Advice: advice.Cores,
 		Doc:    "Only the first hosts with too few cores are named one by one."},
 	{Example: SharedThreads{"node17", 4, 4}, Severity: Warning,
 		Text:   "shared CPUs: Gloo needs two threads per rank, and {Host} has {CPUs CPU} for {Ranks rank}; small messages may take milliseconds",
@@ -311,7 +309,7 @@ var records = []Entry{
 	{Example: SharedGPU{}, Severity: Warning,
 		Text:    "ranks share a GPU",
 		Details: "Times show waiting for the GPU, not the speed of communication.",
-		Advice:  "start as many ranks per host as it has GPUs (srun --gpus-per-task=1)",
+		Advice:  advice.OwnGPU,
 		Doc:     "With --allow-shared-gpu several ranks use one GPU. Such values are never judged or compared with a peak."},
 	{Example: HostLoad{"node17", 3.5}, Severity: Warning,
 		Text:   "{Host} had a load average of {Load} before the run: other work disturbs the results",

@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"busbar/internal/units"
 )
 
 // MergeOptions says how runs are put together.
@@ -96,7 +98,7 @@ func (d *Dataset) withoutSteps(o MergeOptions) (files []*source) {
 
 // StepsPassed is the note of a command that has nothing for n files of training steps.
 func StepsPassed(n int) Problem {
-	return Problem{Path: plural(n, "file") + " of training steps", Text: "passed over; post show, plot, report, merge and compare have something for them"}
+	return Problem{Path: units.Count(n, "file") + " of training steps", Text: "passed over; post show, plot, report, merge and compare have something for them"}
 }
 
 // StepFiles are the paths of the files of training steps, oldest run first; ReadSteps reads them.

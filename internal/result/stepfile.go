@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"busbar/internal/step"
+	"busbar/internal/units"
 )
 
 // StepFile is what was read of the file of a run of training steps.
@@ -204,7 +205,7 @@ func (f *StepFile) Closing() string {
 		return ""
 	}
 	run := File{End: f.End}
-	return fmt.Sprintf("%s; of %d of %s there is something to read", run.ending(), len(f.Records), plural(len(f.Run.Step.Points), "point"))
+	return fmt.Sprintf("%s; of %d of %s there is something to read", run.ending(), len(f.Records), units.Count(len(f.Run.Step.Points), "point"))
 }
 
 // Standings are how the points in the run's list stand to each other; those without figures that hold do not count.
@@ -223,7 +224,7 @@ func unfinished(run *Run, n int, rounds []step.Round) *StepRecord {
 	figures := step.FiguresOf(rounds)
 	return &StepRecord{
 		Kind: KindStep, N: n, Run: run.ID, Point: run.Step.Points[n-1], Status: Unfinished,
-		Reason:  fmt.Sprintf("cut off after %s, whose figures these are", plural(len(rounds), "round")),
+		Reason:  fmt.Sprintf("cut off after %s, whose figures these are", units.Count(len(rounds), "round")),
 		Figures: &figures, Check: Check{Result: "unknown"},
 	}
 }

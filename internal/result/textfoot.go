@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"busbar/internal/units"
 )
 
 // foot draws the footnotes, and how the run was and ended.
@@ -73,19 +75,12 @@ func hostsLine(ranks []Rank) string {
 	}
 	parts := make([]string, 0, shown)
 	for _, n := range names[:min(len(names), shown)] {
-		parts = append(parts, fmt.Sprintf("%s (%s)", n, plural(count[n], "rank")))
+		parts = append(parts, fmt.Sprintf("%s (%s)", n, units.Count(count[n], "rank")))
 	}
 	if len(names) > shown {
 		parts = append(parts, fmt.Sprintf("and %d more", len(names)-shown))
 	}
-	return fmt.Sprintf("%s: %s", plural(len(names), "host"), strings.Join(parts, ", "))
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%s: %s", units.Count(len(names), "host"), strings.Join(parts, ", "))
 }
 
 // digits writes x with so many decimals, or with as many as three significant digits take when x is small.

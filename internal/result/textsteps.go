@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/step"
+	"busbar/internal/units"
 )
 
 // stepView is what the text view of training steps needs: all rounds, of which there are some hundred a point.
@@ -167,7 +168,7 @@ func (s *stepView) row(i int, standing *step.Standing) string {
 		words = append(words, text)
 	}
 	if r == nil || r.Status == Unfinished {
-		words = append(words, fmt.Sprintf("not finished: %s", plural(f.Rounds, "round")))
+		words = append(words, fmt.Sprintf("not finished: %s", units.Count(f.Rounds, "round")))
 	}
 	if len(words) > 0 {
 		line += "  " + strings.Join(words, "; ")

@@ -10,7 +10,9 @@ func TestFormats(t *testing.T) {
 		Times(0.5): "0.500", Times(1.5): "1.50", Times(15): "15.0", Times(150): "150",
 		Some([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}): "1, 2, 3, 4, 5, 6, 7, 8 and 2 more",
 		Share(0.334).String(): "33 %", Share(0.031).String(): "3.1 %", Bytes(1 << 20).String(): "1 MiB",
-		RoughBytes(12595).String(): "12.3 KiB", LinkRate(31.5e9).String(): "31.5 GB/s", LinkRate(1800e9).String(): "1800 GB/s",
+		RoughBytes(12595).String(): "12.3 KiB", RoughBytes(3.14159).String(): "3.14 B", RoughBytes(999).String(): "999 B",
+		RoughBytes(1023.7).String(): "1.00 KiB", RoughBytes(2e6).String(): "1.91 MiB", RoughBytes(5e15).String(): "4547 TiB", LinkRate(31.5e9).String(): "31.5 GB/s", LinkRate(1800e9).String(): "1800 GB/s",
+		Capital("élan"): "Élan", Capital(""): "", Capital("\xffx"): "\xffx", Nanoseconds(25e-9).String(): "25 ns", RoughBytes(25 << 20).String(): "25 MiB",
 		Probability(0.0001).String(): "less than 1 in 1000", Probability(0.012).String(): "1.2 %",
 	} {
 		if got != want {

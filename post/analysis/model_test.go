@@ -164,11 +164,3 @@ func TestWhichBandwidthAModelHas(t *testing.T) {
 	contains(t, lawsOf(t, sound().with(func(m *made) { m.world, m.nodes = 1, 1 })).Line(), ", algbw nears 99.8")
 	contains(t, lawsOf(t, sound().with(func(m *made) { m.collective = coll.Broadcast })).Line(), ", busbw nears 99.8")
 }
-
-func TestRoughSize(t *testing.T) {
-	for bytes, want := range map[float64]string{3.14159: "3.14 B", 999: "999 B", 1023.7: "1.00 KiB", 12345: "12.1 KiB", 2e6: "1.91 MiB", 5e15: "4547 TiB"} {
-		if got := roughSize(bytes); got != want {
-			t.Errorf("%v: %q, want %q", bytes, got, want)
-		}
-	}
-}

@@ -47,7 +47,7 @@ func (m Model) HalfWords() string {
 	if !m.Half.Known {
 		return notSeen
 	}
-	return bounded(m.Half, roughSize, "")
+	return bounded(m.Half, rough, "")
 }
 
 // ChangeWords say from which sizes on another law holds, and by which factor the time jumps there where that is a tenth or more.
@@ -104,7 +104,7 @@ func (m Model) Line() string {
 	}
 	words := "latency " + latency + ", " + m.bandwidthName() + " " + bandwidth
 	if m.Half.Known {
-		words += ", n½ " + roughSize(m.Half.Value)
+		words += ", n½ " + rough(m.Half.Value)
 	}
 	if changes := m.ChangeWords(); changes != "" {
 		words += "; other laws from " + changes
@@ -119,18 +119,5 @@ func bounded(p stats.Parameter, word func(float64) string, unit string) string {
 	return fmt.Sprintf("%s%s (%s to %s)", word(p.Value), unit, word(p.Lo), word(p.Hi))
 }
 
-// roughSize writes a size that was not measured with three digits.
-func roughSize(bytes float64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	for len(units) > 1 && bytes >= 1023.5 {
-		bytes, units = bytes/1024, units[1:]
-	}
-	digits := 0
-	switch {
-	case bytes < 9.995:
-		digits = 2
-	case bytes < 99.95:
-		digits = 1
-	}
-	return fmt.Sprintf("%.*f %s", digits, bytes, units[0])
-}
+// rough writes a size that was not measured.
+func rough(bytes float64) string { return units.RoughBytes(bytes).String() }

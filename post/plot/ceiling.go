@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // Limit is what a bus bandwidth can be held against.
@@ -142,6 +143,6 @@ func (c *chooser) remark(f *Figure, all []series) {
 		f.Caption = append(f.Caption, "Numbered ranges: see below.")
 	}
 	if len(left) > 0 {
-		f.Caption = append(f.Caption, plural(len(left), "more finding")+" not marked here.")
+		f.Caption = append(f.Caption, units.Count(len(left), "more finding")+" not marked here.")
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // Options say what is drawn.
@@ -82,7 +83,7 @@ func (c *chooser) overview(all []series) {
 	k := all[0].key
 	k.average = "" // has curves of its own
 	words := append([]string{c.backend(k), k.variant, fmt.Sprintf("world%d", k.world)}, unusual(k)...)
-	c.measures(all, "collectives", words, fmt.Sprintf("%d collectives, %s", collectives, plural(k.world, "rank")))
+	c.measures(all, "collectives", words, fmt.Sprintf("%d collectives, %s", collectives, units.Count(k.world, "rank")))
 }
 
 // backend names a backend in names of files.

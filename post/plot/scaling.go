@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"busbar/internal/coll"
+	"busbar/internal/units"
 )
 
 // scaling draws bandwidth at the largest and time at the smallest size that all worlds have, against the world.
 func (c *chooser) scaling(all []series) {
 	worlds := group(all, func(k key) int { return k.world })
 	if len(worlds) < 2 {
-		c.passed = append(c.passed, fmt.Sprintf("scaling over worlds: there is one world only (%s)", plural(all[0].world, "rank")))
+		c.passed = append(c.passed, fmt.Sprintf("scaling over worlds: there is one world only (%s)", units.Count(all[0].world, "rank")))
 		return
 	}
 	drawn := len(c.figs)

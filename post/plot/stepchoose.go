@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/internal/units"
 	"busbar/post/steps"
 )
 
@@ -93,7 +94,7 @@ func panelOf(g *steps.Group) StepPanel {
 		f := p.Figures
 		bar := StepBar{Label: steps.Bucket(p.Bucket), Compute: f.Compute.Figure, Comm: f.Comm.Figure, Sequential: f.Sequential.Figure, Overlapped: f.Overlapped.Figure}
 		if n := len(p.Ops); n > 0 {
-			bar.Under = plural(n, "op")
+			bar.Under = units.Count(n, "op")
 		}
 		switch g.Compared(p).Verdict {
 		case step.Best:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/units"
 )
 
 // The parts of a key in words.
@@ -17,7 +18,7 @@ func libraryOf(k key) string    { return k.library }
 func variantOf(k key) string    { return k.variant }
 func settingsOf(k key) string   { return cmp.Or(k.settings, "default settings") }
 func deviceOf(k key) string     { return k.device }
-func worldOf(k key) string      { return plural(k.world, "rank") }
+func worldOf(k key) string      { return units.Count(k.world, "rank") }
 
 func typeOf(k key) string {
 	if k.dataType == 0 { // another tool's file does not tell
@@ -157,7 +158,7 @@ func facts(all []series) []string {
 	}
 	world := several(worlds, "worlds") + " ranks"
 	if len(worlds) == 1 {
-		world = plural(all[0].world, "rank")
+		world = units.Count(all[0].world, "rank")
 	}
 	if len(shapes) == 1 {
 		world += " on " + shapes[0]
@@ -199,13 +200,6 @@ func add(list []string, s string) []string {
 		return list
 	}
 	return append(list, s)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // caption says what lines and shaded areas are, and whether launches mix along a line.

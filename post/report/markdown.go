@@ -131,17 +131,10 @@ func (m *markdown) plan() {
 		}
 		planned += "."
 	}
-	m.line("%s %s.", planned, capital(countsWords(p.Counts)))
+	m.line("%s %s.", planned, units.Capital(countsWords(p.Counts)))
 	for _, t := range p.Says {
 		m.line("\n%s", text(t))
 	}
-}
-
-func capital(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 func countsWords(counts []Count) string {
@@ -248,7 +241,7 @@ func (m *markdown) ceilings(family int) {
 		}
 	}
 	for _, words := range said {
-		m.line("\n%s.", text(capital(words)))
+		m.line("\n%s.", text(units.Capital(words)))
 	}
 }
 

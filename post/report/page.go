@@ -209,7 +209,7 @@ var pageWords = template.FuncMap{
 	"some":    func(n int, noun string) string { return units.Count(n, noun) },
 	"ms":      ms,
 	"met":     func(is *bool) string { return strings.Trim(met(is), " ()") },
-	"capital": capital,
+	"capital": units.Capital,
 	"url":     func(s string) bool { return strings.HasPrefix(s, "https://") },
 }
 

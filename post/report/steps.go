@@ -169,12 +169,12 @@ func overTime(runs []*steps.Run) (drawn map[*steps.Point]bool, more int) {
 func stepRunOf(run *steps.Run, drawn map[*steps.Point]bool) StepRun {
 	newest := run.Newest()
 	one := StepRun{Title: strings.Join(nonEmpty(run.Step().Model, run.Library(), newest.Variant, run.World()), ", "), Rehearsed: newest.Rehearse, Says: run.Says()}
-	one.About = []string{capital(steps.About(run.Step())) + ".", capital(steps.How(run.Step())) + "."}
+	one.About = []string{units.Capital(steps.About(run.Step())) + ".", units.Capital(steps.How(run.Step())) + "."}
 	if newest.Rehearse {
 		one.About = append([]string{"REHEARSED: stand-ins took the place of devices; these figures say nothing about hardware."}, one.About...)
 	}
 	if why := newest.Crowded(); why != nil {
-		one.About = append([]string{capital(notice.Message(why)) + ". What is said below holds for such a machine alone."}, one.About...)
+		one.About = append([]string{units.Capital(notice.Message(why)) + ". What is said below holds for such a machine alone."}, one.About...)
 	}
 	for i, g := range run.Groups {
 		if g == run.BestGroup() {
@@ -287,7 +287,7 @@ func (g StepGroup) notes() (says []string) {
 		if len(about[n]) < len(g.Points) {
 			n = strings.Join(about[n], ", ") + ": " + n
 		} else {
-			n = capital(n)
+			n = units.Capital(n)
 		}
 		says = append(says, strings.TrimSuffix(n, ".")+".")
 	}

@@ -32,7 +32,7 @@ const overlapSay = "Overlap is stated in two ways that are not to be mixed. Hidd
 	"By the clock is (compute + communication − span) / communication, the formula of profiling exercises: it is right where compute and communication were each measured alone and nothing idles; whatever idles makes it smaller, also negative."
 
 func gpuTable(t *timeline.Timeline) listing {
-	l := listing{Name: capital(t.Unit() + "s"), Says: []string{partsSay, overlapSay}, Open: true, Heads: heads(t.Unit(), "where", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "exposed of span>", "hidden of communication>", "by the clock>")}
+	l := listing{Name: units.Capital(t.Unit() + "s"), Says: []string{partsSay, overlapSay}, Open: true, Heads: heads(t.Unit(), "where", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "exposed of span>", "hidden of communication>", "by the clock>")}
 	where := whereOf(t)
 	for i, d := range t.Devices {
 		l.Rows = append(l.Rows, []cell{word(d.Label), word(where[i]), milli(d.Span), milli(d.Compute), milli(d.Comm), milli(d.Overlap), milli(d.Exposed), milli(d.MemcpyOnly), milli(d.Idle),

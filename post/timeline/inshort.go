@@ -3,7 +3,6 @@ package timeline
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/units"
@@ -127,7 +126,7 @@ func (t *Timeline) WaitingSays() string {
 // first is a piece of advice without how to follow it.
 func (y typical) first(a Advice) string {
 	text := notice.Advice(a.Fact)
-	text = strings.ToUpper(text[:1]) + text[1:]
+	text = units.Capital(text)
 	if a.Gain > 0 {
 		text += fmt.Sprintf(" (worth %s a %s at most)", duration(a.Gain), y.per)
 	}
