@@ -72,7 +72,10 @@ func explain(e *notice.Entry) string {
 	}
 	fmt.Fprintf(&b, "%s (%s)\n", e.Code(), e.Severity)
 	paragraph("Meaning", e.Meaning())
-	paragraph("Example", strings.Join(append([]string{notice.Message(e.Example) + "."}, notice.Details(e.Example)...), "\n"))
+	paragraph(
+		"Example",
+		strings.Join(append([]string{notice.Message(e.Example) + "."}, notice.Details(e.Example)...), "\n"),
+	)
 	paragraph("Advice", notice.ToDo(e.Example))
 	paragraph("Parameters", strings.Join(parameters(e.Example), "\n"))
 	paragraph("Source", e.Source)

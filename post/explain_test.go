@@ -22,7 +22,11 @@ shares and ratios as numbers.
 `)
 	for _, e := range notice.Entries() {
 		fmt.Fprintf(&b, "\n## `%s`\n\n%s. %s\n\n", e.Code(), severities[e.Severity], e.Meaning())
-		fmt.Fprintf(&b, "> %s.\n", strings.Join(append([]string{notice.Message(e.Example)}, notice.Details(e.Example)...), ". "))
+		fmt.Fprintf(
+			&b,
+			"> %s.\n",
+			strings.Join(append([]string{notice.Message(e.Example)}, notice.Details(e.Example)...), ". "),
+		)
 		if todo := notice.ToDo(e.Example); todo != "" {
 			fmt.Fprintf(&b, "\nAdvice: %s\n", todo)
 		}

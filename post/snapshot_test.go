@@ -113,8 +113,8 @@ func snapshot(t *testing.T, corpus, command string) string {
 
 var numbers = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
-// lost reports the numbers that a snapshot had when it was first taken and that its command no longer prints: no fact may get
-// lost when messages are worded anew. A number that went on purpose is deleted from the file, with the reason in the
+// lost reports the numbers that a snapshot had when it was first taken and that its command no longer prints: no fact
+// may get lost when messages are reworded. A number that went on purpose is deleted from the file, with the reason in the
 // commit.
 func lost(t *testing.T, path, got string) {
 	t.Helper()
@@ -137,7 +137,7 @@ func lost(t *testing.T, path, got string) {
 	}
 }
 
-// trimmed is a number without the zeros that say only how precise it is.
+// trimmed is a number without trailing zeros.
 func trimmed(n string) string {
 	if strings.Contains(n, ".") {
 		return strings.TrimSuffix(strings.TrimRight(n, "0"), ".")
@@ -153,9 +153,12 @@ func saveCorpus(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-	for name, in := range map[string]string{"quick": "fixtures/mpi-4", "world2": "fixtures/mpi-2", "problems": "fixtures/problems", "interrupted": "fixtures/interrupted",
-		"h100": "fixtures/h100", "twonodes": "fixtures/twonodes", "gloo4": "fixtures/gloo-4", "gloo2": "fixtures/gloo-2",
-		"rehearsed": "simulated", "rehearsed2": "simulated", "empty": "findings/empty", "tiny": "damaged"} {
+	for name, in := range map[string]string{
+		"quick": "fixtures/mpi-4", "world2": "fixtures/mpi-2", "problems": "fixtures/problems",
+		"interrupted": "fixtures/interrupted", "h100": "fixtures/h100", "twonodes": "fixtures/twonodes",
+		"gloo4": "fixtures/gloo-4", "gloo2": "fixtures/gloo-2",
+		"rehearsed": "simulated", "rehearsed2": "simulated", "empty": "findings/empty", "tiny": "damaged",
+	} {
 		fixtures[name].save(t, filepath.Join(dir, in))
 	}
 	for _, name := range []string{"mpi", "mpi-again", "gloo", "cut-off", "rehearsed"} {
@@ -247,9 +250,23 @@ func slowIn(r *result.Record, p coll.Placement, factor float64) {
 
 // ranksOf are times of ranks of which one issues last.
 func ranksOf(r *result.Record, late int, share float64) *result.Ranks {
-	ranks := &result.Ranks{Slowest: 0, SlowestHost: "node17", SlowestS: 1.3 * r.Time.Seconds, Latest: late, LatestHost: "node18", Lateness: share * r.Time.Seconds, Uncertainty: 1e-7}
+	ranks := &result.Ranks{
+		Slowest:     0,
+		SlowestHost: "node17",
+		SlowestS:    1.3 * r.Time.Seconds,
+		Latest:      late,
+		LatestHost:  "node18",
+		Lateness:    share * r.Time.Seconds,
+		Uncertainty: 1e-7,
+	}
 	for i := range r.World {
-		ranks.Median, ranks.Late = append(ranks.Median, r.Time.Seconds), append(ranks.Late, share*r.Time.Seconds*float64(i)/float64(r.World))
+		ranks.Median, ranks.Late = append(
+			ranks.Median,
+			r.Time.Seconds,
+		), append(
+			ranks.Late,
+			share*r.Time.Seconds*float64(i)/float64(r.World),
+		)
 	}
 	ranks.Median[0] *= 1.3
 	return ranks
@@ -260,27 +277,78 @@ func saveOddity(t *testing.T, dir string, launch int, edit func(int, *result.Run
 	t.Helper()
 	start := time.Date(2026, 3, 2, 12, launch, 0, 0, time.UTC)
 	name := filepath.Base(dir)
-	run := &result.Run{Kind: result.KindRun, Schema: result.Schema, ID: fmt.Sprint(name, launch), Launch: fmt.Sprint("launch-", launch), Start: start, Tool: "busbar 0.1.0",
-		Backend: result.Backend{Name: "nccl", Library: "NCCL 2.27.7"}, World: 16, Nodes: 2, RanksPerNode: 8, Device: "NVIDIA H100 80GB HBM3", Variant: name,
-		Machine: result.Machine{Host: "node17"}, Method: result.Method{Warmup: 5, Average: "max over ranks"},
-		Hardware: &result.Hardware{Ports: []result.Port{{Name: "mlx5_0/1", Link: "InfiniBand", Rate: 400}}}}
+	run := &result.Run{
+		Kind:   result.KindRun,
+		Schema: result.Schema,
+		ID:     fmt.Sprint(name, launch),
+		Launch: fmt.Sprint("launch-", launch),
+		Start:  start,
+		Tool:   "busbar 0.1.0",
+		Backend: result.Backend{
+			Name:    "nccl",
+			Library: "NCCL 2.27.7",
+		},
+		World:        16,
+		Nodes:        2,
+		RanksPerNode: 8,
+		Device:       "NVIDIA H100 80GB HBM3",
+		Variant:      name,
+		Machine:      result.Machine{Host: "node17"},
+		Method:       result.Method{Warmup: 5, Average: "max over ranks"},
+		Hardware:     &result.Hardware{Ports: []result.Port{{Name: "mlx5_0/1", Link: "InfiniBand", Rate: 400}}},
+	}
 	var records []*result.Record
 	for _, mode := range []coll.Mode{coll.Throughput, coll.Latency} {
 		for _, placement := range map[bool][]coll.Placement{true: both, false: out}[name == "in-place"] {
 			for k := 3; k <= 30; k++ {
-				at := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: placement, Mode: mode, World: 16}.WithSize(1 << k)
+				at := coll.Case{
+					Collective: coll.AllReduce,
+					Type:       coll.Float32,
+					Op:         coll.Sum,
+					Root:       -1,
+					Placement:  placement,
+					Mode:       mode,
+					World:      16,
+				}.WithSize(
+					1 << k,
+				)
 				if at.Count == 0 {
 					continue
 				}
 				s := (20e-6 + float64(at.SizeBytes)/100e9) * (1 + 0.004*math.Sin(float64(7*k+int(placement)+31*launch)))
-				r := &result.Record{Kind: result.KindCase, N: len(records) + 1, Case: at, Status: result.OK, Check: result.Check{Result: "ok", Rounds: 1},
-					Time: &result.Time{Seconds: s, Lo: 0.99 * s, Hi: 1.01 * s, Min: 0.9 * s, P90: 1.1 * s, P99: 1.2 * s, Max: 1.3 * s, Samples: 50, Iterations: 1000, Stop: "precision", Sync: "barrier", Summary: "max over ranks"}}
+				r := &result.Record{
+					Kind:   result.KindCase,
+					N:      len(records) + 1,
+					Case:   at,
+					Status: result.OK,
+					Check:  result.Check{Result: "ok", Rounds: 1},
+					Time: &result.Time{
+						Seconds:    s,
+						Lo:         0.99 * s,
+						Hi:         1.01 * s,
+						Min:        0.9 * s,
+						P90:        1.1 * s,
+						P99:        1.2 * s,
+						Max:        1.3 * s,
+						Samples:    50,
+						Iterations: 1000,
+						Stop:       "precision",
+						Sync:       "barrier",
+						Summary:    "max over ranks",
+					},
+				}
 				edit(launch, run, r)
 				records = append(records, r)
 			}
 		}
 	}
-	text := encode(t, run, nil, records, &result.End{Kind: result.KindEnd, At: start.Add(time.Minute), Outcome: result.Complete})
+	text := encode(
+		t,
+		run,
+		nil,
+		records,
+		&result.End{Kind: result.KindEnd, At: start.Add(time.Minute), Outcome: result.Complete},
+	)
 	if !json.Valid(text[:bytes.IndexByte(text, '\n')]) {
 		t.Fatal("no run")
 	}

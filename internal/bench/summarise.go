@@ -71,13 +71,21 @@ func (m *measurement) timeFigures(mean float64) {
 	if m.c.Mode == coll.Latency && m.c.Collective.Rooted() && !m.o.Clock.Common && m.w.Size > 1 {
 		warn(notice.NoCommonClock{})
 	}
-	if u := m.clocks.uncertainty; m.c.Mode == coll.Latency && m.untilLast() && m.w.Size > 1 && u > timerShare*t.Seconds && m.o.Compare != nil {
+	if u := m.clocks.uncertainty; m.c.Mode == coll.Latency && m.untilLast() && m.w.Size > 1 &&
+		u > timerShare*t.Seconds &&
+		m.o.Compare != nil {
 		warn(notice.ClockUncertainty{Uncertainty: units.Seconds(u), Share: units.Share(u / t.Seconds)})
 	}
 	if len(m.events) > 0 {
 		t.Event = eventFigures(m.events)
 		if step, timed := m.o.Clock.EventStep, t.Event.Seconds*operations; step > timerShare*timed {
-			warn(notice.EventResolution{Step: units.Nanoseconds(step), Share: timerShare, Interval: units.Seconds(timed)})
+			warn(
+				notice.EventResolution{
+					Step:     units.Nanoseconds(step),
+					Share:    timerShare,
+					Interval: units.Seconds(timed),
+				},
+			)
 		}
 	}
 	for _, w := range s.Warnings {
@@ -119,8 +127,13 @@ func eventFigures(x []float64) *result.Event {
 // rankSummary names the slowest and the latest rank.
 func (m *measurement) rankSummary(median, late []float64) *result.Ranks {
 	slowest, latest := argmax(median), argmax(late)
-	ranks := &result.Ranks{Slowest: m.w.Name(slowest), SlowestHost: m.w.host(slowest), SlowestS: median[slowest], Latest: -1,
-		Uncertainty: m.clocks.uncertainty}
+	ranks := &result.Ranks{
+		Slowest:     m.w.Name(slowest),
+		SlowestHost: m.w.host(slowest),
+		SlowestS:    median[slowest],
+		Latest:      -1,
+		Uncertainty: m.clocks.uncertainty,
+	}
 	if m.w.Size > 1 && m.o.Clock.Common && late[latest] > m.clocks.uncertainty {
 		ranks.Latest, ranks.LatestHost, ranks.Lateness = m.w.Name(latest), m.w.host(latest), late[latest]
 	}

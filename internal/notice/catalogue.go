@@ -10,7 +10,7 @@ type Entry struct {
 	Example  Fact     // for the documentation and tests; its type is that of all facts of the code
 	Severity Severity // unless the rule that finds it grades it
 	Text     string   // one sentence without full stop
-	Details  string   // further sentences, one on each line
+	Details  []string // further sentences
 	Advice   string   // what to do, without full stop
 	How      string   // how to do it, in whole sentences
 	Source   string   // where the rule or the advice comes from
@@ -38,8 +38,8 @@ func index() map[Code]*Entry {
 		for i := range area {
 			e := &area[i]
 			e.text, e.advice, e.how = parse(e.Text), parse(e.Advice), parse(e.How)
-			for line := range strings.Lines(e.Details) {
-				e.details = append(e.details, parse(strings.TrimSpace(line)))
+			for _, sentence := range e.Details {
+				e.details = append(e.details, parse(sentence))
 			}
 			if all[e.Code()] != nil {
 				panic("notice: two entries of " + string(e.Code()))

@@ -72,7 +72,8 @@ func TestKept(t *testing.T) {
 	if text, err := json.Marshal(k); err != nil || string(text) != newer {
 		t.Errorf("%s, %v", text, err)
 	}
-	if err := json.Unmarshal([]byte(`{"code":"drift","parameters":[]}`), &k); err != nil || k.Code() != "unknown-notice" {
+	if err := json.Unmarshal([]byte(`{"code":"drift","parameters":[]}`), &k); err != nil ||
+		k.Code() != "unknown-notice" {
 		t.Errorf("parameters that are no object: %+v, %v", k, err)
 	}
 }
@@ -98,7 +99,7 @@ func TestFromText(t *testing.T) {
 		"threads: 8 threads that compute or communicate share 4 cores on vm: communication that goes on takes its time":     SharedStepThreads{8, 4, "vm", ""},
 		"load: vm had a load average of 3.33 before the run; other work disturbs the figures":                               HostLoad{"vm", 3.33},
 		"attempt 1: failed: rank 3: reset":                                                                                  AttemptFailed{1, "failed", "rank 3: reset"},
-		"a warning of nobody":                                                                                               Recorded{"a warning of nobody"},
+		"an unknown warning":                                                                                               Recorded{"an unknown warning"},
 	} {
 		if got := FromText(text); !reflect.DeepEqual(round(got), round(want)) {
 			t.Errorf("%q: %+v, want %+v", text, got, want)
@@ -112,7 +113,7 @@ func round(f Fact) string {
 	return regexp.MustCompile(`(\.\d{9})\d+`).ReplaceAllString(string(text), "$1")
 }
 
-// A template leaves out what stands in brackets where a field in it is empty.
+// A template leaves out text in brackets if a field in it is empty.
 func TestOptionalParts(t *testing.T) {
 	for _, c := range []struct {
 		fact Fact

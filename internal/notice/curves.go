@@ -105,7 +105,7 @@ type PathChange struct {
 func (p PathChange) String() string {
 	switch p.Before {
 	case "":
-		return "The library's algorithm is not recorded, so this is inferred from the times (with NCCL, rank --path records it)."
+		return "Inferred from the times, as the library's algorithm is not recorded (with NCCL, rank --path records it)."
 	case p.After:
 		return "The library reports the same algorithm on both sides (" + p.Before + "): the change is below it."
 	}
@@ -260,95 +260,207 @@ func (ImportedCurve) Code() Code   { return "imported-curve" }
 func (MoreAlike) Code() Code       { return "more-alike" }
 
 var (
-	exampleOutlier = Outlier{Depth: 0.33, At: Value{1 << 20, 42.93e9, 45.8e-6}, Sigma: 12.3, Scatter: 0.013, Chance: 0.0001,
-		Beside: []Value{{512 << 10, 60e9, 18e-6}, {8 << 20, 110e9, 140e-6}}, Once: true}
+	exampleOutlier = Outlier{
+		Depth:   0.33,
+		At:      Value{1 << 20, 42.93e9, 45.8e-6},
+		Sigma:   12.3,
+		Scatter: 0.013,
+		Chance:  0.0001,
+		Beside:  []Value{{512 << 10, 60e9, 18e-6}, {8 << 20, 110e9, 140e-6}},
+		Once:    true,
+	}
 	exampleWarned = WarnedPoints{8, 28, []string{"all_reduce, throughput mode, 8 B to 1 KiB (8 points)"},
 		"bimodal times: 20.00 us (60 % of the samples) and 40.00 us (40 %)"}
 )
 
-const outlierDetails = `It is {Sigma} standard errors from the trend, with a scatter of {Scatter}; chance of this on a sound curve: {Chance}.
-[Neighbours: {Beside}.]
-[{Once}]`
+var outlierDetails = []string{
+	`It is {Sigma} standard errors from the trend, with a scatter of {Scatter}; chance of this on a sound curve:
+		{Chance}.`,
+	"[Neighbours: {Beside}.]", "[{Once}]"}
 
 const analysisSource = "docs/analysis.md"
 
 var curves = []Entry{
 	{Example: Drop{exampleOutlier}, Severity: Warning, Source: analysisSource,
-		Text:    "[bandwidth is {Depth} below the trend of its neighbours][time is {Slower} times the trend of its neighbours] ({At})",
+		Text: `[bandwidth is {Depth} below the trend of its neighbours][time is {Slower} times the trend of its
+			neighbours] ({At})`,
 		Details: outlierDetails,
-		Doc: `A few sizes have less bandwidth than the sizes on both sides. Often a library uses an unsuitable algorithm or
-			protocol there. Reported from 8 % on; a warning from 10 %, an error from 30 %.`},
+		Doc: `A few sizes have less bandwidth than the sizes on both sides. Often a library uses an unsuitable
+			algorithm or protocol there. Reported from 8 % on; a warning from 10 %, an error from 30 %.`},
 	{Example: Spike{exampleOutlier}, Severity: Info, Source: analysisSource,
-		Text:    "[bandwidth is {Depth} above the trend of its neighbours][time is {Slower} times the trend of its neighbours] ({At})",
+		Text: `[bandwidth is {Depth} above the trend of its neighbours][time is {Slower} times the trend of its
+			neighbours] ({At})`,
 		Details: outlierDetails,
-		Doc: `A few sizes have more bandwidth than the sizes on both sides: what the library does there may help elsewhere,
-			or the values are those of caches.`},
-	{Example: Switch{"up", 1.41, Value{32 << 10, 2e9, 20e-6}, Value{64 << 10, 3e9, 30e-6}, PathChange{}, true}, Severity: Warning,
-		Source:  analysisSource,
-		Text:    "time jumps {Direction} by a factor of {Factor} between two sizes: likely a protocol switch ({Before}; {After})",
-		Details: "{Path}\n[{Once}]",
-		Doc: `Two models fit below and above, and time jumps between them by more than the size explains. If it jumps up, the
-			library switches too early and the sizes just above are slower than necessary; if it jumps down, too late.`},
+		Doc: `A few sizes have more bandwidth than the sizes on both sides: what the library does there may help
+			elsewhere, or the values are those of caches.`},
+	{
+		Example:  Switch{"up", 1.41, Value{32 << 10, 2e9, 20e-6}, Value{64 << 10, 3e9, 30e-6}, PathChange{}, true},
+		Severity: Warning,
+		Source:   analysisSource,
+		Text: `time jumps {Direction} by a factor of {Factor} between two sizes: likely a protocol switch ({Before};
+			{After})`,
+		Details: []string{
+			"{Path}",
+			"[{Once}]",
+		},
+		Doc: `Two models fit below and above, and time jumps between them by more than the size explains. If it jumps
+			up, the library switches too early and the sizes just above are slower than necessary; if it jumps down,
+			too late.`,
+	},
 	{Example: Plateau{100e9, 180e9, 4}, Severity: Info, Source: analysisSource,
-		Text:    "bandwidth stays at {Level} busbw and rises to {Later} at larger sizes",
-		Details: "{Sizes size} of the trend are within 10 % of each other.",
-		Doc:     "Something limits the bandwidth over a range of sizes, such as the number of channels or the size of a buffer."},
-	{Example: Decline{0.49, Value{128 << 20, 184e9, 1e-3}, Value{1 << 30, 93.76e9, 20e-3}, Value{512 << 20, 95e9, 10e-3}}, Severity: Warning,
-		Source:  analysisSource,
-		Text:    "bandwidth drops {Loss} beyond its maximum ({Peak}; {Last})",
-		Details: "Second-largest size: {Before}. A maximum of many values is favoured by chance, so that the loss is slightly overstated.",
-		Doc: `The largest sizes have less bandwidth than medium ones: memory bandwidth, caches, memory registration, or thermal
-			limits. Reported where both of the last two sizes lost 15 % or more.`},
-	{Example: PlacementGap{"in-place", "out-of-place", 1.51, 16 << 20, Interval{Lo: 1.48, Hi: 1.53, Launches: 1, Paired: true, Samples: true}, 11, 0.33},
-		Severity: Warning, Source: analysisSource,
-		Text:    "{Slower} takes up to {Factor} times as long as {Faster} ({At}; {Interval})",
-		Details: "At {Sizes size} {Slower} is slower by 10 % or more; the median loss of bandwidth there is {Loss}.",
-		Doc:     "The same operation was measured with one buffer and with two, and the times differ."},
-	{Example: PoorScaling{0.35, "16 ranks on 2 nodes", 256 << 20, 119.7e9, 185.5e9, 1.6, Interval{Lo: 1.5, Hi: 1.7, Launches: 1, Samples: true},
-		[]WorldLoss{{"64 ranks on 8 nodes", 0.4}}, true}, Severity: Warning, Source: analysisSource,
-		Text: "bus bandwidth is {Loss} below that of {Smaller} (median over sizes; {At}: {BusBW}, {Against})",
-		Details: `Its time there is {Factor} times that of the smaller world ({Interval}); bus bandwidth accounts for the additional steps of a larger world.
-[Other worlds lose {Others}.]
-[{OneNode}]`,
-		Doc: `With equal links, bus bandwidth of large messages stays the same as the world grows. Compared are the sizes with at
-			least half of the maximum bandwidth; reported from a loss of 15 % on.`},
-	{Example: LateRank{3, []string{"node18"}, 28, 28, "latency", 8.4e-6, 0.4}, Severity: Warning, Source: analysisSource,
-		Text:    "rank {Rank}[ on {Hosts}] issues last in {Records} of {Of} records in {Mode} mode, by {Lateness} (median), {Share} of the time",
-		Details: `Lateness is measured on a common clock, above its uncertainty. It is a delay of the host's thread, not of a GPU, NIC or link.`,
-		Doc: `Issue times of all ranks are compared on a common clock. One rank that is nearly always the last delays all others:
-			look for other work, a slow CPU or a wrong binding on its host.`},
+		Text: "bandwidth stays at {Level} busbw and rises to {Later} at larger sizes",
+		Details: []string{
+			"{Sizes size} of the trend are within 10 % of each other.",
+		},
+		Doc: `Something limits the bandwidth over a range of sizes, such as the number of channels or the size of a
+			buffer.`},
+	{
+		Example: Decline{
+			0.49,
+			Value{128 << 20, 184e9, 1e-3},
+			Value{1 << 30, 93.76e9, 20e-3},
+			Value{512 << 20, 95e9, 10e-3},
+		},
+		Severity: Warning,
+		Source:   analysisSource,
+		Text:     "bandwidth drops {Loss} beyond its maximum ({Peak}; {Last})",
+		Details: []string{
+			`Second-largest size: {Before}. A maximum of many values is favoured by chance, so that the loss is
+			slightly overstated.`,
+		},
+		Doc: `The largest sizes have less bandwidth than medium ones: memory bandwidth, caches, memory registration,
+			or thermal limits. Reported where both of the last two sizes lost 15 % or more.`,
+	},
+	{
+		Example: PlacementGap{
+			"in-place",
+			"out-of-place",
+			1.51,
+			16 << 20,
+			Interval{Lo: 1.48, Hi: 1.53, Launches: 1, Paired: true, Samples: true},
+			11,
+			0.33,
+		},
+		Severity: Warning,
+		Source:   analysisSource,
+		Text:     "{Slower} takes up to {Factor} times as long as {Faster} ({At}; {Interval})",
+		Details: []string{
+			"At {Sizes size} {Slower} is slower by 10 % or more; the median loss of bandwidth there is {Loss}.",
+		},
+		Doc: "The same operation was measured with one buffer and with two, and the times differ.",
+	},
+	{
+		Example: PoorScaling{
+			0.35,
+			"16 ranks on 2 nodes",
+			256 << 20,
+			119.7e9,
+			185.5e9,
+			1.6,
+			Interval{Lo: 1.5, Hi: 1.7, Launches: 1, Samples: true},
+			[]WorldLoss{{"64 ranks on 8 nodes", 0.4}},
+			true,
+		},
+		Severity: Warning,
+		Source:   analysisSource,
+		Text:     "bus bandwidth is {Loss} below that of {Smaller} (median over sizes; {At}: {BusBW}, {Against})",
+		Details: []string{
+			`Its time there is {Factor} times that of the smaller world ({Interval}); bus bandwidth accounts for the
+			additional steps of a larger world.`,
+			"[Other worlds lose {Others}.]",
+			"[{OneNode}]",
+		},
+		Doc: `With equal links, bus bandwidth of large messages stays the same as the world grows. Compared are the
+			sizes with at least half of the maximum bandwidth; reported from a loss of 15 % on.`,
+	},
+	{
+		Example:  LateRank{3, []string{"node18"}, 28, 28, "latency", 8.4e-6, 0.4},
+		Severity: Warning,
+		Source:   analysisSource,
+		Text: `rank {Rank}[ on {Hosts}] issues last in {Records} of {Of} records in {Mode} mode, by {Lateness}
+			(median), {Share} of the time`,
+		Details: []string{
+			`Lateness is measured on a common clock, above its uncertainty. It is a delay of the host's thread, not
+			of a GPU, NIC or link.`,
+		},
+		Doc: `Issue times of all ranks are compared on a common clock. One rank that is nearly always the last delays
+			all others: look for other work, a slow CPU or a wrong binding on its host.`,
+	},
 	{Example: SlowRank{0, []string{"node17"}, 56, 56, 0.3}, Severity: Warning, Source: analysisSource,
-		Text:    "rank {Rank}[ on {Hosts}] has the longest own times in {Records} of {Of} records, {Excess} above the median rank",
-		Details: "This does not identify a cause: a rank that waits for another has the longer time. rank --pattern pairs finds a weak node or link.",
-		Doc:     "One rank's own durations are nearly always the longest. In an operation that synchronises, this rank may be slow, or wait for another."},
+		Text: `rank {Rank}[ on {Hosts}] has the longest own times in {Records} of {Of} records, {Excess} above the
+			median rank`,
+		Details: []string{
+			`This does not identify a cause: a rank that waits for another has the longer time. rank --pattern pairs
+			finds a weak node or link.`,
+		},
+		Doc: `One rank's own durations are nearly always the longest. In an operation that synchronises, this rank
+			may be slow, or wait for another.`},
 	{Example: BimodalPoints{exampleWarned}, Severity: Info, Source: analysisSource,
 		Text: "{Points} of {Of} points have bimodal times",
-		Details: `{Where}.
-Example: {Example}.
-The median then describes at most one mode; an application meets the slower one as well.`,
+		Details: []string{
+			"{Where}.",
+			"Example: {Example}.",
+			"The median then describes at most one mode; an application meets the slower one as well.",
+		},
 		Doc: "See bimodal-times. A warning where a quarter of the points or more have it."},
 	{Example: DriftingPoints{exampleWarned}, Severity: Info, Source: analysisSource,
 		Text: "the times of {Points} of {Of} points drift while they are measured",
-		Details: `{Where}.
-Example: {Example}.
-Clocks, temperature or other work changed meanwhile, or the warm-up was too short.`,
+		Details: []string{
+			"{Where}.",
+			"Example: {Example}.",
+			"Clocks, temperature or other work changed meanwhile, or the warm-up was too short.",
+		},
 		Doc: "See drift. A warning where a quarter of the points or more have it."},
-	{Example: LaunchVariation{28, 28, 1.81, 128 << 20, 6, 1.359e-3, 2.458e-3, 1.79, "launch-2", 28, "node17", "2026-03-02 12:02 UTC", true},
-		Severity: Info, Source: analysisSource,
-		Text: "launches differ at {Sizes} of {Of} sizes, by a factor of up to {Factor} ({At}: {Fastest} to {Slowest} in {Launches launch})",
-		Details: `At the median of these sizes the slowest launch takes {Median} times as long as the fastest: a single launch is no more certain than that.
-[Launch {Launch} is the slowest at {SlowAt} of them[ (rank 0 on {Host}, {Start})]: find out what was different about it.]
-[{Imported}]`,
-		Doc: "Two launches of one program differ by more than their samples suggest: placement, clocks, or other jobs. Values of one launch are then uncertain by this factor."},
-	{Example: BelowPeak{Value{1 << 30, 200e9, 9e-3}, 0.44, 450e9, "NVLink 4, 18 links of 25 GB/s in each direction"}, Severity: Warning,
-		Source:  analysisSource,
-		Text:    "the best bus bandwidth ({Best}) is {Share} of peak ({Peak})",
-		Details: "Peak: {What}.",
-		Doc: `Sound machines reach three quarters of the peak of their slowest link. Reported below 65 % where sizes of 64 MiB or
-			more were measured; an error below 50 %.`},
+	{
+		Example: LaunchVariation{
+			28,
+			28,
+			1.81,
+			128 << 20,
+			6,
+			1.359e-3,
+			2.458e-3,
+			1.79,
+			"launch-2",
+			28,
+			"node17",
+			"2026-03-02 12:02 UTC",
+			true,
+		},
+		Severity: Info,
+		Source:   analysisSource,
+		Text: `launches differ at {Sizes} of {Of} sizes, by a factor of up to {Factor} ({At}: {Fastest} to {Slowest}
+			in {Launches launch})`,
+		Details: []string{
+			`At the median of these sizes the slowest launch takes {Median} times as long as the fastest: a single
+			launch is no more certain than that.`,
+			`[Launch {Launch} is the slowest at {SlowAt} of them[ (rank 0 on {Host}, {Start})]: find out what was
+			different about it.]`,
+			"[{Imported}]",
+		},
+		Doc: `Two launches of one program differ by more than their samples suggest: placement, clocks, or other
+			jobs. Values of one launch are then uncertain by this factor.`,
+	},
+	{
+		Example: BelowPeak{
+			Value{1 << 30, 200e9, 9e-3},
+			0.44,
+			450e9,
+			"NVLink 4, 18 links of 25 GB/s in each direction",
+		},
+		Severity: Warning,
+		Source:   analysisSource,
+		Text:     "the best bus bandwidth ({Best}) is {Share} of peak ({Peak})",
+		Details: []string{
+			"Peak: {What}.",
+		},
+		Doc: `Sound machines reach three quarters of the peak of their slowest link. Reported below 65 % where sizes
+			of 64 MiB or more were measured; an error below 50 %.`,
+	},
 	{Example: ImportedCurve{"nccl-tests 2.17"}, Severity: Info,
 		Text: "imported from {Tool}: times of single ranks and the library's settings are unknown",
-		Doc:  "Other tools record less than rank, so that some findings are impossible and some hints may already be in use."},
+		Doc: `Other tools record less than rank, so that some findings are impossible and some hints may already be
+			in use.`},
 	{Example: MoreAlike{3}, Severity: Info,
 		Text: "{Findings more finding} with the same cause",
 		Doc:  "Findings that probably have one cause are reported together; the first few are listed."},

@@ -80,8 +80,8 @@ func Reason(f Fact) string {
 	return Message(f)
 }
 
-// Crowded is the fact that makes times those of waiting for a core or a GPU: they show no speed of communication. It is nil
-// where each rank had its own.
+// Crowded is the fact that makes times those of waiting for a core or a GPU: they show no speed of communication. It is
+// nil where each rank had its own.
 func (l List) Crowded() Fact {
 	for _, k := range l {
 		switch k.Fact.(type) {

@@ -85,7 +85,7 @@ type Notice struct {
 	Severity Severity
 	At       Location
 	Fact     Fact
-	Count    int // how many equal ones it stands for; 0 and 1 are one
+	Count    int // how many equal ones it represents; 0 and 1 are one
 }
 
 // New is a notice with the catalogue's severity.
@@ -130,8 +130,8 @@ func Details(f Fact) []string {
 	return all
 }
 
-// Advice is what to do about a fact; "" where there is nothing to do. A fact whose advice depends on its parameters has a
-// method for it.
+// Advice is what to do about a fact; "" where there is nothing to do. A fact whose advice depends on its parameters has
+// a method for it.
 func Advice(f Fact) string {
 	if own, is := f.(interface{ Advice() string }); is {
 		return own.Advice()

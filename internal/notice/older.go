@@ -44,8 +44,12 @@ var older = []struct {
 }{
 	{regexp.MustCompile(`^too few samples \(` + num + `\): a 95 % interval of the median takes at least ` + num + `$`),
 		func(w words) Fact { return TooFewSamples{w.int(1), w.int(2)} }},
-	{regexp.MustCompile(`^successive samples resemble each other: .*\(` + num + ` samples, about ` + num + ` would do\)$`),
-		func(w words) Fact { return Autocorrelated{w.int(1), w.int(2)} }},
+	{
+		regexp.MustCompile(
+			`^successive samples resemble each other: .*\(` + num + ` samples, about ` + num + ` would do\)$`,
+		),
+		func(w words) Fact { return Autocorrelated{w.int(1), w.int(2)} },
+	},
 	{regexp.MustCompile(`^drift within the case: the last third of the samples is ` + num + ` % from the first$`),
 		func(w words) Fact { return Drift{Change(w.number(1) / 100)} }},
 	{regexp.MustCompile(`^drift within the case: the last third of the samples is ` + num + ` times the first$`),
@@ -54,7 +58,10 @@ var older = []struct {
 		func(w words) Fact { return Drift{Change(1/w.number(1) - 1)} }},
 	{regexp.MustCompile(`^two modes: ` + num + ` us \(` + num + ` % of samples\) and ` + num + ` us \(` + num + ` %\)`),
 		func(w words) Fact { return Bimodal{w.microseconds(1), w.share(2), w.microseconds(3), w.share(4)} }},
-	{regexp.MustCompile(`^` + num + ` samples are not finite numbers`), func(w words) Fact { return SamplesNotFinite{w.int(1)} }},
+	{
+		regexp.MustCompile(`^` + num + ` samples are not finite numbers`),
+		func(w words) Fact { return SamplesNotFinite{w.int(1)} },
+	},
 	{regexp.MustCompile(`^a figure was infinite or not a number`), func(words) Fact { return ValueNotFinite{} }},
 	{regexp.MustCompile(`^timer: one clock reading \(` + num + ` ns\) is ` + num + ` %`),
 		func(w words) Fact { return TimerCost{w.nanoseconds(1), w.share(2)} }},
@@ -63,18 +70,36 @@ var older = []struct {
 	{regexp.MustCompile(`^no common clock: `), func(words) Fact { return NoCommonClock{} }},
 	{regexp.MustCompile(`^clocks: the offset between hosts is known to ` + num + ` us, which is ` + num + ` %`),
 		func(w words) Fact { return ClockUncertainty{w.microseconds(1), w.share(2)} }},
-	{regexp.MustCompile(`^events: one step of the device's clock \(` + num + ` ns\) is over ` + num + ` % of the ` + num + ` us`),
-		func(w words) Fact { return EventResolution{w.nanoseconds(1), w.share(2), w.microseconds(3)} }},
-	{regexp.MustCompile(`^oversubscribed: ` + num + ` ranks share ` + num + ` cores? on (\S+?)(?: \((.*)\))?: figures say nothing about speed$`),
-		func(w words) Fact { return Oversubscribed{w.int(1), w.int(2), w[3], w[4]} }},
-	{regexp.MustCompile(`^oversubscribed: so are ` + num + ` hosts more$`), func(w words) Fact { return OversubscribedHosts{w.int(1)} }},
+	{
+		regexp.MustCompile(
+			`^events: one step of the device's clock \(` + num + ` ns\) is over ` + num + ` % of the ` + num + ` us`,
+		),
+		func(w words) Fact { return EventResolution{w.nanoseconds(1), w.share(2), w.microseconds(3)} },
+	},
+	{
+		regexp.MustCompile(
+			`^oversubscribed: ` + num + ` ranks share ` + num + ` cores? on (\S+?)(?: \((.*)\))?: figures say nothing about speed$`,
+		),
+		func(w words) Fact { return Oversubscribed{w.int(1), w.int(2), w[3], w[4]} },
+	},
+	{
+		regexp.MustCompile(`^oversubscribed: so are ` + num + ` hosts more$`),
+		func(w words) Fact { return OversubscribedHosts{w.int(1)} },
+	},
 	{regexp.MustCompile(`^threads: a rank of Gloo has two, and (\S+) has ` + num + ` CPUs? for ` + num + ` ranks?: `),
 		func(w words) Fact { return SharedThreads{w[1], w.int(2), w.int(3)} }},
-	{regexp.MustCompile(`^threads: ` + num + ` threads that compute or communicate share ` + num + ` cores? on (\S+?)(?: \((.*)\))?: `),
-		func(w words) Fact { return SharedStepThreads{w.int(1), w.int(2), w[3], w[4]} }},
+	{
+		regexp.MustCompile(
+			`^threads: ` + num + ` threads that compute or communicate share ` + num + ` cores? on (\S+?)(?: \((.*)\))?: `,
+		),
+		func(w words) Fact { return SharedStepThreads{w.int(1), w.int(2), w[3], w[4]} },
+	},
 	// Whatever else was oversubscribed must not be judged for speed either.
 	{regexp.MustCompile(`^oversubscribed: (.*)$`), func(w words) Fact { return Oversubscribed{Why: w[1]} }},
 	{regexp.MustCompile(`^load: (\S+) had a load average of ` + num + ` before the run`),
 		func(w words) Fact { return HostLoad{w[1], w.number(2)} }},
-	{regexp.MustCompile(`^attempt ` + num + `: (\w+): (.*)$`), func(w words) Fact { return AttemptFailed{w.int(1), w[2], w[3]} }},
+	{
+		regexp.MustCompile(`^attempt ` + num + `: (\w+): (.*)$`),
+		func(w words) Fact { return AttemptFailed{w.int(1), w[2], w[3]} },
+	},
 }

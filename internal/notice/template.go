@@ -10,11 +10,11 @@ import (
 	"busbar/internal/units"
 )
 
-// template is a text with the fields of a struct in braces: "{Rank}". "{Points point}" is a number with its noun. What
-// stands in brackets is left out where one of the fields in it is empty: zero, "", or a list of nothing.
+// template is a text with the fields of a struct in braces: "{Rank}". "{Points point}" is a number with its noun. Text in
+// brackets is left out if one of its fields is empty: zero, "", or an empty list.
 type template []part
 
-// part is one piece of a template: a text, a field, or what stands in brackets.
+// part is one piece of a template: a text, a field, or text in brackets.
 type part struct {
 	text     string
 	field    string

@@ -13,7 +13,8 @@ func (t Tip) Source() string { return tips[t].source }
 var tips = map[Tip]struct{ text, source string }{
 	"nccl-path": {"record which algorithm, protocol and number of channels NCCL uses at each size",
 		"docs/nccl.md"},
-	"nccl-protocol": {"fix the protocol: if the fixed one is faster at these sizes, NCCL switches too early or too late",
+	"nccl-protocol": {
+		"fix the protocol: if the fixed one is faster at these sizes, NCCL switches too early or too late",
 		"NCCL documentation, Environment Variables, NCCL_PROTO"},
 	"nccl-algorithm": {"fix the algorithm; with NCCL 2.31 or later, rank --algo fixes it for single collectives",
 		"NCCL documentation, Environment Variables, NCCL_ALGO"},
@@ -29,7 +30,9 @@ var tips = map[Tip]struct{ text, source string }{
 		"NCCL documentation, Environment Variables, NCCL_IB_HCA"},
 	"nccl-queues": {"spread a connection over more queue pairs, if the network chooses paths by a hash of them",
 		"NCCL documentation, Environment Variables, NCCL_IB_QPS_PER_CONNECTION"},
-	"nccl-rails": {"forbid or allow that a ring continues on another NIC at the next node; what is right depends on whether each NIC has its own rail",
+	"nccl-rails": {
+		"forbid or allow that a ring continues on another NIC at the next node; what is right depends on whether " +
+			"each NIC has its own rail",
 		"NCCL documentation, Environment Variables, NCCL_CROSS_NIC"},
 	"nccl-sockets": {"use more sockets per connection, where NCCL uses TCP",
 		"NCCL documentation, Environment Variables, NCCL_SOCKET_NTHREADS and NCCL_NSOCKS_PERTHREAD"},
@@ -67,13 +70,16 @@ var tips = map[Tip]struct{ text, source string }{
 		"docs/gloo.md"},
 	"gloo-interface": {"name the interface of the fast network",
 		"docs/gloo.md"},
-	"any-caches": {"rotate through buffers larger than the caches: large sizes may be slower only because they no longer fit",
+	"any-caches": {
+		"rotate through buffers larger than the caches: large sizes may be slower only because they no longer fit",
 		"docs/method.md"},
 	"any-warming": {"warm up longer before a point is timed",
 		"docs/method.md"},
 	"any-pairs": {"find out whether one node or link is weak",
 		"docs/pattern.md"},
-	"any-binding": {"bind each rank to cores of its own, near its device and memory (with Open MPI: mpirun --bind-to core --map-by numa)",
+	"any-binding": {
+		"bind each rank to cores of its own, near its device and memory (with Open MPI: mpirun --bind-to core " +
+			"--map-by numa)",
 		"srun(1), --cpu-bind; mpirun(1), Mapping, Ranking, and Binding"},
 	"any-preflight": {"check load, clocks and limits of the hosts before the next run",
 		"docs/preflight.md"},

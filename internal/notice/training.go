@@ -85,7 +85,7 @@ type HostBoundStep struct {
 	Per  Span          `json:"per"`
 }
 
-// UnevenRanks reports that ranks wait for each other, and none stands out.
+// UnevenRanks reports that ranks wait for each other, and none is a straggler.
 type UnevenRanks struct {
 	Waiting units.Seconds `json:"waiting_s"`
 	Per     Span          `json:"per"`
@@ -192,26 +192,31 @@ const ms = 1e-3
 
 var training = []Entry{
 	{Example: SharedStream{0.9, "stream 7", 30 * ms, "step"}, Severity: Warning, Source: "pytorch/pytorch#150398",
-		Text:   "{Share} of communication runs on {Streams}, where most of the computing runs too; {Exposed} per {Per} are exposed",
+		Text: `{Share} of communication runs on {Streams}, where most of the computing runs too; {Exposed} per {Per}
+			are exposed`,
 		Advice: "run communication on a stream of its own",
-		How: `DDP and FSDP do that. A collective that is called with async_op=False runs on the current stream in newer PyTorch:
-			call it with async_op=True, and wait() for it just before its result is used.`,
-		Doc: "Kernels of one stream run one after the other, so that communication on the stream of the computation cannot overlap with it."},
+		How: `DDP and FSDP do that. A collective that is called with async_op=False runs on the current stream in
+			newer PyTorch: call it with async_op=True, and wait() for it just before its result is used.`,
+		Doc: `Kernels of one stream run one after the other, so that communication on the stream of the computation
+			cannot overlap with it.`},
 	{Example: LittleCompute{20 * ms, 76 * ms, WaitingExcluded, "step"}, Severity: Warning, Source: pageDDP,
 		Text:   "a {Per} computes for {Compute} and communicates for {Comm} ({Waiting}): more than it can hide",
 		Advice: "give each step more to compute for what it communicates",
-		How:    "Use a larger batch per GPU, or accumulate gradients of several batches (no_sync() of DDP). No setting hides more for so small a model.",
-		Doc:    "Communication can be hidden only behind computation."},
+		How: `Use a larger batch per GPU, or accumulate gradients of several batches (no_sync() of DDP). No setting
+			hides more for so small a model.`,
+		Doc: "Communication can be hidden only behind computation."},
 	{Example: OneBucket{100 << 20, 25 * ms, 25}, Severity: Warning, Source: pageDDP,
 		Text:   "all gradients ({Bucket}) are one bucket, of which {Exposed} per step are exposed",
 		Advice: "make DDP's buckets smaller: bucket_cap_mb={Cap}",
-		How:    "A bucket is sent when its last gradient is ready, so a single bucket starts when the backward pass is over.",
-		Doc:    "DDP overlaps the communication of a bucket with the rest of the backward pass."},
+		How: `A bucket is sent when its last gradient is ready, so a single bucket starts when the backward pass is
+			over.`,
+		Doc: "DDP overlaps the communication of a bucket with the rest of the backward pass."},
 	{Example: LastBucket{23 * ms, 20 * ms, 30 << 20, 26 << 20, 13}, Severity: Warning, Source: pageDDPNotes,
 		Text:   "buckets are exposed for {Exposed} per step, the last one ({Bucket}) for {Last}",
 		Advice: "make DDP's buckets smaller: bucket_cap_mb={Cap}",
-		How:    "No backward pass is left to hide the last bucket behind. Now the median is {Median}; the default is 25 MiB.",
-		Doc:    "The last bucket is sent when the backward pass is over."},
+		How: `No backward pass is left to hide the last bucket behind. Now the median is {Median}; the default is 25
+			MiB.`,
+		Doc: "The last bucket is sent when the backward pass is over."},
 	{Example: SmallBuckets{12, 100 << 10, 1200 << 10, 24 * ms}, Severity: Warning, Source: pageDDP,
 		Text:   "{Buckets bucket} of {Median} (median, {Total} in all) leave {Exposed} per step exposed",
 		Advice: "make DDP's buckets larger (bucket_cap_mb is 25 by default)",
@@ -220,73 +225,81 @@ var training = []Entry{
 	{Example: SmallCollectives{20, 7.6 * ms, WaitingExcluded, "step"}, Severity: Warning,
 		Text:   "{Calls collective} below 64 KiB per {Per} leave {Exposed} exposed ({Waiting})",
 		Advice: "combine small collectives",
-		How:    "Use one for all values, and communicate what only logging needs every few steps. Their time is latency.",
+		How:    "Use one for all values; communicate what only logging needs every few steps. Their time is latency.",
 		Doc:    "Small collectives outside of gradient buckets cost a latency each."},
 	{Example: WideGradients{19 * ms, 11.4 * ms, WaitingExcluded, "step"}, Severity: Warning, Source: pageHooks,
 		Text:   "float32 gradients of 1 MiB or more take {Time} per {Per}, of which {Exposed} are exposed ({Waiting})",
 		Advice: "halve the bytes: communicate gradients in bfloat16 or float16",
-		How: `DDP: register_comm_hook with bf16_compress_hook or fp16_compress_hook; FSDP: MixedPrecision(reduce_dtype=...). This changes how
-			gradients are rounded: check the loss.`,
+		How: `DDP: register_comm_hook with bf16_compress_hook or fp16_compress_hook; FSDP:
+			MixedPrecision(reduce_dtype=...). This changes how gradients are rounded: check the loss.`,
 		Doc: "Half the bytes take about half the time, for large messages."},
 	{Example: HostBoundStep{15 * ms, 100 * ms, "step"}, Severity: Warning, Source: pageTuning,
 		Text:   "the GPU is idle for {Idle} of {Span} per {Per} because its host has not launched work yet",
 		Advice: "keep the GPU supplied with work",
-		How: `Remove from the step what makes the host wait for the GPU (.item(), .cpu(), printing a loss, torch.cuda.synchronize()), load data
-			ahead (num_workers, pin_memory, non_blocking=True), and launch less (torch.compile, CUDA graphs).`,
+		How: `Remove from the step what makes the host wait for the GPU (.item(), .cpu(), printing a loss,
+			torch.cuda.synchronize()), load data ahead (num_workers, pin_memory, non_blocking=True), and launch less
+			(torch.compile, CUDA graphs).`,
 		Doc: "Reported where GPUs are idle for a tenth of the time because nothing was launched."},
 	{Example: UnevenRanks{12 * ms, "step", 0.02, "ProfilerStep#1"}, Severity: Warning,
-		Text:   "a rank waits {Waiting} per {Per} for others, and no rank is last more often than chance explains[; computation differs by up to {Spread}][ in {Step}]",
+		Text: `a rank waits {Waiting} per {Per} for others, and no rank is last more often than chance explains[;
+			computation differs by up to {Spread}][ in {Step}]`,
 		Advice: "balance the work of ranks within a step",
-		How: `Use batches of similar length (bucketing by length) and steps without additional work on single ranks, and load data ahead. Which rank is
-			late changes, or is unknown.`,
+		How: `Use batches of similar length (bucketing by length) and steps without additional work on single ranks,
+			and load data ahead. Which rank is late changes, or is unknown.`,
 		Doc: "Ranks wait for each other in turn."},
 	{Example: BelowBenchmark{"all_reduce", 25 << 20, 0.25, 50e9, 200e9}, Severity: Warning, Source: pageNCCL,
 		Text:   "{Collective} {Size} runs at {Share} of the benchmark ({BusBW} instead of {Benchmark})",
 		Advice: "find out why communication is slower than in the benchmark on this machine",
-		How: `Run rank --preflight on these nodes, nvidia-smi topo -m (NV# is NVLink; PHB, NODE and SYS pass the processor), and post log on a run with
-			NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING. Kernels that compute at the same time take processors and memory bandwidth from
-			communication, which shows here too.`,
-		Doc: "Compared are collectives of 1 MiB or more with the same collective, type, ranks and size in --results; reported below 80 %."},
+		How: `Run rank --preflight on these nodes, nvidia-smi topo -m (NV# is NVLink; PHB, NODE and SYS pass the
+			processor), and post log on a run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,GRAPH,ENV,TUNING. Kernels
+			that compute at the same time take processors and memory bandwidth from communication, which shows here
+			too.`,
+		Doc: `Compared are collectives of 1 MiB or more with the same collective, type, ranks and size in --results;
+			reported below 80 %.`},
 	{Example: NoBenchmark{"all_reduce", "float32", 25 << 20, 180e9, true, "32M", 2}, Severity: Info,
 		Text:   "{Collective} {Size} reaches {BusBW} ({Pure}), and no benchmark shows how much is possible",
 		Advice: "measure what this machine can do",
-		How: `Run rank --backend nccl --collective {Collective} -d {Type} -b 1M -e {Largest} -f 2 --placement in with {Ranks rank} on it, and post timeline
-			--results FOLDER. nvidia-smi topo -m shows whether GPUs are connected by NVLink (NV#) or PCIe.`,
+		How: `Run rank --backend nccl --collective {Collective} -d {Type} -b 1M -e {Largest} -f 2 --placement in with
+			{Ranks rank} on it, and post timeline --results FOLDER. nvidia-smi topo -m shows whether GPUs are
+			connected by NVLink (NV#) or PCIe.`,
 		Doc: "Without a benchmark, the bandwidth in training cannot be judged."},
 	{Example: LongCall{"rank 1", 60}, Severity: Warning, Source: pageVars,
 		Text:   "a call on {Rank} took {Time}",
 		Advice: "find out which rank is so late before a timeout is raised",
-		How: `TORCH_NCCL_TRACE_BUFFER_SIZE=2000 with TORCH_NCCL_DUMP_ON_TIMEOUT=1 records what each rank was doing, and this report names a straggler
-			if all ranks were recorded. PyTorch's watchdog ends such a run; init_process_group(timeout=...) raises its limit. There is no NCCL_TIMEOUT,
-			and NCCL_IB_TIMEOUT is for InfiniBand packets.`,
+		How: `TORCH_NCCL_TRACE_BUFFER_SIZE=2000 with TORCH_NCCL_DUMP_ON_TIMEOUT=1 records what each rank was doing,
+			and this report names a straggler if all ranks were recorded. PyTorch's watchdog ends such a run;
+			init_process_group(timeout=...) raises its limit. There is no NCCL_TIMEOUT, and NCCL_IB_TIMEOUT is for
+			InfiniBand packets.`,
 		Doc: "Calls of 30 s and more come close to the timeout of a watchdog."},
 	{Example: SizesNotRecorded{0.9}, Severity: Info, Source: pageProfiler,
 		Text:   "collectives with {Share} of the time have no size, so there is no bus bandwidth",
 		Advice: "record the sizes of collectives",
-		How: `Use torch.profiler with record_shapes=True, in PyTorch 2.2 or later; or NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL,TUNING, and post
-			log.`,
+		How: `Use torch.profiler with record_shapes=True, in PyTorch 2.2 or later; or NCCL_DEBUG=INFO
+			NCCL_DEBUG_SUBSYS=INIT,COLL,TUNING, and post log.`,
 		Doc: "Bus bandwidth needs the sizes of collectives."},
 	{Example: NsightSizesNotRecorded{0.9}, Severity: Info, Source: pageNsight,
 		Text:   "collectives with {Share} of the time have no size, so there is no bus bandwidth",
 		Advice: "export what NCCL records about its calls",
-		How: `Use nsys export --type=sqlite --include-blobs=true --include-json=true FILE.nsys-rep (NCCL 2.16.2 or later, and --trace=cuda,nvtx when
-			recording).`,
+		How: `Use nsys export --type=sqlite --include-blobs=true --include-json=true FILE.nsys-rep (NCCL 2.16.2 or
+			later, and --trace=cuda,nvtx when recording).`,
 		Doc: "Bus bandwidth needs the sizes of collectives, which NCCL writes into NVTX payloads."},
 	{Example: NoSteps{}, Severity: Info, Source: pageProfiler,
 		Text:   "steps are not marked, so values are of the whole recording, with what precedes and follows training",
 		Advice: "mark steps",
-		How: `Call profiler.step() at the end of each with torch.profiler, or put NVTX ranges of one name around each (torch.cuda.nvtx.range_push) and
-			use --step-pattern.`,
+		How: `Call profiler.step() at the end of each with torch.profiler, or put NVTX ranges of one name around each
+			(torch.cuda.nvtx.range_push) and use --step-pattern.`,
 		Doc: "Values per step are more useful than those of a recording."},
 	{Example: FewStepsRecorded{2}, Severity: Info, Source: pageProfiler,
-		Text:   "only {Steps step} recorded",
-		Advice: "record three steps or more, after some that warm up: torch.profiler.schedule(wait=1, warmup=2, active=5)",
-		Doc:    "Few steps do not show what varies."},
+		Text: "only {Steps step} recorded",
+		Advice: `record three steps or more, after some that warm up: torch.profiler.schedule(wait=1, warmup=2,
+			active=5)`,
+		Doc: "Few steps do not show what varies."},
 	{Example: RanksNotRead{2, 8}, Severity: Info, Source: pageProfiler,
 		Text:   "{Read} of {World rank} were read, so waiting for the others cannot be separated from communication",
 		Advice: "record all ranks",
-		How:    "Use torch.profiler on each with its rank in the file's name, or nsys profile with the rank in the name (-o), and pass the folder.",
-		Doc:    "Only matched calls of all ranks show who waits for whom."},
+		How: `Use torch.profiler on each with its rank in the file's name, or nsys profile with the rank in the name
+			(-o), and pass the folder.`,
+		Doc: "Only matched calls of all ranks show who waits for whom."},
 	{Example: OneRankRead{}, Severity: Info, Source: pageProfiler,
 		Text:   "with one rank alone, waiting for others cannot be separated from communication",
 		Advice: "record all ranks",

@@ -59,7 +59,11 @@ func (c Ceiling) Words() string {
 	case !c.Known() && !c.Moot:
 		return notice.Message(c.Fact) + "; " + notice.Advice(c.Fact)
 	case c.Beyond > c.BusBW:
-		return notice.Message(c.Fact) + "; " + notice.Message(notice.PeakExceeded{By: c.By, UpTo: units.LinkRate(c.Beyond)})
+		return notice.Message(
+			c.Fact,
+		) + "; " + notice.Message(
+			notice.PeakExceeded{By: c.By, UpTo: units.LinkRate(c.Beyond)},
+		)
 	}
 	return notice.Message(c.Fact)
 }
@@ -151,5 +155,6 @@ func inside(run *result.Run, of coll.Case) Ceiling {
 
 // inHostMemory says whether buffers lie in host memory: another tool's file may tell neither.
 func inHostMemory(run *result.Run) bool {
-	return strings.HasPrefix(run.Device, "cpu") || run.Device == "" && (run.Backend.Name == "mpi" || run.Backend.Name == "gloo")
+	return strings.HasPrefix(run.Device, "cpu") ||
+		run.Device == "" && (run.Backend.Name == "mpi" || run.Backend.Name == "gloo")
 }

@@ -43,8 +43,21 @@ func belowCeilings(curves []*Curve, o Options) (found []Finding) {
 		if share < halfOfCeiling {
 			severity = notice.Error
 		}
-		found = append(found, c.finding(notice.BelowPeak{Best: c.value(best), Share: units.Share(share), Peak: units.LinkRate(ceiling.BusBW), What: ceiling.Words()},
-			severity, 1-share, c.Points[best].SizeBytes, c.Points[n-1].SizeBytes))
+		found = append(
+			found,
+			c.finding(
+				notice.BelowPeak{
+					Best:  c.value(best),
+					Share: units.Share(share),
+					Peak:  units.LinkRate(ceiling.BusBW),
+					What:  ceiling.Words(),
+				},
+				severity,
+				1-share,
+				c.Points[best].SizeBytes,
+				c.Points[n-1].SizeBytes,
+			),
+		)
 	}
 	return found
 }

@@ -77,7 +77,12 @@ func (c *Ceilings) between(run *result.Run, of coll.Case, nodes, perNode int) Ce
 	if slices.ContainsFunc(ports, func(p result.Port) bool { return kindOf(p) != kind }) {
 		name, what.Ports = fmt.Sprintf("%d ports", len(ports)), carriers
 	}
-	ceiling := Ceiling{BusBW: bus, Name: name, Fact: what, Source: "the record: rates as drivers state them on rank 0's host"}
+	ceiling := Ceiling{
+		BusBW:  bus,
+		Name:   name,
+		Fact:   what,
+		Source: "the record: rates as drivers state them on rank 0's host",
+	}
 	if beyond > bus {
 		ceiling.Beyond, ceiling.By = beyond, notice.Hierarchical
 	}
@@ -90,7 +95,8 @@ var rackNVLink = regexp.MustCompile(`\bGB[23]00\b`)
 
 // hasRDMA says whether the host has RDMA ports, which would have moved data that went over the network.
 func hasRDMA(run *result.Run) bool {
-	return run.Hardware != nil && slices.ContainsFunc(run.Hardware.Ports, func(p result.Port) bool { return isRDMA(p.Name) })
+	return run.Hardware != nil &&
+		slices.ContainsFunc(run.Hardware.Ports, func(p result.Port) bool { return isRDMA(p.Name) })
 }
 
 // ratesOf are the ports of that name, and the first that the record has no rate of.

@@ -55,11 +55,16 @@ func TestDrop(t *testing.T) {
 	if f.From != 4<<20 || f.To != 8<<20 || f.Severity != notice.Error || f.Weight < 0.3 || f.Weight > 0.36 {
 		t.Errorf("%+v", f)
 	}
-	if f.At.Subject != "nccl, all_reduce float32 sum, out-of-place, throughput mode, 16 ranks on 2 nodes" || f.At.From != 4<<20 || f.At.To != 8<<20 {
+	if f.At.Subject != "nccl, all_reduce float32 sum, out-of-place, throughput mode, 16 ranks on 2 nodes" ||
+		f.At.From != 4<<20 ||
+		f.At.To != 8<<20 {
 		t.Errorf("at %+v", f.At)
 	}
 	drop := fact[notice.Drop](t, f)
-	if drop.Depth < 0.33 || drop.Depth > 0.35 || drop.Slower != 0 || drop.Sigma < 4 || len(drop.Beside) != 2 || drop.Beside[0].Size != 2<<20 || drop.Beside[1].Size != 16<<20 || !drop.Once {
+	if drop.Depth < 0.33 || drop.Depth > 0.35 || drop.Slower != 0 || drop.Sigma < 4 || len(drop.Beside) != 2 ||
+		drop.Beside[0].Size != 2<<20 ||
+		drop.Beside[1].Size != 16<<20 ||
+		!drop.Once {
 		t.Errorf("%+v", drop)
 	}
 	if len(f.Hints) == 0 || f.Hints[0].Variable != "--path" {
@@ -106,7 +111,8 @@ func TestStep(t *testing.T) {
 	if f.From != 128<<10 || f.To != 256<<10 || f.Severity != notice.Warning {
 		t.Errorf("%+v", f)
 	}
-	if s := fact[notice.Switch](t, f); s.Direction != "up" || math.Abs(float64(s.Factor)-1.6) > 0.1 || s.Path != (notice.PathChange{Before: "TREE LL", After: "RING SIMPLE"}) {
+	if s := fact[notice.Switch](t, f); s.Direction != "up" || math.Abs(float64(s.Factor)-1.6) > 0.1 ||
+		s.Path != (notice.PathChange{Before: "TREE LL", After: "RING SIMPLE"}) {
 		t.Errorf("%+v", s)
 	}
 	for _, h := range f.Hints {
@@ -202,7 +208,10 @@ func TestPlacementGap(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	gap := fact[notice.PlacementGap](t, f)
-	if gap.Slower != "in-place" || gap.Faster != "out-of-place" || math.Abs(float64(gap.Factor)-1.4) > 0.1 || !gap.Interval.Samples || !gap.Interval.Paired || gap.Interval.Lo < 1 {
+	if gap.Slower != "in-place" || gap.Faster != "out-of-place" || math.Abs(float64(gap.Factor)-1.4) > 0.1 ||
+		!gap.Interval.Samples ||
+		!gap.Interval.Paired ||
+		gap.Interval.Lo < 1 {
 		t.Errorf("%+v", gap)
 	}
 }
@@ -211,7 +220,8 @@ func TestPlacementGap(t *testing.T) {
 func TestPlacementGapWithoutIntervals(t *testing.T) {
 	alone := func(m *made) { m.interval, m.imported = false, true }
 	for sizes, want := range map[int64]bool{1 << 20: false, 16 << 20: true} {
-		slow := sound().with(alone).with(func(m *made) { m.placement, m.edit = coll.InPlace, slower(1<<20, sizes, 1.6) })
+		slow := sound().with(alone).
+			with(func(m *made) { m.placement, m.edit = coll.InPlace, slower(1<<20, sizes, 1.6) })
 		got := false
 		for _, f := range foundIn(t, Options{}, sound().with(alone), slow) {
 			if got = got || f.Code() == PlacementOf; f.Severity == notice.Error && f.Code() == PlacementOf {
@@ -266,7 +276,9 @@ func TestPoorScaling(t *testing.T) {
 	if f.Curve.World != 128 || f.Severity != notice.Error || f.From < 512<<10 || f.To != 1<<30 {
 		t.Errorf("%+v", f)
 	}
-	if s := fact[notice.PoorScaling](t, f); s.Smaller != "16 ranks on 2 nodes" || len(s.Others) != 1 || s.Others[0].World != "64 ranks on 8 nodes" || s.OneNode {
+	if s := fact[notice.PoorScaling](t, f); s.Smaller != "16 ranks on 2 nodes" || len(s.Others) != 1 ||
+		s.Others[0].World != "64 ranks on 8 nodes" ||
+		s.OneNode {
 		t.Errorf("a tenth, with 32 ranks, is too little to report: %+v", s)
 	}
 	// From one node to several the links are others.
@@ -290,16 +302,30 @@ func TestRanksThatStandOut(t *testing.T) {
 		return func(m *made) {
 			m.edit = func(_ string, r *result.Record) {
 				s := r.Time.Seconds
-				r.Ranks = &result.Ranks{Slowest: slowest, SlowestHost: "n2", SlowestS: s * (1 + share), Latest: latest, LatestHost: "n2", Lateness: s * share, Uncertainty: 1e-9, Median: []float64{s, s, s, s * (1 + share)}}
+				r.Ranks = &result.Ranks{
+					Slowest:     slowest,
+					SlowestHost: "n2",
+					SlowestS:    s * (1 + share),
+					Latest:      latest,
+					LatestHost:  "n2",
+					Lateness:    s * share,
+					Uncertainty: 1e-9,
+					Median:      []float64{s, s, s, s * (1 + share)},
+				}
 			}
 		}
 	}
-	f := only(t, foundIn(t, Options{}, sound().with(stand(9, 3, 0.4)).with(func(m *made) { m.collective = coll.Broadcast })), LateRank)
+	f := only(
+		t,
+		foundIn(t, Options{}, sound().with(stand(9, 3, 0.4)).with(func(m *made) { m.collective = coll.Broadcast })),
+		LateRank,
+	)
 	if f.Severity != notice.Error {
 		t.Errorf("%+v", f)
 	}
 	late := fact[notice.LateRank](t, f)
-	if late.Rank != 9 || !slices.Equal(late.Hosts, []string{"n2"}) || late.Records != 28 || late.Of != 28 || math.Abs(float64(late.Share)-0.4) > 0.005 {
+	if late.Rank != 9 || !slices.Equal(late.Hosts, []string{"n2"}) || late.Records != 28 || late.Of != 28 ||
+		math.Abs(float64(late.Share)-0.4) > 0.005 {
 		t.Errorf("%+v", late)
 	}
 
@@ -307,7 +333,9 @@ func TestRanksThatStandOut(t *testing.T) {
 	if f.Severity != notice.Warning {
 		t.Errorf("a slow rank is no more than a warning: %+v", f)
 	}
-	if slow := fact[notice.SlowRank](t, f); slow.Rank != 3 || !slices.Equal(slow.Hosts, []string{"n2"}) || slow.Records != 28 || slow.Of != 28 {
+	if slow := fact[notice.SlowRank](t, f); slow.Rank != 3 || !slices.Equal(slow.Hosts, []string{"n2"}) ||
+		slow.Records != 28 ||
+		slow.Of != 28 {
 		t.Errorf("%+v", slow)
 	}
 
@@ -356,7 +384,13 @@ func TestLateForABatch(t *testing.T) {
 				if r.Mode == coll.Throughput {
 					r.Time.Batch = 20
 				}
-				r.Ranks = &result.Ranks{Latest: 9, LatestHost: "n2", Lateness: s * share, Uncertainty: 1e-9, Median: []float64{s, s, s, s}}
+				r.Ranks = &result.Ranks{
+					Latest:      9,
+					LatestHost:  "n2",
+					Lateness:    s * share,
+					Uncertainty: 1e-9,
+					Median:      []float64{s, s, s, s},
+				}
 			}
 		}
 	}
@@ -365,14 +399,16 @@ func TestLateForABatch(t *testing.T) {
 		t.Errorf("late by a hundredth of a batch: %s", found[0].Text())
 	}
 	f := only(t, foundIn(t, Options{}, sound().with(late(8))), LateRank)
-	if late := fact[notice.LateRank](t, f); late.Mode != "throughput" || late.Records != 28 || math.Abs(float64(late.Share)-0.4) > 0.005 {
+	if late := fact[notice.LateRank](t, f); late.Mode != "throughput" || late.Records != 28 ||
+		math.Abs(float64(late.Share)-0.4) > 0.005 {
 		t.Errorf("%+v", late)
 	}
 	f = only(t, foundIn(t, Options{}, sound().with(late(0.2)), sound().with(latency).with(late(0.2))), LateRank)
 	if f.Curve.Mode != coll.Latency || f.Severity != notice.Warning {
 		t.Errorf("%+v", f)
 	}
-	if late := fact[notice.LateRank](t, f); late.Mode != "latency" || late.Records != 28 || math.Abs(float64(late.Share)-0.2) > 0.005 {
+	if late := fact[notice.LateRank](t, f); late.Mode != "latency" || late.Records != 28 ||
+		math.Abs(float64(late.Share)-0.2) > 0.005 {
 		t.Errorf("%+v", late)
 	}
 }
@@ -381,14 +417,19 @@ func TestWarnedPoints(t *testing.T) {
 	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) {
 		m.edit = func(_ string, r *result.Record) {
 			if r.SizeBytes <= 1<<10 {
-				r.Warnings = notice.Of(notice.FromText("two modes: 20 us (60 % of samples) and 40 us (40 %); the median stands for one of them at most"))
+				r.Warnings = notice.Of(
+					notice.FromText(
+						"two modes: 20 us (60 % of samples) and 40 us (40 %); the median stands for one of them at most",
+					),
+				)
 			}
 		}
 	})), TwoModes)
 	if f.From != 8 || f.To != 1<<10 || f.Severity != notice.Warning {
 		t.Errorf("%+v", f)
 	}
-	if p := fact[notice.BimodalPoints](t, f); p.Points != 8 || p.Of != 28 || !slices.Equal(p.Where, []string{"all_reduce, throughput mode, 8 B to 1 KiB (8 points)"}) {
+	if p := fact[notice.BimodalPoints](t, f); p.Points != 8 || p.Of != 28 ||
+		!slices.Equal(p.Where, []string{"all_reduce, throughput mode, 8 B to 1 KiB (8 points)"}) {
 		t.Errorf("%+v", p)
 	}
 }
@@ -406,7 +447,9 @@ func TestVariation(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	v := fact[notice.LaunchVariation](t, f)
-	if v.Sizes != 28 || v.Of != 28 || v.Factor < 1.6 || v.Factor > 1.7 || v.Launches != 4 || v.Launch != "launch-2" || v.SlowAt != 28 || v.Imported {
+	if v.Sizes != 28 || v.Of != 28 || v.Factor < 1.6 || v.Factor > 1.7 || v.Launches != 4 || v.Launch != "launch-2" ||
+		v.SlowAt != 28 ||
+		v.Imported {
 		t.Errorf("%+v", v)
 	}
 
@@ -430,7 +473,10 @@ func TestVariation(t *testing.T) {
 	turns := func(launch string, r *result.Record) bool {
 		return launch == fmt.Sprint("launch-", bits.Len64(uint64(r.SizeBytes))%4)
 	}
-	if f := only(t, foundIn(t, Options{}, differ(1.8, turns)), Variation); fact[notice.LaunchVariation](t, f).Launch != "" {
+	if f := only(t, foundIn(t, Options{}, differ(1.8, turns)), Variation); fact[notice.LaunchVariation](
+		t,
+		f,
+	).Launch != "" {
 		t.Errorf("each launch is the slowest in turn: %+v", f.Fact)
 	}
 	for _, f := range foundIn(t, Options{}, differ(3, func(launch string, r *result.Record) bool { return third(launch, r) && r.SizeBytes == 4<<20 })) {
@@ -482,7 +528,8 @@ func TestVariation(t *testing.T) {
 // Small sizes are spoken of by their time.
 func TestDropOfLatency(t *testing.T) {
 	f := only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(1<<10, 1<<10, 1.5) })), Drop)
-	if d := fact[notice.Drop](t, f); d.Depth != 0 || math.Abs(float64(d.Slower)-1.49) > 0.005 || d.At.Size != 1<<10 || math.Abs(float64(d.At.Time)-29.95e-6) > 5e-9 {
+	if d := fact[notice.Drop](t, f); d.Depth != 0 || math.Abs(float64(d.Slower)-1.49) > 0.005 || d.At.Size != 1<<10 ||
+		math.Abs(float64(d.At.Time)-29.95e-6) > 5e-9 {
 		t.Errorf("%+v", d)
 	}
 	f = only(t, foundIn(t, Options{}, sound().with(func(m *made) { m.edit = slower(1<<10, 1<<10, 30) })), Drop)
@@ -501,7 +548,8 @@ func TestBelowCeiling(t *testing.T) {
 	if f.Severity != notice.Error {
 		t.Errorf("%+v", f)
 	}
-	if b := fact[notice.BelowPeak](t, f); b.Peak != 450e9 || b.Share < 0.4 || b.Share >= 0.5 || b.What != "given as --peak a link of so much" {
+	if b := fact[notice.BelowPeak](t, f); b.Peak != 450e9 || b.Share < 0.4 || b.Share >= 0.5 ||
+		b.What != "given as --peak a link of so much" {
 		t.Errorf("%+v", b)
 	}
 	declines := sound().with(func(m *made) { m.edit = slower(256<<20, 1<<30, 3) })
@@ -533,7 +581,10 @@ func TestOneCauseIsOneFinding(t *testing.T) {
 	var sweeps []made
 	for _, c := range []coll.Collective{coll.AllReduce, coll.AllGather, coll.ReduceScatter} {
 		for _, p := range []coll.Placement{coll.OutOfPlace, coll.InPlace} {
-			sweeps = append(sweeps, sound().with(func(m *made) { m.collective, m.placement, m.edit = c, p, slower(4<<20, 4<<20, 1.5) }))
+			sweeps = append(
+				sweeps,
+				sound().with(func(m *made) { m.collective, m.placement, m.edit = c, p, slower(4<<20, 4<<20, 1.5) }),
+			)
 		}
 	}
 	f := only(t, foundIn(t, Options{}, sweeps...), Drop)

@@ -29,7 +29,21 @@ var (
 )
 
 // kinds are all of them.
-var kinds = []Kind{Drop, Spike, Step, Plateau, Decline, PlacementOf, Scaling, LateRank, SlowRank, TwoModes, Drifts, Variation, LowCeiling}
+var kinds = []Kind{
+	Drop,
+	Spike,
+	Step,
+	Plateau,
+	Decline,
+	PlacementOf,
+	Scaling,
+	LateRank,
+	SlowRank,
+	TwoModes,
+	Drifts,
+	Variation,
+	LowCeiling,
+}
 
 // Finding is a notice about a curve.
 type Finding struct {
@@ -67,12 +81,18 @@ func (f *Finding) Places() []Place {
 // finding is a notice about sizes of a curve.
 func (c *Curve) finding(fact notice.Fact, severity notice.Severity, weight float64, from, to int64) Finding {
 	at := notice.Location{Subject: c.subject(), From: units.Bytes(from), To: units.Bytes(to)}
-	f := Finding{Notice: notice.Notice{Severity: severity, At: at, Fact: fact}, Curve: c, From: from, To: to, Weight: weight}
+	f := Finding{
+		Notice: notice.Notice{Severity: severity, At: at, Fact: fact},
+		Curve:  c,
+		From:   from,
+		To:     to,
+		Weight: weight,
+	}
 	f.Hints = hintsFor(fact.Code(), c, from, to)
 	return f
 }
 
-// mostLikewise is how many findings of the same cause are listed with the one that stands for them.
+// mostLikewise is how many findings of the same cause are listed with the first.
 const mostLikewise = 4
 
 // Evidence is the details of the finding, and where else it was found.

@@ -31,7 +31,19 @@ type made struct {
 }
 
 func sound() made {
-	return made{backend: "nccl", library: "NCCL 2.27", collective: coll.AllReduce, placement: coll.OutOfPlace, mode: coll.Throughput, world: 16, nodes: 2, launches: 1, factor: 1, noise: 0.01, interval: true}
+	return made{
+		backend:    "nccl",
+		library:    "NCCL 2.27",
+		collective: coll.AllReduce,
+		placement:  coll.OutOfPlace,
+		mode:       coll.Throughput,
+		world:      16,
+		nodes:      2,
+		launches:   1,
+		factor:     1,
+		noise:      0.01,
+		interval:   true,
+	}
 }
 
 func (m made) with(change func(*made)) made { change(&m); return m }
@@ -39,8 +51,17 @@ func (m made) with(change func(*made)) made { change(&m); return m }
 // fill adds 28 sizes, from 8 B to 1 GiB.
 func (m made) fill(c *Collector) {
 	for l := range m.launches {
-		run := &result.Run{ID: fmt.Sprint(m.backend, m.world, l), Launch: fmt.Sprint("launch-", l), Backend: result.Backend{Name: m.backend, Library: m.library},
-			World: m.world, Nodes: m.nodes, RanksPerNode: m.world / m.nodes, Environment: m.environment, Command: m.command, Rehearse: m.rehearsed}
+		run := &result.Run{
+			ID:           fmt.Sprint(m.backend, m.world, l),
+			Launch:       fmt.Sprint("launch-", l),
+			Backend:      result.Backend{Name: m.backend, Library: m.library},
+			World:        m.world,
+			Nodes:        m.nodes,
+			RanksPerNode: m.world / m.nodes,
+			Environment:  m.environment,
+			Command:      m.command,
+			Rehearse:     m.rehearsed,
+		}
 		if m.imported {
 			run.Imported = &result.Source{Tool: "nccl-tests 2.13"}
 		}
@@ -48,7 +69,17 @@ func (m made) fill(c *Collector) {
 			run.Warnings = notice.Of(notice.FromText("oversubscribed: 16 ranks on 2 cores: times are those of waiting"))
 		}
 		for k := 3; k <= 30; k++ {
-			at := coll.Case{Collective: m.collective, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: m.placement, Mode: m.mode, World: m.world}.WithSize(1 << k)
+			at := coll.Case{
+				Collective: m.collective,
+				Type:       coll.Float32,
+				Op:         coll.Sum,
+				Root:       -1,
+				Placement:  m.placement,
+				Mode:       m.mode,
+				World:      m.world,
+			}.WithSize(
+				1 << k,
+			)
 			if at.Count == 0 {
 				continue
 			}

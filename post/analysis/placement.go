@@ -69,7 +69,8 @@ func placementGap(in, out *Curve) (found []Finding) {
 			r, a, b, at = r.Inverse(), out, in, j
 		}
 		// An interval of one launch knows nothing of what disturbs one case and not the next, and extremes are none: both must also stand out of how the gap scatters.
-		enough := r.Value >= least && (r.Basis == stats.AcrossLaunches || r.Value >= math.Exp(chance)) && (r.Basis == stats.NoBounds || beyond(r))
+		enough := r.Value >= least && (r.Basis == stats.AcrossLaunches || r.Value >= math.Exp(chance)) &&
+			(r.Basis == stats.NoBounds || beyond(r))
 		if !enough || a != slower {
 			flush()
 			slower, faster = a, b
@@ -128,9 +129,23 @@ func gapFinding(slower, faster *Curve, run []gap) Finding {
 	if most.r.Basis == stats.NoBounds {
 		severity = min(severity, notice.Warning)
 	}
-	return slower.finding(notice.PlacementGap{Slower: say.Placement(slower.Placement), Faster: say.Placement(faster.Placement), Factor: units.Factor(most.r.Value),
-		At: units.Bytes(slower.Points[most.at].SizeBytes), Interval: intervalOf(most.r), Sizes: len(run), Loss: units.Share(loss)},
-		severity, loss, slower.Points[run[0].at].SizeBytes, slower.Points[run[len(run)-1].at].SizeBytes)
+	return slower.finding(
+		notice.PlacementGap{
+			Slower: say.Placement(slower.Placement),
+			Faster: say.Placement(faster.Placement),
+			Factor: units.Factor(most.r.Value),
+			At: units.Bytes(
+				slower.Points[most.at].SizeBytes,
+			),
+			Interval: intervalOf(most.r),
+			Sizes:    len(run),
+			Loss:     units.Share(loss),
+		},
+		severity,
+		loss,
+		slower.Points[run[0].at].SizeBytes,
+		slower.Points[run[len(run)-1].at].SizeBytes,
+	)
 }
 
 // intervalOf is the uncertainty of a ratio.
@@ -138,5 +153,12 @@ func intervalOf(r stats.Ratio) notice.Interval {
 	if r.Basis == stats.NoBounds {
 		return notice.Interval{}
 	}
-	return notice.Interval{Lo: r.Lo, Hi: r.Hi, Launches: max(1, r.N), Range: r.Basis == stats.LaunchSpread, Paired: r.Paired, Samples: r.Basis == stats.WithinLaunch}
+	return notice.Interval{
+		Lo:       r.Lo,
+		Hi:       r.Hi,
+		Launches: max(1, r.N),
+		Range:    r.Basis == stats.LaunchSpread,
+		Paired:   r.Paired,
+		Samples:  r.Basis == stats.WithinLaunch,
+	}
 }

@@ -41,7 +41,10 @@ func poorScaling(curves []*Curve, _ Options) (found []Finding) {
 	}
 	for _, k := range order {
 		of := worlds[k]
-		slices.SortFunc(of, func(a, b *Curve) int { return cmp.Or(cmp.Compare(a.World, b.World), cmp.Compare(a.Nodes, b.Nodes)) })
+		slices.SortFunc(
+			of,
+			func(a, b *Curve) int { return cmp.Or(cmp.Compare(a.World, b.World), cmp.Compare(a.Nodes, b.Nodes)) },
+		)
 		if f, is := scalingOf(of); is {
 			found = append(found, f)
 		}
@@ -62,7 +65,8 @@ type loss struct {
 func scalingOf(of []*Curve) (f Finding, is bool) {
 	var losses []loss
 	for _, c := range of[1:] {
-		if l, lost := lossOf(of[0], c); lost && c.World > of[0].World { // as many ranks on more nodes are no larger world
+		if l, lost := lossOf(of[0], c); lost &&
+			c.World > of[0].World { // as many ranks on more nodes are no larger world
 			losses = append(losses, l)
 		}
 	}
@@ -75,12 +79,22 @@ func scalingOf(of []*Curve) (f Finding, is bool) {
 		severity = min(severity, notice.Warning)
 	}
 	size := most.curve.Points[most.at].SizeBytes
-	fact := notice.PoorScaling{Loss: units.Share(most.share), Smaller: ShapeOf(of[0].Condition).Words(), At: units.Bytes(size),
-		BusBW: units.Bandwidth(most.curve.BusBW(most.at)), Against: units.Bandwidth(busBWAt(of[0], size)),
-		Factor: units.Factor(most.r.Value), Interval: intervalOf(most.r), OneNode: of[0].Nodes <= 1}
+	fact := notice.PoorScaling{
+		Loss:     units.Share(most.share),
+		Smaller:  ShapeOf(of[0].Condition).Words(),
+		At:       units.Bytes(size),
+		BusBW:    units.Bandwidth(most.curve.BusBW(most.at)),
+		Against:  units.Bandwidth(busBWAt(of[0], size)),
+		Factor:   units.Factor(most.r.Value),
+		Interval: intervalOf(most.r),
+		OneNode:  of[0].Nodes <= 1,
+	}
 	for _, l := range losses {
 		if l.curve != most.curve {
-			fact.Others = append(fact.Others, notice.WorldLoss{World: ShapeOf(l.curve.Condition).Words(), Loss: units.Share(l.share)})
+			fact.Others = append(
+				fact.Others,
+				notice.WorldLoss{World: ShapeOf(l.curve.Condition).Words(), Loss: units.Share(l.share)},
+			)
 		}
 	}
 	return most.curve.finding(fact, severity, most.share, most.from, most.to), true

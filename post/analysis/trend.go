@@ -47,7 +47,16 @@ func findTrend(c *Curve) curveTrend {
 		if p.SizeBytes <= 0 {
 			continue
 		}
-		t.sizes, times, noise = append(t.sizes, float64(p.SizeBytes)), append(times, p.Time.Value), append(noise, p.noise())
+		t.sizes, times, noise = append(
+			t.sizes,
+			float64(p.SizeBytes),
+		), append(
+			times,
+			p.Time.Value,
+		), append(
+			noise,
+			p.noise(),
+		)
 		t.places = append(t.places, i)
 	}
 	t.Trend = stats.FindTrend(t.sizes, times, noise)
@@ -106,8 +115,17 @@ func anomalies(c *Curve, t curveTrend) (found []Finding) {
 				deepest, gap = i, off
 			}
 		}
-		o := notice.Outlier{Depth: units.Share(depth), At: c.value(deepest), Sigma: notice.Sigma(a.Z), Scatter: units.Share(t.Noise),
-			Chance: units.Probability(a.Chance), Beside: c.neighbours(from, to), Once: notice.Once(len(c.Launches) == 1)}
+		o := notice.Outlier{
+			Depth:   units.Share(depth),
+			At:      c.value(deepest),
+			Sigma:   notice.Sigma(a.Z),
+			Scatter: units.Share(t.Noise),
+			Chance: units.Probability(
+				a.Chance,
+			),
+			Beside: c.neighbours(from, to),
+			Once:   notice.Once(len(c.Launches) == 1),
+		}
 		if c.ofLatency(deepest) {
 			o.Depth, o.Slower = 0, units.Factor(1/(1-a.Depth))
 		}
@@ -147,7 +165,11 @@ func (c *Curve) ofLatency(at int) bool {
 
 // value is the time and bandwidth of a point.
 func (c *Curve) value(i int) notice.Value {
-	return notice.Value{Size: units.Bytes(c.Points[i].SizeBytes), BusBW: units.Bandwidth(c.BusBW(i)), Time: units.Seconds(c.Points[i].Time.Value)}
+	return notice.Value{
+		Size:  units.Bytes(c.Points[i].SizeBytes),
+		BusBW: units.Bandwidth(c.BusBW(i)),
+		Time:  units.Seconds(c.Points[i].Time.Value),
+	}
 }
 
 // neighbours are the values of the points beside a range.
@@ -176,8 +198,26 @@ func jumps(c *Curve, t curveTrend) (found []Finding) {
 		if direction == "up" {
 			severity = min(severityOf(weight), notice.Warning)
 		}
-		found = append(found, c.finding(notice.Switch{Direction: direction, Factor: units.Factor(jump), Before: c.value(before), After: c.value(after),
-			Path: c.pathChange(before, after), Once: notice.Once(len(c.Launches) == 1)}, severity, weight, c.Points[before].SizeBytes, c.Points[after].SizeBytes))
+		found = append(
+			found,
+			c.finding(
+				notice.Switch{
+					Direction: direction,
+					Factor:    units.Factor(jump),
+					Before:    c.value(before),
+					After:     c.value(after),
+					Path: c.pathChange(
+						before,
+						after,
+					),
+					Once: notice.Once(len(c.Launches) == 1),
+				},
+				severity,
+				weight,
+				c.Points[before].SizeBytes,
+				c.Points[after].SizeBytes,
+			),
+		)
 	}
 	return found
 }
@@ -214,8 +254,20 @@ func declineOf(c *Curve, noise float64) []Finding {
 	if r.Basis == stats.NoBounds {
 		severity = min(severity, notice.Warning)
 	}
-	return []Finding{c.finding(notice.Decline{Loss: units.Share(1 - share), Peak: c.value(best), Last: c.value(n - 1), Before: c.value(n - 2)},
-		severity, 1-share, c.Points[best].SizeBytes, c.Points[n-1].SizeBytes)}
+	return []Finding{
+		c.finding(
+			notice.Decline{
+				Loss:   units.Share(1 - share),
+				Peak:   c.value(best),
+				Last:   c.value(n - 1),
+				Before: c.value(n - 2),
+			},
+			severity,
+			1-share,
+			c.Points[best].SizeBytes,
+			c.Points[n-1].SizeBytes,
+		),
+	}
 }
 
 // plateaus are ranges of sizes over which bandwidth stands still, though larger sizes have more: something holds it there.
@@ -223,8 +275,20 @@ func plateaus(c *Curve, t curveTrend) (found []Finding) {
 	factor := c.Collective.BusFactor(c.World)
 	for _, p := range stats.FindPlateaus(t.sizes, t.Trend) {
 		from, to := t.places[p.From], t.places[p.To]
-		found = append(found, c.finding(notice.Plateau{Level: units.Bandwidth(p.Level * factor), Later: units.Bandwidth(p.Later * factor), Sizes: p.To - p.From + 1},
-			notice.Info, 1-p.Level/p.Later, c.Points[from].SizeBytes, c.Points[to].SizeBytes))
+		found = append(
+			found,
+			c.finding(
+				notice.Plateau{
+					Level: units.Bandwidth(p.Level * factor),
+					Later: units.Bandwidth(p.Later * factor),
+					Sizes: p.To - p.From + 1,
+				},
+				notice.Info,
+				1-p.Level/p.Later,
+				c.Points[from].SizeBytes,
+				c.Points[to].SizeBytes,
+			),
+		)
 	}
 	return found
 }

@@ -69,8 +69,19 @@ func variationOf(c *Curve) (f Finding, is bool) {
 		severity = min(severity, notice.Warning)
 	}
 	p := &c.Points[at]
-	fact := notice.LaunchVariation{Sizes: len(spreads), Of: len(c.Points), Factor: units.Factor(most), At: units.Bytes(p.SizeBytes), Launches: len(p.Launches),
-		Fastest: units.Seconds(slices.Min(p.Launches)), Slowest: units.Seconds(slices.Max(p.Launches)), Median: units.Factor(middle), Imported: notice.Files(c.Imported())}
+	fact := notice.LaunchVariation{
+		Sizes:    len(spreads),
+		Of:       len(c.Points),
+		Factor:   units.Factor(most),
+		At:       units.Bytes(p.SizeBytes),
+		Launches: len(p.Launches),
+		Fastest: units.Seconds(
+			slices.Min(p.Launches),
+		),
+		Slowest:  units.Seconds(slices.Max(p.Launches)),
+		Median:   units.Factor(middle),
+		Imported: notice.Files(c.Imported()),
+	}
 	if i := slices.Index(slowest, slices.Max(slowest)); 3*slowest[i] >= 2*len(spreads) {
 		fact.Launch, fact.SlowAt = short(c.Launches[i]), slowest[i]
 		fact.Host, fact.Start = c.whereRan(i)

@@ -157,7 +157,7 @@ func TestSplitRows(t *testing.T) {
 	}
 }
 
-// A host's name that begins like a figure is never taken for one.
+// A host's name that begins like a figure is never read as one.
 func TestLogOfHostGluedToFigure(t *testing.T) {
 	const log = ":64904:64904 [0] NCCL INFO Channel 00"
 	whole := []string{
@@ -442,7 +442,7 @@ func TestSharedGPU(t *testing.T) {
 	}
 }
 
-// The library's own line tells whose it is: before a table, within its header, below the footer of the test before it,
+// The library's own line belongs to the test around it: before a table, within its header, below the footer of the test before it,
 // and in its log.
 func TestLibraryOfItsOwnLine(t *testing.T) {
 	table := modernHead("all_reduce_perf") + rowOf(2, 5000) + footer

@@ -86,7 +86,7 @@ var (
 	ncclStamp = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)
 )
 
-// glued is the figure that a word begins with, where a line of a log stands behind it; "" for all other words. A host's
+// glued is the figure that a word begins with, where a line of a log follows it directly; "" for all other words. A host's
 // name may begin with digits, so that only a host that is known shows where the figure ends.
 func (r *ncclRow) glued(word string) (figure string) {
 	m := gluedHost.FindStringSubmatch(word)

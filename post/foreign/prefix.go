@@ -34,7 +34,7 @@ var colours = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 // maxPrefixes is how many prefixes may stand before one line.
 const maxPrefixes = 4
 
-// unprefixed takes what launchers put before a line away. Who is what tells the line's process from others, without
+// unprefixed removes what launchers put before a line. Who identifies the line's process, without
 // spaces.
 func unprefixed(text string) (who, rest string) {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\x00", ""), "\r\n ")

@@ -83,7 +83,7 @@ func (in *input) text(r io.Reader) error {
 	return err
 }
 
-// plainLog says whether a line is of a log of NCCL and nothing else, as host:pid:thread [device] NCCL INFO begins it,
+// plainLog reports whether a line is of a log of NCCL and nothing else, as host:pid:thread [device] NCCL INFO begins it,
 // and of which host. Logs have millions of them.
 func plainLog(text string) (host string, is bool) {
 	before, _, is := strings.Cut(text, " NCCL INFO ")
@@ -212,7 +212,7 @@ func launched(words []string) bool {
 		slices.ContainsFunc(words, func(w string) bool { return path.Base(w) == "time" || path.Base(w) == "nohup" })
 }
 
-// behindLauncher is the last launcher of MPI among the words, with what follows; nil if there is none. Words before it
+// behindLauncher is the last launcher of MPI among the words, with what follows; nil without one. Words before it
 // are of other programs, such as salloc and nice, whose -n is no number of ranks of this one.
 func behindLauncher(words []string) []string {
 	for i, w := range slices.Backward(words) {
@@ -224,8 +224,8 @@ func behindLauncher(words []string) []string {
 	return nil
 }
 
-// ranksAsked is the number of ranks that the launcher of a benchmark was told to start, of all programs that a colon
-// separates; 0 where it was not told. Before are the words before the benchmark, rest is the line behind it.
+// ranksAsked is the number of ranks that the launcher of a benchmark was asked to start, of all programs that a colon
+// separates; 0 where it is not given. Before are the words before the benchmark, rest is the line behind it.
 func ranksAsked(before []string, rest string) int {
 	words := behindLauncher(before)
 	if words == nil {
@@ -249,7 +249,7 @@ func ranksAsked(before []string, rest string) int {
 	return sum
 }
 
-// ranksOf is the number of ranks that the options of a launcher give; 0 if there is none.
+// ranksOf is the number of ranks that the options of a launcher give; 0 without one.
 func ranksOf(words []string) int {
 	for i, w := range words {
 		flag, value, joined := strings.Cut(w, "=")

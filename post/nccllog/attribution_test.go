@@ -16,7 +16,8 @@ func TestPrefixesOfWholeLogs(t *testing.T) {
 	} {
 		lines := strings.Split(strings.TrimSuffix(wholeLog(), "\n"), "\n")
 		l := readAll(t, prefix+strings.Join(lines, "\n"+prefix)+"\n")
-		if l.Reading.Damaged > 0 || len(l.Communicators) != 1 || len(l.Communicators[0].Members) != 4 || len(l.Transports) != want {
+		if l.Reading.Damaged > 0 || len(l.Communicators) != 1 || len(l.Communicators[0].Members) != 4 ||
+			len(l.Transports) != want {
 			t.Errorf("%q: %+v, %d communicators", prefix, l.Reading, len(l.Communicators))
 		}
 	}
@@ -32,11 +33,24 @@ func TestPrefixesOfWholeLogs(t *testing.T) {
 // A reduction of the program's own has another number in each process, and one-sided calls differ between ranks by nature.
 func TestCallsThatMayDiffer(t *testing.T) {
 	call := func(rank int, text string) string {
-		return fmt.Sprintf("n1:%d:%d [%d] NCCL INFO %s comm 0xa%d [nranks=2] stream 0x3\n", 100+rank, 200+rank, rank, text, rank)
+		return fmt.Sprintf(
+			"n1:%d:%d [%d] NCCL INFO %s comm 0xa%d [nranks=2] stream 0x3\n",
+			100+rank,
+			200+rank,
+			rank,
+			text,
+			rank,
+		)
 	}
 	begin := func(rank int) string {
-		return fmt.Sprintf("n1:%d:%d [%[3]d] NCCL INFO ncclCommInitRankConfig comm 0xa%[3]d rank %[3]d nranks 2 cudaDev %[3]d nvmlDev %[3]d "+
-			"busId %[4]d000 commId 0xabc - Init COMPLETE\n", 100+rank, 200+rank, rank, 1+rank)
+		return fmt.Sprintf(
+			"n1:%d:%d [%[3]d] NCCL INFO ncclCommInitRankConfig comm 0xa%[3]d rank %[3]d nranks 2 cudaDev %[3]d nvmlDev %[3]d "+
+				"busId %[4]d000 commId 0xabc - Init COMPLETE\n",
+			100+rank,
+			200+rank,
+			rank,
+			1+rank,
+		)
 	}
 	for name, calls := range map[string][2]string{
 		"own reductions": {
@@ -89,7 +103,10 @@ func TestEventsAndRegistrations(t *testing.T) {
 		"Error: network AWS Libfabric not found.":                                {Serious, "libnccl-net.so"},
 		"Cuda failure 802 'system not yet initialized'":                          {Serious, "nvidia-fabricmanager"},
 	} {
-		all := read(t, "n1:100:200 [0] NCCL INFO NCCL version 2.27.7+cuda12.8\nn1:100:200 [0] x.cc:1 NCCL WARN "+text+"\n").Findings()
+		all := read(
+			t,
+			"n1:100:200 [0] NCCL INFO NCCL version 2.27.7+cuda12.8\nn1:100:200 [0] x.cc:1 NCCL WARN "+text+"\n",
+		).Findings()
 		if len(all) == 0 || all[0].Severity != want.severity || !strings.Contains(all[0].Advice, want.advice) {
 			t.Errorf("%q: %+v", text, all)
 		}
@@ -99,7 +116,8 @@ func TestEventsAndRegistrations(t *testing.T) {
 // Containers may have one host name on several nodes: nothing is concluded from it.
 func TestNodesOfOneName(t *testing.T) {
 	log := strings.NewReplacer("n2:", "n1:", "nNodes 2 localRanks 2", "nNodes 4 localRanks 1", "localRank 1", "localRank 0",
-		"busId 2000", "busId 1000", "busId 3000", "busId 1000", "busId 4000", "busId 1000", "via P2P/CUMEM", "[send] via NET/IB/0/GDRDMA").Replace(wholeLog())
+		"busId 2000", "busId 1000", "busId 3000", "busId 1000", "busId 4000", "busId 1000", "via P2P/CUMEM", "[send] via NET/IB/0/GDRDMA").
+		Replace(wholeLog())
 	for _, f := range readAll(t, log).Findings() {
 		if f.Kind == SharedGPU || strings.Contains(f.Says, "one host") {
 			t.Errorf("%s: %s", f.Kind, f.Says)
@@ -117,26 +135,75 @@ func TestChoicesOfTheirCommunicator(t *testing.T) {
 	}
 	const header = "n1:100:200 [0] NCCL INFO "
 	initOf := func(pointer string, ranks, channels int) string {
-		return fmt.Sprintf("%[1]sncclCommInitRankConfig comm %[2]s rank 0 nranks %[3]d cudaDev 0 nvmlDev 0 busId 1000 commId %[2]sabc - Init START\n"+
-			"%[1]scomm %[2]s rank 0 nRanks %[3]d nNodes 2 localRanks 1 localRank 0 MNNVL 0\n"+
-			"%[1]s%[4]d coll channels, 0 collnet channels, 0 nvls channels, 2 p2p channels, 2 p2p channels per peer\n"+
-			"%[1]sncclCommInitRankConfig comm %[2]s rank 0 nranks %[3]d cudaDev 0 nvmlDev 0 busId 1000 commId %[2]sabc - Init COMPLETE\n",
-			header, pointer, ranks, channels)
+		return fmt.Sprintf(
+			"%[1]sncclCommInitRankConfig comm %[2]s rank 0 nranks %[3]d cudaDev 0 nvmlDev 0 busId 1000 commId %[2]sabc - Init START\n"+
+				"%[1]scomm %[2]s rank 0 nRanks %[3]d nNodes 2 localRanks 1 localRank 0 MNNVL 0\n"+
+				"%[1]s%[4]d coll channels, 0 collnet channels, 0 nvls channels, 2 p2p channels, 2 p2p channels per peer\n"+
+				"%[1]sncclCommInitRankConfig comm %[2]s rank 0 nranks %[3]d cudaDev 0 nvmlDev 0 busId 1000 commId %[2]sabc - Init COMPLETE\n",
+			header,
+			pointer,
+			ranks,
+			channels,
+		)
 	}
 	choice := func(pointer, name string, ranks int, text string) string {
-		return fmt.Sprintf("%[1]s%[3]s: opCount 0 sendbuff 0x1 recvbuff 0x2 count 4096 datatype 7 op 0 root 0 comm %[2]s [nranks=%[4]d] stream 0x3\n%[1]s%[3]s: %[5]s\n",
-			header, pointer, name, ranks, text)
+		return fmt.Sprintf(
+			"%[1]s%[3]s: opCount 0 sendbuff 0x1 recvbuff 0x2 count 4096 datatype 7 op 0 root 0 comm %[2]s [nranks=%[4]d] stream 0x3\n%[1]s%[3]s: %[5]s\n",
+			header,
+			pointer,
+			name,
+			ranks,
+			text,
+		)
 	}
-	large := initOf("0xa", 1024, 16) + choice("0xa", "AllGather", 1024, "16384 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..15}")
+	large := initOf(
+		"0xa",
+		1024,
+		16,
+	) + choice(
+		"0xa",
+		"AllGather",
+		1024,
+		"16384 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..15}",
+	)
 	if got := kinds(large); slices.Contains(got, Latency) {
 		t.Errorf("16 KiB a rank over 1024 ranks: %v", got)
 	}
-	wide := initOf("0xa", 64, 16) + choice("0xa", "AllReduce", 64, "67108864 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..15}")
+	wide := initOf(
+		"0xa",
+		64,
+		16,
+	) + choice(
+		"0xa",
+		"AllReduce",
+		64,
+		"67108864 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..15}",
+	)
 	if got := kinds(wide); !slices.Contains(got, Latency) {
 		t.Errorf("1 MiB a step over 64 ranks: %v", got)
 	}
-	other := strings.NewReplacer("100:200 [0]", "101:201 [1]", "cudaDev 0 nvmlDev 0 busId 1000", "cudaDev 1 nvmlDev 1 busId 2000")
-	two := initOf("0xa", 8, 24) + other.Replace(initOf("0xb", 2, 4)+choice("0xb", "AllReduce", 2, "67108864 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..3}"))
+	other := strings.NewReplacer(
+		"100:200 [0]",
+		"101:201 [1]",
+		"cudaDev 0 nvmlDev 0 busId 1000",
+		"cudaDev 1 nvmlDev 1 busId 2000",
+	)
+	two := initOf(
+		"0xa",
+		8,
+		24,
+	) + other.Replace(
+		initOf(
+			"0xb",
+			2,
+			4,
+		)+choice(
+			"0xb",
+			"AllReduce",
+			2,
+			"67108864 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..3}",
+		),
+	)
 	if got := kinds(two); slices.Contains(got, IdleChannels) {
 		t.Errorf("4 of its own 4 channels: %v", got)
 	}
@@ -149,17 +216,46 @@ func TestLateConnections(t *testing.T) {
 	for rank := range 4 {
 		node, local := rank/2, rank%2
 		say := func(format string, args ...any) {
-			fmt.Fprintf(&log, "node%d:%d:%d [%d] NCCL INFO %s\n", node, 100+rank, 200+rank, local, fmt.Sprintf(format, args...))
+			fmt.Fprintf(
+				&log,
+				"node%d:%d:%d [%d] NCCL INFO %s\n",
+				node,
+				100+rank,
+				200+rank,
+				local,
+				fmt.Sprintf(format, args...),
+			)
 		}
 		for _, c := range []struct {
 			pointer, id            string
 			rank, ranks, nodes, of int
 		}{{fmt.Sprintf("0xa%d", rank), "0xabc", rank, 4, 2, 2}, {fmt.Sprintf("0xb%d", rank), fmt.Sprintf("0xde%d", node), local, 2, 1, 2}} {
-			say("ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId %s - Init START",
-				c.pointer, c.rank, c.ranks, local, 1+local, c.id)
-			say("comm %s rank %d nRanks %d nNodes %d localRanks 2 localRank %d MNNVL 0", c.pointer, c.rank, c.ranks, c.nodes, local)
-			say("ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId %s - Init COMPLETE",
-				c.pointer, c.rank, c.ranks, local, 1+local, c.id)
+			say(
+				"ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId %s - Init START",
+				c.pointer,
+				c.rank,
+				c.ranks,
+				local,
+				1+local,
+				c.id,
+			)
+			say(
+				"comm %s rank %d nRanks %d nNodes %d localRanks 2 localRank %d MNNVL 0",
+				c.pointer,
+				c.rank,
+				c.ranks,
+				c.nodes,
+				local,
+			)
+			say(
+				"ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId %s - Init COMPLETE",
+				c.pointer,
+				c.rank,
+				c.ranks,
+				local,
+				1+local,
+				c.id,
+			)
 		}
 		if local == 0 {
 			say("Channel 00/0 : 0[0] -> 1[1] via %s", []string{"P2P/CUMEM", "SHM/direct/direct"}[node])
@@ -171,7 +267,8 @@ func TestLateConnections(t *testing.T) {
 	}
 	for _, v := range l.Transports {
 		wantHost := map[string]string{"p2p": "node0", "shm": "node1"}[v.Kind]
-		if v.Comm < 0 && l.endHost(v) != wantHost || v.Comm >= 0 && l.endHost(v) != wantHost || v.Kind == "shm" && v.Comm < 0 {
+		if v.Comm < 0 && l.endHost(v) != wantHost || v.Comm >= 0 && l.endHost(v) != wantHost ||
+			v.Kind == "shm" && v.Comm < 0 {
 			t.Errorf("%+v on %q, want %s", v, l.endHost(v), wantHost)
 		}
 	}

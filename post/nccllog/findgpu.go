@@ -102,8 +102,8 @@ func findShared(l *Log) (found []Finding) {
 	return found
 }
 
-// namesake reports whether several nodes of a communicator have one host name, as containers have: names then do not tell
-// nodes.
+// namesake reports whether several nodes of a communicator have one host name, as containers have: names then do not
+// identify nodes.
 func (l *Log) namesake(comm int) bool {
 	if comm < 0 || comm >= len(l.Communicators) {
 		return false

@@ -252,7 +252,7 @@ func (b *Builder) caveats() []string {
 		for _, n := range crowded[why] {
 			runs = append(runs, b.runs[n-1].run)
 		}
-		says = append(says, fmt.Sprintf("%s affected by sharing (%s): %s.", of(crowded[why], len(b.runs)), notice.Reason(runs[0].Crowded()), crowdedTimes(runs)))
+		says = append(says, fmt.Sprintf("%s slowed by sharing (%s): %s.", of(crowded[why], len(b.runs)), notice.Reason(runs[0].Crowded()), crowdedTimes(runs)))
 	}
 	if len(imported) > 0 {
 		says = append(says, fmt.Sprintf("%s imported from %s: what that tool does not tell is missing, such as intervals, the times of single ranks, and how ranks were synchronised.", of(imported, len(b.runs)), units.Some(tools)))

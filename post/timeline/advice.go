@@ -27,8 +27,9 @@ type advising struct {
 	comm typical // of those that communicate
 }
 
-// advise says what to do, the most worthwhile first. Each rule speaks only where figures call for it, and no gain is promised that they do not bound: what is not hidden cannot be hidden
-// twice, so gains of several do not add up.
+// advise returns what to do, the largest gain first. A rule applies only where values call for it, and a gain is bounded
+// by what was measured: what is exposed cannot be
+// hidden twice, so gains of several do not add up.
 func (t *Timeline) advise() []Advice {
 	a := advising{Timeline: t, all: t.typically()}
 	a.comm = a.all.communicating()

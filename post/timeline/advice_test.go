@@ -14,17 +14,72 @@ func healthy() *Timeline {
 	t := &Timeline{Files: []File{{Path: "a", Format: "kineto"}}}
 	for r := range 2 {
 		bytes, busbw := int64(25<<20), 180.0
-		d := Device{Rank: &r, World: 2, Label: fmt.Sprintf("rank %d", r), Kernels: 100, Busy: 400, Parts: Parts{Span: 500, Compute: 400, Comm: 100, Overlap: 95, Exposed: 5, Idle: 95, HostBound: 20, Waiting: 75}}
+		d := Device{
+			Rank:    &r,
+			World:   2,
+			Label:   fmt.Sprintf("rank %d", r),
+			Kernels: 100,
+			Busy:    400,
+			Parts: Parts{
+				Span:      500,
+				Compute:   400,
+				Comm:      100,
+				Overlap:   95,
+				Exposed:   5,
+				Idle:      95,
+				HostBound: 20,
+				Waiting:   75,
+			},
+		}
 		for s := range 5 {
-			d.Steps = append(d.Steps, Step{Name: fmt.Sprint("ProfilerStep#", s), Parts: Parts{Span: 100, Compute: 80, Comm: 20, Overlap: 19, Exposed: 1, Idle: 19, HostBound: 4, Waiting: 15}})
+			d.Steps = append(
+				d.Steps,
+				Step{
+					Name: fmt.Sprint("ProfilerStep#", s),
+					Parts: Parts{
+						Span:      100,
+						Compute:   80,
+						Comm:      20,
+						Overlap:   19,
+						Exposed:   1,
+						Idle:      19,
+						HostBound: 4,
+						Waiting:   15,
+					},
+				},
+			)
 		}
 		d.Groups = []Group{{Name: "0", Size: 2}}
-		d.Collectives = []Collective{{Name: "all_reduce", Group: "0", Ranks: 2, Bytes: &bytes, Type: "float32", Calls: 50, Sum: 100, Median: 2, Least: 1.9, Exposed: 5, Busbw: &busbw, BusbwMax: &busbw}}
+		d.Collectives = []Collective{
+			{
+				Name:     "all_reduce",
+				Group:    "0",
+				Ranks:    2,
+				Bytes:    &bytes,
+				Type:     "float32",
+				Calls:    50,
+				Sum:      100,
+				Median:   2,
+				Least:    1.9,
+				Exposed:  5,
+				Busbw:    &busbw,
+				BusbwMax: &busbw,
+			},
+		}
 		happened(&d)
 		t.Devices = append(t.Devices, d)
 	}
-	t.Across = &Across{Matched: 50, Pure: 95, Waiting: 5, waitingInSteps: 5, Ranks: []RankShare{{Device: 0, Compute: 400}, {Device: 1, Compute: 404}},
-		Imbalance: []StepSpread{{Name: "ProfilerStep#0", Spread: 1}, {Name: "ProfilerStep#1", Spread: 2, Slowest: 1}}}
+	t.Across = &Across{
+		Matched:        50,
+		Pure:           95,
+		Waiting:        5,
+		waitingInSteps: 5,
+		Ranks:          []RankShare{{Device: 0, Compute: 400}, {Device: 1, Compute: 404}},
+		Imbalance: []StepSpread{
+			{Name: "ProfilerStep#0", Spread: 1},
+			{Name: "ProfilerStep#1", Spread: 2, Slowest: 1},
+		},
+	}
 	return t
 }
 
@@ -34,7 +89,12 @@ func happened(d *Device) {
 	for row := range d.Collectives {
 		c := &d.Collectives[row]
 		for n := range c.Calls {
-			one := seen{end: int64(c.Sum*1e6) / int64(c.Calls), exposed: int64(c.Exposed*1e6) / int64(c.Calls), collective: int32(row), step: -1}
+			one := seen{
+				end:        int64(c.Sum*1e6) / int64(c.Calls),
+				exposed:    int64(c.Exposed*1e6) / int64(c.Calls),
+				collective: int32(row),
+				step:       -1,
+			}
 			if len(d.Steps) > 0 {
 				one.step = int32(n % len(d.Steps))
 			}

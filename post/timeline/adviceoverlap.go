@@ -29,7 +29,13 @@ func tooSmall(a advising) []Advice {
 	if compute >= comm || !a.matters(exposed) {
 		return nil
 	}
-	return []Advice{{topicOverlap, exposed, notice.LittleCompute{Compute: seconds(compute), Comm: seconds(comm), Waiting: waiting, Per: a.comm.span()}}}
+	return []Advice{
+		{
+			topicOverlap,
+			exposed,
+			notice.LittleCompute{Compute: seconds(compute), Comm: seconds(comm), Waiting: waiting, Per: a.comm.span()},
+		},
+	}
 }
 
 // ofBuckets is what the middle rank shows of DDP's buckets, with the number of steps each is in at most; nil where there are none.
@@ -73,12 +79,44 @@ func buckets(a advising) []Advice {
 	middle := int64(stats.Median(sizes))
 	switch {
 	case len(all) == 1 && last.Bytes >= 2*mib && a.matters(last.Exposed):
-		return []Advice{{topicOverlap, last.Exposed, notice.OneBucket{Bucket: units.RoughBytes(last.Bytes), Exposed: seconds(last.Exposed), Cap: max(1, last.Bytes/4/mib)}}}
+		return []Advice{
+			{
+				topicOverlap,
+				last.Exposed,
+				notice.OneBucket{
+					Bucket:  units.RoughBytes(last.Bytes),
+					Exposed: seconds(last.Exposed),
+					Cap:     max(1, last.Bytes/4/mib),
+				},
+			},
+		}
 	case len(all) > 1 && last.Exposed >= total/2 && last.Bytes >= 2*mib && a.matters(last.Exposed):
-		return []Advice{{topicOverlap, last.Exposed, notice.LastBucket{Exposed: seconds(total), Last: seconds(last.Exposed), Bucket: units.RoughBytes(last.Bytes),
-			Median: units.RoughBytes(middle), Cap: max(1, middle/2/mib)}}}
+		return []Advice{
+			{
+				topicOverlap,
+				last.Exposed,
+				notice.LastBucket{
+					Exposed: seconds(total),
+					Last:    seconds(last.Exposed),
+					Bucket:  units.RoughBytes(last.Bytes),
+					Median:  units.RoughBytes(middle),
+					Cap:     max(1, middle/2/mib),
+				},
+			},
+		}
 	case len(all) >= 8 && middle < mib && a.matters(total):
-		return []Advice{{topicOverlap, total, notice.SmallBuckets{Buckets: len(all), Median: units.RoughBytes(middle), Total: units.RoughBytes(bytes), Exposed: seconds(total)}}}
+		return []Advice{
+			{
+				topicOverlap,
+				total,
+				notice.SmallBuckets{
+					Buckets: len(all),
+					Median:  units.RoughBytes(middle),
+					Total:   units.RoughBytes(bytes),
+					Exposed: seconds(total),
+				},
+			},
+		}
 	}
 	return nil
 }
@@ -87,13 +125,26 @@ func buckets(a advising) []Advice {
 func smallCalls(a advising) []Advice {
 	const small = 64 << 10
 	exposed := a.comm.calls(func(c *Collective) float64 { return c.Exposed * only(c.Bytes != nil && *c.Bytes < small) })
-	calls := a.comm.calls(func(c *Collective) float64 { return float64(c.Calls) * only(c.Bytes != nil && *c.Bytes < small) })
+	calls := a.comm.calls(
+		func(c *Collective) float64 { return float64(c.Calls) * only(c.Bytes != nil && *c.Bytes < small) },
+	)
 	pure, waiting := a.pure()
 	exposed *= pure
 	if calls < 10 || !a.matters(exposed) {
 		return nil
 	}
-	return []Advice{{topicOverlap, exposed, notice.SmallCollectives{Calls: int(math.Round(calls)), Exposed: seconds(exposed), Waiting: waiting, Per: a.comm.span()}}}
+	return []Advice{
+		{
+			topicOverlap,
+			exposed,
+			notice.SmallCollectives{
+				Calls:   int(math.Round(calls)),
+				Exposed: seconds(exposed),
+				Waiting: waiting,
+				Per:     a.comm.span(),
+			},
+		},
+	}
 }
 
 // volume speaks where 32-bit gradients are what is not hidden. Halving them gains half of that at most.
@@ -106,7 +157,18 @@ func volume(a advising) []Advice {
 	pure, waiting := a.pure()
 	exposed *= pure
 	if gain := exposed / 2; a.matters(gain) {
-		return []Advice{{topicOverlap, gain, notice.WideGradients{Time: seconds(sum), Exposed: seconds(exposed), Waiting: waiting, Per: a.comm.span()}}}
+		return []Advice{
+			{
+				topicOverlap,
+				gain,
+				notice.WideGradients{
+					Time:    seconds(sum),
+					Exposed: seconds(exposed),
+					Waiting: waiting,
+					Per:     a.comm.span(),
+				},
+			},
+		}
 	}
 	return nil
 }
@@ -117,5 +179,11 @@ func hostBound(a advising) []Advice {
 	if idle < 0.1*a.all.part(spanOf) {
 		return nil
 	}
-	return []Advice{{topicOverlap, idle, notice.HostBoundStep{Idle: seconds(idle), Span: seconds(a.all.part(spanOf)), Per: a.all.span()}}}
+	return []Advice{
+		{
+			topicOverlap,
+			idle,
+			notice.HostBoundStep{Idle: seconds(idle), Span: seconds(a.all.part(spanOf)), Per: a.all.span()},
+		},
+	}
 }

@@ -57,8 +57,16 @@ func slowLinks(a advising) []Advice {
 		}
 	}
 	if slow != nil && a.matters(min(gain, a.comm.part(commOf))) {
-		return []Advice{{topicTopology, min(gain, a.comm.part(exposedOf)), notice.BelowBenchmark{Collective: slow.Name, Size: units.RoughBytes(slow.Bytes),
-			Share: units.Share(slow.Percent / 100), BusBW: units.Bandwidth(slow.Busbw * 1e9), Benchmark: units.Bandwidth(slow.Reached * 1e9)}}}
+		return []Advice{
+			{
+				topicTopology,
+				min(gain, a.comm.part(exposedOf)),
+				notice.BelowBenchmark{Collective: slow.Name, Size: units.RoughBytes(slow.Bytes),
+					Share: units.Share(
+						slow.Percent / 100,
+					), BusBW: units.Bandwidth(slow.Busbw * 1e9), Benchmark: units.Bandwidth(slow.Reached * 1e9)},
+			},
+		}
 	}
 	if len(a.Against) == 0 {
 		return a.unmeasured()
@@ -69,7 +77,11 @@ func slowLinks(a advising) []Advice {
 // pureOf is what a joined collective takes a rank, in milliseconds a step or recording, by its figure.
 func (a advising) pureOf(j *Joined) float64 {
 	calls := a.comm.calls(func(c *Collective) float64 {
-		return float64(c.Calls) * only(c.Name == j.Name && c.Type == j.Type && c.Ranks == j.Ranks && c.Bytes != nil && *c.Bytes == j.Bytes)
+		return float64(
+			c.Calls,
+		) * only(
+			c.Name == j.Name && c.Type == j.Type && c.Ranks == j.Ranks && c.Bytes != nil && *c.Bytes == j.Bytes,
+		)
 	})
 	what, err := coll.ParseCollective(j.Name)
 	if err != nil || j.Busbw <= 0 {
@@ -82,7 +94,8 @@ func (a advising) pureOf(j *Joined) float64 {
 func (a advising) unmeasured() []Advice {
 	var most *Collective
 	consider := func(c *Collective, busbw *float64) {
-		if c.Bytes != nil && *c.Bytes >= bandwidthBound && busbw != nil && c.Type != "" && (most == nil || c.Sum > most.Sum) {
+		if c.Bytes != nil && *c.Bytes >= bandwidthBound && busbw != nil && c.Type != "" &&
+			(most == nil || c.Sum > most.Sum) {
 			most = c
 		}
 	}
@@ -103,15 +116,30 @@ func (a advising) unmeasured() []Advice {
 		}
 	}
 	busbw, pure := a.reached(most)
-	return []Advice{{Topic: topicTopology, Fact: notice.NoBenchmark{Collective: most.Name, Type: most.Type, Size: units.RoughBytes(*most.Bytes), BusBW: busbw, Pure: pure,
-		Largest: upTo(largest), Ranks: most.Ranks}}}
+	return []Advice{
+		{
+			Topic: topicTopology,
+			Fact: notice.NoBenchmark{
+				Collective: most.Name,
+				Type:       most.Type,
+				Size:       units.RoughBytes(*most.Bytes),
+				BusBW:      busbw,
+				Pure:       pure,
+				Largest:    upTo(largest),
+				Ranks:      most.Ranks,
+			},
+		},
+	}
 }
 
 // reached is the bus bandwidth of a kind of collective: at the pure time where ranks were matched, else the greatest of any device, as the least time has the least waiting in it.
 func (a advising) reached(kind *Collective) (busbw units.Bandwidth, pure notice.Pure) {
 	greatest := 0.0
 	consider := func(c *Collective, busbw *float64) {
-		if busbw != nil && c.Name == kind.Name && c.Type == kind.Type && c.Ranks == kind.Ranks && c.Parts == kind.Parts && c.Bytes != nil && *c.Bytes == *kind.Bytes {
+		if busbw != nil && c.Name == kind.Name && c.Type == kind.Type && c.Ranks == kind.Ranks &&
+			c.Parts == kind.Parts &&
+			c.Bytes != nil &&
+			*c.Bytes == *kind.Bytes {
 			greatest = max(greatest, *busbw)
 		}
 	}

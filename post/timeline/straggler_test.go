@@ -114,7 +114,8 @@ func TestStragglerCauses(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", name, s, c.causes)
 		}
 		i := slices.IndexFunc(tl.Advice, func(a Advice) bool { return a.Topic == topicBalance })
-		if i < 0 || !strings.Contains(tl.Advice[i].Says(), c.advice) || c.causes == nil && strings.Contains(tl.Advice[i].Says(), "copies") {
+		if i < 0 || !strings.Contains(tl.Advice[i].Says(), c.advice) ||
+			c.causes == nil && strings.Contains(tl.Advice[i].Says(), "copies") {
 			t.Errorf("%s: advice %+v", name, tl.Advice)
 		}
 	}
@@ -160,7 +161,13 @@ func TestWhatCostsNothingIsNoAccusation(t *testing.T) {
 }
 
 func TestFewStepsAreSaidToBeFew(t *testing.T) {
-	j := job{ranks: 2, steps: 2, sizes: mib(1, 2, 3, 4, 5, 6, 7, 8), pure: msec, work: func(rank, _, _ int) int64 { return int64(5+rank) * msec }}
+	j := job{
+		ranks: 2,
+		steps: 2,
+		sizes: mib(1, 2, 3, 4, 5, 6, 7, 8),
+		pure:  msec,
+		work:  func(rank, _, _ int) int64 { return int64(5+rank) * msec },
+	}
 	s := compared(j.ranksOf()...).Across.Straggler
 	if s == nil || s.Found.Steps != 2 || s.Found.OfSteps != 2 || !s.Found.FewSteps {
 		t.Errorf("%+v", s)
