@@ -99,6 +99,7 @@ func TestFromText(t *testing.T) {
 		"threads: 8 threads that compute or communicate share 4 cores on vm: communication that goes on takes its time":     SharedStepThreads{8, 4, "vm", ""},
 		"load: vm had a load average of 3.33 before the run; other work disturbs the figures":                               HostLoad{"vm", 3.33},
 		"attempt 1: failed: rank 3: reset":                                                                                  AttemptFailed{1, "failed", "rank 3: reset"},
+		"threads: as an earlier version put it":                                                                             Oversubscribed{Why: "as an earlier version put it"},
 		"an unknown warning":                                                                                                Recorded{"an unknown warning"},
 	} {
 		if got := FromText(text); !reflect.DeepEqual(round(got), round(want)) {

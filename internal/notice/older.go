@@ -95,7 +95,7 @@ var older = []struct {
 		func(w words) Fact { return SharedStepThreads{w.int(1), w.int(2), w[3], w[4]} },
 	},
 	// Whatever else was oversubscribed must not be judged for speed either.
-	{regexp.MustCompile(`^oversubscribed: (.*)$`), func(w words) Fact { return Oversubscribed{Why: w[1]} }},
+	{regexp.MustCompile(`^(?:oversubscribed|threads): (.*)$`), func(w words) Fact { return Oversubscribed{Why: w[1]} }},
 	{regexp.MustCompile(`^load: (\S+) had a load average of ` + num + ` before the run`),
 		func(w words) Fact { return HostLoad{w[1], w.number(2)} }},
 	{
