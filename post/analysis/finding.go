@@ -28,23 +28,6 @@ var (
 	LowCeiling  = notice.BelowPeak{}.Code()
 )
 
-// kinds are all of them.
-var kinds = []Kind{
-	Drop,
-	Spike,
-	Step,
-	Plateau,
-	Decline,
-	PlacementOf,
-	Scaling,
-	LateRank,
-	SlowRank,
-	TwoModes,
-	Drifts,
-	Variation,
-	LowCeiling,
-}
-
 // Finding is a notice about a curve.
 type Finding struct {
 	Number int // as in plots and reports, from 1

@@ -15,6 +15,11 @@ const (
 	tableHead = "| finding | for | try | to | source |\n|---|---|---|---|---|\n"
 )
 
+// kinds are all kinds of findings.
+var kinds = []Kind{
+	Drop, Spike, Step, Plateau, Decline, PlacementOf, Scaling, LateRank, SlowRank, TwoModes, Drifts, Variation, LowCeiling,
+}
+
 // The manual has the hints of the catalogue, and each kind of finding with its rule.
 func TestManualHasWhatIsFoundAndHinted(t *testing.T) {
 	text, err := os.ReadFile(manual)
