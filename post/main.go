@@ -30,7 +30,7 @@ const (
 	codeDone     = 0
 	codeUsage    = 1
 	codeNothing  = 2   // nothing usable to read, or unwritable output
-	codeExceeded = 7   // compare --fail-above
+	codeExceeded = 7   // --fail-above or --fail-on
 	codeSignal   = 128 // and the signal's number
 )
 
@@ -46,10 +46,11 @@ func exitCode(err error, stderr io.Writer) int {
 	var mixed *result.RehearsedError
 	var stopped *signalError
 	var exceeded *exceededError
+	var noticed *failOnError
 	switch {
 	case errors.As(err, &stopped):
 		return codeSignal + int(stopped.signal)
-	case errors.As(err, &exceeded):
+	case errors.As(err, &exceeded), errors.As(err, &noticed):
 		return codeExceeded
 	case errors.As(err, &usage), errors.As(err, &mixed), errors.Is(err, errSaid):
 		return codeUsage

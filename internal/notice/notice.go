@@ -91,6 +91,11 @@ type Notice struct {
 // New is a notice with the catalogue's severity.
 func New(fact Fact) Notice { return Notice{Severity: entryOf(fact).Severity, Fact: fact} }
 
+// Equal reports whether two notices differ at most in how many they represent.
+func (n Notice) Equal(m Notice) bool {
+	return n.Severity == m.Severity && n.At == m.At && reflect.DeepEqual(n.Fact, m.Fact)
+}
+
 // Code identifies the notice.
 func (n Notice) Code() Code { return n.Fact.Code() }
 
@@ -137,6 +142,15 @@ func Advice(f Fact) string {
 		return own.Advice()
 	}
 	return entryOf(f).advice.render(f)
+}
+
+// Source is where the rule or the advice comes from; "" where that is the program alone. A fact whose source depends on its
+// parameters has a method for it.
+func Source(f Fact) string {
+	if own, is := f.(interface{ Source() string }); is {
+		return own.Source()
+	}
+	return entryOf(f).Source
 }
 
 // How is how to follow the advice, in whole sentences; "" where that is all.

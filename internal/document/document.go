@@ -1,0 +1,91 @@
+// Package document is the model of everything that commands show: sections of paragraphs, lists, tables and notices. A
+// command builds one Document; the package writes it as terminal text, Markdown or JSON.
+//
+// To add an output format, add a file with a function that writes a Document, and its name to formats in format.go.
+package document
+
+import (
+	"slices"
+
+	"busbar/internal/notice"
+)
+
+// Document is what a command shows.
+type Document struct {
+	Kind    string          // of the JSON: "show", "log", …
+	Title   string          // "" where the first section has it
+	Blocks  []Block         // in their order; in JSON, Data is in their place
+	Notices []notice.Notice // all that the document reports, those of points included
+	Data    any             // a struct: the values of the JSON, beside schema, kind and notices
+}
+
+// Block is a part of a document.
+type Block interface{ block() }
+
+// Section is blocks under a title.
+type Section struct {
+	Title  string
+	Blocks []Block
+}
+
+// Paragraph is one or more sentences.
+type Paragraph string
+
+// Lines are texts that each begin a line.
+type Lines []string
+
+// List is items without order.
+type List []string
+
+// Field is a value with its name.
+type Field struct{ Name, Value string }
+
+// Fields are values with their names, one below the other.
+type Fields []Field
+
+// Column is the head of a column.
+type Column struct {
+	Name   string
+	Right  bool // numbers, aligned at the right
+	Narrow bool // a terminal may shorten its texts
+}
+
+// Table is rows of texts. The last cell of a row with fewer cells than columns spans the others.
+type Table struct {
+	Columns []Column
+	Rows    [][]string
+}
+
+// Row adds a row.
+func (t *Table) Row(cells ...string) { t.Rows = append(t.Rows, cells) }
+
+// Findings are notices with their details, advice and sources, numbered from 1.
+type Findings []notice.Notice
+
+// Footnotes are the texts that marks such as [1] refer to.
+type Footnotes []string
+
+func (Section) block()   {}
+func (Paragraph) block() {}
+func (Lines) block()     {}
+func (List) block()      {}
+func (Fields) block()    {}
+func (*Table) block()    {}
+func (Findings) block()  {}
+func (Footnotes) block() {}
+
+// Add appends blocks.
+func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
+
+// Add appends blocks.
+func (s *Section) Add(blocks ...Block) { s.Blocks = append(s.Blocks, blocks...) }
+
+// Report adds a notice, or counts it with an equal one.
+func (d *Document) Report(n notice.Notice) {
+	i := slices.IndexFunc(d.Notices, n.Equal)
+	if i < 0 {
+		d.Notices = append(d.Notices, n)
+		return
+	}
+	d.Notices[i].Count = max(1, d.Notices[i].Count) + max(1, n.Count)
+}

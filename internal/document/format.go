@@ -1,0 +1,60 @@
+package document
+
+import (
+	"io"
+	"slices"
+
+	"busbar/internal/coll"
+)
+
+// Format is how a document is written.
+type Format string
+
+// The formats.
+const (
+	Text     Format = "text"
+	Markdown Format = "markdown"
+	JSON     Format = "json"
+)
+
+// formats are all of them.
+var formats = []struct {
+	name  Format
+	write func(*Document, io.Writer) error
+}{{Text, writeText}, {Markdown, writeMarkdown}, {JSON, writeJSON}}
+
+// FormatNames are the words of --format; md is short for markdown.
+func FormatNames() (names []string) {
+	for _, f := range formats {
+		names = append(names, string(f.name))
+	}
+	return names
+}
+
+func (f *Format) String() string { return string(*f) }
+
+// Set is the format of a name; its error lists the names.
+func (f *Format) Set(name string) error {
+	if name == "md" {
+		name = string(Markdown)
+	}
+	if !slices.Contains(FormatNames(), name) {
+		return coll.Unknown("format", name, FormatNames())
+	}
+	*f = Format(name)
+	return nil
+}
+
+// Type is what help calls the value.
+func (f *Format) Type() string { return "FORMAT" }
+
+// Write writes the document; the error is the writer's, or that Data is no JSON object.
+func (d *Document) Write(w io.Writer, as Format) error {
+	i := slices.IndexFunc(formats, func(f struct {
+		name  Format
+		write func(*Document, io.Writer) error
+	}) bool {
+		return f.name == as
+	})
+	return formats[max(0, i)].write(d, w)
+}

@@ -1,0 +1,115 @@
+package document
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"busbar/internal/units"
+)
+
+// writeMarkdown writes for a page, on which no text of a file makes markup.
+func writeMarkdown(d *Document, w io.Writer) error {
+	m := &markdown{}
+	level := 1
+	if d.Title != "" {
+		m.title(1, d.Title)
+		level = 2
+	}
+	m.blocks(level, d.Blocks)
+	_, err := io.WriteString(w, m.String())
+	return err
+}
+
+// markdown collects the lines.
+type markdown struct{ strings.Builder }
+
+func (m *markdown) line(format string, args ...any) { fmt.Fprintf(m, format+"\n", args...) }
+
+// apart ends what precedes with an empty line.
+func (m *markdown) apart() {
+	if s := m.String(); s != "" && !strings.HasSuffix(s, "\n\n") {
+		m.line("")
+	}
+}
+
+func (m *markdown) title(level int, s string) {
+	m.apart()
+	m.line("%s %s\n", strings.Repeat("#", min(level, 6)), Escape(s))
+}
+
+func (m *markdown) blocks(level int, all []Block) {
+	for _, b := range all {
+		m.apart()
+		switch b := b.(type) {
+		case Section:
+			m.title(level, b.Title)
+			m.blocks(level+1, b.Blocks)
+		case Paragraph:
+			m.line("%s", Escape(string(b)))
+		case Lines:
+			for i, s := range b {
+				if i < len(b)-1 {
+					s += "  " // a line break
+				}
+				m.line("%s", Escape(s))
+			}
+		case List:
+			for _, s := range b {
+				m.line("- %s", Escape(s))
+			}
+		case Fields:
+			for _, f := range b {
+				m.line("- **%s**: %s", Escape(f.Name), Escape(f.Value))
+			}
+		case *Table:
+			m.table(b)
+		case Findings:
+			m.findings(b)
+		case Footnotes:
+			for i, s := range b {
+				m.line("- [%d] %s", i+1, Escape(s))
+			}
+		}
+	}
+}
+
+func (m *markdown) findings(all Findings) {
+	for i, n := range all {
+		m.line("%d. %s", i+1, Escape(headOf(n)))
+		for _, r := range restOf(n) {
+			if r.Name == "" {
+				m.line("   - %s", Escape(r.Value))
+				continue
+			}
+			m.line("   - %s: %s", r.Name, Escape(r.Value))
+		}
+	}
+}
+
+func (m *markdown) table(b *Table) {
+	rule := "|"
+	for _, c := range b.Columns {
+		m.WriteString("| " + Escape(c.Name) + " ")
+		if rule += "---"; c.Right {
+			rule += ":"
+		}
+		rule += "|"
+	}
+	m.line("|\n%s", rule)
+	for _, row := range b.Rows {
+		for i := range b.Columns {
+			cell := ""
+			if i < len(row) {
+				cell = Escape(row[i])
+			}
+			m.WriteString("| " + cell + " ")
+		}
+		m.line("|")
+	}
+}
+
+var escapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "](", `]\(`, "\r\n", " ", "\n", " ")
+
+// Escape is a text that Markdown shows as it is, also in a cell of a table.
+func Escape(s string) string { return units.Printable(escapes.Replace(s)) }

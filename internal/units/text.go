@@ -1,0 +1,16 @@
+package units
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Printable is text without control characters, which could steer a terminal or reverse what follows.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '\uFFFD'
+	}, text)
+}
