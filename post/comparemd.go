@@ -108,7 +108,7 @@ func (d *duel) markdownRow(p *page, j *judged) {
 	for _, t := range []took{j.a, j.b} {
 		cells = append(append(cells, units.Duration(t.median), fmt.Sprint(t.launches)), j.of.beside(t)...)
 	}
-	p.row(append(cells, fineRatio(j.verdict.Ratio), fineSpan(j.verdict.Ratio), pvalue(j.verdict), verdict, p.notes.marks(notes))...)
+	p.row(append(cells, fineRatio(j.verdict.Ratio), fineSpan(j.verdict.Ratio), pvalue(j.verdict), verdict, p.notes.marksOf(notes))...)
 }
 
 // pictures are those of all that is compared by size.

@@ -223,7 +223,7 @@ func (d *duel) writeTables(b *strings.Builder) {
 		for _, p := range table {
 			row := fmt.Sprintf("%11s %9s %9s %7s  %-14s %6s %s", p.of.name(), units.Duration(p.a.median), units.Duration(p.b.median),
 				fineRatio(p.verdict.Ratio), fineSpan(p.verdict.Ratio), pvalue(p.verdict), p.verdict.Verdict)
-			for _, word := range []string{more(p.verdict), notes.marks(p.notes)} {
+			for _, word := range []string{more(p.verdict), notes.marksOf(p.notes)} {
 				if word == "" {
 					continue
 				}
@@ -238,7 +238,7 @@ func (d *duel) writeTables(b *strings.Builder) {
 			d.writeBeside(b, table)
 		}
 	}
-	notes.write(b)
+	_ = notes.write(b) // a builder has no errors
 }
 
 // writeBeside writes the figures beside the times, those of both sides next to each other.

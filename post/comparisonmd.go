@@ -41,11 +41,11 @@ func (p *page) rule(alignments string) {
 
 // end writes the footnotes and the page.
 func (p *page) end(w io.Writer) error {
-	for i, text := range p.notes.texts {
+	for i, n := range p.notes.all {
 		if i == 0 {
 			p.line("")
 		}
-		p.line("- [%d] %s", i+1, result.MarkdownText(text))
+		p.line("- [%d] %s", i+1, result.MarkdownText(n.text))
 	}
 	_, err := io.WriteString(w, p.String())
 	return err
@@ -93,7 +93,7 @@ func (f *findings) writeFull(w io.Writer) error {
 		} else if r.Reason != "" {
 			cells[9] += ": " + r.Reason
 		}
-		p.row(append(cells, p.notes.marks(about))...)
+		p.row(append(cells, p.notes.marksOf(about))...)
 	}
 	return p.end(w)
 }
@@ -187,7 +187,7 @@ func (f *findings) summaryRow(p *page, who analysis.Contender, under analysis.Co
 		notes = append(notes, why)
 	}
 	p.row(f.name[who]+mark(who), deviceKind(who.Backend), analysis.ShapeOf(under).String(), coll.FormatSize(under.SizeBytes, true), fmt.Sprint(len(c.Launches)),
-		units.Duration(t.Value), bounds, units.Gigabytes(under.AlgBW(t.Value)), units.Gigabytes(under.BusBW(t.Value)), against, p.notes.marks(notes))
+		units.Duration(t.Value), bounds, units.Gigabytes(under.AlgBW(t.Value)), units.Gigabytes(under.BusBW(t.Value)), against, p.notes.marksOf(notes))
 }
 
 // timeBounds explain the bounds of a time.

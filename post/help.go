@@ -10,7 +10,7 @@ import (
 const exitStatus = `  0  done; a torn last line or a passed-over file is a warning
   1  wrong usage
   2  nothing usable to read, or output that cannot be written
-  7  --fail-above: points are slower, or failed; --fail-on: notices are as severe
+  7  --fail-above: points are slower or failed; --fail-on: notices are as severe
   130, 143  stopped by SIGINT (Ctrl-C) or SIGTERM; no file is half written
 `
 

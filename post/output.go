@@ -46,14 +46,6 @@ func (o *outputFlags) check() error {
 // shows reports whether the user did not ask to ignore a notice.
 func (o *outputFlags) shows(code notice.Code) bool { return !slices.Contains(o.ignore, string(code)) }
 
-// kept are the facts of a list that are shown.
-func (o *outputFlags) kept(l notice.List) notice.List {
-	if len(o.ignore) == 0 {
-		return l
-	}
-	return slices.DeleteFunc(slices.Clone(l), func(k notice.Kept) bool { return !o.shows(k.Code()) })
-}
-
 // write shows the document. The error is the writer's, or that notices are as severe as --fail-on.
 func (o *outputFlags) write(d *document.Document, w io.Writer) error {
 	buffered := bufio.NewWriter(w)

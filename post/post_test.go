@@ -143,7 +143,8 @@ func TestShowFits80Columns(t *testing.T) {
 	}
 	for _, peaks := range []analysis.Peaks{nil, {{BusBW: 1e6, Text: "0.001GB/s"}}, {{BusBW: 1e15, Text: "1e6GB/s"}}} {
 		var out bytes.Buffer
-		if err := show(t.Context(), &out, io.Discard, []string{dir}, false, peaks); err != nil {
+		s := &shower{stdout: &out, stderr: io.Discard, peaks: peaks}
+		if err := s.run(t.Context(), []string{dir}); err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range strings.Split(out.String(), "\n") {

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,132 +11,171 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
 )
 
+// shower is what post show was asked to do.
+type shower struct {
+	stdout, stderr io.Writer
+	ncclTests      bool
+	peaks          analysis.Peaks
+	outputFlags
+
+	doc      document.Document
+	data     showData
+	compared campaigns
+	judged   patterns
+}
+
+// showData is what the JSON of post show has beside notices.
+type showData struct {
+	Runs        []*shownRun       `json:"runs"`
+	Comparisons []shownComparison `json:"comparisons"`
+}
+
 func newShow(stdout, stderr io.Writer) *cobra.Command {
-	ncclTests, peaks := false, []string(nil)
+	s, peaks := &shower{stdout: stdout, stderr: stderr}, []string(nil)
 	cmd := &cobra.Command{
 		Use:     "show [flags] [FILE|DIR...]",
-		Short:   "Show the points of runs as tables in the terminal",
+		Short:   "Print the points of runs as tables",
 		GroupID: "results",
-		Long: `One table for each collective and mode, 80 columns wide. "±%" is half the 95 %
-interval of the median, in percent of it. Points that are not ok stand in their
-place with status and reason; warnings are footnotes under the run. "%peak" is
-busbw in percent of what the slowest link on the way is made for, where that is
-in the record or given (--peak); docs/analysis.md, "Ceilings". "model" is the
-law of the times over five sizes or more: latency + size / bandwidth, and from
-which sizes on another such law holds; docs/analysis.md, "The laws of a curve".
+		Long: `Prints one table for each collective and mode, 80 columns wide. "±%" is the half
+width of the 95 % confidence interval of the median, in percent. Points that
+failed or were skipped have their status and reason. Numbers in brackets refer
+to warnings below the tables of a run.
 
-Where runs of one campaign (one launch is one too) were of several backends,
-libraries or variants, tables of the ratio of their times follow: each against
-the first that was measured alike. The bounds are the ratio's 95 % interval: of
-the median over launches from six launches on, else from the intervals within
-the one launch. Of two to five launches they are the least and the greatest
-ratio seen.
+"%peak" is busbw in percent of the peak of the slowest link, if the record has
+it or --peak gives it (docs/analysis.md, "Ceilings"). "model" is latency +
+size / bandwidth, fitted to the times of five sizes or more (docs/analysis.md).
 
-Where nodes were measured in groups (rank --pattern), which node or link is slow
-follows, with the times of all pairs (halves) that it is known from.
+Runs of one campaign or launch with several backends, libraries or variants are
+compared: tables of the ratio of their times follow. The bounds are its 95 %
+confidence interval: of the median over launches from six launches on, else
+within the one launch. With two to five launches they are the minimum and the
+maximum.
 
-Training steps (rank --step) have a table of times for each group of points that
-differ by their bucket alone: computing, communication, one after the other (in
-turn) and overlapped; "best" is the least median ("least" where no other is told
-to be slower), "=" no difference from it, "?" too few rounds to tell. Below it:
-exposed communication, its share of the step (%step), communication hidden by
+Groups of nodes (rank --pattern): which node or link is slow, with the times of
+all pairs or halves.
+
+Training steps (rank --step): a table of times for each group of points that
+differ in bucket size alone: computation, communication, one after the other
+("in turn") and overlapped. "best" has the smallest median ("least": no other is
+significantly slower), "=" is no significant difference from it, "?" too few
+rounds. Below: exposed communication, its share of the step (%step), overlap by
 the wall clock, by intervals and at most (%wall, %intvl, %bound), how many times
-as long computing and communication take beside each other (comp, comm), the
-step against one after the other (speed) and what is left of a rank's speed
-alone (%weak); docs/step.md has the formulas.
+as long computation and communication take together (comp, comm), the speed-up
+against one after the other (speed) and weak scaling (%weak); docs/step.md.
 
 Bandwidths are in GB/s (1e9 bytes per second). In throughput mode, time is that
 of one operation; in latency mode, percentiles are over iterations.`,
 		Example: `  post show
   post show results/profile_mpi_world4_*.jsonl
   post show --peak 450GB/s
+  post show --format json | jq '.runs[].tables[].points[].busbw_GBps'
   post show --nccl-tests results > all_reduce.log`,
 		ValidArgsFunction: resultFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			given, err := analysis.ParsePeaks(peaks)
-			if err == nil && ncclTests && peaks != nil {
-				err = errors.New("--nccl-tests has no column for --peak")
+			var err error
+			if s.peaks, err = analysis.ParsePeaks(peaks); err == nil {
+				err = s.check()
+			}
+			if err == nil && s.ncclTests && (peaks != nil || cmd.Flags().Changed("format")) {
+				err = errors.New("--nccl-tests has a layout of its own: without --peak and --format")
 			}
 			if err != nil {
 				return &usageError{err, cmd.CommandPath()}
 			}
-			out := bufio.NewWriter(stdout)
-			err = show(cmd.Context(), out, stderr, args, ncclTests, given)
-			if e := out.Flush(); err == nil {
-				err = e
-			}
-			return err
+			return s.run(cmd.Context(), args)
 		},
 	}
-	cmd.Flags().BoolVar(&ncclTests, "nccl-tests", false, "in the layout of nccl-tests (throughput mode only)")
+	cmd.Flags().BoolVar(&s.ncclTests, "nccl-tests", false, "print the layout of nccl-tests (throughput mode only)")
 	peakFlag(cmd, &peaks)
+	s.flags(cmd.Flags())
 	return cmd
 }
 
-// peakFlag lets the user say what links are made for.
+// peakFlag adds --peak.
 func peakFlag(cmd *cobra.Command, peaks *[]string) {
 	cmd.Flags().StringArrayVar(peaks, "peak", nil, analysis.PeakHelp)
 }
 
-// show writes all runs found. The error is that nothing could be read, or had anything to show.
-func show(ctx context.Context, w io.Writer, stderr io.Writer, args []string, ncclTests bool, peaks analysis.Peaks) error {
+// run shows all runs found. The error is that no file could be read, or had a point to show.
+func (s *shower) run(ctx context.Context, args []string) error {
 	files, problems, err := find(args)
 	if err != nil {
 		return err
 	}
-	shown, compared, judged := 0, &campaigns{}, &patterns{}
+	shown := 0
 	for _, path := range files {
-		f, err := readRun(ctx, path)
+		more, err := s.file(ctx, path, shown > 0)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		problems = append(problems, more...)
 		if err != nil {
 			problems = append(problems, problemOf(path, err))
 			continue
-		}
-		if f.Run.Step != nil {
-			more, err := showSteps(w, path, ncclTests, shown > 0)
-			problems = append(problems, more...)
-			if err == nil {
-				shown++
-			}
-			continue
-		}
-		problems = append(problems, f.Problems...)
-		if shown > 0 {
-			fmt.Fprintln(w)
-		}
-		if f.Run.Pattern != nil && ncclTests {
-			problems = append(problems, result.Problem{Path: path, Text: "was measured in groups of nodes, for which nccl-tests' layout has no place"})
-			continue
-		}
-		if ncclTests {
-			if !writeNCCLTests(w, f) {
-				problems = append(problems, result.Problem{Path: path, Text: "has no point in throughput mode, which is what nccl-tests' columns are for"})
-				continue
-			}
-		} else if f.Run.Pattern != nil {
-			writePatternRun(w, f)
-			judged.add(f)
-		} else {
-			writeRun(w, f, peaks)
-			compared.add(f)
 		}
 		shown++
 	}
 	if shown == 0 {
 		return &result.NothingError{Problems: problems}
 	}
-	compared.write(w)
-	judged.write(w)
-	note(stderr, problems)
-	return nil
+	note(s.stderr, problems)
+	if s.ncclTests {
+		return nil
+	}
+	s.doc.Add(s.compared.sections(&s.data)...)
+	s.doc.Add(s.judged.sections()...)
+	s.doc.Kind, s.doc.Data = "show", &s.data
+	return s.write(&s.doc, s.stdout)
+}
+
+// The errors of runs that nccl-tests' layout has no place for.
+var (
+	errPatternRun   = errors.New("has groups of nodes, which the layout of nccl-tests cannot hold")
+	errStepRun      = errors.New("has training steps, which the layout of nccl-tests cannot hold")
+	errNoThroughput = errors.New("has no point in throughput mode, the only one in the layout of nccl-tests")
+)
+
+// file adds the run of a file to the document, or prints it in nccl-tests' layout, behind an empty line where another
+// precedes it. The error is that it has nothing to show.
+func (s *shower) file(ctx context.Context, path string, behind bool) ([]result.Problem, error) {
+	f, err := readRun(ctx, path)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.Run.Step != nil && s.ncclTests:
+		return nil, errStepRun
+	case f.Run.Step != nil:
+		steps, err := result.ReadSteps(path)
+		if err != nil {
+			return nil, err
+		}
+		s.doc.Add(s.stepRun(steps))
+		return steps.Problems, nil
+	case f.Run.Pattern != nil && s.ncclTests:
+		return f.Problems, errPatternRun
+	case s.ncclTests:
+		if behind {
+			fmt.Fprintln(s.stdout)
+		}
+		if !writeNCCLTests(s.stdout, f) {
+			return f.Problems, errNoThroughput
+		}
+	case f.Run.Pattern != nil:
+		s.doc.Add(s.patternRun(f))
+		s.judged.add(f)
+	default:
+		s.doc.Add(s.collectiveRun(f))
+		s.compared.add(f)
+	}
+	return f.Problems, nil
 }
 
 // readRun reads a run whole, or until the context ends.
@@ -157,15 +196,72 @@ func problemOf(path string, err error) result.Problem {
 	return result.Problem{Path: path, Text: strings.TrimPrefix(err.Error(), path+": ")}
 }
 
-// writeRun writes one run: what it was, its tables, its footnotes.
-func writeRun(w io.Writer, f *result.File, peaks analysis.Peaks) {
-	notes, ceilings, said := &footnotes{}, analysis.NewCeilings(peaks), ""
-	writeHead(w, f, notes)
+// shownRun is a run in the JSON.
+type shownRun struct {
+	File      string       `json:"file"`
+	ID        string       `json:"run"`
+	Backend   string       `json:"backend"`
+	Library   string       `json:"library"`
+	World     int          `json:"world"`
+	Nodes     int          `json:"nodes"`
+	Device    string       `json:"device"`
+	Host      string       `json:"host"`
+	Start     string       `json:"start"`
+	Tool      string       `json:"tool"`
+	Simulated bool         `json:"simulated"`
+	Outcome   string       `json:"outcome"`
+	Tables    []shownTable `json:"tables"`
+
+	Steps []result.StepRecord `json:"steps"` // of rank --step
+}
+
+// shownTable is a table in the JSON; points have the columns of merged.csv.
+type shownTable struct {
+	Title    string            `json:"title"`
+	PeakGBps *float64          `json:"peak_GBps"` // null: unknown
+	Peak     string            `json:"peak"`      // where it comes from, or why it is unknown
+	Model    string            `json:"model"`
+	Points   []json.RawMessage `json:"points"`
+}
+
+// describe adds a run to the JSON, and reports points that failed and a plan that was not finished.
+func (s *shower) describe(path string, r *result.Run, end *result.End, counts map[result.Status]int) *shownRun {
+	report := s.footnotes(path).report
+	for _, status := range []result.Status{result.Wrong, result.Failed, result.Timeout, result.OOM} {
+		if n := counts[status]; n > 0 {
+			report(notice.PointsFailed{Points: n, Status: string(status)})
+		}
+	}
+	switch {
+	case end == nil && r.Imported == nil:
+		report(notice.RunUnfinished{})
+	case end != nil && end.Left > 0:
+		report(notice.RunUnfinished{Outcome: string(end.Outcome), Left: end.Left})
+	}
+	one := &shownRun{
+		File: path, ID: r.ID, Backend: r.Backend.Name, Library: r.Backend.Library, World: r.World, Nodes: r.Nodes,
+		Device: r.Device, Host: r.Machine.Host, Tool: r.Tool, Simulated: r.Rehearse, Outcome: endWords(end, counts),
+	}
+	if !r.Start.IsZero() {
+		one.Start = r.Start.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	s.data.Runs = append(s.data.Runs, one)
+	return one
+}
+
+// collectiveRun is one run: its description, its tables, its footnotes.
+func (s *shower) collectiveRun(f *result.File) document.Section {
+	notes := s.footnotes(f.Path)
+	section, described := s.head(f, notes)
+	ceilings, peakBefore := analysis.NewCeilings(s.peaks), ""
 	var order []say.Table
 	tables := map[say.Table][]*result.Record{}
 	for i := range f.Records {
 		r := &f.Records[i]
-		k := say.Table{Operation: r.ForeignOperation(), Collective: r.Collective, Type: r.Type, Op: r.Op, Root: r.Root, Placement: r.Placement, Mode: r.Mode}
+		k := say.Table{
+			Operation: r.ForeignOperation(), Collective: r.Collective, Type: r.Type, Op: r.Op, Root: r.Root,
+			Placement: r.Placement, Mode: r.Mode,
+		}
 		if tables[k] == nil {
 			order = append(order, k)
 		}
@@ -173,81 +269,92 @@ func writeRun(w io.Writer, f *result.File, peaks analysis.Peaks) {
 		ceilings.Add(result.Row{Run: &f.Run, Record: r})
 	}
 	for _, k := range order {
-		fmt.Fprintf(w, "\n%s\n", k)
-		if k.Mode == coll.Latency {
-			writeTable(w, k.Mode, tables[k], notes, analysis.Ceiling{})
-			writeModel(w, &f.Run, tables[k])
-			continue
+		in := shownTable{Title: k.String(), Model: modelLine(&f.Run, tables[k])}
+		ceiling := analysis.Ceiling{}
+		if k.Mode != coll.Latency {
+			ceiling = ceilings.Of([]*result.Run{&f.Run}, tables[k][0].Case)
+			in.Peak = ceiling.Text()
 		}
-		ceiling := ceilings.Of([]*result.Run{&f.Run}, tables[k][0].Case)
-		writeTable(w, k.Mode, tables[k], notes, ceiling)
-		if text := ceiling.Text(); text != said {
-			for _, line := range wrap("peak "+text, 80) {
-				fmt.Fprintln(w, line)
-			}
-			said = text
+		below := document.Section{Title: k.String()}
+		below.Add(pointTable(k.Mode, tables[k], notes, ceiling))
+		if ceiling.Known() {
+			peak := ceiling.BusBW / 1e9
+			in.PeakGBps = &peak
 		}
-		writeModel(w, &f.Run, tables[k])
+		if in.Peak != "" && in.Peak != peakBefore {
+			below.Add(document.Paragraph("peak " + in.Peak))
+			peakBefore = in.Peak
+		}
+		if in.Model != "" {
+			below.Add(document.Paragraph("model: " + in.Model))
+		}
+		for _, r := range tables[k] {
+			in.Points = append(in.Points, result.Row{Run: &f.Run, Record: r}.JSON())
+		}
+		described.Tables = append(described.Tables, in)
+		section.Add(below)
 	}
-	notes.write(w)
+	section.Add(notes.blocks()...)
+	return section
 }
 
-// writeModel writes the law that the times of a table follow, where enough of its sizes have one.
-func writeModel(w io.Writer, run *result.Run, records []*result.Record) {
+// modelLine is the model that the times of a table follow; "" where too few of its sizes have one.
+func modelLine(run *result.Run, records []*result.Record) string {
 	c := analysis.NewCollector()
 	for _, r := range records {
 		c.Add(result.Row{Run: run, Record: r})
 	}
 	curves := c.Curves()
 	if len(curves) != 1 {
-		return
+		return ""
 	}
-	if words := analysis.ModelOf(curves[0]).Line(); words != "" {
-		for _, line := range wrap("model: "+words, 80) {
-			fmt.Fprintln(w, line)
-		}
-	}
+	return analysis.ModelOf(curves[0]).Line()
 }
 
-// beginHead begins what is said of a run: its file, and whether it was rehearsed; line writes what comes behind, wrapped.
-func beginHead(w io.Writer, path string, rehearsed bool) (line func(text string)) {
-	line = func(text string) {
-		for _, l := range wrap(text, 80) {
-			fmt.Fprintln(w, l)
-		}
-	}
-	line(path)
-	if rehearsed {
-		line("REHEARSED: no device was measured; these figures say nothing about hardware")
-	}
-	return line
-}
+// simulatedWords mark results of the simulation.
+const simulatedWords = "SIMULATED: no device was measured; these values are not about hardware"
 
-// writeHead says what was run, where, and how it ended.
-func writeHead(w io.Writer, f *result.File, notes *footnotes) {
+// head begins the section of a run: what ran, where, and how it ended.
+func (s *shower) head(f *result.File, notes *footnotes) (document.Section, *shownRun) {
 	r := &f.Run
-	line := beginHead(w, f.Path, r.Rehearse)
+	var lines document.Lines
+	if r.Rehearse {
+		lines = append(lines, simulatedWords)
+	}
 	if r.Imported != nil {
-		writeImported(line, f)
+		lines = append(lines, importedLines(f)...)
 	} else {
-		line(fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, units.Count(r.World, "rank"), units.Count(r.Nodes, "node"), r.Device))
-		line(fmt.Sprintf("host %s, %s, %s, sweep %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool, r.Sweep.Name) + say.Unusual(&r.Method))
+		lines = append(lines, ranOn(r), ranWhere(r)+", sweep "+r.Sweep.Name+say.Unusual(&r.Method))
 	}
-	line(outcome(f) + " " + notes.marks(r.Warnings.Texts()))
-}
-
-// outcome says how a run ended and what became of its points.
-func outcome(f *result.File) string {
 	counts := map[result.Status]int{}
-	for _, r := range f.Records {
-		counts[r.Status]++
+	for i := range f.Records {
+		counts[f.Records[i].Status]++
 	}
-	return endWords(f.End, counts)
+	lines = append(lines, endWords(f.End, counts)+" "+notes.marks(r.Warnings))
+	section := document.Section{Title: f.Path}
+	section.Add(lines)
+	return section, s.describe(f.Path, r, f.End, counts)
 }
 
-// endWords say how a run ended, and how many points it has of each status.
+// ranOn is the backend of a run and its world.
+func ranOn(r *result.Run) string {
+	return fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, units.Count(r.World, "rank"),
+		units.Count(r.Nodes, "node"), r.Device)
+}
+
+// ranWhere is the host of a run, its start and the version of rank.
+func ranWhere(r *result.Run) string {
+	return fmt.Sprintf("host %s, %s, %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool)
+}
+
+var statuses = []result.Status{
+	result.OK, result.Unfinished, result.Skipped, result.Unsupported, result.OOM, result.Timeout, result.Wrong,
+	result.Failed,
+}
+
+// endWords are how a run ended, with the number of points of each status.
 func endWords(e *result.End, counts map[result.Status]int) string {
-	words := "no end is written: the run goes on, or was killed"
+	words := "no end recorded: the run is going on, or was killed"
 	if e != nil {
 		words = string(e.Outcome)
 		if e.Reason != "" {
@@ -257,7 +364,7 @@ func endWords(e *result.End, counts map[result.Status]int) string {
 			words += fmt.Sprintf(", %s of the plan not reached", units.Count(e.Left, "point"))
 		}
 	}
-	for _, s := range []result.Status{result.OK, result.Unfinished, result.Skipped, result.Unsupported, result.OOM, result.Timeout, result.Wrong, result.Failed} {
+	for _, s := range statuses {
 		if counts[s] > 0 {
 			words += fmt.Sprintf(", %d %s", counts[s], s)
 		}

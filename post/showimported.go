@@ -10,10 +10,10 @@ import (
 	"busbar/post/say"
 )
 
-// writeImported says what another tool measured, and where its file is. What that file does not tell is left out.
-func writeImported(line func(string), f *result.File) {
+// importedLines are which tool measured a run, and where its file is. What the file lacks is left out.
+func importedLines(f *result.File) []string {
 	r := &f.Run
-	line(fmt.Sprintf("IMPORTED: %s measured this, not rank; from %s", r.Imported.Tool, r.Imported.Path))
+	lines := []string{fmt.Sprintf("IMPORTED: measured by %s, not by rank; from %s", r.Imported.Tool, r.Imported.Path)}
 	words := []string{fmt.Sprintf("%s (%s)", r.Backend.Name, r.Backend.Library)}
 	where := ""
 	if r.World > 0 {
@@ -30,12 +30,12 @@ func writeImported(line func(string), f *result.File) {
 		words = append(words, "host "+f.Ranks[0].Host)
 	}
 	if r.Imported.Started != "" {
-		words = append(words, "begun "+r.Imported.Started)
+		words = append(words, "started "+r.Imported.Started)
 	}
 	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
-	line(strings.Join(words, ", ") + say.Unusual(&r.Method))
+	lines = append(lines, strings.Join(words, ", ")+say.Unusual(&r.Method))
 	if len(r.Imported.Deduced) > 0 {
-		line("deduced: " + strings.Join(r.Imported.Deduced, "; "))
+		lines = append(lines, "deduced: "+strings.Join(r.Imported.Deduced, "; "))
 	}
 	if len(r.Imported.Given) > 0 {
 		var given []string
@@ -43,6 +43,7 @@ func writeImported(line func(string), f *result.File) {
 			given = append(given, k+" "+v)
 		}
 		slices.Sort(given)
-		line("said by who imported it: " + strings.Join(given, ", "))
+		lines = append(lines, "given to post import: "+strings.Join(given, ", "))
 	}
+	return lines
 }

@@ -3,12 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
 	"busbar/internal/units"
@@ -64,82 +64,69 @@ func (p *patterns) chains() (chains []*patternTimes) {
 	return chains
 }
 
-// write writes the verdict on each pattern.
-func (p *patterns) write(w io.Writer) {
+// sections are the verdict on each pattern.
+func (p *patterns) sections() (all []document.Block) {
 	chains := p.chains()
 	for _, t := range chains {
 		of := t.run.Pattern
-		title := fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, units.Count(len(of.Hosts), "node"), t.run.Backend.Name, t.run.Backend.Library,
-			units.Count(of.Rounds, "round"), units.Some(of.Hosts))
+		section := document.Section{Title: fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, units.Count(len(of.Hosts), "node"),
+			t.run.Backend.Name, t.run.Backend.Library, units.Count(of.Rounds, "round"), units.Some(of.Hosts))}
 		if t.run.Rehearse {
-			title += " (REHEARSED: it says nothing about hardware)"
+			section.Title += " (SIMULATED: not about hardware)"
 		}
 		if len(chains) > 1 {
-			title += ", begun " + t.run.Start.Format("2006-01-02 15:04:05 UTC")
-		}
-		fmt.Fprintln(w)
-		for _, line := range wrap(title, 80) {
-			fmt.Fprintln(w, line)
+			section.Title += ", started " + t.run.Start.Format("2006-01-02 15:04:05 UTC")
 		}
 		verdicts := pattern.Verdicts(of, t.run.Backend.Name, t.cases, t.times)
 		for _, c := range t.cases {
-			fmt.Fprintf(w, "\n%s\n", c)
 			v := verdicts[c]
-			for _, sentence := range v.Sentences(of.Hosts) {
-				for i, line := range wrap(sentence, 78) {
-					fmt.Fprintln(w, indent(i)+line)
-				}
-			}
+			below := document.Section{Title: c.String()}
+			below.Add(document.List(v.Sentences(of.Hosts)))
 			if of.Kind == pattern.Pairs {
-				writePairs(w, of.Hosts, &v)
+				below.Add(pairBlocks(of.Hosts, &v)...)
 			} else {
-				t.writeHalves(w, c)
+				below.Add(t.halves(c))
 			}
+			section.Add(below)
 		}
+		all = append(all, section)
 	}
-}
-
-// indent is what stands before a line of a finding: a dash before the first.
-func indent(line int) string {
-	if line == 0 {
-		return "- "
-	}
-	return "  "
+	return all
 }
 
 // mostColumns is how many nodes a table of pairs has room for in 80 columns.
 const mostColumns = 11
 
-// writePairs writes what pairs took, as multiples of the median of the sound ones.
-func writePairs(w io.Writer, hosts []string, v *pattern.Verdict) {
+// pairBlocks are the times of pairs as multiples of the median of the sound ones.
+func pairBlocks(hosts []string, v *pattern.Verdict) []document.Block {
 	if v.Pairs.Base <= 0 {
-		return
+		return nil
 	}
+	blocks := []document.Block{document.Paragraph("times of the pairs as multiples of " + units.Duration(v.Pairs.Base) +
+		", the median of sound pairs")}
 	table := v.Relative()
-	fmt.Fprintf(w, "  pairs' times in the rounds as multiples of %s, the median of sound pairs\n", units.Duration(v.Pairs.Base))
 	if len(hosts) > mostColumns {
-		writeNodes(w, hosts, table)
-		return
+		return append(blocks, slowestNodes(hosts, table))
 	}
-	fmt.Fprintf(w, "  %-14s", "")
+	t := &document.Table{Columns: []document.Column{{Right: true}, {}}}
 	for i := range hosts {
-		fmt.Fprintf(w, " %4d", i+1)
+		t.Columns = append(t.Columns, numeric(fmt.Sprint(i+1))...)
 	}
-	fmt.Fprintln(w)
 	for i, row := range table {
-		fmt.Fprintf(w, "  %2d %-11s", i+1, clip(hosts[i]))
+		cells := []string{fmt.Sprint(i + 1), clip(hosts[i])}
 		for k, x := range row {
-			cell := "?"
 			switch {
 			case k == i:
-				cell = "-"
+				cells = append(cells, "-")
 			case x > 0:
-				cell = multiple(x)
+				cells = append(cells, multiple(x))
+			default:
+				cells = append(cells, "?")
 			}
-			fmt.Fprintf(w, " %4s", cell)
 		}
-		fmt.Fprintln(w)
+		t.Row(cells...)
 	}
+	return append(blocks, t)
 }
 
 // multiple writes a factor in four columns.
@@ -150,8 +137,8 @@ func multiple(x float64) string {
 	return units.Times(min(x, 9999))
 }
 
-// writeNodes names the nodes whose pairs took longest, where there are too many for a table.
-func writeNodes(w io.Writer, hosts []string, table [][]float64) {
+// slowestNodes names the nodes whose pairs took longest, where there are too many for a table.
+func slowestNodes(hosts []string, table [][]float64) document.Paragraph {
 	const most = 8
 	type node struct {
 		host   string
@@ -170,16 +157,14 @@ func writeNodes(w io.Writer, hosts []string, table [][]float64) {
 	for _, n := range nodes[:min(most, len(nodes))] {
 		words = append(words, n.host+" "+multiple(n.middle))
 	}
-	for i, line := range wrap("slowest nodes, by the median of their pairs: "+strings.Join(words, ", "), 78) {
-		fmt.Fprintln(w, strings.Repeat(" ", 2+2*min(i, 1))+line)
-	}
+	return document.Paragraph("slowest nodes, by the median of their pairs: " + strings.Join(words, ", "))
 }
 
-// writeHalves writes what the halves of each round took.
-func (t *patternTimes) writeHalves(w io.Writer, c coll.Case) {
+// halves are the times of the halves of each round.
+func (t *patternTimes) halves(c coll.Case) (list document.List) {
 	rounds, err := pattern.Rounds(t.run.Pattern.Kind, len(t.run.Pattern.Hosts))
 	if err != nil {
-		return
+		return nil
 	}
 	for i, halves := range rounds {
 		var words []string
@@ -190,26 +175,28 @@ func (t *patternTimes) writeHalves(w io.Writer, c coll.Case) {
 			}
 			key := result.Point(t.run.Backend.Name, c, 0)
 			key.Group = g.String()
-			took := t.times[key]
-			words = append(words, fmt.Sprintf("%s %s", units.Duration(took.Seconds), units.Some(g.Hosts)))
+			words = append(words, units.Duration(t.times[key].Seconds)+" "+units.Some(g.Hosts))
 		}
-		for k, line := range wrap(fmt.Sprintf("round %d: %s", i+1, strings.Join(words, " | ")), 78) {
-			fmt.Fprintln(w, strings.Repeat(" ", 2+2*min(k, 1))+line)
-		}
+		list = append(list, fmt.Sprintf("round %d: %s", i+1, strings.Join(words, " | ")))
 	}
+	return list
 }
 
-// writePatternRun writes one run of a pattern: what it was, and the points that have no figure. Its times are judged with those of
-// the runs that go on with it.
-func writePatternRun(w io.Writer, f *result.File) {
-	notes := &footnotes{}
-	writeHead(w, f, notes)
+// patternRun is one run of a pattern: its description, and the points that have no value. Its times are judged with those
+// of the runs that continue it.
+func (s *shower) patternRun(f *result.File) document.Section {
+	notes := s.footnotes(f.Path)
+	section, described := s.head(f, notes)
+	described.Tables = []shownTable{{Title: f.Run.Pattern.Kind}}
+	points, list := &described.Tables[0].Points, document.List(nil)
 	for i := range f.Records {
-		if r := &f.Records[i]; r.Status != result.OK {
-			for k, line := range wrap(fmt.Sprintf("%s, %s: %s: %s", r.Case, r.Group, r.Status, r.Reason), 78) {
-				fmt.Fprintln(w, indent(k)+line)
-			}
+		r := &f.Records[i]
+		*points = append(*points, result.Row{Run: &f.Run, Record: r}.JSON())
+		if r.Status != result.OK {
+			list = append(list, fmt.Sprintf("%s, %s: %s: %s", r.Case, r.Group, r.Status, r.Reason))
 		}
 	}
-	notes.write(w)
+	section.Add(list)
+	section.Add(notes.blocks()...)
+	return section
 }

@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/internal/result"
+	"busbar/internal/stats"
 	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
@@ -50,9 +50,9 @@ func (c *campaigns) add(f *result.File) {
 	}
 }
 
-// write writes a table for every contender of a campaign but the first, against the first that it has a condition in common
-// with: variants may differ in how figures are taken.
-func (c *campaigns) write(w io.Writer) {
+// sections are a table for every contender of a campaign but the first, against the first that it has a condition in
+// common with: variants may differ in how values are taken.
+func (c *campaigns) sections(data *showData) (all []document.Block) {
 	for _, id := range c.order {
 		m := c.of[id]
 		if len(m.Contenders) < 2 {
@@ -63,39 +63,55 @@ func (c *campaigns) write(w io.Writer) {
 		for i, other := range m.Contenders {
 			for _, first := range m.Contenders[:i] {
 				if m.Common(first, other) {
-					writeComparison(w, m, first, other, name)
+					one := shownComparison{A: name[first], B: name[other]}
+					all = append(all, ratioSection(m, first, other, &one))
+					data.Comparisons = append(data.Comparisons, one)
 					break
 				}
 			}
 		}
 	}
+	return all
 }
 
-// writeComparison writes what two contenders took under each condition that both were measured under.
-func writeComparison(w io.Writer, m *analysis.Measurements, first, other analysis.Contender, name map[analysis.Contender]string) {
+// shownComparison is a comparison in the JSON: the times of B against those of A.
+type shownComparison struct {
+	A      string       `json:"a"`
+	B      string       `json:"b"`
+	Points []shownRatio `json:"points"`
+}
+
+// shownRatio is one point of it.
+type shownRatio struct {
+	Condition string  `json:"condition"`
+	SizeBytes int64   `json:"size_bytes"`
+	ASeconds  float64 `json:"a_s"`
+	BSeconds  float64 `json:"b_s"`
+	Ratio     float64 `json:"ratio"`
+	Lo        float64 `json:"lo"` // 0: no bounds
+	Hi        float64 `json:"hi"`
+	Verdict   string  `json:"verdict"` // "" where ranks shared cores
+}
+
+// ratioSection is the times of two contenders under each condition that both were measured under, of which there is one.
+func ratioSection(m *analysis.Measurements, first, other analysis.Contender, data *shownComparison) document.Section {
+	section := document.Section{Title: fmt.Sprintf("%s against %s: ratio of their times", data.B, data.A)}
+	if first.Rehearsed || other.Rehearsed {
+		section.Title += " (SIMULATED: not about hardware)"
+	}
 	var shared []analysis.Condition
 	for under := range m.Cells[other] {
 		if m.Cells[first][under] != nil {
 			shared = append(shared, under)
 		}
 	}
-	if shared == nil {
-		return
-	}
 	slices.SortFunc(shared, analysis.CompareConditions)
-	title := fmt.Sprintf("%s against %s: ratio of their times", name[other], name[first])
-	if first.Rehearsed || other.Rehearsed {
-		title += " (REHEARSED: it says nothing about hardware)"
-	}
-	fmt.Fprintln(w)
-	for _, line := range wrap(title, 80) {
-		fmt.Fprintln(w, line)
-	}
-	notes := &footnotes{}
+	notes, table := &footnotes{}, (*document.Table)(nil)
 	for i, under := range shared {
 		if i == 0 || analysis.TableOf(shared[i-1]) != analysis.TableOf(under) {
-			fmt.Fprintf(w, "\n%s\n", strings.Join(wrap(under.Title(), 80), "\n"))
-			fmt.Fprintf(w, "       size %11s %11s   ratio  bounds\n", clip(head(first, other)), clip(head(other, first)))
+			table = &document.Table{Columns: numeric("size", clip(head(first, other)), clip(head(other, first)), "ratio")}
+			table.Columns = append(table.Columns, document.Column{Name: "bounds"}, document.Column{}, document.Column{})
+			section.Add(document.Section{Title: under.Title(), Blocks: []document.Block{table}})
 		}
 		a, b := m.Cells[first][under], m.Cells[other][under]
 		r := analysis.Ratio(b, a)
@@ -105,9 +121,16 @@ func writeComparison(w io.Writer, m *analysis.Measurements, first, other analysi
 		if why := m.Crowded(analysis.ShapeOf(under), first, other); why != "" {
 			words, about = "", append(about, why)
 		}
-		fmt.Fprintf(w, "%11s %11s %11s %7s  %-17s %-11s %s\n", coll.FormatSize(under.SizeBytes, true), units.Duration(was.Value), units.Duration(now.Value), units.Times(r.Value), say.Span(r), words, notes.marks(about))
+		table.Row(coll.FormatSize(under.SizeBytes, true), units.Duration(was.Value), units.Duration(now.Value),
+			units.Times(r.Value), say.Span(r), words, notes.marksOf(about))
+		one := shownRatio{under.Title(), under.SizeBytes, was.Value, now.Value, r.Value, 0, 0, words}
+		if r.Basis != stats.NoBounds {
+			one.Lo, one.Hi = r.Lo, r.Hi
+		}
+		data.Points = append(data.Points, one)
 	}
-	notes.write(w)
+	section.Add(notes.blocks()...)
+	return section
 }
 
 // head is what tells a contender from the other one above their columns: its backend, or of one backend its variant.
@@ -120,8 +143,8 @@ func head(c, other analysis.Contender) string {
 
 // clip shortens a name to the width of a column.
 func clip(name string) string {
-	if r := []rune(name); len(r) > 11 {
-		return string(r[:10]) + "…"
+	if r := []rune(name); len(r) > 14 {
+		return string(r[:13]) + "…"
 	}
 	return name
 }

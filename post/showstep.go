@@ -1,106 +1,83 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
+	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/internal/units"
 	"busbar/post/steps"
 )
 
-const (
-	stepTimesHead   = "   bucket  ops  compute   ±%     comm   ±%  in turn   ±%  overlap   ±%"
-	stepFiguresHead = "   bucket   exposed  %step  %wall %intvl %bound   comp   comm  speed  %weak"
-)
-
-// showSteps writes a run of training steps from its file, behind an empty line where another stands before it. The error is that there
-// is nothing to show; it is among the problems.
-func showSteps(w io.Writer, path string, ncclTests, behind bool) ([]result.Problem, error) {
-	f, err := result.ReadSteps(path)
-	switch {
-	case err != nil:
-		return []result.Problem{problemOf(path, err)}, err
-	case ncclTests:
-		err = errors.New("measured training steps, for which nccl-tests' layout has no place")
-		return []result.Problem{problemOf(path, err)}, err
+// stepRun is a run of training steps: its description, the tables of each group of points with what they show, footnotes.
+func (s *shower) stepRun(f *result.StepFile) document.Section {
+	r, notes := &f.Run, s.footnotes(f.Path)
+	var lines document.Lines
+	if r.Rehearse {
+		lines = append(lines, simulatedWords)
 	}
-	if behind {
-		fmt.Fprintln(w)
-	}
-	writeStepRun(w, f)
-	return f.Problems, nil
-}
-
-// writeStepRun writes a run of training steps: what it was, the tables of each group of points with what they tell, footnotes.
-func writeStepRun(w io.Writer, f *result.StepFile) {
-	notes := &footnotes{}
-	writeStepHead(w, f, notes)
-	for _, run := range steps.Gather([]*result.StepFile{f}) {
-		for _, g := range run.Groups {
-			writeStepGroup(w, g, notes)
-		}
-		if says := run.Says(); len(says) > 0 {
-			fmt.Fprintln(w, "\nall groups")
-			writeSentences(w, says)
-		}
-	}
-	notes.write(w)
-}
-
-// writeStepHead says what was run, where, and how it ended.
-func writeStepHead(w io.Writer, f *result.StepFile, notes *footnotes) {
-	r := &f.Run
-	line := beginHead(w, f.Path, r.Rehearse)
-	line(steps.About(r.Step))
-	line(fmt.Sprintf("%s (%s), %s on %s of %s", r.Backend.Name, r.Backend.Library, units.Count(r.World, "rank"), units.Count(r.Nodes, "node"), r.Device))
-	line(fmt.Sprintf("host %s, %s, %s", r.Machine.Host, r.Start.UTC().Format("2006-01-02 15:04:05 UTC"), r.Tool))
-	line(steps.How(r.Step))
 	counts := map[result.Status]int{}
 	for i := range f.Records {
 		counts[f.Records[i].Status]++
 	}
-	line(endWords(f.End, counts) + " " + notes.marks(r.Warnings.Texts()))
+	lines = append(lines, steps.About(r.Step), ranOn(r), ranWhere(r), steps.How(r.Step), endWords(f.End, counts)+" "+notes.marks(r.Warnings))
+	section := document.Section{Title: f.Path}
+	section.Add(lines)
+	s.describe(f.Path, r, f.End, counts).Steps = f.Records
+	for _, run := range steps.Gather([]*result.StepFile{f}) {
+		for _, g := range run.Groups {
+			section.Add(stepGroup(g, notes))
+		}
+		if says := run.Says(); len(says) > 0 {
+			section.Add(document.Section{Title: "all groups", Blocks: []document.Block{sentences(says)}})
+		}
+	}
+	section.Add(notes.blocks()...)
+	return section
 }
 
-func writeStepGroup(w io.Writer, g *steps.Group, notes *footnotes) {
-	fmt.Fprintf(w, "\n%s\n", printable(g.Title()))
+// stepGroup is the tables of a group of points, and what they show.
+func stepGroup(g *steps.Group, notes *footnotes) document.Section {
+	section := document.Section{Title: g.Title()}
 	timed := false
-	fmt.Fprintln(w, stepTimesHead)
+	t := &document.Table{Columns: append(numeric("bucket", "ops", "compute", "±%", "comm", "±%", "in turn", "±%", "overlap", "±%"),
+		document.Column{})}
 	for _, p := range g.Points {
-		bucket := fmt.Sprintf("%9s", steps.Bucket(p.Bucket))
 		if !p.Timed() {
-			writeStatus(w, bucket, p.Reasons())
+			t.Row(steps.Bucket(p.Bucket), strings.Join(p.Reasons(), "; "))
 			continue
 		}
 		timed = true
-		t := p.Figures
-		row := bucket + fmt.Sprintf(" %4s", ifKnown(len(p.Ops) > 0, fmt.Sprint(len(p.Ops))))
-		for _, f := range []step.Time{t.Compute, t.Comm, t.Sequential, t.Overlapped} {
-			row += fmt.Sprintf(" %8s %4s", units.Duration(f.Value), halfWidth(f.Figure))
+		row := []string{steps.Bucket(p.Bucket), ifKnown(len(p.Ops) > 0, fmt.Sprint(len(p.Ops)))}
+		for _, f := range []step.Time{p.Figures.Compute, p.Figures.Comm, p.Figures.Sequential, p.Figures.Overlapped} {
+			row = append(row, units.Duration(f.Value), halfWidth(f.Figure))
 		}
-		fmt.Fprintf(w, "%s  %s\n", row, shortMark(g, p))
+		t.Row(append(row, shortMark(g, p))...)
 	}
+	section.Add(t)
 	if timed {
-		writeStepFigures(w, g, notes)
+		section.Add(stepRatios(g, notes))
 	}
-	writeSentences(w, g.Says())
+	section.Add(sentences(g.Says()))
+	return section
 }
 
-func writeStepFigures(w io.Writer, g *steps.Group, notes *footnotes) {
-	fmt.Fprintf(w, "%s\n", stepFiguresHead)
+// stepRatios is the table of what follows from the times.
+func stepRatios(g *steps.Group, notes *footnotes) *document.Table {
+	t := &document.Table{Columns: append(numeric("bucket", "exposed", "%step", "%wall", "%intvl", "%bound", "comp", "comm", "speed",
+		"%weak"), document.Column{})}
 	for _, p := range g.Points {
 		if !p.Timed() {
 			continue
 		}
 		f := p.Figures
-		row := fmt.Sprintf("%9s %9s %6s %6s %6s %6s %6s %6s %6s %6s", steps.Bucket(p.Bucket), steps.Duration(f.Exposed.Value), hundredth(&step.Figure{Value: f.Share()}),
-			hundredth(f.Overlap), hundredth(f.ByInterval), hundredth(f.Bound), factor(f.SlowerComp), factor(f.SlowerComm), factor(f.SpeedUp), hundredth(f.Efficiency))
-		fmt.Fprintln(w, strings.TrimRight(row+" "+notes.marks(footnotesOf(p)), " "))
+		t.Row(steps.Bucket(p.Bucket), steps.Duration(f.Exposed.Value), hundredth(&step.Figure{Value: f.Share()}),
+			hundredth(f.Overlap), hundredth(f.ByInterval), hundredth(f.Bound), factor(f.SlowerComp), factor(f.SlowerComm),
+			factor(f.SpeedUp), hundredth(f.Efficiency), notes.marksOf(footnotesOf(p)))
 	}
+	return t
 }
 
 // footnotesOf is what a point is to be read with.
@@ -149,18 +126,10 @@ func shortMark(g *steps.Group, p *steps.Point) string {
 	return ""
 }
 
-// writeStatus writes why there are no figures over as many lines as it needs.
-func writeStatus(w io.Writer, name string, reasons []string) {
-	for _, reason := range reasons {
-		for _, line := range wrap(reason, 80-len(name)-2) {
-			fmt.Fprintf(w, "%s  %s\n", name, line)
-			name = strings.Repeat(" ", len(name))
-		}
-	}
-}
-
-func writeSentences(w io.Writer, all []steps.Sentence) {
+// sentences are a list.
+func sentences(all []steps.Sentence) (list document.List) {
 	for _, s := range all {
-		hanging(w, "- ", s.Says)
+		list = append(list, s.Says)
 	}
+	return list
 }

@@ -15,13 +15,18 @@ type UnknownWordError struct {
 	Known   []string // every known word
 }
 
+// mostKnown is how many words are listed beside the nearest one.
+const mostKnown = 40
+
 func (e *UnknownWordError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "unknown %s %q", e.Kind, e.Word)
 	if e.Nearest != "" {
 		fmt.Fprintf(&b, "; did you mean %q?", e.Nearest)
 	}
-	fmt.Fprintf(&b, " (known: %s)", strings.Join(e.Known, ", "))
+	if e.Nearest == "" || len(e.Known) <= mostKnown {
+		fmt.Fprintf(&b, " (known: %s)", strings.Join(e.Known, ", "))
+	}
 	return b.String()
 }
 

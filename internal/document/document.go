@@ -81,8 +81,17 @@ func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...)
 func (s *Section) Add(blocks ...Block) { s.Blocks = append(s.Blocks, blocks...) }
 
 // Report adds a notice, or counts it with an equal one.
-func (d *Document) Report(n notice.Notice) {
-	i := slices.IndexFunc(d.Notices, n.Equal)
+func (d *Document) Report(n notice.Notice) { d.count(n, n.Equal) }
+
+// CountKind adds a notice, or counts it with one of the same kind at the same location, of which the first is the example.
+func (d *Document) CountKind(n notice.Notice) {
+	d.count(n, func(m notice.Notice) bool {
+		return m.At == n.At && notice.Kept{Fact: m.Fact}.Group() == notice.Kept{Fact: n.Fact}.Group()
+	})
+}
+
+func (d *Document) count(n notice.Notice, same func(notice.Notice) bool) {
+	i := slices.IndexFunc(d.Notices, same)
 	if i < 0 {
 		d.Notices = append(d.Notices, n)
 		return

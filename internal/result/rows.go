@@ -2,6 +2,7 @@ package result
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -190,6 +191,9 @@ func (d *Dataset) WriteJSONL(w io.Writer) (int, error) { return d.Write(Output{J
 
 // WriteMarkdown writes the Markdown alone; it returns the number of rows.
 func (d *Dataset) WriteMarkdown(w io.Writer) (int, error) { return d.Write(Output{Markdown, w}) }
+
+// JSON is the row as an object with the columns of the merged table.
+func (r Row) JSON() json.RawMessage { return bytes.TrimSpace(jsonRow(nil, r.Run, r.Record)) }
 
 func csvRow(b []byte, run *Run, r *Record) []byte {
 	for i, c := range columns {

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"busbar/internal/document"
+	"busbar/internal/notice"
+	"busbar/internal/units"
+)
+
+// footnotes are the texts below the tables of a run, numbered by first appearance. Notices of one kind share a number.
+type footnotes struct {
+	shows  func(notice.Code) bool
+	report func(notice.Fact)
+	all    []footnote
+}
+
+// footnote is a text, and how many points have it.
+type footnote struct {
+	group, text string
+	points      int
+	varied      bool // points have notices of this kind with other numbers
+}
+
+// footnotes are those of a file, whose notices go into the document too.
+func (s *shower) footnotes(path string) *footnotes {
+	return &footnotes{shows: s.shows, report: func(f notice.Fact) {
+		if n := notice.New(f); s.shows(n.Code()) {
+			n.At.File = path
+			s.doc.CountKind(n)
+		}
+	}}
+}
+
+func (f *footnotes) mark(group, text string) string {
+	i := slices.IndexFunc(f.all, func(n footnote) bool { return n.group == group })
+	if i < 0 {
+		i, f.all = len(f.all), append(f.all, footnote{group: group, text: text})
+	}
+	f.all[i].points++
+	f.all[i].varied = f.all[i].varied || f.all[i].text != text
+	return fmt.Sprint(i + 1)
+}
+
+// marks refer to the footnotes of notices.
+func (f *footnotes) marks(all notice.List) string {
+	var numbers []string
+	for _, k := range all {
+		if f.shows(k.Code()) {
+			numbers = append(numbers, f.mark("notice "+k.Group(), k.Sentences()))
+			f.report(k.Fact)
+		}
+	}
+	return bracketed(numbers)
+}
+
+// marksOf refer to the footnotes of texts.
+func (f *footnotes) marksOf(texts []string) string {
+	var numbers []string
+	for _, t := range texts {
+		numbers = append(numbers, f.mark(t, t))
+	}
+	return bracketed(numbers)
+}
+
+func bracketed(numbers []string) string {
+	if numbers == nil {
+		return ""
+	}
+	return "[" + strings.Join(numbers, ",") + "]"
+}
+
+// blocks are the footnotes, if there are any.
+func (f *footnotes) blocks() []document.Block {
+	if len(f.all) == 0 {
+		return nil
+	}
+	var texts document.Footnotes
+	for _, n := range f.all {
+		if n.varied {
+			n.text = units.Count(n.points, "point") + ", for example: " + n.text
+		}
+		texts = append(texts, n.text)
+	}
+	return []document.Block{texts}
+}
+
+// write prints the footnotes behind an empty line.
+func (f *footnotes) write(w io.Writer) error {
+	return (&document.Document{Blocks: f.blocks()}).Write(w, document.Text)
+}

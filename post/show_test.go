@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"busbar/internal/result"
+)
+
+// shown is what post show printed on stdout, with its exit code.
+func shown(t *testing.T, args ...string) (string, int) {
+	t.Helper()
+	var stdout bytes.Buffer
+	code := exitCode(run(t.Context(), append([]string{"show"}, args...), &stdout, io.Discard), io.Discard)
+	return stdout.String(), code
+}
+
+// shownJSON is what tests read of the JSON of post show.
+type shownJSON struct {
+	Schema  int
+	Notices []struct {
+		Code, Severity, Message string
+		Count                   int
+	}
+	Runs []struct {
+		File   string
+		Tables []struct {
+			Points []struct {
+				Status    string
+				BusBW     float64 `json:"busbw_GBps"`
+				SizeBytes int64   `json:"size_bytes"`
+			}
+		}
+	}
+}
+
+func TestShowJSON(t *testing.T) {
+	dir := t.TempDir()
+	f := fixtures["gloo4"]
+	f.save(t, dir)
+	text, code := shown(t, "--format", "json", dir)
+	var got shownJSON
+	if err := json.Unmarshal([]byte(text), &got); err != nil || code != 0 || got.Schema != 2 {
+		t.Fatalf("schema %d, exit code %d, %v", got.Schema, code, err)
+	}
+	if len(got.Notices) != 1 || got.Notices[0].Code != "oversubscribed" || got.Notices[0].Severity != "warning" {
+		t.Errorf("notices %+v, want oversubscribed", got.Notices)
+	}
+	points := 0
+	for _, table := range got.Runs[0].Tables {
+		for _, p := range table.Points {
+			points++
+			if p.Status != "ok" || p.BusBW <= 0 || p.SizeBytes <= 0 {
+				t.Errorf("point %+v", p)
+			}
+		}
+	}
+	if points != 16 {
+		t.Errorf("%d points, want 16", points)
+	}
+}
+
+func TestShowFailOn(t *testing.T) {
+	crowded, wrong := t.TempDir(), t.TempDir()
+	fixtures["gloo4"].save(t, crowded)
+	broken := fixtures["gloo2"]
+	broken.edit = func(_ *result.Run, all []*result.Record, _ *result.End) { all[3].Status = result.Wrong }
+	broken.save(t, wrong)
+	for _, c := range []struct {
+		args string
+		code int
+	}{
+		{"--fail-on warning " + crowded, codeExceeded},
+		{"--fail-on error " + crowded, codeDone},
+		{"--fail-on warning --ignore oversubscribed " + crowded, codeDone},
+		{"--fail-on error " + wrong, codeExceeded},
+		{"--fail-on error --ignore points-failed " + wrong, codeDone},
+		{"--fail-on fatal " + crowded, codeUsage},
+		{"--ignore oversubscribe " + crowded, codeUsage},
+	} {
+		if _, code := shown(t, strings.Fields(c.args)...); code != c.code {
+			t.Errorf("%s: exit code %d, want %d", c.args, code, c.code)
+		}
+	}
+}
+
+// A warning that differs by its numbers alone is one footnote with the number of its points.
+func TestFootnotesAreCounted(t *testing.T) {
+	text, _ := shown(t, "../examples/cpu-quick")
+	if n := strings.Count(text, "\n[3] "); n == 0 || !strings.Contains(text, "10 points, for example: timer cost") {
+		t.Errorf("no footnote of 10 points: %s", text)
+	}
+	ignored, _ := shown(t, "--ignore", "timer-cost", "../examples/cpu-quick")
+	if strings.Contains(ignored, "timer cost") {
+		t.Errorf("--ignore timer-cost shows %s", ignored)
+	}
+}
