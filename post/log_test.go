@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/document"
 	"busbar/post/nccllog"
 )
 
@@ -47,7 +48,7 @@ func bigLog(ranks, local int) string {
 func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
 	const info, warning = "n1:10:20 [0] NCCL INFO Launch mode Parallel\n", "NCCL WARN the moon is full\n"
 	for text, want := range map[string][]string{
-		info:                             {"Nothing wrong was found"},
+		info:                             {"No problem found"},
 		info + warning:                   {"1 of 1 warnings", "the moon is full"},
 		info + "a.log:" + warning:        {"1 of 1 warnings", "the moon is full"},
 		info + "ERROR: the moon is full": {"1 of 1 warnings", "the moon is full"},
@@ -59,7 +60,7 @@ func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
 		}
 		log := r.Log()
 		var page strings.Builder
-		if err := (&logReport{log: log, findings: log.Findings()}).writeText(&page); err != nil {
+		if err := (&logReport{log: log, findings: log.Findings()}).document().Write(&page, document.Text); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range want {
@@ -67,7 +68,7 @@ func TestNothingWrongOnlyWhereAllIsUnderstood(t *testing.T) {
 				t.Errorf("%q: without %q:\n%s", text, w, page.String())
 			}
 		}
-		if assured := strings.Contains(page.String(), "Nothing wrong"); assured != (text == info) {
+		if assured := strings.Contains(page.String(), "No problem found"); assured != (text == info) {
 			t.Errorf("%q: says that nothing is wrong: %t", text, assured)
 		}
 	}
@@ -82,7 +83,7 @@ func TestManyRanksStayReadable(t *testing.T) {
 	log := r.Log()
 	report := &logReport{log: log, findings: log.Findings()}
 	var text strings.Builder
-	if err := report.writeText(&text); err != nil {
+	if err := report.document().Write(&text, document.Text); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(text.String(), "\n")
@@ -110,20 +111,20 @@ func TestListsOfJSONAreNeverNull(t *testing.T) {
 	}
 	log := r.Log()
 	var b strings.Builder
-	if err := (&logReport{log: log, findings: log.Findings(), other: log, contrast: nccllog.Compare(log, log)}).writeJSON(&b); err != nil {
+	if err := (&logReport{log: log, findings: log.Findings(), other: log, contrast: nccllog.Compare(log, log)}).document().Write(&b, document.JSON); err != nil {
 		t.Fatal(err)
 	}
 	var all struct {
-		Findings json.RawMessage            `json:"findings"`
+		Findings json.RawMessage            `json:"notices"`
 		Contrast map[string]json.RawMessage `json:"contrast"`
 	}
 	if err := json.Unmarshal([]byte(b.String()), &all); err != nil {
 		t.Fatal(err)
 	}
-	if got := string(all.Findings); got != "[]" {
-		t.Errorf("findings are %s", got)
+	if got := string(all.Findings); !strings.HasPrefix(got, "[") {
+		t.Errorf("notices are %s", got)
 	}
-	for _, name := range []string{"effects", "causes", "others", "only_in_a", "only_in_b", "same", "doubts"} {
+	for _, name := range []string{"effects", "causes", "others", "only_in_a", "only_in_b", "same", "notices"} {
 		if got := string(all.Contrast[name]); !strings.HasPrefix(got, "[") {
 			t.Errorf("%s of the contrast are %q", name, got)
 		}
@@ -148,7 +149,7 @@ func TestCallsOfUnknownRanks(t *testing.T) {
 		t.Errorf("%+v", rows)
 	}
 	var text strings.Builder
-	if err := (&logReport{log: log, findings: log.Findings()}).writeText(&text); err != nil {
+	if err := (&logReport{log: log, findings: log.Findings()}).document().Write(&text, document.Text); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(text.String(), "of 2 ranks") || !strings.Contains(text.String(), "calls are of a process") {
@@ -164,19 +165,19 @@ func TestCallsOfUnknownRanks(t *testing.T) {
 // Of TUNING lines that name algorithms it is known that bytes are of one rank: the number of ranks alone is missing.
 func TestSizesOfOneRank(t *testing.T) {
 	const line = "n0:1:1 [0] NCCL INFO %s: 1048576 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..3}\n"
-	for name, want := range map[string][2]string{"AllGather": {"1 MiB a rank", "are bytes of one rank"}, "Whatever": {"1 MiB *", "is not known there"}, "AllReduce": {"1 MiB ", ""}} {
+	for name, want := range map[string][2]string{"AllGather": {"1 MiB a rank", "are bytes of one rank"}, "Whatever": {"1 MiB *", "the log does not show which"}, "AllReduce": {"1 MiB ", ""}} {
 		r := nccllog.NewReader()
 		if err := r.Add("tuning.log", strings.NewReader(fmt.Sprintf(line, name))); err != nil {
 			t.Fatal(err)
 		}
 		var text strings.Builder
-		if err := (&logReport{log: r.Log()}).writeText(&text); err != nil {
+		if err := (&logReport{log: r.Log()}).document().Write(&text, document.Text); err != nil {
 			t.Fatal(err)
 		}
 		if got := text.String(); !strings.Contains(got, want[0]) || !strings.Contains(got, want[1]) {
 			t.Errorf("%s: no %q in\n%s", name, want, got)
 		}
-		for _, words := range []string{"are bytes of one rank", "is not known there"} {
+		for _, words := range []string{"are bytes of one rank", "the log does not show which"} {
 			if got := text.String(); words != want[1] && strings.Contains(got, words) {
 				t.Errorf("%s: %q in\n%s", name, words, got)
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 	"busbar/post/nccllog"
 )
@@ -20,23 +22,20 @@ const (
 	mostCalls         = 16
 )
 
-// sections tells what one log says: what it is of, what was found, then the facts.
-func (r *logReport) sections(p logPage) {
-	p.title(r.log.Title())
-	r.facts(p)
-	r.found(p)
-	r.communicators(p)
-	r.choices(p)
-	r.calls(p)
-	r.inspected(p)
-	r.ras(p)
-	r.reading(p)
+// sections are what one log is of, what was found, then the facts.
+func (r *logReport) sections() []document.Block {
+	all := []document.Block{r.facts()}
+	for _, part := range []func() []document.Block{r.found, r.communicators, r.choices, r.calls, r.inspected, r.ras, r.reading} {
+		all = append(all, part()...)
+	}
+	return all
 }
 
 // facts are what the whole run has in common.
-func (r *logReport) facts(p logPage) {
+func (r *logReport) facts() document.Fields {
+	var all document.Fields
 	for _, f := range r.log.Facts() {
-		p.fact(f.Name, f.Value)
+		all = append(all, document.Field(f))
 	}
 	var given []string
 	for _, s := range r.log.Settings {
@@ -48,56 +47,73 @@ func (r *logReport) facts(p logPage) {
 		given = append(given[:mostSettings:mostSettings], fmt.Sprintf("and %d more", len(given)-mostSettings))
 	}
 	if len(given) > 0 {
-		p.fact("settings", strings.Join(given, ", "))
+		all = append(all, document.Field{Name: "settings", Value: strings.Join(given, ", ")})
 	}
+	return all
 }
 
-// found tells the findings, and how many warnings and errors were not understood. Only where all were may it be said that
+// found are the findings, and how many warnings and errors were not understood. Only where all were may it be stated that
 // nothing was found.
-func (r *logReport) found(p logPage) {
-	unexplained, read := r.log.Reading.Unexplained, r.log.Reading
+func (r *logReport) found() (all []document.Block) {
+	read := r.log.Reading
 	unread := read.Damaged + read.NotUnderstood
 	if 2*unread > read.Said {
-		p.title("Most of this log was not understood")
-		p.line(fmt.Sprintf("%d of %d messages of the library could not be read. What precedes each line may be unknown to "+
-			"post log: remove it, and report it with a line of the log.", unread, read.Said))
+		text := fmt.Sprintf("%d of %d messages of the library could not be read. Their lines may begin in a way that post log "+
+			"does not know: remove what precedes the messages, and report it with a line of the log.", unread, read.Said)
+		all = append(all, document.Section{Title: "Most of this log was not understood", Blocks: []document.Block{document.Paragraph(text)}})
 		if len(r.findings) == 0 {
-			return
+			return all
 		}
-	} else if len(r.findings) == 0 && unexplained == 0 {
-		p.title("Nothing wrong was found in this log")
-		return
+	} else if len(r.findings) == 0 && read.Unexplained == 0 {
+		return []document.Block{document.Section{Title: "No problem found in this log"}}
 	}
-	p.title("What is worth knowing, the gravest first")
-	if unexplained > 0 {
-		p.line(fmt.Sprintf("%d of %d warnings and errors are not explained here; their text is below.", unexplained, r.log.Reading.Warnings))
+	section := document.Section{Title: "Findings, the most severe first"}
+	if read.Unexplained > 0 {
+		section.Add(document.Paragraph(fmt.Sprintf("%d of %d warnings and errors are not explained here; their text is below.",
+			read.Unexplained, read.Warnings)))
 	}
-	for i, f := range r.findings {
-		p.finding(i+1, f)
-	}
+	section.Add(document.Findings(r.findings))
+	return append(all, section)
 }
 
-// communicators are a table, where there are several, or one is not told by the facts.
-func (r *logReport) communicators(p logPage) {
+// communicators are a table, where there are several, or the facts do not have all of one.
+func (r *logReport) communicators() []document.Block {
 	all := r.log.Communicators
 	if len(all) < 2 {
-		return
+		return nil
 	}
-	p.title(fmt.Sprintf("Communicators (%d)", len(all)))
 	largest := slices.Clone(all)
 	slices.SortStableFunc(largest, func(a, b nccllog.Communicator) int { return cmp.Compare(b.Ranks, a.Ranks) })
-	var rows [][]string
+	t := &document.Table{Columns: columns("name", "ranks>", "nodes>", "wrote>", "channels>", "created by")}
 	for _, c := range largest[:min(mostCommunicators, len(largest))] {
 		wrote := "-"
 		if c.RanksKnown() {
 			wrote = fmt.Sprint(len(c.Members))
 		}
-		rows = append(rows, []string{c.Name, orDash(c.Ranks), orDash(c.Nodes), wrote, orDash(c.Channels.Coll), cmp.Or(c.Function, "-")})
+		t.Row(c.Name, orDash(c.Ranks), orDash(c.Nodes), wrote, orDash(c.Channels.Coll), cmp.Or(c.Function, "-"))
 	}
-	p.table([]string{"name", "ranks", "nodes", "wrote", "channels", "made by"}, rows)
-	if n := len(all) - mostCommunicators; n > 0 {
-		p.line(fmt.Sprintf("and %d more, not larger", n))
+	return tableSection(fmt.Sprintf("Communicators (%d)", len(all)), t, len(all))
+}
+
+// tableSection is a table under its title, with the number of rows that it has not.
+func tableSection(title string, t *document.Table, of int, notes ...string) []document.Block {
+	section := document.Section{Title: title, Blocks: []document.Block{t}}
+	if n := of - len(t.Rows); n > 0 {
+		section.Add(document.Paragraph(fmt.Sprintf("and %s", units.Count(n, "more row"))))
 	}
+	for _, n := range notes {
+		section.Add(document.Paragraph(n))
+	}
+	return []document.Block{section}
+}
+
+// columns are the heads of a table; those that end in > are of numbers.
+func columns(names ...string) (all []document.Column) {
+	for _, name := range names {
+		text, right := strings.CutSuffix(name, ">")
+		all = append(all, document.Column{Name: text, Right: right, Narrow: !right})
+	}
+	return all
 }
 
 // orDash writes what may be unknown.
@@ -108,58 +124,51 @@ func orDash(n int) string {
 	return fmt.Sprint(n)
 }
 
-// choices are which algorithm and protocol was taken for which sizes; neighbours alike are one row.
-func (r *logReport) choices(p logPage) {
+// choices are which algorithm and protocol was used for which sizes; equal neighbours are one row.
+func (r *logReport) choices() []document.Block {
 	rows := r.log.ChoiceRows()
 	if len(rows) == 0 {
-		return
+		return nil
 	}
-	p.title("Algorithm and protocol by size")
-	var cells [][]string
+	t := &document.Table{Columns: columns("collective", "size", "algorithm/protocol", "calls>")}
 	for _, c := range rows[:min(mostChoices, len(rows))] {
-		cells = append(cells, []string{c.Name, c.Sizes, c.Way, fmt.Sprint(c.Times)})
+		t.Row(c.Name, c.Sizes, c.Way, fmt.Sprint(c.Times))
 	}
-	p.table([]string{"collective", "size", "way", "calls"}, cells)
-	if n := len(rows) - mostChoices; n > 0 {
-		p.line(fmt.Sprintf("and %d more rows", n))
-	}
+	var notes []string
 	if slices.ContainsFunc(rows, func(c nccllog.ChoiceRow) bool { return c.Unsure }) {
-		p.line("* the bytes as the log has them: whether they are of one rank or of all is not known there")
+		notes = append(notes, "* bytes as in the log, of one rank or of all: the log does not show which")
 	}
 	if slices.ContainsFunc(rows, func(c nccllog.ChoiceRow) bool { return c.OfRank }) {
-		p.line("Sizes “a rank” are bytes of one rank: how many ranks there are is not in this log (INIT tells).")
+		notes = append(notes, "Sizes “a rank” are bytes of one rank: the log does not have the number of ranks (INIT records it).")
 	}
+	return tableSection("Algorithm and protocol by size", t, len(rows), notes...)
 }
 
 // calls are what the ranks called, all of one kind together.
-func (r *logReport) calls(p logPage) {
+func (r *logReport) calls() []document.Block {
 	rows := r.log.CallRows()
 	if len(rows) == 0 {
-		return
+		return nil
 	}
-	p.title("Calls")
-	byProcess := slices.ContainsFunc(r.log.Calls, func(c nccllog.Calls) bool { return c.Rank < 0 })
-	var cells [][]string
+	t := &document.Table{Columns: columns("collective", "type", "size", "calls per rank", "ranks")}
 	for _, c := range rows[:min(mostCalls, len(rows))] {
-		cells = append(cells, []string{c.Name, c.Type, c.Sizes, c.Each, c.Ranks})
+		t.Row(c.Name, c.Type, c.Sizes, c.Each, c.Ranks)
 	}
-	p.table([]string{"collective", "type", "size", "calls a rank", "ranks"}, cells)
-	if n := len(rows) - mostCalls; n > 0 {
-		p.line(fmt.Sprintf("and %d more rows", n))
+	var notes []string
+	if slices.ContainsFunc(r.log.Calls, func(c nccllog.Calls) bool { return c.Rank < 0 }) {
+		notes = []string{"Where ranks are unknown, calls are of a process, with all its GPUs and communicators. INIT in NCCL_DEBUG_SUBSYS records ranks."}
 	}
-	if byProcess {
-		p.line("Where ranks are not known, calls are of a process, with all its GPUs and communicators. INIT in NCCL_DEBUG_SUBSYS names ranks.")
-	}
+	return tableSection("Calls", t, len(rows), notes...)
 }
 
-// inspected are the Inspector's figures.
-func (r *logReport) inspected(p logPage) {
-	if len(r.log.Inspected) == 0 {
-		return
+// inspected are the Inspector's values.
+func (r *logReport) inspected() []document.Block {
+	all := r.log.Inspected
+	if len(all) == 0 {
+		return nil
 	}
-	p.title("Measured by the Inspector")
-	var rows [][]string
-	for _, s := range r.log.Inspected[:min(mostChoices, len(r.log.Inspected))] {
+	t := &document.Table{Columns: columns("collective", "size", "ranks>", "calls>", "median us>", "max us>", "busbw GB/s>", "slowest rank")}
+	for _, s := range all[:min(mostChoices, len(all))] {
 		slow := "-"
 		if len(s.Slow) > 1 {
 			slow = fmt.Sprintf("%d (%.1f us)", s.Slow[0].Rank, s.Slow[0].Median)
@@ -168,46 +177,46 @@ func (r *logReport) inspected(p logPage) {
 		if s.Bytes >= 0 {
 			size = coll.FormatSize(s.Bytes, true)
 		}
-		rows = append(rows, []string{s.Name, size, fmt.Sprint(s.Ranks), fmt.Sprint(s.Calls), fmt.Sprintf("%.1f", s.Median), fmt.Sprintf("%.1f", s.Most),
-			fmt.Sprintf("%.2f", s.Busbw), slow})
+		t.Row(s.Name, size, fmt.Sprint(s.Ranks), fmt.Sprint(s.Calls), fmt.Sprintf("%.1f", s.Median), fmt.Sprintf("%.1f", s.Most),
+			fmt.Sprintf("%.2f", s.Busbw), slow)
 	}
-	p.table([]string{"collective", "size", "ranks", "calls", "median us", "max us", "busbw GB/s", "longest median: rank"}, rows)
-	if n := len(r.log.Inspected) - mostChoices; n > 0 {
-		p.line(fmt.Sprintf("and %d more rows", n))
-	}
-	p.line("Times are those of the Inspector. A rank's own time holds its waiting for others: the rank that is late has the shortest.")
+	return tableSection("Measured by the Inspector", t, len(all), "The slowest rank has the longest median. A rank's own time includes "+
+		"its waiting for others: the rank that is late has the shortest.")
 }
 
 // ras are answers of ncclras.
-func (r *logReport) ras(p logPage) {
+func (r *logReport) ras() (sections []document.Block) {
 	for _, a := range r.log.RAS {
-		name := "RAS"
+		section := document.Section{Title: "RAS"}
 		if a.File >= 0 && a.File < len(r.log.Files) {
-			name += " (" + filepath.Base(r.log.Files[a.File].Path) + ")"
+			section.Title += " (" + filepath.Base(r.log.Files[a.File].Path) + ")"
 		}
-		p.title(name)
+		var fields document.Fields
 		if a.Version != "" {
-			p.fact("library", a.Version)
+			fields = append(fields, document.Field{Name: "library", Value: a.Version})
 		}
-		p.fact("job", fmt.Sprintf("%s nodes, %s processes, %s GPUs", orDash(a.Nodes), orDash(a.Processes), orDash(a.GPUs)))
-		var rows [][]string
+		job := fmt.Sprintf("%s nodes, %s processes, %s GPUs", orDash(a.Nodes), orDash(a.Processes), orDash(a.GPUs))
+		section.Add(append(fields, document.Field{Name: "job", Value: job}))
+		t := &document.Table{Columns: columns("id", "communicators>", "ranks each>", "missing>", "status", "errors")}
 		for _, c := range a.Comms[:min(mostCommunicators, len(a.Comms))] {
-			rows = append(rows, []string{cmp.Or(c.ID, "-"), fmt.Sprint(c.Comms), orDash(c.Ranks), orDash(c.Missing), cmp.Or(c.Status, "-"), cmp.Or(c.Errors, "-")})
+			t.Row(cmp.Or(c.ID, "-"), fmt.Sprint(c.Comms), orDash(c.Ranks), orDash(c.Missing), cmp.Or(c.Status, "-"), cmp.Or(c.Errors, "-"))
 		}
-		if rows != nil {
-			p.table([]string{"id", "communicators", "ranks each", "missing", "status", "errors"}, rows)
+		if t.Rows != nil {
+			section.Add(t)
 		}
 		if n := len(a.Comms) - mostCommunicators; n > 0 {
-			p.line(fmt.Sprintf("and %d more", n))
+			section.Add(document.Paragraph(fmt.Sprintf("and %s", units.Count(n, "more row"))))
 		}
+		sections = append(sections, section)
 	}
+	return sections
 }
 
-// reading tells how much was understood, and of which files.
-func (r *logReport) reading(p logPage) {
-	p.title("Read")
+// reading is how much was understood, and of which files.
+func (r *logReport) reading() []document.Block {
 	const most = 6
 	var lines int64
+	var all document.Lines
 	for i, f := range r.log.Files {
 		lines += f.Lines
 		if i < most || f.Cut != "" {
@@ -218,68 +227,63 @@ func (r *logReport) reading(p logPage) {
 			if f.Cut != "" {
 				text += "; ends early: " + f.Cut
 			}
-			p.line(f.Path + ": " + text)
+			all = append(all, f.Path+": "+text)
 		}
 	}
 	if n := len(r.log.Files); n > most {
-		p.line(fmt.Sprintf("%d files with %d lines in all", n, lines))
+		all = append(all, fmt.Sprintf("%d files with %d lines in all", n, lines))
 	}
 	if lacks := r.log.Lacks(); len(lacks) > 0 {
-		p.line("Not in this log, with the word of NCCL_DEBUG_SUBSYS that records it: " + strings.Join(lacks, "; "))
+		all = append(all, "Not in this log (the word of NCCL_DEBUG_SUBSYS that records it): "+strings.Join(lacks, "; "))
 	}
 	if d := r.log.Reading; d.Said > 0 {
-		p.line(fmt.Sprintf("%d messages: facts were taken from %d, %d hold none, %d were damaged by others on the same line, %d (%.1f %%) have a shape that is not known",
+		all = append(all, fmt.Sprintf("%d messages: %d with facts, %d without, %d damaged by others on the same line, %d (%.1f %%) of an unknown form",
 			d.Said, d.Understood, d.Passed, d.Damaged, d.NotUnderstood, d.Share))
 		if d.Share >= 1 {
 			for _, s := range d.Shapes[:min(3, len(d.Shapes))] {
-				p.line(fmt.Sprintf("not known: %s (%d)", s.Text, s.Times))
+				all = append(all, fmt.Sprintf("unknown: %s (%d)", s.Text, s.Times))
 			}
 		}
 	}
+	return []document.Block{document.Section{Title: "Files", Blocks: []document.Block{all}}}
 }
 
-// contrastSections tells in what two logs differ.
-func (r *logReport) contrastSections(p logPage) {
+// contrastSections are how two logs differ.
+func (r *logReport) contrastSections() []document.Block {
 	c := r.contrast
-	p.title("A against B")
-	p.fact("A", r.log.Title()+"; "+r.log.Paths())
-	p.fact("B", r.other.Title()+"; "+r.other.Paths())
-	p.title("What stands out")
+	all := []document.Block{document.Fields{
+		{Name: "A", Value: r.log.Title() + "; " + r.log.Paths()}, {Name: "B", Value: r.other.Title() + "; " + r.other.Paths()},
+	}}
+	var main document.List
 	for _, h := range c.Headlines {
-		p.line(h)
+		main = append(main, strings.Join(append([]string{notice.Sentence(h.Fact)}, h.Details()...), " "))
 	}
-	for _, d := range c.Doubts {
-		p.line("Mind: " + d + ".")
-	}
-	differences(p, "What was done otherwise", c.Effects)
-	differences(p, "What was given otherwise, and is known to matter", c.Causes)
-	differences(p, "Settings that differ and are not known to matter", c.Others)
+	all = append(all, document.Section{Title: "Main differences", Blocks: []document.Block{main}})
+	all = append(all, differences("Differences in effect", c.Effects)...)
+	all = append(all, differences("Differences in settings, versions and machines that matter", c.Causes)...)
+	all = append(all, differences("Other settings that differ", c.Others)...)
 	for _, side := range []struct {
 		title string
-		all   []nccllog.Finding
+		all   []notice.Notice
 	}{{"Findings in A alone", c.OnlyA}, {"Findings in B alone", c.OnlyB}} {
-		if len(side.all) == 0 {
-			continue
-		}
-		p.title(side.title)
-		for i, f := range side.all {
-			p.finding(i+1, f)
+		if len(side.all) > 0 {
+			all = append(all, document.Section{Title: side.title, Blocks: []document.Block{document.Findings(side.all)}})
 		}
 	}
 	if len(c.Same) > 0 {
-		p.title("The same in both")
-		p.line(strings.Join(c.Same, "; "))
+		same := document.Paragraph(strings.Join(c.Same, "; "))
+		all = append(all, document.Section{Title: "The same in both", Blocks: []document.Block{same}})
 	}
+	return all
 }
 
-func differences(p logPage, title string, all []nccllog.Difference) {
+func differences(title string, all []nccllog.Difference) []document.Block {
 	if len(all) == 0 {
-		return
+		return nil
 	}
-	p.title(title)
-	var rows [][]string
+	t := &document.Table{Columns: columns("", "A", "B")}
 	for _, d := range all {
-		rows = append(rows, []string{d.What, cmp.Or(d.A, "not named"), cmp.Or(d.B, "not named")})
+		t.Row(d.What, cmp.Or(d.A, "not named"), cmp.Or(d.B, "not named"))
 	}
-	p.table([]string{"", "A", "B"}, rows)
+	return tableSection(title, t, len(all))
 }

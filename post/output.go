@@ -46,6 +46,11 @@ func (o *outputFlags) check() error {
 // shows reports whether the user did not ask to ignore a notice.
 func (o *outputFlags) shows(code notice.Code) bool { return !slices.Contains(o.ignore, string(code)) }
 
+// kept are the notices that are shown.
+func (o *outputFlags) kept(all []notice.Notice) []notice.Notice {
+	return slices.DeleteFunc(slices.Clone(all), func(n notice.Notice) bool { return !o.shows(n.Code()) })
+}
+
 // write shows the document. The error is the writer's, or that notices are as severe as --fail-on.
 func (o *outputFlags) write(d *document.Document, w io.Writer) error {
 	buffered := bufio.NewWriter(w)

@@ -128,9 +128,7 @@ func Sentence(f Fact) string {
 func Details(f Fact) []string {
 	var all []string
 	for _, t := range entryOf(f).details {
-		if line := t.render(f); line != "" {
-			all = append(all, line)
-		}
+		all = append(all, t.lines(f)...)
 	}
 	return all
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // template is a text with the fields of a struct in braces: "{Rank}". "{Points point}" is a number with its noun. Text in
-// brackets is left out if one of its fields is empty: zero, "", or an empty list.
+// brackets is left out if one of its fields is empty: zero, "", or an empty list. A detail that is "{Ranks...}" alone is a
+// sentence for each element of the list.
 type template []part
 
 // part is one piece of a template: a text, a field, or text in brackets.
@@ -19,6 +20,7 @@ type part struct {
 	text     string
 	field    string
 	noun     string
+	each     bool
 	optional template
 }
 
@@ -52,7 +54,8 @@ func parseUntil(text string, inside bool) (t template, rest string) {
 				panic("notice: { without } before " + text)
 			}
 			field, noun, _ := strings.Cut(name, " ")
-			t, text = append(t, part{field: field, noun: noun}), after
+			field, each := strings.CutSuffix(field, "...")
+			t, text = append(t, part{field: field, noun: noun, each: each}), after
 		case '[':
 			var optional template
 			optional, text = parseUntil(text, true)
@@ -88,6 +91,27 @@ func (t template) render(f Fact) string {
 	var b strings.Builder
 	t.write(&b, reflect.ValueOf(f))
 	return b.String()
+}
+
+// mostLines is how many elements of a list have a sentence of their own.
+const mostLines = 4
+
+// lines are a template as sentences, of which empty ones are left out.
+func (t template) lines(f Fact) (all []string) {
+	if len(t) != 1 || !t[0].each {
+		if line := t.render(f); line != "" {
+			all = append(all, line)
+		}
+		return all
+	}
+	list := reflect.ValueOf(f).FieldByName(t[0].field)
+	for i := range min(list.Len(), mostLines) {
+		all = append(all, units.Capital(word(list.Index(i).Interface()))+".")
+	}
+	if n := list.Len() - mostLines; n > 0 {
+		all = append(all, fmt.Sprintf("And %d more.", n))
+	}
+	return all
 }
 
 func (t template) write(b *strings.Builder, of reflect.Value) {

@@ -8,8 +8,8 @@ import (
 // Advice on a log of RCCL names tools of AMD's GPUs.
 func TestAdviceForRCCL(t *testing.T) {
 	for library, want := range map[Library]string{
-		RCCL: "compare rocm-smi --showtopo: where it shows XGMI, NCCL ought to; see rocm-smi --showtopoaccess;",
-		NCCL: "compare nvidia-smi topo -m: where it shows NVLink (NV#), NCCL ought to; see nvidia-smi topo -p2p r;",
+		RCCL: "compare rocm-smi --showtopo: if it shows XGMI, NCCL should use it; see rocm-smi --showtopoaccess;",
+		NCCL: "compare nvidia-smi topo -m: if it shows NVLink (NV#), NCCL should use it; see nvidia-smi topo -p2p r;",
 	} {
 		l := read(t, string(library)+" version 2.20.5\n"+
 			"n0:1:1 [0] NCCL INFO comm 0x77 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x1 - Init START\n"+
@@ -18,7 +18,7 @@ func TestAdviceForRCCL(t *testing.T) {
 			"n0:1:1 [0] NCCL INFO comm 0x77 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x1 - Init COMPLETE\n")
 		found := false
 		for _, f := range l.Findings() {
-			found = found || f.Kind == FarPeers && strings.HasPrefix(f.Advice, want)
+			found = found || f.Code() == "gpus-far-apart" && strings.HasPrefix(f.Advice(), want)
 		}
 		if !found {
 			t.Errorf("%s: %+v, %+v", library, l.Versions, l.Findings())
@@ -29,7 +29,7 @@ func TestAdviceForRCCL(t *testing.T) {
 // What NVIDIA's driver alone has is not for AMD's GPUs: its kernel module, and options of its tool that the other lacks.
 func TestAdviceOnMemoryForRCCL(t *testing.T) {
 	for library, want := range map[Library][]string{
-		RCCL: {"see rocm-smi --showrasinfo;", "see that /sys/kernel/mm/memory_peers/amdkfd/version is there"},
+		RCCL: {"see rocm-smi --showrasinfo;", "check that /sys/kernel/mm/memory_peers/amdkfd/version exists"},
 		NCCL: {"see nvidia-smi -q -d ECC,ROW_REMAPPER;", "modprobe nvidia-peermem"},
 	} {
 		l := read(t, string(library)+" version 2.20.5\n"+
@@ -39,7 +39,7 @@ func TestAdviceOnMemoryForRCCL(t *testing.T) {
 			"n0:1:1 [0] alloc.h:1 NCCL WARN Cuda failure 'uncorrectable ECC error encountered'\n")
 		var got []string
 		for _, f := range l.Findings() {
-			got = append(got, f.Advice)
+			got = append(got, f.Advice())
 		}
 		text := strings.Join(got, "\n")
 		for _, one := range want {

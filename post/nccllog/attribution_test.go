@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 // What launchers, collectors and time stampers put before each line changes nothing in what a log shows.
@@ -91,23 +93,23 @@ func TestErrorsOfAProgram(t *testing.T) {
 // A change of the network that ends nothing is a note; what memory could not be registered decides about the advice.
 func TestEventsAndRegistrations(t *testing.T) {
 	for text, want := range map[string]struct {
-		severity Severity
+		severity notice.Severity
 		advice   string
 	}{
-		"NET/IB : mlx5_0:1 Got non-fatal async event: client reregistration(17)": {Note, ""},
-		"NET/IB : mlx5_0:1 Got non-fatal async event: port error(10)":            {Serious, "cable"},
-		"NET/IB : mlx5_0:1 Got async fatal event: device fatal(8)":               {Serious, "cable"},
-		"Call to ibv_reg_mr_iova2 failed with error Bad address":                 {Serious, "nvidia-peermem"},
-		"Call to ibv_reg_dmabuf_mr failed with error Operation not supported":    {Serious, "NCCL_DMABUF_ENABLE=0"},
-		"Call to ibv_reg_mr failed with error Cannot allocate memory":            {Serious, "memlock"},
-		"Error: network AWS Libfabric not found.":                                {Serious, "libnccl-net.so"},
-		"Cuda failure 802 'system not yet initialized'":                          {Serious, "nvidia-fabricmanager"},
+		"NET/IB : mlx5_0:1 Got non-fatal async event: client reregistration(17)": {notice.Info, ""},
+		"NET/IB : mlx5_0:1 Got non-fatal async event: port error(10)":            {notice.Error, "cable"},
+		"NET/IB : mlx5_0:1 Got async fatal event: device fatal(8)":               {notice.Error, "cable"},
+		"Call to ibv_reg_mr_iova2 failed with error Bad address":                 {notice.Error, "nvidia-peermem"},
+		"Call to ibv_reg_dmabuf_mr failed with error Operation not supported":    {notice.Error, "NCCL_DMABUF_ENABLE=0"},
+		"Call to ibv_reg_mr failed with error Cannot allocate memory":            {notice.Error, "memlock"},
+		"Error: network AWS Libfabric not found.":                                {notice.Error, "libnccl-net.so"},
+		"Cuda failure 802 'system not yet initialized'":                          {notice.Error, "nvidia-fabricmanager"},
 	} {
 		all := read(
 			t,
 			"n1:100:200 [0] NCCL INFO NCCL version 2.27.7+cuda12.8\nn1:100:200 [0] x.cc:1 NCCL WARN "+text+"\n",
 		).Findings()
-		if len(all) == 0 || all[0].Severity != want.severity || !strings.Contains(all[0].Advice, want.advice) {
+		if len(all) == 0 || all[0].Severity != want.severity || !strings.Contains(all[0].Advice(), want.advice) {
 			t.Errorf("%q: %+v", text, all)
 		}
 	}
@@ -119,17 +121,17 @@ func TestNodesOfOneName(t *testing.T) {
 		"busId 2000", "busId 1000", "busId 3000", "busId 1000", "busId 4000", "busId 1000", "via P2P/CUMEM", "[send] via NET/IB/0/GDRDMA").
 		Replace(wholeLog())
 	for _, f := range readAll(t, log).Findings() {
-		if f.Kind == SharedGPU || strings.Contains(f.Says, "one host") {
-			t.Errorf("%s: %s", f.Kind, f.Says)
+		if f.Code() == "ranks-share-gpu" || strings.Contains(f.Message(), "one host") {
+			t.Errorf("%s: %s", f.Code(), f.Message())
 		}
 	}
 }
 
 // LL is right where a step of a ring moves little, and the channels of a call are those of its own communicator.
 func TestChoicesOfTheirCommunicator(t *testing.T) {
-	kinds := func(log string) (all []Kind) {
+	kinds := func(log string) (all []notice.Code) {
 		for _, f := range readAll(t, log).Findings() {
-			all = append(all, f.Kind)
+			all = append(all, f.Code())
 		}
 		return all
 	}
@@ -166,7 +168,7 @@ func TestChoicesOfTheirCommunicator(t *testing.T) {
 		1024,
 		"16384 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..15}",
 	)
-	if got := kinds(large); slices.Contains(got, Latency) {
+	if got := kinds(large); slices.Contains(got, "ll-for-large-messages") {
 		t.Errorf("16 KiB a rank over 1024 ranks: %v", got)
 	}
 	wide := initOf(
@@ -179,7 +181,7 @@ func TestChoicesOfTheirCommunicator(t *testing.T) {
 		64,
 		"67108864 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..15}",
 	)
-	if got := kinds(wide); !slices.Contains(got, Latency) {
+	if got := kinds(wide); !slices.Contains(got, "ll-for-large-messages") {
 		t.Errorf("1 MiB a step over 64 ranks: %v", got)
 	}
 	other := strings.NewReplacer(
@@ -204,7 +206,7 @@ func TestChoicesOfTheirCommunicator(t *testing.T) {
 			"67108864 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..3}",
 		),
 	)
-	if got := kinds(two); slices.Contains(got, IdleChannels) {
+	if got := kinds(two); slices.Contains(got, "idle-channels") {
 		t.Errorf("4 of its own 4 channels: %v", got)
 	}
 }

@@ -6,35 +6,36 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
-// Contrast is in what two logs differ, and what that explains. A is the log that is asked about, B the other.
+// Contrast is how two logs differ, and what may explain it. A is the log that is asked about, B the other.
 type Contrast struct {
-	Headlines []string     `json:"headlines"` // sentences, the weightiest first
-	Effects   []Difference `json:"effects"`   // in what the library did, or in what was measured
-	Causes    []Difference `json:"causes"`    // in what it was given: settings, versions, plugins, machines
-	Others    []Difference `json:"others"`    // settings that are not known to matter for speed
-	OnlyA     []Finding    `json:"only_in_a"` // findings
-	OnlyB     []Finding    `json:"only_in_b"`
-	Same      []string     `json:"same"`
-	Doubts    []string     `json:"doubts"` // why the two may not be comparable, or a log may not tell
+	Headlines []notice.Notice `json:"notices"`   // the main differences, the most important first, and why the logs may not be comparable
+	Effects   []Difference    `json:"effects"`   // in what the library did, or in what was measured
+	Causes    []Difference    `json:"causes"`    // in what it was given: settings, versions, plugins, machines
+	Others    []Difference    `json:"others"`    // settings that are not known to matter for speed
+	OnlyA     []notice.Notice `json:"only_in_a"` // findings
+	OnlyB     []notice.Notice `json:"only_in_b"`
+	Same      []string        `json:"same"`
+
+	doubts []notice.Notice
 }
 
-// Difference is one thing that is otherwise in two logs.
+// Difference is one thing that differs between two logs.
 type Difference struct {
-	What    string   `json:"what"`
-	A       string   `json:"a"` // "" where that log does not say
-	B       string   `json:"b"`
-	Says    string   `json:"says"`    // "channels for collectives: 24 in A, 2 in B"
-	Because []string `json:"because"` // what that differs can have done it
-	Source  string   `json:"source"`
+	What    string            `json:"what"`
+	A       string            `json:"a"` // "" where that log does not have it
+	B       string            `json:"b"`
+	Because []notice.LogCause `json:"because"` // differences that can have caused it
+	Source  string            `json:"source"`
 
-	touches []effect // of a cause: what it can change; of an effect: what it is
-	clause  string   // of a cause: "NCCL_TOPO_FILE is set only in B (…), which changes the topology that NCCL sees"
+	touches []effect        // of a cause: what it can change; of an effect: what it is
+	cause   notice.LogCause // of a cause
 }
 
-// Compare says in what two logs differ. Process ids, addresses, pointers and times of day are no differences.
+// Compare returns how two logs differ. Process ids, addresses, pointers and times of day are no differences.
 func Compare(a, b *Log) *Contrast {
 	c := &Contrast{}
 	c.world(a, b)
@@ -52,28 +53,19 @@ func Compare(a, b *Log) *Contrast {
 	return c
 }
 
-// effect adds a difference of what was done, or says that there is none.
+// effect adds a difference of what was done, or that there is no difference.
 func (c *Contrast) effect(of effect, what, a, b string) {
 	switch {
 	case a == b && a != "":
 		c.Same = append(c.Same, what+": "+a)
 	case a != b && a != "" && b != "":
-		c.Effects = append(c.Effects, Difference{What: what, A: a, B: b, Says: inBoth(what, a, b), touches: []effect{of}})
+		c.Effects = append(c.Effects, Difference{What: what, A: a, B: b, touches: []effect{of}})
 	}
-}
-
-// inBoth says what each log has; where one has a list, its commas do not part the two.
-func inBoth(what, a, b string) string {
-	between := ","
-	if strings.Contains(a+b, ",") {
-		between = ";"
-	}
-	return fmt.Sprintf("%s: %s in A%s %s in B", what, a, between, b)
 }
 
 // cause adds a difference of what was given.
 func (c *Contrast) cause(d Difference) {
-	d.Says = inBoth(d.What, cmp.Or(d.A, "not named"), cmp.Or(d.B, "not named"))
+	d.cause.What, d.cause.A, d.cause.B = d.What, d.A, d.B
 	c.Causes = append(c.Causes, d)
 }
 
@@ -87,9 +79,10 @@ func (c *Contrast) world(a, b *Log) {
 		return
 	}
 	if x != "" && y != "" {
-		c.cause(Difference{What: "world", A: x, B: y, clause: fmt.Sprintf("the worlds differ (%s in A, %s in B)", x, y),
-			touches: []effect{onChannels, onTopology, onTransports, onNetwork, onDirect, onChoice, onSpeed}})
-		c.Doubts = append(c.Doubts, "the worlds differ: much of the rest may follow from that")
+		c.cause(Difference{
+			What: "world", A: x, B: y, touches: []effect{onChannels, onTopology, onTransports, onNetwork, onDirect, onChoice, onSpeed},
+		})
+		c.doubts = append(c.doubts, notice.New(notice.WorldsDiffer{A: x, B: y}))
 	}
 }
 
@@ -133,7 +126,10 @@ func (c *Contrast) settings(a, b *Log) {
 	}
 	for _, v := range variables {
 		if x[v.Name] != y[v.Name] {
-			c.cause(Difference{What: v.Name, A: x[v.Name], B: y[v.Name], Source: environmentDoc + v.Name, touches: v.Touches, clause: setClause(v, x[v.Name], y[v.Name])})
+			c.cause(Difference{
+				What: v.Name, A: x[v.Name], B: y[v.Name], touches: v.Touches, cause: notice.LogCause{Effect: notice.Effect(v.Name)},
+				Source: notice.SettingAffectsSpeed{Variable: notice.NCCLVariable(v.Name)}.Source(),
+			})
 		}
 	}
 	var rest []string
@@ -146,7 +142,7 @@ func (c *Contrast) settings(a, b *Log) {
 	}
 	slices.Sort(rest)
 	for _, name := range rest {
-		c.Others = append(c.Others, Difference{What: name, A: x[name], B: y[name], Says: inBoth(name, cmp.Or(x[name], "not named"), cmp.Or(y[name], "not named"))})
+		c.Others = append(c.Others, Difference{What: name, A: x[name], B: y[name]})
 	}
 	if same > 0 {
 		c.Same = append(c.Same, units.Count(same, "setting"))
@@ -156,31 +152,20 @@ func (c *Contrast) settings(a, b *Log) {
 		l    *Log
 	}{{"A", a}, {"B", b}} {
 		if len(side.l.Settings) == 0 {
-			c.Doubts = append(c.Doubts, fmt.Sprintf("%s names no setting at all: it may have been recorded without ENV in NCCL_DEBUG_SUBSYS, so that what is set there is not known", side.name))
+			c.doubts = append(c.doubts, notice.New(notice.SettingsNotRecorded{Log: side.name}))
 		}
 	}
 }
 
-// setClause says who has a setting and what it does.
-func setClause(v knownSetting, a, b string) string {
-	switch {
-	case a == "":
-		return fmt.Sprintf("%s is set only in B (%s), and it %s", v.Name, b, v.Does)
-	case b == "":
-		return fmt.Sprintf("%s is set only in A (%s), and it %s", v.Name, a, v.Does)
-	}
-	return fmt.Sprintf("%s is %s in A and %s in B, and it %s", v.Name, a, b, v.Does)
-}
-
 // libraries compares versions, drivers and plugins.
 func (c *Contrast) libraries(a, b *Log) {
-	any := []effect{onChannels, onTopology, onTransports, onNetwork, onDirect, onChoice, onSpeed}
+	every := []effect{onChannels, onTopology, onTransports, onNetwork, onDirect, onChoice, onSpeed}
 	for _, p := range []struct {
 		what    string
 		of      func(*Log) string
 		touches []effect
 	}{
-		{"library", versionText, any},
+		{"library", versionText, every},
 		{"CUDA driver", driverText, []effect{onTransports, onSpeed}},
 		{"network plugin", func(l *Log) string { return listText(l.Network.Plugins) }, []effect{onNetwork, onTransports, onDirect, onChannels, onSpeed}},
 		{"libfabric provider", func(l *Log) string { return listText(l.Network.Providers) }, []effect{onNetwork, onTransports, onDirect, onSpeed}},
@@ -192,7 +177,7 @@ func (c *Contrast) libraries(a, b *Log) {
 		case x == y && x != "":
 			c.Same = append(c.Same, p.what+": "+x)
 		case x != y && (x != "" && y != "" || p.what == "tuner"):
-			c.cause(Difference{What: p.what, A: x, B: y, touches: p.touches, clause: fmt.Sprintf("the %s is another (%s in A, %s in B)", p.what, cmp.Or(x, "none"), cmp.Or(y, "none"))})
+			c.cause(Difference{What: p.what, A: x, B: y, touches: p.touches})
 		}
 	}
 }
@@ -233,18 +218,30 @@ func listText(all []Named) string {
 	return units.Some(texts)
 }
 
-// findings compares what was found: by its kind and words, with numbers set aside.
+// findings compares what was found: by its code, and by what it is about.
 func (c *Contrast) findings(a, b *Log) {
 	x, y := a.Findings(), b.Findings()
-	without := func(all, other []Finding) (out []Finding) {
-		for _, f := range all {
-			if !slices.ContainsFunc(other, func(g Finding) bool { return g.Kind == f.Kind && shape(g.Says) == shape(f.Says) }) {
-				out = append(out, f)
-			}
-		}
-		return out
+	without := func(all, other []notice.Notice) []notice.Notice {
+		return slices.DeleteFunc(slices.Clone(all), func(f notice.Notice) bool {
+			return slices.ContainsFunc(other, func(g notice.Notice) bool { return g.Code() == f.Code() && topic(g) == topic(f) })
+		})
 	}
 	c.OnlyA, c.OnlyB = without(x, y), without(y, x)
+}
+
+// topic is what a finding is about, where a log may have several of its code.
+func topic(n notice.Notice) string {
+	switch f := n.Fact.(type) {
+	case notice.SettingAffectsSpeed:
+		return string(f.Variable)
+	case notice.SettingsDiffer:
+		return string(f.Variable)
+	case notice.PluginNotFound:
+		return f.Setting.Name
+	case notice.Unexplained:
+		return string(f.By)
+	}
+	return ""
 }
 
 // explain joins effects with what can have caused them, and makes the headlines.
@@ -253,7 +250,7 @@ func (c *Contrast) explain() {
 		e := &c.Effects[i]
 		for _, d := range c.Causes {
 			if slices.ContainsFunc(e.touches, func(t effect) bool { return slices.Contains(d.touches, t) }) {
-				e.Because = append(e.Because, d.clause)
+				e.Because = append(e.Because, d.cause)
 			}
 		}
 	}
@@ -265,30 +262,26 @@ func (c *Contrast) explain() {
 	slices.SortStableFunc(c.Effects, func(a, b Difference) int { return cmp.Compare(weightOf(a), weightOf(b)) })
 	c.headlines()
 	if len(c.Effects) == 0 {
-		if len(c.Causes) == 0 {
-			c.Headlines = []string{"Nothing that is known to matter differs."}
-		} else {
-			c.Headlines = []string{"What was given differs, and what the logs show of its effects does not."}
-		}
+		c.Headlines = []notice.Notice{notice.New(notice.LogsAlike{Causes: notice.CausesAlone(len(c.Causes))})}
 	}
+	c.Headlines = append(c.Headlines, c.doubts...)
 }
 
-// headlines take the first effect of each sort. What explains several is said once.
+// headlines take the first effect of each sort. What explains several is stated once.
 func (c *Contrast) headlines() {
-	before := ""
-	var told []effect
+	var before []notice.LogCause
+	var seen []effect
 	for _, e := range c.Effects {
-		if slices.Contains(told, e.touches[0]) {
+		if slices.Contains(seen, e.touches[0]) {
 			continue
 		}
-		told = append(told, e.touches[0])
-		why := because(e.Because)
-		if before != "" && why == before {
-			why = " The same may explain it."
-		} else if len(e.Because) > 0 {
-			before = why
+		seen = append(seen, e.touches[0])
+		same := len(before) > 0 && slices.Equal(e.Because, before)
+		if !same && len(e.Because) > 0 {
+			before = e.Because
 		}
-		c.Headlines = append(c.Headlines, upper(e.Says)+"."+why)
+		causes := notice.LogCauses{All: e.Because, Before: same}
+		c.Headlines = append(c.Headlines, notice.New(notice.LogDifference{What: e.What, A: e.A, B: e.B, Causes: causes}))
 	}
 }
 
@@ -296,18 +289,4 @@ func (c *Contrast) headlines() {
 func weightOf(d Difference) int {
 	order := []effect{onNetwork, onChannels, onTransports, onDirect, onTopology, onChoice, onSpeed}
 	return slices.Index(order, d.touches[0])
-}
-
-// because says how likely causes are: what a log shows is that both differ, never that one follows from the other.
-func because(causes []string) string {
-	const most = 3
-	switch n := len(causes); {
-	case n == 0:
-		return " Nothing that the logs name explains it."
-	case n == 1:
-		return " The most likely cause: " + causes[0] + "."
-	case n > most:
-		return fmt.Sprintf(" Likely causes: %s; and %d more.", strings.Join(causes[:most], "; "), n-most)
-	}
-	return " Likely causes: " + strings.Join(causes, "; ") + "."
 }

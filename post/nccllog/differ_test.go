@@ -5,17 +5,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 // A log is like itself, and like one of another day: other pids, pointers, commIds and ports.
 func TestNothingDiffers(t *testing.T) {
 	other := strings.NewReplacer(":10", ":77", ":20", ":88", "0x5", "0x9", "0xabc", "0xdef", "total 0.67", "total 0.71").Replace(wholeLog())
 	c := Compare(readAll(t, wholeLog()), readAll(t, other))
-	if len(c.Effects)+len(c.Causes)+len(c.Others)+len(c.OnlyA)+len(c.OnlyB)+len(c.Doubts) > 0 {
+	if len(c.Effects)+len(c.Causes)+len(c.Others)+len(c.OnlyA)+len(c.OnlyB)+len(c.doubts) > 0 {
 		t.Errorf("%+v", c)
 	}
-	if !slices.Equal(c.Headlines, []string{"Nothing that is known to matter differs."}) || len(c.Same) < 6 {
-		t.Errorf("%q, the same: %q", c.Headlines, c.Same)
+	if !slices.Equal(c.headlineTexts(), []string{"No difference that is known to matter."}) || len(c.Same) < 6 {
+		t.Errorf("%q, the same: %q", c.headlineTexts(), c.Same)
 	}
 }
 
@@ -30,18 +32,18 @@ func TestCompare(t *testing.T) {
 		headline string
 		not      string
 	}{
-		"one setting":           {fewer + set("NCCL_TOPO_FILE", "/x.xml"), "Channels for collectives: 8 in A, 2 in B. The most likely cause: NCCL_TOPO_FILE is set only in B (/x.xml), and it changes the topology that NCCL sees.", ""},
-		"two settings":          {fewer + set("NCCL_TOPO_FILE", "/x.xml") + set("NCCL_MAX_NCHANNELS", "2"), "Channels for collectives: 8 in A, 2 in B. Likely causes: NCCL_TOPO_FILE is set only in B (/x.xml), and it changes the topology that NCCL sees; NCCL_MAX_NCHANNELS is", ""},
-		"one that cannot do it": {fewer + set("NCCL_IB_TC", "106"), "Channels for collectives: 8 in A, 2 in B. Nothing that the logs name explains it.", "most likely"},
-		"a version":             {strings.ReplaceAll(fewer, "2.27.7", "2.26.2"), "The most likely cause: the library is another (NCCL 2.27.7 for CUDA 12.8 in A, NCCL 2.26.2 for CUDA 12.8 in B).", ""},
-		"another network":       {strings.NewReplacer("Using network IB", "Using network Socket", "NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/0").Replace(wholeLog()) + set("NCCL_IB_DISABLE", "1"), "Network: IB in A, Socket in B. The most likely cause: NCCL_IB_DISABLE is set only in B (1)", ""},
-		"the choice alone":      {strings.ReplaceAll(wholeLog(), "proto SIMPLE", "proto LL") + set("NCCL_PROTO", "LL"), "AllReduce of 32 MiB: RING/SIMPLE on 8 channels in A, RING/LL on 8 channels in B. The most likely cause: NCCL_PROTO is set only in B (LL)", ""},
-		"nothing of note":       {wholeLog() + set("NCCL_FOO", "1"), "Nothing that is known to matter differs.", ""},
+		"one setting":           {fewer + set("NCCL_TOPO_FILE", "/x.xml"), "Collective channels: 8 in A; 2 in B. The most likely cause: NCCL_TOPO_FILE is set only in B (/x.xml), and it changes the topology that NCCL sees.", ""},
+		"two settings":          {fewer + set("NCCL_TOPO_FILE", "/x.xml") + set("NCCL_MAX_NCHANNELS", "2"), "Collective channels: 8 in A; 2 in B. Likely causes: NCCL_TOPO_FILE is set only in B (/x.xml), and it changes the topology that NCCL sees; NCCL_MAX_NCHANNELS is", ""},
+		"one that cannot do it": {fewer + set("NCCL_IB_TC", "106"), "Collective channels: 8 in A; 2 in B. Nothing in the logs explains it.", "most likely"},
+		"a version":             {strings.ReplaceAll(fewer, "2.27.7", "2.26.2"), "The most likely cause: library differs (NCCL 2.27.7 for CUDA 12.8 in A, NCCL 2.26.2 for CUDA 12.8 in B).", ""},
+		"another network":       {strings.NewReplacer("Using network IB", "Using network Socket", "NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/0").Replace(wholeLog()) + set("NCCL_IB_DISABLE", "1"), "Network: IB in A; Socket in B. The most likely cause: NCCL_IB_DISABLE is set only in B (1)", ""},
+		"the choice alone":      {strings.ReplaceAll(wholeLog(), "proto SIMPLE", "proto LL") + set("NCCL_PROTO", "LL"), "AllReduce of 32 MiB: RING/SIMPLE on 8 channels in A; RING/LL on 8 channels in B. The most likely cause: NCCL_PROTO is set only in B (LL)", ""},
+		"nothing of note":       {wholeLog() + set("NCCL_FOO", "1"), "No difference that is known to matter.", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := Compare(readAll(t, wholeLog()), readAll(t, test.b))
-			all := strings.Join(c.Headlines, "\n")
-			if len(c.Headlines) == 0 || !strings.Contains(c.Headlines[0], test.headline) || test.not != "" && strings.Contains(all, test.not) {
+			all := strings.Join(c.headlineTexts(), "\n")
+			if len(c.headlineTexts()) == 0 || !strings.Contains(c.headlineTexts()[0], test.headline) || test.not != "" && strings.Contains(all, test.not) {
 				t.Errorf("%s", all)
 			}
 		})
@@ -52,7 +54,7 @@ func TestCompare(t *testing.T) {
 func TestFindingsOfOneAlone(t *testing.T) {
 	warned := func(text string) string { return "\nn1:100:200 [0] a.cc:1 NCCL WARN " + text + "\n" }
 	c := Compare(readAll(t, wholeLog()+warned("odd thing 17")), readAll(t, wholeLog()+warned("odd thing 23")+warned("Call to ibv_reg_mr failed")))
-	if len(c.OnlyA) != 0 || len(c.OnlyB) != 1 || !strings.Contains(c.OnlyB[0].Says, "lock memory") {
+	if len(c.OnlyA) != 0 || len(c.OnlyB) != 1 || c.OnlyB[0].Code() != "locked-memory-limit" {
 		t.Errorf("%v, %v", c.OnlyA, c.OnlyB)
 	}
 }
@@ -61,8 +63,8 @@ func TestFindingsOfOneAlone(t *testing.T) {
 func TestDoubtsAreTold(t *testing.T) {
 	silent := strings.ReplaceAll(wholeLog(), "NCCL_DEBUG_SUBSYS set by environment to ALL", "DMA-BUF is available on GPU device 0")
 	c := Compare(readAll(t, silent), readAll(t, wholeLog()))
-	if len(c.Doubts) != 1 || !strings.Contains(c.Doubts[0], "A names no setting") {
-		t.Errorf("%q", c.Doubts)
+	if len(c.doubts) != 1 || c.doubts[0].Fact != (notice.SettingsNotRecorded{Log: "A"}) {
+		t.Errorf("%v", c.doubts)
 	}
 }
 
@@ -72,13 +74,13 @@ func TestHealthyAgainstCrippled(t *testing.T) {
 	c := Compare(healthy, crippled)
 	cause := "The most likely cause: NCCL_TOPO_FILE is set only in B (/home/zx/nccl-tests/topo_fail.xml), and it changes the topology that NCCL sees."
 	for i, want := range []string{
-		"Channels for collectives: 24 in A, 2 in B. " + cause,
-		"Links between GPUs as NCCL sees them: 2 × NVL 240.0 GB/s in A; 1 × NVL 20.0 GB/s, 1 × NVL 240.0 GB/s in B. The same may explain it.",
-		"AllReduce of 8 MiB to 8 GiB (11 sizes): RING/SIMPLE on 24 channels in A; RING/SIMPLE on 2 channels in B. The same may explain it.",
-		"Bus bandwidth at 8 GiB, of 11 sizes the one that differs most: 216.6 GB/s in A, 28.6 GB/s in B. The same may explain it.",
+		"Collective channels: 24 in A; 2 in B. " + cause,
+		"GPU links: 2 × NVL 240.0 GB/s in A; 1 × NVL 20.0 GB/s, 1 × NVL 240.0 GB/s in B. The same may explain it.",
+		"AllReduce of 8 MiB–8 GiB (11 sizes): RING/SIMPLE on 24 channels in A; RING/SIMPLE on 2 channels in B. The same may explain it.",
+		"Busbw at 8 GiB (largest of 11 differences): 216.6 GB/s in A; 28.6 GB/s in B. The same may explain it.",
 	} {
-		if i >= len(c.Headlines) || strings.ReplaceAll(c.Headlines[i], ";", ",") != strings.ReplaceAll(want, ";", ",") {
-			t.Errorf("headlines %q, want %q", c.Headlines, want)
+		if i >= len(c.headlineTexts()) || strings.ReplaceAll(c.headlineTexts()[i], ";", ",") != strings.ReplaceAll(want, ";", ",") {
+			t.Errorf("headlines %q, want %q", c.headlineTexts(), want)
 		}
 	}
 	if len(c.Causes) != 1 || len(c.Others) != 0 || len(c.OnlyA) != 0 || len(c.OnlyB) != 2 {
@@ -94,16 +96,18 @@ func TestHealthyAgainstCrippled(t *testing.T) {
 
 // What is found in public logs, by eye.
 func TestFindingsOfPublicLogs(t *testing.T) {
-	for file, want := range map[string][]Kind{
+	for file, want := range map[string][]notice.Code{
 		"timez-zx_nccl-tests_nccl.log":                           nil,
-		"timez-zx_nccl-tests_nccl-fault.log":                     {FewChannels, TopologyFile},
+		"timez-zx_nccl-tests_nccl-fault.log":                     {"few-channels", "topology-from-file"},
 		"aws-samples_aws-efa-eks_p4d_2node.log":                  nil,
 		"eunomia_nccl-eBPF_p3-allgather-reducescatter-sweep.log": nil,
-		"NVIDIA_nccl_docs_logging_2.30_excerpts.log":             {Warned, Unfinished, ThroughHost, ThroughNet, SetSlow},
+		"NVIDIA_nccl_docs_logging_2.30_excerpts.log": {
+			"no-usable-network", "init-unfinished", "host-memory-between-gpus", "network-within-host", "setting-affects-speed",
+		},
 	} {
-		var got []Kind
+		var got []notice.Code
 		for _, f := range example(t, file).Findings() {
-			got = append(got, f.Kind)
+			got = append(got, f.Code())
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", file, got, want)

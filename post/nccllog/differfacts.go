@@ -14,7 +14,7 @@ import (
 // network compares which network NCCL uses, and whether cards reach GPUs.
 func (c *Contrast) network(a, b *Log) {
 	c.effect(onNetwork, "network", listText(a.Network.Using), listText(b.Network.Using))
-	c.effect(onDirect, "connection ends with GPUDirect RDMA", directText(a), directText(b))
+	c.effect(onDirect, "GPUDirect RDMA ends", directText(a), directText(b))
 }
 
 func directText(l *Log) string {
@@ -41,10 +41,10 @@ func (c *Contrast) channels(a, b *Log) {
 		what string
 		a, b int
 	}{
-		{"channels for collectives", channelsOf(x), channelsOf(y)},
-		{"channels of NVLink SHARP", x.Channels.NVLS, y.Channels.NVLS},
-		{"channels for sends", x.Channels.P2P, y.Channels.P2P},
-		{"channels for sends to one peer", x.Channels.PerPeer, y.Channels.PerPeer},
+		{"collective channels", channelsOf(x), channelsOf(y)},
+		{"NVLS channels", x.Channels.NVLS, y.Channels.NVLS},
+		{"send channels", x.Channels.P2P, y.Channels.P2P},
+		{"channels per peer", x.Channels.PerPeer, y.Channels.PerPeer},
 	} {
 		c.effect(onChannels, p.what, countText(p.a), countText(p.b))
 	}
@@ -76,11 +76,11 @@ func (c *Contrast) topology(a, b *Log) {
 	if x == nil || y == nil {
 		return
 	}
-	c.effect(onTopology, "links between GPUs as NCCL sees them", pathsText(x.Topology, "GPU-GPU"), pathsText(y.Topology, "GPU-GPU"))
-	c.effect(onTopology, "ways from GPUs to network cards", pathsText(x.Topology, "GPU-NET"), pathsText(y.Topology, "GPU-NET"))
-	c.effect(onTopology, "all_reduce as NCCL's model expects it", expected(a), expected(b))
+	c.effect(onTopology, "GPU links", pathsText(x.Topology, "GPU-GPU"), pathsText(y.Topology, "GPU-GPU"))
+	c.effect(onTopology, "GPU-NIC paths", pathsText(x.Topology, "GPU-NET"), pathsText(y.Topology, "GPU-NET"))
+	c.effect(onTopology, "predicted all_reduce bandwidth", expected(a), expected(b))
 	for _, g := range []struct{ pattern, name string }{{"4", "rings"}, {"3", "trees"}, {"1", "trees"}} {
-		c.effect(onTopology, g.name+" that the search found", searchText(x, g.pattern), searchText(y, g.pattern))
+		c.effect(onTopology, g.name+" found", searchText(x, g.pattern), searchText(y, g.pattern))
 	}
 }
 
@@ -218,7 +218,7 @@ func (c *Contrast) choices(a, b *Log) {
 		}
 	}
 	if same > 0 {
-		c.Same = append(c.Same, fmt.Sprintf("algorithm, protocol and channels at %s", units.Count(same, "size")))
+		c.Same = append(c.Same, fmt.Sprintf("algorithm/protocol/channels at %s", units.Count(same, "size")))
 	}
 }
 
@@ -296,18 +296,21 @@ func (c *Contrast) measured(a, b *Log) {
 	switch {
 	case both == 0:
 	case ratio < apart:
-		c.Same = append(c.Same, fmt.Sprintf("times of %s of nccl-tests, within %.0f %%", units.Count(both, "row"), 100*(apart-1)))
+		c.Same = append(c.Same, fmt.Sprintf("nccl-tests times: %s", fmt.Sprintf("%s within %.0f %%", units.Count(both, "row"), 100*(apart-1))))
 	default:
-		c.effect(onSpeed, fmt.Sprintf("bus bandwidth at %s, of %s the one that differs most", coll.FormatSize(most.Bytes, true), units.Count(both, "size")),
+		c.effect(onSpeed, fmt.Sprintf("busbw at %s (%s)", coll.FormatSize(most.Bytes, true), largestOf(both)),
 			fmt.Sprintf("%.1f GB/s", was.OutBusbw), fmt.Sprintf("%.1f GB/s", most.OutBusbw))
 	}
 }
+
+// largestOf is of how many sizes one differs most.
+func largestOf(sizes int) string { return "largest of " + units.Count(sizes, "difference") }
 
 // inits compares how long it took to make the largest communicators.
 func (c *Contrast) inits(a, b *Log) {
 	x, y := slowestInit(a), slowestInit(b)
 	if x > 0 && y > 0 && max(x, y) >= 1 && max(x/y, y/x) >= 2 {
-		c.effect(onSpeed, "time to make the communicator", fmt.Sprintf("%.1f s", x), fmt.Sprintf("%.1f s", y))
+		c.effect(onSpeed, "init time", fmt.Sprintf("%.1f s", x), fmt.Sprintf("%.1f s", y))
 	}
 }
 

@@ -3,6 +3,8 @@ package nccllog
 import (
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 // TestOldTopology reads what versions before 2.14 said of the machine, in other words or with numbers for kinds of links.
@@ -121,15 +123,15 @@ func TestGuessedCommunicators(t *testing.T) {
 		t.Fatalf("%d communicators, %d sequences", len(l.Communicators), len(l.Sequences))
 	}
 	for _, f := range l.Findings() {
-		if f.Kind == Stopped && f.Severity != Warning {
-			t.Errorf("%s is %s, though it rests on a guess", f.Says, f.Severity)
+		if f.Code() == "ranks-stopped" && f.Severity != notice.Warning {
+			t.Errorf("%s is %s, though it rests on a guess", f.Message(), f.Severity)
 		}
 	}
-	if s := l.Sequences[1]; len(s.Behind) != 1 || !strings.Contains(s.Doubt, "several communicators") {
+	if s := l.Sequences[1]; len(s.Behind) != 1 || s.Doubt == nil || s.Doubt.Cause != notice.SameSize {
 		t.Errorf("%+v", s)
 	}
-	if l = read(t, pairs(2, 3)); l.Sequences[0].Doubt != "" {
-		t.Errorf("in doubt although there is one communicator: %q", l.Sequences[0].Doubt)
+	if l = read(t, pairs(2, 3)); l.Sequences[0].Doubt != nil {
+		t.Errorf("in doubt although there is one communicator: %v", l.Sequences[0].Doubt)
 	}
 }
 
@@ -146,7 +148,7 @@ func TestOneGPUOnce(t *testing.T) {
 func TestConfigurationsMayDiffer(t *testing.T) {
 	l := read(t, "a:1:2 [0] NCCL INFO Comm config Blocking set to 0\na:1:2 [0] NCCL INFO Comm config Blocking set to 1\n")
 	for _, f := range l.Findings() {
-		t.Errorf("%s", f.Says)
+		t.Errorf("%s", f.Message())
 	}
 }
 
@@ -157,7 +159,7 @@ a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC
 a:1:2 [0] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via SHM/direct/direct
 `)
 	for _, f := range l.Findings() {
-		if f.Kind == ThroughHost && strings.HasPrefix(f.Says, "1 of 1 pair ") {
+		if f.Code() == "host-memory-between-gpus" && strings.HasPrefix(f.Message(), "1 of 1 pair ") {
 			return
 		}
 	}
@@ -168,14 +170,14 @@ a:1:2 [0] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via SHM/direct/direct
 func TestAbortAtTheEnd(t *testing.T) {
 	both := "a:1:1 [0] NCCL INFO comm 0x7 rank 0 nranks 2 cudaDev 0 busId 1000 - Abort COMPLETE\n" +
 		"a:2:2 [1] NCCL INFO comm 0x8 rank 1 nranks 2 cudaDev 1 busId 2000 - Abort COMPLETE\n"
-	for text, want := range map[string]Severity{
-		both:                                   Note,
-		both[:strings.IndexByte(both, '\n')+1]: Serious,
-		"a:1:1 [0] x.cc:1 NCCL WARN It broke\n" + both: Serious,
+	for text, want := range map[string]notice.Severity{
+		both:                                   notice.Info,
+		both[:strings.IndexByte(both, '\n')+1]: notice.Error,
+		"a:1:1 [0] x.cc:1 NCCL WARN It broke\n" + both: notice.Error,
 	} {
 		i := 0
 		for _, f := range read(t, text).Findings() {
-			if f.Kind == Aborted {
+			if f.Code() == "communicator-aborted" {
 				i++
 				if f.Severity != want {
 					t.Errorf("%q: %s", text, f.Severity)
@@ -197,8 +199,8 @@ a:1:1 [0] NCCL INFO comm 0x7 rank 0 nRanks 2 nNodes 2 localRanks 1 localRank 0 M
 a:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0
 `)
 	for _, f := range l.Findings() {
-		if f.Kind == NoDirect {
-			if strings.Contains(f.Advice, "peermem") || !strings.Contains(strings.Join(f.Evidence, "; "), "distance") {
+		if f.Code() == "no-gpudirect-rdma" {
+			if strings.Contains(f.Advice(), "peermem") || !strings.Contains(strings.Join(f.Details(), "; "), "distance") {
 				t.Errorf("%+v", f)
 			}
 			return

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 // wholeLog is what four ranks on two nodes write that are well: NVLink within a node, two InfiniBand cards with
@@ -53,7 +55,7 @@ func wholeLog() string {
 func TestNothingIsFoundInAWholeLog(t *testing.T) {
 	l := readAll(t, wholeLog())
 	for _, f := range l.Findings() {
-		t.Errorf("%s, %s: %s %q", f.Kind, f.Severity, f.Says, f.Evidence)
+		t.Errorf("%s, %s: %s %q", f.Code(), f.Severity, f.Message(), f.Details())
 	}
 	// The log must hold what findings look at, or there is nothing to find in it.
 	if len(l.Communicators) != 1 || len(l.Communicators[0].Members) != 4 || len(l.Transports) == 0 || len(l.Choices) == 0 || len(l.Sequences) != 1 || len(l.overNet()) != 4 {
@@ -107,49 +109,49 @@ func TestFindings(t *testing.T) {
 	oneNode := swap("nNodes 2 localRanks 2", "nNodes 1 localRanks 4", "n2:", "n1:", "[send] via NET/IB/0/GDRDMA", "via P2P/CUMEM", "[send] via NET/IB/1/GDRDMA", "via P2P/CUMEM")
 	for name, c := range map[string]struct {
 		change   func(string) string
-		kind     Kind
-		severity Severity
-		words    []string // in what it says, its evidence, who, advice and source
-		also     []Kind   // that may come with it
+		kind     notice.Code
+		severity notice.Severity
+		words    []string      // in what it says, its evidence, who, advice and source
+		also     []notice.Code // that may come with it
 	}{
 		"ranks disagree in the count": {swapOnce("opCount 1 sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm 0x5300", "opCount 1 sendbuff 0x1 recvbuff 0x2 count 99 datatype 7 op 0 root 0 comm 0x5300"),
-			Disagree, Serious, []string{"rank 3", "ranks 0-2", "call 2", "99"}, nil},
+			"ranks-disagree", notice.Error, []string{"rank 3", "ranks 0-2", "call 2", "99"}, nil},
 		"ranks disagree in the collective": {swapOnce("AllReduce: opCount 2 sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm 0x5100", "Broadcast: opCount 2 sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm 0x5100"),
-			Disagree, Serious, []string{"Broadcast", "rank 1"}, nil},
-		"a rank stopped":                        {without("opCount 2", "comm 0x5200"), Stopped, Serious, []string{"Rank 2", "1 call behind", "2 calls"}, nil},
-		"init was not finished":                 {without("Init COMPLETE", "rank 3"), Unfinished, Serious, []string{"Rank 3", "NCCL_SOCKET_IFNAME"}, nil},
-		"a communicator was aborted":            {adds("n1:101:201 [1] NCCL INFO comm 0x5100 rank 1 nranks 4 cudaDev 1 busId 2000 - Abort COMPLETE"), Aborted, Serious, []string{"rank 1"}, nil},
-		"TCP with InfiniBand":                   {swap("NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/1"), OverTCP, Serious, []string{"mlx5_0:1/IB", "4 of 4 connections", "--device=/dev/infiniband"}, nil},
-		"TCP because it was set":                {both(swap("NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/1"), env("NCCL_IB_DISABLE", "1")), OverTCP, Serious, []string{"unset NCCL_IB_DISABLE"}, []Kind{SetSlow}},
-		"no GPUDirect RDMA":                     {swap("/GDRDMA", "", "GPU Direct RDMA Enabled", "GPU Direct RDMA Disabled"), NoDirect, Warning, []string{"2 of 2", "n1", "n2", "mlx5_0", "modprobe nvidia-peermem"}, nil},
-		"no GPUDirect RDMA, and the cards can":  {swap("/GDRDMA", ""), NoDirect, Warning, []string{"too far", "NCCL_NET_GDR_LEVEL=PHB"}, nil},
-		"one card of two":                       {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA"), OneCard, Warning, []string{"n1, n2", "device 0", "NCCL_IB_HCA"}, nil},
-		"libfabric over TCP":                    {adds("n1:100:200 [0] NCCL INFO NET/OFI Selected Provider is tcp"), WrongProvider, Serious, []string{"tcp", "rank 0"}, nil},
-		"a virtual interface":                   {swap("Bootstrap: Using eth0:10", "Bootstrap: Using docker0:172"), BadInterface, Serious, []string{"docker0", "NCCL_SOCKET_IFNAME"}, nil},
-		"shared memory instead of P2P":          {swap("via P2P/CUMEM", "via SHM/direct/direct"), ThroughHost, Warning, []string{"2 of 2 pairs", "nvidia-smi topo -p2p r"}, nil},
-		"shared memory because it was set":      {both(swap("via P2P/CUMEM", "via SHM/direct/direct"), env("NCCL_P2P_DISABLE", "1")), ThroughHost, Warning, []string{"unset NCCL_P2P_DISABLE"}, []Kind{SetSlow}},
-		"the network within a host":             {swap("via P2P/CUMEM", "[send] via NET/IB/0"), ThroughNet, Warning, []string{"2 pairs", "--ipc=host"}, nil},
-		"cards beyond another processor":        {swap("type NVL/PIX", "type NVL/SYS"), FarCard, Warning, []string{"SYS", "nvidia-smi topo -m"}, nil},
-		"GPUs without NVLink":                   {swap("type NVL/PIX", "type PHB/PIX"), FarPeers, Note, []string{"PHB"}, nil},
-		"few channels":                          {both(oneNode, swap("8 coll channels", "2 coll channels")), FewChannels, Warning, []string{"2 channels", "bw 20.0/20.0"}, nil},
-		"few channels because they are bounded": {both(oneNode, swap("8 coll channels", "2 coll channels"), env("NCCL_MAX_NCHANNELS", "2")), FewChannels, Warning, []string{"NCCL_MAX_NCHANNELS=2", "run without NCCL_MAX_NCHANNELS"}, []Kind{SetSlow}},
-		"idle channels":                         {swap("={0..7}", "={0..1}"), IdleChannels, Note, []string{"2 of 8", "32 MiB"}, nil},
-		"LL for large messages":                 {swap("proto SIMPLE", "proto LL"), Latency, Warning, []string{"32 MiB", "RING/LL"}, nil},
-		"LL because it was set":                 {both(swap("proto SIMPLE", "proto LL"), env("NCCL_PROTO", "LL")), Latency, Warning, []string{"unset NCCL_PROTO"}, []Kind{SetSlow}},
-		"no NVLink SHARP":                       {swap("maxBw 240.0", "maxBw 370.8", "nNodes 2 localRanks 2", "nNodes 2 localRanks 4"), NoMulticast, Note, []string{"370.8", "fabricmanager"}, nil},
-		"a plugin that was asked for":           {both(env("NCCL_TUNER_PLUGIN", "libmytuner.so"), adds("n1:100:200 [0] NCCL INFO TUNER/Plugin: Could not find: libmytuner.so")), NoPlugin, Warning, []string{"libmytuner.so"}, nil},
-		"P2P switched off":                      {env("NCCL_P2P_DISABLE", "1"), SetSlow, Serious, []string{"NCCL_P2P_DISABLE is 1"}, nil},
-		"an old GID index":                      {env("NCCL_IB_GID_INDEX", "3"), SetSlow, Note, []string{"2.21"}, nil},
-		"a topology file":                       {env("NCCL_TOPO_FILE", "/x.xml"), TopologyFile, Note, []string{"/x.xml"}, nil},
-		"settings that differ":                  {adds("n1:100:200 [0] NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.", "n2:103:203 [1] NCCL INFO NCCL_BUFFSIZE set by environment to 4194304."), SetDiffers, Warning, []string{"NCCL_BUFFSIZE=4194304: rank 3 on n2", "rank 0 on n1"}, nil},
-		"versions that differ":                  {swapOnce("n2:103:203 [1] NCCL INFO NCCL version 2.27.7", "n2:103:203 [1] NCCL INFO NCCL version 2.26.2"), VersionDiffer, Serious, []string{"2.26.2", "--nccl PATH"}, nil},
-		"a slow init":                           {swapOnce("rank 2 nranks 4 total 0.67 (kernels 0.57, alloc 0.05, bootstrap 0.01", "rank 2 nranks 4 total 90.67 (kernels 0.57, alloc 0.05, bootstrap 90.01"), SlowInit, Warning, []string{"90.7 s", "rank 2", "bootstrap 90.01 s"}, nil},
-		"a warning that is explained":           {says("Call to ibv_reg_mr failed"), Warned, Serious, []string{"lock memory", "LimitMEMLOCK", "rank 2 on n2", "misc/x.cc:17"}, nil},
-		"a warning that is not known":           {says("the moon is in the seventh house"), Warned, Warning, []string{"the moon is"}, nil},
+			"ranks-disagree", notice.Error, []string{"Broadcast", "rank 1"}, nil},
+		"a rank stopped":                        {without("opCount 2", "comm 0x5200"), "ranks-stopped", notice.Error, []string{"rank 2", "1 call behind", "2 calls"}, nil},
+		"init was not finished":                 {without("Init COMPLETE", "rank 3"), "init-unfinished", notice.Error, []string{"rank 3", "NCCL_SOCKET_IFNAME"}, nil},
+		"a communicator was aborted":            {adds("n1:101:201 [1] NCCL INFO comm 0x5100 rank 1 nranks 4 cudaDev 1 busId 2000 - Abort COMPLETE"), "communicator-aborted", notice.Error, []string{"rank 1"}, nil},
+		"TCP with InfiniBand":                   {swap("NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/1"), "tcp-between-nodes", notice.Error, []string{"mlx5_0:1/IB", "4 of 4 connections", "--device=/dev/infiniband"}, nil},
+		"TCP because it was set":                {both(swap("NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/1"), env("NCCL_IB_DISABLE", "1")), "tcp-between-nodes", notice.Error, []string{"unset NCCL_IB_DISABLE"}, []notice.Code{"setting-affects-speed"}},
+		"no GPUDirect RDMA":                     {swap("/GDRDMA", "", "GPU Direct RDMA Enabled", "GPU Direct RDMA Disabled"), "no-gpudirect-rdma", notice.Warning, []string{"2 of 2", "n1", "n2", "mlx5_0", "modprobe nvidia-peermem"}, nil},
+		"no GPUDirect RDMA, and the cards can":  {swap("/GDRDMA", ""), "no-gpudirect-rdma", notice.Warning, []string{"too far", "NCCL_NET_GDR_LEVEL=PHB"}, nil},
+		"one card of two":                       {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA"), "one-nic", notice.Warning, []string{"n1, n2", "device 0", "NCCL_IB_HCA"}, nil},
+		"libfabric over TCP":                    {adds("n1:100:200 [0] NCCL INFO NET/OFI Selected Provider is tcp"), "libfabric-tcp", notice.Error, []string{"tcp", "rank 0"}, nil},
+		"a virtual interface":                   {swap("Bootstrap: Using eth0:10", "Bootstrap: Using docker0:172"), "unreachable-interface", notice.Error, []string{"docker0", "NCCL_SOCKET_IFNAME"}, nil},
+		"shared memory instead of P2P":          {swap("via P2P/CUMEM", "via SHM/direct/direct"), "host-memory-between-gpus", notice.Warning, []string{"2 of 2 pairs", "nvidia-smi topo -p2p r"}, nil},
+		"shared memory because it was set":      {both(swap("via P2P/CUMEM", "via SHM/direct/direct"), env("NCCL_P2P_DISABLE", "1")), "host-memory-between-gpus", notice.Warning, []string{"unset NCCL_P2P_DISABLE"}, []notice.Code{"setting-affects-speed"}},
+		"the network within a host":             {swap("via P2P/CUMEM", "[send] via NET/IB/0"), "network-within-host", notice.Warning, []string{"2 pairs", "--ipc=host"}, nil},
+		"cards beyond another processor":        {swap("type NVL/PIX", "type NVL/SYS"), "nic-far-from-gpu", notice.Warning, []string{"SYS", "nvidia-smi topo -m"}, nil},
+		"GPUs without NVLink":                   {swap("type NVL/PIX", "type PHB/PIX"), "gpus-far-apart", notice.Info, []string{"PHB"}, nil},
+		"few channels":                          {both(oneNode, swap("8 coll channels", "2 coll channels")), "few-channels", notice.Warning, []string{"2 channels", "bw 20.0/20.0"}, nil},
+		"few channels because they are bounded": {both(oneNode, swap("8 coll channels", "2 coll channels"), env("NCCL_MAX_NCHANNELS", "2")), "few-channels", notice.Warning, []string{"NCCL_MAX_NCHANNELS=2", "run without NCCL_MAX_NCHANNELS"}, []notice.Code{"setting-affects-speed"}},
+		"idle channels":                         {swap("={0..7}", "={0..1}"), "idle-channels", notice.Info, []string{"2 of 8", "32 MiB"}, nil},
+		"LL for large messages":                 {swap("proto SIMPLE", "proto LL"), "ll-for-large-messages", notice.Warning, []string{"32 MiB", "RING/LL"}, nil},
+		"LL because it was set":                 {both(swap("proto SIMPLE", "proto LL"), env("NCCL_PROTO", "LL")), "ll-for-large-messages", notice.Warning, []string{"unset NCCL_PROTO"}, []notice.Code{"setting-affects-speed"}},
+		"no NVLink SHARP":                       {swap("maxBw 240.0", "maxBw 370.8", "nNodes 2 localRanks 2", "nNodes 2 localRanks 4"), "nvls-unused", notice.Info, []string{"370.8", "fabricmanager"}, nil},
+		"a plugin that was asked for":           {both(env("NCCL_TUNER_PLUGIN", "libmytuner.so"), adds("n1:100:200 [0] NCCL INFO TUNER/Plugin: Could not find: libmytuner.so")), "plugin-not-found", notice.Warning, []string{"libmytuner.so"}, nil},
+		"P2P switched off":                      {env("NCCL_P2P_DISABLE", "1"), "setting-affects-speed", notice.Error, []string{"NCCL_P2P_DISABLE is 1"}, nil},
+		"an old GID index":                      {env("NCCL_IB_GID_INDEX", "3"), "setting-affects-speed", notice.Info, []string{"2.21"}, nil},
+		"a topology file":                       {env("NCCL_TOPO_FILE", "/x.xml"), "topology-from-file", notice.Info, []string{"/x.xml"}, nil},
+		"settings that differ":                  {adds("n1:100:200 [0] NCCL INFO NCCL_BUFFSIZE set by environment to 8388608.", "n2:103:203 [1] NCCL INFO NCCL_BUFFSIZE set by environment to 4194304."), "settings-differ", notice.Warning, []string{"NCCL_BUFFSIZE=4194304: rank 3 on n2", "rank 0 on n1"}, nil},
+		"versions that differ":                  {swapOnce("n2:103:203 [1] NCCL INFO NCCL version 2.27.7", "n2:103:203 [1] NCCL INFO NCCL version 2.26.2"), "mixed-library-versions", notice.Error, []string{"2.26.2", "--nccl PATH"}, nil},
+		"a slow init":                           {swapOnce("rank 2 nranks 4 total 0.67 (kernels 0.57, alloc 0.05, bootstrap 0.01", "rank 2 nranks 4 total 90.67 (kernels 0.57, alloc 0.05, bootstrap 90.01"), "slow-init", notice.Warning, []string{"90.7 s", "rank 2", "ootstrap 90.01 s"}, nil},
+		"a warning that is explained":           {says("Call to ibv_reg_mr failed"), "locked-memory-limit", notice.Error, []string{"lock memory", "LimitMEMLOCK", "rank 2 on n2", "misc/x.cc:17"}, nil},
+		"a warning that is not known":           {says("the moon is in the seventh house"), "unexplained-message", notice.Warning, []string{"the moon is"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := readAll(t, c.change(wholeLog())).Findings()
-			i := slices.IndexFunc(all, func(f Finding) bool { return f.Kind == c.kind })
+			i := slices.IndexFunc(all, func(f notice.Notice) bool { return f.Code() == c.kind })
 			if i < 0 {
 				t.Fatalf("%s is not found among %v", c.kind, all)
 			}
@@ -157,18 +159,18 @@ func TestFindings(t *testing.T) {
 			if f.Severity != c.severity {
 				t.Errorf("%s, want %s", f.Severity, c.severity)
 			}
-			text := strings.Join(append([]string{f.Says, f.Who, f.Advice, f.Source}, f.Evidence...), "\n")
+			text := strings.Join(append([]string{f.Message(), f.At.Subject, f.Advice(), notice.Source(f.Fact)}, f.Details()...), "\n")
 			for _, w := range c.words {
 				if !strings.Contains(text, w) {
 					t.Errorf("%q is not in\n%s", w, text)
 				}
 			}
-			if f.Source == "" && c.kind != Warned {
+			if notice.Source(f.Fact) == "" && c.kind != "unexplained-message" {
 				t.Error("no source")
 			}
 			for _, f := range all {
-				if f.Kind != c.kind && !slices.Contains(c.also, f.Kind) {
-					t.Errorf("also %s: %s %q", f.Kind, f.Says, f.Evidence)
+				if f.Code() != c.kind && !slices.Contains(c.also, f.Code()) {
+					t.Errorf("also %s: %s %q", f.Code(), f.Message(), f.Details())
 				}
 			}
 		})
@@ -188,11 +190,11 @@ func swapOnce(old, new string) func(string) string {
 // The gravest comes first.
 func TestFindingsAreInOrder(t *testing.T) {
 	l := readAll(t, wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_TOPO_FILE set by environment to /x.xml\n\nn2:102:202 [0] x.cc:1 NCCL WARN odd\n\nn2:102:202 [0] x.cc:2 NCCL WARN Call to ibv_reg_mr failed\n")
-	var got []Severity
+	var got []notice.Severity
 	for _, f := range l.Findings() {
 		got = append(got, f.Severity)
 	}
-	if !slices.Equal(got, []Severity{Serious, Warning, Note}) {
+	if !slices.Equal(got, []notice.Severity{notice.Error, notice.Warning, notice.Info}) {
 		t.Errorf("%v", got)
 	}
 }

@@ -1,14 +1,12 @@
 package nccllog
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"busbar/internal/advice"
-	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -23,8 +21,8 @@ func pairOf(t Transport) pair {
 	return p
 }
 
-// findWithinHost tells of GPUs of one host that exchange data through its memory, or even over the network.
-func findWithinHost(l *Log) (found []Finding) {
+// findWithinHost finds GPUs of one host that exchange data through its memory, or even over the network.
+func findWithinHost(l *Log) (all []found) {
 	by := map[string]map[pair]bool{}
 	for _, t := range l.Transports {
 		kind := t.Kind
@@ -36,41 +34,33 @@ func findWithinHost(l *Log) (found []Finding) {
 		}
 		by[kind][pairOf(t)] = true
 	}
-	off := l.peersOff()
 	both := maps.Clone(by["p2p"]) // a pair may go one way in each direction
 	if both == nil {
 		both = map[pair]bool{}
 	}
 	maps.Copy(both, by["shm"])
-	total := len(both)
 	if n := len(by["shm"]); n > 0 {
-		f := Finding{Kind: ThroughHost, Severity: Warning, Source: gpuDoc + ", GPU-to-GPU communication",
-			Says:     fmt.Sprintf("%d of %s of GPUs of one host exchange data through host memory (SHM), and not directly (P2P).", n, units.Count(total, "pair")),
-			Evidence: []string{fmt.Sprintf("%s via SHM, %d via P2P", units.Count(n, "pair"), len(by["p2p"]))}, Advice: advice.Peers}
-		f.blame(off, l)
+		f := about("", notice.HostMemoryBetweenGPUs{
+			Pairs: n, Of: len(both), P2P: len(by["p2p"]), NVLink: notice.HasNVLink(l.nvlinks()), Settings: l.peersOff(), Vendor: l.vendor(),
+		})
 		if l.nvlinks() {
-			f.Severity = Serious
-			f.Evidence = append(f.Evidence, "the topology has NVLink between GPUs")
+			f.Severity = notice.Error
 		}
-		found = append(found, f)
+		all = append(all, f)
 	}
 	if n := len(by["net"]); n > 0 {
-		f := Finding{Kind: ThroughNet, Severity: Warning, Source: environmentDoc + "NCCL_SHM_DISABLE",
-			Says:     fmt.Sprintf("%s of ranks of one host exchange data over the network.", upper(units.Count(n, "pair"))),
-			Evidence: []string{fmt.Sprintf("%s on one host via NET", units.Count(n, "pair"))},
-			Advice:   "where each rank has a container of its own: let them share /dev/shm and the network's name space (--ipc=host --net=host); else " + advice.Peers}
+		off := l.peersOff()
 		if on(l.setting("NCCL_SHM_DISABLE")) {
-			off = append(off, "NCCL_SHM_DISABLE")
+			off = append(off, l.assigned("NCCL_SHM_DISABLE")...)
 		}
-		f.blame(off, l)
-		found = append(found, f)
+		all = append(all, about("", notice.NetworkWithinHost{Pairs: n, Settings: off, Vendor: l.vendor()}))
 	}
-	return found
+	return all
 }
 
-// findShared tells of ranks of one communicator that use one GPU: the same bus on one host. Without an id, ranks are put
+// findShared finds ranks of one communicator that use one GPU: the same bus on one host. Without an id, ranks are put
 // together by order alone, and may be of several communicators.
-func findShared(l *Log) (found []Finding) {
+func findShared(l *Log) (all []found) {
 	for i, c := range l.Communicators {
 		if c.ID == "" || l.namesake(i) {
 			continue
@@ -83,23 +73,20 @@ func findShared(l *Log) (found []Finding) {
 				ranks[gpu{host, m.Bus}] = append(ranks[gpu{host, m.Bus}], m.Rank)
 			}
 		}
-		var all []int
-		var texts []string
+		fact := notice.RanksShareGPU{Communicator: l.communicator(i)}
 		for g, of := range ranks {
 			if len(of) > 1 {
-				all = append(all, of...)
-				texts = append(texts, fmt.Sprintf("%s: busId %s on %s", ranksText(of), g.bus, g.host))
+				fact.Ranks = append(fact.Ranks, of...)
+				fact.GPUs = append(fact.GPUs, notice.UsedGPU{Ranks: of, Bus: g.bus, Host: g.host})
 			}
 		}
-		if len(all) == 0 {
+		if len(fact.Ranks) == 0 {
 			continue
 		}
-		slices.Sort(texts)
-		found = append(found, Finding{Kind: SharedGPU, Severity: Warning, Who: ranksText(all), Source: source + "src/init.cc",
-			Says:     fmt.Sprintf("%s of %s share GPUs: they take turns, so times say nothing about the links.", upper(ranksText(all)), l.commText(i)),
-			Evidence: clipTexts(texts), Advice: advice.OwnGPU})
+		slices.SortFunc(fact.GPUs, func(a, b notice.UsedGPU) int { return strings.Compare(a.String(), b.String()) })
+		all = append(all, about("", fact))
 	}
-	return found
+	return all
 }
 
 // namesake reports whether several nodes of a communicator have one host name, as containers have: names then do not
@@ -125,25 +112,15 @@ func (l *Log) namesake(comm int) bool {
 	return l.namesakes[comm]
 }
 
-// blame names the settings that explain a finding, where there are any.
-func (f *Finding) blame(variables []string, l *Log) {
-	for _, name := range variables {
-		f.Evidence = append(f.Evidence, name+"="+l.setting(name))
-	}
-	if len(variables) > 0 {
-		f.Variable, f.Advice = variables[0], "unset "+strings.Join(variables, " and ")
-	}
-}
-
-// peersOff are the settings that keep GPUs from reaching each other.
-func (l *Log) peersOff() (names []string) {
+// peersOff are the settings that prevent GPUs from accessing each other.
+func (l *Log) peersOff() (all []notice.Assigned) {
 	if on(l.setting("NCCL_P2P_DISABLE")) {
-		names = append(names, "NCCL_P2P_DISABLE")
+		all = l.assigned("NCCL_P2P_DISABLE")
 	}
 	if v := l.setting("NCCL_P2P_LEVEL"); v == "LOC" || v == "0" {
-		names = append(names, "NCCL_P2P_LEVEL")
+		all = append(all, l.assigned("NCCL_P2P_LEVEL")...)
 	}
-	return names
+	return all
 }
 
 // nvlinks says whether some communicator's topology has NVLink.
@@ -153,9 +130,9 @@ func (l *Log) nvlinks() bool {
 	})
 }
 
-// findPaths tells of GPUs that reach each other, or their card, through processors. The search over the topology writes the
-// worst way of each pattern; the first pattern of the largest communicator counts.
-func findPaths(l *Log) (found []Finding) {
+// findPaths finds GPUs that reach each other, or their NIC, through processors. The search over the topology writes the
+// worst path of each pattern; the first pattern of the largest communicator counts.
+func findPaths(l *Log) (all []found) {
 	c := l.largest()
 	if c == nil || len(c.Graphs) == 0 {
 		return nil
@@ -164,70 +141,62 @@ func findPaths(l *Log) (found []Finding) {
 	if i := slices.IndexFunc(c.Graphs, func(g Graph) bool { return g.Pattern == "4" }); i >= 0 {
 		g = c.Graphs[i]
 	}
-	words := map[string]string{"PHB": "through a processor", "SYS": "between processors (NUMA nodes)"}
-	if how := words[g.Intra]; how != "" {
-		found = append(found, Finding{Kind: FarPeers, Severity: Note, Source: environmentDoc + "NCCL_P2P_LEVEL",
-			Says:     fmt.Sprintf("Rings within a host go %s (%s): there is no NVLink between all GPUs, or it is not seen.", how, g.Intra),
-			Evidence: []string{graphText(g)}, Advice: "compare nvidia-smi topo -m: where it shows NVLink (NV#), NCCL ought to; " + advice.Peers})
+	far := func(path string) bool { return path == "PHB" || path == "SYS" }
+	if far(g.Intra) {
+		all = append(all, about("", notice.GPUsFar{Path: notice.FarPath(g.Intra), Search: searchResult(g), Vendor: l.vendor()}))
 	}
-	if how := words[g.Inter]; how != "" && l.nodes() > 1 {
-		s := Note
+	if far(g.Inter) && l.nodes() > 1 {
+		f := about("", notice.NICFar{Path: notice.FarPath(g.Inter), Search: searchResult(g), Vendor: l.vendor()})
 		if g.Inter == "SYS" {
-			s = Warning
+			f.Severity = notice.Warning
 		}
-		found = append(found, Finding{Kind: FarCard, Severity: s, Source: environmentDoc + "NCCL_NET_GDR_LEVEL",
-			Says:     fmt.Sprintf("The way from a GPU to its network card leads %s (%s).", how, g.Inter),
-			Evidence: []string{graphText(g)}, Advice: "see nvidia-smi topo -m: each GPU wants a card under its own PCIe switch; in a container or a virtual machine, that /sys shows the real topology (docs of NCCL: Topology detection)"})
+		all = append(all, f)
 	}
-	return found
+	return all
 }
 
-func graphText(g Graph) string {
-	return fmt.Sprintf("Pattern %s, nChannels %d, bw %.1f/%.1f, type %s", g.Pattern, g.Channels, g.BwIntra, g.BwInter, strings.TrimSuffix(g.Intra+"/"+g.Inter, "/"))
+func searchResult(g Graph) notice.SearchResult {
+	return notice.SearchResult{
+		Pattern: g.Pattern, Channels: g.Channels, BwIntra: g.BwIntra, BwInter: g.BwInter,
+		Type: strings.TrimSuffix(g.Intra+"/"+g.Inter, "/"),
+	}
 }
 
 // fewest is the number of channels under which NVLink cannot be filled: each channel is a thread block, of some 20 GB/s.
 const fewest = 4
 
-// findChannels tells of communicators with few channels over NVLink.
-func findChannels(l *Log) (found []Finding) {
+// findChannels finds communicators with few channels over NVLink.
+func findChannels(l *Log) (all []found) {
 	for i := range l.Communicators {
 		c := &l.Communicators[i]
 		g := slices.IndexFunc(c.Graphs, func(g Graph) bool { return g.Pattern == "4" })
-		if c.Ranks < 2 || c.Channels.Coll <= 0 || c.Channels.Coll >= fewest || c.Nodes > 1 || g < 0 || !strings.HasPrefix(c.Graphs[g].Intra, "NV") {
+		if c.Ranks < 2 || c.Channels.Coll <= 0 || c.Channels.Coll >= fewest || c.Nodes > 1 || g < 0 ||
+			!strings.HasPrefix(c.Graphs[g].Intra, "NV") {
 			continue
 		}
-		f := Finding{Kind: FewChannels, Severity: Warning, Source: environmentDoc + "NCCL_MAX_CTAS, NCCL_TOPO_FILE",
-			Says:     fmt.Sprintf("Only %s for collectives of %s, over NVLink.", units.Count(c.Channels.Coll, "channel"), l.commText(i)),
-			Evidence: []string{fmt.Sprintf("%d coll channels", c.Channels.Coll), graphText(c.Graphs[g])},
-			Advice:   "compare with a log of a machine that is well: post log THIS --against THAT; nvidia-smi nvlink --status shows whether all links are up"}
-		f.Evidence = append(f.Evidence, linkTexts(c.Topology)...)
-		for _, name := range []string{"NCCL_MAX_NCHANNELS", "NCCL_MAX_CTAS", "NCCL_TOPO_FILE", "NCCL_GRAPH_FILE"} {
-			if v := l.setting(name); v != "" {
-				f.Evidence = append(f.Evidence, name+"="+v)
-				if f.Variable == "" {
-					f.Variable = name
-					f.Says = strings.TrimSuffix(f.Says, ".") + fmt.Sprintf("; %s is set, and %s.", name, theVariable(name).Does)
-					f.Advice = "run without " + name + "; " + f.Advice
-				}
-			}
+		fact := notice.FewChannels{
+			Communicator: l.communicator(i), Channels: c.Channels.Coll, Search: searchResult(c.Graphs[g]), Links: unlike(c.Topology),
+			Settings: l.assigned("NCCL_MAX_NCHANNELS", "NCCL_MAX_CTAS", "NCCL_TOPO_FILE", "NCCL_GRAPH_FILE"), Vendor: l.vendor(),
 		}
-		found = append(found, f)
+		if len(fact.Settings) > 0 {
+			fact.Setting, fact.Effect = notice.NCCLVariable(fact.Settings[0].Name), notice.Effect(fact.Settings[0].Name)
+		}
+		all = append(all, about("", fact))
 	}
-	return found
+	return all
 }
 
-// linkTexts say how fast links between GPUs are taken for, where they are not all alike.
-func linkTexts(t Topology) (texts []string) {
+// unlike are the links between GPUs, where they are not all alike.
+func unlike(t Topology) (all notice.UnlikeLinks) {
 	for _, p := range t.Paths {
 		if p.Pair == "GPU-GPU" && p.Type != "LOC" {
-			texts = append(texts, fmt.Sprintf("%s of GPUs by %s at %.1f GB/s", units.Count(int(p.Times), "path"), p.Type, p.Bw))
+			all = append(all, notice.LinkPaths{Paths: int(p.Times), Type: p.Type, Bw: notice.Gigabytes(p.Bw)})
 		}
 	}
-	if len(texts) < 2 {
+	if len(all) < 2 {
 		return nil
 	}
-	return []string{"links are not alike: " + strings.Join(texts, ", ")}
+	return all
 }
 
 // communicatorOf is the communicator of a choice: the largest where it is unknown; nil where there is none.
@@ -245,10 +214,9 @@ const (
 	latencyStep = 1 << 20
 )
 
-// findChoices tells of unusual algorithms and protocols.
-func findChoices(l *Log) (found []Finding) {
-	var large []string
-	var least int64
+// findChoices finds unusual algorithms and protocols.
+func findChoices(l *Log) (all []found) {
+	fact := notice.LLForLarge{Setting: l.assigned("NCCL_PROTO")}
 	widest := l.largest()
 	for _, c := range l.Choices {
 		step := c.Size
@@ -256,27 +224,21 @@ func findChoices(l *Log) (found []Finding) {
 			step /= int64(max(1, of.Ranks))
 		}
 		if c.Proto == "LL" && c.Size >= latencyBytes && step >= latencyStep {
-			if least == 0 || c.Size < least {
-				least = c.Size
+			if fact.From == 0 || c.Size < int64(fact.From) {
+				fact.From = units.Bytes(c.Size)
 			}
-			large = append(large, fmt.Sprintf("%s of %s: %s/LL", c.Name, coll.FormatSize(c.Size, true), c.Algo))
+			fact.Choices = append(fact.Choices, notice.LLChoice{Name: c.Name, Size: units.Bytes(c.Size), Algorithm: c.Algo})
 		}
 	}
-	if len(large) > 0 {
-		f := Finding{Kind: Latency, Severity: Warning, Source: environmentDoc + "NCCL_PROTO", Variable: "NCCL_PROTO",
-			Says:     fmt.Sprintf("NCCL takes LL, the protocol for small messages, from %s on: half of the bandwidth is lost to its flags.", coll.FormatSize(least, true)),
-			Evidence: clipTexts(large), Advice: "see what else keeps NCCL from Simple: NCCL_PROTO, a tuner plugin, a wrong topology"}
-		if v := l.setting("NCCL_PROTO"); v != "" {
-			f.Evidence, f.Advice = append(f.Evidence, "NCCL_PROTO="+v), "unset NCCL_PROTO"
-		}
-		found = append(found, f)
+	if len(fact.Choices) > 0 {
+		all = append(all, about("", fact))
 	}
-	return append(found, findIdle(l)...)
+	return append(all, findIdle(l)...)
 }
 
 // findIdle finds the largest size of a collective in a communicator if it leaves most channels unused; of several
 // communicators that with the largest size.
-func findIdle(l *Log) (found []Finding) {
+func findIdle(l *Log) (all []found) {
 	type kind struct {
 		comm int
 		name string
@@ -309,20 +271,20 @@ func findIdle(l *Log) (found []Finding) {
 		if !there {
 			continue
 		}
-		found = append(found, Finding{Kind: IdleChannels, Severity: Note, Source: environmentDoc + "NCCL_MIN_CTAS",
-			Says: fmt.Sprintf("%s of %s uses %d of %d channels.", choice.Name, coll.FormatSize(choice.Size, true), choice.Channels,
-				l.communicatorOf(choice, widest).Channels.Coll),
-			Evidence: []string{fmt.Sprintf("%s/%s, channels %d to %d", choice.Algo, choice.Proto, choice.Lo, choice.Hi)},
-			Advice:   "a tuner plugin, or the program's ncclConfig_t, may bound it; NCCL_MIN_CTAS tries more"})
+		all = append(all, about("", notice.IdleChannels{
+			Collective: choice.Name, Size: units.Bytes(choice.Size), Used: choice.Channels,
+			Of: l.communicatorOf(choice, widest).Channels.Coll, Algorithm: choice.Algo, Protocol: choice.Proto,
+			First: notice.Channel(choice.Lo), Last: notice.Channel(choice.Hi),
+		}))
 	}
-	return found
+	return all
 }
 
 // hopperLinks is the bandwidth of a GPU's NVLinks from H100 on, as NCCL writes it: 18 links of 20.6 GB/s.
 const hopperLinks = 18 * 20.6
 
-// findMulticast tells of GPUs whose switches could reduce, and do not.
-func findMulticast(l *Log) []Finding {
+// findMulticast finds GPUs whose switches could reduce, and do not.
+func findMulticast(l *Log) []found {
 	c := l.largest()
 	if c == nil || c.Channels.NVLS != 0 || c.NVLS != nil && *c.NVLS || c.Topology.MaxBw < hopperLinks-1 || l.setting("NCCL_NVLS_ENABLE") == "0" {
 		return nil
@@ -334,8 +296,5 @@ func findMulticast(l *Log) []Finding {
 	if local <= 2 || len(l.Versions) == 0 || l.Versions[0].Code < 21700 || l.Versions[0].Library == RCCL {
 		return nil
 	}
-	return []Finding{{Kind: NoMulticast, Severity: Note, Source: environmentDoc + "NCCL_NVLS_ENABLE", Variable: "NCCL_NVLS_ENABLE",
-		Says:     "NVLink SHARP (NVLS) is not used, though NVLink is as fast as with H100 and later.",
-		Evidence: []string{"0 nvls channels", fmt.Sprintf("NVLink of %.1f GB/s, %s on a host", c.Topology.MaxBw, units.Count(local, "rank"))},
-		Advice:   "it needs NVSwitch of the third generation, a running nvidia-fabricmanager, and a driver that allows multicast; NCCL_DEBUG=INFO says at init whether “NVLS multicast support is available”"}}
+	return []found{about("", notice.NVLSUnused{Bandwidth: notice.Gigabytes(c.Topology.MaxBw), Ranks: local})}
 }

@@ -3,71 +3,33 @@ package nccllog
 import (
 	"cmp"
 	"slices"
+
+	"busbar/internal/notice"
 )
 
-// Severity is how much a finding matters.
-type Severity string
-
-// The severities: data or the run are at stake; speed is; good to know.
-const (
-	Serious Severity = "serious"
-	Warning Severity = "warning"
-	Note    Severity = "note"
-)
-
-var severities = []Severity{Serious, Warning, Note}
-
-// Kind is what sort of thing was found; docs/log.md has a row for each.
-type Kind string
-
-// The kinds.
-const (
-	Disagree      Kind = "ranks disagree"
-	Stopped       Kind = "rank stopped"
-	Unfinished    Kind = "init not finished"
-	Aborted       Kind = "communicator aborted"
-	Answered      Kind = "RAS problem"
-	Warned        Kind = "message"
-	OverTCP       Kind = "TCP between nodes"
-	NoDirect      Kind = "no GPUDirect RDMA"
-	OneCard       Kind = "one network card"
-	FarCard       Kind = "far network card"
-	WrongProvider Kind = "libfabric provider"
-	ThroughHost   Kind = "host memory between GPUs"
-	ThroughNet    Kind = "network within a host"
-	FarPeers      Kind = "GPUs far apart"
-	SharedGPU     Kind = "ranks share a GPU"
-	FewChannels   Kind = "few channels"
-	IdleChannels  Kind = "idle channels"
-	Latency       Kind = "LL for large messages"
-	NoMulticast   Kind = "no NVLink SHARP"
-	NoPlugin      Kind = "plugin not found"
-	BadInterface  Kind = "virtual interface"
-	SetSlow       Kind = "setting"
-	SetDiffers    Kind = "settings differ"
-	VersionDiffer Kind = "versions differ"
-	SlowInit      Kind = "slow init"
-	TopologyFile  Kind = "topology from a file"
-)
-
-// Finding is one thing to know about a run, from its log.
-type Finding struct {
-	Kind     Kind     `json:"kind"`
-	Severity Severity `json:"severity"`
-	Says     string   `json:"says"`     // one sentence that stands for itself
-	Who      string   `json:"who"`      // "ranks 0-3 on node01"; "" where it is about all
-	Evidence []string `json:"evidence"` // what it rests on, with counts; the library's words among it
-	Advice   string   `json:"advice"`   // what to do
-	Source   string   `json:"source"`   // where that is written
-	Variable string   `json:"variable"` // that has to do with it; "" for none
-
-	follows bool // from something that was told elsewhere: it stands behind findings as grave
+// found is a notice, and whether it follows from another failure, behind which it is sorted.
+type found struct {
+	notice.Notice
+	follows bool
 }
 
-// Findings are what is wrong, or worth knowing, the gravest first. What a log does not tell is not judged.
-func (l *Log) Findings() []Finding {
-	var all []Finding
-	for _, find := range []func(*Log) []Finding{
+// about is a fact about processes or ranks; "" for all.
+func about(who string, f notice.Fact) found {
+	n := notice.New(f)
+	n.At.Subject = who
+	return found{Notice: n}
+}
+
+// as is a finding with another severity than the catalogue's.
+func (f found) as(s notice.Severity) found {
+	f.Severity = s
+	return f
+}
+
+// Findings are what is wrong, or worth knowing, the most severe first. What a log does not have is not judged.
+func (l *Log) Findings() []notice.Notice {
+	var all []found
+	for _, find := range []func(*Log) []found{
 		findDisagreement, findVersions, findMessages, findRAS, findStopped, findUnfinished, findAborted,
 		findNetwork, findDirect, findCards, findProvider, findInterface,
 		findShared, findWithinHost, findPaths, findChannels, findChoices, findMulticast,
@@ -75,11 +37,14 @@ func (l *Log) Findings() []Finding {
 	} {
 		all = append(all, find(l)...)
 	}
-	l.suited(all)
-	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity)), cmp.Compare(ones(a.follows), ones(b.follows)))
+	slices.SortStableFunc(all, func(a, b found) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(ones(a.follows), ones(b.follows)))
 	})
-	return all
+	notices := []notice.Notice{}
+	for _, f := range all {
+		notices = append(notices, f.Notice)
+	}
+	return notices
 }
 
 func ones(b bool) int {
@@ -87,4 +52,28 @@ func ones(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// assigned are the variables of names that were set, with their values.
+func (l *Log) assigned(names ...string) (all []notice.Assigned) {
+	for _, name := range names {
+		if v := l.setting(name); v != "" {
+			all = append(all, notice.Assigned{Name: name, Value: v})
+		}
+	}
+	return all
+}
+
+// vendor is whose GPUs the log is of, which RCCL shows.
+func (l *Log) vendor() notice.Vendor {
+	amd := len(l.Versions) > 0 && !slices.ContainsFunc(l.Versions, func(v Version) bool { return v.Library != RCCL })
+	return notice.Vendor(amd)
+}
+
+// communicator names a communicator.
+func (l *Log) communicator(i int) notice.Communicator {
+	if i < 0 || i >= len(l.Communicators) {
+		return notice.Communicator{}
+	}
+	return notice.Communicator{Name: l.Communicators[i].Name, Ranks: max(0, l.Communicators[i].Ranks)}
 }

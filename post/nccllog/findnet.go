@@ -2,12 +2,11 @@ package nccllog
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"busbar/internal/advice"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -75,50 +74,32 @@ func (l *Log) missing(part string) bool {
 	return slices.ContainsFunc(l.Network.Missing, func(n Named) bool { return strings.Contains(n.Name, part) })
 }
 
-// findNetwork tells of nodes that talk over TCP.
-func findNetwork(l *Log) []Finding {
-	var tcp, all int
+// findNetwork finds nodes that communicate over TCP.
+func findNetwork(l *Log) []found {
+	fact := notice.TCPBetweenNodes{RDMA: l.faster()}
 	for _, t := range l.overNet() {
-		all += connections(t)
+		fact.Of += connections(t)
 		if isTCP(t) {
-			tcp += connections(t)
+			fact.TCP += connections(t)
 		}
 	}
-	if tcp == 0 && (all > 0 || !l.usesTCP() || l.nodes() < 2) {
+	if fact.TCP == 0 && (fact.Of > 0 || !l.usesTCP() || l.nodes() < 2) {
 		return nil
 	}
-	f := Finding{Kind: OverTCP, Severity: Warning, Source: environmentDoc + "NCCL_NET; docs/preflight.md, NCCL network",
-		Says: "NCCL goes over TCP between nodes (NET/Socket)."}
-	if all > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%d of %s between nodes via NET/Socket", tcp, units.Count(all, "connection")))
-	}
-	if len(l.Network.Sockets) > 0 {
-		f.Evidence = append(f.Evidence, "interfaces: "+units.Some(names(l.Network.Sockets)))
-	}
-	var todo []string
-	if what := l.faster(); what != "" {
-		f.Severity = Serious
-		f.Says = "NCCL goes over TCP between nodes (NET/Socket), though the log names " + what + "."
-	}
+	fact.Interfaces = names(l.Network.Sockets)
 	switch {
 	case on(l.setting("NCCL_IB_DISABLE")):
-		f.Severity, f.Variable = Serious, "NCCL_IB_DISABLE"
-		f.Evidence = append(f.Evidence, "NCCL_IB_DISABLE="+l.setting("NCCL_IB_DISABLE"))
-		todo = append(todo, "unset NCCL_IB_DISABLE")
+		fact.Settings = l.assigned("NCCL_IB_DISABLE")
 	case strings.EqualFold(l.setting("NCCL_NET"), "Socket"):
-		f.Severity, f.Variable = Serious, "NCCL_NET"
-		f.Evidence = append(f.Evidence, "NCCL_NET=Socket")
-		todo = append(todo, "unset NCCL_NET")
+		fact.Settings = l.assigned("NCCL_NET")
 	default:
-		if l.missing("libnccl-net") {
-			f.Evidence = append(f.Evidence, "NCCL's network plugin was not found (libnccl-net.so)")
-			todo = append(todo, "on EFA: "+advice.Plugin)
-		}
-		todo = append(todo, "with InfiniBand or RoCE, "+advice.Devices)
-		todo = append(todo, "rank --preflight there says what the host has; without RDMA, NCCL_SOCKET_NTHREADS and NCCL_NSOCKS_PERTHREAD give a connection more sockets")
+		fact.PluginMissing = notice.NoPlugin(l.missing("libnccl-net"))
 	}
-	f.Advice = strings.Join(todo, "; ")
-	return []Finding{f}
+	f := about("", fact)
+	if fact.RDMA != "" || len(fact.Settings) > 0 {
+		f.Severity = notice.Error
+	}
+	return []found{f}
 }
 
 // rdmaEnds are the ends of connections between hosts, other than over TCP. Each end is a line of its own: sender and receiver
@@ -156,8 +137,8 @@ func (c *endCount) add(t Transport) {
 
 func (c endCount) sum() int { return c.sends + c.receives }
 
-// findDirect tells of ends of connections between nodes that pass through host memory, and of NICs without GPUDirect RDMA.
-func findDirect(l *Log) []Finding {
+// findDirect finds ends of connections between nodes that pass through host memory, and NICs without GPUDirect RDMA.
+func findDirect(l *Log) []found {
 	var without, all endCount
 	allAt, withoutAt := map[string]*endCount{}, map[string]*endCount{}
 	for _, t := range l.rdmaEnds() {
@@ -176,44 +157,34 @@ func findDirect(l *Log) []Finding {
 	if without.sum() == 0 {
 		return l.disabledNICs(off, all.sum() > 0)
 	}
-	f := Finding{Kind: NoDirect, Severity: Warning, Source: gpuDoc + ", GPU-to-NIC communication", Variable: "NCCL_NET_GDR_LEVEL"}
-	var hosts []string
-	for _, host := range slices.Sorted(maps.Keys(withoutAt)) {
-		n, of := withoutAt[host], allAt[host]
-		if n.sum() == 0 {
-			continue
-		}
-		hosts = append(hosts, cmp.Or(host, "unknown host"))
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %d of %d [send] and %d of %d [receive] without /GDRDMA", hosts[len(hosts)-1], n.sends, of.sends, n.receives, of.receives))
+	fact := notice.NoGPUDirect{
+		Ends: without.sum(), Of: all.sum(), Vendor: l.vendor(),
+		Settings: l.assigned("NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ", "NCCL_DMABUF_ENABLE"),
 	}
-	f.Evidence = clipTexts(f.Evidence)
-	f.Says = fmt.Sprintf("%d of %s between nodes go through host memory, without GPUDirect RDMA (on %s).", without.sum(), units.Count(all.sum(), "connection end"), hostsText(hosts))
-	if len(hosts) < len(allAt) {
-		f.Who = hostsText(hosts)
+	for _, host := range slices.Sorted(maps.Keys(withoutAt)) {
+		if n, of := withoutAt[host], allAt[host]; n.sum() > 0 {
+			fact.Hosts = append(fact.Hosts, cmp.Or(host, "unknown host"))
+			fact.Each = append(fact.Each, notice.HostEnds{
+				Host: cmp.Or(host, "unknown host"), Sends: n.sends, OfSends: of.sends, Receives: n.receives, OfReceives: of.receives,
+			})
+		}
+	}
+	who := ""
+	if len(fact.Hosts) < len(allAt) {
+		who = fact.Hosts.String()
 	}
 	switch {
 	case without.receives == 0 && all.receives > 0 && without.sends == all.sends && !l.nvlinks():
-		f.Severity, f.Variable = Note, "NCCL_NET_GDR_READ"
-		f.Advice = "NCCL's default for sends of GPUs without NVLink; NCCL_NET_GDR_READ=1 tries the direct way"
+		fact.Reason.Cause = notice.DirectSends
+		return []found{about(who, fact).as(notice.Info)}
 	case len(off) > 0:
-		f.Evidence = append(f.Evidence, "GPU Direct RDMA Disabled: "+units.Some(off))
-		f.Advice = advice.Peermem
-	case len(far)+len(able) > 0:
-		if len(far) > 0 {
-			f.Evidence = append(f.Evidence, "GPU Direct RDMA Disabled, for the distance to the GPU: "+units.Some(far))
-		} else {
-			f.Evidence = append(f.Evidence, "GPU Direct RDMA Enabled: "+units.Some(able)+", so the cards could: NCCL took them for too far from the GPUs")
-		}
-		f.Advice = "see nvidia-smi topo -m; NCCL_NET_GDR_LEVEL=PHB allows it over the host's bridge, where that is found to be faster"
-	default:
-		f.Advice = advice.Peermem + "; where that is well: see nvidia-smi topo -m, cards far from the GPUs are left out (NCCL_NET_GDR_LEVEL)"
+		fact.Reason = notice.DirectNICs{Cause: notice.DirectDisabled, Names: off}
+	case len(far) > 0:
+		fact.Reason = notice.DirectNICs{Cause: notice.DirectDistance, Names: far}
+	case len(able) > 0:
+		fact.Reason = notice.DirectNICs{Cause: notice.DirectChosen, Names: able}
 	}
-	for _, name := range []string{"NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ", "NCCL_DMABUF_ENABLE"} {
-		if v := l.setting(name); v != "" {
-			f.Evidence = append(f.Evidence, name+"="+v)
-		}
-	}
-	return []Finding{f}
+	return []found{about(who, fact)}
 }
 
 // directDevices are NICs by what was said of their GPUDirect RDMA: disabled, disabled for a distance, enabled. TCP has none.
@@ -238,23 +209,20 @@ func (l *Log) directDevices() (off, far, able []string) {
 	return off, far, able
 }
 
-// disabledNICs tells of NICs without GPUDirect RDMA where no connection shows it.
-func (l *Log) disabledNICs(off []string, unused bool) []Finding {
+// disabledNICs finds NICs without GPUDirect RDMA where no connection shows it.
+func (l *Log) disabledNICs(off []string, unused bool) []found {
 	if len(off) == 0 || l.nodes() == 1 || l.usesTCP() {
 		return nil
 	}
-	f := Finding{Kind: NoDirect, Severity: Warning, Source: gpuDoc + ", GPU-to-NIC communication",
-		Says:     "GPUDirect RDMA is disabled for " + units.Some(off) + ": data between GPUs and these NICs goes through host memory.",
-		Evidence: []string{"GPU Direct RDMA Disabled: " + units.Some(off)}, Advice: advice.Peermem}
+	f := about("", notice.GPUDirectDisabled{NICs: off, Unused: notice.Unused(unused), Vendor: l.vendor()})
 	if unused {
-		f.Severity = Note
-		f.Says = "GPUDirect RDMA is disabled for " + units.Some(off) + "; the connections in this log do not use these NICs."
+		f.Severity = notice.Info
 	}
-	return []Finding{f}
+	return []found{f}
 }
 
-// findCards tells of hosts with several cards of which one alone is used.
-func findCards(l *Log) []Finding {
+// findCards finds hosts that use one of several NICs.
+func findCards(l *Log) []found {
 	if slices.ContainsFunc(l.Network.GDR, func(g GDR) bool { return strings.Contains(g.Device, "+") }) ||
 		slices.ContainsFunc(l.Network.IB, func(n Named) bool { return strings.Contains(n.Name, "+") }) {
 		return nil // NCCL made one device of several cards
@@ -282,15 +250,10 @@ func findCards(l *Log) []Finding {
 	}
 	slices.Sort(hosts)
 	device := slices.Collect(maps.Keys(used[hosts[0]]))[0]
-	f := Finding{Kind: OneCard, Severity: Warning, Who: hostsText(hosts), Variable: "NCCL_IB_HCA", Source: environmentDoc + "NCCL_IB_HCA, NCCL_CROSS_NIC",
-		Says: fmt.Sprintf("Of up to %d network cards of a host one alone carries what goes to other nodes (on %s).", cards, hostsText(hosts)),
-		Evidence: []string{fmt.Sprintf("all connections of %s leave by device %d, %s", hosts[0], device, ranksText(slices.Collect(maps.Keys(ranks[hosts[0]])))),
-			"devices: " + units.Some(names(l.Network.IB))},
-		Advice: "see that all cards are up and named in NCCL_IB_HCA; " + advice.Cable}
-	if v := l.setting("NCCL_IB_HCA"); v != "" {
-		f.Evidence = append(f.Evidence, "NCCL_IB_HCA="+v)
-	}
-	return []Finding{f}
+	return []found{about("", notice.OneNIC{
+		NICs: cards, Hosts: hosts, Host: hosts[0], Device: device, Ranks: slices.Sorted(maps.Keys(ranks[hosts[0]])),
+		Devices: names(l.Network.IB), Setting: l.assigned("NCCL_IB_HCA"),
+	})}
 }
 
 // cardsOf is the number of devices for InfiniBand and RoCE that a host's processes named.
@@ -314,57 +277,46 @@ func (l *Log) localRanks(host string) (n int) {
 	return n
 }
 
-// findProvider tells of a libfabric that goes over TCP.
-func findProvider(l *Log) (found []Finding) {
+// findProvider finds a libfabric that uses TCP.
+func findProvider(l *Log) (all []found) {
 	for _, p := range l.Network.Providers {
-		if word, _, _ := strings.Cut(strings.ToLower(p.Name), ";"); word != "tcp" && word != "sockets" && word != "udp" && word != "net" {
-			continue
+		if word, _, _ := strings.Cut(strings.ToLower(p.Name), ";"); slices.Contains([]string{"tcp", "sockets", "udp", "net"}, word) {
+			all = append(all, about(l.who(p.Processes), notice.LibfabricTCP{Provider: p.Name}))
 		}
-		found = append(found, Finding{Kind: WrongProvider, Severity: Serious, Who: l.who(p.Processes), Variable: "FI_PROVIDER", Source: "libfabric, fi_provider(7)",
-			Says:     fmt.Sprintf("Libfabric's provider is %s: TCP, and not the network adapter.", p.Name),
-			Evidence: []string{"Selected Provider is " + p.Name},
-			Advice:   "see fi_info -p efa (or cxi, verbs) there, and FI_PROVIDER; " + advice.Devices})
 	}
-	return found
+	return all
 }
 
 // virtual are interfaces that lead to no other host.
 var virtual = []string{"docker", "lo", "virbr", "veth", "br-"}
 
-// findInterface tells of ranks that meet over an interface that leads nowhere.
-func findInterface(l *Log) (found []Finding) {
+// findInterface finds ranks that meet over an interface that leads to no other host.
+func findInterface(l *Log) (all []found) {
 	if l.nodes() == 1 || l.nodes() == 0 {
 		return nil
 	}
 	for _, n := range l.Network.Bootstrap {
 		name, address, _ := strings.Cut(n.Name, ":")
-		if !slices.ContainsFunc(virtual, func(v string) bool { return strings.HasPrefix(name, v) && (v != "lo" || name == "lo") }) {
-			continue
+		if slices.ContainsFunc(virtual, func(v string) bool { return strings.HasPrefix(name, v) && (v != "lo" || name == "lo") }) {
+			all = append(all, about(l.who(n.Processes), notice.UnreachableInterface{Interface: name, Address: address}))
 		}
-		found = append(found, Finding{Kind: BadInterface, Severity: Serious, Who: l.who(n.Processes), Variable: "NCCL_SOCKET_IFNAME", Source: networkDoc + ", IP network interfaces",
-			Says:     fmt.Sprintf("Ranks meet over %s, an interface that other hosts do not reach.", name),
-			Evidence: []string{strings.TrimSpace("Bootstrap: " + name + " " + address)}, Advice: interfaces})
 	}
-	return found
+	return all
 }
 
-// findPlugins tells of plugins that were asked for and not found.
-func findPlugins(l *Log) (found []Finding) {
-	for _, variable := range []string{"NCCL_NET_PLUGIN", "NCCL_TUNER_PLUGIN", "NCCL_PROFILER_PLUGIN"} {
-		want := l.setting(variable)
-		if want == "" || strings.EqualFold(want, "none") {
+// findPlugins finds plugins that were asked for and not found.
+func findPlugins(l *Log) (all []found) {
+	for _, s := range l.assigned("NCCL_NET_PLUGIN", "NCCL_TUNER_PLUGIN", "NCCL_PROFILER_PLUGIN") {
+		if strings.EqualFold(s.Value, "none") {
 			continue
 		}
 		i := slices.IndexFunc(l.Network.Missing, func(n Named) bool {
-			return strings.Contains(n.Name, want) || strings.Contains(want, n.Name) && n.Name != ""
+			return strings.Contains(n.Name, s.Value) || strings.Contains(s.Value, n.Name) && n.Name != ""
 		})
-		if i < 0 {
-			continue
+		if i >= 0 {
+			missing := l.Network.Missing[i]
+			all = append(all, about(l.who(missing.Processes), notice.PluginNotFound{Setting: s, File: missing.Name}))
 		}
-		found = append(found, Finding{Kind: NoPlugin, Severity: Warning, Who: l.who(l.Network.Missing[i].Processes), Variable: variable, Source: environmentDoc + variable,
-			Says:     fmt.Sprintf("The plugin that %s asks for was not found, and NCCL went on without it.", variable),
-			Evidence: []string{variable + "=" + want, "not found: " + l.Network.Missing[i].Name},
-			Advice:   "put its folder on LD_LIBRARY_PATH, or give its whole path"})
 	}
-	return found
+	return all
 }

@@ -5,237 +5,162 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/internal/advice"
-	"busbar/internal/units"
+	"busbar/internal/notice"
 )
 
-const rasSource = "NCCL documentation, RAS"
-
-// findDisagreement tells of calls that ranks of one communicator made differently.
-func findDisagreement(l *Log) (found []Finding) {
+// findDisagreement finds calls that ranks of one communicator made differently.
+func findDisagreement(l *Log) (all []found) {
 	for _, s := range l.Sequences {
 		if s.Mismatch == nil {
 			continue
 		}
 		m := s.Mismatch
-		f := Finding{Kind: Disagree, Severity: Serious, Source: "NCCL documentation, Collective Operations: each rank must call the same, with the same count and type",
-			Says:   fmt.Sprintf("Ranks of %s do not call the same: at call %d %s.", l.commText(s.Comm), m.Number, sidesText(m.Sides)),
-			Advice: "find out why these ranks took another way: a condition that depends on the rank, data of uneven length, another version of the program"}
-		if len(m.Sides) > 1 {
-			f.Who = ranksText(m.Sides[len(m.Sides)-1].Ranks)
-		}
+		fact := notice.RanksDisagree{Communicator: l.communicator(s.Comm), Call: m.Number, Doubt: s.Doubt}
 		for _, side := range m.Sides {
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %s", ranksText(side.Ranks), side.Call))
+			fact.Sides = append(fact.Sides, notice.Called{Call: side.Call, Ranks: side.Ranks})
 		}
 		if m.Op >= 0 {
-			f.Evidence = append(f.Evidence, fmt.Sprintf("opCount %d (%x as the log writes it)", m.Op, m.Op))
+			op := notice.OpCount(m.Op)
+			fact.OpCount = &op
 		}
-		found = append(found, s.doubted(f))
+		who := ""
+		if len(m.Sides) > 1 {
+			who = notice.Ranks(m.Sides[len(m.Sides)-1].Ranks).String()
+		}
+		all = append(all, about(who, fact).unless(s.Doubt))
 	}
-	return found
+	return all
 }
 
-// doubted lowers a finding that the log may only seem to show.
-func (s Sequence) doubted(f Finding) Finding {
-	if s.Doubt != "" {
-		f.Severity = Warning
-		f.Evidence = append(f.Evidence, "in doubt: "+s.Doubt)
+// unless lowers a finding that the log may only seem to show.
+func (f found) unless(d *notice.Doubt) found {
+	if d != nil {
+		f.Severity = notice.Warning
 	}
 	return f
 }
 
-func sidesText(sides []Called) string {
-	const most = 3
-	var parts []string
-	for _, side := range sides[:min(most, len(sides))] {
-		verb := "call"
-		if len(side.Ranks) == 1 {
-			verb = "calls"
-		}
-		parts = append(parts, fmt.Sprintf("%s %s %s", ranksText(side.Ranks), verb, side.Call))
-	}
-	if n := len(sides) - most; n > 0 {
-		parts = append(parts, units.Count(n, "other way"))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// commText names a communicator for a sentence.
-func (l *Log) commText(i int) string {
-	if i < 0 || i >= len(l.Communicators) {
-		return "a communicator that is not named"
-	}
-	c := l.Communicators[i]
-	if c.Ranks > 0 {
-		return fmt.Sprintf("%s (%s)", c.Name, units.Count(c.Ranks, "rank"))
-	}
-	return c.Name
-}
-
-// findStopped tells of ranks that made fewer calls than others.
-func findStopped(l *Log) (found []Finding) {
+// findStopped finds ranks that made fewer calls than others.
+func findStopped(l *Log) (all []found) {
 	for _, s := range l.Sequences {
 		if len(s.Behind) == 0 || s.Mismatch != nil {
 			continue
 		}
-		first := s.Behind[0]
-		var ranks []int
+		fact := notice.RanksStopped{Communicator: l.communicator(s.Comm), By: int(s.Behind[0].By), Each: s.behind(), Doubt: s.Doubt}
 		for _, b := range s.Behind {
-			ranks = append(ranks, b.Rank)
+			fact.Ranks = append(fact.Ranks, b.Rank)
 		}
-		f := Finding{Kind: Stopped, Severity: Serious, Who: ranksText(ranks), Source: "NCCL documentation, Collective Operations",
-			Says: fmt.Sprintf("%s of %s stopped calling: %s behind the furthest rank.", upper(ranksText(ranks)), l.commText(s.Comm), units.Count(int(first.By), "call")),
-			Advice: "look at what those ranks did last: their program's own output, or py-spy dump and gdb -p where they still run; " +
-				"the others wait for them inside the collective"}
-		f.Evidence = s.behindTexts()
-		found = append(found, s.doubted(f))
+		all = append(all, about("", fact).unless(s.Doubt))
 	}
-	return found
+	return all
 }
 
-// behindTexts say how far ranks are behind and what they did last, those together that did the same.
-func (s Sequence) behindTexts() []string {
-	of := map[string][]int{}
-	var order []string
+// behind are how far ranks are behind and what they did last, those together that did the same.
+func (s Sequence) behind() (all []notice.RanksBehind) {
 	for _, b := range s.Behind {
-		text := fmt.Sprintf("%s, %d fewer than the furthest", units.Count(int(b.Calls), "call"), b.By)
-		if i := slices.IndexFunc(s.Ranks, func(r Reached) bool { return r.Rank == b.Rank }); i >= 0 && s.Ranks[i].Last != "" {
-			text += "; the last was " + s.Ranks[i].Last
+		last := ""
+		if i := slices.IndexFunc(s.Ranks, func(r Reached) bool { return r.Rank == b.Rank }); i >= 0 {
+			last = s.Ranks[i].Last
 		}
-		if of[text] == nil {
-			order = append(order, text)
+		i := slices.IndexFunc(all, func(r notice.RanksBehind) bool { return r.Calls == b.Calls && r.By == b.By && r.Last == last })
+		if i < 0 {
+			i, all = len(all), append(all, notice.RanksBehind{Calls: b.Calls, By: b.By, Last: last})
 		}
-		of[text] = append(of[text], b.Rank)
+		all[i].Ranks = append(all[i].Ranks, b.Rank)
 	}
-	var texts []string
-	for _, text := range order {
-		texts = append(texts, ranksText(of[text])+": "+text)
-	}
-	return clipTexts(texts)
+	return all
 }
 
-// findUnfinished tells of communicators that some ranks began to make, and did not finish.
-func findUnfinished(l *Log) (found []Finding) {
+// findUnfinished finds communicators that some ranks began to create, and did not finish.
+func findUnfinished(l *Log) (all []found) {
 	for i, c := range l.Communicators {
-		var begun, done []int
+		fact := notice.InitUnfinished{Communicator: l.communicator(i), Warned: len(l.Messages) > 0}
 		for _, m := range c.Members {
 			switch {
 			case m.Completed:
-				done = append(done, m.Rank)
+				fact.Completed++
 			case m.Started:
-				begun = append(begun, m.Rank)
+				fact.Ranks = append(fact.Ranks, m.Rank)
 			}
 		}
-		if len(begun) == 0 {
+		if len(fact.Ranks) == 0 {
 			continue
 		}
-		f := Finding{Kind: Unfinished, Severity: Serious, Who: ranksText(begun), Source: networkDoc + ", IP network interfaces",
-			Says:     fmt.Sprintf("%s began to make %s, and did not finish.", upper(ranksText(begun)), l.commText(i)),
-			Evidence: []string{fmt.Sprintf("“Init START” of %s, “Init COMPLETE” of %s", units.Count(len(begun)+len(done), "rank"), count(len(done)))},
-			Advice:   "no warning says why: see that the interfaces that these ranks use reach each other: " + interfaces}
-		if len(l.Messages) > 0 {
-			f.Advice = "look for the first warning of these ranks"
+		fact.Started = len(fact.Ranks) + int(fact.Completed)
+		f := about("", fact)
+		if missing := c.Ranks - len(c.Members); missing > 0 && fact.Completed == 0 {
+			fact.Silent = missing
+			f = about("", fact).as(notice.Warning)
 		}
-		if missing := c.Ranks - len(c.Members); missing > 0 && len(done) == 0 {
-			f.Severity = Warning
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of %d did not write, so this may be a part of a log", units.Count(missing, "rank"), c.Ranks))
-		}
-		found = append(found, f)
+		all = append(all, f)
 	}
-	return found
+	return all
 }
 
-func count(n int) string {
-	if n == 0 {
-		return "none"
-	}
-	return fmt.Sprint(n)
-}
-
-// findAborted tells of communicators that were given up. PyTorch ends those of a run that went well in the same way, so that by
+// findAborted finds communicators that were given up. PyTorch ends those of a run that went well in the same way, so that by
 // itself it is no fault where all ranks did it.
-func findAborted(l *Log) (found []Finding) {
+func findAborted(l *Log) (all []found) {
 	library := func(m Message) bool { return m.Level != programLevel }
 	wrong := slices.ContainsFunc(l.Messages, library) || len(findDisagreement(l)) > 0 || len(findStopped(l)) > 0
 	for i, c := range l.Communicators {
-		var ranks []int
+		fact := notice.CommunicatorAborted{Communicator: l.communicator(i)}
 		for _, m := range c.Members {
 			if m.Aborted {
-				ranks = append(ranks, m.Rank)
+				fact.Ranks = append(fact.Ranks, m.Rank)
 			}
 		}
-		if len(ranks) == 0 {
+		if fact.N = len(fact.Ranks); fact.N == 0 {
 			continue
 		}
-		f := Finding{Kind: Aborted, Severity: Serious, Who: ranksText(ranks), Source: "NCCL documentation, ncclCommAbort",
-			Says:     fmt.Sprintf("%s was aborted by %s.", upper(l.commText(i)), ranksText(ranks)),
-			Evidence: []string{fmt.Sprintf("“Abort COMPLETE” of %s", units.Count(len(ranks), "rank"))},
-			Advice:   "the program gave up after an error or a time-out of its own: look for the first message before it"}
-		if !wrong && len(ranks) == c.Ranks {
-			f.Severity, f.Source = Note, f.Source+"; github.com/pytorch/pytorch, issue 136122"
-			f.Evidence = append(f.Evidence, "all ranks did, and no warning stands before it")
-			f.Advice = "PyTorch ends communicators so when a run is over: a fault only where the program ended too early"
+		severity := notice.Error
+		if !wrong && fact.N == c.Ranks {
+			fact.Clean, severity = true, notice.Info
 		}
-		found = append(found, f)
+		all = append(all, about("", fact).as(severity))
 	}
-	return found
+	return all
 }
 
 // findRAS passes on what NCCL's own watch over processes found.
-func findRAS(l *Log) (found []Finding) {
+func findRAS(l *Log) (all []found) {
 	for _, r := range l.RAS {
 		if len(r.Missing) > 0 {
-			found = append(found, Finding{Kind: Answered, Severity: Serious, Source: rasSource,
-				Says:     fmt.Sprintf("%s not answer NCCL's RAS: ended, stopped, or the host is down.", upper(units.Count(len(r.Missing), "process")+doesDo(len(r.Missing)))),
-				Evidence: clipTexts(briefs(r.Missing)), Advice: "look at those processes, and at dmesg of their hosts"})
+			all = append(all, about("", notice.RASMissing{Processes: len(r.Missing), Which: briefs(r.Missing)}))
 		}
 		for _, c := range r.Comms {
-			if c.Missing <= 0 && (c.Errors == "" || c.Errors == "OK") && !strings.Contains(c.Status, "MISMATCH") && !strings.Contains(c.Status, "ABORT") {
+			if c.Missing <= 0 && (c.Errors == "" || c.Errors == "OK") && !strings.Contains(c.Status, "MISMATCH") &&
+				!strings.Contains(c.Status, "ABORT") {
 				continue
 			}
-			name := "a communicator"
-			if c.ID != "" {
-				name = "communicator " + c.ID
+			fact := notice.RASCommunicator{
+				Communicator: notice.Communicator{Name: rasName(c.ID), Ranks: max(0, c.Ranks)},
+				Status:       strings.ToLower(strings.Join(nonEmpty(c.Status, c.Errors), ", ")), Missing: max(0, c.Missing),
 			}
-			f := Finding{Kind: Answered, Severity: Serious, Source: rasSource, Says: fmt.Sprintf("RAS finds %s %s.", name, strings.ToLower(strings.Join(nonEmpty(c.Status, c.Errors), ", "))),
-				Advice: "the ranks with fewer calls of a collective are those that the others wait for"}
-			if c.Missing > 0 {
-				f.Evidence = append(f.Evidence, fmt.Sprintf("%s of %d missing", units.Count(c.Missing, "rank"), c.Ranks))
+			for _, n := range c.Counts {
+				fact.Counts = append(fact.Counts, notice.CallCount{Name: n.Name, Calls: n.Calls, Ranks: n.Ranks})
 			}
-			for _, n := range c.Counts[:min(4, len(c.Counts))] {
-				f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %s by %s", n.Name, units.Count(int(n.Calls), "call"), ranksText(n.Ranks)))
+			for _, m := range c.States {
+				fact.States = append(fact.States, notice.RankState{Ranks: m.Ranks, State: brief(m.Says)})
 			}
-			for _, m := range c.States[:min(4, len(c.States))] {
-				f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %s", ranksText(m.Ranks), brief(m.Says)))
-			}
-			found = append(found, f)
+			all = append(all, about("", fact))
 		}
-		if len(r.Problems) > 0 && len(r.Missing) == 0 && len(found) == 0 {
-			found = append(found, Finding{Kind: Answered, Severity: Serious, Source: rasSource, Says: "NCCL's RAS reports errors.", Evidence: clipTexts(briefs(r.Problems)),
-				Advice: "see what it says of each communicator and process"})
+		if len(r.Problems) > 0 && len(r.Missing) == 0 && len(all) == 0 {
+			all = append(all, about("", notice.RASErrors{Errors: briefs(r.Problems)}))
 		}
 	}
-	return found
+	return all
 }
 
-func doesDo(n int) string {
-	if n == 1 {
-		return " does"
+// rasName is a communicator that RAS may not name.
+func rasName(id string) string {
+	if id == "" {
+		return "a communicator"
 	}
-	return " do"
+	return "communicator " + id
 }
 
 func nonEmpty(words ...string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return w == "" || w == "OK" })
-}
-
-// clipTexts keeps the first few of a list of texts.
-func clipTexts(texts []string) []string {
-	const most = 4
-	if n := len(texts) - most; n > 0 {
-		return append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", n))
-	}
-	return texts
 }
 
 // briefs shortens texts that are quoted.
@@ -246,46 +171,40 @@ func briefs(texts []string) (out []string) {
 	return out
 }
 
-// findVersions tells of ranks with different libraries.
-func findVersions(l *Log) []Finding {
+// findVersions finds ranks with different libraries.
+func findVersions(l *Log) []found {
 	if len(l.Versions) < 2 {
 		return nil
 	}
-	f := Finding{Kind: VersionDiffer, Severity: Serious, Source: source + "src/init.cc", Advice: advice.OneLibrary}
-	var texts []string
+	var libraries []string
+	var builds []notice.Build
 	same := true
 	for _, v := range l.Versions {
-		text := string(v.Library) + " " + v.Text
+		text := fmt.Sprint(v.Library, " ", v.Text)
 		same = same && v.Text == l.Versions[0].Text && v.Library == l.Versions[0].Library
-		if !slices.Contains(texts, text) {
-			texts = append(texts, text)
+		if !slices.Contains(libraries, text) {
+			libraries = append(libraries, text)
 		}
-		if v.CUDA != "" {
-			text += " for CUDA " + v.CUDA
-		}
-		if v.Git != "" {
-			text += ", " + v.Git
-		}
+		build := notice.Build{Library: text, CUDA: v.CUDA, Git: v.Git}
 		if len(v.Processes) > 0 {
-			text += ": " + l.name(v.Processes)
+			build.Who = l.name(v.Processes)
 		}
-		f.Evidence = append(f.Evidence, text)
+		builds = append(builds, build)
 	}
-	f.Says = fmt.Sprintf("Processes run different libraries: %s; those of one communicator must not.", strings.Join(texts, ", "))
 	if same {
-		f.Severity, f.Says = Note, "Processes run different builds of "+texts[0]+"."
+		return []found{about("", notice.MixedLibraryBuilds{Library: libraries[0], Builds: builds})}
 	}
-	return []Finding{f}
+	return []found{about("", notice.MixedLibraryVersions{Libraries: libraries, Builds: builds})}
 }
 
-// initLong is from when on making a communicator is worth a word, in seconds; and very long.
+// initLong is from when on creating a communicator is reported, in seconds; and from when on it is a warning.
 const (
 	initLong     = 10
 	initVeryLong = 60
 )
 
-// findInit tells where the time went that making a communicator took.
-func findInit(l *Log) (found []Finding) {
+// findInit finds what creating a communicator spent its time on.
+func findInit(l *Log) (all []found) {
 	for i, c := range l.Communicators {
 		var slowest *Member
 		for j := range c.Members {
@@ -298,18 +217,17 @@ func findInit(l *Log) (found []Finding) {
 		}
 		parts := slices.Clone(slowest.Init.Parts)
 		slices.SortStableFunc(parts, func(a, b Part) int { return compareDown(a.Seconds, b.Seconds) })
-		f := Finding{Kind: SlowInit, Severity: Note, Source: "NCCL's own timings of its init",
-			Says:   fmt.Sprintf("Making %s took %.1f s on rank %d.", l.commText(i), slowest.Init.Total, slowest.Rank),
-			Advice: "kernels is loading NCCL's kernels (once a process); bootstrap and allgathers are the ranks finding each other and waiting for the last; connections are the links"}
-		if slowest.Init.Total >= initVeryLong {
-			f.Severity = Warning
-		}
+		fact := notice.SlowInit{Communicator: l.communicator(i), Rank: slowest.Rank, Took: notice.TenthSeconds(slowest.Init.Total)}
 		for _, p := range parts[:min(3, len(parts))] {
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%s %.2f s", p.Name, p.Seconds))
+			fact.Parts = append(fact.Parts, notice.InitPart{Name: p.Name, Seconds: p.Seconds})
 		}
-		found = append(found, f)
+		f := about("", fact)
+		if slowest.Init.Total >= initVeryLong {
+			f.Severity = notice.Warning
+		}
+		all = append(all, f)
 	}
-	return found
+	return all
 }
 
 // compareDown orders the larger first.

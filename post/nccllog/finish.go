@@ -42,7 +42,7 @@ func (d *Reading) count(m Message) {
 		return // it says which way another message took
 	}
 	d.Warnings += m.Times
-	if Explain(m.Text) == nil {
+	if explain(m.Text) == nil {
 		d.Unexplained += m.Times
 	}
 }

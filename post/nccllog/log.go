@@ -3,7 +3,11 @@
 // up and used, what is wrong with it, and in what two logs differ.
 package nccllog
 
-import "busbar/internal/coll"
+import (
+	"busbar/internal/coll"
+
+	"busbar/internal/notice"
+)
 
 // Log is what was read of one run, from one file or several. Lists that name processes or communicators do so by index.
 type Log struct {
@@ -341,12 +345,12 @@ type Calls struct {
 
 // Sequence compares what the ranks of one communicator called, in order: sends and receives do not count.
 type Sequence struct {
-	Comm     int       `json:"communicator"`
-	Compared int64     `json:"compared"` // calls compared, of the rank that has most
-	Ranks    []Reached `json:"ranks"`    // by rank
-	Mismatch *Mismatch `json:"mismatch"` // the first call in which ranks disagree; null: none
-	Behind   []Behind  `json:"behind"`   // ranks that stopped while others went on, the furthest behind first
-	Doubt    string    `json:"doubt"`    // why this may be an artefact of the log: cut messages, members that did not write
+	Comm     int           `json:"communicator"`
+	Compared int64         `json:"compared"` // calls compared, of the rank that has most
+	Ranks    []Reached     `json:"ranks"`    // by rank
+	Mismatch *Mismatch     `json:"mismatch"` // the first call in which ranks disagree; null: none
+	Behind   []Behind      `json:"behind"`   // ranks that stopped while others went on, the furthest behind first
+	Doubt    *notice.Doubt `json:"doubt"`    // why this may be of the log alone: cut messages, members that did not write
 }
 
 // Reached is how far one rank got.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 // What looks like a fault and is none: each is near to one that is found.
@@ -16,32 +18,32 @@ func TestWhatIsNoFinding(t *testing.T) {
 	hopper := []string{"maxBw 240.0", "maxBw 370.8", "localRanks 2", "localRanks 4"}
 	for name, c := range map[string]struct {
 		log  string
-		kind Kind
+		kind notice.Code
 	}{
-		"cards that NCCL joined":              {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA", "HCA 1 'mlx5_1'", "HCA 2 'mlx5_0+mlx5_1'"), OneCard},
-		"one rank on a host sends by a card":  {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA", "[1]mlx5_1:1/IB ", ""), OneCard},
-		"docker0 on one host":                 {swap(append([]string{"Bootstrap: Using eth0", "Bootstrap: Using docker0"}, one...)...), BadInterface},
-		"no plugin wanted":                    {wholeLog() + set("NCCL_NET_PLUGIN", "none") + "n1:100:200 [0] NCCL INFO NET/Plugin: Could not find: none libnccl-net-none.so.\n", NoPlugin},
-		"a way to cards that nobody takes":    {swap(append([]string{"type NVL/PIX", "type NVL/SYS"}, one...)...), FarCard},
-		"few channels between nodes":          {swap("8 coll channels", "2 coll channels"), FewChannels},
-		"few channels without NVLink":         {swap(append([]string{"8 coll channels", "2 coll channels", "type NVL/PIX", "type PHB/PIX"}, one...)...), FewChannels},
-		"NVLS needs fewer channels":           {swap("RING proto SIMPLE channel{Lo..Hi}={0..7}", "NVLS proto SIMPLE channel{Lo..Hi}={0..1}"), IdleChannels},
-		"NVLink SHARP that was switched off":  {strings.NewReplacer(hopper...).Replace(wholeLog()) + set("NCCL_NVLS_ENABLE", "0"), NoMulticast},
-		"NVLink SHARP of two GPUs":            {swap("maxBw 240.0", "maxBw 370.8"), NoMulticast},
-		"LL for small messages":               {swap("33554432 Bytes -> Algo RING proto SIMPLE", "32768 Bytes -> Algo RING proto LL"), Latency},
-		"a debug level that differs":          {wholeLog() + set("NCCL_DEBUG", "INFO") + "n2:103:203 [1] NCCL INFO NCCL_DEBUG set by environment to WARN\n", SetDiffers},
-		"a setting that one process names":    {wholeLog() + set("NCCL_BUFFSIZE", "8388608"), SetDiffers},
-		"an index that an old version needs":  {swap("2.27.7", "2.20.5") + set("NCCL_IB_GID_INDEX", "3"), SetSlow},
-		"no InfiniBand on one host":           {swap(one...) + set("NCCL_IB_DISABLE", "1"), SetSlow},
-		"a large buffer":                      {wholeLog() + set("NCCL_BUFFSIZE", "8388608"), SetSlow},
-		"a switch that is off":                {wholeLog() + set("NCCL_P2P_DISABLE", "0"), SetSlow},
-		"a topology that a plugin brought":    {wholeLog() + "n1:100:200 [0] NCCL INFO NET/OFI Setting NCCL_TOPO_FILE environment variable to /opt/x.xml\n" + set("NCCL_TOPO_FILE", "/opt/x.xml"), TopologyFile},
-		"a second to make the communicator":   {swap("total 0.67", "total 1.67"), SlowInit},
-		"a communicator that RAS finds whole": {wholeLog(), Answered},
+		"cards that NCCL joined":              {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA", "HCA 1 'mlx5_1'", "HCA 2 'mlx5_0+mlx5_1'"), "one-nic"},
+		"one rank on a host sends by a card":  {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA", "[1]mlx5_1:1/IB ", ""), "one-nic"},
+		"docker0 on one host":                 {swap(append([]string{"Bootstrap: Using eth0", "Bootstrap: Using docker0"}, one...)...), "unreachable-interface"},
+		"no plugin wanted":                    {wholeLog() + set("NCCL_NET_PLUGIN", "none") + "n1:100:200 [0] NCCL INFO NET/Plugin: Could not find: none libnccl-net-none.so.\n", "plugin-not-found"},
+		"a way to cards that nobody takes":    {swap(append([]string{"type NVL/PIX", "type NVL/SYS"}, one...)...), "nic-far-from-gpu"},
+		"few channels between nodes":          {swap("8 coll channels", "2 coll channels"), "few-channels"},
+		"few channels without NVLink":         {swap(append([]string{"8 coll channels", "2 coll channels", "type NVL/PIX", "type PHB/PIX"}, one...)...), "few-channels"},
+		"NVLS needs fewer channels":           {swap("RING proto SIMPLE channel{Lo..Hi}={0..7}", "NVLS proto SIMPLE channel{Lo..Hi}={0..1}"), "idle-channels"},
+		"NVLink SHARP that was switched off":  {strings.NewReplacer(hopper...).Replace(wholeLog()) + set("NCCL_NVLS_ENABLE", "0"), "nvls-unused"},
+		"NVLink SHARP of two GPUs":            {swap("maxBw 240.0", "maxBw 370.8"), "nvls-unused"},
+		"LL for small messages":               {swap("33554432 Bytes -> Algo RING proto SIMPLE", "32768 Bytes -> Algo RING proto LL"), "ll-for-large-messages"},
+		"a debug level that differs":          {wholeLog() + set("NCCL_DEBUG", "INFO") + "n2:103:203 [1] NCCL INFO NCCL_DEBUG set by environment to WARN\n", "settings-differ"},
+		"a setting that one process names":    {wholeLog() + set("NCCL_BUFFSIZE", "8388608"), "settings-differ"},
+		"an index that an old version needs":  {swap("2.27.7", "2.20.5") + set("NCCL_IB_GID_INDEX", "3"), "setting-affects-speed"},
+		"no InfiniBand on one host":           {swap(one...) + set("NCCL_IB_DISABLE", "1"), "setting-affects-speed"},
+		"a large buffer":                      {wholeLog() + set("NCCL_BUFFSIZE", "8388608"), "setting-affects-speed"},
+		"a switch that is off":                {wholeLog() + set("NCCL_P2P_DISABLE", "0"), "setting-affects-speed"},
+		"a topology that a plugin brought":    {wholeLog() + "n1:100:200 [0] NCCL INFO NET/OFI Setting NCCL_TOPO_FILE environment variable to /opt/x.xml\n" + set("NCCL_TOPO_FILE", "/opt/x.xml"), "topology-from-file"},
+		"a second to make the communicator":   {swap("total 0.67", "total 1.67"), "slow-init"},
+		"a communicator that RAS finds whole": {wholeLog(), "ras-communicator"},
 	} {
 		for _, f := range readAll(t, c.log).Findings() {
-			if f.Kind == c.kind {
-				t.Errorf("%s: %s %q", name, f.Says, f.Evidence)
+			if f.Code() == c.kind {
+				t.Errorf("%s: %s %q", name, f.Message(), f.Details())
 			}
 		}
 	}
@@ -49,15 +51,15 @@ func TestWhatIsNoFinding(t *testing.T) {
 
 // What the log may only seem to show is called so.
 func TestDoubtLowersAFinding(t *testing.T) {
-	f := Finding{Severity: Serious}
-	if got := (Sequence{Doubt: "messages were cut"}).doubted(f); got.Severity != Warning || len(got.Evidence) != 1 {
+	f := about("", notice.RanksStopped{})
+	if got := f.unless(&notice.Doubt{Cause: notice.CutCalls, A: 1}); got.Severity != notice.Warning || f.Severity != notice.Error {
 		t.Errorf("%+v", got)
 	}
 	part := strings.Join(slices.DeleteFunc(strings.Split(wholeLog(), "\n"), func(line string) bool {
 		return strings.HasPrefix(line, "n2:") || strings.Contains(line, "Init COMPLETE")
 	}), "\n")
 	all := readAll(t, part).Findings()
-	if i := slices.IndexFunc(all, func(f Finding) bool { return f.Kind == Unfinished }); i < 0 || all[i].Severity != Warning {
+	if i := slices.IndexFunc(all, func(f notice.Notice) bool { return f.Code() == "init-unfinished" }); i < 0 || all[i].Severity != notice.Warning {
 		t.Errorf("%+v", all)
 	}
 }
@@ -72,13 +74,14 @@ func TestRASFindings(t *testing.T) {
 		want   []string
 	}{
 		"whole":   {RAS{Comms: []RASComm{whole}}, nil},
-		"apart":   {RAS{Comms: []RASComm{whole, apart}}, []string{"RAS finds communicator 0xb running, mismatch."}},
-		"lost":    {RAS{Comms: []RASComm{lost}}, []string{"RAS finds communicator 0xc running."}},
-		"missing": {RAS{Missing: []string{"Process 7 on node n2"}}, []string{"1 process does not answer NCCL's RAS: ended, stopped, or the host is down."}},
+		"apart":   {RAS{Comms: []RASComm{whole, apart}}, []string{"ras-communicator running, mismatch"}},
+		"lost":    {RAS{Comms: []RASComm{lost}}, []string{"ras-communicator running"}},
+		"missing": {RAS{Missing: []string{"Process 7 on node n2"}}, []string{"ras-missing-processes"}},
 	} {
 		var got []string
 		for _, f := range findRAS(&Log{RAS: []RAS{c.answer}}) {
-			got = append(got, f.Says)
+			ras, _ := f.Fact.(notice.RASCommunicator)
+			got = append(got, strings.TrimSpace(string(f.Code())+" "+ras.Status))
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -92,11 +95,8 @@ func TestMessagesAreTakenTogether(t *testing.T) {
 		return "\nn1:100:200 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer " + peer + "<5>\n"
 	}
 	all := readAll(t, wholeLog()+closed("n2")+closed("n3")+"n1:100:200 [0] NCCL INFO comm 0x5000 rank 0 nranks 4 cudaDev 0 busId 1000 - Abort COMPLETE\n").Findings()
-	if len(all) != 2 || all[0].Kind != Aborted || all[1].Kind != Warned || len(all[1].Evidence) != 2 {
+	if len(all) != 2 || all[0].Code() != "communicator-aborted" || all[1].Code() != "remote-closed" || len(all[1].Details()) != 2 {
 		t.Errorf("%+v", all)
-	}
-	if e := Explain("NET/IB : Got completion with error 10, opcode 0, len 0, vendor err 129"); strings.Contains(e.Means, "129") {
-		t.Errorf("%s", e.Means)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestPyTorchTimeout(t *testing.T) {
 		return "[rank" + rank + "]:[E321 02:07:08.4 ProcessGroupNCCL.cpp:607] [Rank " + rank + "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE, Timeout(ms)=600000) ran for " + ms + " milliseconds before timing out.\n"
 	}
 	all := readAll(t, wholeLog()+line("0", "600004")+line("4", "600067")).Findings()
-	if len(all) != 1 || all[0].Severity != Serious || !strings.Contains(all[0].Says, "no NCCL_TIMEOUT") || !strings.Contains(all[0].Evidence[0], "2 times") {
+	if len(all) != 1 || all[0].Severity != notice.Error || all[0].Code() != "pytorch-watchdog-timeout" || !strings.Contains(all[0].Details()[0], "2 times") {
 		t.Errorf("%+v", all)
 	}
 }

@@ -2,9 +2,10 @@ package nccllog
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
+
+	"busbar/internal/notice"
 )
 
 // maxPositions is how many calls, over all communicators, are kept for comparing: eight bytes each.
@@ -178,22 +179,22 @@ func (r *Reader) mismatch(c *communicator, tracked []*member, at int64) *Mismatc
 	return m
 }
 
-// doubt is why differences between ranks may be of the log alone.
-func (r *Reader) doubt(c *communicator, s Sequence) string {
+// doubt is why differences between ranks may be of the log alone; nil where nothing suggests it.
+func (r *Reader) doubt(c *communicator, s Sequence) *notice.Doubt {
 	first, last := begun(c)
 	switch {
 	case first != last:
-		return fmt.Sprintf("ranks wrote from different calls on, opCount %d to %d: they were compared where opCount is the same, and sends may shift it", first, last)
+		return &notice.Doubt{Cause: notice.DifferentStart, A: first, B: last}
 	case r.log.Reading.Damaged > 0 && r.lostCalls > 0:
-		return fmt.Sprintf("messages cut that may have been calls: %d", r.lostCalls)
+		return &notice.Doubt{Cause: notice.CutCalls, A: int64(r.lostCalls)}
 	case c.seq.full:
-		return fmt.Sprintf("calls were compared up to number %d", len(c.seq.signs))
+		return &notice.Doubt{Cause: notice.ComparedUpTo, A: int64(len(c.seq.signs))}
 	case r.guessed(c):
-		return "several communicators have this size, and the log tells them apart by order alone: the ranks may be of others"
+		return &notice.Doubt{Cause: notice.SameSize}
 	case c.ranks > 0 && len(s.Ranks) < c.ranks:
-		return fmt.Sprintf("%d of %d ranks wrote their calls", len(s.Ranks), c.ranks)
+		return &notice.Doubt{Cause: notice.PartOfRanks, A: int64(len(s.Ranks)), B: int64(c.ranks)}
 	}
-	return ""
+	return nil
 }
 
 // begun is the least and the greatest opCount with which ranks of a communicator begin.

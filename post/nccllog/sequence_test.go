@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 // rankLog is the log of one rank of four: how it set itself up, and then its calls, as counts of an all-reduce; 0 stands for a
@@ -31,7 +33,7 @@ func rankLog(rank int, counts ...int) string {
 
 func TestRanksAgree(t *testing.T) {
 	l := readAll(t, rankLog(0, 5, 0, -3, 6), rankLog(1, 5, 0, 6), rankLog(2, 5, -9, -9, 0, 6), rankLog(3, 5, 0, 6))
-	if s := l.Sequences; len(s) != 1 || s[0].Mismatch != nil || len(s[0].Behind) != 0 || s[0].Compared != 3 || s[0].Doubt != "" {
+	if s := l.Sequences; len(s) != 1 || s[0].Mismatch != nil || len(s[0].Behind) != 0 || s[0].Compared != 3 || s[0].Doubt != nil {
 		t.Errorf("%+v", s)
 	}
 }
@@ -68,12 +70,12 @@ func TestRankBehind(t *testing.T) {
 
 // Ranks that did not write, and calls that may be lost, are said.
 func TestDoubt(t *testing.T) {
-	if s := readAll(t, rankLog(0, 1, 2), rankLog(1, 1)).Sequences[0]; s.Doubt != "2 of 4 ranks wrote their calls" {
+	if s := readAll(t, rankLog(0, 1, 2), rankLog(1, 1)).Sequences[0]; s.Doubt == nil || *s.Doubt != (notice.Doubt{Cause: notice.PartOfRanks, A: 2, B: 4}) {
 		t.Errorf("%+v", s)
 	}
 	cut := rankLog(1, 1, 2, 3)
 	i := strings.LastIndex(cut, "datatype")
-	if s := readAll(t, rankLog(0, 1, 2, 3), cut[:i]).Sequences[0]; s.Doubt != "messages cut that may have been calls: 1" {
+	if s := readAll(t, rankLog(0, 1, 2, 3), cut[:i]).Sequences[0]; s.Doubt == nil || *s.Doubt != (notice.Doubt{Cause: notice.CutCalls, A: 1}) {
 		t.Errorf("%+v", s)
 	}
 }
@@ -160,12 +162,12 @@ func TestRankWithoutItsFirstCalls(t *testing.T) {
 			t.Fatalf("%+v", m)
 		}
 		f := findDisagreement(l)
-		if len(f) != 1 || f[0].Severity != Warning || !strings.Contains(strings.Join(f[0].Evidence, "\n"), "in doubt: ranks wrote from different calls on, opCount 0 to 3") {
+		if len(f) != 1 || f[0].Severity != notice.Warning || *f[0].Fact.(notice.RanksDisagree).Doubt != (notice.Doubt{Cause: notice.DifferentStart, B: 3}) {
 			t.Errorf("%+v", f)
 		}
 	}
 	// Sends before the first collective are of a rank's own: nothing is missing there.
-	if s := readAll(t, rankLog(0, -4, -4, 1, 2), rankLog(1, 1, 2), rankLog(2, -4, 1, 2), rankLog(3, 1, 2)).Sequences[0]; s.Mismatch != nil || len(s.Behind) != 0 || s.Doubt != "" {
+	if s := readAll(t, rankLog(0, -4, -4, 1, 2), rankLog(1, 1, 2), rankLog(2, -4, 1, 2), rankLog(3, 1, 2)).Sequences[0]; s.Mismatch != nil || len(s.Behind) != 0 || s.Doubt != nil {
 		t.Errorf("%+v", s)
 	}
 }

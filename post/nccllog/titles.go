@@ -17,7 +17,7 @@ func (l *Log) Title() string {
 	if text := strings.Join(slices.DeleteFunc([]string{worldText(l), versionText(l)}, func(s string) bool { return s == "" }), ", "); text != "" {
 		return text
 	}
-	return "a log that names neither ranks nor a version"
+	return "NCCL log"
 }
 
 // Paths names the files.
@@ -81,7 +81,7 @@ func topologyFact(c *Communicator) string {
 	var parts []string
 	t := c.Topology
 	if t.GPUs > 0 {
-		parts = append(parts, fmt.Sprintf("%s, %s", units.Count(t.GPUs, "GPU"), units.Count(t.NICs, "network card")))
+		parts = append(parts, fmt.Sprintf("%s, %s", units.Count(t.GPUs, "GPU"), units.Count(t.NICs, "NIC")))
 	}
 	if text := pathsText(t, "GPU-GPU"); text != "" {
 		parts = append(parts, "between GPUs "+text)
@@ -103,7 +103,7 @@ func channelFact(c *Communicator) string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{c.Channels.NVLS, "of NVLink SHARP"}, {c.Channels.P2P, "for sends"}, {c.Channels.PerPeer, "for sends to one peer"}} {
+	}{{c.Channels.NVLS, "of NVLink SHARP"}, {c.Channels.P2P, "for sends"}, {c.Channels.PerPeer, "per peer"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
@@ -130,7 +130,7 @@ func initFact(c *Communicator) string {
 			words = append(words, fmt.Sprintf("%s %.2f", p.Name, p.Seconds))
 		}
 	}
-	return fmt.Sprintf("%.2f s at most, rank %d (%s)", slowest.Init.Total, slowest.Rank, strings.Join(words, ", "))
+	return fmt.Sprintf("max %.2f s (rank %d: %s)", slowest.Init.Total, slowest.Rank, strings.Join(words, ", "))
 }
 
 // Lacks are what the log does not tell, with the word of NCCL_DEBUG_SUBSYS that records it.
@@ -143,14 +143,14 @@ func (l *Log) Lacks() (lacks []string) {
 		there bool
 		what  string
 	}{
-		{len(l.Versions) > 0, "the version (VERSION, or the program's stdout)"},
+		{len(l.Versions) > 0, "version (VERSION)"},
 		{c != nil, "communicators (INIT)"},
 		{len(l.Settings) > 0, "settings (ENV)"},
-		{len(l.Network.Using)+len(l.Network.Plugins)+len(l.Network.IB)+len(l.Network.Sockets) > 0, "the network (INIT,NET)"},
-		{c != nil && len(c.Topology.Paths) > 0, "the topology (GRAPH)"},
-		{len(l.Transports) > 0, "transports (INIT, and P2P, SHM, NET)"},
-		{len(l.Choices) > 0, "algorithm and protocol by size (TUNING)"},
-		{len(l.Calls) > 0, "what ranks called (COLL)"},
+		{len(l.Network.Using)+len(l.Network.Plugins)+len(l.Network.IB)+len(l.Network.Sockets) > 0, "network (INIT,NET)"},
+		{c != nil && len(c.Topology.Paths) > 0, "topology (GRAPH)"},
+		{len(l.Transports) > 0, "transports (INIT,P2P,SHM,NET)"},
+		{len(l.Choices) > 0, "algorithms, protocols (TUNING)"},
+		{len(l.Calls) > 0, "calls (COLL)"},
 	} {
 		if !p.there {
 			lacks = append(lacks, p.what)
@@ -265,7 +265,7 @@ func callersText(ranks []int, processes int) string {
 
 func sizeRange(sizes []int64) string {
 	if n := len(sizes); n > 1 {
-		return fmt.Sprintf("%s to %s (%d sizes)", coll.FormatSize(sizes[0], true), coll.FormatSize(sizes[n-1], true), n)
+		return fmt.Sprintf("%s–%s (%d sizes)", coll.FormatSize(sizes[0], true), coll.FormatSize(sizes[n-1], true), n)
 	}
 	return coll.FormatSize(sizes[0], true)
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 const unable = "NCCL WARN NET/IB : Unable to open device mlx5_0"
@@ -70,23 +72,22 @@ func TestUnexplainedAreCounted(t *testing.T) {
 	for what, c := range map[string]struct {
 		log                   string
 		warnings, unexplained int64
-		severity              Severity
+		found                 []notice.Severity
 	}{
-		"none":               {header + "NCCL INFO Launch mode Parallel\n", 0, 0, ""},
-		"explained":          {header + "NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1000\n", 1, 0, Serious},
-		"unexplained":        {header + "NCCL WARN the moon is full\n" + header + "NCCL WARN the moon is full\n", 2, 2, Warning},
-		"both":               {header + "NCCL WARN the moon is full\n" + header + "NCCL WARN Mismatched NCCL version detected\n", 2, 1, Serious},
-		"the way of one":     {header + "NCCL INFO init.cc:12 -> 6\n", 0, 0, Serious},
-		"cut by another":     {"n1:10:20 [0] NCCL WARN the moon is n1:10:21 [1] NCCL INFO Launch mode Parallel\n", 1, 1, Warning},
-		"of the program":     {header + "NCCL INFO Launch mode Parallel\nn1: Test NCCL failure common.cu:12 'the moon is full'\n", 1, 1, Warning},
-		"of a launcher":      {header + "NCCL INFO Launch mode Parallel\nsrun: error: n1: task 0: Exited with exit code 1\n", 1, 1, Warning},
-		"columns and footer": {header + "NCCL INFO Launch mode Parallel\n#  size  count  type  redop  time  algbw  busbw  error\n# Errors with asterisks indicate errors\n# Out of bounds values : 0 OK\n", 0, 0, ""},
+		"none":               {header + "NCCL INFO Launch mode Parallel\n", 0, 0, nil},
+		"explained":          {header + "NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1000\n", 1, 0, []notice.Severity{notice.Error}},
+		"unexplained":        {header + "NCCL WARN the moon is full\n" + header + "NCCL WARN the moon is full\n", 2, 2, []notice.Severity{notice.Warning}},
+		"both":               {header + "NCCL WARN the moon is full\n" + header + "NCCL WARN Mismatched NCCL version detected\n", 2, 1, []notice.Severity{notice.Error}},
+		"the way of one":     {header + "NCCL INFO init.cc:12 -> 6\n", 0, 0, []notice.Severity{notice.Error}},
+		"cut by another":     {"n1:10:20 [0] NCCL WARN the moon is n1:10:21 [1] NCCL INFO Launch mode Parallel\n", 1, 1, []notice.Severity{notice.Warning}},
+		"of the program":     {header + "NCCL INFO Launch mode Parallel\nn1: Test NCCL failure common.cu:12 'the moon is full'\n", 1, 1, []notice.Severity{notice.Warning}},
+		"of a launcher":      {header + "NCCL INFO Launch mode Parallel\nsrun: error: n1: task 0: Exited with exit code 1\n", 1, 1, []notice.Severity{notice.Warning}},
+		"columns and footer": {header + "NCCL INFO Launch mode Parallel\n#  size  count  type  redop  time  algbw  busbw  error\n# Errors with asterisks indicate errors\n# Out of bounds values : 0 OK\n", 0, 0, nil},
 	} {
 		l := read(t, c.log)
 		found := l.Findings()
 		if l.Reading.Warnings != c.warnings || l.Reading.Unexplained != c.unexplained ||
-			(len(found) > 0) != (c.severity != "") ||
-			len(found) > 0 && found[0].Severity != c.severity {
+			(len(found) > 0) != (c.found != nil) || len(found) > 0 && found[0].Severity != c.found[0] {
 			t.Errorf("%s: %+v, found %+v", what, l.Reading, found)
 		}
 	}
@@ -118,15 +119,19 @@ func TestAdviceByNetwork(t *testing.T) {
 		"Call to connect returned Network is unreachable":                                                              false,
 		"socketStartConnect: Connect to 10.0.0.1<123> failed : No route to host":                                       false,
 	} {
-		e := Explain(text)
-		if e == nil || strings.Contains(e.Advice, "NCCL_SOCKET_IFNAME") == rdma ||
-			strings.Contains(e.Advice, "GID") != rdma {
+		e := explain(text)
+		if e == nil {
+			t.Errorf("%s is not explained", text)
+			continue
+		}
+		advice := notice.Advice(notice.LibraryMessage{Cause: e.code})
+		if strings.Contains(advice, "NCCL_SOCKET_IFNAME") == rdma || strings.Contains(advice, "GID") != rdma {
 			t.Errorf("%s: %+v", text, e)
 			continue
 		}
 		// A connection that fails is of a NIC that could be opened.
-		if strings.Contains(text, "ibv_modify_qp") && strings.Contains(e.Advice, "/dev/infiniband") {
-			t.Errorf("%s: %s", text, e.Advice)
+		if strings.Contains(text, "ibv_modify_qp") && strings.Contains(advice, "/dev/infiniband") {
+			t.Errorf("%s: %s", text, advice)
 		}
 	}
 }
@@ -136,8 +141,8 @@ func TestUnfinishedInitAdvice(t *testing.T) {
 	start := "n1:10:20 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1000 commId 0x2 - Init START\n"
 	for log, tcp := range map[string]bool{start: true, start + "n1:10:20 [0] NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out\n": false} {
 		found := read(t, log).Findings()
-		i := slices.IndexFunc(found, func(f Finding) bool { return f.Kind == Unfinished })
-		if i < 0 || strings.Contains(found[i].Advice, "NCCL_SOCKET_IFNAME") != tcp {
+		i := slices.IndexFunc(found, func(f notice.Notice) bool { return f.Code() == "init-unfinished" })
+		if i < 0 || strings.Contains(found[i].Advice(), "NCCL_SOCKET_IFNAME") != tcp {
 			t.Errorf("%s%+v", log, found)
 		}
 	}

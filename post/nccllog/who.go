@@ -2,30 +2,16 @@ package nccllog
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"busbar/internal/ranges"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
-// mostGroups is how many groups of ranks are written; of more, some and their number.
-const mostGroups = 12
-
-// ranksText writes ranks: "rank 3", "ranks 0-7,12", "205 ranks (0,5,10,15,20,25,…)".
-func ranksText(ranks []int) string {
-	ranks = slices.Compact(slices.Sorted(slices.Values(ranks)))
-	if len(ranks) == 1 {
-		return fmt.Sprintf("rank %d", ranks[0])
-	}
-	groups := strings.Split(ranges.Format(ranks), ",")
-	if len(groups) > mostGroups {
-		return fmt.Sprintf("%d ranks (%s,…)", len(ranks), strings.Join(groups[:mostGroups/2], ","))
-	}
-	return "ranks " + strings.Join(groups, ",")
-}
+// ranksText writes ranks.
+func ranksText(ranks []int) string { return notice.Ranks(ranks).String() }
 
 // who names processes by their ranks and hosts; "" where they are all that wrote, or none is known.
 func (l *Log) who(processes []int) string {
@@ -89,14 +75,7 @@ func (l *Log) hostsOf(processes []int) (names []string) {
 }
 
 // hostsText shortens a list of hosts.
-func hostsText(hosts []string) string {
-	const most = 4
-	hosts = slices.Sorted(slices.Values(hosts))
-	if len(hosts) > most {
-		return fmt.Sprintf("%s and %d more hosts", strings.Join(hosts[:most], ", "), len(hosts)-most)
-	}
-	return strings.Join(hosts, ", ")
-}
+func hostsText(hosts []string) string { return notice.Hosts(hosts).String() }
 
 // largest is the communicator with the most ranks, and among those the first; nil where there is none.
 func (l *Log) largest() *Communicator {

@@ -1,0 +1,259 @@
+package notice
+
+import (
+	"fmt"
+	"strings"
+
+	"busbar/internal/advice"
+	"busbar/internal/units"
+)
+
+// Notices on GPUs of a host, channels, algorithms and protocols, from NCCL's logs.
+
+// HostMemoryBetweenGPUs reports GPUs of one host that exchange data through its memory.
+type HostMemoryBetweenGPUs struct {
+	Pairs    int        `json:"pairs"`
+	Of       int        `json:"of"`
+	P2P      int        `json:"p2p"`
+	NVLink   HasNVLink  `json:"nvlink,omitempty"`
+	Settings []Assigned `json:"settings,omitempty"` // that explain it
+	Vendor   Vendor     `json:"vendor"`
+}
+
+// HasNVLink is that the topology has NVLink between GPUs.
+type HasNVLink bool
+
+func (HasNVLink) String() string { return "The topology has NVLink between GPUs." }
+
+// Advice depends on the settings.
+func (h HostMemoryBetweenGPUs) Advice() string {
+	if len(h.Settings) > 0 {
+		return unset(h.Settings)
+	}
+	return h.Vendor.peers()
+}
+
+func (v Vendor) peers() string {
+	return v.pick(advice.Peers, strings.Replace(advice.Peers, "nvidia-smi topo -p2p r", "rocm-smi --showtopoaccess", 1))
+}
+
+// NetworkWithinHost reports ranks of one host that exchange data over the network.
+type NetworkWithinHost struct {
+	Pairs    int        `json:"pairs"`
+	Settings []Assigned `json:"settings,omitempty"`
+	Vendor   Vendor     `json:"vendor"`
+}
+
+// Advice depends on the settings.
+func (n NetworkWithinHost) Advice() string {
+	if len(n.Settings) > 0 {
+		return unset(n.Settings)
+	}
+	return "if each rank has its own container, share /dev/shm and the network namespace (--ipc=host --net=host); else " + n.Vendor.peers()
+}
+
+// RanksShareGPU reports ranks of one communicator that use one GPU.
+type RanksShareGPU struct {
+	Communicator Communicator `json:"communicator"`
+	Ranks        Ranks        `json:"ranks"`
+	GPUs         []UsedGPU    `json:"gpus"`
+}
+
+// UsedGPU is a GPU with the ranks that use it.
+type UsedGPU struct {
+	Ranks Ranks  `json:"ranks"`
+	Bus   string `json:"bus"`
+	Host  string `json:"host"`
+}
+
+func (g UsedGPU) String() string { return fmt.Sprintf("%v: busId %s on %s", g.Ranks, g.Bus, g.Host) }
+
+// GPUsFar reports GPUs of a host that reach each other through processors.
+type GPUsFar struct {
+	Path   FarPath      `json:"path"`
+	Search SearchResult `json:"search"`
+	Vendor Vendor       `json:"vendor"`
+}
+
+// Advice depends on the vendor.
+func (g GPUsFar) Advice() string {
+	return "compare " + g.Vendor.pick("nvidia-smi topo -m: if it shows NVLink (NV#)", "rocm-smi --showtopo: if it shows XGMI") +
+		", NCCL should use it; " + g.Vendor.peers()
+}
+
+// FewChannels reports communicators with few channels over NVLink.
+type FewChannels struct {
+	Communicator Communicator `json:"communicator"`
+	Channels     int          `json:"channels"`
+	Search       SearchResult `json:"search"`
+	Links        UnlikeLinks  `json:"links,omitempty"`
+	Settings     []Assigned   `json:"settings,omitempty"`
+	Setting      NCCLVariable `json:"setting,omitempty"` // the first of them
+	Effect       Effect       `json:"effect,omitempty"`
+	Vendor       Vendor       `json:"vendor"`
+}
+
+// LinkPaths are paths between GPUs of one type and bandwidth.
+type LinkPaths struct {
+	Paths int       `json:"paths"`
+	Type  string    `json:"type"`
+	Bw    Gigabytes `json:"bw_GBps"`
+}
+
+func (l LinkPaths) String() string {
+	return fmt.Sprintf("%s of GPUs over %s at %v", units.Count(l.Paths, "path"), l.Type, l.Bw)
+}
+
+// UnlikeLinks are links between GPUs that differ.
+type UnlikeLinks []LinkPaths
+
+func (u UnlikeLinks) String() string {
+	var all []string
+	for _, l := range u {
+		all = append(all, l.String())
+	}
+	return strings.Join(all, ", ")
+}
+
+// Advice depends on the settings.
+func (f FewChannels) Advice() string {
+	text := "compare with a log of a healthy machine: post log THIS --against THAT; " +
+		f.Vendor.pick("nvidia-smi nvlink --status", "amd-smi xgmi") + " shows whether all links are up"
+	if f.Setting != "" {
+		return "run without " + string(f.Setting) + "; " + text
+	}
+	return text
+}
+
+// LLForLarge reports the protocol for small messages at large ones.
+type LLForLarge struct {
+	From    units.Bytes `json:"from_bytes"`
+	Choices []LLChoice  `json:"choices"`
+	Setting []Assigned  `json:"setting,omitempty"`
+}
+
+// LLChoice is one such choice.
+type LLChoice struct {
+	Name      string      `json:"collective"`
+	Size      units.Bytes `json:"size_bytes"`
+	Algorithm string      `json:"algorithm"`
+}
+
+func (c LLChoice) String() string { return fmt.Sprintf("%s of %v: %s/LL", c.Name, c.Size, c.Algorithm) }
+
+// Advice depends on whether the protocol was set.
+func (l LLForLarge) Advice() string {
+	if len(l.Setting) > 0 {
+		return unset(l.Setting)
+	}
+	return "look for what keeps NCCL from Simple: a tuner plugin, or a wrong topology"
+}
+
+// IdleChannels reports a large collective that uses less than half of the channels.
+type IdleChannels struct {
+	Collective string      `json:"collective"`
+	Size       units.Bytes `json:"size_bytes"`
+	Used       int         `json:"used"`
+	Of         int         `json:"of"`
+	Algorithm  string      `json:"algorithm"`
+	Protocol   string      `json:"protocol"`
+	First      Channel     `json:"first_channel"`
+	Last       Channel     `json:"last_channel"`
+}
+
+// Channel is the number of a channel, from 0.
+type Channel int
+
+func (c Channel) String() string { return fmt.Sprint(int(c)) }
+
+// NVLSUnused reports NVSwitches that could reduce, and do not.
+type NVLSUnused struct {
+	Bandwidth Gigabytes `json:"bw_GBps"` // of a GPU's NVLinks
+	Ranks     int       `json:"ranks"`   // on a host
+}
+
+func (HostMemoryBetweenGPUs) Code() Code { return "host-memory-between-gpus" }
+func (NetworkWithinHost) Code() Code     { return "network-within-host" }
+func (RanksShareGPU) Code() Code         { return "ranks-share-gpu" }
+func (GPUsFar) Code() Code               { return "gpus-far-apart" }
+func (FewChannels) Code() Code           { return "few-channels" }
+func (LLForLarge) Code() Code            { return "ll-for-large-messages" }
+func (IdleChannels) Code() Code          { return "idle-channels" }
+func (NVLSUnused) Code() Code            { return "nvls-unused" }
+
+var ncclGPUs = []Entry{
+	{
+		Example:  HostMemoryBetweenGPUs{4, 6, 2, true, []Assigned{{"NCCL_P2P_DISABLE", "1"}}, NVIDIA},
+		Severity: Warning,
+		Source:   gpuDoc + ", GPU-to-GPU communication",
+		Text:     "{Pairs} of {Of pair} of GPUs of one host exchange data through host memory (SHM), not directly (P2P)",
+		Details:  []string{"{Pairs pair} via SHM, {P2P} via P2P.", "{Settings...}", "[{NVLink}]"},
+		Doc: `Shared memory is used where GPUs cannot access each other's memory, or may not. It is an error if NVLink
+			connects GPUs.`,
+	},
+	{
+		Example:  NetworkWithinHost{4, []Assigned{{"NCCL_SHM_DISABLE", "1"}}, NVIDIA},
+		Severity: Warning,
+		Source:   environmentDoc + "NCCL_SHM_DISABLE",
+		Text:     "{Pairs pair} of ranks of one host exchange data over the network",
+		Details:  []string{"{Settings...}"},
+		Doc: `Pairs of one host use NET, as where neither P2P nor shared memory can be used; not judged if several nodes have one
+			host name.`,
+	},
+	{
+		Example:  RanksShareGPU{Communicator{"comm 1", 4}, Ranks{0, 1}, []UsedGPU{{Ranks{0, 1}, "2000", "n1"}}},
+		Severity: Warning,
+		Source:   ncclSource + "src/init.cc",
+		Text:     "{Ranks} of {Communicator} share GPUs: times do not show the speed of the links",
+		Details:  []string{"{GPUs...}"},
+		Advice:   advice.OwnGPU,
+		Doc:      "Two ranks of one communicator have the same PCI bus on one host. Nodes with the same host name are not judged.",
+	},
+	{
+		Example:  GPUsFar{"SYS", SearchResult{"4", 2, 12, 12, "SYS/PIX"}, NVIDIA},
+		Severity: Info,
+		Source:   environmentDoc + "NCCL_P2P_LEVEL",
+		Text:     "rings within a host go {Path}: not all GPUs have NVLink, or NCCL does not see it",
+		Details:  []string{"{Search}."},
+		Doc:      "NCCL's search over the topology prints the worst path of each pattern.",
+	},
+	{
+		Example: FewChannels{
+			Communicator{"comm 1", 2}, 2, SearchResult{"4", 1, 20, 20, "NVL/PIX"}, UnlikeLinks{{6, "NVL", 20}, {6, "NVB", 40}},
+			[]Assigned{{"NCCL_TOPO_FILE", "/x/topo.xml"}}, "NCCL_TOPO_FILE", "NCCL_TOPO_FILE", NVIDIA,
+		},
+		Severity: Warning,
+		Source:   environmentDoc + "NCCL_MAX_CTAS, NCCL_TOPO_FILE",
+		Text:     "{Communicator} has only {Channels channel} for collectives over NVLink[; {Setting} is set: it {Effect}]",
+		Details:  []string{"{Search}.", "[Links differ: {Links}.]", "{Settings...}"},
+		Doc:      "Fewer than 4 channels cannot fill NVLink: each is a thread block that moves about 20 GB/s.",
+	},
+	{
+		Example:  LLForLarge{32 << 20, []LLChoice{{"AllReduce", 32 << 20, "TREE"}}, []Assigned{{"NCCL_PROTO", "LL"}}},
+		Severity: Warning,
+		Source:   environmentDoc + "NCCL_PROTO",
+		Text:     "NCCL uses LL, the protocol for small messages, from {From} on: its flags cost half of the bandwidth",
+		Details:  []string{"{Choices...}", "{Setting...}"},
+		Doc:      "LL moves 8 bytes for 4 bytes of data. It is unusual from 16 MiB on, if a step of the ring has 1 MiB or more.",
+	},
+	{
+		Example:  IdleChannels{"AllReduce", 32 << 20, 2, 24, "RING", "SIMPLE", 0, 1},
+		Severity: Info,
+		Source:   environmentDoc + "NCCL_MIN_CTAS",
+		Text:     "{Collective} of {Size} uses {Used} of {Of} channels",
+		Details:  []string{"{Algorithm}/{Protocol}, channels {First} to {Last}."},
+		Advice:   "check for a tuner plugin, or a limit in the program's ncclConfig_t; try NCCL_MIN_CTAS",
+		Doc:      "The largest size of a collective, from 16 MiB on, uses less than half of the channels of its communicator.",
+	},
+	{
+		Example:  NVLSUnused{370.8, 8},
+		Severity: Info,
+		Source:   environmentDoc + "NCCL_NVLS_ENABLE",
+		Text:     "NVLink SHARP (NVLS) is not used, although NVLink is as fast as that of H100 and later",
+		Details:  []string{"0 nvls channels.", "NVLink of {Bandwidth}, {Ranks rank} on a host."},
+		Advice: `it needs NVSwitch of the third generation, a running nvidia-fabricmanager, and a driver that allows
+			multicast; NCCL_DEBUG=INFO prints at init whether “NVLS multicast support is available”`,
+		Doc: `No NVLS channels although NVLink has the speed of H100 and later, with more than two ranks on a host and NCCL 2.17 or
+			later. The log does not name the GPU: its links identify it.`,
+	},
+}

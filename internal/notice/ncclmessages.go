@@ -1,0 +1,325 @@
+package notice
+
+import (
+	"strings"
+
+	"busbar/internal/advice"
+)
+
+// Notices on warnings and errors that a library, PyTorch or a program printed. post/nccllog has the patterns by which the
+// messages are recognised.
+
+// LibraryMessage reports messages whose cause is known; each cause has its code.
+type LibraryMessage struct {
+	Cause    Code     `json:"cause"`
+	Messages []Quoted `json:"messages"`
+	Vendor   Vendor   `json:"vendor"`
+}
+
+// Code is that of the cause.
+func (m LibraryMessage) Code() Code { return m.Cause }
+
+// Advice is that of the cause, for the tools of the vendor.
+func (m LibraryMessage) Advice() string {
+	text := causeOf(m.Cause).advice
+	if m.Vendor != AMD {
+		return text
+	}
+	for _, tool := range amdTools {
+		text = strings.ReplaceAll(text, tool.nvidia, tool.amd)
+	}
+	return text
+}
+
+// amdTools have the AMD tool for each NVIDIA tool that advice on messages names.
+var amdTools = []struct{ nvidia, amd string }{
+	{advice.Peermem, AMD.peermem()},
+	{advice.MemoryErrors, "see rocm-smi --showrasinfo; reset the GPU or replace it"},
+	{"nvidia-smi topo -p2p n", "rocm-smi --showtopoaccess"},
+	{"nvidia-smi nvlink --status", "amd-smi xgmi"},
+	{"nvidia-smi", "rocm-smi"},
+}
+
+// Unexplained reports messages whose cause is not known.
+type Unexplained struct {
+	By       Printer  `json:"by"`
+	Messages []Quoted `json:"messages"`
+}
+
+// Printer is who printed a message.
+type Printer string
+
+// Who prints messages.
+const (
+	ByLibrary Printer = "the library"
+	ByProgram Printer = "the program"
+)
+
+func (Unexplained) Code() Code { return "unexplained-message" }
+
+// cause is a known cause of messages.
+type cause struct {
+	code     Code
+	severity Severity
+	text     string
+	advice   string
+	source   string
+}
+
+func causeOf(code Code) *cause {
+	for i := range causesOfMessages {
+		if causesOfMessages[i].code == code {
+			return &causesOfMessages[i]
+		}
+	}
+	return &cause{}
+}
+
+const (
+	sameRoCE = "on RoCE, see show_gids on both hosts: the GID index must be of one kind (RoCE v2), its address reachable on " +
+		"that NIC's subnet (NCCL 2.21 and later choose the index: leave NCCL_IB_GID_INDEX unset); on InfiniBand, see ibstat " +
+		"and the partition keys: one subnet, one partition; leave out NICs of networks that are not connected (NCCL_IB_HCA)"
+	reach       = "test the two NICs with ib_write_bw -d DEVICE; " + sameRoCE
+	firstOfRank = "look for the first message of that rank, or why its process ended"
+	otherJob    = "check that no second job uses the same address (NCCL_COMM_ID, MASTER_PORT)"
+	torchDoc    = "PyTorch documentation, ProcessGroupNCCL Environment Variables"
+	verbsSource = ncclSource + "src/include/ibvcore.h (ibv_wc_status); " + ncclIssue + "426"
+	portSource  = ncclSource + "src/transport/net_ib/common.cc"
+)
+
+// causesOfMessages are the known causes.
+var causesOfMessages = []cause{
+	{"shared-memory-full", Error, "/dev/shm is full: NCCL's shared memory does not fit", advice.Shared, runtimeDoc + ", Shared memory"},
+	{
+		"shared-memory-removed", Warning,
+		"NCCL's files in /dev/shm were removed; systemd does this for users who are not logged in",
+		"RemoveIPC=no in /etc/systemd/logind.conf, and restart systemd-logind", runtimeDoc + ", Shared memory",
+	},
+	{
+		"shared-memory-failed", Error,
+		"shared memory in /dev/shm could not be created or attached: it is too small, or processes of one host do not share it",
+		advice.Shared, runtimeDoc + ", Shared memory",
+	},
+	{"too-many-open-files", Error, "the process has no file descriptors left", advice.Files, runtimeDoc + ", File Descriptors"},
+	{"nic-cannot-reach-gpu", Error, "the NIC cannot access GPU memory", advice.Peermem, "github.com/Mellanox/nv_peer_memory, issue 27"},
+	{
+		"dmabuf-unsupported", Error, "the InfiniBand driver does not support DMA-BUF",
+		"NCCL_DMABUF_ENABLE=0, or a newer NCCL or InfiniBand driver", ncclIssue + "778",
+	},
+	{
+		"locked-memory-limit", Error,
+		"the NIC could not lock memory, usually because the limit of locked memory is too small", advice.Locked, networkDoc + ", InfiniBand",
+	},
+	{
+		"wrong-gid-index", Error, "an RDMA connection could not be set up, on RoCE usually because of a wrong GID index",
+		"before NCCL 2.21: see show_gids, and set NCCL_IB_GID_INDEX to the one of RoCE v2; since 2.21: leave it unset",
+		networkDoc + ", RDMA over Converged Ethernet",
+	},
+	{
+		"rdma-setup-failed", Error, "a NIC could not set up its InfiniBand or RoCE connection to the NIC of another host", reach,
+		networkDoc + ", InfiniBand; " + ncclIssue + "1405, 426 and 769",
+	},
+	{"nic-port-error", Error, "the NIC reported a fault of its own, such as a port that went down", advice.Cable, portSource},
+	{"nic-event", Info, "the NIC reported a network change that ends no communication", "", portSource},
+	{
+		"network-plugin-missing", Error, "the network that NCCL_NET names was not found: its plugin is missing",
+		"add the folder of its libnccl-net.so to LD_LIBRARY_PATH, or unset NCCL_NET", ncclSource + "src/net.cc",
+	},
+	{
+		"nvls-setup-failed", Error, "memory of NVLink SHARP could not be set up in the NVSwitches",
+		"see systemctl status nvidia-fabricmanager, and restart it; NCCL_NVLS_ENABLE=0 runs without it",
+		ncclSource + "src/transport/nvls.cc",
+	},
+	{
+		"nvswitch-not-ready", Error, "the NVSwitches are not set up",
+		"systemctl start nvidia-fabricmanager, of the same version as the driver", "CUDA documentation, cudaErrorSystemNotReady",
+	},
+	{
+		"call-failed", Error, "a system or CUDA call failed inside NCCL; NCCL's line before it names the call",
+		"run again with NCCL_DEBUG=INFO, and look for the first warning", runtimeDoc + ", Errors",
+	},
+	{
+		"mixed-fabrics", Error, "an InfiniBand port tried to connect to a RoCE port", "name NICs of one kind: NCCL_IB_HCA",
+		ncclSource + "src/transport/net_ib/connect.cc",
+	},
+	{
+		"libibverbs-missing", Warning, "the library for InfiniBand and RoCE is missing, so that NCCL does not use them",
+		"install libibverbs (rdma-core) on the host, or in the image", ncclSource + "src/misc/ibvsymbols.cc",
+	},
+	{
+		"nvlink-p2p-disabled", Error,
+		"two GPUs have NVLink between them and may not access each other, which points to the hardware",
+		"see nvidia-smi topo -p2p n and nvidia-smi nvlink --status there; reset the GPUs", ncclSource + "src/graph/paths.cc",
+	},
+	{
+		"duplicate-gpu", Error, "two ranks use the same GPU", advice.OwnGPU + ", and select the GPU by the local rank",
+		ncclSource + "src/init.cc",
+	},
+	{"nccl-version-mismatch", Error, "ranks run different versions of NCCL", advice.OneLibrary, ncclSource + "src/init.cc"},
+	{
+		"nic-count-differs", Warning, "hosts have different numbers of NICs for NCCL", "see which host lacks one; " + advice.Cable,
+		ncclSource + "src/init.cc",
+	},
+	{
+		"duplicate-rank", Error, "two processes have the same rank", "check how ranks are numbered; " + otherJob,
+		ncclSource + "src/bootstrap.cc",
+	},
+	{
+		"world-size-mismatch", Error, "processes that met have different world sizes: often two jobs share one address", otherJob,
+		ncclSource + "src/bootstrap.cc",
+	},
+	{
+		"no-usable-interface", Error, "no network interface matches, so that ranks cannot meet",
+		"see ip -br address there, and NCCL_SOCKET_IFNAME", networkDoc + ", IP network interfaces",
+	},
+	{
+		"no-usable-network", Error,
+		"no network can be used: the one that NCCL_NET or NCCL_NET_PLUGIN names is missing or did not start",
+		"unset NCCL_NET and NCCL_NET_PLUGIN, or add the plugin's folder to LD_LIBRARY_PATH", ncclSource + "src/plugin/net.cc",
+	},
+	{
+		"topology-file-invalid", Error, "the topology file cannot be read", "unset NCCL_TOPO_FILE, or correct the file it names",
+		ncclIssue + "1726",
+	},
+	{
+		"nvml-failed", Error, "the driver's management library is missing, or does not match the driver",
+		"see nvidia-smi there; in a container: docker run --gpus all", ncclSource + "src/misc/nvmlwrap.cc",
+	},
+	{
+		"iommu-translation", Warning,
+		"RCCL did not find iommu=pt on the kernel's command line; in virtual machines that is not a fault", advice.IOMMU,
+		"github.com/ROCm/rccl, pull request 2112",
+	},
+	{
+		"numa-balancing", Warning, "the kernel moves pages between NUMA nodes while they are in use", advice.Balancing,
+		"github.com/ROCm/rccl, pull request 696",
+	},
+	{
+		"gpu-out-of-memory", Error, "no GPU memory was left for NCCL's own buffers",
+		"leave some free: smaller batches, a limit for the framework's own pool; nvidia-smi shows who else uses it",
+		ncclSource + "src/include/alloc.h",
+	},
+	{
+		"gpu-memory-error", Error, "GPU memory has an uncorrectable error", advice.MemoryErrors,
+		"CUDA documentation, cudaErrorECCUncorrectable",
+	},
+	{
+		"driver-too-old", Error, "the driver is older than the CUDA version that NCCL was built for",
+		"install a newer driver, or NCCL built for the older CUDA", "CUDA documentation, cudaErrorInsufficientDriver",
+	},
+	{
+		"gpu-context-broken", Error,
+		"a kernel broke the GPU's context; any kernel that ran before may be the cause, and NCCL only met it",
+		"run the program with CUDA_LAUNCH_BLOCKING=1, or under compute-sanitizer, to find which one",
+		"CUDA documentation, cudaErrorIllegalAddress",
+	},
+	{
+		"pytorch-watchdog-timeout", Error, `PyTorch's watchdog gave up: a rank did not arrive in time. The time is PyTorch's ` +
+			`(init_process_group(timeout=…), 10 minutes for NCCL since 2.2, 30 before); NCCL has no NCCL_TIMEOUT`,
+		"find the rank that did not call: that with the lowest “last enqueued NCCL work”, or TORCH_NCCL_DUMP_ON_TIMEOUT=1 with " +
+			"TORCH_NCCL_TRACE_BUFFER_SIZE=2000; allow a longer time only where a rank rightly takes long",
+		torchDoc + "; github.com/pytorch/pytorch, pull request 110947",
+	},
+	{
+		"pytorch-heartbeat-timeout", Error, "PyTorch's watchdog thread itself hung, usually inside a CUDA or NCCL call that " +
+			"does not return; the time is TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC",
+		"find the rank that did not call; a longer time only hides it", torchDoc,
+	},
+	{
+		"nic-unusable", Error, "a NIC could not be used for InfiniBand or RoCE",
+		"see ibv_devinfo there: the port must be active; " + advice.Devices + "; " + reach, networkDoc + ", InfiniBand",
+	},
+	{
+		"host-unreachable", Error, "there is no route from here to the address of another rank: usually a wrong interface", meetOver,
+		networkDoc + ", IP network interfaces",
+	},
+	{
+		"connection-refused", Error,
+		"another rank's host refused the connection: its process ended, or the address belongs to another host",
+		meetOver + "; " + firstOfRank, networkDoc + ", IP network interfaces",
+	},
+	{
+		"connection-failed", Error, "a connection to another rank could not be made: a wrong interface, or a firewall", meetOver,
+		networkDoc + ", IP network interfaces",
+	},
+	{
+		"remote-closed", Warning, "the other end closed the connection: its process failed or ended first", firstOfRank,
+		ncclSource + "src/misc/socket.cc",
+	},
+	{
+		"proxy-failed", Warning, "NCCL's own thread met a failure that was reported before",
+		"look at the message before this one, of the same process", ncclSource + "src/proxy.cc",
+	},
+	{
+		"bootstrap-mismatch", Warning,
+		"ranks exchanged different data while they met: one of them is a step ahead, or of another job",
+		"compare what the ranks called; " + otherJob, ncclSource + "src/bootstrap.cc",
+	},
+	{"cuda-call-failed", Error, "a CUDA call failed, with CUDA's own error text", "", ncclSource + "src/include/checks.h"},
+
+	{
+		"rdma-local-protection", Error,
+		"an RDMA operation failed with status 4 (IBV_WC_LOC_PROT_ERR): it used memory that is not registered with the NIC", "",
+		verbsSource,
+	},
+	{
+		"rdma-flushed", Warning,
+		"an RDMA operation was dropped with status 5 (IBV_WC_WR_FLUSH_ERR): its connection had failed before",
+		"look for the first completion with another status", verbsSource,
+	},
+	{
+		"rdma-refused", Error,
+		"an RDMA operation failed with status 9 (IBV_WC_REM_INV_REQ_ERR): the remote NIC refused the operation", "", verbsSource,
+	},
+	{
+		"rdma-remote-access", Error,
+		"an RDMA operation failed with status 10 (IBV_WC_REM_ACCESS_ERR): the remote memory may not be accessed", "", verbsSource,
+	},
+	{
+		"rdma-remote-failed", Error,
+		"an RDMA operation failed with status 11 (IBV_WC_REM_OP_ERR): the remote end could not perform it", firstOfRank, verbsSource,
+	},
+	{
+		"rdma-no-answer", Error, "an RDMA operation failed with status 12 (IBV_WC_RETRY_EXC_ERR; 129 is the vendor's number for " +
+			"it): the remote NIC did not answer, despite retries",
+		"if it comes at once: check that the NICs reach each other (ib_write_bw between the two), and the GID index and traffic " +
+			"class on RoCE; if it comes later: cables, congestion, or the other process ended; NCCL_IB_TIMEOUT and " +
+			"NCCL_IB_RETRY_CNT allow more time", verbsSource,
+	},
+	{
+		"rdma-receiver-not-ready", Error,
+		"an RDMA operation failed with status 13 (IBV_WC_RNR_RETRY_EXC_ERR): the remote end was not ready to receive, despite retries",
+		firstOfRank, verbsSource,
+	},
+	{
+		"rdma-failed", Error, "an RDMA operation failed; the message has its status (libibverbs' ibv_wc_status)", "", verbsSource,
+	},
+}
+
+var exampleMessage = Quoted{"WARN", "NET/IB : Got completion with error 12", "net_ib.cc:1297", 2, 41, ""}
+
+// ncclMessages are the entries of those causes.
+var ncclMessages = messageEntries()
+
+func messageEntries() []Entry {
+	all := []Entry{{
+		Example:  Unexplained{ByLibrary, []Quoted{exampleMessage}},
+		Severity: Warning,
+		Text:     "{By} reports a warning or an error that post log does not explain",
+		Details:  []string{"{Messages...}"},
+		Doc:      "The text of the message is shown. Messages that differ in numbers alone are one.",
+	}}
+	for _, c := range causesOfMessages {
+		all = append(all, Entry{
+			Example:  LibraryMessage{c.code, []Quoted{exampleMessage}, NVIDIA},
+			Severity: c.severity,
+			Source:   c.source,
+			Text:     c.text,
+			Details:  []string{"{Messages...}"},
+			Doc: `Each warning and error of the library, of PyTorch or of the program is compared with the messages whose
+				cause is known; those of one cause are reported together. What only follows from another failure, such as
+				a connection that the other end closed, is a warning if that failure is in the log, and else an error.`,
+		})
+	}
+	return all
+}
