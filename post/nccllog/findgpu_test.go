@@ -64,7 +64,6 @@ func TestWithinHost(t *testing.T) {
 		return Transport{Kind: kind, From: from, To: to, PXN: pxn}
 	}
 	shm := []Transport{way("shm", 0, 1, Unknown), way("shm", 1, 0, Unknown), way("p2p", 1, 2, Unknown)}
-	const says = "1 of 2 pairs of GPUs of one host exchange data through host memory (SHM), and not directly (P2P). | 1 pair via SHM, 1 via P2P"
 
 	path := func(pair, kind string) Communicator {
 		return Communicator{Topology: Topology{Paths: []Path{{Pair: pair, Type: kind}}}}
@@ -98,7 +97,6 @@ func TestFarPaths(t *testing.T) {
 	log := func(nodes int, graphs ...Graph) *Log {
 		return &Log{Communicators: []Communicator{{Name: "comm 1", Ranks: 4, Nodes: nodes, Graphs: graphs}}}
 	}
-	const within, compare = "note | Rings within a host go through a processor (PHB): there is no NVLink between all GPUs, or it is not seen. | Pattern ", "nChannels 2, bw 12.0/6.0, type PHB/PIX |  | compare nvidia-smi topo -m: where it shows NVLink (NV#), NCCL ought to"
 	expect(t, "a ring behind a tree", findPaths(log(1, graph("3", "NVL", "PIX"), graph("4", "PHB", "PIX"))))
 	expect(t, "a tree behind a ring", findPaths(log(1, graph("4", "NVL", "PIX"), graph("3", "PHB", "PIX"))))
 	expect(t, "trees alone", findPaths(log(1, graph("3", "PHB", "PIX"))))
@@ -115,8 +113,6 @@ func TestFewChannels(t *testing.T) {
 		return &Log{Communicators: []Communicator{{Name: "comm 1", Ranks: ranks, Nodes: 1, Channels: Channels{Coll: channels}, Graphs: graphs}}}
 	}
 	tree, ring := Graph{Pattern: "3", Intra: "NVL"}, Graph{Pattern: "4", Channels: 1, BwIntra: 20, BwInter: 20, Intra: "NVL", Inter: "PIX"}
-	const few, compare = "warning | Only 3 channels for collectives of comm 1 (2 ranks), over NVLink", "compare with a log of a machine that is well: post log THIS --against THAT"
-	const graph = "3 coll channels & Pattern 4, nChannels 1, bw 20.0/20.0, type NVL/PIX"
 	expect(t, "three", findChannels(log(2, 3, tree, ring)))
 	for what, l := range map[string]*Log{
 		"four": log(2, 4, ring), "not told": log(2, Unknown, ring), "none": log(2, 0, ring), "one rank": log(1, 1, ring), "no ring": log(2, 1, tree),
@@ -137,7 +133,6 @@ func TestLatencyProtocol(t *testing.T) {
 	const mib = 1 << 20
 	ll := func(size int64) Choice { return Choice{Name: "AllReduce", Size: size, Algo: "RING", Proto: "LL"} }
 	l := &Log{Choices: []Choice{ll(64 * mib), ll(16 * mib), ll(32 * mib), ll(16*mib - 1)}}
-	const says = "warning | NCCL takes LL, the protocol for small messages, from 16 MiB on: half of the bandwidth is lost to its flags. | AllReduce of 64 MiB: RING/LL & AllReduce of 16 MiB: RING/LL & AllReduce of 32 MiB: RING/LL"
 	expect(t, "LL", findChoices(l))
 	l.Settings = []Setting{fromEnvironment("NCCL_PROTO", "LL")}
 	expect(t, "LL as it was set", findChoices(l))

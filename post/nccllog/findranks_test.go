@@ -13,14 +13,12 @@ func fourRanks() *Log {
 
 func TestDisagreementInFull(t *testing.T) {
 	side := func(call string, ranks ...int) Called { return Called{Call: call, Ranks: ranks} }
-	const advice = " |  | find out why these ranks took another way: a condition that depends on the rank, data of uneven length, another version of the program"
 	log := func(s Sequence) *Log {
 		l := fourRanks()
 		l.Sequences = []Sequence{{}, s}
 		return l
 	}
 	m := Mismatch{Number: 7, Op: 26, Sides: []Called{side("A", 0, 1, 2), side("B", 3)}}
-	const says = "Ranks of comm 1 (4 ranks) do not call the same: at call 7 ranks 0-2 call A, rank 3 calls B. | ranks 0-2: A & rank 3: B & opCount 26 (1a as the log writes it)"
 	found := findDisagreement(log(Sequence{Mismatch: &m, Behind: []Behind{{Rank: 3}}}))
 	expect(t, "two sides", found)
 	if found[0].At.Subject != "rank 3" {
@@ -37,7 +35,6 @@ func TestStoppedInFull(t *testing.T) {
 	l := fourRanks()
 	s := Sequence{Ranks: []Reached{{Rank: 0, Last: "Z"}, {Rank: 1, Last: "A"}, {Rank: 2}, {Rank: 3, Last: "A"}}, Behind: []Behind{{Rank: 3, Calls: 1, By: 9}, {Rank: 1, Calls: 1, By: 9}, {Rank: 2, Calls: 8, By: 2}, {Rank: 7, Calls: 8, By: 2}}}
 	l.Sequences = []Sequence{s}
-	const advice = " |  | look at what those ranks did last: their program's own output, or py-spy dump and gdb -p where they still run"
 	found := findStopped(l)
 	expect(t, "four", found)
 	l.Sequences[0].Mismatch = &Mismatch{}
@@ -51,8 +48,6 @@ func TestUnfinishedInFull(t *testing.T) {
 	}
 	begun := func(rank int) Member { return Member{Rank: rank, Started: true} }
 	done := Member{Rank: 2, Started: true, Completed: true}
-	const advice = " |  | no warning says why: see that the interfaces that these ranks use reach each other: name the interface that reaches the other hosts: NCCL_SOCKET_IFNAME"
-	const says = "began to make comm 1 (3 ranks), and did not finish. | “Init START” of "
 	expect(t, "none", findUnfinished(log(begun(0), begun(1), begun(2))))
 	expect(t, "one", findUnfinished(log(begun(0), begun(1), done)))
 	expect(t, "a part", findUnfinished(log(begun(0))))
@@ -66,7 +61,6 @@ func TestVersionsInFull(t *testing.T) {
 	v := func(library Library, text, cuda, git string, processes ...int) Version {
 		return Version{Library: library, Text: text, CUDA: cuda, Git: git, Processes: processes}
 	}
-	const advice = " |  | give all hosts the same one: --nccl PATH on a shared filesystem, or the same image"
 	for what, c := range map[string]struct {
 		versions []Version
 	}{
