@@ -60,14 +60,14 @@ func (r *logReport) found() (all []document.Block) {
 	if 2*unread > read.Said {
 		text := fmt.Sprintf("%d of %d messages of the library could not be read. Their lines may begin in a way that post log "+
 			"does not know: remove what precedes the messages, and report it with a line of the log.", unread, read.Said)
-		all = append(all, document.Section{Title: "Most of this log was not understood", Blocks: []document.Block{document.Paragraph(text)}})
+		all = append(all, &document.Section{Title: "Most of this log was not understood", Blocks: []document.Block{document.Paragraph(text)}})
 		if len(r.findings) == 0 {
 			return all
 		}
 	} else if len(r.findings) == 0 && read.Unexplained == 0 {
-		return []document.Block{document.Section{Title: "No problem found in this log"}}
+		return []document.Block{&document.Section{Title: "No problem found in this log"}}
 	}
-	section := document.Section{Title: "Findings, the most severe first"}
+	section := &document.Section{Title: "Findings, the most severe first"}
 	if read.Unexplained > 0 {
 		section.Add(document.Paragraph(fmt.Sprintf("%d of %d warnings and errors are not explained here; their text is below.",
 			read.Unexplained, read.Warnings)))
@@ -97,7 +97,7 @@ func (r *logReport) communicators() []document.Block {
 
 // tableSection is a table under its title, with the number of rows that it has not.
 func tableSection(title string, t *document.Table, of int, notes ...string) []document.Block {
-	section := document.Section{Title: title, Blocks: []document.Block{t}}
+	section := &document.Section{Title: title, Blocks: []document.Block{t}}
 	if n := of - len(t.Rows); n > 0 {
 		section.Add(document.Paragraph(fmt.Sprintf("and %s", units.Count(n, "more row"))))
 	}
@@ -187,7 +187,7 @@ func (r *logReport) inspected() []document.Block {
 // ras are answers of ncclras.
 func (r *logReport) ras() (sections []document.Block) {
 	for _, a := range r.log.RAS {
-		section := document.Section{Title: "RAS"}
+		section := &document.Section{Title: "RAS"}
 		if a.File >= 0 && a.File < len(r.log.Files) {
 			section.Title += " (" + filepath.Base(r.log.Files[a.File].Path) + ")"
 		}
@@ -245,7 +245,7 @@ func (r *logReport) reading() []document.Block {
 			}
 		}
 	}
-	return []document.Block{document.Section{Title: "Files", Blocks: []document.Block{all}}}
+	return []document.Block{&document.Section{Title: "Files", Blocks: []document.Block{all}}}
 }
 
 // contrastSections are how two logs differ.
@@ -258,7 +258,7 @@ func (r *logReport) contrastSections() []document.Block {
 	for _, h := range c.Headlines {
 		main = append(main, strings.Join(append([]string{notice.Sentence(h.Fact)}, h.Details()...), " "))
 	}
-	all = append(all, document.Section{Title: "Main differences", Blocks: []document.Block{main}})
+	all = append(all, &document.Section{Title: "Main differences", Blocks: []document.Block{main}})
 	all = append(all, differences("Differences in effect", c.Effects)...)
 	all = append(all, differences("Differences in settings, versions and machines that matter", c.Causes)...)
 	all = append(all, differences("Other settings that differ", c.Others)...)
@@ -267,12 +267,12 @@ func (r *logReport) contrastSections() []document.Block {
 		all   []notice.Notice
 	}{{"Findings in A alone", c.OnlyA}, {"Findings in B alone", c.OnlyB}} {
 		if len(side.all) > 0 {
-			all = append(all, document.Section{Title: side.title, Blocks: []document.Block{document.Findings(side.all)}})
+			all = append(all, &document.Section{Title: side.title, Blocks: []document.Block{document.Findings(side.all)}})
 		}
 	}
 	if len(c.Same) > 0 {
 		same := document.Paragraph(strings.Join(c.Same, "; "))
-		all = append(all, document.Section{Title: "The same in both", Blocks: []document.Block{same}})
+		all = append(all, &document.Section{Title: "The same in both", Blocks: []document.Block{same}})
 	}
 	return all
 }

@@ -73,7 +73,7 @@ func (s *sheet) figures(t figureTable) {
 	}
 	s.table(out)
 	if len(rows) < len(t.rows) {
-		s.say(fmt.Sprintf("First each column by itself over %d %ss, then the %d with the greatest %s.",
+		s.say(fmt.Sprintf("%d %ss: each column by itself, then the %d with the greatest %s.",
 			len(t.rows), t.noun, len(rows), t.columns[t.worst].name))
 	}
 }

@@ -250,7 +250,7 @@ func (s *shower) describe(path string, r *result.Run, end *result.End, counts ma
 }
 
 // collectiveRun is one run: its description, its tables, its footnotes.
-func (s *shower) collectiveRun(f *result.File) document.Section {
+func (s *shower) collectiveRun(f *result.File) *document.Section {
 	notes := s.footnotes(f.Path)
 	section, described := s.head(f, notes)
 	ceilings, peakBefore := analysis.NewCeilings(s.peaks), ""
@@ -275,7 +275,7 @@ func (s *shower) collectiveRun(f *result.File) document.Section {
 			ceiling = ceilings.Of([]*result.Run{&f.Run}, tables[k][0].Case)
 			in.Peak = ceiling.Text()
 		}
-		below := document.Section{Title: k.String()}
+		below := &document.Section{Title: k.String()}
 		below.Add(pointTable(k.Mode, tables[k], notes, ceiling))
 		if ceiling.Known() {
 			peak := ceiling.BusBW / 1e9
@@ -315,7 +315,7 @@ func modelLine(run *result.Run, records []*result.Record) string {
 const simulatedWords = "SIMULATED: no device was measured; these values are not about hardware"
 
 // head begins the section of a run: what ran, where, and how it ended.
-func (s *shower) head(f *result.File, notes *footnotes) (document.Section, *shownRun) {
+func (s *shower) head(f *result.File, notes *footnotes) (*document.Section, *shownRun) {
 	r := &f.Run
 	var lines document.Lines
 	if r.Rehearse {
@@ -331,7 +331,7 @@ func (s *shower) head(f *result.File, notes *footnotes) (document.Section, *show
 		counts[f.Records[i].Status]++
 	}
 	lines = append(lines, endWords(f.End, counts)+" "+notes.marks(r.Warnings))
-	section := document.Section{Title: f.Path}
+	section := &document.Section{Title: f.Path}
 	section.Add(lines)
 	return section, s.describe(f.Path, r, f.End, counts)
 }

@@ -69,7 +69,7 @@ func (p *patterns) sections() (all []document.Block) {
 	chains := p.chains()
 	for _, t := range chains {
 		of := t.run.Pattern
-		section := document.Section{Title: fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, units.Count(len(of.Hosts), "node"),
+		section := &document.Section{Title: fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, units.Count(len(of.Hosts), "node"),
 			t.run.Backend.Name, t.run.Backend.Library, units.Count(of.Rounds, "round"), units.Some(of.Hosts))}
 		if t.run.Rehearse {
 			section.Title += " (SIMULATED: not about hardware)"
@@ -80,7 +80,7 @@ func (p *patterns) sections() (all []document.Block) {
 		verdicts := pattern.Verdicts(of, t.run.Backend.Name, t.cases, t.times)
 		for _, c := range t.cases {
 			v := verdicts[c]
-			below := document.Section{Title: c.String()}
+			below := &document.Section{Title: c.String()}
 			below.Add(document.List(v.Sentences(of.Hosts)))
 			if of.Kind == pattern.Pairs {
 				below.Add(pairBlocks(of.Hosts, &v)...)
@@ -184,7 +184,7 @@ func (t *patternTimes) halves(c coll.Case) (list document.List) {
 
 // patternRun is one run of a pattern: its description, and the points that have no value. Its times are judged with those
 // of the runs that continue it.
-func (s *shower) patternRun(f *result.File) document.Section {
+func (s *shower) patternRun(f *result.File) *document.Section {
 	notes := s.footnotes(f.Path)
 	section, described := s.head(f, notes)
 	described.Tables = []shownTable{{Title: f.Run.Pattern.Kind}}

@@ -94,8 +94,8 @@ type shownRatio struct {
 }
 
 // ratioSection is the times of two contenders under each condition that both were measured under, of which there is one.
-func ratioSection(m *analysis.Measurements, first, other analysis.Contender, data *shownComparison) document.Section {
-	section := document.Section{Title: fmt.Sprintf("%s against %s: ratio of their times", data.B, data.A)}
+func ratioSection(m *analysis.Measurements, first, other analysis.Contender, data *shownComparison) *document.Section {
+	section := &document.Section{Title: fmt.Sprintf("%s against %s: ratio of their times", data.B, data.A)}
 	if first.Rehearsed || other.Rehearsed {
 		section.Title += " (SIMULATED: not about hardware)"
 	}
@@ -111,7 +111,7 @@ func ratioSection(m *analysis.Measurements, first, other analysis.Contender, dat
 		if i == 0 || analysis.TableOf(shared[i-1]) != analysis.TableOf(under) {
 			table = &document.Table{Columns: numeric("size", clip(head(first, other)), clip(head(other, first)), "ratio")}
 			table.Columns = append(table.Columns, document.Column{Name: "bounds"}, document.Column{}, document.Column{})
-			section.Add(document.Section{Title: under.Title(), Blocks: []document.Block{table}})
+			section.Add(&document.Section{Title: under.Title(), Blocks: []document.Block{table}})
 		}
 		a, b := m.Cells[first][under], m.Cells[other][under]
 		r := analysis.Ratio(b, a)

@@ -12,7 +12,7 @@ import (
 )
 
 // stepRun is a run of training steps: its description, the tables of each group of points with what they show, footnotes.
-func (s *shower) stepRun(f *result.StepFile) document.Section {
+func (s *shower) stepRun(f *result.StepFile) *document.Section {
 	r, notes := &f.Run, s.footnotes(f.Path)
 	var lines document.Lines
 	if r.Rehearse {
@@ -23,7 +23,7 @@ func (s *shower) stepRun(f *result.StepFile) document.Section {
 		counts[f.Records[i].Status]++
 	}
 	lines = append(lines, steps.About(r.Step), ranOn(r), ranWhere(r), steps.How(r.Step), endWords(f.End, counts)+" "+notes.marks(r.Warnings))
-	section := document.Section{Title: f.Path}
+	section := &document.Section{Title: f.Path}
 	section.Add(lines)
 	s.describe(f.Path, r, f.End, counts).Steps = f.Records
 	for _, run := range steps.Gather([]*result.StepFile{f}) {
@@ -31,7 +31,7 @@ func (s *shower) stepRun(f *result.StepFile) document.Section {
 			section.Add(stepGroup(g, notes))
 		}
 		if says := run.Says(); len(says) > 0 {
-			section.Add(document.Section{Title: "all groups", Blocks: []document.Block{sentences(says)}})
+			section.Add(&document.Section{Title: "all groups", Blocks: []document.Block{sentences(says)}})
 		}
 	}
 	section.Add(notes.blocks()...)
@@ -39,8 +39,8 @@ func (s *shower) stepRun(f *result.StepFile) document.Section {
 }
 
 // stepGroup is the tables of a group of points, and what they show.
-func stepGroup(g *steps.Group, notes *footnotes) document.Section {
-	section := document.Section{Title: g.Title()}
+func stepGroup(g *steps.Group, notes *footnotes) *document.Section {
+	section := &document.Section{Title: g.Title()}
 	timed := false
 	t := &document.Table{Columns: append(numeric("bucket", "ops", "compute", "±%", "comm", "±%", "in turn", "±%", "overlap", "±%"),
 		document.Column{})}

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/report"
@@ -27,28 +25,22 @@ import (
 // timeliner is what post timeline was asked to do.
 type timeliner struct {
 	stdout, stderr io.Writer
-	format, out    string
+	out            string
 	names          traceNames
 	top            int
 	scaling        string
 	against        []string // other runs
 	results        []string // of a benchmark
+	outputFlags
 	result.MergeOptions
 	timeline.Options
 }
-
-// timelineFormats are what stdout gets.
-var timelineFormats = map[string]func(*timeline.Timeline, io.Writer) error{
-	"text": timelineText, "json": timelineJSON, "markdown": timelineMarkdown, "md": timelineMarkdown,
-}
-
-var timelineFormatNames = []string{"text", "json", "markdown"}
 
 func newTimeline(stdout, stderr io.Writer) *cobra.Command {
 	t := &timeliner{stdout: stdout, stderr: stderr}
 	cmd := &cobra.Command{
 		Use:     "timeline [flags] FILE|DIR...",
-		Short:   "Say how much of a training step is communication, and who waits",
+		Short:   "Analyse profiler traces: exposed communication, stragglers, advice",
 		GroupID: "job",
 		Long: `Reads what profilers wrote about GPUs: Kineto traces of torch.profiler (JSON,
 gzipped too) and SQLite exports of Nsight Systems (nsys export --type sqlite),
@@ -56,15 +48,13 @@ each known by its content. All files are of one run: give it those of all ranks,
 or their folder, with its subfolders, or a tar archive of it. A file that was
 cut off is read as far as it goes.
 
-It says, for each device and each step, how long it computed, communicated,
-copied and idled; how much of the communication ran beside computation (overlap)
-and how much nothing hid (exposed); which calls were exposed longest, how fast
-each was, and on which stream. Of several ranks it tells waiting for others from
-communication itself, and names the rank that others wait for. It ends with what
-limits the figures, and with what to try.
+It prints, for each device and each step, how long it computed, communicated,
+copied and idled; how much of the communication overlapped with computation and
+how much was exposed; which calls were exposed longest, how fast each was, and
+on which stream. With several ranks it separates waiting for others from
+communication itself, and names the straggler. It ends with limits and advice.
 
-docs/timeline.md walks from a training script to a conclusion, and says by which
-rules all that is found.`,
+docs/timeline.md leads from a training script to a conclusion and has the rules.`,
 		Example: `  post timeline trace.json.gz
   post timeline -o timeline traces     # a folder with a trace of each rank
   post timeline --format json report.sqlite
@@ -73,7 +63,6 @@ rules all that is found.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return t.run(cmd.Context(), cmd, args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&t.format, "format", "text", "`FORMAT` on stdout: text, json, markdown")
 	f.StringVarP(&t.out, "out", "o", "", "also write timeline.html, .md and .json into this `DIR`")
 	t.names.flags(f)
 	f.StringVar(&t.scaling, "scaling", "", "compare runs on different numbers of ranks: `KIND` is strong (the same work\nin all) or weak (the same work for each rank); each argument is a run")
@@ -81,6 +70,7 @@ rules all that is found.`,
 	f.StringArrayVar(&t.results, "results", nil, "set collectives against the benchmark in this `FILE|DIR` (repeatable)")
 	t.NoSteps = true
 	rehearsedFlag(cmd, &t.MergeOptions)
+	t.outputFlags.flags(f)
 	f.IntVar(&t.top, "top", timeline.DefaultTop, "list this `NUMBER` of the longest exposed calls")
 	return cmd
 }
@@ -91,8 +81,7 @@ func traceFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDire
 }
 
 func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) error {
-	write, err := t.check(args)
-	if err != nil {
+	if err := t.check(args); err != nil {
 		return &usageError{err, cmd.CommandPath()}
 	}
 	if err := t.mayWrite(); err != nil {
@@ -107,33 +96,33 @@ func (t *timeliner) run(ctx context.Context, cmd *cobra.Command, args []string) 
 			return err
 		}
 	}
-	buffered := bufio.NewWriter(t.stdout)
-	if err = write(found, buffered); err == nil {
-		err = buffered.Flush()
+	found.Ignore(t.shows)
+	if t.out != "" {
+		if err := t.files(ctx, found); err != nil {
+			return err
+		}
 	}
-	if err == nil && t.out != "" {
-		err = t.files(ctx, found)
-	}
-	return err
+	return t.write(timelineDocument(found), t.stdout)
 }
 
 // check finds what is wrong with a call before anything is read.
-func (t *timeliner) check(args []string) (write func(*timeline.Timeline, io.Writer) error, err error) {
-	write, isFormat := timelineFormats[t.format]
+func (t *timeliner) check(args []string) error {
 	switch {
 	case len(args) == 0:
-		return nil, errors.New("name what to read: a trace of torch.profiler (.json, .json.gz), an export of Nsight Systems (.sqlite), or a folder of them")
-	case !isFormat:
-		return nil, coll.Unknown("format", t.format, timelineFormatNames)
+		return errors.New("name what to read: a trace of torch.profiler (.json, .json.gz), an export of Nsight Systems (.sqlite), or a folder of them")
 	case t.top < 1:
-		return nil, fmt.Errorf("--top %d lists nothing: want 1 or more", t.top)
+		return fmt.Errorf("--top %d lists nothing: use 1 or more", t.top)
+	}
+	if err := t.outputFlags.check(); err != nil {
+		return err
 	}
 	if err := t.checkScaling(args); err != nil {
-		return nil, err
+		return err
 	}
+	var err error
 	t.Options, err = t.names.options()
 	t.Top = t.top
-	return write, err
+	return err
 }
 
 // traceNames are what a user says of names in traces, as regular expressions.
@@ -212,11 +201,11 @@ type idleError struct {
 
 func (e *idleError) Error() string {
 	text := "nothing ran on a GPU in " + units.Some(e.paths)
-	var said []string
+	var todos []string
 	for _, n := range e.found.Notes {
-		if n.Do != "" && !slices.Contains(said, n.Do) {
-			said = append(said, n.Do)
-			text += "\n  " + n.Do
+		if todo := n.Do(); todo != "" && !slices.Contains(todos, todo) {
+			todos = append(todos, todo)
+			text += "\n  " + todo
 		}
 	}
 	return text
@@ -300,16 +289,13 @@ func timelineReport(t *timeline.Timeline, folder string) *report.Report {
 	return report.OfTimeline(t, report.Options{Tool: t.Tool, Made: time.Now(), Dir: folder})
 }
 
-func timelineText(t *timeline.Timeline, w io.Writer) error { return sheetOf(t).writeText(w) }
-
-func timelineMarkdown(t *timeline.Timeline, w io.Writer) error {
-	return timelineReport(t, "").WriteMarkdown(w)
+// timelineDocument is a timeline as a document, whose JSON has all that was found.
+func timelineDocument(t *timeline.Timeline) *document.Document {
+	d := sheetOf(t)
+	d.Kind, d.Tool, d.Data, d.Notices = "timeline", t.Tool, t, t.Notices()
+	return d
 }
 
-// timelineJSON writes all that was found as one JSON object, whose lists are there where they are empty.
 func timelineJSON(t *timeline.Timeline, w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	return e.Encode(withLists(t))
+	return timelineDocument(t).Write(w, document.JSON)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/document"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
 	"busbar/internal/stats"
@@ -55,14 +56,14 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 		t.Files = append(t.Files, timeline.File{Path: fmt.Sprintf("traces/rank%d.json.gz", r), Format: "kineto"})
 		t.Devices = append(t.Devices, d)
 	}
-	t.Answers = []timeline.Answer{{Key: "overlap", Question: "Is gradient sync overlapping with the backward pass?", Says: "Partly: 37.5 % of it."},
-		{Key: "identified", Question: "Can the operations of NCCL be told apart?", Says: "Yes: 347 calls.", Met: pointer(true)}}
+	t.Answers = []timeline.Answer{{Key: "overlap", Fact: notice.Overlap{Verdict: notice.PartlyOverlap, Percent: 37.5, Per: "step"}},
+		{Key: "identify", Met: pointer(true), Fact: notice.Identified{Verdict: true, Calls: 347}}}
 	t.Advice = []timeline.Advice{{Topic: "overlap", Gain: 1.5, Fact: notice.OneRankRead{}}}
-	t.Notes = []timeline.Note{{Says: "Sizes of 2 calls are not in the file.", Do: "torch.profiler.profile(record_shapes=True)", File: 0}}
+	t.Notes = []timeline.Note{{Fact: notice.TraceNote{Text: "Sizes of 2 calls are not in the file", Todo: "torch.profiler.profile(record_shapes=True)"}, File: 0}}
 	if ranks < 2 {
 		return t
 	}
-	a := &timeline.Across{Matched: 345, Alone: 1, How: "communicator and order", Pure: 10, Waiting: 30,
+	a := &timeline.Across{Matched: 345, Alone: 1, How: notice.MatchedByAll{{How: notice.ByOrder, Calls: 4}}, Pure: 10, Waiting: 30,
 		Straggler: &timeline.Straggler{Device: ranks - 1, Share: 97, Cost: 29, Found: notice.Straggler{Rank: fmt.Sprintf("rank %d", ranks-1), Last: 97, Of: 100, Waited: 0.029, Share: 0.29, Causes: notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.103, Others: 0.1}}}}}
 	for r := range ranks {
 		a.Ranks = append(a.Ranks, timeline.RankShare{Device: r, Compute: 80 + float64(r), Kernels: 90, Pure: 10, Waiting: 30 - float64(r)/4, Last: r})
@@ -81,7 +82,7 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 func TestTimelineText(t *testing.T) {
 	for name, made := range map[string]*timeline.Timeline{"one": madeUp(1, 5), "two": madeUp(2, 3), "many": madeUp(64, 100)} {
 		var got bytes.Buffer
-		if err := timelineText(made, &got); err != nil {
+		if err := timelineDocument(made).Write(&got, document.Text); err != nil {
 			t.Fatal(err)
 		}
 		golden.Text(t, filepath.Join("testdata", "timeline", name+".txt"), got.String())
@@ -94,7 +95,7 @@ func TestTimelineFitsATerminal(t *testing.T) {
 		made := madeUp(size.ranks, size.steps)
 		made.Devices[0].Parts = madeUpParts(123456.789, 98765.432, 34567.891, 4567.891, 654321.987)
 		var b bytes.Buffer
-		if err := timelineText(made, &b); err != nil {
+		if err := timelineDocument(made).Write(&b, document.Text); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(b.String(), "\n")
@@ -102,7 +103,7 @@ func TestTimelineFitsATerminal(t *testing.T) {
 			t.Errorf("%d ranks, %d steps: %d lines", size.ranks, size.steps, len(lines))
 		}
 		for _, line := range lines {
-			if n := len([]rune(line)); n > tableWidth {
+			if n := len([]rune(line)); n > 100 {
 				t.Errorf("%d columns: %s", n, line)
 			}
 		}
@@ -118,19 +119,19 @@ func TestTimelineIsPrintable(t *testing.T) {
 	d.Label, d.GPU, d.Host, d.NCCL = evil, evil, evil, evil
 	d.Steps[0].Name, d.Groups[0].Name, d.Groups[0].About = evil, evil, evil
 	d.Collectives[0].Name, d.Top[0].Name, d.Top[0].After, d.Top[0].Step = evil, evil, evil, evil
-	d.Unknown = []timeline.Unclassified{{Name: evil, Calls: 1, Sum: 1, Share: 1, Why: evil}}
+	d.Unknown = []timeline.Unclassified{{Name: evil, Calls: 1, Sum: 1, Share: 1, Word: evil}}
 	d.Shared = []timeline.SharedStream{{ID: 7, Comm: 1, OfComm: 100}}
-	d.Notes = []timeline.Note{{Says: evil, Do: evil}}
-	made.Across.How, made.Across.Straggler.Found.Rank, made.Across.Imbalance[0].Name = evil, evil, evil
+	d.Notes = []timeline.Note{{Fact: notice.TraceNote{Text: evil, Todo: evil}}}
+	made.Across.Straggler.Found.Rank, made.Across.Imbalance[0].Name = evil, evil
 	made.Across.Matches[0].Name, made.Across.Matches[0].Type = evil, evil
-	made.Advice[0].Fact, made.Answers[0].Says = notice.LongCall{Rank: evil, Time: 60}, evil
+	made.Advice[0].Fact, made.Answers[0].Fact = notice.LongCall{Rank: evil, Time: 60}, notice.TraceNote{Text: evil}
 	for name, devices := range map[string][]timeline.Device{"one": made.Devices[:1], "two": made.Devices} {
 		made.Devices = devices
 		var text, md bytes.Buffer
-		if err := timelineText(made, &text); err != nil {
+		if err := timelineDocument(made).Write(&text, document.Text); err != nil {
 			t.Fatal(err)
 		}
-		if err := timelineMarkdown(made, &md); err != nil {
+		if err := timelineDocument(made).Write(&md, document.Markdown); err != nil {
 			t.Fatal(err)
 		}
 		if strings.ContainsAny(text.String()+md.String(), "\x1b\r\u202e") {
@@ -151,10 +152,11 @@ func TestTimelineIsPrintable(t *testing.T) {
 func TestTimelineWithoutCommunication(t *testing.T) {
 	made := &timeline.Timeline{Files: []timeline.File{{Path: "a.json", Format: "kineto"}}, Devices: []timeline.Device{{Label: "device 0", Kernels: 3, Parts: madeUpParts(10, 0, 0, 1, 2)}}}
 	var b bytes.Buffer
-	if err := timelineText(made, &b); err != nil {
+	if err := timelineDocument(made).Write(&b, document.Text); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.String(); !strings.Contains(text, "No communication ran") || !strings.Contains(text, "device 0  13.000   10.000  0.000    0.000    0.000   1.000  2.000          -       -\n") {
+	if text := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(text, "No communication ran") ||
+		!strings.Contains(text, "device 0 13.000 10.000 0.000 0.000 0.000 1.000 2.000 - - compute") {
 		t.Errorf("it says\n%s", text)
 	}
 }
@@ -172,7 +174,7 @@ func TestTimelineOfRanksWithoutMatches(t *testing.T) {
 		made.Across.Steps, made.Across.Matched, made.Across.Straggler = c.steps, c.matched, nil
 		made.Across.Ranks = []timeline.RankShare{{Device: 0, Compute: 80, Kernels: 90.25}, {Device: 1, Compute: 81, Kernels: 90.25}}
 		var b bytes.Buffer
-		if err := timelineText(made, &b); err != nil {
+		if err := timelineDocument(made).Write(&b, document.Text); err != nil {
 			t.Fatal(err)
 		}
 		unwrapped := strings.Join(strings.Fields(b.String()), " ")
@@ -193,7 +195,7 @@ func TestTimelineOfRanksWithoutMatches(t *testing.T) {
 // A trace in which no GPU did anything is said to be one.
 func TestTimelineOfNothing(t *testing.T) {
 	var b bytes.Buffer
-	if err := timelineText(&timeline.Timeline{Files: []timeline.File{{Path: "a.json", Format: "kineto"}}}, &b); err != nil {
+	if err := timelineDocument(&timeline.Timeline{Files: []timeline.File{{Path: "a.json", Format: "kineto"}}}).Write(&b, document.Text); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(), "Nothing ran on a GPU") {

@@ -82,7 +82,7 @@ func (s *timelineSheet) ranks() {
 		t.rows = append(t.rows, figureRow{s.label(r.Device), []float64{r.Compute, r.Kernels, r.Pure, r.Waiting, float64(r.Last)}[:len(columns)]})
 	}
 	s.figures(t)
-	steps := figureTable{first: "step, and who computes most in it", columns: []figureColumn{{"least ms", 3}, {"most ms", 3}, {"imbalance %", 2}, {"span ms", 3}}, worst: 2, noun: "step"}
+	steps := figureTable{first: "step, longest on", columns: []figureColumn{{"least ms", 3}, {"most ms", 3}, {"imbalance %", 2}, {"span ms", 3}}, worst: 2, noun: "step"}
 	if a.Matched > 0 {
 		steps.columns = slices.Insert(steps.columns, 3, figureColumn{"waiting ms", 3})
 	}
@@ -183,7 +183,7 @@ func (s *timelineSheet) matched(matches []timeline.Matched) {
 	all := slices.Clone(matches)
 	slices.SortStableFunc(all, func(a, b timeline.Matched) int { return -cmp.Compare(a.Sum, b.Sum) })
 	s.title("Communication over ranks, in ms:")
-	t := &sheetTable{head: []string{"operation", "size", "calls", "sum", "median", "pure", "waiting", "exposed", "busbw", "pure busbw"}, align: "lrrrrrrrrr", names: []int{0}}
+	t := &sheetTable{head: []string{"operation", "size", "calls", "sum", "median", "pure", "wait", "exposed", "busbw", "at pure"}, align: "lrrrrrrrrr", names: []int{0}}
 	sizes := true
 	var groups []timeline.Group
 	for _, d := range s.Devices {
@@ -195,7 +195,7 @@ func (s *timelineSheet) matched(matches []timeline.Matched) {
 	}
 	s.table(t)
 	s.left(len(all), len(t.rows))
-	s.say(overRanks(all, func(c timeline.Matched) int { return c.Ranks }) + "pure is the least over ranks of each call, waiting the mean of the rest, both medians over calls. busbw is in GB/s." + unknownSizes(sizes))
+	s.say(overRanks(all, func(c timeline.Matched) int { return c.Ranks }) + "pure is the least over ranks of each call, wait the mean of the rest, both medians over calls. busbw is in GB/s, at pure without waiting." + unknownSizes(sizes))
 }
 
 func (s *timelineSheet) left(all, shown int) {

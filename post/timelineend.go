@@ -18,7 +18,7 @@ func (s *timelineSheet) unclassified() {
 	var all []timeline.Unclassified
 	for _, d := range s.Devices {
 		for _, u := range d.Unknown {
-			i := slices.IndexFunc(all, func(o timeline.Unclassified) bool { return o.Name == u.Name && o.Why == u.Why })
+			i := slices.IndexFunc(all, func(o timeline.Unclassified) bool { return o.Name == u.Name && o.Word == u.Word })
 			if i < 0 {
 				all = append(all, u)
 				continue
@@ -30,10 +30,10 @@ func (s *timelineSheet) unclassified() {
 		return
 	}
 	slices.SortStableFunc(all, func(a, b timeline.Unclassified) int { return -cmp.Compare(a.Sum, b.Sum) })
-	s.title("Counted as computation, though it may be communication:")
+	s.title("Kernels that may be communication, counted as computation:")
 	t := &sheetTable{head: []string{"kernel", "calls", "ms", "of kernels", "why"}, align: "lrrrl", names: []int{0, 4}}
 	for _, u := range all[:min(len(all), mostUnclassified)] {
-		t.rows = append(t.rows, []string{shorten(u.Name, 60), fmt.Sprint(u.Calls), three(u.Sum), fmt.Sprintf("%.2f %%", u.Share), u.Why})
+		t.rows = append(t.rows, []string{u.Name, fmt.Sprint(u.Calls), three(u.Sum), fmt.Sprintf("%.2f %%", u.Share), "“" + u.Word + "” in its name"})
 	}
 	s.table(t)
 	if n := len(all) - len(t.rows); n > 0 {
@@ -44,15 +44,16 @@ func (s *timelineSheet) unclassified() {
 
 // limits are the notes: how far the figures go, and what to record next time.
 func (s *timelineSheet) limits() {
-	var says, do []string
+	var texts, do []string
 	of := map[string][]string{}
 	add := func(n timeline.Note, who string) {
-		if of[n.Says] == nil {
-			says = append(says, n.Says)
+		text := n.Text()
+		if of[text] == nil {
+			texts = append(texts, text)
 		}
-		of[n.Says] = addWord(of[n.Says], who)
-		if n.Do != "" {
-			do = addWord(do, n.Do)
+		of[text] = addWord(of[text], who)
+		if todo := n.Do(); todo != "" {
+			do = addWord(do, todo)
 		}
 	}
 	for _, n := range s.Notes {
@@ -71,12 +72,12 @@ func (s *timelineSheet) limits() {
 			add(n, who)
 		}
 	}
-	for i, text := range says {
+	for i, text := range texts {
 		if who := units.Some(of[text]); who != "" && len(of[text]) < max(len(s.Devices), len(s.Files)) {
-			says[i] = who + ": " + text
+			texts[i] = who + ": " + text
 		}
 	}
-	s.list("How far this goes:", says)
+	s.list("Limits:", texts)
 	s.list("Next time:", do)
 }
 
@@ -88,7 +89,7 @@ func (s *timelineSheet) answers() {
 		if a.Met != nil {
 			mark = map[bool]string{true: "[met] ", false: "[not met] "}[*a.Met]
 		}
-		texts = append(texts, mark+a.Question+" "+a.Says)
+		texts = append(texts, mark+a.Question()+" "+a.Text())
 	}
 	s.list("Questions:", texts)
 }
@@ -110,5 +111,5 @@ func (s *timelineSheet) advice() {
 		}
 		texts = append(texts, text)
 	}
-	s.list("What to try, the most worthwhile first:", texts)
+	s.list("What to try, the largest gain first:", texts)
 }

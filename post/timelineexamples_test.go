@@ -97,7 +97,7 @@ func TestPublicTimelinesFitATerminal(t *testing.T) {
 			continue
 		}
 		for _, line := range strings.Split(stdout.String(), "\n") {
-			if len([]rune(line)) > tableWidth && !strings.Contains(line, publicTraces) {
+			if len([]rune(line)) > 100 && !strings.Contains(line, publicTraces) {
 				t.Errorf("%s: %d columns: %s", path, len([]rune(line)), line)
 			}
 		}

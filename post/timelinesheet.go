@@ -7,20 +7,22 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/internal/units"
 	"busbar/post/timeline"
 )
 
-// timelineSheet writes a timeline down: what stands first is what one would say first, what stands last is what to do.
+// timelineSheet makes a document of a timeline: the main facts first, what to do last.
 type timelineSheet struct {
 	sheet
 	*timeline.Timeline
 }
 
-func sheetOf(t *timeline.Timeline) *sheet {
+// sheetOf is the timeline as a document.
+func sheetOf(t *timeline.Timeline) *document.Document {
 	s := &timelineSheet{Timeline: t}
 	s.files()
-	s.list("In short:", t.InShort())
+	s.list("In short:", t.InShortTexts())
 	s.devices()
 	s.idle()
 	s.steps()
@@ -29,17 +31,17 @@ func sheetOf(t *timeline.Timeline) *sheet {
 	s.collectives()
 	s.buckets()
 	s.exposed()
-	s.list("Against the benchmark:", saysOf(t.Against, func(j timeline.Joined) string { return j.Says }))
+	s.list("Against the benchmark:", textsOf(t.Against, timeline.Joined.Text))
 	s.unclassified()
 	s.limits()
 	s.answers()
 	s.advice()
-	return &s.sheet
+	return &s.Document
 }
 
-func saysOf[T any](all []T, says func(T) string) (texts []string) {
+func textsOf[T any](all []T, text func(T) string) (texts []string) {
 	for _, one := range all {
-		texts = append(texts, says(one))
+		texts = append(texts, text(one))
 	}
 	return texts
 }

@@ -13,6 +13,7 @@ import (
 // Document is what a command shows.
 type Document struct {
 	Kind    string          // of the JSON: "show", "log", …
+	Tool    string          // of the JSON: what wrote it; "" leaves it out
 	Title   string          // "" where the first section has it
 	Blocks  []Block         // in their order; in JSON, Data is in their place
 	Notices []notice.Notice // all that the document reports, those of points included
@@ -65,7 +66,7 @@ type Findings []notice.Notice
 // Footnotes are the texts that marks such as [1] refer to.
 type Footnotes []string
 
-func (Section) block()   {}
+func (*Section) block()  {}
 func (Paragraph) block() {}
 func (Lines) block()     {}
 func (List) block()      {}

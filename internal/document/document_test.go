@@ -25,12 +25,12 @@ func whole() *document.Document {
 	t.Row("1 KiB", "skipped: a reason that spans the other columns and is longer than what a line of the terminal has left")
 	d.Add(
 		document.Lines{"first line", "second line"},
-		document.Section{Title: "Section", Blocks: []document.Block{
+		&document.Section{Title: "Section", Blocks: []document.Block{
 			document.Paragraph("A paragraph with a number, of which it is the \x1b[31mcolour, and a share of exactly 12 % of it."),
 			document.List{"an item", "an item that is so long that the terminal has to break it into two lines, behind its dash"},
 			document.Fields{{"hosts", "node1, node2"}, {"NCCL", "2.27.7"}},
 			t,
-			document.Section{Title: "Below", Blocks: []document.Block{document.Findings(d.Notices)}},
+			&document.Section{Title: "Below", Blocks: []document.Block{document.Findings(d.Notices)}},
 			document.Footnotes{"a [link](somewhere)", "another"},
 		}},
 	)

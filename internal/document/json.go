@@ -18,8 +18,9 @@ func writeJSON(d *Document, w io.Writer) error {
 	head := struct {
 		Schema  int             `json:"schema"`
 		Kind    string          `json:"kind"`
+		Tool    string          `json:"tool,omitempty"`
 		Notices []notice.Notice `json:"notices"`
-	}{Schema, d.Kind, append([]notice.Notice{}, d.Notices...)}
+	}{Schema, d.Kind, d.Tool, append([]notice.Notice{}, d.Notices...)}
 	all, err := encode(&head)
 	if err != nil {
 		return err

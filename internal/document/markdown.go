@@ -42,7 +42,7 @@ func (m *markdown) blocks(level int, all []Block) {
 	for _, b := range all {
 		m.apart()
 		switch b := b.(type) {
-		case Section:
+		case *Section:
 			m.title(level, b.Title)
 			m.blocks(level+1, b.Blocks)
 		case Paragraph:

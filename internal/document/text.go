@@ -40,7 +40,7 @@ func (t *text) title(s string) {
 func (t *text) blocks(all []Block) {
 	for _, b := range all {
 		switch b := b.(type) {
-		case Section:
+		case *Section:
 			t.title(b.Title)
 			t.blocks(b.Blocks)
 		case Paragraph:
@@ -167,8 +167,8 @@ func pad(s string, width int, right bool) string {
 // shortest is the width to which texts are shortened at most.
 const shortest = 12
 
-// squeeze makes columns narrower until the table fits, the widest of those that may be first, and returns what separates
-// columns.
+// squeeze makes the table narrower until it fits: first what separates columns, which it returns, then the widest of the
+// columns that may be shortened.
 func squeeze(widths []int, columns []Column) (gap string) {
 	gap = "  "
 	for {
@@ -182,10 +182,10 @@ func squeeze(widths []int, columns []Column) (gap string) {
 		switch {
 		case whole <= Width:
 			return gap
-		case widest >= 0:
-			widths[widest]--
 		case gap == "  ":
 			gap = " "
+		case widest >= 0:
+			widths[widest]--
 		default:
 			return gap
 		}

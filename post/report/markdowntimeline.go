@@ -25,7 +25,7 @@ func (m *markdown) timeline() {
 	if len(t.Found.Answers) > 0 {
 		m.line("\n### Answers\n")
 		for _, a := range t.Found.Answers {
-			m.line("- **%s**%s %s", text(a.Question), met(a.Met), text(a.Says))
+			m.line("- **%s**%s %s", text(a.Question()), met(a.Met), text(a.Text()))
 		}
 	}
 	if len(t.Found.Advice) > 0 {

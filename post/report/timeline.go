@@ -73,7 +73,7 @@ func gpusOf(t *timeline.Timeline) string {
 
 // headlinesOf is what a report says first of timelines: beside results in one piece that says what it is about.
 func headlinesOf(t *timeline.Timeline, besideResults bool) (all []Headline) {
-	says := t.InShort()
+	says := t.InShortTexts()
 	if besideResults {
 		says = []string{"Timeline of " + units.Count(len(t.Working()), t.Unit()) + ". " + strings.Join(says, " ")}
 	}

@@ -31,12 +31,12 @@ func sampleTimeline() *timeline.Timeline {
 		d.Streams = []timeline.Stream{{ID: 7, Compute: compute, Kernels: 400}, {ID: 20, Comm: exposed + 5, Exposed: exposed, Kernels: 12}}
 		d.Groups = []timeline.Group{{Name: "default_pg", Size: 4, Calls: 12, Comm: exposed + 5, Exposed: exposed, Overlap: 5}}
 		d.Shared = []timeline.SharedStream{{ID: 7, Comm: 3, OfComm: 12.5}}
-		d.Unknown = []timeline.Unclassified{{Name: "cross_device_reduce", Calls: 3, Sum: 1.5, Share: 0.5, Why: "its name speaks of devices"}}
-		d.Notes = []timeline.Note{{Says: "The file has no sizes.", Do: "profile with record_shapes=True", File: rank}}
+		d.Unknown = []timeline.Unclassified{{Name: "cross_device_reduce", Calls: 3, Sum: 1.5, Share: 0.5, Word: "device"}}
+		d.Notes = []timeline.Note{{Fact: notice.TraceNote{Text: "The file has no sizes", Todo: "profile with record_shapes=True"}, File: rank}}
 		t.Devices = append(t.Devices, d)
 	}
 	c := timeline.Matched{Collective: t.Devices[0].Collectives[0], Pure: 1.1, Waiting: 0.4, PureBusbw: a(107.25)}
-	t.Across = &timeline.Across{Matched: 12, Alone: 1, How: "12 by their number in the communicator", Pure: 13.2, Waiting: 8, Matches: []timeline.Matched{c},
+	t.Across = &timeline.Across{Matched: 12, Alone: 1, How: notice.MatchedByAll{{How: notice.ByNumber, Calls: 12}}, Pure: 13.2, Waiting: 8, Matches: []timeline.Matched{c},
 		Straggler: &timeline.Straggler{Device: 3, Share: 75, Cost: 9, Found: notice.Straggler{Rank: "rank 3", Last: 9, Of: 12, Waited: 0.009, Share: 0.1, Causes: notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.084, Others: 0.075}}}}}
 	for rank := range 4 {
 		t.Across.Ranks = append(t.Across.Ranks, timeline.RankShare{Device: rank, Compute: 60 + 5*float64(rank), Kernels: 62, Pure: 13.2, Waiting: 12 - 4*float64(rank), Last: 3 * rank, Offset: a(float64(rank) - 1)})
@@ -44,11 +44,15 @@ func sampleTimeline() *timeline.Timeline {
 	for n := range 3 {
 		t.Across.Imbalance = append(t.Across.Imbalance, timeline.StepSpread{Name: fmt.Sprintf("ProfilerStep#%d", n+1), Least: 20, Most: 25, Slowest: 3, Spread: 11.5 + float64(n), Waiting: 2.5, Span: 33.3})
 	}
-	t.Answers = []timeline.Answer{{Key: "overlap", Question: "How much of communication is hidden?", Says: "16.7 % of it.", Met: a(false)}, {Key: "balance", Question: "Do the GPUs do the same?", Says: "Nearly.", Met: a(true)}, {Key: "how-long", Question: "How long is a step?", Says: "33.3 ms."}}
+	t.Answers = []timeline.Answer{
+		{Key: "overlap", Met: a(false), Fact: notice.Overlap{Verdict: notice.PartlyOverlap, Percent: 16.7, Per: "step"}},
+		{Key: "balance", Met: a(true), Fact: notice.Balance{Verdict: true, Most: 0.0333, Devices: notice.Devices{N: 4, Unit: "GPU"}}},
+		{Key: "how-long", Fact: notice.ComputationAlone{Compute: 0.0333, Per: "step"}},
+	}
 	t.Advice = []timeline.Advice{{Topic: "overlap", Gain: 10, Fact: notice.HostBoundStep{Idle: 0.03, Span: 0.1, Per: "step"}}}
-	t.Against = []timeline.Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 4, Busbw: 107.25, Reached: 175.8, Percent: 61, Run: "run-1", Who: "nccl", Says: "all_reduce 25 MiB ran at 61 % of what this machine reached in run-1."}}
-	t.Scaling = []timeline.Efficiency{{Kind: "strong", Ranks: 4, Than: 1, Step: 33.3, ThanStep: 110, Percent: 82.6, Says: "Strong scaling from 1 to 4 ranks: 82.6 %."}}
-	t.Notes = []timeline.Note{{Says: "Clocks of hosts are not compared.", File: -1}}
+	t.Against = []timeline.Joined{{Name: "all_reduce", Bytes: 25 << 20, Type: "float32", Ranks: 4, Busbw: 107.25, Reached: 175.8, Percent: 61, Run: "run-1", Who: "nccl", Found: notice.AgainstBenchmark{Collective: "all_reduce", Percent: 61, Run: "run-1"}}}
+	t.Scaling = []timeline.Efficiency{{Kind: "strong", Ranks: 4, Than: 1, Step: 33.3, ThanStep: 110, Percent: 82.6, Found: notice.ScalingEfficiency{Kind: "strong", From: 1, To: 4, Percent: 82.6}}}
+	t.Notes = []timeline.Note{{Fact: notice.CallsUnmatched{Calls: 3}, File: -1}}
 	return t
 }
 
@@ -65,10 +69,10 @@ func TestTimelineInWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Timeline of 4 GPUs, Example H1", "A step takes", "of 4 GPUs, with the least and the greatest", "To try first: Keep the GPU supplied with work",
-		"4 GPUs in 4 files, 3 steps.", "How much of communication is hidden?", "not met", "Keep the GPU supplied with work.", "at most 10.000 ms a step", "Rank 3 is a straggler", "it computes longer: 84.00 ms, other ranks 75.00 ms",
+		"Timeline of 4 GPUs, Example H1", "A step takes", "of 4 GPUs, with minimum and maximum", "To try first: Keep the GPU supplied with work",
+		"4 GPUs in 4 files, 3 steps.", "Does communication overlap with computation?", "not met", "Keep the GPU supplied with work.", "at most 10.000 ms a step", "Rank 3 is a straggler", "it computes longer: 84.00 ms, other ranks 75.00 ms",
 		"100.000", "-10.50 %", "35.000", "by the clock", "107.2", "61.00 %", "25.04 MiB", "cross_device_reduce", "12.5 % of the communication", "The file has no sizes.", "4 of these", "record_shapes=True",
-		"Clocks of hosts are not compared.", "82.6 %", "13.50 %", "traces/rank%203.json.gz", "12 collectives matched",
+		"None of 3 calls of communication could be matched across ranks.", "is 83 %", "13.50 %", "traces/rank%203.json.gz", "12 collectives matched",
 	} {
 		for name, form := range map[string]string{"page": page.String(), "text": text.String()} {
 			if !strings.Contains(form, want) && !strings.Contains(form, strings.NewReplacer("_", `\_`, "#", `\#`).Replace(want)) {

@@ -212,14 +212,14 @@ func hostileGPUs() *Report {
 		}
 		d.Collectives[0].Name, d.Collectives[0].Group = name, name
 		d.Top[0].Name, d.Top[0].After, d.Top[0].Before, d.Top[0].Step = name, name, name, name
-		d.Unknown[0].Name, d.Unknown[0].Why, d.Notes[0].Says, d.Notes[0].Do = name, name, name, name
+		d.Unknown[0].Name, d.Unknown[0].Word, d.Notes[0].Fact = name, name, notice.TraceNote{Text: name, Todo: name}
 		t.Files[i].Path, t.Files[i].Tool = name, name
 	}
 	for _, name := range hostiles {
-		t.Answers = append(t.Answers, timeline.Answer{Key: name, Question: name, Says: name})
+		t.Answers = append(t.Answers, timeline.Answer{Key: name, Fact: notice.TraceNote{Text: name}})
 		t.Advice = append(t.Advice, timeline.Advice{Topic: name, Fact: notice.LongCall{Rank: name, Time: 60}})
 	}
-	t.Across.Straggler.Found.Rank, t.Across.How, t.Rule.CommPattern = hostiles[0], hostiles[1], hostiles[2]
+	t.Across.Straggler.Found.Rank, t.Rule.CommPattern = hostiles[0], hostiles[2]
 	r := drawnReport(t, 400)
 	r.Timeline.Picture.Names = []string{hostiles[1], hostiles[4]}
 	return r
@@ -263,7 +263,7 @@ func printedTimeline(p *tab) {
 
 func timelineWithoutScript(t *testing.T, b context.Context) {
 	withoutScript(t, b, drawnReport(sampleTimeline(), 400), "timeline-noscript",
-		[]string{"ProfilerStep#3: 7.000 of 33.300 ms exposed, rank 3", "35.000", "61.00 %", "How much of communication is hidden?"},
+		[]string{"ProfilerStep#3: 7.000 of 33.300 ms exposed, rank 3", "35.000", "61.00 %", "Does communication overlap with computation?"},
 		[]string{"Show\n", "Curves", "Plan and done"})
 }
 

@@ -216,7 +216,7 @@ func ofBenchmark(t *timeline.Timeline, c timeline.Collective) cell {
 func againstTable(t *timeline.Timeline) listing {
 	l := listing{Name: "Against the benchmark", Heads: heads("collective", "size>", "type", "ranks>", "busbw GB/s>", "benchmark GB/s>", "reached>", "run", "contender", "in words~"), Open: true}
 	for _, j := range t.Against {
-		l.Rows = append(l.Rows, []cell{word(j.Name), figure(sizeOf(j.Bytes), float64(j.Bytes)), word(j.Type), number(j.Ranks), figure(bandwidthWords(j.Busbw), j.Busbw), figure(bandwidthWords(j.Reached), j.Reached), figure(percentWords(j.Percent), j.Percent), word(j.Run), word(j.Who), word(j.Says)})
+		l.Rows = append(l.Rows, []cell{word(j.Name), figure(sizeOf(j.Bytes), float64(j.Bytes)), word(j.Type), number(j.Ranks), figure(bandwidthWords(j.Busbw), j.Busbw), figure(bandwidthWords(j.Reached), j.Reached), figure(percentWords(j.Percent), j.Percent), word(j.Run), word(j.Who), word(j.Text())})
 	}
 	return l
 }
@@ -280,7 +280,7 @@ func unknownTable(t *timeline.Timeline) listing {
 	l := listing{Name: "Kernels that may be communication", Says: []string{"They are counted as computing. --comm-pattern counts those of a name as communication."}, Heads: heads(t.Unit(), "kernel~", "calls>", "sum ms>", "of all kernels>", "why~")}
 	for _, d := range t.Devices {
 		for _, u := range d.Unknown {
-			l.Rows = append(l.Rows, []cell{word(d.Label), word(u.Name), number(u.Calls), milli(u.Sum), figure(percentWords(u.Share), u.Share), word(u.Why)})
+			l.Rows = append(l.Rows, []cell{word(d.Label), word(u.Name), number(u.Calls), milli(u.Sum), figure(percentWords(u.Share), u.Share), word("“" + u.Word + "” in its name")})
 		}
 	}
 	return l
@@ -289,7 +289,7 @@ func unknownTable(t *timeline.Timeline) listing {
 func scalingTable(t *timeline.Timeline) listing {
 	l := listing{Name: "Scaling", Heads: heads("kind", "ranks>", "than>", "step ms>", "than ms>", "efficiency>", "in words~"), Open: true}
 	for _, e := range t.Scaling {
-		l.Rows = append(l.Rows, []cell{word(e.Kind), number(e.Ranks), number(e.Than), milli(e.Step), milli(e.ThanStep), figure(percentWords(e.Percent), e.Percent), word(e.Says)})
+		l.Rows = append(l.Rows, []cell{word(e.Kind), number(e.Ranks), number(e.Than), milli(e.Step), milli(e.ThanStep), figure(percentWords(e.Percent), e.Percent), word(e.Text())})
 	}
 	return l
 }

@@ -8,10 +8,10 @@ import (
 	"busbar/post/timeline"
 )
 
-// mostNotes is how many notes are said one by one.
+// mostNotes is how many notes are listed.
 const mostNotes = 40
 
-// Intro says what was read.
+// Intro is what was read.
 func (t *Timelines) Intro() string {
 	steps := 0
 	for _, d := range t.Found.Devices {
@@ -37,9 +37,8 @@ func (t *Timelines) Intro() string {
 
 // StragglerSays are sentences about the rank that others wait for; none where none was looked for.
 func (t *Timelines) StragglerSays() (says []string) {
-	says = nonEmpty(t.Found.WaitingSays())
-	if a := t.Found.Across; a != nil && a.Straggler != nil {
-		says = append(says, notice.Details(a.Straggler.Found)...)
+	if f := t.Found.WaitingFact(); f != nil {
+		says = append([]string{notice.Sentence(f)}, notice.Details(f)...)
 	}
 	return says
 }
@@ -49,19 +48,19 @@ type noted struct{ Of, Says, Do string }
 
 // notes are what figures are to be read with: of all, of files, of GPUs. Same words of several GPUs stand once.
 func (t *Timelines) notes() (all []noted) {
-	at := map[timeline.Note]int{}
+	at := map[string]int{} // by text
 	times := map[int]int{}
 	add := func(of string, n timeline.Note) {
-		n.File = 0
-		if i, there := at[n]; there {
+		text := n.Text()
+		if i, there := at[text]; there {
 			if times[i]++; all[i].Of != of {
 				all[i].Of = fmt.Sprintf("%d of these", times[i])
 			}
 			return
 		}
-		at[n] = len(all)
+		at[text] = len(all)
 		times[len(all)] = 1
-		all = append(all, noted{of, n.Says, n.Do})
+		all = append(all, noted{of, text, n.Do()})
 	}
 	for _, f := range t.Found.Files {
 		if f.Cut != "" {
@@ -77,14 +76,14 @@ func (t *Timelines) notes() (all []noted) {
 	}
 	for _, d := range t.Found.Devices {
 		for _, s := range d.Shared {
-			add(d.Label, timeline.Note{Says: fmt.Sprintf("Stream %d has communication and computing: what shares a stream runs one after the other, so that no overlap is possible for %.1f %% of the communication.", s.ID, s.OfComm)})
+			add(d.Label, timeline.Note{Fact: notice.StreamShared{Stream: s.ID, OfComm: notice.Percent(s.OfComm)}})
 		}
 		for _, n := range d.Notes {
 			add(d.Label, n)
 		}
 	}
 	if n := len(all) - mostNotes; n > 0 {
-		all = append(all[:mostNotes], noted{Says: fmt.Sprintf("And %s: post timeline says all.", units.Count(n, "more note"))})
+		all = append(all[:mostNotes], noted{Says: fmt.Sprintf("And %s: post timeline has all.", units.Count(n, "more note"))})
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 )
 
@@ -40,9 +41,9 @@ type comparison struct {
 	parties  []*party
 	methods  map[method]int // collectives matched by each
 	common   map[step]bool
-	offset   []*float64 // of each lane
-	alone    int        // calls
-	refused  []string   // why communicators were left out
+	offset   []*float64                   // of each lane
+	alone    int                          // calls
+	refused  []notice.CommunicatorUnclear // why communicators were left out
 }
 
 // across compares ranks; it leaves Timeline.Across null where fewer than two were read.
@@ -157,7 +158,7 @@ func (c *comparison) commonSteps() map[step]bool {
 		mine := map[step]bool{}
 		for _, s := range c.timeline.Devices[i].Steps {
 			k := step{c.cohort[i], s.Name}
-			if mine[k] || s.Partial != "" {
+			if mine[k] || s.Partial != nil {
 				unfit[k] = true
 			}
 			if !mine[k] {

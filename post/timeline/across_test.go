@@ -113,7 +113,7 @@ func TestTracesThatBeginAtDifferentCalls(t *testing.T) {
 			d := j.ranksOf()
 			cutFront(&d[1], c.cut)
 			a := compared(d...).Across
-			if a.Matched != c.matched || !strings.Contains(a.How, c.how) {
+			if a.Matched != c.matched || !strings.Contains(a.How.String(), c.how) {
 				t.Errorf("%d matched, %s; want %d %s", a.Matched, a.How, c.matched, c.how)
 			}
 			if a.Alone != 60-c.cut-2*c.matched {
@@ -130,7 +130,7 @@ func TestNumbersThatDisagreeAreNotBelieved(t *testing.T) {
 	for n := range d[1].seen {
 		d[1].seen[n].seq++
 	}
-	if a := compared(d...).Across; a.Matched != 18 || a.How != "their order in a step and a communicator" {
+	if a := compared(d...).Across; a.Matched != 18 || a.How[0].How != notice.ByStep {
 		t.Errorf("%d matched by %s", a.Matched, a.How)
 	}
 }
@@ -139,7 +139,7 @@ func TestWhatFitsSeveralWaysIsNotMatched(t *testing.T) {
 	d := job{ranks: 2, steps: 6, sizes: mib(1, 2), pure: msec, work: late, noSteps: true}.ranksOf()
 	cutFront(&d[1], 2)
 	tl := compared(d...)
-	if a := tl.Across; a.Matched != 0 || a.Alone != 22 || a.How != "nothing" || len(tl.Notes) != 1 || !strings.Contains(tl.Notes[0].Says, "None of 22 calls") {
+	if a := tl.Across; a.Matched != 0 || a.Alone != 22 || a.How != nil || len(tl.Notes) != 1 || tl.Notes[0].Fact != (notice.CallsUnmatched{Calls: 22}) {
 		t.Errorf("%d matched, %d alone: %s, %+v", a.Matched, a.Alone, a.How, tl.Notes)
 	}
 }
@@ -167,7 +167,7 @@ func TestGroupsOfOneNameAndOtherRanksAreNotMixed(t *testing.T) {
 		devices[i].Groups[0].Members = nil
 	}
 	tl := compared(devices...)
-	if tl.Across.Matched != 0 || tl.Across.Alone != 24 || len(tl.Notes) == 0 || !strings.Contains(tl.Notes[0].Says, "do not tell which belong together") {
+	if tl.Across.Matched != 0 || tl.Across.Alone != 24 || len(tl.Notes) == 0 || tl.Notes[0].Code() != "communicator-unclear" {
 		t.Errorf("without their ranks: %+v, %+v", tl.Across, tl.Notes)
 	}
 }
@@ -180,7 +180,7 @@ func TestWithoutCommunicatorsCallsOfAKindAreMatched(t *testing.T) {
 	// Two that run at once change places on one rank.
 	d[1].seen[2], d[1].seen[3] = d[1].seen[3], d[1].seen[2]
 	a := compared(d...).Across
-	if a.Matched != 6 || !strings.Contains(a.How, "the traces name no communicator") {
+	if a.Matched != 6 || !strings.Contains(a.How.String(), "the traces name no communicator") {
 		t.Errorf("%d matched: %s", a.Matched, a.How)
 	}
 }
@@ -195,7 +195,7 @@ func TestSendsMeetReceives(t *testing.T) {
 		}
 	}
 	a := compared(d...).Across
-	if a.Matched != 20 || !strings.Contains(a.How, "sender, receiver and order") || a.Uneven != 0 || a.Straggler != nil {
+	if a.Matched != 20 || !strings.Contains(a.How.String(), "sender, receiver and order") || a.Uneven != 0 || a.Straggler != nil {
 		t.Errorf("%+v", a)
 	}
 	for n := range d[1].seen {
@@ -257,7 +257,7 @@ func TestARankThatWasRecordedTwice(t *testing.T) {
 
 func TestStepsThatAreNotWholeAreNotCompared(t *testing.T) {
 	d := job{ranks: 3, steps: 3, sizes: mib(4), pure: msec, work: late}.ranksOf()
-	d[2].Steps[1].Partial = "cut"
+	d[2].Steps[1].Partial = &notice.PartialStep{}
 	a := compared(d...).Across
 	if len(a.Imbalance) != 3 || a.Imbalance[0].Slowest != 2 || a.Imbalance[1].Slowest == 2 {
 		t.Errorf("%+v", a.Imbalance)

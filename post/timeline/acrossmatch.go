@@ -1,11 +1,10 @@
 package timeline
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/post/trace"
 )
 
@@ -20,12 +19,8 @@ const (
 	byPeer
 )
 
-var methodWords = []string{
-	byNumber: "the number that each call has in its communicator",
-	byStep:   "their order in a step and a communicator",
-	byOrder:  "their order in a communicator",
-	byKind:   "their order among calls of one operation and size, as the traces name no communicator",
-	byPeer:   "sender, receiver and order",
+var methodNames = []notice.MatchMethod{
+	byNumber: notice.ByNumber, byStep: notice.ByStep, byOrder: notice.ByOrder, byKind: notice.ByKind, byPeer: notice.ByPeer,
 }
 
 // kind stands for what two calls must share to be one collective. It is a number, as millions of them are compared.
@@ -269,20 +264,12 @@ func matchKinds(p *party, kinds [][]kind) (found [][]int32) {
 	return found
 }
 
-// how says by what was matched, so that it goes on after "by": with numbers, where it was by several things.
-func (c *comparison) how() string {
-	var words, numbers []string
-	for m, says := range methodWords {
+// how is by what was matched.
+func (c *comparison) how() (all notice.MatchedByAll) {
+	for m, name := range methodNames {
 		if n := c.methods[method(m)]; n > 0 {
-			words = append(words, says)
-			numbers = append(numbers, fmt.Sprintf("%s (%d)", says, n))
+			all = append(all, notice.MatchedBy{How: name, Calls: n})
 		}
 	}
-	switch len(words) {
-	case 0:
-		return "nothing"
-	case 1:
-		return words[0]
-	}
-	return strings.Join(numbers, ", and by ")
+	return all
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/post/trace"
 )
 
@@ -77,8 +78,8 @@ func (c *comparison) findParties() {
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(found), comparePartyKeys) {
 		p := found[key]
-		if why := key.unsafe(len(p.parts)); why != "" {
-			c.refused = append(c.refused, why)
+		if why := key.unsafe(len(p.parts)); why != nil {
+			c.refused = append(c.refused, *why)
 			c.leave(p)
 			continue
 		}
@@ -91,18 +92,18 @@ func comparePartyKeys(a, b partyKey) int {
 	return cmp.Or(cmp.Compare(a.cohort, b.cohort), cmp.Compare(a.name, b.name), cmp.Compare(a.members, b.members), cmp.Compare(a.size, b.size), cmp.Compare(a.world, b.world))
 }
 
-// unsafe says why devices with this key may be of different communicators; "" where they are of one.
-func (k partyKey) unsafe(devices int) string {
+// unsafe is why devices with this key may be of different communicators; nil where they are of one.
+func (k partyKey) unsafe(devices int) *notice.CommunicatorUnclear {
 	if k.members != "" || k.name == "" || devices < 2 {
-		return ""
+		return nil
 	}
 	switch {
 	case k.size > 0 && devices > k.size:
-		return fmt.Sprintf("%d ranks have a communicator %q of %d, and the traces do not tell which belong together", devices, k.name, k.size)
+		return &notice.CommunicatorUnclear{Name: k.name, Size: k.size, Ranks: devices}
 	case k.world > 0 && k.size > 0 && k.size < k.world:
-		return fmt.Sprintf("the traces do not tell which %d of %d ranks are in communicator %q", k.size, k.world, k.name)
+		return &notice.CommunicatorUnclear{Name: k.name, Size: k.size, Ranks: devices, World: k.world}
 	}
-	return ""
+	return nil
 }
 
 // exchanges says that a kernel sends and receives, and no more is known of it: among more than two ranks that may be between any of them.

@@ -2,12 +2,13 @@ package timeline
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 )
 
@@ -159,7 +160,7 @@ func (c *comparison) imbalance() []StepSpread {
 		}
 		for _, s := range c.timeline.Devices[i].Steps {
 			k := step{c.cohort[i], s.Name}
-			if s.Partial != "" {
+			if s.Partial != nil {
 				continue
 			}
 			if found[k] == nil {
@@ -191,21 +192,24 @@ func (c *comparison) imbalance() []StepSpread {
 	return all
 }
 
-// note says what figures over ranks are to be read with.
+// note adds what values over ranks are to be read with.
 func (c *comparison) note() {
 	t := c.timeline
+	add := func(f notice.Fact) { t.Notes = append(t.Notes, Note{f, -1}) }
 	if t.NonBlocking() {
-		t.Notes = append(t.Notes, Note{Says: nonBlockingSays, File: -1})
+		add(notice.NonBlockingCalls{})
 	}
-	for _, why := range slices.Compact(slices.Sorted(slices.Values(c.refused))) {
-		t.Notes = append(t.Notes, Note{Says: "Calls were left out of the matching over ranks: " + why + ".", File: -1})
+	slices.SortFunc(c.refused, func(a, b notice.CommunicatorUnclear) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.Ranks, b.Ranks), cmp.Compare(a.Size, b.Size))
+	})
+	for _, why := range slices.Compact(c.refused) {
+		add(why)
 	}
 	if t.Across.Matched == 0 && t.Across.Alone > 0 {
-		t.Notes = append(t.Notes, Note{Says: fmt.Sprintf("None of %d calls of communication could be matched over ranks: their order fits in several ways or in none, so that waiting for others cannot be told from communication.", t.Across.Alone),
-			Do: "Record the same steps on all ranks, with profiler.step() or ranges around steps.", File: -1})
+		add(notice.CallsUnmatched{Calls: t.Across.Alone})
 	}
 	if c.methods[byKind] > 0 && len(c.lanes) < t.world() {
-		t.Notes = append(t.Notes, Note{Says: "The traces name no communicator, and not all ranks were read: calls that are alike were taken for one collective, though the ranks may be in different communicators.", File: -1})
+		add(notice.CommunicatorsUnknown{})
 	}
 	worlds := map[int]bool{}
 	ranks := map[int]bool{}
@@ -220,12 +224,10 @@ func (c *comparison) note() {
 		}
 	}
 	if len(worlds) > 1 {
-		t.Notes = append(t.Notes, Note{Says: fmt.Sprintf("Traces of worlds of different size (%s ranks) were read together, which are of different runs.", list(slices.Sorted(maps.Keys(worlds)))),
-			Do: "Give the folder of one run; compare runs with --scaling.", File: -1})
+		add(notice.MixedWorlds{Sizes: slices.Sorted(maps.Keys(worlds))})
 	}
 	if world := t.world(); len(worlds) == 1 && len(ranks) > 0 && len(ranks) < world {
-		t.Notes = append(t.Notes, Note{Says: fmt.Sprintf("%d of %d ranks were read. A rank that others wait for may be among those that were not; then the time counted as communication itself has waiting in it.", len(ranks), world),
-			Do: "Record all ranks, and give the folder of all their traces.", File: -1})
+		add(notice.RanksMissing{Read: len(ranks), World: world})
 	}
 }
 

@@ -3,7 +3,6 @@ package timeline
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -199,7 +198,10 @@ func record(a advising) (found []Advice) {
 	unsized := a.comm.calls(func(c *Collective) float64 { return c.Sum * only(c.Bytes == nil) })
 	if sum := a.comm.calls(func(c *Collective) float64 { return c.Sum }); sum > 0 && unsized > sum/2 {
 		share := units.Share(unsized / sum)
-		said := slices.ContainsFunc(a.Notes, func(n Note) bool { return strings.Contains(n.Do, "--include-blobs") })
+		said := slices.ContainsFunc(a.Notes, func(n Note) bool {
+			fact, is := n.Fact.(notice.TraceNote)
+			return is && fact.Export
+		})
 		if nsight && !said {
 			add(notice.NsightSizesNotRecorded{Share: share})
 		} else if !nsight {

@@ -1,9 +1,13 @@
 package timeline
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 func (t *Timeline) answer(key string) Answer {
@@ -36,45 +40,46 @@ func TestAnswers(t *testing.T) {
 		want string
 		met  *bool
 	}{
-		{"healthy", well, "how-long", "AllReduce takes 20.00 ms and computation 80.00 ms a step (the median of 2 GPUs): 25.0 % of it.", nil},
-		{"healthy", well, "overlap", "Partly: 95.0 % of communication runs beside computation (the median of 2 GPUs): overlap (interval). Of AllReduce and ReduceScatter, by which gradients come together, it is 95.0 %. " +
-			"Overlap (wall clock), from the same times as (computation + communication - all) / communication, is 0 %; it counts idle time, 19.0 % of a step here", nil},
-		{"healthy", well, "balance", "Yes: kernels compute 400.0 ms on rank 0, the least, and 404.0 ms on rank 1, the most, 0.5 % over the mean of 2 GPUs.", nil},
-		{"healthy", well, "balance", "up to 2.0 % (ProfilerStep#1, rank 1)", nil},
-		{"healthy", well, "identify", "Yes: 100 calls on 2 GPUs: all_reduce.", &yes},
-		{"healthy", well, "overhead", "1.0 % of the time of a step is communication that nothing hides, and 20.0 % is communication in all (the median of 2 GPUs). 5 % of it is waiting for other ranks", &yes},
-		{"healthy", well, "overlap-found", "Yes: 19.00 ms of 20.00 ms of communication a step are hidden, 1.000 ms are not.", &yes},
-		{"healthy", well, "improve", "Nothing stands out", nil},
-		{"healthy", well, "time-outs", "NCCL_IB_TIMEOUT is that of InfiniBand's packets. The longest call here took 2.000 ms (rank 0).", nil},
-		{"a call of a minute", long, "time-outs", "NCCL has no NCCL_TIMEOUT", nil},
-		{"a call of a minute", long, "time-outs", "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC", nil},
-		{"one stream", slow, "overlap-found", "100 % of it runs where most of the computing is too (stream 7)", &yes},
-		{"late", late, "overlap", "No: 0.0 %", nil},
-		{"late", late, "balance", "No: kernels compute 25.00 ms on rank 0, the least, and 40.00 ms on rank 2, the most, 39.1 % over the mean of 4 GPUs.", nil},
-		{"late", late, "balance", "The others wait for rank 2", nil},
-		{"late", late, "improve", "the most worthwhile is on balance, and gains 3.000 ms a step at most", &yes},
-		{"late", late, "time-outs", "The longest call here took 4.000 ms (rank 0).", nil},
-		{"one rank", alone, "how-long", "n/a: no communication ran. Computation takes 8.000 ms a recording.", nil},
-		{"one rank", alone, "identify", "n/a: no communication ran, and one rank alone has none.", nil},
-		{"one rank", alone, "overlap", "n/a", nil},
-		{"one rank", alone, "balance", "n/a: one GPU was read", nil},
-		{"one rank", alone, "overhead", "n/a", nil},
-		{"one rank", alone, "overlap-found", "n/a", nil},
-		{"one rank", alone, "improve", "n/a", nil},
-		{"two ranks without communication", two, "identify", "No: no kernel is known as communication, though there are several ranks.", &no},
-		{"nothing", none, "how-long", noGPU, nil},
-		{"nothing", none, "identify", noGPU, nil},
+		{"healthy", well, "how-long", `"comm_s":0.02,"compute_s":0.08,"share_pct":"25","per":"step","median":{"n":2,"unit":"GPU"}`, nil},
+		{"healthy", well, "how-long", `"all_reduce":{"time_s":0.02,"share_pct":"25","all":true`, nil},
+		{"healthy", well, "overlap", `"verdict":"partly","overlap_pct":95,"median":{"n":2,"unit":"GPU"},"gradients_pct":95`, nil},
+		{"healthy", well, "overlap", `"idle_pct":19`, nil},
+		{"healthy", well, "balance", `"verdict":true,"least_s":0.4,"least_on":"rank 0","most_s":0.404,"most_on":"rank 1","over_mean_pct":0.49`, nil},
+		{"healthy", well, "balance", `"worst_step_pct":2,`, nil},
+		{"healthy", well, "balance", `"worst_step":"ProfilerStep#1","worst_step_on":"rank 1"`, nil},
+		{"healthy", well, "identify", `"verdict":true,"calls":100,"devices":{"n":2,"unit":"GPU"},"kinds":["all_reduce"]`, &yes},
+		{"healthy", well, "overhead", `"exposed_pct":1,"comm_pct":20,"per":"step","median":{"n":2,"unit":"GPU"},"waiting_pct":5`, &yes},
+		{"healthy", well, "overlap-found", `"hidden_s":0.019,"comm_s":0.02,"exposed_s":0.001,"per":"step"}`, &yes},
+		{"healthy", well, "improve", `no-improvement`, nil},
+		{"healthy", well, "time-outs", `{"longest_s":0.002,"call":"rank 0"}`, nil},
+		{"a call of a minute", long, "time-outs", `"near":true`, nil},
+		{"one stream", slow, "overlap-found", `"shared_streams_pct":100,"streams":"stream 7"`, &yes},
+		{"late", late, "overlap", `"verdict":"no","overlap_pct":0,`, nil},
+		{"late", late, "balance", `"verdict":false,"least_s":0.025,"least_on":"rank 0","most_s":0.04,"most_on":"rank 2","over_mean_pct":39.1`, nil},
+		{"late", late, "balance", `"straggler":"rank 2"`, nil},
+		{"late", late, "improve", `"topic":"balance","gain_s":0.003,"per":"step"`, &yes},
+		{"late", late, "time-outs", `{"longest_s":0.004,"call":"rank 0"}`, nil},
+		{"one rank", alone, "how-long", `computation-alone {"compute_s":0.008,"per":"recording"`, nil},
+		{"one rank", alone, "identify", `one-rank-alone`, nil},
+		{"one rank", alone, "overlap", `no-communication`, nil},
+		{"one rank", alone, "balance", `one-gpu-read`, nil},
+		{"one rank", alone, "overhead", `no-communication`, nil},
+		{"one rank", alone, "overlap-found", `no-communication`, nil},
+		{"one rank", alone, "improve", `no-communication`, nil},
+		{"two ranks without communication", two, "identify", `"verdict":false`, &no},
+		{"nothing", none, "how-long", `no-gpu-work`, nil},
+		{"nothing", none, "identify", `no-gpu-work`, nil},
 	} {
 		a := c.of.answer(c.key)
-		if !strings.Contains(a.Says, c.want) {
-			t.Errorf("%s, %s: %q, want %q", c.name, c.key, a.Says, c.want)
+		if got := written(t, a.Fact); !strings.Contains(got, c.want) {
+			t.Errorf("%s, %s: %s, want %s", c.name, c.key, got, c.want)
 		}
 		if (a.Met == nil) != (c.met == nil) || a.Met != nil && *a.Met != *c.met {
 			t.Errorf("%s, %s: met is not %v", c.name, c.key, c.met)
 		}
 	}
-	if a := well.answer("time-outs"); strings.Contains(a.Says, "HEARTBEAT") {
-		t.Errorf("where no call is near a time-out: %q", a.Says)
+	if a := well.answer("time-outs"); strings.Contains(written(t, a.Fact), "near") {
+		t.Errorf("where no call is near a time-out: %q", a.Text())
 	}
 }
 
@@ -87,12 +92,22 @@ func TestHowLongAllReduceIs(t *testing.T) {
 		of   Device
 		want string
 	}{
-		{all, "AllReduce takes 40.00 ms and computation 50.00 ms a recording: 80.0 % of it. It is all of the communication."},
-		{together, "AllReduce takes 40.00 ms and computation 50.00 ms a recording: 80.0 % of it. All communication takes 20.00 ms and computation 50.00 ms a recording: 40.0 % of it."},
+		{all, `"all_reduce":{"time_s":0.04,"share_pct":"80","all":true,"absent":false}`},
+		{together, `"comm_s":0.02,"compute_s":0.05,"share_pct":"40","per":"recording","median":{"n":0,"unit":""},"all_reduce":{"time_s":0.04,"share_pct":"80","absent":false}`},
 	} {
 		l := &Timeline{Devices: []Device{c.of}}
-		if got := l.typically().howLong(); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
+		if got := written(t, l.typically().howLong()); !strings.Contains(got, c.want) {
+			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
+}
+
+// written is the code of a fact and its parameters.
+func written(t *testing.T, f notice.Fact) string {
+	t.Helper()
+	parameters, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(f.Code(), " ", string(parameters))
 }

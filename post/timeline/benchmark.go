@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
@@ -23,28 +25,30 @@ func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 	t.Against = []Joined{}
 	j := joining{timeline: t, curves: curves, rehearsed: rehearsed}
 	for _, c := range t.toJoin() {
-		if joined, why := j.join(c); why == "" {
+		joined, missing := j.join(c)
+		switch {
+		case missing == nil:
 			t.Against = append(t.Against, joined)
-		} else if !slices.Contains(j.missing, why) {
-			j.missing = append(j.missing, why)
+		case !slices.ContainsFunc(j.missing.Missing, func(m notice.MissingCurve) bool { return reflect.DeepEqual(m, *missing) }):
+			j.missing.Missing = append(j.missing.Missing, *missing)
 		}
 	}
-	t.Notes = slices.DeleteFunc(t.Notes, func(n Note) bool { return strings.HasPrefix(n.Says, notBeside) })
-	if len(j.missing) > 0 {
-		t.Notes = append(t.Notes, Note{Says: notBeside + strings.Join(j.missing, "; ") + ".", Do: j.measure(), File: -1})
+	t.Notes = slices.DeleteFunc(t.Notes, func(n Note) bool {
+		_, is := n.Fact.(notice.NotInBenchmark)
+		return is
+	})
+	if len(j.missing.Missing) > 0 {
+		t.Notes = append(t.Notes, Note{j.missing, -1})
 	}
 	t.review()
 }
-
-const notBeside = "Not held against the benchmark: "
 
 // joining is what is joined.
 type joining struct {
 	timeline  *Timeline
 	curves    []*analysis.Curve
 	rehearsed bool
-	missing   []string
-	commands  []string
+	missing   notice.NotInBenchmark
 }
 
 // inTraining is one kind of collective of the training, with its bus bandwidth.
@@ -87,15 +91,11 @@ func (t *Timeline) toJoin() (all []inTraining) {
 	return all
 }
 
-func (c inTraining) title() string {
-	return fmt.Sprintf("%s %s %s over %s", c.Name, size(*c.Bytes), c.Type, units.Count(c.Ranks, "rank"))
-}
-
-// join is one kind of collective beside the benchmark; why says why it is not.
-func (j *joining) join(c inTraining) (joined Joined, why string) {
-	fitting, why := j.fitting(c)
-	if why != "" {
-		return joined, why
+// join is one kind of collective beside the benchmark; missing is why it cannot be compared.
+func (j *joining) join(c inTraining) (joined Joined, missing *notice.MissingCurve) {
+	fitting, missing := j.fitting(c)
+	if missing != nil {
+		return joined, missing
 	}
 	var best *analysis.Curve
 	reached := 0.0
@@ -107,53 +107,52 @@ func (j *joining) join(c inTraining) (joined Joined, why string) {
 	if best == nil {
 		ends := fitting[0].Points
 		j.want(c)
-		return joined, fmt.Sprintf("%s: the benchmark has %s to %s only", c.title(), size(ends[0].SizeBytes), size(ends[len(ends)-1].SizeBytes))
+		return joined, &notice.MissingCurve{
+			Collective: c.Name, Type: c.Type, Ranks: c.Ranks, Size: units.RoughBytes(*c.Bytes),
+			From: units.RoughBytes(ends[0].SizeBytes), To: units.RoughBytes(ends[len(ends)-1].SizeBytes),
+		}
 	}
-	joined = Joined{Name: c.Name, Bytes: *c.Bytes, Type: c.Type, Ranks: c.Ranks, Busbw: c.busbw, Reached: reached, Percent: 100 * c.busbw / reached, Run: best.Runs[0].ID, Who: best.Who}
-	joined.Says = j.words(c, joined, best)
-	return joined, ""
+	joined = Joined{
+		Name: c.Name, Bytes: *c.Bytes, Type: c.Type, Ranks: c.Ranks, Busbw: c.busbw, Reached: reached, Percent: 100 * c.busbw / reached,
+		Run: best.Runs[0].ID, Who: best.Who,
+	}
+	joined.Found = j.found(c, joined, best)
+	return joined, nil
 }
 
-func (j *joining) words(c inTraining, joined Joined, best *analysis.Curve) string {
-	at := "without the waiting for others"
-	if !c.pure {
-		at = "at its least time, which may have waiting for others in it"
+func (j *joining) found(c inTraining, joined Joined, best *analysis.Curve) notice.AgainstBenchmark {
+	f := notice.AgainstBenchmark{
+		Collective: c.Name, Size: units.RoughBytes(*c.Bytes), Type: c.Type, Ranks: c.Ranks, Percent: notice.Whole(joined.Percent),
+		Busbw: units.Bandwidth(c.busbw * 1e9), Reached: units.Bandwidth(joined.Reached * 1e9), Run: joined.Run, Who: joined.Who,
+		Shape: analysis.ShapeOf(best.Condition).Words(), Placement: say.Placement(best.Placement), Waiting: notice.LeastTime(!c.pure),
+		Simulated: notice.SimulatedRun(best.Rehearsed), More: joined.Percent > 100,
 	}
-	whose := "this machine"
 	if gpu := j.timeline.gpu(); gpu != "" && best.Device != "" && gpu != best.Device {
-		whose = best.Device + " (the training ran on " + gpu + ")"
+		f.Machine = notice.OtherGPU{Benchmark: best.Device, Training: gpu}
 	}
-	text := fmt.Sprintf("%s ran at %.0f %% of what %s reached in run %s (%s, %s, %s): %s of %s GB/s, %s.", c.title(), joined.Percent, whose, best.Runs[0].ID, best.Who,
-		analysis.ShapeOf(best.Condition).Words(), say.Placement(best.Placement), units.Gigabytes(c.busbw*1e9), units.Gigabytes(joined.Reached*1e9), at)
-	if best.Rehearsed {
-		text += " That run was a rehearsal: its figures say nothing about a machine."
-	}
-	if joined.Percent > 100 {
-		text += " More than the benchmark: its run may have had another library, clock or load."
-	}
-	return text
+	return f
 }
 
 // fitting are the curves that a collective can be held against, all of them equally near to it.
-func (j *joining) fitting(c inTraining) (fit []*analysis.Curve, why string) {
+func (j *joining) fitting(c inTraining) (fit []*analysis.Curve, missing *notice.MissingCurve) {
 	lacks := j.lacking(c)
 	for _, curve := range j.curves {
 		if !c.isOf(curve) || !ofNCCL(curve) {
 			continue
 		}
 		if curve.World != c.Ranks {
-			lacks = fmt.Sprintf("the benchmark has no %s %s over %s", c.Name, c.Type, units.Count(c.Ranks, "rank"))
+			lacks = notice.MissingCurve{Collective: c.Name, Type: c.Type, Ranks: c.Ranks}
 			continue
 		}
 		if reason, trusted := curve.Trusted(); !trusted && !(curve.Rehearsed && j.rehearsed) {
-			lacks = fmt.Sprintf("the benchmark of %s %s over %s says nothing about speed: %s", c.Name, c.Type, units.Count(c.Ranks, "rank"), reason)
+			lacks = notice.MissingCurve{Collective: c.Name, Type: c.Type, Ranks: c.Ranks, Untrusted: reason}
 			continue
 		}
 		fit = append(fit, curve)
 	}
 	if fit == nil {
 		j.want(c)
-		return nil, lacks
+		return nil, &lacks
 	}
 	nodes := j.timeline.nodes(c.Ranks)
 	distance := func(curve *analysis.Curve) (n int) {
@@ -168,10 +167,10 @@ func (j *joining) fitting(c inTraining) (fit []*analysis.Curve, why string) {
 	slices.SortStableFunc(fit, func(a, b *analysis.Curve) int { return cmp.Compare(distance(a), distance(b)) })
 	for n := range fit {
 		if distance(fit[n]) != distance(fit[0]) {
-			return fit[:n], ""
+			return fit[:n], nil
 		}
 	}
-	return fit, ""
+	return fit, nil
 }
 
 // isOf says that a curve is of a collective's operation and type, in the mode that it is compared in.
@@ -184,19 +183,16 @@ func ofNCCL(curve *analysis.Curve) bool {
 	return strings.HasPrefix(curve.Backend, "nccl") || strings.HasPrefix(curve.Backend, "rccl")
 }
 
-// lacking says that no curve of NCCL is of a collective's operation and type, and which others are.
-func (j *joining) lacking(c inTraining) string {
-	var others []string
+// lacking is that no curve of NCCL is of a collective's operation and type, and which others are.
+func (j *joining) lacking(c inTraining) notice.MissingCurve {
+	missing := notice.MissingCurve{Collective: c.Name, Type: c.Type}
 	for _, curve := range j.curves {
-		if c.isOf(curve) && !ofNCCL(curve) && !slices.Contains(others, curve.Backend) {
-			others = append(others, curve.Backend)
+		if c.isOf(curve) && !ofNCCL(curve) && !slices.Contains(missing.Others, curve.Backend) {
+			missing.Others = append(missing.Others, curve.Backend)
 		}
 	}
-	if others == nil {
-		return "the benchmark has no " + c.Name + " " + c.Type
-	}
-	slices.Sort(others)
-	return fmt.Sprintf("the benchmark has %s %s of %s only, and what is wanted is NCCL's", c.Name, c.Type, strings.Join(others, " and "))
+	slices.Sort(missing.Others)
+	return missing
 }
 
 // sameSize is how far the logarithms of two sizes may lie apart to be one: three percent.
@@ -221,18 +217,10 @@ func busbwAt(c *analysis.Curve, bytes int64) (gb float64, within bool) {
 
 // want notes what would have to be measured.
 func (j *joining) want(c inTraining) {
-	words := fmt.Sprintf("%s -d %s with %s", c.Name, c.Type, units.Count(c.Ranks, "rank"))
-	if !slices.Contains(j.commands, words) {
-		j.commands = append(j.commands, words)
+	wanted := notice.Wanted{Collective: c.Name, Type: c.Type, Ranks: c.Ranks}
+	if !slices.Contains(j.missing.Measure, wanted) {
+		j.missing.Measure = append(j.missing.Measure, wanted)
 	}
-}
-
-// measure says what to measure to have the benchmark that lacks.
-func (j *joining) measure() string {
-	if j.commands == nil {
-		return ""
-	}
-	return "Measure on the same machine: rank --backend nccl --placement in -b 1M -e 1G -f 2 --collective " + strings.Join(j.commands, ", and ") + "."
 }
 
 // gpu is the name of the GPUs; "" where it is not known, or they differ.

@@ -41,14 +41,14 @@ func TestJoinWithABenchmark(t *testing.T) {
 		says      string
 	}{
 		{"at a size of the curve", 16, []*analysis.Curve{measured("r1", nil, [2]float64{8, 10}, [2]float64{16, 33.554432}, [2]float64{32, 40})}, false, 33.554432,
-			"all_reduce 16 MiB float32 over 2 ranks ran at 50 % of what this machine reached in run r1 (nccl, 2 ranks, in-place): 16.78 of 33.55 GB/s, without the waiting for others."},
+			"reaches 50 % of the benchmark (16.78 GB/s of 33.55 GB/s; run r1, nccl, 2 ranks, in-place)."},
 		{"between two sizes, along the logarithm", 16, []*analysis.Curve{measured("r1", nil, [2]float64{8, 20}, [2]float64{64, 50})}, false, 30, "56 %"},
 		{"beside a size that is nearly its own", 16, []*analysis.Curve{measured("r1", nil, [2]float64{16.2, 33})}, false, 33, "51 %"},
 		{"in place before out of place, though slower", 16, []*analysis.Curve{
-			measured("out", func(c *analysis.Curve) { c.Placement = coll.OutOfPlace }, [2]float64{16, 50}), measured("in", nil, [2]float64{16, 40})}, false, 40, "run in ("},
+			measured("out", func(c *analysis.Curve) { c.Placement = coll.OutOfPlace }, [2]float64{16, 50}), measured("in", nil, [2]float64{16, 40})}, false, 40, "run in,"},
 		{"out of place where nothing else is", 16, []*analysis.Curve{measured("out", func(c *analysis.Curve) { c.Placement = coll.OutOfPlace }, [2]float64{16, 50})}, false, 50, "out-of-place"},
-		{"of several the fastest", 16, []*analysis.Curve{measured("a", nil, [2]float64{16, 30}), measured("b", func(c *analysis.Curve) { c.Who = "nccl (tuned)" }, [2]float64{16, 60})}, false, 60, "run b (nccl (tuned)"},
-		{"a rehearsal that is let in", 16, []*analysis.Curve{measured("a", func(c *analysis.Curve) { c.Rehearsed = true }, [2]float64{16, 30})}, true, 30, "That run was a rehearsal"},
+		{"of several the fastest", 16, []*analysis.Curve{measured("a", nil, [2]float64{16, 30}), measured("b", func(c *analysis.Curve) { c.Who = "nccl (tuned)" }, [2]float64{16, 60})}, false, 60, "run b, nccl (tuned)"},
+		{"a rehearsal that is let in", 16, []*analysis.Curve{measured("a", func(c *analysis.Curve) { c.Rehearsed = true }, [2]float64{16, 30})}, true, 30, "That run was simulated"},
 		{"faster than the benchmark", 16, []*analysis.Curve{measured("a", nil, [2]float64{16, 10})}, false, 10, "168 %"},
 	} {
 		tl := trainedWith(c.size)
@@ -59,8 +59,8 @@ func TestJoinWithABenchmark(t *testing.T) {
 		}
 		isNear(t, c.name+": reached", tl.Against[0].Reached, c.reached)
 		isNear(t, c.name+": busbw", tl.Against[0].Busbw, 16.777216)
-		if !strings.Contains(tl.Against[0].Says, c.says) {
-			t.Errorf("%s: %q, want %q", c.name, tl.Against[0].Says, c.says)
+		if !strings.Contains(tl.Against[0].Text(), c.says) {
+			t.Errorf("%s: %q, want %q", c.name, tl.Against[0].Text(), c.says)
 		}
 	}
 }
@@ -76,17 +76,17 @@ func TestWhatIsNotJoined(t *testing.T) {
 		{"another type", func(c *analysis.Curve) { c.Type = coll.BFloat16 }, "no all_reduce float32"},
 		{"another operation", func(c *analysis.Curve) { c.Collective = coll.AllGather }, "no all_reduce float32"},
 		{"latency", func(c *analysis.Curve) { c.Mode = coll.Latency }, "no all_reduce float32"},
-		{"of CPUs", func(c *analysis.Curve) { c.Backend = "mpi" }, "the benchmark has all_reduce float32 of mpi only, and what is wanted is NCCL's."},
+		{"of CPUs", func(c *analysis.Curve) { c.Backend = "mpi" }, "the benchmark has all_reduce float32 of mpi only, not of NCCL"},
 		{"rehearsed", func(c *analysis.Curve) { c.Rehearsed = true }, "it was rehearsed"},
 		{"crowded", func(c *analysis.Curve) { c.Crowded = notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "a"} }, "oversubscribed"},
 	} {
 		tl := trainedWith(16)
 		notes := len(tl.Notes)
 		tl.Join([]*analysis.Curve{measured("r", c.change, [2]float64{16, 30})}, c.name == "crowded") // what lets rehearsals in lets nothing else in
-		if len(tl.Against) != 0 || len(tl.Notes) != notes+1 || !strings.Contains(tl.Notes[notes].Says, c.why) {
+		if len(tl.Against) != 0 || len(tl.Notes) != notes+1 || !strings.Contains(tl.Notes[notes].Text(), c.why) {
 			t.Errorf("%s: %+v, %+v", c.name, tl.Against, tl.Notes)
-		} else if !strings.Contains(tl.Notes[notes].Do, "--collective all_reduce -d float32 with 2 ranks.") && c.name != "rehearsed" && c.name != "crowded" {
-			t.Errorf("%s: do %q", c.name, tl.Notes[notes].Do)
+		} else if !strings.Contains(tl.Notes[notes].Do(), "--collective all_reduce -d float32 with 2 ranks.") && c.name != "rehearsed" && c.name != "crowded" {
+			t.Errorf("%s: do %q", c.name, tl.Notes[notes].Do())
 		}
 		tl.Join([]*analysis.Curve{measured("r", nil, [2]float64{16, 30})}, false)
 		if len(tl.Against) != 1 || len(tl.Notes) != notes {
@@ -142,12 +142,12 @@ func TestJoinOfOneRank(t *testing.T) {
 	tl := healthy()
 	tl.Devices, tl.Across = tl.Devices[:1], nil
 	tl.Join([]*analysis.Curve{measured("r", nil, [2]float64{25, 200})}, false)
-	if len(tl.Against) != 1 || tl.Against[0].Busbw != 180 || !strings.Contains(tl.Against[0].Says, "90 % of what this machine reached in run r") || !strings.Contains(tl.Against[0].Says, "which may have waiting for others in it") {
+	if len(tl.Against) != 1 || tl.Against[0].Busbw != 180 || !strings.Contains(tl.Against[0].Text(), "90 % of the benchmark (180.0 GB/s of 200.0 GB/s; run r,") || !strings.Contains(tl.Against[0].Text(), "may include waiting for other ranks") {
 		t.Errorf("%+v", tl.Against)
 	}
 	tl.Devices[0].GPU = "NVIDIA A100-SXM4-80GB"
 	other := measured("r", func(c *analysis.Curve) { c.Device = "NVIDIA H100 80GB HBM3" }, [2]float64{25, 200})
-	if tl.Join([]*analysis.Curve{other}, false); !strings.Contains(tl.Against[0].Says, "what NVIDIA H100 80GB HBM3 (the training ran on NVIDIA A100-SXM4-80GB) reached") {
-		t.Errorf("%s", tl.Against[0].Says)
+	if tl.Join([]*analysis.Curve{other}, false); !strings.Contains(tl.Against[0].Text(), "The benchmark ran on NVIDIA H100 80GB HBM3, the training on NVIDIA A100-SXM4-80GB.") {
+		t.Errorf("%s", tl.Against[0].Text())
 	}
 }

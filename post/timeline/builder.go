@@ -6,7 +6,9 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strings"
 
+	"busbar/internal/notice"
 	"busbar/post/trace"
 )
 
@@ -51,12 +53,13 @@ func (b *Builder) Add(f *trace.File) error {
 		t.Files[file].sayOwn(f.Own)
 	}
 	for _, n := range f.Notes {
-		t.Notes = append(t.Notes, Note{Says: n.Says, Do: n.Do, File: file})
+		fact := notice.TraceNote{Text: strings.TrimSuffix(n.Says, "."), Todo: strings.TrimSuffix(n.Do, "."), Export: n.Export}
+		t.Notes = append(t.Notes, Note{fact, file})
 	}
 	for _, d := range f.Devices {
 		if len(d.Activities) == 0 {
 			out := identity(d, file)
-			out.Notes = append(out.Notes, Note{Says: "nothing ran on this device while it was recorded", File: file})
+			out.Notes = append(out.Notes, Note{notice.IdleDevice{}, file})
 			t.Devices = append(t.Devices, out)
 			continue
 		}
@@ -68,7 +71,7 @@ func (b *Builder) Add(f *trace.File) error {
 			out.withoutBusbw()
 		}
 		if !out.works() {
-			out.Notes = append(out.Notes, Note{Says: "no kernel ran on this device, only copies: it counts in no median, answer or picture", File: file})
+			out.Notes = append(out.Notes, Note{notice.OnlyCopies{}, file})
 		}
 		t.Devices = append(t.Devices, out)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"busbar/internal/notice"
 	"busbar/post/trace"
 )
 
@@ -33,10 +34,10 @@ func TestFilesAreToldWithTheirNotes(t *testing.T) {
 	if want := []File{{Path: "a.json", Format: "kineto", Tool: "torch.profiler", Cut: "it ends early"}, {Path: "b.sqlite", Format: "nsight"}}; !slices.Equal(tl.Files, want) {
 		t.Errorf("files are %+v, want %+v", tl.Files, want)
 	}
-	if want := (Note{Says: "no streams", Do: "record them", File: 1}); !slices.Contains(tl.Notes, want) {
+	if want := (Note{notice.TraceNote{Text: "no streams", Todo: "record them"}, 1}); !slices.Contains(tl.Notes, want) {
 		t.Errorf("notes are %+v, %+v is not among them", tl.Notes, want)
 	}
-	if want := []Note{{Says: "nothing ran on this device while it was recorded", File: 1}}; !slices.Equal(tl.Devices[1].Notes, want) {
+	if want := []Note{{notice.IdleDevice{}, 1}}; !slices.Equal(tl.Devices[1].Notes, want) {
 		t.Errorf("notes of a device on which nothing ran are %+v", tl.Devices[1].Notes)
 	}
 	if tl.Tool != "busbar" || tl.Rule.CommPattern != "mine" || tl.Rule.StepPattern != "step" {

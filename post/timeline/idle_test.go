@@ -1,6 +1,8 @@
 package timeline
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestIdleTimeIsSplitByWhenTheNextWasLaunched(t *testing.T) {
 	for what, c := range map[string]struct {

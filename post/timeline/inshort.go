@@ -8,42 +8,52 @@ import (
 	"busbar/internal/units"
 )
 
-// InShort is what one would say first: what the time goes to, whether communication is hidden, who waits for whom, and what to try first.
-func (t *Timeline) InShort() (says []string) {
+// InShort are the main facts: what the time goes to, whether communication overlaps, who waits for whom.
+func (t *Timeline) InShort() (all []notice.Fact) {
 	for _, e := range t.Scaling {
-		says = append(says, e.Says)
+		all = append(all, e.Found)
 	}
 	y := t.typically()
 	if len(y.devices) == 0 {
-		return append(says, t.withoutKernels())
+		reason := notice.NoGPUWork
+		if t.Ran() {
+			reason = notice.OnlyCopiesRan
+		}
+		return append(all, notice.NothingRan{What: reason})
 	}
-	if own := t.ownSays(); own != "" {
-		says = append(says, own)
+	for _, f := range []notice.Fact{t.ownStep(), y.shares(), y.hiding(), t.sharedStreams(), t.WaitingFact()} {
+		if f != nil {
+			all = append(all, f)
+		}
 	}
-	says = append(says, y.shares())
-	says = append(says, y.hiding())
-	if shared := t.sharedStreams(); shared != "" {
-		says = append(says, shared)
-	}
-	if waits := t.WaitingSays(); waits != "" {
-		says = append(says, waits)
-	}
-	if len(t.Advice) > 0 {
-		says = append(says, "To try first: "+y.first(t.Advice[0]))
-	}
-	return says
+	return all
 }
 
-// hiding says how much of communication is hidden.
-func (y typical) hiding() string {
+// InShortTexts are those facts in sentences, and what to try first.
+func (t *Timeline) InShortTexts() (texts []string) {
+	for _, f := range t.InShort() {
+		if _, is := f.(notice.Straggler); is {
+			texts = append(texts, notice.Sentence(f)) // its details have a section of their own
+			continue
+		}
+		texts = append(texts, textOf(f))
+	}
+	if len(t.Advice) > 0 && len(t.typically().devices) > 0 {
+		texts = append(texts, "To try first: "+t.typically().first(t.Advice[0]))
+	}
+	return texts
+}
+
+// hiding is how much of communication overlaps.
+func (y typical) hiding() notice.Fact {
 	c := y.communicating()
 	switch {
 	case len(c.devices) == 0:
-		return "No communication ran: there is nothing to hide, and no overlap to speak of."
+		return notice.NothingRan{What: notice.NoCommunication}
 	case !slices.ContainsFunc(c.devices, func(d *Device) bool { return d.Overlap > 0 }):
-		return "None of the communication runs beside computation."
+		return notice.NoOverlapAtAll{}
 	}
-	return "Of communication, " + c.percents(overlapOf, commOf) + " runs beside computation."
+	return notice.OverlapShare{Share: c.percents(overlapOf, commOf)}
 }
 
 // Per is what the gain of advice is for: a step where all GPUs have some, else the recording.
@@ -54,73 +64,58 @@ func (t *Timeline) Ran() bool {
 	return slices.ContainsFunc(t.Devices, func(d Device) bool { return d.Span > 0 })
 }
 
-// withoutKernels says that there is nothing to analyse.
-func (t *Timeline) withoutKernels() string {
-	if t.Ran() {
-		return "Nothing but copies ran on a GPU in what was read."
-	}
-	return "Nothing ran on a GPU in what was read."
-}
-
-// shares says what the time goes to.
-func (y typical) shares() string {
-	text := fmt.Sprintf("The recording takes %s: ", duration(y.part(spanOf)))
-	if y.per == "step" {
-		text = fmt.Sprintf("A step takes %s on average: ", duration(y.part(spanOf)))
+// shares are what the time goes to.
+func (y typical) shares() notice.Fact {
+	f := notice.TimeShares{
+		Per: y.span(), Time: seconds(y.part(spanOf)), Compute: y.percents(computeOf, spanOf), Idle: y.percents(idleOf, spanOf),
+		Median: y.over(),
 	}
 	if len(y.communicating().devices) > 0 {
-		text += y.percents(exposedOf, spanOf) + " is communication that nothing hides, "
+		f.Exposed = y.percents(exposedOf, spanOf)
 	}
-	text += y.percents(computeOf, spanOf) + " computation, "
 	if y.share(copiesOf, spanOf) >= 0.05 {
-		text += y.percents(copiesOf, spanOf) + " copies alone, "
+		f.Copies = y.percents(copiesOf, spanOf)
 	}
-	text += y.percents(idleOf, spanOf) + " idle"
-	if len(y.devices) > 1 {
-		text += fmt.Sprintf("; medians of %s, with the least and the greatest", units.Count(len(y.devices), y.unit))
-	}
-	return text + "."
+	return f
 }
 
 func copiesOf(p *Parts) float64 { return p.MemcpyOnly }
 
-// percents is a part of another in percent; of several GPUs the median, with the least and the greatest.
-func (y typical) percents(part, of func(*Parts) float64) string {
+// percents is a part of another in percent; of several GPUs the median, with the smallest and the largest.
+func (y typical) percents(part, of func(*Parts) float64) notice.ShareRange {
 	var all []float64
 	for _, d := range y.devices {
 		all = append(all, typical{per: y.per, devices: []*Device{d}}.share(part, of))
 	}
-	text := fmt.Sprintf("%.1f %%", y.share(part, of))
-	if len(all) > 1 {
-		text += fmt.Sprintf(" (%.1f to %.1f)", slices.Min(all), slices.Max(all))
+	return notice.ShareRange{
+		Value: y.share(part, of), Min: slices.Min(all), Max: slices.Max(all), Range: len(all) > 1, Known: true,
 	}
-	return text
 }
 
-// sharedStreams says which streams have both communication and computation.
-func (t *Timeline) sharedStreams() string {
-	var all []string
+// sharedStreams are the streams that have both communication and computation; nil where there are none.
+func (t *Timeline) sharedStreams() notice.Fact {
+	var all []notice.StreamOf
 	for _, d := range t.Devices {
 		for _, s := range d.Shared {
-			all = append(all, fmt.Sprintf("stream %d of %s with %.0f %% of its communication", s.ID, d.Label, s.OfComm))
+			all = append(all, notice.StreamOf{Stream: s.ID, Device: d.Label, OfComm: notice.Whole(s.OfComm)})
 		}
 	}
 	if all == nil {
-		return ""
+		return nil
 	}
-	return "No overlap is possible where communication shares a stream with computation, as one runs after the other there: " + units.Some(all) + "."
+	return notice.SharedStreams{Streams: all}
 }
 
-// WaitingSays says who waits for whom; "" where no collective was seen on two ranks.
-func (t *Timeline) WaitingSays() string {
+// WaitingFact is who waits for whom; nil where no collective was seen on two ranks.
+func (t *Timeline) WaitingFact() notice.Fact {
 	a := t.Across
 	switch {
 	case a == nil || a.Matched == 0:
-		return ""
+		return nil
 	case a.Straggler == nil:
-		return "No rank stands out as the one that others wait for."
+		return notice.NoStragglerFound{}
 	}
-	return notice.Sentence(a.Straggler.Found)
+	return a.Straggler.Found
 }
 
 // first is a piece of advice without how to follow it.

@@ -1,6 +1,8 @@
 package timeline
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestFunctionsAreTakenOutOfDeclarations(t *testing.T) {
 	for kernel, want := range map[string]string{

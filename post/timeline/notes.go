@@ -1,8 +1,7 @@
 package timeline
 
 import (
-	"fmt"
-
+	"busbar/internal/notice"
 	"busbar/post/trace"
 )
 
@@ -10,7 +9,7 @@ import (
 // granularity of two clocks.
 const mostEarly = 1
 
-// notes are what the figures of a device are to be read with.
+// notes are what the values of a device are to be read with.
 func (s *study) notes(file int) []Note {
 	var launched, early int
 	var graphs, peers int64
@@ -30,23 +29,18 @@ func (s *study) notes(file int) []Note {
 		}
 	}
 	notes := []Note{}
+	add := func(f notice.Fact) { notes = append(notes, Note{f, file}) }
 	if graphs > 0 {
-		notes = append(notes, Note{
-			Says: fmt.Sprintf("%s ran in CUDA graphs of which the file has no kernels: all of it counts as computing, and communication in it is not seen", duration(milliseconds(graphs))),
-			Do:   "record with nsys profile --cuda-graph-trace=node", File: file,
-		})
+		add(notice.CUDAGraphs{Time: seconds(milliseconds(graphs))})
 	}
 	if peers > 0 {
-		notes = append(notes, Note{Says: fmt.Sprintf("%s of copies between GPUs belong to no collective and count as copies", duration(milliseconds(peers))), File: file})
+		add(notice.PeerCopies{Time: seconds(milliseconds(peers))})
 	}
 	if early*100 > launched*mostEarly {
-		notes = append(notes, Note{
-			Says: fmt.Sprintf("%d of %d activities ran before the host launched them: the clocks of host and device disagree, so take what is idle by whom, and what belongs to which step, with care", early, launched),
-			File: file,
-		})
+		add(notice.ClocksDisagree{Early: early, Of: launched})
 	}
 	if s.options.StepPattern != nil && len(s.host) == 0 {
-		notes = append(notes, Note{Says: fmt.Sprintf("no range of the host matches the pattern of steps %q", s.options.StepPattern), File: file})
+		add(notice.StepPatternUnmatched{Pattern: s.options.StepPattern.String()})
 	}
 	return notes
 }

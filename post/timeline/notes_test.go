@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/post/trace"
 )
 
@@ -23,9 +24,9 @@ func TestNotesTellHowMuch(t *testing.T) {
 	}
 	got := b.Timeline().Devices[1].Notes
 	want := []Note{
-		{Says: "2.000 ms ran in CUDA graphs of which the file has no kernels: all of it counts as computing, and communication in it is not seen", Do: "record with nsys profile --cuda-graph-trace=node", File: 1},
-		{Says: "3.000 ms of copies between GPUs belong to no collective and count as copies", File: 1},
-		{Says: `no range of the host matches the pattern of steps "^step"`, File: 1},
+		{notice.CUDAGraphs{Time: 0.002}, 1},
+		{notice.PeerCopies{Time: 0.003}, 1},
+		{notice.StepPatternUnmatched{Pattern: "^step"}, 1},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("notes are\n%+v, want\n%+v", got, want)
@@ -48,9 +49,9 @@ func TestClocksDisagreeFromOnePercentOn(t *testing.T) {
 	if got := of(100); len(got) != 0 {
 		t.Errorf("one of a hundred: %+v", got)
 	}
-	want := "1 of 99 activities ran before the host launched them: the clocks of host and device disagree, so take what is idle by whom, and what belongs to which step, with care"
-	if got := of(99); len(got) != 1 || got[0].Says != want {
-		t.Errorf("one of 99: %+v, want %q", got, want)
+	want := notice.ClocksDisagree{Early: 1, Of: 99}
+	if got := of(99); len(got) != 1 || got[0].Fact != want {
+		t.Errorf("one of 99: %+v, want %+v", got, want)
 	}
 }
 

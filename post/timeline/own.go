@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/post/trace"
 )
 
@@ -48,13 +50,10 @@ func ownWords(o *trace.Own) string {
 	case o.Rehearsed:
 		where = "REHEARSED, no GPU: " + o.Computing
 	case o.OnHost:
-		where = "on CPUs, no GPU: " + o.Computing
+		where = "CPUs, no GPU: " + o.Computing
 	}
-	return fmt.Sprintf("a step that busbar ran itself (%s; %s, %s; over %s; %s)", o.Tool, o.Model, o.Step, o.Backend, where)
+	return fmt.Sprintf("busbar's own step (%s)", strings.Join([]string{o.Tool, o.Model + ", " + o.Step, o.Backend, where}, "; "))
 }
-
-// nonBlockingSays is why operations are not told one by one where they are non-blocking: their times are no times of communication.
-const nonBlockingSays = "Operations here are non-blocking: each is on its way from the call that begins it to the call that sees its end, and several are at once. What one takes by itself, at what bandwidth, and how much of it is waiting for other ranks, is not in the trace."
 
 // NonBlocking says whether that is so of what was read: nothing is told then of single operations, but when they were on their way.
 func (t *Timeline) NonBlocking() bool {
@@ -66,16 +65,12 @@ func (t *Timeline) own() bool {
 	return len(t.Files) > 0 && !slices.ContainsFunc(t.Files, func(f File) bool { return f.Own == "" })
 }
 
-// ownSays is what has to be said first of busbar's own step; "" where it is training.
-func (t *Timeline) ownSays() string {
+// ownStep is what comes first of busbar's own step; nil where it is training.
+func (t *Timeline) ownStep() notice.Fact {
 	if !t.own() {
-		return ""
+		return nil
 	}
-	text := "This is " + t.Files[0].Own + ", and no training."
-	if t.Files[0].NoGPU {
-		text += " What is called a kernel below is a segment of computing, by threads of a rank, or an operation."
-	}
-	return text
+	return notice.OwnStep{Step: t.Files[0].Own, NoGPU: notice.OnThreads(t.Files[0].NoGPU)}
 }
 
 // Unit is what a device is called where several are told of: the threads of a rank are no GPU.

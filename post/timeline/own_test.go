@@ -113,8 +113,8 @@ func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
 			if i := steps.IntervalsOf(own.Steps[n].Spans); !s.same(i) || s.Name != fmt.Sprintf("ProfilerStep#%d", own.Steps[n].Number) {
 				t.Errorf("seed %d: %s is %+v, want %+v", seed, s.Name, s.Parts, i)
 			}
-			if want := len(plan.Segments) + len(plan.Ops); s.Kernels != want || s.Partial != "" {
-				t.Errorf("seed %d: %s has %d kernels (%s), want %d", seed, s.Name, s.Kernels, s.Partial, want)
+			if want := len(plan.Segments) + len(plan.Ops); s.Kernels != want || s.Partial != nil {
+				t.Errorf("seed %d: %s has %d kernels (%v), want %d", seed, s.Name, s.Kernels, s.Partial, want)
 			}
 		}
 		if len(d.Unknown) > 0 {
@@ -173,18 +173,18 @@ func TestOwnStepsSaySo(t *testing.T) {
 		says      string
 		noGPU     bool
 	}{
-		{"", false, "This is a step that busbar ran itself (busbar 9; resnet50, ddp 25M float32, polling; over mpi; on CPUs, no GPU: 1 thread of FMA), and no training.", true},
+		{"", false, "This is busbar's own step (busbar 9; resnet50, ddp 25M float32, polling; mpi; CPUs, no GPU: 1 thread of FMA), not a training job.", true},
 		{"Stand-in", true, "REHEARSED, no GPU: 1 thread of FMA", true},
 		{"NVIDIA H100", false, "on a GPU: 1 thread of FMA", false},
 	} {
 		found := ownTimeline(t, steps.Trace{Tool: "busbar 9", Plan: plan, Backend: "mpi", GPU: c.gpu, Computing: "1 thread of FMA", Rehearsed: c.rehearsed, Process: 5, Steps: []steps.TracedStep{{Number: 1, Spans: spans}}})
-		if says := found.InShort()[0]; !strings.Contains(says, c.says) || strings.Contains(says, "threads of a rank") != c.noGPU {
+		if says := found.InShortTexts()[0]; !strings.Contains(says, c.says) || strings.Contains(says, "by threads of a rank") != c.noGPU {
 			t.Errorf("%q is not what is said first: %s", c.says, says)
 		}
 		if f := found.Files[0]; f.Tool != "busbar 9" || f.NoGPU != c.noGPU {
 			t.Errorf("file is %+v", f)
 		}
-		if len(found.Notes) != 1 || !strings.HasPrefix(found.Notes[0].Says, "Training steps of resnet50 that busbar 9 made") {
+		if len(found.Notes) != 1 || !strings.HasPrefix(found.Notes[0].Text(), "Training steps of resnet50 that busbar 9 made") {
 			t.Errorf("notes are %+v", found.Notes)
 		}
 	}
@@ -194,7 +194,7 @@ func TestOwnStepsSaySo(t *testing.T) {
 	if err := b.Add(&trace.File{Path: "torch.json", Devices: []*trace.Device{&g.Device}}); err != nil {
 		t.Fatal(err)
 	}
-	if says := b.Timeline().InShort()[0]; strings.Contains(says, "busbar") {
+	if says := b.Timeline().InShortTexts()[0]; strings.Contains(says, "busbar") {
 		t.Errorf("of a profiler's trace it is said: %s", says)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/internal/units"
+	"busbar/internal/notice"
 	"busbar/post/trace"
 )
 
@@ -32,27 +32,25 @@ func (t *Timeline) ranksApart() {
 		of[key] = append(of[key], i)
 	}
 	slices.SortFunc(keys, func(a, b rankKey) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.id, b.id)) })
-	var said []string
+	var clashes []notice.RankClash
 	for _, key := range keys {
-		why := t.clash(of[key])
-		if why == "" {
+		clash := t.clash(of[key])
+		if clash == nil {
 			continue
 		}
-		said = append(said, fmt.Sprintf("rank %d (%s; %s)", key.rank, units.Some(t.namesOf(t.filesOf(of[key]))), why))
+		clash.Rank, clash.Files = key.rank, t.namesOf(t.filesOf(of[key]))
+		clashes = append(clashes, *clash)
 		for _, i := range of[key] {
 			t.Devices[i].forgetRank()
 		}
 	}
-	if said != nil {
-		t.Notes = append(t.Notes, Note{
-			Says: "several recordings say they are one rank, and are not its recordings one after another: " + units.Some(said) + ". Which rank each of them is, is not known, and each counts as one",
-			Do:   "give each file the rank of the world, not that on its host, and one job at a time: nsys profile -o name_rank%q{RANK}, or torch.distributed.get_rank() in the name", File: -1,
-		})
+	if clashes != nil {
+		t.Notes = append(t.Notes, Note{notice.SameRank{Ranks: clashes}, -1})
 	}
 }
 
-// clash says why devices can't be recordings of one rank after another; "" where they can.
-func (t *Timeline) clash(devices []int) string {
+// clash is why devices cannot be recordings of one rank after another; nil where they can.
+func (t *Timeline) clash(devices []int) *notice.RankClash {
 	devices = slices.Clone(devices)
 	slices.SortStableFunc(devices, func(a, b int) int { return cmp.Compare(t.Devices[a].origin, t.Devices[b].origin) })
 	for n, i := range devices {
@@ -61,15 +59,15 @@ func (t *Timeline) clash(devices []int) string {
 			b := &t.Devices[k]
 			switch {
 			case a.Host != "" && b.Host != "" && a.Host != b.Host:
-				return fmt.Sprintf("hosts %s and %s", a.Host, b.Host)
+				return &notice.RankClash{Hosts: []string{a.Host, b.Host}}
 			case a.Process != nil && b.Process != nil && *a.Process != *b.Process:
-				return fmt.Sprintf("processes %d and %d", *a.Process, *b.Process)
+				return &notice.RankClash{PIDs: []int64{*a.Process, *b.Process}}
 			case a.origin != trace.Unknown && b.origin != trace.Unknown && milliseconds(b.origin-a.origin) < a.Span:
-				return "at the same time"
+				return &notice.RankClash{}
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // forgetRank makes a device one of an unknown rank.
@@ -101,7 +99,7 @@ func (t *Timeline) dropCopies() {
 	}
 	t.Devices = devices
 	if said != nil {
-		t.Notes = append(t.Notes, Note{Says: "the same recording is in two files, and counts once: " + units.Some(said), Do: "give each trace once, for instance packed or unpacked", File: -1})
+		t.Notes = append(t.Notes, Note{notice.DuplicateRecordings{Files: said}, -1})
 	}
 }
 

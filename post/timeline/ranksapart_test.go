@@ -56,7 +56,7 @@ func TestWhatSaysItIsOneRank(t *testing.T) {
 			t.Errorf("%s: labels are %q, want %q", what, labels, c.names)
 		}
 		switch {
-		case c.says == "" && len(tl.Notes) > 0, c.says != "" && (len(tl.Notes) != 1 || !strings.Contains(tl.Notes[0].Says, c.says)):
+		case c.says == "" && len(tl.Notes) > 0, c.says != "" && (len(tl.Notes) != 1 || !strings.Contains(tl.Notes[0].Text(), c.says)):
 			t.Errorf("%s: notes are %+v, want one with %q", what, tl.Notes, c.says)
 		}
 		lanes := 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 )
@@ -93,23 +94,22 @@ func scaledOf(t *Timeline) (s scaled, err error) {
 
 func efficiency(kind string, few, many scaled) Efficiency {
 	e := Efficiency{Kind: kind, Ranks: many.ranks, Than: few.ranks, Step: many.step, ThanStep: few.step}
-	ideal := float64(many.ranks) / float64(few.ranks)
 	if kind == Strong {
 		e.Percent = 100 * stats.StrongScaling(few.step, few.ranks, many.step, many.ranks)
-		e.Says = fmt.Sprintf("Strong scaling from %d to %s is %.0f %%: a step takes %s instead of %s, a speed-up of %.2f of %.2f. Right where both runs have the same global batch.",
-			few.ranks, units.Count(many.ranks, "rank"), e.Percent, duration(many.step), duration(few.step), few.step/many.step, ideal)
 	} else {
 		e.Percent = 100 * stats.WeakScaling(few.step, many.step)
-		e.Says = fmt.Sprintf("Weak scaling from %d to %s is %.0f %%: a step takes %s instead of %s for %.2f times the work. Right where each rank has the same batch in both runs.",
-			few.ranks, units.Count(many.ranks, "rank"), e.Percent, duration(many.step), duration(few.step), ideal)
+	}
+	e.Found = notice.ScalingEfficiency{
+		Kind: kind, If: notice.ScalingValid(kind), From: few.ranks, To: many.ranks, Percent: notice.Whole(e.Percent), Step: seconds(many.step),
+		FromStep: seconds(few.step), Speed: units.Factor(few.step / many.step), Ideal: units.Factor(float64(many.ranks) / float64(few.ranks)),
 	}
 	for _, s := range []scaled{few, many} {
 		if s.read < s.ranks {
-			e.Says += fmt.Sprintf(" Of %s %d were read: the slowest may not be among them.", units.Count(s.ranks, "rank"), s.read)
+			e.Found.Unread = append(e.Found.Unread, notice.RanksRead{Read: s.read, Of: s.ranks})
 		}
 	}
 	if fewest := min(few.steps, many.steps); fewest < 3 {
-		e.Says += fmt.Sprintf(" One of the runs has %s: warming up is in that figure.", units.Count(fewest, "step"))
+		e.Found.FewSteps = fewest
 	}
 	return e
 }

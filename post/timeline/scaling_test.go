@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 // trained is a run whose slowest rank takes these milliseconds a step.
@@ -27,8 +29,8 @@ func TestScalingOfRuns(t *testing.T) {
 	}
 	isNear(t, "strong scaling to two", found[0].Percent, 250/3.)
 	isNear(t, "strong scaling to four", found[1].Percent, 62.5)
-	if want := "Strong scaling from 1 to 2 ranks is 83 %: a step takes 60.00 ms instead of 100.0 ms, a speed-up of 1.67 of 2.00."; !strings.Contains(found[0].Says, want) {
-		t.Errorf("it says %q", found[0].Says)
+	if want := "Strong scaling from 1 to 2 ranks is 83 %: a step takes 60.00 ms, before 100.0 ms. The step is 1.67 times as fast; the number of ranks is 2.00 times as large."; !strings.Contains(found[0].Text(), want) {
+		t.Errorf("it says %q", found[0].Text())
 	}
 	found, err = ScalingOf(Weak, []*Timeline{trained(2, 100, 100, 100), trained(8, 125, 125, 125)})
 	if err != nil {
@@ -51,7 +53,7 @@ func TestStepsOfOneNameAreToldApart(t *testing.T) {
 		}
 	}
 	found, err := ScalingOf(Strong, []*Timeline{few, many})
-	if err != nil || strings.Contains(found[0].Says, "One of the runs has") {
+	if err != nil || strings.Contains(found[0].Text(), "One of the runs has") {
 		t.Fatal(found, err)
 	}
 	isNear(t, "strong scaling", found[0].Percent, 250/3.)
@@ -80,13 +82,13 @@ func TestScalingSaysWhatIsDoubtful(t *testing.T) {
 	part := trained(8, 50, 50)
 	part.Devices = part.Devices[:2]
 	found, err := ScalingOf(Strong, []*Timeline{trained(1, 100, 100, 100), part})
-	if err != nil || !strings.Contains(found[0].Says, "Of 8 ranks 2 were read") || !strings.Contains(found[0].Says, "has 2 steps") {
+	if err != nil || !strings.Contains(found[0].Text(), "2 of 8 ranks were read") || !strings.Contains(found[0].Text(), "has 2 steps") {
 		t.Error(found, err)
 	}
 }
 
 func TestStepsThatAreNotWholeDoNotCount(t *testing.T) {
-	d := Device{Steps: []Step{{Name: "1", Partial: "cut", Parts: Parts{Span: 10}}, {Name: "2", Parts: Parts{Span: 100}}}}
+	d := Device{Steps: []Step{{Name: "1", Partial: &notice.PartialStep{}, Parts: Parts{Span: 10}}, {Name: "2", Parts: Parts{Span: 100}}}}
 	y := typical{per: "step", devices: []*Device{&d}}
 	isNear(t, "the mean of whole steps", y.part(spanOf), 100)
 	d.Steps = d.Steps[:1]
@@ -95,7 +97,7 @@ func TestStepsThatAreNotWholeDoNotCount(t *testing.T) {
 
 // What a rank does before and after training, and in a step that was not recorded whole, is no part of a step.
 func TestCallsOutsideStepsAreOfNone(t *testing.T) {
-	d := Device{Steps: []Step{{Name: "1", Partial: "cut"}, {Name: "2"}, {Name: "3"}}, Collectives: []Collective{{Calls: 5, Sum: 1111, Exposed: 555}}}
+	d := Device{Steps: []Step{{Name: "1", Partial: &notice.PartialStep{}}, {Name: "2"}, {Name: "3"}}, Collectives: []Collective{{Calls: 5, Sum: 1111, Exposed: 555}}}
 	for i, step := range []int32{-1, 0, 1, 2, 2} {
 		d.seen = append(d.seen, seen{end: []int64{1000, 100, 1, 2, 8}[i] * msec, exposed: []int64{500, 50, 1, 1, 3}[i] * msec, step: step})
 	}

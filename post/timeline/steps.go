@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"sort"
 
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/post/trace"
 )
@@ -119,7 +120,7 @@ func (s *study) stepParts() ([]Step, error) {
 		}
 		all[n] = Step{Name: host[n].Name, Start: milliseconds(w.Start - s.cover.whole.Start), Host: milliseconds(host[n].took), Kernels: int(kernels[n]), Busy: milliseconds(busy[n]), Parts: parts}
 		if len(host) > 2 && kernels[n] < typical/2 {
-			all[n].Partial = fmt.Sprintf("%d kernels were launched in it, where a step has %g: it was not recorded whole, or did something else", int(kernels[n]), typical)
+			all[n].Partial = &notice.PartialStep{Kernels: int(kernels[n]), Typical: typical}
 		}
 	}
 	return all, nil

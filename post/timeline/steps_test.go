@@ -36,7 +36,7 @@ func TestStepsBeginWithTheirFirstActivity(t *testing.T) {
 	}
 	for i, w := range want {
 		s := d.Steps[i]
-		if s.Name != w.Name || s.Start != w.Start || s.Host != w.Host || s.Kernels != w.Kernels || s.Span != w.Span || s.Compute != w.Compute || s.Idle != w.Idle || s.Partial != "" {
+		if s.Name != w.Name || s.Start != w.Start || s.Host != w.Host || s.Kernels != w.Kernels || s.Span != w.Span || s.Compute != w.Compute || s.Idle != w.Idle || s.Partial != nil {
 			t.Errorf("step %d is %+v, want %+v", i, s, w)
 		}
 	}
@@ -93,8 +93,8 @@ func TestStepsThatLackKernelsAreSaid(t *testing.T) {
 	}
 	d := g.analysed(t, Options{})
 	for i, s := range d.Steps {
-		if (s.Partial != "") != (i >= 3) {
-			t.Errorf("step %d with %d kernels: partial %q", i, s.Kernels, s.Partial)
+		if (s.Partial != nil) != (i >= 3) {
+			t.Errorf("step %d with %d kernels: partial %v", i, s.Kernels, s.Partial)
 		}
 	}
 	if d.Steps[3].Span != 0 || d.Steps[3].Start != d.Steps[4].Start {

@@ -7,13 +7,14 @@ package timeline
 import (
 	"encoding/json"
 	"iter"
+	"strings"
 
 	"busbar/internal/notice"
 )
 
 // Timeline is what was found in the files read. It is the JSON document of post timeline.
 type Timeline struct {
-	Tool    string       `json:"tool"`
+	Tool    string       `json:"-"` // what wrote it
 	Rule    Rule         `json:"rule"`
 	Files   []File       `json:"files"`
 	Devices []Device     `json:"devices"` // by rank, then device
@@ -45,11 +46,33 @@ type File struct {
 	NonBlocking bool `json:"non_blocking,omitempty"` // operations of a step of busbar's own are begun, and looked after later
 }
 
-// Note is what figures are to be read with.
+// Note is what values are to be read with.
 type Note struct {
-	Says string `json:"says"`
-	Do   string `json:"do,omitempty"`
-	File int    `json:"file"` // index in Files; -1: of all
+	notice.Fact
+	File int // index in Files; -1: of all
+}
+
+// Text is the note in sentences.
+func (n Note) Text() string { return textOf(n.Fact) }
+
+// Do is what to do, in sentences; "" for nothing.
+func (n Note) Do() string { return notice.ToDo(n.Fact) }
+
+// MarshalJSON writes the code and the parameters, and the texts made of them.
+func (n Note) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Code       notice.Code     `json:"code"`
+		Severity   notice.Severity `json:"severity"`
+		Message    string          `json:"message"`
+		Advice     string          `json:"advice,omitempty"`
+		Parameters notice.Fact     `json:"parameters"`
+		File       int             `json:"file"`
+	}{n.Code(), notice.New(n.Fact).Severity, notice.Message(n.Fact), n.Do(), n.Fact, n.File})
+}
+
+// textOf is a fact in sentences: its message and its details.
+func textOf(f notice.Fact) string {
+	return strings.Join(append([]string{notice.Sentence(f)}, notice.Details(f)...), " ")
 }
 
 // Parts are the times of one device in one span of time, in milliseconds. compute + exposed + memcpy_only + idle = span:
@@ -108,12 +131,12 @@ type Device struct {
 // Step is one step of training on one device. It has what was launched for it, from its first activity to the first of the next step
 // (docs/timeline.md says how activities are told apart by step).
 type Step struct {
-	Name    string  `json:"name"`              // "ProfilerStep#12"
-	Start   float64 `json:"start_ms"`          // since the first activity of the device
-	Host    float64 `json:"host_ms"`           // how long the step took on the host; 0: the file does not tell
-	Kernels int     `json:"kernels"`           // launched in it
-	Partial string  `json:"partial,omitempty"` // why it may not be a whole step
-	Busy    float64 `json:"kernel_ms"`         // kernels that compute, summed
+	Name    string              `json:"name"`      // "ProfilerStep#12"
+	Start   float64             `json:"start_ms"`  // since the first activity of the device
+	Host    float64             `json:"host_ms"`   // how long the step took on the host; 0: the file does not tell
+	Kernels int                 `json:"kernels"`   // launched in it
+	Partial *notice.PartialStep `json:"partial"`   // why it may not be a whole step
+	Busy    float64             `json:"kernel_ms"` // kernels that compute, summed
 	Parts
 }
 
@@ -197,22 +220,22 @@ type Unclassified struct {
 	Calls int     `json:"calls"`
 	Sum   float64 `json:"sum_ms"`
 	Share float64 `json:"share_pct"` // of the time of all kernels
-	Why   string  `json:"why"`
+	Word  string  `json:"word"`      // of its name, that suggests communication
 }
 
 // Across is what was found over ranks.
 type Across struct {
-	Matched   int          `json:"matched"`    // collectives found on every rank of their communicator that was read
-	Alone     int          `json:"unmatched"`  // calls for which that is not so
-	How       string       `json:"how"`        // by what calls were matched, and how many by each
-	Uneven    int          `json:"uneven"`     // matched collectives without a root in which one rank took clearly less than another: it began last
-	Pure      float64      `json:"pure_ms"`    // of matched calls, per rank: the least over ranks, summed
-	Waiting   float64      `json:"waiting_ms"` // the rest, the mean over ranks
-	Ranks     []RankShare  `json:"ranks"`
-	Steps     int          `json:"common_steps"` // that all ranks have, whole: computing is compared over them; 0: over whole recordings
-	Straggler *Straggler   `json:"straggler"`    // null: none stands out
-	Imbalance []StepSpread `json:"imbalance"`    // by step
-	Matches   []Matched    `json:"collectives"`  // by communicator, operation, size
+	Matched   int                 `json:"matched"`   // collectives found on every rank of their communicator that was read
+	Alone     int                 `json:"unmatched"` // calls for which that is not so
+	How       notice.MatchedByAll `json:"matched_by"`
+	Uneven    int                 `json:"uneven"`     // matched collectives without a root in which one rank took clearly less than another: it began last
+	Pure      float64             `json:"pure_ms"`    // of matched calls, per rank: the least over ranks, summed
+	Waiting   float64             `json:"waiting_ms"` // the rest, the mean over ranks
+	Ranks     []RankShare         `json:"ranks"`
+	Steps     int                 `json:"common_steps"` // that all ranks have, whole: computing is compared over them; 0: over whole recordings
+	Straggler *Straggler          `json:"straggler"`    // null: none stands out
+	Imbalance []StepSpread        `json:"imbalance"`    // by step
+	Matches   []Matched           `json:"collectives"`  // by communicator, operation, size
 
 	waitingInSteps float64 // ms, that part of Waiting
 }
@@ -271,15 +294,36 @@ type Joined struct {
 	Percent float64 `json:"percent"`
 	Run     string  `json:"run"` // of the benchmark
 	Who     string  `json:"who"` // its contender
-	Says    string  `json:"says"`
+
+	Found notice.AgainstBenchmark `json:"found"`
 }
+
+// Text is the comparison in sentences.
+func (j Joined) Text() string { return textOf(j.Found) }
 
 // Answer answers a question that people ask of a timeline.
 type Answer struct {
-	Key      string `json:"key"` // "how-long", "overlap", "balance", …: stable
-	Question string `json:"question"`
-	Says     string `json:"says"`
-	Met      *bool  `json:"met"` // of a criterion of success; null: a question, or it can't be told
+	Key string // "how-long", "overlap", "balance", …: stable
+	Met *bool  // of a criterion of success; nil: a question, or it is unknown
+	notice.Fact
+}
+
+// Question is what it answers.
+func (a Answer) Question() string { return notice.Questions[a.Key] }
+
+// Text is the answer in sentences.
+func (a Answer) Text() string { return textOf(a.Fact) }
+
+// MarshalJSON writes the code and the parameters, and the texts made of them.
+func (a Answer) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Key        string      `json:"key"`
+		Question   string      `json:"question"`
+		Code       notice.Code `json:"code"`
+		Message    string      `json:"message"`
+		Parameters notice.Fact `json:"parameters"`
+		Met        *bool       `json:"met"`
+	}{a.Key, a.Question(), a.Code(), a.Text(), a.Fact, a.Met})
 }
 
 // Advice is something to do.
@@ -304,7 +348,7 @@ func (a Advice) MarshalJSON() ([]byte, error) {
 		Topic      string      `json:"topic"`
 		Code       notice.Code `json:"code"`
 		Says       string      `json:"says"`
-		Why        string      `json:"why"`
+		Word       string      `json:"word"` // of its name, that suggests communication
 		Gain       float64     `json:"gain_ms"`
 		Source     string      `json:"source,omitempty"`
 		Parameters notice.Fact `json:"parameters"`
@@ -319,8 +363,12 @@ type Efficiency struct {
 	Step     float64 `json:"step_ms"` // median, the slowest rank's
 	ThanStep float64 `json:"than_step_ms"`
 	Percent  float64 `json:"percent"`
-	Says     string  `json:"says"`
+
+	Found notice.ScalingEfficiency `json:"found"`
 }
+
+// Text is the efficiency in sentences.
+func (e Efficiency) Text() string { return textOf(e.Found) }
 
 // Strip is one span of a device for a picture: Cells of equal length, as runs of equal state.
 type Strip struct {

@@ -71,7 +71,7 @@ func (d *Device) whole() (steps []Step) {
 
 // counts says whether a step is one of those whose mean is taken.
 func (d *Device) counts(step int) bool {
-	return d.Steps[step].Partial == "" || !slices.ContainsFunc(d.Steps, func(s Step) bool { return s.Partial == "" })
+	return d.Steps[step].Partial == nil || !slices.ContainsFunc(d.Steps, func(s Step) bool { return s.Partial == nil })
 }
 
 // share is a part of the time as a part of another, in percent.

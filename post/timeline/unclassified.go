@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 
@@ -41,7 +40,7 @@ func (s *study) unclassified() []Unclassified {
 		}
 		name := f.String()
 		if found[name] == nil {
-			found[name] = &Unclassified{Name: name, Why: fmt.Sprintf("its name has %q", word)}
+			found[name] = &Unclassified{Name: name, Word: word}
 		}
 		u := found[name]
 		u.Calls += n

@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"busbar/post/trace"
@@ -21,7 +20,7 @@ func TestADeviceThatOnlyCopiedCountsInNothing(t *testing.T) {
 	if len(tl.Devices) != 2 || !slices.Equal(tl.Working(), []int{0}) || tl.Across != nil {
 		t.Errorf("%d devices, working %v, across %+v", len(tl.Devices), tl.Working(), tl.Across)
 	}
-	if notes := tl.Devices[1].Notes; len(notes) != 1 || !strings.Contains(notes[0].Says, "no kernel ran on this device, only copies") {
+	if notes := tl.Devices[1].Notes; len(notes) != 1 || notes[0].Code() != "only-copies" {
 		t.Errorf("notes are %+v", notes)
 	}
 	if notes := tl.Devices[0].Notes; len(notes) != 0 {

@@ -98,8 +98,10 @@ func (n *nsight) sortedDevices() []*nsightDevice {
 }
 
 // note adds a note once.
-func (n *nsight) note(says, do string) {
-	if note := (Note{Says: says, Do: do}); !slices.Contains(n.file.Notes, note) {
+func (n *nsight) note(says, do string) { n.addNote(Note{Says: says, Do: do}) }
+
+func (n *nsight) addNote(note Note) {
+	if !slices.Contains(n.file.Notes, note) {
 		n.file.Notes = append(n.file.Notes, note)
 	}
 }

@@ -108,7 +108,7 @@ func TestExportStyles(t *testing.T) {
 				t.Errorf("ranges %+v", d.Ranges)
 			}
 			if noted := hasNote(f, "--include-blobs=true --include-json=true --force-overwrite=true --output=run.sqlite run.nsys-rep"); noted != (s.Payloads == tracetest.NoPayloads) {
-				t.Errorf("notes %q", f.Notes)
+				t.Errorf("notes %v", f.Notes)
 			}
 		})
 	}
@@ -159,7 +159,7 @@ func TestExportSizes(t *testing.T) {
 		}
 	}
 	if !hasNote(f, "without --delay and --capture-range") {
-		t.Errorf("notes %q", f.Notes)
+		t.Errorf("notes %v", f.Notes)
 	}
 }
 
@@ -289,7 +289,7 @@ func TestExportGraphs(t *testing.T) {
 		}
 	}
 	if last := d.Activities[4]; last.Kind != trace.GraphTrace || d.Names[last.Name] != "CUDA graph 12" || !hasNote(f, "--cuda-graph-trace=node") {
-		t.Errorf("graph %+v, notes %q", last, f.Notes)
+		t.Errorf("graph %+v, notes %v", last, f.Notes)
 	}
 	if d.Calls[1].Bytes != 800 {
 		t.Errorf("second launch: %+v", d.Calls[1])
@@ -301,7 +301,7 @@ func TestExportLaunchedElsewhere(t *testing.T) {
 	const other, graphs = "1 of 3 kernels of NCCL were launched outside of its calls", "1 of 3 kernels of NCCL ran in CUDA graphs, and how"
 	e := trainingExport(tracetest.Style{Payloads: tracetest.Blobs})
 	if f := exported(t, e); hasNote(f, "kernels of NCCL") {
-		t.Errorf("of calls that launch: %q", f.Notes)
+		t.Errorf("of calls that launch: %v", f.Notes)
 	}
 	on := tracetest.On{PID: 50, Stream: 20}
 	e.Called(50, 77, 20_000, 50, 21, "cudaLaunchKernelExC_v11060")
@@ -310,7 +310,7 @@ func TestExportLaunchedElsewhere(t *testing.T) {
 	e.Ran(on, 23_000, 500, 22, allReduceKernel, 9)
 	f := exported(t, e)
 	if !hasNote(f, other) || !hasNote(f, "NCCL_COMM_BLOCKING=1") || !hasNote(f, graphs) || !hasNote(f, "--cuda-graph-trace=node") {
-		t.Errorf("notes %q", f.Notes)
+		t.Errorf("notes %v", f.Notes)
 	}
 	if d := only(t, f); d.Activities[len(d.Activities)-1].Call != trace.Unknown || len(d.Calls) != 1 {
 		t.Errorf("calls %+v", d.Calls)
@@ -383,7 +383,7 @@ func TestExportLostEvents(t *testing.T) {
 	e.Diagnostic(2, "CPU sampling is not possible.")
 	f := exported(t, e)
 	if !hasNote(f, "Not all CUDA events might have been collected.") || !hasNote(f, "record less") || !hasNote(f, "CPU sampling") || hasNote(f, "collected: 17") {
-		t.Errorf("notes %q", f.Notes)
+		t.Errorf("notes %v", f.Notes)
 	}
 }
 
@@ -405,7 +405,7 @@ func TestExportWithoutGPU(t *testing.T) {
 	e := tracetest.NewExport(tracetest.Style{})
 	e.Annotated(50, 50, 100, 5, "iteration 3")
 	if f := exported(t, e); len(f.Devices) != 0 || !hasNote(f, "--trace=cuda,nvtx") {
-		t.Errorf("%d devices, notes %q", len(f.Devices), f.Notes)
+		t.Errorf("%d devices, notes %v", len(f.Devices), f.Notes)
 	}
 }
 

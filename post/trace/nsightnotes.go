@@ -22,11 +22,15 @@ func (n *nsight) noteMissing() {
 		n.note("NCCL was recorded by --trace=nccl, whose records are not read: sizes and communicators of its operations are not known",
 			"record NCCL's own ranges: nsys profile --trace=cuda,nvtx …")
 	case !n.nvtx.calls && n.runsNCCL():
-		n.note("NCCL ran, but its calls are not in this export: sizes and communicators of its operations are not known",
-			"record with nsys profile --trace=cuda,nvtx …, without NCCL_NVTX_DISABLE, then "+ExportCommand(report))
+		n.addNote(Note{
+			"NCCL ran, but its calls are not in this export: sizes and communicators of its operations are not known",
+			"record with nsys profile --trace=cuda,nvtx …, without NCCL_NVTX_DISABLE, then " + ExportCommand(report), true,
+		})
 	case n.nvtx.calls && !n.nvtx.carried:
-		n.note("sizes and communicators of NCCL's operations are not in this export: it was made without the payloads of NVTX",
-			"export again: "+ExportCommand(report))
+		n.addNote(Note{
+			"sizes and communicators of NCCL's operations are not in this export: it was made without the payloads of NVTX",
+			"export again: " + ExportCommand(report), true,
+		})
 	case n.lacksRanks():
 		n.note("how many ranks some communicators have is not in this export, so that the sizes of operations that deal out or gather are not known",
 			"record from the start of the program, when communicators are made: without --delay and --capture-range")

@@ -25,7 +25,7 @@ func TestPublicExport(t *testing.T) {
 		t.Fatalf("tool %q, cut %q, %d devices", f.Tool, f.Cut, len(f.Devices))
 	}
 	if len(f.Notes) != 1 || !strings.Contains(f.Notes[0].Do, "--include-blobs=true --include-json=true") || !strings.HasSuffix(f.Notes[0].Do, " mfu_h1002_nsys.nsys-rep") {
-		t.Errorf("notes %q", f.Notes)
+		t.Errorf("notes %v", f.Notes)
 	}
 	for i, want := range []struct {
 		process         int64

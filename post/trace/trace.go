@@ -49,6 +49,8 @@ const (
 type Note struct {
 	Says string // a sentence: what is missing or doubtful
 	Do   string // what to do about it next time, an exact command where there is one; "" where nothing helps
+
+	Export bool // sizes are missing that another export of the same report has
 }
 
 // Unknown stands for a number, a time or a size that the file does not tell.

@@ -1,0 +1,614 @@
+package notice
+
+import (
+	"fmt"
+	"math"
+
+	"busbar/internal/units"
+)
+
+// Notices that answer questions on a training job, from its timeline. Times are per step, or per recording.
+
+// Median is over how many devices a value is the median; zero where there is one.
+type Median struct {
+	N    int    `json:"n"`
+	Unit string `json:"unit"` // GPU or rank
+}
+
+func (m Median) String() string { return "median of " + units.Count(m.N, m.Unit) }
+
+// Devices is a number of devices.
+type Devices struct {
+	N    int    `json:"n"`
+	Unit string `json:"unit"` // GPU or rank
+}
+
+func (d Devices) String() string { return units.Count(d.N, d.Unit) }
+
+// OfComputation is a time in percent of computation.
+type OfComputation float64
+
+func (o OfComputation) String() string {
+	if math.IsInf(float64(o), 0) || math.IsNaN(float64(o)) {
+		return "nothing computes"
+	}
+	return fmt.Sprintf("%.1f %% of computation", float64(o))
+}
+
+// MarshalText writes the number; "" where nothing computes.
+func (o OfComputation) MarshalText() ([]byte, error) {
+	if math.IsInf(float64(o), 0) || math.IsNaN(float64(o)) {
+		return nil, nil
+	}
+	return []byte(fmt.Sprint(float64(o))), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (o *OfComputation) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*o = OfComputation(math.Inf(1))
+		return nil
+	}
+	_, err := fmt.Sscan(string(text), (*float64)(o))
+	return err
+}
+
+// CommunicationTime answers how long communication is, compared with computation.
+type CommunicationTime struct {
+	Comm      units.Seconds  `json:"comm_s"`
+	Compute   units.Seconds  `json:"compute_s"`
+	Share     OfComputation  `json:"share_pct"`
+	Per       Span           `json:"per"`
+	Median    Median         `json:"median"`
+	AllReduce AllReduceShare `json:"all_reduce"`
+}
+
+// AllReduceShare is the part of AllReduce in communication.
+type AllReduceShare struct {
+	Time   units.Seconds `json:"time_s,omitempty"`
+	Share  OfComputation `json:"share_pct"`
+	All    bool          `json:"all,omitempty"`      // nothing else communicates
+	Absent bool          `json:"absent"`             // no kernel is known as AllReduce
+	Own    bool          `json:"own_step,omitempty"` // busbar's own step
+}
+
+func (a AllReduceShare) String() string {
+	switch {
+	case a.All:
+		return "All of it is AllReduce"
+	case a.Absent:
+		return "AllReduce: n/a, no kernel is known as one; the trace names another operation or none"
+	}
+	return fmt.Sprintf("AllReduce takes %v, %v", a.Time, a.Share)
+}
+
+// ComputationAlone answers the same where nothing communicates.
+type ComputationAlone struct {
+	Compute units.Seconds `json:"compute_s"`
+	Per     Span          `json:"per"`
+	Median  Median        `json:"median"`
+}
+
+// Overlap answers how much of communication overlaps with computation.
+type Overlap struct {
+	Verdict   OverlapVerdict `json:"verdict"`
+	Percent   Percent        `json:"overlap_pct"`
+	Median    Median         `json:"median"`
+	Gradients Percent        `json:"gradients_pct,omitempty"` // of AllReduce and ReduceScatter
+	Wall      Whole          `json:"wall_clock_pct"`
+	Idle      Percent        `json:"idle_pct,omitempty"` // where it makes the wall clock's value smaller
+	Per       Span           `json:"per"`
+	Training  Training       `json:"training"`
+}
+
+// OverlapVerdict is the answer in a word.
+type OverlapVerdict string
+
+// The verdicts.
+const (
+	NoOverlap     OverlapVerdict = "no"
+	HardlyOverlap OverlapVerdict = "hardly"
+	PartlyOverlap OverlapVerdict = "partly"
+	FullOverlap   OverlapVerdict = "yes"
+)
+
+// Whole is a share in whole percent.
+type Whole float64
+
+func (w Whole) String() string { return fmt.Sprintf("%.0f %%", float64(w)) }
+
+// Training states that a trace is of a training job, not of busbar's own step.
+type Training bool
+
+func (Training) String() string {
+	return "Traces do not name the backward pass."
+}
+
+// Balance answers whether GPUs compute for as long.
+type Balance struct {
+	Verdict   Verdict       `json:"verdict"`
+	Least     units.Seconds `json:"least_s"`
+	LeastOn   string        `json:"least_on,omitempty"`
+	Most      units.Seconds `json:"most_s"`
+	MostOn    string        `json:"most_on,omitempty"`
+	Over      Percent       `json:"over_mean_pct,omitempty"` // of the most over the mean
+	Devices   Devices       `json:"devices"`
+	Waiting   units.Seconds `json:"waiting_s,omitempty"`
+	Pure      units.Seconds `json:"pure_s,omitempty"`
+	Straggler string        `json:"straggler,omitempty"`
+	NoOne     NoStraggler   `json:"no_straggler,omitempty"`
+	Worst     Percent       `json:"worst_step_pct,omitempty"`
+	WorstStep string        `json:"worst_step,omitempty"`
+	WorstOn   string        `json:"worst_step_on,omitempty"`
+}
+
+// Verdict is yes or no.
+type Verdict bool
+
+func (v Verdict) String() string {
+	if v {
+		return "yes"
+	}
+	return "no"
+}
+
+// NoStraggler is that ranks were compared and none is a straggler.
+type NoStraggler bool
+
+func (NoStraggler) String() string {
+	return "No rank is a straggler: none is last more often than chance explains, or at a relevant cost to others."
+}
+
+// Identified answers whether NCCL's operations were found.
+type Identified struct {
+	Verdict Verdict  `json:"verdict"`
+	Calls   int      `json:"calls,omitempty"`
+	Devices Devices  `json:"devices"`
+	Kinds   []string `json:"kinds,omitempty"`
+	Unknown Percent  `json:"unclassified_pct,omitempty"`
+}
+
+// Overhead answers how large the overhead of communication is.
+type Overhead struct {
+	Exposed Percent    `json:"exposed_pct"`
+	Comm    Percent    `json:"comm_pct"`
+	Per     Span       `json:"per"`
+	Median  Median     `json:"median"`
+	Waiting Whole      `json:"waiting_pct,omitempty"`
+	OneRank OneRankHas `json:"one_rank,omitempty"`
+}
+
+// OneRankHas is that one trace alone was read.
+type OneRankHas bool
+
+func (OneRankHas) String() string {
+	return "How much of it is waiting for other ranks is not in one trace alone."
+}
+
+// OverlapFound answers whether overlap, or the lack of it, was found.
+type OverlapFound struct {
+	Hidden  units.Seconds `json:"hidden_s"`
+	Comm    units.Seconds `json:"comm_s"`
+	Exposed units.Seconds `json:"exposed_s"`
+	Per     Span          `json:"per"`
+	Shared  Whole         `json:"shared_streams_pct,omitempty"`
+	Streams string        `json:"streams,omitempty"`
+}
+
+// Improvement answers whether there is something to gain.
+type Improvement struct {
+	Things  int           `json:"things"`
+	Topic   string        `json:"topic"`
+	Gain    units.Seconds `json:"gain_s"`
+	Per     Span          `json:"per"`
+	Scaling NoScaling     `json:"no_scaling,omitempty"`
+}
+
+// NoScaling is that one run was read.
+type NoScaling bool
+
+func (NoScaling) String() string {
+	return "Scaling efficiency requires a run on another number of ranks (--scaling)."
+}
+
+// NoImprovement answers that nothing would gain time.
+type NoImprovement struct{}
+
+// Timeouts answers which timeout can be raised.
+type Timeouts struct {
+	Longest units.Seconds `json:"longest_s,omitempty"`
+	Call    string        `json:"call,omitempty"`
+	Near    NearTimeout   `json:"near,omitempty"`
+}
+
+// NearTimeout is that a call took long.
+type NearTimeout bool
+
+func (NearTimeout) String() string {
+	return "TORCH_NCCL_ASYNC_ERROR_HANDLING and TORCH_NCCL_BLOCKING_WAIT control what happens after a timeout, " +
+		"TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC limits how long the watchdog itself may hang. A longer timeout does not help if a rank " +
+		"never arrives."
+}
+
+// NoAnswer reports why a question has no answer.
+type NoAnswer struct {
+	Reason NoAnswerReason `json:"reason"`
+}
+
+// NoAnswerReason is why.
+type NoAnswerReason string
+
+// The reasons.
+const (
+	NoGPUWork       NoAnswerReason = "no-gpu-work"
+	NoCommunication NoAnswerReason = "no-communication"
+	OneRankAlone    NoAnswerReason = "one-rank-alone"
+	OneGPURead      NoAnswerReason = "one-gpu-read"
+	NothingComputes NoAnswerReason = "nothing-computes"
+	OnlyCopiesRan   NoAnswerReason = "only-copies"
+)
+
+var noAnswerTexts = map[NoAnswerReason]string{
+	NoGPUWork:       "nothing ran on a GPU in these files",
+	NoCommunication: "no communication ran",
+	OneRankAlone:    "no communication ran, and one rank alone has none",
+	OneGPURead:      "one GPU was read; pass the traces of all ranks",
+	NothingComputes: "nothing computes",
+	OnlyCopiesRan:   "nothing but copies ran on a GPU in these files",
+}
+
+func (r NoAnswerReason) String() string { return noAnswerTexts[r] }
+
+// NothingRan reports that a trace lacks what a timeline is about.
+type NothingRan struct {
+	What NoAnswerReason `json:"what"`
+}
+
+// TimeShares reports what the time of a step or a recording goes to.
+type TimeShares struct {
+	Per     Span          `json:"per"`
+	Time    units.Seconds `json:"time_s"`
+	Exposed ShareRange    `json:"exposed,omitzero"`
+	Compute ShareRange    `json:"compute"`
+	Copies  ShareRange    `json:"copies,omitzero"`
+	Idle    ShareRange    `json:"idle"`
+	Median  Median        `json:"median,omitzero"`
+}
+
+// ShareRange is a share in percent: the median of devices, with the smallest and the largest.
+type ShareRange struct {
+	Value float64 `json:"pct"`
+	Min   float64 `json:"min_pct"`
+	Max   float64 `json:"max_pct"`
+	Range bool    `json:"range,omitempty"` // of several devices
+	Known bool    `json:"known"`
+}
+
+func (s ShareRange) String() string {
+	text := fmt.Sprintf("%.1f %%", s.Value)
+	if s.Range {
+		text += fmt.Sprintf(" (%.1f to %.1f)", s.Min, s.Max)
+	}
+	return text
+}
+
+// OverlapShare reports how much of communication overlaps with computation.
+type OverlapShare struct {
+	Share ShareRange `json:"share"`
+}
+
+// NoOverlapAtAll reports that no communication overlaps.
+type NoOverlapAtAll struct{}
+
+// SharedStreams reports streams that have both communication and computation.
+type SharedStreams struct {
+	Streams []StreamOf `json:"streams"`
+}
+
+// StreamOf is a stream of a device.
+type StreamOf struct {
+	Stream int    `json:"stream"`
+	Device string `json:"device"`
+	OfComm Whole  `json:"of_comm_pct"`
+}
+
+func (s StreamOf) String() string {
+	return fmt.Sprintf("stream %d of %s with %v of its communication", s.Stream, s.Device, s.OfComm)
+}
+
+// NoStragglerFound reports that ranks were compared, and none is a straggler.
+type NoStragglerFound struct{}
+
+// OwnStep reports that a trace is of busbar's own step.
+type OwnStep struct {
+	Step  string    `json:"step"`
+	NoGPU OnThreads `json:"no_gpu,omitempty"`
+}
+
+// OnThreads is that threads computed, not a GPU.
+type OnThreads bool
+
+func (OnThreads) String() string {
+	return "What is called a kernel is a segment of computing by threads of a rank, or an operation."
+}
+
+// ScalingEfficiency reports the efficiency of a run against one on fewer ranks.
+type ScalingEfficiency struct {
+	Kind     string        `json:"kind"` // strong or weak
+	If       ScalingValid  `json:"valid_if"`
+	From     int           `json:"from_ranks"`
+	To       int           `json:"to_ranks"`
+	Percent  Whole         `json:"pct"`
+	Step     units.Seconds `json:"step_s"`
+	FromStep units.Seconds `json:"from_step_s"`
+	Speed    units.Factor  `json:"speedup"`
+	Ideal    units.Factor  `json:"ideal"`
+	Unread   []RanksRead   `json:"unread,omitempty"`
+	FewSteps int           `json:"few_steps,omitempty"` // of the run with the fewest, where these are under 3
+}
+
+// ScalingValid is on what an efficiency depends: its value is the kind of scaling.
+type ScalingValid string
+
+func (v ScalingValid) String() string {
+	if v == "strong" {
+		return "both runs have the same global batch"
+	}
+	return "each rank has the same batch in both runs"
+}
+
+// RanksRead is how many ranks of a run were read.
+type RanksRead struct {
+	Read int `json:"read"`
+	Of   int `json:"of"`
+}
+
+func (r RanksRead) String() string {
+	return fmt.Sprintf("%d of %s were read: the slowest may not be among them", r.Read, units.Count(r.Of, "rank"))
+}
+
+// AgainstBenchmark reports a collective of a training against the benchmark.
+type AgainstBenchmark struct {
+	Collective string           `json:"collective"`
+	Size       units.RoughBytes `json:"size_bytes"`
+	Type       string           `json:"type"`
+	Ranks      int              `json:"ranks"`
+	Percent    Whole            `json:"pct"`
+	Busbw      units.Bandwidth  `json:"busbw_Bps"`
+	Reached    units.Bandwidth  `json:"benchmark_Bps"`
+	Run        string           `json:"run"`
+	Who        string           `json:"who"`
+	Shape      string           `json:"shape"`
+	Placement  string           `json:"placement"`
+	Waiting    LeastTime        `json:"may_include_waiting,omitempty"`
+	Machine    OtherGPU         `json:"machine,omitzero"`
+	Simulated  SimulatedRun     `json:"simulated,omitempty"`
+	More       MoreThan         `json:"more,omitempty"`
+}
+
+// LeastTime is that a time may include waiting for other ranks.
+type LeastTime bool
+
+func (LeastTime) String() string {
+	return "The training's value is of its shortest call, which may include waiting for other ranks."
+}
+
+// OtherGPU is that the benchmark ran on another model of GPU.
+type OtherGPU struct {
+	Benchmark string `json:"benchmark,omitempty"`
+	Training  string `json:"training,omitempty"`
+}
+
+func (o OtherGPU) String() string {
+	return "The benchmark ran on " + o.Benchmark + ", the training on " + o.Training + "."
+}
+
+// SimulatedRun is that a run was simulated.
+type SimulatedRun bool
+
+func (SimulatedRun) String() string {
+	return "That run was simulated: its values are not about hardware."
+}
+
+// MoreThan is that the training was faster than the benchmark.
+type MoreThan bool
+
+func (MoreThan) String() string {
+	return "This is more than the benchmark: its run may have had another library, clock or load."
+}
+
+func (CommunicationTime) Code() Code { return "communication-time" }
+func (ComputationAlone) Code() Code  { return "computation-alone" }
+func (Overlap) Code() Code           { return "overlap" }
+func (Balance) Code() Code           { return "balance" }
+func (Identified) Code() Code        { return "operations-identified" }
+func (Overhead) Code() Code          { return "communication-overhead" }
+func (OverlapFound) Code() Code      { return "overlap-identified" }
+func (Improvement) Code() Code       { return "improvement" }
+func (NoImprovement) Code() Code     { return "no-improvement" }
+func (Timeouts) Code() Code          { return "timeouts" }
+func (NoAnswer) Code() Code          { return "not-applicable" }
+func (NothingRan) Code() Code        { return "nothing-ran" }
+func (TimeShares) Code() Code        { return "time-shares" }
+func (OverlapShare) Code() Code      { return "overlap-share" }
+func (NoOverlapAtAll) Code() Code    { return "no-overlap" }
+func (SharedStreams) Code() Code     { return "shared-streams" }
+func (NoStragglerFound) Code() Code  { return "no-straggler" }
+func (OwnStep) Code() Code           { return "own-step" }
+func (ScalingEfficiency) Code() Code { return "scaling-efficiency" }
+func (AgainstBenchmark) Code() Code  { return "against-benchmark" }
+
+// Questions are those that a timeline answers, by the key of the answer in JSON.
+var Questions = map[string]string{
+	"how-long":      "How long is communication, compared with computation?",
+	"overlap":       "Does communication overlap with computation?",
+	"balance":       "Is computation balanced across ranks?",
+	"identify":      "Are NCCL's operations identified in the timeline?",
+	"overhead":      "How much is the overhead of communication?",
+	"overlap-found": "Is overlap identified, or the lack of it?",
+	"improve":       "Is it known how to improve scaling efficiency?",
+	"time-outs":     "Which timeout can be raised?",
+}
+
+var timelineAnswers = []Entry{
+	{
+		Example: CommunicationTime{
+			0.0412, 0.098, 42, "step", Median{8, "GPU"}, AllReduceShare{Time: 0.031, Share: 31.6},
+		},
+		Severity: Info,
+		Text:     "communication takes {Comm} and computation {Compute} per {Per}[ ({Median})]: {Share}",
+		Details:  []string{"[{AllReduce}.]"},
+		Doc:      "Times are unions of what ran: communication includes what overlaps with computation.",
+	},
+	{
+		Example: ComputationAlone{0.098, "step", Median{8, "GPU"}}, Severity: Info,
+		Text: "no communication ran; computation takes {Compute} per {Per}[ ({Median})]",
+		Doc:  "No kernel of the trace is known as communication.",
+	},
+	{
+		Example: Overlap{PartlyOverlap, 54.2, Median{8, "GPU"}, 60.1, 48, 3.1, "step", true}, Severity: Info,
+		Text: "{Verdict}: {Percent} of communication overlaps with computation[ ({Median})]",
+		Details: []string{
+			"[AllReduce and ReduceScatter, which synchronise gradients: {Gradients}.]",
+			"By the wall clock, (computation + communication - all) / communication, it is {Wall}.",
+			"[That formula counts idle time ({Idle} of a {Per}) against overlap.]",
+			"[{Training}]",
+		},
+		Doc: `Overlap is the time in which communication and computation run at the same time, of the time of
+			communication. No: under 1 %; hardly: under 10 %; yes: over 95 %.`,
+	},
+	{
+		Example: Balance{
+			false, 0.09, "rank 1", 0.11, "rank 3", 8.2, Devices{8, "GPU"}, 0.01, 0.03, "rank 3", true, 12.5, "step 7", "rank 3",
+		},
+		Severity: Info,
+		Text:     "{Verdict}: kernels compute {Most}[ on {MostOn}] ({Devices})",
+		Details: []string{
+			"[The least is {Least} on {LeastOn}; the most is {Over} over the mean.]",
+			"[In collectives a rank waits {Waiting} for others, beside {Pure} of communication itself.]",
+			"[The others wait for {Straggler}.]",
+			"[{NoOne}]",
+			"[In single steps the difference is up to {Worst} ({WorstStep}, {WorstOn}).]",
+		},
+		Doc: "GPUs are balanced if the longest kernel time exceeds the mean by at most 5 %.",
+	},
+	{
+		Example: Identified{true, 1200, Devices{8, "GPU"}, []string{"all_reduce"}, 2.5}, Severity: Info,
+		Text: "{Verdict}[: {Calls call}: {Kinds} ({Devices})]",
+		Details: []string{
+			"[Kernels that may be communication, but count as computation, have up to {Unknown} of a GPU's kernel time.]",
+		},
+		Advice: "add names of new kernels with --comm-pattern",
+		Doc:    "Kernels are identified by their names; --comm-pattern adds names.",
+	},
+	{
+		Example: Overhead{12.1, 30.2, "step", Median{8, "GPU"}, 20, true}, Severity: Info,
+		Text: "{Exposed} of the time of a {Per} is exposed communication; {Comm} is communication in all[ ({Median})]",
+		Details: []string{
+			"[{Waiting} of it is waiting for other ranks: kernels of communication run while they wait.]", "[{OneRank}]",
+		},
+		Doc: "Exposed communication is that beside which nothing computes.",
+	},
+	{
+		Example: OverlapFound{0.02, 0.04, 0.02, "step", 60, "stream 7"}, Severity: Info,
+		Text: "yes: {Hidden} of {Comm} of communication per {Per} overlap, {Exposed} are exposed",
+		Details: []string{
+			"[{Shared} of it runs on the stream that computes most ({Streams}), one after the other: it cannot overlap.]",
+		},
+		Doc: "See docs/timeline.md on overlap.",
+	},
+	{
+		Example: Improvement{3, "overlap", 0.012, "step", true}, Severity: Info,
+		Text:    "yes: {Things thing} to try; the largest gain is at most {Gain} per {Per} ({Topic})",
+		Details: []string{"[{Scaling}]"},
+		Doc:     "The advice of the timeline has what to try, the largest gain first.",
+	},
+	{
+		Example: NoImprovement{}, Severity: Info,
+		Text: "no rule of post timeline finds time to gain",
+		Doc:  "All rules of docs/timeline.md were applied.",
+	},
+	{
+		Example: Timeouts{61, "all_reduce on rank 3", true}, Severity: Info,
+		Source: "PyTorch documentation, ProcessGroupNCCL Environment Variables",
+		Text: `that of PyTorch's watchdog, init_process_group(timeout=...): 10 minutes for NCCL (30 before PyTorch
+			2.2)`,
+		Details: []string{
+			"NCCL has no NCCL_TIMEOUT; NCCL_IB_TIMEOUT is that of InfiniBand packets.",
+			"[The longest call here took {Longest} ({Call}).]", "[{Near}]",
+		},
+		Doc: "The longest call of the timeline shows how near a timeout is.",
+	},
+	{
+		Example: NoAnswer{NoCommunication}, Severity: Info,
+		Text: "not applicable: {Reason}",
+		Doc:  "The files do not have what the question is about.",
+	},
+	{
+		Example: NothingRan{NoCommunication}, Severity: Info,
+		Text: "{What}",
+		Doc:  "The files have no work of a GPU, no kernel, or no communication.",
+	},
+	{
+		Example: TimeShares{
+			"step", 0.14, ShareRange{12, 10, 14, true, true}, ShareRange{70, 68, 72, true, true}, ShareRange{1, 0, 2, true, true},
+			ShareRange{17, 16, 18, true, true}, Median{8, "GPU"},
+		},
+		Severity: Info,
+		Text: `a {Per} takes {Time}: [{Exposed} exposed communication, ]{Compute} computation, [{Copies} copies alone,
+			]{Idle} idle[ ({Median}, with minimum and maximum)]`,
+		Doc: "The parts of the time of a step, or of the recording where it has no steps.",
+	},
+	{
+		Example: OverlapShare{ShareRange{54, 50, 60, true, true}}, Severity: Info,
+		Text: "{Share} of communication overlaps with computation",
+		Doc:  "The time in which both run, of the time of communication.",
+	},
+	{
+		Example: NoOverlapAtAll{}, Severity: Info,
+		Text: "no communication overlaps with computation",
+		Doc:  "No kernel computes while one communicates.",
+	},
+	{
+		Example: SharedStreams{[]StreamOf{{7, "rank 0", 90}}}, Severity: Warning,
+		Text: `communication cannot overlap on streams that also compute, where kernels run one after the other:
+			{Streams}`,
+		Doc: "docs/timeline.md, streams.",
+	},
+	{
+		Example: NoStragglerFound{}, Severity: Info,
+		Text: "no rank is a straggler",
+		Doc:  "Collectives were matched across ranks, and no rank is last more often than chance explains.",
+	},
+	{
+		Example: OwnStep{"a step that busbar ran itself (resnet50)", true}, Severity: Info,
+		Text: "this is {Step}, not a training job", Details: []string{"[{NoGPU}]"},
+		Doc: "rank --step writes timelines of its own steps.",
+	},
+	{
+		Example: ScalingEfficiency{
+			"strong", "strong", 8, 16, 88, 0.06, 0.11, 1.83, 2, []RanksRead{{4, 16}}, 2,
+		},
+		Severity: Info,
+		Text:     "{Kind} scaling from {From} to {To rank} is {Percent}: a step takes {Step}, before {FromStep}",
+		Details: []string{
+			"The step is {Speed} times as fast; the number of ranks is {Ideal} times as large.", "Valid if {If}.",
+			"{Unread...}",
+			"[One of the runs has {FewSteps step}: warm-up is in that value.]",
+		},
+		Doc: `Strong scaling: both runs have the same global batch, and the efficiency is the speed-up over the ratio of
+			ranks. Weak scaling: each rank has the same batch, and it is the ratio of the times.`,
+	},
+	{
+		Example: AgainstBenchmark{
+			"all_reduce", 256 << 20, "bfloat16", 8, 92, 420e9, 456e9, "run-1", "nccl", "8 ranks", "in-place", true,
+			OtherGPU{"H200", "H100"}, true, true,
+		},
+		Severity: Info,
+		Text: `{Collective} {Size} {Type} over {Ranks rank} reaches {Percent} of the benchmark ({Busbw} of {Reached}; run
+			{Run}, {Who}, {Shape}, {Placement})`,
+		Details: []string{"[{Waiting}]", "[{Machine}]", "[{Simulated}]", "[{More}]"},
+		Doc: `Bus bandwidth of the training against a run of rank on the same machine, between its two nearest sizes.
+			Waiting for other ranks is left out where calls were matched.`,
+	},
+}

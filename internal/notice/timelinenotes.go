@@ -1,0 +1,370 @@
+package notice
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"busbar/internal/units"
+)
+
+// Notices on what values of a timeline depend on. docs/timeline.md has the rules.
+
+// CUDAGraphs reports CUDA graphs of which a trace has no kernels.
+type CUDAGraphs struct {
+	Time units.Seconds `json:"time_s"`
+}
+
+// PeerCopies reports copies between GPUs that belong to no collective.
+type PeerCopies struct {
+	Time units.Seconds `json:"time_s"`
+}
+
+// ClocksDisagree reports activities that ran before they were launched.
+type ClocksDisagree struct {
+	Early int `json:"early"`
+	Of    int `json:"of"`
+}
+
+// StepPatternUnmatched reports a --step-pattern that matches nothing.
+type StepPatternUnmatched struct {
+	Pattern string `json:"pattern"`
+}
+
+// IdleDevice reports a device without any activity.
+type IdleDevice struct{}
+
+// OnlyCopies reports a device without kernels.
+type OnlyCopies struct{}
+
+// TraceNote reports what the reader of a trace noticed.
+type TraceNote struct {
+	Text   string `json:"text"`
+	Todo   string `json:"todo,omitempty"`
+	Export bool   `json:"export,omitempty"` // another export of the same report has what is missing
+}
+
+// Advice is what to record or export.
+func (t TraceNote) Advice() string { return t.Todo }
+
+// RankClash is recordings that are named as one rank, and cannot be.
+type RankClash struct {
+	Rank  int      `json:"rank"`
+	Files []string `json:"files"`
+	Hosts []string `json:"hosts,omitempty"`     // two that differ, or
+	PIDs  []int64  `json:"processes,omitempty"` // two that differ, or neither: they ran at the same time
+}
+
+func (c RankClash) String() string {
+	why := "at the same time"
+	switch {
+	case len(c.Hosts) > 1:
+		why = "hosts " + c.Hosts[0] + " and " + c.Hosts[1]
+	case len(c.PIDs) > 1:
+		why = fmt.Sprintf("processes %d and %d", c.PIDs[0], c.PIDs[1])
+	}
+	return fmt.Sprintf("rank %d (%s; %s)", c.Rank, units.Some(c.Files), why)
+}
+
+// SameRank reports recordings that are named as one rank, and cannot be.
+type SameRank struct {
+	Ranks []RankClash `json:"ranks"`
+}
+
+// Advice has braces, which a template cannot.
+func (SameRank) Advice() string {
+	return "give each file the rank of the world, not the local one, and one job at a time: nsys profile -o name_rank%q{RANK}, or " +
+		"torch.distributed.get_rank() in the name"
+}
+
+// DuplicateRecordings reports recordings that are in two files.
+type DuplicateRecordings struct {
+	Files []string `json:"files"` // pairs
+}
+
+// NonBlockingCalls reports operations whose own time is not in the trace.
+type NonBlockingCalls struct{}
+
+// CommunicatorUnclear reports calls whose communicator several groups of ranks may have.
+type CommunicatorUnclear struct {
+	Name  string `json:"communicator"`
+	Size  int    `json:"size"`
+	Ranks int    `json:"ranks"`           // that have one of this name
+	World int    `json:"world,omitempty"` // 0: more ranks than the communicator has
+}
+
+// CallsUnmatched reports that no call could be matched across ranks.
+type CallsUnmatched struct {
+	Calls int `json:"calls"`
+}
+
+// CommunicatorsUnknown reports that alike calls of several communicators may have been matched.
+type CommunicatorsUnknown struct{}
+
+// MixedWorlds reports traces of different world sizes.
+type MixedWorlds struct {
+	Sizes []int `json:"sizes"`
+}
+
+// RanksMissing reports that not all ranks were read.
+type RanksMissing struct {
+	Read  int `json:"read"`
+	World int `json:"world"`
+}
+
+// PartialStep reports a step that was not recorded whole.
+type PartialStep struct {
+	Kernels int     `json:"kernels"`
+	Typical float64 `json:"typical"`
+}
+
+// StreamShared reports a stream with communication and computation.
+type StreamShared struct {
+	Stream int     `json:"stream"`
+	OfComm Percent `json:"of_comm_pct"`
+}
+
+// Percent is a share in percent.
+type Percent float64
+
+func (p Percent) String() string { return fmt.Sprintf("%.1f %%", float64(p)) }
+
+// MatchedBy is how calls were matched across ranks, and how many.
+type MatchedBy struct {
+	How   MatchMethod `json:"by"`
+	Calls int         `json:"calls"`
+}
+
+// MatchMethod is by what calls were matched.
+type MatchMethod string
+
+// The methods.
+const (
+	ByNumber MatchMethod = "number"
+	ByStep   MatchMethod = "step-order"
+	ByOrder  MatchMethod = "order"
+	ByKind   MatchMethod = "kind-order"
+	ByPeer   MatchMethod = "peer"
+)
+
+var matchTexts = map[MatchMethod]string{
+	ByNumber: "the number of each call in its communicator",
+	ByStep:   "their order in a step and a communicator",
+	ByOrder:  "their order in a communicator",
+	ByKind:   "their order among calls of one operation and size, as the traces name no communicator",
+	ByPeer:   "sender, receiver and order",
+}
+
+func (m MatchMethod) String() string { return matchTexts[m] }
+
+// MatchedByAll are all methods of one timeline.
+type MatchedByAll []MatchedBy
+
+// String follows the word "by".
+func (all MatchedByAll) String() string {
+	var texts []string
+	for _, m := range all {
+		if len(all) == 1 {
+			return m.How.String()
+		}
+		texts = append(texts, fmt.Sprintf("%v (%d)", m.How, m.Calls))
+	}
+	if texts == nil {
+		return "nothing"
+	}
+	return strings.Join(texts, ", and by ")
+}
+
+// NotInBenchmark reports collectives that the benchmark lacks.
+type NotInBenchmark struct {
+	Missing []MissingCurve `json:"missing"`
+	Measure []Wanted       `json:"measure,omitempty"`
+}
+
+// MissingCurve is a collective of the training that cannot be compared.
+type MissingCurve struct {
+	Collective string           `json:"collective"`
+	Type       string           `json:"type"`
+	Ranks      int              `json:"ranks,omitempty"`
+	Size       units.RoughBytes `json:"size_bytes,omitempty"` // outside of From and To
+	From       units.RoughBytes `json:"from_bytes,omitempty"`
+	To         units.RoughBytes `json:"to_bytes,omitempty"`
+	Others     []string         `json:"others,omitempty"` // backends that have it
+	Untrusted  string           `json:"untrusted,omitempty"`
+}
+
+func (m MissingCurve) String() string {
+	switch {
+	case m.To > 0:
+		return fmt.Sprintf("%s %v %s over %s: the benchmark has %v to %v only", m.Collective, m.Size, m.Type,
+			units.Count(m.Ranks, "rank"), m.From, m.To)
+	case m.Untrusted != "":
+		return fmt.Sprintf("the benchmark of %s %s over %s does not show speed: %s", m.Collective, m.Type,
+			units.Count(m.Ranks, "rank"), m.Untrusted)
+	case m.Ranks > 0:
+		return fmt.Sprintf("the benchmark has no %s %s over %s", m.Collective, m.Type, units.Count(m.Ranks, "rank"))
+	case m.Others != nil:
+		return fmt.Sprintf("the benchmark has %s %s of %s only, not of NCCL", m.Collective, m.Type, strings.Join(m.Others, " and "))
+	}
+	return "the benchmark has no " + m.Collective + " " + m.Type
+}
+
+// Wanted is what to measure.
+type Wanted struct {
+	Collective string `json:"collective"`
+	Type       string `json:"type"`
+	Ranks      int    `json:"ranks"`
+}
+
+func (w Wanted) String() string {
+	return fmt.Sprintf("%s -d %s with %s", w.Collective, w.Type, units.Count(w.Ranks, "rank"))
+}
+
+// Advice is the command that measures what is missing.
+func (n NotInBenchmark) Advice() string {
+	if n.Measure == nil {
+		return ""
+	}
+	var all []string
+	for _, w := range n.Measure {
+		all = append(all, w.String())
+	}
+	return "measure on the same machine: rank --backend nccl --placement in -b 1M -e 1G -f 2 --collective " +
+		strings.Join(slices.Compact(all), ", and ")
+}
+
+func (CUDAGraphs) Code() Code           { return "cuda-graphs-without-kernels" }
+func (PeerCopies) Code() Code           { return "peer-copies" }
+func (ClocksDisagree) Code() Code       { return "clocks-disagree" }
+func (StepPatternUnmatched) Code() Code { return "step-pattern-unmatched" }
+func (IdleDevice) Code() Code           { return "idle-device" }
+func (OnlyCopies) Code() Code           { return "only-copies" }
+func (TraceNote) Code() Code            { return "trace-note" }
+func (SameRank) Code() Code             { return "same-rank" }
+func (DuplicateRecordings) Code() Code  { return "duplicate-recordings" }
+func (NonBlockingCalls) Code() Code     { return "non-blocking-calls" }
+func (CommunicatorUnclear) Code() Code  { return "communicator-unclear" }
+func (CallsUnmatched) Code() Code       { return "calls-unmatched" }
+func (CommunicatorsUnknown) Code() Code { return "communicators-unknown" }
+func (MixedWorlds) Code() Code          { return "mixed-world-sizes" }
+func (RanksMissing) Code() Code         { return "ranks-missing" }
+func (PartialStep) Code() Code          { return "partial-step" }
+func (StreamShared) Code() Code         { return "stream-shared" }
+func (NotInBenchmark) Code() Code       { return "not-in-benchmark" }
+
+var timelineNotes = []Entry{
+	{
+		Example: CUDAGraphs{0.012}, Severity: Warning,
+		Text:   "{Time} ran in CUDA graphs without their kernels: all of it counts as computation, communication in it is unknown",
+		Advice: "record with nsys profile --cuda-graph-trace=node",
+		Doc:    "Nsight Systems records graphs as a whole unless asked for their nodes.",
+	},
+	{
+		Example: PeerCopies{0.003}, Severity: Info,
+		Text: "{Time} of copies between GPUs belong to no collective and count as copies",
+		Doc:  "Copies between GPUs are communication only where they run within a collective.",
+	},
+	{
+		Example: ClocksDisagree{120, 4000}, Severity: Warning,
+		Text: "{Early} of {Of} activities ran before the host launched them: the clocks of host and device disagree",
+		Details: []string{
+			"The cause of idle time, and which step an activity belongs to, are uncertain.",
+		},
+		Doc: "It is reported if more than 1 % of the activities begin before their launch.",
+	},
+	{
+		Example: StepPatternUnmatched{"^iteration"}, Severity: Warning,
+		Text:   "no range of the host matches the step pattern {Pattern}",
+		Advice: "check --step-pattern against the names of NVTX ranges in the trace",
+		Doc:    "Without steps, times are of the whole recording.",
+	},
+	{
+		Example: IdleDevice{}, Severity: Info,
+		Text: "nothing ran on this device while it was recorded",
+		Doc:  "The trace names a device without any activity.",
+	},
+	{
+		Example: OnlyCopies{}, Severity: Info,
+		Text: "no kernel ran on this device, only copies: it counts in no median, answer or chart",
+		Doc:  "Medians are of devices that compute or communicate.",
+	},
+	{
+		Example: TraceNote{"The process of rank 0 used 2 devices", "record each rank by itself", false}, Severity: Info,
+		Text: "{Text}",
+		Doc:  "What the reader of a trace noticed while it read the file.",
+	},
+	{
+		Example: SameRank{[]RankClash{{3, []string{"a.json", "b.json"}, []string{"n1", "n2"}, nil}}}, Severity: Warning,
+		Text:    "several recordings have the same rank, but are not of one rank: {Ranks}",
+		Details: []string{"The rank of each is unknown, and each counts as one."},
+		Doc:     "One rank may be recorded several times, one recording after another; these are of several hosts, processes, or of one time.",
+	},
+	{
+		Example: DuplicateRecordings{[]string{"a.json and a.json.gz"}}, Severity: Info,
+		Text:   "the same recording is in two files, and counts once: {Files}",
+		Advice: "pass each trace once, for instance packed or unpacked",
+		Doc:    "Two files have the same activities at the same nanoseconds.",
+	},
+	{
+		Example: NonBlockingCalls{}, Severity: Info,
+		Text: "operations are non-blocking: the trace has the time from the call that begins each to the call that sees its end",
+		Details: []string{
+			"Several run at once. What one takes by itself, its bandwidth, and its waiting for other ranks are not in the trace.",
+		},
+		Doc: "A step of busbar itself with non-blocking operations of MPI or Gloo.",
+	},
+	{
+		Example: CommunicatorUnclear{"tp", 4, 8, 16}, Severity: Warning,
+		Text: "calls of communicator {Name} ({Size rank}) were not matched across ranks: {Ranks rank} have one of this name",
+		Details: []string{
+			"[The world has {World rank}; the traces do not state which of them belong together.]",
+		},
+		Doc: "Several groups of ranks may have communicators of one name, such as those of tensor parallelism.",
+	},
+	{
+		Example: CallsUnmatched{1200}, Severity: Warning,
+		Text:    "none of {Calls call} of communication could be matched across ranks",
+		Details: []string{"Their order fits in several ways or in none, so that waiting for other ranks is unknown."},
+		Advice:  "record the same steps on all ranks, with profiler.step() or ranges around steps",
+		Doc:     "Calls are matched by sequence number, or by order within a step and a communicator.",
+	},
+	{
+		Example: CommunicatorsUnknown{}, Severity: Warning,
+		Text:    "the traces name no communicator, and not all ranks were read",
+		Details: []string{"Alike calls were matched, although the ranks may be in different communicators."},
+		Doc:     "Calls of one operation and size were matched by their order.",
+	},
+	{
+		Example: MixedWorlds{[]int{8, 16}}, Severity: Warning,
+		Text:   "traces of different world sizes were read together ({Sizes} ranks): they are of different runs",
+		Advice: "pass the folder of one run; compare runs with --scaling",
+		Doc:    "Each trace has the world size of its run.",
+	},
+	{
+		Example: RanksMissing{2, 8}, Severity: Warning,
+		Text:    "{Read} of {World rank} were read",
+		Details: []string{"A straggler may be among the others; then the time counted as communication itself includes waiting."},
+		Advice:  "record all ranks, and pass the folder of all their traces",
+		Doc:     "The traces state a larger world size than the number of ranks that were read.",
+	},
+	{
+		Example: PartialStep{12, 340}, Severity: Info,
+		Text: "{Kernels kernel} were launched in it, a typical step has {Typical}: not recorded whole, or a different step",
+		Doc:  "A step with less than half of the median number of kernels does not count.",
+	},
+	{
+		Example: StreamShared{7, 85}, Severity: Warning,
+		Text: `stream {Stream} has communication and computation: kernels of a stream run one after the other, so that
+			{OfComm} of the communication cannot overlap`,
+		Doc: "docs/timeline.md, streams.",
+	},
+	{
+		Example: NotInBenchmark{
+			[]MissingCurve{{Collective: "all_reduce", Type: "bfloat16", Ranks: 8}}, []Wanted{{"all_reduce", "bfloat16", 8}},
+		},
+		Severity: Info,
+		Text:     "not compared with the benchmark: {Missing}",
+		Doc: `Collectives of a training are compared with results of NCCL of the same operation, type and number of
+			ranks, between the smallest and the largest size measured.`,
+	},
+}

@@ -1,0 +1,53 @@
+package timeline
+
+import (
+	"slices"
+
+	"busbar/internal/notice"
+)
+
+// Notices are all that is reported of a timeline: notes, the straggler, shared streams, and what the advice is based on.
+func (t *Timeline) Notices() []notice.Notice {
+	all := []notice.Notice{}
+	add := func(f notice.Fact, at notice.Location) {
+		n := notice.New(f)
+		n.At = at
+		if i := slices.IndexFunc(all, n.Equal); i >= 0 {
+			all[i].Count = max(1, all[i].Count) + 1
+			return
+		}
+		all = append(all, n)
+	}
+	for _, n := range t.Notes {
+		at := notice.Location{}
+		if n.File >= 0 && n.File < len(t.Files) {
+			at.File = t.Files[n.File].Path
+		}
+		add(n.Fact, at)
+	}
+	for _, d := range t.Devices {
+		for _, n := range d.Notes {
+			add(n.Fact, notice.Location{Subject: d.Label})
+		}
+	}
+	if f := t.sharedStreams(); f != nil {
+		add(f, notice.Location{})
+	}
+	for _, a := range t.Advice {
+		add(a.Fact, notice.Location{})
+	}
+	if a := t.Across; a != nil && a.Straggler != nil {
+		add(a.Straggler.Found, notice.Location{})
+	}
+	return all
+}
+
+// Ignore removes the notes and the advice that shows does not show.
+func (t *Timeline) Ignore(shows func(notice.Code) bool) {
+	hidden := func(n Note) bool { return !shows(n.Code()) }
+	t.Notes = slices.DeleteFunc(t.Notes, hidden)
+	for i := range t.Devices {
+		t.Devices[i].Notes = slices.DeleteFunc(t.Devices[i].Notes, hidden)
+	}
+	t.Advice = slices.DeleteFunc(t.Advice, func(a Advice) bool { return !shows(a.Code()) })
+}
