@@ -131,7 +131,7 @@ func (s *shower) run(ctx context.Context, args []string) error {
 		return nil
 	}
 	s.doc.Add(s.compared.sections(&s.data)...)
-	s.doc.Add(s.judged.sections()...)
+	s.doc.Add(s.judged.sections(s)...)
 	s.doc.Kind, s.doc.Data = "show", &s.data
 	return s.write(&s.doc, s.stdout)
 }

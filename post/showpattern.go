@@ -65,7 +65,7 @@ func (p *patterns) chains() (chains []*patternTimes) {
 }
 
 // sections are the verdict on each pattern.
-func (p *patterns) sections() (all []document.Block) {
+func (p *patterns) sections(s *shower) (all []document.Block) {
 	chains := p.chains()
 	for _, t := range chains {
 		of := t.run.Pattern
@@ -81,7 +81,15 @@ func (p *patterns) sections() (all []document.Block) {
 		for _, c := range t.cases {
 			v := verdicts[c]
 			below := &document.Section{Title: c.String()}
-			below.Add(document.List(v.Sentences(of.Hosts)))
+			var list document.List
+			for _, n := range v.Notices(of.Hosts) {
+				if s.shows(n.Code()) {
+					n.At.Subject = c.String()
+					s.doc.Report(n)
+					list = append(list, textOf(n.Fact))
+				}
+			}
+			below.Add(list)
 			if of.Kind == pattern.Pairs {
 				below.Add(pairBlocks(of.Hosts, &v)...)
 			} else {

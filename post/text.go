@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -47,4 +48,9 @@ func wrap(text string, width int) []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// textOf is a fact in sentences: its message, which may begin with the name of a host, and its details.
+func textOf(f notice.Fact) string {
+	return strings.Join(append([]string{notice.Message(f) + "."}, notice.Details(f)...), " ")
 }

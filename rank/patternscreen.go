@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/pattern"
@@ -107,8 +108,8 @@ func (s *screen) verdict(backend string, rehearsed bool, verdicts map[coll.Case]
 			name = backend + " " + name
 		}
 		v := verdicts[c]
-		for _, sentence := range v.Sentences(hosts) {
-			s.wrapped("# ", name+": "+sentence)
+		for _, n := range v.Notices(hosts) {
+			s.wrapped("# ", strings.Join(append([]string{name + ": " + n.Message() + "."}, n.Details()...), " "))
 		}
 	}
 }

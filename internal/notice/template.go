@@ -106,10 +106,10 @@ func (t template) lines(f Fact) (all []string) {
 	}
 	list := reflect.ValueOf(f).FieldByName(t[0].field)
 	for i := range min(list.Len(), mostLines) {
-		all = append(all, units.Capital(word(list.Index(i).Interface()))+".")
+		all = append(all, word(list.Index(i).Interface())+".")
 	}
 	if n := list.Len() - mostLines; n > 0 {
-		all = append(all, fmt.Sprintf("And %d more.", n))
+		all = append(all, fmt.Sprintf("and %d more", n))
 	}
 	return all
 }

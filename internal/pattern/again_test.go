@@ -116,7 +116,7 @@ func TestAPairOfTwoSuspects(t *testing.T) {
 	}
 	v := Judge(Pairs, 8, all)
 	for _, s := range v.Suspects {
-		if want := map[int]string{1: "1.50", 4: "3.00"}[s.Nodes[0]]; want == "" || times(s.Alone) != want {
+		if want := map[int]string{1: "1.50", 4: "3.00"}[s.Nodes[0]]; want == "" || times(s.Alone).String() != want {
 			t.Errorf("%v takes %s times as long alone, want %s", s.Nodes, times(s.Alone), want)
 		}
 	}

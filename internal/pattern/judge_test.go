@@ -173,8 +173,8 @@ func TestHalvesSayWhatTheyCannot(t *testing.T) {
 	c := sound(8, 0.01, 1)
 	c.nodes[0], c.nodes[5] = 2, 2
 	v := c.run(t, Halves)
-	if len(v.Found()) > 0 || !v.Halves.Unclear || !strings.Contains(strings.Join(v.Sentences(names(8)), "\n"), "--pattern pairs") {
-		t.Errorf("%+v: %q", v.Suspects, v.Sentences(names(8)))
+	if len(v.Found()) > 0 || !v.Halves.Unclear || v.Notices(names(8))[0].Code() != "unclear-halves" {
+		t.Errorf("%+v: %q", v.Suspects, texts(v, names(8)))
 	}
 }
 
@@ -203,14 +203,14 @@ func TestSlowTogether(t *testing.T) {
 		c := sound(6, 0.01, 3)
 		c.shared[4] = 2
 		v := c.run(t, k.kind)
-		if text := v.Sentences(names(6))[0]; !slices.Equal(accused(v, stats.SlowTogether), []string{"[4]"}) || !strings.Contains(text, "node5 is slow only while the others measure too") ||
-			!strings.Contains(text, "2.0") || !strings.Contains(text, " times once more") {
-			t.Errorf("%s: %q", k.kind, v.Sentences(names(6)))
+		if text := texts(v, names(6))[0]; !slices.Equal(accused(v, stats.SlowTogether), []string{"[4]"}) || !strings.Contains(text, "node5 is slow only while the others measure too") ||
+			!strings.Contains(text, "2.0") || !strings.Contains(text, "Once more: ") {
+			t.Errorf("%s: %q", k.kind, texts(v, names(6)))
 		}
 		c.once = true
 		v = c.run(t, k.kind)
-		if text := v.Sentences(names(6))[0]; len(v.Found()) > 0 || !strings.HasPrefix(text, "no node") || !strings.Contains(text, "in the rounds node5 took ") || !strings.Contains(text, " once more, ") {
-			t.Errorf("%s, once: %q", k.kind, v.Sentences(names(6)))
+		if text := texts(v, names(6))[0]; len(v.Found()) > 0 || !strings.HasPrefix(text, "no node") || !strings.Contains(text, "node5 took ") || !strings.Contains(text, " once more, ") {
+			t.Errorf("%s, once: %q", k.kind, texts(v, names(6)))
 		}
 	}
 }
@@ -238,7 +238,7 @@ func TestSlowOnce(t *testing.T) {
 		times = append(times, c.time(g, alone))
 	}
 	v := Judge(Pairs, 6, times)
-	if text := v.Sentences(names(6))[0]; !slices.Equal(accused(v, stats.SlowOnce), []string{"[4]"}) || !strings.HasPrefix(text, "node5 was slow once while the others measured too") {
+	if text := texts(v, names(6))[0]; !slices.Equal(accused(v, stats.SlowOnce), []string{"[4]"}) || !strings.HasPrefix(text, "node5 was slow once while the others measured too") {
 		t.Errorf("%q", text)
 	}
 	want := []int{2, 4}
@@ -262,7 +262,7 @@ func TestNothingIsBesideThePairsOfThree(t *testing.T) {
 	c.shared[2] = 2
 	v := c.run(t, Pairs)
 	if len(v.Found()) > 0 || len(v.Suspects) != 1 {
-		t.Errorf("%+v: %q", v.Suspects, v.Sentences(names(3)))
+		t.Errorf("%+v: %q", v.Suspects, texts(v, names(3)))
 	}
 	if got := Repeats(Pairs, 3, []Verdict{v}); len(got) > 0 {
 		t.Errorf("rounds %v once more", got)
@@ -281,13 +281,13 @@ func TestANodeWithAFastPairIsNotNamed(t *testing.T) {
 			c.links[l] = 2
 		}
 		v := c.run(t, Pairs)
-		text := strings.Join(v.Sentences(names(k.nodes)), "\n")
+		text := strings.Join(texts(v, names(k.nodes)), "\n")
 		for _, s := range v.Found() {
 			if !s.isLink() {
 				t.Errorf("%d nodes: %s", k.nodes, text)
 			}
 		}
-		if len(v.Found()) != k.links || k.links == 0 && !strings.Contains(text, "4 pairs stand out") {
+		if len(v.Found()) != k.links || k.links == 0 && !strings.Contains(text, "4 pairs are slow") {
 			t.Errorf("%d nodes: %s", k.nodes, text)
 		}
 	}
@@ -304,7 +304,7 @@ func TestNodesThatLieApart(t *testing.T) {
 		}
 	}
 	v := c.run(t, Pairs)
-	if text := strings.Join(v.Sentences(names(8)), "\n"); !slices.Equal(accused(v, stats.Slow), []string{"[2]", "[5]"}) || !strings.Contains(text, "as fast as the others among themselves") {
+	if text := strings.Join(texts(v, names(8)), "\n"); !slices.Equal(accused(v, stats.Slow), []string{"[2]", "[5]"}) || !strings.Contains(text, "as fast as the others among themselves") {
 		t.Error(text)
 	}
 	c = sound(8, 0.01, 2)
@@ -324,23 +324,31 @@ func names(n int) (hosts []string) {
 
 func TestSentences(t *testing.T) {
 	c := sound(4, 0, 1)
-	if v := c.run(t, Pairs); v.Sentences(names(4))[0] != "no node or link stands out (nodes within 0.0 %, pairs within 0.0 %)" {
-		t.Errorf("%q", v.Sentences(names(4)))
+	if v := c.run(t, Pairs); texts(v, names(4))[0] != "no node or link is slow (nodes within 0.0 %, pairs within 0.0 %)" {
+		t.Errorf("%q", texts(v, names(4)))
 	}
 	c.nodes[2] = 2.4
 	v := c.run(t, Pairs)
-	if want := "node3 is slow: its pairs take 2.40 times as long as the others (3 of 3 pairs slow; measured again alone: 2.40 times)"; v.Sentences(names(4))[0] != want {
-		t.Errorf("%q", v.Sentences(names(4)))
+	if want := "node3 is slow: its pairs take 2.40 times as long as the others (3 of 3 pairs slow) Measured again alone: 2.40 times."; texts(v, names(4))[0] != want {
+		t.Errorf("%q", texts(v, names(4)))
 	}
 	if r := v.Relative(); math.Abs(r[2][0]-2.4) > 1e-9 || math.Abs(r[0][1]-1) > 1e-9 || r[1][1] != 0 {
 		t.Errorf("%v", r)
 	}
 	v = Judge(Pairs, 4, nil)
-	if v.Missing != 6 || v.Sentences(names(4))[0] != "no figures to compare" {
-		t.Errorf("%q", v.Sentences(names(4)))
+	if v.Missing != 6 || texts(v, names(4))[0] != "no values to compare" {
+		t.Errorf("%q", texts(v, names(4)))
 	}
 	v = Judge(Pairs, 2, []Time{{Nodes: []int{0, 1}, Seconds: 1}})
-	if !strings.Contains(v.Sentences(names(2))[0], "nothing can be said of either node") {
-		t.Errorf("%q", v.Sentences(names(2)))
+	if !strings.Contains(texts(v, names(2))[0], "there is no other to compare it with") {
+		t.Errorf("%q", texts(v, names(2)))
 	}
+}
+
+// texts are the notices of a verdict: message and details.
+func texts(v Verdict, hosts []string) (all []string) {
+	for _, n := range v.Notices(hosts) {
+		all = append(all, strings.Join(append([]string{n.Message()}, n.Details()...), " "))
+	}
+	return all
 }

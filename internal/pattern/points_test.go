@@ -56,8 +56,8 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	v := Verdicts(of, "mpi", []coll.Case{c}, measured)[c]
-	want := "node3 is slow only while the others measure too: its pairs take 4.00 times as long as the others (3 of 3 pairs slow; 3.00 times once more), and 1.00 times when it is alone"
-	if text := v.Sentences(of.Hosts); v.Missing != 0 || !strings.HasPrefix(text[0], want) {
+	want := "node3 is slow only while the others measure too: its pairs take 4.00 times as long as the others (3 of 3 pairs slow) Once more: 3.00 times; alone: 1.00 times."
+	if text := texts(v, of.Hosts); v.Missing != 0 || !strings.HasPrefix(text[0], want) {
 		t.Errorf("%d missing: %q", v.Missing, text)
 	}
 	if v := Verdicts(of, "gloo", []coll.Case{c}, measured)[c]; v.Missing != 6 {
@@ -86,7 +86,7 @@ func TestAnUncertainLink(t *testing.T) {
 		}
 		v := Judge(Pairs, 6, times)
 		if accused := len(v.Found()) > 0; accused != (unsure == 0) {
-			t.Errorf("unsure by %g: %q", unsure, v.Sentences(names(6)))
+			t.Errorf("unsure by %g: %q", unsure, texts(v, names(6)))
 		}
 	}
 }
@@ -104,8 +104,8 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 		}
 	}
 	v := Judge(Halves, 4, times[1:])
-	text := strings.Join(v.Sentences(names(4)), "\n")
-	if v.Missing != 3 || !strings.Contains(text, "3 groups have no figure") || !strings.Contains(text, "a time is known to about 22 % only: less than 35 % would not be seen") {
+	text := strings.Join(texts(v, names(4)), "\n")
+	if v.Missing != 3 || !strings.Contains(text, "3 groups have no value") || !strings.Contains(text, "A time is known to about 22 % only: less than 35 % is not found.") {
 		t.Errorf("%d missing: %s", v.Missing, text)
 	}
 	v = Judge(Halves, 4, times)
@@ -116,7 +116,7 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 		times[i].Unsure = 0.01
 	}
 	v = Judge(Halves, 4, times)
-	if text := strings.Join(v.Sentences(names(4)), "\n"); strings.Contains(text, "would not be seen") {
+	if text := strings.Join(texts(v, names(4)), "\n"); strings.Contains(text, "is not found") {
 		t.Error(text)
 	}
 }

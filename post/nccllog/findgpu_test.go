@@ -220,7 +220,7 @@ func TestSharedGPU(t *testing.T) {
 			id = ""
 		}
 		found := findShared(log(id, c.hosts, c.buses))
-		if (len(found) == 1) != c.shared || c.shared && found[0].Details()[0] != "Ranks 0-1: busId 2000 on n1." {
+		if (len(found) == 1) != c.shared || c.shared && found[0].Details()[0] != "ranks 0-1: busId 2000 on n1." {
 			t.Errorf("%s: %+v", what, found)
 		}
 	}

@@ -1,0 +1,218 @@
+package notice
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Notices on nodes and links, from rank --pattern. docs/pattern.md has the rules.
+
+// Multiple is a factor of a time: "2.41".
+type Multiple float64
+
+func (m Multiple) String() string {
+	switch x := float64(m); {
+	case x < 9.995:
+		return fmt.Sprintf("%.2f", x)
+	case x < 99.95:
+		return fmt.Sprintf("%.1f", x)
+	default:
+		return fmt.Sprintf("%.0f", x)
+	}
+}
+
+// Within is a factor as its distance from 1: "4.0 %", "2.9 times".
+type Within float64
+
+func (w Within) String() string {
+	switch p := 100 * (float64(w) - 1); {
+	case p < 9.95:
+		return fmt.Sprintf("%.1f %%", p)
+	case p < 99.5:
+		return fmt.Sprintf("%.0f %%", p)
+	}
+	return Multiple(w).String() + " times"
+}
+
+// SlowPart is a node or a link that is slow.
+type SlowPart struct {
+	Name     string   `json:"name"` // node3, node1+node4
+	Link     bool     `json:"link,omitempty"`
+	Halves   bool     `json:"halves,omitempty"` // measured in halves, not in pairs
+	Times    Multiple `json:"times"`            // as long as the others take
+	Slow     int      `json:"slow"`             // pairs or rounds that are slow
+	Of       int      `json:"of"`
+	Alone    Multiple `json:"alone,omitempty"`    // measured again alone
+	Repeated Multiple `json:"repeated,omitempty"` // measured once more with the others
+}
+
+func (s SlowPart) String() string {
+	switch {
+	case s.Link:
+		return fmt.Sprintf("it takes %v times as long as the others (its nodes are faster with others)", s.Times)
+	case s.Halves:
+		return fmt.Sprintf("its half takes %v times as long as the other (in %d of %d rounds)", s.Times, s.Slow, s.Of)
+	}
+	return fmt.Sprintf("its pairs take %v times as long as the others (%d of %d pairs slow)", s.Times, s.Slow, s.Of)
+}
+
+// SlowNode reports a node or a link that is slow, also when it is measured alone, or was not measured alone.
+type SlowNode struct {
+	Name   string   `json:"name"`
+	Part   SlowPart `json:"part"`
+	Alone  Multiple `json:"alone,omitempty"`
+	NotYet NotAlone `json:"not_alone,omitempty"`
+}
+
+// NotAlone is that a part was not measured again alone.
+type NotAlone bool
+
+func (NotAlone) String() string { return "It was not measured again alone." }
+
+// SlowTogether reports a node or a link that is slow only while the others measure too.
+type SlowTogether struct {
+	Name     string   `json:"name"`
+	Part     SlowPart `json:"part"`
+	Repeated Multiple `json:"repeated"`
+	Alone    Multiple `json:"alone"`
+}
+
+// SlowOnce reports a node or a link that was slow once, and not alone.
+type SlowOnce struct {
+	Name  string   `json:"name"`
+	Part  SlowPart `json:"part"`
+	Alone Multiple `json:"alone"`
+}
+
+// SlowPath reports slow nodes that are fast among themselves.
+type SlowPath struct{}
+
+// UnevenPairs reports many slow pairs.
+type UnevenPairs struct {
+	Pairs int `json:"pairs"`
+}
+
+// UnclearHalves reports halves that no single node explains.
+type UnclearHalves struct {
+	Spread Within `json:"spread"`
+}
+
+// NoSlowNode reports that no node or link is slow.
+type NoSlowNode struct {
+	What     string    `json:"what"` // "node or link", or "node"
+	Nodes    Within    `json:"nodes,omitempty"`
+	Pairs    Within    `json:"pairs,omitempty"`
+	Halves   Within    `json:"halves,omitempty"`
+	Noise    Within    `json:"noise,omitempty"` // of a time, where it is large
+	Unseen   Within    `json:"unseen,omitempty"`
+	Suspects []Cleared `json:"suspects,omitempty"`
+}
+
+// Cleared is a node or a link that took long in the rounds, and not again.
+type Cleared struct {
+	Name     string   `json:"name"`
+	Times    Multiple `json:"times"`
+	Repeated Multiple `json:"repeated,omitempty"`
+	Alone    Multiple `json:"alone,omitempty"`
+}
+
+func (c Cleared) String() string {
+	text := fmt.Sprintf("%s took %v times as long in the rounds", c.Name, c.Times)
+	var again []string
+	if c.Repeated > 0 {
+		again = append(again, c.Repeated.String()+" once more")
+	}
+	if c.Alone > 0 {
+		again = append(again, c.Alone.String()+" alone")
+	}
+	if again != nil {
+		text += " (" + strings.Join(again, ", ") + ")"
+	}
+	return text
+}
+
+// NothingToCompare reports that a point has no values.
+type NothingToCompare struct{}
+
+// OnePair reports that two nodes make one pair.
+type OnePair struct {
+	Nodes []string `json:"nodes"`
+}
+
+// GroupsMissing reports groups without a value.
+type GroupsMissing struct {
+	Groups int `json:"groups"`
+}
+
+func (SlowNode) Code() Code         { return "slow-node" }
+func (SlowTogether) Code() Code     { return "slow-together" }
+func (SlowOnce) Code() Code         { return "slow-once" }
+func (SlowPath) Code() Code         { return "slow-path" }
+func (UnevenPairs) Code() Code      { return "uneven-pairs" }
+func (UnclearHalves) Code() Code    { return "unclear-halves" }
+func (NoSlowNode) Code() Code       { return "no-slow-node" }
+func (NothingToCompare) Code() Code { return "nothing-to-compare" }
+func (OnePair) Code() Code          { return "one-pair" }
+func (GroupsMissing) Code() Code    { return "groups-missing" }
+
+var examplePart = SlowPart{Name: "node3", Times: 2.4, Slow: 3, Of: 3}
+
+var patterns = []Entry{
+	{
+		Example: SlowNode{"node3", examplePart, 2.4, true}, Severity: Error,
+		Text: "{Name} is slow: {Part}", Details: []string{"[Measured again alone: {Alone} times.]", "[{NotYet}]"},
+		Advice: "test the node or the link by itself; leave it out of jobs (srun --exclude) until it is repaired",
+		Doc:    "Its times exceed those of the other nodes in the rounds and, where it was measured again, alone.",
+	},
+	{
+		Example: SlowTogether{"node3", examplePart, 2.2, 1.01}, Severity: Warning,
+		Text:    "{Name} is slow only while the others measure too: {Part}",
+		Details: []string{"Once more: {Repeated} times; alone: {Alone} times. What it shares with the others is short, such as a switch or an uplink."},
+		Doc:     "It is slow in the rounds, twice, and as fast as the others when it is alone.",
+	},
+	{
+		Example: SlowOnce{"node3", examplePart, 1.01}, Severity: Info,
+		Text:    "{Name} was slow once while the others measured too: {Part}",
+		Details: []string{"Alone: {Alone} times. It was not measured with the others once more, so that there is no verdict on it."},
+		Doc:     "One slow time in the rounds may be chance.",
+	},
+	{
+		Example: SlowPath{}, Severity: Warning,
+		Text: "these nodes are as fast as the others among themselves: the path to them is slow, not the nodes",
+		Doc:  "Several slow nodes have fast pairs with each other.",
+	},
+	{
+		Example: UnevenPairs{12}, Severity: Warning,
+		Text: "{Pairs pair} are slow, too many to be links of their own",
+		Details: []string{
+			"Some nodes are near each other and others are not, or it is noise.",
+		},
+		Doc: "Single links are reported only where few pairs are slow.",
+	},
+	{
+		Example: UnclearHalves{1.2}, Severity: Warning,
+		Text:   "halves differ by up to {Spread}, and no single node explains it",
+		Advice: "measure with --pattern pairs, which finds several weak nodes, or links",
+		Doc:    "Halves of the nodes were measured in several rounds; one slow node explains which halves are slow.",
+	},
+	{
+		Example: NoSlowNode{"node or link", 1.01, 1.02, 1.03, 1.1, 1.2, []Cleared{{"node3", 1.4, 1.01, 1.02}}}, Severity: Info,
+		Text: "no {What} is slow[ (nodes within {Nodes}, pairs within {Pairs})][ (halves within {Halves})]",
+		Details: []string{
+			"[A time is known to about {Noise} only: less than {Unseen} is not found.]", "{Suspects...}",
+		},
+		Doc: "All nodes and links are within the scatter of the times.",
+	},
+	{
+		Example: NothingToCompare{}, Severity: Warning,
+		Text: "no values to compare", Doc: "No group of this point has a time.",
+	},
+	{
+		Example: OnePair{[]string{"node1", "node2"}}, Severity: Info,
+		Text: "two nodes make one pair ({Nodes}): there is no other to compare it with", Doc: "A pattern needs three nodes or more.",
+	},
+	{
+		Example: GroupsMissing{2}, Severity: Warning,
+		Text: "{Groups group} have no value; the verdict is of the others", Doc: "A group without a value failed, or was not reached.",
+	},
+}
