@@ -67,7 +67,7 @@ type thresholdsReader struct{ *strictyaml.Reader }
 
 func (r thresholdsReader) rules(n *yaml.Node) (rules []rule) {
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		r.Failf(n, "rules: want a list of blocks, found %s", strictyaml.KindOf(n))
+		r.Errorf(n, "rules: want a list of blocks, found %s", strictyaml.KindOf(n))
 		return nil
 	}
 	for i, block := range n.Content {
@@ -92,7 +92,7 @@ func (r thresholdsReader) rule(i int, n *yaml.Node) (out rule) {
 			out.from = strictyaml.One(r.Reader, v, coll.ParseSize)
 		case "to":
 			if out.to, end = strictyaml.One(r.Reader, v, coll.ParseSize), v; out.to == 0 && r.Problems() == before {
-				r.Failf(v, "rule %d ends at 0 bytes: want a size over 0, or no to for all that are larger", i)
+				r.Errorf(v, "rule %d ends at 0 bytes: want a size over 0, or no to for all that are larger", i)
 			}
 		case "margin":
 			out.margin = r.percent(v)
@@ -103,9 +103,9 @@ func (r thresholdsReader) rule(i int, n *yaml.Node) (out rule) {
 	switch {
 	case r.Problems() > before:
 	case out.margin == nil && out.failAbove == nil:
-		r.Failf(n, "rule %d sets nothing: want margin or fail_above", i)
+		r.Errorf(n, "rule %d sets nothing: want margin or fail_above", i)
 	case out.to > 0 && out.to < out.from:
-		r.Failf(end, "rule %d ends before it begins: to is less than from", i)
+		r.Errorf(end, "rule %d ends before it begins: to is less than from", i)
 	}
 	return out
 }
@@ -118,7 +118,7 @@ func (r thresholdsReader) percent(n *yaml.Node) *float64 {
 // ruleWords reads one word or a list of them.
 func ruleWords[T comparable](r thresholdsReader, n *yaml.Node, parse func(string) (T, error)) []T {
 	if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
-		r.Failf(n, "the list is empty; leave it out to mean all")
+		r.Errorf(n, "the list is empty; leave it out to mean all")
 		return nil
 	}
 	return strictyaml.List(r.Reader, n, func(word string) ([]T, error) {

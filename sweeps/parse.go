@@ -51,7 +51,7 @@ func (p parser) top(s *Sweep, root *yaml.Node) {
 		return
 	}
 	if parts.Kind != yaml.SequenceNode || len(parts.Content) == 0 {
-		p.Failf(parts, "parts: want a list of blocks, found %s", strictyaml.KindOf(parts))
+		p.Errorf(parts, "parts: want a list of blocks, found %s", strictyaml.KindOf(parts))
 		return
 	}
 	inherited := *base
@@ -69,7 +69,7 @@ func (p parser) part(part *Part, n *yaml.Node) {
 	block := map[string]*yaml.Node{}
 	p.Mapping(n, "a part", known, otherSpellings, func(name string, k, v *yaml.Node) {
 		if find(planKeys, name) == nil {
-			p.Failf(k, "%s holds for the whole sweep: move it out of %s, to the top level", name, partsKey)
+			p.Errorf(k, "%s holds for the whole sweep: move it out of %s, to the top level", name, partsKey)
 			return
 		}
 		p.planKey(part, block, name, k, v)
@@ -80,7 +80,7 @@ func (p parser) part(part *Part, n *yaml.Node) {
 func (p parser) planKey(part *Part, block map[string]*yaml.Node, name string, k, v *yaml.Node) {
 	other := map[string]string{"sizes": "elements", "elements": "sizes"}[name]
 	if first := block[other]; first != nil {
-		p.Failf(k, "%s and %s exclude each other; %s stands in line %d", name, other, other, first.Line)
+		p.Errorf(k, "%s and %s exclude each other; %s stands in line %d", name, other, other, first.Line)
 		return
 	}
 	find(planKeys, name).read(p, nil, part, v)

@@ -51,13 +51,13 @@ func (p parser) sizes(v *yaml.Node, elements bool) Sizes {
 	}
 	switch {
 	case nodes["begin"] == nil || nodes["end"] == nil:
-		p.Failf(v, "a range wants both begin and end")
+		p.Errorf(v, "a range wants both begin and end")
 	case nodes["factor"] != nil && nodes["step"] != nil:
-		p.Failf(nodes["step"], "factor and step exclude each other; factor stands in line %d", nodes["factor"].Line)
+		p.Errorf(nodes["step"], "factor and step exclude each other; factor stands in line %d", nodes["factor"].Line)
 	case s.Begin > s.End:
-		p.Failf(nodes["begin"], "the range is empty: begin %s is larger than end %s", nodes["begin"].Value, nodes["end"].Value)
+		p.Errorf(nodes["begin"], "the range is empty: begin %s is larger than end %s", nodes["begin"].Value, nodes["end"].Value)
 	case s.tooMany():
-		p.Failf(nodes["step"], "the range has more than %d sizes; want a larger step, or a factor", maxPoints)
+		p.Errorf(nodes["step"], "the range has more than %d sizes; want a larger step, or a factor", maxPoints)
 	case s.Step == 0 && s.Factor == 0:
 		s.Factor = 2
 	}

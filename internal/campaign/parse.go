@@ -85,14 +85,14 @@ func (r parser) plan(p *Plan, root *yaml.Node) {
 	})
 	for _, key := range []string{"name", "nodes"} {
 		if at[key] == nil && r.Problems() == 0 {
-			r.Failf(root, "the plan has no %s: add the key", key)
+			r.Errorf(root, "the plan has no %s: add the key", key)
 		}
 	}
 	if r.Problems() == 0 && p.RanksPerNode == 1 && p.Nodes[0] == 1 {
-		r.Failf(at["nodes"], "1 node with 1 rank is a world of one rank, in which nothing is communicated: leave out the 1, or raise ranks_per_node")
+		r.Errorf(at["nodes"], "1 node with 1 rank is a world of one rank, in which nothing is communicated: leave out the 1, or raise ranks_per_node")
 	}
 	if n := p.variants(); n > maxVariants {
-		r.Failf(at["variants"], "%d axes make more than %d variants: leave out levels, or make two plans", len(p.Axes), maxVariants)
+		r.Errorf(at["variants"], "%d axes make more than %d variants: leave out levels, or make two plans", len(p.Axes), maxVariants)
 	}
 	if r.Problems() == 0 {
 		r.oneLibrary(p, at)
@@ -128,9 +128,9 @@ func (r parser) level(name string, n *yaml.Node) Level {
 		}
 		r.Names(v, "environment", func(variable string, k, v *yaml.Node) {
 			if !variableName.MatchString(variable) {
-				r.Failf(k, "%q is no name of a variable", variable)
+				r.Errorf(k, "%q is no name of a variable", variable)
 			} else if strings.HasPrefix(variable, "BUSBAR_") && variable != sideChannel {
-				r.Failf(k, "%s is not for a variant: the campaign or the job script goes by it, and the script gets it before there are variants", variable)
+				r.Errorf(k, "%s is not for a variant: the campaign or the job script goes by it, and the script gets it before there are variants", variable)
 			}
 			value := strictyaml.One(r.Reader, v, oneLine)
 			l.Environment = append(l.Environment, Setting{variable, value})
@@ -143,7 +143,7 @@ func (r parser) level(name string, n *yaml.Node) Level {
 func (r parser) disjoint(k *yaml.Node, a, b Axis) {
 	for _, what := range a.sets() {
 		if slices.Contains(b.sets(), what) {
-			r.Failf(k, "axis %s sets %s, and so does axis %s: one would undo the other; make them one axis", b.Name, what, a.Name)
+			r.Errorf(k, "axis %s sets %s, and so does axis %s: one would undo the other; make them one axis", b.Name, what, a.Name)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func (r parser) flags(n *yaml.Node) []string {
 	words := r.words(n)
 	for _, w := range words {
 		if f := FlagName(w); isFlag(w) && slices.Contains(ownFlags, f) {
-			r.Failf(n, "%s is not for a plan: the campaign says itself where results go, and what they belong to", f)
+			r.Errorf(n, "%s is not for a plan: the campaign says itself where results go, and what they belong to", f)
 		}
 	}
 	return words
@@ -216,7 +216,7 @@ func (r parser) oneLibrary(p *Plan, at map[string]*yaml.Node) {
 			if k == nil {
 				k = at["flags"]
 			}
-			r.Failf(k, "--backend %s puts two libraries of NCCL's kind into one launch, where they share environment and threads: make them levels of an axis", backend)
+			r.Errorf(k, "--backend %s puts two libraries of NCCL's kind into one launch, where they share environment and threads: make them levels of an axis", backend)
 			return
 		}
 	}

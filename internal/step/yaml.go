@@ -81,10 +81,10 @@ func (p *modelReader) top(m *Model, root *yaml.Node) {
 	case p.Problems() > 0:
 		return
 	case layers == nil:
-		p.Failf(root, "layers are missing: a list of blocks such as {name: embedding, params: 1M}")
+		p.Errorf(root, "layers are missing: a list of blocks such as {name: embedding, params: 1M}")
 		return
 	case p.params == 0:
-		p.Failf(layers, "no layer has parameters: there is nothing to communicate")
+		p.Errorf(layers, "no layer has parameters: there is nothing to communicate")
 		return
 	}
 	p.times(root, forward, backward)
@@ -96,7 +96,7 @@ func (p *modelReader) top(m *Model, root *yaml.Node) {
 // list calls each for every block of a list.
 func (p *modelReader) list(n *yaml.Node, each func(*yaml.Node)) {
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		p.Failf(n, "layers: want a list of blocks, found %s", strictyaml.KindOf(n))
+		p.Errorf(n, "layers: want a list of blocks, found %s", strictyaml.KindOf(n))
 		return
 	}
 	for _, entry := range n.Content {
@@ -174,10 +174,10 @@ func (p *modelReader) layer(n *yaml.Node, prefix string) {
 	case p.Problems() > before:
 		return
 	case params != nil && shape != nil:
-		p.Failf(shape, "params and shape exclude each other; params stand in line %d", params.Line)
+		p.Errorf(shape, "params and shape exclude each other; params stand in line %d", params.Line)
 		return
 	case params == nil && shape == nil:
-		p.Failf(n, "a layer wants params or shape; params: 0 where it only computes")
+		p.Errorf(n, "a layer wants params or shape; params: 0 where it only computes")
 		return
 	case weight == nil:
 		l.weight = float64(l.Params)
@@ -197,7 +197,7 @@ func (p *modelReader) layer(n *yaml.Node, prefix string) {
 // add adds a layer to the model.
 func (p *modelReader) add(n *yaml.Node, l layerEntry) {
 	if line := p.names[l.Name]; line > 0 {
-		p.Failf(n, "a layer called %s stands in line %d already", l.Name, line)
+		p.Errorf(n, "a layer called %s stands in line %d already", l.Name, line)
 		return
 	}
 	p.names[l.Name] = n.Line
@@ -205,8 +205,8 @@ func (p *modelReader) add(n *yaml.Node, l layerEntry) {
 	p.params += l.Params
 	switch {
 	case len(p.layers) > maxLayers:
-		p.Failf(n, "more than %d layers", maxLayers)
+		p.Errorf(n, "more than %d layers", maxLayers)
 	case p.params > maxParams:
-		p.Failf(n, "more than %s parameters in all layers", coll.FormatSize(maxParams, false))
+		p.Errorf(n, "more than %s parameters in all layers", coll.FormatSize(maxParams, false))
 	}
 }

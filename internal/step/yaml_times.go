@@ -30,7 +30,7 @@ func (p *modelReader) times(root *yaml.Node, forward, backward timeKey) {
 		}
 	}
 	if sum == 0 && p.Problems() == 0 {
-		p.Failf(root, "nothing computes: give the time of the whole model (forward: 40ms) or of layers")
+		p.Errorf(root, "nothing computes: give the time of the whole model (forward: 40ms) or of layers")
 	}
 }
 
@@ -52,11 +52,11 @@ func (p *modelReader) divide(pass string, total timeKey, of func(*layerEntry) (o
 	left := total.seconds - sum
 	switch {
 	case left < -rounding:
-		p.Failf(total.node, "%s: the layers' own times are more, %s together", pass, duration(sum))
+		p.Errorf(total.node, "%s: the layers' own times are more, %s together", pass, duration(sum))
 	case left < rounding:
 		return sum
 	case weights == 0:
-		p.Failf(total.node, "%s: the layers' own times are %s together, and no other layer has a weight to get the rest by", pass, duration(sum))
+		p.Errorf(total.node, "%s: the layers' own times are %s together, and no other layer has a weight to get the rest by", pass, duration(sum))
 	}
 	for i := range p.layers {
 		if own, to := of(&p.layers[i]); own.node == nil {

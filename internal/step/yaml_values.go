@@ -15,7 +15,7 @@ import (
 // shape reads the sides of a tensor: its elements, and the matrix that PowerSGD takes it for, the first side by all others.
 func (p *modelReader) shape(v *yaml.Node) (params int64, matrix [2]int64) {
 	if v.Kind != yaml.SequenceNode || len(v.Content) == 0 {
-		p.Failf(v, "shape: want a list of sides such as [1000, 2048], found %s", strictyaml.KindOf(v))
+		p.Errorf(v, "shape: want a list of sides such as [1000, 2048], found %s", strictyaml.KindOf(v))
 		return 0, matrix
 	}
 	params = 1
@@ -25,7 +25,7 @@ func (p *modelReader) shape(v *yaml.Node) (params int64, matrix [2]int64) {
 			return 0, matrix
 		}
 		if side > maxParams/params {
-			p.Failf(v, "shape: more than %s elements", coll.FormatSize(maxParams, false))
+			p.Errorf(v, "shape: more than %s elements", coll.FormatSize(maxParams, false))
 			return 0, matrix
 		}
 		if params *= side; matrix[0] == 0 {

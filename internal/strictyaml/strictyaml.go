@@ -28,8 +28,8 @@ func (r *Reader) Fail(n *yaml.Node, err error) {
 	r.problems = append(r.problems, &Error{r.File, max(n.Line, 1), n.Column, err})
 }
 
-// Failf is Fail with words.
-func (r *Reader) Failf(n *yaml.Node, format string, args ...any) {
+// Errorf is Fail with words.
+func (r *Reader) Errorf(n *yaml.Node, format string, args ...any) {
 	r.Fail(n, fmt.Errorf(format, args...))
 }
 
@@ -47,7 +47,7 @@ func (r *Reader) Document(text []byte, emptyAdvice, secondAdvice string) *yaml.N
 	err := decoder.Decode(&doc)
 	if err == nil && len(doc.Content) > 0 && !IsNull(doc.Content[0]) {
 		if err = decoder.Decode(&next); err == nil {
-			r.Failf(&next, "a second YAML document: %s", secondAdvice)
+			r.Errorf(&next, "a second YAML document: %s", secondAdvice)
 			return nil
 		}
 	}
@@ -56,7 +56,7 @@ func (r *Reader) Document(text []byte, emptyAdvice, secondAdvice string) *yaml.N
 		r.problems = append(r.problems, syntaxError(r.File, err))
 		return nil
 	case len(doc.Content) == 0 || IsNull(doc.Content[0]):
-		r.Failf(&yaml.Node{Line: 1}, "the file is empty; %s", emptyAdvice)
+		r.Errorf(&yaml.Node{Line: 1}, "the file is empty; %s", emptyAdvice)
 		return nil
 	}
 	return doc.Content[0]
@@ -82,7 +82,7 @@ func (r *Reader) Names(n *yaml.Node, what string, each func(name string, k, v *y
 
 func (r *Reader) named(n *yaml.Node, want string, spellings map[string]string, each func(name string, k, v *yaml.Node)) {
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		r.Failf(n, "%s, found %s", want, KindOf(n))
+		r.Errorf(n, "%s, found %s", want, KindOf(n))
 		return
 	}
 	seen := map[string]int{}
@@ -94,9 +94,9 @@ func (r *Reader) named(n *yaml.Node, want string, spellings map[string]string, e
 		}
 		switch {
 		case k.Kind != yaml.ScalarNode:
-			r.Failf(k, "want a key, found %s", KindOf(k))
+			r.Errorf(k, "want a key, found %s", KindOf(k))
 		case seen[name] > 0:
-			r.Failf(k, "%s was given before, in line %d", name, seen[name])
+			r.Errorf(k, "%s was given before, in line %d", name, seen[name])
 		default:
 			seen[name] = k.Line
 			each(name, k, v)

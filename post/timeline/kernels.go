@@ -33,19 +33,19 @@ var (
 var kernelTable = []kernelRow{
 	{by: "NCCL, one rank", name: regexp.MustCompile(`^oneRankReduce$`), within: true},
 
-	{by: "NCCL up to 2.7", name: regexp.MustCompile(`^nccl` + opWords + `(Ring|Tree|CollNet)?(LL128|LL)?Kernel`)},
-	{by: "NCCL up to 2.7", name: regexp.MustCompile(`^ncclSendRecvKernel`)},
-	{by: "NCCL 2.8 to 2.18", name: regexp.MustCompile(`^ncclKernel_(` + opWords + `_)?`)},
-	{by: "NCCL 2.19 or later, or RCCL", name: regexp.MustCompile(`^ncclDevKernel(Debug)?_Generic`)},
-	{by: "NCCL 2.19 or later", name: regexp.MustCompile(`^ncclDevKernel(Debug)?_(` + opWords + `V?(_|$))?`)},
-	{by: "NCCL 2.27, symmetric memory", name: regexp.MustCompile(`^ncclSymDevKernel_(` + opWords + `)?`)},
-	{by: "NCCL 2.28 or later, symmetric memory", name: regexp.MustCompile(`^ncclSymkDevKernel_(` + opWords + `)?`)},
+	{by: "NCCL ≤ 2.7", name: regexp.MustCompile(`^nccl` + opWords + `(Ring|Tree|CollNet)?(LL128|LL)?Kernel`)},
+	{by: "NCCL ≤ 2.7", name: regexp.MustCompile(`^ncclSendRecvKernel`)},
+	{by: "NCCL 2.8–2.18", name: regexp.MustCompile(`^ncclKernel_(` + opWords + `_)?`)},
+	{by: "NCCL ≥2.19, RCCL", name: regexp.MustCompile(`^ncclDevKernel(Debug)?_Generic`)},
+	{by: "NCCL ≥ 2.19", name: regexp.MustCompile(`^ncclDevKernel(Debug)?_(` + opWords + `V?(_|$))?`)},
+	{by: "NCCL 2.27 (symmetric)", name: regexp.MustCompile(`^ncclSymDevKernel_(` + opWords + `)?`)},
+	{by: "NCCL ≥2.28 (symmetric)", name: regexp.MustCompile(`^ncclSymkDevKernel_(` + opWords + `)?`)},
 	{by: "NCCLX", name: regexp.MustCompile(`^ncclKernel` + opWords)},
 	{by: "NCCLX", name: regexp.MustCompile(`^ncclKernel[A-Z]`)},
 	{by: "NCCL", name: regexp.MustCompile(`^nccl[A-Z_]`)},
 	{by: "RCCL", name: regexp.MustCompile(`^rccl[A-Z_]`)},
 	{by: "MSCCL", name: regexp.MustCompile(`^mscclKernel`)},
-	{by: "a library like NCCL", name: regexp.MustCompile(`^[a-z]{1,3}ccl(Symk?)?(Dev)?Kernel_(` + opWords + `)?`)},
+	{by: "NCCL-compatible library", name: regexp.MustCompile(`^[a-z]{1,3}ccl(Symk?)?(Dev)?Kernel_(` + opWords + `)?`)},
 
 	{by: "PyTorch, symmetric memory", name: regexp.MustCompile(`^_?multimem_(one_shot_|two_shot_)?(?P<op>all_reduce|all_gather|reduce_scatter)`)},
 	{by: "PyTorch, symmetric memory", name: regexp.MustCompile(`^_?multimem_`)},
@@ -55,28 +55,28 @@ var kernelTable = []kernelRow{
 	{by: "PyTorch, symmetric memory", scope: unnamedScope, name: regexp.MustCompile(`^barrier_kernel$`)},
 	{by: "PyTorch, NVSHMEM", name: regexp.MustCompile(`^(?P<op>allToAll)V`)},
 	{by: "PyTorch, NVSHMEM", name: regexp.MustCompile(`^exchangeSplitAndOffset`)},
-	{by: "PyTorch, within a node", name: regexp.MustCompile(`^hybridCubeMeshAllReduceKernel`), only: coll.AllReduce},
+	{by: "PyTorch, intra-node", name: regexp.MustCompile(`^hybridCubeMeshAllReduceKernel`), only: coll.AllReduce},
 
-	{by: "custom all-reduce (vLLM, SGLang, AITER)", name: regexp.MustCompile(`^cross_device_reduce_[12]stage`), only: coll.AllReduce},
-	{by: "custom all-reduce (vLLM, SGLang, AITER)", name: regexp.MustCompile(`^cross_device_(?P<op>all_gather|reduce_scatter)`)},
-	{by: "custom all-reduce (vLLM, SGLang, AITER)", name: regexp.MustCompile(`^reduce_scatter_cross_device`), only: coll.ReduceScatter},
-	{by: "quick all-reduce (vLLM, SGLang, AITER)", name: regexp.MustCompile(`^allreduce_prototype`), only: coll.AllReduce},
-	{by: "custom all-reduce (PyTorch, TensorRT-LLM, FlashInfer)",
+	{by: "vLLM, SGLang, AITER", name: regexp.MustCompile(`^cross_device_reduce_[12]stage`), only: coll.AllReduce},
+	{by: "vLLM, SGLang, AITER", name: regexp.MustCompile(`^cross_device_(?P<op>all_gather|reduce_scatter)`)},
+	{by: "vLLM, SGLang, AITER", name: regexp.MustCompile(`^reduce_scatter_cross_device`), only: coll.ReduceScatter},
+	{by: "QuickReduce (vLLM, SGLang)", name: regexp.MustCompile(`^allreduce_prototype`), only: coll.AllReduce},
+	{by: "PyTorch, TensorRT-LLM, FlashInfer",
 		name: regexp.MustCompile(`(?i)^(lamport_style_|low_?precision_?)?(one|two)_?shot_?all_?reduce`), only: coll.AllReduce},
-	{by: "custom all-reduce (TensorRT-LLM, FlashInfer)",
+	{by: "TensorRT-LLM, FlashInfer",
 		name: regexp.MustCompile(`^(\w+_)?allreduce_fusion_kernel|^lamport_allreduce`), only: coll.AllReduce},
-	{by: "custom all-reduce (TensorRT-LLM, FlashInfer)", name: regexp.MustCompile(`^mnnvl_lamport_(?P<op>all_gather|reduce_scatter|all_reduce)`)},
+	{by: "TensorRT-LLM, FlashInfer", name: regexp.MustCompile(`^mnnvl_lamport_(?P<op>all_gather|reduce_scatter|all_reduce)`)},
 	// It ends a two-shot all-reduce: it waits for what the other GPUs write.
-	{by: "custom all-reduce (TensorRT-LLM, FlashInfer)", name: regexp.MustCompile(`^rmsNormLamport`)},
-	{by: "expert parallelism (TensorRT-LLM, FlashInfer)", name: regexp.MustCompile(`^moe(?P<op>AllToAll)Kernel`)},
-	{by: "expert parallelism (TensorRT-LLM, FlashInfer)", name: regexp.MustCompile(`^moeA2A(Dispatch|Combine)Kernel`)},
+	{by: "TensorRT-LLM, FlashInfer", name: regexp.MustCompile(`^rmsNormLamport`)},
+	{by: "TensorRT-LLM, FlashInfer (MoE)", name: regexp.MustCompile(`^moe(?P<op>AllToAll)Kernel`)},
+	{by: "TensorRT-LLM, FlashInfer (MoE)", name: regexp.MustCompile(`^moeA2A(Dispatch|Combine)Kernel`)},
 
-	{by: "userbuffers (Transformer Engine, TensorRT-LLM)", name: regexp.MustCompile(`^userbuffers_\w*_ag(_|$)`), only: coll.AllGather},
-	{by: "userbuffers (Transformer Engine, TensorRT-LLM)", name: regexp.MustCompile(`^userbuffers_\w*_rs(_|$)`), only: coll.ReduceScatter},
-	{by: "userbuffers (Transformer Engine, TensorRT-LLM)", name: regexp.MustCompile(`^k?userbuffers_`)},
+	{by: "userbuffers (TransformerEngine, TensorRT-LLM)", name: regexp.MustCompile(`^userbuffers_\w*_ag(_|$)`), only: coll.AllGather},
+	{by: "userbuffers (TransformerEngine, TensorRT-LLM)", name: regexp.MustCompile(`^userbuffers_\w*_rs(_|$)`), only: coll.ReduceScatter},
+	{by: "userbuffers (TransformerEngine, TensorRT-LLM)", name: regexp.MustCompile(`^k?userbuffers_`)},
 
-	{by: "expert parallelism (DeepEP and its kin)", scope: expertScope, name: regexp.MustCompile(`get_dispatch_layout`), within: true},
-	{by: "expert parallelism (DeepEP and its kin)", scope: expertScope, name: regexp.MustCompile(`(?i)(dispatch|combine|notify|barrier|device_sync|clean_low_latency)`)},
+	{by: "expert parallelism (DeepEP)", scope: expertScope, name: regexp.MustCompile(`get_dispatch_layout`), within: true},
+	{by: "expert parallelism (DeepEP)", scope: expertScope, name: regexp.MustCompile(`(?i)(dispatch|combine|notify|barrier|device_sync|clean_low_latency)`)},
 	{by: "expert parallelism (MORI)", name: regexp.MustCompile(`^Ep(Dispatch|Combine)\w*Kernel`)},
 
 	{by: "MSCCL++", name: regexp.MustCompile(`^mscclpp`)},
@@ -88,7 +88,7 @@ var kernelTable = []kernelRow{
 
 	{by: "an inference engine", scope: engineScope, name: regexp.MustCompile(`(?P<op>(?i:all_?reduce|all_?gather|reduce_?scatter|all_?to_?all))`)},
 	// Nothing that stays within one GPU is named so from its first letter on.
-	{by: "named after its collective", name: regexp.MustCompile(`^_?(?P<op>(?i:all_?reduce|all_?gather|reduce_?scatter))`)},
+	{by: "by its name", name: regexp.MustCompile(`^_?(?P<op>(?i:all_?reduce|all_?gather|reduce_?scatter))`)},
 }
 
 // known is what the name of a kernel tells.

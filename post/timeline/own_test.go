@@ -207,7 +207,7 @@ func TestOwnNames(t *testing.T) {
 		"busbar backward all_reduce(int)":      {within: true, own: true, by: ownBy, what: coll.Other},
 		"busbar optimizer":                     {within: true, own: true, by: ownBy, what: coll.Other},
 		"busbar_fill(float*)":                  {what: 0},
-		"void busbar::all_reduce<float>(int*)": {comm: true, by: "named after its collective", what: coll.AllReduce},
+		"void busbar::all_reduce<float>(int*)": {comm: true, by: "by its name", what: coll.AllReduce},
 		"busbar all_reduced":                   {},
 	} {
 		got := recognise(name)
