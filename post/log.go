@@ -56,7 +56,8 @@ record a log and what it costs.`,
 		},
 	}
 	l.flags(cmd.Flags())
-	cmd.Flags().StringArrayVar(&l.against, "against", nil, "compare with the log in this `FILE` or folder; may be given several\ntimes, for the files of one run")
+	cmd.Flags().
+		StringArrayVar(&l.against, "against", nil, "compare with the log in this `FILE` or folder; may be given several\ntimes, for the files of one run")
 	return cmd
 }
 
@@ -93,7 +94,12 @@ func (l *logger) run(ctx context.Context, args []string) error {
 
 // document is all of it.
 func (r *logReport) document() *document.Document {
-	d := &document.Document{Kind: "log", Title: r.log.Title(), Notices: r.findings, Data: &logData{r.log, r.other, r.contrast}}
+	d := &document.Document{
+		Kind:    "log",
+		Title:   r.log.Title(),
+		Notices: r.findings,
+		Data:    &logData{r.log, r.other, r.contrast},
+	}
 	if r.contrast == nil {
 		d.Add(r.sections()...)
 		return d

@@ -58,9 +58,19 @@ func (r *logReport) found() (all []document.Block) {
 	read := r.log.Reading
 	unread := read.Damaged + read.NotUnderstood
 	if 2*unread > read.Said {
-		text := fmt.Sprintf("%d of %d messages of the library could not be read. Their lines may begin in a way that post log "+
-			"does not know: remove what precedes the messages, and report it with a line of the log.", unread, read.Said)
-		all = append(all, &document.Section{Title: "Most of this log was not understood", Blocks: []document.Block{document.Paragraph(text)}})
+		text := fmt.Sprintf(
+			"%d of %d messages of the library could not be read. Their lines may begin in a way that post log "+
+				"does not know: remove what precedes the messages, and report it with a line of the log.",
+			unread,
+			read.Said,
+		)
+		all = append(
+			all,
+			&document.Section{
+				Title:  "Most of this log was not understood",
+				Blocks: []document.Block{document.Paragraph(text)},
+			},
+		)
 		if len(r.findings) == 0 {
 			return all
 		}
@@ -69,8 +79,10 @@ func (r *logReport) found() (all []document.Block) {
 	}
 	section := &document.Section{Title: "Findings, the most severe first"}
 	if read.Unexplained > 0 {
-		section.Add(document.Paragraph(fmt.Sprintf("%d of %d warnings and errors are not explained here; their text is below.",
-			read.Unexplained, read.Warnings)))
+		section.Add(
+			document.Paragraph(fmt.Sprintf("%d of %d warnings and errors are not explained here; their text is below.",
+				read.Unexplained, read.Warnings)),
+		)
 	}
 	section.Add(document.Findings(r.findings))
 	return append(all, section)
@@ -139,7 +151,10 @@ func (r *logReport) choices() []document.Block {
 		notes = append(notes, "* bytes as in the log, of one rank or of all: the log does not show which")
 	}
 	if slices.ContainsFunc(rows, func(c nccllog.ChoiceRow) bool { return c.OfRank }) {
-		notes = append(notes, "Sizes “a rank” are bytes of one rank: the log does not have the number of ranks (INIT records it).")
+		notes = append(
+			notes,
+			"Sizes “a rank” are bytes of one rank: the log does not have the number of ranks (INIT records it).",
+		)
 	}
 	return tableSection("Algorithm and protocol by size", t, len(rows), notes...)
 }
@@ -156,7 +171,9 @@ func (r *logReport) calls() []document.Block {
 	}
 	var notes []string
 	if slices.ContainsFunc(r.log.Calls, func(c nccllog.Calls) bool { return c.Rank < 0 }) {
-		notes = []string{"Where ranks are unknown, calls are of a process, with all its GPUs and communicators. INIT in NCCL_DEBUG_SUBSYS records ranks."}
+		notes = []string{
+			"Where ranks are unknown, calls are of a process, with all its GPUs and communicators. INIT in NCCL_DEBUG_SUBSYS records ranks.",
+		}
 	}
 	return tableSection("Calls", t, len(rows), notes...)
 }
@@ -167,7 +184,18 @@ func (r *logReport) inspected() []document.Block {
 	if len(all) == 0 {
 		return nil
 	}
-	t := &document.Table{Columns: columns("collective", "size", "ranks>", "calls>", "median us>", "max us>", "busbw GB/s>", "slowest rank")}
+	t := &document.Table{
+		Columns: columns(
+			"collective",
+			"size",
+			"ranks>",
+			"calls>",
+			"median us>",
+			"max us>",
+			"busbw GB/s>",
+			"slowest rank",
+		),
+	}
 	for _, s := range all[:min(mostChoices, len(all))] {
 		slow := "-"
 		if len(s.Slow) > 1 {
@@ -177,11 +205,24 @@ func (r *logReport) inspected() []document.Block {
 		if s.Bytes >= 0 {
 			size = coll.FormatSize(s.Bytes, true)
 		}
-		t.Row(s.Name, size, fmt.Sprint(s.Ranks), fmt.Sprint(s.Calls), fmt.Sprintf("%.1f", s.Median), fmt.Sprintf("%.1f", s.Most),
-			fmt.Sprintf("%.2f", s.Busbw), slow)
+		t.Row(
+			s.Name,
+			size,
+			fmt.Sprint(s.Ranks),
+			fmt.Sprint(s.Calls),
+			fmt.Sprintf("%.1f", s.Median),
+			fmt.Sprintf("%.1f", s.Most),
+			fmt.Sprintf("%.2f", s.Busbw),
+			slow,
+		)
 	}
-	return tableSection("Measured by the Inspector", t, len(all), "The slowest rank has the longest median. A rank's own time includes "+
-		"its waiting for others: the rank that is late has the shortest.")
+	return tableSection(
+		"Measured by the Inspector",
+		t,
+		len(all),
+		"The slowest rank has the longest median. A rank's own time includes "+
+			"its waiting for others: the rank that is late has the shortest.",
+	)
 }
 
 // ras are answers of ncclras.
@@ -199,7 +240,14 @@ func (r *logReport) ras() (sections []document.Block) {
 		section.Add(append(fields, document.Field{Name: "job", Value: job}))
 		t := &document.Table{Columns: columns("id", "communicators>", "ranks each>", "missing>", "status", "errors")}
 		for _, c := range a.Comms[:min(mostCommunicators, len(a.Comms))] {
-			t.Row(cmp.Or(c.ID, "-"), fmt.Sprint(c.Comms), orDash(c.Ranks), orDash(c.Missing), cmp.Or(c.Status, "-"), cmp.Or(c.Errors, "-"))
+			t.Row(
+				cmp.Or(c.ID, "-"),
+				fmt.Sprint(c.Comms),
+				orDash(c.Ranks),
+				orDash(c.Missing),
+				cmp.Or(c.Status, "-"),
+				cmp.Or(c.Errors, "-"),
+			)
 		}
 		if t.Rows != nil {
 			section.Add(t)
@@ -237,8 +285,18 @@ func (r *logReport) reading() []document.Block {
 		all = append(all, "Not in this log (the word of NCCL_DEBUG_SUBSYS that records it): "+strings.Join(lacks, "; "))
 	}
 	if d := r.log.Reading; d.Said > 0 {
-		all = append(all, fmt.Sprintf("%d messages: %d with facts, %d without, %d damaged by others on the same line, %d (%.1f %%) of an unknown form",
-			d.Said, d.Understood, d.Passed, d.Damaged, d.NotUnderstood, d.Share))
+		all = append(
+			all,
+			fmt.Sprintf(
+				"%d messages: %d with facts, %d without, %d damaged by others on the same line, %d (%.1f %%) of an unknown form",
+				d.Said,
+				d.Understood,
+				d.Passed,
+				d.Damaged,
+				d.NotUnderstood,
+				d.Share,
+			),
+		)
 		if d.Share >= 1 {
 			for _, s := range d.Shapes[:min(3, len(d.Shapes))] {
 				all = append(all, fmt.Sprintf("unknown: %s (%d)", s.Text, s.Times))
@@ -252,7 +310,10 @@ func (r *logReport) reading() []document.Block {
 func (r *logReport) contrastSections() []document.Block {
 	c := r.contrast
 	all := []document.Block{document.Fields{
-		{Name: "A", Value: r.log.Title() + "; " + r.log.Paths()}, {Name: "B", Value: r.other.Title() + "; " + r.other.Paths()},
+		{
+			Name:  "A",
+			Value: r.log.Title() + "; " + r.log.Paths(),
+		}, {Name: "B", Value: r.other.Title() + "; " + r.other.Paths()},
 	}}
 	var main document.List
 	for _, h := range c.Headlines {
@@ -267,7 +328,10 @@ func (r *logReport) contrastSections() []document.Block {
 		all   []notice.Notice
 	}{{"Findings in A alone", c.OnlyA}, {"Findings in B alone", c.OnlyB}} {
 		if len(side.all) > 0 {
-			all = append(all, &document.Section{Title: side.title, Blocks: []document.Block{document.Findings(side.all)}})
+			all = append(
+				all,
+				&document.Section{Title: side.title, Blocks: []document.Block{document.Findings(side.all)}},
+			)
 		}
 	}
 	if len(c.Same) > 0 {

@@ -26,8 +26,18 @@ type outputFlags struct {
 func (o *outputFlags) flags(f *pflag.FlagSet) {
 	o.format = document.Text
 	f.Var(&o.format, "format", "print `FORMAT`: "+strings.Join(document.FormatNames(), ", "))
-	f.StringSliceVar(&o.ignore, "ignore", nil, "do not report notices with this `CODE` (repeatable; post explain lists all)")
-	f.StringVar(&o.failOn, "fail-on", "", "exit with code 7 if a notice has this `SEVERITY` or a higher one: error, warning")
+	f.StringSliceVar(
+		&o.ignore,
+		"ignore",
+		nil,
+		"do not report notices with this `CODE` (repeatable; post explain lists all)",
+	)
+	f.StringVar(
+		&o.failOn,
+		"fail-on",
+		"",
+		"exit with code 7 if a notice has this `SEVERITY` or a higher one: error, warning",
+	)
 }
 
 // check returns the error of an unknown code or severity.

@@ -74,13 +74,29 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 	if f.Run.Imported != nil {
 		tool = "busbar, imported from " + f.Run.Imported.Tool
 	}
-	fmt.Fprintf(w, "# %s: %s (%s), in the layout of nccl-tests\n", printable(tool), printable(f.Run.Backend.Name), printable(f.Run.Backend.Library))
+	fmt.Fprintf(
+		w,
+		"# %s: %s (%s), in the layout of nccl-tests\n",
+		printable(tool),
+		printable(f.Run.Backend.Name),
+		printable(f.Run.Backend.Library),
+	)
 	if f.Run.Rehearse {
 		fmt.Fprintln(w, "# REHEARSED: no device was measured; these figures say nothing about hardware")
 	}
 	fmt.Fprintf(w, "# Collective test starting: %s_perf\n", c)
-	fmt.Fprintf(w, "# nThread 1 nGpus 1 minBytes %d maxBytes %d step: %s warmup iters: %d iters: %d agg iters: %d validation: %d graph: %d\n",
-		sizes[0], sizes[len(sizes)-1], growth(sizes), max(m.Warmup, 0), iterations, max(m.Aggregate, 1), check, m.Graph)
+	fmt.Fprintf(
+		w,
+		"# nThread 1 nGpus 1 minBytes %d maxBytes %d step: %s warmup iters: %d iters: %d agg iters: %d validation: %d graph: %d\n",
+		sizes[0],
+		sizes[len(sizes)-1],
+		growth(sizes),
+		max(m.Warmup, 0),
+		iterations,
+		max(m.Aggregate, 1),
+		check,
+		m.Graph,
+	)
 	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n", ncclTimes(f), printable(m.Average))
 	for _, k := range f.Run.Warnings {
 		fmt.Fprintf(w, "# Warning: %s\n", printable(k.Line()))
@@ -95,7 +111,17 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 		if device == "" {
 			device = f.Run.Device
 		}
-		fmt.Fprintf(w, "#  Rank %2d Group %2d Pid %6d on %10s device %2d [%s] %s\n", r.Rank, 0, r.PID, printable(r.Host), r.LocalRank, printable(pci), printable(device))
+		fmt.Fprintf(
+			w,
+			"#  Rank %2d Group %2d Pid %6d on %10s device %2d [%s] %s\n",
+			r.Rank,
+			0,
+			r.PID,
+			printable(r.Host),
+			r.LocalRank,
+			printable(pci),
+			printable(device),
+		)
 	}
 	fmt.Fprint(w, `#
 #                                                              out-of-place                       in-place          
@@ -152,19 +178,44 @@ func writeNCCLRows(w io.Writer, f *result.File, c coll.Collective, records []*re
 		if !timedRow(row) {
 			continue
 		}
-		fmt.Fprintf(w, "%12d  %12d  %8s  %6s  %6d%s%s\n", row.size, any.Count, ncclType(row.dataType), row.op, row.root, ncclFigures(row.places[0]), ncclFigures(row.places[1]))
+		fmt.Fprintf(
+			w,
+			"%12d  %12d  %8s  %6s  %6d%s%s\n",
+			row.size,
+			any.Count,
+			ncclType(row.dataType),
+			row.op,
+			row.root,
+			ncclFigures(row.places[0]),
+			ncclFigures(row.places[1]),
+		)
 	}
 	verdict := "OK"
 	if wrong > 0 {
 		verdict = "FAILED"
 	}
-	fmt.Fprintf(w, "# Out of bounds values : %d %s\n# Bus bandwidth is not averaged over sizes: that figure says nothing\n#\n%s# Collective test concluded: %s_perf\n", wrong, verdict, ncclEnding(f), c)
+	fmt.Fprintf(
+		w,
+		"# Out of bounds values : %d %s\n# Bus bandwidth is not averaged over sizes: that figure says nothing\n#\n%s# Collective test concluded: %s_perf\n",
+		wrong,
+		verdict,
+		ncclEnding(f),
+		c,
+	)
 }
 
 // writeNCCLComments writes what the layout has no columns for: a point's warnings, which an import takes for those of what
 // comes behind them, and why it has no time.
 func writeNCCLComments(w io.Writer, r *result.Record) {
-	point := fmt.Sprintf("# %d %d %s %s %d %s: ", r.SizeBytes, r.Count, ncclType(r.Type), r.Op, r.Root, say.Placement(r.Placement))
+	point := fmt.Sprintf(
+		"# %d %d %s %s %d %s: ",
+		r.SizeBytes,
+		r.Count,
+		ncclType(r.Type),
+		r.Op,
+		r.Root,
+		say.Placement(r.Placement),
+	)
 	for _, k := range r.Warnings {
 		fmt.Fprintf(w, "%swarning: %s\n", point, printable(k.Line()))
 	}

@@ -27,7 +27,11 @@ type patternTimes struct {
 }
 
 func (p *patterns) add(f *result.File) {
-	t := &patternTimes{runs: append([]string{f.Run.ID}, f.Run.Resumes...), run: &f.Run, times: map[result.PointKey]result.Time{}}
+	t := &patternTimes{
+		runs:  append([]string{f.Run.ID}, f.Run.Resumes...),
+		run:   &f.Run,
+		times: map[result.PointKey]result.Time{},
+	}
 	for i := range f.Records {
 		r := &f.Records[i]
 		if !slices.Contains(t.cases, r.Case) {
@@ -46,7 +50,8 @@ func (p *patterns) chains() (chains []*patternTimes) {
 	slices.SortStableFunc(runs, func(a, b *patternTimes) int { return a.run.Start.Compare(b.run.Start) })
 	for _, t := range runs {
 		i := slices.IndexFunc(chains, func(c *patternTimes) bool {
-			return c.run.Key() == t.run.Key() && slices.ContainsFunc(t.runs, func(id string) bool { return slices.Contains(c.runs, id) })
+			return c.run.Key() == t.run.Key() &&
+				slices.ContainsFunc(t.runs, func(id string) bool { return slices.Contains(c.runs, id) })
 		})
 		if i < 0 {
 			chains = append(chains, t)
@@ -69,8 +74,10 @@ func (p *patterns) sections(s *shower) (all []document.Block) {
 	chains := p.chains()
 	for _, t := range chains {
 		of := t.run.Pattern
-		section := &document.Section{Title: fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, units.Count(len(of.Hosts), "node"),
-			t.run.Backend.Name, t.run.Backend.Library, units.Count(of.Rounds, "round"), units.Some(of.Hosts))}
+		section := &document.Section{
+			Title: fmt.Sprintf("%s of %s with %s (%s), in %s: %s", of.Kind, units.Count(len(of.Hosts), "node"),
+				t.run.Backend.Name, t.run.Backend.Library, units.Count(of.Rounds, "round"), units.Some(of.Hosts)),
+		}
 		if t.run.Rehearse {
 			section.Title += " (SIMULATED: not about hardware)"
 		}

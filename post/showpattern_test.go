@@ -15,8 +15,26 @@ import (
 // patternFile is a run of pairs of four nodes in which node3 takes so many times as long, without the rounds left out.
 func patternFile(id string, start int, slow float64, leftOut ...int) *result.File {
 	hosts := []string{"node1", "node2", "node3", "node4"}
-	c := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 2}.WithSize(1 << 20)
-	f := &result.File{Run: result.Run{ID: id, Campaign: "one for all", Start: time.Unix(int64(start), 0).UTC(), World: 4, Pattern: &result.Pattern{Kind: pattern.Pairs, Rounds: 3, Hosts: hosts}}}
+	c := coll.Case{
+		Collective: coll.AllReduce,
+		Type:       coll.Float32,
+		Op:         coll.Sum,
+		Root:       -1,
+		Placement:  coll.OutOfPlace,
+		Mode:       coll.Throughput,
+		World:      2,
+	}.WithSize(
+		1 << 20,
+	)
+	f := &result.File{
+		Run: result.Run{
+			ID:       id,
+			Campaign: "one for all",
+			Start:    time.Unix(int64(start), 0).UTC(),
+			World:    4,
+			Pattern:  &result.Pattern{Kind: pattern.Pairs, Rounds: 3, Hosts: hosts},
+		},
+	}
 	f.Run.Backend.Name = "mpi"
 	rounds, err := pattern.Rounds(pattern.Pairs, len(hosts))
 	if err != nil {
@@ -30,7 +48,16 @@ func patternFile(id string, start int, slow float64, leftOut ...int) *result.Fil
 				seconds *= slow
 			}
 		}
-		f.Records = append(f.Records, result.Record{Kind: result.KindCase, Case: c, Group: g, Status: result.OK, Time: &result.Time{Seconds: seconds, Lo: seconds * 0.999, Hi: seconds * 1.001}})
+		f.Records = append(
+			f.Records,
+			result.Record{
+				Kind:   result.KindCase,
+				Case:   c,
+				Group:  g,
+				Status: result.OK,
+				Time:   &result.Time{Seconds: seconds, Lo: seconds * 0.999, Hi: seconds * 1.001},
+			},
+		)
 	}
 	for i, r := range rounds {
 		for _, nodes := range r {
@@ -61,9 +88,14 @@ func TestPatternsAreJudgedByChain(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		text := strings.Join(strings.Fields(out.String()), " ")
-		slow := strings.Index(text, "node3 is slow: its pairs take 2.00 times as long as the others (3 of 3 pairs slow). Measured again alone: 2.00 times.")
+		slow := strings.Index(
+			text,
+			"node3 is slow: its pairs take 2.00 times as long as the others (3 of 3 pairs slow). Measured again alone: 2.00 times.",
+		)
 		sound := strings.Index(text, "no node or link is slow (nodes within 0.0 %, pairs within 0.0 %).")
-		if slow < 0 || sound < slow || strings.Count(text, "pairs of 4 nodes") != 2 || !strings.Contains(text, "started 1970-01-01 00:00:03 UTC") || strings.Contains(text, "no value") {
+		if slow < 0 || sound < slow || strings.Count(text, "pairs of 4 nodes") != 2 ||
+			!strings.Contains(text, "started 1970-01-01 00:00:03 UTC") ||
+			strings.Contains(text, "no value") {
 			t.Error(out.String())
 		}
 	}

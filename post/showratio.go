@@ -109,7 +109,9 @@ func ratioSection(m *analysis.Measurements, first, other analysis.Contender, dat
 	notes, table := &footnotes{}, (*document.Table)(nil)
 	for i, under := range shared {
 		if i == 0 || analysis.TableOf(shared[i-1]) != analysis.TableOf(under) {
-			table = &document.Table{Columns: numeric("size", clip(head(first, other)), clip(head(other, first)), "ratio")}
+			table = &document.Table{
+				Columns: numeric("size", clip(head(first, other)), clip(head(other, first)), "ratio"),
+			}
 			table.Columns = append(table.Columns, document.Column{Name: "bounds"}, document.Column{}, document.Column{})
 			section.Add(&document.Section{Title: under.Title(), Blocks: []document.Block{table}})
 		}

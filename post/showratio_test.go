@@ -10,7 +10,10 @@ import (
 
 // A copy of a file adds nothing to a comparison.
 func TestCopiesCountOnce(t *testing.T) {
-	f := &result.File{Run: result.Run{ID: "run", Launch: "a"}, Records: []result.Record{{N: 1, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1}}}}
+	f := &result.File{
+		Run:     result.Run{ID: "run", Launch: "a"},
+		Records: []result.Record{{N: 1, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1}}},
+	}
 	var c campaigns
 	c.add(f)
 	c.add(f)
@@ -22,5 +25,15 @@ func TestCopiesCountOnce(t *testing.T) {
 }
 
 func allReduce(size int64) coll.Case {
-	return coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 2}.WithSize(size)
+	return coll.Case{
+		Collective: coll.AllReduce,
+		Type:       coll.Float32,
+		Op:         coll.Sum,
+		Root:       -1,
+		Placement:  coll.OutOfPlace,
+		Mode:       coll.Throughput,
+		World:      2,
+	}.WithSize(
+		size,
+	)
 }

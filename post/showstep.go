@@ -22,7 +22,14 @@ func (s *shower) stepRun(f *result.StepFile) *document.Section {
 	for i := range f.Records {
 		counts[f.Records[i].Status]++
 	}
-	lines = append(lines, steps.About(r.Step), ranOn(r), ranWhere(r), steps.How(r.Step), endWords(f.End, counts)+" "+notes.marks(r.Warnings))
+	lines = append(
+		lines,
+		steps.About(r.Step),
+		ranOn(r),
+		ranWhere(r),
+		steps.How(r.Step),
+		endWords(f.End, counts)+" "+notes.marks(r.Warnings),
+	)
 	section := &document.Section{Title: f.Path}
 	section.Add(lines)
 	s.describe(f.Path, r, f.End, counts).Steps = f.Records
@@ -42,8 +49,10 @@ func (s *shower) stepRun(f *result.StepFile) *document.Section {
 func stepGroup(g *steps.Group, notes *footnotes) *document.Section {
 	section := &document.Section{Title: g.Title()}
 	timed := false
-	t := &document.Table{Columns: append(numeric("bucket", "ops", "compute", "±%", "comm", "±%", "in turn", "±%", "overlap", "±%"),
-		document.Column{})}
+	t := &document.Table{
+		Columns: append(numeric("bucket", "ops", "compute", "±%", "comm", "±%", "in turn", "±%", "overlap", "±%"),
+			document.Column{}),
+	}
 	for _, p := range g.Points {
 		if !p.Timed() {
 			t.Row(steps.Bucket(p.Bucket), strings.Join(p.Reasons(), "; "))
@@ -66,16 +75,30 @@ func stepGroup(g *steps.Group, notes *footnotes) *document.Section {
 
 // stepRatios is the table of what follows from the times.
 func stepRatios(g *steps.Group, notes *footnotes) *document.Table {
-	t := &document.Table{Columns: append(numeric("bucket", "exposed", "%step", "%wall", "%intvl", "%bound", "comp", "comm", "speed",
-		"%weak"), document.Column{})}
+	t := &document.Table{
+		Columns: append(numeric("bucket", "exposed", "%step", "%wall", "%intvl", "%bound", "comp", "comm", "speed",
+			"%weak"), document.Column{}),
+	}
 	for _, p := range g.Points {
 		if !p.Timed() {
 			continue
 		}
 		f := p.Figures
-		t.Row(steps.Bucket(p.Bucket), steps.Duration(f.Exposed.Value), hundredth(&step.Figure{Value: f.Share()}),
-			hundredth(f.Overlap), hundredth(f.ByInterval), hundredth(f.Bound), factor(f.SlowerComp), factor(f.SlowerComm),
-			factor(f.SpeedUp), hundredth(f.Efficiency), notes.marksOf(footnotesOf(p)))
+		t.Row(
+			steps.Bucket(p.Bucket),
+			steps.Duration(f.Exposed.Value),
+			hundredth(&step.Figure{Value: f.Share()}),
+			hundredth(
+				f.Overlap,
+			),
+			hundredth(f.ByInterval),
+			hundredth(f.Bound),
+			factor(f.SlowerComp),
+			factor(f.SlowerComm),
+			factor(f.SpeedUp),
+			hundredth(f.Efficiency),
+			notes.marksOf(footnotesOf(p)),
+		)
 	}
 	return t
 }

@@ -59,13 +59,18 @@ func values(mode coll.Mode, r *result.Record, ceiling analysis.Ceiling) []string
 	t := r.Time
 	if mode == coll.Latency {
 		return []string{
-			units.Duration(t.Seconds), precision(t), units.Duration(t.Min), units.Duration(t.P90), units.Duration(t.P99),
+			units.Duration(
+				t.Seconds,
+			), precision(t), units.Duration(t.Min), units.Duration(t.P90), units.Duration(t.P99),
 			units.Duration(t.Max), r.Check.Result,
 		}
 	}
 	cells := []string{
 		fmt.Sprint(r.Count), units.Duration(t.Seconds), precision(t),
-		ifKnown(r.HasAlgBW(), units.Gigabytes(r.AlgBW(t.Seconds))), ifKnown(r.HasBusBW(), units.Gigabytes(r.BusBW(t.Seconds))),
+		ifKnown(
+			r.HasAlgBW(),
+			units.Gigabytes(r.AlgBW(t.Seconds)),
+		), ifKnown(r.HasBusBW(), units.Gigabytes(r.BusBW(t.Seconds))),
 	}
 	if ceiling.Known() {
 		cells = append(cells, ifKnown(r.HasBusBW(), percent(ceiling.Share(r.BusBW(t.Seconds)))))

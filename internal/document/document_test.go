@@ -14,20 +14,34 @@ import (
 func whole() *document.Document {
 	straggler := notice.New(notice.Find("straggler").Example)
 	straggler.At = notice.Location{File: "trace.json", Line: 3}
-	d := &document.Document{Kind: "test", Title: "A *title* that is | long enough to need more than the eighty columns of a terminal", Data: struct {
-		Values []int `json:"values"`
-	}{}}
+	d := &document.Document{
+		Kind:  "test",
+		Title: "A *title* that is | long enough to need more than the eighty columns of a terminal",
+		Data: struct {
+			Values []int `json:"values"`
+		}{},
+	}
 	d.Report(straggler)
 	d.Report(straggler)
-	t := &document.Table{Columns: []document.Column{{Name: "size", Right: true}, {Name: "name", Narrow: true}, {Name: ""}}}
+	t := &document.Table{
+		Columns: []document.Column{{Name: "size", Right: true}, {Name: "name", Narrow: true}, {Name: ""}},
+	}
 	t.Row("8 B", "a|b", "[1]")
 	t.Row("16 MiB", strings.Repeat("long_kernel_name<T>", 5), "")
-	t.Row("1 KiB", "skipped: a reason that spans the other columns and is longer than what a line of the terminal has left")
+	t.Row(
+		"1 KiB",
+		"skipped: a reason that spans the other columns and is longer than what a line of the terminal has left",
+	)
 	d.Add(
 		document.Lines{"first line", "second line"},
 		&document.Section{Title: "Section", Blocks: []document.Block{
-			document.Paragraph("A paragraph with a number, of which it is the \x1b[31mcolour, and a share of exactly 12 % of it."),
-			document.List{"an item", "an item that is so long that the terminal has to break it into two lines, behind its dash"},
+			document.Paragraph(
+				"A paragraph with a number, of which it is the \x1b[31mcolour, and a share of exactly 12 % of it.",
+			),
+			document.List{
+				"an item",
+				"an item that is so long that the terminal has to break it into two lines, behind its dash",
+			},
 			document.Fields{{"hosts", "node1, node2"}, {"NCCL", "2.27.7"}},
 			t,
 			&document.Section{Title: "Below", Blocks: []document.Block{document.Findings(d.Notices)}},
@@ -78,7 +92,8 @@ func TestJSONSchema(t *testing.T) {
 		Kind    string
 		Notices []any
 	}
-	if err := json.Unmarshal([]byte(b.String()), &got); err != nil || got.Schema != 2 || got.Kind != "empty" || got.Notices == nil {
+	if err := json.Unmarshal([]byte(b.String()), &got); err != nil || got.Schema != 2 || got.Kind != "empty" ||
+		got.Notices == nil {
 		t.Errorf("%+v, %v, want schema 2 and an empty list of notices", got, err)
 	}
 	if err := (&document.Document{Data: []int{1}}).Write(&b, document.JSON); err == nil {

@@ -77,7 +77,10 @@ type GPUsFar struct {
 
 // Advice depends on the vendor.
 func (g GPUsFar) Advice() string {
-	return "compare " + g.Vendor.pick("nvidia-smi topo -m: if it shows NVLink (NV#)", "rocm-smi --showtopo: if it shows XGMI") +
+	return "compare " + g.Vendor.pick(
+		"nvidia-smi topo -m: if it shows NVLink (NV#)",
+		"rocm-smi --showtopo: if it shows XGMI",
+	) +
 		", NCCL should use it; " + g.Vendor.peers()
 }
 
@@ -219,7 +222,10 @@ var ncclGPUs = []Entry{
 	},
 	{
 		Example: FewChannels{
-			Communicator{"comm 1", 2}, 2, SearchResult{"4", 1, 20, 20, "NVL/PIX"}, UnlikeLinks{{6, "NVL", 20}, {6, "NVB", 40}},
+			Communicator{
+				"comm 1",
+				2,
+			}, 2, SearchResult{"4", 1, 20, 20, "NVL/PIX"}, UnlikeLinks{{6, "NVL", 20}, {6, "NVB", 40}},
 			[]Assigned{{"NCCL_TOPO_FILE", "/x/topo.xml"}}, "NCCL_TOPO_FILE", "NCCL_TOPO_FILE", NVIDIA,
 		},
 		Severity: Warning,

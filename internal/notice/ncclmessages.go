@@ -89,7 +89,13 @@ const (
 
 // causesOfMessages are the known causes.
 var causesOfMessages = []cause{
-	{"shared-memory-full", Error, "/dev/shm is full: NCCL's shared memory does not fit", advice.Shared, runtimeDoc + ", Shared memory"},
+	{
+		"shared-memory-full",
+		Error,
+		"/dev/shm is full: NCCL's shared memory does not fit",
+		advice.Shared,
+		runtimeDoc + ", Shared memory",
+	},
 	{
 		"shared-memory-removed", Warning,
 		"NCCL's files in /dev/shm were removed; systemd does this for users who are not logged in",
@@ -100,8 +106,20 @@ var causesOfMessages = []cause{
 		"shared memory in /dev/shm could not be created or attached: it is too small, or processes of one host do not share it",
 		advice.Shared, runtimeDoc + ", Shared memory",
 	},
-	{"too-many-open-files", Error, "the process has no file descriptors left", advice.Files, runtimeDoc + ", File Descriptors"},
-	{"nic-cannot-reach-gpu", Error, "the NIC cannot access GPU memory", advice.Peermem, "github.com/Mellanox/nv_peer_memory, issue 27"},
+	{
+		"too-many-open-files",
+		Error,
+		"the process has no file descriptors left",
+		advice.Files,
+		runtimeDoc + ", File Descriptors",
+	},
+	{
+		"nic-cannot-reach-gpu",
+		Error,
+		"the NIC cannot access GPU memory",
+		advice.Peermem,
+		"github.com/Mellanox/nv_peer_memory, issue 27",
+	},
 	{
 		"dmabuf-unsupported", Error, "the InfiniBand driver does not support DMA-BUF",
 		"NCCL_DMABUF_ENABLE=0, or a newer NCCL or InfiniBand driver", ncclIssue + "778",
@@ -119,7 +137,13 @@ var causesOfMessages = []cause{
 		"rdma-setup-failed", Error, "a NIC could not set up its InfiniBand or RoCE connection to the NIC of another host", reach,
 		networkDoc + ", InfiniBand; " + ncclIssue + "1405, 426 and 769",
 	},
-	{"nic-port-error", Error, "the NIC reported a fault of its own, such as a port that went down", advice.Cable, portSource},
+	{
+		"nic-port-error",
+		Error,
+		"the NIC reported a fault of its own, such as a port that went down",
+		advice.Cable,
+		portSource,
+	},
 	{"nic-event", Info, "the NIC reported a network change that ends no communication", "", portSource},
 	{
 		"network-plugin-missing", Error, "the network that NCCL_NET names was not found: its plugin is missing",
@@ -155,7 +179,13 @@ var causesOfMessages = []cause{
 		"duplicate-gpu", Error, "two ranks use the same GPU", advice.OwnGPU + ", and select the GPU by the local rank",
 		ncclSource + "src/init.cc",
 	},
-	{"nccl-version-mismatch", Error, "ranks run different versions of NCCL", advice.OneLibrary, ncclSource + "src/init.cc"},
+	{
+		"nccl-version-mismatch",
+		Error,
+		"ranks run different versions of NCCL",
+		advice.OneLibrary,
+		ncclSource + "src/init.cc",
+	},
 	{
 		"nic-count-differs", Warning, "hosts have different numbers of NICs for NCCL", "see which host lacks one; " + advice.Cable,
 		ncclSource + "src/init.cc",
@@ -255,7 +285,13 @@ var causesOfMessages = []cause{
 		"ranks exchanged different data while they met: one of them is a step ahead, or of another job",
 		"compare what the ranks called; " + otherJob, ncclSource + "src/bootstrap.cc",
 	},
-	{"cuda-call-failed", Error, "a CUDA call failed, with CUDA's own error text", "", ncclSource + "src/include/checks.h"},
+	{
+		"cuda-call-failed",
+		Error,
+		"a CUDA call failed, with CUDA's own error text",
+		"",
+		ncclSource + "src/include/checks.h",
+	},
 
 	{
 		"rdma-local-protection", Error,

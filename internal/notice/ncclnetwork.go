@@ -51,8 +51,14 @@ type HostEnds struct {
 }
 
 func (h HostEnds) String() string {
-	return fmt.Sprintf("%s: %d of %d [send] and %d of %d [receive] without /GDRDMA", h.Host, h.Sends, h.OfSends, h.Receives,
-		h.OfReceives)
+	return fmt.Sprintf(
+		"%s: %d of %d [send] and %d of %d [receive] without /GDRDMA",
+		h.Host,
+		h.Sends,
+		h.OfSends,
+		h.Receives,
+		h.OfReceives,
+	)
 }
 
 // NoGPUDirect reports connections between nodes that pass through host memory.
@@ -110,9 +116,12 @@ func (n NoGPUDirect) Advice() string {
 }
 
 func (v Vendor) peermem() string {
-	return v.pick(advice.Peermem, "check that /sys/kernel/mm/memory_peers/amdkfd/version exists (newer kernels: under /sys/kernel "+
-		"or /sys), which a NIC driver with ib_peer_mem creates; not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, and a kernel with "+
-		"CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY")
+	return v.pick(
+		advice.Peermem,
+		"check that /sys/kernel/mm/memory_peers/amdkfd/version exists (newer kernels: under /sys/kernel "+
+			"or /sys), which a NIC driver with ib_peer_mem creates; not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, and a kernel with "+
+			"CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY",
+	)
 }
 
 // GPUDirectDisabled reports NICs without GPUDirect RDMA that no connection shows.

@@ -61,7 +61,11 @@ const (
 func (d Doubt) String() string {
 	switch d.Cause {
 	case DifferentStart:
-		return fmt.Sprintf("the ranks' first opCount differs (%d to %d); calls were compared by opCount, which sends may shift", d.A, d.B)
+		return fmt.Sprintf(
+			"the ranks' first opCount differs (%d to %d); calls were compared by opCount, which sends may shift",
+			d.A,
+			d.B,
+		)
 	case CutCalls:
 		return units.Count(int(d.A), "cut message") + " may have been calls"
 	case ComparedUpTo:
@@ -383,7 +387,10 @@ var ncclRanks = []Entry{
 		Doc:      "The output of ncclras has errors that name neither a communicator nor a process.",
 	},
 	{
-		Example:  MixedLibraryVersions{[]string{"NCCL 2.27.7", "NCCL 2.21.5"}, []Build{{"NCCL 2.21.5", "12.4", "", "rank 3 on n2"}}},
+		Example: MixedLibraryVersions{
+			[]string{"NCCL 2.27.7", "NCCL 2.21.5"},
+			[]Build{{"NCCL 2.21.5", "12.4", "", "rank 3 on n2"}},
+		},
 		Severity: Error,
 		Source:   ncclSource + "src/init.cc",
 		Text:     "processes run different libraries: {Libraries}; all of one communicator need the same",

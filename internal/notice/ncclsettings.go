@@ -126,7 +126,12 @@ func (SettingsDiffer) Code() Code      { return "settings-differ" }
 
 var ncclSettings = []Entry{
 	{
-		Example:  SettingAffectsSpeed{"NCCL_P2P_DISABLE", "1", "NCCL_P2P_DISABLE", "NCCL_P2P_DISABLE set by environment to 1."},
+		Example: SettingAffectsSpeed{
+			"NCCL_P2P_DISABLE",
+			"1",
+			"NCCL_P2P_DISABLE",
+			"NCCL_P2P_DISABLE set by environment to 1.",
+		},
 		Severity: Warning,
 		Text:     "{Variable} is {Value}: it {Effect}",
 		Details:  []string{"{Line}"},

@@ -166,15 +166,19 @@ var patterns = []Entry{
 	},
 	{
 		Example: SlowTogether{"node3", examplePart, 2.2, 1.01}, Severity: Warning,
-		Text:    "{Name} is slow only while the others measure too: {Part}",
-		Details: []string{"Once more: {Repeated} times; alone: {Alone} times. What it shares with the others is short, such as a switch or an uplink."},
-		Doc:     "It is slow in the rounds, twice, and as fast as the others when it is alone.",
+		Text: "{Name} is slow only while the others measure too: {Part}",
+		Details: []string{
+			"Once more: {Repeated} times; alone: {Alone} times. What it shares with the others is short, such as a switch or an uplink.",
+		},
+		Doc: "It is slow in the rounds, twice, and as fast as the others when it is alone.",
 	},
 	{
 		Example: SlowOnce{"node3", examplePart, 1.01}, Severity: Info,
-		Text:    "{Name} was slow once while the others measured too: {Part}",
-		Details: []string{"Alone: {Alone} times. It was not measured with the others once more, so that there is no verdict on it."},
-		Doc:     "One slow time in the rounds may be chance.",
+		Text: "{Name} was slow once while the others measured too: {Part}",
+		Details: []string{
+			"Alone: {Alone} times. It was not measured with the others once more, so that there is no verdict on it.",
+		},
+		Doc: "One slow time in the rounds may be chance.",
 	},
 	{
 		Example: SlowPath{}, Severity: Warning,
@@ -196,7 +200,15 @@ var patterns = []Entry{
 		Doc:    "Halves of the nodes were measured in several rounds; one slow node explains which halves are slow.",
 	},
 	{
-		Example: NoSlowNode{"node or link", 1.01, 1.02, 1.03, 1.1, 1.2, []Cleared{{"node3", 1.4, 1.01, 1.02}}}, Severity: Info,
+		Example: NoSlowNode{
+			"node or link",
+			1.01,
+			1.02,
+			1.03,
+			1.1,
+			1.2,
+			[]Cleared{{"node3", 1.4, 1.01, 1.02}},
+		}, Severity: Info,
 		Text: "no {What} is slow[ (nodes within {Nodes}, pairs within {Pairs})][ (halves within {Halves})]",
 		Details: []string{
 			"[A time is known to about {Noise} only: less than {Unseen} is not found.]", "{Suspects...}",

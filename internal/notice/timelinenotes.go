@@ -204,7 +204,12 @@ func (m MissingCurve) String() string {
 	case m.Ranks > 0:
 		return fmt.Sprintf("the benchmark has no %s %s over %s", m.Collective, m.Type, units.Count(m.Ranks, "rank"))
 	case m.Others != nil:
-		return fmt.Sprintf("the benchmark has %s %s of %s only, not of NCCL", m.Collective, m.Type, strings.Join(m.Others, " and "))
+		return fmt.Sprintf(
+			"the benchmark has %s %s of %s only, not of NCCL",
+			m.Collective,
+			m.Type,
+			strings.Join(m.Others, " and "),
+		)
 	}
 	return "the benchmark has no " + m.Collective + " " + m.Type
 }
@@ -342,10 +347,12 @@ var timelineNotes = []Entry{
 	},
 	{
 		Example: RanksMissing{2, 8}, Severity: Warning,
-		Text:    "{Read} of {World rank} were read",
-		Details: []string{"A straggler may be among the others; then the time counted as communication itself includes waiting."},
-		Advice:  "record all ranks, and pass the folder of all their traces",
-		Doc:     "The traces state a larger world size than the number of ranks that were read.",
+		Text: "{Read} of {World rank} were read",
+		Details: []string{
+			"A straggler may be among the others; then the time counted as communication itself includes waiting.",
+		},
+		Advice: "record all ranks, and pass the folder of all their traces",
+		Doc:    "The traces state a larger world size than the number of ranks that were read.",
 	},
 	{
 		Example: PartialStep{12, 340}, Severity: Info,
@@ -360,7 +367,9 @@ var timelineNotes = []Entry{
 	},
 	{
 		Example: NotInBenchmark{
-			[]MissingCurve{{Collective: "all_reduce", Type: "bfloat16", Ranks: 8}}, []Wanted{{"all_reduce", "bfloat16", 8}},
+			[]MissingCurve{
+				{Collective: "all_reduce", Type: "bfloat16", Ranks: 8},
+			}, []Wanted{{"all_reduce", "bfloat16", 8}},
 		},
 		Severity: Info,
 		Text:     "not compared with the benchmark: {Missing}",

@@ -78,7 +78,10 @@ func (s *Suspect) name(hosts []string) string {
 
 func (s *Suspect) fact(kind string, hosts []string) notice.Fact {
 	part := notice.SlowPart{
-		Name: strings.TrimPrefix(s.name(hosts), "link "), Link: s.isLink(), Halves: kind == Halves, Times: times(s.Together), Slow: s.Slow,
+		Name: strings.TrimPrefix(
+			s.name(hosts),
+			"link ",
+		), Link: s.isLink(), Halves: kind == Halves, Times: times(s.Together), Slow: s.Slow,
 		Of: s.Of,
 	}
 	switch s.Standing {

@@ -24,7 +24,9 @@ var explanations = []explained{
 	},
 	{regexp.MustCompile(`unlink shared memory .* failed`), "shared-memory-removed", false},
 	{
-		regexp.MustCompile(`[Ww]hile (creating|attaching to) shared memory segment|failed to create shared memory file`),
+		regexp.MustCompile(
+			`[Ww]hile (creating|attaching to) shared memory segment|failed to create shared memory file`,
+		),
 		"shared-memory-failed", false,
 	},
 	{regexp.MustCompile(`Too many open files`), "too-many-open-files", false},
@@ -41,7 +43,9 @@ var explanations = []explained{
 	{regexp.MustCompile(`unhandled (system|cuda) error`), "call-failed", false},
 	{regexp.MustCompile(`async (fatal )?event|[Gg]ot async event`), "nic-port-error", false},
 	{
-		regexp.MustCompile(`(Attempted to connect|Attempted to merge) incompatible devices|device is incompatible with the local`),
+		regexp.MustCompile(
+			`(Attempted to connect|Attempted to merge) incompatible devices|device is incompatible with the local`,
+		),
 		"mixed-fabrics", false,
 	},
 	{regexp.MustCompile(`Failed to open libibverbs`), "libibverbs-missing", false},
@@ -52,7 +56,9 @@ var explanations = []explained{
 	{regexp.MustCompile(`has already checked in`), "duplicate-rank", false},
 	{regexp.MustCompile(`Bootstrap Root : mismatch`), "world-size-mismatch", false},
 	{
-		regexp.MustCompile(`no socket interface found|No IP interface found|no device found (matching|after excluding)|No usable listening interface|No interface found`),
+		regexp.MustCompile(
+			`no socket interface found|No IP interface found|no device found (matching|after excluding)|No usable listening interface|No interface found`,
+		),
 		"no-usable-interface", false,
 	},
 	{regexp.MustCompile(`Failed to initialize any NET plugin`), "no-usable-network", false},
@@ -73,21 +79,29 @@ var explanations = []explained{
 	{regexp.MustCompile(`Watchdog caught collective operation timeout`), "pytorch-watchdog-timeout", false},
 	{regexp.MustCompile(`[Hh]eartbeat monitor timed out`), "pytorch-heartbeat-timeout", false},
 	{
-		regexp.MustCompile(`Call to ibv_\w+ failed|NET/IB ?:.*([Uu]nable|[Ff]ail|[Tt]imed? ?out|unreachable|refused|[Nn]o route)`),
+		regexp.MustCompile(
+			`Call to ibv_\w+ failed|NET/IB ?:.*([Uu]nable|[Ff]ail|[Tt]imed? ?out|unreachable|refused|[Nn]o route)`,
+		),
 		"nic-unusable", false,
 	},
 	{regexp.MustCompile(`Network is unreachable|No route to host`), "host-unreachable", false},
 	{regexp.MustCompile(`Connection refused`), "connection-refused", false},
 	{
-		regexp.MustCompile(`[Cc]onnect(ion)?\b.*(timed? ?out|failed|exceeded error retry)|software caused connection abort`),
+		regexp.MustCompile(
+			`[Cc]onnect(ion)?\b.*(timed? ?out|failed|exceeded error retry)|software caused connection abort`,
+		),
 		"connection-failed", false,
 	},
 	{
-		regexp.MustCompile(`Connection closed by remote peer|Connection reset by peer|Broken pipe|peer has (closed|reset)|remote process (exited|has)`),
+		regexp.MustCompile(
+			`Connection closed by remote peer|Connection reset by peer|Broken pipe|peer has (closed|reset)|remote process (exited|has)`,
+		),
 		"remote-closed", true,
 	},
 	{
-		regexp.MustCompile(`Socket recv failed|\[(Proxy )?Service( thread)?[^]]*\]|Failed to execute operation|\[Proxy Progress\]`),
+		regexp.MustCompile(
+			`Socket recv failed|\[(Proxy )?Service( thread)?[^]]*\]|Failed to execute operation|\[Proxy Progress\]`,
+		),
 		"proxy-failed", true,
 	},
 	{regexp.MustCompile(`Message truncated : received`), "bootstrap-mismatch", true},

@@ -16,7 +16,15 @@ func wholeLog() string {
 	for rank := range 4 {
 		host, device := fmt.Sprintf("n%d", 1+rank/2), rank%2
 		say := func(format string, args ...any) {
-			fmt.Fprintf(&b, "%s:%d:%d [%d] NCCL INFO %s\n", host, 100+rank, 200+rank, device, fmt.Sprintf(format, args...))
+			fmt.Fprintf(
+				&b,
+				"%s:%d:%d [%d] NCCL INFO %s\n",
+				host,
+				100+rank,
+				200+rank,
+				device,
+				fmt.Sprintf(format, args...),
+			)
 		}
 		comm := fmt.Sprintf("0x5%d00", rank)
 		say("NCCL version 2.27.7+cuda12.8")
@@ -26,7 +34,13 @@ func wholeLog() string {
 		say("NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'")
 		say("NET/IB : GPU Direct RDMA Enabled for HCA 1 'mlx5_1'")
 		say("Using network IB")
-		say("ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - Init START", comm, rank, device, 1+rank)
+		say(
+			"ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - Init START",
+			comm,
+			rank,
+			device,
+			1+rank,
+		)
 		say("=== System : maxBw 240.0 totalBw 240.0 ===")
 		say("Pattern 4, crossNic 0, nChannels 4, bw 20.000000/20.000000, type NVL/PIX, sameChannels 1")
 		say("comm %s rank %d nRanks 4 nNodes 2 localRanks 2 localRank %d MNNVL 0", comm, rank, device)
@@ -40,10 +54,23 @@ func wholeLog() string {
 			}
 		}
 		say("Connected all rings, use ring PXN 0 GDR 1")
-		say("ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - Init COMPLETE", comm, rank, device, 1+rank)
-		say("Init timings - ncclCommInitRankConfig: rank %d nranks 4 total 0.67 (kernels 0.57, alloc 0.05, bootstrap 0.01, allgathers 0.00, topo 0.02, graphs 0.00, connections 0.01, rest 0.01)", rank)
+		say(
+			"ncclCommInitRankConfig comm %s rank %d nranks 4 cudaDev %d nvmlDev %[3]d busId %d000 commId 0xabc - Init COMPLETE",
+			comm,
+			rank,
+			device,
+			1+rank,
+		)
+		say(
+			"Init timings - ncclCommInitRankConfig: rank %d nranks 4 total 0.67 (kernels 0.57, alloc 0.05, bootstrap 0.01, allgathers 0.00, topo 0.02, graphs 0.00, connections 0.01, rest 0.01)",
+			rank,
+		)
 		for op := range 3 {
-			say("AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm %s [nranks=4] stream 0x3", op, comm)
+			say(
+				"AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm %s [nranks=4] stream 0x3",
+				op,
+				comm,
+			)
 			if rank == 0 {
 				say("AllReduce: 33554432 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..7}")
 			}
@@ -58,8 +85,18 @@ func TestNothingIsFoundInAWholeLog(t *testing.T) {
 		t.Errorf("%s, %s: %s %q", f.Code(), f.Severity, f.Message(), f.Details())
 	}
 	// The log must hold what findings look at, or there is nothing to find in it.
-	if len(l.Communicators) != 1 || len(l.Communicators[0].Members) != 4 || len(l.Transports) == 0 || len(l.Choices) == 0 || len(l.Sequences) != 1 || len(l.overNet()) != 4 {
-		t.Errorf("%d communicators, %d transports, %d choices, %d sequences, %d over the network", len(l.Communicators), len(l.Transports), len(l.Choices), len(l.Sequences), len(l.overNet()))
+	if len(l.Communicators) != 1 || len(l.Communicators[0].Members) != 4 || len(l.Transports) == 0 ||
+		len(l.Choices) == 0 ||
+		len(l.Sequences) != 1 ||
+		len(l.overNet()) != 4 {
+		t.Errorf(
+			"%d communicators, %d transports, %d choices, %d sequences, %d over the network",
+			len(l.Communicators),
+			len(l.Transports),
+			len(l.Choices),
+			len(l.Sequences),
+			len(l.overNet()),
+		)
 	}
 }
 
@@ -93,7 +130,15 @@ func TestFindings(t *testing.T) {
 	env := func(name, value string) func(string) string {
 		return func(s string) string {
 			for rank := range 4 {
-				s += fmt.Sprintf("n%d:%d:%d [%d] NCCL INFO %s set by environment to %s.\n", 1+rank/2, 100+rank, 200+rank, rank%2, name, value)
+				s += fmt.Sprintf(
+					"n%d:%d:%d [%d] NCCL INFO %s set by environment to %s.\n",
+					1+rank/2,
+					100+rank,
+					200+rank,
+					rank%2,
+					name,
+					value,
+				)
 			}
 			return s
 		}
@@ -106,7 +151,16 @@ func TestFindings(t *testing.T) {
 			return s
 		}
 	}
-	oneNode := swap("nNodes 2 localRanks 2", "nNodes 1 localRanks 4", "n2:", "n1:", "[send] via NET/IB/0/GDRDMA", "via P2P/CUMEM", "[send] via NET/IB/1/GDRDMA", "via P2P/CUMEM")
+	oneNode := swap(
+		"nNodes 2 localRanks 2",
+		"nNodes 1 localRanks 4",
+		"n2:",
+		"n1:",
+		"[send] via NET/IB/0/GDRDMA",
+		"via P2P/CUMEM",
+		"[send] via NET/IB/1/GDRDMA",
+		"via P2P/CUMEM",
+	)
 	for name, c := range map[string]struct {
 		change   func(string) string
 		kind     notice.Code
@@ -159,7 +213,10 @@ func TestFindings(t *testing.T) {
 			if f.Severity != c.severity {
 				t.Errorf("%s, want %s", f.Severity, c.severity)
 			}
-			text := strings.Join(append([]string{f.Message(), f.At.Subject, f.Advice(), notice.Source(f.Fact)}, f.Details()...), "\n")
+			text := strings.Join(
+				append([]string{f.Message(), f.At.Subject, f.Advice(), notice.Source(f.Fact)}, f.Details()...),
+				"\n",
+			)
 			for _, w := range c.words {
 				if !strings.Contains(text, w) {
 					t.Errorf("%q is not in\n%s", w, text)
@@ -189,7 +246,10 @@ func swapOnce(old, new string) func(string) string {
 
 // The gravest comes first.
 func TestFindingsAreInOrder(t *testing.T) {
-	l := readAll(t, wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_TOPO_FILE set by environment to /x.xml\n\nn2:102:202 [0] x.cc:1 NCCL WARN odd\n\nn2:102:202 [0] x.cc:2 NCCL WARN Call to ibv_reg_mr failed\n")
+	l := readAll(
+		t,
+		wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_TOPO_FILE set by environment to /x.xml\n\nn2:102:202 [0] x.cc:1 NCCL WARN odd\n\nn2:102:202 [0] x.cc:2 NCCL WARN Call to ibv_reg_mr failed\n",
+	)
 	var got []notice.Severity
 	for _, f := range l.Findings() {
 		got = append(got, f.Severity)

@@ -126,7 +126,11 @@ func (l *Log) peersOff() (all []notice.Assigned) {
 // nvlinks says whether some communicator's topology has NVLink.
 func (l *Log) nvlinks() bool {
 	return slices.ContainsFunc(l.Communicators, func(c Communicator) bool {
-		return c.Topology.NVLinks > 0 || slices.ContainsFunc(c.Topology.Paths, func(p Path) bool { return p.Pair == "GPU-GPU" && strings.HasPrefix(p.Type, "NV") })
+		return c.Topology.NVLinks > 0 ||
+			slices.ContainsFunc(
+				c.Topology.Paths,
+				func(p Path) bool { return p.Pair == "GPU-GPU" && strings.HasPrefix(p.Type, "NV") },
+			)
 	})
 }
 
@@ -143,7 +147,10 @@ func findPaths(l *Log) (all []found) {
 	}
 	far := func(path string) bool { return path == "PHB" || path == "SYS" }
 	if far(g.Intra) {
-		all = append(all, about("", notice.GPUsFar{Path: notice.FarPath(g.Intra), Search: searchResult(g), Vendor: l.vendor()}))
+		all = append(
+			all,
+			about("", notice.GPUsFar{Path: notice.FarPath(g.Intra), Search: searchResult(g), Vendor: l.vendor()}),
+		)
 	}
 	if far(g.Inter) && l.nodes() > 1 {
 		f := about("", notice.NICFar{Path: notice.FarPath(g.Inter), Search: searchResult(g), Vendor: l.vendor()})
@@ -175,8 +182,15 @@ func findChannels(l *Log) (all []found) {
 			continue
 		}
 		fact := notice.FewChannels{
-			Communicator: l.communicator(i), Channels: c.Channels.Coll, Search: searchResult(c.Graphs[g]), Links: unlike(c.Topology),
-			Settings: l.assigned("NCCL_MAX_NCHANNELS", "NCCL_MAX_CTAS", "NCCL_TOPO_FILE", "NCCL_GRAPH_FILE"), Vendor: l.vendor(),
+			Communicator: l.communicator(
+				i,
+			), Channels: c.Channels.Coll, Search: searchResult(c.Graphs[g]), Links: unlike(c.Topology),
+			Settings: l.assigned(
+				"NCCL_MAX_NCHANNELS",
+				"NCCL_MAX_CTAS",
+				"NCCL_TOPO_FILE",
+				"NCCL_GRAPH_FILE",
+			), Vendor: l.vendor(),
 		}
 		if len(fact.Settings) > 0 {
 			fact.Setting, fact.Effect = notice.NCCLVariable(fact.Settings[0].Name), notice.Effect(fact.Settings[0].Name)
@@ -227,7 +241,10 @@ func findChoices(l *Log) (all []found) {
 			if fact.From == 0 || c.Size < int64(fact.From) {
 				fact.From = units.Bytes(c.Size)
 			}
-			fact.Choices = append(fact.Choices, notice.LLChoice{Name: c.Name, Size: units.Bytes(c.Size), Algorithm: c.Algo})
+			fact.Choices = append(
+				fact.Choices,
+				notice.LLChoice{Name: c.Name, Size: units.Bytes(c.Size), Algorithm: c.Algo},
+			)
 		}
 	}
 	if len(fact.Choices) > 0 {
@@ -286,7 +303,8 @@ const hopperLinks = 18 * 20.6
 // findMulticast finds GPUs whose switches could reduce, and do not.
 func findMulticast(l *Log) []found {
 	c := l.largest()
-	if c == nil || c.Channels.NVLS != 0 || c.NVLS != nil && *c.NVLS || c.Topology.MaxBw < hopperLinks-1 || l.setting("NCCL_NVLS_ENABLE") == "0" {
+	if c == nil || c.Channels.NVLS != 0 || c.NVLS != nil && *c.NVLS || c.Topology.MaxBw < hopperLinks-1 ||
+		l.setting("NCCL_NVLS_ENABLE") == "0" {
 		return nil
 	}
 	local := 0

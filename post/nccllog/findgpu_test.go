@@ -110,9 +110,23 @@ func TestFarPaths(t *testing.T) {
 
 func TestFewChannels(t *testing.T) {
 	log := func(ranks, channels int, graphs ...Graph) *Log {
-		return &Log{Communicators: []Communicator{{Name: "comm 1", Ranks: ranks, Nodes: 1, Channels: Channels{Coll: channels}, Graphs: graphs}}}
+		return &Log{
+			Communicators: []Communicator{
+				{Name: "comm 1", Ranks: ranks, Nodes: 1, Channels: Channels{Coll: channels}, Graphs: graphs},
+			},
+		}
 	}
-	tree, ring := Graph{Pattern: "3", Intra: "NVL"}, Graph{Pattern: "4", Channels: 1, BwIntra: 20, BwInter: 20, Intra: "NVL", Inter: "PIX"}
+	tree, ring := Graph{
+		Pattern: "3",
+		Intra:   "NVL",
+	}, Graph{
+		Pattern:  "4",
+		Channels: 1,
+		BwIntra:  20,
+		BwInter:  20,
+		Intra:    "NVL",
+		Inter:    "PIX",
+	}
 	expect(t, "three", findChannels(log(2, 3, tree, ring)))
 	for what, l := range map[string]*Log{
 		"four": log(2, 4, ring), "not told": log(2, Unknown, ring), "none": log(2, 0, ring), "one rank": log(1, 1, ring), "no ring": log(2, 1, tree),
@@ -120,7 +134,11 @@ func TestFewChannels(t *testing.T) {
 		expect(t, what, findChannels(l))
 	}
 	l := log(2, 3, ring)
-	l.Communicators[0].Topology.Paths = []Path{{"GPU-GPU", "LOC", 5000, 2}, {"GPU-GPU", "NVL", 240, 1}, {"GPU-NET", "PIX", 24, 2}}
+	l.Communicators[0].Topology.Paths = []Path{
+		{"GPU-GPU", "LOC", 5000, 2},
+		{"GPU-GPU", "NVL", 240, 1},
+		{"GPU-NET", "PIX", 24, 2},
+	}
 	expect(t, "links that are alike", findChannels(l))
 	l.Communicators[0].Topology.Paths = append(l.Communicators[0].Topology.Paths, Path{"GPU-GPU", "NVL", 20, 3})
 	expect(t, "links that are not alike", findChannels(l))
@@ -143,10 +161,21 @@ func TestLatencyProtocol(t *testing.T) {
 func TestIdleChannels(t *testing.T) {
 	const mib = 1 << 20
 	choice := func(size int64, algo string, channels int) Choice {
-		return Choice{Name: "AllReduce", Size: size, Algo: algo, Proto: "SIMPLE", Channels: channels, Lo: 0, Hi: channels - 1}
+		return Choice{
+			Name:     "AllReduce",
+			Size:     size,
+			Algo:     algo,
+			Proto:    "SIMPLE",
+			Channels: channels,
+			Lo:       0,
+			Hi:       channels - 1,
+		}
 	}
 	log := func(channels int, choices ...Choice) *Log {
-		return &Log{Communicators: []Communicator{{Name: "comm 1", Ranks: 2, Channels: Channels{Coll: channels}}}, Choices: choices}
+		return &Log{
+			Communicators: []Communicator{{Name: "comm 1", Ranks: 2, Channels: Channels{Coll: channels}}},
+			Choices:       choices,
+		}
 	}
 
 	expect(t, "rings", findIdle(log(8, choice(16*mib, "RING", 3))))
@@ -176,8 +205,11 @@ func TestIdleChannels(t *testing.T) {
 func TestNoMulticast(t *testing.T) {
 	no, yes := false, true
 	log := func(change func(c *Communicator, l *Log)) *Log {
-		l := &Log{Versions: []Version{{Library: NCCL, Code: 21700}}, Communicators: []Communicator{{Name: "comm 1", Ranks: 8, NVLS: &no,
-			Topology: Topology{MaxBw: 370}, Members: []Member{{Local: 2}, {Local: 3}}}}}
+		l := &Log{
+			Versions: []Version{{Library: NCCL, Code: 21700}},
+			Communicators: []Communicator{{Name: "comm 1", Ranks: 8, NVLS: &no,
+				Topology: Topology{MaxBw: 370}, Members: []Member{{Local: 2}, {Local: 3}}}},
+		}
 		change(&l.Communicators[0], l)
 		return l
 	}
@@ -200,8 +232,16 @@ func TestNoMulticast(t *testing.T) {
 // Ranks share a GPU where one host has one bus for two ranks of one communicator. A bus of another host is another GPU.
 func TestSharedGPU(t *testing.T) {
 	log := func(id string, hosts, buses [2]string) *Log {
-		c := Communicator{Name: "comm 1", ID: id, Ranks: 2, Members: []Member{{Rank: 0, Process: 0, Bus: buses[0]}, {Rank: 1, Process: 1, Bus: buses[1]}}}
-		return &Log{Communicators: []Communicator{c}, Processes: []Process{{Host: hosts[0], Ranks: []int{0}}, {Host: hosts[1], Ranks: []int{1}}}}
+		c := Communicator{
+			Name:    "comm 1",
+			ID:      id,
+			Ranks:   2,
+			Members: []Member{{Rank: 0, Process: 0, Bus: buses[0]}, {Rank: 1, Process: 1, Bus: buses[1]}},
+		}
+		return &Log{
+			Communicators: []Communicator{c},
+			Processes:     []Process{{Host: hosts[0], Ranks: []int{0}}, {Host: hosts[1], Ranks: []int{1}}},
+		}
 	}
 	for what, c := range map[string]struct {
 		hosts, buses [2]string

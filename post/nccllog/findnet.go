@@ -44,7 +44,8 @@ func isTCP(t Transport) bool { return strings.EqualFold(t.How, "Socket") }
 
 // usesTCP says whether NCCL named its sockets as the network, and nothing else.
 func (l *Log) usesTCP() bool {
-	return len(l.Network.Using) > 0 && !slices.ContainsFunc(l.Network.Using, func(n Named) bool { return !strings.EqualFold(n.Name, "Socket") })
+	return len(l.Network.Using) > 0 &&
+		!slices.ContainsFunc(l.Network.Using, func(n Named) bool { return !strings.EqualFold(n.Name, "Socket") })
 }
 
 // faster is what of RDMA the log shows; "" where it shows none.
@@ -165,7 +166,10 @@ func findDirect(l *Log) []found {
 		if n, of := withoutAt[host], allAt[host]; n.sum() > 0 {
 			fact.Hosts = append(fact.Hosts, cmp.Or(host, "unknown host"))
 			fact.Each = append(fact.Each, notice.HostEnds{
-				Host: cmp.Or(host, "unknown host"), Sends: n.sends, OfSends: of.sends, Receives: n.receives, OfReceives: of.receives,
+				Host: cmp.Or(
+					host,
+					"unknown host",
+				), Sends: n.sends, OfSends: of.sends, Receives: n.receives, OfReceives: of.receives,
 			})
 		}
 	}
@@ -260,7 +264,10 @@ func findCards(l *Log) []found {
 func (l *Log) cardsOf(host string) int {
 	n := map[string]bool{}
 	for _, d := range l.Network.IB {
-		if slices.ContainsFunc(d.Processes, func(i int) bool { return i >= 0 && i < len(l.Processes) && l.Processes[i].Host == host }) {
+		if slices.ContainsFunc(
+			d.Processes,
+			func(i int) bool { return i >= 0 && i < len(l.Processes) && l.Processes[i].Host == host },
+		) {
 			n[d.Name] = true
 		}
 	}
@@ -280,7 +287,10 @@ func (l *Log) localRanks(host string) (n int) {
 // findProvider finds a libfabric that uses TCP.
 func findProvider(l *Log) (all []found) {
 	for _, p := range l.Network.Providers {
-		if word, _, _ := strings.Cut(strings.ToLower(p.Name), ";"); slices.Contains([]string{"tcp", "sockets", "udp", "net"}, word) {
+		if word, _, _ := strings.Cut(strings.ToLower(p.Name), ";"); slices.Contains(
+			[]string{"tcp", "sockets", "udp", "net"},
+			word,
+		) {
 			all = append(all, about(l.who(p.Processes), notice.LibfabricTCP{Provider: p.Name}))
 		}
 	}
@@ -297,7 +307,10 @@ func findInterface(l *Log) (all []found) {
 	}
 	for _, n := range l.Network.Bootstrap {
 		name, address, _ := strings.Cut(n.Name, ":")
-		if slices.ContainsFunc(virtual, func(v string) bool { return strings.HasPrefix(name, v) && (v != "lo" || name == "lo") }) {
+		if slices.ContainsFunc(
+			virtual,
+			func(v string) bool { return strings.HasPrefix(name, v) && (v != "lo" || name == "lo") },
+		) {
 			all = append(all, about(l.who(n.Processes), notice.UnreachableInterface{Interface: name, Address: address}))
 		}
 	}

@@ -18,7 +18,16 @@ func twoHosts(all ...Transport) *Log {
 }
 
 func sends(from, to int, how string, device int) Transport {
-	return Transport{From: from, To: to, Kind: "net", How: how, NetDev: device, PXN: Unknown, GDR: true, Channels: []int{0, 1}}
+	return Transport{
+		From:     from,
+		To:       to,
+		Kind:     "net",
+		How:      how,
+		NetDev:   device,
+		PXN:      Unknown,
+		GDR:      true,
+		Channels: []int{0, 1},
+	}
 }
 
 func receives(from, to int, how string, device int) Transport {
@@ -120,13 +129,21 @@ func TestNoGPUDirect(t *testing.T) {
 func TestOneCard(t *testing.T) {
 	log := func(change func(*Log)) *Log {
 		l := twoHosts(sends(0, 2, "IB", 1), sends(1, 3, "IB", 1), sends(2, 0, "IB", 0), sends(3, 1, "IB", 1))
-		l.Network.IB = []Named{{Name: "mlx5_0", Processes: []int{0, 1}}, {Name: "mlx5_1", Processes: []int{0, 1}}, {Name: "mlx5_2", Processes: []int{1}}}
+		l.Network.IB = []Named{
+			{Name: "mlx5_0", Processes: []int{0, 1}},
+			{Name: "mlx5_1", Processes: []int{0, 1}},
+			{Name: "mlx5_2", Processes: []int{1}},
+		}
 		change(l)
 		return l
 	}
 
 	expect(t, "one of two", findCards(log(func(*Log) {})))
-	expect(t, "as it was set", findCards(log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_IB_HCA", "mlx5_1")} })))
+	expect(
+		t,
+		"as it was set",
+		findCards(log(func(l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_IB_HCA", "mlx5_1")} })),
+	)
 	both := log(func(l *Log) { l.Transports[2].NetDev = 1 })
 	expect(t, "on both", findCards(both))
 	if hosts := findCards(both)[0].Fact.(notice.OneNIC).Hosts.String(); hosts != "n1, n2" {
@@ -185,7 +202,10 @@ func TestMissingPlugins(t *testing.T) {
 		"none":         {"NCCL_NET_PLUGIN", "None", "None", false},
 		"not asked":    {"NCCL_FOO", "x", "libnccl-net.so", false},
 	} {
-		l := &Log{Settings: []Setting{fromEnvironment(c.variable, c.value)}, Network: Network{Missing: []Named{{Name: "libother.so"}, {Name: c.missing}}}}
+		l := &Log{
+			Settings: []Setting{fromEnvironment(c.variable, c.value)},
+			Network:  Network{Missing: []Named{{Name: "libother.so"}, {Name: c.missing}}},
+		}
 		if !c.found {
 			expect(t, what, findPlugins(l))
 			continue
@@ -224,7 +244,8 @@ func TestNoGPUDirectAtOneEnd(t *testing.T) {
 			expect(t, what, found)
 			continue
 		}
-		if len(found) != 1 || found[0].Severity.String() != c.severity || found[0].Fact.(notice.NoGPUDirect).Hosts.String() != c.hosts ||
+		if len(found) != 1 || found[0].Severity.String() != c.severity ||
+			found[0].Fact.(notice.NoGPUDirect).Hosts.String() != c.hosts ||
 			(found[0].Fact.(notice.NoGPUDirect).Reason.Cause == notice.DirectSends) != c.byDefault {
 			t.Errorf("%s: %+v", what, found)
 		}
@@ -255,7 +276,9 @@ func TestDisabledNICs(t *testing.T) {
 			c.change(l)
 		}
 		found := findDirect(l)
-		if (len(found) == 1) != (c.severity != "") || len(found) == 1 && (found[0].Severity.String() != c.severity || found[0].Fact.(notice.GPUDirectDisabled).NICs[0] != "mlx5_0 on n2") {
+		if (len(found) == 1) != (c.severity != "") ||
+			len(found) == 1 &&
+				(found[0].Severity.String() != c.severity || found[0].Fact.(notice.GPUDirectDisabled).NICs[0] != "mlx5_0 on n2") {
 			t.Errorf("%s: %+v", what, found)
 		}
 	}

@@ -46,7 +46,12 @@ func findStopped(l *Log) (all []found) {
 		if len(s.Behind) == 0 || s.Mismatch != nil {
 			continue
 		}
-		fact := notice.RanksStopped{Communicator: l.communicator(s.Comm), By: int(s.Behind[0].By), Each: s.behind(), Doubt: s.Doubt}
+		fact := notice.RanksStopped{
+			Communicator: l.communicator(s.Comm),
+			By:           int(s.Behind[0].By),
+			Each:         s.behind(),
+			Doubt:        s.Doubt,
+		}
 		for _, b := range s.Behind {
 			fact.Ranks = append(fact.Ranks, b.Rank)
 		}
@@ -62,7 +67,10 @@ func (s Sequence) behind() (all []notice.RanksBehind) {
 		if i := slices.IndexFunc(s.Ranks, func(r Reached) bool { return r.Rank == b.Rank }); i >= 0 {
 			last = s.Ranks[i].Last
 		}
-		i := slices.IndexFunc(all, func(r notice.RanksBehind) bool { return r.Calls == b.Calls && r.By == b.By && r.Last == last })
+		i := slices.IndexFunc(
+			all,
+			func(r notice.RanksBehind) bool { return r.Calls == b.Calls && r.By == b.By && r.Last == last },
+		)
 		if i < 0 {
 			i, all = len(all), append(all, notice.RanksBehind{Calls: b.Calls, By: b.By, Last: last})
 		}
@@ -134,7 +142,9 @@ func findRAS(l *Log) (all []found) {
 			}
 			fact := notice.RASCommunicator{
 				Communicator: notice.Communicator{Name: rasName(c.ID), Ranks: max(0, c.Ranks)},
-				Status:       strings.ToLower(strings.Join(nonEmpty(c.Status, c.Errors), ", ")), Missing: max(0, c.Missing),
+				Status: strings.ToLower(
+					strings.Join(nonEmpty(c.Status, c.Errors), ", "),
+				), Missing: max(0, c.Missing),
 			}
 			for _, n := range c.Counts {
 				fact.Counts = append(fact.Counts, notice.CallCount{Name: n.Name, Calls: n.Calls, Ranks: n.Ranks})
@@ -217,7 +227,11 @@ func findInit(l *Log) (all []found) {
 		}
 		parts := slices.Clone(slowest.Init.Parts)
 		slices.SortStableFunc(parts, func(a, b Part) int { return compareDown(a.Seconds, b.Seconds) })
-		fact := notice.SlowInit{Communicator: l.communicator(i), Rank: slowest.Rank, Took: notice.TenthSeconds(slowest.Init.Total)}
+		fact := notice.SlowInit{
+			Communicator: l.communicator(i),
+			Rank:         slowest.Rank,
+			Took:         notice.TenthSeconds(slowest.Init.Total),
+		}
 		for _, p := range parts[:min(3, len(parts))] {
 			fact.Parts = append(fact.Parts, notice.InitPart{Name: p.Name, Seconds: p.Seconds})
 		}

@@ -24,8 +24,16 @@ func TestDisagreementInFull(t *testing.T) {
 	if found[0].At.Subject != "rank 3" {
 		t.Errorf("who: %q", found[0].At.Subject)
 	}
-	expect(t, "in doubt", findDisagreement(log(Sequence{Mismatch: &m, Doubt: &notice.Doubt{Cause: notice.CutCalls, A: 2}})))
-	many := Mismatch{Number: 1, Op: Unknown, Sides: []Called{side("A", 0), side("B", 1), side("C", 2), side("D", 3), side("E", 4)}}
+	expect(
+		t,
+		"in doubt",
+		findDisagreement(log(Sequence{Mismatch: &m, Doubt: &notice.Doubt{Cause: notice.CutCalls, A: 2}})),
+	)
+	many := Mismatch{
+		Number: 1,
+		Op:     Unknown,
+		Sides:  []Called{side("A", 0), side("B", 1), side("C", 2), side("D", 3), side("E", 4)},
+	}
 	expect(t, "five sides", findDisagreement(log(Sequence{Comm: 1, Mismatch: &many})))
 	three := Mismatch{Number: 1, Op: 0, Sides: many.Sides[:3]}
 	expect(t, "three sides, not named", findDisagreement(log(Sequence{Comm: Unknown, Mismatch: &three})))
@@ -33,7 +41,15 @@ func TestDisagreementInFull(t *testing.T) {
 
 func TestStoppedInFull(t *testing.T) {
 	l := fourRanks()
-	s := Sequence{Ranks: []Reached{{Rank: 0, Last: "Z"}, {Rank: 1, Last: "A"}, {Rank: 2}, {Rank: 3, Last: "A"}}, Behind: []Behind{{Rank: 3, Calls: 1, By: 9}, {Rank: 1, Calls: 1, By: 9}, {Rank: 2, Calls: 8, By: 2}, {Rank: 7, Calls: 8, By: 2}}}
+	s := Sequence{
+		Ranks: []Reached{{Rank: 0, Last: "Z"}, {Rank: 1, Last: "A"}, {Rank: 2}, {Rank: 3, Last: "A"}},
+		Behind: []Behind{
+			{Rank: 3, Calls: 1, By: 9},
+			{Rank: 1, Calls: 1, By: 9},
+			{Rank: 2, Calls: 8, By: 2},
+			{Rank: 7, Calls: 8, By: 2},
+		},
+	}
 	l.Sequences = []Sequence{s}
 	found := findStopped(l)
 	expect(t, "four", found)

@@ -16,7 +16,9 @@ func findSettings(l *Log) (all []found) {
 		}
 		if severity, slow := v.Slow(s.Value, l); slow {
 			fact := notice.SettingAffectsSpeed{
-				Variable: notice.NCCLVariable(s.Name), Value: s.Value, Effect: notice.Effect(s.Name), Line: brief(s.Said),
+				Variable: notice.NCCLVariable(
+					s.Name,
+				), Value: s.Value, Effect: notice.Effect(s.Name), Line: brief(s.Said),
 			}
 			all = append(all, about(l.who(s.Processes), fact).as(severity))
 		}

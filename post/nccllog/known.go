@@ -63,13 +63,21 @@ func never(words ...string) judge {
 
 // variables are the settings that are known to matter, the strongest first. internal/notice has what they do.
 var variables = []knownSetting{
-	{Name: "NCCL_TOPO_FILE", Touches: []effect{onChannels, onTopology, onTransports, onDirect, onChoice, onSpeed}, Local: true},
+	{
+		Name:    "NCCL_TOPO_FILE",
+		Touches: []effect{onChannels, onTopology, onTransports, onDirect, onChoice, onSpeed},
+		Local:   true,
+	},
 	{Name: "NCCL_GRAPH_FILE", Touches: []effect{onChannels, onChoice, onSpeed}, Slow: always(notice.Info), Local: true},
 	{Name: "NCCL_P2P_DISABLE", Touches: []effect{onTransports, onChannels, onChoice, onSpeed}, Slow: set(notice.Error)},
 	{Name: "NCCL_P2P_LEVEL", Touches: []effect{onTransports, onChannels, onChoice, onSpeed}, Slow: never("LOC", "0")},
 	{Name: "NCCL_P2P_DIRECT_DISABLE", Touches: []effect{onTransports, onSpeed}, Slow: set(notice.Info)},
 	{Name: "NCCL_SHM_DISABLE", Touches: []effect{onTransports, onSpeed}, Slow: set(notice.Warning)},
-	{Name: "NCCL_IB_DISABLE", Touches: []effect{onNetwork, onTransports, onDirect, onChannels, onChoice, onSpeed}, Slow: between(set(notice.Error))},
+	{
+		Name:    "NCCL_IB_DISABLE",
+		Touches: []effect{onNetwork, onTransports, onDirect, onChannels, onChoice, onSpeed},
+		Slow:    between(set(notice.Error)),
+	},
 	{Name: "NCCL_NET", Touches: []effect{onNetwork, onTransports, onDirect, onChannels, onChoice, onSpeed}},
 	{Name: "NCCL_NET_PLUGIN", Touches: []effect{onNetwork, onTransports, onDirect, onChannels, onSpeed}},
 	{Name: "NCCL_IB_HCA", Touches: []effect{onNetwork, onTransports, onChannels, onSpeed}, Local: true},
@@ -146,5 +154,16 @@ func theVariable(name string) *knownSetting {
 }
 
 // aside are settings that change what is written, and not what is done, or that name places.
-var aside = []string{"NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_TIMESTAMP_FORMAT", "NCCL_DEBUG_TIMESTAMP_LEVELS",
-	"NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE", "NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_CONF_FILE", "NCCL_SET_THREAD_NAME"}
+var aside = []string{
+	"NCCL_DEBUG",
+	"NCCL_DEBUG_FILE",
+	"NCCL_DEBUG_SUBSYS",
+	"NCCL_DEBUG_TIMESTAMP_FORMAT",
+	"NCCL_DEBUG_TIMESTAMP_LEVELS",
+	"NCCL_TOPO_DUMP_FILE",
+	"NCCL_GRAPH_DUMP_FILE",
+	"NCCL_COMM_ID",
+	"NCCL_HOSTID",
+	"NCCL_CONF_FILE",
+	"NCCL_SET_THREAD_NAME",
+}

@@ -19,7 +19,10 @@ func (t *Timeline) review() {
 	if t.own() {
 		t.Advice = []Advice{}
 		t.Answers = []Answer{
-			{Key: "how-long", Fact: y.howLong()}, {Key: "overlap", Fact: y.hidden()}, {Key: "balance", Fact: t.balance()},
+			{
+				Key:  "how-long",
+				Fact: y.howLong(),
+			}, {Key: "overlap", Fact: y.hidden()}, {Key: "balance", Fact: t.balance()},
 			t.overhead(y),
 		}
 		return
@@ -49,7 +52,9 @@ func (y typical) howLong() notice.Fact {
 	}
 	compute := c.part(computeOf)
 	f := notice.CommunicationTime{
-		Comm: seconds(c.part(commOf)), Compute: seconds(compute), Share: ofComputation(c.part(commOf), compute), Per: c.span(),
+		Comm: seconds(
+			c.part(commOf),
+		), Compute: seconds(compute), Share: ofComputation(c.part(commOf), compute), Per: c.span(),
 		Median: c.over(),
 	}
 	if y.own {
@@ -61,7 +66,11 @@ func (y typical) howLong() notice.Fact {
 		}
 		return 0
 	})
-	f.AllReduce = notice.AllReduceShare{Time: seconds(reduced), Share: ofComputation(reduced, compute), Absent: reduced == 0}
+	f.AllReduce = notice.AllReduceShare{
+		Time:   seconds(reduced),
+		Share:  ofComputation(reduced, compute),
+		Absent: reduced == 0,
+	}
 	// Calls at the same time take longer summed than together.
 	f.AllReduce.All = reduced > 0 && c.onlyAllReduce() && duration(reduced) == duration(c.part(commOf))
 	return f
@@ -220,7 +229,9 @@ func (t *Timeline) overhead(y typical) Answer {
 	c := y.communicating()
 	return metBy("overhead", c, func() notice.Fact {
 		f := notice.Overhead{
-			Exposed: notice.Percent(c.share(exposedOf, spanOf)), Comm: notice.Percent(c.share(commOf, spanOf)), Per: c.span(),
+			Exposed: notice.Percent(
+				c.share(exposedOf, spanOf),
+			), Comm: notice.Percent(c.share(commOf, spanOf)), Per: c.span(),
 			Median: c.over(),
 		}
 		if x := t.Across; x != nil && x.Pure+x.Waiting > 0 {
@@ -236,7 +247,9 @@ func (t *Timeline) overlapIdentified(y typical) Answer {
 	c := y.communicating()
 	return metBy("overlap-found", c, func() notice.Fact {
 		f := notice.OverlapFound{
-			Hidden: seconds(c.part(overlapOf)), Comm: seconds(c.part(commOf)), Exposed: seconds(c.part(exposedOf)), Per: c.span(),
+			Hidden: seconds(
+				c.part(overlapOf),
+			), Comm: seconds(c.part(commOf)), Exposed: seconds(c.part(exposedOf)), Per: c.span(),
 		}
 		if share, streams := c.sharing(); share > 50 {
 			f.Shared, f.Streams = notice.Whole(share), streams

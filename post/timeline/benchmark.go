@@ -123,8 +123,12 @@ func (j *joining) join(c inTraining) (joined Joined, missing *notice.MissingCurv
 func (j *joining) found(c inTraining, joined Joined, best *analysis.Curve) notice.AgainstBenchmark {
 	f := notice.AgainstBenchmark{
 		Collective: c.Name, Size: units.RoughBytes(*c.Bytes), Type: c.Type, Ranks: c.Ranks, Percent: notice.Whole(joined.Percent),
-		Busbw: units.Bandwidth(c.busbw * 1e9), Reached: units.Bandwidth(joined.Reached * 1e9), Run: joined.Run, Who: joined.Who,
-		Shape: analysis.ShapeOf(best.Condition).Words(), Placement: say.Placement(best.Placement), Waiting: notice.LeastTime(!c.pure),
+		Busbw: units.Bandwidth(
+			c.busbw * 1e9,
+		), Reached: units.Bandwidth(joined.Reached * 1e9), Run: joined.Run, Who: joined.Who,
+		Shape: analysis.ShapeOf(best.Condition).
+			Words(),
+		Placement: say.Placement(best.Placement), Waiting: notice.LeastTime(!c.pure),
 		Simulated: notice.SimulatedRun(best.Rehearsed), More: joined.Percent > 100,
 	}
 	if gpu := j.timeline.gpu(); gpu != "" && best.Device != "" && gpu != best.Device {

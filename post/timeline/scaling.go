@@ -20,7 +20,12 @@ const (
 // the slowest rank's. An error says what a run lacks.
 func ScalingOf(kind string, runs []*Timeline) ([]Efficiency, error) {
 	if kind != Strong && kind != Weak {
-		return nil, fmt.Errorf("scaling is %q or %q, not %q: say whether the batch of all ranks together or that of each was kept the same", Strong, Weak, kind)
+		return nil, fmt.Errorf(
+			"scaling is %q or %q, not %q: say whether the batch of all ranks together or that of each was kept the same",
+			Strong,
+			Weak,
+			kind,
+		)
 	}
 	if len(runs) < 2 {
 		return nil, fmt.Errorf("scaling compares runs on different numbers of ranks, and there is one run only")
@@ -36,7 +41,12 @@ func ScalingOf(kind string, runs []*Timeline) ([]Efficiency, error) {
 	slices.SortStableFunc(all, func(a, b scaled) int { return cmp.Compare(a.ranks, b.ranks) })
 	for i := range all[1:] {
 		if all[i].ranks == all[i+1].ranks {
-			return nil, fmt.Errorf("%s and %s have %s each: scaling compares different numbers", all[i].called, all[i+1].called, units.Count(all[i].ranks, "rank"))
+			return nil, fmt.Errorf(
+				"%s and %s have %s each: scaling compares different numbers",
+				all[i].called,
+				all[i+1].called,
+				units.Count(all[i].ranks, "rank"),
+			)
 		}
 	}
 	var found []Efficiency
@@ -86,7 +96,9 @@ func scaledOf(t *Timeline) (s scaled, err error) {
 		}
 	}
 	if times == nil {
-		return s, fmt.Errorf("it has no steps, so there is no time to compare: record with profiler.step(), or with NVTX ranges and --step-pattern")
+		return s, fmt.Errorf(
+			"it has no steps, so there is no time to compare: record with profiler.step(), or with NVTX ranges and --step-pattern",
+		)
 	}
 	s.step, s.steps = stats.Median(times), len(times)
 	return s, nil
@@ -101,7 +113,9 @@ func efficiency(kind string, few, many scaled) Efficiency {
 	}
 	e.Found = notice.ScalingEfficiency{
 		Kind: kind, If: notice.ScalingValid(kind), From: few.ranks, To: many.ranks, Percent: notice.Whole(e.Percent), Step: seconds(many.step),
-		FromStep: seconds(few.step), Speed: units.Factor(few.step / many.step), Ideal: units.Factor(float64(many.ranks) / float64(few.ranks)),
+		FromStep: seconds(
+			few.step,
+		), Speed: units.Factor(few.step / many.step), Ideal: units.Factor(float64(many.ranks) / float64(few.ranks)),
 	}
 	for _, s := range []scaled{few, many} {
 		if s.read < s.ranks {
