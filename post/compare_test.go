@@ -423,7 +423,7 @@ func TestCompareRefuses(t *testing.T) {
 		{nil, "", 1, "there is one side only"},
 		{[]string{a, a}, "", 1, "a comparison with itself tells nothing"},
 		{[]string{a, rehearsed}, "", 1, "let both in with --include-rehearsed"},
-		{[]string{"--by", "backend", a, rehearsed}, "", 1, "--include-rehearsed"},
+		{[]string{"--by", "backend", a, rehearsed}, "", 1, "--include-simulated"},
 		{[]string{"--by", "variant", a, b}, "", 1, "all launches have the same variant"},
 		{[]string{"--by", "varint", a, b}, "", 1, `did you mean "variant"`},
 		{[]string{"--base", "c", a, b}, "", 1, `unknown side "c"`},

@@ -323,7 +323,7 @@ func TestCompareTrainingRehearsed(t *testing.T) {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 	launches{first: 1, step: 1, n: 1, factor: 1}.save(t, b) // measured collectives in the folder of rehearsed steps
-	if _, code, stderr := compareJSON(t, b, a); code != 1 || !strings.Contains(stderr, "--include-rehearsed") {
+	if _, code, stderr := compareJSON(t, b, a); code != 1 || !strings.Contains(stderr, "--include-simulated") {
 		t.Errorf("a mixture: exit %d, %s", code, stderr)
 	}
 }

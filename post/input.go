@@ -76,7 +76,7 @@ func resultFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDir
 	return []string{"jsonl"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// rehearsedFlag adds --include-rehearsed.
+// rehearsedFlag adds --include-simulated.
 func rehearsedFlag(cmd *cobra.Command, o *result.MergeOptions) {
-	cmd.Flags().BoolVar(&o.IncludeRehearsed, "include-rehearsed", false, "let rehearsed results in beside measured ones")
+	cmd.Flags().BoolVar(&o.IncludeRehearsed, "include-simulated", false, "include simulated results beside measured ones")
 }

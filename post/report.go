@@ -63,8 +63,8 @@ CPUs and NCCL on GPUs compare. It writes
   analysis.txt   which backend is faster, where bandwidth saturates, how time
             grows with size and world; and what the results cannot say
 
-There, rehearsed results are left out and named, and --include-rehearsed lets
-them in. docs/comparison.md has the columns.`,
+There, simulated results are left out and named; --include-simulated includes
+them. docs/comparison.md has the columns.`,
 		Example: `  post report
   post report -o report run1 run2
   post report --timeline traces results   # a folder with a trace of each rank

@@ -45,7 +45,11 @@ library wrote. Results go to stdout, everything else to stderr.`,
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+		name = strings.ReplaceAll(name, "_", "-")
+		if name == "include-rehearsed" { // the older name
+			name = "include-simulated"
+		}
+		return pflag.NormalizedName(name)
 	})
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(stdout, helpText(cmd)) })
 	root.SetFlagErrorFunc(flagError)

@@ -82,7 +82,7 @@ func TestMergeOfTrainingSteps(t *testing.T) {
 		t.Errorf("exit %d, %q, said %q", code, stdout, stderr)
 	}
 	saveSteps(t, "rehearsed", func(r *result.Run) { r.ID, r.Rehearse = "rehearsed", true })
-	if _, stderr, code := posted(t, "merge -o out steps rehearsed"); code != 1 || !strings.Contains(stderr, "--include-rehearsed") || exists("out/steps.csv") {
+	if _, stderr, code := posted(t, "merge -o out steps rehearsed"); code != 1 || !strings.Contains(stderr, "--include-simulated") || exists("out/steps.csv") {
 		t.Errorf("rehearsed steps beside measured ones: exit %d, said %q", code, stderr)
 	}
 	if _, stderr, code := posted(t, "merge --include-rehearsed -o out steps rehearsed"); code != 0 || !strings.Contains(stderr, "8 points (4 of training steps)") {

@@ -132,7 +132,11 @@ func newFlags(c *config) *pflag.FlagSet {
 	f.SortFlags = false
 	f.SetOutput(io.Discard)
 	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
+		name = strings.ReplaceAll(name, "_", "-")
+		if name == "rehearse" { // the same flag
+			name = "simulate"
+		}
+		return pflag.NormalizedName(name)
 	})
 	in := ""
 	add := func(names, arg, usage string, set func(string) error) {
@@ -228,7 +232,7 @@ func newFlags(c *config) *pflag.FlagSet {
 	in = "Libraries"
 	add("nccl", "PATH", "libnccl.so.2 or another library with its functions: a file or its folder", func(s string) error { c.nccl = s; return nonEmpty(s) })
 	add("cuda", "PATH", "the driver's libcuda.so.1: a file or its folder", func(s string) error { c.cuda = s; return nonEmpty(s) })
-	flag("rehearse", "stand-ins take the places of GPU and NCCL: everything is tried, no figure is real", &c.rehearse)
+	flag("simulate", "simulate GPUs and NCCL: everything runs, no value is real (also --rehearse)", &c.rehearse)
 	add("gloo-iface", "NAME", "network interface of Gloo (default GLOO_SOCKET_IFNAME, else where the route leads)", func(s string) error { c.gloo.network = s; return nonEmpty(s) })
 	add("gloo-cpus", "WHERE", "where Gloo's thread may run: same (its rank's CPUs), any (all that the system grants), or a list: 0-3,8 (default same, and any for ranks of one CPU where there are enough)", func(s string) error { return glooCPUs(s, &c.gloo.cpus) })
 	add("gloo-algo", "NAME", "all_reduce of Gloo by ring (default) or bcube", func(s string) error { return oneOf(s, &c.gloo.algorithm, "ring", "bcube") })

@@ -142,7 +142,7 @@ func TestMergeRefuses(t *testing.T) {
 	half := writeLines(t, dir, "half.jsonl", `{"kind":"run","sch`)
 
 	var mixture *RehearsedError
-	if _, err := Merge([]string{a, r}, MergeOptions{}); !errors.As(err, &mixture) || !strings.Contains(err.Error(), "--include-rehearsed") || !strings.Contains(err.Error(), r) {
+	if _, err := Merge([]string{a, r}, MergeOptions{}); !errors.As(err, &mixture) || !strings.Contains(err.Error(), "--include-simulated") || !strings.Contains(err.Error(), r) {
 		t.Errorf("rehearsed beside measured: %v", err)
 	}
 	if got := summary(csvRows(t, MergeOptions{IncludeRehearsed: true}, a, r)); got != "a 1 all_reduce ok, r 1 all_reduce ok" {
