@@ -65,6 +65,7 @@ record a log and what it costs.`,
 type logReport struct {
 	log      *nccllog.Log
 	findings []notice.Notice
+	ignored  int          // findings that --ignore leaves out
 	other    *nccllog.Log // nil: it is not compared
 	contrast *nccllog.Contrast
 }
@@ -81,7 +82,9 @@ func (l *logger) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := &logReport{log: log, findings: l.kept(log.Findings())}
+	all := log.Findings()
+	r := &logReport{log: log, findings: l.kept(all)}
+	r.ignored = len(all) - len(r.findings)
 	if len(l.against) > 0 {
 		if r.other, err = l.read(ctx, l.against); err != nil {
 			return err

@@ -74,8 +74,12 @@ func (r *logReport) found() (all []document.Block) {
 		if len(r.findings) == 0 {
 			return all
 		}
-	} else if len(r.findings) == 0 && read.Unexplained == 0 {
-		return []document.Block{&document.Section{Title: "No problem found in this log"}}
+	} else if len(r.findings) == 0 && (read.Unexplained == 0 || r.ignored > 0) {
+		title := "No problem found in this log"
+		if r.ignored > 0 {
+			title = "No finding but what --ignore leaves out (" + units.Count(r.ignored, "finding") + ")"
+		}
+		return []document.Block{&document.Section{Title: title}}
 	}
 	section := &document.Section{Title: "Findings, the most severe first"}
 	if read.Unexplained > 0 {
