@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,16 +59,23 @@ func findingsOf(all ...made) *findings {
 	return f
 }
 
-func analysisOf(all ...made) string {
-	var b strings.Builder
-	_ = findingsOf(all...).writeAnalysis(&b)
-	return strings.Join(strings.Fields(b.String()), " ")
+// codesOf counts facts by their codes.
+func codesOf(facts []notice.Fact) map[notice.Code]int {
+	codes := map[notice.Code]int{}
+	for _, f := range facts {
+		codes[f.Code()]++
+	}
+	return codes
 }
 
-func inShort(analysis string) string {
-	_, rest, _ := strings.Cut(analysis, "In short -------- ")
-	headlines, _, _ := strings.Cut(rest, " What the results cannot say")
-	return headlines
+// factOf is the first fact of a type.
+func factOf[F notice.Fact](facts []notice.Fact) (first F) {
+	for _, f := range facts {
+		if of, is := f.(F); is {
+			return of
+		}
+	}
+	return first
 }
 
 // linear takes a microsecond, and a nanosecond for so many bytes.
@@ -76,71 +85,86 @@ func linear(bytesPerNs float64) func(int, float64) float64 {
 	}
 }
 
-// Headlines are said of what the results carry, and of nothing else.
+// Headlines are about what the results carry, and nothing else.
 func TestHeadlines(t *testing.T) {
 	fast := made{"nccl", 1, []int{2, 4}, 0.01, 0, linear(100)}
 	slow := made{"gloo", 1, []int{2, 4}, 0.01, 0, linear(1)}
 	edit := func(m made, f func(*made)) made { f(&m); return m }
+	launches := func(m made, n int) made { m.launches = n; return m }
+	crowded := func(m made, from int) made { m.crowded = from; return m }
+	type codes = map[notice.Code]int
 	for name, c := range map[string]struct {
-		analysis   string
-		said, not  []string
-		everywhere []string
+		made            []made
+		headlines, gaps codes
 	}{
-		"one launch": {analysis: analysisOf(slow, fast),
-			said:       []string{"In the one launch that there is, of all_reduce with 4 ranks: nccl is faster at every size measured, by factors from", "bus bandwidth saturates from 1 MiB on", "4 ranks take 1.50 times as long as 2 ranks (95 % interval"},
-			everywhere: []string{"gloo: one launch, so how much launches differ from each other is unknown", "at equal bus bandwidth it would be 1.50", "a slope of 1.00"}},
-		"six launches": {analysis: analysisOf(edit(slow, func(m *made) { m.launches = 6 }), edit(fast, func(m *made) { m.launches = 6 })),
-			said: []string{"Over launches, of all_reduce with 4 ranks: nccl is faster"}, not: []string{"one launch"}, everywhere: []string{"over 6 launches", "Nothing is missing."}},
-		"three launches have no interval": {analysis: analysisOf(edit(slow, func(m *made) { m.launches = 3 }), edit(fast, func(m *made) { m.launches = 3 })),
-			not: []string{"is faster"}, everywhere: []string{"gloo: 3 launches; an interval over launches takes 6.", "With 2 ranks, 1 MiB: gloo took 91.4 times as long as nccl (91.4 to 91.4 over 3 launches); what that says of other launches is open."}},
-		"no difference": {analysis: analysisOf(edit(slow, func(m *made) { m.half = 0.2 }), edit(slow, func(m *made) { m.backend = "mpi" })),
-			said: []string{"no difference between gloo and mpi can be told at 1 MiB, 10 MiB, 100 MiB, 1 GiB"}, not: []string{"is faster"}, everywhere: []string{"Nothing on nccl"}},
-		"a larger world is crowded": {analysis: analysisOf(edit(slow, func(m *made) { m.crowded = 4 }), fast),
-			said: []string{"of all_reduce with 2 ranks: nccl is faster", "on nccl 4 ranks take"}, not: []string{"on gloo"},
-			everywhere: []string{"gloo: with 4 ranks, oversubscribed: 8 ranks share 4 cores on a.", "With 4 ranks nothing is said of gloo and nccl"}},
-		"all are crowded": {analysis: analysisOf(edit(slow, func(m *made) { m.crowded = 2 }), edit(fast, func(m *made) { m.crowded = 2 })),
-			said: []string{"Nothing that the results carry"}, not: []string{"faster", "saturates", "times as long"}},
-		"one backend": {analysis: analysisOf(fast), not: []string{"faster"}, said: []string{"Bandwidth: nccl with 4 ranks"}, everywhere: []string{"Nothing on gloo", "only nccl has times"}},
-		"nothing saturates": {analysis: analysisOf(edit(fast, func(m *made) { m.seconds = func(_ int, size float64) float64 { return 1 + size/1e12 } })),
-			said: []string{"bus bandwidth does not saturate within what was measured; it is largest,", "at the largest size, 1 GiB"}},
-		"bandwidth falls": {analysis: analysisOf(edit(fast, func(m *made) { m.seconds = func(_ int, size float64) float64 { return size * size } })),
-			said: []string{"does not stay at its largest", "at 1 MiB; at 1 GiB it is 0.00098 of that (95 % interval 0.00096 to 0.00099 within one launch)"}},
-		"bandwidth falls, by one launch without an interval": {analysis: analysisOf(edit(fast, func(m *made) { m.half, m.seconds = 1, func(_ int, size float64) float64 { return size * size } })),
-			said: []string{"whether bus bandwidth stays at its largest,", "(no interval)"}},
-		"bandwidth may fall": {analysis: analysisOf(edit(fast, func(m *made) {
-			m.half, m.seconds = 0.2, func(_ int, size float64) float64 { return math.Pow(size, 1.05) }
-		})),
-			said: []string{"whether bus bandwidth stays at its largest,", "cannot be told; at 1 GiB it is 0.707 of that (95 % interval"}},
-		"nothing rehearsed beside what was measured": {analysis: analysisOf(slow, edit(fast, func(m *made) { m.backend = rehearsal })),
-			not: []string{"is faster"}, said: []string{"Bandwidth: gloo with 4 ranks", "nccl-rehearsal (rehearsed) with 4 ranks", "[rehearsed]"}, everywhere: []string{"[measured]"}},
-		"nothing in common": {analysis: analysisOf(edit(slow, func(m *made) { m.worlds = []int{3} }), fast),
-			not: []string{"is faster"}, everywhere: []string{"gloo and nccl have no condition in common"}},
-		"85 % are not saturation": {analysis: analysisOf(edit(fast, func(m *made) {
-			m.seconds = func(_ int, size float64) float64 {
-				if size == 1<<30 {
-					return size / 1e9
-				}
-				return size / 0.85e9
-			}
-		})), said: []string{"does not saturate within what was measured"}},
-		"each wins somewhere": {analysis: analysisOf(slow, edit(fast, func(m *made) { m.seconds = func(_ int, size float64) float64 { return 0.1 } })),
-			said: []string{"gloo is faster at 1 MiB, 10 MiB,", "nccl is faster at 100 MiB, 1 GiB,"}},
+		"one launch": {[]made{slow, fast}, codes{"faster-contender": 1, "saturation": 2}, codes{"few-launches": 2}},
+		"six launches": {[]made{launches(slow, 6), launches(fast, 6)},
+			codes{"faster-contender": 1, "saturation": 2}, codes{}},
+		"three launches have no interval": {[]made{launches(slow, 3), launches(fast, 3)},
+			codes{"saturation": 2, "world-growth": 2}, codes{"few-launches": 2}},
+		"no difference": {[]made{edit(slow, func(m *made) { m.half = 0.2 }), edit(slow, func(m *made) { m.backend = "mpi" })},
+			codes{"same-speed": 1, "saturation": 2}, codes{"backend-missing": 1, "few-launches": 2}},
+		"a larger world is crowded": {[]made{crowded(slow, 4), fast},
+			codes{"faster-contender": 1, "saturation": 2}, codes{"few-launches": 2, "crowded-worlds": 1}},
+		"all are crowded": {[]made{crowded(slow, 2), crowded(fast, 2)},
+			codes{}, codes{"few-launches": 2, "crowded-worlds": 2}},
+		"one backend": {[]made{fast}, codes{"saturation": 1, "world-growth": 1},
+			codes{"backend-missing": 1, "not-compared": 1, "few-launches": 1}},
+		"nothing simulated beside what was measured": {[]made{slow, edit(fast, func(m *made) { m.backend = rehearsal })},
+			codes{"saturation": 2, "world-growth": 2}, codes{"few-launches": 2}},
+		"nothing in common": {[]made{edit(slow, func(m *made) { m.worlds = []int{3} }), fast},
+			codes{"saturation": 2, "world-growth": 1}, codes{"not-compared": 1, "few-launches": 2}},
 	} {
-		headlines := inShort(c.analysis)
-		for _, want := range c.said {
-			if !strings.Contains(headlines, want) {
-				t.Errorf("%s: no headline has %q:\n%s", name, want, headlines)
-			}
+		a := &analyst{findings: findingsOf(c.made...)}
+		if got := codesOf(a.headlines()); !maps.Equal(got, c.headlines) {
+			t.Errorf("%s: headlines %v, want %v", name, got, c.headlines)
 		}
-		for _, no := range c.not {
-			if strings.Contains(headlines, no) {
-				t.Errorf("%s: a headline has %q:\n%s", name, no, headlines)
-			}
+		if got := codesOf(a.gaps()); !maps.Equal(got, c.gaps) {
+			t.Errorf("%s: gaps %v, want %v", name, got, c.gaps)
 		}
-		for _, want := range c.everywhere {
-			if !strings.Contains(c.analysis, want) {
-				t.Errorf("%s: %q is not said:\n%s", name, want, c.analysis)
+	}
+	a := &analyst{findings: findingsOf(slow, edit(fast, func(m *made) {
+		m.seconds = func(int, float64) float64 { return 0.1 }
+	}))}
+	won := factOf[notice.FasterContender](a.headlines())
+	if len(won.Leads) != 2 || won.Leads[0].Who != "gloo" || won.Leads[1].Who != "nccl" || won.Leads[1].All ||
+		!slices.Equal(won.Leads[1].Sizes, []units.Bytes{100 << 20, 1 << 30}) {
+		t.Errorf("%+v", won)
+	}
+	wider := factOf[notice.WorldGrowth](a.scaling(a.analysed()[0]))
+	if math.Abs(float64(wider.Factor)-1.5) > 0.01 || wider.Equal != 1.5 {
+		t.Errorf("%+v", wider)
+	}
+}
+
+// Bandwidth saturates, drops, still rises, or nobody can know.
+func TestSaturation(t *testing.T) {
+	for name, c := range map[string]struct {
+		half    float64
+		seconds func(int, float64) float64
+		want    notice.Saturation
+	}{
+		"saturates": {0.01, linear(100), notice.Saturation{At: 1 << 30, From: 1 << 20}},
+		"rises": {0.01, func(_ int, size float64) float64 { return 1 + size/1e12 },
+			notice.Saturation{At: 1 << 30, Verdict: notice.StillRising}},
+		"drops": {0.01, func(_ int, size float64) float64 { return size * size },
+			notice.Saturation{At: 1 << 20, Last: 1 << 30, Share: 1.0 / 1024}},
+		"no interval": {1, func(_ int, size float64) float64 { return size * size },
+			notice.Saturation{At: 1 << 20, Last: 1 << 30, Share: 1.0 / 1024, Verdict: notice.Inconclusive}},
+		"may drop": {0.2, func(_ int, size float64) float64 { return math.Pow(size, 1.05) },
+			notice.Saturation{At: 1 << 20, Last: 1 << 30, Share: 0.7071, Verdict: notice.Inconclusive}},
+		"85 % is not saturated": {0.01, func(_ int, size float64) float64 {
+			if size == 1<<30 {
+				return size / 1e9
 			}
+			return size / 0.85e9
+		}, notice.Saturation{At: 1 << 30, Verdict: notice.StillRising}},
+	} {
+		a := &analyst{findings: findingsOf(made{"nccl", 1, []int{4}, c.half, 0, c.seconds})}
+		got := factOf[notice.Saturation](a.headlines())
+		if got.At != c.want.At || got.From != c.want.From || got.Last != c.want.Last || got.Verdict != c.want.Verdict ||
+			math.Abs(float64(got.Share-c.want.Share)) > 1e-4 {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
 }
@@ -151,24 +175,21 @@ func TestGrowthFromNothing(t *testing.T) {
 	run, c := f.rows[0].Run, f.rows[0].Record.Case
 	c.SizeBytes, c.Count = 0, 0
 	f.times.Add(run, &result.Record{N: 99, Status: result.OK, Case: c, Time: &result.Time{Seconds: 1e-6}})
-	var b strings.Builder
-	if err := f.writeAnalysis(&b); err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Join(strings.Fields(b.String()), " ")
-	if !strings.Contains(text, "from 1 MiB to 1 GiB, 1024 times the data") || strings.Contains(text, "Inf") || strings.Contains(text, "NaN") {
-		t.Error(text)
+	a := &analyst{findings: f}
+	got := factOf[notice.TimeGrowth](a.growth(a.analysed()[0]))
+	if got.From != 1<<20 || got.To != 1<<30 || got.Data != 1024 || math.Abs(got.Slope.Value-1) > 0.02 {
+		t.Errorf("%+v", got)
 	}
 }
 
 // A headline reaches as far as the least of what it stands on.
 func TestScope(t *testing.T) {
 	across, one := stats.Ratio{Basis: stats.AcrossLaunches}, stats.Ratio{Basis: stats.WithinLaunch, Paired: true}
-	for want, ratios := range map[string][]stats.Ratio{
-		"Over launches,": {across, across},
-		"Over launches, of some sizes in one launch alone,": {one, across},
-		"In the one launch that there is,":                  {one, one},
-		"In the one launch of each that there is,":          {one, {Basis: stats.WithinLaunch}},
+	for want, ratios := range map[notice.Scope][]stats.Ratio{
+		notice.AllLaunches:   {across, across},
+		notice.SomeLaunches:  {one, across},
+		notice.OneLaunch:     {one, one},
+		notice.OneLaunchEach: {one, {Basis: stats.WithinLaunch}},
 	} {
 		if got := scope(ratios); got != want {
 			t.Errorf("%v: %s", ratios, got)

@@ -1,133 +1,124 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 )
 
-// faster compares every contender with the first one, world by world and size by size.
-func (a *analyst) faster(family analysis.Condition) (sentences []string) {
+// faster compares each pair of contenders, world by world and size by size.
+func (a *analyst) faster(family analysis.Condition) (facts []notice.Fact) {
 	for i, first := range a.times.Contenders {
 		for _, other := range a.times.Contenders[i+1:] {
 			for _, s := range a.times.Shapes(first, family) {
-				sentences = append(sentences, a.duels(first, other, family, s)...)
+				facts = append(facts, a.ratios(first, other, family, s)...)
 			}
 		}
 	}
-	return sentences
+	return facts
 }
 
-// duels compares two contenders in one world.
-func (a *analyst) duels(first, other analysis.Contender, family analysis.Condition, s analysis.Shape) (sentences []string) {
+// ratios compares two contenders in one world.
+func (a *analyst) ratios(first, other analysis.Contender, family analysis.Condition, s analysis.Shape) (facts []notice.Fact) {
 	for _, under := range a.times.In(first, family, s) {
 		b := a.times.Cells[other][under]
 		if b == nil {
 			continue
 		}
-		if why := a.times.Crowded(s, first, other); why != "" {
-			return []string{a.told(fmt.Sprintf("With %s nothing is said of %s and %s: %s.", s.Words(), a.name[first], a.name[other], why), first, other)}
+		if why := a.times.Crowded(s, first, other); why != nil {
+			both := []string{a.who(first), a.who(other)}
+			return []notice.Fact{notice.NotCompared{Contenders: both, World: s.Named(), Cause: notice.Kept{Fact: why}}}
 		}
-		sentences = append(sentences, a.told(a.duel(first, other, under, analysis.Ratio(b, a.times.Cells[first][under])), first, other))
+		facts = append(facts, a.ratio(first, other, under, analysis.Ratio(b, a.times.Cells[first][under])))
 	}
-	return sentences
+	return facts
 }
 
-// duel is one comparison in words; r is the ratio of other's time to that of first.
-func (a *analyst) duel(first, other analysis.Contender, under analysis.Condition, r stats.Ratio) string {
-	slow, fast := a.name[other], a.name[first]
+// ratio is one comparison; r is the ratio of other's time to that of first.
+func (a *analyst) ratio(first, other analysis.Contender, under analysis.Condition, r stats.Ratio) notice.TimeRatio {
+	slow, fast := a.who(other), a.who(first)
 	if r.Value < 1 {
 		slow, fast, r = fast, slow, r.Inverse()
 	}
-	at := fmt.Sprintf("With %s, %s: ", analysis.ShapeOf(under).Words(), under.Size())
-	if r.Basis == stats.LaunchSpread || r.Basis == stats.NoBounds {
-		return at + fmt.Sprintf("%s took %s times as long as %s (%s); what that says of other launches is open.", slow, units.Times(r.Value), fast, say.Bounds(r))
+	fact := notice.TimeRatio{
+		World: analysis.ShapeOf(under).Named(), At: units.Bytes(under.SizeBytes), Slower: slow, Faster: fast,
+		Factor: units.Factor(r.Value), Interval: analysis.IntervalOf(r),
 	}
-	if !r.Differs() {
-		return at + fmt.Sprintf("no difference can be told between %s and %s: %s takes %s times as long (%s).", fast, slow, slow, units.Times(r.Value), say.Bounds(r))
+	switch {
+	case r.Basis == stats.LaunchSpread || r.Basis == stats.NoBounds:
+		fact.Verdict = notice.TooFewLaunches
+	case !r.Differs():
+		fact.Verdict = notice.NotSignificant
 	}
-	return at + fmt.Sprintf("%s is faster; %s takes %s times as long (%s).", fast, slow, units.Times(r.Value), say.Bounds(r))
-}
-
-// saturated is where the bus bandwidth of a contender in one world ends to grow.
-type saturated struct {
-	from, at     analysis.Condition // from which size on it is within 10 % of its largest, and where it is largest
-	last         analysis.Condition // the largest size
-	largest, end float64            // bytes per second: the largest, and that of the largest size
-	within       bool               // it does so before the largest size that was measured
-	falls        bool               // at the largest size it is lower again
-	share        stats.Ratio        // of the largest, that it then is
+	return fact
 }
 
 // nearLargest is the share of the largest bandwidth from which on it counts as reached.
 const nearLargest = 0.9
 
-// saturates looks at the sizes of one world; false: there are fewer than three, or no bandwidth.
-func (a *analyst) saturates(who analysis.Contender, family analysis.Condition, s analysis.Shape) (found saturated, ok bool) {
+// saturates is where the bus bandwidth of one world ends to grow; false: it has fewer than three sizes, or no bandwidth.
+func (a *analyst) saturates(who analysis.Contender, family analysis.Condition, s analysis.Shape) (fact notice.Saturation, ok bool) {
 	all := a.times.In(who, family, s)
 	bandwidths := make([]float64, len(all))
+	most := 0
 	for i, under := range all {
 		t, _ := a.times.Cells[who][under].Over()
-		if bandwidths[i] = under.BusBW(t.Value); bandwidths[i] > found.largest {
-			found.largest, found.at = bandwidths[i], under
+		if bandwidths[i] = under.BusBW(t.Value); bandwidths[i] > bandwidths[most] {
+			most = i
 		}
 	}
-	if len(all) < 3 || found.largest <= 0 {
-		return found, false
+	if len(all) < 3 || bandwidths[most] <= 0 {
+		return fact, false
 	}
-	found.last, found.end = all[len(all)-1], bandwidths[len(all)-1]
-	if found.falls = found.end < nearLargest*found.largest; found.falls {
-		found.share = analysis.Ratio(a.times.Cells[who][found.at], a.times.Cells[who][found.last])
-		bytes := float64(found.last.SizeBytes) / float64(found.at.SizeBytes)
-		found.share.Value, found.share.Lo, found.share.Hi = found.share.Value*bytes, found.share.Lo*bytes, found.share.Hi*bytes
+	largest, at, last := bandwidths[most], all[most], all[len(all)-1]
+	fact = notice.Saturation{
+		Who: a.who(who), World: s.Named(), BusBW: units.Bandwidth(largest), At: units.Bytes(at.SizeBytes),
+	}
+	if bandwidths[len(all)-1] < nearLargest*largest {
+		r := analysis.Ratio(a.times.Cells[who][at], a.times.Cells[who][last])
+		bytes := float64(last.SizeBytes) / float64(at.SizeBytes)
+		r.Value, r.Lo, r.Hi = r.Value*bytes, r.Lo*bytes, r.Hi*bytes
+		fact.Last, fact.Share = units.Bytes(last.SizeBytes), units.Factor(r.Value)
+		fact.Interval = analysis.IntervalOf(r)
+		if r.Basis == stats.NoBounds || r.Hi >= nearLargest {
+			fact.Verdict = notice.Inconclusive
+		}
+		return fact, true
 	}
 	from := len(all) - 1
-	for from > 0 && bandwidths[from-1] >= nearLargest*found.largest {
+	for from > 0 && bandwidths[from-1] >= nearLargest*largest {
 		from--
 	}
-	found.from, found.within = all[from], !found.falls && from < len(all)-1
-	return found, true
+	if from == len(all)-1 {
+		fact.Verdict = notice.StillRising
+	} else {
+		fact.From = units.Bytes(all[from].SizeBytes)
+	}
+	return fact, true
 }
 
-func (a *analyst) saturation(family analysis.Condition) (sentences []string) {
+func (a *analyst) saturation(family analysis.Condition) (facts []notice.Fact) {
 	for _, who := range a.times.Contenders {
-		for _, s := range a.times.Shapes(who, family) {
-			if a.times.Crowded(s, who) != "" {
-				continue
-			}
-			if found, ok := a.saturates(who, family, s); ok {
-				sentences = append(sentences, a.told(fmt.Sprintf("%s with %s: %s.", a.name[who], s.Words(), found.words()), who))
+		for _, s := range a.uncrowded(who, family) {
+			if fact, ok := a.saturates(who, family, s); ok {
+				facts = append(facts, fact)
 			}
 		}
 	}
-	return sentences
+	return facts
 }
 
-// words say where bandwidth saturates.
-func (found saturated) words() string {
-	gbps := units.Gigabytes(found.largest) + " GB/s"
-	switch {
-	case found.within:
-		return fmt.Sprintf("bus bandwidth saturates from %s on, at up to %s (%s)", found.from.Size(), gbps, found.at.Size())
-	case found.falls && (found.share.Basis == stats.NoBounds || found.share.Hi >= nearLargest):
-		return fmt.Sprintf("whether bus bandwidth stays at its largest, %s at %s, cannot be told; at %s it is %s of that (%s)", gbps, found.at.Size(), found.last.Size(), units.Times(found.share.Value), say.Bounds(found.share))
-	case found.falls:
-		return fmt.Sprintf("bus bandwidth does not stay at its largest, %s at %s; at %s it is %s of that (%s)", gbps, found.at.Size(), found.last.Size(), units.Times(found.share.Value), say.Bounds(found.share))
-	}
-	return fmt.Sprintf("bus bandwidth does not saturate within what was measured; it is largest, %s, at the largest size, %s", gbps, found.last.Size())
-}
-
-// growth says how time grows from the smallest to the largest size that has data.
-func (a *analyst) growth(family analysis.Condition) (sentences []string) {
+// growth is how time grows from the smallest to the largest size that has data.
+func (a *analyst) growth(family analysis.Condition) (facts []notice.Fact) {
 	for _, who := range a.times.Contenders {
-		for _, s := range a.times.Shapes(who, family) {
-			all := slices.DeleteFunc(a.times.In(who, family, s), func(c analysis.Condition) bool { return c.SizeBytes == 0 })
-			if len(all) < 2 || a.times.Crowded(s, who) != "" {
+		for _, s := range a.uncrowded(who, family) {
+			empty := func(c analysis.Condition) bool { return c.SizeBytes == 0 }
+			all := slices.DeleteFunc(a.times.In(who, family, s), empty)
+			if len(all) < 2 {
 				continue
 			}
 			least, most := all[0], all[len(all)-1]
@@ -136,19 +127,22 @@ func (a *analyst) growth(family analysis.Condition) (sentences []string) {
 				continue
 			}
 			step := float64(most.SizeBytes) / float64(least.SizeBytes)
-			slope := func(ratio float64) float64 { return math.Log(ratio) / math.Log(step) }
-			text := fmt.Sprintf("%s with %s: from %s to %s, %s times the data, time grows %s times (%s): a slope of %.2f", a.name[who], s.Words(), least.Size(), most.Size(), units.Times(step), units.Times(r.Value), say.Bounds(r), slope(r.Value))
+			exponent := func(ratio float64) float64 { return math.Log(ratio) / math.Log(step) }
+			slope := notice.Slope{Value: exponent(r.Value)}
 			if r.Basis != stats.NoBounds {
-				text += fmt.Sprintf(" (%.2f to %.2f)", slope(r.Lo), slope(r.Hi))
+				slope.Lo, slope.Hi = exponent(r.Lo), exponent(r.Hi)
 			}
-			sentences = append(sentences, a.told(text+" between logarithms, where 1 is in proportion.", who))
+			facts = append(facts, notice.TimeGrowth{
+				Who: a.who(who), World: s.Named(), From: units.Bytes(least.SizeBytes), To: units.Bytes(most.SizeBytes),
+				Data: units.Factor(step), Factor: units.Factor(r.Value), Interval: analysis.IntervalOf(r), Slope: slope,
+			})
 		}
 	}
-	return sentences
+	return facts
 }
 
-// scaling says how time grows from the smallest world to each larger one, at every size that both have.
-func (a *analyst) scaling(family analysis.Condition) (sentences []string) {
+// scaling is how time grows from the smallest world to each larger one, at every size that both have.
+func (a *analyst) scaling(family analysis.Condition) (facts []notice.Fact) {
 	for _, who := range a.times.Contenders {
 		worlds := a.uncrowded(who, family)
 		if len(worlds) < 2 {
@@ -156,43 +150,44 @@ func (a *analyst) scaling(family analysis.Condition) (sentences []string) {
 		}
 		for _, under := range a.times.In(who, family, worlds[0]) {
 			for _, s := range worlds[1:] {
-				if text := a.wider(who, under, s); text != "" {
-					sentences = append(sentences, a.told(fmt.Sprintf("%s, %s: %s.", a.name[who], under.Size(), text), who))
+				if fact, ok := a.wider(who, under, s); ok {
+					facts = append(facts, fact)
 				}
 			}
 		}
 	}
-	return sentences
+	return facts
 }
 
 // uncrowded are the worlds of a contender whose ranks had cores of their own.
 func (a *analyst) uncrowded(who analysis.Contender, family analysis.Condition) (found []analysis.Shape) {
 	for _, s := range a.times.Shapes(who, family) {
-		if a.times.Crowded(s, who) == "" {
+		if a.times.Crowded(s, who) == nil {
 			found = append(found, s)
 		}
 	}
 	return found
 }
 
-// wider compares one size in a larger world with the same in a smaller one; nothing where it was not measured there.
-func (a *analyst) wider(who analysis.Contender, under analysis.Condition, s analysis.Shape) string {
+// wider compares one size in a larger world with the same in a smaller one; false where it was not measured there.
+func (a *analyst) wider(who analysis.Contender, under analysis.Condition, s analysis.Shape) (fact notice.WorldGrowth, ok bool) {
 	larger := under
 	larger.World, larger.Nodes, larger.PerNode = s.World, s.Nodes, s.PerNode
 	larger = a.sameSize(who, larger)
 	c := a.times.Cells[who][larger]
 	if c == nil {
-		return ""
+		return fact, false
 	}
 	r := analysis.Ratio(c, a.times.Cells[who][under])
-	if r.Value <= 0 {
-		return ""
+	fact = notice.WorldGrowth{
+		Who: a.who(who), At: units.Bytes(under.SizeBytes), Smaller: analysis.ShapeOf(under).Named(), Larger: s.Named(),
+		Factor: units.Factor(r.Value), Interval: analysis.IntervalOf(r),
 	}
-	text := fmt.Sprintf("%s take %s times as long as %s (%s)", s.Words(), units.Times(r.Value), analysis.ShapeOf(under).Words(), say.Bounds(r))
-	if from, to := under.Collective.BusFactor(under.World), larger.Collective.BusFactor(larger.World); from > 0 && to > 0 {
-		text += fmt.Sprintf("; at equal bus bandwidth it would be %s", units.Times(to/from))
+	from, to := under.Collective.BusFactor(under.World), larger.Collective.BusFactor(larger.World)
+	if from > 0 && to > 0 {
+		fact.Equal = units.Factor(to / from)
 	}
-	return text
+	return fact, r.Value > 0
 }
 
 // sameSize finds the condition of a larger world with the size of another: where ranks share the data, it is trimmed

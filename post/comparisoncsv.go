@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -174,7 +175,7 @@ func (f *findings) writeTable(w io.Writer, wanted func(*result.Run) bool, missin
 		if err != nil {
 			return err
 		}
-		empty := map[string]string{"backend": backend, "device": deviceKind(backend), "status": "missing", "reason": f.whyMissing(backend)}
+		empty := map[string]string{"backend": backend, "device": deviceKind(backend), "status": "missing", "reason": notice.Message(f.lackOf(backend))}
 		for i, column := range fields {
 			cells[i] = empty[column.name]
 		}
@@ -186,10 +187,8 @@ func (f *findings) writeTable(w io.Writer, wanted func(*result.Run) bool, missin
 	return err
 }
 
-// whyMissing says why nothing of a backend is there.
-func (f *findings) whyMissing(backend string) string {
-	if backend == "nccl" && slices.Contains(f.left, rehearsal) {
-		return "no measured results of nccl among the files read; those rehearsed are left out without --include-rehearsed"
-	}
-	return "no results of " + backend + " among the files read"
+// lackOf is the notice that no results of a backend were read.
+func (f *findings) lackOf(backend string) notice.BackendMissing {
+	left := backend == "nccl" && slices.Contains(f.left, rehearsal)
+	return notice.BackendMissing{Backend: backend, Simulated: notice.LeftOutWords(left)}
 }

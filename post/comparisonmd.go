@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/internal/units"
@@ -55,10 +56,10 @@ func (p *page) end(w io.Writer) error {
 func (f *findings) head(p *page, title string) {
 	p.line("# %s\n", title)
 	if f.rehearsed > 0 {
-		p.line("**REHEARSED: rows marked rehearsed are of stand-ins; no device was measured, and their figures say nothing about hardware.**\n")
+		p.line("**%s**\n", simulatedWords)
 	}
 	for _, b := range f.missing() {
-		p.line("%s: %s.\n", b, f.whyMissing(b))
+		p.line("%s\n", notice.Sentence(f.lackOf(b)))
 	}
 	p.line("Sizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians.\n")
 }
@@ -138,7 +139,7 @@ func (f *findings) againstFirst(references map[string]analysis.Contender, row re
 	if words = units.Times(r.Value); r.Basis != stats.NoBounds {
 		words += " (" + say.Span(r) + ")"
 	}
-	return words, f.times.Crowded(analysis.ShapeOf(under), first)
+	return words, notice.Reason(f.times.Crowded(analysis.ShapeOf(under), first))
 }
 
 // writeSummary writes the median over launches of every configuration, against the first backend.
@@ -179,12 +180,12 @@ func (f *findings) summaryRow(p *page, who analysis.Contender, under analysis.Co
 			against += " (" + say.Span(r) + ")"
 		}
 		notes = append(notes, "against "+f.name[first]+": "+meaning(r))
-		if why := f.times.Crowded(analysis.ShapeOf(under), first); why != "" {
-			notes = append(notes, "against "+f.name[first]+": "+why)
+		if why := f.times.Crowded(analysis.ShapeOf(under), first); why != nil {
+			notes = append(notes, "against "+f.name[first]+": "+notice.Message(why))
 		}
 	}
-	if why := f.times.Crowded(analysis.ShapeOf(under), who); why != "" {
-		notes = append(notes, why)
+	if why := f.times.Crowded(analysis.ShapeOf(under), who); why != nil {
+		notes = append(notes, notice.Message(why))
 	}
 	p.row(f.name[who]+mark(who), deviceKind(who.Backend), analysis.ShapeOf(under).String(), coll.FormatSize(under.SizeBytes, true), fmt.Sprint(len(c.Launches)),
 		units.Duration(t.Value), bounds, units.Gigabytes(under.AlgBW(t.Value)), units.Gigabytes(under.BusBW(t.Value)), against, p.notes.marksOf(notes))

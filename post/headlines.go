@@ -2,65 +2,60 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 	"busbar/post/analysis"
-	"busbar/post/say"
 )
 
 // mostHeadlines is how many headlines there are of one kind.
 const mostHeadlines = 2
 
-// headlines are the two or three sentences that one would say first, of all_reduce. None is made of worlds whose ranks
-// shared cores, or of spreads that are no interval; what holds for one launch alone begins with that.
-func (a *analyst) headlines() (sentences []string) {
+// headlines are the first facts of the comparison, on all_reduce. Worlds whose ranks shared cores have none, and ratios
+// without a confidence interval have none.
+func (a *analyst) headlines() (facts []notice.Fact) {
 	families := a.analysed()
 	i := slices.IndexFunc(families, func(c analysis.Condition) bool { return c.Collective == coll.AllReduce })
 	if i < 0 {
 		return nil
 	}
 	family := families[i]
-	sentences = append(sentences, a.winners(family)...)
-	if s := a.plateau(family); s != "" {
-		sentences = append(sentences, s)
+	facts = append(a.winners(family), a.plateaus(family)...)
+	if len(facts) <= mostHeadlines {
+		facts = append(facts, a.spread(family)...)
 	}
-	if s := a.spread(family); s != "" && len(sentences) <= mostHeadlines {
-		sentences = append(sentences, s)
-	}
-	return sentences
+	return facts
 }
 
-// winners says of the largest world that each pair of contenders shares who is faster there.
-func (a *analyst) winners(family analysis.Condition) (sentences []string) {
+// winners compares each pair of contenders in the largest world that both have.
+func (a *analyst) winners(family analysis.Condition) (facts []notice.Fact) {
 	for i, first := range a.times.Contenders {
 		for _, other := range a.times.Contenders[i+1:] {
 			worlds := a.uncrowded(first, family)
 			slices.Reverse(worlds)
 			for _, s := range worlds {
-				if text := a.winner(first, other, family, s); text != "" && len(sentences) < mostHeadlines {
-					sentences = append(sentences, a.told(text, first, other))
+				if fact := a.winner(first, other, family, s); fact != nil && len(facts) < mostHeadlines {
+					facts = append(facts, fact)
 					break
 				}
 			}
 		}
 	}
-	return sentences
+	return facts
 }
 
-// winner says who of two is faster in one world, at which sizes, by how much. It says nothing where the world's ranks
-// shared cores, a ratio has no interval, or one of the two was rehearsed.
-func (a *analyst) winner(first, other analysis.Contender, family analysis.Condition, s analysis.Shape) string {
-	if a.times.Crowded(s, other) != "" || first.Rehearsed != other.Rehearsed {
-		return ""
+// winner is which of two is faster in one world, at which sizes, by how much; nil where the world's ranks shared cores, a
+// ratio has no confidence interval, or one of the two was simulated.
+func (a *analyst) winner(first, other analysis.Contender, family analysis.Condition, s analysis.Shape) notice.Fact {
+	if a.times.Crowded(s, other) != nil || first.Rehearsed != other.Rehearsed {
+		return nil
 	}
-	ahead := map[analysis.Contender][]duelled{}
-	var open []duelled // no difference can be told
+	ahead := map[analysis.Contender][]notice.SizeRatio{}
+	var same []units.Bytes
 	var bases []stats.Ratio
 	for _, under := range a.times.In(first, family, s) {
 		b := a.times.Cells[other][under]
@@ -69,118 +64,102 @@ func (a *analyst) winner(first, other analysis.Contender, family analysis.Condit
 		}
 		r := analysis.Ratio(b, a.times.Cells[first][under])
 		if r.Basis != stats.WithinLaunch && r.Basis != stats.AcrossLaunches {
-			return ""
+			return nil
 		}
 		bases = append(bases, r)
 		switch {
 		case !r.Differs():
-			open = append(open, duelled{under, r})
+			same = append(same, units.Bytes(under.SizeBytes))
 		case r.Value > 1:
-			ahead[first] = append(ahead[first], duelled{under, r})
+			ahead[first] = append(ahead[first], sizeRatio(under, r))
 		default:
-			ahead[other] = append(ahead[other], duelled{under, r.Inverse()})
+			ahead[other] = append(ahead[other], sizeRatio(under, r.Inverse()))
 		}
 	}
-	var words []string
-	for _, who := range []analysis.Contender{first, other} {
+	operation, world, scope := family.Collective.String(), s.Named(), scope(bases)
+	var leads []notice.Lead
+	for i, who := range []analysis.Contender{first, other} {
 		if won := ahead[who]; won != nil {
-			words = append(words, fmt.Sprintf("%s is faster %s", a.name[who], atSizes(won, len(open)+len(ahead[first])+len(ahead[other]))))
+			lead := leadOf(won, len(bases))
+			lead.Who, lead.Than = a.who(who), a.who([]analysis.Contender{other, first}[i])
+			leads = append(leads, lead)
 		}
 	}
-	if open != nil && words != nil {
-		words = append(words, "no difference can be told at "+sizesOf(open))
-	} else if open != nil {
-		words = []string{fmt.Sprintf("no difference between %s and %s can be told at %s", a.name[first], a.name[other], sizesOf(open))}
+	switch {
+	case leads != nil:
+		return notice.FasterContender{Operation: operation, World: world, Leads: leads, Same: same, Scope: scope}
+	case same != nil:
+		return notice.SameSpeed{
+			Operation: operation, World: world, First: a.who(first), Second: a.who(other), Sizes: same, Scope: scope,
+		}
 	}
-	if words == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s of %s with %s: %s.", scope(bases), family.Collective, s.Words(), strings.Join(words, "; "))
+	return nil
 }
 
-// duelled is a size at which a contender was compared, and how many times as long the slower one took.
-type duelled struct {
-	under analysis.Condition
-	r     stats.Ratio
+// who is the name of a contender, with a mark if it was simulated.
+func (a *analyst) who(c analysis.Contender) string { return a.name[c] + mark(c) }
+
+func sizeRatio(under analysis.Condition, r stats.Ratio) notice.SizeRatio {
+	return notice.SizeRatio{
+		At: units.Bytes(under.SizeBytes), Factor: units.Factor(r.Value), Interval: analysis.IntervalOf(r),
+	}
 }
 
-// scope says how far a headline reaches that stands on these ratios.
-func scope(ratios []stats.Ratio) string {
+// scope is which launches a headline of these ratios holds for.
+func scope(ratios []stats.Ratio) notice.Scope {
 	within := slices.ContainsFunc(ratios, func(r stats.Ratio) bool { return r.Basis == stats.WithinLaunch })
 	across := slices.ContainsFunc(ratios, func(r stats.Ratio) bool { return r.Basis == stats.AcrossLaunches })
 	switch {
 	case within && across:
-		return "Over launches, of some sizes in one launch alone,"
+		return notice.SomeLaunches
 	case across:
-		return "Over launches,"
+		return notice.AllLaunches
 	case slices.ContainsFunc(ratios, func(r stats.Ratio) bool { return !r.Paired }):
-		return "In the one launch of each that there is,"
+		return notice.OneLaunchEach
 	}
-	return "In the one launch that there is,"
+	return notice.OneLaunch
 }
 
-// atSizes says where one was faster and by how much, from the least to the most.
-func atSizes(won []duelled, all int) string {
-	least := slices.MinFunc(won, func(a, b duelled) int { return cmp.Compare(a.r.Value, b.r.Value) })
-	most := slices.MaxFunc(won, func(a, b duelled) int { return cmp.Compare(a.r.Value, b.r.Value) })
-	at := "at " + sizesOf(won)
-	if len(won) == all && all > 1 {
-		at = "at every size measured"
+// leadOf is where one was faster, of so many sizes in all.
+func leadOf(won []notice.SizeRatio, all int) notice.Lead {
+	byFactor := func(a, b notice.SizeRatio) int { return cmp.Compare(a.Factor, b.Factor) }
+	lead := notice.Lead{
+		All:   len(won) == all && all > 1,
+		Least: slices.MinFunc(won, byFactor), Most: slices.MaxFunc(won, byFactor),
 	}
-	if units.Times(least.r.Value) == units.Times(most.r.Value) {
-		return fmt.Sprintf("%s, by a factor of %s (95 %% interval %s)", at, units.Times(most.r.Value), say.Span(most.r))
+	for _, one := range won {
+		lead.Sizes = append(lead.Sizes, one.At)
 	}
-	return fmt.Sprintf("%s, by factors from %s (%s; 95 %% interval %s) to %s (%s; %s)", at, units.Times(least.r.Value), least.under.Size(), say.Span(least.r), units.Times(most.r.Value), most.under.Size(), say.Span(most.r))
+	return lead
 }
 
-func sizesOf(all []duelled) string {
-	var words []string
-	for _, d := range all {
-		words = append(words, d.under.Size())
-	}
-	return units.Some(words)
-}
-
-// plateau says where bandwidth saturates in the largest world of each contender.
-func (a *analyst) plateau(family analysis.Condition) string {
-	var words []string
-	var about []analysis.Contender
+// plateaus are where bandwidth saturates in the largest world of each contender.
+func (a *analyst) plateaus(family analysis.Condition) (facts []notice.Fact) {
 	for _, who := range a.times.Contenders {
 		worlds := a.uncrowded(who, family)
 		if len(worlds) == 0 {
 			continue
 		}
-		s := worlds[len(worlds)-1]
-		if found, ok := a.saturates(who, family, s); ok {
-			words = append(words, fmt.Sprintf("%s%s with %s, %s", a.name[who], mark(who), s.Words(), found.words()))
-			about = append(about, who)
+		if fact, ok := a.saturates(who, family, worlds[len(worlds)-1]); ok {
+			facts = append(facts, fact)
 		}
 	}
-	if words == nil {
-		return ""
-	}
-	return a.told("Bandwidth: "+strings.Join(words, "; ")+".", about...)
+	return facts
 }
 
-// spread says how time grows from the smallest to the largest world, at the size nearest to the one that is pictured.
-func (a *analyst) spread(family analysis.Condition) string {
-	var words []string
-	var about []analysis.Contender
+// spread is how time grows from the smallest to the largest world, at the size nearest to the one that is plotted.
+func (a *analyst) spread(family analysis.Condition) (facts []notice.Fact) {
 	for _, who := range a.times.Contenders {
 		worlds := a.uncrowded(who, family)
 		if len(worlds) < 2 {
 			continue
 		}
 		under := nearest(a.times.In(who, family, worlds[0]), pictured)
-		if text := a.wider(who, under, worlds[len(worlds)-1]); text != "" {
-			words = append(words, fmt.Sprintf("on %s%s %s", a.name[who], mark(who), text))
-			about = append(about, who)
+		if fact, ok := a.wider(who, under, worlds[len(worlds)-1]); ok {
+			facts = append(facts, fact)
 		}
 	}
-	if words == nil {
-		return ""
-	}
-	return a.told("Worlds: "+strings.Join(words, "; ")+".", about...)
+	return facts
 }
 
 // nearest is the condition whose size is nearest to a size, by their ratio.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/analysis"
 	"busbar/post/report"
@@ -113,10 +114,10 @@ func (r *reporter) write(ctx context.Context, made *report.Report) error {
 func (r *reporter) say(made *report.Report) {
 	fmt.Fprintln(r.stdout)
 	for _, b := range made.Banners {
-		hanging(r.stdout, "! ", b.Says)
+		hanging(r.stdout, "! ", b.Message)
 	}
 	for _, h := range made.Headlines {
-		hanging(r.stdout, "- ", h.Says)
+		hanging(r.stdout, "- ", h.Message)
 	}
 }
 
@@ -160,14 +161,7 @@ func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []res
 	}
 	found := report.Found{Curves: b.Curves(), Models: analysis.ModelOf, Headlines: sides.headlines(), Notes: notes}
 	found.Findings, found.More = analysis.Find(found.Curves, analysis.Options{Ceiling: ceilings.OfCurve})
-	found.Ceilings = func(c *analysis.Curve) report.Ceiling {
-		of := ceilings.OfCurve(c)
-		says := of.Words()
-		if of.Known() {
-			says = of.Text()
-		}
-		return report.Ceiling{GBps: of.BusBW / 1e9, Name: of.Name, Says: says, Source: of.Source}
-	}
+	found.Ceilings = ceilings.OfCurve
 	made := b.Report(found)
 	if traced != nil {
 		traced.Join(found.Curves, r.IncludeRehearsed)
@@ -209,14 +203,13 @@ func (s *sideBySide) add(row result.Row) {
 	}
 }
 
-func (s *sideBySide) headlines() []string {
+func (s *sideBySide) headlines() []notice.Fact {
 	if s.found == nil {
 		return nil
 	}
 	a := &analyst{findings: s.found}
-	var sentences []string
 	if families := a.analysed(); len(families) > 0 {
-		sentences = a.winners(families[0])
+		return a.winners(families[0])
 	}
-	return sentences
+	return nil
 }

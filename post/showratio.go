@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/internal/units"
@@ -120,8 +121,8 @@ func ratioSection(m *analysis.Measurements, first, other analysis.Contender, dat
 		was, _ := a.Over()
 		now, _ := b.Over()
 		words, about := verdict(r), []string{meaning(r)}
-		if why := m.Crowded(analysis.ShapeOf(under), first, other); why != "" {
-			words, about = "", append(about, why)
+		if why := m.Crowded(analysis.ShapeOf(under), first, other); why != nil {
+			words, about = "", append(about, notice.Message(why))
 		}
 		table.Row(coll.FormatSize(under.SizeBytes, true), units.Duration(was.Value), units.Duration(now.Value),
 			units.Times(r.Value), say.Span(r), words, notes.marksOf(about))

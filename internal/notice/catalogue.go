@@ -27,8 +27,8 @@ func (e *Entry) Code() Code { return e.Example.Code() }
 func (e *Entry) Meaning() string { return strings.Join(strings.Fields(e.Doc), " ") }
 
 // areas are the files of the catalogue.
-var areas = [][]Entry{records, curves, peaks, timelines, training, runs, ncclRanks, ncclNetwork, ncclGPUs,
-	ncclMessages, ncclSettings, ncclDiffer, timelineNotes, timelineAnswers, patterns}
+var areas = [][]Entry{records, curves, peaks, timelines, training, runs, headlines, contenders, ncclRanks, ncclNetwork,
+	ncclGPUs, ncclMessages, ncclSettings, ncclDiffer, timelineNotes, timelineAnswers, patterns}
 
 // byCode finds entries.
 var byCode = index()

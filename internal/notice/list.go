@@ -25,6 +25,9 @@ func (k Kept) Sentences() string {
 	return strings.Join(append([]string{Message(k.Fact)}, Details(k.Fact)...), ". ")
 }
 
+// String is the message.
+func (k Kept) String() string { return Message(k.Fact) }
+
 // Texts are the messages.
 func (l List) Texts() []string {
 	var all []string

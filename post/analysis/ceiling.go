@@ -53,19 +53,24 @@ func (c Ceiling) Text() string {
 	return c.Figure() + ": " + c.Words()
 }
 
-// Words are what it is and what gets past it, or why there is none and what to do about that.
-func (c Ceiling) Words() string {
-	switch {
-	case !c.Known() && !c.Moot:
-		return notice.Message(c.Fact) + "; " + notice.Advice(c.Fact)
-	case c.Beyond > c.BusBW:
-		return notice.Message(
-			c.Fact,
-		) + "; " + notice.Message(
-			notice.PeakExceeded{By: c.By, UpTo: units.LinkRate(c.Beyond)},
-		)
+// Exceeded is what can exceed the peak; nil where nothing can.
+func (c Ceiling) Exceeded() notice.Fact {
+	if c.Beyond <= c.BusBW {
+		return nil
 	}
-	return notice.Message(c.Fact)
+	return notice.PeakExceeded{By: c.By, UpTo: units.LinkRate(c.Beyond)}
+}
+
+// Words are the message of the peak with its advice, and what can exceed it.
+func (c Ceiling) Words() string {
+	text := notice.Message(c.Fact)
+	if by := c.Exceeded(); by != nil {
+		text += "; " + notice.Message(by)
+	}
+	if do := notice.Advice(c.Fact); do != "" && !c.Moot {
+		text += "; " + do
+	}
+	return text
 }
 
 // Ceilings knows the ceilings of runs. Records are added as they are read; what is asked for then holds for whole runs.

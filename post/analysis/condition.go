@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/units"
 	"busbar/post/say"
 )
 
@@ -75,14 +75,11 @@ func (s Shape) String() string {
 	return fmt.Sprint(s.World)
 }
 
-// Words name a world in a sentence: "16 ranks on 2 nodes".
-func (s Shape) Words() string {
-	words := units.Count(s.World, "rank")
-	if s.Nodes > 1 {
-		words += fmt.Sprintf(" on %d nodes", s.Nodes)
-	}
-	return words
-}
+// Named is the world in a notice.
+func (s Shape) Named() notice.World { return notice.World{Ranks: s.World, Nodes: s.Nodes} }
+
+// Words is "16 ranks on 2 nodes".
+func (s Shape) Words() string { return s.Named().String() }
 
 // CompareConditions orders conditions as tables do: by family, then world, then size.
 func CompareConditions(a, b Condition) int {

@@ -15,7 +15,7 @@ type Measurements struct {
 	Contenders []Contender // in the order in which they are compared: the first is what the others stand against
 	Asked      []string    // backends in the order in which rank was asked for them, where one launch measured several
 	Cells      map[Contender]map[Condition]*Cell
-	crowd      map[Contender]map[Shape]string // worlds whose ranks or threads shared cores, and how
+	crowd      map[Contender]map[Shape]notice.Fact // worlds whose ranks or threads shared cores, and how
 }
 
 // Cell is what one contender took under one condition, by launch.
@@ -26,7 +26,7 @@ type Cell struct {
 
 // NewMeasurements holds nothing yet.
 func NewMeasurements() *Measurements {
-	return &Measurements{Cells: map[Contender]map[Condition]*Cell{}, crowd: map[Contender]map[Shape]string{}}
+	return &Measurements{Cells: map[Contender]map[Condition]*Cell{}, crowd: map[Contender]map[Shape]notice.Fact{}}
 }
 
 // Add takes a record, if it has a time that holds.
@@ -36,11 +36,11 @@ func (m *Measurements) Add(run *result.Run, r *result.Record) {
 	}
 	who := ContenderOf(run)
 	if m.Cells[who] == nil {
-		m.Cells[who], m.crowd[who] = map[Condition]*Cell{}, map[Shape]string{}
+		m.Cells[who], m.crowd[who] = map[Condition]*Cell{}, map[Shape]notice.Fact{}
 		m.Contenders = append(m.Contenders, who)
 	}
 	under := ConditionOf(run, r)
-	if why := notice.Reason(run.Crowded()); why != "" {
+	if why := run.Crowded(); why != nil {
 		m.crowd[who][ShapeOf(under)] = why
 	}
 	c := m.Cells[who][under]
@@ -67,13 +67,13 @@ func (m *Measurements) Arrange() {
 }
 
 // Crowded is why times of a world say nothing about speed, for the first of the contenders that has a reason.
-func (m *Measurements) Crowded(s Shape, contenders ...Contender) string {
+func (m *Measurements) Crowded(s Shape, contenders ...Contender) notice.Fact {
 	for _, who := range contenders {
-		if why := m.crowd[who][s]; why != "" {
+		if why := m.crowd[who][s]; why != nil {
 			return why
 		}
 	}
-	return ""
+	return nil
 }
 
 // Common says whether two contenders have a time under the same condition.

@@ -137,7 +137,7 @@ func gapFinding(slower, faster *Curve, run []gap) Finding {
 			At: units.Bytes(
 				slower.Points[most.at].SizeBytes,
 			),
-			Interval: intervalOf(most.r),
+			Interval: IntervalOf(most.r),
 			Sizes:    len(run),
 			Loss:     units.Share(loss),
 		},
@@ -148,8 +148,8 @@ func gapFinding(slower, faster *Curve, run []gap) Finding {
 	)
 }
 
-// intervalOf is the uncertainty of a ratio.
-func intervalOf(r stats.Ratio) notice.Interval {
+// IntervalOf is the uncertainty of a ratio.
+func IntervalOf(r stats.Ratio) notice.Interval {
 	if r.Basis == stats.NoBounds {
 		return notice.Interval{}
 	}

@@ -86,7 +86,7 @@ func scalingOf(of []*Curve) (f Finding, is bool) {
 		BusBW:    units.Bandwidth(most.curve.BusBW(most.at)),
 		Against:  units.Bandwidth(busBWAt(of[0], size)),
 		Factor:   units.Factor(most.r.Value),
-		Interval: intervalOf(most.r),
+		Interval: IntervalOf(most.r),
 		OneNode:  of[0].Nodes <= 1,
 	}
 	for _, l := range losses {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
@@ -106,11 +107,11 @@ func (b *Builder) Curves() []*analysis.Curve { return b.curves.Curves() }
 type Found struct {
 	Curves    []*analysis.Curve
 	Findings  []analysis.Finding
-	More      int                                  // findings that are too many to be told
-	Ceilings  func(*analysis.Curve) Ceiling        // of a curve; nil: no word on ceilings
-	Models    func(*analysis.Curve) analysis.Model // of a curve; nil: there are none
-	Headlines []string                             // what others say of the results, each a sentence
-	Notes     []result.Problem                     // on files
+	More      int                                    // findings that are too many to be told
+	Ceilings  func(*analysis.Curve) analysis.Ceiling // of a curve; nil: they are not looked for
+	Models    func(*analysis.Curve) analysis.Model   // of a curve; nil: there are none
+	Headlines []notice.Fact                          // of the comparison of contenders
+	Notes     []result.Problem                       // on files
 }
 
 // Report is the report of what was added.
@@ -119,13 +120,13 @@ func (b *Builder) Report(f Found) *Report {
 	r.Totals = Totals{len(b.runs), len(f.Curves), pointsOf(f.Curves), b.rows, b.stepped}
 	links := b.addFiles(r)
 	b.addRuns(r, links)
-	urgent := b.addPlan(r)
+	b.addPlan(r)
 	r.Environment, r.Method = b.environment(), slices.Concat(b.method(), b.stepMethod())
 	b.addCurves(newMaking(r), f)
 	b.addSteps(r)
 	b.addQuality(r, f)
 	b.addBanners(r)
-	b.addHeadlines(r, f, urgent)
+	b.addHeadlines(r, f)
 	return r.whole()
 }
 

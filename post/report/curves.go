@@ -100,12 +100,13 @@ func (b *Builder) addCurves(m *making, f Found) {
 	}
 }
 
-func (m *making) setCeiling(c *Curve, of Ceiling) {
+func (m *making) setCeiling(c *Curve, of analysis.Ceiling) {
 	switch {
-	case of.GBps > 0:
-		c.Ceiling = once(m.ceilings, of, len(m.Ceilings), func() { m.Ceilings = append(m.Ceilings, of) })
-	case of.Says != "":
-		c.Unknown = m.note("no peak: " + of.Says)
+	case of.Known():
+		made := Ceiling{of.BusBW / 1e9, of.Name, of.Text(), of.Source}
+		c.Ceiling = once(m.ceilings, made, len(m.Ceilings), func() { m.Ceilings = append(m.Ceilings, made) })
+	case of.Fact != nil:
+		c.Unknown = m.note("no peak: " + of.Words())
 	}
 }
 
@@ -162,11 +163,11 @@ func alike(numbers []int) []int {
 	return numbers[:min(1, len(numbers))]
 }
 
-// tones are how severities look.
-var tones = map[notice.Severity]Tone{notice.Info: Plain, notice.Warning: Warning, notice.Error: Serious}
-
 func findingOf(f analysis.Finding) Finding {
-	made := Finding{Number: f.Number, Kind: string(f.Code()), Tone: tones[f.Severity], Curve: -1, From: f.From, To: f.To, Says: f.Text() + ".", Evidence: f.Evidence()}
+	made := Finding{
+		Number: f.Number, Code: f.Code(), Severity: f.Severity, Curve: -1, From: f.From, To: f.To,
+		Message: f.Text() + ".", Evidence: f.Evidence(),
+	}
 	if f.Curve != nil {
 		made.Where = f.Curve.Title()
 	}

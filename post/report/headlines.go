@@ -2,122 +2,91 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/stats"
 	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
 )
 
-// How many sentences of one sort stand among the headlines.
+// How many headlines of one kind there are.
 const (
 	mostFastest  = 3
 	mostReminded = 4
 )
 
-// addBanners says first what takes the worth of figures away.
+// addBanners puts first what invalidates values.
 func (b *Builder) addBanners(r *Report) {
-	rehearsed, wrong := 0, 0
-	var crowded []*result.Run
+	add := func(fact notice.Fact) { r.Banners = append(r.Banners, headline(fact)) }
+	var simulated, crowded []int
+	var cause notice.Fact
+	verdicts := map[notice.CrowdedVerdict]bool{}
 	for _, g := range b.runs {
 		if g.run.Rehearse {
-			rehearsed++
+			simulated = append(simulated, g.number)
 		}
-		if g.run.Crowded() != nil {
-			crowded = append(crowded, g.run)
+		if why := g.run.Crowded(); why != nil {
+			cause, crowded = cmp.Or(cause, why), append(crowded, g.number)
+			verdicts[verdictOf(g.run)] = true
 		}
-		wrong += g.counts[result.Wrong]
 	}
-	if wrong > 0 {
-		r.Banners = append(r.Banners, Banner{Serious, fmt.Sprintf("WRONG DATA at %s: what ranks received was not what was sent. Do not use this set-up before that is explained.", units.Count(wrong, "point"))})
+	if wrong := b.quality.wrong; wrong.Points > 0 {
+		wrong.Where = b.quality.wrongIn.words(len(b.runs))
+		add(wrong)
 	}
-	if rehearsed > 0 {
-		r.Banners = append(r.Banners, Banner{Serious, fmt.Sprintf("REHEARSED (%s): stand-ins took the place of devices. These figures say nothing about hardware.", ofRuns(rehearsed, len(b.runs)))})
+	if simulated != nil {
+		add(notice.SimulatedRuns{Runs: b.some(simulated)})
 	}
 	if crowded != nil {
-		r.Banners = append(r.Banners, Banner{Warning, fmt.Sprintf("OVERSUBSCRIBED (%s): ranks or threads had to share cores or a GPU. Their %s.", ofRuns(len(crowded), len(b.runs)), crowdedTimes(crowded))})
+		effect := verdictOf(b.runs[crowded[0]-1].run)
+		if len(verdicts) > 1 {
+			effect = notice.NoSpeedOrSteps
+		}
+		add(notice.OversubscribedRuns{Runs: b.some(crowded), Cause: notice.Kept{Fact: cause}, Effect: effect})
 	}
 }
 
-// crowdedTimes says what the times of oversubscribed runs are worth. Of training steps it is told which bucket is the best all the same.
-func crowdedTimes(runs []*result.Run) string {
-	steps, collectives := false, false
-	for _, r := range runs {
-		steps, collectives = steps || r.Step != nil, collectives || r.Step == nil
+// verdictOf is what times of an oversubscribed run are good for: of training steps, the best bucket is reported anyway.
+func verdictOf(r *result.Run) notice.CrowdedVerdict {
+	if r.Step != nil {
+		return notice.ThisHostAlone
 	}
-	text := "times are those of waiting for a turn"
-	if collectives {
-		text += ", and no verdict about speed is made of them"
-	}
-	switch {
-	case steps && collectives:
-		text += "; what is said of training steps holds for such a machine alone"
-	case steps:
-		text += ", and what is said of them holds for such a machine alone"
-	}
-	return text
+	return notice.NoSpeed
 }
 
-func ofRuns(n, all int) string {
-	switch {
-	case all == 1:
-		return "the run"
-	case n == all:
-		return "all runs"
-	}
-	return fmt.Sprintf("%d of %d runs", n, all)
+func (b *Builder) some(numbers []int) notice.Runs {
+	return notice.Runs{Numbers: numbers, Of: len(b.runs)}
 }
 
-// addHeadlines says in a few sentences what one would say first: how fast, what stands out, what is missing.
-func (b *Builder) addHeadlines(r *Report, f Found, urgent []string) {
-	if text := wrongWords(r); text != "" {
-		r.Headlines = append(r.Headlines, Headline{Tone: Serious, Says: text})
+// addHeadlines adds what one would say first: how fast, what stands out, what is missing.
+func (b *Builder) addHeadlines(r *Report, f Found) {
+	add := func(facts []notice.Fact) {
+		for _, fact := range facts {
+			r.Headlines = append(r.Headlines, headline(fact))
+		}
 	}
-	for _, text := range fastest(f) {
-		r.Headlines = append(r.Headlines, Headline{Tone: Plain, Says: text})
-	}
+	add(fastest(f))
 	b.addStepHeadlines(r)
-	for _, text := range f.Headlines {
-		r.Headlines = append(r.Headlines, Headline{Tone: Plain, Says: text})
-	}
-	told := 0
+	add(f.Headlines)
+	reminded := 0
 	for _, one := range r.Findings {
-		if one.Tone != Plain && told < mostReminded {
-			told++
-			r.Headlines = append(r.Headlines, Headline{one.Tone, one.Says, one.Number})
+		if one.Severity > notice.Info && reminded < mostReminded {
+			reminded++
+			r.Headlines = append(r.Headlines, Headline{one.Code, one.Severity, one.Message, one.Number})
 		}
 	}
 	if b.ok+b.stepped == 0 {
-		r.Headlines = append(r.Headlines, Headline{Tone: Warning, Says: "No point has a time that can be drawn; the section on data quality says why."})
+		add([]notice.Fact{notice.NoValues{}})
 	}
-	for _, text := range urgent {
-		r.Headlines = append(r.Headlines, Headline{Tone: Warning, Says: text})
-	}
+	add(b.urgent(r.Plan.Left))
 }
 
-// wrongWords tell of wrong data where it was met.
-func wrongWords(r *Report) string {
-	text, more := "", 0
-	for _, m := range r.Quality.Misses {
-		switch {
-		case m.Status != string(result.Wrong):
-		case text == "":
-			text = fmt.Sprintf("Wrong data: %s; %s.", m.Where, m.Reason)
-		default:
-			more += m.N
-		}
-	}
-	if more > 0 {
-		text += fmt.Sprintf(" And %s with other wrong data: see the data quality.", units.Count(more, "point"))
-	}
-	return text
-}
-
-// fastest says of each contender what its largest world reached in the collective that stands first, mostly all_reduce.
-func fastest(f Found) (sentences []string) {
+// fastest is what the largest world of each contender reaches in its first collective, mostly all_reduce.
+func fastest(f Found) (facts []notice.Fact) {
 	best := map[string]*analysis.Curve{}
 	var order []string
 	for _, c := range f.Curves {
@@ -134,17 +103,14 @@ func fastest(f Found) (sentences []string) {
 		}
 	}
 	slices.SortStableFunc(order, func(x, y string) int { return cmp.Compare(peakOf(best[y]), peakOf(best[x])) })
-	for _, key := range order[:min(len(order), mostFastest)] {
-		sentences = append(sentences, fastestOf(best[key], f))
-	}
-	if n := len(order) - mostFastest; n > 0 {
-		reach := "reach"
-		if n == 1 {
-			reach = "reaches"
+	for i, key := range order[:min(len(order), mostFastest)] {
+		fact := fastestOf(best[key], f)
+		if i == mostFastest-1 {
+			fact.Lower = len(order) - mostFastest
 		}
-		sentences[len(sentences)-1] += fmt.Sprintf(" (%s %s less.)", units.Count(n, "other"), reach)
+		facts = append(facts, fact)
 	}
-	return sentences
+	return facts
 }
 
 // peakOf is the largest bus bandwidth of a curve, in bytes per second.
@@ -156,37 +122,49 @@ func peakOf(c *analysis.Curve) float64 {
 	return most
 }
 
-func fastestOf(c *analysis.Curve, f Found) string {
+func fastestOf(c *analysis.Curve, f Found) notice.BestBandwidth {
 	at := 0
 	for i := range c.Points {
 		if c.BusBW(i) > c.BusBW(at) {
 			at = i
 		}
 	}
-	how := intervalWords(c, at)
-	if c.Placement != 0 { // another tool's file may not tell
-		how = say.Placement(c.Placement) + "; " + how
+	best := notice.BestBandwidth{
+		Who: c.Who, Operation: say.Table{Collective: c.Collective, Type: c.Type, Op: c.Op}.String(),
+		World: notice.World{Ranks: c.World, Nodes: c.Nodes}, BusBW: units.Bandwidth(c.BusBW(at)),
+		At: units.Bytes(c.Points[at].SizeBytes), Interval: rangeOf(c, at),
 	}
-	text := fmt.Sprintf("%s: %s with %s reaches a bus bandwidth of %s GB/s at %s (%s)", c.Who, say.Table{Collective: c.Collective, Type: c.Type, Op: c.Op}, analysis.ShapeOf(c.Condition).Words(),
-		units.Gigabytes(c.BusBW(at)), size(c.Points[at].SizeBytes), how)
+	if c.Placement != 0 { // another tool's file may not record it
+		best.Placement = say.Placement(c.Placement)
+	}
 	if f.Ceilings == nil {
-		return text + "."
+		return best
 	}
-	switch ceiling := f.Ceilings(c); {
-	case ceiling.GBps > 0:
-		return fmt.Sprintf("%s, %.0f %% of peak (%s).", text, 100*c.BusBW(at)/1e9/ceiling.GBps, ceiling.Says)
-	case ceiling.Says != "":
-		return fmt.Sprintf("%s. Peak unknown: %s.", text, ceiling.Says)
+	switch peak := f.Ceilings(c); {
+	case peak.Known():
+		best.Share, best.Limit = units.Share(peak.Share(c.BusBW(at))), units.LinkRate(peak.BusBW)
+		best.Peak = notice.Kept{Fact: peak.Fact}
+		if by := peak.Exceeded(); by != nil {
+			best.Exceeded = notice.Kept{Fact: by}
+		}
+	case peak.Fact != nil:
+		best.Unknown = notice.Kept{Fact: peak.Fact}
 	}
-	return text + "."
+	return best
 }
 
-// intervalWords are the bounds of a point's bus bandwidth, and what they are.
-func intervalWords(c *analysis.Curve, i int) string {
-	p := c.Points[i]
-	if p.Basis == 0 || p.Time.Lo <= 0 {
-		return "no interval"
+// rangeOf is the uncertainty of a point's bus bandwidth.
+func rangeOf(c *analysis.Curve, i int) (r notice.BandwidthRange) {
+	p, k := c.Points[i], c.Case(i)
+	if p.Time.Lo > 0 {
+		r = notice.BandwidthRange{
+			Lo: units.Bandwidth(k.BusBW(p.Time.Hi)), Hi: units.Bandwidth(k.BusBW(p.Time.Lo)), Basis: rangeBases[p.Basis],
+		}
 	}
-	k := c.Case(i)
-	return fmt.Sprintf("%s to %s, %s", units.Gigabytes(k.BusBW(p.Time.Hi)), units.Gigabytes(k.BusBW(p.Time.Lo)), bases[basisOf[p.Basis]])
+	return r
+}
+
+var rangeBases = map[stats.Basis]notice.RangeBasis{
+	stats.WithinLaunch: notice.WithinLaunch, stats.LaunchSpread: notice.LaunchesRange,
+	stats.AcrossLaunches: notice.OverLaunches,
 }

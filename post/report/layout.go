@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"busbar/internal/ranges"
 	"busbar/internal/result"
 	"busbar/internal/units"
 )
@@ -85,7 +86,7 @@ func (l *layout) words() string {
 				cpus = append(cpus, r.CPUs)
 			}
 		}
-		line := fmt.Sprintf("%s: ranks %s", host, strings.Join(rangesOf(numbers), ", "))
+		line := fmt.Sprintf("%s: ranks %s", host, ranges.Format(numbers))
 		if len(ranks) == 1 {
 			line = fmt.Sprintf("%s: rank %d", host, numbers[0])
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 )
@@ -96,7 +97,7 @@ func (m *markdown) items(texts []string) {
 
 func (m *markdown) banners() {
 	for _, b := range m.r.Banners {
-		m.line("\n> **%s**", text(b.Says))
+		m.line("\n> **%s**", text(b.Message))
 	}
 }
 
@@ -106,14 +107,14 @@ func (m *markdown) headlines() {
 		m.line("%s", NoHeadline)
 	}
 	for _, h := range m.r.Headlines {
-		says := text(h.Says)
-		if h.Tone != Plain {
-			says = "**" + string(h.Tone) + "**: " + says
+		message := text(h.Message)
+		if h.Severity > notice.Info {
+			message = "**" + h.Severity.String() + "**: " + message
 		}
 		if h.Finding > 0 {
-			says += fmt.Sprintf(" (finding %d)", h.Finding)
+			message += fmt.Sprintf(" (finding %d)", h.Finding)
 		}
-		m.line("- %s", says)
+		m.line("- %s", message)
 	}
 	for _, t := range m.r.LeftOut {
 		m.line("- Left out here: %s", text(t))
@@ -123,17 +124,17 @@ func (m *markdown) headlines() {
 func (m *markdown) plan() {
 	p := &m.r.Plan
 	m.section("Plan and done")
-	planned := "What was planned is not known."
+	planned := "The plan is not recorded."
 	if p.Planned > 0 {
 		planned = units.Count(p.Planned, "point") + " planned"
 		if p.Left > 0 {
-			planned += fmt.Sprintf(", of which %d have no record", p.Left)
+			planned += fmt.Sprintf(", %d without a record", p.Left)
 		}
 		planned += "."
 	}
 	m.line("%s %s.", planned, units.Capital(countsWords(p.Counts)))
-	for _, t := range p.Says {
-		m.line("\n%s", text(t))
+	for _, n := range p.Notices {
+		m.line("\n%s", text(n.Message))
 	}
 }
 
@@ -151,7 +152,7 @@ func (m *markdown) findings() {
 		m.line("%s", m.r.NoFinding())
 	}
 	for _, f := range m.r.Findings {
-		m.line("%d. **%s, %s**: %s", f.Number, f.Tone, text(f.Kind), text(f.Says))
+		m.line("%d. **%s, %s**: %s", f.Number, f.Severity, text(string(f.Code)), text(f.Message))
 		for _, e := range f.Evidence {
 			m.line("   - %s", text(e))
 		}
@@ -229,7 +230,7 @@ func (m *markdown) ceilings(family int) {
 		case c.Family != family:
 		case c.Ceiling >= 0:
 			one := m.r.Ceilings[c.Ceiling]
-			words = "Peak: " + one.Says
+			words = "Peak: " + one.Text
 			if one.Source != "" {
 				words += " (" + one.Source + ")"
 			}

@@ -33,12 +33,14 @@ func (m *markdown) ranks() {
 func (m *markdown) quality() {
 	q := &m.r.Quality
 	m.section("Data quality")
-	m.items(q.Says)
+	for _, n := range q.Notices {
+		m.line("- %s", text(n.Message))
+	}
 	for _, c := range q.Checks {
 		m.line("- %s: %s", text(c.Text), units.Count(c.N, "point"))
 	}
 	if len(q.Misses) > 0 {
-		m.line("\nPoints without a figure that holds, each reason with one of its texts:\n")
+		m.line("\nPoints without a value, each reason with one of its texts:\n")
 		m.table("status", "points>", "reason", "where")
 		for _, one := range q.Misses {
 			m.row(one.Status, fmt.Sprint(one.N), one.Reason, one.Where)
@@ -46,9 +48,9 @@ func (m *markdown) quality() {
 	}
 	if len(q.Warnings) > 0 {
 		m.line("\nWarnings, each with one of its texts:\n")
-		m.table("warning", "of", "where")
+		m.table("code", "warning", "count", "where")
 		for _, one := range q.Warnings {
-			m.row(one.Text, units.Count(one.N, one.Of), one.Where)
+			m.row(string(one.Code), one.Message, units.Count(one.N, one.Of), one.Where)
 		}
 	} else {
 		m.line("- No warnings.")

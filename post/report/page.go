@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -61,12 +62,12 @@ type drawn struct {
 
 // region is where a finding is on a curve; its words stand in the page already.
 type region struct {
-	Number int    `json:"number"`
-	Kind   string `json:"kind"`
-	Tone   Tone   `json:"tone"`
-	Curve  int    `json:"curve"`
-	From   int64  `json:"from"`
-	To     int64  `json:"to"`
+	Number   int             `json:"number"`
+	Code     notice.Code     `json:"code"`
+	Severity notice.Severity `json:"severity"`
+	Curve    int             `json:"curve"`
+	From     int64           `json:"from"`
+	To       int64           `json:"to"`
 }
 
 // WritePage writes the report as one HTML file that loads nothing.
@@ -91,7 +92,7 @@ func (r *Report) page() (*page, error) {
 	data := drawn{Axes: r.Axes, Families: r.Families, Curves: r.Curves, Notes: r.Notes, Bases: r.Bases, Regions: []region{}, Laws: slices.Repeat([][]Law{{}}, len(r.Curves)), Ceilings: r.Ceilings, Heats: r.Heats, Steps: []StepRun{}}
 	for _, f := range r.Findings {
 		for _, p := range f.places() {
-			data.Regions = append(data.Regions, region{f.Number, f.Kind, f.Tone, p.Curve, p.From, p.To})
+			data.Regions = append(data.Regions, region{f.Number, f.Code, f.Severity, p.Curve, p.From, p.To})
 		}
 	}
 	for _, m := range r.Models {

@@ -193,14 +193,19 @@ func severalWorlds() *Report {
 		f.Findings = []analysis.Finding{{Number: 1, Notice: dropBy(0.2, notice.Error), Curve: f.Curves[0], From: 64 << 10, To: 256 << 10,
 			Also:  alsoOn(f.Curves[1:], 16<<10, 16<<10),
 			Hints: []analysis.Hint{{Tip: "nccl-protocol", Variable: "X", Value: "1"}}}}
-		f.Ceilings = func(c *analysis.Curve) Ceiling {
+		f.Ceilings = func(c *analysis.Curve) analysis.Ceiling {
 			if c.Rehearsed || c.World != 4 {
-				return Ceiling{Says: "it is not known"}
+				return analysis.Ceiling{Fact: notice.PeakUnknown{Reason: notice.UnknownNodes}}
 			}
-			return Ceiling{GBps: 9, Name: "link", Says: "9 GB/s"}
+			return peakOf9("link", "9 GB/s")
 		}
 		f.Models = analysis.ModelOf
 	})
+}
+
+// peakOf9 is a peak of 9 GB/s.
+func peakOf9(name, text string) analysis.Ceiling {
+	return analysis.Ceiling{BusBW: 9e9, Name: name, Fact: notice.PeakGiven{Text: text}, Source: text}
 }
 
 // dropBy is a drop of bandwidth.
@@ -444,8 +449,10 @@ func hostileReport() *Report {
 			f.Findings = append(f.Findings, analysis.Finding{Number: i + 1, Notice: notice.New(notice.Recorded{Text: name}), Curve: f.Curves[0], From: 1024, To: 4096,
 				Hints: []analysis.Hint{{Tip: "nccl-protocol", Had: &name, Variable: "X", Value: name, Sweep: name}}})
 		}
-		f.Headlines = hostiles
-		f.Ceilings = func(*analysis.Curve) Ceiling { return Ceiling{GBps: 9, Name: hostiles[0], Says: hostiles[1]} }
+		for _, name := range hostiles {
+			f.Headlines = append(f.Headlines, notice.Recorded{Text: name})
+		}
+		f.Ceilings = func(*analysis.Curve) analysis.Ceiling { return peakOf9(hostiles[0], hostiles[1]) }
 	})
 }
 

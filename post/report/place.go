@@ -1,11 +1,11 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 )
@@ -43,7 +43,7 @@ func (p *place) inRun(number int) {
 	}
 }
 
-// words are "all_reduce, reduce; 8 B to 1 KiB; runs 1 to 3", with the runs where there are others.
+// words are "all_reduce, reduce; 8 B to 1 KiB; runs 1-3", with the runs where there are others.
 func (p *place) words(runs int) string {
 	var words []string
 	if len(p.operations) > 0 {
@@ -64,40 +64,5 @@ func (p *place) words(runs int) string {
 
 func size(bytes int64) string { return coll.FormatSize(bytes, true) }
 
-// mostRanges is how many ranges of runs are named one by one.
-const mostRanges = 12
-
-// runsIn names some of all runs, "runs 1 to 12, 15"; "" where it is all of them.
-func runsIn(numbers []int, all int) string {
-	if len(numbers) == all {
-		return ""
-	}
-	ranges := rangesOf(numbers)
-	if n := len(ranges) - mostRanges; n > 0 {
-		ranges = append(ranges[:mostRanges], fmt.Sprintf("and %d more", n))
-	}
-	if len(numbers) == 1 {
-		return "run " + ranges[0]
-	}
-	return "runs " + strings.Join(ranges, ", ")
-}
-
-// rangesOf writes ascending numbers in as few words as it takes: 1 to 12, 15.
-func rangesOf(numbers []int) (ranges []string) {
-	for i := 0; i < len(numbers); {
-		last := i
-		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
-			last++
-		}
-		switch last - i {
-		case 0:
-			ranges = append(ranges, fmt.Sprint(numbers[i]))
-		case 1:
-			ranges = append(ranges, fmt.Sprint(numbers[i]), fmt.Sprint(numbers[last]))
-		default:
-			ranges = append(ranges, fmt.Sprintf("%d to %d", numbers[i], numbers[last]))
-		}
-		i = last + 1
-	}
-	return ranges
-}
+// runsIn names some of all runs, "runs 1-12, 15"; "" where it is all of them.
+func runsIn(numbers []int, all int) string { return notice.Runs{Numbers: numbers, Of: all}.Some() }

@@ -4,32 +4,33 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 )
 
-// quality collects what is known of how good figures are.
+// quality collects what is known of the quality of values.
 type quality struct {
 	checks   map[string]int
 	misses   tallies[missKey]
 	warnings tallies[string]
 	passed   tallies[string] // imported ones that lack something, by what
 	groups   int             // measured by single groups of nodes
+	wrong    notice.WrongData
+	wrongIn  *place // of the first
 }
 
-// missKey is what points without a figure share that are told as one.
+// missKey is what points without a value share that are counted together.
 type missKey struct {
 	status result.Status
-	reason string // without its numbers
+	reason string // the code of the reason, or its text where it has none
 }
 
-// mostTallies is how many are told apart; the rest is one.
+// mostTallies is how many are counted separately; the rest is one.
 const mostTallies = 200
 
-// tallies count by some key, with the text of the first.
+// tallies count by some key, with the fact of the first.
 type tallies[K comparable] struct {
 	of    map[K]*tallied
 	order []K
@@ -38,11 +39,11 @@ type tallies[K comparable] struct {
 
 type tallied struct {
 	*place
-	text string
+	fact notice.Fact
 }
 
-// at is the tally of a key, whose text is made once; nil where there are too many.
-func (t *tallies[K]) at(key K, text func() string) *tallied {
+// at is the tally of a key; nil where there are too many.
+func (t *tallies[K]) at(key K, fact notice.Fact) *tallied {
 	if t.of == nil {
 		t.of = map[K]*tallied{}
 	}
@@ -52,7 +53,7 @@ func (t *tallies[K]) at(key K, text func() string) *tallied {
 			t.more++
 			return nil
 		}
-		one = &tallied{newPlace(), text()}
+		one = &tallied{newPlace(), fact}
 		t.of[key] = one
 		t.order = append(t.order, key)
 	}
@@ -66,16 +67,40 @@ func (q *quality) add(g *gathered, r *result.Record) {
 	if r.Status == result.OK || r.Status == result.Wrong {
 		q.checks[cmp.Or(r.Check.Result, "none")]++
 	}
-	if r.Status != result.OK {
-		key := missKey{r.Status, withoutNumbers(missReason(r))}
-		if one := q.misses.at(key, func() string { return missReason(r) }); one != nil {
+	q.miss(r, func(one *place) { one.add(g.number, r) })
+	if r.Status == result.Wrong {
+		q.wrongAt(g.number, r)
+	}
+	for _, k := range r.Warnings {
+		if one := q.warnings.at(k.Group(), k.Fact); one != nil {
 			one.add(g.number, r)
 		}
 	}
-	for _, k := range r.Warnings {
-		if one := q.warnings.at(k.Group(), func() string { return notice.Message(k.Fact) }); one != nil {
-			one.add(g.number, r)
-		}
+}
+
+// miss counts a point without a valid value.
+func (q *quality) miss(r *result.Record, count func(*place)) {
+	if r.Status == result.OK {
+		return
+	}
+	why := missReason(r)
+	if one := q.misses.at(missKey{r.Status, notice.Kept{Fact: why}.Group()}, why); one != nil {
+		count(one.place)
+	}
+}
+
+// wrongAt takes a point with wrong data.
+func (q *quality) wrongAt(number int, r *result.Record) {
+	w := &q.wrong
+	if w.Points++; w.Points > 1 {
+		return
+	}
+	q.wrongIn = newPlace()
+	q.wrongIn.add(number, r)
+	if first := r.Check.First; first != nil {
+		w.First = wrongElement(first)
+	} else {
+		w.Reason = r.Reason
 	}
 }
 
@@ -87,20 +112,16 @@ func (q *quality) addStep(number int, r *result.StepRecord) {
 	if r.Status == result.OK || r.Status == result.Wrong || r.Status == result.Unfinished {
 		q.checks[cmp.Or(r.Check.Result, "none")]++
 	}
-	count := func(t *tallied) {
-		if t == nil {
-			return
-		}
-		if t.inRun(number); !slices.Contains(t.operations, ofSteps) {
-			t.operations = append(t.operations, ofSteps)
+	count := func(p *place) {
+		if p.inRun(number); !slices.Contains(p.operations, ofSteps) {
+			p.operations = append(p.operations, ofSteps)
 		}
 	}
-	if r.Status != result.OK {
-		why := missReason(&result.Record{Reason: r.Reason, Needed: r.Needed, Check: r.Check})
-		count(q.misses.at(missKey{r.Status, withoutNumbers(why)}, func() string { return why }))
-	}
+	q.miss(&result.Record{Status: r.Status, Reason: r.Reason, Needed: r.Needed, Check: r.Check}, count)
 	for _, k := range r.Warnings {
-		count(q.warnings.at(k.Group(), func() string { return notice.Message(k.Fact) }))
+		if one := q.warnings.at(k.Group(), k.Fact); one != nil {
+			count(one.place)
+		}
 	}
 }
 
@@ -114,48 +135,36 @@ func (q *quality) passOver(g *gathered, r *result.Record) {
 	case r.Group != nil:
 		q.groups++
 	case why != "":
-		if one := q.passed.at(why, func() string { return why }); one != nil {
+		if one := q.passed.at(why, notice.PointsNotPlotted{Lack: why}); one != nil {
 			one.add(g.number, r)
 		}
 	}
 }
 
-// missReason is why a point has no figure that holds.
-func missReason(r *result.Record) string {
+// missReason is why a point has no valid value; nil where that is not recorded.
+func missReason(r *result.Record) notice.Fact {
 	switch first := r.Check.First; {
 	case first != nil:
-		return fmt.Sprintf("rank %d (%s), element %d: %s, not %s", first.Rank, first.Host, first.Index, first.Got, first.Want)
+		return notice.WrongValue{WrongElement: wrongElement(first)}
 	case r.Reason != "":
-		return r.Reason
+		return notice.FromText(r.Reason)
 	case r.Needed > 0:
-		return "needs " + size(r.Needed) + " a rank"
+		return notice.MemoryNeeded{Bytes: units.Bytes(r.Needed)}
 	}
-	return ""
+	return notice.Recorded{}
 }
 
-// withoutNumbers is a text by which those are found that differ in figures alone.
-func withoutNumbers(text string) string {
-	var b strings.Builder
-	inside := false
-	for _, c := range text {
-		digit := c >= '0' && c <= '9' || inside && (c == '.' || c == '%')
-		if !digit {
-			b.WriteRune(c)
-		} else if !inside {
-			b.WriteByte('#')
-		}
-		inside = digit
-	}
-	return b.String()
+func wrongElement(w *result.Wrong1) notice.WrongElement {
+	return notice.WrongElement{Rank: w.Rank, Host: w.Host, Index: w.Index, Got: w.Got, Want: w.Want}
 }
 
 // checkWords explain what became of the check.
 var checkWords = map[string]string{
-	"ok":      "checked and right",
+	"ok":      "checked, correct",
 	"wrong":   "WRONG DATA",
-	"off":     "not checked: it was not asked for",
+	"off":     "not checked (off)",
 	"none":    "not checked",
-	"unknown": "not known whether it was checked",
+	"unknown": "check not recorded",
 }
 
 func (b *Builder) addQuality(r *Report, f Found) {
@@ -167,16 +176,18 @@ func (b *Builder) addQuality(r *Report, f Found) {
 	}
 	for _, key := range q.misses.order {
 		one := q.misses.of[key]
-		to.Misses = append(to.Misses, Miss{string(key.status), one.text, one.n, one.words(len(b.runs))})
+		to.Misses = append(to.Misses, Miss{string(key.status), notice.Message(one.fact), one.n, one.words(len(b.runs))})
 	}
-	slices.SortStableFunc(to.Misses, func(x, y Miss) int { return cmp.Compare(statusRank(x.Status), statusRank(y.Status)) })
+	slices.SortStableFunc(to.Misses, func(x, y Miss) int {
+		return cmp.Compare(statusRank(x.Status), statusRank(y.Status))
+	})
 	if n := q.misses.more; n > 0 {
-		to.Misses = append(to.Misses, Miss{"other", "reasons that are too many to be listed: merged.csv has them (post merge)", n, ""})
+		to.Misses = append(to.Misses, Miss{"other", "not listed", n, inMerged})
 	}
 	to.Warnings = append(b.runWarnings(), q.warnings.tallies("point", len(b.runs))...)
-	to.Says = b.caveats()
+	to.Notices = b.caveats()
 	if points := r.Totals.Points; points < b.ok {
-		to.Says = append(to.Says, fmt.Sprintf("%d records with a time stand as %s of curves: those of one size, from several launches, cycles or rows of a table, are one point.", b.ok, units.Count(points, "point")))
+		to.Notices = append(to.Notices, headline(notice.RecordsCombined{Records: b.ok, Points: points}))
 	}
 	for _, p := range f.Notes {
 		to.Files = append(to.Files, p.String())
@@ -198,21 +209,25 @@ func statusRank(s string) int {
 func (t *tallies[K]) tallies(of string, runs int) (all []Tally) {
 	for _, key := range t.order {
 		one := t.of[key]
-		all = append(all, Tally{one.text, one.n, of, one.words(runs)})
+		n := notice.New(one.fact)
+		all = append(all, Tally{n.Code(), n.Severity, n.Message(), one.n, of, one.words(runs)})
 	}
 	slices.SortStableFunc(all, func(x, y Tally) int { return cmp.Compare(y.N, x.N) })
 	if t.more > 0 {
-		all = append(all, Tally{"other warnings, too many to be listed: merged.csv has them (post merge)", t.more, of, ""})
+		all = append(all, Tally{"", notice.Warning, "not listed", t.more, of, inMerged})
 	}
 	return all
 }
+
+// inMerged is where all points are.
+const inMerged = "merged.csv (post merge)"
 
 // runWarnings are those of whole runs.
 func (b *Builder) runWarnings() []Tally {
 	var all tallies[string]
 	for _, g := range b.runs {
 		for _, k := range g.run.Warnings {
-			if one := all.at(k.Group(), func() string { return notice.Message(k.Fact) }); one != nil {
+			if one := all.at(k.Group(), k.Fact); one != nil {
 				one.inRun(g.number)
 			}
 		}
@@ -220,62 +235,27 @@ func (b *Builder) runWarnings() []Tally {
 	return all.tallies("run", len(b.runs))
 }
 
-// caveats are what holds for all figures of some runs.
-func (b *Builder) caveats() []string {
-	var rehearsed, imported []int
-	crowded := map[notice.Code][]int{}
-	var order []notice.Code
+// caveats hold for all values of some runs; the banners have those that invalidate them.
+func (b *Builder) caveats() (all []Headline) {
+	var imported []int
 	var tools []string
 	for _, g := range b.runs {
-		if g.run.Rehearse {
-			rehearsed = append(rehearsed, g.number)
-		}
 		if s := g.run.Imported; s != nil {
 			imported = append(imported, g.number)
 			if !slices.Contains(tools, s.Tool) {
 				tools = append(tools, s.Tool)
 			}
 		}
-		if why := g.run.Crowded(); why != nil {
-			if crowded[why.Code()] == nil {
-				order = append(order, why.Code())
-			}
-			crowded[why.Code()] = append(crowded[why.Code()], g.number)
-		}
 	}
-	var says []string
-	if len(rehearsed) > 0 {
-		says = append(says, of(rehearsed, len(b.runs))+" rehearsed: stand-ins took the place of devices, and the figures say nothing about hardware. No ceiling is set against them and nothing is found in them.")
-	}
-	for _, why := range order {
-		var runs []*result.Run
-		for _, n := range crowded[why] {
-			runs = append(runs, b.runs[n-1].run)
-		}
-		says = append(says, fmt.Sprintf("%s slowed by sharing (%s): %s.", of(crowded[why], len(b.runs)), notice.Reason(runs[0].Crowded()), crowdedTimes(runs)))
-	}
-	if len(imported) > 0 {
-		says = append(says, fmt.Sprintf("%s imported from %s: what that tool does not tell is missing, such as intervals, the times of single ranks, and how ranks were synchronised.", of(imported, len(b.runs)), units.Some(tools)))
+	if imported != nil {
+		all = append(all, headline(notice.ImportedRuns{Runs: b.some(imported), Tools: tools}))
 	}
 	for _, key := range b.quality.passed.order {
 		one := b.quality.passed.of[key]
-		says = append(says, fmt.Sprintf("%s not drawn: %s (%s).", units.Count(one.n, "point"), one.text, one.words(len(b.runs))))
+		all = append(all, headline(notice.PointsNotPlotted{Points: one.n, Lack: key, Where: one.words(len(b.runs))}))
 	}
 	if n := b.quality.groups; n > 0 {
-		says = append(says, units.Count(n, "point")+" of single groups of nodes (rank --pattern) not drawn; post show judges them.")
+		all = append(all, headline(notice.GroupPoints{Points: n}))
 	}
-	return says
-}
-
-// of is "All runs were", "Run 3 was", "Runs 1 to 4 were".
-func of(numbers []int, all int) string {
-	switch {
-	case all == 1:
-		return "The run was"
-	case len(numbers) == all:
-		return "All runs were"
-	case len(numbers) == 1:
-		return fmt.Sprintf("Run %d was", numbers[0])
-	}
-	return "R" + runsIn(numbers, all)[1:] + " were"
+	return all
 }

@@ -3,6 +3,12 @@
 // package analysis. It writes no file by itself.
 package report
 
+import (
+	"strings"
+
+	"busbar/internal/notice"
+)
+
 // Report is what stands on the page. It is plain data: the page's script reads it as JSON, whose lists are never null.
 // Texts are whole sentences or words, not markup; whoever shows one escapes it.
 type Report struct {
@@ -10,7 +16,7 @@ type Report struct {
 	Made      string     `json:"made"` // when, RFC 3339 in UTC
 	Tool      string     `json:"tool"` // which post made it
 	Totals    Totals     `json:"totals"`
-	Banners   []Banner   `json:"banners"`
+	Banners   []Headline `json:"banners"`
 	Headlines []Headline `json:"headlines"`
 	Plan      Plan       `json:"plan"`
 	Runs      []Run      `json:"runs"`
@@ -45,35 +51,30 @@ type Totals struct {
 	Steps  int `json:"steps"`  // points of training steps with figures
 }
 
-// Tone is how loud something is said.
-type Tone string
-
-// The tones.
-const (
-	Plain   Tone = "note"
-	Warning Tone = "warning"
-	Serious Tone = "serious"
-)
-
-// Banner is what is said before all else: rehearsed, shared cores, interrupted.
-type Banner struct {
-	Tone Tone   `json:"tone"`
-	Says string `json:"says"`
+// Headline is a notice as a report shows it.
+type Headline struct {
+	Code     notice.Code     `json:"code"`
+	Severity notice.Severity `json:"severity"`
+	Message  string          `json:"message"`           // whole sentences, with the location
+	Finding  int             `json:"finding,omitempty"` // its number, if it is a finding
 }
 
-// Headline is a sentence that one would say first.
-type Headline struct {
-	Tone    Tone   `json:"tone"`
-	Says    string `json:"says"`
-	Finding int    `json:"finding,omitempty"` // its number, where it is one
+// headline is a notice with its details and advice.
+func headline(fact notice.Fact) Headline {
+	n := notice.New(fact)
+	words := append([]string{n.Message() + "."}, n.Details()...)
+	if do := notice.ToDo(fact); do != "" {
+		words = append(words, strings.TrimSuffix(do, ".")+".")
+	}
+	return Headline{Code: n.Code(), Severity: n.Severity, Message: strings.Join(words, " ")}
 }
 
 // Plan is what was planned against what was done, over all runs together.
 type Plan struct {
-	Planned int      `json:"planned"`
-	Counts  []Count  `json:"counts"` // by status, ok first
-	Left    int      `json:"left"`   // planned points that no run has a record of
-	Says    []string `json:"says"`   // what is left, and how to go on
+	Planned int        `json:"planned"`
+	Counts  []Count    `json:"counts"` // by status, ok first
+	Left    int        `json:"left"`   // planned points that no run has a record of
+	Notices []Headline `json:"notices"`
 }
 
 // Count is how many there are of something.
@@ -169,17 +170,17 @@ type Mark struct {
 
 // Finding is one thing found in a curve.
 type Finding struct {
-	Number   int      `json:"number"` // from 1
-	Kind     string   `json:"kind"`
-	Tone     Tone     `json:"tone"`
-	Curve    int      `json:"curve"` // index in Report.Curves; -1: its curve was left out
-	Where    string   `json:"where"` // the curve in words
-	From     int64    `json:"from"`  // bytes, both of measured sizes
-	To       int64    `json:"to"`
-	Says     string   `json:"says"`
-	Evidence []string `json:"evidence"`
-	Hints    []Hint   `json:"hints"`
-	Also     []Place  `json:"also"` // where else it was found
+	Number   int             `json:"number"` // from 1
+	Code     notice.Code     `json:"code"`
+	Severity notice.Severity `json:"severity"`
+	Curve    int             `json:"curve"` // index in Report.Curves; -1: its curve was left out
+	Where    string          `json:"where"` // the curve in words
+	From     int64           `json:"from"`  // bytes, both of measured sizes
+	To       int64           `json:"to"`
+	Message  string          `json:"message"` // with its location
+	Evidence []string        `json:"evidence"`
+	Hints    []Hint          `json:"hints"`
+	Also     []Place         `json:"also"` // where else it was found
 }
 
 // Place is a range of sizes of one curve.
@@ -227,9 +228,9 @@ type Law struct {
 
 // Ceiling is what the hardware lets one expect.
 type Ceiling struct {
-	GBps   float64 `json:"gbps"` // bus bandwidth, 1e9 bytes per second; 0: not known, and Says is why
-	Name   string  `json:"name"` // in a word or two, for a line in a picture
-	Says   string  `json:"says"`
+	GBps   float64 `json:"gbps"` // bus bandwidth, 1e9 bytes per second
+	Name   string  `json:"name"` // in a word or two, for a line in a plot
+	Text   string  `json:"text"`
 	Source string  `json:"source"`
 }
 
@@ -246,29 +247,31 @@ type Heat struct {
 	Latest      string    `json:"latest"`                   // which ranks issue last
 }
 
-// Quality is what is known of how good the figures are.
+// Quality is what is known of the quality of the values.
 type Quality struct {
-	Checks   []Count  `json:"checks"` // what became of the check of the data, by point
-	Misses   []Miss   `json:"misses"`
-	Warnings []Tally  `json:"warnings"`
-	Says     []string `json:"says"`  // rehearsed, shared cores, what imported data lacks
-	Files    []string `json:"files"` // what was wrong with files
+	Checks   []Count    `json:"checks"` // outcomes of the check of the data, by point
+	Misses   []Miss     `json:"misses"`
+	Warnings []Tally    `json:"warnings"`
+	Notices  []Headline `json:"notices"` // on all values of some runs
+	Files    []string   `json:"files"`   // problems of files
 }
 
-// Miss is points without a figure that holds, of one reason.
+// Miss is points without a valid value, of one reason.
 type Miss struct {
 	Status string `json:"status"`
-	Reason string `json:"reason"`
+	Reason string `json:"reason"` // of one of them
 	N      int    `json:"n"`
 	Where  string `json:"where"` // contender, collectives, sizes and runs
 }
 
 // Tally is a warning that several points or runs have.
 type Tally struct {
-	Text  string `json:"text"` // of one of them
-	N     int    `json:"n"`
-	Of    string `json:"of"` // point, run
-	Where string `json:"where"`
+	Code     notice.Code     `json:"code"`
+	Severity notice.Severity `json:"severity"`
+	Message  string          `json:"message"` // of one of them
+	N        int             `json:"n"`
+	Of       string          `json:"of"` // point, run
+	Where    string          `json:"where"`
 }
 
 // File is a file that lies beside the report or where it was read.

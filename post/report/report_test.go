@@ -101,14 +101,15 @@ func sample() *Report {
 				Also: []analysis.Place{{Curve: f.Curves[1], From: 16 << 10, To: 16 << 10, Notice: dropBy(0.2, notice.Warning)}}},
 			{Number: 2, Notice: notice.Notice{Fact: notice.Drift{Change: 0.1}}, Curve: c, From: 1 << 10, To: 1 << 10, Hints: hints},
 		}
-		f.Ceilings = func(c *analysis.Curve) Ceiling {
+		f.Ceilings = func(c *analysis.Curve) analysis.Ceiling {
 			if c.Backend == "mpi" {
-				return Ceiling{10, "link", "10 GB/s: a link", "a data sheet"}
+				given := notice.PeakGiven{Text: "10GB/s"}
+				return analysis.Ceiling{BusBW: 10e9, Name: "link", Fact: given, Source: "a data sheet"}
 			}
-			return Ceiling{Says: "the record does not hold it"}
+			return analysis.Ceiling{Fact: notice.PeakUnknown{Reason: notice.UnknownNodes}}
 		}
 		f.Models = analysis.ModelOf
-		f.Headlines = []string{"mpi is faster than gloo."}
+		f.Headlines = []notice.Fact{notice.NotCompared{Contenders: []string{"mpi", "gloo"}}}
 		f.Notes = []result.Problem{{Path: "results/x.jsonl", Text: "is empty"}}
 	})
 }
@@ -162,8 +163,8 @@ func TestEscapes(t *testing.T) {
 	m.end.Reason = evil
 	r := build([]*made{m}, func(f *Found) {
 		f.Findings = []analysis.Finding{{Number: 1, Notice: notice.New(notice.Recorded{Text: evil}), Curve: f.Curves[0], Hints: []analysis.Hint{{Tip: "nccl-protocol", With: []string{evil}, Had: new(evil), Variable: evil, Value: evil, Sweep: evil + "\n```\n"}}}}
-		f.Ceilings = func(*analysis.Curve) Ceiling { return Ceiling{10, evil, evil, evil} }
-		f.Headlines = []string{evil}
+		f.Ceilings = func(*analysis.Curve) analysis.Ceiling { return peakOf9(evil, evil) }
+		f.Headlines = []notice.Fact{notice.Recorded{Text: evil}}
 		f.Notes = []result.Problem{{Path: evil, Text: evil}}
 	})
 	r.Files[0].Name = evil

@@ -9,7 +9,6 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
@@ -123,8 +122,12 @@ func planned(run *result.Run) int {
 
 // open says whether the run can be gone on with: it was not finished, or points of it failed, and no run here continues it.
 func (g *gathered) open() bool {
-	failed := g.counts[result.Unfinished] + g.counts[result.OOM] + g.counts[result.Timeout] + g.counts[result.Failed]
-	return g.run.Imported == nil && !g.later && (g.left() > 0 || failed > 0)
+	return g.run.Imported == nil && !g.later && (g.left() > 0 || g.failed() > 0)
+}
+
+// failed is how many points a resumed run measures again.
+func (g *gathered) failed() int {
+	return g.counts[result.Unfinished] + g.counts[result.OOM] + g.counts[result.Timeout] + g.counts[result.Failed]
 }
 
 func outcomeOf(g *gathered) string {
@@ -185,95 +188,71 @@ func unsafeInShell(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-_./,:=+@%^", c)
 }
 
-// addPlan sums up what was planned and what was done, and returns what calls for doing something. A point that several
-// runs of a chain tried was planned once.
-func (b *Builder) addPlan(r *Report) (urgent []string) {
+// addPlan sums up what was planned and what was done. A point that several runs of a chain tried was planned once.
+func (b *Builder) addPlan(r *Report) {
 	p := &r.Plan
 	all := &gathered{counts: map[result.Status]int{}}
-	imported, running := 0, 0
-	var open, short []int
+	imported := 0
 	for _, g := range b.runs {
 		for s, n := range g.counts {
 			all.counts[s] += n
 		}
 		all.rows += g.rows
+		switch {
+		case g.run.Imported != nil:
+			imported += g.rows
+		case !g.later:
+			p.Left += g.left()
+		}
+	}
+	p.Planned = all.rows - imported + p.Left
+	all.records = all.rows
+	p.Counts = countsOf(all)
+	if imported > 0 {
+		p.Notices = []Headline{headline(notice.PlanUnknown{Points: imported})}
+	}
+}
+
+// mostShort is how many imported runs without a good end are listed.
+const mostShort = 3
+
+// urgent is what remains to be measured, and which runs have no good end.
+func (b *Builder) urgent(left int) (facts []notice.Fact) {
+	var running, open []int
+	points := notice.OpenPoints{Left: left}
+	var short []notice.RunEnd
+	for _, g := range b.runs {
 		if g.run.Imported != nil {
-			if imported += g.rows; g.end == nil || g.end.Outcome != result.Complete {
-				short = append(short, g.number)
+			if g.end == nil || g.end.Outcome != result.Complete {
+				short = append(short, endOf(g))
 			}
 			continue
 		}
-		p.Planned += g.rows
-		if !g.later {
-			p.Left += g.left()
+		if g.end == nil {
+			running = append(running, g.number)
 		}
 		if g.open() {
 			open = append(open, g.number)
-		}
-		if g.end == nil {
-			running++
+			points.Failed += g.failed()
 		}
 	}
-	p.Planned += p.Left
-	all.records = all.rows
-	p.Counts = countsOf(all)
-	switch {
-	case running == 1:
-		urgent = append(urgent, "1 run has no end written: it goes on just now, or was killed.")
-	case running > 1:
-		urgent = append(urgent, fmt.Sprintf("%d runs have no end written: each goes on just now, or was killed.", running))
+	if running != nil {
+		facts = append(facts, notice.EndNotRecorded{Runs: b.some(running)})
 	}
-	if len(open) > 0 {
-		urgent = append(urgent, b.goOn(open, p.Left))
+	if open != nil {
+		command := resumeCommand(b.runs[open[0]-1].run)
+		facts = append(facts, notice.PointsOpen{Points: points, Runs: b.some(open), Command: command})
 	}
-	if len(short) > 0 {
-		urgent = append(urgent, units.Count(len(short), "imported run")+" did not come to an end: "+b.shortWords(short)+".")
+	if n := len(short); n > 0 {
+		listed := min(n, mostShort)
+		facts = append(facts, notice.ImportedUnfinished{Runs: n, Ends: short[:listed], More: n - listed})
 	}
-	p.Says = slices.Clone(urgent)
-	if imported > 0 {
-		p.Says = append(p.Says, units.Count(imported, "point")+" came from other tools' files, which do not tell what was planned.")
-	}
-	return urgent
+	return facts
 }
 
-// mostShort is how many imported runs without a good end are told one by one.
-const mostShort = 3
-
-// shortWords say of imported runs how each ended.
-func (b *Builder) shortWords(short []int) string {
-	var words []string
-	for _, number := range short[:min(len(short), mostShort)] {
-		end := b.runs[number-1].end
-		switch {
-		case end == nil:
-			words = append(words, fmt.Sprintf("run %d has no end written", number))
-		case end.Reason != "":
-			words = append(words, fmt.Sprintf("run %d was %s (%s)", number, end.Outcome, end.Reason))
-		default:
-			words = append(words, fmt.Sprintf("run %d was %s", number, end.Outcome))
-		}
+func endOf(g *gathered) notice.RunEnd {
+	if g.end == nil {
+		return notice.RunEnd{Run: g.number}
 	}
-	if n := len(short) - mostShort; n > 0 {
-		words = append(words, fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(words, ", ")
-}
-
-// goOn says what is left and how it is measured.
-func (b *Builder) goOn(open []int, left int) string {
-	text := "Points failed or are unfinished"
-	if left > 0 {
-		text = units.Count(left, "planned point") + " has no record"
-		if left > 1 {
-			text = units.Count(left, "planned point") + " have no record"
-		}
-	}
-	if in := runsIn(open, len(b.runs)); in != "" {
-		text += " (" + in + ")"
-	}
-	first := b.runs[open[0]-1].run
-	if command := resumeCommand(first); command != "" {
-		return text + "; the same launch with --resume measures them: … " + command
-	}
-	return text + "; the same launch with --resume measures them."
+	return notice.RunEnd{Run: g.number, Outcome: string(g.end.Outcome), Reason: g.end.Reason}
 }

@@ -28,7 +28,8 @@ func TestPlanOfAChain(t *testing.T) {
 	if one := r.Runs[1]; !strings.HasSuffix(one.Resume, " --resume") || !slices.Equal(one.Resumes, []int{1}) {
 		t.Errorf("the second run: %+v", one)
 	}
-	if !slices.ContainsFunc(r.Headlines, func(h Headline) bool { return h.Tone == Warning && strings.Contains(h.Says, "--resume measures") }) {
+	open := func(h Headline) bool { return h.Code == "points-open" && strings.Contains(h.Message, "--resume: …") }
+	if !slices.ContainsFunc(r.Headlines, open) {
 		t.Errorf("headlines: %+v", r.Headlines)
 	}
 }
@@ -54,28 +55,31 @@ func TestCounts(t *testing.T) {
 func TestBanners(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit   func(*made)
-		tone   Tone
-		banner string
+		banner notice.Code
 		fast   bool
 	}{
-		"measured":  {func(*made) {}, "", "", true},
-		"rehearsed": {func(m *made) { m.run.Rehearse = true }, Serious, "REHEARSED (the run)", false},
-		"crowded":   {func(m *made) { m.run.Warnings = notice.Of(notice.FromText("oversubscribed: 4 ranks on 2 cores: so")) }, Warning, "OVERSUBSCRIBED (the run)", false},
+		"measured":  {func(*made) {}, "", true},
+		"simulated": {func(m *made) { m.run.Rehearse = true }, "simulated-runs", false},
+		"crowded": {func(m *made) {
+			m.run.Warnings = notice.Of(notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "a"})
+		}, "oversubscribed-runs", false},
 		"wrong": {func(m *made) {
-			m.records[2].Status, m.records[2].Check = result.Wrong, result.Check{Result: "wrong", First: &result.Wrong1{Rank: 3, Host: "node2", Want: "1", Got: "2"}}
-		}, Serious, "WRONG DATA at 1 point", true},
+			first := &result.Wrong1{Rank: 3, Host: "node2", Want: "1", Got: "2"}
+			m.records[2].Status, m.records[2].Check = result.Wrong, result.Check{Result: "wrong", First: first}
+		}, "wrong-data", true},
 	} {
 		m := runOf(1, "mpi", coll.AllReduce)
 		c.edit(m)
 		r := build([]*made{m}, nil)
-		if c.banner == "" && len(r.Banners) > 0 || c.banner != "" && (len(r.Banners) != 1 || !strings.HasPrefix(r.Banners[0].Says, c.banner) || r.Banners[0].Tone != c.tone) {
+		if c.banner == "" && len(r.Banners) > 0 || c.banner != "" && (len(r.Banners) != 1 || r.Banners[0].Code != c.banner) {
 			t.Errorf("%s: %+v", name, r.Banners)
 		}
-		if fast := slices.ContainsFunc(r.Headlines, func(h Headline) bool { return strings.Contains(h.Says, "reaches a bus bandwidth") }); fast != c.fast {
+		fast := slices.ContainsFunc(r.Headlines, func(h Headline) bool { return h.Code == "best-bandwidth" })
+		if fast != c.fast {
 			t.Errorf("%s: %+v", name, r.Headlines)
 		}
-		if name == "wrong" && !strings.Contains(r.Headlines[0].Says, "rank 3 (node2), element 0: 2, not 1") {
-			t.Errorf("%s: %+v", name, r.Headlines)
+		if name == "wrong" && !strings.Contains(r.Banners[0].Message, "rank 3 (node2), element 0: 2, not 1") {
+			t.Errorf("%s: %+v", name, r.Banners)
 		}
 	}
 }
@@ -94,7 +98,7 @@ func TestFactsStandOnce(t *testing.T) {
 			values[f.Name] = f.Values
 		}
 	}
-	if !slices.Equal(values["SAME"], []Value{{"1", ""}}) || !slices.Equal(values["OTHER"], []Value{{"a", "runs 1 to 20"}, {"b", "runs 21 to 40"}}) {
+	if !slices.Equal(values["SAME"], []Value{{"1", ""}}) || !slices.Equal(values["OTHER"], []Value{{"a", "runs 1-20"}, {"b", "runs 21-40"}}) {
 		t.Errorf("%v", values)
 	}
 	if each := values["EACH"]; len(each) != maxValues+1 || each[maxValues].Text != "and 28 other values" {
@@ -132,8 +136,9 @@ func TestImportedRunsThatDidNotEnd(t *testing.T) {
 			t.Errorf("run %d: %q, want %q", i+1, r.Runs[i].Outcome, want)
 		}
 	}
-	const want = "2 imported runs did not come to an end: run 2 was aborted (an illegal memory access), run 3 was interrupted."
-	if !slices.Contains(r.Headlines, Headline{Tone: Warning, Says: want}) {
+	want := headline(notice.ImportedUnfinished{Runs: 2, Ends: []notice.RunEnd{
+		{Run: 2, Outcome: "aborted", Reason: "an illegal memory access"}, {Run: 3, Outcome: "interrupted"}}})
+	if !slices.Contains(r.Headlines, want) {
 		t.Errorf("headlines: %+v", r.Headlines)
 	}
 }
@@ -141,23 +146,25 @@ func TestImportedRunsThatDidNotEnd(t *testing.T) {
 // TestRecordsAndPoints: where several records are one point of a curve, both numbers are told.
 func TestRecordsAndPoints(t *testing.T) {
 	one, two := runOf(1, "mpi", coll.AllReduce), runOf(2, "mpi", coll.AllReduce)
-	const want = "14 records with a time stand as 7 points of curves: those of one size, from several launches, cycles or rows of a table, are one point."
-	if says := build([]*made{one, two}, nil).Quality.Says; !slices.Contains(says, want) {
-		t.Errorf("%q", says)
+	want := headline(notice.RecordsCombined{Records: 14, Points: 7})
+	if all := build([]*made{one, two}, nil).Quality.Notices; !slices.Contains(all, want) {
+		t.Errorf("%+v", all)
 	}
-	if says := build([]*made{one}, nil).Quality.Says; len(says) > 0 {
-		t.Errorf("of one launch: %q", says)
+	if all := build([]*made{one}, nil).Quality.Notices; len(all) > 0 {
+		t.Errorf("of one launch: %+v", all)
 	}
 }
 
-// TestWrongDataOfSeveralSorts: the headline tells one of them and counts the others.
-func TestWrongDataOfSeveralSorts(t *testing.T) {
+// TestMissesByCode: points with the same reason are counted together, whatever its numbers are.
+func TestMissesByCode(t *testing.T) {
 	m := runOf(1, "mpi", coll.AllReduce, coll.AllGather)
 	for i, host := range map[int]string{2: "left", 9: "right"} {
-		m.records[i].Status, m.records[i].Check = result.Wrong, result.Check{Result: "wrong", First: &result.Wrong1{Rank: 3, Host: host, Want: "a", Got: "b" + host}}
+		first := &result.Wrong1{Rank: 3, Host: host, Want: "a", Got: "b" + host}
+		m.records[i].Status, m.records[i].Check = result.Wrong, result.Check{Result: "wrong", First: first}
 	}
-	if says := build([]*made{m}, nil).Headlines[0].Says; !strings.HasSuffix(says, " And 1 point with other wrong data: see the data quality.") {
-		t.Errorf("%q", says)
+	r := build([]*made{m}, nil)
+	if all := r.Quality.Misses; len(all) != 1 || all[0].N != 2 || all[0].Status != "wrong" {
+		t.Errorf("%+v", all)
 	}
 }
 
@@ -219,7 +226,9 @@ func TestMoreLatenessThanTimes(t *testing.T) {
 
 // TestOthersThatReachLess: contenders that are too many for a sentence each are counted.
 func TestOthersThatReachLess(t *testing.T) {
-	for n, want := range map[int]string{mostFastest: "", mostFastest + 1: "(1 other reaches less.)", mostFastest + 2: "(2 others reach less.)"} {
+	for n, want := range map[int]string{
+		mostFastest: "", mostFastest + 1: "(1 other lower)", mostFastest + 2: "(2 others lower)",
+	} {
 		var runs []*made
 		for i := range n {
 			m := runOf(i+1, "mpi", coll.AllReduce)
@@ -227,7 +236,8 @@ func TestOthersThatReachLess(t *testing.T) {
 			runs = append(runs, m)
 		}
 		headlines := build(runs, nil).Headlines
-		if last := headlines[mostFastest-1].Says; want == "" && strings.Contains(last, "less.)") || !strings.HasSuffix(last, want) {
+		last := headlines[mostFastest-1].Message
+		if want == "" && strings.Contains(last, "lower)") || !strings.Contains(last, want) {
 			t.Errorf("%d contenders: %q, want %q", n, last, want)
 		}
 	}
@@ -244,8 +254,8 @@ func TestWhatASourceDoesNotTell(t *testing.T) {
 	if f := r.Families[0]; f.Type != "" || f.Op != "" || f.Placement != "" {
 		t.Errorf("%+v", f)
 	}
-	const want = "nccl: all_gather with 4 ranks on 2 nodes reaches a bus bandwidth of 3.724 GB/s at 4 MiB (3.687 to 3.762, 95 % interval within the launch)."
-	if says := r.Headlines[0].Says; says != want {
-		t.Errorf("%q, want %q", says, want)
+	if h := r.Headlines[0]; h.Code != "best-bandwidth" || strings.Contains(h.Message, "float32") ||
+		strings.Contains(h.Message, "place") {
+		t.Errorf("%+v", h)
 	}
 }

@@ -342,7 +342,7 @@ func (b *Builder) addStepHeadlines(r *Report) {
 		r.Headlines = append(r.Headlines, stepHeadlines(run, len(b.steps) > 1)...)
 	}
 	if n := len(b.steps) - mostStepRuns; n > 0 {
-		r.Headlines = append(r.Headlines, Headline{Tone: Plain, Says: fmt.Sprintf("And %s of training steps: see that section.", units.Count(n, "more run"))})
+		r.Headlines = append(r.Headlines, Headline{Message: fmt.Sprintf("And %s of training steps: see that section.", units.Count(n, "more run"))})
 	}
 }
 
@@ -357,11 +357,11 @@ func stepHeadlines(run *steps.Run, several bool) (all []Headline) {
 	case !trusted:
 		lead += " (oversubscribed: holds for such a machine alone)"
 	}
-	tone := func(s steps.Sentence) Tone {
+	tone := func(s steps.Sentence) notice.Severity {
 		if s.Loud && trusted && s.Kind != steps.Exposed {
-			return Warning
+			return notice.Warning
 		}
-		return Plain
+		return notice.Info
 	}
 	whose := ""
 	if several {
@@ -374,13 +374,13 @@ func stepHeadlines(run *steps.Run, several bool) (all []Headline) {
 				says = fmt.Sprintf("%s, %s: %s", lead, best.Title(), s.Says)
 			}
 			if s.Kind != steps.Gain {
-				all = append(all, Headline{Tone: tone(s), Says: says})
+				all = append(all, Headline{Severity: tone(s), Message: says})
 			}
 		}
 	}
 	for _, s := range run.Says() {
 		if s.Kind != steps.Computing && s.Kind != steps.Unreached && len(all) < mostStepSaid { // what was not reached stands under plan and done
-			all = append(all, Headline{Tone: tone(s), Says: whose + s.Says})
+			all = append(all, Headline{Severity: tone(s), Message: whose + s.Says})
 		}
 	}
 	return all

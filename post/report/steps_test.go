@@ -73,7 +73,7 @@ func TestStepsBesideCollectives(t *testing.T) {
 			t.Errorf("no %q", section)
 		}
 	}
-	for _, section := range []string{"## Findings\n", "algbw", "reaches a bus bandwidth"} {
+	for _, section := range []string{"## Findings\n", "algbw", "reaches"} {
 		if !strings.Contains(both, section) || strings.Contains(alone, section) {
 			t.Errorf("%q: beside %v, alone %v", section, strings.Contains(both, section), strings.Contains(alone, section))
 		}
@@ -96,16 +96,16 @@ func TestCrowdedSteps(t *testing.T) {
 	crowded.Edit = func(f *result.StepFile) { f.Run.Warnings = shared }
 	collective := runOf(1, "mpi", coll.AllReduce)
 	collective.run.Warnings = shared
-	const word, alone = "no verdict about speed", "holds for such a machine alone"
+	const word, alone = "No verdict about speed", "for such a machine alone"
 	for _, c := range []struct {
 		name        string
 		beside      []*made
 		word, alone int
 	}{{"steps", nil, 0, 3}, {"both", []*made{collective}, 1, 2}} {
 		r := ofStepRuns(c.beside, crowded)
-		said := []string{r.Banners[0].Says}
+		said := []string{r.Banners[0].Message}
 		for _, h := range r.Headlines {
-			said = append(said, h.Says)
+			said = append(said, h.Message)
 		}
 		text := strings.Join(append(said, r.Steps.Runs[0].About...), "\n")
 		if strings.Count(text, word) != c.word || strings.Count(text, alone) < c.alone {

@@ -78,7 +78,7 @@ func headlinesOf(t *timeline.Timeline, besideResults bool) (all []Headline) {
 		says = []string{"Timeline of " + units.Count(len(t.Working()), t.Unit()) + ". " + strings.Join(says, " ")}
 	}
 	for _, one := range says {
-		all = append(all, Headline{Tone: Plain, Says: one})
+		all = append(all, Headline{Message: one})
 	}
 	return all
 }

@@ -97,13 +97,13 @@ function drawRegions(svg, spec, f) {
     if (r.to < f.x.from || r.from > f.x.to) continue;
     const from = Math.max(f.left, f.x.at(Math.max(r.from, f.x.from))), to = Math.min(f.right, f.x.at(Math.min(r.to, f.x.to)));
     const x = Math.max(f.left, Math.min(from, f.right - 8) - 3), width = Math.max(6, to - from + 6);
-    svg.append(shape("rect", { class: "region " + r.tone, x, y: f.top, width: Math.min(width, f.right - x), height: f.bottom - f.top }));
+    svg.append(shape("rect", { class: "region " + r.severity, x, y: f.top, width: Math.min(width, f.right - x), height: f.bottom - f.top }));
     let row = 0;
     const middle = Math.min(f.right - 10, Math.max(f.left + 10, (from + to) / 2));
     while (taken.some((t) => t.row === row && Math.abs(t.x - middle) < 22)) row++;
     taken.push({ row, x: middle });
-    badges.push(shape("a", { class: "badge " + r.tone, href: "#finding-" + r.number, "aria-label": "Finding " + r.number + ": " + r.kind },
-      shape("title", {}, "Finding " + r.number + ": " + r.kind),
+    badges.push(shape("a", { class: "badge " + r.severity, href: "#finding-" + r.number, "aria-label": "Finding " + r.number + ": " + r.code },
+      shape("title", {}, "Finding " + r.number + ": " + r.code),
       shape("circle", { cx: middle, cy: f.top + 11 + 21 * row, r: 9 }), shape("text", { x: middle, y: f.top + 15 + 21 * row }, String(r.number))));
   }
   return badges;

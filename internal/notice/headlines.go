@@ -1,0 +1,362 @@
+package notice
+
+import (
+	"fmt"
+	"strings"
+
+	"busbar/internal/ranges"
+	"busbar/internal/units"
+)
+
+// Notices that a report begins with: what invalidates values, how fast each contender is, and what is missing.
+
+// Runs are some of the runs of a document, by their numbers.
+type Runs struct {
+	Numbers []int `json:"runs"` // ascending, from 1
+	Of      int   `json:"of"`
+}
+
+// mostRanges is how many ranges of runs are named one by one.
+const mostRanges = 12
+
+// String is "the run", "all runs", "run 3", "runs 1-4, 7".
+func (r Runs) String() string {
+	switch {
+	case r.Of == 1:
+		return "the run"
+	case len(r.Numbers) == r.Of:
+		return "all runs"
+	}
+	return r.Some()
+}
+
+// Some is "run 3" or "runs 1-4, 7"; "" where these are all runs.
+func (r Runs) Some() string {
+	if len(r.Numbers) == r.Of {
+		return ""
+	}
+	parts := strings.Split(ranges.Format(r.Numbers), ",")
+	if n := len(parts) - mostRanges; n > 0 {
+		parts = append(parts[:mostRanges], fmt.Sprintf("and %d more", n))
+	}
+	if len(r.Numbers) == 1 {
+		return "run " + parts[0]
+	}
+	return "runs " + strings.Join(parts, ", ")
+}
+
+// World is the ranks of a launch.
+type World struct {
+	Ranks int `json:"ranks"`
+	Nodes int `json:"nodes,omitempty"`
+}
+
+// String is "16 ranks on 2 nodes".
+func (w World) String() string {
+	if w.Nodes > 1 {
+		return units.Count(w.Ranks, "rank") + " on " + units.Count(w.Nodes, "node")
+	}
+	return units.Count(w.Ranks, "rank")
+}
+
+// WrongElement is the first element of a collective's data that differs from the expected value.
+type WrongElement struct {
+	Rank  int    `json:"rank"`
+	Host  string `json:"host,omitempty"`
+	Index int64  `json:"index"`
+	Got   string `json:"got"`
+	Want  string `json:"want"`
+}
+
+func (w WrongElement) String() string {
+	return fmt.Sprintf("rank %d (%s), element %d: %s, not %s", w.Rank, w.Host, w.Index, w.Got, w.Want)
+}
+
+// WrongValue is why a point is wrong.
+type WrongValue struct{ WrongElement }
+
+// MemoryNeeded is why a point was not measured.
+type MemoryNeeded struct {
+	Bytes units.Bytes `json:"bytes"` // of a rank
+}
+
+// GroupPoints reports points of single groups of nodes.
+type GroupPoints struct {
+	Points int `json:"points"`
+}
+
+// WrongData reports points at which ranks received wrong data.
+type WrongData struct {
+	Points int          `json:"points"`
+	Where  string       `json:"where,omitempty"` // of the first, with its operation and size
+	First  WrongElement `json:"first,omitzero"`
+	Reason string       `json:"reason,omitempty"` // where no element is recorded
+}
+
+// SimulatedRuns reports runs of a simulation.
+type SimulatedRuns struct {
+	Runs Runs `json:"runs"`
+}
+
+// OversubscribedRuns reports runs whose ranks or threads share cores or a GPU.
+type OversubscribedRuns struct {
+	Runs   Runs           `json:"runs"`
+	Cause  Kept           `json:"cause"`
+	Effect CrowdedVerdict `json:"effect"`
+}
+
+// CrowdedVerdict is what results of runs that share cores are good for.
+type CrowdedVerdict string
+
+// The verdicts.
+const (
+	NoSpeed        CrowdedVerdict = "No verdict about speed is based on them."
+	ThisHostAlone  CrowdedVerdict = "Results of training steps hold for such a machine alone."
+	NoSpeedOrSteps CrowdedVerdict = NoSpeed + " " + ThisHostAlone
+)
+
+// ImportedRuns reports runs that other tools measured.
+type ImportedRuns struct {
+	Runs  Runs     `json:"runs"`
+	Tools []string `json:"tools"`
+}
+
+// PointsNotPlotted reports points with a time that belong to no curve.
+type PointsNotPlotted struct {
+	Points int    `json:"points"`
+	Lack   string `json:"lack"`
+	Where  string `json:"where,omitempty"`
+}
+
+// RecordsCombined reports that several records are one point of a curve.
+type RecordsCombined struct {
+	Records int `json:"records"`
+	Points  int `json:"points"`
+}
+
+// EndNotRecorded reports runs that are still going on or were killed.
+type EndNotRecorded struct {
+	Runs Runs `json:"runs"`
+}
+
+// PointsOpen reports points that a resumed run can still measure.
+type PointsOpen struct {
+	Points  OpenPoints `json:"points"`
+	Runs    Runs       `json:"runs"`
+	Command string     `json:"command,omitempty"` // of the first of them, without its launcher
+}
+
+// OpenPoints counts them.
+type OpenPoints struct {
+	Left   int `json:"left"`   // planned, without a record
+	Failed int `json:"failed"` // or unfinished
+}
+
+func (o OpenPoints) String() string {
+	var words []string
+	if o.Left > 0 {
+		words = append(words, units.Count(o.Left, "planned point")+" not measured")
+	}
+	if o.Failed > 0 {
+		words = append(words, units.Count(o.Failed, "point")+" failed or unfinished")
+	}
+	return strings.Join(words, ", ")
+}
+
+// ImportedUnfinished reports imported runs that did not complete.
+type ImportedUnfinished struct {
+	Runs int      `json:"runs"`
+	Ends []RunEnd `json:"ends"` // of the first
+	More int      `json:"more,omitempty"`
+}
+
+// RunEnd is how a run ended.
+type RunEnd struct {
+	Run     int    `json:"run"`
+	Outcome string `json:"outcome,omitempty"` // "": not recorded
+	Reason  string `json:"reason,omitempty"`
+}
+
+func (e RunEnd) String() string {
+	switch {
+	case e.Outcome == "":
+		return fmt.Sprintf("run %d has no recorded end", e.Run)
+	case e.Reason != "":
+		return fmt.Sprintf("run %d was %s (%s)", e.Run, e.Outcome, e.Reason)
+	}
+	return fmt.Sprintf("run %d was %s", e.Run, e.Outcome)
+}
+
+// PlanUnknown reports points of files that do not record what was planned.
+type PlanUnknown struct {
+	Points int `json:"points"`
+}
+
+// NoValues reports that no point has a value.
+type NoValues struct{}
+
+// BestBandwidth is the largest bus bandwidth that a contender reaches.
+type BestBandwidth struct {
+	Who       string          `json:"who"`
+	Operation string          `json:"operation"`
+	World     World           `json:"world"`
+	BusBW     units.Bandwidth `json:"busbw"`
+	At        units.Bytes     `json:"at_bytes"`
+	Placement string          `json:"placement,omitempty"`
+	Interval  BandwidthRange  `json:"interval"`
+	Share     units.Share     `json:"share,omitempty"` // of the peak
+	Limit     units.LinkRate  `json:"peak,omitempty"`
+	Peak      Kept            `json:"peak_source,omitzero"`
+	Exceeded  Kept            `json:"peak_exceeded,omitzero"` // by what the peak can be
+	Unknown   Kept            `json:"peak_unknown,omitzero"`
+	Lower     int             `json:"lower,omitempty"` // other contenders, which are not listed
+}
+
+// Advice is what to do about an unknown peak.
+func (b BestBandwidth) Advice() string {
+	if b.Unknown.Fact == nil {
+		return ""
+	}
+	return Advice(b.Unknown.Fact)
+}
+
+// BandwidthRange is the uncertainty of a bandwidth.
+type BandwidthRange struct {
+	Lo    units.Bandwidth `json:"lo"`
+	Hi    units.Bandwidth `json:"hi"`
+	Basis RangeBasis      `json:"basis"`
+}
+
+// RangeBasis is what an uncertainty is based on; "" is unknown.
+type RangeBasis string
+
+// The bases.
+const (
+	WithinLaunch  RangeBasis = "95 % CI within the launch"
+	LaunchesRange RangeBasis = "minimum and maximum over launches"
+	OverLaunches  RangeBasis = "95 % CI over launches"
+)
+
+func (r BandwidthRange) String() string {
+	if r.Basis == "" {
+		return "no 95 % CI"
+	}
+	return fmt.Sprintf("%s to %s, %s", units.Gigabytes(float64(r.Lo)), units.Gigabytes(float64(r.Hi)), r.Basis)
+}
+
+// Code identifies the notice, as all methods below do.
+func (WrongValue) Code() Code         { return "wrong-value" }
+func (MemoryNeeded) Code() Code       { return "memory-needed" }
+func (GroupPoints) Code() Code        { return "group-points" }
+func (WrongData) Code() Code          { return "wrong-data" }
+func (SimulatedRuns) Code() Code      { return "simulated-runs" }
+func (OversubscribedRuns) Code() Code { return "oversubscribed-runs" }
+func (ImportedRuns) Code() Code       { return "imported-runs" }
+func (PointsNotPlotted) Code() Code   { return "points-not-plotted" }
+func (RecordsCombined) Code() Code    { return "records-combined" }
+func (EndNotRecorded) Code() Code     { return "end-not-recorded" }
+func (PointsOpen) Code() Code         { return "points-open" }
+func (ImportedUnfinished) Code() Code { return "imported-unfinished" }
+func (PlanUnknown) Code() Code        { return "plan-unknown" }
+func (NoValues) Code() Code           { return "no-values" }
+func (BestBandwidth) Code() Code      { return "best-bandwidth" }
+
+var exampleRuns = Runs{[]int{1, 2, 3, 5}, 9}
+
+var headlines = []Entry{
+	{Example: WrongValue{WrongElement{3, "node2", 0, "2", "1"}}, Severity: Error,
+		Text: "rank {Rank} ({Host}), element {Index}: {Got}, not {Want}",
+		Doc:  "The first wrong element of a point; see wrong-data."},
+	{Example: MemoryNeeded{8 << 30}, Severity: Info, Text: "needs {Bytes} per rank",
+		Doc: "The buffers of the point do not fit the memory of a rank or its GPU."},
+	{Example: GroupPoints{6}, Severity: Info,
+		Text: "{Points point} of single groups of nodes (rank --pattern) not plotted; post show judges them",
+		Doc:  "Such points compare nodes, and belong to no curve over message sizes."},
+	{
+		Example: WrongData{3, "all_reduce float32; 1 MiB", WrongElement{3, "node2", 0, "2", "1"},
+			"the library returned no data"},
+		Severity: Error,
+		Text:     "WRONG DATA at {Points point}: ranks received other values than were sent",
+		Details:  []string{"[First: {Where}: {First}.]", "[First: {Where}: {Reason}.]"},
+		Advice:   "do not use this configuration until the cause is known",
+		Doc: `The data that a rank received differs from what the collective must give. Data quality has the points
+			and one element of each kind.`,
+	},
+	{
+		Example:  SimulatedRuns{exampleRuns},
+		Severity: Error,
+		Text:     "SIMULATED ({Runs}): no device was measured; these values are not about hardware",
+		Details:  []string{"They are compared with no peak, and have no findings."},
+		Doc:      "The runs used --simulate: a model took the place of devices.",
+	},
+	{
+		Example:  OversubscribedRuns{exampleRuns, Kept{Oversubscribed{4, 2, "node17", ""}}, NoSpeedOrSteps},
+		Severity: Warning,
+		Text:     "OVERSUBSCRIBED ({Runs}): times show waiting for a turn, not the speed of communication",
+		Details:  []string{"Cause: {Cause}.", "{Effect}"},
+		Doc:      "Ranks or threads of these runs share cores or a GPU. The cause is that of the first of them.",
+	},
+	{
+		Example:  ImportedRuns{exampleRuns, []string{"nccl-tests 2.17"}},
+		Severity: Info,
+		Text: `imported from {Tools} ({Runs}): confidence intervals, times of single ranks and the synchronisation
+			of ranks may not be recorded`,
+		Doc: "Files of other tools contain less than those of rank.",
+	},
+	{
+		Example:  PointsNotPlotted{3, "the source does not tell the size", "run 2"},
+		Severity: Info,
+		Text:     "{Points point} not plotted: {Lack}[ ({Where})]",
+		Doc:      "These points have a time, but belong to no curve.",
+	},
+	{
+		Example:  RecordsCombined{14, 7},
+		Severity: Info,
+		Text:     "{Records record} with a time are {Points point} of curves",
+		Doc: `Records of one message size, from several launches, cycles or rows of a table, are one point of a
+			curve.`,
+	},
+	{
+		Example:  EndNotRecorded{exampleRuns},
+		Severity: Warning,
+		Text:     "no end is recorded of {Runs}: still going on, or killed",
+		Doc:      "A run that ends, also one that is interrupted, records its end.",
+	},
+	{
+		Example:  PointsOpen{OpenPoints{12, 3}, exampleRuns, "rank --backend mpi --resume"},
+		Severity: Warning,
+		Text:     "{Points} ({Runs})",
+		Advice:   "measure them by the same launch with --resume[: … {Command}]",
+		Doc:      "The runs were interrupted, or points of them failed, and no later run continues them.",
+	},
+	{
+		Example: ImportedUnfinished{5, []RunEnd{{2, "aborted", "an illegal memory access"}, {3, "interrupted", ""},
+			{Run: 4}}, 2},
+		Severity: Warning,
+		Text:     "{Runs imported run} did not complete: {Ends}[, and {More} more]",
+		Doc:      "The files of another tool end early.",
+	},
+	{
+		Example:  PlanUnknown{7},
+		Severity: Info,
+		Text:     "{Points point} from files of other tools, which do not record the plan",
+		Doc:      "What was planned is known of rank's own runs alone.",
+	},
+	{
+		Example:  NoValues{},
+		Severity: Warning,
+		Text:     "no point has a value; data quality has the reasons",
+		Doc:      "All points failed, were skipped, or have no time that belongs to a curve.",
+	},
+	{
+		Example: BestBandwidth{"nccl", "all_reduce float32 sum", World{16, 2}, 360e9, 1 << 30, "out-of-place",
+			BandwidthRange{358e9, 362e9, OverLaunches}, 0.9, 400e9,
+			Kept{PeakNetwork{[]string{"8 x InfiniBand 400 Gbit/s"}, 0}}, Kept{PeakExceeded{Hierarchical, 787.5e9}},
+			Kept{PeakUnknown{UnknownGPU, "NVIDIA A30"}}, 2},
+		Severity: Info,
+		Text: `{Who}: {Operation} with {World} reaches {BusBW} busbw at {At} ([{Placement}; ]{Interval})[, {Share} of peak
+			({Limit}: {Peak}[; {Exceeded}])][; peak unknown: {Unknown}][ ({Lower other} lower)]`,
+		Doc: `The largest bus bandwidth of each contender in throughput mode, with the largest world of its first
+			collective. Shared cores and simulations are left out.`,
+	},
+}
