@@ -286,7 +286,7 @@ func (s *shower) collectiveRun(f *result.File) *document.Section {
 			peakBefore = in.Peak
 		}
 		if in.Model != "" {
-			below.Add(document.Paragraph("model: " + in.Model))
+			below.Add(document.Paragraph(in.Model))
 		}
 		for _, r := range tables[k] {
 			in.Points = append(in.Points, result.Row{Run: &f.Run, Record: r}.JSON())
@@ -308,7 +308,7 @@ func modelLine(run *result.Run, records []*result.Record) string {
 	if len(curves) != 1 {
 		return ""
 	}
-	return analysis.ModelOf(curves[0]).Line()
+	return notice.Reason(analysis.ModelOf(curves[0]).Fact())
 }
 
 // simulatedWords mark results of the simulation.

@@ -27,7 +27,7 @@ func (e *Entry) Code() Code { return e.Example.Code() }
 func (e *Entry) Meaning() string { return strings.Join(strings.Fields(e.Doc), " ") }
 
 // areas are the files of the catalogue.
-var areas = [][]Entry{records, curves, peaks, timelines, training, runs, headlines, contenders, ncclRanks, ncclNetwork,
+var areas = [][]Entry{records, curves, peaks, timelines, training, runs, headlines, contenders, models, ncclRanks, ncclNetwork,
 	ncclGPUs, ncclMessages, ncclSettings, ncclDiffer, timelineNotes, timelineAnswers, patterns}
 
 // byCode finds entries.

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -33,170 +34,35 @@ const (
 	byBridge               // bridges over pairs or fours of cards, which may be missing
 )
 
+var wirings = map[string]wiring{"switch": bySwitch, "mesh": byMesh, "bridge": byBridge}
+
 // gpuModels are looked through from above; the first that matches counts. A name that is close to one of these but not
 // the same says nothing: variants of a GPU differ in their links first of all. docs/analysis.md has what was read.
-var gpuModels = []gpuModel{
-	{
-		regexp.MustCompile(`\bGB[23]00\b`),
-		"NVLink 5",
-		18,
-		50,
-		bySwitch,
-		true,
-		"NVIDIA, Health Validation (18 links); 1.8 TB/s a GPU, both directions, in the GB300 NVL72 overview of Verda",
-	},
-	{
-		regexp.MustCompile(`\bB[23]00\b`),
-		"NVLink 5",
-		18,
-		50,
-		bySwitch,
-		true,
-		"1.8 TB/s a GPU over 18 links, both directions, in the Blackwell overviews of Verda",
-	},
-	{
-		regexp.MustCompile(`\bGH200\b`),
-		"NVLink 4",
-		18,
-		25,
-		byBridge,
-		true,
-		"NVIDIA, Grace Hopper Superchip Architecture: 115.2 TB/s for 256 GPUs",
-	},
-	{
-		regexp.MustCompile(`\bH200 NVL\b`),
-		"NVLink 4",
-		18,
-		25,
-		byBridge,
-		false,
-		"900 GB/s a GPU over bridges, both directions, at its announcement",
-	},
-	{
-		regexp.MustCompile(`\bH100 (PCIe|NVL)\b`),
-		"NVLink 4",
-		12,
-		25,
-		byBridge,
-		false,
-		"NVIDIA H100 data sheet: 600 GB/s a GPU over bridges, both directions",
-	},
-	{
-		regexp.MustCompile(`\bH800 PCIe\b`),
-		"NVLink 4",
-		8,
-		25,
-		byBridge,
-		false,
-		"400 GB/s a GPU over bridges, both directions, as vendors state it",
-	},
-	{
-		regexp.MustCompile(`\bH800$`),
-		"NVLink 4",
-		8,
-		25,
-		bySwitch,
-		true,
-		"400 GB/s a GPU, both directions, as the authors of DeepSeek-V3 state it",
-	},
-	{
-		regexp.MustCompile(`\bH20$`),
-		"NVLink 4",
-		18,
-		25,
-		bySwitch,
-		true,
-		"900 GB/s a GPU, both directions, as users of DeepEP state it",
-	},
-	{
-		regexp.MustCompile(`\bH[12]00\b`),
-		"NVLink 4",
-		18,
-		25,
-		bySwitch,
-		true,
-		"NVIDIA H100 and H200 data sheets: 900 GB/s a GPU, both directions",
-	},
-	{
-		regexp.MustCompile(`\bA800( .*PCIe|-PCIE)\b`),
-		"NVLink 3",
-		8,
-		25,
-		byBridge,
-		false,
-		"400 GB/s a GPU, both directions, as reported by Reuters",
-	},
-	{
-		regexp.MustCompile(`\bA800-SXM`),
-		"NVLink 3",
-		8,
-		25,
-		bySwitch,
-		false,
-		"400 GB/s a GPU over 8 links, both directions, as vendors of servers state it",
-	},
-	{
-		regexp.MustCompile(`\bA100( .*PCIe|-PCIE)\b`),
-		"NVLink 3",
-		12,
-		25,
-		byBridge,
-		false,
-		"NVIDIA A100 data sheet: 600 GB/s a GPU over bridges, both directions",
-	},
-	{
-		regexp.MustCompile(`\bA100-SXM`),
-		"NVLink 3",
-		12,
-		25,
-		bySwitch,
-		false,
-		"NVIDIA A100 data sheet: 600 GB/s a GPU, both directions",
-	},
-	{
-		regexp.MustCompile(`\bV100-SXM3\b`),
-		"NVLink 2",
-		6,
-		25,
-		bySwitch,
-		false,
-		"NVIDIA, NVLink and NVSwitch: 300 GB/s a GPU over 6 links, both directions",
-	},
-	{
-		regexp.MustCompile(`\bV100-SXM2\b`),
-		"NVLink 2",
-		6,
-		25,
-		byMesh,
-		false,
-		"NVIDIA, NVLink and NVSwitch: 300 GB/s a GPU over 6 links, both directions",
-	},
-	{
-		regexp.MustCompile(`\bP100-SXM2\b`),
-		"NVLink 1",
-		4,
-		20,
-		byMesh,
-		false,
-		"Dell, High Performance Computing: 4 links of 20 GB/s in each direction",
-	},
-	{
-		regexp.MustCompile(`\b(A40|RTX A(4500|5000|5500|6000)|GeForce RTX 3090)\b`),
-		"NVLink 3",
-		4,
-		14.0625,
-		byBridge,
-		false,
-		"NVIDIA, Ampere GA102 GPU Architecture: 4 links of 14.0625 GB/s in each direction",
-	},
-	without(`L4|L40S?|GeForce RTX 40\d\d|RTX [2-6]\d00 (SFF )?Ada`), // no GPU of this architecture has it
-	without(`GeForce RTX 50\d\d|RTX PRO \d+ Blackwell`),
-	without(`T4|A10G|V100-PCIE`),
-}
+var gpuModels = readModels(gpuTable)
 
-// without are GPUs that reach each other over PCIe alone.
-func without(names string) gpuModel {
-	return gpuModel{name: regexp.MustCompile(`\b(` + names + `)\b`)}
+// gpuTable has a line for each model: name, generation, links, GB/s of each, what joins them, whether the switch reduces,
+// and the source.
+//
+//go:embed gpus.tsv
+var gpuTable string
+
+// readModels panics on an invalid line: the table is part of the program, and every test reads it.
+func readModels(table string) (all []gpuModel) {
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		m := gpuModel{
+			name: regexp.MustCompile(cells[0]), wiring: wirings[cells[4]], reduces: cells[5] == "yes", source: cells[6],
+		}
+		if m.links, _ = strconv.Atoi(cells[2]); m.links > 0 {
+			m.generation = cells[1]
+		}
+		m.each, _ = strconv.ParseFloat(cells[3], 64)
+		all = append(all, m)
+	}
+	return all
 }
 
 func modelOf(device string) (gpuModel, bool) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 )
@@ -25,6 +26,9 @@ func lawsOf(t *testing.T, m made) Model {
 // about says whether a value is within two percent of what was put in.
 func about(got, want float64) bool { return math.Abs(got/want-1) < 0.02 }
 
+// lineOf is the message of a model.
+func lineOf(m Model) string { return notice.Message(m.Fact()) }
+
 func TestModelOfOneLaw(t *testing.T) {
 	m := lawsOf(t, sound())
 	if len(m.Laws) != 1 || m.Laws[0].From != 8 || m.Laws[0].To != 1<<30 || !about(m.Laws[0].Time(1<<20), 20e-6+(1<<20)/100e9) {
@@ -41,8 +45,8 @@ func TestModelOfOneLaw(t *testing.T) {
 		t.Errorf("n½ %+v", m.Half)
 	}
 	half := func(p stats.Parameter) string { return fmt.Sprintf(" ±%.1f %%", 50*(p.Hi-p.Lo)/p.Value) }
-	contains(t, m.Line(), "latency 20.0", " us"+half(m.Latency)+", busbw nears 187.", " GB/s"+half(m.Bandwidth)+", n½ 1.9")
-	contains(t, m.BoundsWords(), "by the scatter")
+	contains(t, lineOf(m), "latency 20.0", " us"+half(m.Latency)+", busbw nears 187.", " GB/s"+half(m.Bandwidth)+", n½ 1.9")
+	contains(t, m.Bounds().String(), "from residuals")
 }
 
 // A slower law from 256 KiB on is told apart, with its factor; n½ is where half of the last law's bandwidth is reached.
@@ -54,8 +58,8 @@ func TestModelOfTwoLaws(t *testing.T) {
 	if !about(m.Latency.Value, 20e-6) || !about(m.Bandwidth.Value, 187.5e9/1.6) || !about(m.Half.Value, 2e6) || m.Half.Lo > 2e6 || m.Half.Hi < 2e6 {
 		t.Errorf("%+v", m)
 	}
-	contains(t, m.Line(), "other laws from 256 KiB (time × 1.6")
-	contains(t, lawsOf(t, sound().with(func(m *made) { m.edit = slower(256<<10, 1<<30, 0.6) })).Line(), "other laws from 256 KiB (time × 0.6")
+	contains(t, lineOf(m), "the model changes at 256 KiB (time × 1.6")
+	contains(t, lineOf(lawsOf(t, sound().with(func(m *made) { m.edit = slower(256<<10, 1<<30, 0.6) }))), "the model changes at 256 KiB (time × 0.6")
 	// Where the first law reaches half by then, that is where it is.
 	m = lawsOf(t, sound().with(func(m *made) { m.edit = slower(16<<20, 1<<30, 1.6) }))
 	if want := 20e-6 / (2*1.6/100e9 - 1/100e9); len(m.Laws) != 2 || !about(m.Half.Value, want) || math.Log(m.Half.Hi/m.Half.Lo) < 4*m.Noise {
@@ -78,13 +82,13 @@ func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 	if !small.Latency.Known || small.Bandwidth.Known || small.Half.Known {
 		t.Errorf("%+v", small)
 	}
-	contains(t, small.Line(), "latency 20.", "busbw over ")
+	contains(t, lineOf(small), "latency 20.", "busbw over ")
 	contains(t, small.HalfWords(), "not seen")
 	large := lawsOf(t, between(64<<20, 1<<30))
 	if large.Latency.Known || !large.Bandwidth.Known || large.Half.Known {
 		t.Errorf("%+v", large)
 	}
-	contains(t, large.Line(), "latency under ", "busbw nears 18")
+	contains(t, lineOf(large), "latency under ", "busbw nears 18")
 	// The laws of several ranges are held to the same: no n½ without a bandwidth, none where the first size has half already.
 	laws := func(from, to, change int64) Model {
 		sweep := between(from, to)
@@ -102,7 +106,7 @@ func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 		t.Errorf("%+v", large)
 	}
 	for name, m := range map[string]made{"four sizes": between(8, 64), "rehearsed": sound().with(func(m *made) { m.rehearsed = true }), "crowded": sound().with(func(m *made) { m.crowded = true })} {
-		if got := lawsOf(t, m); got.Laws != nil || got.Line() != "" {
+		if got := lawsOf(t, m); got.Laws != nil || got.Fact() != nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -124,9 +128,9 @@ func TestModelOverLaunches(t *testing.T) {
 	if !about(m.Latency.Lo, 20e-6) || !about(m.Latency.Hi, 22e-6) || !about(m.Bandwidth.Lo, 187.5e9/1.1) || !about(m.Half.Value, 2e6) {
 		t.Errorf("%+v", m)
 	}
-	contains(t, m.BoundsWords(), "least and greatest of 3 launches")
-	contains(t, lawsOf(t, slow(2)).BoundsWords(), "least and greatest of 2 launches")
-	contains(t, lawsOf(t, slow(7)).BoundsWords(), "95 % interval over 7 launches")
+	contains(t, m.Bounds().String(), "minimum and maximum over launches (3)")
+	contains(t, lawsOf(t, slow(2)).Bounds().String(), "minimum and maximum over launches (2)")
+	contains(t, lawsOf(t, slow(7)).Bounds().String(), "95 % CI over launches (7)")
 	once := slow(3)
 	edit := once.edit
 	once.edit = func(launch string, r *result.Record) {
@@ -134,7 +138,7 @@ func TestModelOverLaunches(t *testing.T) {
 			r.Status = result.Failed
 		}
 	}
-	contains(t, lawsOf(t, once).BoundsWords(), "by the scatter")
+	contains(t, lawsOf(t, once).Bounds().String(), "from residuals")
 }
 
 // Where times follow no law there is no model, and that is said.
@@ -143,7 +147,7 @@ func TestNoModelOfWild(t *testing.T) {
 	if m.Laws != nil || m.Latency.Known {
 		t.Errorf("%+v", m)
 	}
-	contains(t, m.Line(), "none, points lie ", " % off the best law")
+	contains(t, lineOf(m), "no model fits (residual ")
 }
 
 // A drop is no part of the laws.
@@ -161,6 +165,6 @@ func TestModelWithoutADrop(t *testing.T) {
 
 // Where bus bandwidth has no meaning the algorithm's is spoken of.
 func TestWhichBandwidthAModelHas(t *testing.T) {
-	contains(t, lawsOf(t, sound().with(func(m *made) { m.world, m.nodes = 1, 1 })).Line(), ", algbw nears 99.8")
-	contains(t, lawsOf(t, sound().with(func(m *made) { m.collective = coll.Broadcast })).Line(), ", busbw nears 99.8")
+	contains(t, lineOf(lawsOf(t, sound().with(func(m *made) { m.world, m.nodes = 1, 1 }))), ", algbw nears 99.8")
+	contains(t, lineOf(lawsOf(t, sound().with(func(m *made) { m.collective = coll.Broadcast }))), ", busbw nears 99.8")
 }

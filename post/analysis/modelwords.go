@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/internal/units"
 )
@@ -50,32 +51,36 @@ func (m Model) HalfWords() string {
 	return bounded(m.Half, rough, "")
 }
 
-// ChangeWords say from which sizes on another law holds, and by which factor the time jumps there where that is a tenth or more.
+// ChangeWords are the sizes from which on another model holds.
 func (m Model) ChangeWords() string {
 	var words []string
-	for _, l := range m.Laws {
-		if l.Step == 0 {
-			continue
-		}
-		word := sizeOf(l.From)
-		if l.Step >= leastJump || l.Step <= 1/leastJump {
-			word += " (time × " + units.Times(l.Step) + ")"
-		}
-		words = append(words, word)
+	for _, c := range m.changes() {
+		words = append(words, c.String())
 	}
 	return strings.Join(words, ", ")
 }
 
-// BoundsWords say what bounds are.
-func (m Model) BoundsWords() string {
-	n := units.Count(len(m.Curve.Launches), "launch")
-	switch m.Basis {
-	case stats.LaunchSpread:
-		return "least and greatest of " + n
-	case stats.AcrossLaunches:
-		return "95 % interval over " + n
+// changes are the sizes from which on another model holds, with the jump of the time where that is a tenth or more.
+func (m Model) changes() (all []notice.ModelChange) {
+	for _, l := range m.Laws {
+		if l.Step == 0 {
+			continue
+		}
+		c := notice.ModelChange{At: units.Bytes(l.From)}
+		if l.Step >= leastJump || l.Step <= 1/leastJump {
+			c.Jump = units.Factor(l.Step)
+		}
+		all = append(all, c)
 	}
-	return "95 %, by the scatter"
+	return all
+}
+
+// Bounds is what the intervals are based on.
+func (m Model) Bounds() notice.ModelBasis {
+	bases := map[stats.Basis]notice.RangeBasis{
+		stats.LaunchSpread: notice.LaunchesRange, stats.AcrossLaunches: notice.OverLaunches,
+	}
+	return notice.ModelBasis{Basis: bases[m.Basis], Launches: len(m.Curve.Launches)}
 }
 
 // NoiseWords are how far points lie off the laws.
@@ -87,36 +92,35 @@ func (m Model) NoiseWords() string {
 	return words
 }
 
-// Line is the model in one sentence; "" where nothing is known of one.
-func (m Model) Line() string {
+// Fact is the model, or that none fits; nil where too little was measured for one.
+func (m Model) Fact() notice.Fact {
 	switch {
 	case m.Noise > mostScatter:
-		return fmt.Sprintf("none, points lie %.0f %% off the best law", 100*m.Noise)
+		return notice.NoModel{Residual: units.Share(m.Noise)}
 	case len(m.Laws) == 0:
-		return ""
+		return nil
 	}
-	latency, bandwidth := m.LatencyWords(), m.BandwidthWords()
-	if m.Latency.Known {
-		latency = units.Duration(m.Latency.Value) + plusMinus(m.Latency)
+	fact := notice.TimeModel{Kind: m.bandwidthName(), Changes: m.changes()}
+	l, b := m.Latency, m.Bandwidth
+	fact.Bandwidth = notice.FittedBandwidth{Lo: units.Bandwidth(b.Lo)}
+	if l.Known {
+		fact.Latency = notice.FittedTime{
+			Value: units.Seconds(l.Value), Lo: units.Seconds(l.Lo), Hi: units.Seconds(l.Hi),
+		}
+	} else if !math.IsInf(l.Hi, 1) {
+		fact.Latency.Hi = units.Seconds(l.Hi)
 	}
-	if m.Bandwidth.Known {
-		bandwidth = "nears " + units.Gigabytes(m.Bandwidth.Value) + " GB/s" + plusMinus(m.Bandwidth)
+	if b.Known {
+		fact.Bandwidth.Value, fact.Bandwidth.Hi = units.Bandwidth(b.Value), units.Bandwidth(b.Hi)
 	}
-	words := "latency " + latency + ", " + m.bandwidthName() + " " + bandwidth
 	if m.Half.Known {
-		words += ", n½ " + rough(m.Half.Value)
+		fact.Half = units.RoughBytes(m.Half.Value)
 	}
-	if changes := m.ChangeWords(); changes != "" {
-		words += "; other laws from " + changes
-	}
-	return words
+	return fact
 }
 
-// plusMinus is half the distance of the bounds in percent.
-func plusMinus(p stats.Parameter) string { return fmt.Sprintf(" ±%.1f %%", 50*(p.Hi-p.Lo)/p.Value) }
-
 func bounded(p stats.Parameter, word func(float64) string, unit string) string {
-	return fmt.Sprintf("%s%s (%s to %s)", word(p.Value), unit, word(p.Lo), word(p.Hi))
+	return word(p.Value) + unit + " (" + word(p.Lo) + " to " + word(p.Hi) + ")"
 }
 
 // rough writes a size that was not measured.

@@ -10,7 +10,10 @@ func (m *making) addModel(curve int, of analysis.Model) {
 	if len(of.Laws) == 0 {
 		return
 	}
-	made := Model{Curve: curve, Latency: of.LatencyWords(), Bandwidth: of.BandwidthWords(), Half: of.HalfWords(), Changes: of.ChangeWords(), Scatter: of.NoiseWords(), Bounds: of.BoundsWords()}
+	made := Model{
+		Curve: curve, Latency: of.LatencyWords(), Bandwidth: of.BandwidthWords(), Half: of.HalfWords(),
+		Changes: of.ChangeWords(), Scatter: of.NoiseWords(), Bounds: of.Bounds().String(),
+	}
 	for _, l := range of.Laws {
 		made.Laws = append(made.Laws, Law{l.From, l.To, Figures{1e6 * l.Alpha, 1e6 * l.PerByte}})
 	}

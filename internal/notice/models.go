@@ -1,0 +1,105 @@
+package notice
+
+import (
+	"fmt"
+
+	"busbar/internal/units"
+)
+
+// Notices on models of time over message size. docs/analysis.md has how they are fitted.
+
+// TimeModel is the model of a curve: time is latency plus size over bandwidth.
+type TimeModel struct {
+	Latency   FittedTime       `json:"latency"`
+	Kind      string           `json:"bandwidth_kind"` // busbw, or algbw where the collective has no bus bandwidth
+	Bandwidth FittedBandwidth  `json:"bandwidth"`
+	Half      units.RoughBytes `json:"half_bytes,omitempty"` // the size that reaches half of it
+	Changes   []ModelChange    `json:"changes,omitempty"`
+}
+
+// FittedTime is a time with its 95 % CI; Value is 0 where the sizes measured do not show it.
+type FittedTime struct {
+	Value units.Seconds `json:"value_s,omitempty"`
+	Lo    units.Seconds `json:"lo_s,omitempty"`
+	Hi    units.Seconds `json:"hi_s,omitempty"`
+}
+
+func (f FittedTime) String() string {
+	switch {
+	case f.Value > 0:
+		return f.Value.String() + plusMinus(float64(f.Value), float64(f.Lo), float64(f.Hi))
+	case f.Hi > 0:
+		return "under " + f.Hi.String()
+	}
+	return notSeen
+}
+
+// FittedBandwidth is a bandwidth with its 95 % CI; Value is 0 where the sizes measured do not show it.
+type FittedBandwidth struct {
+	Value units.Bandwidth `json:"value,omitempty"`
+	Lo    units.Bandwidth `json:"lo,omitempty"`
+	Hi    units.Bandwidth `json:"hi,omitempty"`
+}
+
+func (f FittedBandwidth) String() string {
+	switch {
+	case f.Value > 0:
+		return "nears " + f.Value.String() + plusMinus(float64(f.Value), float64(f.Lo), float64(f.Hi))
+	case f.Lo > 0:
+		return "over " + f.Lo.String()
+	}
+	return notSeen
+}
+
+const notSeen = "not seen"
+
+// plusMinus is half the width of an interval.
+func plusMinus(v, lo, hi float64) string { return fmt.Sprintf(" ±%.1f %%", 50*(hi-lo)/v) }
+
+// ModelChange is a size from which on another model holds.
+type ModelChange struct {
+	At   units.Bytes  `json:"at_bytes"`
+	Jump units.Factor `json:"time_factor,omitempty"` // of the time there; 0 where it is small
+}
+
+func (c ModelChange) String() string {
+	if c.Jump == 0 {
+		return c.At.String()
+	}
+	return fmt.Sprintf("%v (time × %v)", c.At, c.Jump)
+}
+
+// NoModel reports that no model fits a curve.
+type NoModel struct {
+	Residual units.Share `json:"residual"` // of the best one
+}
+
+// ModelBasis is what the intervals of a model are based on.
+type ModelBasis struct {
+	Basis    RangeBasis `json:"basis,omitempty"` // "" is the residuals of one launch
+	Launches int        `json:"launches"`
+}
+
+func (b ModelBasis) String() string {
+	if b.Basis == "" {
+		return "95 % CI from residuals"
+	}
+	return fmt.Sprintf("%s (%d)", b.Basis, b.Launches)
+}
+
+// Code identifies the notice, as all methods below do.
+func (TimeModel) Code() Code { return "time-model" }
+func (NoModel) Code() Code   { return "no-model" }
+
+var models = []Entry{
+	{
+		Example: TimeModel{FittedTime{12e-6, 11e-6, 13e-6}, "busbw", FittedBandwidth{180e9, 178e9, 182e9}, 1 << 20,
+			[]ModelChange{{64 << 10, 1.4}}},
+		Severity: Info, Source: analysisSource,
+		Text: "model: latency {Latency}, {Kind} {Bandwidth}[, n½ {Half}][; the model changes at {Changes}]",
+		Doc: `Time is latency + size / bandwidth; n½ is the size that reaches half the bandwidth. Where a library
+			changes its algorithm, another latency and bandwidth hold.`,
+	},
+	{Example: NoModel{0.6}, Severity: Info, Source: analysisSource, Text: "no model fits (residual {Residual})",
+		Doc: "The times differ from the best model by more than 25 %."},
+}
