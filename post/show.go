@@ -220,7 +220,7 @@ type shownTable struct {
 	Title    string            `json:"title"`
 	PeakGBps *float64          `json:"peak_GBps"` // null: unknown
 	Peak     string            `json:"peak"`      // where it comes from, or why it is unknown
-	Model    string            `json:"model"`
+	Model    *notice.Kept      `json:"model"` // code and parameters; null: too few sizes
 	Points   []json.RawMessage `json:"points"`
 }
 
@@ -269,7 +269,7 @@ func (s *shower) collectiveRun(f *result.File) *document.Section {
 		ceilings.Add(result.Row{Run: &f.Run, Record: r})
 	}
 	for _, k := range order {
-		in := shownTable{Title: k.String(), Model: modelLine(&f.Run, tables[k])}
+		in := shownTable{Title: k.String(), Model: modelOf(&f.Run, tables[k])}
 		ceiling := analysis.Ceiling{}
 		if k.Mode != coll.Latency {
 			ceiling = ceilings.Of([]*result.Run{&f.Run}, tables[k][0].Case)
@@ -285,8 +285,8 @@ func (s *shower) collectiveRun(f *result.File) *document.Section {
 			below.Add(document.Paragraph("peak " + in.Peak))
 			peakBefore = in.Peak
 		}
-		if in.Model != "" {
-			below.Add(document.Paragraph(in.Model))
+		if in.Model != nil {
+			below.Add(document.Paragraph(notice.Message(in.Model.Fact)))
 		}
 		for _, r := range tables[k] {
 			in.Points = append(in.Points, result.Row{Run: &f.Run, Record: r}.JSON())
@@ -298,17 +298,21 @@ func (s *shower) collectiveRun(f *result.File) *document.Section {
 	return section
 }
 
-// modelLine is the model that the times of a table follow; "" where too few of its sizes have one.
-func modelLine(run *result.Run, records []*result.Record) string {
+// modelOf is the model that the times of a table follow; nil where too few of its sizes have one.
+func modelOf(run *result.Run, records []*result.Record) *notice.Kept {
 	c := analysis.NewCollector()
 	for _, r := range records {
 		c.Add(result.Row{Run: run, Record: r})
 	}
 	curves := c.Curves()
 	if len(curves) != 1 {
-		return ""
+		return nil
 	}
-	return notice.Reason(analysis.ModelOf(curves[0]).Fact())
+	fact := analysis.ModelOf(curves[0]).Fact()
+	if fact == nil {
+		return nil
+	}
+	return &notice.Kept{Fact: fact}
 }
 
 // simulatedWords mark results of the simulation.
