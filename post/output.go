@@ -26,17 +26,14 @@ type outputFlags struct {
 func (o *outputFlags) flags(f *pflag.FlagSet) {
 	o.format = document.Text
 	f.Var(&o.format, "format", "print `FORMAT`: "+strings.Join(document.FormatNames(), ", "))
-	f.StringSliceVar(
-		&o.ignore,
-		"ignore",
-		nil,
-		"do not report notices with this `CODE` (repeatable; post explain lists all)",
-	)
+	o.noticeFlags(f)
+}
+
+// noticeFlags adds --ignore and --fail-on.
+func (o *outputFlags) noticeFlags(f *pflag.FlagSet) {
+	f.StringSliceVar(&o.ignore, "ignore", nil, "do not report notices with this `CODE` (repeatable; post explain lists all)")
 	f.StringVar(
-		&o.failOn,
-		"fail-on",
-		"",
-		"exit with code 7 if a notice has this `SEVERITY` or a higher one: error, warning",
+		&o.failOn, "fail-on", "", "exit with code 7 if a notice has this `SEVERITY` or a higher one: error, warning",
 	)
 }
 
@@ -70,11 +67,15 @@ func (o *outputFlags) write(d *document.Document, w io.Writer) error {
 	if err := buffered.Flush(); err != nil {
 		return err
 	}
-	return o.failed(d.Notices)
+	var all []notice.Severity
+	for _, n := range d.Notices {
+		all = append(all, n.Severity)
+	}
+	return o.failed(all)
 }
 
-// failed is the error of --fail-on.
-func (o *outputFlags) failed(all []notice.Notice) error {
+// failed is the error of --fail-on, for notices of these severities.
+func (o *outputFlags) failed(all []notice.Severity) error {
 	if o.failOn == "" {
 		return nil
 	}
@@ -83,8 +84,8 @@ func (o *outputFlags) failed(all []notice.Notice) error {
 		return err
 	}
 	n := 0
-	for _, one := range all {
-		if one.Severity >= least {
+	for _, severity := range all {
+		if severity >= least {
 			n++
 		}
 	}

@@ -18,6 +18,7 @@ import (
 // reporter is what post report was asked to do.
 type reporter struct {
 	stdout, stderr io.Writer
+	outputFlags
 	result.MergeOptions
 	out, layout string
 	peaks       []string
@@ -79,6 +80,7 @@ them. docs/comparison.md has the columns.`,
 	r.names.flags(cmd.Flags())
 	rehearsedFlag(cmd, &r.MergeOptions)
 	peakFlag(cmd, &r.peaks)
+	r.noticeFlags(cmd.Flags())
 	return cmd
 }
 
@@ -86,6 +88,12 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	peaks, err := analysis.ParsePeaks(r.peaks)
 	if err == nil && r.peaks != nil && r.layout != "" {
 		err = fmt.Errorf("--layout %s has no place for --peak", r.layout)
+	}
+	if err == nil && (r.ignore != nil || r.failOn != "") && r.layout != "" {
+		err = fmt.Errorf("--layout %s does not support --ignore and --fail-on", r.layout)
+	}
+	if err == nil {
+		err = r.check()
 	}
 	if err == nil && r.traces != nil && r.layout != "" {
 		err = fmt.Errorf("--layout %s has no place for --timeline", r.layout)

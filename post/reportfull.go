@@ -84,7 +84,7 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 		return err
 	}
 	note(r.stderr, slices.Concat(passed, data.Notes()))
-	return nil
+	return r.failed(made.Severities())
 }
 
 // mayWrite is the error of a file that lies where the report is to be and is none of ours.
@@ -161,9 +161,15 @@ func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []res
 	}
 	found := report.Found{Curves: b.Curves(), Models: analysis.ModelOf, Headlines: sides.headlines(), Notes: notes}
 	found.Findings, found.More = analysis.Find(found.Curves, analysis.Options{Ceiling: ceilings.OfCurve})
+	found.Findings = slices.DeleteFunc(found.Findings, func(f analysis.Finding) bool { return !r.shows(f.Code()) })
+	for i := range found.Findings {
+		found.Findings[i].Number = i + 1
+	}
 	found.Ceilings = ceilings.OfCurve
 	made := b.Report(found)
+	made.Ignore(r.shows)
 	if traced != nil {
+		traced.Ignore(r.shows)
 		traced.Join(found.Curves, r.IncludeRehearsed)
 		made.AddTimeline(traced, r.options())
 	}

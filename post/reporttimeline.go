@@ -45,7 +45,12 @@ func (r *reporter) onlyTimeline(ctx context.Context, found *timeline.Timeline) e
 		return err
 	}
 	fmt.Fprintf(r.stderr, "post: there are no results in ./%s: the report is about the timeline alone\n", defaultFolder)
-	return r.write(ctx, report.OfTimeline(found, r.options()))
+	found.Ignore(r.shows)
+	made := report.OfTimeline(found, r.options())
+	if err := r.write(ctx, made); err != nil {
+		return err
+	}
+	return r.failed(made.Severities())
 }
 
 func (r *reporter) options() report.Options {

@@ -220,7 +220,7 @@ type shownTable struct {
 	Title    string            `json:"title"`
 	PeakGBps *float64          `json:"peak_GBps"` // null: unknown
 	Peak     string            `json:"peak"`      // where it comes from, or why it is unknown
-	Model    *notice.Kept      `json:"model"` // code and parameters; null: too few sizes
+	Model    *notice.Kept      `json:"model"`     // code and parameters; null: too few sizes
 	Points   []json.RawMessage `json:"points"`
 }
 

@@ -113,12 +113,12 @@ func traceReadsBack(t *testing.T, args []string, ranks int, says string) {
 }
 
 func TestStepTraceOfMPI(t *testing.T) {
-	traceReadsBack(t, []string{"--backend", "mpi", "--progress", "none,poll,thread"}, 2, "over mpi; on CPUs, no GPU")
+	traceReadsBack(t, []string{"--backend", "mpi", "--progress", "none,poll,thread"}, 2, "mpi; CPUs, no GPU")
 }
 
 func TestStepTraceOfGloo(t *testing.T) {
 	glooShim(t)
-	traceReadsBack(t, []string{"--backend", "gloo", "--gloo-iface", "lo"}, 2, "over gloo; on CPUs, no GPU")
+	traceReadsBack(t, []string{"--backend", "gloo", "--gloo-iface", "lo"}, 2, "gloo; CPUs, no GPU")
 }
 
 func TestStepTraceOfRehearsal(t *testing.T) {

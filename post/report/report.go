@@ -4,6 +4,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"busbar/internal/notice"
@@ -57,6 +58,32 @@ type Headline struct {
 	Severity notice.Severity `json:"severity"`
 	Message  string          `json:"message"`           // whole sentences, with the location
 	Finding  int             `json:"finding,omitempty"` // its number, if it is a finding
+}
+
+// Severities are those of all that the report reports.
+func (r *Report) Severities() (all []notice.Severity) {
+	for _, list := range [][]Headline{r.Banners, r.Headlines, r.Plan.Notices} {
+		for _, h := range list {
+			all = append(all, h.Severity)
+		}
+	}
+	for _, f := range r.Findings {
+		all = append(all, f.Severity)
+	}
+	if r.Timeline != nil {
+		for _, n := range r.Timeline.Found.Notices() {
+			all = append(all, n.Severity)
+		}
+	}
+	return all
+}
+
+// Ignore removes the banners and headlines that shows does not show.
+func (r *Report) Ignore(shows func(notice.Code) bool) {
+	hidden := func(h Headline) bool { return !shows(h.Code) }
+	r.Banners = slices.DeleteFunc(r.Banners, hidden)
+	r.Headlines = slices.DeleteFunc(r.Headlines, hidden)
+	r.Plan.Notices = slices.DeleteFunc(r.Plan.Notices, hidden)
 }
 
 // headline is a notice with its details and advice.
