@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"busbar/internal/coll"
+	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/internal/units"
@@ -23,7 +24,8 @@ import (
 type comparer struct {
 	stdout, stderr io.Writer
 	result.MergeOptions
-	by, base, out, format         string
+	outputFlags
+	by, base, out                 string
 	margin, failAbove, thresholds string
 	strict                        bool
 	seed                          uint64
@@ -39,13 +41,6 @@ type comparedSides struct {
 // comparison is a whole one: of each kind of which sides have points.
 type comparison []*comparedSides
 
-// compareFormats are what stdout gets.
-var compareFormats = map[string]func(comparison, io.Writer) error{
-	"text": comparison.writeText, "md": comparison.writeMarkdown, "json": comparison.writeJSON,
-}
-
-var compareFormatNames = []string{"text", "md", "json"}
-
 func newCompare(stdout, stderr io.Writer) *cobra.Command {
 	c := &comparer{stdout: stdout, stderr: stderr}
 	cmd := &cobra.Command{
@@ -58,15 +53,15 @@ backend, device, host, tool, campaign, launch, date or an environment variable
 (env:NCCL_ALGO); the oldest is the first, or the one that --base names.
 
 What counts is launches (one mpirun or srun each), since they differ by more
-than an interval within one of them shows. A word takes four of each side, and
-they had better take turns: A B A B A B A B. The verdicts:
+than an interval within one of them shows. A verdict takes four of each side;
+measure them in turns: A B A B A B A B. The verdicts:
 
-  worse, better  the sides differ by more than launches of one do. Were there no
-                 difference, a single such word would stand in at most 5 % of
-                 comparisons, however many points they have (--strict: 1 %, and
+  worse, better  the sides differ by more than launches of one side do. With no
+                 difference, at most 5 % of comparisons have such a verdict
+                 anywhere, however many points they have (--strict: 1 %, and
                  five launches of each side)
   same           the ratio's interval lies inside the margin (--margin)
-  cannot tell    neither; with how many more launches it would probably take
+  inconclusive   neither; with how many more launches it would probably take
 
 Points are compared where all else is equal: collective, type, placement, mode,
 size, world and so on. Training steps (rank --step) are compared by their
@@ -85,38 +80,37 @@ recipe of a nightly check, and the files.`,
 	f.StringVar(&c.by, "by", "", "what tells the sides apart: `WORD` is variant, library, …")
 	f.StringVar(&c.base, "base", "", "compare with the side of this `NAME`")
 	f.StringVarP(&c.out, "out", "o", "", "also write compare.md, compare.json and pictures into this `DIR`")
-	f.StringVar(&c.format, "format", "text", "`FORMAT` on stdout: "+strings.Join(compareFormatNames, ", "))
 	f.StringVar(&c.margin, "margin", "3%", "differences up to this `PERCENT` are none")
 	f.StringVar(&c.failAbove, "fail-above", "", "exit status 7 if a point is worse by more than this `PERCENT`, or fails")
 	f.StringVar(&c.thresholds, "thresholds", "", "read limits for some collectives and sizes from this YAML `FILE`")
 	f.BoolVar(&c.strict, "strict", false, "err in 1 % of comparisons, not in 5 %; intervals of 99 %")
 	f.Uint64Var(&c.seed, "seed", 1, "`NUMBER` that draws start from, where there are too many launches for all ways")
 	rehearsedFlag(cmd, &c.MergeOptions)
+	c.flags(f)
 	return cmd
 }
 
-// exceededError says that points are worse than --fail-above allows.
+// exceededError reports points that are worse than --fail-above allows.
 type exceededError struct{ worse, fail int }
 
 func (e *exceededError) Error() string {
 	var words []string
 	if e.worse > 0 {
-		words = append(words, units.Count(e.worse, "point")+" worse by more than --fail-above allows")
+		words = append(words, units.Count(e.worse, "point")+" worse than --fail-above allows")
 	}
 	if e.fail > 0 {
-		words = append(words, units.Count(e.fail, "point")+" that failed, and before not or less often")
+		words = append(words, units.Count(e.fail, "point")+" failed more often")
 	}
 	return strings.Join(words, ", ")
 }
 
 func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) error {
 	rules, err := c.rules(cmd)
+	if err == nil {
+		err = c.check()
+	}
 	if err != nil {
 		return &usageError{err, cmd.CommandPath()}
-	}
-	write, known := compareFormats[c.format]
-	if !known {
-		return &usageError{coll.Unknown("format", c.format, compareFormatNames), cmd.CommandPath()}
 	}
 	sides, pool, notes, err := c.read(ctx, cmd, args)
 	if err != nil {
@@ -133,7 +127,7 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 			return err
 		}
 	}
-	all, found, err := c.compare(ctx, sides, pool, rules)
+	all, lacking, found, err := c.compare(ctx, sides, pool, rules)
 	if err != nil {
 		return err
 	}
@@ -141,22 +135,39 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	if err := all.nothing(sides, notes); err != nil {
 		return err
 	}
-	buffered := bufio.NewWriter(c.stdout)
-	if err = write(all, buffered); err == nil {
-		err = buffered.Flush()
+	all.ignore(c.shows)
+	doc := all.document(c.kept(slices.Concat(simulated(sides), lacking)))
+	if c.out != "" {
+		if err := c.files(ctx, doc, all.pictures()); err != nil {
+			return err
+		}
 	}
-	if err == nil && c.out != "" {
-		err = c.files(ctx, all)
-	}
-	if err != nil {
+	err = c.write(doc, c.stdout)
+	note(c.stderr, notes)
+	if failOn := (*failOnError)(nil); err != nil && !errors.As(err, &failOn) {
 		return err
 	}
-	note(c.stderr, notes)
-	return all.exceeded()
+	return cmp.Or(all.exceeded(), err)
 }
 
-// compare compares the sides at points of each kind; notes are of what was read and could not be compared.
-func (c *comparer) compare(ctx context.Context, sides []*side, pool *result.Dataset, rules *thresholds) (all comparison, notes []result.Problem, err error) {
+// ignore removes the notices that --ignore names.
+func (c comparison) ignore(shows func(notice.Code) bool) {
+	for _, one := range c {
+		for _, d := range one.duels {
+			d.notices = slices.DeleteFunc(d.notices, func(n notice.Notice) bool { return !shows(n.Code()) })
+			for i := range d.points {
+				p := &d.points[i]
+				p.notes = slices.DeleteFunc(p.notes, func(k notice.Kept) bool { return !shows(k.Code()) })
+			}
+		}
+	}
+}
+
+// compare compares the sides at points of each kind; lacking are kinds that a side has no points of, notes are of what was
+// read and could not be compared.
+func (c *comparer) compare(ctx context.Context, sides []*side, pool *result.Dataset, rules *thresholds) (
+	all comparison, lacking []notice.Notice, notes []result.Problem, err error,
+) {
 	alpha := stats.DefaultAlpha
 	if c.strict {
 		alpha = stats.StrictAlpha
@@ -165,13 +176,13 @@ func (c *comparer) compare(ctx context.Context, sides []*side, pool *result.Data
 		*kind
 		gather func(context.Context, []*side, *result.Dataset) (*contest, []result.Problem, error)
 	}{{collectives, gatherCollectives}, {trainingSteps, gatherTraining}} {
-		of, lacking := k.sidesOf(sides)
-		if notes = append(notes, lacking...); of == nil {
+		of, without := k.sidesOf(sides)
+		if lacking = append(lacking, without...); of == nil {
 			continue
 		}
 		points, found, err := k.gather(ctx, of, pool)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		notes = append(notes, found...)
 		one := &comparedSides{kind: k.kind, sides: of}
@@ -180,7 +191,7 @@ func (c *comparer) compare(ctx context.Context, sides []*side, pool *result.Data
 		}
 		all = append(all, one)
 	}
-	return all, notes, nil
+	return all, lacking, notes, nil
 }
 
 // rules are the limits that flags and file give.
@@ -237,10 +248,17 @@ func notesOf(sides []*side, pool *result.Dataset) (notes []result.Problem) {
 	return notes
 }
 
-// nothing is the error of sides that have no point in common, with why.
+// unmatchedError is that the sides have no point in common, with what each has.
+type unmatchedError struct{ why []string }
+
+func (e *unmatchedError) Error() string {
+	return "nothing to compare: no point has a partner\n  " + strings.Join(e.why, "\n  ")
+}
+
+// nothing is the error of sides that have no point in common.
 func (c comparison) nothing(sides []*side, notes []result.Problem) error {
 	if c == nil {
-		return fmt.Errorf("no point has a partner, so there is nothing to compare:\n  %s", strings.Join(kindsOf(sides), "\n  "))
+		return &unmatchedError{kindsOf(sides)}
 	}
 	var why []string
 	for _, one := range c {
@@ -256,10 +274,10 @@ func (c comparison) nothing(sides []*side, notes []result.Problem) error {
 	if why == nil {
 		return &result.NothingError{Problems: notes}
 	}
-	return errors.New("no point has a partner, so there is nothing to compare:\n  " + strings.Join(why, "\n  "))
+	return &unmatchedError{why}
 }
 
-// kindsOf says what each side has, where no two have points of one kind.
+// kindsOf lists the kinds of points that each side has.
 func kindsOf(sides []*side) (lines []string) {
 	for _, s := range sides {
 		var names []string
@@ -273,7 +291,7 @@ func kindsOf(sides []*side) (lines []string) {
 	return lines
 }
 
-// apart says in what two sides have nothing in common, or else which points each has.
+// apart lists the aspects in which two sides have no value in common, or else the points of each.
 func (d *duel) apart() (lines []string) {
 	for _, p := range d.aspects {
 		var a, b []string
@@ -285,11 +303,13 @@ func (d *duel) apart() (lines []string) {
 			}
 		}
 		if !slices.ContainsFunc(a, func(v string) bool { return slices.Contains(b, v) }) {
-			lines = append(lines, printable(fmt.Sprintf("%s: %s in %s, %s in %s", p.name, units.Some(a), d.a.name, units.Some(b), d.b.name)))
+			lines = append(lines, printable(p.name+": "+units.Some(a)+" in "+d.a.name+", "+units.Some(b)+" in "+d.b.name))
 		}
 	}
 	if lines == nil {
-		lines = d.aloneWords()
+		for _, f := range d.unmatched() {
+			lines = append(lines, notice.Message(f))
+		}
 	}
 	return lines
 }
@@ -310,9 +330,12 @@ func (c comparison) exceeded() error {
 }
 
 // files writes what -o is for.
-func (c *comparer) files(ctx context.Context, all comparison) error {
-	outputs := []output{{"compare.md", all.writeMarkdown}, {"compare.json", all.writeJSON}}
-	for _, p := range plot.Ratios(all.pictures()) {
+func (c *comparer) files(ctx context.Context, doc *document.Document, pictures []plot.Ratio) error {
+	outputs := []output{
+		{"compare.md", func(w io.Writer) error { return doc.Write(w, document.Markdown) }},
+		{"compare.json", func(w io.Writer) error { return doc.Write(w, document.JSON) }},
+	}
+	for _, p := range plot.Ratios(pictures) {
 		outputs = append(outputs, output{p.Name + ".png", p.WritePNG}, output{p.Name + ".svg", p.WriteSVG})
 	}
 	for _, o := range outputs {

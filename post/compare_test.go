@@ -17,9 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
-	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
@@ -86,11 +86,28 @@ func (s *scriptTB) Helper()           {}
 func (s *scriptTB) Fatal(args ...any) { s.ts.Fatalf("%s", fmt.Sprint(args...)) }
 
 // compareJSON runs post compare and reads its JSON; it returns the exit code and what stderr said too.
-func compareJSON(t *testing.T, args ...string) (comparisonJSON, int, string) {
+// comparedJSON is the whole document.
+type comparedJSON struct {
+	comparisonJSON
+	Notices []struct {
+		Code string `json:"code"`
+	} `json:"notices"`
+}
+
+func (c *comparedJSON) has(code string) bool {
+	for _, n := range c.Notices {
+		if n.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+func compareJSON(t *testing.T, args ...string) (comparedJSON, int, string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	code := exitCode(run(t.Context(), append([]string{"compare", "--format", "json"}, args...), &stdout, &stderr), &stderr)
-	var c comparisonJSON
+	var c comparedJSON
 	if err := json.Unmarshal(stdout.Bytes(), &c); err != nil && (code == 0 || code == codeExceeded) {
 		t.Fatalf("%v: %s", err, &stdout)
 	}
@@ -126,9 +143,9 @@ func TestCompareVerdicts(t *testing.T) {
 		"slower":                         {four, with(4, 1.1), nil, "worse", 0},
 		"faster":                         {four, with(4, 0.9), nil, "better", 0},
 		"slower within the margin":       {four, with(4, 1.1), []string{"--margin", "20%"}, "same", 0},
-		"one launch of each":             {with(1, 1), with(1, 2), nil, "cannot tell", 3},
-		"three launches of each":         {with(3, 1), with(3, 2), nil, "cannot tell", 1},
-		"four launches, strictly":        {four, with(4, 2), []string{"--strict"}, "cannot tell", 1},
+		"one launch of each":             {with(1, 1), with(1, 2), nil, "inconclusive", 3},
+		"three launches of each":         {with(3, 1), with(3, 2), nil, "inconclusive", 1},
+		"four launches, strictly":        {four, with(4, 2), []string{"--strict"}, "inconclusive", 1},
 		"five launches of each, stricly": {with(5, 1), with(5, 2), []string{"--strict"}, "worse", 0},
 	} {
 		a, b := pair(t, c.a, c.b)
@@ -137,7 +154,7 @@ func TestCompareVerdicts(t *testing.T) {
 			t.Fatalf("%s: exit %d, %s, %+v", name, code, stderr, got)
 		}
 		for _, p := range got.Duels[0].Points {
-			if p.Verdict != c.want || c.want == "cannot tell" && (p.More == nil || *p.More != c.more || p.P != nil) || c.want != "cannot tell" && p.P == nil {
+			if p.Verdict != c.want || c.want == "inconclusive" && (p.More == nil || *p.More != c.more || p.P != nil) || c.want != "inconclusive" && p.P == nil {
 				t.Errorf("%s: %s: %+v", name, coll.FormatSize(p.SizeBytes, true), p)
 			}
 		}
@@ -158,18 +175,18 @@ func TestCompareFindings(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		a, b     func(int, *result.Run, []*result.Record)
-		want     findingKind
+		want     notice.Outcome
 		words    string
 		points   int
 		exceeded bool
 	}{
-		"wrong in one launch":       {nil, status(2, 4, result.Wrong), failsNow, "ok in 3 launches, wrong in 1 launch (the reason)", 14, true},
-		"hangs in all":              {nil, status(2, 0, result.Timeout), failsNow, "timeout in 4 launches (the reason)", 13, true},
-		"mended":                    {status(2, 0, result.Failed), nil, worksNow, "ok in 4 launches", 13, false},
-		"skipped":                   {nil, status(2, 0, result.Skipped), notMeasured, "skipped in 4 launches (the reason)", 13, false},
-		"not skipped any more":      {status(2, 0, result.Unsupported), nil, measuredNow, "ok in 4 launches", 13, false},
-		"fails in both, now in all": {status(2, 3, result.OOM), status(2, 0, result.OOM), partlyFailed, "oom in 4 launches (the reason)", 13, true},
-		"fails in both alike":       {status(2, 0, result.OOM), status(2, 0, result.OOM), failsInBoth, "oom in 4 launches (the reason)", 13, false},
+		"wrong in one launch":       {nil, status(2, 4, result.Wrong), notice.FailsNow, "ok in 3 launches, wrong in 1 launch (the reason)", 14, true},
+		"hangs in all":              {nil, status(2, 0, result.Timeout), notice.FailsNow, "timeout in 4 launches (the reason)", 13, true},
+		"mended":                    {status(2, 0, result.Failed), nil, notice.WorksNow, "ok in 4 launches", 13, false},
+		"skipped":                   {nil, status(2, 0, result.Skipped), notice.NotMeasured, "skipped in 4 launches (the reason)", 13, false},
+		"not skipped any more":      {status(2, 0, result.Unsupported), nil, notice.MeasuredNow, "ok in 4 launches", 13, false},
+		"fails in both, now in all": {status(2, 3, result.OOM), status(2, 0, result.OOM), notice.PartlyFailed, "oom in 4 launches (the reason)", 13, true},
+		"fails in both alike":       {status(2, 0, result.OOM), status(2, 0, result.OOM), notice.FailsInBoth, "oom in 4 launches (the reason)", 13, false},
 	} {
 		a, b := pair(t, launches{n: 4, factor: 1, edit: c.a}, launches{n: 4, factor: 1, edit: c.b})
 		for _, limit := range []bool{false, true} {
@@ -181,7 +198,7 @@ func TestCompareFindings(t *testing.T) {
 			}
 			got, code, _ := compareJSON(t, append(flags, a, b)...)
 			d := got.Duels[0]
-			if code != wanted || len(d.Points) != c.points || len(d.Findings) != 1 || d.Findings[0].Kind != string(c.want) || d.Findings[0].B != c.words || d.Findings[0].SizeBytes != 512 {
+			if code != wanted || len(d.Points) != c.points || len(d.Findings) != 1 || d.Findings[0].Outcome != c.want || d.Findings[0].B.String() != c.words || d.Findings[0].SizeBytes != 512 {
 				t.Errorf("%s: exit %d, %d points, %+v", name, code, len(d.Points), d.Findings)
 			}
 		}
@@ -257,7 +274,7 @@ func TestComparePairs(t *testing.T) {
 		t.Errorf("backends of two libraries each: exit %d, %s", code, stderr)
 	}
 	launch, _, _ := compareJSON(t, "--by", "launch", a)
-	if len(launch.Sides) != 4 || len(launch.Duels) != 3 || launch.Duels[0].Counts["cannot tell"] != 8 {
+	if len(launch.Sides) != 4 || len(launch.Duels) != 3 || launch.Duels[0].Counts["inconclusive"] != 8 {
 		t.Errorf("by launch: %+v", launch.Sides)
 	}
 }
@@ -269,7 +286,7 @@ func TestComparePaired(t *testing.T) {
 		block  bool
 		paired string
 		want   string
-	}{{6, false, "launch", "worse"}, {5, false, "", "cannot tell"}, {6, true, "block", "worse"}, {5, true, "", "cannot tell"}} {
+	}{{6, false, "launch", "worse"}, {5, false, "", "inconclusive"}, {6, true, "block", "worse"}, {5, true, "", "inconclusive"}} {
 		dir := t.TempDir()
 		for k := range c.n {
 			for _, backend := range []string{"gloo", "mpi"} {
@@ -290,16 +307,16 @@ func TestComparePaired(t *testing.T) {
 		}
 		got, _, stderr := compareJSON(t, "--by", "backend", dir)
 		d := got.Duels[0]
-		if paired := d.Pairs != nil && *d.Pairs == c.paired || d.Pairs == nil && c.paired == ""; !paired || d.Points[0].Verdict != c.want || stderr != "" {
+		if paired := d.Pairs != nil && string(*d.Pairs) == c.paired || d.Pairs == nil && c.paired == ""; !paired || d.Points[0].Verdict != c.want || stderr != "" {
 			t.Errorf("%+v: %v, %+v; %s", c, d.Pairs, d.Points[0], stderr)
 		}
 		var text bytes.Buffer
 		if err := run(t.Context(), []string{"compare", "--by", "backend", dir}, &text, io.Discard); err != nil {
 			t.Fatal(err)
 		}
-		want := fmt.Sprintf("Both sides were measured in the same %s", strings.TrimPrefix(units.Count(2, c.paired), "2 "))
+		want := fmt.Sprintf("both sides were measured in the same %s", c.paired)
 		if c.paired == "" {
-			want = "held both sides; they are compared apart"
+			want = "so the sides are compared as unpaired"
 		}
 		if !strings.Contains(strings.Join(strings.Fields(text.String()), " "), want) {
 			t.Errorf("%+v: not said: %s\n%s", c, want, &text)
@@ -320,7 +337,7 @@ func TestCompareWithoutAPair(t *testing.T) {
 	a, b := pair(t, launches{n: 6, factor: 1, noise: 0.002, edit: without(1, 3)}, launches{n: 6, factor: 1.1, noise: 0.002, edit: without(4, 6)})
 	got, _, _ := compareJSON(t, a, b)
 	p := got.Duels[0].Points[2]
-	if p.A.Launches != 3 || p.B.Launches != 3 || p.Ratio != nil || p.Lo != nil || p.Verdict != "cannot tell" || !slices.Equal(p.Notes, []string{"no block has a time of both sides"}) {
+	if p.A.Launches != 3 || p.B.Launches != 3 || p.Ratio != nil || p.Lo != nil || p.Verdict != "inconclusive" || !slices.Equal(p.Notices, []string{"no-pair"}) {
 		t.Errorf("%+v", p)
 	}
 	if p := got.Duels[0].Points[3]; p.Ratio == nil || p.Verdict != "worse" {
@@ -331,7 +348,7 @@ func TestCompareWithoutAPair(t *testing.T) {
 	if err := run(t.Context(), []string{"compare", "-o", out, a, b}, &text, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	if said := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(said, " - - - cannot tell ") || !strings.Contains(said, "no block has a time of both sides") {
+	if said := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(said, " - - - inconclusive ") || !strings.Contains(said, "no block has a time of both sides") {
 		t.Errorf("no ratio is not said:\n%s", &text)
 	}
 	if drawn, _ := filepath.Glob(filepath.Join(out, "*.png")); len(drawn) != 2 { // a mode each
@@ -346,11 +363,11 @@ func TestCompareImported(t *testing.T) {
 	}
 	a, b := pair(t, launches{n: 4, factor: 1}, launches{n: 4, factor: 1, edit: imported})
 	got, _, _ := compareJSON(t, a, b)
-	if f := got.Duels[0].Facts; len(f) != 1 || f[0].Name != "measured by another tool" || got.Sides[1].First != nil || got.Sides[0].First == nil {
+	if f := got.Duels[0].Facts; len(f) != 1 || f[0].Name != "imported from" || got.Sides[1].First != nil || got.Sides[0].First == nil {
 		t.Errorf("%+v, %+v", f, got.Sides)
 	}
 	var text bytes.Buffer
-	if err := run(t.Context(), []string{"compare", b, a}, &text, io.Discard); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "4 launches, begun at a time that is not told, measured by nccl-tests 2.17.8") {
+	if err := run(t.Context(), []string{"compare", b, a}, &text, io.Discard); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), "4 launches, start not recorded, measured by nccl-tests 2.17.8") {
 		t.Errorf("%v\n%s", err, &text)
 	}
 }
@@ -401,8 +418,8 @@ func TestCompareFacts(t *testing.T) {
 	launches{first: 1, step: 1, n: 4, factor: 1}.save(t, filepath.Join(dir, "a"))
 	launches{first: 5, step: 1, n: 4, factor: 1}.save(t, filepath.Join(dir, "b"))
 	got, _, _ = compareJSON(t, filepath.Join(dir, "a"), filepath.Join(dir, "b"))
-	if f := got.Duels[0].Facts; len(f) != 1 || !strings.HasPrefix(f[0].A[0], "all of A before all of B") {
-		t.Errorf("one side after the other: %+v", f)
+	if f := got.Duels[0].Facts; len(f) != 0 || !got.has("launch-order") {
+		t.Errorf("one side after the other: %+v, %+v", f, got.Notices)
 	}
 }
 
@@ -419,17 +436,17 @@ func TestCompareRefuses(t *testing.T) {
 		code  int
 		words string
 	}{
-		{[]string{a}, "", 1, "there is one side only"},
-		{nil, "", 1, "there is one side only"},
-		{[]string{a, a}, "", 1, "a comparison with itself tells nothing"},
-		{[]string{a, rehearsed}, "", 1, "let both in with --include-rehearsed"},
+		{[]string{a}, "", 1, "only one side"},
+		{nil, "", 1, "only one side"},
+		{[]string{a, a}, "", 1, "compare different runs"},
+		{[]string{a, rehearsed}, "", 1, "allow both with --include-simulated"},
 		{[]string{"--by", "backend", a, rehearsed}, "", 1, "--include-simulated"},
 		{[]string{"--by", "variant", a, b}, "", 1, "all launches have the same variant"},
 		{[]string{"--by", "varint", a, b}, "", 1, `did you mean "variant"`},
 		{[]string{"--base", "c", a, b}, "", 1, `unknown side "c"`},
 		{[]string{"--margin", "3", a, b}, "", 1, "want a percentage over 0 such as 5%"},
 		{[]string{"--fail-above", "0%", a, b}, "", 1, "want a percentage over 0 such as 5%"},
-		{[]string{"--format", "xml", a, b}, "", 1, "known: text, md, json"},
+		{[]string{"--format", "xml", a, b}, "", 1, "known: text, markdown, json"},
 		{[]string{a, wide}, "", 2, "world: 2 ranks in " + a + ", 4 ranks in " + wide},
 		{[]string{a, filepath.Join(dir, "gone")}, "", 2, "no such file"},
 		{[]string{"--thresholds", filepath.Join(dir, "gone"), a, b}, "", 1, "cannot read the thresholds"},
@@ -444,7 +461,7 @@ func TestCompareRefuses(t *testing.T) {
 		}
 	}
 	both, code, _ := compareJSON(t, "--include-rehearsed", a, rehearsed)
-	if code != 0 || !both.Sides[1].Rehearsed {
+	if code != 0 || !both.Sides[1].Simulated {
 		t.Errorf("let in: exit %d, %+v", code, both.Sides)
 	}
 }

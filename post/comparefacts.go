@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,13 +10,7 @@ import (
 	"busbar/internal/result"
 )
 
-// fact is something that is known of the launches of both sides and is not the same: it may be why their times differ.
-type fact struct {
-	name string
-	a, b []string // the values there are, each once; none where it is not set
-}
-
-// known is a fact of one run; an empty value is none.
+// known is a property of a run; an empty value is none.
 type known struct {
 	name string
 	of   func(*result.Run) string
@@ -32,22 +25,22 @@ func knownNumber(name string, of func(*result.Run) float64) known {
 	}}
 }
 
-// knownFacts are what a run's header says that may move a time, and does not change from launch to launch by itself.
+// knownFacts are the values of a run's header that may affect a time and do not change from launch to launch by themselves.
 var knownFacts = []known{
 	{"backend", func(r *result.Run) string { return r.Backend.Name }},
 	{"library", func(r *result.Run) string { return r.Backend.Title() }},
-	{"path of the library", func(r *result.Run) string { return r.Backend.Path }},
-	{"build of the library", func(r *result.Run) string { return r.Backend.BuildID }},
-	{"notes of the library", func(r *result.Run) string { return strings.Join(r.Backend.Notes, "; ") }},
+	{"library path", func(r *result.Run) string { return r.Backend.Path }},
+	{"library build", func(r *result.Run) string { return r.Backend.BuildID }},
+	{"library notes", func(r *result.Run) string { return strings.Join(r.Backend.Notes, "; ") }},
 	{"variant", func(r *result.Run) string { return r.Variant }},
 	{"settings", func(r *result.Run) string { return r.Method.Settings().String() }},
 	{"MPI", func(r *result.Run) string { return r.MPI.Library }},
-	{"path of MPI", func(r *result.Run) string { return r.MPI.Path }},
+	{"MPI path", func(r *result.Run) string { return r.MPI.Path }},
 	{"launcher", func(r *result.Run) string { return r.MPI.Launcher }},
 	{"thread level", func(r *result.Run) string { return r.MPI.ThreadLevel }},
 	{"device", func(r *result.Run) string { return r.Device }},
-	{"host of rank 0", func(r *result.Run) string { return r.Machine.Host }},
-	{"nodes of the job", func(r *result.Run) string { return r.Slurm["SLURM_JOB_NODELIST"] }},
+	{"rank 0 host", func(r *result.Run) string { return r.Machine.Host }},
+	{"job nodes", func(r *result.Run) string { return r.Slurm["SLURM_JOB_NODELIST"] }},
 	{"operating system", func(r *result.Run) string { return r.Machine.OS }},
 	{"kernel", func(r *result.Run) string { return r.Machine.Kernel }},
 	{"CPU", func(r *result.Run) string { return r.Machine.CPU }},
@@ -55,15 +48,15 @@ var knownFacts = []known{
 	{"frequency governor", func(r *result.Run) string { return r.Machine.Governor }},
 	{"container", func(r *result.Run) string { return r.Machine.Container }},
 	{"tool", func(r *result.Run) string { return r.Tool }},
-	{"measured by another tool", importedFrom},
-	{"build of rank", func(r *result.Run) string { return r.Build }},
+	{"imported from", importedFrom},
+	{"rank build", func(r *result.Run) string { return r.Build }},
 	{"sweep", func(r *result.Run) string { return r.Sweep.Name }},
 	{"clock", func(r *result.Run) string { return r.Method.Clock }},
 	knownNumber("precision", func(r *result.Run) float64 { return r.Method.Precision }),
-	knownNumber("budget of a case in s", func(r *result.Run) float64 { return r.Method.Budget }),
+	knownNumber("case budget (s)", func(r *result.Run) float64 { return r.Method.Budget }),
 	knownNumber("iterations", func(r *result.Run) float64 { return float64(r.Method.Iterations) }),
 	knownNumber("warm-up iterations", func(r *result.Run) float64 { return float64(r.Method.Warmup) }),
-	knownNumber("rounds of checks", func(r *result.Run) float64 { return float64(r.Method.CheckRounds) }),
+	knownNumber("check rounds", func(r *result.Run) float64 { return float64(r.Method.CheckRounds) }),
 	{"interleaved with", func(r *result.Run) string { return strings.Join(r.Interleaved, ",") }},
 	{"ranks share cores", func(r *result.Run) string { return notice.Reason(r.Crowded()) }},
 	{"topology", func(r *result.Run) string { return r.Topology }},
@@ -78,14 +71,18 @@ func importedFrom(r *result.Run) string {
 }
 
 // passing are variables that are others in every launch.
-var passing = []string{"SLURM_JOB_ID", "SLURM_JOBID", "SLURM_STEP_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_START_TIME", "SLURM_JOB_END_TIME", "SLURM_RESTART_COUNT",
-	"OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_jobfam_session_dir"}
+var passing = []string{
+	"SLURM_JOB_ID", "SLURM_JOBID", "SLURM_STEP_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_START_TIME",
+	"SLURM_JOB_END_TIME", "SLURM_RESTART_COUNT", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_jobfam_session_dir",
+}
 
-// factsOf are what is not the same on both sides.
-func factsOf(a, b *side) (facts []fact) {
+// propertiesThatDiffer are the properties that are known of the launches of both sides and are not the same: one may be why their
+// times differ.
+func propertiesThatDiffer(a, b *side) (all []notice.SidesDiffer) {
 	note := func(name string, of func(*result.Run) string) {
-		if f := (fact{name, valuesIn(a, of), valuesIn(b, of)}); !slices.Equal(f.a, f.b) {
-			facts = append(facts, f)
+		f := notice.SidesDiffer{Property: name, A: valuesIn(a, of), B: valuesIn(b, of)}
+		if !slices.Equal(f.A, f.B) {
+			all = append(all, f)
 		}
 	}
 	for _, k := range knownFacts {
@@ -104,13 +101,10 @@ func factsOf(a, b *side) (facts []fact) {
 			}
 		}
 	}
-	if text := inTurn(a, b); text != "" {
-		facts = append(facts, fact{"order of the launches", []string{text}, nil})
-	}
-	return facts
+	return all
 }
 
-func valuesIn(s *side, of func(*result.Run) string) (values []string) {
+func valuesIn(s *side, of func(*result.Run) string) (values notice.Values) {
 	for _, r := range s.runs {
 		if v := of(r); v != "" {
 			values = addWord(values, v)
@@ -133,43 +127,4 @@ func namesIn(runs []*result.Run, of func(*result.Run) map[string]string) []strin
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
-}
-
-// inTurn says that the launches of two sides did not take turns: what changed on the machine meanwhile counts for one
-// side alone then.
-func inTurn(a, b *side) string {
-	for _, order := range [][2]*side{{a, b}, {b, a}} {
-		first, second := order[0], order[1]
-		if first.runs[0].Start.IsZero() || second.runs[0].Start.IsZero() { // another tool's file does not tell
-			continue
-		}
-		if len(first.launches) > 1 && len(second.launches) > 1 && first.runs[len(first.runs)-1].Start.Before(second.runs[0].Start) {
-			return fmt.Sprintf("all of %s before all of %s: what changed on the machine meanwhile looks like a difference", first.letter, second.letter)
-		}
-	}
-	return ""
-}
-
-// words are a fact in a line; long values are cut.
-func (f fact) words() string {
-	if f.b == nil && strings.HasPrefix(f.name, "order") {
-		return f.name + ": " + f.a[0]
-	}
-	return fmt.Sprintf("%s: %s | %s", f.name, someValues(f.a), someValues(f.b))
-}
-
-// someValues lists up to three values.
-func someValues(values []string) string {
-	var words []string
-	for _, v := range values[:min(len(values), 3)] {
-		v = strings.Join(strings.Fields(v), " ")
-		if r := []rune(v); len(r) > 60 {
-			v = string(r[:59]) + "…"
-		}
-		words = append(words, v)
-	}
-	if n := len(values) - len(words); n > 0 {
-		words = append(words, fmt.Sprintf("%d more", n))
-	}
-	return cmp.Or(strings.Join(words, ", "), "-")
 }

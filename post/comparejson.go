@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
-	"io"
-
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/internal/step"
@@ -13,8 +11,6 @@ import (
 // The JSON of a comparison; docs/compare.md describes the fields. What is not known is null.
 type (
 	comparisonJSON struct {
-		Kind   string `json:"kind"`   // "comparison"
-		Schema int    `json:"schema"` // of this form
 		sidesJSON[pointJSON, findingJSON, aloneJSON]
 		Steps *sidesJSON[stepPointJSON, stepFindingJSON, stepAloneJSON] `json:"steps"`
 	}
@@ -29,14 +25,14 @@ type (
 		Runs      int      `json:"runs"`
 		First     *string  `json:"first"`
 		Last      *string  `json:"last"`
-		Rehearsed bool     `json:"rehearsed"`
+		Simulated bool     `json:"simulated"`
 	}
 	duelJSON[P, F, L any] struct {
 		Against    string         `json:"against"`
 		Side       string         `json:"side"`
 		Alpha      float64        `json:"alpha"`
 		Confidence float64        `json:"confidence"`
-		Pairs      *string        `json:"pairs"`
+		Pairs      *notice.Held   `json:"pairs"`
 		Tested     int            `json:"tested"`
 		Labellings int            `json:"labellings"`
 		Exact      bool           `json:"exact"`
@@ -93,12 +89,12 @@ type (
 		Hi       *float64 `json:"hi"`
 		Bounds   string   `json:"bounds"`
 		P        *float64 `json:"p"`
-		Verdict  string   `json:"verdict"`
+		Verdict  string   `json:"verdict"` // a code: worse, better, same, inconclusive
 		More     *int     `json:"more_launches"`
 		Margin   float64  `json:"margin"`
 		Limit    *float64 `json:"fail_above"`
 		Exceeded bool     `json:"exceeded"`
-		Notes    []string `json:"notes"`
+		Notices  []string `json:"notices"` // codes
 	}
 	timeJSON struct {
 		Launches int     `json:"launches"`
@@ -125,10 +121,10 @@ type (
 		outcomeJSON
 	}
 	outcomeJSON struct {
-		Kind     string `json:"finding"`
-		A        string `json:"a"`
-		B        string `json:"b"`
-		Exceeded bool   `json:"exceeded"`
+		Outcome  notice.Outcome `json:"finding"`
+		A        notice.Result  `json:"a"`
+		B        notice.Result  `json:"b"`
+		Exceeded bool           `json:"exceeded"`
 	}
 	aloneJSON struct {
 		placeJSON
@@ -145,9 +141,9 @@ type (
 	}
 )
 
-// writeJSON writes the comparison as one JSON object.
-func (c comparison) writeJSON(w io.Writer) error {
-	all := comparisonJSON{Kind: "comparison", Schema: 1}
+// data is the comparison in JSON, beside its notices.
+func (c comparison) data() *comparisonJSON {
+	all := &comparisonJSON{}
 	all.Sides, all.Duels = []sideJSON{}, []duelJSON[pointJSON, findingJSON, aloneJSON]{}
 	for _, one := range c {
 		switch one.kind {
@@ -158,24 +154,26 @@ func (c comparison) writeJSON(w io.Writer) error {
 			all.Steps = &steps
 		}
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(all)
+	return all
 }
 
 // jsonOf makes a part of the object; what is written of points depends on what they are of.
 func jsonOf[P, F, L any](c *comparedSides, point func(*judged) P, found func(*finding) F, lonely func(*alone) L) (all sidesJSON[P, F, L]) {
 	for _, s := range c.sides {
-		all.Sides = append(all.Sides, sideJSON{s.letter, s.name, s.launches, len(s.runs), jsonOfStart(s.runs[0]), jsonOfStart(s.runs[len(s.runs)-1]), s.rehearsed})
+		first, last := jsonOfStart(s.runs[0]), jsonOfStart(s.runs[len(s.runs)-1])
+		all.Sides = append(all.Sides, sideJSON{s.letter, s.name, s.launches, len(s.runs), first, last, s.rehearsed})
 	}
 	for _, d := range c.duels {
 		worse, fail := d.exceeded()
-		o := duelJSON[P, F, L]{Against: d.a.letter, Side: d.b.letter, Alpha: d.standard.Alpha, Confidence: 1 - d.standard.Alpha, Tested: d.Tested, Labellings: d.Labellings, Exact: d.Exact,
-			Seed: d.standard.Seed, Counts: map[string]int{}, Exceeded: worse + fail, Points: []P{}, Findings: []F{}, Alone: []L{}, Facts: []factJSON{}}
+		o := duelJSON[P, F, L]{
+			Against: d.a.letter, Side: d.b.letter, Alpha: d.standard.Alpha, Confidence: 1 - d.standard.Alpha,
+			Tested: d.Tested, Labellings: d.Labellings, Exact: d.Exact, Seed: d.standard.Seed, Counts: map[string]int{},
+			Exceeded: worse + fail, Points: []P{}, Findings: []F{}, Alone: []L{}, Facts: []factJSON{},
+		}
 		if d.units.paired {
 			o.Pairs = &d.units.held
 		}
-		for _, v := range []stats.Verdict{stats.Better, stats.Worse, stats.Same, stats.CannotTell} {
+		for _, v := range verdicts {
 			o.Counts[v.String()] = d.count(v)
 		}
 		for i := range d.points {
@@ -187,8 +185,10 @@ func jsonOf[P, F, L any](c *comparedSides, point func(*judged) P, found func(*fi
 		for i := range d.alone {
 			o.Alone = append(o.Alone, lonely(&d.alone[i]))
 		}
-		for _, f := range d.facts {
-			o.Facts = append(o.Facts, factJSON{f.name, orEmpty(f.a), orEmpty(f.b)})
+		for _, n := range d.notices {
+			if f, is := n.Fact.(notice.SidesDiffer); is {
+				o.Facts = append(o.Facts, factJSON{f.Property, orEmpty(f.A), orEmpty(f.B)})
+			}
 		}
 		all.Duels = append(all.Duels, o)
 	}
@@ -226,7 +226,10 @@ func jsonOfStepAlone(f *alone) stepAloneJSON {
 }
 
 func (p *judged) json() verdictJSON {
-	o := verdictJSON{Bounds: "none", Verdict: p.verdict.Verdict.String(), Margin: p.limit.margin, Exceeded: p.exceeded, Notes: orEmpty(p.notes)}
+	o := verdictJSON{Bounds: "none", Verdict: p.verdict.Verdict.String(), Margin: p.limit.margin, Exceeded: p.exceeded, Notices: []string{}}
+	for _, k := range p.notes {
+		o.Notices = append(o.Notices, string(k.Code()))
+	}
 	if p.verdict.Ratio.N > 0 {
 		o.Ratio = &p.verdict.Ratio.Value
 	}
@@ -239,7 +242,7 @@ func (p *judged) json() verdictJSON {
 	if o.Bounds != "none" {
 		o.Lo, o.Hi = &p.verdict.Ratio.Lo, &p.verdict.Ratio.Hi
 	}
-	if p.verdict.Verdict == stats.CannotTell && p.verdict.More < stats.Hopeless {
+	if p.verdict.Verdict == stats.Inconclusive && p.verdict.More < stats.Hopeless {
 		o.More = &p.verdict.More
 	}
 	if p.limit.failAbove > 0 {
@@ -250,7 +253,7 @@ func (p *judged) json() verdictJSON {
 
 func (t took) json() timeJSON { return timeJSON{t.launches, t.median, t.min, t.max} }
 
-func (f *finding) json() outcomeJSON { return outcomeJSON{string(f.kind), f.a, f.b, f.limited} }
+func (f *finding) json() outcomeJSON { return outcomeJSON{f.outcome, f.a, f.b, f.limited} }
 
 func (c collective) json() placeJSON {
 	return placeJSON{c.Case, c.Nodes, c.PerNode, c.Rotate, c.Aggregate, c.Average, trimWho(c.who)}

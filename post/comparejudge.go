@@ -2,14 +2,13 @@ package main
 
 import (
 	"cmp"
-	"fmt"
+	"reflect"
 	"slices"
-	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 	"busbar/internal/step"
-	"busbar/internal/units"
 )
 
 // duel is one side compared with the first.
@@ -22,7 +21,7 @@ type duel struct {
 	points   []judged
 	findings []finding
 	alone    []alone
-	facts    []fact
+	notices  []notice.Notice // but for those of single points
 }
 
 // judged is one point that both sides have a time of.
@@ -32,7 +31,7 @@ type judged struct {
 	verdict  stats.Compared
 	limit    limits
 	exceeded bool
-	notes    []string
+	notes    notice.List
 }
 
 // took is what one side took over its launches, in seconds.
@@ -45,21 +44,10 @@ type took struct {
 // finding is a point that did not come out alike on both sides, apart from its time.
 type finding struct {
 	of      subject
-	kind    findingKind
-	a, b    string // what came of it
-	limited bool   // the point counts for --fail-above
+	outcome notice.Outcome
+	a, b    notice.Result
+	limited bool // the point counts for --fail-above
 }
-
-type findingKind string
-
-const (
-	failsNow     findingKind = "fails"         // on the second side, in a launch at least, and never on the first
-	worksNow     findingKind = "works"         // the other way around
-	notMeasured  findingKind = "not measured"  // the second side has no time, and nothing failed
-	measuredNow  findingKind = "measured"      // the other way around
-	failsInBoth  findingKind = "fails in both" // in some launches of either
-	partlyFailed findingKind = "fails more"    // in both, in a larger share of the second side's launches
-)
 
 // alone is a point that one side has no record of.
 type alone struct {
@@ -94,7 +82,7 @@ func (d *duel) exceeded() (worse, fail int) {
 
 // judge compares one side with the first.
 func (c *contest) judge(a, b *side, rules *thresholds, alpha float64, seed uint64) *duel {
-	d := &duel{kind: c.kind, a: a, b: b, units: unitsOf(a, b, alpha), facts: factsOf(a, b)}
+	d := &duel{kind: c.kind, a: a, b: b, units: unitsOf(a, b, alpha)}
 	d.standard = stats.Standard{Alpha: alpha, Paired: d.units.paired, Seed: seed}
 	var trials []stats.Trial
 	for _, p := range c.order {
@@ -111,8 +99,9 @@ func (c *contest) judge(a, b *side, rules *thresholds, alpha float64, seed uint6
 			continue
 		}
 		limit := of.limits(rules)
-		if kind := kindOf(ofA, ofB); kind != "" {
-			d.findings = append(d.findings, finding{of, kind, cameOut(ofA), cameOut(ofB), limit.failAbove > 0 && (kind == failsNow || kind == partlyFailed)})
+		if o := outcomeOf(ofA, ofB); o != "" {
+			limited := limit.failAbove > 0 && (o == notice.FailsNow || o == notice.PartlyFailed)
+			d.findings = append(d.findings, finding{of, o, resultOf(ofA), resultOf(ofB), limited})
 		}
 		timesA, timesB := a.times(ofA), b.times(ofB)
 		if timesA == nil || timesB == nil {
@@ -122,8 +111,8 @@ func (c *contest) judge(a, b *side, rules *thresholds, alpha float64, seed uint6
 		j.a.ofSteps(ofA)
 		j.b.ofSteps(ofB)
 		for _, s := range []*side{a, b} {
-			if why := s.crowd[of.shape()]; why != "" {
-				j.notes = addWord(j.notes, why)
+			if why := s.crowd[of.shape()]; why != nil && !slices.ContainsFunc(j.notes, func(k notice.Kept) bool { return reflect.DeepEqual(k.Fact, why) }) {
+				j.notes.Add(why)
 			}
 		}
 		d.points = append(d.points, j)
@@ -133,10 +122,14 @@ func (c *contest) judge(a, b *side, rules *thresholds, alpha float64, seed uint6
 	for i := range d.points {
 		j := &d.points[i]
 		if j.verdict = d.Comparison.Points[i]; j.verdict.Ratio.N == 0 {
-			j.notes = append(j.notes, "no "+d.units.held+" has a time of both sides")
+			j.notes.Add(notice.NoPair{Held: d.units.held})
 		}
-		j.exceeded = j.limit.failAbove > 0 && j.verdict.Verdict == stats.Worse && j.verdict.Ratio.Value > 1+j.limit.failAbove
+		over := j.limit.failAbove > 0 && j.verdict.Ratio.Value > 1+j.limit.failAbove
+		if j.exceeded = over && j.verdict.Verdict == stats.Worse; j.exceeded {
+			j.notes.Add(notice.LimitExceeded{Limit: notice.Share(j.limit.failAbove)})
+		}
 	}
+	d.conclude()
 	return d
 }
 
@@ -196,9 +189,9 @@ func (t *took) ofSteps(records []entry) {
 type launchUnits struct {
 	paired bool // both sides were measured in the same launches or blocks, and in enough of them
 	a, b   places
-	shared int    // pairs that there are, also where they are too few to be taken as such
-	held   string // what those are: launch or block
-	fewest int    // launches a side, or pairs, that a word takes
+	shared int         // pairs that there are, also where they are too few to be taken as such
+	held   notice.Held // what those are: launch or block
+	fewest int         // launches a side, or pairs, that a verdict takes
 }
 
 // places are the columns of a side's launches; −1 where a launch is in no pair.
@@ -271,8 +264,8 @@ func shares(records []entry) (fails float64, timed bool) {
 	return float64(len(bad)) / float64(len(launches)), timed
 }
 
-// kindOf is what is found of a point apart from its time; empty where there is nothing to find.
-func kindOf(a, b []entry) findingKind {
+// outcomeOf is how the statuses of a point differ; "" where all launches of both sides have a time, or none has.
+func outcomeOf(a, b []entry) notice.Outcome {
 	if plain(a) && plain(b) {
 		return ""
 	}
@@ -280,17 +273,17 @@ func kindOf(a, b []entry) findingKind {
 	failB, timedB := shares(b)
 	switch {
 	case failA == 0 && failB > 0:
-		return failsNow
+		return notice.FailsNow
 	case failA > 0 && failB == 0:
-		return worksNow
+		return notice.WorksNow
 	case failB > failA:
-		return partlyFailed
+		return notice.PartlyFailed
 	case failA > 0:
-		return failsInBoth
+		return notice.FailsInBoth
 	case timedA && !timedB:
-		return notMeasured
+		return notice.NotMeasured
 	case !timedA && timedB:
-		return measuredNow
+		return notice.MeasuredNow
 	}
 	return ""
 }
@@ -305,26 +298,20 @@ func plain(records []entry) bool {
 	return true
 }
 
-// cameOut says in how many launches which status came out, with the first reason.
-func cameOut(records []entry) string {
+// resultOf is in how many launches a point had which status, with the first reason.
+func resultOf(records []entry) (r notice.Result) {
 	launches := map[result.Status]map[int32]bool{}
 	var order []result.Status
-	reason := ""
 	for _, e := range records {
 		if launches[e.status] == nil {
 			launches[e.status] = map[int32]bool{}
 			order = append(order, e.status)
 		}
 		launches[e.status][e.launch] = true
-		reason = cmp.Or(reason, e.reason)
+		r.Reason = cmp.Or(r.Reason, e.reason)
 	}
-	var words []string
 	for _, s := range order {
-		words = append(words, fmt.Sprintf("%s in %s", s, units.Count(len(launches[s]), "launch")))
+		r.Launches = append(r.Launches, notice.StatusCount{Status: string(s), Launches: len(launches[s])})
 	}
-	text := strings.Join(words, ", ")
-	if reason != "" {
-		text += " (" + reason + ")"
-	}
-	return text
+	return r
 }

@@ -24,7 +24,7 @@ type side struct {
 	launches     []string // in the order of their start; of a campaign the blocks, which hold one each
 	number       map[string]int32
 	rehearsed    bool
-	crowd        map[analysis.Shape]string // worlds whose ranks or threads shared cores, and how
+	crowd        map[analysis.Shape]notice.Fact // worlds whose ranks or threads shared cores, and how
 
 	data    *result.Dataset // nil where all sides come from one
 	entries []entry         // by point, then launch
@@ -99,7 +99,7 @@ func sidesOf(ctx context.Context, args []string, o result.MergeOptions) (sides [
 		s.data, notes = data, append(notes, passed...)
 		for _, run := range s.runs {
 			if other, there := owner[run.ID]; there {
-				return nil, nil, &usageError{fmt.Errorf("run %s is in %s and in %s: a comparison with itself tells nothing", run.ID, other, arg), "post compare"}
+				return nil, nil, &usageError{fmt.Errorf("run %s is in %s and in %s: compare different runs", run.ID, other, arg), "post compare"}
 			}
 			owner[run.ID] = arg
 		}
@@ -126,7 +126,7 @@ func sidesBy(data *result.Dataset, of func(*result.Run) string) (sides []*side) 
 }
 
 func newSide(letter, name string, runs []*result.Run) *side {
-	s := &side{letter: letter, name: name, number: map[string]int32{}, crowd: map[analysis.Shape]string{}}
+	s := &side{letter: letter, name: name, number: map[string]int32{}, crowd: map[analysis.Shape]notice.Fact{}}
 	s.runs = slices.SortedStableFunc(slices.Values(runs), func(a, b *result.Run) int { return a.Start.Compare(b.Start) })
 	for _, r := range s.runs {
 		launch := r.PairedBy()
@@ -135,20 +135,20 @@ func newSide(letter, name string, runs []*result.Run) *side {
 			s.launches = append(s.launches, launch)
 		}
 		s.rehearsed = s.rehearsed || r.Rehearse
-		if why := notice.Reason(r.Crowded()); why != "" {
+		if why := r.Crowded(); why != nil {
 			s.crowd[analysis.Shape{World: r.World, Nodes: r.Nodes, PerNode: r.RanksPerNode}] = why
 		}
 	}
 	return s
 }
 
-// sidesOf are the sides as far as they have runs of a kind. There are none where fewer than two have, or the first has not; lacking
-// tells which have not, where others have.
-func (k *kind) sidesOf(sides []*side) (of []*side, lacking []result.Problem) {
+// sidesOf are the sides as far as they have runs of a kind: none where fewer than two have, or the first has none. Notices
+// name those without, where others have some.
+func (k *kind) sidesOf(sides []*side) (of []*side, lacking []notice.Notice) {
 	for _, s := range sides {
 		runs := slices.DeleteFunc(slices.Clone(s.runs), func(r *result.Run) bool { return !k.has(r) })
 		if len(runs) == 0 {
-			lacking = append(lacking, result.Problem{Path: s.name, Text: fmt.Sprintf("holds no %s, and another side does: these are not compared with it", k.name)})
+			lacking = append(lacking, notice.New(notice.NotComparable{Side: s.name, Kind: k.name}))
 			continue
 		}
 		half := newSide(s.letter, s.name, runs)
@@ -191,8 +191,12 @@ func refuseRehearsed(sides []*side) error {
 	if i < 0 || j < 0 {
 		return nil
 	}
-	return &usageError{fmt.Errorf("%s was rehearsed (its figures say nothing about hardware) and %s was measured: "+
-		"compare what was measured, or let both in with --include-rehearsed", sides[i].name, sides[j].name), "post compare"}
+	err := fmt.Errorf("%s was simulated (its values are not about hardware) and %s was measured: %w",
+		sides[i].name, sides[j].name, errSimulated)
+	return &usageError{err, "post compare"}
 }
 
-var errOneSide = errors.New("there is one side only: name two files or folders or more, or say with --by what tells the sides apart")
+var (
+	errSimulated = errors.New("compare measured results only, or allow both with --include-simulated")
+	errOneSide   = errors.New("only one side: name two or more files or folders, or use --by to divide the results")
+)

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/post/steps/stepstest"
@@ -84,8 +85,8 @@ func TestCompareTrainingVerdicts(t *testing.T) {
 		"slower by less":           {with(4, 1), with(4, 1.1), "--fail-above 20%", 0, "worse", 0},
 		"faster":                   {with(4, 1), with(4, 0.9), "--fail-above 5%", 0, "better", 0},
 		"slower within the margin": {with(4, 1), with(4, 1.1), "--margin 20% --fail-above 5%", 0, "same", 0},
-		"three launches of each":   {with(3, 1), with(3, 2), "--fail-above 5%", 0, "cannot tell", 1},
-		"four launches, strictly":  {with(4, 1), with(4, 2), "--strict", 0, "cannot tell", 1},
+		"three launches of each":   {with(3, 1), with(3, 2), "--fail-above 5%", 0, "inconclusive", 1},
+		"four launches, strictly":  {with(4, 1), with(4, 2), "--strict", 0, "inconclusive", 1},
 	} {
 		a, b := stepPair(t, c.a, c.b)
 		got, code, stderr := compareJSON(t, append(strings.Fields(c.flags), a, b)...)
@@ -93,7 +94,7 @@ func TestCompareTrainingVerdicts(t *testing.T) {
 			t.Fatalf("%s: exit %d, %s, %+v", name, code, stderr, got)
 		}
 		for _, p := range got.Steps.Duels[0].Points {
-			if p.Verdict != c.want || c.want == "cannot tell" && (p.More == nil || *p.More != c.more) || p.A.Launches != c.a.n || p.Exceeded != (c.code != 0) {
+			if p.Verdict != c.want || c.want == "inconclusive" && (p.More == nil || *p.More != c.more) || p.A.Launches != c.a.n || p.Exceeded != (c.code != 0) {
 				t.Errorf("%s: %v: %+v", name, p.Bucket, p)
 			}
 		}
@@ -191,7 +192,7 @@ func TestCompareBothKinds(t *testing.T) {
 	a, b := pair(t, launches{n: 4, factor: 1, noise: 0.002}, launches{n: 4, factor: 1, noise: 0.002})
 	stepLaunches{first: 1, step: 2, n: 4, factor: 1, noise: 0.002}.save(t, a)
 	got, code, stderr := compareJSON(t, a, b)
-	if code != 0 || got.Steps != nil || got.Duels[0].Counts["same"] != 14 || len(got.Sides[0].Launches) != 4 || stderr != "post: "+b+": holds no training steps, and another side does: these are not compared with it\n" {
+	if code != 0 || got.Steps != nil || got.Duels[0].Counts["same"] != 14 || len(got.Sides[0].Launches) != 4 || stderr != "" || !got.has("not-comparable") {
 		t.Errorf("steps on one side: exit %d, %s, %+v", code, stderr, got.Steps)
 	}
 	stepLaunches{first: 2, step: 2, n: 4, factor: 1.2, noise: 0.002}.save(t, b)
@@ -216,7 +217,7 @@ func TestCompareBothKinds(t *testing.T) {
 	stepLaunches{first: 2, step: 2, n: 1, factor: 1}.save(t, lone)
 	cases := t.TempDir()
 	launches{first: 20, step: 1, n: 1, factor: 1}.save(t, cases)
-	if got, code, stderr := compareJSON(t, cases, a, b); code != 0 || got.Steps != nil || len(got.Duels) != 2 || stderr != "post: "+cases+": holds no training steps, and another side does: these are not compared with it\n" {
+	if got, code, stderr := compareJSON(t, cases, a, b); code != 0 || got.Steps != nil || len(got.Duels) != 2 || stderr != "" || !got.has("not-comparable") {
 		t.Errorf("the first side has no steps: exit %d, %s, %+v", code, stderr, got.Steps)
 	}
 	if _, code, stderr := compareJSON(t, lone, cases); code != codeNothing || !strings.Contains(stderr, lone+": training steps\n  "+cases+": collectives") {
@@ -228,7 +229,7 @@ func TestCompareBothKinds(t *testing.T) {
 func TestCompareTrainingFindings(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit     func(int, *result.StepFile)
-		kind     findingKind
+		kind     notice.Outcome
 		words    string
 		launches int
 		code     int
@@ -237,8 +238,8 @@ func TestCompareTrainingFindings(t *testing.T) {
 			if launch == 4 {
 				f.Records[0].Status, f.Records[0].Reason = result.Wrong, "3 elements differ"
 			}
-		}, failsNow, "ok in 3 launches, wrong in 1 launch (3 elements differ)", 3, codeExceeded},
-		"cut off in all": {stepCutOff, notMeasured, "unfinished in 4 launches (cut off after 7 rounds)", 0, 0},
+		}, notice.FailsNow, "ok in 3 launches, wrong in 1 launch (3 elements differ)", 3, codeExceeded},
+		"cut off in all": {stepCutOff, notice.NotMeasured, "unfinished in 4 launches (cut off after 7 rounds)", 0, 0},
 		"cut off in one": {func(launch int, f *result.StepFile) {
 			if launch == 4 {
 				stepCutOff(launch, f)
@@ -251,7 +252,7 @@ func TestCompareTrainingFindings(t *testing.T) {
 		switch {
 		case code != c.code:
 			t.Errorf("%s: exit %d", name, code)
-		case c.kind == "" && len(d.Findings) != 0 || c.kind != "" && (len(d.Findings) != 1 || d.Findings[0].Kind != string(c.kind) || d.Findings[0].B != c.words || d.Findings[0].Model != "resnet50"):
+		case c.kind == "" && len(d.Findings) != 0 || c.kind != "" && (len(d.Findings) != 1 || d.Findings[0].Outcome != c.kind || d.Findings[0].B.String() != c.words || d.Findings[0].Model != "resnet50"):
 			t.Errorf("%s: %+v", name, d.Findings)
 		case c.launches > 0 && d.Points[len(d.Points)-4].B.Launches+d.Points[len(d.Points)-1].B.Launches != 4+c.launches:
 			t.Errorf("%s: %+v", name, d.Points)
@@ -316,10 +317,10 @@ func TestCompareTrainingPairs(t *testing.T) {
 func TestCompareTrainingRehearsed(t *testing.T) {
 	rehearse := func(_ int, f *result.StepFile) { f.Run.Rehearse = true }
 	a, b := stepPair(t, stepLaunches{n: 1, factor: 1}, stepLaunches{n: 1, factor: 1, edit: rehearse})
-	if _, code, stderr := compareJSON(t, a, b); code != 1 || !strings.Contains(stderr, "let both in with --include-rehearsed") {
+	if _, code, stderr := compareJSON(t, a, b); code != 1 || !strings.Contains(stderr, "allow both with --include-simulated") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
-	if got, code, stderr := compareJSON(t, "--include-rehearsed", a, b); code != 0 || got.Steps.Sides[0].Rehearsed || !got.Steps.Sides[1].Rehearsed {
+	if got, code, stderr := compareJSON(t, "--include-rehearsed", a, b); code != 0 || got.Steps.Sides[0].Simulated || !got.Steps.Sides[1].Simulated {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 	launches{first: 1, step: 1, n: 1, factor: 1}.save(t, b) // measured collectives in the folder of rehearsed steps

@@ -10,14 +10,14 @@ type Verdict uint8
 
 // The verdicts. Better and worse are of times: worse is slower.
 const (
-	CannotTell Verdict = iota
-	Same               // the ratio's interval lies inside the margin
+	Inconclusive Verdict = iota
+	Same                 // the ratio's interval lies inside the margin
 	Better
 	Worse
 )
 
 func (v Verdict) String() string {
-	return [...]string{"cannot tell", "same", "better", "worse"}[v]
+	return [...]string{"inconclusive", "same", "better", "worse"}[v]
 }
 
 // MarshalText makes the verdict its word.
@@ -103,7 +103,7 @@ func Compare(trials []Trial, r Standard) Comparison {
 	plan := planner{r, max(c.Tested, 1), map[quantileOf]float64{}}
 	for i := range c.Points {
 		p := &c.Points[i]
-		if p.Verdict = p.judge(trials[i].Margin, r.Alpha); p.Verdict == CannotTell {
+		if p.Verdict = p.judge(trials[i].Margin, r.Alpha); p.Verdict == Inconclusive {
 			p.More = plan.more(trials[i], p.Ratio)
 		}
 	}
@@ -113,17 +113,17 @@ func Compare(trials []Trial, r Standard) Comparison {
 func (c *Compared) judge(margin, alpha float64) Verdict {
 	switch {
 	case c.Ratio.Basis != AcrossLaunches:
-		return CannotTell
+		return Inconclusive
 	case c.Ratio.Hi <= 1+margin && c.Ratio.Lo >= 1/(1+margin):
 		return Same
 	case c.P > alpha:
-		return CannotTell
+		return Inconclusive
 	case c.Ratio.Lo > 1:
 		return Worse
 	case c.Ratio.Hi < 1:
 		return Better
 	}
-	return CannotTell
+	return Inconclusive
 }
 
 // ratios makes intervals; the ranks of their bounds are computed once for each number of launches.

@@ -257,15 +257,15 @@ func TestVerdicts(t *testing.T) {
 		"slower":                        {quiet, times(quiet, 1.1), Standard{Alpha: DefaultAlpha}, Worse, AcrossLaunches, 0, 0},
 		"faster":                        {quiet, times(quiet, 0.9), Standard{Alpha: DefaultAlpha}, Better, AcrossLaunches, 0, 0},
 		"slower by less than matters":   {quiet, times(quiet, 1.01), Standard{Alpha: DefaultAlpha}, Same, AcrossLaunches, 0, 0},
-		"noise":                         {[]float64{1, 1.1, 1.2, 1.3}, []float64{1.02, 1.12, 1.22, 1.32}, Standard{Alpha: DefaultAlpha}, CannotTell, AcrossLaunches, 20, Hopeless},
-		"three a side":                  {quiet[:3], times(quiet[:3], 2), Standard{Alpha: DefaultAlpha}, CannotTell, LaunchSpread, 1, 1},
-		"one a side":                    {quiet[:1], times(quiet[:1], 2), Standard{Alpha: DefaultAlpha}, CannotTell, NoBounds, 3, 3},
-		"four a side, strictly":         {quiet, times(quiet, 2), Standard{Alpha: StrictAlpha}, CannotTell, LaunchSpread, 1, 1},
-		"one against many":              {quiet[:1], slices.Concat(quiet, quiet, quiet), Standard{Alpha: DefaultAlpha}, CannotTell, LaunchSpread, 1, 1},
-		"none on a side":                {[]float64{0, 0}, quiet, Standard{Alpha: DefaultAlpha}, CannotTell, NoBounds, 1, 4},
-		"four pairs":                    {quiet, times(quiet, 2), Standard{Alpha: DefaultAlpha, Paired: true}, CannotTell, LaunchSpread, 2, 2},
+		"noise":                         {[]float64{1, 1.1, 1.2, 1.3}, []float64{1.02, 1.12, 1.22, 1.32}, Standard{Alpha: DefaultAlpha}, Inconclusive, AcrossLaunches, 20, Hopeless},
+		"three a side":                  {quiet[:3], times(quiet[:3], 2), Standard{Alpha: DefaultAlpha}, Inconclusive, LaunchSpread, 1, 1},
+		"one a side":                    {quiet[:1], times(quiet[:1], 2), Standard{Alpha: DefaultAlpha}, Inconclusive, NoBounds, 3, 3},
+		"four a side, strictly":         {quiet, times(quiet, 2), Standard{Alpha: StrictAlpha}, Inconclusive, LaunchSpread, 1, 1},
+		"one against many":              {quiet[:1], slices.Concat(quiet, quiet, quiet), Standard{Alpha: DefaultAlpha}, Inconclusive, LaunchSpread, 1, 1},
+		"none on a side":                {[]float64{0, 0}, quiet, Standard{Alpha: DefaultAlpha}, Inconclusive, NoBounds, 1, 4},
+		"four pairs":                    {quiet, times(quiet, 2), Standard{Alpha: DefaultAlpha, Paired: true}, Inconclusive, LaunchSpread, 2, 2},
 		"six pairs":                     {[]float64{1, 2, 3, 4, 5, 6}, []float64{1.1, 2.2, 3.31, 4.4, 5.51, 6.6}, Standard{Alpha: DefaultAlpha, Paired: true}, Worse, AcrossLaunches, 0, 0},
-		"six pairs, one without a time": {[]float64{1, 2, 3, 4, 5, 6}, []float64{1.1, 0, 3.31, 4.4, 5.51, 6.6}, Standard{Alpha: DefaultAlpha, Paired: true}, CannotTell, LaunchSpread, 1, 1},
+		"six pairs, one without a time": {[]float64{1, 2, 3, 4, 5, 6}, []float64{1.1, 0, 3.31, 4.4, 5.51, 6.6}, Standard{Alpha: DefaultAlpha, Paired: true}, Inconclusive, LaunchSpread, 1, 1},
 		"all alike":                     {[]float64{1, 1, 1, 1}, []float64{1, 1, 1, 1}, Standard{Alpha: DefaultAlpha}, Same, AcrossLaunches, 0, 0},
 		"all alike but for the side":    {[]float64{1, 1, 1, 1}, []float64{2, 2, 2, 2}, Standard{Alpha: DefaultAlpha}, Worse, AcrossLaunches, 0, 0},
 	} {
@@ -361,17 +361,17 @@ func TestMoreLaunches(t *testing.T) {
 		}
 		first := Compare(e.family(r, 10, 4, 4, 10, shift), Standard{Alpha: DefaultAlpha}).Points
 		for _, p := range first {
-			if p.Verdict == CannotTell {
+			if p.Verdict == Inconclusive {
 				asked.add(p.More > 0)
 				hopeless.add(p.More == Hopeless)
 			}
 		}
 		p := first[0]
-		if p.Verdict != CannotTell || p.More > 60 {
+		if p.Verdict != Inconclusive || p.More > 60 {
 			continue
 		}
 		n := 4 + p.More
-		told.add(Compare(e.family(r, 10, n, n, 10, shift), Standard{Alpha: DefaultAlpha}).Points[0].Verdict != CannotTell)
+		told.add(Compare(e.family(r, 10, n, n, 10, shift), Standard{Alpha: DefaultAlpha}).Points[0].Verdict != Inconclusive)
 	}
 	wantPercent(t, "has a number", asked, 100, 100)
 	wantPercent(t, "are hopeless", hopeless, 0, 40)

@@ -1,0 +1,396 @@
+package notice
+
+import (
+	"fmt"
+	"strings"
+
+	"busbar/internal/units"
+)
+
+// Notices on the comparison of launches. docs/compare.md has the verdicts and their formulas. A letter names a side;
+// ratios are of times.
+
+// SideRatio is a ratio near 1, with three decimals.
+type SideRatio float64
+
+func (r SideRatio) String() string {
+	if r >= 0.0995 && r < 9.9995 {
+		return fmt.Sprintf("%.3f", float64(r))
+	}
+	return units.Times(float64(r))
+}
+
+// Share is a share as a user wrote it: "5 %".
+type Share float64
+
+func (p Share) String() string { return fmt.Sprintf("%.3g %%", 100*float64(p)) }
+
+// Held is what has times of both sides: a launch, or a block of a campaign.
+type Held string
+
+// Regression reports points that take longer.
+type Regression struct {
+	Points int       `json:"points"`
+	Of     int       `json:"of"`
+	Ratio  SideRatio `json:"largest_ratio"`
+	Where  string    `json:"where"` // the point of that ratio
+}
+
+// Speedup reports points that take less time.
+type Speedup struct {
+	Points int       `json:"points"`
+	Of     int       `json:"of"`
+	Ratio  SideRatio `json:"smallest_ratio"`
+	Where  string    `json:"where"`
+}
+
+// InconclusivePoints reports points without a verdict.
+type InconclusivePoints struct {
+	Points int `json:"points"`
+	Of     int `json:"of"`
+	More   int `json:"more_launches,omitempty"` // of each side, for the point that needs most of those that have a number
+	Many   int `json:"many,omitempty"`          // points that need more than 100 launches
+}
+
+// LaunchesMissing reports points without launches enough for a verdict.
+type LaunchesMissing struct {
+	Points  int      `json:"points"`
+	Have    []Having `json:"have"`
+	Needed  int      `json:"needed"`
+	What    Repeats  `json:"what"`
+	Extreme Extreme  `json:"bounds_are_extremes,omitempty"`
+}
+
+// Having is the number of launches of a side.
+type Having struct {
+	Side     string `json:"side"`
+	Launches int    `json:"launches"`
+}
+
+func (h Having) String() string { return h.Side + " has " + units.Count(h.Launches, "launch") }
+
+// Repeats is what a verdict takes several of.
+type Repeats string
+
+// The repeats.
+const (
+	LaunchesPerSide Repeats = "launches per side"
+	PairsOfLaunches Repeats = "pairs of launches"
+)
+
+// Extreme states that bounds are the minimum and the maximum.
+type Extreme bool
+
+func (e Extreme) String() string { return "bounds of these points are the minimum and the maximum" }
+
+// FewPairs reports launches with both sides that are too few to be compared as pairs.
+type FewPairs struct {
+	Shared int  `json:"shared"`
+	Held   Held `json:"held"`
+	Needed int  `json:"needed"`
+}
+
+// PairedSides reports that times are compared within launches.
+type PairedSides struct {
+	Pairs    int  `json:"pairs"`
+	Held     Held `json:"held"`
+	Unpaired int  `json:"unpaired,omitempty"` // launches that are in no pair
+}
+
+// VerdictBasis reports what p and the intervals are computed from.
+type VerdictBasis struct {
+	Points     int         `json:"points"`
+	Ways       Assignments `json:"assignments"`
+	Alpha      Share       `json:"alpha"`
+	Confidence Share       `json:"confidence"`
+}
+
+// Assignments are the ways to assign launches to sides that were tried.
+type Assignments struct {
+	N      int    `json:"n"`
+	Drawn  bool   `json:"drawn,omitempty"` // not all of them
+	Seed   uint64 `json:"seed,omitempty"`
+	Paired bool   `json:"paired,omitempty"`
+}
+
+func (a Assignments) String() string {
+	what := "assignments of the launches to the sides"
+	if a.Paired {
+		what = "swaps of the sides within pairs"
+	}
+	if a.Drawn {
+		return fmt.Sprintf("%d %s (drawn with seed %d)", a.N, what, a.Seed)
+	}
+	return fmt.Sprintf("all %d %s", a.N, what)
+}
+
+// LimitExceeded reports a point that is slower than --fail-above allows.
+type LimitExceeded struct {
+	Limit Share `json:"limit"`
+}
+
+// LimitChecked reports what --fail-above found.
+type LimitChecked struct {
+	Worse        int `json:"worse"`  // points over the limit
+	Failed       int `json:"failed"` // points that fail more often than on the first side
+	Inconclusive int `json:"inconclusive,omitempty"`
+	Missing      int `json:"missing,omitempty"` // points that only the first side has
+}
+
+// Outcome is how the statuses of a point differ between the sides.
+type Outcome string
+
+// The outcomes.
+const (
+	FailsNow     Outcome = "fails"         // on the second side, in a launch at least, and never on the first
+	WorksNow     Outcome = "works"         // the reverse
+	NotMeasured  Outcome = "not-measured"  // the second side has no time, and nothing failed
+	MeasuredNow  Outcome = "measured"      // the reverse
+	FailsInBoth  Outcome = "fails-in-both" // in some launches of either
+	PartlyFailed Outcome = "fails-more"    // in both, in a larger share of the second side's launches
+)
+
+func (o Outcome) String() string { return strings.ReplaceAll(string(o), "-", " ") }
+
+// Severity of an outcome.
+func (o Outcome) Severity() Severity {
+	switch o {
+	case FailsNow, PartlyFailed:
+		return Error
+	case FailsInBoth, NotMeasured:
+		return Warning
+	}
+	return Info
+}
+
+// StatusCount is in how many launches a point had a status.
+type StatusCount struct {
+	Status   string `json:"status"`
+	Launches int    `json:"launches"`
+}
+
+func (c StatusCount) String() string { return c.Status + " in " + units.Count(c.Launches, "launch") }
+
+// Result is what a point's launches gave, with the first reason.
+type Result struct {
+	Launches []StatusCount `json:"launches"`
+	Reason   string        `json:"reason,omitempty"`
+}
+
+func (r Result) String() string {
+	text := word(r.Launches)
+	if r.Reason != "" {
+		text += " (" + r.Reason + ")"
+	}
+	return text
+}
+
+// OutcomeDiffers reports points that did not have a time in all launches of both sides.
+type OutcomeDiffers struct {
+	Outcome Outcome  `json:"outcome"`
+	Of      string   `json:"of"` // the table
+	Points  []string `json:"points"`
+	First   string   `json:"first"`
+	Before  Result   `json:"before"`
+	Second  string   `json:"second"`
+	After   Result   `json:"after"`
+}
+
+// MissingPoints reports points that one side alone has.
+type MissingPoints struct {
+	OnlyIn string   `json:"only_in"`
+	Of     string   `json:"of"`
+	Points []string `json:"points"`
+}
+
+// Values are those of one property on one side.
+type Values []string
+
+// String lists up to three values; long ones are cut.
+func (all Values) String() string {
+	var words []string
+	for _, v := range all[:min(len(all), 3)] {
+		v = strings.Join(strings.Fields(v), " ")
+		if r := []rune(v); len(r) > 60 {
+			v = string(r[:59]) + "…"
+		}
+		words = append(words, v)
+	}
+	if n := len(all) - len(words); n > 0 {
+		words = append(words, fmt.Sprintf("%d more", n))
+	}
+	if words == nil {
+		return "-"
+	}
+	return strings.Join(words, ", ")
+}
+
+// SidesDiffer reports a property of the runs that is not the same on both sides.
+type SidesDiffer struct {
+	Property string `json:"property"`
+	A        Values `json:"a"`
+	B        Values `json:"b"`
+}
+
+// LaunchOrder reports sides that did not take turns.
+type LaunchOrder struct {
+	Earlier string `json:"earlier"`
+	Later   string `json:"later"`
+}
+
+// NotComparable reports a side without points of a kind that the other sides have.
+type NotComparable struct {
+	Side string `json:"side"`
+	Kind string `json:"kind"`
+}
+
+// NoPair reports a point of which no launch or block has times of both sides.
+type NoPair struct {
+	Held Held `json:"held"`
+}
+
+// SimulatedSides reports sides of the simulation.
+type SimulatedSides struct {
+	Simulated []string `json:"simulated"`
+}
+
+// SimulatedAgainstMeasured reports that some sides are simulated and others measured.
+type SimulatedAgainstMeasured struct {
+	Simulated []string `json:"simulated"`
+	Measured  []string `json:"measured"`
+}
+
+// Code identifies the notice, as all methods below do.
+func (Regression) Code() Code               { return "regression" }
+func (Speedup) Code() Code                  { return "speedup" }
+func (InconclusivePoints) Code() Code       { return "inconclusive-points" }
+func (LaunchesMissing) Code() Code          { return "too-few-launches" }
+func (FewPairs) Code() Code                 { return "few-pairs" }
+func (PairedSides) Code() Code              { return "paired-sides" }
+func (VerdictBasis) Code() Code             { return "verdict-basis" }
+func (LimitExceeded) Code() Code            { return "limit-exceeded" }
+func (LimitChecked) Code() Code             { return "limit-checked" }
+func (OutcomeDiffers) Code() Code           { return "outcome-differs" }
+func (MissingPoints) Code() Code            { return "missing-points" }
+func (SidesDiffer) Code() Code              { return "sides-differ" }
+func (LaunchOrder) Code() Code              { return "launch-order" }
+func (NotComparable) Code() Code            { return "not-comparable" }
+func (NoPair) Code() Code                   { return "no-pair" }
+func (SimulatedSides) Code() Code           { return "simulated-sides" }
+func (SimulatedAgainstMeasured) Code() Code { return "simulated-against-measured" }
+
+const (
+	compareSource = "docs/compare.md"
+	takeTurns     = "measure more launches of each side, in turns: A B A B A B A B"
+)
+
+var comparisons = []Entry{
+	{
+		Example: Regression{14, 14, 1.22, "8 B"}, Severity: Warning, Source: compareSource,
+		Text: "{Points} of {Of point} worse; the largest ratio of times is {Ratio} ({Where})",
+		Doc: `The time of these points is longer than on the first side, by more than launches of one side differ.
+			--fail-above sets the ratio that makes the exit status 7.`,
+	},
+	{
+		Example: Speedup{14, 14, 0.82, "8 B"}, Severity: Info, Source: compareSource,
+		Text: "{Points} of {Of point} better; the smallest ratio of times is {Ratio} ({Where})",
+		Doc:  "The time of these points is shorter than on the first side, by more than launches of one side differ.",
+	},
+	{
+		Example: InconclusivePoints{14, 16, 3, 2}, Severity: Info, Source: compareSource,
+		Text: "{Points} of {Of point} inconclusive",
+		Details: []string{"[With about {More} more launches per side each would probably have a verdict (+N in the table).]",
+			"[{Many point} would need more than 100 launches (+many).]"},
+		Advice: takeTurns,
+		Doc: `Inconclusive is not the same as no difference: the launches are too few, or differ too much from each
+			other.`,
+	},
+	{
+		Example:  LaunchesMissing{14, []Having{{"A", 1}, {"B", 1}}, 4, LaunchesPerSide, true},
+		Severity: Warning, Source: compareSource,
+		Text:    "too few launches at {Points point} ({Have}): a verdict takes {Needed} {What}",
+		Details: []string{"[{Extreme}.]"},
+		Advice:  takeTurns,
+		Doc: `Two launches of one program may differ by more than either shows, so a verdict takes four launches per
+			side (--strict: five), or six pairs (eight).`,
+	},
+	{
+		Example: FewPairs{1, "launch", 6}, Severity: Info, Source: compareSource,
+		Text: "only {Shared pair} (both sides in the same {Held}), so the sides are compared as unpaired: pairs count from {Needed} on",
+		Doc:  "With fewer pairs no verdict is possible from pairs. Unpaired sides never seem more different than they are.",
+	},
+	{
+		Example: PairedSides{6, "launch", 2}, Severity: Info, Source: compareSource,
+		Text:    "times are compared within {Pairs pair}: both sides were measured in the same {Held}",
+		Details: []string{"[{Unpaired launch} without a pair: in the times shown, not in the ratios.]"},
+		Doc:     "What changes from launch to launch affects both sides of a pair alike, so smaller differences are found.",
+	},
+	{
+		Example:  VerdictBasis{14, Assignments{N: 70}, 0.05, 0.95},
+		Severity: Info, Source: compareSource,
+		Text:    "p covers {Points point} together, from {Ways}: with no difference, at most {Alpha} of comparisons have a worse or better anywhere",
+		Details: []string{"Intervals have {Confidence} confidence, each for its point alone."},
+		Doc:     "The error rate holds for all points of a comparison together (step-down max-T, docs/compare.md).",
+	},
+	{
+		Example: LimitExceeded{0.05}, Severity: Error, Source: "--fail-above",
+		Text: "worse by more than the {Limit} of --fail-above",
+		Doc:  "The verdict is worse and the ratio of times is over the limit of this point; the exit status is 7.",
+	},
+	{
+		Example: LimitChecked{14, 1, 2, 3}, Severity: Info, Source: "--fail-above",
+		Text:    "--fail-above: {Worse point} worse by more than allowed[, {Failed point} failed more often than before]",
+		Details: []string{"[{Inconclusive point} inconclusive.]", "[{Missing point} missing on the second side.]"},
+		Doc: `What --fail-above, or fail_above in the file of thresholds, found. Inconclusive and missing points exceed
+			nothing. It is an error where the exit status is 7.`,
+	},
+	{
+		Example: OutcomeDiffers{FailsNow, "all_reduce float32 sum, out-of-place, throughput mode, 2 ranks", []string{"512 B"},
+			"A", Result{[]StatusCount{{"ok", 5}}, ""},
+			"B", Result{[]StatusCount{{"ok", 3}, {"wrong", 1}}, "3 elements differ"}},
+		Severity: Error, Source: compareSource,
+		Text: "{Outcome}: {Of}: {Points}; {First}: {Before}; {Second}: {After}",
+		Doc: `Fails: on the second side alone. Fails more: in a larger share of its launches. Both are errors and count for
+			--fail-above. Fails in both, and not measured (skipped or not supported on the second side), are warnings. Works
+			and measured are the reverse of fails and not measured.`,
+	},
+	{
+		Example:  MissingPoints{"A", "all_reduce float32 sum, out-of-place, throughput mode, 2 ranks", []string{"16 MiB"}},
+		Severity: Warning, Source: compareSource,
+		Text: "only in {OnlyIn}: {Of}: {Points}",
+		Doc: `These points have no partner under the same conditions on the other side, so they are not compared. It is
+			a warning where the second side lacks them.`,
+	},
+	{
+		Example:  SidesDiffer{"library", Values{"Open MPI 4.1.4"}, Values{"MPICH 4.0.2", "Open MPI 4.1.4"}},
+		Severity: Info, Source: compareSource,
+		Text: "{Property}: {A} | {B}",
+		Doc:  "The runs of the two sides differ in this too. It may be the cause of a difference in times, or not.",
+	},
+	{
+		Example: LaunchOrder{"A", "B"}, Severity: Warning, Source: compareSource,
+		Text: "all launches of {Earlier} precede those of {Later}: a change of the machine in between looks like a difference",
+		Doc:  "Sides that take turns are affected alike by what changes on the machine.",
+	},
+	{
+		Example: NotComparable{"after", "training steps"}, Severity: Warning, Source: compareSource,
+		Text: "{Side} has no {Kind}, so it is not compared with the sides that do",
+		Doc:  "Collectives and training steps are compared separately, and one side has points of one kind only.",
+	},
+	{
+		Example: NoPair{"block"}, Severity: Warning, Source: compareSource,
+		Text: "no {Held} has a time of both sides",
+		Doc:  "The sides are compared within launches or blocks, and none of them measured this point on both sides.",
+	},
+	{
+		Example: SimulatedSides{[]string{"A", "B"}}, Severity: Warning,
+		Text: "simulated, not measured: {Simulated}; the values are not about hardware",
+		Doc:  "All sides are of the simulation (rank --rehearse).",
+	},
+	{
+		Example: SimulatedAgainstMeasured{[]string{"B"}, []string{"A"}}, Severity: Warning,
+		Text:   "simulated: {Simulated}; measured: {Measured}: the values of the simulation are not about hardware",
+		Advice: "compare measured sides only, without --include-rehearsed",
+		Doc:    "Ratios of measured and simulated times have no meaning.",
+	},
+}
