@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -86,9 +85,4 @@ func (f *footnotes) blocks() []document.Block {
 		texts = append(texts, n.text)
 	}
 	return []document.Block{texts}
-}
-
-// write prints the footnotes behind an empty line.
-func (f *footnotes) write(w io.Writer) error {
-	return (&document.Document{Blocks: f.blocks()}).Write(w, document.Text)
 }
