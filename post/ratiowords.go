@@ -31,7 +31,7 @@ func verdict(r stats.Ratio) string {
 	case r.Differs():
 		return "faster"
 	case r.Basis == stats.WithinLaunch || r.Basis == stats.AcrossLaunches:
-		return "cannot tell"
+		return "inconclusive"
 	}
 	return ""
 }
