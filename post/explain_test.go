@@ -22,11 +22,8 @@ shares and ratios as numbers.
 `)
 	for _, e := range notice.Entries() {
 		fmt.Fprintf(&b, "\n## `%s`\n\n%s. %s\n\n", e.Code(), severities[e.Severity], e.Meaning())
-		fmt.Fprintf(
-			&b,
-			"> %s.\n",
-			strings.Join(append([]string{notice.Message(e.Example)}, notice.Details(e.Example)...), ". "),
-		)
+		sentences := append([]string{notice.Message(e.Example) + "."}, notice.Details(e.Example)...)
+		fmt.Fprintf(&b, "> %s\n", strings.Join(sentences, " "))
 		if todo := notice.ToDo(e.Example); todo != "" {
 			fmt.Fprintf(&b, "\nAdvice: %s\n", todo)
 		}

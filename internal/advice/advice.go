@@ -13,7 +13,7 @@ const (
 	// Files is for a ulimit -n that is too small.
 	Files = "raise it: /etc/security/limits.conf (nofile), LimitNOFILE of slurmd and sshd, docker run --ulimit nofile=65536"
 	// Balancing is for a kernel that moves pages between NUMA nodes.
-	Balancing = "sysctl kernel.numa_balancing=0 (as root)"
+	Balancing = "run sysctl kernel.numa_balancing=0 as root"
 	// Cores is for ranks that share cores.
 	Cores = "start fewer ranks a host or give each cores of its own (mpirun --bind-to core, srun --cpus-per-task)"
 )
@@ -27,7 +27,7 @@ const (
 	// Plugin is for EFA without NCCL's plugin.
 	Plugin = "install aws-ofi-nccl, and put the folder of its libnccl-net.so on LD_LIBRARY_PATH"
 	// Peermem is for adapters that do not reach GPU memory.
-	Peermem = "modprobe nvidia-peermem (as root); not needed where NCCL finds DMA-BUF: NVIDIA's open kernel modules on Linux 5.12 or later (NCCL_DEBUG=INFO says GPU Direct RDMA Enabled)"
+	Peermem = "run modprobe nvidia-peermem as root; not needed where NCCL finds DMA-BUF: NVIDIA's open kernel modules on Linux 5.12 or later (NCCL_DEBUG=INFO says GPU Direct RDMA Enabled)"
 	// IOMMU is for one that translates between devices.
 	IOMMU = "boot with iommu=pt (or switch the IOMMU off in the firmware, if no virtual machines run here)"
 	// ACS is for bridges that send traffic between devices through the processor.

@@ -385,12 +385,12 @@ var comparisons = []Entry{
 	{
 		Example: SimulatedSides{[]string{"A", "B"}}, Severity: Warning,
 		Text: "simulated, not measured: {Simulated}; the values are not about hardware",
-		Doc:  "All sides are of the simulation (rank --rehearse).",
+		Doc:  "All sides are of the simulation (rank --simulate).",
 	},
 	{
 		Example: SimulatedAgainstMeasured{[]string{"B"}, []string{"A"}}, Severity: Warning,
 		Text:   "simulated: {Simulated}; measured: {Measured}: the values of the simulation are not about hardware",
-		Advice: "compare measured sides only, without --include-rehearsed",
+		Advice: "compare measured sides only, without --include-simulated",
 		Doc:    "Ratios of measured and simulated times have no meaning.",
 	},
 }

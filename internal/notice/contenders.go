@@ -178,7 +178,7 @@ type BackendMissing struct {
 type LeftOutWords bool
 
 func (LeftOutWords) String() string {
-	return "simulated results are left out; --include-rehearsed includes them"
+	return "simulated results are left out; --include-simulated includes them"
 }
 
 // FewLaunches reports that a contender has too few launches for an interval over launches.

@@ -197,7 +197,7 @@ type WarnedPoints struct {
 	Points  int      `json:"points"`
 	Of      int      `json:"of"`
 	Where   []string `json:"where"` // by curve
-	Example string   `json:"example"`
+	Example Kept     `json:"example"`
 }
 
 // LaunchVariation reports that launches of the same program differ.
@@ -269,8 +269,7 @@ var (
 		Beside:  []Value{{512 << 10, 60e9, 18e-6}, {8 << 20, 110e9, 140e-6}},
 		Once:    true,
 	}
-	exampleWarned = WarnedPoints{8, 28, []string{"all_reduce, throughput mode, 8 B to 1 KiB (8 points)"},
-		"bimodal times: 20.00 us (60 % of the samples) and 40.00 us (40 %)"}
+	exampleWarned = []string{"all_reduce, throughput mode, 8 B to 1 KiB (8 points)"}
 )
 
 var outlierDetails = []string{
@@ -395,15 +394,15 @@ var curves = []Entry{
 		},
 		Doc: `One rank's own durations are nearly always the longest. In an operation that synchronises, this rank
 			may be slow, or wait for another.`},
-	{Example: BimodalPoints{exampleWarned}, Severity: Info, Source: analysisSource,
+	{Example: BimodalPoints{WarnedPoints{8, 28, exampleWarned, Kept{Bimodal{20e-6, 0.6, 40e-6, 0.4}}}}, Severity: Info, Source: analysisSource,
 		Text: "{Points} of {Of} points have bimodal times",
 		Details: []string{
 			"{Where}.",
 			"Example: {Example}.",
-			"The median then describes at most one mode; an application meets the slower one as well.",
+			"An application meets the slower mode as well.",
 		},
 		Doc: "See bimodal-times. A warning where a quarter of the points or more have it."},
-	{Example: DriftingPoints{exampleWarned}, Severity: Info, Source: analysisSource,
+	{Example: DriftingPoints{WarnedPoints{8, 28, exampleWarned, Kept{Drift{0.12}}}}, Severity: Info, Source: analysisSource,
 		Text: "the times of {Points} of {Of} points drift while they are measured",
 		Details: []string{
 			"{Where}.",

@@ -99,7 +99,7 @@ var causesOfMessages = []cause{
 	{
 		"shared-memory-removed", Warning,
 		"NCCL's files in /dev/shm were removed; systemd does this for users who are not logged in",
-		"RemoveIPC=no in /etc/systemd/logind.conf, and restart systemd-logind", runtimeDoc + ", Shared memory",
+		"set RemoveIPC=no in /etc/systemd/logind.conf, and restart systemd-logind", runtimeDoc + ", Shared memory",
 	},
 	{
 		"shared-memory-failed", Error,
@@ -122,7 +122,7 @@ var causesOfMessages = []cause{
 	},
 	{
 		"dmabuf-unsupported", Error, "the InfiniBand driver does not support DMA-BUF",
-		"NCCL_DMABUF_ENABLE=0, or a newer NCCL or InfiniBand driver", ncclIssue + "778",
+		"set NCCL_DMABUF_ENABLE=0, or install a newer NCCL or InfiniBand driver", ncclIssue + "778",
 	},
 	{
 		"locked-memory-limit", Error,
@@ -156,7 +156,7 @@ var causesOfMessages = []cause{
 	},
 	{
 		"nvswitch-not-ready", Error, "the NVSwitches are not set up",
-		"systemctl start nvidia-fabricmanager, of the same version as the driver", "CUDA documentation, cudaErrorSystemNotReady",
+		"run systemctl start nvidia-fabricmanager, of the same version as the driver", "CUDA documentation, cudaErrorSystemNotReady",
 	},
 	{
 		"call-failed", Error, "a system or CUDA call failed inside NCCL; NCCL's line before it names the call",
@@ -343,7 +343,8 @@ func messageEntries() []Entry {
 		Severity: Warning,
 		Text:     "{By} reports a warning or an error that post log does not explain",
 		Details:  []string{"{Messages...}"},
-		Doc:      "The text of the message is shown. Messages that differ in numbers alone are one.",
+		Doc: `Each warning and error of the library, of PyTorch or of the program is compared with the messages whose
+			cause is known. The text of other messages is shown; those that differ in numbers alone are one.`,
 	}}
 	for _, c := range causesOfMessages {
 		all = append(all, Entry{
@@ -352,9 +353,7 @@ func messageEntries() []Entry {
 			Source:   c.source,
 			Text:     c.text,
 			Details:  []string{"{Messages...}"},
-			Doc: `Each warning and error of the library, of PyTorch or of the program is compared with the messages whose
-				cause is known; those of one cause are reported together. What only follows from another failure, such as
-				a connection that the other end closed, is a warning if that failure is in the log, and else an error.`,
+			Doc:      "Messages with this cause are reported together. What only follows from another failure is an error if the log lacks that failure.",
 		})
 	}
 	return all

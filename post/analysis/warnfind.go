@@ -54,7 +54,7 @@ func warnedOf(group []*Curve, kind WarningOf) (f Finding, is bool) {
 	if share >= manyWarned {
 		severity = notice.Warning
 	}
-	w := notice.WarnedPoints{Points: warned, Of: points, Where: where, Example: notice.Message(most.examples[kind])}
+	w := notice.WarnedPoints{Points: warned, Of: points, Where: where, Example: notice.Kept{Fact: most.examples[kind]}}
 	fact := notice.Fact(notice.DriftingPoints{WarnedPoints: w})
 	if kind == Bimodal {
 		fact = notice.BimodalPoints{WarnedPoints: w}
