@@ -23,17 +23,18 @@ type campaigner struct {
 	scripts        string
 	order          bool
 	nodes, task    int
+	output         outputFlags // of show
 }
 
 func newCampaign(stdout, stderr io.Writer) *cobra.Command {
 	c := &campaigner{stdout: stdout, stderr: stderr}
 	cmd := &cobra.Command{
 		Use:     "campaign",
-		Short:   "Plan many launches that are compared, and what is left of them",
+		Short:   "Plan launches to compare, and show which are missing",
 		GroupID: "results",
-		Long: `A plan in YAML says which variants are to be compared, on how many nodes and in
-how many launches (docs/campaigns.md). slurm/campaign.sh submits it; these
-commands are what it asks. The state of a campaign is its results files alone.`,
+		Long: `A plan in YAML lists the variants to compare, the numbers of nodes, and the
+launches of each (docs/campaigns.md). slurm/campaign.sh submits it with these
+commands. The state of a campaign is its results files alone.`,
 	}
 	cmd.AddCommand(c.showCommand(), c.checkCommand(), c.jobsCommand(), c.beginCommand(), c.stepsCommand())
 	return cmd
@@ -58,14 +59,16 @@ func command(use string, run func(*cobra.Command, string) error, w campaignWords
 
 func (c *campaigner) showCommand() *cobra.Command {
 	cmd := command("show [flags] PLAN|DIR", c.show, campaignWords{takes: planOrFolder,
-		short: "What is planned, done and missing, and what the rest costs",
-		long: `One row for each number of nodes and variant. A launch is done when its files
-have an end that was not an interruption; points that failed do not undo that,
-and are told. Nothing is written.`,
+		short: "Show what is planned, done and missing, and the cost of the rest",
+		long: `Prints a row for each number of nodes and variant, launches that are unfinished
+or have points that failed, and the node-hours of what is missing. A launch is
+done when its files have an end that was not an interruption, also with points
+that failed. Writes no file.`,
 		example: `  post campaign show campaign.yaml
-  post campaign show results/nccl-228`,
+  post campaign show --format json results/nccl-228`,
 	})
-	cmd.Flags().BoolVar(&c.order, "order", false, "also the order of the launches in every job")
+	c.output.flags(cmd.Flags())
+	cmd.Flags().BoolVar(&c.order, "order", false, "also print the order of the launches in every job")
 	c.queue(cmd)
 	return c.folder(cmd)
 }
@@ -216,7 +219,27 @@ func (c *campaigner) standing(cmd *cobra.Command, path string) (*standing, error
 		return nil, err
 	}
 	s.arrays, err = of.Arrays(s.status, s.queued)
+	s.markQueued()
 	return s, err
+}
+
+// markQueued sets the state of launches that are not done and whose jobs are in the queue.
+func (s *standing) markQueued() {
+	queued := map[string]bool{}
+	for t := range s.queued {
+		launches, err := s.Of(t)
+		if err != nil {
+			continue // a job of a plan that was longer
+		}
+		for _, l := range launches {
+			queued[l.String()] = true
+		}
+	}
+	for i := range s.status {
+		if p := &s.status[i]; p.State != campaign.Done && queued[p.String()] {
+			p.State = campaign.Queued
+		}
+	}
 }
 
 func (c *campaigner) check(cmd *cobra.Command, path string) error {

@@ -2,167 +2,208 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"busbar/internal/campaign"
-	"busbar/internal/units"
+	"busbar/internal/document"
+	"busbar/internal/notice"
 )
 
-// show writes the state of a campaign: its table, what is worth a word, and what the rest costs.
+// campaignData is what the JSON of post campaign show has beside notices; docs/campaigns.md describes the fields.
+type campaignData struct {
+	ID          string        `json:"id"`
+	Name        string        `json:"name"`
+	Description string        `json:"description"`
+	Folder      string        `json:"folder"`
+	Seed        uint64        `json:"seed"`
+	Nodes       []int         `json:"nodes"`
+	PerNode     int           `json:"ranks_per_node"` // 0: as the job decides
+	Variants    []string      `json:"variants"`
+	Each        int           `json:"launches_of_each"`
+	States      []stateCounts `json:"states"`
+	Launches    []launchJSON  `json:"launches"`
+	Order       []jobJSON     `json:"order"` // empty without --order
+}
+
+// stateCounts are the launches of a variant on a number of nodes, by state.
+type stateCounts struct {
+	Nodes      int    `json:"nodes"`
+	Variant    string `json:"variant"`
+	Done       int    `json:"done"`
+	Queued     int    `json:"queued"`
+	Unfinished int    `json:"unfinished"`
+	Missing    int    `json:"missing"`
+}
+
+type launchJSON struct {
+	Launch  string         `json:"launch"` // its folder in the campaign's
+	Nodes   int            `json:"nodes"`
+	Number  int            `json:"number"`
+	Variant string         `json:"variant"`
+	State   campaign.State `json:"state"`
+	Points  int            `json:"points"`
+	Failed  int            `json:"failed"`
+	Seconds float64        `json:"duration_s"` // 0: not known
+}
+
+// jobJSON is a job with its variants in the order in which it launches them.
+type jobJSON struct {
+	Nodes    int      `json:"nodes"`
+	Task     int      `json:"task"`
+	Block    string   `json:"block"`
+	Variants []string `json:"variants"`
+}
+
+// show prints the state of a campaign.
 func (c *campaigner) show(cmd *cobra.Command, path string) error {
+	if err := c.output.check(); err != nil {
+		return &usageError{err, cmd.CommandPath()}
+	}
 	s, err := c.standing(cmd, path)
 	if err != nil {
 		return err
 	}
-	c.line("%s: %s of %s on %s: %s in all", s.ID, units.Count(s.Launches, "launch"), units.Count(len(s.Variants()), "variant"), nodesWords(s.Nodes), units.Count(len(s.status), "launch"))
-	c.line("seed %d, in %s", s.Seed, s.Dir)
-	if s.Description != "" {
-		c.line("%s", s.Description)
-	}
-	c.table(s)
-	for _, n := range s.Notes {
-		c.line("note: %s", n)
-	}
-	for _, p := range s.status {
-		switch {
-		case p.State != campaign.Done && p.Why != "":
-			c.line("%s: %s; %s there", p.Launch, p.Why, units.Count(p.Points, "point"))
-		case p.Bad > 0:
-			c.line("%s: done, but %d of %s failed or wrong", p.Launch, p.Bad, units.Count(p.Points, "point"))
-		}
-	}
+	data := s.data()
 	if c.order {
-		if err := c.orders(s); err != nil {
+		if data.Order, err = s.order(); err != nil {
 			return err
 		}
 	}
-	return c.rest(cmd, s)
+	all, err := s.notices(cmd.Flags().Changed("queued"))
+	if err != nil {
+		return err
+	}
+	return c.output.write(data.document(c.output.kept(all)), c.stdout)
 }
 
-func (c *campaigner) line(format string, args ...any) {
-	for _, l := range wrap(fmt.Sprintf(format, args...), 80) {
-		fmt.Fprintln(c.stdout, printable(l))
+func (s *standing) data() *campaignData {
+	d := &campaignData{
+		ID: s.ID, Name: s.Name, Description: s.Description, Folder: s.Dir, Seed: s.Seed,
+		Nodes: s.Nodes, PerNode: s.RanksPerNode, Each: s.Launches,
 	}
-}
-
-func nodesWords(nodes []int) string {
-	words := make([]string, len(nodes))
-	for i, n := range nodes {
-		words[i] = fmt.Sprint(n)
+	row := map[stateCounts]int{} // of the table, by nodes and variant
+	for _, v := range s.Variants() {
+		d.Variants = append(d.Variants, v.Name)
 	}
-	if len(nodes) == 1 && nodes[0] == 1 {
-		return "1 node"
-	}
-	return strings.Join(words, ", ") + " nodes"
-}
-
-// table has a row for each number of nodes and variant.
-func (c *campaigner) table(s *standing) {
-	type tally struct{ done, queued, unfinished, missing int }
-	queued := s.inQueue()
-	width := len("variant")
-	counts := map[string]*tally{}
-	row := func(nodes int, v campaign.Variant) string { return fmt.Sprint(nodes, " ", v.Name) }
 	for _, p := range s.status {
-		t := counts[row(p.Nodes, p.Variant)]
-		if t == nil {
-			t = &tally{}
-			counts[row(p.Nodes, p.Variant)] = t
+		of := stateCounts{Nodes: p.Nodes, Variant: p.Variant.Name}
+		i, known := row[of]
+		if !known {
+			i = len(d.States)
+			row[of], d.States = i, append(d.States, of)
 		}
-		width = max(width, len(p.Variant.Title()))
-		switch {
-		case p.State == campaign.Done:
-			t.done++
-		case queued[p.String()]:
-			t.queued++
-		case p.State == campaign.Unfinished:
-			t.unfinished++
-		default:
-			t.missing++
-		}
+		d.States[i].add(p.State)
+		d.Launches = append(d.Launches, launchJSON{
+			p.Launch.String(), p.Nodes, p.Number, p.Variant.Name, p.State, p.Points, p.Bad, p.Took.Seconds(),
+		})
 	}
-	fmt.Fprintf(c.stdout, "\nnodes  %-*s  done  queued  unfinished  missing\n", width, "variant")
-	for _, nodes := range s.Nodes {
-		for _, v := range s.Variants() {
-			t := counts[row(nodes, v)]
-			fmt.Fprintf(c.stdout, "%5d  %-*s  %4d  %6d  %10d  %7d\n", nodes, width, v.Title(), t.done, t.queued, t.unfinished, t.missing)
-		}
-	}
-	fmt.Fprintln(c.stdout)
+	return d
 }
 
-// inQueue are the launches of the jobs in the queue.
-func (s *standing) inQueue() map[string]bool {
-	in := map[string]bool{}
-	for t := range s.queued {
-		launches, err := s.Of(t)
-		if err != nil {
-			continue // a job of a plan that was longer
-		}
-		for _, l := range launches {
-			in[l.String()] = true
-		}
+func (c *stateCounts) add(s campaign.State) {
+	switch s {
+	case campaign.Done:
+		c.Done++
+	case campaign.Queued:
+		c.Queued++
+	case campaign.Unfinished:
+		c.Unfinished++
+	default:
+		c.Missing++
 	}
-	return in
 }
 
-// orders writes what each job takes in which order.
-func (c *campaigner) orders(s *standing) error {
+// order is the order of the launches of each job, by submission.
+func (s *standing) order() (all []jobJSON, err error) {
 	for _, nodes := range s.NodesOrder() {
 		for _, t := range s.Tasks(nodes) {
 			launches, err := s.Of(t)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			var names []string
+			job := jobJSON{Nodes: nodes, Task: t.Index, Block: launches[0].Block()}
 			for _, l := range launches {
-				names = append(names, l.Variant.Title())
+				job.Variants = append(job.Variants, l.Variant.Name)
 			}
-			c.line("order of %s: %s", launches[0].Block(), strings.Join(names, ", "))
+			all = append(all, job)
 		}
 	}
-	return nil
+	return all, nil
 }
 
-// rest says what is still to be submitted, and what it costs.
-func (c *campaigner) rest(cmd *cobra.Command, s *standing) error {
+// notices are what there is to report: the plan, launches, and last what is to be submitted.
+func (s *standing) notices(queueKnown bool) (all []notice.Notice, err error) {
+	for _, f := range s.Notes {
+		all = append(all, notice.New(f))
+	}
+	for _, p := range s.status {
+		if p.Found != nil {
+			n := notice.New(p.Found)
+			n.At.Subject = p.Launch.String()
+			all = append(all, n)
+		}
+	}
+	rest, err := s.rest(queueKnown)
+	return append(all, notice.New(rest)), err
+}
+
+// rest is what is to be submitted, with its cost.
+func (s *standing) rest(queueKnown bool) (notice.Fact, error) {
 	jobs := 0
 	for _, a := range s.arrays {
 		jobs += len(a.Tasks)
 	}
 	switch {
-	case jobs > 0:
-	case len(s.queued) > 0:
-		c.line("nothing to submit: what is missing is in the queue")
-		return nil
-	default:
-		c.line("nothing is missing: post merge %s", s.Dir)
-		return nil
+	case jobs == 0 && len(s.queued) > 0:
+		return notice.CampaignQueued{Jobs: len(s.queued)}, nil
+	case jobs == 0:
+		return notice.CampaignDone{Folder: s.Dir}, nil
 	}
 	cost, err := s.CostOf(s.arrays, s.status)
-	if err != nil {
-		return err
-	}
-	what := "to submit"
-	if !cmd.Flags().Changed("queued") {
-		what = "not done, or in the queue"
-	}
-	words := fmt.Sprintf("%s: %s, at most %s (each to its limit of %s, once)", what, units.Count(jobs, "job"), nodeHours(cost.Bound), s.Sbatch.Time)
-	if cost.Guess > 0 {
-		words += fmt.Sprintf("; about %s by the launches that are done", nodeHours(cost.Guess))
-		if cost.Unknown > 0 {
-			words += fmt.Sprintf(", and %s of which nothing is known", units.Count(cost.Unknown, "launch"))
-		}
-	}
-	c.line("%s", words)
-	return nil
+	return notice.CampaignJobs{
+		Queue: notice.QueueKnown(queueKnown), Jobs: jobs, Bound: notice.NodeHours(cost.Bound), Limit: s.Sbatch.Time,
+		Guess: notice.NodeHours(cost.Guess), Unknown: cost.Unknown,
+	}, err
 }
 
-func nodeHours(h float64) string {
-	if h < 0.095 {
-		return fmt.Sprintf("%.3f node-hours", h)
+// document is the state as it is shown.
+func (d *campaignData) document(notices []notice.Notice) *document.Document {
+	fields := document.Fields{
+		{Name: "nodes", Value: strings.ReplaceAll(strings.Trim(fmt.Sprint(d.Nodes), "[]"), " ", ", ")},
+		{Name: "variants", Value: fmt.Sprint(len(d.Variants))},
+		{Name: "launches", Value: fmt.Sprintf("%d (%d of each variant on each number of nodes)", len(d.Launches), d.Each)},
+		{Name: "seed", Value: fmt.Sprint(d.Seed)},
+		{Name: "folder", Value: d.Folder},
 	}
-	return fmt.Sprintf("%.1f node-hours", h)
+	if d.Description != "" {
+		fields = slices.Insert(fields, 0, document.Field{Name: "description", Value: d.Description})
+	}
+	states := &document.Table{Columns: numeric("nodes", "variant", "done", "queued", "unfinished", "missing")}
+	states.Columns[1].Right = false
+	for _, c := range d.States {
+		states.Row(fmt.Sprint(c.Nodes), titleOf(c.Variant), fmt.Sprint(c.Done), fmt.Sprint(c.Queued),
+			fmt.Sprint(c.Unfinished), fmt.Sprint(c.Missing))
+	}
+	doc := &document.Document{Kind: "campaign", Title: "Campaign " + d.ID, Data: d, Notices: notices}
+	doc.Add(fields, &document.Section{Title: "Launches", Blocks: []document.Block{states}})
+	if d.Order != nil {
+		var order document.Fields
+		for _, job := range d.Order {
+			var titles []string
+			for _, v := range job.Variants {
+				titles = append(titles, titleOf(v))
+			}
+			order = append(order, document.Field{Name: job.Block, Value: strings.Join(titles, ", ")})
+		}
+		doc.Add(&document.Section{Title: "Order", Blocks: []document.Block{order}})
+	}
+	if len(notices) > 0 {
+		doc.Add(&document.Section{Title: "Findings", Blocks: []document.Block{document.Findings(notices)}})
+	}
+	return doc
 }
+
+func titleOf(variant string) string { return campaign.Variant{Name: variant}.Title() }

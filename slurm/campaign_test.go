@@ -181,7 +181,7 @@ sbatch: {time: "00:06:00", throttle: 1}
 // A task of an array that is put back into the queue continues its own launch; the other task is not disturbed.
 func TestArray(t *testing.T) {
 	c := newTrial(t, twoTasks)
-	c.says(c.run("trial.yaml"), "--array=1-2%1", "to submit: 2 jobs")
+	c.says(c.run("trial.yaml"), "--array=1-2%1", "2 jobs to submit")
 	if _, err := asUser(nil, "scontrol", "requeue", c.midst(2, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestArray(t *testing.T) {
 func TestCampaign(t *testing.T) {
 	needs.TestAll(t)
 	c := newTrial(t, twoByTwo)
-	c.says(c.run("--dry-run", "trial.yaml"), "2 launches of 2 variants on 1, 2 nodes: 8 launches in all", "to submit: 4 jobs, at most 0.6 node-hours",
+	c.says(c.run("--dry-run", "trial.yaml"), "8 (2 of each variant on each number of nodes)", "4 jobs to submit, at most 0.6 node-hours",
 		"--nodes=2 --ntasks-per-node=2 --array=1-2%1 --time=00:06:00", "slurm/sweep.sh", `--dependency="afterany$jobs"`)
 	if _, err := os.Stat(c.out); err == nil {
 		t.Error("a dry run has made the folder of results")
@@ -231,7 +231,7 @@ func TestCampaign(t *testing.T) {
 	}
 
 	again := c.run("trial.yaml")
-	c.says(again, "--array=1%1", "to submit: 1 job", "by the launches that are done")
+	c.says(again, "--array=1%1", "1 job to submit", "of launches that are done")
 	if n := strings.Count(again, "submitted: "); n != 2 { // and the job that reports
 		t.Errorf("%d jobs are submitted:\n%s", n, again)
 	}

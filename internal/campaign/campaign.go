@@ -10,15 +10,17 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+
+	"busbar/internal/notice"
 )
 
 // Campaign is a plan with the folder of its results.
 type Campaign struct {
 	*Plan
-	Dir   string   // absolute
-	ID    string   // stands in every results file, and in the names of jobs
-	Begun bool     // the folder holds a copy of the plan
-	Notes []string // what a changed plan means for what is there already
+	Dir   string        // absolute
+	ID    string        // in every results file, and in the names of jobs
+	Begun bool          // the folder holds a copy of the plan
+	Notes []notice.Fact // what a changed plan means for existing results
 }
 
 // The files of a campaign's folder beside its results.
@@ -101,12 +103,12 @@ func (c *Campaign) Unchanged() bool {
 	return err == nil && string(text) == string(c.Source)
 }
 
-// added tells what new variants mean.
-func added(kept, now *Plan) (notes []string) {
+// added reports new variants.
+func added(kept, now *Plan) (notes []notice.Fact) {
 	before := byName(kept)
 	for _, v := range now.Variants() {
 		if _, there := before[v.Name]; !there {
-			notes = append(notes, fmt.Sprintf("the variant %s is new: in blocks that have results already it is measured later than the others, which pairs cannot even out", v.Title()))
+			notes = append(notes, notice.VariantAdded{Variant: v.Title()})
 		}
 	}
 	return notes

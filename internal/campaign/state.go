@@ -11,24 +11,33 @@ import (
 	"strings"
 	"time"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
-// State is what the results files say about a launch.
-type State int
+// State is how far a launch is.
+type State uint8
 
-// The states.
+// The states. Results files decide between the first three.
 const (
-	Missing    State = iota // nothing of it is there
+	Missing    State = iota // it has no results
 	Unfinished              // it began, and has no end, or was interrupted or aborted
-	Done                    // it ran to its end, whatever became of its points
+	Done                    // it ran to its end, whatever the status of its points
+	Queued                  // it is not done, and its job is in the queue
 )
 
-// Progress is the state of one launch, with what there is to say about it.
+var states = []string{"missing", "unfinished", "done", "queued"}
+
+func (s State) String() string { return states[s] }
+
+// MarshalText returns the name.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Progress is the state of one launch.
 type Progress struct {
 	Launch
 	State  State
-	Why    string        // not done: how it ended, or why it was refused
+	Found  notice.Fact   // why it is not done, or that points failed; nil where nothing is to be reported
 	Points int           // with a record that counts
 	Bad    int           // of these: failed, out of memory, timed out or wrong
 	Took   time.Duration // of its runs together, as far as they have an end
@@ -55,7 +64,7 @@ func Look(l Launch, campaign string) (Progress, error) {
 	// Folders in it are other variants', where the plan had some once.
 	files = slices.DeleteFunc(files, func(path string) bool { return filepath.Dir(path) != dir })
 	if len(files) == 0 {
-		p.Why, err = refused(dir)
+		p.Found, err = refused(dir)
 		return p, err
 	}
 	p.State = Unfinished
@@ -72,11 +81,14 @@ func Look(l Launch, campaign string) (Progress, error) {
 		c.add(f)
 	}
 	p.Took = c.took()
-	if p.Why = c.lacking(); p.Why == "" {
-		p.State = Done
-	}
 	if len(c.newest) > 0 {
 		err = p.count(files)
+	}
+	if p.Found = c.lacking(p.Points); p.Found == nil {
+		p.State = Done
+		if p.Bad > 0 {
+			p.Found = notice.LaunchPointsFailed{Failed: p.Bad, Points: p.Points}
+		}
 	}
 	return p, err
 }
@@ -106,13 +118,13 @@ func (p *Progress) point(s result.Status) {
 	}
 }
 
-// refused is why a launch has no results, where the job script has said so.
-func refused(dir string) (string, error) {
+// refused is why a launch has no results, where the job script recorded it.
+func refused(dir string) (notice.Fact, error) {
 	text, err := os.ReadFile(filepath.Join(dir, RefusedFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
+		return nil, nil
 	}
-	return "refused: " + strings.TrimSpace(string(text)), err
+	return notice.LaunchRefused{Reason: strings.TrimSpace(string(text))}, err
 }
 
 // part is what a launch has a file of its own for.
@@ -160,24 +172,26 @@ func (c *chain) took() (d time.Duration) {
 	return d
 }
 
-// lacking says what is missing for the launch to be done; "" where nothing is. A launch with several worlds or backends
-// is done when all of them are, also those that it had not begun when it was cut off.
-func (c *chain) lacking() string {
+// lacking is why a launch with so many points is not done; nil where it is. A launch with several worlds or backends is
+// done when all of them are, also those that it had not begun when it was cut off.
+func (c *chain) lacking(points int) notice.Fact {
 	if c.first == nil {
-		return "cut off while it began"
+		return notice.LaunchCutOff{Start: true}
 	}
 	for _, k := range c.expected() {
 		f := c.newest[k]
 		switch {
 		case f == nil:
-			return fmt.Sprintf("cut off before it measured %s in a world of %d", k.backend, k.world)
+			return notice.LaunchCutOff{Backend: k.backend, World: k.world, Points: points}
 		case f.End == nil:
-			return "cut off, or still running"
+			return notice.LaunchCutOff{Points: points}
 		case f.End.Outcome != result.Complete:
-			return strings.TrimSpace(fmt.Sprintf("%s (code %d) %s", f.End.Outcome, f.End.Code, f.End.Reason))
+			return notice.LaunchStopped{
+				Outcome: string(f.End.Outcome), Exit: f.End.Code, Reason: f.End.Reason, Points: points,
+			}
 		}
 	}
-	return ""
+	return nil
 }
 
 func (c *chain) expected() (parts []part) {

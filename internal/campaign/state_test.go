@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/ranges"
 	"busbar/internal/result"
 	"busbar/internal/step"
@@ -74,25 +75,25 @@ func TestLook(t *testing.T) {
 	for name, c := range map[string]struct {
 		files       []file
 		state       State
-		why         string
+		found       notice.Fact
 		points, bad int
 		took        time.Duration
 	}{
-		"nothing":         {nil, Missing, "", 0, 0, 0},
-		"done":            {[]file{{id: "a", statuses: []result.Status{ok, ok}, end: result.Complete}}, Done, "", 2, 0, 30 * time.Second},
-		"failed points":   {[]file{{id: "a", statuses: []result.Status{ok, failed, result.Wrong}, end: result.Complete, code: 3}}, Done, "", 3, 2, 30 * time.Second},
-		"no end":          {[]file{{id: "a", statuses: []result.Status{ok}}}, Unfinished, "cut off, or still running", 1, 0, 0},
-		"torn end":        {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Complete, torn: 9}}, Unfinished, "cut off, or still running", 1, 0, 0},
-		"torn record":     {[]file{{id: "a", statuses: []result.Status{ok, ok}, torn: 9}}, Unfinished, "cut off, or still running", 1, 0, 0},
-		"torn header":     {[]file{{id: "a", torn: 99}}, Unfinished, "cut off while it began", 0, 0, 0},
-		"interrupted":     {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted, code: 143}}, Unfinished, "interrupted (code 143)", 1, 0, 30 * time.Second},
-		"hang":            {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Aborted, code: 4}}, Unfinished, "aborted (code 4) rank 1 hangs", 1, 0, 30 * time.Second},
-		"gone on":         {[]file{{id: "a", statuses: []result.Status{ok, failed}, end: result.Interrupted}, {id: "b", minute: 5, resumes: []string{"a"}, statuses: []result.Status{result.Skipped, ok}, end: result.Complete}}, Done, "", 2, 0, time.Minute},
-		"gone on, cut":    {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted}, {id: "b", minute: 5, resumes: []string{"a"}}}, Unfinished, "cut off, or still running", 1, 0, 30 * time.Second},
-		"two worlds":      {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}, {id: "a4", world: 4, minute: 1, worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}}, Done, "", 2, 0, 90 * time.Second},
-		"one of two":      {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}}, Unfinished, "cut off before it measured mpi in a world of 4", 1, 0, 30 * time.Second},
-		"two backends":    {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok}, end: result.Complete}, {id: "a2", backend: "gloo", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok}, end: result.Complete}}, Done, "", 2, 0, 30 * time.Second},
-		"one of backends": {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok}, end: result.Complete}}, Unfinished, "cut off before it measured gloo in a world of 2", 1, 0, 30 * time.Second},
+		"nothing":         {nil, Missing, nil, 0, 0, 0},
+		"done":            {[]file{{id: "a", statuses: []result.Status{ok, ok}, end: result.Complete}}, Done, nil, 2, 0, 30 * time.Second},
+		"failed points":   {[]file{{id: "a", statuses: []result.Status{ok, failed, result.Wrong}, end: result.Complete, code: 3}}, Done, notice.LaunchPointsFailed{Failed: 2, Points: 3}, 3, 2, 30 * time.Second},
+		"no end":          {[]file{{id: "a", statuses: []result.Status{ok}}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0, 0},
+		"torn end":        {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Complete, torn: 9}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0, 0},
+		"torn record":     {[]file{{id: "a", statuses: []result.Status{ok, ok}, torn: 9}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0, 0},
+		"torn header":     {[]file{{id: "a", torn: 99}}, Unfinished, notice.LaunchCutOff{Start: true}, 0, 0, 0},
+		"interrupted":     {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted, code: 143}}, Unfinished, notice.LaunchStopped{Outcome: "interrupted", Exit: 143, Points: 1}, 1, 0, 30 * time.Second},
+		"hang":            {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Aborted, code: 4}}, Unfinished, notice.LaunchStopped{Outcome: "aborted", Exit: 4, Reason: "rank 1 hangs", Points: 1}, 1, 0, 30 * time.Second},
+		"gone on":         {[]file{{id: "a", statuses: []result.Status{ok, failed}, end: result.Interrupted}, {id: "b", minute: 5, resumes: []string{"a"}, statuses: []result.Status{result.Skipped, ok}, end: result.Complete}}, Done, nil, 2, 0, time.Minute},
+		"gone on, cut":    {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted}, {id: "b", minute: 5, resumes: []string{"a"}}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0, 30 * time.Second},
+		"two worlds":      {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}, {id: "a4", world: 4, minute: 1, worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}}, Done, nil, 2, 0, 90 * time.Second},
+		"one of two":      {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}}, Unfinished, notice.LaunchCutOff{Backend: "mpi", World: 4, Points: 1}, 1, 0, 30 * time.Second},
+		"two backends":    {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok}, end: result.Complete}, {id: "a2", backend: "gloo", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok}, end: result.Complete}}, Done, nil, 2, 0, 30 * time.Second},
+		"one of backends": {[]file{{id: "a1", interleaved: []string{"mpi", "gloo"}, statuses: []result.Status{ok}, end: result.Complete}}, Unfinished, notice.LaunchCutOff{Backend: "gloo", World: 2, Points: 1}, 1, 0, 30 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -101,8 +102,8 @@ func TestLook(t *testing.T) {
 				f.save(t, filepath.Join(dir, "nodes2", "launch3", "ring"))
 			}
 			p, err := Look(l, dir)
-			if err != nil || p.State != c.state || p.Why != c.why || p.Points != c.points || p.Bad != c.bad || p.Took != c.took {
-				t.Errorf("got %v %q, %d points, %d bad, %v: %v", p.State, p.Why, p.Points, p.Bad, p.Took, err)
+			if err != nil || p.State != c.state || p.Found != c.found || p.Points != c.points || p.Bad != c.bad || p.Took != c.took {
+				t.Errorf("got %v %#v, %d points, %d bad, %v: %v", p.State, p.Found, p.Points, p.Bad, p.Took, err)
 			}
 		})
 	}
@@ -187,7 +188,7 @@ func TestLookRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(l.Dir(dir), RefusedFile), []byte("code 2 in job 7\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := Look(l, dir); err != nil || p.State != Missing || p.Why != "refused: code 2 in job 7" {
+	if p, err := Look(l, dir); err != nil || p.State != Missing || p.Found != (notice.LaunchRefused{Reason: "code 2 in job 7"}) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }

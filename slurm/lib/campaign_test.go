@@ -75,7 +75,7 @@ func TestCampaignRefuses(t *testing.T) {
 // A dry run shows what would be submitted, by exactly the lines that are submitted then.
 func TestCampaignSubmits(t *testing.T) {
 	p := campaigner(t, "")
-	said := p.expect(0, "to submit: 6 jobs", nil, "campaign.sh", "--site=generic", "--dry-run", "--out", "results/mine", "plan.yaml", "-p", "main")
+	said := p.expect(0, "6 jobs to submit", nil, "campaign.sh", "--site=generic", "--dry-run", "--out", "results/mine", "plan.yaml", "-p", "main")
 	for _, want := range []string{"sbatch --parsable", `BUSBAR_SITE="generic"`, "-p main", "/results/mine/log/", "--array=1-3%1"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing in\n%s", want, said)
@@ -115,7 +115,7 @@ func TestCampaignAsksTheQueue(t *testing.T) {
 	id := strings.SplitN(strings.SplitN(said, "--job-name=", 2)[1], ".", 2)[0]
 	p.expect(0, "submitted: 73", nil, "campaign.sh", "plan.yaml")
 	p.stand("squeue", "cat <<'END'\n"+id+".1 1 500\n"+id+".1 3 500\nother-"+id+".1 2 9\nbusbar N/A 12\n"+id+".report N/A 501\n"+id+".2 1 502\n"+id+".2 2 502\n"+id+".2 3 502\nEND")
-	said = p.expect(0, "to submit: 1 job", nil, "campaign.sh", "plan.yaml")
+	said = p.expect(0, "1 job to submit", nil, "campaign.sh", "plan.yaml")
 	if !strings.Contains(said, "--array=2%1") || !strings.Contains(p.text("calls"), "<--dependency=afterany:500:502:74>") {
 		t.Errorf("%s\n%s", said, p.text("calls"))
 	}
@@ -126,7 +126,7 @@ func TestCampaignWorlds(t *testing.T) {
 	p := campaigner(t, "")
 	for name, flags := range map[string]string{"root": "--collective broadcast --root 39", "pattern": "--pattern pairs"} {
 		p.write(name+".yaml", "name: a\nnodes: [20]\nranks_per_node: 2\nflags: "+flags+"\n")
-		p.expect(0, "to submit: 5 jobs", nil, "campaign.sh", "--dry-run", name+".yaml")
+		p.expect(0, "5 jobs to submit", nil, "campaign.sh", "--dry-run", name+".yaml")
 	}
 }
 
@@ -189,7 +189,7 @@ func TestCampaignJobRefused(t *testing.T) {
 	}
 	p.has("the results/nodes2/launch2/a/refused.txt", "the results/nodes2/launch2/b/refused.txt")
 	_, said := p.run(nil, "../bin/post", "campaign", "show", "the results")
-	if !strings.Contains(said, "nodes2/launch2/a: refused: code 1 in job 7_2") {
+	if !strings.Contains(said, "nodes2/launch2/a: rank refused to measure: code 1 in job 7_2") {
 		t.Error(said)
 	}
 }

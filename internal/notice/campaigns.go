@@ -1,0 +1,153 @@
+package notice
+
+import "fmt"
+
+// Notices on campaigns and their launches. docs/campaigns.md has the states of a launch.
+
+// VariantAdded reports a variant that the plan did not have when the campaign began.
+type VariantAdded struct {
+	Variant string `json:"variant"`
+}
+
+// LaunchRefused reports that rank did not measure.
+type LaunchRefused struct {
+	Reason string `json:"reason"` // as the job script recorded it
+}
+
+// LaunchCutOff reports results without an end.
+type LaunchCutOff struct {
+	Start   AtStart `json:"at_start,omitempty"`
+	Backend string  `json:"backend,omitempty"` // that it did not begin to measure,
+	World   int     `json:"world,omitempty"`   // in a world of this size
+	Points  int     `json:"points"`
+}
+
+// AtStart states that no file has a whole first line.
+type AtStart bool
+
+func (AtStart) String() string { return "at its start" }
+
+// LaunchStopped reports results that end before the plan of the launch does.
+type LaunchStopped struct {
+	Outcome string `json:"outcome"` // interrupted, aborted
+	Exit    int    `json:"exit_code"`
+	Reason  string `json:"reason,omitempty"`
+	Points  int    `json:"points"`
+}
+
+// LaunchPointsFailed reports points without a valid value of a launch that is done.
+type LaunchPointsFailed struct {
+	Failed int `json:"failed"`
+	Points int `json:"points"`
+}
+
+// CampaignJobs reports the jobs that lack a launch, and what they cost.
+type CampaignJobs struct {
+	Queue   QueueKnown `json:"queue_known"`
+	Jobs    int        `json:"jobs"`
+	Bound   NodeHours  `json:"max_node_hours"`
+	Limit   string     `json:"time_limit"` // of a job, as Slurm reads it
+	Guess   NodeHours  `json:"estimated_node_hours,omitempty"`
+	Unknown int        `json:"launches_of_unknown_duration"`
+}
+
+// QueueKnown states that jobs in the queue are known, and not counted.
+type QueueKnown bool
+
+func (q QueueKnown) String() string {
+	if q {
+		return "to submit"
+	}
+	return "not done or in the queue"
+}
+
+// NodeHours are hours of one node.
+type NodeHours float64
+
+func (h NodeHours) String() string {
+	if h < 0.095 {
+		return fmt.Sprintf("%.3f node-hours", float64(h))
+	}
+	return fmt.Sprintf("%.1f node-hours", float64(h))
+}
+
+// CampaignQueued reports that the queue has all launches that are not done.
+type CampaignQueued struct {
+	Jobs int `json:"jobs"`
+}
+
+// CampaignDone reports that all launches are done.
+type CampaignDone struct {
+	Folder string `json:"folder"`
+}
+
+func (VariantAdded) Code() Code       { return "variant-added" }
+func (LaunchRefused) Code() Code      { return "launch-refused" }
+func (LaunchCutOff) Code() Code       { return "launch-cut-off" }
+func (LaunchStopped) Code() Code      { return "launch-stopped" }
+func (LaunchPointsFailed) Code() Code { return "launch-points-failed" }
+func (CampaignJobs) Code() Code       { return "campaign-jobs" }
+func (CampaignQueued) Code() Code     { return "campaign-queued" }
+func (CampaignDone) Code() Code       { return "campaign-done" }
+
+const (
+	campaignSource   = "docs/campaigns.md"
+	submitCampaign   = "run slurm/campaign.sh PLAN again"
+	continuesLaunch  = "It continues the launch: points with status ok are not measured again."
+	campaignContinue = "The campaign measures the rest of the launch when it is submitted again."
+)
+
+var campaigns = []Entry{
+	{
+		Example: VariantAdded{"ring"}, Severity: Warning, Source: campaignSource,
+		Text: `the variant {Variant} is new: in blocks with results it is measured later than the others, which pairing
+			cannot correct`,
+		Doc: "The plan has a variant that the campaign's copy of the plan lacks.",
+	},
+	{
+		Example: LaunchRefused{"code 1 in job 7_2"}, Severity: Error, Source: campaignSource,
+		Text:   "rank refused to measure: {Reason}",
+		Advice: "read the log of the job in the folder log of the campaign, and correct the plan or the site's settings",
+		Doc:    "The launch has no results, and the job script recorded the reason in refused.txt.",
+	},
+	{
+		Example: LaunchCutOff{Backend: "gloo", World: 4, Points: 12}, Severity: Warning, Source: campaignSource,
+		Text: `cut off[ {Start}][ before it measured {Backend} in a world of {World}], or still running; {Points point}
+			recorded`,
+		Advice: submitCampaign, How: continuesLaunch,
+		Doc: "The last results file of the launch, or of one of its backends and worlds, has no end. " + campaignContinue,
+	},
+	{
+		Example:  LaunchStopped{"interrupted", 143, "SIGTERM", 12},
+		Severity: Warning, Source: campaignSource,
+		Text:   "{Outcome} (code {Exit})[: {Reason}]; {Points point} recorded",
+		Advice: submitCampaign, How: continuesLaunch,
+		Doc: "The launch was interrupted or aborted. " + campaignContinue,
+	},
+	{
+		Example: LaunchPointsFailed{2, 14}, Severity: Error, Source: campaignSource,
+		Text:   "{Failed} of {Points point} failed or wrong",
+		Advice: "read the reason of each point with post show; remove the launch's folder to measure it again",
+		Doc: `The launch is done, and points of it have the status failed, wrong, timeout or oom. The campaign does not
+			measure them again.`,
+	},
+	{
+		Example: CampaignJobs{true, 4, 3, "00:30:00", 0.05, 4}, Severity: Info, Source: campaignSource,
+		Text: "{Jobs job} {Queue}, at most {Bound} (each to its limit of {Limit}, once)",
+		Details: []string{`[About {Guess} by the durations of launches that are done[, without {Unknown launch} of unknown
+			duration].]`},
+		Doc: `Jobs with a launch that is not done. Without --queued, those in the queue count too. The estimate takes the
+			mean of launches of the same variant, or else of all, on as many nodes.`,
+	},
+	{
+		Example: CampaignQueued{3}, Severity: Info, Source: campaignSource,
+		Text: "nothing to submit: what is missing is in the queue ({Jobs job})",
+		Doc:  "Each launch is done or belongs to a job in the queue (--queued).",
+	},
+	{
+		Example: CampaignDone{"results/nccl-228"}, Severity: Info, Source: campaignSource,
+		Text:   "nothing is missing",
+		Advice: "merge the results: post merge {Folder}",
+		Doc:    "All launches of the plan are done, whatever the status of their points.",
+	},
+}
