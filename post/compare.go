@@ -131,7 +131,7 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	if err != nil {
 		return err
 	}
-	notes = slices.Concat(notes, notesOf(sides, pool), found)
+	notes = distinct(slices.Concat(notes, notesOf(sides, pool), found))
 	if err := all.nothing(sides, notes); err != nil {
 		return err
 	}
@@ -246,6 +246,16 @@ func notesOf(sides []*side, pool *result.Dataset) (notes []result.Problem) {
 		notes = append(notes, s.data.Notes()...)
 	}
 	return notes
+}
+
+// distinct are the problems without repetitions: two sides may be the same files.
+func distinct(all []result.Problem) (kept []result.Problem) {
+	for _, p := range all {
+		if !slices.Contains(kept, p) {
+			kept = append(kept, p)
+		}
+	}
+	return kept
 }
 
 // unmatchedError is that the sides have no point in common, with what each has.

@@ -438,7 +438,6 @@ func TestCompareRefuses(t *testing.T) {
 	}{
 		{[]string{a}, "", 1, "only one side"},
 		{nil, "", 1, "only one side"},
-		{[]string{a, a}, "", 1, "compare different runs"},
 		{[]string{a, rehearsed}, "", 1, "allow both with --include-simulated"},
 		{[]string{"--by", "backend", a, rehearsed}, "", 1, "--include-simulated"},
 		{[]string{"--by", "variant", a, b}, "", 1, "all launches have the same variant"},

@@ -154,7 +154,7 @@ func (s *side) when() string {
 // verdictWord is a verdict with how many more launches per side would probably give another.
 func verdictWord(c stats.Compared) string {
 	switch {
-	case c.Verdict != stats.Inconclusive:
+	case c.Verdict != stats.Inconclusive || c.More == 0:
 		return c.Verdict.String()
 	case c.More == stats.Hopeless:
 		return c.Verdict.String() + " +many"

@@ -22,7 +22,6 @@ type gathered struct {
 	numbers map[class]int32
 	classOf map[classKey]int32
 	reasons map[string]string // each once
-	sideOf  map[string]int    // by the ID of a run, which may have several files
 	lacking lacks             // imported points that cannot be compared
 }
 
@@ -87,29 +86,24 @@ func severalOf(s *side, p part, alike []part) bool {
 // gatherCollectives reads all records of collectives of all sides. pool is the dataset that all sides are of, nil
 // where each has its own.
 func gatherCollectives(ctx context.Context, sides []*side, pool *result.Dataset) (*contest, []result.Problem, error) {
-	g := &gathered{sides: sides, parts: partsOf(sides), number: map[spot]int32{}, numbers: map[class]int32{}, classOf: map[classKey]int32{}, reasons: map[string]string{}, sideOf: map[string]int{}}
-	for i, s := range sides {
-		for _, r := range s.runs {
-			g.sideOf[r.ID] = i
-		}
+	g := &gathered{
+		sides: sides, parts: partsOf(sides), number: map[spot]int32{}, numbers: map[class]int32{},
+		classOf: map[classKey]int32{}, reasons: map[string]string{},
 	}
-	take := func(row result.Row) error {
-		if i, there := g.sideOf[row.Run.ID]; there && !g.lacking.add(row) {
-			g.add(sides[i], row)
+	err := byDataset(sides, pool, func(data *result.Dataset, sideOf map[string]*side, again bool) error {
+		lacking := &g.lacking
+		if again {
+			lacking = &lacks{} // they are counted
 		}
-		return context.Cause(ctx)
-	}
-	if pool != nil {
-		if err := pool.EachInTable(take); err != nil {
-			return nil, nil, err
-		}
-	}
-	for _, s := range sides {
-		if s.data != nil {
-			if err := s.data.EachInTable(take); err != nil {
-				return nil, nil, err
+		return data.EachInTable(func(row result.Row) error {
+			if s := sideOf[row.Run.ID]; s != nil && !lacking.add(row) {
+				g.add(s, row)
 			}
-		}
+			return context.Cause(ctx)
+		})
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, s := range sides {
 		s.index(len(g.points))

@@ -242,7 +242,7 @@ func (p *judged) json() verdictJSON {
 	if o.Bounds != "none" {
 		o.Lo, o.Hi = &p.verdict.Ratio.Lo, &p.verdict.Ratio.Hi
 	}
-	if p.verdict.Verdict == stats.Inconclusive && p.verdict.More < stats.Hopeless {
+	if m := p.verdict.More; m > 0 && m < stats.Hopeless {
 		o.More = &p.verdict.More
 	}
 	if p.limit.failAbove > 0 {

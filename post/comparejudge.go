@@ -121,7 +121,11 @@ func (c *contest) judge(a, b *side, rules *thresholds, alpha float64, seed uint6
 	d.Comparison = stats.Compare(trials, d.standard)
 	for i := range d.points {
 		j := &d.points[i]
-		if j.verdict = d.Comparison.Points[i]; j.verdict.Ratio.N == 0 {
+		j.verdict = d.Comparison.Points[i]
+		if a.sameRuns(b) {
+			j.verdict.More = 0 // no number of launches would give one
+		}
+		if j.verdict.Ratio.N == 0 {
 			j.notes.Add(notice.NoPair{Held: d.units.held})
 		}
 		over := j.limit.failAbove > 0 && j.verdict.Ratio.Value > 1+j.limit.failAbove
@@ -211,8 +215,8 @@ func (p places) spread(times []float64) []float64 {
 }
 
 // unitsOf pairs launches where both sides were measured in the same ones, or in the same blocks of a campaign, and where
-// there are enough such pairs for a word. Fewer are taken as if they were not paired, which makes it harder to tell the
-// sides apart and never easier, as long as what they share moves both alike.
+// such pairs are enough for a verdict, or both sides are the same runs. Fewer are taken as if they were not paired, which
+// makes it harder to tell the sides apart and never easier, as long as what they share moves both alike.
 func unitsOf(a, b *side, alpha float64) launchUnits {
 	u := launchUnits{fewest: stats.FewestLaunches(alpha, false), a: each(a), b: each(b), held: "launch"}
 	var shared []string
@@ -224,7 +228,7 @@ func unitsOf(a, b *side, alpha float64) launchUnits {
 	if u.shared = len(shared); slices.ContainsFunc(a.runs, func(r *result.Run) bool { return r.Block != "" }) {
 		u.held = "block"
 	}
-	if fewest := stats.FewestLaunches(alpha, true); u.shared >= fewest {
+	if fewest := stats.FewestLaunches(alpha, true); u.shared >= fewest || a.sameRuns(b) {
 		u.paired, u.fewest = true, fewest
 		u.a, u.b = none(a, u.shared), none(b, u.shared)
 		for i, l := range shared {

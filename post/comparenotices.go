@@ -14,7 +14,13 @@ func (d *duel) name() string { return d.b.letter + " against " + d.a.letter }
 // conclude makes the notices of a duel but for those of single points: the most severe first, then what is listed below
 // the tables.
 func (d *duel) conclude() {
-	for _, f := range []notice.Fact{d.limitChecked(), d.regression(), d.improvement(), d.inconclusive(), d.tooFew(), d.pairs(), d.basis(), d.order()} {
+	facts := []notice.Fact{d.limitChecked(), d.regression(), d.improvement()}
+	if d.a.sameRuns(d.b) {
+		facts = append(facts, notice.SameRuns{Runs: len(d.a.ids)})
+	} else {
+		facts = append(facts, d.inconclusive(), d.tooFew(), d.pairs(), d.basis(), d.order())
+	}
+	for _, f := range facts {
 		if f != nil {
 			d.report(notice.New(f))
 		}

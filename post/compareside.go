@@ -21,7 +21,8 @@ import (
 type side struct {
 	letter, name string
 	runs         []*result.Run
-	launches     []string // in the order of their start; of a campaign the blocks, which hold one each
+	ids          map[string]bool // of the runs, which may have several files each
+	launches     []string        // in the order of their start; of a campaign the blocks, which hold one each
 	number       map[string]int32
 	rehearsed    bool
 	crowd        map[analysis.Shape]notice.Fact // worlds whose ranks or threads shared cores, and how
@@ -83,9 +84,9 @@ func sortBy(word string) (func(*result.Run) string, error) {
 	return nil, coll.Unknown("word for --by", word, append(slices.Sorted(maps.Keys(sorts)), environmentSort+"NAME"))
 }
 
-// sidesOf are the sides that arguments name, one each.
+// sidesOf are the sides that arguments name, one each. Two of them may be the same runs; the error is also that they share
+// some of their runs only.
 func sidesOf(ctx context.Context, args []string, o result.MergeOptions) (sides []*side, notes []result.Problem, err error) {
-	owner := map[string]string{} // argument by run
 	for i, arg := range args {
 		files, passed, err := find([]string{arg})
 		if err != nil {
@@ -97,15 +98,56 @@ func sidesOf(ctx context.Context, args []string, o result.MergeOptions) (sides [
 		}
 		s := newSide(letter(i), arg, data.Runs())
 		s.data, notes = data, append(notes, passed...)
-		for _, run := range s.runs {
-			if other, there := owner[run.ID]; there {
-				return nil, nil, &usageError{fmt.Errorf("run %s is in %s and in %s: compare different runs", run.ID, other, arg), "post compare"}
+		for _, other := range sides {
+			if id := s.sharedRun(other); id != "" && !s.sameRuns(other) {
+				err := fmt.Errorf("run %s is in %s and in %s, which differ in other runs: compare different runs",
+					id, other.name, arg)
+				return nil, nil, &usageError{err, "post compare"}
 			}
-			owner[run.ID] = arg
 		}
 		sides = append(sides, s)
 	}
 	return sides, notes, nil
+}
+
+// sharedRun is the ID of a run that both sides have; "" where there is none.
+func (s *side) sharedRun(other *side) string {
+	for _, r := range s.runs {
+		if other.ids[r.ID] {
+			return r.ID
+		}
+	}
+	return ""
+}
+
+// sameRuns reports whether two sides are the same runs, perhaps in copies.
+func (s *side) sameRuns(other *side) bool { return maps.Equal(s.ids, other.ids) }
+
+// byDataset reads the dataset of each side, or the one that all are of, with the sides of its runs by their IDs. again
+// states that an earlier side has the same runs.
+func byDataset(
+	sides []*side, pool *result.Dataset, read func(data *result.Dataset, sideOf map[string]*side, again bool) error,
+) error {
+	if pool != nil {
+		return read(pool, byRun(sides), false)
+	}
+	for i, s := range sides {
+		if err := read(s.data, byRun(sides[i:i+1]), slices.ContainsFunc(sides[:i], s.sameRuns)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byRun are the sides by the IDs of their runs.
+func byRun(sides []*side) map[string]*side {
+	of := map[string]*side{}
+	for _, s := range sides {
+		for id := range s.ids {
+			of[id] = s
+		}
+	}
+	return of
 }
 
 // sidesBy are the sides that a dataset falls into, the oldest first.
@@ -126,9 +168,13 @@ func sidesBy(data *result.Dataset, of func(*result.Run) string) (sides []*side) 
 }
 
 func newSide(letter, name string, runs []*result.Run) *side {
-	s := &side{letter: letter, name: name, number: map[string]int32{}, crowd: map[analysis.Shape]notice.Fact{}}
+	s := &side{
+		letter: letter, name: name,
+		ids: map[string]bool{}, number: map[string]int32{}, crowd: map[analysis.Shape]notice.Fact{},
+	}
 	s.runs = slices.SortedStableFunc(slices.Values(runs), func(a, b *result.Run) int { return a.Start.Compare(b.Start) })
 	for _, r := range s.runs {
+		s.ids[r.ID] = true
 		launch := r.PairedBy()
 		if _, there := s.number[launch]; !there {
 			s.number[launch] = int32(len(s.launches))

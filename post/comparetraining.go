@@ -145,39 +145,31 @@ func (p *trainingStep) compare(o *trainingStep) int {
 
 // gatherTraining reads the training steps of all sides. pool is the dataset that all sides are of, nil where each has its own.
 func gatherTraining(ctx context.Context, sides []*side, pool *result.Dataset) (*contest, []result.Problem, error) {
-	var paths []string
-	if pool != nil {
-		paths = pool.StepFiles()
-	}
-	sideOf := map[string]*side{} // by the ID of a run
-	for _, s := range sides {
-		if s.data != nil {
-			paths = append(paths, s.data.StepFiles()...)
-		}
-		for _, r := range s.runs {
-			sideOf[r.ID] = s
-		}
-	}
-	files, notes := result.ReadStepRuns(paths)
-	if ctx.Err() != nil {
-		return nil, nil, context.Cause(ctx)
-	}
-	rows, problems := result.MergeSteps(files)
 	var points []*trainingStep
+	var notes []result.Problem
 	number, parts := map[trainingStep]int32{}, partsOf(sides)
-	for _, row := range rows {
-		s := sideOf[row.File.Run.ID]
-		if s == nil {
-			continue // of a side that is compared with none
+	err := byDataset(sides, pool, func(data *result.Dataset, sideOf map[string]*side, _ bool) error {
+		files, unread := result.ReadStepRuns(data.StepFiles())
+		rows, problems := result.MergeSteps(files)
+		notes = slices.Concat(notes, unread, problems)
+		for _, row := range rows {
+			s := sideOf[row.File.Run.ID]
+			if s == nil {
+				continue // of a side that is compared with none
+			}
+			p := trainingOf(&row)
+			p.who = whoOf(analysis.ContenderOf(&row.File.Run), parts)
+			n, known := number[p]
+			if !known {
+				n = int32(len(points))
+				number[p], points = n, append(points, &p)
+			}
+			s.addStep(n, &row)
 		}
-		p := trainingOf(&row)
-		p.who = whoOf(analysis.ContenderOf(&row.File.Run), parts)
-		n, known := number[p]
-		if !known {
-			n = int32(len(points))
-			number[p], points = n, append(points, &p)
-		}
-		s.addStep(n, &row)
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, s := range sides {
 		s.index(len(points))
@@ -187,7 +179,7 @@ func gatherTraining(ctx context.Context, sides []*side, pool *result.Dataset) (*
 		order[i] = int32(i)
 	}
 	slices.SortFunc(order, func(i, j int32) int { return points[i].compare(points[j]) })
-	return &contest{trainingSteps, order, func(point int32) subject { return points[point] }}, slices.Concat(notes, problems), nil
+	return &contest{trainingSteps, order, func(point int32) subject { return points[point] }}, notes, nil
 }
 
 // addStep notes what a launch says of a point. A point whose rounds were cut off has no time that could stand for its launch.

@@ -249,6 +249,11 @@ type NoPair struct {
 	Held Held `json:"held"`
 }
 
+// SameRuns reports sides that are the same runs, perhaps in copies.
+type SameRuns struct {
+	Runs int `json:"runs"`
+}
+
 // SimulatedSides reports sides of the simulation.
 type SimulatedSides struct {
 	Simulated []string `json:"simulated"`
@@ -276,6 +281,7 @@ func (SidesDiffer) Code() Code              { return "sides-differ" }
 func (LaunchOrder) Code() Code              { return "launch-order" }
 func (NotComparable) Code() Code            { return "not-comparable" }
 func (NoPair) Code() Code                   { return "no-pair" }
+func (SameRuns) Code() Code                 { return "same-runs" }
 func (SimulatedSides) Code() Code           { return "simulated-sides" }
 func (SimulatedAgainstMeasured) Code() Code { return "simulated-against-measured" }
 
@@ -381,6 +387,13 @@ var comparisons = []Entry{
 		Example: NoPair{"block"}, Severity: Warning, Source: compareSource,
 		Text: "no {Held} has a time of both sides",
 		Doc:  "The sides are compared within launches or blocks, and none of them measured this point on both sides.",
+	},
+	{
+		Example: SameRuns{4}, Severity: Warning, Source: compareSource,
+		Text:   "both sides are the same runs ({Runs run}), so the comparison shows nothing",
+		Advice: "compare runs of two states, such as before and after a change",
+		Doc: `The two sides have the same run IDs: one folder twice, or a copy of it. Each launch counts on both sides and is
+			paired with itself, so that all ratios are 1 and no verdict is better or worse.`,
 	},
 	{
 		Example: SimulatedSides{[]string{"A", "B"}}, Severity: Warning,

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCompareSameRuns: each launch counts on both sides, all ratios are exactly 1, and the JSON states the reason.
+func TestCompareSameRuns(t *testing.T) {
+	for _, n := range []int{1, 4, 6, 9} {
+		dir := filepath.Join(t.TempDir(), "a")
+		launches{n: n, step: 1, factor: 1, noise: 0.1}.save(t, dir)
+		stepLaunches{n: n, step: 1, factor: 1, noise: 0.1}.save(t, dir)
+		copied := filepath.Join(t.TempDir(), "copy")
+		if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		linked := filepath.Join(t.TempDir(), "linked")
+		if err := os.Symlink(dir, linked); err != nil {
+			t.Fatal(err)
+		}
+		want := "inconclusive"
+		if n >= 6 { // as many pairs
+			want = "same"
+		}
+		for name, args := range map[string][]string{
+			"folder": {dir, dir}, "three": {dir, dir, dir}, "copy": {dir, copied}, "link": {dir, linked},
+			"limit": {"--fail-above", "1%", dir, dir}, "base": {"--base", dir, dir, dir},
+		} {
+			t.Run(fmt.Sprintf("%d launches, %s", n, name), func(t *testing.T) { sameRuns(t, n, want, args) })
+		}
+		if n == 1 {
+			files, err := filepath.Glob(filepath.Join(dir, "profile*.jsonl"))
+			if err != nil || len(files) != 1 {
+				t.Fatal(files, err)
+			}
+			if d, code, _ := compareJSON(t, files[0], files[0]); code != 0 || !d.has("same-runs") {
+				t.Errorf("a file: exit %d, %+v", code, d.Notices)
+			}
+		}
+		if _, code, _ := compareJSON(t, "--fail-on", "warning", dir, dir); code != codeExceeded {
+			t.Errorf("--fail-on warning: exit %d", code)
+		}
+	}
+}
+
+func sameRuns(t *testing.T, n int, want string, args []string) {
+	t.Helper()
+	d, code, stderr := compareJSON(t, args...)
+	if code != 0 || stderr != "" || !d.has("same-runs") {
+		t.Errorf("exit %d, notices %+v; %s", code, d.Notices, stderr)
+	}
+	for _, code := range []string{"regression", "speedup", "too-few-launches", "launch-order", "paired-sides"} {
+		if d.has(code) {
+			t.Errorf("notice %s", code)
+		}
+	}
+	check := func(v verdictJSON, a, b timeJSON) {
+		t.Helper()
+		if v.Ratio == nil || *v.Ratio != 1 || v.Verdict != want || v.More != nil || a != b || a.Launches != n ||
+			v.P != nil && *v.P != 1 {
+			t.Errorf("%+v of %+v and %+v", v, a, b)
+		}
+	}
+	for _, c := range d.Duels {
+		for _, p := range c.Points {
+			check(p.verdictJSON, p.A.timeJSON, p.B.timeJSON)
+		}
+		for _, p := range d.Steps.Duels[0].Points {
+			check(p.verdictJSON, p.A.timeJSON, p.B.timeJSON)
+		}
+		if len(c.Points) != 14 || len(d.Steps.Duels[0].Points) == 0 {
+			t.Errorf("%d points, and %d of steps", len(c.Points), len(d.Steps.Duels[0].Points))
+		}
+	}
+}
+
+// TestCompareSharedRuns: sides that share some of their runs are refused.
+func TestCompareSharedRuns(t *testing.T) {
+	dir := t.TempDir()
+	ab, b := filepath.Join(dir, "ab"), filepath.Join(dir, "b")
+	launches{n: 2, step: 1, factor: 1}.save(t, ab)
+	launches{n: 1, step: 1, first: 1, factor: 1}.save(t, b)
+	for _, args := range [][]string{{ab, b}, {b, ab}, {b, b, ab}} {
+		if _, code, stderr := compareJSON(t, args...); code != codeUsage || !strings.Contains(stderr, "compare different runs") {
+			t.Errorf("%v: exit %d; %s", args, code, stderr)
+		}
+	}
+}
