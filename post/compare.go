@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -251,7 +252,7 @@ func notesOf(sides []*side, pool *result.Dataset) (notes []result.Problem) {
 // distinct are the problems without repetitions: two sides may be the same files.
 func distinct(all []result.Problem) (kept []result.Problem) {
 	for _, p := range all {
-		if !slices.Contains(kept, p) {
+		if !slices.ContainsFunc(kept, func(k result.Problem) bool { return reflect.DeepEqual(k, p) }) {
 			kept = append(kept, p)
 		}
 	}
