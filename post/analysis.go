@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/stats"
 	"busbar/post/analysis"
@@ -58,7 +59,7 @@ var reading string
 
 // paragraph writes wrapped text; its lines but the first are set in as far as the first word stands.
 func (a *analyst) paragraph(first, text string) {
-	for i, line := range wrap(text, 100-len(first)) {
+	for i, line := range document.Wrap(text, 100-len(first)) {
 		if i > 0 {
 			first = strings.Repeat(" ", len(first))
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -9,11 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/internal/notice"
 )
 
 func newExplain(stdout io.Writer) *cobra.Command {
-	return &cobra.Command{
+	var format document.Format
+	cmd := &cobra.Command{
 		Use:     "explain [CODE]",
 		GroupID: "other",
 		Short:   "List the codes of all notices, or document one",
@@ -25,17 +26,19 @@ do about it, and an example.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				listCodes(stdout)
-				return nil
+				return listCodes(notice.Entries()).Write(stdout, format)
 			}
 			e := notice.Find(notice.Code(args[0]))
 			if e == nil {
 				return &usageError{coll.Unknown("code", args[0], codes()), cmd.CommandPath()}
 			}
-			fmt.Fprint(stdout, explain(e))
-			return nil
+			d := &document.Document{Kind: "explain", Data: explainData{[]explained{explain(e)}}}
+			d.Add(explain(e).section())
+			return d.Write(stdout, format)
 		},
 	}
+	formatFlag(cmd.Flags(), &format)
+	return cmd
 }
 
 func codes() (all []string) {
@@ -45,41 +48,59 @@ func codes() (all []string) {
 	return all
 }
 
-func listCodes(w io.Writer) {
-	for _, e := range notice.Entries() {
-		lines := wrap(notice.Message(e.Example), 43)
+// explainData is what the JSON of post explain has.
+type explainData struct {
+	Codes []explained `json:"codes"`
+}
+
+// explained is the documentation of a code.
+type explained struct {
+	Code       notice.Code     `json:"code"`
+	Severity   notice.Severity `json:"severity"`
+	Meaning    string          `json:"meaning"`
+	Example    string          `json:"example"`
+	Advice     string          `json:"advice"`
+	Parameters []string        `json:"parameters"`
+	Source     string          `json:"source"`
+}
+
+func explain(e *notice.Entry) explained {
+	return explained{
+		e.Code(), e.Severity, e.Meaning(), textOf(e.Example), notice.ToDo(e.Example), parameters(e.Example), e.Source,
+	}
+}
+
+// section is the documentation without what is empty.
+func (e explained) section() *document.Section {
+	var fields document.Fields
+	for _, f := range (document.Fields{
+		{Name: "severity", Value: e.Severity.String()}, {Name: "meaning", Value: e.Meaning},
+		{Name: "example", Value: e.Example}, {Name: "advice", Value: e.Advice},
+		{Name: "parameters", Value: strings.Join(e.Parameters, ", ")}, {Name: "source", Value: e.Source},
+	}) {
+		if f.Value != "" {
+			fields = append(fields, f)
+		}
+	}
+	return &document.Section{Title: string(e.Code), Blocks: []document.Block{fields}}
+}
+
+// listCodes is a table of the codes, with the beginning of an example.
+func listCodes(entries []*notice.Entry) *document.Document {
+	t := &document.Table{Columns: []document.Column{{Name: "code"}, {Name: "severity"}, {Name: "example"}}}
+	var data explainData
+	for _, e := range entries {
+		lines := document.Wrap(notice.Message(e.Example), 40)
 		if len(lines) > 1 {
 			lines[0] += " …"
 		}
-		fmt.Fprintf(w, "%-24s %-8s %s\n", e.Code(), e.Severity, lines[0])
+		t.Row(string(e.Code()), e.Severity.String(), lines[0])
+		data.Codes = append(data.Codes, explain(e))
 	}
-	fmt.Fprintln(w, "\npost explain CODE documents one of them.")
-}
-
-// explain documents a code for a terminal.
-func explain(e *notice.Entry) string {
-	var b strings.Builder
-	paragraph := func(title, text string) {
-		if text == "" {
-			return
-		}
-		fmt.Fprintf(&b, "\n%s\n", title)
-		for line := range strings.Lines(text) {
-			for _, l := range wrap(line, 78) {
-				fmt.Fprintf(&b, "  %s\n", l)
-			}
-		}
+	return &document.Document{
+		Kind: "explain", Title: "Codes of all notices; post explain CODE documents one", Data: data,
+		Blocks: []document.Block{t},
 	}
-	fmt.Fprintf(&b, "%s (%s)\n", e.Code(), e.Severity)
-	paragraph("Meaning", e.Meaning())
-	paragraph(
-		"Example",
-		strings.Join(append([]string{notice.Message(e.Example) + "."}, notice.Details(e.Example)...), "\n"),
-	)
-	paragraph("Advice", notice.ToDo(e.Example))
-	paragraph("Parameters", strings.Join(parameters(e.Example), "\n"))
-	paragraph("Source", e.Source)
-	return b.String()
 }
 
 // parameters are the names of a fact's parameters in JSON.

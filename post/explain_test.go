@@ -1,44 +1,58 @@
 package main
 
 import (
-	"fmt"
-	"os"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"busbar/internal/document"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
 )
 
 // The page of all codes is made from the catalogue; -update writes it anew.
 func TestNoticesPage(t *testing.T) {
-	var b strings.Builder
-	b.WriteString(`# Notices
-
-Each warning, finding and problem has a code that never changes; its wording may. ` + "`post explain CODE`" + ` prints the same as this
-page, which is made from the catalogue (internal/notice). Parameters are in base units: bytes, seconds, bytes per second, and
-shares and ratios as numbers.
-`)
+	d := &document.Document{Title: "Notices"}
+	d.Add(document.Paragraph("Each warning, finding and problem has a code that never changes; its wording may. `post explain CODE` prints " +
+		"the same as this page, which is made from the catalogue (internal/notice). Parameters are in base units: bytes, " +
+		"seconds, bytes per second, and shares and ratios as numbers."))
 	for _, e := range notice.Entries() {
-		fmt.Fprintf(&b, "\n## `%s`\n\n%s. %s\n\n", e.Code(), severities[e.Severity], e.Meaning())
-		sentences := append([]string{notice.Message(e.Example) + "."}, notice.Details(e.Example)...)
-		fmt.Fprintf(&b, "> %s\n", strings.Join(sentences, " "))
-		if todo := notice.ToDo(e.Example); todo != "" {
-			fmt.Fprintf(&b, "\nAdvice: %s\n", todo)
-		}
-		if names := parameters(e.Example); names != nil {
-			fmt.Fprintf(&b, "\nParameters: `%s`.\n", strings.Join(names, "`, `"))
-		}
-		if e.Source != "" {
-			fmt.Fprintf(&b, "\nSource: %s.\n", e.Source)
-		}
+		d.Add(explain(e).section())
 	}
-	path := filepath.Join("..", "docs", "reference", "notices.md")
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	var page bytes.Buffer
+	if err := d.Write(&page, document.Markdown); err != nil {
 		t.Fatal(err)
 	}
-	golden.Text(t, path, b.String())
+	golden.Text(t, filepath.Join("..", "docs", "reference", "notices.md"), page.String())
 }
 
-var severities = map[notice.Severity]string{notice.Info: "Info", notice.Warning: "Warning", notice.Error: "Error"}
+// The list has every code, and fits 80 columns.
+func TestExplainLists(t *testing.T) {
+	var text, page bytes.Buffer
+	if err := errors.Join(run(t.Context(), []string{"explain"}, &text, io.Discard),
+		run(t.Context(), []string{"explain", "--format", "json"}, &page, io.Discard)); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(text.String()) {
+		if len([]rune(strings.TrimSpace(line))) > document.Width {
+			t.Errorf("too long: %s", line)
+		}
+	}
+	var d struct {
+		Schema int
+		explainData
+	}
+	if err := json.Unmarshal(page.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range notice.Entries() {
+		if d.Schema != document.Schema || i >= len(d.Codes) || d.Codes[i].Code != e.Code() ||
+			d.Codes[i].Example != textOf(e.Example) {
+			t.Fatalf("code %d of %d is not that of %s", i, len(d.Codes), e.Code())
+		}
+	}
+}

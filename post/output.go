@@ -24,9 +24,14 @@ type outputFlags struct {
 
 // flags adds those flags.
 func (o *outputFlags) flags(f *pflag.FlagSet) {
-	o.format = document.Text
-	f.Var(&o.format, "format", "print `FORMAT`: "+strings.Join(document.FormatNames(), ", "))
+	formatFlag(f, &o.format)
 	o.noticeFlags(f)
+}
+
+// formatFlag adds --format.
+func formatFlag(f *pflag.FlagSet, format *document.Format) {
+	*format = document.Text
+	f.Var(format, "format", "print `FORMAT`: "+strings.Join(document.FormatNames(), ", "))
 }
 
 // noticeFlags adds --ignore and --fail-on.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/analysis"
@@ -123,7 +124,7 @@ func (r *reporter) say(made *report.Report) {
 
 // hanging writes a text 80 columns wide, with a sign before its first line.
 func hanging(w io.Writer, sign, text string) {
-	for i, line := range wrap(text, 78) {
+	for i, line := range document.Wrap(text, 78) {
 		if i > 0 {
 			sign = "  "
 		}
