@@ -314,7 +314,7 @@ func (d *duel) apart() (lines []string) {
 			}
 		}
 		if !slices.ContainsFunc(a, func(v string) bool { return slices.Contains(b, v) }) {
-			lines = append(lines, printable(p.name+": "+units.Some(a)+" in "+d.a.name+", "+units.Some(b)+" in "+d.b.name))
+			lines = append(lines, document.Printable(p.name+": "+units.Some(a)+" in "+d.a.name+", "+units.Some(b)+" in "+d.b.name))
 		}
 	}
 	if lines == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/foreign"
@@ -77,7 +78,7 @@ func (m *importer) run(ctx context.Context, cmd *cobra.Command, args []string) (
 		}
 		if err != nil {
 			failed++
-			fmt.Fprintln(m.stderr, "post:", printable(err.Error()))
+			fmt.Fprintln(m.stderr, "post:", document.Printable(err.Error()))
 		}
 	}
 	whole := m.counts.Rows - m.counts.Torn
@@ -103,7 +104,7 @@ func (m *importer) file(ctx context.Context, path string) error {
 		return err
 	}
 	if same := m.seen[hash]; same != "" {
-		fmt.Fprintf(m.stderr, "post: %s: holds the same bytes as %s, which is imported already\n", printable(path), printable(same))
+		fmt.Fprintf(m.stderr, "post: %s: holds the same bytes as %s, which is imported already\n", document.Printable(path), document.Printable(same))
 		return nil
 	}
 	f, err := os.Open(path)
@@ -135,7 +136,7 @@ func (m *importer) say(path string, s *importSink, counts foreign.Counts) {
 	for _, t := range s.tables {
 		fmt.Fprintln(m.stdout, t.draft.path)
 		for _, w := range t.warnings {
-			fmt.Fprintf(m.stderr, "post: %s: %s\n", printable(path), printable(w))
+			fmt.Fprintf(m.stderr, "post: %s: %s\n", document.Printable(path), document.Printable(w))
 		}
 	}
 	words := fmt.Sprintf("%s, %s in %s", strings.Join(s.formats, ", "), units.Count(counts.Points, "point"), units.Count(counts.Rows, "row"))
@@ -145,9 +146,9 @@ func (m *importer) say(path string, s *importSink, counts foreign.Counts) {
 	if s.lines != nil {
 		words += ", kept in " + s.lines.path
 	}
-	fmt.Fprintf(m.stderr, "post: %s: %s\n", printable(path), printable(words))
+	fmt.Fprintf(m.stderr, "post: %s: %s\n", document.Printable(path), document.Printable(words))
 	if counts.First != "" {
-		fmt.Fprintf(m.stderr, "post: the first: %s\n", printable(counts.First))
+		fmt.Fprintf(m.stderr, "post: the first: %s\n", document.Printable(counts.First))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"busbar/internal/document"
 	"busbar/internal/result"
 )
 
@@ -67,7 +68,7 @@ func folder(args []string) (string, error) {
 // note says on stderr what is worth knowing about the files.
 func note(stderr io.Writer, problems []result.Problem) {
 	for _, p := range problems {
-		fmt.Fprintln(stderr, "post:", printable(p.String()))
+		fmt.Fprintln(stderr, "post:", document.Printable(p.String()))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 
+	"busbar/internal/document"
 	"busbar/internal/result"
 )
 
@@ -40,7 +41,7 @@ func exitCode(err error, stderr io.Writer) int {
 		return codeDone
 	}
 	if !errors.Is(err, errSaid) {
-		fmt.Fprintln(stderr, "post:", printable(err.Error()))
+		fmt.Fprintln(stderr, "post:", document.Printable(err.Error()))
 	}
 	var usage *usageError
 	var mixed *result.RehearsedError

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/internal/result"
 	"busbar/post/say"
 )
@@ -77,9 +78,9 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 	fmt.Fprintf(
 		w,
 		"# %s: %s (%s), in the layout of nccl-tests\n",
-		printable(tool),
-		printable(f.Run.Backend.Name),
-		printable(f.Run.Backend.Library),
+		document.Printable(tool),
+		document.Printable(f.Run.Backend.Name),
+		document.Printable(f.Run.Backend.Library),
 	)
 	if f.Run.Rehearse {
 		fmt.Fprintln(w, "# REHEARSED: no device was measured; these figures say nothing about hardware")
@@ -97,9 +98,9 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 		check,
 		m.Graph,
 	)
-	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n", ncclTimes(f), printable(m.Average))
+	fmt.Fprintf(w, "# time: %s; of the ranks' times: %s\n", ncclTimes(f), document.Printable(m.Average))
 	for _, k := range f.Run.Warnings {
-		fmt.Fprintf(w, "# Warning: %s\n", printable(k.Line()))
+		fmt.Fprintf(w, "# Warning: %s\n", document.Printable(k.Line()))
 	}
 	fmt.Fprint(w, "#\n# Using devices\n")
 	for _, r := range f.Ranks {
@@ -117,10 +118,10 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 			r.Rank,
 			0,
 			r.PID,
-			printable(r.Host),
+			document.Printable(r.Host),
 			r.LocalRank,
-			printable(pci),
-			printable(device),
+			document.Printable(pci),
+			document.Printable(device),
 		)
 	}
 	fmt.Fprint(w, `#
@@ -217,10 +218,10 @@ func writeNCCLComments(w io.Writer, r *result.Record) {
 		say.Placement(r.Placement),
 	)
 	for _, k := range r.Warnings {
-		fmt.Fprintf(w, "%swarning: %s\n", point, printable(k.Line()))
+		fmt.Fprintf(w, "%swarning: %s\n", point, document.Printable(k.Line()))
 	}
 	if r.Time == nil && r.Status != result.OK {
-		fmt.Fprintf(w, "%s%s: %s\n", point, printable(string(r.Status)), printable(r.Reason))
+		fmt.Fprintf(w, "%s%s: %s\n", point, document.Printable(string(r.Status)), document.Printable(r.Reason))
 	}
 }
 
@@ -250,7 +251,7 @@ func ncclEnding(f *result.File) string {
 	}
 	words := "# busbar: " + string(f.End.Outcome)
 	if f.End.Reason != "" {
-		words += ": " + printable(f.End.Reason)
+		words += ": " + document.Printable(f.End.Reason)
 	}
 	return words + "\n"
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
-	"busbar/internal/result"
 )
 
 func addWord(list []string, word string) []string {
@@ -13,15 +12,6 @@ func addWord(list []string, word string) []string {
 		return list
 	}
 	return append(list, word)
-}
-
-// printable keeps what files say from steering the terminal; lines stay lines.
-func printable(s string) string {
-	lines := strings.Split(s, "\n")
-	for i, line := range lines {
-		lines[i] = result.Printable(line)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // textOf is a fact in sentences: its message, which may begin with the name of a host, and its details.

@@ -184,7 +184,7 @@ func readTimeline(ctx context.Context, stderr io.Writer, paths []string, o timel
 		return nil, err
 	}
 	for _, p := range problems {
-		fmt.Fprintln(stderr, "post:", printable(problemWords(p))+"; passed over")
+		fmt.Fprintln(stderr, "post:", document.Printable(problemWords(p))+"; passed over")
 	}
 	found := b.Timeline()
 	if !found.Ran() {

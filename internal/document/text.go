@@ -207,7 +207,7 @@ func shorten(s string, width int) string {
 func Wrap(s string, width int) []string {
 	var lines []string
 	line := ""
-	words := strings.Fields(printable(s))
+	words := strings.Fields(Printable(s))
 	for i := 0; i < len(words); i++ {
 		word := words[i]
 		if i+1 < len(words) && strings.HasPrefix(words[i+1], "%") {
@@ -225,8 +225,8 @@ func Wrap(s string, width int) []string {
 	return append(lines, line)
 }
 
-// printable removes control characters but line ends, at which text breaks as at spaces.
-func printable(s string) string {
+// Printable is text without control characters but line ends.
+func Printable(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
 		lines[i] = units.Printable(line)

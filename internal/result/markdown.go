@@ -3,9 +3,9 @@ package result
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
 	"busbar/internal/coll"
+	"busbar/internal/units"
 )
 
 const markdownHead = `| backend | world | collective | type | op | placement | mode | size | time | 95 % interval | algbw GB/s | busbw GB/s | check | status | warnings |
@@ -52,17 +52,7 @@ var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "\r\n
 // MarkdownText is text for a page or a cell of a table, where it neither ends the cell, nor vanishes as a tag, nor steers a
 // terminal.
 func MarkdownText(text string) string {
-	return Printable(markdownEscapes.Replace(text))
-}
-
-// Printable is text without what steers a terminal, or turns around what stands behind it.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '\uFFFD'
-	}, text)
+	return units.Printable(markdownEscapes.Replace(text))
 }
 
 // humanTime is a time with its unit, in three or more digits.

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // palette is Okabe and Ito's (2008, "Color Universal Design") without its yellow, which is too pale for lines on
@@ -88,7 +88,7 @@ func (p pen) cap() vg.Length { return p.face.Font.Size * 0.72 }
 
 // put writes s with its baseline at y and the share align of its width left of x: 0 starts there, 1 ends there.
 func (p pen) put(c draw.Canvas, x, y, align vg.Length, s string) {
-	s = result.Printable(s) // an SVG may not hold control characters
+	s = units.Printable(s) // an SVG may not hold control characters
 	c.SetColor(p.color)
 	c.FillString(p.face, vg.Point{X: x - align*p.width(s), Y: y}, s)
 }

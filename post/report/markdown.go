@@ -181,14 +181,14 @@ func (m *markdown) hint(h Hint, finding int) {
 	if h.Sweep != "" {
 		m.line("\n     ```yaml")
 		for line := range strings.SplitSeq(strings.TrimRight(h.Sweep, "\n"), "\n") {
-			m.line("     %s", strings.ReplaceAll(result.Printable(line), "```", "'''"))
+			m.line("     %s", strings.ReplaceAll(units.Printable(line), "```", "'''"))
 		}
 		m.line("     ```\n")
 	}
 }
 
 // code is text between backquotes.
-func code(s string) string { return strings.ReplaceAll(result.Printable(s), "`", "'") }
+func code(s string) string { return strings.ReplaceAll(units.Printable(s), "`", "'") }
 
 // figures are the points by collective, or where they are many, a row for each curve.
 func (m *markdown) figures() {
