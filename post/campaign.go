@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,7 +41,7 @@ commands. The state of a campaign is its results files alone.`,
 	return cmd
 }
 
-// campaignWords are one of the commands about campaigns in words: its one argument, what it is for in a line, how it goes, and examples.
+// campaignWords are the help of a command: its one argument, a summary, a description and examples.
 type campaignWords struct{ takes, short, long, example string }
 
 const planOrFolder = "a plan, or the folder of a campaign"
@@ -75,20 +76,20 @@ that failed. Writes no file.`,
 
 func (c *campaigner) checkCommand() *cobra.Command {
 	return c.folder(command("check [flags] PLAN|DIR", c.check, campaignWords{takes: planOrFolder,
-		short: "Read a plan: its id, and the flags of rank of each variant",
-		long: `The id of the campaign, and a line for each number of nodes and variant: nodes,
-ranks of a node (0: as the job decides), and its flags, quoted for a shell. What
-is wrong with a plan is said with its line.`,
+		short: "Check a plan; print its id, and the flags of rank of each variant",
+		long: `Prints the id of the campaign, and a line for each number of nodes and variant:
+nodes, ranks per node (0: as the job decides), and its flags, quoted for a
+shell. Errors in a plan are reported with their lines.`,
 		example: `  post campaign check campaign.yaml`,
 	}))
 }
 
 func (c *campaigner) jobsCommand() *cobra.Command {
 	cmd := command("jobs [flags] PLAN|DIR [-- OPTIONS OF SBATCH]", c.jobs, campaignWords{
-		short: "The commands that submit what is missing",
-		long: `One line for each array of jobs, in the order of submission, and one for the
-job that reports at the end, which waits for the numbers in $jobs. Nothing where
-nothing is missing. Nothing is written.`,
+		short: "Print the commands that submit what is missing",
+		long: `Prints a line for each array of jobs, in the order of submission, and one for
+the job that reports at the end, which waits for the numbers in $jobs. Prints
+nothing where nothing is missing. Writes no file.`,
 		example: `  post campaign jobs campaign.yaml
   post campaign jobs --queued 2:1,2:3 campaign.yaml -- --partition=gpu`,
 	})
@@ -100,17 +101,17 @@ nothing is missing. Nothing is written.`,
 
 func (c *campaigner) beginCommand() *cobra.Command {
 	return c.folder(command("begin [flags] PLAN", c.begin, campaignWords{takes: "a plan",
-		short: "Make a campaign's folder, with the plan that jobs go by",
-		long: `Writes plan.yaml, and campaign.json with the campaign's id, into its folder. A
-plan that contradicts results that are there is refused.`,
+		short: "Create a campaign's folder, with the plan that its jobs read",
+		long: `Writes plan.yaml, and campaign.json with the campaign's id, into its folder.
+Refuses a plan that contradicts existing results.`,
 		example: `  post campaign begin campaign.yaml`,
 	}))
 }
 
 func (c *campaigner) stepsCommand() *cobra.Command {
 	cmd := command("steps --nodes N --task I DIR", c.steps, campaignWords{takes: "the folder of a campaign",
-		short: "The launches that one job has still to start",
-		long: `One line for each, in their order, quoted for a shell: the folder of its
+		short: "Print the launches of one job that are not done",
+		long: `Prints a line for each, in their order, quoted for a shell: the folder of its
 results, NAME=VALUE for its environment, --, and the flags of rank.`,
 		example: `  post campaign steps --nodes 2 --task 1 results/nccl-228`,
 	})
@@ -132,7 +133,7 @@ func (c *campaigner) queue(cmd *cobra.Command) {
 
 func planAndOptions(cmd *cobra.Command, args []string) error {
 	if at := cmd.ArgsLenAtDash(); len(args) == 0 || at < 0 && len(args) > 1 || at > 1 || at == 0 {
-		return &usageError{fmt.Errorf("want one plan or folder, and options of sbatch behind --"), cmd.CommandPath()}
+		return &usageError{errors.New("post campaign jobs requires one plan or folder, and options of sbatch after --"), cmd.CommandPath()}
 	}
 	return nil
 }
@@ -140,13 +141,13 @@ func planAndOptions(cmd *cobra.Command, args []string) error {
 func oneArgument(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &usageError{fmt.Errorf("want %s, found %s", what, units.Count(len(args), "argument")), cmd.CommandPath()}
+			return &usageError{fmt.Errorf("requires %s, got %s", what, units.Count(len(args), "argument")), cmd.CommandPath()}
 		}
 		return nil
 	}
 }
 
-// open reads the plan or folder that was named. Whatever is wrong with it is a wrong call.
+// open reads the plan or folder that was named. An error in it is a usage error.
 func (c *campaigner) open(cmd *cobra.Command, path string) (*campaign.Campaign, error) {
 	of, err := c.opened(path)
 	if err != nil {
@@ -188,7 +189,7 @@ func (c *campaigner) tasks(cmd *cobra.Command) (map[campaign.Task]bool, error) {
 		n, err := strconv.Atoi(nodes)
 		i, err2 := strconv.Atoi(index)
 		if err != nil || err2 != nil {
-			return nil, &usageError{fmt.Errorf("--queued %s: want NODES:TASK", word), cmd.CommandPath()}
+			return nil, &usageError{fmt.Errorf("--queued %s: must be NODES:TASK", word), cmd.CommandPath()}
 		}
 		tasks[campaign.Task{Nodes: n, Index: i}] = true
 	}
