@@ -65,9 +65,6 @@ type Watch interface {
 	Phase(name string, expected time.Duration)
 }
 
-// SyncMethod names how ranks are brought together before a timed operation or batch; it stands in every record.
-const SyncMethod = "barrier of the world"
-
 // Fatal wraps an error after which this world cannot go on: the library or the world's own communication failed.
 type Fatal struct {
 	Phase string

@@ -46,15 +46,15 @@ func (m *measurement) timeFigures(mean float64) {
 	}
 	t.P90, t.P99 = s.P90, s.P99
 	t.Samples, t.Iterations, t.Outliers, t.AutoCorr = s.N, m.ops*m.o.Aggregate, s.Outliers, s.AutoCorr
-	t.Sync, t.Elapsed = SyncMethod, m.elapsed
+	t.Sync, t.Elapsed = result.SyncBarrier, m.elapsed
 	warn := func(f notice.Fact) { m.record.Warnings.Add(f) }
 	if m.c.Mode == coll.Throughput {
 		t.Batch = m.k * m.o.Aggregate
-		t.Summary = "median over batches of the " + m.o.Average.String()
+		t.Summary = result.MedianOfBatches + m.o.Average.String()
 	} else if m.untilLast() {
-		t.Summary = "median over iterations of first start to last end"
+		t.Summary = result.MedianToLastEnd
 	} else {
-		t.Summary = "median over iterations of the max over ranks"
+		t.Summary = result.MedianOfSlowest
 	}
 	operations := float64(max(1, t.Batch))
 	if m.c.Mode == coll.Latency {

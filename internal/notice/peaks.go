@@ -58,6 +58,13 @@ const (
 	Hierarchical PeakSaver = "an algorithm that works within nodes first"
 )
 
+// Sources of peaks that are not a GPU's.
+const (
+	SourcePCI   = "Linux, drivers/pci/pci.h: rate less the line code"
+	SourcePCI6  = "PCIe 6.0: 236 of the 256 bytes of a flit"
+	SourcePorts = "the drivers of rank 0's host"
+)
+
 // PeakUnknown reports why a peak is unknown.
 type PeakUnknown struct {
 	Reason PeakReason `json:"reason"`

@@ -288,6 +288,14 @@ func (p *Path) String() string {
 	return words
 }
 
+// How rank makes one time of those of all ranks, in Time.Sync and Time.Summary.
+const (
+	SyncBarrier     = "barrier of the world"
+	MedianOfSlowest = "median over iterations of the max over ranks"
+	MedianToLastEnd = "median over iterations of first start to last end"
+	MedianOfBatches = "median over batches of the " // and what is averaged
+)
+
 // Time summarises the time of one operation, in seconds. Bandwidths are derived from Seconds, never averaged.
 type Time struct {
 	Seconds    float64 `json:"s"`                    // median of iterations (latency) or of batches' time/operations (throughput)

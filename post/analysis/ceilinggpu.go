@@ -233,17 +233,12 @@ type pcieGeneration struct {
 	source string
 }
 
-const (
-	linuxPCI = "Linux, drivers/pci/pci.h: rate less the line code"
-	flitPCI  = "PCIe 6.0: 236 of the 256 bytes of a flit"
-)
-
 // pcieGenerations are in their order, from the first on.
 var pcieGenerations = []pcieGeneration{
-	{2.5, 8.0 / 10, linuxPCI},
-	{5, 8.0 / 10, linuxPCI},
-	{8, 128.0 / 130, linuxPCI},
-	{16, 128.0 / 130, linuxPCI},
-	{32, 128.0 / 130, linuxPCI},
-	{64, 236.0 / 256, flitPCI},
+	{2.5, 8.0 / 10, notice.SourcePCI},
+	{5, 8.0 / 10, notice.SourcePCI},
+	{8, 128.0 / 130, notice.SourcePCI},
+	{16, 128.0 / 130, notice.SourcePCI},
+	{32, 128.0 / 130, notice.SourcePCI},
+	{64, 236.0 / 256, notice.SourcePCI6},
 }

@@ -47,9 +47,6 @@ func (t traffic) carriers() []string {
 	return interfaces
 }
 
-// recordedRates is the source of the rates of ports.
-const recordedRates = "the drivers of rank 0's host"
-
 func isRDMA(port string) bool { return strings.Contains(port, "/") }
 
 // between is the ceiling of the network, where there are several nodes. Other hosts than rank 0's are taken to be like it.
@@ -84,7 +81,7 @@ func (c *Ceilings) between(run *result.Run, of coll.Case, nodes, perNode int) Ce
 		BusBW:  bus,
 		Name:   name,
 		Fact:   what,
-		Source: recordedRates,
+		Source: notice.SourcePorts,
 	}
 	if beyond > bus {
 		ceiling.Beyond, ceiling.By = beyond, notice.Hierarchical

@@ -22,9 +22,6 @@ type Peak struct {
 // Peaks are several, of which the one with the most conditions that are met counts; of equals the last.
 type Peaks []Peak
 
-// PeakHelp is the help text of the flag that gives peaks.
-const PeakHelp = "bus bandwidth that links are made for, as `450GB/s`, or 48GB/s@nodes=2,collective=alltoall"
-
 // peakUnits are bytes per second of each; all count one direction, as busbw does.
 var peakUnits = []struct {
 	name  string

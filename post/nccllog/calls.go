@@ -1,11 +1,11 @@
 package nccllog
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 )
 
 // callKey tells calls of one rank apart.
@@ -134,17 +134,14 @@ func (s callSign) compared() (callSign, bool) {
 }
 
 func (s callSign) String() string {
-	typ, _ := typed(s.typ)
-	text := fmt.Sprintf("%s of %d %s", s.name, s.count, typ)
-	if s.count < 0 {
-		text = s.name
-	}
 	what := collective(s.name)
+	call := notice.NCCLCall{Name: s.name, Count: s.count, Root: -1}
+	call.Type, _ = typed(s.typ)
 	if what.Reduces() {
-		text += ", " + reduced(s.op)
+		call.Op = reduced(s.op)
 	}
 	if what.Rooted() && what != coll.Other {
-		text += fmt.Sprintf(", root %d", s.root)
+		call.Root = s.root
 	}
-	return text
+	return call.String()
 }

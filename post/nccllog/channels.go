@@ -1,6 +1,7 @@
 package nccllog
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -242,14 +243,20 @@ func (r *Reader) chunk(p *process, m message) verdict {
 	return understood
 }
 
+// The lines that state whether NVLS is in use.
+var (
+	withNVLS    = regexp.MustCompile(`^NVLS (?:multicast support is available|Creat|comm )`)
+	withoutNVLS = regexp.MustCompile(`^NVLS multicast support is not available`)
+)
+
 // multicast reads lines of NVLS and MNNVL of which only whether they are there matters.
 func (r *Reader) multicast(p *process, m message) verdict {
 	yes, no := true, false
 	k := p.context(m.head, false)
 	switch {
-	case strings.HasPrefix(m.text, "NVLS multicast support is not available"):
+	case withoutNVLS.MatchString(m.text):
 		k.nvls = &no
-	case strings.HasPrefix(m.text, "NVLS multicast support is available"), strings.HasPrefix(m.text, "NVLS Creat"), strings.HasPrefix(m.text, "NVLS comm "):
+	case withNVLS.MatchString(m.text):
 		k.nvls = &yes
 	case strings.HasPrefix(m.text, "MNNVL 1 "):
 		k.mnnvl = &yes

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -102,7 +103,7 @@ func pathsText(t Topology, between string) string {
 	var texts []string
 	for _, p := range t.Paths {
 		if p.Pair == between && p.Type != "LOC" {
-			texts = append(texts, fmt.Sprintf("%d × %s %.1f GB/s", p.Times, p.Type, p.Bw))
+			texts = append(texts, notice.PathsFound{Paths: int(p.Times), Type: p.Type, Rate: p.Bw}.String())
 		}
 	}
 	slices.Sort(texts)
@@ -112,7 +113,8 @@ func pathsText(t Topology, between string) string {
 func searchText(c *Communicator, pattern string) string {
 	for _, g := range c.Graphs {
 		if g.Pattern == pattern {
-			return fmt.Sprintf("%d of %.1f GB/s (%s)", g.Channels, g.BwIntra, strings.TrimSuffix(g.Intra+"/"+g.Inter, "/"))
+			types := strings.TrimSuffix(g.Intra+"/"+g.Inter, "/")
+			return notice.ChannelsFound{Channels: g.Channels, Rate: g.BwIntra, Types: types}.String()
 		}
 	}
 	return ""
@@ -296,15 +298,13 @@ func (c *Contrast) measured(a, b *Log) {
 	switch {
 	case both == 0:
 	case ratio < apart:
-		c.Same = append(c.Same, fmt.Sprintf("nccl-tests times: %s", fmt.Sprintf("%s within %.0f %%", units.Count(both, "row"), 100*(apart-1))))
+		c.Same = append(c.Same, notice.RowsAlike{Rows: both, Within: apart - 1}.String())
 	default:
-		c.effect(onSpeed, fmt.Sprintf("busbw at %s (%s)", coll.FormatSize(most.Bytes, true), largestOf(both)),
+		where := notice.LargestDifference{Size: units.Bytes(most.Bytes), Of: both}
+		c.effect(onSpeed, where.String(),
 			fmt.Sprintf("%.1f GB/s", was.OutBusbw), fmt.Sprintf("%.1f GB/s", most.OutBusbw))
 	}
 }
-
-// largestOf is of how many sizes one differs most.
-func largestOf(sizes int) string { return "largest of " + units.Count(sizes, "difference") }
 
 // inits compares how long it took to make the largest communicators.
 func (c *Contrast) inits(a, b *Log) {

@@ -1,6 +1,7 @@
 package nccllog
 
 import (
+	"regexp"
 	"strings"
 )
 
@@ -112,35 +113,29 @@ func (r *Reader) assigned(p *process, text string) verdict {
 	return passed
 }
 
+// What the loader of plugins reports. Before "No plugin found", 2.18 to 2.20 have the error of dlopen.
+var (
+	pluginMissing = regexp.MustCompile(
+		`^(?:Could not find: ?|(?:dlerror=.*?)?No plugin found \()([^)]*)|^Plugin load \(([^)]*)\).*returned`)
+	pluginLoaded = regexp.MustCompile(
+		`^(?:Loaded|Using|Successfully loaded external) (?:(?:(?:net|profiler|tuner|(coll(?:net)?)) )?plugin )?(.*)$`)
+)
+
 // offered reads what the loader of plugins says.
 func (r *Reader) offered(p *process, layer, rest string) verdict {
 	list := map[string]string{"NET/Plugin": plugin, "TUNER/Plugin": tuner, "PROFILER/Plugin": profiler}[layer]
 	if list == "" {
 		return unknown
 	}
-	if strings.HasPrefix(rest, "dlerror=") { // 2.18 to 2.20: the loader's own words, then the usual ones
-		if i := strings.Index(rest, "No plugin found ("); i > 0 {
-			rest = rest[i:]
-		}
+	if m := pluginMissing.FindStringSubmatch(rest); m != nil {
+		return r.name(p, missing, strings.TrimRight(firstWord(m[1]+m[2]), "."), "")
 	}
-	for _, way := range []string{"Could not find: ", "Could not find:", "No plugin found (", "Plugin load ("} {
-		if name, ok := strings.CutPrefix(rest, way); ok {
-			if way == "Plugin load (" && !strings.Contains(name, "returned") {
-				return passed
-			}
-			name = strings.TrimRight(firstWord(strings.Split(name, ")")[0]), ".")
-			return r.name(p, missing, name, "")
-		}
-	}
-	for _, way := range []string{"Loaded net plugin ", "Loaded collnet plugin ", "Loaded coll plugin ", "Using tuner plugin ", "Loaded profiler plugin ", "Loaded ", "Using ", "Successfully loaded external plugin ", "Successfully loaded external profiler plugin ", "Successfully loaded external tuner plugin "} {
-		name, ok := strings.CutPrefix(rest, way)
-		if !ok {
-			continue
-		}
+	if m := pluginLoaded.FindStringSubmatch(rest); m != nil {
+		name := m[2]
 		if strings.HasPrefix(name, "internal") || strings.HasPrefix(name, "gin plugin ") {
 			return passed
 		}
-		if strings.Contains(way, "coll") {
+		if m[1] != "" {
 			list = collnet
 		}
 		version := ""

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +19,9 @@ const (
 	maxAnswers = 256
 	maxRAS     = 1 << 14
 )
+
+// missingData is how many ranks of a communicator did not answer.
+var missingData = regexp.MustCompile(`^Missing communicator data from (\d+)`)
 
 // rasText reads the text of ncclras, line by line.
 type rasText struct {
@@ -212,8 +216,8 @@ func (t *rasText) said(line string, words []string) {
 		t.problem(line)
 	case strings.Contains(text, "launched"):
 		t.launched(rank, numbered, words, text)
-	case strings.HasPrefix(text, "Missing communicator data from "):
-		if n, err := strconv.Atoi(firstWord(strings.TrimPrefix(text, "Missing communicator data from "))); err == nil {
+	case missingData.MatchString(text):
+		if n, err := strconv.Atoi(missingData.FindStringSubmatch(text)[1]); err == nil {
 			t.comm.Missing = n
 		}
 		t.count, t.state = nil, nil

@@ -356,7 +356,7 @@ var known = []struct {
 	{"MNNVL", true, (*Reader).multicast},
 	{"Loading topology file ", true, (*Reader).topologyFile},
 	{"Comm config ", true, (*Reader).configured},
-	{"Plugin name set by env to ", false, (*Reader).pluginByEnv},
+	{pluginNameSet, false, (*Reader).pluginByEnv},
 	{" set by env", false, (*Reader).environment},
 	{"_PLUGIN set to ", false, (*Reader).environment},
 	{" environment variable to ", false, (*Reader).environment},

@@ -38,6 +38,9 @@ func (r *Reader) set(p *process, name, value, from, said string) {
 // variable is the name of a variable of NCCL, its plugins and what lies below them.
 var variable = regexp.MustCompile(`\b(?:NCCL|NCCLX|RCCL|OFI|FI|UCX|SHARP|CUDA|HSA|HIP|ROCR|GPU|MSCCL)_[A-Z][A-Z0-9_]*[A-Z0-9]\b`)
 
+// setBy is behind the name of a variable: the environment, or what writes the line, sets it.
+var setBy = regexp.MustCompile(`^ (?:(set by) env(?:ironment)?|environment variable) to (.*)$`)
+
 // environment reads what a variable was set to: "NCCL_P2P_DISABLE set by environment to 1.", "Setting NCCL_TOPO_FILE environment
 // variable to /x.xml" of plugins, "Plugin name set by env to x", "NCCL_IB_HCA set to x", "NCCL_X=1".
 func (r *Reader) environment(p *process, m message) verdict {
@@ -50,19 +53,13 @@ func (r *Reader) environment(p *process, m message) verdict {
 	}
 	name, rest := m.text[at[0]:at[1]], m.text[at[1]:]
 	said := strings.TrimSpace(m.text)
-	for _, way := range []struct{ words, from string }{
-		{" set by environment to ", "environment"},
-		{" set by env to ", "environment"},
-		{" environment variable to ", ""},
-	} {
-		if value, ok := strings.CutPrefix(rest, way.words); ok {
-			from := way.from
-			if from == "" {
-				from = speaker(m.text[:at[0]])
-			}
-			r.set(p, name, valueOf(value), from, said)
-			return understood
+	if set := setBy.FindStringSubmatch(rest); set != nil {
+		from := "environment"
+		if set[1] == "" {
+			from = speaker(m.text[:at[0]])
 		}
+		r.set(p, name, valueOf(set[2]), from, said)
+		return understood
 	}
 	value, from := "", "mention"
 	switch {
@@ -103,12 +100,15 @@ func speaker(before string) string {
 	return "library"
 }
 
+// pluginNameSet is before the name of a plugin that a variable selects.
+const pluginNameSet = "Plugin name set by env to "
+
 // pluginByEnv reads "TUNER/Plugin: Plugin name set by env to libnccl-tuner.so".
 func (r *Reader) pluginByEnv(p *process, m message) verdict {
 	if m.open {
 		return unknown
 	}
-	before, value, _ := strings.Cut(m.text, "Plugin name set by env to ")
+	before, value, _ := strings.Cut(m.text, pluginNameSet)
 	name := "NCCL_NET_PLUGIN"
 	if kind, _, ok := strings.Cut(strings.TrimSpace(before), "/"); ok && letters(kind) {
 		name = "NCCL_" + kind + "_PLUGIN"

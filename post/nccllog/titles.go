@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -124,13 +125,13 @@ func initFact(c *Communicator) string {
 	}
 	parts := slices.Clone(slowest.Init.Parts)
 	slices.SortStableFunc(parts, func(a, b Part) int { return compareDown(a.Seconds, b.Seconds) })
-	var words []string
+	value := notice.SlowestInit{Rank: slowest.Rank, Total: slowest.Init.Total}
 	for _, p := range parts {
-		if len(words) < 4 && p.Seconds > 0 {
-			words = append(words, fmt.Sprintf("%s %.2f", p.Name, p.Seconds))
+		if len(value.Parts) < 4 && p.Seconds > 0 {
+			value.Parts = append(value.Parts, notice.InitPart{Name: p.Name, Seconds: p.Seconds})
 		}
 	}
-	return fmt.Sprintf("max %.2f s (rank %d: %s)", slowest.Init.Total, slowest.Rank, strings.Join(words, ", "))
+	return value.String()
 }
 
 // Lacks are what the log does not tell, with the word of NCCL_DEBUG_SUBSYS that records it.

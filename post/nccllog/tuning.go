@@ -17,6 +17,9 @@ type choiceKey struct {
 // maxChoices is how many are kept of one rank.
 const maxChoices = 1 << 14
 
+// copyEngine is how NCCL calls operations of its proxy and the copy engine.
+const copyEngine = "RMA proxy + CE"
+
 // choice reads "AllReduce: 8388608 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..23}" and its like of all versions.
 func (r *Reader) choice(p *process, m message) verdict {
 	c := cursor{s: m.text, open: m.open}
@@ -45,8 +48,8 @@ func (r *Reader) choice(p *process, m message) verdict {
 		c.small()
 	case c.maybe("cudaMemcpy"):
 		ch.Kernel = "cudaMemcpy"
-	case c.maybe("RMA proxy + CE"):
-		ch.Kernel = "RMA proxy + CE"
+	case c.maybe(copyEngine):
+		ch.Kernel = copyEngine
 	default:
 		return unknown
 	}

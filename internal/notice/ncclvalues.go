@@ -1,0 +1,90 @@
+package notice
+
+import (
+	"fmt"
+	"strings"
+
+	"busbar/internal/units"
+)
+
+// Values of NCCL's logs that notices and tables show.
+
+// PathsFound are how many paths of a kind NCCL found.
+type PathsFound struct {
+	Paths int
+	Type  string  // NVL, PIX, …
+	Rate  float64 // GB/s
+}
+
+func (p PathsFound) String() string {
+	return fmt.Sprintf("%d × %s %.1f GB/s", p.Paths, p.Type, p.Rate)
+}
+
+// ChannelsFound are the rings or trees that NCCL found.
+type ChannelsFound struct {
+	Channels int
+	Rate     float64 // GB/s
+	Types    string  // of the paths within nodes, and between them
+}
+
+func (c ChannelsFound) String() string {
+	return fmt.Sprintf("%d of %.1f GB/s (%s)", c.Channels, c.Rate, c.Types)
+}
+
+// RowsAlike is that all rows of two tables are about equal.
+type RowsAlike struct {
+	Rows   int
+	Within float64
+}
+
+func (r RowsAlike) String() string {
+	return fmt.Sprintf("nccl-tests times: %s within %.0f %%", units.Count(r.Rows, "row"), 100*r.Within)
+}
+
+// LargestDifference is the size at which two tables differ most.
+type LargestDifference struct {
+	Size units.Bytes
+	Of   int
+}
+
+func (d LargestDifference) String() string {
+	return fmt.Sprintf("busbw at %v (largest of %s)", d.Size, units.Count(d.Of, "difference"))
+}
+
+// SlowestInit is the rank whose initialization took longest.
+type SlowestInit struct {
+	Rank  int
+	Total float64 // s
+	Parts []InitPart
+}
+
+func (s SlowestInit) String() string {
+	var parts []string
+	for _, p := range s.Parts {
+		parts = append(parts, fmt.Sprintf("%s %.2f", p.Name, p.Seconds))
+	}
+	return fmt.Sprintf("max %.2f s (rank %d: %s)", s.Total, s.Rank, strings.Join(parts, ", "))
+}
+
+// NCCLCall is a call of a collective as far as all ranks must have it the same.
+type NCCLCall struct {
+	Name  string
+	Count int64 // negative where it may differ
+	Type  string
+	Op    string // "" of what does not reduce
+	Root  int    // negative of what has no root
+}
+
+func (c NCCLCall) String() string {
+	text := c.Name
+	if c.Count >= 0 {
+		text = fmt.Sprintf("%s of %d %s", c.Name, c.Count, c.Type)
+	}
+	if c.Op != "" {
+		text += ", " + c.Op
+	}
+	if c.Root >= 0 {
+		text += fmt.Sprintf(", root %d", c.Root)
+	}
+	return text
+}
