@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -167,7 +166,7 @@ func (c comparison) ignore(shows func(notice.Code) bool) {
 // compare compares the sides at points of each kind; lacking are kinds that a side has no points of, notes are of what was
 // read and could not be compared.
 func (c *comparer) compare(ctx context.Context, sides []*side, pool *result.Dataset, rules *thresholds) (
-	all comparison, lacking []notice.Notice, notes []result.Problem, err error,
+	all comparison, lacking []notice.Notice, notes []notice.Notice, err error,
 ) {
 	alpha := stats.DefaultAlpha
 	if c.strict {
@@ -175,7 +174,7 @@ func (c *comparer) compare(ctx context.Context, sides []*side, pool *result.Data
 	}
 	for _, k := range []struct {
 		*kind
-		gather func(context.Context, []*side, *result.Dataset) (*contest, []result.Problem, error)
+		gather func(context.Context, []*side, *result.Dataset) (*contest, []notice.Notice, error)
 	}{{collectives, gatherCollectives}, {trainingSteps, gatherTraining}} {
 		of, without := k.sidesOf(sides)
 		if lacking = append(lacking, without...); of == nil {
@@ -214,7 +213,7 @@ func (c *comparer) rules(cmd *cobra.Command) (*thresholds, error) {
 }
 
 // read finds the sides. pool is the dataset that all are of, nil where each has its own.
-func (c *comparer) read(ctx context.Context, cmd *cobra.Command, args []string) (sides []*side, pool *result.Dataset, notes []result.Problem, err error) {
+func (c *comparer) read(ctx context.Context, cmd *cobra.Command, args []string) (sides []*side, pool *result.Dataset, notes []notice.Notice, err error) {
 	if !cmd.Flags().Changed("by") {
 		if len(args) < 2 {
 			return nil, nil, nil, &usageError{errOneSide, cmd.CommandPath()}
@@ -239,7 +238,7 @@ func (c *comparer) read(ctx context.Context, cmd *cobra.Command, args []string) 
 	return sides, pool, notes, nil
 }
 
-func notesOf(sides []*side, pool *result.Dataset) (notes []result.Problem) {
+func notesOf(sides []*side, pool *result.Dataset) (notes []notice.Notice) {
 	if pool != nil {
 		return pool.Notes()
 	}
@@ -250,9 +249,9 @@ func notesOf(sides []*side, pool *result.Dataset) (notes []result.Problem) {
 }
 
 // distinct are the problems without repetitions: two sides may be the same files.
-func distinct(all []result.Problem) (kept []result.Problem) {
+func distinct(all []notice.Notice) (kept []notice.Notice) {
 	for _, p := range all {
-		if !slices.ContainsFunc(kept, func(k result.Problem) bool { return reflect.DeepEqual(k, p) }) {
+		if !slices.ContainsFunc(kept, p.Equal) {
 			kept = append(kept, p)
 		}
 	}
@@ -267,7 +266,7 @@ func (e *unmatchedError) Error() string {
 }
 
 // nothing is the error of sides that have no point in common.
-func (c comparison) nothing(sides []*side, notes []result.Problem) error {
+func (c comparison) nothing(sides []*side, notes []notice.Notice) error {
 	if c == nil {
 		return &unmatchedError{kindsOf(sides)}
 	}

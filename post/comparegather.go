@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/analysis"
 )
@@ -85,7 +86,7 @@ func severalOf(s *side, p part, alike []part) bool {
 
 // gatherCollectives reads all records of collectives of all sides. pool is the dataset that all sides are of, nil
 // where each has its own.
-func gatherCollectives(ctx context.Context, sides []*side, pool *result.Dataset) (*contest, []result.Problem, error) {
+func gatherCollectives(ctx context.Context, sides []*side, pool *result.Dataset) (*contest, []notice.Notice, error) {
 	g := &gathered{
 		sides: sides, parts: partsOf(sides), number: map[spot]int32{}, numbers: map[class]int32{},
 		classOf: map[classKey]int32{}, reasons: map[string]string{},
@@ -109,7 +110,7 @@ func gatherCollectives(ctx context.Context, sides []*side, pool *result.Dataset)
 		s.index(len(g.points))
 	}
 	of := func(point int32) subject { return collective{g.condition(point), g.who(point)} }
-	return &contest{collectives, g.sorted(), of}, g.lacking.problems("not compared"), nil
+	return &contest{collectives, g.sorted(), of}, g.lacking.notices(), nil
 }
 
 func (g *gathered) add(s *side, row result.Row) {

@@ -86,7 +86,7 @@ func sortBy(word string) (func(*result.Run) string, error) {
 
 // sidesOf are the sides that arguments name, one each. Two of them may be the same runs; the error is also that they share
 // some of their runs only.
-func sidesOf(ctx context.Context, args []string, o result.MergeOptions) (sides []*side, notes []result.Problem, err error) {
+func sidesOf(ctx context.Context, args []string, o result.MergeOptions) (sides []*side, notes []notice.Notice, err error) {
 	for i, arg := range args {
 		files, passed, err := find([]string{arg})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/internal/units"
@@ -144,9 +145,9 @@ func (p *trainingStep) compare(o *trainingStep) int {
 }
 
 // gatherTraining reads the training steps of all sides. pool is the dataset that all sides are of, nil where each has its own.
-func gatherTraining(ctx context.Context, sides []*side, pool *result.Dataset) (*contest, []result.Problem, error) {
+func gatherTraining(ctx context.Context, sides []*side, pool *result.Dataset) (*contest, []notice.Notice, error) {
 	var points []*trainingStep
-	var notes []result.Problem
+	var notes []notice.Notice
 	number, parts := map[trainingStep]int32{}, partsOf(sides)
 	err := byDataset(sides, pool, func(data *result.Dataset, sideOf map[string]*side, _ bool) error {
 		files, unread := result.ReadStepRuns(data.StepFiles())
@@ -191,8 +192,6 @@ func (s *side) addStep(point int32, row *result.StepRow) {
 		if e.seconds, e.step = r.Figures.Overlapped.Value, r.Figures; e.seconds <= 0 {
 			return // no figure, and nothing that went wrong
 		}
-	case e.status == result.Unfinished && r.Figures != nil:
-		e.reason = "cut off after " + units.Count(r.Figures.Rounds, "round")
 	default:
 		e.reason = r.Reason
 	}

@@ -239,7 +239,7 @@ func TestCompareTrainingFindings(t *testing.T) {
 				f.Records[0].Status, f.Records[0].Reason = result.Wrong, "3 elements differ"
 			}
 		}, notice.FailsNow, "ok in 3 launches, wrong in 1 launch (3 elements differ)", 3, codeExceeded},
-		"cut off in all": {stepCutOff, notice.NotMeasured, "unfinished in 4 launches (cut off after 7 rounds)", 0, 0},
+		"cut off in all": {stepCutOff, notice.NotMeasured, "unfinished in 4 launches (the run ended after 7 rounds, whose values these are)", 0, 0},
 		"cut off in one": {func(launch int, f *result.StepFile) {
 			if launch == 4 {
 				stepCutOff(launch, f)

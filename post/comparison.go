@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/internal/result"
+	"busbar/internal/notice"
 	"busbar/post/plot"
 )
 
@@ -60,7 +60,7 @@ func (f *findings) noteStale(dir string, written []output) {
 		paths, _ := filepath.Glob(filepath.Join(escaped(dir), form)) // the only error is of the form
 		for _, path := range paths {
 			if !slices.ContainsFunc(written, func(o output) bool { return o.name == filepath.Base(path) }) {
-				f.notes = append(f.notes, result.Problem{Path: path, Text: "is from earlier and was left as it is: there are no results for it now"})
+				f.notes = append(f.notes, notice.InFile(path, 0, notice.StaleOutput{}))
 			}
 		}
 	}

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/units"
 )
 
 // exporter is what post export was asked to do.
@@ -27,7 +26,7 @@ type exporter struct {
 // exportFile is one form that results are given to other programs in.
 type exportFile struct {
 	name  string
-	write func(e *exporter, ctx context.Context, files []string, w io.Writer) (notes []result.Problem, err error)
+	write func(e *exporter, ctx context.Context, files []string, w io.Writer) (notes []notice.Notice, err error)
 }
 
 var (
@@ -90,7 +89,7 @@ func (e *exporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 }
 
 // format writes one form, whole.
-func (e *exporter) format(ctx context.Context, f exportFile, files []string) (notes []result.Problem, err error) {
+func (e *exporter) format(ctx context.Context, f exportFile, files []string) (notes []notice.Notice, err error) {
 	if e.out == "" {
 		w := bufio.NewWriter(e.stdout)
 		notes, err = f.write(e, ctx, files, w)
@@ -113,11 +112,11 @@ func (e *exporter) format(ctx context.Context, f exportFile, files []string) (no
 	return notes, err
 }
 
-func (e *exporter) csv(ctx context.Context, files []string, w io.Writer) ([]result.Problem, error) {
+func (e *exporter) csv(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
 	return e.table(ctx, files, result.Output{Format: result.CSV, Writer: w})
 }
 
-func (e *exporter) json(ctx context.Context, files []string, w io.Writer) ([]result.Problem, error) {
+func (e *exporter) json(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
 	list := &jsonList{w: w}
 	notes, err := e.table(ctx, files, result.Output{Format: result.JSONL, Writer: list})
 	if err == nil {
@@ -127,7 +126,7 @@ func (e *exporter) json(ctx context.Context, files []string, w io.Writer) ([]res
 }
 
 // table writes the merged table.
-func (e *exporter) table(ctx context.Context, files []string, o result.Output) ([]result.Problem, error) {
+func (e *exporter) table(ctx context.Context, files []string, o result.Output) ([]notice.Notice, error) {
 	data, err := result.MergeContext(ctx, files, e.MergeOptions)
 	if err != nil {
 		return nil, err
@@ -173,7 +172,7 @@ func (l *jsonList) close() error {
 }
 
 // ncclTests writes run after run in the layout of nccl-tests. What it cannot hold is noted.
-func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (notes []result.Problem, err error) {
+func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (notes []notice.Notice, err error) {
 	shown, measured, rehearsed, trained := 0, "", "", 0
 	for _, path := range files {
 		f, err := readRun(ctx, path)
@@ -181,7 +180,7 @@ func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (
 			return notes, context.Cause(ctx)
 		}
 		if err != nil {
-			notes = append(notes, problemOf(path, err))
+			notes = append(notes, result.ProblemOf(path, err))
 			continue
 		}
 		if f.Run.Step != nil {
@@ -200,15 +199,15 @@ func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (
 		if shown > 0 {
 			fmt.Fprintln(w)
 		}
-		if left := notInNCCLTests(f); left != "" {
-			notes = append(notes, result.Problem{Path: path, Text: left})
+		if left := notInNCCLTests(f); left != (notice.NotInNCCLTests{}) {
+			notes = append(notes, notice.InFile(path, 0, left))
 		}
 		if writeNCCLTests(w, f) {
 			shown++
 		}
 	}
 	if trained > 0 {
-		notes = append(notes, result.StepsPassed(trained))
+		notes = append(notes, notice.New(notice.StepsSkipped{Files: trained}))
 	}
 	if shown == 0 {
 		return notes, &result.NothingError{Problems: notes}
@@ -216,27 +215,16 @@ func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (
 	return notes, nil
 }
 
-// notInNCCLTests counts the points that the layout of nccl-tests cannot hold; "" if there are none.
-func notInNCCLTests(f *result.File) string {
-	latency, others := 0, 0
+// notInNCCLTests counts the points that the layout of nccl-tests cannot hold.
+func notInNCCLTests(f *result.File) (left notice.NotInNCCLTests) {
 	for i := range f.Records {
 		switch r := &f.Records[i]; {
 		case inNCCLTests(r):
-		case r.Lacks() == "":
-			latency++
+		case r.Lacks() == (notice.Lack{}):
+			left.Latency++
 		default:
-			others++
+			left.Others++
 		}
 	}
-	var words []string
-	if latency > 0 {
-		words = append(words, units.Count(latency, "point")+" of latency mode")
-	}
-	if others > 0 {
-		words = append(words, units.Count(others, "point")+" of other operations, or without collective, size or mode")
-	}
-	if words == nil {
-		return ""
-	}
-	return "not in the layout of nccl-tests: " + strings.Join(words, ", ")
+	return left
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -29,7 +30,7 @@ var metrics = []metric{
 
 // prometheus writes of each point the newest figure that holds, and how many points there are by status. A point of which
 // several runs have a figure is one series; its runs are in the merged table.
-func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) ([]result.Problem, error) {
+func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
 	data, err := result.MergeContext(ctx, files, e.MergeOptions)
 	if err != nil {
 		return nil, err

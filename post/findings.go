@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/analysis"
@@ -17,13 +18,13 @@ type findings struct {
 	runs      []*result.Run // that have a row
 	times     *analysis.Measurements
 	name      map[analysis.Contender]string
-	left      []string         // backends whose rehearsed runs were left out
-	notes     []result.Problem // on files
-	rehearsed int              // rows that were
+	left      []string        // backends whose rehearsed runs were left out
+	notes     []notice.Notice // on files
+	rehearsed int             // rows that were
 }
 
 // gather reads runs. Rehearsed ones are left out unless they are let in. The error is that nothing is left.
-func gather(ctx context.Context, files []string, passed []result.Problem, rehearsed bool) (*findings, error) {
+func gather(ctx context.Context, files []string, passed []notice.Notice, rehearsed bool) (*findings, error) {
 	data, err := result.MergeContext(ctx, files, result.MergeOptions{IncludeRehearsed: true, NoSteps: true})
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func gather(ctx context.Context, files []string, passed []result.Problem, rehear
 	if err != nil {
 		return nil, err
 	}
-	f.notes = slices.Concat(passed, data.Notes(), lacking.problems("left out"))
+	f.notes = slices.Concat(passed, data.Notes(), lacking.notices())
 	if len(f.rows) == 0 {
 		if f.left != nil {
 			return nil, &usageError{fmt.Errorf("all results of %s were rehearsed (their figures say nothing about hardware); let them in with --include-rehearsed", units.Some(files)), "post report"}
@@ -57,7 +58,9 @@ func gather(ctx context.Context, files []string, passed []result.Problem, rehear
 		return nil, &result.NothingError{Problems: f.notes}
 	}
 	for _, backend := range f.left {
-		f.notes = append(f.notes, result.Problem{Path: backend, Text: "its results were rehearsed and are left out; --include-rehearsed lets them in"})
+		n := notice.New(notice.SimulatedSkipped{})
+		n.At.Subject = backend
+		f.notes = append(f.notes, n)
 	}
 	who := map[*result.Run]analysis.Contender{}
 	for _, run := range f.runs {

@@ -116,7 +116,7 @@ func (m *importer) file(ctx context.Context, path string) error {
 	defer s.discard()
 	counts, err := foreign.Read(f, foreign.File{Path: path, SHA256: hash, Given: m.given}, s)
 	if err == nil && m.strict && counts.Torn+counts.Unknown+counts.Doubtful > 0 {
-		err = fmt.Errorf("%s (--strict: %s)", counts.First, aside(counts))
+		err = fmt.Errorf("%s (--strict: %s)", counts.First.Text(), aside(counts))
 	}
 	if err == nil {
 		err = s.keep(counts.Points)
@@ -147,8 +147,8 @@ func (m *importer) say(path string, s *importSink, counts foreign.Counts) {
 		words += ", kept in " + s.lines.path
 	}
 	fmt.Fprintf(m.stderr, "post: %s: %s\n", document.Printable(path), document.Printable(words))
-	if counts.First != "" {
-		fmt.Fprintf(m.stderr, "post: the first: %s\n", document.Printable(counts.First))
+	if counts.First.Fact != nil {
+		fmt.Fprintf(m.stderr, "post: the first: %s\n", document.Printable(counts.First.Text()))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -18,7 +19,7 @@ import (
 const defaultFolder = "results"
 
 // find expands the arguments to run files; passed are those that it passed over. The error says where was looked.
-func find(args []string) (files []string, passed []result.Problem, err error) {
+func find(args []string) (files []string, passed []notice.Notice, err error) {
 	paths := args
 	if len(args) == 0 {
 		paths = []string{defaultFolder}
@@ -66,9 +67,9 @@ func folder(args []string) (string, error) {
 }
 
 // note says on stderr what is worth knowing about the files.
-func note(stderr io.Writer, problems []result.Problem) {
-	for _, p := range problems {
-		fmt.Fprintln(stderr, "post:", document.Printable(p.String()))
+func note(stderr io.Writer, problems []notice.Notice) {
+	for _, n := range problems {
+		fmt.Fprintln(stderr, "post:", document.Printable(n.Full()))
 	}
 }
 

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/units"
 )
 
 // lacks counts the points that cannot stand beside others, by file and reason: imported ones, and those of groups of nodes.
@@ -12,16 +12,19 @@ type lacks struct {
 	groups bool // some are of a pattern, which is whole without them
 }
 
-type lack struct{ path, reason string }
+type lack struct {
+	path string
+	what notice.Lack
+}
 
 // add says whether a point lacks something, and counts it.
 func (l *lacks) add(row result.Row) bool {
-	k := lack{reason: row.Record.Lacks()}
+	k := lack{what: row.Record.Lacks()}
 	switch {
 	case row.Record.Group != nil:
-		k = lack{"groups of nodes", "rank --pattern measured them to find a weak node; post show judges them"}
+		k.what = notice.Lack{Lacks: notice.GroupsOfNodes}
 		l.groups = true
-	case k.reason == "":
+	case k.what == (notice.Lack{}):
 		return false
 	default:
 		k.path = row.Run.Imported.Path
@@ -35,10 +38,10 @@ func (l *lacks) add(row result.Row) bool {
 	return true
 }
 
-// problems tells of what was left out.
-func (l *lacks) problems(what string) (problems []result.Problem) {
+// notices report what was left out.
+func (l *lacks) notices() (all []notice.Notice) {
 	for _, k := range l.order {
-		problems = append(problems, result.Problem{Path: k.path, Text: units.Count(l.n[k], "point") + " " + what + ": " + k.reason})
+		all = append(all, notice.InFile(k.path, 0, notice.PointsSkipped{Points: l.n[k], Lack: k.what}))
 	}
-	return problems
+	return all
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 )
@@ -124,7 +125,7 @@ func (m *merger) cases(ctx context.Context, data *result.Dataset, formats []stri
 }
 
 // steps writes the table of training steps, unless there are none, and returns the number of rows. Problems are added.
-func (m *merger) steps(ctx context.Context, trained []*result.StepFile, dir string, problems *[]result.Problem) (points int, err error) {
+func (m *merger) steps(ctx context.Context, trained []*result.StepFile, dir string, problems *[]notice.Notice) (points int, err error) {
 	rows, found := result.MergeSteps(trained)
 	*problems = append(*problems, found...)
 	if len(rows) == 0 {

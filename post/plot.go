@@ -131,7 +131,7 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 	if err != nil {
 		return err
 	}
-	note(p.stderr, slices.Concat(overlooked, data.Notes(), unread, lacking.problems("not drawn")))
+	note(p.stderr, slices.Concat(overlooked, data.Notes(), unread, lacking.notices()))
 	if len(points) == 0 && lacking.groups {
 		return nil
 	}

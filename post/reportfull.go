@@ -133,7 +133,7 @@ func hanging(w io.Writer, sign, text string) {
 }
 
 // build reads all rows once and makes the report of them; traced is nil where there are no timelines.
-func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []result.Problem, ceilings *analysis.Ceilings, traced *timeline.Timeline) (*report.Report, error) {
+func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []notice.Notice, ceilings *analysis.Ceilings, traced *timeline.Timeline) (*report.Report, error) {
 	runs := data.Runs()
 	b := report.NewBuilder(runs, r.options())
 	sides := newSideBySide(runs)

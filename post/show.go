@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -119,7 +118,7 @@ func (s *shower) run(ctx context.Context, args []string) error {
 		}
 		problems = append(problems, more...)
 		if err != nil {
-			problems = append(problems, problemOf(path, err))
+			problems = append(problems, result.ProblemOf(path, err))
 			continue
 		}
 		shown++
@@ -127,32 +126,27 @@ func (s *shower) run(ctx context.Context, args []string) error {
 	if shown == 0 {
 		return &result.NothingError{Problems: problems}
 	}
+	problems = s.kept(problems)
 	note(s.stderr, problems)
 	if s.ncclTests {
 		return nil
 	}
+	s.doc.Notices = append(problems, s.doc.Notices...)
 	s.doc.Add(s.compared.sections(&s.data)...)
 	s.doc.Add(s.judged.sections(s)...)
 	s.doc.Kind, s.doc.Data = "show", &s.data
 	return s.write(&s.doc, s.stdout)
 }
 
-// The errors of runs that nccl-tests' layout has no place for.
-var (
-	errPatternRun   = errors.New("has groups of nodes, which the layout of nccl-tests cannot hold")
-	errStepRun      = errors.New("has training steps, which the layout of nccl-tests cannot hold")
-	errNoThroughput = errors.New("has no point in throughput mode, the only one in the layout of nccl-tests")
-)
-
 // file adds the run of a file to the document, or prints it in nccl-tests' layout, behind an empty line where another
 // precedes it. The error is that it has nothing to show.
-func (s *shower) file(ctx context.Context, path string, behind bool) ([]result.Problem, error) {
+func (s *shower) file(ctx context.Context, path string, behind bool) ([]notice.Notice, error) {
 	f, err := readRun(ctx, path)
 	switch {
 	case err != nil:
 		return nil, err
 	case f.Run.Step != nil && s.ncclTests:
-		return nil, errStepRun
+		return nil, notice.Fail(notice.NoNCCLTests{Has: notice.HasSteps})
 	case f.Run.Step != nil:
 		steps, err := result.ReadSteps(path)
 		if err != nil {
@@ -161,13 +155,13 @@ func (s *shower) file(ctx context.Context, path string, behind bool) ([]result.P
 		s.doc.Add(s.stepRun(steps))
 		return steps.Problems, nil
 	case f.Run.Pattern != nil && s.ncclTests:
-		return f.Problems, errPatternRun
+		return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.HasGroups})
 	case s.ncclTests:
 		if behind {
 			fmt.Fprintln(s.stdout)
 		}
 		if !writeNCCLTests(s.stdout, f) {
-			return f.Problems, errNoThroughput
+			return f.Problems, notice.Fail(notice.NoNCCLTests{Has: notice.NoThroughput})
 		}
 	case f.Run.Pattern != nil:
 		s.doc.Add(s.patternRun(f))
@@ -190,11 +184,6 @@ func readRun(ctx context.Context, path string) (*result.File, error) {
 		f.Records = records
 	}
 	return f, err
-}
-
-// problemOf is the error of one file, with its path once.
-func problemOf(path string, err error) result.Problem {
-	return result.Problem{Path: path, Text: strings.TrimPrefix(err.Error(), path+": ")}
 }
 
 // shownRun is a run in the JSON.

@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/post/steps"
 )
 
 // gatherSteps reads the files of a dataset that are of training steps; problems are what is wrong with them.
-func gatherSteps(ctx context.Context, data *result.Dataset) (runs []*steps.Run, problems []result.Problem, err error) {
+func gatherSteps(ctx context.Context, data *result.Dataset) (runs []*steps.Run, problems []notice.Notice, err error) {
 	var read []*result.StepFile
 	for _, path := range data.StepFiles() {
 		if ctx.Err() != nil {
@@ -16,7 +17,7 @@ func gatherSteps(ctx context.Context, data *result.Dataset) (runs []*steps.Run, 
 		}
 		f, err := result.ReadSteps(path)
 		if err != nil {
-			problems = append(problems, problemOf(path, err))
+			problems = append(problems, result.ProblemOf(path, err))
 			continue
 		}
 		read, problems = append(read, f), append(problems, f.Problems...)

@@ -99,7 +99,7 @@ func TestTrainingStepsArePassedOver(t *testing.T) {
 	later := fixtures["tiny"]
 	later.launch++
 	later.save(t, "other")
-	const word = "1 file of training steps: passed over"
+	const word = "1 file of training steps skipped"
 	for _, c := range []string{"export --format csv", "export --format json", "export --format nccl-tests", "export --format prometheus", "report --layout comparison -o out"} {
 		if stdout, stderr, code := posted(t, c+" both"); code != 0 || strings.Count(stderr, word) != 1 || strings.Contains(stdout, "resnet50") {
 			t.Errorf("post %s: exit %d, said %q", c, code, stderr)

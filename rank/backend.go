@@ -3,6 +3,7 @@ package main
 import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -26,7 +27,7 @@ type backend interface {
 	// memory is what the buffers of a case take on this rank, in bytes.
 	memory(coll.Case) float64
 	// room is how many bytes of buffers every rank may have, and on rank 0 what bounds them. Collective.
-	room() (limit float64, why string, err error)
+	room() (most float64, limit notice.MemoryLimit, err error)
 	// reserve allocates at least so many bytes, in place of what was reserved before, for the buffers of every case. Pages
 	// are touched by this rank when a case first fills them.
 	reserve(bytes int64) error

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -116,7 +117,7 @@ func (b *glooBackend) memory(c coll.Case) float64 {
 const glooScratch = 0.5
 
 // room implements backend.
-func (b *glooBackend) room() (limit float64, why string, err error) {
+func (b *glooBackend) room() (most float64, limit notice.MemoryLimit, err error) {
 	return b.s.hostMemory(glooScratch)
 }
 
@@ -153,7 +154,7 @@ func (b *glooBackend) bind(spec gloo.OpSpec) (hostCall, error) {
 	if err != nil {
 		var lacks *gloo.UnsupportedError
 		if errors.As(err, &lacks) {
-			return nil, &bench.UnsupportedError{Reason: lacks.Reason}
+			return nil, &bench.UnsupportedError{Cause: notice.LibraryLacks{Problem: lacks.Reason}}
 		}
 		var lib *gloo.Error
 		if errors.As(err, &lib) && lib.Status == gloo.NoMemory {

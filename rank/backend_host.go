@@ -9,6 +9,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/notice"
 )
 
 // hostBackend is what backends on host memory have in common: the buffers are the world's, and a library knows of none.
@@ -112,10 +113,10 @@ func byName[K comparable, W word](parse func(string) (K, error), first, last W) 
 // lacks is the error of a case for which the library has no word.
 func (w hostWords[T, O]) lacks(c coll.Case) error {
 	if _, ok := w.types[c.Type]; !ok {
-		return &bench.UnsupportedError{Reason: fmt.Sprintf("%s has no %s", w.library, c.Type)}
+		return &bench.UnsupportedError{Cause: notice.NotSupported{Library: w.library, What: c.Type.String()}}
 	}
 	if _, ok := w.ops[c.Op]; !ok {
-		return &bench.UnsupportedError{Reason: fmt.Sprintf("%s has no %s", w.library, c.Op)}
+		return &bench.UnsupportedError{Cause: notice.NotSupported{Library: w.library, What: c.Op.String()}}
 	}
 	return nil
 }

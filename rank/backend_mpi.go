@@ -9,6 +9,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
 )
@@ -61,7 +62,9 @@ var mpiWords = wordsOf("MPI", mpi.Int8, mpi.Float64, mpi.Sum, mpi.Avg)
 func (b *mpiBackend) close() error { return b.barrier.close() }
 
 // room implements backend.
-func (b *mpiBackend) room() (limit float64, why string, err error) { return b.s.hostMemory(mpiScratch) }
+func (b *mpiBackend) room() (most float64, limit notice.MemoryLimit, err error) {
+	return b.s.hostMemory(mpiScratch)
+}
 
 // Prepare implements bench.Backend.
 func (b *mpiBackend) Prepare(c coll.Case) (bench.Operation, error) {
@@ -97,7 +100,7 @@ func (c mpiCall) failed(step *loop.StepError) error { return c.Error(step.Code) 
 func mpiUnsupported(err error) error {
 	var lacks *mpi.UnsupportedError
 	if errors.As(err, &lacks) {
-		return &bench.UnsupportedError{Reason: lacks.Reason}
+		return &bench.UnsupportedError{Cause: notice.LibraryLacks{Problem: lacks.Reason}}
 	}
 	return err
 }

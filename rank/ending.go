@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -173,7 +174,7 @@ func (l *ledger) end(o result.Outcome, reason string, code int, status result.St
 			if status == "" {
 				break
 			}
-			r.Status, r.Reason, r.Check.Result = status, reason, "none"
+			r.Status, r.Why, r.Check.Result = status, result.Because(notice.PointAborted{Problem: reason}), "none"
 			if err := s.w.Append(&r); err == nil {
 				s.points[status]++
 			}
@@ -195,7 +196,7 @@ func (s *sheet) giveUpSteps(status result.Status, reason string) {
 		if status == "" {
 			return
 		}
-		r.Status, r.Reason, r.Check.Result = status, reason, "none"
+		r.Status, r.Why, r.Check.Result = status, result.Because(notice.PointAborted{Problem: reason}), "none"
 		if err := s.w.AppendStep(&r); err == nil {
 			s.points[status]++
 		}

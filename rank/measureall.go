@@ -6,7 +6,9 @@ import (
 	"syscall"
 	"time"
 
+	"busbar/internal/bench"
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 )
@@ -163,7 +165,7 @@ func (j *job) skipWorld(p *plan, lib library, n int, why string, tally *tally) e
 	s := j.ledger.open(w, len(cases))
 	for _, c := range cases {
 		j.watch.Phase(phase, 0)
-		if err := j.keep(s, tally, skipped(c, fmt.Sprintf("a world of %d %s", n, why)), nil, nil); err != nil {
+		if err := j.keep(s, tally, skipped(c, notice.WorldUnfit{World: n, Why: why}), nil, nil); err != nil {
 			return err
 		}
 	}
@@ -189,6 +191,6 @@ func (j *job) keep(s *sheet, t *tally, r *result.Record, median, late []float64)
 }
 
 // skipped is the record of a point that is left out by plan.
-func skipped(c coll.Case, reason string) *result.Record {
-	return &result.Record{Kind: result.KindCase, Case: c, Status: result.Skipped, Reason: reason, Check: result.Check{Result: "none"}}
+func skipped(c coll.Case, why notice.Fact) *result.Record {
+	return bench.NotMeasured(result.Record{Case: c}, result.Skipped, why)
 }

@@ -243,7 +243,7 @@ func (w *subworld) lead(ctx context.Context) error {
 			r := s.leftOutByMemory(t.i)
 			if r == nil {
 				budget, why := w.pace.next(k)
-				if why == "" {
+				if why == nil {
 					measured = true
 					if err := s.measureOne(t.i, s.cycle(cycle), budget); err != nil {
 						return err

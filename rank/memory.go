@@ -7,6 +7,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"busbar/internal/notice"
+	"busbar/internal/units"
 )
 
 // memoryBound is one thing that bounds what a process can still take.
@@ -110,7 +113,7 @@ type rankMemory struct {
 type memoryPlan struct {
 	Bytes int64 // of buffers, a rank; math.MaxInt64 if nothing is known
 	Rank  int   // that has least
-	Why   string
+	Limit notice.MemoryLimit
 }
 
 // What is kept back: a tenth of what is free, for the system and for all that is not counted, and for each rank what
@@ -132,21 +135,20 @@ func planMemory(ranks []rankMemory, scratch float64) memoryPlan {
 			sharers[key{machine(r), b.Name}]++
 		}
 	}
-	plan := memoryPlan{Bytes: math.MaxInt64, Why: "free memory is not known"}
+	plan := memoryPlan{Bytes: math.MaxInt64}
 	for _, r := range ranks {
 		for _, b := range r.Bounds {
-			n, shared := sharers[key{machine(r), b.Name}], ""
+			n := sharers[key{machine(r), b.Name}]
 			if b.Alone {
 				n = 1
-			} else if n > 1 {
-				shared = fmt.Sprintf(" for %d ranks", n)
 			}
 			each := float64(b.Free)*(1-reserveShare)/float64(n) - reserveProcess
 			bytes := max(0, int64(each/(1+scratch)))
 			if bytes < plan.Bytes {
-				plan = memoryPlan{Bytes: bytes, Rank: r.Rank, Why: fmt.Sprintf(
-					"rank %d on %s may have %s of buffers: %s leaves %s%s, a tenth and %s a rank kept back",
-					r.Rank, r.Host, binary(bytes), b.Name, binary(b.Free), shared, binary(reserveProcess))}
+				plan = memoryPlan{Bytes: bytes, Rank: r.Rank, Limit: notice.MemoryLimit{
+					Rank: r.Rank, Host: r.Host, Bytes: units.RoughBytes(bytes), Bound: b.Name,
+					Free: units.RoughBytes(b.Free), Ranks: n, Kept: reserveProcess,
+				}}
 			}
 		}
 	}

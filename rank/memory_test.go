@@ -87,15 +87,15 @@ func TestPlanMemory(t *testing.T) {
 		"groups of their own": {[]rankMemory{rank(0, "a", memoryBound{"cgroup /0", 2 * gib, false}), rank(1, "a", memoryBound{"cgroup /1", 2 * gib, false})}, 0,
 			gib*18/10 - reserve, 0, nil},
 		"nothing left": {[]rankMemory{rank(0, "a", shared(1<<20))}, 0, 0, 0, []string{"may have 0 B"}},
-		"unknown":      {[]rankMemory{rank(0, "a")}, 0, math.MaxInt64, 0, []string{"not known"}},
+		"unknown":      {[]rankMemory{rank(0, "a")}, 0, math.MaxInt64, 0, []string{"unknown"}},
 	} {
 		got := planMemory(c.ranks, c.scratch)
 		if diff := got.Bytes - c.bytes; diff < -2 || diff > 2 || got.Rank != c.rank {
 			t.Errorf("%s: %d bytes by rank %d, want %d by %d", name, got.Bytes, got.Rank, c.bytes, c.rank)
 		}
 		for _, w := range c.why {
-			if !strings.Contains(got.Why, w) {
-				t.Errorf("%s: want %q in %q", name, w, got.Why)
+			if !strings.Contains(got.Limit.String(), w) {
+				t.Errorf("%s: want %q in %q", name, w, got.Limit.String())
 			}
 		}
 	}

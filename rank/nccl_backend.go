@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +12,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -164,13 +164,13 @@ func (b *ncclBackend) reconnect() error {
 }
 
 // room implements backend.
-func (b *ncclBackend) room() (limit float64, why string, err error) {
+func (b *ncclBackend) room() (float64, notice.MemoryLimit, error) {
 	if b.l.rehearsed() {
 		return b.s.hostMemory(0)
 	}
 	free, _, err := b.l.gpu.Memory()
 	if err != nil {
-		return 0, "", err
+		return 0, notice.MemoryLimit{}, err
 	}
 	return b.s.planRoom([]memoryBound{{Name: "the memory of GPU " + b.l.ranks[b.l.j.rank].UUID, Free: free}}, 0)
 }
@@ -248,10 +248,13 @@ func (b *ncclBackend) shared() bool {
 // Prepare implements bench.Backend.
 func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	if _, ok := ncclTypes[c.Type]; !ok {
-		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("NCCL has no %s", c.Type)}
+		return nil, &bench.UnsupportedError{Cause: notice.NotSupported{Library: "NCCL", What: c.Type.String()}}
 	}
-	if why := cmp.Or(bench.LostAverage(c), b.unsupported[reductionOf(c)]); why != "" {
-		return nil, &bench.UnsupportedError{Reason: why}
+	if lost := bench.LostAverage(c); lost != nil {
+		return nil, &bench.UnsupportedError{Cause: lost}
+	}
+	if why := b.unsupported[reductionOf(c)]; why != "" {
+		return nil, &bench.UnsupportedError{Cause: notice.LibraryLacks{Problem: why}}
 	}
 	send, recv, slots := b.slots(c)
 	if float64(b.bytes) < b.memory(c) {
@@ -301,7 +304,7 @@ func (b *ncclBackend) prepare(spec nccl.OpSpec) (*nccl.Operation, error) {
 	op, err := b.comm.Prepare(spec)
 	var lacks *nccl.UnsupportedError
 	if errors.As(err, &lacks) {
-		return nil, &bench.UnsupportedError{Reason: lacks.Reason}
+		return nil, &bench.UnsupportedError{Cause: notice.LibraryLacks{Problem: lacks.Reason}}
 	}
 	return op, err
 }

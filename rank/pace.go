@@ -1,11 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/sweeps"
 )
 
@@ -112,15 +113,15 @@ func (p *pace) thin() {
 }
 
 // next says why the case that comes next is left out, or gives its measuring time.
-func (p *pace) next(i int) (budget time.Duration, leftOut string) {
+func (p *pace) next(i int) (budget time.Duration, leftOut notice.Fact) {
 	p.thin()
 	p.open[i] = false
 	if p.left[i] || p.over() {
-		return 0, fmt.Sprintf("time: left out to keep the run within --time-limit %s", p.options.TimeLimit)
+		return 0, notice.TimeOver{Limit: units.Seconds(p.options.TimeLimit.Seconds())}
 	}
 	budget = p.options.Budget
 	if p.until.IsZero() {
-		return budget, ""
+		return budget, nil
 	}
 	rest := 1
 	for k := range p.cases {
@@ -129,7 +130,7 @@ func (p *pace) next(i int) (budget time.Duration, leftOut string) {
 		}
 	}
 	share := time.Until(p.until) / time.Duration(rest*max(1, p.cycles))
-	return min(budget, max(share, 10*time.Millisecond)), ""
+	return min(budget, max(share, 10*time.Millisecond)), nil
 }
 
 // kept counts a record; one that was measured tells how fast the ranks are.

@@ -118,7 +118,7 @@ func (j *job) readPast() (*result.Past, error) {
 	}
 	past := result.ReadPast(files)
 	for _, problem := range past.Problems {
-		fmt.Fprintf(j.stderr, "rank: %s\n", problem)
+		fmt.Fprintf(j.stderr, "rank: %s\n", problem.Full())
 	}
 	return past, nil
 }

@@ -152,8 +152,7 @@ func checkMemory(host []setup) []row {
 	if plan.Bytes == math.MaxInt64 {
 		return []row{warn(name, "mount /proc; without it a size that is too large ends the run", "free memory is not known")}
 	}
-	_, why, _ := strings.Cut(plan.Why, ": ")
-	found := fmt.Sprintf("%s of buffers a rank: %s", binary(plan.Bytes), why)
+	found := fmt.Sprintf("%s of buffers a rank: %s", binary(plan.Bytes), plan.Limit.Basis())
 	advice := "end what else uses memory, start fewer ranks a host, or ask for more (srun --mem=0, docker run --memory); sizes that do not fit are left out"
 	r := fine(name, "%s", found)
 	switch {

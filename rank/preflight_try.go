@@ -133,7 +133,7 @@ func (s *session) checkRoom() error {
 	}
 	limit, why, err := s.backend.room()
 	if err == nil && s.world.Rank == 0 {
-		s.j.checks.add(judgeRoom(limit, why))
+		s.j.checks.add(judgeRoom(limit, why.String()))
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/bench/benchtest"
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
 )
@@ -80,7 +81,7 @@ func TestTryCase(t *testing.T) {
 	}
 	lacks := func(c coll.Case, _ int) error {
 		if c.Collective == coll.AllGather {
-			return &bench.UnsupportedError{Reason: "it has none"}
+			return &bench.UnsupportedError{Cause: notice.LibraryLacks{Problem: "it has none"}}
 		}
 		return nil
 	}

@@ -7,18 +7,20 @@ import (
 	"slices"
 
 	"busbar/internal/bench"
+	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // room says whether the buffers of a case fit the memory of every rank.
 type room struct {
-	needed float64 // bytes, of the rank that needs most
-	over   bool    // more than every rank may have
-	why    string  // … because of this, on rank 0
-	oom    string  // it should have fitted, and the system refused it
+	needed float64            // bytes, of the rank that needs most
+	over   bool               // more than every rank may have
+	limit  notice.MemoryLimit // what they may have, on rank 0
+	oom    notice.Fact        // it should have fitted, and the system refused it
 }
 
-func (r room) fits() bool { return !r.over && r.oom == "" }
+func (r room) fits() bool { return !r.over && r.oom == nil }
 
 // prepareMemory finds which cases fit what is free on every rank, and allocates the buffers for those.
 func (s *session) prepareMemory() (err error) {
@@ -33,7 +35,7 @@ func (s *session) prepareMemory() (err error) {
 // makeRoom finds for each of some points, of which this rank's bytes are given, whether it fits what is free on every rank, and
 // reserves memory for the largest that does. Collective.
 func (s *session) makeRoom(own []float64) ([]room, error) {
-	limit, why, err := s.backend.room()
+	most, limit, err := s.backend.room()
 	if err != nil {
 		return nil, err
 	}
@@ -44,28 +46,23 @@ func (s *session) makeRoom(own []float64) ([]room, error) {
 	rooms := make([]room, len(need))
 	for i := range rooms {
 		rooms[i].needed = need[i]
-		if need[i] > limit {
-			rooms[i].over, rooms[i].why = true, why
+		if need[i] > most {
+			rooms[i].over, rooms[i].limit = true, limit
 		}
 	}
 	return rooms, s.reserve(rooms, own)
 }
 
 // hostMemory is how many bytes of buffers in host memory every rank may have where a library allocates scratch beside
-// them (as a share of them), and what bounds them, in words for rank 0. Collective.
-func (s *session) hostMemory(scratch float64) (limit float64, why string, err error) {
+// them (as a share of them), and what limits them, on rank 0. Collective.
+func (s *session) hostMemory(scratch float64) (most float64, limit notice.MemoryLimit, err error) {
 	bounds, err := memoryBounds("/")
 	if err != nil && s.world.Rank == 0 {
 		fmt.Fprintf(s.j.stderr, "rank: %v\n", err)
 	}
-	limit, why, err = s.planRoom(bounds, scratch)
-	if s.hostShares > 1 {
-		limit, why = limit/float64(s.hostShares), fmt.Sprintf("%s; backends that are interleaved share that by %d", why, s.hostShares)
-	}
-	if s.neighbours > 1 {
-		limit, why = limit/float64(s.neighbours), fmt.Sprintf("%s; groups on one machine share that by %d", why, s.neighbours)
-	}
-	return limit, why, err
+	most, limit, err = s.planRoom(bounds, scratch)
+	limit.Libraries, limit.Groups = s.hostShares, s.neighbours
+	return most / float64(max(1, s.hostShares)) / float64(max(1, s.neighbours)), limit, err
 }
 
 // hostShares counts the buffers that libraries have in host memory at the same time: those that measure on host memory
@@ -85,28 +82,28 @@ func hostShares(libraries []library) int {
 }
 
 // planRoom is hostMemory for any bounds of this rank.
-func (s *session) planRoom(bounds []memoryBound, scratch float64) (limit float64, why string, err error) {
+func (s *session) planRoom(bounds []memoryBound, scratch float64) (most float64, limit notice.MemoryLimit, err error) {
 	mine, err := json.Marshal(rankMemory{Rank: s.j.rank, Host: s.hosts[s.world.Rank], Machine: s.machines[s.world.Rank], Bounds: bounds})
 	if err != nil {
-		return 0, "", err
+		return 0, limit, err
 	}
 	all, err := s.comm.Gatherv(mine, 0)
 	if err != nil {
-		return 0, "", err
+		return 0, limit, err
 	}
 	x := []float64{0}
 	if s.world.Rank == 0 {
 		memory := make([]rankMemory, len(all))
 		for i, b := range all {
 			if err := json.Unmarshal(b, &memory[i]); err != nil {
-				return 0, "", err
+				return 0, limit, err
 			}
 		}
 		m := planMemory(memory, scratch)
-		x[0], why = float64(m.Bytes), m.Why
+		x[0], limit = float64(m.Bytes), m.Limit
 	}
 	err = s.world.Bcast(x)
-	return x[0], why, err
+	return x[0], limit, err
 }
 
 // reserve allocates room for all points that fit. Where the system refuses it on any rank, the largest points are given
@@ -131,18 +128,18 @@ func (s *session) reserve(rooms []room, own []float64) error {
 			return nil
 		}
 		first := s.world.Size - int(refused[0])
-		text := fmt.Sprintf("memory: rank %d on %s was refused the buffers although they should fit", s.world.Name(first), s.hosts[first])
+		refusal := notice.MemoryRefused{Rank: s.world.Name(first), Host: s.hosts[first]}
 		if mine != nil && first == s.world.Rank {
-			text += fmt.Sprintf(": %v", mine)
+			refusal.Problem = mine.Error()
 		}
 		given := false
 		for i := range rooms {
 			if rooms[i].fits() && rooms[i].needed == largest {
-				rooms[i].oom, given = text, true
+				rooms[i].oom, given = refusal, true
 			}
 		}
 		if !given {
-			return fmt.Errorf("%s", text)
+			return notice.Fail(refusal)
 		}
 	}
 }
@@ -152,9 +149,10 @@ func (r room) verdict() (v bench.Verdict) {
 	if r.fits() {
 		return v
 	}
-	v = bench.Verdict{Status: result.OOM, Reason: r.oom, Needed: int64(min(r.needed, math.MaxInt64/2))}
-	if r.oom == "" {
-		v.Status, v.Reason = result.Skipped, fmt.Sprintf("memory: it takes %s of buffers a rank; %s", binary(v.Needed), r.why)
+	v = bench.Verdict{Status: result.OOM, Cause: r.oom, Needed: int64(min(r.needed, math.MaxInt64/2))}
+	if r.oom == nil {
+		v.Status = result.Skipped
+		v.Cause = notice.MemoryInsufficient{Needed: units.RoughBytes(v.Needed), Limit: r.limit}
 	}
 	return v
 }
@@ -165,7 +163,7 @@ func (s *session) leftOutByMemory(i int) *result.Record {
 	if !v.Over() {
 		return nil
 	}
-	record := skipped(s.cases[i], v.Reason)
+	record := skipped(s.cases[i], v.Cause)
 	record.Status, record.Needed = v.Status, v.Needed
 	return record
 }

@@ -142,28 +142,28 @@ func TestPace(t *testing.T) {
 		return p
 	}
 	for cycles, most := range map[int]time.Duration{1: 10 * time.Second / 22, 5: 2 * time.Second / 22} {
-		if b, why := pace(10*time.Second, cycles).next(0); why != "" || b <= 0 || b > most {
+		if b, why := pace(10*time.Second, cycles).next(0); why != nil || b <= 0 || b > most {
 			t.Errorf("a budget of %s for one of %d cases in 10 s, %d cycles: %s", b, len(cases), cycles, why)
 		}
 	}
 	p := pace(100*time.Millisecond, 1)
 	left := 0
 	for i := range cases {
-		if _, reason := p.next(i); reason != "" {
+		if _, reason := p.next(i); reason != nil {
 			left++
-			if !strings.Contains(reason, "--time-limit 100ms") {
-				t.Error(reason)
+			if reason != (notice.TimeOver{Limit: 0.1}) {
+				t.Errorf("%+v", reason)
 			}
 		}
 	}
 	if left == 0 || left == len(cases) {
 		t.Errorf("%d of %d cases are left out", left, len(cases))
 	}
-	if b, why := pace(0, 1).next(0); b != sweep.Budget || why != "" {
+	if b, why := pace(0, 1).next(0); b != sweep.Budget || why != nil {
 		t.Errorf("without a limit nothing is shortened: %s, %s", b, why)
 	}
 	p = pace(time.Nanosecond, 1)
-	if _, why := p.next(0); !p.over() || why == "" {
+	if _, why := p.next(0); !p.over() || why == nil {
 		t.Error("the time is used up")
 	}
 }

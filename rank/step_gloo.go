@@ -7,6 +7,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/notice"
 	"busbar/internal/step"
 )
 
@@ -33,5 +34,7 @@ func (b *glooBackend) train(c computing, p *step.Plan) (training, error) {
 
 // Async implements stepCall.
 func (c glooCall) Async() (loop.Async, error) {
-	return loop.Async{}, &bench.UnsupportedError{Reason: "Gloo's operations block: they go on beside computing in a second thread alone (--progress thread)"}
+	return loop.Async{}, &bench.UnsupportedError{Cause: notice.ProgressUnsupported{
+		Library: "Gloo", Has: []string{step.Thread.String()}, Why: "its operations block",
+	}}
 }

@@ -7,6 +7,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/notice"
 	"busbar/internal/step"
 	"busbar/mpi"
 )
@@ -24,7 +25,9 @@ func (b *mpiBackend) progress() []step.Progress { return step.Ways() }
 // tell each other is told between steps. So every rank begins the same collectives in the same order, and one of them calls MPI at a time.
 func (b *mpiBackend) train(c computing, p *step.Plan) (training, error) {
 	if level := b.s.j.lib.Info().ThreadLevel; p.Point.Progress == step.Thread && level < mpi.ThreadSerialized {
-		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("--progress thread: %s lets no second thread call it (its thread level is %s)", b.s.j.lib.Info().Name, level)}
+		return nil, &bench.UnsupportedError{Cause: notice.ProgressUnsupported{
+			Library: b.s.j.lib.Info().Name, Progress: "thread", Why: fmt.Sprintf("its thread level is %s", level),
+		}}
 	}
 	if b.barrier == nil {
 		var err error

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
+	"busbar/internal/notice"
 	"busbar/internal/program"
 	"busbar/internal/step"
 )
@@ -34,7 +35,7 @@ type gpuTraining struct {
 // train implements trainer.
 func (b *ncclBackend) train(c computing, p *step.Plan) (training, error) {
 	if _, ok := ncclTypes[p.Point.Type]; !ok {
-		return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("NCCL has no %s", p.Point.Type)}
+		return nil, &bench.UnsupportedError{Cause: notice.NotSupported{Library: "NCCL", What: p.Point.Type.String()}}
 	}
 	if b.bytes < p.Bytes {
 		return nil, &bench.MemoryError{Needed: min(p.Bytes, math.MaxInt64/2), Err: errors.New("the buffers of this world are smaller")}

@@ -51,12 +51,12 @@ func (g *stepGroup) checkRound(r *stepRun, data *bench.Data) error {
 		}
 	}
 	r.check.Rounds++
-	reason, err := data.Collect(&r.check)
+	wrong, err := data.Collect(&r.check)
 	if err != nil {
 		return &bench.Fatal{Phase: "check", Err: err}
 	}
 	if r.check.Result == "wrong" {
-		r.verdict = bench.Verdict{Status: result.Wrong, Reason: reason}
+		r.verdict = bench.Verdict{Status: result.Wrong, Cause: wrong}
 	}
 	return nil
 }

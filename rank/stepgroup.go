@@ -7,9 +7,11 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"busbar/internal/bench"
+	"busbar/internal/notice"
 	"busbar/internal/program"
 	"busbar/internal/result"
 	"busbar/internal/step"
@@ -97,7 +99,9 @@ func (s *stepSession) train(p *step.Plan) (training, error) {
 	if w := p.Point.Progress; w != 0 {
 		has := s.trainer.progress()
 		if !slices.Contains(has, w) {
-			return nil, &bench.UnsupportedError{Reason: fmt.Sprintf("--progress %s: %s has %s alone here", w, s.lib.facts().Library, words(has))}
+			return nil, &bench.UnsupportedError{Cause: notice.ProgressUnsupported{
+				Library: s.lib.facts().Library, Progress: w.String(), Has: strings.Split(words(has), ", "),
+			}}
 		}
 	}
 	return s.trainer.train(s.computing, p)

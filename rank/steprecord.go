@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 
 	"busbar/internal/notice"
@@ -48,7 +47,7 @@ func (g *stepGroup) keep(over bool) error {
 func (g *stepGroup) record(r *stepRun) *result.StepRecord {
 	record := &result.StepRecord{N: r.n, Point: r.Point, Status: result.OK, Check: r.check, Notes: r.notes}
 	if v := r.verdict; v.Over() {
-		record.Status, record.Reason, record.Needed = v.Status, v.Reason, v.Needed
+		record.Status, record.Why, record.Needed = v.Status, result.Because(v.Cause), v.Needed
 		if v.Status != result.Wrong {
 			record.Check = result.Check{Result: "none"}
 		}
@@ -120,7 +119,7 @@ func (j *job) skipStepWorld(p *plan, lib library, n int, why string, tally *tall
 	}
 	s := j.ledger.open(w, len(points))
 	for i, point := range points {
-		record := &result.StepRecord{N: i + 1, Point: point, Status: result.Skipped, Reason: fmt.Sprintf("a world of %d %s", n, why), Check: result.Check{Result: "none"}}
+		record := &result.StepRecord{N: i + 1, Point: point, Status: result.Skipped, Why: result.Because(notice.WorldUnfit{World: n, Why: why}), Check: result.Check{Result: "none"}}
 		if err := j.ledger.addStep(s, record); err != nil {
 			return err
 		}

@@ -8,13 +8,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-
 	"testing"
 	"time"
 
 	"busbar/internal/bench"
 	"busbar/internal/bench/benchtest"
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/program"
 	"busbar/internal/result"
 	"busbar/internal/step"
@@ -257,7 +257,7 @@ func TestStepPointsThatAreRefused(t *testing.T) {
 		f.refuse = func(p step.Point) error {
 			switch {
 			case p.Bucket == 8<<10:
-				return &bench.UnsupportedError{Reason: "not this one"}
+				return &bench.UnsupportedError{Cause: notice.LibraryLacks{Problem: "not this one"}}
 			case p.Bucket == step.All && f.world.Rank == 1:
 				return &bench.MemoryError{Needed: 7, Err: errors.New("no room")}
 			}
@@ -267,10 +267,10 @@ func TestStepPointsThatAreRefused(t *testing.T) {
 	if len(g.runs) != 1 || len(g.runs[0].rounds) != 3 {
 		t.Errorf("%d points are measured", len(g.runs))
 	}
-	if v := g.points[1].verdict; v.Status != result.Unsupported || v.Reason != "not this one" {
+	if v := g.points[1].verdict; v.Status != result.Unsupported || v.Cause != (notice.LibraryLacks{Problem: "not this one"}) {
 		t.Errorf("%+v", v)
 	}
-	if v := g.points[2].verdict; v.Status != result.OOM || v.Needed != 7 || !strings.Contains(v.Reason, "rank 1 on node00") {
+	if v := g.points[2].verdict; v.Status != result.OOM || v.Needed != 7 || !failedOn(v.Cause, 1, "node00") {
 		t.Errorf("%+v", v)
 	}
 }
@@ -292,7 +292,7 @@ func TestOrderOfPointsThatAreLeft(t *testing.T) {
 	_, f := fakeSteps(t, sweeps.Options{Iterations: 8}, func(f *fakeTrainer) {
 		f.refuse = func(p step.Point) error {
 			if p.Bucket == step.All {
-				return &bench.UnsupportedError{Reason: "not this one"}
+				return &bench.UnsupportedError{Cause: notice.LibraryLacks{Problem: "not this one"}}
 			}
 			return nil
 		}
@@ -322,7 +322,7 @@ func TestStepPointIsLost(t *testing.T) {
 	if !failed || f.recovered != 1 || f.bound != 2 {
 		t.Fatalf("%d recoveries, %d bound", f.recovered, f.bound)
 	}
-	if v := g.points[1].verdict; v.Status != result.Failed || v.Reason != "rank 1 on node00: a remote rank is gone" {
+	if v := g.points[1].verdict; v.Status != result.Failed || v.Cause != (notice.RankFailed{Rank: 1, Host: "node00", Problem: "a remote rank is gone"}) {
 		t.Errorf("%+v", v)
 	}
 	for _, r := range g.alive() {
@@ -365,7 +365,7 @@ func TestStepDataIsChecked(t *testing.T) {
 		t.Errorf("%d points are measured, %d steps were run", len(g.alive()), len(f.ran))
 	}
 	for _, p := range g.points {
-		if p.verdict.Status != result.Wrong || !strings.Contains(p.verdict.Reason, "of bucket 1: wanted") {
+		if p.verdict.Status != result.Wrong || wrongIn(p.verdict.Cause) != "bucket 1" {
 			t.Errorf("%s: %+v", p.Point, p.verdict)
 		}
 	}
@@ -454,4 +454,16 @@ func TestThreeDigits(t *testing.T) {
 			t.Errorf("%g s is %q ms, not %q", s, got, want)
 		}
 	}
+}
+
+// failedOn reports whether a fact is the failure of a rank.
+func failedOn(f notice.Fact, rank int, host string) bool {
+	failed, is := f.(notice.RankFailed)
+	return is && failed.Rank == rank && failed.Host == host
+}
+
+// wrongIn is what has the wrong data that a fact states.
+func wrongIn(f notice.Fact) string {
+	wrong, _ := f.(notice.DataWrong)
+	return wrong.Of
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"busbar/internal/bench"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/mpi"
@@ -93,7 +94,7 @@ func (s *stepSession) planPoints() error {
 	for i, plan := range plans {
 		p := &stepPoint{n: i + 1, Point: points[i], plan: plan}
 		if plan == nil {
-			p.verdict = bench.Verdict{Status: result.Unsupported, Reason: p.Impossible().Error()}
+			p.verdict = bench.Verdict{Status: result.Unsupported, Cause: notice.LibraryLacks{Problem: p.Impossible().Error()}}
 		} else {
 			own[i] = float64(plan.Bytes)
 		}

@@ -70,7 +70,7 @@ func readOne(t *testing.T, dir string) *result.File {
 func checkWhole(t *testing.T, f *result.File, want ...result.Status) {
 	t.Helper()
 	for _, p := range f.Problems {
-		t.Errorf("%s", p)
+		t.Errorf("%s", p.Text())
 	}
 	for i, r := range f.Records {
 		if r.N != i+1 {

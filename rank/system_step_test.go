@@ -38,7 +38,7 @@ func readSteps(t *testing.T, dir string) (files []*result.StepFile) {
 			t.Fatal(err)
 		}
 		for _, p := range f.Problems {
-			t.Errorf("%s", p)
+			t.Errorf("%s", p.Text())
 		}
 		files = append(files, f)
 	}
@@ -199,7 +199,7 @@ func TestStepMemoryIsNotEnough(t *testing.T) {
 	out := t.TempDir()
 	o := launch{mpirun: openMPI, np: 2, args: []string{"--step", "uniform:4x256G", "--bucket", "all", "--progress", "none", "--out", out}}.mustRun(t)
 	f := readOneStep(t, out)
-	if r := f.Records[0]; r.Status != result.Skipped || r.Needed != 4<<40 || !strings.Contains(r.Reason, "memory: it takes 4 TiB") {
+	if r := f.Records[0]; r.Status != result.Skipped || r.Needed != 4<<40 || r.Cause.Code() != "memory-insufficient" {
 		t.Errorf("%s, %d bytes, %s\n%s", r.Status, r.Needed, r.Reason, o)
 	}
 }
@@ -220,7 +220,7 @@ func TestStepWorlds(t *testing.T) {
 		}
 	}
 	for _, r := range files[2].Records {
-		if r.Status != result.Skipped || !strings.Contains(r.Reason, "a world of 5 does not fit") {
+		if r.Status != result.Skipped || r.Cause.Code() != "world-unfit" {
 			t.Errorf("%s: %s, %s", r.Point, r.Status, r.Reason)
 		}
 	}
@@ -327,7 +327,7 @@ func TestStepWithWrongData(t *testing.T) {
 		t.Errorf("want exit code %d: %s", exitWrong, o)
 	}
 	for _, r := range f.Records {
-		if r.Status != result.Wrong || r.Figures != nil || r.Check.First == nil || r.Check.First.Rank != 1 || !strings.Contains(r.Reason, "of bucket ") {
+		if r.Status != result.Wrong || r.Figures != nil || r.Check.First == nil || r.Check.First.Rank != 1 || wrongIn(r.Cause.Fact) == "" {
 			t.Errorf("%s: %s, %+v, %s", r.Point, r.Status, r.Check.First, r.Reason)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/program"
 	"busbar/internal/result"
 	"busbar/internal/step"
@@ -122,18 +123,18 @@ func trains(s *session, b trainer, c computing, m *step.Model, point step.Point)
 			}
 		}
 	}
-	reason, err := data.Collect(&check)
+	wrong, err := data.Collect(&check)
 	if err == nil && check.Result != "ok" {
-		err = fmt.Errorf("data is %s: %s", check.Result, reason)
+		err = fmt.Errorf("data is %s: %+v", check.Result, wrong)
 	}
 	return errors.Join(err, t.close())
 }
 
 // refusesSteps: what a library does not have says so, and nothing is left of it.
 func refusesSteps(b trainer, c computing, m *step.Model, name string, world int) error {
-	points := map[string]step.Point{"has no float8e4m3": {Strategy: step.DDP, Type: coll.Float8E4M3, Progress: step.Thread}}
+	points := map[notice.Code]step.Point{"not-supported": {Strategy: step.DDP, Type: coll.Float8E4M3, Progress: step.Thread}}
 	if name == "gloo" {
-		points["second thread alone"] = step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll}
+		points["progress-unsupported"] = step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll}
 	}
 	for want, point := range points {
 		p, err := step.NewPlan(m, point, world, step.Options{})
@@ -141,7 +142,7 @@ func refusesSteps(b trainer, c computing, m *step.Model, name string, world int)
 			return err
 		}
 		var lacks *bench.UnsupportedError
-		if _, err := b.train(c, p); !errors.As(err, &lacks) || !strings.Contains(lacks.Reason, want) {
+		if _, err := b.train(c, p); !errors.As(err, &lacks) || lacks.Cause.Code() != want {
 			return fmt.Errorf("%s: %w, not %q", point, err, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -147,7 +148,7 @@ func TestWorlds(t *testing.T) {
 			t.Errorf("world %d: world %d in the file, %d records, %d ranks", n, f.Run.World, len(f.Records), len(f.Ranks))
 		}
 		for _, r := range f.Records {
-			if r.World != n || want == result.Skipped && !strings.Contains(r.Reason, "world of 6 does not fit") {
+			if r.World != n || want == result.Skipped && r.Cause.Code() != "world-unfit" {
 				t.Errorf("world %d: %s: %q", n, r.Case, r.Reason)
 			}
 		}
@@ -174,8 +175,9 @@ func TestMemoryIsNotEnough(t *testing.T) {
 			t.Fatalf("%+v\n%s", f.Records, o)
 		}
 		r := f.Records[1]
-		if r.Needed < 8<<40 || r.Needed > 8<<40+2*pageBytes || !strings.Contains(r.Reason, "memory") || !strings.Contains(r.Reason, hostName()) || r.Time != nil {
-			t.Errorf("needed %d (%q)", r.Needed, r.Reason)
+		cause, _ := r.Cause.Fact.(notice.MemoryInsufficient)
+		if r.Needed < 8<<40 || r.Needed > 8<<40+2*pageBytes || cause.Limit.Host != hostName() || r.Time != nil {
+			t.Errorf("needed %d (%+v)", r.Needed, r.Cause)
 		}
 		if !strings.Contains(o.stdout, "skipped") || !strings.Contains(o.stdout, "1 ok, 1 skipped") {
 			t.Errorf("what was left out is not said: %s", o)
@@ -199,7 +201,7 @@ func TestSizeIsTooSmall(t *testing.T) {
 	launch{mpirun: openMPI, np: 2, args: []string{"--collective", "all_gather", "-b", "8", "-e", "64", "-f", "8", "-n", "5", "--out", out}}.mustRun(t)
 	f := readOne(t, out)
 	checkWhole(t, f, result.OK, result.Skipped)
-	if len(f.Records) != 2 || f.Records[0].Status != result.Skipped || !strings.Contains(f.Records[0].Reason, "too small") || f.Records[1].Status != result.OK {
+	if len(f.Records) != 2 || f.Records[0].Status != result.Skipped || f.Records[0].Cause.Code() != "too-small" || f.Records[1].Status != result.OK {
 		t.Errorf("%+v", f.Records)
 	}
 }
@@ -216,8 +218,8 @@ func TestTimeLimit(t *testing.T) {
 	if len(f.Records) != 2 || f.Records[0].Status != result.OK || f.Records[1].Status != result.Skipped {
 		t.Fatalf("want the first of two points to be measured and the second skipped: %s", o)
 	}
-	if r := f.Records[1]; !strings.Contains(r.Reason, "--time-limit") || r.Needed != 0 {
-		t.Errorf("%s: %q", r.Case, r.Reason)
+	if r := f.Records[1]; r.Cause.Code() != "takes-too-long" || r.Needed != 0 {
+		t.Errorf("%s: %+v", r.Case, r.Cause)
 	}
 	if !strings.Contains(o.stdout, "--time-limit") {
 		t.Errorf("no message names what was left out: %s", o)

@@ -1,18 +1,17 @@
 package bench
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
 // Verdict is what becomes of a point after the ranks have compared notes. The zero value: it goes on.
 type Verdict struct {
 	Status result.Status
-	Reason string // rank 0 has the words of all ranks, the others their own at most
-	Needed int64  // bytes, of memory that could not be had
+	Cause  notice.Fact // rank 0 knows that of all ranks, the others their own at most
+	Needed int64       // bytes, of memory that could not be had
 }
 
 // Over says that the point ends here.
@@ -56,10 +55,13 @@ func (w World) Prepared(err error) (Verdict, error) {
 	if fatal != nil {
 		return Verdict{}, fatal
 	}
-	v := Verdict{Reason: reason, Needed: int64(worst[1])}
+	v := Verdict{Cause: w.failedOn(rank, reason), Needed: int64(worst[1])}
 	v.Status = map[int]result.Status{unsupported: result.Unsupported, noMemory: result.OOM, failed: result.Failed}[int(worst[0])]
-	if v.Status != result.Unsupported {
-		v.Reason = fmt.Sprintf("rank %d%s: %s", w.Name(rank), w.onHost(rank), reason)
+	if v.Status == result.Unsupported {
+		v.Cause = notice.LibraryLacks{Problem: reason}
+		if lacks != nil && rank == w.Rank {
+			v.Cause = lacks.Cause
+		}
 	}
 	return v, nil
 }
@@ -98,15 +100,14 @@ func (w World) Ran(err error) (Verdict, error) {
 		return Verdict{}, err
 	}
 	if w.Rank != 0 { // rank 0 has the words of all; here there are this rank's, if any
-		rank, reason = w.Rank, cmp.Or(text, "another rank's operation failed")
+		rank, reason = w.Rank, text
 	}
-	v := Verdict{Status: outcomes[int(worst[0])], Reason: reason}
+	v := Verdict{Status: outcomes[int(worst[0])], Cause: w.failedOn(rank, reason)}
 	switch v.Status {
 	case "": // nobody says why
 		v.Status = result.Failed
 	case result.Unsupported:
-	default:
-		v.Reason = fmt.Sprintf("rank %d%s: %s", w.Name(rank), w.onHost(rank), reason)
+		v.Cause = notice.LibraryLacks{Problem: reason}
 	}
 	return v, nil
 }
@@ -119,12 +120,9 @@ func (w World) host(rank int) string {
 	return w.Hosts[rank]
 }
 
-// onHost is the host in a sentence.
-func (w World) onHost(rank int) string {
-	if host := w.host(rank); host != "" {
-		return " on " + host
-	}
-	return ""
+// failedOn is that a rank reports a problem.
+func (w World) failedOn(rank int, problem string) notice.Fact {
+	return notice.RankFailed{Rank: w.Name(rank), Host: w.host(rank), Problem: problem}
 }
 
 // maxText is how much of a message a rank sends to rank 0.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 )
 
 // World is the ranks that measure together. Every method of Comm is collective: all ranks call it with slices of one length.
@@ -73,19 +74,19 @@ type Stamps struct{ Start, Issued, End []int64 }
 // MaxBatches is the largest number of batches in one call of Run.
 const MaxBatches = 4096
 
-// UnsupportedError says that a library does not have a case.
-type UnsupportedError struct{ Reason string }
+// UnsupportedError is why a library does not have a case.
+type UnsupportedError struct{ Cause notice.Fact }
 
-func (e *UnsupportedError) Error() string { return e.Reason }
+func (e *UnsupportedError) Error() string { return notice.Message(e.Cause) }
 
-// MemoryError says that the buffers of a case cannot be had.
+// MemoryError is that the buffers of a case cannot be allocated.
 type MemoryError struct {
 	Needed int64 // bytes
 	Err    error
 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("%d bytes for buffers cannot be had: %v", e.Needed, e.Err)
+	return fmt.Sprintf("cannot allocate %d bytes for buffers: %v", e.Needed, e.Err)
 }
 
 func (e *MemoryError) Unwrap() error { return e.Err }

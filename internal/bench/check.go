@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -193,15 +194,15 @@ func waysOf(ranks [ways]int) string {
 
 // collect adds what this rank has found to the check of a point, with all others; every rank learns from check.Result whether
 // something was wrong, and rank 0 what. of names the operation of the first wrong element where there are several.
-func (w World) collect(check *result.Check, found mismatch, of string, seconds float64, way Way) (reason string, err error) {
+func (w World) collect(check *result.Check, found mismatch, of string, seconds float64, way Way) (wrong notice.Fact, err error) {
 	any := []float64{float64(found.wrong)}
 	if err := w.Max(any); err != nil {
-		return "", err
+		return nil, err
 	}
 	const each = 5
 	all, err := w.Gather([]float64{float64(found.elements), float64(found.wrong), float64(found.index), seconds, float64(way)})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	check.Result = "ok"
 	var ranks [ways]int
@@ -213,27 +214,27 @@ func (w World) collect(check *result.Check, found mismatch, of string, seconds f
 	}
 	check.Way = waysOf(ranks)
 	if any[0] == 0 {
-		return "", nil
+		return nil, nil
 	}
 	check.Result = "wrong"
 	var words [3]string
 	rank := -1
 	for i, text := range []string{of, found.got, found.want} {
 		if rank, words[i], err = w.firstText(text); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 	if w.Rank != 0 {
-		return "", nil
+		return nil, nil
 	}
 	check.First = &result.Wrong1{Rank: w.Name(rank), Index: int64(all[each*rank+2]), Want: words[2], Got: words[1]}
 	if rank < len(w.Hosts) {
 		check.First.Host = w.Hosts[rank]
 	}
-	where := ""
-	if words[0] != "" {
-		where = " of " + words[0]
-	}
-	return fmt.Sprintf("wrong data: %d of %d elements; first on rank %d%s at index %d%s: wanted %s, found %s",
-		check.Wrong, check.Elements, w.Name(rank), w.onHost(rank), check.First.Index, where, words[2], words[1]), nil
+	return notice.DataWrong{
+		Wrong: check.Wrong, Elements: check.Elements, Of: words[0],
+		WrongElement: notice.WrongElement{
+			Rank: check.First.Rank, Host: check.First.Host, Index: check.First.Index, Want: words[2], Got: words[1],
+		},
+	}, nil
 }

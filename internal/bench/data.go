@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -44,7 +45,7 @@ func (d *Data) Verify(name string, c coll.Case, b Buffers) error {
 
 // Collect adds what all ranks have verified since the last time to the check of a point. On rank 0 the reason says what was
 // wrong; check.Result says so on every rank. Collective.
-func (d *Data) Collect(check *result.Check) (reason string, err error) {
+func (d *Data) Collect(check *result.Check) (wrong notice.Fact, err error) {
 	found, of := d.found, d.of
 	d.found, d.of = mismatch{index: -1}, ""
 	return d.w.collect(check, found, of, d.seconds, d.way)

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 )
 
 // Measure measures and verifies one case. It is collective over the world; the record comes back on rank 0, nil
@@ -20,8 +22,7 @@ func Measure(w World, b Backend, c coll.Case, o Options) (*result.Record, error)
 	m := &measurement{w: w, c: c, o: o, record: &result.Record{Kind: result.KindCase, Case: c}}
 	m.o.Aggregate = max(1, o.Aggregate)
 	if c.Count == 0 {
-		return m.onRoot(NotMeasured(*m.record, result.Skipped,
-			fmt.Sprintf("too small: %d ranks share it in pieces of whole 16 bytes, and none is left", c.World))), nil
+		return m.onRoot(NotMeasured(*m.record, result.Skipped, notice.TooSmall{Ranks: c.World})), nil
 	}
 	m.phase("prepare", 0)
 	operation, err := b.Prepare(c)
@@ -106,7 +107,7 @@ func (m *measurement) agree(err error) (stop bool, fatal error) {
 		return true, &Fatal{"prepare", err}
 	}
 	if v.Over() {
-		m.record = NotMeasured(*m.record, v.Status, v.Reason)
+		m.record = NotMeasured(*m.record, v.Status, v.Cause)
 		m.record.Needed = v.Needed
 	}
 	return v.Over(), nil
@@ -177,8 +178,9 @@ func (m *measurement) tooLong() bool {
 		return false
 	}
 	m.record.Time, m.record.Check = nil, result.Check{}
-	m.record = NotMeasured(*m.record, result.Skipped, fmt.Sprintf("time: its %d operations would take about %s, and --time-limit leaves %s",
-		n, takes.Round(time.Second/10), m.o.Limit.Round(time.Second/10)))
+	m.record = NotMeasured(*m.record, result.Skipped, notice.TakesTooLong{
+		Operations: n, Takes: units.Seconds(takes.Seconds()), Left: units.Seconds(m.o.Limit.Seconds()),
+	})
 	return true
 }
 
@@ -255,12 +257,12 @@ func (m *measurement) verify(slots []Buffers) error {
 
 // collectCheck adds one verification of all ranks to the record; every rank learns whether something was wrong.
 func (m *measurement) collectCheck(found mismatch, way Way) error {
-	reason, err := m.w.collect(&m.record.Check, found, "", m.checking, way)
+	wrong, err := m.w.collect(&m.record.Check, found, "", m.checking, way)
 	if err != nil {
 		return &Fatal{"check", err}
 	}
-	if reason != "" {
-		m.record.Reason = reason
+	if wrong != nil {
+		m.record.Why = result.Because(wrong)
 	}
 	return nil
 }

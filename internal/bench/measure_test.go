@@ -257,10 +257,12 @@ func TestWrongElementIsNamed(t *testing.T) {
 	if f := r.Check.First; f.Rank != 2 || f.Index != 5000 || f.Want == f.Got || f.Host != "node00" {
 		t.Errorf("first wrong: %+v", f)
 	}
-	for _, word := range []string{"rank 2", "node00", "index 5000", "wanted", "found"} {
-		if !strings.Contains(r.Reason, word) {
-			t.Errorf("%q is not in %q", word, r.Reason)
-		}
+	f := r.Check.First
+	want := notice.DataWrong{Wrong: 2, Elements: r.Check.Elements, WrongElement: notice.WrongElement{
+		Rank: 2, Host: "node00", Index: 5000, Want: f.Want, Got: f.Got,
+	}}
+	if r.Cause.Fact != want {
+		t.Errorf("%+v, want %+v", r.Cause.Fact, want)
 	}
 }
 
@@ -318,8 +320,8 @@ func TestTooManyIterations(t *testing.T) {
 		if r.Status != k.want || n != k.n {
 			t.Errorf("%d of 2 s within %s: %s after %d operations, wanted %s after %d", k.iterations, k.limit, r.Status, n, k.want, k.n)
 		}
-		if r.Status == result.Skipped && (r.Reason != "time: its 100 operations would take about 3m20s, and --time-limit leaves 1m0s" || r.Time != nil || r.Check.Result != "none") {
-			t.Errorf("%q, %+v, %+v", r.Reason, r.Time, r.Check)
+		if r.Status == result.Skipped && (r.Cause.Fact != (notice.TakesTooLong{Operations: 100, Takes: 200, Left: 60}) || r.Time != nil || r.Check.Result != "none") {
+			t.Errorf("%+v, %+v, %+v", r.Cause.Fact, r.Time, r.Check)
 		}
 	}
 }
@@ -341,11 +343,17 @@ func TestPrepareOutcomes(t *testing.T) {
 	for name, k := range map[string]struct {
 		err    error
 		status result.Status
-		words  []string
+		cause  notice.Fact
 	}{
-		"unsupported": {&bench.UnsupportedError{Reason: "no such thing here"}, result.Unsupported, []string{"no such thing here"}},
-		"memory":      {&bench.MemoryError{Needed: 12345, Err: errors.New("all gone")}, result.OOM, []string{"rank 2", "node00", "12345", "all gone"}},
-		"failed":      {errors.New("odd"), result.Failed, []string{"rank 2", "odd"}},
+		"unsupported": {
+			&bench.UnsupportedError{Cause: notice.NotSupported{Library: "NCCL", What: "int3"}}, result.Unsupported,
+			notice.LibraryLacks{Problem: "NCCL has no int3"},
+		},
+		"memory": {
+			&bench.MemoryError{Needed: 12345, Err: errors.New("all gone")}, result.OOM,
+			notice.RankFailed{Rank: 2, Host: "node00", Problem: "cannot allocate 12345 bytes for buffers: all gone"},
+		},
+		"failed": {errors.New("odd"), result.Failed, notice.RankFailed{Rank: 2, Host: "node00", Problem: "odd"}},
 	} {
 		r := mustMeasure(t, 3, sized(allReduce, 3, 4096), options, benchtest.Script{Refuse: func(_ coll.Case, rank int) error {
 			if rank == 2 {
@@ -356,10 +364,8 @@ func TestPrepareOutcomes(t *testing.T) {
 		if r.Status != k.status || r.Time != nil {
 			t.Errorf("%s: status %s, time %v", name, r.Status, r.Time)
 		}
-		for _, w := range k.words {
-			if !strings.Contains(r.Reason, w) {
-				t.Errorf("%s: %q is not in %q", name, w, r.Reason)
-			}
+		if r.Cause.Fact != k.cause {
+			t.Errorf("%s: %+v, want %+v", name, r.Cause.Fact, k.cause)
 		}
 		if name == "memory" && r.Needed != 12345 {
 			t.Errorf("needed %d", r.Needed)
@@ -371,8 +377,8 @@ func TestTooSmallIsSkipped(t *testing.T) {
 	c := allReduce
 	c.Collective, c.Op = coll.AllGather, 0
 	r := mustMeasure(t, 4, sized(c, 4, 8), options, benchtest.Script{})
-	if r.Status != result.Skipped || r.Reason == "" {
-		t.Errorf("%s: %s", r.Status, r.Reason)
+	if r.Status != result.Skipped || r.Cause.Fact != (notice.TooSmall{Ranks: 4}) {
+		t.Errorf("%s: %+v", r.Status, r.Cause.Fact)
 	}
 }
 
@@ -392,11 +398,11 @@ func TestLostPoint(t *testing.T) {
 	for _, k := range []struct {
 		worst  result.Status
 		status result.Status
-		reason string
+		cause  notice.Fact
 	}{
-		{result.Failed, result.Failed, "rank 1 on node00: boom"},
-		{result.OOM, result.OOM, "rank 1 on node00: boom"},
-		{result.Unsupported, result.Unsupported, "boom"},
+		{result.Failed, result.Failed, notice.RankFailed{Rank: 1, Host: "node00", Problem: "boom"}},
+		{result.OOM, result.OOM, notice.RankFailed{Rank: 1, Host: "node00", Problem: "boom"}},
+		{result.Unsupported, result.Unsupported, notice.LibraryLacks{Problem: "boom"}},
 	} {
 		recovered := 0
 		var mu sync.Mutex
@@ -410,7 +416,7 @@ func TestLostPoint(t *testing.T) {
 			Recover: func(int) error { mu.Lock(); defer mu.Unlock(); recovered++; return nil },
 		}
 		r := mustMeasure(t, 2, sized(allReduce, 2, 4096), options, script)
-		if r.Status != k.status || r.Reason != k.reason || r.Time != nil || r.Check.Result != "none" || recovered != 2 {
+		if r.Status != k.status || r.Cause.Fact != k.cause || r.Time != nil || r.Check.Result != "none" || recovered != 2 {
 			t.Errorf("%s: %s %q, time %v, check %q, %d ranks recovered", k.worst, r.Status, r.Reason, r.Time, r.Check.Result, recovered)
 		}
 	}

@@ -1,10 +1,10 @@
 package bench
 
 import (
-	"fmt"
 	"unsafe"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 )
 
 // near is how far the results of a case may be from the exact ones: only averages of floats at all.
@@ -16,16 +16,16 @@ func near(c coll.Case) Near {
 }
 
 // LostAverage is why a library that multiplies every input with 1/n in the data type, as NCCL does, cannot have the average
-// of a case: 1/n rounds to 0 there. "" if it can.
-func LostAverage(c coll.Case) string {
+// of a case: 1/n rounds to 0 there. It is nil if it can.
+func LostAverage(c coll.Case) notice.Fact {
 	if c.Op != coll.Avg || !c.Type.Float() {
-		return ""
+		return nil
 	}
 	one := make([]byte, c.Type.Size())
 	if encode(c.Type, 1/float64(c.World), one); bitsOf(c.Type, one) != 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("an average over %d ranks is 0 in %s: NCCL multiplies with 1/%d, which rounds to 0", c.World, c.Type, c.World)
+	return notice.AverageUnderflows{Ranks: c.World, Type: c.Type.String()}
 }
 
 // greatest is the bits of the greatest value of a type of floats: infinity, where it has one.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -76,8 +77,8 @@ func (e *Fatal) Error() string { return fmt.Sprintf("%s: %v", e.Phase, e.Err) }
 func (e *Fatal) Unwrap() error { return e.Err }
 
 // NotMeasured is the record of a point that is not measured, by plan or because the library lacks it.
-func NotMeasured(r result.Record, status result.Status, reason string) *result.Record {
-	r.Kind, r.Status, r.Reason = result.KindCase, status, reason
+func NotMeasured(r result.Record, status result.Status, cause notice.Fact) *result.Record {
+	r.Kind, r.Status, r.Why = result.KindCase, status, result.Because(cause)
 	r.Check.Result = "none"
 	return &r
 }

@@ -2,7 +2,6 @@ package bench_test
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"busbar/internal/bench"
@@ -155,7 +154,7 @@ func TestPathThatFails(t *testing.T) {
 			b.fails = &bench.OperationError{Status: result.OOM, Err: errors.New("no memory")}
 		}
 	}, nil, nil)
-	if r.Status != result.OOM || r.Path != nil || !strings.Contains(r.Reason, "rank 1 on node00: no memory") {
+	if r.Status != result.OOM || r.Path != nil || r.Cause.Fact != (notice.RankFailed{Rank: 1, Host: "node00", Problem: "no memory"}) {
 		t.Errorf("%s: %s, path %v", r.Status, r.Reason, r.Path)
 	}
 	for rank, b := range backends {

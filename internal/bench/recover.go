@@ -38,7 +38,7 @@ func (m *measurement) runOperation(op Operation, batches, n int) (Stamps, error)
 	if err != nil || !v.Over() {
 		return s, err
 	}
-	m.record = NotMeasured(*m.record, v.Status, v.Reason)
+	m.record = NotMeasured(*m.record, v.Status, v.Cause)
 	m.record.Time = nil
 	return s, errLost
 }

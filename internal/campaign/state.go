@@ -57,7 +57,7 @@ func Look(l Launch, campaign string) (Progress, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return p, nil
 	case len(unread) > 0:
-		return p, fmt.Errorf("the state of %s: %s: %s", l, unread[0].Path, unread[0].Text)
+		return p, fmt.Errorf("the state of %s: %s", l, unread[0].Text())
 	case err != nil && !errors.As(err, &none):
 		return p, fmt.Errorf("the state of %s: %w", l, err)
 	}

@@ -101,7 +101,22 @@ func TestFromText(t *testing.T) {
 		"load: vm had a load average of 3.33 before the run; other work disturbs the figures":                               HostLoad{"vm", 3.33},
 		"attempt 1: failed: rank 3: reset":                                                                                  AttemptFailed{1, "failed", "rank 3: reset"},
 		"threads: as an earlier version put it":                                                                             Oversubscribed{Why: "as an earlier version put it"},
-		"an unknown warning":                                                                                                Recorded{"an unknown warning"},
+		"too small: 8 ranks share it in pieces of whole 16 bytes, and none is left":                                         TooSmall{8},
+		"time: its 100 operations would take about 3m20s, and --time-limit leaves 1m0s":                                     TakesTooLong{100, 200, 60},
+		"time: left out to keep the run within --time-limit 5m0s":                                                           TimeOver{300},
+		"memory: it takes 4 TiB of buffers a rank; rank 1 on a may have 1.5 GiB of buffers: MemAvailable leaves 8 GiB for 4 ranks, a tenth and 32 MiB a rank kept back; backends that are interleaved share that by 2": MemoryInsufficient{4 << 40, MemoryLimit{1, "a", 1.5 * (1 << 30), "MemAvailable", 8 << 30, 4, 32 << 20, 2, 0}},
+		"memory: rank 3 on a was refused the buffers although they should fit: no": MemoryRefused{3, "a", "no"},
+		"a world of 5 does not fit": WorldUnfit{5, "does not fit"},
+		"wrong data: 3 of 1024 elements; first on rank 1 on a at index 17 of bucket 2: wanted 1, found 2": DataWrong{3, 1024, "bucket 2", WrongElement{1, "a", 17, "2", "1"}},
+		"an average over 512 ranks is 0 in float8_e4m3: NCCL multiplies with 1/512, which rounds to 0":    AverageUnderflows{512, "float8_e4m3"},
+		"cut off after 1 round, whose figures these are":                                                  CutOff{1},
+		"the source counts wrong elements":                                                                SourceCountsWrong{},
+		"the source marks the error as larger than allowed":                                               SourceErrorLarge{},
+		"the source says Fail": SourceReports{"Fail"},
+		"busbw/algbw contradicts the number of ranks: printed 93.1/53.2 = 1.750, but 4 ranks give 1.500": RanksContradicted{"93.1", "53.2", 1.75, 4, 1.5},
+		"rank 3 on a: no memory": RankFailed{3, "a", "no memory"},
+		"NCCL has no bfloat16":   NotSupported{"NCCL", "bfloat16"},
+		"an unknown warning":     Recorded{"an unknown warning"},
 	} {
 		if got := FromText(text); !reflect.DeepEqual(round(got), round(want)) {
 			t.Errorf("%q: %+v, want %+v", text, got, want)

@@ -1,13 +1,17 @@
 package notice
 
 import (
+	"math"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"busbar/internal/units"
 )
 
-// Older versions of busbar kept warnings as sentences. This file alone reads them.
+// Older versions of busbar kept warnings and reasons as sentences. This file alone reads them.
 
 // FromText returns the fact that a sentence of an older version stated; Recorded where it is none of them.
 func FromText(text string) Fact {
@@ -35,7 +39,22 @@ func (w words) microseconds(i int) units.Seconds { return units.Seconds(w.number
 
 func (w words) nanoseconds(i int) units.Nanoseconds { return units.Nanoseconds(w.number(i) / 1e9) }
 
-const num = `([-+0-9.e]+)`
+func (w words) duration(i int) units.Seconds {
+	d, _ := time.ParseDuration(w[i])
+	return units.Seconds(d.Seconds())
+}
+
+// bytes reads "1.5 GiB".
+func (w words) bytes(i int) units.RoughBytes {
+	number, unit, _ := strings.Cut(w[i], " ")
+	v, _ := strconv.ParseFloat(number, 64)
+	return units.RoughBytes(math.Ldexp(v, 10*slices.Index([]string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}, unit)))
+}
+
+const (
+	num  = `([-+0-9.e]+)`
+	size = `([0-9.]+ (?:[KMGTPE]i)?B)`
+)
 
 // older are the sentences, each with what it stated.
 var older = []struct {
@@ -98,6 +117,77 @@ var older = []struct {
 	{regexp.MustCompile(`^(?:oversubscribed|threads): (.*)$`), func(w words) Fact { return Oversubscribed{Why: w[1]} }},
 	{regexp.MustCompile(`^load: (\S+) had a load average of ` + num + ` before the run`),
 		func(w words) Fact { return HostLoad{w[1], w.number(2)} }},
+	// Why a point had no value.
+	{
+		regexp.MustCompile(`^too small: ` + num + ` ranks share it in pieces of whole 16 bytes, and none is left$`),
+		func(w words) Fact { return TooSmall{w.int(1)} },
+	},
+	{
+		regexp.MustCompile(
+			`^time: its ` + num + ` operations would take about (\S+), and --time-limit leaves (\S+)$`,
+		),
+		func(w words) Fact { return TakesTooLong{w.int(1), w.duration(2), w.duration(3)} },
+	},
+	{
+		regexp.MustCompile(`^time: left out to keep the run within --time-limit (\S+)$`),
+		func(w words) Fact { return TimeOver{w.duration(1)} },
+	},
+	{
+		regexp.MustCompile(`^memory: it takes ` + size + ` of buffers a rank; rank ` + num + ` on (\S+) may have ` + size +
+			` of buffers: (.+) leaves ` + size + `(?: for ` + num + ` ranks)?, a tenth and ` + size + ` a rank kept back` +
+			`(?:; backends that are interleaved share that by ` + num + `)?` +
+			`(?:; groups on one machine share that by ` + num + `)?$`),
+		func(w words) Fact {
+			return MemoryInsufficient{w.bytes(1), MemoryLimit{
+				Rank: w.int(2), Host: w[3], Bytes: w.bytes(4), Bound: w[5], Free: w.bytes(6), Ranks: w.int(7),
+				Kept: w.bytes(8), Libraries: w.int(9), Groups: w.int(10),
+			}}
+		},
+	},
+	{
+		regexp.MustCompile(
+			`^memory: rank ` + num + ` on (\S+) was refused the buffers although they should fit(?:: (.*))?$`,
+		),
+		func(w words) Fact { return MemoryRefused{w.int(1), w[2], w[3]} },
+	},
+	{
+		regexp.MustCompile(`^a world of ` + num + ` (.*)$`),
+		func(w words) Fact { return WorldUnfit{w.int(1), w[2]} },
+	},
+	{
+		regexp.MustCompile(`^wrong data: ` + num + ` of ` + num + ` elements; first on rank ` + num + `(?: on (\S+))? at index ` +
+			num + `(?: of (.*))?: wanted (.*), found (.*)$`),
+		func(w words) Fact {
+			first := WrongElement{Rank: w.int(3), Host: w[4], Index: int64(w.int(5)), Want: w[7], Got: w[8]}
+			return DataWrong{int64(w.int(1)), int64(w.int(2)), w[6], first}
+		},
+	},
+	{
+		regexp.MustCompile(`^an average over ` + num + ` ranks is 0 in (\S+): NCCL multiplies with 1/\d+, which rounds to 0$`),
+		func(w words) Fact { return AverageUnderflows{w.int(1), w[2]} },
+	},
+	{
+		regexp.MustCompile(`^cut off after ` + num + ` rounds?, whose figures these are$`),
+		func(w words) Fact { return CutOff{w.int(1)} },
+	},
+	{
+		regexp.MustCompile(`^the source counts wrong elements$`),
+		func(words) Fact { return SourceCountsWrong{} },
+	},
+	{
+		regexp.MustCompile(`^the source marks the error as larger than allowed$`),
+		func(words) Fact { return SourceErrorLarge{} },
+	},
+	{regexp.MustCompile(`^the source says (.*)$`), func(w words) Fact { return SourceReports{w[1]} }},
+	{
+		regexp.MustCompile(`^busbw/algbw contradicts the number of ranks: printed (.*)/(.*) = ` + num + `, but ` + num +
+			` ranks give ` + num + `$`),
+		func(w words) Fact {
+			return RanksContradicted{w[1], w[2], Ratio3(w.number(3)), w.int(4), Ratio3(w.number(5))}
+		},
+	},
+	{regexp.MustCompile(`^rank ` + num + `(?: on (\S+))?: (.*)$`), func(w words) Fact { return RankFailed{w.int(1), w[2], w[3]} }},
+	{regexp.MustCompile(`^(NCCL|NCCLX|Gloo|MPI|Open MPI|MPICH) has no (\S+)$`), func(w words) Fact { return NotSupported{w[1], w[2]} }},
 	{
 		regexp.MustCompile(`^attempt ` + num + `: (\w+): (.*)$`),
 		func(w words) Fact { return AttemptFailed{w.int(1), w[2], w[3]} },

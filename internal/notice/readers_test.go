@@ -38,11 +38,9 @@ var readers = map[string]string{
 	"post/nccllog/ras.go":              "the output of ncclras",
 	"post/plot/note.go":                "breaks any text into lines",
 	"post/report/markdownrest.go":      "puts any text on one line",
-	"post/show.go":                     "removes the path that errors of the operating system have",
 	"post/timeline.go":                 "removes the path that errors of the operating system have",
 	"post/timeline/builder.go":         "removes the full stop of a note of post/trace",
 	"rank/ending.go":                   "prints no error twice",
-	"rank/preflight_limits.go":         "a plan's reason without its size",
 	"rank/step_gpu.go":                 "an error in one line",
 	"internal/notice/older.go":         "reads the sentences of older results files",
 }

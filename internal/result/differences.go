@@ -1,10 +1,11 @@
 package result
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"busbar/internal/notice"
 )
 
 // tuning are the beginnings of names of variables that make figures of a library other ones.
@@ -25,19 +26,19 @@ func (d *Dataset) noteDifferences() {
 		}
 		alike[k] = append(alike[k], run)
 	}
-	said := map[Problem]bool{} // of each world it would be the same
 	for _, k := range order {
-		for _, text := range differences(alike[k]) {
-			if p := (Problem{Path: "runs of " + k.Backend, Text: text}); !said[p] {
-				said[p] = true
-				d.notes = append(d.notes, p)
+		for _, f := range differences(alike[k]) {
+			n := notice.New(f)
+			n.At.Subject = k.Backend
+			if !slices.ContainsFunc(d.notes, n.Equal) { // of each world it would be the same
+				d.notes = append(d.notes, n)
 			}
 		}
 	}
 }
 
-// differences are the variables that were not the same in all runs, in words.
-func differences(runs []*Run) (texts []string) {
+// differences are the variables that were not the same in all runs.
+func differences(runs []*Run) (found []notice.Fact) {
 	names := map[string]bool{}
 	for _, run := range runs {
 		for name := range run.Environment {
@@ -58,9 +59,8 @@ func differences(runs []*Run) (texts []string) {
 			values[value] = true
 		}
 		if len(values) > 1 {
-			texts = append(texts, fmt.Sprintf("launches of one thing differ in %s (%s) and are put together all the same; --variant NAME at the next run keeps them apart",
-				name, strings.Join(slices.Sorted(maps.Keys(values)), ", ")))
+			found = append(found, notice.LaunchesDiffer{Variable: name, Values: slices.Sorted(maps.Keys(values))})
 		}
 	}
-	return texts
+	return found
 }

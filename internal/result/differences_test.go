@@ -17,17 +17,15 @@ func TestDifferencesOfEnvironment(t *testing.T) {
 		run.ID, run.Launch, run.Environment = string(rune('a'+i)), string(rune('A'+i)), environment
 		paths = append(paths, writeLines(t, dir, run.ID+".jsonl", run, sampleRecord(sampleCase(t, 1, 8), 1e-5)))
 	}
-	notes := func(paths ...string) (texts []string) {
+	notes := func(paths ...string) []string {
 		d, err := Merge(paths, MergeOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range d.Notes() {
-			texts = append(texts, p.String())
-		}
-		return texts
+		return texts(d.Notes())
 	}
-	if got := notes(paths...); len(got) != 1 || !strings.Contains(got[0], "differ in NCCL_ALGO (Ring, Tree, unset)") {
+	if got := notes(paths...); len(got) != 1 ||
+		!strings.HasSuffix(got[0], `{"code":"launches-differ","parameters":{"variable":"NCCL_ALGO","values":["Ring","Tree","unset"]}}`) {
 		t.Errorf("%q", got)
 	}
 	if got := notes(paths[0]); got != nil {

@@ -3,6 +3,8 @@ package result
 import (
 	"fmt"
 	"strings"
+
+	"busbar/internal/notice"
 )
 
 // ForeignError says that a file is not one that busbar's rank writes.
@@ -12,8 +14,11 @@ type ForeignError struct {
 }
 
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("%s: not a results file of busbar: %s", e.Path, e.Reason)
+	return notice.InFile(e.Path, 0, e.Fact()).Text()
 }
+
+// Fact is what the error states.
+func (e *ForeignError) Fact() notice.Fact { return notice.NotResults{Problem: e.Reason} }
 
 // SchemaError says that a file was written by a newer busbar.
 type SchemaError struct {
@@ -22,8 +27,11 @@ type SchemaError struct {
 }
 
 func (e *SchemaError) Error() string {
-	return fmt.Sprintf("%s: has format %d, this busbar reads up to %d: update busbar to read it", e.Path, e.Schema, Schema)
+	return notice.InFile(e.Path, 0, e.Fact()).Full()
 }
+
+// Fact is what the error states.
+func (e *SchemaError) Fact() notice.Fact { return notice.NewerFormat{Format: e.Schema, Reads: Schema} }
 
 // HeaderError says that a file ends within its first line, so that nothing in it can be used.
 type HeaderError struct {
@@ -32,37 +40,32 @@ type HeaderError struct {
 }
 
 func (e *HeaderError) Error() string {
+	return notice.InFile(e.Path, 0, e.Fact()).Full()
+}
+
+// Fact is what the error states.
+func (e *HeaderError) Fact() notice.Fact {
 	if e.Empty {
-		return e.Path + ": is empty: the run begins just now, or was killed before it wrote anything, and then the file can be removed"
+		return notice.FileEmpty{}
 	}
-	return e.Path + ": its first line is cut off: the run begins just now, or was killed while it began, and then no point was measured and the file can be removed"
+	return notice.HeaderTorn{}
 }
 
 // NotFoundError says that no results file was found.
 type NotFoundError struct {
-	Looked []string  // the files and folders that were named
-	Passed []Problem // what could not be looked at
+	Looked []string        // the files and folders that were named
+	Passed []notice.Notice // what could not be looked at
 }
 
 func (e *NotFoundError) Error() string {
-	s := fmt.Sprintf("no results in %s: looked for *.jsonl files that rank wrote, in subfolders too; run rank first, or name a file or folder that has some",
-		strings.Join(e.Looked, ", "))
-	for _, p := range e.Passed {
-		s += "\n  " + p.String()
-	}
-	return s
+	return fmt.Sprintf("no results in %s: looked for *.jsonl files that rank wrote, in subfolders too; run rank first, "+
+		"or name a file or folder that has some%s", strings.Join(e.Looked, ", "), notice.Lines(e.Passed))
 }
 
 // NothingError says that none of the files could be used, and why.
-type NothingError struct{ Problems []Problem }
+type NothingError struct{ Problems []notice.Notice }
 
-func (e *NothingError) Error() string {
-	text := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		text[i] = p.String()
-	}
-	return "nothing usable to read:\n  " + strings.Join(text, "\n  ")
-}
+func (e *NothingError) Error() string { return "nothing usable to read:" + notice.Lines(e.Problems) }
 
 // RehearsedError says that rehearsed runs lie beside measured ones.
 type RehearsedError struct {

@@ -41,6 +41,8 @@ func (c *cursor) record(r *Record) bool {
 			c.text((*string)(&r.Status))
 		case "reason":
 			c.text(&r.Reason)
+		case "cause":
+			c.value(&r.Cause)
 		case "needed_bytes":
 			c.int64(&r.Needed)
 		case "time":

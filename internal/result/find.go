@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"busbar/internal/notice"
 )
 
 // Find is Search without its notes.
@@ -21,13 +23,13 @@ func Find(paths ...string) ([]string, error) {
 // text views, sidecars and, in folders, hidden names and all that is not .jsonl are passed over. A subfolder that cannot
 // be read, and what has the name of a run file but is none (a pipe, a device), is passed over with a note. The error is
 // a *NotFoundError, a *ForeignError for something named that is no file, or of the system for what was named.
-func Search(paths ...string) (files []string, notes []Problem, err error) {
+func Search(paths ...string) (files []string, notes []notice.Notice, err error) {
 	return newFinder().search(paths)
 }
 
 type finder struct {
 	found   []string
-	notes   []Problem
+	notes   []notice.Notice
 	seen    map[string]bool // files, by path without links
 	folders []fs.FileInfo   // looked through: a link may lead back to one
 	readDir func(string) ([]fs.DirEntry, error)
@@ -35,7 +37,7 @@ type finder struct {
 
 func newFinder() *finder { return &finder{seen: map[string]bool{}, readDir: os.ReadDir} }
 
-func (f *finder) search(paths []string) ([]string, []Problem, error) {
+func (f *finder) search(paths []string) ([]string, []notice.Notice, error) {
 	for _, p := range paths {
 		if err := f.look(p); err != nil {
 			return nil, f.notes, err
@@ -101,7 +103,7 @@ func (f *finder) entry(path string, d fs.DirEntry) error {
 	case !named:
 		return nil
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("is %s, no file", special(info.Mode()))
+		return notice.Fail(notice.NotAFile{Is: special(info.Mode())})
 	}
 	return f.take(path)
 }
@@ -116,14 +118,10 @@ func isLink(d fs.DirEntry) int {
 // pass notes why something in a folder is passed over. What is gone since it was listed, and a link to nowhere, are not
 // worth a word.
 func (f *finder) pass(path string, err error) {
-	var system *fs.PathError
-	switch {
-	case err == nil || errors.Is(err, fs.ErrNotExist):
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return
-	case errors.As(err, &system):
-		err = fmt.Errorf("cannot be read: %w", system.Err)
 	}
-	f.notes = append(f.notes, Problem{Path: path, Text: err.Error() + "; passed over"})
+	f.notes = append(f.notes, ProblemOf(path, err))
 }
 
 func (f *finder) take(path string) error {

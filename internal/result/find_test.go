@@ -1,6 +1,7 @@
 package result
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 func TestFind(t *testing.T) {
@@ -64,9 +67,13 @@ func TestFindTakesOnlyFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, notes, err := Search("r")
-	want := []string{"r/pipe.jsonl: is a pipe, no file; passed over", "r/null.jsonl: is a device, no file; passed over", "r/turn: cannot be read: too many levels of symbolic links; passed over"}
+	want := []string{
+		`r/pipe.jsonl: {"code":"not-a-file","parameters":{"is":"a pipe"}}`,
+		`r/null.jsonl: {"code":"not-a-file","parameters":{"is":"a device"}}`,
+		`r/turn: {"code":"file-unreadable","parameters":{"problem":"too many levels of symbolic links"}}`,
+	}
 	if err != nil || !slices.Equal(files, []string{record}) || !slices.Equal(texts(notes), want) {
-		t.Errorf("found %v, noted %q, %v", files, notes, err)
+		t.Errorf("found %v, noted %v, %v", files, notes, err)
 	}
 	for name, say := range map[string]string{"r/pipe.jsonl": "a pipe", "r/pipe": "a pipe", "/dev/null": "a device"} {
 		var foreign *ForeignError
@@ -90,8 +97,8 @@ func TestFindPassesOverWhatItMayNotRead(t *testing.T) {
 		return os.ReadDir(dir)
 	}
 	files, notes, err := f.search([]string{"r"})
-	if want := []string{"r/m: cannot be read: permission denied; passed over"}; err != nil || !slices.Equal(files, []string{"r/a/x.jsonl", "r/z/x.jsonl"}) || !slices.Equal(texts(notes), want) {
-		t.Errorf("found %v, noted %q, %v", files, notes, err)
+	if want := []string{`r/m: {"code":"file-unreadable","parameters":{"problem":"permission denied"}}`}; err != nil || !slices.Equal(files, []string{"r/a/x.jsonl", "r/z/x.jsonl"}) || !slices.Equal(texts(notes), want) {
+		t.Errorf("found %v, noted %v, %v", files, notes, err)
 	}
 
 	all := newFinder()
@@ -108,10 +115,12 @@ func TestFindPassesOverWhatItMayNotRead(t *testing.T) {
 	}
 }
 
-func texts(problems []Problem) []string {
+// texts are notices as their location, code and parameters.
+func texts(problems []notice.Notice) []string {
 	var all []string
-	for _, p := range problems {
-		all = append(all, p.String())
+	for _, n := range problems {
+		fact, _ := json.Marshal(notice.Kept{Fact: n.Fact})
+		all = append(all, n.At.String()+": "+string(fact))
 	}
 	return all
 }

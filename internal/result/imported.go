@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 )
 
 // Source says where the figures of a run come from that another tool measured. Nothing of such a run passes for a
@@ -53,23 +54,23 @@ func (r *Record) ForeignOperation() string {
 // Operation is the collective's name, or what another tool calls an operation that is none.
 func (r *Record) Operation() string { return cmp.Or(r.ForeignOperation(), r.Collective.String()) }
 
-// Lacks says in a few words why an imported record cannot stand beside others in a picture or comparison; "" if it can.
-func (r *Record) Lacks() string {
+// Lacks is what an imported record lacks for charts and comparisons; the zero value where it lacks nothing.
+func (r *Record) Lacks() notice.Lack {
 	switch {
 	case r.Imported == nil:
-		return ""
+		return notice.Lack{}
 	case r.Imported.Operation != "":
-		return r.Imported.Operation + " is none of the collectives that are drawn and compared"
+		return notice.Lack{Lacks: notice.OtherOperation, Operation: r.Imported.Operation}
 	case r.Collective == coll.Other:
-		return "the source does not tell the collective (post import --set collective=NAME)"
+		return notice.Lack{Lacks: notice.LacksCollective}
 	case r.World == 0:
-		return "the source does not tell the number of ranks (post import --set world=N)"
+		return notice.Lack{Lacks: notice.LacksWorld}
 	case r.Mode == 0:
-		return "the source does not tell how operations were timed (post import --set mode=MODE)"
+		return notice.Lack{Lacks: notice.LacksMode}
 	case r.SizeBytes < 0:
-		return "the source does not tell the size"
+		return notice.Lack{Lacks: notice.LacksSize}
 	}
-	return ""
+	return notice.Lack{}
 }
 
 // HasAlgBW says whether there is an algorithm bandwidth: rank's own records have one as soon as they have a time.

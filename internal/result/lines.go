@@ -137,6 +137,7 @@ func (ignored) UnmarshalJSON([]byte) error { return nil }
 // sound is the error of a record that lacks what every record has.
 func (r *Record) sound() error {
 	adopt(&r.Older, &r.Warnings)
+	r.Why.adopt()
 	if r.Imported != nil {
 		return r.soundImport()
 	}
@@ -172,16 +173,4 @@ func (r *Record) soundImport() error {
 		return fmt.Errorf("a time of %g s", r.Time.Seconds)
 	}
 	return nil
-}
-
-// brokenLine says in a few words why a line could not be read.
-func brokenLine(line []byte, err error) string {
-	if len(bytes.Trim(line, "\x00")) == 0 && len(line) > 0 {
-		return "zero bytes, as a crash of the machine leaves them; passed over"
-	}
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return fmt.Sprintf("no whole JSON object (%v at byte %d); passed over", err, syntax.Offset)
-	}
-	return fmt.Sprintf("cannot be read: %v; passed over", err)
 }

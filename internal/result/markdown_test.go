@@ -1,6 +1,8 @@
 package result
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestMarkdownText(t *testing.T) {
 	for text, want := range map[string]string{

@@ -2,12 +2,12 @@ package result
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"slices"
 	"strings"
 
-	"busbar/internal/units"
+	"busbar/internal/notice"
 )
 
 // MergeOptions says how runs are put together.
@@ -20,8 +20,8 @@ type MergeOptions struct {
 // that they had when Merge looked at them.
 type Dataset struct {
 	files []*source
-	notes []Problem // of Merge
-	late  []Problem // of the last reading
+	notes []notice.Notice // of Merge
+	late  []notice.Notice // of the last reading
 }
 
 // source is one file of a Dataset.
@@ -54,7 +54,7 @@ func MergeContext(ctx context.Context, files []string, o MergeOptions) (*Dataset
 		}
 		s, err := openSource(path)
 		if err != nil {
-			d.notes = append(d.notes, asProblem(path, err))
+			d.notes = append(d.notes, ProblemOf(path, err))
 			continue
 		}
 		d.files = append(d.files, s)
@@ -91,14 +91,9 @@ func (d *Dataset) withoutSteps(o MergeOptions) (files []*source) {
 		}
 	}
 	if n := len(d.files) - len(files); n > 0 {
-		d.notes = append(d.notes, StepsPassed(n))
+		d.notes = append(d.notes, notice.New(notice.StepsSkipped{Files: n}))
 	}
 	return files
-}
-
-// StepsPassed is the note of a command that has nothing for n files of training steps.
-func StepsPassed(n int) Problem {
-	return Problem{Path: units.Count(n, "file") + " of training steps", Text: "passed over; post show, plot, report, merge and compare have something for them"}
 }
 
 // StepFiles are the paths of the files of training steps, oldest run first; ReadSteps reads them.
@@ -111,9 +106,13 @@ func (d *Dataset) StepFiles() (paths []string) {
 	return paths
 }
 
-// asProblem is the error of one file, with its path once.
-func asProblem(path string, err error) Problem {
-	return Problem{Path: path, Text: strings.TrimPrefix(plain(err).Error(), path+": ")}
+// ProblemOf is the error of one file, with its path once.
+func ProblemOf(path string, err error) notice.Notice {
+	var stated interface{ Fact() notice.Fact }
+	if errors.As(err, &stated) {
+		return notice.InFile(path, 0, stated.Fact())
+	}
+	return notice.InFile(path, 0, notice.FileUnreadable{Problem: strings.TrimPrefix(plain(err).Error(), path+": ")})
 }
 
 func openSource(path string) (*source, error) {
@@ -160,7 +159,7 @@ func (d *Dataset) noteMissing() {
 	for _, s := range d.files {
 		for _, id := range s.run.Resumes {
 			if !here[id] {
-				d.note(s.path, "continues run %s, which is not among the files read: its points are missing", id)
+				d.note(s.path, notice.ResumedRunMissing{Run: id})
 			}
 		}
 	}
@@ -181,8 +180,8 @@ func (d *Dataset) Runs() []*Run {
 
 // Notes are what a reader of the rows should know: files passed over, duplicates, interrupted runs, lines that could not
 // be read. They are complete once Each or a Write method has returned.
-func (d *Dataset) Notes() []Problem { return slices.Concat(d.notes, d.late) }
+func (d *Dataset) Notes() []notice.Notice { return slices.Concat(d.notes, d.late) }
 
-func (d *Dataset) note(path, format string, args ...any) {
-	d.notes = append(d.notes, Problem{Path: path, Text: fmt.Sprintf(format, args...)})
+func (d *Dataset) note(path string, f notice.Fact) {
+	d.notes = append(d.notes, notice.InFile(path, 0, f))
 }

@@ -1,6 +1,8 @@
 package result
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestPathInWords(t *testing.T) {
 	for want, p := range map[string]*Path{

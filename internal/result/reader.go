@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"busbar/internal/notice"
 )
 
 // File is what was read of one run's file.
@@ -14,27 +16,13 @@ type File struct {
 	Path     string
 	Run      Run
 	Ranks    []Rank
-	Records  []Record // empty after Scan
-	Points   int      // records read
-	Steps    int      // lines of training steps passed over: ReadSteps reads them
-	End      *End     // nil: the run was cut off, or is still running
-	Problems []Problem
+	Records  []Record        // empty after Scan
+	Points   int             // records read
+	Steps    int             // lines of training steps passed over: ReadSteps reads them
+	End      *End            // nil: the run was cut off, or is still running
+	Problems []notice.Notice // what is wrong and does not keep the rest from being read
 	decode   func(line []byte, r *Record) error
 	bad      int // problems, also those that are too many for Problems
-}
-
-// Problem is something wrong with a file that does not keep the rest from being read.
-type Problem struct {
-	Path string
-	Line int // from 1; 0: the whole file
-	Text string
-}
-
-func (p Problem) String() string {
-	if p.Line == 0 {
-		return p.Path + ": " + p.Text
-	}
-	return fmt.Sprintf("%s:%d: %s", p.Path, p.Line, p.Text)
 }
 
 // ReadFile reads a run's file whole. The error is a *ForeignError, *SchemaError, *HeaderError or of the system; lines
@@ -90,7 +78,7 @@ func scan(path string, r io.Reader, each func(*Record) error) (*File, error) {
 		f.Problems = append(f.Problems, manyProblems(path, f.bad))
 	}
 	if f.Points == 0 && f.Steps == 0 {
-		f.problem(0, "holds no points: "+f.ending())
+		f.problem(0, notice.NoPoints{Ending: f.ending()})
 	}
 	return f, nil
 }
@@ -117,11 +105,11 @@ func (f *File) take(line []byte, whole bool, n int, each func(*Record) error) (m
 		}
 	case KindStep, KindRound:
 		if f.Run.Step == nil {
-			f.problem(n, fmt.Sprintf("a line of kind %q in a run of collectives; passed over", kind))
+			f.problem(n, notice.StepLine{Kind: kind})
 		}
 		f.Steps++
 	case KindRun:
-		f.problem(n, secondRun)
+		f.problem(n, notice.SecondRun{})
 		return false, nil
 	case "":
 		if len(bytes.TrimSpace(line)) == 0 {
@@ -131,7 +119,7 @@ func (f *File) take(line []byte, whole bool, n int, each func(*Record) error) (m
 			err = errNoKind
 		}
 	default:
-		f.problem(n, fmt.Sprintf("a line of kind %q, which this version does not know; passed over", kind))
+		f.problem(n, notice.UnknownLine{Kind: kind})
 	}
 	if err != nil {
 		f.problem(n, lineProblem(line, whole, err))
@@ -139,44 +127,43 @@ func (f *File) take(line []byte, whole bool, n int, each func(*Record) error) (m
 	return true, nil
 }
 
-const secondRun = "a second run begins here, but a file holds one; what follows is passed over"
-
 var errNoKind = errors.New("no kind of line is named")
 
-// lineProblem is the word on a line that cannot be read; one without a newline is the torn end of a file.
-func lineProblem(line []byte, whole bool, err error) string {
-	if !whole {
-		return "the last line is torn (the run is still writing, or was killed while it wrote); passed over"
+// lineProblem is why a line cannot be read; one without a newline is the torn end of a file.
+func lineProblem(line []byte, whole bool, err error) notice.Fact {
+	var syntax *json.SyntaxError
+	switch {
+	case !whole:
+		return notice.TornLine{}
+	case len(line) > 0 && len(bytes.Trim(line, "\x00")) == 0:
+		return notice.ZeroBytes{}
+	case errors.As(err, &syntax):
+		return notice.BrokenLine{Problem: err.Error(), Byte: syntax.Offset}
 	}
-	return brokenLine(line, err)
+	return notice.BrokenLine{Problem: err.Error()}
 }
 
 // maxProblems is how many lines of one file are complained of one by one.
 const maxProblems = 20
 
-// manyProblems stands for those that are not told one by one, of n in all.
-func manyProblems(path string, n int) Problem {
-	return Problem{Path: path, Text: fmt.Sprintf("and %d more lines that cannot be used, %d in all: the file is damaged", n-maxProblems, n)}
+// manyProblems stands for those that are not reported one by one, of n in all.
+func manyProblems(path string, n int) notice.Notice {
+	return notice.InFile(path, 0, notice.BrokenLines{More: n - maxProblems, All: n})
 }
 
-func (f *File) problem(line int, text string) {
+func (f *File) problem(line int, fact notice.Fact) {
 	if f.bad++; line > 0 && f.bad > maxProblems {
 		return
 	}
-	f.Problems = append(f.Problems, Problem{Path: f.Path, Line: line, Text: text})
+	f.Problems = append(f.Problems, notice.InFile(f.Path, line, fact))
 }
 
-// ending says how the run ended, for people.
-func (f *File) ending() string {
-	switch {
-	case f.End == nil:
-		return "the run was cut off or is still running"
-	case f.End.Outcome == Complete:
-		return "the run is complete"
-	case f.End.Reason != "":
-		return fmt.Sprintf("the run was %s (%s)", f.End.Outcome, f.End.Reason)
+// ending is how the run ended.
+func (f *File) ending() notice.Ending {
+	if f.End == nil {
+		return notice.Ending{}
 	}
-	return "the run was " + string(f.End.Outcome)
+	return notice.Ending{Outcome: string(f.End.Outcome), Reason: f.End.Reason}
 }
 
 // readHeader reads the first line of a file.

@@ -31,10 +31,10 @@ func TestUnusableFiles(t *testing.T) {
 		{"binary", "\x7fELF\x00\x00", nil, new(*ForeignError), "no JSON object"},
 		{"nameless", "", nameless, new(*ForeignError), "no id"},
 		{"wrongtypes", `{"kind":"run","schema":1,"id":7}` + "\n", nil, new(*ForeignError), "does not describe a run"},
-		{"newer", "", newer, new(*SchemaError), "has format 2, this busbar reads up to 1: update busbar"},
+		{"newer", "", newer, new(*SchemaError), "has format 2, this busbar reads up to 1; update busbar"},
 		{"empty", "", nil, new(*HeaderError), "is empty"},
-		{"half", `{"kind":"run","schema":1,"id":"0190`, nil, new(*HeaderError), "is cut off"},
-		{"tenth", `{"kin`, nil, new(*HeaderError), "is cut off"},
+		{"half", `{"kind":"run","schema":1,"id":"0190`, nil, new(*HeaderError), "its first line is torn"},
+		{"tenth", `{"kin`, nil, new(*HeaderError), "its first line is torn"},
 	} {
 		lines := []any{c.text}
 		if c.run != nil {
@@ -67,23 +67,23 @@ func TestDamagedFiles(t *testing.T) {
 	}{
 		{"whole", []any{good, good, end}, 2, -1, ""},
 		{"without an end", []any{good, good}, 2, -1, ""},
-		{"torn", []any{good, good, `{"kind":"case","n":3,"coll`}, 2, 4, "torn"},
-		{"torn at its kind", []any{good, `{"ki`}, 1, 3, "torn"},
+		{"torn", []any{good, good, `{"kind":"case","n":3,"coll`}, 2, 4, `"torn-line"`},
+		{"torn at its kind", []any{good, `{"ki`}, 1, 3, `"torn-line"`},
 		{"cut right before a newline", []any{good, `{"kind":"end","outcome":"complete"}`}, 1, -1, ""},
-		{"bad in the middle", []any{good, `{"kind":"case","n":2,"col` + "\n", good, end}, 2, 3, "no whole JSON object"},
-		{"zeros of a crash", []any{good, "\x00\x00\x00\x00\n", good}, 2, 3, "zero bytes"},
+		{"bad in the middle", []any{good, `{"kind":"case","n":2,"col` + "\n", good, end}, 2, 3, `"byte":25`},
+		{"zeros of a crash", []any{good, "\x00\x00\x00\x00\n", good}, 2, 3, `"zero-bytes"`},
 		{"unknown word", []any{good, `{"kind":"case","collective":"all_scatter"}` + "\n", good}, 2, 3, "all_scatter"},
 		{"ok without a time", []any{good, untimed}, 1, 3, "without a time"},
 		{"a time below 0", []any{good, backwards}, 1, 3, "a time of -1e-05 s"},
 		{"a time that makes bandwidth infinite", []any{good, instant}, 1, 3, "a time of 5e-324 s"},
 		{"a size below 0", []any{good, sizeless}, 1, 3, "a size of -8 bytes"},
 		{"wrong type", []any{good, `{"kind":"case","n":"two"}` + "\n"}, 1, 3, "n of type int"},
-		{"newer kind of line", []any{good, `{"kind":"gpu"}` + "\n"}, 1, 3, `"gpu"`},
+		{"newer kind of line", []any{good, `{"kind":"gpu"}` + "\n"}, 1, 3, `"unknown-line","parameters":{"kind":"gpu"}`},
 		{"no kind", []any{good, `{"kid":"case"}` + "\n"}, 1, 3, "no kind"},
 		{"empty lines", []any{good, "\n", "  \n", good}, 2, -1, ""},
-		{"two runs", []any{good, sampleRun(), good, good}, 1, 3, "second run"},
-		{"no points", []any{}, 0, 0, "holds no points: the run was cut off"},
-		{"no points and an end", []any{End{Kind: KindEnd, Outcome: Interrupted, Reason: "SIGINT"}}, 0, 0, "interrupted (SIGINT)"},
+		{"two runs", []any{good, sampleRun(), good, good}, 1, 3, `"second-run"`},
+		{"no points", []any{}, 0, 0, `"no-points","parameters":{"ending":{}}`},
+		{"no points and an end", []any{End{Kind: KindEnd, Outcome: Interrupted, Reason: "SIGINT"}}, 0, 0, `"ending":{"outcome":"interrupted","reason":"SIGINT"}`},
 	} {
 		path := writeLines(t, t.TempDir(), "x.jsonl", append([]any{sampleRun()}, c.lines...)...)
 		f, err := ReadFile(path)
@@ -99,7 +99,8 @@ func TestDamagedFiles(t *testing.T) {
 			if len(f.Problems) > 0 {
 				t.Errorf("%s: %v", c.name, f.Problems)
 			}
-		case len(f.Problems) != 1 || f.Problems[0].Line != c.line || !strings.Contains(f.Problems[0].String(), c.say) || !strings.HasPrefix(f.Problems[0].String(), path):
+		case len(f.Problems) != 1 || f.Problems[0].At.Line != c.line || !strings.Contains(texts(f.Problems)[0], c.say) ||
+			f.Problems[0].At.File != path:
 			t.Errorf("%s: %v", c.name, f.Problems)
 		}
 		for _, r := range f.Records {
@@ -124,7 +125,7 @@ func TestLongLines(t *testing.T) {
 func TestManyBadLinesAreToldInFew(t *testing.T) {
 	path := writeLines(t, t.TempDir(), "x.jsonl", sampleRun(), strings.Repeat("{]\n", 1000), sampleRecord(sampleCase(t, coll.AllReduce, 8), 1e-5))
 	f := mustRead(t, path)
-	if len(f.Records) != 1 || len(f.Problems) != maxProblems+1 || !strings.Contains(f.Problems[maxProblems].Text, "and 980 more lines that cannot be used, 1000 in all: the file is damaged") {
+	if len(f.Records) != 1 || len(f.Problems) != maxProblems+1 || f.Problems[maxProblems].Fact != (notice.BrokenLines{More: 980, All: 1000}) {
 		t.Errorf("%d records, %d problems, the last %v", len(f.Records), len(f.Problems), f.Problems[len(f.Problems)-1])
 	}
 	d, err := Merge([]string{path}, MergeOptions{})
@@ -132,12 +133,9 @@ func TestManyBadLinesAreToldInFew(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = d.Each(func(Row) error { return nil })
-	var merged []string // but for how the run ended
-	for _, p := range d.Notes()[:maxProblems+1] {
-		merged = append(merged, p.String())
-	}
+	merged := texts(d.Notes()[:maxProblems+1]) // but for how the run ended
 	if want := texts(f.Problems); err != nil || len(d.Notes()) != maxProblems+2 || !slices.Equal(merged, want) {
-		t.Errorf("merging says %v %q, reading %q", err, d.Notes(), want)
+		t.Errorf("merging says %v %v, reading %v", err, d.Notes(), want)
 	}
 }
 
@@ -149,8 +147,8 @@ func TestBadLinesOfManyBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows, err := d.WriteCSV(io.Discard); rows != 1 || err != nil || len(d.Notes()) != maxProblems+2 || !strings.Contains(d.Notes()[maxProblems].Text, "and 50 more lines that cannot be used, 70 in all") {
-		t.Errorf("%d rows, %v, %d notes: %q", rows, err, len(d.Notes()), d.Notes())
+	if rows, err := d.WriteCSV(io.Discard); rows != 1 || err != nil || len(d.Notes()) != maxProblems+2 || d.Notes()[maxProblems].Fact != (notice.BrokenLines{More: 50, All: 70}) {
+		t.Errorf("%d rows, %v, %d notes: %v", rows, err, len(d.Notes()), d.Notes())
 	}
 }
 
@@ -224,6 +222,7 @@ func FuzzFast(f *testing.F) {
 			t.Fatalf("encoding/json does not take %s: %v", line, err)
 		}
 		adopt(&fast.Older, &fast.Warnings)
+		fast.Why.adopt()
 		same(t, fast, slow)
 		fast, slow = Record{}, Record{}
 		if !fastWhole(line, &fast) {

@@ -237,8 +237,8 @@ type Record struct {
 	Cycle  int    `json:"cycle,omitempty"` // of -N, from 1 when there are several
 	Group  *Group `json:"group,omitempty"` // which nodes measured it; nil: all of the world
 	Status Status `json:"status"`
-	Reason string `json:"reason,omitempty"`       // why not ok
-	Needed int64  `json:"needed_bytes,omitempty"` // memory a rank needed, for skipped and oom
+	Why
+	Needed int64 `json:"needed_bytes,omitempty"` // memory a rank needed, for skipped and oom
 
 	Time *Time `json:"time,omitempty"` // nil unless ok (or wrong: figures of wrong data are kept, never drawn)
 
@@ -253,6 +253,34 @@ type Record struct {
 	Older    []string    `json:"warnings,omitempty"` // sentences of older versions; Warnings once read
 
 	Imported *Origin `json:"imported,omitempty"` // where another tool's file has it; nil: rank measured it
+}
+
+// Why is why a point is not ok.
+type Why struct {
+	Reason string      `json:"reason,omitempty"` // the text of Cause; of older versions alone
+	Cause  notice.Kept `json:"cause,omitzero"`
+}
+
+// Because is the reason that a fact states; empty of none.
+func Because(f notice.Fact) Why { return Why{notice.Reason(f), notice.Kept{Fact: f}} }
+
+// Fact is what the reason states; nil of none.
+func (w Why) Fact() notice.Fact {
+	if w.Cause.Fact == nil && w.Reason != "" {
+		return notice.FromText(w.Reason)
+	}
+	return w.Cause.Fact
+}
+
+// adopt makes a fact of the sentence of an older version, and gives a fact the text of this one.
+func (w *Why) adopt() {
+	switch w.Cause.Fact.(type) {
+	case nil:
+		w.Cause.Fact = w.Fact()
+	case notice.Unknown: // of a newer version, whose text is better
+	default:
+		w.Reason = w.Cause.String()
+	}
 }
 
 // Timed says whether a record has figures that hold: those of wrong data are not for tables that others compute from.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/step"
 )
 
@@ -63,7 +64,7 @@ func (r *Record) Point(backend string) PointKey {
 
 // Past is what earlier runs have measured.
 type Past struct {
-	Problems []Problem // files and lines that could not be read
+	Problems []notice.Notice // files and lines that could not be read
 	runs     map[string]*pastRun
 }
 
@@ -92,7 +93,7 @@ func ReadPast(files []string) *Past {
 			return nil
 		})
 		if err != nil {
-			p.Problems = append(p.Problems, asProblem(path, err))
+			p.Problems = append(p.Problems, ProblemOf(path, err))
 			continue
 		}
 		measured := f.Run.Imported == nil // what another tool measured is not measured
@@ -112,7 +113,7 @@ func ReadPast(files []string) *Past {
 func (p *Past) addSteps(path string) {
 	f, err := ReadSteps(path)
 	if err != nil {
-		p.Problems = append(p.Problems, asProblem(path, err))
+		p.Problems = append(p.Problems, ProblemOf(path, err))
 		return
 	}
 	p.Problems = append(p.Problems, f.Problems...)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/step"
 )
 
@@ -112,7 +113,7 @@ func TestStepsAreResumed(t *testing.T) {
 	if err := w.AppendRound(&StepRound{N: 3, Number: 1, Round: sampleRound(0)}); err != nil {
 		t.Fatal(err)
 	}
-	failed := StepRecord{N: 4, Point: run.Step.Points[3], Status: Failed, Reason: "x"}
+	failed := StepRecord{N: 4, Point: run.Step.Points[3], Status: Failed, Why: Because(notice.RankFailed{Problem: "x"})}
 	if err := w.AppendStep(&failed); err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
+
+	"busbar/internal/notice"
 )
 
 // part is what one batch of lines came to.
@@ -15,7 +16,7 @@ type part[T any] struct {
 	points   int
 	end      *End
 	ranks    []Rank
-	problems []Problem
+	problems []notice.Notice
 	bad      int // lines that cannot be used, also those that are too many for problems
 }
 
@@ -50,14 +51,15 @@ func read[T any](d *Dataset, decode func([]byte, *Record) error, take func(made 
 		}
 		ranks = append(ranks, p.ranks...)
 		if b.second {
-			d.late = append(d.late, Problem{Path: b.source.path, Text: secondRun})
+			d.late = append(d.late, notice.InFile(b.source.path, 0, notice.SecondRun{}))
 		}
 		if b.last {
 			if bad > maxProblems {
 				d.late = append(d.late, manyProblems(b.source.path, bad))
 			}
 			if b.err != nil {
-				d.late = append(d.late, Problem{Path: b.source.path, Text: fmt.Sprintf("reading stopped: %v; %s read", plain(b.err), records(points))})
+				d.late = append(d.late, notice.InFile(b.source.path, 0,
+					notice.ReadingStopped{Problem: plain(b.err).Error(), Records: points}))
 			} else {
 				d.closing(b.source, points, end)
 			}
@@ -79,9 +81,9 @@ func (d *Dataset) closing(s *source, points int, end *End) {
 	switch {
 	case s.run.Step != nil: // it has no rows, and who reads its steps says how it ended
 	case points == 0:
-		f.problem(0, "holds no points: "+f.ending())
+		f.problem(0, notice.NoPoints{Ending: f.ending()})
 	case end == nil || end.Outcome != Complete:
-		f.problem(0, fmt.Sprintf("%s; %s read", f.ending(), records(points)))
+		f.problem(0, notice.PartOfRun{Ending: f.ending(), Records: points})
 	}
 	d.late = append(d.late, f.Problems...)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 )
 
 func sampleRun() Run {
@@ -58,7 +59,7 @@ func sampleRecord(c coll.Case, seconds float64) Record {
 
 // notOK is a record of a point without a figure.
 func notOK(c coll.Case, s Status, why string) Record {
-	return Record{Kind: KindCase, Case: c, Status: s, Reason: why, Check: Check{Result: "none"}}
+	return Record{Kind: KindCase, Case: c, Status: s, Why: Because(notice.FromText(why)), Check: Check{Result: "none"}}
 }
 
 // writeLines writes values as lines of JSON and returns the file's path. A string stands for itself, with its newline

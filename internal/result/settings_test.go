@@ -1,6 +1,8 @@
 package result
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestSettings(t *testing.T) {
 	for want, m := range map[string]Method{

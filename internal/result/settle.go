@@ -2,6 +2,8 @@ package result
 
 import (
 	"context"
+
+	"busbar/internal/notice"
 )
 
 // settle marks the lines of related files that are not to count: the second copy of a record, and along a chain a
@@ -20,10 +22,10 @@ func (d *Dataset) settle(ctx context.Context, group []*source) error {
 	replaced := s.supersede(ancestors(group))
 	for _, f := range group {
 		if n := s.twice[f]; n > 0 {
-			d.note(f.path, "%s in another file of the same run (a copy) and counted once", records(n))
+			d.note(f.path, notice.RecordsCopied{Records: n})
 		}
 		if n := replaced[f]; n > 0 {
-			d.note(f.path, "%s not ok here, and replaced by a run that goes with this one by --resume", records(n))
+			d.note(f.path, notice.RecordsReplaced{Records: n})
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 )
 
 // TestChainOfTwo holds, for every pair of statuses of one point, what is left along a chain: the earlier record, the
@@ -108,9 +109,9 @@ func TestFileThatFailsLater(t *testing.T) {
 		name, say string
 		spoil     func(path string) error
 	}{
-		{"folder", "reading stopped: is a directory; 0 records are read", func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o777)) }},
-		{"gone", "reading stopped: no such file or directory; 0 records are read", os.Remove},
-		{"emptied", "reading stopped: the file was emptied since; 0 records are read", func(path string) error { return os.Truncate(path, 0) }},
+		{"folder", "is a directory", func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o777)) }},
+		{"gone", "no such file or directory", os.Remove},
+		{"emptied", "the file was emptied since", func(path string) error { return os.Truncate(path, 0) }},
 	} {
 		good, bad := writeLines(t, dir, "good.jsonl", append(lines, End{Kind: KindEnd, Outcome: Complete})...), writeLines(t, dir, c.name+".jsonl", append([]any{runOf("b", 1)}, lines[1:]...)...)
 		d, err := Merge([]string{good, bad}, MergeOptions{})
@@ -121,8 +122,9 @@ func TestFileThatFailsLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, err := d.WriteCSV(io.Discard)
-		if notes := texts(d.Notes()); err != nil || rows != 1 || len(notes) != 1 || notes[0] != bad+": "+c.say {
-			t.Errorf("%s: %d rows, %v, notes %q", c.name, rows, err, notes)
+		want := notice.InFile(bad, 0, notice.ReadingStopped{Problem: c.say})
+		if notes := d.Notes(); err != nil || rows != 1 || len(notes) != 1 || notes[0] != want {
+			t.Errorf("%s: %d rows, %v, notes %v", c.name, rows, err, notes)
 		}
 	}
 }

@@ -73,8 +73,8 @@ type StepRecord struct {
 	At   string `json:"at,omitzero"`
 	step.Point
 	Status Status `json:"status"`
-	Reason string `json:"reason,omitempty"`
-	Needed int64  `json:"needed_bytes,omitempty"` // memory of a rank
+	Why
+	Needed int64 `json:"needed_bytes,omitempty"` // memory of a rank
 
 	Modelled float64       `json:"modelled_compression_s,omitempty"` // s of computing that stands for compressing, in every mode that computes
 	Ops      []StepOp      `json:"ops,omitempty"`

@@ -9,8 +9,8 @@ import (
 	"os"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/step"
-	"busbar/internal/units"
 )
 
 // StepFile is what was read of the file of a run of training steps.
@@ -21,7 +21,7 @@ type StepFile struct {
 	Rounds   [][]step.Round // of the points in the run's list, in that order
 	Records  []StepRecord   // one for each point with a round or a record, in the order of the list
 	End      *End           // nil: the run was cut off, or is still running
-	Problems []Problem
+	Problems []notice.Notice
 }
 
 // ReadSteps reads a file of training steps whole. A point with rounds and no record, because the run was cut off, gets one that is made
@@ -36,12 +36,12 @@ func ReadSteps(path string) (*StepFile, error) {
 
 // ReadStepRuns reads files of training steps. Several files of one run, such as copies, or what a full disk made of it, are read as one. A
 // file that cannot be read is a Problem.
-func ReadStepRuns(paths []string) (runs []*StepFile, problems []Problem) {
+func ReadStepRuns(paths []string) (runs []*StepFile, problems []notice.Notice) {
 	var all []*stepLines
 	for _, path := range paths {
 		s, err := readInto(all, path)
 		if err != nil {
-			problems = append(problems, asProblem(path, err))
+			problems = append(problems, ProblemOf(path, err))
 			continue
 		}
 		if !slices.Contains(all, s) {
@@ -155,6 +155,7 @@ func (s *stepLines) record(line []byte) error {
 		return err
 	}
 	adopt(&r.Older, &r.Warnings)
+	r.Why.adopt()
 	if err := s.planned(r.N); err != nil {
 		return err
 	}
@@ -193,19 +194,19 @@ func (s *stepLines) finish() *StepFile {
 		s.file.Problems = append(s.file.Problems, manyProblems(f.Path, s.file.bad))
 	}
 	if len(f.Records) == 0 {
-		s.file.problem(0, "holds no points: "+s.file.ending())
+		s.file.problem(0, notice.NoPoints{Ending: s.file.ending()})
 	}
 	f.Problems = s.file.Problems
 	return f
 }
 
-// Closing is how the run ended, where that is worth a word.
-func (f *StepFile) Closing() string {
+// Closing is how the run ended; nil where it completed.
+func (f *StepFile) Closing() notice.Fact {
 	if len(f.Records) == 0 || f.End != nil && f.End.Outcome == Complete {
-		return ""
+		return nil
 	}
 	run := File{End: f.End}
-	return fmt.Sprintf("%s; of %d of %s there is something to read", run.ending(), len(f.Records), units.Count(len(f.Run.Step.Points), "point"))
+	return notice.PartOfRun{Ending: run.ending(), Records: len(f.Records), Points: len(f.Run.Step.Points)}
 }
 
 // Standings are how the points in the run's list stand to each other; those without figures that hold do not count.
@@ -224,7 +225,7 @@ func unfinished(run *Run, n int, rounds []step.Round) *StepRecord {
 	figures := step.FiguresOf(rounds)
 	return &StepRecord{
 		Kind: KindStep, N: n, Run: run.ID, Point: run.Step.Points[n-1], Status: Unfinished,
-		Reason:  fmt.Sprintf("cut off after %s, whose figures these are", units.Count(len(rounds), "round")),
+		Why:     Because(notice.CutOff{Rounds: len(rounds)}),
 		Figures: &figures, Check: Check{Result: "unknown"},
 	}
 }

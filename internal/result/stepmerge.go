@@ -1,9 +1,9 @@
 package result
 
 import (
-	"fmt"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/step"
 )
 
@@ -16,7 +16,7 @@ type StepRow struct {
 
 // MergeSteps puts runs, each of which is there once, together: along a chain of resumed runs a point that was measured stands in the place
 // of one that was not, by the rules for cases. Older runs come first. Problems are those of the files, how runs ended, and what was replaced.
-func MergeSteps(runs []*StepFile) (rows []StepRow, problems []Problem) {
+func MergeSteps(runs []*StepFile) (rows []StepRow, problems []notice.Notice) {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b *StepFile) int { return a.Run.Start.Compare(b.Run.Start) })
 	sources := make([]*source, len(runs))
@@ -39,11 +39,11 @@ func MergeSteps(runs []*StepFile) (rows []StepRow, problems []Problem) {
 	}
 	for i, f := range runs {
 		problems = append(problems, f.Problems...)
-		if text := f.Closing(); text != "" {
-			problems = append(problems, Problem{Path: f.Path, Text: text})
+		if how := f.Closing(); how != nil {
+			problems = append(problems, notice.InFile(f.Path, 0, how))
 		}
 		if n := replaced[sources[i]]; n > 0 {
-			problems = append(problems, Problem{Path: f.Path, Text: fmt.Sprintf("%s not ok here, and replaced by a run that goes with this one by --resume", records(n))})
+			problems = append(problems, notice.InFile(f.Path, 0, notice.RecordsReplaced{Records: n}))
 		}
 		standings := f.Standings()
 		for k := range f.Records {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"busbar/internal/notice"
 )
 
 // interruptedAndResumed writes a run that was cut off in its second group, and one that goes on with it, and returns their paths.
@@ -18,7 +20,7 @@ func interruptedAndResumed(t *testing.T, dir string) (first, second string) {
 	run.Block = "nodes2/launch1"
 	w, _ := newWriter(t, dir, run)
 	appendGroup(t, w, &run, 1, 12)
-	failed := StepRecord{N: 3, Point: run.Step.Points[2], Status: Failed, Reason: "a link went down"}
+	failed := StepRecord{N: 3, Point: run.Step.Points[2], Status: Failed, Why: Because(notice.RankFailed{Rank: 1, Problem: "a link went down"})}
 	if err := w.AppendStep(&failed); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func interruptedAndResumed(t *testing.T, dir string) (first, second string) {
 	return w.Path(), v.Path()
 }
 
-func rowsOf(t *testing.T, paths ...string) (rows []string, problems []Problem) {
+func rowsOf(t *testing.T, paths ...string) (rows []string, problems []notice.Notice) {
 	t.Helper()
 	runs, unread := ReadStepRuns(paths)
 	merged, problems := MergeSteps(runs)
@@ -62,13 +64,13 @@ func TestMergeSteps(t *testing.T) {
 	first, second := interruptedAndResumed(t, dir)
 	rows, problems := rowsOf(t, first)
 	wantRows(t, rows, "run-1 1 ok", "run-1 2 ok", "run-1 3 failed", "run-1 4 unfinished")
-	if len(problems) != 1 || !strings.Contains(problems[0].Text, "cut off") {
+	if len(problems) != 1 || problems[0].Code() != "part-of-run" {
 		t.Errorf("problems %v", problems)
 	}
 	// What was cut off or failed gives way to the run that goes on with it, whichever is named first.
 	rows, problems = rowsOf(t, second, first)
 	wantRows(t, rows, "run-1 1 ok", "run-1 2 ok", "run-2 3 ok", "run-2 4 ok")
-	if len(problems) != 2 || !strings.Contains(problems[1].Text, "2 records are not ok here, and replaced") {
+	if len(problems) != 2 || problems[1].Fact != (notice.RecordsReplaced{Records: 2}) {
 		t.Errorf("problems %v", problems)
 	}
 	b, err := os.ReadFile(first)
@@ -80,7 +82,7 @@ func TestMergeSteps(t *testing.T) {
 	other := writeLines(t, dir, "other.jsonl", sampleRun())
 	rows, problems = rowsOf(t, first, copied, other, second)
 	wantRows(t, rows, "run-1 1 ok", "run-1 2 ok", "run-2 3 ok", "run-2 4 ok")
-	if len(problems) != 3 || problems[0].Path != other {
+	if len(problems) != 3 || problems[0].At.File != other {
 		t.Errorf("problems %v", problems)
 	}
 	// What did not fit on a full disk lies in a file of its own, with the run's header.
@@ -143,7 +145,7 @@ func TestStepsCSV(t *testing.T) {
 	if table, err = csv.NewReader(&b).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
-	if cell(1, "reason") != "a link went down" || cell(1, "compute_s") != "" || cell(1, "ops") != "" || cell(2, "status") != "unfinished" || cell(2, "compute_s") == "" || cell(2, "best") != "" {
+	if cell(1, "reason") != "rank 1: a link went down" || cell(1, "compute_s") != "" || cell(1, "ops") != "" || cell(2, "status") != "unfinished" || cell(2, "compute_s") == "" || cell(2, "best") != "" {
 		t.Errorf("rows of what was not finished: %q", table[1:])
 	}
 }
@@ -177,7 +179,7 @@ func TestMergeBesideSteps(t *testing.T) {
 		t.Errorf("%d rows, files of steps %v, notes %v", n, d.StepFiles(), d.Notes())
 	}
 	d, err = Merge(files, MergeOptions{NoSteps: true}) // and none of them is rehearsed
-	if n := rows(d, err); n != 2 || len(d.StepFiles()) != 0 || len(d.Runs()) != 1 || len(d.Notes()) != 1 || !strings.HasPrefix(d.Notes()[0].String(), "2 files of training steps: passed over") {
+	if n := rows(d, err); n != 2 || len(d.StepFiles()) != 0 || len(d.Runs()) != 1 || len(d.Notes()) != 1 || d.Notes()[0].Fact != (notice.StepsSkipped{Files: 2}) {
 		t.Errorf("%d rows, files of steps %v, notes %v", n, d.StepFiles(), d.Notes())
 	}
 	if _, err := Merge(files[:1], MergeOptions{NoSteps: true}); err == nil || !strings.Contains(err.Error(), "1 file of training steps") {

@@ -90,7 +90,7 @@ func TestStepsReadBack(t *testing.T) {
 		t.Errorf("the folder of traces is called %s", name)
 	}
 	appendGroup(t, w, &run, 1, 12)
-	skipped := StepRecord{N: 3, Point: run.Step.Points[2], Status: Unsupported, Reason: "no bfloat16", Check: Check{Result: "none"}}
+	skipped := StepRecord{N: 3, Point: run.Step.Points[2], Status: Unsupported, Why: Because(notice.NotSupported{Library: "MPI", What: "bfloat16"}), Check: Check{Result: "none"}}
 	if err := w.AppendStep(&skipped); err != nil {
 		t.Fatal(err)
 	}
@@ -139,11 +139,12 @@ func TestStepsOfACutOffRun(t *testing.T) {
 	}
 	path := writeLines(t, t.TempDir(), "torn.jsonl", string(b)+`{"kind":"round","n":3,"rou`)
 	f := mustReadSteps(t, path)
-	if len(f.Records) != 3 || f.End != nil || len(f.Problems) != 1 || !strings.Contains(f.Problems[0].Text, "torn") || !strings.Contains(f.Closing(), "3 of 4 points") {
+	if len(f.Records) != 3 || f.End != nil || len(f.Problems) != 1 || f.Problems[0].Fact != (notice.TornLine{}) ||
+		f.Closing() != (notice.PartOfRun{Records: 3, Points: 4}) {
 		t.Fatalf("%d records, end %v, problems %v, %s", len(f.Records), f.End, f.Problems, f.Closing())
 	}
 	r := f.Records[2]
-	if r.N != 3 || r.Status != Unfinished || r.Figures.Rounds != 4 || r.Figures.Overlapped.Value != sampleRound(0.02).Overlapped || r.Point != run.Step.Points[2] || !r.Timed() || !strings.Contains(r.Reason, "after 4 rounds") {
+	if r.N != 3 || r.Status != Unfinished || r.Figures.Rounds != 4 || r.Figures.Overlapped.Value != sampleRound(0.02).Overlapped || r.Point != run.Step.Points[2] || !r.Timed() || r.Cause.Fact != (notice.CutOff{Rounds: 4}) {
 		t.Errorf("made of its rounds: %+v", r)
 	}
 	if _, err := ReadFile(path); err != nil {
@@ -189,11 +190,11 @@ func TestStepLinesThatCannotBeUsed(t *testing.T) {
 		"no status":    {StepRecord{Kind: KindStep, N: 1, Point: run.Step.Points[0]}, "no status"},
 		"a case":       {"{\"kind\":\"case\",\"n\":1}\n", "a case in a run of training steps"},
 		"negative":     {StepRound{Kind: KindRound, N: 1, Number: 1, Round: step.Round{Comm: -1}}, "a time of -1 s"},
-		"unknown kind": {"{\"kind\":\"later\"}\n", "does not know"},
+		"unknown kind": {"{\"kind\":\"later\"}\n", `"unknown-line"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := mustReadSteps(t, writeLines(t, t.TempDir(), "f.jsonl", run, good, c.line, End{Kind: KindEnd, Outcome: Complete}))
-			if len(f.Problems) != 1 || f.Problems[0].Line != 3 || !strings.Contains(f.Problems[0].Text, c.want) || len(f.Rounds[0]) != 1 {
+			if len(f.Problems) != 1 || f.Problems[0].At.Line != 3 || !strings.Contains(texts(f.Problems)[0], c.want) || len(f.Rounds[0]) != 1 {
 				t.Errorf("problems %v, rounds %v", f.Problems, f.Rounds)
 			}
 		})

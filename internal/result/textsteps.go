@@ -186,5 +186,5 @@ func ratio(f *step.Figure, format string, scale float64) string {
 
 // stepReason is why a point has no figures, for people.
 func stepReason(r *StepRecord) string {
-	return reason(&Record{Status: r.Status, Reason: r.Reason, Check: r.Check, Needed: r.Needed})
+	return reason(&Record{Status: r.Status, Why: r.Why, Check: r.Check, Needed: r.Needed})
 }

@@ -35,7 +35,7 @@ func TestTextOfSteps(t *testing.T) {
 		N: 3, Point: run.Step.Points[2], Status: Wrong,
 		Check: Check{Result: "wrong", Rounds: 1, First: &Wrong1{Rank: 1, Host: "node1", Index: 7, Want: "3", Got: "2.5"}},
 	}
-	unsupported := StepRecord{N: 4, Point: run.Step.Points[3], Status: Unsupported, Reason: "the library has no bfloat16", Check: Check{Result: "none"}}
+	unsupported := StepRecord{N: 4, Point: run.Step.Points[3], Status: Unsupported, Why: Because(notice.NotSupported{Library: "the library", What: "bfloat16"}), Check: Check{Result: "none"}}
 	rounds := []step.Round{sampleRound(0.01), sampleRound(0.01)}
 	noted := sampleStep(&run, 5, rounds)
 	noted.Notes, noted.Warnings = []string{"padded to 16 bytes"}, notice.Of(notice.Recorded{Text: "rounds drift"})

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
 )
@@ -48,7 +49,7 @@ func NewCollector() *Collector {
 // file lacks what a curve is known by, and where single groups of nodes measured it.
 func (c *Collector) Add(row result.Row) bool {
 	run, r := row.Run, row.Record
-	if !r.Timed() || r.Time.Seconds <= 0 || math.IsInf(r.Time.Seconds, 0) || r.Group != nil || r.Lacks() != "" {
+	if !r.Timed() || r.Time.Seconds <= 0 || math.IsInf(r.Time.Seconds, 0) || r.Group != nil || r.Lacks() != (notice.Lack{}) {
 		return false
 	}
 	g := c.gatheringOf(run, r)

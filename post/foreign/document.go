@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -31,7 +32,7 @@ func (in *input) document(r io.Reader) (err error) {
 			}
 			in.counts.Torn++
 			in.counts.Rows++
-			in.first(0, broken.Text)
+			in.first(0, notice.RowTorn{Text: broken.Text})
 			return in.sink.Line(0, broken.Error())
 		}
 		if err != nil {

@@ -39,7 +39,7 @@ func TestRowsBelowFooterAreAnotherTest(t *testing.T) {
 		t.Fatalf("worlds %s", got)
 	}
 	first, second := m.runs[0], m.runs[1]
-	if c.Doubtful != 2 || !strings.HasPrefix(c.First, "some.log:10: ") || len(second.run.Warnings) == 0 ||
+	if c.Doubtful != 2 || c.First.At.String() != "some.log:10" || len(second.run.Warnings) == 0 ||
 		len(second.run.Imported.Deduced) == 0 {
 		t.Errorf("%+v; %q, %q", c, second.run.Warnings, second.run.Imported.Deduced)
 	}
@@ -126,7 +126,7 @@ func TestContradictionMindsRounding(t *testing.T) {
 			Case:     coll.Case{Collective: c.of, World: c.world},
 			Imported: &result.Origin{Stated: map[string]string{"a": c.algbw, "b": c.busbw}},
 		}
-		if why := (bandwidths{alg: "a", bus: "b", early: c.early}).contradiction(r); (why != "") != c.refuse {
+		if why := (bandwidths{alg: "a", bus: "b", early: c.early}).contradiction(r); (why != nil) != c.refuse {
 			t.Errorf("%+v: %q", c, why)
 		}
 	}

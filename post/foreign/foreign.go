@@ -17,6 +17,7 @@ import (
 	"os"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -36,20 +37,20 @@ type Table interface {
 
 // Counts say what was found in a file.
 type Counts struct {
-	Rows     int    // of tables, torn ones too
-	Points   int    // that whole rows hold: one for each placement
-	Torn     int    // rows that were cut off or garbled
-	Unknown  int    // lines of no known layout
-	Doubtful int    // points below the end of their table, or whose bandwidths contradict the number of ranks
-	Log      int    // lines of a log of NCCL or RCCL
-	First    string // the first torn row, unknown line or doubtful point, with its place
+	Rows     int           // of tables, torn ones too
+	Points   int           // that whole rows hold: one for each placement
+	Torn     int           // rows that were cut off or garbled
+	Unknown  int           // lines of no known layout
+	Doubtful int           // points below the end of their table, or whose bandwidths contradict the number of ranks
+	Log      int           // lines of a log of NCCL or RCCL
+	First    notice.Notice // the first torn row, unknown line or doubtful point; no fact: there is none
 }
 
 // Add adds the counts of another file.
 func (c *Counts) Add(d Counts) {
 	c.Rows, c.Points, c.Torn = c.Rows+d.Rows, c.Points+d.Points, c.Torn+d.Torn
 	c.Unknown, c.Doubtful, c.Log = c.Unknown+d.Unknown, c.Doubtful+d.Doubtful, c.Log+d.Log
-	if c.First == "" {
+	if c.First.Fact == nil {
 		c.First = d.First
 	}
 }
@@ -62,7 +63,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return result.Problem{Path: e.Path, Line: e.Line, Text: e.Text}.String()
+	return notice.Location{File: e.Path, Line: e.Line}.String() + ": " + e.Text
 }
 
 // Hash is the SHA-256 of a file, in hexadecimal digits.
@@ -162,7 +163,7 @@ func (in *input) host(name string) {
 // unknown counts a line of no known layout and hands it on.
 func (in *input) unknown(n int, text string) error {
 	in.counts.Unknown++
-	in.first(n, "no part of a known layout: "+short(text))
+	in.first(n, notice.LineNotImported{Text: short(text)})
 	return in.sink.Line(n, text)
 }
 
@@ -170,19 +171,19 @@ func (in *input) unknown(n int, text string) error {
 func (in *input) torn(n int, text string) error {
 	in.counts.Rows++
 	in.counts.Torn++
-	in.first(n, "a torn row: "+short(text))
+	in.first(n, notice.RowTorn{Text: short(text)})
 	return in.sink.Line(n, text)
 }
 
 // doubtful counts a point that is kept and may not be pooled with others.
-func (in *input) doubtful(n int, why string) {
+func (in *input) doubtful(n int, why notice.Fact) {
 	in.counts.Doubtful++
 	in.first(n, why)
 }
 
-func (in *input) first(n int, text string) {
-	if in.counts.First == "" {
-		in.counts.First = result.Problem{Path: in.file.Path, Line: n, Text: text}.String()
+func (in *input) first(n int, f notice.Fact) {
+	if in.counts.First.Fact == nil {
+		in.counts.First = notice.InFile(in.file.Path, n, f)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -222,7 +223,7 @@ func (t *imbTest) row(l line, words []string) error {
 	if m := imbFailure.FindStringSubmatch(l.body); m != nil && t.columns[0] == "#bytes" {
 		n, _ := count(m[1])
 		t.size(rec, n)
-		rec.Status, rec.Reason, rec.Check.Result = imbStatus(m[2]), m[2], "none"
+		rec.Status, rec.Why, rec.Check.Result = imbStatus(m[2]), result.Because(notice.SourceReports{Text: m[2]}), "none"
 		t.in.counts.Rows++
 		return t.add(rec)
 	}

@@ -62,7 +62,7 @@ func (t *ncclTest) exportedLine(l line) bool {
 	}
 	rec := t.record(r, nil, nil, p)
 	rec.Warnings = t.warningsOf(rec)
-	rec.Status, rec.Reason, rec.Check.Result = result.Status(m[7]), m[8], "none"
+	rec.Status, rec.Why, rec.Check.Result = result.Status(m[7]), result.Because(notice.FromText(m[8])), "none"
 	if t.in.counts.Rows++; err == nil {
 		t.pending = append(t.pending, rec)
 	}

@@ -310,7 +310,8 @@ func (n *ncclDocument) record(row *ncclJSONRow, placement coll.Placement, place 
 	keep("experiment_name", row.Experiment)
 	if w, ok := number(string(place.Wrong)); ok {
 		if rec.Check.Result, rec.Check.Rounds = "ok", max(n.test.run.Method.CheckRounds, 0); w > 0 {
-			rec.Status, rec.Check.Result, rec.Check.Wrong, rec.Reason = result.Wrong, "wrong", wrongElements(w), "the source counts wrong elements"
+			rec.Status, rec.Check.Result, rec.Check.Wrong = result.Wrong, "wrong", wrongElements(w)
+			rec.Why = result.Because(notice.SourceCountsWrong{Elements: wrongElements(w)})
 		}
 	}
 	if t := row.Tuning; t != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -322,7 +323,7 @@ func (t *ncclTest) emit() error {
 		}
 		rec := t.record(r, c.blocks[0], figures, p)
 		if t.headless {
-			t.in.doubtful(r.line, "a row below the end of its table, without a header: "+short(r.text))
+			t.in.doubtful(r.line, notice.RowBelowTable{Text: short(r.text)})
 		}
 		if len(t.warnings) > 0 {
 			rec.Warnings = t.warningsOf(rec)
@@ -416,10 +417,10 @@ func (t *ncclTest) judge(rec *result.Record, name, text string) {
 		rec.Check.Result = "off"
 	case counted:
 		rec.Status, rec.Check.Result, rec.Check.Wrong = result.Wrong, "wrong", wrongElements(v)
-		rec.Reason = "the source counts wrong elements"
+		rec.Why = result.Because(notice.SourceCountsWrong{Elements: wrongElements(v)})
 	case starred:
 		rec.Status, rec.Check.Result = result.Wrong, "wrong"
-		rec.Reason = "the source marks the error as larger than allowed"
+		rec.Why = result.Because(notice.SourceErrorLarge{})
 		rec.Imported.Stated[name] = text
 	case ok && v == 0:
 		rec.Check.Result = "ok"

@@ -220,7 +220,8 @@ func (t *osuTest) column(rec *result.Record, name, word string) bool {
 	switch {
 	case name == "Validation":
 		if rec.Check.Result = "ok"; word != "Pass" {
-			rec.Status, rec.Check.Result, rec.Reason = result.Wrong, "wrong", "the source says "+word
+			rec.Status, rec.Check.Result = result.Wrong, "wrong"
+			rec.Why = result.Because(notice.SourceReports{Text: word})
 		}
 		return true
 	case !ok || v < 0:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -50,28 +51,23 @@ type bandwidths struct {
 	early bool
 }
 
-// contradiction says why the stated bandwidths cannot be of the number of ranks that is assumed for a record; "" if they can.
-func (b bandwidths) contradiction(r *result.Record) string {
+// contradiction is why the stated bandwidths cannot be of the number of ranks that is assumed for a record; nil if they can.
+func (b bandwidths) contradiction(r *result.Record) notice.Fact {
 	if b.alg == "" || r.World == 0 || r.Collective == coll.Other {
-		return ""
+		return nil
 	}
 	algbw, busbw := r.Imported.Stated[b.alg], r.Imported.Stated[b.bus]
 	ratio, ok := ratioOf(algbw, busbw)
 	factor := r.Collective.BusFactor(r.World)
 	switch {
 	case !ok, ratio.lo <= factor*(1+ratioTolerance) && ratio.hi >= factor*(1-ratioTolerance):
-		return ""
+		return nil
 	case b.early && r.Collective.Shared() && ratio.has(1):
-		return ""
+		return nil
 	}
 	alg, _ := number(algbw)
 	bus, _ := number(busbw)
-	return fmt.Sprintf(
-		"busbw/algbw contradicts the number of ranks: printed %s/%s = %.3f, but %d ranks give %.3f",
-		busbw,
-		algbw,
-		bus/alg,
-		r.World,
-		factor,
-	)
+	return notice.RanksContradicted{
+		BusBW: busbw, AlgBW: algbw, Ratio: notice.Ratio3(bus / alg), Ranks: r.World, Expected: notice.Ratio3(factor),
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -72,7 +73,8 @@ func rcclRecord(rec *result.Record, world int, collective, dataTypeName, op, siz
 	case ok && w == 0:
 		rec.Check.Result = "ok"
 	case ok:
-		rec.Status, rec.Check.Result, rec.Check.Wrong, rec.Reason = result.Wrong, "wrong", wrongElements(w), "the source counts wrong elements"
+		rec.Status, rec.Check.Result, rec.Check.Wrong = result.Wrong, "wrong", wrongElements(w)
+		rec.Why = result.Because(notice.SourceCountsWrong{Elements: wrongElements(w)})
 	}
 	return true
 }

@@ -192,12 +192,12 @@ func (t *test) complete(r *result.Record) {
 		}
 	}
 	why := t.stated.contradiction(r)
-	if r.Time != nil && (why != "" || math.IsInf(2*r.AlgBW(r.Time.Seconds), 0)) {
+	if r.Time != nil && (why != nil || math.IsInf(2*r.AlgBW(r.Time.Seconds), 0)) {
 		r.Imported.Stated["time"], r.Time = strconv.FormatFloat(r.Time.Seconds, 'g', -1, 64)+" s", nil
 	}
-	if why != "" {
+	if why != nil {
 		t.in.doubtful(r.Imported.Line, why)
-		r.Status, r.Reason, r.World = result.Failed, why, 0
+		r.Status, r.Why, r.World = result.Failed, result.Because(why), 0
 	}
 }
 

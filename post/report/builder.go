@@ -111,7 +111,7 @@ type Found struct {
 	Ceilings  func(*analysis.Curve) analysis.Ceiling // of a curve; nil: they are not looked for
 	Models    func(*analysis.Curve) analysis.Model   // of a curve; nil: there are none
 	Headlines []notice.Fact                          // of the comparison of contenders
-	Notes     []result.Problem                       // on files
+	Notes     []notice.Notice                        // on files
 }
 
 // Report is the report of what was added.

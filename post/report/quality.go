@@ -117,7 +117,7 @@ func (q *quality) addStep(number int, r *result.StepRecord) {
 			p.operations = append(p.operations, ofSteps)
 		}
 	}
-	q.miss(&result.Record{Status: r.Status, Reason: r.Reason, Needed: r.Needed, Check: r.Check}, count)
+	q.miss(&result.Record{Status: r.Status, Why: r.Why, Needed: r.Needed, Check: r.Check}, count)
 	for _, k := range r.Warnings {
 		if one := q.warnings.at(k.Group(), k.Fact); one != nil {
 			count(one.place)
@@ -134,8 +134,8 @@ func (q *quality) passOver(g *gathered, r *result.Record) {
 	case !r.Timed():
 	case r.Group != nil:
 		q.groups++
-	case why != "":
-		if one := q.passed.at(why, notice.PointsNotPlotted{Lack: why}); one != nil {
+	case why != (notice.Lack{}):
+		if one := q.passed.at(why.String(), notice.PointsNotPlotted{Lack: why.String()}); one != nil {
 			one.add(g.number, r)
 		}
 	}
@@ -147,7 +147,7 @@ func missReason(r *result.Record) notice.Fact {
 	case first != nil:
 		return notice.WrongValue{WrongElement: wrongElement(first)}
 	case r.Reason != "":
-		return notice.FromText(r.Reason)
+		return r.Why.Fact()
 	case r.Needed > 0:
 		return notice.MemoryNeeded{Bytes: units.Bytes(r.Needed)}
 	}
@@ -190,7 +190,7 @@ func (b *Builder) addQuality(r *Report, f Found) {
 		to.Notices = append(to.Notices, headline(notice.RecordsCombined{Records: b.ok, Points: points}))
 	}
 	for _, p := range f.Notes {
-		to.Files = append(to.Files, p.String())
+		to.Files = append(to.Files, p.Full())
 	}
 	if n := len(to.Files) - mostTallies; n > 0 {
 		to.Files = append(to.Files[:mostTallies], fmt.Sprintf("and %s on files", units.Count(n, "more note")))

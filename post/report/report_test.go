@@ -110,7 +110,7 @@ func sample() *Report {
 		}
 		f.Models = analysis.ModelOf
 		f.Headlines = []notice.Fact{notice.NotCompared{Contenders: []string{"mpi", "gloo"}}}
-		f.Notes = []result.Problem{{Path: "results/x.jsonl", Text: "is empty"}}
+		f.Notes = []notice.Notice{notice.InFile("results/x.jsonl", 0, notice.FileEmpty{})}
 	})
 }
 
@@ -165,7 +165,7 @@ func TestEscapes(t *testing.T) {
 		f.Findings = []analysis.Finding{{Number: 1, Notice: notice.New(notice.Recorded{Text: evil}), Curve: f.Curves[0], Hints: []analysis.Hint{{Tip: "nccl-protocol", With: []string{evil}, Had: new(evil), Variable: evil, Value: evil, Sweep: evil + "\n```\n"}}}}
 		f.Ceilings = func(*analysis.Curve) analysis.Ceiling { return peakOf9(evil, evil) }
 		f.Headlines = []notice.Fact{notice.Recorded{Text: evil}}
-		f.Notes = []result.Problem{{Path: evil, Text: evil}}
+		f.Notes = []notice.Notice{notice.InFile(evil, 0, notice.FileUnreadable{Problem: evil})}
 	})
 	r.Files[0].Name = evil
 	var b strings.Builder

@@ -1,0 +1,431 @@
+package notice
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Notices on files: what was skipped, and what of a file counts. docs/file-format.md has the format of results files.
+
+// InFile is a notice with its place; line 0 is the whole file.
+func InFile(file string, line int, f Fact) Notice {
+	n := New(f)
+	n.At.File, n.At.Line = file, line
+	return n
+}
+
+// Failure is a fact as an error.
+type Failure struct{ fact Fact }
+
+// Fail makes an error of a fact.
+func Fail(f Fact) *Failure { return &Failure{f} }
+
+func (f *Failure) Error() string { return Message(f.fact) }
+
+// Fact is what the error states.
+func (f *Failure) Fact() Fact { return f.fact }
+
+// FileUnreadable reports a file or folder that was skipped for an error.
+type FileUnreadable struct {
+	Problem string `json:"problem"` // of the operating system, or of a library
+}
+
+// NotAFile reports a pipe, a device or a socket with the name of a results file.
+type NotAFile struct {
+	Is string `json:"is"` // "a pipe"
+}
+
+// NotResults reports a file that busbar did not write.
+type NotResults struct {
+	Problem string `json:"problem"`
+}
+
+// NewerFormat reports a file of a newer version.
+type NewerFormat struct {
+	Format int `json:"format"`
+	Reads  int `json:"reads"` // the newest that this version reads
+}
+
+// FileEmpty reports a results file without a byte.
+type FileEmpty struct{}
+
+// HeaderTorn reports a results file that ends within its first line.
+type HeaderTorn struct{}
+
+// TornLine reports the last line of a file that was not written whole.
+type TornLine struct{}
+
+// ZeroBytes reports a line of zero bytes.
+type ZeroBytes struct{}
+
+// BrokenLine reports a line that cannot be read.
+type BrokenLine struct {
+	Problem string `json:"problem"`
+	Byte    int64  `json:"byte,omitempty"` // of the line
+}
+
+// BrokenLines reports lines that cannot be read and are not reported one by one.
+type BrokenLines struct {
+	More int `json:"more"`
+	All  int `json:"all"`
+}
+
+// UnknownLine reports a line of a kind that this version does not know.
+type UnknownLine struct {
+	Kind string `json:"kind"`
+}
+
+// StepLine reports a line of training steps in a run of collectives.
+type StepLine struct {
+	Kind string `json:"kind"`
+}
+
+// SecondRun reports a file with a second run.
+type SecondRun struct{}
+
+// Ending is how a run ended.
+type Ending struct {
+	Outcome string `json:"outcome,omitempty"` // "": no end is recorded
+	Reason  string `json:"reason,omitempty"`
+}
+
+func (e Ending) String() string {
+	switch {
+	case e.Outcome == "":
+		return "the run is still running or was killed"
+	case e.Outcome == "complete":
+		return "the run is complete"
+	case e.Reason != "":
+		return fmt.Sprintf("the run was %s (%s)", e.Outcome, e.Reason)
+	}
+	return "the run was " + e.Outcome
+}
+
+// NoPoints reports a file without points.
+type NoPoints struct {
+	Ending Ending `json:"ending"`
+}
+
+// PartOfRun reports a run that did not complete, with how much of it was read.
+type PartOfRun struct {
+	Ending  Ending `json:"ending"`
+	Records int    `json:"records"`
+	Points  int    `json:"points,omitempty"` // planned, of training steps
+}
+
+// ReadingStopped reports a file that could be read in part.
+type ReadingStopped struct {
+	Problem string `json:"problem"`
+	Records int    `json:"records"`
+}
+
+// ResumedRunMissing reports a run that continues another, which was not read.
+type ResumedRunMissing struct {
+	Run string `json:"run"`
+}
+
+// RecordsCopied reports records that are in several files of a run.
+type RecordsCopied struct {
+	Records int `json:"records"`
+}
+
+// RecordsReplaced reports points for which another run of a chain has a better record.
+type RecordsReplaced struct {
+	Records int `json:"records"`
+}
+
+// LaunchesDiffer reports a variable that has several values in launches that count as repetitions.
+type LaunchesDiffer struct {
+	Variable string   `json:"variable"`
+	Values   []string `json:"values"`
+}
+
+// StepsSkipped reports files of training steps that a command does not use.
+type StepsSkipped struct {
+	Files int `json:"files"`
+}
+
+// SimulatedSkipped reports simulated results that were left out.
+type SimulatedSkipped struct{}
+
+// StaleOutput reports an output file of an earlier run of a command.
+type StaleOutput struct{}
+
+// PointsSkipped reports points that lack what a command needs.
+type PointsSkipped struct {
+	Points int  `json:"points"`
+	Lack   Lack `json:"lack"`
+}
+
+// Lack is what an imported point lacks for tables and charts.
+type Lack struct {
+	Lacks     string `json:"lacks"`               // collective, world, mode, size, place (of a pattern), operation
+	Operation string `json:"operation,omitempty"` // that is no collective
+}
+
+// The values of Lack.Lacks.
+const (
+	LacksCollective = "collective"
+	LacksWorld      = "world"
+	LacksMode       = "mode"
+	LacksSize       = "size"
+	OtherOperation  = "operation"
+	GroupsOfNodes   = "groups"
+)
+
+var lackTexts = map[string]string{
+	LacksCollective: "the collective is not recorded (post import --set collective=NAME)",
+	LacksWorld:      "the number of ranks is not recorded (post import --set world=N)",
+	LacksMode:       "the mode of measuring is not recorded (post import --set mode=MODE)",
+	LacksSize:       "the size is not recorded",
+	GroupsOfNodes:   "groups of nodes, which rank --pattern measured to find a slow node; post show judges them",
+}
+
+func (l Lack) String() string {
+	if l.Lacks == OtherOperation {
+		return l.Operation + " is not a collective that is compared"
+	}
+	return lackTexts[l.Lacks]
+}
+
+// NotInNCCLTests reports points that the layout of nccl-tests has no place for.
+type NotInNCCLTests struct {
+	Latency int `json:"latency_points,omitempty"`
+	Others  int `json:"other_points,omitempty"` // of other operations, or without collective, size or mode
+}
+
+// NoNCCLTests reports a run that the layout of nccl-tests has no place for.
+type NoNCCLTests struct {
+	Has Layout `json:"has"`
+}
+
+// Layout is what a run has that the layout of nccl-tests has not.
+type Layout string
+
+// The layouts.
+const (
+	HasGroups    Layout = "groups of nodes"
+	HasSteps     Layout = "training steps"
+	NoThroughput Layout = "no point in throughput mode"
+)
+
+// TornArchive reports an archive that ends early.
+type TornArchive struct {
+	Traces  int    `json:"traces"` // before its end
+	Problem string `json:"problem"`
+}
+
+// NoTraceInArchive reports an archive without a trace.
+type NoTraceInArchive struct{}
+
+func (FileUnreadable) Code() Code    { return "file-unreadable" }
+func (NotAFile) Code() Code          { return "not-a-file" }
+func (NotResults) Code() Code        { return "not-a-results-file" }
+func (NewerFormat) Code() Code       { return "newer-format" }
+func (FileEmpty) Code() Code         { return "file-empty" }
+func (HeaderTorn) Code() Code        { return "header-torn" }
+func (TornLine) Code() Code          { return "torn-line" }
+func (ZeroBytes) Code() Code         { return "zero-bytes" }
+func (BrokenLine) Code() Code        { return "broken-line" }
+func (BrokenLines) Code() Code       { return "broken-lines" }
+func (UnknownLine) Code() Code       { return "unknown-line" }
+func (StepLine) Code() Code          { return "step-line" }
+func (SecondRun) Code() Code         { return "second-run" }
+func (NoPoints) Code() Code          { return "no-points" }
+func (PartOfRun) Code() Code         { return "part-of-run" }
+func (ReadingStopped) Code() Code    { return "reading-stopped" }
+func (ResumedRunMissing) Code() Code { return "resumed-run-missing" }
+func (RecordsCopied) Code() Code     { return "records-copied" }
+func (RecordsReplaced) Code() Code   { return "records-replaced" }
+func (LaunchesDiffer) Code() Code    { return "launches-differ" }
+func (StepsSkipped) Code() Code      { return "steps-skipped" }
+func (SimulatedSkipped) Code() Code  { return "simulated-skipped" }
+func (StaleOutput) Code() Code       { return "stale-output" }
+func (PointsSkipped) Code() Code     { return "points-skipped" }
+func (NotInNCCLTests) Code() Code    { return "not-in-nccl-tests-layout" }
+func (NoNCCLTests) Code() Code       { return "no-nccl-tests-layout" }
+func (TornArchive) Code() Code       { return "torn-archive" }
+func (NoTraceInArchive) Code() Code  { return "no-trace-in-archive" }
+
+const (
+	removeIfDone = "remove the file if no run writes it"
+	damagedFile  = "look for the cause (a full disk, a crash of the host); rank --resume measures the points that are missing"
+)
+
+var files = []Entry{
+	{
+		Example: FileUnreadable{"permission denied"}, Severity: Warning,
+		Text: "cannot be read: {Problem}",
+		Doc:  "A file or folder that cannot be read is skipped, and all others are read.",
+	},
+	{
+		Example: NotAFile{"a pipe"}, Severity: Warning,
+		Text: "skipped: it is {Is}, not a file",
+		Doc:  "A results file is read more than once, which a pipe, a device or a socket does not allow.",
+	},
+	{
+		Example: NotResults{"its first line is no JSON object"}, Severity: Warning,
+		Text:   "not a results file of busbar: {Problem}",
+		Advice: "convert output of other tools with post import",
+		Doc:    "The first line of a results file describes its run.",
+	},
+	{
+		Example: NewerFormat{3, 2}, Severity: Warning,
+		Text:   "has format {Format}, this busbar reads up to {Reads}",
+		Advice: "update busbar to read it",
+		Doc:    "Older formats can always be read; a newer one only by the version that writes it, or a later one.",
+	},
+	{
+		Example: FileEmpty{}, Severity: Warning,
+		Text:   "is empty: the run begins just now, or was killed before it wrote anything",
+		Advice: removeIfDone,
+		Doc:    "The file has no byte, so that nothing was measured.",
+	},
+	{
+		Example: HeaderTorn{}, Severity: Warning,
+		Text:   "its first line is torn: the run begins just now, or was killed before its first point",
+		Advice: removeIfDone,
+		Doc:    "The file ends within the line that describes the run, so that nothing was measured.",
+	},
+	{
+		Example: TornLine{}, Severity: Warning,
+		Text: "the last line is torn and skipped: the run is still writing, or was killed while it wrote",
+		Doc:  "Lines before it are whole: each is written and flushed before the next point is measured.",
+	},
+	{
+		Example: ZeroBytes{}, Severity: Warning,
+		Text:   "a line of zero bytes, as a crash of the host leaves them, is skipped",
+		Advice: damagedFile,
+		Doc:    "A file system may have reserved space for a line and lost what was written to it.",
+	},
+	{
+		Example: BrokenLine{"no status", 0}, Severity: Warning,
+		Text:   "a line is skipped: {Problem}[ (at byte {Byte})]",
+		Advice: damagedFile,
+		Doc:    "The line is no whole JSON object, or lacks what each record has. All other lines are read.",
+	},
+	{
+		Example: BrokenLines{50, 70}, Severity: Warning,
+		Text:   "{More more line} cannot be used, {All} in all: the file is damaged",
+		Advice: damagedFile,
+		Doc:    "Only the first lines that cannot be read are reported one by one.",
+	},
+	{
+		Example: UnknownLine{"histogram"}, Severity: Warning,
+		Text:   "a line of kind {Kind} is skipped: this version does not know it",
+		Advice: "update busbar to read it",
+		Doc:    "A newer version of busbar wrote the file.",
+	},
+	{
+		Example: StepLine{"step"}, Severity: Warning,
+		Text: "a line of kind {Kind} in a run of collectives is skipped",
+		Doc:  "Lines of training steps belong into files of training steps.",
+	},
+	{
+		Example: SecondRun{}, Severity: Warning,
+		Text:   "a second run begins here and is skipped: a file holds one",
+		Advice: "keep each results file as rank wrote it; all commands read folders of files",
+		Doc:    "Files were probably concatenated.",
+	},
+	{
+		Example: NoPoints{Ending{"interrupted", "SIGTERM"}}, Severity: Warning,
+		Text: "holds no points: {Ending}",
+		Doc:  "The run was described, and ended before its first point.",
+	},
+	{
+		Example: PartOfRun{Ending{"interrupted", "SIGTERM"}, 12, 40}, Severity: Warning,
+		Text:   "{Ending}; {Records record} read[, of {Points point} planned]",
+		Advice: "continue it with rank --resume, with the same --out",
+		Doc:    "All points that the run reached are valid.",
+	},
+	{
+		Example: ReadingStopped{"input/output error", 12}, Severity: Warning,
+		Text: "reading stopped: {Problem}; {Records record} read",
+		Doc:  "The file system failed within the file. What was read before counts.",
+	},
+	{
+		Example: ResumedRunMissing{"0b5c4f1e-0000-4000-8000-000000000000"}, Severity: Warning,
+		Text:   "continues run {Run}, which was not read: its points are missing",
+		Advice: "name the folder that has both files",
+		Doc:    "rank --resume measures only what the runs before it have not measured.",
+	},
+	{
+		Example: RecordsCopied{12}, Severity: Info,
+		Text: "{Records record} also in another file of the same run (a copy): counted once",
+		Doc:  "A copy of a results file was read together with the file itself.",
+	},
+	{
+		Example: RecordsReplaced{2}, Severity: Info,
+		Text: "{Records record} not ok here: the record of a run that --resume connects with it counts",
+		Doc: `Along a chain of resumed runs a point that is ok replaces one that is not. Points with wrong data are
+			never replaced.`,
+	},
+	{
+		Example: LaunchesDiffer{"NCCL_ALGO", []string{"Ring", "unset"}}, Severity: Warning,
+		Text:   "launches that count as repetitions differ in {Variable} ({Values})",
+		Advice: "name configurations that differ with rank --variant NAME",
+		Doc: `Launches of one backend, world and variant are combined. The variables are those that change the speed of
+			a library.`,
+	},
+	{
+		Example: StepsSkipped{2}, Severity: Info,
+		Text:   "{Files file} of training steps skipped",
+		Advice: "use post show, plot, report, merge or compare for them",
+		Doc:    "The command has output for collectives only.",
+	},
+	{
+		Example: SimulatedSkipped{}, Severity: Warning,
+		Text:   "simulated results are left out",
+		Advice: "include them with --include-simulated",
+		Doc:    "A simulation shows that everything works; its times show nothing about hardware.",
+	},
+	{
+		Example: StaleOutput{}, Severity: Warning,
+		Text:   "is from an earlier run: there are no results for it now",
+		Advice: "remove it, or write into an empty folder",
+		Doc:    "The folder has an output file that was not written this time.",
+	},
+	{
+		Example: PointsSkipped{12, Lack{LacksWorld, ""}}, Severity: Warning,
+		Text: "{Points point} left out: {Lack}",
+		Doc:  "Points are compared and drawn only where collective, number of ranks, mode and size are recorded.",
+	},
+	{
+		Example: NotInNCCLTests{12, 3}, Severity: Info,
+		Text: `left out, not in the layout of nccl-tests[: {Latency point} of latency mode][; {Others point} of other
+			operations, or without collective, size or mode]`,
+		Doc: "The layout of nccl-tests has rows of throughput mode only.",
+	},
+	{
+		Example: NoNCCLTests{HasSteps}, Severity: Warning,
+		Text: "skipped: it has {Has}, and the layout of nccl-tests has only points in throughput mode",
+		Doc:  "The layout of nccl-tests has rows of throughput mode only.",
+	},
+	{
+		Example: TornArchive{3, "unexpected EOF"}, Severity: Warning,
+		Text: "the archive ends early, after {Traces trace}: {Problem}",
+		Doc:  "The traces before its end were read.",
+	},
+	{
+		Example: NoTraceInArchive{}, Severity: Warning,
+		Text: "skipped: an archive without a trace",
+		Doc:  "No member of the archive is a trace of PyTorch or an export of Nsight Systems.",
+	},
+}
+
+// Full is the text of a notice with its advice, as one line of stderr.
+func (n Notice) Full() string {
+	if todo := n.Advice(); todo != "" {
+		return n.Text() + "; " + todo
+	}
+	return n.Text()
+}
+
+// Lines are notices in an error: a line for each, indented.
+func Lines(all []Notice) string {
+	var b strings.Builder
+	for _, n := range all {
+		b.WriteString("\n  " + n.Full())
+	}
+	return b.String()
+}
