@@ -180,7 +180,7 @@ func (e *exporter) ncclTests(ctx context.Context, files []string, w io.Writer) (
 			return notes, context.Cause(ctx)
 		}
 		if err != nil {
-			notes = append(notes, result.ProblemOf(path, err))
+			notes = append(notes, notice.OfError(path, err))
 			continue
 		}
 		if f.Run.Step != nil {

@@ -16,6 +16,7 @@ import (
 // logger is what post log was asked to do.
 type logger struct {
 	stdout, stderr io.Writer
+	notes          []notice.Notice // on files
 	against        []string
 	outputFlags
 }
@@ -92,7 +93,11 @@ func (l *logger) run(ctx context.Context, args []string) error {
 		r.contrast = nccllog.Compare(r.log, r.other)
 		r.contrast.Headlines = l.kept(r.contrast.Headlines)
 	}
-	return l.write(r.document(), l.stdout)
+	d := r.document()
+	notes := l.kept(l.notes)
+	note(l.stderr, notes)
+	d.Notices = append(notes, d.Notices...)
+	return l.write(d, l.stdout)
 }
 
 // document is all of it.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 	"busbar/post/nccllog"
 )
@@ -52,7 +53,7 @@ func (l *logger) read(ctx context.Context, paths []string) (*nccllog.Log, error)
 		return nil, fmt.Errorf("nothing of NCCL in %s: %s looked at. NCCL writes with NCCL_DEBUG=INFO, on stdout or into NCCL_DEBUG_FILE", strings.Join(paths, ", "), units.Count(passed, "file"))
 	}
 	if passed > 0 {
-		fmt.Fprintf(l.stderr, "post: passed over %s without anything of NCCL\n", units.Count(passed, "file"))
+		l.notes = append(l.notes, notice.New(notice.NothingOfNCCL{Files: passed}))
 	}
 	return r.Log(), nil
 }

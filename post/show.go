@@ -118,7 +118,7 @@ func (s *shower) run(ctx context.Context, args []string) error {
 		}
 		problems = append(problems, more...)
 		if err != nil {
-			problems = append(problems, result.ProblemOf(path, err))
+			problems = append(problems, notice.OfError(path, err))
 			continue
 		}
 		shown++

@@ -17,7 +17,7 @@ func gatherSteps(ctx context.Context, data *result.Dataset) (runs []*steps.Run, 
 		}
 		f, err := result.ReadSteps(path)
 		if err != nil {
-			problems = append(problems, result.ProblemOf(path, err))
+			problems = append(problems, notice.OfError(path, err))
 			continue
 		}
 		read, problems = append(read, f), append(problems, f.Problems...)

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/post/report"
@@ -177,16 +177,15 @@ func readTimeline(ctx context.Context, stderr io.Writer, paths []string, o timel
 	if err != nil {
 		return nil, err
 	}
-	if problems = append(passed, problems...); read == 0 || slices.ContainsFunc(problems, func(p trace.Problem) bool { return slices.Contains(paths, p.Path) }) {
+	if problems = append(passed, problems...); read == 0 || slices.ContainsFunc(problems, func(n notice.Notice) bool { return slices.Contains(paths, n.At.File) }) {
 		return nil, &noTraceError{paths, problems}
 	}
 	if err := points.one(); err != nil {
 		return nil, err
 	}
-	for _, p := range problems {
-		fmt.Fprintln(stderr, "post:", document.Printable(problemWords(p))+"; passed over")
-	}
+	note(stderr, problems)
 	found := b.Timeline()
+	found.Skipped = problems
 	if !found.Ran() {
 		return nil, &idleError{paths, found}
 	}
@@ -214,12 +213,12 @@ func (e *idleError) Error() string {
 // noTraceError says that there is nothing to analyse, or that something that was named is no trace.
 type noTraceError struct {
 	paths    []string
-	problems []trace.Problem
+	problems []notice.Notice
 }
 
 func (e *noTraceError) Error() string {
 	if len(e.problems) == 1 {
-		return problemWords(e.problems[0])
+		return e.problems[0].Full()
 	}
 	text := "no trace of a GPU in " + units.Some(e.paths)
 	if len(e.problems) > 0 {
@@ -229,14 +228,9 @@ func (e *noTraceError) Error() string {
 		if i == mostRows {
 			return text + fmt.Sprintf("\n  and %d more", len(e.problems)-i)
 		}
-		text += "\n  " + problemWords(p)
+		text += "\n  " + p.Full()
 	}
 	return text
-}
-
-// problemWords names the file once, also where its error names it too.
-func problemWords(p trace.Problem) string {
-	return p.Path + ": " + strings.TrimPrefix(p.Says, p.Path+": ")
 }
 
 // The files of -o.

@@ -59,7 +59,7 @@ func madeUp(ranks, steps int) *timeline.Timeline {
 	t.Answers = []timeline.Answer{{Key: "overlap", Fact: notice.Overlap{Verdict: notice.PartlyOverlap, Percent: 37.5, Per: "step"}},
 		{Key: "identify", Met: pointer(true), Fact: notice.Identified{Verdict: true, Calls: 347}}}
 	t.Advice = []timeline.Advice{{Topic: "overlap", Gain: 1.5, Fact: notice.OneRankRead{}}}
-	t.Notes = []timeline.Note{{Fact: notice.TraceNote{Text: "Sizes of 2 calls are not in the file", Todo: "torch.profiler.profile(record_shapes=True)"}, File: 0}}
+	t.Notes = []timeline.Note{{Fact: notice.MoreNsightWarnings{Warnings: 2}, File: 0}}
 	if ranks < 2 {
 		return t
 	}
@@ -121,10 +121,10 @@ func TestTimelineIsPrintable(t *testing.T) {
 	d.Collectives[0].Name, d.Top[0].Name, d.Top[0].After, d.Top[0].Step = evil, evil, evil, evil
 	d.Unknown = []timeline.Unclassified{{Name: evil, Calls: 1, Sum: 1, Share: 1, Word: evil}}
 	d.Shared = []timeline.SharedStream{{ID: 7, Comm: 1, OfComm: 100}}
-	d.Notes = []timeline.Note{{Fact: notice.TraceNote{Text: evil, Todo: evil}}}
+	d.Notes = []timeline.Note{{Fact: notice.NCCLCallsMissing{Command: evil}}}
 	made.Across.Straggler.Found.Rank, made.Across.Imbalance[0].Name = evil, evil
 	made.Across.Matches[0].Name, made.Across.Matches[0].Type = evil, evil
-	made.Advice[0].Fact, made.Answers[0].Fact = notice.LongCall{Rank: evil, Time: 60}, notice.TraceNote{Text: evil}
+	made.Advice[0].Fact, made.Answers[0].Fact = notice.LongCall{Rank: evil, Time: 60}, notice.NsightWarning{Text: evil}
 	for name, devices := range map[string][]timeline.Device{"one": made.Devices[:1], "two": made.Devices} {
 		made.Devices = devices
 		var text, md bytes.Buffer

@@ -1,7 +1,9 @@
 package notice
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -24,6 +26,19 @@ func (f *Failure) Error() string { return Message(f.fact) }
 
 // Fact is what the error states.
 func (f *Failure) Fact() Fact { return f.fact }
+
+// OfError is a notice of what an error states about a file, with its path once.
+func OfError(file string, err error) Notice {
+	var stated interface{ Fact() Fact }
+	if errors.As(err, &stated) {
+		return InFile(file, 0, stated.Fact())
+	}
+	var system *fs.PathError
+	if errors.As(err, &system) {
+		err = system.Err
+	}
+	return InFile(file, 0, FileUnreadable{strings.TrimPrefix(err.Error(), file+": ")})
+}
 
 // FileUnreadable reports a file or folder that was skipped for an error.
 type FileUnreadable struct {
@@ -218,6 +233,12 @@ type TornArchive struct {
 // NoTraceInArchive reports an archive without a trace.
 type NoTraceInArchive struct{}
 
+// NothingOfNCCL reports files of a folder without a message of NCCL.
+type NothingOfNCCL struct {
+	Files int `json:"files"`
+}
+
+func (NothingOfNCCL) Code() Code     { return "nothing-of-nccl" }
 func (FileUnreadable) Code() Code    { return "file-unreadable" }
 func (NotAFile) Code() Code          { return "not-a-file" }
 func (NotResults) Code() Code        { return "not-a-results-file" }
@@ -400,6 +421,11 @@ var files = []Entry{
 		Example: NoNCCLTests{HasSteps}, Severity: Warning,
 		Text: "skipped: it has {Has}, and the layout of nccl-tests has only points in throughput mode",
 		Doc:  "The layout of nccl-tests has rows of throughput mode only.",
+	},
+	{
+		Example: NothingOfNCCL{3}, Severity: Info,
+		Text: "{Files file} without a message of NCCL skipped",
+		Doc:  "Folders are searched for logs of NCCL; other files in them are skipped.",
 	},
 	{
 		Example: TornArchive{3, "unexpected EOF"}, Severity: Warning,

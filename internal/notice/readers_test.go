@@ -27,7 +27,6 @@ var readers = map[string]string{
 	"cudart/cublas/errors.go":          "the loader's error, in one line",
 	"gloo/errors.go":                   "Gloo's text",
 	"internal/dl/dl.go":                "the loader's error",
-	"internal/result/merge.go":         "removes the path that errors of the operating system have",
 	"internal/strictyaml/errors.go":    "the errors of the YAML library",
 	"internal/tools/abi/main.go":       "a header's text",
 	"internal/tools/bench/programs.go": "another program's output",
@@ -38,10 +37,9 @@ var readers = map[string]string{
 	"post/nccllog/ras.go":              "the output of ncclras",
 	"post/plot/note.go":                "breaks any text into lines",
 	"post/report/markdownrest.go":      "puts any text on one line",
-	"post/timeline.go":                 "removes the path that errors of the operating system have",
-	"post/timeline/builder.go":         "removes the full stop of a note of post/trace",
 	"rank/ending.go":                   "prints no error twice",
 	"rank/step_gpu.go":                 "an error in one line",
+	"internal/notice/files.go":         "removes the path that errors of the operating system have",
 	"internal/notice/older.go":         "reads the sentences of older results files",
 }
 

@@ -37,16 +37,6 @@ type IdleDevice struct{}
 // OnlyCopies reports a device without kernels.
 type OnlyCopies struct{}
 
-// TraceNote reports what the reader of a trace noticed.
-type TraceNote struct {
-	Text   string `json:"text"`
-	Todo   string `json:"todo,omitempty"`
-	Export bool   `json:"export,omitempty"` // another export of the same report has what is missing
-}
-
-// Advice is what to record or export.
-func (t TraceNote) Advice() string { return t.Todo }
-
 // RankClash is recordings that are named as one rank, and cannot be.
 type RankClash struct {
 	Rank  int      `json:"rank"`
@@ -244,7 +234,6 @@ func (ClocksDisagree) Code() Code       { return "clocks-disagree" }
 func (StepPatternUnmatched) Code() Code { return "step-pattern-unmatched" }
 func (IdleDevice) Code() Code           { return "idle-device" }
 func (OnlyCopies) Code() Code           { return "only-copies" }
-func (TraceNote) Code() Code            { return "trace-note" }
 func (SameRank) Code() Code             { return "same-rank" }
 func (DuplicateRecordings) Code() Code  { return "duplicate-recordings" }
 func (NonBlockingCalls) Code() Code     { return "non-blocking-calls" }
@@ -292,11 +281,6 @@ var timelineNotes = []Entry{
 		Example: OnlyCopies{}, Severity: Info,
 		Text: "no kernel ran on this device, only copies: it counts in no median, answer or chart",
 		Doc:  "Medians are of devices that compute or communicate.",
-	},
-	{
-		Example: TraceNote{"The process of rank 0 used 2 devices", "record each rank by itself", false}, Severity: Info,
-		Text: "{Text}",
-		Doc:  "What the reader of a trace noticed while it read the file.",
 	},
 	{
 		Example: SameRank{[]RankClash{{3, []string{"a.json", "b.json"}, []string{"n1", "n2"}, nil}}}, Severity: Warning,

@@ -121,7 +121,7 @@ func (f *finder) pass(path string, err error) {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	f.notes = append(f.notes, ProblemOf(path, err))
+	f.notes = append(f.notes, notice.OfError(path, err))
 }
 
 func (f *finder) take(path string) error {

@@ -2,10 +2,8 @@ package result
 
 import (
 	"context"
-	"errors"
 	"os"
 	"slices"
-	"strings"
 
 	"busbar/internal/notice"
 )
@@ -54,7 +52,7 @@ func MergeContext(ctx context.Context, files []string, o MergeOptions) (*Dataset
 		}
 		s, err := openSource(path)
 		if err != nil {
-			d.notes = append(d.notes, ProblemOf(path, err))
+			d.notes = append(d.notes, notice.OfError(path, err))
 			continue
 		}
 		d.files = append(d.files, s)
@@ -104,15 +102,6 @@ func (d *Dataset) StepFiles() (paths []string) {
 		}
 	}
 	return paths
-}
-
-// ProblemOf is the error of one file, with its path once.
-func ProblemOf(path string, err error) notice.Notice {
-	var stated interface{ Fact() notice.Fact }
-	if errors.As(err, &stated) {
-		return notice.InFile(path, 0, stated.Fact())
-	}
-	return notice.InFile(path, 0, notice.FileUnreadable{Problem: strings.TrimPrefix(plain(err).Error(), path+": ")})
 }
 
 func openSource(path string) (*source, error) {

@@ -93,7 +93,7 @@ func ReadPast(files []string) *Past {
 			return nil
 		})
 		if err != nil {
-			p.Problems = append(p.Problems, ProblemOf(path, err))
+			p.Problems = append(p.Problems, notice.OfError(path, err))
 			continue
 		}
 		measured := f.Run.Imported == nil // what another tool measured is not measured
@@ -113,7 +113,7 @@ func ReadPast(files []string) *Past {
 func (p *Past) addSteps(path string) {
 	f, err := ReadSteps(path)
 	if err != nil {
-		p.Problems = append(p.Problems, ProblemOf(path, err))
+		p.Problems = append(p.Problems, notice.OfError(path, err))
 		return
 	}
 	p.Problems = append(p.Problems, f.Problems...)

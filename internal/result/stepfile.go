@@ -41,7 +41,7 @@ func ReadStepRuns(paths []string) (runs []*StepFile, problems []notice.Notice) {
 	for _, path := range paths {
 		s, err := readInto(all, path)
 		if err != nil {
-			problems = append(problems, ProblemOf(path, err))
+			problems = append(problems, notice.OfError(path, err))
 			continue
 		}
 		if !slices.Contains(all, s) {

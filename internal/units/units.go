@@ -146,8 +146,11 @@ func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	if strings.HasSuffix(noun, "ch") || strings.HasSuffix(noun, "s") {
+	switch stem, y := strings.CutSuffix(noun, "y"); {
+	case strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "s"):
 		noun += "e"
+	case y && !strings.ContainsAny(stem[len(stem)-1:], "aeiou"):
+		noun = stem + "ie"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }

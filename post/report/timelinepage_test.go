@@ -212,11 +212,11 @@ func hostileGPUs() *Report {
 		}
 		d.Collectives[0].Name, d.Collectives[0].Group = name, name
 		d.Top[0].Name, d.Top[0].After, d.Top[0].Before, d.Top[0].Step = name, name, name, name
-		d.Unknown[0].Name, d.Unknown[0].Word, d.Notes[0].Fact = name, name, notice.TraceNote{Text: name, Todo: name}
+		d.Unknown[0].Name, d.Unknown[0].Word, d.Notes[0].Fact = name, name, notice.NCCLCallsMissing{Command: name}
 		t.Files[i].Path, t.Files[i].Tool = name, name
 	}
 	for _, name := range hostiles {
-		t.Answers = append(t.Answers, timeline.Answer{Key: name, Fact: notice.TraceNote{Text: name}})
+		t.Answers = append(t.Answers, timeline.Answer{Key: name, Fact: notice.NsightWarning{Text: name}})
 		t.Advice = append(t.Advice, timeline.Advice{Topic: name, Fact: notice.LongCall{Rank: name, Time: 60}})
 	}
 	t.Across.Straggler.Found.Rank, t.Rule.CommPattern = hostiles[0], hostiles[2]

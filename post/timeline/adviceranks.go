@@ -199,8 +199,11 @@ func record(a advising) (found []Advice) {
 	if sum := a.comm.calls(func(c *Collective) float64 { return c.Sum }); sum > 0 && unsized > sum/2 {
 		share := units.Share(unsized / sum)
 		said := slices.ContainsFunc(a.Notes, func(n Note) bool {
-			fact, is := n.Fact.(notice.TraceNote)
-			return is && fact.Export
+			switch n.Fact.(type) {
+			case notice.NCCLCallsMissing, notice.PayloadsMissing:
+				return true
+			}
+			return false
 		})
 		if nsight && !said {
 			add(notice.NsightSizesNotRecorded{Share: share})

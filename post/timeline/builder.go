@@ -6,7 +6,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/post/trace"
@@ -53,8 +52,7 @@ func (b *Builder) Add(f *trace.File) error {
 		t.Files[file].sayOwn(f.Own)
 	}
 	for _, n := range f.Notes {
-		fact := notice.TraceNote{Text: strings.TrimSuffix(n.Says, "."), Todo: strings.TrimSuffix(n.Do, "."), Export: n.Export}
-		t.Notes = append(t.Notes, Note{fact, file})
+		t.Notes = append(t.Notes, Note{n, file})
 	}
 	for _, d := range f.Devices {
 		if len(d.Activities) == 0 {

@@ -24,7 +24,7 @@ func TestFilesAreToldWithTheirNotes(t *testing.T) {
 	silent.ID = 3
 	for _, f := range []*trace.File{
 		{Path: "a.json", Format: trace.Kineto, Tool: "torch.profiler", Cut: "it ends early", Devices: []*trace.Device{ranOn(0, trace.Unknown, "n1", 0)}},
-		{Path: "b.sqlite", Format: trace.Nsight, Devices: []*trace.Device{&silent.Device}, Notes: []trace.Note{{Says: "no streams", Do: "record them"}}},
+		{Path: "b.sqlite", Format: trace.Nsight, Devices: []*trace.Device{&silent.Device}, Notes: []notice.Fact{notice.PayloadsMissing{Command: "x"}}},
 	} {
 		if err := b.Add(f); err != nil {
 			t.Fatal(err)
@@ -34,7 +34,7 @@ func TestFilesAreToldWithTheirNotes(t *testing.T) {
 	if want := []File{{Path: "a.json", Format: "kineto", Tool: "torch.profiler", Cut: "it ends early"}, {Path: "b.sqlite", Format: "nsight"}}; !slices.Equal(tl.Files, want) {
 		t.Errorf("files are %+v, want %+v", tl.Files, want)
 	}
-	if want := (Note{notice.TraceNote{Text: "no streams", Todo: "record them"}, 1}); !slices.Contains(tl.Notes, want) {
+	if want := (Note{notice.PayloadsMissing{Command: "x"}, 1}); !slices.Contains(tl.Notes, want) {
 		t.Errorf("notes are %+v, %+v is not among them", tl.Notes, want)
 	}
 	if want := []Note{{notice.IdleDevice{}, 1}}; !slices.Equal(tl.Devices[1].Notes, want) {

@@ -8,7 +8,7 @@ import (
 
 // Notices are all that is reported of a timeline: notes, the straggler, shared streams, and what the advice is based on.
 func (t *Timeline) Notices() []notice.Notice {
-	all := []notice.Notice{}
+	all := append([]notice.Notice{}, t.Skipped...)
 	add := func(f notice.Fact, at notice.Location) {
 		n := notice.New(f)
 		n.At = at
@@ -46,6 +46,7 @@ func (t *Timeline) Notices() []notice.Notice {
 func (t *Timeline) Ignore(shows func(notice.Code) bool) {
 	hidden := func(n Note) bool { return !shows(n.Code()) }
 	t.Notes = slices.DeleteFunc(t.Notes, hidden)
+	t.Skipped = slices.DeleteFunc(t.Skipped, func(n notice.Notice) bool { return !shows(n.Code()) })
 	for i := range t.Devices {
 		t.Devices[i].Notes = slices.DeleteFunc(t.Devices[i].Notes, hidden)
 	}

@@ -1,10 +1,8 @@
 package timeline
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -33,7 +31,7 @@ func recogniseOwn(name string) (k known, ok bool) {
 
 // sayOwn says that a file is of busbar's own step, and of which.
 func (f *File) sayOwn(o *trace.Own) {
-	f.Own, f.NoGPU, f.NonBlocking = ownWords(o), o.OnHost || o.Rehearsed, o.NonBlocking
+	f.Own, f.NoGPU, f.NonBlocking = o.Fact().Name(), o.OnHost || o.Rehearsed, o.NonBlocking
 }
 
 // withoutBusbw takes bandwidths away that come from times of no communication.
@@ -41,18 +39,6 @@ func (d *Device) withoutBusbw() {
 	for i := range d.Collectives {
 		d.Collectives[i].Busbw, d.Collectives[i].BusbwMax = nil, nil
 	}
-}
-
-// ownWords say what busbar's own step is.
-func ownWords(o *trace.Own) string {
-	where := "on a GPU: " + o.Computing
-	switch {
-	case o.Rehearsed:
-		where = "REHEARSED, no GPU: " + o.Computing
-	case o.OnHost:
-		where = "CPUs, no GPU: " + o.Computing
-	}
-	return fmt.Sprintf("busbar's own step (%s)", strings.Join([]string{o.Tool, o.Model + ", " + o.Step, o.Backend, where}, "; "))
 }
 
 // NonBlocking says whether that is so of what was read: nothing is told then of single operations, but when they were on their way.

@@ -174,7 +174,7 @@ func TestOwnStepsSaySo(t *testing.T) {
 		noGPU     bool
 	}{
 		{"", false, "This is busbar's own step (busbar 9; resnet50, ddp 25M float32, polling; mpi; CPUs, no GPU: 1 thread of FMA), not a training job.", true},
-		{"Stand-in", true, "REHEARSED, no GPU: 1 thread of FMA", true},
+		{"Stand-in", true, "SIMULATED, no GPU: 1 thread of FMA", true},
 		{"NVIDIA H100", false, "on a GPU: 1 thread of FMA", false},
 	} {
 		found := ownTimeline(t, steps.Trace{Tool: "busbar 9", Plan: plan, Backend: "mpi", GPU: c.gpu, Computing: "1 thread of FMA", Rehearsed: c.rehearsed, Process: 5, Steps: []steps.TracedStep{{Number: 1, Spans: spans}}})
@@ -184,7 +184,7 @@ func TestOwnStepsSaySo(t *testing.T) {
 		if f := found.Files[0]; f.Tool != "busbar 9" || f.NoGPU != c.noGPU {
 			t.Errorf("file is %+v", f)
 		}
-		if len(found.Notes) != 1 || !strings.HasPrefix(found.Notes[0].Text(), "Training steps of resnet50 that busbar 9 made") {
+		if len(found.Notes) != 1 || found.Notes[0].Code() != "busbar-trace" {
 			t.Errorf("notes are %+v", found.Notes)
 		}
 	}

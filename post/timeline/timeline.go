@@ -25,6 +25,8 @@ type Timeline struct {
 	Scaling []Efficiency `json:"scaling"`   // against other runs; empty where none were named
 	Notes   []Note       `json:"notes"`
 
+	Skipped []notice.Notice `json:"-"` // files that could not be read
+
 	Called string `json:"-"` // what the run was named by, for messages
 }
 

@@ -6,15 +6,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
+
+	"busbar/internal/notice"
 )
 
 // Each reads files one after the other and hands each on before it reads the next; the traces in an archive one by one, with the Path
 // "archive.tar.gz:member". A file that cannot be read is a problem, and the others are read all the same. The error is that of add or
 // of the context.
-func Each(ctx context.Context, paths []string, o Options, add func(*File) error) ([]Problem, error) {
+func Each(ctx context.Context, paths []string, o Options, add func(*File) error) ([]notice.Notice, error) {
 	e := each{ctx: ctx, options: o, add: add}
 	for _, path := range paths {
 		if err := e.file(path); err != nil {
@@ -28,7 +29,7 @@ type each struct {
 	ctx      context.Context
 	options  Options
 	add      func(*File) error
-	problems []Problem
+	problems []notice.Notice
 }
 
 // file reads what one path names. The error ends everything.
@@ -51,7 +52,7 @@ func (e *each) took(path string, f *File, err error) error {
 	case e.ctx.Err() != nil:
 		return context.Cause(e.ctx)
 	case err != nil:
-		e.problems = append(e.problems, problem(path, err))
+		e.problems = append(e.problems, notice.OfError(path, err))
 		return nil
 	}
 	return e.add(f)
@@ -66,7 +67,7 @@ func (e *each) archive(path string, text io.Reader) error {
 			break
 		}
 		if err != nil {
-			e.problems = append(e.problems, Problem{path, fmt.Sprintf("the archive breaks off after %d traces (%v)", traces, err)})
+			e.problems = append(e.problems, notice.InFile(path, 0, notice.TornArchive{Traces: traces, Problem: err.Error()}))
 			return nil
 		}
 		name := path + ":" + header.Name
@@ -80,7 +81,7 @@ func (e *each) archive(path string, text io.Reader) error {
 		}
 	}
 	if traces == 0 {
-		e.problems = append(e.problems, Problem{path, "is an archive without a trace"})
+		e.problems = append(e.problems, notice.InFile(path, 0, notice.NoTraceInArchive{}))
 	}
 	return nil
 }

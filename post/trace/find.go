@@ -12,26 +12,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"busbar/internal/notice"
 )
-
-// Problem is a file or folder that was passed over, and why.
-type Problem struct{ Path, Says string }
-
-func (p Problem) String() string { return p.Path + ": " + p.Says }
-
-// problem is one made of an error, which need not name the path again.
-func problem(path string, err error) Problem {
-	var system *fs.PathError
-	if errors.As(err, &system) {
-		err = fmt.Errorf("cannot be read: %w", system.Err)
-	}
-	return Problem{Path: path, Says: err.Error()}
-}
 
 // Files expands files and folders (with their subfolders) to the traces among them, sorted within a folder, each once. In folders a trace is
 // known by how it begins, and what does not look like one is passed over without a word; archives (.tar, .tar.gz) stay one path. What cannot
 // be read in a folder is a problem; the error is of the system for what was named and is not there, or that nothing was found.
-func Files(paths []string) (files []string, passed []Problem, err error) {
+func Files(paths []string) (files []string, passed []notice.Notice, err error) {
 	f := finder{seen: map[string]bool{}}
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -52,7 +40,7 @@ func Files(paths []string) (files []string, passed []Problem, err error) {
 
 type finder struct {
 	found  []string
-	passed []Problem
+	passed []notice.Notice
 	seen   map[string]bool // files and folders, by their path without links
 }
 
@@ -70,7 +58,7 @@ func (f *finder) first(path string) bool {
 		real, err = filepath.Abs(real)
 	}
 	if err != nil {
-		f.passed = append(f.passed, problem(path, err))
+		f.passed = append(f.passed, notice.OfError(path, err))
 		return false
 	}
 	before := f.seen[real]
@@ -85,7 +73,7 @@ func (f *finder) folder(dir string) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		f.passed = append(f.passed, problem(dir, err))
+		f.passed = append(f.passed, notice.OfError(dir, err))
 	}
 	for _, d := range entries {
 		if strings.HasPrefix(d.Name(), ".") {
@@ -96,7 +84,7 @@ func (f *finder) folder(dir string) {
 		switch {
 		case err != nil:
 			if !errors.Is(err, fs.ErrNotExist) {
-				f.passed = append(f.passed, problem(path, err))
+				f.passed = append(f.passed, notice.OfError(path, err))
 			}
 		case info.IsDir():
 			f.folder(path)
@@ -119,13 +107,13 @@ func exportable(path string) bool {
 func (f *finder) looksLikeTrace(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
-		f.passed = append(f.passed, problem(path, err))
+		f.passed = append(f.passed, notice.OfError(path, err))
 		return false
 	}
 	defer file.Close()
 	head, err := beginning(file)
 	if err != nil {
-		f.passed = append(f.passed, problem(path, err))
+		f.passed = append(f.passed, notice.OfError(path, err))
 		return false
 	}
 	if bytes.HasPrefix(head, sqliteMagic) {

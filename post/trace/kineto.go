@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"busbar/internal/notice"
 )
 
 // lenient: profilers repeat keys, and names of kernels and files need not be UTF-8.
@@ -31,19 +33,12 @@ func readKineto(ctx context.Context, r io.Reader, path string, o Options) (*File
 	if f.Own = d.about.busbar(); f.Own != nil {
 		f.Tool = f.Own.Tool
 		f.setHost(f.Own.Host)
-		f.Notes = append(f.Notes, Note{Says: f.Own.Says})
+		f.Notes = append(f.Notes, f.Own.Fact())
 	}
 	if d.torn > 0 {
-		f.Notes = append(f.Notes, Note{Says: tornWords(d.torn)})
+		f.Notes = append(f.Notes, notice.TracePartsTorn{Places: d.torn})
 	}
 	return f, nil
-}
-
-func tornWords(places int) string {
-	if places == 1 {
-		return "1 place of the file is no JSON; what stands there is missing."
-	}
-	return fmt.Sprintf("%d places of the file are no JSON; what stands there is missing.", places)
 }
 
 // document is a chrome trace as it is read.

@@ -2,10 +2,11 @@ package trace
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
+
+	"busbar/internal/notice"
 )
 
 // file makes the file of what was gathered. path is what it is called by.
@@ -96,7 +97,7 @@ func (g *gathered) place(f *File, about *metadata, info distributed, path string
 		}
 	}
 	if rank != Unknown && len(f.Devices) > 1 {
-		f.Notes = append(f.Notes, Note{Says: fmt.Sprintf("The process of rank %d used %d devices; device %d, which ran most, is taken for the rank's.", rank, len(f.Devices), main.ID)})
+		f.Notes = append(f.Notes, notice.SeveralDevices{Rank: rank, Devices: len(f.Devices), Main: main.ID})
 	}
 }
 
@@ -126,27 +127,21 @@ func rankIn(g Group, rank int) int {
 	return slices.Index(g.Ranks, rank) // -1 is Unknown
 }
 
-// note says what the figures of the file are to be read with.
+// note collects what the values of the file depend on.
 func (g *gathered) note(f *File, j *joiner, repeated int) {
-	say := func(n int, one, more, does string) {
-		switch {
-		case n == 1:
-			f.Notes = append(f.Notes, Note{Says: "1 " + one, Do: does})
-		case n > 1:
-			f.Notes = append(f.Notes, Note{Says: fmt.Sprintf("%d %s", n, more), Do: does})
+	add := func(n int, fact notice.Fact) {
+		if n > 0 {
+			f.Notes = append(f.Notes, fact)
 		}
 	}
 	if len(f.Devices) == 0 {
-		f.Notes = append(f.Notes, Note{Says: "It has no activity of a GPU.",
-			Do: "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and let the schedule have an active step."})
+		f.Notes = append(f.Notes, notice.NoGPUActivity{Format: notice.Kineto})
 	}
-	say(repeated, "activity stands in the file more than once, the same to the nanosecond, and is counted once.",
-		"activities stand in the file more than once, the same to the nanosecond, and are counted once.", "")
-	say(g.negative, "activity has a negative duration, and is counted as no time.", "activities have a negative duration, and are counted as no time.", "")
-	say(g.timeless, "activity has no time, and is left out.", "activities have no time, and are left out.", "")
+	add(repeated, notice.ActivitiesRepeated{Activities: repeated})
+	add(g.negative, notice.NegativeDurations{Activities: g.negative})
+	add(g.timeless, notice.ActivitiesWithoutTime{Activities: g.timeless})
 	if len(f.Devices) > 0 {
-		say(j.emptyGraphs(), "launch of a CUDA graph has no kernel in the file: what ran in that graph is missing, and looks like idle time.",
-			"launches of CUDA graphs have no kernel in the file: what ran in those graphs is missing, and looks like idle time.",
-			"Profile with a CUPTI of CUDA 12 or newer, which tells of the kernels of graphs, or without graphs.")
+		launches := j.emptyGraphs()
+		add(launches, notice.EmptyGraphs{Launches: launches})
 	}
 }

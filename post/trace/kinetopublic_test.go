@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+	"busbar/internal/notice"
 	"busbar/post/trace"
 )
 
@@ -89,5 +90,5 @@ func TestPublicTraceWithoutGPU(t *testing.T) {
 	if err != nil || len(f.Devices) != 0 {
 		t.Fatalf("%+v, %v", f, err)
 	}
-	said(t, f, "no activity of a GPU")
+	said(t, f, notice.NoGPUActivity{Format: notice.Kineto})
 }

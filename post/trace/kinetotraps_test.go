@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/internal/notice"
 	"busbar/post/trace"
 	"busbar/post/trace/tracetest"
 )
@@ -117,19 +118,14 @@ func TestOddDurations(t *testing.T) {
 	if !slices.Equal(took, []int64{0, 0, 5000, 0}) {
 		t.Errorf("durations are %v", took)
 	}
-	said(t, f, "1 activity has a negative duration", "1 activity has no time")
+	said(t, f, notice.NegativeDurations{Activities: 1}, notice.ActivitiesWithoutTime{Activities: 1})
 }
 
-// said wants each text in a note of a file, and no other note.
-func said(t *testing.T, f *trace.File, texts ...string) {
+// said wants these notes of a file, and no other.
+func said(t *testing.T, f *trace.File, facts ...notice.Fact) {
 	t.Helper()
-	if len(f.Notes) != len(texts) {
-		t.Errorf("%d notes: %v", len(f.Notes), f.Notes)
-	}
-	for _, text := range texts {
-		if !slices.ContainsFunc(f.Notes, func(n trace.Note) bool { return strings.Contains(n.Says, text) }) {
-			t.Errorf("no note says %q: %v", text, f.Notes)
-		}
+	if !slices.Equal(f.Notes, facts) {
+		t.Errorf("notes %+v, want %+v", f.Notes, facts)
 	}
 }
 
@@ -141,7 +137,7 @@ func TestRepeatedActivitiesCountOnce(t *testing.T) {
 	if len(d.Activities) != 5 {
 		t.Errorf("%d activities, want 5: nested ones, and those of other launches and graph nodes, are not the same", len(d.Activities))
 	}
-	said(t, f, "2 activities stand in the file more than once")
+	said(t, f, notice.ActivitiesRepeated{Activities: 2})
 }
 
 func TestPairsOfEvents(t *testing.T) {
@@ -196,7 +192,7 @@ func TestSeveralDevices(t *testing.T) {
 	if a := stray.Activities[0]; a.Kind != trace.MemcpyDeviceToHost || a.Bytes != 64 || a.Start != 10_000 {
 		t.Errorf("the copy is %+v", a)
 	}
-	said(t, f, "The process of rank 5 used 2 devices; device 5, which ran most, is taken for the rank's.")
+	said(t, f, notice.SeveralDevices{Rank: 5, Devices: 2, Main: 5})
 }
 
 func TestGraphs(t *testing.T) {
@@ -222,7 +218,7 @@ func TestGraphs(t *testing.T) {
 			t.Errorf("%d: %+v", i, a)
 		}
 	}
-	said(t, f, "1 launch of a CUDA graph has no kernel in the file")
+	said(t, f, notice.EmptyGraphs{Launches: 1})
 }
 
 func TestWhenAKernelWasLaunched(t *testing.T) {
@@ -266,7 +262,7 @@ func TestNoGPU(t *testing.T) {
 	if len(f.Devices) != 0 {
 		t.Errorf("%d devices", len(f.Devices))
 	}
-	said(t, f, "no activity of a GPU")
+	said(t, f, notice.NoGPUActivity{Format: notice.Kineto})
 }
 
 func TestTornPlaces(t *testing.T) {
@@ -286,7 +282,7 @@ func TestTornPlaces(t *testing.T) {
 			if len(d.Activities) != 3 || d.Rank != 3 || f.Cut != "" {
 				t.Errorf("%s in an %s: %d activities, rank %d, cut %q", name, layout, len(d.Activities), d.Rank, f.Cut)
 			}
-			said(t, f, "2 places of the file are no JSON")
+			said(t, f, notice.TracePartsTorn{Places: 2})
 		}
 	}
 }
@@ -297,7 +293,7 @@ func TestTornMetadata(t *testing.T) {
 	if d := only(t, f); len(d.Activities) != 2 || f.Cut != "" {
 		t.Errorf("%d activities, cut %q", len(d.Activities), f.Cut)
 	}
-	said(t, f, "1 place of the file is no JSON")
+	said(t, f, notice.TracePartsTorn{Places: 1})
 }
 
 func TestTimesThatNoClockShows(t *testing.T) {
@@ -307,5 +303,5 @@ func TestTimesThatNoClockShows(t *testing.T) {
 		t.Errorf("activities are %+v", d.Activities)
 	}
 	checkPromises(t, d)
-	said(t, f, "3 activities have no time")
+	said(t, f, notice.ActivitiesWithoutTime{Activities: 3})
 }

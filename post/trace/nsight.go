@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"busbar/internal/notice"
 )
 
 // nsight is an export of Nsight Systems while it is read: first what ran on GPUs, then what the host called, since only calls that launched
@@ -98,9 +100,9 @@ func (n *nsight) sortedDevices() []*nsightDevice {
 }
 
 // note adds a note once.
-func (n *nsight) note(says, do string) { n.addNote(Note{Says: says, Do: do}) }
 
-func (n *nsight) addNote(note Note) {
+// note adds a fact once.
+func (n *nsight) note(note notice.Fact) {
 	if !slices.Contains(n.file.Notes, note) {
 		n.file.Notes = append(n.file.Notes, note)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/post/trace"
 	"busbar/post/trace/tracetest"
 )
@@ -107,16 +108,14 @@ func TestExportStyles(t *testing.T) {
 			if len(d.Ranges) != 1 || d.Ranges[0] != (trace.Range{Span: trace.Span{Start: 2_000, End: 12_000}, Name: "iteration 1"}) {
 				t.Errorf("ranges %+v", d.Ranges)
 			}
-			if noted := hasNote(f, "--include-blobs=true --include-json=true --force-overwrite=true --output=run.sqlite run.nsys-rep"); noted != (s.Payloads == tracetest.NoPayloads) {
+			if noted := hasNote(f, notice.PayloadsMissing{Command: trace.ExportCommand("run.nsys-rep")}); noted != (s.Payloads == tracetest.NoPayloads) {
 				t.Errorf("notes %v", f.Notes)
 			}
 		})
 	}
 }
 
-func hasNote(f *trace.File, word string) bool {
-	return slices.ContainsFunc(f.Notes, func(n trace.Note) bool { return strings.Contains(n.Says+" "+n.Do, word) })
-}
+func hasNote(f *trace.File, fact notice.Fact) bool { return slices.Contains(f.Notes, fact) }
 
 // TestExportSizes gives each operation the size that nccl-tests would, from that which NCCL's range carries.
 func TestExportSizes(t *testing.T) {
@@ -158,7 +157,7 @@ func TestExportSizes(t *testing.T) {
 			t.Errorf("%s: %+v, want %v of %d bytes", w.name, c, w.what, w.bytes)
 		}
 	}
-	if !hasNote(f, "without --delay and --capture-range") {
+	if !hasNote(f, notice.GroupSizesMissing{}) {
 		t.Errorf("notes %v", f.Notes)
 	}
 }
@@ -288,7 +287,7 @@ func TestExportGraphs(t *testing.T) {
 			t.Errorf("activity %d: %+v, want call %d", i, a, call)
 		}
 	}
-	if last := d.Activities[4]; last.Kind != trace.GraphTrace || d.Names[last.Name] != "CUDA graph 12" || !hasNote(f, "--cuda-graph-trace=node") {
+	if last := d.Activities[4]; last.Kind != trace.GraphTrace || d.Names[last.Name] != "CUDA graph 12" || !hasNote(f, notice.GraphKernelsMissing{Launches: 2}) {
 		t.Errorf("graph %+v, notes %v", last, f.Notes)
 	}
 	if d.Calls[1].Bytes != 800 {
@@ -298,9 +297,8 @@ func TestExportGraphs(t *testing.T) {
 
 // TestExportLaunchedElsewhere has kernels of NCCL that no call of it launched, and says so: nothing else tells why they have no size.
 func TestExportLaunchedElsewhere(t *testing.T) {
-	const other, graphs = "1 of 3 kernels of NCCL were launched outside of its calls", "1 of 3 kernels of NCCL ran in CUDA graphs, and how"
 	e := trainingExport(tracetest.Style{Payloads: tracetest.Blobs})
-	if f := exported(t, e); hasNote(f, "kernels of NCCL") {
+	if f := exported(t, e); len(f.Notes) > 0 {
 		t.Errorf("of calls that launch: %v", f.Notes)
 	}
 	on := tracetest.On{PID: 50, Stream: 20}
@@ -309,7 +307,7 @@ func TestExportLaunchedElsewhere(t *testing.T) {
 	e.Called(50, 50, 22_000, 50, 22, "cudaGraphLaunch_v10000")
 	e.Ran(on, 23_000, 500, 22, allReduceKernel, 9)
 	f := exported(t, e)
-	if !hasNote(f, other) || !hasNote(f, "NCCL_COMM_BLOCKING=1") || !hasNote(f, graphs) || !hasNote(f, "--cuda-graph-trace=node") {
+	if !hasNote(f, notice.KernelsOutsideCalls{Kernels: 1, Of: 3}) || !hasNote(f, notice.KernelsInGraphs{Kernels: 1, Of: 3}) {
 		t.Errorf("notes %v", f.Notes)
 	}
 	if d := only(t, f); d.Activities[len(d.Activities)-1].Call != trace.Unknown || len(d.Calls) != 1 {
@@ -382,7 +380,8 @@ func TestExportLostEvents(t *testing.T) {
 	e.Diagnostic(1, "Not all CUDA events might have been collected.")
 	e.Diagnostic(2, "CPU sampling is not possible.")
 	f := exported(t, e)
-	if !hasNote(f, "Not all CUDA events might have been collected.") || !hasNote(f, "record less") || !hasNote(f, "CPU sampling") || hasNote(f, "collected: 17") {
+	if !hasNote(f, notice.NsightWarning{Text: "Not all CUDA events might have been collected", Lost: true}) ||
+		!hasNote(f, notice.NsightWarning{Text: "CPU sampling is not possible"}) || len(f.Notes) != 2 {
 		t.Errorf("notes %v", f.Notes)
 	}
 }
@@ -404,7 +403,7 @@ func TestExportUnfinished(t *testing.T) {
 func TestExportWithoutGPU(t *testing.T) {
 	e := tracetest.NewExport(tracetest.Style{})
 	e.Annotated(50, 50, 100, 5, "iteration 3")
-	if f := exported(t, e); len(f.Devices) != 0 || !hasNote(f, "--trace=cuda,nvtx") {
+	if f := exported(t, e); len(f.Devices) != 0 || !hasNote(f, notice.NoGPUActivity{Format: notice.Nsight}) {
 		t.Errorf("%d devices, notes %v", len(f.Devices), f.Notes)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"busbar/internal/notice"
 )
 
 // deviceKey tells devices of an export apart: several processes may use one, and one process several.
@@ -176,8 +178,7 @@ func (n *nsight) readGraphs(ctx context.Context) error {
 		n.add(r, GraphTrace, Unknown, func(d *nsightDevice) int32 { return d.name(fmt.Sprintf("CUDA graph %d", id)) })
 	})
 	if graphs > 0 {
-		n.note(fmt.Sprintf("the kernels inside of %d launches of CUDA graphs were not recorded, so that neither communication nor computation in them is known", graphs),
-			"record them: nsys profile --cuda-graph-trace=node …")
+		n.note(notice.GraphKernelsMissing{Launches: graphs})
 	}
 	return err
 }

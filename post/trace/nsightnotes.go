@@ -1,16 +1,16 @@
 package trace
 
 import (
-	"fmt"
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 )
 
-// noteMissing says what figures lack because the recording or the export lacks it, and which command would have it.
+// noteMissing notes what values lack because the recording or the export lacks it.
 func (n *nsight) noteMissing() {
 	if len(n.file.Devices) == 0 {
-		n.note("nothing that ran on a GPU is in this export", "record with nsys profile --trace=cuda,nvtx …")
+		n.note(notice.NoGPUActivity{Format: notice.Nsight})
 		return
 	}
 	report := n.session.report
@@ -19,26 +19,18 @@ func (n *nsight) noteMissing() {
 	}
 	switch {
 	case n.nvtx.advanced && !n.nvtx.calls:
-		n.note("NCCL was recorded by --trace=nccl, whose records are not read: sizes and communicators of its operations are not known",
-			"record NCCL's own ranges: nsys profile --trace=cuda,nvtx …")
+		n.note(notice.NCCLRecordsUnread{})
 	case !n.nvtx.calls && n.runsNCCL():
-		n.addNote(Note{
-			"NCCL ran, but its calls are not in this export: sizes and communicators of its operations are not known",
-			"record with nsys profile --trace=cuda,nvtx …, without NCCL_NVTX_DISABLE, then " + ExportCommand(report), true,
-		})
+		n.note(notice.NCCLCallsMissing{Command: ExportCommand(report)})
 	case n.nvtx.calls && !n.nvtx.carried:
-		n.addNote(Note{
-			"sizes and communicators of NCCL's operations are not in this export: it was made without the payloads of NVTX",
-			"export again: " + ExportCommand(report), true,
-		})
+		n.note(notice.PayloadsMissing{Command: ExportCommand(report)})
 	case n.lacksRanks():
-		n.note("how many ranks some communicators have is not in this export, so that the sizes of operations that deal out or gather are not known",
-			"record from the start of the program, when communicators are made: without --delay and --capture-range")
+		n.note(notice.GroupSizesMissing{})
 	}
 	n.noteUncalled()
 }
 
-// noteUncalled says of how many kernels of NCCL no call is known, where calls are in the file.
+// noteUncalled notes of how many kernels of NCCL no call is known, where calls are in the file.
 func (n *nsight) noteUncalled() {
 	if !n.nvtx.calls {
 		return
@@ -61,12 +53,10 @@ func (n *nsight) noteUncalled() {
 		}
 	}
 	if replayed > 0 {
-		n.note(fmt.Sprintf("%d of %d kernels of NCCL ran in CUDA graphs, and how these were captured is not in this export: sizes and communicators of those kernels are not known", replayed, all),
-			"record from the start of the program, before graphs are captured: nsys profile --trace=cuda,nvtx --cuda-graph-trace=node …")
+		n.note(notice.KernelsInGraphs{Kernels: replayed, Of: all})
 	}
 	if elsewhere > 0 {
-		n.note(fmt.Sprintf("%d of %d kernels of NCCL were launched outside of its calls, as communicators that do not block do from threads of their own: sizes and communicators of those kernels are not known", elsewhere, all),
-			"record with NCCL_COMM_BLOCKING=1 in the environment of every rank")
+		n.note(notice.KernelsOutsideCalls{Kernels: elsewhere, Of: all})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+	"busbar/internal/notice"
 	"busbar/post/trace"
 )
 
@@ -24,7 +25,7 @@ func TestPublicExport(t *testing.T) {
 	if f.Tool != "Nsight Systems 2026.2.1" || f.Cut != "" || len(f.Devices) != 2 {
 		t.Fatalf("tool %q, cut %q, %d devices", f.Tool, f.Cut, len(f.Devices))
 	}
-	if len(f.Notes) != 1 || !strings.Contains(f.Notes[0].Do, "--include-blobs=true --include-json=true") || !strings.HasSuffix(f.Notes[0].Do, " mfu_h1002_nsys.nsys-rep") {
+	if len(f.Notes) != 1 || f.Notes[0] != (notice.PayloadsMissing{Command: trace.ExportCommand("mfu_h1002_nsys.nsys-rep")}) {
 		t.Errorf("notes %v", f.Notes)
 	}
 	for i, want := range []struct {

@@ -2,9 +2,10 @@ package trace
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
+
+	"busbar/internal/notice"
 )
 
 // session is what an export tells of the recording as a whole.
@@ -178,16 +179,13 @@ func (n *nsight) readDiagnostics(ctx context.Context) error {
 		case told[text] || text == "" || r.or(0, 0) < warning && !lost:
 		case len(told) >= mostDiagnostics:
 			more++
-		case lost:
-			told[text] = true
-			n.note("Nsight Systems says: "+text, "record less: a shorter time (--capture-range, --duration), and nothing but nsys profile --trace=cuda,nvtx --sample=none --cpuctxsw=none …")
 		default:
 			told[text] = true
-			n.note("Nsight Systems says: "+text, "")
+			n.note(notice.NsightWarning{Text: strings.TrimSuffix(text, "."), Lost: lost})
 		}
 	})
 	if more > 0 {
-		n.note(fmt.Sprintf("Nsight Systems has %d more warnings in this file", more), "read them: SELECT text FROM DIAGNOSTIC_EVENT")
+		n.note(notice.MoreNsightWarnings{Warnings: more})
 	}
 	return err
 }

@@ -5,7 +5,10 @@
 // Files are read in one pass, and of a file only what runs on GPUs is kept, with the steps and the calls that launched it.
 package trace
 
-import "busbar/internal/coll"
+import (
+	"busbar/internal/coll"
+	"busbar/internal/notice"
+)
 
 // File is what one file holds.
 type File struct {
@@ -14,9 +17,9 @@ type File struct {
 	Tool   string // which program wrote it, as far as the file tells: "Nsight Systems 2026.2.1"
 	Cut    string // why it ends early, and how far it was read; "" where it is whole
 
-	Own     *Own      // what busbar says of a step that it ran itself; nil of what a profiler wrote
-	Devices []*Device // by process and number
-	Notes   []Note
+	Own     *Own          // what busbar says of a step that it ran itself; nil of what a profiler wrote
+	Devices []*Device     // by process and number
+	Notes   []notice.Fact // what a reader of values from this file has to know
 }
 
 // Own is what a trace of busbar's own step, of rank --step, says of itself.
@@ -24,7 +27,6 @@ type Own struct {
 	Tool      string `json:"tool"` // "busbar 0.9.0"
 	Run       string `json:"run"`  // ID of the run
 	Point     int    `json:"point"`
-	Says      string `json:"says"` // in sentences: what was traced, how, and whether it was rehearsed
 	Model     string `json:"model"`
 	Step      string `json:"step"` // the point in words
 	Backend   string `json:"backend"`
@@ -36,6 +38,15 @@ type Own struct {
 	NonBlocking bool `json:"non_blocking"` // operations are begun, and looked after later
 }
 
+// Fact is what it is.
+func (o *Own) Fact() notice.OwnTrace {
+	return notice.OwnTrace{
+		Tool: o.Tool, Model: o.Model, Step: o.Step, Backend: o.Backend,
+		Computing: notice.Computer{By: o.Computing, OnHost: o.OnHost, Simulated: o.Rehearsed},
+		Events:    notice.EventTimes(!o.OnHost && !o.Rehearsed),
+	}
+}
+
 // Format is the kind of a file.
 type Format string
 
@@ -44,14 +55,6 @@ const (
 	Kineto Format = "kineto" // chrome trace JSON, as torch.profiler writes it
 	Nsight Format = "nsight" // SQLite export of Nsight Systems
 )
-
-// Note is something that a reader of figures from this file has to know.
-type Note struct {
-	Says string // a sentence: what is missing or doubtful
-	Do   string // what to do about it next time, an exact command where there is one; "" where nothing helps
-
-	Export bool // sizes are missing that another export of the same report has
-}
 
 // Unknown stands for a number, a time or a size that the file does not tell.
 const Unknown = -1

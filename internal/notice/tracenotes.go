@@ -1,0 +1,279 @@
+package notice
+
+import "fmt"
+
+// Notices of the readers of traces: what a file lacks, and what of it does not count. docs/timeline.md has the formats.
+
+// TraceFormat is the kind of a trace.
+type TraceFormat string
+
+// The formats.
+const (
+	Kineto TraceFormat = "kineto"
+	Nsight TraceFormat = "nsight"
+)
+
+// OwnTrace reports a trace that busbar itself wrote.
+type OwnTrace struct {
+	Tool      string   `json:"tool"`
+	Model     string   `json:"model"`
+	Step      string   `json:"step"`
+	Backend   string   `json:"backend"`
+	Computing Computer `json:"computing"`
+
+	Events EventTimes `json:"device_times,omitempty"`
+}
+
+// EventTimes states that times are those of a device's events.
+type EventTimes bool
+
+func (EventTimes) String() string {
+	return "Times are of events that the device recorded around each operation."
+}
+
+// Computer is what computed in a training step.
+type Computer struct {
+	By        string `json:"by"` // "1 thread of FMA"
+	OnHost    bool   `json:"on_host"`
+	Simulated bool   `json:"simulated,omitempty"`
+}
+
+func (c Computer) String() string {
+	switch {
+	case c.Simulated:
+		return "SIMULATED, no GPU: " + c.By
+	case c.OnHost:
+		return "CPUs, no GPU: " + c.By
+	}
+	return "on a GPU: " + c.By
+}
+
+// Name is how a timeline refers to the trace.
+func (o OwnTrace) Name() string {
+	return fmt.Sprintf("busbar's own step (%s; %s, %s; %s; %v)", o.Tool, o.Model, o.Step, o.Backend, o.Computing)
+}
+
+// TracePartsTorn reports parts of a trace that cannot be read.
+type TracePartsTorn struct {
+	Places int `json:"places"`
+}
+
+// SeveralDevices reports a rank whose process used several devices.
+type SeveralDevices struct {
+	Rank    int `json:"rank"`
+	Devices int `json:"devices"`
+	Main    int `json:"main_device"`
+}
+
+// NoGPUActivity reports a trace in which nothing ran on a GPU.
+type NoGPUActivity struct {
+	Format TraceFormat `json:"format"`
+}
+
+// Advice depends on the profiler.
+func (n NoGPUActivity) Advice() string {
+	if n.Format == Nsight {
+		return "record with nsys profile --trace=cuda,nvtx …"
+	}
+	return "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and a schedule with an active step"
+}
+
+// ActivitiesRepeated reports activities that are in a file several times.
+type ActivitiesRepeated struct {
+	Activities int `json:"activities"`
+}
+
+// NegativeDurations reports activities with a negative duration.
+type NegativeDurations struct {
+	Activities int `json:"activities"`
+}
+
+// ActivitiesWithoutTime reports activities without a time.
+type ActivitiesWithoutTime struct {
+	Activities int `json:"activities"`
+}
+
+// EmptyGraphs reports launches of CUDA graphs without kernels in a trace of PyTorch.
+type EmptyGraphs struct {
+	Launches int `json:"launches"`
+}
+
+// GraphKernelsMissing reports launches of CUDA graphs that Nsight Systems recorded as a whole.
+type GraphKernelsMissing struct {
+	Launches int `json:"launches"`
+}
+
+// NCCLRecordsUnread reports that NCCL was recorded in a way that is not read.
+type NCCLRecordsUnread struct{}
+
+// NCCLCallsMissing reports an export with kernels of NCCL, and none of its calls.
+type NCCLCallsMissing struct {
+	Command string `json:"command"` // that exports them
+}
+
+// PayloadsMissing reports an export without what NCCL's ranges carry.
+type PayloadsMissing struct {
+	Command string `json:"command"` // that exports it
+}
+
+// GroupSizesMissing reports communicators without a number of ranks.
+type GroupSizesMissing struct{}
+
+// KernelsInGraphs reports kernels of NCCL whose calls were captured before the recording.
+type KernelsInGraphs struct {
+	Kernels int `json:"kernels"`
+	Of      int `json:"of"`
+}
+
+// KernelsOutsideCalls reports kernels of NCCL that were launched by threads of its own.
+type KernelsOutsideCalls struct {
+	Kernels int `json:"kernels"`
+	Of      int `json:"of"`
+}
+
+// NsightWarning reports a warning that Nsight Systems recorded.
+type NsightWarning struct {
+	Text string `json:"text"`
+	Lost bool   `json:"lost,omitempty"` // events were lost
+}
+
+// Advice is for what was lost.
+func (n NsightWarning) Advice() string {
+	if !n.Lost {
+		return ""
+	}
+	return "record less: a shorter time (--capture-range, --duration), and only " +
+		"nsys profile --trace=cuda,nvtx --sample=none --cpuctxsw=none …"
+}
+
+// MoreNsightWarnings reports warnings that are not listed.
+type MoreNsightWarnings struct {
+	Warnings int `json:"warnings"`
+}
+
+func (OwnTrace) Code() Code              { return "busbar-trace" }
+func (TracePartsTorn) Code() Code        { return "trace-parts-torn" }
+func (SeveralDevices) Code() Code        { return "several-devices" }
+func (NoGPUActivity) Code() Code         { return "no-gpu-activity" }
+func (ActivitiesRepeated) Code() Code    { return "activities-repeated" }
+func (NegativeDurations) Code() Code     { return "negative-durations" }
+func (ActivitiesWithoutTime) Code() Code { return "activities-without-time" }
+func (EmptyGraphs) Code() Code           { return "empty-graphs" }
+func (GraphKernelsMissing) Code() Code   { return "graph-kernels-missing" }
+func (NCCLRecordsUnread) Code() Code     { return "nccl-records-unread" }
+func (NCCLCallsMissing) Code() Code      { return "nccl-calls-missing" }
+func (PayloadsMissing) Code() Code       { return "payloads-missing" }
+func (GroupSizesMissing) Code() Code     { return "group-sizes-missing" }
+func (KernelsInGraphs) Code() Code       { return "nccl-kernels-in-graphs" }
+func (KernelsOutsideCalls) Code() Code   { return "nccl-kernels-outside-calls" }
+func (NsightWarning) Code() Code         { return "nsight-warning" }
+func (MoreNsightWarnings) Code() Code    { return "more-nsight-warnings" }
+
+const nvtxDoc = `Sizes and communicators of NCCL's operations are those that its NVTX ranges carry. Without them, times are known, and
+	bandwidths are not.`
+
+var traceNotes = []Entry{
+	{
+		Example:  OwnTrace{"busbar 1.0", "resnet50", "ddp 25M float32", "mpi", Computer{"1 thread of FMA", true, false}, true},
+		Severity: Info,
+		Text: `training steps of {Model} that {Tool} made and recorded itself, without a profiler ({Step}; {Backend};
+			{Computing})`,
+		Details: []string{"[{Events}]", "What was measured between the steps is left out: they follow one another."},
+		Doc:     "rank --step writes a trace of one step of each rank. docs/step.md has what is in it.",
+	},
+	{
+		Example: TracePartsTorn{2}, Severity: Warning,
+		Text: "{Places place} of the file not readable as JSON: what was there is missing",
+		Doc:  "Everything before and after such a place was read.",
+	},
+	{
+		Example: SeveralDevices{5, 2, 5}, Severity: Info,
+		Text: "the process of rank {Rank} used {Devices device}; device {Main}, which ran most, is the rank's",
+		Doc:  "A process may create a context on another device without computing there.",
+	},
+	{
+		Example: NoGPUActivity{Kineto}, Severity: Warning,
+		Text: "the file has no activity of a GPU",
+		Doc:  "Only activities of GPUs make a timeline.",
+	},
+	{
+		Example: ActivitiesRepeated{2}, Severity: Info,
+		Text: "{Activities activity} in the file several times, equal to the nanosecond: counted once",
+		Doc:  "Some versions of PyTorch's profiler write activities twice.",
+	},
+	{
+		Example: NegativeDurations{2}, Severity: Warning,
+		Text: "{Activities activity} with a negative duration: counted as 0",
+		Doc:  "The clock of the device was adjusted, or the profiler has a fault.",
+	},
+	{
+		Example: ActivitiesWithoutTime{2}, Severity: Warning,
+		Text: "{Activities activity} without a time: left out",
+		Doc:  "An activity without a start or a duration has no place in a timeline.",
+	},
+	{
+		Example: EmptyGraphs{3}, Severity: Warning,
+		Text:   "{Launches launch} of CUDA graphs without kernels in the file: what ran in them is missing and looks like idle time",
+		Advice: "profile with CUPTI of CUDA 12 or newer, which records the kernels of graphs, or without graphs",
+		Doc:    "Older versions of CUPTI record the launch of a graph and none of its kernels.",
+	},
+	{
+		Example: GraphKernelsMissing{3}, Severity: Warning,
+		Text:   "{Launches launch} of CUDA graphs recorded without kernels: communication and computation in them are unknown",
+		Advice: "record them: nsys profile --cuda-graph-trace=node …",
+		Doc:    "Nsight Systems records graphs as a whole unless asked for their nodes.",
+	},
+	{
+		Example: NCCLRecordsUnread{}, Severity: Warning,
+		Text: `NCCL was recorded with --trace=nccl, whose records are not read: sizes and communicators of its operations are
+			unknown`,
+		Advice: "record NCCL's own ranges: nsys profile --trace=cuda,nvtx …",
+		Doc:    nvtxDoc,
+	},
+	{
+		Example: NCCLCallsMissing{"nsys export … run.nsys-rep"}, Severity: Warning,
+		Text:   "NCCL ran, but its calls are not in this export: sizes and communicators of its operations are unknown",
+		Advice: "record with nsys profile --trace=cuda,nvtx …, without NCCL_NVTX_DISABLE, then {Command}",
+		Doc:    nvtxDoc,
+	},
+	{
+		Example: PayloadsMissing{"nsys export … run.nsys-rep"}, Severity: Warning,
+		Text: `sizes and communicators of NCCL's operations are not in this export: it was made without the payloads of
+			NVTX`,
+		Advice: "export again: {Command}",
+		Doc:    nvtxDoc,
+	},
+	{
+		Example: GroupSizesMissing{}, Severity: Warning,
+		Text: `the number of ranks of some communicators is not in this export: sizes of operations that scatter or gather are
+			unknown`,
+		Advice: "record from the start of the program, when communicators are made: without --delay and --capture-range",
+		Doc:    nvtxDoc,
+	},
+	{
+		Example: KernelsInGraphs{12, 40}, Severity: Warning,
+		Text: `{Kernels} of {Of} kernels of NCCL ran in CUDA graphs whose capture is not in this export: their sizes and
+			communicators are unknown`,
+		Advice: `record from the start of the program, before graphs are captured: nsys profile --trace=cuda,nvtx
+			--cuda-graph-trace=node …`,
+		Doc: nvtxDoc,
+	},
+	{
+		Example: KernelsOutsideCalls{12, 40}, Severity: Warning,
+		Text: `{Kernels} of {Of} kernels of NCCL were launched outside its calls, by threads of non-blocking communicators:
+			their sizes and communicators are unknown`,
+		Advice: "record with NCCL_COMM_BLOCKING=1 in the environment of every rank",
+		Doc:    nvtxDoc,
+	},
+	{
+		Example: NsightWarning{"Not all CUDA events might have been collected", true}, Severity: Warning,
+		Text: "Nsight Systems reports: {Text}",
+		Doc:  "The file has diagnostics of the recording. Those on lost events concern all times.",
+	},
+	{
+		Example: MoreNsightWarnings{17}, Severity: Info,
+		Text:   "{Warnings more warning} of Nsight Systems in this file",
+		Advice: "read them: SELECT text FROM DIAGNOSTIC_EVENT",
+		Doc:    "Only the first diagnostics of a recording are listed.",
+	},
+}
