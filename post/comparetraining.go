@@ -187,13 +187,10 @@ func gatherTraining(ctx context.Context, sides []*side, pool *result.Dataset) (*
 func (s *side) addStep(point int32, row *result.StepRow) {
 	r := row.Record
 	e := entry{point: point, launch: s.number[row.File.Run.PairedBy()], status: r.Status}
-	switch {
-	case e.status == result.OK:
-		if e.seconds, e.step = r.Figures.Overlapped.Value, r.Figures; e.seconds <= 0 {
-			return // no figure, and nothing that went wrong
-		}
-	default:
+	if e.status != result.OK {
 		e.reason = r.Reason
+	} else if e.seconds, e.step = r.Figures.Overlapped.Value, r.Figures; e.seconds <= 0 {
+		return // no figure, and nothing that went wrong
 	}
 	s.entries = append(s.entries, e)
 }
