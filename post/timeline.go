@@ -177,7 +177,8 @@ func readTimeline(ctx context.Context, stderr io.Writer, paths []string, o timel
 	if err != nil {
 		return nil, err
 	}
-	if problems = append(passed, problems...); read == 0 || slices.ContainsFunc(problems, func(n notice.Notice) bool { return slices.Contains(paths, n.At.File) }) {
+	named := func(n notice.Notice) bool { return slices.Contains(paths, n.At.File) }
+	if problems = append(passed, problems...); read == 0 || slices.ContainsFunc(problems, named) {
 		return nil, &noTraceError{paths, problems}
 	}
 	if err := points.one(); err != nil {

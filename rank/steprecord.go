@@ -119,7 +119,10 @@ func (j *job) skipStepWorld(p *plan, lib library, n int, why string, tally *tall
 	}
 	s := j.ledger.open(w, len(points))
 	for i, point := range points {
-		record := &result.StepRecord{N: i + 1, Point: point, Status: result.Skipped, Why: result.Because(notice.WorldUnfit{World: n, Why: why}), Check: result.Check{Result: "none"}}
+		record := &result.StepRecord{
+			N: i + 1, Point: point, Status: result.Skipped,
+			Why: result.Because(notice.WorldUnfit{World: n, Why: why}), Check: result.Check{Result: "none"},
+		}
 		if err := j.ledger.addStep(s, record); err != nil {
 			return err
 		}

@@ -194,7 +194,9 @@ func waysOf(ranks [ways]int) string {
 
 // collect adds what this rank has found to the check of a point, with all others; every rank learns from check.Result whether
 // something was wrong, and rank 0 what. of names the operation of the first wrong element where there are several.
-func (w World) collect(check *result.Check, found mismatch, of string, seconds float64, way Way) (wrong notice.Fact, err error) {
+func (w World) collect(
+	check *result.Check, found mismatch, of string, seconds float64, way Way,
+) (wrong notice.Fact, err error) {
 	any := []float64{float64(found.wrong)}
 	if err := w.Max(any); err != nil {
 		return nil, err

@@ -270,7 +270,8 @@ func (NoTraceInArchive) Code() Code  { return "no-trace-in-archive" }
 
 const (
 	removeIfDone = "remove the file if no run writes it"
-	damagedFile  = "look for the cause (a full disk, a crash of the host); rank --resume measures the points that are missing"
+	damagedFile  = "look for the cause (a full disk, a crash of the host); " +
+		"rank --resume measures the points that are missing"
 )
 
 var files = []Entry{

@@ -48,7 +48,8 @@ func (w words) duration(i int) units.Seconds {
 func (w words) bytes(i int) units.RoughBytes {
 	number, unit, _ := strings.Cut(w[i], " ")
 	v, _ := strconv.ParseFloat(number, 64)
-	return units.RoughBytes(math.Ldexp(v, 10*slices.Index([]string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}, unit)))
+	power := slices.Index([]string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}, unit)
+	return units.RoughBytes(math.Ldexp(v, 10*power))
 }
 
 const (
@@ -133,8 +134,9 @@ var older = []struct {
 		func(w words) Fact { return TimeOver{w.duration(1)} },
 	},
 	{
-		regexp.MustCompile(`^memory: it takes ` + size + ` of buffers a rank; rank ` + num + ` on (\S+) may have ` + size +
-			` of buffers: (.+) leaves ` + size + `(?: for ` + num + ` ranks)?, a tenth and ` + size + ` a rank kept back` +
+		regexp.MustCompile(`^memory: it takes ` + size + ` of buffers a rank; rank ` + num + ` on (\S+) may have ` +
+			size + ` of buffers: (.+) leaves ` + size + `(?: for ` + num + ` ranks)?, a tenth and ` + size +
+			` a rank kept back` +
 			`(?:; backends that are interleaved share that by ` + num + `)?` +
 			`(?:; groups on one machine share that by ` + num + `)?$`),
 		func(w words) Fact {
@@ -155,15 +157,17 @@ var older = []struct {
 		func(w words) Fact { return WorldUnfit{w.int(1), w[2]} },
 	},
 	{
-		regexp.MustCompile(`^wrong data: ` + num + ` of ` + num + ` elements; first on rank ` + num + `(?: on (\S+))? at index ` +
-			num + `(?: of (.*))?: wanted (.*), found (.*)$`),
+		regexp.MustCompile(`^wrong data: ` + num + ` of ` + num + ` elements; first on rank ` + num +
+			`(?: on (\S+))? at index ` + num + `(?: of (.*))?: wanted (.*), found (.*)$`),
 		func(w words) Fact {
 			first := WrongElement{Rank: w.int(3), Host: w[4], Index: int64(w.int(5)), Want: w[7], Got: w[8]}
 			return DataWrong{int64(w.int(1)), int64(w.int(2)), w[6], first}
 		},
 	},
 	{
-		regexp.MustCompile(`^an average over ` + num + ` ranks is 0 in (\S+): NCCL multiplies with 1/\d+, which rounds to 0$`),
+		regexp.MustCompile(
+			`^an average over ` + num + ` ranks is 0 in (\S+): NCCL multiplies with 1/\d+, which rounds to 0$`,
+		),
 		func(w words) Fact { return AverageUnderflows{w.int(1), w[2]} },
 	},
 	{
@@ -186,8 +190,14 @@ var older = []struct {
 			return RanksContradicted{w[1], w[2], Ratio3(w.number(3)), w.int(4), Ratio3(w.number(5))}
 		},
 	},
-	{regexp.MustCompile(`^rank ` + num + `(?: on (\S+))?: (.*)$`), func(w words) Fact { return RankFailed{w.int(1), w[2], w[3]} }},
-	{regexp.MustCompile(`^(NCCL|NCCLX|Gloo|MPI|Open MPI|MPICH) has no (\S+)$`), func(w words) Fact { return NotSupported{w[1], w[2]} }},
+	{
+		regexp.MustCompile(`^rank ` + num + `(?: on (\S+))?: (.*)$`),
+		func(w words) Fact { return RankFailed{w.int(1), w[2], w[3]} },
+	},
+	{
+		regexp.MustCompile(`^(NCCL|NCCLX|Gloo|MPI|Open MPI|MPICH) has no (\S+)$`),
+		func(w words) Fact { return NotSupported{w[1], w[2]} },
+	},
 	{
 		regexp.MustCompile(`^attempt ` + num + `: (\w+): (.*)$`),
 		func(w words) Fact { return AttemptFailed{w.int(1), w[2], w[3]} },

@@ -246,8 +246,9 @@ var reasons = []Entry{
 	},
 	{
 		Example: ProgressUnsupported{"Gloo", "async", []string{"thread"}, "its operations block"}, Severity: Info,
-		Text: "{Library} does not support this progress beside computing[ (--progress {Progress})][, only {Has}][: {Why}]",
-		Doc:  "docs/step.md has how communication goes on beside computing.",
+		Text: `{Library} does not support this progress beside computing[ (--progress {Progress})][, only
+			{Has}][: {Why}]`,
+		Doc: "docs/step.md has how communication goes on beside computing.",
 	},
 	{
 		Example: LibraryLacks{"no such algorithm"}, Severity: Info,

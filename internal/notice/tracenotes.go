@@ -169,12 +169,14 @@ func (KernelsOutsideCalls) Code() Code   { return "nccl-kernels-outside-calls" }
 func (NsightWarning) Code() Code         { return "nsight-warning" }
 func (MoreNsightWarnings) Code() Code    { return "more-nsight-warnings" }
 
-const nvtxDoc = `Sizes and communicators of NCCL's operations are those that its NVTX ranges carry. Without them, times are known, and
-	bandwidths are not.`
+const nvtxDoc = `Sizes and communicators of NCCL's operations are those that its NVTX ranges carry. Without them, times are
+	known, and bandwidths are not.`
 
 var traceNotes = []Entry{
 	{
-		Example:  OwnTrace{"busbar 1.0", "resnet50", "ddp 25M float32", "mpi", Computer{"1 thread of FMA", true, false}, true},
+		Example: OwnTrace{
+			"busbar 1.0", "resnet50", "ddp 25M float32", "mpi", Computer{"1 thread of FMA", true, false}, true,
+		},
 		Severity: Info,
 		Text: `training steps of {Model} that {Tool} made and recorded itself, without a profiler ({Step}; {Backend};
 			{Computing})`,
@@ -213,20 +215,22 @@ var traceNotes = []Entry{
 	},
 	{
 		Example: EmptyGraphs{3}, Severity: Warning,
-		Text:   "{Launches launch} of CUDA graphs without kernels in the file: what ran in them is missing and looks like idle time",
+		Text: `{Launches launch} of CUDA graphs without kernels in the file: what ran in them is missing and looks like
+			idle time`,
 		Advice: "profile with CUPTI of CUDA 12 or newer, which records the kernels of graphs, or without graphs",
 		Doc:    "Older versions of CUPTI record the launch of a graph and none of its kernels.",
 	},
 	{
 		Example: GraphKernelsMissing{3}, Severity: Warning,
-		Text:   "{Launches launch} of CUDA graphs recorded without kernels: communication and computation in them are unknown",
+		Text: `{Launches launch} of CUDA graphs recorded without kernels: communication and computation in them are
+			unknown`,
 		Advice: "record them: nsys profile --cuda-graph-trace=node …",
 		Doc:    "Nsight Systems records graphs as a whole unless asked for their nodes.",
 	},
 	{
 		Example: NCCLRecordsUnread{}, Severity: Warning,
-		Text: `NCCL was recorded with --trace=nccl, whose records are not read: sizes and communicators of its operations are
-			unknown`,
+		Text: `NCCL was recorded with --trace=nccl, whose records are not read: sizes and communicators of its
+			operations are unknown`,
 		Advice: "record NCCL's own ranges: nsys profile --trace=cuda,nvtx …",
 		Doc:    nvtxDoc,
 	},
@@ -245,8 +249,8 @@ var traceNotes = []Entry{
 	},
 	{
 		Example: GroupSizesMissing{}, Severity: Warning,
-		Text: `the number of ranks of some communicators is not in this export: sizes of operations that scatter or gather are
-			unknown`,
+		Text: `the number of ranks of some communicators is not in this export: sizes of operations that scatter or
+			gather are unknown`,
 		Advice: "record from the start of the program, when communicators are made: without --delay and --capture-range",
 		Doc:    nvtxDoc,
 	},
@@ -260,8 +264,8 @@ var traceNotes = []Entry{
 	},
 	{
 		Example: KernelsOutsideCalls{12, 40}, Severity: Warning,
-		Text: `{Kernels} of {Of} kernels of NCCL were launched outside its calls, by threads of non-blocking communicators:
-			their sizes and communicators are unknown`,
+		Text: `{Kernels} of {Of} kernels of NCCL were launched outside its calls, by threads of non-blocking
+			communicators: their sizes and communicators are unknown`,
 		Advice: "record with NCCL_COMM_BLOCKING=1 in the environment of every rank",
 		Doc:    nvtxDoc,
 	},
