@@ -122,5 +122,5 @@ func TestStepTraceOfGloo(t *testing.T) {
 }
 
 func TestStepTraceOfRehearsal(t *testing.T) {
-	traceReadsBack(t, rehearsed("-d", "bfloat16"), 2, "REHEARSED, no GPU")
+	traceReadsBack(t, rehearsed("-d", "bfloat16"), 2, "SIMULATED, no GPU")
 }

@@ -45,7 +45,7 @@ type Comm interface {
 // Backend is a library under measurement.
 type Backend interface {
 	// Prepare gets one case ready on this rank: buffers placed, operation bound, nothing run. The error is an
-	// *UnsupportedError when the library does not have the case, a *MemoryError when its buffers cannot be had.
+	// *UnsupportedError when the library does not have the case, a *MemoryError when its buffers cannot be allocated.
 	// It is not collective; ranks compare notes afterwards.
 	Prepare(c coll.Case) (Operation, error)
 }
