@@ -321,7 +321,7 @@ func (r *logReport) contrastSections() []document.Block {
 	}}
 	var main document.List
 	for _, h := range c.Headlines {
-		main = append(main, strings.Join(append([]string{notice.Sentence(h.Fact)}, h.Details()...), " "))
+		main = append(main, notice.Paragraph(h.Fact))
 	}
 	all = append(all, &document.Section{Title: "Main differences", Blocks: []document.Block{main}})
 	all = append(all, differences("Differences in effect", c.Effects)...)

@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
 	"busbar/internal/units"
@@ -88,15 +89,7 @@ func (p *patterns) sections(s *shower) (all []document.Block) {
 		for _, c := range t.cases {
 			v := verdicts[c]
 			below := &document.Section{Title: c.String()}
-			var list document.List
-			for _, n := range v.Notices(of.Hosts) {
-				if s.shows(n.Code()) {
-					n.At.Subject = c.String()
-					s.doc.Report(n)
-					list = append(list, textOf(n.Fact))
-				}
-			}
-			below.Add(list)
+			below.Add(s.list(v.Notices(of.Hosts), c.String(), notice.Text))
 			if of.Kind == pattern.Pairs {
 				below.Add(pairBlocks(of.Hosts, &v)...)
 			} else {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/internal/units"
@@ -35,10 +36,12 @@ func (s *shower) stepRun(f *result.StepFile) *document.Section {
 	s.describe(f.Path, r, f.End, counts).Steps = f.Records
 	for _, run := range steps.Gather([]*result.StepFile{f}) {
 		for _, g := range run.Groups {
-			section.Add(stepGroup(g, notes))
+			below := stepGroup(g, notes)
+			below.Add(s.list(g.Findings(), f.Path+", "+g.Title(), notice.Paragraph))
+			section.Add(below)
 		}
-		if says := run.Says(); len(says) > 0 {
-			section.Add(&document.Section{Title: "all groups", Blocks: []document.Block{sentences(says)}})
+		if list := s.list(run.Findings(), f.Path, notice.Paragraph); list != nil {
+			section.Add(&document.Section{Title: "all groups", Blocks: []document.Block{list}})
 		}
 	}
 	section.Add(notes.blocks()...)
@@ -69,7 +72,6 @@ func stepGroup(g *steps.Group, notes *footnotes) *document.Section {
 	if timed {
 		section.Add(stepRatios(g, notes))
 	}
-	section.Add(sentences(g.Says()))
 	return section
 }
 
@@ -149,10 +151,14 @@ func shortMark(g *steps.Group, p *steps.Point) string {
 	return ""
 }
 
-// sentences are a list.
-func sentences(all []steps.Sentence) (list document.List) {
-	for _, s := range all {
-		list = append(list, s.Says)
+// list reports notices about a subject, and lists them.
+func (s *shower) list(all []notice.Notice, subject string, text func(notice.Fact) string) (list document.List) {
+	for _, n := range all {
+		if s.shows(n.Code()) {
+			n.At.Subject = subject
+			s.doc.Report(n)
+			list = append(list, text(n.Fact))
+		}
 	}
 	return list
 }

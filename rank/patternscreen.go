@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
 )
@@ -109,7 +109,7 @@ func (s *screen) verdict(backend string, rehearsed bool, verdicts map[coll.Case]
 		}
 		v := verdicts[c]
 		for _, n := range v.Notices(hosts) {
-			s.wrapped("# ", strings.Join(append([]string{name + ": " + n.Message() + "."}, n.Details()...), " "))
+			s.wrapped("# ", name+": "+notice.Text(n.Fact))
 		}
 	}
 }

@@ -67,10 +67,10 @@ func modelLine(m *step.Model) string {
 	if m.Params() >= 1e6 {
 		params = fmt.Sprintf("%.4g M", float64(m.Params())/1e6)
 	}
-	text := fmt.Sprintf("%s: %s parameters in %s; forward %s ms, backward %s ms", m.Name, params, units.Count(len(m.Layers), "layer"),
-		threeDigits(m.Forward()), threeDigits(m.Backward()))
+	text := fmt.Sprintf("%s: %s parameters in %s; forward %s, backward %s", m.Name, params, units.Count(len(m.Layers), "layer"),
+		units.Duration(m.Forward()), units.Duration(m.Backward()))
 	if m.Optimizer > 0 {
-		text += fmt.Sprintf(", optimizer %s ms", threeDigits(m.Optimizer))
+		text += fmt.Sprintf(", optimizer %s", units.Duration(m.Optimizer))
 	}
 	return text
 }

@@ -38,7 +38,7 @@ func (g *stepGroup) keep(over bool) error {
 	}
 	if g.s.world.Rank == 0 {
 		g.s.j.ledger.beginStep(g.s.sheet)
-		g.s.j.screen.sayGroup(g)
+		g.s.j.screen.reportGroup(g)
 	}
 	return nil
 }

@@ -402,41 +402,6 @@ func TestHangInAStep(t *testing.T) {
 	}
 }
 
-// What is said of a group: the best bucket where it can be told, no difference, and how much is exposed.
-func TestGroupSentences(t *testing.T) {
-	points := []step.Point{{Strategy: step.DDP, Bucket: 5 << 20, Type: coll.Float32}, {Strategy: step.DDP, Bucket: 25 << 20, Type: coll.Float32}}
-	rounds := func(n int, overlapped float64) (all []step.Round) {
-		for i := range n {
-			noise := 1e-4 * float64(i%3)
-			all = append(all, step.Round{Compute: 0.1, Comm: 0.05, Sequential: 0.15, Overlapped: overlapped + noise, CommAlone: 0.05, CommBusy: 0.05, Hidden: 0.02})
-		}
-		return all
-	}
-	for _, k := range []struct {
-		name   string
-		rounds [][]step.Round
-		want   []string
-	}{
-		{"told", [][]step.Round{rounds(10, 0.13), rounds(10, 0.12)}, []string{"Best bucket in this launch: 25M, with which a step takes 120 ms (95 % interval 120 ms to 120 ms). Slower: 5M by 8.3 %", "With 25M, 20.1 ms (95 % interval 20 ms to 20.2 ms) of communication are exposed, 17 % of the step. Alone, communication takes 50 ms, of which 60 % (60 % to 60 %) is hidden by the wall clock", "1.25 (1.25 to 1.25) times as fast"}},
-		{"alike", [][]step.Round{rounds(10, 0.12), rounds(10, 0.12)}, []string{"No difference between the buckets can be told in this launch. The least median is that of 5M"}},
-		{"too few", [][]step.Round{rounds(3, 0.13), rounds(3, 0.12)}, []string{"The least median is that of 25M", "Rounds are too few to tell it from 5M: there are 3, and it takes 6 (a larger --budget, or -n where it was given, gives more)"}},
-		{"one only", [][]step.Round{rounds(8, 0.12)}, []string{"With 5M, 20.1 ms"}},
-		{"hidden", [][]step.Round{rounds(8, 0.09)}, []string{"no exposed communication can be told: -9.9 ms"}},
-		{"worse than nothing", [][]step.Round{rounds(8, 0.2)}, []string{"a step takes 100 ms", "longer than its computing", "overlapping costs more than it hides", "nothing is hidden by the wall clock (-100 %"}},
-		{"nothing measured", nil, nil},
-	} {
-		text := strings.Join(groupSentences(points[:len(k.rounds)], k.rounds), "\n")
-		for _, want := range k.want {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s: no %q in %q", k.name, want, text)
-			}
-		}
-		if len(k.want) == 0 && text != "" {
-			t.Errorf("%s: %q", k.name, text)
-		}
-	}
-}
-
 // Computing that takes another time than the model asks for is warned of.
 func TestWrongPace(t *testing.T) {
 	p := &step.Plan{Segments: []step.Segment{{Pieces: []float64{0.06, 0.04}}}}
@@ -444,14 +409,6 @@ func TestWrongPace(t *testing.T) {
 		f := step.Figures{Compute: step.Time{Figure: step.Figure{Value: took}}}
 		if got := len(wrongPace(p, f)) > 0; got != warned {
 			t.Errorf("%g s: warned %t", took, got)
-		}
-	}
-}
-
-func TestThreeDigits(t *testing.T) {
-	for s, want := range map[float64]string{0.0123456: "12.3", 0.9994: "999", 0.9996: "1000", 1.23456: "1235", -1.5: "-1500", 0: "0"} {
-		if got := threeDigits(s); got != want {
-			t.Errorf("%g s is %q ms, not %q", s, got, want)
 		}
 	}
 }

@@ -1,16 +1,14 @@
 package main
 
 import (
-	"fmt"
-	"math"
 	"slices"
 
 	"busbar/internal/notice"
 	"busbar/internal/step"
 )
 
-// sayGroup says of a group which bucket is the best, and how much of its communication is exposed. Rank 0 only.
-func (s *screen) sayGroup(g *stepGroup) {
+// reportGroup prints which bucket of a group is the best, and how much of its communication is exposed. Rank 0 only.
+func (s *screen) reportGroup(g *stepGroup) {
 	if !s.on {
 		return
 	}
@@ -21,49 +19,32 @@ func (s *screen) sayGroup(g *stepGroup) {
 			points, rounds = append(points, r.Point), append(rounds, r.rounds)
 		}
 	}
-	for _, sentence := range groupSentences(points, rounds) {
-		s.wrapped("# ", sentence)
-	}
-}
-
-// groupSentences are what the rounds of a group's points say, in plain words; each point has some.
-func groupSentences(points []step.Point, rounds [][]step.Round) (all []string) {
 	best := step.LeastMedian(rounds)
 	if best < 0 {
-		return nil
+		return
 	}
 	figures := step.FiguresOf(rounds[best])
 	if len(points) > 1 {
-		all = append(all, stepWording.BucketSays(points, step.Standings(points, rounds), best, &figures))
+		s.report(step.FindBucket(points, step.Standings(points, rounds), best, &figures))
 	}
-	all = append(all, stepWording.ExposedSays(points[best], &figures))
-	for _, text := range []string{step.InterferenceSays(points[best], &figures), step.GainSays(&figures)} {
-		if text != "" {
-			all = append(all, text)
-		}
-	}
-	return all
+	s.report(step.FindPoint(points[best], &figures)...)
 }
 
-// stepWording is how buckets and times are written on the screen.
-var stepWording = step.Wording{Bucket: step.Cap.String, Time: func(s float64) string { return threeDigits(s) + " ms" }}
-
-// threeDigits writes a time in seconds as milliseconds to three digits, or to all that stand before the point.
-func threeDigits(s float64) string {
-	if ms := 1e3 * s; math.Abs(ms) >= 999.5 {
-		return fmt.Sprintf("%.0f", ms)
+// report prints notices with their details.
+func (s *screen) report(all ...notice.Notice) {
+	for _, n := range all {
+		s.wrapped("# ", notice.Paragraph(n.Fact))
 	}
-	return fmt.Sprintf("%.3g", 1e3*s)
 }
 
-// sayProgress says whether communication goes on without calls of the library, where that was measured. Rank 0 only.
-func (s *screen) sayProgress(w *stepSession) {
+// reportProgress prints whether communication progresses without library calls, where that was measured. Rank 0 only.
+func (s *screen) reportProgress(w *stepSession) {
 	var points []step.Point
 	for _, p := range w.points {
 		points = append(points, p.Point)
 	}
 	for _, p := range step.Progresses(points, w.rounds) {
-		s.wrapped("# ", p.String())
+		s.report(p.Notice())
 	}
 }
 
@@ -115,9 +96,9 @@ func (s *screen) markSteps(w *stepSession) {
 		}
 	}
 	if w.run.Rehearse {
-		mark("REHEARSED: what stands above says nothing about hardware")
+		mark("SIMULATED: no device was measured, and these values are not about hardware")
 	}
 	if slices.ContainsFunc(w.points, func(p *stepPoint) bool { return p.Compression != step.Compression{} }) {
-		mark("MODELLED compression: smaller messages were sent, and the time that compressing takes was computed through")
+		mark("MODELLED compression: smaller messages were sent, and computing took the time of compression")
 	}
 }

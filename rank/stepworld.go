@@ -221,7 +221,7 @@ func (s *stepSession) close(over bool) error {
 	if err := s.backend.close(); err != nil || s.world.Rank != 0 {
 		return err
 	}
-	s.j.screen.sayProgress(s)
+	s.j.screen.reportProgress(s)
 	s.j.ledger.throttled(s.sheet, s.session.throttled)
 	if over {
 		s.tally.over = true

@@ -22,7 +22,10 @@ func (l *List) Add(facts ...Fact) { *l = append(*l, Of(facts...)...) }
 
 // Sentences is a message with its details.
 func (k Kept) Sentences() string {
-	return strings.Join(append([]string{Message(k.Fact)}, Details(k.Fact)...), ". ")
+	if len(Details(k.Fact)) == 0 {
+		return Message(k.Fact)
+	}
+	return Text(k.Fact)
 }
 
 // String is the message.

@@ -124,6 +124,12 @@ func Sentence(f Fact) string {
 	return units.Capital(Message(f)) + "."
 }
 
+// Text is a fact in sentences: its message, which may begin with the name of a host, and its details.
+func Text(f Fact) string { return strings.Join(append([]string{Message(f) + "."}, Details(f)...), " ") }
+
+// Paragraph is Text that begins with a capital.
+func Paragraph(f Fact) string { return units.Capital(Text(f)) }
+
 // Details are the sentences that support a fact's message, each with its full stop.
 func Details(f Fact) []string {
 	var all []string

@@ -1,10 +1,7 @@
 package step
 
 import (
-	"fmt"
-	"strings"
-
-	"busbar/internal/stats"
+	"busbar/internal/notice"
 )
 
 // Progression is how much of the communication of one point is hidden with calls of the library while computing, and without any. It is
@@ -14,6 +11,7 @@ type Progression struct {
 	NoCalls Figure  // overlap with Progress NoCalls
 	Poll    *Figure // with Progress Poll; nil: not measured
 	Told    bool    // both have an interval
+	Rounds  int     // the smaller number of both
 }
 
 // littleHidden is the share of communication below which none of it is said to be hidden.
@@ -52,7 +50,8 @@ func Progresses(points []Point, rounds [][]Round) (all []Progression) {
 		if poll.Overlap == nil || none.Overlap == nil {
 			continue
 		}
-		p := Progression{Point: points[best], NoCalls: *none.Overlap, Poll: poll.Overlap, Told: poll.HasIntervals() && none.HasIntervals()}
+		p := Progression{Point: points[best], NoCalls: *none.Overlap, Poll: poll.Overlap, Told: poll.HasIntervals() && none.HasIntervals(),
+			Rounds: min(poll.Rounds, none.Rounds)}
 		p.Point.Progress = 0
 		all = append(all, p)
 	}
@@ -65,7 +64,7 @@ func withoutPolling(group []int, points []Point, rounds [][]Round) []Progression
 	for _, i := range group {
 		f := FiguresOf(rounds[i])
 		if f.Overlap != nil && (most == nil || f.Overlap.Value > most.NoCalls.Value) {
-			most = &Progression{Point: points[i], NoCalls: *f.Overlap, Told: f.HasIntervals()}
+			most = &Progression{Point: points[i], NoCalls: *f.Overlap, Told: f.HasIntervals(), Rounds: f.Rounds}
 		}
 	}
 	if most == nil {
@@ -75,53 +74,50 @@ func withoutPolling(group []int, points []Point, rounds [][]Round) []Progression
 	return []Progression{*most}
 }
 
-// String is a sentence.
-func (p *Progression) String() string {
-	says := fmt.Sprintf("%v: of the communication, %s is hidden without calls of the library while computing", p.Point, p.shown(p.NoCalls))
+// Notice reports it. Without calls and polling are compared by their confidence intervals.
+func (p *Progression) Notice() notice.Notice {
+	few := fewRounds(p.Rounds, p.Told)
 	if p.Poll == nil {
-		says += ", the most of all buckets; with polling it was not measured"
-		if !p.Told {
-			says += ", and " + p.verdict()
-		}
-		return says
+		return notice.New(notice.HostProgressUnpolled{Point: p.Point.String(), NoCalls: p.shown(p.NoCalls), FewRounds: few})
 	}
-	return says + fmt.Sprintf(", and %s with polling: %s", p.shown(*p.Poll), p.verdict())
+	n := notice.New(notice.HostProgress{
+		Point: p.Point.String(), NoCalls: p.shown(p.NoCalls), Polling: p.shown(*p.Poll), Conclusion: p.conclusion(),
+		FewRounds: few,
+	})
+	if p.Told && p.NoCalls.Hi < p.Poll.Lo {
+		n.Severity = notice.Warning
+	}
+	return n
 }
 
-func (p *Progression) shown(f Figure) string {
-	text := Percent(f.Value)
-	if p.Told {
-		text += fmt.Sprintf(" [%s, %s]", bare(f.Lo), bare(f.Hi))
-	}
-	if f.Value <= 0 {
-		return "nothing (" + text + ")"
-	}
-	return text
-}
-
-// bare is a share in percent, without the sign.
-func bare(v float64) string { return strings.TrimSuffix(Percent(v), " %") }
-
-func (p *Progression) verdict() string {
+// shown leaves out an interval that the rounds are too few for.
+func (p *Progression) shown(f Figure) notice.ShareEstimate {
 	if !p.Told {
-		return fmt.Sprintf("rounds are too few to say more, which takes %d", stats.MinForInterval)
+		f.Lo, f.Hi = 0, 0
+	}
+	return f.share()
+}
+
+func (p *Progression) conclusion() notice.ProgressConclusion {
+	if !p.Told {
+		return ""
 	}
 	none, poll := p.NoCalls, *p.Poll
 	switch {
 	case max(none.Hi, poll.Hi) < littleHidden:
-		return "nothing goes on beside computing either way"
+		return notice.ProgressNever
 	case poll.Lo > none.Hi && none.Hi < littleHidden:
-		return "it goes on only inside calls of the library"
+		return notice.ProgressInCalls
 	case poll.Lo > none.Hi && none.Lo > littleHidden:
-		return "part of it goes on by itself, and more with calls of the library"
+		return notice.ProgressPartly
 	case poll.Lo > none.Hi:
-		return "more of it goes on with calls of the library, and the intervals do not tell whether any does by itself"
+		return notice.ProgressMoreInCalls
 	case poll.Hi < none.Lo && none.Lo <= littleHidden:
-		return "polling costs more than it brings, and the intervals do not tell whether any goes on by itself"
+		return notice.PollingCostsUnclear
 	case poll.Hi < none.Lo:
-		return "it goes on by itself, and polling costs more than it brings"
+		return notice.PollingCosts
 	case none.Lo > littleHidden:
-		return "it goes on by itself"
+		return notice.ProgressAlways
 	}
-	return "the intervals do not tell whether it goes on by itself"
+	return notice.ProgressUnclear
 }

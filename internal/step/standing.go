@@ -33,7 +33,7 @@ type Standing struct {
 	Needed  int     // rounds that an interval of Level takes at least
 }
 
-// String is "best", "least median", "no difference", "3.1 % [2.0, 4.4] slower", "too few rounds: 5 of at least 10"; "" where nothing was compared.
+// String is "best", "least median", "no difference", "3.1 % [2.0, 4.4] slower", "too few rounds: 5 of 10"; "" where nothing was compared.
 func (s *Standing) String() string {
 	switch s.Verdict {
 	case Best:
@@ -45,7 +45,7 @@ func (s *Standing) String() string {
 	case Slower:
 		return fmt.Sprintf("%.1f %% [%.1f, %.1f] slower", 100*s.Slower.Value, 100*s.Slower.Lo, 100*s.Slower.Hi)
 	case TooFewRounds:
-		return fmt.Sprintf("too few rounds: %d, and it takes %d", s.Rounds, s.Needed)
+		return fmt.Sprintf("too few rounds: %d of %d", s.Rounds, s.Needed)
 	}
 	return ""
 }

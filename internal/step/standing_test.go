@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 )
 
 func verdicts(s []Standing) (v []Verdict) {
@@ -71,7 +72,7 @@ func TestIntervalsOfStandings(t *testing.T) {
 func TestTooFewRounds(t *testing.T) {
 	seconds := []float64{0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7}
 	s := Standings(seven, simulate(seeded(1), 9, 0.001, seconds...))
-	if s[0].Verdict != TooFewRounds || s[1].Verdict != Least || s[1].String() != "least median" || s[0].Needed != 10 || s[0].Rounds != 9 || !strings.Contains(s[0].String(), "9, and it takes 10") {
+	if s[0].Verdict != TooFewRounds || s[1].Verdict != Least || s[1].String() != "least median" || s[0].Needed != 10 || s[0].Rounds != 9 || !strings.Contains(s[0].String(), "9 of 10") {
 		t.Errorf("nine rounds of seven buckets: %+v", s)
 	}
 	s = Standings(seven, simulate(seeded(1), 10, 0.001, seconds...))
@@ -168,17 +169,17 @@ func TestProgresses(t *testing.T) {
 		none, poll float64 // seconds of an overlapped step: 130 ms hide nothing, 100 ms hide all of 30 ms
 		noise      float64
 		n          int
-		want       string
+		want       notice.ProgressConclusion
 	}{
-		{0.130, 0.106, 0.0001, 12, "only inside calls"},
-		{0.120, 0.106, 0.0001, 12, "part of it goes on by itself"},
-		{0.106, 0.106, 0.001, 12, "it goes on by itself"},
-		{0.106, 0.120, 0.0001, 12, "costs more than it brings"},
-		{0.1305, 0.1305, 0.0001, 12, "either way"},
-		{0.126, 0.125, 0.03, 12, "do not tell"},
-		{0.130, 0.106, 0.0001, 5, "too few"},
-		{0.1285, 0.106, 0.008, 12, "the intervals do not tell whether any does by itself"}, // some -20 to 40 % without polling
-		{0.1285, 0.150, 0.004, 12, "polling costs more than it brings, and the intervals do not tell"},
+		{0.130, 0.106, 0.0001, 12, notice.ProgressInCalls},
+		{0.120, 0.106, 0.0001, 12, notice.ProgressPartly},
+		{0.106, 0.106, 0.001, 12, notice.ProgressAlways},
+		{0.106, 0.120, 0.0001, 12, notice.PollingCosts},
+		{0.1305, 0.1305, 0.0001, 12, notice.ProgressNever},
+		{0.126, 0.125, 0.03, 12, notice.ProgressUnclear},
+		{0.130, 0.106, 0.0001, 5, ""},
+		{0.1285, 0.106, 0.008, 12, notice.ProgressMoreInCalls}, // some -20 to 40 % without polling
+		{0.1285, 0.150, 0.004, 12, notice.PollingCostsUnclear},
 	} {
 		r := seeded(9)
 		points := buckets(1<<20, 25<<20, 1<<20, 25<<20)
@@ -190,22 +191,25 @@ func TestProgresses(t *testing.T) {
 			}
 		}
 		all := Progresses(points, rounds)
-		if len(all) != 1 || all[0].Point.Bucket != 25<<20 || all[0].Point.Progress != 0 || !strings.Contains(all[0].String(), c.want) {
+		if len(all) != 1 || all[0].Point.Bucket != 25<<20 || all[0].Point.Progress != 0 {
 			t.Errorf("%+v: %v", c, all)
 			continue
 		}
-		if text := all[0].String(); strings.Contains(text, "[") != (c.n >= 6) {
-			t.Errorf("%d rounds: %s", c.n, text)
+		fact, few := all[0].Notice().Fact.(notice.HostProgress), c.n < 6
+		if fact.Conclusion != c.want || (fact.FewRounds != notice.FewRounds{}) != few || (fact.NoCalls.Hi <= fact.NoCalls.Lo) != few {
+			t.Errorf("%+v: %+v", c, fact)
 		}
 		if only := Progresses(points[:2], rounds[:2]); len(only) != 0 {
 			t.Errorf("of polling alone: %v", only)
 		}
-		alone, ends := Progresses(points[2:], rounds[2:]), "with polling it was not measured"
-		if c.n < 6 {
-			ends += ", and rounds are too few to say more, which takes 6"
-		}
-		if len(alone) != 1 || alone[0].Poll != nil || alone[0].Point.Bucket != 25<<20 || !strings.HasSuffix(alone[0].String(), ends) {
+		alone := Progresses(points[2:], rounds[2:])
+		if len(alone) != 1 || alone[0].Poll != nil || alone[0].Point.Bucket != 25<<20 {
 			t.Errorf("of no calls alone: %v", alone)
+			continue
+		}
+		unpolled := alone[0].Notice().Fact.(notice.HostProgressUnpolled)
+		if want := (notice.FewRounds{Rounds: c.n, Needed: 6}); few != (unpolled.FewRounds == want) {
+			t.Errorf("of no calls alone: %+v", unpolled)
 		}
 	}
 }
@@ -256,12 +260,11 @@ func TestIntervalsOfContrasts(t *testing.T) {
 	}
 }
 
-// Communication of which nothing is hidden is not said to be hidden by less than nothing.
-func TestNothingHidden(t *testing.T) {
+func TestProgressionNotice(t *testing.T) {
 	p := Progression{Point: Point{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32}, NoCalls: Figure{Value: -0.15, Lo: -0.2, Hi: -0.1}, Poll: &Figure{Value: 0.48, Lo: 0.4, Hi: 0.5}, Told: true}
-	want := "ddp 25M float32: of the communication, nothing (-15 % [-20, -10]) is hidden without calls of the library while computing, and 48 % [40, 50] with polling: it goes on only inside calls of the library"
-	if got := p.String(); got != want {
-		t.Errorf("%q\nwant\n%q", got, want)
+	fact := p.Notice().Fact.(notice.HostProgress)
+	if fact.Conclusion != notice.ProgressInCalls || fact.NoCalls.Value != -0.15 || fact.Polling.Hi != 0.5 || p.Notice().Severity != notice.Warning {
+		t.Errorf("%+v", fact)
 	}
 }
 

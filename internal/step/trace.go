@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"busbar/internal/notice"
 	"busbar/internal/program"
 )
 
@@ -90,7 +91,7 @@ func (t *Trace) head() []member {
 	return []member{
 		{"schemaVersion", 1},
 		{"busbar", TraceAbout{
-			Tool: t.Tool, Run: t.Run, Point: t.Point, Says: t.says(), Model: t.Plan.Model, Step: t.Plan.Point.String(), Backend: t.Backend,
+			Tool: t.Tool, Run: t.Run, Point: t.Point, Says: notice.Paragraph(t.origin()), Model: t.Plan.Model, Step: t.Plan.Point.String(), Backend: t.Backend,
 			Library: t.Library, Computing: t.Computing, OnHost: t.GPU == "", Rehearsed: t.Rehearsed,
 			NonBlocking: t.Plan.Point.Progress == NoCalls || t.Plan.Point.Progress == Poll, Rank: t.Rank, Host: t.Host,
 		}},
@@ -121,21 +122,19 @@ type TraceAbout struct {
 	NonBlocking bool `json:"non_blocking,omitempty"` // operations are begun, and looked after later: a span is no time of communication
 }
 
-// says is for people who open the file in a viewer.
-func (t *Trace) says() string {
-	says := fmt.Sprintf("Training steps of %s that %s made and measured itself; no profiler was there.", t.Plan.Model, t.Tool)
+// origin is for people who open the file in a viewer.
+func (t *Trace) origin() notice.TraceOrigin {
+	fact := notice.TraceOrigin{Model: t.Plan.Model, Tool: t.Tool, Ran: notice.RanOnGPU}
 	switch {
 	case t.Rehearsed:
-		says += " REHEARSED: libraries that stand in for CUDA and NCCL ran on the host, and no GPU did."
+		fact.Ran = notice.RanSimulated
 	case t.GPU == "":
-		says += " CPU: threads of the host computed and communicated, and no GPU did."
-	default:
-		says += " Times are those of events that the device recorded around each segment and operation."
+		fact.Ran = notice.RanOnCPU
 	}
 	if len(t.Steps) > 1 {
-		says += " What was measured between the steps is left out, and they stand one behind the other."
+		fact.Gaps = notice.GapsRemoved
 	}
-	return says
+	return fact
 }
 
 // traceText writes JSON a line for each value, so that a person can read it too.

@@ -144,7 +144,7 @@ func TestTraceSaysOnWhatItRan(t *testing.T) {
 	}{
 		{"", false, []string{"CPU: threads of the host", `{"name":"CPU, no GPU"}`, `"on_host":true`, `"name":"CPU, 1 thread of FMA"`}},
 		{"NVIDIA H100", false, []string{"events that the device recorded", `{"name":"NVIDIA H100"}`, `"on_host":false`, `"rehearsed":false`}},
-		{"Rehearsal", true, []string{"REHEARSED: libraries", `{"name":"REHEARSED, no GPU"}`, `"rehearsed":true`, `node1, REHEARSED"`}},
+		{"Rehearsal", true, []string{"SIMULATED: no GPU ran", `{"name":"REHEARSED, no GPU"}`, `"rehearsed":true`, `node1, REHEARSED"`}},
 	} {
 		trace := aTrace()
 		trace.GPU, trace.Rehearsed = c.gpu, c.rehearsed

@@ -1,7 +1,5 @@
 package report
 
-import "busbar/post/steps"
-
 // steps is what the page says of training steps, but for the pictures.
 func (m *markdown) steps() {
 	s := m.r.Steps
@@ -13,10 +11,10 @@ func (m *markdown) steps() {
 	for _, run := range s.Runs {
 		m.line("\n### %s\n", text(run.Title))
 		m.items(run.About)
-		m.sentences(run.Says)
+		m.headlinesOf(run.Notices)
 		for _, g := range run.Groups {
 			m.line("\n#### %s\n", text(g.Title))
-			m.sentences(g.Says)
+			m.headlinesOf(g.Notices)
 			for _, l := range g.listings("") {
 				m.WriteString("\n")
 				m.rows(l.upTo(maxMarkdownRows))
@@ -25,8 +23,8 @@ func (m *markdown) steps() {
 	}
 }
 
-func (m *markdown) sentences(all []steps.Sentence) {
+func (m *markdown) headlinesOf(all []Headline) {
 	for _, s := range all {
-		m.line("- %s", text(s.Says))
+		m.line("- %s", text(s.Message))
 	}
 }

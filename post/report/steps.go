@@ -19,19 +19,19 @@ type Steps struct {
 
 // StepRun is a run of training steps, with those that it continues.
 type StepRun struct {
-	Title     string           `json:"title"`
-	About     []string         `json:"about"` // model, computing
-	Rehearsed bool             `json:"rehearsed,omitempty"`
-	Groups    []StepGroup      `json:"groups"`
-	First     int              `json:"first"` // the group that is drawn first: the one with the fastest step
-	Says      []steps.Sentence `json:"says"`  // of all groups together
+	Title     string      `json:"title"`
+	About     []string    `json:"about"` // model, computing
+	Rehearsed bool        `json:"rehearsed,omitempty"`
+	Groups    []StepGroup `json:"groups"`
+	First     int         `json:"first"`   // the group that is drawn first: the one with the fastest step
+	Notices   []Headline  `json:"notices"` // of all groups together
 }
 
 // StepGroup is points that differ by their bucket alone.
 type StepGroup struct {
-	Title  string           `json:"title"`
-	Points []StepPoint      `json:"points"` // smaller buckets first
-	Says   []steps.Sentence `json:"says"`
+	Title   string      `json:"title"`
+	Points  []StepPoint `json:"points"` // smaller buckets first
+	Notices []Headline  `json:"notices"`
 }
 
 // StepPoint is the steps with one bucket. Times are in milliseconds; a figure that is not there is not known.
@@ -168,7 +168,7 @@ func overTime(runs []*steps.Run) (drawn map[*steps.Point]bool, more int) {
 
 func stepRunOf(run *steps.Run, drawn map[*steps.Point]bool) StepRun {
 	newest := run.Newest()
-	one := StepRun{Title: strings.Join(nonEmpty(run.Step().Model, run.Library(), newest.Variant, run.World()), ", "), Rehearsed: newest.Rehearse, Says: run.Says()}
+	one := StepRun{Title: strings.Join(nonEmpty(run.Step().Model, run.Library(), newest.Variant, run.World()), ", "), Rehearsed: newest.Rehearse, Notices: headlinesOfStep(run.Findings())}
 	one.About = []string{units.Capital(steps.About(run.Step())) + ".", units.Capital(steps.How(run.Step())) + "."}
 	if newest.Rehearse {
 		one.About = append([]string{"REHEARSED: stand-ins took the place of devices; these figures say nothing about hardware."}, one.About...)
@@ -180,7 +180,7 @@ func stepRunOf(run *steps.Run, drawn map[*steps.Point]bool) StepRun {
 		if g == run.BestGroup() {
 			one.First = i
 		}
-		group := StepGroup{Title: g.Title(), Says: g.Says()}
+		group := StepGroup{Title: g.Title(), Notices: headlinesOfStep(g.Findings())}
 		for _, p := range g.Points {
 			point := stepPointOf(g, p)
 			if drawn[p] {
@@ -357,9 +357,9 @@ func stepHeadlines(run *steps.Run, several bool) (all []Headline) {
 	case !trusted:
 		lead += " (oversubscribed: holds for such a machine alone)"
 	}
-	tone := func(s steps.Sentence) notice.Severity {
-		if s.Loud && trusted && s.Kind != steps.Exposed {
-			return notice.Warning
+	tone := func(n notice.Notice) notice.Severity {
+		if trusted {
+			return n.Severity
 		}
 		return notice.Info
 	}
@@ -368,20 +368,34 @@ func stepHeadlines(run *steps.Run, several bool) (all []Headline) {
 		whose = newest.Backend.Name + ": "
 	}
 	if best := run.BestGroup(); best != nil {
-		for i, s := range best.Says() {
-			says := whose + s.Says
+		for i, n := range best.Findings() {
+			text := whose + notice.Paragraph(n.Fact)
 			if i == 0 {
-				says = fmt.Sprintf("%s, %s: %s", lead, best.Title(), s.Says)
+				text = fmt.Sprintf("%s, %s: %s", lead, best.Title(), notice.Paragraph(n.Fact))
 			}
-			if s.Kind != steps.Gain {
-				all = append(all, Headline{Severity: tone(s), Message: says})
+			switch n.Fact.(type) {
+			case notice.StepSpeedup, notice.NoStepSpeedup:
+			default:
+				all = append(all, Headline{Code: n.Code(), Severity: tone(n), Message: text})
 			}
 		}
 	}
-	for _, s := range run.Says() {
-		if s.Kind != steps.Computing && s.Kind != steps.Unreached && len(all) < mostStepSaid { // what was not reached stands under plan and done
-			all = append(all, Headline{Severity: tone(s), Message: whose + s.Says})
+	for _, n := range run.Findings() {
+		switch n.Fact.(type) {
+		case notice.StepComputation, notice.StepPointsMissing: // planned and done has what is missing
+			continue
 		}
+		if len(all) < mostStepSaid {
+			all = append(all, Headline{Code: n.Code(), Severity: tone(n), Message: whose + notice.Paragraph(n.Fact)})
+		}
+	}
+	return all
+}
+
+// headlinesOfStep are notices as the page and the text have them.
+func headlinesOfStep(notices []notice.Notice) (all []Headline) {
+	for _, n := range notices {
+		all = append(all, Headline{Code: n.Code(), Severity: n.Severity, Message: notice.Paragraph(n.Fact)})
 	}
 	return all
 }

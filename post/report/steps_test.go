@@ -68,7 +68,7 @@ func TestMarkdownOfSteps(t *testing.T) {
 func TestStepsBesideCollectives(t *testing.T) {
 	both := markdownOf(t, ofStepRuns([]*made{runOf(1, "mpi", coll.AllReduce)}, stepstest.Default()))
 	alone := markdownOf(t, ofStepRuns(nil, stepstest.Default()))
-	for _, section := range []string{"## Training step\n", "## Plan and done\n", "## Environment\n", "## Runs\n", "a rank's speed alone"} {
+	for _, section := range []string{"## Training step\n", "## Plan and done\n", "## Environment\n", "## Runs\n", "Efficiency of weak scaling"} {
 		if !strings.Contains(both, section) || !strings.Contains(alone, section) {
 			t.Errorf("no %q", section)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/golden"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/post/steps"
@@ -37,12 +38,12 @@ func told(files ...*result.StepFile) string {
 					fmt.Fprintf(&b, "  %s\n", why)
 				}
 			}
-			for _, s := range g.Says() {
-				fmt.Fprintf(&b, "- %s%s: %s\n", s.Kind, map[bool]string{true: ", loud"}[s.Loud], s.Says)
+			for _, n := range g.Findings() {
+				fmt.Fprintf(&b, "- %s %s: %s\n", n.Severity, n.Code(), notice.Paragraph(n.Fact))
 			}
 		}
-		for _, s := range r.Says() {
-			fmt.Fprintf(&b, "- %s%s: %s\n", s.Kind, map[bool]string{true: ", loud"}[s.Loud], s.Says)
+		for _, n := range r.Findings() {
+			fmt.Fprintf(&b, "- %s %s: %s\n", n.Severity, n.Code(), notice.Paragraph(n.Fact))
 		}
 	}
 	return b.String()

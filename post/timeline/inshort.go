@@ -36,7 +36,7 @@ func (t *Timeline) InShortTexts() (texts []string) {
 			texts = append(texts, notice.Sentence(f)) // its details have a section of their own
 			continue
 		}
-		texts = append(texts, textOf(f))
+		texts = append(texts, notice.Paragraph(f))
 	}
 	if len(t.Advice) > 0 && len(t.typically().devices) > 0 {
 		texts = append(texts, "To try first: "+t.typically().first(t.Advice[0]))

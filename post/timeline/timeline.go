@@ -7,7 +7,6 @@ package timeline
 import (
 	"encoding/json"
 	"iter"
-	"strings"
 
 	"busbar/internal/notice"
 )
@@ -55,7 +54,7 @@ type Note struct {
 }
 
 // Text is the note in sentences.
-func (n Note) Text() string { return textOf(n.Fact) }
+func (n Note) Text() string { return notice.Paragraph(n.Fact) }
 
 // Do is what to do, in sentences; "" for nothing.
 func (n Note) Do() string { return notice.ToDo(n.Fact) }
@@ -70,11 +69,6 @@ func (n Note) MarshalJSON() ([]byte, error) {
 		Parameters notice.Fact     `json:"parameters"`
 		File       int             `json:"file"`
 	}{n.Code(), notice.New(n.Fact).Severity, notice.Message(n.Fact), n.Do(), n.Fact, n.File})
-}
-
-// textOf is a fact in sentences: its message and its details.
-func textOf(f notice.Fact) string {
-	return strings.Join(append([]string{notice.Sentence(f)}, notice.Details(f)...), " ")
 }
 
 // Parts are the times of one device in one span of time, in milliseconds. compute + exposed + memcpy_only + idle = span:
@@ -301,7 +295,7 @@ type Joined struct {
 }
 
 // Text is the comparison in sentences.
-func (j Joined) Text() string { return textOf(j.Found) }
+func (j Joined) Text() string { return notice.Paragraph(j.Found) }
 
 // Answer answers a question that people ask of a timeline.
 type Answer struct {
@@ -314,7 +308,7 @@ type Answer struct {
 func (a Answer) Question() string { return notice.Questions[a.Key] }
 
 // Text is the answer in sentences.
-func (a Answer) Text() string { return textOf(a.Fact) }
+func (a Answer) Text() string { return notice.Paragraph(a.Fact) }
 
 // MarshalJSON writes the code and the parameters, and the texts made of them.
 func (a Answer) MarshalJSON() ([]byte, error) {
@@ -370,7 +364,7 @@ type Efficiency struct {
 }
 
 // Text is the efficiency in sentences.
-func (e Efficiency) Text() string { return textOf(e.Found) }
+func (e Efficiency) Text() string { return notice.Paragraph(e.Found) }
 
 // Strip is one span of a device for a picture: Cells of equal length, as runs of equal state.
 type Strip struct {

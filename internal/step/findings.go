@@ -1,0 +1,210 @@
+package step
+
+import (
+	"fmt"
+
+	"busbar/internal/notice"
+	"busbar/internal/stats"
+	"busbar/internal/units"
+)
+
+// interferes is from which slowdown on interference is reported: less is within the variation of a loaded host.
+const interferes = 1.05
+
+// beyond is by how much noise may push the overlap above its maximum.
+const beyond = 0.05
+
+// Percent writes a share with two digits or so.
+func Percent(v float64) string {
+	switch size := max(v, -v); {
+	case size < 0.0005:
+		return "0 %"
+	case size < 0.0995:
+		return fmt.Sprintf("%.1f %%", 100*v)
+	}
+	return fmt.Sprintf("%.0f %%", 100*v)
+}
+
+// HasInterval reports whether a figure has a confidence interval of a width above 0.
+func (f Figure) HasInterval() bool { return f.Hi > f.Lo }
+
+// Share is how much of a step is exposed communication, round by round as all ratios: what weak scaling loses. It is 0 where
+// nothing took time.
+func (f *Figures) Share() float64 {
+	if f.Efficiency == nil {
+		return 0
+	}
+	return 1 - f.Efficiency.Value
+}
+
+// time is a figure in seconds.
+func (f Figure) time() notice.TimeEstimate {
+	return notice.TimeEstimate{Value: f.Value, Lo: f.Lo, Hi: f.Hi}
+}
+
+// share is a figure without a unit.
+func (f Figure) share() notice.ShareEstimate {
+	return notice.ShareEstimate{Value: f.Value, Lo: f.Lo, Hi: f.Hi}
+}
+
+// few is set where the rounds are too few for confidence intervals.
+func (f *Figures) few() notice.FewRounds { return fewRounds(f.Rounds, f.HasIntervals()) }
+
+func fewRounds(rounds int, enough bool) notice.FewRounds {
+	if enough {
+		return notice.FewRounds{}
+	}
+	return notice.FewRounds{Rounds: rounds, Needed: stats.MinForInterval}
+}
+
+// FindBucket reports which bucket of a group is the best, and how the others compare with it. points have rounds, best is the
+// one with the smallest median and f its figures.
+func FindBucket(points []Point, standings []Standing, best int, f *Figures) notice.Notice {
+	fact := notice.BestBucket{Bucket: points[best].Bucket.String(), Step: f.Overlapped.Figure.time()}
+	for i, s := range standings {
+		name := points[i].Bucket.String()
+		switch {
+		case i == best:
+		case s.Verdict == NoDifference:
+			fact.Same = append(fact.Same, name)
+		case s.Verdict == Slower:
+			fact.Slower = append(fact.Slower, notice.SlowerBucket{Bucket: name, By: s.Slower.share()})
+		case s.Verdict == TooFewRounds:
+			fact.TooFew = append(fact.TooFew, name)
+			fact.Rounds, fact.Needed = f.Rounds, max(fact.Needed, s.Needed)
+		default:
+			fact.NotCompared = append(fact.NotCompared, name)
+		}
+	}
+	switch {
+	case len(points) == 1:
+		fact.Standing = notice.OnlyBucket
+	case len(fact.Same) == len(points)-1:
+		fact.Standing = notice.SameBuckets
+	case len(fact.Slower) == 0:
+		fact.Standing = notice.SmallestMedian
+	default:
+		fact.Standing = notice.FastestBucket
+	}
+	return notice.New(fact)
+}
+
+// FindExposed reports what the steps of a point leave exposed, and what could overlap.
+func FindExposed(p Point, f *Figures) notice.Notice {
+	switch {
+	case f.Overlap == nil && f.Comm.Value < negligible*f.Overlapped.Value:
+		return notice.New(notice.CommunicationNegligible{})
+	case f.Overlap == nil:
+		return notice.New(notice.CommunicationLocal{Comm: units.Seconds(f.Comm.Value)})
+	}
+	bucket, exposed, share := p.Bucket.String(), f.Exposed.time(), units.Share(f.Share())
+	if !f.exposes() {
+		return notice.New(notice.NoExposedCommunication{Bucket: bucket, Exposed: exposed, StepOverlap: overlapOf(p, f)})
+	}
+	if f.Exposed.Value > f.Comm.Value && f.HasIntervals() && f.Overlap.Hi < 0 {
+		fact := notice.OverlapCosts{Bucket: bucket, Exposed: exposed, Share: share, StepOverlap: overlapOf(p, f)}
+		if f.SpeedUp != nil && f.SpeedUp.Hi < 1 { // else computing and communication one after the other take as long
+			fact.Loss = notice.OverlapLoses
+		}
+		return notice.New(fact)
+	}
+	return notice.New(notice.ExposedCommunication{
+		Bucket: bucket, Exposed: exposed, Share: share, StepOverlap: overlapOf(p, f),
+	})
+}
+
+// exposes reports whether exposed communication is significant, or found without an interval.
+func (f *Figures) exposes() bool {
+	return f.Exposed.Value > 0 && (!f.Exposed.HasInterval() || f.Exposed.Lo > 0)
+}
+
+// overlapOf is how much of communication overlaps by both definitions, and how much could.
+func overlapOf(p Point, f *Figures) notice.StepOverlap {
+	o := notice.StepOverlap{Comm: units.Seconds(f.Comm.Value), Overlap: f.Overlap.share(), FewRounds: f.few()}
+	switch {
+	case f.Overlap.Value > 0 && (!f.HasIntervals() || f.Overlap.Lo > 0):
+	case f.HasIntervals() && f.Overlap.Hi < 0:
+		o.OverlapNote = notice.OverlapNegative
+	default:
+		o.OverlapNote = notice.OverlapNotSignificant
+	}
+	if f.ByInterval != nil {
+		share := units.Share(f.ByInterval.Value)
+		o.ByIntervals = &share
+		if p.Progress == NoCalls {
+			o.IntervalNote = notice.UntilSeen
+		}
+	}
+	if f.Bound == nil {
+		return o
+	}
+	bound := units.Share(f.Bound.Value)
+	if f.Bound.Value < 0.995 {
+		o.Bound, o.BoundNote = &bound, notice.CommunicationLonger
+	}
+	if f.Overlap.Value > f.Bound.Value+beyond {
+		o.Bound, o.Disturbed = &bound, notice.BeyondBound
+	}
+	return o
+}
+
+// FindInterference reports computing and communication that slow each other down by more than 5 %: none where they do not, or
+// where there is next to no communication.
+func FindInterference(p Point, f *Figures) (all []notice.Notice) {
+	if f.Overlap == nil {
+		return nil
+	}
+	// Operations may run when nothing computes, such as those of a single bucket.
+	apart := f.ByInterval != nil && f.ByInterval.Value < littleHidden
+	for _, part := range []struct {
+		part    notice.StepPart
+		slower  *Figure
+		apart   notice.StepPartNote
+		polling notice.StepPartNote
+	}{
+		{notice.Computation, f.SlowerComp, notice.ApartComputation, notice.PollingComputation},
+		{notice.Communication, f.SlowerComm, notice.ApartCommunication, notice.PollingCommunication},
+	} {
+		s := part.slower
+		if s == nil || s.Value <= interferes || s.HasInterval() && s.Lo <= 1 {
+			continue
+		}
+		if part.part == notice.Communication && p.Progress == NoCalls {
+			continue // it waits for the end of computing, which is no interference
+		}
+		fact := notice.StepInterference{Part: part.part, Longer: notice.ShareEstimate{Value: s.Value - 1}, FewRounds: f.few()}
+		if s.HasInterval() {
+			fact.Longer.Lo, fact.Longer.Hi = s.Lo-1, s.Hi-1
+		}
+		switch {
+		case apart:
+			fact.Note = part.apart
+		case p.Progress == Poll:
+			fact.Note = part.polling
+		}
+		n := notice.New(fact)
+		if !f.HasIntervals() {
+			n.Severity = notice.Info
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// FindSpeedup reports what overlapping gains: nothing where there is nothing to overlap.
+func FindSpeedup(f *Figures) []notice.Notice {
+	if f.Overlap == nil || f.SpeedUp == nil || f.Efficiency == nil {
+		return nil
+	}
+	s, efficiency := notice.FactorEstimate(f.SpeedUp.share()), units.Share(f.Efficiency.Value)
+	if s.Hi > s.Lo && s.Lo <= 1 && s.Hi >= 1 {
+		return []notice.Notice{notice.New(notice.NoStepSpeedup{Speedup: s, Efficiency: efficiency})}
+	}
+	return []notice.Notice{notice.New(notice.StepSpeedup{Speedup: s, Efficiency: efficiency, FewRounds: f.few()})}
+}
+
+// FindPoint reports what the best point of a group shows.
+func FindPoint(p Point, f *Figures) []notice.Notice {
+	all := append([]notice.Notice{FindExposed(p, f)}, FindInterference(p, f)...)
+	return append(all, FindSpeedup(f)...)
+}
