@@ -372,41 +372,6 @@ func (Elsewhere) String() string {
 	return "The run that this one continues was not read, and may have some of them"
 }
 
-// TraceOrigin states what a trace of a step contains.
-type TraceOrigin struct {
-	Model string    `json:"model"`
-	Tool  string    `json:"tool"`
-	Ran   TraceRan  `json:"ran"`
-	Gaps  TraceGaps `json:"gaps,omitempty"`
-}
-
-// TraceRan is what ran in a trace.
-type TraceRan string
-
-// What runs in a trace.
-const (
-	RanSimulated TraceRan = "simulated"
-	RanOnCPU     TraceRan = "cpu"
-	RanOnGPU     TraceRan = "gpu"
-)
-
-func (r TraceRan) String() string {
-	return map[TraceRan]string{
-		RanSimulated: "SIMULATED: no GPU ran, a model of CUDA and NCCL ran on the host",
-		RanOnCPU:     "CPU: threads of the host computed and communicated, no GPU ran",
-		RanOnGPU:     "GPU: times are of events that the device recorded around each segment and operation",
-	}[r]
-}
-
-// TraceGaps is what became of the time between steps.
-type TraceGaps string
-
-// GapsRemoved is where steps follow each other although other modes were measured in between.
-const GapsRemoved TraceGaps = "removed"
-
-func (TraceGaps) String() string { return "What was measured between the steps is left out" }
-
-func (TraceOrigin) Code() Code             { return "trace-origin" }
 func (NoBucketValues) Code() Code          { return "no-bucket-values" }
 func (BestBucket) Code() Code              { return "best-bucket" }
 func (ExposedCommunication) Code() Code    { return "exposed-communication" }
@@ -543,13 +508,6 @@ var steps = []Entry{
 	{Example: StepComputation{0.1, 0.099, 0.102, "threads"}, Severity: Info, Source: stepsSource,
 		Text: "computation was to take {Asked} per step and took {Least}[ to {Most}], by {By}",
 		Doc:  "The range over all points without modelled compression."},
-	{
-		Example:  TraceOrigin{"resnet50", "busbar 0.1", RanOnCPU, GapsRemoved},
-		Severity: Info, Source: stepsSource,
-		Text:    "training steps of {Model}, measured by {Tool} without a profiler",
-		Details: []string{"{Ran}.", "[{Gaps}.]"},
-		Doc:     "The first text of a trace that rank --step writes.",
-	},
 	{
 		Example:  StepPointsMissing{7, []PointCount{{"wrong", 1}, {"unfinished", 1}, {"not reached", 2}}, 1, 1, InContinuedRun},
 		Severity: Warning, Source: stepsSource,

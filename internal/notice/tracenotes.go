@@ -178,7 +178,7 @@ var traceNotes = []Entry{
 			"busbar 1.0", "resnet50", "ddp 25M float32", "mpi", Computer{"1 thread of FMA", true, false}, true,
 		},
 		Severity: Info,
-		Text: `training steps of {Model} that {Tool} made and recorded itself, without a profiler ({Step}; {Backend};
+		Text: `training steps of {Model}, run and recorded by {Tool} without a profiler ({Step}; {Backend};
 			{Computing})`,
 		Details: []string{"[{Events}]", "What was measured between the steps is left out: they follow one another."},
 		Doc:     "rank --step writes a trace of one step of each rank. docs/step.md has what is in it.",

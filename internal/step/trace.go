@@ -123,18 +123,12 @@ type TraceAbout struct {
 }
 
 // origin is for people who open the file in a viewer.
-func (t *Trace) origin() notice.TraceOrigin {
-	fact := notice.TraceOrigin{Model: t.Plan.Model, Tool: t.Tool, Ran: notice.RanOnGPU}
-	switch {
-	case t.Rehearsed:
-		fact.Ran = notice.RanSimulated
-	case t.GPU == "":
-		fact.Ran = notice.RanOnCPU
+func (t *Trace) origin() notice.OwnTrace {
+	return notice.OwnTrace{
+		Tool: t.Tool, Model: t.Plan.Model, Step: t.Plan.Point.String(), Backend: t.Backend,
+		Computing: notice.Computer{By: t.Computing, OnHost: t.GPU == "", Simulated: t.Rehearsed},
+		Events:    notice.EventTimes(t.GPU != "" && !t.Rehearsed),
 	}
-	if len(t.Steps) > 1 {
-		fact.Gaps = notice.GapsRemoved
-	}
-	return fact
 }
 
 // traceText writes JSON a line for each value, so that a person can read it too.

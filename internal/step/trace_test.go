@@ -113,7 +113,7 @@ func TestTraceIsWrittenAsTorchDoes(t *testing.T) {
 	for _, want := range []string{
 		`"distributedInfo": {"backend":"mpi","pg_config":[{"backend_config":"mpi","pg_desc":"default_pg","pg_name":"0","pg_size":2,"ranks":[0,1]}],"pg_count":1,"rank":1,"world_size":2}`,
 		`"baseTimeNanoseconds": 1700000000000000005`,
-		`"on_host":true,"rehearsed":false`, `CPU: threads of the host computed`,
+		`"on_host":true,"rehearsed":false`, `CPUs, no GPU: 1 thread of FMA`,
 		`{"ph":"X","cat":"user_annotation","name":"ProfilerStep#7","pid":4711,"tid":4711,"ts":0.000,"dur":8.501}`,
 		`{"ph":"X","cat":"gpu_user_annotation","name":"ProfilerStep#8","pid":0,"tid":1,"ts":8.501,"dur":0.400}`,
 		`{"ph":"X","cat":"kernel","name":"busbar forward","pid":0,"tid":1,"ts":0.000,"dur":1.000,"args":{"device":0,"stream":1,"correlation":1,"work":"forward"}}`,
@@ -142,9 +142,9 @@ func TestTraceSaysOnWhatItRan(t *testing.T) {
 		rehearsed bool
 		want      []string
 	}{
-		{"", false, []string{"CPU: threads of the host", `{"name":"CPU, no GPU"}`, `"on_host":true`, `"name":"CPU, 1 thread of FMA"`}},
+		{"", false, []string{"CPUs, no GPU: 1 thread of FMA", `{"name":"CPU, no GPU"}`, `"on_host":true`, `"name":"CPU, 1 thread of FMA"`}},
 		{"NVIDIA H100", false, []string{"events that the device recorded", `{"name":"NVIDIA H100"}`, `"on_host":false`, `"rehearsed":false`}},
-		{"Rehearsal", true, []string{"SIMULATED: no GPU ran", `{"name":"REHEARSED, no GPU"}`, `"rehearsed":true`, `node1, REHEARSED"`}},
+		{"Rehearsal", true, []string{"SIMULATED, no GPU", `{"name":"REHEARSED, no GPU"}`, `"rehearsed":true`, `node1, REHEARSED"`}},
 	} {
 		trace := aTrace()
 		trace.GPU, trace.Rehearsed = c.gpu, c.rehearsed
