@@ -373,6 +373,17 @@ func TestPrepareOutcomes(t *testing.T) {
 	}
 }
 
+// What rank 0 lacks itself stays a fact; of another rank it has the text.
+func TestUnsupportedHere(t *testing.T) {
+	lacks := notice.NotSupported{Library: "NCCL", What: "int3"}
+	r := mustMeasure(t, 2, sized(allReduce, 2, 4096), options, benchtest.Script{Refuse: func(coll.Case, int) error {
+		return &bench.UnsupportedError{Cause: lacks}
+	}})
+	if r.Status != result.Unsupported || r.Cause.Fact != lacks {
+		t.Errorf("%s: %+v", r.Status, r.Cause.Fact)
+	}
+}
+
 func TestTooSmallIsSkipped(t *testing.T) {
 	c := allReduce
 	c.Collective, c.Op = coll.AllGather, 0
