@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/step"
 	"busbar/internal/units"
 )
@@ -85,9 +86,9 @@ func (s *stepView) between(w *bufio.Writer, rounds [][]step.Round) {
 		}
 	}
 	if all := step.Progresses(points, rounds); len(all) > 0 {
-		fmt.Fprintln(w, "\nDoes communication go on without calls of the library?")
+		fmt.Fprintln(w, "\nProgress of communication without library calls:")
 		for i := range all {
-			fmt.Fprintf(w, "  %v\n", &all[i])
+			fmt.Fprintf(w, "  %s\n", notice.Paragraph(all[i].Notice().Fact))
 		}
 	}
 }
