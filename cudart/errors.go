@@ -3,7 +3,6 @@ package cudart
 import (
 	"fmt"
 	"os"
-	"strings"
 
 	"busbar/internal/dl"
 )
@@ -55,25 +54,20 @@ type LoadError struct {
 
 func (e *LoadError) Unwrap() error { return e.Err }
 
-func (e *LoadError) Error() string {
-	var b strings.Builder
-	if e.Path == "" {
-		fmt.Fprintf(&b, "the CUDA driver cannot be loaded: %s was not found", library)
-		if len(e.Tried) > 0 {
-			fmt.Fprintf(&b, "\ntried:\n%s", dl.List(e.Tried))
-		}
-		if e.Kernel != "" {
-			fmt.Fprintf(&b, "\nNVIDIA's kernel module is there (%s): in a container, start it so that it gets the GPUs and the driver's\n"+
-				"libraries: docker run --gpus all, podman run --device nvidia.com/gpu=all, apptainer exec --nv", e.Kernel)
-		}
-		b.WriteString("\n" + install)
-		return b.String()
+func (e *LoadError) Error() string { return dl.Explained(e.Explain()) }
+
+// Explain returns what failed, the places that were tried, and what to do.
+func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
+	if e.Path != "" {
+		return fmt.Sprintf("the CUDA driver %s cannot be used: %s", e.Path, e.Reason), nil, e.Advice
 	}
-	fmt.Fprintf(&b, "the CUDA driver %s cannot be used: %s", e.Path, e.Reason)
-	if e.Advice != "" {
-		fmt.Fprintf(&b, "\n%s", e.Advice)
+	remedy = install
+	if e.Kernel != "" {
+		remedy = "NVIDIA's kernel module is there (" + e.Kernel + "): in a container, start it so that it gets the GPUs " +
+			"and the driver's\nlibraries: docker run --gpus all, podman run --device nvidia.com/gpu=all, apptainer exec --nv\n" +
+			install
 	}
-	return b.String()
+	return "the CUDA driver cannot be loaded: " + library + " was not found", dl.Lines(e.Tried), remedy
 }
 
 const install = library + ` comes with NVIDIA's driver, not with the CUDA toolkit. Install the driver, or give its path with --cuda PATH:

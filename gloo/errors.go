@@ -1,6 +1,7 @@
 package gloo
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -67,18 +68,12 @@ type LoadError struct {
 	Reason string // set when a shim was found but is of no use
 }
 
-func (e *LoadError) Error() string {
-	var b strings.Builder
-	if e.Reason != "" {
-		b.WriteString(e.Reason)
-	} else {
-		b.WriteString("Gloo could not be loaded: busbar's shim for it, busbar-gloo.so, cannot be opened")
-	}
-	if len(e.Tried) > 0 {
-		fmt.Fprintf(&b, "\ntried:\n%s", dl.List(e.Tried))
-	}
-	b.WriteString("\n" + e.advice())
-	return b.String()
+func (e *LoadError) Error() string { return dl.Explained(e.Explain()) }
+
+// Explain returns what failed, the places that were tried, and what to do.
+func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
+	problem = cmp.Or(e.Reason, "Gloo could not be loaded: busbar's shim for it, busbar-gloo.so, cannot be opened")
+	return problem, dl.Lines(e.Tried), e.advice()
 }
 
 // advice is what to type. A shim that is there but lacks one of its libraries is not built anew for it.

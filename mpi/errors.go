@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -29,21 +30,15 @@ type LoadError struct {
 	Reason string // set when a shim was found but is of no use
 }
 
-func (e *LoadError) Error() string {
-	var b strings.Builder
-	if e.Reason != "" {
-		b.WriteString(e.Reason)
-	} else {
-		fmt.Fprintf(&b, "no MPI shim could be loaded (--mpi %s)", e.Choice)
-	}
+func (e *LoadError) Error() string { return dl.Explained(e.Explain()) }
+
+// Explain returns what failed, the places that were tried, and what to do.
+func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
+	problem = cmp.Or(e.Reason, fmt.Sprintf("no MPI shim could be loaded (--mpi %s)", e.Choice))
 	if e.Launch.Name != "" {
-		fmt.Fprintf(&b, "\nthis process was started by %s", e.Launch.Name)
+		problem += "\nthis process was started by " + e.Launch.Name
 	}
-	if len(e.Tried) > 0 {
-		fmt.Fprintf(&b, "\ntried:\n%s", dl.List(e.Tried))
-	}
-	fmt.Fprintf(&b, "\nbuild it with: %s", e.build())
-	return b.String()
+	return problem, dl.Lines(e.Tried), "build it with: " + e.build()
 }
 
 // build is the one command that makes the missing shim.

@@ -67,21 +67,19 @@ type LoadError struct {
 	Reason string // set when a library was found but is of no use
 }
 
-func (e *LoadError) Error() string {
-	var b strings.Builder
+func (e *LoadError) Error() string { return dl.Explained(e.Explain()) }
+
+// Explain returns what failed, the places that were tried, and what to do.
+func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
 	switch {
 	case e.Reason != "":
-		b.WriteString(e.Reason)
+		problem = e.Reason
 	case e.Path != "":
-		fmt.Fprintf(&b, "no NCCL library could be loaded (--nccl %s)", e.Path)
+		problem = fmt.Sprintf("no NCCL library could be loaded (--nccl %s)", e.Path)
 	default:
-		b.WriteString("no NCCL library (libnccl.so.2) could be loaded")
+		problem = "no NCCL library (libnccl.so.2) could be loaded"
 	}
-	if len(e.Tried) > 0 {
-		fmt.Fprintf(&b, "\ntried:\n%s", dl.List(e.Tried))
-	}
-	b.WriteString("\n" + e.advice())
-	return b.String()
+	return problem, dl.Lines(e.Tried), e.advice()
 }
 
 func (e *LoadError) advice() string {

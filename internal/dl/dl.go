@@ -34,11 +34,27 @@ func (e *NotFoundError) Error() string {
 }
 
 // List writes attempts for people: one indented line each.
-func List(tried []Attempt) string {
+func List(tried []Attempt) string { return "  " + strings.Join(Lines(tried), "\n  ") }
+
+// Lines writes each attempt in a line.
+func Lines(tried []Attempt) []string {
 	lines := make([]string, len(tried))
 	for i, t := range tried {
 		// The loader's text mostly starts with the file that it is about.
-		lines[i] = "  " + t.Candidate + ": " + strings.TrimPrefix(t.Why, t.Candidate+": ")
+		lines[i] = t.Candidate + ": " + strings.TrimPrefix(t.Why, t.Candidate+": ")
+	}
+	return lines
+}
+
+// Explained writes an error of its parts: what failed, the places that were tried, and what to do. Errors that keep
+// these apart have a method Explain.
+func Explained(problem string, tried []string, remedy string) string {
+	lines := []string{problem}
+	if len(tried) > 0 {
+		lines = append(lines, "tried:\n  "+strings.Join(tried, "\n  "))
+	}
+	if remedy != "" {
+		lines = append(lines, remedy)
 	}
 	return strings.Join(lines, "\n")
 }

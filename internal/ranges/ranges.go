@@ -1,4 +1,4 @@
-// Package ranges writes sets of small whole numbers as Linux and Slurm do: 0-3,8.
+// Package ranges writes sets of small whole numbers as Linux and Slurm do: 0-3,8, and names that end in such numbers.
 //
 // It reads none: who wants a list says himself what a wrong one is.
 package ranges

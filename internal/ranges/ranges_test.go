@@ -1,6 +1,9 @@
 package ranges
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestFormat(t *testing.T) {
 	for want, numbers := range map[string][]int{
@@ -11,6 +14,29 @@ func TestFormat(t *testing.T) {
 	} {
 		if got := Format(numbers); got != want {
 			t.Errorf("%v: %q, want %q", numbers, got, want)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	many := []string{}
+	for i := range 20 {
+		many = append(many, fmt.Sprintf("n%d", 3*i))
+	}
+	for want, names := range map[string][]string{
+		"a":                                     {"a"},
+		"node08-node11":                         {"node11", "node09", "node10", "node08"},
+		"n8-n10":                                {"n8", "n9", "n10"},
+		"n1, n3":                                {"n3", "n1"},
+		"n01, n1":                               {"n1", "n01"},
+		"a1-a2, b1":                             {"b1", "a1", "a2"},
+		"ip-10-0-1-7-ip-10-0-1-8":               {"ip-10-0-1-8", "ip-10-0-1-7"},
+		"b, x":                                  {"x", "b"},
+		"":                                      {},
+		"n0, n3, n6, n9, n12, n15, and 14 more": many,
+	} {
+		if got := Names(names); got != want {
+			t.Errorf("%v: %q, want %q", names, got, want)
 		}
 	}
 }

@@ -57,25 +57,43 @@ func freshName(dir string, run *Run, create func(path string) error) error {
 // beside is the path of a file that goes with the run's file.
 func beside(path, suffix string) string { return strings.TrimSuffix(path, linesSuffix) + suffix }
 
-// CheckDir says whether results can be written into dir, which need not exist yet, and leaves nothing behind. The error
-// names the path and the reason.
+// FolderError reports a folder that cannot take results.
+type FolderError struct {
+	Folder string
+	Err    error
+}
+
+func (e *FolderError) Error() string {
+	problem, _, remedy := e.Explain()
+	return problem + "; " + remedy
+}
+
+// Explain returns what failed and what to do.
+func (e *FolderError) Explain() (problem string, tried []string, remedy string) {
+	return fmt.Sprintf("results folder %s: %v", e.Folder, e.Err), nil, "name another with --out"
+}
+
+func (e *FolderError) Unwrap() error { return e.Err }
+
+// CheckDir checks that results can be written into dir, which need not exist yet, and leaves nothing behind. The error
+// is a *FolderError.
 func CheckDir(dir string) error {
 	at, err := filepath.Abs(dir)
 	if err != nil {
-		return fmt.Errorf("results folder %s: %w", dir, err)
+		return &FolderError{dir, err}
 	}
 	for {
 		info, err := os.Stat(at)
 		switch {
 		case err == nil && !info.IsDir():
-			return fmt.Errorf("results folder %s: %s is a file, not a folder; name another with --out", dir, at)
+			return &FolderError{dir, fmt.Errorf("%s is a file, not a folder", at)}
 		case err == nil:
 			if err := probe(at); err != nil {
-				return fmt.Errorf("results folder %s: cannot write into %s: %w; name another with --out", dir, at, plain(err))
+				return &FolderError{dir, fmt.Errorf("cannot write into %s: %w", at, plain(err))}
 			}
 			return nil
 		case filepath.Dir(at) == at || !errors.Is(err, fs.ErrNotExist) && !isNotDir(err):
-			return fmt.Errorf("results folder %s: %w; name another with --out", dir, err)
+			return &FolderError{dir, err}
 		}
 		at = filepath.Dir(at)
 	}
