@@ -195,8 +195,8 @@ func (j *job) onGone(rank int) {
 	if j.parting.Load() {
 		return
 	}
-	j.stopAll(exitFailed, result.Failed, fmt.Sprintf("rank %d on %s (pid %d) is gone: it was killed or crashed%s; see that host's log and kernel messages (out of memory?)%s",
-		rank, j.ranks[rank].Host, j.ranks[rank].PID, j.inHand(), j.withoutHost(j.ranks[rank].Host)))
+	j.stopAll(exitFailed, result.Failed, cause{Text: fmt.Sprintf("rank %d on %s (pid %d) is gone: it was killed or crashed%s; see that host's log and kernel messages (out of memory?)%s",
+		rank, j.ranks[rank].Host, j.ranks[rank].PID, j.inHand(), j.withoutHost(j.ranks[rank].Host))})
 }
 
 // withoutHost says how to go on without a host, where there are others.
@@ -215,7 +215,7 @@ func (j *job) inHand() string {
 	if s.Case == "" {
 		return " while the run was in phase " + s.Phase
 	}
-	return fmt.Sprintf(" during %s (%s)", s.Case, s.Phase)
+	return fmt.Sprintf(" during %s (%s)", s.caseName(), s.Phase)
 }
 
 // onEvent is told by the side channel what another rank has to say.
@@ -232,7 +232,7 @@ func (j *job) onEvent(rank int, e event) {
 		if e.Code == exitHang {
 			status = result.Timeout
 		}
-		j.stopAll(e.Code, status, e.Text)
+		j.stopAll(e.Code, status, cause{e.Text, e.Stack})
 	case "hang":
 		j.onHang(j.watch.State())
 	case eventLeave:

@@ -82,12 +82,12 @@ func stuck(ranks []report) (inside, going []report) {
 	longest := ""
 	var since time.Duration = -1
 	for _, r := range ranks {
-		if g := groupOf(r.State); g != "" && r.State.Since > since {
+		if g := r.State.Group; g != "" && r.State.Since > since {
 			longest, since = g, r.State.Since
 		}
 	}
 	for _, r := range ranks {
-		if g := groupOf(r.State); g == "" || g == longest {
+		if g := r.State.Group; g == "" || g == longest {
 			inside = append(inside, r)
 		} else {
 			going = append(going, r)
@@ -96,13 +96,12 @@ func stuck(ranks []report) (inside, going []report) {
 	return inside, going
 }
 
-// ofGroup stands in the name of a case before the label of the group that measures it.
-const ofGroup = " of "
-
-// groupOf is the label of the group in which a rank measures; "" where there are no groups, and between cases.
-func groupOf(s state) string {
-	_, label, _ := strings.Cut(s.Case, ofGroup)
-	return label
+// caseName is the case in hand with the group that measures it.
+func (s state) caseName() string {
+	if s.Group == "" {
+		return s.Case
+	}
+	return s.Case + " of " + s.Group
 }
 
 // said is what the library said last on each rank, each word once, with the lowest rank that has it.
@@ -201,11 +200,11 @@ func where(s state) string {
 		if s.Stage != "" {
 			fmt.Fprintf(&b, "(%s) ", s.Stage)
 		}
-		fmt.Fprintf(&b, "of %s, ", s.Case)
+		fmt.Fprintf(&b, "of %s, ", s.caseName())
 	}
 	fmt.Fprintf(&b, "in phase %s", cmp.Or(s.Phase, "start"))
 	if s.Case != "" && b.String()[0] == 'i' {
-		fmt.Fprintf(&b, " of %s", s.Case)
+		fmt.Fprintf(&b, " of %s", s.caseName())
 	}
 	if s.Since >= time.Second {
 		fmt.Fprintf(&b, " for %s", s.Since.Round(time.Second))

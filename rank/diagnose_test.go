@@ -147,9 +147,9 @@ func TestRanksOutsideAreNotBehind(t *testing.T) {
 // Ranks of other groups are no measure of a hang. Where there are no groups, a rank that is a case behind the others is
 // what holds them up.
 func TestGroupsAreToldApart(t *testing.T) {
-	in := func(rank int, number uint64, name string, since time.Duration) report {
+	in := func(rank int, number uint64, name, group string, since time.Duration) report {
 		r := at(rank, 18, "issuing")
-		r.State.Number, r.State.Case, r.State.Since = number, name, since
+		r.State.Number, r.State.Case, r.State.Group, r.State.Since = number, name, group, since
 		return r
 	}
 	for _, c := range []struct {
@@ -157,8 +157,10 @@ func TestGroupsAreToldApart(t *testing.T) {
 		want  string
 		not   string
 	}{
-		{[]report{in(0, 7, hungCase, time.Minute), in(1, 6, "all_reduce float32 32 KiB", time.Minute+time.Second)}, "rank 1 on node01 is still", "group"},
-		{[]report{in(0, 7, hungCase+" of a+b", time.Minute), in(1, 7, hungCase+" of a+b", time.Second), in(2, 7, hungCase+" of c+d", time.Second)},
+		{[]report{in(0, 7, hungCase, "", time.Minute), in(1, 6, "all_reduce float32 32 KiB", "", time.Minute+time.Second)},
+			"rank 1 on node01 is still", "group"},
+		{[]report{in(0, 7, hungCase, "a+b", time.Minute), in(1, 7, hungCase, "a+b", time.Second), in(2, 7, hungCase, "c+d",
+			time.Second)},
 			"all 2 ranks of the sub-world that answer", "rank 2 on node02 is still"},
 	} {
 		if text := nameHang(c.ranks[1:], c.ranks[0].State); !strings.HasPrefix(text, c.want) || strings.Contains(text, c.not) {

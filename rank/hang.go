@@ -49,7 +49,7 @@ func (j *job) nameAndStop(mine state) {
 			text += "\nNCCL's RAS says:\n" + ras
 		}
 	}
-	j.stopAll(exitHang, result.Timeout, text)
+	j.stopAll(exitHang, result.Timeout, cause{Text: text})
 }
 
 // speak ends a run that hangs where rank 0 does not; mute says that it was asked on the side channel in vain. Of all

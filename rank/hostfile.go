@@ -220,7 +220,8 @@ func (l *lookout) writeFile(folder string) error {
 	return err
 }
 
-var columnHeads = []string{"rank", "pid", "silent for", "process", "case", "step", "iteration", "doing", "phase", "since", "measures", "the library says"}
+var columnHeads = []string{"rank", "pid", "silent for", "process", "case", "step", "iteration", "doing", "phase",
+	"since", "measures", "group", "the library says"}
 
 func (l *lookout) text(at time.Time) string {
 	var b strings.Builder
@@ -234,7 +235,7 @@ func (l *lookout) text(at time.Time) string {
 	for _, r := range all {
 		s := r.State
 		cells := []string{strconv.Itoa(r.Rank), strconv.Itoa(r.PID), tenths(r.Silence), r.Process, decimal(s.Number), decimal(s.Step), decimal(s.Iteration),
-			s.Stage, s.Phase, tenths(s.Since), s.Case, s.Says}
+			s.Stage, s.Phase, tenths(s.Since), s.Case, s.Group, s.Says}
 		for i, c := range cells {
 			if cells[i] = strings.Join(strings.Fields(c), " "); cells[i] == "" {
 				cells[i] = nothing
@@ -277,7 +278,7 @@ func parseHostFile(text string, ranks []rankFacts) (all []report) {
 		}
 		r := report{Rank: int(whole(cells[0])), PID: int(whole(cells[1])), Silence: span(cells[2]), Process: cells[3]}
 		r.State = state{Number: whole(cells[4]), Step: whole(cells[5]), Iteration: whole(cells[6]), Stage: cells[7], Phase: cells[8],
-			Since: span(cells[9]), Case: cells[10], Says: cells[11]}
+			Since: span(cells[9]), Case: cells[10], Group: cells[11], Says: cells[12]}
 		if bad || r.Rank >= len(ranks) {
 			continue
 		}

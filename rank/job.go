@@ -90,7 +90,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func (j *job) run(ctx context.Context) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			j.stop(exitFailed, result.Failed, fmt.Sprintf("rank %d on %s crashed: %v\n%s", j.rank, hostName(), p, debug.Stack()))
+			text := fmt.Sprintf("rank %d on %s crashed: %v", j.rank, hostName(), p)
+			j.stop(exitFailed, result.Failed, cause{text, string(debug.Stack())})
 		}
 	}()
 	j.watch = newWatchdog(j.cfg.deadline, j.onHang)
@@ -165,34 +166,48 @@ func (j *job) fail(err error) int {
 		j.finalize()
 		return code
 	}
-	j.stop(code, result.Failed, fmt.Sprintf("rank %d on %s: %v", j.rank, hostName(), err))
+	j.stop(code, result.Failed, cause{Text: fmt.Sprintf("rank %d on %s: %v", j.rank, hostName(), err)})
 	return code
 }
 
+// cause is why a job ends early.
+type cause struct {
+	Text  string
+	Stack string // of a crash
+}
+
+func (c cause) String() string {
+	if c.Stack == "" {
+		return c.Text
+	}
+	return c.Text + "\n" + c.Stack
+}
+
 // stop ends the whole job because of something this rank saw. It does not return.
-func (j *job) stop(code int, status result.Status, text string) {
+func (j *job) stop(code int, status result.Status, why cause) {
 	if j.rank == 0 {
-		j.stopAll(code, status, text)
+		j.stopAll(code, status, why)
 	}
 	if j.aborting.Load() {
 		time.Sleep(abortGrace)
 		os.Exit(exitOK)
 	}
-	if j.spoke.tell(event{Kind: "failed", Text: text, Code: code}) == nil {
+	if j.spoke.tell(event{Kind: "failed", Text: why.Text, Stack: why.Stack, Code: code}) == nil {
 		time.Sleep(abortGrace) // rank 0 closes its files and takes us along
 	}
-	fmt.Fprintf(j.stderr, "rank: %s\n", text)
+	fmt.Fprintf(j.stderr, "rank: %s\n", why)
 	j.die(code)
 }
 
 // stopAll is stop on rank 0: the files are closed, the reason is said, and the other ranks are taken along.
-func (j *job) stopAll(code int, status result.Status, text string) {
+func (j *job) stopAll(code int, status result.Status, why cause) {
+	text := why.String()
 	paths := j.ledger.paths()
 	if !j.ledger.finish(result.Aborted, text, code, status) {
 		j.yield(code) // somebody else is ending the run
 	}
 	fmt.Fprintf(j.stderr, "rank: %s\n", text)
-	j.checks.cutShort(text)
+	j.checks.cutShort(why.Text)
 	if len(paths) > 0 && !j.ledger.elsewhere.Load() {
 		fmt.Fprintf(j.stderr, "rank: what was measured before is kept%s; --resume continues it\n", inFiles(paths))
 	}

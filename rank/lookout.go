@@ -147,7 +147,8 @@ func (l *lookout) neighbours() []report {
 // judge says of a neighbour how it stands: silent after as long as it may take to answer on the side channel.
 func (l *lookout) judge(s board.Seen, now int64) report {
 	r := report{Rank: s.Rank, Host: l.ranks[s.Rank].Host, PID: s.PID, Silence: s.Silence}
-	r.State = state{Rank: s.Rank, Host: r.Host, Phase: s.Phase, Number: s.Number, Case: s.Case, Step: s.Step, Iteration: s.Iteration,
+	r.State = state{Rank: s.Rank, Host: r.Host, Phase: s.Phase, Number: s.Number, Case: s.Case, Group: s.Group,
+		Step: s.Step, Iteration: s.Iteration,
 		Stage: s.Stage, Says: s.Says, Since: max(0, time.Duration(now-s.Since))}
 	if s.Silence < askTime {
 		return r.stand()

@@ -157,11 +157,8 @@ func (s *session) measure(wanted command) (*result.Record, error) {
 	if len(s.sessions) > 1 {
 		name = s.lib.name() + " " + name
 	}
-	if s.label != "" {
-		name += ofGroup + s.label
-	}
 	s.j.number++
-	s.j.watch.Case(s.j.number, name)
+	s.j.watch.CaseOf(s.j.number, name, s.label)
 	defer s.j.watch.Case(s.j.number, "")
 	o := bench.Options{Precision: s.p.sweep.Precision, Budget: wanted.budget, Iterations: s.p.sweep.Iterations, Warmup: s.p.sweep.Warmup,
 		Check: s.p.sweep.Check, Aggregate: s.p.sweep.Aggregate, Average: s.j.cfg.average, Clock: s.clock, Watch: s.j.watch}

@@ -26,6 +26,7 @@ type state struct {
 	Phase     string        `json:"phase"`
 	Number    uint64        `json:"number,omitempty"` // of the case, growing by one with each
 	Case      string        `json:"case,omitempty"`   // as text; empty: none
+	Group     string        `json:"group,omitempty"`  // that measures it; empty: there are no groups
 	Step      uint64        `json:"step,omitempty"`   // phases begun since the case began; all ranks pass the same ones
 	Iteration uint64        `json:"iteration,omitempty"`
 	Stage     string        `json:"stage,omitempty"` // of the iteration, as loop.Stage says it; empty: between operations
@@ -38,6 +39,8 @@ type event struct {
 	Kind string `json:"kind"` // "signal", "failed", "hang"; "abort" from rank 0
 	Text string `json:"text,omitempty"`
 	Code int    `json:"code,omitempty"`
+
+	Stack string `json:"stack,omitempty"` // of a crash
 }
 
 // frame is one message.
@@ -125,14 +128,14 @@ func (p *pipe) write(f frame, deadline time.Time) error {
 func encode(f frame) ([]byte, error) {
 	if f.State != nil {
 		s := *f.State
-		s.Phase, s.Case, s.Stage = cut(s.Phase, 200), cut(s.Case, 1000), cut(s.Stage, 200)
+		s.Phase, s.Case, s.Group, s.Stage = cut(s.Phase, 200), cut(s.Case, 1000), cut(s.Group, 600), cut(s.Stage, 200)
 		f.State = &s
 	}
 	f.Host = cut(f.Host, 255)
 	for limit := frameLimit / 2; ; limit /= 2 {
 		if f.Event != nil {
 			e := *f.Event
-			e.Kind, e.Text = cut(e.Kind, 100), cut(e.Text, limit)
+			e.Kind, e.Text, e.Stack = cut(e.Kind, 100), cut(e.Text, limit/2), cut(e.Stack, limit/2)
 			f.Event = &e
 		}
 		line, err := json.Marshal(f)

@@ -48,7 +48,7 @@ func (j *job) onSignal(s syscall.Signal) {
 // interrupted ends the run after SIGTERM or SIGINT, here or on another rank. It does not return.
 func (j *job) interrupted(s syscall.Signal, where string) {
 	if hang := j.look.Load().reason(); hang != "" { // this rank was stopped, and is woken up to be told to end
-		j.stopAll(exitHang, result.Timeout, hang)
+		j.stopAll(exitHang, result.Timeout, cause{Text: hang})
 	}
 	code := exitInterrupted + int(s)
 	name := map[syscall.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT"}[s]

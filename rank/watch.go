@@ -85,10 +85,13 @@ func (w *watchdog) set(name string, limit time.Duration) {
 }
 
 // Case says which case is in hand; the number grows by one with each, on every rank alike. Empty: none.
-func (w *watchdog) Case(number uint64, text string) {
+func (w *watchdog) Case(number uint64, text string) { w.CaseOf(number, text, "") }
+
+// CaseOf is Case where groups measure at the same time.
+func (w *watchdog) CaseOf(number uint64, text, group string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.now.Number, w.now.Case, w.now.Step = number, text, 0
+	w.now.Number, w.now.Case, w.now.Group, w.now.Step = number, text, group, 0
 	w.write()
 }
 
@@ -108,7 +111,7 @@ func (w *watchdog) write() {
 	s, now := w.position(), loop.Now()
 	e := w.post.owner
 	e.Number, e.Step, e.Iteration, e.Since = s.Number, s.Step, s.Iteration, now-int64(time.Since(w.since))
-	e.Phase, e.Case, e.Stage, e.Says = s.Phase, s.Case, s.Stage, w.alarm
+	e.Phase, e.Case, e.Group, e.Stage, e.Says = s.Phase, s.Case, s.Group, s.Stage, w.alarm
 	w.post.slot.Write(e, now)
 }
 

@@ -13,7 +13,7 @@ type Entry struct {
 	Namespace               uint64 // of process ids: where it is another one, the id says nothing
 	Number, Step, Iteration uint64
 	Since                   int64  // when the phase began
-	Phase, Case             string // cut where they are longer than their place, as are the others
+	Phase, Case, Group      string // cut where they are longer than their place, as are the others
 	Stage, Says             string
 }
 
@@ -43,11 +43,12 @@ const (
 const (
 	phaseBytes = 72
 	caseBytes  = 296
+	groupBytes = 72
 	stageBytes = 96
-	saysBytes  = 464
+	saysBytes  = 384
 )
 
-var textBytes = [...]int{phaseBytes, caseBytes, stageBytes, saysBytes}
+var textBytes = [...]int{phaseBytes, caseBytes, groupBytes, stageBytes, saysBytes}
 
 // Beat says that the process lives.
 func (s *Slot) Beat(now int64) { atomic.StoreUint64(&s.words[beatWord], uint64(now)) }
@@ -60,7 +61,7 @@ func (s *Slot) Write(e Entry, now int64) {
 		atomic.StoreUint64(&place[i], n)
 	}
 	at := numbers
-	for i, text := range [...]string{e.Phase, e.Case, e.Stage, e.Says} {
+	for i, text := range [...]string{e.Phase, e.Case, e.Group, e.Stage, e.Says} {
 		writeText(place[at:], text, textBytes[i])
 		at += 1 + textBytes[i]/8
 	}
@@ -108,7 +109,7 @@ func (s *Slot) place(version uint64) []uint64 {
 func entry(w []uint64) Entry {
 	e := Entry{Rank: int(w[0]), PID: int(w[1]), Namespace: w[2], Number: w[3], Step: w[4], Iteration: w[5], Since: int64(w[6])}
 	at := numbers
-	for i, text := range [...]*string{&e.Phase, &e.Case, &e.Stage, &e.Says} {
+	for i, text := range [...]*string{&e.Phase, &e.Case, &e.Group, &e.Stage, &e.Says} {
 		*text = readText(w[at:], textBytes[i])
 		at += 1 + textBytes[i]/8
 	}
