@@ -2,28 +2,23 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/mpi"
 )
 
 // checkLaunch finds N worlds of one rank each, which is what comes of starting a program with the launcher of another
 // MPI: every rank believes that it is alone, and their figures and files would be nonsense.
 func checkLaunch(world int, launch mpi.Launch, library string) error {
-	text := oneRankWorlds(world, launch.Size, launch.Name, library)
-	if text == "" {
-		return nil
-	}
-	return environmentf("%s", text)
+	return oneRankWorlds(world, launch.Size, launch.Name, library)
 }
 
-// oneRankWorlds is the error text, "" if world (MPI's size) can be what the launcher started (started < 1: unknown).
-func oneRankWorlds(world, started int, launcher, library string) string {
+// oneRankWorlds is nil if world (MPI's size) can be what the launcher started (started < 1: unknown).
+func oneRankWorlds(world, started int, launcher, library string) error {
 	if world != 1 || started <= 1 {
-		return ""
+		return nil
 	}
 	remedy := "start it with the mpirun of that MPI, or choose the launcher's own MPI with --mpi"
 	slurm, openmpi := strings.Contains(launcher, "srun"), strings.Contains(library, "Open MPI")
@@ -37,8 +32,8 @@ func oneRankWorlds(world, started int, launcher, library string) string {
 	case strings.Contains(launcher, "Open MPI"):
 		remedy = "start it with that MPI's own mpirun, or run it on the launcher's own MPI with --mpi openmpi (make mpi-shim builds what that needs)"
 	}
-	return fmt.Sprintf("the launcher (%s) started %d ranks, but MPI (%s) sees a world of 1: these are %d one-rank worlds, and nothing was measured; %s",
-		cmp.Or(launcher, "unknown"), started, cmp.Or(library, "unknown"), started, remedy)
+	return remedied(remedy, "the launcher (%s) started %d ranks, but MPI (%s) sees a world of 1: these are %d one-rank worlds, and nothing was measured",
+		cmp.Or(launcher, "unknown"), started, cmp.Or(library, "unknown"), started)
 }
 
 // checkRanks compares what the ranks report of themselves and names those that differ, with what to do. Ranks of
@@ -52,8 +47,8 @@ func checkRanks(ranks []rankFacts) error {
 		{"MPI libraries", "give all hosts the same MPI (check PATH, LD_LIBRARY_PATH and modules there)", func(r rankFacts) string { return firstLine(r.MPI) }},
 		{"command lines", "start all ranks with the same arguments", func(r rankFacts) string { return r.Command }},
 	} {
-		if text := differing(ranks, property.of); text != "" {
-			return fmt.Errorf("the ranks have different %s: %s; %s", property.name, text, property.advice)
+		if values := differing(ranks, property.of); values != nil {
+			return remedied(property.advice, "the ranks have different %s: %v", property.name, values)
 		}
 	}
 	type process struct {
@@ -65,7 +60,8 @@ func checkRanks(ranks []rankFacts) error {
 		p := process{r.Host, r.PID}
 		// Containers on one host may share a host name and count their processes alike.
 		if other, twice := seen[p]; twice && r.LocalRank == ranks[other].LocalRank {
-			return fmt.Errorf("ranks %d and %d both say that they are process %d on %s: the launcher mixes up two jobs, or two hosts have one name; give every host its own name",
+			return remedied("give every host its own name",
+				"ranks %d and %d both say that they are process %d on %s: the launcher mixes up two jobs, or two hosts have one name",
 				ranks[other].Rank, r.Rank, r.PID, r.Host)
 		}
 		seen[p] = i
@@ -73,27 +69,23 @@ func checkRanks(ranks []rankFacts) error {
 	return nil
 }
 
-// differing lists the values that the ranks have, the most frequent first, with who has them; "" if there is one.
-func differing(ranks []rankFacts, of func(rankFacts) string) string {
-	who := map[string][]report{}
+// differing are the values that the ranks have, the most frequent first, with who has them; nil if there is one.
+func differing(ranks []rankFacts, of func(rankFacts) string) notice.RankValues {
+	who := map[string][]notice.PlacedRank{}
 	for _, r := range ranks {
-		who[of(r)] = append(who[of(r)], report{Rank: r.Rank, Host: r.Host, Standing: answered})
+		who[of(r)] = append(who[of(r)], notice.PlacedRank{Rank: r.Rank, Host: r.Host})
 	}
 	if len(who) < 2 {
-		return ""
+		return nil
 	}
-	values := slices.SortedFunc(maps.Keys(who), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(who[b]), len(who[a])), cmp.Compare(who[a][0].Rank, who[b][0].Rank))
+	var values notice.RankValues
+	for v, ranks := range who {
+		values = append(values, notice.RankValue{Value: v, Ranks: ranks})
+	}
+	slices.SortFunc(values, func(a, b notice.RankValue) int {
+		return cmp.Or(cmp.Compare(len(b.Ranks), len(a.Ranks)), cmp.Compare(a.Ranks[0].Rank, b.Ranks[0].Rank))
 	})
-	const most = 3
-	var parts []string
-	for _, v := range values[:min(most, len(values))] {
-		parts = append(parts, names(who[v])+": "+cut(cmp.Or(v, "unknown"), 200))
-	}
-	if len(values) > most {
-		parts = append(parts, fmt.Sprintf("and %d more", len(values)-most))
-	}
-	return strings.Join(parts, "; ")
+	return values
 }
 
 func firstLine(s string) string {

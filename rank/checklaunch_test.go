@@ -24,13 +24,16 @@ func TestOneRankWorlds(t *testing.T) {
 		{4, 8, "mpirun of Open MPI", "Open MPI", nil}, // one of several programs of a launch
 	} {
 		got := oneRankWorlds(c.world, c.started, c.launcher, c.library)
-		if (got == "") != (c.want == nil) {
-			t.Errorf("world %d of %d: %q", c.world, c.started, got)
+		if (got == nil) != (c.want == nil) {
+			t.Errorf("world %d of %d: %v", c.world, c.started, got)
 		}
 		for _, w := range c.want {
-			if !strings.Contains(got, w) {
+			if !strings.Contains(got.Error(), w) {
 				t.Errorf("want %q in %q", w, got)
 			}
+		}
+		if got != nil && failureOf(got).Parts.Remedy == "" {
+			t.Errorf("world %d of %d: no remedy: %v", c.world, c.started, got)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
+	"busbar/internal/document"
 	"busbar/sweeps"
 )
 
@@ -24,6 +25,7 @@ type config struct {
 	step     stepOptions
 
 	preflight, json bool
+	format          document.Format // of the report of --preflight; "" is text
 
 	average  bench.Average
 	rotate   int64
@@ -220,7 +222,8 @@ func newFlags(c *config) *pflag.FlagSet {
 	flag("resume", "continue what lies in --out: points that are ok are not measured again", &c.resume)
 	flag("list", "show the plan and measure nothing", &c.list)
 	flag("preflight", "check libraries, hosts, limits and network, and measure nothing; exit code 2 on a problem", &c.preflight)
-	flag("json", "the report of --preflight as one JSON object", &c.json)
+	add("format", "FORMAT", "the report of --preflight as text (default), markdown or json", c.format.Set)
+	flag("json", "the same as --format json", &c.json)
 	flag("quiet", "no table and no progress", &c.quiet)
 	add("retry", "N", "measure a point that failed up to N times more (0)", func(s string) (err error) { c.retry, err = atLeast(0)(s); return })
 	add("deadline", "TIME", "name a hang after this long, or ten times what the case should take (default 60s)", func(s string) (err error) { c.deadline, err = deadline(s); return })

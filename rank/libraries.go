@@ -41,11 +41,14 @@ func (j *job) openLibraries(p *plan) error {
 // together compares the outcome of a step that every rank took by itself: an error on any rank is an error on all, and
 // rank 0 has the words, those of the lowest rank that has any.
 func (j *job) together(err error) error {
-	text := ""
+	var mine []byte
 	if err != nil {
-		text = err.Error()
+		var e error
+		if mine, e = json.Marshal(failureOf(err)); e != nil {
+			return e
+		}
 	}
-	all, e := j.world.Gatherv([]byte(text), 0)
+	all, e := j.world.Gatherv(mine, 0)
 	if e != nil {
 		return e
 	}
@@ -60,10 +63,15 @@ func (j *job) together(err error) error {
 					same++
 				}
 			}
-			if same == len(all) {
-				return nil, environmentf("%s", b)
+			var f failure
+			if err := json.Unmarshal(b, &f); err != nil {
+				return nil, err
 			}
-			return nil, environmentf("rank %d on %s%s: %s", r, j.ranks[r].Host, others(same-1), b)
+			if same == len(all) {
+				return nil, &codeError{exitEnvironment, &f}
+			}
+			where := fmt.Sprintf("rank %d on %s%s", r, j.ranks[r].Host, others(same-1))
+			return nil, &codeError{exitEnvironment, f.on(where)}
 		}
 		return nil, nil
 	})

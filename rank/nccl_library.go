@@ -314,7 +314,8 @@ func (l *ncclLibrary) onOwnGPU(comm *nccl.Comm) error {
 		d := devices[ordinal]
 		return fmt.Sprintf("GPU %d (%s, %s, %s)", ordinal, d.Name, d.PCI, d.UUID)
 	}
-	return environmentf("the communicator of %s %s uses %s, but the rank uses %s; show each rank one GPU only (CUDA_VISIBLE_DEVICES)",
+	return remedied("show each rank one GPU only (CUDA_VISIBLE_DEVICES)",
+		"the communicator of %s %s uses %s, but the rank uses %s",
 		l.nccl.Info().Name, l.nccl.Info().Version, name(used), name(own))
 }
 

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 
+	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -29,7 +31,7 @@ func (j *job) preflight() (int, error) {
 	if j.rank == 0 {
 		hosts, _ := whereabouts(nil, j.ranks)
 		j.checks = &checklist{title: fmt.Sprintf("Preflight of %s on %s", units.Count(j.size, "rank"), units.Count(len(hosts), "host")),
-			asJSON: j.cfg.json, out: j.stdout, ranks: j.ranks}
+			format: j.cfg.format, out: j.stdout, ranks: j.ranks}
 		j.checks.add(checkMPI(j.lib.Info(), j.launch, j.size), checkAlikeRanks(j.ranks, j.launch))
 	}
 	backends, err := j.chooseForPreflight()
@@ -75,46 +77,22 @@ func (j *job) preflight() (int, error) {
 		if err != nil {
 			return 0, &codeError{exitEnvironment, fmt.Errorf("the report cannot be written: %w", err)}
 		}
-		if worst == problem {
+		if worst == notice.Error {
 			code = exitEnvironment
 		}
 	}
 	return j.part(code)
 }
 
-// neverConnected is the report of --preflight --json where there is no world to look at; without --json the error alone
-// says it all.
+// neverConnected is the report of --preflight --format json where the ranks cannot be connected; otherwise the error
+// has all of it.
 func (j *job) neverConnected(err error) {
-	if !j.cfg.json || j.rank != 0 {
+	if j.cfg.format != document.JSON || j.rank != 0 {
 		return
 	}
-	found, advice := splitAdvice(err.Error(), "mend this first; nothing else could be checked")
-	c := &checklist{asJSON: true, out: j.stdout, ranks: []rankFacts{{Host: hostName()}}}
-	c.add(bad("MPI", advice, "%s", found))
-	_, _ = c.write() // the exit code says the same
-}
-
-// splitAdvice takes what to do from the end of a message of ours: what follows the last semicolon of a line, the places
-// that were tried, or the first of several lines. otherwise is the advice where the message has none.
-func splitAdvice(text, otherwise string) (found, advice string) {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if len(lines) == 1 {
-		if at := strings.LastIndexByte(text, ';'); at >= 0 {
-			return strings.TrimSpace(text[:at]), strings.TrimSpace(text[at+1:])
-		}
-		return text, otherwise
-	}
-	end := 1
-	for i, line := range lines {
-		if line == "tried:" {
-			for end = i + 1; end < len(lines) && strings.HasPrefix(lines[end], "  "); end++ {
-			}
-		}
-	}
-	if end == len(lines) {
-		return text, otherwise
-	}
-	return strings.Join(lines[:end], "\n"), strings.Join(lines[end:], "\n")
+	c := &checklist{format: document.JSON, out: j.stdout, ranks: []rankFacts{{Host: hostName()}}}
+	c.add(found("MPI", notice.MPIUnusable{Failed: failureOf(err).Parts}))
+	_, _ = c.write() // the exit code has it too
 }
 
 // checkSetups looks at the hosts one by one, check by check, and at what they have in common; rank 0 only.
@@ -170,9 +148,12 @@ func byRank(check func(setup) row) func([]setup) []row {
 
 // checkPreflight refuses what goes with --preflight only, or not with it.
 func (c *config) checkPreflight() error {
+	if c.json {
+		c.format = document.JSON
+	}
 	switch {
-	case c.json && !c.preflight:
-		return usagef("--json is the form of --preflight's report; results are JSON lines in --out anyway")
+	case c.format != "" && !c.preflight:
+		return usagef("--format and --json are the form of --preflight's report; results are JSON lines in --out anyway")
 	case c.preflight && c.list:
 		return usagef("--preflight and --list are two questions; ask one at a time")
 	}

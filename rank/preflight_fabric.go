@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,8 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"busbar/internal/advice"
-	"busbar/internal/units"
+	"busbar/internal/notice"
 )
 
 // fabric is what a host has of RDMA, and what lies between its devices.
@@ -80,16 +78,15 @@ func (p rdmaPort) kind() string {
 }
 
 // kinds counts the active ports: "8 x InfiniBand 400 Gb/sec (4X NDR)".
-func (f fabric) kinds() []string {
+func (f fabric) kinds() (list []notice.PortKind) {
 	count := map[string]int{}
 	for _, p := range f.Ports {
 		if p.active() {
 			count[p.kind()]++
 		}
 	}
-	var list []string
 	for _, k := range slices.Sorted(maps.Keys(count)) {
-		list = append(list, fmt.Sprintf("%d x %s", count[k], k))
+		list = append(list, notice.PortKind{Ports: count[k], Kind: k})
 	}
 	return list
 }
@@ -101,45 +98,38 @@ func (p rdmaPort) narrow() bool {
 }
 
 // checkRDMA looks at the adapters of a host.
-func checkRDMA(host []setup) []row {
+func checkRDMA(host []setup) (rows []row) {
 	const name = "RDMA network"
 	ports := host[0].Fabric.Ports
 	if len(ports) == 0 {
-		return []row{fine(name, "no InfiniBand, RoCE or EFA device: TCP between hosts, shared memory within")}
+		return []row{found(name, notice.NoRDMADevice{})}
 	}
-	list := func(of func(rdmaPort) bool, text func(rdmaPort) string) string {
-		var found []string
-		for _, p := range ports {
-			if of(p) {
-				found = append(found, text(p))
-			}
+	var down []notice.PortState
+	var narrow []notice.PortRate
+	var closed []string
+	for _, p := range ports {
+		if !p.active() {
+			down = append(down, notice.PortState{Port: p.Name, State: p.State, Physical: orUnknown(p.Phys)})
+			continue
 		}
-		return strings.Join(found, ", ")
+		if p.narrow() {
+			narrow = append(narrow, notice.PortRate{Port: p.Name, Rate: p.Rate})
+		}
+		if !p.Open {
+			closed = append(closed, p.Name)
+		}
 	}
-	var rows []row
-	down := list(func(p rdmaPort) bool { return !p.active() }, func(p rdmaPort) string { return fmt.Sprintf("%s is %s (%s)", p.Name, p.State, orUnknown(p.Phys)) })
-	if down != "" {
-		rows = append(rows, warn(name, advice.Cable, "%d of %s active: %s", activePorts(ports), units.Count(len(ports), "port"), down))
+	if down != nil {
+		rows = append(rows, found(name, notice.RDMAPortsDown{Active: len(ports) - len(down), Of: len(ports), Down: down}))
 	}
-	if slow := list(rdmaPort.narrow, func(p rdmaPort) string { return p.Name + " runs at " + p.Rate }); slow != "" {
-		rows = append(rows, warn(name, "reseat or change the cable: the link came up with one lane, or at the lowest speed", "%s", slow))
+	if narrow != nil {
+		rows = append(rows, found(name, notice.RDMALinkNarrow{Links: narrow}))
 	}
-	closed := list(func(p rdmaPort) bool { return p.active() && !p.Open }, func(p rdmaPort) string { return p.Name })
-	if closed != "" {
-		rows = append(rows, warn(name, advice.Devices,
-			"%s cannot be opened: MPI and NCCL will fall back to TCP", closed))
+	if closed != nil {
+		rows = append(rows, found(name, notice.RDMANotPermitted{Ports: closed}))
 	}
-	if len(rows) == 0 {
-		rows = append(rows, fine(name, "%s", strings.Join(host[0].Fabric.kinds(), ", ")))
+	if rows == nil {
+		rows = []row{found(name, notice.RDMAPorts{Ports: host[0].Fabric.kinds()})}
 	}
 	return rows
-}
-
-func activePorts(ports []rdmaPort) (n int) {
-	for _, p := range ports {
-		if p.active() {
-			n++
-		}
-	}
-	return n
 }

@@ -3,7 +3,10 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 func TestReadPorts(t *testing.T) {
@@ -40,25 +43,43 @@ func TestCheckRDMA(t *testing.T) {
 		change(&p)
 		return p
 	}
+	const ndr = "InfiniBand 400 Gb/sec (4X NDR)"
+	ports := func(countsAndKinds ...any) want {
+		var all []notice.PortKind
+		for w := range slices.Chunk(countsAndKinds, 2) {
+			all = append(all, notice.PortKind{Ports: w[0].(int), Kind: w[1].(string)})
+		}
+		return want{passed, notice.RDMAPorts{Ports: all}}
+	}
+	slow := func(rate string) want {
+		return want{caution, notice.RDMALinkNarrow{Links: []notice.PortRate{{Port: "mlx5_1/1", Rate: rate}}}}
+	}
 	for name, c := range map[string]struct {
 		second rdmaPort
 		want   want
 	}{
-		"two up":    {up("mlx5_1/1"), want{passed, "2 x InfiniBand 400 Gb/sec (4X NDR)"}},
-		"down":      {with(func(p *rdmaPort) { p.State, p.Phys = "DOWN", "Polling" }), want{caution, "1 of 2 ports active: mlx5_1/1 is DOWN (Polling)"}},
-		"one lane":  {with(func(p *rdmaPort) { p.Rate = "100 Gb/sec (1X NDR)" }), want{caution, "mlx5_1/1 runs at 100 Gb/sec (1X NDR)"}},
-		"slowest":   {with(func(p *rdmaPort) { p.Rate = "10 Gb/sec (4X SDR)" }), want{caution, "4X SDR"}},
-		"Ethernet":  {with(func(p *rdmaPort) { p.Rate, p.Link = "25 Gb/sec (1X EDR)", "Ethernet" }), want{passed, "1 x Ethernet 25 Gb/sec (1X EDR), 1 x InfiniBand"}},
-		"EFA":       {with(func(p *rdmaPort) { p.EFA = true }), want{passed, "1 x EFA 400 Gb/sec (4X NDR), 1 x InfiniBand"}},
-		"no file":   {with(func(p *rdmaPort) { p.Open = false }), want{caution, "mlx5_1/1 cannot be opened"}},
-		"two lanes": {with(func(p *rdmaPort) { p.Rate = "100 Gb/sec (2X HDR)" }), want{passed, "2X HDR"}},
-		"unknown":   {with(func(p *rdmaPort) { p.Rate, p.Link = "", "" }), want{passed, "unknown link at an unknown rate"}},
+		"two up": {up("mlx5_1/1"), ports(2, ndr)},
+		"down": {with(func(p *rdmaPort) { p.State, p.Phys = "DOWN", "Polling" }), want{caution,
+			notice.RDMAPortsDown{Active: 1, Of: 2, Down: []notice.PortState{{Port: "mlx5_1/1", State: "DOWN",
+				Physical: "Polling"}}}}},
+		"one lane": {with(func(p *rdmaPort) { p.Rate = "100 Gb/sec (1X NDR)" }), slow("100 Gb/sec (1X NDR)")},
+		"slowest":  {with(func(p *rdmaPort) { p.Rate = "10 Gb/sec (4X SDR)" }), slow("10 Gb/sec (4X SDR)")},
+		"Ethernet": {with(func(p *rdmaPort) { p.Rate, p.Link = "25 Gb/sec (1X EDR)", "Ethernet" }), ports(1,
+			"Ethernet 25 Gb/sec (1X EDR)", 1, ndr)},
+		"EFA": {with(func(p *rdmaPort) { p.EFA = true }), ports(1, "EFA 400 Gb/sec (4X NDR)", 1, ndr)},
+		"no file": {with(func(p *rdmaPort) { p.Open = false }), want{caution,
+			notice.RDMANotPermitted{Ports: []string{"mlx5_1/1"}}}},
+		"two lanes": {with(func(p *rdmaPort) { p.Rate = "100 Gb/sec (2X HDR)" }), ports(1, "InfiniBand 100 Gb/sec (2X HDR)",
+			1, ndr)},
+		"unknown": {with(func(p *rdmaPort) { p.Rate, p.Link = "", "" }), ports(1, ndr, 1,
+			"unknown link at an unknown rate")},
 	} {
 		expect(t, name, checkRDMA(hostOf(2, setup{Fabric: fabric{Ports: []rdmaPort{up("mlx5_0/1"), c.second}}})), c.want)
 	}
 	down := with(func(p *rdmaPort) { p.State, p.Open = "INIT", false })
-	expect(t, "nothing works", checkRDMA(hostOf(1, setup{Fabric: fabric{Ports: []rdmaPort{down}}})), want{caution, "0 of 1 port active: mlx5_1/1 is INIT"})
-	expect(t, "none", checkRDMA(hostOf(1, setup{})), want{passed, "TCP between hosts"})
+	expect(t, "nothing works", checkRDMA(hostOf(1, setup{Fabric: fabric{Ports: []rdmaPort{down}}})), want{caution,
+		notice.RDMAPortsDown{Of: 1, Down: []notice.PortState{{Port: "mlx5_1/1", State: "INIT", Physical: "LinkUp"}}}})
+	expect(t, "none", checkRDMA(hostOf(1, setup{})), want{passed, notice.NoRDMADevice{}})
 }
 
 func TestNetPlugin(t *testing.T) {

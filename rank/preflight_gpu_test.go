@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"busbar/cudart"
+	"busbar/internal/notice"
 )
 
 // gpusOf makes a host of n ranks that all see n GPUs and take one each.
@@ -43,37 +44,69 @@ func TestCheckGPUs(t *testing.T) {
 	state := func(change func(s *cudart.Health)) func(int, *gpuView) {
 		return all(func(v *gpuView) { change(v.Devices[1].State) })
 	}
+	models := []notice.GPUModel{{GPUs: 2, Name: "NVIDIA H100", Memory: 80 * gib}}
+	const pciA, pciB = "0000:0a:00.0", "0000:0b:00.0"
+	library := func(cuda string) notice.NCCLInUse {
+		return notice.NCCLInUse{Library: "NCCL 2.27.7", Path: "/lib/libnccl.so.2", BuiltFor: cuda}
+	}
+	shared := notice.GPUShared{Ranks: 2, GPU: "NVIDIA H100", PCI: pciA, UUID: "GPU-a"}
+	allowed := shared
+	allowed.Allowed = true
+	lost := notice.Failed{Problem: "no library", Tried: notice.Places{"/usr/lib"}, Remedy: "install it"}
 	for name, c := range map[string]struct {
 		check  string
 		change func(int, *gpuView)
 		want   want
 	}{
-		"devices":       {"GPUs", nil, want{passed, "2 x NVIDIA H100 with 80 GiB, driver 550.54.15 (CUDA 12.4)"}},
-		"no driver":     {"GPUs", all(func(v *gpuView) { *v = gpuView{Problem: "no libcuda.so.1\ntried:\n  /usr/lib\ninstall it"} }), want{problem, "no libcuda.so.1"}},
-		"no GPU":        {"GPUs", all(func(v *gpuView) { v.Devices = nil }), want{problem, "no GPU is visible, and none of NVIDIA is on the PCI bus"}},
-		"rehearsal":     {"GPUs", all(func(v *gpuView) { v.Rehearsed = true }), want{caution, "stand-ins: 2 x"}},
-		"library":       {"NCCL", nil, want{passed, "NCCL 2.27.7 (/lib/libnccl.so.2)"}},
-		"no library":    {"NCCL", all(func(v *gpuView) { v.Missing = "no libnccl.so.2\npip install it" }), want{problem, "no libnccl.so.2"}},
-		"newer CUDA":    {"NCCL", all(func(v *gpuView) { v.BuiltFor = "13.0" }), want{problem, "built for CUDA 13.0; the driver serves CUDA 12.4 only"}},
-		"newer minor":   {"NCCL", all(func(v *gpuView) { v.BuiltFor = "12.9" }), want{passed, "built for CUDA 12.9"}},
-		"older CUDA":    {"NCCL", all(func(v *gpuView) { v.BuiltFor, v.CUDA = "12.9", 13000 }), want{passed, "built for CUDA 12.9"}},
-		"old GPU":       {"NCCL", all(func(v *gpuView) { v.Unserved = "V100 is left out" }), want{problem, "V100 is left out"}},
-		"own GPUs":      {"GPU of each rank", nil, want{passed, "each its own"}},
-		"one for two":   {"GPU of each rank", all(func(v *gpuView) { v.Devices = v.Devices[:1] }), want{problem, "2 ranks take one GPU: NVIDIA H100 at 0000:0a:00.0 (GPU-a)"}},
-		"allowed":       {"GPU of each rank", all(func(v *gpuView) { v.Devices, v.Shared = v.Devices[:1], true }), want{caution, "2 ranks take one GPU"}},
-		"slices":        {"GPU of each rank", all(func(v *gpuView) { v.Devices[1].PCI = v.Devices[0].PCI }), want{caution, "slices (MIG) of one GPU at 0000:0a:00.0"}},
-		"peers":         {"peer access", nil, want{passed, "all 2 GPUs"}},
-		"no peers":      {"peer access", all(func(v *gpuView) { v.Peer[1][0] = false }), want{caution, "1 of 1 pairs of GPUs have none: 0-1"}},
-		"one each":      {"peer access", func(r int, v *gpuView) { v.Devices, v.Peer = v.Devices[r:r+1], [][]bool{{false}} }, want{passed, "the rank sees 1 GPU"}},
-		"one each owns": {"GPU of each rank", func(r int, v *gpuView) { v.Devices = v.Devices[r : r+1] }, want{passed, "each its own"}},
-		"healthy":       {"GPU state", nil, want{passed, "2 GPUs: clocks free"}},
-		"no NVML":       {"GPU state", all(func(v *gpuView) { v.Devices[0].State, v.Devices[1].State = nil, nil }), want{passed, "not known"}},
-		"persistence":   {"GPU state", state(func(s *cudart.Health) { s.Persistence = "off" }), want{caution, "persistence mode is off: 0000:0b:00.0"}},
-		"ECC":           {"GPU state", state(func(s *cudart.Health) { s.ECC = "off" }), want{caution, "ECC is off: 0000:0b:00.0"}},
-		"no ECC":        {"GPU state", state(func(s *cudart.Health) { s.ECC = "" }), want{passed, "2 GPUs"}},
-		"errors":        {"GPU state", state(func(s *cudart.Health) { s.ECCErrors = 3 }), want{caution, "memory errors that could not be corrected: 0000:0b:00.0 (3)"}},
-		"throttled":     {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"sw_power_cap", "hw_slowdown"} }), want{caution, "0000:0b:00.0 (sw_power_cap, hw_slowdown)"}},
-		"idle":          {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"gpu_idle"} }), want{passed, "2 GPUs"}},
+		"devices": {"GPUs", nil, want{passed, notice.GPUsVisible{Models: models, Driver: "550.54.15", CUDA: 12040}}},
+		"no driver": {"GPUs", all(func(v *gpuView) { *v = gpuView{Problem: &failure{Parts: lost}} }), want{problem,
+			notice.GPUDriverUnusable{Failed: lost}}},
+		"no remedy": {"GPUs", all(func(v *gpuView) { *v = gpuView{Problem: &failure{}} }), want{problem,
+			notice.GPUDriverUnusable{}}},
+		"no GPU": {"GPUs", all(func(v *gpuView) { v.Devices = nil }), want{problem, notice.NoGPUVisible{}}},
+		"simulated": {"GPUs", all(func(v *gpuView) { v.Rehearsed = true }), want{caution,
+			notice.SimulatedGPUs{Models: models}}},
+		"two models": {"GPUs", all(func(v *gpuView) { v.Devices[0].Name = "NVIDIA L4" }), want{passed,
+			notice.GPUsVisible{Driver: "550.54.15", CUDA: 12040,
+				Models: []notice.GPUModel{{GPUs: 1, Name: "NVIDIA H100", Memory: 80 * gib}, {GPUs: 1, Name: "NVIDIA L4",
+					Memory: 80 * gib}}}}},
+		"library": {"NCCL", nil, want{passed, library("")}},
+		"no library": {"NCCL", all(func(v *gpuView) { v.Missing = &failure{Parts: lost} }), want{problem,
+			notice.NCCLUnusable{Failed: lost}}},
+		"newer CUDA": {"NCCL", all(func(v *gpuView) { v.BuiltFor = "13.0" }), want{problem,
+			notice.NCCLNeedsNewerDriver{NCCLInUse: library("13.0"), Driver: 12040}}},
+		"newer minor": {"NCCL", all(func(v *gpuView) { v.BuiltFor = "12.9" }), want{passed, library("12.9")}},
+		"older CUDA":  {"NCCL", all(func(v *gpuView) { v.BuiltFor, v.CUDA = "12.9", 13000 }), want{passed, library("12.9")}},
+		"old GPU": {"NCCL", all(func(v *gpuView) { v.BuiltFor, v.Unserved = "13.0", "7.0" }),
+			want{problem, notice.NCCLWithoutGPUCode{NCCLInUse: library("13.0"), Capability: "7.0"}}},
+		"own GPUs":    {"GPU of each rank", nil, want{passed, notice.OwnGPUs{}}},
+		"one for two": {"GPU of each rank", all(func(v *gpuView) { v.Devices = v.Devices[:1] }), want{problem, shared}},
+		"allowed": {"GPU of each rank", all(func(v *gpuView) { v.Devices, v.Shared = v.Devices[:1], true }),
+			want{caution, allowed}},
+		"slices": {"GPU of each rank", all(func(v *gpuView) { v.Devices[1].PCI = v.Devices[0].PCI }), want{caution,
+			notice.GPUSlices{PCI: pciA}}},
+		"one each owns": {"GPU of each rank", func(r int, v *gpuView) { v.Devices = v.Devices[r : r+1] }, want{passed,
+			notice.OwnGPUs{}}},
+		"peers": {"peer access", nil, want{passed, notice.PeerAccess{GPUs: 2}}},
+		"no peers": {"peer access", all(func(v *gpuView) { v.Peer[1][0] = false }),
+			want{caution, notice.NoPeerAccess{Without: 1, Of: 1, Pairs: []string{"0-1"}}}},
+		"one each": {"peer access", func(r int, v *gpuView) { v.Devices, v.Peer = v.Devices[r:r+1], [][]bool{{false}} },
+			want{passed, notice.PeerAccessUnknown{GPUs: 1}}},
+		"healthy": {"GPU state", nil, want{passed, notice.GPUsHealthy{GPUs: 2}}},
+		"no NVML": {"GPU state", all(func(v *gpuView) { v.Devices[0].State, v.Devices[1].State = nil, nil }),
+			want{passed, notice.GPUStateUnknown{}}},
+		"persistence": {"GPU state", state(func(s *cudart.Health) { s.Persistence = "off" }), want{caution,
+			notice.GPUPersistenceOff{GPUs: []string{pciB}}}},
+		"ECC": {"GPU state", state(func(s *cudart.Health) { s.ECC = "off" }), want{caution,
+			notice.GPUWithoutECC{GPUs: []string{pciB}}}},
+		"no ECC": {"GPU state", state(func(s *cudart.Health) { s.ECC = "" }), want{passed, notice.GPUsHealthy{GPUs: 2}}},
+		"errors": {"GPU state", state(func(s *cudart.Health) { s.ECCErrors = 3 }),
+			want{caution, notice.GPUMemoryErrors{GPUs: []notice.GPUErrors{{PCI: pciB, Errors: 3}}}}},
+		"throttled": {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"sw_power_cap", "hw_slowdown"} }),
+			want{caution, notice.GPUClocksReduced{GPUs: []notice.GPUThrottle{{PCI: pciB, Reasons: []string{"sw_power_cap",
+				"hw_slowdown"}}}}}},
+		"idle": {"GPU state", state(func(s *cudart.Health) { s.Throttle = []string{"gpu_idle"} }), want{passed,
+			notice.GPUsHealthy{GPUs: 2}}},
 	} {
 		host := gpusOf(2, c.change)
 		rows := only(c.check, mergeRows(append(checkGPUs(host), checkOwners(host)...), ranksOf(2, "node1")))
@@ -84,24 +117,28 @@ func TestCheckGPUs(t *testing.T) {
 func TestUnusedGPUs(t *testing.T) {
 	expect(t, "none", checkGPUs(hostOf(2, setup{})))
 	p := pcie{GPUs: []string{"a", "b"}}
-	expect(t, "no driver", checkGPUs(hostOf(2, setup{Fabric: fabric{pcie: p}})), want{passed, "2 GPUs of NVIDIA on the bus without a driver"})
+	expect(t, "no driver", checkGPUs(hostOf(2, setup{Fabric: fabric{pcie: p}})), want{passed, notice.GPUsUnused{GPUs: 2}})
 	p.Driver = "550"
-	expect(t, "idle", checkGPUs(hostOf(2, setup{Fabric: fabric{pcie: p}})), want{passed, "driver 550; this run uses none"})
+	expect(t, "idle", checkGPUs(hostOf(2, setup{Fabric: fabric{pcie: p}})), want{passed, notice.GPUsUnused{GPUs: 2,
+		Driver: "550"}})
 	host := gpusOf(1, func(_ int, v *gpuView) { v.Devices = nil })
 	host[0].Fabric.pcie = p
-	expect(t, "hidden", byRank(checkDevices)(host), want{problem, "no GPU is visible, and 2 GPUs of NVIDIA on the PCI bus (driver 550)"})
+	expect(t, "hidden", byRank(checkDevices)(host), want{problem, notice.NoGPUVisible{OnBus: 2, Driver: "550"}})
 }
 
 func TestCheckNetworkOfGPUs(t *testing.T) {
 	ib, efa := rdmaPort{Name: "mlx5_0/1"}, rdmaPort{Name: "rdmap0/1", EFA: true}
+	missing, builtIn := want{caution, notice.PeermemMissing{}}, want{passed, notice.NCCLNetwork{}}
+	loaded := func(is notice.PeermemLoaded) want { return want{passed, notice.Peermem{Loaded: is}} }
+	plugin := want{passed, notice.NCCLNetwork{Plugin: "/x.so"}}
 	for name, c := range map[string]struct {
 		f             fabric
 		peermem, nccl want
 	}{
-		"InfiniBand":     {fabric{Ports: []rdmaPort{ib}, Peermem: true}, want{passed, "loaded"}, want{passed, "NCCL's own"}},
-		"no module":      {fabric{Ports: []rdmaPort{ib, efa}, Plugin: "/x.so"}, want{caution, "not loaded"}, want{passed, "plugin /x.so"}},
-		"EFA":            {fabric{Ports: []rdmaPort{efa}, Plugin: "/x.so"}, want{passed, "EFA does without"}, want{passed, "plugin /x.so"}},
-		"EFA, no plugin": {fabric{Ports: []rdmaPort{efa}}, want{passed, ""}, want{caution, "NCCL would use TCP"}},
+		"InfiniBand":     {fabric{Ports: []rdmaPort{ib}, Peermem: true}, loaded(true), builtIn},
+		"no module":      {fabric{Ports: []rdmaPort{ib, efa}, Plugin: "/x.so"}, missing, plugin},
+		"EFA":            {fabric{Ports: []rdmaPort{efa}, Plugin: "/x.so"}, loaded(false), plugin},
+		"EFA, no plugin": {fabric{Ports: []rdmaPort{efa}}, loaded(false), want{caution, notice.EFAWithoutPlugin{}}},
 	} {
 		host := gpusOf(1, nil)
 		host[0].Fabric = c.f
@@ -115,17 +152,26 @@ func TestCheckNetworkOfGPUs(t *testing.T) {
 }
 
 func TestCheckLibraries(t *testing.T) {
+	differ := func(first, last string) notice.RankValues {
+		return notice.RankValues{{Value: first, Ranks: []notice.PlacedRank{{Rank: 0, Host: "node1"}, {Rank: 1,
+			Host: "node1"}}},
+			{Value: last, Ranks: []notice.PlacedRank{{Rank: 2, Host: "node1"}}}}
+	}
+	libraries := want{problem, notice.NCCLVersionsDiffer{Values: differ("NCCL 2.27.7", "NCCL 2.19.3")}}
+	drivers := want{caution, notice.GPUDriversDiffer{Values: differ("550.54.15", "535.1")}}
 	for name, c := range map[string]struct {
 		change func(int, *gpuView) // of the last of three ranks
 		wants  []want
 	}{
-		"alike":   {nil, []want{{passed, "NCCL 2.27.7, driver 550.54.15"}}},
-		"library": {func(_ int, v *gpuView) { v.Library = "NCCL 2.19.3" }, []want{{problem, "different libraries: ranks 0 on node1, 1 on node1: NCCL 2.27.7; rank 2 on node1: NCCL 2.19.3"}}},
-		"driver":  {func(_ int, v *gpuView) { v.Driver = "535.1" }, []want{{caution, "rank 2 on node1: 535.1"}}},
-		"GPU":     {func(_ int, v *gpuView) { v.Devices[2].Name = "NVIDIA A100" }, []want{{caution, "rank 2 on node1: NVIDIA A100"}}},
-		"no GPU":  {func(_ int, v *gpuView) { v.Devices = nil }, []want{{caution, "rank 2 on node1: unknown"}}},
+		"alike":   {nil, []want{{passed, notice.GPULibrariesAlike{Library: "NCCL 2.27.7", Driver: "550.54.15"}}}},
+		"library": {func(_ int, v *gpuView) { v.Library = "NCCL 2.19.3" }, []want{libraries}},
+		"driver":  {func(_ int, v *gpuView) { v.Driver = "535.1" }, []want{drivers}},
+		"GPU": {func(_ int, v *gpuView) { v.Devices[2].Name = "NVIDIA A100" }, []want{{caution,
+			notice.GPUModelsDiffer{Values: differ("NVIDIA H100", "NVIDIA A100")}}}},
+		"no GPU": {func(_ int, v *gpuView) { v.Devices = nil }, []want{{caution,
+			notice.GPUModelsDiffer{Values: differ("NVIDIA H100", "")}}}},
 		"two": {func(_ int, v *gpuView) { v.Library, v.Driver = "NCCL 2.19.3", "535.1" },
-			[]want{{problem, "different libraries"}, {caution, "different drivers"}}},
+			[]want{libraries, drivers}},
 	} {
 		expect(t, name, checkLibraries(gpusOf(3, func(r int, v *gpuView) {
 			if r == 2 && c.change != nil {
@@ -137,6 +183,8 @@ func TestCheckLibraries(t *testing.T) {
 }
 
 func TestJudgeRoom(t *testing.T) {
-	expect(t, "free", []row{judgeRoom(4*gib, "rank 0")}, want{passed, "rank 0"})
-	expect(t, "taken", []row{judgeRoom(4*gib-1, "rank 0")}, want{caution, "rank 0"})
+	limit := notice.MemoryLimit{Rank: 3, Host: "a", Bytes: 4 * gib, Bound: "the memory of GPU x", Free: 5 * gib, Ranks: 1}
+	expect(t, "free", []row{judgeRoom(limit)}, want{passed, notice.GPUMemory{Limit: limit}})
+	limit.Bytes--
+	expect(t, "used", []row{judgeRoom(limit)}, want{caution, notice.GPUMemoryShort{GPUMemory: notice.GPUMemory{Limit: limit}}})
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"cmp"
+	"fmt"
 
 	"busbar/cudart"
 	"busbar/cudart/nccl"
@@ -12,11 +12,11 @@ func (j *job) viewGPUs(backend, driver string) *gpuView {
 	v := &gpuView{Shared: j.cfg.shareGPU, Rehearsed: backend == rehearsal, Near: nearNodes("/", j.ranks[j.rank].CPUs)}
 	paths, err := j.libraryPaths()
 	if err != nil {
-		v.Problem, v.Missing = err.Error(), err.Error()
+		v.Problem, v.Missing = failureOf(err), failureOf(err)
 		return v
 	}
 	if err := v.devices(paths.cuda); err != nil {
-		v.Problem = err.Error()
+		v.Problem = failureOf(err)
 	}
 	if !v.Rehearsed {
 		v.Driver = driver
@@ -24,13 +24,15 @@ func (j *job) viewGPUs(backend, driver string) *gpuView {
 	}
 	lib, err := nccl.Load(nccl.Options{Path: paths.nccl, NCCLX: backend == "ncclx"})
 	if err != nil {
-		v.Missing = err.Error()
+		v.Missing = failureOf(err)
 		return v
 	}
 	i := lib.Info()
 	v.Library, v.Path, v.BuiltFor = i.Name+" "+i.Version, i.Path, i.CUDA
 	for _, d := range v.Devices {
-		v.Unserved = cmp.Or(v.Unserved, i.Unserved(d.Major, d.Minor))
+		if v.Unserved == "" && !i.Serves(d.Major, d.Minor) {
+			v.Unserved = fmt.Sprintf("%d.%d", d.Major, d.Minor)
+		}
 	}
 	return v
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"busbar/internal/advice"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 )
@@ -75,22 +75,33 @@ const (
 func checkShared(host []setup) []row {
 	const name = "shared memory"
 	v, n := host[0].Limits.Shared, int64(len(host))
-	each := v.Free / n
-	switch {
-	case n == 1 && v.Total == 0:
-		return []row{fine(name, "there is no /dev/shm; one rank needs none")}
-	case v.Total == 0:
-		return []row{warn(name, "mount a tmpfs there: ranks of one host exchange data through it", "there is no /dev/shm for %d ranks", n)}
+	if v.Total == 0 {
+		r := found(name, notice.NoShm{Ranks: len(host)})
+		if n == 1 { // it needs none
+			r = r.graded(notice.Info)
+		}
+		return []row{r}
 	}
-	found := fmt.Sprintf("/dev/shm has %s free of %s for %s", binary(v.Free), binary(v.Total), units.Count(int(n), "rank"))
-	r := fine(name, "%s", found)
-	switch {
+	m := notice.SharedMemory{Free: units.RoughBytes(v.Free), Total: units.RoughBytes(v.Total), Ranks: len(host)}
+	r := found(name, m)
+	switch each := v.Free / n; {
 	case n > 1 && each < sharedLeast:
-		r = bad(name, advice.Shared, "%s: too little, they would be killed (SIGBUS)", found)
+		r = found(name, notice.ShmTooSmall{SharedMemory: m})
 	case n > 1 && each < sharedEnough:
-		r = warn(name, advice.Shared, "%s: enough for MPI, not for NCCL", found)
+		r = found(name, notice.ShmSmallForNCCL{SharedMemory: m})
 	}
 	return []row{r.least(fmt.Sprint(n), float64(v.Free))}
+}
+
+// limitOf is a limit as notices have it.
+func limitOf(n int64) notice.Limit {
+	switch n {
+	case unlimited:
+		return notice.Unlimited
+	case unknown:
+		return notice.LimitUnknown
+	}
+	return notice.Limit(n)
 }
 
 // lockedLeast is how much memory RDMA locks for a rank at the least: queues, and buffers of the libraries' own.
@@ -100,38 +111,34 @@ const lockedLeast = 64 << 20
 func checkLocked(s setup) row {
 	const name = "locked memory"
 	l := s.Limits.Locked
+	limit := notice.ByteLimit{Limit: limitOf(l)}
 	switch {
-	case l == unlimited:
-		return fine(name, "ulimit -l is unlimited")
-	case l == unknown:
-		return fine(name, "ulimit -l is not known")
+	case limit.Limit < 0:
+		return found(name, notice.LockedMemory{Limit: limit})
 	case len(s.Fabric.Ports) == 0:
-		return fine(name, "ulimit -l is %s; without RDMA devices that does", binary(l))
+		return found(name, notice.LockedMemory{Limit: limit, Reason: notice.NoRDMA})
 	case s.Limits.Exempt:
-		return fine(name, "ulimit -l is %s; this process is exempt (CAP_IPC_LOCK)", binary(l))
+		return found(name, notice.LockedMemory{Limit: limit, Reason: notice.LockExempt})
 	case l < lockedLeast:
-		return bad(name, advice.Locked, "ulimit -l is %s: RDMA cannot register its buffers", binary(l))
+		return found(name, notice.MemlockLimited{Limit: limit}).graded(notice.Error)
 	}
-	return warn(name, advice.Locked, "ulimit -l is %s: RDMA fails with buffers beyond that", binary(l))
+	return found(name, notice.MemlockLimited{Limit: limit})
 }
 
 // filesFor looks at ulimit -n in a world of that many ranks: each takes a connection to rank 0, and MPI over TCP one
-// to each other rank.
+// to each other rank; most libraries open several.
 func filesFor(world int) func(setup) row {
 	const name = "open files"
+	least, enough := 64+world, 256+4*world
 	return func(s setup) row {
-		n := s.Limits.Files
+		limit := limitOf(s.Limits.Files)
 		switch {
-		case n == unlimited:
-			return fine(name, "ulimit -n is unlimited")
-		case n == unknown:
-			return fine(name, "ulimit -n is not known")
-		case n < int64(64+world):
-			return bad(name, advice.Files, "ulimit -n is %d: not one connection to each of %d ranks", n, world)
-		case n < int64(256+4*world):
-			return warn(name, advice.Files, "ulimit -n is %d: little for %d ranks, where a library opens several connections to each", n, world)
+		case limit < 0 || int64(limit) >= int64(enough):
+			return found(name, notice.OpenFiles{Limit: limit})
+		case int64(limit) < int64(least):
+			return found(name, notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: least}).graded(notice.Error)
 		}
-		return fine(name, "ulimit -n is %d", n)
+		return found(name, notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: enough})
 	}
 }
 
@@ -141,7 +148,7 @@ const (
 	memoryEnough = 256 << 20
 )
 
-// checkMemory says what the ranks of a host may have at once, and what bounds it.
+// checkMemory finds what the ranks of a host may have at once, and what bounds it.
 func checkMemory(host []setup) []row {
 	const name = "host memory"
 	var ranks []rankMemory
@@ -149,17 +156,15 @@ func checkMemory(host []setup) []row {
 		ranks = append(ranks, rankMemory{Rank: s.who.Rank, Host: s.who.Host, Machine: s.who.Machine, Bounds: s.Limits.Bounds})
 	}
 	plan := planMemory(ranks, mpiScratch)
-	if plan.Bytes == math.MaxInt64 {
-		return []row{warn(name, "mount /proc; without it a size that is too large ends the run", "free memory is not known")}
-	}
-	found := fmt.Sprintf("%s of buffers a rank: %s", binary(plan.Bytes), plan.Limit.Basis())
-	advice := "end what else uses memory, start fewer ranks a host, or ask for more (srun --mem=0, docker run --memory); sizes that do not fit are left out"
-	r := fine(name, "%s", found)
-	switch {
+	limit := notice.BufferLimit(plan.Limit)
+	r := found(name, notice.HostBuffers{Limit: limit})
+	switch short := found(name, notice.HostMemoryShort{Limit: limit}); {
+	case plan.Bytes == math.MaxInt64:
+		return []row{found(name, notice.HostMemoryUnknown{})}
 	case plan.Bytes < memoryLeast:
-		r = bad(name, advice, "%s", found)
+		r = short.graded(notice.Error)
 	case plan.Bytes < memoryEnough:
-		r = warn(name, advice, "%s", found)
+		r = short
 	}
 	return []row{r.least(fmt.Sprint(len(host)), float64(plan.Bytes))}
 }
@@ -171,24 +176,23 @@ const outputEnough = 100 << 20
 func checkOutput(dir string) row {
 	const name = "output"
 	if err := result.CheckDir(dir); err != nil {
-		found, advice := splitAdvice(err.Error(), "name another folder with --out")
-		return bad(name, advice, "%s", found)
+		return found(name, notice.OutputUnusable{Failed: failureOf(err).Parts})
 	}
 	return judgeSpace(dir, readVolume(existing(dir)))
 }
 
 func judgeSpace(dir string, v volume) row {
 	const name = "output"
-	const advice = "make room, or name another folder with --out"
+	full := found(name, notice.OutputFull{Folder: dir, Free: units.RoughBytes(v.Free)})
 	switch {
 	case v.Total == 0:
-		return fine(name, "%s can be written; its free space is not known", dir)
+		return found(name, notice.OutputFolder{Folder: dir})
 	case v.Free < 1<<20:
-		return bad(name, advice, "%s: %s free", dir, binary(v.Free))
+		return full.graded(notice.Error)
 	case v.Free < outputEnough:
-		return warn(name, advice, "%s: %s free", dir, binary(v.Free))
+		return full
 	}
-	return fine(name, "%s can be written, %s free", dir, binary(v.Free))
+	return found(name, notice.OutputFolder{Folder: dir, Free: notice.FreeSpace(v.Free)})
 }
 
 // existing is the folder itself or the nearest one above it that is there.

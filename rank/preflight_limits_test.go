@@ -2,10 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
+	"busbar/internal/units"
 )
 
 const (
@@ -52,21 +56,25 @@ func TestReadLimits(t *testing.T) {
 }
 
 func TestCheckShared(t *testing.T) {
+	docker := func(ranks int) notice.SharedMemory {
+		return notice.SharedMemory{Free: 64 * mib, Total: 64 * mib, Ranks: ranks}
+	}
 	for name, c := range map[string]struct {
 		ranks int
 		v     volume
 		want  want
 	}{
-		"plenty":             {8, volume{tib, gib}, want{passed, "1 GiB free of 1 TiB for 8 ranks"}},
-		"docker's default":   {2, volume{64 * mib, 64 * mib}, want{caution, "not for NCCL"}},
-		"docker's, 16 ranks": {16, volume{64 * mib, 64 * mib}, want{problem, "SIGBUS"}},
-		"one rank, little":   {1, volume{64 * mib, mib}, want{passed, "for 1 rank"}},
-		"one rank, none":     {1, volume{}, want{passed, "one rank needs none"}},
-		"none":               {2, volume{}, want{caution, "no /dev/shm for 2 ranks"}},
-		"just enough":        {4, volume{gib, 256 * mib}, want{passed, ""}},
-		"just not":           {4, volume{gib, 256*mib - 4}, want{caution, ""}},
-		"just alive":         {4, volume{gib, 32 * mib}, want{caution, ""}},
-		"full":               {4, volume{gib, 32*mib - 4}, want{problem, ""}},
+		"plenty":             {8, volume{tib, gib}, want{passed, notice.SharedMemory{Free: gib, Total: tib, Ranks: 8}}},
+		"docker's default":   {2, volume{64 * mib, 64 * mib}, want{caution, notice.ShmSmallForNCCL{SharedMemory: docker(2)}}},
+		"docker's, 16 ranks": {16, volume{64 * mib, 64 * mib}, want{problem, notice.ShmTooSmall{SharedMemory: docker(16)}}},
+		"one rank, little": {1, volume{64 * mib, mib}, want{passed, notice.SharedMemory{Free: mib, Total: 64 * mib,
+			Ranks: 1}}},
+		"one rank, none": {1, volume{}, want{passed, notice.NoShm{Ranks: 1}}},
+		"none":           {2, volume{}, want{caution, notice.NoShm{Ranks: 2}}},
+		"just enough":    {4, volume{gib, 256 * mib}, want{passed, coded("shared-memory")}},
+		"just not":       {4, volume{gib, 256*mib - 4}, want{caution, coded("shm-small-for-nccl")}},
+		"just alive":     {4, volume{gib, 32 * mib}, want{caution, coded("shm-small-for-nccl")}},
+		"full":           {4, volume{gib, 32*mib - 4}, want{problem, coded("shm-too-small")}},
 	} {
 		expect(t, name, checkShared(hostOf(c.ranks, setup{Limits: limits{Shared: c.v}})), c.want)
 	}
@@ -74,18 +82,23 @@ func TestCheckShared(t *testing.T) {
 
 func TestCheckLocked(t *testing.T) {
 	rdma := fabric{Ports: []rdmaPort{{}}}
+	limit := func(n notice.Limit) notice.ByteLimit { return notice.ByteLimit{Limit: n} }
+	limited := func(n notice.Limit) notice.Fact { return notice.MemlockLimited{Limit: limit(n)} }
+	locked := func(n notice.Limit, why notice.LockReason) notice.Fact {
+		return notice.LockedMemory{Limit: limit(n), Reason: why}
+	}
 	for name, c := range map[string]struct {
 		l    limits
 		f    fabric
 		want want
 	}{
-		"unlimited":       {limits{Locked: unlimited}, rdma, want{passed, "unlimited"}},
-		"unknown":         {limits{Locked: unknown}, rdma, want{passed, "not known"}},
-		"no RDMA":         {limits{Locked: 64 << 10}, fabric{}, want{passed, "64 KiB; without RDMA"}},
-		"exempt":          {limits{Locked: 64 << 10, Exempt: true}, rdma, want{passed, "CAP_IPC_LOCK"}},
-		"the old default": {limits{Locked: 64 << 10}, rdma, want{problem, "64 KiB: RDMA cannot"}},
-		"the new default": {limits{Locked: 8 * mib}, rdma, want{problem, "8 MiB"}},
-		"half":            {limits{Locked: 256 * gib}, rdma, want{caution, "256 GiB"}},
+		"unlimited":       {limits{Locked: unlimited}, rdma, want{passed, locked(notice.Unlimited, "")}},
+		"unknown":         {limits{Locked: unknown}, rdma, want{passed, locked(notice.LimitUnknown, "")}},
+		"no RDMA":         {limits{Locked: 64 << 10}, fabric{}, want{passed, locked(64<<10, notice.NoRDMA)}},
+		"exempt":          {limits{Locked: 64 << 10, Exempt: true}, rdma, want{passed, locked(64<<10, notice.LockExempt)}},
+		"the old default": {limits{Locked: 64 << 10}, rdma, want{problem, limited(64 << 10)}},
+		"the new default": {limits{Locked: 8 * mib}, rdma, want{problem, limited(8 * mib)}},
+		"half":            {limits{Locked: 256 * gib}, rdma, want{caution, limited(256 * gib)}},
 	} {
 		expect(t, name, []row{checkLocked(setup{Limits: c.l, Fabric: c.f})}, c.want)
 	}
@@ -97,8 +110,13 @@ func TestCheckFiles(t *testing.T) {
 		world int
 		want  want
 	}{
-		{unlimited, 1 << 20, want{passed, "unlimited"}}, {unknown, 8, want{passed, "not known"}}, {1024, 8, want{passed, "1024"}},
-		{1024, 192, want{passed, "1024"}}, {1024, 193, want{caution, "little for 193 ranks"}}, {1024, 960, want{caution, "960"}}, {1024, 961, want{problem, "961 ranks"}},
+		{unlimited, 1 << 20, want{passed, notice.OpenFiles{Limit: notice.Unlimited}}},
+		{unknown, 8, want{passed, notice.OpenFiles{Limit: notice.LimitUnknown}}},
+		{1024, 8, want{passed, notice.OpenFiles{Limit: 1024}}},
+		{1024, 192, want{passed, notice.OpenFiles{Limit: 1024}}},
+		{1024, 193, want{caution, notice.OpenFilesLimited{Limit: 1024, Ranks: 193, Needed: 1028}}},
+		{1024, 960, want{caution, notice.OpenFilesLimited{Limit: 1024, Ranks: 960, Needed: 4096}}},
+		{1024, 961, want{problem, notice.OpenFilesLimited{Limit: 1024, Ranks: 961, Needed: 1025}}},
 	} {
 		expect(t, "files", []row{filesFor(c.world)(setup{Limits: limits{Files: c.files}})}, c.want)
 	}
@@ -108,15 +126,18 @@ func TestCheckMemory(t *testing.T) {
 	bound := func(free int64) limits {
 		return limits{Bounds: []memoryBound{{Name: "cgroup /job memory.max", Free: free}}}
 	}
+	limit := func(bytes, free units.RoughBytes) notice.BufferLimit {
+		return notice.BufferLimit{Host: "node1", Bytes: bytes, Bound: "cgroup /job memory.max", Free: free, Ranks: 8, Kept: 32 * mib}
+	}
 	for name, c := range map[string]struct {
 		ranks int
 		l     limits
 		want  want
 	}{
-		"plenty":  {8, bound(512 * gib), want{passed, "cgroup /job memory.max leaves 512 GiB for 8 ranks"}},
-		"little":  {8, bound(2 * gib), want{caution, "of buffers a rank"}},
-		"nothing": {8, bound(256 * mib), want{problem, "0 B of buffers a rank"}},
-		"unknown": {8, limits{}, want{caution, "not known"}},
+		"plenty":  {8, bound(512 * gib), want{passed, notice.HostBuffers{Limit: limit(41209316420, 512*gib)}}},
+		"little":  {8, bound(2 * gib), want{caution, coded("host-memory-short")}},
+		"nothing": {8, bound(256 * mib), want{problem, notice.HostMemoryShort{Limit: limit(0, 256*mib)}}},
+		"unknown": {8, limits{}, want{caution, notice.HostMemoryUnknown{}}},
 	} {
 		expect(t, name, checkMemory(hostOf(c.ranks, setup{Limits: c.l})), c.want)
 	}
@@ -127,8 +148,10 @@ func TestCheckOutput(t *testing.T) {
 		v    volume
 		want want
 	}{
-		"room": {volume{tib, gib}, want{passed, "out can be written, 1 GiB free"}}, "little": {volume{tib, 99 * mib}, want{caution, "99 MiB free"}},
-		"full": {volume{tib, 4096}, want{problem, "4 KiB free"}}, "unknown": {volume{}, want{passed, "not known"}},
+		"room":    {volume{tib, gib}, want{passed, notice.OutputFolder{Folder: "out", Free: gib}}},
+		"little":  {volume{tib, 99 * mib}, want{caution, notice.OutputFull{Folder: "out", Free: 99 * mib}}},
+		"full":    {volume{tib, 4096}, want{problem, notice.OutputFull{Folder: "out", Free: 4096}}},
+		"unknown": {volume{}, want{passed, notice.OutputFolder{Folder: "out"}}},
 	} {
 		expect(t, name, []row{judgeSpace("out", c.v)}, c.want)
 	}
@@ -137,13 +160,12 @@ func TestCheckOutput(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	r := checkOutput(file)
-	expect(t, "a file", []row{r}, want{problem, "is a file"})
-	if !strings.Contains(r.Advice, "--out") {
-		t.Error(r.Advice)
-	}
+	expect(t, "a file", []row{checkOutput(file)}, want{problem, notice.OutputUnusable{Failed: notice.Failed{
+		Problem: fmt.Sprintf("results folder %s: %[1]s is a file, not a folder", file), Remedy: "name another with --out"}}})
 	below := filepath.Join(dir, "a", "b")
-	if r := checkOutput(below); r.Verdict == problem || r.Verdict == passed && !strings.Contains(r.Found, "free") {
+	r := checkOutput(below)
+	f, is := r.Fact.(notice.OutputFolder)
+	if r.Severity == notice.Error || r.Severity == notice.Info && (!is || f.Folder != below || f.Free <= 0) {
 		t.Errorf("%+v", r)
 	}
 	if got := existing(below); got != dir {

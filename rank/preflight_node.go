@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"busbar/internal/advice"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 )
@@ -48,61 +48,55 @@ func chosen(text string) string {
 	return word
 }
 
-// checkCPUs finds ranks that share cores or wander between NUMA nodes.
+// checkCPUs finds ranks that share cores or move between NUMA nodes.
 func checkCPUs(host []setup) []row {
 	const name = "CPUs"
 	var places []place
-	least, most, wander := math.MaxInt, 0, 0
+	least, most, moving := math.MaxInt, 0, 0
 	for _, s := range host {
 		places = append(places, place{Rank: s.who.Rank, Host: s.who.Host, CPUs: s.who.CPUs, Quota: s.who.Quota})
 		cpus, _ := parseCPUs(s.who.CPUs)
 		least, most = min(least, len(cpus)), max(most, len(cpus))
-		touched := 0
-		for _, list := range s.Node.NUMA {
-			if of, _ := parseCPUs(list); slices.ContainsFunc(cpus, func(c int) bool { _, in := slices.BinarySearch(of, c); return in }) {
-				touched++
-			}
-		}
-		if touched > 1 {
-			wander++
+		if s.Node.touches(cpus) > 1 {
+			moving++
 		}
 	}
-	online, nodes := host[0].Node.CPUs, len(host[0].Node.NUMA)
-	found := fmt.Sprintf("%s on %s", units.Count(len(host), "rank"), units.Count(online, "CPU"))
-	switch least {
-	case 0:
-		return []row{fine(name, "%s; what each rank may use is not known", found)}
-	case online:
-		found += ", not bound"
-	case most:
-		found += fmt.Sprintf(", bound to %d each", least)
-	default:
-		found += fmt.Sprintf(", bound to %d to %d each", least, most)
+	online := host[0].Node.CPUs
+	cpus := notice.RankCPUs{Ranks: len(host), CPUs: online,
+		Binding: notice.Binding{Least: least, Most: most, Free: least == online && least > 0}}
+	if least == 0 {
+		return []row{found(name, cpus)}
 	}
 	if ranks, cores, why := crowd(places); ranks > 0 {
-		if why != "" {
-			why = " (" + why + ")"
+		return []row{found(name, notice.CoresShared{RankCPUs: cpus, Sharing: ranks, Cores: cores, Why: why})}
+	}
+	if moving > 0 {
+		return []row{found(name, notice.RanksAcrossNUMA{RankCPUs: cpus, Moving: moving, Nodes: len(host[0].Node.NUMA)})}
+	}
+	return []row{found(name, cpus)}
+}
+
+// touches is how many NUMA nodes have one of these CPUs.
+func (n node) touches(cpus []int) (nodes int) {
+	for _, list := range n.NUMA {
+		of, _ := parseCPUs(list)
+		if slices.ContainsFunc(cpus, func(c int) bool { _, in := slices.BinarySearch(of, c); return in }) {
+			nodes++
 		}
-		return []row{warn(name, advice.Cores+"; figures of ranks that share cores say nothing about speed",
-			"%s: %d ranks share %s%s", found, ranks, units.Count(cores, "core"), why)}
 	}
-	if wander > 0 {
-		return []row{warn(name, "bind each rank to one of them: mpirun --map-by numa --bind-to numa, srun --cpu-bind=ldoms or cores",
-			"%s: %d may wander between %d NUMA nodes", found, wander, nodes)}
-	}
-	return []row{fine(name, "%s", found)}
+	return nodes
 }
 
 // checkGovernor looks at the frequency of this rank's cores.
 func checkGovernor(s setup) row {
 	const name = "CPU governor"
 	switch g := s.Node.Machine.Governor; g {
-	case "performance":
-		return fine(name, "performance")
 	case "unknown", "":
-		return fine(name, "not shown (a virtual machine, or the firmware decides)")
+		return found(name, notice.CPUGovernor{})
+	case "performance":
+		return found(name, notice.CPUGovernor{Governor: notice.Governor(g)})
 	default:
-		return warn(name, "cpupower frequency-set -g performance (as root), or srun --cpu-freq=performance", "%s: cores slow down between operations, and small sizes vary", g)
+		return found(name, notice.SlowGovernor{CPUGovernor: notice.CPUGovernor{Governor: notice.Governor(g)}})
 	}
 }
 
@@ -112,43 +106,46 @@ func checkBalancing(host []setup) []row {
 	n := host[0].Node
 	switch {
 	case len(n.NUMA) < 2:
-		return []row{fine(name, "one NUMA node")}
+		return []row{found(name, notice.NUMABalancing{State: notice.OneNUMANode})}
 	case n.Balancing == unknown:
-		return []row{fine(name, "not known")}
+		return []row{found(name, notice.NUMABalancing{State: notice.BalancingUnknown})}
 	case n.Balancing == 0:
-		return []row{fine(name, "off")}
+		return []row{found(name, notice.NUMABalancing{State: notice.BalancingOff})}
 	}
-	return []row{warn(name, advice.Balancing, "on: the kernel unmaps and moves pages while they are in use, GPU drivers suffer most")}
+	return []row{found(name, notice.NUMABalancingOn{})}
 }
 
-// busyShare is the load average over the number of CPUs from which other work disturbs figures.
+// busyShare is the load average over the number of CPUs from which other work disturbs results.
 const busyShare = 0.25
 
 // checkLoad looks for other work on the host.
 func checkLoad(host []setup) []row {
 	const name = "load"
 	n := host[0].Node
-	load := n.Machine.Load1
-	if load > busyShare*float64(n.CPUs) {
-		return []row{warn(name, "end other work, or ask for whole nodes (srun --exclusive)", "load average %.2f on %s: other work disturbs the figures", load, units.Count(n.CPUs, "CPU")).least("busy", -load)}
+	load := notice.CPULoad{Load: notice.Load(n.Machine.Load1), CPUs: n.CPUs}
+	r := found(name, load)
+	if n.Machine.Load1 > busyShare*float64(n.CPUs) {
+		r = found(name, notice.HostBusy{CPULoad: load})
 	}
-	return []row{fine(name, "load average %.2f on %s", load, units.Count(n.CPUs, "CPU")).least("quiet", -load)}
+	return []row{r.least(fmt.Sprint(r.Severity), -n.Machine.Load1)}
 }
 
-// checkHugePages says how large the pages of buffers may be; the hosts should agree.
+// checkHugePages reports how large the pages of buffers may be; the hosts should agree.
 func checkHugePages(host []setup) []row {
-	return []row{fine("huge pages", "transparent huge pages: %s", cmp.Or(host[0].Node.HugePages, "not known"))}
+	return []row{found("huge pages", notice.HugePages{Setting: orUnknown(host[0].Node.HugePages)})}
 }
 
 // checkAlikeHosts compares the hosts: a collective is as fast as the slowest.
 func checkAlikeHosts(hosts [][]setup) row {
 	const name = "hosts"
 	m := hosts[0][0].Node.Machine
+	memory := units.RoughBytes(m.MemoryB)
 	if len(hosts) == 1 {
-		return fine(name, "%s: %s, %s, %s", hosts[0][0].who.Host, orUnknown(m.CPU), binary(m.MemoryB), orUnknown(strings.Join(slices.DeleteFunc(
-			[]string{m.OS, m.Container}, func(s string) bool { return s == "" }), ", ")))
+		system := slices.DeleteFunc([]string{m.OS, m.Container}, func(s string) bool { return s == "" })
+		return found(name, notice.OneHost{Host: hosts[0][0].who.Host, CPU: orUnknown(m.CPU), Memory: memory,
+			System: orUnknown(strings.Join(system, ", "))})
 	}
-	var differ []string
+	var differ []notice.HostProperty
 	for _, property := range []struct {
 		name string
 		of   func(setup) string
@@ -160,31 +157,41 @@ func checkAlikeHosts(hosts [][]setup) row {
 		{"kernel", func(s setup) string { return s.Node.Machine.Kernel }},
 		{"container", func(s setup) string { return cmp.Or(s.Node.Machine.Container, "none") }},
 		{"huge pages", func(s setup) string { return s.Node.HugePages }},
-		{"RDMA devices", func(s setup) string { return strings.Join(s.Fabric.kinds(), ", ") }},
+		{"RDMA devices", func(s setup) string { return joined(s.Fabric.kinds()) }},
 		{"NVIDIA GPUs", func(s setup) string { return strconv.Itoa(len(s.Fabric.GPUs)) }},
 	} {
-		by := map[string][]string{}
-		for _, h := range hosts {
-			v := property.of(h[0])
-			by[v] = append(by[v], h[0].who.Host)
+		if values := valuesOf(hosts, property.of); len(values) > 1 {
+			differ = append(differ, notice.HostProperty{Name: property.name, Values: values})
 		}
-		if len(by) < 2 {
-			continue
-		}
-		var values []string
-		for _, v := range slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(len(by[b])-len(by[a]), cmp.Compare(a, b)) }) {
-			values = append(values, fmt.Sprintf("%s (%s)", orNone(v), hostRange(by[v])))
-		}
-		const most = 4
-		if len(values) > most {
-			values = append(values[:most], fmt.Sprintf("and %d more", len(values)-most))
-		}
-		differ = append(differ, property.name+" "+strings.Join(values, ", "))
 	}
 	if len(differ) > 0 {
-		return warn(name, "leave out the hosts that differ, or set them alike: every collective is as slow as its slowest host", "they differ: %s", strings.Join(differ, "; "))
+		return found(name, notice.HostsDiffer{Properties: differ})
 	}
-	return fine(name, "%d alike: %s, %s, %s", len(hosts), orUnknown(m.CPU), units.Count(hosts[0][0].Node.CPUs, "CPU"), binary(m.MemoryB))
+	return found(name, notice.HostsAlike{Hosts: len(hosts), CPU: orUnknown(m.CPU), CPUs: hosts[0][0].Node.CPUs,
+		Memory: memory})
+}
+
+// valuesOf are the values of a property with their hosts, the most frequent first.
+func valuesOf(hosts [][]setup, of func(setup) string) (values []notice.HostValue) {
+	by := map[string][]string{}
+	for _, h := range hosts {
+		v := orNone(of(h[0]))
+		by[v] = append(by[v], h[0].who.Host)
+	}
+	for _, v := range slices.Sorted(maps.Keys(by)) {
+		values = append(values, notice.HostValue{Value: v, Hosts: by[v]})
+	}
+	slices.SortStableFunc(values, func(a, b notice.HostValue) int { return len(b.Hosts) - len(a.Hosts) })
+	return values
+}
+
+// joined writes ports in one line.
+func joined(kinds []notice.PortKind) string {
+	var list []string
+	for _, k := range kinds {
+		list = append(list, k.String())
+	}
+	return strings.Join(list, ", ")
 }
 
 // memoryOf tells memories apart that differ by more than what the firmware keeps.

@@ -2,9 +2,9 @@ package main
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -31,6 +31,9 @@ func TestReadNode(t *testing.T) {
 }
 
 func TestCheckCPUs(t *testing.T) {
+	cpus := func(ranks, online, least, most int, free bool) notice.RankCPUs {
+		return notice.RankCPUs{Ranks: ranks, CPUs: online, Binding: notice.Binding{Least: least, Most: most, Free: free}}
+	}
 	for name, c := range map[string]struct {
 		online int
 		numa   []string
@@ -38,14 +41,20 @@ func TestCheckCPUs(t *testing.T) {
 		cpus   []string // of each rank
 		want   want
 	}{
-		"bound":           {8, []string{"0-3", "4-7"}, 0, []string{"0-1", "2-3", "4-5", "6-7"}, want{passed, "4 ranks on 8 CPUs, bound to 2 each"}},
-		"bound unequally": {8, nil, 0, []string{"0-1", "2-7"}, want{passed, "bound to 2 to 6 each"}},
-		"one node":        {8, []string{"0-7"}, 0, []string{"0-7", "0-7"}, want{passed, "2 ranks on 8 CPUs, not bound"}},
-		"two nodes":       {8, []string{"0-3", "4-7"}, 0, []string{"0-7", "0-3"}, want{caution, "1 may wander between 2 NUMA nodes"}},
-		"crowded":         {2, nil, 0, []string{"0-1", "0-1", "0-1"}, want{caution, "3 ranks share 2 cores"}},
-		"on one core":     {8, nil, 0, []string{"0", "0", "1-3"}, want{caution, "2 ranks share 1 core (bound to CPUs 0)"}},
-		"quota":           {8, nil, 1.5, []string{"0-7", "0-7", "0-7"}, want{caution, "cgroup quota of 1.5 CPUs"}},
-		"unknown":         {8, nil, 0, []string{"0-7", ""}, want{passed, "is not known"}},
+		"bound": {8, []string{"0-3", "4-7"}, 0, []string{"0-1", "2-3", "4-5", "6-7"}, want{passed, cpus(4, 8, 2,
+			2, false)}},
+		"bound unequally": {8, nil, 0, []string{"0-1", "2-7"}, want{passed, cpus(2, 8, 2, 6, false)}},
+		"one node":        {8, []string{"0-7"}, 0, []string{"0-7", "0-7"}, want{passed, cpus(2, 8, 8, 8, true)}},
+		"two nodes": {8, []string{"0-3", "4-7"}, 0, []string{"0-7", "0-3"},
+			want{caution, notice.RanksAcrossNUMA{RankCPUs: cpus(2, 8, 4, 8, false), Moving: 1, Nodes: 2}}},
+		"crowded": {2, nil, 0, []string{"0-1", "0-1", "0-1"},
+			want{caution, notice.CoresShared{RankCPUs: cpus(3, 2, 2, 2, true), Sharing: 3, Cores: 2}}},
+		"on one core": {8, nil, 0, []string{"0", "0", "1-3"},
+			want{caution, notice.CoresShared{RankCPUs: cpus(3, 8, 1, 3, false), Sharing: 2, Cores: 1, Why: "bound to CPUs 0"}}},
+		"quota": {8, nil, 1.5, []string{"0-7", "0-7", "0-7"},
+			want{caution, notice.CoresShared{RankCPUs: cpus(3, 8, 8, 8, true), Sharing: 3, Cores: 2,
+				Why: "cgroup quota of 1.5 CPUs"}}},
+		"unknown": {8, nil, 0, []string{"0-7", ""}, want{passed, cpus(2, 8, 0, 8, false)}},
 	} {
 		host := hostOf(len(c.cpus), setup{Node: node{CPUs: c.online, NUMA: c.numa}})
 		for i := range host {
@@ -57,21 +66,33 @@ func TestCheckCPUs(t *testing.T) {
 
 func TestCheckSpeed(t *testing.T) {
 	two := []string{"0", "1"}
+	governor := func(name notice.Governor) notice.CPUGovernor { return notice.CPUGovernor{Governor: name} }
 	for name, c := range map[string]struct {
 		rows []row
 		want want
 	}{
-		"performance":      {byRank(checkGovernor)(hostOf(1, setup{Node: node{Machine: result.Machine{Governor: "performance"}}})), want{passed, "performance"}},
-		"powersave":        {byRank(checkGovernor)(hostOf(1, setup{Node: node{Machine: result.Machine{Governor: "performance, powersave"}}})), want{caution, "powersave"}},
-		"no governor":      {byRank(checkGovernor)(hostOf(1, setup{Node: node{Machine: result.Machine{Governor: "unknown"}}})), want{passed, "not shown"}},
-		"balancing":        {checkBalancing(hostOf(1, setup{Node: node{NUMA: two, Balancing: 1}})), want{caution, "on"}},
-		"no balancing":     {checkBalancing(hostOf(1, setup{Node: node{NUMA: two}})), want{passed, "off"}},
-		"one node":         {checkBalancing(hostOf(1, setup{Node: node{NUMA: two[:1], Balancing: 1}})), want{passed, "one NUMA node"}},
-		"balancing hidden": {checkBalancing(hostOf(1, setup{Node: node{NUMA: two, Balancing: unknown}})), want{passed, "not known"}},
-		"busy":             {checkLoad(hostOf(1, setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2.01}}})), want{caution, "2.01 on 8 CPUs"}},
-		"quiet":            {checkLoad(hostOf(1, setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2}}})), want{passed, "2.00 on 8 CPUs"}},
-		"huge pages":       {checkHugePages(hostOf(1, setup{Node: node{HugePages: "never"}})), want{passed, "never"}},
-		"no huge pages":    {checkHugePages(hostOf(1, setup{})), want{passed, "not known"}},
+		"performance": {byRank(checkGovernor)(hostOf(1,
+			setup{Node: node{Machine: result.Machine{Governor: "performance"}}})), want{passed, governor("performance")}},
+		"powersave": {byRank(checkGovernor)(hostOf(1,
+			setup{Node: node{Machine: result.Machine{Governor: "performance, powersave"}}})),
+			want{caution, notice.SlowGovernor{CPUGovernor: governor("performance, powersave")}}},
+		"no governor": {byRank(checkGovernor)(hostOf(1,
+			setup{Node: node{Machine: result.Machine{Governor: "unknown"}}})), want{passed, governor("")}},
+		"balancing": {checkBalancing(hostOf(1, setup{Node: node{NUMA: two, Balancing: 1}})), want{caution,
+			notice.NUMABalancingOn{}}},
+		"no balancing": {checkBalancing(hostOf(1, setup{Node: node{NUMA: two}})), want{passed,
+			notice.NUMABalancing{State: notice.BalancingOff}}},
+		"one node": {checkBalancing(hostOf(1, setup{Node: node{NUMA: two[:1], Balancing: 1}})), want{passed,
+			notice.NUMABalancing{State: notice.OneNUMANode}}},
+		"balancing hidden": {checkBalancing(hostOf(1, setup{Node: node{NUMA: two, Balancing: unknown}})), want{passed,
+			notice.NUMABalancing{State: notice.BalancingUnknown}}},
+		"busy": {checkLoad(hostOf(1, setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2.01}}})),
+			want{caution, notice.HostBusy{CPULoad: notice.CPULoad{Load: 2.01, CPUs: 8}}}},
+		"quiet": {checkLoad(hostOf(1, setup{Node: node{CPUs: 8, Machine: result.Machine{Load1: 2}}})),
+			want{passed, notice.CPULoad{Load: 2, CPUs: 8}}},
+		"huge pages": {checkHugePages(hostOf(1, setup{Node: node{HugePages: "never"}})), want{passed,
+			notice.HugePages{Setting: "never"}}},
+		"no huge pages": {checkHugePages(hostOf(1, setup{})), want{passed, notice.HugePages{Setting: "unknown"}}},
 	} {
 		expect(t, name, c.rows, c.want)
 	}
@@ -86,7 +107,8 @@ func TestBusiestHost(t *testing.T) {
 		rows = append(rows, r.on(i))
 	}
 	got := mergeRows(rows, ranks)
-	if len(got) != 1 || !strings.Contains(got[0].Found, "11.00") || !strings.HasSuffix(got[0].Found, "(on b; better elsewhere)") {
+	expect(t, "busiest", got, want{caution, notice.HostBusy{CPULoad: notice.CPULoad{Load: 11, CPUs: 8}}})
+	if got[0].worst != "b" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -99,25 +121,38 @@ func TestCheckAlikeHosts(t *testing.T) {
 		}
 		return hosts
 	}
+	alike := want{passed, notice.HostsAlike{Hosts: 3, CPU: "EPYC", CPUs: 8, Memory: 100 * gib}}
+	differ := func(words ...string) want { // name, value, value of n2
+		var all []notice.HostProperty
+		for w := range slices.Chunk(words, 3) {
+			all = append(all, notice.HostProperty{Name: w[0], Values: []notice.HostValue{{Value: w[1], Hosts: []string{"n1",
+				"n3"}},
+				{Value: w[2], Hosts: []string{"n2"}}}})
+		}
+		return want{caution, notice.HostsDiffer{Properties: all}}
+	}
 	for name, c := range map[string]struct {
 		spoil func(*setup) // of n2
 		want  want
 	}{
-		"alike":       {func(*setup) {}, want{passed, "3 alike: EPYC, 8 CPUs, 100 GiB"}},
-		"CPU":         {func(s *setup) { s.Node.Machine.CPU = "Xeon" }, want{caution, "CPU EPYC (n1, n3), Xeon (n2)"}},
-		"CPUs":        {func(s *setup) { s.Node.CPUs = 6 }, want{caution, "number of CPUs 8 (n1, n3), 6 (n2)"}},
-		"memory":      {func(s *setup) { s.Node.Machine.MemoryB = 50 * gib }, want{caution, "memory 100 GiB (n1, n3), 50 GiB (n2)"}},
-		"firmware's":  {func(s *setup) { s.Node.Machine.MemoryB = 98 * gib }, want{passed, "alike"}},
-		"kernel":      {func(s *setup) { s.Node.Machine.Kernel = "5.15" }, want{caution, "kernel 6.1 (n1, n3), 5.15 (n2)"}},
-		"huge pages":  {func(s *setup) { s.Node.HugePages = "never" }, want{caution, "huge pages always (n1, n3), never (n2)"}},
-		"a port down": {func(s *setup) { s.Fabric.Ports = []rdmaPort{{State: "DOWN"}} }, want{caution, "RDMA devices 1 x InfiniBand 400 (n1, n3), none (n2)"}},
-		"GPUs":        {func(s *setup) { s.Fabric.GPUs = []string{"0000:01:00.0"} }, want{caution, "NVIDIA GPUs 0 (n1, n3), 1 (n2)"}},
-		"container":   {func(s *setup) { s.Node.Machine.Container = "docker" }, want{caution, "container none (n1, n3), docker (n2)"}},
-		"two of them": {func(s *setup) { s.Node.Machine.OS, s.Node.CPUs = "RHEL", 7 }, want{caution, "8 (n1, n3), 7 (n2); operating system Debian (n1, n3), RHEL (n2)"}},
+		"alike":      {func(*setup) {}, alike},
+		"CPU":        {func(s *setup) { s.Node.Machine.CPU = "Xeon" }, differ("CPU", "EPYC", "Xeon")},
+		"CPUs":       {func(s *setup) { s.Node.CPUs = 6 }, differ("number of CPUs", "8", "6")},
+		"memory":     {func(s *setup) { s.Node.Machine.MemoryB = 50 * gib }, differ("memory", "100 GiB", "50 GiB")},
+		"firmware's": {func(s *setup) { s.Node.Machine.MemoryB = 98 * gib }, alike},
+		"kernel":     {func(s *setup) { s.Node.Machine.Kernel = "5.15" }, differ("kernel", "6.1", "5.15")},
+		"huge pages": {func(s *setup) { s.Node.HugePages = "never" }, differ("huge pages", "always", "never")},
+		"a port down": {func(s *setup) { s.Fabric.Ports = []rdmaPort{{State: "DOWN"}} }, differ("RDMA devices",
+			"1 x InfiniBand 400", "none")},
+		"GPUs":      {func(s *setup) { s.Fabric.GPUs = []string{"0000:01:00.0"} }, differ("NVIDIA GPUs", "0", "1")},
+		"container": {func(s *setup) { s.Node.Machine.Container = "docker" }, differ("container", "none", "docker")},
+		"two of them": {func(s *setup) { s.Node.Machine.OS, s.Node.CPUs = "RHEL", 7 }, differ("number of CPUs", "8", "7",
+			"operating system", "Debian", "RHEL")},
 	} {
 		hosts := good()
 		c.spoil(&hosts[1][0])
 		expect(t, name, []row{checkAlikeHosts(hosts)}, c.want)
 	}
-	expect(t, "one host", []row{checkAlikeHosts(good()[:1])}, want{passed, "n1: EPYC, 100 GiB, Debian"})
+	expect(t, "one host", []row{checkAlikeHosts(good()[:1])}, want{passed, notice.OneHost{Host: "n1", CPU: "EPYC",
+		Memory: 100 * gib, System: "Debian"}})
 }

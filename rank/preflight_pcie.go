@@ -2,14 +2,12 @@ package main
 
 import (
 	byteorder "encoding/binary"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
-	"busbar/internal/advice"
-	"busbar/internal/units"
+	"busbar/internal/notice"
 )
 
 // pcie is what lies between the devices of a host: an IOMMU that translates, or bridges with ACS that send what one
@@ -100,21 +98,21 @@ func (f fabric) direct() bool { return len(f.GPUs) > 0 || len(f.Ports) > 0 }
 func checkIOMMU(host []setup) []row {
 	const name = "IOMMU"
 	f := host[0].Fabric
+	state := notice.IOMMUPasses
 	switch {
 	case host[0].Node.Virtual:
-		return []row{fine(name, "a virtual machine: its host decides")}
+		state = notice.IOMMUVirtual
 	case len(f.Translated) > 0:
-		return []row{warn(name, advice.IOMMU,
-			"it translates for %s: GPUs and adapters reach each other slowly, or not at all", strings.Join(clipList(f.Translated), ", "))}
+		return []row{found(name, notice.IOMMUTranslates{Devices: f.Translated})}
 	case f.Units == 0:
-		return []row{fine(name, "off")}
+		state = notice.IOMMUOff
 	case !f.direct():
-		return []row{fine(name, "on; no GPU or RDMA device minds")}
+		state = notice.IOMMUUnused
 	}
-	return []row{fine(name, "on, passes GPUs and adapters through")}
+	return []row{found(name, notice.IOMMU{State: state})}
 }
 
-// checkACS looks for bridges that keep devices from talking to each other; nothing is said where there are none.
+// checkACS looks for bridges that keep devices from talking to each other; nothing is reported where there are none.
 func checkACS(host []setup) []row {
 	const name = "PCIe ACS"
 	f := host[0].Fabric
@@ -122,19 +120,9 @@ func checkACS(host []setup) []row {
 	case !f.direct() || host[0].Node.Virtual:
 		return nil
 	case len(f.Redirect) > 0:
-		return []row{warn(name, advice.ACS,
-			"%d of %d bridges send traffic between devices through the processor: %s", len(f.Redirect), f.Bridges, strings.Join(clipList(f.Redirect), ", "))}
+		return []row{found(name, notice.ACSRedirects{Redirecting: len(f.Redirect), Of: f.Bridges, Bridges: f.Redirect})}
 	case f.Hidden:
-		return []row{fine(name, "only root can see it: sudo lspci -vvv | grep ACSCtl (ReqRedir+ is bad for GPUs)")}
+		return []row{found(name, notice.ACSHidden{})}
 	}
-	return []row{fine(name, "%s, none redirects", units.Count(f.Bridges, "bridge"))}
-}
-
-// clipList shortens a long list.
-func clipList(list []string) []string {
-	const most = 4
-	if len(list) <= most {
-		return list
-	}
-	return append(append([]string{}, list[:most]...), fmt.Sprintf("and %d more", len(list)-most))
+	return []row{found(name, notice.ACSBridges{Bridges: f.Bridges})}
 }

@@ -4,6 +4,8 @@ import (
 	byteorder "encoding/binary"
 	"slices"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 // configSpace is a bridge's configuration space whose chain of capabilities ends in ACS with that control register.
@@ -73,22 +75,26 @@ func TestAccessControl(t *testing.T) {
 }
 
 func TestCheckPCIe(t *testing.T) {
-	gpus := []string{"0000:01:00.0"}
+	gpus, five := []string{"0000:01:00.0"}, []string{"a", "b", "c", "d", "e"}
+	iommu := func(s notice.IOMMUState) want { return want{passed, notice.IOMMU{State: s}} }
+	bridges := func(n int) []want { return []want{{passed, notice.ACSBridges{Bridges: n}}} }
 	for name, c := range map[string]struct {
 		p       pcie
 		virtual bool
 		iommu   want
 		acs     []want
 	}{
-		"nothing":      {pcie{}, false, want{passed, "off"}, nil},
-		"no device":    {pcie{Units: 2}, false, want{passed, "no GPU or RDMA device"}, nil},
-		"off":          {pcie{GPUs: gpus, Bridges: 4}, false, want{passed, "off"}, []want{{passed, "4 bridges, none redirects"}}},
-		"pass-through": {pcie{GPUs: gpus, Units: 2}, false, want{passed, "passes"}, []want{{passed, "0 bridges"}}},
-		"translates":   {pcie{GPUs: gpus, Units: 2, Translated: gpus}, false, want{caution, "0000:01:00.0"}, []want{{passed, ""}}},
-		"redirects": {pcie{GPUs: gpus, Bridges: 9, Redirect: []string{"a", "b", "c", "d", "e"}}, false, want{passed, ""},
-			[]want{{caution, "5 of 9 bridges send traffic between devices through the processor: a, b, c, d, and 1 more"}}},
-		"hidden":    {pcie{GPUs: gpus, Hidden: true}, false, want{passed, ""}, []want{{passed, "only root"}}},
-		"a machine": {pcie{GPUs: gpus, Units: 1, Translated: gpus, Redirect: gpus}, true, want{passed, "virtual"}, nil},
+		"nothing":      {pcie{}, false, iommu(notice.IOMMUOff), nil},
+		"no device":    {pcie{Units: 2}, false, iommu(notice.IOMMUUnused), nil},
+		"off":          {pcie{GPUs: gpus, Bridges: 4}, false, iommu(notice.IOMMUOff), bridges(4)},
+		"pass-through": {pcie{GPUs: gpus, Units: 2}, false, iommu(notice.IOMMUPasses), bridges(0)},
+		"translates": {pcie{GPUs: gpus, Units: 2, Translated: gpus}, false, want{caution,
+			notice.IOMMUTranslates{Devices: gpus}},
+			bridges(0)},
+		"redirects": {pcie{GPUs: gpus, Bridges: 9, Redirect: five}, false, iommu(notice.IOMMUOff),
+			[]want{{caution, notice.ACSRedirects{Redirecting: 5, Of: 9, Bridges: five}}}},
+		"hidden":    {pcie{GPUs: gpus, Hidden: true}, false, iommu(notice.IOMMUOff), []want{{passed, notice.ACSHidden{}}}},
+		"a machine": {pcie{GPUs: gpus, Units: 1, Translated: gpus, Redirect: gpus}, true, iommu(notice.IOMMUVirtual), nil},
 	} {
 		host := hostOf(1, setup{Fabric: fabric{pcie: c.p}, Node: node{Virtual: c.virtual}})
 		expect(t, name, checkIOMMU(host), c.iommu)

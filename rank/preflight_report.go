@@ -1,21 +1,41 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"sync"
 
+	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
+
+// verdict is what a check comes to.
+type verdict string
+
+// The verdicts. With a warning a run works, but its results or its end may not be what they seem.
+const (
+	passed  verdict = "ok"
+	caution verdict = "warning"
+	problem verdict = "problem"
+)
+
+var verdicts = map[notice.Severity]verdict{notice.Info: passed, notice.Warning: caution, notice.Error: problem}
+
+// meaning is what the worst severity means for a run.
+var meaning = map[notice.Severity]string{
+	notice.Info:    "Ready",
+	notice.Warning: "A run works, mind the warnings",
+	notice.Error:   "Not ready",
+}
 
 // checklist is what preflight found so far, on rank 0. The watchdog or the side channel may cut it short while the
 // ranks are stuck in what is being checked.
 type checklist struct {
 	title  string
-	asJSON bool
+	format document.Format
 	out    io.Writer
 	ranks  []rankFacts
 
@@ -34,114 +54,94 @@ func (c *checklist) add(rows ...row) {
 	c.rows = append(c.rows, rows...)
 }
 
-// hasProblem says whether one of these checks found something that ends a run.
+// hasProblem reports whether one of these checks found something that ends a run.
 func (c *checklist) hasProblem(checks ...string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.rows, func(r row) bool { return r.Verdict == problem && slices.Contains(checks, r.Check) })
+	return slices.ContainsFunc(c.rows, func(r row) bool {
+		return r.Severity == notice.Error && slices.Contains(checks, r.Check)
+	})
 }
 
-// cutShort reports what is known when the job ends in the middle, with the reason. It does nothing for nil, or after write.
+// cutShort reports what is known when the job ends in the middle, with the reason. It does nothing for nil, or after
+// write.
 func (c *checklist) cutShort(reason string) {
 	if c == nil {
 		return
 	}
-	found, _, _ := strings.Cut(reason, "\n")
-	c.add(bad("communication", "see the rank and host that are named: its log, its network, and whether the others can reach it; later checks were not made", "%s", found))
+	c.add(found("communication", notice.PreflightStopped{Reason: reason}))
 	_, _ = c.write() // the job ends anyway
 }
 
-// write writes the report, once, and returns the worst verdict.
-func (c *checklist) write() (verdict, error) {
+// write writes the report, once, and returns the worst severity.
+func (c *checklist) write() (notice.Severity, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	rows := mergeRows(c.rows, c.ranks)
-	worst := worstOf(rows)
+	worst := notice.Info
+	for _, r := range rows {
+		worst = max(worst, r.Severity)
+	}
 	if c.written {
 		return worst, nil
 	}
 	c.written = true
-	if !c.asJSON {
-		_, err := io.WriteString(c.out, table(c.title, rows, c.ranks))
-		return worst, err
-	}
-	text, err := json.Marshal(struct {
-		Verdict verdict `json:"verdict"`
-		Rows    []row   `json:"rows"`
-	}{worst, rows})
-	if err == nil {
-		_, err = c.out.Write(append(text, '\n'))
-	}
-	return worst, err
+	return worst, c.document(rows, worst).Write(c.out, c.format)
 }
 
-func worstOf(rows []row) verdict {
-	worst := 0
+// preflightReport is the values of the JSON.
+type preflightReport struct {
+	Verdict verdict       `json:"verdict"`
+	Rows    []reportedRow `json:"rows"` // in the order of the notices
+}
+
+// reportedRow is a row of the JSON.
+type reportedRow struct {
+	Check   string      `json:"check"`
+	Verdict verdict     `json:"verdict"`
+	Code    notice.Code `json:"code"`
+	Found   string      `json:"found"`
+	Advice  string      `json:"advice"` // what to do; empty if all is well
+	Where   []string    `json:"where"`  // hosts, and ranks where not all of a host are meant
+	Worst   string      `json:"worst,omitempty"`
+}
+
+// todo is what to do; "" where all is well.
+func (r row) todo() string {
+	if r.Severity == notice.Info {
+		return ""
+	}
+	return r.Advice()
+}
+
+// show adds the row to a table, and below it what to do. Findings are in capitals, to be found at a glance.
+func (r row) show(table *document.Table) {
+	if r.Severity == notice.Info {
+		table.Row(string(passed), r.Check, r.Text())
+		return
+	}
+	table.Row(strings.ToUpper(string(verdicts[r.Severity])), r.Check, fmt.Sprintf("%s [%s]", r.Text(), r.Code()))
+	head := "  advice"
+	for line := range strings.Lines(r.todo()) {
+		table.Row("", head, strings.TrimSpace(line))
+		head = ""
+	}
+}
+
+// document is the rows as a table, each with what to do, and the verdict on the whole.
+func (c *checklist) document(rows []row, worst notice.Severity) *document.Document {
+	d := &document.Document{Kind: "preflight", Title: c.title}
+	table := &document.Table{Columns: []document.Column{{Name: "verdict"}, {Name: "check"}, {Name: "found", Wrap: true}}}
+	data, count := preflightReport{Verdict: verdicts[worst]}, map[notice.Severity]int{}
 	for _, r := range rows {
-		worst = max(worst, slices.Index(verdicts, r.Verdict))
+		count[r.Severity]++
+		d.Notices = append(d.Notices, r.Notice)
+		data.Rows = append(data.Rows, reportedRow{r.Check, verdicts[r.Severity], r.Code(), r.Message(), r.todo(),
+			r.where(c.ranks), r.worst})
+		r.show(table)
 	}
-	return verdicts[worst]
-}
-
-// table is the report for people, 80 columns wide.
-func table(title string, rows []row, ranks []rankFacts) string {
-	const width, indent = 80, 27
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", title)
-	count := map[verdict]int{}
-	for _, r := range rows {
-		count[r.Verdict]++
-		text := shorten(r.Found)
-		if at := r.place(ranks); at != "" {
-			text = at + ": " + text
-		}
-		mark := string(r.Verdict)
-		if r.Verdict != passed { // found at a glance, without colour
-			mark = strings.ToUpper(mark)
-		}
-		for i, line := range wrap(text, width-indent) {
-			if i > 0 {
-				mark, r.Check = "", ""
-			}
-			fmt.Fprintf(&b, "%-8s %-17s %s\n", mark, r.Check, line)
-		}
-		for i, line := range wrap(shorten(r.Advice), width-indent-3) {
-			lead := "->"
-			if i > 0 {
-				lead = "  "
-			}
-			if line != "" {
-				fmt.Fprintf(&b, "%-*s%s %s\n", indent, "", lead, line)
-			}
-		}
-	}
-	fmt.Fprintf(&b, "\n%s, %s, %d ok: %s\n", units.Count(count[problem], "problem"), units.Count(count[caution], "warning"), count[passed], meaning[worstOf(rows)])
-	return b.String()
-}
-
-// shorten leaves out of a message of several lines its indentation and the list of places that were tried.
-func shorten(text string) string {
-	var lines []string
-	tried := -1
-	for line := range strings.Lines(text) {
-		switch {
-		case strings.TrimSpace(line) == "tried:":
-			tried = 0
-		case tried >= 0 && strings.HasPrefix(line, "  "):
-			tried++
-		default:
-			lines = append(lines, strings.Join(strings.Fields(line), " "))
-		}
-	}
-	if tried > 0 {
-		lines = append(lines, fmt.Sprintf("(%s tried, --json lists them)", units.Count(tried, "place")))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// meaning is what a verdict on the whole says of a run.
-var meaning = map[verdict]string{
-	passed:  "ready",
-	caution: "a run works, mind the warnings",
-	problem: "not ready",
+	d.Data = data
+	d.Add(table, &document.Section{Title: fmt.Sprintf("%s: %s, %s, %d ok", meaning[worst],
+		units.Count(count[notice.Error], "problem"), units.Count(count[notice.Warning], "warning"), count[notice.Info])})
+	return d
 }

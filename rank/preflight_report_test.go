@@ -3,78 +3,111 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"busbar/cudart/nccl"
+	"busbar/internal/dl"
+	"busbar/internal/document"
+	"busbar/internal/golden"
+	"busbar/internal/notice"
 )
 
-func TestReportAsTable(t *testing.T) {
-	ranks := ranksOf(2, "node1", "node2")
-	rows := mergeRows([]row{
-		fine("MPI", "Open MPI"),
-		warn("load", "end it", "much").on(2, 3),
-		bad("NCCL", "install it:\n  Debian:   apt", "none\ntried:\n  /a/libnccl.so.2: no such file\n  /b"),
-		bad("output", "write elsewhere, "+strings.Repeat("or there ", 12)+"or not at all", "%s", strings.Repeat("word ", 15)+"end").on(0),
-	}, ranks)
-	got := table("Preflight of some ranks", rows, ranks)
-	const want = `Preflight of some ranks
+// sampleList is a checklist with a row of each verdict.
+func sampleList(out io.Writer, format document.Format) *checklist {
+	c := &checklist{title: "Preflight of some ranks", format: format, out: out, ranks: ranksOf(2, "node1", "node2")}
+	failed := notice.Failed{Problem: "no NCCL library\n  at all", Tried: notice.Places{"/a/libnccl.so.2: no such file",
+		"/b: <none>"},
+		Remedy: "install it:\n  Debian:   apt"}
+	folder := strings.Repeat("long ", 15) + "name"
+	c.add(found("ranks", notice.RanksAlike{Ranks: 4}),
+		found("load", notice.HostBusy{CPULoad: notice.CPULoad{Load: 9, CPUs: 8}}).on(2, 3),
+		found("NCCL", notice.NCCLUnusable{Failed: failed}),
+		found("output", notice.OutputFull{Folder: folder, Free: 4096}).graded(notice.Error).on(0))
+	return c
+}
 
-ok       MPI               Open MPI
-WARNING  load              node2: much
-                           -> end it
-PROBLEM  NCCL              none
-                           (2 places tried, --json lists them)
-                           -> install it:
-                              Debian: apt
-PROBLEM  output            rank 0 on node1: word word word word word word word
-                           word word word word word word word word end
-                           -> write elsewhere, or there or there or there or
-                              there or there or there or there or there or there
-                              or there or there or there or not at all
-
-2 problems, 1 warning, 1 ok: not ready
-`
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	for verdict, words := range map[verdict]string{passed: "ready", caution: "a run works, mind the warnings", problem: "not ready"} {
-		if last := table("", []row{{Verdict: verdict}}, ranks); !strings.HasSuffix(last, ": "+words+"\n") {
-			t.Errorf("%s: %s", verdict, last)
+// The report has one layout in each format: testdata/preflight.txt, .md and .json.
+func TestReportFormats(t *testing.T) {
+	for format, file := range map[document.Format]string{"": "preflight.txt", document.Markdown: "preflight.md",
+		document.JSON: "preflight.json"} {
+		var out strings.Builder
+		if worst, err := sampleList(&out, format).write(); worst != notice.Error || err != nil {
+			t.Errorf("%s: %s, %v", format, worst, err)
+		}
+		golden.Text(t, filepath.Join("testdata", file), out.String())
+		for line := range strings.Lines(out.String()) {
+			if format == "" && len(line) > 81 {
+				t.Errorf("%d columns: %s", len(line)-1, line)
+			}
 		}
 	}
 }
 
+// decodedReport is the JSON of a report.
+type decodedReport struct {
+	Schema  int
+	Kind    string
+	Verdict verdict
+	Rows    []reportedRow
+	Notices []decodedNotice
+}
+
+// decodedNotice is a notice of a report.
+type decodedNotice struct {
+	Code       notice.Code
+	Severity   notice.Severity
+	Message    string
+	Location   *notice.Location
+	Parameters map[string]any
+	Count      int
+}
+
 func TestReportAsJSON(t *testing.T) {
 	var out strings.Builder
-	c := &checklist{asJSON: true, out: &out, ranks: ranksOf(1, "a", "b")}
-	c.add(fine("MPI", "<Open MPI>"), warn("load", "end it", "much").on(1))
-	if v, err := c.write(); v != caution || err != nil {
-		t.Errorf("%s, %v", v, err)
+	_, _ = sampleList(&out, document.JSON).write()
+	var r decodedReport
+	d := json.NewDecoder(strings.NewReader(out.String()))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil || d.More() || len(r.Rows) != 4 || len(r.Notices) != 4 {
+		t.Fatalf("%v: %s", err, out.String())
 	}
-	want := `{"verdict":"warning","rows":[{"check":"MPI","verdict":"ok","found":"<Open MPI>","advice":"","where":["a","b"]},` +
-		`{"check":"load","verdict":"warning","found":"much","advice":"end it","where":["b"]}]}`
-	var got, wanted any
-	if json.Unmarshal([]byte(out.String()), &got) != nil || json.Unmarshal([]byte(want), &wanted) != nil {
-		t.Fatal(out.String())
+	if r.Schema != document.Schema || r.Kind != "preflight" || r.Verdict != problem {
+		t.Errorf("%+v", r)
 	}
-	a, _ := json.Marshal(got)
-	b, _ := json.Marshal(wanted)
-	if string(a) != string(b) || strings.Count(out.String(), "\n") != 1 {
-		t.Errorf("got %s\nwant %s", out.String(), want)
+	for i, n := range r.Notices {
+		row := r.Rows[i]
+		if n.Code != row.Code || verdicts[n.Severity] != row.Verdict || n.Message != row.Found ||
+			(row.Advice == "") != (row.Verdict == passed) {
+			t.Errorf("row %+v, notice %+v", row, n)
+		}
+	}
+	if tried := r.Notices[2].Parameters["tried"]; len(tried.([]any)) != 2 {
+		t.Errorf("tried %v", tried)
+	}
+	if where := r.Rows[3].Where; !slices.Equal(where,
+		[]string{"rank 0 on node1"}) || r.Notices[3].Location.Subject != where[0] {
+		t.Errorf("%v, %+v", where, r.Notices[3].Location)
 	}
 }
 
-// Whatever ends the job in the middle, what was found until then is said, once.
+// Whatever ends the job in the middle, what was found until then is reported, once.
 func TestReportCutShort(t *testing.T) {
 	var out strings.Builder
-	c := &checklist{asJSON: true, out: &out, ranks: ranksOf(1, "a")}
-	c.add(fine("MPI", "x"))
-	c.cutShort("hang: rank 3 on node7 does not answer\ngoroutine 1")
+	c := &checklist{format: document.JSON, out: &out, ranks: ranksOf(1, "a")}
+	c.add(found("ranks", notice.RanksAlike{Ranks: 1}))
+	c.cutShort("hang: rank 3 on node7 does not answer")
 	first := out.String()
-	if !strings.HasPrefix(first, `{"verdict":"problem"`) || !strings.Contains(first, `"hang: rank 3 on node7 does not answer"`) || !strings.Contains(first, `"x"`) {
-		t.Errorf("%s", first)
+	var r decodedReport
+	if err := json.Unmarshal([]byte(first), &r); err != nil || r.Verdict != problem || len(r.Notices) != 2 ||
+		r.Rows[1].Check != "communication" || r.Notices[1].Parameters["reason"] != "hang: rank 3 on node7 does not answer" {
+		t.Errorf("%v: %s", err, first)
 	}
 	c.cutShort("again")
 	if _, err := c.write(); err != nil || out.String() != first {
@@ -89,31 +122,48 @@ type brokenPipe struct{}
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 func TestReportThatCannotBeWritten(t *testing.T) {
-	for _, asJSON := range []bool{true, false} {
-		c := &checklist{asJSON: asJSON, out: brokenPipe{}, ranks: ranksOf(1, "a")}
-		if _, err := c.write(); err == nil {
-			t.Errorf("JSON %v: no error", asJSON)
+	for _, format := range document.FormatNames() {
+		if _, err := sampleList(brokenPipe{}, document.Format(format)).write(); err == nil {
+			t.Errorf("%s: no error", format)
 		}
 	}
 }
 
-func TestSplitAdvice(t *testing.T) {
-	for text, want := range map[string][2]string{
-		"a: b; do c":                   {"a: b", "do c"},
-		"a; b; do c":                   {"a; b", "do c"},
-		"a":                            {"a", "otherwise"},
-		"none\ntried:\n  x\n  y\ndo z": {"none\ntried:\n  x\n  y", "do z"},
-		"none\ntried:\n  x":            {"none\ntried:\n  x", "otherwise"},
-		"it is old; really\ndo c\n":    {"it is old; really", "do c"},
+// An error with parts keeps them on its way to rank 0; of any other the text is the problem.
+func TestFailureOf(t *testing.T) {
+	load := &nccl.LoadError{Tried: []dl.Attempt{{Candidate: "/a", Why: "none"}}}
+	for name, c := range map[string]struct {
+		err    error
+		tried  notice.Places
+		remedy bool
+	}{
+		"plain":   {errors.New("a; b"), nil, false},
+		"library": {&codeError{exitEnvironment, load}, notice.Places{"/a: none"}, true},
+		"wrapped": {fmt.Errorf("%w\nand more", load), nil, false},
+		"ours":    {&codeError{exitEnvironment, remedied("do c", "a: %s", "b")}, nil, true},
 	} {
-		if found, advice := splitAdvice(text, "otherwise"); found != want[0] || advice != want[1] {
-			t.Errorf("%q: %q, %q", text, found, advice)
+		text, err := json.Marshal(failureOf(c.err))
+		var f failure
+		if err != nil || json.Unmarshal(text, &f) != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if f.Error() != c.err.Error() || !slices.Equal(f.Parts.Tried, c.tried) || (f.Parts.Remedy != "") != c.remedy {
+			t.Errorf("%s: %+v", name, f)
+		}
+		if !c.remedy && f.Parts.Problem != c.err.Error() {
+			t.Errorf("%s: problem %q", name, f.Parts.Problem)
+		}
+		problem := f.Parts.Problem
+		if f.on("rank 1"); f.Text != "rank 1: "+c.err.Error() || f.Parts.Problem != "rank 1: "+problem {
+			t.Errorf("%s: %+v", name, f)
 		}
 	}
 }
 
 func TestPreflightFlags(t *testing.T) {
-	for line, wrong := range map[string]string{"--preflight": "", "--preflight --json": "", "--json": "--preflight", "--preflight --list": "--list"} {
+	for line, wrong := range map[string]string{"--preflight": "", "--preflight --json": "", "--preflight --format md": "",
+		"--json": "--preflight", "--format text": "--preflight", "--preflight --format xml": "xml",
+		"--preflight --list": "--list"} {
 		_, err := parseFlags(strings.Fields(line), noEnv)
 		if (err == nil) != (wrong == "") || err != nil && (codeOf(err) != exitUsage || !strings.Contains(err.Error(), wrong)) {
 			t.Errorf("%s: %v", line, err)
@@ -135,8 +185,15 @@ func TestEveryCheckIsInTheManual(t *testing.T) {
 			}
 		}
 	}
+	for _, m := range regexp.MustCompile(`(?m)^\|.* \| ([^|]*) \|$`).FindAllStringSubmatch(string(manual), -1) {
+		for _, code := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(m[1], -1) {
+			if e := notice.Find(notice.Code(code[1])); e == nil || e.Severity == notice.Info {
+				t.Errorf("docs/preflight.md has %q, the code of no finding", code[1])
+			}
+		}
+	}
 	sources, _ := filepath.Glob("preflight*.go")
-	inCode := regexp.MustCompile(`(?:const name = |(?:fine|warn|bad)\()"([^"]+)"`)
+	inCode := regexp.MustCompile(`(?:const name = |found\()"([^"]+)"`)
 	for _, path := range sources {
 		if strings.HasSuffix(path, "_test.go") {
 			continue

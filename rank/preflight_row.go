@@ -1,37 +1,32 @@
 package main
 
 import (
-	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"busbar/internal/notice"
+	"busbar/internal/ranges"
 )
 
-// verdict is what a check comes to.
-type verdict string
-
-// The verdicts. With a warning a run works, but its figures or its end may not be what they seem.
-const (
-	passed  verdict = "ok"
-	caution verdict = "warning"
-	problem verdict = "problem"
-)
-
-// verdicts are ordered: the worst row's counts.
-var verdicts = []verdict{passed, caution, problem}
-
-// row is what one check found on those ranks that found the same.
+// row is what one check found on those ranks that found the same. Info: it passed.
 type row struct {
-	Check   string   `json:"check"`
-	Verdict verdict  `json:"verdict"`
-	Found   string   `json:"found"`
-	Advice  string   `json:"advice"` // what to do; empty if all is well
-	Where   []string `json:"where"`  // hosts, and ranks where not all of a host are meant
+	Check string
+	notice.Notice
 
 	ranks  []int   // empty: all
-	class  string  // rows of one class differ in an amount alone: the least one's text is shown
+	class  string  // rows of one class differ in an amount alone: that with the smallest is shown
 	amount float64 // in any unit
+	worst  string  // the host of the smallest, if others have more
+}
+
+func found(check string, f notice.Fact) row { return row{Check: check, Notice: notice.New(f)} }
+
+// graded sets how much the row matters.
+func (r row) graded(s notice.Severity) row {
+	r.Severity = s
+	return r
 }
 
 // least makes rows that differ in an amount one.
@@ -40,69 +35,51 @@ func (r row) least(class string, amount float64) row {
 	return r
 }
 
-// on says which ranks a row is about.
+// on sets which ranks a row is about.
 func (r row) on(ranks ...int) row {
 	r.ranks = ranks
 	return r
 }
 
-func fine(check, format string, a ...any) row {
-	return row{Check: check, Verdict: passed, Found: fmt.Sprintf(format, a...)}
-}
-
-func warn(check, advice, format string, a ...any) row {
-	return row{Check: check, Verdict: caution, Found: fmt.Sprintf(format, a...), Advice: advice}
-}
-
-func bad(check, advice, format string, a ...any) row {
-	return row{Check: check, Verdict: problem, Found: fmt.Sprintf(format, a...), Advice: advice}
-}
-
-// mergeRows makes one row of those that say the same of different ranks, in the order in which they first came.
+// mergeRows makes one row of those with the same fact on different ranks, in the order in which they first came.
 func mergeRows(rows []row, ranks []rankFacts) []row {
 	type key struct {
-		check  string
-		v      verdict
-		advice string
-		class  string
+		check    string
+		severity notice.Severity
+		code     notice.Code
+		same     string // the class, or the parameters
 	}
-	type merged struct {
-		row
-		texts int // different ones
-		least []int
-	}
-	var order []*merged
-	by := map[key]*merged{}
+	var merged []row
+	least := map[int][]int{} // ranks of the smallest amount, by merged row
+	at := map[key]int{}
 	for _, r := range rows {
-		k := key{r.Check, r.Verdict, r.Advice, cmp.Or(r.class, r.Found)}
-		m := by[k]
-		if m == nil {
-			m = &merged{row: r, texts: 1, least: r.ranks}
-			m.ranks = slices.Clone(r.ranks)
-			by[k], order = m, append(order, m)
+		k := key{r.Check, r.Severity, r.Code(), r.class}
+		if k.same == "" {
+			parameters, _ := json.Marshal(r.Fact) // facts are plain structs
+			k.same = string(parameters)
+		}
+		i, known := at[k]
+		if !known {
+			i = len(merged)
+			at[k], least[i] = i, r.ranks
+			r.ranks = slices.Clone(r.ranks)
+			merged = append(merged, r)
 			continue
 		}
+		m := &merged[i]
 		m.ranks = append(m.ranks, r.ranks...)
-		if r.Found != m.Found {
-			m.texts++
-		}
+		differ := r.amount != m.amount
 		if r.amount < m.amount {
-			m.Found, m.amount, m.least = r.Found, r.amount, r.ranks
+			m.Fact, m.amount, least[i] = r.Fact, r.amount, r.ranks
+		}
+		if (differ || m.worst != "") && len(least[i]) > 0 {
+			m.worst = ranks[least[i][0]].Host
 		}
 	}
-	out := make([]row, len(order))
-	for i, m := range order {
-		out[i] = m.row
-		if m.texts > 1 && len(m.least) > 0 {
-			out[i].Found += fmt.Sprintf(" (on %s; better elsewhere)", ranks[m.least[0]].Host)
-		}
-		hosts, single := whereabouts(out[i].ranks, ranks)
-		out[i].Where = hosts
-		for _, r := range single {
-			out[i].Where = append(out[i].Where, fmt.Sprintf("rank %d on %s", r.Rank, r.Host))
-		}
+	for i := range merged {
+		merged[i].At.Subject = merged[i].place(ranks)
 	}
-	return out
+	return merged
 }
 
 // whereabouts sorts ranks into hosts that are there with all their ranks, and the rest; none are all.
@@ -137,64 +114,30 @@ func whereabouts(of []int, ranks []rankFacts) (hosts []string, single []report) 
 	return hosts, single
 }
 
-// place says where a row holds, for people; "" where it holds everywhere.
+// place is where a row holds, for people; "" where it holds everywhere alike.
 func (r row) place(ranks []rankFacts) string {
 	hosts, single := whereabouts(r.ranks, ranks)
 	everywhere, _ := whereabouts(nil, ranks)
-	if len(hosts) == len(everywhere) {
-		return ""
-	}
 	var parts []string
-	if len(hosts) > 0 {
-		parts = append(parts, hostRange(hosts))
+	if len(hosts) < len(everywhere) {
+		if len(hosts) > 0 {
+			parts = append(parts, ranges.Names(hosts))
+		}
+		if len(single) > 0 {
+			parts = append(parts, names(single))
+		}
 	}
-	if len(single) > 0 {
-		parts = append(parts, names(single))
+	if r.worst != "" {
+		parts = append(parts, "worst on "+r.worst)
 	}
 	return strings.Join(parts, ", ")
 }
 
-// hostRange shortens a list of hosts: "node01-node08, node11".
-func hostRange(hosts []string) string {
-	const most = 6
-	hosts = slices.SortedFunc(slices.Values(hosts), func(a, b string) int {
-		pa, na := numbered(a)
-		pb, nb := numbered(b)
-		x, _ := strconv.Atoi(na)
-		y, _ := strconv.Atoi(nb)
-		return cmp.Or(cmp.Compare(pa, pb), cmp.Compare(x, y), cmp.Compare(a, b))
-	})
-	var parts []string
-	for i := 0; i < len(hosts); {
-		j := i
-		for j+1 < len(hosts) && hosts[j+1] == nextHost(hosts[j]) {
-			j++
-		}
-		part := hosts[i]
-		if j > i {
-			part += "-" + hosts[j]
-		}
-		parts = append(parts, part)
-		i = j + 1
+// where lists the hosts of a row, and single ranks where not all of a host are meant.
+func (r row) where(ranks []rankFacts) []string {
+	hosts, single := whereabouts(r.ranks, ranks)
+	for _, s := range single {
+		hosts = append(hosts, fmt.Sprintf("rank %d on %s", s.Rank, s.Host))
 	}
-	if len(parts) > most {
-		parts = append(parts[:most], fmt.Sprintf("and %d more", len(parts)-most))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// numbered splits a name into what goes before its last digits, and those.
-func numbered(host string) (prefix, digits string) {
-	prefix = strings.TrimRight(host, "0123456789")
-	return prefix, host[len(prefix):]
-}
-
-// nextHost is the name that would follow: node010 after node09 has no place, node10 has. "" if there is no number.
-func nextHost(host string) string {
-	prefix, digits := numbered(host)
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf("%s%0*d", prefix, len(digits), n+1)
+	return hosts
 }

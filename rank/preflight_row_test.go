@@ -1,16 +1,24 @@
 package main
 
 import (
-	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
-// want is a row as a test wants it: the verdict, and words of what was found.
+// want is a row as a test wants it.
 type want struct {
-	v     verdict
-	words string
+	v    verdict
+	fact notice.Fact
 }
+
+// coded stands for any fact of a code.
+type coded notice.Code
+
+func (c coded) Code() notice.Code { return notice.Code(c) }
 
 // expect compares rows with what is wanted of them.
 func expect(t *testing.T, name string, rows []row, wants ...want) {
@@ -21,11 +29,12 @@ func expect(t *testing.T, name string, rows []row, wants ...want) {
 	}
 	for i, w := range wants {
 		r := rows[i]
-		if r.Verdict != w.v || !strings.Contains(r.Found, w.words) {
-			t.Errorf("%s: %s (%s), want %s (%q)", name, r.Verdict, r.Found, w.v, w.words)
+		_, any := w.fact.(coded)
+		if verdicts[r.Severity] != w.v || r.Code() != w.fact.Code() || !any && !reflect.DeepEqual(r.Fact, w.fact) {
+			t.Errorf("%s: %s, %s %+v, want %s, %s %+v", name, verdicts[r.Severity], r.Code(), r.Fact, w.v, w.fact.Code(), w.fact)
 		}
-		if (r.Advice == "") != (r.Verdict == passed) {
-			t.Errorf("%s: %s with the advice %q", name, r.Verdict, r.Advice)
+		if (r.todo() == "") != (w.v == passed) {
+			t.Errorf("%s: %s with the advice %q", name, w.v, r.todo())
 		}
 	}
 }
@@ -42,34 +51,61 @@ func ranksOf(perHost int, hosts ...string) (ranks []rankFacts) {
 
 func TestMergeRows(t *testing.T) {
 	ranks := ranksOf(2, "node1", "node2", "node3")
-	free := func(n float64) row { return fine("memory", "%g GiB", n).least("free", n) }
+	pages := func(setting string) row { return found("a", notice.HugePages{Setting: setting}) }
+	free := func(n float64) row {
+		return found("memory", notice.CPULoad{Load: notice.Load(n)}).least("free", n)
+	}
 	for name, c := range map[string]struct {
 		rows  []row
-		found string // of the merged rows
-		where string
+		shown []int  // the rows whose facts are shown
+		where string // of the merged rows
+		place string
 	}{
-		"equal":           {[]row{fine("a", "x").on(0, 1), fine("a", "x").on(2, 3)}, "x", "node1 node2"},
-		"of the world":    {[]row{fine("a", "x")}, "x", "node1 node2 node3"},
-		"half a host":     {[]row{fine("a", "x").on(4), fine("a", "x").on(0), fine("a", "x").on(1)}, "x", "node1 rank 4 on node3"},
-		"other words":     {[]row{fine("a", "x").on(0), fine("a", "y").on(1)}, "x y", "rank 0 on node1 rank 1 on node1"},
-		"other checks":    {[]row{fine("a", "x").on(0, 1), fine("b", "x").on(0, 1)}, "x x", "node1 node1"},
-		"other verdicts":  {[]row{fine("a", "x").on(0, 1), warn("a", "z", "x").on(2, 3)}, "x x", "node1 node2"},
-		"other advice":    {[]row{warn("a", "y", "x").on(0, 1), warn("a", "z", "x").on(2, 3)}, "x x", "node1 node2"},
-		"the least":       {[]row{free(9).on(0, 1), free(7).on(2, 3), free(8).on(4, 5)}, "7 GiB (on node2; better elsewhere)", "node1 node2 node3"},
-		"equal amounts":   {[]row{free(9).on(0, 1), free(9).on(2, 3)}, "9 GiB", "node1 node2"},
-		"another class":   {[]row{free(9).on(0, 1), free(8).least("other", 8).on(2, 3)}, "9 GiB 8 GiB", "node1 node2"},
-		"a rank, not all": {[]row{fine("output", "x").on(0)}, "x", "rank 0 on node1"},
+		"equal":        {[]row{pages("x").on(0, 1), pages("x").on(2, 3)}, []int{0}, "node1 node2", "node1-node2"},
+		"of the world": {[]row{pages("x")}, []int{0}, "node1 node2 node3", ""},
+		"half a host": {[]row{pages("x").on(4), pages("x").on(0), pages("x").on(1)}, []int{0}, "node1 rank 4 on node3",
+			"node1, rank 4 on node3"},
+		"other parameters": {[]row{pages("x").on(0), pages("y").on(1)}, []int{0, 1}, "rank 0 on node1 rank 1 on node1",
+			"rank 0 on node1|rank 1 on node1"},
+		"other checks": {[]row{pages("x").on(0, 1), found("b", notice.HugePages{Setting: "x"}).on(0, 1)}, []int{0, 1},
+			"node1 node1",
+			"node1|node1"},
+		"other severities": {[]row{pages("x").on(0, 1), pages("x").graded(notice.Error).on(2, 3)}, []int{0, 1},
+			"node1 node2", "node1|node2"},
+		"other codes": {[]row{found("a", notice.OwnGPUs{}).on(0, 1), found("a", notice.ACSHidden{}).on(2, 3)}, []int{0,
+			1}, "node1 node2", "node1|node2"},
+		"the least": {[]row{free(9).on(0, 1), free(7).on(2, 3), free(8).on(4, 5)}, []int{1}, "node1 node2 node3",
+			"worst on node2"},
+		"least of two": {[]row{free(7).on(0, 1), free(8).on(2, 3)}, []int{0}, "node1 node2",
+			"node1-node2, worst on node1"},
+		"equal amounts": {[]row{free(9).on(0, 1), free(9).on(2, 3), free(9).on(4, 5)}, []int{0}, "node1 node2 node3", ""},
+		"another class": {[]row{free(9).on(0, 1), free(8).least("other", 8).on(2, 3)}, []int{0, 1}, "node1 node2",
+			"node1|node2"},
+		"a rank, not all": {[]row{found("output", notice.OutputFolder{}).on(0)}, []int{0}, "rank 0 on node1",
+			"rank 0 on node1"},
 	} {
-		var found, where []string
-		for _, r := range mergeRows(c.rows, ranks) {
-			found, where = append(found, r.Found), append(where, r.Where...)
+		var where, place []string
+		merged := mergeRows(c.rows, ranks)
+		if len(merged) != len(c.shown) {
+			t.Errorf("%s: %d rows: %+v", name, len(merged), merged)
+			continue
 		}
-		if got := strings.Join(found, " "); got != c.found {
-			t.Errorf("%s: found %q, want %q", name, got, c.found)
+		for i, r := range merged {
+			where, place = append(where, r.where(ranks)...), append(place, r.At.Subject)
+			if !reflect.DeepEqual(r.Fact, c.rows[c.shown[i]].Fact) {
+				t.Errorf("%s: row %d has %+v", name, i, r.Fact)
+			}
 		}
 		if got := strings.Join(where, " "); got != c.where {
 			t.Errorf("%s: where %q, want %q", name, got, c.where)
 		}
+		if got := strings.Join(place, "|"); got != c.place {
+			t.Errorf("%s: place %q, want %q", name, got, c.place)
+		}
+	}
+	if rows := []row{free(9).on(0), free(7).on(1)}; slices.Equal(mergeRows(rows, ranks)[0].ranks,
+		rows[0].ranks) || len(rows[0].ranks) != 1 {
+		t.Error("the rows themselves were changed")
 	}
 }
 
@@ -84,21 +120,5 @@ func TestPlaceOfRow(t *testing.T) {
 	}
 	if got := (row{ranks: []int{0, 1, 2, 3, 4, 5}}).place(ranks); got != "" {
 		t.Errorf("everywhere: %q", got)
-	}
-}
-
-func TestHostRange(t *testing.T) {
-	many := []string{}
-	for i := range 20 {
-		many = append(many, fmt.Sprintf("n%d", 3*i))
-	}
-	for want, hosts := range map[string][]string{
-		"a": {"a"}, "node08-node11": {"node11", "node09", "node10", "node08"}, "n8-n10": {"n8", "n9", "n10"}, "n1, n3": {"n3", "n1"},
-		"n01, n1": {"n1", "n01"}, "a1-a2, b1": {"b1", "a1", "a2"}, "ip-10-0-1-7-ip-10-0-1-8": {"ip-10-0-1-8", "ip-10-0-1-7"}, "b, x": {"x", "b"},
-		"n0, n3, n6, n9, n12, n15, and 14 more": many, "": {},
-	} {
-		if got := hostRange(hosts); got != want {
-			t.Errorf("%v: %q, want %q", hosts, got, want)
-		}
 	}
 }

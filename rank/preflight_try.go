@@ -2,12 +2,11 @@ package main
 
 import (
 	"errors"
-	"strings"
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/units"
 	"busbar/sweeps"
 )
 
@@ -30,16 +29,15 @@ func tryCase(w bench.World, b bench.Backend, c coll.Case, o bench.Options) (row,
 }
 
 func judgeTrial(r *result.Record) row {
-	name := r.Case.Collective.String()
 	what := r.Case.Point()
+	var f notice.Fact = notice.CollectiveCorrect{Case: what, Ranks: r.Case.World}
 	switch {
 	case r.Status == result.Wrong || r.Check.Result == "wrong":
-		return bad(name, "data is corrupted on its way: try another transport (UCX_TLS, OMPI_MCA_pml, NCCL_P2P_DISABLE=1, NCCL_SHM_DISABLE=1) and another version of the library to find which part does it",
-			"%s: %s", what, r.Reason)
+		f = notice.CollectiveWrong{Case: what, Reason: r.Reason}
 	case r.Status != result.OK:
-		return bad(name, "a run would meet the same; see what the library says on stderr", "%s: %s: %s", what, r.Status, r.Reason)
+		f = notice.CollectiveFailed{Case: what, Status: string(r.Status), Reason: r.Reason}
 	}
-	return fine(name, "%s: every element is right on %s", what, units.Count(r.Case.World, "rank"))
+	return found(r.Case.Collective.String(), f)
 }
 
 // chooseForPreflight is what --backend asks for; that it cannot be had is found by its checks, not an error. Collective.
@@ -53,8 +51,7 @@ func (j *job) chooseForPreflight() (names []string, err error) {
 		return nil, j.elsewhere(err)
 	}
 	if j.rank == 0 {
-		found, advice := splitAdvice(err.Error(), "choose another with --backend")
-		j.checks.add(bad("backend", advice, "%s", found))
+		j.checks.add(found("backend", notice.BackendUnavailable{Failed: failureOf(err).Parts}))
 	}
 	return nil, nil
 }
@@ -82,10 +79,9 @@ func (j *job) notOpened(names []string, err error) error {
 	case !errors.As(err, &known):
 		return err
 	case j.checks.hasProblem("GPUs", "NCCL", "GPU of each rank", "GPU libraries"): // at length
-		j.checks.add(bad(name, "mend what is said above", "%s cannot be opened: no collective was tried", strings.Join(names, ", ")))
+		j.checks.add(found(name, notice.BackendNotTried{Backends: names}))
 	default:
-		found, advice := splitAdvice(err.Error(), "a run would meet the same")
-		j.checks.add(bad(name, advice, "%s", found))
+		j.checks.add(found(name, notice.BackendUnavailable{Failed: failureOf(err).Parts}))
 	}
 	return nil
 }
@@ -131,17 +127,18 @@ func (s *session) checkRoom() error {
 	if name := s.lib.name(); onHosts(name) || name == rehearsal {
 		return nil
 	}
-	limit, why, err := s.backend.room()
+	_, limit, err := s.backend.room()
 	if err == nil && s.world.Rank == 0 {
-		s.j.checks.add(judgeRoom(limit, why.String()))
+		s.j.checks.add(judgeRoom(limit))
 	}
 	return err
 }
 
-func judgeRoom(limit float64, why string) row {
+func judgeRoom(limit notice.MemoryLimit) row {
 	const name = "GPU memory"
-	if limit < gpuMemoryEnough {
-		return warn(name, "nvidia-smi there shows who holds it; sizes that do not fit are left out", "%s", why)
+	m := notice.GPUMemory{Limit: limit}
+	if limit.Bytes < gpuMemoryEnough {
+		return found(name, notice.GPUMemoryShort{GPUMemory: m})
 	}
-	return fine(name, "%s", why)
+	return found(name, m)
 }

@@ -2,13 +2,12 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 
 	"golang.org/x/sys/unix"
 
-	"busbar/internal/advice"
 	"busbar/internal/bench"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 	"busbar/mpi"
 )
@@ -16,22 +15,23 @@ import (
 // checkMPI says which MPI serves the world, and what it allows.
 func checkMPI(i mpi.Info, l mpi.Launch, world int) row {
 	const name = "MPI"
-	found := fmt.Sprintf("%s (%s), thread level %s; launcher: %s", cmp.Or(i.Name, i.Library), i.LibMPIPath, i.ThreadLevel, launcherName(l))
+	used := notice.MPIInUse{Library: cmp.Or(i.Name, i.Library), Path: i.LibMPIPath, ThreadLevel: i.ThreadLevel.String(),
+		Launcher: launcherName(l)}
 	switch {
 	case world == 1 && l.Name == "":
-		return warn(name, "mpirun -np N rank --preflight, or srun -n N", "%s; one rank alone exchanges data with nobody", found)
+		return found(name, notice.OneRankLaunch{MPIInUse: used})
 	case i.ThreadLevel != mpi.ThreadMultiple:
-		return warn(name, "an MPI with MPI_THREAD_MULTIPLE lets the watchdog end a job that hangs; with this one the launcher may have to be ended by hand", "%s", found)
+		return found(name, notice.ThreadLevel{MPIInUse: used})
 	}
-	return fine(name, "%s", found)
+	return found(name, used)
 }
 
 // checkAlikeRanks says what connecting has made sure of: ranks that differ do not come this far.
 func checkAlikeRanks(ranks []rankFacts, l mpi.Launch) row {
 	if n := len(ranks); l.Size > n && n > 1 {
-		return warn("ranks", "all programs of one launch should be rank", "the launcher started %d processes, the world has %d ranks", l.Size, n)
+		return found("ranks", notice.OtherPrograms{Started: l.Size, Ranks: n})
 	}
-	return fine("ranks", "%s of one build, one MPI and one command line", units.Count(len(ranks), "rank"))
+	return found("ranks", notice.RanksAlike{Ranks: len(ranks)})
 }
 
 // checkSideChannel says which ranks reach rank 0 without MPI; rank 0 only.
@@ -40,7 +40,7 @@ func (j *job) checkSideChannel() row {
 		return sideChannel(nil, true, j.ranks)
 	}
 	if j.cfg.noSideChannel {
-		return fine("side channel", "left out by BUSBAR_SIDE_CHANNEL=off: a hang is named by what ranks write in the memory of their hosts")
+		return found("side channel", notice.SideChannel{State: notice.ChannelOff})
 	}
 	if j.hub == nil {
 		return sideChannel(nil, false, j.ranks)
@@ -50,16 +50,16 @@ func (j *job) checkSideChannel() row {
 
 func sideChannel(missing []int, open bool, ranks []rankFacts) row {
 	const name = "side channel"
-	const todo = advice.OpenTCP + "; without it a hang is named by what ranks write in the memory of their hosts, and a signal reaches its own rank alone"
 	switch {
 	case len(ranks) == 1:
-		return fine(name, "one rank needs none")
+		return found(name, notice.SideChannel{State: notice.ChannelUnneeded})
 	case !open:
-		return warn(name, todo, "rank 0 on %s cannot listen on a TCP port", ranks[0].Host)
+		return found(name, notice.SideChannelClosed{Host: ranks[0].Host})
 	case len(missing) > 0:
-		return warn(name, todo, "%s of %d cannot open a TCP connection to rank 0 on %s", units.Count(len(missing), "rank"), len(ranks), ranks[0].Host).on(missing...)
+		return found(name, notice.SideChannelIncomplete{Ranks: len(missing), Of: len(ranks),
+			Host: ranks[0].Host}).on(missing...)
 	}
-	return fine(name, "every rank is connected to rank 0 by TCP")
+	return found(name, notice.SideChannel{State: notice.ChannelOpen})
 }
 
 // clockView is what one rank knows of its clocks against rank 0's.
@@ -111,7 +111,7 @@ const (
 func judgeClocks(all []clockView, nodes int, cost float64) []row {
 	const name = "clocks"
 	if nodes == 1 {
-		return []row{fine(name, "one host, one clock; a reading takes %.0f ns", cost*1e9)}
+		return []row{found(name, notice.OneClock{Reading: units.Nanoseconds(cost)})}
 	}
 	worst, least, most := 0.0, math.Inf(1), math.Inf(-1)
 	for _, c := range all {
@@ -120,18 +120,19 @@ func judgeClocks(all []clockView, nodes int, cost float64) []row {
 		apart := float64(c.Wall-all[0].Wall)/1e9 + c.Offset
 		least, most = min(least, apart), max(most, apart)
 	}
-	rows := []row{fine(name, "those of %d hosts are compared to %.1f us by messages", nodes, worst*1e6)}
+	compared := notice.ClocksCompared{Hosts: nodes, Uncertainty: units.Seconds(worst)}
+	r := found(name, compared)
 	if worst > offsetsPoor {
-		rows[0] = warn(name, "let MPI use the fast network (UCX_NET_DEVICES, OMPI_MCA_btl_tcp_if_include, FI_PROVIDER), on hosts without other work",
-			"those of %d hosts are compared to %.0f us only: who was late by less cannot be told", nodes, worst*1e6)
+		r = found(name, notice.ClocksUncertain{ClocksCompared: compared})
 	}
-	return append(rows, judgeTime(most-least))
+	return []row{r, judgeTime(most - least)}
 }
 
 func judgeTime(apart float64) row {
 	const name = "time of day"
+	day := notice.TimeOfDay{Apart: notice.WallSeconds(apart)}
 	if apart > wallPoor {
-		return warn(name, "start chrony or another NTP client on all hosts: times in files and logs do not line up", "the hosts are %.1f s apart", apart)
+		return found(name, notice.TimeOfDayDiffers{TimeOfDay: day})
 	}
-	return fine(name, "the hosts are within %.3f s", apart)
+	return found(name, day)
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,32 +15,39 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/units"
 	"busbar/mpi"
 )
 
 func TestCheckMPI(t *testing.T) {
 	info := mpi.Info{Name: "Open MPI 4.1.4", LibMPIPath: "/lib/libmpi.so", ThreadLevel: mpi.ThreadMultiple}
 	srun := mpi.Launch{Name: "srun"}
-	expect(t, "good", []row{checkMPI(info, srun, 4)}, want{passed, "Open MPI 4.1.4 (/lib/libmpi.so), thread level multiple; launcher: srun"})
-	expect(t, "one rank of srun", []row{checkMPI(info, srun, 1)}, want{passed, "srun"})
-	expect(t, "alone", []row{checkMPI(info, mpi.Launch{}, 1)}, want{caution, "launcher: none"})
+	used := notice.MPIInUse{Library: "Open MPI 4.1.4", Path: "/lib/libmpi.so", ThreadLevel: "multiple", Launcher: "srun"}
+	expect(t, "good", []row{checkMPI(info, srun, 4)}, want{passed, used})
+	expect(t, "one rank of srun", []row{checkMPI(info, srun, 1)}, want{passed, used})
+	alone, funneled := used, used
+	alone.Launcher, funneled.ThreadLevel = "none", "funneled"
+	expect(t, "alone", []row{checkMPI(info, mpi.Launch{}, 1)}, want{caution, notice.OneRankLaunch{MPIInUse: alone}})
 	info.ThreadLevel = mpi.ThreadFunneled
-	expect(t, "threads", []row{checkMPI(info, srun, 4)}, want{caution, "thread level funneled"})
+	expect(t, "threads", []row{checkMPI(info, srun, 4)}, want{caution, notice.ThreadLevel{MPIInUse: funneled}})
 	ranks := ranksOf(2, "a", "b")
-	expect(t, "ranks", []row{checkAlikeRanks(ranks, mpi.Launch{Size: 4})}, want{passed, "4 ranks of one build"})
-	expect(t, "unknown launcher", []row{checkAlikeRanks(ranks, mpi.Launch{Size: -1})}, want{passed, "4 ranks"})
-	expect(t, "several programs", []row{checkAlikeRanks(ranks, mpi.Launch{Size: 8})}, want{caution, "started 8 processes, the world has 4 ranks"})
+	expect(t, "ranks", []row{checkAlikeRanks(ranks, mpi.Launch{Size: 4})}, want{passed, notice.RanksAlike{Ranks: 4}})
+	expect(t, "unknown launcher", []row{checkAlikeRanks(ranks, mpi.Launch{Size: -1})}, want{passed,
+		notice.RanksAlike{Ranks: 4}})
+	expect(t, "several programs", []row{checkAlikeRanks(ranks, mpi.Launch{Size: 8})}, want{caution,
+		notice.OtherPrograms{Started: 8, Ranks: 4}})
 }
 
 func TestSideChannelRow(t *testing.T) {
 	ranks := ranksOf(2, "a", "b")
-	expect(t, "open", []row{sideChannel(nil, true, ranks)}, want{passed, "every rank"})
-	expect(t, "alone", []row{sideChannel(nil, false, ranks[:1])}, want{passed, "one rank"})
-	expect(t, "deaf", []row{sideChannel(nil, false, ranks)}, want{caution, "rank 0 on a cannot listen"})
+	expect(t, "open", []row{sideChannel(nil, true, ranks)}, want{passed, notice.SideChannel{State: notice.ChannelOpen}})
+	expect(t, "alone", []row{sideChannel(nil, false, ranks[:1])}, want{passed,
+		notice.SideChannel{State: notice.ChannelUnneeded}})
+	expect(t, "deaf", []row{sideChannel(nil, false, ranks)}, want{caution, notice.SideChannelClosed{Host: "a"}})
 	firewall := mergeRows([]row{sideChannel([]int{2, 3}, true, ranks)}, ranks)
-	expect(t, "firewall", firewall, want{caution, "2 ranks of 4 cannot open"})
-	if len(firewall[0].Where) != 1 || firewall[0].Where[0] != "b" {
-		t.Errorf("%v", firewall[0].Where)
+	expect(t, "firewall", firewall, want{caution, notice.SideChannelIncomplete{Ranks: 2, Of: 4, Host: "a"}})
+	if where := firewall[0].where(ranks); !slices.Equal(where, []string{"b"}) {
+		t.Errorf("%v", where)
 	}
 }
 
@@ -48,16 +57,23 @@ func TestJudgeClocks(t *testing.T) {
 		// The second host was started 1000 s later: its raw clock is behind, and further from the time of day.
 		return []clockView{{Wall: day, Uncertainty: uncertainty}, {Offset: -1000, Wall: day + 1000e9 + apart, Uncertainty: uncertainty}}
 	}
+	compared := func(s units.Seconds) notice.ClocksCompared { return notice.ClocksCompared{Hosts: 2, Uncertainty: s} }
+	apart := func(ns int64) notice.TimeOfDay { // with the rounding of a start 1000 s later
+		return notice.TimeOfDay{Apart: notice.WallSeconds(math.Abs(float64(1000e9+ns)/1e9 - 1000))}
+	}
 	for name, c := range map[string]struct {
 		clocks []clockView
 		nodes  int
 		wants  []want
 	}{
-		"one host": {clocks(0, 0), 1, []want{{passed, "a reading takes 21 ns"}}},
-		"good":     {clocks(1.5e-6, 2e6), 2, []want{{passed, "compared to 1.5 us"}, {passed, "within 0.002 s"}}},
-		"slow":     {clocks(300e-6, 0), 2, []want{{caution, "compared to 300 us only"}, {passed, "within 0.000 s"}}},
-		"ahead":    {clocks(1e-6, 3e9), 2, []want{{passed, ""}, {caution, "3.0 s apart"}}},
-		"behind":   {clocks(1e-6, -3e9), 2, []want{{passed, ""}, {caution, "3.0 s apart"}}},
+		"one host": {clocks(0, 0), 1, []want{{passed, notice.OneClock{Reading: 21e-9}}}},
+		"good":     {clocks(1.5e-6, 2e6), 2, []want{{passed, compared(1.5e-6)}, {passed, apart(2e6)}}},
+		"slow": {clocks(300e-6, 0), 2, []want{{caution, notice.ClocksUncertain{ClocksCompared: compared(300e-6)}},
+			{passed, apart(0)}}},
+		"ahead": {clocks(1e-6, 3e9), 2, []want{{passed, compared(1e-6)}, {caution,
+			notice.TimeOfDayDiffers{TimeOfDay: apart(3e9)}}}},
+		"behind": {clocks(1e-6, -3e9), 2, []want{{passed, compared(1e-6)}, {caution,
+			notice.TimeOfDayDiffers{TimeOfDay: apart(-3e9)}}}},
 	} {
 		expect(t, name, judgeClocks(c.clocks, c.nodes, 21e-9), c.wants...)
 	}
@@ -85,16 +101,18 @@ func TestTryCase(t *testing.T) {
 		}
 		return nil
 	}
-	fine := want{passed, "every element is right on"}
+	fine, failed := want{passed, coded("collective-correct")}, want{problem, coded("collective-failed")}
 	for name, c := range map[string]struct {
 		script benchtest.Script
 		sizes  []int
 		wants  [3]want
+		status string // of a failed one
 	}{
-		"good":    {benchtest.Script{}, []int{1, 2, 3, 8}, [3]want{fine, fine, fine}},
-		"corrupt": {benchtest.Script{Corrupt: corrupt}, []int{2}, [3]want{fine, fine, {problem, "rank 1"}}},
-		"memory":  {benchtest.Script{Refuse: refuse}, []int{3}, [3]want{{problem, "no room"}, {problem, "rank 1"}, {problem, "oom"}}},
-		"lacking": {benchtest.Script{Refuse: lacks}, []int{2}, [3]want{{problem, "it has none"}, fine, fine}},
+		"good": {benchtest.Script{}, []int{1, 2, 3, 8}, [3]want{fine, fine, fine}, ""},
+		"corrupt": {benchtest.Script{Corrupt: corrupt}, []int{2}, [3]want{fine, fine, {problem, coded("collective-wrong")}},
+			""},
+		"memory":  {benchtest.Script{Refuse: refuse}, []int{3}, [3]want{failed, failed, failed}, "oom"},
+		"lacking": {benchtest.Script{Refuse: lacks}, []int{2}, [3]want{failed, fine, fine}, "unsupported"},
 	} {
 		for _, n := range c.sizes {
 			for r, err := range benchtest.Run(n, func(w bench.World) error {
@@ -104,10 +122,19 @@ func TestTryCase(t *testing.T) {
 						return err
 					}
 					if w.Rank == 0 {
-						expect(t, name+" "+k.String(), []row{got}, c.wants[i])
-						if !strings.Contains(got.Found, k.Point()) {
-							t.Errorf("%s: no case in %q", name, got.Found)
+						want := c.wants[i]
+						switch f := got.Fact.(type) {
+						case notice.CollectiveCorrect:
+							want.fact = notice.CollectiveCorrect{Case: k.Point(), Ranks: n}
+						case notice.CollectiveWrong:
+							want.fact = notice.CollectiveWrong{Case: k.Point(), Reason: f.Reason}
+						case notice.CollectiveFailed:
+							want.fact = notice.CollectiveFailed{Case: k.Point(), Status: c.status, Reason: f.Reason}
 						}
+						if want.fact.Code() != c.wants[i].fact.Code() {
+							t.Errorf("%s %v: %s", name, k, got.Code())
+						}
+						expect(t, name+" "+k.String(), []row{got}, want)
 					}
 				}
 				return nil
@@ -133,8 +160,8 @@ func TestCheckSetups(t *testing.T) {
 	rows := mergeRows(checkSetups(all), ranks)
 	where := func(check string, v verdict) string {
 		for _, r := range rows {
-			if r.Check == check && r.Verdict == v {
-				return strings.Join(r.Where, " ")
+			if r.Check == check && verdicts[r.Severity] == v {
+				return strings.Join(r.where(ranks), " ")
 			}
 		}
 		return ""
@@ -165,8 +192,9 @@ func TestCheckContainers(t *testing.T) {
 		all[i] = setup{who: ranks[i], Limits: limits{Shared: volume{gib, 300 * mib}}, Node: node{CPUs: 3}}
 	}
 	rows := mergeRows(checkSetups(all), ranks)
-	expect(t, "CPUs", only("CPUs", rows), want{caution, "4 ranks share 3 cores"})
-	expect(t, "shared memory", only("shared memory", rows), want{passed, "300 MiB free of 1 GiB for 2 ranks"})
+	expect(t, "CPUs", only("CPUs", rows), want{caution, coded("cores-shared")})
+	expect(t, "shared memory", only("shared memory", rows), want{passed, notice.SharedMemory{Free: 300 * mib, Total: gib,
+		Ranks: 2}})
 }
 
 // What a rank sees comes to rank 0 as it is.
@@ -177,7 +205,8 @@ func TestSetupTravels(t *testing.T) {
 		Fabric: fabric{Ports: []rdmaPort{{"a", "b", "c", "d", "e", true, true}},
 			pcie:    pcie{GPUs: []string{"a"}, Driver: "1", Units: 2, Translated: []string{"b"}, Bridges: 3, Redirect: []string{"c"}, Hidden: true},
 			Peermem: true, Plugin: "p"},
-		GPU: &gpuView{Problem: "a", Driver: "b", CUDA: 1, Missing: "c", Library: "d", Path: "e", BuiltFor: "f", Unserved: "g", Near: []int{1},
+		GPU: &gpuView{Problem: &failure{"a", notice.Failed{Problem: "b", Tried: notice.Places{"c"}, Remedy: "d"}},
+			Driver: "b", CUDA: 1, Missing: &failure{Text: "c"}, Library: "d", Path: "e", BuiltFor: "f", Unserved: "g", Near: []int{1},
 			Devices: []gpu{{"a", "b", "c", 1, 2, 3, 4, &cudart.Health{ECC: "on", Throttle: []string{"x"}}}}, Peer: [][]bool{{true}}, Shared: true, Rehearsed: true},
 	}
 	b, err := json.Marshal(sent)

@@ -2,34 +2,53 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
-// decoded is the report of --preflight --json, which must be all of stdout.
-func decoded(t *testing.T, o outcome) (v verdict, rows map[string]row) {
+// checked is a row of the JSON report with its notice.
+type checked struct {
+	reportedRow
+	decodedNotice
+}
+
+// decoded is the report of --preflight --json, which must be all of stdout: of each check the first row, or its first
+// finding.
+func decoded(t *testing.T, o outcome) (v verdict, rows map[string]checked) {
 	t.Helper()
-	var report struct {
-		Verdict verdict
-		Rows    []row
-	}
+	var report decodedReport
 	d := json.NewDecoder(strings.NewReader(o.stdout))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&report); err != nil || d.More() {
 		t.Fatalf("not one JSON object: %v: %s", err, o)
 	}
-	rows = map[string]row{}
-	for _, r := range report.Rows {
-		if r.Found == "" || r.Where == nil || (r.Verdict == passed) != (r.Advice == "") {
+	if len(report.Notices) != len(report.Rows) {
+		t.Fatalf("%d notices of %d rows", len(report.Notices), len(report.Rows))
+	}
+	rows = map[string]checked{}
+	for i, r := range report.Rows {
+		if r.Found == "" || r.Where == nil || (r.Verdict == passed) != (r.Advice == "") || r.Code != report.Notices[i].Code {
 			t.Errorf("not a whole row: %+v", r)
 		}
 		if before, seen := rows[r.Check]; !seen || before.Verdict == passed {
-			rows[r.Check] = r
+			rows[r.Check] = checked{r, report.Notices[i]}
 		}
 	}
 	return report.Verdict, rows
+}
+
+// reports compares a row with a verdict, a code, and words of a parameter ("" for none).
+func (c checked) reports(t *testing.T, name string, v verdict, code notice.Code, parameter, words string) {
+	t.Helper()
+	got := fmt.Sprint(c.Parameters[parameter])
+	if c.Verdict != v || c.reportedRow.Code != code || parameter != "" && !strings.Contains(got, words) {
+		t.Errorf("%s: %+v, want %s, %s with %s %q", name, c, v, code, parameter, words)
+	}
 }
 
 // Whether a machine under test is loaded, or has enough cores, is not asked here: either verdict but problem will do.
@@ -44,15 +63,22 @@ func TestPreflight(t *testing.T) {
 			if v == problem || o.stderr != "" {
 				t.Errorf("verdict %s: %s", v, o)
 			}
-			for check, words := range map[string]string{
-				"MPI": "MPI", "ranks": "2 ranks", "hosts": hostName(), "CPUs": "2 ranks on", "host memory": "of buffers a rank", "shared memory": "for 2 ranks",
-				"locked memory": "ulimit -l", "open files": "ulimit -n", "output": out, "side channel": "every rank is connected",
-				"clocks": "one host", "all_gather": "every element is right on 2 ranks", "all_reduce": "every element is right on 2 ranks",
+			for check, want := range map[string][3]string{ // code, parameter, words
+				"MPI": {"mpi-in-use", "library", "MPI"}, "ranks": {"ranks-alike", "ranks", "2"}, "hosts": {"one-host", "host",
+					hostName()},
+				"host memory": {"host-memory", "ranks", ""}, "shared memory": {"shared-memory", "ranks", "2"},
+				"locked memory": {"locked-memory", "limit", ""}, "open files": {"open-files", "limit",
+					""}, "output": {"output-folder", "folder", out},
+				"side channel": {"side-channel", "state", "open"}, "clocks": {"one-clock", "reading_s", ""},
+				"all_gather": {"collective-correct", "ranks", "2"}, "all_reduce": {"collective-correct", "ranks", "2"},
 			} {
-				r := rows[check]
-				if !strings.Contains(r.Found, words) || check != "CPUs" && r.Verdict != passed || len(r.Where) != 1 {
-					t.Errorf("%s, %s: %+v, want %q", mpirun, check, r, words)
+				rows[check].reports(t, mpirun+", "+check, passed, notice.Code(want[0]), want[1], want[2])
+				if len(rows[check].Where) != 1 {
+					t.Errorf("%s, %s: %v", mpirun, check, rows[check].Where)
 				}
+			}
+			if r := rows["CPUs"]; r.Parameters["ranks"] != 2.0 || len(r.Where) != 1 {
+				t.Errorf("%+v", r)
 			}
 			if _, err := os.Stat(out); err == nil {
 				t.Errorf("%s was made", out)
@@ -71,7 +97,8 @@ func TestPreflightForPeople(t *testing.T) {
 	if o.code != exitEnvironment || len(o.messages()) > 0 {
 		t.Errorf("%s", o)
 	}
-	for _, words := range []string{"Preflight of 2 ranks on 1 host: mpi\n", "\nok       all_reduce", "\nPROBLEM  output", "-> name another with --out", "\n1 problem, "} {
+	for _, words := range []string{"Preflight of 2 ranks on 1 host: mpi\n", "\nok       all_reduce", "\nPROBLEM  output",
+		" [output-unusable]\n", "\n           advice        name another with --out\n", "\nNot ready: 1 problem, "} {
 		if !strings.Contains(o.stdout, words) {
 			t.Errorf("no %q: %s", words, o.stdout)
 		}
@@ -87,20 +114,21 @@ func TestPreflightForPeople(t *testing.T) {
 func TestPreflightWithoutWorld(t *testing.T) {
 	parallel(t)
 	second := []string{":", "-np", "1", compiled(t).rank, "--preflight", "--json", "-c", "0"}
-	for name, l := range map[string]launch{
-		"MPI": {mpirun: openMPI, np: 2, args: []string{"--mpi", "/nonexistent.so", "--preflight", "--json"}},
+	for words, l := range map[string]launch{
+		"no MPI shim": {mpirun: openMPI, np: 2, args: []string{"--mpi", "/nonexistent.so", "--preflight", "--json"}},
 		// Ranks that are not told the same might wait for each other for ever.
-		"MPI: different command lines": {mpirun: openMPI, np: 1, args: []string{"--preflight", "--json"}, more: second},
-		"MPI: sees a world of 1":       {mpirun: mpich, np: 2, args: []string{"--mpi", "openmpi", "--preflight", "--json"}},
+		"different command lines": {mpirun: openMPI, np: 1, args: []string{"--preflight", "--json"}, more: second},
+		"sees a world of 1":       {mpirun: mpich, np: 2, args: []string{"--mpi", "openmpi", "--preflight", "--json"}},
 	} {
 		o := l.run(t)
-		if o.code != exitEnvironment && name != "MPI" { // a rank without MPI gives its own code, and a launcher what it likes
-			t.Errorf("%s: %s", name, o)
+		// A rank without MPI gives its own code, and a launcher what it likes.
+		if o.code != exitEnvironment && words != "no MPI shim" {
+			t.Errorf("%s: %s", words, o)
 		}
 		v, rows := decoded(t, o)
-		_, words, _ := strings.Cut(name, ": ")
-		if r := rows["MPI"]; v != problem || r.Verdict != problem || !strings.Contains(r.Found, words) {
-			t.Errorf("%s: %+v", name, rows)
+		rows["MPI"].reports(t, words, problem, "mpi-unusable", "problem", words)
+		if r := rows["MPI"]; v != problem || r.Advice != r.Parameters["remedy"] {
+			t.Errorf("%s: %+v", words, rows)
 		}
 	}
 }
@@ -113,31 +141,40 @@ func TestPreflightOfRehearsal(t *testing.T) {
 	if v != caution { // it says itself that it is none
 		t.Errorf("verdict %s", v)
 	}
-	for check, w := range map[string]want{"GPUs": {caution, "stand-ins"}, "NCCL": {passed, "rehearsal"}, "GPU of each rank": {passed, "each its own"},
-		"peer access": {passed, "all"}, "all_reduce": {passed, "every element is right on 2 ranks"}} {
-		expect(t, check, []row{rows[check]}, w)
-	}
+	rows["GPUs"].reports(t, "GPUs", caution, "gpus-simulated", "models", "gpus:")
+	rows["NCCL"].reports(t, "NCCL", passed, "nccl-in-use", "library", "rehearsal")
+	rows["GPU of each rank"].reports(t, "GPUs", passed, "own-gpus", "", "")
+	rows["peer access"].reports(t, "peers", passed, "peer-access", "gpus", "")
+	rows["all_reduce"].reports(t, "all_reduce", passed, "collective-correct", "ranks", "2")
 	for name, c := range map[string]struct {
 		env   []string
 		more  []string
 		code  int
 		check string
-		want  want
+		v     verdict
+		want  [3]string // code, parameter, words
 	}{
-		"one GPU":  {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exitEnvironment, "GPU of each rank", want{problem, "2 ranks take one GPU"}},
-		"untried":  {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exitEnvironment, "backend", want{problem, "no collective was tried"}},
-		"allowed":  {[]string{"CUDA_VISIBLE_DEVICES=0"}, []string{"--allow-shared-gpu"}, exitOK, "GPU of each rank", want{caution, "2 ranks take one GPU"}},
-		"wrong":    {[]string{"BUSBAR_REHEARSAL_FAULT=wrong@rank=1,collective=all_reduce"}, nil, exitEnvironment, "all_reduce", want{problem, "wrong data"}},
-		"memory":   {[]string{"BUSBAR_REHEARSAL_FAULT=oom@collective=all_reduce"}, nil, exitEnvironment, "all_reduce", want{problem, "Failed to CUDA malloc"}},
-		"hang":     {[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=1"}, []string{"--deadline", "2s"}, exitHang, "communication", want{problem, "rank 1 on"}},
-		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exitHang, "communication", want{problem, "NCCL init"}},
+		"one GPU": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exitEnvironment, "GPU of each rank", problem,
+			[3]string{"gpu-shared", "ranks", "2"}},
+		"untried": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exitEnvironment, "backend", problem,
+			[3]string{"backend-not-tried", "backends", "nccl"}},
+		"allowed": {[]string{"CUDA_VISIBLE_DEVICES=0"}, []string{"--allow-shared-gpu"}, exitOK, "GPU of each rank",
+			caution, [3]string{"gpu-shared", "allowed", "true"}},
+		"wrong": {[]string{"BUSBAR_REHEARSAL_FAULT=wrong@rank=1,collective=all_reduce"}, nil, exitEnvironment,
+			"all_reduce", problem, [3]string{"collective-wrong", "reason", "wrong data"}},
+		"memory": {[]string{"BUSBAR_REHEARSAL_FAULT=oom@collective=all_reduce"}, nil, exitEnvironment, "all_reduce",
+			problem, [3]string{"collective-failed", "status", "oom"}},
+		"hang": {[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=1"}, []string{"--deadline", "2s"}, exitHang,
+			"communication", problem, [3]string{"preflight-stopped", "reason", "rank 1 on"}},
+		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exitHang, "communication",
+			problem, [3]string{"preflight-stopped", "reason", "NCCL init"}},
 	} {
 		o := launch{mpirun: openMPI, np: 2, args: append(args, c.more...), env: c.env}.run(t)
 		_, rows := decoded(t, o)
 		if o.code != c.code {
 			t.Errorf("%s: want code %d: %s", name, c.code, o)
 		}
-		expect(t, name, []row{rows[c.check]}, c.want)
+		rows[c.check].reports(t, name, c.v, notice.Code(c.want[0]), c.want[1], c.want[2])
 	}
 }
 
@@ -150,6 +187,6 @@ func TestPreflightWithoutGPU(t *testing.T) {
 	if o.code != exitEnvironment || v != problem || len(o.messages()) > 0 {
 		t.Errorf("%s", o)
 	}
-	expect(t, "GPUs", []row{rows["GPUs"]}, want{problem, none})
-	expect(t, "NCCL", []row{rows["NCCL"]}, want{problem, none})
+	rows["GPUs"].reports(t, "GPUs", problem, "gpu-driver-unusable", "tried", none)
+	rows["NCCL"].reports(t, "NCCL", problem, "nccl-unusable", "tried", none)
 }

@@ -38,11 +38,17 @@ func builtFor(path string) string {
 	return ""
 }
 
-// Unserved says why the library has no code for GPUs of a compute capability, and what to do; "" if it has, as far as is
-// known. CUDA 13 left out what came before 7.5.
-func (i Info) Unserved(major, minor int) string {
+// Serves reports whether the library has code for GPUs of a compute capability, as far as is known. CUDA 13 left out
+// what came before 7.5.
+func (i Info) Serves(major, minor int) bool {
 	built, _, _ := strings.Cut(i.CUDA, ".")
-	if version, err := strconv.Atoi(built); err != nil || version < 13 || 10*major+minor >= 75 {
+	version, err := strconv.Atoi(built)
+	return err != nil || version < 13 || 10*major+minor >= 75
+}
+
+// Unserved says why the library has no code for GPUs of a compute capability, and what to do; "" if it has.
+func (i Info) Unserved(major, minor int) string {
+	if i.Serves(major, minor) {
 		return ""
 	}
 	return fmt.Sprintf("%s %s (%s) is built for CUDA %s, which leaves out GPUs of compute capability %d.%d: V100 and older need a build for CUDA 12 (pip install nvidia-nccl-cu12, or --nccl PATH)",

@@ -49,6 +49,7 @@ type Column struct {
 	Name   string
 	Right  bool // numbers, aligned at the right
 	Narrow bool // a terminal may shorten its texts
+	Wrap   bool // the last column: long texts continue in the next line
 }
 
 // Table is rows of texts. The last cell of a row with fewer cells than columns spans the others.

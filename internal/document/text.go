@@ -132,9 +132,12 @@ func (t *text) table(b *Table) {
 		rows[0] = append(rows[0], c.Name)
 	}
 	rows = append(rows, b.Rows...)
+	wraps := func(row []string, i int) bool {
+		return i == len(row)-1 && (len(row) < len(b.Columns) || b.Columns[i].Wrap)
+	}
 	for _, row := range rows {
 		for i, cell := range row {
-			if i < len(row)-1 || len(row) == len(b.Columns) {
+			if !wraps(row, i) {
 				widths[i] = max(widths[i], len([]rune(cell)))
 			}
 		}
@@ -143,7 +146,7 @@ func (t *text) table(b *Table) {
 	for _, row := range rows {
 		line := ""
 		for i, cell := range row {
-			if i == len(row)-1 && len(row) < len(b.Columns) {
+			if wraps(row, i) {
 				t.hanging(line, cell)
 				line = ""
 				break

@@ -140,9 +140,9 @@ func Details(f Fact) []string {
 }
 
 // Advice is what to do about a fact; "" where there is nothing to do. A fact whose advice depends on its parameters has
-// a method for it.
+// a method for it; where that returns "", the catalogue's holds.
 func Advice(f Fact) string {
-	if own, is := f.(interface{ Advice() string }); is {
+	if own, is := f.(interface{ Advice() string }); is && own.Advice() != "" {
 		return own.Advice()
 	}
 	return entryOf(f).advice.render(f)
