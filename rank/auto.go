@@ -72,7 +72,7 @@ func autoReason(all []sight, facts []rankFacts, worlds []int, share bool) (strin
 		return "", g
 	}
 	for r, v := range seen {
-		if v.None != "" {
+		if v.None != nil {
 			return fmt.Sprintf("rank %d on %s: %s", r, facts[r].Host, v.None), g
 		}
 	}

@@ -15,9 +15,13 @@ type explained interface {
 type failure struct {
 	Text  string // of the error
 	Parts notice.Failed
+
+	err error // the error itself, on its own rank
 }
 
 func (f *failure) Error() string { return f.Text }
+
+func (f *failure) Unwrap() error { return f.err }
 
 // Explain implements explained.
 func (f *failure) Explain() (problem string, tried []string, remedy string) {
@@ -32,7 +36,7 @@ func (f *failure) on(where string) *failure {
 
 // failureOf takes an error apart. One that has no parts is a problem without a remedy.
 func failureOf(err error) *failure {
-	f := &failure{err.Error(), notice.Failed{Problem: err.Error()}}
+	f := &failure{Text: err.Error(), Parts: notice.Failed{Problem: err.Error()}, err: err}
 	for known, is := err.(*codeError); is; known, is = err.(*codeError) {
 		err = known.err
 	}
@@ -45,5 +49,6 @@ func failureOf(err error) *failure {
 // remedied is an error of the environment with what to do.
 func remedied(remedy, format string, a ...any) error {
 	problem := fmt.Sprintf(format, a...)
-	return &codeError{exitEnvironment, &failure{problem + "; " + remedy, notice.Failed{Problem: problem, Remedy: remedy}}}
+	return &codeError{exitEnvironment, &failure{Text: problem + "; " + remedy,
+		Parts: notice.Failed{Problem: problem, Remedy: remedy}}}
 }

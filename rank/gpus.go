@@ -16,7 +16,7 @@ type visible struct {
 	UUIDs   []string // by ordinal
 	NUMA    []int    // by ordinal; -1: not known
 	Near    []int    // NUMA nodes of the CPUs that the rank may use
-	None    string   // why it sees none; "" where it sees some
+	None    *failure // why it sees none; nil where it sees some
 }
 
 // sees is what a rank sees of its machine's GPUs; err says why there are none.
@@ -26,7 +26,7 @@ func (j *job) sees(devices []cudart.Device, err error) visible {
 		v.UUIDs, v.NUMA = append(v.UUIDs, d.UUID), append(v.NUMA, d.NUMA)
 	}
 	if err != nil {
-		v.None = err.Error()
+		v.None = failureOf(err)
 	}
 	return v
 }
@@ -109,9 +109,8 @@ func fitWorlds(ranks []visible, facts []rankFacts, worlds []int, share bool) (g 
 	}
 	if r := g.served; r < len(ranks) {
 		g.lacks = fmt.Sprintf("rank %d on %s has none of its own", r, facts[r].Host)
-		if ranks[r].None != "" {
-			why, _, _ := strings.Cut(ranks[r].None, "\n")
-			g.lacks = fmt.Sprintf("rank %d on %s sees none (%s)", r, facts[r].Host, why)
+		if none := ranks[r].None; none != nil {
+			g.lacks = fmt.Sprintf("rank %d on %s sees none (%s)", r, facts[r].Host, none.Parts.Problem)
 		}
 	}
 	fitting := slices.DeleteFunc(slices.Clone(worlds), func(n int) bool { return n > len(ranks) })

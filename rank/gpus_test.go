@@ -97,7 +97,7 @@ func hostsOf(ranks ...string) (seen []visible, facts []rankFacts) {
 		host, uuids, _ := strings.Cut(text, ":")
 		v := visible{Machine: host, UUIDs: strings.Fields(uuids)}
 		if uuids == "" {
-			v.None = "no driver\nmore about it"
+			v.None = failureOf(remedied("more about it", "no driver"))
 		}
 		seen, facts = append(seen, v), append(facts, rankFacts{Rank: r, Host: host, Machine: host})
 	}
@@ -163,7 +163,7 @@ func TestAutoReason(t *testing.T) {
 		{[]string{"a:0", "a:0"}, []int{2}, false, "more ranks than GPUs on a: a world of 2 needs 2 GPUs: rank 0 has one, rank 1 on a has none of its own"},
 		{[]string{"a:0", "a:0"}, []int{2}, true, ""},
 		{[]string{"a:0", "a:0", "a:0"}, []int{1, 3}, false, ""},
-		{[]string{"a:0 1", "b:"}, []int{2}, false, "rank 1 on b: no driver\nmore about it"},
+		{[]string{"a:0 1", "b:"}, []int{2}, false, "rank 1 on b: no driver; more about it"},
 		{[]string{"a:0 1", "a:0 1", "b:"}, []int{2, 3}, false, ""},
 	} {
 		seen, facts := hostsOf(k.ranks...)

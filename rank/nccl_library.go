@@ -222,7 +222,10 @@ func (l *ncclLibrary) loadDriver(p libraryPaths) (devices []cudart.Device, err e
 	if l.driver, err = cudart.Load(cudart.Options{Path: p.cuda}); err != nil {
 		var cuda *cudart.Error
 		if shown, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set && errors.As(err, &cuda) && cuda.IsNoDevice() {
-			err = fmt.Errorf("%w\nCUDA_VISIBLE_DEVICES=%q says which GPUs this rank may see", err, shown)
+			f := failureOf(err)
+			more := fmt.Sprintf("\nCUDA_VISIBLE_DEVICES=%q says which GPUs this rank may see", shown)
+			f.Text, f.Parts.Remedy = f.Text+more, f.Parts.Remedy+more
+			err = f
 		}
 		return nil, err
 	}
