@@ -26,10 +26,10 @@ func sampleList(out io.Writer, format document.Format) *checklist {
 		"/b: <none>"},
 		Remedy: "install it:\n  Debian:   apt"}
 	folder := strings.Repeat("long ", 15) + "name"
-	c.add(found("ranks", notice.RanksAlike{Ranks: 4}),
-		found("load", notice.HostBusy{CPULoad: notice.CPULoad{Load: 9, CPUs: 8}}).on(2, 3),
+	c.add(found("load", notice.HostBusy{CPULoad: notice.CPULoad{Load: 9, CPUs: 8}}).on(2, 3),
 		found("NCCL", notice.NCCLUnusable{Failed: failed}),
-		found("output", notice.OutputFull{Folder: folder, Free: 4096}).graded(notice.Error).on(0))
+		found("output", notice.OutputFull{Folder: folder, Free: 4096}).graded(notice.Error).on(0),
+		found("ranks", notice.RanksAlike{Ranks: 4}))
 	return c
 }
 
@@ -88,12 +88,12 @@ func TestReportAsJSON(t *testing.T) {
 			t.Errorf("row %+v, notice %+v", row, n)
 		}
 	}
-	if tried := r.Notices[2].Parameters["tried"]; len(tried.([]any)) != 2 {
+	if tried := r.Notices[1].Parameters["tried"]; len(tried.([]any)) != 2 {
 		t.Errorf("tried %v", tried)
 	}
-	if where := r.Rows[3].Where; !slices.Equal(where,
-		[]string{"rank 0 on node1"}) || r.Notices[3].Location.Subject != where[0] {
-		t.Errorf("%v, %+v", where, r.Notices[3].Location)
+	if where := r.Rows[2].Where; !slices.Equal(where,
+		[]string{"rank 0 on node1"}) || r.Notices[2].Location.Subject != where[0] {
+		t.Errorf("%v, %+v", where, r.Notices[2].Location)
 	}
 }
 

@@ -32,6 +32,9 @@ func whole() *document.Document {
 		"1 KiB",
 		"skipped: a reason that spans the other columns and is longer than what a line of the terminal has left",
 	)
+	wrapped := &document.Table{Columns: []document.Column{{Name: "check"}, {Name: "found", Wrap: true}}}
+	wrapped.Row("limits", "a text that is longer than what a line of the terminal has left beside the first column")
+	wrapped.Row("", "short")
 	d.Add(
 		document.Lines{"first line", "second line"},
 		&document.Section{Title: "Section", Blocks: []document.Block{
@@ -44,6 +47,7 @@ func whole() *document.Document {
 			},
 			document.Fields{{"hosts", "node1, node2"}, {"NCCL", "2.27.7"}},
 			t,
+			wrapped,
 			&document.Section{Title: "Below", Blocks: []document.Block{document.Findings(d.Notices)}},
 			document.Footnotes{"a [link](somewhere)", "another"},
 		}},
