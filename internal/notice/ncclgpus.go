@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"busbar/internal/advice"
 	"busbar/internal/units"
 )
 
@@ -34,7 +33,7 @@ func (h HostMemoryBetweenGPUs) Advice() string {
 }
 
 func (v Vendor) peers() string {
-	return v.pick(advice.Peers, strings.Replace(advice.Peers, "nvidia-smi topo -p2p r", "rocm-smi --showtopoaccess", 1))
+	return v.pick(advicePeers, strings.Replace(advicePeers, "nvidia-smi topo -p2p r", "rocm-smi --showtopoaccess", 1))
 }
 
 // NetworkWithinHost reports ranks of one host that exchange data over the network.
@@ -209,7 +208,7 @@ var ncclGPUs = []Entry{
 		Source:   ncclSource + "src/init.cc",
 		Text:     "{Ranks} of {Communicator} share GPUs: times do not show the speed of the links",
 		Details:  []string{"{GPUs...}"},
-		Advice:   advice.OwnGPU,
+		Advice:   adviceOwnGPU,
 		Doc:      "Two ranks of one communicator have the same PCI bus on one host. Nodes with the same host name are not judged.",
 	},
 	{

@@ -2,8 +2,6 @@ package notice
 
 import (
 	"strings"
-
-	"busbar/internal/advice"
 )
 
 // Notices on warnings and errors that a library, PyTorch or a program printed. post/nccllog has the patterns by which the
@@ -33,8 +31,8 @@ func (m LibraryMessage) Advice() string {
 
 // amdTools have the AMD tool for each NVIDIA tool that advice on messages names.
 var amdTools = []struct{ nvidia, amd string }{
-	{advice.Peermem, AMD.peermem()},
-	{advice.MemoryErrors, "see rocm-smi --showrasinfo; reset the GPU or replace it"},
+	{advicePeermem, AMD.peermem()},
+	{adviceMemoryErrors, "see rocm-smi --showrasinfo; reset the GPU or replace it"},
 	{"nvidia-smi topo -p2p n", "rocm-smi --showtopoaccess"},
 	{"nvidia-smi nvlink --status", "amd-smi xgmi"},
 	{"nvidia-smi", "rocm-smi"},
@@ -93,7 +91,7 @@ var causesOfMessages = []cause{
 		"shared-memory-full",
 		Error,
 		"/dev/shm is full: NCCL's shared memory does not fit",
-		advice.Shared,
+		adviceShared,
 		runtimeDoc + ", Shared memory",
 	},
 	{
@@ -104,20 +102,20 @@ var causesOfMessages = []cause{
 	{
 		"shared-memory-failed", Error,
 		"shared memory in /dev/shm could not be created or attached: it is too small, or processes of one host do not share it",
-		advice.Shared, runtimeDoc + ", Shared memory",
+		adviceShared, runtimeDoc + ", Shared memory",
 	},
 	{
 		"too-many-open-files",
 		Error,
 		"the process has no file descriptors left",
-		advice.Files,
+		adviceFiles,
 		runtimeDoc + ", File Descriptors",
 	},
 	{
 		"nic-cannot-reach-gpu",
 		Error,
 		"the NIC cannot access GPU memory",
-		advice.Peermem,
+		advicePeermem,
 		"github.com/Mellanox/nv_peer_memory, issue 27",
 	},
 	{
@@ -126,7 +124,7 @@ var causesOfMessages = []cause{
 	},
 	{
 		"locked-memory-limit", Error,
-		"the NIC could not lock memory, usually because the limit of locked memory is too small", advice.Locked, networkDoc + ", InfiniBand",
+		"the NIC could not lock memory, usually because the limit of locked memory is too small", adviceLocked, networkDoc + ", InfiniBand",
 	},
 	{
 		"wrong-gid-index", Error, "an RDMA connection could not be set up, on RoCE usually because of a wrong GID index",
@@ -141,7 +139,7 @@ var causesOfMessages = []cause{
 		"nic-port-error",
 		Error,
 		"the NIC reported a fault of its own, such as a port that went down",
-		advice.Cable,
+		adviceCable,
 		portSource,
 	},
 	{"nic-event", Info, "the NIC reported a network change that ends no communication", "", portSource},
@@ -176,18 +174,18 @@ var causesOfMessages = []cause{
 		"see nvidia-smi topo -p2p n and nvidia-smi nvlink --status there; reset the GPUs", ncclSource + "src/graph/paths.cc",
 	},
 	{
-		"duplicate-gpu", Error, "two ranks use the same GPU", advice.OwnGPU + ", and select the GPU by the local rank",
+		"duplicate-gpu", Error, "two ranks use the same GPU", adviceOwnGPU + ", and select the GPU by the local rank",
 		ncclSource + "src/init.cc",
 	},
 	{
 		"nccl-version-mismatch",
 		Error,
 		"ranks run different versions of NCCL",
-		advice.OneLibrary,
+		adviceOneLibrary,
 		ncclSource + "src/init.cc",
 	},
 	{
-		"nic-count-differs", Warning, "hosts have different numbers of NICs for NCCL", "see which host lacks one; " + advice.Cable,
+		"nic-count-differs", Warning, "hosts have different numbers of NICs for NCCL", "see which host lacks one; " + adviceCable,
 		ncclSource + "src/init.cc",
 	},
 	{
@@ -217,11 +215,11 @@ var causesOfMessages = []cause{
 	},
 	{
 		"iommu-translation", Warning,
-		"RCCL did not find iommu=pt on the kernel's command line; in virtual machines that is not a fault", advice.IOMMU,
+		"RCCL did not find iommu=pt on the kernel's command line; in virtual machines that is not a fault", adviceIOMMU,
 		"github.com/ROCm/rccl, pull request 2112",
 	},
 	{
-		"numa-balancing", Warning, "the kernel moves pages between NUMA nodes while they are in use", advice.Balancing,
+		"numa-balancing", Warning, "the kernel moves pages between NUMA nodes while they are in use", adviceBalancing,
 		"github.com/ROCm/rccl, pull request 696",
 	},
 	{
@@ -230,7 +228,7 @@ var causesOfMessages = []cause{
 		ncclSource + "src/include/alloc.h",
 	},
 	{
-		"gpu-memory-error", Error, "GPU memory has an uncorrectable error", advice.MemoryErrors,
+		"gpu-memory-error", Error, "GPU memory has an uncorrectable error", adviceMemoryErrors,
 		"CUDA documentation, cudaErrorECCUncorrectable",
 	},
 	{
@@ -257,7 +255,7 @@ var causesOfMessages = []cause{
 	},
 	{
 		"nic-unusable", Error, "a NIC could not be used for InfiniBand or RoCE",
-		"see ibv_devinfo there: the port must be active; " + advice.Devices + "; " + reach, networkDoc + ", InfiniBand",
+		"see ibv_devinfo there: the port must be active; " + adviceDevices + "; " + reach, networkDoc + ", InfiniBand",
 	},
 	{
 		"host-unreachable", Error, "there is no route from here to the address of another rank: usually a wrong interface", meetOver,

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"busbar/internal/advice"
 	"busbar/internal/units"
 )
 
@@ -31,12 +30,12 @@ func (t TCPBetweenNodes) Advice() string {
 		return unset(t.Settings)
 	}
 	all := []string{
-		"with InfiniBand or RoCE, " + advice.Devices,
+		"with InfiniBand or RoCE, " + adviceDevices,
 		"rank --preflight there prints what the host has; without RDMA, NCCL_SOCKET_NTHREADS and NCCL_NSOCKS_PERTHREAD " +
 			"give a connection more sockets",
 	}
 	if t.PluginMissing {
-		all = append([]string{"on EFA: " + advice.Plugin}, all...)
+		all = append([]string{"on EFA: " + advicePlugin}, all...)
 	}
 	return strings.Join(all, "; ")
 }
@@ -117,7 +116,7 @@ func (n NoGPUDirect) Advice() string {
 
 func (v Vendor) peermem() string {
 	return v.pick(
-		advice.Peermem,
+		advicePeermem,
 		"check that /sys/kernel/mm/memory_peers/amdkfd/version exists (newer kernels: under /sys/kernel "+
 			"or /sys), which a NIC driver with ib_peer_mem creates; not needed with DMA-BUF: NCCL_DMABUF_ENABLE=1, and a kernel with "+
 			"CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY",
@@ -251,7 +250,7 @@ var ncclNetwork = []Entry{
 		Details: []string{
 			"All connections of {Host} use device {Device}, {Ranks}.", "Devices: {Devices}.", "[{Setting}.]",
 		},
-		Advice: "check that all NICs are up and named in NCCL_IB_HCA; " + advice.Cable,
+		Advice: "check that all NICs are up and named in NCCL_IB_HCA; " + adviceCable,
 		Doc: `A host has several NICs and several ranks in the log, and sends through one NIC alone; not if NCCL made one device of
 			several.`,
 	},
@@ -260,7 +259,7 @@ var ncclNetwork = []Entry{
 		Severity: Error,
 		Source:   "libfabric, fi_provider(7)",
 		Text:     "libfabric uses the provider {Provider}: TCP, not the NIC's RDMA",
-		Advice:   "see fi_info -p efa (or cxi, verbs) there, and FI_PROVIDER; " + advice.Devices,
+		Advice:   "see fi_info -p efa (or cxi, verbs) there, and FI_PROVIDER; " + adviceDevices,
 		Doc:      "The network plugin prints the provider that it selected.",
 	},
 	{

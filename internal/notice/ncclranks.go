@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"busbar/internal/advice"
 	"busbar/internal/units"
 )
 
@@ -146,7 +145,7 @@ func (w Warned) String() string {
 }
 
 // meetOver is the advice on interfaces over which ranks meet.
-const meetOver = "name the interface that reaches the other hosts in NCCL_SOCKET_IFNAME; " + advice.OpenTCP
+const meetOver = "name the interface that reaches the other hosts in NCCL_SOCKET_IFNAME; " + adviceOpenTCP
 
 // CommunicatorAborted reports a communicator that was given up.
 type CommunicatorAborted struct {
@@ -395,7 +394,7 @@ var ncclRanks = []Entry{
 		Source:   ncclSource + "src/init.cc",
 		Text:     "processes run different libraries: {Libraries}; all of one communicator need the same",
 		Details:  []string{"{Builds...}"},
-		Advice:   advice.OneLibrary,
+		Advice:   adviceOneLibrary,
 		Doc:      "Each process prints the version of its library.",
 	},
 	{
@@ -404,7 +403,7 @@ var ncclRanks = []Entry{
 		Source:   ncclSource + "src/init.cc",
 		Text:     "processes run different builds of {Library}",
 		Details:  []string{"{Builds...}"},
-		Advice:   advice.OneLibrary,
+		Advice:   adviceOneLibrary,
 		Doc:      "The versions are equal; the CUDA version or the commit of the build differs.",
 	},
 	{

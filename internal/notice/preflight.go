@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"busbar/internal/advice"
 	"busbar/internal/units"
 )
 
@@ -231,7 +230,7 @@ var exampleMPI = MPIInUse{"Open MPI 4.1.4", "/usr/lib/libmpi.so.40", "multiple",
 const (
 	mpiText    = "{Library} ({Path}), thread level {ThreadLevel}; launcher: {Launcher}"
 	failedText = "{Problem}[ ({Tried})]"
-	openTCP    = advice.OpenTCP + "; without it a hang is named from the shared memory of each host, and a signal " +
+	openTCP    = adviceOpenTCP + "; without it a hang is named from the shared memory of each host, and a signal " +
 		"reaches only its own rank"
 	sameFailure = "a run would fail in the same way; correct this first"
 )

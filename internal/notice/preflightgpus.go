@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"busbar/internal/advice"
 	"busbar/internal/units"
 )
 
@@ -111,7 +110,7 @@ func (s GPUShared) Advice() string {
 	if s.Allowed {
 		return "use the results for correctness only: ranks that share a GPU show no speed"
 	}
-	return advice.OwnGPU + ", or allow it with --allow-shared-gpu, for correctness only"
+	return adviceOwnGPU + ", or allow it with --allow-shared-gpu, for correctness only"
 }
 
 // GPUSlices reports ranks that use slices of one GPU.
@@ -336,13 +335,13 @@ var preflightGPUs = []Entry{
 	{Example: GPULibrariesAlike{"NCCL 2.27.7", "550.54.15"}, Text: "all ranks have {Library}[, driver {Driver}]",
 		Doc: "Library, driver and model of GPU are equal on all ranks."},
 	{Example: NCCLVersionsDiffer{exampleValues("NCCL 2.27.7", "NCCL 2.19.3")}, Severity: Error,
-		Text: "the ranks have different libraries: {Values}", Advice: advice.OneLibrary,
+		Text: "the ranks have different libraries: {Values}", Advice: adviceOneLibrary,
 		Doc: "Ranks would load different versions of NCCL, which cannot communicate."},
 	{Example: GPUDriversDiffer{exampleValues("550.54.15", "535.104")}, Severity: Warning,
-		Text: "the ranks have different drivers: {Values}", Advice: advice.OneDriver,
+		Text: "the ranks have different drivers: {Values}", Advice: adviceOneDriver,
 		Doc: "The hosts have different versions of NVIDIA's kernel module."},
 	{Example: GPUModelsDiffer{exampleValues("NVIDIA H100", "NVIDIA A100")}, Severity: Warning,
-		Text: "the ranks have different GPUs: {Values}", Advice: advice.OneModel,
+		Text: "the ranks have different GPUs: {Values}", Advice: adviceOneModel,
 		Doc: "The GPUs that the ranks use are of different models."},
 	{Example: exampleGPUMemory, Text: "{Limit}", Doc: "Free memory of the GPU with the least."},
 	{Example: GPUMemoryShort{exampleGPUMemory}, Severity: Warning,
@@ -354,17 +353,17 @@ var preflightGPUs = []Entry{
 		Doc: "Peer access can be tested where a rank sees several GPUs."},
 	{Example: NoPeerAccess{1, 6, []string{"0-1"}}, Severity: Warning,
 		Text:   "{Without} of {Of pair} of GPUs have no peer access: {Pairs}",
-		Advice: advice.Peers + ": what they exchange passes through host memory",
+		Advice: advicePeers + ": what they exchange passes through host memory",
 		Doc:    "Some GPUs cannot access each other's memory."},
 	{Example: GPUStateUnknown{}, Text: "the state of the GPUs is unknown (no NVML)",
 		Doc: "NVML, which reports the state of GPUs, cannot be loaded."},
 	{Example: GPUsHealthy{8}, Text: "{GPUs GPU}: full clocks, no memory errors",
 		Doc: "NVML reports neither reduced clocks nor memory errors; ECC and persistence mode are on or do not exist."},
 	{Example: GPUMemoryErrors{[]GPUErrors{{"0000:0b:00.0", 3}}}, Severity: Warning,
-		Text: "memory errors that could not be corrected: {GPUs}", Advice: advice.MemoryErrors,
+		Text: "memory errors that could not be corrected: {GPUs}", Advice: adviceMemoryErrors,
 		Doc: "NVML counts uncorrected errors since the driver started."},
 	{Example: GPUClocksReduced{[]GPUThrottle{{"0000:0b:00.0", []string{"sw_power_cap"}}}}, Severity: Warning,
-		Text: "clocks are reduced: {GPUs}", Advice: advice.HeldClocks,
+		Text: "clocks are reduced: {GPUs}", Advice: adviceHeldClocks,
 		Doc: "NVML reports a reason, other than idleness, for which a GPU holds back its clocks."},
 	{Example: GPUWithoutECC{[]string{"0000:0b:00.0"}}, Severity: Warning,
 		Text: "ECC is off: {GPUs}", Advice: "run nvidia-smi -e 1 and reboot; results with and without ECC differ",
@@ -376,12 +375,12 @@ var preflightGPUs = []Entry{
 	{Example: Peermem{true}, Text: "{Loaded}", Doc: "The module nvidia-peermem lets RDMA adapters access GPU memory."},
 	{Example: PeermemMissing{}, Severity: Warning,
 		Source: gpuDoc + ", GPU-to-NIC communication",
-		Text:   "nvidia-peermem is not loaded: what GPUs send may pass through host memory", Advice: advice.Peermem,
+		Text:   "nvidia-peermem is not loaded: what GPUs send may pass through host memory", Advice: advicePeermem,
 		Doc: "The host has RDMA adapters and GPUs, and the module nvidia-peermem is not loaded."},
 	{Example: NCCLNetwork{"/opt/amazon/ofi-nccl/lib/libnccl-net.so"}, Text: "{Plugin}",
 		Doc: "NCCL's network plugin, where the loader would find one."},
 	{Example: EFAWithoutPlugin{}, Severity: Warning,
 		Source: environmentDoc + "NCCL_NET",
-		Text:   "the host has EFA without NCCL's plugin for it: NCCL would use TCP", Advice: advice.Plugin,
+		Text:   "the host has EFA without NCCL's plugin for it: NCCL would use TCP", Advice: advicePlugin,
 		Doc: "NCCL uses EFA through the plugin aws-ofi-nccl."},
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"busbar/internal/advice"
 	"busbar/internal/ranges"
 	"busbar/internal/units"
 )
@@ -470,7 +469,7 @@ var preflightHosts = []Entry{
 	{Example: exampleCPUs, Text: cpusText, Doc: "How many CPUs the ranks of a host may use."},
 	{Example: CoresShared{RankCPUs{3, 8, Binding{1, 1, false}}, 2, 1, "bound to CPUs 0"}, Severity: Warning,
 		Text:   cpusText + ": {Sharing rank} share {Cores core}[ ({Why})]",
-		Advice: advice.Cores + "; results of ranks that share cores show no speed",
+		Advice: adviceCores + "; results of ranks that share cores show no speed",
 		Doc:    "More ranks than cores, a CPU quota, or ranks that are bound to overlapping sets of cores."},
 	{Example: RanksAcrossNUMA{RankCPUs{2, 8, Binding{4, 8, false}}, 1, 2}, Severity: Warning,
 		Text:   cpusText + ": {Moving rank} may move between {Nodes} NUMA nodes",
@@ -485,7 +484,7 @@ var preflightHosts = []Entry{
 	{Example: NUMABalancing{BalancingOff}, Text: "{State}", Doc: "The setting kernel.numa_balancing."},
 	{Example: NUMABalancingOn{}, Severity: Warning,
 		Text:   "NUMA balancing is on: the kernel moves pages while they are in use; GPU drivers suffer most",
-		Advice: advice.Balancing,
+		Advice: adviceBalancing,
 		Doc:    "The kernel moves pages to the NUMA node that uses them (kernel.numa_balancing)."},
 	{Example: CPULoad{0.5, 96}, Text: "load average {Load} on {CPUs CPU}", Doc: "The one-minute load average."},
 	{Example: HostBusy{CPULoad{40, 96}}, Severity: Warning,
@@ -507,11 +506,11 @@ var preflightHosts = []Entry{
 	{Example: exampleShm, Text: shmText, Doc: "The room in /dev/shm, through which ranks of a host exchange data."},
 	{Example: ShmTooSmall{exampleShm}, Severity: Error,
 		Source: runtimeDoc + ", Shared memory",
-		Text:   shmText + ": too little, libraries crash (SIGBUS)", Advice: advice.Shared,
+		Text:   shmText + ": too little, libraries crash (SIGBUS)", Advice: adviceShared,
 		Doc: "Less than 8 MiB of /dev/shm for each rank. Docker gives a container 64 MiB."},
 	{Example: ShmSmallForNCCL{SharedMemory{48 << 20, 64 << 20, 2}}, Severity: Warning,
 		Source: runtimeDoc + ", Shared memory",
-		Text:   shmText + ": enough for MPI, not for NCCL", Advice: advice.Shared,
+		Text:   shmText + ": enough for MPI, not for NCCL", Advice: adviceShared,
 		Doc: `Less than 64 MiB of /dev/shm for each rank: NCCL uses 4 MiB and more for each channel to each rank of the
 			host.`},
 	{Example: NoShm{8}, Severity: Warning,
@@ -522,13 +521,13 @@ var preflightHosts = []Entry{
 		Doc: "How much memory a process may lock, which RDMA needs."},
 	{Example: MemlockLimited{ByteLimit{8 << 20}}, Severity: Warning,
 		Source: networkDoc + ", InfiniBand",
-		Text:   "ulimit -l is {Limit}: RDMA cannot register more than that", Advice: advice.Locked,
+		Text:   "ulimit -l is {Limit}: RDMA cannot register more than that", Advice: adviceLocked,
 		Doc: `Memory that an adapter writes must be locked. Below 64 MiB a rank cannot register even the libraries' own
 			buffers, which is an error.`},
 	{Example: OpenFiles{1024}, Text: "ulimit -n is {Limit}", Doc: "How many files and connections a process may open."},
 	{Example: OpenFilesLimited{1024, 512, 2304}, Severity: Warning,
 		Source: runtimeDoc + ", File Descriptors",
-		Text:   "ulimit -n is {Limit}: {Ranks rank} need {Needed}", Advice: advice.Files,
+		Text:   "ulimit -n is {Limit}: {Ranks rank} need {Needed}", Advice: adviceFiles,
 		Doc: `A library opens several connections to each rank. It is an error if the limit does not suffice for one
 			to each.`},
 	{Example: OutputFolder{"results", 1 << 30}, Text: "{Folder} can be written, {Free}",
@@ -544,19 +543,19 @@ var preflightHosts = []Entry{
 	{Example: RDMAPorts{[]PortKind{{8, "InfiniBand 400 Gb/sec (4X NDR)"}}}, Text: "active: {Ports}",
 		Doc: "The active RDMA ports with their speed; programs may open all of them."},
 	{Example: RDMAPortsDown{7, 8, []PortState{{"mlx5_7/1", "DOWN", "Polling"}}}, Severity: Warning,
-		Text: "{Active} of {Of port} active: {Down}", Advice: advice.Cable,
+		Text: "{Active} of {Of port} active: {Down}", Advice: adviceCable,
 		Doc: "Ports are not active. A port without a cable may stay down."},
 	{Example: RDMALinkNarrow{[]PortRate{{"mlx5_1/1", "100 Gb/sec (1X NDR)"}}}, Severity: Warning,
 		Text: "{Links}", Advice: "reseat or change the cable: the link came up with one lane, or at the lowest speed",
 		Doc: "An InfiniBand link has one lane of four, or the speed that links are trained from."},
 	{Example: RDMANotPermitted{[]string{"mlx5_0/1"}}, Severity: Warning,
-		Text: "{Ports} cannot be opened: MPI and NCCL will fall back to TCP", Advice: advice.Devices,
+		Text: "{Ports} cannot be opened: MPI and NCCL will fall back to TCP", Advice: adviceDevices,
 		Doc: "The device is in /sys, but its file in /dev/infiniband is missing or may not be opened."},
 	{Example: IOMMU{IOMMUOff}, Text: "{State}", Doc: "Whether an IOMMU translates what devices send to each other."},
 	{Example: IOMMUTranslates{[]string{"0000:01:00.0"}}, Severity: Warning,
 		Source: gpuDoc + ", PCI Access Control Services (ACS)",
 		Text:   "the IOMMU translates for {Devices}: GPUs and adapters reach each other slowly, or not at all",
-		Advice: advice.IOMMU,
+		Advice: adviceIOMMU,
 		Doc:    "GPUs or RDMA adapters are behind an IOMMU that translates addresses."},
 	{Example: ACSBridges{4}, Text: "{Bridges bridge} with ACS, none redirects",
 		Doc: "PCIe bridges with access control (ACS) send traffic between devices directly."},
@@ -566,7 +565,7 @@ var preflightHosts = []Entry{
 	{Example: ACSRedirects{2, 9, []string{"0000:00:01.0", "0000:00:02.0"}}, Severity: Warning,
 		Source: gpuDoc + ", PCI Access Control Services (ACS)",
 		Text:   "{Redirecting} of {Of bridge} send traffic between devices through the processor: {Bridges}",
-		Advice: advice.ACS,
+		Advice: adviceACS,
 		Doc: `Access control (ACS) of PCIe bridges redirects what GPUs and adapters send to each other. Virtual machines
 			need it.`},
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"busbar/internal/advice"
 	"busbar/internal/units"
 )
 
@@ -285,12 +284,12 @@ var records = []Entry{
 			collective to work well.`},
 	{Example: LinkErrors{"mlx5_0/1", []string{"3 symbol_error"}}, Severity: Warning,
 		Text:   "link errors: {Port} counted {Counters} during this point; a bad link or congestion may have slowed it",
-		Advice: advice.Cable,
+		Advice: adviceCable,
 		Doc: `Error counters of the host's ports are read before and after each point. Errors of a link count always,
 			drops and retransmissions from 10 on.`},
 	{Example: LocalRetransmissions{40}, Severity: Warning,
 		Text:   "TCP retransmitted {Segments} segments during this point although all ranks are on one host",
-		Advice: advice.Cores,
+		Advice: adviceCores,
 		Doc: `No link inside a host loses segments: most likely a rank had no CPU to answer in time, unless other
 			connections of this host are the cause.`},
 	{Example: AttemptFailed{1, "failed", "rank 3: connection reset"}, Severity: Warning,
@@ -308,12 +307,12 @@ var records = []Entry{
 		Details: []string{
 			"Times show waiting for a core, not the speed of communication.",
 		},
-		Advice: advice.Cores,
+		Advice: adviceCores,
 		Doc: `More ranks than cores: an operation takes as long as the scheduler needs to run all ranks in turn. Such
 			values are never judged or compared with a peak.`},
 	{Example: OversubscribedHosts{5}, Severity: Warning,
 		Text:   "oversubscribed: {Hosts more host} as well",
-		Advice: advice.Cores,
+		Advice: adviceCores,
 		Doc:    "Only the first hosts with too few cores are named one by one."},
 	{Example: SharedThreads{"node17", 4, 4}, Severity: Warning,
 		Text: `shared CPUs: Gloo needs two threads per rank, and {Host} has {CPUs CPU} for {Ranks rank}; small
@@ -332,7 +331,7 @@ var records = []Entry{
 		Details: []string{
 			"Times show waiting for the GPU, not the speed of communication.",
 		},
-		Advice: advice.OwnGPU,
+		Advice: adviceOwnGPU,
 		Doc: `With --allow-shared-gpu several ranks use one GPU. Such values are never judged or compared with a
 			peak.`},
 	{Example: HostLoad{"node17", 3.5}, Severity: Warning,
