@@ -3,6 +3,7 @@ package notice
 import (
 	"fmt"
 
+	"busbar/internal/coll"
 	"busbar/internal/units"
 )
 
@@ -68,14 +69,14 @@ type NoBucketValues struct{}
 // BestBucket reports which bucket size gives the fastest step, and how the others compare with it.
 type BestBucket struct {
 	Standing    BucketStanding `json:"standing"`
-	Bucket      string         `json:"bucket"`
+	Bucket      BucketSize     `json:"bucket"`
 	Step        TimeEstimate   `json:"step"`
-	Same        []string       `json:"same,omitempty"` // without a significant difference
+	Same        []BucketSize   `json:"same,omitempty"` // without a significant difference
 	Slower      []SlowerBucket `json:"slower,omitempty"`
-	TooFew      []string       `json:"too_few_rounds,omitempty"`
+	TooFew      []BucketSize   `json:"too_few_rounds,omitempty"`
 	Rounds      int            `json:"rounds,omitempty"` // of those with too few
 	Needed      int            `json:"needed,omitempty"`
-	NotCompared []string       `json:"not_compared,omitempty"`
+	NotCompared []BucketSize   `json:"not_compared,omitempty"`
 }
 
 // BucketStanding is how certain it is that a bucket size is the best.
@@ -100,15 +101,25 @@ func (s BucketStanding) String() string {
 
 // SlowerBucket is a bucket size with which a step takes longer than with the best.
 type SlowerBucket struct {
-	Bucket string        `json:"bucket"`
+	Bucket BucketSize    `json:"bucket"`
 	By     ShareEstimate `json:"by"`
 }
 
-func (s SlowerBucket) String() string { return fmt.Sprintf("%s by %s", s.Bucket, s.By) }
+func (s SlowerBucket) String() string { return fmt.Sprintf("%v by %v", s.Bucket, s.By) }
+
+// BucketSize is a bucket size as rank's flags read it: "25M", "layer", "all". Its String is for people: "25 MiB".
+type BucketSize string
+
+func (b BucketSize) String() string {
+	if n, err := coll.ParseSize(string(b)); err == nil {
+		return units.Bytes(n).String()
+	}
+	return string(b)
+}
 
 // ExposedCommunication reports how much longer a step takes than its computation.
 type ExposedCommunication struct {
-	Bucket  string       `json:"bucket"`
+	Bucket  BucketSize   `json:"bucket"`
 	Exposed TimeEstimate `json:"exposed"`
 	Share   units.Share  `json:"share"` // of the step
 	StepOverlap
@@ -116,14 +127,14 @@ type ExposedCommunication struct {
 
 // NoExposedCommunication reports that a step does not take significantly longer than its computation.
 type NoExposedCommunication struct {
-	Bucket  string       `json:"bucket"`
+	Bucket  BucketSize   `json:"bucket"`
 	Exposed TimeEstimate `json:"exposed"`
 	StepOverlap
 }
 
 // OverlapCosts reports a step that takes longer than computation and communication alone explain.
 type OverlapCosts struct {
-	Bucket  string       `json:"bucket"`
+	Bucket  BucketSize   `json:"bucket"`
 	Exposed TimeEstimate `json:"exposed"`
 	Share   units.Share  `json:"share"`          // of the step
 	Loss    OverlapLoss  `json:"loss,omitempty"` // where both one after the other are faster
@@ -311,9 +322,9 @@ type StepVariant struct {
 	Than       string        `json:"instead_of"`
 	Shared     []string      `json:"shared,omitempty"`
 	Step       units.Seconds `json:"step_s"`
-	Bucket     string        `json:"bucket"`
+	Bucket     BucketSize    `json:"bucket"`
 	BaseStep   units.Seconds `json:"base_step_s"`
-	BaseBucket string        `json:"base_bucket"`
+	BaseBucket BucketSize    `json:"base_bucket"`
 	Change     ShareEstimate `json:"change"` // below 0: a step takes less time
 	Note       VariantNote   `json:"note,omitempty"`
 }
@@ -408,8 +419,8 @@ var steps = []Entry{
 		Doc:  "All points of this group failed, were skipped, or were not reached."},
 	{
 		Example: BestBucket{
-			FastestBucket, "25M", TimeEstimate{0.115, 0.114, 0.116}, []string{"50M"},
-			[]SlowerBucket{{"1M", ShareEstimate{0.2, 0.18, 0.22}}}, []string{"all"}, 5, 9, []string{"100M"},
+			FastestBucket, "25M", TimeEstimate{0.115, 0.114, 0.116}, []BucketSize{"50M"},
+			[]SlowerBucket{{"1M", ShareEstimate{0.2, 0.18, 0.22}}}, []BucketSize{"all"}, 5, 9, []BucketSize{"100M"},
 		},
 		Severity: Info, Source: stepsSource,
 		Text: "{Standing}: {Bucket}, {Step} per step",

@@ -57,12 +57,15 @@ func fewRounds(rounds int, enough bool) notice.FewRounds {
 	return notice.FewRounds{Rounds: rounds, Needed: stats.MinForInterval}
 }
 
+// size is the cap in notices.
+func (c Cap) size() notice.BucketSize { return notice.BucketSize(c.String()) }
+
 // FindBucket reports which bucket of a group is the best, and how the others compare with it. points have rounds, best is the
 // one with the smallest median and f its figures.
 func FindBucket(points []Point, standings []Standing, best int, f *Figures) notice.Notice {
-	fact := notice.BestBucket{Bucket: points[best].Bucket.String(), Step: f.Overlapped.Figure.time()}
+	fact := notice.BestBucket{Bucket: points[best].Bucket.size(), Step: f.Overlapped.Figure.time()}
 	for i, s := range standings {
-		name := points[i].Bucket.String()
+		name := points[i].Bucket.size()
 		switch {
 		case i == best:
 		case s.Verdict == NoDifference:
@@ -97,7 +100,7 @@ func FindExposed(p Point, f *Figures) notice.Notice {
 	case f.Overlap == nil:
 		return notice.New(notice.CommunicationLocal{Comm: units.Seconds(f.Comm.Value)})
 	}
-	bucket, exposed, share := p.Bucket.String(), f.Exposed.time(), units.Share(f.Share())
+	bucket, exposed, share := p.Bucket.size(), f.Exposed.time(), units.Share(f.Share())
 	if !f.exposes() {
 		return notice.New(notice.NoExposedCommunication{Bucket: bucket, Exposed: exposed, StepOverlap: overlapOf(p, f)})
 	}

@@ -100,7 +100,7 @@ func TestFindPoint(t *testing.T) {
 	}
 	f := FiguresOf(costly)
 	fact := FindPoint(p, &f)[0].Fact.(notice.OverlapCosts)
-	if got := fmt.Sprintf("%s %.3f %.2f %.2f to %.2f", fact.Bucket, fact.Exposed.Value, fact.Overlap.Value, fact.Overlap.Lo, fact.Overlap.Hi); got != "25M 0.020 -1.05 -1.26 to -0.84" {
+	if got := fmt.Sprintf("%s %.3f %.2f %.2f to %.2f", fact.Bucket, fact.Exposed.Value, fact.Overlap.Value, fact.Overlap.Lo, fact.Overlap.Hi); got != "25 MiB 0.020 -1.05 -1.26 to -0.84" {
 		t.Error(got)
 	}
 }
@@ -116,7 +116,7 @@ func TestFindBucket(t *testing.T) {
 	for name, k := range map[string]struct {
 		rounds   [][]Round
 		standing notice.BucketStanding
-		bucket   string
+		bucket   notice.BucketSize
 		lists    [4]int // same, slower, too few, not compared
 	}{
 		"different": {[][]Round{rounds(10, 0.13), rounds(10, 0.12)}, notice.FastestBucket, "25M", [4]int{0, 1}},

@@ -86,8 +86,8 @@ func (r *Run) variants() (all []notice.Notice) {
 		}
 		fact := notice.StepVariant{
 			Shared: shared(a.Point, b.Point),
-			Step:   units.Seconds(b.Figures.Overlapped.Value), Bucket: b.Bucket.String(),
-			BaseStep: units.Seconds(a.Figures.Overlapped.Value), BaseBucket: a.Bucket.String(),
+			Step:   units.Seconds(b.Figures.Overlapped.Value), Bucket: notice.BucketSize(b.Bucket.String()),
+			BaseStep: units.Seconds(a.Figures.Overlapped.Value), BaseBucket: notice.BucketSize(a.Bucket.String()),
 			Change: notice.ShareEstimate{Value: c.Ratio.Value - 1},
 		}
 		fact.Choice, fact.Than = choice(c.What, a.Point, b.Point)
