@@ -38,6 +38,31 @@ type Lines []string
 // List is items without order.
 type List []string
 
+// Callout is a sentence that nobody may overlook.
+type Callout string
+
+// Items are entries with more below them.
+type Items struct {
+	Numbered bool
+	All      []Item
+}
+
+// Item is an entry of Items.
+type Item struct {
+	Label string // before the text; "" for none
+	Text  string
+	Below []Block // paragraphs and code
+}
+
+// Code is lines to be copied as they are.
+type Code string
+
+// Links are files that a document refers to.
+type Links []Link
+
+// Link is a file, with what to know about it.
+type Link struct{ Name, Href, About string }
+
 // Field is a value with its name.
 type Field struct{ Name, Value string }
 
@@ -71,6 +96,10 @@ func (*Section) block()  {}
 func (Paragraph) block() {}
 func (Lines) block()     {}
 func (List) block()      {}
+func (Callout) block()   {}
+func (Items) block()     {}
+func (Code) block()      {}
+func (Links) block()     {}
 func (Fields) block()    {}
 func (*Table) block()    {}
 func (Findings) block()  {}

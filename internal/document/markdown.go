@@ -58,6 +58,16 @@ func (m *markdown) blocks(level int, all []Block) {
 			for _, s := range b {
 				m.line("- %s", Escape(s))
 			}
+		case Callout:
+			m.line("> **%s**", Escape(string(b)))
+		case Items:
+			m.items(b)
+		case Code:
+			m.code("", b)
+		case Links:
+			for _, l := range b {
+				m.line("- [%s](<%s>)%s", brackets.Replace(Escape(l.Name)), l.Href, Escape(l.About))
+			}
 		case Fields:
 			for _, f := range b {
 				m.line("- **%s**: %s", Escape(f.Name), Escape(f.Value))
@@ -73,6 +83,40 @@ func (m *markdown) blocks(level int, all []Block) {
 		}
 	}
 }
+
+func (m *markdown) items(b Items) {
+	for i, item := range b.All {
+		sign, text := "-", Escape(item.Text)
+		if b.Numbered {
+			sign = fmt.Sprintf("%d.", i+1)
+		}
+		if item.Label != "" {
+			text = "**" + Escape(item.Label) + "**: " + text
+		}
+		m.line("%s %s", sign, text)
+		for _, below := range item.Below {
+			switch below := below.(type) {
+			case Code:
+				m.line("")
+				m.code("     ", below)
+				m.line("")
+			case Paragraph:
+				m.line("   - %s", Escape(string(below)))
+			}
+		}
+	}
+}
+
+func (m *markdown) code(indent string, b Code) {
+	m.line("%s```", indent)
+	for line := range strings.SplitSeq(strings.TrimRight(string(b), "\n"), "\n") {
+		m.line("%s%s", indent, strings.ReplaceAll(units.Printable(line), "```", "'''"))
+	}
+	m.line("%s```", indent)
+}
+
+// brackets are those of a link's text.
+var brackets = strings.NewReplacer("[", `\[`, "]", `\]`)
 
 func (m *markdown) findings(all Findings) {
 	for i, n := range all {

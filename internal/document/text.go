@@ -53,6 +53,16 @@ func (t *text) blocks(all []Block) {
 			for _, s := range b {
 				t.hanging("- ", s)
 			}
+		case Callout:
+			t.hanging("! ", string(b))
+		case Items:
+			t.items(b)
+		case Code:
+			t.code("  ", b)
+		case Links:
+			for _, l := range b {
+				t.hanging("- ", l.Name+l.About)
+			}
 		case Fields:
 			t.fields(b)
 		case *Table:
@@ -84,6 +94,34 @@ func (t *text) fields(all Fields) {
 	}
 	for _, f := range all {
 		t.hanging(pad(units.Printable(f.Name), width, false)+"  ", f.Value)
+	}
+}
+
+func (t *text) items(b Items) {
+	for i, item := range b.All {
+		sign, s := "- ", item.Text
+		if b.Numbered {
+			sign = fmt.Sprintf("%d. ", i+1)
+		}
+		if item.Label != "" {
+			s = item.Label + ": " + s
+		}
+		t.hanging(sign, s)
+		margin := strings.Repeat(" ", len(sign))
+		for _, below := range item.Below {
+			switch below := below.(type) {
+			case Code:
+				t.code(margin+"  ", below)
+			case Paragraph:
+				t.hanging(margin+"- ", string(below))
+			}
+		}
+	}
+}
+
+func (t *text) code(margin string, b Code) {
+	for line := range strings.SplitSeq(strings.TrimRight(string(b), "\n"), "\n") {
+		t.line(margin + units.Printable(line))
 	}
 }
 

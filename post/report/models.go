@@ -32,23 +32,3 @@ func (r *Report) unmodelled() string {
 	}
 	return units.Count(n, "curve") + " without a model: of under five sizes, with times that lie further than 25 % off any law, rehearsed, or oversubscribed."
 }
-
-// models is the table of all models.
-func (m *markdown) models() {
-	if len(m.r.Models) == 0 {
-		return
-	}
-	m.section("Models")
-	m.line("%s\n", text(modelsSay))
-	m.table("operation", "contender", "ranks>", "latency>", "bandwidth>", "n½>", "other laws from", "scatter>", "bounds")
-	for _, one := range m.r.Models[:min(len(m.r.Models), maxMarkdownCurves)] {
-		c := m.r.Curves[one.Curve]
-		m.row(m.r.Families[c.Family].Title, c.name(), ranksOf(c), one.Latency, one.Bandwidth, one.Half, one.Changes, one.Scatter, one.Bounds)
-	}
-	if n := len(m.r.Models) - maxMarkdownCurves; n > 0 {
-		m.line("\nAnd %s, on the page.", units.Count(n, "more model"))
-	}
-	if words := m.r.unmodelled(); words != "" {
-		m.line("\n%s", text(words))
-	}
-}
