@@ -27,7 +27,7 @@ func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", ar
 // row writes one row of a table.
 func (p *page) row(cells ...string) {
 	for _, c := range cells {
-		p.WriteString("| " + result.MarkdownText(c) + " ")
+		p.WriteString("| " + units.Markdown(c) + " ")
 	}
 	p.WriteString("|\n")
 }
@@ -46,7 +46,7 @@ func (p *page) end(w io.Writer) error {
 		if i == 0 {
 			p.line("")
 		}
-		p.line("- [%d] %s", i+1, result.MarkdownText(n.text))
+		p.line("- [%d] %s", i+1, units.Markdown(n.text))
 	}
 	_, err := io.WriteString(w, p.String())
 	return err

@@ -107,29 +107,8 @@ func (r *reporter) write(ctx context.Context, made *report.Report) error {
 		}
 		fmt.Fprintln(r.stdout, path)
 	}
-	r.say(made)
-	return nil
-}
-
-// say prints what stands first in a report.
-func (r *reporter) say(made *report.Report) {
 	fmt.Fprintln(r.stdout)
-	for _, b := range made.Banners {
-		hanging(r.stdout, "! ", b.Message)
-	}
-	for _, h := range made.Headlines {
-		hanging(r.stdout, "- ", h.Message)
-	}
-}
-
-// hanging writes a text 80 columns wide, with a sign before its first line.
-func hanging(w io.Writer, sign, text string) {
-	for i, line := range document.Wrap(text, 78) {
-		if i > 0 {
-			sign = "  "
-		}
-		fmt.Fprintln(w, sign+line)
-	}
+	return made.Summary().Write(r.stdout, document.Text)
 }
 
 // build reads all rows once and makes the report of them; traced is nil where there are no timelines.

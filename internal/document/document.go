@@ -1,10 +1,11 @@
 // Package document is the model of everything that commands show: sections of paragraphs, lists, tables and notices. A
-// command builds one Document; the package writes it as terminal text, Markdown or JSON.
+// command builds one Document; the package writes it as terminal text, Markdown, HTML or JSON.
 //
 // To add an output format, add a file with a function that writes a Document, and its name to formats in format.go.
 package document
 
 import (
+	"html/template"
 	"slices"
 
 	"busbar/internal/notice"
@@ -89,6 +90,13 @@ func (t *Table) Row(cells ...string) { t.Rows = append(t.Rows, cells) }
 // Findings are notices with their details, advice and sources, numbered from 1.
 type Findings []notice.Notice
 
+// Chart is a picture, which HTML alone shows; the other formats have its caption.
+type Chart struct {
+	Title   string
+	Caption string        // says in words what the picture shows
+	SVG     template.HTML // an svg element, in which texts are escaped
+}
+
 // Footnotes are the texts that marks such as [1] refer to.
 type Footnotes []string
 
@@ -104,6 +112,7 @@ func (Fields) block()    {}
 func (*Table) block()    {}
 func (Findings) block()  {}
 func (Footnotes) block() {}
+func (*Chart) block()    {}
 
 // Add appends blocks.
 func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }

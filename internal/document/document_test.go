@@ -59,6 +59,10 @@ func whole() *document.Document {
 			&document.Section{Title: "Below", Blocks: []document.Block{document.Findings(d.Notices)}},
 			document.Footnotes{"a [link](somewhere)", "another"},
 		}},
+		&document.Section{Title: "Charts", Blocks: []document.Block{&document.Chart{
+			Title: "Bandwidth", Caption: "2.49 GB/s at 4 MiB, peak 5.60 GB/s.",
+			SVG: `<svg viewBox="0 0 20 10" role="img"><path d="M0 9 20 1" stroke="currentColor" fill="none"/></svg>`,
+		}}},
 	)
 	return d
 }
@@ -79,6 +83,44 @@ func TestFormats(t *testing.T) {
 	}
 	if err := new(document.Format).Set("markdwn"); err == nil || !strings.Contains(err.Error(), "markdown") {
 		t.Errorf("unknown format: %v, want one that names markdown", err)
+	}
+}
+
+func TestHTML(t *testing.T) {
+	var b strings.Builder
+	if err := whole().WriteHTML(&b); err != nil {
+		t.Fatalf("%v", err)
+	}
+	golden.Text(t, "testdata/whole.html", b.String())
+}
+
+// hostile is a text that ends no element and no attribute, and starts no script.
+const hostile = "\x1b[31m\"'><script>alert(1)</script><img src=x onerror=alert(1)>"
+
+func TestHTMLEscapesTexts(t *testing.T) {
+	list, column := []string{hostile}, []document.Column{{Name: hostile}}
+	item := document.Item{Label: hostile, Text: hostile, Below: []document.Block{document.Paragraph(hostile)}}
+	d := &document.Document{Tool: hostile, Title: hostile}
+	d.Add(
+		&document.Section{Title: hostile, Blocks: []document.Block{document.Paragraph(hostile), document.Lines(list)}},
+		&document.Section{Title: hostile, Blocks: []document.Block{document.List(list), document.Code(hostile)}},
+		document.Fields{{Name: hostile, Value: hostile}}, &document.Table{Columns: column, Rows: [][]string{list}},
+		document.Findings{notice.New(notice.Recorded{Text: hostile})}, document.Footnotes(list),
+		document.Items{All: []document.Item{item}}, document.Callout(hostile),
+		document.Links{{Name: hostile, Href: hostile, About: hostile}},
+		&document.Chart{Title: hostile, Caption: hostile},
+	)
+	var b strings.Builder
+	if err := d.WriteHTML(&b); err != nil {
+		t.Fatalf("%v", err)
+	}
+	for _, bad := range []string{"<script", "<img", "\"'>", "\x1b"} {
+		if strings.Contains(b.String(), bad) {
+			t.Errorf("%q is in the page", bad)
+		}
+	}
+	if n := strings.Count(b.String(), "&lt;script&gt;"); n < 20 {
+		t.Errorf("%d texts are in the page, want at least 20", n)
 	}
 }
 

@@ -35,7 +35,7 @@ func (m *markdown) apart() {
 
 func (m *markdown) title(level int, s string) {
 	m.apart()
-	m.line("%s %s\n", strings.Repeat("#", min(level, 6)), Escape(s))
+	m.line("%s %s\n", strings.Repeat("#", min(level, 6)), units.Markdown(s))
 }
 
 func (m *markdown) blocks(level int, all []Block) {
@@ -46,39 +46,41 @@ func (m *markdown) blocks(level int, all []Block) {
 			m.title(level, b.Title)
 			m.blocks(level+1, b.Blocks)
 		case Paragraph:
-			m.line("%s", Escape(string(b)))
+			m.line("%s", units.Markdown(string(b)))
 		case Lines:
 			for i, s := range b {
 				if i < len(b)-1 {
 					s += "  " // a line break
 				}
-				m.line("%s", Escape(s))
+				m.line("%s", units.Markdown(s))
 			}
 		case List:
 			for _, s := range b {
-				m.line("- %s", Escape(s))
+				m.line("- %s", units.Markdown(s))
 			}
 		case Callout:
-			m.line("> **%s**", Escape(string(b)))
+			m.line("> **%s**", units.Markdown(string(b)))
 		case Items:
 			m.items(b)
 		case Code:
 			m.code("", b)
 		case Links:
 			for _, l := range b {
-				m.line("- [%s](<%s>)%s", brackets.Replace(Escape(l.Name)), l.Href, Escape(l.About))
+				m.line("- [%s](<%s>)%s", brackets.Replace(units.Markdown(l.Name)), l.Href, units.Markdown(l.About))
 			}
 		case Fields:
 			for _, f := range b {
-				m.line("- **%s**: %s", Escape(f.Name), Escape(f.Value))
+				m.line("- **%s**: %s", units.Markdown(f.Name), units.Markdown(f.Value))
 			}
 		case *Table:
 			m.table(b)
 		case Findings:
 			m.findings(b)
+		case *Chart:
+			m.line("**%s**: %s", units.Markdown(b.Title), units.Markdown(b.Caption))
 		case Footnotes:
 			for i, s := range b {
-				m.line("- [%d] %s", i+1, Escape(s))
+				m.line("- [%d] %s", i+1, units.Markdown(s))
 			}
 		}
 	}
@@ -86,12 +88,12 @@ func (m *markdown) blocks(level int, all []Block) {
 
 func (m *markdown) items(b Items) {
 	for i, item := range b.All {
-		sign, text := "-", Escape(item.Text)
+		sign, text := "-", units.Markdown(item.Text)
 		if b.Numbered {
 			sign = fmt.Sprintf("%d.", i+1)
 		}
 		if item.Label != "" {
-			text = "**" + Escape(item.Label) + "**: " + text
+			text = "**" + units.Markdown(item.Label) + "**: " + text
 		}
 		m.line("%s %s", sign, text)
 		for _, below := range item.Below {
@@ -101,7 +103,7 @@ func (m *markdown) items(b Items) {
 				m.code("     ", below)
 				m.line("")
 			case Paragraph:
-				m.line("   - %s", Escape(string(below)))
+				m.line("   - %s", units.Markdown(string(below)))
 			}
 		}
 	}
@@ -120,13 +122,13 @@ var brackets = strings.NewReplacer("[", `\[`, "]", `\]`)
 
 func (m *markdown) findings(all Findings) {
 	for i, n := range all {
-		m.line("%d. %s", i+1, Escape(headOf(n)))
+		m.line("%d. %s", i+1, units.Markdown(headOf(n)))
 		for _, r := range restOf(n) {
 			if r.Name == "" {
-				m.line("   - %s", Escape(r.Value))
+				m.line("   - %s", units.Markdown(r.Value))
 				continue
 			}
-			m.line("   - %s: %s", r.Name, Escape(r.Value))
+			m.line("   - %s: %s", r.Name, units.Markdown(r.Value))
 		}
 	}
 }
@@ -134,7 +136,7 @@ func (m *markdown) findings(all Findings) {
 func (m *markdown) table(b *Table) {
 	rule := "|"
 	for _, c := range b.Columns {
-		m.WriteString("| " + Escape(c.Name) + " ")
+		m.WriteString("| " + units.Markdown(c.Name) + " ")
 		if rule += "---"; c.Right {
 			rule += ":"
 		}
@@ -145,15 +147,10 @@ func (m *markdown) table(b *Table) {
 		for i := range b.Columns {
 			cell := ""
 			if i < len(row) {
-				cell = Escape(row[i])
+				cell = units.Markdown(row[i])
 			}
 			m.WriteString("| " + cell + " ")
 		}
 		m.line("|")
 	}
 }
-
-var escapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "](", `]\(`, "\r\n", " ", "\n", " ")
-
-// Escape is a text that Markdown shows as it is, also in a cell of a table.
-func Escape(s string) string { return units.Printable(escapes.Replace(s)) }

@@ -69,6 +69,8 @@ func (t *text) blocks(all []Block) {
 			t.table(b)
 		case Findings:
 			t.findings(b)
+		case *Chart:
+			t.hanging("", b.Title+": "+b.Caption)
 		case Footnotes:
 			t.line("")
 			for i, s := range b {

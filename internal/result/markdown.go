@@ -2,7 +2,6 @@ package result
 
 import (
 	"fmt"
-	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/units"
@@ -42,17 +41,9 @@ func markdownRow(b []byte, run *Run, r *Record) []byte {
 		ifAny(r.Mode != 0, r.Mode.String), coll.FormatSize(r.SizeBytes, true), seconds, interval, algbw, busbw, checkWord(r), status, warningsOf(run, r),
 	}
 	for _, c := range cells {
-		b = append(append(append(b, "| "...), MarkdownText(c)...), ' ')
+		b = append(append(append(b, "| "...), units.Markdown(c)...), ' ')
 	}
 	return append(b, "|\n"...)
-}
-
-var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "\r\n", " ", "\n", " ")
-
-// MarkdownText is text for a page or a cell of a table, where it neither ends the cell, nor vanishes as a tag, nor steers a
-// terminal.
-func MarkdownText(text string) string {
-	return units.Printable(markdownEscapes.Replace(text))
 }
 
 // humanTime is a time with its unit, in three or more digits.

@@ -14,3 +14,8 @@ func Printable(text string) string {
 		return '\uFFFD'
 	}, text)
 }
+
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "](", `]\(`, "\r\n", " ", "\n", " ")
+
+// Markdown is a text that Markdown shows as it is, also in a cell of a table.
+func Markdown(text string) string { return Printable(markdownEscapes.Replace(text)) }

@@ -44,6 +44,20 @@ func (r *Report) Document() *document.Document {
 	return d
 }
 
+// Summary is the banners and headlines alone, for a terminal.
+func (r *Report) Summary() *document.Document {
+	d := &document.Document{Kind: "report"}
+	for _, b := range r.Banners {
+		d.Add(document.Callout(b.Message))
+	}
+	var list document.List
+	for _, h := range r.Headlines {
+		list = append(list, h.Message)
+	}
+	d.Add(list)
+	return d
+}
+
 // results are all that is about what rank measured.
 func (r *Report) results() []*document.Section {
 	all := []*document.Section{r.planSection(), r.stepsSection()}
