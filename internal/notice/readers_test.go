@@ -36,7 +36,7 @@ var readers = map[string]string{
 	"post/nccllog/findnet.go":          "NCCL's name of a transport",
 	"post/nccllog/ras.go":              "the output of ncclras",
 	"post/plot/note.go":                "breaks any text into lines",
-	"post/report/markdownrest.go":      "puts any text on one line",
+	"post/report/documentrest.go":      "puts any text on one line",
 	"rank/ending.go":                   "prints no error twice",
 	"rank/step_gpu.go":                 "an error in one line",
 	"internal/notice/files.go":         "removes the path that errors of the operating system have",
