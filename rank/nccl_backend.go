@@ -132,15 +132,24 @@ func (b *ncclBackend) connect() error {
 // Recover implements bench.Recoverer: after an operation that failed on some rank the communicator is given up on all
 // ranks, and a new one made. Where all ranks refused the operation it stays.
 func (b *ncclBackend) Recover() error {
-	broken := []float64{float64(b2i(!b.refused))}
+	broken, number := float64(b2i(!b.refused)), 0.0
 	b.refused = false
-	if err := b.s.world.Max(broken); err != nil {
+	if b.s.world.Rank == 0 {
+		number = float64(b.l.j.nextCommunicator())
+	}
+	all := []float64{broken, number}
+	if err := b.s.world.Max(all); err != nil {
 		return err
 	}
-	if broken[0] > 0 {
+	if all[0] > 0 {
 		if err := b.reconnect(); err != nil {
 			return err
 		}
+	} else {
+		// A watchdog may have seen the failure and told all ranks to leave the operation. The communicator is sound, and
+		// has another number from now on, so that this does not end the next operation.
+		b.l.j.leaver.guard(int(all[1]), b.comm.Interrupt)
+		b.comm.Resume()
 	}
 	over := b.l.nccl.LastError()
 	b.l.stale.Store(&over)

@@ -32,5 +32,6 @@ static inline int nccl_comm_device(const struct busbar_nccl_comm *c, int *ordina
 	return c->t->comm_device(c->comm, ordinal);
 }
 static inline void nccl_interrupt(struct busbar_nccl_comm *c) { __atomic_store_n(&c->interrupted, 1, __ATOMIC_RELAXED); }
+static inline void nccl_resume(struct busbar_nccl_comm *c) { __atomic_store_n(&c->interrupted, 0, __ATOMIC_RELAXED); }
 
 #endif

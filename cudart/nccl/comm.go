@@ -156,6 +156,9 @@ func (c *Comm) Pointer() unsafe.Pointer { return unsafe.Pointer(c.c.comm) }
 // goroutine, at any time. What was issued goes on: Abort ends it.
 func (c *Comm) Interrupt() { C.nccl_interrupt(c.c) }
 
+// Resume takes Interrupt back. No operation may be in progress.
+func (c *Comm) Resume() { C.nccl_resume(c.c) }
+
 // AsyncError is what went wrong behind the communicator's calls (a network error, a rank that is gone); nil for nothing
 // yet, and where the library cannot tell. Between batches, since an operation that ends is not asked.
 func (c *Comm) AsyncError() error {
