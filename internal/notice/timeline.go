@@ -79,11 +79,7 @@ type StragglerCause struct {
 }
 
 func (s StragglerCause) String() string {
-	others := "0 ms"
-	if s.Others > 0 {
-		others = s.Others.String()
-	}
-	return fmt.Sprintf("%s: %v, other ranks %s (median)", causes[s.Cause].text, s.Own, others)
+	return fmt.Sprintf("%s: %v, other ranks %v (median)", causes[s.Cause].text, s.Own, s.Others)
 }
 
 // StragglerCauses are all causes of one straggler.

@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -35,22 +36,21 @@ func (o OfComputation) String() string {
 	return fmt.Sprintf("%.1f %% of computation", float64(o))
 }
 
-// MarshalText writes the number; "" where nothing computes.
-func (o OfComputation) MarshalText() ([]byte, error) {
+// MarshalJSON writes the number; null where nothing computes.
+func (o OfComputation) MarshalJSON() ([]byte, error) {
 	if math.IsInf(float64(o), 0) || math.IsNaN(float64(o)) {
-		return nil, nil
+		return []byte("null"), nil
 	}
-	return []byte(fmt.Sprint(float64(o))), nil
+	return json.Marshal(float64(o))
 }
 
-// UnmarshalText reads what MarshalText writes.
-func (o *OfComputation) UnmarshalText(text []byte) error {
-	if len(text) == 0 {
+// UnmarshalJSON reads what MarshalJSON writes.
+func (o *OfComputation) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
 		*o = OfComputation(math.Inf(1))
 		return nil
 	}
-	_, err := fmt.Sscan(string(text), (*float64)(o))
-	return err
+	return json.Unmarshal(text, (*float64)(o))
 }
 
 // CommunicationTime answers how long communication is, compared with computation.
@@ -94,7 +94,7 @@ type Overlap struct {
 	Verdict   OverlapVerdict `json:"verdict"`
 	Percent   Percent        `json:"overlap_pct"`
 	Median    Median         `json:"median"`
-	Gradients Percent        `json:"gradients_pct,omitempty"` // of AllReduce and ReduceScatter
+	Gradients *Percent       `json:"gradients_pct,omitempty"` // of AllReduce and ReduceScatter; nil: neither ran
 	Wall      Whole          `json:"wall_clock_pct"`
 	Idle      Percent        `json:"idle_pct,omitempty"` // where it makes the wall clock's value smaller
 	Per       Span           `json:"per"`
@@ -126,20 +126,20 @@ func (Training) String() string {
 
 // Balance answers whether GPUs compute for as long.
 type Balance struct {
-	Verdict   Verdict       `json:"verdict"`
-	Least     units.Seconds `json:"least_s"`
-	LeastOn   string        `json:"least_on,omitempty"`
-	Most      units.Seconds `json:"most_s"`
-	MostOn    string        `json:"most_on,omitempty"`
-	Over      Percent       `json:"over_mean_pct,omitempty"` // of the most over the mean
-	Devices   Devices       `json:"devices"`
-	Waiting   units.Seconds `json:"waiting_s,omitempty"`
-	Pure      units.Seconds `json:"pure_s,omitempty"`
-	Straggler string        `json:"straggler,omitempty"`
-	NoOne     NoStraggler   `json:"no_straggler,omitempty"`
-	Worst     Percent       `json:"worst_step_pct,omitempty"`
-	WorstStep string        `json:"worst_step,omitempty"`
-	WorstOn   string        `json:"worst_step_on,omitempty"`
+	Verdict   Verdict        `json:"verdict"`
+	Least     *units.Seconds `json:"least_s,omitempty"` // nil: as long as the most
+	LeastOn   string         `json:"least_on,omitempty"`
+	Most      units.Seconds  `json:"most_s"`
+	MostOn    string         `json:"most_on,omitempty"`
+	Over      Percent        `json:"over_mean_pct,omitempty"` // of the most over the mean
+	Devices   Devices        `json:"devices"`
+	Waiting   *units.Seconds `json:"waiting_s,omitempty"` // nil: no collective was matched across ranks
+	Pure      *units.Seconds `json:"pure_s,omitempty"`
+	Straggler string         `json:"straggler,omitempty"`
+	NoOne     NoStraggler    `json:"no_straggler,omitempty"`
+	Worst     Percent        `json:"worst_step_pct,omitempty"`
+	WorstStep string         `json:"worst_step,omitempty"`
+	WorstOn   string         `json:"worst_step_on,omitempty"`
 }
 
 // Verdict is yes or no.
@@ -161,11 +161,12 @@ func (NoStraggler) String() string {
 
 // Identified answers whether NCCL's operations were found.
 type Identified struct {
-	Verdict Verdict  `json:"verdict"`
-	Calls   int      `json:"calls,omitempty"`
-	Devices Devices  `json:"devices"`
-	Kinds   []string `json:"kinds,omitempty"`
-	Unknown Percent  `json:"unclassified_pct,omitempty"`
+	Verdict Verdict        `json:"verdict"`
+	Calls   int            `json:"calls,omitempty"`
+	Devices Devices        `json:"devices"`
+	Kinds   []string       `json:"kinds,omitempty"`
+	Unknown Percent        `json:"unclassified_pct,omitempty"`
+	Reason  NoAnswerReason `json:"reason,omitempty"` // of a no
 }
 
 // Overhead answers how large the overhead of communication is.
@@ -174,7 +175,7 @@ type Overhead struct {
 	Comm    Percent    `json:"comm_pct"`
 	Per     Span       `json:"per"`
 	Median  Median     `json:"median"`
-	Waiting Whole      `json:"waiting_pct,omitempty"`
+	Waiting *Whole     `json:"waiting_pct,omitempty"` // nil: no collective was matched across ranks
 	OneRank OneRankHas `json:"one_rank,omitempty"`
 }
 
@@ -246,6 +247,7 @@ const (
 	OneGPURead      NoAnswerReason = "one-gpu-read"
 	NothingComputes NoAnswerReason = "nothing-computes"
 	OnlyCopiesRan   NoAnswerReason = "only-copies"
+	NoKnownKernel   NoAnswerReason = "no-known-kernel"
 )
 
 var noAnswerTexts = map[NoAnswerReason]string{
@@ -255,6 +257,7 @@ var noAnswerTexts = map[NoAnswerReason]string{
 	OneGPURead:      "one GPU was read; pass the traces of all ranks",
 	NothingComputes: "nothing computes",
 	OnlyCopiesRan:   "nothing but copies ran on a GPU in these files",
+	NoKnownKernel:   "no kernel is known as communication, although there are several ranks; --comm-pattern adds names",
 }
 
 func (r NoAnswerReason) String() string { return noAnswerTexts[r] }
@@ -466,7 +469,7 @@ var timelineAnswers = []Entry{
 		Doc:  "No kernel of the trace is known as communication.",
 	},
 	{
-		Example: Overlap{PartlyOverlap, 54.2, Median{8, "GPU"}, 60.1, 48, 3.1, "step", true}, Severity: Info,
+		Example: Overlap{PartlyOverlap, 54.2, Median{8, "GPU"}, new(Percent(60.1)), 48, 3.1, "step", true}, Severity: Info,
 		Text: "{Verdict}: {Percent} of communication overlaps with computation[ ({Median})]",
 		Details: []string{
 			"[AllReduce and ReduceScatter, which synchronise gradients: {Gradients}.]",
@@ -479,7 +482,8 @@ var timelineAnswers = []Entry{
 	},
 	{
 		Example: Balance{
-			false, 0.09, "rank 1", 0.11, "rank 3", 8.2, Devices{8, "GPU"}, 0.01, 0.03, "rank 3", true, 12.5, "step 7", "rank 3",
+			false, new(units.Seconds(0.09)), "rank 1", 0.11, "rank 3", 8.2, Devices{8, "GPU"}, new(units.Seconds(0.01)),
+			new(units.Seconds(0.03)), "rank 3", true, 12.5, "step 7", "rank 3",
 		},
 		Severity: Info,
 		Text:     "{Verdict}: kernels compute {Most}[ on {MostOn}] ({Devices})",
@@ -493,8 +497,8 @@ var timelineAnswers = []Entry{
 		Doc: "GPUs are balanced if the longest kernel time exceeds the mean by at most 5 %.",
 	},
 	{
-		Example: Identified{true, 1200, Devices{8, "GPU"}, []string{"all_reduce"}, 2.5}, Severity: Info,
-		Text: "{Verdict}[: {Calls call}: {Kinds} ({Devices})]",
+		Example: Identified{true, 1200, Devices{8, "GPU"}, []string{"all_reduce"}, 2.5, ""}, Severity: Info,
+		Text: "{Verdict}[: {Calls call}: {Kinds} ({Devices})][: {Reason}]",
 		Details: []string{
 			"[Kernels that may be communication, but count as computation, have up to {Unknown} of a GPU's kernel time.]",
 		},
@@ -502,7 +506,7 @@ var timelineAnswers = []Entry{
 		Doc:    "Kernels are identified by their names; --comm-pattern adds names.",
 	},
 	{
-		Example: Overhead{12.1, 30.2, "step", Median{8, "GPU"}, 20, true}, Severity: Info,
+		Example: Overhead{12.1, 30.2, "step", Median{8, "GPU"}, new(Whole(20)), true}, Severity: Info,
 		Text: "{Exposed} of the time of a {Per} is exposed communication; {Comm} is communication in all[ ({Median})]",
 		Details: []string{
 			"[{Waiting} of it is waiting for other ranks: kernels of communication run while they wait.]", "[{OneRank}]",

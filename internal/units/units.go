@@ -39,7 +39,12 @@ func (b RoughBytes) String() string {
 // Seconds is a duration: "12.50 us".
 type Seconds float64
 
-func (s Seconds) String() string { return Duration(float64(s)) }
+func (s Seconds) String() string {
+	if s == 0 { // a value; what is unknown has no place in a sentence
+		return "0 ms"
+	}
+	return Duration(float64(s))
+}
 
 // Nanoseconds is a duration in seconds that is well below a microsecond: "25 ns".
 type Nanoseconds float64

@@ -114,7 +114,8 @@ func (y typical) hidden() notice.Fact {
 	sum := c.calls(func(o *Collective) float64 { return o.Sum * only(syncs(o)) })
 	exposed := c.calls(func(o *Collective) float64 { return o.Exposed * only(syncs(o)) })
 	if sum > 0 && !y.own {
-		f.Gradients = notice.Percent(100 * (1 - exposed/sum))
+		gradients := notice.Percent(100 * (1 - exposed/sum))
+		f.Gradients = &gradients
 	}
 	f.Wall = notice.Whole(wall)
 	if idle := c.share(idleOf, spanOf); wall < overlap-1 {
@@ -158,11 +159,11 @@ func (t *Timeline) balance() notice.Fact {
 		NoOne: notice.NoStraggler(a.Straggler == nil && a.Uneven > 0),
 	}
 	if over >= 0.05 {
-		f.Least, f.LeastOn, f.MostOn = seconds(least), t.Devices[who[0]].Label, t.Devices[who[1]].Label
+		f.Least, f.LeastOn, f.MostOn = new(seconds(least)), t.Devices[who[0]].Label, t.Devices[who[1]].Label
 		f.Over = notice.Percent(over)
 	}
 	if a.Matched > 0 {
-		f.Waiting, f.Pure = seconds(a.Waiting), seconds(a.Pure)
+		f.Waiting, f.Pure = new(seconds(a.Waiting)), new(seconds(a.Pure))
 	}
 	if a.Straggler != nil {
 		f.Straggler = t.Devices[a.Straggler.Device].Label
@@ -209,8 +210,8 @@ func (t *Timeline) identified(y typical) Answer {
 	}
 	f.Unknown = notice.Percent(unknown)
 	f.Kinds = slices.Sorted(maps.Keys(kinds))
-	if met {
-		f.Devices = notice.Devices{N: len(y.devices), Unit: y.unit}
+	if f.Reason = notice.NoKnownKernel; met {
+		f.Devices, f.Reason = notice.Devices{N: len(y.devices), Unit: y.unit}, ""
 	}
 	a.Fact, a.Met = f, &met
 	return a
@@ -235,7 +236,7 @@ func (t *Timeline) overhead(y typical) Answer {
 			Median: c.over(),
 		}
 		if x := t.Across; x != nil && x.Pure+x.Waiting > 0 {
-			f.Waiting = notice.Whole(100 * x.Waiting / (x.Pure + x.Waiting))
+			f.Waiting = new(notice.Whole(100 * x.Waiting / (x.Pure + x.Waiting)))
 		} else {
 			f.OneRank = len(y.devices) < 2
 		}

@@ -24,6 +24,9 @@ func TestAnswers(t *testing.T) {
 	slow.review()
 	well := healthy()
 	well.review()
+	even := healthy()
+	even.Across.Waiting, even.Across.Ranks[0].Compute = 0, 0
+	even.review()
 	long := healthy()
 	long.Devices[1].seen[0].end = 60e9
 	long.review()
@@ -40,8 +43,8 @@ func TestAnswers(t *testing.T) {
 		want string
 		met  *bool
 	}{
-		{"healthy", well, "how-long", `"comm_s":0.02,"compute_s":0.08,"share_pct":"25","per":"step","median":{"n":2,"unit":"GPU"}`, nil},
-		{"healthy", well, "how-long", `"all_reduce":{"time_s":0.02,"share_pct":"25","all":true`, nil},
+		{"healthy", well, "how-long", `"comm_s":0.02,"compute_s":0.08,"share_pct":25,"per":"step","median":{"n":2,"unit":"GPU"}`, nil},
+		{"healthy", well, "how-long", `"all_reduce":{"time_s":0.02,"share_pct":25,"all":true`, nil},
 		{"healthy", well, "overlap", `"verdict":"partly","overlap_pct":95,"median":{"n":2,"unit":"GPU"},"gradients_pct":95`, nil},
 		{"healthy", well, "overlap", `"idle_pct":19`, nil},
 		{"healthy", well, "balance", `"verdict":true,"least_s":0.4,"least_on":"rank 0","most_s":0.404,"most_on":"rank 1","over_mean_pct":0.49`, nil},
@@ -55,6 +58,10 @@ func TestAnswers(t *testing.T) {
 		{"a call of a minute", long, "time-outs", `"near":true`, nil},
 		{"one stream", slow, "overlap-found", `"shared_streams_pct":100,"streams":"stream 7"`, &yes},
 		{"late", late, "overlap", `"verdict":"no","overlap_pct":0,`, nil},
+		{"late", late, "overlap", `"gradients_pct":0,`, nil},
+		{"nobody waits", even, "overhead", `"waiting_pct":0`, &yes},
+		{"nobody waits", even, "balance", `"waiting_s":0,"pure_s":0.`, nil},
+		{"a rank computes nothing", even, "balance", `"least_s":0,"least_on":"rank 0"`, nil},
 		{"late", late, "balance", `"verdict":false,"least_s":0.025,"least_on":"rank 0","most_s":0.04,"most_on":"rank 2","over_mean_pct":39.1`, nil},
 		{"late", late, "balance", `"straggler":"rank 2"`, nil},
 		{"late", late, "improve", `"topic":"balance","gain_s":0.003,"per":"step"`, &yes},
@@ -66,7 +73,7 @@ func TestAnswers(t *testing.T) {
 		{"one rank", alone, "overhead", `no-communication`, nil},
 		{"one rank", alone, "overlap-found", `no-communication`, nil},
 		{"one rank", alone, "improve", `no-communication`, nil},
-		{"two ranks without communication", two, "identify", `"verdict":false`, &no},
+		{"two ranks without communication", two, "identify", `"verdict":false,"devices":{"n":0,"unit":""},"reason":"no-known-kernel"`, &no},
 		{"nothing", none, "how-long", `no-gpu-work`, nil},
 		{"nothing", none, "identify", `no-gpu-work`, nil},
 	} {
@@ -92,13 +99,33 @@ func TestHowLongAllReduceIs(t *testing.T) {
 		of   Device
 		want string
 	}{
-		{all, `"all_reduce":{"time_s":0.04,"share_pct":"80","all":true,"absent":false}`},
-		{together, `"comm_s":0.02,"compute_s":0.05,"share_pct":"40","per":"recording","median":{"n":0,"unit":""},"all_reduce":{"time_s":0.04,"share_pct":"80","absent":false}`},
+		{all, `"all_reduce":{"time_s":0.04,"share_pct":80,"all":true,"absent":false}`},
+		{together, `"comm_s":0.02,"compute_s":0.05,"share_pct":40,"per":"recording","median":{"n":0,"unit":""},"all_reduce":{"time_s":0.04,"share_pct":80,"absent":false}`},
 	} {
 		l := &Timeline{Devices: []Device{c.of}}
 		if got := written(t, l.typically().howLong()); !strings.Contains(got, c.want) {
 			t.Errorf("%s, want %s", got, c.want)
 		}
+	}
+}
+
+// A value of zero is written as one: "-" and no sentence at all are for what is unknown.
+func TestZeroIsAValue(t *testing.T) {
+	alone := &Timeline{Devices: []Device{{
+		Kernels: 1, Label: "rank 0", Parts: Parts{Span: 10, Comm: 10, Exposed: 10},
+		Collectives: []Collective{{Name: "all_reduce", Calls: 1, Sum: 10, Exposed: 10}},
+	}}}
+	alone.review()
+	for _, key := range []string{"how-long", "overlap-found"} {
+		if text := alone.answer(key).Text(); !strings.Contains(text, "0 ms") || strings.Contains(text, " - ") {
+			t.Errorf("%s: %q, want 0 ms", key, text)
+		}
+	}
+	if got := written(t, alone.answer("how-long").Fact); !strings.Contains(got, `"share_pct":null`) {
+		t.Errorf("%s, want no share of computation where nothing computes", got)
+	}
+	if text := alone.answer("overlap").Text(); !strings.Contains(text, "gradients: 0.0 %") {
+		t.Errorf("%q, want the overlap of gradients", text)
 	}
 }
 

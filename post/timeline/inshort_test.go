@@ -30,7 +30,7 @@ func TestInShort(t *testing.T) {
 			"50.0 % (25.0 to 75.0) of communication overlaps with computation.",
 			"No rank is a straggler.",
 		}},
-		"waiting": {Timeline{Devices: []Device{one, two}, Across: &Across{Matched: 3, Straggler: &Straggler{Found: notice.Straggler{Rank: "rank 1"}}}}, []string{"Rank 1 is a straggler: last in 0 of 0 uneven collectives; others wait - (0.0 % of their time)."}},
+		"waiting": {Timeline{Devices: []Device{one, two}, Across: &Across{Matched: 3, Straggler: &Straggler{Found: notice.Straggler{Rank: "rank 1"}}}}, []string{"Rank 1 is a straggler: last in 0 of 0 uneven collectives; others wait 0 ms (0.0 % of their time)."}},
 		"exposed": {Timeline{Devices: []Device{{Kernels: 1, Parts: Parts{Span: 10, Compute: 5, Comm: 5, Exposed: 5}}}}, []string{"No communication overlaps with computation."}},
 		"scaled": {Timeline{Devices: []Device{two}, Scaling: []Efficiency{{Found: notice.ScalingEfficiency{
 			Kind: "strong", If: "strong", From: 1, To: 2, Percent: 83, Step: 0.06, FromStep: 0.1, Speed: 1.667, Ideal: 2,
