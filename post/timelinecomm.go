@@ -118,9 +118,9 @@ func (s *timelineSheet) waiting(a *timeline.Across) {
 		text += fmt.Sprintf("; %s not", wasWere(a.Alone, "call"))
 	}
 	s.say(fmt.Sprintf("%s. Of their time, %s a rank are pure communication (the least over ranks), and %s, the mean over ranks, are waiting for a rank that began later. %s", text, ms(a.Pure), ms(a.Waiting), basis(a)))
-	if st := a.Straggler; st != nil {
-		for _, why := range notice.Details(st.Found) {
-			s.item(s.label(st.Device) + ": " + why)
+	if found, is := s.WaitingFact().(notice.Straggler); is {
+		for _, why := range notice.Details(found) {
+			s.item(s.label(a.Straggler.Device) + ": " + why)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 		return append(all, notice.NothingRan{What: reason})
 	}
 	for _, f := range []notice.Fact{t.ownStep(), y.shares(), y.hiding(), t.sharedStreams(), t.WaitingFact()} {
-		if f != nil {
+		if f != nil && t.show(f.Code()) {
 			all = append(all, f)
 		}
 	}
@@ -100,13 +100,14 @@ func (t *Timeline) sharedStreams() notice.Fact {
 			all = append(all, notice.StreamOf{Stream: s.ID, Device: d.Label, OfComm: notice.Whole(s.OfComm)})
 		}
 	}
-	if all == nil {
+	f := notice.SharedStreams{Streams: all}
+	if all == nil || !t.show(f.Code()) {
 		return nil
 	}
-	return notice.SharedStreams{Streams: all}
+	return f
 }
 
-// WaitingFact is who waits for whom; nil where no collective was seen on two ranks.
+// WaitingFact is who waits for whom; nil where no collective was seen on two ranks, or --ignore names the straggler.
 func (t *Timeline) WaitingFact() notice.Fact {
 	a := t.Across
 	switch {
@@ -115,7 +116,7 @@ func (t *Timeline) WaitingFact() notice.Fact {
 	case a.Straggler == nil:
 		return notice.NoStragglerFound{}
 	}
-	return a.Straggler.Found
+	return t.straggler()
 }
 
 // first is a piece of advice without how to follow it.

@@ -36,14 +36,25 @@ func (t *Timeline) Notices() []notice.Notice {
 	for _, a := range t.Advice {
 		add(a.Fact, notice.Location{})
 	}
-	if a := t.Across; a != nil && a.Straggler != nil {
-		add(a.Straggler.Found, notice.Location{})
+	if f := t.straggler(); f != nil && !slices.ContainsFunc(t.Advice, func(a Advice) bool { return a.Code() == f.Code() }) {
+		add(f, notice.Location{})
 	}
 	return all
 }
 
-// Ignore removes the notes and the advice that shows does not show.
+// straggler is the rank that others wait for; nil where there is none, or --ignore names it.
+func (t *Timeline) straggler() notice.Fact {
+	if t.Across == nil || t.Across.Straggler == nil || !t.show(t.Across.Straggler.Found.Code()) {
+		return nil
+	}
+	return t.Across.Straggler.Found
+}
+
+func (t *Timeline) show(code notice.Code) bool { return t.shows == nil || t.shows(code) }
+
+// Ignore removes the notes and the advice that shows does not show, and leaves such facts out of what is made later.
 func (t *Timeline) Ignore(shows func(notice.Code) bool) {
+	t.shows = shows
 	hidden := func(n Note) bool { return !shows(n.Code()) }
 	t.Notes = slices.DeleteFunc(t.Notes, hidden)
 	t.Skipped = slices.DeleteFunc(t.Skipped, func(n notice.Notice) bool { return !shows(n.Code()) })

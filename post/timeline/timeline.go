@@ -27,6 +27,8 @@ type Timeline struct {
 	Skipped []notice.Notice `json:"-"` // files that could not be read
 
 	Called string `json:"-"` // what the run was named by, for messages
+
+	shows func(notice.Code) bool // nil: all are shown
 }
 
 // Rule is by what names things were counted.
