@@ -91,7 +91,9 @@ func (l *logger) run(ctx context.Context, args []string) error {
 			return err
 		}
 		r.contrast = nccllog.Compare(r.log, r.other)
-		r.contrast.Headlines = l.kept(r.contrast.Headlines)
+		for _, notices := range []*[]notice.Notice{&r.contrast.Headlines, &r.contrast.OnlyA, &r.contrast.OnlyB} {
+			*notices = l.kept(*notices)
+		}
 	}
 	d := r.document()
 	notes := l.kept(l.notes)
@@ -114,6 +116,14 @@ func (r *logReport) document() *document.Document {
 	}
 	d.Title = "A against B"
 	d.Notices = append(slices.Clone(r.contrast.Headlines), d.Notices...)
+	for _, n := range r.contrast.OnlyB {
+		who := "B"
+		if n.At.Subject != "" {
+			who += ", " + n.At.Subject
+		}
+		n.At.Subject = who
+		d.Notices = append(d.Notices, n)
+	}
 	d.Add(r.contrastSections()...)
 	return d
 }
