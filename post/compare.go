@@ -137,6 +137,8 @@ func (c *comparer) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	}
 	all.ignore(c.shows)
 	doc := all.document(c.kept(slices.Concat(simulated(sides), lacking)))
+	notes = c.kept(notes)
+	doc.Notices = append(slices.Clone(notes), doc.Notices...)
 	if c.out != "" {
 		if err := c.files(ctx, doc, all.pictures()); err != nil {
 			return err
