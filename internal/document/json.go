@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"reflect"
 
 	"busbar/internal/notice"
 )
@@ -26,10 +25,7 @@ func writeJSON(d *Document, w io.Writer) error {
 		return err
 	}
 	if d.Data != nil {
-		data := reflect.New(reflect.TypeOf(d.Data))
-		data.Elem().Set(reflect.ValueOf(d.Data))
-		fillLists(data)
-		values, err := encode(data.Interface())
+		values, err := encode(notice.WithLists(d.Data))
 		if err != nil {
 			return err
 		}
@@ -56,27 +52,4 @@ func encode(v any) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	return bytes.TrimSpace(b.Bytes()), err
-}
-
-// fillLists makes each nil list an empty one.
-func fillLists(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			fillLists(v.Elem())
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				fillLists(v.Field(i))
-			}
-		}
-	case reflect.Slice:
-		if v.IsNil() && v.Type() != reflect.TypeFor[json.RawMessage]() {
-			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
-		}
-		for i := range v.Len() {
-			fillLists(v.Index(i))
-		}
-	}
 }

@@ -170,3 +170,13 @@ func TestOldPatterns(t *testing.T) {
 		}
 	}
 }
+
+// A list without elements is [] in JSON, not null.
+func TestEmptyListsInJSON(t *testing.T) {
+	for _, f := range []Fact{Straggler{Rank: "rank 1"}, LogDifference{What: "network"}} {
+		text, err := json.Marshal(New(f))
+		if err != nil || strings.Contains(string(text), "null") {
+			t.Errorf("%s, %v, want no null", text, err)
+		}
+	}
+}

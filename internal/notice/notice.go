@@ -184,17 +184,48 @@ type wire struct {
 	Severity   Severity  `json:"severity"`
 	Message    string    `json:"message"`
 	Location   *Location `json:"location,omitempty"`
-	Parameters Fact      `json:"parameters"`
+	Parameters any       `json:"parameters"`
 	Count      int       `json:"count"`
 }
 
 // MarshalJSON writes {"code":…,"severity":…,"message":…,"location":{…},"parameters":{…},"count":N}.
 func (n Notice) MarshalJSON() ([]byte, error) {
-	w := wire{n.Code(), n.Severity, n.Message(), &n.At, n.Fact, max(1, n.Count)}
+	w := wire{n.Code(), n.Severity, n.Message(), &n.At, WithLists(n.Fact), max(1, n.Count)}
 	if n.At == (Location{}) {
 		w.Location = nil
 	}
 	return json.Marshal(w)
+}
+
+// WithLists is a pointer to a copy of v in which no list is nil: JSON has [], not null.
+func WithLists(v any) any {
+	c := reflect.New(reflect.TypeOf(v))
+	c.Elem().Set(reflect.ValueOf(v))
+	fillLists(c)
+	return c.Interface()
+}
+
+// fillLists makes each nil list an empty one.
+func fillLists(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fillLists(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fillLists(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.IsNil() && v.Type() != reflect.TypeFor[json.RawMessage]() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		for i := range v.Len() {
+			fillLists(v.Index(i))
+		}
+	}
 }
 
 // Kept is a fact as results files keep it: its code and its parameters.
