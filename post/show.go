@@ -83,8 +83,8 @@ of one operation; in latency mode, percentiles are over iterations.`,
 			if s.peaks, err = analysis.ParsePeaks(peaks); err == nil {
 				err = s.check()
 			}
-			if err == nil && s.ncclTests && (peaks != nil || cmd.Flags().Changed("format")) {
-				err = errors.New("--nccl-tests has a layout of its own: without --peak and --format")
+			if err == nil && s.ncclTests && (peaks != nil || cmd.Flags().Changed("format") || s.failOn != "") {
+				err = errors.New("--nccl-tests has a layout of its own: without --peak, --format and --fail-on")
 			}
 			if err != nil {
 				return &usageError{err, cmd.CommandPath()}
