@@ -180,3 +180,11 @@ func TestEmptyListsInJSON(t *testing.T) {
 		}
 	}
 }
+
+// Each detail is a whole sentence, also that of elements that are left out.
+func TestLongListEndsWithSentence(t *testing.T) {
+	f := RASErrors{[]string{"a", "b", "c", "d", "e", "f"}}
+	if got := Text(f); !strings.HasSuffix(got, "d. And 2 more.") {
+		t.Errorf("%q, want a sentence at its end", got)
+	}
+}

@@ -109,7 +109,7 @@ func (t template) lines(f Fact) (all []string) {
 		all = append(all, word(list.Index(i).Interface())+".")
 	}
 	if n := list.Len() - mostLines; n > 0 {
-		all = append(all, fmt.Sprintf("and %d more", n))
+		all = append(all, fmt.Sprintf("And %d more.", n))
 	}
 	return all
 }
