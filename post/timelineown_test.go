@@ -119,7 +119,7 @@ func TestTimelineOfOwnStepsOnHosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"unit":"rank"`, "the picture of the ranks over time"} {
+	for _, want := range []string{`"unit":"rank"`, "plot of each rank over time"} {
 		if !strings.Contains(string(html), want) {
 			t.Errorf("no %q in the page", want)
 		}

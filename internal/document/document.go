@@ -19,6 +19,14 @@ type Document struct {
 	Blocks  []Block         // in their order; in JSON, Data is in their place
 	Notices []notice.Notice // all that the document reports, those of points included
 	Data    any             // a struct: the values of the JSON, beside schema, kind and notices
+	Page    Page
+}
+
+// Page is what the HTML form has beside the blocks.
+type Page struct {
+	Style  string // follows the package's own
+	Script string // follows the package's own, whose functions it may call; it fills the charts that are scripted
+	Data   any    // the script reads it as JSON; texts in it are not markup
 }
 
 // Block is a part of a document.
@@ -26,9 +34,21 @@ type Block interface{ block() }
 
 // Section is blocks under a title.
 type Section struct {
+	ID     string // of its place on a page; "" for none
 	Title  string
+	Fold   Fold
 	Blocks []Block
 }
+
+// Fold is whether HTML can hide the blocks of a section; the other formats show them.
+type Fold int
+
+// The ways.
+const (
+	Flat Fold = iota
+	Open
+	Folded
+)
 
 // Paragraph is one or more sentences.
 type Paragraph string
@@ -40,7 +60,10 @@ type Lines []string
 type List []string
 
 // Callout is a sentence that nobody may overlook.
-type Callout string
+type Callout struct {
+	Severity notice.Severity
+	Text     string
+}
 
 // Items are entries with more below them.
 type Items struct {
@@ -50,9 +73,12 @@ type Items struct {
 
 // Item is an entry of Items.
 type Item struct {
-	Label string // before the text; "" for none
-	Text  string
-	Below []Block // paragraphs and code
+	ID       string // of its place on a page; "" for none
+	Severity notice.Severity
+	Label    string // before the text; "" for none
+	Text     string
+	Ref      Link    // behind the text; without a name for none
+	Below    []Block // paragraphs, code, and sections of these
 }
 
 // Code is lines to be copied as they are.
@@ -82,6 +108,7 @@ type Column struct {
 type Table struct {
 	Columns []Column
 	Rows    [][]string
+	Values  [][]float64 // what a page sorts rows by; NaN: by the text. nil: rows have one order
 }
 
 // Row adds a row.
@@ -90,11 +117,13 @@ func (t *Table) Row(cells ...string) { t.Rows = append(t.Rows, cells) }
 // Findings are notices with their details, advice and sources, numbered from 1.
 type Findings []notice.Notice
 
-// Chart is a picture, which HTML alone shows; the other formats have its caption.
+// Chart is a plot, which HTML alone shows; the other formats have its caption.
 type Chart struct {
-	Title   string
-	Caption string        // says in words what the picture shows
-	SVG     template.HTML // an svg element, in which texts are escaped
+	ID       string // of its place on a page; "" for none
+	Title    string
+	Caption  string        // says in words what the plot shows; "" where a table has its values
+	HTML     template.HTML // elements, in which texts are escaped
+	Scripted bool          // the script of the page draws it: without scripts it is missing, and the page says so
 }
 
 // Footnotes are the texts that marks such as [1] refer to.

@@ -2,6 +2,8 @@ package document_test
 
 import (
 	"encoding/json"
+	"math"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -26,6 +28,7 @@ func whole() *document.Document {
 	t := &document.Table{
 		Columns: []document.Column{{Name: "size", Right: true}, {Name: "name", Narrow: true}, {Name: ""}},
 	}
+	t.Values = [][]float64{{8, math.NaN(), math.NaN()}, {16 << 20, math.NaN(), math.NaN()}, {1024, math.NaN()}}
 	t.Row("8 B", "a|b", "[1]")
 	t.Row("16 MiB", strings.Repeat("long_kernel_name<T>", 5), "")
 	t.Row(
@@ -45,12 +48,18 @@ func whole() *document.Document {
 				"an item",
 				"an item that is so long that the terminal has to break it into two lines, behind its dash",
 			},
-			document.Callout("Simulated: no device was measured"),
+			document.Callout{Severity: notice.Warning, Text: "Simulated: no device was measured"},
 			document.Items{Numbered: true, All: []document.Item{
 				{Label: "overlap", Text: "a text", Below: []document.Block{document.Paragraph("why"), document.Code("key: [value]\nnext: 1")}},
 				{Text: "without a label"},
 			}},
-			document.Items{All: []document.Item{{Label: "warning", Text: "a text"}}},
+			document.Items{All: []document.Item{{
+				ID: "first", Severity: notice.Warning, Label: "warning", Text: "a text", Ref: document.Link{Name: "finding 1", Href: "#finding-1"},
+				Below: []document.Block{
+					document.Paragraph("Source: https://example.org/a_page."),
+					&document.Section{Title: "More (1)", Fold: document.Folded, Blocks: []document.Block{document.Paragraph("folded")}},
+				},
+			}}},
 			document.Code("post report"),
 			document.Links{{"a[1].jsonl", "results/a[1].jsonl", ", 2 records"}},
 			document.Fields{{"hosts", "node1, node2"}, {"NCCL", "2.27.7"}},
@@ -61,8 +70,8 @@ func whole() *document.Document {
 		}},
 		&document.Section{Title: "Charts", Blocks: []document.Block{&document.Chart{
 			Title: "Bandwidth", Caption: "2.49 GB/s at 4 MiB, peak 5.60 GB/s.",
-			SVG: `<svg viewBox="0 0 20 10" role="img"><path d="M0 9 20 1" stroke="currentColor" fill="none"/></svg>`,
-		}}},
+			HTML: `<svg viewBox="0 0 20 10" role="img"><path d="M0 9 20 1" stroke="currentColor" fill="none"/></svg>`,
+		}, &document.Chart{ID: "by-script", Title: "All points", HTML: `<div id="points"></div>`, Scripted: true}}},
 	)
 	return d
 }
@@ -86,12 +95,15 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// embedded are the style and the script, whose text is in files of their own, and their hashes.
+var embedded = regexp.MustCompile(`(?s)(sha256-)[^']*('|$)|(<style>).*?(</style>)|(<script>).*?(</script>)`)
+
 func TestHTML(t *testing.T) {
 	var b strings.Builder
 	if err := whole().WriteHTML(&b); err != nil {
 		t.Fatalf("%v", err)
 	}
-	golden.Text(t, "testdata/whole.html", b.String())
+	golden.Text(t, "testdata/whole.html", embedded.ReplaceAllString(b.String(), "$1$3$5…$2$4$6"))
 }
 
 // hostile is a text that ends no element and no attribute, and starts no script.
@@ -99,22 +111,30 @@ const hostile = "\x1b[31m\"'><script>alert(1)</script><img src=x onerror=alert(1
 
 func TestHTMLEscapesTexts(t *testing.T) {
 	list, column := []string{hostile}, []document.Column{{Name: hostile}}
-	item := document.Item{Label: hostile, Text: hostile, Below: []document.Block{document.Paragraph(hostile)}}
-	d := &document.Document{Tool: hostile, Title: hostile}
+	item := document.Item{
+		ID: hostile, Label: hostile, Text: hostile, Ref: document.Link{Name: hostile, Href: hostile},
+		Below: []document.Block{document.Paragraph(hostile), document.Paragraph("https://a/" + hostile)},
+	}
+	d := &document.Document{Tool: hostile, Title: hostile, Page: document.Page{Data: list}}
 	d.Add(
 		&document.Section{Title: hostile, Blocks: []document.Block{document.Paragraph(hostile), document.Lines(list)}},
 		&document.Section{Title: hostile, Blocks: []document.Block{document.List(list), document.Code(hostile)}},
 		document.Fields{{Name: hostile, Value: hostile}}, &document.Table{Columns: column, Rows: [][]string{list}},
 		document.Findings{notice.New(notice.Recorded{Text: hostile})}, document.Footnotes(list),
-		document.Items{All: []document.Item{item}}, document.Callout(hostile),
+		document.Items{All: []document.Item{item}}, document.Callout{Text: hostile},
 		document.Links{{Name: hostile, Href: hostile, About: hostile}},
-		&document.Chart{Title: hostile, Caption: hostile},
+		&document.Chart{ID: hostile, Title: hostile, Caption: hostile},
+		&document.Chart{ID: hostile, Title: hostile, Scripted: true},
+		&document.Section{ID: hostile, Title: hostile, Fold: document.Folded},
 	)
 	var b strings.Builder
 	if err := d.WriteHTML(&b); err != nil {
 		t.Fatalf("%v", err)
 	}
-	for _, bad := range []string{"<script", "<img", "\"'>", "\x1b"} {
+	if n := strings.Count(b.String(), "<script"); n != 2 {
+		t.Errorf("%d elements of scripts, want the data and the script", n)
+	}
+	for _, bad := range []string{"<img", "\"'>", "\x1b"} {
 		if strings.Contains(b.String(), bad) {
 			t.Errorf("%q is in the page", bad)
 		}

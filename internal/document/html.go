@@ -2,26 +2,47 @@ package document
 
 import (
 	"crypto/sha256"
-	_ "embed" // of the style
+	_ "embed" // of the style and the script
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html"
 	"io"
+	"math"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"busbar/internal/notice"
 )
 
-//go:embed html.css
-var style string
+var (
+	//go:embed html.css
+	style string
+	//go:embed html.js
+	script string
+)
 
-// writeHTML writes one page that loads nothing and runs nothing. Every text is escaped, and control characters are shown.
+// writeHTML writes one page that loads nothing: its policy names the one style and the one script by their hashes. Every text
+// is escaped, and control characters are shown.
 func writeHTML(d *Document, w io.Writer) error {
 	h := &page{}
 	h.blocks(2, d.Blocks)
-	sum := sha256.Sum256([]byte(style))
-	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	title := escaped(d.Title)
+	style, script := style+d.Page.Style, script+d.Page.Script
+	policy := fmt.Sprintf("default-src 'none'; base-uri 'none'; form-action 'none'; script-src '%s'; style-src '%s'",
+		hashOf(script), hashOf(style))
+	data := ""
+	if d.Page.Data != nil {
+		encoded, err := json.Marshal(d.Page.Data) // escapes <, > and &, so that no text ends the element
+		if err != nil {
+			return err
+		}
+		data = `<script type="application/json" id="data">` + string(encoded) + "</script>\n"
+	}
+	first := "main"
+	if len(h.sections) > 0 {
+		first = h.sections[0].id
+	}
 	_, err := fmt.Fprintf(w, `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -33,20 +54,32 @@ func writeHTML(d *Document, w io.Writer) error {
 <style>%s</style>
 </head>
 <body>
-<main>
+<a class="skip" href="#%s">Skip to the content</a>
+<header class="top">
+%s</header>
+<main id="main">
 <h1 dir="auto">%s</h1>
-%s%s</main>
+%s</main>
+%s<script>%s</script>
 </body>
 </html>
-`, policy, escaped(d.Tool), title, style, title, h.contents(), h.String())
+`, policy, escaped(d.Tool), escaped(d.Title), style, first, h.contents(), escaped(d.Title), h.String(), data, script)
 	return err
 }
 
-// page collects the elements of a page, and the titles of its sections.
+// hashOf is how a policy names the style or the script that it allows.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// page collects the elements of a page, and where its sections are.
 type page struct {
 	strings.Builder
-	sections []string // of level 2
+	sections, parts []anchor // of level 2, and of level 3 with an ID
 }
+
+type anchor struct{ id, title string }
 
 func escaped(s string) string { return html.EscapeString(Printable(s)) }
 
@@ -59,17 +92,24 @@ func (h *page) put(format string, texts ...string) {
 	fmt.Fprintf(h, format+"\n", all...)
 }
 
+// fewSections is up to how many sections the table of contents has their parts too.
+const fewSections = 3
+
 // contents is the table of contents.
 func (h *page) contents() string {
-	if len(h.sections) < 2 {
+	all := h.sections
+	if len(all) <= fewSections {
+		all = append(all[:len(all):len(all)], h.parts...)
+	}
+	if len(all) < 2 {
 		return ""
 	}
 	c := &page{}
-	c.put(`<nav aria-label="Contents"><ul>`)
-	for i, title := range h.sections {
-		c.put(`<li><a href="#section-%s">%s</a></li>`, fmt.Sprint(i+1), title)
+	c.put(`<nav aria-label="Sections">`)
+	for _, s := range all {
+		c.put(`<a href="#%s">%s</a>`, s.id, s.title)
 	}
-	c.put("</ul></nav>")
+	c.put("</nav>")
 	return c.String()
 }
 
@@ -97,34 +137,55 @@ func (h *page) blocks(level int, all []Block) {
 		case Items:
 			h.items(level, b)
 		case Code:
-			h.put("<pre><code>%s</code></pre>", strings.Trim(string(b), "\n"))
+			h.put(`<pre class="copy"><code>%s</code></pre>`, strings.Trim(string(b), "\n"))
 		case Callout:
-			h.put(`<p class="callout" role="note">%s</p>`, string(b))
+			h.put(`<p class="callout %s" role="note">%s</p>`, b.Severity.String(), b.Text)
 		case Links:
 			h.put("<ul>")
 			for _, l := range b {
-				h.put(`<li><a href="%s"><bdi>%s</bdi></a>%s</li>`, l.Href, l.Name, l.About)
+				h.WriteString("<li>" + link(l) + "</li>\n")
 			}
 			h.put("</ul>")
 		case *Chart:
-			h.put(`<figure class="scroll" role="group" aria-label="%s">`, b.Title)
-			h.WriteString(string(b.SVG))
-			h.put(`<figcaption dir="auto"><b>%s</b>: %s</figcaption></figure>`, b.Title, b.Caption)
+			h.chart(b)
 		case Footnotes:
 			h.list("ol", `class="footnotes"`, b)
 		}
 	}
 }
 
-// section has an address where it is of the first level.
+// attribute is one of an element, with a space before it; "" where it has no value. It may be a part of a format.
+func attribute(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return " " + name + `="` + strings.ReplaceAll(escaped(value), "%", "&#37;") + `"`
+}
+
+// section is one that the table of contents links to, where it is of the first level, and one that opens, where it folds.
 func (h *page) section(level int, s *Section) {
-	id := ""
-	if level == 2 {
-		h.sections = append(h.sections, s.Title)
-		id = fmt.Sprintf(` id="section-%d"`, len(h.sections))
+	id := s.ID
+	switch {
+	case level == 2:
+		if id == "" {
+			id = fmt.Sprintf("section-%d", len(h.sections)+1)
+		}
+		h.sections = append(h.sections, anchor{id, s.Title})
+	case level == 3 && id != "" && s.Fold != Folded:
+		h.parts = append(h.parts, anchor{id, s.Title})
+	}
+	if s.Fold != Flat {
+		open := ""
+		if s.Fold == Open {
+			open = " open"
+		}
+		h.put("<details"+attribute("id", id)+open+`><summary dir="auto">%s</summary>`, s.Title)
+		h.blocks(level+1, s.Blocks)
+		h.put("</details>")
+		return
 	}
 	name := fmt.Sprintf("h%d", min(level, 6))
-	h.put("<section"+id+">\n<"+name+` dir="auto">%s</`+name+">", s.Title)
+	h.put("<section"+attribute("id", id)+">\n<"+name+` dir="auto">%s</`+name+">", s.Title)
 	h.blocks(level+1, s.Blocks)
 	h.put("</section>")
 }
@@ -140,64 +201,125 @@ func (h *page) list(name, attributes string, texts []string) {
 	h.put("</" + name + ">")
 }
 
-// items have their label in bold, and what is below them indented.
+// items have their label in bold and the colour of their severity.
 func (h *page) items(level int, b Items) {
+	if len(b.All) == 0 {
+		return
+	}
 	name := "ul"
 	if b.Numbered {
 		name = "ol"
 	}
-	h.put("<" + name + ">")
+	h.put("<" + name + ` class="items">`)
 	for _, one := range b.All {
-		h.WriteString(`<li dir="auto">`)
+		h.WriteString("<li" + attribute("id", one.ID) + ` class="` + one.Severity.String() + `"><p dir="auto">`)
 		if one.Label != "" {
-			h.put("<b>%s</b>:", one.Label)
+			h.WriteString("<b>" + escaped(one.Label) + "</b>: ")
 		}
-		h.put("%s", one.Text)
-		h.blocks(level+1, one.Below)
+		h.WriteString(escaped(one.Text))
+		if one.Ref.Name != "" {
+			h.WriteString(" " + link(one.Ref))
+		}
+		h.put("</p>")
+		for _, below := range one.Below {
+			if p, ok := below.(Paragraph); ok {
+				h.WriteString(`<p class="below" dir="auto">` + linked(string(p)) + "</p>\n")
+				continue
+			}
+			h.blocks(level+1, []Block{below})
+		}
 		h.put("</li>")
 	}
 	h.put("</" + name + ">")
 }
 
+func link(l Link) string {
+	if l.Href == "" {
+		return "<bdi>" + escaped(l.Name) + "</bdi>" + escaped(l.About)
+	}
+	return `<a href="` + escaped(l.Href) + `"><bdi>` + escaped(l.Name) + "</bdi></a>" + escaped(l.About)
+}
+
+// address is a web page in a text.
+var address = regexp.MustCompile(`https://[^\s<>"()]*[^\s<>"().,;:]`)
+
+// linked is a text, escaped, in which web pages are links.
+func linked(s string) string {
+	var b strings.Builder
+	rest := s
+	for _, url := range address.FindAllString(s, -1) {
+		before, after, _ := strings.Cut(rest, url)
+		b.WriteString(escaped(before) + `<a href="` + escaped(url) + `" rel="noreferrer">` + escaped(url) + "</a>")
+		rest = after
+	}
+	return b.String() + escaped(rest)
+}
+
 // findings have the colour of their severity.
 func (h *page) findings(all []notice.Notice) {
-	h.put(`<ol class="findings">`)
+	items := Items{Numbered: true}
 	for _, n := range all {
-		h.put(`<li class="%s"><p dir="auto">%s</p>`, n.Severity.String(), headOf(n))
-		var rest List
+		one := Item{Severity: n.Severity, Text: headOf(n)}
 		for _, r := range restOf(n) {
 			if r.Name != "" {
 				r.Value = r.Name + ": " + r.Value
 			}
-			rest = append(rest, r.Value)
+			one.Below = append(one.Below, Paragraph(r.Value))
 		}
-		h.list("ul", "", rest)
-		h.put("</li>")
+		items.All = append(items.All, one)
 	}
-	h.put("</ol>")
+	h.items(3, items)
 }
 
-// table scrolls where it is wider than the page.
+// chart is a figure; one that a script draws has a sentence in its place where scripts are off.
+func (h *page) chart(c *Chart) {
+	if c.Scripted {
+		h.put("<noscript><p>Scripts are off, so this is missing: %s.</p></noscript>", c.Title)
+		h.put(`<div class="scripted"`+attribute("id", c.ID)+` role="group" aria-label="%s" hidden>`, c.Title)
+		h.WriteString(string(c.HTML))
+		h.put("</div>")
+		return
+	}
+	h.put(`<figure class="wide"`+attribute("id", c.ID)+` role="group" aria-label="%s">`, c.Title)
+	h.WriteString(string(c.HTML))
+	h.WriteString(`<figcaption dir="auto"><b>` + escaped(c.Title) + "</b>")
+	if c.Caption != "" {
+		h.WriteString(": " + escaped(c.Caption))
+	}
+	h.put("</figcaption></figure>")
+}
+
+// table scrolls where it is wider than the page, and is sorted by a press on a column where it has values.
 func (h *page) table(t *Table) {
 	class := func(i int) string {
-		if t.Columns[i].Right {
+		switch {
+		case t.Columns[i].Right:
 			return ` class="n"`
+		case t.Columns[i].Wrap:
+			return ` class="words"`
 		}
 		return ""
 	}
-	h.put(`<div class="scroll" tabindex="0"><table><thead><tr>`)
+	sortable := ""
+	if t.Values != nil && len(t.Rows) > 1 {
+		sortable = ` class="sortable"`
+	}
+	h.put(`<div class="scroll" tabindex="0"><table` + sortable + `><thead><tr>`)
 	for i, c := range t.Columns {
 		h.put(`<th scope="col"`+class(i)+">%s</th>", c.Name)
 	}
 	h.put("</tr></thead><tbody>")
-	for _, row := range t.Rows {
+	for n, row := range t.Rows {
 		h.put("<tr>")
 		for i, cell := range row {
-			span := ""
+			more := ""
 			if n := len(t.Columns) - i; i == len(row)-1 && n > 1 {
-				span = fmt.Sprintf(` colspan="%d"`, n)
+				more = fmt.Sprintf(` colspan="%d"`, n)
 			}
-			h.put("<td"+class(i)+span+"><bdi>%s</bdi></td>", cell)
+			if t.Values != nil && !math.IsNaN(t.Values[n][i]) {
+				more += attribute("data-v", strconv.FormatFloat(t.Values[n][i], 'g', 6, 64))
+			}
+			h.put("<td"+class(i)+more+"><bdi>%s</bdi></td>", cell)
 		}
 		h.put("</tr>")
 	}

@@ -40,6 +40,9 @@ func (m *markdown) title(level int, s string) {
 
 func (m *markdown) blocks(level int, all []Block) {
 	for _, b := range all {
+		if c, ok := b.(*Chart); ok && c.Caption == "" {
+			continue
+		}
 		m.apart()
 		switch b := b.(type) {
 		case *Section:
@@ -59,7 +62,7 @@ func (m *markdown) blocks(level int, all []Block) {
 				m.line("- %s", units.Markdown(s))
 			}
 		case Callout:
-			m.line("> **%s**", units.Markdown(string(b)))
+			m.line("> **%s**", units.Markdown(b.Text))
 		case Items:
 			m.items(b)
 		case Code:
@@ -88,7 +91,7 @@ func (m *markdown) blocks(level int, all []Block) {
 
 func (m *markdown) items(b Items) {
 	for i, item := range b.All {
-		sign, text := "-", units.Markdown(item.Text)
+		sign, text := "-", units.Markdown(item.words())
 		if b.Numbered {
 			sign = fmt.Sprintf("%d.", i+1)
 		}
@@ -96,7 +99,7 @@ func (m *markdown) items(b Items) {
 			text = "**" + units.Markdown(item.Label) + "**: " + text
 		}
 		m.line("%s %s", sign, text)
-		for _, below := range item.Below {
+		for _, below := range flat(item.Below) {
 			switch below := below.(type) {
 			case Code:
 				m.line("")
@@ -147,10 +150,13 @@ func (m *markdown) table(b *Table) {
 		for i := range b.Columns {
 			cell := ""
 			if i < len(row) {
-				cell = units.Markdown(row[i])
+				cell = units.Markdown(oneLine.Replace(row[i]))
 			}
 			m.WriteString("| " + cell + " ")
 		}
 		m.line("|")
 	}
 }
+
+// oneLine is a text that stands in a cell.
+var oneLine = strings.NewReplacer("\r\n", "; ", "\n", "; ")

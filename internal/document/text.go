@@ -54,7 +54,7 @@ func (t *text) blocks(all []Block) {
 				t.hanging("- ", s)
 			}
 		case Callout:
-			t.hanging("! ", string(b))
+			t.hanging("! ", b.Text)
 		case Items:
 			t.items(b)
 		case Code:
@@ -70,7 +70,9 @@ func (t *text) blocks(all []Block) {
 		case Findings:
 			t.findings(b)
 		case *Chart:
-			t.hanging("", b.Title+": "+b.Caption)
+			if b.Caption != "" {
+				t.hanging("", b.Title+": "+b.Caption)
+			}
 		case Footnotes:
 			t.line("")
 			for i, s := range b {
@@ -101,7 +103,7 @@ func (t *text) fields(all Fields) {
 
 func (t *text) items(b Items) {
 	for i, item := range b.All {
-		sign, s := "- ", item.Text
+		sign, s := "- ", item.words()
 		if b.Numbered {
 			sign = fmt.Sprintf("%d. ", i+1)
 		}
@@ -110,7 +112,7 @@ func (t *text) items(b Items) {
 		}
 		t.hanging(sign, s)
 		margin := strings.Repeat(" ", len(sign))
-		for _, below := range item.Below {
+		for _, below := range flat(item.Below) {
 			switch below := below.(type) {
 			case Code:
 				t.code(margin+"  ", below)
@@ -119,6 +121,26 @@ func (t *text) items(b Items) {
 			}
 		}
 	}
+}
+
+// words are the text with what it refers to.
+func (i Item) words() string {
+	if i.Ref.Name == "" {
+		return i.Text
+	}
+	return i.Text + " (" + i.Ref.Name + ")"
+}
+
+// flat are blocks with those of sections in their place.
+func flat(blocks []Block) (all []Block) {
+	for _, b := range blocks {
+		if s, ok := b.(*Section); ok {
+			all = append(all, flat(s.Blocks)...)
+			continue
+		}
+		all = append(all, b)
+	}
+	return all
 }
 
 func (t *text) code(margin string, b Code) {

@@ -1,9 +1,15 @@
 package report
 
 import (
+	"fmt"
+	"html"
+	"html/template"
 	"slices"
 	"strconv"
-	"unicode/utf8"
+	"strings"
+
+	"busbar/internal/document"
+	"busbar/internal/units"
 )
 
 // listing is a table that stands in both forms of a report, with what is to be read with it.
@@ -13,37 +19,69 @@ type listing struct {
 	Says  []string // before it, each a sentence
 	Heads []head
 	Rows  [][]cell
-	More  int  // rows that did not fit
 	Open  bool // on the page, at first
 	Bars  *bars
 }
 
-// bars is a small chart above a table.
+// bars is a small plot above a table.
 type bars struct {
 	Label string
-	Each  float64 // width of a bar
-	Width float64
 	Bars  []bar
 }
 
 type bar struct {
-	At, Top, Height float64
-	Loud            bool
-	Says            string
+	Says  string
+	Parts []part // from the bottom
 }
 
-// barsOf draws figures as bars, the loudest of them marked.
+type part struct {
+	Class string // of the style
+	Value float64
+}
+
+// barsOf draws values as bars, the largest of them marked; nil where none is above 0.
 func barsOf(label string, values []float64, says []string) *bars {
 	most := slices.Max(values)
 	if most <= 0 {
 		return nil
 	}
-	b := &bars{Label: label, Each: 8, Width: float64(10 * len(values))}
+	b := &bars{Label: label}
 	for i, v := range values {
-		height := max(0.5, 58*v/most)
-		b.Bars = append(b.Bars, bar{At: float64(10*i) + 1, Top: 60 - height, Height: height, Loud: v == most, Says: says[i]})
+		class := "bar"
+		if v == most {
+			class = "bar loud"
+		}
+		b.Bars = append(b.Bars, bar{says[i], []part{{class, v}}})
 	}
 	return b
+}
+
+// chart draws the bars, the longest as high as the plot.
+func (b *bars) chart() *document.Chart {
+	const high = 60.0
+	most := 0.0
+	for _, one := range b.Bars {
+		sum := 0.0
+		for _, p := range one.Parts {
+			sum += p.Value
+		}
+		most = max(most, sum)
+	}
+	wide := max(10, min(40, 400/len(b.Bars)))
+	var svg strings.Builder
+	fmt.Fprintf(&svg, `<svg class="bars" width="%d" height="%g" role="img" aria-label="%s">`,
+		wide*len(b.Bars), high, html.EscapeString(units.Printable(b.Label)))
+	for i, one := range b.Bars {
+		top := high
+		for _, p := range one.Parts {
+			height := max(0.5, (high-2)*p.Value/most)
+			top -= height
+			fmt.Fprintf(&svg, `<rect class="%s" x="%d" y="%.1f" width="%d" height="%.1f"><title>%s</title></rect>`,
+				p.Class, i*wide+1, top, wide-2, height, html.EscapeString(units.Printable(one.Says)))
+		}
+	}
+	svg.WriteString("</svg>")
+	return &document.Chart{Title: b.Label, HTML: template.HTML(svg.String())}
 }
 
 // head is that of a column.
@@ -58,14 +96,7 @@ type cell struct {
 	Text  string
 	Value float64 // what it is sorted by, where HasValue
 	Known bool    // Value is there
-	Parts *parts  // a bar behind the text, on the page
 }
-
-// Short says whether it stands in one line.
-func (c cell) Short() bool { return utf8.RuneCountInString(c.Text) <= 28 }
-
-// parts is a bar of two parts, as shares of the longest bar in percent.
-type parts struct{ First, Second float64 }
 
 func word(text string) cell { return cell{Text: text} }
 
@@ -99,17 +130,6 @@ func heads(names ...string) (all []head) {
 	return all
 }
 
-// upTo keeps so many rows.
-func (l listing) upTo(most int) listing {
-	if n := len(l.Rows) - most; n > 0 {
-		l.Rows, l.More = l.Rows[:most], l.More+n
-	}
-	return l
-}
-
-// Sortable says whether it is long enough to be sorted.
-func (l listing) Sortable() bool { return len(l.Rows) > 1 }
-
 // alike says above the table what stands in every row of a column, and takes the column away: what is left is narrow enough
 // to be seen whole.
 func (l listing) alike(name, says string) listing {
@@ -132,7 +152,7 @@ func (l listing) trimmed() listing {
 	var keep []int
 	for i := range l.Heads {
 		for _, row := range l.Rows {
-			if row[i].Text != "" || row[i].Parts != nil {
+			if row[i].Text != "" {
 				keep = append(keep, i)
 				break
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,24 +14,39 @@ import (
 	"busbar/internal/units"
 )
 
-// Bounds of the Markdown form, which is read in a terminal and in merge requests.
-const (
-	maxMarkdownPoints = 1500 // more of them, and each curve has one row
-	maxMarkdownCurves = 400
-	maxMarkdownHeats  = 6
-	maxMarkdownRuns   = 100
-	maxMarkdownRows   = 40 // of a table about timelines
+// limits are how much of a report stands in one of its forms.
+type limits struct {
+	points int // more of them, and each curve has one row
+	curves int
+	heats  int
+	runs   int
+	files  int
+	rows   int  // of a table about steps or timelines
+	page   bool // the form has charts, and can hide
+}
+
+// The Markdown form is read in a terminal and in merge requests.
+var (
+	markdownLimits = limits{points: 1500, curves: 400, heats: 6, runs: 100, files: 100, rows: 40}
+	pageLimits     = limits{curves: 1000, heats: math.MaxInt, runs: math.MaxInt, files: math.MaxInt, rows: 300, page: true}
 )
 
-// WriteMarkdown writes the report as Markdown.
-func (r *Report) WriteMarkdown(w io.Writer) error { return r.Document().Write(w, document.Markdown) }
+// form is a report as it is written.
+type form struct {
+	*Report
+	limits
+}
 
-// Document is the report without its charts.
-func (r *Report) Document() *document.Document {
-	d := &document.Document{Kind: "report", Title: r.Title}
-	d.Add(document.Paragraph(fmt.Sprintf("%s, %s.", cmp.Or(r.Tool, "post"), r.Made)))
+// WriteMarkdown writes the report as Markdown.
+func (r *Report) WriteMarkdown(w io.Writer) error {
+	return form{r, markdownLimits}.document().Write(w, document.Markdown)
+}
+
+func (r form) document() *document.Document {
+	d := &document.Document{Kind: "report", Tool: r.Tool, Title: r.Title}
+	d.Add(document.Paragraph(r.about()))
 	for _, b := range r.Banners {
-		d.Add(document.Callout(b.Message))
+		d.Add(document.Callout{Severity: b.Severity, Text: b.Message})
 	}
 	sections := []*document.Section{r.inShort(), r.timelineSection()}
 	if r.Measured() {
@@ -44,11 +60,29 @@ func (r *Report) Document() *document.Document {
 	return d
 }
 
+// about is which post wrote the report, when, and about how much.
+func (r form) about() string {
+	words := []string{fmt.Sprintf("%s, %s UTC", cmp.Or(r.Tool, "post"), moment(r.Made))}
+	if r.Measured() {
+		words = append(words, units.Count(r.Totals.Runs, "run"))
+		if r.Collectives() {
+			words = append(words, units.Count(r.Totals.Curves, "curve"), units.Count(r.Totals.Points, "point"))
+		}
+	}
+	if r.Steps != nil {
+		words = append(words, units.Count(r.Totals.Steps, "point")+" of training steps")
+	}
+	return strings.Join(words, " · ")
+}
+
+// moment writes a time of RFC 3339 in UTC.
+func moment(t string) string { return strings.TrimSuffix(strings.Replace(t, "T", " ", 1), "Z") }
+
 // Summary is the banners and headlines alone, for a terminal.
 func (r *Report) Summary() *document.Document {
 	d := &document.Document{Kind: "report"}
 	for _, b := range r.Banners {
-		d.Add(document.Callout(b.Message))
+		d.Add(document.Callout{Severity: b.Severity, Text: b.Message})
 	}
 	var list document.List
 	for _, h := range r.Headlines {
@@ -59,38 +93,55 @@ func (r *Report) Summary() *document.Document {
 }
 
 // results are all that is about what rank measured.
-func (r *Report) results() []*document.Section {
+func (r form) results() []*document.Section {
 	all := []*document.Section{r.planSection(), r.stepsSection()}
-	method := factsSection("How every figure was taken", r.Method)
+	method := factsSection("method", "Method", r.Method)
 	if r.Collectives() {
+		if r.page {
+			all = append(all, r.curvesSection())
+		}
 		all = append(all, r.findingsSection(), r.modelsSection())
 		all = append(all, r.pointSections()...)
 		all = append(all, r.ranksSection())
 		method.Add(document.Paragraph(unitsSay))
 	}
-	return append(all, r.qualitySection(), method, factsSection("Environment", r.Environment), r.runsSection())
+	return append(
+		all, r.qualitySection(), method, factsSection("environment", "Environment", r.Environment), r.runsSection(),
+	)
 }
 
 // unitsSay is what all tables are to be read with.
 const unitsSay = "Sizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians. algbw is size / time; busbw is " +
 	"algbw times a factor of the collective and the number of ranks."
 
-// table has columns of these names; those of names that end in > have values, which are aligned at the right.
+// table has columns of these names: those that end in > have values, which are aligned at the right, those that end in ~ long
+// texts.
 func table(names ...string) *document.Table {
 	t := &document.Table{}
 	for _, name := range names {
 		name, right := strings.CutSuffix(name, ">")
-		t.Columns = append(t.Columns, document.Column{Name: name, Right: right})
+		name, long := strings.CutSuffix(name, "~")
+		t.Columns = append(t.Columns, document.Column{Name: name, Right: right, Wrap: long})
 	}
 	return t
 }
 
-// more states how many entries only the page has; nothing where there are none.
-func more(n int, noun string) []document.Block {
+// more states how many entries are left out; nothing where there are none.
+func (r form) more(n int, noun string) []document.Block {
 	if n <= 0 {
 		return nil
 	}
-	return []document.Block{document.Paragraph(fmt.Sprintf("And %s, on the page.", units.Count(n, "more "+noun)))}
+	where := ", in report.html"
+	if r.page {
+		where = ", in merged.csv (post merge)"
+	}
+	return []document.Block{document.Paragraph("And " + units.Count(n, "more "+noun) + where + ".")}
+}
+
+// upTo is the first entries of a list, and how many further ones there are.
+func upTo[T any](all []T, most int) ([]T, int) {
+	n := min(len(all), most)
+	return all[:n], len(all) - n
 }
 
 func paragraphs(texts []string) (all []document.Block) {
@@ -100,19 +151,19 @@ func paragraphs(texts []string) (all []document.Block) {
 	return all
 }
 
-func (r *Report) inShort() *document.Section {
-	s := &document.Section{Title: "In short"}
+func (r form) inShort() *document.Section {
+	s := &document.Section{ID: "short", Title: "In short"}
 	if len(r.Headlines) == 0 {
 		s.Add(document.Paragraph(NoHeadline))
 	}
 	var items document.Items
 	for _, h := range r.Headlines {
-		item := document.Item{Text: h.Message}
+		item := document.Item{Severity: h.Severity, Text: h.Message}
 		if h.Severity > notice.Info {
 			item.Label = h.Severity.String()
 		}
 		if h.Finding > 0 {
-			item.Text += fmt.Sprintf(" (finding %d)", h.Finding)
+			item.Ref = document.Link{Name: fmt.Sprintf("finding %d", h.Finding), Href: "#" + findingID(h.Finding)}
 		}
 		items.All = append(items.All, item)
 	}
@@ -123,7 +174,10 @@ func (r *Report) inShort() *document.Section {
 	return s
 }
 
-func (r *Report) planSection() *document.Section {
+// findingID is where a finding is on the page.
+func findingID(number int) string { return fmt.Sprintf("finding-%d", number) }
+
+func (r form) planSection() *document.Section {
 	p := &r.Plan
 	planned := "The plan is not recorded."
 	if p.Planned > 0 {
@@ -133,7 +187,7 @@ func (r *Report) planSection() *document.Section {
 		}
 		planned += "."
 	}
-	s := &document.Section{Title: "Plan and done"}
+	s := &document.Section{ID: "plan", Title: "Plan and done"}
 	s.Add(document.Paragraph(fmt.Sprintf("%s %s.", planned, units.Capital(countsWords(p.Counts)))))
 	for _, n := range p.Notices {
 		s.Add(document.Paragraph(n.Message))
@@ -149,8 +203,8 @@ func countsWords(counts []Count) string {
 	return strings.Join(words, ", ")
 }
 
-func (r *Report) findingsSection() *document.Section {
-	s := &document.Section{Title: "Findings"}
+func (r form) findingsSection() *document.Section {
+	s := &document.Section{ID: "findings", Title: "Findings"}
 	if len(r.Findings) == 0 {
 		s.Add(document.Paragraph(r.NoFinding()))
 	}
@@ -158,31 +212,33 @@ func (r *Report) findingsSection() *document.Section {
 	items := document.Items{Numbered: true}
 	for _, f := range r.Findings {
 		item := document.Item{
-			Label: fmt.Sprintf("%s, %s", f.Severity, f.Code),
-			Text:  f.Message,
+			ID: findingID(f.Number), Severity: f.Severity, Label: fmt.Sprintf("%s, %s", f.Severity, f.Code), Text: f.Message,
 			Below: paragraphs(f.Evidence),
 		}
-		for _, h := range f.Hints {
-			if first := tried[h]; first > 0 {
-				item.Below = append(
-					item.Below,
-					document.Paragraph(fmt.Sprintf("Try%s, as under finding %d", h.setting(), first)),
-				)
-				continue
+		if len(f.Hints) > 0 {
+			hints := &document.Section{Title: fmt.Sprintf("What to try (%d)", len(f.Hints)), Fold: document.Folded}
+			for _, h := range f.Hints {
+				hints.Add(h.blocks(tried[h])...)
+				tried[h] = cmp.Or(tried[h], f.Number)
 			}
-			tried[h] = f.Number
-			item.Below = append(
-				item.Below,
-				document.Paragraph(fmt.Sprintf("Try%s: %s (%s)", h.setting(), h.Says, h.Source)),
-			)
-			if h.Sweep != "" {
-				item.Below = append(item.Below, document.Code(h.Sweep))
-			}
+			item.Below = append(item.Below, hints)
 		}
 		items.All = append(items.All, item)
 	}
 	s.Add(items)
 	return s
+}
+
+// blocks are a hint, or where an earlier finding has it, a reference to that.
+func (h Hint) blocks(earlier int) []document.Block {
+	if earlier > 0 {
+		return paragraphs([]string{fmt.Sprintf("Try%s, as under finding %d", h.setting(), earlier)})
+	}
+	all := paragraphs([]string{fmt.Sprintf("Try%s: %s (%s)", h.setting(), h.Says, h.Source)})
+	if h.Sweep != "" {
+		all = append(all, document.Code(h.Sweep))
+	}
+	return all
 }
 
 // setting is a variable with its value, behind a space; "" where a hint has none.
@@ -196,14 +252,15 @@ func (h Hint) setting() string {
 	return fmt.Sprintf(" %s=%s", h.Variable, h.Value)
 }
 
-func (r *Report) modelsSection() *document.Section {
-	s := &document.Section{Title: "Models"}
+func (r form) modelsSection() *document.Section {
+	s := &document.Section{ID: "models", Title: "Models"}
 	if len(r.Models) == 0 {
 		return s
 	}
-	t := table("operation", "contender", "ranks>", "latency>", "bandwidth>", "n½>", "other laws from", "scatter>",
+	t := table("operation~", "contender", "ranks>", "latency>", "bandwidth>", "n½>", "other laws from", "scatter>",
 		"bounds")
-	for _, one := range r.Models[:min(len(r.Models), maxMarkdownCurves)] {
+	models, left := upTo(r.Models, r.curves)
+	for _, one := range models {
 		c := r.Curves[one.Curve]
 		t.Row(
 			r.Families[c.Family].Title,
@@ -218,7 +275,7 @@ func (r *Report) modelsSection() *document.Section {
 		)
 	}
 	s.Add(document.Paragraph(modelsSay), t)
-	s.Add(more(len(r.Models)-maxMarkdownCurves, "model")...)
+	s.Add(r.more(left, "model")...)
 	if words := r.unmodelled(); words != "" {
 		s.Add(document.Paragraph(words))
 	}
@@ -229,16 +286,19 @@ func (r *Report) modelsSection() *document.Section {
 const boundsSay = "Bounds of one launch are the 95 % CI of its median; another launch may differ by more. Of two to five launches " +
 	"they are the minimum and the maximum, of six or more the 95 % CI of the median over launches."
 
-// pointSections are the points by collective, or where they are many, a row for each curve.
-func (r *Report) pointSections() (all []*document.Section) {
+// pointSections are the points: on the page one table that the script draws, else by collective, or where they are many, a row
+// for each curve.
+func (r form) pointSections() (all []*document.Section) {
 	points := 0
 	for _, c := range r.Curves {
 		points += len(c.Time)
 	}
 	switch {
+	case r.page:
+		return []*document.Section{{ID: "points", Title: "Points", Blocks: []document.Block{chart("points-picture", "table of all points")}}}
 	case points == 0:
 		return nil
-	case points > maxMarkdownPoints:
+	case points > r.points:
 		return []*document.Section{r.curvesSection()}
 	}
 	for i, family := range r.Families {
@@ -284,7 +344,7 @@ func (r *Report) peaksOf(family int) (said []string) {
 	return said
 }
 
-func (r *Report) addPoints(t *document.Table, number int, latency bool) {
+func (r form) addPoints(t *document.Table, number int, latency bool) {
 	c := r.Curves[number]
 	for i := range c.Time {
 		size, seconds := r.Axes[c.Axis][i], c.Time[i]/1e6
@@ -324,7 +384,7 @@ func at(numbers []int, i int) int {
 func (c Curve) name() string {
 	name := c.Who
 	if c.Rehearsed {
-		name += " (rehearsed)"
+		name += " (simulated)"
 	}
 	if c.Imported != "" {
 		name += " (imported)"
@@ -375,11 +435,27 @@ func (f Finding) covers(curve int, size int64) bool {
 	})
 }
 
-// curvesSection has a row for each curve, the fastest place of each.
-func (r *Report) curvesSection() *document.Section {
-	t := table("operation", "contender", "ranks>", "sizes", "time of the smallest>", "largest busbw GB/s>", "at>",
+// curvesSection is the plots of curves on the page, and a row for each curve.
+func (r form) curvesSection() *document.Section {
+	s := &document.Section{ID: "curves", Title: "Curves"}
+	if !r.page {
+		s.Add(document.Paragraph("Too many points for this form: report.html and merged.csv (post merge) have them."))
+		s.Add(r.curvesTable()...)
+		return s
+	}
+	s.Add(chart("curves-picture", "interactive plots of the curves"))
+	if len(r.Curves) > 0 {
+		s.Add(&document.Section{ID: "each-curve", Title: "Each curve in one row", Fold: document.Folded, Blocks: r.curvesTable()})
+	}
+	return s
+}
+
+// curvesTable has a row for each curve: the time of its smallest size and its largest bandwidth.
+func (r form) curvesTable() []document.Block {
+	t := table("operation~", "contender", "ranks>", "sizes", "time of the smallest>", "largest busbw GB/s>", "at>",
 		"% of peak>")
-	for _, c := range r.Curves[:min(len(r.Curves), maxMarkdownCurves)] {
+	curves, left := upTo(r.Curves, r.curves)
+	for _, c := range curves {
 		axis := r.Axes[c.Axis]
 		best := 0
 		for i := range c.Time {
@@ -398,14 +474,5 @@ func (r *Report) curvesSection() *document.Section {
 		}
 		t.Row(cells...)
 	}
-	s := &document.Section{Title: "Curves"}
-	s.Add(
-		document.Paragraph(
-			"There are too many points for this form: each curve has the time of its smallest size and its "+
-				"largest bandwidth. The page has the points.",
-		),
-		t,
-	)
-	s.Add(more(len(r.Curves)-maxMarkdownCurves, "curve")...)
-	return s
+	return append([]document.Block{t}, r.more(left, "curve")...)
 }

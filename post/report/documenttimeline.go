@@ -1,34 +1,39 @@
 package report
 
 import (
-	"fmt"
-
 	"busbar/internal/document"
 	"busbar/internal/units"
 	"busbar/post/timeline"
 )
 
-// timelineSection is the timelines but for their chart.
-func (r *Report) timelineSection() *document.Section {
-	s := &document.Section{Title: "Timeline"}
+// timelineSection is what timelines show, and on the page their plot.
+func (r form) timelineSection() *document.Section {
+	s := &document.Section{ID: "timeline", Title: "Timeline"}
 	t := r.Timeline
 	if t == nil {
 		return s
 	}
 	s.Add(document.Paragraph(t.Intro()))
+	if r.page {
+		s.Add(chart("timeline-picture", "plot of each "+t.Found.Unit()+" over time"))
+		s.Add(paragraphs(append(nonEmpty(t.Picture.Aligned), t.Picture.LeftOut...))...)
+	}
+	part := func(id, title string, blocks ...document.Block) {
+		s.Add(&document.Section{ID: "timeline-" + id, Title: title, Blocks: blocks})
+	}
 	if len(t.Picture.Sights) > 0 {
-		var list document.List
+		items := document.Items{Numbered: true}
 		for _, one := range t.Picture.Sights {
-			list = append(list, one.Label+": "+one.Says)
+			items.All = append(items.All, document.Item{Text: one.Label + ": " + one.Says})
 		}
-		s.Add(document.Paragraph("Where to look first, "+t.Picture.By+":"), list)
+		part("look", "Where to look first", document.Paragraph(units.Capital(t.Picture.By)+"."), items)
 	}
 	if len(t.Found.Answers) > 0 {
 		var items document.Items
 		for _, a := range t.Found.Answers {
 			items.All = append(items.All, document.Item{Label: a.Question() + met(a.Met), Text: a.Text()})
 		}
-		s.Add(&document.Section{Title: "Answers", Blocks: []document.Block{items}})
+		part("answers", "Answers", items)
 	}
 	if len(t.Found.Advice) > 0 {
 		items := document.Items{Numbered: true}
@@ -38,20 +43,20 @@ func (r *Report) timelineSection() *document.Section {
 				document.Item{Label: a.Topic, Text: a.Says(), Below: paragraphs(adviceWords(a, t.Found.Per()))},
 			)
 		}
-		s.Add(&document.Section{Title: "What to do", Blocks: []document.Block{items}})
+		part("advice", "What to do", items)
 	}
 	if says := t.StragglerSays(); len(says) > 0 {
-		s.Add(&document.Section{Title: "Straggler", Blocks: []document.Block{document.List(says)}})
+		part("straggler", "Straggler", document.List(says))
 	}
 	for _, l := range t.listings() {
-		s.Add(l.upTo(maxMarkdownRows).section())
+		s.Add(r.listing(l))
 	}
 	if notes := t.notes(); len(notes) > 0 {
 		var list document.List
 		for _, n := range notes {
 			list = append(list, n.words())
 		}
-		s.Add(&document.Section{Title: "Notes on the timelines", Blocks: []document.Block{list}})
+		part("notes", "Notes on the timelines", list)
 	}
 	return s
 }
@@ -67,11 +72,11 @@ func met(is *bool) string {
 	return " (not met)"
 }
 
-// adviceWords are what stands under advice.
+// adviceWords are the details of advice.
 func adviceWords(a timeline.Advice, per string) (words []string) {
 	words = nonEmpty(a.Why())
 	if a.Gain > 0 {
-		words = append(words, "Gain: at most "+ms(a.Gain)+" ms a "+per)
+		words = append(words, "Gain: at most "+ms(a.Gain)+" ms per "+per)
 	}
 	if source := a.Source(); source != "" {
 		words = append(words, "Source: "+source)
@@ -89,17 +94,4 @@ func (n noted) words() string {
 		words += " What to do: " + n.Do
 	}
 	return words
-}
-
-func (l listing) section() *document.Section {
-	s := &document.Section{Title: l.Name, Blocks: paragraphs(l.Says)}
-	s.Add(l.table())
-	if l.More > 0 {
-		s.Add(
-			document.Paragraph(
-				fmt.Sprintf("And %s, on the page or in post timeline --format json.", units.Count(l.More, "more row")),
-			),
-		)
-	}
-	return s
 }

@@ -30,5 +30,5 @@ func (r *Report) unmodelled() string {
 	if n == 0 {
 		return ""
 	}
-	return units.Count(n, "curve") + " without a model: of under five sizes, with times that lie further than 25 % off any law, rehearsed, or oversubscribed."
+	return units.Count(n, "curve") + " without a model: of under five sizes, with times that lie further than 25 % off any model, simulated, or oversubscribed."
 }

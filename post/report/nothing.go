@@ -10,7 +10,7 @@ const NoHeadline = "There is nothing to say in a sentence: see the tables below.
 func (r *Report) NoFinding() string {
 	looked := slices.ContainsFunc(r.Curves, func(c Curve) bool { return !c.Rehearsed && c.Crowded == "" })
 	if len(r.Curves) > 0 && !looked {
-		return "Nothing was looked for: all of it was rehearsed or oversubscribed."
+		return "Nothing was looked for: all of it was simulated or oversubscribed."
 	}
 	return "Nothing stood out."
 }

@@ -112,7 +112,7 @@ func TestManyGPUs(t *testing.T) {
 	if page.Len() > 2_000_000 || page.Len() < 400_000 || text.Len() > 200_000 {
 		t.Errorf("the page has %d bytes, the text %d", page.Len(), text.Len())
 	}
-	if !strings.Contains(text.String(), "more rows, on the page") || !strings.Contains(page.String(), "6100 more rows did not fit") {
+	if !strings.Contains(text.String(), "more rows, in post timeline") || !strings.Contains(page.String(), "6100 more rows, in post timeline") {
 		t.Error("tables do not say what did not fit")
 	}
 }

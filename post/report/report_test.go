@@ -125,11 +125,11 @@ func TestMarkdown(t *testing.T) {
 // pageData is what the page's script reads.
 func pageData(t *testing.T, r *Report) string {
 	t.Helper()
-	p, err := r.page()
+	text, err := json.Marshal(r.drawn())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(p.Data)
+	return string(text)
 }
 
 // TestNoNull: a script that reads the report meets lists only.

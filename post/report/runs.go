@@ -146,7 +146,7 @@ func outcomeOf(g *gathered) string {
 
 func marksOf(run *result.Run) (marks []string) {
 	if run.Rehearse {
-		marks = append(marks, "rehearsed")
+		marks = append(marks, "simulated")
 	}
 	if run.Imported != nil {
 		marks = append(marks, "imported from "+run.Imported.Tool)

@@ -244,9 +244,9 @@ func lanesOf(t *result.StepTimeline) *StepLanes {
 
 // listings are the tables of a group.
 func (g StepGroup) listings(id string) []listing {
-	times := listing{ID: id + "-times", Name: "Times of a step: " + g.Title, Open: true, Says: g.notes(),
+	times := listing{ID: id + "-times", Name: "Times of a step", Open: true, Says: g.notes(),
 		Heads: heads("bucket", "against the best", "operations>", "moved>", "rounds>", "computing ms>", "communication ms>", "in turn ms>", "overlapped ms>", "exposed ms>")}
-	shares := listing{ID: id + "-figures", Name: "What is hidden and what slows down: " + g.Title, Open: true,
+	shares := listing{ID: id + "-figures", Name: "Hidden and exposed communication, slowdown", Open: true,
 		Heads: heads("bucket", "exposed, of the step>", "hidden, wall clock>", "hidden, intervals>", "at most hidden>", "computing slowed>", "communication slowed>", "speed-up>", "weak scaling>")}
 	for _, p := range g.Points {
 		row := []cell{word(p.Bucket), word(p.Mark), counted(p.Ops), {}, counted(p.Rounds)}
@@ -353,7 +353,7 @@ func stepHeadlines(run *steps.Run, several bool) (all []Headline) {
 	trusted := !newest.Rehearse && newest.Crowded() == nil
 	switch {
 	case newest.Rehearse:
-		lead += " (rehearsed: nothing about hardware)"
+		lead += " (simulated: nothing about hardware)"
 	case !trusted:
 		lead += " (oversubscribed: holds for such a machine alone)"
 	}

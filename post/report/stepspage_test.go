@@ -105,7 +105,7 @@ func stepControls(p *tab) {
 	p.eval(stepChoose("steps-bucket", "3"))
 	p.want("another bucket over time", stepTimes+`.querySelectorAll(".lane.hidden").length === 1 && `+stepTimes+`.querySelectorAll(".lane.exposed").length === 1`)
 	p.eval(stepChoose("steps-group", "4"))
-	p.want("another group, rehearsed", `byId("steps-group").selectedOptions[0].textContent.includes("fsdp, bfloat16") && `+stepBars+`.querySelector(".water").textContent === "REHEARSED" && `+stepTimes+`.querySelector(".water").textContent === "REHEARSED"`)
+	p.want("another group, rehearsed", `byId("steps-group").selectedOptions[0].textContent.includes("fsdp, bfloat16") && `+stepBars+`.querySelector(".water").textContent === "SIMULATED" && `+stepTimes+`.querySelector(".water").textContent === "SIMULATED"`)
 	p.want("no figure is missing", `!/NaN|undefined|Infinity/.test(byId("steps").innerHTML)`)
 	p.want("sentences and tables of each group", `document.querySelectorAll("#steps h4").length === 5 && document.querySelectorAll("#steps table").length === 10`)
 	p.quiet()

@@ -97,7 +97,7 @@ func imbalanceTable(t *timeline.Timeline) listing {
 	return l
 }
 
-// mostBars is how many steps a small chart shows.
+// mostBars is how many bars a small plot shows.
 const mostBars = 200
 
 func labelOf(t *timeline.Timeline, device int) string {
@@ -137,18 +137,19 @@ func waitingTable(t *timeline.Timeline) listing {
 	if a == nil || a.Matched == 0 {
 		return listing{}
 	}
-	l := listing{Name: "Waiting", Says: []string{fmt.Sprintf("%s matched on all their ranks: %s; %s unmatched. What a collective takes on the rank that takes least is pure communication; what the others take longer is waiting for the last to come. In the bars pure communication stands first, waiting behind it. %s", units.Count(a.Matched, "collective"), a.How, units.Count(a.Alone, "call"), computeBasis(a))},
-		Heads: heads(t.Unit(), "pure and waiting", "pure ms>", "waiting ms>", "last to come>", "compute ms>", "kernels that compute ms>"), Open: true}
-	longest := 0.0
+	l := listing{Name: "Waiting", Says: []string{fmt.Sprintf("%s matched on all their ranks: %s; %s unmatched. What a collective takes on the rank that takes least is pure communication; what the others take longer is waiting for the last to come. %s", units.Count(a.Matched, "collective"), a.How, units.Count(a.Alone, "call"), computeBasis(a))},
+		Heads: heads(t.Unit(), "pure ms>", "waiting ms>", "last to come>", "compute ms>", "kernels that compute ms>"), Open: true}
+	drawn := &bars{Label: "Pure communication (below) and waiting (above) by " + t.Unit()}
 	for _, r := range a.Ranks {
-		longest = max(longest, r.Pure+r.Waiting)
+		label := labelOf(t, r.Device)
+		l.Rows = append(l.Rows, []cell{word(label), milli(r.Pure), milli(r.Waiting), number(r.Last), milli(r.Compute), milli(r.Kernels)})
+		drawn.Bars = append(drawn.Bars, bar{
+			fmt.Sprintf("%s: pure %s ms, waiting %s ms", label, ms(r.Pure), ms(r.Waiting)),
+			[]part{{"pure", r.Pure}, {"wait", r.Waiting}},
+		})
 	}
-	for _, r := range a.Ranks {
-		bar := cell{Value: r.Pure + r.Waiting, Known: true}
-		if longest > 0 {
-			bar.Parts = &parts{100 * r.Pure / longest, 100 * r.Waiting / longest}
-		}
-		l.Rows = append(l.Rows, []cell{word(labelOf(t, r.Device)), bar, milli(r.Pure), milli(r.Waiting), number(r.Last), milli(r.Compute), milli(r.Kernels)})
+	if n := len(drawn.Bars); n > 1 && n <= mostBars {
+		l.Bars = drawn
 	}
 	return l
 }

@@ -1,29 +1,5 @@
-"use strict";
-
-// What all parts of the page use: elements, words for figures, and the data. Texts of the data are put in as text,
-// never as markup.
-
-const data = JSON.parse(document.getElementById("data").textContent);
-
-function byId(id) { return document.getElementById(id); }
-
-// make is an element with attributes and children; a function is a listener, a string child is text.
-function make(name, attributes, ...children) {
-  return fill(document.createElement(name), attributes, children);
-}
-
-function shape(name, attributes, ...children) {
-  return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
-}
-
-function fill(element, attributes, children) {
-  for (const [key, value] of Object.entries(attributes || {})) {
-    if (typeof value === "function") element.addEventListener(key, value);
-    else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, value === true ? "" : value);
-  }
-  element.append(...children);
-  return element;
-}
+// What all parts of the page use: words for values, and the metrics of the data. Texts of the data are put in as text, never
+// as markup.
 
 // three writes a number with three digits that count, and no exponent.
 function three(x) {

@@ -11,6 +11,7 @@ function startCurves() {
   // First comes what has the longest curve: a single point is no picture.
   const longest = byFamily.map((list) => Math.max(0, ...list.map((i) => data.axes[data.curves[i].axis].length)));
   state.family = Math.max(0, longest.indexOf(Math.max(...longest)));
+  byId("laws").parentElement.hidden = data.laws.every((laws) => laws.length === 0);
   const over = chartIn(byId("curve-chart")), scaling = chartIn(byId("scaling-chart"));
 
   // A style belongs to a curve as long as the page is open, whatever is hidden.
@@ -44,7 +45,7 @@ function startCurves() {
     over.set({
       label: metric.title + " over message size, " + family.title, xKind: "size", xTitle: "message size", xWords: sizeWords,
       xlog: state.xlog, ylog: state.ylog, metric, bands: byId("bands").checked, laws: byId("laws").checked, series,
-      regions: byId("shades").checked ? eachOnce(regions) : [], ceilings: ceilingsOf(list), water: series.some((s) => s.rehearsed) ? "REHEARSED" : "",
+      regions: byId("shades").checked ? eachOnce(regions) : [], ceilings: ceilingsOf(list), water: series.some((s) => s.rehearsed) ? "SIMULATED" : "",
     }, "family " + state.family, hiddenFirst(list, regions));
     drawScaling(list);
   }
@@ -105,7 +106,7 @@ function startCurves() {
     });
     scaling.set({
       label: metric.title + " over the number of ranks at " + sizeWords(size), xKind: "ranks", xTitle: "ranks", xWords: (n) => String(n),
-      xlog: true, ylog: state.ylog, metric, bands: byId("bands").checked, series, regions: [], ceilings: [], water: series.some((s) => s.rehearsed) ? "REHEARSED" : "",
+      xlog: true, ylog: state.ylog, metric, bands: byId("bands").checked, series, regions: [], ceilings: [], water: series.some((s) => s.rehearsed) ? "SIMULATED" : "",
     }, "family " + state.family);
   }
 
@@ -158,7 +159,7 @@ function notesOf(curve) {
 // marksOf says in a legend what takes the worth of a whole curve away.
 function marksOf(curve) {
   const marks = [];
-  if (curve.rehearsed) marks.push("rehearsed");
+  if (curve.rehearsed) marks.push("simulated");
   if (curve.crowded) marks.push("oversubscribed");
   if (curve.imported) marks.push("imported");
   return marks.join(", ");

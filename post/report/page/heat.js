@@ -2,7 +2,7 @@
 
 function startHeat() {
   const select = byId("heat");
-  if (!select) return;
+  if (!select || data.heats.length === 0) return;
   let shown = 0, late = false;
 
   // The colour goes from pale to deep with the share of the greatest figure on the map.
@@ -41,7 +41,7 @@ function startHeat() {
     const words = lateness ? heat.latest && "Latest at most sizes: " + heat.latest : heat.slowest ? "Slowest at most sizes: " + heat.slowest : "No rank takes 1 % longer than the median rank at most sizes.";
     byId("heat-says").textContent = words || "";
     byId("heat-legend").textContent = (lateness ? "How much later than the first a rank issued its operation, the median." + (heat.uncertainty_us > 0 ? ` Less than ${timeWords(heat.uncertainty_us)} says nothing: the clocks of hosts are no better.` : "") :
-      "A rank's median time against that of the median rank. Where ranks wait for each other all take as long as the slowest.") + (curve?.rehearsed ? " Rehearsed: this says nothing about hardware." : "");
+      "A rank's median time against that of the median rank. Where ranks wait for each other all take as long as the slowest.") + (curve?.rehearsed ? " Simulated: this says nothing about hardware." : "");
   }
 
   options(select, data.heats.map((heat, i) => [i, data.families[data.curves[heat.curve].family].title + " · " + data.curves[heat.curve].label]));

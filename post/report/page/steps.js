@@ -63,7 +63,7 @@ function startSteps() {
   }
 
   function water(svg, x, y, wide) {
-    const mark = shape("text", { class: "water", x, y: y + wide / 30 }, "REHEARSED");
+    const mark = shape("text", { class: "water", x, y: y + wide / 30 }, "SIMULATED");
     mark.style.fontSize = Math.round(wide / 10) + "px";
     svg.append(mark);
   }

@@ -28,13 +28,13 @@ function startTable() {
     { name: "Ranks", number: true, of: (row) => curveOf(row).world, text: (row) => curveOf(row).world ? String(curveOf(row).world) : "" },
     { name: "Size", number: true, of: (row) => data.axes[curveOf(row).axis][row.i], text: (row) => sizeWords(data.axes[curveOf(row).axis][row.i]) },
     { name: "Time", number: true, of: figure("time"), text: (row) => written(figure("time")(row), timeWords) },
-    { name: "Bounds of time", number: true, of: width, text: (row) => { const v = valueOf(metrics.time, curveOf(row), row.i); return v ? boundsWords(metrics.time, v) : ""; }, title: (row) => valueOf(metrics.time, curveOf(row), row.i)?.basis },
+    { name: "95 % CI or range", number: true, of: width, text: (row) => { const v = valueOf(metrics.time, curveOf(row), row.i); return v ? boundsWords(metrics.time, v) : ""; }, title: (row) => valueOf(metrics.time, curveOf(row), row.i)?.basis },
     { name: "algbw GB/s", number: true, of: figure("algbw"), text: (row) => written(figure("algbw")(row), three) },
     { name: "busbw GB/s", number: true, of: figure("busbw"), text: (row) => written(figure("busbw")(row), three) },
-    { name: "% of ceiling", number: true, of: share, text: (row) => written(share(row), three) },
+    { name: "% of peak", number: true, of: share, text: (row) => written(share(row), three) },
     { name: "Launches", number: true, of: (row) => at(curveOf(row).launches, row.i), text: (row) => String(at(curveOf(row).launches, row.i)) },
     { name: "Notes", of: notes },
-  ].filter((column) => column.name !== "% of ceiling" || data.ceilings.some((c) => c.gbps > 0));
+  ].filter((column) => column.name !== "% of peak" || data.ceilings.some((c) => c.gbps > 0));
   for (const column of all) column.text ||= column.of;
   const same = all.filter((column) => column.once && rows.every((row) => column.of(row) === column.of(rows[0])));
   const columns = all.filter((column) => !same.includes(column));
@@ -55,7 +55,7 @@ function startTable() {
   const standings = {
     "in a finding": (row) => foundAt(row).length > 0, "with a note": (row) => row.says(row.i).length > 0,
     "with bounds": (row) => width(row) !== null, "without bounds": (row) => width(row) === null,
-    rehearsed: (row) => Boolean(curveOf(row).rehearsed), oversubscribed: (row) => Boolean(curveOf(row).crowded), imported: (row) => Boolean(curveOf(row).imported),
+    simulated: (row) => Boolean(curveOf(row).rehearsed), oversubscribed: (row) => Boolean(curveOf(row).crowded), imported: (row) => Boolean(curveOf(row).imported),
   };
   const filters = [
     ["Collective", (row) => familyOf(row).collective], ["Backend", (row) => curveOf(row).backend], ["Ranks", (row) => curveOf(row).world ? String(curveOf(row).world) : ""],

@@ -238,15 +238,15 @@ function startTimeline() {
     event.preventDefault();
   });
   svg.addEventListener("blur", hide);
-  for (const button of document.querySelectorAll(".sight")) {
-    button.addEventListener("click", () => {
-      const sight = picture.sights[Number(button.dataset.sight)];
+  document.querySelectorAll("#timeline-look li").forEach((item, i) => {
+    const sight = picture.sights[i];
+    addButton(item, "Show", () => {
       wider(sight.from, sight.to);
       byId("timeline").scrollIntoView();
       svg.focus({ preventScroll: true });
       said.textContent = sight.label + ": " + sight.says;
     });
-  }
+  });
   let seen = 0;
   new ResizeObserver(() => {
     if (figure.clientWidth && figure.clientWidth !== seen) { seen = figure.clientWidth; draw(); }
