@@ -29,7 +29,7 @@ func (e *Entry) Meaning() string { return strings.Join(strings.Fields(e.Doc), " 
 // areas are the files of the catalogue.
 var areas = [][]Entry{records, curves, peaks, timelines, training, runs, headlines, contenders, models, ncclRanks, ncclNetwork,
 	ncclGPUs, ncclMessages, ncclSettings, ncclDiffer, timelineNotes, timelineAnswers, patterns, comparisons, campaigns,
-	files, reasons, traceNotes, steps, preflights, preflightHosts, preflightGPUs}
+	files, reasons, traceNotes, steps, reports, preflights, preflightHosts, preflightGPUs}
 
 // byCode finds entries.
 var byCode = index()

@@ -110,6 +110,19 @@ func (n Notice) Text() string {
 	return n.Message()
 }
 
+// Sentence is Text with its full stop. It has a capital unless a name comes first.
+func (n Notice) Sentence() string {
+	if n.At != (Location{}) || slices.Contains(names, entryOf(n.Fact).text[0].field) {
+		return n.Text() + "."
+	}
+	return Sentence(n.Fact)
+}
+
+// names are the fields whose values are names that keep their spelling at the beginning of a sentence.
+var names = []string{
+	"Who", "Name", "Operation", "Collective", "Communicator", "Library", "Variable", "Host", "Folder", "Text",
+}
+
 // Details are the sentences that support the message.
 func (n Notice) Details() []string { return Details(n.Fact) }
 

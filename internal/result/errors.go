@@ -74,5 +74,5 @@ type RehearsedError struct {
 
 func (e *RehearsedError) Error() string {
 	return fmt.Sprintf("%s was rehearsed (its figures say nothing about hardware) and lies beside measured runs such as %s (%d rehearsed, %d measured): "+
-		"name the files wanted, or include both with --include-simulated", e.Rehearsed[0], e.Measured[0], len(e.Rehearsed), len(e.Measured))
+		"name the files wanted, or include both with --include-simulated (older name: --include-rehearsed)", e.Rehearsed[0], e.Measured[0], len(e.Rehearsed), len(e.Measured))
 }

@@ -2,10 +2,9 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
-	"busbar/internal/units"
+	"busbar/internal/notice"
 	"busbar/post/analysis"
 )
 
@@ -37,8 +36,9 @@ func chosen(r *Report, f Found) []*analysis.Curve {
 		}
 	}
 	shown := slices.DeleteFunc(slices.Clone(f.Curves), func(c *analysis.Curve) bool { return !kept[c] })
-	r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s of %d are shown with %d of %d points: first those with findings, then those of the largest worlds. merged.csv has all of them (post merge).",
-		units.Count(len(shown), "curve"), len(f.Curves), maxPoints-room, points))
+	r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{
+		Shown: len(shown), Of: len(f.Curves), What: notice.LeftCurves, Points: maxPoints - room, OfPoints: points,
+	})
 	return shown
 }
 

@@ -7,7 +7,6 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
-	"busbar/internal/units"
 	"busbar/post/analysis"
 	"busbar/post/say"
 )
@@ -96,7 +95,9 @@ func (b *Builder) addCurves(m *making, f Found) {
 		m.Findings = append(m.Findings, made)
 	}
 	if f.More > 0 {
-		m.LeftOut = append(m.LeftOut, units.Count(f.More, "more finding")+" of less weight.")
+		m.LeftOut = append(m.LeftOut, notice.ReportLeftOut{
+			Shown: len(f.Findings), Of: len(f.Findings) + f.More, What: notice.LeftFindings,
+		})
 	}
 }
 
@@ -164,13 +165,7 @@ func alike(numbers []int) []int {
 }
 
 func findingOf(f analysis.Finding) Finding {
-	made := Finding{
-		Number: f.Number, Code: f.Code(), Severity: f.Severity, Curve: -1, From: f.From, To: f.To,
-		Message: f.Text() + ".", Evidence: f.Evidence(),
-	}
-	if f.Curve != nil {
-		made.Where = f.Curve.Title()
-	}
+	made := Finding{Number: f.Number, Notice: f.Notice, Curve: -1, From: f.From, To: f.To, Evidence: f.Evidence()}
 	for _, h := range f.Hints {
 		made.Hints = append(made.Hints, Hint{h.Text(), h.Tip.Source(), h.Variable, h.Value, h.Sweep})
 	}

@@ -46,7 +46,7 @@ func (r form) document() *document.Document {
 	d := &document.Document{Kind: "report", Tool: r.Tool, Title: r.Title}
 	d.Add(document.Paragraph(r.about()))
 	for _, b := range r.Banners {
-		d.Add(document.Callout{Severity: b.Severity, Text: b.Message})
+		d.Add(document.Callout{Severity: b.Severity, Text: inWords(b)})
 	}
 	sections := []*document.Section{r.inShort(), r.timelineSection()}
 	if r.Measured() {
@@ -82,11 +82,11 @@ func moment(t string) string { return strings.TrimSuffix(strings.Replace(t, "T",
 func (r *Report) Summary() *document.Document {
 	d := &document.Document{Kind: "report"}
 	for _, b := range r.Banners {
-		d.Add(document.Callout{Severity: b.Severity, Text: b.Message})
+		d.Add(document.Callout{Severity: b.Severity, Text: inWords(b)})
 	}
 	var list document.List
 	for _, h := range r.Headlines {
-		list = append(list, h.Message)
+		list = append(list, h.words())
 	}
 	d.Add(list)
 	return d
@@ -158,7 +158,7 @@ func (r form) inShort() *document.Section {
 	}
 	var items document.Items
 	for _, h := range r.Headlines {
-		item := document.Item{Severity: h.Severity, Text: h.Message}
+		item := document.Item{Severity: h.Severity, Text: h.words()}
 		if h.Severity > notice.Info {
 			item.Label = h.Severity.String()
 		}
@@ -167,11 +167,39 @@ func (r form) inShort() *document.Section {
 		}
 		items.All = append(items.All, item)
 	}
-	for _, t := range r.LeftOut {
-		items.All = append(items.All, document.Item{Text: "Left out here: " + t})
+	for _, s := range leftOut(r.LeftOut) {
+		items.All = append(items.All, document.Item{Text: s})
 	}
 	s.Add(items)
 	return s
+}
+
+// inWords is a notice in whole sentences, with its details and advice.
+func inWords(n notice.Notice) string {
+	words := []string{n.Sentence()}
+	if _, is := n.Fact.(notice.Straggler); !is { // whose details have a section
+		words = append(words, n.Details()...)
+	}
+	if do := notice.ToDo(n.Fact); do != "" {
+		words = append(words, strings.TrimSuffix(do, ".")+".")
+	}
+	return strings.Join(words, " ")
+}
+
+// words are a headline in sentences; the details of a finding are where it is listed.
+func (h Headline) words() string {
+	if h.Finding > 0 {
+		return h.Sentence()
+	}
+	return inWords(h.Notice)
+}
+
+// leftOut are the sentences about what a report has no room for.
+func leftOut(all []notice.ReportLeftOut) (texts []string) {
+	for _, fact := range all {
+		texts = append(texts, notice.Sentence(fact))
+	}
+	return texts
 }
 
 // findingID is where a finding is on the page.
@@ -190,7 +218,7 @@ func (r form) planSection() *document.Section {
 	s := &document.Section{ID: "plan", Title: "Plan and done"}
 	s.Add(document.Paragraph(fmt.Sprintf("%s %s.", planned, units.Capital(countsWords(p.Counts)))))
 	for _, n := range p.Notices {
-		s.Add(document.Paragraph(n.Message))
+		s.Add(document.Paragraph(inWords(n)))
 	}
 	return s
 }
@@ -212,7 +240,7 @@ func (r form) findingsSection() *document.Section {
 	items := document.Items{Numbered: true}
 	for _, f := range r.Findings {
 		item := document.Item{
-			ID: findingID(f.Number), Severity: f.Severity, Label: fmt.Sprintf("%s, %s", f.Severity, f.Code), Text: f.Message,
+			ID: findingID(f.Number), Severity: f.Severity, Label: fmt.Sprintf("%s, %s", f.Severity, f.Code()), Text: f.Sentence(),
 			Below: paragraphs(f.Evidence),
 		}
 		if len(f.Hints) > 0 {

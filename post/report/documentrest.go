@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/document"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 )
 
@@ -40,7 +41,7 @@ func (r form) qualitySection() *document.Section {
 	q := &r.Quality
 	var list document.List
 	for _, n := range q.Notices {
-		list = append(list, n.Message)
+		list = append(list, inWords(n))
 	}
 	for _, c := range q.Checks {
 		list = append(list, c.Text+": "+units.Count(c.N, "point"))
@@ -222,9 +223,9 @@ func (r form) stepsSection() *document.Section {
 	return s
 }
 
-func messages(all []Headline) (texts []string) {
-	for _, h := range all {
-		texts = append(texts, h.Message)
+func messages(all []notice.Notice) (texts []string) {
+	for _, n := range all {
+		texts = append(texts, notice.Paragraph(n.Fact))
 	}
 	return texts
 }

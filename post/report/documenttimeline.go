@@ -16,7 +16,7 @@ func (r form) timelineSection() *document.Section {
 	s.Add(document.Paragraph(t.Intro()))
 	if r.page {
 		s.Add(chart("timeline-picture", "plot of each "+t.Found.Unit()+" over time"))
-		s.Add(paragraphs(append(nonEmpty(t.Picture.Aligned), t.Picture.LeftOut...))...)
+		s.Add(paragraphs(append(nonEmpty(t.Picture.Aligned), leftOut(t.Picture.LeftOut)...))...)
 	}
 	part := func(id, title string, blocks ...document.Block) {
 		s.Add(&document.Section{ID: "timeline-" + id, Title: title, Blocks: blocks})

@@ -1,10 +1,11 @@
 package report
 
 import (
-	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"busbar/internal/notice"
 )
 
 // maxFiles is how many results files are linked.
@@ -27,7 +28,7 @@ func (b *Builder) addFiles(r *Report) (links []int) {
 		r.Files = append(r.Files, File{Name: f.path, Href: hrefFrom(b.options.Dir, f.path), What: "results", Points: f.points})
 	}
 	if n := len(b.files) - maxFiles; n > 0 {
-		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%d of %d results files are not linked: they lie beside those that are.", n, len(b.files)))
+		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: maxFiles, Of: len(b.files), What: notice.LeftFiles})
 	}
 	return links
 }

@@ -21,7 +21,7 @@ const (
 
 // addBanners puts first what invalidates values.
 func (b *Builder) addBanners(r *Report) {
-	add := func(fact notice.Fact) { r.Banners = append(r.Banners, headline(fact)) }
+	add := func(fact notice.Fact) { r.Banners = append(r.Banners, notice.New(fact)) }
 	var simulated, crowded []int
 	var cause notice.Fact
 	verdicts := map[notice.CrowdedVerdict]bool{}
@@ -66,7 +66,7 @@ func (b *Builder) some(numbers []int) notice.Runs {
 func (b *Builder) addHeadlines(r *Report, f Found) {
 	add := func(facts []notice.Fact) {
 		for _, fact := range facts {
-			r.Headlines = append(r.Headlines, headline(fact))
+			r.Headlines = append(r.Headlines, Headline{Notice: notice.New(fact)})
 		}
 	}
 	add(fastest(f))
@@ -76,7 +76,7 @@ func (b *Builder) addHeadlines(r *Report, f Found) {
 	for _, one := range r.Findings {
 		if one.Severity > notice.Info && reminded < mostReminded {
 			reminded++
-			r.Headlines = append(r.Headlines, Headline{one.Code, one.Severity, one.Message, one.Number})
+			r.Headlines = append(r.Headlines, Headline{one.Notice, one.Number})
 		}
 	}
 	if b.ok+b.stepped == 0 {

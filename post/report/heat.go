@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/units"
 	"busbar/post/analysis"
 )
 
@@ -20,7 +20,8 @@ const (
 type heats struct {
 	of   map[heatKey]*heat
 	kept int
-	full bool // some came too late to be kept
+
+	points, left int // that are kept, and that came too late to be
 }
 
 // heatKey is the curve that a record belongs to.
@@ -70,10 +71,11 @@ func (h *heats) add(row result.Row) {
 	if t == nil {
 		need := len(r.Ranks.Median) + len(r.Ranks.Late)
 		if h.kept+need > maxKept {
-			h.full = true
+			h.left++
 			return
 		}
 		h.kept += need
+		h.points++
 		t = &rankTimes{}
 		one.rows[r.SizeBytes] = t
 	}
@@ -145,10 +147,12 @@ func (b *Builder) addHeats(m *making, shown []*analysis.Curve) {
 		m.Heats = append(m.Heats, made)
 	}
 	if left > 0 {
-		m.LeftOut = append(m.LeftOut, fmt.Sprintf("The times of single ranks are shown of %d of %s: those whose ranks are furthest apart. The results files have all of them.", len(m.Heats), units.Count(len(all), "curve")))
+		m.LeftOut = append(m.LeftOut, notice.ReportLeftOut{Shown: len(m.Heats), Of: len(all), What: notice.LeftRankTimes})
 	}
-	if b.heats.full {
-		m.LeftOut = append(m.LeftOut, "The times of single ranks are too many to be kept: those of the points that were read last are missing. The results files have all of them.")
+	if b.heats.left > 0 {
+		m.LeftOut = append(m.LeftOut, notice.ReportLeftOut{
+			Shown: b.heats.points, Of: b.heats.points + b.heats.left, What: notice.LeftRankSizes,
+		})
 	}
 }
 

@@ -76,7 +76,7 @@ func (r *Report) drawn() drawn {
 	}
 	for _, f := range r.Findings {
 		for _, p := range f.places() {
-			data.Regions = append(data.Regions, region{f.Number, f.Code, f.Severity, p.Curve, p.From, p.To})
+			data.Regions = append(data.Regions, region{f.Number, f.Code(), f.Severity, p.Curve, p.From, p.To})
 		}
 	}
 	for _, m := range r.Models {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 	"busbar/post/timeline"
 )
@@ -21,13 +22,13 @@ const (
 // Picture is some GPUs as rows over time, as profilers draw them. Times are milliseconds since the first activity of a row's GPU; Row.Shift sets them
 // beside those of other rows.
 type Picture struct {
-	Unit    string   `json:"unit"` // what a row is of: GPU, or the threads of a rank
-	Rows    []Row    `json:"rows"`
-	Names   []string `json:"names"` // of calls, each once
-	Sights  []Sight  `json:"sights"`
-	By      string   `json:"by"`      // what sights are
-	Aligned string   `json:"aligned"` // how rows were set beside each other; "" where there is one
-	LeftOut []string `json:"left_out"`
+	Unit    string                 `json:"unit"` // what a row is of: GPU, or the threads of a rank
+	Rows    []Row                  `json:"rows"`
+	Names   []string               `json:"names"` // of calls, each once
+	Sights  []Sight                `json:"sights"`
+	By      string                 `json:"by"`      // what sights are
+	Aligned string                 `json:"aligned"` // how rows were set beside each other; "" where there is one
+	LeftOut []notice.ReportLeftOut `json:"-"`
 }
 
 // Row is one GPU.
@@ -107,8 +108,7 @@ func pictureOf(t *timeline.Timeline) Picture {
 	p.addSights()
 	p.Aligned = p.aligned()
 	if working := len(t.Working()); working > len(rows) {
-		n := working - len(rows)
-		p.LeftOut = append(p.LeftOut, units.Count(n, p.Unit)+" of "+strconv.Itoa(working)+" have no row: drawn are the straggler, the "+p.Unit+"s with the most and the least exposed communication and the most idle time, the slowest of the worst steps, and of the others every so many. The tables have all.")
+		p.LeftOut = append(p.LeftOut, notice.ReportLeftOut{Shown: len(rows), Of: working, What: notice.LeftRows})
 	}
 	return p.Picture
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"busbar/internal/units"
+	"busbar/internal/notice"
 	"busbar/post/timeline"
 )
 
@@ -119,11 +119,12 @@ func greatest(t *timeline.Timeline, devices []int, of func(*timeline.Device) flo
 // addBoxes adds the calls of rows: of more than there is room for those of the worst steps, then the longest.
 func (p *picturing) addBoxes() {
 	each := mostBoxes / max(1, len(p.Rows))
-	left := 0
+	all, left := 0, 0
 	for i := range p.Rows {
 		row := &p.Rows[i]
 		d := &p.of.Devices[row.Device]
 		calls := slices.Collect(d.Calls())
+		all += len(calls)
 		if n := len(calls) - each; n > 0 {
 			left += n
 			slices.SortStableFunc(calls, func(a, b timeline.Call) int {
@@ -143,7 +144,7 @@ func (p *picturing) addBoxes() {
 		}
 	}
 	if left > 0 {
-		p.LeftOut = append(p.LeftOut, units.Count(left, "call")+" of the rows have no box: those of the worst steps have one first, then the longest. The coloured lanes have all.")
+		p.LeftOut = append(p.LeftOut, notice.ReportLeftOut{Shown: all - left, Of: all, What: notice.LeftBoxes})
 	}
 }
 

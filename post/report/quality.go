@@ -187,7 +187,7 @@ func (b *Builder) addQuality(r *Report, f Found) {
 	to.Warnings = append(b.runWarnings(), q.warnings.tallies("point", len(b.runs))...)
 	to.Notices = b.caveats()
 	if points := r.Totals.Points; points < b.ok {
-		to.Notices = append(to.Notices, headline(notice.RecordsCombined{Records: b.ok, Points: points}))
+		to.Notices = append(to.Notices, notice.New(notice.RecordsCombined{Records: b.ok, Points: points}))
 	}
 	for _, p := range f.Notes {
 		to.Files = append(to.Files, p.Full())
@@ -236,7 +236,7 @@ func (b *Builder) runWarnings() []Tally {
 }
 
 // caveats hold for all values of some runs; the banners have those that invalidate them.
-func (b *Builder) caveats() (all []Headline) {
+func (b *Builder) caveats() (all []notice.Notice) {
 	var imported []int
 	var tools []string
 	for _, g := range b.runs {
@@ -248,14 +248,14 @@ func (b *Builder) caveats() (all []Headline) {
 		}
 	}
 	if imported != nil {
-		all = append(all, headline(notice.ImportedRuns{Runs: b.some(imported), Tools: tools}))
+		all = append(all, notice.New(notice.ImportedRuns{Runs: b.some(imported), Tools: tools}))
 	}
 	for _, key := range b.quality.passed.order {
 		one := b.quality.passed.of[key]
-		all = append(all, headline(notice.PointsNotPlotted{Points: one.n, Lack: key, Where: one.words(len(b.runs))}))
+		all = append(all, notice.New(notice.PointsNotPlotted{Points: one.n, Lack: key, Where: one.words(len(b.runs))}))
 	}
 	if n := b.quality.groups; n > 0 {
-		all = append(all, headline(notice.GroupPoints{Points: n}))
+		all = append(all, notice.New(notice.GroupPoints{Points: n}))
 	}
 	return all
 }

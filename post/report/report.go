@@ -5,67 +5,67 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"busbar/internal/notice"
 )
 
-// Report is what stands on the page. It is plain data: the page's script reads it as JSON, whose lists are never null.
-// Texts are whole sentences or words, not markup; whoever shows one escapes it.
+// Report is what is in a report. The page's script reads a part of it as JSON, whose lists are never null. Texts are not markup;
+// whoever shows one escapes it.
 type Report struct {
-	Title     string     `json:"title"`
-	Made      string     `json:"made"` // when, RFC 3339 in UTC
-	Tool      string     `json:"tool"` // which post made it
-	Totals    Totals     `json:"totals"`
-	Banners   []Headline `json:"banners"`
-	Headlines []Headline `json:"headlines"`
-	Plan      Plan       `json:"plan"`
-	Runs      []Run      `json:"runs"`
+	Title     string
+	Made      string // when, RFC 3339 in UTC
+	Tool      string // which post made it
+	Totals    Totals
+	Banners   []notice.Notice
+	Headlines []Headline
+	Plan      Plan
+	Runs      []Run
 
-	Environment []Fact `json:"environment"`
-	Method      []Fact `json:"method"`
+	Environment []Fact
+	Method      []Fact
 
-	Axes     [][]int64 `json:"axes"` // sizes in bytes, ascending, each list once; Curve.Axis and Heat.Axis say which
-	Families []Family  `json:"families"`
-	Curves   []Curve   `json:"curves"`
-	Notes    []string  `json:"notes"` // what points are to be read with, each text once: Mark.Note and Curve.Paths say which
-	Bases    []string  `json:"bases"` // the words for what bounds are; Curve.Bases says which
-	Findings []Finding `json:"findings"`
-	Models   []Model   `json:"models"` // of curves that have one
-	Ceilings []Ceiling `json:"ceilings"`
-	Heats    []Heat    `json:"heats"`
-	Quality  Quality   `json:"quality"`
+	Axes     [][]int64 // sizes in bytes, ascending, each list once; Curve.Axis and Heat.Axis say which
+	Families []Family
+	Curves   []Curve
+	Notes    []string // what points are to be read with, each text once: Mark.Note and Curve.Paths say which
+	Bases    []string // the words for what bounds are; Curve.Bases says which
+	Findings []Finding
+	Models   []Model // of curves that have one
+	Ceilings []Ceiling
+	Heats    []Heat
+	Quality  Quality
 
-	Steps    *Steps     `json:"steps,omitempty"`    // where training steps were measured
-	Timeline *Timelines `json:"timeline,omitempty"` // where one was read
+	Steps    *Steps     // where training steps were measured
+	Timeline *Timelines // where one was read
 
-	Files   []File   `json:"files"`
-	LeftOut []string `json:"left_out"` // what did not fit the page, by which rule it was chosen, and where it is
+	Files   []File
+	LeftOut []notice.ReportLeftOut
 }
 
 // Totals are how many there are of what the report lists, also where it does not list all.
 type Totals struct {
-	Runs   int `json:"runs"`
-	Curves int `json:"curves"`
-	Points int `json:"points"` // of curves
-	Rows   int `json:"rows"`   // records of collectives, with a figure or without
-	Steps  int `json:"steps"`  // points of training steps with figures
+	Runs   int
+	Curves int
+	Points int // of curves
+	Rows   int // records of collectives, with a figure or without
+	Steps  int // points of training steps with figures
 }
 
-// Headline is a notice as a report shows it.
+// Headline is a notice among those that a report begins with.
 type Headline struct {
-	Code     notice.Code     `json:"code"`
-	Severity notice.Severity `json:"severity"`
-	Message  string          `json:"message"`           // whole sentences, with the location
-	Finding  int             `json:"finding,omitempty"` // its number, if it is a finding
+	notice.Notice
+	Finding int // its number, if it is a finding
 }
 
 // Severities are those of all that the report reports.
 func (r *Report) Severities() (all []notice.Severity) {
-	for _, list := range [][]Headline{r.Banners, r.Headlines, r.Plan.Notices} {
-		for _, h := range list {
-			all = append(all, h.Severity)
+	for _, list := range [][]notice.Notice{r.Banners, r.Plan.Notices} {
+		for _, n := range list {
+			all = append(all, n.Severity)
 		}
+	}
+	for _, h := range r.Headlines {
+		all = append(all, h.Severity)
 	}
 	for _, f := range r.Findings {
 		all = append(all, f.Severity)
@@ -80,70 +80,60 @@ func (r *Report) Severities() (all []notice.Severity) {
 
 // Ignore removes the banners and headlines that shows does not show.
 func (r *Report) Ignore(shows func(notice.Code) bool) {
-	hidden := func(h Headline) bool { return !shows(h.Code) }
+	hidden := func(n notice.Notice) bool { return !shows(n.Code()) }
 	r.Banners = slices.DeleteFunc(r.Banners, hidden)
-	r.Headlines = slices.DeleteFunc(r.Headlines, hidden)
+	r.Headlines = slices.DeleteFunc(r.Headlines, func(h Headline) bool { return hidden(h.Notice) })
 	r.Plan.Notices = slices.DeleteFunc(r.Plan.Notices, hidden)
-}
-
-// headline is a notice with its details and advice.
-func headline(fact notice.Fact) Headline {
-	n := notice.New(fact)
-	words := append([]string{n.Message() + "."}, n.Details()...)
-	if do := notice.ToDo(fact); do != "" {
-		words = append(words, strings.TrimSuffix(do, ".")+".")
-	}
-	return Headline{Code: n.Code(), Severity: n.Severity, Message: strings.Join(words, " ")}
 }
 
 // Plan is what was planned against what was done, over all runs together.
 type Plan struct {
-	Planned int        `json:"planned"`
-	Counts  []Count    `json:"counts"` // by status, ok first
-	Left    int        `json:"left"`   // planned points that no run has a record of
-	Notices []Headline `json:"notices"`
+	Planned int
+	Counts  []Count // by status, ok first
+	Left    int     // planned points that no run has a record of
+	Notices []notice.Notice
 }
 
 // Count is how many there are of something.
 type Count struct {
-	Text string `json:"text"`
-	N    int    `json:"n"`
+	Text string
+	N    int
 }
 
 // Run is one run, with its number in this report.
 type Run struct {
-	Number   int      `json:"number"` // from 1
-	ID       string   `json:"id"`
-	Who      string   `json:"who"`   // the contender
-	Start    string   `json:"start"` // RFC 3339 in UTC; "" where it is not known
-	World    int      `json:"world"` // 0: not known
-	Nodes    int      `json:"nodes"`
-	Hosts    string   `json:"hosts"` // "node[1-4]" or a few names
-	Sweep    string   `json:"sweep"`
-	Planned  int      `json:"planned"`
-	Counts   []Count  `json:"counts"`
-	Left     int      `json:"left"`
-	Outcome  string   `json:"outcome"` // complete, interrupted, aborted, cut off, imported
-	Reason   string   `json:"reason,omitempty"`
-	Resumes  []int    `json:"resumes,omitempty"` // numbers of the runs that it continues
-	Resume   string   `json:"resume,omitempty"`  // a command that goes on with it
-	Marks    []string `json:"marks,omitempty"`   // rehearsed, imported, shared cores
-	Command  string   `json:"command"`
-	Warnings []string `json:"warnings,omitempty"`
-	Files    []int    `json:"files"` // indices in Report.Files
+	Number   int // from 1
+	ID       string
+	Who      string // the contender
+	Start    string // RFC 3339 in UTC; "" where it is not known
+	World    int    // 0: not known
+	Nodes    int
+	Hosts    string // "node[1-4]" or a few names
+	Sweep    string
+	Planned  int
+	Counts   []Count
+	Left     int
+	Outcome  string // complete, interrupted, aborted, cut off, imported
+	Reason   string
+	Resumes  []int    // numbers of the runs that it continues
+	Resume   string   // a command that goes on with it
+	Marks    []string // rehearsed, imported, shared cores
+	Command  string
+	Warnings []string
+	Files    []int // indices in Report.Files
 }
 
 // Fact is one thing that runs have: what it is, and which runs have which value of it.
 type Fact struct {
-	Topic  string  `json:"topic"` // facts of one topic stand together
-	Name   string  `json:"name"`
-	Values []Value `json:"values"`
+	Topic  string // facts of one topic stand together
+	Name   string
+	Values []Value
 }
 
 // Value is what some of the runs have of a fact.
 type Value struct {
-	Text string `json:"text"`
-	Runs string `json:"runs,omitempty"` // "runs 1 to 12 and 15"; "" for all
+	Text string
+	Runs string // "runs 1 to 12 and 15"; "" for all
 }
 
 // Family is what the curves of one picture share: everything but the contender, its world, and the size.
@@ -197,24 +187,21 @@ type Mark struct {
 
 // Finding is one thing found in a curve.
 type Finding struct {
-	Number   int             `json:"number"` // from 1
-	Code     notice.Code     `json:"code"`
-	Severity notice.Severity `json:"severity"`
-	Curve    int             `json:"curve"` // index in Report.Curves; -1: its curve was left out
-	Where    string          `json:"where"` // the curve in words
-	From     int64           `json:"from"`  // bytes, both of measured sizes
-	To       int64           `json:"to"`
-	Message  string          `json:"message"` // with its location
-	Evidence []string        `json:"evidence"`
-	Hints    []Hint          `json:"hints"`
-	Also     []Place         `json:"also"` // where else it was found
+	Number int // from 1
+	notice.Notice
+	Curve    int   // index in Report.Curves; -1: its curve was left out
+	From     int64 // bytes, both of measured sizes
+	To       int64
+	Evidence []string
+	Hints    []Hint
+	Also     []Place // where else it was found
 }
 
 // Place is a range of sizes of one curve.
 type Place struct {
-	Curve int   `json:"curve"` // index in Report.Curves
-	From  int64 `json:"from"`  // bytes, both of measured sizes
-	To    int64 `json:"to"`
+	Curve int   // index in Report.Curves
+	From  int64 // bytes, both of measured sizes
+	To    int64
 }
 
 // places are those that stand in the report, its own first.
@@ -227,23 +214,23 @@ func (f Finding) places() []Place {
 
 // Hint is what to try.
 type Hint struct {
-	Says     string `json:"says"`
-	Source   string `json:"source"`
-	Variable string `json:"variable,omitempty"`
-	Value    string `json:"value,omitempty"`
-	Sweep    string `json:"sweep,omitempty"` // lines of a campaign, or a command, ready to be copied
+	Says     string
+	Source   string
+	Variable string
+	Value    string
+	Sweep    string // lines of a campaign, or a command, ready to be copied
 }
 
 // Model is the law that the times of a curve follow over sizes, or several one after the other, in words and as it is drawn.
 type Model struct {
-	Curve     int    `json:"curve"` // index in Report.Curves
-	Latency   string `json:"latency"`
-	Bandwidth string `json:"bandwidth"`
-	Half      string `json:"half"`    // the size that reaches half of it
-	Changes   string `json:"changes"` // sizes from which on another law holds; "" where there is one law
-	Scatter   string `json:"scatter"` // of points around the laws
-	Bounds    string `json:"bounds"`  // what those of the figures are
-	Laws      []Law  `json:"laws"`
+	Curve     int // index in Report.Curves
+	Latency   string
+	Bandwidth string
+	Half      string // the size that reaches half of it
+	Changes   string // sizes from which on another law holds; "" where there is one law
+	Scatter   string // of points around the laws
+	Bounds    string // what those of the figures are
+	Laws      []Law
 }
 
 // Law is what holds at some sizes in a row: the time is Figures[0] and Figures[1] for each byte, in microseconds.
@@ -276,35 +263,35 @@ type Heat struct {
 
 // Quality is what is known of the quality of the values.
 type Quality struct {
-	Checks   []Count    `json:"checks"` // outcomes of the check of the data, by point
-	Misses   []Miss     `json:"misses"`
-	Warnings []Tally    `json:"warnings"`
-	Notices  []Headline `json:"notices"` // on all values of some runs
-	Files    []string   `json:"files"`   // problems of files
+	Checks   []Count // outcomes of the check of the data, by point
+	Misses   []Miss
+	Warnings []Tally
+	Notices  []notice.Notice // on all values of some runs
+	Files    []string   // problems of files
 }
 
 // Miss is points without a valid value, of one reason.
 type Miss struct {
-	Status string `json:"status"`
-	Reason string `json:"reason"` // of one of them
-	N      int    `json:"n"`
-	Where  string `json:"where"` // contender, collectives, sizes and runs
+	Status string
+	Reason string // of one of them
+	N      int
+	Where  string // contender, collectives, sizes and runs
 }
 
 // Tally is a warning that several points or runs have.
 type Tally struct {
-	Code     notice.Code     `json:"code"`
-	Severity notice.Severity `json:"severity"`
-	Message  string          `json:"message"` // of one of them
-	N        int             `json:"n"`
-	Of       string          `json:"of"` // point, run
-	Where    string          `json:"where"`
+	Code     notice.Code
+	Severity notice.Severity
+	Message  string // of one of them
+	N        int
+	Of       string // point, run
+	Where    string
 }
 
 // File is a file that lies beside the report or where it was read.
 type File struct {
-	Name   string `json:"name"` // as it is shown
-	Href   string `json:"href"` // relative, escaped for a link
-	What   string `json:"what"`
-	Points int    `json:"points,omitempty"`
+	Name   string // as it is shown
+	Href   string // relative, escaped for a link
+	What   string
+	Points int
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +23,7 @@ func (b *Builder) addRuns(r *Report, links []int) {
 	listed := slices.Clone(b.runs)
 	if len(listed) > maxRuns {
 		slices.SortStableFunc(listed, func(x, y *gathered) int { return cmp.Compare(badness(y), badness(x)) })
-		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%d of %d runs are not listed: those that did not end well come first, then the oldest. All of them count in the figures.", len(listed)-maxRuns, len(listed)))
+		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: maxRuns, Of: len(listed), What: notice.LeftRuns})
 		listed = listed[:maxRuns]
 		slices.SortFunc(listed, func(x, y *gathered) int { return cmp.Compare(x.number, y.number) })
 	}
@@ -209,7 +208,7 @@ func (b *Builder) addPlan(r *Report) {
 	all.records = all.rows
 	p.Counts = countsOf(all)
 	if imported > 0 {
-		p.Notices = []Headline{headline(notice.PlanUnknown{Points: imported})}
+		p.Notices = []notice.Notice{notice.New(notice.PlanUnknown{Points: imported})}
 	}
 }
 

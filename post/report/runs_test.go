@@ -28,7 +28,7 @@ func TestPlanOfAChain(t *testing.T) {
 	if one := r.Runs[1]; !strings.HasSuffix(one.Resume, " --resume") || !slices.Equal(one.Resumes, []int{1}) {
 		t.Errorf("the second run: %+v", one)
 	}
-	open := func(h Headline) bool { return h.Code == "points-open" && strings.Contains(h.Message, "--resume: …") }
+	open := func(h Headline) bool { return h.Code() == "points-open" && strings.Contains(h.words(), "--resume: …") }
 	if !slices.ContainsFunc(r.Headlines, open) {
 		t.Errorf("headlines: %+v", r.Headlines)
 	}
@@ -71,14 +71,14 @@ func TestBanners(t *testing.T) {
 		m := runOf(1, "mpi", coll.AllReduce)
 		c.edit(m)
 		r := build([]*made{m}, nil)
-		if c.banner == "" && len(r.Banners) > 0 || c.banner != "" && (len(r.Banners) != 1 || r.Banners[0].Code != c.banner) {
+		if c.banner == "" && len(r.Banners) > 0 || c.banner != "" && (len(r.Banners) != 1 || r.Banners[0].Code() != c.banner) {
 			t.Errorf("%s: %+v", name, r.Banners)
 		}
-		fast := slices.ContainsFunc(r.Headlines, func(h Headline) bool { return h.Code == "best-bandwidth" })
+		fast := slices.ContainsFunc(r.Headlines, func(h Headline) bool { return h.Code() == "best-bandwidth" })
 		if fast != c.fast {
 			t.Errorf("%s: %+v", name, r.Headlines)
 		}
-		if name == "wrong" && !strings.Contains(r.Banners[0].Message, "rank 3 (node2), element 0: 2, not 1") {
+		if name == "wrong" && !strings.Contains(inWords(r.Banners[0]), "rank 3 (node2), element 0: 2, not 1") {
 			t.Errorf("%s: %+v", name, r.Banners)
 		}
 	}
@@ -136,9 +136,9 @@ func TestImportedRunsThatDidNotEnd(t *testing.T) {
 			t.Errorf("run %d: %q, want %q", i+1, r.Runs[i].Outcome, want)
 		}
 	}
-	want := headline(notice.ImportedUnfinished{Runs: 2, Ends: []notice.RunEnd{
+	want := notice.New(notice.ImportedUnfinished{Runs: 2, Ends: []notice.RunEnd{
 		{Run: 2, Outcome: "aborted", Reason: "an illegal memory access"}, {Run: 3, Outcome: "interrupted"}}})
-	if !slices.Contains(r.Headlines, want) {
+	if !slices.ContainsFunc(r.Headlines, func(h Headline) bool { return want.Equal(h.Notice) }) {
 		t.Errorf("headlines: %+v", r.Headlines)
 	}
 }
@@ -146,8 +146,8 @@ func TestImportedRunsThatDidNotEnd(t *testing.T) {
 // TestRecordsAndPoints: where several records are one point of a curve, both numbers are told.
 func TestRecordsAndPoints(t *testing.T) {
 	one, two := runOf(1, "mpi", coll.AllReduce), runOf(2, "mpi", coll.AllReduce)
-	want := headline(notice.RecordsCombined{Records: 14, Points: 7})
-	if all := build([]*made{one, two}, nil).Quality.Notices; !slices.Contains(all, want) {
+	want := notice.New(notice.RecordsCombined{Records: 14, Points: 7})
+	if all := build([]*made{one, two}, nil).Quality.Notices; !slices.ContainsFunc(all, want.Equal) {
 		t.Errorf("%+v", all)
 	}
 	if all := build([]*made{one}, nil).Quality.Notices; len(all) > 0 {
@@ -236,7 +236,7 @@ func TestOthersThatReachLess(t *testing.T) {
 			runs = append(runs, m)
 		}
 		headlines := build(runs, nil).Headlines
-		last := headlines[mostFastest-1].Message
+		last := headlines[mostFastest-1].words()
 		if want == "" && strings.Contains(last, "lower)") || !strings.Contains(last, want) {
 			t.Errorf("%d contenders: %q, want %q", n, last, want)
 		}
@@ -254,8 +254,8 @@ func TestWhatASourceDoesNotTell(t *testing.T) {
 	if f := r.Families[0]; f.Type != "" || f.Op != "" || f.Placement != "" {
 		t.Errorf("%+v", f)
 	}
-	if h := r.Headlines[0]; h.Code != "best-bandwidth" || strings.Contains(h.Message, "float32") ||
-		strings.Contains(h.Message, "place") {
+	if h := r.Headlines[0]; h.Code() != "best-bandwidth" || strings.Contains(h.words(), "float32") ||
+		strings.Contains(h.words(), "place") {
 		t.Errorf("%+v", h)
 	}
 }

@@ -19,19 +19,19 @@ type Steps struct {
 
 // StepRun is a run of training steps, with those that it continues.
 type StepRun struct {
-	Title     string      `json:"title"`
-	About     []string    `json:"about"` // model, computing
-	Rehearsed bool        `json:"rehearsed,omitempty"`
-	Groups    []StepGroup `json:"groups"`
-	First     int         `json:"first"`   // the group that is drawn first: the one with the fastest step
-	Notices   []Headline  `json:"notices"` // of all groups together
+	Title     string          `json:"title"`
+	About     []string        `json:"about"` // model, computing
+	Rehearsed bool            `json:"rehearsed,omitempty"`
+	Groups    []StepGroup     `json:"groups"`
+	First     int             `json:"first"` // the group that is drawn first: the one with the fastest step
+	Notices   []notice.Notice `json:"-"`     // of all groups together
 }
 
 // StepGroup is points that differ by their bucket alone.
 type StepGroup struct {
-	Title   string      `json:"title"`
-	Points  []StepPoint `json:"points"` // smaller buckets first
-	Notices []Headline  `json:"notices"`
+	Title   string          `json:"title"`
+	Points  []StepPoint     `json:"points"` // smaller buckets first
+	Notices []notice.Notice `json:"-"`
 }
 
 // StepPoint is the steps with one bucket. Times are in milliseconds; a figure that is not there is not known.
@@ -132,11 +132,11 @@ func (b *Builder) addSteps(r *Report) {
 	}
 	told := b.steps[:min(len(b.steps), maxStepRuns)]
 	if n := len(b.steps) - len(told); n > 0 {
-		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%d of %d runs of training steps, the newest: post show has them.", n, len(b.steps)))
+		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: len(told), Of: len(b.steps), What: notice.LeftStepRuns})
 	}
 	drawn, more := overTime(told)
 	if more > 0 {
-		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s over time, with more than %d segments and operations in all: those of the best buckets come first. post plot draws the best of all groups.", units.Count(more, "training step"), maxBoxes))
+		r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: len(drawn), Of: len(drawn) + more, What: notice.LeftStepPlots})
 	}
 	r.Steps = &Steps{}
 	for _, run := range told {
@@ -168,7 +168,7 @@ func overTime(runs []*steps.Run) (drawn map[*steps.Point]bool, more int) {
 
 func stepRunOf(run *steps.Run, drawn map[*steps.Point]bool) StepRun {
 	newest := run.Newest()
-	one := StepRun{Title: strings.Join(nonEmpty(run.Step().Model, run.Library(), newest.Variant, run.World()), ", "), Rehearsed: newest.Rehearse, Notices: headlinesOfStep(run.Findings())}
+	one := StepRun{Title: strings.Join(nonEmpty(run.Step().Model, run.Library(), newest.Variant, run.World()), ", "), Rehearsed: newest.Rehearse, Notices: run.Findings()}
 	one.About = []string{units.Capital(steps.About(run.Step())) + ".", units.Capital(steps.How(run.Step())) + "."}
 	if newest.Rehearse {
 		one.About = append([]string{"REHEARSED: stand-ins took the place of devices; these figures say nothing about hardware."}, one.About...)
@@ -180,7 +180,7 @@ func stepRunOf(run *steps.Run, drawn map[*steps.Point]bool) StepRun {
 		if g == run.BestGroup() {
 			one.First = i
 		}
-		group := StepGroup{Title: g.Title(), Notices: headlinesOfStep(g.Findings())}
+		group := StepGroup{Title: g.Title(), Notices: g.Findings()}
 		for _, p := range g.Points {
 			point := stepPointOf(g, p)
 			if drawn[p] {
@@ -342,42 +342,36 @@ func (b *Builder) addStepHeadlines(r *Report) {
 		r.Headlines = append(r.Headlines, stepHeadlines(run, len(b.steps) > 1)...)
 	}
 	if n := len(b.steps) - mostStepRuns; n > 0 {
-		r.Headlines = append(r.Headlines, Headline{Message: fmt.Sprintf("And %s of training steps: see that section.", units.Count(n, "more run"))})
+		r.Headlines = append(r.Headlines, Headline{Notice: notice.New(notice.MoreStepRuns{Runs: n})})
 	}
 }
 
-// stepHeadlines are those of one run; where there are several, each says which it is about.
+// stepHeadlines are those of one run; where there are several, each names its backend.
 func stepHeadlines(run *steps.Run, several bool) (all []Headline) {
 	newest := run.Newest()
-	lead := fmt.Sprintf("Training step of %s, %s, %s", run.Step().Model, newest.Backend.Name, run.World())
 	trusted := !newest.Rehearse && newest.Crowded() == nil
-	switch {
-	case newest.Rehearse:
-		lead += " (simulated: nothing about hardware)"
-	case !trusted:
-		lead += " (oversubscribed: holds for such a machine alone)"
-	}
-	tone := func(n notice.Notice) notice.Severity {
-		if trusted {
-			return n.Severity
+	add := func(n notice.Notice, subject string) {
+		if !trusted {
+			n.Severity = notice.Info
 		}
-		return notice.Info
+		n.At.Subject = subject
+		all = append(all, Headline{Notice: n})
 	}
 	whose := ""
 	if several {
-		whose = newest.Backend.Name + ": "
+		whose = newest.Backend.Name
 	}
 	if best := run.BestGroup(); best != nil {
 		for i, n := range best.Findings() {
-			text := whose + notice.Paragraph(n.Fact)
-			if i == 0 {
-				text = fmt.Sprintf("%s, %s: %s", lead, best.Title(), notice.Paragraph(n.Fact))
-			}
 			switch n.Fact.(type) {
 			case notice.StepSpeedup, notice.NoStepSpeedup:
-			default:
-				all = append(all, Headline{Code: n.Code(), Severity: tone(n), Message: text})
+				continue
 			}
+			if i == 0 {
+				add(n, stepSubject(run, best))
+				continue
+			}
+			add(n, whose)
 		}
 	}
 	for _, n := range run.Findings() {
@@ -386,18 +380,23 @@ func stepHeadlines(run *steps.Run, several bool) (all []Headline) {
 			continue
 		}
 		if len(all) < mostStepSaid {
-			all = append(all, Headline{Code: n.Code(), Severity: tone(n), Message: whose + notice.Paragraph(n.Fact)})
+			add(n, whose)
 		}
 	}
 	return all
 }
 
-// headlinesOfStep are notices as the page and the text have them.
-func headlinesOfStep(notices []notice.Notice) (all []Headline) {
-	for _, n := range notices {
-		all = append(all, Headline{Code: n.Code(), Severity: n.Severity, Message: notice.Paragraph(n.Fact)})
+// stepSubject is the training step that a headline is about, with what its times are good for.
+func stepSubject(run *steps.Run, of *steps.Group) string {
+	newest := run.Newest()
+	subject := fmt.Sprintf("Training step of %s, %s, %s", run.Step().Model, newest.Backend.Name, run.World())
+	switch {
+	case newest.Rehearse:
+		subject += " (simulated: nothing about hardware)"
+	case newest.Crowded() != nil:
+		subject += " (oversubscribed: holds for such a machine alone)"
 	}
-	return all
+	return subject + ", " + of.Title()
 }
 
 // stepMethod says how the figures of training steps were taken.

@@ -103,9 +103,9 @@ func TestCrowdedSteps(t *testing.T) {
 		word, alone int
 	}{{"steps", nil, 0, 3}, {"both", []*made{collective}, 1, 2}} {
 		r := ofStepRuns(c.beside, crowded)
-		said := []string{r.Banners[0].Message}
+		said := []string{inWords(r.Banners[0])}
 		for _, h := range r.Headlines {
-			said = append(said, h.Message)
+			said = append(said, h.words())
 		}
 		text := strings.Join(append(said, r.Steps.Runs[0].About...), "\n")
 		if strings.Count(text, word) != c.word || strings.Count(text, alone) < c.alone {
@@ -160,11 +160,9 @@ func TestManySteps(t *testing.T) {
 		runs = append(runs, r)
 	}
 	r := ofStepRuns(nil, runs...)
-	said := strings.Join(r.LeftOut, "\n")
-	for _, want := range []string{"1 of 51 runs of training steps", "training steps over time"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("no %q in %q", want, said)
-		}
+	if len(r.LeftOut) != 2 || r.LeftOut[0] != (notice.ReportLeftOut{Shown: 50, Of: 51, What: notice.LeftStepRuns}) ||
+		r.LeftOut[1].What != notice.LeftStepPlots {
+		t.Errorf("left out: %+v", r.LeftOut)
 	}
 	if len(r.Steps.Runs) != maxStepRuns {
 		t.Errorf("%d runs", len(r.Steps.Runs))

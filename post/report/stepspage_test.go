@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/post/steps/stepstest"
-
-	"github.com/chromedp/cdproto/emulation"
 )
 
 func TestStepsInABrowser(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/units"
 	"busbar/post/timeline"
 )
@@ -31,7 +32,7 @@ func (r *Report) AddTimeline(t *timeline.Timeline, o Options) {
 	r.Headlines = append(r.Headlines, headlinesOf(t, r.Measured())...)
 	for i, f := range t.Files {
 		if i == maxFiles {
-			r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s are not linked.", units.Count(len(t.Files)-i, "more trace")))
+			r.LeftOut = append(r.LeftOut, notice.ReportLeftOut{Shown: maxFiles, Of: len(t.Files), What: notice.LeftTraces})
 			break
 		}
 		r.Files = append(r.Files, File{Name: f.Path, Href: hrefFrom(o.Dir, f.Path), What: strings.Join(nonEmpty("timeline", f.Tool), ", ")})
@@ -71,14 +72,15 @@ func gpusOf(t *timeline.Timeline) string {
 	return units.Some(names)
 }
 
-// headlinesOf is what a report says first of timelines: beside results in one piece that says what it is about.
+// headlinesOf is what a report states first of timelines; beside results each states what it is about.
 func headlinesOf(t *timeline.Timeline, besideResults bool) (all []Headline) {
-	says := t.InShortTexts()
-	if besideResults {
-		says = []string{"Timeline of " + units.Count(len(t.Working()), t.Unit()) + ". " + strings.Join(says, " ")}
-	}
-	for _, one := range says {
-		all = append(all, Headline{Message: one})
+	for _, f := range t.InShort() {
+		h := Headline{Notice: notice.New(f)}
+		h.Severity = notice.Info // what to do is in the section
+		if besideResults {
+			h.At.Subject = "Timeline of " + units.Count(len(t.Working()), t.Unit())
+		}
+		all = append(all, h)
 	}
 	return all
 }

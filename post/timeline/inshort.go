@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"fmt"
 	"slices"
 
 	"busbar/internal/notice"
@@ -26,10 +25,16 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 			all = append(all, f)
 		}
 	}
+	if len(t.Advice) > 0 {
+		first := t.Advice[0]
+		all = append(all, notice.TryFirst{
+			Advice: notice.AdviceOf{Kept: notice.Kept{Fact: first.Fact}}, Gain: units.Seconds(first.Gain / 1e3), Per: y.per,
+		})
+	}
 	return all
 }
 
-// InShortTexts are those facts in sentences, and what to try first.
+// InShortTexts are those facts in sentences.
 func (t *Timeline) InShortTexts() (texts []string) {
 	for _, f := range t.InShort() {
 		if _, is := f.(notice.Straggler); is {
@@ -37,9 +42,6 @@ func (t *Timeline) InShortTexts() (texts []string) {
 			continue
 		}
 		texts = append(texts, notice.Paragraph(f))
-	}
-	if len(t.Advice) > 0 && len(t.typically().devices) > 0 {
-		texts = append(texts, "To try first: "+t.typically().first(t.Advice[0]))
 	}
 	return texts
 }
@@ -117,14 +119,4 @@ func (t *Timeline) WaitingFact() notice.Fact {
 		return notice.NoStragglerFound{}
 	}
 	return t.straggler()
-}
-
-// first is a piece of advice without how to follow it.
-func (y typical) first(a Advice) string {
-	text := notice.Advice(a.Fact)
-	text = units.Capital(text)
-	if a.Gain > 0 {
-		text += fmt.Sprintf(" (worth %s a %s at most)", duration(a.Gain), y.per)
-	}
-	return text + "."
 }

@@ -23,7 +23,7 @@ func TestInShort(t *testing.T) {
 			"A step takes 100.0 ms: 30.0 % exposed communication, 60.0 % computation, 2.0 % copies alone, 8.0 % idle.",
 			"25.0 % of communication overlaps with computation.",
 			"Communication cannot overlap on streams that also compute, where kernels run one after the other: stream 7 of rank 0 with 60 % of its communication.",
-			"To try first: Keep the GPU supplied with work (worth 8.000 ms a step at most).",
+			"To try first: keep the GPU supplied with work (worth at most 8.000 ms per step).",
 		}},
 		"two": {Timeline{Devices: []Device{{Kernels: 1, Parts: step}, {Kernels: 1, Parts: slow}}, Across: &Across{Matched: 3}}, []string{
 			"A recording takes 150.0 ms: 17.5 % (5.0 to 30.0) exposed communication, 70.0 % (60.0 to 80.0) computation, 2.0 % (2.0 to 2.0) copies alone, 10.5 % (8.0 to 13.0) idle (median of 2 GPUs, with minimum and maximum).",

@@ -1,0 +1,89 @@
+package notice
+
+import "busbar/internal/units"
+
+// Notices on the report itself, and on timelines in its first lines.
+
+// LeftOut is what of a report has no room, as a code.
+type LeftOut string
+
+// What a report limits.
+const (
+	LeftRuns      LeftOut = "runs"
+	LeftCurves    LeftOut = "curves"
+	LeftRankTimes LeftOut = "rank-times"
+	LeftRankSizes LeftOut = "rank-sizes"
+	LeftFindings  LeftOut = "findings"
+	LeftFiles     LeftOut = "files"
+	LeftTraces    LeftOut = "traces"
+	LeftStepRuns  LeftOut = "step-runs"
+	LeftStepPlots LeftOut = "step-plots"
+	LeftRows      LeftOut = "timeline-rows"
+	LeftBoxes     LeftOut = "timeline-calls"
+)
+
+var leftOutTexts = map[LeftOut]string{
+	LeftRuns:      "runs are listed: those that did not end well, then the oldest. All count in the values",
+	LeftCurves:    "curves are shown: those with findings, then those of the largest worlds. merged.csv has all (post merge)",
+	LeftRankTimes: "curves have the times of single ranks: those whose ranks are furthest apart. The results files have all",
+	LeftRankSizes: "points have the times of single ranks: those that were read first. The results files have all",
+	LeftFindings:  "findings are listed: the most serious ones",
+	LeftFiles:     "results files are linked: the oldest",
+	LeftTraces:    "traces are linked: the first ones",
+	LeftStepRuns:  "runs of training steps are shown: the oldest. post show has all",
+	LeftStepPlots: "training steps are plotted over time: those of the best buckets first. post plot plots the best of each group",
+	LeftRows: "timelines are plotted: the straggler, those with the most and the least exposed communication and the most idle " +
+		"time, the slowest of the worst steps, and a selection of the others. The tables have all",
+	LeftBoxes: "calls have a box in the plot: those of the worst steps, then the longest. The coloured lanes have all",
+}
+
+func (l LeftOut) String() string { return leftOutTexts[l] }
+
+// ReportLeftOut reports what a report has no room for, and by which rule it chose.
+type ReportLeftOut struct {
+	Shown    int     `json:"shown"`
+	Of       int     `json:"of"`
+	What     LeftOut `json:"what"`
+	Points   int     `json:"points,omitempty"` // of the curves that are shown,
+	OfPoints int     `json:"of_points,omitempty"`
+}
+
+// TryFirst is the advice on a timeline with the largest gain.
+type TryFirst struct {
+	Advice AdviceOf      `json:"advice"`
+	Gain   units.Seconds `json:"gain_s,omitempty"` // at most,
+	Per    string        `json:"per"`              // step or recording
+}
+
+// AdviceOf is a fact whose advice is stated.
+type AdviceOf struct{ Kept }
+
+func (a AdviceOf) String() string { return Advice(a.Fact) }
+
+// MoreStepRuns reports runs of training steps that have no headlines.
+type MoreStepRuns struct {
+	Runs int `json:"runs"`
+}
+
+// Code identifies the notice, as all methods below do.
+func (ReportLeftOut) Code() Code { return "report-left-out" }
+func (TryFirst) Code() Code      { return "try-first" }
+func (MoreStepRuns) Code() Code  { return "more-step-runs" }
+
+var reports = []Entry{
+	{
+		Example: ReportLeftOut{12, 81, LeftCurves, 60000, 81000}, Severity: Info,
+		Text: "left out here: only {Shown} of {Of}[ (with {Points} of {OfPoints} points)] {What}",
+		Doc:  "The report has more to show than fits a page. The rule in the text decides what it shows.",
+	},
+	{
+		Example: TryFirst{AdviceOf{Kept{HostBoundStep{Idle: 0.03, Span: 0.1, Per: "step"}}}, 0.01, "step"}, Severity: Info,
+		Text: "to try first: {Advice}[ (worth at most {Gain} per {Per})]",
+		Doc:  "The piece of advice on the timeline with the largest gain. Its own code has the details.",
+	},
+	{
+		Example: MoreStepRuns{2}, Severity: Info,
+		Text: "{Runs more run} of training steps: see the section on training steps",
+		Doc:  "The first lines of a report are about the first runs of training steps alone.",
+	},
+}
