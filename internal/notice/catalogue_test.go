@@ -181,6 +181,25 @@ func TestEmptyListsInJSON(t *testing.T) {
 	}
 }
 
+// JSON with empty lists leaves the value as it is, also where that shares memory with others.
+func TestWithListsKeepsOriginal(t *testing.T) {
+	type values struct{ List []string }
+	type data struct {
+		Elements []values
+		Pointer  *values
+	}
+	shared := data{[]values{{}}, &values{}}
+	for _, v := range []any{shared, &shared} {
+		text, err := json.Marshal(WithLists(v))
+		if want := `{"Elements":[{"List":[]}],"Pointer":{"List":[]}}`; err != nil || string(text) != want {
+			t.Errorf("%s, %v, want %s", text, err, want)
+		}
+		if shared.Elements[0].List != nil || shared.Pointer.List != nil {
+			t.Errorf("the original is now %+v and %+v", shared.Elements, shared.Pointer)
+		}
+	}
+}
+
 // Each detail is a whole sentence, also that of elements that are left out.
 func TestLongListEndsWithSentence(t *testing.T) {
 	f := RASErrors{[]string{"a", "b", "c", "d", "e", "f"}}

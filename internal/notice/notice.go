@@ -210,20 +210,23 @@ func (n Notice) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// WithLists is a pointer to a copy of v in which no list is nil: JSON has [], not null.
+// WithLists is a pointer to a copy of v in which no list is nil: JSON has [], not null. It leaves v as it is.
 func WithLists(v any) any {
 	c := reflect.New(reflect.TypeOf(v))
 	c.Elem().Set(reflect.ValueOf(v))
-	fillLists(c)
+	fillLists(c.Elem())
 	return c.Interface()
 }
 
-// fillLists makes each nil list an empty one.
+// fillLists makes each nil list an empty one. It copies what v shares with other values before it changes that.
 func fillLists(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			fillLists(v.Elem())
+			c := reflect.New(v.Type().Elem())
+			c.Elem().Set(v.Elem())
+			fillLists(c.Elem())
+			v.Set(c)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
@@ -232,9 +235,10 @@ func fillLists(v reflect.Value) {
 			}
 		}
 	case reflect.Slice:
-		if v.IsNil() && v.Type() != reflect.TypeFor[json.RawMessage]() {
-			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			return
 		}
+		v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
 		for i := range v.Len() {
 			fillLists(v.Index(i))
 		}
