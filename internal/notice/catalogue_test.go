@@ -207,3 +207,17 @@ func TestLongListEndsWithSentence(t *testing.T) {
 		t.Errorf("%q, want a sentence at its end", got)
 	}
 }
+
+// Each vendor's advice names its own tools: no message's advice for AMD names one of NVIDIA's.
+func TestAdviceOfMessagesByVendor(t *testing.T) {
+	nvidia := regexp.MustCompile(`nvidia-(smi|peermem)|--gpus all`)
+	for _, c := range causesOfMessages {
+		nv, amd := LibraryMessage{Cause: c.code}.Advice(), LibraryMessage{Cause: c.code, Vendor: AMD}.Advice()
+		switch {
+		case nvidia.MatchString(amd):
+			t.Errorf("%s for AMD: %s", c.code, amd)
+		case nvidia.MatchString(nv) == (nv == amd):
+			t.Errorf("%s: %q for NVIDIA, %q for AMD", c.code, nv, amd)
+		}
+	}
+}

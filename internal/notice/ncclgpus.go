@@ -33,7 +33,7 @@ func (h HostMemoryBetweenGPUs) Advice() string {
 }
 
 func (v Vendor) peers() string {
-	return v.pick(advicePeers, strings.Replace(advicePeers, "nvidia-smi topo -p2p r", "rocm-smi --showtopoaccess", 1))
+	return v.pick(advicePeers, "see rocm-smi --showtopoaccess"+mayForbid)
 }
 
 // NetworkWithinHost reports ranks of one host that exchange data over the network.

@@ -1,8 +1,6 @@
 package notice
 
-import (
-	"strings"
-)
+import "cmp"
 
 // Notices on warnings and errors that a library, PyTorch or a program printed. post/nccllog has the patterns by which the
 // messages are recognised.
@@ -19,23 +17,17 @@ func (m LibraryMessage) Code() Code { return m.Cause }
 
 // Advice is that of the cause, for the tools of the vendor.
 func (m LibraryMessage) Advice() string {
-	text := causeOf(m.Cause).advice
-	if m.Vendor != AMD {
-		return text
-	}
-	for _, tool := range amdTools {
-		text = strings.ReplaceAll(text, tool.nvidia, tool.amd)
-	}
-	return text
+	advice := causeOf(m.Cause).advice
+	return m.Vendor.pick(advice, cmp.Or(amdAdvice[m.Cause], advice))
 }
 
-// amdTools have the AMD tool for each NVIDIA tool that advice on messages names.
-var amdTools = []struct{ nvidia, amd string }{
-	{advicePeermem, AMD.peermem()},
-	{adviceMemoryErrors, "see rocm-smi --showrasinfo; reset the GPU or replace it"},
-	{"nvidia-smi topo -p2p n", "rocm-smi --showtopoaccess"},
-	{"nvidia-smi nvlink --status", "amd-smi xgmi"},
-	{"nvidia-smi", "rocm-smi"},
+// amdAdvice is the advice of causes for which AMD has other tools.
+var amdAdvice = map[Code]string{
+	"nic-cannot-reach-gpu": AMD.peermem(),
+	"nvlink-p2p-disabled":  "see rocm-smi --showtopoaccess and amd-smi xgmi there; reset the GPUs",
+	"nvml-failed":          "see rocm-smi there; in a container: docker run --device=/dev/kfd --device=/dev/dri",
+	"gpu-out-of-memory":    freeMemory + "rocm-smi shows who else uses it",
+	"gpu-memory-error":     "see rocm-smi --showrasinfo; reset the GPU or replace it",
 }
 
 // Unexplained reports messages whose cause is not known.
@@ -80,6 +72,7 @@ const (
 	reach       = "test the two NICs with ib_write_bw -d DEVICE; " + sameRoCE
 	firstOfRank = "look for the first message of that rank, or why its process ended"
 	otherJob    = "check that no second job uses the same address (NCCL_COMM_ID, MASTER_PORT)"
+	freeMemory  = "leave some free: smaller batches, a limit for the framework's own pool; "
 	torchDoc    = "PyTorch documentation, ProcessGroupNCCL Environment Variables"
 	verbsSource = ncclSource + "src/include/ibvcore.h (ibv_wc_status); " + ncclIssue + "426"
 	portSource  = ncclSource + "src/transport/net_ib/common.cc"
@@ -224,7 +217,7 @@ var causesOfMessages = []cause{
 	},
 	{
 		"gpu-out-of-memory", Error, "no GPU memory was left for NCCL's own buffers",
-		"leave some free: smaller batches, a limit for the framework's own pool; nvidia-smi shows who else uses it",
+		freeMemory + "nvidia-smi shows who else uses it",
 		ncclSource + "src/include/alloc.h",
 	},
 	{
