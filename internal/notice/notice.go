@@ -62,22 +62,26 @@ type Location struct {
 	Line    int         `json:"line,omitempty"`
 }
 
-// String is how the location precedes a message: "file:12", "nccl, all_reduce float32, 64 KiB to 1 MiB".
+// String is how the location precedes a message: "file:12", "nccl, all_reduce float32, 64 KiB to 1 MiB",
+// "trace.json, rank 3".
 func (l Location) String() string {
-	where := l.Subject
-	switch {
-	case l.To > l.From:
-		where += fmt.Sprintf(", %v to %v", l.From, l.To)
-	case l.To > 0:
-		where += fmt.Sprintf(", %v", l.To)
-	}
+	var where []string
 	if l.File != "" {
-		where = l.File
+		where = append(where, l.File)
 		if l.Line > 0 {
-			where += fmt.Sprintf(":%d", l.Line)
+			where[0] += fmt.Sprintf(":%d", l.Line)
 		}
 	}
-	return where
+	if l.Subject != "" {
+		where = append(where, l.Subject)
+	}
+	switch {
+	case l.To > l.From:
+		where = append(where, fmt.Sprintf("%v to %v", l.From, l.To))
+	case l.To > 0:
+		where = append(where, l.To.String())
+	}
+	return strings.Join(where, ", ")
 }
 
 // Notice is one thing to report.
