@@ -84,7 +84,7 @@ func (r *reporter) full(ctx context.Context, args []string, ceilings *analysis.C
 	if err := r.write(ctx, made); err != nil {
 		return err
 	}
-	note(r.stderr, slices.Concat(passed, data.Notes()))
+	note(r.stderr, r.kept(slices.Concat(passed, data.Notes())))
 	return r.failed(made.Severities())
 }
 

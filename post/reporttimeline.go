@@ -17,7 +17,7 @@ func (r *reporter) readTraces(ctx context.Context) (*timeline.Timeline, error) {
 	if len(r.traces) == 0 {
 		return nil, nil
 	}
-	return readTimeline(ctx, r.stderr, r.traces, r.traced)
+	return readTimeline(ctx, r.stderr, &r.outputFlags, r.traces, r.traced)
 }
 
 // alone says whether there are traces to report and no results: none were named, and none lie where they are looked for.

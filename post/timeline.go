@@ -155,8 +155,10 @@ func expression(flag, text string) (*regexp.Regexp, error) {
 }
 
 // readTimeline makes one timeline of all traces found. What was named and can't be read is an error; what lies in a folder is passed over,
-// which stderr says.
-func readTimeline(ctx context.Context, stderr io.Writer, paths []string, o timeline.Options) (*timeline.Timeline, error) {
+// which stderr says, as far as flags show it.
+func readTimeline(
+	ctx context.Context, stderr io.Writer, flags *outputFlags, paths []string, o timeline.Options,
+) (*timeline.Timeline, error) {
 	files, passed, err := trace.Files(paths)
 	if err != nil {
 		return nil, err
@@ -184,7 +186,7 @@ func readTimeline(ctx context.Context, stderr io.Writer, paths []string, o timel
 	if err := points.one(); err != nil {
 		return nil, err
 	}
-	note(stderr, problems)
+	note(stderr, flags.kept(problems))
 	found := b.Timeline()
 	found.Skipped = problems
 	if !found.Ran() {

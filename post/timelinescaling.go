@@ -28,11 +28,11 @@ func (t *timeliner) checkScaling(args []string) error {
 // read reads the run that is shown: with --scaling, the one of which most GPUs were read, compared with the others.
 func (t *timeliner) read(ctx context.Context, args []string) (*timeline.Timeline, error) {
 	if t.scaling == "" {
-		return readTimeline(ctx, t.stderr, args, t.Options)
+		return readTimeline(ctx, t.stderr, &t.outputFlags, args, t.Options)
 	}
 	var runs []*timeline.Timeline
 	for _, paths := range t.runs(args) {
-		run, err := readTimeline(ctx, t.stderr, paths, t.Options)
+		run, err := readTimeline(ctx, t.stderr, &t.outputFlags, paths, t.Options)
 		if err != nil {
 			return nil, err
 		}
