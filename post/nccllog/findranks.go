@@ -132,6 +132,7 @@ func findAborted(l *Log) (all []found) {
 // findRAS passes on what NCCL's own watch over processes found.
 func findRAS(l *Log) (all []found) {
 	for _, r := range l.RAS {
+		before := len(all)
 		if len(r.Missing) > 0 {
 			all = append(all, about("", notice.RASMissing{Processes: len(r.Missing), Which: briefs(r.Missing)}))
 		}
@@ -154,7 +155,7 @@ func findRAS(l *Log) (all []found) {
 			}
 			all = append(all, about("", fact))
 		}
-		if len(r.Problems) > 0 && len(r.Missing) == 0 && len(all) == 0 {
+		if len(r.Problems) > 0 && len(all) == before {
 			all = append(all, about("", notice.RASErrors{Errors: briefs(r.Problems)}))
 		}
 	}

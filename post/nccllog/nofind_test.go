@@ -1,6 +1,7 @@
 package nccllog
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +87,16 @@ func TestRASFindings(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// What an answer of RAS found does not hide the errors of another answer.
+func TestRASErrorsOfSecondAnswer(t *testing.T) {
+	first := RAS{Comms: []RASComm{{ID: "0xc", Ranks: 8, Missing: 2, Status: "RUNNING", Errors: "OK"}}}
+	second := RAS{Problems: []string{"TIMEOUT: 3 while gathering communicator data"}}
+	all := findRAS(&Log{RAS: []RAS{first, second}})
+	if len(all) != 2 || !reflect.DeepEqual(all[1].Fact, notice.RASErrors{Errors: second.Problems}) {
+		t.Errorf("%+v", all)
 	}
 }
 
