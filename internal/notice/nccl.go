@@ -46,7 +46,7 @@ func (h Hosts) String() string {
 
 // Communicator is a communicator of a log: its name there, and its ranks where they are known.
 type Communicator struct {
-	Name  string `json:"name"`
+	Name  string `json:"name" alike:"-"`
 	Ranks int    `json:"ranks,omitempty"`
 }
 

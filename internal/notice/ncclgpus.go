@@ -61,8 +61,8 @@ type RanksShareGPU struct {
 // UsedGPU is a GPU with the ranks that use it.
 type UsedGPU struct {
 	Ranks Ranks  `json:"ranks"`
-	Bus   string `json:"bus"`
-	Host  string `json:"host"`
+	Bus   string `json:"bus" alike:"-"`
+	Host  string `json:"host" alike:"-"`
 }
 
 func (g UsedGPU) String() string { return fmt.Sprintf("%v: busId %s on %s", g.Ranks, g.Bus, g.Host) }

@@ -8,7 +8,7 @@ import "cmp"
 // LibraryMessage reports messages whose cause is known; each cause has its code.
 type LibraryMessage struct {
 	Cause    Code     `json:"cause"`
-	Messages []Quoted `json:"messages"`
+	Messages []Quoted `json:"messages" alike:"-"`
 	Vendor   Vendor   `json:"vendor"`
 }
 
@@ -33,7 +33,7 @@ var amdAdvice = map[Code]string{
 // Unexplained reports messages whose cause is not known.
 type Unexplained struct {
 	By       Printer  `json:"by"`
-	Messages []Quoted `json:"messages"`
+	Messages []Quoted `json:"messages" alike:"-"`
 }
 
 // Printer is who printed a message.

@@ -42,7 +42,7 @@ func (t TCPBetweenNodes) Advice() string {
 
 // HostEnds are the ends of connections on a host that pass through host memory.
 type HostEnds struct {
-	Host       string `json:"host"` // "" where it is unknown
+	Host       string `json:"host" alike:"-"` // "" where it is unknown
 	Sends      int    `json:"sends"`
 	OfSends    int    `json:"of_sends"`
 	Receives   int    `json:"receives"`
@@ -64,7 +64,7 @@ func (h HostEnds) String() string {
 type NoGPUDirect struct {
 	Ends     int        `json:"ends"`
 	Of       int        `json:"of"`
-	Hosts    Hosts      `json:"hosts"`
+	Hosts    Hosts      `json:"hosts" alike:"-"`
 	Each     []HostEnds `json:"each"`
 	Reason   DirectNICs `json:"reason"`
 	Settings []Assigned `json:"settings,omitempty"`
@@ -146,8 +146,8 @@ func (g GPUDirectDisabled) Advice() string { return g.Vendor.peermem() }
 // OneNIC reports hosts that use one of several NICs.
 type OneNIC struct {
 	NICs    int        `json:"nics"` // of a host at most
-	Hosts   Hosts      `json:"hosts"`
-	Host    string     `json:"host"` // the first of them
+	Hosts   Hosts      `json:"hosts" alike:"-"`
+	Host    string     `json:"host" alike:"-"` // the first of them
 	Device  int        `json:"device"`
 	Ranks   Ranks      `json:"ranks"`
 	Devices []string   `json:"devices"`
@@ -162,7 +162,7 @@ type LibfabricTCP struct {
 // UnreachableInterface reports ranks that meet over an interface that leads to no other host.
 type UnreachableInterface struct {
 	Interface string `json:"interface"`
-	Address   string `json:"address,omitempty"`
+	Address   string `json:"address,omitempty" alike:"-"`
 }
 
 // PluginNotFound reports a plugin that was asked for and not found.

@@ -171,7 +171,7 @@ func (c CommunicatorAborted) Advice() string {
 // RASMissing reports processes that did not answer NCCL's RAS.
 type RASMissing struct {
 	Processes int      `json:"processes"`
-	Which     []string `json:"which"`
+	Which     []string `json:"which" alike:"-"`
 }
 
 // RASCommunicator reports a communicator in which RAS found a fault.
@@ -186,7 +186,7 @@ type RASCommunicator struct {
 // CallCount is how many calls of a collective some ranks made.
 type CallCount struct {
 	Name  string `json:"name"`
-	Calls int64  `json:"calls"`
+	Calls int64  `json:"calls" alike:"-"`
 	Ranks Ranks  `json:"ranks"`
 }
 
@@ -212,7 +212,7 @@ type Build struct {
 	Library string `json:"library"` // with its version
 	CUDA    string `json:"cuda,omitempty"`
 	Git     string `json:"git,omitempty"`
-	Who     string `json:"who,omitempty"`
+	Who     string `json:"who,omitempty" alike:"-"`
 }
 
 func (b Build) String() string {
@@ -252,9 +252,9 @@ func (p InitPart) String() string { return fmt.Sprintf("%s %.2f s", p.Name, p.Se
 // SlowInit reports a communicator that took long to create.
 type SlowInit struct {
 	Communicator Communicator `json:"communicator"`
-	Rank         int          `json:"rank"`
-	Took         TenthSeconds `json:"took_s"`
-	Parts        []InitPart   `json:"parts"` // the three longest
+	Rank         int          `json:"rank" alike:"-"`
+	Took         TenthSeconds `json:"took_s" alike:"-"`
+	Parts        []InitPart   `json:"parts" alike:"-"` // the three longest
 }
 
 // TenthSeconds is a time in seconds that is written to a tenth.
@@ -265,7 +265,7 @@ func (s TenthSeconds) String() string { return fmt.Sprintf("%.1f s", float64(s))
 // FailedCalls reports calls that failed without a warning.
 type FailedCalls struct {
 	Result ResultCode `json:"result"` // of ncclResult_t
-	Lines  []string   `json:"lines"`
+	Lines  []string   `json:"lines" alike:"-"`
 }
 
 // ResultCode is a number of ncclResult_t.

@@ -71,7 +71,7 @@ type SettingAffectsSpeed struct {
 	Variable NCCLVariable `json:"variable"`
 	Value    string       `json:"value"`
 	Effect   Effect       `json:"effect"`
-	Line     string       `json:"line"` // of the log
+	Line     string       `json:"line" alike:"-"` // of the log
 }
 
 // Advice depends on the variable.
@@ -104,7 +104,7 @@ type SettingsDiffer struct {
 // ValueOf is a value with the processes that have it.
 type ValueOf struct {
 	Assigned
-	Who string `json:"who"`
+	Who string `json:"who" alike:"-"`
 }
 
 func (v ValueOf) String() string { return v.Assigned.String() + ": " + v.Who }

@@ -218,30 +218,22 @@ func listText(all []Named) string {
 	return units.Some(texts)
 }
 
-// findings compares what was found: by its code, and by what it is about.
+// findings compares what was found: by its code and its parameters.
 func (c *Contrast) findings(a, b *Log) {
 	x, y := a.Findings(), b.Findings()
 	without := func(all, other []notice.Notice) []notice.Notice {
 		return slices.DeleteFunc(slices.Clone(all), func(f notice.Notice) bool {
-			return slices.ContainsFunc(other, func(g notice.Notice) bool { return g.Code() == f.Code() && topic(g) == topic(f) })
+			return slices.ContainsFunc(other, func(g notice.Notice) bool { return alikeFindings(f.Fact, g.Fact) })
 		})
 	}
 	c.OnlyA, c.OnlyB = without(x, y), without(y, x)
 }
 
-// topic is what a finding is about, where a log may have several of its code.
-func topic(n notice.Notice) string {
-	switch f := n.Fact.(type) {
-	case notice.SettingAffectsSpeed:
-		return string(f.Variable)
-	case notice.SettingsDiffer:
-		return string(f.Variable)
-	case notice.PluginNotFound:
-		return f.Setting.Name
-	case notice.Unexplained:
-		return string(f.By)
-	}
-	return ""
+// alikeFindings reports whether two findings state the same. Messages without a known cause are known by their text.
+func alikeFindings(f, g notice.Fact) bool {
+	x, quotes := f.(notice.Unexplained)
+	y, both := g.(notice.Unexplained)
+	return notice.Alike(f, g) && (!quotes || !both || shape(x.Messages[0].Text) == shape(y.Messages[0].Text))
 }
 
 // explain joins effects with what can have caused them, and makes the headlines.

@@ -59,6 +59,26 @@ func TestFindingsOfOneAlone(t *testing.T) {
 	}
 }
 
+// Findings of one code are compared by their parameters: here, the value of a setting and the text of a message.
+func TestFindingsOfOneCode(t *testing.T) {
+	log := func(value, text string) *Log {
+		return readAll(t, wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_BUFFSIZE set by environment to "+value+"\n"+
+			"\nn1:100:200 [0] a.cc:1 NCCL WARN "+text+"\n")
+	}
+	c := Compare(log("1024", "odd thing 17"), log("2048", "other thing 17"))
+	for side, all := range map[string][]notice.Notice{"1024": c.OnlyA, "2048": c.OnlyB} {
+		if len(all) != 2 || all[0].Code() != "unexplained-message" {
+			t.Fatalf("%+v", all)
+		}
+		if f, _ := all[1].Fact.(notice.SettingAffectsSpeed); f.Variable != "NCCL_BUFFSIZE" || f.Value != side {
+			t.Errorf("%+v", all)
+		}
+	}
+	if c = Compare(log("1024", "odd thing 17"), log("1024", "odd thing 23")); len(c.OnlyA)+len(c.OnlyB) > 0 {
+		t.Errorf("%v, %v", c.OnlyA, c.OnlyB)
+	}
+}
+
 // Where a log names no setting, that a setting is not named there says nothing, and the reader is told so.
 func TestDoubtsAreTold(t *testing.T) {
 	silent := strings.ReplaceAll(wholeLog(), "NCCL_DEBUG_SUBSYS set by environment to ALL", "DMA-BUF is available on GPU device 0")

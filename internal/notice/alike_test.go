@@ -1,0 +1,27 @@
+package notice
+
+import "testing"
+
+func TestAlike(t *testing.T) {
+	count := OpCount(3)
+	for _, c := range []struct {
+		a, b Fact
+		want bool
+	}{
+		{UnreachableInterface{"lo", "1.2.3.4"}, UnreachableInterface{"lo", "5.6.7.8"}, true},
+		{UnreachableInterface{"lo", "1.2.3.4"}, UnreachableInterface{"docker0", "1.2.3.4"}, false},
+		{SettingAffectsSpeed{"A", "1", "A", "n1: 7"}, SettingAffectsSpeed{"A", "1", "A", "n2: 9"}, true},
+		{SettingAffectsSpeed{"A", "1", "A", ""}, SettingAffectsSpeed{"A", "2", "A", ""}, false},
+		{NoGPUDirect{Each: []HostEnds{{"n1", 1, 2, 3, 4}}}, NoGPUDirect{Each: []HostEnds{{"n2", 1, 2, 3, 4}}}, true},
+		{NoGPUDirect{Each: []HostEnds{{"n1", 1, 2, 3, 4}}}, NoGPUDirect{}, false},
+		{RanksDisagree{OpCount: &count}, RanksDisagree{}, false},
+		{RanksDisagree{Communicator: Communicator{"comm 1", 4}}, RanksDisagree{Communicator: Communicator{"comm 2", 4}}, true},
+		{RanksDisagree{Communicator: Communicator{"comm 1", 4}}, RanksDisagree{Communicator: Communicator{"comm 1", 8}}, false},
+		{LibraryMessage{Cause: "nic-event"}, LibraryMessage{Cause: "nic-port-error"}, false},
+		{NVLSUnused{1, 8}, UnreachableInterface{}, false},
+	} {
+		if got := Alike(c.a, c.b); got != c.want {
+			t.Errorf("%+v, %+v: %v", c.a, c.b, got)
+		}
+	}
+}
