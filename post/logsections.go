@@ -339,7 +339,11 @@ func (r *logReport) contrastSections() []document.Block {
 		}
 	}
 	if len(c.Same) > 0 {
-		same := document.Paragraph(strings.Join(c.Same, "; "))
+		var texts []string
+		for _, s := range c.Same {
+			texts = append(texts, s.String())
+		}
+		same := document.Paragraph(strings.Join(texts, "; "))
 		all = append(all, &document.Section{Title: "The same in both", Blocks: []document.Block{same}})
 	}
 	return all
@@ -351,7 +355,7 @@ func differences(title string, all []nccllog.Difference) []document.Block {
 	}
 	t := &document.Table{Columns: columns("", "A", "B")}
 	for _, d := range all {
-		t.Row(d.What, cmp.Or(d.A, "not named"), cmp.Or(d.B, "not named"))
+		t.Row(d.What.String(), cmp.Or(d.A.String(), "not named"), cmp.Or(d.B.String(), "not named"))
 	}
 	return tableSection(title, t, len(all))
 }

@@ -173,7 +173,7 @@ func TestOldPatterns(t *testing.T) {
 
 // A list without elements is [] in JSON, not null.
 func TestEmptyListsInJSON(t *testing.T) {
-	for _, f := range []Fact{Straggler{Rank: "rank 1"}, LogDifference{What: "network"}} {
+	for _, f := range []Fact{Straggler{Rank: "rank 1"}, LogDifference{}} {
 		text, err := json.Marshal(New(f))
 		if err != nil || strings.Contains(string(text), "null") {
 			t.Errorf("%s, %v, want no null", text, err)

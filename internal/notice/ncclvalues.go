@@ -11,9 +11,9 @@ import (
 
 // PathsFound are how many paths of a kind NCCL found.
 type PathsFound struct {
-	Paths int
-	Type  string  // NVL, PIX, …
-	Rate  float64 // GB/s
+	Paths int     `json:"paths"`
+	Type  string  `json:"type"` // NVL, PIX, …
+	Rate  float64 `json:"rate_GBps"`
 }
 
 func (p PathsFound) String() string {
@@ -22,33 +22,33 @@ func (p PathsFound) String() string {
 
 // ChannelsFound are the rings or trees that NCCL found.
 type ChannelsFound struct {
-	Channels int
-	Rate     float64 // GB/s
-	Types    string  // of the paths within nodes, and between them
+	Channels int     `json:"channels"`
+	Rate     float64 `json:"rate_GBps"`
+	Types    string  `json:"types"` // of the paths within nodes, and between them
 }
 
 func (c ChannelsFound) String() string {
 	return fmt.Sprintf("%d of %.1f GB/s (%s)", c.Channels, c.Rate, c.Types)
 }
 
-// RowsAlike is that all rows of two tables are about equal.
-type RowsAlike struct {
-	Rows   int
-	Within float64
+// TransportKind is how many pairs of ranks reach each other in one way.
+type TransportKind struct {
+	Kind  string `json:"kind"`
+	How   string `json:"how"` // "" where it is not said
+	GDR   bool   `json:"gdr"`
+	Pairs int    `json:"pairs"`
 }
 
-func (r RowsAlike) String() string {
-	return fmt.Sprintf("nccl-tests times: %s within %.0f %%", units.Count(r.Rows, "row"), 100*r.Within)
-}
-
-// LargestDifference is the size at which two tables differ most.
-type LargestDifference struct {
-	Size units.Bytes
-	Of   int
-}
-
-func (d LargestDifference) String() string {
-	return fmt.Sprintf("busbw at %v (largest of %s)", d.Size, units.Count(d.Of, "difference"))
+// String is "P2P/CUMEM between 56 pairs", "NET/IB with GPUDirect RDMA between 16 pairs".
+func (k TransportKind) String() string {
+	text := strings.ToUpper(k.Kind)
+	if k.How != "" {
+		text += "/" + k.How
+	}
+	if k.GDR {
+		text += " with GPUDirect RDMA"
+	}
+	return fmt.Sprintf("%s between %s", text, units.Count(k.Pairs, "pair"))
 }
 
 // SlowestInit is the rank whose initialization took longest.

@@ -117,8 +117,12 @@ func TestContrast(t *testing.T) {
 					t.Errorf("%s are\n%q, want\n%q", list.name, list.got, list.want)
 				}
 			}
-			if c.same != nil && !slices.Equal(got.Same, c.same) {
-				t.Errorf("the same are\n%q, want\n%q", got.Same, c.same)
+			var same []string
+			for _, s := range got.Same {
+				same = append(same, s.String())
+			}
+			if c.same != nil && !slices.Equal(same, c.same) {
+				t.Errorf("the same are\n%q, want\n%q", same, c.same)
 			}
 		})
 	}
@@ -126,7 +130,8 @@ func TestContrast(t *testing.T) {
 
 func says(all []Difference) (texts []string) {
 	for _, d := range all {
-		texts = append(texts, fmt.Sprintf("%s: %s in A, %s in B", d.What, cmp.Or(d.A, "not named"), cmp.Or(d.B, "not named")))
+		texts = append(texts, fmt.Sprintf("%v: %s in A, %s in B",
+			d.What, cmp.Or(d.A.String(), "not named"), cmp.Or(d.B.String(), "not named")))
 	}
 	return texts
 }

@@ -2,37 +2,52 @@ package nccllog
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
 	"busbar/internal/notice"
-	"busbar/internal/units"
 )
 
 // Contrast is how two logs differ, and what may explain it. A is the log that is asked about, B the other.
 type Contrast struct {
-	Headlines []notice.Notice `json:"notices"`   // the main differences, the most important first, and why the logs may not be comparable
-	Effects   []Difference    `json:"effects"`   // in what the library did, or in what was measured
-	Causes    []Difference    `json:"causes"`    // in what it was given: settings, versions, plugins, machines
-	Others    []Difference    `json:"others"`    // settings that are not known to matter for speed
-	OnlyA     []notice.Notice `json:"only_in_a"` // findings
-	OnlyB     []notice.Notice `json:"only_in_b"`
-	Same      []string        `json:"same"`
+	Headlines []notice.Notice       `json:"notices"`   // the main differences, the most important first, and why the logs may not be comparable
+	Effects   []Difference          `json:"effects"`   // in what the library did, or in what was measured
+	Causes    []Difference          `json:"causes"`    // in what it was given: settings, versions, plugins, machines
+	Others    []Difference          `json:"others"`    // settings that are not known to matter for speed
+	OnlyA     []notice.Notice       `json:"only_in_a"` // findings
+	OnlyB     []notice.Notice       `json:"only_in_b"`
+	Same      []notice.LogAgreement `json:"same"`
 
 	doubts []notice.Notice
 }
 
 // Difference is one thing that differs between two logs.
 type Difference struct {
-	What    string            `json:"what"`
-	A       string            `json:"a"` // "" where that log does not have it
-	B       string            `json:"b"`
-	Because []notice.LogCause `json:"because"` // differences that can have caused it
-	Source  string            `json:"source"`
+	What    notice.LogAspect
+	A       notice.LogValue // empty where that log does not have it
+	B       notice.LogValue
+	Because []notice.LogCause // differences that can have caused it
+	Source  string
 
 	touches []effect        // of a cause: what it can change; of an effect: what it is
 	cause   notice.LogCause // of a cause
+}
+
+// MarshalJSON writes what differs as texts for people, and as parameters.
+func (d Difference) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		What    string            `json:"what"`
+		A       string            `json:"a"`
+		B       string            `json:"b"`
+		Aspect  notice.LogAspect  `json:"aspect"`
+		ValueA  notice.LogValue   `json:"value_a"`
+		ValueB  notice.LogValue   `json:"value_b"`
+		Because []notice.LogCause `json:"because"`
+		Source  string            `json:"source"`
+	}{d.What.String(), d.A.String(), d.B.String(), d.What, d.A, d.B, d.Because, d.Source})
 }
 
 // Compare returns how two logs differ. Process ids, addresses, pointers and times of day are no differences.
@@ -54,13 +69,18 @@ func Compare(a, b *Log) *Contrast {
 }
 
 // effect adds a difference of what was done, or that there is no difference.
-func (c *Contrast) effect(of effect, what, a, b string) {
+func (c *Contrast) effect(of effect, what notice.LogAspect, a, b notice.LogValue) {
 	switch {
-	case a == b && a != "":
-		c.Same = append(c.Same, what+": "+a)
-	case a != b && a != "" && b != "":
+	case a.Empty() || b.Empty():
+	case a.Equal(b):
+		c.same(what, a)
+	default:
 		c.Effects = append(c.Effects, Difference{What: what, A: a, B: b, touches: []effect{of}})
 	}
+}
+
+func (c *Contrast) same(what notice.LogAspect, v notice.LogValue) {
+	c.Same = append(c.Same, notice.LogAgreement{Aspect: what, Value: v})
 }
 
 // cause adds a difference of what was given.
@@ -71,46 +91,44 @@ func (c *Contrast) cause(d Difference) {
 
 // world compares how many ranks there were, and where.
 func (c *Contrast) world(a, b *Log) {
-	x, y := worldText(a), worldText(b)
-	if x == y {
-		if x != "" {
-			c.Same = append(c.Same, "world: "+x)
-		}
-		return
-	}
-	if x != "" && y != "" {
+	x, y := worldOf(a), worldOf(b)
+	what := notice.LogAspect{Kind: notice.LogWorlds}
+	switch {
+	case x.Empty() || y.Empty():
+	case x.Equal(y):
+		c.same(what, x)
+	default:
 		c.cause(Difference{
-			What: "world", A: x, B: y, touches: []effect{onChannels, onTopology, onTransports, onNetwork, onDirect, onChoice, onSpeed},
+			What: what, A: x, B: y,
+			touches: []effect{onChannels, onTopology, onTransports, onNetwork, onDirect, onChoice, onSpeed},
 		})
 		c.doubts = append(c.doubts, notice.New(notice.WorldsDiffer{A: x, B: y}))
 	}
 }
 
-func worldText(l *Log) string {
-	w := l.largest()
-	if w == nil || w.Ranks <= 0 {
-		return ""
+func worldOf(l *Log) (v notice.LogValue) {
+	if w := l.largest(); w != nil && w.Ranks > 0 {
+		v.Ranks, v.Nodes = w.Ranks, max(0, l.nodes())
 	}
-	if n := l.nodes(); n > 0 {
-		return fmt.Sprintf("%s on %s", units.Count(w.Ranks, "rank"), units.Count(n, "node"))
-	}
-	return units.Count(w.Ranks, "rank")
+	return v
 }
 
 // chosen are the values of each variable that somebody set.
-func chosen(l *Log) map[string]string {
-	values := map[string][]string{}
+func chosen(l *Log) map[string]notice.LogValue {
+	chosen := map[string]notice.LogValue{}
 	for _, s := range l.Settings {
-		if s.given() && !slices.Contains(values[s.Name], s.Value) {
-			values[s.Name] = append(values[s.Name], s.Value)
+		if v := chosen[s.Name]; s.given() && s.Value != "" && !slices.Contains(v.Values, s.Value) {
+			v.Values = append(v.Values, s.Value)
+			slices.Sort(v.Values)
+			chosen[s.Name] = v
 		}
 	}
-	joined := map[string]string{}
-	for name, v := range values {
-		slices.Sort(v)
-		joined[name] = strings.Join(v, " and ")
-	}
-	return joined
+	return chosen
+}
+
+// variableOf is the aspect of a variable.
+func variableOf(name string) notice.LogAspect {
+	return notice.LogAspect{Kind: notice.LogVariable, Variable: notice.NCCLVariable(name)}
 }
 
 // settings compares what was set. The known ones are in the order of how much they can do.
@@ -125,16 +143,17 @@ func (c *Contrast) settings(a, b *Log) {
 		names[name] = true
 	}
 	for _, v := range variables {
-		if x[v.Name] != y[v.Name] {
+		if !x[v.Name].Equal(y[v.Name]) {
 			c.cause(Difference{
-				What: v.Name, A: x[v.Name], B: y[v.Name], touches: v.Touches, cause: notice.LogCause{Effect: notice.Effect(v.Name)},
+				What: variableOf(v.Name), A: x[v.Name], B: y[v.Name],
+				touches: v.Touches, cause: notice.LogCause{Effect: notice.Effect(v.Name)},
 				Source: notice.SettingAffectsSpeed{Variable: notice.NCCLVariable(v.Name)}.Source(),
 			})
 		}
 	}
 	var rest []string
 	for name := range names {
-		if x[name] == y[name] {
+		if x[name].Equal(y[name]) {
 			same++
 		} else if theVariable(name) == nil {
 			rest = append(rest, name)
@@ -142,10 +161,10 @@ func (c *Contrast) settings(a, b *Log) {
 	}
 	slices.Sort(rest)
 	for _, name := range rest {
-		c.Others = append(c.Others, Difference{What: name, A: x[name], B: y[name]})
+		c.Others = append(c.Others, Difference{What: variableOf(name), A: x[name], B: y[name]})
 	}
 	if same > 0 {
-		c.Same = append(c.Same, units.Count(same, "setting"))
+		c.same(notice.LogAspect{Kind: notice.LogSettings}, countOf(same))
 	}
 	for _, side := range []struct {
 		name string
@@ -161,61 +180,73 @@ func (c *Contrast) settings(a, b *Log) {
 func (c *Contrast) libraries(a, b *Log) {
 	every := []effect{onChannels, onTopology, onTransports, onNetwork, onDirect, onChoice, onSpeed}
 	for _, p := range []struct {
-		what    string
-		of      func(*Log) string
+		kind    notice.LogKind
+		of      func(*Log) notice.LogValue
 		touches []effect
 	}{
-		{"library", versionText, every},
-		{"CUDA driver", driverText, []effect{onTransports, onSpeed}},
-		{"network plugin", func(l *Log) string { return listText(l.Network.Plugins) }, []effect{onNetwork, onTransports, onDirect, onChannels, onSpeed}},
-		{"libfabric provider", func(l *Log) string { return listText(l.Network.Providers) }, []effect{onNetwork, onTransports, onDirect, onSpeed}},
-		{"tuner", func(l *Log) string { return listText(l.Network.Tuners) }, []effect{onChoice, onSpeed}},
-		{"network devices", func(l *Log) string { return listText(l.Network.IB) }, []effect{onNetwork, onTransports, onChannels, onSpeed}},
+		{notice.LogLibrary, librariesOf, every},
+		{notice.LogDriver, driverOf, []effect{onTransports, onSpeed}},
+		{
+			notice.LogPlugin, func(l *Log) notice.LogValue { return namesOf(l.Network.Plugins) },
+			[]effect{onNetwork, onTransports, onDirect, onChannels, onSpeed},
+		},
+		{
+			notice.LogProvider, func(l *Log) notice.LogValue { return namesOf(l.Network.Providers) },
+			[]effect{onNetwork, onTransports, onDirect, onSpeed},
+		},
+		{notice.LogTuner, func(l *Log) notice.LogValue { return namesOf(l.Network.Tuners) }, []effect{onChoice, onSpeed}},
+		{
+			notice.LogDevices, func(l *Log) notice.LogValue { return namesOf(l.Network.IB) },
+			[]effect{onNetwork, onTransports, onChannels, onSpeed},
+		},
 	} {
-		x, y := p.of(a), p.of(b)
+		x, y, what := p.of(a), p.of(b), notice.LogAspect{Kind: p.kind}
 		switch {
-		case x == y && x != "":
-			c.Same = append(c.Same, p.what+": "+x)
-		case x != y && (x != "" && y != "" || p.what == "tuner"):
-			c.cause(Difference{What: p.what, A: x, B: y, touches: p.touches})
+		case x.Equal(y) && !x.Empty():
+			c.same(what, x)
+		case !x.Equal(y) && (!x.Empty() && !y.Empty() || p.kind == notice.LogTuner):
+			c.cause(Difference{What: what, A: x, B: y, touches: p.touches})
 		}
 	}
 }
 
-func versionText(l *Log) string {
-	var texts []string
-	for _, v := range l.Versions {
-		text := string(v.Library) + " " + v.Text
-		if v.CUDA != "" {
-			text += " for CUDA " + v.CUDA
-		}
-		if !slices.Contains(texts, text) {
-			texts = append(texts, text)
+func librariesOf(l *Log) (v notice.LogValue) {
+	for _, of := range l.Versions {
+		b := notice.Build{Library: string(of.Library) + " " + of.Text, CUDA: of.CUDA}
+		if !slices.Contains(v.Libraries, b) {
+			v.Libraries = append(v.Libraries, b)
 		}
 	}
-	slices.Sort(texts)
-	return strings.Join(texts, " and ")
+	slices.SortFunc(v.Libraries, func(a, b notice.Build) int { return strings.Compare(a.String(), b.String()) })
+	return v
 }
 
-func driverText(l *Log) string {
+func driverOf(l *Log) notice.LogValue {
 	for _, v := range l.Versions {
 		if v.Driver > 0 {
-			return fmt.Sprintf("%d.%d", v.Driver/1000, v.Driver%1000/10)
+			return notice.LogValue{Names: []string{fmt.Sprintf("%d.%d", v.Driver/1000, v.Driver%1000/10)}}
 		}
 	}
-	return ""
+	return notice.LogValue{}
 }
 
-func listText(all []Named) string {
-	var texts []string
+func namesOf(all []Named) (v notice.LogValue) {
 	for _, n := range all {
 		text := strings.TrimSpace(n.Name + " " + n.Version)
-		if !slices.Contains(texts, text) {
-			texts = append(texts, text)
+		if !slices.Contains(v.Names, text) {
+			v.Names = append(v.Names, text)
 		}
 	}
-	slices.Sort(texts)
-	return units.Some(texts)
+	slices.Sort(v.Names)
+	return v
+}
+
+// countOf is a number of something; empty where it is unknown.
+func countOf(n int) (v notice.LogValue) {
+	if n >= 0 {
+		v.Count = &n
+	}
+	return v
 }
 
 // findings compares what was found: by its code and its parameters.
@@ -268,7 +299,7 @@ func (c *Contrast) headlines() {
 			continue
 		}
 		seen = append(seen, e.touches[0])
-		same := len(before) > 0 && slices.Equal(e.Because, before)
+		same := len(before) > 0 && reflect.DeepEqual(e.Because, before)
 		if !same && len(e.Because) > 0 {
 			before = e.Because
 		}

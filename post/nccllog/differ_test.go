@@ -1,7 +1,9 @@
 package nccllog
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +49,31 @@ func TestCompare(t *testing.T) {
 				t.Errorf("%s", all)
 			}
 		})
+	}
+}
+
+// A difference and its cause are facts with parameters.
+func TestDifferenceIsAFact(t *testing.T) {
+	b := strings.ReplaceAll(wholeLog(), "proto SIMPLE", "proto LL") + "n1:100:200 [0] NCCL INFO NCCL_PROTO set by environment to LL\n"
+	c := Compare(readAll(t, wholeLog()), readAll(t, b))
+	way := func(protocol string) notice.LogValue {
+		return notice.LogValue{Ways: []notice.LogWay{{Algorithm: "RING", Protocol: protocol, Channels: 8}}}
+	}
+	want := notice.LogDifference{
+		What: notice.LogAspect{Kind: notice.LogChoice, Collective: "AllReduce", From: 32 << 20, To: 32 << 20, Sizes: 1},
+		A:    way("SIMPLE"), B: way("LL"),
+		Causes: notice.LogCauses{All: []notice.LogCause{{
+			What: notice.LogAspect{Kind: notice.LogVariable, Variable: "NCCL_PROTO"},
+			B:    notice.LogValue{Values: []string{"LL"}}, Effect: "NCCL_PROTO",
+		}}},
+	}
+	if len(c.Headlines) != 1 || !reflect.DeepEqual(c.Headlines[0].Fact, want) {
+		t.Errorf("%+v, want %+v", c.Headlines, want)
+	}
+	text, err := json.Marshal(c.Effects)
+	if err != nil || !strings.Contains(string(text), `"what":"AllReduce of 32 MiB","a":"RING/SIMPLE on 8 channels"`) ||
+		!strings.Contains(string(text), `"aspect":{"kind":"choice","collective":"AllReduce","from_bytes":33554432,`) {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 

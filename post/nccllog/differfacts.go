@@ -2,7 +2,6 @@ package nccllog
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -14,11 +13,11 @@ import (
 
 // network compares which network NCCL uses, and whether cards reach GPUs.
 func (c *Contrast) network(a, b *Log) {
-	c.effect(onNetwork, "network", listText(a.Network.Using), listText(b.Network.Using))
-	c.effect(onDirect, "GPUDirect RDMA ends", directText(a), directText(b))
+	c.effect(onNetwork, notice.LogAspect{Kind: notice.LogNetwork}, namesOf(a.Network.Using), namesOf(b.Network.Using))
+	c.effect(onDirect, notice.LogAspect{Kind: notice.LogDirectEnds}, directEnds(a), directEnds(b))
 }
 
-func directText(l *Log) string {
+func directEnds(l *Log) (v notice.LogValue) {
 	all, direct := 0, 0
 	for _, t := range l.rdmaEnds() {
 		all += connections(t)
@@ -26,10 +25,10 @@ func directText(l *Log) string {
 			direct += connections(t)
 		}
 	}
-	if all == 0 {
-		return ""
+	if all > 0 {
+		v.Count, v.Of = &direct, all
 	}
-	return fmt.Sprintf("%d of %d", direct, all)
+	return v
 }
 
 // channels compares the numbers of channels of the largest communicators.
@@ -39,15 +38,15 @@ func (c *Contrast) channels(a, b *Log) {
 		return
 	}
 	for _, p := range []struct {
-		what string
+		kind notice.LogKind
 		a, b int
 	}{
-		{"collective channels", channelsOf(x), channelsOf(y)},
-		{"NVLS channels", x.Channels.NVLS, y.Channels.NVLS},
-		{"send channels", x.Channels.P2P, y.Channels.P2P},
-		{"channels per peer", x.Channels.PerPeer, y.Channels.PerPeer},
+		{notice.LogChannels, channelsOf(x), channelsOf(y)},
+		{notice.LogNVLSChannels, x.Channels.NVLS, y.Channels.NVLS},
+		{notice.LogSendChannels, x.Channels.P2P, y.Channels.P2P},
+		{notice.LogPeerChannels, x.Channels.PerPeer, y.Channels.PerPeer},
 	} {
-		c.effect(onChannels, p.what, countText(p.a), countText(p.b))
+		c.effect(onChannels, notice.LogAspect{Kind: p.kind}, countOf(p.a), countOf(p.b))
 	}
 }
 
@@ -64,100 +63,68 @@ func channelsOf(c *Communicator) int {
 	return Unknown
 }
 
-func countText(n int) string {
-	if n < 0 {
-		return ""
-	}
-	return fmt.Sprint(n)
-}
-
 // topology compares how fast NCCL takes the links for.
 func (c *Contrast) topology(a, b *Log) {
 	x, y := a.largest(), b.largest()
 	if x == nil || y == nil {
 		return
 	}
-	c.effect(onTopology, "GPU links", pathsText(x.Topology, "GPU-GPU"), pathsText(y.Topology, "GPU-GPU"))
-	c.effect(onTopology, "GPU-NIC paths", pathsText(x.Topology, "GPU-NET"), pathsText(y.Topology, "GPU-NET"))
-	c.effect(onTopology, "predicted all_reduce bandwidth", expected(a), expected(b))
-	for _, g := range []struct{ pattern, name string }{{"4", "rings"}, {"3", "trees"}, {"1", "trees"}} {
-		c.effect(onTopology, g.name+" found", searchText(x, g.pattern), searchText(y, g.pattern))
+	for _, p := range []struct {
+		kind notice.LogKind
+		of   func(*Log) notice.LogValue
+	}{
+		{notice.LogGPULinks, func(l *Log) notice.LogValue { return pathsOf(l.largest().Topology, "GPU-GPU") }},
+		{notice.LogNICPaths, func(l *Log) notice.LogValue { return pathsOf(l.largest().Topology, "GPU-NET") }},
+		{notice.LogPrediction, expected},
+		{notice.LogRings, func(l *Log) notice.LogValue { return searchOf(l.largest(), "4") }},
+		{notice.LogTrees, func(l *Log) notice.LogValue { return searchOf(l.largest(), "3") }},
+		{notice.LogTrees, func(l *Log) notice.LogValue { return searchOf(l.largest(), "1") }},
+	} {
+		c.effect(onTopology, notice.LogAspect{Kind: p.kind}, p.of(a), p.of(b))
 	}
 }
 
 // expected is the best bandwidth that NCCL's model gives all_reduce, in the cost tables of its init.
-func expected(l *Log) string {
-	best := 0.0
+func expected(l *Log) (v notice.LogValue) {
 	for _, p := range l.Predictions {
 		if p.What == coll.AllReduce {
-			best = max(best, p.Bw)
+			v.Rate = max(v.Rate, notice.Gigabytes(p.Bw))
 		}
 	}
-	if best == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.1f GB/s", best)
+	return v
 }
 
-func pathsText(t Topology, between string) string {
-	var texts []string
+func pathsOf(t Topology, between string) (v notice.LogValue) {
 	for _, p := range t.Paths {
 		if p.Pair == between && p.Type != "LOC" {
-			texts = append(texts, notice.PathsFound{Paths: int(p.Times), Type: p.Type, Rate: p.Bw}.String())
+			v.Paths = append(v.Paths, notice.PathsFound{Paths: int(p.Times), Type: p.Type, Rate: p.Bw})
 		}
 	}
-	slices.Sort(texts)
-	return units.Some(texts)
+	slices.SortFunc(v.Paths, func(a, b notice.PathsFound) int { return strings.Compare(a.String(), b.String()) })
+	return v
 }
 
-func searchText(c *Communicator, pattern string) string {
+func searchOf(c *Communicator, pattern string) (v notice.LogValue) {
 	for _, g := range c.Graphs {
 		if g.Pattern == pattern {
 			types := strings.TrimSuffix(g.Intra+"/"+g.Inter, "/")
-			return notice.ChannelsFound{Channels: g.Channels, Rate: g.BwIntra, Types: types}.String()
+			v.Found = &notice.ChannelsFound{Channels: g.Channels, Rate: g.BwIntra, Types: types}
+			break
 		}
 	}
-	return ""
+	return v
 }
 
 // transports compares how pairs of ranks reach each other, by kinds.
 func (c *Contrast) transports(a, b *Log) {
-	c.effect(onTransports, "transports", transportText(a), transportText(b))
+	c.effect(onTransports, notice.LogAspect{Kind: notice.LogTransports}, transportsOf(a), transportsOf(b))
 }
 
-func transportText(l *Log) string {
-	var parts []string
-	for _, k := range l.TransportKinds() {
-		parts = append(parts, k.Text())
-	}
-	return strings.Join(parts, ", ")
-}
-
-// TransportKind is how many pairs of ranks reach each other in one way.
-type TransportKind struct {
-	Kind  string `json:"kind"`
-	How   string `json:"how"` // "" where it is not said
-	GDR   bool   `json:"gdr"`
-	Pairs int    `json:"pairs"`
-}
-
-// Text is "P2P/CUMEM 56 pairs", "NET/IB with GPUDirect RDMA 16 pairs".
-func (k TransportKind) Text() string {
-	text := strings.ToUpper(k.Kind)
-	if k.How != "" {
-		text += "/" + k.How
-	}
-	if k.GDR {
-		text += " with GPUDirect RDMA"
-	}
-	return fmt.Sprintf("%s between %s", text, units.Count(k.Pairs, "pair"))
-}
-
-// TransportKinds counts pairs of ranks by how they reach each other, the most frequent first.
-func (l *Log) TransportKinds() (kinds []TransportKind) {
-	pairs := map[TransportKind]map[pair]bool{}
+// transportsOf counts pairs of ranks by how they reach each other, the most frequent first.
+func transportsOf(l *Log) (v notice.LogValue) {
+	pairs := map[notice.TransportKind]map[pair]bool{}
 	for _, t := range l.Transports {
-		k := TransportKind{Kind: t.Kind, How: t.How, GDR: t.GDR}
+		k := notice.TransportKind{Kind: t.Kind, How: t.How, GDR: t.GDR}
 		if pairs[k] == nil {
 			pairs[k] = map[pair]bool{}
 		}
@@ -165,24 +132,20 @@ func (l *Log) TransportKinds() (kinds []TransportKind) {
 	}
 	for k, of := range pairs {
 		k.Pairs = len(of)
-		kinds = append(kinds, k)
+		v.Pairs = append(v.Pairs, k)
 	}
-	slices.SortFunc(kinds, func(a, b TransportKind) int {
-		return cmp.Or(b.Pairs-a.Pairs, strings.Compare(a.Kind, b.Kind), strings.Compare(a.How, b.How), map[bool]int{true: 1}[a.GDR]-map[bool]int{true: 1}[b.GDR])
+	slices.SortFunc(v.Pairs, func(a, b notice.TransportKind) int {
+		return cmp.Or(b.Pairs-a.Pairs, strings.Compare(a.Kind, b.Kind), strings.Compare(a.How, b.How), ones(a.GDR)-ones(b.GDR))
 	})
-	return kinds
+	return v
 }
 
 // way is what was chosen for a size.
-func (ch Choice) way() string {
-	text := ch.Algo + "/" + ch.Proto
+func (ch Choice) way() notice.LogWay {
 	if ch.Algo == "" {
-		text = ch.Kernel
+		return notice.LogWay{Kernel: ch.Kernel, Channels: max(0, ch.Channels)}
 	}
-	if ch.Channels > 0 {
-		text += " on " + units.Count(ch.Channels, "channel")
-	}
-	return text
+	return notice.LogWay{Algorithm: ch.Algo, Protocol: ch.Proto, Channels: max(0, ch.Channels)}
 }
 
 // bytes is the size by which a choice is known: S where that is known, else as it was written.
@@ -200,45 +163,44 @@ func (c *Contrast) choices(a, b *Log) {
 	for _, name := range slices.Sorted(maps.Keys(x)) {
 		var sizes []int64
 		for size := range x[name] {
-			if y[name][size] != "" {
+			if y[name][size] != nil {
 				sizes = append(sizes, size)
 			}
 		}
 		slices.Sort(sizes)
 		for i := 0; i < len(sizes); {
 			j := i
-			for j < len(sizes) && x[name][sizes[j]] == x[name][sizes[i]] && y[name][sizes[j]] == y[name][sizes[i]] {
+			before, after := x[name][sizes[i]], y[name][sizes[i]]
+			for j < len(sizes) && slices.Equal(x[name][sizes[j]], before) && slices.Equal(y[name][sizes[j]], after) {
 				j++
 			}
-			before, after := x[name][sizes[i]], y[name][sizes[i]]
-			if before == after {
+			if slices.Equal(before, after) {
 				same += j - i
 			} else {
-				c.effect(onChoice, fmt.Sprintf("%s of %s", name, sizeRange(sizes[i:j])), before, after)
+				c.effect(onChoice, notice.LogAspect{
+					Kind: notice.LogChoice, Collective: name,
+					From: units.Bytes(sizes[i]), To: units.Bytes(sizes[j-1]), Sizes: j - i,
+				}, notice.LogValue{Ways: before}, notice.LogValue{Ways: after})
 			}
 			i = j
 		}
 	}
 	if same > 0 {
-		c.Same = append(c.Same, fmt.Sprintf("algorithm/protocol/channels at %s", units.Count(same, "size")))
+		c.same(notice.LogAspect{Kind: notice.LogChoices}, countOf(same))
 	}
 }
 
 // waysOf are the ways by collective and size; sizes at which there were several have them all.
-func waysOf(l *Log) map[string]map[int64]string {
-	ways := map[string]map[int64]string{}
+func waysOf(l *Log) map[string]map[int64][]notice.LogWay {
+	ways := map[string]map[int64][]notice.LogWay{}
 	for _, choice := range l.Choices {
 		of := ways[choice.Name]
 		if of == nil {
-			of = map[int64]string{}
+			of = map[int64][]notice.LogWay{}
 			ways[choice.Name] = of
 		}
-		size, way := choice.bytes(), choice.way()
-		switch {
-		case of[size] == "":
-			of[size] = way
-		case !slices.Contains(strings.Split(of[size], " or "), way):
-			of[size] += " or " + way
+		if size, way := choice.bytes(), choice.way(); !slices.Contains(of[size], way) {
+			of[size] = append(of[size], way)
 		}
 	}
 	return ways
@@ -298,11 +260,11 @@ func (c *Contrast) measured(a, b *Log) {
 	switch {
 	case both == 0:
 	case ratio < apart:
-		c.Same = append(c.Same, notice.RowsAlike{Rows: both, Within: apart - 1}.String())
+		c.same(notice.LogAspect{Kind: notice.LogRows}, notice.LogValue{Count: &both, Within: apart - 1})
 	default:
-		where := notice.LargestDifference{Size: units.Bytes(most.Bytes), Of: both}
-		c.effect(onSpeed, where.String(),
-			fmt.Sprintf("%.1f GB/s", was.OutBusbw), fmt.Sprintf("%.1f GB/s", most.OutBusbw))
+		size := units.Bytes(most.Bytes)
+		c.effect(onSpeed, notice.LogAspect{Kind: notice.LogBusBW, From: size, To: size, Sizes: both},
+			notice.LogValue{Rate: notice.Gigabytes(was.OutBusbw)}, notice.LogValue{Rate: notice.Gigabytes(most.OutBusbw)})
 	}
 }
 
@@ -310,7 +272,8 @@ func (c *Contrast) measured(a, b *Log) {
 func (c *Contrast) inits(a, b *Log) {
 	x, y := slowestInit(a), slowestInit(b)
 	if x > 0 && y > 0 && max(x, y) >= 1 && max(x/y, y/x) >= 2 {
-		c.effect(onSpeed, "init time", fmt.Sprintf("%.1f s", x), fmt.Sprintf("%.1f s", y))
+		c.effect(onSpeed, notice.LogAspect{Kind: notice.LogInitTime},
+			notice.LogValue{Time: notice.TenthSeconds(x)}, notice.LogValue{Time: notice.TenthSeconds(y)})
 	}
 }
 

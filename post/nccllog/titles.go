@@ -15,7 +15,7 @@ import (
 
 // Title is the run in a line: "2 ranks on 1 node, NCCL 2.27.7 for CUDA 13.0".
 func (l *Log) Title() string {
-	if text := strings.Join(slices.DeleteFunc([]string{worldText(l), versionText(l)}, func(s string) bool { return s == "" }), ", "); text != "" {
+	if text := strings.Join(slices.DeleteFunc([]string{worldOf(l).String(), librariesOf(l).String()}, func(s string) bool { return s == "" }), ", "); text != "" {
 		return text
 	}
 	return "NCCL log"
@@ -47,15 +47,15 @@ func (l *Log) Facts() (facts []Fact) {
 	if c != nil && c.RanksKnown() && c.Ranks > len(c.Members) {
 		add("wrote", fmt.Sprintf("%d of %d ranks", len(c.Members), c.Ranks))
 	}
-	if d := driverText(l); d != "" {
+	if d := driverOf(l).String(); d != "" {
 		add("driver", "for CUDA "+d)
 	}
-	network := listText(l.Network.Using)
+	network := namesOf(l.Network.Using).String()
 	if network == "" {
-		network = listText(l.Network.Plugins)
+		network = namesOf(l.Network.Plugins).String()
 	}
 	for _, list := range [][]Named{l.Network.IB, l.Network.Providers, l.Network.Sockets} {
-		if text := listText(list); text != "" {
+		if text := namesOf(list).String(); text != "" {
 			network = strings.TrimPrefix(network+": "+text, ": ")
 			break
 		}
@@ -65,7 +65,7 @@ func (l *Log) Facts() (facts []Fact) {
 		add("topology", topologyFact(c))
 		add("channels", channelFact(c))
 	}
-	add("transports", transportText(l))
+	add("transports", transportsOf(l).String())
 	if c != nil {
 		add("init", initFact(c))
 	}
@@ -84,10 +84,10 @@ func topologyFact(c *Communicator) string {
 	if t.GPUs > 0 {
 		parts = append(parts, fmt.Sprintf("%s, %s", units.Count(t.GPUs, "GPU"), units.Count(t.NICs, "NIC")))
 	}
-	if text := pathsText(t, "GPU-GPU"); text != "" {
+	if text := pathsOf(t, "GPU-GPU").String(); text != "" {
 		parts = append(parts, "between GPUs "+text)
 	}
-	if text := searchText(c, "4"); text != "" {
+	if text := searchOf(c, "4").String(); text != "" {
 		parts = append(parts, "rings found: "+text)
 	}
 	if t.File != "" {
@@ -173,7 +173,7 @@ func (l *Log) ChoiceRows() (rows []ChoiceRow) {
 	for i := 0; i < len(l.Choices); {
 		first := l.Choices[i]
 		met := map[int64]bool{}
-		r := ChoiceRow{Name: first.Name, Way: first.way()}
+		r := ChoiceRow{Name: first.Name, Way: first.way().String()}
 		for ; i < len(l.Choices) && l.Choices[i].Name == first.Name && l.Choices[i].way() == first.way(); i++ {
 			c := l.Choices[i]
 			met[c.bytes()] = true
