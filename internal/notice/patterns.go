@@ -34,16 +34,23 @@ func (w Within) String() string {
 	return Multiple(w).String() + " times"
 }
 
-// SlowPart is a node or a link that is slow.
+// NodeOrLink is a node, or the two nodes of a link.
+type NodeOrLink []string
+
+func (n NodeOrLink) String() string {
+	if len(n) == 2 {
+		return "link " + n[0] + "+" + n[1]
+	}
+	return strings.Join(n, ", ")
+}
+
+// SlowPart is how slow a node or a link is.
 type SlowPart struct {
-	Name     string   `json:"name"` // node3, node1+node4
-	Link     bool     `json:"link,omitempty"`
-	Halves   bool     `json:"halves,omitempty"` // measured in halves, not in pairs
-	Times    Multiple `json:"times"`            // as long as the others take
-	Slow     int      `json:"slow"`             // pairs or rounds that are slow
-	Of       int      `json:"of"`
-	Alone    Multiple `json:"alone,omitempty"`    // measured again alone
-	Repeated Multiple `json:"repeated,omitempty"` // measured once more with the others
+	Link   bool     `json:"link,omitempty"`
+	Halves bool     `json:"halves,omitempty"` // measured in halves, not in pairs
+	Times  Multiple `json:"times"`            // as long as the others take
+	Slow   int      `json:"slow"`             // pairs or rounds that are slow
+	Of     int      `json:"of"`
 }
 
 func (s SlowPart) String() string {
@@ -58,10 +65,10 @@ func (s SlowPart) String() string {
 
 // SlowNode reports a node or a link that is slow, also when it is measured alone, or was not measured alone.
 type SlowNode struct {
-	Name   string   `json:"name"`
-	Part   SlowPart `json:"part"`
-	Alone  Multiple `json:"alone,omitempty"`
-	NotYet NotAlone `json:"not_alone,omitempty"`
+	Nodes  NodeOrLink `json:"nodes"`
+	Part   SlowPart   `json:"part"`
+	Alone  Multiple   `json:"alone,omitempty"`
+	NotYet NotAlone   `json:"not_alone,omitempty"`
 }
 
 // NotAlone is that a part was not measured again alone.
@@ -71,17 +78,17 @@ func (NotAlone) String() string { return "It was not measured again alone." }
 
 // SlowTogether reports a node or a link that is slow only while the others measure too.
 type SlowTogether struct {
-	Name     string   `json:"name"`
-	Part     SlowPart `json:"part"`
-	Repeated Multiple `json:"repeated"`
-	Alone    Multiple `json:"alone"`
+	Nodes    NodeOrLink `json:"nodes"`
+	Part     SlowPart   `json:"part"`
+	Repeated Multiple   `json:"repeated"`
+	Alone    Multiple   `json:"alone"`
 }
 
 // SlowOnce reports a node or a link that was slow once, and not alone.
 type SlowOnce struct {
-	Name  string   `json:"name"`
-	Part  SlowPart `json:"part"`
-	Alone Multiple `json:"alone"`
+	Nodes NodeOrLink `json:"nodes"`
+	Part  SlowPart   `json:"part"`
+	Alone Multiple   `json:"alone"`
 }
 
 // SlowPath reports slow nodes that are fast among themselves.
@@ -99,7 +106,7 @@ type UnclearHalves struct {
 
 // NoSlowNode reports that no node or link is slow.
 type NoSlowNode struct {
-	What     string    `json:"what"` // "node or link", or "node"
+	What     Sought    `json:"links"`
 	Nodes    Within    `json:"nodes,omitempty"`
 	Pairs    Within    `json:"pairs,omitempty"`
 	Halves   Within    `json:"halves,omitempty"`
@@ -108,16 +115,26 @@ type NoSlowNode struct {
 	Suspects []Cleared `json:"suspects,omitempty"`
 }
 
+// Sought is whether links were looked for too, not nodes alone.
+type Sought bool
+
+func (s Sought) String() string {
+	if s {
+		return "node or link"
+	}
+	return "node"
+}
+
 // Cleared is a node or a link that took long in the rounds, and not again.
 type Cleared struct {
-	Name     string   `json:"name"`
-	Times    Multiple `json:"times"`
-	Repeated Multiple `json:"repeated,omitempty"`
-	Alone    Multiple `json:"alone,omitempty"`
+	Nodes    NodeOrLink `json:"nodes"`
+	Times    Multiple   `json:"times"`
+	Repeated Multiple   `json:"repeated,omitempty"`
+	Alone    Multiple   `json:"alone,omitempty"`
 }
 
 func (c Cleared) String() string {
-	text := fmt.Sprintf("%s took %v times as long in the rounds", c.Name, c.Times)
+	text := fmt.Sprintf("%v took %v times as long in the rounds", c.Nodes, c.Times)
 	var again []string
 	if c.Repeated > 0 {
 		again = append(again, c.Repeated.String()+" once more")
@@ -155,26 +172,26 @@ func (NothingToCompare) Code() Code { return "nothing-to-compare" }
 func (OnePair) Code() Code          { return "one-pair" }
 func (GroupsMissing) Code() Code    { return "groups-missing" }
 
-var examplePart = SlowPart{Name: "node3", Times: 2.4, Slow: 3, Of: 3}
+var examplePart = SlowPart{Times: 2.4, Slow: 3, Of: 3}
 
 var patterns = []Entry{
 	{
-		Example: SlowNode{"node3", examplePart, 2.4, true}, Severity: Error,
-		Text: "{Name} is slow: {Part}", Details: []string{"[Measured again alone: {Alone} times.]", "[{NotYet}]"},
+		Example: SlowNode{NodeOrLink{"node3"}, examplePart, 2.4, true}, Severity: Error,
+		Text: "{Nodes} is slow: {Part}", Details: []string{"[Measured again alone: {Alone} times.]", "[{NotYet}]"},
 		Advice: "test the node or the link by itself; leave it out of jobs (srun --exclude) until it is repaired",
 		Doc:    "Its times exceed those of the other nodes in the rounds and, where it was measured again, alone.",
 	},
 	{
-		Example: SlowTogether{"node3", examplePart, 2.2, 1.01}, Severity: Warning,
-		Text: "{Name} is slow only while the others measure too: {Part}",
+		Example: SlowTogether{NodeOrLink{"node3"}, examplePart, 2.2, 1.01}, Severity: Warning,
+		Text: "{Nodes} is slow only while the others measure too: {Part}",
 		Details: []string{
 			"Once more: {Repeated} times; alone: {Alone} times. What it shares with the others is short, such as a switch or an uplink.",
 		},
 		Doc: "It is slow in the rounds, twice, and as fast as the others when it is alone.",
 	},
 	{
-		Example: SlowOnce{"node3", examplePart, 1.01}, Severity: Info,
-		Text: "{Name} was slow once while the others measured too: {Part}",
+		Example: SlowOnce{NodeOrLink{"node3"}, examplePart, 1.01}, Severity: Info,
+		Text: "{Nodes} was slow once while the others measured too: {Part}",
 		Details: []string{
 			"Alone: {Alone} times. It was not measured with the others once more, so that there is no verdict on it.",
 		},
@@ -201,13 +218,13 @@ var patterns = []Entry{
 	},
 	{
 		Example: NoSlowNode{
-			"node or link",
+			true,
 			1.01,
 			1.02,
 			1.03,
 			1.1,
 			1.2,
-			[]Cleared{{"node3", 1.4, 1.01, 1.02}},
+			[]Cleared{{NodeOrLink{"node3"}, 1.4, 1.01, 1.02}},
 		}, Severity: Info,
 		Text: "no {What} is slow[ (nodes within {Nodes}, pairs within {Pairs})][ (halves within {Halves})]",
 		Details: []string{

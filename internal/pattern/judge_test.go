@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"busbar/internal/needs"
+	"busbar/internal/notice"
 	"busbar/internal/stats"
 )
 
@@ -203,13 +204,16 @@ func TestSlowTogether(t *testing.T) {
 		c := sound(6, 0.01, 3)
 		c.shared[4] = 2
 		v := c.run(t, k.kind)
-		if text := texts(v, names(6))[0]; !slices.Equal(accused(v, stats.SlowTogether), []string{"[4]"}) || !strings.Contains(text, "node5 is slow only while the others measure too") ||
-			!strings.Contains(text, "2.0") || !strings.Contains(text, "Once more: ") {
+		f, _ := v.Notices(names(6))[0].Fact.(notice.SlowTogether)
+		if !slices.Equal(accused(v, stats.SlowTogether), []string{"[4]"}) || !slices.Equal(f.Nodes, []string{"node5"}) ||
+			f.Part.Times < 1.95 || f.Repeated < 1.95 || f.Part.Halves != (k.kind == Halves) {
 			t.Errorf("%s: %q", k.kind, texts(v, names(6)))
 		}
 		c.once = true
 		v = c.run(t, k.kind)
-		if text := texts(v, names(6))[0]; len(v.Found()) > 0 || !strings.HasPrefix(text, "no node") || !strings.Contains(text, "node5 took ") || !strings.Contains(text, " once more, ") {
+		none, _ := v.Notices(names(6))[0].Fact.(notice.NoSlowNode)
+		if len(v.Found()) > 0 || none.What != (k.kind == Pairs) || len(none.Suspects) != 1 ||
+			!slices.Equal(none.Suspects[0].Nodes, []string{"node5"}) || none.Suspects[0].Repeated == 0 {
 			t.Errorf("%s, once: %q", k.kind, texts(v, names(6)))
 		}
 	}
@@ -238,8 +242,9 @@ func TestSlowOnce(t *testing.T) {
 		times = append(times, c.time(g, alone))
 	}
 	v := Judge(Pairs, 6, times)
-	if text := texts(v, names(6))[0]; !slices.Equal(accused(v, stats.SlowOnce), []string{"[4]"}) || !strings.HasPrefix(text, "node5 was slow once while the others measured too") {
-		t.Errorf("%q", text)
+	f, _ := v.Notices(names(6))[0].Fact.(notice.SlowOnce)
+	if !slices.Equal(accused(v, stats.SlowOnce), []string{"[4]"}) || !slices.Equal(f.Nodes, []string{"node5"}) {
+		t.Errorf("%+v", f)
 	}
 	want := []int{2, 4}
 	if got := Repeats(Pairs, 6, []Verdict{v}); !slices.Equal(got, want) {
@@ -283,7 +288,8 @@ func TestANodeWithAFastPairIsNotNamed(t *testing.T) {
 		v := c.run(t, Pairs)
 		text := strings.Join(texts(v, names(k.nodes)), "\n")
 		for _, s := range v.Found() {
-			if !s.isLink() {
+			f, _ := s.fact(Pairs, names(k.nodes)).(notice.SlowNode)
+			if !f.Part.Link || !slices.Equal(f.Nodes, []string{names(k.nodes)[s.Nodes[0]], names(k.nodes)[s.Nodes[1]]}) {
 				t.Errorf("%d nodes: %s", k.nodes, text)
 			}
 		}

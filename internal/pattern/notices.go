@@ -2,7 +2,6 @@ package pattern
 
 import (
 	"math"
-	"strings"
 
 	"busbar/internal/notice"
 	"busbar/internal/stats"
@@ -38,13 +37,13 @@ func (v *Verdict) Notices(hosts []string) (all []notice.Notice) {
 
 // nothing is that no node is slow, and how far apart the nodes are.
 func (v *Verdict) nothing(hosts []string) notice.Fact {
-	f := notice.NoSlowNode{What: "node"}
+	f := notice.NoSlowNode{}
 	if v.Kind == Pairs {
 		if v.Pairs.PairSpread == 0 {
 			return notice.NothingToCompare{}
 		}
 		f = notice.NoSlowNode{
-			What: "node or link", Nodes: notice.Within(v.Pairs.Spread), Pairs: notice.Within(v.Pairs.PairSpread),
+			What: true, Nodes: notice.Within(v.Pairs.Spread), Pairs: notice.Within(v.Pairs.PairSpread),
 		}
 	} else {
 		if v.Halves.Spread == 0 {
@@ -56,7 +55,7 @@ func (v *Verdict) nothing(hosts []string) notice.Fact {
 		f.Noise, f.Unseen = notice.Within(math.Exp(2*v.noise)), notice.Within(math.Exp(3*v.noise))
 	}
 	for _, s := range v.Suspects {
-		c := notice.Cleared{Name: s.name(hosts), Times: times(s.Together)}
+		c := notice.Cleared{Nodes: s.nodes(hosts), Times: times(s.Together)}
 		if s.Again {
 			c.Alone = times(s.Alone)
 			if s.Twice {
@@ -68,31 +67,26 @@ func (v *Verdict) nothing(hosts []string) notice.Fact {
 	return f
 }
 
-// name is "node3", "link node1+node4".
-func (s *Suspect) name(hosts []string) string {
-	if s.isLink() {
-		return "link " + hosts[s.Nodes[0]] + "+" + hosts[s.Nodes[1]]
+// nodes are the suspect's node, or the two of its link.
+func (s *Suspect) nodes(hosts []string) (nodes notice.NodeOrLink) {
+	for _, i := range s.Nodes {
+		nodes = append(nodes, hosts[i])
 	}
-	return hosts[s.Nodes[0]]
+	return nodes
 }
 
 func (s *Suspect) fact(kind string, hosts []string) notice.Fact {
-	part := notice.SlowPart{
-		Name: strings.TrimPrefix(
-			s.name(hosts),
-			"link ",
-		), Link: s.isLink(), Halves: kind == Halves, Times: times(s.Together), Slow: s.Slow,
-		Of: s.Of,
-	}
+	nodes := s.nodes(hosts)
+	part := notice.SlowPart{Link: s.isLink(), Halves: kind == Halves, Times: times(s.Together), Slow: s.Slow, Of: s.Of}
 	switch s.Standing {
 	case stats.Slow:
-		return notice.SlowNode{Name: s.name(hosts), Part: part, Alone: times(s.Alone)}
+		return notice.SlowNode{Nodes: nodes, Part: part, Alone: times(s.Alone)}
 	case stats.SlowTogether:
-		return notice.SlowTogether{Name: s.name(hosts), Part: part, Repeated: times(s.Repeated), Alone: times(s.Alone)}
+		return notice.SlowTogether{Nodes: nodes, Part: part, Repeated: times(s.Repeated), Alone: times(s.Alone)}
 	case stats.SlowOnce:
-		return notice.SlowOnce{Name: s.name(hosts), Part: part, Alone: times(s.Alone)}
+		return notice.SlowOnce{Nodes: nodes, Part: part, Alone: times(s.Alone)}
 	}
-	return notice.SlowNode{Name: s.name(hosts), Part: part, NotYet: true}
+	return notice.SlowNode{Nodes: nodes, Part: part, NotYet: true}
 }
 
 // times is a natural logarithm as a factor.
