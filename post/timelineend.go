@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"busbar/internal/units"
 	"busbar/post/timeline"
@@ -98,14 +97,11 @@ func (s *timelineSheet) answers() {
 func (s *timelineSheet) advice() {
 	var texts []string
 	for _, a := range s.Advice {
-		why := a.Why()
-		if a.Gain > 0 {
-			why = strings.TrimPrefix(fmt.Sprintf("%s; worth %s a %s at most", why, ms(a.Gain), s.Per()), "; ")
+		text := a.Says() + " (" + a.Why()
+		if gain := s.Worth(a).String(); gain != "" {
+			text += "; " + gain
 		}
-		text := a.Says()
-		if why != "" {
-			text += " (" + why + ")"
-		}
+		text += ")"
 		if source := a.Source(); source != "" {
 			text += " [" + source + "]"
 		}

@@ -1,7 +1,5 @@
 package notice
 
-import "busbar/internal/units"
-
 // Notices on the report itself, and on timelines in its first lines.
 
 // LeftOut is what of a report has no room, as a code.
@@ -50,9 +48,8 @@ type ReportLeftOut struct {
 
 // TryFirst is the advice on a timeline with the largest gain.
 type TryFirst struct {
-	Advice AdviceOf      `json:"advice"`
-	Gain   units.Seconds `json:"gain_s,omitempty"` // at most,
-	Per    string        `json:"per"`              // step or recording
+	Advice AdviceOf `json:"advice"`
+	Gain   *Gain    `json:"gain,omitempty"` // nil: unknown
 }
 
 // AdviceOf is a fact whose advice is stated.
@@ -77,8 +74,8 @@ var reports = []Entry{
 		Doc:  "The report has more to show than fits a page. The rule in the text decides what it shows.",
 	},
 	{
-		Example: TryFirst{AdviceOf{Kept{HostBoundStep{Idle: 0.03, Span: 0.1, Per: "step"}}}, 0.01, "step"}, Severity: Info,
-		Text: "to try first: {Advice}[ (worth at most {Gain} per {Per})]",
+		Example: TryFirst{AdviceOf{Kept{HostBoundStep{Idle: 0.03, Span: 0.1, Per: "step"}}}, &Gain{0.01, "step"}}, Severity: Info,
+		Text: "to try first: {Advice}[ ({Gain})]",
 		Doc:  "The piece of advice on the timeline with the largest gain. Its own code has the details.",
 	},
 	{

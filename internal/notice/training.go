@@ -1,11 +1,28 @@
 package notice
 
-import "busbar/internal/units"
+import (
+	"fmt"
+
+	"busbar/internal/units"
+)
 
 // Notices with advice on a training job, from its timeline. Times are per step, or per recording where it has no steps.
 
 // Span is what times are per: "step" or "recording".
 type Span string
+
+// Gain is what a piece of advice can save at most; zero where that is unknown.
+type Gain struct {
+	Time units.Seconds `json:"time_s"`
+	Per  Span          `json:"per"`
+}
+
+func (g Gain) String() string {
+	if g.Time == 0 {
+		return ""
+	}
+	return fmt.Sprintf("worth at most %v per %s", g.Time, g.Per)
+}
 
 // Waiting is how much of the time of communication may be waiting for other ranks.
 type Waiting uint8

@@ -1,8 +1,10 @@
 package timeline
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"busbar/internal/notice"
@@ -232,6 +234,22 @@ func TestAdvice(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a piece of advice can save is a value with its unit; JSON has what it is based on.
+func TestWorthOfAdvice(t *testing.T) {
+	tl := healthy()
+	a := Advice{topicBalance, 4, notice.OneRankRead{}}
+	if got := tl.Worth(a); got != (notice.Gain{Time: 0.004, Per: "step"}) {
+		t.Errorf("%+v", got)
+	}
+	if a.Gain = 0; tl.Worth(a).String() != "" {
+		t.Errorf("%v", tl.Worth(a))
+	}
+	text, err := json.Marshal(a)
+	if err != nil || !strings.Contains(string(text), `"why":"`+a.Why()+`"`) {
+		t.Errorf("%s, %v", text, err)
 	}
 }
 

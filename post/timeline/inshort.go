@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"busbar/internal/notice"
-	"busbar/internal/units"
 )
 
 // InShort are the main facts: what the time goes to, whether communication overlaps, who waits for whom.
@@ -26,10 +25,11 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 		}
 	}
 	if len(t.Advice) > 0 {
-		first := t.Advice[0]
-		all = append(all, notice.TryFirst{
-			Advice: notice.AdviceOf{Kept: notice.Kept{Fact: first.Fact}}, Gain: units.Seconds(first.Gain / 1e3), Per: y.per,
-		})
+		first := notice.TryFirst{Advice: notice.AdviceOf{Kept: notice.Kept{Fact: t.Advice[0].Fact}}}
+		if gain := y.gain(t.Advice[0]); gain.Time > 0 {
+			first.Gain = &gain
+		}
+		all = append(all, first)
 	}
 	return all
 }
@@ -57,6 +57,11 @@ func (y typical) hiding() notice.Fact {
 	}
 	return notice.OverlapShare{Share: c.percents(overlapOf, commOf)}
 }
+
+// Worth is what a piece of advice can save.
+func (t *Timeline) Worth(a Advice) notice.Gain { return t.typically().gain(a) }
+
+func (y typical) gain(a Advice) notice.Gain { return notice.Gain{Time: seconds(a.Gain), Per: y.span()} }
 
 // Per is what the gain of advice is for: a step where all GPUs have some, else the recording.
 func (t *Timeline) Per() string { return t.typically().per }

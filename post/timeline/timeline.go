@@ -338,7 +338,7 @@ func (a Advice) Says() string { return notice.ToDo(a.Fact) }
 func (a Advice) Why() string { return notice.Message(a.Fact) }
 
 // Source is the page that the advice comes from.
-func (a Advice) Source() string { return notice.Find(a.Code()).Source }
+func (a Advice) Source() string { return notice.Source(a.Fact) }
 
 // MarshalJSON writes the code and the parameters, and the texts made of them.
 func (a Advice) MarshalJSON() ([]byte, error) {
@@ -346,7 +346,7 @@ func (a Advice) MarshalJSON() ([]byte, error) {
 		Topic      string      `json:"topic"`
 		Code       notice.Code `json:"code"`
 		Says       string      `json:"says"`
-		Word       string      `json:"word"` // of its name, that suggests communication
+		Why        string      `json:"why"`
 		Gain       float64     `json:"gain_ms"`
 		Source     string      `json:"source,omitempty"`
 		Parameters notice.Fact `json:"parameters"`
