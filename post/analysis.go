@@ -1,11 +1,7 @@
 package main
 
 import (
-	_ "embed"
-	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"busbar/internal/coll"
 	"busbar/internal/document"
@@ -14,71 +10,66 @@ import (
 	"busbar/post/analysis"
 )
 
-// analyst writes the facts of a comparison, each a sentence.
-type analyst struct {
-	*findings
-	b strings.Builder
-}
+// analyst derives the facts of a comparison.
+type analyst struct{ *findings }
 
-// writeAnalysis writes the headlines, what cannot be said, and then everything behind them.
-func (f *findings) writeAnalysis(w io.Writer) error {
-	a := &analyst{findings: f}
-	a.paragraph("", "Comparison of backends")
-	if f.rehearsed > 0 {
-		a.paragraph("", simulatedWords)
+// analysis is the headlines, what the results lack, and then all facts.
+func (f *findings) analysis() *document.Document {
+	a := &analyst{f}
+	d := f.document("Comparison of backends")
+	short := &document.Section{Title: "In short"}
+	if headlines := sentences(d, a.headlines()); headlines != nil {
+		items := document.Items{Numbered: true}
+		for _, text := range headlines {
+			items.All = append(items.All, document.Item{Text: text})
+		}
+		short.Add(items)
+	} else {
+		short.Add(document.Paragraph("No significant result."))
 	}
-	a.section("In short")
-	headlines := a.headlines()
-	for i, fact := range headlines {
-		a.paragraph(fmt.Sprintf("%d. ", i+1), notice.Message(fact)+".")
-	}
-	if headlines == nil {
-		a.paragraph("", "No significant result.")
-	}
-	a.part("Missing", a.gaps())
+	d.Add(short)
+	d.Add(factSection(d, "Missing", a.gaps())...)
 	families := a.analysed()
 	for _, family := range families {
+		parts := slices.Concat(
+			factSection(d, "Which backend is faster", a.faster(family)),
+			factSection(d, "Where bandwidth saturates", a.saturation(family)),
+			factSection(d, "How time grows with size", a.growth(family)),
+			factSection(d, "How time grows with the world", a.scaling(family)),
+		)
 		if len(families) > 1 {
-			fmt.Fprintf(&a.b, "\n\n%s\n%s\n", family.FamilyTitle(), strings.Repeat("=", len(family.FamilyTitle())))
+			parts = []document.Block{&document.Section{Title: family.FamilyTitle(), Blocks: parts}}
 		}
-		a.part("Which backend is faster", a.faster(family))
-		a.part("Where bandwidth saturates", a.saturation(family))
-		a.part("How time grows with size", a.growth(family))
-		a.part("How time grows with the world", a.scaling(family))
+		d.Add(parts...)
 	}
-	a.section("How to read this")
-	for line := range strings.Lines(reading) {
-		a.paragraph("- ", line)
-	}
-	_, err := io.WriteString(w, a.b.String())
-	return err
+	d.Add(&document.Section{Title: "How to read this", Blocks: []document.Block{reading}})
+	return d
 }
 
-//go:embed analysis.txt
-var reading string
-
-// paragraph writes wrapped text; its lines but the first are set in as far as the first word stands.
-func (a *analyst) paragraph(first, text string) {
-	for i, line := range document.Wrap(text, 100-len(first)) {
-		if i > 0 {
-			first = strings.Repeat(" ", len(first))
-		}
-		a.b.WriteString(first + line + "\n")
-	}
+var reading = document.List{
+	"Times are medians of one operation; ratios are of times. " + unitWords,
+	"A difference is significant where the 95 % CI of the ratio excludes 1. Each comparison has a false-positive rate " +
+		"of 5 %: of 20, one may be wrong.",
+	"A CI within one launch does not cover other launches, which may differ by more. From 6 launches on, CIs are over " +
+		"launches; of 2 to 5 launches, the minimum and the maximum are given.",
+	"Bandwidth is saturated from the size on from which bus bandwidth stays within 10 % of its maximum.",
 }
 
-func (a *analyst) section(title string) {
-	fmt.Fprintf(&a.b, "\n%s\n%s\n", title, strings.Repeat("-", len([]rune(title))))
-}
-
-func (a *analyst) part(title string, facts []notice.Fact) {
+// factSection is a section of facts, if there are any.
+func factSection(d *document.Document, title string, facts []notice.Fact) []document.Block {
 	if facts == nil {
-		return
+		return nil
 	}
-	a.section(title)
+	return []document.Block{&document.Section{Title: title, Blocks: []document.Block{document.List(sentences(d, facts))}}}
+}
+
+// sentences are facts as sentences, which the document reports.
+func sentences(d *document.Document, facts []notice.Fact) (texts []string) {
 	for _, fact := range facts {
-		a.paragraph("- ", notice.Message(fact)+".")
+		d.Report(notice.New(fact))
+		texts = append(texts, notice.Text(fact))
 	}
+	return texts
 }
 
 // analysed are the families that sentences are about: those of throughput mode, or all where there is none.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/post/plot"
 )
@@ -20,7 +21,10 @@ type output struct {
 
 // comparison writes the report that sets backends side by side.
 func (r *reporter) comparison(ctx context.Context, f *findings) error {
-	outputs := append(f.tables(), output{"full_results.md", f.writeFull}, output{"summary_by_config.md", f.writeSummary}, output{"analysis.txt", f.writeAnalysis})
+	outputs := append(f.tables(),
+		output{"full_results.md", written(f.fullResults, document.Markdown)},
+		output{"summary_by_config.md", written(f.summary, document.Markdown)},
+		output{"analysis.txt", written(f.analysis, document.Text)})
 	pictures, passed := plot.Comparison(f.points(), pictured)
 	for _, p := range pictures {
 		outputs = append(outputs, output{p.Name + ".png", p.WritePNG})
@@ -37,6 +41,11 @@ func (r *reporter) comparison(ctx context.Context, f *findings) error {
 	}
 	f.noteStale(r.out, outputs)
 	return nil
+}
+
+// written writes a document once it is asked for.
+func written(of func() *document.Document, format document.Format) func(io.Writer) error {
+	return func(w io.Writer) error { return of().Write(w, format) }
 }
 
 // pictured is the size in bytes at which backends are set side by side in a picture of their own.

@@ -44,8 +44,8 @@ func (f *footnotes) mark(group, text string) string {
 	return fmt.Sprint(i + 1)
 }
 
-// marks refer to the footnotes of notices.
-func (f *footnotes) marks(all notice.List) string {
+// marks refer to the footnotes of notices and of other texts.
+func (f *footnotes) marks(all notice.List, texts ...string) string {
 	var numbers []string
 	for _, k := range all {
 		if f.shows(k.Code()) {
@@ -53,19 +53,9 @@ func (f *footnotes) marks(all notice.List) string {
 			f.report(k.Fact)
 		}
 	}
-	return bracketed(numbers)
-}
-
-// marksOf refer to the footnotes of texts.
-func (f *footnotes) marksOf(texts []string) string {
-	var numbers []string
 	for _, t := range texts {
 		numbers = append(numbers, f.mark(t, t))
 	}
-	return bracketed(numbers)
-}
-
-func bracketed(numbers []string) string {
 	if numbers == nil {
 		return ""
 	}

@@ -96,9 +96,6 @@ func (a *analyst) winner(first, other analysis.Contender, family analysis.Condit
 	return nil
 }
 
-// who is the name of a contender, with a mark if it was simulated.
-func (a *analyst) who(c analysis.Contender) string { return a.name[c] + mark(c) }
-
 func sizeRatio(under analysis.Condition, r stats.Ratio) notice.SizeRatio {
 	return notice.SizeRatio{
 		At: units.Bytes(under.SizeBytes), Factor: units.Factor(r.Value), Interval: analysis.IntervalOf(r),

@@ -125,7 +125,7 @@ func ratioSection(m *analysis.Measurements, first, other analysis.Contender, dat
 			words, about = "", append(about, notice.Message(why))
 		}
 		table.Row(coll.FormatSize(under.SizeBytes, true), units.Duration(was.Value), units.Duration(now.Value),
-			units.Times(r.Value), say.Span(r), words, notes.marksOf(about))
+			units.Times(r.Value), say.Span(r), words, notes.marks(nil, about...))
 		one := shownRatio{under.Title(), under.SizeBytes, was.Value, now.Value, r.Value, 0, 0, words}
 		if r.Basis != stats.NoBounds {
 			one.Lo, one.Hi = r.Lo, r.Hi

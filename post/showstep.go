@@ -99,7 +99,7 @@ func stepRatios(g *steps.Group, notes *footnotes) *document.Table {
 			factor(f.SlowerComm),
 			factor(f.SpeedUp),
 			hundredth(f.Efficiency),
-			notes.marksOf(footnotesOf(p)),
+			notes.marks(nil, footnotesOf(p)...),
 		)
 	}
 	return t

@@ -58,7 +58,7 @@ func header(c draw.Canvas, titled string, subtitle []string, rehearsed bool) vg.
 		c.SetColor(alarm)
 		c.Fill(vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: y - strip}, Max: c.Max}.Path())
 		white := strong(bodySize, paper)
-		white.put(c, c.Center().X, y-strip/2-white.cap()/2, 0.5, "REHEARSED: no device was measured; these figures say nothing about hardware")
+		white.put(c, c.Center().X, y-strip/2-white.cap()/2, 0.5, "SIMULATED: no device was measured; these values are not about hardware")
 		y -= strip
 	}
 	y -= margin
@@ -126,7 +126,7 @@ func (l *layout) at(x, y float64) vg.Point {
 // watermark writes the mark of a rehearsal across an area.
 func watermark(c draw.Canvas) {
 	mid := c.Center()
-	strong(58, ghost).putTurned(c, mid.X, mid.Y, math.Pi/9, "REHEARSED")
+	strong(58, ghost).putTurned(c, mid.X, mid.Y, math.Pi/9, "SIMULATED")
 }
 
 // grid draws the lines behind the curves, and the mark of a rehearsal.

@@ -88,7 +88,7 @@ func checkSVG(t *testing.T, name string, f Figure, svg []byte) {
 	text := svgText(t, svg)
 	wanted := []string{f.Title, f.X.Label, f.Y.Label}
 	if f.Rehearsed {
-		wanted = append(wanted, "REHEARSED: no device was measured")
+		wanted = append(wanted, "SIMULATED: no device was measured")
 	}
 	for _, c := range f.Curves {
 		wanted = append(wanted, strings.Fields(c.Label)[0])

@@ -41,7 +41,7 @@ func TestRatios(t *testing.T) {
 	if err := figs[1].WriteSVG(&svg); err != nil {
 		t.Fatal(err)
 	}
-	for _, words := range []string{"REHEARSED", "time of B / time of A", "Around 1: within 3 %", "12 ranks"} {
+	for _, words := range []string{"SIMULATED", "time of B / time of A", "Around 1: within 3 %", "12 ranks"} {
 		if !strings.Contains(svg.String(), words) {
 			t.Errorf("the picture does not say %q", words)
 		}

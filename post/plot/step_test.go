@@ -83,7 +83,7 @@ func TestStepPictures(t *testing.T) {
 				t.Errorf("%s has no %q", name, want)
 			}
 		}
-		if is := strings.Contains(text, "REHEARSED: no device was measured"); is != strings.HasPrefix(name, "rehearsed") {
+		if is := strings.Contains(text, "SIMULATED: no device was measured"); is != strings.HasPrefix(name, "rehearsed") {
 			t.Errorf("%s: said to be rehearsed is %v", name, is)
 		}
 	}
