@@ -21,7 +21,7 @@ const unitWords = "Sizes are powers of 1024, GB/s are 1e9 bytes per second."
 func (f *findings) document(title string) *document.Document {
 	d := &document.Document{Kind: "comparison", Title: title}
 	if f.rehearsed > 0 {
-		d.Add(document.Callout(simulatedWords))
+		d.Add(document.Callout{Severity: notice.Warning, Text: simulatedWords})
 	}
 	return d
 }
