@@ -316,7 +316,7 @@ func TestComparePaired(t *testing.T) {
 		}
 		want := fmt.Sprintf("both sides were measured in the same %s", c.paired)
 		if c.paired == "" {
-			want = "so the sides are compared as unpaired"
+			want = "compared as unpaired"
 		}
 		if !strings.Contains(strings.Join(strings.Fields(text.String()), " "), want) {
 			t.Errorf("%+v: not said: %s\n%s", c, want, &text)
@@ -348,7 +348,7 @@ func TestCompareWithoutAPair(t *testing.T) {
 	if err := run(t.Context(), []string{"compare", "-o", out, a, b}, &text, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	if said := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(said, " - - - inconclusive ") || !strings.Contains(said, "no block has a time of both sides") {
+	if said := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(said, " - - - inconclusive ") || !strings.Contains(said, "no block measured this point on both sides") {
 		t.Errorf("no ratio is not said:\n%s", &text)
 	}
 	if drawn, _ := filepath.Glob(filepath.Join(out, "*.png")); len(drawn) != 2 { // a mode each

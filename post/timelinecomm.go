@@ -170,7 +170,7 @@ func (s *timelineSheet) collectives() {
 	s.left(len(all), len(t.rows))
 	text := overRanks(all, func(c timeline.Collective) int { return c.Ranks })
 	if s.NonBlocking() {
-		s.say(text + "Each is on its way from the call that begins it to the call that sees its end, beside others; so there is no busbw.")
+		s.say(text + "A collective lasts from the call that begins it to the call that detects its end, beside others; so it has no busbw.")
 		s.groups(d)
 		return
 	}

@@ -101,7 +101,7 @@ func TestTimelineOfOwnStepsOnHosts(t *testing.T) {
 	}
 	for where, text := range map[string]string{"screen": out.String(), "page": string(page)} {
 		text = strings.Join(strings.Fields(text), " ")
-		for _, want := range []string{"median of 2 ranks", "(2 ranks)", "beside others; so there is no busbw"} {
+		for _, want := range []string{"median of 2 ranks", "(2 ranks)", "so it has no busbw"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: no %q in %s", where, want, text)
 			}

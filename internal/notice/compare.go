@@ -293,13 +293,13 @@ const (
 var comparisons = []Entry{
 	{
 		Example: Regression{14, 14, 1.22, "8 B"}, Severity: Warning, Source: compareSource,
-		Text: "{Points} of {Of point} worse; the largest ratio of times is {Ratio} ({Where})",
+		Text: "{Points} of {Of point} slower; largest ratio of times {Ratio} ({Where})",
 		Doc: `The time of these points is longer than on the first side, by more than launches of one side differ.
 			--fail-above sets the ratio that makes the exit status 7.`,
 	},
 	{
 		Example: Speedup{14, 14, 0.82, "8 B"}, Severity: Info, Source: compareSource,
-		Text: "{Points} of {Of point} better; the smallest ratio of times is {Ratio} ({Where})",
+		Text: "{Points} of {Of point} faster; smallest ratio of times {Ratio} ({Where})",
 		Doc:  "The time of these points is shorter than on the first side, by more than launches of one side differ.",
 	},
 	{
@@ -314,7 +314,7 @@ var comparisons = []Entry{
 	{
 		Example:  LaunchesMissing{14, []Having{{"A", 1}, {"B", 1}}, 4, LaunchesPerSide, true},
 		Severity: Warning, Source: compareSource,
-		Text:    "too few launches at {Points point} ({Have}): a verdict takes {Needed} {What}",
+		Text:    "{Points point} without a verdict ({Have}): a verdict needs {Needed} {What}",
 		Details: []string{"[{Extreme}.]"},
 		Advice:  takeTurns,
 		Doc: `Two launches of one program may differ by more than either shows, so a verdict takes four launches per
@@ -322,7 +322,7 @@ var comparisons = []Entry{
 	},
 	{
 		Example: FewPairs{1, "launch", 6}, Severity: Info, Source: compareSource,
-		Text: "only {Shared pair} (both sides in the same {Held}), so the sides are compared as unpaired: pairs count from {Needed} on",
+		Text: "only {Shared pair} (both sides in the same {Held}): compared as unpaired; pairing needs {Needed}",
 		Doc:  "With fewer pairs no verdict is possible from pairs. Unpaired sides never seem more different than they are.",
 	},
 	{
@@ -334,18 +334,18 @@ var comparisons = []Entry{
 	{
 		Example:  VerdictBasis{14, Assignments{N: 70}, 0.05, 0.95},
 		Severity: Info, Source: compareSource,
-		Text:    "p covers {Points point} together, from {Ways}: with no difference, at most {Alpha} of comparisons have a worse or better anywhere",
+		Text:    "family-wise false-positive rate: at most {Alpha} ({Points point}, {Ways})",
 		Details: []string{"Intervals have {Confidence} confidence, each for its point alone."},
 		Doc:     "The error rate holds for all points of a comparison together (step-down max-T, docs/compare.md).",
 	},
 	{
 		Example: LimitExceeded{0.05}, Severity: Error, Source: "--fail-above",
-		Text: "worse by more than the {Limit} of --fail-above",
+		Text: "slower by more than the {Limit} of --fail-above",
 		Doc:  "The verdict is worse and the ratio of times is over the limit of this point; the exit status is 7.",
 	},
 	{
 		Example: LimitChecked{14, 1, 2, 3}, Severity: Info, Source: "--fail-above",
-		Text:    "--fail-above: {Worse point} worse by more than allowed[, {Failed point} failed more often than before]",
+		Text:    "--fail-above: {Worse point} slower by more than allowed[, {Failed point} failed more often than before]",
 		Details: []string{"[{Inconclusive point} inconclusive.]", "[{Missing point} missing on the second side.]"},
 		Doc: `What --fail-above, or fail_above in the file of thresholds, found. Inconclusive and missing points exceed
 			nothing. It is an error where the exit status is 7.`,
@@ -363,14 +363,14 @@ var comparisons = []Entry{
 	{
 		Example:  MissingPoints{"A", "all_reduce float32 sum, out-of-place, throughput mode, 2 ranks", []string{"16 MiB"}},
 		Severity: Warning, Source: compareSource,
-		Text: "only in {OnlyIn}: {Of}: {Points}",
+		Text: "measured only in {OnlyIn}: {Of}: {Points}",
 		Doc: `These points have no partner under the same conditions on the other side, so they are not compared. It is
 			a warning where the second side lacks them.`,
 	},
 	{
 		Example:  SidesDiffer{"library", Values{"Open MPI 4.1.4"}, Values{"MPICH 4.0.2", "Open MPI 4.1.4"}},
 		Severity: Info, Source: compareSource,
-		Text: "{Property}: {A} | {B}",
+		Text: "{Property} differs: {A} | {B}",
 		Doc:  "The runs of the two sides differ in this too. It may be the cause of a difference in times, or not.",
 	},
 	{
@@ -385,7 +385,7 @@ var comparisons = []Entry{
 	},
 	{
 		Example: NoPair{"block"}, Severity: Warning, Source: compareSource,
-		Text: "no {Held} has a time of both sides",
+		Text: "no {Held} measured this point on both sides",
 		Doc:  "The sides are compared within launches or blocks, and none of them measured this point on both sides.",
 	},
 	{

@@ -312,7 +312,7 @@ var headlines = []Entry{
 	{
 		Example:  RecordsCombined{14, 7},
 		Severity: Info,
-		Text:     "{Records record} with a time are {Points point} of curves",
+		Text:     "{Records record} with a time form {Points point} of curves",
 		Doc: `Records of one message size, from several launches, cycles or rows of a table, are one point of a
 			curve.`,
 	},

@@ -297,7 +297,7 @@ var ncclDiffer = []Entry{
 	{
 		Example:  SettingsNotRecorded{"A"},
 		Severity: Warning,
-		Text:     "{Log} has no setting: which variables were set there is unknown",
+		Text:     "{Log} records no settings: which variables were set there is unknown",
 		Advice:   "record the log with ENV in NCCL_DEBUG_SUBSYS",
 		Doc:      "NCCL records settings only with ENV in NCCL_DEBUG_SUBSYS.",
 	},

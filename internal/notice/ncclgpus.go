@@ -215,7 +215,7 @@ var ncclGPUs = []Entry{
 		Example:  GPUsFar{"SYS", SearchResult{"4", 2, 12, 12, "SYS/PIX"}, NVIDIA},
 		Severity: Info,
 		Source:   environmentDoc + "NCCL_P2P_LEVEL",
-		Text:     "rings within a host go {Path}: not all GPUs have NVLink, or NCCL does not see it",
+		Text:     "intra-node rings go {Path}: not all GPUs have NVLink, or NCCL does not detect it",
 		Details:  []string{"{Search}."},
 		Doc:      "NCCL's search over the topology prints the worst path of each pattern.",
 	},

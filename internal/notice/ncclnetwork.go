@@ -282,7 +282,7 @@ var ncclNetwork = []Entry{
 		Example:  NICFar{"SYS", SearchResult{"4", 2, 24, 12, "NVL/SYS"}, NVIDIA},
 		Severity: Info,
 		Source:   environmentDoc + "NCCL_NET_GDR_LEVEL",
-		Text:     "the path from a GPU to its NIC goes {Path}",
+		Text:     "a GPU reaches its NIC {Path}",
 		Details:  []string{"{Search}."},
 		Doc: `NCCL's search over the topology prints the worst path of each pattern. It is a warning between processors
 			(SYS).`,

@@ -420,7 +420,7 @@ var ncclRanks = []Entry{
 		Example:  FailedCalls{"6", []string{"init.cc:1798 -> 6"}},
 		Severity: Error,
 		Source:   runtimeDoc + ", Errors",
-		Text:     "NCCL calls failed ({Result}), and no warning states why",
+		Text:     "NCCL calls failed ({Result}) without a warning that states why",
 		Details:  []string{"{Lines...}"},
 		Advice:   "run again with NCCL_DEBUG=INFO; read what the program itself printed",
 		Doc:      "The log has lines such as “init.cc:1798 -> 6”, by which an error is passed on, and no warning.",

@@ -274,10 +274,10 @@ var preflights = []Entry{
 		Doc: "Most likely a firewall between the hosts refuses connections."},
 	{Example: OneClock{21e-9}, Text: "one host, one clock; a reading takes {Reading}",
 		Doc: "The ranks share a kernel, and so a clock."},
-	{Example: ClocksCompared{4, 1.5e-6}, Text: "the clocks of {Hosts host} are compared to {Uncertainty} by messages",
+	{Example: ClocksCompared{4, 1.5e-6}, Text: "the clocks of {Hosts host} are aligned by messages to within {Uncertainty}",
 		Doc: "Offsets of the hosts' clocks by ping-pong. Delays of ranks below the uncertainty cannot be told apart."},
 	{Example: ClocksUncertain{ClocksCompared{4, 300e-6}}, Severity: Warning,
-		Text: "the clocks of {Hosts host} are compared to {Uncertainty} only: shorter delays of ranks cannot be told apart",
+		Text: "the clocks of {Hosts host} are compared to {Uncertainty} only: shorter delays of ranks cannot be measured",
 		Advice: "let MPI use the fast network (UCX_NET_DEVICES, OMPI_MCA_btl_tcp_if_include, FI_PROVIDER), on hosts " +
 			"without other work",
 		Doc: "Offsets of the hosts' clocks are known to more than 100 us."},

@@ -150,8 +150,8 @@ var basisOf = map[stats.Basis]int{stats.NoBounds: 0, stats.WithinLaunch: 1, stat
 
 // warned are the notes on points by the kind of the warning.
 var warned = []string{
-	analysis.Bimodal:  "two modes: the median stands for one of them at most",
-	analysis.Drifting: "drift: times rose or fell while they were taken",
+	analysis.Bimodal:  "bimodal: the median describes at most one mode",
+	analysis.Drifting: "drift: times rose or fell during the measurement",
 }
 
 // alike is a list of numbers as one, where all are the same.

@@ -285,7 +285,7 @@ func (r form) modelsSection() *document.Section {
 	if len(r.Models) == 0 {
 		return s
 	}
-	t := table("operation~", "contender", "ranks>", "latency>", "bandwidth>", "n½>", "other laws from", "scatter>",
+	t := table("operation~", "contender", "ranks>", "latency>", "bandwidth>", "n½>", "pieces from", "scatter>",
 		"bounds")
 	models, left := upTo(r.Models, r.curves)
 	for _, one := range models {

@@ -146,12 +146,12 @@ func programFacts(f *facts, g *gathered) {
 		f.add(g.number, "Imported", "tool", s.Tool)
 		f.add(g.number, "Imported", "format", s.Format)
 		f.add(g.number, "Imported", "file", s.Path)
-		f.add(g.number, "Imported", "started, as it says", s.Started)
-		f.addMap(g.number, "Imported: said by who imported it", s.Given)
+		f.add(g.number, "Imported", "start, as recorded", s.Started)
+		f.addMap(g.number, "Imported: given at import", s.Given)
 		for _, text := range s.Deduced {
 			f.add(g.number, "Imported", "deduced", text)
 		}
-		f.addMap(g.number, "Imported: settings, as the tool says them", s.Settings)
+		f.addMap(g.number, "Imported: settings, as the tool reports them", s.Settings)
 		return
 	}
 	f.add(g.number, "Program", "tool", run.Tool)
@@ -171,7 +171,7 @@ func libraryFacts(f *facts, g *gathered) {
 	f.add(g.number, topic, "build id", lib.BuildID)
 	f.add(g.number, topic, "variant", g.run.Variant)
 	f.add(g.number, topic, "settings", g.run.Method.Settings().String())
-	f.addMap(g.number, topic+": parameters in force", lib.Parameters)
+	f.addMap(g.number, topic+": parameters", lib.Parameters)
 	for _, note := range lib.Notes {
 		f.add(g.number, topic, "note", note)
 	}

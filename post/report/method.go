@@ -81,9 +81,9 @@ func span(least, most, n int) (int, int) {
 
 // stopWords explain what ended the measuring of a point.
 var stopWords = map[string]string{
-	"precision": "the interval was as narrow as wanted",
-	"settled":   "more samples no longer narrowed the interval, or would have taken over twice the time for one case",
-	"budget":    "the time for one case was over",
+	"precision": "the 95 % CI reached the target",
+	"settled":   "more samples no longer narrowed the 95 % CI, or would have taken over twice the time for one case",
+	"budget":    "the time for one case was used up",
 	"maximum":   "the largest number of samples was reached",
 	"fixed":     "the number of iterations was given",
 }
@@ -116,38 +116,38 @@ func (w *way) facts(mode coll.Mode, runs int) (all []Fact) {
 		all = append(all, f)
 	}
 	if w.ours > 0 {
-		all = append(all, Fact{topic, "what rank times", []Value{{Text: meaning[mode]}}})
+		all = append(all, Fact{topic, "what is timed", []Value{{Text: meaning[mode]}}})
 	}
 	if n := w.records - w.ours; n > 0 {
-		all = append(all, Fact{topic, "what other tools time", []Value{{Text: fmt.Sprintf("%s as that tool took them, which may be otherwise", units.Count(n, "point"))}}})
+		all = append(all, Fact{topic, "other tools", []Value{{Text: fmt.Sprintf("%s measured by another tool, possibly in another way", units.Count(n, "point"))}}})
 	}
 	plain := func(text string, _ int) string { return text }
-	add("times of ranks and samples became one by", w.summaries, plain)
-	add("ranks were synchronised by", w.syncs, plain)
-	add("measuring ended because", w.stops, func(text string, n int) string {
+	add("aggregation of times", w.summaries, plain)
+	add("synchronisation of ranks", w.syncs, plain)
+	add("measurement ended because", w.stops, func(text string, n int) string {
 		if why := stopWords[text]; why != "" {
 			text += ": " + why
 		}
 		return fmt.Sprintf("%s (%s)", text, units.Count(n, "point"))
 	})
 	if w.samplesMost > 0 {
-		all = append(all, Fact{topic, "samples a point", []Value{{Text: between(w.samplesLeast, w.samplesMost)}}})
+		all = append(all, Fact{topic, "samples per point", []Value{{Text: between(w.samplesLeast, w.samplesMost)}}})
 	}
 	if w.batchMost > 0 {
-		all = append(all, Fact{topic, "operations a batch", []Value{{Text: between(w.batchLeast, w.batchMost)}}})
+		all = append(all, Fact{topic, "operations per batch", []Value{{Text: between(w.batchLeast, w.batchMost)}}})
 	}
-	all = append(all, Fact{topic, "95 % intervals", []Value{{Text: fmt.Sprintf("%d of %s have one of their own; it says how sure the median of that launch is, and not what another launch would give", w.intervals, units.Count(w.records, "point"))}}})
+	all = append(all, Fact{topic, "95 % CI", []Value{{Text: fmt.Sprintf("%d of %s have one; it is the uncertainty of the median of that launch, not the spread between launches", w.intervals, units.Count(w.records, "point"))}}})
 	if w.events > 0 {
 		all = append(all, Fact{topic, "device events", []Value{{Text: fmt.Sprintf("taken beside the clock at %d of %s", w.events, units.Count(w.records, "point"))}}})
 	}
-	add("data was checked by", w.checks, plain)
+	add("verification of data", w.checks, plain)
 	return all
 }
 
 // meaning is what a time of each mode is of.
 var meaning = map[coll.Mode]string{
-	coll.Throughput: "operations are issued back to back with one wait behind them; the time of one is that of all over their number",
-	coll.Latency:    "a barrier, then one operation alone; the time of an iteration is the longest of all ranks, and of rooted collectives from the first rank's start to the last rank's end",
+	coll.Throughput: "operations are issued back to back with one wait at the end; the time of one is the total divided by their number",
+	coll.Latency:    "a barrier, then one operation alone; the time of an iteration is the maximum over ranks, for rooted collectives from the first rank's start to the last rank's end",
 }
 
 // byCount are the texts, the most frequent first.
@@ -180,11 +180,11 @@ func methodFacts(f *facts, g *gathered) {
 	const topic = "Runs"
 	f.add(g.number, topic, "clock", m.Clock)
 	if m.Clock != "" {
-		f.add(g.number, topic, "one reading of the clock takes", units.Duration(m.ClockCost))
-		f.add(g.number, topic, "an iteration without an operation takes", nanoseconds(m.EmptyIteration))
+		f.add(g.number, topic, "time of one clock reading", units.Duration(m.ClockCost))
+		f.add(g.number, topic, "time of an empty iteration", nanoseconds(m.EmptyIteration))
 	}
 	if m.Precision > 0 {
-		f.add(g.number, topic, "wanted: half the interval within", fmt.Sprintf("%.3g %% of the median", 100*m.Precision))
+		f.add(g.number, topic, "target half-width of the 95 % CI", fmt.Sprintf("%.3g %% of the median", 100*m.Precision))
 	}
 	if m.Budget > 0 {
 		f.add(g.number, topic, "time for one case", units.Duration(m.Budget))
@@ -196,30 +196,30 @@ func methodFacts(f *facts, g *gathered) {
 	if m.Cycle > 1 {
 		f.add(g.number, topic, "cycles", fmt.Sprint(m.Cycle))
 	}
-	f.add(g.number, topic, "throughput counts the time of", m.Average)
+	f.add(g.number, topic, "aggregation over ranks (throughput)", m.Average)
 	switch m.CheckRounds {
 	case 0:
-		f.add(g.number, topic, "check of the data", "not asked for")
+		f.add(g.number, topic, "verification of data", "off")
 	default:
-		f.add(g.number, topic, "check of the data", units.Count(m.CheckRounds, "round")+" over every element")
+		f.add(g.number, topic, "verification of data", units.Count(m.CheckRounds, "round")+" over every element")
 	}
-	caches := "one place, warm caches"
+	caches := "one set, warm caches"
 	if m.Rotate > 0 {
 		caches = "rotate over " + size(m.Rotate)
 	}
 	f.add(g.number, topic, "buffers", caches)
 	if m.Aggregate > 1 {
-		f.add(g.number, topic, "operations issued as one", fmt.Sprint(m.Aggregate))
+		f.add(g.number, topic, "operations per launch", fmt.Sprint(m.Aggregate))
 	}
 	if m.EventStep > 0 {
-		f.add(g.number, topic, "step of the device's events", nanoseconds(m.EventStep))
+		f.add(g.number, topic, "resolution of device events", nanoseconds(m.EventStep))
 	}
-	f.add(g.number, topic, "settings beyond the library's defaults", m.Settings().String())
+	f.add(g.number, topic, "non-default settings", m.Settings().String())
 	if m.Deadline > 0 {
-		f.add(g.number, topic, "a point that hangs is given up after", units.Duration(m.Deadline))
+		f.add(g.number, topic, "deadline of a point", units.Duration(m.Deadline))
 	}
 	for _, s := range g.run.Setup {
-		f.add(g.number, topic, "done once before: "+s.What, units.Duration(s.Seconds))
+		f.add(g.number, topic, "before the first point: "+s.What, units.Duration(s.Seconds))
 	}
 }
 

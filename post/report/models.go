@@ -21,8 +21,8 @@ func (m *making) addModel(curve int, of analysis.Model) {
 }
 
 // modelsSay is what a table of models is to be read with.
-const modelsSay = "Times follow latency + size / bandwidth, or several such laws one after the other. Bandwidth is what the largest sizes come near, as busbw; " +
-	"n½ is the size that reaches half of it. What the measured sizes do not show is not claimed. Bounds of one launch are those of the scatter around the law; another launch may differ by more."
+const modelsSay = "Model: time = latency + size / bandwidth, or several such pieces in a row. Bandwidth is what the largest sizes approach, as busbw; " +
+	"n½ is the size that reaches half of it. Values that the measured sizes do not determine are left empty. Uncertainties of one launch come from the residuals; another launch may differ by more."
 
 // unmodelled is how many curves have no model, in a sentence.
 func (r *Report) unmodelled() string {
@@ -30,5 +30,5 @@ func (r *Report) unmodelled() string {
 	if n == 0 {
 		return ""
 	}
-	return units.Count(n, "curve") + " without a model: of under five sizes, with times that lie further than 25 % off any model, simulated, or oversubscribed."
+	return units.Count(n, "curve") + " without a model: fewer than five sizes, residuals over 25 %, simulated, or oversubscribed."
 }

@@ -7,8 +7,8 @@ import (
 
 func TestNothing(t *testing.T) {
 	for want, curves := range map[string][]Curve{
-		"Nothing stood out.":      {{Rehearsed: true}, {}},
-		"Nothing was looked for:": {{Rehearsed: true}, {Crowded: "4 ranks on 2 cores"}},
+		"No findings.":      {{Rehearsed: true}, {}},
+		"Not analysed:": {{Rehearsed: true}, {Crowded: "4 ranks on 2 cores"}},
 	} {
 		r := &Report{Curves: curves, Families: []Family{{}}, Axes: [][]int64{{}}}
 		var b strings.Builder

@@ -334,7 +334,7 @@ func zooms(p *tab, plot string) {
 	}
 	p.want("all sizes at first", reset+".disabled")
 	p.eval(mouse("pointermove", 0.5))
-	p.want("values under the pointer", `!document.querySelector("#curve-chart .readout").hidden && document.querySelector("#curve-chart .readout").textContent.includes("95 % interval")`)
+	p.want("values under the pointer", `!document.querySelector("#curve-chart .readout").hidden && document.querySelector("#curve-chart .readout").textContent.includes("95 % CI")`)
 	p.eval(mouse("pointerleave", 0.5))
 	p.want("gone with it", `document.querySelector("#curve-chart .readout").hidden`)
 	for _, way := range []struct{ what, act string }{

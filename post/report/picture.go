@@ -142,14 +142,14 @@ func (p *picturing) aligned() string {
 			alone = append(alone, r.Label)
 		}
 	}
-	const by = "Rows are set beside each other by the ends of the collectives that they share, not by the clocks of their hosts"
+	const by = "Rows are aligned by the ends of the collectives that they share, not by the clocks of their hosts"
 	switch len(alone) {
 	case 0:
 		return by + "."
 	case len(p.Rows):
-		return "Each row begins with its own first activity, since no collective was matched between them: what stands above each other need not have happened at the same time."
+		return "Each row begins with its own first activity, since no collective was matched between them: rows are not aligned in time."
 	}
-	return by + "; " + units.Some(alone) + ", of which no collective was matched, begin with their own first activity."
+	return by + "; " + units.Some(alone) + " begin with their own first activity: none of their collectives was matched."
 }
 
 func (p *picturing) addRow(c rowed, about string) {

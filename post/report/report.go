@@ -177,7 +177,7 @@ type Curve struct {
 }
 
 // bases are the words for what bounds are.
-var bases = []string{"none", "95 % interval within the launch", "least and greatest over launches", "95 % interval over launches"}
+var bases = []string{"none", "95 % CI within the launch", "minimum and maximum over launches", "95 % CI over launches"}
 
 // Mark says that a point is to be read with a note.
 type Mark struct {

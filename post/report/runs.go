@@ -132,7 +132,7 @@ func (g *gathered) failed() int {
 func outcomeOf(g *gathered) string {
 	switch {
 	case g.end == nil && g.run.Imported != nil:
-		return "imported, with no end"
+		return "imported, end not recorded"
 	case g.end == nil:
 		return "cut off, or still running"
 	case g.run.Imported != nil && g.end.Outcome != result.Complete:

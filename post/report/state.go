@@ -42,7 +42,7 @@ func stateWords(ranks []result.Rank) string {
 		}
 	}
 	for _, reason := range order {
-		words = append(words, fmt.Sprintf("clocks held back on %s: %s", units.Count(held[reason], "device"), reason))
+		words = append(words, fmt.Sprintf("clocks reduced on %s: %s", units.Count(held[reason], "device"), reason))
 	}
 	if errors > 0 {
 		words = append(words, units.Count(errors, "device")+" with uncorrected ECC errors")

@@ -171,10 +171,10 @@ func stepRunOf(run *steps.Run, drawn map[*steps.Point]bool) StepRun {
 	one := StepRun{Title: strings.Join(nonEmpty(run.Step().Model, run.Library(), newest.Variant, run.World()), ", "), Rehearsed: newest.Rehearse, Notices: run.Findings()}
 	one.About = []string{units.Capital(steps.About(run.Step())) + ".", units.Capital(steps.How(run.Step())) + "."}
 	if newest.Rehearse {
-		one.About = append([]string{"REHEARSED: stand-ins took the place of devices; these figures say nothing about hardware."}, one.About...)
+		one.About = append([]string{"SIMULATED: no device was measured; these values are not about hardware."}, one.About...)
 	}
 	if why := newest.Crowded(); why != nil {
-		one.About = append([]string{units.Capital(notice.Message(why)) + ". What is said below holds for such a machine alone."}, one.About...)
+		one.About = append([]string{units.Capital(notice.Message(why)) + ". The results below hold for such a machine alone."}, one.About...)
 	}
 	for i, g := range run.Groups {
 		if g == run.BestGroup() {
@@ -245,9 +245,9 @@ func lanesOf(t *result.StepTimeline) *StepLanes {
 // listings are the tables of a group.
 func (g StepGroup) listings(id string) []listing {
 	times := listing{ID: id + "-times", Name: "Times of a step", Open: true, Says: g.notes(),
-		Heads: heads("bucket", "against the best", "operations>", "moved>", "rounds>", "computing ms>", "communication ms>", "in turn ms>", "overlapped ms>", "exposed ms>")}
+		Heads: heads("bucket", "against the best", "operations>", "moved>", "rounds>", "computation ms>", "communication ms>", "in turn ms>", "overlapped ms>", "exposed ms>")}
 	shares := listing{ID: id + "-figures", Name: "Hidden and exposed communication, slowdown", Open: true,
-		Heads: heads("bucket", "exposed, of the step>", "hidden, wall clock>", "hidden, intervals>", "at most hidden>", "computing slowed>", "communication slowed>", "speed-up>", "weak scaling>")}
+		Heads: heads("bucket", "exposed, of the step>", "hidden, wall clock>", "hidden, intervals>", "at most hidden>", "computation slowdown>", "communication slowdown>", "speed-up>", "weak scaling>")}
 	for _, p := range g.Points {
 		row := []cell{word(p.Bucket), word(p.Mark), counted(p.Ops), {}, counted(p.Rounds)}
 		if p.Bytes > 0 {
@@ -264,7 +264,7 @@ func (g StepGroup) listings(id string) []listing {
 		shares.Rows = append(shares.Rows, []cell{word(p.Bucket), figure(step.Percent(p.Share), p.Share), percentCell(p.Overlap), percentCell(p.ByInterval), percentCell(p.Bound),
 			factorCell(p.SlowerComp), factorCell(p.SlowerComm), factorCell(p.SpeedUp), percentCell(p.Efficiency)})
 	}
-	all := []listing{times.alike("rounds", "Rounds: ").alike("moved", "Moved in a step: ").trimmed()}
+	all := []listing{times.alike("rounds", "Rounds: ").alike("moved", "Data per step: ").trimmed()}
 	if len(shares.Rows) > 0 {
 		all = append(all, shares.trimmed())
 	}
@@ -333,7 +333,7 @@ func factorCell(t *StepTime) cell {
 const (
 	mostStepRuns  = 3
 	mostStepSaid  = 6
-	stepTableSays = "Medians over rounds of one launch, behind them their 95 % interval where rounds are enough for one. In turn is computing, then communication. Exposed is overlapped less computing, round by round."
+	stepTableSays = "Medians over the rounds of one launch, with their 95 % CI where the rounds suffice. In turn: computation, then communication. Exposed: overlapped minus computation, round by round."
 )
 
 // addStepHeadlines says first what the steps tell: of each run its best group, then what groups tell together.
@@ -429,18 +429,18 @@ func (b *Builder) stepMethod() (all []Fact) {
 			}
 		}
 	}
-	add("a round", "one step in each of four modes, in an order that rotates: computing alone, communication alone, one after the other, overlapped; all buckets of a group take turns within it")
-	add("a step's time", "ranks are brought together; then from the start to the end of the rank that takes longest")
-	add("figures", "each is computed round by round, from modes that were measured next to each other; what stands here is the median")
-	add("exposed communication", "overlapped less computing")
-	add("hidden, wall clock", "(computing + communication − overlapped) / communication; it sees what both lose beside each other")
-	add("hidden, intervals", "of the time with an operation on its way, the share in which a segment ran; both times are means over ranks")
-	add("best bucket", "the least median of overlapped steps; the others are compared with it by rounds, with intervals that hold for all pairs of the group together; of one launch, another may differ")
+	add("a round", "one step in each of four modes, in rotating order: computation alone, communication alone, one after the other, overlapped; the buckets of a group alternate within it")
+	add("a step's time", "after synchronising the ranks, from the start to the end of the slowest rank")
+	add("values", "each is computed round by round, from modes measured next to each other; the report has the median")
+	add("exposed communication", "overlapped minus computation")
+	add("hidden, wall clock", "(computation + communication − overlapped) / communication; it includes what both lose beside each other")
+	add("hidden, intervals", "share of the time with an operation in progress in which computation ran; both times are means over ranks")
+	add("best bucket", "minimum of the medians of overlapped steps; the others are compared with it by rounds, with simultaneous 95 % CIs for all pairs of the group; another launch may differ")
 	if modelled {
-		add("compression", "MODELLED: nothing is compressed; smaller messages are sent, and the time that compressing would take is computed through")
+		add("compression", "MODELLED: nothing is compressed; smaller messages are sent, and the time of compressing is spent computing")
 	}
 	if most > 0 {
-		add("rounds a point", between(least, most))
+		add("rounds per point", between(least, most))
 	}
 	var ended []string
 	for _, text := range stops.byCount() {
@@ -451,19 +451,19 @@ func (b *Builder) stepMethod() (all []Fact) {
 		ended = append(ended, fmt.Sprintf("%s (%s)", says, units.Count(stops[text].n, "point")))
 	}
 	if ended != nil {
-		add("measuring ended because", ended...)
+		add("measurement ended because", ended...)
 	}
 	if ways := checks.byCount(); len(ways) > 0 {
-		add("data was checked by", ways...)
+		add("verification of data", ways...)
 	}
 	return all
 }
 
 // stepStops explain what ended the rounds of a point.
 var stepStops = map[string]string{
-	"precision": "the intervals of all four modes were as narrow as wanted",
-	"budget":    "the time for one point was over",
+	"precision": "the 95 % CIs of all four modes reached the target",
+	"budget":    "the time for one point was used up",
 	"fixed":     "the number of rounds was given",
-	"maximum":   "there were as many rounds as a point may have",
+	"maximum":   "the maximum number of rounds was reached",
 	"asked":     "a signal asked the run to end",
 }

@@ -42,7 +42,7 @@ func TestStepsInABrowser(t *testing.T) {
 		p.quiet()
 	})
 	t.Run("no script", func(t *testing.T) {
-		withoutScript(t, b, ofStepRuns(nil, severalSteps()...), "steps-noscript", []string{"Best bucket size in this launch", "REHEARSED: stand-ins", "25 MiB", "hidden, wall clock", "no difference"}, []string{"One step over time"})
+		withoutScript(t, b, ofStepRuns(nil, severalSteps()...), "steps-noscript", []string{"Best bucket size in this launch", "SIMULATED: no device was measured", "25 MiB", "hidden, wall clock", "no difference"}, []string{"One step over time"})
 	})
 }
 

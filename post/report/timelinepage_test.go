@@ -150,7 +150,7 @@ func timelineTables(p *tab) {
 	p.want("as it was", `document.querySelectorAll("#timeline-gpus th")[3].getAttribute("aria-sort") === "none"`)
 	p.eval(`document.querySelectorAll("#timeline-gpus th button")[0].click()`)
 	p.want("words ascend first", first+` === "rank 0" && document.querySelector("#timeline-gpus th").getAttribute("aria-sort") === "ascending"`)
-	p.want("both overlaps", `document.querySelector("#timeline-gpus").textContent.includes("not to be mixed") && document.querySelector("#timeline-gpus tbody tr").textContent.includes("-10.50 %")`)
+	p.want("both overlaps", `document.querySelector("#timeline-gpus").textContent.includes("must not be mixed") && document.querySelector("#timeline-gpus tbody tr").textContent.includes("-10.50 %")`)
 	p.want("bars of waiting", `document.querySelectorAll("#timeline-waiting .bars .wait").length === 4`)
 	p.want("bars of steps", `document.querySelectorAll("#timeline-imbalance-by-step .bars rect").length === 3 && document.querySelectorAll("#timeline-imbalance-by-step .bars .loud").length === 1`)
 	p.want("share of the benchmark", `document.querySelector("#timeline-collectives tbody").textContent.includes("61.00 %")`)

@@ -25,14 +25,14 @@ func (t *Timelines) listings() (all []listing) {
 	return all
 }
 
-const partsSay = "Compute is the union of what is neither communication nor copying, communication the union of collectives; hidden is communication while something computes, exposed while nothing does. " +
+const partsSay = "Compute: the union of all that is neither communication nor copies. Communication: the union of collectives; hidden while something computes, exposed otherwise. " +
 	"Compute, exposed, copies alone and idle add up to the span."
 
-const overlapSay = "Overlap is stated in two ways that are not to be mixed. Hidden of communication is by intervals: the share of communication that ran while something computed. " +
-	"By the clock is (compute + communication − span) / communication, the formula of profiling exercises: it is right where compute and communication were each measured alone and nothing idles; whatever idles makes it smaller, also negative."
+const overlapSay = "Overlap has two definitions that must not be mixed. Hidden of communication: the share of communication during which something computed (intervals). " +
+	"By the wall clock: (compute + communication − span) / communication; it holds where compute and communication were each measured alone and nothing idles. Idle time lowers it, also below 0."
 
 func gpuTable(t *timeline.Timeline) listing {
-	l := listing{Name: units.Capital(t.Unit() + "s"), Says: []string{partsSay, overlapSay}, Open: true, Heads: heads(t.Unit(), "where", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "exposed of span>", "hidden of communication>", "by the clock>")}
+	l := listing{Name: units.Capital(t.Unit() + "s"), Says: []string{partsSay, overlapSay}, Open: true, Heads: heads(t.Unit(), "where", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "exposed of span>", "hidden of communication>", "by the wall clock>")}
 	where := whereOf(t)
 	for i, d := range t.Devices {
 		l.Rows = append(l.Rows, []cell{word(d.Label), word(where[i]), milli(d.Span), milli(d.Compute), milli(d.Comm), milli(d.Overlap), milli(d.Exposed), milli(d.MemcpyOnly), milli(d.Idle),
@@ -72,8 +72,8 @@ func share(part, whole float64) cell {
 }
 
 func idleTable(t *timeline.Timeline) listing {
-	l := listing{Name: "Idle time", Says: []string{"Bound by the host: what ran next had not been launched yet. Waiting: it had been launched, and waited for an event, a stream or the device. Without a word: the file does not have its launch."},
-		Heads: heads(t.Unit(), "idle ms>", "bound by the host ms>", "waiting ms>", "without a word ms>", "idle of span>")}
+	l := listing{Name: "Idle time", Says: []string{"Host-bound: the next kernel had not been launched yet. Waiting: it had been launched, and waited for an event, a stream or the device. Unknown: the file does not have its launch."},
+		Heads: heads(t.Unit(), "idle ms>", "host-bound ms>", "waiting ms>", "unknown ms>", "idle of span>")}
 	for _, d := range t.Devices {
 		l.Rows = append(l.Rows, []cell{word(d.Label), milli(d.Idle), milli(d.HostBound), milli(d.Waiting), milli(d.Unexplained), share(d.Idle, d.Span)})
 	}
@@ -84,7 +84,7 @@ func imbalanceTable(t *timeline.Timeline) listing {
 	if t.Across == nil {
 		return listing{}
 	}
-	l := listing{Name: "Imbalance by step", Says: []string{"Imbalance is the most computing of a rank over the mean of ranks, less one."}, Heads: heads("step", "imbalance>", "least compute ms>", "most compute ms>", "most on", "waiting ms>", "longest span ms>")}
+	l := listing{Name: "Imbalance by step", Says: []string{"Imbalance: maximum over ranks of the computation time, divided by the mean, minus 1."}, Heads: heads("step", "imbalance>", "minimum compute ms>", "maximum compute ms>", "maximum on", "waiting ms>", "longest span ms>")}
 	var values []float64
 	var says []string
 	for _, s := range t.Across.Imbalance {
@@ -109,7 +109,7 @@ func labelOf(t *timeline.Timeline, device int) string {
 
 // stepTable are the steps of all GPUs, those with the most exposed communication first.
 func stepTable(t *timeline.Timeline) listing {
-	l := listing{Name: "Steps", Says: []string{"Those with the most exposed communication stand first."}, Heads: heads(t.Unit(), "step", "starts at ms>", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "hidden of communication>", "on the host ms>")}
+	l := listing{Name: "Steps", Says: []string{"Sorted by exposed communication."}, Heads: heads(t.Unit(), "step", "starts at ms>", "span ms>", "compute ms>", "communication ms>", "hidden ms>", "exposed ms>", "copies alone ms>", "idle ms>", "hidden of communication>", "on the host ms>")}
 	type one struct {
 		label string
 		timeline.Step
@@ -137,8 +137,8 @@ func waitingTable(t *timeline.Timeline) listing {
 	if a == nil || a.Matched == 0 {
 		return listing{}
 	}
-	l := listing{Name: "Waiting", Says: []string{fmt.Sprintf("%s matched on all their ranks: %s; %s unmatched. What a collective takes on the rank that takes least is pure communication; what the others take longer is waiting for the last to come. %s", units.Count(a.Matched, "collective"), a.How, units.Count(a.Alone, "call"), computeBasis(a))},
-		Heads: heads(t.Unit(), "pure ms>", "waiting ms>", "last to come>", "compute ms>", "kernels that compute ms>"), Open: true}
+	l := listing{Name: "Waiting", Says: []string{fmt.Sprintf("%s matched on all their ranks: %s; %s unmatched. Pure communication: the minimum over ranks of a collective's time. Waiting: what it takes longer on the others, which wait for the last rank. %s", units.Count(a.Matched, "collective"), a.How, units.Count(a.Alone, "call"), computeBasis(a))},
+		Heads: heads(t.Unit(), "pure ms>", "waiting ms>", "last to begin>", "compute ms>", "kernels that compute ms>"), Open: true}
 	drawn := &bars{Label: "Pure communication (below) and waiting (above) by " + t.Unit()}
 	for _, r := range a.Ranks {
 		label := labelOf(t, r.Device)
@@ -157,27 +157,27 @@ func waitingTable(t *timeline.Timeline) listing {
 // computeBasis says what computing of ranks is of.
 func computeBasis(a *timeline.Across) string {
 	if a.Steps == 0 {
-		return "Compute and kernels are those of whole recordings, which may differ in length."
+		return "Compute and kernels are of whole recordings, which may differ in length."
 	}
-	return fmt.Sprintf("Compute and kernels are those of %s that all ranks have whole.", units.Count(a.Steps, "step"))
+	return fmt.Sprintf("Compute and kernels are of %s that all ranks have whole.", units.Count(a.Steps, "step"))
 }
 
 // collectiveTable is what collectives took: matched over ranks where they were, else of each GPU.
 func collectiveTable(t *timeline.Timeline) listing {
 	if a := t.Across; a != nil && len(a.Matches) > 0 {
-		l := listing{Name: "Collectives", Says: []string{"Over ranks. Pure is the least over ranks, the median over calls; busbw is that of the pure time, and its share that of a benchmark of this machine where one was named."}, Open: true,
+		l := listing{Name: "Collectives", Says: []string{"Over ranks. Pure: minimum over ranks, median over calls. busbw is that of the pure time; its share is of a benchmark of this machine, where one was given."}, Open: true,
 			Heads: heads("collective", "communicator", "ranks>", "size>", "type", "calls>", "median ms>", "pure ms>", "waiting ms>", "exposed ms>", "busbw GB/s>", "of the benchmark>")}
 		for _, m := range a.Matches {
 			l.Rows = append(l.Rows, []cell{word(m.Name), word(m.Group), some(m.Ranks), sizeCell(m.Bytes), word(m.Type), number(m.Calls), milli(m.Median), milli(m.Pure), milli(m.Waiting), milli(m.Exposed), may(m.PureBusbw, bandwidthWords), ofBenchmark(t, m.Collective)})
 		}
 		return l
 	}
-	says := "The time of a collective has the waiting for other ranks in it, and so has busbw, which is that of the median time; the greatest is that of the least time."
+	says := "Times include waiting for other ranks. busbw is that of the median time, the maximum that of the minimum time."
 	if t.NonBlocking() {
-		says = "Each is on its way from the call that begins it to the call that sees its end, beside others; so there is no busbw."
+		says = "A collective lasts from the call that begins it to the call that detects its end, beside others; so it has no busbw."
 	}
 	l := listing{Name: "Collectives", Says: []string{"Of each " + t.Unit() + ". " + says}, Open: true,
-		Heads: heads(t.Unit(), "collective", "communicator", "ranks>", "size>", "type", "calls>", "sum ms>", "median ms>", "least ms>", "exposed ms>", "busbw GB/s>", "greatest GB/s>", "of the benchmark>")}
+		Heads: heads(t.Unit(), "collective", "communicator", "ranks>", "size>", "type", "calls>", "sum ms>", "median ms>", "minimum ms>", "exposed ms>", "busbw GB/s>", "maximum GB/s>", "of the benchmark>")}
 	for _, d := range t.Devices {
 		for _, c := range d.Collectives {
 			l.Rows = append(l.Rows, []cell{word(d.Label), word(c.Name), word(c.Group), some(c.Ranks), sizeCell(c.Bytes), word(c.Type), number(c.Calls), milli(c.Sum), milli(c.Median), milli(c.Least), milli(c.Exposed), may(c.Busbw, bandwidthWords), may(c.BusbwMax, bandwidthWords), ofBenchmark(t, c)})
@@ -242,7 +242,7 @@ func exposedTable(t *timeline.Timeline) listing {
 }
 
 func bucketTable(t *timeline.Timeline) listing {
-	l := listing{Name: "Gradient buckets", Says: []string{"All-reduces at one place of every step, as DistributedDataParallel makes them; medians over steps."}, Heads: heads(t.Unit(), "bucket>", "size>", "type", "communicator", "steps>", "median ms>", "exposed ms>")}
+	l := listing{Name: "Gradient buckets", Says: []string{"All-reduces at the same place of every step, as DistributedDataParallel issues them; medians over steps."}, Heads: heads(t.Unit(), "bucket>", "size>", "type", "communicator", "steps>", "median ms>", "exposed ms>")}
 	for _, d := range t.Devices {
 		for _, b := range d.Buckets {
 			l.Rows = append(l.Rows, []cell{word(d.Label), number(b.Number), figure(sizeOf(b.Bytes), float64(b.Bytes)), word(b.Type), word(b.Group), number(b.Steps), milli(b.Median), milli(b.Exposed)})
@@ -252,7 +252,7 @@ func bucketTable(t *timeline.Timeline) listing {
 }
 
 func streamTable(t *timeline.Timeline) listing {
-	l := listing{Name: "Streams", Says: []string{"Unions of what ran on each."}, Heads: heads(t.Unit(), "stream>", "compute ms>", "communication ms>", "exposed ms>", "copies ms>", "kernels>", "of its communication shares it with compute>")}
+	l := listing{Name: "Streams", Says: []string{"Unions of what ran on each stream."}, Heads: heads(t.Unit(), "stream>", "compute ms>", "communication ms>", "exposed ms>", "copies ms>", "kernels>", "communication beside compute>")}
 	for _, d := range t.Devices {
 		for _, s := range d.Streams {
 			shared := cell{}
@@ -278,7 +278,7 @@ func groupTable(t *timeline.Timeline) listing {
 }
 
 func unknownTable(t *timeline.Timeline) listing {
-	l := listing{Name: "Kernels that may be communication", Says: []string{"They are counted as computing. --comm-pattern counts those of a name as communication."}, Heads: heads(t.Unit(), "kernel~", "calls>", "sum ms>", "of all kernels>", "why~")}
+	l := listing{Name: "Kernels that may be communication", Says: []string{"They count as computation. --comm-pattern counts kernels of a name as communication."}, Heads: heads(t.Unit(), "kernel~", "calls>", "sum ms>", "of all kernels>", "why~")}
 	for _, d := range t.Devices {
 		for _, u := range d.Unknown {
 			l.Rows = append(l.Rows, []cell{word(d.Label), word(u.Name), number(u.Calls), milli(u.Sum), figure(percentWords(u.Share), u.Share), word("“" + u.Word + "” in its name")})

@@ -27,7 +27,7 @@ func (t *Timelines) Intro() string {
 	}
 	text += ". Times are milliseconds."
 	if p := t.Found.Rule.CommPattern; p != "" {
-		text += " Kernels that match " + p + " were counted as communication too."
+		text += " Kernels that match " + p + " count as communication too."
 	}
 	if p := t.Found.Rule.StepPattern; p != "" {
 		text += " Steps are ranges that match " + p + "."
