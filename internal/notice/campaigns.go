@@ -48,7 +48,7 @@ type CampaignJobs struct {
 	Bound   NodeHours  `json:"max_node_hours"`
 	Limit   string     `json:"time_limit"` // of a job, as Slurm reads it
 	Guess   NodeHours  `json:"estimated_node_hours,omitempty"`
-	Unknown int        `json:"launches_of_unknown_duration"`
+	Unknown int        `json:"launches_of_unknown_duration,omitempty"`
 }
 
 // QueueKnown states that jobs in the queue are known, and not counted.

@@ -131,8 +131,8 @@ type LimitExceeded struct {
 
 // LimitChecked reports what --fail-above found.
 type LimitChecked struct {
-	Worse        int `json:"worse"`  // points over the limit
-	Failed       int `json:"failed"` // points that fail more often than on the first side
+	Worse        int `json:"worse"`            // points over the limit
+	Failed       int `json:"failed,omitempty"` // points that fail more often than on the first side
 	Inconclusive int `json:"inconclusive,omitempty"`
 	Missing      int `json:"missing,omitempty"` // points that only the first side has
 }

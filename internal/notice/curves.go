@@ -61,8 +61,8 @@ type Outlier struct {
 	Sigma   Sigma             `json:"sigma"`            // standard errors
 	Scatter units.Share       `json:"scatter"`          // of the curve
 	Chance  units.Probability `json:"chance"`           // that a curve without it shows as much
-	Beside  []Value           `json:"beside"`
-	Once    Once              `json:"one_launch"`
+	Beside  []Value           `json:"beside,omitempty"`
+	Once    Once              `json:"one_launch,omitempty"`
 }
 
 // Sigma is a distance in standard errors.
@@ -93,7 +93,7 @@ type Switch struct {
 	Before    Value        `json:"before"`
 	After     Value        `json:"after"`
 	Path      PathChange   `json:"path"`
-	Once      Once         `json:"one_launch"`
+	Once      Once         `json:"one_launch,omitempty"`
 }
 
 // PathChange is the library's algorithm, protocol and channels on both sides of a switch; empty where not recorded.
@@ -148,7 +148,7 @@ type PoorScaling struct {
 	Factor   units.Factor    `json:"factor"` // of the times
 	Interval Interval        `json:"interval"`
 	Others   []WorldLoss     `json:"others,omitempty"`
-	OneNode  OneNode         `json:"one_node"`
+	OneNode  OneNode         `json:"one_node,omitempty"`
 }
 
 // OneNode states that a world is on one node.

@@ -152,7 +152,7 @@ type CommunicatorAborted struct {
 	Communicator Communicator `json:"communicator"`
 	Ranks        Ranks        `json:"ranks"`
 	N            int          `json:"aborted"`
-	Clean        CleanAbort   `json:"clean"`
+	Clean        CleanAbort   `json:"clean,omitempty"`
 }
 
 // CleanAbort is that all ranks aborted, and no warning precedes it.

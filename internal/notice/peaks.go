@@ -32,7 +32,7 @@ func (j JoinsNodes) String() string { return "no RDMA port moved data, so NVLink
 // PeakPCIe reports that PCIe limits the bus bandwidth.
 type PeakPCIe struct {
 	Generation int    `json:"generation"`
-	Width      int    `json:"width"`
+	Width      int    `json:"width,omitempty"`
 	Lanes      int    `json:"lanes,omitempty"` // of which a GPU uses only Width; 0: it uses all
 	GPU        string `json:"gpu,omitempty"`   // "rank 1"
 }

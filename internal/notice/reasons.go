@@ -133,7 +133,7 @@ type CutOff struct {
 
 // SourceCountsWrong is that an imported file counts wrong elements.
 type SourceCountsWrong struct {
-	Elements int64 `json:"elements"`
+	Elements int64 `json:"elements,omitempty"` // 0: not how many
 }
 
 // SourceErrorLarge is that an imported file marks an error as larger than allowed.

@@ -110,9 +110,9 @@ type TraceNotWritten struct {
 
 // Oversubscribed reports that ranks share cores.
 type Oversubscribed struct {
-	Ranks int    `json:"ranks"`
-	Cores int    `json:"cores"`
-	Host  string `json:"host"`
+	Ranks int    `json:"ranks,omitempty"`
+	Cores int    `json:"cores,omitempty"`
+	Host  string `json:"host,omitempty"`
 	Why   string `json:"why,omitempty"` // "cgroup quota"
 }
 

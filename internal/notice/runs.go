@@ -10,7 +10,7 @@ type PointsFailed struct {
 
 // RunUnfinished reports a run that has no end, or one with points of its plan left.
 type RunUnfinished struct {
-	Outcome string `json:"outcome"` // "" where no end is recorded
+	Outcome string `json:"outcome,omitempty"` // "" where no end is recorded
 	Left    int    `json:"points_left,omitempty"`
 }
 

@@ -59,17 +59,16 @@ type CommunicationTime struct {
 	Compute   units.Seconds  `json:"compute_s"`
 	Share     OfComputation  `json:"share_pct"`
 	Per       Span           `json:"per"`
-	Median    Median         `json:"median"`
-	AllReduce AllReduceShare `json:"all_reduce"`
+	Median    Median         `json:"median,omitzero"`
+	AllReduce AllReduceShare `json:"all_reduce,omitzero"`
 }
 
 // AllReduceShare is the part of AllReduce in communication.
 type AllReduceShare struct {
 	Time   units.Seconds `json:"time_s,omitempty"`
 	Share  OfComputation `json:"share_pct"`
-	All    bool          `json:"all,omitempty"`      // nothing else communicates
-	Absent bool          `json:"absent"`             // no kernel is known as AllReduce
-	Own    bool          `json:"own_step,omitempty"` // busbar's own step
+	All    bool          `json:"all,omitempty"` // nothing else communicates
+	Absent bool          `json:"absent"`        // no kernel is known as AllReduce
 }
 
 func (a AllReduceShare) String() string {
@@ -86,19 +85,19 @@ func (a AllReduceShare) String() string {
 type ComputationAlone struct {
 	Compute units.Seconds `json:"compute_s"`
 	Per     Span          `json:"per"`
-	Median  Median        `json:"median"`
+	Median  Median        `json:"median,omitzero"`
 }
 
 // Overlap answers how much of communication overlaps with computation.
 type Overlap struct {
 	Verdict   OverlapVerdict `json:"verdict"`
 	Percent   Percent        `json:"overlap_pct"`
-	Median    Median         `json:"median"`
+	Median    Median         `json:"median,omitzero"`
 	Gradients *Percent       `json:"gradients_pct,omitempty"` // of AllReduce and ReduceScatter; nil: neither ran
 	Wall      Whole          `json:"wall_clock_pct"`
 	Idle      Percent        `json:"idle_pct,omitempty"` // where it makes the wall clock's value smaller
-	Per       Span           `json:"per"`
-	Training  Training       `json:"training"`
+	Per       Span           `json:"per,omitempty"`
+	Training  Training       `json:"training,omitempty"`
 }
 
 // OverlapVerdict is the answer in a word.
@@ -163,7 +162,7 @@ func (NoStraggler) String() string {
 type Identified struct {
 	Verdict Verdict        `json:"verdict"`
 	Calls   int            `json:"calls,omitempty"`
-	Devices Devices        `json:"devices"`
+	Devices Devices        `json:"devices,omitzero"`
 	Kinds   []string       `json:"kinds,omitempty"`
 	Unknown Percent        `json:"unclassified_pct,omitempty"`
 	Reason  NoAnswerReason `json:"reason,omitempty"` // of a no
@@ -174,7 +173,7 @@ type Overhead struct {
 	Exposed Percent    `json:"exposed_pct"`
 	Comm    Percent    `json:"comm_pct"`
 	Per     Span       `json:"per"`
-	Median  Median     `json:"median"`
+	Median  Median     `json:"median,omitzero"`
 	Waiting *Whole     `json:"waiting_pct,omitempty"` // nil: no collective was matched across ranks
 	OneRank OneRankHas `json:"one_rank,omitempty"`
 }
