@@ -74,9 +74,16 @@ type Repeats string
 
 // The repeats.
 const (
-	LaunchesPerSide Repeats = "launches per side"
-	PairsOfLaunches Repeats = "pairs of launches"
+	LaunchesPerSide Repeats = "launches-per-side"
+	PairsOfLaunches Repeats = "pairs-of-launches"
 )
+
+var repeatsTexts = map[Repeats]string{
+	LaunchesPerSide: "launches per side",
+	PairsOfLaunches: "pairs of launches",
+}
+
+func (r Repeats) String() string { return repeatsTexts[r] }
 
 // Extreme states that bounds are the minimum and the maximum.
 type Extreme bool

@@ -66,11 +66,20 @@ type Scope string
 
 // The scopes.
 const (
-	AllLaunches   Scope = "over launches"
-	SomeLaunches  Scope = "over launches; some sizes in one launch alone"
-	OneLaunch     Scope = "in one launch"
-	OneLaunchEach Scope = "in one launch of each"
+	AllLaunches   Scope = "all-launches"
+	SomeLaunches  Scope = "some-launches"
+	OneLaunch     Scope = "one-launch"
+	OneLaunchEach Scope = "one-launch-each"
 )
+
+var scopeTexts = map[Scope]string{
+	AllLaunches:   "over launches",
+	SomeLaunches:  "over launches; some sizes in one launch alone",
+	OneLaunch:     "in one launch",
+	OneLaunchEach: "in one launch of each",
+}
+
+func (s Scope) String() string { return scopeTexts[s] }
 
 // TimeRatio is the ratio of two contenders' times at one size.
 type TimeRatio struct {
@@ -88,9 +97,16 @@ type RatioVerdict string
 
 // The verdicts.
 const (
-	NotSignificant RatioVerdict = "no significant difference"
-	TooFewLaunches RatioVerdict = "inconclusive for other launches"
+	NotSignificant RatioVerdict = "not-significant"
+	TooFewLaunches RatioVerdict = "too-few-launches"
 )
+
+var ratioTexts = map[RatioVerdict]string{
+	NotSignificant: "no significant difference",
+	TooFewLaunches: "inconclusive for other launches",
+}
+
+func (r RatioVerdict) String() string { return ratioTexts[r] }
 
 // Saturation reports where the bus bandwidth of a contender has its maximum.
 type Saturation struct {
@@ -110,9 +126,16 @@ type Saturates string
 
 // The verdicts.
 const (
-	StillRising  Saturates = "still rising at the largest size"
-	Inconclusive Saturates = "inconclusive whether it drops"
+	StillRising  Saturates = "still-rising"
+	Inconclusive Saturates = "inconclusive"
 )
+
+var saturatesTexts = map[Saturates]string{
+	StillRising:  "still rising at the largest size",
+	Inconclusive: "inconclusive whether it drops",
+}
+
+func (s Saturates) String() string { return saturatesTexts[s] }
 
 // TimeGrowth reports how the time of a contender grows with the message size.
 type TimeGrowth struct {
@@ -164,9 +187,16 @@ type NoPartners string
 
 // The causes.
 const (
-	OneContender  NoPartners = "no other contender has values"
-	NoSharedPoint NoPartners = "no condition in common (world, nodes, collective, type, size, mode, method)"
+	OneContender  NoPartners = "one-contender"
+	NoSharedPoint NoPartners = "no-shared-point"
 )
+
+var noPartnersTexts = map[NoPartners]string{
+	OneContender:  "no other contender has values",
+	NoSharedPoint: "no condition in common (world, nodes, collective, type, size, mode, method)",
+}
+
+func (n NoPartners) String() string { return noPartnersTexts[n] }
 
 // BackendMissing reports that no results of a backend were read.
 type BackendMissing struct {

@@ -219,10 +219,18 @@ type Layout string
 
 // The layouts.
 const (
-	HasGroups    Layout = "groups of nodes"
-	HasSteps     Layout = "training steps"
-	NoThroughput Layout = "no point in throughput mode"
+	HasGroups    Layout = "groups-of-nodes"
+	HasSteps     Layout = "training-steps"
+	NoThroughput Layout = "no-throughput"
 )
+
+var layoutTexts = map[Layout]string{
+	HasGroups:    "groups of nodes",
+	HasSteps:     "training steps",
+	NoThroughput: "no point in throughput mode",
+}
+
+func (l Layout) String() string { return layoutTexts[l] }
 
 // TornArchive reports an archive that ends early.
 type TornArchive struct {

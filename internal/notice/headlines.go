@@ -110,10 +110,22 @@ type CrowdedVerdict string
 
 // The verdicts.
 const (
-	NoSpeed        CrowdedVerdict = "No verdict about speed is based on them."
-	ThisHostAlone  CrowdedVerdict = "Results of training steps hold for such a machine alone."
-	NoSpeedOrSteps CrowdedVerdict = NoSpeed + " " + ThisHostAlone
+	NoSpeed        CrowdedVerdict = "no-speed"
+	ThisHostAlone  CrowdedVerdict = "this-host-alone"
+	NoSpeedOrSteps CrowdedVerdict = "no-speed-or-steps"
 )
+
+var crowdedTexts = map[CrowdedVerdict]string{
+	NoSpeed:       "No verdict about speed is based on them.",
+	ThisHostAlone: "Results of training steps hold for such a machine alone.",
+}
+
+func (c CrowdedVerdict) String() string {
+	if c == NoSpeedOrSteps {
+		return crowdedTexts[NoSpeed] + " " + crowdedTexts[ThisHostAlone]
+	}
+	return crowdedTexts[c]
+}
 
 // ImportedRuns reports runs that other tools measured.
 type ImportedRuns struct {
@@ -232,10 +244,18 @@ type RangeBasis string
 
 // The bases.
 const (
-	WithinLaunch  RangeBasis = "95 % CI within the launch"
-	LaunchesRange RangeBasis = "minimum and maximum over launches"
-	OverLaunches  RangeBasis = "95 % CI over launches"
+	WithinLaunch  RangeBasis = "within-launch"
+	LaunchesRange RangeBasis = "range-over-launches"
+	OverLaunches  RangeBasis = "over-launches"
 )
+
+var rangeBasisTexts = map[RangeBasis]string{
+	WithinLaunch:  "95 % CI within the launch",
+	LaunchesRange: "minimum and maximum over launches",
+	OverLaunches:  "95 % CI over launches",
+}
+
+func (r RangeBasis) String() string { return rangeBasisTexts[r] }
 
 func (r BandwidthRange) String() string {
 	if r.Basis == "" {

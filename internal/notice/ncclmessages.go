@@ -41,9 +41,16 @@ type Printer string
 
 // Who prints messages.
 const (
-	ByLibrary Printer = "the library"
-	ByProgram Printer = "the program"
+	ByLibrary Printer = "library"
+	ByProgram Printer = "program"
 )
+
+var printerTexts = map[Printer]string{
+	ByLibrary: "the library",
+	ByProgram: "the program",
+}
+
+func (p Printer) String() string { return printerTexts[p] }
 
 func (Unexplained) Code() Code { return "unexplained-message" }
 

@@ -2,7 +2,13 @@ package notice
 
 import (
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -40,4 +46,79 @@ func (t template) optional() (names []string) {
 		names = append(names, p.optional.fields()...)
 	}
 	return names
+}
+
+// A parameter with named values is a short code in JSON; its words are those of its String method.
+func TestEnumerationsAreCodes(t *testing.T) {
+	code := regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	kinds := map[string]reflect.Type{}
+	for _, e := range Entries() {
+		namedStrings(reflect.TypeOf(e.Example), kinds)
+	}
+	for name, values := range constants(t) {
+		kind := kinds[name]
+		if kind == nil {
+			continue
+		}
+		for _, value := range values {
+			v := reflect.New(kind).Elem()
+			v.SetString(value)
+			if !code.MatchString(value) || word(v.Interface()) == "" {
+				t.Errorf("%s: %q is no code, or has no words", name, value)
+			}
+		}
+	}
+}
+
+// namedStrings adds the string types of this package that are in a type, by their names.
+func namedStrings(of reflect.Type, found map[string]reflect.Type) {
+	switch of.Kind() {
+	case reflect.String:
+		if of.PkgPath() == reflect.TypeFor[Notice]().PkgPath() {
+			found[of.Name()] = of
+		}
+	case reflect.Pointer, reflect.Slice:
+		namedStrings(of.Elem(), found)
+	case reflect.Struct:
+		for i := range of.NumField() {
+			namedStrings(of.Field(i).Type, found)
+		}
+	}
+}
+
+// constants are the values of the package's constants by the names of their types, without "", which is no value.
+func constants(t *testing.T) map[string][]string {
+	t.Helper()
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]string{}
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, is := n.(*ast.ValueSpec)
+			if !is {
+				return true
+			}
+			kind, is := spec.Type.(*ast.Ident)
+			for _, v := range spec.Values {
+				if !is {
+					break
+				}
+				text := "an expression"
+				if literal, is := v.(*ast.BasicLit); is {
+					text, _ = strconv.Unquote(literal.Value)
+				}
+				if text != "" {
+					found[kind.Name] = append(found[kind.Name], text)
+				}
+			}
+			return true
+		})
+	}
+	return found
 }

@@ -54,9 +54,16 @@ type PeakSaver string
 
 // The savers.
 const (
-	NVLinkSHARP  PeakSaver = "reduction in the switch (NVLink SHARP)"
-	Hierarchical PeakSaver = "an algorithm that works within nodes first"
+	NVLinkSHARP  PeakSaver = "nvlink-sharp"
+	Hierarchical PeakSaver = "hierarchical"
 )
+
+var saverTexts = map[PeakSaver]string{
+	NVLinkSHARP:  "reduction in the switch (NVLink SHARP)",
+	Hierarchical: "an algorithm that works within nodes first",
+}
+
+func (p PeakSaver) String() string { return saverTexts[p] }
 
 // Sources of peaks that are not a GPU's.
 const (
@@ -81,25 +88,47 @@ type PeakReason string
 
 // The reasons.
 const (
-	UnknownNodes    PeakReason = "number of nodes not recorded"
-	HostMemory      PeakReason = "ranks of one node communicate through memory, whose bandwidth is not recorded"
-	UnknownGPU      PeakReason = "no link data for this GPU"
-	UnevenLinks     PeakReason = "NVLinks differ between pairs of GPUs, and not all GPUs were used"
-	MissingLinks    PeakReason = "some GPUs have no NVLink to each other, and the path of their data is not recorded"
-	OptionalBridges PeakReason = "NVLink bridges are optional, and no topology is recorded"
-	DependsOnGPUs   PeakReason = "the number of NVLinks depends on which GPUs were used, and no topology is recorded"
-	SwitchOrBoard   PeakReason = "an NVLink switch, or shared links on a board of four; no topology is recorded"
-	UnknownPCIe     PeakReason = "GPUs of one node communicate over PCIe, whose generation and width are not recorded"
-	UnknownSpeed    PeakReason = "unknown PCIe speed"
-	UnknownNetwork  PeakReason = "the network between the nodes is not recorded"
-	NVLinkOrNetwork PeakReason = "NVLink may connect the nodes, or a network without counters in the record"
-	UnknownPorts    PeakReason = "the ports that carried the data are not recorded"
-	UnknownRate     PeakReason = "rate of a port not recorded"
+	UnknownNodes    PeakReason = "unknown-nodes"
+	HostMemory      PeakReason = "host-memory"
+	UnknownGPU      PeakReason = "unknown-gpu"
+	UnevenLinks     PeakReason = "uneven-links"
+	MissingLinks    PeakReason = "missing-links"
+	OptionalBridges PeakReason = "optional-bridges"
+	DependsOnGPUs   PeakReason = "depends-on-gpus"
+	SwitchOrBoard   PeakReason = "switch-or-board"
+	UnknownPCIe     PeakReason = "unknown-pcie"
+	UnknownSpeed    PeakReason = "unknown-speed"
+	UnknownNetwork  PeakReason = "unknown-network"
+	NVLinkOrNetwork PeakReason = "nvlink-or-network"
+	UnknownPorts    PeakReason = "unknown-ports"
+	UnknownRate     PeakReason = "unknown-rate"
 
-	Simulated   PeakReason = "no device was measured (simulation)"
-	UnknownCase PeakReason = "collective or number of ranks unknown"
-	OneRank     PeakReason = "one rank sends nothing over a link"
+	Simulated   PeakReason = "simulated"
+	UnknownCase PeakReason = "unknown-case"
+	OneRank     PeakReason = "one-rank"
 )
+
+var peakReasonTexts = map[PeakReason]string{
+	UnknownNodes:    "number of nodes not recorded",
+	HostMemory:      "ranks of one node communicate through memory, whose bandwidth is not recorded",
+	UnknownGPU:      "no link data for this GPU",
+	UnevenLinks:     "NVLinks differ between pairs of GPUs, and not all GPUs were used",
+	MissingLinks:    "some GPUs have no NVLink to each other, and the path of their data is not recorded",
+	OptionalBridges: "NVLink bridges are optional, and no topology is recorded",
+	DependsOnGPUs:   "the number of NVLinks depends on which GPUs were used, and no topology is recorded",
+	SwitchOrBoard:   "an NVLink switch, or shared links on a board of four; no topology is recorded",
+	UnknownPCIe:     "GPUs of one node communicate over PCIe, whose generation and width are not recorded",
+	UnknownSpeed:    "unknown PCIe speed",
+	UnknownNetwork:  "the network between the nodes is not recorded",
+	NVLinkOrNetwork: "NVLink may connect the nodes, or a network without counters in the record",
+	UnknownPorts:    "the ports that carried the data are not recorded",
+	UnknownRate:     "rate of a port not recorded",
+	Simulated:       "no device was measured (simulation)",
+	UnknownCase:     "collective or number of ranks unknown",
+	OneRank:         "one rank sends nothing over a link",
+}
+
+func (p PeakReason) String() string { return peakReasonTexts[p] }
 
 // Code identifies the notice, as all methods below do.
 func (PeakGiven) Code() Code    { return "peak-given" }
