@@ -192,7 +192,7 @@ type OverlapFound struct {
 	Exposed units.Seconds `json:"exposed_s"`
 	Per     Span          `json:"per"`
 	Shared  Whole         `json:"shared_streams_pct,omitempty"`
-	Streams string        `json:"streams,omitempty"`
+	Streams StreamIDs     `json:"streams,omitempty"`
 }
 
 // Improvement answers whether there is something to gain.
@@ -302,9 +302,23 @@ type OverlapShare struct {
 // NoOverlapAtAll reports that no communication overlaps.
 type NoOverlapAtAll struct{}
 
+// StreamIDs are numbers of streams.
+type StreamIDs []int
+
+func (s StreamIDs) String() string {
+	var names []string
+	for _, id := range s {
+		names = append(names, fmt.Sprintf("stream %d", id))
+	}
+	return units.Some(names)
+}
+
 // SharedStreams reports streams that have both communication and computation.
 type SharedStreams struct {
-	Streams []StreamOf `json:"streams"`
+	Streams []StreamOf    `json:"streams"`
+	Share   units.Share   `json:"share,omitempty"` // of communication on those with most of the computing: of advice
+	Exposed units.Seconds `json:"exposed_s,omitempty"`
+	Per     Span          `json:"per,omitempty"`
 }
 
 // StreamOf is a stream of a device.
@@ -513,7 +527,7 @@ var timelineAnswers = []Entry{
 		Doc: "Exposed communication is that beside which nothing computes.",
 	},
 	{
-		Example: OverlapFound{0.02, 0.04, 0.02, "step", 60, "stream 7"}, Severity: Info,
+		Example: OverlapFound{0.02, 0.04, 0.02, "step", 60, StreamIDs{7}}, Severity: Info,
 		Text: "yes: {Hidden} of {Comm} of communication per {Per} overlap, {Exposed} are exposed",
 		Details: []string{
 			"[{Shared} of it runs on the stream that computes most ({Streams}), one after the other: it cannot overlap.]",
@@ -573,10 +587,18 @@ var timelineAnswers = []Entry{
 		Doc:  "No kernel computes while one communicates.",
 	},
 	{
-		Example: SharedStreams{[]StreamOf{{7, "rank 0", 90}}}, Severity: Warning,
+		Example: SharedStreams{[]StreamOf{{7, "rank 0", 90}}, 0.9, 30 * ms, "step"}, Severity: Warning,
+		Source: "pytorch/pytorch#150398",
 		Text: `communication cannot overlap on streams that also compute, where kernels run one after the other:
 			{Streams}`,
-		Doc: "docs/timeline.md, streams.",
+		Details: []string{
+			"[{Share} of communication runs where most of the computing runs too; {Exposed} per {Per} are exposed.]",
+		},
+		Advice: "run communication on a stream of its own",
+		How: `DDP and FSDP do that. A collective that is called with async_op=False runs on the current stream in
+			newer PyTorch: call it with async_op=True, and wait() for it just before its result is used.`,
+		Doc: `Kernels of one stream run one after the other, so that communication on the stream of the computation
+			cannot overlap with it. Share and exposed time are stated where that is worth a change.`,
 	},
 	{
 		Example: NoStragglerFound{}, Severity: Info,

@@ -108,12 +108,6 @@ type PartialStep struct {
 	Typical float64 `json:"typical"`
 }
 
-// StreamShared reports a stream with communication and computation.
-type StreamShared struct {
-	Stream int     `json:"stream"`
-	OfComm Percent `json:"of_comm_pct"`
-}
-
 // Percent is a share in percent.
 type Percent float64
 
@@ -243,7 +237,6 @@ func (CommunicatorsUnknown) Code() Code { return "communicators-unknown" }
 func (MixedWorlds) Code() Code          { return "mixed-world-sizes" }
 func (RanksMissing) Code() Code         { return "ranks-missing" }
 func (PartialStep) Code() Code          { return "partial-step" }
-func (StreamShared) Code() Code         { return "stream-shared" }
 func (NotInBenchmark) Code() Code       { return "not-in-benchmark" }
 
 var timelineNotes = []Entry{
@@ -342,12 +335,6 @@ var timelineNotes = []Entry{
 		Example: PartialStep{12, 340}, Severity: Info,
 		Text: "{Kernels kernel} were launched in it, a typical step has {Typical}: not recorded whole, or a different step",
 		Doc:  "A step with less than half of the median number of kernels does not count.",
-	},
-	{
-		Example: StreamShared{7, 85}, Severity: Warning,
-		Text: `stream {Stream} has communication and computation: kernels of a stream run one after the other, so that
-			{OfComm} of the communication cannot overlap`,
-		Doc: "docs/timeline.md, streams.",
 	},
 	{
 		Example: NotInBenchmark{

@@ -39,14 +39,6 @@ func (w Waiting) String() string {
 		"which may include waiting for ranks that were not read"}[w]
 }
 
-// SharedStream reports that communication and computation share a stream.
-type SharedStream struct {
-	Share   units.Share   `json:"share"` // of the communication
-	Streams string        `json:"streams"`
-	Exposed units.Seconds `json:"exposed_s"`
-	Per     Span          `json:"per"`
-}
-
 // LittleCompute reports that there is less to compute than to communicate.
 type LittleCompute struct {
 	Compute units.Seconds `json:"compute_s"`
@@ -174,7 +166,6 @@ type RanksNotRead struct {
 type OneRankRead struct{}
 
 // Code identifies the notice, as all methods below do.
-func (SharedStream) Code() Code           { return "shared-stream" }
 func (LittleCompute) Code() Code          { return "little-compute" }
 func (OneBucket) Code() Code              { return "one-bucket" }
 func (LastBucket) Code() Code             { return "last-bucket" }
@@ -208,14 +199,6 @@ const (
 const ms = 1e-3
 
 var training = []Entry{
-	{Example: SharedStream{0.9, "stream 7", 30 * ms, "step"}, Severity: Warning, Source: "pytorch/pytorch#150398",
-		Text: `{Share} of communication runs on {Streams}, where most of the computing runs too; {Exposed} per {Per}
-			are exposed`,
-		Advice: "run communication on a stream of its own",
-		How: `DDP and FSDP do that. A collective that is called with async_op=False runs on the current stream in
-			newer PyTorch: call it with async_op=True, and wait() for it just before its result is used.`,
-		Doc: `Kernels of one stream run one after the other, so that communication on the stream of the computation
-			cannot overlap with it.`},
 	{Example: LittleCompute{20 * ms, 76 * ms, WaitingExcluded, "step"}, Severity: Warning, Source: pageDDP,
 		Text:   "a {Per} computes for {Compute} and communicates for {Comm} ({Waiting}): more than it can hide",
 		Advice: "give each step more to compute for what it communicates",

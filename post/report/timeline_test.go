@@ -71,7 +71,7 @@ func TestTimelineInWords(t *testing.T) {
 	for _, want := range []string{
 		"Timeline of 4 GPUs, Example H1", "A step takes", "of 4 GPUs, with minimum and maximum", "To try first: keep the GPU supplied with work",
 		"4 GPUs in 4 files, 3 steps.", "Does communication overlap with computation?", "not met", "Keep the GPU supplied with work.", "at most 10.000 ms per step", "Rank 3 is a straggler", "it computes longer: 84.00 ms, other ranks 75.00 ms",
-		"100.000", "-10.50 %", "35.000", "by the wall clock", "107.2", "61.00 %", "25.04 MiB", "cross_device_reduce", "12.5 % of the communication", "Nsight Systems reports: the file has no sizes.", "4 of these", "--sample=none",
+		"100.000", "-10.50 %", "35.000", "by the wall clock", "107.2", "61.00 %", "25.04 MiB", "cross_device_reduce", "stream 7 of rank 0 with 12 % of its communication", "Nsight Systems reports: the file has no sizes.", "4 of these", "--sample=none",
 		"None of 3 calls of communication could be matched across ranks.", "is 83 %", "13.50 %", "traces/rank%203.json.gz", "12 collectives matched",
 	} {
 		for name, form := range map[string]string{"page": page.String(), "text": text.String()} {

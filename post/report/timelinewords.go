@@ -75,9 +75,6 @@ func (t *Timelines) notes() (all []noted) {
 		add(of, n)
 	}
 	for _, d := range t.Found.Devices {
-		for _, s := range d.Shared {
-			add(d.Label, timeline.Note{Fact: notice.StreamShared{Stream: s.ID, OfComm: notice.Percent(s.OfComm)}})
-		}
 		for _, n := range d.Notes {
 			add(d.Label, n)
 		}

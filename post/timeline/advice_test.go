@@ -150,6 +150,7 @@ func exposedMuch(p *Parts) { p.Comm, p.Overlap, p.Exposed, p.Idle = 40, 10, 30, 
 
 func TestAdvice(t *testing.T) {
 	small := int64(4 << 10)
+	both := []notice.StreamOf{{Stream: 7, Device: "rank 0", OfComm: 100}, {Stream: 7, Device: "rank 1", OfComm: 100}}
 	for _, c := range []struct {
 		name   string
 		change func(*Timeline)
@@ -159,10 +160,10 @@ func TestAdvice(t *testing.T) {
 	}{
 		{"one stream for both", func(t *Timeline) {
 			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} }, exposedMuch)
-		}, topicOverlap, notice.SharedStream{Share: 1, Streams: "stream 7", Exposed: 0.03, Per: "step"}, 30},
+		}, topicOverlap, notice.SharedStreams{Streams: both, Share: 1, Exposed: 0.03, Per: "step"}, 30},
 		{"gain bounded by what there is to hide behind", func(t *Timeline) {
 			each(t, func(d *Device) { d.Shared = []SharedStream{{ID: 7, Comm: 200, OfComm: 100, OfCompute: 90}} }, func(p *Parts) { exposedMuch(p); p.Compute = 22 })
-		}, topicOverlap, notice.SharedStream{Share: 1, Streams: "stream 7", Exposed: 0.03, Per: "step"}, 12},
+		}, topicOverlap, notice.SharedStreams{Streams: both, Share: 1, Exposed: 0.03, Per: "step"}, 12},
 		{"less to compute than to communicate", func(t *Timeline) {
 			each(t, nil, func(p *Parts) { p.Compute, p.Comm, p.Overlap, p.Exposed = 20, 80, 10, 70 })
 		}, topicOverlap, notice.LittleCompute{Compute: 0.02, Comm: 0.076, Per: "step"}, 70},

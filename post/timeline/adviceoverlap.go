@@ -12,12 +12,12 @@ import (
 
 // sameStream speaks where communication shares a stream with computation. What is not hidden can be hidden only behind what computes.
 func sameStream(a advising) []Advice {
-	share, streams := a.comm.sharing()
+	share, _ := a.comm.sharing()
 	gain := min(a.comm.part(exposedOf), a.comm.part(func(p *Parts) float64 { return p.Compute - p.Overlap }))
 	if share < 50 || !a.matters(gain) {
 		return nil
 	}
-	return []Advice{{topicOverlap, gain, notice.SharedStream{Share: units.Share(share / 100), Streams: streams,
+	return []Advice{{topicOverlap, gain, notice.SharedStreams{Streams: a.streams(), Share: units.Share(share / 100),
 		Exposed: seconds(a.comm.part(exposedOf)), Per: a.comm.span()}}}
 }
 

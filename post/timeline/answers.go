@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/stats"
-	"busbar/internal/units"
 )
 
 // review makes anew what follows from everything that is known: the answers, and what to do. Of busbar's own step there is
@@ -260,22 +258,19 @@ func (t *Timeline) overlapIdentified(y typical) Answer {
 }
 
 // sharing is how much of communication runs on streams that do most of the computing too, in percent, and which they are.
-func (y typical) sharing() (percent float64, streams string) {
-	var names []string
+func (y typical) sharing() (percent float64, streams notice.StreamIDs) {
 	percent = y.median(func(d *Device) float64 {
 		sum := 0.0
 		for _, s := range d.Shared {
-			if s.OfCompute < 50 {
-				continue
-			}
-			sum += s.OfComm
-			if name := fmt.Sprintf("stream %d", s.ID); !slices.Contains(names, name) {
-				names = append(names, name)
+			if s.OfCompute >= 50 {
+				sum += s.OfComm
+				streams = append(streams, s.ID)
 			}
 		}
 		return sum
 	})
-	return percent, units.Some(names)
+	slices.Sort(streams)
+	return percent, slices.Compact(streams)
 }
 
 func (t *Timeline) improvement() Answer {

@@ -56,7 +56,7 @@ func TestAnswers(t *testing.T) {
 		{"healthy", well, "improve", `no-improvement`, nil},
 		{"healthy", well, "time-outs", `{"longest_s":0.002,"call":"rank 0"}`, nil},
 		{"a call of a minute", long, "time-outs", `"near":true`, nil},
-		{"one stream", slow, "overlap-found", `"shared_streams_pct":100,"streams":"stream 7"`, &yes},
+		{"one stream", slow, "overlap-found", `"shared_streams_pct":100,"streams":[7]`, &yes},
 		{"late", late, "overlap", `"verdict":"no","overlap_pct":0,`, nil},
 		{"late", late, "overlap", `"gradients_pct":0,`, nil},
 		{"nobody waits", even, "overhead", `"waiting_pct":0`, &yes},

@@ -99,16 +99,20 @@ func (y typical) percents(part, of func(*Parts) float64) notice.ShareRange {
 	}
 }
 
-// sharedStreams are the streams that have both communication and computation; nil where there are none.
-func (t *Timeline) sharedStreams() notice.Fact {
-	var all []notice.StreamOf
+// streams are the streams that have both communication and computation.
+func (t *Timeline) streams() (all []notice.StreamOf) {
 	for _, d := range t.Devices {
 		for _, s := range d.Shared {
 			all = append(all, notice.StreamOf{Stream: s.ID, Device: d.Label, OfComm: notice.Whole(s.OfComm)})
 		}
 	}
-	f := notice.SharedStreams{Streams: all}
-	if all == nil || !t.show(f.Code()) {
+	return all
+}
+
+// sharedStreams is the fact on them; nil where there are none, or --ignore names it.
+func (t *Timeline) sharedStreams() notice.Fact {
+	f := notice.SharedStreams{Streams: t.streams()}
+	if f.Streams == nil || !t.show(f.Code()) {
 		return nil
 	}
 	return f

@@ -30,14 +30,13 @@ func (t *Timeline) Notices() []notice.Notice {
 			add(n.Fact, notice.Location{Subject: d.Label})
 		}
 	}
-	if f := t.sharedStreams(); f != nil {
-		add(f, notice.Location{})
-	}
 	for _, a := range t.Advice {
 		add(a.Fact, notice.Location{})
 	}
-	if f := t.straggler(); f != nil && !slices.ContainsFunc(t.Advice, func(a Advice) bool { return a.Code() == f.Code() }) {
-		add(f, notice.Location{})
+	for _, f := range []notice.Fact{t.sharedStreams(), t.straggler()} {
+		if f != nil && !slices.ContainsFunc(t.Advice, func(a Advice) bool { return a.Code() == f.Code() }) {
+			add(f, notice.Location{})
+		}
 	}
 	return all
 }

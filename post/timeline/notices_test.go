@@ -26,6 +26,10 @@ func TestNoticesOfStragglerAndStreams(t *testing.T) {
 			t.Errorf("%s is reported %d times, want 1", code, n)
 		}
 	}
+	tl.Advice = append(tl.Advice, Advice{Fact: notice.SharedStreams{Streams: tl.streams(), Share: 1, Exposed: 1, Per: "step"}})
+	if n := found("shared-streams"); n != 1 {
+		t.Errorf("shared streams are reported %d times beside the advice on them, want 1", n)
+	}
 	tl.Ignore(func(code notice.Code) bool { return !slices.Contains(codes, code) })
 	for _, code := range codes {
 		if n := found(code); n != 0 {
