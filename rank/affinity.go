@@ -96,13 +96,13 @@ func oversubscribed(places []place) []notice.Fact {
 	var warnings []notice.Fact
 	more := 0
 	for _, host := range hosts {
-		ranks, cores, why := crowd(byHost[host])
+		ranks, cores, limit := crowd(byHost[host])
 		switch {
 		case ranks == 0:
 		case len(warnings) == most:
 			more++
 		default:
-			warnings = append(warnings, notice.Oversubscribed{Ranks: ranks, Cores: cores, Host: host, Why: why})
+			warnings = append(warnings, notice.Oversubscribed{Ranks: ranks, Cores: cores, Host: host, Limit: limit})
 		}
 	}
 	if more > 0 {
@@ -113,14 +113,14 @@ func oversubscribed(places []place) []notice.Fact {
 
 // crowd finds the largest group of a host's ranks that has fewer cores than members: all ranks whose set of cores lies
 // within one that some rank has, or within all sets together. 0 ranks if there is none.
-func crowd(ranks []place) (members, cores int, why string) {
+func crowd(ranks []place) (members, cores int, limit notice.CoreLimit) {
 	var sets [][]int
 	union := []int{}
 	quota := math.Inf(1)
 	for _, p := range ranks {
 		cpus, err := parseCPUs(p.CPUs)
 		if err != nil || len(cpus) == 0 {
-			return 0, 0, ""
+			return 0, 0, notice.CoreLimit{}
 		}
 		sets = append(sets, cpus)
 		union = append(union, cpus...)
@@ -131,7 +131,7 @@ func crowd(ranks []place) (members, cores int, why string) {
 	slices.Sort(union)
 	union = slices.Compact(union)
 	if n := max(1, int(math.Ceil(quota-0.01))); quota < float64(len(union)) && len(ranks) > n {
-		return len(ranks), n, fmt.Sprintf("cgroup quota of %.3g CPUs", quota)
+		return len(ranks), n, notice.CoreLimit{Quota: quota}
 	}
 	seen := map[string]bool{}
 	for _, set := range append([][]int{union}, sets...) {
@@ -147,13 +147,13 @@ func crowd(ranks []place) (members, cores int, why string) {
 			}
 		}
 		if n > len(set) && n > members {
-			members, cores, why = n, len(set), ""
+			members, cores, limit = n, len(set), notice.CoreLimit{}
 			if len(set) < len(union) {
-				why = "bound to CPUs " + key
+				limit.CPUs = key
 			}
 		}
 	}
-	return members, cores, why
+	return members, cores, limit
 }
 
 // within reports whether every element of a is in b; both are sorted.

@@ -78,9 +78,10 @@ func TestOversubscribed(t *testing.T) {
 	for i := range 5 {
 		hosts = append(hosts, host(fmt.Sprint("node", i), 3, "0-1")...)
 	}
-	crowd := func(ranks, cores int, host, why string) notice.Fact {
-		return notice.Oversubscribed{Ranks: ranks, Cores: cores, Host: host, Why: why}
+	crowd := func(ranks, cores int, host string, limit notice.CoreLimit) notice.Fact {
+		return notice.Oversubscribed{Ranks: ranks, Cores: cores, Host: host, Limit: limit}
 	}
+	none := notice.CoreLimit{}
 	for name, c := range map[string]struct {
 		places []place
 		want   []notice.Fact
@@ -89,13 +90,13 @@ func TestOversubscribed(t *testing.T) {
 		"bound one each":         {host("a", 2, "0", "1"), nil},
 		"bound by halves":        {host("a", 4, "0-1", "2-3"), nil},
 		"unknown":                {host("a", 9, ""), nil},
-		"too many":               {host("a", 4, "0-1"), []notice.Fact{crowd(4, 2, "a", "")}},
-		"bound to one":           {host("a", 2, "0"), []notice.Fact{crowd(2, 1, "a", "")}},
-		"one core for two of 3":  {host("a", 3, "0", "0", "1-3"), []notice.Fact{crowd(2, 1, "a", "bound to CPUs 0")}},
-		"within another's set":   {host("a", 3, "0", "1", "0-1"), []notice.Fact{crowd(3, 2, "a", "")}},
-		"quota":                  {quota, []notice.Fact{crowd(4, 2, "a", "cgroup quota of 2 CPUs")}},
-		"two hosts, one crowded": {append(host("a", 2, "0-1"), host("b", 3, "0-1")...), []notice.Fact{crowd(3, 2, "b", "")}},
-		"many hosts": {hosts, []notice.Fact{crowd(3, 2, "node0", ""), crowd(3, 2, "node1", ""), crowd(3, 2, "node2", ""),
+		"too many":               {host("a", 4, "0-1"), []notice.Fact{crowd(4, 2, "a", none)}},
+		"bound to one":           {host("a", 2, "0"), []notice.Fact{crowd(2, 1, "a", none)}},
+		"one core for two of 3":  {host("a", 3, "0", "0", "1-3"), []notice.Fact{crowd(2, 1, "a", notice.CoreLimit{CPUs: "0"})}},
+		"within another's set":   {host("a", 3, "0", "1", "0-1"), []notice.Fact{crowd(3, 2, "a", none)}},
+		"quota":                  {quota, []notice.Fact{crowd(4, 2, "a", notice.CoreLimit{Quota: 2})}},
+		"two hosts, one crowded": {append(host("a", 2, "0-1"), host("b", 3, "0-1")...), []notice.Fact{crowd(3, 2, "b", none)}},
+		"many hosts": {hosts, []notice.Fact{crowd(3, 2, "node0", none), crowd(3, 2, "node1", none), crowd(3, 2, "node2", none),
 			notice.OversubscribedHosts{Hosts: 2}}},
 	} {
 		if got := oversubscribed(c.places); !slices.Equal(got, c.want) {

@@ -140,10 +140,10 @@ func checkOwners(machine []setup) (rows []row) {
 			ranks = append(ranks, s.who.Rank)
 		}
 		g := sharers[0].GPU
-		r := found(name, notice.GPUShared{Ranks: len(ranks), GPU: g.mine.Name, PCI: g.mine.PCI, UUID: g.mine.UUID,
+		r := found(name, notice.SharedGPU{Ranks: len(ranks), GPU: g.mine.Name, PCI: g.mine.PCI, UUID: g.mine.UUID,
 			Allowed: g.Shared})
-		if g.Shared {
-			r = r.graded(notice.Warning)
+		if !g.Shared {
+			r = r.graded(notice.Error)
 		}
 		rows = append(rows, r.on(ranks...))
 	}

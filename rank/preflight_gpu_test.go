@@ -49,7 +49,7 @@ func TestCheckGPUs(t *testing.T) {
 	library := func(cuda string) notice.NCCLInUse {
 		return notice.NCCLInUse{Library: "NCCL 2.27.7", Path: "/lib/libnccl.so.2", BuiltFor: cuda}
 	}
-	shared := notice.GPUShared{Ranks: 2, GPU: "NVIDIA H100", PCI: pciA, UUID: "GPU-a"}
+	shared := notice.SharedGPU{Ranks: 2, GPU: "NVIDIA H100", PCI: pciA, UUID: "GPU-a"}
 	allowed := shared
 	allowed.Allowed = true
 	lost := notice.Failed{Problem: "no library", Tried: notice.Places{"/usr/lib"}, Remedy: "install it"}

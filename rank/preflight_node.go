@@ -67,8 +67,8 @@ func checkCPUs(host []setup) []row {
 	if least == 0 {
 		return []row{found(name, cpus)}
 	}
-	if ranks, cores, why := crowd(places); ranks > 0 {
-		return []row{found(name, notice.CoresShared{RankCPUs: cpus, Sharing: ranks, Cores: cores, Why: why})}
+	if ranks, cores, limit := crowd(places); ranks > 0 {
+		return []row{found(name, notice.Oversubscribed{Ranks: ranks, Cores: cores, Limit: limit, CPUs: cpus})}
 	}
 	if moving > 0 {
 		return []row{found(name, notice.RanksAcrossNUMA{RankCPUs: cpus, Moving: moving, Nodes: len(host[0].Node.NUMA)})}

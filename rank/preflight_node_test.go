@@ -48,12 +48,13 @@ func TestCheckCPUs(t *testing.T) {
 		"two nodes": {8, []string{"0-3", "4-7"}, 0, []string{"0-7", "0-3"},
 			want{caution, notice.RanksAcrossNUMA{RankCPUs: cpus(2, 8, 4, 8, false), Moving: 1, Nodes: 2}}},
 		"crowded": {2, nil, 0, []string{"0-1", "0-1", "0-1"},
-			want{caution, notice.CoresShared{RankCPUs: cpus(3, 2, 2, 2, true), Sharing: 3, Cores: 2}}},
+			want{caution, notice.Oversubscribed{Ranks: 3, Cores: 2, CPUs: cpus(3, 2, 2, 2, true)}}},
 		"on one core": {8, nil, 0, []string{"0", "0", "1-3"},
-			want{caution, notice.CoresShared{RankCPUs: cpus(3, 8, 1, 3, false), Sharing: 2, Cores: 1, Why: "bound to CPUs 0"}}},
+			want{caution, notice.Oversubscribed{Ranks: 2, Cores: 1, Limit: notice.CoreLimit{CPUs: "0"},
+				CPUs: cpus(3, 8, 1, 3, false)}}},
 		"quota": {8, nil, 1.5, []string{"0-7", "0-7", "0-7"},
-			want{caution, notice.CoresShared{RankCPUs: cpus(3, 8, 8, 8, true), Sharing: 3, Cores: 2,
-				Why: "cgroup quota of 1.5 CPUs"}}},
+			want{caution, notice.Oversubscribed{Ranks: 3, Cores: 2, Limit: notice.CoreLimit{Quota: 1.5},
+				CPUs: cpus(3, 8, 8, 8, true)}}},
 		"unknown": {8, nil, 0, []string{"0-7", ""}, want{passed, cpus(2, 8, 0, 8, false)}},
 	} {
 		host := hostOf(len(c.cpus), setup{Node: node{CPUs: c.online, NUMA: c.numa}})

@@ -192,7 +192,7 @@ func TestCheckContainers(t *testing.T) {
 		all[i] = setup{who: ranks[i], Limits: limits{Shared: volume{gib, 300 * mib}}, Node: node{CPUs: 3}}
 	}
 	rows := mergeRows(checkSetups(all), ranks)
-	expect(t, "CPUs", only("CPUs", rows), want{caution, coded("cores-shared")})
+	expect(t, "CPUs", only("CPUs", rows), want{caution, coded("oversubscribed")})
 	expect(t, "shared memory", only("shared memory", rows), want{passed, notice.SharedMemory{Free: 300 * mib, Total: gib,
 		Ranks: 2}})
 }

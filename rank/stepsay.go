@@ -73,8 +73,8 @@ func (s *stepSession) stepCrowded() []notice.Fact {
 		hosts[p.Host] = append(hosts[p.Host], p)
 	}
 	for _, f := range s.facts() {
-		if n, cores, why := crowd(hosts[f.Host]); n > 0 {
-			return []notice.Fact{notice.SharedStepThreads{Threads: n, Cores: cores, Host: f.Host, Why: why}}
+		if n, cores, limit := crowd(hosts[f.Host]); n > 0 {
+			return []notice.Fact{notice.SharedStepThreads{Threads: n, Cores: cores, Host: f.Host, Limit: limit}}
 		}
 	}
 	return nil

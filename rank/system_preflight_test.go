@@ -155,11 +155,11 @@ func TestPreflightOfRehearsal(t *testing.T) {
 		want  [3]string // code, parameter, words
 	}{
 		"one GPU": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exitEnvironment, "GPU of each rank", problem,
-			[3]string{"gpu-shared", "ranks", "2"}},
+			[3]string{"shared-gpu", "ranks", "2"}},
 		"untried": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exitEnvironment, "backend", problem,
 			[3]string{"backend-not-tried", "backends", "nccl"}},
 		"allowed": {[]string{"CUDA_VISIBLE_DEVICES=0"}, []string{"--allow-shared-gpu"}, exitOK, "GPU of each rank",
-			caution, [3]string{"gpu-shared", "allowed", "true"}},
+			caution, [3]string{"shared-gpu", "allowed", "true"}},
 		"wrong": {[]string{"BUSBAR_REHEARSAL_FAULT=wrong@rank=1,collective=all_reduce"}, nil, exitEnvironment,
 			"all_reduce", problem, [3]string{"collective-wrong", "reason", "wrong data"}},
 		"memory": {[]string{"BUSBAR_REHEARSAL_FAULT=oom@collective=all_reduce"}, nil, exitEnvironment, "all_reduce",

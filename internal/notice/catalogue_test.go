@@ -93,11 +93,11 @@ func TestFromText(t *testing.T) {
 		"timer: percentiles are not claimed, the clock's step (1000 ns) is over a tenth of what is timed":                   TimerResolution{1e-6},
 		"clocks: the offset between hosts is known to 2.5 us, which is 20 % of what is timed":                               ClockUncertainty{2.5e-6, 0.2},
 		"events: one step of the device's clock (32 ns) is over 5 % of the 0.5 us between them":                             EventResolution{32e-9, 0.05, 0.5e-6},
-		"oversubscribed: 2 ranks share 1 core on a (bound to CPUs 0): figures say nothing about speed":                      Oversubscribed{2, 1, "a", "bound to CPUs 0"},
+		"oversubscribed: 2 ranks share 1 core on a (bound to CPUs 0): figures say nothing about speed":                      Oversubscribed{Ranks: 2, Cores: 1, Host: "a", Why: "bound to CPUs 0"},
 		"oversubscribed: so are 3 hosts more":                                                                               OversubscribedHosts{3},
 		"oversubscribed: by far":                                                                                            Oversubscribed{Why: "by far"},
 		"threads: a rank of Gloo has two, and vm has 2 CPUs for 2 ranks: small messages may take milliseconds; start fewer": SharedThreads{"vm", 2, 2},
-		"threads: 8 threads that compute or communicate share 4 cores on vm: communication that goes on takes its time":     SharedStepThreads{8, 4, "vm", ""},
+		"threads: 8 threads that compute or communicate share 4 cores on vm: communication that goes on takes its time":     SharedStepThreads{Threads: 8, Cores: 4, Host: "vm"},
 		"load: vm had a load average of 3.33 before the run; other work disturbs the figures":                               HostLoad{"vm", 3.33},
 		"attempt 1: failed: rank 3: reset":                                                                                  AttemptFailed{1, "failed", "rank 3: reset"},
 		"threads: as an earlier version put it":                                                                             Oversubscribed{Why: "as an earlier version put it"},
@@ -130,6 +130,22 @@ func round(f Fact) string {
 	return regexp.MustCompile(`(\.\d{9})\d+`).ReplaceAllString(string(text), "$1")
 }
 
+// Codes with parameters that older files do not have are read as they were written.
+func TestOlderParameters(t *testing.T) {
+	for text, want := range map[string]Fact{
+		`{"code":"shared-gpu"}`: SharedGPU{},
+		`{"code":"oversubscribed","parameters":{"ranks":4,"cores":2,"host":"a","why":"bound to CPUs 0-1"}}`: Oversubscribed{
+			Ranks: 4, Cores: 2, Host: "a", Why: "bound to CPUs 0-1"},
+		`{"code":"shared-step-threads","parameters":{"threads":8,"cores":2,"host":"a","why":"bound to CPUs 0-1"}}`: SharedStepThreads{
+			Threads: 8, Cores: 2, Host: "a", Why: "bound to CPUs 0-1"},
+	} {
+		var k Kept
+		if err := json.Unmarshal([]byte(text), &k); err != nil || !reflect.DeepEqual(k.Fact, want) {
+			t.Errorf("%s: %+v, %v", text, k.Fact, err)
+		}
+	}
+}
+
 // A template leaves out text in brackets if a field in it is empty.
 func TestOptionalParts(t *testing.T) {
 	for _, c := range []struct {
@@ -137,7 +153,12 @@ func TestOptionalParts(t *testing.T) {
 		want string
 	}{
 		{Oversubscribed{Ranks: 4, Cores: 1, Host: "a"}, "oversubscribed: 4 ranks share 1 core on a"},
-		{Oversubscribed{4, 2, "a", "quota"}, "oversubscribed: 4 ranks share 2 cores on a (quota)"},
+		{Oversubscribed{Ranks: 4, Cores: 2, Host: "a", Why: "quota"}, "oversubscribed: 4 ranks share 2 cores on a (quota)"},
+		{
+			Oversubscribed{Ranks: 4, Cores: 2, Limit: CoreLimit{Quota: 2}, CPUs: RankCPUs{4, 8, Binding{8, 8, true}}},
+			"oversubscribed: 4 ranks share 2 cores (cgroup quota of 2 CPUs); 4 ranks on 8 CPUs, not bound",
+		},
+		{SharedGPU{}, "ranks share a GPU"},
 		{Oversubscribed{Why: "by far"}, "oversubscribed (by far)"},
 		{CollectiveUnknown{}, "the imported file does not name its collective"},
 		{CollectiveUnknown{[]string{"a", "b"}}, "the imported file does not name its collective; its columns fit a, b"},

@@ -176,7 +176,7 @@ type NVLSUnused struct {
 
 func (HostMemoryBetweenGPUs) Code() Code { return "host-memory-between-gpus" }
 func (NetworkWithinHost) Code() Code     { return "network-within-host" }
-func (RanksShareGPU) Code() Code         { return "ranks-share-gpu" }
+func (RanksShareGPU) Code() Code         { return "communicator-shares-gpu" }
 func (GPUsFar) Code() Code               { return "gpus-far-apart" }
 func (FewChannels) Code() Code           { return "few-channels" }
 func (LLForLarge) Code() Code            { return "ll-for-large-messages" }
@@ -209,7 +209,8 @@ var ncclGPUs = []Entry{
 		Text:     "{Ranks} of {Communicator} share GPUs: times do not show the speed of the links",
 		Details:  []string{"{GPUs...}"},
 		Advice:   adviceOwnGPU,
-		Doc:      "Two ranks of one communicator have the same PCI bus on one host. Nodes with the same host name are not judged.",
+		Doc: `In a log, two ranks of one communicator have the same PCI bus on one host. Nodes with the same host name are not
+			judged. Of its own ranks, rank reports shared-gpu.`,
 	},
 	{
 		Example:  GPUsFar{"SYS", SearchResult{"4", 2, 12, 12, "SYS/PIX"}, NVIDIA},

@@ -100,7 +100,7 @@ var older = []struct {
 		regexp.MustCompile(
 			`^oversubscribed: ` + num + ` ranks share ` + num + ` cores? on (\S+?)(?: \((.*)\))?: figures say nothing about speed$`,
 		),
-		func(w words) Fact { return Oversubscribed{w.int(1), w.int(2), w[3], w[4]} },
+		func(w words) Fact { return Oversubscribed{Ranks: w.int(1), Cores: w.int(2), Host: w[3], Why: w[4]} },
 	},
 	{
 		regexp.MustCompile(`^oversubscribed: so are ` + num + ` hosts more$`),
@@ -112,7 +112,9 @@ var older = []struct {
 		regexp.MustCompile(
 			`^threads: ` + num + ` threads that compute or communicate share ` + num + ` cores? on (\S+?)(?: \((.*)\))?: `,
 		),
-		func(w words) Fact { return SharedStepThreads{w.int(1), w.int(2), w[3], w[4]} },
+		func(w words) Fact {
+			return SharedStepThreads{Threads: w.int(1), Cores: w.int(2), Host: w[3], Why: w[4]}
+		},
 	},
 	// Whatever else was oversubscribed must not be judged for speed either.
 	{regexp.MustCompile(`^(?:oversubscribed|threads): (.*)$`), func(w words) Fact { return Oversubscribed{Why: w[1]} }},

@@ -96,23 +96,6 @@ func (n NCCLNeedsNewerDriver) Advice() string {
 // OwnGPUs states that no GPU is used by two ranks.
 type OwnGPUs struct{}
 
-// GPUShared reports ranks that use one GPU.
-type GPUShared struct {
-	Ranks   int    `json:"ranks"`
-	GPU     string `json:"gpu"`
-	PCI     string `json:"pci"`
-	UUID    string `json:"uuid"`
-	Allowed bool   `json:"allowed,omitempty"` // --allow-shared-gpu
-}
-
-// Advice depends on whether that was asked for.
-func (s GPUShared) Advice() string {
-	if s.Allowed {
-		return "use the results for correctness only: ranks that share a GPU show no speed"
-	}
-	return adviceOwnGPU + ", or allow it with --allow-shared-gpu, for correctness only"
-}
-
 // GPUSlices reports ranks that use slices of one GPU.
 type GPUSlices struct {
 	PCI string `json:"pci"`
@@ -256,7 +239,6 @@ func (NCCLUnusable) Code() Code         { return "nccl-unusable" }
 func (NCCLWithoutGPUCode) Code() Code   { return "nccl-without-gpu-code" }
 func (NCCLNeedsNewerDriver) Code() Code { return "nccl-needs-newer-driver" }
 func (OwnGPUs) Code() Code              { return "own-gpus" }
-func (GPUShared) Code() Code            { return "gpu-shared" }
 func (GPUSlices) Code() Code            { return "gpu-slices" }
 func (GPULibrariesAlike) Code() Code    { return "gpu-libraries-alike" }
 func (NCCLVersionsDiffer) Code() Code   { return "nccl-versions-differ" }
@@ -325,9 +307,6 @@ var preflightGPUs = []Entry{
 		Doc:  "The library was built for a newer major version of CUDA than the driver supports."},
 	{Example: OwnGPUs{}, Text: "each rank has its own GPU",
 		Doc: "No GPU is used by two ranks; GPUs are compared by their UUIDs."},
-	{Example: GPUShared{2, "NVIDIA H100", "0000:0a:00.0", "GPU-5d2c", false}, Severity: Error,
-		Text: "{Ranks rank} use one GPU: {GPU} at {PCI} ({UUID})",
-		Doc:  "Several ranks use one GPU, known by its UUID; with --allow-shared-gpu a warning."},
 	{Example: GPUSlices{"0000:0a:00.0"}, Severity: Warning,
 		Text:   "each rank has its own GPU, but some are slices (MIG) of one at {PCI}",
 		Advice: "use NCCL 2.30 or later, or whole GPUs: an older NCCL refuses two slices of one GPU",

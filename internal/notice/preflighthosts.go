@@ -64,6 +64,8 @@ type RankCPUs struct {
 	Binding Binding `json:"binding"`
 }
 
+func (c RankCPUs) String() string { return Message(c) }
+
 // Binding is to how many CPUs the ranks of a host are bound: 0 if that is unknown.
 type Binding struct {
 	Least int  `json:"min_cpus"`
@@ -81,14 +83,6 @@ func (b Binding) String() string {
 		return fmt.Sprintf("bound to %d each", b.Least)
 	}
 	return fmt.Sprintf("bound to %d to %d each", b.Least, b.Most)
-}
-
-// CoresShared reports ranks that share cores.
-type CoresShared struct {
-	RankCPUs
-	Sharing int    `json:"sharing"`
-	Cores   int    `json:"cores"`
-	Why     string `json:"why,omitempty"` // "cgroup quota of 2 CPUs"
 }
 
 // RanksAcrossNUMA reports ranks that may move between NUMA nodes.
@@ -408,7 +402,6 @@ func (OneHost) Code() Code           { return "one-host" }
 func (HostsAlike) Code() Code        { return "hosts-alike" }
 func (HostsDiffer) Code() Code       { return "hosts-differ" }
 func (RankCPUs) Code() Code          { return "rank-cpus" }
-func (CoresShared) Code() Code       { return "cores-shared" }
 func (RanksAcrossNUMA) Code() Code   { return "ranks-across-numa-nodes" }
 func (CPUGovernor) Code() Code       { return "cpu-governor" }
 func (SlowGovernor) Code() Code      { return "cpu-governor-slow" }
@@ -467,10 +460,6 @@ var preflightHosts = []Entry{
 		Advice: "leave out the hosts that differ, or set them alike: every collective is as slow as its slowest host",
 		Doc:    "Hosts differ in hardware or settings. Memory is compared to 5 %: the firmware keeps some of it."},
 	{Example: exampleCPUs, Text: cpusText, Doc: "How many CPUs the ranks of a host may use."},
-	{Example: CoresShared{RankCPUs{3, 8, Binding{1, 1, false}}, 2, 1, "bound to CPUs 0"}, Severity: Warning,
-		Text:   cpusText + ": {Sharing rank} share {Cores core}[ ({Why})]",
-		Advice: adviceCores + "; results of ranks that share cores show no speed",
-		Doc:    "More ranks than cores, a CPU quota, or ranks that are bound to overlapping sets of cores."},
 	{Example: RanksAcrossNUMA{RankCPUs{2, 8, Binding{4, 8, false}}, 1, 2}, Severity: Warning,
 		Text:   cpusText + ": {Moving rank} may move between {Nodes} NUMA nodes",
 		Advice: "bind each rank to one NUMA node: mpirun --map-by numa --bind-to numa, srun --cpu-bind=ldoms or cores",
@@ -485,7 +474,8 @@ var preflightHosts = []Entry{
 	{Example: NUMABalancingOn{}, Severity: Warning,
 		Text:   "NUMA balancing is on: the kernel moves pages while they are in use; GPU drivers suffer most",
 		Advice: adviceBalancing,
-		Doc:    "The kernel moves pages to the NUMA node that uses them (kernel.numa_balancing)."},
+		Doc: `rank --preflight read kernel.numa_balancing: the kernel moves pages to the NUMA node that uses them. RCCL's
+			own warning, in a log, is rccl-warns-numa-balancing.`},
 	{Example: CPULoad{0.5, 96}, Text: "load average {Load} on {CPUs CPU}", Doc: "The one-minute load average."},
 	{Example: HostBusy{CPULoad{40, 96}}, Severity: Warning,
 		Text:   "load average {Load} on {CPUs CPU}: other work disturbs the results",

@@ -110,10 +110,25 @@ type TraceNotWritten struct {
 
 // Oversubscribed reports that ranks share cores.
 type Oversubscribed struct {
-	Ranks int    `json:"ranks,omitempty"`
-	Cores int    `json:"cores,omitempty"`
-	Host  string `json:"host,omitempty"`
-	Why   string `json:"why,omitempty"` // "cgroup quota"
+	Ranks int       `json:"ranks,omitempty"`
+	Cores int       `json:"cores,omitempty"`
+	Host  string    `json:"host,omitempty"` // "" where the location has it
+	Limit CoreLimit `json:"limit,omitzero"`
+	CPUs  RankCPUs  `json:"cpus,omitzero"` // of all ranks of the host; of rank --preflight
+	Why   string    `json:"why,omitempty"` // the text of Limit, of older versions
+}
+
+// CoreLimit is what keeps ranks from using all cores of a host; zero where they may.
+type CoreLimit struct {
+	Quota float64 `json:"quota_cpus,omitempty"` // of a control group
+	CPUs  string  `json:"bound_to,omitempty"`   // as a list, "0-3,8"
+}
+
+func (l CoreLimit) String() string {
+	if l.Quota > 0 {
+		return fmt.Sprintf("cgroup quota of %.3g CPUs", l.Quota)
+	}
+	return "bound to CPUs " + l.CPUs
 }
 
 // OversubscribedHosts reports further hosts on which ranks share cores.
@@ -130,14 +145,32 @@ type SharedThreads struct {
 
 // SharedStepThreads reports that threads of training steps share cores.
 type SharedStepThreads struct {
-	Threads int    `json:"threads"`
-	Cores   int    `json:"cores"`
-	Host    string `json:"host"`
-	Why     string `json:"why,omitempty"`
+	Threads int       `json:"threads"`
+	Cores   int       `json:"cores"`
+	Host    string    `json:"host"`
+	Limit   CoreLimit `json:"limit,omitzero"`
+	Why     string    `json:"why,omitempty"` // the text of Limit, of older versions
 }
 
-// SharedGPU reports that several ranks use one GPU.
-type SharedGPU struct{}
+// SharedGPU reports that several ranks use one GPU. Results files do not have the parameters.
+type SharedGPU struct {
+	Ranks   int    `json:"ranks,omitempty"`
+	GPU     string `json:"gpu,omitempty"`
+	PCI     string `json:"pci,omitempty"`
+	UUID    string `json:"uuid,omitempty"`
+	Allowed bool   `json:"allowed,omitempty"` // --allow-shared-gpu
+}
+
+// Advice depends on whether that was asked for.
+func (s SharedGPU) Advice() string {
+	switch {
+	case s.Allowed:
+		return "use the results for correctness only: ranks that share a GPU show no speed"
+	case s.Ranks > 0:
+		return adviceOwnGPU + ", or allow it with --allow-shared-gpu, for correctness only"
+	}
+	return ""
+}
 
 // HostLoad reports that other work ran on a host before the run.
 type HostLoad struct {
@@ -302,14 +335,15 @@ var records = []Entry{
 	{Example: TraceNotWritten{"disk full"}, Severity: Warning,
 		Text: "the trace was not written: {Problem}",
 		Doc:  "The values of the step are complete; only the trace files for a timeline are missing."},
-	{Example: Oversubscribed{4, 2, "node17", ""}, Severity: Warning,
-		Text: "oversubscribed[: {Ranks rank} share {Cores core} on {Host}][ ({Why})]",
+	{Example: Oversubscribed{Ranks: 4, Cores: 2, Host: "node17"}, Severity: Warning,
+		Text: "oversubscribed[: {Ranks rank} share {Cores core}[ on {Host}]][ ({Limit})][ ({Why})][; {CPUs}]",
 		Details: []string{
 			"Times show waiting for a core, not the speed of communication.",
 		},
 		Advice: adviceCores,
-		Doc: `More ranks than cores: an operation takes as long as the scheduler needs to run all ranks in turn. Such
-			values are never judged or compared with a peak.`},
+		Doc: `More ranks than cores, a CPU quota, or ranks that are bound to overlapping sets of cores: an operation takes
+			as long as the scheduler needs to run all ranks in turn. rank --preflight finds it before a run; values of such
+			a run are never judged or compared with a peak.`},
 	{Example: OversubscribedHosts{5}, Severity: Warning,
 		Text:   "oversubscribed: {Hosts more host} as well",
 		Advice: adviceCores,
@@ -320,20 +354,20 @@ var records = []Entry{
 		Advice: "start fewer ranks, or give each two cores (mpirun --map-by slot:PE=2 --bind-to core)",
 		Doc: `Each rank of Gloo has a thread that waits for the network. Where it shares a CPU with its rank, each
 			small message waits for the scheduler.`},
-	{Example: SharedStepThreads{8, 4, "node17", ""}, Severity: Warning,
-		Text: `shared CPUs: {Threads thread} that compute or communicate share {Cores core} on {Host}[ ({Why})];
+	{Example: SharedStepThreads{Threads: 8, Cores: 4, Host: "node17"}, Severity: Warning,
+		Text: `shared CPUs: {Threads thread} that compute or communicate share {Cores core} on {Host}[ ({Limit})][ ({Why})];
 			communication slows computing`,
 		Advice: "start fewer ranks per host, or fewer threads per rank (--threads)",
 		Doc: `With communication in the background a rank has more threads. Where they share cores, overlap cannot
 			hide communication.`},
-	{Example: SharedGPU{}, Severity: Warning,
-		Text: "ranks share a GPU",
+	{Example: SharedGPU{2, "NVIDIA H100", "0000:0a:00.0", "GPU-5d2c", false}, Severity: Warning,
+		Text: "ranks share a GPU[: {Ranks rank} use {GPU} at {PCI} ({UUID})]",
 		Details: []string{
 			"Times show waiting for the GPU, not the speed of communication.",
 		},
 		Advice: adviceOwnGPU,
-		Doc: `With --allow-shared-gpu several ranks use one GPU. Such values are never judged or compared with a
-			peak.`},
+		Doc: `Several ranks of a run use one GPU, known by its UUID. rank --preflight reports an error, with
+			--allow-shared-gpu a warning; values of such a run are never judged or compared with a peak.`},
 	{Example: HostLoad{"node17", 3.5}, Severity: Warning,
 		Text:   "{Host} had a load average of {Load} before the run: other work disturbs the results",
 		Advice: "end other work, or ask for whole nodes (srun --exclusive)",

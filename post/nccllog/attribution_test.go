@@ -121,7 +121,7 @@ func TestNodesOfOneName(t *testing.T) {
 		"busId 2000", "busId 1000", "busId 3000", "busId 1000", "busId 4000", "busId 1000", "via P2P/CUMEM", "[send] via NET/IB/0/GDRDMA").
 		Replace(wholeLog())
 	for _, f := range readAll(t, log).Findings() {
-		if f.Code() == "ranks-share-gpu" || strings.Contains(f.Message(), "one host") {
+		if f.Code() == "communicator-shares-gpu" || strings.Contains(f.Message(), "one host") {
 			t.Errorf("%s: %s", f.Code(), f.Message())
 		}
 	}

@@ -68,7 +68,7 @@ var explanations = []explained{
 	},
 	{regexp.MustCompile(`libnvidia-ml|nvmlInit\S* failed`), "nvml-failed", false},
 	{regexp.MustCompile(`iommu=pt`), "iommu-translation", false},
-	{regexp.MustCompile(`NUMA auto b(a)?lancing`), "numa-balancing", false},
+	{regexp.MustCompile(`NUMA auto b(a)?lancing`), "rccl-warns-numa-balancing", false},
 	{regexp.MustCompile(`Cuda failure.*out of memory|CUDA (m|c)alloc|Failed to CUDA`), "gpu-out-of-memory", false},
 	{regexp.MustCompile(`uncorrectable ECC`), "gpu-memory-error", false},
 	{regexp.MustCompile(`driver version is insufficient`), "driver-too-old", false},

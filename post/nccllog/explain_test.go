@@ -46,7 +46,7 @@ func TestExplain(t *testing.T) {
 		"XML Topology has wrong version 0, 1 needed":                                                                                                     "topology-file-invalid",
 		"nvmlInit_v2() failed: Driver/library version mismatch":                                                                                          "nvml-failed",
 		`Missing "iommu=pt" from kernel command line which can lead to system instablity or hang!`:                                                       "iommu-translation",
-		`NUMA auto balancing enabled which can lead to variability in the RCCL performance!`:                                                             "numa-balancing",
+		`NUMA auto balancing enabled which can lead to variability in the RCCL performance!`:                                                             "rccl-warns-numa-balancing",
 		"Cuda failure 'out of memory'":                                                                                                                   "gpu-out-of-memory",
 		"Failed to CUDA calloc 6291456 bytes":                                                                                                            "gpu-out-of-memory",
 		"Cuda failure 700 'an illegal memory access was encountered'":                                                                                    "gpu-context-broken",
