@@ -130,7 +130,7 @@ func (s *side) intro() string {
 		words = append(words, "measured by "+strings.Join(tools, " and "))
 	}
 	if s.rehearsed {
-		words = append(words, simulatedWords)
+		words = append(words, notice.Message(notice.SimulatedRuns{}))
 	}
 	return strings.Join(words, ", ")
 }

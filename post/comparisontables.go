@@ -21,7 +21,9 @@ const unitWords = "Sizes are powers of 1024, GB/s are 1e9 bytes per second."
 func (f *findings) document(title string) *document.Document {
 	d := &document.Document{Kind: "comparison", Title: title}
 	if f.rehearsed > 0 {
-		d.Add(document.Callout{Severity: notice.Warning, Text: simulatedWords})
+		n := notice.New(notice.SimulatedRuns{})
+		d.Report(n)
+		d.Add(document.Callout{Severity: n.Severity, Text: n.Message()})
 	}
 	return d
 }

@@ -7,6 +7,7 @@ import (
 
 	"busbar/internal/document"
 	"busbar/internal/notice"
+	"busbar/internal/result"
 	"busbar/internal/units"
 )
 
@@ -42,6 +43,16 @@ func (f *footnotes) mark(group, text string) string {
 	f.all[i].points++
 	f.all[i].varied = f.all[i].varied || f.all[i].text != text
 	return fmt.Sprint(i + 1)
+}
+
+// simulated reports a run of the simulation, and is the line that marks it; none where --ignore names it.
+func (f *footnotes) simulated(r *result.Run) []string {
+	fact := notice.SimulatedRuns{}
+	if !r.Rehearse || !f.shows(fact.Code()) {
+		return nil
+	}
+	f.report(fact)
+	return []string{notice.Message(fact)}
 }
 
 // marks refer to the footnotes of notices and of other texts.

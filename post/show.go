@@ -305,16 +305,11 @@ func modelOf(run *result.Run, records []*result.Record) *notice.Kept {
 	return &notice.Kept{Fact: fact}
 }
 
-// simulatedWords mark results of the simulation.
-const simulatedWords = "SIMULATED: no device was measured; these values are not about hardware"
-
 // head begins the section of a run: what ran, where, and how it ended.
 func (s *shower) head(f *result.File, notes *footnotes) (*document.Section, *shownRun) {
 	r := &f.Run
 	var lines document.Lines
-	if r.Rehearse {
-		lines = append(lines, simulatedWords)
-	}
+	lines = append(lines, notes.simulated(r)...)
 	if r.Imported != nil {
 		lines = append(lines, importedLines(f)...)
 	} else {

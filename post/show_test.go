@@ -64,7 +64,8 @@ func TestShowJSON(t *testing.T) {
 }
 
 func TestShowFailOn(t *testing.T) {
-	crowded, wrong := t.TempDir(), t.TempDir()
+	crowded, wrong, simulated := t.TempDir(), t.TempDir(), t.TempDir()
+	fixtures["rehearsed"].save(t, simulated)
 	fixtures["gloo4"].save(t, crowded)
 	broken := fixtures["gloo2"]
 	broken.edit = func(_ *result.Run, all []*result.Record, _ *result.End) { all[3].Status = result.Wrong }
@@ -78,6 +79,9 @@ func TestShowFailOn(t *testing.T) {
 		{"--fail-on warning --ignore oversubscribed " + crowded, codeDone},
 		{"--fail-on error " + wrong, codeExceeded},
 		{"--fail-on error --ignore points-failed " + wrong, codeDone},
+		{"--fail-on error " + simulated, codeDone},
+		{"--fail-on warning " + simulated, codeExceeded},
+		{"--fail-on warning --ignore simulated-runs " + simulated, codeDone},
 		{"--fail-on fatal " + crowded, codeUsage},
 		{"--ignore oversubscribe " + crowded, codeUsage},
 	} {

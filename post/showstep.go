@@ -16,9 +16,7 @@ import (
 func (s *shower) stepRun(f *result.StepFile) *document.Section {
 	r, notes := &f.Run, s.footnotes(f.Path)
 	var lines document.Lines
-	if r.Rehearse {
-		lines = append(lines, simulatedWords)
-	}
+	lines = append(lines, notes.simulated(r)...)
 	counts := map[result.Status]int{}
 	for i := range f.Records {
 		counts[f.Records[i].Status]++

@@ -146,6 +146,18 @@ func TestOlderParameters(t *testing.T) {
 	}
 }
 
+// What is simulated has one severity, whichever command reports it.
+func TestSeverityOfSimulation(t *testing.T) {
+	for _, f := range []Fact{SimulatedRuns{}, SimulatedSides{}, SimulatedAgainstMeasured{}, SimulatedSkipped{}, SimulatedGPUs{}} {
+		if s := New(f).Severity; s != Warning {
+			t.Errorf("%s is %v, want a warning", f.Code(), s)
+		}
+	}
+	if got := Message(SimulatedRuns{}); strings.Contains(got, "(") {
+		t.Errorf("%q names runs", got)
+	}
+}
+
 // A template leaves out text in brackets if a field in it is empty.
 func TestOptionalParts(t *testing.T) {
 	for _, c := range []struct {

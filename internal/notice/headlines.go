@@ -95,7 +95,7 @@ type WrongData struct {
 
 // SimulatedRuns reports runs of a simulation.
 type SimulatedRuns struct {
-	Runs Runs `json:"runs"`
+	Runs Runs `json:"runs,omitzero"` // zero where the location has the run
 }
 
 // OversubscribedRuns reports runs whose ranks or threads share cores or a GPU.
@@ -304,8 +304,8 @@ var headlines = []Entry{
 	},
 	{
 		Example:  SimulatedRuns{exampleRuns},
-		Severity: Error,
-		Text:     "SIMULATED ({Runs}): no device was measured; these values are not about hardware",
+		Severity: Warning,
+		Text:     "SIMULATED[ ({Runs})]: no device was measured; these values are not about hardware",
 		Details:  []string{"They are compared with no peak, and have no findings."},
 		Doc:      "The runs used --simulate: a model took the place of devices.",
 	},
