@@ -32,7 +32,7 @@ nccl-profiler: ## lib/busbar-nccl-profiler.so, the plugin of rank --path
 gloo-shim: ## the shim of Gloo; wants a C++ compiler and libgloo-dev, and no Go
 	@scripts/gloo-shim.sh
 
-rehearsal: ## the stand-ins of libcuda and libnccl, for trying everything without a GPU
+rehearsal: ## the simulation of libcuda, libnccl and libcublas, for trying everything without a GPU
 	@scripts/rehearsal.sh
 
 deps: ## install what is missing (as root with apt; otherwise say how)

@@ -18,7 +18,7 @@ var foreign = []string{
 	"unknown sweep", "unknown word for --by", "unknown side", "unknown layout", "unknown key", "unknown command", "has no nccl", "still at iteration", "there is no folder ./results",
 	"the run was aborted", "busbar-run:", "the run was interrupted", "the CUDA driver is too old", "cannot be used: cuInit:",
 	"the CUDA driver cannot be loaded: libcuda.so.1 was not found",
-	"the stand-ins of the rehearsal (rehearsal/libcuda.so.1) are in none of",
+	"cannot find the simulation's libraries (rehearsal/libcuda.so.1) in",
 }
 
 // source is every program text of the repository, without tests, as one.

@@ -540,7 +540,7 @@ func TestApartByWhatIsNotTold(t *testing.T) {
 	untold := told
 	untold.Type, untold.Placement = 0, 0
 	lines := (&duel{kind: collectives, a: a, b: b, alone: []alone{of(a, told), of(b, untold)}}).apart()
-	if want := []string{"type: float32 in a, not told in b", "placement: out-of-place in a, not told in b"}; !slices.Equal(lines, want) {
+	if want := []string{"type: float32 in a, not recorded in b", "placement: out-of-place in a, not recorded in b"}; !slices.Equal(lines, want) {
 		t.Errorf("%q, want %q", lines, want)
 	}
 }

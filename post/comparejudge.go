@@ -215,8 +215,8 @@ func (p places) spread(times []float64) []float64 {
 }
 
 // unitsOf pairs launches where both sides were measured in the same ones, or in the same blocks of a campaign, and where
-// such pairs are enough for a verdict, or both sides are the same runs. Fewer are taken as if they were not paired, which
-// makes it harder to tell the sides apart and never easier, as long as what they share moves both alike.
+// such pairs are enough for a verdict, or both sides are the same runs. Fewer pairs are treated as unpaired: a significant
+// difference is then less likely, never more, as long as what the launches share affects both sides alike.
 func unitsOf(a, b *side, alpha float64) launchUnits {
 	u := launchUnits{fewest: stats.FewestLaunches(alpha, false), a: each(a), b: each(b), held: "launch"}
 	var shared []string

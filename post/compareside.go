@@ -110,7 +110,7 @@ func sidesOf(ctx context.Context, args []string, o result.MergeOptions) (sides [
 	return sides, notes, nil
 }
 
-// sharedRun is the ID of a run that both sides have; "" where there is none.
+// sharedRun is the ID of a run of both sides; "" without one.
 func (s *side) sharedRun(other *side) string {
 	for _, r := range s.runs {
 		if other.ids[r.ID] {

@@ -82,7 +82,7 @@ func ifTold(is bool, word string) string {
 	if is {
 		return word
 	}
-	return "not told"
+	return "not recorded"
 }
 
 // collective is a point of a collective.

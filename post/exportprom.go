@@ -22,8 +22,8 @@ type metric struct {
 
 var metrics = []metric{
 	{"busbar_time_seconds", "Time of one operation: in latency mode the median.", func(r *result.Record) (float64, bool) { return r.Time.Seconds, true }},
-	{"busbar_time_low_seconds", "Lower end of the 95 % interval of the time.", func(r *result.Record) (float64, bool) { return r.Time.Lo, r.Time.Lo > 0 }},
-	{"busbar_time_high_seconds", "Upper end of the 95 % interval of the time.", func(r *result.Record) (float64, bool) { return r.Time.Hi, r.Time.Hi > 0 }},
+	{"busbar_time_low_seconds", "Lower end of the 95 % CI of the time.", func(r *result.Record) (float64, bool) { return r.Time.Lo, r.Time.Lo > 0 }},
+	{"busbar_time_high_seconds", "Upper end of the 95 % CI of the time.", func(r *result.Record) (float64, bool) { return r.Time.Hi, r.Time.Hi > 0 }},
 	{"busbar_algbw_bytes_per_second", "Algorithm bandwidth: size divided by time.", func(r *result.Record) (float64, bool) { return r.AlgBW(r.Time.Seconds), r.HasAlgBW() }},
 	{"busbar_busbw_bytes_per_second", "Bus bandwidth, as nccl-tests defines it.", func(r *result.Record) (float64, bool) { return r.BusBW(r.Time.Seconds), r.HasBusBW() }},
 }

@@ -12,18 +12,18 @@ import (
 	"busbar/post/analysis"
 )
 
-// findings are what a report stands on: the rows of all runs that are let in, in the order of its tables.
+// findings are what a comparison uses: the rows of all runs that are included, in the order of its tables.
 type findings struct {
 	rows      []result.Row
 	runs      []*result.Run // that have a row
 	times     *analysis.Measurements
 	name      map[analysis.Contender]string
-	left      []string        // backends whose rehearsed runs were left out
+	left      []string        // backends whose simulated runs were left out
 	notes     []notice.Notice // on files
-	rehearsed int             // rows that were
+	rehearsed int             // simulated rows
 }
 
-// gather reads runs. Rehearsed ones are left out unless they are let in. The error is that nothing is left.
+// gather reads runs, simulated ones only if rehearsed is set. The error is that none are left.
 func gather(ctx context.Context, files []string, passed []notice.Notice, rehearsed bool) (*findings, error) {
 	data, err := result.MergeContext(ctx, files, result.MergeOptions{IncludeRehearsed: true, NoSteps: true})
 	if err != nil {
@@ -53,7 +53,8 @@ func gather(ctx context.Context, files []string, passed []notice.Notice, rehears
 	f.notes = slices.Concat(passed, data.Notes(), lacking.notices())
 	if len(f.rows) == 0 {
 		if f.left != nil {
-			return nil, &usageError{fmt.Errorf("all results of %s were rehearsed (their figures say nothing about hardware); let them in with --include-rehearsed", units.Some(files)), "post report"}
+			err := fmt.Errorf("all results of %s are simulated (not about hardware); include them with --include-simulated", units.Some(files))
+			return nil, &usageError{err, "post report"}
 		}
 		return nil, &result.NothingError{Problems: f.notes}
 	}
@@ -92,15 +93,15 @@ func (f *findings) rowsByTable() []result.Row {
 	return rows
 }
 
-// has says whether there is any row of a backend.
+// has reports whether a backend has a run.
 func (f *findings) has(backend string) bool {
 	return slices.ContainsFunc(f.runs, func(r *result.Run) bool { return r.Backend.Name == backend })
 }
 
-// expected are the two backends that the comparison is about; the others come in where they were measured.
+// expected are the backends whose absence is reported.
 var expected = []string{"gloo", "nccl"}
 
-// missing are those of the expected backends that no result is of, in the place of NCCL also of its rehearsal.
+// missing are the expected backends without a result; simulated results of NCCL count for NCCL.
 func (f *findings) missing() (backends []string) {
 	for _, b := range expected {
 		if !f.has(b) && (b != "nccl" || !f.has(rehearsal)) {
@@ -110,5 +111,5 @@ func (f *findings) missing() (backends []string) {
 	return backends
 }
 
-// rehearsal is the backend of what was measured of the stand-ins of NCCL.
+// rehearsal is the backend of simulated NCCL.
 const rehearsal = "nccl-rehearsal"

@@ -145,7 +145,7 @@ func TestCallsOfUnknownRanks(t *testing.T) {
 	}
 	log := r.Log()
 	rows := log.CallRows()
-	if len(rows) != 1 || rows[0].Each != "10" || rows[0].Ranks != "not known, 2 processes" {
+	if len(rows) != 1 || rows[0].Each != "10" || rows[0].Ranks != "unknown, 2 processes" {
 		t.Errorf("%+v", rows)
 	}
 	var text strings.Builder
@@ -165,7 +165,7 @@ func TestCallsOfUnknownRanks(t *testing.T) {
 // Of TUNING lines that name algorithms it is known that bytes are of one rank: the number of ranks alone is missing.
 func TestSizesOfOneRank(t *testing.T) {
 	const line = "n0:1:1 [0] NCCL INFO %s: 1048576 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..3}\n"
-	for name, want := range map[string][2]string{"AllGather": {"1 MiB a rank", "are bytes of one rank"}, "Whatever": {"1 MiB *", "the log does not show which"}, "AllReduce": {"1 MiB ", ""}} {
+	for name, want := range map[string][2]string{"AllGather": {"1 MiB per rank", "are bytes of one rank"}, "Whatever": {"1 MiB *", "the log does not show which"}, "AllReduce": {"1 MiB ", ""}} {
 		r := nccllog.NewReader()
 		if err := r.Add("tuning.log", strings.NewReader(fmt.Sprintf(line, name))); err != nil {
 			t.Fatal(err)

@@ -157,7 +157,7 @@ func (r *logReport) choices() []document.Block {
 	if slices.ContainsFunc(rows, func(c nccllog.ChoiceRow) bool { return c.OfRank }) {
 		notes = append(
 			notes,
-			"Sizes “a rank” are bytes of one rank: the log does not have the number of ranks (INIT records it).",
+			"Sizes “per rank” are bytes of one rank: the log does not have the number of ranks (INIT records it).",
 		)
 	}
 	return tableSection("Algorithm and protocol by size", t, len(rows), notes...)

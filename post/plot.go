@@ -43,7 +43,7 @@ every collective measured with several backends, worlds or placements, or in
 several ways (--rotate, -m, -a): one picture with all of them. With two worlds
 or more: scaling over worlds.
 
-Points are medians; shaded bands are the 95 % interval of the median, or the
+Points are medians; shaded bands are the 95 % CI of the median, or the
 range over launches where a point was measured in several, as the caption of
 each picture says. Points that are not ok are not drawn. Bandwidth is that of
 throughput mode; times of throughput and latency mode have their own pictures.

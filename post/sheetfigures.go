@@ -61,7 +61,7 @@ func (s *sheet) figures(t figureTable) {
 	}
 	rows := t.rows
 	if len(rows) > mostRows {
-		for _, r := range []figureRow{t.summary("least", slices.Min), t.summary("median", stats.Median), t.summary("greatest", slices.Max)} {
+		for _, r := range []figureRow{t.summary("minimum", slices.Min), t.summary("median", stats.Median), t.summary("maximum", slices.Max)} {
 			out.rows = append(out.rows, t.cells(r))
 		}
 		rows = slices.Clone(rows)
@@ -73,7 +73,7 @@ func (s *sheet) figures(t figureTable) {
 	}
 	s.table(out)
 	if len(rows) < len(t.rows) {
-		s.say(fmt.Sprintf("%d %ss: each column by itself, then the %d with the greatest %s.",
+		s.say(fmt.Sprintf("%d %ss: each column by itself, then the %d with the highest %s.",
 			len(t.rows), t.noun, len(rows), t.columns[t.worst].name))
 	}
 }

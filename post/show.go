@@ -63,8 +63,8 @@ all pairs or halves.
 
 Training steps (rank --step): a table of times for each group of points that
 differ in bucket size alone: computation, communication, one after the other
-("in turn") and overlapped. "best" has the smallest median ("least": no other is
-significantly slower), "=" is no significant difference from it, "?" too few
+("in turn") and overlapped. "best" has the smallest median ("smallest": no other
+is significantly slower), "=" is no significant difference from it, "?" too few
 rounds. Below: exposed communication, its share of the step (%step), overlap by
 the wall clock, by intervals and at most (%wall, %intvl, %bound), how many times
 as long computation and communication take together (comp, comm), the speed-up

@@ -83,7 +83,7 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 		document.Printable(f.Run.Backend.Library),
 	)
 	if f.Run.Rehearse {
-		fmt.Fprintln(w, "# REHEARSED: no device was measured; these figures say nothing about hardware")
+		fmt.Fprintln(w, "# SIMULATED: no device was measured; these values are not about hardware")
 	}
 	fmt.Fprintf(w, "# Collective test starting: %s_perf\n", c)
 	fmt.Fprintf(
@@ -197,7 +197,7 @@ func writeNCCLRows(w io.Writer, f *result.File, c coll.Collective, records []*re
 	}
 	fmt.Fprintf(
 		w,
-		"# Out of bounds values : %d %s\n# Bus bandwidth is not averaged over sizes: that figure says nothing\n#\n%s# Collective test concluded: %s_perf\n",
+		"# Out of bounds values : %d %s\n# Bus bandwidth is not averaged over sizes: such a value has no meaning\n#\n%s# Collective test concluded: %s_perf\n",
 		wrong,
 		verdict,
 		ncclEnding(f),

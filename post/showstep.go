@@ -138,7 +138,7 @@ func shortMark(g *steps.Group, p *steps.Point) string {
 	case step.Best:
 		return "best"
 	case step.Least:
-		return "least"
+		return "smallest"
 	case step.NoDifference:
 		return "="
 	case step.Slower:

@@ -73,16 +73,16 @@ func (s *timelineSheet) ranks() {
 		s.waiting(a)
 		columns = append(columns, figureColumn{"pure ms", 3}, figureColumn{"waiting ms", 3}, figureColumn{"last to begin", 0})
 	} else if s.NonBlocking() {
-		s.say("Operations are non-blocking, so that waiting for others can't be told from communication. " + basis(a))
+		s.say("Operations are non-blocking, so that waiting is not separable from communication. " + basis(a))
 	} else {
-		s.say("No collective was matched over ranks, so that waiting for others can't be told from communication. " + basis(a))
+		s.say("No collective was matched over ranks, so that waiting is not separable from communication. " + basis(a))
 	}
 	t := figureTable{first: "device", columns: columns, worst: len(columns) - 1, noun: "device"}
 	for _, r := range a.Ranks {
 		t.rows = append(t.rows, figureRow{s.label(r.Device), []float64{r.Compute, r.Kernels, r.Pure, r.Waiting, float64(r.Last)}[:len(columns)]})
 	}
 	s.figures(t)
-	steps := figureTable{first: "step, longest on", columns: []figureColumn{{"least ms", 3}, {"most ms", 3}, {"imbalance %", 2}, {"span ms", 3}}, worst: 2, noun: "step"}
+	steps := figureTable{first: "step, longest on", columns: []figureColumn{{"min ms", 3}, {"max ms", 3}, {"imbalance %", 2}, {"span ms", 3}}, worst: 2, noun: "step"}
 	if a.Matched > 0 {
 		steps.columns = slices.Insert(steps.columns, 3, figureColumn{"waiting ms", 3})
 	}
@@ -117,7 +117,7 @@ func (s *timelineSheet) waiting(a *timeline.Across) {
 	if a.Alone > 0 {
 		text += fmt.Sprintf("; %s not", wasWere(a.Alone, "call"))
 	}
-	s.say(fmt.Sprintf("%s. Of their time, %s a rank are pure communication (the least over ranks), and %s, the mean over ranks, are waiting for a rank that began later. %s", text, ms(a.Pure), ms(a.Waiting), basis(a)))
+	s.say(fmt.Sprintf("%s. Of their time, %s per rank are pure communication (the minimum over ranks), and %s, the mean over ranks, are waiting for a rank that began later. %s", text, ms(a.Pure), ms(a.Waiting), basis(a)))
 	if found, is := s.WaitingFact().(notice.Straggler); is {
 		for _, why := range notice.Details(found) {
 			s.item(s.label(a.Straggler.Device) + ": " + why)
@@ -160,7 +160,7 @@ func (s *timelineSheet) collectives() {
 	all := slices.Clone(d.Collectives)
 	slices.SortStableFunc(all, func(a, b timeline.Collective) int { return -cmp.Compare(a.Sum, b.Sum) })
 	s.title("Communication" + of + ", in ms:")
-	t := &sheetTable{head: []string{"operation", "size", "calls", "sum", "median", "least", "exposed", "busbw", "at best"}, align: "lrrrrrrrr", names: []int{0}}
+	t := &sheetTable{head: []string{"operation", "size", "calls", "sum", "median", "min", "exposed", "busbw", "at best"}, align: "lrrrrrrrr", names: []int{0}}
 	sizes := true
 	for _, c := range all[:min(len(all), mostCollectives)] {
 		t.rows = append(t.rows, []string{callWords(c, d.Groups), sizeWords(c.Bytes), fmt.Sprint(c.Calls), three(c.Sum), three(c.Median), three(c.Least), three(c.Exposed), gbps(c.Busbw), gbps(c.BusbwMax)})
@@ -174,7 +174,7 @@ func (s *timelineSheet) collectives() {
 		s.groups(d)
 		return
 	}
-	s.say(text + "busbw is in GB/s, at the median time, which has the waiting for other ranks in it; at best is at the least time." + unknownSizes(sizes))
+	s.say(text + "busbw is in GB/s, at the median time, which includes waiting for other ranks; at best is at the minimum time." + unknownSizes(sizes))
 	s.groups(d)
 }
 
@@ -195,7 +195,7 @@ func (s *timelineSheet) matched(matches []timeline.Matched) {
 	}
 	s.table(t)
 	s.left(len(all), len(t.rows))
-	s.say(overRanks(all, func(c timeline.Matched) int { return c.Ranks }) + "pure is the least over ranks of each call, wait the mean of the rest, both medians over calls. busbw is in GB/s, at pure without waiting." + unknownSizes(sizes))
+	s.say(overRanks(all, func(c timeline.Matched) int { return c.Ranks }) + "pure is the minimum over ranks of each call, wait the mean of the rest, both medians over calls. busbw is in GB/s, at pure without waiting." + unknownSizes(sizes))
 }
 
 func (s *timelineSheet) left(all, shown int) {
@@ -208,7 +208,7 @@ func unknownSizes(all bool) string {
 	if all {
 		return ""
 	}
-	return ` "-" is where the file does not tell the size, the ranks or the operation.`
+	return ` "-": the file does not have the size, the ranks or the operation.`
 }
 
 // overRanks explains the number of ranks in a name, where there is one.
@@ -293,7 +293,7 @@ func (s *timelineSheet) buckets() {
 		whole += b.Bytes
 	}
 	s.table(t)
-	s.say(fmt.Sprintf("%s in %s a step.", sizeWords(&whole), units.Count(len(d.Buckets), "bucket")))
+	s.say(fmt.Sprintf("%s in %s per step.", sizeWords(&whole), units.Count(len(d.Buckets), "bucket")))
 }
 
 // exposed are the calls that were hidden least, over all devices.

@@ -59,7 +59,7 @@ func TestTimelineOfOwnSteps(t *testing.T) {
 		"a Kineto trace of busbar's own step",
 		"This is busbar's own step (busbar 9; uniform, ddp 25M float32, no calls; mpi; CPUs, no GPU: 1 thread of FMA), not a training job.",
 		"rank 0 330.000 270.000", "rank 1", "all_reduce", "Training steps of uniform, run and recorded by busbar 9",
-		"Operations are non-blocking, so that waiting for others can't be told", "Communication takes 50.00 ms and computation 90.50 ms per step",
+		"Operations are non-blocking, so that waiting is not separable", "Communication takes 50.00 ms and computation 90.50 ms per step",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(out.String()), " "), strings.Join(strings.Fields(want), " ")) {
 			t.Errorf("%q is not in\n%s", want, &out)

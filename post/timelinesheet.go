@@ -145,7 +145,7 @@ func (s *timelineSheet) devices() {
 
 // idle says what idle time went to.
 func (s *timelineSheet) idle() {
-	t := figureTable{first: "device", columns: []figureColumn{{"idle", 3}, {"host-bound", 3}, {"waiting", 3}, {"not known", 3}, {"kernels", 0}, {"computing ms", 3}}, noun: "device"}
+	t := figureTable{first: "device", columns: []figureColumn{{"idle", 3}, {"host-bound", 3}, {"waiting", 3}, {"unknown", 3}, {"kernels", 0}, {"computing ms", 3}}, noun: "device"}
 	idle := 0.0
 	for _, i := range s.Working() {
 		d := &s.Devices[i]
@@ -157,7 +157,7 @@ func (s *timelineSheet) idle() {
 	}
 	s.title("Idle time, in ms, and kernels:")
 	s.figures(t)
-	s.say("host-bound: what ran next had not been launched yet. waiting: it had been, and waited for an event, its stream or the device. not known: its launch is not in the file. computing ms: the kernels that compute, each by itself, summed.")
+	s.say("host-bound: what ran next had not been launched yet. waiting: it had been, and waited for an event, its stream or the device. unknown: its launch is not in the file. computing ms: the kernels that compute, each by itself, summed.")
 }
 
 // streams is a table of what each stream did, of a single device and where there is more than one way to see.

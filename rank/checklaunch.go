@@ -60,8 +60,8 @@ func checkRanks(ranks []rankFacts) error {
 		p := process{r.Host, r.PID}
 		// Containers on one host may share a host name and count their processes alike.
 		if other, twice := seen[p]; twice && r.LocalRank == ranks[other].LocalRank {
-			return remedied("give every host its own name",
-				"ranks %d and %d both say that they are process %d on %s: the launcher mixes up two jobs, or two hosts have one name",
+			return remedied("give each host a unique name",
+				"ranks %d and %d both report process %d on %s: the launcher mixes two jobs, or two hosts share a name",
 				ranks[other].Rank, r.Rank, r.PID, r.Host)
 		}
 		seen[p] = i

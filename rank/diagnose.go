@@ -55,10 +55,10 @@ func nameHang(reports []report, me state) string {
 		parts = append(parts, fmt.Sprintf("%s %s outside of the sub-world and %s for its end", names(outside), are(outside), verb(outside, "waits", "wait")))
 	}
 	if hidden := by[unreachable]; len(hidden) > 0 {
-		parts = append(parts, fmt.Sprintf("nothing is known of %s: no side channel (a firewall between the hosts?), and no word in shared memory or the hosts' files",
+		parts = append(parts, fmt.Sprintf("no report from %s: no side channel (a firewall between the hosts?), and nothing in shared memory or the hosts' files",
 			names(hidden)))
 	} else if len(reports) == 0 {
-		parts = append(parts, "what other ranks are doing is not known")
+		parts = append(parts, "the state of other ranks is unknown")
 	}
 	parts = append(parts, said(by[answered])...)
 	return strings.Join(parts, "; ")

@@ -87,9 +87,9 @@ func TestNameHang(t *testing.T) {
 		},
 		"firewall": {
 			[]report{at(0, 18, "issuing"), {Rank: 1, Standing: unreachable}, {Rank: 2, Standing: unreachable}},
-			[]string{"rank 0 on node00 is at iteration 18", "nothing is known of ranks 1, 2: no side channel"}, []string{"still"},
+			[]string{"rank 0 on node00 is at iteration 18", "no report from ranks 1, 2: no side channel"}, []string{"still"},
 		},
-		"no hub":      {[]report{at(0, 18, "issuing")}, []string{"rank 0 on node00 is at iteration 18", "other ranks are doing is not known"}, nil},
+		"no hub":      {[]report{at(0, 18, "issuing")}, []string{"rank 0 on node00 is at iteration 18", "the state of other ranks is unknown"}, nil},
 		"before any":  {[]report{noCase, known(2, silent)}, []string{"rank 2 on node02", "is in phase MPI_Init for 1m1s"}, []string{"iteration", " of "}},
 		"many behind": {append([]report{at(0, 18, "issuing")}, crowdAt(1, 9, 17)...), []string{"1 on node01, 2 on node02, 3 on node03, 4 on node04 and 5 more are still"}, []string{"node05"}},
 	} {

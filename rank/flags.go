@@ -240,8 +240,8 @@ func newFlags(c *config) *pflag.FlagSet {
 	add("gloo-cpus", "WHERE", "where Gloo's thread may run: same (its rank's CPUs), any (all that the system grants), or a list: 0-3,8 (default same, and any for ranks of one CPU where there are enough)", func(s string) error { return glooCPUs(s, &c.gloo.cpus) })
 	add("gloo-algo", "NAME", "all_reduce of Gloo by ring (default) or bcube", func(s string) error { return oneOf(s, &c.gloo.algorithm, "ring", "bcube") })
 	add("mpi", "NAME|PATH", "auto, openmpi, mpich, or a shim's path", func(s string) error { c.mpi = s; return nonEmpty(s) })
-	add("nthreads,t", "1", "accepted as nccl-tests has it: one thread a rank", exactlyOne)
-	add("ngpus,g", "1", "accepted as nccl-tests has it: one device a rank", exactlyOne)
+	add("nthreads,t", "1", "accepted as nccl-tests has it: one thread per rank", exactlyOne)
+	add("ngpus,g", "1", "accepted as nccl-tests has it: one device per rank", exactlyOne)
 
 	in = "About"
 	flag("version", "version and build", &c.version)

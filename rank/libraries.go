@@ -11,7 +11,7 @@ import (
 	"busbar/internal/dl"
 )
 
-// rehearsal is the backend's name where stand-ins take the places of the CUDA driver and NCCL.
+// rehearsal is the backend's name where the CUDA driver and NCCL are simulated.
 const rehearsal = "nccl-rehearsal"
 
 // openLibraries loads what the plan measures, on every rank. Collective.
@@ -120,7 +120,7 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 	for _, w := range words {
 		switch {
 		case cfg.rehearse && w == "ncclx":
-			return nil, usagef("--rehearse has stand-ins for nccl alone, not for %s: leave one of them out", w)
+			return nil, usagef("--simulate supports nccl only, not %s: leave one of them out", w)
 		case w == "auto":
 			w = auto()
 		}
@@ -133,7 +133,7 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 		names = append(names, w)
 	}
 	if cfg.rehearse && len(cfg.backends) > 0 && !slices.Contains(names, rehearsal) && !slices.Contains(words, "auto") {
-		return nil, usagef("--rehearse has stand-ins for nccl alone, and --backend %s has nothing to rehearse: leave one of them out", strings.Join(names, ","))
+		return nil, usagef("--simulate supports nccl only, and --backend %s does not name it: leave one of them out", strings.Join(names, ","))
 	}
 	if slices.Contains(names, "nccl") && slices.Contains(names, "ncclx") {
 		return nil, usagef("one launch holds one library of NCCL's kind (two would share its environment and threads): start nccl and ncclx one after another, with one --campaign")
@@ -144,7 +144,7 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 	return names, nil
 }
 
-// rehearsalFolder is where the stand-ins lie.
+// rehearsalFolder has the libraries of the simulation.
 func rehearsalFolder() (string, error) {
 	dirs := dl.Folders()
 	for _, d := range dirs {
@@ -153,6 +153,6 @@ func rehearsalFolder() (string, error) {
 			return filepath.Abs(path)
 		}
 	}
-	return "", environmentf("the stand-ins of the rehearsal (rehearsal/libcuda.so.1) are in none of %s: make rehearsal builds them, and a bundle has them",
+	return "", environmentf("cannot find the simulation's libraries (rehearsal/libcuda.so.1) in %s: build them with make rehearsal, or use a bundle",
 		strings.Join(dirs, ", "))
 }

@@ -141,8 +141,8 @@ func (b *ncclBackend) Recover() error {
 			return err
 		}
 	} else {
-		// A watchdog may have seen the failure and told all ranks to leave the operation. The communicator is sound, and
-		// has another number from now on, so that this does not end the next operation.
+		// A watchdog may have seen the failure and made all ranks leave the operation. The communicator is intact; it gets
+		// another number, so that this does not end the next operation.
 		b.l.j.leaver.guard(int(all[1]), b.comm.Interrupt)
 		b.comm.Resume()
 	}

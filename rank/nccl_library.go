@@ -56,7 +56,7 @@ func (l *ncclLibrary) device() string {
 	return strings.Join(names, ", ")
 }
 
-// rehearsed says whether stand-ins serve.
+// rehearsed reports whether the GPU and NCCL are simulated.
 func (l *ncclLibrary) rehearsed() bool { return l.file == rehearsal }
 
 func (l *ncclLibrary) unfit(world int) string {
@@ -130,7 +130,7 @@ func (l *ncclLibrary) loadNCCL() (err error) {
 	return errors.Join(l.choiceHindered(), l.slicesHindered())
 }
 
-// libraryPaths are the files or folders that the command line names; in a rehearsal those of the stand-ins.
+// libraryPaths are the files or folders that the command line names; with --simulate those of the simulation.
 type libraryPaths struct{ cuda, nccl string }
 
 func (j *job) libraryPaths() (libraryPaths, error) {
@@ -151,7 +151,7 @@ func (l *ncclLibrary) loadDriver(p libraryPaths) (devices []cudart.Device, err e
 		var cuda *cudart.Error
 		if shown, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set && errors.As(err, &cuda) && cuda.IsNoDevice() {
 			f := failureOf(err)
-			more := fmt.Sprintf("\nCUDA_VISIBLE_DEVICES=%q says which GPUs this rank may see", shown)
+			more := fmt.Sprintf("\nCUDA_VISIBLE_DEVICES=%q limits the GPUs of this rank", shown)
 			f.Text, f.Parts.Remedy = f.Text+more, f.Parts.Remedy+more
 			err = f
 		}
@@ -161,7 +161,7 @@ func (l *ncclLibrary) loadDriver(p libraryPaths) (devices []cudart.Device, err e
 		return nil, err
 	}
 	if len(devices) == 0 {
-		return nil, fmt.Errorf("this rank sees no GPU (CUDA_VISIBLE_DEVICES=%q); %s is there", os.Getenv("CUDA_VISIBLE_DEVICES"), l.driver.Info().Path)
+		return nil, fmt.Errorf("this rank sees no GPU (CUDA_VISIBLE_DEVICES=%q); %s is loaded", os.Getenv("CUDA_VISIBLE_DEVICES"), l.driver.Info().Path)
 	}
 	return devices, nil
 }
@@ -173,7 +173,7 @@ type ownLibrary struct {
 	Rehearsed bool
 }
 
-// compare refuses ranks with different libraries: what they would measure is neither one's figure.
+// compare refuses ranks with different libraries: what they would measure is the speed of neither.
 func (l *ncclLibrary) compare() error {
 	j := l.j
 	var mine ownLibrary
@@ -192,16 +192,16 @@ func (l *ncclLibrary) compare() error {
 			return j.elsewhere(environmentf("rank %d on %s has %s, rank 0 on %s has %s: give all hosts the same library (--nccl PATH)",
 				r, j.ranks[r].Host, v.Version, j.ranks[0].Host, all[0].Version))
 		case v.Rehearsed && !l.rehearsed():
-			return j.elsewhere(environmentf("%s is the rehearsal's stand-in, not NCCL: take it with --rehearse, so that its results are marked", v.Path))
+			return j.elsewhere(environmentf("%s is the simulation, not NCCL: set --simulate, which marks its results", v.Path))
 		case l.rehearsed() && !v.Rehearsed:
-			return j.elsewhere(environmentf("--rehearse takes the rehearsal's stand-ins, and %s is %s", v.Path, v.Version))
+			return j.elsewhere(environmentf("--simulate requires the simulation's libraries, and %s is %s", v.Path, v.Version))
 		}
 		if d := l.ranks[r].Driver; d != l.ranks[0].Driver {
 			l.notes = append(l.notes, fmt.Sprintf("drivers differ: rank %d on %s has %s, rank 0 has %s", r, j.ranks[r].Host, d, l.ranks[0].Driver))
 		}
 	}
 	if l.rehearsed() {
-		l.notes = append(l.notes, "rehearsed: stand-ins for the GPU and for NCCL; no figure says anything about hardware")
+		l.notes = append(l.notes, "simulated GPU and NCCL: no value is about hardware")
 	}
 	return nil
 }

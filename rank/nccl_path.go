@@ -36,7 +36,7 @@ func (l *ncclLibrary) dropProfiler() error {
 		return nil
 	}
 	l.paths = nil
-	l.notes = append(l.notes, "path: not known, "+l.nccl.Info().Name+" is not asked")
+	l.notes = append(l.notes, "path: unknown, "+l.nccl.Info().Name+" does not report it")
 	return os.Unsetenv(nccl.ProfilerVariable)
 }
 
@@ -57,7 +57,7 @@ func (b *ncclBackend) agreeOnPaths() error {
 	if without[0] == 0 {
 		b.paths = l.paths
 	} else {
-		note = "path: not known, this library takes no plugin for NCCL's profiler interface (NCCL has it since 2.23)"
+		note = "path: unknown, this library supports no plugin for NCCL's profiler interface (NCCL does since 2.23)"
 	}
 	if !slices.Contains(l.notes, note) {
 		l.notes = append(l.notes, note)

@@ -25,7 +25,7 @@ func listPattern(b *strings.Builder, cfg *config, s *sweeps.Sweep, backends []st
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "# %s, %s a node; nodes are numbered here in the order of ranks\n", n, units.Count(l.LocalSize, "rank"))
+	fmt.Fprintf(b, "# %s, %s per node; nodes are numbered here in the order of ranks\n", n, units.Count(l.LocalSize, "rank"))
 	for i, groups := range n.rounds {
 		var words []string
 		for _, g := range groups {

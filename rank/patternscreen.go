@@ -100,7 +100,7 @@ func (s *screen) verdict(backend string, rehearsed bool, verdicts map[coll.Case]
 	})
 	fmt.Fprintln(s.out, "#")
 	if rehearsed {
-		s.note("REHEARSED: what follows says nothing about hardware")
+		s.note("SIMULATED: what follows is not about hardware")
 	}
 	for _, c := range cases {
 		name := c.String()

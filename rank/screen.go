@@ -79,7 +79,7 @@ func (s *screen) head(r *result.Run, ranks string) {
 	s.note("%s: %s on %s, %s", r.Tool, r.Sweep.Name, r.Backend.Library, ranks)
 	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), units.Count(r.Sweep.Points, "point"))
 	if r.Rehearse {
-		s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
+		s.note("SIMULATED: no device is measured; these values are not about hardware")
 	}
 }
 

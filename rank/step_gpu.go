@@ -95,7 +95,7 @@ func (c *gpuComputing) openGEMM() error {
 		return err
 	}
 	if lib.Info().Rehearsed && !l.rehearsed() {
-		return fmt.Errorf("%s is the rehearsal's stand-in, not cuBLAS: take its folder out of LD_LIBRARY_PATH", lib.Info().Path)
+		return fmt.Errorf("%s is the simulation, not cuBLAS: remove its folder from LD_LIBRARY_PATH", lib.Info().Path)
 	}
 	c.what = "cuBLAS " + lib.Info().Version
 	c.gemm, err = lib.NewGEMM(l.gpu, c.stream)

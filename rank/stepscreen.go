@@ -21,7 +21,7 @@ func (s *screen) steps(w *stepSession) {
 	s.wrapped("# ", fmt.Sprintf("%s: training steps of %s on %s, world %d = %s x %d", r.Tool, m.Name, r.Backend.Library, r.World, units.Count(r.Nodes, "node"), r.RanksPerNode))
 	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), units.Count(r.Sweep.Points, "point"))
 	if r.Rehearse {
-		s.note("REHEARSED: no device is measured; these figures say nothing about hardware")
+		s.note("SIMULATED: no device is measured; these values are not about hardware")
 	}
 	s.wrapped("# ", fmt.Sprintf("%s; computed by %s", modelLine(m), r.Step.Computing))
 	if m.About != "" {

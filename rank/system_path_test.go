@@ -80,7 +80,7 @@ func TestPathOfAnOldLibrary(t *testing.T) {
 	out := t.TempDir()
 	pathLaunch(out, []string{"BUSBAR_REHEARSAL_VERSION=22105"}).mustRun(t)
 	f := readOne(t, out)
-	if !strings.Contains(strings.Join(f.Run.Backend.Notes, "\n"), "path: not known") {
+	if !strings.Contains(strings.Join(f.Run.Backend.Notes, "\n"), "path: unknown") {
 		t.Errorf("notes %q", f.Run.Backend.Notes)
 	}
 	for _, row := range mergedRows(t, out) {

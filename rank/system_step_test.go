@@ -135,7 +135,7 @@ func TestSteps(t *testing.T) {
 			if s.Model != "uniform:6x4K" || s.Layers != 6 || s.Params != 6*4096 || s.Computing == "" {
 				t.Errorf("the header says %+v", s)
 			}
-			if strings.Contains(o.stdout, "REHEARSED") != (k.backend == rehearsal) || f.Run.Rehearse != (k.backend == rehearsal) {
+			if strings.Contains(o.stdout, "SIMULATED") != (k.backend == rehearsal) || f.Run.Rehearse != (k.backend == rehearsal) {
 				t.Errorf("rehearsed or not is not said: %s", o)
 			}
 			for _, want := range []string{"training steps of uniform:6x4K", "# 3 rounds of four steps a point\n", "speed-", "post report", filepath.Base(f.Path)} {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets backends side by side: `benchmark.sh gloo|nccl|mpi|auto [flags of rank]` looks at the machine, says what it chose,
 # measures the sweep "sizes" in one launch within five minutes, and writes the report.
-# OUT=DIR, WORLDS=2,4,6, TIME_LIMIT=4m and REHEARSE=1 (stand-ins for GPUs and NCCL) change that. More launches into one
+# OUT=DIR, WORLDS=2,4,6, TIME_LIMIT=4m and REHEARSE=1 (simulated GPUs and NCCL) change that. More launches into one
 # OUT are better: from six on the report has intervals over launches.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -29,7 +29,7 @@ if grep -qi microsoft /proc/version 2>/dev/null; then
   say "this is WSL2: a virtual machine, whose figures are not those of the hardware alone"
 fi
 if [ -n "$rehearse" ]; then
-  say "REHEARSE is set: stand-ins take the places of GPUs and NCCL; their figures say nothing about hardware"
+  say "REHEARSE is set: GPUs and NCCL are simulated; no value is about hardware"
   gpu_worlds=2,4,6
 fi
 

@@ -95,7 +95,7 @@ paths_told() {
   local n
   n=$(records '"path":{')
   printf 'NCCL told its way for %s points\n' "$n"
-  [ "$n" -gt 0 ] || grep -qF 'path: not known' "$dir"/results/*.jsonl || problem "NCCL told its way for no point"
+  [ "$n" -gt 0 ] || grep -qF 'path: unknown' "$dir"/results/*.jsonl || problem "NCCL told its way for no point"
 }
 
 # smi is nvidia-smi, which may hang where a driver does.
@@ -203,7 +203,7 @@ used() { smi --query-gpu=memory.used --format=csv,noheader,nounits | sort -n | t
 
 # as_nccl_tests prints a results file of rank as nccl-tests would, without what names another tool or way: post compares like with like only.
 as_nccl_tests() {
-  "$top/bin/post" show --nccl-tests "$1" | grep -vE '^# (busbar|time|Warning|Bus bandwidth|REHEARSED|SIMULATED)'
+  "$top/bin/post" show --nccl-tests "$1" | grep -vE '^# (busbar|time|Warning|Bus bandwidth|SIMULATED)'
 }
 
 # beside compares the logs of two folders, point by point; compare.txt has the ratios with their 95 % confidence intervals. It

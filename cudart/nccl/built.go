@@ -38,19 +38,20 @@ func builtFor(path string) string {
 	return ""
 }
 
-// Serves reports whether the library has code for GPUs of a compute capability, as far as is known. CUDA 13 left out
-// what came before 7.5.
+// Serves reports whether the library has code for GPUs of a compute capability, as far as is known. CUDA 13 dropped
+// support for GPUs before 7.5.
 func (i Info) Serves(major, minor int) bool {
 	built, _, _ := strings.Cut(i.CUDA, ".")
 	version, err := strconv.Atoi(built)
 	return err != nil || version < 13 || 10*major+minor >= 75
 }
 
-// Unserved says why the library has no code for GPUs of a compute capability, and what to do; "" if it has.
+// Unserved returns why the library has no code for GPUs of a compute capability, and what to do; "" if it has.
 func (i Info) Unserved(major, minor int) string {
 	if i.Serves(major, minor) {
 		return ""
 	}
-	return fmt.Sprintf("%s %s (%s) is built for CUDA %s, which leaves out GPUs of compute capability %d.%d: V100 and older need a build for CUDA 12 (pip install nvidia-nccl-cu12, or --nccl PATH)",
+	return fmt.Sprintf("%s %s (%s) is built for CUDA %s, which does not support compute capability %d.%d; V100 and older GPUs "+
+		"need a build for CUDA 12 (pip install nvidia-nccl-cu12, or set --nccl PATH)",
 		i.Name, i.Version, i.Path, i.CUDA, major, minor)
 }

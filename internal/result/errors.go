@@ -67,12 +67,12 @@ type NothingError struct{ Problems []notice.Notice }
 
 func (e *NothingError) Error() string { return "nothing usable to read:" + notice.Lines(e.Problems) }
 
-// RehearsedError says that rehearsed runs lie beside measured ones.
+// RehearsedError is that simulated runs are beside measured ones.
 type RehearsedError struct {
 	Rehearsed, Measured []string // paths
 }
 
 func (e *RehearsedError) Error() string {
-	return fmt.Sprintf("%s was rehearsed (its figures say nothing about hardware) and lies beside measured runs such as %s (%d rehearsed, %d measured): "+
-		"name the files wanted, or include both with --include-simulated (older name: --include-rehearsed)", e.Rehearsed[0], e.Measured[0], len(e.Rehearsed), len(e.Measured))
+	return fmt.Sprintf("%s is simulated (not about hardware) and is beside measured runs such as %s (%d simulated, %d measured): "+
+		"name the files to read, or include both with --include-simulated (older name: --include-rehearsed)", e.Rehearsed[0], e.Measured[0], len(e.Rehearsed), len(e.Measured))
 }

@@ -143,10 +143,10 @@ func lineProblem(line []byte, whole bool, err error) notice.Fact {
 	return notice.BrokenLine{Problem: err.Error()}
 }
 
-// maxProblems is how many lines of one file are complained of one by one.
+// maxProblems is how many broken lines of a file are reported one by one.
 const maxProblems = 20
 
-// manyProblems stands for those that are not reported one by one, of n in all.
+// manyProblems counts the problems that are not reported one by one, of n in all.
 func manyProblems(path string, n int) notice.Notice {
 	return notice.InFile(path, 0, notice.BrokenLines{More: n - maxProblems, All: n})
 }

@@ -117,7 +117,7 @@ func (v *textView) draw(w *bufio.Writer) {
 	rule := strings.Repeat("=", 80)
 	fmt.Fprintf(w, "%s\nConfiguration: World Size=%d\nBackend: %s\n", rule, v.run.World, backendLine(&v.run.Backend))
 	if v.run.Rehearse {
-		fmt.Fprintln(w, "REHEARSED: no figure here says anything about hardware")
+		fmt.Fprintln(w, "SIMULATED: no value here is about hardware")
 	}
 	fmt.Fprintln(w, rule)
 	if v.steps != nil {
@@ -255,7 +255,7 @@ func reason(r *Record) string {
 	case first != nil:
 		return fmt.Sprintf("%s: rank %d (%s), element %d: %s, not %s", text, first.Rank, first.Host, first.Index, first.Got, first.Want)
 	case r.Needed > 0:
-		return fmt.Sprintf("%s: needs %s a rank", text, coll.FormatSize(r.Needed, true))
+		return fmt.Sprintf("%s: needs %s per rank", text, coll.FormatSize(r.Needed, true))
 	}
 	return text
 }

@@ -33,13 +33,13 @@ type Standing struct {
 	Needed  int     // rounds that an interval of Level takes at least
 }
 
-// String is "best", "least median", "no difference", "3.1 % [2.0, 4.4] slower", "too few rounds: 5 of 10"; "" where nothing was compared.
+// String is "best", "smallest median", "no difference", "3.1 % [2.0, 4.4] slower", "too few rounds: 5 of 10"; "" where nothing was compared.
 func (s *Standing) String() string {
 	switch s.Verdict {
 	case Best:
 		return "best"
 	case Least:
-		return "least median"
+		return "smallest median"
 	case NoDifference:
 		return "no difference"
 	case Slower:
@@ -50,7 +50,7 @@ func (s *Standing) String() string {
 	return ""
 }
 
-// Standings compares the points of each group with the group's best, which is the one whose overlapped steps have the least median.
+// Standings compares the points of each group with the group's best, which is the one whose overlapped steps have the smallest median.
 // rounds are those of each point; what is at one place of the lists of a group was measured in one round, next to each other.
 //
 // Which point is the best is seen in the same rounds, so that every pair of the group's points may come to be compared: the intervals are
@@ -90,7 +90,7 @@ func standGroup(all []Standing, members []int, rounds [][]Round) {
 	all[best].Verdict = first
 }
 
-// bestOf is the member whose overlapped steps have the least median; -1 where none has a round.
+// bestOf is the member whose overlapped steps have the smallest median; -1 where none has a round.
 func bestOf(members []int, rounds [][]Round) int {
 	best, least := -1, math.Inf(1)
 	for _, i := range members {
@@ -101,7 +101,7 @@ func bestOf(members []int, rounds [][]Round) int {
 	return best
 }
 
-// LeastMedian is the point whose overlapped steps have the least median; -1 where none has a round.
+// LeastMedian is the point whose overlapped steps have the smallest median; -1 where none has a round.
 func LeastMedian(rounds [][]Round) int {
 	all := make([]int, len(rounds))
 	for i := range all {

@@ -72,7 +72,7 @@ func TestIntervalsOfStandings(t *testing.T) {
 func TestTooFewRounds(t *testing.T) {
 	seconds := []float64{0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7}
 	s := Standings(seven, simulate(seeded(1), 9, 0.001, seconds...))
-	if s[0].Verdict != TooFewRounds || s[1].Verdict != Least || s[1].String() != "least median" || s[0].Needed != 10 || s[0].Rounds != 9 || !strings.Contains(s[0].String(), "9 of 10") {
+	if s[0].Verdict != TooFewRounds || s[1].Verdict != Least || s[1].String() != "smallest median" || s[0].Needed != 10 || s[0].Rounds != 9 || !strings.Contains(s[0].String(), "9 of 10") {
 		t.Errorf("nine rounds of seven buckets: %+v", s)
 	}
 	s = Standings(seven, simulate(seeded(1), 10, 0.001, seconds...))

@@ -144,7 +144,7 @@ func TestTraceSaysOnWhatItRan(t *testing.T) {
 	}{
 		{"", false, []string{"CPUs, no GPU: 1 thread of FMA", `{"name":"CPU, no GPU"}`, `"on_host":true`, `"name":"CPU, 1 thread of FMA"`}},
 		{"NVIDIA H100", false, []string{"events that the device recorded", `{"name":"NVIDIA H100"}`, `"on_host":false`, `"rehearsed":false`}},
-		{"Rehearsal", true, []string{"SIMULATED, no GPU", `{"name":"REHEARSED, no GPU"}`, `"rehearsed":true`, `node1, REHEARSED"`}},
+		{"Rehearsal", true, []string{"SIMULATED, no GPU", `{"name":"SIMULATED, no GPU"}`, `"rehearsed":true`, `node1, SIMULATED"`}},
 	} {
 		trace := aTrace()
 		trace.GPU, trace.Rehearsed = c.gpu, c.rehearsed

@@ -139,7 +139,7 @@ func (t *Trace) rows() []event {
 	device := t.GPU
 	switch {
 	case t.Rehearsed:
-		device, label = "REHEARSED, no GPU", label+", REHEARSED"
+		device, label = "SIMULATED, no GPU", label+", SIMULATED"
 	case device == "":
 		device = "CPU, no GPU"
 	}

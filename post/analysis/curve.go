@@ -62,7 +62,7 @@ func (c *Curve) Title() string { return c.Who + ", " + c.Condition.Title() }
 func (c *Curve) Trusted() (reason string, trusted bool) {
 	switch {
 	case c.Rehearsed:
-		return "it was rehearsed", false
+		return "it is simulated", false
 	case c.Crowded != nil:
 		return notice.Message(c.Crowded), false
 	}

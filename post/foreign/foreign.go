@@ -43,7 +43,7 @@ type Counts struct {
 	Unknown  int           // lines of no known layout
 	Doubtful int           // points below the end of their table, or whose bandwidths contradict the number of ranks
 	Log      int           // lines of a log of NCCL or RCCL
-	First    notice.Notice // the first torn row, unknown line or doubtful point; no fact: there is none
+	First    notice.Notice // the first torn row, unknown line or doubtful point; its Fact is nil without one
 }
 
 // Add adds the counts of another file.

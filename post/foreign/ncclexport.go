@@ -44,7 +44,7 @@ func (t *ncclTest) exportedLine(l line) bool {
 		t.warn(notice.FromLine(text))
 		return true
 	}
-	if strings.HasPrefix(l.body, "REHEARSED: ") {
+	if strings.HasPrefix(l.body, "SIMULATED: ") || strings.HasPrefix(l.body, "REHEARSED: ") { // the older word
 		t.export.Rehearse = true
 		return true
 	}

@@ -186,7 +186,7 @@ func (l *Log) ChoiceRows() (rows []ChoiceRow) {
 		case r.Unsure:
 			r.Sizes += " *"
 		case r.OfRank:
-			r.Sizes += " a rank"
+			r.Sizes += " per rank"
 		}
 		rows = append(rows, r)
 	}
@@ -259,7 +259,7 @@ func callersText(ranks []int, processes int) string {
 		parts = append(parts, strings.TrimPrefix(strings.TrimPrefix(ranksText(ranks), "ranks "), "rank "))
 	}
 	if processes > 0 {
-		parts = append(parts, "not known, "+units.Count(processes, "process"))
+		parts = append(parts, "unknown, "+units.Count(processes, "process"))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -35,7 +35,7 @@ type StepBar struct {
 	Comm         step.Figure
 	Sequential   step.Figure
 	Overlapped   step.Figure
-	Mark         string // above the bar: "best", "least" where nothing is told from it, or "≈" of what cannot be told from it
+	Mark         string // above the bar: "best", "smallest" where no other is significantly slower, or "≈" without a significant difference
 }
 
 const (

@@ -100,7 +100,7 @@ func panelOf(g *steps.Group) StepPanel {
 		case step.Best:
 			bar.Mark = "best"
 		case step.Least:
-			bar.Mark = "least"
+			bar.Mark = "smallest"
 		case step.NoDifference:
 			bar.Mark = "≈"
 		case step.TooFewRounds:
@@ -135,7 +135,7 @@ func barWords(r *steps.Run) []string {
 	for _, m := range []struct {
 		verdict step.Verdict
 		says    string
-	}{{step.Best, "best: the least median"}, {step.Least, "least: the least median, from which nothing is told apart"}, {step.NoDifference, "≈: no difference from it can be told"}, {step.TooFewRounds, "?: too few rounds to tell"}} {
+	}{{step.Best, "best: smallest median"}, {step.Least, "smallest: no other is significantly slower"}, {step.NoDifference, "≈: not significantly slower"}, {step.TooFewRounds, "?: too few rounds"}} {
 		if marks[m.verdict] {
 			said = append(said, m.says)
 		}

@@ -64,7 +64,7 @@ func (r *Run) progress() (all []notice.Notice) {
 	return all
 }
 
-// continues says whether the run is the rest of one that was not read.
+// continues reports whether the run continues one that was not read.
 func (r *Run) continues() bool {
 	for _, f := range r.Files {
 		for _, id := range f.Run.Resumes {

@@ -65,7 +65,7 @@ func (g *Group) Mark(p *Point) string {
 	case step.Best:
 		return "best"
 	case step.Least:
-		return "least median"
+		return "smallest median"
 	case step.NoDifference:
 		return "no difference"
 	case step.Slower:

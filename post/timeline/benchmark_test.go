@@ -77,7 +77,7 @@ func TestWhatIsNotJoined(t *testing.T) {
 		{"another operation", func(c *analysis.Curve) { c.Collective = coll.AllGather }, "no all_reduce float32"},
 		{"latency", func(c *analysis.Curve) { c.Mode = coll.Latency }, "no all_reduce float32"},
 		{"of CPUs", func(c *analysis.Curve) { c.Backend = "mpi" }, "the benchmark has all_reduce float32 of mpi only, not of NCCL"},
-		{"rehearsed", func(c *analysis.Curve) { c.Rehearsed = true }, "it was rehearsed"},
+		{"rehearsed", func(c *analysis.Curve) { c.Rehearsed = true }, "it is simulated"},
 		{"crowded", func(c *analysis.Curve) { c.Crowded = notice.Oversubscribed{Ranks: 4, Cores: 2, Host: "a"} }, "oversubscribed"},
 	} {
 		tl := trainedWith(16)

@@ -17,12 +17,12 @@ type File struct {
 	Tool   string // which program wrote it, as far as the file tells: "Nsight Systems 2026.2.1"
 	Cut    string // why it ends early, and how far it was read; "" where it is whole
 
-	Own     *Own          // what busbar says of a step that it ran itself; nil of what a profiler wrote
+	Own     *Own          // of a step of rank --step; nil in files of profilers
 	Devices []*Device     // by process and number
 	Notes   []notice.Fact // what a reader of values from this file has to know
 }
 
-// Own is what a trace of busbar's own step, of rank --step, says of itself.
+// Own describes a step in a trace that rank --step wrote.
 type Own struct {
 	Tool      string `json:"tool"` // "busbar 0.9.0"
 	Run       string `json:"run"`  // ID of the run

@@ -119,7 +119,7 @@ static nccl_result read_faults(const char *set)
 	}
 	if (!wrong)
 		return OK;
-	fprintf(stderr, "rehearsal: BUSBAR_REHEARSAL_FAULT='%s': %s\n", set, wrong);
+	fprintf(stderr, "simulation: BUSBAR_REHEARSAL_FAULT='%s': %s\n", set, wrong);
 	return fail(INVALID_USAGE, "BUSBAR_REHEARSAL_FAULT='%s': %s", set, wrong);
 }
 

@@ -76,7 +76,7 @@ nccl_result submit(nccl_comm c, cuda_stream s, struct operation operation)
 	if (!b || b->stream != s) {
 		free(o);
 		free(operation.split);
-		return group_failed(b ? fail(INVALID_USAGE, "the rehearsal has no groups with one communicator on several streams") :
+		return group_failed(b ? fail(INVALID_USAGE, "the simulation does not support groups with one communicator on several streams") :
 			fail(SYSTEM_ERROR, "out of memory"));
 	}
 	*o = operation;

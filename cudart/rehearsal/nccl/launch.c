@@ -94,7 +94,7 @@ static void run_operation(struct nccl_comm *c, const struct operation *o, worker
 	int none = OK;
 	if (o->fault > WRONG) {
 		if (atomic_compare_exchange_strong(&c->async, &none, o->fault == REMOTE ? REMOTE_ERROR : INTERNAL_ERROR))
-			fail(INTERNAL_ERROR, "rank %d: an error that the rehearsal was asked for", c->rank);
+			fail(INTERNAL_ERROR, "rank %d: an error requested by BUSBAR_REHEARSAL_FAULT", c->rank);
 		hang(c);
 		return;
 	}

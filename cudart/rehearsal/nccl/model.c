@@ -42,7 +42,7 @@ nccl_result read_model(const char *set)
 	snprintf(text, sizeof text, "%s", set);
 	while ((part = strsep(&rest, ",")))
 		if (read_part(part)) {
-			fprintf(stderr, "rehearsal: BUSBAR_REHEARSAL_MODEL='%s': as in alpha=8us,beta=200GB/s, or none\n", set);
+			fprintf(stderr, "simulation: BUSBAR_REHEARSAL_MODEL='%s': as in alpha=8us,beta=200GB/s, or none\n", set);
 			return fail(INVALID_USAGE, "BUSBAR_REHEARSAL_MODEL='%s': as in alpha=8us,beta=200GB/s, or none", set);
 		}
 	return OK;

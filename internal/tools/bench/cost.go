@@ -64,7 +64,7 @@ func startPart(c config) error {
 	return c.rehearsedStart()
 }
 
-// rehearsedStart times launches of many more ranks than cores, each with a GPU that is a stand-in.
+// rehearsedStart times launches of many more ranks than cores, each with a simulated GPU.
 func (c config) rehearsedStart() error {
 	const ranks, launches = 64, 3
 	var times []float64
@@ -76,7 +76,7 @@ func (c config) rehearsedStart() error {
 		}
 		times = append(times, l.wall.Seconds())
 	}
-	fmt.Fprintf(c.out, "\nnp %d on %d CPUs, NCCL rehearsed, one case of 8 B and one iteration, %d launches: %s (%s), mpirun included.\n",
+	fmt.Fprintf(c.out, "\nnp %d on %d CPUs, NCCL simulated, one case of 8 B and one iteration, %d launches: %s (%s), mpirun included.\n",
 		ranks, runtime.NumCPU(), launches, seconds(stats.Median(times)), span(times))
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 func growthPart(c config) error {
 	fmt.Fprintln(c.out, "Exchanged between batches, a case: what one rank hands to rank 0 (gather) and to reductions, in bytes. It may grow with the")
 	fmt.Fprintln(c.out, "iterations (the vector of the largest times) but not with the ranks. Counted in package bench over a fake backend, latency mode.")
-	fmt.Fprintln(c.out, "\n| ranks | iterations | gathered a rank | reduced a rank | record |\n|---:|---:|---:|---:|---:|")
+	fmt.Fprintln(c.out, "\n| ranks | iterations | gathered per rank | reduced per rank | record |\n|---:|---:|---:|---:|---:|")
 	for _, ranks := range []int{2, 4, 8, 16, 32} {
 		for _, iterations := range []int{100, 1000} {
 			if err := countCase(c, ranks, iterations); err != nil {

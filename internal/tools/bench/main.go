@@ -38,7 +38,7 @@ var parts = []struct {
 	run   func(c config) error
 }{
 	{"loop", "The loop: rank's against bare C, in one process", loopPart},
-	{"nccl", "NCCL: rank's loop against bare C over the rehearsal, and the watchdog", ncclPart},
+	{"nccl", "NCCL: rank's loop against bare C over the simulation, and the watchdog", ncclPart},
 	{"gloo", "Gloo: rank's loop against bare C++, and launches against torch.distributed", glooPart},
 	{"programs", "Whole programs, launch by launch", programsPart},
 	{"memory", "Memory of a rank", memoryPart},

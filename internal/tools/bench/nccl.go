@@ -19,9 +19,9 @@ var ncclSizes = []int64{8, 64, 512, 4 << 10, 64 << 10}
 // ncclPart starts ranks of this program over the stand-ins of CUDA and NCCL, whose operations take no more time than
 // they need: what is left of a small one is calls.
 func ncclPart(c config) error {
-	fmt.Fprintln(c.out, "The rehearsal's stand-ins without a time model, all_reduce of float32, out of place; the bare loop calls the same stand-ins with")
+	fmt.Fprintln(c.out, "The simulation without a time model, all_reduce of float32, out of place; the bare loop calls the same simulation with")
 	fmt.Fprintln(c.out, "the same communicator, stream, buffers and barrier, and waits by cuStreamQuery and sched_yield as nccl-tests does, without its")
-	fmt.Fprintln(c.out, "question to the communicator in every round: that is cheap in NCCL and a call of the system in the stand-in.")
+	fmt.Fprintln(c.out, "question to the communicator in every round: that is cheap in NCCL and a system call in the simulation.")
 	fmt.Fprintln(c.out, "Targets: upper end at most 1.02 back to back, 1.05 and a clock reading in latency mode.")
 	fmt.Fprintf(c.out, "\n| np | size | %s\n|---:|---:|%s\n", loopColumns, loopLine)
 	for _, n := range []int{1, 2} {

@@ -42,7 +42,7 @@ func run(args []string, stderr io.Writer) error {
 	flags.IntVar(&o.files, "files", 100, "run files")
 	flags.IntVar(&o.ranks, "ranks", 8, "ranks of the world")
 	flags.BoolVar(&o.chain, "chain", false, "each run resumes the one before it")
-	flags.BoolVar(&o.imported, "imported", false, "mark runs as imported instead of rehearsed")
+	flags.BoolVar(&o.imported, "imported", false, "mark runs as imported instead of simulated")
 	flags.StringVar(&o.out, "o", "", "folder to write into")
 	if err := flags.Parse(args); err != nil {
 		return err
