@@ -54,7 +54,7 @@ var trainingAspects = []aspect{
 	{"compression", ofTraining(func(p *trainingStep) string { return p.Compression.String() })},
 	{"progress", ofTraining(func(p *trainingStep) string { return cmp.Or(p.Progress.String(), "by the device") })},
 	{"first bucket", ofTraining(func(p *trainingStep) string { return coll.FormatSize(p.first, true) })},
-	{"polling", ofTraining(func(p *trainingStep) string { return steps.Duration(p.interval) })},
+	{"polling", ofTraining(func(p *trainingStep) string { return units.SignedDuration(p.interval) })},
 	{"bucket", subject.name},
 	{whoAspect, ofTraining(func(p *trainingStep) string { return trimWho(p.who) })},
 }
@@ -96,9 +96,9 @@ func (p *trainingStep) ofText() string {
 
 // work is what was asked to be computed, and by what.
 func (p *trainingStep) work() string {
-	text := fmt.Sprintf("%s forward, %s backward", steps.Duration(p.forward), steps.Duration(p.backward))
+	text := fmt.Sprintf("%s forward, %s backward", units.SignedDuration(p.forward), units.SignedDuration(p.backward))
 	if p.optimizer > 0 {
-		text += fmt.Sprintf(", %s optimizer", steps.Duration(p.optimizer))
+		text += fmt.Sprintf(", %s optimizer", units.SignedDuration(p.optimizer))
 	}
 	return text + " by " + p.computing
 }
@@ -110,7 +110,7 @@ func (p *trainingStep) title() string {
 		text += ", first bucket " + coll.FormatSize(p.first, true)
 	}
 	if p.interval > 0 {
-		text += ", polling every " + steps.Duration(p.interval)
+		text += ", polling every " + units.SignedDuration(p.interval)
 	}
 	return text + p.who
 }
@@ -120,7 +120,7 @@ func (p *trainingStep) shape() analysis.Shape       { return p.Shape }
 func (p *trainingStep) limits(t *thresholds) limits { return t.ofStep(p.Type) }
 
 func (p *trainingStep) beside(t took) []string {
-	return []string{steps.Duration(t.comm), steps.Duration(t.exposed)}
+	return []string{units.SignedDuration(t.comm), units.SignedDuration(t.exposed)}
 }
 
 func (p *trainingStep) sameTable(other subject) bool {

@@ -86,7 +86,7 @@ func stepRatios(g *steps.Group, notes *footnotes) *document.Table {
 		f := p.Figures
 		t.Row(
 			steps.Bucket(p.Bucket),
-			steps.Duration(f.Exposed.Value),
+			units.SignedDuration(f.Exposed.Value),
 			hundredth(&step.Figure{Value: f.Share()}),
 			hundredth(
 				f.Overlap,

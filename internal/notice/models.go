@@ -25,13 +25,7 @@ type FittedTime struct {
 }
 
 func (f FittedTime) String() string {
-	switch {
-	case f.Value > 0:
-		return f.Value.String() + plusMinus(float64(f.Value), float64(f.Lo), float64(f.Hi))
-	case f.Hi > 0:
-		return "under " + f.Hi.String()
-	}
-	return notSeen
+	return fitted("", f.Value, f.Lo, f.Hi, "under ", f.Hi)
 }
 
 // FittedBandwidth is a bandwidth with its 95 % CI; Value is 0 where the sizes measured do not show it.
@@ -42,19 +36,22 @@ type FittedBandwidth struct {
 }
 
 func (f FittedBandwidth) String() string {
-	switch {
-	case f.Value > 0:
-		return "nears " + f.Value.String() + plusMinus(float64(f.Value), float64(f.Lo), float64(f.Hi))
-	case f.Lo > 0:
-		return "over " + f.Lo.String()
-	}
-	return notSeen
+	return fitted("nears ", f.Value, f.Lo, f.Hi, "over ", f.Lo)
 }
 
-const notSeen = "not seen"
-
-// plusMinus is half the width of an interval.
-func plusMinus(v, lo, hi float64) string { return fmt.Sprintf(" ±%.1f %%", 50*(hi-lo)/v) }
+// fitted writes a value with half the width of its interval; where the value is unknown, its bound.
+func fitted[T interface {
+	~float64
+	fmt.Stringer
+}](known string, value, lo, hi T, beyond string, bound T) string {
+	switch {
+	case value > 0:
+		return fmt.Sprintf("%s%v ±%.1f %%", known, value, 50*float64((hi-lo)/value))
+	case bound > 0:
+		return beyond + bound.String()
+	}
+	return "not seen"
+}
 
 // ModelChange is a size from which on another model holds.
 type ModelChange struct {

@@ -136,7 +136,7 @@ func (n Notice) Advice() string { return Advice(n.Fact) }
 // Message is a fact as a sentence without full stop.
 func Message(f Fact) string { return entryOf(f).text.render(f) }
 
-// Sentence is a fact as a whole sentence.
+// Sentence is a fact as a whole sentence, without the details that Paragraph has.
 func Sentence(f Fact) string {
 	return units.Capital(Message(f)) + "."
 }

@@ -16,7 +16,7 @@ type TimeEstimate struct {
 	Hi    float64 `json:"ci_hi_s,omitempty"`
 }
 
-func (e TimeEstimate) String() string { return estimate(e.Value, e.Lo, e.Hi, signedTime) }
+func (e TimeEstimate) String() string { return estimate(e.Value, e.Lo, e.Hi, units.SignedDuration) }
 
 // ShareEstimate is a part of a whole, 1 being all of it, with its 95 % CI; both bounds are 0 where there is none.
 type ShareEstimate struct {
@@ -41,17 +41,6 @@ func estimate(value, lo, hi float64, text func(float64) string) string {
 		return text(value)
 	}
 	return fmt.Sprintf("%s (95 %% CI %s to %s)", text(value), text(lo), text(hi))
-}
-
-// signedTime writes a difference of times.
-func signedTime(s float64) string {
-	switch {
-	case s < 0:
-		return "-" + units.Duration(-s)
-	case s == 0:
-		return "0"
-	}
-	return units.Duration(s)
 }
 
 // FewRounds is how many rounds there are, and how many a confidence interval needs at least; both are 0 where there are

@@ -104,6 +104,17 @@ func Duration(s float64) string {
 	return digits(s) + " s"
 }
 
+// SignedDuration writes seconds that may be 0, or below it as a difference is.
+func SignedDuration(s float64) string {
+	switch {
+	case s < 0:
+		return "-" + Duration(-s)
+	case s == 0:
+		return "0"
+	}
+	return Duration(s)
+}
+
 func digits(v float64) string {
 	switch {
 	case v < 9.9995:

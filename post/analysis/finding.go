@@ -83,13 +83,13 @@ func (f *Finding) Evidence() []string {
 	all := f.Details()
 	for i, p := range f.Also {
 		if i == mostLikewise {
-			all = append(all, notice.Sentence(notice.MoreAlike{Findings: len(f.Also) - i}))
+			all = append(all, notice.Paragraph(notice.MoreAlike{Findings: len(f.Also) - i}))
 			break
 		}
 		all = append(all, fmt.Sprintf("%s, %s: %s.", p.Curve.apartFrom(f.Curve), sizes(p.From, p.To), p.Message()))
 	}
 	if f.Curve.Imported() {
-		all = append(all, notice.Sentence(notice.ImportedCurve{Tool: f.Curve.Tool}))
+		all = append(all, notice.Paragraph(notice.ImportedCurve{Tool: f.Curve.Tool}))
 	}
 	return all
 }

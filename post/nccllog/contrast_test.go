@@ -208,7 +208,7 @@ func TestRowsOfOtherTablesAreNotCompared(t *testing.T) {
 // headlineTexts are the main differences, as they are shown.
 func (c *Contrast) headlineTexts() (texts []string) {
 	for _, h := range c.Headlines {
-		texts = append(texts, strings.Join(append([]string{notice.Sentence(h.Fact)}, h.Details()...), " "))
+		texts = append(texts, notice.Paragraph(h.Fact))
 	}
 	return texts
 }

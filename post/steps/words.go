@@ -45,17 +45,6 @@ func (r *Run) World() string {
 	return units.Count(run.World, "rank") + " on " + units.Count(run.Nodes, "node")
 }
 
-// Duration writes seconds, also such as are a difference.
-func Duration(s float64) string {
-	switch {
-	case s < 0:
-		return "-" + units.Duration(-s)
-	case s == 0:
-		return "0"
-	}
-	return units.Duration(s)
-}
-
 // Mark is the word on a point in a table: "best", "no difference", "1.2 % slower", or what became of it.
 func (g *Group) Mark(p *Point) string {
 	if !p.Timed() {
@@ -102,15 +91,15 @@ func About(s *result.Step) string {
 
 // How is what computed and what the first bucket was, in a line.
 func How(s *result.Step) string {
-	words := []string{fmt.Sprintf("computing by %s: asked for %s forward, %s backward", s.Computing, Duration(s.Forward), Duration(s.Backward))}
+	words := []string{fmt.Sprintf("computing by %s: asked for %s forward, %s backward", s.Computing, units.SignedDuration(s.Forward), units.SignedDuration(s.Backward))}
 	if s.Optimizer > 0 {
-		words = append(words, Duration(s.Optimizer)+" optimizer")
+		words = append(words, units.SignedDuration(s.Optimizer)+" optimizer")
 	}
 	if s.First > 0 {
 		words = append(words, "first bucket of ddp "+coll.FormatSize(s.First, true))
 	}
 	if s.Interval > 0 {
-		words = append(words, "polling every "+Duration(s.Interval))
+		words = append(words, "polling every "+units.SignedDuration(s.Interval))
 	}
 	return strings.Join(words, ", ")
 }
