@@ -27,9 +27,11 @@ func (e *Entry) Code() Code { return e.Example.Code() }
 func (e *Entry) Meaning() string { return strings.Join(strings.Fields(e.Doc), " ") }
 
 // areas are the files of the catalogue.
-var areas = [][]Entry{records, curves, peaks, timelines, training, runs, headlines, contenders, models, ncclRanks, ncclNetwork,
-	ncclGPUs, ncclMessages, ncclSettings, ncclDiffer, timelineNotes, timelineAnswers, patterns, comparisons, campaigns,
-	files, reasons, traceNotes, steps, reports, preflights, preflightHosts, preflightGPUs}
+var areas = [][]Entry{
+	records, curves, peaks, timelines, training, runs, headlines, contenders, models, ncclRanks, ncclNetwork, ncclGPUs,
+	ncclMessages, ncclSettings, ncclDiffer, timelineNotes, timelineAnswers, timelineParts, patterns, comparisons,
+	campaigns, files, reasons, traceNotes, steps, stepOverlaps, reports, preflights, preflightHosts, preflightAdapters, preflightGPUs,
+}
 
 // byCode finds entries.
 var byCode = index()

@@ -234,7 +234,8 @@ func fillLists(v reflect.Value) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
+			f := v.Type().Field(i)
+			if f.IsExported() && !(strings.HasSuffix(f.Tag.Get("json"), ",omitzero") && v.Field(i).IsZero()) {
 				fillLists(v.Field(i))
 			}
 		}

@@ -1,0 +1,308 @@
+package notice
+
+import "busbar/internal/units"
+
+// Notices on how the communication of training steps overlaps with computation. docs/step.md has the definitions.
+
+// FewRounds is how many rounds there are, and how many a confidence interval needs at least; both are 0 where there are
+// enough.
+type FewRounds struct {
+	Rounds int `json:"rounds,omitempty"`
+	Needed int `json:"needed,omitempty"`
+}
+
+const fewRounds = "[Too few rounds for a confidence interval: {Rounds} of at least {Needed}.]"
+
+// ExposedCommunication reports how much longer a step takes than its computation.
+type ExposedCommunication struct {
+	Bucket  BucketSize   `json:"bucket"`
+	Exposed TimeEstimate `json:"exposed"`
+	Share   units.Share  `json:"share"` // of the step
+	StepOverlap
+}
+
+// NoExposedCommunication reports that a step does not take significantly longer than its computation.
+type NoExposedCommunication struct {
+	Bucket  BucketSize   `json:"bucket"`
+	Exposed TimeEstimate `json:"exposed"`
+	StepOverlap
+}
+
+// OverlapCosts reports a step that takes longer than computation and communication alone explain.
+type OverlapCosts struct {
+	Bucket  BucketSize   `json:"bucket"`
+	Exposed TimeEstimate `json:"exposed"`
+	Share   units.Share  `json:"share"`          // of the step
+	Loss    OverlapLoss  `json:"loss,omitempty"` // where both one after the other are faster
+	StepOverlap
+}
+
+// OverlapLoss is whether overlapping loses time.
+type OverlapLoss string
+
+// OverlapLoses is where computation and communication one after the other are faster than overlapped.
+const OverlapLoses OverlapLoss = "slower-than-sequential"
+
+func (OverlapLoss) String() string { return "Overlapping costs more than it hides" }
+
+// StepOverlap is how much of the communication of a step overlaps with computation.
+type StepOverlap struct {
+	Comm         units.Seconds `json:"communication_alone_s"`
+	Overlap      ShareEstimate `json:"overlap"` // by the wall clock
+	OverlapNote  OverlapNote   `json:"overlap_note,omitempty"`
+	ByIntervals  *units.Share  `json:"overlap_by_intervals,omitempty"`
+	IntervalNote IntervalNote  `json:"interval_note,omitempty"`
+	Bound        *units.Share  `json:"overlap_bound,omitempty"`
+	BoundNote    BoundNote     `json:"bound_note,omitempty"`
+	Disturbed    Disturbed     `json:"disturbed,omitempty"`
+	FewRounds
+}
+
+var overlapDetails = []string{
+	"Alone, communication takes {Comm}. Overlap by the wall clock: {Overlap}[, {OverlapNote}].",
+	"[Overlap by intervals: {ByIntervals}[, {IntervalNote}].]",
+	"[At most {Bound} can overlap[, since {BoundNote}].]",
+	"[{Disturbed}.]",
+	fewRounds,
+}
+
+// OverlapNote qualifies the overlap by the wall clock.
+type OverlapNote string
+
+// What there is to the overlap by the wall clock.
+const (
+	OverlapNotSignificant OverlapNote = "not-significant"
+	OverlapNegative       OverlapNote = "negative"
+)
+
+func (n OverlapNote) String() string {
+	if n == OverlapNegative {
+		return "that is none: a step takes longer than both one after the other"
+	}
+	return "not significant"
+}
+
+// IntervalNote qualifies the overlap by intervals.
+type IntervalNote string
+
+// UntilSeen is where an operation counts until a call of the library sees its end.
+const UntilSeen IntervalNote = "until-seen"
+
+func (IntervalNote) String() string {
+	return "where an operation counts until a library call sees its end"
+}
+
+// BoundNote is why not all communication can overlap.
+type BoundNote string
+
+// CommunicationLonger is where communication takes longer than computation.
+const CommunicationLonger BoundNote = "communication-longer"
+
+func (BoundNote) String() string { return "communication takes longer than computation" }
+
+// Disturbed is whether the values contradict each other.
+type Disturbed string
+
+// BeyondBound is an overlap above its maximum.
+const BeyondBound Disturbed = "beyond-bound"
+
+func (Disturbed) String() string {
+	return "The overlap exceeds this maximum: other work disturbed the measurement, so do not trust these values"
+}
+
+// CommunicationNegligible reports a step in which next to no time is communication.
+type CommunicationNegligible struct{}
+
+// CommunicationLocal reports that no data goes to another rank.
+type CommunicationLocal struct {
+	Comm units.Seconds `json:"communication_alone_s"`
+}
+
+// StepInterference reports that computation or communication takes longer in overlapped steps than alone.
+type StepInterference struct {
+	Part   StepPart      `json:"part"`
+	Longer ShareEstimate `json:"longer"`
+	Note   StepPartNote  `json:"note,omitempty"`
+	FewRounds
+}
+
+// StepPart is a part of a step.
+type StepPart string
+
+// The parts of a step.
+const (
+	Computation   StepPart = "computation"
+	Communication StepPart = "communication"
+)
+
+// StepPartNote qualifies the time of a part.
+type StepPartNote string
+
+// What there is to the time of a part.
+const (
+	ApartComputation     StepPartNote = "not-overlapped"            // other work
+	ApartCommunication   StepPartNote = "not-overlapped-waiting"    // other work, or slower ranks
+	PollingComputation   StepPartNote = "polling-included"          // in computation
+	PollingCommunication StepPartNote = "waiting-for-the-next-poll" // in communication
+)
+
+func (n StepPartNote) String() string {
+	return map[StepPartNote]string{
+		ApartComputation:     "Both hardly overlap, so that other work is the likely cause",
+		ApartCommunication:   "Both hardly overlap: it waits for ranks that compute longer, or other work disturbs it",
+		PollingComputation:   "This includes the calls that poll",
+		PollingCommunication: "Some of it is waiting for the next call of the library",
+	}[n]
+}
+
+// StepSpeedup reports how much faster an overlapped step is.
+type StepSpeedup struct {
+	Speedup    FactorEstimate `json:"speedup"`
+	Efficiency units.Share    `json:"efficiency"` // of weak scaling
+	FewRounds
+}
+
+// NoStepSpeedup reports that overlapping makes no significant difference.
+type NoStepSpeedup struct {
+	Speedup    FactorEstimate `json:"speedup"`
+	Efficiency units.Share    `json:"efficiency"` // of weak scaling
+}
+
+// HostProgress reports whether communication progresses without library calls.
+type HostProgress struct {
+	Point      string             `json:"point"`
+	NoCalls    ShareEstimate      `json:"overlap_without_calls"`
+	Polling    ShareEstimate      `json:"overlap_with_polling"`
+	Conclusion ProgressConclusion `json:"conclusion,omitempty"` // empty with too few rounds
+	FewRounds
+}
+
+// HostProgressUnpolled is HostProgress where polling was not measured.
+type HostProgressUnpolled struct {
+	Point   string        `json:"point"`
+	NoCalls ShareEstimate `json:"overlap_without_calls"`
+	FewRounds
+}
+
+// ProgressConclusion is whether communication progresses without library calls.
+type ProgressConclusion string
+
+// The conclusions.
+const (
+	ProgressNever       ProgressConclusion = "none"
+	ProgressInCalls     ProgressConclusion = "in-calls"
+	ProgressPartly      ProgressConclusion = "partly"
+	ProgressMoreInCalls ProgressConclusion = "more-in-calls"
+	PollingCostsUnclear ProgressConclusion = "polling-costs-unclear"
+	PollingCosts        ProgressConclusion = "polling-costs"
+	ProgressAlways      ProgressConclusion = "always"
+	ProgressUnclear     ProgressConclusion = "unclear"
+)
+
+func (c ProgressConclusion) String() string {
+	return map[ProgressConclusion]string{
+		ProgressNever:       "communication does not progress during computation in either way",
+		ProgressInCalls:     "communication progresses only inside library calls",
+		ProgressPartly:      "part of the communication progresses by itself, more with library calls",
+		ProgressMoreInCalls: "more progresses with library calls; whether any progresses by itself is inconclusive",
+		PollingCostsUnclear: "polling costs more than it gains; whether any progresses by itself is inconclusive",
+		PollingCosts:        "communication progresses by itself; polling costs more than it gains",
+		ProgressAlways:      "communication progresses by itself",
+		ProgressUnclear:     "whether communication progresses by itself is inconclusive",
+	}[c]
+}
+
+func (ExposedCommunication) Code() Code    { return "exposed-communication" }
+func (NoExposedCommunication) Code() Code  { return "no-exposed-communication" }
+func (OverlapCosts) Code() Code            { return "overlap-costs" }
+func (CommunicationNegligible) Code() Code { return "communication-negligible" }
+func (CommunicationLocal) Code() Code      { return "communication-local" }
+func (StepInterference) Code() Code        { return "step-interference" }
+func (StepSpeedup) Code() Code             { return "step-speedup" }
+func (NoStepSpeedup) Code() Code           { return "no-step-speedup" }
+func (HostProgress) Code() Code            { return "host-progress" }
+func (HostProgressUnpolled) Code() Code    { return "host-progress-unpolled" }
+
+var (
+	exampleShare   = units.Share(0.6)
+	exampleBound   = units.Share(0.8)
+	exampleOverlap = StepOverlap{
+		Comm: 30e-3, Overlap: ShareEstimate{0.5, 0.45, 0.55}, ByIntervals: &exampleShare, Bound: &exampleBound,
+		BoundNote: CommunicationLonger,
+	}
+	exampleExposed = TimeEstimate{15e-3, 14e-3, 16e-3}
+)
+
+var stepOverlaps = []Entry{
+	{
+		Example:  ExposedCommunication{"25M", exampleExposed, 0.13, exampleOverlap},
+		Severity: Info, Source: stepsSource,
+		Text:    "with bucket size {Bucket}, {Exposed} of communication is exposed, {Share} of the step",
+		Details: overlapDetails,
+		Doc:     `Exposed communication is the time of an overlapped step minus that of its computation alone.`,
+	},
+	{
+		Example:  NoExposedCommunication{"25M", TimeEstimate{1e-4, -1e-4, 3e-4}, exampleOverlap},
+		Severity: Info, Source: stepsSource,
+		Text:    "with bucket size {Bucket}, no exposed communication is significant: {Exposed}",
+		Details: overlapDetails,
+		Doc:     "The confidence interval of exposed communication includes 0.",
+	},
+	{
+		Example: OverlapCosts{"25M", TimeEstimate{40e-3, 38e-3, 42e-3}, 0.29, OverlapLoses, StepOverlap{
+			Comm: 30e-3, Overlap: ShareEstimate{-0.33, -0.4, -0.25}, OverlapNote: OverlapNegative,
+		}},
+		Severity: Info, Source: stepsSource,
+		Text: `with bucket size {Bucket}, a step takes {Exposed} longer than its computation, {Share} of the step, and more
+			than communication takes alone`,
+		Details: append([]string{"[{Loss}.]"}, overlapDetails...),
+		Doc:     `The step takes longer than its computation and its communication one after the other.`,
+	},
+	{Example: CommunicationNegligible{}, Severity: Info, Source: stepsSource,
+		Text: "communication takes less than 0.1 % of a step, so that none can be exposed",
+		Doc:  "A world of one rank, or a model with hardly any gradients."},
+	{Example: CommunicationLocal{2e-3}, Severity: Info, Source: stepsSource,
+		Text: "no data goes to another rank, so that none can be exposed; the calls of communication take {Comm}",
+		Doc:  "A world of one rank calls the library and sends nothing."},
+	{
+		Example:  StepInterference{Communication, ShareEstimate{0.3, 0.2, 0.4}, PollingCommunication, FewRounds{}},
+		Severity: Warning, Source: stepsSource,
+		Text:    "{Part} takes {Longer} longer in overlapped steps than alone",
+		Details: []string{"[{Note}.]", fewRounds},
+		Doc: `Computation and communication share memory bandwidth, cores or the processors of a GPU. Reported above 5 %;
+			for information with too few rounds.`,
+	},
+	{
+		Example:  StepSpeedup{FactorEstimate{1.13, 1.12, 1.14}, 0.87, FewRounds{}},
+		Severity: Info, Source: stepsSource,
+		Text:    "an overlapped step is {Speedup} times as fast as computation and communication one after the other",
+		Details: []string{"Efficiency of weak scaling: {Efficiency}.", fewRounds},
+		Doc:     "Efficiency of weak scaling is the time of computation alone divided by that of an overlapped step.",
+	},
+	{
+		Example:  NoStepSpeedup{FactorEstimate{1.01, 0.99, 1.03}, 0.87},
+		Severity: Info, Source: stepsSource,
+		Text: `no significant difference between an overlapped step and computation and communication one after the
+			other: {Speedup} times as fast`,
+		Details: []string{"Efficiency of weak scaling: {Efficiency}."},
+		Doc:     "The confidence interval of the ratio includes 1.",
+	},
+	{
+		Example: HostProgress{"ddp 25M float32", ShareEstimate{0.02, 0, 0.04}, ShareEstimate{0.48, 0.45, 0.51},
+			ProgressInCalls, FewRounds{}},
+		Severity: Info, Source: stepsSource,
+		Text: `with {Point}, {NoCalls} of communication overlaps with computation without library calls, and {Polling} with
+			polling[: {Conclusion}]`,
+		Details: []string{fewRounds},
+		Doc: `Libraries on hosts may send and receive only inside their own calls. Overlap is by the wall clock. A warning
+			where more overlaps with polling.`,
+	},
+	{
+		Example:  HostProgressUnpolled{"ddp 25M float32", ShareEstimate{0.02, 0, 0.04}, FewRounds{}},
+		Severity: Info, Source: stepsSource,
+		Text: `with {Point}, {NoCalls} of communication overlaps with computation without library calls, the most of all bucket
+			sizes; polling was not measured`,
+		Details: []string{fewRounds},
+		Doc:     "See host-progress. Without polling it is not known how much would overlap with library calls.",
+	},
+}

@@ -1,0 +1,258 @@
+package notice
+
+import (
+	"fmt"
+
+	"busbar/internal/units"
+)
+
+// Notices on what the time of a training job goes to, and on how a run compares with another one and with a benchmark.
+
+// TimeShares reports what the time of a step or a recording goes to.
+type TimeShares struct {
+	Per     Span          `json:"per"`
+	Time    units.Seconds `json:"time_s"`
+	Exposed ShareRange    `json:"exposed,omitzero"`
+	Compute ShareRange    `json:"compute"`
+	Copies  ShareRange    `json:"copies,omitzero"`
+	Idle    ShareRange    `json:"idle"`
+	Median  Median        `json:"median,omitzero"`
+}
+
+// ShareRange is a share in percent: the median of devices, with the smallest and the largest.
+type ShareRange struct {
+	Value float64 `json:"pct"`
+	Min   float64 `json:"min_pct"`
+	Max   float64 `json:"max_pct"`
+	Range bool    `json:"range,omitempty"` // of several devices
+	Known bool    `json:"known"`
+}
+
+func (s ShareRange) String() string {
+	text := fmt.Sprintf("%.1f %%", s.Value)
+	if s.Range {
+		text += fmt.Sprintf(" (%.1f to %.1f)", s.Min, s.Max)
+	}
+	return text
+}
+
+// OverlapShare reports how much of communication overlaps with computation.
+type OverlapShare struct {
+	Share ShareRange `json:"share"`
+}
+
+// NoOverlapAtAll reports that no communication overlaps.
+type NoOverlapAtAll struct{}
+
+// StreamIDs are numbers of streams.
+type StreamIDs []int
+
+func (s StreamIDs) String() string {
+	var names []string
+	for _, id := range s {
+		names = append(names, fmt.Sprintf("stream %d", id))
+	}
+	return units.Some(names)
+}
+
+// SharedStreams reports streams that have both communication and computation.
+type SharedStreams struct {
+	Streams []StreamOf    `json:"streams"`
+	Share   units.Share   `json:"share,omitempty"` // of communication on those with most of the computing: of advice
+	Exposed units.Seconds `json:"exposed_s,omitempty"`
+	Per     Span          `json:"per,omitempty"`
+}
+
+// StreamOf is a stream of a device.
+type StreamOf struct {
+	Stream int    `json:"stream"`
+	Device string `json:"device"`
+	OfComm Whole  `json:"of_comm_pct"`
+}
+
+func (s StreamOf) String() string {
+	return fmt.Sprintf("stream %d of %s with %v of its communication", s.Stream, s.Device, s.OfComm)
+}
+
+// NoStragglerFound reports that ranks were compared, and none is a straggler.
+type NoStragglerFound struct{}
+
+// OwnStep reports that a trace is of busbar's own step.
+type OwnStep struct {
+	Step  string    `json:"step"`
+	NoGPU OnThreads `json:"no_gpu,omitempty"`
+}
+
+// OnThreads is that threads computed, not a GPU.
+type OnThreads bool
+
+func (OnThreads) String() string {
+	return "What is called a kernel is a segment of computing by threads of a rank, or an operation."
+}
+
+// ScalingEfficiency reports the efficiency of a run against one on fewer ranks.
+type ScalingEfficiency struct {
+	Kind     string        `json:"kind"` // strong or weak
+	If       ScalingValid  `json:"valid_if"`
+	From     int           `json:"from_ranks"`
+	To       int           `json:"to_ranks"`
+	Percent  Whole         `json:"pct"`
+	Step     units.Seconds `json:"step_s"`
+	FromStep units.Seconds `json:"from_step_s"`
+	Speed    units.Factor  `json:"speedup"`
+	Ideal    units.Factor  `json:"ideal"`
+	Unread   []RanksRead   `json:"unread,omitempty"`
+	FewSteps int           `json:"few_steps,omitempty"` // of the run with the fewest, where these are under 3
+}
+
+// ScalingValid is on what an efficiency depends: its value is the kind of scaling.
+type ScalingValid string
+
+func (v ScalingValid) String() string {
+	if v == "strong" {
+		return "both runs have the same global batch"
+	}
+	return "each rank has the same batch in both runs"
+}
+
+// RanksRead is how many ranks of a run were read.
+type RanksRead struct {
+	Read int `json:"read"`
+	Of   int `json:"of"`
+}
+
+func (r RanksRead) String() string {
+	return fmt.Sprintf("%d of %s were read: the slowest may not be among them", r.Read, units.Count(r.Of, "rank"))
+}
+
+// AgainstBenchmark reports a collective of a training against the benchmark.
+type AgainstBenchmark struct {
+	Collective string           `json:"collective"`
+	Size       units.RoughBytes `json:"size_bytes"`
+	Type       string           `json:"type"`
+	Ranks      int              `json:"ranks"`
+	Percent    Whole            `json:"pct"`
+	Busbw      units.Bandwidth  `json:"busbw_Bps"`
+	Reached    units.Bandwidth  `json:"benchmark_Bps"`
+	Run        string           `json:"run"`
+	Who        string           `json:"who"`
+	Shape      string           `json:"shape"`
+	Placement  string           `json:"placement"`
+	Waiting    LeastTime        `json:"may_include_waiting,omitempty"`
+	Machine    OtherGPU         `json:"machine,omitzero"`
+	Simulated  SimulatedRun     `json:"simulated,omitempty"`
+	More       MoreThan         `json:"more,omitempty"`
+}
+
+// LeastTime is that a time may include waiting for other ranks.
+type LeastTime bool
+
+func (LeastTime) String() string {
+	return "The training's value is of its shortest call, which may include waiting for other ranks."
+}
+
+// OtherGPU is that the benchmark ran on another model of GPU.
+type OtherGPU struct {
+	Benchmark string `json:"benchmark,omitempty"`
+	Training  string `json:"training,omitempty"`
+}
+
+func (o OtherGPU) String() string {
+	return "The benchmark ran on " + o.Benchmark + ", the training on " + o.Training + "."
+}
+
+// SimulatedRun is that a run was simulated.
+type SimulatedRun bool
+
+func (SimulatedRun) String() string {
+	return "That run was simulated: its values are not about hardware."
+}
+
+// MoreThan is that the training was faster than the benchmark.
+type MoreThan bool
+
+func (MoreThan) String() string {
+	return "This is more than the benchmark: its run may have had another library, clock or load."
+}
+
+func (TimeShares) Code() Code        { return "time-shares" }
+func (OverlapShare) Code() Code      { return "overlap-share" }
+func (NoOverlapAtAll) Code() Code    { return "no-overlap" }
+func (SharedStreams) Code() Code     { return "shared-streams" }
+func (NoStragglerFound) Code() Code  { return "no-straggler" }
+func (OwnStep) Code() Code           { return "own-step" }
+func (ScalingEfficiency) Code() Code { return "scaling-efficiency" }
+func (AgainstBenchmark) Code() Code  { return "against-benchmark" }
+
+var timelineParts = []Entry{
+	{
+		Example: TimeShares{
+			"step", 0.14, ShareRange{12, 10, 14, true, true}, ShareRange{70, 68, 72, true, true}, ShareRange{1, 0, 2, true, true},
+			ShareRange{17, 16, 18, true, true}, Median{8, "GPU"},
+		},
+		Severity: Info,
+		Text: `a {Per} takes {Time}: [{Exposed} exposed communication, ]{Compute} computation, [{Copies} copies alone,
+			]{Idle} idle[ ({Median}, with minimum and maximum)]`,
+		Doc: "The parts of the time of a step, or of the recording where it has no steps.",
+	},
+	{
+		Example: OverlapShare{ShareRange{54, 50, 60, true, true}}, Severity: Info,
+		Text: "{Share} of communication overlaps with computation",
+		Doc:  "The time in which both run, of the time of communication.",
+	},
+	{
+		Example: NoOverlapAtAll{}, Severity: Info,
+		Text: "no communication overlaps with computation",
+		Doc:  "No kernel computes while one communicates.",
+	},
+	{
+		Example: SharedStreams{[]StreamOf{{7, "rank 0", 90}}, 0.9, 30 * ms, "step"}, Severity: Warning,
+		Source: "pytorch/pytorch#150398",
+		Text: `communication cannot overlap on streams that also compute, where kernels run one after the other:
+			{Streams}`,
+		Details: []string{
+			"[{Share} of communication runs where most of the computing runs too; {Exposed} per {Per} are exposed.]",
+		},
+		Advice: "run communication on a stream of its own",
+		How: `DDP and FSDP do that. A collective that is called with async_op=False runs on the current stream in
+			newer PyTorch: call it with async_op=True, and wait() for it just before its result is used.`,
+		Doc: `Kernels of one stream run one after the other, so that communication on the stream of the computation
+			cannot overlap with it. Share and exposed time are stated where that is worth a change.`,
+	},
+	{
+		Example: NoStragglerFound{}, Severity: Info,
+		Text: "no rank is a straggler",
+		Doc:  "Collectives were matched across ranks, and no rank is last more often than chance explains.",
+	},
+	{
+		Example: OwnStep{"a step that busbar ran itself (resnet50)", true}, Severity: Info,
+		Text: "this is {Step}, not a training job", Details: []string{"[{NoGPU}]"},
+		Doc: "rank --step writes timelines of its own steps.",
+	},
+	{
+		Example: ScalingEfficiency{
+			"strong", "strong", 8, 16, 88, 0.06, 0.11, 1.83, 2, []RanksRead{{4, 16}}, 2,
+		},
+		Severity: Info,
+		Text:     "{Kind} scaling from {From} to {To rank} is {Percent}: a step takes {Step}, before {FromStep}",
+		Details: []string{
+			"The step is {Speed} times as fast; the number of ranks is {Ideal} times as large.", "Valid if {If}.",
+			"{Unread...}",
+			"[One of the runs has {FewSteps step}: warm-up is in that value.]",
+		},
+		Doc: `Strong scaling: both runs have the same global batch, and the efficiency is the speed-up over the ratio of
+			ranks. Weak scaling: each rank has the same batch, and it is the ratio of the times.`,
+	},
+	{
+		Example: AgainstBenchmark{
+			"all_reduce", 256 << 20, "bfloat16", 8, 92, 420e9, 456e9, "run-1", "nccl", "8 ranks", "in-place", true,
+			OtherGPU{"H200", "H100"}, true, true,
+		},
+		Severity: Info,
+		Text: `{Collective} {Size} {Type} over {Ranks rank} reaches {Percent} of the benchmark ({Busbw} of {Reached}; run
+			{Run}, {Who}, {Shape}, {Placement})`,
+		Details: []string{"[{Waiting}]", "[{Machine}]", "[{Simulated}]", "[{More}]"},
+		Doc: `Bus bandwidth of the training against a run of rank on the same machine, between its two nearest sizes.
+			Waiting for other ranks is left out where calls were matched.`,
+	},
+}
