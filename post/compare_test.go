@@ -200,6 +200,8 @@ func TestCompareFindings(t *testing.T) {
 			d := got.Duels[0]
 			if code != wanted || len(d.Points) != c.points || len(d.Findings) != 1 || d.Findings[0].Outcome != c.want || d.Findings[0].B.String() != c.words || d.Findings[0].SizeBytes != 512 {
 				t.Errorf("%s: exit %d, %d points, %+v", name, code, len(d.Points), d.Findings)
+			} else if r := d.Findings[0].B; r.Reason != "" && r.Cause.Fact != (notice.Recorded{Text: r.Reason}) {
+				t.Errorf("%s: the cause is %+v", name, r.Cause)
 			}
 		}
 	}

@@ -129,7 +129,7 @@ func (g *gathered) add(s *side, row result.Row) {
 		}
 		e.seconds = r.Time.Seconds
 	} else {
-		e.status, e.reason = result.Status(g.once(string(r.Status))), g.once(r.Reason)
+		e.status, e.cause = result.Status(g.once(string(r.Status))), r.Why.Fact()
 	}
 	s.entries = append(s.entries, e)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"reflect"
 	"slices"
 
@@ -312,7 +311,9 @@ func resultOf(records []entry) (r notice.Result) {
 			order = append(order, e.status)
 		}
 		launches[e.status][e.launch] = true
-		r.Reason = cmp.Or(r.Reason, e.reason)
+		if r.Cause.Fact == nil {
+			r.Cause.Fact, r.Reason = e.cause, notice.Reason(e.cause)
+		}
 	}
 	for _, s := range order {
 		r.Launches = append(r.Launches, notice.StatusCount{Status: string(s), Launches: len(launches[s])})

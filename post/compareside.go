@@ -36,7 +36,7 @@ type side struct {
 type entry struct {
 	point, launch int32
 	status        result.Status
-	reason        string
+	cause         notice.Fact
 	seconds       float64
 	step          *step.Figures // of a training step, whose overlapped mode the seconds are of
 }

@@ -188,7 +188,7 @@ func (s *side) addStep(point int32, row *result.StepRow) {
 	r := row.Record
 	e := entry{point: point, launch: s.number[row.File.Run.PairedBy()], status: r.Status}
 	if e.status != result.OK {
-		e.reason = r.Reason
+		e.cause = r.Why.Fact()
 	} else if e.seconds, e.step = r.Figures.Overlapped.Value, r.Figures; e.seconds <= 0 {
 		return // no figure, and nothing that went wrong
 	}

@@ -29,7 +29,8 @@ func TestExportImportRoundTrip(t *testing.T) {
 			}
 			for _, r := range records {
 				if r.Time == nil {
-					r.Warnings.Add(notice.AttemptFailed{Attempt: 1, Status: "failed", Reason: "lost | {found}"})
+					r.Warnings.Add(notice.AttemptFailed{Attempt: 1, Status: "failed",
+						Cause: notice.Kept{Fact: notice.Recorded{Text: "lost | {found}"}}})
 				}
 			}
 		}

@@ -33,9 +33,9 @@ func judgeTrial(r *result.Record) row {
 	var f notice.Fact = notice.CollectiveCorrect{Case: what, Ranks: r.Case.World}
 	switch {
 	case r.Status == result.Wrong || r.Check.Result == "wrong":
-		f = notice.CollectiveWrong{Case: what, Reason: r.Reason}
+		f = notice.CollectiveWrong{Case: what, Cause: r.Cause}
 	case r.Status != result.OK:
-		f = notice.CollectiveFailed{Case: what, Status: string(r.Status), Reason: r.Reason}
+		f = notice.CollectiveFailed{Case: what, Status: string(r.Status), Cause: r.Cause}
 	}
 	return found(r.Case.Collective.String(), f)
 }

@@ -127,9 +127,9 @@ func TestTryCase(t *testing.T) {
 						case notice.CollectiveCorrect:
 							want.fact = notice.CollectiveCorrect{Case: k.Point(), Ranks: n}
 						case notice.CollectiveWrong:
-							want.fact = notice.CollectiveWrong{Case: k.Point(), Reason: f.Reason}
+							want.fact = notice.CollectiveWrong{Case: k.Point(), Cause: notice.Kept{Fact: f.Cause.Fact.(notice.DataWrong)}}
 						case notice.CollectiveFailed:
-							want.fact = notice.CollectiveFailed{Case: k.Point(), Status: c.status, Reason: f.Reason}
+							want.fact = notice.CollectiveFailed{Case: k.Point(), Status: c.status, Cause: f.Cause}
 						}
 						if want.fact.Code() != c.wants[i].fact.Code() {
 							t.Errorf("%s %v: %s", name, k, got.Code())

@@ -131,7 +131,7 @@ func (s *session) attempt(i int, budget time.Duration) (*result.Record, error) {
 			r.Warnings.Add(failed...)
 			return r, nil
 		}
-		failed = append(failed, notice.AttemptFailed{Attempt: try, Status: string(r.Status), Reason: r.Reason})
+		failed = append(failed, notice.AttemptFailed{Attempt: try, Status: string(r.Status), Cause: r.Cause})
 	}
 }
 

@@ -99,7 +99,7 @@ func TestFromText(t *testing.T) {
 		"threads: a rank of Gloo has two, and vm has 2 CPUs for 2 ranks: small messages may take milliseconds; start fewer": SharedThreads{"vm", 2, 2},
 		"threads: 8 threads that compute or communicate share 4 cores on vm: communication that goes on takes its time":     SharedStepThreads{Threads: 8, Cores: 4, Host: "vm"},
 		"load: vm had a load average of 3.33 before the run; other work disturbs the figures":                               HostLoad{"vm", 3.33},
-		"attempt 1: failed: rank 3: reset":                                                                                  AttemptFailed{1, "failed", "rank 3: reset"},
+		"attempt 1: failed: rank 3: reset":                                                                                  AttemptFailed{Attempt: 1, Status: "failed", Reason: "rank 3: reset"},
 		"threads: as an earlier version put it":                                                                             Oversubscribed{Why: "as an earlier version put it"},
 		"too small: 8 ranks share it in pieces of whole 16 bytes, and none is left":                                         TooSmall{8},
 		"time: its 100 operations would take about 3m20s, and --time-limit leaves 1m0s":                                     TakesTooLong{100, 200, 60},

@@ -181,13 +181,14 @@ func (c StatusCount) String() string { return c.Status + " in " + units.Count(c.
 // Result is what a point's launches gave, with the first reason.
 type Result struct {
 	Launches []StatusCount `json:"launches"`
-	Reason   string        `json:"reason,omitempty"`
+	Cause    Kept          `json:"cause,omitzero"`
+	Reason   string        `json:"reason,omitempty"` // the text of Cause
 }
 
 func (r Result) String() string {
 	text := word(r.Launches)
-	if r.Reason != "" {
-		text += " (" + r.Reason + ")"
+	if r.Cause.Fact != nil {
+		text += " (" + r.Cause.String() + ")"
 	}
 	return text
 }
@@ -359,8 +360,8 @@ var comparisons = []Entry{
 	},
 	{
 		Example: OutcomeDiffers{FailsNow, "all_reduce float32 sum, out-of-place, throughput mode, 2 ranks", []string{"512 B"},
-			"A", Result{[]StatusCount{{"ok", 5}}, ""},
-			"B", Result{[]StatusCount{{"ok", 3}, {"wrong", 1}}, "3 elements differ"}},
+			"A", Result{Launches: []StatusCount{{"ok", 5}}},
+			"B", Result{[]StatusCount{{"ok", 3}, {"wrong", 1}}, Kept{SourceCountsWrong{3}}, "the imported file counts wrong elements (3)"}},
 		Severity: Error, Source: compareSource,
 		Text: "{Outcome}: {Of}: {Points}; {First}: {Before}; {Second}: {After}",
 		Doc: `Fails: on the second side alone. Fails more: in a larger share of its launches. Both are errors and count for

@@ -90,7 +90,7 @@ type WrongData struct {
 	Points int          `json:"points"`
 	Where  string       `json:"where,omitempty"` // of the first, with its operation and size
 	First  WrongElement `json:"first,omitzero"`
-	Reason string       `json:"reason,omitempty"` // where no element is recorded
+	Cause  Kept         `json:"cause,omitzero"` // where no element is recorded
 }
 
 // SimulatedRuns reports runs of a simulation.
@@ -136,7 +136,7 @@ type ImportedRuns struct {
 // PointsNotPlotted reports points with a time that belong to no curve.
 type PointsNotPlotted struct {
 	Points int    `json:"points"`
-	Lack   string `json:"lack"`
+	Lack   Lack   `json:"lack"`
 	Where  string `json:"where,omitempty"`
 }
 
@@ -294,10 +294,10 @@ var headlines = []Entry{
 		Doc:  "Such points compare nodes, and belong to no curve over message sizes."},
 	{
 		Example: WrongData{3, "all_reduce float32; 1 MiB", WrongElement{3, "node2", 0, "2", "1"},
-			"the library returned no data"},
+			Kept{SourceCountsWrong{3}}},
 		Severity: Error,
 		Text:     "WRONG DATA at {Points point}: ranks received other values than were sent",
-		Details:  []string{"[First: {Where}: {First}.]", "[First: {Where}: {Reason}.]"},
+		Details:  []string{"[First: {Where}: {First}.]", "[First: {Where}: {Cause}.]"},
 		Advice:   "do not use this configuration until the cause is known",
 		Doc: `The data that a rank received differs from what the collective must give. Data quality has the points
 			and one element of each kind.`,
@@ -324,7 +324,7 @@ var headlines = []Entry{
 		Doc: "Files of other tools contain less than those of rank.",
 	},
 	{
-		Example:  PointsNotPlotted{3, "the source does not tell the size", "run 2"},
+		Example:  PointsNotPlotted{3, Lack{Lacks: LacksSize}, "run 2"},
 		Severity: Info,
 		Text:     "{Points point} not plotted: {Lack}[ ({Where})]",
 		Doc:      "These points have a time, but belong to no curve.",

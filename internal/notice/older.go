@@ -202,6 +202,6 @@ var older = []struct {
 	},
 	{
 		regexp.MustCompile(`^attempt ` + num + `: (\w+): (.*)$`),
-		func(w words) Fact { return AttemptFailed{w.int(1), w[2], w[3]} },
+		func(w words) Fact { return AttemptFailed{Attempt: w.int(1), Status: w[2], Reason: w[3]} },
 	},
 }

@@ -133,15 +133,15 @@ type CollectiveCorrect struct {
 
 // CollectiveWrong reports that a collective returned wrong data.
 type CollectiveWrong struct {
-	Case   string `json:"case"`
-	Reason string `json:"reason"`
+	Case  string `json:"case"`
+	Cause Kept   `json:"cause"`
 }
 
 // CollectiveFailed reports a collective without a result.
 type CollectiveFailed struct {
 	Case   string `json:"case"`
 	Status string `json:"status"`
-	Reason string `json:"reason"`
+	Cause  Kept   `json:"cause"`
 }
 
 // PreflightStopped reports that the checks ended early.
@@ -290,13 +290,15 @@ var preflights = []Entry{
 	{Example: CollectiveCorrect{"all_reduce float32 sum 1 MiB", 8},
 		Text: "{Case}: all elements are correct on {Ranks rank}",
 		Doc:  "A small collective of the backend in a world of all ranks; every element is checked on every rank."},
-	{Example: CollectiveWrong{"all_reduce float32 sum 1 MiB", "rank 1: element 7 is 3, expected 2"}, Severity: Error,
-		Text: "{Case}: {Reason}",
+	{Example: CollectiveWrong{"all_reduce float32 sum 1 MiB",
+		Kept{DataWrong{1, 1024, "", WrongElement{1, "node1", 7, "3", "2"}}}}, Severity: Error,
+		Text: "{Case}: {Cause}",
 		Advice: "data is corrupted on its way: try another transport (UCX_TLS, OMPI_MCA_pml, NCCL_P2P_DISABLE=1, " +
 			"NCCL_SHM_DISABLE=1) and another version of the library to find which part does it",
 		Doc: "A collective returned an element that differs from the exact result."},
-	{Example: CollectiveFailed{"all_reduce float32 sum 8 B", "oom", "rank 1: Failed to CUDA malloc"}, Severity: Error,
-		Text:   "{Case}: {Status}: {Reason}",
+	{Example: CollectiveFailed{"all_reduce float32 sum 8 B", "oom",
+		Kept{RankFailed{1, "node1", "Failed to CUDA malloc"}}}, Severity: Error,
+		Text:   "{Case}: {Status}: {Cause}",
 		Advice: "a run would fail in the same way; see what the library prints on stderr",
 		Doc:    "The library refused a collective, or an operation failed."},
 	{Example: PreflightStopped{"hang: rank 3 on node7 does not answer"}, Severity: Error,

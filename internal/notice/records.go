@@ -94,7 +94,8 @@ type LocalRetransmissions struct {
 type AttemptFailed struct {
 	Attempt int    `json:"attempt"`
 	Status  string `json:"status"`
-	Reason  string `json:"reason"`
+	Cause   Kept   `json:"cause,omitzero"`
+	Reason  string `json:"reason,omitempty"` // the text of Cause, of older versions
 }
 
 // ComputePace reports that the computing part of a training step takes another time than its model.
@@ -325,9 +326,12 @@ var records = []Entry{
 		Advice: adviceCores,
 		Doc: `No link inside a host loses segments: most likely a rank had no CPU to answer in time, unless other
 			connections of this host are the cause.`},
-	{Example: AttemptFailed{1, "failed", "rank 3: connection reset"}, Severity: Warning,
-		Text: "attempt {Attempt} {Status}: {Reason}",
-		Doc:  "With --retry, a point that fails is measured again. The value is that of the last attempt."},
+	{
+		Example:  AttemptFailed{Attempt: 1, Status: "failed", Cause: Kept{RankFailed{3, "node1", "connection reset"}}},
+		Severity: Warning,
+		Text:     "attempt {Attempt} {Status}[: {Cause}][: {Reason}]",
+		Doc:      "With --retry, a point that fails is measured again. The value is that of the last attempt.",
+	},
 	{Example: ComputePace{12e-3, 10e-3}, Severity: Warning,
 		Text: `computing alone takes {Took}, the model needs {Model}: other work disturbed the calibration or the run`,
 		Doc: `The computing part of a training step is calibrated before the run. Where it deviates by more than 25

@@ -15,8 +15,8 @@ type quality struct {
 	checks   map[string]int
 	misses   tallies[missKey]
 	warnings tallies[string]
-	passed   tallies[string] // imported ones that lack something, by what
-	groups   int             // measured by single groups of nodes
+	passed   tallies[notice.Lack] // imported ones that lack something, by what
+	groups   int                  // measured by single groups of nodes
 	wrong    notice.WrongData
 	wrongIn  *place // of the first
 }
@@ -100,7 +100,7 @@ func (q *quality) wrongAt(number int, r *result.Record) {
 	if first := r.Check.First; first != nil {
 		w.First = wrongElement(first)
 	} else {
-		w.Reason = r.Reason
+		w.Cause.Fact = r.Why.Fact()
 	}
 }
 
@@ -135,7 +135,7 @@ func (q *quality) passOver(g *gathered, r *result.Record) {
 	case r.Group != nil:
 		q.groups++
 	case why != (notice.Lack{}):
-		if one := q.passed.at(why.String(), notice.PointsNotPlotted{Lack: why.String()}); one != nil {
+		if one := q.passed.at(why, notice.PointsNotPlotted{Lack: why}); one != nil {
 			one.add(g.number, r)
 		}
 	}
@@ -146,7 +146,7 @@ func missReason(r *result.Record) notice.Fact {
 	switch first := r.Check.First; {
 	case first != nil:
 		return notice.WrongValue{WrongElement: wrongElement(first)}
-	case r.Reason != "":
+	case r.Why.Fact() != nil:
 		return r.Why.Fact()
 	case r.Needed > 0:
 		return notice.MemoryNeeded{Bytes: units.Bytes(r.Needed)}
