@@ -43,7 +43,8 @@ func source(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.ReplaceAll(all.String(), `\"`, `"`)
+	joined := regexp.MustCompile(`" ?\+\s+"`).ReplaceAllString(all.String(), "") // sentences over several lines
+	return strings.ReplaceAll(joined, `\"`, `"`)
 }
 
 // TestMessagesExist: what a heading of the troubleshooting page quotes is what the programs say. A part of a message

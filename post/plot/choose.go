@@ -186,7 +186,7 @@ func (c *chooser) split(all []series, draw func(s []series, extra string)) {
 func (c *chooser) add(f Figure, all []series) {
 	f.Curves = slices.DeleteFunc(f.Curves, func(v Curve) bool { return len(v.Points) == 0 })
 	if len(f.Curves) == 0 {
-		c.passed = append(c.passed, f.Name+": every figure is 0 in a world of one rank")
+		c.passed = append(c.passed, f.Name+": all values are 0 in a world of one rank")
 		return
 	}
 	if c.names[f.Name]++; c.names[f.Name] > 1 {
@@ -195,7 +195,7 @@ func (c *chooser) add(f Figure, all []series) {
 	f.Subtitle = append(f.Subtitle, facts(all)...)
 	f.Caption = append(append(caption(all), f.Caption...), crowded(all)...)
 	if slices.ContainsFunc(f.Curves, func(c Curve) bool { return len(c.parts()) > 1 }) {
-		f.Caption = append(f.Caption, "Where a line breaks, there is no figure (skipped, failed, or too few samples).")
+		f.Caption = append(f.Caption, "Gaps in a line: no value (skipped, failed, or too few samples).")
 	}
 	for _, s := range all {
 		for _, r := range s.runs {

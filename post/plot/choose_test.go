@@ -36,7 +36,7 @@ func TestFiguresOfAPlainSweep(t *testing.T) {
 	if got := names(figs); !slices.Equal(got, want) {
 		t.Errorf("figures are %v, want %v", got, want)
 	}
-	if len(passed) != 1 || !strings.Contains(passed[0], "one world only (4 ranks)") {
+	if len(passed) != 1 || !strings.Contains(passed[0], "only one world (4 ranks)") {
 		t.Errorf("passed over: %q", passed)
 	}
 	if got := labels(t, figs, "collectives_busbw_mpi_world4"); len(got) != 9 || got[0] != "all_reduce" || got[8] != "sendrecv" {
@@ -111,8 +111,8 @@ func TestValues(t *testing.T) {
 	if len(got) != 2 || !near(got[0], want[0]) || !near(got[1], want[1]) {
 		t.Errorf("busbw is %v, want %v", got, want)
 	}
-	if !strings.Contains(strings.Join(figs[0].Caption, " "), "Where a line breaks") {
-		t.Errorf("caption %q does not speak of the gap", figs[0].Caption)
+	if !strings.Contains(strings.Join(figs[0].Caption, " "), "Gaps in a line") {
+		t.Errorf("caption %q does not mention the gap", figs[0].Caption)
 	}
 }
 

@@ -16,7 +16,7 @@ func Comparison(points []Point, at int64) (figs []Figure, passed []string) {
 	all := collect(points)
 	all = slices.DeleteFunc(all, func(s series) bool { return s.collective != coll.AllReduce })
 	if len(all) == 0 {
-		return nil, []string{"there is no all_reduce that is ok, and the pictures of a comparison are of that"}
+		return nil, []string{"comparison of backends: no all_reduce with status ok"}
 	}
 	c := &chooser{names: map[string]int{}}
 	if throughput := in(coll.Throughput, all); len(throughput) > 0 {

@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -14,7 +13,7 @@ import (
 func (c *chooser) scaling(all []series) {
 	worlds := group(all, func(k key) int { return k.world })
 	if len(worlds) < 2 {
-		c.passed = append(c.passed, fmt.Sprintf("scaling over worlds: there is one world only (%s)", units.Count(all[0].world, "rank")))
+		c.passed = append(c.passed, "scaling over worlds: only one world ("+units.Count(all[0].world, "rank")+")")
 		return
 	}
 	drawn := len(c.figs)
