@@ -7,7 +7,7 @@ import (
 
 func TestNothing(t *testing.T) {
 	for want, curves := range map[string][]Curve{
-		"No findings.":      {{Rehearsed: true}, {}},
+		"No findings.":  {{Rehearsed: true}, {}},
 		"Not analysed:": {{Rehearsed: true}, {Crowded: "4 ranks on 2 cores"}},
 	} {
 		r := &Report{Curves: curves, Families: []Family{{}}, Axes: [][]int64{{}}}

@@ -267,7 +267,7 @@ type Quality struct {
 	Misses   []Miss
 	Warnings []Tally
 	Notices  []notice.Notice // on all values of some runs
-	Files    []string   // problems of files
+	Files    []string        // problems of files
 }
 
 // Miss is points without a valid value, of one reason.

@@ -28,7 +28,9 @@ func TestPlanOfAChain(t *testing.T) {
 	if one := r.Runs[1]; !strings.HasSuffix(one.Resume, " --resume") || !slices.Equal(one.Resumes, []int{1}) {
 		t.Errorf("the second run: %+v", one)
 	}
-	open := func(h Headline) bool { return h.Code() == "points-open" && strings.Contains(h.words(), "--resume: …") }
+	open := func(h Headline) bool {
+		return h.Code() == "points-open" && strings.Contains(h.words(), "--resume: …")
+	}
 	if !slices.ContainsFunc(r.Headlines, open) {
 		t.Errorf("headlines: %+v", r.Headlines)
 	}
