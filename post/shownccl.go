@@ -221,7 +221,7 @@ func writeNCCLComments(w io.Writer, r *result.Record) {
 		fmt.Fprintf(w, "%swarning: %s\n", point, document.Printable(k.Line()))
 	}
 	if r.Time == nil && r.Status != result.OK {
-		fmt.Fprintf(w, "%s%s: %s\n", point, document.Printable(string(r.Status)), document.Printable(r.Reason))
+		fmt.Fprintf(w, "%s%s: %s\n", point, document.Printable(string(r.Status)), document.Printable(r.Why.Line()))
 	}
 }
 
@@ -250,8 +250,8 @@ func ncclEnding(f *result.File) string {
 		return ""
 	}
 	words := "# busbar: " + string(f.End.Outcome)
-	if f.End.Reason != "" {
-		words += ": " + document.Printable(f.End.Reason)
+	if why := f.End.Line(); why != "" {
+		words += ": " + document.Printable(why)
 	}
 	return words + "\n"
 }

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/mpi"
@@ -170,7 +172,7 @@ func (j *job) onHubGone(err error) {
 		return
 	}
 	if j.rank == 1 {
-		fmt.Fprintf(j.stderr, "rank: rank 0 on %s is gone (%v)%s; what it had written is kept, --resume continues it\n",
+		fmt.Fprintf(j.stderr, "rank: rank 0 on %s is gone (%v) %s; what it had written is kept, --resume continues it\n",
 			j.ranks[0].Host, err, j.inHand())
 	}
 	j.die(exitFailed)
@@ -195,27 +197,20 @@ func (j *job) onGone(rank int) {
 	if j.parting.Load() {
 		return
 	}
-	j.stopAll(exitFailed, result.Failed, cause{Text: fmt.Sprintf("rank %d on %s (pid %d) is gone: it was killed or crashed%s; see that host's log and kernel messages (out of memory?)%s",
-		rank, j.ranks[rank].Host, j.ranks[rank].PID, j.inHand(), j.withoutHost(j.ranks[rank].Host))})
-}
-
-// withoutHost says how to go on without a host, where there are others.
-func (j *job) withoutHost(host string) string {
-	for _, f := range j.ranks {
-		if f.Host != host {
-			return fmt.Sprintf("; to go on without it leave %s out (srun --exclude=%s, or the launcher's host list) and add --resume", host, host)
-		}
+	host := j.ranks[rank].Host
+	cause := notice.RankGone{
+		PlacedRank: notice.PlacedRank{Rank: rank, Host: host}, PID: j.ranks[rank].PID, During: j.inHand(),
 	}
-	return ""
+	if slices.ContainsFunc(j.ranks, func(f rankFacts) bool { return f.Host != host }) {
+		cause.Without = host
+	}
+	j.stopAll(exitFailed, result.Failed, cause)
 }
 
-// inHand says what was being measured, for a sentence.
-func (j *job) inHand() string {
+// inHand is what was being measured.
+func (j *job) inHand() notice.InHand {
 	s := j.watch.State()
-	if s.Case == "" {
-		return " while the run was in phase " + s.Phase
-	}
-	return fmt.Sprintf(" during %s (%s)", s.caseName(), s.Phase)
+	return notice.InHand{Case: s.caseName(), Phase: s.Phase}
 }
 
 // onEvent is told by the side channel what another rank has to say.
@@ -225,14 +220,14 @@ func (j *job) onEvent(rank int, e event) {
 		if s := syscall.Signal(e.Code); s == syscall.SIGUSR1 {
 			j.askedToStop.Store(true)
 		} else if time.Sleep(2 * quarrel); !j.signalled.Load() { // not the whole job was told to end, but that rank
-			j.interrupted(s, fmt.Sprintf(" to rank %d on %s", rank, j.ranks[rank].Host))
+			j.interrupted(s, &j.ranks[rank])
 		}
 	case "failed":
 		status := result.Failed
 		if e.Code == exitHang {
 			status = result.Timeout
 		}
-		j.stopAll(e.Code, status, cause{e.Text, e.Stack})
+		j.stopAll(e.Code, status, e.Cause.Fact)
 	case "hang":
 		j.onHang(j.watch.State())
 	case eventLeave:

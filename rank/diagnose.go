@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"busbar/internal/notice"
 )
 
 // The phases of a rank that waits for others by design.
@@ -15,10 +17,13 @@ const (
 	leaveWorld   = "leave the sub-world"    // the end of it, where they meet
 )
 
+// mostHung is how many ranks of each standing are parameters of a hang.
+const mostHung = 64
+
 // nameHang says who did not arrive, from what is known of the other ranks and what this one is doing: first those who
 // are gone or do not answer, else those who are behind the others. It says it when nobody is, and of whom nothing is
 // known.
-func nameHang(reports []report, me state) string {
+func nameHang(reports []report, me state) (f notice.RunHung) {
 	all := append([]report{{Rank: me.Rank, Host: me.Host, Standing: answered, State: me}}, reports...)
 	by := map[standing][]report{}
 	for _, r := range all {
@@ -47,7 +52,19 @@ func nameHang(reports []report, me state) string {
 	if len(outside)+len(going) > 0 {
 		whose = " of the sub-world"
 	}
-	parts = append(parts, progress(inside, found, whose))
+	said, behind := progress(inside, found, whose)
+	parts = append(parts, said)
+	for _, group := range []struct {
+		why   notice.Standing
+		ranks []report
+	}{
+		{notice.StandingGone, by[gone]}, {notice.StandingSilent, by[silent]}, {notice.StandingLeft, by[left]},
+		{notice.StandingBehind, behind},
+	} {
+		for _, r := range group.ranks[:min(len(group.ranks), mostHung)] {
+			f.Ranks = append(f.Ranks, hungRank(r, group.why))
+		}
+	}
 	if len(going) > 0 {
 		parts = append(parts, fmt.Sprintf("%s %s in other groups", names(going), are(going)))
 	}
@@ -60,8 +77,16 @@ func nameHang(reports []report, me state) string {
 	} else if len(reports) == 0 {
 		parts = append(parts, "the state of other ranks is unknown")
 	}
-	parts = append(parts, said(by[answered])...)
-	return strings.Join(parts, "; ")
+	parts = append(parts, lastWords(by[answered])...)
+	f.Problem = strings.Join(parts, "; ")
+	return f
+}
+
+func hungRank(r report, why notice.Standing) notice.HungRank {
+	return notice.HungRank{
+		PlacedRank: notice.PlacedRank{Rank: r.Rank, Host: r.Host}, Standing: why,
+		Phase: r.State.Phase, Case: r.State.caseName(), Iteration: r.State.Iteration,
+	}
 }
 
 // apart takes the ranks outside of a sub-world from those in it: they hold nobody up.
@@ -104,8 +129,8 @@ func (s state) caseName() string {
 	return s.Case + " of " + s.Group
 }
 
-// said is what the library said last on each rank, each word once, with the lowest rank that has it.
-func said(ranks []report) (parts []string) {
+// lastWords are what the library said last on each rank, each word once, with the lowest rank that has it.
+func lastWords(ranks []report) (parts []string) {
 	const most = 4
 	known := map[string]bool{}
 	for _, r := range slices.SortedFunc(slices.Values(ranks), compareRank) {
@@ -137,9 +162,9 @@ func lastHeard(ranks []report) (parts []string) {
 
 func compareRank(a, b report) int { return cmp.Compare(a.Rank, b.Rank) }
 
-// progress compares those who answered. If a culprit is found already, it only says where the others are. whose says
-// what they are all ranks of.
-func progress(ranks []report, found bool, whose string) string {
+// progress compares those who answered, and returns the ranks that are behind. If a culprit is found already, it only
+// says where the others are. whose says what they are all ranks of.
+func progress(ranks []report, found bool, whose string) (text string, late []report) {
 	slices.SortStableFunc(ranks, func(a, b report) int { return compareStates(a.State, b.State) })
 	last := ranks[len(ranks)-1].State
 	behind := ranks
@@ -156,13 +181,13 @@ func progress(ranks []report, found bool, whose string) string {
 		if compareStates(front[0].State, last) != 0 {
 			at += " or before it"
 		}
-		return fmt.Sprintf("%s %s still %s, while %s %s %s", names(behind), are(behind), where(behind[0].State), names(front), are(front), at)
+		return fmt.Sprintf("%s %s still %s, while %s %s %s", names(behind), are(behind), where(behind[0].State), names(front), are(front), at), behind
 	case found:
-		return fmt.Sprintf("%s %s %s", names(ranks), are(ranks), where(last))
+		return fmt.Sprintf("%s %s %s", names(ranks), are(ranks), where(last)), nil
 	case len(ranks) == 1:
-		return fmt.Sprintf("%s is %s", names(ranks), where(last))
+		return fmt.Sprintf("%s is %s", names(ranks), where(last)), nil
 	}
-	return fmt.Sprintf("all %d ranks%s that answer are %s: none is behind, so the library or the network hangs", len(ranks), whose, where(last))
+	return fmt.Sprintf("all %d ranks%s that answer are %s: none is behind, so the library or the network hangs", len(ranks), whose, where(last)), nil
 }
 
 // stages are loop.Stage's words in the order in which an iteration passes them; "" is after its end.

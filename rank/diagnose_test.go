@@ -2,9 +2,12 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"busbar/internal/notice"
 )
 
 const hungCase = "all_reduce float32 64 KiB"
@@ -94,7 +97,7 @@ func TestNameHang(t *testing.T) {
 		"many behind": {append([]report{at(0, 18, "issuing")}, crowdAt(1, 9, 17)...), []string{"1 on node01, 2 on node02, 3 on node03, 4 on node04 and 5 more are still"}, []string{"node05"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := nameHang(c.ranks[1:], c.ranks[0].State)
+			got := nameHang(c.ranks[1:], c.ranks[0].State).Problem
 			for _, w := range c.want {
 				if !strings.Contains(got, w) {
 					t.Errorf("want %q in %q", w, got)
@@ -120,9 +123,30 @@ func crowdAt(from, to int, iteration uint64) (all []report) {
 func TestRank0IsNamedWhereOthersWait(t *testing.T) {
 	me := state{Host: "node00", Phase: "write the record", Number: 7, Step: 40, Since: time.Minute}
 	waits := state{Rank: 1, Host: "node01", Phase: waitForRank0, Number: 7, Step: 1, Since: time.Minute}
-	text := nameHang([]report{{Rank: 1, Host: "node01", Standing: answered, State: waits}}, me)
+	text := nameHang([]report{{Rank: 1, Host: "node01", Standing: answered, State: waits}}, me).Problem
 	if !strings.HasPrefix(text, "rank 0 on node00 is still in phase write the record") {
 		t.Error(text)
+	}
+}
+
+// The ranks that others wait for are parameters: those that are gone, silent or left, and those that are behind.
+func TestHungRanks(t *testing.T) {
+	for name, c := range map[string]struct {
+		ranks []report
+		want  []notice.HungRank
+	}{
+		"behind": {[]report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 17, "issuing")}, []notice.HungRank{
+			{PlacedRank: notice.PlacedRank{Rank: 2, Host: "node02"}, Standing: notice.StandingBehind, Phase: "latency",
+				Case: hungCase, Iteration: 17}}},
+		"lost": {[]report{at(0, 18, "issuing"), known(1, silent), known(2, gone), known(3, left)}, []notice.HungRank{
+			{PlacedRank: notice.PlacedRank{Rank: 2, Host: "node02"}, Standing: notice.StandingGone},
+			{PlacedRank: notice.PlacedRank{Rank: 1, Host: "node01"}, Standing: notice.StandingSilent},
+			{PlacedRank: notice.PlacedRank{Rank: 3, Host: "node03"}, Standing: notice.StandingLeft}}},
+		"nobody": {[]report{at(0, 18, "issuing"), at(1, 18, "issuing")}, nil},
+	} {
+		if got := nameHang(c.ranks[1:], c.ranks[0].State).Ranks; !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
 	}
 }
 
@@ -137,7 +161,7 @@ func TestRanksOutsideAreNotBehind(t *testing.T) {
 		{at(1, 18, "issuing"), "all 2 ranks of the sub-world that answer are at iteration 18"},
 		{known(1, silent), "rank 1 on node01 (pid 1001) does not answer"},
 	} {
-		text := nameHang([]report{c.other, outside}, at(0, 18, "issuing").State)
+		text := nameHang([]report{c.other, outside}, at(0, 18, "issuing").State).Problem
 		if !strings.HasPrefix(text, c.want) || !strings.Contains(text, "; rank 2 on node02 is outside of the sub-world and waits for its end") {
 			t.Error(text)
 		}
@@ -163,7 +187,7 @@ func TestGroupsAreToldApart(t *testing.T) {
 			time.Second)},
 			"all 2 ranks of the sub-world that answer", "rank 2 on node02 is still"},
 	} {
-		if text := nameHang(c.ranks[1:], c.ranks[0].State); !strings.HasPrefix(text, c.want) || strings.Contains(text, c.not) {
+		if text := nameHang(c.ranks[1:], c.ranks[0].State).Problem; !strings.HasPrefix(text, c.want) || strings.Contains(text, c.not) {
 			t.Error(text)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,6 +37,7 @@ type sheet struct {
 	step    []result.StepRecord // the same of training steps
 
 	throttled []result.Throttled
+	failed    bool // a record could not be written, which ends the run and is said with that
 }
 
 func (l *ledger) open(w *result.Writer, planned int) *sheet {
@@ -60,6 +60,7 @@ func (l *ledger) add(s *sheet, r *result.Record, median, late []float64) error {
 	}
 	s.inHand = slices.DeleteFunc(s.inHand, func(h result.Record) bool { return h.Group.String() == r.Group.String() })
 	if err := s.w.AppendRanks(r, median, late); err != nil {
+		s.failed = true
 		return err
 	}
 	s.points[r.Status]++
@@ -80,7 +81,9 @@ func (l *ledger) addRound(s *sheet, r *result.StepRound) error {
 	if l.over {
 		return nil
 	}
-	return s.w.AppendRound(r)
+	err := s.w.AppendRound(r)
+	s.failed = s.failed || err != nil
+	return err
 }
 
 // addStep writes the record of a training step; after the end it does nothing.
@@ -92,6 +95,7 @@ func (l *ledger) addStep(s *sheet, r *result.StepRecord) error {
 	}
 	s.step = nil
 	if err := s.w.AppendStep(r); err != nil {
+		s.failed = true
 		return err
 	}
 	s.points[r.Status]++
@@ -135,24 +139,24 @@ func (l *ledger) close(s *sheet, code int) error {
 			break
 		}
 	}
-	return s.w.End(s.end(result.Complete, "", code))
+	return s.w.End(s.end(result.Complete, nil, code))
 }
 
-func (s *sheet) end(o result.Outcome, reason string, code int) result.End {
+func (s *sheet) end(o result.Outcome, cause notice.Fact, code int) result.End {
 	done := 0
 	for _, n := range s.points {
 		done += n
 	}
-	return result.End{At: time.Now().UTC(), Outcome: o, Reason: reason, Code: code, Points: s.points,
+	return result.End{At: time.Now().UTC(), Outcome: o, Why: result.Because(cause), Code: code, Points: s.points,
 		Left: max(0, s.planned-done), Load1: load1("/"), Throttled: s.throttled}
 }
 
 // finish ends all open files at once; status is that of the point in hand, empty for none (it will be measured again).
 // It says whether this call was the one that ended the run. A filesystem that hangs does not keep it: what was synced
 // before is on the disk, and only the end is missing.
-func (l *ledger) finish(o result.Outcome, reason string, code int, status result.Status) bool {
+func (l *ledger) finish(o result.Outcome, cause notice.Fact, code int, status result.Status) bool {
 	first := make(chan bool, 1)
-	go func() { first <- l.end(o, reason, code, status) }()
+	go func() { first <- l.end(o, cause, code, status) }()
 	select {
 	case b := <-first:
 		return b
@@ -162,7 +166,7 @@ func (l *ledger) finish(o result.Outcome, reason string, code int, status result
 	}
 }
 
-func (l *ledger) end(o result.Outcome, reason string, code int, status result.Status) bool {
+func (l *ledger) end(o result.Outcome, cause notice.Fact, code int, status result.Status) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over {
@@ -174,15 +178,15 @@ func (l *ledger) end(o result.Outcome, reason string, code int, status result.St
 			if status == "" {
 				break
 			}
-			r.Status, r.Why, r.Check.Result = status, result.Because(notice.PointAborted{Problem: reason}), "none"
+			r.Status, r.Why, r.Check.Result = status, result.Because(notice.PointAborted{Cause: notice.Kept{Fact: cause}}), "none"
 			if err := s.w.Append(&r); err == nil {
 				s.points[status]++
 			}
 		}
-		s.giveUpSteps(status, reason)
-		if err := s.w.End(s.end(o, reason, code)); err != nil {
+		s.giveUpSteps(status, cause)
+		if err := s.w.End(s.end(o, cause, code)); err != nil {
 			l.elsewhere.Store(true)
-			if !strings.Contains(reason, err.Error()) { // the reason is said by who ends the run
+			if !s.failed {
 				fmt.Fprintf(l.stderr, "rank: %v\n", err)
 			}
 		}
@@ -191,12 +195,12 @@ func (l *ledger) end(o result.Outcome, reason string, code int, status result.St
 }
 
 // giveUpSteps writes the record of the training step in hand, where it gets one.
-func (s *sheet) giveUpSteps(status result.Status, reason string) {
+func (s *sheet) giveUpSteps(status result.Status, cause notice.Fact) {
 	for _, r := range s.step {
 		if status == "" {
 			return
 		}
-		r.Status, r.Why, r.Check.Result = status, result.Because(notice.PointAborted{Problem: reason}), "none"
+		r.Status, r.Why, r.Check.Result = status, result.Because(notice.PointAborted{Cause: notice.Kept{Fact: cause}}), "none"
 		if err := s.w.AppendStep(&r); err == nil {
 			s.points[status]++
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -29,7 +30,7 @@ func (j *job) onHang(mine state) {
 		j.watch.Again()
 		return
 	case err == nil:
-		_ = j.spoke.tell(event{Kind: "hang", Text: mine.Phase})
+		_ = j.spoke.tell(event{Kind: "hang"})
 		time.Sleep(askTime + l.surveyTime() + 2*rasTime + filesTime + abortGrace + time.Duration(j.size/100)*time.Second)
 		j.speak(mine, false, fmt.Sprintf("; rank 0 (phase %s) did not end the run", zero.Phase))
 	default:
@@ -43,13 +44,13 @@ func (j *job) nameAndStop(mine state) {
 	if j.hub != nil {
 		asked = j.hub.ask(askTime)
 	}
-	text := "hang: " + nameHang(j.look.Load().survey(asked, mine.Since), mine)
+	cause := nameHang(j.look.Load().survey(asked, mine.Since), mine)
 	if slices.ContainsFunc(j.libraries, func(l library) bool { n, ok := l.(*ncclLibrary); return ok && !n.rehearsed() }) {
 		if ras := askRAS(); ras != "" {
-			text += "\nNCCL's RAS says:\n" + ras
+			cause.Problem += "\nNCCL's RAS says:\n" + ras
 		}
 	}
-	j.stopAll(exitHang, result.Timeout, cause{Text: text})
+	j.stopAll(exitHang, result.Timeout, cause)
 }
 
 // speak ends a run that hangs where rank 0 does not; mute says that it was asked on the side channel in vain. Of all
@@ -63,10 +64,11 @@ func (j *job) speak(mine state, mute bool, more string) {
 	if slices.ContainsFunc(others, func(r report) bool { return r.Rank > 0 && r.Rank < j.rank && r.Standing == answered }) {
 		time.Sleep(askTime + abortGrace + time.Duration(j.rank)*watchTick/100)
 	}
-	text := "hang: " + nameHang(others, mine) + more
-	l.freeze(text)
-	_ = j.spoke.tell(event{Kind: "failed", Text: text, Code: exitHang}) // should rank 0 wake up, its files say so
-	fmt.Fprintf(j.stderr, "rank: %s\n%s", text, l.whereToLook())
+	cause := nameHang(others, mine)
+	cause.Problem += more
+	l.freeze(cause)
+	_ = j.spoke.tell(event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: exitHang}) // should rank 0 wake up, its files say so
+	fmt.Fprintf(j.stderr, "rank: %s\n%s", told(cause), l.whereToLook())
 	j.die(exitHang)
 }
 

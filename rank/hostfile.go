@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"busbar/internal/loop"
+	"busbar/internal/notice"
 )
 
 // Each host keeps a file in the results folder with what its ranks are doing, a line for each, for a person and for
@@ -158,7 +159,7 @@ func (l *lookout) keepFile() {
 
 // freeze writes the host's file a last time, before what ends the job wakes up ranks that were stopped, and beside it
 // why the run ends: rank 0 may be one of those, and no host writes its file any more.
-func (l *lookout) freeze(reason string) {
+func (l *lookout) freeze(cause notice.Fact) {
 	if l == nil || l.board == nil || l.folder.Load() == nil || !l.board.Freeze() {
 		return
 	}
@@ -167,14 +168,14 @@ func (l *lookout) freeze(reason string) {
 		defer func() { <-l.writing }()
 		if folder := l.folder.Load(); folder != nil && !exists(filepath.Join(*folder, reasonName)) {
 			_ = l.writeFile(*folder)
-			_ = os.WriteFile(filepath.Join(*folder, reasonName), []byte(reason+"\n"), 0o666)
+			_ = os.WriteFile(filepath.Join(*folder, reasonName), []byte(notice.Kept{Fact: cause}.Line()+"\n"), 0o666)
 		}
 	})
 }
 
-// reason is why another rank ends this run, "" where none does.
-func (l *lookout) reason() string {
-	found := make(chan string, 1)
+// reason is why another rank ends this run; nil where none does.
+func (l *lookout) reason() notice.Fact {
+	found := make(chan notice.Fact, 1)
 	briefly(wordsTime, func() {
 		defer close(found)
 		if l == nil {
@@ -185,14 +186,14 @@ func (l *lookout) reason() string {
 			return
 		}
 		if b, err := os.ReadFile(filepath.Join(*folder, reasonName)); err == nil {
-			found <- strings.TrimSpace(string(b))
+			found <- notice.FromLine(strings.TrimSpace(string(b)))
 		}
 	})
 	select {
 	case text := <-found:
 		return text
 	default:
-		return ""
+		return nil
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"busbar/internal/notice"
 )
 
 func TestAsk(t *testing.T) {
@@ -158,7 +160,7 @@ func errTimeout(err error) error {
 func TestOneThatNeverReads(t *testing.T) {
 	h, _, info := startChannel(t, 3, 1)
 	mute(t, info, 2)
-	e := event{Kind: "finish", Text: strings.Repeat("x", frameLimit/2)}
+	e := event{Kind: "finish", Cause: notice.Kept{Fact: notice.Recorded{Text: strings.Repeat("x", frameLimit/2)}}}
 	h.mu.Lock()
 	stuck := h.members[2]
 	h.mu.Unlock()

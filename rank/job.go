@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
 )
@@ -90,8 +91,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func (j *job) run(ctx context.Context) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			text := fmt.Sprintf("rank %d on %s crashed: %v", j.rank, hostName(), p)
-			j.stop(exitFailed, result.Failed, cause{text, string(debug.Stack())})
+			j.stop(exitFailed, result.Failed, notice.RankCrashed{
+				PlacedRank: j.placed(), Problem: fmt.Sprint(p), Stack: string(debug.Stack()),
+			})
 		}
 	}()
 	j.watch = newWatchdog(j.cfg.deadline, j.onHang)
@@ -166,53 +168,51 @@ func (j *job) fail(err error) int {
 		j.finalize()
 		return code
 	}
-	j.stop(code, result.Failed, cause{Text: fmt.Sprintf("rank %d on %s: %v", j.rank, hostName(), err)})
+	j.stop(code, result.Failed, notice.RankFailed{Rank: j.rank, Host: hostName(), Problem: err.Error()})
 	return code
 }
 
-// cause is why a job ends early.
-type cause struct {
-	Text  string
-	Stack string // of a crash
-}
+// placed is this rank.
+func (j *job) placed() notice.PlacedRank { return notice.PlacedRank{Rank: j.rank, Host: hostName()} }
 
-func (c cause) String() string {
-	if c.Stack == "" {
-		return c.Text
+// told is a cause as stderr has it, with the stack of a crash.
+func told(cause notice.Fact) string {
+	text := notice.Message(cause)
+	if c, is := cause.(notice.RankCrashed); is {
+		text += "\n" + c.Stack
 	}
-	return c.Text + "\n" + c.Stack
+	return text
 }
 
 // stop ends the whole job because of something this rank saw. It does not return.
-func (j *job) stop(code int, status result.Status, why cause) {
+func (j *job) stop(code int, status result.Status, cause notice.Fact) {
 	if j.rank == 0 {
-		j.stopAll(code, status, why)
+		j.stopAll(code, status, cause)
 	}
 	if j.aborting.Load() {
 		time.Sleep(abortGrace)
 		os.Exit(exitOK)
 	}
-	if j.spoke.tell(event{Kind: "failed", Text: why.Text, Stack: why.Stack, Code: code}) == nil {
+	if j.spoke.tell(event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: code}) == nil {
 		time.Sleep(abortGrace) // rank 0 closes its files and takes us along
 	}
-	fmt.Fprintf(j.stderr, "rank: %s\n", why)
+	fmt.Fprintf(j.stderr, "rank: %s\n", told(cause))
 	j.die(code)
 }
 
 // stopAll is stop on rank 0: the files are closed, the reason is said, and the other ranks are taken along.
-func (j *job) stopAll(code int, status result.Status, why cause) {
-	text := why.String()
+func (j *job) stopAll(code int, status result.Status, cause notice.Fact) {
 	paths := j.ledger.paths()
-	if !j.ledger.finish(result.Aborted, text, code, status) {
+	if !j.ledger.finish(result.Aborted, cause, code, status) {
 		j.yield(code) // somebody else is ending the run
 	}
-	fmt.Fprintf(j.stderr, "rank: %s\n", text)
-	j.checks.cutShort(why.Text)
+	fmt.Fprintf(j.stderr, "rank: %s\n", told(cause))
+	j.checks.cutShort(cause)
 	if len(paths) > 0 && !j.ledger.elsewhere.Load() {
 		fmt.Fprintf(j.stderr, "rank: what was measured before is kept%s; --resume continues it\n", inFiles(paths))
 	}
 	l := j.look.Load()
-	l.freeze(text)
+	l.freeze(cause)
 	fmt.Fprint(j.stderr, l.whereToLook())
 	j.die(code)
 }

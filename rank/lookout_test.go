@@ -72,7 +72,7 @@ func TestSurveyOfTwoHosts(t *testing.T) {
 	if want := map[int]standing{1: silent, 2: answered, 3: silent}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	text := nameHang(found, state{Rank: 0, Host: "near", Phase: "measure", Number: 7, Step: 4, Iteration: 18, Case: hungCase})
+	text := nameHang(found, state{Rank: 0, Host: "near", Phase: "measure", Number: 7, Step: 4, Iteration: 18, Case: hungCase}).Problem
 	for _, want := range []string{"ranks 1 on near (pid 1073741824), 3 on far (pid 1073741824) do not answer",
 		"rank 3 was last heard of 1m", " ago, at iteration 17 (issuing) of " + hungCase + ", in phase measure for 1s"} {
 		if !strings.Contains(text, want) {

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"syscall"
 	"time"
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
 )
@@ -146,7 +148,7 @@ func (w *subworld) close() error {
 		w.j.ledger.throttled(s.sheet, s.throttled)
 	}
 	if w.tally.over {
-		w.j.ledger.finish(result.Interrupted, "asked to end by SIGUSR1", w.tally.code(), "")
+		w.j.ledger.finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, w.tally.code(), "")
 		return nil
 	}
 	for _, s := range w.sessions {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"syscall"
 	"time"
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
 )
@@ -111,7 +113,7 @@ func (r *patternRun) end(over bool, err error) (int, error) {
 		}
 	}
 	if r.tally.over = over; over {
-		r.j.ledger.finish(result.Interrupted, "asked to end by SIGUSR1", r.tally.code(), "")
+		r.j.ledger.finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, r.tally.code(), "")
 		return r.tally.code(), nil
 	}
 	for _, b := range r.books {

@@ -65,11 +65,11 @@ func (c *checklist) hasProblem(checks ...string) bool {
 
 // cutShort reports what is known when the job ends in the middle, with the reason. It does nothing for nil, or after
 // write.
-func (c *checklist) cutShort(reason string) {
+func (c *checklist) cutShort(cause notice.Fact) {
 	if c == nil {
 		return
 	}
-	c.add(found("communication", notice.PreflightStopped{Reason: reason}))
+	c.add(found("communication", notice.PreflightStopped{Cause: notice.Kept{Fact: cause}}))
 	_, _ = c.write() // the job ends anyway
 }
 

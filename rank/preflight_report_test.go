@@ -102,19 +102,22 @@ func TestReportCutShort(t *testing.T) {
 	var out strings.Builder
 	c := &checklist{format: document.JSON, out: &out, ranks: ranksOf(1, "a")}
 	c.add(found("ranks", notice.RanksAlike{Ranks: 1}))
-	c.cutShort("hang: rank 3 on node7 does not answer")
+	cause := notice.RunHung{Problem: "rank 3 on node7 does not answer"}
+	c.cutShort(cause)
 	first := out.String()
 	var r decodedReport
 	if err := json.Unmarshal([]byte(first), &r); err != nil || r.Verdict != problem || len(r.Notices) != 2 ||
-		r.Rows[1].Check != "communication" || r.Notices[1].Parameters["reason"] != "hang: rank 3 on node7 does not answer" {
+		r.Rows[1].Check != "communication" || r.Notices[1].Code != "preflight-stopped" ||
+		fmt.Sprint(r.Notices[1].Parameters["cause"]) != fmt.Sprint(map[string]any{
+			"code": "run-hung", "parameters": map[string]any{"problem": cause.Problem}}) {
 		t.Errorf("%v: %s", err, first)
 	}
-	c.cutShort("again")
+	c.cutShort(notice.RunSignalled{Signal: "SIGTERM"})
 	if _, err := c.write(); err != nil || out.String() != first {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	var none *checklist
-	none.cutShort("not in preflight")
+	none.cutShort(cause)
 }
 
 type brokenPipe struct{}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"busbar/internal/notice"
 )
 
 // The side channel is one TCP connection from every rank to rank 0 that needs nothing of MPI, so that a hang in MPI
@@ -37,10 +39,9 @@ type state struct {
 // event is something a rank has to say unasked.
 type event struct {
 	Kind string `json:"kind"` // "signal", "failed", "hang"; "abort" from rank 0
-	Text string `json:"text,omitempty"`
 	Code int    `json:"code,omitempty"`
 
-	Stack string `json:"stack,omitempty"` // of a crash
+	Cause notice.Kept `json:"cause,omitzero"` // of "failed"
 }
 
 // frame is one message.
@@ -135,7 +136,7 @@ func encode(f frame) ([]byte, error) {
 	for limit := frameLimit / 2; ; limit /= 2 {
 		if f.Event != nil {
 			e := *f.Event
-			e.Kind, e.Text, e.Stack = cut(e.Kind, 100), cut(e.Text, limit/2), cut(e.Stack, limit/2)
+			e.Kind, e.Cause.Fact = cut(e.Kind, 100), cutCause(e.Cause.Fact, limit/2)
 			f.Event = &e
 		}
 		line, err := json.Marshal(f)
@@ -146,6 +147,23 @@ func encode(f frame) ([]byte, error) {
 			return nil, fmt.Errorf("a frame of %d bytes is too long for the side channel", len(line))
 		}
 	}
+}
+
+// cutCause limits the texts and lists of what ranks tell rank 0.
+func cutCause(cause notice.Fact, limit int) notice.Fact {
+	switch f := cause.(type) {
+	case notice.RankFailed:
+		f.Problem = cut(f.Problem, limit)
+		return f
+	case notice.RankCrashed:
+		f.Problem, f.Stack = cut(f.Problem, limit), cut(f.Stack, limit)
+		return f
+	case notice.RunHung:
+		const each = 1000 // bytes of a rank at most, about
+		f.Problem, f.Ranks = cut(f.Problem, limit), f.Ranks[:min(len(f.Ranks), limit/each)]
+		return f
+	}
+	return cause
 }
 
 func cut(s string, limit int) string {

@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"busbar/internal/notice"
 )
 
 // long is more than any of these tests takes; short is for what must not answer.
@@ -112,27 +115,36 @@ func TestEvents(t *testing.T) {
 		}
 		t.Cleanup(spokes[rank].close)
 	}
-	for _, e := range []event{{Kind: "signal", Text: "terminated", Code: 15}, {Kind: "hang"}, {Kind: "failed", Text: strings.Repeat("\x01é", frameLimit)}} {
+	failed := func(problem string) event {
+		return event{Kind: "failed", Cause: notice.Kept{Fact: notice.RankFailed{Rank: 2, Problem: problem}}}
+	}
+	much := strings.Repeat("\x01é", frameLimit)
+	hung := notice.RunHung{Problem: much, Ranks: make([]notice.HungRank, frameLimit/8)}
+	for _, e := range []event{
+		{Kind: "signal", Code: 15}, {Kind: "hang"}, failed(much), {Kind: "failed", Cause: notice.Kept{Fact: hung}},
+		{Kind: "failed", Cause: notice.Kept{Fact: notice.RankCrashed{Problem: much, Stack: much}}},
+	} {
 		if err := spokes[2].tell(e); err != nil {
 			t.Fatal(err)
 		}
 		got := wait(t, heard, e.Kind)
-		if got.rank != 2 || got.what.Kind != e.Kind || got.what.Code != e.Code || len(e.Text) < 99 && got.what.Text != e.Text {
+		if got.rank != 2 || got.what.Kind != e.Kind || got.what.Code != e.Code ||
+			reflect.TypeOf(got.what.Cause.Fact) != reflect.TypeOf(e.Cause.Fact) {
 			t.Errorf("got %+v, want %+v", got, e)
 		}
 	}
 	// What a rank says last arrives although it ends at once, and before the news of its end.
-	if err := spokes[2].tell(event{Kind: "failed", Text: "last words"}); err != nil {
+	if err := spokes[2].tell(failed("last words")); err != nil {
 		t.Fatal(err)
 	}
 	_ = spokes[2].conn.Close()
-	if got := wait(t, heard, "the last words"); got.what.Text != "last words" {
+	if got := wait(t, heard, "the last words"); got.what != failed("last words") {
 		t.Errorf("%+v", got)
 	}
 	wait(t, lost, "the loss of rank 2")
 
 	// To the others, whether they listen yet or not.
-	if n := h.tellAll(event{Kind: "finish", Text: "first"}); n != 1 {
+	if n := h.tellAll(event{Kind: "finish", Code: 1}); n != 1 {
 		t.Errorf("told %d ranks, want 1", n)
 	}
 	for arrived := false; !arrived; time.Sleep(time.Millisecond) {
@@ -142,8 +154,8 @@ func TestEvents(t *testing.T) {
 	}
 	told := make(chan event, 2)
 	spokes[1].listen(func(e event) { told <- e }, nil)
-	h.tellAll(event{Kind: "abort", Text: "second"})
-	if a, b := wait(t, told, "an event"), wait(t, told, "an event"); a.Text != "first" || b.Text != "second" {
+	h.tellAll(event{Kind: "abort", Code: 2})
+	if a, b := wait(t, told, "an event"), wait(t, told, "an event"); a.Code != 1 || b.Code != 2 {
 		t.Errorf("told %+v, %+v", a, b)
 	}
 }

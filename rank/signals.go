@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -29,7 +30,7 @@ const quarrel = 60 * time.Millisecond
 
 func (j *job) onSignal(s syscall.Signal) {
 	if j.rank != 0 {
-		_ = j.spoke.tell(event{Kind: "signal", Text: s.String(), Code: int(s)})
+		_ = j.spoke.tell(event{Kind: "signal", Code: int(s)})
 		if s != syscall.SIGUSR1 {
 			time.Sleep(700 * time.Millisecond) // rank 0 ends the files
 			os.Exit(0)
@@ -42,22 +43,29 @@ func (j *job) onSignal(s syscall.Signal) {
 	}
 	j.signalled.Store(true)
 	time.Sleep(quarrel)
-	j.interrupted(s, "")
+	j.interrupted(s, nil)
 }
 
-// interrupted ends the run after SIGTERM or SIGINT, here or on another rank. It does not return.
-func (j *job) interrupted(s syscall.Signal, where string) {
-	if hang := j.look.Load().reason(); hang != "" { // this rank was stopped, and is woken up to be told to end
-		j.stopAll(exitHang, result.Timeout, cause{Text: hang})
+var signalNames = map[syscall.Signal]string{
+	syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT", syscall.SIGUSR1: "SIGUSR1",
+}
+
+// interrupted ends the run after SIGTERM or SIGINT, here (nil) or on another rank. It does not return.
+func (j *job) interrupted(s syscall.Signal, other *rankFacts) {
+	if hang := j.look.Load().reason(); hang != nil { // this rank was stopped, and is woken up to be told to end
+		j.stopAll(exitHang, result.Timeout, hang)
 	}
 	code := exitInterrupted + int(s)
-	name := map[syscall.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT"}[s]
+	cause := notice.RunSignalled{Signal: signalNames[s]}
+	if other != nil {
+		cause.Rank, cause.Host = other.Rank, other.Host
+	}
 	paths := j.ledger.paths()
-	if j.ledger.finish(result.Interrupted, name+where, code, "") {
-		fmt.Fprintf(j.stderr, "rank: interrupted by %s%s; what was measured is kept%s\n", name, where, inFiles(paths))
+	if j.ledger.finish(result.Interrupted, cause, code, "") {
+		fmt.Fprintf(j.stderr, "rank: interrupted by %s; what was measured is kept%s\n", notice.Message(cause), inFiles(paths))
 		fmt.Fprintln(j.stderr, "rank: the same command with --resume continues it")
 		j.look.Load().leave()
-		if where != "" {
+		if other != nil {
 			j.die(code)
 		}
 		os.Exit(code)

@@ -394,7 +394,7 @@ func TestHangInAStep(t *testing.T) {
 		t.Errorf("without a step it is %+v", s)
 	}
 	states[0].Host, states[1].Host = "node1", "node2"
-	text := nameHang([]report{{Rank: 1, Host: "node2", Standing: answered, State: states[1]}}, states[0])
+	text := nameHang([]report{{Rank: 1, Host: "node2", Standing: answered, State: states[1]}}, states[0]).Problem
 	want := "rank 1 on node2 is still at part 9 (computing backward bucket 3) of resnet50 ddp 25M float32, polling, in phase round 3, overlapped, " +
 		"while rank 0 on node1 is at part 12 (waiting for bucket 3)"
 	if !strings.HasPrefix(text, want) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"syscall"
 
 	"busbar/internal/bench"
 	"busbar/internal/notice"
@@ -225,7 +226,7 @@ func (s *stepSession) close(over bool) error {
 	s.j.ledger.throttled(s.sheet, s.session.throttled)
 	if over {
 		s.tally.over = true
-		s.j.ledger.finish(result.Interrupted, "asked to end by SIGUSR1", s.tally.code(), "")
+		s.j.ledger.finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, s.tally.code(), "")
 		return nil
 	}
 	return s.j.ledger.close(s.sheet, s.tally.code())

@@ -165,9 +165,9 @@ func TestPreflightOfRehearsal(t *testing.T) {
 		"memory": {[]string{"BUSBAR_REHEARSAL_FAULT=oom@collective=all_reduce"}, nil, exitEnvironment, "all_reduce",
 			problem, [3]string{"collective-failed", "cause", "rank-failed"}},
 		"hang": {[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=1"}, []string{"--deadline", "2s"}, exitHang,
-			"communication", problem, [3]string{"preflight-stopped", "reason", "rank 1 on"}},
+			"communication", problem, [3]string{"preflight-stopped", "cause", "rank 1 on"}},
 		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exitHang, "communication",
-			problem, [3]string{"preflight-stopped", "reason", "NCCL init"}},
+			problem, [3]string{"preflight-stopped", "cause", "NCCL init"}},
 	} {
 		o := launch{mpirun: openMPI, np: 2, args: append(args, c.more...), env: c.env}.run(t)
 		_, rows := decoded(t, o)

@@ -187,7 +187,7 @@ func (c *chain) lacking(points int) notice.Fact {
 			return notice.LaunchCutOff{Points: points}
 		case f.End.Outcome != result.Complete:
 			return notice.LaunchStopped{
-				Outcome: string(f.End.Outcome), Exit: f.End.Code, Reason: f.End.Reason, Points: points,
+				Outcome: string(f.End.Outcome), Exit: f.End.Code, Cause: f.End.Cause, Points: points,
 			}
 		}
 	}

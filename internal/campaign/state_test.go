@@ -58,7 +58,7 @@ func (f file) save(t *testing.T, dir string) {
 		line(r)
 	}
 	if f.end != "" {
-		line(result.End{Kind: result.KindEnd, At: start.Add(30 * time.Second), Outcome: f.end, Code: f.code, Reason: map[result.Outcome]string{result.Aborted: "rank 1 hangs"}[f.end]})
+		line(result.End{Kind: result.KindEnd, At: start.Add(30 * time.Second), Outcome: f.end, Code: f.code, Why: map[result.Outcome]result.Why{result.Aborted: {Reason: "rank 1 hangs"}}[f.end]})
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestLook(t *testing.T) {
 		"torn record":     {[]file{{id: "a", statuses: []result.Status{ok, ok}, torn: 9}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0, 0},
 		"torn header":     {[]file{{id: "a", torn: 99}}, Unfinished, notice.LaunchCutOff{Start: true}, 0, 0, 0},
 		"interrupted":     {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted, code: 143}}, Unfinished, notice.LaunchStopped{Outcome: "interrupted", Exit: 143, Points: 1}, 1, 0, 30 * time.Second},
-		"hang":            {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Aborted, code: 4}}, Unfinished, notice.LaunchStopped{Outcome: "aborted", Exit: 4, Reason: "rank 1 hangs", Points: 1}, 1, 0, 30 * time.Second},
+		"hang":            {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Aborted, code: 4}}, Unfinished, notice.LaunchStopped{Outcome: "aborted", Exit: 4, Cause: notice.Kept{Fact: notice.Recorded{Text: "rank 1 hangs"}}, Points: 1}, 1, 0, 30 * time.Second},
 		"gone on":         {[]file{{id: "a", statuses: []result.Status{ok, failed}, end: result.Interrupted}, {id: "b", minute: 5, resumes: []string{"a"}, statuses: []result.Status{result.Skipped, ok}, end: result.Complete}}, Done, nil, 2, 0, time.Minute},
 		"gone on, cut":    {[]file{{id: "a", statuses: []result.Status{ok}, end: result.Interrupted}, {id: "b", minute: 5, resumes: []string{"a"}}}, Unfinished, notice.LaunchCutOff{Points: 1}, 1, 0, 30 * time.Second},
 		"two worlds":      {[]file{{id: "a2", worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}, {id: "a4", world: 4, minute: 1, worlds: []int{2, 4}, statuses: []result.Status{ok}, end: result.Complete}}, Done, nil, 2, 0, 90 * time.Second},

@@ -31,7 +31,7 @@ func (AtStart) String() string { return "at its start" }
 type LaunchStopped struct {
 	Outcome string `json:"outcome"` // interrupted, aborted
 	Exit    int    `json:"exit_code"`
-	Reason  string `json:"reason,omitempty"`
+	Cause   Kept   `json:"cause,omitzero"`
 	Points  int    `json:"points"`
 }
 
@@ -118,9 +118,9 @@ var campaigns = []Entry{
 		Doc: "The last results file of the launch, or of one of its backends and worlds, has no end. " + campaignContinue,
 	},
 	{
-		Example:  LaunchStopped{"interrupted", 143, "SIGTERM", 12},
+		Example:  LaunchStopped{"interrupted", 143, Kept{RunSignalled{Signal: "SIGTERM"}}, 12},
 		Severity: Warning, Source: campaignSource,
-		Text:   "{Outcome} (code {Exit})[: {Reason}]; {Points point} recorded",
+		Text:   "{Outcome} (code {Exit})[: {Cause}]; {Points point} recorded",
 		Advice: submitCampaign, How: continuesLaunch,
 		Doc: "The launch was interrupted or aborted. " + campaignContinue,
 	},

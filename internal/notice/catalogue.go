@@ -30,7 +30,8 @@ func (e *Entry) Meaning() string { return strings.Join(strings.Fields(e.Doc), " 
 var areas = [][]Entry{
 	records, curves, peaks, timelines, training, runs, headlines, contenders, models, ncclRanks, ncclNetwork, ncclGPUs,
 	ncclMessages, ncclSettings, ncclDiffer, timelineNotes, timelineAnswers, timelineParts, patterns, comparisons,
-	campaigns, files, reasons, traceNotes, steps, stepOverlaps, reports, preflights, preflightHosts, preflightAdapters, preflightGPUs,
+	campaigns, files, reasons, ends, traceNotes, steps, stepOverlaps, reports, preflights, preflightHosts,
+	preflightAdapters, preflightGPUs,
 }
 
 // byCode finds entries.

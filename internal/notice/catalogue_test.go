@@ -114,9 +114,18 @@ func TestFromText(t *testing.T) {
 		"the source marks the error as larger than allowed":                                               SourceErrorLarge{},
 		"the source says Fail": SourceReports{"Fail"},
 		"busbw/algbw contradicts the number of ranks: printed 93.1/53.2 = 1.750, but 4 ranks give 1.500": RanksContradicted{"93.1", "53.2", 1.75, 4, 1.5},
-		"rank 3 on a: no memory": RankFailed{3, "a", "no memory"},
-		"NCCL has no bfloat16":   NotSupported{"NCCL", "bfloat16"},
-		"an unknown warning":     Recorded{"an unknown warning"},
+		"SIGTERM":                 RunSignalled{Signal: "SIGTERM"},
+		"SIGTERM to rank 3 on a":  RunSignalled{"SIGTERM", 3, "a"},
+		"asked to end by SIGUSR1": RunSignalled{Signal: "SIGUSR1"},
+		"hang: rank 1 on a is gone; NCCL's RAS says:\nx": RunHung{Problem: "rank 1 on a is gone; NCCL's RAS says:\nx"},
+		"rank 3 on a (pid 7) is gone: it was killed or crashed during all_reduce (sum) (latency); see that host's log and kernel messages (out of memory?); to go on without it leave a out (srun --exclude=a, or the launcher's host list) and add --resume": RankGone{
+			PlacedRank{3, "a"}, 7, InHand{"all_reduce (sum)", "latency"}, "a"},
+		"rank 3 on a (pid 7) is gone: it was killed or crashed while the run was in phase MPI_Init; see that host's log and kernel messages (out of memory?)": RankGone{
+			PlacedRank{3, "a"}, 7, InHand{"", "MPI_Init"}, ""},
+		"rank 3 on a crashed: no\ngoroutine 1": RankCrashed{PlacedRank{3, "a"}, "no", "goroutine 1"},
+		"rank 3 on a: no memory":               RankFailed{3, "a", "no memory"},
+		"NCCL has no bfloat16":                 NotSupported{"NCCL", "bfloat16"},
+		"an unknown warning":                   Recorded{"an unknown warning"},
 	} {
 		if got := FromText(text); !reflect.DeepEqual(round(got), round(want)) {
 			t.Errorf("%q: %+v, want %+v", text, got, want)

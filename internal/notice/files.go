@@ -101,7 +101,7 @@ type SecondRun struct{}
 // Ending is how a run ended.
 type Ending struct {
 	Outcome string `json:"outcome,omitempty"` // "": no end is recorded
-	Reason  string `json:"reason,omitempty"`
+	Cause   Kept   `json:"cause,omitzero"`
 }
 
 func (e Ending) String() string {
@@ -110,8 +110,8 @@ func (e Ending) String() string {
 		return "the run is still running or was killed"
 	case e.Outcome == "complete":
 		return "the run is complete"
-	case e.Reason != "":
-		return fmt.Sprintf("the run was %s (%s)", e.Outcome, e.Reason)
+	case e.Cause.Fact != nil:
+		return fmt.Sprintf("the run was %s (%v)", e.Outcome, e.Cause)
 	}
 	return "the run was " + e.Outcome
 }
@@ -358,12 +358,12 @@ var files = []Entry{
 		Doc:    "Files were probably concatenated.",
 	},
 	{
-		Example: NoPoints{Ending{"interrupted", "SIGTERM"}}, Severity: Warning,
+		Example: NoPoints{Ending{"interrupted", Kept{RunSignalled{Signal: "SIGTERM"}}}}, Severity: Warning,
 		Text: "holds no points: {Ending}",
 		Doc:  "The run was described, and ended before its first point.",
 	},
 	{
-		Example: PartOfRun{Ending{"interrupted", "SIGTERM"}, 12, 40}, Severity: Warning,
+		Example: PartOfRun{Ending{"interrupted", Kept{RunSignalled{Signal: "SIGTERM"}}}, 12, 40}, Severity: Warning,
 		Text:   "{Ending}; {Records record} read[, of {Points point} planned]",
 		Advice: "continue it with rank --resume, with the same --out",
 		Doc:    "All points that the run reached are valid.",

@@ -186,15 +186,15 @@ type ImportedUnfinished struct {
 type RunEnd struct {
 	Run     int    `json:"run"`
 	Outcome string `json:"outcome,omitempty"` // "": not recorded
-	Reason  string `json:"reason,omitempty"`
+	Cause   Kept   `json:"cause,omitzero"`
 }
 
 func (e RunEnd) String() string {
 	switch {
 	case e.Outcome == "":
 		return fmt.Sprintf("run %d has no recorded end", e.Run)
-	case e.Reason != "":
-		return fmt.Sprintf("run %d was %s (%s)", e.Run, e.Outcome, e.Reason)
+	case e.Cause.Fact != nil:
+		return fmt.Sprintf("run %d was %s (%v)", e.Run, e.Outcome, e.Cause)
 	}
 	return fmt.Sprintf("run %d was %s", e.Run, e.Outcome)
 }
@@ -350,8 +350,8 @@ var headlines = []Entry{
 		Doc:      "The runs were interrupted, or points of them failed, and no later run continues them.",
 	},
 	{
-		Example: ImportedUnfinished{5, []RunEnd{{2, "aborted", "an illegal memory access"}, {3, "interrupted", ""},
-			{Run: 4}}, 2},
+		Example: ImportedUnfinished{5, []RunEnd{{2, "aborted", Kept{Recorded{"an illegal memory access"}}},
+			{Run: 3, Outcome: "interrupted"}, {Run: 4}}, 2},
 		Severity: Warning,
 		Text:     "{Runs imported run} did not complete: {Ends}[, and {More} more]",
 		Doc:      "The files of another tool end early.",

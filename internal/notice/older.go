@@ -192,6 +192,25 @@ var older = []struct {
 			return RanksContradicted{w[1], w[2], Ratio3(w.number(3)), w.int(4), Ratio3(w.number(5))}
 		},
 	},
+	// Why a run ended.
+	{
+		regexp.MustCompile(`^(SIGTERM|SIGINT)(?: to rank ` + num + ` on (\S+))?$`),
+		func(w words) Fact { return RunSignalled{w[1], w.int(2), w[3]} },
+	},
+	{regexp.MustCompile(`^asked to end by (SIGUSR1)$`), func(w words) Fact { return RunSignalled{Signal: w[1]} }},
+	{regexp.MustCompile(`(?s)^hang: (.*)$`), func(w words) Fact { return RunHung{Problem: w[1]} }},
+	{
+		regexp.MustCompile(`^rank ` + num + ` on (\S+) \(pid ` + num + `\) is gone: it was killed or crashed ` +
+			`(?:during (.*) \((.*)\)|while the run was in phase (.*)); see that host's log and kernel messages ` +
+			`\(out of memory\?\)(?:; to go on without it leave (\S+) out .*)?$`),
+		func(w words) Fact {
+			return RankGone{PlacedRank{w.int(1), w[2]}, w.int(3), InHand{w[4], w[5] + w[6]}, w[7]}
+		},
+	},
+	{
+		regexp.MustCompile(`(?s)^rank ` + num + ` on (\S+) crashed: ([^\n]*)(?:\n(.*))?$`),
+		func(w words) Fact { return RankCrashed{PlacedRank{w.int(1), w[2]}, w[3], w[4]} },
+	},
 	{
 		regexp.MustCompile(`^rank ` + num + `(?: on (\S+))?: (.*)$`),
 		func(w words) Fact { return RankFailed{w.int(1), w[2], w[3]} },

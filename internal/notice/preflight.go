@@ -146,7 +146,7 @@ type CollectiveFailed struct {
 
 // PreflightStopped reports that the checks ended early.
 type PreflightStopped struct {
-	Reason string `json:"reason"`
+	Cause Kept `json:"cause"`
 }
 
 // RankValue is a value with the ranks that have it.
@@ -301,8 +301,9 @@ var preflights = []Entry{
 		Text:   "{Case}: {Status}: {Cause}",
 		Advice: "a run would fail in the same way; see what the library prints on stderr",
 		Doc:    "The library refused a collective, or an operation failed."},
-	{Example: PreflightStopped{"hang: rank 3 on node7 does not answer"}, Severity: Error,
-		Text: "{Reason}",
+	{Example: PreflightStopped{Kept{RunHung{
+		[]HungRank{{PlacedRank: PlacedRank{3, "node7"}, Standing: StandingSilent}}, "rank 3 on node7 does not answer"}}},
+		Severity: Error, Text: "{Cause}",
 		Advice: "see the rank and host that are named: its log, its network, and whether the others can reach it; later " +
 			"checks were not made",
 		Doc: "The ranks hung or one crashed while they were checked."},

@@ -115,7 +115,8 @@ type RankFailed struct {
 
 // PointAborted is that the run ended at a point.
 type PointAborted struct {
-	Problem string `json:"problem"`
+	Cause   Kept   `json:"cause,omitzero"`    // that of the end of the run
+	Problem string `json:"problem,omitempty"` // its text, of older versions
 }
 
 // DataWrong is that ranks received wrong data.
@@ -261,9 +262,9 @@ var reasons = []Entry{
 		Doc:  "The lowest rank that reports an error is named, with the text of the library or the system.",
 	},
 	{
-		Example: PointAborted{"rank 3 on node1 hangs in all_reduce"}, Severity: Error,
-		Text: "{Problem}",
-		Doc:  "The run ended while this point was measured. The end of the run has the same text.",
+		Example: PointAborted{Cause: Kept{RankFailed{3, "node1", "connection reset"}}}, Severity: Error,
+		Text: "[{Cause}][{Problem}]",
+		Doc:  "The run ended while this point was measured. The end of the run has the same cause.",
 	},
 	{
 		Example:  DataWrong{3, 1024, "bucket 1", WrongElement{3, "node1", 17, "2", "1"}},

@@ -101,6 +101,7 @@ func (f *File) take(line []byte, whole bool, n int, each func(*Record) error) (m
 	case KindEnd:
 		end := &End{}
 		if err = json.Unmarshal(line, end); err == nil {
+			end.Why.adopt()
 			f.End = end
 		}
 	case KindStep, KindRound:
@@ -163,7 +164,7 @@ func (f *File) ending() notice.Ending {
 	if f.End == nil {
 		return notice.Ending{}
 	}
-	return notice.Ending{Outcome: string(f.End.Outcome), Reason: f.End.Reason}
+	return notice.Ending{Outcome: string(f.End.Outcome), Cause: f.End.Cause}
 }
 
 // readHeader reads the first line of a file.

@@ -83,7 +83,7 @@ func TestDamagedFiles(t *testing.T) {
 		{"empty lines", []any{good, "\n", "  \n", good}, 2, -1, ""},
 		{"two runs", []any{good, sampleRun(), good, good}, 1, 3, `"second-run"`},
 		{"no points", []any{}, 0, 0, `"no-points","parameters":{"ending":{}}`},
-		{"no points and an end", []any{End{Kind: KindEnd, Outcome: Interrupted, Reason: "SIGINT"}}, 0, 0, `"ending":{"outcome":"interrupted","reason":"SIGINT"}`},
+		{"no points and an end", []any{End{Kind: KindEnd, Outcome: Interrupted, Why: Why{Reason: "SIGINT"}}}, 0, 0, `"ending":{"outcome":"interrupted","cause":{"code":"run-signalled","parameters":{"signal":"SIGINT"}}}`},
 	} {
 		path := writeLines(t, t.TempDir(), "x.jsonl", append([]any{sampleRun()}, c.lines...)...)
 		f, err := ReadFile(path)

@@ -255,7 +255,7 @@ type Record struct {
 	Imported *Origin `json:"imported,omitempty"` // where another tool's file has it; nil: rank measured it
 }
 
-// Why is why a point is not ok.
+// Why is why a point is not ok, or why a run ended early.
 type Why struct {
 	Reason string      `json:"reason,omitempty"` // the text of Cause; of older versions alone
 	Cause  notice.Kept `json:"cause,omitzero"`
@@ -270,6 +270,14 @@ func (w Why) Fact() notice.Fact {
 		return notice.FromText(w.Reason)
 	}
 	return w.Cause.Fact
+}
+
+// Line is the reason with its fact, in one line of a text file; notice.FromLine reads it.
+func (w Why) Line() string {
+	if f := w.Fact(); f != nil {
+		return notice.Kept{Fact: f}.Line()
+	}
+	return ""
 }
 
 // adopt makes a fact of the sentence of an older version, and gives a fact the text of this one.
@@ -427,14 +435,14 @@ const (
 
 // End is the last line of a run that could still write one.
 type End struct {
-	Kind    string         `json:"kind"` // KindEnd
-	At      time.Time      `json:"at,omitzero"`
-	Outcome Outcome        `json:"outcome"`
-	Reason  string         `json:"reason,omitempty"`
-	Code    int            `json:"code"` // the exit code that rank 0 means to give
-	Points  map[Status]int `json:"points"`
-	Left    int            `json:"left,omitempty"` // planned points without a record
-	Load1   float64        `json:"load1,omitempty"`
+	Kind    string    `json:"kind"` // KindEnd
+	At      time.Time `json:"at,omitzero"`
+	Outcome Outcome   `json:"outcome"`
+	Why
+	Code   int            `json:"code"` // the exit code that rank 0 means to give
+	Points map[Status]int `json:"points"`
+	Left   int            `json:"left,omitempty"` // planned points without a record
+	Load1  float64        `json:"load1,omitempty"`
 
 	Throttled []Throttled `json:"throttled,omitempty"` // devices that hold back their clocks after the last case
 }

@@ -76,7 +76,7 @@ func TestTextView(t *testing.T) {
 		}},
 		{"interrupted.txt", func(r *Run) *End {
 			r.Rehearse, r.Backend.Name = true, "nccl-rehearsal"
-			return &End{Outcome: Interrupted, Reason: "SIGTERM", Left: 12, Points: map[Status]int{OK: 14}}
+			return &End{Outcome: Interrupted, Why: Because(notice.RunSignalled{Signal: "SIGTERM"}), Left: 12, Points: map[Status]int{OK: 14}}
 		}},
 		{"running.txt", func(r *Run) *End {
 			r.Backend = Backend{Name: "mpi", Library: "Open MPI 4.1.4", Version: "4.1.4", Path: "/usr/lib/libmpi.so.40"}

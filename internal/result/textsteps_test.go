@@ -56,7 +56,7 @@ func TestTextOfSteps(t *testing.T) {
 			}
 		}
 	}
-	if err := w.End(End{Outcome: Interrupted, Reason: "SIGTERM", Left: 2}); err != nil {
+	if err := w.End(End{Outcome: Interrupted, Why: Because(notice.RunSignalled{Signal: "SIGTERM"}), Left: 2}); err != nil {
 		t.Fatal(err)
 	}
 	golden.Text(t, "testdata/steps.txt", textOf(t, w))

@@ -65,7 +65,7 @@ func TestWriterReadsBack(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := w.End(End{Outcome: Interrupted, Reason: "SIGTERM", Code: 143}); err != nil {
+		if err := w.End(End{Outcome: Interrupted, Why: Because(notice.RunSignalled{Signal: "SIGTERM"}), Code: 143}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -61,5 +61,5 @@ func (p *cLoop) close() error {
 	if p.test = nil; t == nil {
 		return nil
 	}
-	return t.end(result.Complete, "")
+	return t.end(result.Complete, nil)
 }

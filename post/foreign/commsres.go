@@ -126,5 +126,5 @@ func (p *commsRes) close() error {
 	if p.test = nil; t == nil {
 		return nil
 	}
-	return t.end(result.Complete, "")
+	return t.end(result.Complete, nil)
 }

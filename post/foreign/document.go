@@ -14,7 +14,7 @@ import (
 func (in *input) document(r io.Reader) (err error) {
 	d := json.NewDecoder(newFinite(r))
 	defer func() {
-		if e := in.rccl.end(result.Complete, ""); err == nil {
+		if e := in.rccl.end(result.Complete, nil); err == nil {
 			err = e
 		}
 	}()
@@ -116,7 +116,9 @@ func (in *input) object(d *json.Decoder) error {
 // list reads a list whose bracket was read: rows of rccl-tests, or documents of SuperBench.
 func (in *input) list(d *json.Decoder) error {
 	rows := &rcclTests{in: in}
-	cut := func(err error) error { return errors.Join(err, rows.end(result.Interrupted, "the source breaks off")) }
+	cut := func(err error) error {
+		return errors.Join(err, rows.end(result.Interrupted, notice.SourceIncomplete{}))
+	}
 	for d.More() {
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
@@ -140,5 +142,5 @@ func (in *input) list(d *json.Decoder) error {
 	if _, err := d.Token(); err != nil {
 		return cut(err)
 	}
-	return rows.end(result.Complete, "")
+	return rows.end(result.Complete, nil)
 }

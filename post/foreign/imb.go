@@ -283,7 +283,7 @@ func (p *imb) close() error {
 		return nil
 	}
 	if !t.footer {
-		return t.end(result.Interrupted, "the source ends before MPI_Finalize")
+		return t.end(result.Interrupted, notice.SourceIncomplete{Lacks: notice.SourceFinalize})
 	}
-	return t.end(result.Complete, "")
+	return t.end(result.Complete, nil)
 }

@@ -37,7 +37,10 @@ func (t *ncclTest) exportedLine(l line) bool {
 		return true
 	}
 	if m := ncclExportDone.FindStringSubmatch(l.body); m != nil {
-		t.footer, t.exportOutcome, t.exportReason = true, result.Outcome(m[1]), m[2]
+		t.footer, t.exportOutcome = true, result.Outcome(m[1])
+		if m[2] != "" {
+			t.exportCause = notice.FromLine(m[2])
+		}
 		return true
 	}
 	if text, ok := strings.CutPrefix(l.body, "Warning: "); ok {
@@ -62,7 +65,7 @@ func (t *ncclTest) exportedLine(l line) bool {
 	}
 	rec := t.record(r, nil, nil, p)
 	rec.Warnings = t.warningsOf(rec)
-	rec.Status, rec.Why, rec.Check.Result = result.Status(m[7]), result.Because(notice.FromText(m[8])), "none"
+	rec.Status, rec.Why, rec.Check.Result = result.Status(m[7]), result.Because(notice.FromLine(m[8])), "none"
 	if t.in.counts.Rows++; err == nil {
 		t.pending = append(t.pending, rec)
 	}

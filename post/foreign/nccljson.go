@@ -342,14 +342,14 @@ func (n *ncclDocument) end(f fields) error {
 		Count float64 `json:"count"`
 	}
 	_ = json.Unmarshal(f["out_of_bounds"], &bounds) // where there is none, nothing was checked
-	reason := t.wrongValues(wrongElements(bounds.Count))
+	cause := t.wrongValues(wrongElements(bounds.Count))
 	var failures []string
 	_ = json.Unmarshal(f["errors"], &failures) // what is no list of words has none
 	failures = slices.DeleteFunc(failures, func(s string) bool { return s == "" })
 	if len(failures) > 0 {
-		return t.end(result.Aborted, strings.Join(failures, "; "))
+		return t.end(result.Aborted, notice.Recorded{Text: strings.Join(failures, "; ")})
 	}
-	return t.end(result.Complete, reason)
+	return t.end(result.Complete, cause)
 }
 
 // cut closes the run of a file that breaks off.
@@ -357,5 +357,5 @@ func (n *ncclDocument) cut() error {
 	if n.test == nil {
 		return nil
 	}
-	return n.test.end(result.Interrupted, "the source breaks off")
+	return n.test.end(result.Interrupted, notice.SourceIncomplete{})
 }

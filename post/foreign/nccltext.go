@@ -41,7 +41,7 @@ type ncclTest struct {
 	export       *result.Run // the header of busbar's own export; nil: a real one
 
 	exportOutcome result.Outcome
-	exportReason  string
+	exportCause   notice.Fact
 	pending       []*result.Record // points of an export without a time
 	warnings      []exportWarning  // of points whose rows come next
 }
@@ -317,13 +317,13 @@ func (p *ncclText) close() error {
 	}
 	switch {
 	case t.failure != "":
-		return t.end(result.Aborted, t.failure)
+		return t.end(result.Aborted, notice.Recorded{Text: t.failure})
 	case !t.footer && t.columns != nil:
-		return t.end(result.Interrupted, "the source ends without the lines under the table")
+		return t.end(result.Interrupted, notice.SourceIncomplete{Lacks: notice.SourceFooter})
 	case !t.footer:
-		return t.end(result.Interrupted, "the source ends before the table")
+		return t.end(result.Interrupted, notice.SourceIncomplete{Lacks: notice.SourceTable})
 	case t.exportOutcome != "":
-		return t.end(t.exportOutcome, t.exportReason)
+		return t.end(t.exportOutcome, t.exportCause)
 	}
 	return t.end(result.Complete, t.wrongValues(t.wrong))
 }

@@ -260,5 +260,5 @@ func (p *osu) close() error {
 	if p.test = nil; t == nil {
 		return nil
 	}
-	return t.end(result.Complete, "")
+	return t.end(result.Complete, nil)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -124,7 +125,7 @@ func (p *profile) close() error {
 		return nil
 	}
 	if !t.footer {
-		return t.end(result.Interrupted, "the source ends without its last line")
+		return t.end(result.Interrupted, notice.SourceIncomplete{Lacks: notice.SourceLastLine})
 	}
-	return t.end(result.Complete, "")
+	return t.end(result.Complete, nil)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -66,7 +67,7 @@ func (p *rcclTests) add(f fields) error {
 func (p *rcclTests) of(world, nodes, perNode int) (*test, error) {
 	key := fmt.Sprint(world, nodes, perNode)
 	if len(p.order) >= maxTableRuns && p.tests[key] == nil {
-		if err := p.end(result.Complete, ""); err != nil {
+		if err := p.end(result.Complete, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -89,12 +90,12 @@ func (p *rcclTests) of(world, nodes, perNode int) (*test, error) {
 }
 
 // end closes the runs; a nil p has none.
-func (p *rcclTests) end(outcome result.Outcome, reason string) error {
+func (p *rcclTests) end(outcome result.Outcome, cause notice.Fact) error {
 	if p == nil {
 		return nil
 	}
 	for _, t := range p.order {
-		if err := t.end(outcome, reason); err != nil {
+		if err := t.end(outcome, cause); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,7 @@ func (in *input) superRows(f fields) error {
 	for _, row := range order {
 		if t == nil || t.run.Backend.Name != row.vendor || t.label != row.series() {
 			if t != nil {
-				if err := t.end(result.Complete, ""); err != nil {
+				if err := t.end(result.Complete, nil); err != nil {
 					return err
 				}
 			}
@@ -78,7 +78,7 @@ func (in *input) superRows(f fields) error {
 	if t == nil {
 		return nil
 	}
-	return t.end(result.Complete, "")
+	return t.end(result.Complete, nil)
 }
 
 // key orders rows by the run and the operation that they belong to.

@@ -215,7 +215,7 @@ func (p *table) testOf(run tableRun, n int) (*test, error) {
 // end closes the runs that are open.
 func (p *table) end() error {
 	for _, t := range p.order {
-		if err := t.end(result.Complete, ""); err != nil {
+		if err := t.end(result.Complete, nil); err != nil {
 			return err
 		}
 	}

@@ -80,15 +80,15 @@ func (t *test) warn(f notice.Fact) {
 
 // wrongValues notes how many wrong values the source counts below its rows. If the run's line is written already,
 // reason has to go to its end.
-func (t *test) wrongValues(n int64) (reason string) {
+func (t *test) wrongValues(n int64) (cause notice.Fact) {
 	f := notice.WrongValuesCounted{Values: n}
 	if n > 0 && t.table != nil {
-		return notice.Message(f)
+		return f
 	}
 	if n > 0 {
 		t.warn(f)
 	}
-	return ""
+	return nil
 }
 
 // add takes a record of a row that was counted.
@@ -239,12 +239,12 @@ func (t *test) hosts() {
 }
 
 // end closes the run; one without a row is written too, with how it ended.
-func (t *test) end(outcome result.Outcome, reason string) error {
+func (t *test) end(outcome result.Outcome, cause notice.Fact) error {
 	t.footer = true
 	if t.table == nil {
 		if err := t.begin(); err != nil {
 			return err
 		}
 	}
-	return t.table.End(result.End{Outcome: outcome, Reason: reason})
+	return t.table.End(result.End{Outcome: outcome, Why: result.Because(cause)})
 }

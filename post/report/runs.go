@@ -253,5 +253,5 @@ func endOf(g *gathered) notice.RunEnd {
 	if g.end == nil {
 		return notice.RunEnd{Run: g.number}
 	}
-	return notice.RunEnd{Run: g.number, Outcome: string(g.end.Outcome), Reason: g.end.Reason}
+	return notice.RunEnd{Run: g.number, Outcome: string(g.end.Outcome), Cause: g.end.Cause}
 }

@@ -14,7 +14,7 @@ import (
 // TestPlanOfAChain: what a run continues was planned once, and is left only where the last of the chain did not reach it.
 func TestPlanOfAChain(t *testing.T) {
 	first, second := runOf(1, "mpi", coll.AllReduce), runOf(2, "mpi", coll.AllReduce)
-	first.records, first.end = first.records[:3], &result.End{Outcome: result.Interrupted, Reason: "SIGTERM", Left: 4}
+	first.records, first.end = first.records[:3], &result.End{Outcome: result.Interrupted, Why: result.Because(notice.RunSignalled{Signal: "SIGTERM"}), Left: 4}
 	second.run.Resumes, second.run.Sweep.Points = []string{first.run.ID}, 4
 	second.records = second.records[3:6]
 	second.end = &result.End{Outcome: result.Aborted, Left: 1}
@@ -131,7 +131,7 @@ func TestImportedRunsThatDidNotEnd(t *testing.T) {
 		m.end.Outcome = outcome
 		runs = append(runs, m)
 	}
-	runs[1].end.Reason = "an illegal memory access"
+	runs[1].end.Why = result.Because(notice.Recorded{Text: "an illegal memory access"})
 	r := build(runs, nil)
 	for i, want := range []string{"imported", "imported, aborted", "imported, interrupted"} {
 		if r.Runs[i].Outcome != want {
@@ -139,7 +139,8 @@ func TestImportedRunsThatDidNotEnd(t *testing.T) {
 		}
 	}
 	want := notice.New(notice.ImportedUnfinished{Runs: 2, Ends: []notice.RunEnd{
-		{Run: 2, Outcome: "aborted", Reason: "an illegal memory access"}, {Run: 3, Outcome: "interrupted"}}})
+		{Run: 2, Outcome: "aborted", Cause: notice.Kept{Fact: notice.Recorded{Text: "an illegal memory access"}}},
+		{Run: 3, Outcome: "interrupted"}}})
 	if !slices.ContainsFunc(r.Headlines, func(h Headline) bool { return want.Equal(h.Notice) }) {
 		t.Errorf("headlines: %+v", r.Headlines)
 	}

@@ -1,0 +1,129 @@
+package notice
+
+import "fmt"
+
+// Notices on why a run ended early: the cause at the end of its results file, and of the points that it left in hand.
+
+// RunSignalled is that a signal ended the run.
+type RunSignalled struct {
+	Signal string `json:"signal"` // SIGTERM, SIGINT; SIGUSR1: after the point in hand
+	Rank   int    `json:"rank,omitempty"`
+	Host   string `json:"host,omitempty"` // of a single rank that got it; "": the whole job did
+}
+
+// RunHung is that ranks did not arrive in time.
+type RunHung struct {
+	Ranks   []HungRank `json:"ranks,omitempty"` // that the others wait for; none: the library or the network hangs
+	Problem string     `json:"problem"`         // what is known of all ranks
+}
+
+// HungRank is a rank that others wait for, and what it did last.
+type HungRank struct {
+	PlacedRank
+	Standing  Standing `json:"standing"`
+	Phase     string   `json:"phase,omitempty"`
+	Case      string   `json:"case,omitempty"`
+	Iteration uint64   `json:"iteration,omitempty"`
+}
+
+func (r HungRank) String() string {
+	return fmt.Sprintf("rank %d on %s (%s)", r.Rank, r.Host, r.Standing)
+}
+
+// Standing is why others wait for a rank.
+type Standing string
+
+// The reasons.
+const (
+	StandingGone   Standing = "gone"   // its process ended
+	StandingSilent Standing = "silent" // it does not answer
+	StandingLeft   Standing = "left"   // it ended before the others
+	StandingBehind Standing = "behind" // it is alive, and not as far as the others
+)
+
+// RankGone is that the process of a rank ended.
+type RankGone struct {
+	PlacedRank
+	PID     int    `json:"pid"`
+	During  InHand `json:"during"`
+	Without string `json:"without,omitempty"` // its host, where there are others
+}
+
+// InHand is what a run was doing.
+type InHand struct {
+	Case  string `json:"case,omitempty"`
+	Phase string `json:"phase"`
+}
+
+func (h InHand) String() string {
+	if h.Case == "" {
+		return "while the run was in phase " + h.Phase
+	}
+	return fmt.Sprintf("during %s (%s)", h.Case, h.Phase)
+}
+
+// RankCrashed is a defect of busbar on a rank.
+type RankCrashed struct {
+	PlacedRank
+	Problem string `json:"problem"`
+	Stack   string `json:"stack,omitempty"`
+}
+
+// SourceIncomplete is that the output of another tool breaks off.
+type SourceIncomplete struct {
+	Lacks SourceEnd `json:"lacks,omitempty"`
+}
+
+// SourceEnd is what an output lacks at its end; "" where it breaks off anywhere.
+type SourceEnd string
+
+// The ends.
+const (
+	SourceFooter   SourceEnd = "the lines under the table"
+	SourceTable    SourceEnd = "the table"
+	SourceLastLine SourceEnd = "its last line"
+	SourceFinalize SourceEnd = "MPI_Finalize"
+)
+
+func (RunSignalled) Code() Code     { return "run-signalled" }
+func (RunHung) Code() Code          { return "run-hung" }
+func (RankGone) Code() Code         { return "rank-gone" }
+func (RankCrashed) Code() Code      { return "rank-crashed" }
+func (SourceIncomplete) Code() Code { return "source-incomplete" }
+
+var ends = []Entry{
+	{
+		Example: RunSignalled{"SIGTERM", 3, "node1"}, Severity: Warning,
+		Text:   "{Signal}[ to rank {Rank} on {Host}]",
+		Advice: "continue it with rank --resume, with the same --out",
+		Doc:    "SIGTERM and SIGINT end a run at once, SIGUSR1 after the point in hand. What was measured is kept.",
+	},
+	{
+		Example: RunHung{[]HungRank{{PlacedRank{3, "node1"}, StandingBehind, "latency", "all_reduce float32 sum 1 MiB", 17}},
+			"rank 3 on node1 is still at iteration 17 of all_reduce float32 sum 1 MiB, in phase latency for 61s"},
+		Severity: Error,
+		Text:     "hang: {Problem}",
+		Details:  []string{"[The others wait for {Ranks}.]"},
+		Doc: `A phase took longer than --deadline and ten times what it was expected to take. The ranks that the others wait
+			for are gone, silent, left, or behind.`,
+	},
+	{
+		Example:  RankGone{PlacedRank{3, "node1"}, 1234, InHand{"all_reduce float32 sum 1 MiB", "latency"}, "node1"},
+		Severity: Error,
+		Text: `rank {Rank} on {Host} (pid {PID}) is gone: it was killed or crashed {During}; see that host's log and kernel
+			messages (out of memory?)[; to go on without it leave {Without} out (srun --exclude={Without}, or the launcher's
+			host list) and add --resume]`,
+		Doc: "The connection of a rank broke, and its process did not end in good order.",
+	},
+	{
+		Example:  RankCrashed{PlacedRank{3, "node1"}, "index out of range", "goroutine 1 [running]: …"},
+		Severity: Error,
+		Text:     "rank {Rank} on {Host} crashed: {Problem}", Details: []string{"[{Stack}]"},
+		Doc: "This is a defect of busbar. Please report it with the stack.",
+	},
+	{
+		Example: SourceIncomplete{SourceFooter}, Severity: Warning,
+		Text: "the source breaks off[ without {Lacks}]",
+		Doc:  importDoc,
+	},
+}
