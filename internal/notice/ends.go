@@ -79,11 +79,20 @@ type SourceEnd string
 
 // The ends.
 const (
-	SourceFooter   SourceEnd = "the lines under the table"
-	SourceTable    SourceEnd = "the table"
-	SourceLastLine SourceEnd = "its last line"
-	SourceFinalize SourceEnd = "MPI_Finalize"
+	SourceFooter   SourceEnd = "footer"
+	SourceTable    SourceEnd = "table"
+	SourceLastLine SourceEnd = "last-line"
+	SourceFinalize SourceEnd = "mpi-finalize"
 )
+
+var sourceEndTexts = map[SourceEnd]string{
+	SourceFooter:   "the lines under the table",
+	SourceTable:    "the table",
+	SourceLastLine: "its last line",
+	SourceFinalize: "MPI_Finalize",
+}
+
+func (e SourceEnd) String() string { return sourceEndTexts[e] }
 
 func (RunSignalled) Code() Code     { return "run-signalled" }
 func (RunHung) Code() Code          { return "run-hung" }
