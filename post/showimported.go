@@ -35,7 +35,7 @@ func importedLines(f *result.File) []string {
 	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
 	lines = append(lines, strings.Join(words, ", ")+say.Unusual(&r.Method))
 	if len(r.Imported.Deduced) > 0 {
-		lines = append(lines, "deduced: "+strings.Join(r.Imported.Deduced, "; "))
+		lines = append(lines, "deduced: "+r.Imported.Deduced.String())
 	}
 	if len(r.Imported.Given) > 0 {
 		var given []string

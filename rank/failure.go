@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"busbar/internal/notice"
@@ -44,6 +45,15 @@ func failureOf(err error) *failure {
 		f.Parts.Problem, f.Parts.Tried, f.Parts.Remedy = e.Explain()
 	}
 	return f
+}
+
+// problemOf is what failed, without the places that were tried and what to do.
+func problemOf(err error) string {
+	if e := explained(nil); errors.As(err, &e) {
+		problem, _, _ := e.Explain()
+		return problem
+	}
+	return err.Error()
 }
 
 // remedied is an error of the environment with what to do.

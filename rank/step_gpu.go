@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"busbar/cudart"
 	"busbar/cudart/cublas"
@@ -58,7 +57,7 @@ func (c *gpuComputing) choose(kernel string) error {
 		case c.b.l.j.cfg.gpu.register == "window":
 			return environmentf("%s: install cuBLAS, or leave out --register window: %w", fmaBesideWindows, err)
 		}
-		c.notes = append(c.notes, "computing by busbar's own kernel, which leaves the GPU's memory idle: "+inShort(err))
+		c.notes = append(c.notes, "computing by busbar's own kernel, which leaves the GPU's memory idle: "+problemOf(err))
 		if err := c.gemm.Close(); err != nil {
 			return err
 		}
@@ -68,16 +67,6 @@ func (c *gpuComputing) choose(kernel string) error {
 	var err error
 	c.fma, err = c.stream.NewFMA()
 	return err
-}
-
-// inShort is an error in one line: of a library that could not be loaded without the places that were tried.
-func inShort(err error) string {
-	var load *cublas.LoadError
-	if errors.As(err, &load) {
-		return load.Short()
-	}
-	short, _, _ := strings.Cut(err.Error(), "\n")
-	return short
 }
 
 func (c *gpuComputing) openGEMM() error {

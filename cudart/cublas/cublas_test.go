@@ -167,8 +167,8 @@ func TestLoading(t *testing.T) {
 	if !errors.As(err, &failed) || len(failed.Tried) != 1 || !strings.HasSuffix(failed.Tried[0].Candidate, "libcublas.so.11") || !strings.Contains(err.Error(), "pip install") {
 		t.Errorf("a driver for CUDA 11: %v", err)
 	}
-	if failed.Short() != "cuBLAS could not be loaded" {
-		t.Errorf("in short: %s", failed.Short())
+	if problem, tried, _ := failed.Explain(); problem != "cuBLAS could not be loaded" || len(tried) != len(failed.Tried) {
+		t.Errorf("%s, tried %q", problem, tried)
 	}
 }
 

@@ -2,7 +2,6 @@ package cublas
 
 import (
 	"fmt"
-	"strings"
 
 	"busbar/internal/dl"
 )
@@ -32,21 +31,14 @@ type LoadError struct {
 	Reason string // set when a library was found but is of no use
 }
 
-func (e *LoadError) Error() string {
-	if e.Reason != "" {
-		return e.Reason
-	}
-	text := "cuBLAS could not be loaded"
-	if len(e.Tried) > 0 {
-		text += "\ntried:\n" + dl.List(e.Tried)
-	}
-	return text + "\n" + advice
-}
+func (e *LoadError) Error() string { return dl.Explained(e.Explain()) }
 
-// Short is the error in one line, without the places that were tried.
-func (e *LoadError) Short() string {
-	short, _, _ := strings.Cut(e.Error(), "\n")
-	return short
+// Explain returns what failed, the places that were tried, and what to do.
+func (e *LoadError) Explain() (problem string, tried []string, remedy string) {
+	if e.Reason != "" {
+		return e.Reason, nil, ""
+	}
+	return "cuBLAS could not be loaded", dl.Lines(e.Tried), advice
 }
 
 const advice = "cuBLAS comes with the CUDA toolkit, with PyTorch, and with: pip install nvidia-cublas-cu12 (nvidia-cublas for CUDA 13); " +

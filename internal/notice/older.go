@@ -192,6 +192,19 @@ var older = []struct {
 			return RanksContradicted{w[1], w[2], Ratio3(w.number(3)), w.int(4), Ratio3(w.number(5))}
 		},
 	},
+	// What was deduced of an import.
+	{
+		regexp.MustCompile(`^(the number of ranks|the collective|the placement), (.*)$`),
+		func(w words) Fact { return deducedOf(w[1], w[2], "") },
+	},
+	{
+		regexp.MustCompile(`^(the size) of (\w+), (.*)$`),
+		func(w words) Fact { return deducedOf(w[1], w[3], w[2]) },
+	},
+	{
+		regexp.MustCompile(`^each operation awaited; all_reduce is torch's, in place, and of float32`),
+		func(words) Fact { return ScriptHabits{} },
+	},
 	// Why a run ended.
 	{
 		regexp.MustCompile(`^(SIGTERM|SIGINT)(?: to rank ` + num + ` on (\S+))?$`),
@@ -223,4 +236,20 @@ var older = []struct {
 		regexp.MustCompile(`^attempt ` + num + `: (\w+): (.*)$`),
 		func(w words) Fact { return AttemptFailed{Attempt: w.int(1), Status: w[2], Reason: w[3]} },
 	},
+}
+
+// deducedOf is what was deduced from something; Recorded where its origin is not known.
+func deducedOf(text, from, collective string) Fact {
+	var what DeducedWhat
+	for w, words := range deducedTexts {
+		if words == text {
+			what = w
+		}
+	}
+	for i, d := range deducedFrom {
+		if d.text == from {
+			return Deduced{what, DeducedFrom(i), collective}
+		}
+	}
+	return Recorded{text + ", " + from}
 }

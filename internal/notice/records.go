@@ -208,6 +208,70 @@ type WrongValuesCounted struct {
 	Values int64 `json:"values"`
 }
 
+// Deduced is what follows from another tool's output, where no line of it states that.
+type Deduced struct {
+	What       DeducedWhat `json:"what"`
+	From       DeducedFrom `json:"from"`
+	Collective string      `json:"collective,omitempty"` // of a size
+}
+
+// DeducedWhat is what was deduced.
+type DeducedWhat string
+
+// What is deduced.
+const (
+	DeducedRanks      DeducedWhat = "ranks"
+	DeducedCollective DeducedWhat = "collective"
+	DeducedPlacement  DeducedWhat = "placement"
+	DeducedSize       DeducedWhat = "size"
+)
+
+var deducedTexts = map[DeducedWhat]string{
+	DeducedRanks:      "the number of ranks",
+	DeducedCollective: "the collective",
+	DeducedPlacement:  "the placement",
+	DeducedSize:       "the size",
+}
+
+func (w DeducedWhat) String() string { return deducedTexts[w] }
+
+// DeducedFrom is what something was deduced from.
+type DeducedFrom uint8
+
+// What it follows from.
+const (
+	FromCommand DeducedFrom = iota // over the table
+	FromRatio                      // of the bandwidths
+	FromColumns                    // and the ratio of the bandwidths
+	FromShare                      // of a rank
+)
+
+var deducedFrom = []struct{ name, text string }{
+	{"command", "from the command over the table"},
+	{"ratio", "the only one that fits the ratio of busbw to algbw"},
+	{"columns", "the only one that fits the columns and the ratio of busbw to algbw"},
+	{"share", "one rank's share in the table, times the number of ranks"},
+}
+
+func (f DeducedFrom) String() string { return deducedFrom[f].text }
+
+// MarshalText returns the name.
+func (f DeducedFrom) MarshalText() ([]byte, error) { return []byte(deducedFrom[f].name), nil }
+
+// UnmarshalText accepts a name.
+func (f *DeducedFrom) UnmarshalText(text []byte) error {
+	for i, d := range deducedFrom {
+		if d.name == string(text) {
+			*f = DeducedFrom(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("%q: unknown origin", text)
+}
+
+// ScriptHabits is what scripts around torch's all_reduce do and their tables do not tell.
+type ScriptHabits struct{}
+
 // Recorded is a warning of which only the text is known: from an older version of busbar, or from another tool.
 type Recorded struct {
 	Text string `json:"text"`
@@ -259,6 +323,8 @@ func (ConcurrentGroups) Code() Code     { return "concurrent-groups" }
 func (SeparateWorlds) Code() Code       { return "separate-worlds" }
 func (RowsWithoutHeader) Code() Code    { return "rows-without-header" }
 func (WrongValuesCounted) Code() Code   { return "wrong-values-counted" }
+func (Deduced) Code() Code              { return "deduced" }
+func (ScriptHabits) Code() Code         { return "script-habits" }
 func (Recorded) Code() Code             { return "recorded-warning" }
 func (Unknown) Code() Code              { return "unknown-notice" }
 
@@ -401,6 +467,16 @@ var records = []Entry{
 		Advice: "look for the cause before using the times of this run: a GPU, a link or the library corrupts data",
 		Doc: `nccl-tests checks the data of each row and ends with the number of wrong values. Layouts before 2022 do
 			not mark the rows, so that only the count shows the defect.`},
+	{
+		Example: Deduced{DeducedSize, FromShare, "all_gather"}, Severity: Info,
+		Text: "{What}[ of {Collective}], {From}",
+		Doc:  "docs/import.md has what is deduced, and what stays empty.",
+	},
+	{
+		Example: ScriptHabits{}, Severity: Info,
+		Text: "each operation awaited; all_reduce is torch's, in place, and of float32 where no column names the type",
+		Doc:  "What scripts around torch's all_reduce are taken to do. " + importDoc,
+	},
 	{Example: Recorded{"load: 12.5 on 8 cores"}, Severity: Warning,
 		Text: "{Text}",
 		Doc: `The text of a warning that an older version of busbar or another tool recorded; it has no code of its

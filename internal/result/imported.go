@@ -20,9 +20,10 @@ type Source struct {
 	Line     int               `json:"line,omitempty"`
 	Started  string            `json:"started,omitempty"` // as the source says it: often local time without a zone
 	Ended    string            `json:"ended,omitempty"`
-	Settings map[string]string `json:"settings,omitempty"` // the source's words on how it measured
-	Given    map[string]string `json:"given,omitempty"`    // what the source does not tell, as said by who imported it
-	Deduced  []string          `json:"deduced,omitempty"`  // what follows from the rows, and from what in them
+	Settings map[string]string `json:"settings,omitempty"`   // the source's words on how it measured
+	Given    map[string]string `json:"given,omitempty"`      // what the source does not tell, as said by who imported it
+	Deduced  notice.List       `json:"deductions,omitempty"` // what follows from the rows, and from what in them
+	Older    []string          `json:"deduced,omitempty"`    // sentences of older versions; Deduced once read
 }
 
 // Origin is the place of a record in the file of another tool.

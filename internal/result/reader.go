@@ -202,6 +202,9 @@ func readHeader(path string, lines *lineReader) (*Run, error) {
 		return nil, &ForeignError{Path: path, Reason: "its first line does not describe a run: " + err.Error()}
 	}
 	adopt(&run.Older, &run.Warnings)
+	if s := run.Imported; s != nil {
+		adopt(&s.Older, &s.Deduced)
+	}
 	if run.ID == "" {
 		return nil, &ForeignError{Path: path, Reason: "its run has no id"}
 	}

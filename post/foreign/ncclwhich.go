@@ -122,7 +122,7 @@ func (t *ncclTest) decide(rows []*result.Record) {
 	t.facts.decide(t)
 	if t.run.World == 0 && t.columns != nil && t.columns.error != "res" {
 		if t.run.World = t.facts.worldOf(t.facts.collective); t.run.World > 0 {
-			t.deduced("the number of ranks, the only one that fits the ratio of busbw to algbw")
+			t.deduced(notice.Deduced{What: notice.DeducedRanks, From: notice.FromRatio})
 		}
 	}
 	for _, r := range rows {
@@ -177,7 +177,7 @@ func (f *ncclFacts) decide(t *ncclTest) {
 	f.decided, f.collective = true, coll.Other
 	if f.typed != "" {
 		f.collective, f.operation = perfProgram(f.typed)
-		t.deduced("the collective, from the command over the table")
+		t.deduced(notice.Deduced{What: notice.DeducedCollective, From: notice.FromCommand})
 		return
 	}
 	if t.columns == nil || f.rows == 0 {
@@ -187,7 +187,7 @@ func (f *ncclFacts) decide(t *ncclTest) {
 		if f.collective = left[0]; f.collective == coll.Other {
 			f.operation = "hypercube"
 		}
-		t.deduced("the collective, the only one that fits the columns and the ratio of busbw to algbw")
+		t.deduced(notice.Deduced{What: notice.DeducedCollective, From: notice.FromColumns})
 	} else if len(left) == 0 {
 		t.warn(notice.CollectiveUnknown{})
 	} else {

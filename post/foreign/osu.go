@@ -135,14 +135,14 @@ func (t *osuTest) command(sh *shell) {
 			return
 		}
 		if t.run.World = sh.np; sh.np > 0 {
-			t.deduced("the number of ranks, from the command over the table")
+			t.deduced(notice.Deduced{What: notice.DeducedRanks, From: notice.FromCommand})
 		}
 		t.rootZero = !sh.has("-k")
 		if t.collective != coll.Other {
 			if t.placement = coll.OutOfPlace; sh.has("-l") {
 				t.placement = coll.InPlace
 			}
-			t.deduced("the placement, from the command over the table")
+			t.deduced(notice.Deduced{What: notice.DeducedPlacement, From: notice.FromCommand})
 		}
 	}
 	t.run.Environment = sh.environment

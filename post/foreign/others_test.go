@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -249,7 +250,7 @@ func TestTables(t *testing.T) {
 		"broadcast ? none -1 ? latency n2 8 -1 1.5e-06s ok unknown",
 		"all_reduce float32 sum -1 in latency n2 8 2 1.5e-06s ok unknown",
 		"broadcast float16 none -1 ? latency n2 8 4 1.5e-06s ok unknown")
-	if d := m.runs[0].run.Imported.Deduced; len(d) != 1 || !strings.Contains(d[0], "each operation awaited") {
+	if d := m.runs[0].run.Imported.Deduced; len(d) != 1 || d[0].Fact != (notice.ScriptHabits{}) {
 		t.Errorf("what the script is taken to do is not said: %q", d)
 	}
 	_, err := Read(strings.NewReader("run,campaign,launch,backend,world,size_bytes,time_s\n"), File{Path: "merged.csv"}, &memory{})
@@ -287,12 +288,12 @@ func TestLinesBelowTable(t *testing.T) {
 // A script's table gives one rank's share of a shared collective: that its size is made of it is stated.
 func TestSizeOfSharesIsDeduced(t *testing.T) {
 	const head = "backend,collective,world_size,size_bytes,num_elements,time_us,dtype\n"
-	const shares = "the size of all_gather, one rank's share in the table, times the number of ranks"
+	shares := notice.Deduced{What: notice.DeducedSize, From: notice.FromShare, Collective: "all_gather"}
 	const row = "nccl,all_gather,4,32,,1.5,float32\n"
-	for text, want := range map[string][]string{
-		head + row + row: {scriptHabits, shares},
-		head + "nccl,all_gather,4,,8,1.5,float32\n":  {scriptHabits, shares},
-		head + "nccl,all_reduce,4,32,,1.5,float32\n": {scriptHabits},
+	for text, want := range map[string]notice.List{
+		head + row + row: notice.Of(notice.ScriptHabits{}, shares),
+		head + "nccl,all_gather,4,,8,1.5,float32\n":  notice.Of(notice.ScriptHabits{}, shares),
+		head + "nccl,all_reduce,4,32,,1.5,float32\n": notice.Of(notice.ScriptHabits{}),
 	} {
 		m, _ := read(t, text)
 		if got := m.runs[0].run.Imported.Deduced; !slices.Equal(got, want) {

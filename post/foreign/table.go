@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"busbar/internal/coll"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 )
 
@@ -25,7 +26,7 @@ type table struct {
 type tableLayout struct {
 	tool, format string
 	stated       bandwidths // that are checked against the number of ranks
-	habits       string     // of the tool, which its rows do not tell and are taken for granted
+	script       bool       // whose habits its rows do not tell, and which are taken for granted
 	needs        [][]string // one name of each must be a column
 	record       func(t *table, row tableRow, rec *result.Record) (tableRun, bool)
 }
@@ -40,7 +41,7 @@ func newTable(in *input) *table { return &table{in: in, tests: map[string]*test{
 
 var tableLayouts = []*tableLayout{
 	{tool: "rccl-tests", format: "rccl-tests CSV", stated: bandwidths{alg: "algbw", bus: "busbw"}, needs: [][]string{{"numcycle"}, {"collective"}, {"size"}, {"time"}, {"inplace"}}, record: (*table).rccl},
-	{tool: "all-reduce script", format: "CSV of an all-reduce script", habits: scriptHabits, needs: [][]string{scriptBackend, scriptWorld, scriptSize, scriptTime}, record: (*table).script},
+	{tool: "all-reduce script", format: "CSV of an all-reduce script", script: true, needs: [][]string{scriptBackend, scriptWorld, scriptSize, scriptTime}, record: (*table).script},
 }
 
 func (p *table) opens(l line) bool { return layoutOf(tableWords(l.text)) != nil }
@@ -175,8 +176,8 @@ func (p *table) row(l line, words []string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if p.layout.habits != "" && rec.Collective != coll.Other && rec.Collective.Shared() {
-		t.deduced("the size of %s, one rank's share in the table, times the number of ranks", rec.Collective)
+	if p.layout.script && rec.Collective != coll.Other && rec.Collective.Shared() {
+		t.deduced(notice.Deduced{What: notice.DeducedSize, From: notice.FromShare, Collective: rec.Collective.String()})
 	}
 	p.last = l.text
 	p.in.counts.Rows++
@@ -203,8 +204,8 @@ func (p *table) testOf(run tableRun, n int) (*test, error) {
 		p.launch = t.run.Launch
 	}
 	t.run.Launch = p.launch
-	if p.layout.habits != "" {
-		t.deduced("%s", p.layout.habits)
+	if p.layout.script {
+		t.deduced(notice.ScriptHabits{})
 	}
 	t.run.World, t.run.Nodes, t.run.RanksPerNode, t.run.Device = run.world, run.nodes, run.perNode, run.device
 	t.run.Backend = result.Backend{Name: run.backend, Library: libraryBy(strings.ToUpper(run.backend), "", p.layout.tool)}

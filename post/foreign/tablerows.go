@@ -94,9 +94,6 @@ var (
 	scriptIters   = []string{"num_iterations", "num_iters", "iterations", "iters"}
 )
 
-// scriptHabits is what such scripts do and their tables do not tell.
-const scriptHabits = "each operation awaited; all_reduce is torch's, in place, and of float32 where no column names the type"
-
 // script reads a row of an all-reduce script.
 func (p *table) script(row tableRow, rec *result.Record) (tableRun, bool) {
 	backend, _ := row.any(scriptBackend)

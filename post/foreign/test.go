@@ -66,9 +66,9 @@ func (t *test) set(key, value string) {
 }
 
 // deduced notes what follows from the file and no line of it states, once.
-func (t *test) deduced(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(t.run.Imported.Deduced, text) {
-		t.run.Imported.Deduced = append(t.run.Imported.Deduced, text)
+func (t *test) deduced(f notice.Fact) {
+	if all := &t.run.Imported.Deduced; !slices.Contains(*all, notice.Kept{Fact: f}) {
+		all.Add(f)
 	}
 }
 

@@ -148,7 +148,7 @@ func programFacts(f *facts, g *gathered) {
 		f.add(g.number, "Imported", "file", s.Path)
 		f.add(g.number, "Imported", "start, as recorded", s.Started)
 		f.addMap(g.number, "Imported: given at import", s.Given)
-		for _, text := range s.Deduced {
+		for _, text := range s.Deduced.Texts() {
 			f.add(g.number, "Imported", "deduced", text)
 		}
 		f.addMap(g.number, "Imported: settings, as the tool reports them", s.Settings)
