@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -339,8 +340,10 @@ func TestCompareWithoutAPair(t *testing.T) {
 	a, b := pair(t, launches{n: 6, factor: 1, noise: 0.002, edit: without(1, 3)}, launches{n: 6, factor: 1.1, noise: 0.002, edit: without(4, 6)})
 	got, _, _ := compareJSON(t, a, b)
 	p := got.Duels[0].Points[2]
-	if p.A.Launches != 3 || p.B.Launches != 3 || p.Ratio != nil || p.Lo != nil || p.Verdict != "inconclusive" || !slices.Equal(p.Notices, []string{"no-pair"}) {
-		t.Errorf("%+v", p)
+	noPair := []notice.Brief{{Code: "no-pair", Parameters: map[string]any{"held": "block"}}}
+	if p.A.Launches != 3 || p.B.Launches != 3 || p.Ratio != nil || p.Lo != nil || p.Verdict != "inconclusive" ||
+		!reflect.DeepEqual(p.Notices, noPair) {
+		t.Errorf("%+v", p.Notices)
 	}
 	if p := got.Duels[0].Points[3]; p.Ratio == nil || p.Verdict != "worse" {
 		t.Errorf("%+v", p)

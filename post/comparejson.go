@@ -84,17 +84,17 @@ type (
 		verdictJSON
 	}
 	verdictJSON struct {
-		Ratio    *float64 `json:"ratio"`
-		Lo       *float64 `json:"lo"`
-		Hi       *float64 `json:"hi"`
-		Bounds   string   `json:"bounds"`
-		P        *float64 `json:"p"`
-		Verdict  string   `json:"verdict"` // a code: worse, better, same, inconclusive
-		More     *int     `json:"more_launches"`
-		Margin   float64  `json:"margin"`
-		Limit    *float64 `json:"fail_above"`
-		Exceeded bool     `json:"exceeded"`
-		Notices  []string `json:"notices"` // codes
+		Ratio    *float64       `json:"ratio"`
+		Lo       *float64       `json:"lo"`
+		Hi       *float64       `json:"hi"`
+		Bounds   string         `json:"bounds"`
+		P        *float64       `json:"p"`
+		Verdict  string         `json:"verdict"` // a code: worse, better, same, inconclusive
+		More     *int           `json:"more_launches"`
+		Margin   float64        `json:"margin"`
+		Limit    *float64       `json:"fail_above"`
+		Exceeded bool           `json:"exceeded"`
+		Notices  []notice.Brief `json:"notices"`
 	}
 	timeJSON struct {
 		Launches int     `json:"launches"`
@@ -226,10 +226,7 @@ func jsonOfStepAlone(f *alone) stepAloneJSON {
 }
 
 func (p *judged) json() verdictJSON {
-	o := verdictJSON{Bounds: "none", Verdict: p.verdict.Verdict.String(), Margin: p.limit.margin, Exceeded: p.exceeded, Notices: []string{}}
-	for _, k := range p.notes {
-		o.Notices = append(o.Notices, string(k.Code()))
-	}
+	o := verdictJSON{Bounds: "none", Verdict: p.verdict.Verdict.String(), Margin: p.limit.margin, Exceeded: p.exceeded, Notices: p.notes.Briefs()}
 	if p.verdict.Ratio.N > 0 {
 		o.Ratio = &p.verdict.Ratio.Value
 	}

@@ -188,24 +188,33 @@ func readRun(ctx context.Context, path string) (*result.File, error) {
 
 // shownRun is a run in the JSON.
 type shownRun struct {
-	File      string       `json:"file"`
-	ID        string       `json:"run"`
-	Backend   string       `json:"backend"`
-	Library   string       `json:"library"`
-	World     int          `json:"world"`
-	Nodes     int          `json:"nodes"`
-	Device    string       `json:"device"`
-	Host      string       `json:"host"`
-	Start     string       `json:"start"`
-	Tool      string       `json:"tool"`
-	Simulated bool         `json:"simulated"`
-	Outcome   string       `json:"outcome"`
-	Tables    []shownTable `json:"tables"`
+	File      string `json:"file"`
+	ID        string `json:"run"`
+	Backend   string `json:"backend"`
+	Library   string `json:"library"`
+	World     int    `json:"world"`
+	Nodes     int    `json:"nodes"`
+	Device    string `json:"device"`
+	Host      string `json:"host"`
+	Start     string `json:"start"`
+	Tool      string `json:"tool"`
+	Simulated bool   `json:"simulated"`
+	Outcome   string `json:"outcome"` // complete, interrupted, aborted; unknown: no end is recorded
+
+	Cause  *notice.Brief         `json:"cause"`       // of an outcome that is not complete; null: not recorded
+	Left   int                   `json:"points_left"` // of the plan
+	Counts map[result.Status]int `json:"points"`      // by status
+
+	Tables []shownTable `json:"tables"`
 
 	Steps []result.StepRecord `json:"steps"` // of rank --step
 }
 
-// shownTable is a table in the JSON; points have the columns of merged.csv.
+// unknownEnd is the outcome of a run that has no end: it is going on, or was killed.
+const unknownEnd = "unknown"
+
+// shownTable is a table in the JSON; points have the columns of merged.csv, notices and
+// the cause of reason.
 type shownTable struct {
 	Title    string            `json:"title"`
 	PeakGBps *float64          `json:"peak_GBps"` // null: unknown
@@ -230,10 +239,13 @@ func (s *shower) describe(path string, r *result.Run, end *result.End, counts ma
 	}
 	one := &shownRun{
 		File: path, ID: r.ID, Backend: r.Backend.Name, Library: r.Backend.Library, World: r.World, Nodes: r.Nodes,
-		Device: r.Device, Host: r.Machine.Host, Tool: r.Tool, Simulated: r.Rehearse, Outcome: endWords(end, counts),
+		Device: r.Device, Host: r.Machine.Host, Tool: r.Tool, Simulated: r.Rehearse, Outcome: unknownEnd, Counts: counts,
 	}
 	if !r.Start.IsZero() {
 		one.Start = r.Start.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	if end != nil {
+		one.Outcome, one.Cause, one.Left = string(end.Outcome), notice.BriefOf(end.Fact()), end.Left
 	}
 	s.data.Runs = append(s.data.Runs, one)
 	return one

@@ -20,6 +20,29 @@ func Of(facts ...Fact) List {
 // Add appends facts.
 func (l *List) Add(facts ...Fact) { *l = append(*l, Of(facts...)...) }
 
+// Briefs are the facts as the JSON of documents has those of a point: [{"code":…,"parameters":{…}}], never null.
+func (l List) Briefs() []Brief {
+	all := make([]Brief, len(l))
+	for i, k := range l {
+		all[i] = Brief{k.Code(), WithLists(k.Fact)}
+	}
+	return all
+}
+
+// Brief is a fact in the JSON of a document.
+type Brief struct {
+	Code       Code `json:"code"`
+	Parameters any  `json:"parameters"`
+}
+
+// BriefOf is a fact as Brief; nil of none.
+func BriefOf(f Fact) *Brief {
+	if f == nil {
+		return nil
+	}
+	return &Of(f).Briefs()[0]
+}
+
 // Sentences is a message with its details.
 func (k Kept) Sentences() string {
 	if len(Details(k.Fact)) == 0 {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"busbar/internal/notice"
@@ -194,8 +195,19 @@ func (d *Dataset) WriteJSONL(w io.Writer) (int, error) { return d.Write(Output{J
 // WriteMarkdown writes the Markdown alone; it returns the number of rows.
 func (d *Dataset) WriteMarkdown(w io.Writer) (int, error) { return d.Write(Output{Markdown, w}) }
 
-// JSON is the row as an object with the columns of the merged table.
-func (r Row) JSON() json.RawMessage { return bytes.TrimSpace(jsonRow(nil, r.Run, r.Record)) }
+// JSON is the row as an object with the columns of the merged table, and with the facts behind its sentences: notices are
+// those of the run and of the point, cause is that of reason.
+func (r Row) JSON() json.RawMessage {
+	facts, err := json.Marshal(struct {
+		Cause   *notice.Brief  `json:"cause,omitempty"`
+		Notices []notice.Brief `json:"notices"`
+	}{notice.BriefOf(r.Record.Why.Fact()), slices.Concat(r.Run.Warnings, r.Record.Warnings).Briefs()})
+	row := bytes.TrimSpace(jsonRow(nil, r.Run, r.Record))
+	if err != nil { // all facts are plain structs
+		return row
+	}
+	return append(append(row[:len(row)-1], ','), facts[1:]...)
+}
 
 func csvRow(b []byte, run *Run, r *Record) []byte {
 	for i, c := range columns {
