@@ -75,7 +75,9 @@ func sentences(d *document.Document, facts []notice.Fact) (texts []string) {
 // analysed are the families that sentences are about: those of throughput mode, or all where there is none.
 func (a *analyst) analysed() []analysis.Condition {
 	all := a.times.Families()
-	throughput := slices.DeleteFunc(slices.Clone(all), func(c analysis.Condition) bool { return c.Mode != coll.Throughput })
+	throughput := slices.DeleteFunc(slices.Clone(all), func(c analysis.Condition) bool {
+		return c.Mode != coll.Throughput
+	})
 	if len(throughput) == 0 {
 		return all
 	}

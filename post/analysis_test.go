@@ -34,7 +34,9 @@ func findingsOf(all ...made) *findings {
 	for _, m := range all {
 		for l := range m.launches {
 			for _, world := range m.worlds {
-				run := &result.Run{ID: fmt.Sprint(m.backend, l, world), Launch: fmt.Sprint("launch ", l), Backend: result.Backend{Name: m.backend}, World: world, Nodes: 1, RanksPerNode: world, Rehearse: m.backend == rehearsal}
+				run := &result.Run{ID: fmt.Sprint(m.backend, l, world), Launch: fmt.Sprint("launch ", l),
+					Backend: result.Backend{Name: m.backend}, World: world, Nodes: 1, RanksPerNode: world,
+					Rehearse: m.backend == rehearsal}
 				if m.crowded > 0 && world >= m.crowded {
 					run.Warnings = notice.Of(notice.Oversubscribed{Ranks: 8, Cores: 4, Host: "a"})
 				}
@@ -43,7 +45,8 @@ func findingsOf(all ...made) *findings {
 					s := m.seconds(world, float64(size)) * (1 + 0.01*float64(l))
 					c := allReduce(size)
 					c.World = world
-					r := &result.Record{N: i + 1, Status: result.OK, Case: c, Time: &result.Time{Seconds: s, Lo: s * (1 - m.half), Hi: s * (1 + m.half)}}
+					r := &result.Record{N: i + 1, Status: result.OK, Case: c, Time: &result.Time{Seconds: s, Lo: s * (1 - m.half),
+						Hi: s * (1 + m.half)}}
 					f.rows = append(f.rows, result.Row{Run: run, Record: r})
 					f.times.Add(run, r)
 					if run.Rehearse {
@@ -218,19 +221,25 @@ func TestTablesOfCrowdedReference(t *testing.T) {
 func TestNCCLTestsHead(t *testing.T) {
 	head := func(m result.Method) string {
 		var b strings.Builder
-		writeNCCLTests(&b, &result.File{Run: result.Run{Method: m}, Records: []result.Record{{Case: allReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1, Iterations: 20}}}})
+		writeNCCLTests(&b, &result.File{Run: result.Run{Method: m},
+			Records: []result.Record{{Case: allReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1, Iterations: 20}}}})
 		return b.String()
 	}
-	if got := head(result.Method{}); !strings.Contains(got, "graph: 0\n# time: median over batches, iterations as many as each size needed;") {
+	if got := head(result.Method{}); !strings.Contains(got,
+		"graph: 0\n# time: median over batches, iterations as many as each size needed;") {
 		t.Error(got)
 	}
-	warned := result.Record{Case: allReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1}, Warnings: notice.Of(notice.Recorded{Text: "two modes"})}
+	warned := result.Record{Case: allReduce(8), Status: result.OK, Time: &result.Time{Seconds: 1},
+		Warnings: notice.Of(notice.Recorded{Text: "two modes"})}
 	var b strings.Builder
-	writeNCCLTests(&b, &result.File{Run: result.Run{Warnings: notice.Of(notice.OversubscribedHosts{Hosts: 2})}, Records: []result.Record{warned}})
-	if got := b.String(); !strings.Contains(got, "# Warning: oversubscribed: 2 more hosts as well | {\"code\":\"oversubscribed-hosts\",\"parameters\":{\"hosts\":2}}\n#\n# Using devices\n") || !strings.Contains(got, "# 8 2 float sum -1 out-of-place: warning: two modes | {\"code\":\"recorded-warning\"") {
+	writeNCCLTests(&b, &result.File{Run: result.Run{Warnings: notice.Of(notice.OversubscribedHosts{Hosts: 2})},
+		Records: []result.Record{warned}})
+	if got := b.String(); !strings.Contains(got,
+		"# Warning: oversubscribed: 2 more hosts as well | {\"code\":\"oversubscribed-hosts\",\"parameters\":{\"hosts\":2}}\n#\n# Using devices\n") || !strings.Contains(got, "# 8 2 float sum -1 out-of-place: warning: two modes | {\"code\":\"recorded-warning\"") {
 		t.Error(got)
 	}
-	if got := head(result.Method{Iterations: 20, Graph: 5}); !strings.Contains(got, "iters: 20 ") || !strings.Contains(got, "graph: 5\n# time: of one batch of all iterations,") {
+	if got := head(result.Method{Iterations: 20, Graph: 5}); !strings.Contains(got, "iters: 20 ") ||
+		!strings.Contains(got, "graph: 5\n# time: of one batch of all iterations,") {
 		t.Error(got)
 	}
 }
@@ -240,7 +249,8 @@ func TestCampaignsOfOneRunInTwoFiles(t *testing.T) {
 	file := func(numbers ...int) *result.File {
 		f := &result.File{Run: result.Run{ID: "run", Launch: "launch", Backend: result.Backend{Name: "mpi"}, World: 2}}
 		for _, n := range numbers {
-			f.Records = append(f.Records, result.Record{N: n, Case: allReduce(int64(n) << 20), Status: result.OK, Time: &result.Time{Seconds: float64(n)}})
+			f.Records = append(f.Records, result.Record{N: n, Case: allReduce(int64(n) << 20), Status: result.OK,
+				Time: &result.Time{Seconds: float64(n)}})
 		}
 		return f
 	}
@@ -258,7 +268,8 @@ func TestCampaignsOfOneRunInTwoFiles(t *testing.T) {
 }
 
 func TestBandwidth(t *testing.T) {
-	for gbps, want := range map[float64]string{0: "0.000", 2.1e-4: "0.00021", 1.14e-6: "1.1e-06", 0.0033: "0.0033", 0.00996: "0.010", 0.0333: "0.033", 46.6: "46.60", 1234: "1234.0"} {
+	for gbps, want := range map[float64]string{0: "0.000", 2.1e-4: "0.00021", 1.14e-6: "1.1e-06", 0.0033: "0.0033",
+		0.00996: "0.010", 0.0333: "0.033", 46.6: "46.60", 1234: "1234.0"} {
 		if got := units.Gigabytes(gbps * 1e9); got != want || len(got) > 8 {
 			t.Errorf("%g GB/s: %s, want %s", gbps, got, want)
 		}

@@ -23,7 +23,9 @@ func (a *analyst) faster(family analysis.Condition) (facts []notice.Fact) {
 }
 
 // ratios compares two contenders in one world.
-func (a *analyst) ratios(first, other analysis.Contender, family analysis.Condition, s analysis.Shape) (facts []notice.Fact) {
+func (a *analyst) ratios(
+	first, other analysis.Contender, family analysis.Condition, s analysis.Shape,
+) (facts []notice.Fact) {
 	for _, under := range a.times.In(first, family, s) {
 		b := a.times.Cells[other][under]
 		if b == nil {
@@ -60,8 +62,11 @@ func (a *analyst) ratio(first, other analysis.Contender, under analysis.Conditio
 // nearLargest is the share of the largest bandwidth from which on it counts as reached.
 const nearLargest = 0.9
 
-// saturates is where the bus bandwidth of one world ends to grow; false: it has fewer than three sizes, or no bandwidth.
-func (a *analyst) saturates(who analysis.Contender, family analysis.Condition, s analysis.Shape) (fact notice.Saturation, ok bool) {
+// saturates is where the bus bandwidth of one world ends to grow; false: it has fewer than three sizes, or no
+// bandwidth.
+func (a *analyst) saturates(
+	who analysis.Contender, family analysis.Condition, s analysis.Shape,
+) (fact notice.Saturation, ok bool) {
 	all := a.times.In(who, family, s)
 	bandwidths := make([]float64, len(all))
 	most := 0
@@ -170,7 +175,9 @@ func (a *analyst) uncrowded(who analysis.Contender, family analysis.Condition) (
 }
 
 // wider compares one size in a larger world with the same in a smaller one; false where it was not measured there.
-func (a *analyst) wider(who analysis.Contender, under analysis.Condition, s analysis.Shape) (fact notice.WorldGrowth, ok bool) {
+func (a *analyst) wider(
+	who analysis.Contender, under analysis.Condition, s analysis.Shape,
+) (fact notice.WorldGrowth, ok bool) {
 	larger := under
 	larger.World, larger.Nodes, larger.PerNode = s.World, s.Nodes, s.PerNode
 	larger = a.sameSize(who, larger)

@@ -133,7 +133,8 @@ func (c *campaigner) queue(cmd *cobra.Command) {
 
 func planAndOptions(cmd *cobra.Command, args []string) error {
 	if at := cmd.ArgsLenAtDash(); len(args) == 0 || at < 0 && len(args) > 1 || at > 1 || at == 0 {
-		return &usageError{errors.New("post campaign jobs requires one plan or folder, and options of sbatch after --"), cmd.CommandPath()}
+		return &usageError{errors.New("post campaign jobs requires one plan or folder, and options of sbatch after --"),
+			cmd.CommandPath()}
 	}
 	return nil
 }
@@ -214,7 +215,8 @@ func (c *campaigner) standing(cmd *cobra.Command, path string) (*standing, error
 		return nil, err
 	}
 	if len(s.queued) > 0 && !of.Unchanged() {
-		return nil, &usageError{fmt.Errorf("the plan has changed since it was submitted, and %s of it in the queue: undo the change, wait, or scancel what is queued", units.Count(len(s.queued), "job")), cmd.CommandPath()}
+		return nil, &usageError{fmt.Errorf("the plan has changed since it was submitted, and %s of it in the queue: undo "+
+			"the change, wait, or scancel what is queued", units.Count(len(s.queued), "job")), cmd.CommandPath()}
 	}
 	if s.status, err = of.Status(); err != nil {
 		return nil, err
@@ -275,7 +277,8 @@ func (c *campaigner) jobs(cmd *cobra.Command, path string) error {
 	}
 	if len(s.arrays) > 0 {
 		report := campaign.Quote([]string{filepath.Join(c.scripts, "campaign.sh"), "--report", s.Dir})
-		fmt.Fprintf(c.stdout, "%s --dependency=\"afterany$jobs\" %s\n", campaign.Quote(s.ReportWords(options)), campaign.Quote([]string{"--wrap=" + report}))
+		fmt.Fprintf(c.stdout, "%s --dependency=\"afterany$jobs\" %s\n", campaign.Quote(s.ReportWords(options)),
+			campaign.Quote([]string{"--wrap=" + report}))
 	}
 	return nil
 }

@@ -165,8 +165,8 @@ func (c comparison) ignore(shows func(notice.Code) bool) {
 	}
 }
 
-// compare compares the sides at points of each kind; lacking are kinds that a side has no points of, notes are of what was
-// read and could not be compared.
+// compare compares the sides at points of each kind; lacking are kinds that a side has no points of, notes are of what
+// was read and could not be compared.
 func (c *comparer) compare(ctx context.Context, sides []*side, pool *result.Dataset, rules *thresholds) (
 	all comparison, lacking []notice.Notice, notes []notice.Notice, err error,
 ) {
@@ -215,7 +215,9 @@ func (c *comparer) rules(cmd *cobra.Command) (*thresholds, error) {
 }
 
 // read finds the sides. pool is the dataset that all are of, nil where each has its own.
-func (c *comparer) read(ctx context.Context, cmd *cobra.Command, args []string) (sides []*side, pool *result.Dataset, notes []notice.Notice, err error) {
+func (c *comparer) read(
+	ctx context.Context, cmd *cobra.Command, args []string,
+) (sides []*side, pool *result.Dataset, notes []notice.Notice, err error) {
 	if !cmd.Flags().Changed("by") {
 		if len(args) < 2 {
 			return nil, nil, nil, &usageError{errOneSide, cmd.CommandPath()}
@@ -235,7 +237,8 @@ func (c *comparer) read(ctx context.Context, cmd *cobra.Command, args []string) 
 		return nil, nil, nil, err
 	}
 	if sides = sidesBy(pool, of); len(sides) == 1 {
-		return nil, nil, nil, &usageError{fmt.Errorf("all launches have the same %s: %s", c.by, sides[0].name), cmd.CommandPath()}
+		return nil, nil, nil, &usageError{fmt.Errorf("all launches have the same %s: %s", c.by, sides[0].name),
+			cmd.CommandPath()}
 	}
 	return sides, pool, notes, nil
 }
@@ -315,7 +318,8 @@ func (d *duel) apart() (lines []string) {
 			}
 		}
 		if !slices.ContainsFunc(a, func(v string) bool { return slices.Contains(b, v) }) {
-			lines = append(lines, document.Printable(p.name+": "+units.Some(a)+" in "+d.a.name+", "+units.Some(b)+" in "+d.b.name))
+			lines = append(lines, document.Printable(p.name+": "+units.Some(a)+" in "+d.a.name+", "+units.Some(b)+" in "+
+				d.b.name))
 		}
 	}
 	if lines == nil {

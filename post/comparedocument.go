@@ -103,7 +103,8 @@ func (d *duel) tablesOf(points []judged, marks *footnotes) []document.Block {
 	for _, p := range points {
 		times.Row(p.of.name(), units.Duration(p.a.median), units.Duration(p.b.median), ratioWord(p.verdict.Ratio),
 			boundsWord(p.verdict.Ratio), pvalue(p.verdict), verdictWord(p.verdict), marks.marks(p.notes))
-		row, ofA, ofB := []string{p.of.name(), fmt.Sprint(p.a.launches), fmt.Sprint(p.b.launches)}, p.of.beside(p.a), p.of.beside(p.b)
+		row, ofA, ofB := []string{p.of.name(), fmt.Sprint(p.a.launches), fmt.Sprint(p.b.launches)}, p.of.beside(p.a),
+			p.of.beside(p.b)
 		for i := range d.beside {
 			row = append(row, ofA[i], ofB[i])
 		}

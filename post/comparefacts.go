@@ -25,7 +25,8 @@ func knownNumber(name string, of func(*result.Run) float64) known {
 	}}
 }
 
-// knownFacts are the values of a run's header that may affect a time and do not change from launch to launch by themselves.
+// knownFacts are the values of a run's header that may affect a time and do not change from launch to launch by
+// themselves.
 var knownFacts = []known{
 	{"backend", func(r *result.Run) string { return r.Backend.Name }},
 	{"library", func(r *result.Run) string { return r.Backend.Title() }},
@@ -76,8 +77,8 @@ var passing = []string{
 	"SLURM_JOB_END_TIME", "SLURM_RESTART_COUNT", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_jobfam_session_dir",
 }
 
-// propertiesThatDiffer are the properties that are known of the launches of both sides and are not the same: one may be why their
-// times differ.
+// propertiesThatDiffer are the properties that are known of the launches of both sides and are not the same: one may be
+// why their times differ.
 func propertiesThatDiffer(a, b *side) (all []notice.SidesDiffer) {
 	note := func(name string, of func(*result.Run) string) {
 		f := notice.SidesDiffer{Property: name, A: valuesIn(a, of), B: valuesIn(b, of)}

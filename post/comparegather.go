@@ -198,18 +198,22 @@ func (g *gathered) sorted() []int32 {
 	}
 	slices.SortFunc(order, func(i, j int32) int {
 		a, b := &g.points[i], &g.points[j]
-		if a.class == b.class && a.Collective == b.Collective && a.Type == b.Type && a.Op == b.Op && a.Root == b.Root && a.Placement == b.Placement && a.Mode == b.Mode && a.World == b.World {
+		if a.class == b.class && a.Collective == b.Collective && a.Type == b.Type && a.Op == b.Op && a.Root == b.Root &&
+			a.Placement == b.Placement && a.Mode == b.Mode && a.World == b.World {
 			return cmp.Compare(a.SizeBytes, b.SizeBytes)
 		}
 		x, y := g.condition(i), g.condition(j)
-		return cmp.Or(analysis.CompareConditions(analysis.TableOf(x), analysis.TableOf(y)), cmp.Compare(g.who(i), g.who(j)), cmp.Compare(x.SizeBytes, y.SizeBytes))
+		return cmp.Or(analysis.CompareConditions(analysis.TableOf(x), analysis.TableOf(y)), cmp.Compare(g.who(i), g.who(j)),
+			cmp.Compare(x.SizeBytes, y.SizeBytes))
 	})
 	return order
 }
 
 // index sorts the entries and notes where those of each point begin.
 func (s *side) index(points int) {
-	slices.SortStableFunc(s.entries, func(a, b entry) int { return cmp.Or(cmp.Compare(a.point, b.point), cmp.Compare(a.launch, b.launch)) })
+	slices.SortStableFunc(s.entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.point, b.point), cmp.Compare(a.launch, b.launch))
+	})
 	s.first = make([]int32, points+1)
 	i := 0
 	for p := range points {

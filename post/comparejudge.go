@@ -110,7 +110,9 @@ func (c *contest) judge(a, b *side, rules *thresholds, alpha float64, seed uint6
 		j.a.ofSteps(ofA)
 		j.b.ofSteps(ofB)
 		for _, s := range []*side{a, b} {
-			if why := s.crowd[of.shape()]; why != nil && !slices.ContainsFunc(j.notes, func(k notice.Kept) bool { return reflect.DeepEqual(k.Fact, why) }) {
+			if why := s.crowd[of.shape()]; why != nil && !slices.ContainsFunc(j.notes, func(k notice.Kept) bool {
+				return reflect.DeepEqual(k.Fact, why)
+			}) {
 				j.notes.Add(why)
 			}
 		}
@@ -183,7 +185,9 @@ func (t *took) ofSteps(records []entry) {
 		{&t.exposed, func(f *step.Figures) float64 { return f.Exposed.Value }},
 	} {
 		var all []float64
-		eachLaunch(records, func(e *entry) float64 { return m.of(e.step) }, func(_ int32, median float64) { all = append(all, median) })
+		eachLaunch(records, func(e *entry) float64 { return m.of(e.step) }, func(_ int32, median float64) {
+			all = append(all, median)
+		})
 		*m.to = stats.Median(all)
 	}
 }
@@ -213,9 +217,9 @@ func (p places) spread(times []float64) []float64 {
 	return row
 }
 
-// unitsOf pairs launches where both sides were measured in the same ones, or in the same blocks of a campaign, and where
-// such pairs are enough for a verdict, or both sides are the same runs. Fewer pairs are treated as unpaired: a significant
-// difference is then less likely, never more, as long as what the launches share affects both sides alike.
+// unitsOf pairs launches where both sides were measured in the same ones, or in the same blocks of a campaign, and
+// where such pairs are enough for a verdict, or both sides are the same runs. Fewer pairs are treated as unpaired: a
+// significant difference is then less likely, never more, as long as what the launches share affects both sides alike.
 func unitsOf(a, b *side, alpha float64) launchUnits {
 	u := launchUnits{fewest: stats.FewestLaunches(alpha, false), a: each(a), b: each(b), held: "launch"}
 	var shared []string

@@ -85,7 +85,8 @@ func TestCompareSharedRuns(t *testing.T) {
 	launches{n: 2, step: 1, factor: 1}.save(t, ab)
 	launches{n: 1, step: 1, first: 1, factor: 1}.save(t, b)
 	for _, args := range [][]string{{ab, b}, {b, ab}, {b, b, ab}} {
-		if _, code, stderr := compareJSON(t, args...); code != codeUsage || !strings.Contains(stderr, "compare different runs") {
+		if _, code, stderr := compareJSON(t, args...); code != codeUsage ||
+			!strings.Contains(stderr, "compare different runs") {
 			t.Errorf("%v: exit %d; %s", args, code, stderr)
 		}
 	}

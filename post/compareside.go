@@ -84,9 +84,11 @@ func sortBy(word string) (func(*result.Run) string, error) {
 	return nil, coll.Unknown("word for --by", word, append(slices.Sorted(maps.Keys(sorts)), environmentSort+"NAME"))
 }
 
-// sidesOf are the sides that arguments name, one each. Two of them may be the same runs; the error is also that they share
-// some of their runs only.
-func sidesOf(ctx context.Context, args []string, o result.MergeOptions) (sides []*side, notes []notice.Notice, err error) {
+// sidesOf are the sides that arguments name, one each. Two of them may be the same runs; the error is also that they
+// share some of their runs only.
+func sidesOf(
+	ctx context.Context, args []string, o result.MergeOptions,
+) (sides []*side, notes []notice.Notice, err error) {
 	for i, arg := range args {
 		files, passed, err := find([]string{arg})
 		if err != nil {
@@ -188,8 +190,8 @@ func newSide(letter, name string, runs []*result.Run) *side {
 	return s
 }
 
-// sidesOf are the sides as far as they have runs of a kind: none where fewer than two have, or the first has none. Notices
-// name those without, where others have some.
+// sidesOf are the sides as far as they have runs of a kind: none where fewer than two have, or the first has none.
+// Notices name those without, where others have some.
 func (k *kind) sidesOf(sides []*side) (of []*side, lacking []notice.Notice) {
 	for _, s := range sides {
 		runs := slices.DeleteFunc(slices.Clone(s.runs), func(r *result.Run) bool { return !k.has(r) })

@@ -50,7 +50,8 @@ type contest struct {
 // collectives are points of cases.
 var collectives = &kind{
 	name: "collectives", has: func(r *result.Run) bool { return r.Step == nil },
-	times: "their times", units: "Sizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians over launches.",
+	times: "their times",
+	units: "Sizes are powers of 1024, GB/s are 1e9 bytes per second, times are medians over launches.",
 	point: "size", beside: []string{"busbw GB/s"}, aspects: collectiveAspects, hasSizes: true,
 }
 
@@ -64,7 +65,9 @@ var collectiveAspects = []aspect{
 	{"placement", ofCollective(func(c collective) string { return ifTold(c.Placement != 0, say.Placement(c.Placement)) })},
 	{"size", subject.name},
 	{"way of measuring", ofCollective(func(c collective) string {
-		return cmp.Or(strings.TrimPrefix(say.Unusual(&result.Method{Rotate: c.Rotate, Aggregate: c.Aggregate, Average: c.Average}), ", "), "rank's own")
+		return cmp.Or(
+			strings.TrimPrefix(say.Unusual(&result.Method{Rotate: c.Rotate, Aggregate: c.Aggregate, Average: c.Average}), ", "),
+			"rank's own")
 	})},
 	{whoAspect, ofCollective(func(c collective) string { return trimWho(c.who) })},
 }

@@ -35,7 +35,8 @@ type trainingStep struct {
 // trainingSteps are points of training steps.
 var trainingSteps = &kind{
 	name: "training steps", has: func(r *result.Run) bool { return r.Step != nil }, heading: "Training steps",
-	times: "the times of their overlapped steps", units: "Times are medians over launches: of the overlapped step, and beside it of communication alone and of what of it is exposed.",
+	times: "the times of their overlapped steps", units: "Times are medians over launches: of the overlapped step, and " +
+		"beside it of communication alone and of what of it is exposed.",
 	point: "bucket", beside: []string{"comm", "exposed"}, ownTable: true, aspects: trainingAspects,
 }
 
@@ -69,7 +70,9 @@ func trainingOf(row *result.StepRow) trainingStep {
 	s := run.Step
 	p := trainingStep{
 		Point: s.Points[row.Record.N-1], Shape: analysis.Shape{World: run.World, Nodes: run.Nodes, PerNode: run.RanksPerNode},
-		model: s.Model, params: s.Params, layers: s.Layers, forward: wholeNanoseconds(s.Forward), backward: wholeNanoseconds(s.Backward), optimizer: wholeNanoseconds(s.Optimizer), computing: s.Computing, device: run.Device,
+		model: s.Model, params: s.Params, layers: s.Layers, forward: wholeNanoseconds(s.Forward),
+		backward: wholeNanoseconds(s.Backward), optimizer: wholeNanoseconds(s.Optimizer), computing: s.Computing,
+		device: run.Device,
 	}
 	if s.Source != "" {
 		p.text = fmt.Sprintf("%.4x", sha256.Sum256([]byte(s.Source)))
@@ -137,14 +140,17 @@ func (p *trainingStep) table() trainingStep {
 // compare orders points as tables do.
 func (p *trainingStep) compare(o *trainingStep) int {
 	return cmp.Or(
-		cmp.Compare(p.model, o.model), cmp.Compare(p.text, o.text), cmp.Compare(p.Strategy, o.Strategy), cmp.Compare(p.Type, o.Type),
+		cmp.Compare(p.model, o.model), cmp.Compare(p.text, o.text), cmp.Compare(p.Strategy, o.Strategy),
+		cmp.Compare(p.Type, o.Type),
 		cmp.Compare(p.Compression.String(), o.Compression.String()), cmp.Compare(p.Progress, o.Progress),
 		cmp.Compare(p.World, o.World), cmp.Compare(p.Nodes, o.Nodes), cmp.Compare(p.PerNode, o.PerNode),
-		cmp.Compare(p.title(), o.title()), cmp.Compare(p.device, o.device), cmp.Compare(p.params, o.params), cmp.Compare(p.layers, o.layers), cmp.Compare(p.Bucket, o.Bucket),
+		cmp.Compare(p.title(), o.title()), cmp.Compare(p.device, o.device), cmp.Compare(p.params, o.params),
+		cmp.Compare(p.layers, o.layers), cmp.Compare(p.Bucket, o.Bucket),
 	)
 }
 
-// gatherTraining reads the training steps of all sides. pool is the dataset that all sides are of, nil where each has its own.
+// gatherTraining reads the training steps of all sides. pool is the dataset that all sides are of, nil where each has
+// its own.
 func gatherTraining(ctx context.Context, sides []*side, pool *result.Dataset) (*contest, []notice.Notice, error) {
 	var points []*trainingStep
 	var notes []notice.Notice
@@ -183,7 +189,8 @@ func gatherTraining(ctx context.Context, sides []*side, pool *result.Dataset) (*
 	return &contest{trainingSteps, order, func(point int32) subject { return points[point] }}, notes, nil
 }
 
-// addStep notes what a launch says of a point. A point whose rounds were cut off has no time that could stand for its launch.
+// addStep notes what a launch says of a point. A point whose rounds were cut off has no time that could stand for its
+// launch.
 func (s *side) addStep(point int32, row *result.StepRow) {
 	r := row.Record
 	e := entry{point: point, launch: s.number[row.File.Run.PairedBy()], status: r.Status}

@@ -19,7 +19,8 @@ import (
 	"busbar/post/steps/stepstest"
 )
 
-// stepLaunches are made-up launches of training steps: every step-th from the first on, each a little off in its own way.
+// stepLaunches are made-up launches of training steps: every step-th from the first on, each a little off in its own
+// way.
 type stepLaunches struct {
 	first, step, n int
 	factor, noise  float64 // of all overlapped steps
@@ -90,23 +91,27 @@ func TestCompareTrainingVerdicts(t *testing.T) {
 	} {
 		a, b := stepPair(t, c.a, c.b)
 		got, code, stderr := compareJSON(t, append(strings.Fields(c.flags), a, b)...)
-		if code != c.code || (code == 0) != (stderr == "") || got.Steps == nil || len(got.Steps.Duels) != 1 || len(got.Steps.Duels[0].Points) != 4 || len(got.Duels) != 0 {
+		if code != c.code || (code == 0) != (stderr == "") || got.Steps == nil || len(got.Steps.Duels) != 1 ||
+			len(got.Steps.Duels[0].Points) != 4 || len(got.Duels) != 0 {
 			t.Fatalf("%s: exit %d, %s, %+v", name, code, stderr, got)
 		}
 		for _, p := range got.Steps.Duels[0].Points {
-			if p.Verdict != c.want || c.want == "inconclusive" && (p.More == nil || *p.More != c.more) || p.A.Launches != c.a.n || p.Exceeded != (c.code != 0) {
+			if p.Verdict != c.want || c.want == "inconclusive" && (p.More == nil || *p.More != c.more) ||
+				p.A.Launches != c.a.n || p.Exceeded != (c.code != 0) {
 				t.Errorf("%s: %v: %+v", name, p.Bucket, p)
 			}
 		}
 	}
 }
 
-// A launch counts with the median of its overlapped steps; beside it stand communication alone and what of it is exposed.
+// A launch counts with the median of its overlapped steps; beside it stand communication alone and what of it is
+// exposed.
 func TestCompareTrainingTimes(t *testing.T) {
 	level := func(launch int, f *result.StepFile) {
 		for i := range f.Rounds {
 			for k := range f.Rounds[i] {
-				f.Rounds[i][k] = step.Round{Compute: 0.1, Comm: 0.05 + 0.001*float64(launch), Sequential: 0.15, Overlapped: 0.11 + 0.01*float64(launch)}
+				f.Rounds[i][k] = step.Round{Compute: 0.1, Comm: 0.05 + 0.001*float64(launch), Sequential: 0.15, Overlapped: 0.11 +
+					0.01*float64(launch)}
 			}
 			*f.Records[i].Figures = step.FiguresOf(f.Rounds[i])
 		}
@@ -115,10 +120,12 @@ func TestCompareTrainingTimes(t *testing.T) {
 	got, _, _ := compareJSON(t, a, b)
 	near := func(x, y float64) bool { return math.Abs(x-y) < 1e-9 }
 	p := got.Steps.Duels[0].Points[0] // launches 1, 3, 5 and 2, 4, 6
-	if p.A.Launches != 3 || !near(p.A.Time, 0.14) || !near(p.A.Min, 0.12) || !near(p.A.Max, 0.16) || !near(p.A.Comm, 0.053) || !near(p.A.Exposed, 0.04) || !near(p.B.Time, 0.15) || !near(p.B.Comm, 0.054) {
+	if p.A.Launches != 3 || !near(p.A.Time, 0.14) || !near(p.A.Min, 0.12) || !near(p.A.Max, 0.16) ||
+		!near(p.A.Comm, 0.053) || !near(p.A.Exposed, 0.04) || !near(p.B.Time, 0.15) || !near(p.B.Comm, 0.054) {
 		t.Errorf("%+v, %+v", p.A, p.B)
 	}
-	if p.Model != "resnet50" || p.World != 4 || p.Bucket != 1<<20 || p.Type != coll.Float32 || p.Computing != "1 thread of FMA" || p.First != 1<<20 {
+	if p.Model != "resnet50" || p.World != 4 || p.Bucket != 1<<20 || p.Type != coll.Float32 ||
+		p.Computing != "1 thread of FMA" || p.First != 1<<20 {
 		t.Errorf("%+v", p.stepPlaceJSON)
 	}
 }
@@ -137,22 +144,50 @@ func TestCompareTrainingPartners(t *testing.T) {
 		}
 	}
 	for words, edit := range map[string]func(int, *result.StepFile){
-		"model: resnet50 in A, gpt2 in B":                                                                    run(func(r *result.Run) { r.Step.Model = "gpt2" }),
-		"model: resnet50 in A, resnet50 (text ":                                                              run(func(r *result.Run) { r.Step.Source = "layers: []" }),
-		"size of the model: 25557032 parameters in 161 layers in A, 5 par":                                   run(func(r *result.Run) { r.Step.Params = 5 }),
-		"computing: 40.00 ms forward, 80.00 ms backward by 1 thread of FMA in A, 40.00 ms forward, 160.0 ms": run(func(r *result.Run) { r.Step.Backward = 0.16 }),
-		"80.00 ms backward by 1 thread of FMA in A, 40.00 ms forward, 80.00 ms backward by 2 threads of FMA": run(func(r *result.Run) { r.Step.Computing = "2 threads of FMA" }),
-		"world: 4 ranks in A, 8 ranks in B":                                                                  run(func(r *result.Run) { r.World = 8 }),
-		"nodes: 1 node in A, 2 nodes in B":                                                                   run(func(r *result.Run) { r.Nodes = 2 }),
-		"ranks of a node: 4 in A, 2 in B":                                                                    run(func(r *result.Run) { r.RanksPerNode = 2 }),
-		"device: cpu (Example E-1234) in A, cpu (Other) in B":                                                run(func(r *result.Run) { r.Device = "cpu (Other)" }),
-		"strategy: ddp in A, fsdp in B":                                                                      points(func(p *step.Point) { p.Strategy = step.FSDP }),
-		"type: float32 in A, bfloat16 in B":                                                                  points(func(p *step.Point) { p.Type = coll.BFloat16 }),
-		"compression: none in A, 8x in B":                                                                    points(func(p *step.Point) { p.Compression = step.Compression{Factor: 8} }),
-		"progress: poll in A, thread in B":                                                                   points(func(p *step.Point) { p.Progress = step.Thread }),
-		"first bucket: 1 MiB in A, 2 MiB in B":                                                               run(func(r *result.Run) { r.Step.First = 2 << 20 }),
-		"polling: 200.0 us in A, 1.000 ms in B":                                                              run(func(r *result.Run) { r.Step.Interval = 1e-3 }),
-		"bucket: 1 MiB, 5 MiB, 25 MiB, all in A, 2 MiB, 10 MiB, 50 MiB in B":                                 points(func(p *step.Point) { p.Bucket = p.Bucket / 2 * 4 }),
+		"model: resnet50 in A, gpt2 in B": run(
+			func(r *result.Run) { r.Step.Model = "gpt2" }),
+		"model: resnet50 in A, resnet50 (text ": run(func(r *result.Run) {
+			r.Step.Source = "layers: []"
+		}),
+		"size of the model: 25557032 parameters in 161 layers in A, 5 par": run(
+			func(r *result.Run) { r.Step.Params = 5 }),
+		"computing: 40.00 ms forward, 80.00 ms backward by 1 thread of FMA in A, 40.00 ms forward, 160.0 ms": run(
+			func(r *result.Run) { r.Step.Backward = 0.16 }),
+		"80.00 ms backward by 1 thread of FMA in A, 40.00 ms forward, 80.00 ms backward by 2 threads of FMA": run(
+			func(r *result.Run) {
+				r.Step.Computing = "2 threads of FMA"
+			}),
+		"world: 4 ranks in A, 8 ranks in B": run(func(r *result.Run) { r.World = 8 }),
+		"nodes: 1 node in A, 2 nodes in B":  run(func(r *result.Run) { r.Nodes = 2 }),
+		"ranks of a node: 4 in A, 2 in B":   run(func(r *result.Run) { r.RanksPerNode = 2 }),
+		"device: cpu (Example E-1234) in A, cpu (Other) in B": run(func(r *result.Run) {
+			r.Device = "cpu (Other)"
+		}),
+		"strategy: ddp in A, fsdp in B": points(func(p *step.Point) {
+			p.Strategy =
+				step.FSDP
+		}),
+		"type: float32 in A, bfloat16 in B": points(func(p *step.Point) {
+			p.Type =
+				coll.BFloat16
+		}),
+		"compression: none in A, 8x in B": points(func(p *step.Point) {
+			p.Compression = step.Compression{Factor: 8}
+		}),
+		"progress: poll in A, thread in B": points(func(p *step.Point) {
+			p.Progress = step.Thread
+		}),
+		"first bucket: 1 MiB in A, 2 MiB in B": run(func(r *result.Run) {
+			r.Step.First =
+				2 << 20
+		}),
+		"polling: 200.0 us in A, 1.000 ms in B": run(func(r *result.Run) {
+			r.Step.Interval =
+				1e-3
+		}),
+		"bucket: 1 MiB, 5 MiB, 25 MiB, all in A, 2 MiB, 10 MiB, 50 MiB in B": points(func(p *step.Point) {
+			p.Bucket = p.Bucket / 2 * 4
+		}),
 	} {
 		if strings.HasPrefix(words, "bucket") {
 			edit = func(_ int, f *result.StepFile) {
@@ -177,10 +212,11 @@ func TestCompareTrainingPartners(t *testing.T) {
 		both := func(_ int, f *result.StepFile) {
 			points(func(p *step.Point) { p.Strategy, p.Progress = step.FSDP, step.Thread })(0, f)
 		}
-		a, b := stepPair(t, stepLaunches{n: 1, factor: 1, edit: both}, stepLaunches{n: 1, factor: 1, edit: func(launch int, f *result.StepFile) {
-			both(launch, f)
-			edit(launch, f)
-		}})
+		a, b := stepPair(t, stepLaunches{n: 1, factor: 1, edit: both},
+			stepLaunches{n: 1, factor: 1, edit: func(launch int, f *result.StepFile) {
+				both(launch, f)
+				edit(launch, f)
+			}})
 		if got, code, stderr := compareJSON(t, a, b); code != 0 || len(got.Steps.Duels[0].Points) != 4 {
 			t.Errorf("%s: exit %d, %s", name, code, stderr)
 		}
@@ -192,14 +228,18 @@ func TestCompareBothKinds(t *testing.T) {
 	a, b := pair(t, launches{n: 4, factor: 1, noise: 0.002}, launches{n: 4, factor: 1, noise: 0.002})
 	stepLaunches{first: 1, step: 2, n: 4, factor: 1, noise: 0.002}.save(t, a)
 	got, code, stderr := compareJSON(t, a, b)
-	if code != 0 || got.Steps != nil || got.Duels[0].Counts["same"] != 14 || len(got.Sides[0].Launches) != 4 || stderr != "" || !got.has("not-comparable") {
+	if code != 0 || got.Steps != nil || got.Duels[0].Counts["same"] != 14 || len(got.Sides[0].Launches) != 4 ||
+		stderr != "" || !got.has("not-comparable") {
 		t.Errorf("steps on one side: exit %d, %s, %+v", code, stderr, got.Steps)
 	}
 	stepLaunches{first: 2, step: 2, n: 4, factor: 1.2, noise: 0.002}.save(t, b)
-	if got, code, stderr = compareJSON(t, "--fail-above", "5%", a, b); code != codeExceeded || !strings.Contains(stderr, "post: 4 points worse") || got.Steps.Duels[0].Counts["worse"] != 4 || got.Duels[0].Counts["same"] != 14 {
+	if got, code, stderr = compareJSON(t, "--fail-above", "5%", a, b); code != codeExceeded ||
+		!strings.Contains(stderr, "post: 4 points worse") || got.Steps.Duels[0].Counts["worse"] != 4 ||
+		got.Duels[0].Counts["same"] != 14 {
 		t.Errorf("both: exit %d, %s, %+v", code, stderr, got)
 	}
-	if len(got.Duels[0].Alone)+len(got.Steps.Duels[0].Alone) != 0 || got.Duels[0].Labellings != 70 || len(got.Steps.Sides[0].Launches) != 4 {
+	if len(got.Duels[0].Alone)+len(got.Steps.Duels[0].Alone) != 0 || got.Duels[0].Labellings != 70 ||
+		len(got.Steps.Sides[0].Launches) != 4 {
 		t.Errorf("launches of one kind count for the other: %+v", got.Sides)
 	}
 	by, code, stderr := compareJSON(t, "--by", "launch", "--base", "launch-3", a)
@@ -210,17 +250,21 @@ func TestCompareBothKinds(t *testing.T) {
 	gpt := func(_ int, f *result.StepFile) { f.Run.Step.Model = "gpt2" }
 	launches{first: 2, step: 2, n: 4, factor: 1, noise: 0.002}.save(t, other)
 	stepLaunches{first: 2, step: 2, n: 4, factor: 1, edit: gpt}.save(t, other)
-	if got, code, stderr = compareJSON(t, a, other); code != 0 || stderr != "" || len(got.Steps.Duels[0].Points) != 0 || len(got.Steps.Duels[0].Alone) != 8 || got.Steps.Duels[0].Alone[0].Model+got.Steps.Duels[0].Alone[4].Model != "gpt2resnet50" {
+	if got, code, stderr = compareJSON(t, a, other); code != 0 || stderr != "" || len(got.Steps.Duels[0].Points) != 0 ||
+		len(got.Steps.Duels[0].Alone) != 8 || got.Steps.Duels[0].Alone[0].Model+
+		got.Steps.Duels[0].Alone[4].Model != "gpt2resnet50" {
 		t.Errorf("another model: exit %d, %s, %+v", code, stderr, got.Steps)
 	}
 	lone := t.TempDir()
 	stepLaunches{first: 2, step: 2, n: 1, factor: 1}.save(t, lone)
 	cases := t.TempDir()
 	launches{first: 20, step: 1, n: 1, factor: 1}.save(t, cases)
-	if got, code, stderr := compareJSON(t, cases, a, b); code != 0 || got.Steps != nil || len(got.Duels) != 2 || stderr != "" || !got.has("not-comparable") {
+	if got, code, stderr := compareJSON(t, cases, a, b); code != 0 || got.Steps != nil || len(got.Duels) != 2 ||
+		stderr != "" || !got.has("not-comparable") {
 		t.Errorf("the first side has no steps: exit %d, %s, %+v", code, stderr, got.Steps)
 	}
-	if _, code, stderr := compareJSON(t, lone, cases); code != codeNothing || !strings.Contains(stderr, lone+": training steps\n  "+cases+": collectives") {
+	if _, code, stderr := compareJSON(t, lone, cases); code != codeNothing ||
+		!strings.Contains(stderr, lone+": training steps\n  "+cases+": collectives") {
 		t.Errorf("nothing in common: exit %d, %s", code, stderr)
 	}
 }
@@ -239,7 +283,8 @@ func TestCompareTrainingFindings(t *testing.T) {
 				f.Records[0].Status, f.Records[0].Reason = result.Wrong, "3 elements differ"
 			}
 		}, notice.FailsNow, "ok in 3 launches, wrong in 1 launch (3 elements differ)", 3, codeExceeded},
-		"cut off in all": {stepCutOff, notice.NotMeasured, "unfinished in 4 launches (the run ended after 7 rounds, whose values these are)", 0, 0},
+		"cut off in all": {stepCutOff, notice.NotMeasured,
+			"unfinished in 4 launches (the run ended after 7 rounds, whose values these are)", 0, 0},
 		"cut off in one": {func(launch int, f *result.StepFile) {
 			if launch == 4 {
 				stepCutOff(launch, f)
@@ -252,7 +297,9 @@ func TestCompareTrainingFindings(t *testing.T) {
 		switch {
 		case code != c.code:
 			t.Errorf("%s: exit %d", name, code)
-		case c.kind == "" && len(d.Findings) != 0 || c.kind != "" && (len(d.Findings) != 1 || d.Findings[0].Outcome != c.kind || d.Findings[0].B.String() != c.words || d.Findings[0].Model != "resnet50"):
+		case c.kind == "" && len(d.Findings) != 0 || c.kind != "" &&
+			(len(d.Findings) != 1 || d.Findings[0].Outcome != c.kind || d.Findings[0].B.String() != c.words ||
+				d.Findings[0].Model != "resnet50"):
 			t.Errorf("%s: %+v", name, d.Findings)
 		case c.launches > 0 && d.Points[len(d.Points)-4].B.Launches+d.Points[len(d.Points)-1].B.Launches != 4+c.launches:
 			t.Errorf("%s: %+v", name, d.Points)
@@ -272,7 +319,8 @@ func TestCompareTrainingThresholds(t *testing.T) {
 	for text, want := range map[string]int{
 		"fail_above: 5%": codeExceeded, "fail_above: 20%": 0, "margin: 15%\nfail_above: 5%": 0,
 		"rules: [{types: float32, fail_above: 5%}]": codeExceeded, "rules: [{types: bfloat16, fail_above: 5%}]": 0,
-		"rules: [{collectives: all_reduce, fail_above: 5%}]": 0, "rules: [{modes: throughput, fail_above: 5%}]": 0, "rules: [{from: 1K, fail_above: 5%}]": 0, "rules: [{to: 1G, fail_above: 5%}]": 0,
+		"rules: [{collectives: all_reduce, fail_above: 5%}]": 0, "rules: [{modes: throughput, fail_above: 5%}]": 0,
+		"rules: [{from: 1K, fail_above: 5%}]": 0, "rules: [{to: 1G, fail_above: 5%}]": 0,
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -317,10 +365,12 @@ func TestCompareTrainingPairs(t *testing.T) {
 func TestCompareTrainingRehearsed(t *testing.T) {
 	rehearse := func(_ int, f *result.StepFile) { f.Run.Rehearse = true }
 	a, b := stepPair(t, stepLaunches{n: 1, factor: 1}, stepLaunches{n: 1, factor: 1, edit: rehearse})
-	if _, code, stderr := compareJSON(t, a, b); code != 1 || !strings.Contains(stderr, "allow both with --include-simulated") {
+	if _, code, stderr := compareJSON(t, a, b); code != 1 ||
+		!strings.Contains(stderr, "allow both with --include-simulated") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
-	if got, code, stderr := compareJSON(t, "--include-rehearsed", a, b); code != 0 || got.Steps.Sides[0].Simulated || !got.Steps.Sides[1].Simulated {
+	if got, code, stderr := compareJSON(t, "--include-rehearsed", a, b); code != 0 || got.Steps.Sides[0].Simulated ||
+		!got.Steps.Sides[1].Simulated {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 	launches{first: 1, step: 1, n: 1, factor: 1}.save(t, b) // measured collectives in the folder of rehearsed steps

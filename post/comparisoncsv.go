@@ -175,7 +175,8 @@ func (f *findings) writeTable(w io.Writer, wanted func(*result.Run) bool, missin
 		if err != nil {
 			return err
 		}
-		empty := map[string]string{"backend": backend, "device": deviceKind(backend), "status": "missing", "reason": notice.Message(f.lackOf(backend))}
+		empty := map[string]string{"backend": backend, "device": deviceKind(backend), "status": "missing",
+			"reason": notice.Message(f.lackOf(backend))}
 		for i, column := range fields {
 			cells[i] = empty[column.name]
 		}

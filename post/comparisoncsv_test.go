@@ -25,7 +25,8 @@ func TestColumnsAreDocumented(t *testing.T) {
 // Wrong data has a time in its record, but none in a table that others compute from.
 func TestOnlyGoodPointsHaveFigures(t *testing.T) {
 	for _, status := range []result.Status{result.OK, result.Wrong} {
-		r := &result.Record{Status: status, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1, Mean: 2, Max: 3, Iterations: 4}}
+		r := &result.Record{Status: status, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1, Mean: 2, Max: 3,
+			Iterations: 4}}
 		for _, f := range fields {
 			switch f.name {
 			case "median_time_ms", "mean_time_ms", "max_time_ms", "algbw_GBps", "busbw_GBps", "num_iterations":

@@ -66,7 +66,8 @@ type explained struct {
 
 func explain(e *notice.Entry) explained {
 	return explained{
-		e.Code(), e.Severity, e.Meaning(), notice.Text(e.Example), notice.ToDo(e.Example), parameters(e.Example), notice.Source(e.Example),
+		e.Code(), e.Severity, e.Meaning(), notice.Text(e.Example), notice.ToDo(e.Example), parameters(e.Example),
+		notice.Source(e.Example),
 	}
 }
 

@@ -21,15 +21,26 @@ type metric struct {
 }
 
 var metrics = []metric{
-	{"busbar_time_seconds", "Time of one operation: in latency mode the median.", func(r *result.Record) (float64, bool) { return r.Time.Seconds, true }},
-	{"busbar_time_low_seconds", "Lower end of the 95 % CI of the time.", func(r *result.Record) (float64, bool) { return r.Time.Lo, r.Time.Lo > 0 }},
-	{"busbar_time_high_seconds", "Upper end of the 95 % CI of the time.", func(r *result.Record) (float64, bool) { return r.Time.Hi, r.Time.Hi > 0 }},
-	{"busbar_algbw_bytes_per_second", "Algorithm bandwidth: size divided by time.", func(r *result.Record) (float64, bool) { return r.AlgBW(r.Time.Seconds), r.HasAlgBW() }},
-	{"busbar_busbw_bytes_per_second", "Bus bandwidth, as nccl-tests defines it.", func(r *result.Record) (float64, bool) { return r.BusBW(r.Time.Seconds), r.HasBusBW() }},
+	{"busbar_time_seconds", "Time of one operation: in latency mode the median.", func(r *result.Record) (float64, bool) {
+		return r.Time.Seconds, true
+	}},
+	{"busbar_time_low_seconds", "Lower end of the 95 % CI of the time.", func(r *result.Record) (float64, bool) {
+		return r.Time.Lo, r.Time.Lo > 0
+	}},
+	{"busbar_time_high_seconds", "Upper end of the 95 % CI of the time.", func(r *result.Record) (float64, bool) {
+		return r.Time.Hi, r.Time.Hi > 0
+	}},
+	{"busbar_algbw_bytes_per_second", "Algorithm bandwidth: size divided by time.",
+		func(r *result.Record) (float64, bool) {
+			return r.AlgBW(r.Time.Seconds), r.HasAlgBW()
+		}},
+	{"busbar_busbw_bytes_per_second", "Bus bandwidth, as nccl-tests defines it.", func(r *result.Record) (float64, bool) {
+		return r.BusBW(r.Time.Seconds), r.HasBusBW()
+	}},
 }
 
-// prometheus writes of each point the newest figure that holds, and how many points there are by status. A point of which
-// several runs have a figure is one series; its runs are in the merged table.
+// prometheus writes of each point the newest figure that holds, and how many points there are by status. A point of
+// which several runs have a figure is one series; its runs are in the merged table.
 func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) ([]notice.Notice, error) {
 	data, err := result.MergeContext(ctx, files, e.MergeOptions)
 	if err != nil {
@@ -71,7 +82,8 @@ func (e *exporter) prometheus(ctx context.Context, files []string, w io.Writer) 
 	for _, key := range slices.Sorted(maps.Keys(points)) {
 		fmt.Fprintf(w, "busbar_points{%s} %d\n", key, points[key])
 	}
-	head := "# HELP busbar_last_run_timestamp_seconds When the newest run began.\n# TYPE busbar_last_run_timestamp_seconds gauge\n"
+	head := "# HELP busbar_last_run_timestamp_seconds When the newest run began.\n# TYPE " +
+		"busbar_last_run_timestamp_seconds gauge\n"
 	for _, backend := range slices.Sorted(maps.Keys(last)) {
 		fmt.Fprintf(w, "%sbusbar_last_run_timestamp_seconds{%s} %d\n", head, labels("backend", backend), last[backend].Unix())
 		head = ""
@@ -96,7 +108,8 @@ func pointLabels(run *result.Run, r *result.Record) string {
 	pairs := []string{
 		"backend", run.Backend.Name, "library", run.Backend.Title(), "variant", run.Variant, "device", run.Device,
 		"world", number(r.World), "nodes", number(nodes),
-		"collective", r.Operation(), "type", told(r.Type != 0, r.Type.String), "op", r.Op.String(), "root", strconv.Itoa(r.Root),
+		"collective", r.Operation(), "type", told(r.Type != 0, r.Type.String), "op", r.Op.String(), "root",
+		strconv.Itoa(r.Root),
 		"placement", told(r.Placement != 0, r.Placement.String), "mode", told(r.Mode != 0, r.Mode.String),
 		"size_bytes", told(r.SizeBytes >= 0, func() string { return strconv.FormatInt(r.SizeBytes, 10) }),
 		"imported", importedTool(run),

@@ -53,7 +53,8 @@ func gather(ctx context.Context, files []string, passed []notice.Notice, rehears
 	f.notes = slices.Concat(passed, data.Notes(), lacking.notices())
 	if len(f.rows) == 0 {
 		if f.left != nil {
-			err := fmt.Errorf("all results of %s are simulated (not about hardware); include them with --include-simulated", units.Some(files))
+			err := fmt.Errorf("all results of %s are simulated (not about hardware); include them with --include-simulated",
+				units.Some(files))
 			return nil, &usageError{err, "post report"}
 		}
 		return nil, &result.NothingError{Problems: f.notes}
@@ -68,7 +69,8 @@ func gather(ctx context.Context, files []string, passed []notice.Notice, rehears
 		who[run] = analysis.ContenderOf(run)
 	}
 	slices.SortStableFunc(f.rows, func(a, b result.Row) int {
-		return cmp.Or(analysis.CompareContenders(who[a.Run], who[b.Run]), analysis.CompareConditions(analysis.ConditionOf(a.Run, a.Record), analysis.ConditionOf(b.Run, b.Record)),
+		return cmp.Or(analysis.CompareContenders(who[a.Run], who[b.Run]),
+			analysis.CompareConditions(analysis.ConditionOf(a.Run, a.Record), analysis.ConditionOf(b.Run, b.Record)),
 			a.Run.Start.Compare(b.Run.Start), cmp.Compare(a.Record.N, b.Record.N))
 	})
 	for _, row := range f.rows {
@@ -88,7 +90,8 @@ func gather(ctx context.Context, files []string, passed []notice.Notice, rehears
 func (f *findings) rowsByTable() []result.Row {
 	rows := slices.Clone(f.rows)
 	slices.SortStableFunc(rows, func(a, b result.Row) int {
-		return analysis.CompareConditions(analysis.FamilyOf(analysis.ConditionOf(a.Run, a.Record)), analysis.FamilyOf(analysis.ConditionOf(b.Run, b.Record)))
+		return analysis.CompareConditions(analysis.FamilyOf(analysis.ConditionOf(a.Run, a.Record)),
+			analysis.FamilyOf(analysis.ConditionOf(b.Run, b.Record)))
 	})
 	return rows
 }

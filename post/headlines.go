@@ -48,8 +48,8 @@ func (a *analyst) winners(family analysis.Condition) (facts []notice.Fact) {
 	return facts
 }
 
-// winner is which of two is faster in one world, at which sizes, by how much; nil where the world's ranks shared cores, a
-// ratio has no confidence interval, or one of the two was simulated.
+// winner is which of two is faster in one world, at which sizes, by how much; nil where the world's ranks shared cores,
+// a ratio has no confidence interval, or one of the two was simulated.
 func (a *analyst) winner(first, other analysis.Contender, family analysis.Condition, s analysis.Shape) notice.Fact {
 	if a.times.Crowded(s, other) != nil || first.Rehearsed != other.Rehearsed {
 		return nil
@@ -162,6 +162,7 @@ func (a *analyst) spread(family analysis.Condition) (facts []notice.Fact) {
 // nearest is the condition whose size is nearest to a size, by their ratio.
 func nearest(all []analysis.Condition, bytes int64) analysis.Condition {
 	return slices.MinFunc(all, func(a, b analysis.Condition) int {
-		return cmp.Compare(math.Abs(math.Log(float64(a.SizeBytes)/float64(bytes))), math.Abs(math.Log(float64(b.SizeBytes)/float64(bytes))))
+		return cmp.Compare(math.Abs(math.Log(float64(a.SizeBytes)/float64(bytes))),
+			math.Abs(math.Log(float64(b.SizeBytes)/float64(bytes))))
 	})
 }

@@ -58,7 +58,8 @@ file again replaces what it was made into.`,
 	}
 	cmd.Flags().StringVarP(&m.out, "out", "o", defaultFolder, "write into this `DIR`")
 	cmd.Flags().BoolVar(&m.strict, "strict", false, "fail on unknown lines, torn rows and doubtful points")
-	cmd.Flags().StringArrayVar(&m.words, "set", nil, "`KEY=VALUE` where a file does not tell it: world, collective,\ntype, placement, mode")
+	cmd.Flags().StringArrayVar(&m.words, "set", nil,
+		"`KEY=VALUE` where a file does not tell it: world, collective,\ntype, placement, mode")
 	return cmd
 }
 
@@ -82,7 +83,8 @@ func (m *importer) run(ctx context.Context, cmd *cobra.Command, args []string) (
 		}
 	}
 	whole := m.counts.Rows - m.counts.Torn
-	words := fmt.Sprintf("%s in, %s out (%s, %s, of %s)", units.Count(m.counts.Rows, "row"), units.Count(whole, "row"), units.Count(m.counts.Points, "point"), units.Count(m.runs, "run"), units.Count(m.files, "file"))
+	words := fmt.Sprintf("%s in, %s out (%s, %s, of %s)", units.Count(m.counts.Rows, "row"), units.Count(whole, "row"),
+		units.Count(m.counts.Points, "point"), units.Count(m.runs, "run"), units.Count(m.files, "file"))
 	if failed > 0 {
 		return fmt.Errorf("%d of %d files could not be imported; of the others: %s", failed, len(args), words)
 	}
@@ -104,7 +106,8 @@ func (m *importer) file(ctx context.Context, path string) error {
 		return err
 	}
 	if same := m.seen[hash]; same != "" {
-		fmt.Fprintf(m.stderr, "post: %s: holds the same bytes as %s, which is imported already\n", document.Printable(path), document.Printable(same))
+		fmt.Fprintf(m.stderr, "post: %s: holds the same bytes as %s, which is imported already\n", document.Printable(path),
+			document.Printable(same))
 		return nil
 	}
 	f, err := os.Open(path)
@@ -139,7 +142,8 @@ func (m *importer) say(path string, s *importSink, counts foreign.Counts) {
 			fmt.Fprintf(m.stderr, "post: %s: %s\n", document.Printable(path), document.Printable(w))
 		}
 	}
-	words := fmt.Sprintf("%s, %s in %s", strings.Join(s.formats, ", "), units.Count(counts.Points, "point"), units.Count(counts.Rows, "row"))
+	words := fmt.Sprintf("%s, %s in %s", strings.Join(s.formats, ", "), units.Count(counts.Points, "point"),
+		units.Count(counts.Rows, "row"))
 	if more := aside(counts); more != "" {
 		words += "; " + more
 	}
@@ -186,8 +190,8 @@ type importSink struct {
 	lines     *draft // lines of no known layout; nil as long as there is none
 }
 
-// importTable is the draft of one run's file. A log may have many thousand of them, so that what ended holds no file open
-// and no buffer.
+// importTable is the draft of one run's file. A log may have many thousand of them, so that what ended holds no file
+// open and no buffer.
 type importTable struct {
 	*result.Bulk // nil once it has ended
 	draft        *draft
@@ -253,7 +257,8 @@ func (s *importSink) keep(points int) error {
 		written += f.Points
 	}
 	if written != points {
-		return fmt.Errorf("%d points were read and %d can be read back: nothing is kept; this is a fault of busbar", points, written)
+		return fmt.Errorf("%d points were read and %d can be read back: nothing is kept; this is a fault of busbar", points,
+			written)
 	}
 	var drafts []*draft
 	for _, t := range s.tables {
@@ -279,6 +284,8 @@ func (s *importSink) discard() {
 
 // slug is a text as part of a file name.
 func slug(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '.' })
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '.'
+	})
 	return strings.Join(words, "-")
 }

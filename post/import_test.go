@@ -23,7 +23,8 @@ func TestImportedTestsAreClosed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		record := &result.Record{Case: coll.Case{Collective: coll.AllReduce, World: 2}, Status: result.OK, Imported: &result.Origin{}}
+		record := &result.Record{Case: coll.Case{Collective: coll.AllReduce, World: 2}, Status: result.OK,
+			Imported: &result.Origin{}}
 		if err := errors.Join(table.Append(record), table.End(result.End{Outcome: result.Complete})); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +44,8 @@ func TestImportedTestsAreClosed(t *testing.T) {
 	}
 }
 
-// --strict refuses what is torn and what is unknown, each by itself, and nothing else; of what it refuses nothing is kept.
+// --strict refuses what is torn and what is unknown, each by itself, and nothing else; of what it refuses nothing is
+// kept.
 func TestStrictImport(t *testing.T) {
 	const head = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
 	const ranks = "#  Rank  0 Group  0 Pid 1 on a device 0 [0000:01:00] X\n#  Rank  1 Group  0 Pid 1 on a device 1 [0000:02:00] X\n"
@@ -54,7 +56,8 @@ func TestStrictImport(t *testing.T) {
 		{"torn", head + row + row[:30], ":4: a torn row: "},
 		{"unknown", head + "hello\n" + row, ":3: not part of a known layout: "},
 		{"below a footer", head + row + "# Out of bounds values : 0 OK\n" + row, ":5: a row below the end of its table"},
-		{"contradictory", head + ranks + strings.Replace(row, " 1.0 1.0 ", " 1.00 1.75 ", 1), ":5: busbw/algbw contradicts the number of ranks"},
+		{"contradictory", head + ranks + strings.Replace(row, " 1.0 1.0 ", " 1.00 1.75 ", 1),
+			":5: busbw/algbw contradicts the number of ranks"},
 	} {
 		for _, strict := range []bool{false, true} {
 			dir := t.TempDir()
@@ -65,10 +68,12 @@ func TestStrictImport(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			err := run(t.Context(), []string{"import", fmt.Sprintf("--strict=%v", strict), "-o", out, path}, &stdout, &stderr)
 			left, _ := os.ReadDir(out)
-			if refused := strict && c.words != ""; (err != nil) != refused || (len(left) == 0) != refused || (stdout.Len() == 0) != refused {
+			if refused := strict && c.words != ""; (err != nil) != refused || (len(left) == 0) != refused ||
+				(stdout.Len() == 0) != refused {
 				t.Errorf("%s, strict %v: %v; %d files, said %s%s", c.what, strict, err, len(left), stdout.String(), stderr.String())
 			}
-			if !strings.Contains(stderr.String(), path+c.words) || strings.Contains(stderr.String(), "--strict") != (strict && c.words != "") {
+			if !strings.Contains(stderr.String(), path+c.words) || strings.Contains(stderr.String(), "--strict") != (strict &&
+				c.words != "") {
 				t.Errorf("%s, strict %v: says %s", c.what, strict, stderr.String())
 			}
 		}

@@ -29,7 +29,9 @@ func find(args []string) (files []string, passed []notice.Notice, err error) {
 	switch {
 	case len(args) == 0 && errors.Is(err, fs.ErrNotExist):
 		here, _ := os.Getwd()
-		return nil, nil, fmt.Errorf("there is no folder ./%s in %s: run rank here first, or name the files or folders to read", defaultFolder, here)
+		return nil, nil,
+			fmt.Errorf("there is no folder ./%s in %s: run rank here first, or name the files or folders to read", defaultFolder,
+				here)
 	case errors.As(err, &system):
 		return nil, nil, fmt.Errorf("cannot read %s: %w", system.Path, system.Err)
 	}

@@ -5,7 +5,8 @@ import (
 	"busbar/internal/result"
 )
 
-// lacks counts the points that cannot stand beside others, by file and reason: imported ones, and those of groups of nodes.
+// lacks counts the points that cannot stand beside others, by file and reason: imported ones, and those of groups of
+// nodes.
 type lacks struct {
 	order  []lack
 	n      map[lack]int

@@ -58,7 +58,8 @@ record a log and what it costs.`,
 	}
 	l.flags(cmd.Flags())
 	cmd.Flags().
-		StringArrayVar(&l.against, "against", nil, "compare with the log in this `FILE` or folder; may be given several\ntimes, for the files of one run")
+		StringArrayVar(&l.against, "against", nil,
+			"compare with the log in this `FILE` or folder; may be given several\ntimes, for the files of one run")
 	return cmd
 }
 

@@ -28,8 +28,10 @@ func bigLog(ranks, local int) string {
 		say("NCCL version %s+cuda12.8", version)
 		say("NCCL_BUFFSIZE set by environment to %d.", buffer)
 		say("Using network Socket")
-		say("ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId 0xabc - Init START", comm, rank, ranks, device, 1+device)
-		say("comm %s rank %d nRanks %d nNodes %d localRanks %d localRank %d MNNVL 0", comm, rank, ranks, ranks/local, local, device)
+		say("ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId 0xabc - Init START",
+			comm, rank, ranks, device, 1+device)
+		say("comm %s rank %d nRanks %d nNodes %d localRanks %d localRank %d MNNVL 0", comm, rank, ranks, ranks/local, local,
+			device)
 		for channel := range 2 {
 			say("Channel %02d/0 : %d[%d] -> %d[0] [send] via NET/Socket/0", channel, rank, device, (rank+1)%ranks)
 		}
@@ -39,7 +41,9 @@ func bigLog(ranks, local int) string {
 				say("AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 8388608 datatype 7 op 0 root 0 comm %s [nranks=%d] stream 0x3", op, comm, ranks)
 			}
 		}
-		fmt.Fprintf(&b, "\n%s:%d:%d [%d] misc/socket.cc:17 NCCL WARN socketProgress: Connection closed by remote peer node%03d<%d>\n", host, 1000+device, 2000+device, device, rank%7, 40000+rank)
+		fmt.Fprintf(&b,
+			"\n%s:%d:%d [%d] misc/socket.cc:17 NCCL WARN socketProgress: Connection closed by remote peer node%03d<%d>\n", host,
+			1000+device, 2000+device, device, rank%7, 40000+rank)
 	}
 	return b.String()
 }
@@ -95,7 +99,8 @@ func TestManyRanksStayReadable(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	for _, want := range []string{"ranks 616-623 on node077", "1024 ranks on 128 nodes", "node000, node001, node002, node003 and 124 more hosts"} {
+	for _, want := range []string{"ranks 616-623 on node077", "1024 ranks on 128 nodes",
+		"node000, node001, node002, node003 and 124 more hosts"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, text.String())
 		}
@@ -111,7 +116,8 @@ func TestListsOfJSONAreNeverNull(t *testing.T) {
 	}
 	log := r.Log()
 	var b strings.Builder
-	if err := (&logReport{log: log, findings: log.Findings(), other: log, contrast: nccllog.Compare(log, log)}).document().Write(&b, document.JSON); err != nil {
+	if err := (&logReport{log: log, findings: log.Findings(), other: log,
+		contrast: nccllog.Compare(log, log)}).document().Write(&b, document.JSON); err != nil {
 		t.Fatal(err)
 	}
 	var all struct {
@@ -136,7 +142,8 @@ func TestCallsOfUnknownRanks(t *testing.T) {
 	var b strings.Builder
 	for op := range 10 {
 		for pid := 1; pid <= 2; pid++ {
-			fmt.Fprintf(&b, "n0:%d:%d [%d] NCCL INFO AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 1024 datatype 7 op 0 root 0 comm 0x%d0 [nranks=2] stream 0x3\n", pid, pid, pid-1, op, pid)
+			fmt.Fprintf(&b,
+				"n0:%d:%d [%d] NCCL INFO AllReduce: opCount %x sendbuff 0x1 recvbuff 0x2 count 1024 datatype 7 op 0 root 0 comm 0x%d0 [nranks=2] stream 0x3\n", pid, pid, pid-1, op, pid)
 		}
 	}
 	r := nccllog.NewReader()
@@ -165,7 +172,8 @@ func TestCallsOfUnknownRanks(t *testing.T) {
 // Of TUNING lines that name algorithms it is known that bytes are of one rank: the number of ranks alone is missing.
 func TestSizesOfOneRank(t *testing.T) {
 	const line = "n0:1:1 [0] NCCL INFO %s: 1048576 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..3}\n"
-	for name, want := range map[string][2]string{"AllGather": {"1 MiB per rank", "are bytes of one rank"}, "Whatever": {"1 MiB *", "the log does not show which"}, "AllReduce": {"1 MiB ", ""}} {
+	for name, want := range map[string][2]string{"AllGather": {"1 MiB per rank", "are bytes of one rank"},
+		"Whatever": {"1 MiB *", "the log does not show which"}, "AllReduce": {"1 MiB ", ""}} {
 		r := nccllog.NewReader()
 		if err := r.Add("tuning.log", strings.NewReader(fmt.Sprintf(line, name))); err != nil {
 			t.Fatal(err)

@@ -50,7 +50,8 @@ func (l *logger) read(ctx context.Context, paths []string) (*nccllog.Log, error)
 		}
 	}
 	if read == 0 {
-		return nil, fmt.Errorf("nothing of NCCL in %s: %s looked at. NCCL writes with NCCL_DEBUG=INFO, on stdout or into NCCL_DEBUG_FILE", strings.Join(paths, ", "), units.Count(passed, "file"))
+		return nil, fmt.Errorf("nothing of NCCL in %s: %s looked at. NCCL writes with NCCL_DEBUG=INFO, on stdout or into "+
+			"NCCL_DEBUG_FILE", strings.Join(paths, ", "), units.Count(passed, "file"))
 	}
 	if passed > 0 {
 		l.notes = append(l.notes, notice.New(notice.NothingOfNCCL{Files: passed}))

@@ -25,7 +25,9 @@ const (
 // sections are what one log is of, what was found, then the facts.
 func (r *logReport) sections() []document.Block {
 	all := []document.Block{r.facts()}
-	for _, part := range []func() []document.Block{r.found, r.communicators, r.choices, r.calls, r.inspected, r.ras, r.reading} {
+	for _, part := range []func() []document.Block{
+		r.found, r.communicators, r.choices, r.calls, r.inspected, r.ras, r.reading,
+	} {
 		all = append(all, part()...)
 	}
 	return all
@@ -52,8 +54,8 @@ func (r *logReport) facts() document.Fields {
 	return all
 }
 
-// found are the findings, and how many warnings and errors were not understood. Only where all were may it be stated that
-// nothing was found.
+// found are the findings, and how many warnings and errors were not understood. Only where all were may it be stated
+// that nothing was found.
 func (r *logReport) found() (all []document.Block) {
 	read := r.log.Reading
 	unread := read.Damaged + read.NotUnderstood
@@ -176,7 +178,8 @@ func (r *logReport) calls() []document.Block {
 	var notes []string
 	if slices.ContainsFunc(r.log.Calls, func(c nccllog.Calls) bool { return c.Rank < 0 }) {
 		notes = []string{
-			"Where ranks are unknown, calls are of a process, with all its GPUs and communicators. INIT in NCCL_DEBUG_SUBSYS records ranks.",
+			"Where ranks are unknown, calls are of a process, with all its GPUs and communicators. INIT in NCCL_DEBUG_SUBSYS " +
+				"records ranks.",
 		}
 	}
 	return tableSection("Calls", t, len(rows), notes...)

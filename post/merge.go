@@ -106,7 +106,9 @@ func (m *merger) run(ctx context.Context, cmd *cobra.Command, args []string) err
 var errNoPoints = errors.New("no points")
 
 // cases writes the tables of collectives, unless there are none, and returns the number of rows.
-func (m *merger) cases(ctx context.Context, data *result.Dataset, formats []string, dir string) (points int, err error) {
+func (m *merger) cases(
+	ctx context.Context, data *result.Dataset, formats []string, dir string,
+) (points int, err error) {
 	var paths []string
 	for _, format := range formats {
 		paths = append(paths, filepath.Join(dir, "merged."+format))
@@ -125,7 +127,9 @@ func (m *merger) cases(ctx context.Context, data *result.Dataset, formats []stri
 }
 
 // steps writes the table of training steps, unless there are none, and returns the number of rows. Problems are added.
-func (m *merger) steps(ctx context.Context, trained []*result.StepFile, dir string, problems *[]notice.Notice) (points int, err error) {
+func (m *merger) steps(
+	ctx context.Context, trained []*result.StepFile, dir string, problems *[]notice.Notice,
+) (points int, err error) {
 	rows, found := result.MergeSteps(trained)
 	*problems = append(*problems, found...)
 	if len(rows) == 0 {
@@ -157,7 +161,8 @@ func contents(runs []*result.Run) string {
 		worlds = addWord(worlds, fmt.Sprint(r.World))
 		launches = addWord(launches, r.Launch)
 	}
-	return fmt.Sprintf("%s, %s (%s), %s", units.Count(len(backends), "backend"), units.Count(len(worlds), "world"), units.Some(worlds), units.Count(len(launches), "launch"))
+	return fmt.Sprintf("%s, %s (%s), %s", units.Count(len(backends), "backend"), units.Count(len(worlds), "world"),
+		units.Some(worlds), units.Count(len(launches), "launch"))
 }
 
 // words are the values, each once. The error is that there is none, or one that is not among the known ones.

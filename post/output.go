@@ -36,7 +36,8 @@ func formatFlag(f *pflag.FlagSet, format *document.Format) {
 
 // noticeFlags adds --ignore and --fail-on.
 func (o *outputFlags) noticeFlags(f *pflag.FlagSet) {
-	f.StringSliceVar(&o.ignore, "ignore", nil, "do not report notices with this `CODE` (repeatable; post explain lists all)")
+	f.StringSliceVar(&o.ignore, "ignore", nil,
+		"do not report notices with this `CODE` (repeatable; post explain lists all)")
 	f.StringVar(
 		&o.failOn, "fail-on", "", "exit with code 7 if a notice has this `SEVERITY` or a higher one: error, warning",
 	)

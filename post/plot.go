@@ -149,14 +149,17 @@ func (p *plotter) run(ctx context.Context, cmd *cobra.Command, args []string) er
 		if p.collectives != nil {
 			wanted = ", none to draw of " + units.Some(p.collectives)
 		}
-		return fmt.Errorf("nothing to draw: of %s, %d ok%s, in %s", units.Count(len(points), "point"), ok, wanted, units.Some(files))
+		return fmt.Errorf("nothing to draw: of %s, %d ok%s, in %s", units.Count(len(points), "point"), ok, wanted,
+			units.Some(files))
 	}
 	return p.write(ctx, dir, outputs)
 }
 
-// read turns records into points, those that are not ok into points without a figure, and counts both. Imported ones that
-// lack what a picture needs are left out. What is marked in pictures is gathered on the way.
-func read(ctx context.Context, data *result.Dataset, marks *marks) (points []plot.Point, ok int, lacking lacks, err error) {
+// read turns records into points, those that are not ok into points without a figure, and counts both. Imported ones
+// that lack what a picture needs are left out. What is marked in pictures is gathered on the way.
+func read(
+	ctx context.Context, data *result.Dataset, marks *marks,
+) (points []plot.Point, ok int, lacking lacks, err error) {
 	err = data.Each(func(r result.Row) error {
 		if lacking.add(r) {
 			return context.Cause(ctx)

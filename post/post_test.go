@@ -21,7 +21,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"post": main})
 }
 
-// TestScripts runs whole commands; `fixture NAME DIR` writes a made-up run, `steps NAME DIR` one of training steps, `truncate FILE N` cuts N bytes off its end.
+// TestScripts runs whole commands; `fixture NAME DIR` writes a made-up run, `steps NAME DIR` one of training steps,
+// `truncate FILE N` cuts N bytes off its end.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
@@ -69,12 +70,21 @@ func TestExitCodes(t *testing.T) {
 		args string
 		code int
 	}{
-		{"", 1}, {"mrge", 1}, {"merge --nosuch", 1}, {"merge --format xml", 1}, {"plot --collective x", 1}, {"show --format", 1}, {"merge --format= measured", 1}, {"plot --format= measured", 1}, {"plot --bandwidth= measured", 1}, {"plot --collective= measured", 1}, {"completion bsh", 1}, {"completion", 1},
-		{"merge", 2}, {"merge gone", 2}, {"show gone", 2}, {"plot gone", 2}, {"merge -o measured/" + filepath.Base(fixtures["tiny"].save(t, "measured")) + "/x measured", 2},
-		{"merge measured rehearsed", 1}, {"report measured rehearsed", 1}, {"report --layout= measured", 1}, {"report --layout html measured", 1}, {"report --layout comparison rehearsed", 1},
-		{"compare measured", 1}, {"compare measured gone", 2}, {"report --layout comparison gone", 2}, {"report --layout comparison -o " + filepath.Base(fixtures["tiny"].save(t, ".")) + "/x measured", 2}, {"report --layout comparison measured rehearsed", 0}, {"report measured", 0}, {"report gone", 2},
-		{"merge measured", 0}, {"merge --include-rehearsed measured rehearsed", 0}, {"show measured rehearsed", 0}, {"plot --format svg measured", 0},
-		{"timeline", 1}, {"timeline --format xml measured", 1}, {"timeline --comm-pattern ( measured", 1}, {"timeline --step-pattern [ measured", 1}, {"timeline --top 0 measured", 1}, {"timeline gone", 2}, {"timeline measured", 2},
+		{"", 1}, {"mrge", 1}, {"merge --nosuch", 1}, {"merge --format xml", 1}, {"plot --collective x", 1},
+		{"show --format", 1}, {"merge --format= measured", 1}, {"plot --format= measured", 1},
+		{"plot --bandwidth= measured", 1}, {"plot --collective= measured", 1}, {"completion bsh", 1}, {"completion", 1},
+		{"merge", 2}, {"merge gone", 2}, {"show gone", 2}, {"plot gone", 2},
+		{"merge -o measured/" + filepath.Base(fixtures["tiny"].save(t, "measured")) + "/x measured", 2},
+		{"merge measured rehearsed", 1}, {"report measured rehearsed", 1}, {"report --layout= measured", 1},
+		{"report --layout html measured", 1}, {"report --layout comparison rehearsed", 1},
+		{"compare measured", 1}, {"compare measured gone", 2}, {"report --layout comparison gone", 2},
+		{"report --layout comparison -o " + filepath.Base(fixtures["tiny"].save(t, ".")) + "/x measured", 2},
+		{"report --layout comparison measured rehearsed", 0}, {"report measured", 0}, {"report gone", 2},
+		{"merge measured", 0}, {"merge --include-rehearsed measured rehearsed", 0}, {"show measured rehearsed", 0},
+		{"plot --format svg measured", 0},
+		{"timeline", 1}, {"timeline --format xml measured", 1}, {"timeline --comm-pattern ( measured", 1},
+		{"timeline --step-pattern [ measured", 1}, {"timeline --top 0 measured", 1}, {"timeline gone", 2},
+		{"timeline measured", 2},
 		{"--help", 0}, {"help plot", 0}, {"merge --help", 0}, {"--version", 0}, {"completion zsh", 0},
 	} {
 		var stdout, stderr bytes.Buffer
@@ -103,7 +113,8 @@ func TestInterrupted(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(&signalError{signal})
 			var stdout, stderr bytes.Buffer
-			if code := exitCode(run(ctx, append(strings.Fields(command), dir), &stdout, &stderr), &stderr); code != want || !strings.Contains(stderr.String(), signal.String()) {
+			if code := exitCode(run(ctx, append(strings.Fields(command), dir), &stdout, &stderr), &stderr); code != want ||
+				!strings.Contains(stderr.String(), signal.String()) {
 				t.Errorf("%s: exit %d, want %d; it said %s", command, code, want, &stderr)
 			}
 		}

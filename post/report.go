@@ -76,7 +76,8 @@ them. docs/comparison.md has the columns.`,
 	}
 	cmd.Flags().StringVarP(&r.out, "out", "o", "", "write into this `DIR`")
 	cmd.Flags().StringVar(&r.layout, "layout", "", "another `LAYOUT` of the report: "+strings.Join(layoutNames, ", "))
-	cmd.Flags().StringArrayVar(&r.traces, "timeline", nil, "add the timeline of a trace or a folder of them; may be given several times (`FILE|DIR`)")
+	cmd.Flags().StringArrayVar(&r.traces, "timeline", nil,
+		"add the timeline of a trace or a folder of them; may be given several times (`FILE|DIR`)")
 	r.names.flags(cmd.Flags())
 	rehearsedFlag(cmd, &r.MergeOptions)
 	peakFlag(cmd, &r.peaks)

@@ -30,26 +30,31 @@ const (
 // headBytes is how much of a file tells whether it is a report of ours: each names the tool near its beginning.
 const headBytes = 64 << 10
 
-// mayReplace is the error of a file that post report and post timeline did not write: its names are ones that people give their own files.
+// mayReplace is the error of a file that post report and post timeline did not write: its names are ones that people
+// give their own files.
 func mayReplace(path string) error {
 	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // there is none; writing tells of what is no folder
+	// there is none; writing tells of what is no folder
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
 	if err != nil { // writing would put another in its place
-		return fmt.Errorf("whether post wrote this cannot be seen, and it stays as it is: %w; write into another folder (-o DIR), or give that file another name", err)
+		return fmt.Errorf("whether post wrote this cannot be seen, and it stays as it is: %w; write into another folder "+
+			"(-o DIR), or give that file another name", err)
 	}
 	defer f.Close()
 	head, err := io.ReadAll(io.LimitReader(f, headBytes))
 	if err != nil || len(head) == 0 {
 		return nil
 	}
-	for _, begin := range []string{"\n", `content="`, `"tool": "`} { // of a line of the text, of an attribute of the page, of the JSON
+	// of a line of the text, of an attribute of the page, of the JSON
+	for _, begin := range []string{"\n", `content="`, `"tool": "`} {
 		if bytes.Contains(head, []byte(begin+toolName+" ")) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s was not written by post and stays as it is; write into another folder (-o DIR), or give that file another name", path)
+	return fmt.Errorf("%s was not written by post and stays as it is; write into another folder (-o DIR), or give that "+
+		"file another name", path)
 }
 
 // full writes the report about all that the runs tell, and timelines where they were named, as a page and as Markdown.
@@ -112,7 +117,10 @@ func (r *reporter) write(ctx context.Context, made *report.Report) error {
 }
 
 // build reads all rows once and makes the report of them; traced is nil where there are no timelines.
-func (r *reporter) build(ctx context.Context, data *result.Dataset, passed []notice.Notice, ceilings *analysis.Ceilings, traced *timeline.Timeline) (*report.Report, error) {
+func (r *reporter) build(
+	ctx context.Context, data *result.Dataset, passed []notice.Notice, ceilings *analysis.Ceilings,
+	traced *timeline.Timeline,
+) (*report.Report, error) {
 	runs := data.Runs()
 	b := report.NewBuilder(runs, r.options())
 	sides := newSideBySide(runs)

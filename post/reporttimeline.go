@@ -20,7 +20,8 @@ func (r *reporter) readTraces(ctx context.Context) (*timeline.Timeline, error) {
 	return readTimeline(ctx, r.stderr, &r.outputFlags, r.traces, r.traced)
 }
 
-// alone says whether there are traces to report and no results: none were named, and none lie where they are looked for.
+// alone says whether there are traces to report and no results: none were named, and none lie where they are looked
+// for.
 func (r *reporter) alone(args []string, err error) bool {
 	var none *result.NotFoundError
 	var nothing *result.NothingError

@@ -16,8 +16,8 @@ import (
 	"busbar/internal/result"
 )
 
-// What is exported as nccl-tests and imported again has every point of throughput mode, with all that the layout and its
-// comments hold.
+// What is exported as nccl-tests and imported again has every point of throughput mode, with all that the layout and
+// its comments hold.
 func TestExportImportRoundTrip(t *testing.T) {
 	for _, name := range []string{"world2", "problems", "interrupted", "rehearsed", "quick"} {
 		dir := t.TempDir()
@@ -100,7 +100,8 @@ func points(t *testing.T, path string) map[string]*result.Record {
 // sameAsPrinted compares what the layout holds: times to the digits that it prints.
 func sameAsPrinted(t *testing.T, what string, a, b *result.Record) {
 	t.Helper()
-	if a.Status != b.Status || a.Check.Wrong != b.Check.Wrong || a.Time == nil && a.Reason != strings.ReplaceAll(b.Reason, "�", "\x1b") {
+	if a.Status != b.Status || a.Check.Wrong != b.Check.Wrong || a.Time == nil && a.Reason != strings.ReplaceAll(b.Reason,
+		"�", "\x1b") {
 		t.Errorf("%s: %s %q, before %s %q", what, b.Status, b.Reason, a.Status, a.Reason)
 	}
 	if !reflect.DeepEqual(a.Warnings, b.Warnings) {

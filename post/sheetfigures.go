@@ -61,11 +61,13 @@ func (s *sheet) figures(t figureTable) {
 	}
 	rows := t.rows
 	if len(rows) > mostRows {
-		for _, r := range []figureRow{t.summary("minimum", slices.Min), t.summary("median", stats.Median), t.summary("maximum", slices.Max)} {
+		for _, r := range []figureRow{t.summary("minimum", slices.Min), t.summary("median", stats.Median),
+			t.summary("maximum", slices.Max)} {
 			out.rows = append(out.rows, t.cells(r))
 		}
 		rows = slices.Clone(rows)
-		slices.SortStableFunc(rows, func(a, b figureRow) int { return -cmp.Compare(a.values[t.worst], b.values[t.worst]) }) // NaN is the least
+		// NaN is the least
+		slices.SortStableFunc(rows, func(a, b figureRow) int { return -cmp.Compare(a.values[t.worst], b.values[t.worst]) })
 		rows = rows[:worstRows]
 	}
 	for _, r := range rows {

@@ -88,7 +88,8 @@ func writeNCCLHead(w io.Writer, f *result.File, c coll.Collective, records []*re
 	fmt.Fprintf(w, "# Collective test starting: %s_perf\n", c)
 	fmt.Fprintf(
 		w,
-		"# nThread 1 nGpus 1 minBytes %d maxBytes %d step: %s warmup iters: %d iters: %d agg iters: %d validation: %d graph: %d\n",
+		"# nThread 1 nGpus 1 minBytes %d maxBytes %d step: %s warmup iters: %d iters: %d agg iters: %d validation: %d "+
+			"graph: %d\n",
 		sizes[0],
 		sizes[len(sizes)-1],
 		growth(sizes),
@@ -197,7 +198,8 @@ func writeNCCLRows(w io.Writer, f *result.File, c coll.Collective, records []*re
 	}
 	fmt.Fprintf(
 		w,
-		"# Out of bounds values : %d %s\n# Bus bandwidth is not averaged over sizes: such a value has no meaning\n#\n%s# Collective test concluded: %s_perf\n",
+		"# Out of bounds values : %d %s\n# Bus bandwidth is not averaged over sizes: such a value has no meaning\n#\n%s# "+
+			"Collective test concluded: %s_perf\n",
 		wrong,
 		verdict,
 		ncclEnding(f),
@@ -205,8 +207,8 @@ func writeNCCLRows(w io.Writer, f *result.File, c coll.Collective, records []*re
 	)
 }
 
-// writeNCCLComments writes what the layout has no columns for: a point's warnings, which an import takes for those of what
-// comes behind them, and why it has no time.
+// writeNCCLComments writes what the layout has no columns for: a point's warnings, which an import takes for those of
+// what comes behind them, and why it has no time.
 func writeNCCLComments(w io.Writer, r *result.Record) {
 	point := fmt.Sprintf(
 		"# %d %d %s %s %d %s: ",
@@ -256,7 +258,8 @@ func ncclEnding(f *result.File) string {
 	return words + "\n"
 }
 
-// timedRow says whether one of the placements has a figure; that of wrong data stands beside the number of wrong elements.
+// timedRow says whether one of the placements has a figure; that of wrong data stands beside the number of wrong
+// elements.
 func timedRow(row *ncclRow) bool {
 	for _, r := range row.places {
 		if r != nil && r.Time != nil {

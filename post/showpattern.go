@@ -15,8 +15,8 @@ import (
 	"busbar/internal/units"
 )
 
-// patterns are the runs shown that were measured in groups of nodes. One that continues another is judged with it; launches
-// are not mixed otherwise, as a node that was slow in one may have been mended before the next.
+// patterns are the runs shown that were measured in groups of nodes. One that continues another is judged with it;
+// launches are not mixed otherwise, as a node that was slow in one may have been mended before the next.
 type patterns struct{ of []*patternTimes }
 
 // patternTimes are what the groups of a pattern took in a run, and in those that continue it.
@@ -190,8 +190,8 @@ func (t *patternTimes) halves(c coll.Case) (list document.List) {
 	return list
 }
 
-// patternRun is one run of a pattern: its description, and the points that have no value. Its times are judged with those
-// of the runs that continue it.
+// patternRun is one run of a pattern: its description, and the points that have no value. Its times are judged with
+// those of the runs that continue it.
 func (s *shower) patternRun(f *result.File) *document.Section {
 	notes := s.footnotes(f.Path)
 	section, described := s.head(f, notes)

@@ -94,7 +94,8 @@ type shownRatio struct {
 	Verdict   string  `json:"verdict"` // "" where ranks shared cores
 }
 
-// ratioSection is the times of two contenders under each condition that both were measured under, of which there is one.
+// ratioSection is the times of two contenders under each condition that both were measured under, of which there is
+// one.
 func ratioSection(m *analysis.Measurements, first, other analysis.Contender, data *shownComparison) *document.Section {
 	section := &document.Section{Title: fmt.Sprintf("%s against %s: ratio of their times", data.B, data.A)}
 	if first.Rehearsed || other.Rehearsed {

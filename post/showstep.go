@@ -12,7 +12,8 @@ import (
 	"busbar/post/steps"
 )
 
-// stepRun is a run of training steps: its description, the tables of each group of points with what they show, footnotes.
+// stepRun is a run of training steps: its description, the tables of each group of points with what they show,
+// footnotes.
 func (s *shower) stepRun(f *result.StepFile) *document.Section {
 	r, notes := &f.Run, s.footnotes(f.Path)
 	var lines document.Lines

@@ -12,8 +12,8 @@ type signalError struct{ signal syscall.Signal }
 
 func (e *signalError) Error() string { return "stopped by a signal: " + e.signal.String() }
 
-// untilSignal is a context that ends with the first SIGINT or SIGTERM, a *signalError being its cause. A second one ends
-// the program at once, also where it waits for a disk or a pipe.
+// untilSignal is a context that ends with the first SIGINT or SIGTERM, a *signalError being its cause. A second one
+// ends the program at once, also where it waits for a disk or a pipe.
 func untilSignal() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)

@@ -99,7 +99,8 @@ func TestSecondSignal(t *testing.T) {
 			return false
 		}
 	})
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGINT {
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() ||
+		status.Signal() != syscall.SIGINT {
 		t.Errorf("ended with %v", cmd.ProcessState)
 	}
 }

@@ -114,8 +114,8 @@ func snapshot(t *testing.T, corpus, command string) string {
 var numbers = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
 
 // lost reports the numbers that a snapshot had when it was first taken and that its command no longer prints: no fact
-// may get lost when messages are reworded. A number that went on purpose is deleted from the file, with the reason in the
-// commit.
+// may get lost when messages are reworded. A number that went on purpose is deleted from the file, with the reason in
+// the commit.
 func lost(t *testing.T, path, got string) {
 	t.Helper()
 	have := map[string]bool{}

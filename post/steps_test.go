@@ -23,7 +23,8 @@ var stepRuns = map[string]func() stepstest.Run{
 	},
 	"gloo": func() stepstest.Run {
 		r := stepstest.Default()
-		r.Backend, r.Slower, r.Groups = "gloo", 1.5, []step.Point{{Strategy: step.DDP, Type: coll.Float32, Progress: step.Thread}}
+		r.Backend, r.Slower, r.Groups = "gloo", 1.5,
+			[]step.Point{{Strategy: step.DDP, Type: coll.Float32, Progress: step.Thread}}
 		return r
 	},
 	"cut-off": func() stepstest.Run {
@@ -33,7 +34,8 @@ var stepRuns = map[string]func() stepstest.Run{
 	},
 	"rehearsed": func() stepstest.Run {
 		r := stepstest.Default()
-		r.Backend, r.Rehearsed, r.Groups = "nccl-rehearsal", true, []step.Point{{Strategy: step.DDP, Type: coll.Float32}, {Strategy: step.FSDP, Type: coll.BFloat16}}
+		r.Backend, r.Rehearsed, r.Groups = "nccl-rehearsal", true, []step.Point{{Strategy: step.DDP, Type: coll.Float32},
+			{Strategy: step.FSDP, Type: coll.BFloat16}}
 		return r
 	},
 	"hostile": hostileSteps,
@@ -47,10 +49,12 @@ func hostileSteps() stepstest.Run {
 	r := stepstest.Default()
 	r.Edit = func(f *result.StepFile) {
 		f.Run.Step.Model, f.Run.Step.About, f.Run.Step.Computing, f.Run.Step.Source = hostile, hostile, hostile, hostile
-		f.Run.Backend.Library, f.Run.Device, f.Run.Variant, f.Run.Warnings = hostile, hostile, hostile, notice.Of(notice.Recorded{Text: hostile})
+		f.Run.Backend.Library, f.Run.Device, f.Run.Variant, f.Run.Warnings = hostile, hostile, hostile,
+			notice.Of(notice.Recorded{Text: hostile})
 		for i := range f.Records {
 			one := &f.Records[i]
-			one.Stop, one.Trace, one.Notes, one.Warnings = hostile, hostile, []string{hostile}, notice.Of(notice.Recorded{Text: hostile})
+			one.Stop, one.Trace, one.Notes, one.Warnings = hostile, hostile, []string{hostile},
+				notice.Of(notice.Recorded{Text: hostile})
 			for k := range one.Ops {
 				one.Ops[k].Name, one.Timeline.Ops[k].Name = hostile, hostile
 			}
@@ -59,7 +63,8 @@ func hostileSteps() stepstest.Run {
 			}
 		}
 		f.Records[0].Status, f.Records[0].Reason, f.Records[0].Figures = result.Failed, hostile, nil
-		f.Records[1].Status, f.Records[1].Check = result.Wrong, result.Check{Result: "wrong", Wrong: 1, First: &result.Wrong1{Host: hostile, Want: hostile, Got: hostile}}
+		f.Records[1].Status, f.Records[1].Check = result.Wrong,
+			result.Check{Result: "wrong", Wrong: 1, First: &result.Wrong1{Host: hostile, Want: hostile, Got: hostile}}
 	}
 	return r
 }
@@ -68,7 +73,8 @@ func hostileSteps() stepstest.Run {
 func TestHostileSteps(t *testing.T) {
 	dir := t.TempDir()
 	stepstest.Save(t, dir, hostileSteps().File())
-	for _, args := range [][]string{{"show", dir}, {"plot", "--format", "svg", "-o", filepath.Join(dir, "plots"), dir}, {"report", dir}, {"compare", dir, dir}} {
+	for _, args := range [][]string{{"show", dir}, {"plot", "--format", "svg", "-o", filepath.Join(dir, "plots"), dir},
+		{"report", dir}, {"compare", dir, dir}} {
 		var stdout, stderr bytes.Buffer
 		code := exitCode(run(t.Context(), args, &stdout, &stderr), &stderr)
 		if args[0] != "compare" && code != 0 {

@@ -35,7 +35,8 @@ type rule struct {
 func (t *thresholds) of(c coll.Case) limits {
 	l := t.limits
 	for _, r := range t.rules {
-		if !names1(r.collectives, c.Collective) || !names1(r.modes, c.Mode) || !names1(r.types, c.Type) || c.SizeBytes < r.from || r.to > 0 && c.SizeBytes > r.to {
+		if !names1(r.collectives, c.Collective) || !names1(r.modes, c.Mode) || !names1(r.types, c.Type) ||
+			c.SizeBytes < r.from || r.to > 0 && c.SizeBytes > r.to {
 			continue
 		}
 		r.set(&l)

@@ -38,8 +38,10 @@ func TestParseThresholds(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	for _, r := range got.rules[1:] {
-		if !slices.Equal(r.collectives, []coll.Collective{coll.AllReduce, coll.AllGather}) || !slices.Equal(r.modes, []coll.Mode{coll.Throughput}) ||
-			!slices.Equal(r.types, []coll.DataType{coll.Float32}) || r.from != 1<<20 || r.to != 1<<30 || *r.failAbove < 0.0349 || *r.failAbove > 0.0351 || r.margin != nil {
+		if !slices.Equal(r.collectives, []coll.Collective{coll.AllReduce, coll.AllGather}) ||
+			!slices.Equal(r.modes, []coll.Mode{coll.Throughput}) ||
+			!slices.Equal(r.types, []coll.DataType{coll.Float32}) || r.from != 1<<20 || r.to != 1<<30 || *r.failAbove < 0.0349 ||
+			*r.failAbove > 0.0351 || r.margin != nil {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -62,7 +64,8 @@ func TestThresholdErrors(t *testing.T) {
 		"rules: &a [*a]": {"l.yaml:1:8: a rule: want keys ("},
 		"margin: 3\nrules:\n- colectives: all_reduce\n  margin: 2%\n- collectives: [all_reduce, allreduze]\n  modes: fast\n  from: 1Q\n  margin: 2%": {
 			`l.yaml:1:9: "3": want a percentage`, `l.yaml:3:3: unknown key "colectives"; did you mean "collectives"?`,
-			`l.yaml:5:29: unknown collective "allreduze"; did you mean "all_reduce"?`, `l.yaml:6:10: unknown mode "fast"`, "l.yaml:7:9: "},
+			`l.yaml:5:29: unknown collective "allreduze"; did you mean "all_reduce"?`, `l.yaml:6:10: unknown mode "fast"`,
+			"l.yaml:7:9: "},
 	} {
 		_, err := parseThresholds("l.yaml", []byte(text))
 		if err == nil {
@@ -84,7 +87,9 @@ func TestThresholdErrors(t *testing.T) {
 
 // FuzzThresholds: what is taken has sense, and what is not has a place.
 func FuzzThresholds(f *testing.F) {
-	for _, text := range []string{allThresholds, "", "- a", "{", "margin: 1e300%", "margin: !!binary aQ==", "rules: &a [*a]", "rules:\n- &a\n  from: 9000000000G\n  to: 1\n  margin: 1%", "<<: {margin: 1%}", "--- \n--- ", "\xff\xfe"} {
+	for _, text := range []string{allThresholds, "", "- a", "{", "margin: 1e300%", "margin: !!binary aQ==",
+		"rules: &a [*a]", "rules:\n- &a\n  from: 9000000000G\n  to: 1\n  margin: 1%", "<<: {margin: 1%}", "--- \n--- ",
+		"\xff\xfe"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -101,7 +106,8 @@ func FuzzThresholds(f *testing.F) {
 			t.Errorf("%+v", got)
 		}
 		for _, r := range got.rules {
-			if !share(r.margin) || !share(r.failAbove) || r.margin == nil && r.failAbove == nil || r.from < 0 || r.to < 0 || r.to > 0 && r.to < r.from {
+			if !share(r.margin) || !share(r.failAbove) || r.margin == nil && r.failAbove == nil || r.from < 0 || r.to < 0 ||
+				r.to > 0 && r.to < r.from {
 				t.Errorf("a rule without sense: %+v", r)
 			}
 		}

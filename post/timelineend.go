@@ -32,7 +32,8 @@ func (s *timelineSheet) unclassified() {
 	s.title("Kernels that may be communication, counted as computation:")
 	t := &sheetTable{head: []string{"kernel", "calls", "ms", "of kernels", "why"}, align: "lrrrl", names: []int{0, 4}}
 	for _, u := range all[:min(len(all), mostUnclassified)] {
-		t.rows = append(t.rows, []string{u.Name, fmt.Sprint(u.Calls), three(u.Sum), fmt.Sprintf("%.2f %%", u.Share), "“" + u.Word + "” in its name"})
+		t.rows = append(t.rows, []string{u.Name, fmt.Sprint(u.Calls), three(u.Sum), fmt.Sprintf("%.2f %%", u.Share), "“" +
+			u.Word + "” in its name"})
 	}
 	s.table(t)
 	if n := len(all) - len(t.rows); n > 0 {

@@ -25,7 +25,8 @@ var goldenTraces = map[string][]goldenDevice{
 	"hta/trace_filter_sampled_rank-0.json.gz":         {{1222.847, 210.320, 396.199, 59.216, 336.983}},
 	"hta/trace_filter_sampled_rank-1.json.gz":         {{1231.186, 271.973, 379.053, 75.530, 303.523}},
 	"tracelens/b200_eager_trace.json.gz":              {{84.487, 8.652, 2.142, 0, 2.142}},
-	"nsys/mfu_2gpu_before.sqlite":                     {{299.849, 253.691, 17.173, 0, 17.173}, {298.662, 256.096, 8.229, 0, 8.229}},
+	"nsys/mfu_2gpu_before.sqlite": {{299.849, 253.691, 17.173, 0, 17.173},
+		{298.662, 256.096, 8.229, 0, 8.229}},
 }
 
 // goldenOverlap is the overlap of eight ranks, in percent, as Holistic Trace Analysis has it.
@@ -55,7 +56,8 @@ func TestGoldenTimelines(t *testing.T) {
 			}
 			for i, d := range found.Devices {
 				got := goldenDevice{d.Span, d.Compute, d.Comm, d.Overlap, d.Exposed}
-				for _, p := range [][2]float64{{got.span, want[i].span}, {got.compute, want[i].compute}, {got.comm, want[i].comm}, {got.overlap, want[i].overlap}, {got.exposed, want[i].exposed}} {
+				for _, p := range [][2]float64{{got.span, want[i].span}, {got.compute, want[i].compute}, {got.comm, want[i].comm},
+					{got.overlap, want[i].overlap}, {got.exposed, want[i].exposed}} {
 					if math.Abs(p[0]-p[1]) > 0.0005+1e-9 { // of three digits
 						t.Errorf("%s: %.3f, want %.3f", d.Label, got, want[i])
 						break

@@ -42,7 +42,8 @@ func (p *ownPoints) one() error {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "these are traces of %s of rank --step, and a timeline is of one: name its folder", units.Count(len(p.keys), "point"))
+	fmt.Fprintf(&b, "these are traces of %s of rank --step, and a timeline is of one: name its folder",
+		units.Count(len(p.keys), "point"))
 	for i, key := range p.keys {
 		if i == mostRows {
 			fmt.Fprintf(&b, "\n  and %d more", len(p.keys)-i)

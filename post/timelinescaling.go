@@ -14,13 +14,15 @@ func (t *timeliner) checkScaling(args []string) error {
 	kinds := []string{timeline.Strong, timeline.Weak}
 	switch {
 	case t.scaling == "" && t.against != nil:
-		return errors.New("--against compares runs on different numbers of ranks: say --scaling strong where all did the same work, or weak where each rank did")
+		return errors.New("--against compares runs on different numbers of ranks: say --scaling strong where all did the " +
+			"same work, or weak where each rank did")
 	case t.scaling == "":
 		return nil
 	case t.scaling != timeline.Strong && t.scaling != timeline.Weak:
 		return coll.Unknown("kind of scaling", t.scaling, kinds)
 	case len(args) < 2 && t.against == nil:
-		return errors.New("--scaling compares runs on different numbers of ranks: name a folder or a file of each, or the others with --against")
+		return errors.New("--scaling compares runs on different numbers of ranks: name a folder or a file of each, or the " +
+			"others with --against")
 	}
 	return nil
 }

@@ -115,12 +115,14 @@ func aboutDevice(d *timeline.Device) string {
 }
 
 // partsColumns are the columns of times that make up a span.
-var partsColumns = []figureColumn{{"span", 3}, {"compute", 3}, {"comm", 3}, {"overlap", 3}, {"exposed", 3}, {"copies", 3}, {"idle", 3}, {"overlap %", 2}, {"wall %", 2}}
+var partsColumns = []figureColumn{{"span", 3}, {"compute", 3}, {"comm", 3}, {"overlap", 3}, {"exposed", 3},
+	{"copies", 3}, {"idle", 3}, {"overlap %", 2}, {"wall %", 2}}
 
 const exposedColumn = 4
 
 func partsFigures(p timeline.Parts) []float64 {
-	return []float64{p.Span, p.Compute, p.Comm, p.Overlap, p.Exposed, p.MemcpyOnly, p.Idle, orNaN(p.Efficiency), orNaN(p.WallClock)}
+	return []float64{p.Span, p.Compute, p.Comm, p.Overlap, p.Exposed, p.MemcpyOnly, p.Idle, orNaN(p.Efficiency),
+		orNaN(p.WallClock)}
 }
 
 // devices is the table of what each device did.
@@ -137,19 +139,23 @@ func (s *timelineSheet) devices() {
 	}
 	s.title("Devices, in ms:")
 	s.figures(t)
-	s.say("compute + exposed + copies + idle = span. comm is overlap + exposed; copies are those beside which nothing else ran. overlap % is overlap of comm. wall % is the other formula, (compute + comm - span) / comm.")
+	s.say("compute + exposed + copies + idle = span. comm is overlap + exposed; copies are those beside which nothing " +
+		"else ran. overlap % is overlap of comm. wall % is the other formula, (compute + comm - span) / comm.")
 	if below {
-		s.say("That formula is for compute and comm measured alone, and for a span without idle time: below 0 it says no more than that the device idled.")
+		s.say("That formula is for compute and comm measured alone, and for a span without idle time: below 0 it says no " +
+			"more than that the device idled.")
 	}
 }
 
 // idle says what idle time went to.
 func (s *timelineSheet) idle() {
-	t := figureTable{first: "device", columns: []figureColumn{{"idle", 3}, {"host-bound", 3}, {"waiting", 3}, {"unknown", 3}, {"kernels", 0}, {"computing ms", 3}}, noun: "device"}
+	t := figureTable{first: "device", columns: []figureColumn{{"idle", 3}, {"host-bound", 3}, {"waiting", 3},
+		{"unknown", 3}, {"kernels", 0}, {"computing ms", 3}}, noun: "device"}
 	idle := 0.0
 	for _, i := range s.Working() {
 		d := &s.Devices[i]
-		t.rows = append(t.rows, figureRow{d.Label, []float64{d.Idle, d.HostBound, d.Waiting, d.Unexplained, float64(d.Kernels), d.Busy}})
+		t.rows = append(t.rows,
+			figureRow{d.Label, []float64{d.Idle, d.HostBound, d.Waiting, d.Unexplained, float64(d.Kernels), d.Busy}})
 		idle += d.Idle
 	}
 	if idle == 0 {
@@ -157,7 +163,9 @@ func (s *timelineSheet) idle() {
 	}
 	s.title("Idle time, in ms, and kernels:")
 	s.figures(t)
-	s.say("host-bound: what ran next had not been launched yet. waiting: it had been, and waited for an event, its stream or the device. unknown: its launch is not in the file. computing ms: the kernels that compute, each by itself, summed.")
+	s.say("host-bound: what ran next had not been launched yet. waiting: it had been, and waited for an event, its " +
+		"stream or the device. unknown: its launch is not in the file. computing ms: the kernels that compute, each by " +
+		"itself, summed.")
 }
 
 // streams is a table of what each stream did, of a single device and where there is more than one way to see.
@@ -166,10 +174,12 @@ func (s *timelineSheet) streams() {
 		return
 	}
 	d := &s.Devices[0]
-	t := figureTable{first: "stream", columns: []figureColumn{{"compute", 3}, {"comm", 3}, {"exposed", 3}, {"copies", 3}, {"kernels", 0}}, worst: 1, noun: "stream"}
+	t := figureTable{first: "stream", columns: []figureColumn{{"compute", 3}, {"comm", 3}, {"exposed", 3}, {"copies", 3},
+		{"kernels", 0}}, worst: 1, noun: "stream"}
 	communicate := 0
 	for _, r := range d.Streams {
-		t.rows = append(t.rows, figureRow{fmt.Sprint(r.ID), []float64{r.Compute, r.Comm, r.Exposed, r.Memcpy, float64(r.Kernels)}})
+		t.rows = append(t.rows,
+			figureRow{fmt.Sprint(r.ID), []float64{r.Compute, r.Comm, r.Exposed, r.Memcpy, float64(r.Kernels)}})
 		if r.Comm > 0 {
 			communicate++
 		}

@@ -17,12 +17,16 @@ import (
 func saveSteps(t *testing.T, dir string, change func(*result.Run)) string {
 	t.Helper()
 	run := result.Run{
-		ID: "steps", Launch: "launch-9", Campaign: "campaign", Start: time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC), Tool: "busbar 0.1.0",
-		Backend: result.Backend{Name: "mpi", Library: "Open MPI 4.1.4"}, World: 2, Nodes: 1, RanksPerNode: 2, Device: "cpu (Example E-1234)",
-		Step: &result.Step{Model: "resnet50", Params: 25_557_032, Layers: 161, Forward: 0.05, Backward: 0.1, First: 1 << 20, Computing: "1 thread of FMA"},
+		ID: "steps", Launch: "launch-9", Campaign: "campaign", Start: time.Date(2026, 3, 1, 12, 30, 0, 0, time.UTC),
+		Tool:    "busbar 0.1.0",
+		Backend: result.Backend{Name: "mpi", Library: "Open MPI 4.1.4"}, World: 2, Nodes: 1, RanksPerNode: 2,
+		Device: "cpu (Example E-1234)",
+		Step: &result.Step{Model: "resnet50", Params: 25_557_032, Layers: 161, Forward: 0.05, Backward: 0.1, First: 1 << 20,
+			Computing: "1 thread of FMA"},
 	}
 	for _, bucket := range []training.Cap{1 << 20, 25 << 20} {
-		run.Step.Points = append(run.Step.Points, training.Point{Strategy: training.DDP, Bucket: bucket, Type: coll.Float32, Progress: training.Poll})
+		run.Step.Points = append(run.Step.Points, training.Point{Strategy: training.DDP, Bucket: bucket, Type: coll.Float32,
+			Progress: training.Poll})
 	}
 	if change != nil {
 		change(&run)
@@ -34,7 +38,8 @@ func saveSteps(t *testing.T, dir string, change func(*result.Run)) string {
 	for n := 1; n <= 2; n++ {
 		var rounds []training.Round
 		for k := 1; k <= 8; k++ {
-			r := training.Round{Compute: 0.15, Comm: 0.06, Sequential: 0.21, Overlapped: 0.20 - 0.02*float64(n) + 1e-4*float64(k%3),
+			r := training.Round{Compute: 0.15, Comm: 0.06, Sequential: 0.21, Overlapped: 0.20 - 0.02*float64(n) +
+				1e-4*float64(k%3),
 				ComputeAlone: 0.15, ComputeBusy: 0.152, CommAlone: 0.06, CommBusy: 0.07, Hidden: 0.05}
 			rounds = append(rounds, r)
 			if err := w.AppendRound(&result.StepRound{N: n, Number: k, Round: r}); err != nil {
@@ -42,7 +47,8 @@ func saveSteps(t *testing.T, dir string, change func(*result.Run)) string {
 			}
 		}
 		f := training.FiguresOf(rounds)
-		if err := w.AppendStep(&result.StepRecord{N: n, Point: run.Step.Points[n-1], Status: result.OK, Figures: &f, Check: result.Check{Result: "ok"}}); err != nil {
+		if err := w.AppendStep(&result.StepRecord{N: n, Point: run.Step.Points[n-1], Status: result.OK, Figures: &f,
+			Check: result.Check{Result: "ok"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,23 +75,28 @@ func TestMergeOfTrainingSteps(t *testing.T) {
 	t.Chdir(t.TempDir())
 	saveSteps(t, "steps", nil)
 	stdout, stderr, code := posted(t, "merge steps")
-	if code != 0 || stdout != "steps/steps.csv\n" || exists("steps/merged.csv") || !strings.Contains(stderr, "2 points (2 of training steps), 1 run") {
+	if code != 0 || stdout != "steps/steps.csv\n" || exists("steps/merged.csv") ||
+		!strings.Contains(stderr, "2 points (2 of training steps), 1 run") {
 		t.Fatalf("exit %d, %q, said %q", code, stdout, stderr)
 	}
 	b, err := os.ReadFile("steps/steps.csv")
-	if lines := strings.Split(string(b), "\n"); err != nil || len(lines) != 4 || !strings.HasPrefix(lines[0], "run,campaign,launch,") || !strings.Contains(lines[2], ",25M,float32,") {
+	if lines := strings.Split(string(b), "\n"); err != nil || len(lines) != 4 ||
+		!strings.HasPrefix(lines[0], "run,campaign,launch,") || !strings.Contains(lines[2], ",25M,float32,") {
 		t.Errorf("%s, %v", b, err)
 	}
 	fixtures["tiny"].save(t, "steps")
 	stdout, stderr, code = posted(t, "merge steps")
-	if code != 0 || stdout != "steps/merged.csv\nsteps/merged.jsonl\nsteps/steps.csv\n" || !strings.Contains(stderr, "6 points (2 of training steps), 2 runs") {
+	if code != 0 || stdout != "steps/merged.csv\nsteps/merged.jsonl\nsteps/steps.csv\n" ||
+		!strings.Contains(stderr, "6 points (2 of training steps), 2 runs") {
 		t.Errorf("exit %d, %q, said %q", code, stdout, stderr)
 	}
 	saveSteps(t, "rehearsed", func(r *result.Run) { r.ID, r.Rehearse = "rehearsed", true })
-	if _, stderr, code := posted(t, "merge -o out steps rehearsed"); code != 1 || !strings.Contains(stderr, "--include-simulated") || exists("out/steps.csv") {
+	if _, stderr, code := posted(t, "merge -o out steps rehearsed"); code != 1 ||
+		!strings.Contains(stderr, "--include-simulated") || exists("out/steps.csv") {
 		t.Errorf("rehearsed steps beside measured ones: exit %d, said %q", code, stderr)
 	}
-	if _, stderr, code := posted(t, "merge --include-rehearsed -o out steps rehearsed"); code != 0 || !strings.Contains(stderr, "8 points (4 of training steps)") {
+	if _, stderr, code := posted(t, "merge --include-rehearsed -o out steps rehearsed"); code != 0 ||
+		!strings.Contains(stderr, "8 points (4 of training steps)") {
 		t.Errorf("rehearsed steps that were asked for: exit %d, said %q", code, stderr)
 	}
 }
@@ -100,8 +111,10 @@ func TestTrainingStepsArePassedOver(t *testing.T) {
 	later.launch++
 	later.save(t, "other")
 	const word = "1 file of training steps skipped"
-	for _, c := range []string{"export --format csv", "export --format json", "export --format nccl-tests", "export --format prometheus", "report --layout comparison -o out"} {
-		if stdout, stderr, code := posted(t, c+" both"); code != 0 || strings.Count(stderr, word) != 1 || strings.Contains(stdout, "resnet50") {
+	for _, c := range []string{"export --format csv", "export --format json", "export --format nccl-tests",
+		"export --format prometheus", "report --layout comparison -o out"} {
+		if stdout, stderr, code := posted(t, c+" both"); code != 0 || strings.Count(stderr, word) != 1 ||
+			strings.Contains(stdout, "resnet50") {
 			t.Errorf("post %s: exit %d, said %q", c, code, stderr)
 		}
 		if _, stderr, code := posted(t, c+" steps"); code == 0 || !strings.Contains(stderr, word) {

@@ -24,15 +24,20 @@ func oneRankWorlds(world, started int, launcher, library string) error {
 	slurm, openmpi := strings.Contains(launcher, "srun"), strings.Contains(library, "Open MPI")
 	switch {
 	case slurm && openmpi:
-		remedy = "Open MPI needs srun --mpi=pmix (srun --mpi=list shows what this Slurm has), or its own mpirun inside the job"
+		remedy = "Open MPI needs srun --mpi=pmix (srun --mpi=list shows what this Slurm has), or its own mpirun inside the " +
+			"job"
 	case slurm:
-		remedy = "this MPI needs srun --mpi=pmi2 (srun --mpi=list shows what this Slurm has), or its own mpirun inside the job"
+		remedy = "this MPI needs srun --mpi=pmi2 (srun --mpi=list shows what this Slurm has), or its own mpirun inside the " +
+			"job"
 	case openmpi:
-		remedy = "start it with Open MPI's mpirun, or run it on the launcher's own MPI with --mpi mpich (make mpi-shim builds what that needs)"
+		remedy = "start it with Open MPI's mpirun, or run it on the launcher's own MPI with --mpi mpich (make mpi-shim " +
+			"builds what that needs)"
 	case strings.Contains(launcher, "Open MPI"):
-		remedy = "start it with that MPI's own mpirun, or run it on the launcher's own MPI with --mpi openmpi (make mpi-shim builds what that needs)"
+		remedy = "start it with that MPI's own mpirun, or run it on the launcher's own MPI with --mpi openmpi (make " +
+			"mpi-shim builds what that needs)"
 	}
-	return remedied(remedy, "the launcher (%s) started %d ranks, but MPI (%s) sees a world of 1: these are %d one-rank worlds, and nothing was measured",
+	return remedied(remedy, "the launcher (%s) started %d ranks, but MPI (%s) sees a world of 1: these are %d one-rank "+
+		"worlds, and nothing was measured",
 		cmp.Or(launcher, "unknown"), started, cmp.Or(library, "unknown"), started)
 }
 
@@ -44,7 +49,10 @@ func checkRanks(ranks []rankFacts) error {
 		of           func(rankFacts) string
 	}{
 		{"builds of rank", "copy one bin/rank to all hosts", func(r rankFacts) string { return r.Build }},
-		{"MPI libraries", "give all hosts the same MPI (check PATH, LD_LIBRARY_PATH and modules there)", func(r rankFacts) string { return firstLine(r.MPI) }},
+		{"MPI libraries", "give all hosts the same MPI (check PATH, LD_LIBRARY_PATH and modules there)",
+			func(r rankFacts) string {
+				return firstLine(r.MPI)
+			}},
 		{"command lines", "start all ranks with the same arguments", func(r rankFacts) string { return r.Command }},
 	} {
 		if values := differing(ranks, property.of); values != nil {

@@ -133,13 +133,16 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 		names = append(names, w)
 	}
 	if cfg.rehearse && len(cfg.backends) > 0 && !slices.Contains(names, rehearsal) && !slices.Contains(words, "auto") {
-		return nil, usagef("--simulate supports nccl only, and --backend %s does not name it: leave one of them out", strings.Join(names, ","))
+		return nil, usagef("--simulate supports nccl only, and --backend %s does not name it: leave one of them out",
+			strings.Join(names, ","))
 	}
 	if slices.Contains(names, "nccl") && slices.Contains(names, "ncclx") {
-		return nil, usagef("one launch holds one library of NCCL's kind (two would share its environment and threads): start nccl and ncclx one after another, with one --campaign")
+		return nil, usagef("one launch holds one library of NCCL's kind (two would share its environment and threads): " +
+			"start nccl and ncclx one after another, with one --campaign")
 	}
 	if f := cfg.ncclFlag(); f != "" && !slices.ContainsFunc(names, func(n string) bool { return !onHosts(n) }) {
-		return nil, usagef("%s belongs to NCCL, and --backend %s is measured: leave it out, or name the backend", f, strings.Join(names, ","))
+		return nil, usagef("%s belongs to NCCL, and --backend %s is measured: leave it out, or name the backend", f,
+			strings.Join(names, ","))
 	}
 	return names, nil
 }
@@ -153,6 +156,7 @@ func rehearsalFolder() (string, error) {
 			return filepath.Abs(path)
 		}
 	}
-	return "", environmentf("cannot find the simulation's libraries (rehearsal/libcuda.so.1) in %s: build them with make rehearsal, or use a bundle",
+	return "", environmentf("cannot find the simulation's libraries (rehearsal/libcuda.so.1) in %s: build them with "+
+		"make rehearsal, or use a bundle",
 		strings.Join(dirs, ", "))
 }

@@ -40,7 +40,8 @@ type ncclBackend struct {
 const rehearsalChunk = 4 << 20
 
 func (l *ncclLibrary) open(s *session) (backend, error) {
-	b := &ncclBackend{layout: s.layout(), l: l, s: s, aggregate: max(1, s.p.sweep.Aggregate), graph: graphOf(s.j.cfg, s.p, l)}
+	b := &ncclBackend{layout: s.layout(), l: l, s: s, aggregate: max(1, s.p.sweep.Aggregate),
+		graph: graphOf(s.j.cfg, s.p, l)}
 	// Windows are of one size on all ranks, and copy engines write at the root's own offset in another rank's.
 	b.alike = l.j.cfg.gpu.register == "window"
 	var err error
@@ -68,7 +69,8 @@ func (l *ncclLibrary) open(s *session) (backend, error) {
 	if err := s.world.Max(took); err != nil {
 		return nil, err
 	}
-	s.setup = append(s.setup, result.Setup{What: "driver", Seconds: took[1]}, result.Setup{What: "checks", Seconds: took[0]})
+	s.setup = append(s.setup, result.Setup{What: "driver", Seconds: took[1]},
+		result.Setup{What: "checks", Seconds: took[0]})
 	how := "data is filled and compared by kernels on the GPU"
 	if used, why := b.mover.Kernels(); !used {
 		how = "data is filled and compared through pinned host memory: " + why

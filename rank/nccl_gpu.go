@@ -63,7 +63,9 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 		return err
 	}
 	if l.worlds.takers == 0 {
-		return j.elsewhere(environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, or measure smaller worlds of them (--worlds), or --backend mpi, or let them share with --allow-shared-gpu (right results, no meaningful speed)",
+		return j.elsewhere(environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, or measure smaller worlds "+
+			"of them (--worlds), or --backend mpi, or let them share with --allow-shared-gpu (right results, no meaningful "+
+			"speed)",
 			sharedGPUs(l.ranks, j.ranks)))
 	}
 	if text := l.worlds.adjusted(worlds, j.size); text != "" {
@@ -81,8 +83,8 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 	return j.together(err)
 }
 
-// onOwnGPU refuses a communicator on another GPU than this rank's. NCCL takes the device that its own CUDA runtime calls
-// current, which a rank that sees several GPUs could get wrong. A library without the function is not checked.
+// onOwnGPU refuses a communicator on another GPU than this rank's. NCCL takes the device that its own CUDA runtime
+// calls current, which a rank that sees several GPUs could get wrong. A library without the function is not checked.
 func (l *ncclLibrary) onOwnGPU(comm *nccl.Comm) error {
 	own := l.gpu.Ordinal()
 	used, err := comm.Device()
@@ -124,8 +126,8 @@ func (l *ncclLibrary) withoutNVTX() (notes []string) {
 	return notes
 }
 
-// allowSharing sets what NCCL needs for ranks on one GPU. Slices of a GPU (MIG) are GPUs of their own for this program, but
-// NCCL compares PCI addresses: since 2.30 one variable allows them, and before that they share a GPU.
+// allowSharing sets what NCCL needs for ranks on one GPU. Slices of a GPU (MIG) are GPUs of their own for this program,
+// but NCCL compares PCI addresses: since 2.30 one variable allows them, and before that they share a GPU.
 func (l *ncclLibrary) allowSharing() error {
 	shared := slices.ContainsFunc(l.ranks, func(g gpuFacts) bool { return g.Shared })
 	for r, is := range slicedGPUs(l.ranks, l.j.ranks) {
@@ -152,14 +154,16 @@ func (l *ncclLibrary) slicesHindered() error {
 	if l.sliced == "" || i.Name == nccl.NameMSCCLPP || i.Code >= 23000 {
 		return nil
 	}
-	return fmt.Errorf("%s: %s %s compares PCI addresses and rejects slices (MIG) of one GPU. Use NCCL 2.30 or newer, one slice of each GPU, or --allow-shared-gpu (right results, no meaningful speed)",
+	return fmt.Errorf("%s: %s %s compares PCI addresses and rejects slices (MIG) of one GPU. Use NCCL 2.30 or newer, "+
+		"one slice of each GPU, or --allow-shared-gpu (right results, no meaningful speed)",
 		l.sliced, i.Name, i.Version)
 }
 
 // letShare sets what NCCL needs to accept ranks that share a GPU: since 2.30 a variable of its own, before that ranks
 // that look like different hosts. What the user has set stays.
 func letShare(rank int) error {
-	for name, value := range map[string]string{"NCCL_MULTI_RANK_GPU_ENABLE": "1", "NCCL_HOSTID": fmt.Sprintf("busbar-rank-%d", rank),
+	for name, value := range map[string]string{"NCCL_MULTI_RANK_GPU_ENABLE": "1", "NCCL_HOSTID": fmt.Sprintf(
+		"busbar-rank-%d", rank),
 		"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1", "NCCL_NET": "Socket"} {
 		if err := setUnset(name, value); err != nil {
 			return err

@@ -43,7 +43,8 @@ func (l *ncclLibrary) name() string { return l.file }
 
 func (l *ncclLibrary) facts() result.Backend {
 	i := l.nccl.Info()
-	return result.Backend{Name: l.file, Library: i.Name + " " + i.Version, Version: i.Version, Path: i.Path, BuildID: i.BuildID, Notes: l.notes, Parameters: l.nccl.Parameters()}
+	return result.Backend{Name: l.file, Library: i.Name + " " + i.Version, Version: i.Version, Path: i.Path,
+		BuildID: i.BuildID, Notes: l.notes, Parameters: l.nccl.Parameters()}
 }
 
 func (l *ncclLibrary) device() string {
@@ -69,8 +70,9 @@ func (l *ncclLibrary) takes() bool { return l.j.rank < l.worlds.takers }
 // openNCCL loads the driver, gives each rank that is in a world with enough GPUs one of them, loads the library there,
 // and compares what the ranks have. Collective.
 func (j *job) openNCCL(name string, worlds []int) (library, error) {
-	l := &ncclLibrary{j: j, file: name, config: nccl.Config{NonBlocking: j.cfg.gpu.nonBlocking, CTAPolicy: j.cfg.gpu.ctaPolicy,
-		MinCTAs: j.cfg.gpu.minCTAs, MaxCTAs: j.cfg.gpu.maxCTAs}}
+	l := &ncclLibrary{j: j, file: name, config: nccl.Config{NonBlocking: j.cfg.gpu.nonBlocking,
+		CTAPolicy: j.cfg.gpu.ctaPolicy,
+		MinCTAs:   j.cfg.gpu.minCTAs, MaxCTAs: j.cfg.gpu.maxCTAs}}
 	j.watch.Phase("load CUDA and NCCL", 0)
 	var devices []cudart.Device
 	paths, err := j.libraryPaths()
@@ -122,7 +124,8 @@ func (l *ncclLibrary) loadNCCL() (err error) {
 		return err
 	}
 	if j.cfg.gpu.alloc == "nccl" && slices.Contains(l.nccl.Info().Missing, "ncclMemAlloc") {
-		return fmt.Errorf("--alloc nccl: %s %s has no ncclMemAlloc (NCCL has it since 2.19): leave --alloc out, or take a newer library", l.nccl.Info().Name, l.nccl.Info().Version)
+		return fmt.Errorf("--alloc nccl: %s %s has no ncclMemAlloc (NCCL has it since 2.19): leave --alloc out, or take a "+
+			"newer library", l.nccl.Info().Name, l.nccl.Info().Version)
 	}
 	if why := l.nccl.Info().Unserved(l.ranks[j.rank].Major, l.ranks[j.rank].Minor); why != "" {
 		return fmt.Errorf("%s: %s", l.ranks[j.rank].Name, why)
@@ -161,7 +164,8 @@ func (l *ncclLibrary) loadDriver(p libraryPaths) (devices []cudart.Device, err e
 		return nil, err
 	}
 	if len(devices) == 0 {
-		return nil, fmt.Errorf("this rank sees no GPU (CUDA_VISIBLE_DEVICES=%q); %s is loaded", os.Getenv("CUDA_VISIBLE_DEVICES"), l.driver.Info().Path)
+		return nil, fmt.Errorf("this rank sees no GPU (CUDA_VISIBLE_DEVICES=%q); %s is loaded",
+			os.Getenv("CUDA_VISIBLE_DEVICES"), l.driver.Info().Path)
 	}
 	return devices, nil
 }
@@ -189,7 +193,8 @@ func (l *ncclLibrary) compare() error {
 		l.ranks[r].NCCL = v.Version
 		switch {
 		case v.Version != all[0].Version:
-			return j.elsewhere(environmentf("rank %d on %s has %s, rank 0 on %s has %s: give all hosts the same library (--nccl PATH)",
+			return j.elsewhere(environmentf("rank %d on %s has %s, rank 0 on %s has %s: give all hosts the same library "+
+				"(--nccl PATH)",
 				r, j.ranks[r].Host, v.Version, j.ranks[0].Host, all[0].Version))
 		case v.Rehearsed && !l.rehearsed():
 			return j.elsewhere(environmentf("%s is the simulation, not NCCL: set --simulate, which marks its results", v.Path))
@@ -197,7 +202,8 @@ func (l *ncclLibrary) compare() error {
 			return j.elsewhere(environmentf("--simulate requires the simulation's libraries, and %s is %s", v.Path, v.Version))
 		}
 		if d := l.ranks[r].Driver; d != l.ranks[0].Driver {
-			l.notes = append(l.notes, fmt.Sprintf("drivers differ: rank %d on %s has %s, rank 0 has %s", r, j.ranks[r].Host, d, l.ranks[0].Driver))
+			l.notes = append(l.notes, fmt.Sprintf("drivers differ: rank %d on %s has %s, rank 0 has %s", r, j.ranks[r].Host, d,
+				l.ranks[0].Driver))
 		}
 	}
 	if l.rehearsed() {
@@ -238,7 +244,8 @@ func (l *ncclLibrary) choiceHindered() error {
 	}
 	i := l.nccl.Info()
 	if slices.Contains(i.Missing, "ncclAllReduceConfig") {
-		return fmt.Errorf("--algo %s: %s %s has no ncclAllReduceConfig (NCCL has it since 2.31): set NCCL_ALGO instead, or take a newer library", a, i.Name, i.Version)
+		return fmt.Errorf("--algo %s: %s %s has no ncclAllReduceConfig (NCCL has it since 2.31): set NCCL_ALGO instead, or "+
+			"take a newer library", a, i.Name, i.Version)
 	}
 	for _, name := range []string{"NCCL_ALGO", "NCCL_PROTO", "NCCL_SYM_KERNEL"} {
 		if value := os.Getenv(name); value != "" {

@@ -28,7 +28,8 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	}
 	send, recv, slots := b.slots(c)
 	if float64(b.bytes) < b.memory(c) {
-		return nil, &bench.MemoryError{Needed: int64(min(b.memory(c), math.MaxInt64/2)), Err: errors.New("the buffers of this world are smaller")}
+		return nil, &bench.MemoryError{Needed: int64(min(b.memory(c), math.MaxInt64/2)),
+			Err: errors.New("the buffers of this world are smaller")}
 	}
 	inputs, outputs := b.area, b.area+cudart.Pointer(b.first(send, slots))
 	if c.Placement == coll.InPlace {
@@ -66,7 +67,8 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 // spec is a case at these addresses.
 func (b *ncclBackend) spec(c coll.Case, send, recv cudart.Pointer) nccl.OpSpec {
 	return nccl.OpSpec{Kind: ncclKinds[c.Collective], Type: ncclTypes[c.Type], Op: ncclOps[c.Op], Root: max(0, c.Root),
-		Send: uint64(send), Recv: uint64(recv), Count: c.Count, Stream: b.stream.Pointer(), Cuda: b.l.driver.Table(), Algorithms: b.l.j.cfg.gpu.algorithms}
+		Send: uint64(send), Recv: uint64(recv), Count: c.Count, Stream: b.stream.Pointer(), Cuda: b.l.driver.Table(),
+		Algorithms: b.l.j.cfg.gpu.algorithms}
 }
 
 // prepare makes an operation of the library's; what it does not have is an *UnsupportedError of bench.
@@ -227,8 +229,8 @@ func (o *ncclOperation) Close() error {
 const shortMemory = 256 << 20
 
 // pointStatus is what becomes of a point whose operation failed with that error. NCCL has one code for all failures of
-// CUDA, and its words are the last warning only: those of its allocators, or something later. With an error of CUDA they
-// are never old, though they may be the same as before: NCCL warns of each.
+// CUDA, and its words are the last warning only: those of its allocators, or something later. With an error of CUDA
+// they are never old, though they may be the same as before: NCCL warns of each.
 func (b *ncclBackend) pointStatus(err error) result.Status {
 	var lib *nccl.Error
 	var cuda *cudart.Error
@@ -239,7 +241,8 @@ func (b *ncclBackend) pointStatus(err error) result.Status {
 		return result.OOM
 	case errors.As(err, &lib) && lib.Unsupported():
 		return result.Unsupported
-	case errors.As(err, &lib) && (lib.Cuda() || !b.l.old(lib.Last)) && (strings.Contains(lib.Last, "out of memory") || strings.Contains(lib.Last, "Failed to CUDA ")):
+	case errors.As(err, &lib) && (lib.Cuda() || !b.l.old(lib.Last)) && (strings.Contains(lib.Last, "out of memory") ||
+		strings.Contains(lib.Last, "Failed to CUDA ")):
 		return result.OOM
 	}
 	if free, _, e := b.l.gpu.Memory(); e == nil && free < shortMemory && !b.l.rehearsed() {

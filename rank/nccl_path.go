@@ -18,7 +18,8 @@ func (l *ncclLibrary) openProfiler() (err error) {
 		return nil
 	}
 	if other := os.Getenv(nccl.ProfilerVariable); other != "" {
-		return fmt.Errorf("--path needs %s for its own plugin, and it is set to %s: unset it, or leave --path out", nccl.ProfilerVariable, other)
+		return fmt.Errorf("--path needs %s for its own plugin, and it is set to %s: unset it, or leave --path out",
+			nccl.ProfilerVariable, other)
 	}
 	if l.paths, err = nccl.OpenProfiler(dl.Folders()); err != nil {
 		err = fmt.Errorf("--path: %w", err)
@@ -52,7 +53,8 @@ func (b *ncclBackend) agreeOnPaths() error {
 	if err := b.s.world.Max(without); err != nil {
 		return err
 	}
-	note := fmt.Sprintf("path: NCCL tells it by its profiler interface, version %d (%s=%s), asked in an operation that is not timed and idle otherwise",
+	note := fmt.Sprintf("path: NCCL tells it by its profiler interface, version %d (%s=%s), asked in an operation that "+
+		"is not timed and idle otherwise",
 		version, nccl.ProfilerVariable, l.paths.Path())
 	if without[0] == 0 {
 		b.paths = l.paths

@@ -15,7 +15,8 @@ import (
 // known to a run only.
 func listPattern(b *strings.Builder, cfg *config, s *sweeps.Sweep, backends []string, l mpi.Launch) error {
 	if l.Size < 1 || l.LocalSize < 1 {
-		return fmt.Errorf("--pattern groups nodes, and no launcher says that there are several with as many ranks each: put --list behind the mpirun or srun of the run")
+		return fmt.Errorf("--pattern groups nodes, and no launcher says that there are several with as many ranks each: " +
+			"put --list behind the mpirun or srun of the run")
 	}
 	nodes := make([]rankFacts, l.Size)
 	for r := range nodes {
@@ -25,7 +26,8 @@ func listPattern(b *strings.Builder, cfg *config, s *sweeps.Sweep, backends []st
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b, "# %s, %s per node; nodes are numbered here in the order of ranks\n", n, units.Count(l.LocalSize, "rank"))
+	fmt.Fprintf(b, "# %s, %s per node; nodes are numbered here in the order of ranks\n", n,
+		units.Count(l.LocalSize, "rank"))
 	for i, groups := range n.rounds {
 		var words []string
 		for _, g := range groups {
@@ -51,8 +53,10 @@ func listPattern(b *strings.Builder, cfg *config, s *sweeps.Sweep, backends []st
 	fmt.Fprintf(b, "# %s of that: %s to %s, and making the groups' worlds; what stands out is measured again\n",
 		units.Count(len(n.rounds), "round"), roundTime(rounds*least), roundTime(rounds*most))
 	if again := pattern.MostAlone(n.kind); again > 0 {
-		fmt.Fprintf(b, "# alone, in up to %s: at most %s more; and in up to %s once more: at most %s\n", units.Count(again, "group"), roundTime(time.Duration(again)*most),
-			units.Count(pattern.MostRepeated(len(n.rounds)), "round"), roundTime(time.Duration(pattern.MostRepeated(len(n.rounds)))*most))
+		fmt.Fprintf(b, "# alone, in up to %s: at most %s more; and in up to %s once more: at most %s\n",
+			units.Count(again, "group"), roundTime(time.Duration(again)*most),
+			units.Count(pattern.MostRepeated(len(n.rounds)), "round"),
+			roundTime(time.Duration(pattern.MostRepeated(len(n.rounds)))*most))
 	}
 	return nil
 }

@@ -70,7 +70,8 @@ func (s *screen) patternRow(backend string, r *result.Record) {
 	}
 	t := r.Time
 	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
-	row := fmt.Sprintf("%s%10s %4s %6s %s ", left, digits(t.Seconds*1e6, 10), halfWidth(t), digits(r.BusBW(t.Seconds)/1e9, 6), checked)
+	row := fmt.Sprintf("%s%10s %4s %6s %s ", left, digits(t.Seconds*1e6, 10), halfWidth(t),
+		digits(r.BusBW(t.Seconds)/1e9, 6), checked)
 	fmt.Fprintln(s.out, row+clip(nodes, max(12, 80-len(row))))
 	s.notes.add(r)
 }

@@ -67,7 +67,8 @@ func (s *screen) world(w *subworld) {
 	if s.several {
 		s.note("interleaved: each case is measured with %s in turn", strings.Join(r.Interleaved, ", "))
 	}
-	s.note("clock: a reading costs %.0f ns; budget %s a case, precision %.3g %%", r.Method.ClockCost*1e9, w.p.sweep.Budget, 100*w.p.sweep.Precision)
+	s.note("clock: a reading costs %.0f ns; budget %s a case, precision %.3g %%", r.Method.ClockCost*1e9, w.p.sweep.Budget,
+		100*w.p.sweep.Precision)
 	said := map[string]bool{}
 	for _, l := range w.sessions {
 		s.before(&l.run, said)
@@ -129,7 +130,8 @@ func (s *screen) begin(backend string, c coll.Case) {
 	s.bar.show(s.pace.done, s.pace.planned, s.pace.eta(), name)
 }
 
-// The heads of the table. With several backends the count, which follows from size and type, gives its place to their names.
+// The heads of the table. With several backends the count, which follows from size and type, gives its place to their
+// names.
 const (
 	columnNames        = "#      size       count     type   op  rt  in how      time    ±  algbw  busbw"
 	columnUnits        = "#       (B)  (elements)                               (us)  (%) (GB/s) (GB/s) #"
@@ -196,7 +198,8 @@ func (s *screen) farewell(p *plan, code int) {
 	fmt.Fprintln(s.out, "#")
 	s.notes.write(s)
 	var parts []string
-	for _, status := range []result.Status{result.OK, result.Skipped, result.Unsupported, result.OOM, result.Timeout, result.Wrong, result.Failed} {
+	for _, status := range []result.Status{result.OK, result.Skipped, result.Unsupported, result.OOM, result.Timeout,
+		result.Wrong, result.Failed} {
 		if n := s.counts[status]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}

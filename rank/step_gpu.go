@@ -124,8 +124,8 @@ func (c *gpuComputing) sizeGEMM() error {
 // rehearsalCopy is what copies are measured with where the device's memory is the host's.
 const rehearsalCopy = 4 << 20
 
-// calibrate measures while all ranks do. The slowest rank's rate is taken for all: as in a training each is given the same work,
-// and a rank whose GPU is slower is not spared. Collective.
+// calibrate measures while all ranks do. The slowest rank's rate is taken for all: as in a training each is given the
+// same work, and a rank whose GPU is slower is not spared. Collective.
 func (c *gpuComputing) calibrate() (err error) {
 	if err := c.b.s.world.Max([]float64{0}); err != nil { // no rank begins before all are ready
 		return err

@@ -18,7 +18,8 @@ func (s *screen) steps(w *stepSession) {
 	s.markSteps(w)
 	r, m := &w.run, w.p.step.model
 	s.bar.total(r.Sweep.Points)
-	s.wrapped("# ", fmt.Sprintf("%s: training steps of %s on %s, world %d = %s x %d", r.Tool, m.Name, r.Backend.Library, r.World, units.Count(r.Nodes, "node"), r.RanksPerNode))
+	s.wrapped("# ", fmt.Sprintf("%s: training steps of %s on %s, world %d = %s x %d", r.Tool, m.Name, r.Backend.Library,
+		r.World, units.Count(r.Nodes, "node"), r.RanksPerNode))
 	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), units.Count(r.Sweep.Points, "point"))
 	if r.Rehearse {
 		s.note("SIMULATED: no device is measured; these values are not about hardware")
@@ -70,8 +71,10 @@ func (s *screen) stepRow(r *result.StepRecord) {
 	}
 	f := r.Figures
 	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
-	fmt.Fprintf(s.out, "%s%4d %8s %8s %8s %7s %8s %8s %7s %s\n", left, len(r.Ops), milliseconds(f.Compute.Value), milliseconds(f.Comm.Value),
-		milliseconds(f.Sequential.Value), milliseconds(f.Overlapped.Value), milliseconds(f.Exposed.Value), percent(f.Overlap), times(f.SpeedUp), checked)
+	fmt.Fprintf(s.out, "%s%4d %8s %8s %8s %7s %8s %8s %7s %s\n", left, len(r.Ops), milliseconds(f.Compute.Value),
+		milliseconds(f.Comm.Value),
+		milliseconds(f.Sequential.Value), milliseconds(f.Overlapped.Value), milliseconds(f.Exposed.Value), percent(f.Overlap),
+		times(f.SpeedUp), checked)
 	s.notes.addStep(r)
 }
 

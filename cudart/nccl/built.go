@@ -51,7 +51,7 @@ func (i Info) Unserved(major, minor int) string {
 	if i.Serves(major, minor) {
 		return ""
 	}
-	return fmt.Sprintf("%s %s (%s) is built for CUDA %s, which does not support compute capability %d.%d; V100 and older GPUs "+
-		"need a build for CUDA 12 (pip install nvidia-nccl-cu12, or set --nccl PATH)",
+	return fmt.Sprintf("%s %s (%s) is built for CUDA %s, which does not support compute capability %d.%d; "+
+		"V100 and older GPUs need a build for CUDA 12 (pip install nvidia-nccl-cu12, or set --nccl PATH)",
 		i.Name, i.Version, i.Path, i.CUDA, major, minor)
 }

@@ -25,8 +25,8 @@ const (
 	failed
 )
 
-// Prepared compares over the ranks what came of preparing a point: nil, an *UnsupportedError, a *MemoryError, or another
-// error, which makes the point a failed one. Collective.
+// Prepared compares over the ranks what came of preparing a point: nil, an *UnsupportedError, a *MemoryError, or
+// another error, which makes the point a failed one. Collective.
 func (w World) Prepared(err error) (Verdict, error) {
 	var lacks *UnsupportedError
 	var memory *MemoryError
@@ -56,7 +56,8 @@ func (w World) Prepared(err error) (Verdict, error) {
 		return Verdict{}, fatal
 	}
 	v := Verdict{Cause: w.failedOn(rank, reason), Needed: int64(worst[1])}
-	v.Status = map[int]result.Status{unsupported: result.Unsupported, noMemory: result.OOM, failed: result.Failed}[int(worst[0])]
+	v.Status = map[int]result.Status{unsupported: result.Unsupported, noMemory: result.OOM,
+		failed: result.Failed}[int(worst[0])]
 	if v.Status == result.Unsupported {
 		v.Cause = notice.LibraryLacks{Problem: reason}
 		if lacks != nil && rank == w.Rank {
@@ -69,8 +70,8 @@ func (w World) Prepared(err error) (Verdict, error) {
 // outcomes are the ends of running, ordered: the worst rank's counts.
 var outcomes = []result.Status{result.OK, "", result.Unsupported, result.Failed, result.OOM}
 
-// Ran compares over the ranks what came of running a point on a backend that can go on after a failure (Recoverer): nil, or an
-// *OperationError. Another error comes back as it is, and the ranks are not asked. Collective.
+// Ran compares over the ranks what came of running a point on a backend that can go on after a failure (Recoverer):
+// nil, or an *OperationError. Another error comes back as it is, and the ranks are not asked. Collective.
 func (w World) Ran(err error) (Verdict, error) {
 	var lost *OperationError
 	if err != nil && !errors.As(err, &lost) {

@@ -12,12 +12,14 @@ import (
 	"busbar/internal/notice"
 )
 
-// World is the ranks that measure together. Every method of Comm is collective: all ranks call it with slices of one length.
+// World is the ranks that measure together. Every method of Comm is collective: all ranks call it with slices of one
+// length.
 type World struct {
 	Rank  int
 	Size  int
 	Hosts []string // host of each rank; may be nil on ranks other than 0
-	// Names are the numbers by which people know the ranks, where this world is a part of another one; nil: the ranks' own.
+	// Names are the numbers by which people know the ranks, where this world is a part of another one; nil: the ranks'
+	// own.
 	Names []int
 	Comm
 }

@@ -20,8 +20,8 @@ func averageULP(n int) uint64 {
 	return 2 + uint64(n)/2
 }
 
-// expectation says what a stretch of a rank's output must hold: elements [from, to) are the elements first, first+1, …
-// of a table.
+// expectation says what a stretch of a rank's output must hold: elements [from, to) are the elements first, first+1,
+// … of a table.
 type expectation struct {
 	from, to int64
 	key      tableKey
@@ -192,8 +192,9 @@ func waysOf(ranks [ways]int) string {
 	return strings.Join(counted, ", ")
 }
 
-// collect adds what this rank has found to the check of a point, with all others; every rank learns from check.Result whether
-// something was wrong, and rank 0 what. of names the operation of the first wrong element where there are several.
+// collect adds what this rank has found to the check of a point, with all others; every rank learns from check.Result
+// whether something was wrong, and rank 0 what. of names the operation of the first wrong element where there are
+// several.
 func (w World) collect(
 	check *result.Check, found mismatch, of string, seconds float64, way Way,
 ) (wrong notice.Fact, err error) {
@@ -202,7 +203,8 @@ func (w World) collect(
 		return nil, err
 	}
 	const each = 5
-	all, err := w.Gather([]float64{float64(found.elements), float64(found.wrong), float64(found.index), seconds, float64(way)})
+	all, err := w.Gather([]float64{float64(found.elements), float64(found.wrong), float64(found.index), seconds,
+		float64(way)})
 	if err != nil {
 		return nil, err
 	}

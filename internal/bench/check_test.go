@@ -12,7 +12,8 @@ func TestWaysOf(t *testing.T) {
 	for _, c := range []struct {
 		ranks [ways]int
 		want  string
-	}{{[ways]int{4, 0, 0}, "in place"}, {[ways]int{0, 0, 1}, "pinned host memory"}, {[ways]int{0, 3, 1}, "kernels (3 ranks), pinned host memory (1 rank)"}} {
+	}{{[ways]int{4, 0, 0}, "in place"}, {[ways]int{0, 0, 1}, "pinned host memory"},
+		{[ways]int{0, 3, 1}, "kernels (3 ranks), pinned host memory (1 rank)"}} {
 		if got := waysOf(c.ranks); got != c.want {
 			t.Errorf("%v: %q, want %q", c.ranks, got, c.want)
 		}
@@ -22,7 +23,8 @@ func TestWaysOf(t *testing.T) {
 // Memory of the host takes what ulps says is near, and finds the first element that is not.
 func TestHostIsNear(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	for _, kind := range []coll.DataType{coll.Float8E4M3, coll.Float8E5M2, coll.Float16, coll.BFloat16, coll.Float32, coll.Float64} {
+	for _, kind := range []coll.DataType{coll.Float8E4M3, coll.Float8E5M2, coll.Float16, coll.BFloat16, coll.Float32,
+		coll.Float64} {
 		n := near(coll.Case{Op: coll.Avg, Type: kind, World: 24})
 		size := kind.Size()
 		table := make([]byte, 31*size)
@@ -49,21 +51,23 @@ func TestHostIsNear(t *testing.T) {
 
 // Only averages of floats may be off at all.
 func TestNearIsForAverages(t *testing.T) {
-	for _, c := range []coll.Case{{Op: coll.Sum, Type: coll.Float32}, {Op: coll.Avg, Type: coll.Int32}, {Type: coll.Float64}} {
+	for _, c := range []coll.Case{{Op: coll.Sum, Type: coll.Float32}, {Op: coll.Avg, Type: coll.Int32},
+		{Type: coll.Float64}} {
 		if n := near(c); n != (Near{}) {
 			t.Errorf("%s: %+v", c, n)
 		}
 	}
 }
 
-// An average as NCCL computes it, each input times the rounded 1/n and rounded after every addition, is within the tolerance
-// in all worlds but those where 1/n rounds to 0, and these are refused.
+// An average as NCCL computes it, each input times the rounded 1/n and rounded after every addition, is within the
+// tolerance in all worlds but those where 1/n rounds to 0, and these are refused.
 func TestAverageOfRoundedScalar(t *testing.T) {
 	for _, k := range []struct {
 		kind coll.DataType
 		lost int // the first world whose 1/n rounds to 0
 	}{{coll.Float8E4M3, 1024}, {coll.Float8E5M2, 1 << 17}, {coll.Float16, 1 << 25}, {coll.BFloat16, math.MaxInt}} {
-		for _, n := range []int{2, 3, 8, 64, 72, 96, 100, 128, 192, 256, 320, 341, 342, 512, 768, 1000, 1023, 1024, 1025, 2048, 3000, 4096, 1 << 17, 1 << 25} {
+		for _, n := range []int{2, 3, 8, 64, 72, 96, 100, 128, 192, 256, 320, 341, 342, 512, 768, 1000, 1023, 1024, 1025,
+			2048, 3000, 4096, 1 << 17, 1 << 25} {
 			c := coll.Case{Collective: coll.AllReduce, Op: coll.Avg, Type: k.kind, World: n}
 			if lost := LostAverage(c) != nil; lost != (n >= k.lost) {
 				t.Errorf("%s over %d ranks: refused: %t", k.kind, n, lost)
@@ -80,7 +84,8 @@ func TestAverageOfRoundedScalar(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range []coll.Case{{Op: coll.Sum, Type: coll.Float8E4M3, World: 4096}, {Op: coll.Avg, Type: coll.Int8, World: 4096}} {
+	for _, c := range []coll.Case{{Op: coll.Sum, Type: coll.Float8E4M3, World: 4096},
+		{Op: coll.Avg, Type: coll.Int8, World: 4096}} {
 		if why := LostAverage(c); why != nil {
 			t.Errorf("%s: %v", c, why)
 		}

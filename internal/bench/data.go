@@ -43,8 +43,8 @@ func (d *Data) Verify(name string, c coll.Case, b Buffers) error {
 	return nil
 }
 
-// Collect adds what all ranks have verified since the last time to the check of a point. On rank 0 the reason says what was
-// wrong; check.Result says so on every rank. Collective.
+// Collect adds what all ranks have verified since the last time to the check of a point. On rank 0 the reason says what
+// was wrong; check.Result says so on every rank. Collective.
 func (d *Data) Collect(check *result.Check) (wrong notice.Fact, err error) {
 	found, of := d.found, d.of
 	d.found, d.of = mismatch{index: -1}, ""

@@ -95,7 +95,8 @@ func Float8Bits(t coll.DataType, x float64) byte {
 }
 
 // float8s are the finite values of an 8-bit type from 0 up; the bits are their places.
-var float8s = map[coll.DataType][]float64{coll.Float8E4M3: finite8(coll.Float8E4M3), coll.Float8E5M2: finite8(coll.Float8E5M2)}
+var float8s = map[coll.DataType][]float64{coll.Float8E4M3: finite8(coll.Float8E4M3),
+	coll.Float8E5M2: finite8(coll.Float8E5M2)}
 
 func finite8(t coll.DataType) (all []float64) {
 	for b := byte(0); b < 0x80; b++ {
@@ -143,7 +144,8 @@ func show(t coll.DataType, b []byte) string {
 	return fmt.Sprint(u)
 }
 
-// ulps is the distance between two floating-point values of t in units in the last place; not-a-number is infinitely far.
+// ulps is the distance between two floating-point values of t in units in the last place; not-a-number is infinitely
+// far.
 func ulps(t coll.DataType, a, b []byte) uint64 {
 	x, y := bitsOf(t, a), bitsOf(t, b)
 	width := uint(8 * t.Size())

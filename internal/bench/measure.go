@@ -16,8 +16,9 @@ import (
 // elsewhere. A case that this library or this memory cannot do is a record that says so; the error is a *Fatal.
 //
 // The order: prepare on every rank and compare notes; check rounds (poison the output, fill the input, run once,
-// compare every element on every rank); ask which way the library takes; fill for timing and warm up exactly what will be measured; batches until the
-// figure is as sure as wanted; compare again what the last timed operation left; summarise over ranks.
+// compare every element on every rank); ask which way the library takes; fill for timing and warm up exactly what will
+// be measured; batches until the figure is as sure as wanted; compare again what the last timed operation left;
+// summarise over ranks.
 func Measure(w World, b Backend, c coll.Case, o Options) (*result.Record, error) {
 	m := &measurement{w: w, c: c, o: o, record: &result.Record{Kind: result.KindCase, Case: c}}
 	m.o.Aggregate = max(1, o.Aggregate)

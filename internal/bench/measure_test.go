@@ -15,8 +15,9 @@ import (
 	"busbar/internal/result"
 )
 
-var allReduce = coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace,
-	Mode: coll.Throughput}
+var allReduce = coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1,
+	Placement: coll.OutOfPlace,
+	Mode:      coll.Throughput}
 
 var options = bench.Options{Precision: 0.02, Budget: 10 * time.Second, Warmup: 3, Check: 1, Average: bench.Max,
 	Clock: bench.Clock{Resolution: 1e-9, Cost: 25e-9, Common: true, Uncertainty: 100e-9}}
@@ -94,7 +95,8 @@ func TestBatchesShareACall(t *testing.T) {
 }
 
 func TestAverages(t *testing.T) {
-	for average, want := range map[bench.Average]float64{bench.Rank0: 1e-3, bench.Mean: 2e-3, bench.Min: 1e-3, bench.Max: 3e-3} {
+	for average, want := range map[bench.Average]float64{bench.Rank0: 1e-3, bench.Mean: 2e-3, bench.Min: 1e-3,
+		bench.Max: 3e-3} {
 		o := options
 		o.Average = average
 		r := mustMeasure(t, 3, sized(allReduce, 3, 4096), o, benchtest.Script{
@@ -140,7 +142,8 @@ func TestLatencyIsTheSlowestRankOfEachIteration(t *testing.T) {
 }
 
 func TestRootedLatencyCountsUntilTheLastIsDone(t *testing.T) {
-	c := sized(coll.Case{Collective: coll.Broadcast, Type: coll.Float32, Placement: coll.OutOfPlace, Mode: coll.Latency}, 3, 4096)
+	c := sized(coll.Case{Collective: coll.Broadcast, Type: coll.Float32, Placement: coll.OutOfPlace, Mode: coll.Latency},
+		3, 4096)
 	o := options
 	o.Iterations = 20
 	s := benchtest.Script{
@@ -271,13 +274,14 @@ func TestWrongOnlyWhileTimed(t *testing.T) {
 	operations := 0
 	o := options
 	o.Iterations = 10
-	r := mustMeasure(t, 2, sized(allReduce, 2, 4096), o, benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
-		if rank == 1 {
-			if operations++; operations > 1 {
-				out[0] ^= 1
+	r := mustMeasure(t, 2, sized(allReduce, 2, 4096), o,
+		benchtest.Script{Corrupt: func(_ coll.Case, rank int, out []byte) {
+			if rank == 1 {
+				if operations++; operations > 1 {
+					out[0] ^= 1
+				}
 			}
-		}
-	}})
+		}})
 	if r.Status != result.Wrong || r.Time == nil || r.Time.Iterations != 10 {
 		t.Errorf("status %s, time %+v: the figures of wrong data are kept and marked", r.Status, r.Time)
 	}
@@ -311,16 +315,20 @@ func TestTooManyIterations(t *testing.T) {
 		want               result.Status
 		n                  int
 	}{
-		{100, 1, time.Minute, result.Skipped, 1 + 1}, {100, 1, 0, result.OK, 1 + 1 + 100}, {29, 1, time.Minute, result.OK, 1 + 1 + 29}, {100, 0, time.Minute, result.OK, 1 + 100},
+		{100, 1, time.Minute, result.Skipped, 1 + 1}, {100, 1, 0, result.OK, 1 + 1 + 100},
+		{29, 1, time.Minute, result.OK, 1 + 1 + 29}, {100, 0, time.Minute, result.OK, 1 + 100},
 	} {
 		n := 0
 		o := options
 		o.Iterations, o.Warmup, o.Limit = k.iterations, k.warmup, k.limit
-		r := mustMeasure(t, 1, sized(allReduce, 1, 4096), o, benchtest.Script{Time: func(coll.Case, int, int) float64 { n++; return 2 }})
+		r := mustMeasure(t, 1, sized(allReduce, 1, 4096), o,
+			benchtest.Script{Time: func(coll.Case, int, int) float64 { n++; return 2 }})
 		if r.Status != k.want || n != k.n {
-			t.Errorf("%d of 2 s within %s: %s after %d operations, wanted %s after %d", k.iterations, k.limit, r.Status, n, k.want, k.n)
+			t.Errorf("%d of 2 s within %s: %s after %d operations, wanted %s after %d", k.iterations, k.limit, r.Status, n,
+				k.want, k.n)
 		}
-		if r.Status == result.Skipped && (r.Cause.Fact != (notice.TakesTooLong{Operations: 100, Takes: 200, Left: 60}) || r.Time != nil || r.Check.Result != "none") {
+		if r.Status == result.Skipped && (r.Cause.Fact != (notice.TakesTooLong{Operations: 100, Takes: 200, Left: 60}) ||
+			r.Time != nil || r.Check.Result != "none") {
 			t.Errorf("%+v, %+v, %+v", r.Cause.Fact, r.Time, r.Check)
 		}
 	}
@@ -332,7 +340,8 @@ func TestWarmupTime(t *testing.T) {
 		n := 0
 		o := options
 		o.Iterations, o.Warmup, o.WarmupTime = 3, 5, limit
-		mustMeasure(t, 1, sized(allReduce, 1, 4096), o, benchtest.Script{Time: func(coll.Case, int, int) float64 { n++; return 2 }})
+		mustMeasure(t, 1, sized(allReduce, 1, 4096), o,
+			benchtest.Script{Time: func(coll.Case, int, int) float64 { n++; return 2 }})
 		if n != want {
 			t.Errorf("a limit of %s: %d operations in all, wanted %d", limit, n, want)
 		}
@@ -355,12 +364,13 @@ func TestPrepareOutcomes(t *testing.T) {
 		},
 		"failed": {errors.New("odd"), result.Failed, notice.RankFailed{Rank: 2, Host: "node00", Problem: "odd"}},
 	} {
-		r := mustMeasure(t, 3, sized(allReduce, 3, 4096), options, benchtest.Script{Refuse: func(_ coll.Case, rank int) error {
-			if rank == 2 {
-				return k.err
-			}
-			return nil
-		}})
+		r := mustMeasure(t, 3, sized(allReduce, 3, 4096), options,
+			benchtest.Script{Refuse: func(_ coll.Case, rank int) error {
+				if rank == 2 {
+					return k.err
+				}
+				return nil
+			}})
 		if r.Status != k.status || r.Time != nil {
 			t.Errorf("%s: status %s, time %v", name, r.Status, r.Time)
 		}
@@ -395,7 +405,8 @@ func TestTooSmallIsSkipped(t *testing.T) {
 
 func TestFailingOperationIsFatal(t *testing.T) {
 	boom := errors.New("boom")
-	_, errs := measure(2, sized(allReduce, 2, 4096), options, benchtest.Script{Fail: func(coll.Case, int) error { return boom }})
+	_, errs := measure(2, sized(allReduce, 2, 4096), options,
+		benchtest.Script{Fail: func(coll.Case, int) error { return boom }})
 	for r, err := range errs {
 		var fatal *bench.Fatal
 		if !errors.As(err, &fatal) || !errors.Is(err, boom) || fatal.Phase != "check" {
@@ -428,7 +439,8 @@ func TestLostPoint(t *testing.T) {
 		}
 		r := mustMeasure(t, 2, sized(allReduce, 2, 4096), options, script)
 		if r.Status != k.status || r.Cause.Fact != k.cause || r.Time != nil || r.Check.Result != "none" || recovered != 2 {
-			t.Errorf("%s: %s %q, time %v, check %q, %d ranks recovered", k.worst, r.Status, r.Reason, r.Time, r.Check.Result, recovered)
+			t.Errorf("%s: %s %q, time %v, check %q, %d ranks recovered", k.worst, r.Status, r.Reason, r.Time, r.Check.Result,
+				recovered)
 		}
 	}
 	_, errs := measure(2, sized(allReduce, 2, 4096), options, benchtest.Script{
@@ -466,7 +478,8 @@ func TestWarnings(t *testing.T) {
 	o := options
 	o.Iterations = 50
 	r := mustMeasure(t, 2, c, o, benchtest.Script{Time: func(coll.Case, int, int) float64 { return 200e-9 }})
-	if w, warned := warning[notice.TimerCost](r); !warned || w.Reading != 25e-9 || math.Abs(float64(w.Share)-0.125) > 0.01 {
+	if w, warned := warning[notice.TimerCost](r); !warned || w.Reading != 25e-9 ||
+		math.Abs(float64(w.Share)-0.125) > 0.01 {
 		t.Errorf("a clock that takes an eighth of the interval: %v", r.Warnings)
 	}
 	r = mustMeasure(t, 2, c, o, benchtest.Script{Time: func(coll.Case, int, int) float64 { return 1e-3 }})

@@ -15,8 +15,8 @@ func near(c coll.Case) Near {
 	return Near{Bytes: int64(c.Type.Size()), ULPs: averageULP(c.World), Greatest: greatest(c.Type)}
 }
 
-// LostAverage is why a library that multiplies every input with 1/n in the data type, as NCCL does, cannot have the average
-// of a case: 1/n rounds to 0 there. It is nil if it can.
+// LostAverage is why a library that multiplies every input with 1/n in the data type, as NCCL does, cannot have the
+// average of a case: 1/n rounds to 0 there. It is nil if it can.
 func LostAverage(c coll.Case) notice.Fact {
 	if c.Op != coll.Avg || !c.Type.Float() {
 		return nil

@@ -33,11 +33,12 @@ func (a Average) String() string {
 
 // Clock is what is known of the clock that takes the stamps, in seconds.
 type Clock struct {
-	Resolution  float64 // smallest step seen
-	Cost        float64 // one reading
-	Empty       float64 // one iteration of the loop around an operation that does nothing
-	Offset      float64 // this rank's clock minus rank 0's, when the case begins
-	Uncertainty float64 // of offsets between any two ranks; on one host, what readings and the synchronisation can tell apart
+	Resolution float64 // smallest step seen
+	Cost       float64 // one reading
+	Empty      float64 // one iteration of the loop around an operation that does nothing
+	Offset     float64 // this rank's clock minus rank 0's, when the case begins
+	// of offsets between any two ranks; on one host, what readings and the synchronisation can tell apart
+	Uncertainty float64
 	Common      bool    // offsets are known
 	EventStep   float64 // smallest step of the device's events; 0: not asked for
 }
@@ -47,15 +48,17 @@ type Options struct {
 	Precision  float64       // wanted half width of the 95 % interval of the median, relative
 	Budget     time.Duration // measuring time of one case
 	Iterations int           // fixed number of timed operations; 0: as many as the figure needs
-	Limit      time.Duration // with Iterations: where the warm-up shows that they take longer, the case is skipped; 0: none
+	// with Iterations: where the warm-up shows that they take longer, the case is skipped; 0: none
+	Limit      time.Duration
 	Warmup     int           // operations before timing
 	WarmupTime time.Duration // after which one warm-up is enough; 0: all of them, however long they take
 	Check      int           // rounds of checking; 0: off
 	Aggregate  int           // operations issued as one (-m); at least 1
 	Average    Average       // throughput mode
 	Clock      Clock
-	FirstUse   bool  // the first case of its collective in this world: how long its first operation takes is kept (with Check)
-	Watch      Watch // may be nil
+	// the first case of its collective in this world: how long its first operation takes is kept (with Check)
+	FirstUse bool
+	Watch    Watch // may be nil
 
 	// Compare measures Clock's Offset and Uncertainty anew. It is collective, and nil where all ranks share a clock.
 	Compare func() (offset, uncertainty float64, err error)

@@ -59,7 +59,9 @@ func tell(t *testing.T, change func(*telling), paths ...*result.Path) (*result.R
 	return tellWith(t, options, change, paths...)
 }
 
-func tellWith(t *testing.T, o bench.Options, change func(*telling), paths ...*result.Path) (*result.Record, []*telling) {
+func tellWith(
+	t *testing.T, o bench.Options, change func(*telling), paths ...*result.Path,
+) (*result.Record, []*telling) {
 	t.Helper()
 	var record *result.Record
 	backends := make([]*telling, len(paths))
@@ -122,7 +124,8 @@ func TestRanksOnOtherPaths(t *testing.T) {
 	}
 }
 
-// The operation that is watched takes a slot: what is looked at after a short run are those of the operations behind it.
+// The operation that is watched takes a slot: what is looked at after a short run are those of the operations behind
+// it.
 func TestPathTakesASlot(t *testing.T) {
 	for _, k := range []struct{ warmup, iterations, slots int }{{0, 3, 8}, {1, 1, 4}, {0, 2, 2}, {0, 5, 3}} {
 		o := options
@@ -154,7 +157,8 @@ func TestPathThatFails(t *testing.T) {
 			b.fails = &bench.OperationError{Status: result.OOM, Err: errors.New("no memory")}
 		}
 	}, nil, nil)
-	if r.Status != result.OOM || r.Path != nil || r.Cause.Fact != (notice.RankFailed{Rank: 1, Host: "node00", Problem: "no memory"}) {
+	if r.Status != result.OOM || r.Path != nil ||
+		r.Cause.Fact != (notice.RankFailed{Rank: 1, Host: "node00", Problem: "no memory"}) {
 		t.Errorf("%s: %s, path %v", r.Status, r.Reason, r.Path)
 	}
 	for rank, b := range backends {

@@ -45,7 +45,8 @@ func checkExact(t *testing.T, typ coll.DataType, op coll.RedOp, n, j int) {
 		b := make([]byte, typ.Size())
 		encode(typ, f, b)
 		if back := decodeForTest(typ, b); back != f {
-			t.Fatalf("%s %s, world of %d, element %d: after rank %d the result is %g, which %s holds as %g", typ, op, n, j, r, f, typ, back)
+			t.Fatalf("%s %s, world of %d, element %d: after rank %d the result is %g, which %s holds as %g", typ, op, n, j, r, f,
+				typ, back)
 		}
 	}
 }
@@ -86,7 +87,8 @@ func TestFloat8(t *testing.T) {
 		x    float64
 		want byte
 	}{
-		{coll.Float8E4M3, 1, 0x38}, {coll.Float8E4M3, 448, 0x7E}, {coll.Float8E4M3, -0.5, 0xB0}, {coll.Float8E4M3, 0x1p-9, 0x01},
+		{coll.Float8E4M3, 1, 0x38}, {coll.Float8E4M3, 448, 0x7E}, {coll.Float8E4M3, -0.5, 0xB0},
+		{coll.Float8E4M3, 0x1p-9, 0x01},
 		{coll.Float8E4M3, 17, 0x58}, {coll.Float8E4M3, 19, 0x5A}, // ties go to even
 		{coll.Float8E5M2, 1, 0x3C}, {coll.Float8E5M2, 57344, 0x7B}, {coll.Float8E5M2, 9, 0x48}, {coll.Float8E5M2, 11, 0x4A},
 	} {
@@ -99,7 +101,8 @@ func TestFloat8(t *testing.T) {
 // Every rank must count in many elements, or a lost contribution would go unseen.
 func TestEveryRankCounts(t *testing.T) {
 	// The shorter the mantissa, the fewer ranks at one element.
-	for typ, share := range map[coll.DataType]int{coll.Int8: 7, coll.BFloat16: 7, coll.Float8E4M3: 2, coll.Float8E5M2: 1, coll.Float32: 7} {
+	for typ, share := range map[coll.DataType]int{coll.Int8: 7, coll.BFloat16: 7, coll.Float8E4M3: 2, coll.Float8E5M2: 1,
+		coll.Float32: 7} {
 		for _, n := range []int{2, 16, 300} {
 			for r := range n {
 				counts := 0
@@ -148,7 +151,8 @@ func TestSixteenBitFloats(t *testing.T) {
 			t.Fatalf("float16 0x%04x reads as %g, which is written as 0x%04x", b, Float16Value(b), back)
 		}
 	}
-	for x, want := range map[float64]uint16{1 + 0x1p-11: 0x3C00, 1 + 3*0x1p-11: 0x3C02, 65519: 0x7BFF, 65520: 0x7C00, 0x1p-25: 0, 0x1.8p-25: 1, -2: 0xC000} {
+	for x, want := range map[float64]uint16{1 + 0x1p-11: 0x3C00, 1 + 3*0x1p-11: 0x3C02, 65519: 0x7BFF, 65520: 0x7C00,
+		0x1p-25: 0, 0x1.8p-25: 1, -2: 0xC000} {
 		if got := Float16Bits(x); got != want {
 			t.Errorf("float16 of %g is 0x%04x, wanted 0x%04x", x, got, want)
 		}
@@ -166,7 +170,8 @@ func TestULPs(t *testing.T) {
 	for _, k := range []struct {
 		a, b float64
 		want uint64
-	}{{1, 1, 0}, {1, next, 1}, {next, 1, 1}, {0, math.Copysign(0, -1), 0}, {-0x1p-149, 0x1p-149, 2}, {1, math.NaN(), math.MaxUint64}} {
+	}{{1, 1, 0}, {1, next, 1}, {next, 1, 1}, {0, math.Copysign(0, -1), 0}, {-0x1p-149, 0x1p-149, 2},
+		{1, math.NaN(), math.MaxUint64}} {
 		if got := ulps(coll.Float32, bits(k.a), bits(k.b)); got != k.want {
 			t.Errorf("%g and %g are %d ULP apart, wanted %d", k.a, k.b, got, k.want)
 		}
@@ -204,7 +209,8 @@ func TestAverageTolerance(t *testing.T) {
 func TestTimedDataInPlaceIsStable(t *testing.T) {
 	for _, op := range coll.RedOps() {
 		for _, typ := range coll.DataTypes() {
-			c := coll.Case{Collective: coll.AllReduce, Type: typ, Op: op, Root: -1, Placement: coll.InPlace, World: 4}.WithSize(4096)
+			c := coll.Case{Collective: coll.AllReduce, Type: typ, Op: op, Root: -1, Placement: coll.InPlace,
+				World: 4}.WithSize(4096)
 			whole := make(Host, 4096)
 			if _, err := loadTimed(c, 1, []Buffers{{Send: whole, Recv: whole}}, false); err != nil {
 				t.Fatal(err)

@@ -1,8 +1,8 @@
-// Package board is memory that the processes of one host share: each writes into a slot of its own what it is doing, and
-// any reads what all of them wrote last, also that of a process which is stopped, hangs, or is gone.
+// Package board is memory that the processes of one host share: each writes into a slot of its own what it is doing,
+// and any reads what all of them wrote last, also that of a process which is stopped, hangs, or is gone.
 //
-// It knows nothing of ranks beyond their numbers, and does not judge: what a silence means is its reader's to say. Times
-// are nanoseconds of a clock that all of the host's processes share, read by the caller.
+// It knows nothing of ranks beyond their numbers, and does not judge: what a silence means is its reader's to say.
+// Times are nanoseconds of a clock that all of the host's processes share, read by the caller.
 package board
 
 import (
@@ -60,7 +60,8 @@ func create(path string, slots int) (*Board, error) {
 	}
 	defer f.Close()
 	size := 8 * (headWords + slots*slotWords)
-	// Written, not only made longer: in a full /dev/shm a page that is not there yet would end the process when it is touched.
+	// Written, not only made longer: in a full /dev/shm a page that is not there yet would end the process when it is
+	// touched.
 	_, err = f.Write(make([]byte, size))
 	var b *Board
 	if err == nil {

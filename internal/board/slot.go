@@ -57,7 +57,8 @@ func (s *Slot) Beat(now int64) { atomic.StoreUint64(&s.words[beatWord], uint64(n
 func (s *Slot) Write(e Entry, now int64) {
 	next := atomic.LoadUint64(&s.words[versionWord]) + 1
 	place := s.place(next)
-	for i, n := range [numbers]uint64{uint64(e.Rank), uint64(e.PID), e.Namespace, e.Number, e.Step, e.Iteration, uint64(e.Since)} {
+	for i, n := range [numbers]uint64{uint64(e.Rank), uint64(e.PID), e.Namespace, e.Number, e.Step, e.Iteration,
+		uint64(e.Since)} {
 		atomic.StoreUint64(&place[i], n)
 	}
 	at := numbers
@@ -107,7 +108,8 @@ func (s *Slot) place(version uint64) []uint64 {
 }
 
 func entry(w []uint64) Entry {
-	e := Entry{Rank: int(w[0]), PID: int(w[1]), Namespace: w[2], Number: w[3], Step: w[4], Iteration: w[5], Since: int64(w[6])}
+	e := Entry{Rank: int(w[0]), PID: int(w[1]), Namespace: w[2], Number: w[3], Step: w[4], Iteration: w[5],
+		Since: int64(w[6])}
 	at := numbers
 	for i, text := range [...]*string{&e.Phase, &e.Case, &e.Group, &e.Stage, &e.Says} {
 		*text = readText(w[at:], textBytes[i])

@@ -60,7 +60,8 @@ func Open(p *Plan, dir string) (*Campaign, error) {
 	}
 	c.ID, c.Begun = id.ID, true
 	if what := c.differs(kept); what != "" {
-		return nil, fmt.Errorf("%s has results of this campaign with %s; both would be mixed. Undo the change, or begin another campaign in another folder (--out)", dir, what)
+		return nil, fmt.Errorf("%s has results of this campaign with %s; both would be mixed. Undo the change, or begin "+
+			"another campaign in another folder (--out)", dir, what)
 	}
 	c.Notes = added(kept, p)
 	return c, nil
@@ -125,7 +126,8 @@ func byName(p *Plan) map[string]Variant {
 // Files are the files that mark the folder as this campaign's, by path.
 func (c *Campaign) Files() (paths []string, texts [][]byte, err error) {
 	id, err := json.Marshal(identity{c.ID, c.Seed})
-	return []string{filepath.Join(c.Dir, PlanFile), filepath.Join(c.Dir, idFile)}, [][]byte{c.Source, append(id, '\n')}, err
+	return []string{filepath.Join(c.Dir, PlanFile), filepath.Join(c.Dir, idFile)}, [][]byte{c.Source, append(id, '\n')},
+		err
 }
 
 // Status is the state of every launch of the plan.
@@ -165,7 +167,8 @@ func (c *Campaign) Lacking(t Task) ([]Launch, error) {
 func (c *Campaign) Environment(l Launch) []Setting {
 	order := c.Order(l.Nodes, l.Number)
 	place := slices.IndexFunc(order, func(o Launch) bool { return o.Variant.Name == l.Variant.Name }) + 1
-	own := []Setting{{"BUSBAR_CAMPAIGN", c.ID}, {"BUSBAR_BLOCK", l.Block()}, {"BUSBAR_PLACE", fmt.Sprintf("%d of %d by seed %d", place, len(order), c.Seed)}}
+	own := []Setting{{"BUSBAR_CAMPAIGN", c.ID}, {"BUSBAR_BLOCK", l.Block()},
+		{"BUSBAR_PLACE", fmt.Sprintf("%d of %d by seed %d", place, len(order), c.Seed)}}
 	if l.Variant.Name != "" {
 		own = append(own, Setting{"BUSBAR_VARIANT", l.Variant.Name})
 	}

@@ -52,7 +52,8 @@ func (c *Campaign) Words(a Array, script string, more []string) []string {
 	if c.RanksPerNode > 0 {
 		words = append(words, fmt.Sprintf("--ntasks-per-node=%d", c.RanksPerNode))
 	}
-	words = append(words, fmt.Sprintf("--array=%s%%%d", ranges.Format(a.Tasks), c.Sbatch.Throttle), "--time="+c.Sbatch.Time, "--output="+filepath.Join(c.LogDir(), "%x_%a.out"), "--export=ALL")
+	words = append(words, fmt.Sprintf("--array=%s%%%d", ranges.Format(a.Tasks), c.Sbatch.Throttle), "--time="+
+		c.Sbatch.Time, "--output="+filepath.Join(c.LogDir(), "%x_%a.out"), "--export=ALL")
 	return append(slices.Concat(words, c.Sbatch.Options, more), script)
 }
 
@@ -63,7 +64,8 @@ func (c *Campaign) ReportWords(more []string) []string {
 		options = c.Sbatch.Report
 	}
 	words := append([]string{"sbatch", "--parsable"}, options...)
-	return append(words, "--job-name="+c.ID+".report", "--nodes=1", "--ntasks=1", "--time=00:30:00", "--output="+filepath.Join(c.LogDir(), "report.out"), "--open-mode=append")
+	return append(words, "--job-name="+c.ID+".report", "--nodes=1", "--ntasks=1", "--time=00:30:00", "--output="+
+		filepath.Join(c.LogDir(), "report.out"), "--open-mode=append")
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)

@@ -81,7 +81,8 @@ func TestOrderStays(t *testing.T) {
 // The order is that of printf '42 nodes2/launch1 VARIANT' | sha256sum.
 func TestOrderIsKnown(t *testing.T) {
 	p := mustParse(t, whole)
-	if got := names(p.Order(2, 1)); !slices.Equal(got, []string{"2.27+chosen", "ncclx+ring", "ncclx+chosen", "2.27+ring"}) {
+	if got := names(p.Order(2, 1)); !slices.Equal(got, []string{"2.27+chosen", "ncclx+ring", "ncclx+chosen",
+		"2.27+ring"}) {
 		t.Errorf("got %q", got)
 	}
 }

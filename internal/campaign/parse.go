@@ -40,8 +40,9 @@ type parser struct{ *strictyaml.Reader }
 
 // planKeys and the others are the keys that a plan may have; a test holds docs/campaigns.md to them.
 var (
-	planKeys = []string{"name", "description", "launches", "nodes", "ranks_per_node", "seed", "flags", "variants", "steps", "sbatch"}
-	jobKeys  = []string{"time", "throttle", "options", "report"}
+	planKeys = []string{"name", "description", "launches", "nodes", "ranks_per_node", "seed", "flags", "variants", "steps",
+		"sbatch"}
+	jobKeys = []string{"time", "throttle", "options", "report"}
 	// What a variant may set.
 	levelKeys = []string{"flags", "environment"}
 )
@@ -89,10 +90,12 @@ func (r parser) plan(p *Plan, root *yaml.Node) {
 		}
 	}
 	if r.Problems() == 0 && p.RanksPerNode == 1 && p.Nodes[0] == 1 {
-		r.Errorf(at["nodes"], "1 node with 1 rank is a world of one rank, in which nothing is communicated: leave out the 1, or raise ranks_per_node")
+		r.Errorf(at["nodes"], "1 node with 1 rank is a world of one rank, in which nothing is communicated: leave out the "+
+			"1, or raise ranks_per_node")
 	}
 	if n := p.variants(); n > maxVariants {
-		r.Errorf(at["variants"], "%d axes make more than %d variants: leave out levels, or make two plans", len(p.Axes), maxVariants)
+		r.Errorf(at["variants"], "%d axes make more than %d variants: leave out levels, or make two plans", len(p.Axes),
+			maxVariants)
 	}
 	if r.Problems() == 0 {
 		r.oneLibrary(p, at)
@@ -130,7 +133,8 @@ func (r parser) level(name string, n *yaml.Node) Level {
 			if !variableName.MatchString(variable) {
 				r.Errorf(k, "%q is no name of a variable", variable)
 			} else if strings.HasPrefix(variable, "BUSBAR_") && variable != sideChannel {
-				r.Errorf(k, "%s is not for a variant: the campaign or the job script goes by it, and the script gets it before there are variants", variable)
+				r.Errorf(k, "%s is not for a variant: the campaign or the job script goes by it, and the script gets it before "+
+					"there are variants", variable)
 			}
 			value := strictyaml.One(r.Reader, v, oneLine)
 			l.Environment = append(l.Environment, Setting{variable, value})
@@ -143,7 +147,8 @@ func (r parser) level(name string, n *yaml.Node) Level {
 func (r parser) disjoint(k *yaml.Node, a, b Axis) {
 	for _, what := range a.sets() {
 		if slices.Contains(b.sets(), what) {
-			r.Errorf(k, "axis %s sets %s, and so does axis %s: one would undo the other; make them one axis", b.Name, what, a.Name)
+			r.Errorf(k, "axis %s sets %s, and so does axis %s: one would undo the other; make them one axis", b.Name, what,
+				a.Name)
 		}
 	}
 }
@@ -170,7 +175,8 @@ func isFlag(word string) bool {
 }
 
 // ownFlags are those that a campaign gives rank itself.
-var ownFlags = []string{"--out", "--campaign", "--block", "--variant", "--resume", "--list", "--preflight", "--help", "--version"}
+var ownFlags = []string{"--out", "--campaign", "--block", "--variant", "--resume", "--list", "--preflight", "--help",
+	"--version"}
 
 // sideChannel is the one variable of ours that ranks alone go by.
 const sideChannel = "BUSBAR_SIDE_CHANNEL"
@@ -216,7 +222,8 @@ func (r parser) oneLibrary(p *Plan, at map[string]*yaml.Node) {
 			if k == nil {
 				k = at["flags"]
 			}
-			r.Errorf(k, "--backend %s puts two libraries of NCCL's kind into one launch, where they share environment and threads: make them levels of an axis", backend)
+			r.Errorf(k, "--backend %s puts two libraries of NCCL's kind into one launch, where they share environment and "+
+				"threads: make them levels of an axis", backend)
 			return
 		}
 	}
@@ -230,7 +237,8 @@ var (
 // name reads a name that becomes part of paths and of names of jobs.
 func name(s string) (string, error) {
 	if !plainName.MatchString(s) || len(s) > 64 {
-		return "", fmt.Errorf("the name %q: want letters, digits, dot, dash and underscore, beginning with a letter or digit, 64 at most", s)
+		return "", fmt.Errorf("the name %q: want letters, digits, dot, dash and underscore, beginning with a letter or "+
+			"digit, 64 at most", s)
 	}
 	return s, nil
 }

@@ -47,7 +47,8 @@ func TestParse(t *testing.T) {
 	p := mustParse(t, whole)
 	p.Source = nil
 	want := &Plan{
-		Name: "nccl-228", Description: "what the new library costs", Launches: 3, Nodes: []int{1, 2, 4}, RanksPerNode: 8, Seed: 42,
+		Name: "nccl-228", Description: "what the new library costs", Launches: 3, Nodes: []int{1, 2, 4}, RanksPerNode: 8,
+		Seed:  42,
 		Flags: []string{"--backend", "nccl", "--sweep", "baseline"}, Steps: 3,
 		Axes: []Axis{
 			{"library", []Level{
@@ -59,7 +60,8 @@ func TestParse(t *testing.T) {
 				{Name: "ring", Environment: []Setting{{"NCCL_ALGO", "Ring"}, {"NCCL_PROTO", "^LL128"}}},
 			}},
 		},
-		Sbatch: Sbatch{Time: "1-12:30", Throttle: 2, Options: []string{"--exclusive", "--gpus-per-node=8"}, Report: []string{"--partition=cpu"}},
+		Sbatch: Sbatch{Time: "1-12:30", Throttle: 2, Options: []string{"--exclusive", "--gpus-per-node=8"},
+			Report: []string{"--partition=cpu"}},
 	}
 	if !reflect.DeepEqual(p, want) {
 		t.Errorf("got  %+v\nwant %+v", p, want)
@@ -82,7 +84,8 @@ func TestParse(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	p := mustParse(t, "name: a\nnodes: 2\n")
-	if p.Launches != 5 || p.Seed != 1 || p.Sbatch.Throttle != 1 || p.Sbatch.Limit().Hours() != 1 || len(p.Variants()) != 1 || p.Variants()[0].Name != "" {
+	if p.Launches != 5 || p.Seed != 1 || p.Sbatch.Throttle != 1 || p.Sbatch.Limit().Hours() != 1 ||
+		len(p.Variants()) != 1 || p.Variants()[0].Name != "" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -90,42 +93,59 @@ func TestDefaults(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	const head = "name: a\nnodes: 2\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":              {"", "p.yaml:1: the file is empty; want keys such as name"},
-		"unknown key":        {"name: a\nnode: 2\n", `p.yaml:2:1: unknown key "node"; did you mean "nodes"?`},
-		"twice":              {head + "nodes: 4\n", "p.yaml:3:1: nodes was given before, in line 2"},
-		"no name":            {"nodes: 2\n", "p.yaml:1:1: the plan has no name: add the key"},
-		"no nodes":           {"name: a\n", "p.yaml:1:1: the plan has no nodes: add the key"},
-		"a name of a path":   {"name: a/b\nnodes: 2\n", `p.yaml:1:7: the name "a/b": want letters`},
-		"launches":           {head + "launches: 0\n", `p.yaml:3:11: launches "0": want a whole number, 1 or more`},
-		"nodes":              {"name: a\nnodes: [2, x]\n", `p.yaml:2:12: nodes "x": want a whole number`},
-		"seed":               {head + "seed: -1\n", `p.yaml:3:7: seed "-1": want a whole number, 0 or more`},
-		"alone":              {"name: a\nnodes: [1, 2]\nranks_per_node: 1\n", "p.yaml:2:1: 1 node with 1 rank is a world of one rank"},
-		"level twice":        {head + "variants:\n  x:\n    a:\n    a:\n", "p.yaml:6:5: a was given before, in line 5"},
-		"level's name":       {head + "variants:\n  x:\n    a+b:\n", `p.yaml:5:5: level: the name "a+b"`},
-		"hidden level":       {head + "variants:\n  x:\n    .a:\n", `p.yaml:5:5: level: the name ".a"`},
-		"level's key":        {head + "variants:\n  x:\n    a: {env: {A: 1}}\n", `p.yaml:5:9: unknown key "env"`},
-		"axis of nothing":    {head + "variants:\n  x:\n", "p.yaml:4:5: axis x: want names with what they stand for, found nothing"},
-		"variable":           {head + "variants:\n  x:\n    a: {environment: {A-B: 1}}\n", `p.yaml:5:23: "A-B" is no name of a variable`},
-		"variable of ours":   {head + "variants:\n  x:\n    a: {environment: {BUSBAR_BLOCK: b}}\n", "p.yaml:5:23: BUSBAR_BLOCK is not for a variant"},
-		"variable's value":   {head + "variants:\n  x:\n    a: {environment: {A: [1]}}\n", "p.yaml:5:26: want one value, found a list"},
-		"variable and axis":  {head + "variants:\n  x:\n    a: {environment: {A: 1}}\n  y:\n    b: {environment: {A: 2}}\n", "p.yaml:6:3: axis y sets A, and so does axis x"},
-		"flag and axis":      {head + "variants:\n  x:\n    a: {flags: --algo=ring}\n  y:\n    b: {flags: --algo tree}\n", "p.yaml:6:3: axis y sets --algo, and so does axis x"},
-		"one letter":         {head + "variants:\n  x:\n    a: {flags: -n20}\n  y:\n    b: {flags: --iters 50}\n", "p.yaml:6:3: axis y sets --iters, and so does axis x"},
-		"underscores":        {head + "variants:\n  x:\n    a: {flags: --warmup_iters=2}\n  y:\n    b: {flags: -w 3}\n", "p.yaml:6:3: axis y sets --warmup-iters, and so does axis x"},
-		"another name":       {head + "variants:\n  x:\n    a: {flags: -T 60}\n  y:\n    b: {flags: --deadline 90s}\n", "p.yaml:6:3: axis y sets --deadline, and so does axis x"},
-		"flag and variable":  {head + "variants:\n  x:\n    a: {environment: {GLOO_SOCKET_IFNAME: eth0}}\n  y:\n    b: {flags: --gloo-iface eth1}\n", "p.yaml:6:3: axis y sets --gloo-iface, and so does axis x"},
-		"own flag":           {head + "flags: --sweep quick --out here\n", "p.yaml:3:8: --out is not for a plan"},
-		"own flag of a rank": {head + "variants:\n  x:\n    a: {flags: --variant=b}\n", "p.yaml:5:16: --variant is not for a plan"},
-		"two libraries":      {head + "flags: --backend nccl,ncclx\n", "p.yaml:3:1: --backend nccl,ncclx puts two libraries"},
-		"lines":              {head + "flags: \"a\\nb\"\n", `p.yaml:3:8: "a\nb": want one line of text`},
-		"time":               {head + "sbatch: {time: an hour}\n", `p.yaml:3:16: time "an hour": want it as Slurm has it`},
-		"no time":            {head + "sbatch: {time: 0}\n", `p.yaml:3:16: time "0": want more than nothing`},
-		"option":             {head + "sbatch: {options: -N4}\n", "p.yaml:3:19: -N is not for the options: the key nodes of the plan sets it"},
-		"option, long":       {head + "sbatch: {options: [--array=1-2]}\n", "p.yaml:3:19: --array is not for the options: the key launches of the plan sets it"},
-		"option of ours":     {head + "sbatch: {report: --wrap=true}\n", "p.yaml:3:18: --wrap is not for the options: the campaign sets it"},
-		"part of the job":    {head + "sbatch: {options: --export=NCCL_DEBUG}\n", "p.yaml:3:19: --export is not for the options"},
-		"steps":              {head + "steps: 0\n", `p.yaml:3:8: steps "0"`},
-		"variants":           {head + "variants:" + strings.Join(manyAxes(5), ""), "p.yaml:3:1: 5 axes make more than 10000 variants"},
+		"empty":            {"", "p.yaml:1: the file is empty; want keys such as name"},
+		"unknown key":      {"name: a\nnode: 2\n", `p.yaml:2:1: unknown key "node"; did you mean "nodes"?`},
+		"twice":            {head + "nodes: 4\n", "p.yaml:3:1: nodes was given before, in line 2"},
+		"no name":          {"nodes: 2\n", "p.yaml:1:1: the plan has no name: add the key"},
+		"no nodes":         {"name: a\n", "p.yaml:1:1: the plan has no nodes: add the key"},
+		"a name of a path": {"name: a/b\nnodes: 2\n", `p.yaml:1:7: the name "a/b": want letters`},
+		"launches":         {head + "launches: 0\n", `p.yaml:3:11: launches "0": want a whole number, 1 or more`},
+		"nodes":            {"name: a\nnodes: [2, x]\n", `p.yaml:2:12: nodes "x": want a whole number`},
+		"seed":             {head + "seed: -1\n", `p.yaml:3:7: seed "-1": want a whole number, 0 or more`},
+		"alone": {"name: a\nnodes: [1, 2]\nranks_per_node: 1\n",
+			"p.yaml:2:1: 1 node with 1 rank is a world of one rank"},
+		"level twice":  {head + "variants:\n  x:\n    a:\n    a:\n", "p.yaml:6:5: a was given before, in line 5"},
+		"level's name": {head + "variants:\n  x:\n    a+b:\n", `p.yaml:5:5: level: the name "a+b"`},
+		"hidden level": {head + "variants:\n  x:\n    .a:\n", `p.yaml:5:5: level: the name ".a"`},
+		"level's key":  {head + "variants:\n  x:\n    a: {env: {A: 1}}\n", `p.yaml:5:9: unknown key "env"`},
+		"axis of nothing": {head + "variants:\n  x:\n",
+			"p.yaml:4:5: axis x: want names with what they stand for, found nothing"},
+		"variable": {head + "variants:\n  x:\n    a: {environment: {A-B: 1}}\n",
+			`p.yaml:5:23: "A-B" is no name of a variable`},
+		"variable of ours": {head + "variants:\n  x:\n    a: {environment: {BUSBAR_BLOCK: b}}\n",
+			"p.yaml:5:23: BUSBAR_BLOCK is not for a variant"},
+		"variable's value": {head + "variants:\n  x:\n    a: {environment: {A: [1]}}\n",
+			"p.yaml:5:26: want one value, found a list"},
+		"variable and axis": {head + "variants:\n  x:\n    a: {environment: {A: 1}}\n  y:\n    b: {environment: {A: 2}}\n",
+			"p.yaml:6:3: axis y sets A, and so does axis x"},
+		"flag and axis": {head + "variants:\n  x:\n    a: {flags: --algo=ring}\n  y:\n    b: {flags: --algo tree}\n",
+			"p.yaml:6:3: axis y sets --algo, and so does axis x"},
+		"one letter": {head + "variants:\n  x:\n    a: {flags: -n20}\n  y:\n    b: {flags: --iters 50}\n",
+			"p.yaml:6:3: axis y sets --iters, and so does axis x"},
+		"underscores": {head + "variants:\n  x:\n    a: {flags: --warmup_iters=2}\n  y:\n    b: {flags: -w 3}\n",
+			"p.yaml:6:3: axis y sets --warmup-iters, and so does axis x"},
+		"another name": {head + "variants:\n  x:\n    a: {flags: -T 60}\n  y:\n    b: {flags: --deadline 90s}\n",
+			"p.yaml:6:3: axis y sets --deadline, and so does axis x"},
+		"flag and variable": {head +
+			"variants:\n  x:\n    a: {environment: {GLOO_SOCKET_IFNAME: eth0}}\n  y:\n    b: {flags: --gloo-iface eth1}\n",
+			"p.yaml:6:3: axis y sets --gloo-iface, and so does axis x"},
+		"own flag": {head + "flags: --sweep quick --out here\n", "p.yaml:3:8: --out is not for a plan"},
+		"own flag of a rank": {head + "variants:\n  x:\n    a: {flags: --variant=b}\n",
+			"p.yaml:5:16: --variant is not for a plan"},
+		"two libraries": {head + "flags: --backend nccl,ncclx\n", "p.yaml:3:1: --backend nccl,ncclx puts two libraries"},
+		"lines":         {head + "flags: \"a\\nb\"\n", `p.yaml:3:8: "a\nb": want one line of text`},
+		"time":          {head + "sbatch: {time: an hour}\n", `p.yaml:3:16: time "an hour": want it as Slurm has it`},
+		"no time":       {head + "sbatch: {time: 0}\n", `p.yaml:3:16: time "0": want more than nothing`},
+		"option": {head + "sbatch: {options: -N4}\n",
+			"p.yaml:3:19: -N is not for the options: the key nodes of the plan sets it"},
+		"option, long": {head + "sbatch: {options: [--array=1-2]}\n",
+			"p.yaml:3:19: --array is not for the options: the key launches of the plan sets it"},
+		"option of ours": {head + "sbatch: {report: --wrap=true}\n",
+			"p.yaml:3:18: --wrap is not for the options: the campaign sets it"},
+		"part of the job": {head + "sbatch: {options: --export=NCCL_DEBUG}\n",
+			"p.yaml:3:19: --export is not for the options"},
+		"steps":    {head + "steps: 0\n", `p.yaml:3:8: steps "0"`},
+		"variants": {head + "variants:" + strings.Join(manyAxes(5), ""), "p.yaml:3:1: 5 axes make more than 10000 variants"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse("p.yaml", []byte(c.text))
@@ -147,7 +167,8 @@ func manyAxes(n int) []string {
 }
 
 func TestLimit(t *testing.T) {
-	for text, seconds := range map[string]float64{"30": 1800, "30:15": 1815, "01:30:00": 5400, "2-12": 216000, "1-2:03": 93780, "1-2:03:04": 93784} {
+	for text, seconds := range map[string]float64{"30": 1800, "30:15": 1815, "01:30:00": 5400, "2-12": 216000,
+		"1-2:03": 93780, "1-2:03:04": 93784} {
 		if d, err := limit(text); err != nil || d.Seconds() != seconds {
 			t.Errorf("%s: %v, %v", text, d, err)
 		}
@@ -163,8 +184,10 @@ func TestLimit(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	const head = "name: a\nnodes: 2\n"
 	for _, text := range []string{
-		whole, "", "- a", "{", head, head + "variants: &v\n  x: {a: *v}", head + "variants:\n  x:\n    a: {flags: --algo=ring}\n  y:\n    b: {flags: [--algo, tree]}",
-		head + "sbatch: {time: 1-2:03:04, options: [--exclusive], report: --partition=cpu, throttle: 3}", head + "seed: 99999999999999999999", "name: !!binary aQ==", "--- \n--- ", "\xff\xfe",
+		whole, "", "- a", "{", head, head + "variants: &v\n  x: {a: *v}", head +
+			"variants:\n  x:\n    a: {flags: --algo=ring}\n  y:\n    b: {flags: [--algo, tree]}",
+		head + "sbatch: {time: 1-2:03:04, options: [--exclusive], report: --partition=cpu, throttle: 3}", head +
+			"seed: 99999999999999999999", "name: !!binary aQ==", "--- \n--- ", "\xff\xfe",
 		head + "variants:" + strings.Join(manyAxes(5), ""),
 	} {
 		f.Add(text)

@@ -62,8 +62,8 @@ type Variant struct {
 // join stands between the names of the levels of a variant.
 const join = "+"
 
-// maxVariants bounds what a plan may ask for. Nobody measures as many; but axes multiply, and a dozen of them would take all
-// memory before it could be said what they cost.
+// maxVariants bounds what a plan may ask for. Nobody measures as many; but axes multiply, and a dozen of them would
+// take all memory before it could be said what they cost.
 const maxVariants = 10_000
 
 // variants is how many there are, or more than maxVariants.

@@ -34,7 +34,8 @@ func (r parser) sbatch(s *Sbatch, n *yaml.Node) {
 
 // ownOptions are those that a campaign gives sbatch itself, with the key of a plan that sets them.
 var ownOptions = map[string]string{
-	"--nodes": "nodes", "-N": "nodes", "--ntasks-per-node": "ranks_per_node", "--ntasks": "ranks_per_node", "-n": "ranks_per_node",
+	"--nodes": "nodes", "-N": "nodes", "--ntasks-per-node": "ranks_per_node", "--ntasks": "ranks_per_node",
+	"-n":     "ranks_per_node",
 	"--time": "time", "-t": "time", "--array": "launches", "-a": "launches", "--job-name": "name", "-J": "name",
 	"--dependency": "", "-d": "", "--output": "", "-o": "", "--error": "", "-e": "", "--wrap": "", "--parsable": "",
 	"--export": "", // all, or jobs would not know whose they are

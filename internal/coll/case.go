@@ -11,8 +11,8 @@ import (
 // of algbw = S/t, after trimming; Count is what nccl-tests prints in its column and what one rank's tensor holds,
 // c for unshared collectives and base, the share of one rank, for shared ones.
 //
-// A case that another tool measured may lack what its file does not tell: then Type, Placement, Mode and World are 0, and
-// SizeBytes and Count -1.
+// A case that another tool measured may lack what its file does not tell: then Type, Placement, Mode and World are 0,
+// and SizeBytes and Count -1.
 type Case struct {
 	Collective Collective `json:"collective"`
 	Type       DataType   `json:"type,omitzero"`

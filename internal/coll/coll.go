@@ -29,8 +29,9 @@ const Other Collective = 255
 const otherName = "other"
 
 var collectives = vocabulary{
-	kind:  "collective",
-	names: []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "alltoall", "gather", "scatter", "sendrecv"},
+	kind: "collective",
+	names: []string{"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "alltoall", "gather", "scatter",
+		"sendrecv"},
 	aliases: map[string]string{
 		"allreduce": "all_reduce", "allgather": "all_gather", "reducescatter": "reduce_scatter", "bcast": "broadcast",
 		"all_to_all": "alltoall", "all-to-all": "alltoall", "all-reduce": "all_reduce", "all-gather": "all_gather",
@@ -39,7 +40,8 @@ var collectives = vocabulary{
 }
 
 // titles are the names in the text view (the collective profiler's spelling).
-var titles = []string{"AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Reduce", "AllToAll", "Gather", "Scatter", "SendRecv"}
+var titles = []string{"AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Reduce", "AllToAll", "Gather", "Scatter",
+	"SendRecv"}
 
 // Collectives lists all collectives that can be measured.
 func Collectives() []Collective {
@@ -126,8 +128,9 @@ const (
 )
 
 var dataTypes = vocabulary{
-	kind:  "data type",
-	names: []string{"int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64", "float8e4m3", "float8e5m2"},
+	kind: "data type",
+	names: []string{"int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "bfloat16", "float32", "float64",
+		"float8e4m3", "float8e5m2"},
 	aliases: map[string]string{
 		"char": "int8", "int": "int32", "half": "float16", "fp16": "float16", "bf16": "bfloat16", "float": "float32",
 		"fp32": "float32", "double": "float64", "fp64": "float64",

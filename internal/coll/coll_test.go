@@ -63,7 +63,8 @@ func TestOther(t *testing.T) {
 }
 
 func TestOtherSpellings(t *testing.T) {
-	for s, want := range map[string]Collective{"AllReduce": AllReduce, "bcast": Broadcast, "all-to-all": AllToAll, " gather ": Gather} {
+	for s, want := range map[string]Collective{"AllReduce": AllReduce, "bcast": Broadcast, "all-to-all": AllToAll,
+		" gather ": Gather} {
 		if c, err := ParseCollective(s); err != nil || c != want {
 			t.Errorf("%q is %v, %v", s, c, err)
 		}
@@ -76,7 +77,8 @@ func TestOtherSpellings(t *testing.T) {
 }
 
 func TestUnknownWordNamesTheNearest(t *testing.T) {
-	for s, want := range map[string]string{"allreduze": "all_reduce", "flaot": "", "reduce_scater": "reduce_scatter", "brodcast": "broadcast", "xyzzy": ""} {
+	for s, want := range map[string]string{"allreduze": "all_reduce", "flaot": "", "reduce_scater": "reduce_scatter",
+		"brodcast": "broadcast", "xyzzy": ""} {
 		_, err := ParseCollective(s)
 		var unknown *UnknownWordError
 		if !errors.As(err, &unknown) || unknown.Nearest != want {
@@ -96,7 +98,8 @@ func TestUnknownWordNamesTheNearest(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	for s, want := range map[string]int64{"8": 8, "64K": 64 << 10, "1m": 1 << 20, "8G": 8 << 30, "1MiB": 1 << 20, "1 MB": 1 << 20, "2T": 2 << 40, "0": 0, "10B": 10} {
+	for s, want := range map[string]int64{"8": 8, "64K": 64 << 10, "1m": 1 << 20, "8G": 8 << 30, "1MiB": 1 << 20,
+		"1 MB": 1 << 20, "2T": 2 << 40, "0": 0, "10B": 10} {
 		if n, err := ParseSize(s); err != nil || n != want {
 			t.Errorf("%q is %d, %v", s, n, err)
 		}
@@ -140,7 +143,8 @@ func TestSizesAsInNCCLTests(t *testing.T) {
 		if bw := c.AlgBW(1e-6); math.Abs(bw-float64(k.size)*1e6) > 1 {
 			t.Errorf("%s: algbw %g", k.c, bw)
 		}
-		if small := (Case{Collective: k.c, Type: Float32, World: 4}).WithSize(8); k.c.Shared() != (small.Count == 0) || small.SizeBytes != 8 {
+		if small := (Case{Collective: k.c, Type: Float32, World: 4}).WithSize(8); k.c.Shared() != (small.Count == 0) ||
+			small.SizeBytes != 8 {
 			t.Errorf("%s: 8 bytes are %d elements", k.c, small.Count)
 		}
 	}
@@ -156,7 +160,8 @@ func TestSizesAsInNCCLTests(t *testing.T) {
 
 // Elements are the tensor of one rank, as in the collective profiler.
 func TestElements(t *testing.T) {
-	for k, size := range map[Collective]int64{AllReduce: 4 << 20, AllGather: 16 << 20, ReduceScatter: 16 << 20, Broadcast: 4 << 20} {
+	for k, size := range map[Collective]int64{AllReduce: 4 << 20, AllGather: 16 << 20, ReduceScatter: 16 << 20,
+		Broadcast: 4 << 20} {
 		c, err := Case{Collective: k, Type: Float32, World: 4}.WithElements(1 << 20)
 		if err != nil || c.Count != 1<<20 || c.SizeBytes != size {
 			t.Errorf("%s: %d elements, %d bytes, %v", k, c.Count, c.SizeBytes, err)
@@ -177,7 +182,8 @@ func TestBufferCounts(t *testing.T) {
 	const n, base = 4, 10
 	for k, want := range map[Collective][4]int64{ // root's send, receive; another rank's
 		AllReduce: {10, 10, 10, 10}, AllGather: {10, 40, 10, 40}, ReduceScatter: {40, 10, 40, 10}, Broadcast: {10, 10, 0, 10},
-		Reduce: {10, 10, 10, 0}, AllToAll: {40, 40, 40, 40}, Gather: {10, 40, 10, 0}, Scatter: {40, 10, 0, 10}, SendRecv: {10, 10, 10, 10},
+		Reduce: {10, 10, 10, 0}, AllToAll: {40, 40, 40, 40}, Gather: {10, 40, 10, 0}, Scatter: {40, 10, 0, 10},
+		SendRecv: {10, 10, 10, 10},
 	} {
 		c := Case{Collective: k, Type: Int8, World: n, Root: 2, Count: base, Placement: OutOfPlace}
 		got := [4]int64{c.SendCount(2), c.RecvCount(2), c.SendCount(1), c.RecvCount(1)}
@@ -203,7 +209,8 @@ func TestLargeCounts(t *testing.T) {
 }
 
 func TestCaseText(t *testing.T) {
-	c := Case{Collective: Reduce, Type: Float16, Op: Max, Root: 3, Placement: InPlace, Mode: Latency, World: 4}.WithSize(64 << 10)
+	c := Case{Collective: Reduce, Type: Float16, Op: Max, Root: 3, Placement: InPlace, Mode: Latency,
+		World: 4}.WithSize(64 << 10)
 	if got, want := c.String(), "reduce float16 max root 3 64 KiB in-place latency"; got != want {
 		t.Errorf("%q, wanted %q", got, want)
 	}

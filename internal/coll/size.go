@@ -42,8 +42,8 @@ func ParseSize(s string) (int64, error) {
 	return n << shift, nil
 }
 
-// FormatSize writes a size in bytes in the shortest exact binary unit: 8, 64K, 1M; with ` B`, ` KiB`, … when long. A size
-// below 0 is none.
+// FormatSize writes a size in bytes in the shortest exact binary unit: 8, 64K, 1M; with ` B`, ` KiB`, … when long. A
+// size below 0 is none.
 func FormatSize(n int64, long bool) string {
 	if n < 0 {
 		return "-"

@@ -49,7 +49,8 @@ func TestOpenTakesTheFirstThatLoads(t *testing.T) {
 	}
 	_, err = l.Symbol("question")
 	var missing *SymbolError
-	if !errors.As(err, &missing) || missing.Symbol != "question" || missing.Library != so || !strings.Contains(missing.Text, "undefined symbol") {
+	if !errors.As(err, &missing) || missing.Symbol != "question" || missing.Library != so ||
+		!strings.Contains(missing.Text, "undefined symbol") {
 		t.Errorf("missing symbol: %v", err)
 	}
 }
@@ -72,12 +73,14 @@ func TestOpenNamesEveryPlace(t *testing.T) {
 	}
 	undefined := compile(t, "int missing_function(void); int f(void) { return missing_function(); }")
 	t.Chdir(dir)
-	_, err := Open(Spec{Name: "the widget", Candidates: []string{"/nowhere/liba.so", "libno-such.so.9", "./text.so", undefined}})
+	_, err := Open(Spec{Name: "the widget", Candidates: []string{"/nowhere/liba.so", "libno-such.so.9", "./text.so",
+		undefined}})
 	var missing *NotFoundError
 	if !errors.As(err, &missing) || len(missing.Tried) != 4 {
 		t.Fatalf("error %v", err)
 	}
-	for _, want := range []string{"the widget", "/nowhere/liba.so: cannot open shared object file", "libno-such.so.9: cannot open", text + ": ", "missing_function"} {
+	for _, want := range []string{"the widget", "/nowhere/liba.so: cannot open shared object file",
+		"libno-such.so.9: cannot open", text + ": ", "missing_function"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in:\n%s", want, err)
 		}

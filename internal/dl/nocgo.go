@@ -11,7 +11,8 @@ import (
 type Library struct{}
 
 // ErrNoCgo says why nothing can be opened.
-var ErrNoCgo = errors.New("this program was built without cgo (CGO_ENABLED=0) and cannot open shared libraries; build it with a C compiler")
+var ErrNoCgo = errors.New("this program was built without cgo (CGO_ENABLED=0) and cannot open shared libraries; " +
+	"build it with a C compiler")
 
 // Open always fails in a build without cgo, with ErrNoCgo.
 func Open(Spec) (*Library, error) { return nil, ErrNoCgo }

@@ -1,5 +1,5 @@
-// Package golden is for tests that compare what they got with a file in testdata. With -update they write it anew, to be
-// looked at in the diff.
+// Package golden is for tests that compare what they got with a file in testdata. With -update they write it anew, to
+// be looked at in the diff.
 package golden
 
 import (

@@ -36,8 +36,8 @@ type Steps struct {
 	Context           unsafe.Pointer
 }
 
-// Async are the C functions of an operation that goes on by itself once it has been started (struct busbar_async of loop.h),
-// and their context.
+// Async are the C functions of an operation that goes on by itself once it has been started (struct busbar_async of
+// loop.h), and their context.
 type Async struct {
 	Start, Test, Wait Step
 	Context           unsafe.Pointer

@@ -58,12 +58,12 @@ func File(t testing.TB, pattern, origin string) {
 	}
 }
 
-// examplesFolder is where files of other people lie beside the repository, on machines where it is developed. Their licences keep them out of it, so
-// that a test of what they hold stands beside tests with files that are made up.
+// examplesFolder is where files of other people lie beside the repository, on machines where it is developed. Their
+// licences keep them out of it, so that a test of what they hold stands beside tests with files that are made up.
 const examplesFolder = "shared/examples"
 
-// Examples wants at least one file of the pattern, in that folder. Without the folder the test is skipped, also under `make test`, which cannot bring
-// it; with it a file that is gone is an error.
+// Examples wants at least one file of the pattern, in that folder. Without the folder the test is skipped, also under
+// `make test`, which cannot bring it; with it a file that is gone is an error.
 func Examples(t testing.TB, pattern string) []string {
 	t.Helper()
 	before, _, in := strings.Cut(pattern, examplesFolder)
@@ -71,7 +71,8 @@ func Examples(t testing.TB, pattern string) []string {
 		t.Fatalf("%s is not in %s", pattern, examplesFolder)
 	}
 	if _, err := os.Stat(before + examplesFolder); err != nil {
-		t.Skip("files of other people are no part of this repository, and there is no folder of them: " + before + examplesFolder)
+		t.Skip("files of other people are no part of this repository, and there is no folder of them: " +
+			before + examplesFolder)
 	}
 	found, err := filepath.Glob(pattern)
 	if err != nil {

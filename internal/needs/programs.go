@@ -13,8 +13,8 @@ import (
 // Built is the variable that names a folder whose bin and lib were built from these sources; scripts/check.sh sets it.
 const Built = "BUSBAR_TEST_PROGRAMS"
 
-// Programs returns the folder that holds bin (rank, post) and lib (shims, simulated libraries) as `make build` makes them
-// from the sources: the folder that BUSBAR_TEST_PROGRAMS names, or else the checkout, where it runs make build.
+// Programs returns the folder that holds bin (rank, post) and lib (shims, simulated libraries) as `make build` makes
+// them from the sources: the folder that BUSBAR_TEST_PROGRAMS names, or else the checkout, where it runs make build.
 func Programs(t testing.TB) string {
 	t.Helper()
 	dir, err := programs()

@@ -16,13 +16,14 @@ const (
 	eachAlone = 3
 	// halvesAlone is how many rounds of halves are measured again.
 	halvesAlone = 2
-	// eachRepeated is how many rounds of a suspect, and mostRepeated how many of all suspects, are measured once more with all groups.
+	// eachRepeated is how many rounds of a suspect, and mostRepeated how many of all suspects, are measured once more with
+	// all groups.
 	eachRepeated = 2
 	mostRepeated = 6
 )
 
-// Alone are the groups to measure again alone, in that order: those of the suspects of all points, and others to compare them with. The
-// verdicts are of points with the same nodes.
+// Alone are the groups to measure again alone, in that order: those of the suspects of all points, and others to
+// compare them with. The verdicts are of points with the same nodes.
 func Alone(kind string, n int, verdicts []Verdict) [][]int {
 	nodes, links := worst(verdicts)
 	if len(nodes)+len(links) == 0 {
@@ -41,7 +42,9 @@ func Alone(kind string, n int, verdicts []Verdict) [][]int {
 	}
 	suspectLink := func(a, b int) bool {
 		return slices.ContainsFunc(verdicts, func(v Verdict) bool {
-			return slices.ContainsFunc(v.Suspects, func(s Suspect) bool { return slices.Equal(s.Nodes, []int{min(a, b), max(a, b)}) })
+			return slices.ContainsFunc(v.Suspects, func(s Suspect) bool {
+				return slices.Equal(s.Nodes, []int{min(a, b), max(a, b)})
+			})
 		})
 	}
 	var groups [][]int
@@ -137,8 +140,9 @@ func MostAlone(kind string) int {
 	return mostNodes*eachAlone + mostLinks + eachAlone
 }
 
-// Repeats are the rounds, by number from 1, to measure once more with all groups: those in which nodes and links were slowest that
-// were slow in the rounds and not alone. Times of rounds that were measured once more already change nothing here.
+// Repeats are the rounds, by number from 1, to measure once more with all groups: those in which nodes and links were
+// slowest that were slow in the rounds and not alone. Times of rounds that were measured once more already change
+// nothing here.
 func Repeats(kind string, n int, verdicts []Verdict) (numbers []int) {
 	rounds, err := Rounds(kind, n)
 	if err != nil || len(rounds[0]) == 1 {
@@ -174,7 +178,8 @@ func Repeats(kind string, n int, verdicts []Verdict) (numbers []int) {
 	return numbers
 }
 
-// in says whether a group tells of a suspect: a half or pair with the node, that has no other suspect, or the link itself.
+// in says whether a group tells of a suspect: a half or pair with the node, that has no other suspect, or the link
+// itself.
 func (s *Suspect) in(kind string, group []int, v *Verdict) bool {
 	switch {
 	case s.isLink():
@@ -185,7 +190,8 @@ func (s *Suspect) in(kind string, group []int, v *Verdict) bool {
 	return slices.Contains(group, s.Nodes[0]) && v.suspected(group) == 1
 }
 
-// Number is the round of the schedule that a number in the records stands for: past the schedule its rounds come once more.
+// Number is the round of the schedule that a number in the records stands for: past the schedule its rounds come once
+// more.
 func Number(rounds, number int) (scheduled int, again bool) {
 	if number > rounds {
 		return number - rounds, true

@@ -12,12 +12,13 @@ func suspect(excess float64, nodes ...int) Suspect {
 	return Suspect{Nodes: nodes, Evidence: stats.Evidence{Together: excess}}
 }
 
-// The four nodes and four links of the largest excess in any point are measured alone, each node with three sound ones over no
-// link that is a suspect itself, and three pairs of sound nodes beside them.
+// The four nodes and four links of the largest excess in any point are measured alone, each node with three sound ones
+// over no link that is a suspect itself, and three pairs of sound nodes beside them.
 func TestAlone(t *testing.T) {
 	points := []Verdict{
 		{Suspects: []Suspect{suspect(0.2, 0), suspect(0.9, 1), suspect(0.4, 2)}},
-		{Suspects: []Suspect{suspect(0.5, 3), suspect(0.8, 0), suspect(0.3, 4), suspect(0.5, 3, 7), suspect(0.2, 7, 8), suspect(0.4, 8, 9), suspect(0.6, 5, 9), suspect(0.3, 6, 7)}},
+		{Suspects: []Suspect{suspect(0.5, 3), suspect(0.8, 0), suspect(0.3, 4), suspect(0.5, 3, 7), suspect(0.2, 7, 8),
+			suspect(0.4, 8, 9), suspect(0.6, 5, 9), suspect(0.3, 6, 7)}},
 	}
 	groups := Alone(Pairs, 12, points)
 	taken := map[int]int{}
@@ -27,7 +28,9 @@ func TestAlone(t *testing.T) {
 		switch a, b := slices.Contains(sound, g[0]), slices.Contains(sound, g[1]); {
 		case g[0] >= g[1]:
 			t.Errorf("%v is not in order", g)
-		case a && b && slices.ContainsFunc(points[1].Suspects, func(s Suspect) bool { return slices.Equal(s.Nodes, g) }), slices.Equal(g, []int{3, 7}):
+		case a && b && slices.ContainsFunc(points[1].Suspects, func(s Suspect) bool {
+			return slices.Equal(s.Nodes, g)
+		}), slices.Equal(g, []int{3, 7}):
 			links = append(links, g)
 		case a && b:
 			controls = append(controls, g)

@@ -68,7 +68,8 @@ func Judge(kind string, n int, times []Time) Verdict {
 	return v
 }
 
-// noiseOf is how far the times of a suspect lie off by chance: a link has a single one in the rounds, which may be worse than others.
+// noiseOf is how far the times of a suspect lie off by chance: a link has a single one in the rounds, which may be
+// worse than others.
 func (v *Verdict) noiseOf(s *Suspect) float64 {
 	noise := v.noise
 	for _, t := range v.times {
@@ -133,7 +134,8 @@ func (v *Verdict) judgePairs(rounds []Round) {
 	}
 	v.Pairs = stats.FindWeakPairs(v.Nodes, pairs, v.noise)
 	for _, w := range v.Pairs.Nodes {
-		v.Suspects = append(v.Suspects, Suspect{Nodes: []int{w.Node}, Evidence: stats.Evidence{Together: w.Excess}, Slow: w.Slow, Of: w.Of})
+		v.Suspects = append(v.Suspects, Suspect{Nodes: []int{w.Node}, Evidence: stats.Evidence{Together: w.Excess},
+			Slow: w.Slow, Of: w.Of})
 	}
 	for _, l := range v.Pairs.Links {
 		v.Suspects = append(v.Suspects, Suspect{Nodes: []int{l.A, l.B}, Evidence: stats.Evidence{Together: l.Excess}})
@@ -145,7 +147,8 @@ func (v *Verdict) judgePairs(rounds []Round) {
 	}
 }
 
-// pairsExcess compares a suspect's pairs on an occasion with those of nodes that are no suspects; ok says that there are both.
+// pairsExcess compares a suspect's pairs on an occasion with those of nodes that are no suspects; ok says that there
+// are both.
 func (v *Verdict) pairsExcess(s *Suspect, on when) (excess float64, ok bool) {
 	var mine, others []float64
 	for _, t := range v.times {
@@ -186,7 +189,8 @@ func (v *Verdict) judgeHalves(rounds []Round) {
 	if v.Halves = stats.FindWeakHalf(v.Nodes, v.halves(rounds, inRounds), v.noise); v.Halves.Node < 0 {
 		return
 	}
-	s := Suspect{Nodes: []int{v.Halves.Node}, Evidence: stats.Evidence{Together: v.Halves.Excess}, Slow: v.Halves.Slow, Of: v.Halves.Of}
+	s := Suspect{Nodes: []int{v.Halves.Node}, Evidence: stats.Evidence{Together: v.Halves.Excess}, Slow: v.Halves.Slow,
+		Of: v.Halves.Of}
 	s.Alone, s.Again = halfExcess(s.Nodes[0], v.halves(rounds, alone))
 	s.Repeated, s.Twice = halfExcess(s.Nodes[0], v.halves(rounds, onceMore))
 	v.Suspects = []Suspect{s}

@@ -8,8 +8,11 @@ import (
 	"busbar/internal/result"
 )
 
-// Verdicts judge each case of a backend by the times of its points. A point is known by its group, so there may be others among them.
-func Verdicts(of *result.Pattern, backend string, cases []coll.Case, measured map[result.PointKey]result.Time) map[coll.Case]Verdict {
+// Verdicts judge each case of a backend by the times of its points. A point is known by its group, so there may be
+// others among them.
+func Verdicts(
+	of *result.Pattern, backend string, cases []coll.Case, measured map[result.PointKey]result.Time,
+) map[coll.Case]Verdict {
 	all := map[coll.Case]Verdict{}
 	n := len(of.Hosts)
 	groups := groupsOf(of)
@@ -21,7 +24,8 @@ func Verdicts(of *result.Pattern, backend string, cases []coll.Case, measured ma
 				key.Group = (&result.Group{Round: round, Hosts: g.hosts}).String()
 				if t := measured[key]; t.Seconds > 0 {
 					_, again := Number(of.Rounds, round)
-					times = append(times, Time{Nodes: g.nodes, Alone: round == 0, Again: again, Seconds: t.Seconds, Unsure: unsure(&t)})
+					times = append(times, Time{Nodes: g.nodes, Alone: round == 0, Again: again, Seconds: t.Seconds,
+						Unsure: unsure(&t)})
 				}
 			}
 		}

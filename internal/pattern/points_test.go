@@ -29,7 +29,8 @@ func TestUnsure(t *testing.T) {
 // The points of a file are times in the rounds, once more, or alone, by the names of their groups.
 func TestVerdicts(t *testing.T) {
 	of := &result.Pattern{Kind: Pairs, Rounds: 3, Hosts: names(4)}
-	c := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 2}.WithSize(1 << 20)
+	c := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace,
+		Mode: coll.Throughput, World: 2}.WithSize(1 << 20)
 	rounds, err := Rounds(Pairs, 4)
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +106,8 @@ func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	}
 	v := Judge(Halves, 4, times[1:])
 	text := strings.Join(texts(v, names(4)), "\n")
-	if v.Missing != 3 || !strings.Contains(text, "3 groups have no value") || !strings.Contains(text, "A time is known to about 22 % only: less than 35 % is not found.") {
+	if v.Missing != 3 || !strings.Contains(text, "3 groups have no value") ||
+		!strings.Contains(text, "A time is known to about 22 % only: less than 35 % is not found.") {
 		t.Errorf("%d missing: %s", v.Missing, text)
 	}
 	v = Judge(Halves, 4, times)

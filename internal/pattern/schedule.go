@@ -1,5 +1,5 @@
-// Package pattern finds the weak node or link of a cluster: which groups of nodes measure in which round, which are measured again alone,
-// and what their times say.
+// Package pattern finds the weak node or link of a cluster: which groups of nodes measure in which round, which are
+// measured again alone, and what their times say.
 //
 // It measures nothing and reads no file: rank runs the rounds, and rank and post have the verdict from here.
 package pattern
@@ -24,7 +24,8 @@ var Kinds = []string{Pairs, Halves}
 // Round is the groups of nodes, by index from 0 and ascending, that measure at the same time.
 type Round [][]int
 
-// Rounds is the schedule of n nodes, always the same for the same n, and not to be changed. The error says why there is none.
+// Rounds is the schedule of n nodes, always the same for the same n, and not to be changed. The error says why there is
+// none.
 func Rounds(kind string, n int) ([]Round, error) {
 	switch {
 	case n < 2:
@@ -44,8 +45,8 @@ func Rounds(kind string, n int) ([]Round, error) {
 // schedules are the halves of n nodes by n: they take a while for hundreds of nodes.
 var schedules sync.Map
 
-// pairs lets each node meet each other once: all but one sit in a circle that turns by a seat a round, and who faces whom is a pair.
-// Where n is odd, who faces the empty seat rests.
+// pairs lets each node meet each other once: all but one sit in a circle that turns by a seat a round, and who faces
+// whom is a pair. Where n is odd, who faces the empty seat rests.
 func pairs(n int) []Round {
 	seats := n + n%2
 	rounds := make([]Round, seats-1)
@@ -64,9 +65,9 @@ func pairs(n int) []Round {
 	return rounds
 }
 
-// halves separates every two nodes in some round, by halving time and again those that were always together, and then adds
-// rounds that separate most evenly, so that there is one more than halving needs. Both halves have as many nodes; where n is odd, one
-// rests, each time another.
+// halves separates every two nodes in some round, by halving time and again those that were always together, and then
+// adds rounds that separate most evenly, so that there is one more than halving needs. Both halves have as many nodes;
+// where n is odd, one rests, each time another.
 func halves(n int) []Round {
 	h := &halver{n: n, apart: make([][]int, n), random: rand.New(rand.NewPCG(uint64(n), 1))}
 	for i := range h.apart {

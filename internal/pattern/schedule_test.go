@@ -41,7 +41,8 @@ func TestPairsMeetOnce(t *testing.T) {
 	}
 }
 
-// Halves have one size, every two nodes are in different ones in some round, and the number of rounds grows as the logarithm.
+// Halves have one size, every two nodes are in different ones in some round, and the number of rounds grows as the
+// logarithm.
 func TestHalvesSeparate(t *testing.T) {
 	for _, n := range []int{4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 64, 100, 255} {
 		rounds, err := Rounds(Halves, n)

@@ -19,9 +19,9 @@ import (
 	"busbar/internal/loop"
 )
 
-// Crew is the threads of this rank that programs run on: those that compute, of which the calling one is the first, and one
-// that issues operations that block, started when a program first wants it. Between segments they spin for a moment and then
-// sleep. They run where the thread may run that makes the crew. One program runs on it at a time.
+// Crew is the threads of this rank that programs run on: those that compute, of which the calling one is the first, and
+// one that issues operations that block, started when a program first wants it. Between segments they spin for a moment
+// and then sleep. They run where the thread may run that makes the crew. One program runs on it at a time.
 type Crew struct {
 	c       *C.struct_crew
 	threads int
@@ -48,8 +48,8 @@ func (c *Crew) Close() {
 	c.c = nil
 }
 
-// Calibrate computes for about that long and returns how many units of work all threads together do in a second: the median of
-// many short stretches, so that a pause of the machine's is not taken for its speed.
+// Calibrate computes for about that long and returns how many units of work all threads together do in a second: the
+// median of many short stretches, so that a pause of the machine's is not taken for its speed.
 func (c *Crew) Calibrate(d time.Duration) float64 {
 	const stretches = 21
 	units, each := uint64(c.threads), d/stretches
@@ -67,8 +67,8 @@ func (c *Crew) Calibrate(d time.Duration) float64 {
 	return rates[stretches/2]
 }
 
-// CopyRate is how many bytes all threads together copy in a second between two buffers of so many bytes, which are to be larger
-// than what caches hold: the median of a few copies. The error is that there is no memory.
+// CopyRate is how many bytes all threads together copy in a second between two buffers of so many bytes, which are to
+// be larger than what caches hold: the median of a few copies. The error is that there is no memory.
 func (c *Crew) CopyRate(bytes int64) (float64, error) {
 	const copies = 5
 	from, err := loop.AllocBuffer(bytes)

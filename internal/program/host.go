@@ -28,9 +28,9 @@ import (
 	"busbar/internal/loop"
 )
 
-// HostOp is an operation of a program on a host. With Async the library starts and completes it; without, Issue blocks until it
-// is over, and the second thread calls it. The functions and their contexts stay the caller's, and must live until
-// Host.Close.
+// HostOp is an operation of a program on a host. With Async the library starts and completes it; without, Issue blocks
+// until it is over, and the second thread calls it. The functions and their contexts stay the caller's, and must live
+// until Host.Close.
 type HostOp struct {
 	Link
 	Async   loop.Async
@@ -42,16 +42,16 @@ type HostOp struct {
 type HostSpec struct {
 	Segments []uint64 // units of work, as Crew.Calibrate counts them
 	Ops      []HostOp // all by Async, or all by Issue
-	// Interval is after how long while a segment computes the oldest operation that is on its way is tested, and once it is
-	// done the next; 0: no call of the library is made while a segment computes. Of operations by Async only.
+	// Interval is after how long while a segment computes the oldest operation that is on its way is tested, and once it
+	// is done the next; 0: no call of the library is made while a segment computes. Of operations by Async only.
 	Interval time.Duration
 	// Sync brings the ranks together before a step, as in loop.Steps, with a context of its own; nil: nothing does.
 	Sync        loop.Step
 	SyncContext unsafe.Pointer
 }
 
-// Host is a program bound to the threads of a crew, and to operations of a library. One goroutine uses it, on the thread that
-// may call the library; InHand alone may be called from any.
+// Host is a program bound to the threads of a crew, and to operations of a library. One goroutine uses it, on the
+// thread that may call the library; InHand alone may be called from any.
 type Host struct {
 	crew *Crew
 
@@ -59,8 +59,8 @@ type Host struct {
 	p  *C.struct_program
 }
 
-// NewHost makes a program ready to run. Nothing is computed and nothing sent. An error says what of the program cannot be
-// run, or that there is no memory or no thread for it.
+// NewHost makes a program ready to run. Nothing is computed and nothing sent. An error says what of the program cannot
+// be run, or that there is no memory or no thread for it.
 func NewHost(c *Crew, s HostSpec) (*Host, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("program: %w", err)
@@ -94,7 +94,8 @@ func NewHost(c *Crew, s HostSpec) (*Host, error) {
 		to := &h.ops()[i]
 		to.after, to.before = C.int(o.After), C.int(o.Before)
 		to.issue, to.context = C.busbar_step(o.Issue), o.Context
-		to.async = C.struct_busbar_async{start: C.call(o.Async.Start), test: C.test_call(o.Async.Test), wait: C.call(o.Async.Wait), context: o.Async.Context}
+		to.async = C.struct_busbar_async{start: C.call(o.Async.Start), test: C.test_call(o.Async.Test),
+			wait: C.call(o.Async.Wait), context: o.Async.Context}
 	}
 	C.program_link(h.p)
 	return h, nil
@@ -102,8 +103,8 @@ func NewHost(c *Crew, s HostSpec) (*Host, error) {
 
 var errNoMemory = errors.New("program: no memory")
 
-// check says what of a program can never run: operations begin in their order, so one that waits for a late segment holds up
-// those behind it.
+// check says what of a program can never run: operations begin in their order, so one that waits for a late segment
+// holds up those behind it.
 func (s HostSpec) check() error {
 	latest, of := -1, 0
 	for i, o := range s.Ops {
@@ -117,13 +118,15 @@ func (s HostSpec) check() error {
 		case !async && s.Interval > 0:
 			return fmt.Errorf("operation %d blocks, and cannot be tested every %s", i, s.Interval)
 		case o.After < -1 || o.After >= o.Before || o.Before > len(s.Segments):
-			return fmt.Errorf("operation %d is to run behind segment %d and before segment %d of %d", i, o.After, o.Before, len(s.Segments))
+			return fmt.Errorf("operation %d is to run behind segment %d and before segment %d of %d", i, o.After, o.Before,
+				len(s.Segments))
 		}
 		if o.After > latest {
 			latest, of = o.After, i
 		}
 		if latest >= o.Before {
-			return fmt.Errorf("operation %d is to be done before segment %d, and operation %d, which begins before it, waits for segment %d", i, o.Before, of, latest)
+			return fmt.Errorf("operation %d is to be done before segment %d, and operation %d, which begins before it, waits "+
+				"for segment %d", i, o.Before, of, latest)
 		}
 	}
 	return nil
@@ -138,9 +141,9 @@ func (h *Host) ops() []C.struct_program_op { return unsafe.Slice(h.p.op, h.p.ops
 // SetMode says what the next runs do; at first that is Overlapped.
 func (h *Host) SetMode(m Mode) { h.p.mode = C.int(m) }
 
-// Steps are the program as one operation of a loop: issuing it runs one step. Where an operation fails its error code is that of
-// the step, the first where several do, and Failed says which it was; nothing is begun any more then, in that step or
-// in a later one. What was on its way stays there: its library knows whether it can be given up.
+// Steps are the program as one operation of a loop: issuing it runs one step. Where an operation fails its error code
+// is that of the step, the first where several do, and Failed says which it was; nothing is begun any more then, in
+// that step or in a later one. What was on its way stays there: its library knows whether it can be given up.
 func (h *Host) Steps() loop.Steps {
 	s := loop.Steps{Issue: loop.Step(C.run_step()), Context: unsafe.Pointer(h.p)}
 	if h.p.sync != nil {

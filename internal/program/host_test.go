@@ -89,7 +89,8 @@ func (r *running) run(t *testing.T, m program.Mode) string {
 	return r.calls.String()
 }
 
-// What may begin does so before anything is waited for; the first operation is done before segment 1, the third before segment 2.
+// What may begin does so before anything is waited for; the first operation is done before segment 1, the third before
+// segment 2.
 func TestModes(t *testing.T) {
 	links := []program.Link{{After: -1, Before: 1}, {After: 0, Before: 3}, {After: 0, Before: 2}, {After: 2, Before: 3}}
 	for _, k := range []struct {
@@ -100,7 +101,8 @@ func TestModes(t *testing.T) {
 		{blocks, "(b0) (i0) (b1) (i1) (b2) (i2) (b3) (i3)"},
 	} {
 		r := start(t, newCrew(t, 2), k.way, []uint64{8, 8, 8}, links, 1)
-		for m, want := range map[program.Mode]string{program.Compute: "", program.Comm: k.calls, program.Sequential: k.calls, program.Overlapped: k.calls} {
+		for m, want := range map[program.Mode]string{program.Compute: "", program.Comm: k.calls, program.Sequential: k.calls,
+			program.Overlapped: k.calls} {
 			if got := r.run(t, m); got != want {
 				t.Errorf("way %d, %s: calls %q, wanted %q", k.way, m, got, want)
 			}
@@ -138,7 +140,8 @@ func (r *running) followsRules(t *testing.T, m program.Mode) {
 		l := r.spec.Ops[i].Link
 		for j, before := range s.Ops[:i] {
 			if r.spec.Ops[j].Before <= l.After && x.Start < before.End {
-				t.Errorf("%s: operation %d began before operation %d was done, which is to be done before segment %d", m, i, j, r.spec.Ops[j].Before)
+				t.Errorf("%s: operation %d began before operation %d was done, which is to be done before segment %d", m, i, j,
+					r.spec.Ops[j].Before)
 			}
 		}
 		switch {
@@ -153,7 +156,8 @@ func (r *running) followsRules(t *testing.T, m program.Mode) {
 	}
 }
 
-// Whatever the program is: links and modes are obeyed, every operation is begun and completed once, and everything is computed.
+// Whatever the program is: links and modes are obeyed, every operation is begun and completed once, and everything is
+// computed.
 func TestRandomPrograms(t *testing.T) {
 	const seed = 1
 	random := rand.New(rand.NewPCG(seed, seed))
@@ -203,8 +207,8 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// The oldest operation on its way is tested while a segment computes, and once it is done the next; what is done is neither tested
-// again nor waited for.
+// The oldest operation on its way is tested while a segment computes, and once it is done the next; what is done is
+// neither tested again nor waited for.
 func TestPoll(t *testing.T) {
 	for _, threads := range []int{1, 2} {
 		c := newCrew(t, threads)
@@ -284,7 +288,8 @@ func TestSecondThread(t *testing.T) {
 	r.fakes[0].Hold(true)
 	named := make(chan program.InHand)
 	go func() {
-		for c.Asked() < 2 || r.InHand().Op < 0 { // the second operation is only given away behind the last segment; the first may not have begun by then
+		// the second operation is only given away behind the last segment; the first may not have begun by then
+		for c.Asked() < 2 || r.InHand().Op < 0 {
 			runtime.Gosched()
 		}
 		at := r.InHand()
@@ -348,7 +353,8 @@ func TestErrors(t *testing.T) {
 // The error of an operation wakes who waits for one behind it, which is never begun.
 func TestErrorWakes(t *testing.T) {
 	c := newCrew(t, 1)
-	r := start(t, c, blocks, []uint64{1}, []program.Link{{After: -1, Before: 1}, {After: -1, Before: 1}, {After: -1, Before: 1}}, 1)
+	r := start(t, c, blocks, []uint64{1}, []program.Link{{After: -1, Before: 1}, {After: -1, Before: 1},
+		{After: -1, Before: 1}}, 1)
 	r.fakes[0].FailIn('i', 5)
 	r.fakes[1].Hold(true) // for ever, if it were begun
 	r.fakes[0].Hold(true)

@@ -1,18 +1,19 @@
 // Package program runs the program of a training step: segments of computing, one after another, and operations of
-// communication that begin behind one segment and must be done before another. Host runs it on threads of this process, with
-// operations that a library starts and completes, or that a second thread issues; package cudart has its counterpart for the
-// streams of a GPU. Both run in C, and the timed loop of package loop calls them as it calls any operation.
+// communication that begin behind one segment and must be done before another. Host runs it on threads of this process,
+// with operations that a library starts and completes, or that a second thread issues; package cudart has its
+// counterpart for the streams of a GPU. Both run in C, and the timed loop of package loop calls them as it calls any
+// operation.
 //
-// It knows no model, no collective and no library: what a segment stands for and what an operation moves is the business of
-// internal/step and of the adapters in rank/.
+// It knows no model, no collective and no library: what a segment stands for and what an operation moves is the
+// business of internal/step and of the adapters in rank/.
 package program
 
 // Mode is what one run of a program does.
 type Mode int
 
-// The modes. Sequential is all computing, then all communication; in Overlapped each operation begins as soon as it may. Where
-// operations run without segments between them they keep the order among themselves that those give: one that begins behind a
-// segment begins when the operations are done that had to be so before that segment.
+// The modes. Sequential is all computing, then all communication; in Overlapped each operation begins as soon as it
+// may. Where operations run without segments between them they keep the order among themselves that those give: one
+// that begins behind a segment begins when the operations are done that had to be so before that segment.
 const (
 	Compute Mode = iota
 	Comm
@@ -36,23 +37,23 @@ func (m Mode) Computes() bool { return m != Comm }
 // Communicates says whether the operations run.
 func (m Mode) Communicates() bool { return m != Compute }
 
-// Link ties an operation to the segments. Operations begin in their order, and in overlapped mode not before the segment
-// After is over; the segment Before does not begin until they are done.
+// Link ties an operation to the segments. Operations begin in their order, and in overlapped mode not before the
+// segment After is over; the segment Before does not begin until they are done.
 type Link struct {
 	After  int // index of a segment; -1: the beginning of the step
 	Before int // index of a segment, larger than After; the number of segments: the end of the step
 }
 
-// Span is a stretch of time in nanoseconds. On a host the clock is that of package loop (CLOCK_MONOTONIC_RAW); on a GPU it is
-// the device's, and 0 is the beginning of the step.
+// Span is a stretch of time in nanoseconds. On a host the clock is that of package loop (CLOCK_MONOTONIC_RAW); on a GPU
+// it is the device's, and 0 is the beginning of the step.
 type Span struct{ Start, End int64 }
 
 // Seconds is the length of a span.
 func (s Span) Seconds() float64 { return float64(s.End-s.Start) / 1e9 }
 
-// Spans are when the segments and the operations of the last run took place, of this rank. What the mode does not run has the
-// zero Span. The end of an operation is when its completion was seen: where a library completes one only inside its own calls,
-// that is in one of them.
+// Spans are when the segments and the operations of the last run took place, of this rank. What the mode does not run
+// has the zero Span. The end of an operation is when its completion was seen: where a library completes one only inside
+// its own calls, that is in one of them.
 type Spans struct {
 	Step     Span // from before the first to behind the last
 	Segments []Span

@@ -74,7 +74,8 @@ func (h half) encode(x float64) uint16 {
 // patterns is how many bit patterns a 16-bit type has.
 const patterns = 1 << 16
 
-// pattern is element i of one of two ranks: every pattern of a 16-bit type meets another one, which the odd factor chooses.
+// pattern is element i of one of two ranks: every pattern of a 16-bit type meets another one, which the odd factor
+// chooses.
 func pattern(rank int, i, factor uint32) uint16 {
 	if rank == 0 {
 		return uint16(i)
@@ -82,8 +83,8 @@ func pattern(rank int, i, factor uint32) uint16 {
 	return uint16(i*factor + 12345)
 }
 
-// Halves has two ranks combine every bit pattern of float16 and bfloat16 with others, by every reduction, and compares what
-// comes out. The function does an all_reduce in place of count elements at that address.
+// Halves has two ranks combine every bit pattern of float16 and bfloat16 with others, by every reduction, and compares
+// what comes out. The function does an all_reduce in place of count elements at that address.
 func Halves(rank int, allReduce func(t coll.DataType, op coll.RedOp, at unsafe.Pointer, count int64) error) error {
 	b, err := loop.AllocBuffer(2 * patterns)
 	if err != nil {

@@ -20,7 +20,8 @@ func TestHalfFormats(t *testing.T) {
 	}{
 		{coll.Float16, 1, 0x3c00}, {coll.Float16, -2, 0xc000}, {coll.Float16, 65504, 0x7bff}, {coll.Float16, 0x1p-24, 1},
 		{coll.Float16, math.Copysign(0, -1), 0x8000}, {coll.Float16, math.Inf(-1), 0xfc00},
-		{coll.BFloat16, 1, 0x3f80}, {coll.BFloat16, -2, 0xc000}, {coll.BFloat16, 0x1.fep127, 0x7f7f}, {coll.BFloat16, 0x1p-133, 1},
+		{coll.BFloat16, 1, 0x3f80}, {coll.BFloat16, -2, 0xc000}, {coll.BFloat16, 0x1.fep127, 0x7f7f},
+		{coll.BFloat16, 0x1p-133, 1},
 	} {
 		h := halves[c.t]
 		if got := h.encode(c.x); got != c.bits {
@@ -79,7 +80,8 @@ func TestOutputs(t *testing.T) {
 
 // A world of one does its all_reduce by a copy, which is right; every other thing that an operation may do is found.
 func TestTrial(t *testing.T) {
-	trial := Trial{Case: coll.Case{Collective: coll.AllReduce, Type: coll.Int32, Op: coll.Sum, World: 1, Count: 5}, Slots: 2}
+	trial := Trial{Case: coll.Case{Collective: coll.AllReduce, Type: coll.Int32, Op: coll.Sum, World: 1, Count: 5},
+		Slots: 2}
 	a, b := trial.Strides()
 	if a != 5*4+guard || b != a {
 		t.Errorf("strides %d and %d", a, b)
@@ -109,7 +111,8 @@ func TestTrial(t *testing.T) {
 // What lies behind the result of a reduce_scatter in place is not looked at only where the library may use it.
 func TestScratch(t *testing.T) {
 	for _, scratch := range []bool{false, true} {
-		trial := Trial{Case: coll.Case{Collective: coll.ReduceScatter, Type: coll.Int8, Op: coll.Max, Placement: coll.InPlace, World: 2, Count: 3}, Slots: 1, Scratch: scratch}
+		trial := Trial{Case: coll.Case{Collective: coll.ReduceScatter, Type: coll.Int8, Op: coll.Max, Placement: coll.InPlace,
+			World: 2, Count: 3}, Slots: 1, Scratch: scratch}
 		err := trial.Run(func(_, recv unsafe.Pointer) error {
 			to := unsafe.Slice((*byte)(recv), 6+guard)
 			copy(to, encode(coll.Int8, output(trial.Case, 0, 0)))
@@ -132,7 +135,8 @@ func TestCheckPatterns(t *testing.T) {
 		t.Error(err)
 	}
 	right[0x3f80] ^= 1
-	if err := checkPatterns(right, coll.BFloat16, coll.Sum, 1); err == nil || !strings.Contains(err.Error(), "bfloat16 sum of 1 and ") {
+	if err := checkPatterns(right, coll.BFloat16, coll.Sum, 1); err == nil ||
+		!strings.Contains(err.Error(), "bfloat16 sum of 1 and ") {
 		t.Errorf("a last bit that is wrong: %v", err)
 	}
 }

@@ -36,8 +36,8 @@ func (t Trial) bytes() (in, out int64) {
 	return t.SendCount(t.Rank) * size, t.RecvCount(t.Rank) * size
 }
 
-// Run allocates and fills the buffers, has operate do one operation on each slot, and compares. recv is nil where the rank
-// has no output and the operation is not in place.
+// Run allocates and fills the buffers, has operate do one operation on each slot, and compares. recv is nil where the
+// rank has no output and the operation is not in place.
 func (t Trial) Run(operate func(send, recv unsafe.Pointer) error) error {
 	a, b := t.Strides()
 	send, err1 := loop.AllocBuffer(a * int64(t.Slots))
@@ -72,8 +72,8 @@ func (t Trial) inputAt() int64 {
 	return 0
 }
 
-// fill puts the inputs where the operation takes them, and something else everywhere else. It returns what the buffers must
-// hold afterwards.
+// fill puts the inputs where the operation takes them, and something else everywhere else. It returns what the buffers
+// must hold afterwards.
 func (t Trial) fill(send, recv []byte) (wantSend, wantRecv []byte) {
 	poison(send)
 	poison(recv)

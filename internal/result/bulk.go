@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Bulk writes a whole run at once, where nothing is measured meanwhile and the caller sees to it that the file is kept or
-// discarded as a whole: no line is synced, and no text view is drawn.
+// Bulk writes a whole run at once, where nothing is measured meanwhile and the caller sees to it that the file is kept
+// or discarded as a whole: no line is synced, and no text view is drawn.
 type Bulk struct {
 	w      *bufio.Writer
 	run    string

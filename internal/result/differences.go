@@ -9,7 +9,8 @@ import (
 )
 
 // tuning are the beginnings of names of variables that make figures of a library other ones.
-var tuning = []string{"NCCL_", "UCX_", "FI_", "GLOO_", "MPICH_", "MPIR_CVAR_", "OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_mtl", "OMPI_MCA_coll"}
+var tuning = []string{"NCCL_", "UCX_", "FI_", "GLOO_", "MPICH_", "MPIR_CVAR_", "OMPI_MCA_btl", "OMPI_MCA_pml",
+	"OMPI_MCA_mtl", "OMPI_MCA_coll"}
 
 // harmless are variables with such names that do not.
 var harmless = []string{"NCCL_DEBUG", "NCCL_COMM_ID", "UCX_ERROR_SIGNALS", "UCX_DEBUG_SIGNO"}

@@ -25,7 +25,8 @@ func TestDifferencesOfEnvironment(t *testing.T) {
 		return texts(d.Notes())
 	}
 	if got := notes(paths...); len(got) != 1 ||
-		!strings.HasSuffix(got[0], `{"code":"launches-differ","parameters":{"variable":"NCCL_ALGO","values":["Ring","Tree","unset"]}}`) {
+		!strings.HasSuffix(got[0],
+			`{"code":"launches-differ","parameters":{"variable":"NCCL_ALGO","values":["Ring","Tree","unset"]}}`) {
 		t.Errorf("%q", got)
 	}
 	if got := notes(paths[0]); got != nil {

@@ -1,7 +1,7 @@
 package result
 
-// fastRecord reads a line of kind case for the merged table, which takes a quarter of encoding/json's time: the times of
-// all ranks and the network's counters are passed over. It returns false when the line is not as rank writes it, or
+// fastRecord reads a line of kind case for the merged table, which takes a quarter of encoding/json's time: the times
+// of all ranks and the network's counters are passed over. It returns false when the line is not as rank writes it, or
 // holds what is rare; r is then in no defined state.
 func fastRecord(line []byte, r *Record) bool { return (&cursor{b: line}).record(r) }
 

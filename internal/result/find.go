@@ -20,9 +20,9 @@ func Find(paths ...string) ([]string, error) {
 
 // Search expands files and folders (with their subfolders, also by way of links) to the run files among them, sorted
 // within a folder (links last), each once however often and by whatever path it is named. What merge and plot wrote,
-// text views, sidecars and, in folders, hidden names and all that is not .jsonl are passed over. A subfolder that cannot
-// be read, and what has the name of a run file but is none (a pipe, a device), is passed over with a note. The error is
-// a *NotFoundError, a *ForeignError for something named that is no file, or of the system for what was named.
+// text views, sidecars and, in folders, hidden names and all that is not .jsonl are passed over. A subfolder that
+// cannot be read, and what has the name of a run file but is none (a pipe, a device), is passed over with a note. The
+// error is a *NotFoundError, a *ForeignError for something named that is no file, or of the system for what was named.
 func Search(paths ...string) (files []string, notes []notice.Notice, err error) {
 	return newFinder().search(paths)
 }
@@ -60,7 +60,9 @@ func (f *finder) look(path string) error {
 	case ours(path):
 		return nil
 	case !info.Mode().IsRegular():
-		return &ForeignError{Path: path, Reason: fmt.Sprintf("it is %s, and a run is read from a file only, since it is read more than once", special(info.Mode()))}
+		return &ForeignError{Path: path,
+			Reason: fmt.Sprintf("it is %s, and a run is read from a file only, since it is read more than once",
+				special(info.Mode()))}
 	}
 	return f.take(path)
 }
@@ -78,7 +80,8 @@ func (f *finder) walk(dir string, info fs.FileInfo) error {
 		return err
 	}
 	f.pass(dir, err)
-	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return isLink(a) - isLink(b) }) // of two ways, the straight one
+	// of two ways, the straight one
+	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int { return isLink(a) - isLink(b) })
 	for _, d := range entries {
 		if !strings.HasPrefix(d.Name(), ".") {
 			path := filepath.Join(dir, d.Name())

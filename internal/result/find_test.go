@@ -17,14 +17,16 @@ import (
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	for _, name := range []string{"r/b.jsonl", "r/a.jsonl", "r/a.txt", "r/sub/c.jsonl", "r/merged.jsonl", "r/merged.csv", "r/a_ranks.jsonl", "r/plots/p.png",
+	for _, name := range []string{"r/b.jsonl", "r/a.jsonl", "r/a.txt", "r/sub/c.jsonl", "r/merged.jsonl", "r/merged.csv",
+		"r/a_ranks.jsonl", "r/plots/p.png",
 		"r/.hidden/d.jsonl", "r/.e.jsonl", "r/notes", "empty/x.csv"} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, nil, 0o666)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for from, to := range map[string]string{"link": "r", "r/z.jsonl": "a.jsonl", "r/nowhere.jsonl": "gone", "one.jsonl": "r/b.jsonl",
-		"far/away": "../r/sub", "far/back": "..", "far/sub/self": "../sub"} {
+	for from, to := range map[string]string{"link": "r", "r/z.jsonl": "a.jsonl", "r/nowhere.jsonl": "gone",
+		"one.jsonl": "r/b.jsonl",
+		"far/away":  "../r/sub", "far/back": "..", "far/sub/self": "../sub"} {
 		if err := os.MkdirAll(filepath.Dir(from), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +64,8 @@ func TestFind(t *testing.T) {
 func TestFindTakesOnlyFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	record := writeLines(t, "r", "a.jsonl", "{}\n")
-	if err := errors.Join(syscall.Mkfifo("r/pipe.jsonl", 0o666), syscall.Mkfifo("r/pipe", 0o666), os.Symlink("/dev/null", "r/null.jsonl"),
+	if err := errors.Join(syscall.Mkfifo("r/pipe.jsonl", 0o666), syscall.Mkfifo("r/pipe", 0o666),
+		os.Symlink("/dev/null", "r/null.jsonl"),
 		os.Symlink("/dev/null", "r/null"), os.Symlink("turn", "r/turn")); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +80,8 @@ func TestFindTakesOnlyFiles(t *testing.T) {
 	}
 	for name, say := range map[string]string{"r/pipe.jsonl": "a pipe", "r/pipe": "a pipe", "/dev/null": "a device"} {
 		var foreign *ForeignError
-		if _, err := Find("r", name); !errors.As(err, &foreign) || !strings.Contains(err.Error(), name+": not a results file of busbar: it is "+say) {
+		if _, err := Find("r", name); !errors.As(err, &foreign) ||
+			!strings.Contains(err.Error(), name+": not a results file of busbar: it is "+say) {
 			t.Errorf("%s is named: %v", name, err)
 		}
 	}
@@ -97,7 +101,8 @@ func TestFindPassesOverWhatItMayNotRead(t *testing.T) {
 		return os.ReadDir(dir)
 	}
 	files, notes, err := f.search([]string{"r"})
-	if want := []string{`r/m: {"code":"file-unreadable","parameters":{"problem":"permission denied"}}`}; err != nil || !slices.Equal(files, []string{"r/a/x.jsonl", "r/z/x.jsonl"}) || !slices.Equal(texts(notes), want) {
+	if want := []string{`r/m: {"code":"file-unreadable","parameters":{"problem":"permission denied"}}`}; err != nil ||
+		!slices.Equal(files, []string{"r/a/x.jsonl", "r/z/x.jsonl"}) || !slices.Equal(texts(notes), want) {
 		t.Errorf("found %v, noted %v, %v", files, notes, err)
 	}
 
@@ -105,7 +110,9 @@ func TestFindPassesOverWhatItMayNotRead(t *testing.T) {
 	all.readDir = f.readDir
 	shut["r/a"], shut["r/z"] = true, true
 	var none *NotFoundError
-	if _, _, err := all.search([]string{"r"}); !errors.As(err, &none) || !strings.Contains(err.Error(), "no results in r") || !strings.Contains(err.Error(), "r/z: cannot be read: permission denied") {
+	if _, _, err := all.search([]string{"r"}); !errors.As(err, &none) ||
+		!strings.Contains(err.Error(), "no results in r") ||
+		!strings.Contains(err.Error(), "r/z: cannot be read: permission denied") {
 		t.Errorf("nothing can be read: %v", err)
 	}
 	named := newFinder()

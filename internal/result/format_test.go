@@ -76,8 +76,9 @@ func fields(path string, t reflect.Type, into map[string][]string) {
 // TestFormatIsDocumented: every field stands in the manual, and the manual names none that is not there.
 func TestFormatIsDocumented(t *testing.T) {
 	code := map[string][]string{}
-	for kind, v := range map[string]any{KindRun: Run{}, KindRank: Rank{}, KindCase: Record{}, KindEnd: End{}, KindRanks: RankTimes{},
-		KindStep: StepRecord{}, KindRound: StepRound{}} {
+	for kind, v := range map[string]any{KindRun: Run{}, KindRank: Rank{}, KindCase: Record{}, KindEnd: End{},
+		KindRanks: RankTimes{},
+		KindStep:  StepRecord{}, KindRound: StepRound{}} {
 		fields(kind, reflect.TypeOf(v), code)
 	}
 	code["The merged table"] = columnNames()
@@ -107,7 +108,8 @@ func TestFormatIsDocumented(t *testing.T) {
 
 // TestKindComesFirst holds what readers rely on to tell lines apart quickly.
 func TestKindComesFirst(t *testing.T) {
-	for _, v := range []any{&Run{Kind: "x"}, &Rank{Kind: "x"}, &End{Kind: "x"}, &RankTimes{Kind: "x"}, &StepRound{Kind: "x"}} {
+	for _, v := range []any{&Run{Kind: "x"}, &Rank{Kind: "x"}, &End{Kind: "x"}, &RankTimes{Kind: "x"},
+		&StepRound{Kind: "x"}} {
 		line, _, err := encodeLine(v)
 		if err != nil || !strings.HasPrefix(string(line), `{"kind":"x"`) {
 			t.Errorf("%T is written as %s, %v", v, line, err)

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Pattern says in the header that a launch was measured in groups of its nodes, many at a time, to find a weak node or link.
+// Pattern says in the header that a launch was measured in groups of its nodes, many at a time, to find a weak node or
+// link.
 type Pattern struct {
 	Kind   string   `json:"kind"`   // pairs, halves
 	Rounds int      `json:"rounds"` // in which every node or pair of nodes is measured
@@ -22,7 +23,8 @@ func (p *Pattern) String() string {
 
 // Group is which nodes of a launch measured a point of a pattern.
 type Group struct {
-	Round        int      `json:"round,omitempty"` // from 1, with the other groups of the round at the same time; past the pattern's rounds: those once more; 0: alone
+	// from 1, with the other groups of the round at the same time; past the pattern's rounds: those once more; 0: alone
+	Round        int      `json:"round,omitempty"`
 	Hosts        []string `json:"hosts"`
 	RanksPerNode int      `json:"ranks_per_node"` // the largest, where nodes differ
 }

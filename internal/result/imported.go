@@ -28,9 +28,10 @@ type Source struct {
 
 // Origin is the place of a record in the file of another tool.
 type Origin struct {
-	Line      int               `json:"line,omitempty"`      // where the row begins; in a document without lines absent
-	Operation string            `json:"operation,omitempty"` // the tool's name of what is no collective of coll's list
-	Stated    map[string]string `json:"stated,omitempty"`    // by column: what has no field of its own here, or was restated
+	Line      int    `json:"line,omitempty"`      // where the row begins; in a document without lines absent
+	Operation string `json:"operation,omitempty"` // the tool's name of what is no collective of coll's list
+	// by column: what has no field of its own here, or was restated
+	Stated map[string]string `json:"stated,omitempty"`
 }
 
 // SourceLine is "path:line" of an imported record, and "" of one that rank measured.

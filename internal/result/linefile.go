@@ -92,8 +92,8 @@ func (f *lineFile) restore(path string) error {
 	return nil
 }
 
-// backInPlace makes sure that the file has its name still; one that was removed is written anew, under the name of a later
-// millisecond of run when something else has taken its own.
+// backInPlace makes sure that the file has its name still; one that was removed is written anew, under the name of a
+// later millisecond of run when something else has taken its own.
 func (f *lineFile) backInPlace(run *Run, say func(string)) error {
 	if f.present() {
 		return nil

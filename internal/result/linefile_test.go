@@ -106,7 +106,8 @@ func TestDiskFull(t *testing.T) {
 	if !errors.As(err, &full) || !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("the error is %v", err)
 	}
-	for _, want := range []string{"no space left on device", w.Path(), "2 records are safe", "2 records are in " + full.Rescue} {
+	for _, want := range []string{"no space left on device", w.Path(), "2 records are safe", "2 records are in " +
+		full.Rescue} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in: %v", want, err)
 		}

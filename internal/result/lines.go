@@ -23,8 +23,8 @@ type lineReader struct {
 	n    int    // number of the line that next returned last
 }
 
-// lineBuffer is how much is read at once. It is more than most files hold, so that buffers are used again: making one for
-// each of ten thousand small files took more time than all else.
+// lineBuffer is how much is read at once. It is more than most files hold, so that buffers are used again: making one
+// for each of ten thousand small files took more time than all else.
 const lineBuffer = 256 << 10
 
 var lineBuffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, lineBuffer) }}

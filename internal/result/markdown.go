@@ -37,8 +37,10 @@ func markdownRow(b []byte, run *Run, r *Record) []byte {
 		world = fmt.Sprint(r.World)
 	}
 	cells := []string{
-		run.Backend.Name, world, r.Operation(), ifAny(r.Type != 0, r.Type.String), r.Op.String(), ifAny(r.Placement != 0, r.Placement.String),
-		ifAny(r.Mode != 0, r.Mode.String), coll.FormatSize(r.SizeBytes, true), seconds, interval, algbw, busbw, checkWord(r), status, warningsOf(run, r),
+		run.Backend.Name, world, r.Operation(), ifAny(r.Type != 0, r.Type.String), r.Op.String(),
+		ifAny(r.Placement != 0, r.Placement.String),
+		ifAny(r.Mode != 0, r.Mode.String), coll.FormatSize(r.SizeBytes, true), seconds, interval, algbw, busbw, checkWord(r),
+		status, warningsOf(run, r),
 	}
 	for _, c := range cells {
 		b = append(append(append(b, "| "...), units.Markdown(c)...), ' ')

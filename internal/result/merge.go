@@ -37,8 +37,8 @@ type Row struct {
 }
 
 // Merge puts runs together: no record twice (by run and number), and along a chain of resumed runs what was measured in
-// the place of what was not. Files that cannot be used are notes; the error is a *RehearsedError, a *NothingError, or of
-// the system.
+// the place of what was not. Files that cannot be used are notes; the error is a *RehearsedError, a *NothingError, or
+// of the system.
 func Merge(files []string, o MergeOptions) (*Dataset, error) {
 	return MergeContext(context.Background(), files, o)
 }
@@ -167,8 +167,8 @@ func (d *Dataset) Runs() []*Run {
 	return runs
 }
 
-// Notes are what a reader of the rows should know: files passed over, duplicates, interrupted runs, lines that could not
-// be read. They are complete once Each or a Write method has returned.
+// Notes are what a reader of the rows should know: files passed over, duplicates, interrupted runs, lines that could
+// not be read. They are complete once Each or a Write method has returned.
 func (d *Dataset) Notes() []notice.Notice { return slices.Concat(d.notes, d.late) }
 
 func (d *Dataset) note(path string, f notice.Fact) {

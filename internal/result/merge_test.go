@@ -76,31 +76,54 @@ func TestMergeCountsNothingTwice(t *testing.T) {
 		want  string
 		notes []string // what must be said, in order
 	}{
-		{"two launches of one point", [][]any{append(lines(runOf("a", 0), reduce), end), append(lines(runOf("b", 1), reduce), end)}, "a 1 all_reduce ok, b 1 all_reduce ok", nil},
-		{"older first, whatever the name", [][]any{append(lines(runOf("b", 1), reduce), end), append(lines(runOf("a", 0), reduce), end)}, "a 1 all_reduce ok, b 1 all_reduce ok", nil},
-		{"a copy", [][]any{append(lines(runOf("a", 0), reduce, gather), end), append(lines(runOf("a", 0), reduce, gather), end)}, "a 1 all_reduce ok, a 2 all_gather ok",
+		{"two launches of one point", [][]any{append(lines(runOf("a", 0), reduce), end),
+			append(lines(runOf("b", 1), reduce), end)}, "a 1 all_reduce ok, b 1 all_reduce ok", nil},
+		{"older first, whatever the name", [][]any{append(lines(runOf("b", 1), reduce), end),
+			append(lines(runOf("a", 0), reduce), end)}, "a 1 all_reduce ok, b 1 all_reduce ok", nil},
+		{"a copy", [][]any{append(lines(runOf("a", 0), reduce, gather), end), append(lines(runOf("a", 0), reduce, gather),
+			end)}, "a 1 all_reduce ok, a 2 all_gather ok",
 			[]string{`"records-copied","parameters":{"records":2}`}},
-		{"a copy made while the run wrote, and torn", [][]any{append(lines(runOf("a", 0), reduce), `{"kind":"case","n":2,"co`), append(lines(runOf("a", 0), reduce, gather), end)},
-			"a 1 all_reduce ok, a 2 all_gather ok", []string{`"records-copied","parameters":{"records":1}`, `a.jsonl:3: {"code":"torn-line"}`, `"part-of-run","parameters":{"ending":{},"records":1}`}},
-		{"ok in the place of a failure", [][]any{lines(runOf("a", 0), reduce, notOK(gather.Case, Timeout, "hang")), append(lines(runOf("b", 1, "a"), gather), end)},
+		{"a copy made while the run wrote, and torn",
+			[][]any{append(lines(runOf("a", 0), reduce), `{"kind":"case","n":2,"co`),
+				append(lines(runOf("a", 0), reduce, gather), end)},
+			"a 1 all_reduce ok, a 2 all_gather ok", []string{`"records-copied","parameters":{"records":1}`,
+				`a.jsonl:3: {"code":"torn-line"}`, `"part-of-run","parameters":{"ending":{},"records":1}`}},
+		{"ok in the place of a failure", [][]any{lines(runOf("a", 0), reduce, notOK(gather.Case, Timeout, "hang")),
+			append(lines(runOf("b", 1, "a"), gather), end)},
 			"a 1 all_reduce ok, b 1 all_gather ok", []string{`"records-replaced","parameters":{"records":1}`, `"part-of-run"`}},
-		{"ok stays when a later run of the chain fails", [][]any{append(lines(runOf("a", 0), gather), end), append(lines(runOf("b", 1, "a"), notOK(gather.Case, Failed, "x")), end)},
+		{"ok stays when a later run of the chain fails", [][]any{append(lines(runOf("a", 0), gather), end),
+			append(lines(runOf("b", 1, "a"), notOK(gather.Case, Failed, "x")), end)},
 			"a 1 all_gather ok", []string{`"records-replaced","parameters":{"records":1}`}},
-		{"the later of two failures", [][]any{append(lines(runOf("a", 0), notOK(gather.Case, OOM, "x")), end), append(lines(runOf("b", 1, "a"), notOK(gather.Case, Failed, "x")), end)},
+		{"the later of two failures", [][]any{append(lines(runOf("a", 0), notOK(gather.Case, OOM, "x")), end),
+			append(lines(runOf("b", 1, "a"), notOK(gather.Case, Failed, "x")), end)},
 			"b 1 all_gather failed", []string{`"records-replaced","parameters":{"records":1}`}},
-		{"a chain of three", [][]any{append(lines(runOf("a", 0), notOK(gather.Case, OOM, "x")), end), append(lines(runOf("b", 1, "a"), reduce), end), append(lines(runOf("c", 2, "b"), gather), end)},
+		{"a chain of three", [][]any{append(lines(runOf("a", 0), notOK(gather.Case, OOM, "x")), end),
+			append(lines(runOf("b", 1, "a"), reduce), end), append(lines(runOf("c", 2, "b"), gather), end)},
 			"b 1 all_reduce ok, c 1 all_gather ok", []string{`"records-replaced","parameters":{"records":1}`}},
-		{"launches apart stay apart", [][]any{append(lines(runOf("a", 0), gather), end), append(lines(runOf("b", 1), notOK(gather.Case, OOM, "x")), end)},
+		{"launches apart stay apart", [][]any{append(lines(runOf("a", 0), gather), end),
+			append(lines(runOf("b", 1), notOK(gather.Case, OOM, "x")), end)},
 			"a 1 all_gather ok, b 1 all_gather oom", nil},
-		{"launches that one run continues stay launches", [][]any{append(lines(runOf("a", 0), gather), end), append(lines(runOf("b", 1), gather), end), append(lines(runOf("c", 2, "a", "b"), reduce), end)},
+		{"launches that one run continues stay launches", [][]any{append(lines(runOf("a", 0), gather), end),
+			append(lines(runOf("b", 1), gather), end), append(lines(runOf("c", 2, "a", "b"), reduce), end)},
 			"a 1 all_gather ok, b 1 all_gather ok, c 1 all_reduce ok", nil},
 		{"another backend is another point", [][]any{append(lines(runOf("a", 0), notOK(gather.Case, OOM, "x")), end),
-			append(lines(func() Run { r := runOf("b", 1, "a"); r.Backend.Name = "gloo"; return r }(), gather), end)}, "a 1 all_gather oom, b 1 all_gather ok", nil},
+			append(lines(func() Run {
+				r := runOf("b", 1, "a")
+				r.Backend.Name = "gloo"
+				return r
+			}(), gather), end)}, "a 1 all_gather oom, b 1 all_gather ok", nil},
 		{"another cycle is another point", [][]any{append(lines(runOf("a", 0), notOK(gather.Case, OOM, "x")), end),
-			append(lines(runOf("b", 1, "a"), func() Record { r := gather; r.Cycle = 2; return r }()), end)}, "a 1 all_gather oom, b 1 all_gather ok", nil},
-		{"what is continued is not there", [][]any{append(lines(runOf("b", 1, "a"), gather), end)}, "b 1 all_gather ok", []string{`"resumed-run-missing","parameters":{"run":"a"}`}},
-		{"no points", [][]any{append(lines(runOf("a", 0), reduce), end), lines(runOf("b", 1))}, "a 1 all_reduce ok", []string{`b.jsonl: {"code":"no-points","parameters":{"ending":{}}}`}},
-		{"two runs in one file", [][]any{append(lines(runOf("a", 0), gather), lines(runOf("b", 1), gather)...)}, "a 1 all_gather ok", []string{`"second-run"`, `"part-of-run"`}},
+			append(lines(runOf("b", 1, "a"), func() Record {
+				r := gather
+				r.Cycle = 2
+				return r
+			}()), end)}, "a 1 all_gather oom, b 1 all_gather ok", nil},
+		{"what is continued is not there", [][]any{append(lines(runOf("b", 1, "a"), gather), end)}, "b 1 all_gather ok",
+			[]string{`"resumed-run-missing","parameters":{"run":"a"}`}},
+		{"no points", [][]any{append(lines(runOf("a", 0), reduce), end), lines(runOf("b", 1))}, "a 1 all_reduce ok",
+			[]string{`b.jsonl: {"code":"no-points","parameters":{"ending":{}}}`}},
+		{"two runs in one file", [][]any{append(lines(runOf("a", 0), gather), lines(runOf("b", 1), gather)...)},
+			"a 1 all_gather ok", []string{`"second-run"`, `"part-of-run"`}},
 	} {
 		var files []string
 		for i, f := range c.files {
@@ -142,17 +165,20 @@ func TestMergeRefuses(t *testing.T) {
 	half := writeLines(t, dir, "half.jsonl", `{"kind":"run","sch`)
 
 	var mixture *RehearsedError
-	if _, err := Merge([]string{a, r}, MergeOptions{}); !errors.As(err, &mixture) || !strings.Contains(err.Error(), "--include-simulated") || !strings.Contains(err.Error(), r) {
+	if _, err := Merge([]string{a, r}, MergeOptions{}); !errors.As(err, &mixture) ||
+		!strings.Contains(err.Error(), "--include-simulated") || !strings.Contains(err.Error(), r) {
 		t.Errorf("rehearsed beside measured: %v", err)
 	}
-	if got := summary(csvRows(t, MergeOptions{IncludeRehearsed: true}, a, r)); got != "a 1 all_reduce ok, r 1 all_reduce ok" {
+	if got := summary(csvRows(t, MergeOptions{IncludeRehearsed: true}, a, r)); got !=
+		"a 1 all_reduce ok, r 1 all_reduce ok" {
 		t.Errorf("let in: %s", got)
 	}
 	if rows := csvRows(t, MergeOptions{}, r); len(rows) != 1 || rows[0]["backend"] != "nccl-rehearsal" {
 		t.Errorf("rehearsed alone: %v", rows)
 	}
 	var nothing *NothingError
-	if _, err := Merge([]string{bad, half}, MergeOptions{}); !errors.As(err, &nothing) || !strings.Contains(err.Error(), bad+": not a results file") || strings.Count(err.Error(), half) != 1 {
+	if _, err := Merge([]string{bad, half}, MergeOptions{}); !errors.As(err, &nothing) ||
+		!strings.Contains(err.Error(), bad+": not a results file") || strings.Count(err.Error(), half) != 1 {
 		t.Errorf("nothing usable: %v", err)
 	}
 	d, err := Merge([]string{bad, a}, MergeOptions{})
@@ -178,11 +204,16 @@ func TestMergedColumns(t *testing.T) {
 	path := writeLines(t, t.TempDir(), "a.jsonl", append([]any{cold}, numbered(record, skipped, unclaimed)...)...)
 	rows := csvRows(t, MergeOptions{}, path)
 	want := map[string]string{
-		"run": "a", "campaign": "campaign-1", "launch": "launch of a", "backend": "nccl", "library": "NCCL 2.27.7", "variant": "", "world": "4", "nodes": "2", "ranks_per_node": "2",
-		"device": "H100", "collective": "all_reduce", "type": "float32", "op": "sum", "root": "-1", "placement": "out", "mode": "throughput", "size_bytes": "4194304", "count": "1048576",
-		"time_s": "0.3333333333333333", "algbw_GBps": "0.012582912", "busbw_GBps": "0.018874368", "iterations": "1000", "stop": "precision", "check": "ok", "status": "ok", "reason": "",
-		"slowest_rank": "3", "slowest_host": "node2", "latest_rank": "2", "lateness_s": "0.25", "settings": "graphs of 20", "warnings": "oversubscribed: by far; says \"no\", twice; and, more\nlines; µ|",
-		"rotate_bytes": "67108864", "aggregate": "1", "average": "mean over ranks", "backend_version": "2.27.7", "algorithm": "NVLS", "protocol": "SIMPLE", "channels": "24",
+		"run": "a", "campaign": "campaign-1", "launch": "launch of a", "backend": "nccl", "library": "NCCL 2.27.7",
+		"variant": "", "world": "4", "nodes": "2", "ranks_per_node": "2",
+		"device": "H100", "collective": "all_reduce", "type": "float32", "op": "sum", "root": "-1", "placement": "out",
+		"mode": "throughput", "size_bytes": "4194304", "count": "1048576",
+		"time_s": "0.3333333333333333", "algbw_GBps": "0.012582912", "busbw_GBps": "0.018874368", "iterations": "1000",
+		"stop": "precision", "check": "ok", "status": "ok", "reason": "",
+		"slowest_rank": "3", "slowest_host": "node2", "latest_rank": "2", "lateness_s": "0.25", "settings": "graphs of 20",
+		"warnings":     "oversubscribed: by far; says \"no\", twice; and, more\nlines; µ|",
+		"rotate_bytes": "67108864", "aggregate": "1", "average": "mean over ranks", "backend_version": "2.27.7",
+		"algorithm": "NVLS", "protocol": "SIMPLE", "channels": "24",
 	}
 	for name, w := range want {
 		if got := rows[0][name]; got != w {
@@ -194,7 +225,8 @@ func TestMergedColumns(t *testing.T) {
 		if !there {
 			t.Errorf("no column %s", name)
 		}
-		measured := strings.HasSuffix(name, "_s") || strings.HasSuffix(name, "_GBps") || strings.Contains(name, "_rank") && name != "ranks_per_node" || name == "iterations" || name == "stop"
+		measured := strings.HasSuffix(name, "_s") || strings.HasSuffix(name, "_GBps") || strings.Contains(name, "_rank") &&
+			name != "ranks_per_node" || name == "iterations" || name == "stop"
 		if measured && got != "" {
 			t.Errorf("%s of a skipped point is %q", name, got)
 		}
@@ -210,7 +242,8 @@ func TestMergedColumns(t *testing.T) {
 	if rows[1]["average"] != "" {
 		t.Errorf("a choice of ranks in latency mode: %v", rows[1])
 	}
-	if rows[1]["reason"] != `too "large" by far` || rows[1]["status"] != "skipped" || rows[1]["size_bytes"] != "128" || rows[1]["check"] != "none" {
+	if rows[1]["reason"] != `too "large" by far` || rows[1]["status"] != "skipped" || rows[1]["size_bytes"] != "128" ||
+		rows[1]["check"] != "none" {
 		t.Errorf("skipped: %v", rows[1])
 	}
 	if !strings.HasPrefix(CSV.head, wantedColumns+",") {
@@ -258,7 +291,8 @@ func TestManyBatches(t *testing.T) {
 			r.Reason = strings.Repeat("x", 500)
 			records = append(records, r)
 		}
-		files = append(files, writeLines(t, dir, fmt.Sprintf("%d.jsonl", i), append([]any{runOf(fmt.Sprint(i), i)}, numbered(records...)...)...))
+		files = append(files, writeLines(t, dir, fmt.Sprintf("%d.jsonl", i),
+			append([]any{runOf(fmt.Sprint(i), i)}, numbered(records...)...)...))
 	}
 	d, err := Merge(files, MergeOptions{})
 	if err != nil {
@@ -266,7 +300,8 @@ func TestManyBatches(t *testing.T) {
 	}
 	n := 0
 	err = d.Each(func(r Row) error {
-		if run, line := fmt.Sprint(n/points), n%points+1; r.Run.ID != run || r.Record.N != line || len(r.Record.Ranks.Median) != 4 {
+		if run, line := fmt.Sprint(n/points), n%points+1; r.Run.ID != run || r.Record.N != line ||
+			len(r.Record.Ranks.Median) != 4 {
 			t.Fatalf("row %d is number %d of run %s", n, r.Record.N, r.Run.ID)
 		}
 		n++

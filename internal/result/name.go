@@ -24,10 +24,12 @@ func fileName(run *Run, at time.Time) string {
 	if run.Step != nil {
 		kind = "step"
 	}
-	return fmt.Sprintf("%s_%s_world%d_%s%s%s", kind, run.Backend.Name, run.World, stamp, jobAndStep(run.Slurm), linesSuffix)
+	return fmt.Sprintf("%s_%s_world%d_%s%s%s", kind, run.Backend.Name, run.World, stamp, jobAndStep(run.Slurm),
+		linesSuffix)
 }
 
-// jobAndStep is what Slurm calls the step that a run belongs to: "_job42.0", "_job42" in a batch script, "" without Slurm.
+// jobAndStep is what Slurm calls the step that a run belongs to: "_job42.0", "_job42" in a batch script, "" without
+// Slurm.
 func jobAndStep(slurm map[string]string) string {
 	const special = 0xfffffff0 // from here on a number is that of a batch script, a shell, …
 	job, err := strconv.ParseUint(slurm["SLURM_JOB_ID"], 10, 32)

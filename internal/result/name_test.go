@@ -20,7 +20,8 @@ func TestNameSaysJobAndStep(t *testing.T) {
 	} {
 		run := Run{World: 4, Slurm: map[string]string{"SLURM_JOB_ID": c.job, "SLURM_STEP_ID": c.step}}
 		run.Backend.Name = "mpi"
-		if name := fileName(&run, time.Unix(0, 0)); name != "profile_mpi_world4_19700101T000000000"+c.want || strings.Contains(name, "/") {
+		if name := fileName(&run, time.Unix(0, 0)); name != "profile_mpi_world4_19700101T000000000"+c.want ||
+			strings.Contains(name, "/") {
 			t.Errorf("job %q, step %q: %s", c.job, c.step, name)
 		}
 	}

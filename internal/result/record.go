@@ -28,17 +28,19 @@ const (
 // Run is the first line of a file: what was run, where, and with what. One launch writes one Run per world and
 // backend; they share Launch. Launches that belong together share Campaign.
 type Run struct {
-	Kind        string    `json:"kind"` // KindRun
-	Schema      int       `json:"schema"`
-	ID          string    `json:"id"`                    // UUID version 7
-	Launch      string    `json:"launch"`                // UUID of the launch (one mpirun or srun)
-	Campaign    string    `json:"campaign"`              // UUID of the campaign; a launch alone is a campaign of one
-	Block       string    `json:"block,omitempty"`       // of a campaign: launches of one block were taken in turn, and are compared as pairs
-	Interleaved []string  `json:"interleaved,omitempty"` // backends that were measured case by case in turn, this one among them
-	Resumes     []string  `json:"resumes,omitempty"`     // IDs of the runs that this one continues
-	Start       time.Time `json:"start,omitzero"`        // UTC; zero only where another tool's file does not tell it
-	Tool        string    `json:"tool"`                  // "busbar VERSION"
-	Build       string    `json:"build"`                 // identity of the binary, equal on all ranks
+	Kind     string `json:"kind"` // KindRun
+	Schema   int    `json:"schema"`
+	ID       string `json:"id"`       // UUID version 7
+	Launch   string `json:"launch"`   // UUID of the launch (one mpirun or srun)
+	Campaign string `json:"campaign"` // UUID of the campaign; a launch alone is a campaign of one
+	// of a campaign: launches of one block were taken in turn, and are compared as pairs
+	Block string `json:"block,omitempty"`
+	// backends that were measured case by case in turn, this one among them
+	Interleaved []string  `json:"interleaved,omitempty"`
+	Resumes     []string  `json:"resumes,omitempty"` // IDs of the runs that this one continues
+	Start       time.Time `json:"start,omitzero"`    // UTC; zero only where another tool's file does not tell it
+	Tool        string    `json:"tool"`              // "busbar VERSION"
+	Build       string    `json:"build"`             // identity of the binary, equal on all ranks
 	Command     []string  `json:"command"`
 
 	Backend  Backend `json:"backend"`
@@ -46,7 +48,8 @@ type Run struct {
 	Variant  string  `json:"variant,omitempty"`   // label of a tuning variant within a campaign
 	MPI      MPI     `json:"mpi,omitzero"`
 
-	World        int    `json:"world,omitzero"`   // ranks; like nodes and device, 0 only where another tool's file does not tell it
+	// ranks; like nodes and device, 0 only where another tool's file does not tell it
+	World        int    `json:"world,omitzero"`
 	Worlds       []int  `json:"worlds,omitempty"` // of the launch, each with files of its own, where it has several
 	Nodes        int    `json:"nodes,omitzero"`
 	RanksPerNode int    `json:"ranks_per_node,omitzero"` // the largest, where nodes differ
@@ -72,8 +75,8 @@ type Run struct {
 }
 
 // PairedBy is what times of different libraries and settings share that are compared as a pair: the launch, or in a
-// campaign the block, whose launches were taken in turn on the same nodes. One that was interrupted and went on as another
-// launch is one there.
+// campaign the block, whose launches were taken in turn on the same nodes. One that was interrupted and went on as
+// another launch is one there.
 func (r *Run) PairedBy() string {
 	if r.Block != "" {
 		return r.Campaign + " " + r.Block
@@ -133,16 +136,17 @@ type Method struct {
 	Warmup          int     `json:"warmup_iterations"`
 	Aggregate       int     `json:"aggregate,omitempty"` // operations per issue (-m)
 	CheckRounds     int     `json:"check_rounds"`
-	Average         string  `json:"average"`            // whose time throughput uses: "max over ranks", mean, min; "rank 0"
-	Alloc           string  `json:"alloc,omitempty"`    // who allocates a GPU's buffers: driver, nccl
-	Register        string  `json:"register,omitempty"` // how buffers are registered: buffer, window
-	Config          string  `json:"config,omitempty"`   // what is passed to the library beyond its defaults
-	Shared          bool    `json:"shared_gpu,omitempty"`
-	Graph           int     `json:"graph,omitempty"`         // operations of a CUDA graph, each issue a launch of it (-G)
-	Rotate          int64   `json:"rotate_bytes"`            // span over which buffers rotate; 0: one place, warm caches
-	Packed          bool    `json:"rotate_packed,omitempty"` // the places follow each other without gaps, as in nccl-tests
-	Cycle           int     `json:"cycles,omitempty"`        // -N
-	Deadline        float64 `json:"deadline_s"`              // s, watchdog
+	// whose time throughput uses: "max over ranks", mean, min; "rank 0"
+	Average  string  `json:"average"`
+	Alloc    string  `json:"alloc,omitempty"`    // who allocates a GPU's buffers: driver, nccl
+	Register string  `json:"register,omitempty"` // how buffers are registered: buffer, window
+	Config   string  `json:"config,omitempty"`   // what is passed to the library beyond its defaults
+	Shared   bool    `json:"shared_gpu,omitempty"`
+	Graph    int     `json:"graph,omitempty"`         // operations of a CUDA graph, each issue a launch of it (-G)
+	Rotate   int64   `json:"rotate_bytes"`            // span over which buffers rotate; 0: one place, warm caches
+	Packed   bool    `json:"rotate_packed,omitempty"` // the places follow each other without gaps, as in nccl-tests
+	Cycle    int     `json:"cycles,omitempty"`        // -N
+	Deadline float64 `json:"deadline_s"`              // s, watchdog
 }
 
 // Hardware is what the links of a run are made for, which its figures can be held against.
@@ -160,10 +164,11 @@ type Port struct {
 
 // PCIe is the link of a GPU.
 type PCIe struct {
-	Rank  int     `json:"rank"`       // whose GPU it is
-	Speed float64 `json:"speed_GTps"` // 1e9 transfers per second of a lane that GPU and slot are made for; a link that rests runs slower
-	Width int     `json:"width"`      // lanes in use
-	Lanes int     `json:"lanes"`      // lanes that GPU and slot have
+	Rank int `json:"rank"` // whose GPU it is
+	// 1e9 transfers per second of a lane that GPU and slot are made for; a link that rests runs slower
+	Speed float64 `json:"speed_GTps"`
+	Width int     `json:"width"` // lanes in use
+	Lanes int     `json:"lanes"` // lanes that GPU and slot have
 }
 
 // Machine is what is known of a host.
@@ -224,7 +229,8 @@ const (
 	Timeout     Status = "timeout"
 	Wrong       Status = "wrong"
 	Failed      Status = "failed"
-	Unfinished  Status = "unfinished" // of a training step alone, and never written: its run was cut off between its rounds
+	// of a training step alone, and never written: its run was cut off between its rounds
+	Unfinished Status = "unfinished"
 )
 
 // Record is one measured (or not measured) point in one mode.
@@ -242,13 +248,14 @@ type Record struct {
 
 	Time *Time `json:"time,omitempty"` // nil unless ok (or wrong: figures of wrong data are kept, never drawn)
 
-	Check    Check       `json:"check"`
-	Ranks    *Ranks      `json:"ranks,omitempty"`
-	Network  []NetUse    `json:"network,omitempty"`     // what moved on ports and interfaces of rank 0's host
-	FirstUse float64     `json:"first_use_s,omitempty"` // s: the first operation of this collective in this world, connections included
-	Path     *Path       `json:"path,omitempty"`        // which way the library took; nil where it does not tell
-	Load1    float64     `json:"load1,omitempty"`       // load average of rank 0's host after the case
-	Notes    []string    `json:"notes,omitempty"`       // how it was done: "avg = sum and a scaling by this tool"
+	Check   Check    `json:"check"`
+	Ranks   *Ranks   `json:"ranks,omitempty"`
+	Network []NetUse `json:"network,omitempty"` // what moved on ports and interfaces of rank 0's host
+	// s: the first operation of this collective in this world, connections included
+	FirstUse float64     `json:"first_use_s,omitempty"`
+	Path     *Path       `json:"path,omitempty"`  // which way the library took; nil where it does not tell
+	Load1    float64     `json:"load1,omitempty"` // load average of rank 0's host after the case
+	Notes    []string    `json:"notes,omitempty"` // how it was done: "avg = sum and a scaling by this tool"
 	Warnings notice.List `json:"notices,omitempty"`
 	Older    []string    `json:"warnings,omitempty"` // sentences of older versions; Warnings once read
 
@@ -334,10 +341,12 @@ const (
 
 // Time summarises the time of one operation, in seconds. Bandwidths are derived from Seconds, never averaged.
 type Time struct {
-	Seconds    float64 `json:"s"`                    // median of iterations (latency) or of batches' time/operations (throughput)
-	Lo         float64 `json:"lo_s,omitempty"`       // 95 % interval of the median; 0 where there is none
-	Hi         float64 `json:"hi_s,omitempty"`       //
-	Min        float64 `json:"min_s,omitempty"`      // like what follows absent only where another tool's file does not tell it
+	// median of iterations (latency) or of batches' time/operations (throughput)
+	Seconds float64 `json:"s"`
+	Lo      float64 `json:"lo_s,omitempty"` // 95 % interval of the median; 0 where there is none
+	Hi      float64 `json:"hi_s,omitempty"` //
+	// like what follows absent only where another tool's file does not tell it
+	Min        float64 `json:"min_s,omitempty"`
 	P90        float64 `json:"p90_s,omitempty"`      // 0 where samples are too few to claim it
 	P99        float64 `json:"p99_s,omitempty"`      //
 	Max        float64 `json:"max_s,omitempty"`      //

@@ -11,8 +11,9 @@ import (
 	"busbar/internal/step"
 )
 
-// RunKey is what two runs must share for the points of one to count for the other: backend, library, shape of world, and
-// what makes a figure another one (rotating buffers, operations issued as one, whose time counts, how a GPU's buffers and its library are set up).
+// RunKey is what two runs must share for the points of one to count for the other: backend, library, shape of world,
+// and what makes a figure another one (rotating buffers, operations issued as one, whose time counts, how a GPU's
+// buffers and its library are set up).
 type RunKey struct {
 	Backend, Library, Version  string
 	Variant                    string
@@ -127,7 +128,8 @@ func (p *Past) addSteps(path string) {
 func (p *Past) add(f *File, ok []PointKey, groups map[PointKey]Time) {
 	r := p.runs[f.Run.ID]
 	if r == nil {
-		r = &pastRun{id: f.Run.ID, campaign: f.Run.Campaign, key: f.Run.Key(), start: f.Run.Start, groups: map[PointKey]Time{}}
+		r = &pastRun{id: f.Run.ID, campaign: f.Run.Campaign, key: f.Run.Key(), start: f.Run.Start,
+			groups: map[PointKey]Time{}}
 		p.runs[f.Run.ID] = r
 	}
 	for _, k := range ok {
@@ -164,8 +166,8 @@ func (p *Past) Done(key RunKey) (done map[PointKey]bool, runs []string) {
 	return done, runs
 }
 
-// StepsDone is Done for runs of training steps. A point whose rounds were cut off is not done: rounds of another launch are no pairs of these.
-// A run without points that poll goes with one of any interval.
+// StepsDone is Done for runs of training steps. A point whose rounds were cut off is not done: rounds of another launch
+// are no pairs of these. A run without points that poll goes with one of any interval.
 func (p *Past) StepsDone(key RunKey) (done map[step.Point]bool, runs []string) {
 	done = map[step.Point]bool{}
 	fits := func(k RunKey) bool {
@@ -186,7 +188,9 @@ func (p *Past) StepsDone(key RunKey) (done map[step.Point]bool, runs []string) {
 // Unfit returns the IDs of the runs, oldest first, of a world that was too large for its launch (it has no nodes, so
 // that its key is never a real run's): a later run of that backend and world continues them, whatever it measures.
 func (p *Past) Unfit(backend string, world int) (runs []string) {
-	for _, r := range p.oldestFirst(func(k RunKey) bool { return k.Nodes == 0 && k.Backend == backend && k.World == world }) {
+	for _, r := range p.oldestFirst(func(k RunKey) bool {
+		return k.Nodes == 0 && k.Backend == backend && k.World == world
+	}) {
 		runs = append(runs, r.id)
 	}
 	return runs
@@ -203,7 +207,8 @@ func (p *Past) oldestFirst(wanted func(RunKey) bool) []*pastRun {
 	return found
 }
 
-// Campaign is the campaign of the newest of these runs, which a run that continues them belongs to; "" if there is none.
+// Campaign is the campaign of the newest of these runs, which a run that continues them belongs to; "" if there is
+// none.
 func (p *Past) Campaign(runs []string) string {
 	for _, id := range slices.Backward(runs) {
 		if r := p.runs[id]; r != nil {

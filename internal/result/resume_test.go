@@ -32,7 +32,8 @@ func TestResume(t *testing.T) {
 	lines := func(run Run, records ...Record) []any { return append([]any{run}, numbered(records...)...) }
 	files := []string{
 		writeLines(t, dir, "z-oldest.jsonl", lines(runOf("a", 0), reduce, notOK(gather.Case, Timeout, "hang"))...),
-		writeLines(t, dir, "b.jsonl", lines(runOf("b", 1, "a"), ok(coll.Broadcast, func(r *Record) { r.Cycle = 1 }), ok(coll.SendRecv, func(r *Record) { r.Mode = coll.Latency }))...),
+		writeLines(t, dir, "b.jsonl", lines(runOf("b", 1, "a"), ok(coll.Broadcast, func(r *Record) { r.Cycle = 1 }),
+			ok(coll.SendRecv, func(r *Record) { r.Mode = coll.Latency }))...),
 		writeLines(t, dir, "library.jsonl", lines(other("c", 2, func(r *Run) { r.Backend.Version = "2.28.3" }), gather)...),
 		writeLines(t, dir, "shape.jsonl", lines(other("d", 2, func(r *Run) { r.Nodes, r.RanksPerNode = 1, 4 }), gather)...),
 		writeLines(t, dir, "device.jsonl", lines(other("e", 2, func(r *Run) { r.Device = "A100" }), gather)...),
@@ -91,7 +92,10 @@ func TestUnfit(t *testing.T) {
 		return writeLines(t, dir, id+".jsonl", append([]any{r}, numbered(record)...)...)
 	}
 	past := ReadPast([]string{
-		unfit("late", 9, nil), unfit("early", 1, nil), unfit("world", 2, func(r *Run) { r.World = 8 }), unfit("gloo", 2, func(r *Run) { r.Backend.Name = "gloo" }),
+		unfit("late", 9, nil), unfit("early", 1, nil), unfit("world", 2, func(r *Run) { r.World = 8 }),
+		unfit("gloo", 2, func(r *Run) {
+			r.Backend.Name = "gloo"
+		}),
 		unfit("real", 2, func(r *Run) { r.Nodes = 1 }),
 	})
 	if got := past.Unfit("nccl", 4); !slices.Equal(got, []string{"early", "late"}) {
@@ -102,8 +106,8 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
-// TestStepsAreResumed: points of training steps that are ok count for a run with the same key, rounds without a record do not, and runs of
-// collectives and of steps do not continue each other.
+// TestStepsAreResumed: points of training steps that are ok count for a run with the same key, rounds without a record
+// do not, and runs of collectives and of steps do not continue each other.
 func TestStepsAreResumed(t *testing.T) {
 	dir := t.TempDir()
 	run := sampleSteps()
@@ -130,15 +134,20 @@ func TestStepsAreResumed(t *testing.T) {
 		t.Errorf("problems %v", past.Problems)
 	}
 	done, runs := past.StepsDone(run.Key())
-	if want := map[step.Point]bool{run.Step.Points[0]: true, run.Step.Points[1]: true}; !maps.Equal(done, want) || !slices.Equal(runs, []string{"run-1"}) {
+	if want := map[step.Point]bool{run.Step.Points[0]: true, run.Step.Points[1]: true}; !maps.Equal(done, want) ||
+		!slices.Equal(runs, []string{"run-1"}) {
 		t.Errorf("done %v, runs %v", done, runs)
 	}
 	if cases, runs := past.Done(collectives.Key()); len(cases) != 1 || !slices.Equal(runs, []string{"run-2"}) {
 		t.Errorf("of collectives: %v, runs %v", cases, runs)
 	}
 	for what, change := range map[string]func(s *Step){
-		"model": func(s *Step) { s.Model = "uniform" }, "source": func(s *Step) { s.Source = "layers: []" }, "first bucket": func(s *Step) { s.First++ },
-		"computing": func(s *Step) { s.Computing = "2 threads of FMA" }, "scale": func(s *Step) { s.Backward *= 2 }, "interval": func(s *Step) { s.Interval = 1e-3 },
+		"model": func(s *Step) { s.Model = "uniform" }, "source": func(s *Step) {
+			s.Source = "layers: []"
+		}, "first bucket": func(s *Step) { s.First++ },
+		"computing": func(s *Step) {
+			s.Computing = "2 threads of FMA"
+		}, "scale": func(s *Step) { s.Backward *= 2 }, "interval": func(s *Step) { s.Interval = 1e-3 },
 	} {
 		other := *run.Step
 		change(&other)
@@ -163,7 +172,8 @@ func TestStepsAreResumed(t *testing.T) {
 	}
 }
 
-// TestPastStepsAreRead: what is wrong with a file of steps is said once, and steps that another tool is said to have measured are none.
+// TestPastStepsAreRead: what is wrong with a file of steps is said once, and steps that another tool is said to have
+// measured are none.
 func TestPastStepsAreRead(t *testing.T) {
 	dir := t.TempDir()
 	run := sampleSteps()
@@ -175,7 +185,8 @@ func TestPastStepsAreRead(t *testing.T) {
 	}
 	torn, imported := filepath.Join(dir, "torn.jsonl"), filepath.Join(dir, "imported.jsonl")
 	if err := errors.Join(os.WriteFile(torn, append(text, `{"kind":"rou`...), 0o600),
-		os.WriteFile(imported, bytes.Replace(text, []byte(`"step":{`), []byte(`"imported":{},"step":{`), 1), 0o600)); err != nil {
+		os.WriteFile(imported, bytes.Replace(text, []byte(`"step":{`), []byte(`"imported":{},"step":{`), 1), 0o600)); err !=
+		nil {
 		t.Fatal(err)
 	}
 	past := ReadPast([]string{torn})

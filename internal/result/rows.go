@@ -21,9 +21,12 @@ type part[T any] struct {
 	bad      int // lines that cannot be used, also those that are too many for problems
 }
 
-// read makes a T of the records of each batch and hands them on in order. Problems and endings become notes. whole, unless
-// it is nil, gets what else is in a file, as EachWhole says.
-func read[T any](d *Dataset, decode func([]byte, *Record) error, take func(made T, run *Run, r *Record) T, use func(T) error, whole func(*File) error) error {
+// read makes a T of the records of each batch and hands them on in order. Problems and endings become notes. whole,
+// unless it is nil, gets what else is in a file, as EachWhole says.
+func read[T any](
+	d *Dataset, decode func([]byte, *Record) error, take func(made T, run *Run, r *Record) T, use func(T) error,
+	whole func(*File) error,
+) error {
 	d.late = nil
 	points, bad, end, ranks := 0, 0, (*End)(nil), []Rank(nil)
 	work := func(b *batch) part[T] {

@@ -31,7 +31,8 @@ func sampleRanks() []Rank {
 // sampleCase is an out-of-place float32 throughput case of a world of four.
 func sampleCase(t testing.TB, c coll.Collective, elements int64) coll.Case {
 	t.Helper()
-	k := coll.Case{Collective: c, Type: coll.Float32, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 4}
+	k := coll.Case{Collective: c, Type: coll.Float32, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput,
+		World: 4}
 	if c.Reduces() {
 		k.Op = coll.Sum
 	}
@@ -49,11 +50,14 @@ func sampleRecord(c coll.Case, seconds float64) Record {
 	return Record{
 		Kind: KindCase, At: "2026-11-21T01:11:56.000Z", Case: c, Status: OK,
 		Time: &Time{
-			Seconds: seconds, Lo: seconds * 0.99, Hi: seconds * 1.01, Min: seconds * 0.9, P90: seconds * 1.1, P99: seconds * 1.2, Max: seconds * 2,
-			Mean: seconds, Samples: 50, Iterations: 1000, Batch: 20, Stop: "precision", Sync: "barrier", Summary: "max over ranks", Elapsed: 1,
+			Seconds: seconds, Lo: seconds * 0.99, Hi: seconds * 1.01, Min: seconds * 0.9, P90: seconds * 1.1, P99: seconds * 1.2,
+			Max:  seconds * 2,
+			Mean: seconds, Samples: 50, Iterations: 1000, Batch: 20, Stop: "precision", Sync: "barrier",
+			Summary: "max over ranks", Elapsed: 1,
 		},
 		Check: Check{Result: "ok", Rounds: 1, Elements: 4 * c.Count, Way: "in place", Seconds: seconds},
-		Ranks: &Ranks{Slowest: 3, SlowestHost: "node2", SlowestS: seconds, Latest: -1, Median: []float64{1e-3, 2e-3, 3e-3, 4e-3}},
+		Ranks: &Ranks{Slowest: 3, SlowestHost: "node2", SlowestS: seconds, Latest: -1,
+			Median: []float64{1e-3, 2e-3, 3e-3, 4e-3}},
 	}
 }
 

@@ -15,7 +15,8 @@ type Settings struct {
 
 // Settings are those of the run.
 func (m *Method) Settings() Settings {
-	return Settings{Graph: m.Graph, Alloc: m.Alloc, Register: m.Register, Config: m.Config, Shared: m.Shared, Events: m.EventStep > 0}
+	return Settings{Graph: m.Graph, Alloc: m.Alloc, Register: m.Register, Config: m.Config, Shared: m.Shared,
+		Events: m.EventStep > 0}
 }
 
 // String names the settings that are not the default: "graphs of 20, window registered"; "" where all are.
@@ -42,7 +43,8 @@ func (s Settings) String() string {
 	return strings.Join(words, ", ")
 }
 
-// configFields is Config without the structures' names, sizes and versions: "ncclConfig_t (24 bytes, version 21400): blocking=0".
+// configFields is Config without the structures' names, sizes and versions: "ncclConfig_t (24 bytes, version 21400):
+// blocking=0".
 func configFields(config string) string {
 	parts := strings.Split(config, "; ")
 	for i, part := range parts {

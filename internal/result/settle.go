@@ -82,7 +82,8 @@ type settler struct {
 }
 
 func newSettler() *settler {
-	return &settler{points: map[PointKey]int32{}, newest: map[turn]int32{}, seen: map[string]*set{}, twice: map[*source]int{}}
+	return &settler{points: map[PointKey]int32{}, newest: map[turn]int32{}, seen: map[string]*set{},
+		twice: map[*source]int{}}
 }
 
 // turn is a point in one cycle.

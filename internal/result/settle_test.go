@@ -66,13 +66,20 @@ func TestChainOfMany(t *testing.T) {
 		name, want string
 		files      [][]any
 	}{
-		{"wrong, timeout, ok", "a 1 all_gather wrong, c 1 all_gather ok", [][]any{file(runOf("a", 0), Wrong), file(runOf("b", 1, "a"), Timeout), file(runOf("c", 2, "b"), OK)}},
-		{"timeout, skipped, failed", "c 1 all_gather failed", [][]any{file(runOf("a", 0), Timeout), file(runOf("b", 1, "a"), Skipped), file(runOf("c", 2, "a", "b"), Failed)}},
-		{"timeout, skipped, skipped", "a 1 all_gather timeout, c 1 all_gather skipped", [][]any{file(runOf("a", 0), Timeout), file(runOf("b", 1, "a"), Skipped), file(runOf("c", 2, "a", "b"), Skipped)}},
-		{"a world that does not fit, twice, then fits", "c 1 all_gather ok", [][]any{file(unfit("a", 0), Skipped), file(unfit("b", 1, "a"), Skipped), file(runOf("c", 2, "a", "b"), OK)}},
-		{"a world that does not fit, twice", "b 1 all_gather skipped", [][]any{file(unfit("a", 0), Skipped), file(unfit("b", 1, "a"), Skipped)}},
-		{"measured, then a launch too small, then continued", "a 1 all_gather ok", [][]any{file(runOf("a", 0), OK), file(unfit("b", 1), Skipped), {runOf("c", 2, "a", "b")}}},
-		{"one of two launches that are continued failed", "a 1 all_gather failed, b 1 all_gather ok", [][]any{file(runOf("a", 0), Failed), file(runOf("b", 1), OK), {runOf("c", 2, "a", "b")}}},
+		{"wrong, timeout, ok", "a 1 all_gather wrong, c 1 all_gather ok",
+			[][]any{file(runOf("a", 0), Wrong), file(runOf("b", 1, "a"), Timeout), file(runOf("c", 2, "b"), OK)}},
+		{"timeout, skipped, failed", "c 1 all_gather failed",
+			[][]any{file(runOf("a", 0), Timeout), file(runOf("b", 1, "a"), Skipped), file(runOf("c", 2, "a", "b"), Failed)}},
+		{"timeout, skipped, skipped", "a 1 all_gather timeout, c 1 all_gather skipped",
+			[][]any{file(runOf("a", 0), Timeout), file(runOf("b", 1, "a"), Skipped), file(runOf("c", 2, "a", "b"), Skipped)}},
+		{"a world that does not fit, twice, then fits", "c 1 all_gather ok",
+			[][]any{file(unfit("a", 0), Skipped), file(unfit("b", 1, "a"), Skipped), file(runOf("c", 2, "a", "b"), OK)}},
+		{"a world that does not fit, twice", "b 1 all_gather skipped",
+			[][]any{file(unfit("a", 0), Skipped), file(unfit("b", 1, "a"), Skipped)}},
+		{"measured, then a launch too small, then continued", "a 1 all_gather ok",
+			[][]any{file(runOf("a", 0), OK), file(unfit("b", 1), Skipped), {runOf("c", 2, "a", "b")}}},
+		{"one of two launches that are continued failed", "a 1 all_gather failed, b 1 all_gather ok",
+			[][]any{file(runOf("a", 0), Failed), file(runOf("b", 1), OK), {runOf("c", 2, "a", "b")}}},
 	} {
 		var files []string
 		for i, lines := range c.files {
@@ -88,7 +95,8 @@ func TestMergeGivesUp(t *testing.T) {
 	stop := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(stop)
-	path := writeLines(t, t.TempDir(), "a.jsonl", append([]any{runOf("a", 0)}, numbered(sampleRecord(sampleCase(t, coll.AllGather, 8), 1e-5))...)...)
+	path := writeLines(t, t.TempDir(), "a.jsonl",
+		append([]any{runOf("a", 0)}, numbered(sampleRecord(sampleCase(t, coll.AllGather, 8), 1e-5))...)...)
 	if _, err := MergeContext(ctx, []string{path}, MergeOptions{}); !errors.Is(err, stop) {
 		t.Errorf("opening: %v", err)
 	}
@@ -101,7 +109,8 @@ func TestMergeGivesUp(t *testing.T) {
 	}
 }
 
-// TestFileThatFailsLater has files that cannot be read any more once they were opened: that is told, with the others read.
+// TestFileThatFailsLater has files that cannot be read any more once they were opened: that is told, with the others
+// read.
 func TestFileThatFailsLater(t *testing.T) {
 	dir := t.TempDir()
 	lines := append([]any{runOf("a", 0)}, numbered(sampleRecord(sampleCase(t, coll.AllGather, 8), 1e-5))...)
@@ -113,7 +122,8 @@ func TestFileThatFailsLater(t *testing.T) {
 		{"gone", "no such file or directory", os.Remove},
 		{"emptied", "the file was emptied since", func(path string) error { return os.Truncate(path, 0) }},
 	} {
-		good, bad := writeLines(t, dir, "good.jsonl", append(lines, End{Kind: KindEnd, Outcome: Complete})...), writeLines(t, dir, c.name+".jsonl", append([]any{runOf("b", 1)}, lines[1:]...)...)
+		good, bad := writeLines(t, dir, "good.jsonl", append(lines, End{Kind: KindEnd, Outcome: Complete})...),
+			writeLines(t, dir, c.name+".jsonl", append([]any{runOf("b", 1)}, lines[1:]...)...)
 		d, err := Merge([]string{good, bad}, MergeOptions{})
 		if err != nil {
 			t.Fatal(err)

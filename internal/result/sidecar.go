@@ -3,8 +3,8 @@ package result
 // KindRanks is the kind of the lines in a sidecar file.
 const KindRanks = "ranks"
 
-// RankTimes is one line of the sidecar (…_ranks.jsonl) that worlds of more than MaxInlineRanks ranks have: the times of
-// all ranks for one record.
+// RankTimes is one line of the sidecar (…_ranks.jsonl) that worlds of more than MaxInlineRanks ranks have: the times
+// of all ranks for one record.
 type RankTimes struct {
 	Kind   string    `json:"kind"` // KindRanks
 	Run    string    `json:"run"`  // ID of the run

@@ -15,24 +15,26 @@ const (
 
 // Step in the first line says that the run measured training steps, of which model, and with what kind of computing.
 type Step struct {
-	Model     string       `json:"model"`
-	Source    string       `json:"source,omitempty"` // the model's YAML text as read
-	About     string       `json:"about,omitempty"`  // where its numbers come from
-	Params    int64        `json:"params"`           // elements
-	Layers    int          `json:"layers"`
-	Forward   float64      `json:"forward_s"` // s of computing asked for
-	Backward  float64      `json:"backward_s"`
-	Optimizer float64      `json:"optimizer_s,omitempty"`
-	First     int64        `json:"first_bucket_bytes"`        // cap of DDP's first bucket
-	Computing string       `json:"computing"`                 // what computes: "1 thread of FMA", "FMA kernels", "cuBLAS 13.0 half-precision GEMMs of 1024x1024x1024"
-	Unit      float64      `json:"compute_unit_s,omitempty"`  // s of a unit of computing on a GPU, by calibration, on the slowest rank
-	Start     float64      `json:"compute_start_s,omitempty"` // s that a start of computing costs beside its units
-	Interval  float64      `json:"poll_interval_s,omitempty"` // between calls that test, where they poll
-	Points    []step.Point `json:"points"`                    // as planned; a line's n is the number in this list, from 1
+	Model     string  `json:"model"`
+	Source    string  `json:"source,omitempty"` // the model's YAML text as read
+	About     string  `json:"about,omitempty"`  // where its numbers come from
+	Params    int64   `json:"params"`           // elements
+	Layers    int     `json:"layers"`
+	Forward   float64 `json:"forward_s"` // s of computing asked for
+	Backward  float64 `json:"backward_s"`
+	Optimizer float64 `json:"optimizer_s,omitempty"`
+	First     int64   `json:"first_bucket_bytes"` // cap of DDP's first bucket
+	// what computes: "1 thread of FMA", "FMA kernels", "cuBLAS 13.0 half-precision GEMMs of 1024x1024x1024"
+	Computing string `json:"computing"`
+	// s of a unit of computing on a GPU, by calibration, on the slowest rank
+	Unit     float64      `json:"compute_unit_s,omitempty"`
+	Start    float64      `json:"compute_start_s,omitempty"` // s that a start of computing costs beside its units
+	Interval float64      `json:"poll_interval_s,omitempty"` // between calls that test, where they poll
+	Points   []step.Point `json:"points"`                    // as planned; a line's n is the number in this list, from 1
 }
 
-// key is what two runs must share for the points of one to count for the other: the model, how its buckets begin, and what computes.
-// Which points were planned is left out.
+// key is what two runs must share for the points of one to count for the other: the model, how its buckets begin, and
+// what computes. Which points were planned is left out.
 func (s *Step) key() string {
 	if s == nil {
 		return ""
@@ -76,14 +78,16 @@ type StepRecord struct {
 	Why
 	Needed int64 `json:"needed_bytes,omitempty"` // memory of a rank
 
-	Modelled float64       `json:"modelled_compression_s,omitempty"` // s of computing that stands for compressing, in every mode that computes
+	// s of computing that stands for compressing, in every mode that computes
+	Modelled float64       `json:"modelled_compression_s,omitempty"`
 	Ops      []StepOp      `json:"ops,omitempty"`
 	Figures  *step.Figures `json:"figures,omitempty"` // nil unless ok, unfinished (or wrong)
 	Stop     string        `json:"stop,omitempty"`    // what ended it: precision, budget, maximum, fixed, asked
 	Check    Check         `json:"check"`
-	Traced   []Traced      `json:"traced,omitempty"`   // what the trace files of ranks hold, for the first 64 ranks
-	Trace    string        `json:"trace,omitempty"`    // folder of the trace files, beside this file
-	Timeline *StepTimeline `json:"timeline,omitempty"` // of rank 0, the step that its trace file holds; there without trace files too
+	Traced   []Traced      `json:"traced,omitempty"` // what the trace files of ranks hold, for the first 64 ranks
+	Trace    string        `json:"trace,omitempty"`  // folder of the trace files, beside this file
+	// of rank 0, the step that its trace file holds; there without trace files too
+	Timeline *StepTimeline `json:"timeline,omitempty"`
 	Notes    []string      `json:"notes,omitempty"`
 	Warnings notice.List   `json:"notices,omitempty"`
 	Older    []string      `json:"warnings,omitempty"` // sentences of older versions; Warnings once read

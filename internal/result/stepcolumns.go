@@ -121,10 +121,12 @@ func timeColumns(name string, of func(*step.Figures) *step.Time) []stepColumn {
 
 // standingWords are the words of the column best.
 var standingWords = map[step.Verdict]string{
-	step.Best: "best", step.Least: "least median", step.NoDifference: "no difference", step.Slower: "slower", step.TooFewRounds: "too few rounds",
+	step.Best: "best", step.Least: "least median", step.NoDifference: "no difference", step.Slower: "slower",
+	step.TooFewRounds: "too few rounds",
 }
 
-// ifStands is a figure of how much slower than the best a point is; empty for the best itself, and for a bound that there is not.
+// ifStands is a figure of how much slower than the best a point is; empty for the best itself, and for a bound that
+// there is not.
 func ifStands(r *StepRow, value bool, f func(step.Figure) float64) string {
 	switch r.Standing.Verdict {
 	case step.NoDifference, step.Slower:

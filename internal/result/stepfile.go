@@ -24,8 +24,9 @@ type StepFile struct {
 	Problems []notice.Notice
 }
 
-// ReadSteps reads a file of training steps whole. A point with rounds and no record, because the run was cut off, gets one that is made
-// of its rounds. Errors are those of ReadFile, and a *ForeignError for a run of collectives; lines that cannot be read are Problems.
+// ReadSteps reads a file of training steps whole. A point with rounds and no record, because the run was cut off, gets
+// one that is made of its rounds. Errors are those of ReadFile, and a *ForeignError for a run of collectives; lines
+// that cannot be read are Problems.
 func ReadSteps(path string) (*StepFile, error) {
 	s, err := readInto(nil, path)
 	if err != nil {
@@ -34,8 +35,8 @@ func ReadSteps(path string) (*StepFile, error) {
 	return s.finish(), nil
 }
 
-// ReadStepRuns reads files of training steps. Several files of one run, such as copies, or what a full disk made of it, are read as one. A
-// file that cannot be read is a Problem.
+// ReadStepRuns reads files of training steps. Several files of one run, such as copies, or what a full disk made of it,
+// are read as one. A file that cannot be read is a Problem.
 func ReadStepRuns(paths []string) (runs []*StepFile, problems []notice.Notice) {
 	var all []*stepLines
 	for _, path := range paths {
@@ -88,7 +89,8 @@ type stepLines struct {
 
 func newStepLines(path string, run *Run) *stepLines {
 	n := len(run.Step.Points)
-	return &stepLines{file: File{Path: path, Run: *run, decode: decodeRecord}, rounds: make([]map[int]step.Round, n), records: make([]*StepRecord, n)}
+	return &stepLines{file: File{Path: path, Run: *run, decode: decodeRecord}, rounds: make([]map[int]step.Round, n),
+		records: make([]*StepRecord, n)}
 }
 
 // read takes all lines behind the header.
@@ -134,7 +136,8 @@ func (s *stepLines) round(line []byte) error {
 	if err := s.planned(r.N); err != nil {
 		return err
 	}
-	for _, t := range []float64{r.Compute, r.Comm, r.Sequential, r.Overlapped, r.ComputeAlone, r.ComputeBusy, r.CommAlone, r.CommBusy, r.Hidden} {
+	for _, t := range []float64{r.Compute, r.Comm, r.Sequential, r.Overlapped, r.ComputeAlone, r.ComputeBusy, r.CommAlone,
+		r.CommBusy, r.Hidden} {
 		if t < 0 {
 			return fmt.Errorf("a time of %g s", t)
 		}
@@ -230,8 +233,8 @@ func unfinished(run *Run, n int, rounds []step.Round) *StepRecord {
 	}
 }
 
-// paired are the rounds of each point in their order. A round that one point of a group lacks, though it has a later one, is left out of
-// all points of the group: what is at one place of their lists was measured in one round.
+// paired are the rounds of each point in their order. A round that one point of a group lacks, though it has a later
+// one, is left out of all points of the group: what is at one place of their lists was measured in one round.
 func (s *stepLines) paired() [][]step.Round {
 	damaged := map[step.Point]map[int]bool{}
 	for i, rounds := range s.rounds {

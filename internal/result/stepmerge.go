@@ -14,8 +14,9 @@ type StepRow struct {
 	Standing step.Standing // among the points of its group that the same run measured
 }
 
-// MergeSteps puts runs, each of which is there once, together: along a chain of resumed runs a point that was measured stands in the place
-// of one that was not, by the rules for cases. Older runs come first. Problems are those of the files, how runs ended, and what was replaced.
+// MergeSteps puts runs, each of which is there once, together: along a chain of resumed runs a point that was measured
+// stands in the place of one that was not, by the rules for cases. Older runs come first. Problems are those of the
+// files, how runs ended, and what was replaced.
 func MergeSteps(runs []*StepFile) (rows []StepRow, problems []notice.Notice) {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b *StepFile) int { return a.Run.Start.Compare(b.Run.Start) })

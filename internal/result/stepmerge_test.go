@@ -13,14 +13,16 @@ import (
 	"busbar/internal/notice"
 )
 
-// interruptedAndResumed writes a run that was cut off in its second group, and one that goes on with it, and returns their paths.
+// interruptedAndResumed writes a run that was cut off in its second group, and one that goes on with it, and returns
+// their paths.
 func interruptedAndResumed(t *testing.T, dir string) (first, second string) {
 	t.Helper()
 	run := sampleSteps()
 	run.Block = "nodes2/launch1"
 	w, _ := newWriter(t, dir, run)
 	appendGroup(t, w, &run, 1, 12)
-	failed := StepRecord{N: 3, Point: run.Step.Points[2], Status: Failed, Why: Because(notice.RankFailed{Rank: 1, Problem: "a link went down"})}
+	failed := StepRecord{N: 3, Point: run.Step.Points[2], Status: Failed,
+		Why: Because(notice.RankFailed{Rank: 1, Problem: "a link went down"})}
 	if err := w.AppendStep(&failed); err != nil {
 		t.Fatal(err)
 	}
@@ -91,12 +93,14 @@ func TestMergeSteps(t *testing.T) {
 	rescued := writeLines(t, t.TempDir(), "rescued.jsonl", strings.Join(append(lines[:5:5], lines[20:]...), ""))
 	whole, _ := ReadStepRuns([]string{first})
 	parts, _ := ReadStepRuns([]string{kept, rescued})
-	if len(parts) != 1 || len(parts[0].Ranks) != 4 || parts[0].Path != kept || fmt.Sprint(parts[0].Rounds) != fmt.Sprint(whole[0].Rounds) || len(parts[0].Records) != 4 {
+	if len(parts) != 1 || len(parts[0].Ranks) != 4 || parts[0].Path != kept ||
+		fmt.Sprint(parts[0].Rounds) != fmt.Sprint(whole[0].Rounds) || len(parts[0].Records) != 4 {
 		t.Errorf("of two parts: %d runs, %+v", len(parts), parts[0])
 	}
 }
 
-// TestStepsCSV holds the table: every column has a value somewhere but those that this run cannot have, and each row as many cells as the head.
+// TestStepsCSV holds the table: every column has a value somewhere but those that this run cannot have, and each row as
+// many cells as the head.
 func TestStepsCSV(t *testing.T) {
 	first, second := interruptedAndResumed(t, t.TempDir())
 	runs, _ := ReadStepRuns([]string{first, second})
@@ -122,16 +126,21 @@ func TestStepsCSV(t *testing.T) {
 		row          int
 		column, want string
 	}{
-		{1, "run", "run-1"}, {1, "block", "nodes2/launch1"}, {1, "model", "resnet50"}, {1, "strategy", "ddp"}, {1, "bucket", "1M"}, {3, "type", "bfloat16"}, {1, "progress", "poll"}, {1, "compression", ""},
-		{1, "world", "4"}, {1, "ops", "2"}, {1, "bytes", "3145728"}, {1, "rounds", "12"}, {3, "rounds", "5"}, {1, "compute_s", "0.15"}, {1, "overlap_bound", "1"},
-		{2, "best", "best"}, {1, "best", "slower"}, {3, "best", "too few rounds"}, {2, "slower", ""}, {3, "slower_lo", ""}, {3, "overlap_lo", ""}, {3, "overlapped_lo_s", ""},
-		{1, "status", "ok"}, {1, "check", "ok"}, {1, "rehearsed", ""}, {3, "rehearsed", "true"}, {1, "compute_p99_s", ""}, {1, "stop", "fixed"},
+		{1, "run", "run-1"}, {1, "block", "nodes2/launch1"}, {1, "model", "resnet50"}, {1, "strategy", "ddp"},
+		{1, "bucket", "1M"}, {3, "type", "bfloat16"}, {1, "progress", "poll"}, {1, "compression", ""},
+		{1, "world", "4"}, {1, "ops", "2"}, {1, "bytes", "3145728"}, {1, "rounds", "12"}, {3, "rounds", "5"},
+		{1, "compute_s", "0.15"}, {1, "overlap_bound", "1"},
+		{2, "best", "best"}, {1, "best", "slower"}, {3, "best", "too few rounds"}, {2, "slower", ""}, {3, "slower_lo", ""},
+		{3, "overlap_lo", ""}, {3, "overlapped_lo_s", ""},
+		{1, "status", "ok"}, {1, "check", "ok"}, {1, "rehearsed", ""}, {3, "rehearsed", "true"}, {1, "compute_p99_s", ""},
+		{1, "stop", "fixed"},
 	} {
 		if got := cell(c.row, c.column); got != c.want {
 			t.Errorf("row %d: %s is %q, not %q", c.row, c.column, got, c.want)
 		}
 	}
-	for _, column := range []string{"exposed_lo_s", "overlap_lo", "overlapped_hi_s", "slower", "slower_lo", "slower_hi", "comm_slowdown_hi", "weak_scaling"} {
+	for _, column := range []string{"exposed_lo_s", "overlap_lo", "overlapped_hi_s", "slower", "slower_lo", "slower_hi",
+		"comm_slowdown_hi", "weak_scaling"} {
 		if cell(1, column) == "" {
 			t.Errorf("%s is empty", column)
 		}
@@ -145,7 +154,8 @@ func TestStepsCSV(t *testing.T) {
 	if table, err = csv.NewReader(&b).ReadAll(); err != nil {
 		t.Fatal(err)
 	}
-	if cell(1, "reason") != "rank 1: a link went down" || cell(1, "compute_s") != "" || cell(1, "ops") != "" || cell(2, "status") != "unfinished" || cell(2, "compute_s") == "" || cell(2, "best") != "" {
+	if cell(1, "reason") != "rank 1: a link went down" || cell(1, "compute_s") != "" || cell(1, "ops") != "" ||
+		cell(2, "status") != "unfinished" || cell(2, "compute_s") == "" || cell(2, "best") != "" {
 		t.Errorf("rows of what was not finished: %q", table[1:])
 	}
 }
@@ -179,10 +189,12 @@ func TestMergeBesideSteps(t *testing.T) {
 		t.Errorf("%d rows, files of steps %v, notes %v", n, d.StepFiles(), d.Notes())
 	}
 	d, err = Merge(files, MergeOptions{NoSteps: true}) // and none of them is rehearsed
-	if n := rows(d, err); n != 2 || len(d.StepFiles()) != 0 || len(d.Runs()) != 1 || len(d.Notes()) != 1 || d.Notes()[0].Fact != (notice.StepsSkipped{Files: 2}) {
+	if n := rows(d, err); n != 2 || len(d.StepFiles()) != 0 || len(d.Runs()) != 1 || len(d.Notes()) != 1 ||
+		d.Notes()[0].Fact != (notice.StepsSkipped{Files: 2}) {
 		t.Errorf("%d rows, files of steps %v, notes %v", n, d.StepFiles(), d.Notes())
 	}
-	if _, err := Merge(files[:1], MergeOptions{NoSteps: true}); err == nil || !strings.Contains(err.Error(), "1 file of training steps") {
+	if _, err := Merge(files[:1], MergeOptions{NoSteps: true}); err == nil ||
+		!strings.Contains(err.Error(), "1 file of training steps") {
 		t.Errorf("nothing but steps: %v", err)
 	}
 	if found, err := Find(dir); err != nil || len(found) != 3 || filepath.Dir(found[0]) != dir {

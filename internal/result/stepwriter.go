@@ -6,7 +6,8 @@ import (
 	"busbar/internal/notice"
 )
 
-// AppendRound writes one round of a point (Kind is filled in) and returns when the disk has it. Errors are those of Append.
+// AppendRound writes one round of a point (Kind is filled in) and returns when the disk has it. Errors are those of
+// Append.
 func (w *Writer) AppendRound(r *StepRound) error {
 	return w.locked(func() error {
 		r.Kind = KindRound
@@ -22,8 +23,8 @@ func (w *Writer) AppendRound(r *StepRound) error {
 	})
 }
 
-// AppendStep writes the record of a point, whose N the caller sets (Kind, Run and, when empty, At are filled in), and returns when the
-// disk has it. Errors are those of Append.
+// AppendStep writes the record of a point, whose N the caller sets (Kind, Run and, when empty, At are filled in), and
+// returns when the disk has it. Errors are those of Append.
 func (w *Writer) AppendStep(r *StepRecord) error {
 	return w.locked(func() error {
 		r.Kind, r.Run = KindStep, w.run.ID

@@ -19,8 +19,9 @@ import (
 func sampleSteps() Run {
 	run := sampleRun()
 	run.Step = &Step{
-		Model: "resnet50", Params: 25_557_032, Layers: 161, Forward: 0.05, Backward: 0.1, First: 1 << 20, Computing: "1 thread of FMA",
-		About: "made up for a test",
+		Model: "resnet50", Params: 25_557_032, Layers: 161, Forward: 0.05, Backward: 0.1, First: 1 << 20,
+		Computing: "1 thread of FMA",
+		About:     "made up for a test",
 	}
 	for _, typ := range []coll.DataType{coll.Float32, coll.BFloat16} {
 		for _, c := range []step.Cap{1 << 20, 25 << 20} {
@@ -31,7 +32,8 @@ func sampleSteps() Run {
 	return run
 }
 
-// sampleRound takes 150 ms of computing and 60 ms of communication, of which an overlapped step hides all but exposed seconds.
+// sampleRound takes 150 ms of computing and 60 ms of communication, of which an overlapped step hides all but exposed
+// seconds.
 func sampleRound(exposed float64) step.Round {
 	return step.Round{
 		Compute: 0.150, Comm: 0.060, Sequential: 0.210, Overlapped: 0.150 + exposed,
@@ -43,7 +45,8 @@ func sampleStep(run *Run, n int, rounds []step.Round) StepRecord {
 	f := step.FiguresOf(rounds)
 	return StepRecord{
 		N: n, Point: run.Step.Points[n-1], Status: OK, Figures: &f, Stop: "fixed", Check: Check{Result: "ok", Rounds: 1},
-		Ops: []StepOp{{Name: "bucket 1", Collective: "all_reduce", Bytes: 1 << 20, Layers: 2}, {Name: "bucket 2", Collective: "all_reduce", Bytes: 1 << 21, Layers: 3}},
+		Ops: []StepOp{{Name: "bucket 1", Collective: "all_reduce", Bytes: 1 << 20, Layers: 2},
+			{Name: "bucket 2", Collective: "all_reduce", Bytes: 1 << 21, Layers: 3}},
 	}
 }
 
@@ -90,7 +93,8 @@ func TestStepsReadBack(t *testing.T) {
 		t.Errorf("the folder of traces is called %s", name)
 	}
 	appendGroup(t, w, &run, 1, 12)
-	skipped := StepRecord{N: 3, Point: run.Step.Points[2], Status: Unsupported, Why: Because(notice.NotSupported{Library: "MPI", What: "bfloat16"}), Check: Check{Result: "none"}}
+	skipped := StepRecord{N: 3, Point: run.Step.Points[2], Status: Unsupported,
+		Why: Because(notice.NotSupported{Library: "MPI", What: "bfloat16"}), Check: Check{Result: "none"}}
 	if err := w.AppendStep(&skipped); err != nil {
 		t.Fatal(err)
 	}
@@ -101,10 +105,12 @@ func TestStepsReadBack(t *testing.T) {
 		t.Errorf("a round behind the end: %v", err)
 	}
 	f := mustReadSteps(t, w.Path())
-	if len(f.Problems) > 0 || len(*warned) > 0 || len(f.Ranks) != 4 || f.End == nil || f.End.Points[OK] != 2 || f.End.Points[Unsupported] != 1 {
+	if len(f.Problems) > 0 || len(*warned) > 0 || len(f.Ranks) != 4 || f.End == nil || f.End.Points[OK] != 2 ||
+		f.End.Points[Unsupported] != 1 {
 		t.Errorf("read back: %+v, warned %q", f, *warned)
 	}
-	if len(f.Records) != 3 || len(f.Rounds) != 4 || len(f.Rounds[0]) != 12 || len(f.Rounds[1]) != 12 || len(f.Rounds[2]) != 0 {
+	if len(f.Records) != 3 || len(f.Rounds) != 4 || len(f.Rounds[0]) != 12 || len(f.Rounds[1]) != 12 ||
+		len(f.Rounds[2]) != 0 {
 		t.Fatalf("%d records, rounds of %d points: %v", len(f.Records), len(f.Rounds), f.Rounds)
 	}
 	if got := f.Rounds[1][4]; got != sampleRound(exposedOf(2, 5)) {
@@ -120,7 +126,8 @@ func TestStepsReadBack(t *testing.T) {
 	}
 }
 
-// Each round is in the file before AppendRound returns; what a killed run left is read, with records made of its rounds.
+// Each round is in the file before AppendRound returns; what a killed run left is read, with records made of its
+// rounds.
 func TestStepsOfACutOffRun(t *testing.T) {
 	run := sampleSteps()
 	w, _ := newWriter(t, t.TempDir(), run)
@@ -144,7 +151,9 @@ func TestStepsOfACutOffRun(t *testing.T) {
 		t.Fatalf("%d records, end %v, problems %v, %s", len(f.Records), f.End, f.Problems, f.Closing())
 	}
 	r := f.Records[2]
-	if r.N != 3 || r.Status != Unfinished || r.Figures.Rounds != 4 || r.Figures.Overlapped.Value != sampleRound(0.02).Overlapped || r.Point != run.Step.Points[2] || !r.Timed() || r.Cause.Fact != (notice.CutOff{Rounds: 4}) {
+	if r.N != 3 || r.Status != Unfinished || r.Figures.Rounds != 4 ||
+		r.Figures.Overlapped.Value != sampleRound(0.02).Overlapped || r.Point != run.Step.Points[2] || !r.Timed() ||
+		r.Cause.Fact != (notice.CutOff{Rounds: 4}) {
 		t.Errorf("made of its rounds: %+v", r)
 	}
 	if _, err := ReadFile(path); err != nil {
@@ -193,8 +202,10 @@ func TestStepLinesThatCannotBeUsed(t *testing.T) {
 		"unknown kind": {"{\"kind\":\"later\"}\n", `"unknown-line"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := mustReadSteps(t, writeLines(t, t.TempDir(), "f.jsonl", run, good, c.line, End{Kind: KindEnd, Outcome: Complete}))
-			if len(f.Problems) != 1 || f.Problems[0].At.Line != 3 || !strings.Contains(texts(f.Problems)[0], c.want) || len(f.Rounds[0]) != 1 {
+			f := mustReadSteps(t, writeLines(t, t.TempDir(), "f.jsonl", run, good, c.line,
+				End{Kind: KindEnd, Outcome: Complete}))
+			if len(f.Problems) != 1 || f.Problems[0].At.Line != 3 || !strings.Contains(texts(f.Problems)[0], c.want) ||
+				len(f.Rounds[0]) != 1 {
 				t.Errorf("problems %v, rounds %v", f.Problems, f.Rounds)
 			}
 		})
@@ -216,7 +227,8 @@ func TestStepLinesThatCannotBeUsed(t *testing.T) {
 func TestOddTimesOfSteps(t *testing.T) {
 	run := sampleSteps()
 	w, _ := newWriter(t, t.TempDir(), run)
-	if err := w.AppendRound(&StepRound{N: 2, Number: 1, Round: step.Round{Comm: math.NaN()}}); err == nil || !strings.Contains(err.Error(), "round 1 of point 2") {
+	if err := w.AppendRound(&StepRound{N: 2, Number: 1, Round: step.Round{Comm: math.NaN()}}); err == nil ||
+		!strings.Contains(err.Error(), "round 1 of point 2") {
 		t.Errorf("a round of NaN: %v", err)
 	}
 	r := sampleStep(&run, 1, []step.Round{sampleRound(0)})
@@ -225,7 +237,8 @@ func TestOddTimesOfSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := mustReadSteps(t, w.Path())
-	if len(f.Records) != 1 || len(f.Rounds[1]) != 0 || len(f.Records[0].Warnings) != 1 || f.Records[0].Warnings[0].Fact != (notice.ValueNotFinite{}) {
+	if len(f.Records) != 1 || len(f.Rounds[1]) != 0 || len(f.Records[0].Warnings) != 1 ||
+		f.Records[0].Warnings[0].Fact != (notice.ValueNotFinite{}) {
 		t.Errorf("read back %+v, rounds %v", f.Records, f.Rounds)
 	}
 }

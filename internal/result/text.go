@@ -230,10 +230,12 @@ func (p *textPoint) line(label string) string {
 		if p.time.P99 > 0 {
 			p99 = digits(p.time.P99*1e6, 2)
 		}
-		return fmt.Sprintf("%smin %s | median %s | p99 %s us", label, digits(p.time.Min*1e6, 2), digits(p.time.Seconds*1e6, 2), p99)
+		return fmt.Sprintf("%smin %s | median %s | p99 %s us", label, digits(p.time.Min*1e6, 2),
+			digits(p.time.Seconds*1e6, 2), p99)
 	}
 	s := p.time.Seconds
-	return fmt.Sprintf("%s%s ms | AlgBW: %s GB/s | BusBW: %s GB/s", label, digits(s*1e3, 3), digits(p.AlgBW(s)/1e9, 2), digits(p.BusBW(s)/1e9, 2))
+	return fmt.Sprintf("%s%s ms | AlgBW: %s GB/s | BusBW: %s GB/s", label, digits(s*1e3, 3), digits(p.AlgBW(s)/1e9, 2),
+		digits(p.BusBW(s)/1e9, 2))
 }
 
 // cyclesLine sums up the cycles of a soak, of which the line above it shows the last.
@@ -253,7 +255,8 @@ func reason(r *Record) string {
 	case r.Reason != "":
 		return text + ": " + r.Reason
 	case first != nil:
-		return fmt.Sprintf("%s: rank %d (%s), element %d: %s, not %s", text, first.Rank, first.Host, first.Index, first.Got, first.Want)
+		return fmt.Sprintf("%s: rank %d (%s), element %d: %s, not %s", text, first.Rank, first.Host, first.Index, first.Got,
+			first.Want)
 	case r.Needed > 0:
 		return fmt.Sprintf("%s: needs %s per rank", text, coll.FormatSize(r.Needed, true))
 	}
@@ -263,7 +266,8 @@ func reason(r *Record) string {
 // backendLine is "nccl 2.27.7 (libnccl.so.2)", "mpi Open MPI 4.1.4 (libmpi.so.40)".
 func backendLine(b *Backend) string {
 	what := b.Library
-	if family, _, _ := strings.Cut(b.Name, "-"); b.Version != "" && (what == "" || strings.HasPrefix(strings.ToLower(what), family)) {
+	if family, _, _ := strings.Cut(b.Name, "-"); b.Version != "" &&
+		(what == "" || strings.HasPrefix(strings.ToLower(what), family)) {
 		what = b.Version
 	}
 	line := b.Name

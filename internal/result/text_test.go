@@ -40,12 +40,17 @@ func everything(t *testing.T) []Record {
 		sampleRecord(latencyIn, 85e-6),
 		sampleRecord(inPlace, 88e-6),
 		sampleRecord(sampleCase(t, coll.ReduceScatter, 1<<20), 174e-6),
-		with(sampleRecord(allReduce, 90e-6), func(r *Record) { r.Path = &Path{Algorithm: "RING", Protocol: "LL128", Channels: 16} }),
+		with(sampleRecord(allReduce, 90e-6), func(r *Record) {
+			r.Path = &Path{Algorithm: "RING", Protocol: "LL128", Channels: 16}
+		}),
 		sampleRecord(sampleCase(t, coll.AllGather, 1<<20), 179e-6),
 		with(sampleRecord(latency, 95e-6), func(r *Record) {
-			r.Warnings = notice.Of(notice.FromText("load: 5.0 on 4 cores"), notice.FromText("drift: 4 % from the first to the last third"))
+			r.Warnings = notice.Of(notice.FromText("load: 5.0 on 4 cores"),
+				notice.FromText("drift: 4 % from the first to the last third"))
 		}),
-		with(sampleRecord(maximum, 100e-6), func(r *Record) { r.Path = &Path{Algorithm: "TREE", Protocol: "LL", Channels: 1} }),
+		with(sampleRecord(maximum, 100e-6), func(r *Record) {
+			r.Path = &Path{Algorithm: "TREE", Protocol: "LL", Channels: 1}
+		}),
 		with(sampleRecord(double, 200e-6), func(r *Record) {
 			r.Warnings = notice.Of(notice.FromText("load: 5.0 on 4 cores"))
 			r.Check.Result = "off"
@@ -103,7 +108,8 @@ func TestTextView(t *testing.T) {
 func TestTextViewIsTheProfilers(t *testing.T) {
 	run := sampleRun()
 	var b strings.Builder
-	records := []Record{sampleRecord(sampleCase(t, coll.AllReduce, 1<<20), 90e-6), sampleRecord(sampleCase(t, coll.ReduceScatter, 1<<20), 174e-6)}
+	records := []Record{sampleRecord(sampleCase(t, coll.AllReduce, 1<<20), 90e-6),
+		sampleRecord(sampleCase(t, coll.ReduceScatter, 1<<20), 174e-6)}
 	if err := WriteText(&b, &run, nil, records, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +137,8 @@ func TestSoak(t *testing.T) {
 	if err := WriteText(&b, &run, nil, records, &End{Outcome: Complete}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"  AllReduce:     0.096 ms", "  AllReduce over 4 cycles: min 0.090 | median 0.093 | max 0.096 ms\n"} {
+	for _, want := range []string{"  AllReduce:     0.096 ms",
+		"  AllReduce over 4 cycles: min 0.090 | median 0.093 | max 0.096 ms\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

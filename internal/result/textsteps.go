@@ -21,7 +21,8 @@ type stepView struct {
 
 func newStepView(about *Step) *stepView {
 	n := len(about.Points)
-	return &stepView{about: about, rounds: make([][]step.Round, n), records: make([]*StepRecord, n), marks: make([][]int, n)}
+	return &stepView{about: about, rounds: make([][]step.Round, n), records: make([]*StepRecord, n),
+		marks: make([][]int, n)}
 }
 
 func (s *stepView) has(n int) bool { return s != nil && n >= 1 && n <= len(s.records) }
@@ -78,7 +79,8 @@ func (s *stepView) draw(w *bufio.Writer) {
 func (s *stepView) between(w *bufio.Writer, rounds [][]step.Round) {
 	points := s.about.Points
 	if all := step.Contrasts(points, rounds); len(all) > 0 {
-		fmt.Fprintln(w, "\nBetween groups, each at its best bucket, how much longer an overlapped step takes (measured one after another, so that a change of the machine counts too):")
+		fmt.Fprintln(w, "\nBetween groups, each at its best bucket, how much longer an overlapped step takes (measured one "+
+			"after another, so that a change of the machine counts too):")
 		for i := range all {
 			c := &all[i]
 			a, b := points[c.A], points[c.B]
@@ -114,13 +116,15 @@ func (s *stepView) begun(group []int) bool {
 	return false
 }
 
-var stepHeads = []string{"Bucket", "Ops", "Compute", "Comm", "Sequential", "Overlapped", "Exposed", "Overlap", "Speed-up"}
+var stepHeads = []string{"Bucket", "Ops", "Compute", "Comm", "Sequential", "Overlapped", "Exposed", "Overlap",
+	"Speed-up"}
 
 func (s *stepView) table(w *bufio.Writer, group []int, standings []step.Standing) {
 	p := s.about.Points[group[0]]
 	fmt.Fprintf(w, "\n%s (times in ms)\n", p.GroupString())
 	if p.Compression != (step.Compression{}) {
-		fmt.Fprintln(w, "  MODELLED: nothing is compressed; smaller messages are sent, and the time of compressing is computed through")
+		fmt.Fprintln(w,
+			"  MODELLED: nothing is compressed; smaller messages are sent, and the time of compressing is computed through")
 	}
 	fmt.Fprintln(w, stepRow(stepHeads))
 	for _, i := range group {
@@ -162,7 +166,8 @@ func (s *stepView) row(i int, standing *step.Standing) string {
 		ops = fmt.Sprint(len(r.Ops))
 	}
 	exposed := ms(f.Exposed.Value)
-	line := stepRow([]string{bucket, ops, ms(f.Compute.Value), ms(f.Comm.Value), ms(f.Sequential.Value), ms(f.Overlapped.Value),
+	line := stepRow([]string{bucket, ops, ms(f.Compute.Value), ms(f.Comm.Value), ms(f.Sequential.Value),
+		ms(f.Overlapped.Value),
 		exposed, ratio(f.Overlap, "%.0f %%", 100), ratio(f.SpeedUp, "%.3f", 1)})
 	var words []string
 	if text := standing.String(); text != "" {

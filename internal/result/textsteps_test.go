@@ -21,12 +21,15 @@ func textOf(t *testing.T, w *Writer) string {
 	return string(b)
 }
 
-// TestTextOfSteps holds the whole view: groups, the best, compression that is modelled, what has no figures, and a run that was cut off.
+// TestTextOfSteps holds the whole view: groups, the best, compression that is modelled, what has no figures, and a run
+// that was cut off.
 func TestTextOfSteps(t *testing.T) {
 	run := sampleSteps()
 	run.Rehearse = true
-	run.Step.Points = append(run.Step.Points, step.Point{Strategy: step.FSDP, Bucket: step.PerLayer, Type: coll.Float32, Compression: step.Compression{Factor: 8}, Progress: step.Poll},
-		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Compression: step.Compression{Factor: 8}, Progress: step.Poll},
+	run.Step.Points = append(run.Step.Points, step.Point{Strategy: step.FSDP, Bucket: step.PerLayer, Type: coll.Float32,
+		Compression: step.Compression{Factor: 8}, Progress: step.Poll},
+		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Compression: step.Compression{Factor: 8},
+			Progress: step.Poll},
 		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Progress: step.Poll},
 		step.Point{Strategy: step.FSDP, Bucket: step.All, Type: coll.Float32, Progress: step.NoCalls})
 	w, _ := newWriter(t, t.TempDir(), run)
@@ -35,7 +38,8 @@ func TestTextOfSteps(t *testing.T) {
 		N: 3, Point: run.Step.Points[2], Status: Wrong,
 		Check: Check{Result: "wrong", Rounds: 1, First: &Wrong1{Rank: 1, Host: "node1", Index: 7, Want: "3", Got: "2.5"}},
 	}
-	unsupported := StepRecord{N: 4, Point: run.Step.Points[3], Status: Unsupported, Why: Because(notice.NotSupported{Library: "the library", What: "bfloat16"}), Check: Check{Result: "none"}}
+	unsupported := StepRecord{N: 4, Point: run.Step.Points[3], Status: Unsupported,
+		Why: Because(notice.NotSupported{Library: "the library", What: "bfloat16"}), Check: Check{Result: "none"}}
 	rounds := []step.Round{sampleRound(0.01), sampleRound(0.01)}
 	noted := sampleStep(&run, 5, rounds)
 	noted.Notes, noted.Warnings = []string{"padded to 16 bytes"}, notice.Of(notice.Recorded{Text: "rounds drift"})
@@ -51,7 +55,8 @@ func TestTextOfSteps(t *testing.T) {
 	}
 	for k := range 8 {
 		for n := 7; n <= 8; n++ {
-			if err := w.AppendRound(&StepRound{N: n, Number: k + 1, Round: sampleRound(0.004 + 0.05*float64(n-7) + 0.0001*float64(k%3))}); err != nil {
+			if err := w.AppendRound(&StepRound{N: n, Number: k + 1,
+				Round: sampleRound(0.004 + 0.05*float64(n-7) + 0.0001*float64(k%3))}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -66,7 +71,8 @@ func TestTextOfSteps(t *testing.T) {
 func TestTextOfStepsGrows(t *testing.T) {
 	run := sampleSteps()
 	w, _ := newWriter(t, t.TempDir(), run)
-	if text := textOf(t, w); !strings.Contains(text, "resnet50, 25,557,032 parameters") || strings.Contains(text, "Bucket") {
+	if text := textOf(t, w); !strings.Contains(text, "resnet50, 25,557,032 parameters") ||
+		strings.Contains(text, "Bucket") {
 		t.Errorf("before anything is measured:\n%s", text)
 	}
 	w.text.due = now() // a drawing is put off for as long as it is costly
@@ -74,7 +80,8 @@ func TestTextOfStepsGrows(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.drawText(true)
-	if text := textOf(t, w); !strings.Contains(text, "not finished: 1 round") || !slices.Contains(strings.Fields(text), "170.000") {
+	if text := textOf(t, w); !strings.Contains(text, "not finished: 1 round") ||
+		!slices.Contains(strings.Fields(text), "170.000") {
 		t.Errorf("after a round:\n%s", text)
 	}
 }

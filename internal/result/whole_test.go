@@ -40,7 +40,8 @@ func TestEachWhole(t *testing.T) {
 	rows, wholes := 0, []string{}
 	row := func(r Row) error {
 		rows++
-		if !slices.Equal(r.Record.Ranks.Median, []float64{1e-3, 2e-3, 3e-3, 4e-3}) || !slices.Equal(r.Record.Ranks.Late, []float64{0, 1e-6, 2e-6, 3e-6}) ||
+		if !slices.Equal(r.Record.Ranks.Median, []float64{1e-3, 2e-3, 3e-3, 4e-3}) ||
+			!slices.Equal(r.Record.Ranks.Late, []float64{0, 1e-6, 2e-6, 3e-6}) ||
 			len(r.Record.Network) != 1 {
 			t.Fatalf("row %d: %+v %+v", rows, r.Record.Ranks, r.Record.Network)
 		}
@@ -51,10 +52,12 @@ func TestEachWhole(t *testing.T) {
 		if f.End != nil {
 			left = f.End.Left
 		}
-		wholes = append(wholes, fmt.Sprintf("%d rows before %s: %d ranks, %d points, left %d", rows, f.Run.ID, len(f.Ranks), f.Points, left))
+		wholes = append(wholes, fmt.Sprintf("%d rows before %s: %d ranks, %d points, left %d", rows, f.Run.ID, len(f.Ranks),
+			f.Points, left))
 		return nil
 	})
-	want := []string{"600 rows before run0: 3 ranks, 600 points, left 7", "1200 rows before run1: 4 ranks, 600 points, left -1"}
+	want := []string{"600 rows before run0: 3 ranks, 600 points, left 7",
+		"1200 rows before run1: 4 ranks, 600 points, left -1"}
 	if err != nil || !slices.Equal(wholes, want) {
 		t.Errorf("%q, %v", wholes, err)
 	}

@@ -35,7 +35,8 @@ func (e *WriteError) Error() string {
 	if !e.Gone {
 		read = filepath.Dir(e.Path) + " " + e.Rescue
 	}
-	return s + fmt.Sprintf("; %s in %s; make room, or name another folder with --out (`post merge %s` reads what there is)",
+	return s + fmt.Sprintf("; %s in %s; make room, or name another folder with --out (`post merge %s` reads what there "+
+		"is)",
 		records(e.Rescued), e.Rescue, read)
 }
 

@@ -198,7 +198,8 @@ func (w *Writer) save(lines []byte, records int) {
 
 // keepRanks writes a record's line of the sidecar.
 func (w *Writer) keepRanks(r *Record, median, late []float64) {
-	line, _, err := encodeLine(&RankTimes{Kind: KindRanks, Run: w.run.ID, N: r.N, Median: sixDigits(median), Late: sixDigits(late)})
+	line, _, err := encodeLine(&RankTimes{Kind: KindRanks, Run: w.run.ID, N: r.N, Median: sixDigits(median),
+		Late: sixDigits(late)})
 	switch {
 	case err != nil:
 	case w.sidecar == nil:

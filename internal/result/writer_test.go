@@ -85,7 +85,8 @@ func TestWriterReadsBack(t *testing.T) {
 		t.Errorf("the end came back as %+v", f.End)
 	}
 	text, err := os.ReadFile(w.TextPath())
-	if err != nil || !strings.Contains(string(text), "INTERRUPTED (SIGTERM)") || !strings.Contains(string(text), "AllReduce float64") {
+	if err != nil || !strings.Contains(string(text), "INTERRUPTED (SIGTERM)") ||
+		!strings.Contains(string(text), "AllReduce float64") {
 		t.Errorf("the text view is not complete: %v\n%s", err, text)
 	}
 	if left, _ := filepath.Glob(dir + "/*.tmp"); left != nil || len(*warned) != 0 {
@@ -160,7 +161,8 @@ func TestFigureThatJSONCannotHold(t *testing.T) {
 	if err := w.Append(&r); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustRead(t, w.Path()).Records; len(got) != 1 || len(got[0].Warnings) != 2 || got[0].Warnings[0].Fact != (notice.ClockUncertainty{Uncertainty: 1e-6}) ||
+	if got := mustRead(t, w.Path()).Records; len(got) != 1 || len(got[0].Warnings) != 2 ||
+		got[0].Warnings[0].Fact != (notice.ClockUncertainty{Uncertainty: 1e-6}) ||
 		got[0].Warnings[1].Fact != (notice.ValueNotFinite{}) || got[0].Time.AutoCorr != 0 {
 		t.Errorf("kept as %+v", got)
 	}
@@ -193,7 +195,8 @@ func TestCheckDir(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range []string{file, filepath.Join(file, "x/y"), "/proc/self/results"} {
-		if err := CheckDir(bad); err == nil || !strings.Contains(err.Error(), bad) || !strings.Contains(err.Error(), "--out") {
+		if err := CheckDir(bad); err == nil || !strings.Contains(err.Error(), bad) ||
+			!strings.Contains(err.Error(), "--out") {
 			t.Errorf("CheckDir(%s): %v", bad, err)
 		}
 		if _, err := Create(bad, sampleRun(), nil); err == nil || !strings.Contains(err.Error(), bad) {
@@ -213,8 +216,10 @@ func TestLargeWorld(t *testing.T) {
 	ranks := make([]Rank, world)
 	times := make([]float64, world)
 	for i := range ranks {
-		ranks[i] = Rank{Rank: i, Host: fmt.Sprintf("ip-10-0-%d-%d.eu-central-1.compute.internal", i/256, i%256), LocalRank: i % 8,
-			PID: 4_000_000, CPUs: "0-95", Device: "NVIDIA H100 80GB HBM3", PCI: "00000000:9B:00.0", UUID: "GPU-5b3f9f4e-6f5c-4c0e-9d3e-9f3c1f2a7b11"}
+		ranks[i] = Rank{Rank: i, Host: fmt.Sprintf("ip-10-0-%d-%d.eu-central-1.compute.internal", i/256, i%256),
+			LocalRank: i % 8,
+			PID:       4_000_000, CPUs: "0-95", Device: "NVIDIA H100 80GB HBM3", PCI: "00000000:9B:00.0",
+			UUID: "GPU-5b3f9f4e-6f5c-4c0e-9d3e-9f3c1f2a7b11"}
 		times[i] = 1.2345678901234567e-4 + float64(i)*1.1e-12
 	}
 	w, err := Create(t.TempDir(), run, ranks)
@@ -223,11 +228,13 @@ func TestLargeWorld(t *testing.T) {
 	}
 	r := sampleRecord(sampleCase(t, coll.AllReduce, 1<<30), 1.2345678901234567e-4)
 	r.World = world
-	r.Ranks = &Ranks{SlowestHost: ranks[0].Host, SlowestS: times[0], LatestHost: ranks[0].Host, Lateness: times[1], Uncertainty: times[2], Spread: times[:5]}
+	r.Ranks = &Ranks{SlowestHost: ranks[0].Host, SlowestS: times[0], LatestHost: ranks[0].Host, Lateness: times[1],
+		Uncertainty: times[2], Spread: times[:5]}
 	for i := range 8 {
 		r.Ranks.Worst = append(r.Ranks.Worst, RankS{Rank: world - i, Host: ranks[0].Host, S: times[i], Late: times[i]})
 	}
-	r.Warnings = notice.Of(notice.Recorded{Text: strings.Repeat("w", 200)}, notice.Recorded{Text: strings.Repeat("v", 200)})
+	r.Warnings = notice.Of(notice.Recorded{Text: strings.Repeat("w", 200)},
+		notice.Recorded{Text: strings.Repeat("v", 200)})
 	if err := w.AppendRanks(&r, times, times); err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +257,8 @@ func TestLargeWorld(t *testing.T) {
 	if err = errors.Join(err, json.Unmarshal(side, &all)); err != nil {
 		t.Fatal(err)
 	}
-	if len(all.Median) != world || len(all.Late) != world || all.N != 1 || all.Run != run.ID || all.Median[0] != 1.23457e-4 {
+	if len(all.Median) != world || len(all.Late) != world || all.N != 1 || all.Run != run.ID ||
+		all.Median[0] != 1.23457e-4 {
 		t.Errorf("sidecar: run %s, n %d, %d ranks, first %g", all.Run, all.N, len(all.Median), all.Median[0])
 	}
 	if files, err := Find(filepath.Dir(w.Path())); err != nil || len(files) != 1 {

@@ -2,11 +2,12 @@ package stats
 
 import "math"
 
-// Anomaly is a stretch of sizes that took longer, or less long, than the law on either side of it says. One law that goes over into
-// another is none, however large the step: only what comes back, or is slower than both, is.
+// Anomaly is a stretch of sizes that took longer, or less long, than the law on either side of it says. One law that
+// goes over into another is none, however large the step: only what comes back, or is slower than both, is.
 type Anomaly struct {
 	From, To int // places of its first and last size
-	// Depth is the share of the bandwidth that the trend has and that is missing, over the stretch: 0.15. Negative for a spike: −0.15 is faster by 15 %.
+	// Depth is the share of the bandwidth that the trend has and that is missing, over the stretch: 0.15. Negative for a
+	// spike: −0.15 is faster by 15 %.
 	Depth  float64
 	Z      float64 // how many standard errors it stands out by
 	Chance float64 // of as much anywhere in a curve that has none, of all places looked at together
@@ -19,7 +20,8 @@ const (
 	longestRun = 5
 	longRun    = 4
 	longestEnd = 2
-	// chanceOfAnomaly is that of one found in a curve that has none. It is a bound: the test of simulated curves finds fewer.
+	// chanceOfAnomaly is that of one found in a curve that has none. It is a bound: the test of simulated curves finds
+	// fewer.
 	chanceOfAnomaly = 0.01
 	// leastAnomaly is the least difference of logarithms that is worth saying.
 	leastAnomaly = 0.04
@@ -45,7 +47,8 @@ func (f *finder) chance(z float64) float64 {
 	return min(1, 2*places*studentTail(float64(f.scatter.df), math.Abs(z)))
 }
 
-// standing compares a run with the law of its segment and, where it lies next to another, with that one too; what is nearer counts.
+// standing compares a run with the law of its segment and, where it lies next to another, with that one too; what is
+// nearer counts.
 func (f *finder) standing(r stretch) standing {
 	var found []standing
 	for _, s := range f.cut.segments {
@@ -65,7 +68,8 @@ func (f *finder) standing(r stretch) standing {
 	return nearest
 }
 
-// against compares a run with the law of a segment. The standard error has that of the run's own mean, and that of the law where the run lies.
+// against compares a run with the law of a segment. The standard error has that of the run's own mean, and that of the
+// law where the run lies.
 func (f *finder) against(r, segment stretch) standing {
 	sizes, logs := f.counted(segment)
 	law := newProfile(sizes, logs).best()

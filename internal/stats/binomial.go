@@ -2,7 +2,8 @@ package stats
 
 import "math"
 
-// BinomialAtLeast is the chance that something which happens with chance p happens k times or more in n independent trials.
+// BinomialAtLeast is the chance that something which happens with chance p happens k times or more in n independent
+// trials.
 func BinomialAtLeast(n, k int, p float64) float64 {
 	switch {
 	case k <= 0 || p >= 1:
@@ -15,8 +16,8 @@ func BinomialAtLeast(n, k int, p float64) float64 {
 	return max(0, 1-tailBelow(n, k-1, p))
 }
 
-// tailBelow is the chance of k or fewer in n trials of chance p, which is between 0 and 1. It adds from k down, so k is not far above the mean, where the
-// first term would vanish.
+// tailBelow is the chance of k or fewer in n trials of chance p, which is between 0 and 1. It adds from k down, so k is
+// not far above the mean, where the first term would vanish.
 func tailBelow(n, k int, p float64) float64 {
 	if k < 0 {
 		return 0

@@ -69,8 +69,9 @@ type Comparison struct {
 // launches of both sides together, which no relabelling changes (the idea: Tusher, Tibshirani & Chu, PNAS 98, 2001).
 const floorShare = 0.5
 
-// Compare judges all points of two sides together. A point is better or worse if its adjusted p is at most Alpha and its
-// interval does not hold 1; same, before that, if the interval lies inside its margin. docs/compare.md has the reasons.
+// Compare judges all points of two sides together. A point is better or worse if its adjusted p is at most Alpha and
+// its interval does not hold 1; same, before that, if the interval lies inside its margin. docs/compare.md has the
+// reasons.
 func Compare(trials []Trial, r Standard) Comparison {
 	c := Comparison{Points: make([]Compared, len(trials))}
 	ranks := newRatios(r)

@@ -77,7 +77,8 @@ func anyDiffers(points []Compared) bool {
 }
 
 var noises = map[string]noise{
-	"normal": {own: 0.02}, "launches alike": {own: 0.01, common: 0.05}, "long tails": {own: 0.02, heavy: true}, "two modes": {own: 0.02, modes: true},
+	"normal": {own: 0.02}, "launches alike": {own: 0.01, common: 0.05}, "long tails": {own: 0.02, heavy: true},
+	"two modes": {own: 0.02, modes: true},
 }
 
 // Of two sides that do not differ, at most one family of 30 points in twenty has a better or worse in it, at the strict
@@ -147,7 +148,8 @@ func TestPairsTakenApart(t *testing.T) {
 	wantPercent(t, "large differences found", found, 80, 100)
 }
 
-// Four launches a side find 5 % among 30 sizes where launches differ by 1 %, and pairs need not care how launches differ.
+// Four launches a side find 5 % among 30 sizes where launches differ by 1 %, and pairs need not care how launches
+// differ.
 func TestPower(t *testing.T) {
 	needs.TestAll(t)
 	const families = 200
@@ -183,7 +185,9 @@ func TestHodgesLehmannCovers(t *testing.T) {
 			alpha  float64
 			paired bool
 			most   float64
-		}{{4, 4, DefaultAlpha, false, 98.5}, {5, 5, StrictAlpha, false, 99.9}, {6, 6, DefaultAlpha, true, 98.5}, {12, 9, DefaultAlpha, false, 97}, {40, 30, DefaultAlpha, false, 97}, {20, 20, DefaultAlpha, true, 97}, {60, 60, DefaultAlpha, true, 97}} {
+		}{{4, 4, DefaultAlpha, false, 98.5}, {5, 5, StrictAlpha, false, 99.9}, {6, 6, DefaultAlpha, true, 98.5},
+			{12, 9, DefaultAlpha, false, 97}, {40, 30, DefaultAlpha, false, 97}, {20, 20, DefaultAlpha, true, 97},
+			{60, 60, DefaultAlpha, true, 97}} {
 			t.Run(fmt.Sprintf("%s/%d and %d/%g", name, c.m, c.n, c.alpha), func(t *testing.T) {
 				t.Parallel()
 				r := seeded(uint64(c.m*100+c.n) + uint64(len(name)))
@@ -208,7 +212,8 @@ func TestRanks(t *testing.T) {
 	for _, c := range []struct {
 		m, n, want int
 		confidence float64
-	}{{3, 3, 0, 0.95}, {4, 4, 1, 0.95}, {4, 4, 0, 0.99}, {5, 5, 3, 0.95}, {5, 5, 1, 0.99}, {8, 8, 14, 0.95}, {10, 12, 30, 0.95}, {20, 20, 128, 0.95}, {2, 8, 1, 0.95}} {
+	}{{3, 3, 0, 0.95}, {4, 4, 1, 0.95}, {4, 4, 0, 0.99}, {5, 5, 3, 0.95}, {5, 5, 1, 0.99}, {8, 8, 14, 0.95},
+		{10, 12, 30, 0.95}, {20, 20, 128, 0.95}, {2, 8, 1, 0.95}} {
 		if got := mannWhitneyRank(c.m, c.n, c.confidence); got != c.want {
 			t.Errorf("%d and %d launches: rank %d, want %d", c.m, c.n, got, c.want)
 		}
@@ -228,7 +233,8 @@ func TestRanks(t *testing.T) {
 }
 
 func TestStudent(t *testing.T) {
-	for _, c := range []struct{ df, tail, want float64 }{{6, 0.025, 2.446912}, {1, 0.05, 6.313752}, {30, 0.005, 2.749996}, {1000, 0.025, 1.962339}, {6, 0.025 / 30, 5.4}} {
+	for _, c := range []struct{ df, tail, want float64 }{{6, 0.025, 2.446912}, {1, 0.05, 6.313752}, {30, 0.005, 2.749996},
+		{1000, 0.025, 1.962339}, {6, 0.025 / 30, 5.4}} {
 		if got := studentQuantile(c.df, c.tail); math.Abs(got-c.want) > 1e-6 && c.want != 5.4 {
 			t.Errorf("df %g, tail %g: %.6f, want %.6f", c.df, c.tail, got, c.want)
 		} else if back := studentTail(c.df, got); math.Abs(back/c.tail-1) > 1e-9 {
@@ -254,20 +260,34 @@ func TestVerdicts(t *testing.T) {
 		fewest int
 		most   int
 	}{
-		"slower":                        {quiet, times(quiet, 1.1), Standard{Alpha: DefaultAlpha}, Worse, AcrossLaunches, 0, 0},
-		"faster":                        {quiet, times(quiet, 0.9), Standard{Alpha: DefaultAlpha}, Better, AcrossLaunches, 0, 0},
-		"slower by less than matters":   {quiet, times(quiet, 1.01), Standard{Alpha: DefaultAlpha}, Same, AcrossLaunches, 0, 0},
-		"noise":                         {[]float64{1, 1.1, 1.2, 1.3}, []float64{1.02, 1.12, 1.22, 1.32}, Standard{Alpha: DefaultAlpha}, Inconclusive, AcrossLaunches, 20, Hopeless},
-		"three a side":                  {quiet[:3], times(quiet[:3], 2), Standard{Alpha: DefaultAlpha}, Inconclusive, LaunchSpread, 1, 1},
-		"one a side":                    {quiet[:1], times(quiet[:1], 2), Standard{Alpha: DefaultAlpha}, Inconclusive, NoBounds, 3, 3},
-		"four a side, strictly":         {quiet, times(quiet, 2), Standard{Alpha: StrictAlpha}, Inconclusive, LaunchSpread, 1, 1},
-		"one against many":              {quiet[:1], slices.Concat(quiet, quiet, quiet), Standard{Alpha: DefaultAlpha}, Inconclusive, LaunchSpread, 1, 1},
-		"none on a side":                {[]float64{0, 0}, quiet, Standard{Alpha: DefaultAlpha}, Inconclusive, NoBounds, 1, 4},
-		"four pairs":                    {quiet, times(quiet, 2), Standard{Alpha: DefaultAlpha, Paired: true}, Inconclusive, LaunchSpread, 2, 2},
-		"six pairs":                     {[]float64{1, 2, 3, 4, 5, 6}, []float64{1.1, 2.2, 3.31, 4.4, 5.51, 6.6}, Standard{Alpha: DefaultAlpha, Paired: true}, Worse, AcrossLaunches, 0, 0},
-		"six pairs, one without a time": {[]float64{1, 2, 3, 4, 5, 6}, []float64{1.1, 0, 3.31, 4.4, 5.51, 6.6}, Standard{Alpha: DefaultAlpha, Paired: true}, Inconclusive, LaunchSpread, 1, 1},
-		"all alike":                     {[]float64{1, 1, 1, 1}, []float64{1, 1, 1, 1}, Standard{Alpha: DefaultAlpha}, Same, AcrossLaunches, 0, 0},
-		"all alike but for the side":    {[]float64{1, 1, 1, 1}, []float64{2, 2, 2, 2}, Standard{Alpha: DefaultAlpha}, Worse, AcrossLaunches, 0, 0},
+		"slower": {quiet, times(quiet, 1.1), Standard{Alpha: DefaultAlpha}, Worse, AcrossLaunches, 0,
+			0},
+		"faster": {quiet, times(quiet, 0.9), Standard{Alpha: DefaultAlpha}, Better, AcrossLaunches, 0,
+			0},
+		"slower by less than matters": {quiet, times(quiet, 1.01), Standard{Alpha: DefaultAlpha}, Same, AcrossLaunches, 0,
+			0},
+		"noise": {[]float64{1, 1.1, 1.2, 1.3}, []float64{1.02, 1.12, 1.22, 1.32},
+			Standard{Alpha: DefaultAlpha}, Inconclusive, AcrossLaunches, 20, Hopeless},
+		"three a side": {quiet[:3], times(quiet[:3], 2), Standard{Alpha: DefaultAlpha}, Inconclusive,
+			LaunchSpread, 1, 1},
+		"one a side": {quiet[:1], times(quiet[:1], 2), Standard{Alpha: DefaultAlpha}, Inconclusive,
+			NoBounds, 3, 3},
+		"four a side, strictly": {quiet, times(quiet, 2), Standard{Alpha: StrictAlpha}, Inconclusive, LaunchSpread, 1,
+			1},
+		"one against many": {quiet[:1], slices.Concat(quiet, quiet, quiet), Standard{Alpha: DefaultAlpha},
+			Inconclusive, LaunchSpread, 1, 1},
+		"none on a side": {[]float64{0, 0}, quiet, Standard{Alpha: DefaultAlpha}, Inconclusive, NoBounds, 1,
+			4},
+		"four pairs": {quiet, times(quiet, 2), Standard{Alpha: DefaultAlpha, Paired: true}, Inconclusive,
+			LaunchSpread, 2, 2},
+		"six pairs": {[]float64{1, 2, 3, 4, 5, 6}, []float64{1.1, 2.2, 3.31, 4.4, 5.51, 6.6},
+			Standard{Alpha: DefaultAlpha, Paired: true}, Worse, AcrossLaunches, 0, 0},
+		"six pairs, one without a time": {[]float64{1, 2, 3, 4, 5, 6}, []float64{1.1, 0, 3.31, 4.4, 5.51, 6.6},
+			Standard{Alpha: DefaultAlpha, Paired: true}, Inconclusive, LaunchSpread, 1, 1},
+		"all alike": {[]float64{1, 1, 1, 1}, []float64{1, 1, 1, 1}, Standard{Alpha: DefaultAlpha}, Same,
+			AcrossLaunches, 0, 0},
+		"all alike but for the side": {[]float64{1, 1, 1, 1}, []float64{2, 2, 2, 2}, Standard{Alpha: DefaultAlpha}, Worse,
+			AcrossLaunches, 0, 0},
 	} {
 		found := Compare([]Trial{{A: c.a, B: c.b, Margin: margin}}, c.s)
 		p := found.Points[0]
@@ -288,7 +308,8 @@ func TestRoundingIsNoDifference(t *testing.T) {
 	for n := 4; n < 6; n++ {
 		for k := range 20 {
 			same := append(slices.Repeat([]float64{1e-6 * (1 + float64(k)/7)}, n), 0, 0)
-			if p := Compare([]Trial{{A: same, B: same, Margin: margin}}, Standard{Alpha: DefaultAlpha}).Points[0]; p.P != 1 || p.Verdict != Same {
+			if p := Compare([]Trial{{A: same, B: same, Margin: margin}}, Standard{Alpha: DefaultAlpha}).Points[0]; p.P != 1 ||
+				p.Verdict != Same {
 				t.Fatalf("%d launches of %g: %+v", n, same[0], p)
 			}
 		}
@@ -314,7 +335,8 @@ func TestMissingTimes(t *testing.T) {
 func TestMissingLikeShorter(t *testing.T) {
 	whole := newTested(Trial{A: []float64{1, 1.1, 0, 1.2, 1.3}, B: []float64{2, 2.1, 2.2, 0, 0}}, false)
 	shorter := newTested(Trial{A: []float64{1, 1.1, 1.2, 1.3}, B: []float64{2, 2.1, 2.2}}, false)
-	for _, c := range [][2][]int32{{{5, 6, 7, 8, 9}, {4, 5, 6}}, {{0, 2, 3, 5, 8}, {0, 2, 4}}, {{0, 2, 8, 9}, {0}}, {{0, 1, 3, 4, 5, 6}, {0, 1, 2, 3, 4, 5}}} {
+	for _, c := range [][2][]int32{{{5, 6, 7, 8, 9}, {4, 5, 6}}, {{0, 2, 3, 5, 8}, {0, 2, 4}}, {{0, 2, 8, 9}, {0}},
+		{{0, 1, 3, 4, 5, 6}, {0, 1, 2, 3, 4, 5}}} {
 		if a, b := whole.between(c[0]), shorter.between(c[1]); !near(a, b) {
 			t.Errorf("%v: %g, without what is missing %g", c[0], a, b)
 		}
@@ -330,18 +352,22 @@ func TestMissingLikeShorter(t *testing.T) {
 func TestDrawnLabellings(t *testing.T) {
 	r := seeded(3)
 	trials := noise{own: 0.01}.family(r, 4, 12, 12, 1, 0.03)
-	a, b, other := Compare(trials, Standard{Alpha: DefaultAlpha, Seed: 1}), Compare(trials, Standard{Alpha: DefaultAlpha, Seed: 1}), Compare(trials, Standard{Alpha: DefaultAlpha, Seed: 2})
-	if a.Exact || a.Labellings != drawnLabellings+1 || !slices.Equal(a.Points, b.Points) || slices.Equal(a.Points, other.Points) || a.Points[0].Verdict != Worse && a.Points[0].P > 0.001 {
+	a, b, other := Compare(trials, Standard{Alpha: DefaultAlpha, Seed: 1}),
+		Compare(trials, Standard{Alpha: DefaultAlpha, Seed: 1}), Compare(trials, Standard{Alpha: DefaultAlpha, Seed: 2})
+	if a.Exact || a.Labellings != drawnLabellings+1 || !slices.Equal(a.Points, b.Points) ||
+		slices.Equal(a.Points, other.Points) || a.Points[0].Verdict != Worse && a.Points[0].P > 0.001 {
 		t.Errorf("%+v\n%+v\n%+v", a, b, other)
 	}
 	pairs := Compare(noise{own: 0.01}.paired(r, 4, 20, 1, 0.1), Standard{Alpha: DefaultAlpha, Paired: true})
 	if pairs.Exact || pairs.Points[0].Verdict != Worse {
 		t.Errorf("%+v", pairs)
 	}
-	if eight := Compare(noise{own: 0.01}.family(r, 4, 8, 8, 1, 0.1), Standard{Alpha: DefaultAlpha}); !eight.Exact || eight.Labellings != 12870 {
+	if eight := Compare(noise{own: 0.01}.family(r, 4, 8, 8, 1, 0.1), Standard{Alpha: DefaultAlpha}); !eight.Exact ||
+		eight.Labellings != 12870 {
 		t.Errorf("%d of %d labellings are all: %v", eight.Labellings, 12870, eight.Exact)
 	}
-	if six := Compare(noise{own: 0.01}.paired(r, 4, 6, 1, 0.1), Standard{Alpha: DefaultAlpha, Paired: true}); !six.Exact || six.Labellings != 64 {
+	if six := Compare(noise{own: 0.01}.paired(r, 4, 6, 1, 0.1), Standard{Alpha: DefaultAlpha, Paired: true}); !six.Exact ||
+		six.Labellings != 64 {
 		t.Errorf("%d of %d labellings are all: %v", six.Labellings, 64, six.Exact)
 	}
 	if n := drawn(8, 1e9); n != leastDrawn {

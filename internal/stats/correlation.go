@@ -18,11 +18,11 @@ const (
 // correlation above z standard errors, and the lag-1 correlation of x with its outliers pulled in to Tukey's fences.
 // x is in time order and not empty; sorted is x sorted.
 //
-// Correlation is looked for in the fenced values, which show it soonest, and in the signs of x − median, which are what
-// counts for the interval of the median. The batch is a multiple of the correlation time of the signs: how many
+// Correlation is looked for in the fenced values, which show it soonest, and in the signs of x − median, which are
+// what counts for the interval of the median. The batch is a multiple of the correlation time of the signs: how many
 // samples carry what one independent sample would. It is found by blocking (Flyvbjerg & Petersen, J. Chem. Phys. 91,
-// 1989): neighbours are merged in pairs, and each merging with correlation r between neighbours multiplies the time
-// by 1 + r, until the blocks show none. This takes 2n steps whatever the time is.
+// 1989): neighbours are merged in pairs, and each merging with correlation r between neighbours multiplies the time by
+// 1 + r, until the blocks show none. This takes 2n steps whatever the time is.
 func (w *workspace) independentBatch(x, sorted []float64, z float64) (batch int, lag1 float64) {
 	w.blocks = appendFenced(w.blocks[:0], x, sorted)
 	lag1 = neighbourCorrelation(w.blocks)

@@ -112,7 +112,8 @@ func TestAdaptiveStopping(t *testing.T) {
 		shape
 		precision float64
 	}{
-		{normal, 0.02}, {normal, 0.05}, {lognormal, 0.05}, {lognormal, 0.1}, {twoModes, 0.01}, {twoModes, 0.02}, {decay, 0.05},
+		{normal, 0.02}, {normal, 0.05}, {lognormal, 0.05}, {lognormal, 0.1}, {twoModes, 0.01}, {twoModes, 0.02},
+		{decay, 0.05},
 	} {
 		t.Run(fmt.Sprintf("%s/%g", c.name, c.precision), func(t *testing.T) {
 			t.Parallel()

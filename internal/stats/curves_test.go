@@ -18,7 +18,8 @@ var courses = map[string]func(r *rand.Rand, count int) curve{
 		l := drawLaw(r, c)
 		return c.of(func(_ int, s float64) float64 { return l.time(s) })
 	},
-	// LL, LL128 and Simple: each has more latency and more bandwidth than the one before, and takes over where it is faster, or a size off.
+	// LL, LL128 and Simple: each has more latency and more bandwidth than the one before, and takes over where it is
+	// faster, or a size off.
 	"two protocols":   func(r *rand.Rand, count int) curve { return protocols(r, count, 2) },
 	"three protocols": func(r *rand.Rand, count int) curve { return protocols(r, count, 3) },
 	// A switch at a fixed size, with a step of 15 to 60 % either way.

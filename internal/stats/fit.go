@@ -6,8 +6,8 @@ import "math"
 // Confidence, by profile likelihood. Lo is 0 where nothing bounds it from below, Hi +Inf where nothing does from above.
 type Parameter struct {
 	Value, Lo, Hi float64
-	// Known says that the parameter was seen and not only extrapolated. Where it is false Value is that of the best curve and
-	// no more; of Alpha then only Hi can be said, of Beta only Lo.
+	// Known says that the parameter was seen and not only extrapolated. Where it is false Value is that of the best curve
+	// and no more; of Alpha then only Hi can be said, of Beta only Lo.
 	Known bool
 }
 
@@ -37,13 +37,15 @@ const (
 	knownWithin = 2
 )
 
-// FitAlphaBeta fits t = α + S/β to times in seconds of sizes in bytes, all positive, such that the squares of log t − log(α + S/β)
-// are least: an error of a tenth counts as much for 8 bytes as for a gigabyte. With n½ = αβ the law is (n½ + S)/β, so for a given n½ the best β
-// is a mean of logarithms, and the best n½ is looked for in one dimension.
+// FitAlphaBeta fits t = α + S/β to times in seconds of sizes in bytes, all positive, such that the squares of log t
+// − log(α + S/β) are least: an error of a tenth counts as much for 8 bytes as for a gigabyte. With n½ = αβ the
+// law is (n½ + S)/β, so for a given n½ the best β is a mean of logarithms, and the best n½ is looked for in one
+// dimension.
 //
-// Bounds are those of the profile likelihood: all laws that fit not so much worse that F(1, N−2) at Confidence would tell. Alpha is Known where
-// the smallest size is below n½, so that at least half of its time is latency, and the bounds lie within a factor of 2; Beta where the largest
-// is above n½, likewise. Every point counts: one that is odd moves the law. FindTrend leaves such points out.
+// Bounds are those of the profile likelihood: all laws that fit not so much worse that F(1, N−2) at Confidence would
+// tell. Alpha is Known where the smallest size is below n½, so that at least half of its time is latency, and the
+// bounds lie within a factor of 2; Beta where the largest is above n½, likewise. Every point counts: one that is odd
+// moves the law. FindTrend leaves such points out.
 //
 // Fewer than three points give the zero Fit but for N.
 func FitAlphaBeta(sizes, times []float64) Fit {
@@ -60,7 +62,8 @@ type scatter struct {
 	df int
 }
 
-// fitLaw is FitAlphaBeta of the logarithms of times. Where noise is given the bounds stand on it, and not on these few points.
+// fitLaw is FitAlphaBeta of the logarithms of times. Where noise is given the bounds stand on it, and not on these few
+// points.
 func fitLaw(sizes, logs []float64, noise scatter) Fit {
 	f := Fit{N: len(logs)}
 	if f.N < minForFit {
@@ -188,7 +191,8 @@ func (c profile) flat(l lawAt) lawAt {
 	return c.at(c.to)
 }
 
-// edge is the logarithm of the n½ on one side of the best law's from where on laws fit worse than most; the end of the range if none does.
+// edge is the logarithm of the n½ on one side of the best law's from where on laws fit worse than most; the end of the
+// range if none does.
 func (c profile) edge(best lawAt, most, side float64) float64 {
 	end := c.from
 	if side > 0 {

@@ -8,8 +8,9 @@ import (
 // hodgesLehmann is the ratio of the times b to the times a, launch by launch, of launches that have none in common:
 // the median of all ratios b/a (Hodges & Lehmann, Annals of Mathematical Statistics 34, 1963), on their logarithms.
 // The bounds are those that the test of Mann and Whitney would not refuse: order statistics of the same ratios, whose
-// ranks are exact for any distribution (Lehmann, Nonparametrics, 1975, §2.5). Where rank, of the lower bound, is 0 there
-// is no interval; the bounds are the extremes then, as Basis says. All times are positive; terms is room to work in.
+// ranks are exact for any distribution (Lehmann, Nonparametrics, 1975, §2.5). Where rank, of the lower bound, is 0
+// there is no interval; the bounds are the extremes then, as Basis says. All times are positive; terms is room to work
+// in.
 func hodgesLehmann(a, b []float64, rank func(m, n int) int, terms *[]float64) Ratio {
 	n := min(len(a), len(b))
 	if n == 0 {
@@ -25,8 +26,8 @@ func hodgesLehmann(a, b []float64, rank func(m, n int) int, terms *[]float64) Ra
 }
 
 // hodgesLehmannOfPairs is hodgesLehmann where both sides were measured in the same launches, or side by side in the
-// same blocks: ratios[i] is b/a of the i-th. It is the median of the means of any two of their logarithms, one with itself
-// too, and the bounds are those of Wilcoxon's signed ranks.
+// same blocks: ratios[i] is b/a of the i-th. It is the median of the means of any two of their logarithms, one with
+// itself too, and the bounds are those of Wilcoxon's signed ranks.
 func hodgesLehmannOfPairs(ratios []float64, rank func(m, n int) int, terms *[]float64) Ratio {
 	n := len(ratios)
 	if n == 0 {
@@ -80,8 +81,8 @@ func mannWhitneyRank(m, n int, confidence float64) int {
 	return tailRank(ways, confidence)
 }
 
-// signedRankRank is the largest k for which the k-th smallest and the k-th largest of the n(n+1)/2 means of two hold the
-// centre with confidence; 0 if there is none.
+// signedRankRank is the largest k for which the k-th smallest and the k-th largest of the n(n+1)/2 means of two hold
+// the centre with confidence; 0 if there is none.
 func signedRankRank(n int, confidence float64) int {
 	sums := n * (n + 1) / 2
 	if float64(n)*math.Ln2 >= exactCounts {

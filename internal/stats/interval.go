@@ -49,10 +49,10 @@ func logGamma(n int) float64 {
 	return v
 }
 
-// medianBounds returns the interval of the median of independent values, sorted. The bounds lie between two order statistics
-// such that the coverage is 95 % rather than anything up to 99 % (Hettmansperger & Sheather, Statistics & Probability Letters 4,
-// 1986; Nyblom, ibid. 14, 1992, on how little that depends on the distribution). Fewer than MinForInterval values have no
-// interval; they give their extremes.
+// medianBounds returns the interval of the median of independent values, sorted. The bounds lie between two order
+// statistics such that the coverage is 95 % rather than anything up to 99 % (Hettmansperger & Sheather, Statistics &
+// Probability Letters 4, 1986; Nyblom, ibid. 14, 1992, on how little that depends on the distribution). Fewer than
+// MinForInterval values have no interval; they give their extremes.
 func medianBounds(sorted []float64) (lo, hi float64) {
 	n := len(sorted)
 	k, coverage, inner := medianRank(n)

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// MedianAt is the median of x, in time order and not empty, and the two order statistics that hold the median of a continuous distribution
-// with at least that confidence: the sign test turned round, exact for any number of independent samples. Where samples resemble their
-// neighbours they are those of batches, as in Summarise. ok is false where samples are too few for any interval of that confidence, and
-// lo and hi are then the extremes.
+// MedianAt is the median of x, in time order and not empty, and the two order statistics that hold the median of a
+// continuous distribution with at least that confidence: the sign test turned round, exact for any number of
+// independent samples. Where samples resemble their neighbours they are those of batches, as in Summarise. ok is false
+// where samples are too few for any interval of that confidence, and lo and hi are then the extremes.
 func MedianAt(x []float64, confidence float64) (median, lo, hi float64, ok bool) {
 	sorted := sortedCopy(x)
 	median = quantile(sorted, 0.5)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestMedianAt: the interval covers the median at the confidence that is asked for, and there is none where there cannot be.
+// TestMedianAt: the interval covers the median at the confidence that is asked for, and there is none where there
+// cannot be.
 func TestMedianAt(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {

@@ -16,7 +16,8 @@ const (
 // nearest 80 % of the smaller part, plus that of as many samples on the other side. A twentieth of the smaller part may
 // stray into the gap from either side. So a long tail is judged by its own spacing: within one population of locally
 // even density the gap is about an eighth of the facing width. In few samples it can be larger by chance. One
-// exponential spacing exceeds c times the sum of k others with probability (1+c)^−k, which sets the wanted ratio there.
+// exponential spacing exceeds c times the sum of k others with probability (1+c)^−k, which sets the wanted ratio
+// there.
 func bimodal(sorted []float64) (modes [2]Mode, found bool) {
 	n := len(sorted)
 	if n < minForModes {

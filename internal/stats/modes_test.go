@@ -43,7 +43,8 @@ func TestTwoModesAreFound(t *testing.T) {
 				}
 				w, is := Summarise(x).warned(Bimodal)
 				found.add(is)
-				if is && (math.Abs(w.Modes[0].At-1) > 0.1 || math.Abs(w.Modes[1].At/c.ratio-1) > 0.1 || math.Abs(w.Modes[1].Share-share) > 0.04+2/float64(c.n)) {
+				if is && (math.Abs(w.Modes[0].At-1) > 0.1 || math.Abs(w.Modes[1].At/c.ratio-1) > 0.1 ||
+					math.Abs(w.Modes[1].Share-share) > 0.04+2/float64(c.n)) {
 					t.Fatalf("modes %v, share of the upper one was %g", w.Modes, share)
 				}
 			}

@@ -34,7 +34,8 @@ func TestScaling(t *testing.T) {
 	if got := WeakScaling(100, 125); math.Abs(got-0.8) > 1e-12 {
 		t.Errorf("100 ms, and 125 ms on more ranks, are %g, want 0.8", got)
 	}
-	for _, got := range []float64{StrongScaling(0, 1, 60, 2), StrongScaling(100, 0, 60, 2), StrongScaling(100, 1, 0, 2), StrongScaling(math.NaN(), 1, 60, 2), WeakScaling(0, 1), WeakScaling(1, 0)} {
+	for _, got := range []float64{StrongScaling(0, 1, 60, 2), StrongScaling(100, 0, 60, 2), StrongScaling(100, 1, 0, 2),
+		StrongScaling(math.NaN(), 1, 60, 2), WeakScaling(0, 1), WeakScaling(1, 0)} {
 		if !math.IsNaN(got) {
 			t.Errorf("without a time or ranks it is %g, want no number", got)
 		}

@@ -1,6 +1,7 @@
 package stats
 
-// Plateau is a range of sizes over which bandwidth does not rise, though larger sizes reach more. From and To are places of its first and last size.
+// Plateau is a range of sizes over which bandwidth does not rise, though larger sizes reach more. From and To are
+// places of its first and last size.
 type Plateau struct {
 	From, To int
 	Level    float64 // bytes/s, size by time, in the middle of the range by size
@@ -17,7 +18,8 @@ const (
 	reachedLater = 1.25
 )
 
-// FindPlateaus looks for plateaus in what a trend says, so that neither noise nor what stands out makes or hides one. sizes are those of FindTrend.
+// FindPlateaus looks for plateaus in what a trend says, so that neither noise nor what stands out makes or hides one.
+// sizes are those of FindTrend.
 func FindPlateaus(sizes []float64, t Trend) (found []Plateau) {
 	b := t.bandwidths(sizes)
 	for from := 0; from < len(b); from++ {

@@ -53,7 +53,9 @@ func (q *quality) add(c curve, seed uint64) {
 	q.false5.add(len(found5.Anomalies) > 0)
 	q.false2.add(len(found2.Anomalies) > 0)
 	for _, s := range c.switches {
-		q.switches.add(slices.ContainsFunc(found2.Switches(c.sizes), func(f Switch) bool { return f.After >= s-1 && f.After <= s+1 }))
+		q.switches.add(slices.ContainsFunc(found2.Switches(c.sizes), func(f Switch) bool {
+			return f.After >= s-1 && f.After <= s+1
+		}))
 	}
 	for k, length := range lengths {
 		q.length[length].add(drops[k])
@@ -69,8 +71,10 @@ func (q *quality) add(c curve, seed uint64) {
 func (q *quality) join(o *quality) {
 	q.Lock()
 	defer q.Unlock()
-	for _, p := range []struct{ to, from *percent }{{&q.false2, &o.false2}, {&q.false5, &o.false5}, {&q.switches, &o.switches}, {&q.inside, &o.inside}, {&q.longer, &o.longer},
-		{&q.length[1], &o.length[1]}, {&q.length[2], &o.length[2]}, {&q.length[3], &o.length[3]}, {&q.length[4], &o.length[4]}} {
+	for _, p := range []struct{ to, from *percent }{{&q.false2, &o.false2}, {&q.false5, &o.false5},
+		{&q.switches, &o.switches}, {&q.inside, &o.inside}, {&q.longer, &o.longer},
+		{&q.length[1], &o.length[1]}, {&q.length[2], &o.length[2]}, {&q.length[3], &o.length[3]},
+		{&q.length[4], &o.length[4]}} {
 		p.to.yes += p.from.yes
 		p.to.all += p.from.all
 	}
@@ -96,8 +100,10 @@ func (c curve) insideAt(at, length int) bool {
 }
 
 func (q *quality) String() string {
-	return fmt.Sprintf("false %.1f %% (2 %% noise) %.1f %% (5 %%), switches %.1f %%, drops inside %.1f %% (longer ones %.1f %%), anywhere by length %.1f %.1f %.1f %.1f %%", q.false2.value(), q.false5.value(),
-		q.switches.value(), q.inside.value(), q.longer.value(), q.length[1].value(), q.length[2].value(), q.length[3].value(), q.length[4].value())
+	return fmt.Sprintf(
+		"false %.1f %% (2 %% noise) %.1f %% (5 %%), switches %.1f %%, drops inside %.1f %% (longer ones %.1f %%), anywhere by length %.1f %.1f %.1f %.1f %%", q.false2.value(), q.false5.value(),
+		q.switches.value(), q.inside.value(), q.longer.value(), q.length[1].value(), q.length[2].value(), q.length[3].value(),
+		q.length[4].value())
 }
 
 // What docs/analysis.md says of how well drops and switches are found.

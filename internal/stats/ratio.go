@@ -49,7 +49,8 @@ func (r Ratio) Inverse() Ratio {
 
 // RatioOf divides two independent estimates. The bounds are those of Zou & Donner (Statistics in Medicine 27, 2008)
 // for the difference of the logarithms: the distances of both estimates to their own bounds, joined as the root of the
-// sum of squares, each side of the interval for itself. That keeps what is lopsided about either. Where one has no interval, neither has the ratio.
+// sum of squares, each side of the interval for itself. That keeps what is lopsided about either. Where one has no
+// interval, neither has the ratio.
 func RatioOf(a, b Estimate) Ratio {
 	if a.Value <= 0 || b.Value <= 0 {
 		return Ratio{}
@@ -104,8 +105,8 @@ func RatioOfLaunches(a, b []float64) Ratio {
 	return r
 }
 
-// MedianOfLaunches is the median of what launches gave, in any order: with MinForInterval of them or more its bounds are
-// an interval, with fewer the extremes; one alone has none.
+// MedianOfLaunches is the median of what launches gave, in any order: with MinForInterval of them or more its bounds
+// are an interval, with fewer the extremes; one alone has none.
 func MedianOfLaunches(values []float64) (Estimate, Basis) {
 	switch len(values) {
 	case 0:

@@ -13,14 +13,16 @@ func TestRatioOf(t *testing.T) {
 	r := RatioOf(a, b)
 	below := math.Sqrt(math.Pow(math.Log(2/1.8), 2) + math.Pow(math.Log(1.1), 2))
 	above := math.Sqrt(math.Pow(math.Log(2.4/2), 2) + math.Pow(math.Log(1/0.95), 2))
-	if !near(r.Value, 2) || !near(r.Lo, 2*math.Exp(-below)) || !near(r.Hi, 2*math.Exp(above)) || r.Basis != WithinLaunch || !r.Differs() {
+	if !near(r.Value, 2) || !near(r.Lo, 2*math.Exp(-below)) || !near(r.Hi, 2*math.Exp(above)) || r.Basis != WithinLaunch ||
+		!r.Differs() {
 		t.Errorf("%+v", r)
 	}
 	// Turned around it is the inverse, bounds and all.
 	if i := RatioOf(b, a); !near(i.Value, 1/r.Value) || !near(i.Lo, 1/r.Hi) || !near(i.Hi, 1/r.Lo) {
 		t.Errorf("turned around: %+v of %+v", i, r)
 	}
-	for _, c := range []struct{ a, b Estimate }{{Estimate{2, 0, 0}, b}, {a, Estimate{1, 0, 0}}, {Estimate{2, 2.1, 2.2}, b}} {
+	for _, c := range []struct{ a, b Estimate }{{Estimate{2, 0, 0}, b}, {a, Estimate{1, 0, 0}},
+		{Estimate{2, 2.1, 2.2}, b}} {
 		if r := RatioOf(c.a, c.b); !near(r.Value, 2) || r.Basis != NoBounds || r.Lo != 0 || r.Hi != 0 || r.Differs() {
 			t.Errorf("without an interval on one side: %+v", r)
 		}
@@ -38,19 +40,24 @@ func TestRatioOverLaunches(t *testing.T) {
 	}{
 		{[]float64{1.5}, Ratio{Value: 1.5, N: 1, Paired: true}, false},
 		{[]float64{1.2, 1.5, 1.1}, Ratio{Value: 1.2, Lo: 1.1, Hi: 1.5, Basis: LaunchSpread, N: 3, Paired: true}, false},
-		{[]float64{1.6, 1.2, 1.5, 1.1, 1.3, 1.4}, Ratio{Value: math.Sqrt(1.3 * 1.4), Lo: 1.1347197130550886, Hi: 1.5635426208015435, Basis: AcrossLaunches, N: 6, Paired: true}, true},
-		{[]float64{1.6, 1.2, 1.5, 0.9, 1.3, 1.4}, Ratio{Value: math.Sqrt(1.3 * 1.4), Lo: 0.9973865027922788, Hi: 1.5635426208015435, Basis: AcrossLaunches, N: 6, Paired: true}, false},
+		{[]float64{1.6, 1.2, 1.5, 1.1, 1.3, 1.4}, Ratio{Value: math.Sqrt(1.3 * 1.4), Lo: 1.1347197130550886,
+			Hi: 1.5635426208015435, Basis: AcrossLaunches, N: 6, Paired: true}, true},
+		{[]float64{1.6, 1.2, 1.5, 0.9, 1.3, 1.4}, Ratio{Value: math.Sqrt(1.3 * 1.4), Lo: 0.9973865027922788,
+			Hi: 1.5635426208015435, Basis: AcrossLaunches, N: 6, Paired: true}, false},
 		{nil, Ratio{Paired: true}, false},
 	} {
 		r := RatioOfPairs(c.ratios)
-		if !near(r.Value, c.want.Value) || !near(r.Lo, c.want.Lo) || !near(r.Hi, c.want.Hi) || r.Basis != c.want.Basis || r.N != c.want.N || !r.Paired || r.Differs() != c.differs {
+		if !near(r.Value, c.want.Value) || !near(r.Lo, c.want.Lo) || !near(r.Hi, c.want.Hi) || r.Basis != c.want.Basis ||
+			r.N != c.want.N || !r.Paired || r.Differs() != c.differs {
 			t.Errorf("%v: %+v, want %+v", c.ratios, r, c.want)
 		}
 	}
-	if r, i := RatioOfPairs([]float64{1.6, 1.2, 1.5, 1.1}), RatioOfPairs([]float64{1 / 1.6, 1 / 1.2, 1 / 1.5, 1 / 1.1}); !near(r.Value*i.Value, 1) || !near(r.Lo*i.Hi, 1) {
+	if r, i := RatioOfPairs([]float64{1.6, 1.2, 1.5, 1.1}),
+		RatioOfPairs([]float64{1 / 1.6, 1 / 1.2, 1 / 1.5, 1 / 1.1}); !near(r.Value*i.Value, 1) || !near(r.Lo*i.Hi, 1) {
 		t.Errorf("turned around: %+v of %+v", i, r)
 	}
-	if r := RatioOfLaunches([]float64{2, 4}, []float64{1}); !near(r.Value, 3) || r.Lo != 2 || r.Hi != 4 || r.Basis != LaunchSpread || r.N != 1 || r.Paired {
+	if r := RatioOfLaunches([]float64{2, 4}, []float64{1}); !near(r.Value, 3) || r.Lo != 2 || r.Hi != 4 ||
+		r.Basis != LaunchSpread || r.N != 1 || r.Paired {
 		t.Errorf("two launches against one: %+v", r)
 	}
 	if r := RatioOfLaunches([]float64{2}, []float64{1}); r != (Ratio{Value: 2, N: 1}) {
@@ -60,7 +67,8 @@ func TestRatioOverLaunches(t *testing.T) {
 		t.Errorf("none against one: %+v", r)
 	}
 	six := []float64{2, 2.1, 2.2, 2.3, 2.4, 2.5}
-	if r := RatioOfLaunches(six, []float64{1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6}); r.Basis != AcrossLaunches || r.N != 6 || r.Lo <= 0 || r.Lo > r.Value || r.Hi < r.Value {
+	if r := RatioOfLaunches(six, []float64{1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6}); r.Basis != AcrossLaunches || r.N != 6 ||
+		r.Lo <= 0 || r.Lo > r.Value || r.Hi < r.Value {
 		t.Errorf("six against seven: %+v", r)
 	}
 }

@@ -2,8 +2,8 @@ package stats
 
 import "math"
 
-// between tells how far apart the two sides of a labelling are: Student's t of the logarithms, put on the scale of a normal
-// variable so that points with fewer launches, whose t strays further, do not drown the rest (Wallace, Annals of
+// between tells how far apart the two sides of a labelling are: Student's t of the logarithms, put on the scale of a
+// normal variable so that points with fewer launches, whose t strays further, do not drown the rest (Wallace, Annals of
 // Mathematical Statistics 30, 1959; squared). A side with fewer than two launches tells nothing.
 func (p *tested) between(second []int32) float64 {
 	sum, b := 0.0, len(second)

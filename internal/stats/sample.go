@@ -9,8 +9,8 @@ import (
 // when x is empty or has a NaN. x is not modified.
 func Median(x []float64) float64 { return Quantile(x, 0.5) }
 
-// Quantile returns the q-quantile of x in any order, 0 ≤ q ≤ 1: the value at position q(n−1) of the sorted samples
-// counted from 0, linear between neighbours (definition 7 of Hyndman & Fan 1996, the default of R and NumPy).
+// Quantile returns the q-quantile of x in any order, 0 ≤ q ≤ 1: the value at position q(n−1) of the sorted
+// samples counted from 0, linear between neighbours (definition 7 of Hyndman & Fan 1996, the default of R and NumPy).
 // It is NaN when x is empty or has a NaN, or q is out of range. x is not modified.
 func Quantile(x []float64, q float64) float64 {
 	sorted := sortedCopy(x) // NaNs come first

@@ -4,10 +4,12 @@ import "math"
 
 const (
 	mostSegments = 6
-	// perSegment is how many points a segment takes on average: two parameters, where it ends, and one to see how well it fits.
+	// perSegment is how many points a segment takes on average: two parameters, where it ends, and one to see how well it
+	// fits.
 	perSegment = 4
-	// perLaw and perRun are how many times what the criterion asks for a parameter is asked, of laws and of points that are left out. It was made for models that are given;
-	// here bounds are looked for in every place, and the best of so many looks better than it is. Chosen by simulation.
+	// perLaw and perRun are how many times what the criterion asks for a parameter is asked, of laws and of points that
+	// are left out. It was made for models that are given; here bounds are looked for in every place, and the best of so
+	// many looks better than it is. Chosen by simulation.
 	perLaw, perRun = 1.7, 1.5
 	// grid is the step of n½, a fourth of a doubling, and gridStep half of its logarithm.
 	grid     = 1.189207115002721
@@ -24,7 +26,8 @@ var noRun = stretch{0, -1}
 
 func (r stretch) length() int { return r.to - r.from + 1 }
 
-// laws tells how well one law t = (n½ + S)/β fits any stretch of a curve, for a grid of n½, from sums that are made once.
+// laws tells how well one law t = (n½ + S)/β fits any stretch of a curve, for a grid of n½, from sums that are made
+// once.
 type laws struct {
 	sizes, logs []float64
 	halves      []float64 // the grid
@@ -135,7 +138,8 @@ func (l *laws) search(i, j int, without stretch, start, step int) cost {
 	return cost{max(0, here-l.gain(at, i, j, without)), at}
 }
 
-// gain is by how much the squares become less between the grid's values: one step of Gauss and Newton, no longer than to halfway.
+// gain is by how much the squares become less between the grid's values: one step of Gauss and Newton, no longer than
+// to halfway.
 func (l *laws) gain(k, i, j int, without stretch) float64 {
 	s, n := l.between(k, i, j, without)
 	if n < minForFit {
@@ -174,12 +178,14 @@ type cut struct {
 	score    float64 // BIC; the least is the best
 }
 
-// best is the cut with the least score, looked for as far as it may be under beat. extra is what the points that no law explains cost, in parameters.
+// best is the cut with the least score, looked for as far as it may be under beat. extra is what the points that no law
+// explains cost, in parameters.
 func (l *laws) best(without stretch, extra int, beat float64) cut {
 	count := len(l.sizes)
 	n := l.counted(0, count-1, without)
 	bound := leftBy(beat, n, count, 1, extra)
-	// least[m][j] is the least sum of squares of m+1 segments over the points before j, and start where the last one begins.
+	// least[m][j] is the least sum of squares of m+1 segments over the points before j, and start where the last one
+	// begins.
 	most := max(1, min(mostSegments, n/perSegment))
 	least, start := make([][]float64, most), make([][]int, most)
 	for m := range most {
@@ -225,11 +231,12 @@ func (l *laws) best(without stretch, extra int, beat float64) cut {
 	return best
 }
 
-// score is the Bayesian information criterion (Schwarz, Annals of Statistics 6, 1978), with n of count points left: each of m
-// segments has two parameters, and each but the first a place where it begins.
+// score is the Bayesian information criterion (Schwarz, Annals of Statistics 6, 1978), with n of count points left:
+// each of m segments has two parameters, and each but the first a place where it begins.
 func score(squares float64, n, count, m, extra int) float64 {
 	variance := squares/float64(n) + finest*finest
-	return float64(count)*math.Log(variance) + math.Log(float64(count))*(perLaw*float64(parameters(m))+perRun*float64(extra))
+	return float64(count)*math.Log(variance) + math.Log(float64(count))*(perLaw*float64(parameters(m))+
+		perRun*float64(extra))
 }
 
 // leftBy is the squares with which score is what is given.

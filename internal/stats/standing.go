@@ -5,15 +5,16 @@ type Standing int
 
 // The standings.
 const (
-	Cleared      Standing = iota // nothing that stands out of chance
-	Slow                         // slow in both
-	SlowTogether                 // slow only while the others measure too, twice: what they share is short, not the suspect
-	SlowUnsure                   // slow with the others; it was not measured alone
-	SlowOnce                     // slow with the others, once, and not alone: to be measured with the others once more
+	Cleared Standing = iota // nothing that stands out of chance
+	Slow                    // slow in both
+	// slow only while the others measure too, twice: what they share is short, not the suspect
+	SlowTogether
+	SlowUnsure // slow with the others; it was not measured alone
+	SlowOnce   // slow with the others, once, and not alone: to be measured with the others once more
 )
 
-// The least excess, as a natural logarithm: of both measurements on average and of the one alone, of one that fades when it is alone, and
-// of one that has only the first.
+// The least excess, as a natural logarithm: of both measurements on average and of the one alone, of one that fades
+// when it is alone, and of one that has only the first.
 const (
 	slowTwice    = 0.10
 	slowSingle   = 0.13 // the same of what has a single pair, and a few to compare with
@@ -22,7 +23,8 @@ const (
 	slowOnce     = 0.15
 )
 
-// Evidence is what was measured of a suspect: each excess is the natural logarithm of how many times as long as others it took.
+// Evidence is what was measured of a suspect: each excess is the natural logarithm of how many times as long as others
+// it took.
 type Evidence struct {
 	Together float64 // in the rounds, while all others measured
 	Alone    float64 // while they rested

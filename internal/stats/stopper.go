@@ -139,7 +139,8 @@ func (s *Stopper) wanted(n int) int {
 // hopeless says whether an interval of that relative half width after n samples cannot get narrow enough in time.
 func (s *Stopper) hopeless(n int, elapsed, width float64) bool {
 	spent := elapsed / s.rule.Budget // +Inf without a budget
-	if s.rule.Budget <= 0 || s.rule.Precision <= 0 || spent < hopelessLeast || n < hopelessSamples && spent < hopelessShare {
+	if s.rule.Budget <= 0 || s.rule.Precision <= 0 || spent < hopelessLeast || n < hopelessSamples &&
+		spent < hopelessShare {
 		return false
 	}
 	excess := width / s.rule.Precision
@@ -167,7 +168,8 @@ func (s *Stopper) look(samples []float64) (StopReason, float64) {
 	return 0, now.width
 }
 
-// shrunkTo is the width of now over that of the latest look at no more than a fourth of the samples, 0 when there is none.
+// shrunkTo is the width of now over that of the latest look at no more than a fourth of the samples, 0 when there is
+// none.
 func (s *Stopper) shrunkTo(now look) float64 {
 	for _, before := range slices.Backward(s.looks) {
 		if before.n*settledSpan <= now.n {

@@ -12,7 +12,8 @@ func TestSummarise(t *testing.T) {
 	before := slices.Clone(x)
 	got := Summarise(x)
 	want := Summary{
-		N: 10, Min: 1, Max: 100, Mean: 14.5, Median: 5.5, Lo: 2.6576576576576576, Hi: 8.342342342342343, HasInterval: true, P90: 18.1, Outliers: 1, BatchSize: 1,
+		N: 10, Min: 1, Max: 100, Mean: 14.5, Median: 5.5, Lo: 2.6576576576576576, Hi: 8.342342342342343, HasInterval: true,
+		P90: 18.1, Outliers: 1, BatchSize: 1,
 	}
 	if math.Abs(got.P90-want.P90) < 1e-9 {
 		got.P90 = want.P90
@@ -107,7 +108,8 @@ func TestSummaryProperties(t *testing.T) {
 		for j := range x {
 			scaled[j] = x[j] / 1024
 		}
-		if k := Summarise(scaled); k.Median*1024 != s.Median || k.Lo*1024 != s.Lo || k.Hi*1024 != s.Hi || k.P90*1024 != s.P90 ||
+		if k := Summarise(scaled); k.Median*1024 != s.Median || k.Lo*1024 != s.Lo || k.Hi*1024 != s.Hi ||
+			k.P90*1024 != s.P90 ||
 			k.Outliers != s.Outliers || k.AutoCorr != s.AutoCorr || len(k.Warnings) != len(s.Warnings) {
 			t.Fatalf("not scaled by 1024:\n%+v\n%+v", s, k)
 		}

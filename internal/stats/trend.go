@@ -6,13 +6,16 @@ import (
 	"slices"
 )
 
-// MinForTrend is the least number of sizes that anything is said about: with four, a law and one odd point are as good as any other story.
+// MinForTrend is the least number of sizes that anything is said about: with four, a law and one odd point are as good
+// as any other story.
 const MinForTrend = 5
 
-// MinForAnomaly is the least number of sizes of a curve that has anomalies: with fewer, two or three sizes would have to tell what the others should be.
+// MinForAnomaly is the least number of sizes of a curve that has anomalies: with fewer, two or three sizes would have
+// to tell what the others should be.
 const MinForAnomaly = 8
 
-// Segment is a range of sizes that one law explains: a protocol, or an algorithm. From and To are the places of its first and last size.
+// Segment is a range of sizes that one law explains: a protocol, or an algorithm. From and To are the places of its
+// first and last size.
 type Segment struct {
 	From, To int
 	Fit
@@ -26,7 +29,8 @@ type Trend struct {
 	Noise    float64   // standard deviation of log t around the laws: 0.02 is 2 %
 	// Anomalies are drops and spikes, by size. No law is asked to explain them.
 	Anomalies []Anomaly
-	// Ends are places of first or last sizes, at most two on a side, that leave the trend. Too few to tell a drop from the next law.
+	// Ends are places of first or last sizes, at most two on a side, that leave the trend. Too few to tell a drop from the
+	// next law.
 	Ends []int
 }
 
@@ -57,12 +61,14 @@ func (t Trend) At(place int, size float64) float64 {
 	return 0
 }
 
-// FindTrend finds the laws of a curve, and what stands out of them: times in seconds of sizes in bytes, positive, by ascending size. noise, of each
-// time, is the standard error of its logarithm where one is known (of launches, or of samples of one), 0 where none is; nil if of no time.
+// FindTrend finds the laws of a curve, and what stands out of them: times in seconds of sizes in bytes, positive, by
+// ascending size. noise, of each time, is the standard error of its logarithm where one is known (of launches, or of
+// samples of one), 0 where none is; nil if of no time.
 //
-// Laws are α + S/β, in segments of at least three sizes whose bounds and number are those with the least Bayesian information criterion (segments.go).
-// Up to five neighbouring sizes are left out of the laws where that pays for itself by the same criterion and they then stand out by more than chance (Anomaly), again
-// and again until none does. So a law is not bent by what stands out of it, and what stands out is held against a law that is not bent.
+// Laws are α + S/β, in segments of at least three sizes whose bounds and number are those with the least Bayesian
+// information criterion (segments.go). Up to five neighbouring sizes are left out of the laws where that pays for
+// itself by the same criterion and they then stand out by more than chance (Anomaly), again and again until none does.
+// So a law is not bent by what stands out of it, and what stands out is held against a law that is not bent.
 func FindTrend(sizes, times, noise []float64) Trend {
 	t := Trend{N: len(sizes)}
 	if t.N < MinForTrend {
@@ -100,7 +106,8 @@ type finder struct {
 	scatter            scatter // of the points that are not
 }
 
-// leaveOutFramed leaves out what stands out, and does so anew without each run that turns out to have no law of its own around it.
+// leaveOutFramed leaves out what stands out, and does so anew without each run that turns out to have no law of its own
+// around it.
 func (f *finder) leaveOutFramed() {
 	for {
 		f.leaveOut()
@@ -114,8 +121,8 @@ func (f *finder) leaveOutFramed() {
 	}
 }
 
-// framed says whether the law that goes on behind a long run has two points at least on each side of it. One alone is as likely to be of the law that
-// comes next, and the run of another in between.
+// framed says whether the law that goes on behind a long run has two points at least on each side of it. One alone is
+// as likely to be of the law that comes next, and the run of another in between.
 func (f *finder) framed(r stretch) bool {
 	for _, s := range f.cut.segments {
 		if r.length() >= longRun && s.from < r.from && r.to < s.to {
@@ -127,8 +134,8 @@ func (f *finder) framed(r stretch) bool {
 	return true
 }
 
-// leaveOut takes out one run after the other, the one that pays most first. What is out by then is looked at again: with the others
-// out a run may be shorter than it seemed, or none.
+// leaveOut takes out one run after the other, the one that pays most first. What is out by then is looked at again:
+// with the others out a run may be shorter than it seemed, or none.
 func (f *finder) leaveOut() {
 	f.use(newLaws(f.sizes, f.logs, f.out).best(noRun, 0, math.Inf(1)))
 	if len(f.sizes) < MinForAnomaly {
@@ -150,8 +157,8 @@ func (f *finder) leaveOut() {
 	}
 }
 
-// takeBest takes out the run that pays most, and more than the cut to beat, of those that stand out. Where none does, it may be a segment of
-// that cut that is slower than the laws on both of its sides.
+// takeBest takes out the run that pays most, and more than the cut to beat, of those that stand out. Where none does,
+// it may be a segment of that cut that is slower than the laws on both of its sides.
 func (f *finder) takeBest(laws *laws, runs []stretch, beat cut) bool {
 	var found []candidate
 	for _, r := range runs {
@@ -167,7 +174,8 @@ func (f *finder) takeBest(laws *laws, runs []stretch, beat cut) bool {
 	}
 	for k := 1; k < len(beat.segments)-1; k++ {
 		r := beat.segments[k]
-		if r.length() <= longestRun && slices.Contains(runs, r) && f.takeIf(candidate{r, laws.best(r, f.extra()+costOf(r), math.Inf(1))}, true) {
+		if r.length() <= longestRun && slices.Contains(runs, r) &&
+			f.takeIf(candidate{r, laws.best(r, f.extra()+costOf(r), math.Inf(1))}, true) {
 			return true
 		}
 	}
@@ -186,7 +194,8 @@ func (f *finder) takeIf(c candidate, slower bool) bool {
 	return false
 }
 
-// lookAgain gives back the run that is out longest, and takes it, or the part of it that stands out, anew; it says whether that is another one.
+// lookAgain gives back the run that is out longest, and takes it, or the part of it that stands out, anew; it says
+// whether that is another one.
 func (f *finder) lookAgain() (changed bool) {
 	old := f.runs[0]
 	f.runs = f.runs[1:]
@@ -266,7 +275,8 @@ func (f *finder) use(c cut) {
 // wellKnown is the degrees of freedom of a noise that the times came with.
 const wellKnown = 60
 
-// ownNoise is that of the times themselves, where it is known of all; 0 otherwise. Where it explains how the curve scatters, the scatter need not be guessed from few points.
+// ownNoise is that of the times themselves, where it is known of all; 0 otherwise. Where it explains how the curve
+// scatters, the scatter need not be guessed from few points.
 func (f *finder) ownNoise() float64 {
 	var squares, n float64
 	for i, s := range f.noise {

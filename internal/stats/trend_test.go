@@ -124,7 +124,8 @@ func TestFitKnowsWhatItDoesNotKnow(t *testing.T) {
 		}
 	}
 	sizes := powers(8, 6)
-	if f := FitAlphaBeta(sizes, []float64{1, 1, 1, 1, 1, 1}); f.Beta.Known || !math.IsInf(f.Beta.Hi, 1) || math.Abs(f.Time(1e3)-1) > 1e-4 {
+	if f := FitAlphaBeta(sizes, []float64{1, 1, 1, 1, 1, 1}); f.Beta.Known || !math.IsInf(f.Beta.Hi, 1) ||
+		math.Abs(f.Time(1e3)-1) > 1e-4 {
 		t.Errorf("latency alone gives %+v", f)
 	}
 	if f := FitAlphaBeta(sizes, sizes); f.Alpha.Known || f.Alpha.Lo != 0 || math.Abs(f.Time(1e3)-1e3) > 0.1 {
@@ -143,10 +144,13 @@ func TestBetweenTwoLawsIsNoAnomaly(t *testing.T) {
 	}
 }
 
-// A law between two others is no drop of the one before it because that, with a single size of the one behind, would explain the rest.
+// A law between two others is no drop of the one before it because that, with a single size of the one behind, would
+// explain the rest.
 func TestLawBetweenTwoIsNoDrop(t *testing.T) {
 	sizes := powers(8, 31)
-	c := curve{sizes: sizes, times: withoutNoise(sizes, map[int]law{0: {123e-6, 1.05e9}, 13: {156e-6, 37e9}, 17: {150e-6, 19.8e9}, 22: {900e-6, 183e9}})}
+	c := curve{sizes: sizes,
+		times: withoutNoise(sizes, map[int]law{0: {123e-6, 1.05e9}, 13: {156e-6, 37e9}, 17: {150e-6, 19.8e9},
+			22: {900e-6, 183e9}})}
 	r := seeded(9)
 	for range 20 {
 		if got := FindTrend(sizes, c.noisy(r, 0.003), nil).Anomalies; len(got) != 0 {
@@ -230,7 +234,8 @@ func TestPlateaus(t *testing.T) {
 	times[8] *= 1.3 // no plateau ends for that
 	trend := FindTrend(sizes, times, nil)
 	p := FindPlateaus(sizes, trend)
-	if len(p) != 1 || p[0].From != 7 && p[0].From != 6 || p[0].To < 9 || math.Abs(p[0].Level/5e9-1) > 0.1 || p[0].Later < 45e9 {
+	if len(p) != 1 || p[0].From != 7 && p[0].From != 6 || p[0].To < 9 || math.Abs(p[0].Level/5e9-1) > 0.1 ||
+		p[0].Later < 45e9 {
 		t.Errorf("plateaus are %+v, want one near 5 GB/s up to place 9", p)
 	}
 	one := FindTrend(sizes[:12], withoutNoise(sizes[:12], map[int]law{0: {40e-6, 50e9}}), nil)
@@ -254,7 +259,8 @@ func TestTrendOfAnything(t *testing.T) {
 		got := FindTrend(sizes, times, noise)
 		next := 0
 		for _, s := range got.Segments {
-			if s.From != next || s.To < s.From || math.IsNaN(s.Alpha.Value) || math.IsNaN(s.Beta.Value) || s.Alpha.Lo > s.Alpha.Value || s.Beta.Hi < s.Beta.Value {
+			if s.From != next || s.To < s.From || math.IsNaN(s.Alpha.Value) || math.IsNaN(s.Beta.Value) ||
+				s.Alpha.Lo > s.Alpha.Value || s.Beta.Hi < s.Beta.Value {
 				t.Fatalf("segments %+v of %v %v", got.Segments, sizes, times)
 			}
 			next = s.To + 1

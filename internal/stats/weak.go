@@ -14,9 +14,10 @@ type PairTime struct {
 
 // WeakNode is a node whose pairs take longer than those of the other nodes.
 type WeakNode struct {
-	Node     int
-	Excess   float64 // natural logarithm of how many times as long, over the median of its pairs with nodes that are not weak
-	Slow, Of int     // pairs that are slow, of how many with nodes that are not weak
+	Node int
+	// natural logarithm of how many times as long, over the median of its pairs with nodes that are not weak
+	Excess   float64
+	Slow, Of int // pairs that are slow, of how many with nodes that are not weak
 }
 
 // WeakLink is a pair that takes longer than others, of two nodes whose other pairs do not.
@@ -37,11 +38,12 @@ type WeakPairs struct {
 }
 
 const (
-	// slowNode and slowLink are the least excess of a suspect: 5 % and 16 %. A pair has one time, a node the median of several.
+	// slowNode and slowLink are the least excess of a suspect: 5 % and 16 %. A pair has one time, a node the median of
+	// several.
 	slowNode = 0.05
 	slowLink = 0.15
-	// nodeSigmas is how many standard errors a node stands out by at least; a link by so many more than the largest of as many
-	// normal values would.
+	// nodeSigmas is how many standard errors a node stands out by at least; a link by so many more than the largest of as
+	// many normal values would.
 	nodeSigmas = 3
 	linkSigmas = 1.2
 	// fastSigmas is how many standard errors below what a weak node's pairs take a pair of it is no slow one.
@@ -50,11 +52,13 @@ const (
 	scalePairs = 10
 )
 
-// FindWeakPairs finds the nodes and links that are slow among n nodes, of which most are taken for sound. A pair is as slow as the slower
-// of its nodes, or as its link; so a node is weak where the median of its pairs stands out among the medians of all nodes, and a link
-// where its time stands out among pairs of nodes that are not weak. A node with a pair that is fast is not weak, however slow the others are. It works on
-// logarithms, and takes the weakest node out before it looks for the next. Pairs may be missing. noise is the standard error
-// of a time's logarithm as far as its own samples tell; where the pairs scatter by more, that counts. With fewer than three nodes there is nothing to compare, and it finds nothing.
+// FindWeakPairs finds the nodes and links that are slow among n nodes, of which most are taken for sound. A pair is as
+// slow as the slower of its nodes, or as its link; so a node is weak where the median of its pairs stands out among the
+// medians of all nodes, and a link where its time stands out among pairs of nodes that are not weak. A node with a pair
+// that is fast is not weak, however slow the others are. It works on logarithms, and takes the weakest node out before
+// it looks for the next. Pairs may be missing. noise is the standard error of a time's logarithm as far as its own
+// samples tell; where the pairs scatter by more, that counts. With fewer than three nodes there is nothing to compare,
+// and it finds nothing.
 func FindWeakPairs(n int, pairs []PairTime, noise float64) WeakPairs {
 	m := newPairTable(n, pairs)
 	m.noise = noise
@@ -130,7 +134,8 @@ func (m *pairTable) takeOut() (w WeakPairs) {
 	return w
 }
 
-// acquit finds nodes among the weak ones that have a fast pair with one that is not weak; it says whether there are any.
+// acquit finds nodes among the weak ones that have a fast pair with one that is not weak; it says whether there are
+// any.
 func (m *pairTable) acquit(weak []WeakNode) (found bool) {
 	base := Median(m.times())
 	for _, w := range weak {
@@ -177,7 +182,8 @@ func (m *pairTable) at(a, b int) (log float64, ok bool) {
 func (m *pairTable) times(without ...int) (x []float64) {
 	for a := range m.n {
 		for b := a + 1; b < m.n; b++ {
-			if t, ok := m.at(a, b); ok && !m.weak[a] && !m.weak[b] && !slices.Contains(without, a) && !slices.Contains(without, b) {
+			if t, ok := m.at(a, b); ok && !m.weak[a] && !m.weak[b] && !slices.Contains(without, a) &&
+				!slices.Contains(without, b) {
 				x = append(x, t)
 			}
 		}
@@ -222,7 +228,8 @@ func (m *pairTable) weakest() (found WeakNode, ok bool) {
 		}
 		excess := c - Median(others)
 		// The standard error of a median of k normal values is about 1.25 times that of their mean.
-		if least := nodeSigmas * 1.25 * m.scatter(m.times(i)) / math.Sqrt(float64(len(m.of(i)))); excess > max(slowNode, least) && excess > found.Excess {
+		if least := nodeSigmas * 1.25 * m.scatter(m.times(i)) / math.Sqrt(float64(len(m.of(i)))); excess > max(slowNode,
+			least) && excess > found.Excess {
 			found, ok = WeakNode{Node: i, Excess: excess}, true
 		}
 	}
@@ -293,7 +300,8 @@ func lowMedian(x []float64) float64 {
 	return s[(len(s)-1)/2]
 }
 
-// scale is the standard deviation of normal values, from the median of their distances to their median; 0 of fewer than least.
+// scale is the standard deviation of normal values, from the median of their distances to their median; 0 of fewer than
+// least.
 func scale(x []float64, least int) float64 {
 	if len(x) < least {
 		return 0

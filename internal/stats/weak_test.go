@@ -35,7 +35,8 @@ func TestWeakPairs(t *testing.T) {
 	slow := slowNodePairs(5, 1, 2)
 	slow[[2]int{1, 4}] = 1.3 // by less than half as much, which is within what times are uncertain by
 	w := FindWeakPairs(5, pairsOf(5, slow), 0.2)
-	if len(w.Nodes) != 1 || w.Nodes[0].Node != 1 || w.Nodes[0].Slow != 3 || w.Nodes[0].Of != 4 || !near(w.Nodes[0].Excess, math.Log(2)) || len(w.Links) > 0 {
+	if len(w.Nodes) != 1 || w.Nodes[0].Node != 1 || w.Nodes[0].Slow != 3 || w.Nodes[0].Of != 4 ||
+		!near(w.Nodes[0].Excess, math.Log(2)) || len(w.Links) > 0 {
 		t.Errorf("a weak node: %+v", w)
 	}
 	if !near(w.Base, 1e-3) || !near(w.Spread, 1) || !near(w.PairSpread, 1) {
@@ -53,7 +54,8 @@ func TestWeakPairs(t *testing.T) {
 	slow = slowNodePairs(6, 2, 1.5)
 	slow[[2]int{2, 3}] = 4
 	w = FindWeakPairs(6, pairsOf(6, slow), 0)
-	if len(w.Nodes) != 1 || len(w.Links) != 1 || w.Links[0].A != 2 || w.Links[0].B != 3 || !near(w.Links[0].Excess, math.Log(4)) {
+	if len(w.Nodes) != 1 || len(w.Links) != 1 || w.Links[0].A != 2 || w.Links[0].B != 3 ||
+		!near(w.Links[0].Excess, math.Log(4)) {
 		t.Errorf("a weak node with a weak link: %+v", w)
 	}
 	slow[[2]int{2, 3}] = 1.9
@@ -112,23 +114,28 @@ func TestStanding(t *testing.T) {
 		e    Evidence
 		want Standing
 	}{
-		"slow in both":                    {Evidence{Together: 0.2, Alone: 0.18, Again: true}, Slow},
-		"too little alone":                {Evidence{Together: 0.2, Alone: 0.05, Again: true}, Cleared},
-		"too little in both":              {Evidence{Together: 0.11, Alone: 0.07, Again: true}, Cleared},
-		"a node by little":                {Evidence{Together: 0.12, Alone: 0.12, Again: true}, Slow},
-		"a link by little":                {Evidence{Together: 0.12, Alone: 0.12, Again: true, Single: true}, Cleared},
-		"less than chance":                {Evidence{Together: 0.2, Alone: 0.2, Again: true, Noise: 0.1}, Cleared},
-		"alone less than chance":          {Evidence{Together: 0.8, Alone: 0.1, Again: true, Noise: 0.1}, SlowOnce},
-		"not alone yet":                   {Evidence{Together: 0.2}, SlowUnsure},
-		"not alone yet, by little":        {Evidence{Together: 0.14}, Cleared},
-		"not alone yet, by chance":        {Evidence{Together: 0.2, Noise: 0.1}, Cleared},
-		"fades, and was not repeated":     {Evidence{Together: 0.3, Alone: 0.01, Again: true}, SlowOnce},
-		"fades each time":                 {Evidence{Together: 0.3, Alone: 0.01, Repeated: 0.25, Again: true, Twice: true}, SlowTogether},
-		"faded once":                      {Evidence{Together: 0.3, Alone: 0.01, Repeated: 0.1, Again: true, Twice: true}, Cleared},
-		"fades by little":                 {Evidence{Together: 0.2, Alone: 0.01, Repeated: 0.3, Again: true, Twice: true}, Cleared},
-		"fades by half only":              {Evidence{Together: 0.3, Alone: 0.16, Again: true, Noise: 0.08}, Cleared},
-		"fades by half only, once more":   {Evidence{Together: 0.5, Alone: 0.16, Repeated: 0.3, Again: true, Twice: true, Noise: 0.12}, Cleared},
-		"fades, as chance would have it":  {Evidence{Together: 0.3, Alone: 0.01, Repeated: 0.3, Again: true, Twice: true, Noise: 0.11}, Cleared},
+		"slow in both":                {Evidence{Together: 0.2, Alone: 0.18, Again: true}, Slow},
+		"too little alone":            {Evidence{Together: 0.2, Alone: 0.05, Again: true}, Cleared},
+		"too little in both":          {Evidence{Together: 0.11, Alone: 0.07, Again: true}, Cleared},
+		"a node by little":            {Evidence{Together: 0.12, Alone: 0.12, Again: true}, Slow},
+		"a link by little":            {Evidence{Together: 0.12, Alone: 0.12, Again: true, Single: true}, Cleared},
+		"less than chance":            {Evidence{Together: 0.2, Alone: 0.2, Again: true, Noise: 0.1}, Cleared},
+		"alone less than chance":      {Evidence{Together: 0.8, Alone: 0.1, Again: true, Noise: 0.1}, SlowOnce},
+		"not alone yet":               {Evidence{Together: 0.2}, SlowUnsure},
+		"not alone yet, by little":    {Evidence{Together: 0.14}, Cleared},
+		"not alone yet, by chance":    {Evidence{Together: 0.2, Noise: 0.1}, Cleared},
+		"fades, and was not repeated": {Evidence{Together: 0.3, Alone: 0.01, Again: true}, SlowOnce},
+		"fades each time": {Evidence{Together: 0.3, Alone: 0.01, Repeated: 0.25, Again: true, Twice: true},
+			SlowTogether},
+		"faded once": {Evidence{Together: 0.3, Alone: 0.01, Repeated: 0.1, Again: true, Twice: true},
+			Cleared},
+		"fades by little": {Evidence{Together: 0.2, Alone: 0.01, Repeated: 0.3, Again: true, Twice: true},
+			Cleared},
+		"fades by half only": {Evidence{Together: 0.3, Alone: 0.16, Again: true, Noise: 0.08}, Cleared},
+		"fades by half only, once more": {Evidence{Together: 0.5, Alone: 0.16, Repeated: 0.3, Again: true, Twice: true,
+			Noise: 0.12}, Cleared},
+		"fades, as chance would have it": {Evidence{Together: 0.3, Alone: 0.01, Repeated: 0.3, Again: true, Twice: true,
+			Noise: 0.11}, Cleared},
 		"slow alone, whatever comes then": {Evidence{Together: 0.3, Alone: 0.3, Repeated: 0, Again: true, Twice: true}, Slow},
 	} {
 		if got := c.e.Standing(); got != c.want {

@@ -39,11 +39,12 @@ type WeakHalves struct {
 // explained is the least share of the halves' differences (as squares) that a single weak node accounts for.
 const explained = 0.6
 
-// farBetter is how many times as large a single node leaves the rest (as squares) if a link explains the differences instead.
+// farBetter is how many times as large a single node leaves the rest (as squares) if a link explains the differences
+// instead.
 const farBetter = 3
 
-// linkInstead says whether a link between two of n nodes explains the differences of the halves far better than a node does
-// that leaves the rest: it makes a half slow where both of its nodes are in it, and none where they are apart.
+// linkInstead says whether a link between two of n nodes explains the differences of the halves far better than a node
+// does that leaves the rest: it makes a half slow where both of its nodes are in it, and none where they are apart.
 func linkInstead(n int, rounds []HalfTimes, rest float64) bool {
 	sides, all := make([][]float64, len(rounds)), 0.0
 	for k, h := range rounds {
@@ -73,7 +74,8 @@ func linkInstead(n int, rounds []HalfTimes, rest float64) bool {
 	return false
 }
 
-// FindWeakHalf finds the one node among n that makes its half slow in every round; not where a link would explain it better. noise is the standard error of a time's logarithm.
+// FindWeakHalf finds the one node among n that makes its half slow in every round; not where a link would explain it
+// better. noise is the standard error of a time's logarithm.
 func FindWeakHalf(n int, rounds []HalfTimes, noise float64) WeakHalves {
 	w := WeakHalves{Node: -1}
 	all, largest := 0.0, 0.0
@@ -104,7 +106,8 @@ func FindWeakHalf(n int, rounds []HalfTimes, noise float64) WeakHalves {
 	}
 	chance := nodeSigmas * math.Sqrt2 * noise // of a round's difference
 	switch single := best.Excess * best.Excess * float64(best.Of); {
-	case best.Node >= 0 && best.Excess > max(slowNode, chance/math.Sqrt(float64(best.Of))) && single > explained*all && !linkInstead(n, rounds, all-single):
+	case best.Node >= 0 && best.Excess > max(slowNode, chance/math.Sqrt(float64(best.Of))) && single > explained*all &&
+		!linkInstead(n, rounds, all-single):
 		return best
 	case largest > max(2*slowNode, chance):
 		w.Unclear = true

@@ -15,9 +15,9 @@ type Bucket struct {
 
 func (k Bucket) layers(m *Model) []Layer { return slices.Clone(m.Layers[k.From:k.To]) }
 
-// Buckets are the buckets of DDP in the order in which they become ready, from the last layer to the first. A bucket takes
-// layers until its bytes reach the cap, so that it exceeds the cap by up to a layer; the first is full at first bytes, if that is
-// less (0: at the cap). A bucket without parameters can only be the last.
+// Buckets are the buckets of DDP in the order in which they become ready, from the last layer to the first. A bucket
+// takes layers until its bytes reach the cap, so that it exceeds the cap by up to a layer; the first is full at first
+// bytes, if that is less (0: at the cap). A bucket without parameters can only be the last.
 func Buckets(m *Model, t coll.DataType, limit Cap, first int64) []Bucket {
 	reverse := slices.Clone(m.Layers)
 	slices.Reverse(reverse)

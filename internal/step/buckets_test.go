@@ -40,7 +40,8 @@ func resnet18() *Model {
 	return m
 }
 
-// What users of PyTorch saw of its example for ImageNet (ResNet-18, pytorch/pytorch#48880): operations of so many bytes.
+// What users of PyTorch saw of its example for ImageNet (ResNet-18, pytorch/pytorch#48880): operations of so many
+// bytes.
 func TestBucketsAreTorchs(t *testing.T) {
 	m := resnet18()
 	if n := m.Params(); n != 11689512 {
@@ -56,7 +57,8 @@ func TestBucketsAreTorchs(t *testing.T) {
 	}
 }
 
-// The first bucket and the number of buckets are what PyTorch's logs of ResNet-50 show, the second what its traces do (30.04 MiB).
+// The first bucket and the number of buckets are what PyTorch's logs of ResNet-50 show, the second what its traces do
+// (30.04 MiB).
 func TestBucketsOfResNet50(t *testing.T) {
 	m, err := Find("resnet50", nil)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"busbar/internal/coll"
 )
 
-// Passes over the memory of the gradients that compressing and decompressing take, by estimate: quantising and back reads and
-// writes them once each; PowerSGD adds the error of the last step, multiplies by each of its two factors, multiplies the
-// factors, and keeps the new error.
+// Passes over the memory of the gradients that compressing and decompressing take, by estimate: quantising and back
+// reads and writes them once each; PowerSGD adds the error of the last step, multiplies by each of its two factors,
+// multiplies the factors, and keeps the new error.
 const (
 	factorPasses   = 2
 	powerSGDPasses = 5
@@ -25,8 +25,8 @@ func (c Compression) volume(layers []Layer) (elements int64) {
 	return elements
 }
 
-// lowRank is how many elements PowerSGD sends for a layer: two thin matrices, where they are less than half of the layer itself
-// (PyTorch's hook has that limit too), or the layer.
+// lowRank is how many elements PowerSGD sends for a layer: two thin matrices, where they are less than half of the
+// layer itself (PyTorch's hook has that limit too), or the layer.
 func (c Compression) lowRank(l Layer) int64 {
 	rows, columns := l.Shape[0], l.Shape[1]
 	if c.Rank == 0 || rows == 0 || columns == 0 || 2*float64(rows+columns)*float64(c.Rank) >= float64(l.Params) {

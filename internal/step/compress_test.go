@@ -17,15 +17,24 @@ func TestVolume(t *testing.T) {
 	}{
 		{Compression{}, []Layer{matrix, vector}, 512*4608 + 512},
 		{Compression{Factor: 8}, []Layer{vector}, 64},
-		{Compression{Factor: 1.5}, []Layer{{Params: 100}}, 67},                                                           // what is left over goes too
-		{Compression{Factor: 1e9}, []Layer{vector}, 1},                                                                   // never nothing
-		{Compression{Factor: 8}, []Layer{{}}, 0},                                                                         // of nothing
-		{Compression{Rank: 4}, []Layer{matrix}, (512 + 4608) * 4},                                                        // two factors
-		{Compression{Rank: 4}, []Layer{matrix, vector}, 5120*4 + 512},                                                    // vectors as they are
-		{Compression{Rank: 115}, []Layer{{Params: 230 * 920, Shape: [2]int64{230, 920}}}, 230 * 920},                     // they would be more than half
-		{Compression{Rank: 91}, []Layer{{Params: 230 * 920, Shape: [2]int64{230, 920}}}, 1150 * 91},                      // just less than half
-		{Compression{Rank: 92}, []Layer{{Params: 230 * 920, Shape: [2]int64{230, 920}}}, 230 * 920},                      // half
-		{Compression{Rank: maxRank}, []Layer{{Params: maxParams, Shape: [2]int64{1 << 40, maxParams >> 40}}}, maxParams}, // no overflow
+		// what is left over goes too
+		{Compression{Factor: 1.5}, []Layer{{Params: 100}}, 67},
+		// never nothing
+		{Compression{Factor: 1e9}, []Layer{vector}, 1},
+		// of nothing
+		{Compression{Factor: 8}, []Layer{{}}, 0},
+		// two factors
+		{Compression{Rank: 4}, []Layer{matrix}, (512 + 4608) * 4},
+		// vectors as they are
+		{Compression{Rank: 4}, []Layer{matrix, vector}, 5120*4 + 512},
+		// they would be more than half
+		{Compression{Rank: 115}, []Layer{{Params: 230 * 920, Shape: [2]int64{230, 920}}}, 230 * 920},
+		// just less than half
+		{Compression{Rank: 91}, []Layer{{Params: 230 * 920, Shape: [2]int64{230, 920}}}, 1150 * 91},
+		// half
+		{Compression{Rank: 92}, []Layer{{Params: 230 * 920, Shape: [2]int64{230, 920}}}, 230 * 920},
+		// no overflow
+		{Compression{Rank: maxRank}, []Layer{{Params: maxParams, Shape: [2]int64{1 << 40, maxParams >> 40}}}, maxParams},
 		{Compression{Rank: 1}, []Layer{{Params: maxParams, Shape: [2]int64{1 << 24, 1 << 24}}}, 1 << 25},
 	} {
 		if got := c.c.volume(c.layers); got != c.want {
@@ -35,7 +44,8 @@ func TestVolume(t *testing.T) {
 }
 
 func TestCost(t *testing.T) {
-	m := &Model{Layers: []Layer{{Params: 3000, Shape: [2]int64{100, 30}}, {Params: 1000}, {Params: 6000, Shape: [2]int64{100, 60}}, {}}}
+	m := &Model{Layers: []Layer{{Params: 3000, Shape: [2]int64{100, 30}}, {Params: 1000},
+		{Params: 6000, Shape: [2]int64{100, 60}}, {}}}
 	for _, c := range []struct {
 		name string
 		c    Compression
@@ -56,7 +66,8 @@ func TestCost(t *testing.T) {
 		{"a given cost, of a vector", Compression{Rank: 4, Cost: 1}, 1, 2, 0, 0},
 		{"a layer without parameters", Compression{Factor: 4, Cost: 1}, 3, 4, 0, 0},
 	} {
-		if got := c.c.cost(c.c.compressed(m.Layers[c.from:c.to]), c.c.compressed(m.Layers), coll.BFloat16, c.rate); math.Abs(got-c.want) > 1e-15 {
+		if got := c.c.cost(c.c.compressed(m.Layers[c.from:c.to]), c.c.compressed(m.Layers), coll.BFloat16,
+			c.rate); math.Abs(got-c.want) > 1e-15 {
 			t.Errorf("%s: %g s, not %g", c.name, got, c.want)
 		}
 	}

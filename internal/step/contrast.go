@@ -6,8 +6,8 @@ import (
 	"busbar/internal/stats"
 )
 
-// Contrast compares the best points of two groups that differ by one thing. Groups are measured one after another, so that rounds are no
-// pairs: a machine that became slower meanwhile counts as a difference.
+// Contrast compares the best points of two groups that differ by one thing. Groups are measured one after another, so
+// that rounds are no pairs: a machine that became slower meanwhile counts as a difference.
 type Contrast struct {
 	What  string // type, compression, progress, strategy
 	A, B  int    // the points, A the earlier group's
@@ -20,8 +20,8 @@ func (c *Contrast) Differ() bool { return c.Told && (c.Ratio.Lo > 1 || c.Ratio.H
 
 // Contrasts compares each two groups that differ by their type, compression, progress or strategy alone.
 //
-// An interval goes from end to end of those of the two medians, which is wider than it has to be: so it holds although which bucket stands for
-// its group was seen in the same rounds.
+// An interval goes from end to end of those of the two medians, which is wider than it has to be: so it holds although
+// which bucket stands for its group was seen in the same rounds.
 func Contrasts(points []Point, rounds [][]Round) (all []Contrast) {
 	var best []int // points
 	for _, group := range Groups(points) {
@@ -55,7 +55,8 @@ func difference(a, b Point) (what string) {
 	for _, d := range []struct {
 		what   string
 		differ bool
-	}{{"strategy", a.Strategy != b.Strategy}, {"type", a.Type != b.Type}, {"compression", a.Compression != b.Compression}, {"progress", a.Progress != b.Progress}} {
+	}{{"strategy", a.Strategy != b.Strategy}, {"type", a.Type != b.Type}, {"compression", a.Compression != b.Compression},
+		{"progress", a.Progress != b.Progress}} {
 		if d.differ {
 			what, differences = d.what, differences+1
 		}

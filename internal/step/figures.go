@@ -6,7 +6,8 @@ import (
 	"busbar/internal/stats"
 )
 
-// Figure is a value with the 95 % interval of its median over rounds, which is there from stats.MinForInterval rounds on.
+// Figure is a value with the 95 % interval of its median over rounds, which is there from stats.MinForInterval rounds
+// on.
 type Figure struct {
 	Value float64 `json:"value"`
 	Lo    float64 `json:"lo,omitempty"`
@@ -21,9 +22,10 @@ type Time struct {
 	Max float64 `json:"max"`
 }
 
-// Figures are what the rounds of a point say. Each is computed round by round, from modes that were measured next to each other,
-// and is the median of that. docs/step.md has the formulas and where they come from. A ratio is nil where a round has nothing to
-// divide by, and a share of communication where there is next to none, as in a world of one: what is measured then is clocks.
+// Figures are what the rounds of a point say. Each is computed round by round, from modes that were measured next to
+// each other, and is the median of that. docs/step.md has the formulas and where they come from. A ratio is nil where a
+// round has nothing to divide by, and a share of communication where there is next to none, as in a world of one: what
+// is measured then is clocks.
 type Figures struct {
 	Rounds     int  `json:"rounds"`
 	Compute    Time `json:"compute_s"`
@@ -31,17 +33,21 @@ type Figures struct {
 	Sequential Time `json:"sequential_s"`
 	Overlapped Time `json:"overlapped_s"`
 
-	Exposed    Figure  `json:"exposed_s"`                   // overlapped - compute, s
-	Overlap    *Figure `json:"overlap,omitempty"`           // by the wall clock: (compute + comm - overlapped) / comm
-	ByInterval *Figure `json:"overlap_intervals,omitempty"` // of the time with an operation on its way, the share in which a segment ran
-	Bound      *Figure `json:"overlap_bound,omitempty"`     // min(compute, comm) / comm: no step could hide more
-	SlowerComp *Figure `json:"compute_slowdown,omitempty"`  // time inside segments, overlapped by alone: 1 is no interference
-	SlowerComm *Figure `json:"comm_slowdown,omitempty"`     // time with an operation on its way, overlapped by alone
-	SpeedUp    *Figure `json:"speed_up,omitempty"`          // sequential / overlapped
-	Efficiency *Figure `json:"weak_scaling,omitempty"`      // compute / overlapped: of a rank's speed alone, what is left in this world
+	Exposed Figure  `json:"exposed_s"`         // overlapped - compute, s
+	Overlap *Figure `json:"overlap,omitempty"` // by the wall clock: (compute + comm - overlapped) / comm
+	// of the time with an operation on its way, the share in which a segment ran
+	ByInterval *Figure `json:"overlap_intervals,omitempty"`
+	Bound      *Figure `json:"overlap_bound,omitempty"` // min(compute, comm) / comm: no step could hide more
+	// time inside segments, overlapped by alone: 1 is no interference
+	SlowerComp *Figure `json:"compute_slowdown,omitempty"`
+	SlowerComm *Figure `json:"comm_slowdown,omitempty"` // time with an operation on its way, overlapped by alone
+	SpeedUp    *Figure `json:"speed_up,omitempty"`      // sequential / overlapped
+	// compute / overlapped: of a rank's speed alone, what is left in this world
+	Efficiency *Figure `json:"weak_scaling,omitempty"`
 }
 
-// HasIntervals says whether the rounds are enough for the 95 % interval of a median. Without, Lo and Hi of all figures are 0 and mean nothing.
+// HasIntervals says whether the rounds are enough for the 95 % interval of a median. Without, Lo and Hi of all figures
+// are 0 and mean nothing.
 func (f *Figures) HasIntervals() bool { return f.Rounds >= stats.MinForInterval }
 
 // FiguresOf are the figures of one point; without a round all are 0 or nil.
@@ -61,7 +67,9 @@ func FiguresOf(rounds []Round) Figures {
 		f.Exposed = figureOf(each(rounds, func(r *Round) float64 { return r.Overlapped - r.Compute }))
 	}
 	if f.Comm.Value >= negligible*f.Overlapped.Value {
-		f.Overlap = ratioOf(rounds, ofComm(func(r *Round) float64 { return stats.WallClockOverlap(r.Compute, r.Comm, r.Overlapped) }))
+		f.Overlap = ratioOf(rounds, ofComm(func(r *Round) float64 {
+			return stats.WallClockOverlap(r.Compute, r.Comm, r.Overlapped)
+		}))
 		f.ByInterval = ratioOf(rounds, func(r *Round) float64 { return share(r.Hidden, r.CommBusy) })
 		f.Bound = ratioOf(rounds, ofComm(func(r *Round) float64 { return share(min(r.Compute, r.Comm), r.Comm) }))
 		f.SlowerComm = ratioOf(rounds, func(r *Round) float64 { return share(r.CommBusy, r.CommAlone) })
@@ -69,7 +77,8 @@ func FiguresOf(rounds []Round) Figures {
 	return f
 }
 
-// ofComm makes a ratio NaN where no operation was on its way to another rank: what comm mode takes in a world of one is no communication.
+// ofComm makes a ratio NaN where no operation was on its way to another rank: what comm mode takes in a world of one is
+// no communication.
 func ofComm(ratio func(*Round) float64) func(*Round) float64 {
 	return func(r *Round) float64 {
 		if !(r.CommAlone > 0) {
@@ -101,7 +110,8 @@ func figureOf(x []float64) Figure {
 	return Figure{Value: s.Median, Lo: s.Lo, Hi: s.Hi}
 }
 
-// ratioOf is nil unless every round has the ratio: the median of the others would be one of other rounds than those of the rest.
+// ratioOf is nil unless every round has the ratio: the median of the others would be one of other rounds than those of
+// the rest.
 func ratioOf(rounds []Round, of func(*Round) float64) *Figure {
 	x := each(rounds, of)
 	for _, v := range x {

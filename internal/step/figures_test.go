@@ -44,10 +44,12 @@ func TestFiguresByTheirFormulas(t *testing.T) {
 	near(t, "slowdown of communication", f.SlowerComm.Value, 2)
 	near(t, "speed-up", f.SpeedUp.Value, 130./115)
 	near(t, "weak scaling", f.Efficiency.Value, 100./115)
-	if f.Rounds != 7 || !f.HasIntervals() || f.Overlapped.P99 != 0 || !(f.Overlap.Lo < 0.5 && f.Overlap.Hi > 0.5) || !(f.Exposed.Lo < 0.015 && f.Exposed.Hi > 0.015) {
+	if f.Rounds != 7 || !f.HasIntervals() || f.Overlapped.P99 != 0 || !(f.Overlap.Lo < 0.5 && f.Overlap.Hi > 0.5) ||
+		!(f.Exposed.Lo < 0.015 && f.Exposed.Hi > 0.015) {
 		t.Errorf("%+v", f)
 	}
-	if few := FiguresOf(rounds[:5]); few.HasIntervals() || few.Overlap.Lo != 0 || few.Overlapped.Hi != 0 || few.Exposed.Lo != 0 {
+	if few := FiguresOf(rounds[:5]); few.HasIntervals() || few.Overlap.Lo != 0 || few.Overlapped.Hi != 0 ||
+		few.Exposed.Lo != 0 {
 		t.Errorf("five rounds have an interval: %+v, %+v", few, *few.Overlap)
 	}
 	slow := made(0.115)
@@ -59,11 +61,13 @@ func TestFiguresByTheirFormulas(t *testing.T) {
 func TestFiguresWithoutCommunication(t *testing.T) {
 	alone := Round{Compute: 0.1, Comm: 2e-7, Sequential: 0.1, Overlapped: 0.1, ComputeAlone: 0.1, ComputeBusy: 0.1}
 	f := FiguresOf([]Round{alone, alone, alone})
-	if f.Overlap != nil || f.ByInterval != nil || f.Bound != nil || f.SlowerComm != nil || f.SlowerComp == nil || f.SpeedUp == nil || f.Efficiency == nil {
+	if f.Overlap != nil || f.ByInterval != nil || f.Bound != nil || f.SlowerComm != nil || f.SlowerComp == nil ||
+		f.SpeedUp == nil || f.Efficiency == nil {
 		t.Errorf("%+v", f)
 	}
 	b, err := json.Marshal(f)
-	if err != nil || strings.Contains(string(b), `"overlap"`) || strings.Contains(string(b), `"overlap_`) || strings.Contains(string(b), "comm_slowdown") || !strings.Contains(string(b), `"weak_scaling":{"value":1}`) {
+	if err != nil || strings.Contains(string(b), `"overlap"`) || strings.Contains(string(b), `"overlap_`) ||
+		strings.Contains(string(b), "comm_slowdown") || !strings.Contains(string(b), `"weak_scaling":{"value":1}`) {
 		t.Errorf("%s, %v", b, err)
 	}
 	nothing := alone
@@ -72,7 +76,8 @@ func TestFiguresWithoutCommunication(t *testing.T) {
 		t.Error("a share that not every round has is there")
 	}
 	alone.CommAlone, alone.CommBusy = 1e-6, 1e-6 // calls of a library that has nobody to talk to
-	if f := FiguresOf([]Round{alone, alone, alone}); f.Overlap != nil || f.Bound != nil || f.ByInterval != nil || f.SlowerComm != nil {
+	if f := FiguresOf([]Round{alone, alone, alone}); f.Overlap != nil || f.Bound != nil || f.ByInterval != nil ||
+		f.SlowerComm != nil {
 		t.Errorf("shares of a microsecond of a step of 100 ms: %+v", f)
 	}
 	for _, none := range [][]Round{nil, {{}}} {
@@ -83,7 +88,8 @@ func TestFiguresWithoutCommunication(t *testing.T) {
 	}
 }
 
-// TestFigureIntervals: the intervals of times and of ratios cover the true median in 95 of 100 runs, whatever the noise looks like.
+// TestFigureIntervals: the intervals of times and of ratios cover the true median in 95 of 100 runs, whatever the noise
+// looks like.
 func TestFigureIntervals(t *testing.T) {
 	const runs = 1500
 	skewed := func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64()) - 1 } // a floor, a long tail, and the median 0
@@ -124,7 +130,8 @@ func buckets(caps ...Cap) (points []Point) {
 
 var seven = buckets(1<<20, 5<<20, 10<<20, 25<<20, 50<<20, 100<<20, All)
 
-// simulate gives n rounds to points whose overlapped steps take these seconds, with noise of their own and drift that all share.
+// simulate gives n rounds to points whose overlapped steps take these seconds, with noise of their own and drift that
+// all share.
 func simulate(r *rand.Rand, n int, noise float64, seconds ...float64) [][]Round {
 	rounds := make([][]Round, len(seconds))
 	for k := range n {

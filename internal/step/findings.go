@@ -28,8 +28,8 @@ func Percent(v float64) string {
 // HasInterval reports whether a figure has a confidence interval of a width above 0.
 func (f Figure) HasInterval() bool { return f.Hi > f.Lo }
 
-// Share is how much of a step is exposed communication, round by round as all ratios: what weak scaling loses. It is 0 where
-// nothing took time.
+// Share is how much of a step is exposed communication, round by round as all ratios: what weak scaling loses. It is 0
+// where nothing took time.
 func (f *Figures) Share() float64 {
 	if f.Efficiency == nil {
 		return 0
@@ -60,8 +60,8 @@ func fewRounds(rounds int, enough bool) notice.FewRounds {
 // size is the cap in notices.
 func (c Cap) size() notice.BucketSize { return notice.BucketSize(c.String()) }
 
-// FindBucket reports which bucket of a group is the best, and how the others compare with it. points have rounds, best is the
-// one with the smallest median and f its figures.
+// FindBucket reports which bucket of a group is the best, and how the others compare with it. points have rounds, best
+// is the one with the smallest median and f its figures.
 func FindBucket(points []Point, standings []Standing, best int, f *Figures) notice.Notice {
 	fact := notice.BestBucket{Bucket: points[best].Bucket.size(), Step: f.Overlapped.Figure.time()}
 	for i, s := range standings {
@@ -151,8 +151,8 @@ func overlapOf(p Point, f *Figures) notice.StepOverlap {
 	return o
 }
 
-// FindInterference reports computing and communication that slow each other down by more than 5 %: none where they do not, or
-// where there is next to no communication.
+// FindInterference reports computing and communication that slow each other down by more than 5 %: none where they do
+// not, or where there is next to no communication.
 func FindInterference(p Point, f *Figures) (all []notice.Notice) {
 	if f.Overlap == nil {
 		return nil

@@ -12,7 +12,8 @@ import (
 // overlapping are rounds of 100 ms of computing and 10 ms of communication, of which the overlapped steps take so long.
 func overlapping(seconds ...float64) (all []Round) {
 	for _, s := range seconds {
-		all = append(all, Round{Compute: 0.1, Comm: 0.01, Sequential: 0.11, Overlapped: s, ComputeAlone: 0.1, ComputeBusy: 0.11, CommAlone: 0.01, CommBusy: 0.01, Hidden: 0.009})
+		all = append(all, Round{Compute: 0.1, Comm: 0.01, Sequential: 0.11, Overlapped: s, ComputeAlone: 0.1,
+			ComputeBusy: 0.11, CommAlone: 0.01, CommBusy: 0.01, Hidden: 0.009})
 	}
 	return all
 }
@@ -49,20 +50,26 @@ func TestFindPoint(t *testing.T) {
 		note   notice.OverlapNote
 		parts  []notice.StepPartNote
 	}{
-		"a world of one":      {alone, []notice.Code{local}, "", "", nil},
-		"next to nothing":     {little, []notice.Code{negligible}, "", "", nil},
-		"one after the other": {apart, []notice.Code{exposed, interference, interference, speedup}, "", "", []notice.StepPartNote{notice.ApartComputation, notice.ApartCommunication}},
+		"a world of one":  {alone, []notice.Code{local}, "", "", nil},
+		"next to nothing": {little, []notice.Code{negligible}, "", "", nil},
+		"one after the other": {apart, []notice.Code{exposed, interference, interference, speedup}, "", "",
+			[]notice.StepPartNote{notice.ApartComputation, notice.ApartCommunication}},
 		"no slower than in turn": {
 			inTurn, []notice.Code{costs, interference, noSpeedup}, "", notice.OverlapNegative, []notice.StepPartNote{""},
 		},
 		"slower than in turn": {
-			costly, []notice.Code{costs, interference, speedup}, notice.OverlapLoses, notice.OverlapNegative, []notice.StepPartNote{""},
+			costly, []notice.Code{costs, interference, speedup}, notice.OverlapLoses, notice.OverlapNegative,
+			[]notice.StepPartNote{""},
 		},
-		"maybe slower":   {overlapping(0.102, 0.104, 0.111, 0.112, 0.113, 0.114), []notice.Code{exposed, interference, noSpeedup}, "", notice.OverlapNotSignificant, []notice.StepPartNote{""}},
-		"maybe faster":   {overlapping(0.102, 0.104, 0.105, 0.107, 0.111, 0.113), []notice.Code{exposed, interference, noSpeedup}, "", notice.OverlapNotSignificant, []notice.StepPartNote{""}},
-		"too few rounds": {costly[:2], []notice.Code{exposed, interference, speedup}, "", notice.OverlapNotSignificant, []notice.StepPartNote{""}},
+		"maybe slower": {overlapping(0.102, 0.104, 0.111, 0.112, 0.113, 0.114),
+			[]notice.Code{exposed, interference, noSpeedup}, "", notice.OverlapNotSignificant, []notice.StepPartNote{""}},
+		"maybe faster": {overlapping(0.102, 0.104, 0.105, 0.107, 0.111, 0.113),
+			[]notice.Code{exposed, interference, noSpeedup}, "", notice.OverlapNotSignificant, []notice.StepPartNote{""}},
+		"too few rounds": {costly[:2], []notice.Code{exposed, interference, speedup}, "", notice.OverlapNotSignificant,
+			[]notice.StepPartNote{""}},
 		"nothing exposed": {
-			overlapping(0.0999, 0.1, 0.1, 0.1, 0.1, 0.1001), []notice.Code{none, interference, speedup}, "", "", []notice.StepPartNote{""},
+			overlapping(0.0999, 0.1, 0.1, 0.1, 0.1, 0.1001), []notice.Code{none, interference, speedup}, "", "",
+			[]notice.StepPartNote{""},
 		},
 	} {
 		f := FiguresOf(k.rounds)
@@ -100,13 +107,15 @@ func TestFindPoint(t *testing.T) {
 	}
 	f := FiguresOf(costly)
 	fact := FindPoint(p, &f)[0].Fact.(notice.OverlapCosts)
-	if got := fmt.Sprintf("%s %.3f %.2f %.2f to %.2f", fact.Bucket, fact.Exposed.Value, fact.Overlap.Value, fact.Overlap.Lo, fact.Overlap.Hi); got != "25 MiB 0.020 -1.05 -1.26 to -0.84" {
+	if got := fmt.Sprintf("%s %.3f %.2f %.2f to %.2f", fact.Bucket, fact.Exposed.Value, fact.Overlap.Value,
+		fact.Overlap.Lo, fact.Overlap.Hi); got != "25 MiB 0.020 -1.05 -1.26 to -0.84" {
 		t.Error(got)
 	}
 }
 
 func TestFindBucket(t *testing.T) {
-	points := []Point{{Strategy: DDP, Bucket: 5 << 20, Type: coll.Float32}, {Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32}}
+	points := []Point{{Strategy: DDP, Bucket: 5 << 20, Type: coll.Float32},
+		{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32}}
 	rounds := func(n int, overlapped float64) (all []Round) {
 		for i := range n {
 			all = append(all, Round{Compute: 0.1, Comm: 0.05, Sequential: 0.15, Overlapped: overlapped + 1e-4*float64(i%3)})
@@ -132,7 +141,8 @@ func TestFindBucket(t *testing.T) {
 		if fact.Standing != k.standing || fact.Bucket != k.bucket || lists != k.lists {
 			t.Errorf("%s: %+v", name, fact)
 		}
-		if name == "different" && (fact.Slower[0].Bucket != "5M" || fact.Slower[0].By.Lo <= 0 || fact.Step.Hi <= fact.Step.Lo) {
+		if name == "different" && (fact.Slower[0].Bucket != "5M" || fact.Slower[0].By.Lo <= 0 ||
+			fact.Step.Hi <= fact.Step.Lo) {
 			t.Errorf("%+v", fact)
 		}
 		if name == "too few" && (fact.Rounds != 3 || fact.Needed != 6) {

@@ -7,8 +7,9 @@ import (
 	"busbar/internal/program"
 )
 
-// Intervals are one rank's times inside one step, in nanoseconds: lengths of unions, by the rules of docs/timeline.md, so that they
-// are what post timeline finds in the trace of the step. Compute + Exposed + Idle is Span, and Overlap + Exposed is Comm.
+// Intervals are one rank's times inside one step, in nanoseconds: lengths of unions, by the rules of docs/timeline.md,
+// so that they are what post timeline finds in the trace of the step. Compute + Exposed + Idle is Span, and Overlap +
+// Exposed is Comm.
 type Intervals struct {
 	Span    int64 // from the beginning of the first segment or operation to the end of the last
 	Compute int64 // a segment ran
@@ -35,7 +36,8 @@ func IntervalsOf(s program.Spans) Intervals {
 // ran says whether a segment or an operation was part of the run: what its mode leaves out has the zero Span.
 func ran(s program.Span) bool { return s != program.Span{} }
 
-// whole is a span whose end is not before its beginning: two readings of a device's clock may differ by less than it resolves.
+// whole is a span whose end is not before its beginning: two readings of a device's clock may differ by less than it
+// resolves.
 func whole(s program.Span) program.Span {
 	return program.Span{Start: s.Start, End: max(s.Start, s.End)}
 }

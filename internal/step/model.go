@@ -36,8 +36,9 @@ func Names(files fs.FS) []string {
 	return names
 }
 
-// Read finds a model by its name or, when it is none of Names, by its path. It returns the name of the file and its text, as Parse
-// wants them; a preset has no text. An unknown name is a *coll.UnknownWordError, what a file can fail with a *fs.PathError.
+// Read finds a model by its name or, when it is none of Names, by its path. It returns the name of the file and its
+// text, as Parse wants them; a preset has no text. An unknown name is a *coll.UnknownWordError, what a file can fail
+// with a *fs.PathError.
 func Read(nameOrPath string, files fs.FS) (file string, text []byte, err error) {
 	if isPreset(nameOrPath) {
 		return nameOrPath, nil, nil
@@ -52,7 +53,8 @@ func Read(nameOrPath string, files fs.FS) (file string, text []byte, err error) 
 	case err == nil:
 		return nameOrPath, text, nil
 	case errors.Is(err, fs.ErrNotExist) && filepath.Base(nameOrPath) == nameOrPath && filepath.Ext(nameOrPath) == "":
-		return "", nil, fmt.Errorf("%w; a file of your own is named by its path, such as ./my.yaml", coll.Unknown("model", nameOrPath, Names(files)))
+		return "", nil, fmt.Errorf("%w; a file of your own is named by its path, such as ./my.yaml",
+			coll.Unknown("model", nameOrPath, Names(files)))
 	}
 	return "", nil, fmt.Errorf("model file: %w", err)
 }

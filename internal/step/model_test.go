@@ -46,7 +46,8 @@ func TestModelsAreThePublicOnes(t *testing.T) {
 			}
 		}
 		if tensors != want.tensors || m.Params() != want.params || len(names) != len(m.Layers) || m.Name != want.name {
-			t.Errorf("%s: %s has %d tensors of %d layers (%d names), %d parameters", want.name, m.Name, tensors, len(m.Layers), len(names), m.Params())
+			t.Errorf("%s: %s has %d tensors of %d layers (%d names), %d parameters", want.name, m.Name, tensors, len(m.Layers),
+				len(names), m.Params())
 		}
 		if math.Abs(m.Forward()-want.forward) > 1e-12 || math.Abs(m.Backward()-want.backward) > 1e-12 {
 			t.Errorf("%s computes %g and %g s", want.name, m.Forward(), m.Backward())
@@ -57,7 +58,8 @@ func TestModelsAreThePublicOnes(t *testing.T) {
 	}
 }
 
-// Convolutions of ResNet-50 take 4.1 G multiply-adds for an image (torchvision's table says 4.09), and each layer's time is its part.
+// Convolutions of ResNet-50 take 4.1 G multiply-adds for an image (torchvision's table says 4.09), and each layer's
+// time is its part.
 func TestResNetTimes(t *testing.T) {
 	m, err := Find("resnet50", nil)
 	if err != nil {
@@ -105,7 +107,8 @@ func TestScale(t *testing.T) {
 }
 
 func TestNearlySquare(t *testing.T) {
-	for elements, want := range map[int64][2]int64{1: {1, 1}, 7: {1, 7}, 36: {6, 6}, 72: {8, 9}, uniformParams: {512, 1024}} {
+	for elements, want := range map[int64][2]int64{1: {1, 1}, 7: {1, 7}, 36: {6, 6}, 72: {8, 9},
+		uniformParams: {512, 1024}} {
 		if got := nearlySquare(elements); got != want {
 			t.Errorf("%d elements: %v, not %v", elements, got, want)
 		}
@@ -146,7 +149,8 @@ func TestFindSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 	var unknown *coll.UnknownWordError
-	if _, _, err := Read("nothing-like-it", fstest.MapFS{"a.yaml": nil}); !errors.As(err, &unknown) || !slices.Contains(unknown.Known, "a") {
+	if _, _, err := Read("nothing-like-it", fstest.MapFS{"a.yaml": nil}); !errors.As(err, &unknown) ||
+		!slices.Contains(unknown.Known, "a") {
 		t.Errorf("%v", err)
 	}
 	if _, _, err := Read("./gone.yaml", examples); !errors.Is(err, fs.ErrNotExist) {

@@ -13,14 +13,17 @@ const FirstBucket = 1 << 20
 
 // Options are what a plan depends on beside the point.
 type Options struct {
-	First    int64   // bytes at which DDP's first bucket is full, where the cap is not smaller; 0: the cap, as for the others
-	CopyRate float64 // bytes a second, reading and writing counted once: prices compression that has no cost of its own; 0: it is free
+	// bytes at which DDP's first bucket is full, where the cap is not smaller; 0: the cap, as for the others
+	First int64
+	// bytes a second, reading and writing counted once: prices compression that has no cost of its own; 0: it is free
+	CopyRate float64
 }
 
 // Impossible says why a point cannot be had, whatever the model and the library; nil where it can.
 func (p Point) Impossible() error {
 	if p.Strategy == FSDP && p.Compression.Rank > 0 {
-		return fmt.Errorf("PowerSGD sums its two factors on every rank, and %s leaves each rank a share of the gradients alone; take a factor of volume such as 8x", FSDP)
+		return fmt.Errorf("PowerSGD sums its two factors on every rank, and %s leaves each rank a share of the gradients "+
+			"alone; take a factor of volume such as 8x", FSDP)
 	}
 	return nil
 }
@@ -40,7 +43,8 @@ func NewPlan(m *Model, p Point, world int, o Options) (*Plan, error) {
 	if err := p.Impossible(); err != nil {
 		return nil, err
 	}
-	b := builder{model: m, options: o, compressed: p.Compression.compressed(m.Layers), plan: &Plan{Model: m.Name, Point: p, World: world}}
+	b := builder{model: m, options: o, compressed: p.Compression.compressed(m.Layers),
+		plan: &Plan{Model: m.Name, Point: p, World: world}}
 	switch p.Strategy {
 	case DDP:
 		b.ddp()
@@ -54,7 +58,8 @@ func NewPlan(m *Model, p Point, world int, o Options) (*Plan, error) {
 
 // Same says whether two plans are the same step: the same segments and operations, which two caps can give.
 func (p *Plan) Same(other *Plan) bool {
-	return p.Model == other.Model && p.World == other.World && p.Point.Group() == other.Point.Group() && p.Bytes == other.Bytes &&
+	return p.Model == other.Model && p.World == other.World && p.Point.Group() == other.Point.Group() &&
+		p.Bytes == other.Bytes &&
 		slices.Equal(p.Ops, other.Ops) &&
 		slices.EqualFunc(p.Segments, other.Segments, func(a, b Segment) bool {
 			return a.Name == b.Name && a.Work == b.Work && slices.Equal(a.Pieces, b.Pieces)
@@ -78,8 +83,8 @@ func (b *builder) segment(w Work, name string, pieces []float64) int {
 // op adds an operation at a place that memory has returned.
 func (b *builder) op(o Op) { b.plan.Ops = append(b.plan.Ops, o) }
 
-// memory sets bytes aside, aligned to what allocators of devices give, so that each operation has a buffer as an allocator
-// would give it, and returns where they begin.
+// memory sets bytes aside, aligned to what allocators of devices give, so that each operation has a buffer as an
+// allocator would give it, and returns where they begin.
 func (b *builder) memory(bytes int64) int64 {
 	const alignment = 256
 	at := b.plan.Bytes
@@ -103,7 +108,8 @@ func (b *builder) finish() {
 // atEnd stands for the segment behind all communication until it is known.
 const atEnd = -1
 
-// ddp is data-parallel training as PyTorch's DistributedDataParallel does it: gradients are ready from the last layer to the first.
+// ddp is data-parallel training as PyTorch's DistributedDataParallel does it: gradients are ready from the last layer
+// to the first.
 func (b *builder) ddp() {
 	m, p := b.model, b.plan.Point
 	b.segment(Forward, "forward", pieces(m.Layers, Layer.forward))

@@ -17,10 +17,12 @@ type unit struct {
 	parameters int64 // where their memory begins
 }
 
-// fsdp is fully sharded training as PyTorch's FSDP does it, with one prefetch: while a unit computes, the next one's parameters
-// are gathered. The last unit of the forward pass is the first of the backward pass, and stays gathered in between.
+// fsdp is fully sharded training as PyTorch's FSDP does it, with one prefetch: while a unit computes, the next one's
+// parameters are gathered. The last unit of the forward pass is the first of the backward pass, and stays gathered in
+// between.
 //
-// Operations stand in the order of one queue: the gathering of the next unit is issued before the gradients of this one.
+// Operations stand in the order of one queue: the gathering of the next unit is issued before the gradients of this
+// one.
 func (b *builder) fsdp() {
 	units := b.units()
 	for i := range units {
@@ -82,8 +84,8 @@ func (b *builder) whole(share int64) int64 {
 	return share * int64(b.plan.World) * int64(b.plan.Point.Type.Size())
 }
 
-// gather adds the gathering of a unit's parameters, which may begin when segment begins does, and must be done before another.
-// Both gatherings of a unit fill the same memory: its parameters do not change within a step.
+// gather adds the gathering of a unit's parameters, which may begin when segment begins does, and must be done before
+// another. Both gatherings of a unit fill the same memory: its parameters do not change within a step.
 func (b *builder) gather(u unit, name string, begins, before int) {
 	b.op(Op{Name: name, Collective: coll.AllGather, Count: b.share(u.Params), At: u.parameters, Layers: u.Layers,
 		After: begins - 1, Before: before})
@@ -92,6 +94,7 @@ func (b *builder) gather(u unit, name string, begins, before int) {
 // reduce adds the summing of a unit's gradients, of which each rank keeps a share.
 func (b *builder) reduce(u unit) {
 	share := b.share(b.plan.Point.Compression.volume(u.layers(b.model)))
-	b.op(Op{Name: "reduce " + u.name, Collective: coll.ReduceScatter, Count: share, At: b.memory(b.whole(share)), Layers: u.Layers,
-		After: u.ready, Before: atEnd})
+	b.op(Op{Name: "reduce " + u.name, Collective: coll.ReduceScatter, Count: share, At: b.memory(b.whole(share)),
+		Layers: u.Layers,
+		After:  u.ready, Before: atEnd})
 }

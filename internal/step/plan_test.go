@@ -15,7 +15,8 @@ import (
 func randomModel(r *rand.Rand) *Model {
 	m := &Model{Name: "random"}
 	for i := range 1 + r.IntN(30) {
-		l := Layer{Name: fmt.Sprintf("layer%d", i), Params: []int64{0, 1, 7, 1000, 1 << 18, 5 << 20}[r.IntN(6)], Forward: r.Float64(), Backward: r.Float64()}
+		l := Layer{Name: fmt.Sprintf("layer%d", i), Params: []int64{0, 1, 7, 1000, 1 << 18, 5 << 20}[r.IntN(6)],
+			Forward: r.Float64(), Backward: r.Float64()}
 		if r.IntN(2) == 0 {
 			l.Shape = [2]int64{64, l.Params / 64}
 			l.Params = l.Shape[0] * l.Shape[1]
@@ -30,7 +31,8 @@ func randomModel(r *rand.Rand) *Model {
 }
 
 func randomPoint(r *rand.Rand) Point {
-	p := Point{Strategy: Strategies()[r.IntN(2)], Type: []coll.DataType{coll.Float32, coll.BFloat16, coll.Float64, coll.Float8E4M3}[r.IntN(4)]}
+	p := Point{Strategy: Strategies()[r.IntN(2)], Type: []coll.DataType{coll.Float32, coll.BFloat16, coll.Float64,
+		coll.Float8E4M3}[r.IntN(4)]}
 	p.Bucket = append(Caps(), PerLayer, 1, 100)[r.IntN(10)]
 	p.Compression = compressionsForTest()[r.IntN(len(compressionsForTest()))]
 	if p.Impossible() != nil {
@@ -39,7 +41,8 @@ func randomPoint(r *rand.Rand) Point {
 	return p
 }
 
-// Whatever the model and the point: no order of operations can wait for itself, nothing is lost, and no two buffers overlap.
+// Whatever the model and the point: no order of operations can wait for itself, nothing is lost, and no two buffers
+// overlap.
 func TestPlansHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -56,8 +59,8 @@ func TestPlansHold(t *testing.T) {
 	}
 }
 
-// links: an operation that a segment waits for is behind none that begins with or after that segment, because operations
-// begin in their order. And they begin in the order in which they may.
+// links: an operation that a segment waits for is behind none that begins with or after that segment, because
+// operations begin in their order. And they begin in the order in which they may.
 func links(t *testing.T, p *Plan) {
 	t.Helper()
 	latest := -1
@@ -69,7 +72,8 @@ func links(t *testing.T, p *Plan) {
 			t.Errorf("operation %d could begin before the one before it", i)
 		}
 		if latest = max(latest, o.After); latest >= o.Before {
-			t.Errorf("operation %d must be done before segment %d, and an earlier one begins behind segment %d", i, o.Before, latest)
+			t.Errorf("operation %d must be done before segment %d, and an earlier one begins behind segment %d", i, o.Before,
+				latest)
 		}
 	}
 }
@@ -119,7 +123,8 @@ func drawn(p *Plan) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%d %s: %s %.3g", i, s.Work, s.Name, s.Pieces))
 	}
 	for _, o := range p.Ops {
-		lines = append(lines, fmt.Sprintf("%s: %s %d at %d of %d, %d to %d", o.Name, o.Collective, o.Count, o.At, o.Layers, o.After, o.Before))
+		lines = append(lines, fmt.Sprintf("%s: %s %d at %d of %d, %d to %d", o.Name, o.Collective, o.Count, o.At, o.Layers,
+			o.After, o.Before))
 	}
 	return append(lines, fmt.Sprintf("%d bytes", p.Bytes))
 }
@@ -142,7 +147,8 @@ func TestPlansOfDDP(t *testing.T) {
 		"bucket 2: all_reduce 100 at 256 of 1, 2 to 3",
 		"768 bytes")
 	m.Optimizer = 0.5
-	sameLines(t, "with an optimizer, in one bucket", drawn(planOf(t, m, Point{Strategy: DDP, Bucket: All, Type: coll.BFloat16}, 1, Options{First: 1})),
+	sameLines(t, "with an optimizer, in one bucket",
+		drawn(planOf(t, m, Point{Strategy: DDP, Bucket: All, Type: coll.BFloat16}, 1, Options{First: 1})),
 		"0 forward: forward [1 1 1 1]",
 		"1 backward: backward bucket 1 [4 3 2 1]",
 		"2 optimizer: optimizer [0.5]",
@@ -251,13 +257,14 @@ func TestSame(t *testing.T) {
 		t.Error("the same bucket is another step")
 	}
 	for name, other := range map[string]*Plan{
-		"smaller buckets":  planOf(t, m, Point{Strategy: DDP, Bucket: PerLayer, Type: coll.Float32}, 2, Options{}),
-		"another type":     planOf(t, m, Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Int32}, 2, Options{}),
-		"another progress": planOf(t, m, Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Float32, Progress: Poll}, 2, Options{}),
-		"another world":    planOf(t, m, p, 3, Options{}),
-		"other times":      planOf(t, &Model{Name: "test", Layers: []Layer{{Params: 116}}}, p, 2, Options{}),
-		"another model":    planOf(t, &Model{Name: "other", Layers: m.Layers}, p, 2, Options{}),
-		"a scaled model":   planOf(t, scaled(layersOf(100, 10, 6)), p, 2, Options{}),
+		"smaller buckets": planOf(t, m, Point{Strategy: DDP, Bucket: PerLayer, Type: coll.Float32}, 2, Options{}),
+		"another type":    planOf(t, m, Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Int32}, 2, Options{}),
+		"another progress": planOf(t, m, Point{Strategy: DDP, Bucket: 1 << 20, Type: coll.Float32, Progress: Poll}, 2,
+			Options{}),
+		"another world":  planOf(t, m, p, 3, Options{}),
+		"other times":    planOf(t, &Model{Name: "test", Layers: []Layer{{Params: 116}}}, p, 2, Options{}),
+		"another model":  planOf(t, &Model{Name: "other", Layers: m.Layers}, p, 2, Options{}),
+		"a scaled model": planOf(t, scaled(layersOf(100, 10, 6)), p, 2, Options{}),
 	} {
 		if plan.Same(other) {
 			t.Errorf("%s: the same step", name)
@@ -270,7 +277,8 @@ func TestImpossiblePlans(t *testing.T) {
 	good := Point{Strategy: DDP, Bucket: 1, Type: coll.Float32}
 	for want, plan := range map[string]func() (*Plan, error){
 		"take a factor of volume": func() (*Plan, error) {
-			return NewPlan(m, Point{Strategy: FSDP, Bucket: 1, Type: coll.Float32, Compression: Compression{Rank: 4}}, 2, Options{})
+			return NewPlan(m, Point{Strategy: FSDP, Bucket: 1, Type: coll.Float32, Compression: Compression{Rank: 4}}, 2,
+				Options{})
 		},
 		"a world of 0 ranks":       func() (*Plan, error) { return NewPlan(m, good, 0, Options{}) },
 		"the type of its gradient": func() (*Plan, error) { return NewPlan(m, Point{Strategy: DDP}, 2, Options{}) },
@@ -298,9 +306,12 @@ func TestVolumesOfResNet50(t *testing.T) {
 		smallest, all, bytes int64 // of counts, elements, and memory
 	}{
 		{Point{Strategy: DDP, Bucket: 100 << 20, Type: coll.Float32}, 2, 2049000, 25557032, 102228224},
-		{Point{Strategy: DDP, Bucket: All, Type: coll.BFloat16, Compression: Compression{Rank: 4}}, 1, 384084, 384084, 768256},
-		{Point{Strategy: DDP, Bucket: All, Type: coll.Float8E4M3, Compression: Compression{Factor: 8}}, 1, 3194629, 3194629, 3194880},
-		{Point{Strategy: FSDP, Bucket: PerLayer, Type: coll.Float32}, 161 + 160 + 161, 32, (3*25557032 - 1000) / 2, 2 * 102228224},
+		{Point{Strategy: DDP, Bucket: All, Type: coll.BFloat16, Compression: Compression{Rank: 4}}, 1, 384084, 384084,
+			768256},
+		{Point{Strategy: DDP, Bucket: All, Type: coll.Float8E4M3, Compression: Compression{Factor: 8}}, 1, 3194629, 3194629,
+			3194880},
+		{Point{Strategy: FSDP, Bucket: PerLayer, Type: coll.Float32}, 161 + 160 + 161, 32, (3*25557032 - 1000) / 2,
+			2 * 102228224},
 	} {
 		plan := planOf(t, m, c.p, 2, Options{First: FirstBucket})
 		smallest, all := int64(math.MaxInt64), int64(0)

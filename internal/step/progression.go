@@ -4,10 +4,12 @@ import (
 	"busbar/internal/notice"
 )
 
-// Progression is how much of the communication of one point is hidden with calls of the library while computing, and without any. It is
-// the overlap by the wall clock: an operation that was begun and lies still until it is waited for is on its way by its span, and hides nothing.
+// Progression is how much of the communication of one point is hidden with calls of the library while computing, and
+// without any. It is the overlap by the wall clock: an operation that was begun and lies still until it is waited for
+// is on its way by its span, and hides nothing.
 type Progression struct {
-	Point   Point   // with Progress 0: the bucket is that which takes least when polling, or hides most where polling was not measured
+	// with Progress 0: the bucket is that which takes least when polling, or hides most where polling was not measured
+	Point   Point
 	NoCalls Figure  // overlap with Progress NoCalls
 	Poll    *Figure // with Progress Poll; nil: not measured
 	Told    bool    // both have an interval
@@ -17,7 +19,8 @@ type Progression struct {
 // littleHidden is the share of communication below which none of it is said to be hidden.
 const littleHidden = 0.05
 
-// Progresses are the progressions of groups that were measured with NoCalls, each against the same with Poll where that was measured.
+// Progresses are the progressions of groups that were measured with NoCalls, each against the same with Poll where that
+// was measured.
 func Progresses(points []Point, rounds [][]Round) (all []Progression) {
 	place := map[Point]int{}
 	polled := map[Point]bool{} // groups
@@ -50,7 +53,8 @@ func Progresses(points []Point, rounds [][]Round) (all []Progression) {
 		if poll.Overlap == nil || none.Overlap == nil {
 			continue
 		}
-		p := Progression{Point: points[best], NoCalls: *none.Overlap, Poll: poll.Overlap, Told: poll.HasIntervals() && none.HasIntervals(),
+		p := Progression{Point: points[best], NoCalls: *none.Overlap, Poll: poll.Overlap, Told: poll.HasIntervals() &&
+			none.HasIntervals(),
 			Rounds: min(poll.Rounds, none.Rounds)}
 		p.Point.Progress = 0
 		all = append(all, p)
@@ -58,7 +62,8 @@ func Progresses(points []Point, rounds [][]Round) (all []Progression) {
 	return all
 }
 
-// withoutPolling is the progression of a group that was measured without calls alone: of the point that hides most; none without figures.
+// withoutPolling is the progression of a group that was measured without calls alone: of the point that hides most;
+// none without figures.
 func withoutPolling(group []int, points []Point, rounds [][]Round) []Progression {
 	var most *Progression
 	for _, i := range group {

@@ -26,14 +26,16 @@ func (v Verdict) Leads() bool { return v == Best || v == Least }
 // Standing is how a point stands to the best of its group, said of one launch: another may give the ranks other places.
 type Standing struct {
 	Verdict Verdict
-	Best    int     // index of the group's best point; -1 with NotCompared
-	Slower  Figure  // how much longer than the best's an overlapped step takes, round by round: 0.05 is 5 %; the interval is of Level
-	Rounds  int     // that both have
-	Level   float64 // of the interval, corrected for the comparisons in the group
-	Needed  int     // rounds that an interval of Level takes at least
+	Best    int // index of the group's best point; -1 with NotCompared
+	// how much longer than the best's an overlapped step takes, round by round: 0.05 is 5 %; the interval is of Level
+	Slower Figure
+	Rounds int     // that both have
+	Level  float64 // of the interval, corrected for the comparisons in the group
+	Needed int     // rounds that an interval of Level takes at least
 }
 
-// String is "best", "smallest median", "no difference", "3.1 % [2.0, 4.4] slower", "too few rounds: 5 of 10"; "" where nothing was compared.
+// String is "best", "smallest median", "no difference", "3.1 % [2.0, 4.4] slower", "too few rounds: 5 of 10"; "" where
+// nothing was compared.
 func (s *Standing) String() string {
 	switch s.Verdict {
 	case Best:
@@ -50,12 +52,13 @@ func (s *Standing) String() string {
 	return ""
 }
 
-// Standings compares the points of each group with the group's best, which is the one whose overlapped steps have the smallest median.
-// rounds are those of each point; what is at one place of the lists of a group was measured in one round, next to each other.
+// Standings compares the points of each group with the group's best, which is the one whose overlapped steps have the
+// smallest median. rounds are those of each point; what is at one place of the lists of a group was measured in one
+// round, next to each other.
 //
-// Which point is the best is seen in the same rounds, so that every pair of the group's points may come to be compared: the intervals are
-// of 95 % over all pairs together (Bonferroni). They are those of the median of ratios within rounds (stats.MedianAt), which assumes no
-// distribution.
+// Which point is the best is seen in the same rounds, so that every pair of the group's points may come to be compared:
+// the intervals are of 95 % over all pairs together (Bonferroni). They are those of the median of ratios within rounds
+// (stats.MedianAt), which assumes no distribution.
 func Standings(points []Point, rounds [][]Round) []Standing {
 	all := make([]Standing, len(points))
 	groups := map[Point][]int{}
@@ -116,8 +119,8 @@ func levelOf(points int) float64 {
 	return 1 - (1-stats.Confidence)/pairs
 }
 
-// RoundsToCompare is how many rounds it takes to tell any of so many points of a group from the best; an interval of a point alone takes
-// fewer.
+// RoundsToCompare is how many rounds it takes to tell any of so many points of a group from the best; an interval of a
+// point alone takes fewer.
 func RoundsToCompare(points int) int {
 	if points < 2 {
 		return stats.MinForInterval

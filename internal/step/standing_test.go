@@ -72,7 +72,8 @@ func TestIntervalsOfStandings(t *testing.T) {
 func TestTooFewRounds(t *testing.T) {
 	seconds := []float64{0.2, 0.1, 0.3, 0.4, 0.5, 0.6, 0.7}
 	s := Standings(seven, simulate(seeded(1), 9, 0.001, seconds...))
-	if s[0].Verdict != TooFewRounds || s[1].Verdict != Least || s[1].String() != "smallest median" || s[0].Needed != 10 || s[0].Rounds != 9 || !strings.Contains(s[0].String(), "9 of 10") {
+	if s[0].Verdict != TooFewRounds || s[1].Verdict != Least || s[1].String() != "smallest median" || s[0].Needed != 10 ||
+		s[0].Rounds != 9 || !strings.Contains(s[0].String(), "9 of 10") {
 		t.Errorf("nine rounds of seven buckets: %+v", s)
 	}
 	s = Standings(seven, simulate(seeded(1), 10, 0.001, seconds...))
@@ -110,7 +111,8 @@ func TestGroupsStandAlone(t *testing.T) {
 	if s[1].Best != 0 || s[2].Best != 3 || s[4].Best != -1 || s[4].String() != "" {
 		t.Errorf("%+v", s)
 	}
-	if got := Groups(points); len(got) != 2 || !slices.Equal(got[0], []int{0, 1, 4}) || !slices.Equal(got[1], []int{2, 3}) {
+	if got := Groups(points); len(got) != 2 || !slices.Equal(got[0], []int{0, 1, 4}) ||
+		!slices.Equal(got[1], []int{2, 3}) {
 		t.Errorf("groups %v", got)
 	}
 	if alone := Standings(points[:1], rounds[:1]); alone[0].Verdict != NotCompared {
@@ -196,7 +198,8 @@ func TestProgresses(t *testing.T) {
 			continue
 		}
 		fact, few := all[0].Notice().Fact.(notice.HostProgress), c.n < 6
-		if fact.Conclusion != c.want || (fact.FewRounds != notice.FewRounds{}) != few || (fact.NoCalls.Hi <= fact.NoCalls.Lo) != few {
+		if fact.Conclusion != c.want || (fact.FewRounds != notice.FewRounds{}) != few ||
+			(fact.NoCalls.Hi <= fact.NoCalls.Lo) != few {
 			t.Errorf("%+v: %+v", c, fact)
 		}
 		if only := Progresses(points[:2], rounds[:2]); len(only) != 0 {
@@ -226,16 +229,19 @@ func TestContrasts(t *testing.T) {
 		}
 	}
 	all := Contrasts(points, rounds)
-	if len(all) != 1 || all[0].What != "type" || all[0].A != 1 || all[0].B != 2 || !all[0].Differ() || !(all[0].Ratio.Lo < 0.8 && all[0].Ratio.Hi > 0.8) {
+	if len(all) != 1 || all[0].What != "type" || all[0].A != 1 || all[0].B != 2 || !all[0].Differ() ||
+		!(all[0].Ratio.Lo < 0.8 && all[0].Ratio.Hi > 0.8) {
 		t.Fatalf("%+v", all)
 	}
 	if text := all[0].String(); !strings.HasPrefix(text, "-") || !strings.HasSuffix(text, "]") {
 		t.Error(text)
 	}
-	if all := Contrasts(points, [][]Round{rounds[0], rounds[1][:5], nil, rounds[1], nil}); len(all) != 1 || all[0].Told || all[0].String() != "too few rounds" {
+	if all := Contrasts(points, [][]Round{rounds[0], rounds[1][:5], nil, rounds[1], nil}); len(all) != 1 || all[0].Told ||
+		all[0].String() != "too few rounds" {
 		t.Errorf("five rounds: %+v", all)
 	}
-	if all := Contrasts(points, [][]Round{nil, rounds[1], nil, rounds[1], nil}); len(all) != 1 || all[0].Differ() || !strings.HasPrefix(all[0].String(), "no difference") {
+	if all := Contrasts(points, [][]Round{nil, rounds[1], nil, rounds[1], nil}); len(all) != 1 || all[0].Differ() ||
+		!strings.HasPrefix(all[0].String(), "no difference") {
 		t.Errorf("the same: %+v", all)
 	}
 }
@@ -261,9 +267,11 @@ func TestIntervalsOfContrasts(t *testing.T) {
 }
 
 func TestProgressionNotice(t *testing.T) {
-	p := Progression{Point: Point{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32}, NoCalls: Figure{Value: -0.15, Lo: -0.2, Hi: -0.1}, Poll: &Figure{Value: 0.48, Lo: 0.4, Hi: 0.5}, Told: true}
+	p := Progression{Point: Point{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32},
+		NoCalls: Figure{Value: -0.15, Lo: -0.2, Hi: -0.1}, Poll: &Figure{Value: 0.48, Lo: 0.4, Hi: 0.5}, Told: true}
 	fact := p.Notice().Fact.(notice.HostProgress)
-	if fact.Conclusion != notice.ProgressInCalls || fact.NoCalls.Value != -0.15 || fact.Polling.Hi != 0.5 || p.Notice().Severity != notice.Warning {
+	if fact.Conclusion != notice.ProgressInCalls || fact.NoCalls.Value != -0.15 || fact.Polling.Hi != 0.5 ||
+		p.Notice().Severity != notice.Warning {
 		t.Errorf("%+v", fact)
 	}
 }

@@ -1,7 +1,8 @@
-// Package step has the words and the arithmetic of the training-step benchmark: what a model is, how its gradients become
-// buckets, what a step computes and communicates in which order, and what the times of its four modes say.
+// Package step has the words and the arithmetic of the training-step benchmark: what a model is, how its gradients
+// become buckets, what a step computes and communicates in which order, and what the times of its four modes say.
 //
-// It measures nothing and knows no library: package rank makes it run, package post shows it, and both say the same of it.
+// It measures nothing and knows no library: package rank makes it run, package post shows it, and both say the same of
+// it.
 package step
 
 import (
@@ -13,8 +14,9 @@ type Strategy int
 
 // The strategies.
 const (
-	DDP  Strategy = iota + 1 // every rank has the whole model: gradients are reduced, bucket by bucket
-	FSDP                     // every rank has a share of each unit: parameters are gathered, gradients reduced and scattered
+	DDP Strategy = iota + 1 // every rank has the whole model: gradients are reduced, bucket by bucket
+	// every rank has a share of each unit: parameters are gathered, gradients reduced and scattered
+	FSDP
 )
 
 // Cap is the size at which a bucket is full, in bytes of gradients as they are communicated.
@@ -31,16 +33,18 @@ type Progress int
 
 // The ways.
 const (
-	NoCalls Progress = iota + 1 // started by a non-blocking call, and waited for at the end: no call of the library in between
-	Poll                        // started by a non-blocking call, and tested now and then while computing
-	Thread                      // blocking calls in a second thread
+	// started by a non-blocking call, and waited for at the end: no call of the library in between
+	NoCalls Progress = iota + 1
+	Poll             // started by a non-blocking call, and tested now and then while computing
+	Thread           // blocking calls in a second thread
 )
 
 // Point is one thing to measure: a model's step under one choice of everything that can be chosen.
 type Point struct {
-	Strategy    Strategy      `json:"strategy"`
-	Bucket      Cap           `json:"bucket"`
-	Type        coll.DataType `json:"type"`                 // of gradients (and with FSDP of parameters) as they are communicated
+	Strategy Strategy `json:"strategy"`
+	Bucket   Cap      `json:"bucket"`
+	// of gradients (and with FSDP of parameters) as they are communicated
+	Type        coll.DataType `json:"type"`
 	Compression Compression   `json:"compression,omitzero"` // modelled
 	Progress    Progress      `json:"progress,omitzero"`
 }
@@ -51,8 +55,8 @@ func (p Point) Group() Point {
 	return p
 }
 
-// Compression is less volume for more computing, modelled: nothing is compressed, but smaller messages are sent and the time
-// that compressing would take is computed through. The zero value is none.
+// Compression is less volume for more computing, modelled: nothing is compressed, but smaller messages are sent and the
+// time that compressing would take is computed through. The zero value is none.
 type Compression struct {
 	Factor float64 // volume before by volume after; 0: by Rank
 	Rank   int     // of PowerSGD's low-rank matrices; 0: by Factor
@@ -127,15 +131,17 @@ type Plan struct {
 // Case is an operation as a collective: in place, a sum, in throughput mode.
 func (p *Plan) Case(op int) (coll.Case, error) {
 	o := p.Ops[op]
-	c := coll.Case{Collective: o.Collective, Type: p.Point.Type, Root: -1, Placement: coll.InPlace, Mode: coll.Throughput, World: p.World}
+	c := coll.Case{Collective: o.Collective, Type: p.Point.Type, Root: -1, Placement: coll.InPlace, Mode: coll.Throughput,
+		World: p.World}
 	if o.Collective.Reduces() {
 		c.Op = coll.Sum
 	}
 	return c.WithElements(o.Count)
 }
 
-// Round is one round of the four modes of a point. The first four are in seconds from when the ranks were brought together to
-// the end, of the rank that took longest; the others come from the spans inside the step and are the mean of all ranks.
+// Round is one round of the four modes of a point. The first four are in seconds from when the ranks were brought
+// together to the end, of the rank that took longest; the others come from the spans inside the step and are the mean
+// of all ranks.
 type Round struct {
 	Compute    float64 `json:"compute_s"`
 	Comm       float64 `json:"comm_s"`
@@ -144,7 +150,8 @@ type Round struct {
 
 	ComputeAlone float64 `json:"compute_alone_s"` // inside segments, in compute mode
 	ComputeBusy  float64 `json:"compute_busy_s"`  // inside segments, in overlapped mode
-	CommAlone    float64 `json:"comm_alone_s"`    // at least one operation on its way, in comm mode; 0 like the next two in a world of one
-	CommBusy     float64 `json:"comm_busy_s"`     // the same in overlapped mode
-	Hidden       float64 `json:"hidden_s"`        // of CommBusy, while a segment ran: the overlap by intervals
+	// at least one operation on its way, in comm mode; 0 like the next two in a world of one
+	CommAlone float64 `json:"comm_alone_s"`
+	CommBusy  float64 `json:"comm_busy_s"` // the same in overlapped mode
+	Hidden    float64 `json:"hidden_s"`    // of CommBusy, while a segment ran: the overlap by intervals
 }

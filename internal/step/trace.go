@@ -40,8 +40,8 @@ type TracedStep struct {
 	Spans  program.Spans
 }
 
-// Write writes the trace as the JSON that torch.profiler writes and Perfetto shows. Steps stand one behind the other: what was
-// measured between them is not in it. The error is that of w, or says which step does not fit the plan.
+// Write writes the trace as the JSON that torch.profiler writes and Perfetto shows. Steps stand one behind the other:
+// what was measured between them is not in it. The error is that of w, or says which step does not fit the plan.
 func (t *Trace) Write(w io.Writer) error {
 	for _, s := range t.Steps {
 		if len(s.Spans.Segments) != len(t.Plan.Segments) || len(s.Spans.Ops) != len(t.Plan.Ops) {
@@ -87,23 +87,27 @@ func (t *Trace) head() []member {
 	for i := range ranks {
 		ranks[i] = i
 	}
-	group := map[string]any{"pg_name": groupName, "pg_desc": groupAbout, "backend_config": t.Backend, "pg_size": world, "ranks": ranks}
+	group := map[string]any{"pg_name": groupName, "pg_desc": groupAbout, "backend_config": t.Backend, "pg_size": world,
+		"ranks": ranks}
 	return []member{
 		{"schemaVersion", 1},
 		{"busbar", TraceAbout{
-			Tool: t.Tool, Run: t.Run, Point: t.Point, Says: notice.Paragraph(t.origin()), Model: t.Plan.Model, Step: t.Plan.Point.String(), Backend: t.Backend,
+			Tool: t.Tool, Run: t.Run, Point: t.Point, Says: notice.Paragraph(t.origin()), Model: t.Plan.Model,
+			Step: t.Plan.Point.String(), Backend: t.Backend,
 			Library: t.Library, Computing: t.Computing, OnHost: t.GPU == "", Rehearsed: t.Rehearsed,
 			NonBlocking: t.Plan.Point.Progress == NoCalls || t.Plan.Point.Progress == Poll, Rank: t.Rank, Host: t.Host,
 		}},
 		{"deviceProperties", []map[string]any{{"id": t.Device, "name": name}}},
-		{"distributedInfo", map[string]any{"backend": t.Backend, "rank": t.Rank, "world_size": world, "pg_count": 1, "pg_config": []any{group}}},
+		{"distributedInfo", map[string]any{"backend": t.Backend, "rank": t.Rank, "world_size": world, "pg_count": 1,
+			"pg_config": []any{group}}},
 		{"displayTimeUnit", "ms"},
 		{"baseTimeNanoseconds", began},
 		{"traceName", fmt.Sprintf("rank%d.json", t.Rank)},
 	}
 }
 
-// TraceAbout is what a trace file of busbar says of itself, under the key "busbar". It is also how such a file is known.
+// TraceAbout is what a trace file of busbar says of itself, under the key "busbar". It is also how such a file is
+// known.
 type TraceAbout struct {
 	Tool      string `json:"tool"`
 	Run       string `json:"run,omitempty"`
@@ -119,7 +123,8 @@ type TraceAbout struct {
 	Rank      int    `json:"rank"`
 	Host      string `json:"host,omitempty"`
 
-	NonBlocking bool `json:"non_blocking,omitempty"` // operations are begun, and looked after later: a span is no time of communication
+	// operations are begun, and looked after later: a span is no time of communication
+	NonBlocking bool `json:"non_blocking,omitempty"`
 }
 
 // origin is for people who open the file in a viewer.
@@ -178,7 +183,8 @@ func segmentName(s *Segment) string {
 	return strings.TrimSpace(tracePrefix + work + " " + s.Name)
 }
 
-// opName is the name of an operation in a trace, with what it does first. No name here is one that a library's kernel has.
+// opName is the name of an operation in a trace, with what it does first. No name here is one that a library's kernel
+// has.
 func opName(o *Op) string { return fmt.Sprintf("%s%s (%s)", tracePrefix, o.Collective, o.Name) }
 
 // tracePrefix begins the name of everything that busbar ran itself; post/timeline knows it.

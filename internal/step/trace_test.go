@@ -63,7 +63,8 @@ func TestIntervalsAreCountedRight(t *testing.T) {
 }
 
 func TestWhatDidNotRunHasNoInterval(t *testing.T) {
-	s := program.Spans{Segments: []program.Span{{Start: 100, End: 150}, {}}, Ops: []program.Span{{}, {Start: 160, End: 155}}}
+	s := program.Spans{Segments: []program.Span{{Start: 100, End: 150}, {}},
+		Ops: []program.Span{{}, {Start: 160, End: 155}}}
 	if got, want := IntervalsOf(s), (Intervals{Span: 60, Compute: 50, Idle: 10}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -74,14 +75,20 @@ func TestWhatDidNotRunHasNoInterval(t *testing.T) {
 
 // aTrace is one of two ranks, with an operation that is still on its way when the next begins.
 func aTrace() Trace {
-	plan := Plan{Model: "uniform", World: 2, Point: Point{Strategy: DDP, Bucket: 25 << 20, Type: coll.BFloat16, Progress: Poll},
-		Segments: []Segment{{Name: "forward", Work: Forward}, {Name: "backward layer \"2\"", Work: Backward}, {Name: "", Work: Optimizer}},
-		Ops:      []Op{{Name: "bucket 1", Collective: coll.AllReduce, Count: 1000, Layers: 3}, {Name: "gather x", Collective: coll.AllGather, Count: 8}}}
+	plan := Plan{Model: "uniform", World: 2, Point: Point{Strategy: DDP, Bucket: 25 << 20, Type: coll.BFloat16,
+		Progress: Poll},
+		Segments: []Segment{{Name: "forward", Work: Forward}, {Name: "backward layer \"2\"", Work: Backward},
+			{Name: "", Work: Optimizer}},
+		Ops: []Op{{Name: "bucket 1", Collective: coll.AllReduce, Count: 1000, Layers: 3},
+			{Name: "gather x", Collective: coll.AllGather, Count: 8}}}
 	at := func(start, end int64) program.Span { return program.Span{Start: start, End: end} }
-	return Trace{Tool: "busbar 9", Run: "r", Point: 2, Plan: &plan, Backend: "mpi", Computing: "1 thread of FMA", Rank: 1, Host: "node1", Process: 4711, Began: time.Unix(1700000000, 5),
+	return Trace{Tool: "busbar 9", Run: "r", Point: 2, Plan: &plan, Backend: "mpi", Computing: "1 thread of FMA", Rank: 1,
+		Host: "node1", Process: 4711, Began: time.Unix(1700000000, 5),
 		Steps: []TracedStep{
-			{7, program.Spans{Segments: []program.Span{at(1_000_500, 1_001_500), at(1_001_500, 1_003_000), at(1_009_000, 1_009_001)}, Ops: []program.Span{at(1_001_500, 1_008_000), at(1_002_000, 1_002_007)}}},
-			{8, program.Spans{Segments: []program.Span{at(9_000_000, 9_000_100), at(9_000_100, 9_000_200), {}}, Ops: []program.Span{at(9_000_100, 9_000_300), at(9_000_300, 9_000_400)}}},
+			{7, program.Spans{Segments: []program.Span{at(1_000_500, 1_001_500), at(1_001_500, 1_003_000),
+				at(1_009_000, 1_009_001)}, Ops: []program.Span{at(1_001_500, 1_008_000), at(1_002_000, 1_002_007)}}},
+			{8, program.Spans{Segments: []program.Span{at(9_000_000, 9_000_100), at(9_000_100, 9_000_200), {}},
+				Ops: []program.Span{at(9_000_100, 9_000_300), at(9_000_300, 9_000_400)}}},
 		}}
 }
 
@@ -123,7 +130,8 @@ func TestTraceIsWrittenAsTorchDoes(t *testing.T) {
 			`"Collective name":"allreduce","In msg nelems":1000,"Out msg nelems":1000,"Group size":2,"dtype":"BFloat16","Process Group Name":"0",` +
 			`"Process Group Description":"default_pg","Process Group Ranks":"[0, 1]","Global rank start":0,"Global rank stride":1,"Rank":1,"Seq":1,"Layers":3}}`,
 		`"name":"busbar all_gather (gather x)","pid":0,"tid":3,"ts":1.500,"dur":0.007,"args":{"device":0,"stream":3,"correlation":5,"Collective name":"_allgather_base","In msg nelems":8,"Out msg nelems":16,`,
-		`"name":"busbar all_gather (gather x)","pid":0,"tid":2,"ts":8.801,"dur":0.100,`, // the row of the first operation is free again
+		// the row of the first operation is free again
+		`"name":"busbar all_gather (gather x)","pid":0,"tid":2,"ts":8.801,"dur":0.100,`,
 		`"Seq":4,`,
 	} {
 		if !strings.Contains(text, want) {
@@ -142,9 +150,12 @@ func TestTraceSaysOnWhatItRan(t *testing.T) {
 		rehearsed bool
 		want      []string
 	}{
-		{"", false, []string{"CPUs, no GPU: 1 thread of FMA", `{"name":"CPU, no GPU"}`, `"on_host":true`, `"name":"CPU, 1 thread of FMA"`}},
-		{"NVIDIA H100", false, []string{"events that the device recorded", `{"name":"NVIDIA H100"}`, `"on_host":false`, `"rehearsed":false`}},
-		{"Rehearsal", true, []string{"SIMULATED, no GPU", `{"name":"SIMULATED, no GPU"}`, `"rehearsed":true`, `node1, SIMULATED"`}},
+		{"", false, []string{"CPUs, no GPU: 1 thread of FMA", `{"name":"CPU, no GPU"}`, `"on_host":true`,
+			`"name":"CPU, 1 thread of FMA"`}},
+		{"NVIDIA H100", false, []string{"events that the device recorded", `{"name":"NVIDIA H100"}`, `"on_host":false`,
+			`"rehearsed":false`}},
+		{"Rehearsal", true, []string{"SIMULATED, no GPU", `{"name":"SIMULATED, no GPU"}`, `"rehearsed":true`,
+			`node1, SIMULATED"`}},
 	} {
 		trace := aTrace()
 		trace.GPU, trace.Rehearsed = c.gpu, c.rehearsed

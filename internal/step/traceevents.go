@@ -9,7 +9,8 @@ import (
 	"busbar/internal/program"
 )
 
-// Streams of a trace, which are rows in a viewer. An operation that is on its way while another is has a row further down.
+// Streams of a trace, which are rows in a viewer. An operation that is on its way while another is has a row further
+// down.
 const (
 	computeStream = 1
 	commStream    = 2
@@ -80,8 +81,10 @@ func (t *Trace) events() []event {
 		took := IntervalsOf(s.Spans).Span
 		name := fmt.Sprintf("ProfilerStep#%d", s.Number)
 		all = append(all,
-			event{Phase: "X", Category: "user_annotation", Name: name, Process: t.Process, Thread: t.Process, Start: micros(at), Took: micros(took)},
-			event{Phase: "X", Category: "gpu_user_annotation", Name: name, Process: t.Device, Thread: computeStream, Start: micros(at), Took: micros(took)})
+			event{Phase: "X", Category: "user_annotation", Name: name, Process: t.Process, Thread: t.Process, Start: micros(at),
+				Took: micros(took)},
+			event{Phase: "X", Category: "gpu_user_annotation", Name: name, Process: t.Device, Thread: computeStream,
+				Start: micros(at), Took: micros(took)})
 		place := func(name string, s program.Span, args any, stream int) {
 			s = whole(s)
 			all = append(all, event{Phase: "X", Category: "kernel", Name: name, Process: t.Device, Thread: stream,
@@ -90,7 +93,8 @@ func (t *Trace) events() []event {
 		for i, span := range s.Spans.Segments {
 			if activities++; ran(span) {
 				segment := &t.Plan.Segments[i]
-				place(segmentName(segment), span, activityArgs{t.Device, computeStream, activities, segment.Work.String()}, computeStream)
+				place(segmentName(segment), span, activityArgs{t.Device, computeStream, activities, segment.Work.String()},
+					computeStream)
 			}
 		}
 		free := rows{}
@@ -151,7 +155,8 @@ func (t *Trace) rows() []event {
 		return event{Phase: "M", Name: what, Process: process, Thread: thread, Args: map[string]string{key: text}}
 	}
 	all := []event{
-		name("process_name", t.Process, 0, "busbar rank"), name("process_labels", t.Process, 0, label), name("thread_name", t.Process, t.Process, "steps"),
+		name("process_name", t.Process, 0, "busbar rank"), name("process_labels", t.Process, 0, label),
+		name("thread_name", t.Process, t.Process, "steps"),
 		name("process_name", t.Device, 0, device), name("process_labels", t.Device, 0, t.Computing),
 		name("thread_name", t.Device, computeStream, "computing"),
 	}
@@ -183,7 +188,8 @@ func (t *Trace) mostAtOnce() (most int) {
 func (t *Trace) collective(op *Op, seq int) collectiveArgs {
 	c := coll.Case{Collective: op.Collective, World: t.Plan.World, Count: op.Count}
 	args := collectiveArgs{
-		Name: torchCollective(op.Collective), In: c.SendCount(t.Rank), Out: c.RecvCount(t.Rank), Size: t.Plan.World, Type: torchType(t.Plan.Point.Type),
+		Name: torchCollective(op.Collective), In: c.SendCount(t.Rank), Out: c.RecvCount(t.Rank), Size: t.Plan.World,
+		Type:  torchType(t.Plan.Point.Type),
 		Group: groupName, About: groupAbout, Stride: 1, Rank: t.Rank, Seq: seq, Layers: op.Layers,
 	}
 	if t.Plan.World <= mostListedRanks {

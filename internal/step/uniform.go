@@ -25,7 +25,8 @@ func uniform(size string) (*Model, error) {
 		name = fmt.Sprintf("uniform:%dx%s", layers, coll.FormatSize(params, false))
 	}
 	m := &Model{Name: name, Layers: make([]Layer, layers),
-		About: "layers of one size, made up; forward and backward take 100 ms together, which is chosen, a third of it forward"}
+		About: "layers of one size, made up; forward and backward take 100 ms together, which is chosen, a third of it " +
+			"forward"}
 	shape := nearlySquare(params)
 	for i := range m.Layers {
 		m.Layers[i] = Layer{Name: fmt.Sprintf("layer%d", i+1), Params: params, Shape: shape,
@@ -43,7 +44,9 @@ func parseUniform(size string) (layers int, params int64, err error) {
 		return 0, 0, fmt.Errorf("%q layers: want a whole number from 1 to %d", count, maxLayers)
 	}
 	if params, err = coll.ParseSize(each); err != nil || params < 1 || params > maxParams/int64(layers) {
-		return 0, 0, fmt.Errorf("%q parameters: want a whole number with K, M or G (powers of 1024), at most %s in all layers", each, coll.FormatSize(maxParams, false))
+		return 0, 0,
+			fmt.Errorf("%q parameters: want a whole number with K, M or G (powers of 1024), at most %s in all layers", each,
+				coll.FormatSize(maxParams, false))
 	}
 	return layers, params, nil
 }

@@ -14,7 +14,8 @@ const (
 	allWord   = "all"
 )
 
-// Caps are the caps that are measured when none are asked for: from much smaller than DDP's default of 25 MiB to a single bucket.
+// Caps are the caps that are measured when none are asked for: from much smaller than DDP's default of 25 MiB to a
+// single bucket.
 func Caps() []Cap {
 	return []Cap{1 << 20, 5 << 20, 10 << 20, 25 << 20, 50 << 20, 100 << 20, All}
 }

@@ -15,8 +15,8 @@ const (
 	maxRank  = 1 << 20
 )
 
-// ParseCompression reads none, a factor of volume (8x) or PowerSGD's rank (powersgd-4), the last two with what compressing
-// all gradients costs, or without: 8x:5ms.
+// ParseCompression reads none, a factor of volume (8x) or PowerSGD's rank (powersgd-4), the last two with what
+// compressing all gradients costs, or without: 8x:5ms.
 func ParseCompression(s string) (Compression, error) {
 	var c Compression
 	word, cost, priced := strings.Cut(strings.ToLower(strings.TrimSpace(s)), ":")
@@ -30,7 +30,8 @@ func ParseCompression(s string) (Compression, error) {
 		return c, nil
 	case low:
 		if c.Rank, err = strconv.Atoi(rank); err != nil || c.Rank < 1 || c.Rank > maxRank {
-			return Compression{}, fmt.Errorf("compression %q: want a whole rank from 1 to %d behind %s, such as %s4", s, maxRank, powerSGD, powerSGD)
+			return Compression{}, fmt.Errorf("compression %q: want a whole rank from 1 to %d behind %s, such as %s4", s, maxRank,
+				powerSGD, powerSGD)
 		}
 	case times && factor != "" && strings.Trim(factor, "0123456789.") == "":
 		if c.Factor, err = strconv.ParseFloat(factor, 64); err != nil || c.Factor <= 1 {

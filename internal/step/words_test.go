@@ -46,7 +46,8 @@ func TestWordsRoundTrip(t *testing.T) {
 }
 
 func compressionsForTest() []Compression {
-	return []Compression{{}, {Factor: 8}, {Factor: 1.5, Cost: 5e-3}, {Rank: 4}, {Rank: 32, Cost: 2e-3}, {Factor: 1e7, Cost: 90}, {Rank: 1, Cost: 1e-9}}
+	return []Compression{{}, {Factor: 8}, {Factor: 1.5, Cost: 5e-3}, {Rank: 4}, {Rank: 32, Cost: 2e-3},
+		{Factor: 1e7, Cost: 90}, {Rank: 1, Cost: 1e-9}}
 }
 
 func TestWhatHasNoText(t *testing.T) {
@@ -58,12 +59,14 @@ func TestWhatHasNoText(t *testing.T) {
 }
 
 func TestCanonicalText(t *testing.T) {
-	for in, want := range map[string]string{"25M": "25M", "25MiB": "25M", "26214400": "25M", "512k": "512K", "1536": "1536", " ALL ": "all", "Layer": "layer"} {
+	for in, want := range map[string]string{"25M": "25M", "25MiB": "25M", "26214400": "25M", "512k": "512K",
+		"1536": "1536", " ALL ": "all", "Layer": "layer"} {
 		if c, err := ParseCap(in); err != nil || c.String() != want {
 			t.Errorf("cap %q is %s, %v", in, c, err)
 		}
 	}
-	for in, want := range map[string]string{"None": "none", "8x": "8x", "08.0X:5000us": "8x:5ms", "powersgd-04": "powersgd-4", "PowerSGD-4:0.002s": "powersgd-4:2ms"} {
+	for in, want := range map[string]string{"None": "none", "8x": "8x", "08.0X:5000us": "8x:5ms",
+		"powersgd-04": "powersgd-4", "PowerSGD-4:0.002s": "powersgd-4:2ms"} {
 		if c, err := ParseCompression(in); err != nil || c.String() != want {
 			t.Errorf("compression %q is %s, %v", in, c, err)
 		}
@@ -117,11 +120,18 @@ func TestWhatIsNoWord(t *testing.T) {
 func TestPointForPeople(t *testing.T) {
 	p := Point{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32}
 	for want, change := range map[string]func(Point) Point{
-		"ddp 25M float32":                            func(p Point) Point { return p },
-		"ddp 25M float32 + powersgd-4, polling":      func(p Point) Point { p.Compression.Rank, p.Progress = 4, Poll; return p },
-		"fsdp layer bfloat16 + 8x:5ms":               func(Point) Point { return Point{FSDP, PerLayer, coll.BFloat16, Compression{Factor: 8, Cost: 5e-3}, 0} },
-		"ddp 25M float32, no calls":                  func(p Point) Point { p.Progress = NoCalls; return p },
-		"ddp all float8e4m3 + 1.5x, a second thread": func(Point) Point { return Point{DDP, All, coll.Float8E4M3, Compression{Factor: 1.5}, Thread} },
+		"ddp 25M float32": func(p Point) Point { return p },
+		"ddp 25M float32 + powersgd-4, polling": func(p Point) Point {
+			p.Compression.Rank, p.Progress = 4, Poll
+			return p
+		},
+		"fsdp layer bfloat16 + 8x:5ms": func(Point) Point {
+			return Point{FSDP, PerLayer, coll.BFloat16, Compression{Factor: 8, Cost: 5e-3}, 0}
+		},
+		"ddp 25M float32, no calls": func(p Point) Point { p.Progress = NoCalls; return p },
+		"ddp all float8e4m3 + 1.5x, a second thread": func(Point) Point {
+			return Point{DDP, All, coll.Float8E4M3, Compression{Factor: 1.5}, Thread}
+		},
 	} {
 		if s := change(p).String(); s != want {
 			t.Errorf("%q, not %q", s, want)

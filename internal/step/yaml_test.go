@@ -28,24 +28,28 @@ func TestModelFiles(t *testing.T) {
 	}{
 		{"by elements, backward twice as long", "forward: 10ms\nlayers: [{name: a, params: 1K}, {params: 3K}]",
 			[]string{"a 1024 [0 0] 2.5 5", "layer2 3072 [0 0] 7.5 15"}},
-		{"own times, and the rest by weight", "forward: 10ms\nbackward: 12ms\nlayers: [{name: a, params: 8, forward: 4ms}, {name: b, params: 8, weight: 1}, {name: c, params: 0, weight: 2}]",
+		{"own times, and the rest by weight",
+			"forward: 10ms\nbackward: 12ms\nlayers: [{name: a, params: 8, forward: 4ms}, {name: b, params: 8, weight: 1}, {name: c, params: 0, weight: 2}]",
 			[]string{"a 8 [0 0] 4 8.727", "b 8 [0 0] 2 1.091", "c 0 [0 0] 4 2.182"}},
 		{"own times alone", "layers: [{name: a, params: 8, forward: 4ms, backward: 0s}, {name: b, params: 8, backward: 1us}]",
 			[]string{"a 8 [0 0] 4 0", "b 8 [0 0] 0 0.001"}},
 		{"own times of the forward pass alone", "layers: [{name: a, params: 8, forward: 4ms}, {name: b, params: 8}]",
 			[]string{"a 8 [0 0] 4 8", "b 8 [0 0] 0 0"}},
-		{"an own time of the backward pass is one layer's", "forward: 6ms\nlayers: [{name: a, params: 8}, {name: b, params: 8, backward: 1ms}]",
+		{"an own time of the backward pass is one layer's",
+			"forward: 6ms\nlayers: [{name: a, params: 8}, {name: b, params: 8, backward: 1ms}]",
 			[]string{"a 8 [0 0] 3 6", "b 8 [0 0] 3 1"}},
 		{"a total that the layers make up", "forward: 3ns\nlayers: [{name: a, params: 8, forward: 1ns, repeat: 3}]",
 			[]string{"a.0 8 [0 0] 1e-06 2e-06", "a.1 8 [0 0] 1e-06 2e-06", "a.2 8 [0 0] 1e-06 2e-06"}},
 		{"backward alone", "backward: 9ms\nlayers: [{name: a, params: 8}]", []string{"a 8 [0 0] 0 9"}},
 		{"shapes", "forward: 6ms\nlayers: [{name: a, shape: [8]}, {name: b, shape: [4, 1K]}, {name: c, shape: [2, 3, 4], weight: 0}]",
 			[]string{"a 8 [0 0] 0.0117 0.02339", "b 4096 [4 1024] 5.988 11.98", "c 24 [2 12] 0 0"}},
-		{"repeated", "forward: 6ms\nlayers: [{name: a, params: 1, repeat: 2}, {params: 1, repeat: 2}, {name: h, repeat: 2, layers: [{name: w, params: 1}, {params: 1, repeat: 2}]}]",
+		{"repeated",
+			"forward: 6ms\nlayers: [{name: a, params: 1, repeat: 2}, {params: 1, repeat: 2}, {name: h, repeat: 2, layers: [{name: w, params: 1}, {params: 1, repeat: 2}]}]",
 			[]string{"a.0 1 [0 0] 0.6 1.2", "a.1 1 [0 0] 0.6 1.2", "layer3 1 [0 0] 0.6 1.2", "layer4 1 [0 0] 0.6 1.2",
 				"h.0.w 1 [0 0] 0.6 1.2", "h.0.layer6 1 [0 0] 0.6 1.2", "h.0.layer7 1 [0 0] 0.6 1.2",
 				"h.1.w 1 [0 0] 0.6 1.2", "h.1.layer9 1 [0 0] 0.6 1.2", "h.1.layer10 1 [0 0] 0.6 1.2"}},
-		{"a block that stands once, and one without a name", "forward: 3ms\nlayers: [{name: h, layers: [{name: w, params: 1}]}, {repeat: 2, layers: [{name: w, params: 1}]}]",
+		{"a block that stands once, and one without a name",
+			"forward: 3ms\nlayers: [{name: h, layers: [{name: w, params: 1}]}, {repeat: 2, layers: [{name: w, params: 1}]}]",
 			[]string{"h.w 1 [0 0] 1 2", "0.w 1 [0 0] 1 2", "1.w 1 [0 0] 1 2"}},
 		{"anchors", "forward: 2ms\nlayers: [{name: a, layers: &l [{name: w, params: &n 1}]}, {name: b, layers: *l}]",
 			[]string{"a.w 1 [0 0] 1 2", "b.w 1 [0 0] 1 2"}},
@@ -154,7 +158,8 @@ func TestTooManyLayersAreOneProblem(t *testing.T) {
 		"layers: [{params: 1, repeat: 100000}, {params: 1}, {params: 1}, {params: 1}]",
 		"layers: [{params: 1, repeat: 99999}, {name: h, repeat: 9, layers: [{params: 1}, {params: 1}, {params: 1}]}, {params: 1}]",
 	} {
-		if _, err := Parse("net.yaml", []byte(text)); err == nil || strings.Count(err.Error(), "\n") > 0 || !strings.Contains(err.Error(), "more than 100000 layers") {
+		if _, err := Parse("net.yaml", []byte(text)); err == nil || strings.Count(err.Error(), "\n") > 0 ||
+			!strings.Contains(err.Error(), "more than 100000 layers") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -169,7 +174,8 @@ func FuzzModelFile(f *testing.F) {
 		}
 		f.Add(text)
 	}
-	f.Add([]byte("forward: 2ms\noptimizer: 1s\nlayers: [{name: a, layers: &l [{name: w, params: &n 1, repeat: 3}]}, {name: b, repeat: 2, layers: *l}, {shape: [3, *n], weight: 1e3, backward: 1us}]"))
+	f.Add([]byte(
+		"forward: 2ms\noptimizer: 1s\nlayers: [{name: a, layers: &l [{name: w, params: &n 1, repeat: 3}]}, {name: b, repeat: 2, layers: *l}, {shape: [3, *n], weight: 1e3, backward: 1us}]"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m, err := Parse("net.yaml", text)
 		if err != nil {
@@ -188,7 +194,8 @@ func FuzzModelFile(f *testing.F) {
 				t.Fatalf("%+v", l)
 			}
 		}
-		for _, p := range []Point{{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32}, {Strategy: FSDP, Type: coll.BFloat16}} {
+		for _, p := range []Point{{Strategy: DDP, Bucket: 25 << 20, Type: coll.Float32},
+			{Strategy: FSDP, Type: coll.BFloat16}} {
 			plan, err := NewPlan(m, p, 3, Options{First: FirstBucket})
 			if err != nil {
 				t.Fatal(err)

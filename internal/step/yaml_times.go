@@ -19,8 +19,8 @@ func (p *modelReader) time(v *yaml.Node) timeKey {
 	return timeKey{v, strictyaml.One(p.Reader, v, parseTime)}
 }
 
-// times gives each layer its time: its own, or what is left of the whole model's by weight. Where no whole is given for the backward
-// pass, a layer without a time of its own takes twice as long as in the forward pass.
+// times gives each layer its time: its own, or what is left of the whole model's by weight. Where no whole is given for
+// the backward pass, a layer without a time of its own takes twice as long as in the forward pass.
 func (p *modelReader) times(root *yaml.Node, forward, backward timeKey) {
 	sum := p.divide("forward", forward, func(l *layerEntry) (timeKey, *float64) { return l.forward, &l.Forward })
 	sum += p.divide("backward", backward, func(l *layerEntry) (timeKey, *float64) { return l.backward, &l.Backward })
@@ -35,7 +35,9 @@ func (p *modelReader) times(root *yaml.Node, forward, backward timeKey) {
 }
 
 // divide sets the time of one pass in all layers and returns how long the pass takes.
-func (p *modelReader) divide(pass string, total timeKey, of func(*layerEntry) (own timeKey, to *float64)) (sum float64) {
+func (p *modelReader) divide(
+	pass string, total timeKey, of func(*layerEntry) (own timeKey, to *float64),
+) (sum float64) {
 	weights := 0.0
 	for i := range p.layers {
 		own, to := of(&p.layers[i])
@@ -56,7 +58,8 @@ func (p *modelReader) divide(pass string, total timeKey, of func(*layerEntry) (o
 	case left < rounding:
 		return sum
 	case weights == 0:
-		p.Errorf(total.node, "%s: the layers' own times are %s together, and no other layer has a weight to get the rest by", pass, duration(sum))
+		p.Errorf(total.node, "%s: the layers' own times are %s together, and no other layer has a weight to get the rest by",
+			pass, duration(sum))
 	}
 	for i := range p.layers {
 		if own, to := of(&p.layers[i]); own.node == nil {

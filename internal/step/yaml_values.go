@@ -12,7 +12,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// shape reads the sides of a tensor: its elements, and the matrix that PowerSGD takes it for, the first side by all others.
+// shape reads the sides of a tensor: its elements, and the matrix that PowerSGD takes it for, the first side by all
+// others.
 func (p *modelReader) shape(v *yaml.Node) (params int64, matrix [2]int64) {
 	if v.Kind != yaml.SequenceNode || len(v.Content) == 0 {
 		p.Errorf(v, "shape: want a list of sides such as [1000, 2048], found %s", strictyaml.KindOf(v))

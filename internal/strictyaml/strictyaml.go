@@ -64,7 +64,9 @@ func (r *Reader) Document(text []byte, emptyAdvice, secondAdvice string) *yaml.N
 
 // Mapping calls each for every known key of n, in the order of the file; unknown and repeated keys are problems.
 // Spellings maps what people type to the key that they mean.
-func (r *Reader) Mapping(n *yaml.Node, what string, known []string, spellings map[string]string, each func(name string, k, v *yaml.Node)) {
+func (r *Reader) Mapping(
+	n *yaml.Node, what string, known []string, spellings map[string]string, each func(name string, k, v *yaml.Node),
+) {
 	what += ": want keys (" + strings.Join(known, ", ") + ")"
 	r.named(n, what, spellings, func(name string, k, v *yaml.Node) {
 		if !slices.Contains(known, name) {
@@ -80,7 +82,9 @@ func (r *Reader) Names(n *yaml.Node, what string, each func(name string, k, v *y
 	r.named(n, what+": want names with what they stand for", nil, each)
 }
 
-func (r *Reader) named(n *yaml.Node, want string, spellings map[string]string, each func(name string, k, v *yaml.Node)) {
+func (r *Reader) named(
+	n *yaml.Node, want string, spellings map[string]string, each func(name string, k, v *yaml.Node),
+) {
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 		r.Errorf(n, "%s, found %s", want, KindOf(n))
 		return

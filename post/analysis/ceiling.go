@@ -13,8 +13,9 @@ import (
 // Ceiling is the bus bandwidth that the slowest link on the way of a collective's data is made for: what busbw is there
 // to be compared with (docs/analysis.md, "Ceilings").
 type Ceiling struct {
-	BusBW  float64          // bytes per second; 0: not known
-	Beyond float64          // what is possible past BusBW for data that go over that link less often than in a ring; 0: nothing is
+	BusBW float64 // bytes per second; 0: not known
+	// what is possible past BusBW for data that go over that link less often than in a ring; 0: nothing is
+	Beyond float64
 	By     notice.PeakSaver // what would do that
 	Name   string           // in a word or two, for a plot: "NVLink 4"
 	Fact   notice.Fact      // what it is; why it is not known
@@ -99,7 +100,8 @@ func (c *Ceilings) Add(row result.Row) {
 // OfCurve is the ceiling of a curve.
 func (c *Ceilings) OfCurve(of *Curve) Ceiling { return c.Of(of.Runs, of.Condition.Case) }
 
-// Of is the ceiling of what runs measured alike; where they differ, the lowest that is known. of names collective and world.
+// Of is the ceiling of what runs measured alike; where they differ, the lowest that is known. of names collective and
+// world.
 func (c *Ceilings) Of(runs []*result.Run, of coll.Case) Ceiling {
 	var least Ceiling
 	for _, run := range runs {

@@ -44,12 +44,14 @@ GPU1	PHB	 X 	0-31`
 )
 
 func runOn(device string, nodes, perNode int) *result.Run {
-	return &result.Run{ID: device, Device: device, Nodes: nodes, RanksPerNode: perNode, World: nodes * perNode, Backend: result.Backend{Name: "nccl"}}
+	return &result.Run{ID: device, Device: device, Nodes: nodes, RanksPerNode: perNode, World: nodes * perNode,
+		Backend: result.Backend{Name: "nccl"}}
 }
 
 func of(c coll.Collective, world int) coll.Case { return coll.Case{Collective: c, World: world} }
 
-// Ceilings of one node, by what the record has: bandwidths of data sheets, links as they are drawn, PCIe as /sys has it.
+// Ceilings of one node, by what the record has: bandwidths of data sheets, links as they are drawn, PCIe as /sys has
+// it.
 func TestCeilingWithinANode(t *testing.T) {
 	pcie := func(speed float64, width, lanes int) *result.Hardware {
 		return &result.Hardware{PCIe: &result.PCIe{Rank: 1, Speed: speed, Width: width, Lanes: lanes}}
@@ -62,12 +64,15 @@ func TestCeilingWithinANode(t *testing.T) {
 		bus, beyond      float64 // GB/s
 		says             string
 	}{
-		{"NVIDIA H100 80GB HBM3", "", nil, 8, coll.AllReduce, 450, 787.5, "NVLink 4, 18 links of 25 GB/s per direction of NVIDIA H100 80GB HBM3"},
+		{"NVIDIA H100 80GB HBM3", "", nil, 8, coll.AllReduce, 450, 787.5,
+			"NVLink 4, 18 links of 25 GB/s per direction of NVIDIA H100 80GB HBM3"},
 		{"NVIDIA H100 80GB HBM3", "", nil, 8, coll.AllGather, 450, 0, ""},
 		{"NVIDIA H100 80GB HBM3", switched, nil, 4, coll.AllReduce, 450, 675, "as in the topology of nvidia-smi"},
 		{"NVIDIA H100 80GB HBM3", switched, nil, 2, coll.AllReduce, 450, 0, ""}, // nothing to add up between two
-		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.AllReduce, 450, 0, ""},       // on a board of four all links lead to the others, and nothing adds up
-		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.SendRecv, 0, 0, "board of four; no topology is recorded (4 x NVIDIA H100 80GB HBM3)"},
+		// on a board of four all links lead to the others, and nothing adds up
+		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.AllReduce, 450, 0, ""},
+		{"NVIDIA H100 80GB HBM3", "", nil, 4, coll.SendRecv, 0, 0,
+			"board of four; no topology is recorded (4 x NVIDIA H100 80GB HBM3)"},
 		{"NVIDIA H100 80GB HBM3", "", nil, 2, coll.AllReduce, 0, 0, "(2 x NVIDIA H100 80GB HBM3)"},
 		{"NVIDIA H200", "", nil, 8, coll.AllToAll, 450, 0, ""},
 		{"NVIDIA H20", "", nil, 8, coll.AllToAll, 450, 0, ""},
@@ -109,13 +114,15 @@ func TestCeilingWithinANode(t *testing.T) {
 	} {
 		run := runOn(c.device, 1, c.ranks)
 		run.Topology, run.Hardware = c.topology, c.hardware
-		expect(t, NewCeilings(nil).Of([]*result.Run{run}, of(c.collective, c.ranks)), c.bus, c.beyond, c.says, c.device, c.collective, c.ranks)
+		expect(t, NewCeilings(nil).Of([]*result.Run{run}, of(c.collective, c.ranks)), c.bus, c.beyond, c.says, c.device,
+			c.collective, c.ranks)
 	}
 }
 
 func expect(t *testing.T, got Ceiling, bus, beyond float64, says string, about ...any) {
 	t.Helper()
-	if math.Abs(got.BusBW/1e9-bus) > 0.001 || math.Abs(got.Beyond/1e9-beyond) > 0.001 || !strings.Contains(got.Text(), says) || got.Known() == (got.Source == "") {
+	if math.Abs(got.BusBW/1e9-bus) > 0.001 || math.Abs(got.Beyond/1e9-beyond) > 0.001 ||
+		!strings.Contains(got.Text(), says) || got.Known() == (got.Source == "") {
 		t.Errorf("%v: %+v, want %g and %g GB/s and %q in %q", about, got, bus, beyond, says, got.Text())
 	}
 }
@@ -132,7 +139,8 @@ func TestCeilingBetweenNodes(t *testing.T) {
 		for i, b := range bytes {
 			n = append(n, result.NetUse{Name: "mlx5_" + string(rune('0'+i)) + "/1", RxBytes: b})
 		}
-		return append(n, result.NetUse{Name: "eth0", TxBytes: 5}, result.NetUse{Name: "lo", TxBytes: 1 << 40}, result.NetUse{Name: "tcp", Retransmits: 3})
+		return append(n, result.NetUse{Name: "eth0", TxBytes: 5}, result.NetUse{Name: "lo", TxBytes: 1 << 40},
+			result.NetUse{Name: "tcp", Retransmits: 3})
 	}
 	four, all := ports(400, 400, 400, 400), moved(1000, 1000, 1000, 900)
 	for name, c := range map[string]struct {
@@ -144,7 +152,8 @@ func TestCeilingBetweenNodes(t *testing.T) {
 		bus, beyond    float64
 		says           string
 	}{
-		"ring":                       {"NVIDIA H100 80GB HBM3", 4, 4, four, all, coll.AllReduce, 200, 250, "4 x InfiniBand 400 Gbit/s per node, which carried the data; an algorithm that works within nodes first can exceed it, up to 250 GB/s"},
+		"ring": {"NVIDIA H100 80GB HBM3", 4, 4, four, all, coll.AllReduce, 200, 250,
+			"4 x InfiniBand 400 Gbit/s per node, which carried the data; an algorithm that works within nodes first can exceed it, up to 250 GB/s"},
 		"one rank a node":            {"NVIDIA H100 80GB HBM3", 4, 1, four, all, coll.AllReduce, 200, 0, ""},
 		"alltoall":                   {"NVIDIA H100 80GB HBM3", 4, 4, four, all, coll.AllToAll, 62.5, 0, ""},
 		"gather":                     {"NVIDIA H100 80GB HBM3", 4, 4, four, all, coll.Gather, 250, 0, ""},
@@ -152,15 +161,22 @@ func TestCeilingBetweenNodes(t *testing.T) {
 		"sendrecv, a port for each":  {"NVIDIA H100 80GB HBM3", 4, 4, four, all, coll.SendRecv, 50, 0, ""},
 		"sendrecv, two share a port": {"NVIDIA H100 80GB HBM3", 4, 8, four, all, coll.SendRecv, 50, 0, ""},
 		"NVLink is narrower":         {"Tesla V100-SXM2-16GB", 4, 8, four, all, coll.AllReduce, 150, 0, "NVLink 2"},
-		"two ports idle":             {"NVIDIA H100 80GB HBM3", 4, 4, four, moved(1000, 1000, 99), coll.AllReduce, 100, 125, "2 x InfiniBand 400 Gbit/s per node, which carried the data (2 more of this kind did not)"},
-		"two kinds of ports":         {"NVIDIA H100 80GB HBM3", 4, 4, ports(400, 200), moved(1000, 500), coll.AllReduce, 75, 93.75, "mlx5_0/1, mlx5_1/1 per node"},
-		"TCP":                        {"cpu (x)", 2, 2, []result.Port{{Name: "eth0", Rate: 10}}, moved(), coll.AllReduce, 1.25, 1.875, "1 x 10 Gbit/s per node"},
-		"a port without a rate":      {"cpu (x)", 2, 2, nil, moved(1000), coll.AllReduce, 0, 0, "rate of a port not recorded (mlx5_0/1)"},
-		"nothing moved":              {"cpu (x)", 2, 2, four, nil, coll.AllReduce, 0, 0, "the ports that carried the data are not recorded"},
-		"NVLink between nodes":       {"NVIDIA GB200", 2, 4, four, moved(), coll.AllReduce, 900, 1575, "NVLink connects the nodes"},
-		"a network without counters": {"NVIDIA GB200", 2, 4, []result.Port{{Name: "eth0", Rate: 10}}, moved(), coll.AllReduce, 0, 0, "NVLink may connect the nodes, or a network without counters"},
-		"GH200 has Ethernet":         {"NVIDIA GH200 480GB", 2, 1, four, moved(), coll.AllReduce, 1.25, 0, "1 x 10 Gbit/s"},
-		"no NVLink between nodes":    {"NVIDIA GB200", 2, 4, four, all, coll.AllReduce, 200, 350, "InfiniBand"},
+		"two ports idle": {"NVIDIA H100 80GB HBM3", 4, 4, four, moved(1000, 1000, 99), coll.AllReduce, 100, 125,
+			"2 x InfiniBand 400 Gbit/s per node, which carried the data (2 more of this kind did not)"},
+		"two kinds of ports": {"NVIDIA H100 80GB HBM3", 4, 4, ports(400, 200), moved(1000, 500), coll.AllReduce, 75,
+			93.75, "mlx5_0/1, mlx5_1/1 per node"},
+		"TCP": {"cpu (x)", 2, 2, []result.Port{{Name: "eth0", Rate: 10}}, moved(), coll.AllReduce,
+			1.25, 1.875, "1 x 10 Gbit/s per node"},
+		"a port without a rate": {"cpu (x)", 2, 2, nil, moved(1000), coll.AllReduce, 0, 0,
+			"rate of a port not recorded (mlx5_0/1)"},
+		"nothing moved": {"cpu (x)", 2, 2, four, nil, coll.AllReduce, 0, 0,
+			"the ports that carried the data are not recorded"},
+		"NVLink between nodes": {"NVIDIA GB200", 2, 4, four, moved(), coll.AllReduce, 900, 1575,
+			"NVLink connects the nodes"},
+		"a network without counters": {"NVIDIA GB200", 2, 4, []result.Port{{Name: "eth0", Rate: 10}}, moved(), coll.AllReduce,
+			0, 0, "NVLink may connect the nodes, or a network without counters"},
+		"GH200 has Ethernet":      {"NVIDIA GH200 480GB", 2, 1, four, moved(), coll.AllReduce, 1.25, 0, "1 x 10 Gbit/s"},
+		"no NVLink between nodes": {"NVIDIA GB200", 2, 4, four, all, coll.AllReduce, 200, 350, "InfiniBand"},
 	} {
 		run := runOn(c.device, c.nodes, c.perNode)
 		run.Hardware = &result.Hardware{Ports: c.ports}
@@ -196,7 +212,8 @@ func TestNoCeiling(t *testing.T) {
 // Of runs that differ the lowest ceiling counts, and one that is not known does not hide one that is.
 func TestLowestCeilingCounts(t *testing.T) {
 	h100, h800, other := runOn("NVIDIA H100 80GB HBM3", 1, 8), runOn("NVIDIA H800", 1, 8), runOn("Some GPU", 1, 8)
-	for name, runs := range map[string][]*result.Run{"lowest first": {h800, h100}, "lowest last": {h100, h800}, "with an unknown one": {other, h100, h800}} {
+	for name, runs := range map[string][]*result.Run{"lowest first": {h800, h100}, "lowest last": {h100, h800},
+		"with an unknown one": {other, h100, h800}} {
 		expect(t, NewCeilings(nil).Of(runs, of(coll.AllGather, 8)), 200, 0, "H800", name)
 	}
 	expect(t, NewCeilings(nil).Of([]*result.Run{other, other}, of(coll.AllGather, 8)), 0, 0, "Some GPU", "none known")
@@ -219,11 +236,15 @@ func TestParsePeaks(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"450": "no unit that is known here", "450GB": "no unit", "450Gb/s": "Gbit/s (1e9 bits)", "GB/s": "a number above 0", "-1GB/s": "a number above 0", "0GB/s": "a number above 0",
-		"NaNGB/s": "a number above 0", "InfGB/s": "a number above 0", "": "no unit", "1GB/s@": "says of nothing", "1GB/s@ranks=2": `"ranks=2" says of nothing`,
-		"1GB/s@nodes=x": "whole number", "1GB/s@world=0": "whole number", "1GB/s@collective=foo": "foo", "1GB/s@backend=": "no backend",
+		"450": "no unit that is known here", "450GB": "no unit", "450Gb/s": "Gbit/s (1e9 bits)", "GB/s": "a number above 0",
+		"-1GB/s": "a number above 0", "0GB/s": "a number above 0",
+		"NaNGB/s": "a number above 0", "InfGB/s": "a number above 0", "": "no unit", "1GB/s@": "says of nothing",
+		"1GB/s@ranks=2": `"ranks=2" says of nothing`,
+		"1GB/s@nodes=x": "whole number", "1GB/s@world=0": "whole number", "1GB/s@collective=foo": "foo",
+		"1GB/s@backend=": "no backend",
 	} {
-		if got, err := ParsePeaks([]string{"1GB/s", text}); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "--peak") {
+		if got, err := ParsePeaks([]string{"1GB/s", text}); err == nil || !strings.Contains(err.Error(), says) ||
+			!strings.Contains(err.Error(), "--peak") {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
 	}

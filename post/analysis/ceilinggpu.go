@@ -40,8 +40,8 @@ var wirings = map[string]wiring{"switch": bySwitch, "mesh": byMesh, "bridge": by
 // the same says nothing: variants of a GPU differ in their links first of all. docs/analysis.md has what was read.
 var gpuModels = readModels(gpuTable)
 
-// gpuTable has a line for each model: name, generation, links, GB/s of each, what joins them, whether the switch reduces,
-// and the source.
+// gpuTable has a line for each model: name, generation, links, GB/s of each, what joins them, whether the switch
+// reduces, and the source.
 //
 //go:embed gpus.tsv
 var gpuTable string
@@ -74,8 +74,8 @@ func modelOf(device string) (gpuModel, bool) {
 	return gpuModel{}, false
 }
 
-// links are the NVLinks between the GPUs of a node: how many lead from one to the other, as nvidia-smi topo -m draws it.
-// Where a switch joins them, each pair is drawn with all links of a GPU.
+// links are the NVLinks between the GPUs of a node: how many lead from one to the other, as nvidia-smi topo -m draws
+// it. Where a switch joins them, each pair is drawn with all links of a GPU.
 type links [][]int
 
 var gpuWord = regexp.MustCompile(`^GPU\d+$`)

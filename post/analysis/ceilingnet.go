@@ -49,7 +49,8 @@ func (t traffic) carriers() []string {
 
 func isRDMA(port string) bool { return strings.Contains(port, "/") }
 
-// between is the ceiling of the network, where there are several nodes. Other hosts than rank 0's are taken to be like it.
+// between is the ceiling of the network, where there are several nodes. Other hosts than rank 0's are taken to be like
+// it.
 func (c *Ceilings) between(run *result.Run, of coll.Case, nodes, perNode int) Ceiling {
 	if run.Imported != nil {
 		return unknown(notice.UnknownNetwork, "")
@@ -132,9 +133,10 @@ func idleAlike(run *result.Run, carriers []string, kind string) (idle int) {
 	return idle
 }
 
-// busOverNetwork is the bus bandwidth at which a node's ports are full, for nodes with as many ranks each. A ring passes
-// each port with the same data whichever collective it is, which is what the factor of busbw is made for. What goes from
-// rank to rank passes them with a part of the data alone; a library that works within nodes first sends less than a ring.
+// busOverNetwork is the bus bandwidth at which a node's ports are full, for nodes with as many ranks each. A ring
+// passes each port with the same data whichever collective it is, which is what the factor of busbw is made for. What
+// goes from rank to rank passes them with a part of the data alone; a library that works within nodes first sends less
+// than a ring.
 func busOverNetwork(of coll.Case, nodes, perNode int, ports []result.Port) (bus, beyond float64) {
 	var node, slowest float64
 	for _, p := range ports {

@@ -45,11 +45,12 @@ func NewCollector() *Collector {
 	return &Collector{curves: map[curveKey]*gathering{}, paths: map[result.Path]*result.Path{}}
 }
 
-// Add takes a record and says whether it has a place on a curve: it has none without a time that holds, where another tool's
-// file lacks what a curve is known by, and where single groups of nodes measured it.
+// Add takes a record and says whether it has a place on a curve: it has none without a time that holds, where another
+// tool's file lacks what a curve is known by, and where single groups of nodes measured it.
 func (c *Collector) Add(row result.Row) bool {
 	run, r := row.Run, row.Record
-	if !r.Timed() || r.Time.Seconds <= 0 || math.IsInf(r.Time.Seconds, 0) || r.Group != nil || r.Lacks() != (notice.Lack{}) {
+	if !r.Timed() || r.Time.Seconds <= 0 || math.IsInf(r.Time.Seconds, 0) || r.Group != nil ||
+		r.Lacks() != (notice.Lack{}) {
 		return false
 	}
 	g := c.gatheringOf(run, r)
@@ -66,7 +67,8 @@ func (c *Collector) Add(row result.Row) bool {
 		g.number[run.PairedBy()] = launch
 		g.Launches = append(g.Launches, run.PairedBy())
 	}
-	g.entries = append(g.entries, entry{r.SizeBytes, r.Count, stats.Estimate{Value: r.Time.Seconds, Lo: r.Time.Lo, Hi: r.Time.Hi}, launch, g.warned(r.Warnings), c.once(r.Path)})
+	g.entries = append(g.entries, entry{r.SizeBytes, r.Count, stats.Estimate{Value: r.Time.Seconds, Lo: r.Time.Lo,
+		Hi: r.Time.Hi}, launch, g.warned(r.Warnings), c.once(r.Path)})
 	g.Ranks = g.Ranks.add(r)
 	return true
 }
@@ -78,7 +80,8 @@ func (c *Collector) gatheringOf(run *result.Run, r *result.Record) *gathering {
 	}
 	g := c.curves[key]
 	if g == nil {
-		g = &gathering{Curve: Curve{Contender: key.who, Tool: key.tool, Condition: key.under}, runs: map[*result.Run]bool{}, number: map[string]int32{}}
+		g = &gathering{Curve: Curve{Contender: key.who, Tool: key.tool, Condition: key.under}, runs: map[*result.Run]bool{},
+			number: map[string]int32{}}
 		c.curves[key] = g
 	}
 	return g
@@ -133,7 +136,9 @@ func nameCurves(curves []*Curve) {
 
 // pointsOf makes a point of all entries of one size.
 func pointsOf(entries []entry) []Point {
-	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.launch, b.launch)) })
+	slices.SortStableFunc(entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.launch, b.launch))
+	})
 	var points []Point
 	for len(entries) > 0 {
 		n := 1

@@ -12,9 +12,12 @@ import (
 
 // rowOf is a record of one launch of NCCL on 16 GPUs.
 func rowOf(launch string, size int64, seconds float64) result.Row {
-	run := &result.Run{ID: launch, Launch: launch, Backend: result.Backend{Name: "nccl", Library: "NCCL"}, World: 16, Nodes: 2, RanksPerNode: 8}
-	c := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 16}.WithSize(size)
-	return result.Row{Run: run, Record: &result.Record{Case: c, Status: result.OK, Time: &result.Time{Seconds: seconds, Lo: seconds * 0.99, Hi: seconds * 1.01}}}
+	run := &result.Run{ID: launch, Launch: launch, Backend: result.Backend{Name: "nccl", Library: "NCCL"}, World: 16,
+		Nodes: 2, RanksPerNode: 8}
+	c := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace,
+		Mode: coll.Throughput, World: 16}.WithSize(size)
+	return result.Row{Run: run, Record: &result.Record{Case: c, Status: result.OK,
+		Time: &result.Time{Seconds: seconds, Lo: seconds * 0.99, Hi: seconds * 1.01}}}
 }
 
 func TestCurvesOfLaunches(t *testing.T) {
@@ -31,7 +34,8 @@ func TestCurvesOfLaunches(t *testing.T) {
 	}
 	other := rowOf("a", 1024, 5)
 	other.Run.Variant = "tree"
-	other.Record.Warnings = notice.Of(notice.FromText("two modes: 1 us (50 % of samples) and 9 us (50 %); the median stands for one of them at most"))
+	other.Record.Warnings = notice.Of(
+		notice.FromText("two modes: 1 us (50 % of samples) and 9 us (50 %); the median stands for one of them at most"))
 	other.Record.Path = &result.Path{Algorithm: "TREE"}
 	add(other, true)
 	imported := rowOf("log", 1024, 7)
@@ -51,7 +55,8 @@ func TestCurvesOfLaunches(t *testing.T) {
 	for _, curve := range curves {
 		got = append(got, curve.Who)
 	}
-	if want := []string{"nccl, measured by rank", "nccl, measured by nccl-tests", "nccl (tree)"}; !slices.Equal(got, want) {
+	if want := []string{"nccl, measured by rank", "nccl, measured by nccl-tests", "nccl (tree)"}; !slices.Equal(got,
+		want) {
 		t.Fatalf("%q, want %q", got, want)
 	}
 	first := curves[0]
@@ -59,13 +64,15 @@ func TestCurvesOfLaunches(t *testing.T) {
 		t.Fatalf("%+v", first)
 	}
 	p := first.Points[1]
-	if p.Time != (stats.Estimate{Value: 3, Lo: 2, Hi: 4}) || p.Basis != stats.LaunchSpread || !slices.Equal(p.Launches, []float64{2, 3, 4}) {
+	if p.Time != (stats.Estimate{Value: 3, Lo: 2, Hi: 4}) || p.Basis != stats.LaunchSpread ||
+		!slices.Equal(p.Launches, []float64{2, 3, 4}) {
 		t.Errorf("%+v", p)
 	}
 	if want := 2048. / 3 * 30 / 16; first.BusBW(1) != want {
 		t.Errorf("busbw %g, want %g", first.BusBW(1), want)
 	}
-	if p := curves[2].Points[0]; p.Basis != stats.WithinLaunch || p.Path.Algorithm != "TREE" || p.Warned[Bimodal] != 1 || p.Warned[Drifting] != 0 {
+	if p := curves[2].Points[0]; p.Basis != stats.WithinLaunch || p.Path.Algorithm != "TREE" || p.Warned[Bimodal] != 1 ||
+		p.Warned[Drifting] != 0 {
 		t.Errorf("%+v", p)
 	}
 	if want := "nccl (tree), all_reduce float32 sum, out-of-place, throughput mode, 16 ranks on 2 nodes"; curves[2].Title() != want {

@@ -21,7 +21,8 @@ type Condition struct {
 
 // ConditionOf is how a record was taken.
 func ConditionOf(run *result.Run, r *result.Record) Condition {
-	c := Condition{Case: r.Case, Nodes: run.Nodes, PerNode: run.RanksPerNode, Rotate: run.Method.Rotate, Aggregate: max(run.Method.Aggregate, 1)}
+	c := Condition{Case: r.Case, Nodes: run.Nodes, PerNode: run.RanksPerNode, Rotate: run.Method.Rotate,
+		Aggregate: max(run.Method.Aggregate, 1)}
 	if r.Mode == coll.Throughput {
 		c.Average = run.Method.Average
 	}
@@ -84,9 +85,12 @@ func (s Shape) Words() string { return s.Named().String() }
 // CompareConditions orders conditions as tables do: by family, then world, then size.
 func CompareConditions(a, b Condition) int {
 	return cmp.Or(
-		cmp.Compare(a.Collective, b.Collective), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Root, b.Root),
-		cmp.Compare(a.Placement, b.Placement), cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Rotate, b.Rotate), cmp.Compare(a.Aggregate, b.Aggregate),
-		cmp.Compare(a.Average, b.Average), cmp.Compare(a.World, b.World), cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PerNode, b.PerNode),
+		cmp.Compare(a.Collective, b.Collective), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Op, b.Op),
+		cmp.Compare(a.Root, b.Root),
+		cmp.Compare(a.Placement, b.Placement), cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Rotate, b.Rotate),
+		cmp.Compare(a.Aggregate, b.Aggregate),
+		cmp.Compare(a.Average, b.Average), cmp.Compare(a.World, b.World), cmp.Compare(a.Nodes, b.Nodes),
+		cmp.Compare(a.PerNode, b.PerNode),
 		cmp.Compare(a.SizeBytes, b.SizeBytes),
 	)
 }

@@ -32,7 +32,11 @@ func Names(contenders []Contender) map[Contender]string {
 		name[c] = c.Backend
 	}
 	for _, more := range []func(Contender) string{
-		func(c Contender) string { return c.Variant }, func(c Contender) string { return c.Settings }, func(c Contender) string { return c.Library },
+		func(c Contender) string { return c.Variant }, func(
+			c Contender,
+		) string {
+			return c.Settings
+		}, func(c Contender) string { return c.Library },
 		func(c Contender) string { return c.Device },
 	} {
 		for _, same := range alike(contenders, name) {

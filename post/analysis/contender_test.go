@@ -13,7 +13,8 @@ import (
 
 // launchOf makes the run of one backend in one launch; what it took is added to m.
 func launchOf(m *Measurements, backend, launch string, seconds float64, interval bool) *result.Run {
-	run := &result.Run{ID: backend + launch, Launch: launch, Backend: result.Backend{Name: backend}, World: 2, Nodes: 1, RanksPerNode: 2}
+	run := &result.Run{ID: backend + launch, Launch: launch, Backend: result.Backend{Name: backend}, World: 2, Nodes: 1,
+		RanksPerNode: 2}
 	r := &result.Record{N: 1, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: seconds}}
 	if interval {
 		r.Time.Lo, r.Time.Hi = seconds*0.99, seconds*1.01
@@ -23,7 +24,8 @@ func launchOf(m *Measurements, backend, launch string, seconds float64, interval
 }
 
 func allReduce(size int64) coll.Case {
-	return coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 2}.WithSize(size)
+	return coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace,
+		Mode: coll.Throughput, World: 2}.WithSize(size)
 }
 
 // What a ratio stands on follows from the launches: those that both sides share, or else all of each.
@@ -69,21 +71,29 @@ func TestRatioOfCells(t *testing.T) {
 		words   string
 		differs bool
 	}{
-		"one launch":               {shared(1, true), stats.WithinLaunch, 1, true, "95 % interval 2.96 to 3.04 within one launch", true},
-		"one launch, no interval":  {shared(1, false), stats.NoBounds, 1, true, "no interval", false},
-		"three blocks":             {blocks, stats.LaunchSpread, 3, true, "3.00 to 3.00 over 3 launches", false},
-		"three shared":             {shared(3, true), stats.LaunchSpread, 3, true, "3.00 to 3.05 over 3 launches", false},
-		"six shared":               {shared(6, false), stats.AcrossLaunches, 6, true, "95 % interval 3.01 to 3.05 over 6 launches", true},
-		"one launch of each":       {apart(1), stats.WithinLaunch, 1, false, "95 % interval 2.96 to 3.04 from one launch of each", true},
-		"two launches of each":     {apart(2), stats.LaunchSpread, 2, false, "2.73 to 3.10 over 2 or more launches of each", false},
-		"seven launches of each":   {apart(7), stats.AcrossLaunches, 7, false, "", true},
-		"shared ones and one more": {func(m *Measurements) { shared(1, true)(m); launchOf(m, "mpi", "z", 100, true) }, stats.WithinLaunch, 1, true, "", true},
+		"one launch": {shared(1, true), stats.WithinLaunch, 1, true,
+			"95 % interval 2.96 to 3.04 within one launch", true},
+		"one launch, no interval": {shared(1, false), stats.NoBounds, 1, true, "no interval", false},
+		"three blocks":            {blocks, stats.LaunchSpread, 3, true, "3.00 to 3.00 over 3 launches", false},
+		"three shared":            {shared(3, true), stats.LaunchSpread, 3, true, "3.00 to 3.05 over 3 launches", false},
+		"six shared": {shared(6, false), stats.AcrossLaunches, 6, true,
+			"95 % interval 3.01 to 3.05 over 6 launches", true},
+		"one launch of each": {apart(1), stats.WithinLaunch, 1, false,
+			"95 % interval 2.96 to 3.04 from one launch of each", true},
+		"two launches of each": {apart(2), stats.LaunchSpread, 2, false, "2.73 to 3.10 over 2 or more launches of each",
+			false},
+		"seven launches of each": {apart(7), stats.AcrossLaunches, 7, false, "", true},
+		"shared ones and one more": {func(m *Measurements) {
+			shared(1, true)(m)
+			launchOf(m, "mpi", "z", 100, true)
+		}, stats.WithinLaunch, 1, true, "", true},
 	} {
 		m := NewMeasurements()
 		c.fill(m)
 		under := Condition{Case: allReduce(1 << 20), Nodes: 1, PerNode: 2, Aggregate: 1}
 		r := Ratio(m.Cells[m.Contenders[1]][under], m.Cells[m.Contenders[0]][under])
-		if r.Basis != c.basis || r.N != c.n || r.Paired != c.paired || r.Differs() != c.differs || r.Value < 2.5 || r.Value > 3.1 {
+		if r.Basis != c.basis || r.N != c.n || r.Paired != c.paired || r.Differs() != c.differs || r.Value < 2.5 ||
+			r.Value > 3.1 {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if c.words != "" && say.Bounds(r) != c.words {
@@ -97,11 +107,13 @@ func TestCyclesAreOneLaunch(t *testing.T) {
 	m := NewMeasurements()
 	run := launchOf(m, "mpi", "a", 1, true)
 	for i := range 7 {
-		m.Add(run, &result.Record{N: 2 + i, Cycle: 2 + i, Status: result.OK, Case: allReduce(1 << 20), Time: &result.Time{Seconds: 1 + 0.01*float64(i)}})
+		m.Add(run, &result.Record{N: 2 + i, Cycle: 2 + i, Status: result.OK, Case: allReduce(1 << 20),
+			Time: &result.Time{Seconds: 1 + 0.01*float64(i)}})
 	}
 	c := m.Cells[m.Contenders[0]][Condition{Case: allReduce(1 << 20), Nodes: 1, PerNode: 2, Aggregate: 1}]
 	e, basis := c.Over()
-	if basis != stats.WithinLaunch || e.Value < 1.02 || e.Value > 1.03 || e.Lo < 1 || e.Lo > 1.01 || e.Hi < 1.05 || e.Hi > 1.06 {
+	if basis != stats.WithinLaunch || e.Value < 1.02 || e.Value > 1.03 || e.Lo < 1 || e.Lo > 1.01 || e.Hi < 1.05 ||
+		e.Hi > 1.06 {
 		t.Errorf("%+v, basis %d", e, basis)
 	}
 }
@@ -111,10 +123,12 @@ func TestContenderNames(t *testing.T) {
 	all := []Contender{
 		{Backend: "mpi", Library: "Open MPI 4", Device: "cpu"}, {Backend: "mpi", Library: "MPICH 4", Device: "cpu"},
 		{Backend: "gloo", Library: "Gloo", Device: "cpu (A)"}, {Backend: "gloo", Library: "Gloo", Device: "cpu (B)"},
-		{Backend: "nccl", Library: "NCCL 2.27", Variant: "ring"}, {Backend: "nccl", Library: "NCCL 2.27", Variant: "tree"}, {Backend: "ncclx", Library: "X"},
+		{Backend: "nccl", Library: "NCCL 2.27", Variant: "ring"}, {Backend: "nccl", Library: "NCCL 2.27", Variant: "tree"},
+		{Backend: "ncclx", Library: "X"},
 	}
 	name := Names(all)
-	for i, want := range []string{"mpi (Open MPI 4)", "mpi (MPICH 4)", "gloo (cpu (A))", "gloo (cpu (B))", "nccl (ring)", "nccl (tree)", "ncclx"} {
+	for i, want := range []string{"mpi (Open MPI 4)", "mpi (MPICH 4)", "gloo (cpu (A))", "gloo (cpu (B))", "nccl (ring)",
+		"nccl (tree)", "ncclx"} {
 		if name[all[i]] != want {
 			t.Errorf("%q, want %q", name[all[i]], want)
 		}

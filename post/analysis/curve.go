@@ -14,13 +14,14 @@ import (
 type Curve struct {
 	Who string // the contender's name among those that were collected together
 	Contender
-	Tool      string      // what measured, where that was not rank: "nccl-tests 2.19.6"
-	Condition             // without size and count
-	Crowded   notice.Fact // why its ranks or threads shared cores or a GPU, so that its times show no speed; nil: they did not
-	Runs      []*result.Run
-	Launches  []string // by what PairedBy says, in order of appearance
-	Points    []Point  // with a time that holds, by ascending size
-	Ranks     *RankUse // what single ranks took; nil where no record tells
+	Tool      string // what measured, where that was not rank: "nccl-tests 2.19.6"
+	Condition        // without size and count
+	// why its ranks or threads shared cores or a GPU, so that its times show no speed; nil: they did not
+	Crowded  notice.Fact
+	Runs     []*result.Run
+	Launches []string // by what PairedBy says, in order of appearance
+	Points   []Point  // with a time that holds, by ascending size
+	Ranks    *RankUse // what single ranks took; nil where no record tells
 
 	examples [kindsOfWarning]notice.Fact // the first of each kind of warning
 	found    sync.Once
@@ -33,10 +34,11 @@ type Point struct {
 	Count     int64          // elements, as coll.Case counts them
 	Time      stats.Estimate // s, of one operation; over launches where there are several
 	Basis     stats.Basis    // what the bounds of Time stand on
-	Launches  []float64      // s, the median of each launch, in the order of Curve.Launches that have one; nil where there is one launch
-	Path      *result.Path   // which way the library took in the first launch that tells; nil where none does
-	Records   int            // how many there are of it
-	Warned    [kindsOfWarning]uint16
+	// s, the median of each launch, in the order of Curve.Launches that have one; nil where there is one launch
+	Launches []float64
+	Path     *result.Path // which way the library took in the first launch that tells; nil where none does
+	Records  int          // how many there are of it
+	Warned   [kindsOfWarning]uint16
 }
 
 // Case is the case of a point.
@@ -70,6 +72,7 @@ func (c *Curve) Trusted() (reason string, trusted bool) {
 }
 
 func compareCurves(a, b *Curve) int {
-	return cmp.Or(CompareConditions(FamilyOf(a.Condition), FamilyOf(b.Condition)), CompareContenders(a.Contender, b.Contender),
+	return cmp.Or(CompareConditions(FamilyOf(a.Condition), FamilyOf(b.Condition)),
+		CompareContenders(a.Contender, b.Contender),
 		cmp.Compare(a.Tool, b.Tool), CompareConditions(a.Condition, b.Condition))
 }

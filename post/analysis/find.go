@@ -6,10 +6,12 @@ import (
 )
 
 // finders look for one kind of thing each, in all curves together.
-var finders = []func(curves []*Curve, o Options) []Finding{trends, placementGaps, poorScaling, lateRanks, slowRanks, warnedPoints, variations, belowCeilings}
+var finders = []func(curves []*Curve, o Options) []Finding{
+	trends, placementGaps, poorScaling, lateRanks, slowRanks, warnedPoints, variations, belowCeilings,
+}
 
-// Find says what is found on curves, the most serious first, and how many findings are left out of it. Curves that may not be
-// judged for speed have none of speed.
+// Find says what is found on curves, the most serious first, and how many findings are left out of it. Curves that may
+// not be judged for speed have none of speed.
 func Find(curves []*Curve, o Options) (found []Finding, left int) {
 	for _, find := range finders {
 		found = append(found, find(curves, o)...)

@@ -122,7 +122,8 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// A law that goes over into a faster one is slow just before it. Jumps are told from a tenth on, and where they stand out of the scatter.
+// A law that goes over into a faster one is slow just before it. Jumps are told from a tenth on, and where they stand
+// out of the scatter.
 func TestWhichStepsAreTold(t *testing.T) {
 	step := func(factor, noise float64) made {
 		return sound().with(func(m *made) { m.noise, m.edit = noise, slower(256<<10, 1<<30, factor) })
@@ -167,7 +168,9 @@ func TestWaysAtAStep(t *testing.T) {
 
 // A decline stands out of the scatter of its curve.
 func TestDeclineWithinTheScatter(t *testing.T) {
-	for _, f := range foundIn(t, Options{}, sound().with(func(m *made) { m.noise, m.edit = 0.08, slower(256<<20, 1<<30, 1.1) })) {
+	for _, f := range foundIn(t, Options{}, sound().with(func(m *made) {
+		m.noise, m.edit = 0.08, slower(256<<20, 1<<30, 1.1)
+	})) {
 		if f.Code() == Decline {
 			t.Errorf("%s", f.Text())
 		}
@@ -234,7 +237,8 @@ func TestPlacementGapWithoutIntervals(t *testing.T) {
 	}
 }
 
-// An interval of one launch knows nothing of what disturbs one case and not the next: both placements must differ by more than that.
+// An interval of one launch knows nothing of what disturbs one case and not the next: both placements must differ by
+// more than that.
 func TestPlacementGapWithinOneLaunch(t *testing.T) {
 	rough := func(seed int, gap float64) []Finding {
 		disturbed := func(m *made) {
@@ -374,7 +378,8 @@ func TestRanksThatStandOut(t *testing.T) {
 	}
 }
 
-// Of operations issued back to back only the first is late: a delay of a fifth of one is a hundredth of a batch of twenty. In latency mode each is.
+// Of operations issued back to back only the first is late: a delay of a fifth of one is a hundredth of a batch of
+// twenty. In latency mode each is.
 func TestLateForABatch(t *testing.T) {
 	late := func(share float64) func(*made) {
 		return func(m *made) {
@@ -479,7 +484,9 @@ func TestVariation(t *testing.T) {
 	).Launch != "" {
 		t.Errorf("each launch is the slowest in turn: %+v", f.Fact)
 	}
-	for _, f := range foundIn(t, Options{}, differ(3, func(launch string, r *result.Record) bool { return third(launch, r) && r.SizeBytes == 4<<20 })) {
+	for _, f := range foundIn(t, Options{}, differ(3, func(launch string, r *result.Record) bool {
+		return third(launch, r) && r.SizeBytes == 4<<20
+	})) {
 		if f.Code() == Variation {
 			t.Errorf("one size alone: %s", f.Text())
 		}
@@ -689,7 +696,9 @@ func TestLittleIsNoFinding(t *testing.T) {
 			t.Errorf("%s", f.Text())
 		}
 	}
-	for _, f := range foundIn(t, Options{}, sound(), sound().with(func(m *made) { m.world, m.nodes, m.edit = 32, 4, slower(256<<20, 1<<30, 1.5) })) {
+	for _, f := range foundIn(t, Options{}, sound(), sound().with(func(m *made) {
+		m.world, m.nodes, m.edit = 32, 4, slower(256<<20, 1<<30, 1.5)
+	})) {
 		if f.Code() == Scaling {
 			t.Errorf("%s", f.Text())
 		}
@@ -702,7 +711,8 @@ func TestWarningOfOneLaunch(t *testing.T) {
 		m.launches = 5
 		m.edit = func(launch string, r *result.Record) {
 			if launch == "launch-1" {
-				r.Warnings = notice.Of(notice.FromText("drift within the case: the last third of the samples is +9.0 % from the first"))
+				r.Warnings = notice.Of(
+					notice.FromText("drift within the case: the last third of the samples is +9.0 % from the first"))
 			}
 		}
 	})) {

@@ -11,7 +11,8 @@ import (
 	"busbar/internal/result"
 )
 
-// made is a sweep that was never measured: times follow t = 20 us + S/(100 GB/s · factor), with noise that is always the same.
+// made is a sweep that was never measured: times follow t = 20 us + S/(100 GB/s · factor), with noise that is always
+// the same.
 type made struct {
 	backend, library string
 	collective       coll.Collective

@@ -10,8 +10,8 @@ import (
 // mostHints is how many hints a finding has at most: who is told ten things tries none.
 const mostHints = 4
 
-// hintsFor are the hints of the catalogue that fit a finding, the likeliest first. What the runs had set to the same is left
-// out; what they had set otherwise is said.
+// hintsFor are the hints of the catalogue that fit a finding, the likeliest first. What the runs had set to the same is
+// left out; what they had set otherwise is said.
 func hintsFor(kind Kind, c *Curve, from, to int64) (hints []Hint) {
 	for i := range catalogue {
 		t := &catalogue[i]

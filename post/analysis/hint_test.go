@@ -23,7 +23,8 @@ func TestSweepsArePlans(t *testing.T) {
 			continue
 		}
 		variants := plan.Variants()
-		if len(variants) != 1+max(1, len(tip.Values)) || variants[0].Name != "asis" || len(variants[0].Flags)+len(variants[0].Environment) != 0 {
+		if len(variants) != 1+max(1, len(tip.Values)) || variants[0].Name != "asis" || len(variants[0].Flags)+
+			len(variants[0].Environment) != 0 {
 			t.Errorf("%+v\n%s", variants, text)
 			continue
 		}
@@ -58,7 +59,8 @@ func TestCatalogueIsWhole(t *testing.T) {
 		}
 		for _, b := range tip.Backends {
 			nccl := strings.HasPrefix(tip.Variable, "NCCL_")
-			if nccl != (strings.HasSuffix(b, "cl") || b == "ncclx") && !strings.HasPrefix(tip.Variable, "-") && !strings.HasPrefix(tip.Variable, "srun") {
+			if nccl != (strings.HasSuffix(b, "cl") || b == "ncclx") && !strings.HasPrefix(tip.Variable, "-") &&
+				!strings.HasPrefix(tip.Variable, "srun") {
 				t.Errorf("%s is hinted at for %s", tip.Variable, b)
 			}
 		}
@@ -67,8 +69,9 @@ func TestCatalogueIsWhole(t *testing.T) {
 
 func TestHintsFitTheRun(t *testing.T) {
 	curve := func(change func(*Curve)) *Curve {
-		c := &Curve{Contender: Contender{Backend: "nccl", Library: "NCCL 2.27"}, Condition: Condition{Case: coll.Case{Collective: coll.AllReduce, World: 16}, Nodes: 2},
-			Runs: []*result.Run{{}}}
+		c := &Curve{Contender: Contender{Backend: "nccl", Library: "NCCL 2.27"},
+			Condition: Condition{Case: coll.Case{Collective: coll.AllReduce, World: 16}, Nodes: 2},
+			Runs:      []*result.Run{{}}}
 		change(c)
 		return c
 	}
@@ -85,35 +88,64 @@ func TestHintsFitTheRun(t *testing.T) {
 		from, to int64
 		want     []string
 	}{
-		"nccl, a step":               {none, Step, 64 << 10, 128 << 10, []string{"--path", "NCCL_PROTO", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
-		"large sizes":                {none, Step, 1 << 30, 2 << 30, []string{"--path", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
-		"one node has no network":    {func(c *Curve) { c.Nodes = 1; c.Collective = coll.SendRecv }, LowCeiling, 1 << 20, 1 << 30, []string{"--min-ctas", "--register"}},
-		"a GPU without NVLink SHARP": {func(c *Curve) { c.Device = "NVIDIA GeForce RTX 5090" }, Step, 1 << 30, 2 << 30, []string{"--path", "NCCL_ALGO"}},
-		"a GPU with NVLink SHARP":    {func(c *Curve) { c.Device = "NVIDIA H100 80GB HBM3" }, Step, 1 << 30, 2 << 30, []string{"--path", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
-		"the way is known":           {func(c *Curve) { c.Points = []Point{{Path: &result.Path{}}} }, Step, 8, 16, []string{"NCCL_PROTO", "NCCL_ALGO"}},
-		"already set to that":        {func(c *Curve) { c.Runs[0].Environment = map[string]string{"NCCL_NVLS_ENABLE": "0"} }, Step, 1 << 30, 1 << 30, []string{"--path", "NCCL_ALGO"}},
-		"the flag is there":          {func(c *Curve) { c.Runs[0].Command = []string{"rank", "--path"} }, Step, 1 << 30, 1 << 30, []string{"NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
-		"Open MPI on one node":       {func(c *Curve) { c.Backend, c.Library, c.Nodes = "mpi", "Open MPI 4.1.4", 1 }, Step, 4096, 8192, []string{"OMPI_MCA_btl_vader_eager_limit", "OMPI_MCA_coll_tuned_allreduce_algorithm"}},
-		"MPICH":                      {func(c *Curve) { c.Backend, c.Library = "mpi", "MPICH 4.0.2" }, Step, 4096, 8192, []string{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"}},
-		"gloo":                       {func(c *Curve) { c.Backend = "gloo" }, Decline, 4096, 1 << 20, []string{"--gloo-algo", "--rotate"}},
-		"gloo has its thread":        {func(c *Curve) { c.Backend, c.Nodes = "gloo", 1 }, TwoModes, 8, 8, []string{"--gloo-cpus", "srun --cpu-bind"}},
-		"what rank cannot measure":   {func(c *Curve) { c.Backend = "rccl" }, Step, 8, 16, []string{"NCCL_PROTO", "NCCL_ALGO"}},
+		"nccl, a step": {none, Step, 64 << 10, 128 << 10, []string{"--path", "NCCL_PROTO", "NCCL_ALGO",
+			"NCCL_NVLS_ENABLE"}},
+		"large sizes": {none, Step, 1 << 30, 2 << 30, []string{"--path", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
+		"one node has no network": {func(c *Curve) {
+			c.Nodes = 1
+			c.Collective = coll.SendRecv
+		}, LowCeiling, 1 << 20, 1 << 30, []string{"--min-ctas", "--register"}},
+		"a GPU without NVLink SHARP": {func(c *Curve) {
+			c.Device = "NVIDIA GeForce RTX 5090"
+		}, Step, 1 << 30, 2 << 30, []string{"--path", "NCCL_ALGO"}},
+		"a GPU with NVLink SHARP": {func(c *Curve) {
+			c.Device = "NVIDIA H100 80GB HBM3"
+		}, Step, 1 << 30, 2 << 30, []string{"--path", "NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
+		"the way is known": {func(c *Curve) {
+			c.Points = []Point{{Path: &result.Path{}}}
+		}, Step, 8, 16, []string{"NCCL_PROTO", "NCCL_ALGO"}},
+		"already set to that": {func(c *Curve) {
+			c.Runs[0].Environment = map[string]string{"NCCL_NVLS_ENABLE": "0"}
+		}, Step, 1 << 30, 1 << 30, []string{"--path", "NCCL_ALGO"}},
+		"the flag is there": {func(c *Curve) {
+			c.Runs[0].Command = []string{"rank", "--path"}
+		}, Step, 1 << 30, 1 << 30, []string{"NCCL_ALGO", "NCCL_NVLS_ENABLE"}},
+		"Open MPI on one node": {func(c *Curve) {
+			c.Backend, c.Library, c.Nodes = "mpi", "Open MPI 4.1.4", 1
+		}, Step, 4096, 8192, []string{"OMPI_MCA_btl_vader_eager_limit", "OMPI_MCA_coll_tuned_allreduce_algorithm"}},
+		"MPICH": {func(c *Curve) {
+			c.Backend, c.Library = "mpi", "MPICH 4.0.2"
+		}, Step, 4096, 8192, []string{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"}},
+		"gloo": {func(c *Curve) { c.Backend = "gloo" }, Decline, 4096, 1 << 20,
+			[]string{"--gloo-algo", "--rotate"}},
+		"gloo has its thread": {func(c *Curve) {
+			c.Backend, c.Nodes = "gloo", 1
+		}, TwoModes, 8, 8, []string{"--gloo-cpus", "srun --cpu-bind"}},
+		"what rank cannot measure": {func(c *Curve) { c.Backend = "rccl" }, Step, 8, 16, []string{"NCCL_PROTO", "NCCL_ALGO"}},
 	} {
 		if got := variables(hintsFor(c.kind, curve(c.change), c.from, c.to)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 	set := hintsFor(Step, curve(func(c *Curve) { c.Runs[0].Environment = map[string]string{"NCCL_PROTO": "LL"} }), 8, 16)
-	if i := slices.IndexFunc(set, func(h Hint) bool { return h.Variable == "NCCL_PROTO" }); i < 0 || !strings.HasSuffix(set[i].Text(), `(was "LL")`) {
+	if i := slices.IndexFunc(set, func(h Hint) bool {
+		return h.Variable == "NCCL_PROTO"
+	}); i < 0 || !strings.HasSuffix(set[i].Text(), `(was "LL")`) {
 		t.Errorf("%+v", set)
 	}
 	// What they had is not what to try next, and a variable that needs another one beside it says so.
-	set = hintsFor(Step, curve(func(c *Curve) { c.Runs[0].Environment = map[string]string{"NCCL_PROTO": "Simple"} }), 8, 16)
-	if i := slices.IndexFunc(set, func(h Hint) bool { return h.Variable == "NCCL_PROTO" }); i < 0 || set[i].Value != "LL" || !strings.HasSuffix(set[i].Text(), `(was "Simple")`) {
+	set = hintsFor(Step, curve(func(c *Curve) {
+		c.Runs[0].Environment = map[string]string{"NCCL_PROTO": "Simple"}
+	}), 8, 16)
+	if i := slices.IndexFunc(set, func(h Hint) bool {
+		return h.Variable == "NCCL_PROTO"
+	}); i < 0 || set[i].Value != "LL" || !strings.HasSuffix(set[i].Text(), `(was "Simple")`) {
 		t.Errorf("%+v", set)
 	}
 	set = hintsFor(Step, curve(func(c *Curve) { c.Backend, c.Library = "mpi", "Open MPI 4.1.4" }), 4096, 8192)
-	if i := slices.IndexFunc(set, func(h Hint) bool { return h.Variable == "OMPI_MCA_coll_tuned_allreduce_algorithm" }); i < 0 || !strings.HasSuffix(set[i].Text(), ", with OMPI_MCA_coll_tuned_use_dynamic_rules=1") {
+	if i := slices.IndexFunc(set, func(h Hint) bool {
+		return h.Variable == "OMPI_MCA_coll_tuned_allreduce_algorithm"
+	}); i < 0 || !strings.HasSuffix(set[i].Text(), ", with OMPI_MCA_coll_tuned_use_dynamic_rules=1") {
 		t.Errorf("%+v", set)
 	}
 }

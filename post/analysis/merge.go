@@ -6,8 +6,9 @@ import (
 	"busbar/internal/coll"
 )
 
-// merged puts findings of one cause together. The first of them, which is to be the most serious, stands for the others, unless
-// that one is of latency and the same was found in throughput mode, where data are sent as programs send most of them.
+// merged puts findings of one cause together. The first of them, which is to be the most serious, stands for the
+// others, unless that one is of latency and the same was found in throughput mode, where data are sent as programs send
+// most of them.
 func merged(found []Finding) (kept []Finding) {
 	var groups [][]Finding
 	for _, f := range found {
@@ -49,14 +50,15 @@ func leadOf(group []Finding) int {
 	}))
 }
 
-// sameCause says that two findings probably have one cause. Of one operation in one world that is what bends the curve at the same
-// sizes, in either placement and mode; across operations and worlds it is the same kind in the same range.
+// sameCause says that two findings probably have one cause. Of one operation in one world that is what bends the curve
+// at the same sizes, in either placement and mode; across operations and worlds it is the same kind in the same range.
 func sameCause(a, b Finding) bool {
 	if a.ofGroup || b.ofGroup || a.Curve.Contender != b.Curve.Contender || a.Curve.Tool != b.Curve.Tool {
 		return false
 	}
 	if sameOperation(a.Curve, b.Curve) {
-		return a.From <= b.To && b.From <= a.To && (a.Code() == b.Code() || bend(a.Code()) && bend(b.Code()) || declines(a.Code()) && declines(b.Code()))
+		return a.From <= b.To && b.From <= a.To && (a.Code() == b.Code() || bend(a.Code()) && bend(b.Code()) ||
+			declines(a.Code()) && declines(b.Code()))
 	}
 	return a.Code() == b.Code() && near(a.From, b.From) && near(a.To, b.To)
 }

@@ -7,22 +7,24 @@ import (
 	"busbar/internal/stats"
 )
 
-// Model is what the times of a curve do over sizes: one law t = α + S/β, or several one after the other. What a law cannot tell
-// from the sizes that were measured is not claimed.
+// Model is what the times of a curve do over sizes: one law t = α + S/β, or several one after the other. What a law
+// cannot tell from the sizes that were measured is not claimed.
 type Model struct {
 	Curve   *Curve
 	Laws    []Law           // by size; none where the sizes are too few, or all laws are far off
 	Latency stats.Parameter // s, what the smallest sizes take: α of the first law
-	// Bandwidth is what the largest sizes come near, in bytes per second: β of the last law as bus bandwidth, or as algorithm
-	// bandwidth where the collective has no other.
+	// Bandwidth is what the largest sizes come near, in bytes per second: β of the last law as bus bandwidth, or as
+	// algorithm bandwidth where the collective has no other.
 	Bandwidth stats.Parameter
 	Half      stats.Parameter // bytes, n½: the size from which on half of that is reached; known only if it is
-	Basis     stats.Basis     // what bounds are: NoBounds of the curve's own scatter around its laws, else of launches, each with laws of its own
-	Noise     float64         // standard deviation of log t around the laws: 0.02 is 2 %
-	Odd       int             // sizes that no law explains
+	// what bounds are: NoBounds of the curve's own scatter around its laws, else of launches, each with laws of its own
+	Basis stats.Basis
+	Noise float64 // standard deviation of log t around the laws: 0.02 is 2 %
+	Odd   int     // sizes that no law explains
 }
 
-// mostScatter is how far points lie off laws that are said, as a standard deviation: further off, times follow some other law.
+// mostScatter is how far points lie off laws that are said, as a standard deviation: further off, times follow some
+// other law.
 const mostScatter = 0.25
 
 // Law is what holds from one measured size to another, both included.
@@ -48,7 +50,8 @@ func ModelOf(c *Curve) Model {
 		return m
 	}
 	for _, s := range t.Segments {
-		m.Laws = append(m.Laws, Law{From: int64(t.sizes[s.From]), To: int64(t.sizes[s.To]), Alpha: s.Alpha.Value, PerByte: 1 / s.Beta.Value})
+		m.Laws = append(m.Laws, Law{From: int64(t.sizes[s.From]), To: int64(t.sizes[s.To]), Alpha: s.Alpha.Value,
+			PerByte: 1 / s.Beta.Value})
 	}
 	for i, s := range t.Switches(t.sizes) {
 		m.Laws[i+1].Step = s.Step
@@ -67,8 +70,8 @@ func times(p stats.Parameter, factor float64) stats.Parameter {
 	return stats.Parameter{Value: factor * p.Value, Lo: factor * p.Lo, Hi: factor * p.Hi, Known: p.Known}
 }
 
-// halfOf is the size from which on the laws reach half of what the last one comes near: that law's own where it holds there. A law
-// before it has only the bandwidth that is looked for at its bounds, and twice the scatter more.
+// halfOf is the size from which on the laws reach half of what the last one comes near: that law's own where it holds
+// there. A law before it has only the bandwidth that is looked for at its bounds, and twice the scatter more.
 func halfOf(t curveTrend, last stats.Fit) stats.Parameter {
 	value := t.half(last.Beta.Value)
 	if n := len(t.Segments); n == 1 || value == last.Half.Value {
@@ -83,8 +86,8 @@ func halfOf(t curveTrend, last stats.Fit) stats.Parameter {
 	return half
 }
 
-// half is the first measured size at which the laws reach half of a bandwidth, and between the sizes of one law by that law; of one
-// law alone n½ wherever it is.
+// half is the first measured size at which the laws reach half of a bandwidth, and between the sizes of one law by that
+// law; of one law alone n½ wherever it is.
 func (t curveTrend) half(bandwidth float64) float64 {
 	last := t.Segments[len(t.Segments)-1]
 	n := last.Half.Value
@@ -112,8 +115,8 @@ func (t curveTrend) odd() map[int]bool {
 	return places
 }
 
-// overLaunches puts what differs from launch to launch in the place of the scatter, where several launches measured all sizes. The
-// laws of each hold for the same sizes.
+// overLaunches puts what differs from launch to launch in the place of the scatter, where several launches measured all
+// sizes. The laws of each hold for the same sizes.
 func (m *Model) overLaunches(t curveTrend) {
 	n := len(m.Curve.Launches)
 	if n < 2 {
@@ -157,8 +160,9 @@ func (t curveTrend) ofLaunch(c *Curve, launch int) (own curveTrend, all bool) {
 	return own, true
 }
 
-// reaches is the first size at which the laws have a bandwidth, in bytes per second: between the sizes of a law by that law, where it
-// jumps the next law's first. It is the first size of all where even that has it, and +Inf where none has.
+// reaches is the first size at which the laws have a bandwidth, in bytes per second: between the sizes of a law by that
+// law, where it jumps the next law's first. It is the first size of all where even that has it, and +Inf where none
+// has.
 func (t curveTrend) reaches(bandwidth float64) float64 {
 	for _, s := range t.Segments {
 		from, to := t.sizes[s.From], t.sizes[s.To]

@@ -31,38 +31,46 @@ func lineOf(m Model) string { return notice.Message(m.Fact()) }
 
 func TestModelOfOneLaw(t *testing.T) {
 	m := lawsOf(t, sound())
-	if len(m.Laws) != 1 || m.Laws[0].From != 8 || m.Laws[0].To != 1<<30 || !about(m.Laws[0].Time(1<<20), 20e-6+(1<<20)/100e9) {
+	if len(m.Laws) != 1 || m.Laws[0].From != 8 || m.Laws[0].To != 1<<30 ||
+		!about(m.Laws[0].Time(1<<20), 20e-6+(1<<20)/100e9) {
 		t.Fatalf("%+v", m.Laws)
 	}
 	if !m.Latency.Known || !about(m.Latency.Value, 20e-6) || m.Latency.Lo > 20e-6 || m.Latency.Hi < 20e-6 {
 		t.Errorf("latency %+v", m.Latency)
 	}
 	// Bus bandwidth of 16 ranks is 15/8 of what was put in.
-	if !m.Bandwidth.Known || !about(m.Bandwidth.Value, 187.5e9) || m.Bandwidth.Lo > 187.5e9 || m.Bandwidth.Hi < 187.5e9 || m.Bandwidth.Lo < 0.95*187.5e9 || m.Bandwidth.Hi > 1.05*187.5e9 {
+	if !m.Bandwidth.Known || !about(m.Bandwidth.Value, 187.5e9) || m.Bandwidth.Lo > 187.5e9 || m.Bandwidth.Hi < 187.5e9 ||
+		m.Bandwidth.Lo < 0.95*187.5e9 || m.Bandwidth.Hi > 1.05*187.5e9 {
 		t.Errorf("bandwidth %+v", m.Bandwidth)
 	}
 	if !m.Half.Known || !about(m.Half.Value, 2e6) {
 		t.Errorf("n½ %+v", m.Half)
 	}
 	half := func(p stats.Parameter) string { return fmt.Sprintf(" ±%.1f %%", 50*(p.Hi-p.Lo)/p.Value) }
-	contains(t, lineOf(m), "latency 20.0", " us"+half(m.Latency)+", busbw nears 187.", " GB/s"+half(m.Bandwidth)+", n½ 1.9")
+	contains(t, lineOf(m), "latency 20.0", " us"+half(m.Latency)+", busbw nears 187.", " GB/s"+half(m.Bandwidth)+
+		", n½ 1.9")
 	contains(t, m.Bounds().String(), "from residuals")
 }
 
-// A slower law from 256 KiB on is told apart, with its factor; n½ is where half of the last law's bandwidth is reached.
+// A slower law from 256 KiB on is told apart, with its factor; n½ is where half of the last law's bandwidth is
+// reached.
 func TestModelOfTwoLaws(t *testing.T) {
 	m := lawsOf(t, sound().with(func(m *made) { m.edit = slower(256<<10, 1<<30, 1.6) }))
 	if len(m.Laws) != 2 || m.Laws[1].From != 256<<10 || m.Laws[0].Step != 0 || !about(m.Laws[1].Step, 1.6) {
 		t.Fatalf("%+v", m.Laws)
 	}
-	if !about(m.Latency.Value, 20e-6) || !about(m.Bandwidth.Value, 187.5e9/1.6) || !about(m.Half.Value, 2e6) || m.Half.Lo > 2e6 || m.Half.Hi < 2e6 {
+	if !about(m.Latency.Value, 20e-6) || !about(m.Bandwidth.Value, 187.5e9/1.6) || !about(m.Half.Value, 2e6) ||
+		m.Half.Lo > 2e6 || m.Half.Hi < 2e6 {
 		t.Errorf("%+v", m)
 	}
 	contains(t, lineOf(m), "the model changes at 256 KiB (time × 1.6")
-	contains(t, lineOf(lawsOf(t, sound().with(func(m *made) { m.edit = slower(256<<10, 1<<30, 0.6) }))), "the model changes at 256 KiB (time × 0.6")
+	contains(t, lineOf(lawsOf(t, sound().with(func(m *made) {
+		m.edit = slower(256<<10, 1<<30, 0.6)
+	}))), "the model changes at 256 KiB (time × 0.6")
 	// Where the first law reaches half by then, that is where it is.
 	m = lawsOf(t, sound().with(func(m *made) { m.edit = slower(16<<20, 1<<30, 1.6) }))
-	if want := 20e-6 / (2*1.6/100e9 - 1/100e9); len(m.Laws) != 2 || !about(m.Half.Value, want) || math.Log(m.Half.Hi/m.Half.Lo) < 4*m.Noise {
+	if want := 20e-6 / (2*1.6/100e9 - 1/100e9); len(m.Laws) != 2 || !about(m.Half.Value, want) ||
+		math.Log(m.Half.Hi/m.Half.Lo) < 4*m.Noise {
 		t.Errorf("n½ is %v, want %v, with bounds that have the scatter in them", m.Half, want)
 	}
 }
@@ -89,7 +97,8 @@ func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 		t.Errorf("%+v", large)
 	}
 	contains(t, lineOf(large), "latency under ", "busbw nears 18")
-	// The laws of several ranges are held to the same: no n½ without a bandwidth, none where the first size has half already.
+	// The laws of several ranges are held to the same: no n½ without a bandwidth, none where the first size has half
+	// already.
 	laws := func(from, to, change int64) Model {
 		sweep := between(from, to)
 		edit := sweep.edit
@@ -105,7 +114,8 @@ func TestModelSaysNothingThatWasNotSeen(t *testing.T) {
 	if large = laws(8<<20, 1<<30, 128<<20); len(large.Laws) != 2 || large.Half.Known {
 		t.Errorf("%+v", large)
 	}
-	for name, m := range map[string]made{"four sizes": between(8, 64), "rehearsed": sound().with(func(m *made) { m.rehearsed = true }), "crowded": sound().with(func(m *made) { m.crowded = true })} {
+	for name, m := range map[string]made{"four sizes": between(8, 64), "rehearsed": sound().with(
+		func(m *made) { m.rehearsed = true }), "crowded": sound().with(func(m *made) { m.crowded = true })} {
 		if got := lawsOf(t, m); got.Laws != nil || got.Fact() != nil {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -125,7 +135,8 @@ func TestModelOverLaunches(t *testing.T) {
 		})
 	}
 	m := lawsOf(t, slow(3))
-	if !about(m.Latency.Lo, 20e-6) || !about(m.Latency.Hi, 22e-6) || !about(m.Bandwidth.Lo, 187.5e9/1.1) || !about(m.Half.Value, 2e6) {
+	if !about(m.Latency.Lo, 20e-6) || !about(m.Latency.Hi, 22e-6) || !about(m.Bandwidth.Lo, 187.5e9/1.1) ||
+		!about(m.Half.Value, 2e6) {
 		t.Errorf("%+v", m)
 	}
 	contains(t, m.Bounds().String(), "minimum and maximum over launches (3)")

@@ -66,7 +66,8 @@ func parseRate(value string) (float64, error) {
 		}
 		return 0, fmt.Errorf("%q is no bandwidth: a number above 0 is wanted, as in 450GB/s", strings.TrimSpace(number))
 	}
-	return 0, fmt.Errorf("%q ends in no unit that is known here: GB/s (1e9 bytes), GiB/s (2^30 bytes) or Gbit/s (1e9 bits), as in 450GB/s", value)
+	return 0, fmt.Errorf("%q ends in no unit that is known here: GB/s (1e9 bytes), GiB/s (2^30 bytes) or Gbit/s (1e9 "+
+		"bits), as in 450GB/s", value)
 }
 
 func (p *Peak) limit(words string) (err error) {
@@ -83,7 +84,8 @@ func (p *Peak) limit(words string) (err error) {
 	case "nodes":
 		p.Nodes, err = parseNumber(key, value)
 	default:
-		err = fmt.Errorf("%q says of nothing for which it holds: behind @ stand nodes=N, world=N, collective=NAME or backend=NAME, with commas between them", words)
+		err = fmt.Errorf("%q says of nothing for which it holds: behind @ stand nodes=N, world=N, collective=NAME or "+
+			"backend=NAME, with commas between them", words)
 	}
 	return err
 }

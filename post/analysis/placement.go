@@ -68,7 +68,8 @@ func placementGap(in, out *Curve) (found []Finding) {
 		if r.Value < 1 {
 			r, a, b, at = r.Inverse(), out, in, j
 		}
-		// An interval of one launch knows nothing of what disturbs one case and not the next, and extremes are none: both must also stand out of how the gap scatters.
+		// An interval of one launch knows nothing of what disturbs one case and not the next, and extremes are none: both
+		// must also stand out of how the gap scatters.
 		enough := r.Value >= least && (r.Basis == stats.AcrossLaunches || r.Value >= math.Exp(chance)) &&
 			(r.Basis == stats.NoBounds || beyond(r))
 		if !enough || a != slower {
@@ -83,7 +84,8 @@ func placementGap(in, out *Curve) (found []Finding) {
 	return found
 }
 
-// gapNoise is the standard deviation of the logarithm of the ratio of both placements, from how much neighbouring sizes differ in it.
+// gapNoise is the standard deviation of the logarithm of the ratio of both placements, from how much neighbouring sizes
+// differ in it.
 func gapNoise(in, out *Curve) float64 {
 	var steps []float64
 	last, begun := 0.0, false
@@ -105,7 +107,8 @@ func gapNoise(in, out *Curve) float64 {
 // medianDeviation is the standard deviation of normal values over the median of their distances.
 const medianDeviation = 1.4826
 
-// sure says whether a run is more than chance makes of a size or two: it has intervals over launches, or each of its gaps is beyond chance.
+// sure says whether a run is more than chance makes of a size or two: it has intervals over launches, or each of its
+// gaps is beyond chance.
 func sure(run []gap, chance float64) bool {
 	for _, g := range run {
 		if g.r.Basis == stats.NoBounds || g.r.Basis != stats.AcrossLaunches && g.r.Value < chance {

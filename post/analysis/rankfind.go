@@ -42,8 +42,9 @@ func byWorld(curves []*Curve) [][]*Curve {
 	return groups
 }
 
-// lateRanks finds the rank that issues last nearly always. That is a delay of its host thread before the operation, and of nothing else. Where one stands out in
-// latency mode nothing is said of throughput mode: there a rank is late once for a batch.
+// lateRanks finds the rank that issues last nearly always. That is a delay of its host thread before the operation, and
+// of nothing else. Where one stands out in latency mode nothing is said of throughput mode: there a rank is late once
+// for a batch.
 func lateRanks(curves []*Curve, _ Options) (found []Finding) {
 	for _, group := range byWorld(judged(curves)) {
 		for _, mode := range []coll.Mode{coll.Latency, coll.Throughput} {
@@ -62,7 +63,8 @@ func lateIn(mode coll.Mode, group []*Curve) (f Finding, is bool) {
 	if len(group) == 0 {
 		return f, false
 	}
-	s, records := standsOut(group, func(u *RankUse) map[int]*Standout { return u.Latest }, func(*Curve) bool { return true })
+	s, records := standsOut(group, func(u *RankUse) map[int]*Standout { return u.Latest },
+		func(*Curve) bool { return true })
 	if s == nil {
 		return f, false
 	}
@@ -71,25 +73,31 @@ func lateIn(mode coll.Mode, group []*Curve) (f Finding, is bool) {
 	return ofGroup(fact, group, severityOf(s.Median()), s.Median()), true
 }
 
-// slowRanks finds the rank whose own times are the longest nearly always. Who waits for another has the longer time, so this accuses nobody.
+// slowRanks finds the rank whose own times are the longest nearly always. Who waits for another has the longer time, so
+// this accuses nobody.
 func slowRanks(curves []*Curve, _ Options) (found []Finding) {
 	for _, group := range byWorld(judged(curves)) {
 		if group[0].World < 3 { // of two ranks there is no middle
 			continue
 		}
 		// In rooted operations what a rank takes goes by its place.
-		s, records := standsOut(group, func(u *RankUse) map[int]*Standout { return u.Slowest }, func(c *Curve) bool { return !c.Collective.Rooted() })
+		s, records := standsOut(group, func(u *RankUse) map[int]*Standout { return u.Slowest }, func(c *Curve) bool {
+			return !c.Collective.Rooted()
+		})
 		if s == nil {
 			continue
 		}
-		fact := notice.SlowRank{Rank: s.Rank, Hosts: s.Hosts, Records: len(s.Excess), Of: records, Excess: units.Share(s.Median())}
+		fact := notice.SlowRank{Rank: s.Rank, Hosts: s.Hosts, Records: len(s.Excess), Of: records,
+			Excess: units.Share(s.Median())}
 		found = append(found, ofGroup(fact, group, min(severityOf(s.Median()), notice.Warning), s.Median()))
 	}
 	return found
 }
 
 // standsOut is the rank that stands out in most records of a group, and by enough; nil if none does.
-func standsOut(group []*Curve, of func(*RankUse) map[int]*Standout, counts func(*Curve) bool) (most *Standout, records int) {
+func standsOut(
+	group []*Curve, of func(*RankUse) map[int]*Standout, counts func(*Curve) bool,
+) (most *Standout, records int) {
 	all := map[int]*Standout{}
 	for _, c := range group {
 		if c.Ranks == nil || !counts(c) {
@@ -112,7 +120,8 @@ func standsOut(group []*Curve, of func(*RankUse) map[int]*Standout, counts func(
 			most = s
 		}
 	}
-	if most == nil || float64(len(most.Excess)) < mostly*float64(records) || most.Median() < leastExcess || !oftenerThanChance(len(most.Excess), records, group[0].World) {
+	if most == nil || float64(len(most.Excess)) < mostly*float64(records) || most.Median() < leastExcess ||
+		!oftenerThanChance(len(most.Excess), records, group[0].World) {
 		return nil, records
 	}
 	return most, records
@@ -125,7 +134,8 @@ func oftenerThanChance(times, records, world int) bool {
 	return float64(times) >= expected+beyondChance*math.Sqrt(expected*(1-each))
 }
 
-// ofGroup is a finding about all curves of a group, from the smallest size of any to the largest; its curve is the first.
+// ofGroup is a finding about all curves of a group, from the smallest size of any to the largest; its curve is the
+// first.
 func ofGroup(fact notice.Fact, group []*Curve, severity notice.Severity, weight float64) Finding {
 	first := func(c *Curve) int64 { return c.Points[0].SizeBytes }
 	last := func(c *Curve) int64 { return c.Points[len(c.Points)-1].SizeBytes }

@@ -17,9 +17,11 @@ type RankUse struct {
 
 // Standout is one rank in the records in which it stood out.
 type Standout struct {
-	Rank   int
-	Hosts  []string  // on which it ran, each once: other launches may have laid it elsewhere
-	Excess []float32 // of each record: how much longer than the median rank's time (Slowest), or how late (Latest), as a share of the time that was waited for
+	Rank  int
+	Hosts []string // on which it ran, each once: other launches may have laid it elsewhere
+	// of each record: how much longer than the median rank's time (Slowest), or how late (Latest), as a share of the time
+	// that was waited for
+	Excess []float32
 	Late   []float32 // s, of each record (Latest only)
 }
 
@@ -66,8 +68,8 @@ func (u *RankUse) add(r *result.Record) *RankUse {
 	return u
 }
 
-// waited is the time, in seconds, of the operations that lateness is told of: of one, or where many are issued back to back of
-// their batch, which a rank begins late once.
+// waited is the time, in seconds, of the operations that lateness is told of: of one, or where many are issued back to
+// back of their batch, which a rank begins late once.
 func waited(r *result.Record) float64 {
 	if r.Mode == coll.Throughput {
 		return r.Time.Seconds * float64(max(1, r.Time.Batch))

@@ -6,8 +6,8 @@ import (
 	"busbar/internal/stats"
 )
 
-// ratioOfPoints divides the time of a point by that of another: launch by launch where both curves are of the same launches,
-// else as a whole.
+// ratioOfPoints divides the time of a point by that of another: launch by launch where both curves are of the same
+// launches, else as a whole.
 func ratioOfPoints(a *Curve, i int, b *Curve, j int) stats.Ratio {
 	p, q := &a.Points[i], &b.Points[j]
 	switch {
@@ -33,7 +33,8 @@ func (p *Point) byLaunch() []float64 {
 	return p.Launches
 }
 
-// beyond says whether a ratio is surely over 1 as far as its bounds tell: an interval, or what three launches or more all gave.
+// beyond says whether a ratio is surely over 1 as far as its bounds tell: an interval, or what three launches or more
+// all gave.
 func beyond(r stats.Ratio) bool {
 	switch r.Basis {
 	case stats.WithinLaunch, stats.AcrossLaunches:
@@ -44,13 +45,15 @@ func beyond(r stats.Ratio) bool {
 	return false
 }
 
-// fewestToSpread is from how many launches on their extremes are taken for a sign: that three fall on one side by chance happens
-// once in eight times, which is why it is never called sure.
+// fewestToSpread is from how many launches on their extremes are taken for a sign: that three fall on one side by
+// chance happens once in eight times, which is why it is never called sure.
 const fewestToSpread = 3
 
 // sameSize finds a size of another curve: where ranks share the data, it is trimmed differently in each world.
 func (c *Curve) sameSize(bytes int64) (at int, found bool) {
-	at, _ = slices.BinarySearchFunc(c.Points, bytes, func(p Point, b int64) int { return int(min(1, max(-1, p.SizeBytes-b))) })
+	at, _ = slices.BinarySearchFunc(c.Points, bytes, func(p Point, b int64) int {
+		return int(min(1, max(-1, p.SizeBytes-b)))
+	})
 	for _, i := range []int{at, at - 1} {
 		if i < 0 || i >= len(c.Points) {
 			continue

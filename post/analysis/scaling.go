@@ -18,8 +18,9 @@ const (
 	bandwidthFrom = 0.5
 )
 
-// poorScaling finds worlds whose bus bandwidth lies well below that of a smaller one, at the sizes where bandwidth counts. Worlds
-// on one node are compared with the smallest of them, and those on several nodes with the smallest of those.
+// poorScaling finds worlds whose bus bandwidth lies well below that of a smaller one, at the sizes where bandwidth
+// counts. Worlds on one node are compared with the smallest of them, and those on several nodes with the smallest of
+// those.
 func poorScaling(curves []*Curve, _ Options) (found []Finding) {
 	type line struct {
 		who    Contender
@@ -100,8 +101,8 @@ func scalingOf(of []*Curve) (f Finding, is bool) {
 	return most.curve.finding(fact, severity, most.share, most.from, most.to), true
 }
 
-// lossOf compares two worlds at the sizes of bandwidth of the smaller one. It is a loss where most of them show one, as far as
-// their bounds tell.
+// lossOf compares two worlds at the sizes of bandwidth of the smaller one. It is a loss where most of them show one, as
+// far as their bounds tell.
 func lossOf(small, large *Curve) (l loss, lost bool) {
 	largest := 0.0
 	for i := range small.Points {

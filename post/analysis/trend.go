@@ -15,8 +15,8 @@ import (
 const (
 	// leastDrop is the least share of bandwidth that is missing, or more than expected, to be a finding.
 	leastDrop = 0.08
-	// leastJump is the least jump of the time where one law goes over into the next, and jumpBeyond how many times the scatter it is at least: where
-	// to cut was chosen for the jump.
+	// leastJump is the least jump of the time where one law goes over into the next, and jumpBeyond how many times the
+	// scatter it is at least: where to cut was chosen for the jump.
 	leastJump, jumpBeyond = 1.10, 5
 	// farthest is how many times as large, or as small, the next size may be that what stands out is held against.
 	farthest = 4
@@ -29,7 +29,8 @@ type curveTrend struct {
 	places []int // of points, by place in the trend
 }
 
-// mostSizes is how many sizes of a curve are looked at: the work grows with their third power. Of more, every second, third, … is.
+// mostSizes is how many sizes of a curve are looked at: the work grows with their third power. Of more, every second,
+// third, … is.
 const mostSizes = 64
 
 // trendOf is the trend of a curve, which is looked for once.
@@ -63,7 +64,8 @@ func findTrend(c *Curve) curveTrend {
 	return t
 }
 
-// noise is the standard error of the logarithm of a point's time, 0 where none is known: a quarter of the width of its 95 % interval.
+// noise is the standard error of the logarithm of a point's time, 0 where none is known: a quarter of the width of its
+// 95 % interval.
 func (p *Point) noise() float64 {
 	if p.Basis != stats.WithinLaunch && p.Basis != stats.AcrossLaunches || p.Time.Lo <= 0 {
 		return 0
@@ -96,7 +98,8 @@ func trendFindings(c *Curve) []Finding {
 	return slices.Concat(anomalies(c, t), jumps(c, t), plateaus(c, t), declineOf(c, t.Noise))
 }
 
-// alone says whether an anomaly has no size near it on one of its sides: what lies between is then as little known as its cause.
+// alone says whether an anomaly has no size near it on one of its sides: what lies between is then as little known as
+// its cause.
 func (t curveTrend) alone(a stats.Anomaly) bool {
 	return t.sizes[a.From] > farthest*t.sizes[a.From-1] || t.sizes[a.To+1] > farthest*t.sizes[a.To]
 }
@@ -139,7 +142,8 @@ func anomalies(c *Curve, t curveTrend) (found []Finding) {
 	return found
 }
 
-// around is the time that the trend has at the place of an anomaly: that of the law it interrupts, or of the nearest one.
+// around is the time that the trend has at the place of an anomaly: that of the law it interrupts, or of the nearest
+// one.
 func (t curveTrend) around(a stats.Anomaly, place int) float64 {
 	if at := t.At(place, t.sizes[place]); at > 0 {
 		return at
@@ -153,7 +157,8 @@ func (t curveTrend) around(a stats.Anomaly, place int) float64 {
 	return nearest.Time(t.sizes[place])
 }
 
-// ofLatency says that a size is so small that its bandwidth tells nobody anything: under a twentieth of the curve's largest.
+// ofLatency says that a size is so small that its bandwidth tells nobody anything: under a twentieth of the curve's
+// largest.
 func (c *Curve) ofLatency(at int) bool {
 	for i := range c.Points {
 		if c.AlgBW(i) > 20*c.AlgBW(at) {
@@ -182,8 +187,8 @@ func (c *Curve) neighbours(from, to int) (all []notice.Value) {
 	return all
 }
 
-// jumps are the sizes at which one law goes over into the next with a jump of the time: the library changes its way there, and
-// does so too early where time jumps up, too late where it jumps down.
+// jumps are the sizes at which one law goes over into the next with a jump of the time: the library changes its way
+// there, and does so too early where time jumps up, too late where it jumps down.
 func jumps(c *Curve, t curveTrend) (found []Finding) {
 	for _, s := range t.Switches(t.sizes) {
 		before, after := t.places[s.After], t.places[min(s.After+1, len(t.places)-1)]
@@ -231,8 +236,8 @@ func (c *Curve) pathChange(before, after int) notice.PathChange {
 	return notice.PathChange{Before: p.String(), After: q.String()}
 }
 
-// declined is the share of its largest bus bandwidth that a curve which declines has left at its largest size at most, and declineBeyond how many
-// times the scatter it lost at least.
+// declined is the share of its largest bus bandwidth that a curve which declines has left at its largest size at most,
+// and declineBeyond how many times the scatter it lost at least.
 const declined, declineBeyond = 0.85, 4
 
 // declineOf says that bandwidth does not stay at its largest. noise is the scatter of the logarithms of times.
@@ -270,7 +275,8 @@ func declineOf(c *Curve, noise float64) []Finding {
 	}
 }
 
-// plateaus are ranges of sizes over which bandwidth stands still, though larger sizes have more: something holds it there.
+// plateaus are ranges of sizes over which bandwidth stands still, though larger sizes have more: something holds it
+// there.
 func plateaus(c *Curve, t curveTrend) (found []Finding) {
 	factor := c.Collective.BusFactor(c.World)
 	for _, p := range stats.FindPlateaus(t.sizes, t.Trend) {

@@ -52,7 +52,8 @@ func variationOf(c *Curve) (f Finding, is bool) {
 	if len(spreads) == 0 {
 		return f, false
 	}
-	// A few sizes are chance, unless they differ by much: the more launches there are, the further lie their extremes apart. One is in any case.
+	// A few sizes are chance, unless they differ by much: the more launches there are, the further lie their extremes
+	// apart. One is in any case.
 	middle := stats.Median(spreads)
 	few := len(spreads) <= 2 || 3*len(spreads) < len(c.Points)
 	if len(c.Points) > 3 && (len(spreads) == 1 || few && middle < muchSpread) {

@@ -7,8 +7,8 @@ import (
 	"busbar/internal/result"
 )
 
-// cLoop reads the lines of a plain timing loop around an MPI library: ranks, bytes, then median, percentiles and largest
-// time in microseconds. Which collective it was is not among them.
+// cLoop reads the lines of a plain timing loop around an MPI library: ranks, bytes, then median, percentiles and
+// largest time in microseconds. Which collective it was is not among them.
 type cLoop struct {
 	in   *input
 	test *test
@@ -17,7 +17,8 @@ type cLoop struct {
 func newCLoop(in *input) *cLoop { return &cLoop{in: in} }
 
 var (
-	cLoopRow   = regexp.MustCompile(`^np (\d+) (\S.*?) bytes (\d+) med ([\d.]+) p90 ([\d.]+) p99 ([\d.]+) max ([\d.]+) us$`)
+	cLoopRow = regexp.MustCompile(
+		`^np (\d+) (\S.*?) bytes (\d+) med ([\d.]+) p90 ([\d.]+) p99 ([\d.]+) max ([\d.]+) us$`)
 	cLoopClock = regexp.MustCompile(`^(clock_gettime|MPI_Wtime) ([\d.]+ ns.*)$`)
 )
 
@@ -35,7 +36,8 @@ func (p *cLoop) take(l line) (bool, error) {
 	size, okSize := count(m[3])
 	rec := &result.Record{
 		Case:   coll.Case{Collective: coll.Other, Root: -1, Mode: coll.Latency, World: world, SizeBytes: size, Count: -1},
-		Status: result.OK, Check: result.Check{Result: "off"}, Imported: &result.Origin{Line: l.n, Stated: map[string]string{"loop": m[2]}},
+		Status: result.OK, Check: result.Check{Result: "off"},
+		Imported: &result.Origin{Line: l.n, Stated: map[string]string{"loop": m[2]}},
 	}
 	t := &result.Time{Outliers: -1, Summary: "median over iterations"}
 	ok := okWorld && okSize

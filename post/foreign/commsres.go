@@ -26,7 +26,9 @@ const commsMark = "COMMS-RES"
 var commsRow = regexp.MustCompile(`^COMMS-RES-(QUANT-)?([A-Za-z0-9_]+)-([a-z]+[0-9]*)(\S*)$`)
 
 // commsColumns are the names of a heading; those of latencies are of rows that are quantised or point to point.
-var commsColumns = regexp.MustCompile(`total-size \(B\)|size \(B\)|nElementsPerRank|nElementsPairPerRank|(?:Time|Latency|pingLatency|pingPongLatency|TotalTime|TotalLatency)\(us\):p50|P95 Latency\(us\): Quant|De-Quant|[A-Za-z]*BW\(GB/s\)|\S+`)
+var commsColumns = regexp.MustCompile(
+	`total-size \(B\)|size \(B\)|nElementsPerRank|nElementsPairPerRank|` +
+		`(?:Time|Latency|pingLatency|pingPongLatency|TotalTime|TotalLatency)\(us\):p50|P95 Latency\(us\): Quant|De-Quant|[A-Za-z]*BW\(GB/s\)|\S+`)
 
 func (p *commsRes) opens(l line) bool { return strings.HasPrefix(l.body, commsMark) }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// configurations tells the tests of one file apart by what may have been set between them. Tests of one configuration are
-// launches of the same thing, and are pooled; others never are.
+// configurations tells the tests of one file apart by what may have been set between them. Tests of one configuration
+// are launches of the same thing, and are pooled; others never are.
 type configurations struct {
 	said  []byte            // hash of the lines of no known layout since the last row; nil: there are none
 	last  string            // of these lines
@@ -29,8 +29,8 @@ func (c *configurations) say(text string) {
 // row forgets what was said: it is over when the rows of a test are.
 func (c *configurations) row() { c.said, c.last = nil, "" }
 
-// next is the label of the test whose first row comes now. That of the first is empty. A test with nothing said before it has
-// the configuration of the one before; one with the same said before it as an earlier test has that one's.
+// next is the label of the test whose first row comes now. That of the first is empty. A test with nothing said before
+// it has the configuration of the one before; one with the same said before it as an earlier test has that one's.
 func (c *configurations) next() string {
 	label, known := c.of[string(c.said)]
 	switch {

@@ -28,24 +28,35 @@ func TestConfigurationsOfOneFile(t *testing.T) {
 		text string
 		want []string
 	}{
-		"nothing between":      {table + table + table, []string{"", "", ""}},
-		"headings":             {"### A\n" + table + "### B\n" + table + "### C: NCCL_PROTO=LL\n" + table, []string{"", `after "### B"`, `after "### C: NCCL_PROTO=LL"`}},
-		"a row that is broken": {table + "### B\n" + modernHead("all_reduce_perf") + half + footer, []string{"", `after "### B"`}},
-		"one heading alone":    {"### A\n" + table + "### B\n" + table + table, []string{"", `after "### B"`, `after "### B"`}},
-		"the same again":       {"noise\n" + table + "noise\n" + table + "x\n" + table + "noise\n" + table, []string{"", "", `after "x"`, ""}},
+		"nothing between": {table + table + table, []string{"", "", ""}},
+		"headings": {"### A\n" + table + "### B\n" + table + "### C: NCCL_PROTO=LL\n" + table,
+			[]string{"", `after "### B"`, `after "### C: NCCL_PROTO=LL"`}},
+		"a row that is broken": {table + "### B\n" + modernHead("all_reduce_perf") + half + footer,
+			[]string{"", `after "### B"`}},
+		"one heading alone": {"### A\n" + table + "### B\n" + table + table, []string{"", `after "### B"`, `after "### B"`}},
+		"the same again": {"noise\n" + table + "noise\n" + table + "x\n" + table + "noise\n" + table,
+			[]string{"", "", `after "x"`, ""}},
 		"one last line, three texts": {
 			table + "A\n---- a\n" + table + "B\n---- a\n" + table + "C\n---- a\n" + table + "B\n---- a\n" + table,
 			[]string{"", `after "---- a"`, `after "---- a" (2)`, `after "---- a" (3)`, `after "---- a" (2)`},
 		},
-		"below a header":            {table + modernHead("all_reduce_perf") + "plugin: policy B\n" + rowOf(2, 5000) + footer, []string{"", `after "plugin: policy B"`}},
-		"between rows":              {modernHead("all_reduce_perf") + rowOf(2, 5000) + "noise\n" + rowOf(2, 5000) + footer + table, []string{"", ""}},
-		"variables of commands":     {"$ mpirun -np 2 -x NCCL_PROTO=LL ./all_reduce_perf -b 8\n" + table + "$ mpirun -np 2 -x NCCL_PROTO=Simple ./all_reduce_perf -b 8\n" + table + "$ mpirun -np 2 ./all_reduce_perf -b 8\n" + table, []string{"NCCL_PROTO=LL", "NCCL_PROTO=Simple", ""}},
-		"variables of the log":      {modernHead("all_reduce_perf") + log + "NCCL_MAX_NCHANNELS set by environment to 4.\n" + log + "NCCL_DEBUG_SUBSYS set by environment to ALL\n" + rowOf(2, 5000) + footer + table, []string{"NCCL_MAX_NCHANNELS=4", ""}},
-		"variables below a row":     {row + ring + rowOf(2, 6000) + footer + table, []string{"NCCL_ALGO=Ring", ""}},
-		"variables far below":       {row + strings.Repeat(rowOf(2, 5000), heldRows) + ring + footer + table, []string{"", ""}},
-		"variables below a footer":  {table + ring + table, []string{"", "NCCL_ALGO=Ring"}},
-		"variables of an OSU run":   {osu + ring + "16 1.0\n" + osu, []string{"NCCL_ALGO=Ring", ""}},
-		"variables of an IMB block": {imbRun + imbBlockOf("Bcast") + ring + imbHead + imbBlockOf("Bcast"), []string{"", "NCCL_ALGO=Ring", ""}},
+		"below a header": {table + modernHead("all_reduce_perf") + "plugin: policy B\n" + rowOf(2, 5000) + footer,
+			[]string{"", `after "plugin: policy B"`}},
+		"between rows": {modernHead("all_reduce_perf") + rowOf(2, 5000) + "noise\n" + rowOf(2, 5000) + footer +
+			table, []string{"", ""}},
+		"variables of commands": {"$ mpirun -np 2 -x NCCL_PROTO=LL ./all_reduce_perf -b 8\n" + table +
+			"$ mpirun -np 2 -x NCCL_PROTO=Simple ./all_reduce_perf -b 8\n" + table + "$ mpirun -np 2 ./all_reduce_perf -b 8\n" +
+			table, []string{"NCCL_PROTO=LL", "NCCL_PROTO=Simple", ""}},
+		"variables of the log": {modernHead("all_reduce_perf") + log + "NCCL_MAX_NCHANNELS set by environment to 4.\n" +
+			log + "NCCL_DEBUG_SUBSYS set by environment to ALL\n" + rowOf(2, 5000) + footer + table,
+			[]string{"NCCL_MAX_NCHANNELS=4", ""}},
+		"variables below a row": {row + ring + rowOf(2, 6000) + footer + table, []string{"NCCL_ALGO=Ring", ""}},
+		"variables far below": {row + strings.Repeat(rowOf(2, 5000), heldRows) + ring + footer + table,
+			[]string{"", ""}},
+		"variables below a footer": {table + ring + table, []string{"", "NCCL_ALGO=Ring"}},
+		"variables of an OSU run":  {osu + ring + "16 1.0\n" + osu, []string{"NCCL_ALGO=Ring", ""}},
+		"variables of an IMB block": {imbRun + imbBlockOf("Bcast") + ring + imbHead + imbBlockOf("Bcast"),
+			[]string{"", "NCCL_ALGO=Ring", ""}},
 		"over rows of an IMB block": {
 			imbRun + strings.Replace(imbBlockOf("Bcast"), "#bytes", ring+"#bytes", 1) + imbRun,
 			[]string{"", "NCCL_ALGO=Ring", ""},
@@ -54,10 +65,13 @@ func TestConfigurationsOfOneFile(t *testing.T) {
 			row + "$ mpirun -np 2 -x NCCL_ALGO=Ring ./all_reduce_perf\n" + table,
 			[]string{"", "NCCL_ALGO=Ring"},
 		},
-		"with a launcher's prefix":   {strings.ReplaceAll("\n"+modernHead("all_reduce_perf")+log+"NCCL_ALGO set by environment to Ring\n"+rowOf(2, 5000)+footer, "\n", "\n[1,0]<stdout>:"), []string{"NCCL_ALGO=Ring"}},
-		"a JSON of nccl-tests":       {jsonTest, []string{"NCCL_ALGO=Ring"}},
-		"runs of OSU":                {"# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8 1.0\n--- B ---\n# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8 1.0\n", []string{"", `after "--- B ---"`}},
-		"blocks of a program of IMB": {imbRun + "A\n" + imbBlockOf("Bcast") + "B\n# Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n" + imbBlockOf("Bcast"), []string{"", "", `after "B"`}},
+		"with a launcher's prefix": {strings.ReplaceAll("\n"+modernHead("all_reduce_perf")+log+
+			"NCCL_ALGO set by environment to Ring\n"+rowOf(2, 5000)+footer, "\n", "\n[1,0]<stdout>:"),
+			[]string{"NCCL_ALGO=Ring"}},
+		"a JSON of nccl-tests": {jsonTest, []string{"NCCL_ALGO=Ring"}},
+		"runs of OSU":          {"# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8 1.0\n--- B ---\n# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8 1.0\n", []string{"", `after "--- B ---"`}},
+		"blocks of a program of IMB": {imbRun + "A\n" + imbBlockOf("Bcast") +
+			"B\n# Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n" + imbBlockOf("Bcast"), []string{"", "", `after "B"`}},
 		"of the collective profiler": {profileOf + "B\n" + profileOf, []string{"", `after "B"`}},
 	} {
 		m, _ := read(t, c.text)

@@ -41,7 +41,8 @@ func (in *input) document(r io.Reader) (err error) {
 	}
 }
 
-// brokenAt is an error of JSON itself, such as the end of a file that was cut off, be it between two words; nil for all others.
+// brokenAt is an error of JSON itself, such as the end of a file that was cut off, be it between two words; nil for all
+// others.
 func (in *input) brokenAt(d *json.Decoder, err error) *Error {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// finite passes JSON on with null in the place of inf and nan, which JSON does not have and C programs print, and without
-// the mark that some systems put before a text.
+// finite passes JSON on with null in the place of inf and nan, which JSON does not have and C programs print, and
+// without the mark that some systems put before a text.
 type finite struct {
 	b       *bufio.Reader
 	quoted  bool
@@ -23,7 +23,8 @@ func newFinite(r io.Reader) *finite {
 	return f
 }
 
-var infinite = [][]byte{[]byte("-infinity"), []byte("infinity"), []byte("-inf"), []byte("inf"), []byte("-nan"), []byte("nan")}
+var infinite = [][]byte{[]byte("-infinity"), []byte("infinity"), []byte("-inf"), []byte("inf"), []byte("-nan"),
+	[]byte("nan")}
 
 func (f *finite) Read(p []byte) (n int, err error) {
 	for n < len(p) {

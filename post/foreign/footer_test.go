@@ -138,7 +138,8 @@ func TestContradictionInEachLayout(t *testing.T) {
 		text  string
 		given []string
 	}{
-		"nccl-tests JSON": {text: strings.Replace(jsonTest, `"alg_bw":1,"bus_bw":1,"nwrong":2.0`, `"alg_bw":1.00,"bus_bw":1.75,"nwrong":0`, 1)},
+		"nccl-tests JSON": {text: strings.Replace(jsonTest, `"alg_bw":1,"bus_bw":1,"nwrong":2.0`,
+			`"alg_bw":1.00,"bus_bw":1.75,"nwrong":0`, 1)},
 		"rccl-tests JSON": {text: `{"numCycle":0,"name":"all_reduce_perf","ranks":2,"size":1024,"type":"float","redop":"sum","inPlace":0,"time":1.0,"algBw":1.00,"busBw":1.75,"wrong":0}`},
 		"rccl-tests CSV":  {text: "numCycle,name,collective,ranks,size,type,redop,inPlace,time,algbw,busbw,#wrong\n0,x,all_reduce,2,1024,float,sum,0,1.0,1.00,1.75,0\n"},
 		"SuperBench":      {text: `{"node":"a","nccl-bw/allreduce_1024_time:0":1.0,"nccl-bw/allreduce_1024_algbw:0":1.25,"nccl-bw/allreduce_1024_busbw:0":2.15}`, given: []string{"world=2"}},

@@ -87,7 +87,8 @@ type File struct {
 	Given  Given // what the file does not tell
 }
 
-// Read reads one file. The error is an *Error, or of the reader or the sink; what was counted until then is returned too.
+// Read reads one file. The error is an *Error, or of the reader or the sink; what was counted until then is returned
+// too.
 func Read(r io.ReadSeeker, file File, sink Sink) (Counts, error) {
 	in := &input{file: file, sink: sink}
 	first, err := firstByte(r)
@@ -105,7 +106,8 @@ func Read(r io.ReadSeeker, file File, sink Sink) (Counts, error) {
 	return in.counts, err
 }
 
-const knownLayouts = "tables of nccl-tests, rccl-tests, the OSU and Intel benchmarks, the collective profiler, PARAM's COMMS-RES, " +
+const knownLayouts = "tables of nccl-tests, rccl-tests, the OSU and Intel benchmarks, the collective profiler, " +
+	"PARAM's COMMS-RES, " +
 	"JSON of nccl-tests, rccl-tests and SuperBench, and CSV of rccl-tests and of all-reduce scripts are"
 
 // byteOrderMark is what some systems put before a text in UTF-8.

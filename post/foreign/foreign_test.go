@@ -102,7 +102,8 @@ func expect(t *testing.T, text string, rows, torn, unknown, log int, want ...str
 	t.Helper()
 	m, c := read(t, text)
 	if c.Rows != rows || c.Torn != torn || c.Unknown != unknown || c.Log != log {
-		t.Errorf("%d rows, %d torn, %d unknown, %d of a log; wanted %d, %d, %d, %d\n%s", c.Rows, c.Torn, c.Unknown, c.Log, rows, torn, unknown, log, strings.Join(m.lines, "\n"))
+		t.Errorf("%d rows, %d torn, %d unknown, %d of a log; wanted %d, %d, %d, %d\n%s", c.Rows, c.Torn, c.Unknown, c.Log,
+			rows, torn, unknown, log, strings.Join(m.lines, "\n"))
 	}
 	var got []string
 	for _, r := range m.records() {
@@ -132,7 +133,8 @@ func TestNoLayout(t *testing.T) {
 
 // What the file does not tell can be given, and what it does tell cannot.
 func TestGiven(t *testing.T) {
-	text := osuFixture("# OSU MPI Allgather Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n16                      2.50\n")
+	text := osuFixture(
+		"# OSU MPI Allgather Latency Test v7.4\n# Datatype: MPI_INT.\n# Size       Avg Latency(us)\n16                      2.50\n")
 	m, _ := read(t, text, "world=4", "placement=in", "type=float64", "collective=reduce")
 	if got, want := brief(m.records()[0]), "all_gather int32 none -1 in latency n4 64 4 2.5e-06s ok off"; got != want {
 		t.Errorf("%s, wanted %s", got, want)
@@ -154,7 +156,8 @@ func TestIdentity(t *testing.T) {
 		if _, err := Read(strings.NewReader(modern+modern), File{SHA256: hash}, m); err != nil {
 			t.Fatal(err)
 		}
-		if m.runs[0].run.ID == m.runs[1].run.ID || m.runs[0].run.Launch == m.runs[1].run.Launch || m.runs[0].run.Campaign != m.runs[1].run.Campaign {
+		if m.runs[0].run.ID == m.runs[1].run.ID || m.runs[0].run.Launch == m.runs[1].run.Launch ||
+			m.runs[0].run.Campaign != m.runs[1].run.Campaign {
 			t.Errorf("two tests of a file: %s %s", m.runs[0].run.ID, m.runs[1].run.ID)
 		}
 		return m.runs[0].run.ID

@@ -9,7 +9,8 @@ import (
 	"busbar/internal/result"
 )
 
-// imb reads the text of the Intel benchmarks. A program runs many blocks, each of which has a table; they share a launch.
+// imb reads the text of the Intel benchmarks. A program runs many blocks, each of which has a table; they share a
+// launch.
 type imb struct {
 	in     *input
 	head   imbHead
@@ -42,9 +43,10 @@ var (
 	imbBlock  = regexp.MustCompile(`^Benchmarking (Multi-)?(\S+)`)
 	imbRanks  = regexp.MustCompile(`^#?processes = (\d+)`)
 	imbGroups = regexp.MustCompile(`^\( *(\d+) groups of (\d+) processes each running simultaneous`)
-	imbKnown  = regexp.MustCompile(`^(\( *\d+ additional processes? |Group +\d+:|Minimum message length|Maximum message length|Message lengths were|` +
-		`List of Benchmarks|!! |MODE: |Machine +:|System +:|Release +:|Version +:|` +
-		`MPI Thread Environment|For comparison|Calling sequence was|[\w ]+$)`)
+	imbKnown  = regexp.MustCompile(
+		`^(\( *\d+ additional processes? |Group +\d+:|Minimum message length|Maximum message length|Message lengths were|` +
+			`List of Benchmarks|!! |MODE: |Machine +:|System +:|Release +:|Version +:|` +
+			`MPI Thread Environment|For comparison|Calling sequence was|[\w ]+$)`)
 	imbValue   = regexp.MustCompile(`^(Date|MPI Version|MPI_Datatype|MPI_Datatype for reductions|MPI_Op) +: +(.*)$`)
 	imbFailure = regexp.MustCompile(`^(\d+) +((?:out-of-mem|time-out|int-overflow)\.;?.*)$`)
 )
@@ -110,7 +112,8 @@ func (p *imb) calling(l line) bool {
 		p.head.calling, p.head.command = true, nil
 		return true
 	}
-	if !p.head.calling || !l.mark || strings.HasPrefix(l.body, "Minimum message") || strings.HasPrefix(l.body, "Message lengths") {
+	if !p.head.calling || !l.mark || strings.HasPrefix(l.body, "Minimum message") ||
+		strings.HasPrefix(l.body, "Message lengths") {
 		p.head.calling = p.head.calling && l.body == ""
 		return false
 	}
@@ -120,7 +123,8 @@ func (p *imb) calling(l line) bool {
 
 // imbCollectives are the benchmarks whose sizes and operation are those of a collective here. Sendrecv is a ring.
 var imbCollectives = map[string]coll.Collective{
-	"allreduce": coll.AllReduce, "allgather": coll.AllGather, "reduce_scatter": coll.ReduceScatter, "bcast": coll.Broadcast, "reduce": coll.Reduce,
+	"allreduce": coll.AllReduce, "allgather": coll.AllGather, "reduce_scatter": coll.ReduceScatter,
+	"bcast": coll.Broadcast, "reduce": coll.Reduce,
 	"alltoall": coll.AllToAll, "gather": coll.Gather, "scatter": coll.Scatter, "sendrecv": coll.SendRecv,
 }
 
@@ -188,9 +192,11 @@ func (t *imbTest) take(l line) (bool, error) {
 	}
 	words := strings.Fields(l.text)
 	switch {
-	case len(words) == 0 || l.mark && !strings.HasPrefix(words[0], "#bytes") && !strings.HasPrefix(words[0], "#repetitions"):
+	case len(words) == 0 || l.mark && !strings.HasPrefix(words[0], "#bytes") && !strings.HasPrefix(words[0],
+		"#repetitions"):
 		return false, nil
-	case words[0] == "#bytes" || words[0] == "#repetitions" || words[0] == "Group" && len(words) > 2 && words[1] == "#bytes":
+	case words[0] == "#bytes" || words[0] == "#repetitions" || words[0] == "Group" && len(words) > 2 &&
+		words[1] == "#bytes":
 		t.columns = words
 		return true, nil
 	case t.columns == nil:
@@ -215,7 +221,8 @@ func (t *imbTest) configure() {
 func (t *imbTest) row(l line, words []string) error {
 	t.configure()
 	rec := &result.Record{
-		Case:   coll.Case{Collective: t.collective, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Latency, World: t.run.World, SizeBytes: -1, Count: -1},
+		Case: coll.Case{Collective: t.collective, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Latency,
+			World: t.run.World, SizeBytes: -1, Count: -1},
 		Status: result.OK, Check: result.Check{Result: "off"},
 		Imported: &result.Origin{Line: l.n, Operation: t.operation, Stated: map[string]string{}},
 	}

@@ -15,8 +15,10 @@ import (
 var (
 	ncclExport       = regexp.MustCompile(`^(busbar.*): (\S+) \((.*)\), in the layout of nccl-tests$`)
 	ncclExportTime   = regexp.MustCompile(`^time: .+; of the ranks' times: (.+)$`)
-	ncclExportStatus = regexp.MustCompile(`^(\d+) +(\d+) +(\S+) +(\S+) +(-?\d+) +(out-of-place|in-place): (skipped|unsupported|oom|timeout|wrong|failed|warning): (.*)$`)
-	ncclExportDone   = regexp.MustCompile(`^busbar: (complete|interrupted|aborted)(?:: (.*))?$`)
+	ncclExportStatus = regexp.MustCompile(
+		`^(\d+) +(\d+) +(\S+) +(\S+) +(-?\d+) +(out-of-place|in-place): ` +
+			`(skipped|unsupported|oom|timeout|wrong|failed|warning): (.*)$`)
+	ncclExportDone = regexp.MustCompile(`^busbar: (complete|interrupted|aborted)(?:: (.*))?$`)
 )
 
 // noPCI is what an export writes for a rank without a device on a bus.

@@ -70,7 +70,8 @@ func (n *ncclDocument) begin(f fields) error {
 	t := n.in.newTest(tool, tool+" JSON"+version, 0)
 	n.test, t.stated = t, bandwidths{alg: "alg_bw", bus: "bus_bw"}
 	library = versionOf(library)
-	t.run.Backend = result.Backend{Name: vendor, Library: libraryBy(strings.ToUpper(vendor), library, tool), Version: library}
+	t.run.Backend = result.Backend{Name: vendor, Library: libraryBy(strings.ToUpper(vendor), library, tool),
+		Version: library}
 	t.run.Imported.Started = f.text("start_time")
 	_ = json.Unmarshal(f["args"], &t.run.Command) // what is no list of words is none
 	t.run.Environment = libraryVariables(f["env"])
@@ -110,7 +111,8 @@ func (n *ncclDocument) settings(f fields, config *ncclJSONConfig) {
 		m.Average = "mean over ranks, unless -a was given"
 	}
 	n.launches = config.Graph
-	n.mode, n.sync, n.summary = coll.Throughput, "issued back to back", "mean over iterations; of the ranks' times: "+m.Average
+	n.mode, n.sync, n.summary = coll.Throughput, "issued back to back", "mean over iterations; of the ranks' times: "+
+		m.Average
 	if config.Blocking == "true" {
 		n.mode, n.sync = coll.Latency, "each operation awaited (-z)"
 	}
@@ -144,14 +146,15 @@ func option(args []string, short, long string) string {
 	return ""
 }
 
-// libraryVariables are the variables of the library itself: the source holds the whole environment of a process, which is
-// nobody's business.
+// libraryVariables are the variables of the library itself: the source holds the whole environment of a process, which
+// is nobody's business.
 func libraryVariables(raw json.RawMessage) map[string]string {
 	var all []string
 	_ = json.Unmarshal(raw, &all) // what is no list of words has none
 	kept := map[string]string{}
 	for _, v := range all {
-		if name, value, ok := strings.Cut(v, "="); ok && (strings.HasPrefix(name, "NCCL_") || strings.HasPrefix(name, "RCCL_")) {
+		if name, value, ok := strings.Cut(v, "="); ok && (strings.HasPrefix(name, "NCCL_") ||
+			strings.HasPrefix(name, "RCCL_")) {
 			kept[name] = value
 		}
 	}
@@ -166,7 +169,8 @@ func (n *ncclDocument) devices(config *ncclJSONConfig) {
 	perProcess := product(max(config.Threads, 1), max(config.GPUs, 1))
 	group := 0
 	for _, d := range config.Devices {
-		n.test.ranks = append(n.test.ranks, result.Rank{Rank: d.Rank, Host: d.Host, LocalRank: d.Local, PID: d.PID, PCI: d.PCI, Device: d.Info})
+		n.test.ranks = append(n.test.ranks, result.Rank{Rank: d.Rank, Host: d.Host, LocalRank: d.Local, PID: d.PID,
+			PCI: d.PCI, Device: d.Info})
 		n.ranks = max(n.ranks, d.Rank+1)
 		group = max(group, d.Group)
 	}
@@ -272,9 +276,12 @@ func (n *ncclDocument) row(row *ncclJSONRow) error {
 	return nil
 }
 
-func (n *ncclDocument) record(row *ncclJSONRow, placement coll.Placement, place *ncclJSONPlace, iters *ncclJSONIters) *result.Record {
+func (n *ncclDocument) record(
+	row *ncclJSONRow, placement coll.Placement, place *ncclJSONPlace, iters *ncclJSONIters,
+) *result.Record {
 	rec := &result.Record{
-		Case: coll.Case{Collective: n.collective, Type: dataType(row.Type), Root: -1, Placement: placement, Mode: n.mode, World: n.ranks,
+		Case: coll.Case{Collective: n.collective, Type: dataType(row.Type), Root: -1, Placement: placement, Mode: n.mode,
+			World:     n.ranks,
 			SizeBytes: row.Size, Count: row.Count},
 		Status: result.OK, Check: result.Check{Result: "off"},
 		Imported: &result.Origin{Operation: n.operation, Stated: map[string]string{"result": itoa(n.rows)}},
@@ -300,8 +307,9 @@ func (n *ncclDocument) record(row *ncclJSONRow, placement coll.Placement, place 
 	}
 	if us, ok := number(string(place.Time)); ok && us >= 0 {
 		operations := product(row.Iterations, max(n.test.run.Method.Aggregate, 1), max(n.launches, 1))
-		rec.Time = &result.Time{Seconds: seconds(us, 1e-6), Samples: 1, Iterations: operations, Batch: operations, Outliers: -1,
-			Stop: "fixed", Sync: n.sync, Summary: n.summary}
+		rec.Time = &result.Time{Seconds: seconds(us, 1e-6), Samples: 1, Iterations: operations, Batch: operations,
+			Outliers: -1,
+			Stop:     "fixed", Sync: n.sync, Summary: n.summary}
 		rec.Time.Event = iters.event()
 	}
 	keep("cpu_time", string(place.CPUTime))

@@ -87,8 +87,8 @@ var (
 	ncclStamp = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)
 )
 
-// glued is the figure that a word begins with, where a line of a log follows it directly; "" for all other words. A host's
-// name may begin with digits, so that only a host that is known shows where the figure ends.
+// glued is the figure that a word begins with, where a line of a log follows it directly; "" for all other words. A
+// host's name may begin with digits, so that only a host that is known shows where the figure ends.
 func (r *ncclRow) glued(word string) (figure string) {
 	m := gluedHost.FindStringSubmatch(word)
 	if m == nil {
@@ -217,8 +217,9 @@ func (r *ncclRow) read(text string, c *ncclColumns) bool {
 
 // Names that a row may break off behind; of two that begin alike the longer one comes first.
 var (
-	ncclTypes = []string{"int8", "uint8", "int32", "uint32", "int64", "uint64", "half", "float", "double", "bfloat16", "f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2"}
-	ncclOps   = []string{"sum", "prod", "max", "min", "avg", "mulsum", "none"}
+	ncclTypes = []string{"int8", "uint8", "int32", "uint32", "int64", "uint64", "half", "float", "double", "bfloat16",
+		"f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2"}
+	ncclOps = []string{"sum", "prod", "max", "min", "avg", "mulsum", "none"}
 )
 
 func boolInt(b bool) int {
@@ -339,7 +340,8 @@ func (t *ncclTest) emit() error {
 func (t *ncclTest) record(r *ncclRow, names, figures []string, p coll.Placement) *result.Record {
 	mode, sync, summary := t.mode()
 	rec := &result.Record{
-		Case: coll.Case{Collective: coll.Other, Type: dataType(r.dataType), Root: -1, Placement: p, Mode: mode, World: t.world(),
+		Case: coll.Case{Collective: coll.Other, Type: dataType(r.dataType), Root: -1, Placement: p, Mode: mode,
+			World:     t.world(),
 			SizeBytes: r.size, Count: r.count},
 		Cycle: t.cycle, Status: result.OK, Imported: &result.Origin{Line: r.line, Stated: map[string]string{}},
 	}
@@ -379,7 +381,8 @@ func (t *ncclTest) figure(rec *result.Record, name, text, sync, summary string) 
 			rec.Imported.Stated[name] = text
 			return
 		}
-		rec.Time = &result.Time{Seconds: seconds(v, t.columns.unit), Samples: 1, Iterations: t.iterations, Batch: t.iterations, Outliers: -1,
+		rec.Time = &result.Time{Seconds: seconds(v, t.columns.unit), Samples: 1, Iterations: t.iterations,
+			Batch: t.iterations, Outliers: -1,
 			Sync: sync, Summary: summary}
 		if t.iterations > 0 {
 			rec.Time.Stop = "fixed"

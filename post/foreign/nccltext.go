@@ -11,8 +11,8 @@ import (
 	"busbar/internal/result"
 )
 
-// ncclText reads the text of nccl-tests and rccl-tests of all years: which columns there are is read off the table's own
-// heading, never off the number of words.
+// ncclText reads the text of nccl-tests and rccl-tests of all years: which columns there are is read off the table's
+// own heading, never off the number of words.
 type ncclText struct {
 	in    *input
 	shell *shell
@@ -49,27 +49,32 @@ type ncclTest struct {
 func newNCCLText(in *input, sh *shell) *ncclText { return &ncclText{in: in, shell: sh} }
 
 var (
-	ncclConfig   = regexp.MustCompile(`^nThreads? (\d+) nGpus (\d+) minBytes (\d+) maxBytes (\d+) step: (\d+\(\w+\)) (.*)$`)
+	ncclConfig = regexp.MustCompile(
+		`^nThreads? (\d+) nGpus (\d+) minBytes (\d+) maxBytes (\d+) step: (\d+\(\w+\)) (.*)$`)
 	ncclSetting  = regexp.MustCompile(`([a-z][a-z ]*): (\S+)`)
 	ncclVersion  = regexp.MustCompile(`^(nccl|rccl)-tests:? [vV]ersion (\S+)(.*)$`)
 	ncclLibrary  = regexp.MustCompile(`(?:nccl|rccl)-library=(\d+)`)
 	ncclCompiled = regexp.MustCompile(`^NCCL Tests compiled with NCCL (\S+)`)
 	ncclLoaded   = regexp.MustCompile(`(?:^| (?:NCCL|RCCL) INFO )(NCCL|RCCL) version *:? *(\S+)`)
 	ncclStart    = regexp.MustCompile(`^Collective test (starting|concluded): (\S+)`)
-	ncclRank     = regexp.MustCompile(`^Rank +(\d+) +(?:Group +(\d+) +)?(?:Pid +(\d+) +)?on +(\S+) +device +(\d+) +\[([^\]]*)\] *(.*)$`)
-	ncclCycle    = regexp.MustCompile(`^Testing (\d+) cycle`)
-	ncclFailure  = regexp.MustCompile(`: Test (CUDA|HIP|NCCL) failure |: Test timeout |^error: \S|` +
+	ncclRank     = regexp.MustCompile(
+		`^Rank +(\d+) +(?:Group +(\d+) +)?(?:Pid +(\d+) +)?on +(\S+) +device +(\d+) +\[([^\]]*)\] *(.*)$`)
+	ncclCycle   = regexp.MustCompile(`^Testing (\d+) cycle`)
+	ncclFailure = regexp.MustCompile(`: Test (CUDA|HIP|NCCL) failure |: Test timeout |^error: \S|` +
 		`(?:^| )\.\. \S+ pid \d+: Test failure `)
 	ncclWrong  = regexp.MustCompile(`^Out of bounds values +: (\d+) FAILED`)
 	ncclPlaces = regexp.MustCompile(`^out-of-place .*in-place`)
-	ncclKnown  = regexp.MustCompile(`^(Using devices$|out-of-place|in-place|\(B\) |\(us\)|Reducing maxBytes to |Out of bounds values +:|Avg bus bandwidth +:|GPU memory usage +:|` +
-		`Errors with asterisks|Blocking Enabled|Swap Comms Enabled|Parallel Init Enabled|Per-Iteration Report|Writing JSON output|skipping json output|` +
-		`HIP version *:|ROCm version *:|Hostname *:|Librccl path *:|Option -\w|time: |Bus bandwidth is not averaged)`)
+	ncclKnown  = regexp.MustCompile(
+		`^(Using devices$|out-of-place|in-place|\(B\) |\(us\)|Reducing maxBytes to |Out of bounds values +:|Avg bus bandwidth +:|` +
+			`GPU memory usage +:|Errors with asterisks|Blocking Enabled|Swap Comms Enabled|Parallel Init Enabled|` +
+			`Per-Iteration Report|Writing JSON output|skipping json output|` +
+			`HIP version *:|ROCm version *:|Hostname *:|Librccl path *:|Option -\w|time: |Bus bandwidth is not averaged)`)
 )
 
 func (p *ncclText) opens(l line) bool {
 	return ncclConfig.MatchString(l.body) || ncclVersion.MatchString(l.body) || ncclStart.MatchString(l.body) ||
-		l.body == "Using devices" || ncclPlaces.MatchString(l.body) || ncclHeading(l.body) != nil || ncclExport.MatchString(l.body)
+		l.body == "Using devices" || ncclPlaces.MatchString(l.body) || ncclHeading(l.body) != nil ||
+		ncclExport.MatchString(l.body)
 }
 
 // begins starts a test at a header line, if this kind of line was seen already, or a table behind it.
@@ -93,8 +98,8 @@ func (p *ncclText) begins(kind string, l line) error {
 	return nil
 }
 
-// beginsHeadless starts a test at a row below the end of a table. Only the columns are as in that table: the row may be of
-// another number of ranks, library or setting.
+// beginsHeadless starts a test at a row below the end of a table. Only the columns are as in that table: the row may be
+// of another number of ranks, library or setting.
 func (p *ncclText) beginsHeadless(l line) error {
 	above := p.test
 	if err := p.begins("row", l); err != nil {
@@ -183,7 +188,8 @@ func (p *ncclText) header(l line) (bool, error) {
 		p.test.stated = bandwidths{alg: "algbw", bus: "busbw", early: c.error != "#wrong"}
 		return true, p.test.tearHalf()
 	}
-	if closed := p.test == nil || p.test.footer; closed && (l.body == "Using devices" || ncclPlaces.MatchString(l.body) || ncclRank.MatchString(l.body)) {
+	if closed := p.test == nil || p.test.footer; closed && (l.body == "Using devices" || ncclPlaces.MatchString(l.body) ||
+		ncclRank.MatchString(l.body)) {
 		if err = p.begins("devices", l); err == nil {
 			p.test.about(l)
 		}
@@ -273,7 +279,8 @@ func (t *ncclTest) about(l line) bool {
 		t.set("blocking", t.blocking)
 	case strings.HasPrefix(l.body, "Reducing maxBytes"):
 		t.set("reduced", l.body)
-	case strings.HasPrefix(key, "HIP version"), strings.HasPrefix(key, "ROCm version"), strings.HasPrefix(key, "Librccl path"):
+	case strings.HasPrefix(key, "HIP version"), strings.HasPrefix(key, "ROCm version"),
+		strings.HasPrefix(key, "Librccl path"):
 		t.set(strings.TrimSpace(key), strings.TrimSpace(value))
 	}
 	return true
@@ -285,7 +292,8 @@ func (t *ncclTest) rank(m []string) {
 		v, _ := strconv.Atoi(s)
 		return v
 	}
-	r := result.Rank{Rank: n(m[1]), Host: m[4], LocalRank: n(m[5]), PID: n(m[3]), PCI: m[6], Device: strings.TrimSpace(m[7])}
+	r := result.Rank{Rank: n(m[1]), Host: m[4], LocalRank: n(m[5]), PID: n(m[3]), PCI: m[6],
+		Device: strings.TrimSpace(m[7])}
 	if t.export != nil && r.PCI == noPCI {
 		r.PCI = ""
 	}
@@ -331,7 +339,8 @@ func (p *ncclText) close() error {
 // mode says how the operations were timed, by the -z of the header.
 func (t *ncclTest) mode() (mode coll.Mode, sync, summary string) {
 	if t.blocking == "" {
-		return coll.Throughput, "issued back to back", "mean over iterations; of the ranks' times the mean, unless -a was given"
+		return coll.Throughput, "issued back to back",
+			"mean over iterations; of the ranks' times the mean, unless -a was given"
 	}
 	return coll.Latency, t.blocking, "mean over iterations; of the ranks' times the mean, unless -a was given"
 }

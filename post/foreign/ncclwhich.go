@@ -142,7 +142,8 @@ func (t *ncclTest) describe() {
 	} else {
 		t.run.Imported.Format = t.vendor + "-tests text, without a table"
 	}
-	t.run.Backend = result.Backend{Name: t.vendor, Library: libraryBy(strings.ToUpper(t.vendor), t.library, tool), Version: t.library}
+	t.run.Backend = result.Backend{Name: t.vendor, Library: libraryBy(strings.ToUpper(t.vendor), t.library, tool),
+		Version: t.library}
 	if t.export != nil {
 		t.describeExport()
 		return
@@ -210,7 +211,8 @@ func (f *ncclFacts) candidates(t *ncclTest) (left []coll.Collective) {
 			!f.rooted && c.root && c.error == "#wrong" && k.Rooted() {
 			continue
 		}
-		if inPlaceUnchecked := k == coll.AllToAll || k == coll.SendRecv; f.checkedIn && inPlaceUnchecked || f.uncheckedIn && !inPlaceUnchecked {
+		if inPlaceUnchecked := k == coll.AllToAll || k == coll.SendRecv; f.checkedIn && inPlaceUnchecked || f.uncheckedIn &&
+			!inPlaceUnchecked {
 			continue
 		}
 		several := n > 1 || n == 0 && f.largest > 0 // of one rank busbw is 0

@@ -35,12 +35,14 @@ type osuTest struct {
 func newOSU(in *input, sh *shell) *osu { return &osu{in: in, shell: sh} }
 
 var (
-	osuTitle   = regexp.MustCompile(`^OSU (MPI|NCCL|RCCL|OpenSHMEM|UPC|UPC\+\+|oshm)(?:-(\w+))? (.+?)(?: (?:Benchmark|Test))?s? v(\S+)$`)
+	osuTitle = regexp.MustCompile(
+		`^OSU (MPI|NCCL|RCCL|OpenSHMEM|UPC|UPC\+\+|oshm)(?:-(\w+))? (.+?)(?: (?:Benchmark|Test))?s? v(\S+)$`)
 	osuType    = regexp.MustCompile(`^Datatype: (\S+?)\.$`)
 	osuSetting = regexp.MustCompile(`\[ ([a-z ]+): (\S+) \]`)
 	osuRow     = regexp.MustCompile(`^\s*\d[\d.]*(\s|$)`)
 	osuLatency = regexp.MustCompile(`^(Avg )?(Latency|Lat) ?\(us\)$`)
-	osuComment = regexp.MustCompile(`^(Overall = |Send Buffer on |Running |Transfer|Window creation: |Synchronization: |Datatype: |Rank|-)`)
+	osuComment = regexp.MustCompile(
+		`^(Overall = |Send Buffer on |Running |Transfer|Window creation: |Synchronization: |Datatype: |Rank|-)`)
 	osuProgram = regexp.MustCompile(`^osu_(?:xccl_|nccl_|oshm_|upcxx_|upc_all_)?(\w+)$`)
 	osuFailure = regexp.MustCompile(`^DATA VALIDATION ERROR`)
 )
@@ -71,7 +73,8 @@ func (p *osu) take(l line) (bool, error) {
 		return true, t.row(l)
 	case !l.mark:
 		return false, nil
-	case strings.HasPrefix(words, "Size ") || strings.HasPrefix(words, "Avg Latency(us)") || strings.HasPrefix(words, "Overall(us)"):
+	case strings.HasPrefix(words, "Size ") || strings.HasPrefix(words, "Avg Latency(us)") ||
+		strings.HasPrefix(words, "Overall(us)"):
 		t.columns = osuColumns(words)
 		t.sized, t.largest = t.columns[0] == "Size", -1
 		return true, nil
@@ -103,8 +106,10 @@ func osuColumns(heading string) []string {
 
 // osuCollectives are the titles whose sizes and operation are those of a collective here.
 var osuCollectives = map[string]coll.Collective{
-	"Allreduce": coll.AllReduce, "Allgather": coll.AllGather, "Reduce_scatter": coll.ReduceScatter, "Broadcast": coll.Broadcast, "Reduce": coll.Reduce,
-	"All-to-All Personalized Exchange": coll.AllToAll, "Alltoall": coll.AllToAll, "Gather": coll.Gather, "Scatter": coll.Scatter,
+	"Allreduce": coll.AllReduce, "Allgather": coll.AllGather, "Reduce_scatter": coll.ReduceScatter,
+	"Broadcast": coll.Broadcast, "Reduce": coll.Reduce,
+	"All-to-All Personalized Exchange": coll.AllToAll, "Alltoall": coll.AllToAll, "Gather": coll.Gather,
+	"Scatter": coll.Scatter,
 }
 
 // begin reads a title.
@@ -189,7 +194,8 @@ func (t *osuTest) row(l line) error {
 		return t.in.torn(l.n, l.text)
 	}
 	rec := &result.Record{
-		Case:   coll.Case{Collective: t.collective, Type: t.dataType, Root: -1, Placement: t.placement, Mode: coll.Latency, World: t.run.World, SizeBytes: -1, Count: -1},
+		Case: coll.Case{Collective: t.collective, Type: t.dataType, Root: -1, Placement: t.placement, Mode: coll.Latency,
+			World: t.run.World, SizeBytes: -1, Count: -1},
 		Status: result.OK, Check: result.Check{Result: "off"},
 		Imported: &result.Origin{Line: l.n, Operation: t.operation, Stated: map[string]string{}},
 	}

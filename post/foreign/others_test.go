@@ -29,16 +29,24 @@ func TestOSU(t *testing.T) {
 		"reduce_scatter float32 sum -1 out latency n4 128 8 2.5e-06s wrong wrong",
 		"reduce_scatter int32 sum -1 out latency n4 64 4 1.25e-06s ok ok")
 	r := m.records()[0]
-	if r.Time.Iterations != 1000 || r.Time.Min != 0 || r.Imported.Stated["Min Latency(us)"] != "1.25" || r.Imported.Stated["P50 Tail Lat(us)"] != "1.40" {
+	if r.Time.Iterations != 1000 || r.Time.Min != 0 || r.Imported.Stated["Min Latency(us)"] != "1.25" ||
+		r.Imported.Stated["P50 Tail Lat(us)"] != "1.40" {
 		t.Errorf("%+v %+v", r.Time, r.Imported)
 	}
-	expect(t, osuFixture("# OSU MPI Allreduce Latency Test v5.6\n# Size       Avg Latency(us)\n4                       1.50\n"), 1, 0, 0, 0,
+	expect(t, osuFixture(
+		"# OSU MPI Allreduce Latency Test v5.6\n# Size       Avg Latency(us)\n4                       1.50\n"), 1, 0, 0, 0,
 		"all_reduce float32 sum -1 ? latency ? 4 1 1.5e-06s ok off")
-	expect(t, osuFixture("# OSU NCCL-CUDA Allgather Latency Test v7.2\n# Size       Avg Latency(us)\n4                       1.50\n"), 1, 0, 0, 0,
+	expect(t, osuFixture(
+		"# OSU NCCL-CUDA Allgather Latency Test v7.2\n# Size       Avg Latency(us)\n4                       1.50\n"), 1, 0, 0,
+		0,
 		"all_gather float32 none -1 ? latency ? -1 1 1.5e-06s ok off")
-	expect(t, osuFixture("# OSU OpenSHMEM Broadcast Latency Test v5.6\n# Size       Avg Latency(us)\n4                       1.50\n"), 1, 0, 0, 0,
+	expect(t, osuFixture(
+		"# OSU OpenSHMEM Broadcast Latency Test v5.6\n# Size       Avg Latency(us)\n4                       1.50\n"), 1, 0, 0,
+		0,
 		"broadcast ? none 0 ? latency ? 4 -1 1.5e-06s ok off")
-	expect(t, osuFixture("# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)   Min Latency(us)\n             1.50              1.25\n"), 1, 0, 0, 0,
+	expect(t, osuFixture(
+		"# OSU MPI Barrier Latency Test v7.4\n# Avg Latency(us)   Min Latency(us)\n             1.50              1.25\n"), 1,
+		0, 0, 0,
 		"Barrier Latency ? none -1 ? latency ? -1 -1 1.5e-06s ok off")
 	expect(t, "# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n1                      10.00\n", 1, 0, 0, 0,
 		"Bandwidth ? none -1 ? ? ? 1 -1 - ok off")
@@ -157,7 +165,8 @@ func TestIMB(t *testing.T) {
 		"alltoall uint8 none -1 out latency n4 128 32 - oom none",
 		"reduce float64 max -1 out latency n4 16 2 2e-06s ok ok",
 		"Barrier ? none -1 ? latency n4 -1 -1 7.09e-06s ok off")
-	if len(m.runs) != 3 || m.runs[0].run.Launch != m.runs[2].run.Launch || m.runs[0].run.Imported.Started == "" || m.runs[0].run.Command[0] != "IMB-MPI1" {
+	if len(m.runs) != 3 || m.runs[0].run.Launch != m.runs[2].run.Launch || m.runs[0].run.Imported.Started == "" ||
+		m.runs[0].run.Command[0] != "IMB-MPI1" {
 		t.Errorf("%d runs, %+v", len(m.runs), m.runs[0].run)
 	}
 	if r := m.records()[1]; r.Time.Mean != 1.5e-06 || r.Imported.Stated["t_min[usec]"] != "1.00" {
@@ -216,17 +225,21 @@ Profiling Complete!
 	if len(r[0].Notes) != 1 || len(r[1].Notes) != 1 || len(r[2].Notes) != 0 || r[0].Imported.Stated["AlgBW"] != "58.59" {
 		t.Errorf("%v %v %v", r[0].Notes, r[1].Notes, r[2].Notes)
 	}
-	_, err := Read(strings.NewReader("Configuration: World Size=4\nBackend: mpi\nTensor Size: 1 elements (4 B)\nData checked: 1 of 1 measured points\n"), File{Path: "own.txt"}, &memory{})
+	_, err := Read(
+		strings.NewReader(
+			"Configuration: World Size=4\nBackend: mpi\nTensor Size: 1 elements (4 B)\nData checked: 1 of 1 measured points\n"),
+		File{Path: "own.txt"}, &memory{})
 	if err == nil || !strings.Contains(err.Error(), "own.txt:4: this is the text view") {
 		t.Errorf("our own text view: %v", err)
 	}
 }
 
 func TestCommsRes(t *testing.T) {
-	m := expect(t, "\n\tCOMMS-RES                         total-size (B)  nElementsPerRank      Time(us):p50         p75         p95         Min         Max    AlgBW(GB/s) BusBW(GB/s)  TotalTime(us):p50\n"+
-		"\tCOMMS-RES-all_reduce-float32              1024               256              12.5        13.0        14.0        11.0        15.0          0.082       0.143                 0.0\n"+
-		"\tCOMMS-RES-all_gather_base-bfloat16-tag1              1024               64              12.5        13.0        14.0        11.0        15.0          0.082       0.143                 0.0\n"+
-		"\tCOMMS-RES-all_to_allv-float32              1024               256              12.5        13.0\n", 3, 1, 0, 0,
+	m := expect(t,
+		"\n\tCOMMS-RES                         total-size (B)  nElementsPerRank      Time(us):p50         p75         p95         Min         Max    AlgBW(GB/s) BusBW(GB/s)  TotalTime(us):p50\n"+
+			"\tCOMMS-RES-all_reduce-float32              1024               256              12.5        13.0        14.0        11.0        15.0          0.082       0.143                 0.0\n"+
+			"\tCOMMS-RES-all_gather_base-bfloat16-tag1              1024               64              12.5        13.0        14.0        11.0        15.0          0.082       0.143                 0.0\n"+
+			"\tCOMMS-RES-all_to_allv-float32              1024               256              12.5        13.0\n", 3, 1, 0, 0,
 		"all_reduce float32 sum -1 ? ? ? 1024 256 1.25e-05s ok unknown",
 		"all_gather bfloat16 none -1 ? ? ? 1024 64 1.25e-05s ok unknown")
 	if s := m.records()[1].Imported.Stated; s["tag"] != "tag1" || s["p95"] != "14.0" || s["Min"] != "11.0" {
@@ -236,24 +249,28 @@ func TestCommsRes(t *testing.T) {
 
 func TestTables(t *testing.T) {
 	head := "numCycle,collective,ranks,rankspernode,gpusperrank,size,type,redop,inplace,time,algbw,busbw,#wrong\n"
-	m := expect(t, head+"0,AllReduce,4,2,1,1024,float,sum,0,50.0,0.02,0.03,0\n1,AllReduce,4,2,1,1024,float,sum,1,51.0,0.02,0.03,N/A\n0,AllGather,2,4,2,1,1024,float,none,0,52.0,0.02,0.01,2\n0,AllReduce,4,2\n", 4, 1, 0, 0,
+	m := expect(t, head+
+		"0,AllReduce,4,2,1,1024,float,sum,0,50.0,0.02,0.03,0\n1,AllReduce,4,2,1,1024,float,sum,1,51.0,0.02,0.03,N/A\n0,AllGather,2,4,2,1,1024,float,none,0,52.0,0.02,0.01,2\n0,AllReduce,4,2\n", 4, 1, 0, 0,
 		"all_reduce float32 sum -1 out throughput n4 1024 256 5e-05s ok ok",
 		"all_reduce float32 sum -1 in throughput n4 1024 256 5.1e-05s ok off",
 		"all_gather float32 none -1 out throughput n4 1024 64 5.2e-05s wrong wrong")
-	if len(m.runs) != 2 || m.runs[1].run.Nodes != 2 || m.runs[0].run.Launch != m.runs[1].run.Launch || m.records()[1].Cycle != 2 {
+	if len(m.runs) != 2 || m.runs[1].run.Nodes != 2 || m.runs[0].run.Launch != m.runs[1].run.Launch ||
+		m.records()[1].Cycle != 2 {
 		t.Errorf("%d runs: %+v", len(m.runs), m.runs[len(m.runs)-1].run)
 	}
 	expect(t, "backend,device,num_processes,data_size_mb,mean_time_ms,std_time_ms,min_time_ms\ngloo,cpu,2,1,1.5,0.1,1.25\nnccl,cuda,4,100,0.5,0.1,x\n", 2, 0, 0, 0,
 		"all_reduce float32 sum -1 in latency n2 1048576 262144 0.0015s ok unknown",
 		"all_reduce float32 sum -1 in latency n4 104857600 26214400 0.0005s ok unknown")
-	m = expect(t, "backend,collective,world_size,size_bytes,time_us,dtype\nnccl,broadcast,2,8,1.5,\nnccl,all_reduce,2,8,1.5,\nnccl,broadcast,2,8,1.5,float16\n", 3, 0, 0, 0,
+	m = expect(t,
+		"backend,collective,world_size,size_bytes,time_us,dtype\nnccl,broadcast,2,8,1.5,\nnccl,all_reduce,2,8,1.5,\nnccl,broadcast,2,8,1.5,float16\n", 3, 0, 0, 0,
 		"broadcast ? none -1 ? latency n2 8 -1 1.5e-06s ok unknown",
 		"all_reduce float32 sum -1 in latency n2 8 2 1.5e-06s ok unknown",
 		"broadcast float16 none -1 ? latency n2 8 4 1.5e-06s ok unknown")
 	if d := m.runs[0].run.Imported.Deduced; len(d) != 1 || d[0].Fact != (notice.ScriptHabits{}) {
 		t.Errorf("what the script is taken to do is not said: %q", d)
 	}
-	_, err := Read(strings.NewReader("run,campaign,launch,backend,world,size_bytes,time_s\n"), File{Path: "merged.csv"}, &memory{})
+	_, err := Read(strings.NewReader("run,campaign,launch,backend,world,size_bytes,time_s\n"), File{Path: "merged.csv"},
+		&memory{})
 	if err == nil || !strings.Contains(err.Error(), "merged.csv:1: this table was made by busbar") {
 		t.Errorf("our own table: %v", err)
 	}
@@ -355,7 +372,8 @@ func TestRCCLJSON(t *testing.T) {
 }
 
 func TestSuperBench(t *testing.T) {
-	m := expect(t, `{"node":"n1","other/thing":1,"nccl-bw/allreduce_16_time:0":5.5,"nccl-bw/allreduce_16_busbw:0":0.5,"nccl-bw/allreduce_8_time:0":4.5,"nccl-bw:x/alltoall_0_3:8_busbw:0":0.25}
+	m := expect(t,
+		`{"node":"n1","other/thing":1,"nccl-bw/allreduce_16_time:0":5.5,"nccl-bw/allreduce_16_busbw:0":0.5,"nccl-bw/allreduce_8_time:0":4.5,"nccl-bw:x/alltoall_0_3:8_busbw:0":0.25}
 {"node":"n2","rccl-bw/allgather_8_time":7.5}`, 4, 0, 0, 0,
 		"all_reduce ? sum -1 ? throughput ? 8 -1 4.5e-06s ok unknown",
 		"all_reduce ? sum -1 ? throughput ? 16 -1 5.5e-06s ok unknown",
@@ -369,7 +387,8 @@ func TestSuperBench(t *testing.T) {
 	}
 	// Ways of running it are variants of one launch, and never pooled.
 	a, b := m.runs[0].run, m.runs[1].run
-	if a.Variant != "" || b.Variant != "x serial 0 parallel 3" || a.Launch != b.Launch || b.Launch == m.runs[2].run.Launch {
+	if a.Variant != "" || b.Variant != "x serial 0 parallel 3" || a.Launch != b.Launch ||
+		b.Launch == m.runs[2].run.Launch {
 		t.Errorf("%q %s, %q %s", a.Variant, a.Launch, b.Variant, b.Launch)
 	}
 }
@@ -385,8 +404,10 @@ func TestRCCLJSONOfManyWorlds(t *testing.T) {
 	in := &input{sink: s}
 	s.in = in
 	err := in.document(strings.NewReader("[" + strings.Join(rows, ",") + "]"))
-	if err != nil || in.counts.Points != len(rows) || s.open != 0 || s.most > maxTableRuns || s.held > allHeldRows || in.held != 0 {
-		t.Errorf("%+v, %v: %d open at once, %d at the end; %d rows held, %d at the end", in.counts, err, s.most, s.open, s.held, in.held)
+	if err != nil || in.counts.Points != len(rows) || s.open != 0 || s.most > maxTableRuns || s.held > allHeldRows ||
+		in.held != 0 {
+		t.Errorf("%+v, %v: %d open at once, %d at the end; %d rows held, %d at the end", in.counts, err, s.most, s.open,
+			s.held, in.held)
 	}
 }
 
@@ -412,8 +433,10 @@ func (s *openCounter) End(result.End) error {
 
 // Sizes of OSU ascend: a row that is not larger than those above is of another table, whose heading is missing.
 func TestOSURowsOfAnotherTable(t *testing.T) {
-	m, c := read(t, "# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n16  1.5\n8  3.0\n16  4.5\n# OSU MPI Broadcast Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n")
-	if len(m.runs) != 2 || len(m.runs[0].records) != 2 || len(m.runs[1].records) != 1 || c.Unknown != 2 || c.First.At.String() != "some.log:5" {
+	m, c := read(t,
+		"# OSU MPI Allreduce Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n16  1.5\n8  3.0\n16  4.5\n# OSU MPI Broadcast Latency Test v7.4\n# Size  Avg Latency(us)\n8  1.0\n")
+	if len(m.runs) != 2 || len(m.runs[0].records) != 2 || len(m.runs[1].records) != 1 || c.Unknown != 2 ||
+		c.First.At.String() != "some.log:5" {
 		t.Errorf("%+v", c)
 	}
 }

@@ -25,8 +25,8 @@ var prefixes = []struct {
 // labelled is a line whose prefix begins with a space: others that do are rows.
 var labelled = regexp.MustCompile(`^ *\d+:`)
 
-// hostPrefix is that of parallel shells, which looks like the beginning of many a line: it counts only where a comment or
-// a row comes behind it.
+// hostPrefix is that of parallel shells, which looks like the beginning of many a line: it counts only where a comment
+// or a row comes behind it.
 var hostPrefix = regexp.MustCompile(`^[A-Za-z][\w.-]*: (\s*[#\d].*)$`)
 
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")

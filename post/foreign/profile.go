@@ -12,8 +12,8 @@ import (
 )
 
 // profile reads the text of the collective profiler around PyTorch. It names the two bandwidths of all_reduce the wrong
-// way round, counts one rank's share of all_gather and reduce_scatter for the whole, and prints GiB as GB: bandwidths are
-// made anew from size and time, and its own are kept as stated.
+// way round, counts one rank's share of all_gather and reduce_scatter for the whole, and prints GiB as GB: bandwidths
+// are made anew from size and time, and its own are kept as stated.
 type profile struct {
 	in   *input
 	test *profileTest
@@ -35,7 +35,8 @@ var (
 	profileTorn    = regexp.MustCompile(`^(AllReduce|AllGather|ReduceScatter|AllToAll|Broadcast): +[\d.]*`)
 	profileKnown   = regexp.MustCompile(`^(Profiling Complete!|Results saved to: |\[DEBUG\] |\[INIT\] )`)
 	// ownView is what only busbar's own text view has.
-	ownView = regexp.MustCompile(`^(Data checked: \d+ of \d+ measured points|Complete: \d+ \w+|Not ended: the run goes on, or was cut off)`)
+	ownView = regexp.MustCompile(
+		`^(Data checked: \d+ of \d+ measured points|Complete: \d+ \w+|Not ended: the run goes on, or was cut off)`)
 )
 
 func (p *profile) opens(l line) bool { return profileTitle.MatchString(l.body) }
@@ -55,7 +56,9 @@ func (p *profile) take(l line) (bool, error) {
 		return false, nil
 	}
 	if ownView.MatchString(l.body) {
-		return true, &Error{Path: p.in.file.Path, Line: l.n, Text: "this is the text view of a run of busbar: its records are in the .jsonl file of the same name"}
+		return true,
+			&Error{Path: p.in.file.Path, Line: l.n,
+				Text: "this is the text view of a run of busbar: its records are in the .jsonl file of the same name"}
 	}
 	if m := profileBackend.FindStringSubmatch(l.body); m != nil {
 		t.library = m[2]
@@ -86,7 +89,8 @@ func (t *profileTest) row(l line, m []string) error {
 	if !ok || err != nil {
 		return t.in.torn(l.n, l.text)
 	}
-	k := coll.Case{Collective: c, Type: coll.Float32, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: t.run.World, SizeBytes: -1, Count: t.elements}
+	k := coll.Case{Collective: c, Type: coll.Float32, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput,
+		World: t.run.World, SizeBytes: -1, Count: t.elements}
 	if c.Reduces() {
 		k.Op = coll.Sum
 	}
@@ -115,7 +119,8 @@ func (t *profileTest) restate(rec *result.Record, algText, busText string) {
 		return math.Abs(printed-real) > 0.006+real*0.0006e-3/math.Max(s, 1e-9)
 	}
 	if s > 0 && (off(alg, rec.AlgBW(s)/1e9) || off(bus, rec.BusBW(s)/1e9)) {
-		rec.Notes = append(rec.Notes, fmt.Sprintf("restated: the source prints AlgBW %s and BusBW %s, which are GiB/s by another definition; here they are made from size and time", algText, busText))
+		rec.Notes = append(rec.Notes, fmt.Sprintf("restated: the source prints AlgBW %s and BusBW %s, which are GiB/s by "+
+			"another definition; here they are made from size and time", algText, busText))
 	}
 }
 

@@ -51,7 +51,8 @@ type bandwidths struct {
 	early bool
 }
 
-// contradiction is why the stated bandwidths cannot be of the number of ranks that is assumed for a record; nil if they can.
+// contradiction is why the stated bandwidths cannot be of the number of ranks that is assumed for a record; nil if they
+// can.
 func (b bandwidths) contradiction(r *result.Record) notice.Fact {
 	if b.alg == "" || r.World == 0 || r.Collective == coll.Other {
 		return nil

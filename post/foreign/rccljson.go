@@ -42,12 +42,14 @@ func (p *rcclTests) add(f fields) error {
 	if name == "" {
 		name = f.text("collective")
 	}
-	rec := &result.Record{Case: coll.Case{Root: -1, SizeBytes: -1, Count: -1}, Status: result.OK, Check: result.Check{Result: "unknown"},
+	rec := &result.Record{Case: coll.Case{Root: -1, SizeBytes: -1, Count: -1}, Status: result.OK,
+		Check:    result.Check{Result: "unknown"},
 		Imported: &result.Origin{Stated: map[string]string{}}}
 	if n, ok := amount(f.text("numCycle")); ok {
 		rec.Cycle = n + 1
 	}
-	if !rcclRecord(rec, world, name, f.text("type"), f.text("redop"), f.text("size"), f.text("time"), f.text("inPlace"), f.text("wrong")) {
+	if !rcclRecord(rec, world, name, f.text("type"), f.text("redop"), f.text("size"), f.text("time"), f.text("inPlace"),
+		f.text("wrong")) {
 		return p.in.torn(0, fmt.Sprintf("a row of rccl-tests without a size or time, of %s", name))
 	}
 	for _, key := range []string{"algBw", "busBw"} {

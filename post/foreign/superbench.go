@@ -13,7 +13,8 @@ import (
 
 // superKey is a metric of SuperBench's nccl-bw or rccl-bw:
 // nccl-bw:annotation/allreduce_1024_time:0, and with traffic patterns allreduce_0_3:1024_time.
-var superKey = regexp.MustCompile(`^(nccl|rccl)-bw((?::[^/]*)?)/([a-z]+?)_(?:(\d+)_(\d+):)?(\d+)_(time|algbw|busbw)(?::(\d+))?$`)
+var superKey = regexp.MustCompile(
+	`^(nccl|rccl)-bw((?::[^/]*)?)/([a-z]+?)_(?:(\d+)_(\d+):)?(\d+)_(time|algbw|busbw)(?::(\d+))?$`)
 
 // superDocument says whether an object holds such a metric.
 func superDocument(f fields) bool {
@@ -119,7 +120,8 @@ func (in *input) superRow(t *test, row superRow, values map[string]string) error
 		}
 		rec.Imported.Stated[name] = text
 	}
-	for name, text := range map[string]string{"annotation": row.annotation, "serial": row.serial, "parallel": row.parallel, "rank": row.rank} {
+	for name, text := range map[string]string{"annotation": row.annotation, "serial": row.serial, "parallel": row.parallel,
+		"rank": row.rank} {
 		if text != "" {
 			rec.Imported.Stated[name] = text
 		}

@@ -36,15 +36,16 @@ const heldRows = 4096
 // allHeldRows bounds the records that are held of all the tests that are open: a file may have hundreds of them.
 const allHeldRows = 4 * heldRows
 
-// newTest begins a run. Its ID follows from the file's bytes and its place among the runs of the file, so that a file that is
-// imported twice counts once.
+// newTest begins a run. Its ID follows from the file's bytes and its place among the runs of the file, so that a file
+// that is imported twice counts once.
 func (in *input) newTest(tool, format string, line int) *test {
 	in.tests++
 	used := map[string]string{}
 	return &test{in: in, used: used, run: result.Run{
 		ID: in.id("run", in.tests), Launch: in.id("launch", in.tests), Campaign: in.id("campaign", 0), Tool: tool,
-		Method:   result.Method{Warmup: -1, CheckRounds: -1, Rotate: -1, ClockOffsets: -1},
-		Imported: &result.Source{Tool: tool, Format: format, Path: in.file.Path, SHA256: in.file.SHA256, Line: line, Settings: map[string]string{}},
+		Method: result.Method{Warmup: -1, CheckRounds: -1, Rotate: -1, ClockOffsets: -1},
+		Imported: &result.Source{Tool: tool, Format: format, Path: in.file.Path, SHA256: in.file.SHA256, Line: line,
+			Settings: map[string]string{}},
 	}}
 }
 
@@ -176,14 +177,15 @@ func (t *test) write(r *result.Record) error {
 	return t.table.Append(r)
 }
 
-// complete gives a record what its file does not tell but who imports it does. A time so short that it makes no bandwidth,
-// or of a number of ranks that is in doubt, is kept as it is printed.
+// complete gives a record what its file does not tell but who imports it does. A time so short that it makes no
+// bandwidth, or of a number of ranks that is in doubt, is kept as it is printed.
 func (t *test) complete(r *result.Record) {
 	if r.World == 0 {
 		r.World = t.run.World
 	}
 	t.in.file.Given.fill(&r.Case, r.Imported.Operation, t.used)
-	if r.Collective != coll.Other && !r.Collective.Reduces() && r.Op != 0 { // sendrecv's table names one that it does not use
+	// sendrecv's table names one that it does not use
+	if r.Collective != coll.Other && !r.Collective.Reduces() && r.Op != 0 {
 		r.Imported.Stated["redop"], r.Op = r.Op.String(), 0
 	}
 	if r.SizeBytes < 0 && r.Count >= 0 && r.World > 0 && r.Type != 0 && r.Collective != coll.Other {

@@ -49,7 +49,8 @@ func (in *input) text(r io.Reader) error {
 		}
 		if s == nil {
 			sh := &shell{configurations: &configurations{}}
-			s = &stream{shell: sh, parsers: []parser{newNCCLText(in, sh), newOSU(in, sh), newIMB(in), newProfile(in), newCommsRes(in), newTable(in), newCLoop(in)}}
+			s = &stream{shell: sh, parsers: []parser{newNCCLText(in, sh), newOSU(in, sh), newIMB(in), newProfile(in),
+				newCommsRes(in), newTable(in), newCLoop(in)}}
 			streams[who], order = s, append(order, s)
 		}
 		return s
@@ -83,8 +84,8 @@ func (in *input) text(r io.Reader) error {
 	return err
 }
 
-// plainLog reports whether a line is of a log of NCCL and nothing else, as host:pid:thread [device] NCCL INFO begins it,
-// and of which host. Logs have millions of them.
+// plainLog reports whether a line is of a log of NCCL and nothing else, as host:pid:thread [device] NCCL INFO begins
+// it, and of which host. Logs have millions of them.
 func plainLog(text string) (host string, is bool) {
 	before, _, is := strings.Cut(text, " NCCL INFO ")
 	if !is {

@@ -61,7 +61,8 @@ func count(s string) (n int64, ok bool) {
 	return n, err == nil && n >= 0
 }
 
-// amount reads how many there are of what nobody has billions of, such as ranks: products of two of them are numbers too.
+// amount reads how many there are of what nobody has billions of, such as ranks: products of two of them are numbers
+// too.
 func amount(s string) (n int, ok bool) {
 	many, ok := count(s)
 	if !ok || many > 1<<30 {

@@ -26,7 +26,8 @@ func TestAdviceForRCCL(t *testing.T) {
 	}
 }
 
-// What NVIDIA's driver alone has is not for AMD's GPUs: its kernel module, and options of its tool that the other lacks.
+// What NVIDIA's driver alone has is not for AMD's GPUs: its kernel module, and options of its tool that the other
+// lacks.
 func TestAdviceOnMemoryForRCCL(t *testing.T) {
 	for library, want := range map[Library][]string{
 		RCCL: {"see rocm-smi --showrasinfo;", "check that /sys/kernel/mm/memory_peers/amdkfd/version exists"},

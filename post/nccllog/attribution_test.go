@@ -13,7 +13,8 @@ import (
 func TestPrefixesOfWholeLogs(t *testing.T) {
 	want := len(readAll(t, wholeLog()).Transports)
 	for _, prefix := range []string{
-		"[1,mpirank:0,algo-1]<stdout>:", "[0]<stdout>:", "2026-05-01T10:11:12.123456789Z stdout F ", "Jun 03 10:00:00 ", "12:34:56 ",
+		"[1,mpirank:0,algo-1]<stdout>:", "[0]<stdout>:", "2026-05-01T10:11:12.123456789Z stdout F ", "Jun 03 10:00:00 ",
+		"12:34:56 ",
 		"mypod-0 pytorch ",
 	} {
 		lines := strings.Split(strings.TrimSuffix(wholeLog(), "\n"), "\n")
@@ -32,7 +33,8 @@ func TestPrefixesOfWholeLogs(t *testing.T) {
 	}
 }
 
-// A reduction of the program's own has another number in each process, and one-sided calls differ between ranks by nature.
+// A reduction of the program's own has another number in each process, and one-sided calls differ between ranks by
+// nature.
 func TestCallsThatMayDiffer(t *testing.T) {
 	call := func(rank int, text string) string {
 		return fmt.Sprintf(
@@ -117,8 +119,10 @@ func TestEventsAndRegistrations(t *testing.T) {
 
 // Containers may have one host name on several nodes: nothing is concluded from it.
 func TestNodesOfOneName(t *testing.T) {
-	log := strings.NewReplacer("n2:", "n1:", "nNodes 2 localRanks 2", "nNodes 4 localRanks 1", "localRank 1", "localRank 0",
-		"busId 2000", "busId 1000", "busId 3000", "busId 1000", "busId 4000", "busId 1000", "via P2P/CUMEM", "[send] via NET/IB/0/GDRDMA").
+	log := strings.NewReplacer("n2:", "n1:", "nNodes 2 localRanks 2", "nNodes 4 localRanks 1", "localRank 1",
+		"localRank 0",
+		"busId 2000", "busId 1000", "busId 3000", "busId 1000", "busId 4000", "busId 1000", "via P2P/CUMEM",
+		"[send] via NET/IB/0/GDRDMA").
 		Replace(wholeLog())
 	for _, f := range readAll(t, log).Findings() {
 		if f.Code() == "communicator-shares-gpu" || strings.Contains(f.Message(), "one host") {
@@ -211,8 +215,8 @@ func TestChoicesOfTheirCommunicator(t *testing.T) {
 	}
 }
 
-// Since NCCL 2.22 connections are made with the first operation. A process with several communicators then names the rank
-// alone, and what fits one communicator only is of that.
+// Since NCCL 2.22 connections are made with the first operation. A process with several communicators then names the
+// rank alone, and what fits one communicator only is of that.
 func TestLateConnections(t *testing.T) {
 	var log strings.Builder
 	for rank := range 4 {
@@ -231,7 +235,8 @@ func TestLateConnections(t *testing.T) {
 		for _, c := range []struct {
 			pointer, id            string
 			rank, ranks, nodes, of int
-		}{{fmt.Sprintf("0xa%d", rank), "0xabc", rank, 4, 2, 2}, {fmt.Sprintf("0xb%d", rank), fmt.Sprintf("0xde%d", node), local, 2, 1, 2}} {
+		}{{fmt.Sprintf("0xa%d", rank), "0xabc", rank, 4, 2, 2}, {fmt.Sprintf("0xb%d", rank), fmt.Sprintf("0xde%d", node),
+			local, 2, 1, 2}} {
 			say(
 				"ncclCommInitRankConfig comm %s rank %d nranks %d cudaDev %d nvmlDev %[4]d busId %d000 commId %s - Init START",
 				c.pointer,

@@ -20,8 +20,8 @@ type callKey struct {
 // maxCalls is how many kinds of calls are kept of one rank; further ones are counted together.
 const maxCalls = 1 << 12
 
-// call reads "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 2097152 datatype 7 op 0 root 0 comm 0x3 [nranks=2] stream
-// 0x4", with what RCCL has behind it: "task 0 globalrank 0".
+// call reads "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 2097152 datatype 7 op 0 root 0 comm 0x3 [nranks=2]
+// stream 0x4", with what RCCL has behind it: "task 0 globalrank 0".
 func (r *Reader) call(p *process, m message) verdict {
 	c := cursor{s: m.text, open: m.open}
 	name := c.until(":")
@@ -90,7 +90,8 @@ func (r *Reader) count(k *member, key callKey) {
 	}
 	if known == nil {
 		key.name = kept(key.name)
-		known = &Calls{Comm: Unknown, Rank: Unknown, Name: key.name, What: collective(key.name), Count: key.count, Size: Unknown}
+		known = &Calls{Comm: Unknown, Rank: Unknown, Name: key.name, What: collective(key.name), Count: key.count,
+			Size: Unknown}
 		bytes := 0
 		known.Type, bytes = typed(key.typ)
 		if known.What.Reduces() {
@@ -111,8 +112,8 @@ type callSign struct {
 	typ, op, root int
 }
 
-// compared is what of a call must agree, and whether any of it must: sends and receives have peers, and the variants with a
-// count for each rank have counts of their own.
+// compared is what of a call must agree, and whether any of it must: sends and receives have peers, and the variants
+// with a count for each rank have counts of their own.
 func (s callSign) compared() (callSign, bool) {
 	if s.name == "Send" || s.name == "Recv" || s.name == "SendRecv" {
 		return s, false

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// counts reads "24 coll channels, 24 collnet channels, 0 nvls channels, 32 p2p channels, 8 p2p channels per peer", which had
-// fewer parts before 2.21.
+// counts reads "24 coll channels, 24 collnet channels, 0 nvls channels, 32 p2p channels, 8 p2p channels per peer",
+// which had fewer parts before 2.21.
 func (r *Reader) counts(p *process, m message) verdict {
 	n := Channels{Unknown, Unknown, Unknown, Unknown, Unknown}
 	c := cursor{s: m.text, open: m.open}
@@ -107,7 +107,8 @@ func (r *Reader) link(p *process, m message) verdict {
 	return understood
 }
 
-// trees reads "Trees [0] 2/-1/-1->1->0 [1] …" and what 2.4 and 2.7 wrote: the parent in front, and two trees with a bar between.
+// trees reads "Trees [0] 2/-1/-1->1->0 [1] …" and what 2.4 and 2.7 wrote: the parent in front, and two trees with a
+// bar between.
 func (r *Reader) trees(p *process, m message) verdict {
 	text, _, more := strings.Cut(m.text, " comm 0x") // RCCL
 	c := cursor{s: strings.TrimPrefix(text, "Trees"), open: m.open && !more}

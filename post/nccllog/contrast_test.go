@@ -23,12 +23,14 @@ n1:100:200 [0] NCCL INFO     AllGather |     6.3/   2.5 |    11.0/   7.5 |    14
 // timed is a row of nccl-tests that took so many microseconds.
 func timed(bytes int64, us float64) string {
 	bw := float64(bytes) / us / 1e3
-	return fmt.Sprintf("%12d %12d float sum -1 %.2f %.2f %.2f 0 %.2f %.2f %.2f 0\n", bytes, bytes/4, us, bw, bw, us, bw, bw)
+	return fmt.Sprintf("%12d %12d float sum -1 %.2f %.2f %.2f 0 %.2f %.2f %.2f 0\n", bytes, bytes/4, us, bw, bw, us, bw,
+		bw)
 }
 
 // chose is what NCCL chose for a size of all_reduce.
 func chose(bytes int64, algo, proto string, channels int) string {
-	return fmt.Sprintf("n1:100:200 [0] NCCL INFO AllReduce: %d Bytes -> Algo %s proto %s channel{Lo..Hi}={0..%d}\n", bytes, algo, proto, channels-1)
+	return fmt.Sprintf("n1:100:200 [0] NCCL INFO AllReduce: %d Bytes -> Algo %s proto %s channel{Lo..Hi}={0..%d}\n", bytes,
+		algo, proto, channels-1)
 }
 
 // All that a comparison says of two logs that differ in one thing: what was done, what was given, and what is the same.
@@ -50,61 +52,87 @@ func TestContrast(t *testing.T) {
 		doubts  []string
 		same    []string // nil: not looked at
 	}{
-		"nothing": {a: whole, b: whole, same: []string{"world: 4 ranks on 2 nodes", "1 setting", "library: NCCL 2.27.7 for CUDA 12.8",
+		"nothing": {a: whole, b: whole, same: []string{"world: 4 ranks on 2 nodes", "1 setting",
+			"library: NCCL 2.27.7 for CUDA 12.8",
 			"network devices: mlx5_0:1/IB, mlx5_1:1/IB", "network: IB", "GPUDirect RDMA ends: 4 of 4",
 			"collective channels: 8", "NVLS channels: 0", "send channels: 16", "channels per peer: 2",
 			"rings found: 4 of 20.0 GB/s (NVL/PIX)",
-			"transports: NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs", "algorithm/protocol/channels at 1 size"}},
+			"transports: NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs",
+			"algorithm/protocol/channels at 1 size"}},
 		"half without GPUDirect RDMA": {a: whole, b: swap("NET/IB/1/GDRDMA", "NET/IB/1"), effects: []string{
 			"transports: NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs in A, NET/IB between 2 pairs, NET/IB with GPUDirect RDMA between 2 pairs, P2P/CUMEM between 2 pairs in B",
 			"GPUDirect RDMA ends: 4 of 4 in A, 2 of 4 in B"}},
 		"another world": {a: whole, b: swap("nNodes 2 localRanks 2", "nNodes 1 localRanks 4"),
 			causes: []string{"world: 4 ranks on 2 nodes in A, 4 ranks on 1 node in B"},
 			doubts: []string{"worlds-differ"}},
-		"no communicator":      {a: set("NCCL_DEBUG", "INFO"), b: set("NCCL_DEBUG", "INFO"), same: []string{"1 setting"}},
-		"no communicator in A": {a: set("NCCL_DEBUG", "INFO"), b: swap("NCCL_DEBUG_SUBSYS set by environment to ALL", "NCCL_DEBUG set by environment to INFO"), same: []string{"1 setting"}},
-		"no communicator in B": {a: swap("NCCL_DEBUG_SUBSYS set by environment to ALL", "NCCL_DEBUG set by environment to INFO"), b: set("NCCL_DEBUG", "INFO"), same: []string{"1 setting"}},
+		"no communicator": {a: set("NCCL_DEBUG", "INFO"), b: set("NCCL_DEBUG", "INFO"), same: []string{"1 setting"}},
+		"no communicator in A": {a: set("NCCL_DEBUG", "INFO"), b: swap("NCCL_DEBUG_SUBSYS set by environment to ALL",
+			"NCCL_DEBUG set by environment to INFO"), same: []string{"1 setting"}},
+		"no communicator in B": {a: swap("NCCL_DEBUG_SUBSYS set by environment to ALL",
+			"NCCL_DEBUG set by environment to INFO"), b: set("NCCL_DEBUG", "INFO"), same: []string{"1 setting"}},
 		"settings": {
-			a:      whole + set("NCCL_BUFFSIZE", "8388608") + set("NCCL_ZOO", "1") + set("NCCL_IB_TC", "106") + set("NCCL_FOO", "1"),
-			b:      whole + set("NCCL_BUFFSIZE", "4194304") + set("NCCL_IB_TC", "106") + set("NCCL_BAR", "2") + set("NCCL_FOO", "1"),
+			a: whole + set("NCCL_BUFFSIZE", "8388608") + set("NCCL_ZOO", "1") + set("NCCL_IB_TC", "106") +
+				set("NCCL_FOO", "1"),
+			b: whole + set("NCCL_BUFFSIZE", "4194304") + set("NCCL_IB_TC", "106") + set("NCCL_BAR", "2") +
+				set("NCCL_FOO", "1"),
 			causes: []string{"NCCL_BUFFSIZE: 8388608 in A, 4194304 in B"},
 			others: []string{"NCCL_BAR: not named in A, 2 in B", "NCCL_ZOO: 1 in A, not named in B"},
 		},
-		"a setting with two values": {a: whole, b: whole + set("NCCL_IB_TC", "106") + "n2:102:202 [0] NCCL INFO NCCL_IB_TC set by environment to 106\nn2:103:203 [1] NCCL INFO NCCL_IB_TC set by environment to 104\n",
+		"a setting with two values": {a: whole, b: whole + set("NCCL_IB_TC", "106") +
+			"n2:102:202 [0] NCCL INFO NCCL_IB_TC set by environment to 106\nn2:103:203 [1] NCCL INFO NCCL_IB_TC set by environment to 104\n",
 			causes: []string{"NCCL_IB_TC: not named in A, 104 and 106 in B"}},
-		"drivers":             {a: whole + line("cudaDriverVersion 12080"), b: whole + line("cudaDriverVersion 13010"), causes: []string{"CUDA driver: 12.8 in A, 13.1 in B"}},
+		"drivers": {a: whole + line("cudaDriverVersion 12080"), b: whole + line("cudaDriverVersion 13010"),
+			causes: []string{"CUDA driver: 12.8 in A, 13.1 in B"}},
 		"a driver of A alone": {a: whole + line("cudaDriverVersion 12080"), b: whole},
-		"plugins": {a: whole + line("Initialized NET plugin IB") + line("TUNER/Plugin: Using tuner plugin old_v4"), b: whole + line("Initialized NET plugin Libfabric"),
+		"plugins": {a: whole + line("Initialized NET plugin IB") + line("TUNER/Plugin: Using tuner plugin old_v4"),
+			b:      whole + line("Initialized NET plugin Libfabric"),
 			causes: []string{"network plugin: IB in A, Libfabric in B", "tuner: old_v4 in A, not named in B"}},
-		"cards": {a: whole, b: swap("[1]mlx5_1:1/IB", "[1]mlx5_2:1/IB"), causes: []string{"network devices: mlx5_0:1/IB, mlx5_1:1/IB in A, mlx5_0:1/IB, mlx5_2:1/IB in B"}},
-		"rings": {a: whole, b: swap("nChannels 4, bw 20.000000/20.000000, type NVL/PIX", "nChannels 2, bw 10.000000/20.000000, type NVL/PXB"),
+		"cards": {a: whole, b: swap("[1]mlx5_1:1/IB", "[1]mlx5_2:1/IB"),
+			causes: []string{"network devices: mlx5_0:1/IB, mlx5_1:1/IB in A, mlx5_0:1/IB, mlx5_2:1/IB in B"}},
+		"rings": {a: whole, b: swap("nChannels 4, bw 20.000000/20.000000, type NVL/PIX",
+			"nChannels 2, bw 10.000000/20.000000, type NVL/PXB"),
 			effects: []string{"rings found: 4 of 20.0 GB/s (NVL/PIX) in A, 2 of 10.0 GB/s (NVL/PXB) in B"}},
 		"trees": {a: swap("Pattern 4", "Pattern 3"), b: swap("Pattern 4", "Pattern 3", "nChannels 4", "nChannels 3"),
 			effects: []string{"trees found: 4 of 20.0 GB/s (NVL/PIX) in A, 3 of 20.0 GB/s (NVL/PIX) in B"}},
-		"what the model expects": {a: whole + costs("35.5"), b: whole + costs("12.5"), effects: []string{"predicted all_reduce bandwidth: 35.5 GB/s in A, 15.0 GB/s in B"}},
-		"channels by rings alone": {a: swap(channels, "Channel 00/08 :    0   1   2   3"), b: swap(channels, "Channel 00/04 :    0   1   2   3"),
+		"what the model expects": {a: whole + costs("35.5"), b: whole + costs("12.5"),
+			effects: []string{"predicted all_reduce bandwidth: 35.5 GB/s in A, 15.0 GB/s in B"}},
+		"channels by rings alone": {a: swap(channels, "Channel 00/08 :    0   1   2   3"),
+			b:       swap(channels, "Channel 00/04 :    0   1   2   3"),
 			effects: []string{"collective channels: 8 in A, 4 in B"}},
-		"other channels": {a: whole, b: swap("0 nvls channels, 16 p2p channels, 2 p2p", "4 nvls channels, 8 p2p channels, 1 p2p"),
-			effects: []string{"NVLS channels: 0 in A, 4 in B", "send channels: 16 in A, 8 in B", "channels per peer: 2 in A, 1 in B"}},
+		"other channels": {a: whole, b: swap("0 nvls channels, 16 p2p channels, 2 p2p",
+			"4 nvls channels, 8 p2p channels, 1 p2p"),
+			effects: []string{"NVLS channels: 0 in A, 4 in B", "send channels: 16 in A, 8 in B",
+				"channels per peer: 2 in A, 1 in B"}},
 		"choices": {
-			a: whole + chose(mib, "TREE", "LL", 4) + chose(2*mib, "TREE", "LL", 4) + chose(4*mib, "TREE", "LL", 1) + chose(8*mib, "RING", "LL", 4) + chose(16*mib, "RING", "LL", 4) + chose(64*mib, "RING", "LL", 4),
-			b: whole + chose(mib, "TREE", "LL", 2) + chose(2*mib, "TREE", "LL", 2) + chose(4*mib, "TREE", "LL", 2) + chose(8*mib, "RING", "LL", 4) + chose(16*mib, "RING", "LL", 4) + chose(16*mib, "TREE", "LL", 4) + chose(128*mib, "RING", "LL", 4),
+			a: whole + chose(mib, "TREE", "LL", 4) + chose(2*mib, "TREE", "LL", 4) + chose(4*mib, "TREE", "LL", 1) +
+				chose(8*mib, "RING", "LL", 4) + chose(16*mib, "RING", "LL", 4) + chose(64*mib, "RING", "LL", 4),
+			b: whole + chose(mib, "TREE", "LL", 2) + chose(2*mib, "TREE", "LL", 2) + chose(4*mib, "TREE", "LL", 2) +
+				chose(8*mib, "RING", "LL", 4) + chose(16*mib, "RING", "LL", 4) + chose(16*mib, "TREE", "LL", 4) +
+				chose(128*mib, "RING", "LL", 4),
 			effects: []string{"AllReduce of 1 MiB–2 MiB (2 sizes): TREE/LL on 4 channels in A, TREE/LL on 2 channels in B",
 				"AllReduce of 4 MiB: TREE/LL on 1 channel in A, TREE/LL on 2 channels in B",
 				"AllReduce of 16 MiB: RING/LL on 4 channels in A, RING/LL on 4 channels or TREE/LL on 4 channels in B"},
 		},
-		"times that differ": {a: start + timed(8*mib, 100) + timed(16*mib, 200) + timed(32*mib, 400) + timed(128*mib, 400), b: start + timed(8*mib, 112) + timed(16*mib, 160) + timed(32*mib, 440) + timed(64*mib, 400),
+		"times that differ": {a: start + timed(8*mib, 100) + timed(16*mib, 200) + timed(32*mib, 400) + timed(128*mib, 400),
+			b:       start + timed(8*mib, 112) + timed(16*mib, 160) + timed(32*mib, 440) + timed(64*mib, 400),
 			effects: []string{"busbw at 16 MiB (largest of 3 differences): 83.9 GB/s in A, 104.9 GB/s in B"}},
-		"times of a tenth more":         {a: start + timed(8*mib, 100), b: start + timed(8*mib, 110), effects: []string{"busbw at 8 MiB (largest of 1 difference): 83.9 GB/s in A, 76.3 GB/s in B"}},
-		"times within a tenth":          {a: start + timed(8*mib, 100) + timed(16*mib, 200), b: start + timed(8*mib, 109) + timed(16*mib, 184), same: []string{"1 setting", "nccl-tests times: 2 rows within 10 %"}},
-		"times of other sizes":          {a: start + timed(8*mib, 100), b: start + timed(16*mib, 400), same: []string{"1 setting"}},
-		"an init twice as long":         {a: swap("total 0.67", "total 0.60"), b: swap("total 0.67", "total 1.20"), effects: []string{"init time: 0.6 s in A, 1.2 s in B"}},
-		"an init half as long":          {a: swap("total 0.67", "total 3.00"), b: swap("total 0.67", "total 1.50"), effects: []string{"init time: 3.0 s in A, 1.5 s in B"}},
+		"times of a tenth more": {a: start + timed(8*mib, 100), b: start + timed(8*mib, 110),
+			effects: []string{"busbw at 8 MiB (largest of 1 difference): 83.9 GB/s in A, 76.3 GB/s in B"}},
+		"times within a tenth": {a: start + timed(8*mib, 100) + timed(16*mib, 200), b: start + timed(8*mib, 109) +
+			timed(16*mib, 184), same: []string{"1 setting", "nccl-tests times: 2 rows within 10 %"}},
+		"times of other sizes": {a: start + timed(8*mib, 100), b: start + timed(16*mib, 400),
+			same: []string{"1 setting"}},
+		"an init twice as long": {a: swap("total 0.67", "total 0.60"), b: swap("total 0.67", "total 1.20"),
+			effects: []string{"init time: 0.6 s in A, 1.2 s in B"}},
+		"an init half as long": {a: swap("total 0.67", "total 3.00"), b: swap("total 0.67", "total 1.50"),
+			effects: []string{"init time: 3.0 s in A, 1.5 s in B"}},
 		"an init that is short":         {a: swap("total 0.67", "total 0.30"), b: swap("total 0.67", "total 0.90")},
 		"an init that is little longer": {a: swap("total 0.67", "total 1.00"), b: swap("total 0.67", "total 1.90")},
 		"an init that is not told":      {a: swap("total 0.67", "total 3.00"), b: swap("Init timings", "Timings")},
 		"an init that A does not tell":  {a: swap("Init timings", "Timings"), b: swap("total 0.67", "total 3.00")},
-		"kernels": {a: whole + line("AllReduce [Symmetric]: 4096 Bytes -> Kernel AllReduce_AGxLL_R nchannels 7 nthreads 512 nWorks 1"), b: whole + line("AllReduce [Copy Engine]: 4096 Bytes -> cudaMemcpy; CE synchronization with NVLS"),
+		"kernels": {a: whole +
+			line("AllReduce [Symmetric]: 4096 Bytes -> Kernel AllReduce_AGxLL_R nchannels 7 nthreads 512 nWorks 1"),
+			b:       whole + line("AllReduce [Copy Engine]: 4096 Bytes -> cudaMemcpy; CE synchronization with NVLS"),
 			effects: []string{"AllReduce of 4 KiB: AllReduce_AGxLL_R on 7 channels in A, cudaMemcpy in B"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +140,8 @@ func TestContrast(t *testing.T) {
 			for _, list := range []struct {
 				name      string
 				got, want []string
-			}{{"effects", says(got.Effects), c.effects}, {"causes", says(got.Causes), c.causes}, {"others", says(got.Others), c.others}, {"doubts", codesOf(got.doubts), c.doubts}} {
+			}{{"effects", says(got.Effects), c.effects}, {"causes", says(got.Causes), c.causes},
+				{"others", says(got.Others), c.others}, {"doubts", codesOf(got.doubts), c.doubts}} {
 				if !slices.Equal(list.got, list.want) {
 					t.Errorf("%s are\n%q, want\n%q", list.name, list.got, list.want)
 				}
@@ -145,15 +174,20 @@ func TestCausesOfADifference(t *testing.T) {
 	}
 	b := fewer + set("NCCL_MAX_CTAS", "2")
 	for what, c := range map[string]struct{ a, b, want string }{
-		"A alone": {whole + set("NCCL_MAX_CTAS", "32"), fewer, "The most likely cause: NCCL_MAX_CTAS is set only in A (32), and it limits the number of thread blocks, and with them of channels."},
-		"both":    {whole + set("NCCL_MAX_CTAS", "32"), b, "The most likely cause: NCCL_MAX_CTAS is 32 in A and 2 in B, and it limits the number of thread blocks, and with them of channels."},
-		"three": {whole, b + set("NCCL_MIN_CTAS", "1") + set("NCCL_P2P_LEVEL", "SYS"), "Likely causes: NCCL_P2P_LEVEL is set only in B (SYS), and it limits how far apart GPUs may be that access each other's memory; " +
-			"NCCL_MAX_CTAS is set only in B (2), and it limits the number of thread blocks, and with them of channels; " +
-			"NCCL_MIN_CTAS is set only in B (1), and it asks for more thread blocks, and with them channels."},
-		"five": {whole, b + set("NCCL_MIN_CTAS", "1") + set("NCCL_P2P_LEVEL", "SYS") + set("NCCL_CROSS_NIC", "0") + set("NCCL_COLLNET_ENABLE", "0"), "and it asks for more thread blocks, and with them channels; and 2 more."},
+		"A alone": {whole + set("NCCL_MAX_CTAS", "32"), fewer,
+			"The most likely cause: NCCL_MAX_CTAS is set only in A (32), and it limits the number of thread blocks, and with them of channels."},
+		"both": {whole + set("NCCL_MAX_CTAS", "32"), b,
+			"The most likely cause: NCCL_MAX_CTAS is 32 in A and 2 in B, and it limits the number of thread blocks, and with them of channels."},
+		"three": {whole, b + set("NCCL_MIN_CTAS", "1") + set("NCCL_P2P_LEVEL", "SYS"),
+			"Likely causes: NCCL_P2P_LEVEL is set only in B (SYS), and it limits how far apart GPUs may be that access each other's memory; " +
+				"NCCL_MAX_CTAS is set only in B (2), and it limits the number of thread blocks, and with them of channels; " +
+				"NCCL_MIN_CTAS is set only in B (1), and it asks for more thread blocks, and with them channels."},
+		"five": {whole, b + set("NCCL_MIN_CTAS", "1") + set("NCCL_P2P_LEVEL", "SYS") + set("NCCL_CROSS_NIC", "0") +
+			set("NCCL_COLLNET_ENABLE", "0"), "and it asks for more thread blocks, and with them channels; and 2 more."},
 		"another world": {whole, strings.ReplaceAll(fewer, "nNodes 2 localRanks 2", "nNodes 1 localRanks 4"),
 			"The most likely cause: world differs (4 ranks on 2 nodes in A, 4 ranks on 1 node in B)."},
-		"no tuner": {whole + "n1:100:200 [0] NCCL INFO TUNER/Plugin: Using tuner plugin old_v4\n", strings.ReplaceAll(whole, "proto SIMPLE", "proto LL"),
+		"no tuner": {whole + "n1:100:200 [0] NCCL INFO TUNER/Plugin: Using tuner plugin old_v4\n",
+			strings.ReplaceAll(whole, "proto SIMPLE", "proto LL"),
 			"The most likely cause: tuner differs (old_v4 in A, none in B)."},
 	} {
 		if h := Compare(readAll(t, c.a), readAll(t, c.b)).headlineTexts(); len(h) == 0 || !strings.HasSuffix(h[0], c.want) {
@@ -164,10 +198,12 @@ func TestCausesOfADifference(t *testing.T) {
 
 // Of effects with the same causes they are said once; of one with others, they are said.
 func TestCausesAreToldAnew(t *testing.T) {
-	b := strings.NewReplacer("8 coll channels", "2 coll channels", "Using network IB", "Using network Socket", "proto SIMPLE", "proto LL").Replace(wholeLog())
+	b := strings.NewReplacer("8 coll channels", "2 coll channels", "Using network IB", "Using network Socket",
+		"proto SIMPLE", "proto LL").Replace(wholeLog())
 	b += "n1:100:200 [0] NCCL INFO NCCL_IB_HCA set by environment to mlx5_0\n"
 	const cause = "The most likely cause: NCCL_IB_HCA is set only in B (mlx5_0), and it selects the NICs."
-	want := []string{"Network: IB in A; Socket in B. " + cause, "Collective channels: 8 in A; 2 in B. The same may explain it.",
+	want := []string{"Network: IB in A; Socket in B. " + cause,
+		"Collective channels: 8 in A; 2 in B. The same may explain it.",
 		"AllReduce of 32 MiB: RING/SIMPLE on 8 channels in A; RING/LL on 8 channels in B. Nothing in the logs explains it."}
 	if got := Compare(readAll(t, wholeLog()), readAll(t, b)).headlineTexts(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -176,14 +212,16 @@ func TestCausesAreToldAnew(t *testing.T) {
 
 // Causes without an effect that the logs show are told as that.
 func TestCausesWithoutEffect(t *testing.T) {
-	c := Compare(readAll(t, wholeLog()), readAll(t, wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_IB_TC set by environment to 106\n"))
-	if want := []string{"Settings, versions or machines differ, but the logs show no effect of it."}; !slices.Equal(c.headlineTexts(), want) {
+	c := Compare(readAll(t, wholeLog()),
+		readAll(t, wholeLog()+"n1:100:200 [0] NCCL INFO NCCL_IB_TC set by environment to 106\n"))
+	if want := []string{"Settings, versions or machines differ, but the logs show no effect of it."}; !slices.Equal(
+		c.headlineTexts(), want) {
 		t.Errorf("%q, want %q", c.headlineTexts(), want)
 	}
 }
 
-// Rows of nccl-tests are compared where both are of one table: a size that stands in several tables of a log is left out, and so
-// are rows whose busbw/algbw is of other collectives or numbers of ranks.
+// Rows of nccl-tests are compared where both are of one table: a size that stands in several tables of a log is left
+// out, and so are rows whose busbw/algbw is of other collectives or numbers of ranks.
 func TestRowsOfOtherTablesAreNotCompared(t *testing.T) {
 	row := func(us, factor float64) Row {
 		return Row{Bytes: 1 << 30, Type: "float", OutTime: us, OutBusbw: (1 << 30) / us / 1e3 * factor}

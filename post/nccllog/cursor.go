@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// cursor walks over one message. A step that finds something else than asked for makes it bad, and all steps after that do
-// nothing. Where the end of the message may not be its true end (open), what stands at the end is not believed: a number
-// could have more digits, a word more letters.
+// cursor walks over one message. A step that finds something else than asked for makes it bad, and all steps after that
+// do nothing. Where the end of the message may not be its true end (open), what stands at the end is not believed: a
+// number could have more digits, a word more letters.
 type cursor struct {
 	s    string
 	open bool
@@ -150,8 +150,8 @@ func (c *cursor) rest() string {
 	return v
 }
 
-// done says whether all steps found what they asked for, and what was read last is whole. More may follow after a blank or a
-// comma, as later versions add to their messages.
+// done says whether all steps found what they asked for, and what was read last is whole. More may follow after a blank
+// or a comma, as later versions add to their messages.
 func (c *cursor) done() bool {
 	if c.bad || c.open && c.free {
 		return false

@@ -42,8 +42,10 @@ func TestPrefixes(t *testing.T) {
 		"\x1b[36m0: \x1b[0m":          "0:",
 		"some-shipper/x-1 [stream]> ": "some-shipper/x-1 [stream]>",
 	} {
-		l := read(t, prefix+"node-1:10:11 [0] NCCL INFO P2P Chunksize set to 131072\r\n"+prefix+"\x00node-1:10:11 [0] NCCL INFO Connected all rings\n")
-		if len(l.Processes) != 1 || l.Processes[0].Host != "node-1" || l.Processes[0].PID != 10 || l.Processes[0].Label != label || l.Reading.Understood != 2 {
+		l := read(t, prefix+"node-1:10:11 [0] NCCL INFO P2P Chunksize set to 131072\r\n"+prefix+
+			"\x00node-1:10:11 [0] NCCL INFO Connected all rings\n")
+		if len(l.Processes) != 1 || l.Processes[0].Host != "node-1" || l.Processes[0].PID != 10 ||
+			l.Processes[0].Label != label || l.Reading.Understood != 2 {
 			t.Errorf("%q: %+v, %+v", prefix, l.Processes, l.Reading)
 		}
 		if c := l.Communicators; len(c) > 0 && c[0].Chunk != 131072 {
@@ -58,14 +60,26 @@ func TestPhases(t *testing.T) {
 		line string
 		want func(Communicator) bool
 	}{
-		{"comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 - Init COMPLETE", func(c Communicator) bool { return c.Members[0].NVML == 4 }},
-		{"comm 0x1 rank 1 nranks 2 cudaDev 3 busId 101c0 - Init COMPLETE", func(c Communicator) bool { return c.Members[0].Bus == "101c0" && c.ID == "" }},
-		{"comm 0x1 rank 1 nranks 2 cudaDev 3 busId 101c0 localSize 536 used 134218200 bytes on core 1 - Init COMPLETE", func(c Communicator) bool { return c.Members[0].Bus == "101c0" }},
-		{"comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 commId 0xabc - Init COMPLETE", func(c Communicator) bool { return c.ID == "0xabc" }},
-		{"ncclCommInitAll comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 commId 0xabc - Init COMPLETE", func(c Communicator) bool { return c.Function == "ncclCommInitAll" }},
-		{"[Rank 1] ncclCommInitRankConfig comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 commId 0xabc - Init START", func(c Communicator) bool {
-			return c.Function == "ncclCommInitRankConfig" && c.Members[0].Started && !c.Members[0].Completed
+		{"comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 - Init COMPLETE", func(c Communicator) bool {
+			return c.Members[0].NVML == 4
 		}},
+		{"comm 0x1 rank 1 nranks 2 cudaDev 3 busId 101c0 - Init COMPLETE", func(c Communicator) bool {
+			return c.Members[0].Bus == "101c0" && c.ID == ""
+		}},
+		{"comm 0x1 rank 1 nranks 2 cudaDev 3 busId 101c0 localSize 536 used 134218200 bytes on core 1 - Init COMPLETE",
+			func(c Communicator) bool {
+				return c.Members[0].Bus == "101c0"
+			}},
+		{"comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 commId 0xabc - Init COMPLETE",
+			func(c Communicator) bool { return c.ID == "0xabc" }},
+		{"ncclCommInitAll comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 commId 0xabc - Init COMPLETE",
+			func(c Communicator) bool {
+				return c.Function == "ncclCommInitAll"
+			}},
+		{"[Rank 1] ncclCommInitRankConfig comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 commId 0xabc - Init START",
+			func(c Communicator) bool {
+				return c.Function == "ncclCommInitRankConfig" && c.Members[0].Started && !c.Members[0].Completed
+			}},
 		{"ncclCommSplit comm 0x1 rank 1 nranks 2 cudaDev 3 nvmlDev 4 busId 1000 parent 0x9 splitCount 1 color 5 key 6- Init START", func(c Communicator) bool {
 			return *c.Split == Split{Parent: "0x9", Color: 5, Key: 6, Count: 1}
 		}},
@@ -82,16 +96,20 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// The same pointer in two processes is two ranks; the same commId makes one communicator of them, and a split's ranks are put
-// together by parent, count and colour.
+// The same pointer in two processes is two ranks; the same commId makes one communicator of them, and a split's ranks
+// are put together by parent, count and colour.
 func TestCommunicatorsOverProcesses(t *testing.T) {
 	rank := func(host string, r int, rest string) string {
-		return fmt.Sprintf("%s:1:1 [0] NCCL INFO ncclCommX comm 0x77 rank %d nranks 2 cudaDev 0 nvmlDev 0 busId 1000 %s - Init COMPLETE\n", host, r, rest)
+		return fmt.Sprintf(
+			"%s:1:1 [0] NCCL INFO ncclCommX comm 0x77 rank %d nranks 2 cudaDev 0 nvmlDev 0 busId 1000 %s - Init COMPLETE\n",
+			host, r, rest)
 	}
 	split := func(host string, r, color int) string {
-		return fmt.Sprintf("%s:1:1 [0] NCCL INFO ncclCommSplit comm 0x88%d rank %d nranks 2 cudaDev 0 nvmlDev 0 busId 1000 parent 0x77 splitCount 1 color %d key 0 - Init COMPLETE\n", host, color, r, color)
+		return fmt.Sprintf(
+			"%s:1:1 [0] NCCL INFO ncclCommSplit comm 0x88%d rank %d nranks 2 cudaDev 0 nvmlDev 0 busId 1000 parent 0x77 splitCount 1 color %d key 0 - Init COMPLETE\n", host, color, r, color)
 	}
-	l := readAll(t, rank("a", 0, "commId 0x1")+rank("c", 0, "commId 0x2"), rank("b", 1, "commId 0x1")+rank("d", 1, "commId 0x2"),
+	l := readAll(t, rank("a", 0, "commId 0x1")+rank("c", 0, "commId 0x2"), rank("b", 1, "commId 0x1")+
+		rank("d", 1, "commId 0x2"),
 		split("a", 0, 4)+split("b", 1, 4)+split("a", 0, 5)+split("b", 1, 5)+split("c", 0, 4)+split("d", 1, 4))
 	if len(l.Communicators) != 5 {
 		t.Fatalf("%d communicators", len(l.Communicators))
@@ -118,11 +136,18 @@ func TestMeaningOfBytes(t *testing.T) {
 		line string
 		want Choice
 	}{
-		{"4096 Bytes -> Algo 0 proto 1 time 12.5", Choice{What: coll.Other, Bytes: 4096, Mean: BytesUnknown, Size: Unknown, Algo: "TREE", Proto: "LL128", Time: 12.5, Channels: Unknown}},
-		{"AllGather: 4096 Bytes -> Algo 1 proto 2 time 12.5", Choice{What: coll.AllGather, Bytes: 4096, Mean: BytesTotal, Size: 4096, Algo: "RING", Proto: "SIMPLE", Time: 12.5, Channels: Unknown}},
-		{"AllGather: 4096 Bytes -> Algo RING proto LL channel{Lo..Hi}={2..5}", Choice{What: coll.AllGather, Bytes: 4096, Mean: BytesPerRank, Size: 16384, Algo: "RING", Proto: "LL", Channels: 4}},
-		{"ReduceScatter [Symmetric]: 4096 Bytes -> Kernel ReduceScatter_LL nchannels 7 nthreads 512 nWorks 1", Choice{What: coll.ReduceScatter, Bytes: 4096, Mean: BytesPerRank, Size: 16384, Kernel: "ReduceScatter_LL", Path: "symmetric", Channels: 7}},
-		{"AllReduce [Copy Engine]: 4096 Bytes -> cudaMemcpy; CE synchronization with NVLS", Choice{What: coll.AllReduce, Bytes: 4096, Mean: BytesTotal, Size: 4096, Kernel: "cudaMemcpy", Path: "copy engine", Channels: Unknown}},
+		{"4096 Bytes -> Algo 0 proto 1 time 12.5", Choice{What: coll.Other, Bytes: 4096, Mean: BytesUnknown, Size: Unknown,
+			Algo: "TREE", Proto: "LL128", Time: 12.5, Channels: Unknown}},
+		{"AllGather: 4096 Bytes -> Algo 1 proto 2 time 12.5", Choice{What: coll.AllGather, Bytes: 4096, Mean: BytesTotal,
+			Size: 4096, Algo: "RING", Proto: "SIMPLE", Time: 12.5, Channels: Unknown}},
+		{"AllGather: 4096 Bytes -> Algo RING proto LL channel{Lo..Hi}={2..5}", Choice{What: coll.AllGather, Bytes: 4096,
+			Mean: BytesPerRank, Size: 16384, Algo: "RING", Proto: "LL", Channels: 4}},
+		{"ReduceScatter [Symmetric]: 4096 Bytes -> Kernel ReduceScatter_LL nchannels 7 nthreads 512 nWorks 1",
+			Choice{What: coll.ReduceScatter, Bytes: 4096, Mean: BytesPerRank, Size: 16384, Kernel: "ReduceScatter_LL",
+				Path: "symmetric", Channels: 7}},
+		{"AllReduce [Copy Engine]: 4096 Bytes -> cudaMemcpy; CE synchronization with NVLS",
+			Choice{What: coll.AllReduce, Bytes: 4096, Mean: BytesTotal, Size: 4096, Kernel: "cudaMemcpy", Path: "copy engine",
+				Channels: Unknown}},
 	} {
 		l := read(t, begin+c.line+"\n")
 		if len(l.Choices) != 1 {
@@ -130,7 +155,8 @@ func TestMeaningOfBytes(t *testing.T) {
 			continue
 		}
 		g := l.Choices[0]
-		if g.What != c.want.What || g.Bytes != c.want.Bytes || g.Mean != c.want.Mean || g.Size != c.want.Size || g.Algo != c.want.Algo || g.Proto != c.want.Proto ||
+		if g.What != c.want.What || g.Bytes != c.want.Bytes || g.Mean != c.want.Mean || g.Size != c.want.Size ||
+			g.Algo != c.want.Algo || g.Proto != c.want.Proto ||
 			g.Kernel != c.want.Kernel || g.Path != c.want.Path || g.Channels != c.want.Channels || g.Time != c.want.Time {
 			t.Errorf("%s: %+v", c.line, g)
 		}
@@ -140,16 +166,26 @@ func TestMeaningOfBytes(t *testing.T) {
 // How a rank reaches another, of all versions and plugins.
 func TestTransports(t *testing.T) {
 	for line, want := range map[string]Transport{
-		"Ring 00 : 3[3] -> 0[0] via P2P/IPC":                                      {From: 3, To: 0, Kind: "p2p", How: "IPC", NetDev: Unknown, PXN: Unknown},
-		"Ring 01 : 3 -> 0 [receive] via NET/Socket/0":                             {From: 3, To: 0, Kind: "net", How: "Socket", NetDev: 0, PXN: Unknown, Receive: true},
-		"Channel 00 : 1[101d0] -> 8[101c0] [send] via NET/AWS Libfabric/1/GDRDMA": {From: 1, To: 8, Kind: "net", How: "AWS Libfabric", NetDev: 1, PXN: Unknown, GDR: true},
-		"Channel 00/0 : 1[1] -> 8[0] [send] via NET/IB/2(3)/GDRDMA(PCI)/Shared":   {From: 1, To: 8, Kind: "net", How: "IB", NetDev: 2, PXN: 3, GDR: true, Shared: true},
-		"Channel 00/1 : 1[1] -> 8[0] via P2P/CUMEM/read":                          {From: 1, To: 8, Kind: "p2p", How: "CUMEM", NetDev: Unknown, PXN: Unknown, Read: true},
-		"Channel 00/1 : 1[1] -> 8[0] via P2P/indirect/2[2]":                       {From: 1, To: 8, Kind: "p2p", How: "indirect", NetDev: Unknown, PXN: Unknown},
-		"Channel 00/0 : 0[c1000] -> 1[c6000] via P2P/IPC comm 0x55aa nRanks 02":   {From: 0, To: 1, Kind: "p2p", How: "IPC", NetDev: Unknown, PXN: Unknown},
-		"Channel 00 : 1[101d0] -> 0[101c0] via direct shared memory":              {From: 1, To: 0, Kind: "shm", How: "direct", NetDev: Unknown, PXN: Unknown},
-		"Channel 00 : 1[1] -> 0[0] via SHM/direct/CE":                             {From: 1, To: 0, Kind: "shm", How: "direct/CE", NetDev: Unknown, PXN: Unknown},
-		"CollNet 00/0 : 4 [send] via COLLNET/SHARP/0/GDRDMA":                      {From: 4, To: Unknown, Kind: "collnet", How: "SHARP", NetDev: 0, PXN: Unknown, GDR: true},
+		"Ring 00 : 3[3] -> 0[0] via P2P/IPC": {From: 3, To: 0, Kind: "p2p", How: "IPC",
+			NetDev: Unknown, PXN: Unknown},
+		"Ring 01 : 3 -> 0 [receive] via NET/Socket/0": {From: 3, To: 0, Kind: "net",
+			How: "Socket", NetDev: 0, PXN: Unknown, Receive: true},
+		"Channel 00 : 1[101d0] -> 8[101c0] [send] via NET/AWS Libfabric/1/GDRDMA": {From: 1, To: 8, Kind: "net",
+			How: "AWS Libfabric", NetDev: 1, PXN: Unknown, GDR: true},
+		"Channel 00/0 : 1[1] -> 8[0] [send] via NET/IB/2(3)/GDRDMA(PCI)/Shared": {From: 1, To: 8, Kind: "net", How: "IB",
+			NetDev: 2, PXN: 3, GDR: true, Shared: true},
+		"Channel 00/1 : 1[1] -> 8[0] via P2P/CUMEM/read": {From: 1, To: 8, Kind: "p2p", How: "CUMEM",
+			NetDev: Unknown, PXN: Unknown, Read: true},
+		"Channel 00/1 : 1[1] -> 8[0] via P2P/indirect/2[2]": {From: 1, To: 8, Kind: "p2p",
+			How: "indirect", NetDev: Unknown, PXN: Unknown},
+		"Channel 00/0 : 0[c1000] -> 1[c6000] via P2P/IPC comm 0x55aa nRanks 02": {From: 0, To: 1, Kind: "p2p", How: "IPC",
+			NetDev: Unknown, PXN: Unknown},
+		"Channel 00 : 1[101d0] -> 0[101c0] via direct shared memory": {From: 1, To: 0, Kind: "shm", How: "direct",
+			NetDev: Unknown, PXN: Unknown},
+		"Channel 00 : 1[1] -> 0[0] via SHM/direct/CE": {From: 1, To: 0, Kind: "shm", How: "direct/CE", NetDev: Unknown,
+			PXN: Unknown},
+		"CollNet 00/0 : 4 [send] via COLLNET/SHARP/0/GDRDMA": {From: 4, To: Unknown, Kind: "collnet", How: "SHARP", NetDev: 0,
+			PXN: Unknown, GDR: true},
 	} {
 		l := read(t, "a:1:1 [0] NCCL INFO "+line+"\n")
 		if len(l.Transports) != 1 {
@@ -157,7 +193,9 @@ func TestTransports(t *testing.T) {
 			continue
 		}
 		g := l.Transports[0]
-		if g.From != want.From || g.To != want.To || g.Kind != want.Kind || g.How != want.How || g.NetDev != want.NetDev || g.PXN != want.PXN || g.GDR != want.GDR || g.Read != want.Read || g.Shared != want.Shared || g.Receive != want.Receive {
+		if g.From != want.From || g.To != want.To || g.Kind != want.Kind || g.How != want.How || g.NetDev != want.NetDev ||
+			g.PXN != want.PXN || g.GDR != want.GDR || g.Read != want.Read || g.Shared != want.Shared ||
+			g.Receive != want.Receive {
 			t.Errorf("%s: %+v", line, g)
 		}
 	}
@@ -188,7 +226,9 @@ func TestTrees(t *testing.T) {
 func TestCostTables(t *testing.T) {
 	l := read(t, costFixture)
 	find := func(name, algo, proto string) Prediction {
-		i := slices.IndexFunc(l.Predictions, func(p Prediction) bool { return p.Name == name && p.Algo == algo && p.Proto == proto })
+		i := slices.IndexFunc(l.Predictions, func(p Prediction) bool {
+			return p.Name == name && p.Algo == algo && p.Proto == proto
+		})
 		if i < 0 {
 			return Prediction{}
 		}
@@ -206,10 +246,12 @@ func TestCostTables(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	l := readAll(t, "a:1:1 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.\na:1:1 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to eth0.\n"+
-		"a:1:1 [0] NCCL INFO TUNER/Plugin: Plugin name set by env to libx.so\na:1:1 [0] NCCL INFO Comm config Blocking set to 0\n",
+	l := readAll(t,
+		"a:1:1 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.\na:1:1 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to eth0.\n"+
+			"a:1:1 [0] NCCL INFO TUNER/Plugin: Plugin name set by env to libx.so\na:1:1 [0] NCCL INFO Comm config Blocking set to 0\n",
 		"b:1:1 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to -2.\nb:1:1 [0] NCCL INFO Something with NCCL_IB_HCA=mlx5_0, and more\n")
-	want := []string{"Blocking=0 config [0]", "NCCL_IB_HCA=mlx5_0 mention [1]", "NCCL_P2P_DISABLE=-2 environment [1]", "NCCL_P2P_DISABLE=1 environment [0]",
+	want := []string{"Blocking=0 config [0]", "NCCL_IB_HCA=mlx5_0 mention [1]", "NCCL_P2P_DISABLE=-2 environment [1]",
+		"NCCL_P2P_DISABLE=1 environment [0]",
 		"NCCL_SOCKET_IFNAME=eth0. environment [0]", "NCCL_TUNER_PLUGIN=libx.so environment [0]"}
 	var got []string
 	for _, s := range l.Settings {
@@ -222,14 +264,17 @@ func TestSettings(t *testing.T) {
 
 // A warning is kept once, with how often and by whom it was said, and where in the source.
 func TestWarnings(t *testing.T) {
-	l := read(t, "\n[2026-05-05 06:16:47] a:1:1 [3] plugin/net.cc:334 (init) NCCL WARN Call to connect to 10.0.0.3<54321> failed at 0x7f00\n"+
-		"b:1:1 [2] plugin/net.cc:334 (init) NCCL WARN Call to connect to 10.0.0.3<54322> failed at 0x7f11\n"+
-		"a:1:1 [3] NCCL INFO init.cc:12 -> 6\na:1:1 [3] NCCL INFO init.cc:13 -> 7\n"+glogFixture)
+	l := read(t,
+		"\n[2026-05-05 06:16:47] a:1:1 [3] plugin/net.cc:334 (init) NCCL WARN Call to connect to 10.0.0.3<54321> failed at 0x7f00\n"+
+			"b:1:1 [2] plugin/net.cc:334 (init) NCCL WARN Call to connect to 10.0.0.3<54322> failed at 0x7f11\n"+
+			"a:1:1 [3] NCCL INFO init.cc:12 -> 6\na:1:1 [3] NCCL INFO init.cc:13 -> 7\n"+glogFixture)
 	if len(l.Messages) != 3 {
 		t.Fatalf("%+v", l.Messages)
 	}
 	m := l.Messages[0]
-	if m.Times != 2 || m.Place != "plugin/net.cc:334 (init)" || m.First != "2026-05-05 06:16:47" || m.Line != 2 || !slices.Equal(m.Processes, []int{0, 1}) || !slices.Equal(m.Devices, []int{2, 3}) || m.Text != "Call to connect to 10.0.0.3<54321> failed at 0x7f00" {
+	if m.Times != 2 || m.Place != "plugin/net.cc:334 (init)" || m.First != "2026-05-05 06:16:47" || m.Line != 2 ||
+		!slices.Equal(m.Processes, []int{0, 1}) || !slices.Equal(m.Devices, []int{2, 3}) ||
+		m.Text != "Call to connect to 10.0.0.3<54321> failed at 0x7f00" {
 		t.Errorf("%+v", m)
 	}
 	if m := l.Messages[1]; m.Level != "FAIL" || m.Text != "init.cc:12 -> 6" {
@@ -242,12 +287,15 @@ func TestWarnings(t *testing.T) {
 
 // What is not known is counted, with its shape; what is no log at all is an error that says so.
 func TestNotUnderstood(t *testing.T) {
-	l := read(t, "a:1:1 [0] NCCL INFO the 3 quick foxes\na:1:1 [0] NCCL INFO the 44 quick foxes\na:1:1 [0] NCCL INFO Connected all rings\na:1:1 [0] NCCL INFO Launch mode Group\n")
-	if l.Reading.NotUnderstood != 2 || l.Reading.Share != 50 || l.Reading.Passed != 1 || l.Reading.Shapes[0] != (Shape{"the N quick foxes", 2}) {
+	l := read(t,
+		"a:1:1 [0] NCCL INFO the 3 quick foxes\na:1:1 [0] NCCL INFO the 44 quick foxes\na:1:1 [0] NCCL INFO Connected all rings\na:1:1 [0] NCCL INFO Launch mode Group\n")
+	if l.Reading.NotUnderstood != 2 || l.Reading.Share != 50 || l.Reading.Passed != 1 ||
+		l.Reading.Shapes[0] != (Shape{"the N quick foxes", 2}) {
 		t.Errorf("%+v", l.Reading)
 	}
 	var nothing *NothingError
-	if err := NewReader().Add("notes.txt", strings.NewReader("nothing of the kind\n")); !errors.As(err, &nothing) || !strings.Contains(err.Error(), "notes.txt") {
+	if err := NewReader().Add("notes.txt", strings.NewReader("nothing of the kind\n")); !errors.As(err, &nothing) ||
+		!strings.Contains(err.Error(), "notes.txt") {
 		t.Errorf("%v", err)
 	}
 }

@@ -13,7 +13,8 @@ import (
 
 // A log is like itself, and like one of another day: other pids, pointers, commIds and ports.
 func TestNothingDiffers(t *testing.T) {
-	other := strings.NewReplacer(":10", ":77", ":20", ":88", "0x5", "0x9", "0xabc", "0xdef", "total 0.67", "total 0.71").Replace(wholeLog())
+	other := strings.NewReplacer(":10", ":77", ":20", ":88", "0x5", "0x9", "0xabc", "0xdef", "total 0.67",
+		"total 0.71").Replace(wholeLog())
 	c := Compare(readAll(t, wholeLog()), readAll(t, other))
 	if len(c.Effects)+len(c.Causes)+len(c.Others)+len(c.OnlyA)+len(c.OnlyB)+len(c.doubts) > 0 {
 		t.Errorf("%+v", c)
@@ -34,18 +35,26 @@ func TestCompare(t *testing.T) {
 		headline string
 		not      string
 	}{
-		"one setting":           {fewer + set("NCCL_TOPO_FILE", "/x.xml"), "Collective channels: 8 in A; 2 in B. The most likely cause: NCCL_TOPO_FILE is set only in B (/x.xml), and it changes the topology that NCCL sees.", ""},
-		"two settings":          {fewer + set("NCCL_TOPO_FILE", "/x.xml") + set("NCCL_MAX_NCHANNELS", "2"), "Collective channels: 8 in A; 2 in B. Likely causes: NCCL_TOPO_FILE is set only in B (/x.xml), and it changes the topology that NCCL sees; NCCL_MAX_NCHANNELS is", ""},
-		"one that cannot do it": {fewer + set("NCCL_IB_TC", "106"), "Collective channels: 8 in A; 2 in B. Nothing in the logs explains it.", "most likely"},
-		"a version":             {strings.ReplaceAll(fewer, "2.27.7", "2.26.2"), "The most likely cause: library differs (NCCL 2.27.7 for CUDA 12.8 in A, NCCL 2.26.2 for CUDA 12.8 in B).", ""},
-		"another network":       {strings.NewReplacer("Using network IB", "Using network Socket", "NET/IB/0/GDRDMA", "NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/0").Replace(wholeLog()) + set("NCCL_IB_DISABLE", "1"), "Network: IB in A; Socket in B. The most likely cause: NCCL_IB_DISABLE is set only in B (1)", ""},
-		"the choice alone":      {strings.ReplaceAll(wholeLog(), "proto SIMPLE", "proto LL") + set("NCCL_PROTO", "LL"), "AllReduce of 32 MiB: RING/SIMPLE on 8 channels in A; RING/LL on 8 channels in B. The most likely cause: NCCL_PROTO is set only in B (LL)", ""},
-		"nothing of note":       {wholeLog() + set("NCCL_FOO", "1"), "No difference that is known to matter.", ""},
+		"one setting": {fewer + set("NCCL_TOPO_FILE", "/x.xml"),
+			"Collective channels: 8 in A; 2 in B. The most likely cause: NCCL_TOPO_FILE is set only in B (/x.xml), and it changes the topology that NCCL sees.", ""},
+		"two settings": {fewer + set("NCCL_TOPO_FILE", "/x.xml") + set("NCCL_MAX_NCHANNELS", "2"),
+			"Collective channels: 8 in A; 2 in B. Likely causes: NCCL_TOPO_FILE is set only in B (/x.xml), and it changes the topology that NCCL sees; NCCL_MAX_NCHANNELS is", ""},
+		"one that cannot do it": {fewer + set("NCCL_IB_TC", "106"),
+			"Collective channels: 8 in A; 2 in B. Nothing in the logs explains it.", "most likely"},
+		"a version": {strings.ReplaceAll(fewer, "2.27.7", "2.26.2"),
+			"The most likely cause: library differs (NCCL 2.27.7 for CUDA 12.8 in A, NCCL 2.26.2 for CUDA 12.8 in B).", ""},
+		"another network": {strings.NewReplacer("Using network IB", "Using network Socket", "NET/IB/0/GDRDMA",
+			"NET/Socket/0", "NET/IB/1/GDRDMA", "NET/Socket/0").Replace(wholeLog()) + set("NCCL_IB_DISABLE", "1"),
+			"Network: IB in A; Socket in B. The most likely cause: NCCL_IB_DISABLE is set only in B (1)", ""},
+		"the choice alone": {strings.ReplaceAll(wholeLog(), "proto SIMPLE", "proto LL") + set("NCCL_PROTO", "LL"),
+			"AllReduce of 32 MiB: RING/SIMPLE on 8 channels in A; RING/LL on 8 channels in B. The most likely cause: NCCL_PROTO is set only in B (LL)", ""},
+		"nothing of note": {wholeLog() + set("NCCL_FOO", "1"), "No difference that is known to matter.", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := Compare(readAll(t, wholeLog()), readAll(t, test.b))
 			all := strings.Join(c.headlineTexts(), "\n")
-			if len(c.headlineTexts()) == 0 || !strings.Contains(c.headlineTexts()[0], test.headline) || test.not != "" && strings.Contains(all, test.not) {
+			if len(c.headlineTexts()) == 0 || !strings.Contains(c.headlineTexts()[0], test.headline) || test.not != "" &&
+				strings.Contains(all, test.not) {
 				t.Errorf("%s", all)
 			}
 		})
@@ -80,7 +89,8 @@ func TestDifferenceIsAFact(t *testing.T) {
 // Findings that both have are not told again; those of one alone are.
 func TestFindingsOfOneAlone(t *testing.T) {
 	warned := func(text string) string { return "\nn1:100:200 [0] a.cc:1 NCCL WARN " + text + "\n" }
-	c := Compare(readAll(t, wholeLog()+warned("odd thing 17")), readAll(t, wholeLog()+warned("odd thing 23")+warned("Call to ibv_reg_mr failed")))
+	c := Compare(readAll(t, wholeLog()+warned("odd thing 17")),
+		readAll(t, wholeLog()+warned("odd thing 23")+warned("Call to ibv_reg_mr failed")))
 	if len(c.OnlyA) != 0 || len(c.OnlyB) != 1 || c.OnlyB[0].Code() != "locked-memory-limit" {
 		t.Errorf("%v, %v", c.OnlyA, c.OnlyB)
 	}
@@ -108,7 +118,8 @@ func TestFindingsOfOneCode(t *testing.T) {
 
 // Where a log names no setting, that a setting is not named there says nothing, and the reader is told so.
 func TestDoubtsAreTold(t *testing.T) {
-	silent := strings.ReplaceAll(wholeLog(), "NCCL_DEBUG_SUBSYS set by environment to ALL", "DMA-BUF is available on GPU device 0")
+	silent := strings.ReplaceAll(wholeLog(), "NCCL_DEBUG_SUBSYS set by environment to ALL",
+		"DMA-BUF is available on GPU device 0")
 	c := Compare(readAll(t, silent), readAll(t, wholeLog()))
 	if len(c.doubts) != 1 || c.doubts[0].Fact != (notice.SettingsNotRecorded{Log: "A"}) {
 		t.Errorf("%v", c.doubts)
@@ -126,7 +137,8 @@ func TestHealthyAgainstCrippled(t *testing.T) {
 		"AllReduce of 8 MiB–8 GiB (11 sizes): RING/SIMPLE on 24 channels in A; RING/SIMPLE on 2 channels in B. The same may explain it.",
 		"Busbw at 8 GiB (largest of 11 differences): 216.6 GB/s in A; 28.6 GB/s in B. The same may explain it.",
 	} {
-		if i >= len(c.headlineTexts()) || strings.ReplaceAll(c.headlineTexts()[i], ";", ",") != strings.ReplaceAll(want, ";", ",") {
+		if i >= len(c.headlineTexts()) || strings.ReplaceAll(c.headlineTexts()[i], ";", ",") != strings.ReplaceAll(want, ";",
+			",") {
 			t.Errorf("headlines %q, want %q", c.headlineTexts(), want)
 		}
 	}

@@ -7,25 +7,33 @@ import (
 	"busbar/internal/notice"
 )
 
-// TestOldTopology reads what versions before 2.14 said of the machine, in other words or with numbers for kinds of links.
+// TestOldTopology reads what versions before 2.14 said of the machine, in other words or with numbers for kinds of
+// links.
 func TestOldTopology(t *testing.T) {
 	for _, c := range []struct{ system, graph, path string }{
-		{"=== System : maxWidth 21 maxSpeed 42 ===", "Pattern 4, crossNic 0, nChannels 2, speed 21/21, nvlink 1, type 1, sameChannels 1", "1/21/1"},
-		{"=== System : maxWidth 21.0 ===", "Pattern 4, crossNic 0, nChannels 2, speed 21.000000/21.000000, type NVL/PIX, sameChannels 1", "1/21.000000/NVL"},
-		{"=== System : maxWidth 21.0 totalWidth 42.0 ===", "Pattern 4, crossNic 0, nChannels 2, speed 21.000000/21.000000, type NVL/PIX, sameChannels 1", "1/21.000000/NVL"},
-		{"=== System : maxBw 21.0 totalBw 42.0 ===", "Pattern 4, crossNic 0, nChannels 2, bw 21.000000/21.000000, type NVL/PIX, sameChannels 1", "1/21.000000/NVL"},
+		{"=== System : maxWidth 21 maxSpeed 42 ===",
+			"Pattern 4, crossNic 0, nChannels 2, speed 21/21, nvlink 1, type 1, sameChannels 1", "1/21/1"},
+		{"=== System : maxWidth 21.0 ===",
+			"Pattern 4, crossNic 0, nChannels 2, speed 21.000000/21.000000, type NVL/PIX, sameChannels 1", "1/21.000000/NVL"},
+		{"=== System : maxWidth 21.0 totalWidth 42.0 ===",
+			"Pattern 4, crossNic 0, nChannels 2, speed 21.000000/21.000000, type NVL/PIX, sameChannels 1", "1/21.000000/NVL"},
+		{"=== System : maxBw 21.0 totalBw 42.0 ===",
+			"Pattern 4, crossNic 0, nChannels 2, bw 21.000000/21.000000, type NVL/PIX, sameChannels 1", "1/21.000000/NVL"},
 	} {
 		text := ""
 		for _, m := range []string{c.system, "+ PCI[12.0] - GPU/1000 (0)", "+ PCI[12.0] - GPU/2000 (1)",
-			"GPU/1000 :GPU/1000 (0/5000/0) GPU/2000 (" + c.path + ") ", c.graph, "comm 0x7 rank 0 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE"} {
+			"GPU/1000 :GPU/1000 (0/5000/0) GPU/2000 (" + c.path + ") ", c.graph,
+			"comm 0x7 rank 0 nranks 2 cudaDev 0 busId 1000 - Init COMPLETE"} {
 			text += "a:1:2 [0] NCCL INFO " + m + "\n"
 		}
 		l := read(t, text)
 		topo, graphs := l.Communicators[0].Topology, l.Communicators[0].Graphs
-		if topo.MaxBw != 21 || topo.GPUs != 2 || len(topo.Paths) != 1 || topo.Paths[0].Type != "NVL" || topo.Paths[0].Bw != 21 {
+		if topo.MaxBw != 21 || topo.GPUs != 2 || len(topo.Paths) != 1 || topo.Paths[0].Type != "NVL" ||
+			topo.Paths[0].Bw != 21 {
 			t.Errorf("%s: %+v", c.system, topo)
 		}
-		if strings.Contains(c.system, "42.0") && topo.TotalBw != 42 || !strings.Contains(c.system, "42.0") && topo.TotalBw != 0 {
+		if strings.Contains(c.system, "42.0") && topo.TotalBw != 42 || !strings.Contains(c.system, "42.0") &&
+			topo.TotalBw != 0 {
 			t.Errorf("%s: %v in all", c.system, topo.TotalBw)
 		}
 		if len(graphs) != 1 || graphs[0].Intra != "NVL" || graphs[0].Channels != 2 || graphs[0].BwIntra != 21 {
@@ -50,7 +58,8 @@ func TestRCCL(t *testing.T) {
 (Worker pid=5) a:1:2 [0] NCCL INFO ncclCommInitRank_impl comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId c1000 commId 0xab localSize 176 used 45 bytes on core 3 - Init COMPLETE
 `)
 	c := l.Communicators[0]
-	if len(c.Trees) != 2 || c.Trees[1].Up != 1 || len(c.Trees[0].Down) != 1 || len(c.Rings) != 1 || len(c.Joined) != 1 || c.Joined[0] != "all rings" {
+	if len(c.Trees) != 2 || c.Trees[1].Up != 1 || len(c.Trees[0].Down) != 1 || len(c.Rings) != 1 || len(c.Joined) != 1 ||
+		c.Joined[0] != "all rings" {
 		t.Errorf("trees %+v, rings %+v, connected %q", c.Trees, c.Rings, c.Joined)
 	}
 	if len(l.Versions) != 1 || l.Versions[0].ROCm != "7.2.0.0-43-x" || l.Versions[0].Library != RCCL {
@@ -63,7 +72,8 @@ func TestRCCL(t *testing.T) {
 
 // TestSetTo reads variables of which NCCL says in words of their own that they were set.
 func TestSetTo(t *testing.T) {
-	l := read(t, "a:1:2 [0] NCCL INFO NCCL_IB_HCA set to =mlx5_0:1,mlx5_1:1\na:1:2 [0] NCCL INFO Algorithm limits: NCCL_ALGO set to Ring\n")
+	l := read(t,
+		"a:1:2 [0] NCCL INFO NCCL_IB_HCA set to =mlx5_0:1,mlx5_1:1\na:1:2 [0] NCCL INFO Algorithm limits: NCCL_ALGO set to Ring\n")
 	if v := l.setting("NCCL_IB_HCA"); v != "=mlx5_0:1,mlx5_1:1" {
 		t.Errorf("NCCL_IB_HCA is %q", v)
 	}
@@ -74,7 +84,8 @@ func TestSetTo(t *testing.T) {
 
 // TestRepeated reads lines that Ray shows once for several workers.
 func TestRepeated(t *testing.T) {
-	l := read(t, "(Worker pid=5) a:1:2 [0] NCCL INFO Using network Socket\n(Worker pid=6) a:3:4 [1] NCCL INFO Using network Socket [repeated 3x across cluster]\n")
+	l := read(t,
+		"(Worker pid=5) a:1:2 [0] NCCL INFO Using network Socket\n(Worker pid=6) a:3:4 [1] NCCL INFO Using network Socket [repeated 3x across cluster]\n")
 	if n := l.Network.Using; len(n) != 1 || n[0].Name != "Socket" || len(n[0].Processes) != 2 {
 		t.Errorf("network %+v", n)
 	}
@@ -90,7 +101,8 @@ func TestBuildWithoutNumber(t *testing.T) {
 
 // TestWhatFollowsNumbers is about numbers that go on in a way that no number does: nothing is made of them.
 func TestWhatFollowsNumbers(t *testing.T) {
-	for text, want := range map[string]int{"12040": 12040, "12040,": 12040, "12040x": 0, "12040_1": 0, "12040:1": 0, "12040-1": 0} {
+	for text, want := range map[string]int{"12040": 12040, "12040,": 12040, "12040x": 0, "12040_1": 0, "12040:1": 0,
+		"12040-1": 0} {
 		r := NewReader()
 		if err := r.Add("x", strings.NewReader("a:1:2 [0] NCCL INFO cudaDriverVersion "+text+"\n")); err != nil {
 			t.Fatal(err)
@@ -101,22 +113,25 @@ func TestWhatFollowsNumbers(t *testing.T) {
 	}
 }
 
-// pairs is a log of 2.17 of four processes, of which 0 and 1, and 2 and 3, are together; ranks write in the order that is given,
-// and the last one makes a call less.
+// pairs is a log of 2.17 of four processes, of which 0 and 1, and 2 and 3, are together; ranks write in the order that
+// is given, and the last one makes a call less.
 func pairs(order ...int) string {
 	text := ""
 	for _, p := range order {
 		pid, rank := string(rune('1'+p)), string(rune('0'+p%2))
 		head := "a:" + pid + ":" + pid + " [" + string(rune('0'+p)) + "] NCCL INFO "
-		text += head + "comm 0x7" + pid + " rank " + rank + " nranks 2 cudaDev " + string(rune('0'+p)) + " busId 1000 - Init COMPLETE\n"
+		text += head + "comm 0x7" + pid + " rank " + rank + " nranks 2 cudaDev " + string(rune('0'+p)) +
+			" busId 1000 - Init COMPLETE\n"
 		for range 2 - p/3 {
-			text += head + "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 4 datatype 7 op 0 root 0 comm 0x7" + pid + " [nranks=2] stream 0x3\n"
+			text += head + "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 4 datatype 7 op 0 root 0 comm 0x7" + pid +
+				" [nranks=2] stream 0x3\n"
 		}
 	}
 	return text
 }
 
-// TestGuessedCommunicators is about versions without an id, where ranks of communicators of one size may be taken for each other's.
+// TestGuessedCommunicators is about versions without an id, where ranks of communicators of one size may be taken for
+// each other's.
 func TestGuessedCommunicators(t *testing.T) {
 	l := read(t, pairs(0, 2, 1, 3))
 	if len(l.Communicators) != 2 || len(l.Sequences) != 2 {
@@ -190,8 +205,8 @@ func TestAbortAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestTooFarForDirect is about cards that could reach the GPU's memory, and that NCCL leaves out for their distance: a kernel module
-// would not help.
+// TestTooFarForDirect is about cards that could reach the GPU's memory, and that NCCL leaves out for their distance: a
+// kernel module would not help.
 func TestTooFarForDirect(t *testing.T) {
 	l := read(t, `a:1:1 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'
 a:1:1 [0] NCCL INFO GPU Direct RDMA Disabled for GPU 1000 / HCA 0 (distance 5 > 4)

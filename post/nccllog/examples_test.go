@@ -53,17 +53,20 @@ func TestHealthyAndCrippledRun(t *testing.T) {
 		if len(l.Processes) != 1 || l.Processes[0].Host != "mew0" || !slices.Equal(l.Processes[0].Ranks, []int{0, 1}) {
 			t.Errorf("%s: processes %+v", c.file, l.Processes)
 		}
-		if v := l.Versions[0]; len(l.Versions) != 1 || v.Text != "2.27.7" || v.Code != 22707 || v.CUDA != "13.0" || v.Driver != 13000 || v.Library != NCCL {
+		if v := l.Versions[0]; len(l.Versions) != 1 || v.Text != "2.27.7" || v.Code != 22707 || v.CUDA != "13.0" ||
+			v.Driver != 13000 || v.Library != NCCL {
 			t.Errorf("%s: version %+v", c.file, l.Versions)
 		}
 		if len(l.Communicators) != 1 {
 			t.Fatalf("%s: %d communicators", c.file, len(l.Communicators))
 		}
 		k := l.Communicators[0]
-		if k.Ranks != 2 || k.Nodes != 1 || k.Channels.Coll != c.channels || len(k.Members) != 2 || !k.Members[1].Destroyed || k.Members[1].Init == nil || *k.RingGDR != true || *k.RingPXN != false {
+		if k.Ranks != 2 || k.Nodes != 1 || k.Channels.Coll != c.channels || len(k.Members) != 2 || !k.Members[1].Destroyed ||
+			k.Members[1].Init == nil || *k.RingGDR != true || *k.RingPXN != false {
 			t.Errorf("%s: communicator %+v", c.file, k)
 		}
-		if k.Topology.File != c.topology || k.Topology.GPUs != 2 || k.Graphs[1].Intra != "NVL" || k.Graphs[1].Channels != c.channels/2 {
+		if k.Topology.File != c.topology || k.Topology.GPUs != 2 || k.Graphs[1].Intra != "NVL" ||
+			k.Graphs[1].Channels != c.channels/2 {
 			t.Errorf("%s: topology %+v, graphs %+v", c.file, k.Topology, k.Graphs)
 		}
 		if len(k.Rings) != c.channels || !slices.Equal(k.Rings[c.channels-1].Ranks, []int{0, 1}) {
@@ -73,17 +76,20 @@ func TestHealthyAndCrippledRun(t *testing.T) {
 			t.Errorf("%s: %d choices", c.file, n)
 		}
 		for _, ch := range l.Choices {
-			if ch.Algo != "RING" || ch.Proto != "SIMPLE" || ch.Lo != 0 || ch.Hi != c.channels-1 || ch.Times != 45 || ch.Size != ch.Bytes {
+			if ch.Algo != "RING" || ch.Proto != "SIMPLE" || ch.Lo != 0 || ch.Hi != c.channels-1 || ch.Times != 45 ||
+				ch.Size != ch.Bytes {
 				t.Errorf("%s: %+v", c.file, ch)
 			}
 		}
-		if len(l.Calls) != 22 || l.Calls[0].Times != 45 || l.Calls[0].Type != "float32" || l.Calls[0].Op != "sum" || l.Calls[0].Size != 8<<20 {
+		if len(l.Calls) != 22 || l.Calls[0].Times != 45 || l.Calls[0].Type != "float32" || l.Calls[0].Op != "sum" ||
+			l.Calls[0].Size != 8<<20 {
 			t.Errorf("%s: calls %+v", c.file, l.Calls[0])
 		}
 		if s := l.Sequences[0]; s.Mismatch != nil || len(s.Behind) != 0 || s.Compared != 495 {
 			t.Errorf("%s: %+v", c.file, s)
 		}
-		if len(l.Transports) != 2 || len(l.Transports[0].Channels) != c.channels || l.Transports[0].Via != "P2P/direct pointer/read" {
+		if len(l.Transports) != 2 || len(l.Transports[0].Channels) != c.channels ||
+			l.Transports[0].Via != "P2P/direct pointer/read" {
 			t.Errorf("%s: transports %+v", c.file, l.Transports)
 		}
 		if len(l.Predictions) != 5*7*3 {
@@ -92,7 +98,9 @@ func TestHealthyAndCrippledRun(t *testing.T) {
 		if len(l.Rows) != 11 || l.Rows[8].OutBusbw != c.busbw2G || l.Rows[10].OutBusbw != c.busbw8G || !l.Rows[8].Assembled {
 			t.Errorf("%s: rows %+v", c.file, l.Rows)
 		}
-		if set := slices.ContainsFunc(l.Settings, func(s Setting) bool { return s.Name == "NCCL_TOPO_FILE" && s.Value == c.topology }); set != (c.topology != "") {
+		if set := slices.ContainsFunc(l.Settings, func(s Setting) bool {
+			return s.Name == "NCCL_TOPO_FILE" && s.Value == c.topology
+		}); set != (c.topology != "") {
 			t.Errorf("%s: settings %+v", c.file, l.Settings)
 		}
 	}
@@ -105,19 +113,22 @@ func TestSixteenRanksOverEFA(t *testing.T) {
 		t.Fatalf("%d processes, %d communicators, %+v", len(l.Processes), len(l.Communicators), l.Reading)
 	}
 	k := l.Communicators[0]
-	if k.Ranks != 16 || k.Nodes != 2 || k.Channels.Coll != 8 || k.Channels.CollNet != Unknown || len(k.Members) != 16 || k.Members[2].Bus != "201c0" {
+	if k.Ranks != 16 || k.Nodes != 2 || k.Channels.Coll != 8 || k.Channels.CollNet != Unknown || len(k.Members) != 16 ||
+		k.Members[2].Bus != "201c0" {
 		t.Errorf("%+v", k)
 	}
 	if !slices.Equal(k.Rings[0].Ranks, []int{0, 7, 6, 5, 4, 3, 2, 1, 8, 15, 14, 13, 12, 11, 10, 9}) {
 		t.Errorf("ring 0 is %v", k.Rings[0].Ranks)
 	}
-	if p := l.Processes[2]; p.Label != "[1,2]<stdout>:" || !slices.Equal(p.Devices, []int{2}) || !slices.Equal(p.Ranks, []int{2}) {
+	if p := l.Processes[2]; p.Label != "[1,2]<stdout>:" || !slices.Equal(p.Devices, []int{2}) ||
+		!slices.Equal(p.Ranks, []int{2}) {
 		t.Errorf("%+v", p)
 	}
 	if v := l.Versions[0]; v.Text != "2.9.9" || v.Code != 20909 || !slices.Equal(v.Processes, []int{0}) {
 		t.Errorf("%+v", v)
 	}
-	if n := l.Network; len(n.Using) != 1 || n.Using[0].Name != "AWS Libfabric" || len(n.Using[0].Processes) != 16 || n.Providers[0].Name != "efa" {
+	if n := l.Network; len(n.Using) != 1 || n.Using[0].Name != "AWS Libfabric" || len(n.Using[0].Processes) != 16 ||
+		n.Providers[0].Name != "efa" {
 		t.Errorf("%+v", n)
 	}
 	var net, p2p int
@@ -149,10 +160,13 @@ func TestSixteenRanksOverEFA(t *testing.T) {
 // An excerpt without headers: its tables and choices are of one nameless process.
 func TestExcerptWithoutHeaders(t *testing.T) {
 	l := example(t, "eunomia_nccl-eBPF_p3-allgather-reducescatter-sweep.log")
-	if len(l.Choices) != 23 || l.Choices[11].Bytes != 32768 || l.Choices[11].Algo != "PAT" || l.Choices[11].Mean != BytesPerRank || l.Choices[11].Size != Unknown {
+	if len(l.Choices) != 23 || l.Choices[11].Bytes != 32768 || l.Choices[11].Algo != "PAT" ||
+		l.Choices[11].Mean != BytesPerRank || l.Choices[11].Size != Unknown {
 		t.Errorf("%d choices, %+v", len(l.Choices), l.Choices[11])
 	}
-	i := slices.IndexFunc(l.Predictions, func(p Prediction) bool { return p.Name == "ReduceScatter" && p.Algo == "Ring" && p.Proto == "Simple" })
+	i := slices.IndexFunc(l.Predictions, func(p Prediction) bool {
+		return p.Name == "ReduceScatter" && p.Algo == "Ring" && p.Proto == "Simple"
+	})
 	if i < 0 || l.Predictions[i].Latency != 22.4 || l.Predictions[i].Bw != 4.8 {
 		t.Errorf("%+v", l.Predictions)
 	}

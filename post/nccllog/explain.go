@@ -15,8 +15,8 @@ type explained struct {
 	follows bool // from another failure, whose message is the one to look for
 }
 
-// explanations are the messages whose cause is known; the first that matches counts. Those that name a cause precede those
-// that follow from one.
+// explanations are the messages whose cause is known; the first that matches counts. Those that name a cause precede
+// those that follow from one.
 var explanations = []explained{
 	{
 		regexp.MustCompile(`No space left on device|failed to extend /dev/shm|posix_fallocate failed`),
@@ -57,7 +57,8 @@ var explanations = []explained{
 	{regexp.MustCompile(`Bootstrap Root : mismatch`), "world-size-mismatch", false},
 	{
 		regexp.MustCompile(
-			`no socket interface found|No IP interface found|no device found (matching|after excluding)|No usable listening interface|No interface found`,
+			`no socket interface found|No IP interface found|no device found (matching|after excluding)|` +
+				`No usable listening interface|No interface found`,
 		),
 		"no-usable-interface", false,
 	},
@@ -94,7 +95,8 @@ var explanations = []explained{
 	},
 	{
 		regexp.MustCompile(
-			`Connection closed by remote peer|Connection reset by peer|Broken pipe|peer has (closed|reset)|remote process (exited|has)`,
+			`Connection closed by remote peer|Connection reset by peer|Broken pipe|peer has (closed|reset)|` +
+				`remote process (exited|has)`,
 		),
 		"remote-closed", true,
 	},
@@ -156,8 +158,8 @@ type sameCause struct {
 	processes []int
 }
 
-// findMessages explains the warnings and errors, those of one cause together. Those that follow from others are no errors
-// where those are in the log.
+// findMessages explains the warnings and errors, those of one cause together. Those that follow from others are no
+// errors where those are in the log.
 func findMessages(l *Log) []found {
 	cause := false
 	for _, m := range l.Messages {

@@ -68,7 +68,8 @@ func TestExplain(t *testing.T) {
 
 // What only follows from another failure is not called serious beside it, and is where nothing else is told.
 func TestWhatFollows(t *testing.T) {
-	closed, full := "n1:1:1 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer n2<5>\n", "n1:1:1 [0] b.cc:1 NCCL WARN Cuda failure 'out of memory'\n"
+	closed, full := "n1:1:1 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer n2<5>\n",
+		"n1:1:1 [0] b.cc:1 NCCL WARN Cuda failure 'out of memory'\n"
 	for text, want := range map[string]notice.Severity{closed: notice.Error, closed + full: notice.Warning} {
 		for _, f := range readAll(t, text).Findings() {
 			if strings.Contains(f.Details()[0], "closed by remote") && f.Severity != want {

@@ -41,7 +41,8 @@ func findWithinHost(l *Log) (all []found) {
 	maps.Copy(both, by["shm"])
 	if n := len(by["shm"]); n > 0 {
 		f := about("", notice.HostMemoryBetweenGPUs{
-			Pairs: n, Of: len(both), P2P: len(by["p2p"]), NVLink: notice.HasNVLink(l.nvlinks()), Settings: l.peersOff(), Vendor: l.vendor(),
+			Pairs: n, Of: len(both), P2P: len(by["p2p"]), NVLink: notice.HasNVLink(l.nvlinks()), Settings: l.peersOff(),
+			Vendor: l.vendor(),
 		})
 		if l.nvlinks() {
 			f.Severity = notice.Error
@@ -169,7 +170,8 @@ func searchResult(g Graph) notice.SearchResult {
 	}
 }
 
-// fewest is the number of channels under which NVLink cannot be filled: each channel is a thread block, of some 20 GB/s.
+// fewest is the number of channels under which NVLink cannot be filled: each channel is a thread block, of some 20
+// GB/s.
 const fewest = 4
 
 // findChannels finds communicators with few channels over NVLink.
@@ -222,7 +224,8 @@ func (l *Log) communicatorOf(c Choice, largest *Communicator) *Communicator {
 }
 
 const (
-	// latencyBytes is from which size on LL is unusual: it moves 8 bytes for 4 of data, so that half of the bandwidth is lost.
+	// latencyBytes is from which size on LL is unusual: it moves 8 bytes for 4 of data, so that half of the bandwidth is
+	// lost.
 	latencyBytes = 16 << 20
 	// latencyStep is the same of one step of a ring, in which a rank's part moves.
 	latencyStep = 1 << 20

@@ -12,8 +12,8 @@ import (
 	"busbar/internal/golden"
 )
 
-// expect compares the facts of findings with those in testdata/found (-update writes them anew): for each its severity, its
-// code, who it is about, and its parameters.
+// expect compares the facts of findings with those in testdata/found (-update writes them anew): for each its severity,
+// its code, who it is about, and its parameters.
 func expect(t *testing.T, what string, all []found) {
 	t.Helper()
 	var got []string
@@ -58,7 +58,8 @@ func oneHost(c Communicator, all ...Transport) *Log {
 	return &Log{Communicators: []Communicator{c}, Transports: all}
 }
 
-// Each pair counts once, in whichever direction it is told; what another GPU's card carries, and what goes to another host, does not.
+// Each pair counts once, in whichever direction it is told; what another GPU's card carries, and what goes to another
+// host, does not.
 func TestWithinHost(t *testing.T) {
 	way := func(kind string, from, to, pxn int) Transport {
 		return Transport{Kind: kind, From: from, To: to, PXN: pxn}
@@ -129,7 +130,8 @@ func TestFewChannels(t *testing.T) {
 	}
 	expect(t, "three", findChannels(log(2, 3, tree, ring)))
 	for what, l := range map[string]*Log{
-		"four": log(2, 4, ring), "not told": log(2, Unknown, ring), "none": log(2, 0, ring), "one rank": log(1, 1, ring), "no ring": log(2, 1, tree),
+		"four": log(2, 4, ring), "not told": log(2, Unknown, ring), "none": log(2, 0, ring), "one rank": log(1, 1, ring),
+		"no ring": log(2, 1, tree),
 	} {
 		expect(t, what, findChannels(l))
 	}
@@ -215,15 +217,17 @@ func TestNoMulticast(t *testing.T) {
 	}
 	expect(t, "three on a host", findMulticast(log(func(*Communicator, *Log) {})))
 	for what, change := range map[string]func(c *Communicator, l *Log){
-		"two on a host":      func(c *Communicator, _ *Log) { c.Members = c.Members[:1] },
-		"slower links":       func(c *Communicator, _ *Log) { c.Topology.MaxBw = 369 },
-		"channels for it":    func(c *Communicator, _ *Log) { c.Channels.NVLS = 1 },
-		"groups for it":      func(c *Communicator, _ *Log) { c.NVLS = &yes },
-		"channels not told":  func(c *Communicator, _ *Log) { c.Channels.NVLS = Unknown },
-		"an older version":   func(_ *Communicator, l *Log) { l.Versions[0].Code = 21606 },
-		"no version":         func(_ *Communicator, l *Log) { l.Versions = nil },
-		"another library":    func(_ *Communicator, l *Log) { l.Versions[0].Library = RCCL },
-		"it is switched off": func(_ *Communicator, l *Log) { l.Settings = []Setting{fromEnvironment("NCCL_NVLS_ENABLE", "0")} },
+		"two on a host":     func(c *Communicator, _ *Log) { c.Members = c.Members[:1] },
+		"slower links":      func(c *Communicator, _ *Log) { c.Topology.MaxBw = 369 },
+		"channels for it":   func(c *Communicator, _ *Log) { c.Channels.NVLS = 1 },
+		"groups for it":     func(c *Communicator, _ *Log) { c.NVLS = &yes },
+		"channels not told": func(c *Communicator, _ *Log) { c.Channels.NVLS = Unknown },
+		"an older version":  func(_ *Communicator, l *Log) { l.Versions[0].Code = 21606 },
+		"no version":        func(_ *Communicator, l *Log) { l.Versions = nil },
+		"another library":   func(_ *Communicator, l *Log) { l.Versions[0].Library = RCCL },
+		"it is switched off": func(_ *Communicator, l *Log) {
+			l.Settings = []Setting{fromEnvironment("NCCL_NVLS_ENABLE", "0")}
+		},
 	} {
 		expect(t, what, findMulticast(log(change)))
 	}

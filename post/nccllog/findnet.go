@@ -103,8 +103,8 @@ func findNetwork(l *Log) []found {
 	return []found{f}
 }
 
-// rdmaEnds are the ends of connections between hosts, other than over TCP. Each end is a line of its own: sender and receiver
-// reach the memory of their GPUs each by a NIC of their own.
+// rdmaEnds are the ends of connections between hosts, other than over TCP. Each end is a line of its own: sender and
+// receiver reach the memory of their GPUs each by a NIC of their own.
 func (l *Log) rdmaEnds() (ends []Transport) {
 	for _, t := range l.Transports {
 		if t.Kind == "net" && !l.sameHost(t) && !isTCP(t) {
@@ -191,7 +191,8 @@ func findDirect(l *Log) []found {
 	return []found{about(who, fact)}
 }
 
-// directDevices are NICs by what was said of their GPUDirect RDMA: disabled, disabled for a distance, enabled. TCP has none.
+// directDevices are NICs by what was said of their GPUDirect RDMA: disabled, disabled for a distance, enabled. TCP has
+// none.
 func (l *Log) directDevices() (off, far, able []string) {
 	for _, g := range l.Network.GDR {
 		name, list := g.Device, &able

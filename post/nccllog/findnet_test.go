@@ -7,7 +7,8 @@ import (
 	"busbar/internal/notice"
 )
 
-// twoHosts is a log of four ranks on two hosts, two processes of two ranks each, with these transports of their communicator.
+// twoHosts is a log of four ranks on two hosts, two processes of two ranks each, with these transports of their
+// communicator.
 func twoHosts(all ...Transport) *Log {
 	return &Log{
 		Processes: []Process{{Host: "n1", Ranks: []int{0, 1}}, {Host: "n2", Ranks: []int{2, 3}}},
@@ -36,7 +37,8 @@ func receives(from, to int, how string, device int) Transport {
 	return t
 }
 
-// A connection that both ends tell of is one; so is one of which the receiver alone wrote. What stays on a host is none.
+// A connection that both ends tell of is one; so is one of which the receiver alone wrote. What stays on a host is
+// none.
 func TestConnectionsBetweenHosts(t *testing.T) {
 	ends := func(l *Log) (ends [][2]int) {
 		for _, t := range l.overNet() {
@@ -82,8 +84,10 @@ func TestTCPBetweenHosts(t *testing.T) {
 	for what, c := range map[string]struct {
 		l *Log
 	}{
-		"half":                  {log(func(*Log) {})},
-		"with interfaces":       {log(func(l *Log) { l.Network.Sockets = []Named{{Name: "eth0:10.0.0.1"}, {Name: "eth0:10.0.0.1"}} })},
+		"half": {log(func(*Log) {})},
+		"with interfaces": {log(func(l *Log) {
+			l.Network.Sockets = []Named{{Name: "eth0:10.0.0.1"}, {Name: "eth0:10.0.0.1"}}
+		})},
 		"with cards":            {log(func(l *Log) { l.Network.IB = []Named{{Name: "mlx5_0"}} })},
 		"with EFA":              {log(func(l *Log) { l.Network.Providers = []Named{{Name: "tcp"}, {Name: "efa"}} })},
 		"with another provider": {log(func(l *Log) { l.Network.Providers = []Named{{Name: "tcp"}} })},
@@ -95,7 +99,11 @@ func TestTCPBetweenHosts(t *testing.T) {
 		"named with another":    {silent("Socket", "IB")},
 		"not named":             {silent()},
 		"named on one node":     {oneNode},
-		"named, and not used":   {func() *Log { l := silent("Socket"); l.Transports = []Transport{sends(0, 2, "IB", 0)}; return l }()},
+		"named, and not used": {func() *Log {
+			l := silent("Socket")
+			l.Transports = []Transport{sends(0, 2, "IB", 0)}
+			return l
+		}()},
 	} {
 		expect(t, what, findNetwork(c.l))
 	}
@@ -166,7 +174,8 @@ func TestOneCard(t *testing.T) {
 }
 
 func TestProvidersOverTCP(t *testing.T) {
-	for name, bad := range map[string]bool{"tcp": true, "TCP;ofi_rxm": true, "sockets": true, "udp;ofi_rxd": true, "net": true, "efa": false, "verbs;ofi_rxm": false, "cxi": false} {
+	for name, bad := range map[string]bool{"tcp": true, "TCP;ofi_rxm": true, "sockets": true, "udp;ofi_rxd": true,
+		"net": true, "efa": false, "verbs;ofi_rxm": false, "cxi": false} {
 		if got := len(findProvider(&Log{Network: Network{Providers: []Named{{Name: name}}}})) == 1; got != bad {
 			t.Errorf("%s: found %t", name, got)
 		}
@@ -175,7 +184,8 @@ func TestProvidersOverTCP(t *testing.T) {
 }
 
 func TestVirtualInterfaces(t *testing.T) {
-	for name, bad := range map[string]bool{"docker0": true, "lo": true, "virbr0": true, "veth12ab": true, "br-5f": true, "eth0": false, "lora0": false, "bond0": false} {
+	for name, bad := range map[string]bool{"docker0": true, "lo": true, "virbr0": true, "veth12ab": true, "br-5f": true,
+		"eth0": false, "lora0": false, "bond0": false} {
 		l := twoHosts()
 		l.Network.Bootstrap = []Named{{Name: name + ":172.17.0.1<0>"}}
 		found := findInterface(l)
@@ -228,12 +238,16 @@ func TestNoGPUDirectAtOneEnd(t *testing.T) {
 		hosts     string
 		byDefault bool
 	}{
-		"all are direct":                   {[]Transport{sends(0, 2, "IB", 0), receives(0, 2, "IB", 0)}, nil, "", "", false},
-		"the receiver's host":              {[]Transport{sends(0, 2, "IB", 0), receives(0, 2, "IB", 0), sends(2, 0, "IB", 0), receives(2, 0, "IB", 0), plain(receives(1, 3, "IB", 0))}, nil, "warning", "n2", false},
-		"the sender's host":                {[]Transport{plain(sends(0, 2, "IB", 0)), receives(0, 2, "IB", 0), sends(2, 0, "IB", 0)}, nil, "warning", "n1", false},
-		"all senders, as without NVLink":   {[]Transport{plain(sends(0, 2, "IB", 0)), receives(0, 2, "IB", 0), plain(sends(2, 0, "IB", 0)), receives(2, 0, "IB", 0)}, nil, "info", "n1, n2", true},
-		"all senders, though NVLink is in": {[]Transport{plain(sends(0, 2, "IB", 0)), receives(0, 2, "IB", 0)}, nvlink, "warning", "n1", false},
-		"all senders, no receiver wrote":   {[]Transport{plain(sends(0, 2, "IB", 0))}, nil, "warning", "n1", false},
+		"all are direct": {[]Transport{sends(0, 2, "IB", 0), receives(0, 2, "IB", 0)}, nil, "", "", false},
+		"the receiver's host": {[]Transport{sends(0, 2, "IB", 0), receives(0, 2, "IB", 0), sends(2, 0, "IB", 0),
+			receives(2, 0, "IB", 0), plain(receives(1, 3, "IB", 0))}, nil, "warning", "n2", false},
+		"the sender's host": {[]Transport{plain(sends(0, 2, "IB", 0)), receives(0, 2, "IB", 0),
+			sends(2, 0, "IB", 0)}, nil, "warning", "n1", false},
+		"all senders, as without NVLink": {[]Transport{plain(sends(0, 2, "IB", 0)), receives(0, 2, "IB", 0),
+			plain(sends(2, 0, "IB", 0)), receives(2, 0, "IB", 0)}, nil, "info", "n1, n2", true},
+		"all senders, though NVLink is in": {[]Transport{plain(sends(0, 2, "IB", 0)), receives(0, 2, "IB", 0)}, nvlink,
+			"warning", "n1", false},
+		"all senders, no receiver wrote": {[]Transport{plain(sends(0, 2, "IB", 0))}, nil, "warning", "n1", false},
 	} {
 		l := twoHosts(c.ends...)
 		if c.change != nil {

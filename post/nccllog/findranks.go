@@ -105,8 +105,8 @@ func findUnfinished(l *Log) (all []found) {
 	return all
 }
 
-// findAborted finds communicators that were given up. PyTorch ends those of a run that went well in the same way, so that by
-// itself it is no fault where all ranks did it.
+// findAborted finds communicators that were given up. PyTorch ends those of a run that went well in the same way, so
+// that by itself it is no fault where all ranks did it.
 func findAborted(l *Log) (all []found) {
 	library := func(m Message) bool { return m.Level != programLevel }
 	wrong := slices.ContainsFunc(l.Messages, library) || len(findDisagreement(l)) > 0 || len(findStopped(l)) > 0

@@ -80,7 +80,8 @@ func TestVersionsInFull(t *testing.T) {
 	for what, c := range map[string]struct {
 		versions []Version
 	}{
-		"versions":  {[]Version{v(NCCL, "2.27.7", "12.8", "", 0), v(NCCL, "2.26.2", "", "abc"), v(NCCL, "2.27.7", "12.8", "", 1)}},
+		"versions": {[]Version{v(NCCL, "2.27.7", "12.8", "", 0), v(NCCL, "2.26.2", "", "abc"),
+			v(NCCL, "2.27.7", "12.8", "", 1)}},
 		"libraries": {[]Version{v(NCCL, "2.27.7", "", ""), v(RCCL, "2.27.7", "", "")}},
 		"builds":    {[]Version{v(NCCL, "2.27.7", "12.8", ""), v(NCCL, "2.27.7", "13.0", "")}},
 	} {
@@ -104,8 +105,11 @@ func TestRASInFull(t *testing.T) {
 	for what, c := range map[string]struct {
 		ras RAS
 	}{
-		"processes":  {RAS{Missing: []string{"n1 pid 7", "n2 pid 8"}, Problems: []string{"x"}}},
-		"ranks":      {RAS{Comms: []RASComm{{Status: "RUNNING", Errors: "OK"}, {ID: "0x7", Ranks: 4, Missing: 1, Status: "INCOMPLETE", Errors: "OK", Counts: []RASCount{{Name: "AllReduce", Calls: 1, Ranks: []int{0, 1}}}, States: []RASMessage{{Says: "stopped", Ranks: []int{2}}}}}}},
+		"processes": {RAS{Missing: []string{"n1 pid 7", "n2 pid 8"}, Problems: []string{"x"}}},
+		"ranks": {RAS{Comms: []RASComm{{Status: "RUNNING", Errors: "OK"},
+			{ID: "0x7", Ranks: 4, Missing: 1, Status: "INCOMPLETE", Errors: "OK",
+				Counts: []RASCount{{Name: "AllReduce", Calls: 1, Ranks: []int{0, 1}}},
+				States: []RASMessage{{Says: "stopped", Ranks: []int{2}}}}}}},
 		"a mismatch": {RAS{Comms: []RASComm{{Status: "MISMATCH"}}, Problems: []string{"x"}}},
 		"an abort":   {RAS{Comms: []RASComm{{Status: "ABORT"}}}},
 		"errors":     {RAS{Problems: []string{"x", "y"}}},
@@ -117,7 +121,8 @@ func TestRASInFull(t *testing.T) {
 
 func TestProcessesByName(t *testing.T) {
 	l := &Log{Processes: []Process{{Host: "n1", PID: 7}, {Host: "n2", PID: 8}, {Host: "n2", PID: 9, Ranks: []int{4}}}}
-	for want, of := range map[string][]int{"pid 7 on n1": {0}, "2 processes without a rank on n1, n2": {0, 1}, "rank 4, pid 8 on n2": {2, 1, 99, -1}, "": {0, 1, 2}} {
+	for want, of := range map[string][]int{"pid 7 on n1": {0}, "2 processes without a rank on n1, n2": {0, 1},
+		"rank 4, pid 8 on n2": {2, 1, 99, -1}, "": {0, 1, 2}} {
 		if got := l.who(of); got != want {
 			t.Errorf("%v are %q, want %q", of, got, want)
 		}

@@ -51,8 +51,8 @@ func findDiffering(l *Log) (all []found) {
 }
 
 // differing judges the values of one variable. That a process does not mention one means little: many are read by one
-// rank alone, or once. So only different values count. What a program asks for in a configuration is of one communicator,
-// and may differ between them.
+// rank alone, or once. So only different values count. What a program asks for in a configuration is of one
+// communicator, and may differ between them.
 func (l *Log) differing(all []Setting) []found {
 	all = slices.DeleteFunc(slices.Clone(all), func(s Setting) bool { return !s.given() || s.From == "config" })
 	if len(all) < 2 || slices.Contains(aside, all[0].Name) {

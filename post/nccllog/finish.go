@@ -82,13 +82,17 @@ func (r *Reader) mostFrequent() []Shape {
 	for text, n := range r.shapes {
 		all = append(all, Shape{text, n})
 	}
-	slices.SortFunc(all, func(a, b Shape) int { return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Text, b.Text)) })
+	slices.SortFunc(all, func(a, b Shape) int {
+		return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Text, b.Text))
+	})
 	return all[:min(len(all), shownShapes)]
 }
 
 func (f *finisher) processes() {
 	order := slices.Clone(f.r.order)
-	slices.SortStableFunc(order, func(a, b *process) int { return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.PID, b.PID)) })
+	slices.SortStableFunc(order, func(a, b *process) int {
+		return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.PID, b.PID))
+	})
 	f.places = make([]int, len(order))
 	f.l.Processes = make([]Process, len(order))
 	for i, p := range order {
@@ -117,7 +121,8 @@ func (f *finisher) processes() {
 	}
 }
 
-// communicators makes them of their ranks. Ranks that never said which communicator they set up are put together in one.
+// communicators makes them of their ranks. Ranks that never said which communicator they set up are put together in
+// one.
 func (f *finisher) communicators() {
 	comms := slices.Clone(f.r.comms)
 	var nameless *communicator
@@ -171,7 +176,8 @@ func (f *finisher) comm(k *member) int {
 }
 
 func (f *finisher) communicator(c *communicator) Communicator {
-	out := Communicator{Name: "comm " + strconv.Itoa(f.comms[c]+1), ID: c.id, Ranks: c.ranks, Nodes: Unknown, Function: c.function, Parent: Unknown,
+	out := Communicator{Name: "comm " + strconv.Itoa(f.comms[c]+1), ID: c.id, Ranks: c.ranks, Nodes: Unknown,
+		Function: c.function, Parent: Unknown,
 		Split: c.split, Members: []Member{}, Graphs: []Graph{}, Rings: []Ring{}, Trees: []Tree{}, Joined: []string{}}
 	out.Channels = Channels{Unknown, Unknown, Unknown, Unknown, Unknown}
 	if c.parent != nil {
@@ -193,7 +199,9 @@ func (f *finisher) communicator(c *communicator) Communicator {
 		}
 		out.merge(k, graphs, rings)
 	}
-	for _, ch := range slices.SortedFunc(maps.Keys(counts), func(a, b Channels) int { return cmp.Compare(a.Coll, b.Coll) }) {
+	for _, ch := range slices.SortedFunc(maps.Keys(counts), func(a, b Channels) int {
+		return cmp.Compare(a.Coll, b.Coll)
+	}) {
 		if counts[ch] > counts[out.Channels] {
 			out.Channels = ch
 		}
@@ -219,8 +227,10 @@ func (f *finisher) communicator(c *communicator) Communicator {
 }
 
 func compareGraphs(a, b Graph) int {
-	return cmp.Or(cmp.Compare(a.Pattern, b.Pattern), cmp.Compare(a.Channels, b.Channels), cmp.Compare(a.BwIntra, b.BwIntra), cmp.Compare(a.BwInter, b.BwInter),
-		cmp.Compare(a.Intra, b.Intra), cmp.Compare(a.Inter, b.Inter), cmp.Compare(a.CrossNIC, b.CrossNIC), cmp.Compare(a.Same, b.Same))
+	return cmp.Or(cmp.Compare(a.Pattern, b.Pattern), cmp.Compare(a.Channels, b.Channels),
+		cmp.Compare(a.BwIntra, b.BwIntra), cmp.Compare(a.BwInter, b.BwInter),
+		cmp.Compare(a.Intra, b.Intra), cmp.Compare(a.Inter, b.Inter), cmp.Compare(a.CrossNIC, b.CrossNIC),
+		cmp.Compare(a.Same, b.Same))
 }
 
 // merge adds what one rank said.
@@ -264,7 +274,8 @@ func (c *Communicator) merge(k *member, graphs map[Graph]int64, rings map[int]*R
 			c.Joined = append(c.Joined, j)
 		}
 	}
-	for _, b := range []struct{ into, from **bool }{{&c.RingPXN, &k.ringPXN}, {&c.RingGDR, &k.ringGDR}, {&c.NVLS, &k.nvls}, {&c.MNNVL, &k.mnnvl}} {
+	for _, b := range []struct{ into, from **bool }{{&c.RingPXN, &k.ringPXN}, {&c.RingGDR, &k.ringGDR}, {&c.NVLS, &k.nvls},
+		{&c.MNNVL, &k.mnnvl}} {
 		if *b.into == nil {
 			*b.into = *b.from
 		}
@@ -325,7 +336,8 @@ func (f *finisher) settings() {
 
 func (f *finisher) network() {
 	n := &f.l.Network
-	lists := map[string]*[]Named{using: &n.Using, plugin: &n.Plugins, missing: &n.Missing, provider: &n.Providers, ibDevice: &n.IB, socket: &n.Sockets,
+	lists := map[string]*[]Named{using: &n.Using, plugin: &n.Plugins, missing: &n.Missing, provider: &n.Providers,
+		ibDevice: &n.IB, socket: &n.Sockets,
 		bootstrap: &n.Bootstrap, tuner: &n.Tuners, profiler: &n.Profilers, collnet: &n.Collective}
 	for _, l := range lists {
 		*l = []Named{}
@@ -341,7 +353,9 @@ func (f *finisher) network() {
 		out.Processes = f.who(d.who)
 		n.GDR = append(n.GDR, out)
 	}
-	slices.SortFunc(n.GDR, func(a, b GDR) int { return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(a.Said, b.Said)) })
+	slices.SortFunc(n.GDR, func(a, b GDR) int {
+		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(a.Said, b.Said))
+	})
 	n.DMABuf = f.r.dmabuf
 }
 
@@ -443,17 +457,21 @@ func (f *finisher) across() {
 
 func (f *finisher) sort() {
 	slices.SortFunc(f.l.Transports, func(a, b Transport) int {
-		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Via, b.Via), compareBools(a.Receive, b.Receive))
+		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To),
+			cmp.Compare(a.Via, b.Via), compareBools(a.Receive, b.Receive))
 	})
 	slices.SortFunc(f.l.Choices, func(a, b Choice) int {
-		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Algo, b.Algo), cmp.Compare(a.Proto, b.Proto),
+		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Bytes, b.Bytes),
+			cmp.Compare(a.Algo, b.Algo), cmp.Compare(a.Proto, b.Proto),
 			cmp.Compare(a.Kernel, b.Kernel), cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.Hi, b.Hi))
 	})
 	slices.SortFunc(f.l.Predictions, func(a, b Prediction) int {
-		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Algo, b.Algo), cmp.Compare(a.Proto, b.Proto))
+		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Algo, b.Algo),
+			cmp.Compare(a.Proto, b.Proto))
 	})
 	slices.SortFunc(f.l.Calls, func(a, b Calls) int {
-		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Process, b.Process), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Count, b.Count),
+		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Process, b.Process),
+			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Count, b.Count),
 			cmp.Compare(a.Type, b.Type), cmp.Compare(a.Op, b.Op))
 	})
 }

@@ -8,7 +8,8 @@ import (
 
 // seeds are small files of every form.
 func seeds() []string {
-	all := []string{inspectorFixture, promFixture, rasTextFixture, "Job summary\nProcesses\nErrors\n# 0 0\n Rank 0\n", rasJSONFixture, glogFixture, costFixture,
+	all := []string{inspectorFixture, promFixture, rasTextFixture, "Job summary\nProcesses\nErrors\n# 0 0\n Rank 0\n",
+		rasJSONFixture, glogFixture, costFixture,
 		"[2026-05-05 06:16:47] a:1:1 [3] plugin/net.cc:334 (init) NCCL WARN Failed to initialize any NET plugin\n",
 		"[1,0]<stdout>:a:1:1 [0] NCCL INFO Connected all trees\r\n\x1b[31m2: b:1:1 [0] NCCL INFO Connected all rings\x1b[0m\x00\n",
 		"a:1:1 [0] NCCL INFO === System : maxBw 20.0 totalBw 40.0 ===\na:1:1 [0] NCCL INFO + NVL[20.0] - GPU/0-65000\na:1:1 [0] NCCL INFO GPU/1 :GPU/1 (0/5000.0/LOC) GPU/2 (1/40.0/NVL)\n",
@@ -19,8 +20,8 @@ func seeds() []string {
 	return all
 }
 
-// FuzzAdd holds what must be true of any bytes: no panic, every message counted once, indices of things that exist, and a
-// Log that JSON can hold.
+// FuzzAdd holds what must be true of any bytes: no panic, every message counted once, indices of things that exist, and
+// a Log that JSON can hold.
 func FuzzAdd(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add(s)

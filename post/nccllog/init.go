@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// commLine reads messages that name a communicator: "ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 17000
-// commId 0x2 - Init START", the one of 2.20 and later on nodes, and those of tearing down. Words between are kept apart by name,
-// since versions and RCCL add some.
+// commLine reads messages that name a communicator: "ncclCommInitRank comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0
+// busId 17000 commId 0x2 - Init START", the one of 2.20 and later on nodes, and those of tearing down. Words between
+// are kept apart by name, since versions and RCCL add some.
 func (r *Reader) commLine(p *process, m message) verdict {
 	at := 0
 	if !strings.HasPrefix(m.text, "comm 0x") {
@@ -21,7 +21,8 @@ func (r *Reader) commLine(p *process, m message) verdict {
 		end = i // a split's START has no blank before it
 	}
 	caller := strings.Fields(m.text[:at])
-	if m.open && len(caller) > 1 && (len(caller) != 3 || caller[0] != "[Rank") || strings.Contains(m.text, " nNodes ") && end >= 0 {
+	if m.open && len(caller) > 1 && (len(caller) != 3 || caller[0] != "[Rank") || strings.Contains(m.text, " nNodes ") &&
+		end >= 0 {
 		return unknown // two messages in one
 	}
 	if end >= at {
@@ -74,7 +75,8 @@ func (r *Reader) phase(p *process, m message, before string, f map[string]string
 	destroyed, aborted := strings.HasPrefix(what, "Destroy COMPLETE"), strings.HasPrefix(what, "Abort COMPLETE")
 	switch {
 	case start, complete, destroyed, aborted:
-	case strings.HasPrefix(what, "Destroy"), strings.HasPrefix(what, "Abort"), strings.HasPrefix(what, "Revoke"), strings.HasPrefix(what, "Finalize"):
+	case strings.HasPrefix(what, "Destroy"), strings.HasPrefix(what, "Abort"), strings.HasPrefix(what, "Revoke"),
+		strings.HasPrefix(what, "Finalize"):
 		return passed
 	default:
 		return unknown
@@ -83,7 +85,8 @@ func (r *Reader) phase(p *process, m message, before string, f map[string]string
 	if id == "0x0" {
 		id = "" // it stands for none
 	}
-	if old := p.pointer[pointer]; old != nil && (start || complete) && (old.Destroyed || old.Aborted || start && (old.Started || old.Completed) || old.Rank >= 0 && (old.Rank != rank || old.ranks != ranks)) {
+	if old := p.pointer[pointer]; old != nil && (start || complete) && (old.Destroyed || old.Aborted ||
+		start && (old.Started || old.Completed) || old.Rank >= 0 && (old.Rank != rank || old.ranks != ranks)) {
 		delete(p.pointer, pointer)
 	}
 	c := p.named(m.head, pointer)

@@ -34,8 +34,8 @@ type ofRank struct {
 	times sampler
 }
 
-// sampler keeps a bounded number of values, evenly over all that came: when it is full, every second one goes, and from then
-// on only every second one comes in.
+// sampler keeps a bounded number of values, evenly over all that came: when it is full, every second one goes, and from
+// then on only every second one comes in.
 type sampler struct {
 	values []float64
 	every  int64
@@ -146,8 +146,8 @@ const (
 	furtherNames = "further ones"
 )
 
-// measure is where a record counts. Beyond the limit of kinds further sizes of one collective count together, and where even
-// those are too many, all collectives.
+// measure is where a record counts. Beyond the limit of kinds further sizes of one collective count together, and where
+// even those are too many, all collectives.
 func (r *Reader) measure(key measuredKey) *measured {
 	m := r.measured[key]
 	if m == nil && len(r.measured) >= maxMeasured {
@@ -159,7 +159,8 @@ func (r *Reader) measure(key measuredKey) *measured {
 	}
 	if m == nil {
 		m = &measured{hosts: map[string]bool{}, byRank: map[int]*ofRank{}}
-		key.comm, key.name, key.source, key.sizes, key.how = kept(key.comm), kept(key.name), kept(key.source), kept(key.sizes), kept(key.how)
+		key.comm, key.name, key.source, key.sizes, key.how = kept(key.comm), kept(key.name), kept(key.source),
+			kept(key.sizes), kept(key.how)
 		r.measured[key] = m
 	}
 	return m
@@ -205,7 +206,8 @@ func (r *Reader) promLine(line string, _ bool) {
 		r.log.Reading.NotUnderstood++
 		return
 	}
-	m := r.measure(measuredKey{comm: f["comm_name"], name: f["collective"], bytes: Unknown, sizes: f["message_size"], how: f["algo_proto"]})
+	m := r.measure(measuredKey{comm: f["comm_name"], name: f["collective"], bytes: Unknown, sizes: f["message_size"],
+		how: f["algo_proto"]})
 	r.log.Reading.Understood++
 	m.ranks, _ = strconv.Atoi(f["nranks"])
 	m.nodes, _ = strconv.Atoi(f["n_nodes"])
@@ -242,19 +244,25 @@ func (r *Reader) inspected() []Inspected {
 	all := []Inspected{}
 	for key, m := range r.measured {
 		s := stats.Summarise(m.times.values)
-		out := Inspected{Comm: key.comm, Label: m.label, Ranks: m.ranks, Nodes: m.nodes, Name: key.name, What: collective(key.name), Bytes: key.bytes, Sizes: key.sizes, How: key.how,
-			Source: key.source, Calls: m.calls, Median: s.Median, P99: s.P99, Least: m.least, Most: m.most, Algbw: m.algbw.median(), Busbw: m.busbw.median(),
-			Sampled: m.times.every > 1, Hosts: slices.Sorted(maps.Keys(m.hosts)), Seen: slices.Sorted(maps.Keys(m.byRank)), Slow: []SlowRank{}}
+		out := Inspected{Comm: key.comm, Label: m.label, Ranks: m.ranks, Nodes: m.nodes, Name: key.name,
+			What: collective(key.name), Bytes: key.bytes, Sizes: key.sizes, How: key.how,
+			Source: key.source, Calls: m.calls, Median: s.Median, P99: s.P99, Least: m.least, Most: m.most,
+			Algbw: m.algbw.median(), Busbw: m.busbw.median(),
+			Sampled: m.times.every > 1, Hosts: slices.Sorted(maps.Keys(m.hosts)), Seen: slices.Sorted(maps.Keys(m.byRank)),
+			Slow: []SlowRank{}}
 		out.Hosts, out.Seen = list(out.Hosts), list(out.Seen)
 		for rank, k := range m.byRank {
 			out.Slow = append(out.Slow, SlowRank{rank, k.times.median(), k.calls})
 		}
-		slices.SortFunc(out.Slow, func(a, b SlowRank) int { return cmp.Or(cmp.Compare(b.Median, a.Median), cmp.Compare(a.Rank, b.Rank)) })
+		slices.SortFunc(out.Slow, func(a, b SlowRank) int {
+			return cmp.Or(cmp.Compare(b.Median, a.Median), cmp.Compare(a.Rank, b.Rank))
+		})
 		out.Slow = out.Slow[:min(len(out.Slow), slowest)]
 		all = append(all, out)
 	}
 	slices.SortFunc(all, func(a, b Inspected) int {
-		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Sizes, b.Sizes), cmp.Compare(a.How, b.How), cmp.Compare(a.Source, b.Source))
+		return cmp.Or(cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Bytes, b.Bytes),
+			cmp.Compare(a.Sizes, b.Sizes), cmp.Compare(a.How, b.How), cmp.Compare(a.Source, b.Source))
 	})
 	return all
 }

@@ -11,11 +11,13 @@ import (
 
 // inspectorRow is a record as the Inspector writes it.
 func inspectorRow(rank int, us int) string {
-	return fmt.Sprintf(`{"header":{"id":"0x7f8c","rank":%d,"n_ranks":8,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0","git_rev":"","rec_mechanism":"nccl_profiler_interface","dump_timestamp_us":1748030377748202,"hostname":"node-%d","pid":12},`+
-		`"coll_perf":{"coll":"AllReduce","coll_sn":7,"coll_msg_size_bytes":1048576,"coll_exec_time_us":%d,"coll_timing_source":"kernel_gpu","coll_algobw_gbs":100.5,"coll_busbw_gbs":175.875}}`+"\n", rank, rank/4, us)
+	return fmt.Sprintf(
+		`{"header":{"id":"0x7f8c","rank":%d,"n_ranks":8,"nnodes":1},"metadata":{"inspector_output_format_version":"v4.0","git_rev":"","rec_mechanism":"nccl_profiler_interface","dump_timestamp_us":1748030377748202,"hostname":"node-%d","pid":12},`+
+			`"coll_perf":{"coll":"AllReduce","coll_sn":7,"coll_msg_size_bytes":1048576,"coll_exec_time_us":%d,"coll_timing_source":"kernel_gpu","coll_algobw_gbs":100.5,"coll_busbw_gbs":175.875}}`+"\n", rank, rank/4, us)
 }
 
-var inspectorFixture = inspectorRow(0, 100) + inspectorRow(5, 300) + `{"header":{"id":"0x7f8c","rank":1,"n_ranks":8,"nnodes":1},"metadata":{},"p2p_perf":{"p2p":"Send","p2p_sn":1,"p2p_peer":3,"p2p_msg_size_bytes":65536,"p2p_exec_time_us":10,"p2p_timing_source":"kernel_cpu","p2p_algobw_gbs":6.5,"p2p_busbw_gbs":6.5}}` + "\n"
+var inspectorFixture = inspectorRow(0, 100) + inspectorRow(5, 300) +
+	`{"header":{"id":"0x7f8c","rank":1,"n_ranks":8,"nnodes":1},"metadata":{},"p2p_perf":{"p2p":"Send","p2p_sn":1,"p2p_peer":3,"p2p_msg_size_bytes":65536,"p2p_exec_time_us":10,"p2p_timing_source":"kernel_cpu","p2p_algobw_gbs":6.5,"p2p_busbw_gbs":6.5}}` + "\n"
 
 const promFixture = `# HELP nccl_bus_bandwidth_gbs NCCL bus bandwidth
 nccl_bus_bandwidth_gbs{version="v5.1",slurm_job_id="unknown",node="n1",gpu="GPU0",comm_name="DP Group 0",n_nodes="2",nranks="16",collective="AllReduce",message_size="4-5GB",algo_proto="Ring, Simple"} 464.9
@@ -33,10 +35,12 @@ func TestInspector(t *testing.T) {
 		t.Fatalf("%+v, %+v, %+v", l.Files, l.Reading, l.Inspected)
 	}
 	i := l.Inspected[0]
-	if i.What != coll.AllReduce || i.Bytes != 1<<20 || i.Calls != 202 || i.Ranks != 8 || i.Busbw != 175.875 || i.Source != "kernel_gpu" || len(i.Seen) != 8 || !slices.Equal(i.Hosts, []string{"node-0", "node-1"}) {
+	if i.What != coll.AllReduce || i.Bytes != 1<<20 || i.Calls != 202 || i.Ranks != 8 || i.Busbw != 175.875 ||
+		i.Source != "kernel_gpu" || len(i.Seen) != 8 || !slices.Equal(i.Hosts, []string{"node-0", "node-1"}) {
 		t.Errorf("%+v", i)
 	}
-	if i.Median < 130 || i.Median > 140 || i.P99 < 170 || i.Least != 100 || i.Most != 300 || i.Sampled || i.Slow[0].Rank != 7 || i.Slow[0].Median != 170 {
+	if i.Median < 130 || i.Median > 140 || i.P99 < 170 || i.Least != 100 || i.Most != 300 || i.Sampled ||
+		i.Slow[0].Rank != 7 || i.Slow[0].Median != 170 {
 		t.Errorf("%+v", i)
 	}
 	if s := l.Inspected[1]; s.Name != "Send" || s.What != coll.Other || s.P99 != 0 || s.Calls != 1 {
@@ -63,7 +67,8 @@ func TestInspectorForPrometheus(t *testing.T) {
 	if l.Files[0].Form != InspectorProm || len(l.Inspected) != 1 || l.Reading.Passed != 1 {
 		t.Fatalf("%+v", l)
 	}
-	if i := l.Inspected[0]; i.Comm != "DP Group 0" || i.Bytes != Unknown || i.Sizes != "4-5GB" || i.How != "Ring, Simple" || i.Busbw != 464.9 || i.Median != 11000.5 || i.Ranks != 16 || i.Nodes != 2 {
+	if i := l.Inspected[0]; i.Comm != "DP Group 0" || i.Bytes != Unknown || i.Sizes != "4-5GB" ||
+		i.How != "Ring, Simple" || i.Busbw != 464.9 || i.Median != 11000.5 || i.Ranks != 16 || i.Nodes != 2 {
 		t.Errorf("%+v", i)
 	}
 }
@@ -73,10 +78,14 @@ func TestInspectorOfManySizes(t *testing.T) {
 	const beyond = 50
 	r := NewReader()
 	for i := range maxMeasured + beyond {
-		r.inspectorLine(fmt.Sprintf(`{"header":{"id":"0x1","rank":0,"n_ranks":2},"p2p_perf":{"p2p":"Send","p2p_msg_size_bytes":%d,"p2p_exec_time_us":%d}}`, i, i), true)
+		r.inspectorLine(
+			fmt.Sprintf(
+				`{"header":{"id":"0x1","rank":0,"n_ranks":2},"p2p_perf":{"p2p":"Send","p2p_msg_size_bytes":%d,"p2p_exec_time_us":%d}}`, i, i), true)
 	}
 	for i := range 2 * maxMeasured {
-		r.inspectorLine(fmt.Sprintf(`{"header":{"id":"0x%x","rank":0,"n_ranks":2},"coll_perf":{"coll":"AllReduce","coll_msg_size_bytes":8,"coll_exec_time_us":1}}`, i), true)
+		r.inspectorLine(
+			fmt.Sprintf(
+				`{"header":{"id":"0x%x","rank":0,"n_ranks":2},"coll_perf":{"coll":"AllReduce","coll_msg_size_bytes":8,"coll_exec_time_us":1}}`, i), true)
 	}
 	l := r.Log()
 	if n := l.Reading; n.Passed != 0 || n.Understood != 3*maxMeasured+beyond {
@@ -90,7 +99,8 @@ func TestInspectorOfManySizes(t *testing.T) {
 			folded[i.Name] += i.Calls
 		}
 	}
-	if calls != 3*maxMeasured+beyond || len(l.Inspected) != 2*maxMeasured+1 || folded["Send"] != beyond || folded["AllReduce"] != maxMeasured-1 || folded[furtherNames] != maxMeasured+1 {
+	if calls != 3*maxMeasured+beyond || len(l.Inspected) != 2*maxMeasured+1 || folded["Send"] != beyond ||
+		folded["AllReduce"] != maxMeasured-1 || folded[furtherNames] != maxMeasured+1 {
 		t.Errorf("%d calls of %d kinds, %v", calls, len(l.Inspected), folded)
 	}
 }

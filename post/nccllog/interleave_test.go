@@ -63,7 +63,8 @@ var others = []string{
 	"Connected all trees",
 }
 
-// leaves are the values of a log by the names above them; what counts lines and messages, or numbers things, is left out.
+// leaves are the values of a log by the names above them; what counts lines and messages, or numbers things, is left
+// out.
 func leaves(t *testing.T, text string) map[string]bool {
 	t.Helper()
 	r := NewReader()
@@ -85,7 +86,8 @@ func leaves(t *testing.T, text string) map[string]bool {
 	return all
 }
 
-var counted = map[string]bool{"times": true, "process": true, "processes": true, "communicator": true, "messages": true, "line": true, "parent": true}
+var counted = map[string]bool{"times": true, "process": true, "processes": true, "communicator": true, "messages": true,
+	"line": true, "parent": true}
 
 func walk(path string, v any, all map[string]bool) {
 	switch v := v.(type) {
@@ -111,7 +113,8 @@ func walk(path string, v any, all map[string]bool) {
 // unsaid are the values that stand for nothing having been said.
 func unsaid(leaf string) bool {
 	_, value, _ := strings.Cut(leaf, "=")
-	return value == "-1" || value == "" || value == "0" || value == "false" || strings.HasPrefix(leaf, ".communicators.name=")
+	return value == "-1" || value == "" || value == "0" || value == "false" ||
+		strings.HasPrefix(leaf, ".communicators.name=")
 }
 
 // A message cut in two by another is never read as something that neither says, wherever the cut is.

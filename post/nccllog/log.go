@@ -1,6 +1,6 @@
-// Package nccllog reads what NCCL and its relatives say while they run: debug logs (NCCL_DEBUG) of NCCL 2.4 to 2.30, RCCL and
-// NCCLX, through launchers' prefixes and interleaved lines; the Inspector's JSON lines; and what ncclras prints. It says what was set
-// up and used, what is wrong with it, and in what two logs differ.
+// Package nccllog reads what NCCL and its relatives say while they run: debug logs (NCCL_DEBUG) of NCCL 2.4 to 2.30,
+// RCCL and NCCLX, through launchers' prefixes and interleaved lines; the Inspector's JSON lines; and what ncclras
+// prints. It says what was set up and used, what is wrong with it, and in what two logs differ.
 package nccllog
 
 import (
@@ -87,23 +87,25 @@ const (
 
 // Version is one library as it named itself.
 type Version struct {
-	Library   Library `json:"library"`
-	Text      string  `json:"version"`        // "2.27.7", "2.30.3x-git-abc"
-	Code      int     `json:"code,omitempty"` // 22707; 0: it can't be told
-	CUDA      string  `json:"cuda,omitempty"` // that it was built with: "13.0"
-	Driver    int     `json:"cuda_driver,omitempty"`
-	ROCm      string  `json:"rocm,omitempty"`
-	Git       string  `json:"git,omitempty"`
-	Processes []int   `json:"processes"` // that said so; for a bare line those whose prefix it bears, empty where it bears none
+	Library Library `json:"library"`
+	Text    string  `json:"version"`        // "2.27.7", "2.30.3x-git-abc"
+	Code    int     `json:"code,omitempty"` // 22707; 0: it can't be told
+	CUDA    string  `json:"cuda,omitempty"` // that it was built with: "13.0"
+	Driver  int     `json:"cuda_driver,omitempty"`
+	ROCm    string  `json:"rocm,omitempty"`
+	Git     string  `json:"git,omitempty"`
+	// that said so; for a bare line those whose prefix it bears, empty where it bears none
+	Processes []int `json:"processes"`
 }
 
 // Process is one process that wrote.
 type Process struct {
-	Host    string `json:"host"`
-	PID     int    `json:"pid"`
-	Label   string `json:"label,omitempty"` // what the launcher put before its lines: "[1,0]<stdout>:"
-	Devices []int  `json:"devices"`         // CUDA's numbers, ascending: of its communicators, or where none is told, of its messages
-	Ranks   []int  `json:"ranks"`           // in the largest communicator it is in, ascending
+	Host  string `json:"host"`
+	PID   int    `json:"pid"`
+	Label string `json:"label,omitempty"` // what the launcher put before its lines: "[1,0]<stdout>:"
+	// CUDA's numbers, ascending: of its communicators, or where none is told, of its messages
+	Devices []int  `json:"devices"`
+	Ranks   []int  `json:"ranks"` // in the largest communicator it is in, ascending
 	Said    int64  `json:"messages"`
 	First   string `json:"first,omitempty"` // time of its first message that has one, as written
 	Last    string `json:"last,omitempty"`
@@ -111,35 +113,37 @@ type Process struct {
 
 // Setting is a variable or a value of a configuration that was mentioned, and by whom.
 type Setting struct {
-	Name      string `json:"name"` // NCCL_P2P_DISABLE
-	Value     string `json:"value"`
-	From      string `json:"from"` // "environment"; "NET/OFI" for what a plugin set; "default"; "file"; "config" for ncclConfig_t; "mention" for the rest
+	Name  string `json:"name"` // NCCL_P2P_DISABLE
+	Value string `json:"value"`
+	// "environment"; "NET/OFI" for what a plugin set; "default"; "file"; "config" for ncclConfig_t; "mention" for the rest
+	From      string `json:"from"`
 	Said      string `json:"said"` // the first message, without its header
 	Processes []int  `json:"processes"`
 }
 
-// Communicator is one communicator, of all its ranks that wrote. The same pointer in two processes is two communicators,
-// unless their commId is one.
+// Communicator is one communicator, of all its ranks that wrote. The same pointer in two processes is two
+// communicators, unless their commId is one.
 type Communicator struct {
-	Name     string   `json:"name"`        // "comm 1": by first appearance
-	ID       string   `json:"id"`          // commId, "0x54fe282d32a87d85"; "" before 2.18
-	Ranks    int      `json:"ranks"`       // Unknown
-	Nodes    int      `json:"nodes"`       // Unknown
-	Function string   `json:"by"`          // "ncclCommInitRankConfig", "ncclCommSplit"; "" where it is not said
-	Parent   int      `json:"parent"`      // communicator it was split of; Unknown
-	Split    *Split   `json:"split"`       // null: it was not split of another
-	Members  []Member `json:"members"`     // that wrote, by rank
-	Channels Channels `json:"channels"`    // as most members say
-	Graphs   []Graph  `json:"graphs"`      // what the search over the topology found
-	Rings    []Ring   `json:"rings"`       // by channel
-	Trees    []Tree   `json:"trees"`       // by channel, then rank
-	Topology Topology `json:"topology"`    // as seen by the first member that printed it
-	RingPXN  *bool    `json:"ring_pxn"`    // of "Connected all rings, use ring PXN 0 GDR 1"; null: not said
-	RingGDR  *bool    `json:"ring_gdr"`    // null: not said
-	Chunk    int64    `json:"p2p_chunk"`   // bytes, of "P2P Chunksize set to"; 0: not said
-	NVLS     *bool    `json:"nvls"`        // multicast: true when groups were made or NVLS channels are there; null: not said
-	MNNVL    *bool    `json:"mnnvl"`       // null: not said
-	Joined   []string `json:"connections"` // "all rings", "all trees", "NVLS tree", …
+	Name     string   `json:"name"`      // "comm 1": by first appearance
+	ID       string   `json:"id"`        // commId, "0x54fe282d32a87d85"; "" before 2.18
+	Ranks    int      `json:"ranks"`     // Unknown
+	Nodes    int      `json:"nodes"`     // Unknown
+	Function string   `json:"by"`        // "ncclCommInitRankConfig", "ncclCommSplit"; "" where it is not said
+	Parent   int      `json:"parent"`    // communicator it was split of; Unknown
+	Split    *Split   `json:"split"`     // null: it was not split of another
+	Members  []Member `json:"members"`   // that wrote, by rank
+	Channels Channels `json:"channels"`  // as most members say
+	Graphs   []Graph  `json:"graphs"`    // what the search over the topology found
+	Rings    []Ring   `json:"rings"`     // by channel
+	Trees    []Tree   `json:"trees"`     // by channel, then rank
+	Topology Topology `json:"topology"`  // as seen by the first member that printed it
+	RingPXN  *bool    `json:"ring_pxn"`  // of "Connected all rings, use ring PXN 0 GDR 1"; null: not said
+	RingGDR  *bool    `json:"ring_gdr"`  // null: not said
+	Chunk    int64    `json:"p2p_chunk"` // bytes, of "P2P Chunksize set to"; 0: not said
+	// multicast: true when groups were made or NVLS channels are there; null: not said
+	NVLS   *bool    `json:"nvls"`
+	MNNVL  *bool    `json:"mnnvl"`       // null: not said
+	Joined []string `json:"connections"` // "all rings", "all trees", "NVLS tree", …
 }
 
 // Split is how a communicator came from another.
@@ -168,8 +172,8 @@ type Member struct {
 	Init      *InitTiming `json:"init"`     // null: not said
 }
 
-// InitTiming is how long making a communicator took one rank, in seconds; Parts have NCCL's names: kernels, alloc, bootstrap,
-// allgathers, topo, graphs, connections, rest.
+// InitTiming is how long making a communicator took one rank, in seconds; Parts have NCCL's names: kernels, alloc,
+// bootstrap, allgathers, topo, graphs, connections, rest.
 type InitTiming struct {
 	Total float64 `json:"total_s"`
 	Parts []Part  `json:"parts"`
@@ -192,8 +196,9 @@ type Channels struct {
 
 // Graph is one result of the search over the topology: "Pattern 4, crossNic 0, nChannels 12, bw 20/20, type NVL/PIX".
 type Graph struct {
-	Pattern  string  `json:"pattern"` // as numbered: 4 ring, 1 balanced tree, 2 split tree, 3 tree, 5 NVLS, 6 collnet direct
-	Name     string  `json:"name"`    // what the number means; "" where it is not known
+	// as numbered: 4 ring, 1 balanced tree, 2 split tree, 3 tree, 5 NVLS, 6 collnet direct
+	Pattern  string  `json:"pattern"`
+	Name     string  `json:"name"` // what the number means; "" where it is not known
 	CrossNIC int     `json:"cross_nic"`
 	Channels int     `json:"channels"`
 	BwIntra  float64 `json:"bw_intra_GBps"`
@@ -242,8 +247,9 @@ type Path struct {
 
 // Network is how nodes reach each other.
 type Network struct {
-	Using      []Named `json:"using"`     // "Using network AWS Libfabric"
-	Plugins    []Named `json:"plugins"`   // loaded or assigned: "IB", "Libfabric", with the version of its interface where said
+	Using []Named `json:"using"` // "Using network AWS Libfabric"
+	// loaded or assigned: "IB", "Libfabric", with the version of its interface where said
+	Plugins    []Named `json:"plugins"`
 	Missing    []Named `json:"missing"`   // plugins looked for in vain: "libnccl-net.so"
 	Providers  []Named `json:"providers"` // of libfabric: "efa"
 	IB         []Named `json:"ib"`        // devices: "mlx5_0:1/RoCE"
@@ -293,22 +299,23 @@ type Transport struct {
 
 // Choice is which algorithm and protocol NCCL chose for a size.
 type Choice struct {
-	Comm     int             `json:"communicator"` // Unknown: tuning lines name none, and the device is in several
-	Name     string          `json:"name"`         // "AllReduce", as written
-	What     coll.Collective `json:"collective"`   // Other where it is none of ours
-	Bytes    int64           `json:"bytes"`        // as written
-	Mean     string          `json:"bytes_are"`    // "total", "per rank", "unknown": see BytesMean
-	Size     int64           `json:"size_bytes"`   // S as nccl-tests counts it; Unknown where ranks or meaning are not known
-	Algo     string          `json:"algo"`         // RING, TREE, NVLS, …; "" where a kernel was named instead
-	Proto    string          `json:"proto"`        // LL, LL128, SIMPLE
-	Kernel   string          `json:"kernel"`       // of symmetric memory; "cudaMemcpy…" of the copy engine
-	Path     string          `json:"path"`         // "", "symmetric", "copy engine"
-	Lo       int             `json:"channel_lo"`   // Unknown before 2.24
-	Hi       int             `json:"channel_hi"`
-	Channels int             `json:"channels"`   // Unknown before 2.24
-	Time     float64         `json:"time_us"`    // that NCCL expected, 2.20 to 2.23; 0: not said
-	Times    int64           `json:"times"`      // calls for which it was chosen
-	ByCode   bool            `json:"from_codes"` // algorithm and protocol were numbers
+	Comm  int             `json:"communicator"` // Unknown: tuning lines name none, and the device is in several
+	Name  string          `json:"name"`         // "AllReduce", as written
+	What  coll.Collective `json:"collective"`   // Other where it is none of ours
+	Bytes int64           `json:"bytes"`        // as written
+	Mean  string          `json:"bytes_are"`    // "total", "per rank", "unknown": see BytesMean
+	// S as nccl-tests counts it; Unknown where ranks or meaning are not known
+	Size     int64   `json:"size_bytes"`
+	Algo     string  `json:"algo"`       // RING, TREE, NVLS, …; "" where a kernel was named instead
+	Proto    string  `json:"proto"`      // LL, LL128, SIMPLE
+	Kernel   string  `json:"kernel"`     // of symmetric memory; "cudaMemcpy…" of the copy engine
+	Path     string  `json:"path"`       // "", "symmetric", "copy engine"
+	Lo       int     `json:"channel_lo"` // Unknown before 2.24
+	Hi       int     `json:"channel_hi"`
+	Channels int     `json:"channels"`   // Unknown before 2.24
+	Time     float64 `json:"time_us"`    // that NCCL expected, 2.20 to 2.23; 0: not said
+	Times    int64   `json:"times"`      // calls for which it was chosen
+	ByCode   bool    `json:"from_codes"` // algorithm and protocol were numbers
 }
 
 // What Choice.Bytes are.
@@ -385,8 +392,10 @@ type Behind struct {
 
 // Message is a warning or an error; the same text is kept once, numbers that tell places and addresses apart set aside.
 type Message struct {
-	Text      string `json:"text"`  // as first written
-	Level     string `json:"level"` // WARN, ERROR of NCCLX, FAIL for the way of an error, PyTorch for its time-outs, program for other lines that report an error
+	Text string `json:"text"` // as first written
+	// WARN, ERROR of NCCLX, FAIL for the way of an error, PyTorch for its time-outs, program for other lines that report
+	// an error
+	Level     string `json:"level"`
 	Place     string `json:"place"` // "transport/net_ib.cc:94 (ncclIbInit)"; "" where it is not said
 	Times     int64  `json:"times"`
 	Processes []int  `json:"processes"`
@@ -398,27 +407,28 @@ type Message struct {
 
 // Inspected is what the Inspector (NCCL 2.28 and later) measured of one collective and size.
 type Inspected struct {
-	Comm    string          `json:"communicator"` // id of the header; of Prometheus' text its name
-	Label   string          `json:"label"`        // name of the communicator; ""
-	Ranks   int             `json:"ranks"`
-	Nodes   int             `json:"nodes"`
-	Seen    []int           `json:"seen"` // ranks that wrote, ascending
-	Hosts   []string        `json:"hosts"`
-	Name    string          `json:"name"`
-	What    coll.Collective `json:"collective"`
-	Bytes   int64           `json:"bytes"`  // as written; Unknown in Prometheus' text, which has
-	Sizes   string          `json:"sizes"`  // a range: "4-5GB"; "further sizes" of those beyond a limit, counted together; and
-	How     string          `json:"how"`    // algorithm and protocol
-	Source  string          `json:"source"` // of times: "kernel_gpu", "kernel_cpu", "collective_cpu"
-	Calls   int64           `json:"calls"`
-	Median  float64         `json:"median_us"`
-	P99     float64         `json:"p99_us"` // 0: fewer than 100 calls
-	Least   float64         `json:"min_us"`
-	Most    float64         `json:"max_us"`
-	Algbw   float64         `json:"algbw_GBps"` // medians, as written
-	Busbw   float64         `json:"busbw_GBps"`
-	Sampled bool            `json:"sampled"` // median and P99 are of a sample of the calls, to keep memory bounded
-	Slow    []SlowRank      `json:"slowest"` // ranks by median time, slowest first; the first eight
+	Comm  string          `json:"communicator"` // id of the header; of Prometheus' text its name
+	Label string          `json:"label"`        // name of the communicator; ""
+	Ranks int             `json:"ranks"`
+	Nodes int             `json:"nodes"`
+	Seen  []int           `json:"seen"` // ranks that wrote, ascending
+	Hosts []string        `json:"hosts"`
+	Name  string          `json:"name"`
+	What  coll.Collective `json:"collective"`
+	Bytes int64           `json:"bytes"` // as written; Unknown in Prometheus' text, which has
+	// a range: "4-5GB"; "further sizes" of those beyond a limit, counted together; and
+	Sizes   string     `json:"sizes"`
+	How     string     `json:"how"`    // algorithm and protocol
+	Source  string     `json:"source"` // of times: "kernel_gpu", "kernel_cpu", "collective_cpu"
+	Calls   int64      `json:"calls"`
+	Median  float64    `json:"median_us"`
+	P99     float64    `json:"p99_us"` // 0: fewer than 100 calls
+	Least   float64    `json:"min_us"`
+	Most    float64    `json:"max_us"`
+	Algbw   float64    `json:"algbw_GBps"` // medians, as written
+	Busbw   float64    `json:"busbw_GBps"`
+	Sampled bool       `json:"sampled"` // median and P99 are of a sample of the calls, to keep memory bounded
+	Slow    []SlowRank `json:"slowest"` // ranks by median time, slowest first; the first eight
 }
 
 // SlowRank is one rank's median.

@@ -169,7 +169,8 @@ func (r *Reader) libfabric(p *process, rest string) verdict {
 	return unknown
 }
 
-// interfaces reads "eth0:10.0.0.1<0>" and "[0]eth0:10.0.0.1<0> [1]eth1:…", which of IPv6 has colons in it. Ports say nothing.
+// interfaces reads "eth0:10.0.0.1<0>" and "[0]eth0:10.0.0.1<0> [1]eth1:…", which of IPv6 has colons in it. Ports say
+// nothing.
 func (r *Reader) interfaces(p *process, list, s string) verdict {
 	any := unknown
 	for _, w := range strings.Fields(s) {
@@ -213,8 +214,8 @@ type direct struct {
 	who who
 }
 
-// gdr reads "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'", "GPU Direct RDMA Enabled for GPU 17000 / HCA 0 (distance 4 <= 5),
-// read 0" and "DMA-BUF is available on GPU device 0".
+// gdr reads "NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'", "GPU Direct RDMA Enabled for GPU 17000 / HCA 0
+// (distance 4 <= 5), read 0" and "DMA-BUF is available on GPU device 0".
 func (r *Reader) gdr(p *process, text string) verdict {
 	if strings.HasPrefix(text, "DMA-BUF is ") {
 		yes := strings.HasPrefix(text, "DMA-BUF is available")

@@ -15,30 +15,43 @@ func TestWhatIsNoFinding(t *testing.T) {
 	set := func(name, value string) string {
 		return "n1:100:200 [0] NCCL INFO " + name + " set by environment to " + value + "\n"
 	}
-	one := []string{"nNodes 2 localRanks 2", "nNodes 1 localRanks 4", "n2:", "n1:", "[send] via NET/IB/0/GDRDMA", "via P2P/CUMEM", "[send] via NET/IB/1/GDRDMA", "via P2P/CUMEM"}
+	one := []string{"nNodes 2 localRanks 2", "nNodes 1 localRanks 4", "n2:", "n1:", "[send] via NET/IB/0/GDRDMA",
+		"via P2P/CUMEM", "[send] via NET/IB/1/GDRDMA", "via P2P/CUMEM"}
 	hopper := []string{"maxBw 240.0", "maxBw 370.8", "localRanks 2", "localRanks 4"}
 	for name, c := range map[string]struct {
 		log  string
 		kind notice.Code
 	}{
-		"cards that NCCL joined":              {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA", "HCA 1 'mlx5_1'", "HCA 2 'mlx5_0+mlx5_1'"), "one-nic"},
-		"one rank on a host sends by a card":  {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA", "[1]mlx5_1:1/IB ", ""), "one-nic"},
-		"docker0 on one host":                 {swap(append([]string{"Bootstrap: Using eth0", "Bootstrap: Using docker0"}, one...)...), "unreachable-interface"},
-		"no plugin wanted":                    {wholeLog() + set("NCCL_NET_PLUGIN", "none") + "n1:100:200 [0] NCCL INFO NET/Plugin: Could not find: none libnccl-net-none.so.\n", "plugin-not-found"},
-		"a way to cards that nobody takes":    {swap(append([]string{"type NVL/PIX", "type NVL/SYS"}, one...)...), "nic-far-from-gpu"},
-		"few channels between nodes":          {swap("8 coll channels", "2 coll channels"), "few-channels"},
-		"few channels without NVLink":         {swap(append([]string{"8 coll channels", "2 coll channels", "type NVL/PIX", "type PHB/PIX"}, one...)...), "few-channels"},
-		"NVLS needs fewer channels":           {swap("RING proto SIMPLE channel{Lo..Hi}={0..7}", "NVLS proto SIMPLE channel{Lo..Hi}={0..1}"), "idle-channels"},
-		"NVLink SHARP that was switched off":  {strings.NewReplacer(hopper...).Replace(wholeLog()) + set("NCCL_NVLS_ENABLE", "0"), "nvls-unused"},
-		"NVLink SHARP of two GPUs":            {swap("maxBw 240.0", "maxBw 370.8"), "nvls-unused"},
-		"LL for small messages":               {swap("33554432 Bytes -> Algo RING proto SIMPLE", "32768 Bytes -> Algo RING proto LL"), "ll-for-large-messages"},
-		"a debug level that differs":          {wholeLog() + set("NCCL_DEBUG", "INFO") + "n2:103:203 [1] NCCL INFO NCCL_DEBUG set by environment to WARN\n", "settings-differ"},
-		"a setting that one process names":    {wholeLog() + set("NCCL_BUFFSIZE", "8388608"), "settings-differ"},
-		"an index that an old version needs":  {swap("2.27.7", "2.20.5") + set("NCCL_IB_GID_INDEX", "3"), "setting-affects-speed"},
-		"no InfiniBand on one host":           {swap(one...) + set("NCCL_IB_DISABLE", "1"), "setting-affects-speed"},
-		"a large buffer":                      {wholeLog() + set("NCCL_BUFFSIZE", "8388608"), "setting-affects-speed"},
-		"a switch that is off":                {wholeLog() + set("NCCL_P2P_DISABLE", "0"), "setting-affects-speed"},
-		"a topology that a plugin brought":    {wholeLog() + "n1:100:200 [0] NCCL INFO NET/OFI Setting NCCL_TOPO_FILE environment variable to /opt/x.xml\n" + set("NCCL_TOPO_FILE", "/opt/x.xml"), "topology-from-file"},
+		"cards that NCCL joined": {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA", "HCA 1 'mlx5_1'",
+			"HCA 2 'mlx5_0+mlx5_1'"), "one-nic"},
+		"one rank on a host sends by a card": {swap("NET/IB/1/GDRDMA", "NET/IB/0/GDRDMA", "[1]mlx5_1:1/IB ", ""), "one-nic"},
+		"docker0 on one host": {swap(append([]string{"Bootstrap: Using eth0", "Bootstrap: Using docker0"},
+			one...)...), "unreachable-interface"},
+		"no plugin wanted": {wholeLog() + set("NCCL_NET_PLUGIN", "none") +
+			"n1:100:200 [0] NCCL INFO NET/Plugin: Could not find: none libnccl-net-none.so.\n", "plugin-not-found"},
+		"a way to cards that nobody takes": {swap(append([]string{"type NVL/PIX", "type NVL/SYS"}, one...)...),
+			"nic-far-from-gpu"},
+		"few channels between nodes": {swap("8 coll channels", "2 coll channels"), "few-channels"},
+		"few channels without NVLink": {swap(append([]string{"8 coll channels", "2 coll channels", "type NVL/PIX",
+			"type PHB/PIX"}, one...)...), "few-channels"},
+		"NVLS needs fewer channels": {swap("RING proto SIMPLE channel{Lo..Hi}={0..7}",
+			"NVLS proto SIMPLE channel{Lo..Hi}={0..1}"), "idle-channels"},
+		"NVLink SHARP that was switched off": {strings.NewReplacer(hopper...).Replace(wholeLog()) +
+			set("NCCL_NVLS_ENABLE", "0"), "nvls-unused"},
+		"NVLink SHARP of two GPUs": {swap("maxBw 240.0", "maxBw 370.8"), "nvls-unused"},
+		"LL for small messages": {swap("33554432 Bytes -> Algo RING proto SIMPLE",
+			"32768 Bytes -> Algo RING proto LL"), "ll-for-large-messages"},
+		"a debug level that differs": {wholeLog() + set("NCCL_DEBUG", "INFO") +
+			"n2:103:203 [1] NCCL INFO NCCL_DEBUG set by environment to WARN\n", "settings-differ"},
+		"a setting that one process names": {wholeLog() + set("NCCL_BUFFSIZE", "8388608"), "settings-differ"},
+		"an index that an old version needs": {swap("2.27.7", "2.20.5") + set("NCCL_IB_GID_INDEX", "3"),
+			"setting-affects-speed"},
+		"no InfiniBand on one host": {swap(one...) + set("NCCL_IB_DISABLE", "1"), "setting-affects-speed"},
+		"a large buffer":            {wholeLog() + set("NCCL_BUFFSIZE", "8388608"), "setting-affects-speed"},
+		"a switch that is off":      {wholeLog() + set("NCCL_P2P_DISABLE", "0"), "setting-affects-speed"},
+		"a topology that a plugin brought": {wholeLog() +
+			"n1:100:200 [0] NCCL INFO NET/OFI Setting NCCL_TOPO_FILE environment variable to /opt/x.xml\n" +
+			set("NCCL_TOPO_FILE", "/opt/x.xml"), "topology-from-file"},
 		"a second to make the communicator":   {swap("total 0.67", "total 1.67"), "slow-init"},
 		"a communicator that RAS finds whole": {wholeLog(), "ras-communicator"},
 	} {
@@ -53,14 +66,17 @@ func TestWhatIsNoFinding(t *testing.T) {
 // What the log may only seem to show is called so.
 func TestDoubtLowersAFinding(t *testing.T) {
 	f := about("", notice.RanksStopped{})
-	if got := f.unless(&notice.Doubt{Cause: notice.CutCalls, A: 1}); got.Severity != notice.Warning || f.Severity != notice.Error {
+	if got := f.unless(&notice.Doubt{Cause: notice.CutCalls, A: 1}); got.Severity != notice.Warning ||
+		f.Severity != notice.Error {
 		t.Errorf("%+v", got)
 	}
 	part := strings.Join(slices.DeleteFunc(strings.Split(wholeLog(), "\n"), func(line string) bool {
 		return strings.HasPrefix(line, "n2:") || strings.Contains(line, "Init COMPLETE")
 	}), "\n")
 	all := readAll(t, part).Findings()
-	if i := slices.IndexFunc(all, func(f notice.Notice) bool { return f.Code() == "init-unfinished" }); i < 0 || all[i].Severity != notice.Warning {
+	if i := slices.IndexFunc(all, func(f notice.Notice) bool {
+		return f.Code() == "init-unfinished"
+	}); i < 0 || all[i].Severity != notice.Warning {
 		t.Errorf("%+v", all)
 	}
 }
@@ -68,7 +84,8 @@ func TestDoubtLowersAFinding(t *testing.T) {
 // Answers of RAS, whole and not.
 func TestRASFindings(t *testing.T) {
 	whole := RASComm{ID: "0xa", Comms: 1, Ranks: 8, Status: "RUNNING", Errors: "OK"}
-	apart := RASComm{ID: "0xb", Comms: 1, Ranks: 8, Status: "RUNNING", Errors: "MISMATCH", Counts: []RASCount{{Name: "AllReduce", Calls: 7, Ranks: []int{3}}}}
+	apart := RASComm{ID: "0xb", Comms: 1, Ranks: 8, Status: "RUNNING", Errors: "MISMATCH",
+		Counts: []RASCount{{Name: "AllReduce", Calls: 7, Ranks: []int{3}}}}
 	lost := RASComm{ID: "0xc", Comms: 1, Ranks: 8, Missing: 2, Status: "RUNNING", Errors: "OK"}
 	for name, c := range map[string]struct {
 		answer RAS
@@ -105,8 +122,10 @@ func TestMessagesAreTakenTogether(t *testing.T) {
 	closed := func(peer string) string {
 		return "\nn1:100:200 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer " + peer + "<5>\n"
 	}
-	all := readAll(t, wholeLog()+closed("n2")+closed("n3")+"n1:100:200 [0] NCCL INFO comm 0x5000 rank 0 nranks 4 cudaDev 0 busId 1000 - Abort COMPLETE\n").Findings()
-	if len(all) != 2 || all[0].Code() != "communicator-aborted" || all[1].Code() != "remote-closed" || len(all[1].Details()) != 2 {
+	all := readAll(t, wholeLog()+closed("n2")+closed("n3")+
+		"n1:100:200 [0] NCCL INFO comm 0x5000 rank 0 nranks 4 cudaDev 0 busId 1000 - Abort COMPLETE\n").Findings()
+	if len(all) != 2 || all[0].Code() != "communicator-aborted" || all[1].Code() != "remote-closed" ||
+		len(all[1].Details()) != 2 {
 		t.Errorf("%+v", all)
 	}
 }
@@ -114,10 +133,12 @@ func TestMessagesAreTakenTogether(t *testing.T) {
 // PyTorch's time-outs stand among NCCL's lines, and are told from anything of NCCL's.
 func TestPyTorchTimeout(t *testing.T) {
 	line := func(rank, ms string) string {
-		return "[rank" + rank + "]:[E321 02:07:08.4 ProcessGroupNCCL.cpp:607] [Rank " + rank + "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE, Timeout(ms)=600000) ran for " + ms + " milliseconds before timing out.\n"
+		return "[rank" + rank + "]:[E321 02:07:08.4 ProcessGroupNCCL.cpp:607] [Rank " + rank +
+			"] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE, Timeout(ms)=600000) ran for " + ms + " milliseconds before timing out.\n"
 	}
 	all := readAll(t, wholeLog()+line("0", "600004")+line("4", "600067")).Findings()
-	if len(all) != 1 || all[0].Severity != notice.Error || all[0].Code() != "pytorch-watchdog-timeout" || !strings.Contains(all[0].Details()[0], "2 times") {
+	if len(all) != 1 || all[0].Severity != notice.Error || all[0].Code() != "pytorch-watchdog-timeout" ||
+		!strings.Contains(all[0].Details()[0], "2 times") {
 		t.Errorf("%+v", all)
 	}
 }

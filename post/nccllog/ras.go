@@ -58,7 +58,8 @@ func (r *Reader) rasEnd() {
 
 func (t *rasText) begin() {
 	t.close()
-	t.answer = &RAS{File: len(t.r.log.Files) - 1, Nodes: Unknown, Processes: Unknown, GPUs: Unknown, Missing: []string{}, Comms: []RASComm{}, Problems: []string{}}
+	t.answer = &RAS{File: len(t.r.log.Files) - 1, Nodes: Unknown, Processes: Unknown, GPUs: Unknown, Missing: []string{},
+		Comms: []RASComm{}, Problems: []string{}}
 	t.groups = map[string]RASComm{}
 }
 
@@ -131,7 +132,8 @@ func (t *rasText) group(words []string) {
 	if !ok {
 		return
 	}
-	g := RASComm{Comms: n[1], Ranks: n[2], Status: kept(words[6]), Errors: kept(words[7]), Counts: []RASCount{}, States: []RASMessage{}}
+	g := RASComm{Comms: n[1], Ranks: n[2], Status: kept(words[6]), Errors: kept(words[7]), Counts: []RASCount{},
+		States: []RASMessage{}}
 	t.groups[words[0]] = g
 	t.add(g)
 }
@@ -159,7 +161,8 @@ func (t *rasText) head(words []string) {
 		return
 	}
 	g := t.groups[group]
-	c := RASComm{ID: kept(id), Comms: 1, Ranks: g.Ranks, Status: g.Status, Errors: kept(words[2]), Counts: []RASCount{}, States: []RASMessage{}}
+	c := RASComm{ID: kept(id), Comms: 1, Ranks: g.Ranks, Status: g.Status, Errors: kept(words[2]), Counts: []RASCount{},
+		States: []RASMessage{}}
 	if g.Ranks == 0 {
 		c.Ranks = Unknown
 	}
@@ -362,10 +365,12 @@ func (r *Reader) rasJSON(name string, in *bufio.Reader) error {
 }
 
 func (doc rasDocument) answer(file int) RAS {
-	a := RAS{File: file, Version: kept(doc.Version), When: kept(doc.When), Nodes: Unknown, Processes: Unknown, GPUs: Unknown, Missing: []string{}, Comms: []RASComm{}, Problems: []string{}}
+	a := RAS{File: file, Version: kept(doc.Version), When: kept(doc.When), Nodes: Unknown, Processes: Unknown,
+		GPUs: Unknown, Missing: []string{}, Comms: []RASComm{}, Problems: []string{}}
 	hosts, procs, gpus := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, c := range doc.Comms {
-		out := RASComm{ID: kept(c.Hash), Comms: 1, Ranks: c.Size, Missing: c.Missing, Errors: "OK", Counts: []RASCount{}, States: []RASMessage{}}
+		out := RASComm{ID: kept(c.Hash), Comms: 1, Ranks: c.Size, Missing: c.Missing, Errors: "OK", Counts: []RASCount{},
+			States: []RASMessage{}}
 		states, counts := map[string][]int{}, map[rasCount][]int{}
 		for _, k := range slices.Concat(c.Ranks, c.Lost) {
 			process := k.Host + " " + strconv.Itoa(k.PID)
@@ -421,7 +426,9 @@ func (c *RASComm) judge(states map[string][]int, counts map[rasCount][]int) {
 		slices.Sort(ranks)
 		c.Counts = append(c.Counts, RASCount{Name: kept(key.name), Calls: key.calls, Many: len(ranks), Ranks: ranks})
 	}
-	slices.SortFunc(c.Counts, func(a, b RASCount) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Calls, a.Calls)) })
+	slices.SortFunc(c.Counts, func(a, b RASCount) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Calls, a.Calls))
+	})
 	for _, s := range c.States {
 		if strings.Contains(s.Says, "error") || s.Says == "ABORT" {
 			c.Errors = "ERROR"

@@ -67,14 +67,16 @@ func TestRASText(t *testing.T) {
 		t.Fatalf("%+v", l)
 	}
 	a := l.RAS[0]
-	if a.Version != "2.29.1" || a.Nodes != 4 || a.Processes != 32 || a.GPUs != 32 || len(a.Missing) != 1 || len(a.Comms) != 3 {
+	if a.Version != "2.29.1" || a.Nodes != 4 || a.Processes != 32 || a.GPUs != 32 || len(a.Missing) != 1 ||
+		len(a.Comms) != 3 {
 		t.Fatalf("%+v", a)
 	}
 	if c := a.Comms[0]; c.Ranks != 32 || c.Status != "RUNNING" || c.Errors != "INCOMPLETE" || c.ID != "" {
 		t.Errorf("%+v", c)
 	}
 	c := a.Comms[2]
-	if c.ID != "0xcf264af53edbe986" || c.Errors != "INCOMPLETE MISMATCH" || c.Missing != 1 || c.Ranks != 32 || len(c.Counts) != 2 {
+	if c.ID != "0xcf264af53edbe986" || c.Errors != "INCOMPLETE MISMATCH" || c.Missing != 1 || c.Ranks != 32 ||
+		len(c.Counts) != 2 {
 		t.Fatalf("%+v", c)
 	}
 	if n := c.Counts[0]; n.Name != "AllReduce" || n.Calls != 6650 || n.Many != 29 || len(n.Ranks) != 0 {
@@ -83,7 +85,8 @@ func TestRASText(t *testing.T) {
 	if n := c.Counts[1]; n.Calls != 6649 || n.Many != 2 || !slices.Equal(n.Ranks, []int{0, 7}) {
 		t.Errorf("%+v", n)
 	}
-	if len(c.States) != 3 || !slices.Equal(c.States[0].Ranks, []int{21}) || c.States[2].Says != "has status FINALIZE" || !slices.Equal(c.States[2].Ranks, []int{3}) {
+	if len(c.States) != 3 || !slices.Equal(c.States[0].Ranks, []int{21}) || c.States[2].Says != "has status FINALIZE" ||
+		!slices.Equal(c.States[2].Ranks, []int{3}) {
 		t.Errorf("%+v", c.States)
 	}
 	if len(a.Problems) < 3 || !strings.HasPrefix(a.Problems[0], "INCOMPLETE: Missing") {
@@ -97,7 +100,8 @@ func TestRASJSON(t *testing.T) {
 		t.Fatalf("%+v", l)
 	}
 	a := l.RAS[1]
-	if a.Nodes != 2 || a.Processes != 3 || a.GPUs != 3 || a.When != "2025-12-19 13:06:53" || !slices.Equal(a.Missing, []string{"Process 13 on node 10.0.0.2 managing GPU 0"}) {
+	if a.Nodes != 2 || a.Processes != 3 || a.GPUs != 3 || a.When != "2025-12-19 13:06:53" ||
+		!slices.Equal(a.Missing, []string{"Process 13 on node 10.0.0.2 managing GPU 0"}) {
 		t.Errorf("%+v", a)
 	}
 	c := a.Comms[0]

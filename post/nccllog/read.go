@@ -51,9 +51,12 @@ type Reader struct {
 
 // NewReader is a Reader of nothing yet.
 func NewReader() *Reader {
-	return &Reader{procs: map[procKey]*process{}, hosts: map[int][]*process{}, byID: map[string]*communicator{}, unnamed: map[sort][]*communicator{}, filled: map[sorted]int{},
-		settings: map[setKey]*setting{}, names: map[nameKey]*named{}, direct: map[gdrKey]*direct{}, warnings: map[string]*warning{},
-		shapes: map[string]int64{}, signID: map[callSign]uint32{}, measured: map[measuredKey]*measured{}, rows: map[string]*rowState{}}
+	return &Reader{procs: map[procKey]*process{}, hosts: map[int][]*process{}, byID: map[string]*communicator{},
+		unnamed: map[sort][]*communicator{}, filled: map[sorted]int{},
+		settings: map[setKey]*setting{}, names: map[nameKey]*named{}, direct: map[gdrKey]*direct{},
+		warnings: map[string]*warning{},
+		shapes:   map[string]int64{}, signID: map[callSign]uint32{}, measured: map[measuredKey]*measured{},
+		rows: map[string]*rowState{}}
 }
 
 // NothingError says that a file holds none of what this package reads.
@@ -88,8 +91,8 @@ func Detect(head []byte) (Form, bool) {
 	return "", false
 }
 
-// Add reads one more file; name is what it is called in the Log. A file that ends early is no error: the Log says so. The
-// error is a *NothingError where nothing that is known is in it.
+// Add reads one more file; name is what it is called in the Log. A file that ends early is no error: the Log says so.
+// The error is a *NothingError where nothing that is known is in it.
 func (r *Reader) Add(name string, from io.Reader) error {
 	in, err := opened(from)
 	if err != nil {
@@ -175,8 +178,8 @@ type spoken struct {
 	p *process // nil: its header is damaged
 }
 
-// debugLine takes a line of a debug log apart into messages. What stands before one that another follows, or behind which the
-// rest of another may stand, is open.
+// debugLine takes a line of a debug log apart into messages. What stands before one that another follows, or behind
+// which the rest of another may stand, is open.
 func (r *Reader) debugLine(line string, ended bool) {
 	line = unrepeated(line)
 	r.tokens = tokens(line, r.tokens)
@@ -262,7 +265,8 @@ const maxShapes = 2000
 // damaged counts a message that was cut. One that may have been a call leaves a hole in what its rank called.
 func (r *Reader) damaged(m message) {
 	r.log.Reading.Damaged++
-	if strings.Contains(m.text, "opCount") || len(m.text) < len("ReduceScatter: opCount ") && !strings.Contains(m.text, "Bytes") {
+	if strings.Contains(m.text, "opCount") || len(m.text) < len("ReduceScatter: opCount ") &&
+		!strings.Contains(m.text, "Bytes") {
 		r.lostCalls++
 	}
 }
@@ -369,11 +373,18 @@ var known = []struct {
 
 // chatter is what NCCL says with many subsystems switched on, and nothing here asks for.
 var chatter = []string{
-	"opId=", "operation=", "Alloc ", "Alloc Size", "pointer 0x", "memory stack hunk", "Mem Realloc", "New proxy ", "Connected to proxy",
-	"shareable", "Proxy Service", "UDS", "RAS ", "TOPO/NET", "Setting affinity", "Affinity for GPU", "threadThresholds", "workFifo", "CC Off",
-	"dlvsym", "Made virtual device", "Retrieving state", "Initialized state", "ncclTopoPopulateNics", "mlx5_", "Check P2P Type", "=====",
-	"Could not enable P2P", "Launch mode", "Loading unnamed topology", "register comm", "registered", "deregister", "MemManager",
-	"Bootstrap timings", "ENV/Plugin", "GIN", "RMA", "Symmetric", "symmetric", "comm 0x", "GPU affinity", "NET/IB", "NET/Socket", "NET/OFI",
-	"NCCL git version", "HINT: ", "Kernel version", "Hipruntime version", "ROCr version", "Dmabuf feature", "GDRCOPY", "Min Comp Cap",
-	"PROFILER/", "TUNER/", "Free", "CUDA Dev", "Intranode", "non-device net plugin", "NVML", "nvml", "cudaMem", "cuMem", "Rank ", "rank ",
+	"opId=", "operation=", "Alloc ", "Alloc Size", "pointer 0x", "memory stack hunk", "Mem Realloc", "New proxy ",
+	"Connected to proxy",
+	"shareable", "Proxy Service", "UDS", "RAS ", "TOPO/NET", "Setting affinity", "Affinity for GPU", "threadThresholds",
+	"workFifo", "CC Off",
+	"dlvsym", "Made virtual device", "Retrieving state", "Initialized state", "ncclTopoPopulateNics", "mlx5_",
+	"Check P2P Type", "=====",
+	"Could not enable P2P", "Launch mode", "Loading unnamed topology", "register comm", "registered", "deregister",
+	"MemManager",
+	"Bootstrap timings", "ENV/Plugin", "GIN", "RMA", "Symmetric", "symmetric", "comm 0x", "GPU affinity", "NET/IB",
+	"NET/Socket", "NET/OFI",
+	"NCCL git version", "HINT: ", "Kernel version", "Hipruntime version", "ROCr version", "Dmabuf feature", "GDRCOPY",
+	"Min Comp Cap",
+	"PROFILER/", "TUNER/", "Free", "CUDA Dev", "Intranode", "non-device net plugin", "NVML", "nvml", "cudaMem", "cuMem",
+	"Rank ", "rank ",
 }

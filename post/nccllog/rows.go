@@ -56,7 +56,8 @@ func rowHead(words []string) (*rowState, bool) {
 	}
 	size, err := strconv.ParseInt(words[0], 10, 64)
 	count, err2 := strconv.ParseInt(words[1], 10, 64)
-	if err != nil || err2 != nil || size < 0 || count < 0 || count > size || !letters(words[2]) || words[2][0] <= '9' || !letters(words[3]) {
+	if err != nil || err2 != nil || size < 0 || count < 0 || count > size || !letters(words[2]) || words[2][0] <= '9' ||
+		!letters(words[3]) {
 		return nil, false
 	}
 	s := &rowState{row: Row{Bytes: size, Type: kept(words[2])}, pieces: 1}
@@ -70,7 +71,8 @@ func rowHead(words []string) (*rowState, bool) {
 	return s, true
 }
 
-// finishRow keeps a row that has all its numbers, if they fit each other: what the times say must be what the bandwidths say.
+// finishRow keeps a row that has all its numbers, if they fit each other: what the times say must be what the
+// bandwidths say.
 func (r *Reader) finishRow(label string) {
 	s := r.rows[label]
 	if s == nil || len(s.values) < rowValues {

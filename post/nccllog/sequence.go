@@ -11,7 +11,8 @@ import (
 // maxPositions is how many calls, over all communicators, are kept for comparing: eight bytes each.
 const maxPositions = 8 << 20
 
-// sequence is what the ranks of one communicator call, in order: what the rank that came first to each place called there.
+// sequence is what the ranks of one communicator call, in order: what the rank that came first to each place called
+// there.
 type sequence struct {
 	signs  []uint32 // index in Reader.signs
 	ops    []uint32 // opCount there, which finds the place of a rank whose first calls are not in the log
@@ -74,8 +75,9 @@ func (r *Reader) follow(k *member, sign callSign, op int64) {
 	}
 }
 
-// place is where the calls of a rank begin. All begin with the first, unless one wrote from a later call on, as where its log
-// was rotated or only its end kept: then it is where others had the same opCount. Calls of one group share theirs.
+// place is where the calls of a rank begin. All begin with the first, unless one wrote from a later call on, as where
+// its log was rotated or only its end kept: then it is where others had the same opCount. Calls of one group share
+// theirs.
 func (s *sequence) place(firstOp, op int64) int64 {
 	if firstOp <= s.begins {
 		return 0
@@ -123,7 +125,8 @@ func (r *Reader) compare(c *communicator, places []int) (Sequence, bool) {
 	first := int64(Unknown)
 	for _, k := range tracked {
 		t := k.seq
-		s.Ranks = append(s.Ranks, Reached{Rank: k.Rank, Process: places[k.proc.number], Calls: t.written(), Op: t.op, Last: t.last.String()})
+		s.Ranks = append(s.Ranks, Reached{Rank: k.Rank, Process: places[k.proc.number], Calls: t.written(), Op: t.op,
+			Last: t.last.String()})
 		s.Compared = max(s.Compared, t.calls)
 		if t.mismatch != Unknown && (first == Unknown || t.mismatch < first) {
 			first = t.mismatch
@@ -135,7 +138,8 @@ func (r *Reader) compare(c *communicator, places []int) (Sequence, bool) {
 	most := maxCallsOf(tracked)
 	for _, k := range tracked {
 		if k.seq.calls < most {
-			s.Behind = append(s.Behind, Behind{Rank: k.Rank, Process: places[k.proc.number], Calls: k.seq.written(), By: most - k.seq.calls})
+			s.Behind = append(s.Behind, Behind{Rank: k.Rank, Process: places[k.proc.number], Calls: k.seq.written(),
+				By: most - k.seq.calls})
 		}
 	}
 	slices.SortStableFunc(s.Behind, func(a, b Behind) int { return cmp.Compare(b.By, a.By) })

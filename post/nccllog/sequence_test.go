@@ -9,8 +9,8 @@ import (
 	"busbar/internal/notice"
 )
 
-// rankLog is the log of one rank of four: how it set itself up, and then its calls, as counts of an all-reduce; 0 stands for a
-// broadcast of 7 from root 1, and negative counts for sends.
+// rankLog is the log of one rank of four: how it set itself up, and then its calls, as counts of an all-reduce; 0
+// stands for a broadcast of 7 from root 1, and negative counts for sends.
 func rankLog(rank int, counts ...int) string {
 	var b strings.Builder
 	head := fmt.Sprintf("n%d:1:1 [0] NCCL INFO ", rank/2)
@@ -26,28 +26,33 @@ func rankLog(rank int, counts ...int) string {
 		case n < 0:
 			name, n, root = "Send", -n, rank
 		}
-		fmt.Fprintf(&b, "%s%s: opCount %x sendbuff 0x%d0 recvbuff 0x20 count %d datatype 7 op 0 root %d comm 0x77 [nranks=4] stream 0x9\n", head, name, i, rank, n, root)
+		fmt.Fprintf(&b,
+			"%s%s: opCount %x sendbuff 0x%d0 recvbuff 0x20 count %d datatype 7 op 0 root %d comm 0x77 [nranks=4] stream 0x9\n",
+			head, name, i, rank, n, root)
 	}
 	return b.String()
 }
 
 func TestRanksAgree(t *testing.T) {
 	l := readAll(t, rankLog(0, 5, 0, -3, 6), rankLog(1, 5, 0, 6), rankLog(2, 5, -9, -9, 0, 6), rankLog(3, 5, 0, 6))
-	if s := l.Sequences; len(s) != 1 || s[0].Mismatch != nil || len(s[0].Behind) != 0 || s[0].Compared != 3 || s[0].Doubt != nil {
+	if s := l.Sequences; len(s) != 1 || s[0].Mismatch != nil || len(s[0].Behind) != 0 || s[0].Compared != 3 ||
+		s[0].Doubt != nil {
 		t.Errorf("%+v", s)
 	}
 }
 
 // The first call that differs is found, and who made which, in whatever order the files come.
 func TestRankMismatch(t *testing.T) {
-	logs := []string{rankLog(0, 5, 17, 18, 19), rankLog(1, 5, 17, 18, 19), rankLog(2, 5, 17, 99, 19), rankLog(3, 5, 17, 18, 20)}
+	logs := []string{rankLog(0, 5, 17, 18, 19), rankLog(1, 5, 17, 18, 19), rankLog(2, 5, 17, 99, 19),
+		rankLog(3, 5, 17, 18, 20)}
 	for range 4 {
 		logs = append(logs[1:], logs[0])
 		m := readAll(t, logs...).Sequences[0].Mismatch
 		if m == nil || m.Number != 3 || m.Op != 2 || len(m.Sides) != 2 {
 			t.Fatalf("%+v", m)
 		}
-		if m.Sides[0].Call != "AllReduce of 18 float32, sum" || !slices.Equal(m.Sides[0].Ranks, []int{0, 1, 3}) || m.Sides[1].Call != "AllReduce of 99 float32, sum" || !slices.Equal(m.Sides[1].Ranks, []int{2}) {
+		if m.Sides[0].Call != "AllReduce of 18 float32, sum" || !slices.Equal(m.Sides[0].Ranks, []int{0, 1, 3}) ||
+			m.Sides[1].Call != "AllReduce of 99 float32, sum" || !slices.Equal(m.Sides[1].Ranks, []int{2}) {
 			t.Errorf("%+v", m.Sides)
 		}
 	}
@@ -60,7 +65,8 @@ func TestRankBehind(t *testing.T) {
 	if s.Mismatch != nil || len(s.Behind) != 2 {
 		t.Fatalf("%+v", s)
 	}
-	if b := s.Behind[0]; b.Rank != 2 || b.Calls != 2 || b.By != 3 || l.Processes[b.Process].Host != "n1" || l.Processes[b.Process].PID != 1 {
+	if b := s.Behind[0]; b.Rank != 2 || b.Calls != 2 || b.By != 3 || l.Processes[b.Process].Host != "n1" ||
+		l.Processes[b.Process].PID != 1 {
 		t.Errorf("%+v", s.Behind)
 	}
 	if r := s.Ranks[2]; r.Last != "AllReduce of 2 float32, sum" || r.Op != 1 {
@@ -70,12 +76,14 @@ func TestRankBehind(t *testing.T) {
 
 // Ranks that did not write, and calls that may be lost, are said.
 func TestDoubt(t *testing.T) {
-	if s := readAll(t, rankLog(0, 1, 2), rankLog(1, 1)).Sequences[0]; s.Doubt == nil || *s.Doubt != (notice.Doubt{Cause: notice.PartOfRanks, A: 2, B: 4}) {
+	if s := readAll(t, rankLog(0, 1, 2), rankLog(1, 1)).Sequences[0]; s.Doubt == nil ||
+		*s.Doubt != (notice.Doubt{Cause: notice.PartOfRanks, A: 2, B: 4}) {
 		t.Errorf("%+v", s)
 	}
 	cut := rankLog(1, 1, 2, 3)
 	i := strings.LastIndex(cut, "datatype")
-	if s := readAll(t, rankLog(0, 1, 2, 3), cut[:i]).Sequences[0]; s.Doubt == nil || *s.Doubt != (notice.Doubt{Cause: notice.CutCalls, A: 1}) {
+	if s := readAll(t, rankLog(0, 1, 2, 3), cut[:i]).Sequences[0]; s.Doubt == nil ||
+		*s.Doubt != (notice.Doubt{Cause: notice.CutCalls, A: 1}) {
 		t.Errorf("%+v", s)
 	}
 }
@@ -83,17 +91,24 @@ func TestDoubt(t *testing.T) {
 // Roots and types must agree, and the operation only of what reduces; unknown numbers are kept.
 func TestWhatMustAgree(t *testing.T) {
 	call := func(rank int, rest string) string {
-		return rankLog(rank) + fmt.Sprintf("n0:%d:%d [%d] NCCL INFO %s comm 0x77 [nranks=4] stream 0x9 task 0 globalrank %d\n", rank+1, rank+1, rank, rest, rank)
+		return rankLog(rank) +
+			fmt.Sprintf("n0:%d:%d [%d] NCCL INFO %s comm 0x77 [nranks=4] stream 0x9 task 0 globalrank %d\n", rank+1, rank+1,
+				rank, rest, rank)
 	}
 	for _, c := range []struct {
 		a, b   string
 		differ bool
 	}{
-		{"Broadcast: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 0 root 0", "Broadcast: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 0 root 1", true},
-		{"Broadcast: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 0 root 0", "Broadcast: opCount 0 sendbuff (nil) recvbuff 0x3 count 7 datatype 7 op 3 root 0", false},
-		{"AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 0 root 0", "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 9 op 0 root 0", true},
-		{"AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 0 root 0", "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 2 root 0", true},
-		{"AllToAllv: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 0 root 0", "AllToAllv: opCount 0 sendbuff 0x1 recvbuff 0x2 count 8 datatype 7 op 0 root 0", false},
+		{"Broadcast: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 0 root 0",
+			"Broadcast: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 0 root 1", true},
+		{"Broadcast: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 0 root 0",
+			"Broadcast: opCount 0 sendbuff (nil) recvbuff 0x3 count 7 datatype 7 op 3 root 0", false},
+		{"AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 0 root 0",
+			"AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 9 op 0 root 0", true},
+		{"AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 0 root 0",
+			"AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 2 root 0", true},
+		{"AllToAllv: opCount 0 sendbuff 0x1 recvbuff 0x2 count 7 datatype 7 op 0 root 0",
+			"AllToAllv: opCount 0 sendbuff 0x1 recvbuff 0x2 count 8 datatype 7 op 0 root 0", false},
 	} {
 		s := readAll(t, call(0, c.a), call(1, c.b)).Sequences[0]
 		if (s.Mismatch != nil) != c.differ {
@@ -113,7 +128,8 @@ func TestCodes(t *testing.T) {
 			t.Errorf("operation %d is %s, want %s", code, got, name)
 		}
 	}
-	for code, name := range []string{"int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64", "bfloat16", "float8e4m3", "float8e5m2", "type 12"} {
+	for code, name := range []string{"int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "float32",
+		"float64", "bfloat16", "float8e4m3", "float8e5m2", "type 12"} {
 		if got, _ := typed(code); got != name {
 			t.Errorf("type %d is %s, want %s", code, got, name)
 		}
@@ -149,25 +165,29 @@ func TestRankWithoutItsFirstCalls(t *testing.T) {
 	whole := []int{1, 2, 3, 4, 5, 6, 7, 8}
 	full, tail := rankLog(0, whole...), late(rankLog(1, whole...), 3)
 	others := []string{rankLog(2, whole...), late(rankLog(3, whole...), 5)}
-	for _, logs := range [][]string{{full, tail}, {tail, full}, {others[1], full, tail, others[0]}, {full, others[1], others[0], tail}} {
+	for _, logs := range [][]string{{full, tail}, {tail, full}, {others[1], full, tail, others[0]},
+		{full, others[1], others[0], tail}} {
 		l := readAll(t, logs...)
 		if s := l.Sequences[0]; s.Mismatch != nil || len(s.Behind) != 0 || s.Ranks[0].Calls != 8 || s.Ranks[1].Calls != 5 {
 			t.Errorf("%+v", s)
 		}
 	}
-	for _, logs := range [][]string{{full, late(rankLog(1, 1, 2, 3, 4, 5, 99, 7, 8), 3)}, {late(rankLog(1, 1, 2, 3, 4, 5, 99, 7, 8), 3), full}} {
+	for _, logs := range [][]string{{full, late(rankLog(1, 1, 2, 3, 4, 5, 99, 7, 8), 3)},
+		{late(rankLog(1, 1, 2, 3, 4, 5, 99, 7, 8), 3), full}} {
 		l := readAll(t, logs...)
 		m := l.Sequences[0].Mismatch
 		if m == nil || m.Op != 5 || len(m.Sides) != 2 {
 			t.Fatalf("%+v", m)
 		}
 		f := findDisagreement(l)
-		if len(f) != 1 || f[0].Severity != notice.Warning || *f[0].Fact.(notice.RanksDisagree).Doubt != (notice.Doubt{Cause: notice.DifferentStart, B: 3}) {
+		if len(f) != 1 || f[0].Severity != notice.Warning ||
+			*f[0].Fact.(notice.RanksDisagree).Doubt != (notice.Doubt{Cause: notice.DifferentStart, B: 3}) {
 			t.Errorf("%+v", f)
 		}
 	}
 	// Sends before the first collective are of a rank's own: nothing is missing there.
-	if s := readAll(t, rankLog(0, -4, -4, 1, 2), rankLog(1, 1, 2), rankLog(2, -4, 1, 2), rankLog(3, 1, 2)).Sequences[0]; s.Mismatch != nil || len(s.Behind) != 0 || s.Doubt != nil {
+	if s := readAll(t, rankLog(0, -4, -4, 1, 2), rankLog(1, 1, 2), rankLog(2, -4, 1, 2),
+		rankLog(3, 1, 2)).Sequences[0]; s.Mismatch != nil || len(s.Behind) != 0 || s.Doubt != nil {
 		t.Errorf("%+v", s)
 	}
 }

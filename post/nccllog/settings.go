@@ -36,13 +36,14 @@ func (r *Reader) set(p *process, name, value, from, said string) {
 }
 
 // variable is the name of a variable of NCCL, its plugins and what lies below them.
-var variable = regexp.MustCompile(`\b(?:NCCL|NCCLX|RCCL|OFI|FI|UCX|SHARP|CUDA|HSA|HIP|ROCR|GPU|MSCCL)_[A-Z][A-Z0-9_]*[A-Z0-9]\b`)
+var variable = regexp.MustCompile(
+	`\b(?:NCCL|NCCLX|RCCL|OFI|FI|UCX|SHARP|CUDA|HSA|HIP|ROCR|GPU|MSCCL)_[A-Z][A-Z0-9_]*[A-Z0-9]\b`)
 
 // setBy is behind the name of a variable: the environment, or what writes the line, sets it.
 var setBy = regexp.MustCompile(`^ (?:(set by) env(?:ironment)?|environment variable) to (.*)$`)
 
-// environment reads what a variable was set to: "NCCL_P2P_DISABLE set by environment to 1.", "Setting NCCL_TOPO_FILE environment
-// variable to /x.xml" of plugins, "Plugin name set by env to x", "NCCL_IB_HCA set to x", "NCCL_X=1".
+// environment reads what a variable was set to: "NCCL_P2P_DISABLE set by environment to 1.", "Setting NCCL_TOPO_FILE
+// environment variable to /x.xml" of plugins, "Plugin name set by env to x", "NCCL_IB_HCA set to x", "NCCL_X=1".
 func (r *Reader) environment(p *process, m message) verdict {
 	if m.open || strings.IndexByte(m.text, '_') < 0 {
 		return unknown
@@ -81,7 +82,8 @@ func (r *Reader) environment(p *process, m message) verdict {
 // valueOf is what a variable was set to; of numbers NCCL writes a full stop behind.
 func valueOf(s string) string {
 	s = strings.TrimSpace(s)
-	if t := strings.TrimSuffix(s, "."); t != "" && run(t, min(1, len(t)-len(strings.TrimLeft(t, "-"))), "0123456789") == len(t) {
+	if t := strings.TrimSuffix(s, "."); t != "" && run(t, min(1, len(t)-len(strings.TrimLeft(t, "-"))),
+		"0123456789") == len(t) {
 		return t
 	}
 	return s
@@ -117,7 +119,8 @@ func (r *Reader) pluginByEnv(p *process, m message) verdict {
 	return understood
 }
 
-// configured reads what a configuration of a communicator says: "Comm config Blocking set to 0", "Comm config nvlsCTAs reset to …".
+// configured reads what a configuration of a communicator says: "Comm config Blocking set to 0", "Comm config nvlsCTAs
+// reset to …".
 func (r *Reader) configured(p *process, m message) verdict {
 	if m.open {
 		return unknown

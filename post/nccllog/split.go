@@ -60,8 +60,9 @@ func tokens(line string, into []token) []token {
 // maxHead is how many words may stand between host:pid:tid and the mark: [device][thread], time, place, (function).
 const maxHead = 6
 
-// header finds host:pid:tid at the end of seg, which ends where the mark begins, and says where the host begins. The host may
-// have the end of other text at its front. Without one, ok is false and start is where the message's place begins, or its mark.
+// header finds host:pid:tid at the end of seg, which ends where the mark begins, and says where the host begins. The
+// host may have the end of other text at its front. Without one, ok is false and start is where the message's place
+// begins, or its mark.
 func header(seg string) (h head, start int, ok bool) {
 	end := len(seg)
 	for range maxHead {
@@ -143,8 +144,8 @@ type before struct {
 	junk  bool   // there is more, which no launcher writes: the end of something else
 }
 
-// launchers are what launchers and collectors of logs put before each line; NCCL's time stamps; the prefix of glog, which
-// NCCLX has.
+// launchers are what launchers and collectors of logs put before each line; NCCL's time stamps; the prefix of glog,
+// which NCCLX has.
 var launchers = []struct {
 	re    *regexp.Regexp
 	stamp bool
@@ -167,10 +168,12 @@ var launchers = []struct {
 	{regexp.MustCompile(`^> ?`), true},
 }
 
-// searched is what grep puts before each line: a file's name, which has a dot or a slash, and perhaps the line's number.
+// searched is what grep puts before each line: a file's name, which has a dot or a slash, and perhaps the line's
+// number.
 var searched = regexp.MustCompile(`^([\w@+/-]*[./][\w.@+/-]*):(\d+:)?`)
 
-// sourcePlace is where a message comes from in the source, before its mark; without host:pid:tid it is all that names one.
+// sourcePlace is where a message comes from in the source, before its mark; without host:pid:tid it is all that names
+// one.
 var sourcePlace = regexp.MustCompile(`(?:^|[ \]:])([\w./+-]+\.(?:cc|cu|c|h|cpp|hpp):\d+)(?: \(\w+\))? *$`)
 
 // another looks like a header: what it belongs to was cut.

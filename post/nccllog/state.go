@@ -148,9 +148,9 @@ func (r *Reader) process(host string, pid int) *process {
 	return p
 }
 
-// whose finds the process of a header. A header that stands behind other text may have the end of that text at the front of
-// its host, and one whose line was cut may lack a part of it: then the host is told by the others of the same pid. Glued is how
-// much at the front is not of the host.
+// whose finds the process of a header. A header that stands behind other text may have the end of that text at the
+// front of its host, and one whose line was cut may lack a part of it: then the host is told by the others of the same
+// pid. Glued is how much at the front is not of the host.
 func (r *Reader) whose(h head, clean bool) (p *process, glued int) {
 	if p := r.procs[procKey{h.host, h.pid}]; p != nil {
 		return p, 0
@@ -173,8 +173,8 @@ func (r *Reader) whose(h head, clean bool) (p *process, glued int) {
 	return nil, 0
 }
 
-// context is the rank that a message without a pointer is of. Begins is true for messages with which a rank begins to set
-// itself up, where no message before it has said so.
+// context is the rank that a message without a pointer is of. Begins is true for messages with which a rank begins to
+// set itself up, where no message before it has said so.
 func (p *process) context(h head, begins bool) *member {
 	key := threadKey{h.tid, h.device}
 	if m := p.threads[key]; m != nil {
@@ -199,11 +199,12 @@ func (p *process) end(m *member) {
 	}
 }
 
-// mostLive is among how many ranks of one process a message's own is looked for: of more there is hardly one alone on a device.
+// mostLive is among how many ranks of one process a message's own is looked for: of more there is hardly one alone on a
+// device.
 const mostLive = 1 << 10
 
-// only is the one rank on a device that is not torn down, or of the process where none is on the device; where there is not
-// one, what is said is of an unknown communicator.
+// only is the one rank on a device that is not torn down, or of the process where none is on the device; where there is
+// not one, what is said is of an unknown communicator.
 func (p *process) only(device int) *member {
 	if len(p.live) > mostLive {
 		return p.stray
@@ -249,7 +250,8 @@ func (r *Reader) join(m *member, id string, split *Split) {
 	c := r.communicatorOf(m, id, split)
 	if c == nil {
 		sort := sortOf(m, split)
-		c = &communicator{number: len(r.comms), id: kept(id), ranks: m.ranks, function: m.function, split: split, parent: sort.parent, sort: sort, has: map[int]bool{}, gpus: map[gpu]bool{}}
+		c = &communicator{number: len(r.comms), id: kept(id), ranks: m.ranks, function: m.function, split: split,
+			parent: sort.parent, sort: sort, has: map[int]bool{}, gpus: map[gpu]bool{}}
 		r.comms = append(r.comms, c)
 		if id == "" {
 			r.unnamed[sort] = append(r.unnamed[sort], c)
@@ -269,9 +271,9 @@ func (r *Reader) join(m *member, id string, split *Split) {
 // mostTried is how many communicators of one sort are looked at for the place of one rank.
 const mostTried = 1 << 10
 
-// communicatorOf finds the communicator of a rank among those known. Without a commId, which came with 2.18 and which splits
-// have not, ranks are put together by size and order of appearance: the first of their sort that lacks this rank and this GPU,
-// which is of a communicator once.
+// communicatorOf finds the communicator of a rank among those known. Without a commId, which came with 2.18 and which
+// splits have not, ranks are put together by size and order of appearance: the first of their sort that lacks this rank
+// and this GPU, which is of a communicator once.
 func (r *Reader) communicatorOf(m *member, id string, split *Split) *communicator {
 	if id != "" {
 		return r.byID[id]

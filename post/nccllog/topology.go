@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// system reads "=== System : maxBw 20.0 totalBw 40.0 ===", which was "maxWidth 20.0 totalWidth 40.0" up to 2.13, "maxWidth 20.0"
-// up to 2.7, and "maxWidth 20 maxSpeed 20" in 2.5.
+// system reads "=== System : maxBw 20.0 totalBw 40.0 ===", which was "maxWidth 20.0 totalWidth 40.0" up to 2.13,
+// "maxWidth 20.0" up to 2.7, and "maxWidth 20 maxSpeed 20" in 2.5.
 func (r *Reader) system(p *process, m message) verdict {
 	c := cursor{s: m.text, open: m.open}
 	c.lit("=== System :")
@@ -41,8 +41,8 @@ func (r *Reader) system(p *process, m message) verdict {
 // maxHardware is how many devices and paths of one system are told apart.
 const maxHardware = 1 << 14
 
-// hardware reads the lines below it: "+ PCI[24.0] - GPU/0-17000 (0)", "+ NVL[20.0] - GPU/0-65000", and the paths between:
-// "GPU/0-17000 :GPU/0-17000 (0/5000.0/LOC) GPU/0-65000 (1/40.0/NVL) CPU/0-0 (1/24.0/PHB)".
+// hardware reads the lines below it: "+ PCI[24.0] - GPU/0-17000 (0)", "+ NVL[20.0] - GPU/0-65000", and the paths
+// between: "GPU/0-17000 :GPU/0-17000 (0/5000.0/LOC) GPU/0-65000 (1/40.0/NVL) CPU/0-0 (1/24.0/PHB)".
 func (r *Reader) hardware(p *process, m message) verdict {
 	k := p.context(m.head, false)
 	if k.hardware == nil {
@@ -102,7 +102,9 @@ func (k *member) paths(from, rest string, open bool) verdict {
 			continue
 		}
 		path := Path{Pair: kept(kind + "-" + other), Type: kept(way), Bw: bw}
-		i := slices.IndexFunc(k.topology.Paths, func(o Path) bool { return o.Pair == path.Pair && o.Type == path.Type && o.Bw == path.Bw })
+		i := slices.IndexFunc(k.topology.Paths, func(o Path) bool {
+			return o.Pair == path.Pair && o.Type == path.Type && o.Bw == path.Bw
+		})
 		if i < 0 {
 			k.topology.Paths, i = append(k.topology.Paths, path), len(k.topology.Paths)
 		}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// transport reads how one rank reaches another: "Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS Libfabric/1/GDRDMA", and the
-// lines of 2.4, which begin with Ring and may have no device in brackets.
+// transport reads how one rank reaches another: "Channel 00/0 : 0[0] -> 1[1] [send] via NET/AWS Libfabric/1/GDRDMA",
+// and the lines of 2.4, which begin with Ring and may have no device in brackets.
 func (r *Reader) transport(p *process, m message) verdict {
 	c := cursor{s: m.text, open: m.open}
 	collnet := false
@@ -69,8 +69,8 @@ func (r *Reader) transport(p *process, m message) verdict {
 	return understood
 }
 
-// writer is the rank that wrote a transport, where a process has several communicators: since 2.22 connections are made with
-// the first operation, long after the communicator. Where more than one fits, it stays unknown.
+// writer is the rank that wrote a transport, where a process has several communicators: since 2.22 connections are made
+// with the first operation, long after the communicator. Where more than one fits, it stays unknown.
 func (p *process) writer(t Transport) *member {
 	own, other := t.From, t.To
 	if t.Receive {

@@ -20,7 +20,8 @@ const maxChoices = 1 << 14
 // copyEngine is how NCCL calls operations of its proxy and the copy engine.
 const copyEngine = "RMA proxy + CE"
 
-// choice reads "AllReduce: 8388608 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..23}" and its like of all versions.
+// choice reads "AllReduce: 8388608 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..23}" and its like of all
+// versions.
 func (r *Reader) choice(p *process, m message) verdict {
 	c := cursor{s: m.text, open: m.open}
 	ch := Choice{Comm: Unknown, Lo: Unknown, Hi: Unknown, Channels: Unknown, Times: 1}
@@ -72,7 +73,8 @@ func (r *Reader) choice(p *process, m message) verdict {
 	if len(k.choices) >= maxChoices {
 		return passed
 	}
-	ch.Name, ch.Algo, ch.Proto, ch.Kernel, ch.Path = kept(ch.Name), kept(ch.Algo), kept(ch.Proto), kept(ch.Kernel), kept(ch.Path)
+	ch.Name, ch.Algo, ch.Proto, ch.Kernel, ch.Path = kept(ch.Name), kept(ch.Algo), kept(ch.Proto), kept(ch.Kernel),
+		kept(ch.Path)
 	key.name, key.algo, key.proto, key.kernel = ch.Name, ch.Algo, ch.Proto, ch.Kernel
 	k.choices[key] = &ch
 	return understood
@@ -119,8 +121,8 @@ func letters(s string) bool {
 	return s != "" && len(s) < 64
 }
 
-// settle says what the bytes of a choice are, which the version decides: a name and channels are of 2.24 and later, numbers
-// of before.
+// settle says what the bytes of a choice are, which the version decides: a name and channels are of 2.24 and later,
+// numbers of before.
 func (ch *Choice) settle(ranks int) {
 	switch {
 	case !perRank(ch.What):
@@ -139,8 +141,8 @@ func (ch *Choice) settle(ranks int) {
 // costKey tells cells of the cost tables apart.
 type costKey struct{ name, algo, proto string }
 
-// costs reads a line of NCCL's cost tables. The headings of 2.18 and later have a line for algorithms, which come three to a
-// line, and one for protocols; before that one line has both.
+// costs reads a line of NCCL's cost tables. The headings of 2.18 and later have a line for algorithms, which come three
+// to a line, and one for protocols; before that one line has both.
 func (r *Reader) costTable(p *process, m message) verdict {
 	if m.open {
 		return unknown
@@ -176,7 +178,8 @@ func (r *Reader) costTable(p *process, m message) verdict {
 	case "Max NThreads":
 		return passed
 	}
-	if len(cells) == 0 || len(cells) != len(k.algos) || len(cells) != len(k.protos) || !letters(name) || len(k.costs) > 1<<10 {
+	if len(cells) == 0 || len(cells) != len(k.algos) || len(cells) != len(k.protos) || !letters(name) ||
+		len(k.costs) > 1<<10 {
 		return unknown
 	}
 	found := make([]Prediction, len(cells))
@@ -188,7 +191,8 @@ func (r *Reader) costTable(p *process, m message) verdict {
 		if !c.done() {
 			return unknown
 		}
-		found[i] = Prediction{Comm: Unknown, Name: kept(name), What: collective(name), Algo: k.algos[i], Proto: k.protos[i], Latency: latency, Bw: bw}
+		found[i] = Prediction{Comm: Unknown, Name: kept(name), What: collective(name), Algo: k.algos[i], Proto: k.protos[i],
+			Latency: latency, Bw: bw}
 	}
 	if k.costs == nil {
 		k.costs = map[costKey]Prediction{}

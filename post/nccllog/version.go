@@ -31,7 +31,8 @@ func (r *Reader) versionLine(p *process, m message) verdict {
 
 func (r *Reader) sawVersion(v Version, label string, p *process) {
 	i := slices.IndexFunc(r.versions, func(o *version) bool {
-		return o.Text == v.Text && o.Library == v.Library && o.CUDA == v.CUDA && o.Git == v.Git && (p != nil || o.label == label)
+		return o.Text == v.Text && o.Library == v.Library && o.CUDA == v.CUDA && o.Git == v.Git &&
+			(p != nil || o.label == label)
 	})
 	if i < 0 {
 		if len(r.versions) >= maxVersions {
@@ -45,7 +46,8 @@ func (r *Reader) sawVersion(v Version, label string, p *process) {
 
 const maxVersions = 1000
 
-// readVersion reads "NCCL version 2.30.3x-git-abc+cuda13.0", "RCCL version 2.20.5+hip6.2 HEAD:abc", "RCCL version : 2.22.3-develop:abc".
+// readVersion reads "NCCL version 2.30.3x-git-abc+cuda13.0", "RCCL version 2.20.5+hip6.2 HEAD:abc", "RCCL version :
+// 2.22.3-develop:abc".
 func readVersion(text string) (v Version, ok bool) {
 	text = strings.TrimSpace(text)
 	library, rest, found := strings.Cut(text, " version")
@@ -70,7 +72,8 @@ func readVersion(text string) (v Version, ok bool) {
 		v.Git = kept(suffix[i+len("git-"):])
 	}
 	switch {
-	case strings.HasPrefix(build, "cuda") && run(build, len("cuda"), "0123456789") > len("cuda"): // builds by others may have no number
+	// builds by others may have no number
+	case strings.HasPrefix(build, "cuda") && run(build, len("cuda"), "0123456789") > len("cuda"):
 		v.CUDA = kept(build[len("cuda"):])
 	case strings.HasPrefix(build, "hip"):
 		v.ROCm = kept(build[len("hip"):])

@@ -61,14 +61,15 @@ func (r *Reader) framework(line string) bool {
 // programErrors are what lines have that are not NCCL's, and report that the program or a command around it failed.
 var programErrors = []string{
 	"NCCL failure", "CUDA failure", "Cuda failure", "HIP failure", "Test failure", "NCCL error", "CUDA error", "HIP error",
-	"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage", "ncclRemoteError",
+	"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage",
+	"ncclRemoteError",
 	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "exited on signal", "non-zero exit",
 	"oom-kill", "oom_kill", "NCCL WARN",
 }
 
-// reports are words by which a program reports an error: ERROR and FATAL by themselves, which a variable's name is not, and
-// "Error: " at the beginning of a line or behind the name of an exception or a program, but not before a number, which is a
-// value that somebody prints.
+// reports are words by which a program reports an error: ERROR and FATAL by themselves, which a variable's name is not,
+// and "Error: " at the beginning of a line or behind the name of an exception or a program, but not before a number,
+// which is a value that somebody prints.
 var reports = regexp.MustCompile(`\b(ERROR|FATAL)\b|(^|[>\]|:] ?|\w)([Ee]rror|Exception): *[^\s\d.+-]`)
 
 // reportWords are those of reports.

@@ -15,11 +15,16 @@ func TestWarningsWithAnyPrefix(t *testing.T) {
 	const info = "n1:10:20 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n"
 	const header, place = "n1:10:20 [0] ", "transport/net_ib.cc:111 "
 	for _, prefix := range []string{
-		"", place, "[0] " + place, header, header + place, "n1:10:20 [0][20] " + place, "[2026-01-02 03:04:05] " + header + place, header + "[2026-01-02 03:04:05] " + place,
-		"LOG1.0.txt:" + header + place, "LOG1.0.txt:77:" + header + place, "logs/rank0:" + header + place, "LOG1.0.txt:" + place, "./a.log:[0] " + place,
-		"[1,0]<stdout>:" + header + place, "[1,0]<stderr>:" + place, " 3: " + header + place, "3: " + place, "[pod/x-1/main] " + header + place, "[pod/x-1/main] " + place,
-		"Jan  2 03:04:05 n1 app[1234]: " + header + place, "Jan  2 03:04:05 n1 app[1234]: " + place, "2026-01-02T03:04:05+0000 n1 app[1234]: " + header + place,
-		"2026-01-02T03:04:05.678Z " + place, "worker-0  | " + place, "(RayWorker pid=7, ip=10.0.0.1) " + header + place, "INFO 01-02 03:04:05 logger.py:12] " + place,
+		"", place, "[0] " + place, header, header + place, "n1:10:20 [0][20] " + place, "[2026-01-02 03:04:05] " +
+			header + place, header + "[2026-01-02 03:04:05] " + place,
+		"LOG1.0.txt:" + header + place, "LOG1.0.txt:77:" + header + place, "logs/rank0:" + header + place, "LOG1.0.txt:" +
+			place, "./a.log:[0] " + place,
+		"[1,0]<stdout>:" + header + place, "[1,0]<stderr>:" + place, " 3: " + header + place, "3: " + place,
+		"[pod/x-1/main] " + header + place, "[pod/x-1/main] " + place,
+		"Jan  2 03:04:05 n1 app[1234]: " + header + place, "Jan  2 03:04:05 n1 app[1234]: " + place,
+		"2026-01-02T03:04:05+0000 n1 app[1234]: " + header + place,
+		"2026-01-02T03:04:05.678Z " + place, "worker-0  | " + place, "(RayWorker pid=7, ip=10.0.0.1) " + header + place,
+		"INFO 01-02 03:04:05 logger.py:12] " + place,
 		"some text that was cut " + header + place,
 	} {
 		for _, before := range []string{"", info} {
@@ -74,15 +79,23 @@ func TestUnexplainedAreCounted(t *testing.T) {
 		warnings, unexplained int64
 		found                 []notice.Severity
 	}{
-		"none":               {header + "NCCL INFO Launch mode Parallel\n", 0, 0, nil},
-		"explained":          {header + "NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1000\n", 1, 0, []notice.Severity{notice.Error}},
-		"unexplained":        {header + "NCCL WARN the moon is full\n" + header + "NCCL WARN the moon is full\n", 2, 2, []notice.Severity{notice.Warning}},
-		"both":               {header + "NCCL WARN the moon is full\n" + header + "NCCL WARN Mismatched NCCL version detected\n", 2, 1, []notice.Severity{notice.Error}},
-		"the way of one":     {header + "NCCL INFO init.cc:12 -> 6\n", 0, 0, []notice.Severity{notice.Error}},
-		"cut by another":     {"n1:10:20 [0] NCCL WARN the moon is n1:10:21 [1] NCCL INFO Launch mode Parallel\n", 1, 1, []notice.Severity{notice.Warning}},
-		"of the program":     {header + "NCCL INFO Launch mode Parallel\nn1: Test NCCL failure common.cu:12 'the moon is full'\n", 1, 1, []notice.Severity{notice.Warning}},
-		"of a launcher":      {header + "NCCL INFO Launch mode Parallel\nsrun: error: n1: task 0: Exited with exit code 1\n", 1, 1, []notice.Severity{notice.Warning}},
-		"columns and footer": {header + "NCCL INFO Launch mode Parallel\n#  size  count  type  redop  time  algbw  busbw  error\n# Errors with asterisks indicate errors\n# Out of bounds values : 0 OK\n", 0, 0, nil},
+		"none": {header + "NCCL INFO Launch mode Parallel\n", 0, 0, nil},
+		"explained": {header + "NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 1000\n", 1,
+			0, []notice.Severity{notice.Error}},
+		"unexplained": {header + "NCCL WARN the moon is full\n" + header + "NCCL WARN the moon is full\n", 2, 2,
+			[]notice.Severity{notice.Warning}},
+		"both": {header + "NCCL WARN the moon is full\n" + header +
+			"NCCL WARN Mismatched NCCL version detected\n", 2, 1, []notice.Severity{notice.Error}},
+		"the way of one": {header + "NCCL INFO init.cc:12 -> 6\n", 0, 0, []notice.Severity{notice.Error}},
+		"cut by another": {"n1:10:20 [0] NCCL WARN the moon is n1:10:21 [1] NCCL INFO Launch mode Parallel\n", 1, 1,
+			[]notice.Severity{notice.Warning}},
+		"of the program": {header +
+			"NCCL INFO Launch mode Parallel\nn1: Test NCCL failure common.cu:12 'the moon is full'\n", 1, 1,
+			[]notice.Severity{notice.Warning}},
+		"of a launcher": {header + "NCCL INFO Launch mode Parallel\nsrun: error: n1: task 0: Exited with exit code 1\n",
+			1, 1, []notice.Severity{notice.Warning}},
+		"columns and footer": {header +
+			"NCCL INFO Launch mode Parallel\n#  size  count  type  redop  time  algbw  busbw  error\n# Errors with asterisks indicate errors\n# Out of bounds values : 0 OK\n", 0, 0, nil},
 	} {
 		l := read(t, c.log)
 		found := l.Findings()
@@ -139,7 +152,8 @@ func TestAdviceByNetwork(t *testing.T) {
 // Where warnings tell the cause, an init that did not finish sends nobody to look at TCP.
 func TestUnfinishedInitAdvice(t *testing.T) {
 	start := "n1:10:20 [0] NCCL INFO ncclCommInitRank comm 0x1 rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 1000 commId 0x2 - Init START\n"
-	for log, tcp := range map[string]bool{start: true, start + "n1:10:20 [0] NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out\n": false} {
+	for log, tcp := range map[string]bool{start: true, start +
+		"n1:10:20 [0] NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out\n": false} {
 		found := read(t, log).Findings()
 		i := slices.IndexFunc(found, func(f notice.Notice) bool { return f.Code() == "init-unfinished" })
 		if i < 0 || strings.Contains(found[i].Advice(), "NCCL_SOCKET_IFNAME") != tcp {

@@ -22,7 +22,8 @@ func coded(names []string, code int) string {
 }
 
 // types by NCCL's numbers.
-var types = []coll.DataType{coll.Int8, coll.UInt8, coll.Int32, coll.UInt32, coll.Int64, coll.UInt64, coll.Float16, coll.Float32,
+var types = []coll.DataType{coll.Int8, coll.UInt8, coll.Int32, coll.UInt32, coll.Int64, coll.UInt64, coll.Float16,
+	coll.Float32,
 	coll.Float64, coll.BFloat16, coll.Float8E4M3, coll.Float8E5M2}
 
 // typed is the name of a type by its number, and its bytes; 0 where the number is not known.
@@ -36,8 +37,8 @@ func typed(code int) (string, int) {
 // ops are NCCL's numbers of reductions.
 var ops = []string{"sum", "prod", "max", "min", "avg"}
 
-// folded is the number of a reduction. One of the program's own has a number that NCCL derives from a pointer, so that it
-// differs between processes (ncclUserRedOpMangle): all of them are one.
+// folded is the number of a reduction. One of the program's own has a number that NCCL derives from a pointer, so that
+// it differs between processes (ncclUserRedOpMangle): all of them are one.
 func folded(code int) int { return min(code, len(ops)) }
 
 func reduced(code int) string {

@@ -114,8 +114,8 @@ type Remark struct {
 // mostNotes is how many notes a picture carries.
 const mostNotes = 5
 
-// remark puts the remarks on the series into a picture of them over sizes. Those of one number, on several series, are one note
-// about all their sizes, in the words of the first.
+// remark puts the remarks on the series into a picture of them over sizes. Those of one number, on several series, are
+// one note about all their sizes, in the words of the first.
 func (c *chooser) remark(f *Figure, all []series) {
 	left := map[int]bool{} // numbers
 	for _, r := range c.Remarks {

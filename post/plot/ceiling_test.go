@@ -31,14 +31,16 @@ func always(gbps float64, name string) func([]*result.Run, coll.Case) Limit {
 func TestCeilingInThePicture(t *testing.T) {
 	points := quick(4)
 	near := limited(points, always(6, "NVLink 9"))["collectives_busbw_mpi_world4"]
-	if len(near.Ceilings) != 1 || near.Ceilings[0] != (Ceiling{6, "6 GB/s, NVLink 9"}) || !strings.Contains(strings.Join(near.Caption, " "), "Dashed") {
+	if len(near.Ceilings) != 1 || near.Ceilings[0] != (Ceiling{6, "6 GB/s, NVLink 9"}) ||
+		!strings.Contains(strings.Join(near.Caption, " "), "Dashed") {
 		t.Errorf("near: %+v, %q", near.Ceilings, near.Caption)
 	}
 	if len(texts(near)["6 GB/s, NVLink 9"]) != 1 {
 		t.Error("its label is not drawn once")
 	}
 	far := limited(points, always(450, "NVLink 4"))["collectives_busbw_mpi_world4"]
-	if len(far.Ceilings) != 0 || !strings.Contains(strings.Join(far.Caption, " "), "Ceiling above the axis: 450 GB/s, NVLink 4.") {
+	if len(far.Ceilings) != 0 || !strings.Contains(strings.Join(far.Caption, " "),
+		"Ceiling above the axis: 450 GB/s, NVLink 4.") {
 		t.Errorf("far: %+v, %q", far.Ceilings, far.Caption)
 	}
 	none := limited(points, always(0, ""))["collectives_busbw_mpi_world4"]
@@ -46,7 +48,8 @@ func TestCeilingInThePicture(t *testing.T) {
 		t.Errorf("unknown: %+v, %q", none.Ceilings, none.Caption)
 	}
 	for name, f := range limited(points, always(6, "x")) {
-		if !strings.Contains(name, "busbw") && (len(f.Ceilings) > 0 || strings.Contains(strings.Join(f.Caption, " "), "eiling")) {
+		if !strings.Contains(name, "busbw") && (len(f.Ceilings) > 0 || strings.Contains(strings.Join(f.Caption, " "),
+			"eiling")) {
 			t.Errorf("%s has a ceiling", name)
 		}
 	}
@@ -81,7 +84,8 @@ func TestCeilingsThatDiffer(t *testing.T) {
 	}
 	byWorld := func(_ []*result.Run, of coll.Case) Limit { return Limit{GBps: float64(of.World), Name: "x"} }
 	all := limited(points, byWorld)
-	if f := all["scaling_busbw_mpi"]; len(f.Ceilings) != 0 || !strings.Contains(strings.Join(f.Caption, " "), "they differ") {
+	if f := all["scaling_busbw_mpi"]; len(f.Ceilings) != 0 || !strings.Contains(strings.Join(f.Caption, " "),
+		"they differ") {
 		t.Errorf("over worlds: %+v %q", f.Ceilings, f.Caption)
 	}
 	if f := all["all_reduce_busbw"]; len(f.Ceilings) != 2 {
@@ -93,13 +97,14 @@ func TestCeilingsThatDiffer(t *testing.T) {
 	each := func(_ []*result.Run, of coll.Case) Limit {
 		return Limit{GBps: 3 + float64(of.Collective)/10, Name: "x"}
 	}
-	if f := limited(points, each)["collectives_busbw_mpi_world4"]; len(f.Ceilings) != 0 || !strings.Contains(strings.Join(f.Caption, " "), "they differ") {
+	if f := limited(points, each)["collectives_busbw_mpi_world4"]; len(f.Ceilings) != 0 ||
+		!strings.Contains(strings.Join(f.Caption, " "), "they differ") {
 		t.Errorf("of each collective: %+v", f.Ceilings)
 	}
 }
 
-// Remarks stand in the pictures of bandwidth, time and latency that have their series, with numbers above and words below; the curves
-// keep their room.
+// Remarks stand in the pictures of bandwidth, time and latency that have their series, with numbers above and words
+// below; the curves keep their room.
 func TestRemarks(t *testing.T) {
 	points := quick(4)
 	says := "all_reduce loses 23 % of its bandwidth from 32 KiB to 256 KiB against its trend, which is eight times the noise of its neighbours; seen in 6 of 6 launches."
@@ -115,16 +120,19 @@ func TestRemarks(t *testing.T) {
 	var remarks []Remark
 	for i, from := range []int64{32 << 10, 64 << 10, 1 << 20, 16 << 20, 8, 128, 512} {
 		p := at(coll.AllReduce, coll.Throughput)
-		remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: i + 1, From: from, To: from * int64(1+i%2*7), Says: says})
+		remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: i + 1, From: from, To: from * int64(1+i%2*7),
+			Says: says})
 	}
 	p := at(coll.Gather, coll.Latency)
 	remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: 9, From: 8, To: 16, Says: "of latency"})
 	p = at(coll.AllReduce, coll.Latency)
 	for _, from := range []int64{64, 16} {
-		remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: 10, From: from, To: 4 * from, Says: fmt.Sprint("from ", from)})
+		remarks = append(remarks, Remark{Run: p.Run, Case: p.Case, Number: 10, From: from, To: 4 * from,
+			Says: fmt.Sprint("from ", from)})
 	}
 	all := limited(points, nil, remarks...)
-	if notes := all["collectives_latency_mpi_world4"].Notes; len(notes) != 2 || notes[0].Number != 9 || notes[1] != (Note{10, 16, 256, "all_reduce: from 64"}) {
+	if notes := all["collectives_latency_mpi_world4"].Notes; len(notes) != 2 || notes[0].Number != 9 ||
+		notes[1] != (Note{10, 16, 256, "all_reduce: from 64"}) {
 		t.Errorf("notes on latency: %+v", notes)
 	}
 	f := all["collectives_busbw_mpi_world4"]
@@ -141,7 +149,9 @@ func TestRemarks(t *testing.T) {
 			t.Errorf("number %s is drawn %d times", n, len(words[n]))
 		}
 	}
-	if !slices.ContainsFunc(slices.Collect(maps.Keys(words)), func(text string) bool { return strings.HasPrefix(text, "all_reduce: all_reduce loses") }) {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(words)), func(text string) bool {
+		return strings.HasPrefix(text, "all_reduce: all_reduce loses")
+	}) {
 		t.Error("a note does not name its curve")
 	}
 	row, rows := f.noteRows() // the second lies over the first

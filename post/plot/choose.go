@@ -11,10 +11,11 @@ import (
 
 // Options say what is drawn.
 type Options struct {
-	Bandwidths  []Bandwidth                                  // BusBW when empty
-	Collectives []coll.Collective                            // only these, each in pictures of its own too; all when empty
-	Limit       func(runs []*result.Run, of coll.Case) Limit // of bus bandwidths that these runs measured alike; nil: none is known
-	Remarks     []Remark
+	Bandwidths  []Bandwidth       // BusBW when empty
+	Collectives []coll.Collective // only these, each in pictures of its own too; all when empty
+	// of bus bandwidths that these runs measured alike; nil: none is known
+	Limit   func(runs []*result.Run, of coll.Case) Limit
+	Remarks []Remark
 }
 
 // Bandwidth is one of the two bandwidths of a point.
@@ -54,7 +55,9 @@ func Figures(points []Point, o Options) (figs []Figure, passed []string) {
 	}
 	c := &chooser{Options: o, names: map[string]int{}}
 	c.types = len(group(all, func(k key) coll.DataType { return k.dataType })) > 1
-	c.libraries = len(group(all, func(k key) [2]string { return [2]string{k.backend, k.library} })) > len(group(all, backendOf))
+	c.libraries = len(group(all, func(k key) [2]string {
+		return [2]string{k.backend, k.library}
+	})) > len(group(all, backendOf))
 	for _, world := range group(all, func(k key) key {
 		k.collective, k.op, k.root, k.placement, k.average = 0, 0, 0, 0, ""
 		return k
@@ -106,7 +109,8 @@ func onePlacement(all []series) []series {
 // alone draws one collective with a curve for each backend, world, placement and so on; where that is one curve only,
 // which the overview has already, it is drawn for the principal collective and for those asked for.
 func (c *chooser) alone(all []series, principal bool) {
-	if curves := max(len(in(coll.Throughput, all)), len(in(coll.Latency, all))); curves == 1 && !principal && len(c.Collectives) == 0 {
+	if curves := max(len(in(coll.Throughput, all)), len(in(coll.Latency, all))); curves == 1 && !principal &&
+		len(c.Collectives) == 0 {
 		return
 	}
 	name := all[0].collective.String()

@@ -32,14 +32,16 @@ func labels(t *testing.T, figs []Figure, name string) []string {
 
 func TestFiguresOfAPlainSweep(t *testing.T) {
 	figs, passed := Figures(quick(4), Options{})
-	want := []string{"collectives_busbw_mpi_world4", "collectives_time_mpi_world4", "collectives_latency_mpi_world4", "all_reduce_busbw", "all_reduce_time", "all_reduce_latency"}
+	want := []string{"collectives_busbw_mpi_world4", "collectives_time_mpi_world4", "collectives_latency_mpi_world4",
+		"all_reduce_busbw", "all_reduce_time", "all_reduce_latency"}
 	if got := names(figs); !slices.Equal(got, want) {
 		t.Errorf("figures are %v, want %v", got, want)
 	}
 	if len(passed) != 1 || !strings.Contains(passed[0], "only one world (4 ranks)") {
 		t.Errorf("passed over: %q", passed)
 	}
-	if got := labels(t, figs, "collectives_busbw_mpi_world4"); len(got) != 9 || got[0] != "all_reduce" || got[8] != "sendrecv" {
+	if got := labels(t, figs, "collectives_busbw_mpi_world4"); len(got) != 9 || got[0] != "all_reduce" ||
+		got[8] != "sendrecv" {
 		t.Errorf("labels are %v", got)
 	}
 	if got := labels(t, figs, "all_reduce_latency"); !slices.Equal(got, []string{"median", "p99", "p90", "max", "min"}) {
@@ -73,7 +75,8 @@ func TestFiguresOfACampaign(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	figs, _ := Figures(quick(4), Options{Bandwidths: []Bandwidth{BusBW, AlgBW}, Collectives: []coll.Collective{coll.Gather, coll.Broadcast}})
+	figs, _ := Figures(quick(4), Options{Bandwidths: []Bandwidth{BusBW, AlgBW}, Collectives: []coll.Collective{coll.Gather,
+		coll.Broadcast}})
 	for _, want := range []string{"collectives_algbw_mpi_world4", "gather_busbw", "broadcast_algbw"} {
 		if !slices.Contains(names(figs), want) {
 			t.Errorf("no %s among %v", want, names(figs))
@@ -89,14 +92,17 @@ func TestOptions(t *testing.T) {
 
 // A world of one rank has no bus bandwidth: that is said, not drawn as 0.
 func TestOneRank(t *testing.T) {
-	figs, passed := Figures(fake{backend: "mpi", world: 1}.sweep(64, []coll.Collective{coll.AllReduce}, both[:1], coll.OutOfPlace), Options{})
-	if slices.Contains(names(figs), "all_reduce_busbw") || !strings.Contains(strings.Join(passed, " "), "all_reduce_busbw") {
+	figs, passed := Figures(fake{backend: "mpi", world: 1}.sweep(64, []coll.Collective{coll.AllReduce}, both[:1],
+		coll.OutOfPlace), Options{})
+	if slices.Contains(names(figs), "all_reduce_busbw") || !strings.Contains(strings.Join(passed, " "),
+		"all_reduce_busbw") {
 		t.Errorf("figures %v, passed over %v", names(figs), passed)
 	}
 }
 
 func TestValues(t *testing.T) {
-	c := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace, Mode: coll.Throughput, World: 4}.WithSize(1 << 20)
+	c := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace,
+		Mode: coll.Throughput, World: 4}.WithSize(1 << 20)
 	p := Point{Run: fake{backend: "mpi", world: 4}.run(), Case: c}
 	p.Time.Seconds, p.Time.Lo, p.Time.Hi = 1e-3, 0.5e-3, 2e-3
 	gap, far := p, p
@@ -125,11 +131,13 @@ func near(a, b XY) bool {
 func TestLaunchesOfADistribution(t *testing.T) {
 	var points []Point
 	for launch := range 3 {
-		points = append(points, fake{backend: "mpi", world: 2, launch: launch}.sweep(64, []coll.Collective{coll.AllReduce}, both, coll.OutOfPlace)...)
+		points = append(points, fake{backend: "mpi", world: 2, launch: launch}.sweep(64, []coll.Collective{coll.AllReduce},
+			both, coll.OutOfPlace)...)
 	}
 	figs, _ := Figures(points, Options{})
 	f := figs[slices.Index(names(figs), "all_reduce_latency")]
-	if got := strings.Join(f.Caption, " "); !strings.HasPrefix(got, "Lines: median over up to 3 launches.") || !strings.HasSuffix(got, "min and max: of all together.") {
+	if got := strings.Join(f.Caption, " "); !strings.HasPrefix(got, "Lines: median over up to 3 launches.") ||
+		!strings.HasSuffix(got, "min and max: of all together.") {
 		t.Errorf("caption %q", got)
 	}
 }
@@ -138,7 +146,8 @@ func TestLaunchesOfADistribution(t *testing.T) {
 func TestLaunches(t *testing.T) {
 	var points []Point
 	for i, s := range []float64{4e-6, 1e-6, 2e-6} {
-		c := coll.Case{Collective: coll.Broadcast, Type: coll.Float32, Root: 0, Placement: coll.InPlace, Mode: coll.Throughput, World: 2}.WithSize(1 << 10)
+		c := coll.Case{Collective: coll.Broadcast, Type: coll.Float32, Root: 0, Placement: coll.InPlace,
+			Mode: coll.Throughput, World: 2}.WithSize(1 << 10)
 		p := Point{Run: fake{backend: "mpi", world: 2, launch: i}.run(), Case: c}
 		p.Time.Seconds, p.Time.Lo, p.Time.Hi = s, s, s
 		points = append(points, p)
@@ -162,15 +171,22 @@ func TestMethodsApart(t *testing.T) {
 		labels, overview string // overview: the name of the second, if it is a picture of its own
 		latency          int    // curves of latency mode; one is drawn as five
 	}{
-		{"rotate", func(r *result.Run) { r.Method.Rotate = 64 << 20 }, "warm caches | rotating over 64 MiB", "collectives_busbw_mpi_world4_rotating-over-64-mib", 2},
-		{"aggregate", func(r *result.Run) { r.Method.Aggregate = 4 }, "issued alone | issued by 4", "collectives_busbw_mpi_world4_issued-by-4", 2},
+		{"rotate", func(r *result.Run) {
+			r.Method.Rotate = 64 << 20
+		}, "warm caches | rotating over 64 MiB", "collectives_busbw_mpi_world4_rotating-over-64-mib", 2},
+		{"aggregate", func(r *result.Run) { r.Method.Aggregate = 4 }, "issued alone | issued by 4",
+			"collectives_busbw_mpi_world4_issued-by-4", 2},
 		{"average", func(r *result.Run) { r.Method.Average = "rank 0" }, "max over ranks | rank 0", "", 5},
-		{"version", func(r *result.Run) { r.Backend.Version = "4.1.5" }, "Open MPI 4.1.4 | Open MPI 4.1.5", "collectives_busbw_mpi_open-mpi-4.1.5_world4", 2},
+		{"version", func(r *result.Run) {
+			r.Backend.Version = "4.1.5"
+		}, "Open MPI 4.1.4 | Open MPI 4.1.5", "collectives_busbw_mpi_open-mpi-4.1.5_world4", 2},
 		{"nothing", func(r *result.Run) { r.Method.Aggregate = 1 }, "all_reduce", "", 5},
 	} {
 		var points []Point
 		for _, world := range []int{2, 4} {
-			f := fake{backend: "mpi", library: "Open MPI", world: world, edit: func(r *result.Run) { r.Backend.Version = "4.1.4" }}
+			f := fake{backend: "mpi", library: "Open MPI", world: world, edit: func(r *result.Run) {
+				r.Backend.Version = "4.1.4"
+			}}
 			points = append(points, f.sweep(64<<10, two, both, coll.OutOfPlace)...)
 			f.launch, f.edit = 1, func(r *result.Run) { r.Backend.Version = "4.1.4"; c.edit(r) }
 			points = append(points, f.sweep(64<<10, two, both, coll.OutOfPlace)...)
@@ -179,10 +195,13 @@ func TestMethodsApart(t *testing.T) {
 		if c.overview != "" && !slices.Contains(names(figs), c.overview) {
 			t.Errorf("%s: no %s among %v", c.name, c.overview, names(figs))
 		}
-		if scaling := strings.NewReplacer("collectives", "scaling", "_world4", "").Replace(c.overview); c.overview != "" && !slices.Contains(names(figs), scaling) {
+		if scaling := strings.NewReplacer("collectives", "scaling", "_world4", "").Replace(c.overview); c.overview != "" &&
+			!slices.Contains(names(figs), scaling) {
 			t.Errorf("%s: no %s among %v", c.name, scaling, names(figs))
 		}
-		four, _ := Figures(slices.DeleteFunc(points, func(p Point) bool { return p.Case.World == 2 }), Options{Collectives: two[:1]})
+		four, _ := Figures(slices.DeleteFunc(points, func(p Point) bool {
+			return p.Case.World == 2
+		}), Options{Collectives: two[:1]})
 		if got := strings.Join(labels(t, four, "all_reduce_busbw"), " | "); got != c.labels {
 			t.Errorf("%s: labels are %s", c.name, got)
 		}
@@ -201,7 +220,8 @@ func TestMethodsApart(t *testing.T) {
 func TestLabelsOfMethods(t *testing.T) {
 	for want, keys := range map[string][]key{
 		"warm caches | warm caches issued by 4 | warm caches mean over ranks | rotating over 1 KiB": {
-			{aggregate: 1, average: "max over ranks"}, {aggregate: 4, average: "max over ranks"}, {aggregate: 1, average: "mean over ranks"}, {aggregate: 1, average: "max over ranks", rotate: 1024}},
+			{aggregate: 1, average: "max over ranks"}, {aggregate: 4, average: "max over ranks"},
+			{aggregate: 1, average: "mean over ranks"}, {aggregate: 1, average: "max over ranks", rotate: 1024}},
 		"gloo | mpi | mpi rotating over 1 KiB": {{backend: "gloo"}, {backend: "mpi"}, {backend: "mpi", rotate: 1024}},
 	} {
 		if got := strings.Join(name(keys), " | "); got != want {
@@ -216,11 +236,13 @@ func TestUnusualMethodIsSaid(t *testing.T) {
 		r.Method = result.Method{Rotate: 1 << 30, Aggregate: 8, Average: "mean over ranks"}
 	}}
 	figs, _ := Figures(f.sweep(1024, []coll.Collective{coll.AllReduce}, both, coll.OutOfPlace), Options{})
-	if got := strings.Join(figs[0].Subtitle, " · "); !strings.Contains(got, "rotating over 1 GiB · issued by 8 · mean over ranks") {
+	if got := strings.Join(figs[0].Subtitle, " · "); !strings.Contains(got,
+		"rotating over 1 GiB · issued by 8 · mean over ranks") {
 		t.Errorf("subtitle is %s", got)
 	}
 	figs, _ = Figures(quick(4), Options{})
-	if got := strings.Join(figs[0].Subtitle, " · "); strings.Contains(got, "caches") || strings.Contains(got, "issued") || strings.Contains(got, "over ranks") {
+	if got := strings.Join(figs[0].Subtitle, " · "); strings.Contains(got, "caches") || strings.Contains(got, "issued") ||
+		strings.Contains(got, "over ranks") {
 		t.Errorf("subtitle is %s", got)
 	}
 }
@@ -249,9 +271,12 @@ func TestCaption(t *testing.T) {
 		{[]cell{one, bare}, "Shaded: 95 % interval of the median."},
 		{[]cell{many}, "Lines: median over up to 3 launches. Shaded: range over launches."},
 		{[]cell{many, bare}, "Lines: median over up to 3 launches. Shaded: range over launches."},
-		{[]cell{many, one}, "Lines: median over up to 3 launches. Shaded: range over launches, or the 95 % interval where there was one launch."},
-		{[]cell{cycles, one}, "Lines: median over up to 5 cycles. Shaded: range over cycles, or the 95 % interval where there was one cycle."},
-		{[]cell{cycles, many}, "Lines: median over up to 3 launches, or 5 cycles of one. Shaded: range over launches, or over the cycles of one."},
+		{[]cell{many, one},
+			"Lines: median over up to 3 launches. Shaded: range over launches, or the 95 % interval where there was one launch."},
+		{[]cell{cycles, one},
+			"Lines: median over up to 5 cycles. Shaded: range over cycles, or the 95 % interval where there was one cycle."},
+		{[]cell{cycles, many},
+			"Lines: median over up to 3 launches, or 5 cycles of one. Shaded: range over launches, or over the cycles of one."},
 	} {
 		if got := strings.Join(caption([]series{{cells: c.cells}}), " "); got != c.want {
 			t.Errorf("%+v: %s", c.cells, got)
@@ -312,7 +337,9 @@ func TestOversubscribedPictures(t *testing.T) {
 			continue
 		}
 		caption := strings.Join(f.Caption, " ")
-		if !strings.Contains(caption, "Oversubscribed, says nothing about speed: ") || strings.HasPrefix(f.Name, "all_reduce") && !strings.Contains(caption, "gloo with 6 ranks. Likewise mpi with 6 ranks.") {
+		if !strings.Contains(caption, "Oversubscribed, says nothing about speed: ") ||
+			strings.HasPrefix(f.Name, "all_reduce") &&
+				!strings.Contains(caption, "gloo with 6 ranks. Likewise mpi with 6 ranks.") {
 			t.Errorf("%s: %s", f.Name, caption)
 		}
 	}
@@ -335,7 +362,8 @@ func TestLineAlongLaunches(t *testing.T) {
 // What makes figures other ones is said of curves that their backends tell apart already.
 func TestLabelsOfUnlikeCurves(t *testing.T) {
 	points := fake{backend: "gloo", world: 2}.sweep(1<<10, []coll.Collective{coll.Broadcast}, both[:1], coll.OutOfPlace)
-	points = append(points, fake{backend: "mpi", world: 2}.sweep(1<<10, []coll.Collective{coll.Broadcast}, both[:1], coll.InPlace)...)
+	points = append(points, fake{backend: "mpi", world: 2}.sweep(1<<10, []coll.Collective{coll.Broadcast}, both[:1],
+		coll.InPlace)...)
 	nccl := fake{backend: "nccl", world: 2, edit: func(r *result.Run) { r.Method.Graph = 20 }}
 	points = append(points, nccl.sweep(1<<10, []coll.Collective{coll.Broadcast}, both[:1], coll.OutOfPlace)...)
 	figs, _ := Figures(points, Options{})

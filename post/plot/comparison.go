@@ -11,7 +11,8 @@ import (
 )
 
 // Comparison draws all_reduce of several backends over one another: time and bandwidth against size, and time against
-// the world at the size nearest to at bytes. The names of the pictures are fixed. passed says what was left out and why.
+// the world at the size nearest to at bytes. The names of the pictures are fixed. passed says what was left out and
+// why.
 func Comparison(points []Point, at int64) (figs []Figure, passed []string) {
 	all := collect(points)
 	all = slices.DeleteFunc(all, func(s series) bool { return s.collective != coll.AllReduce })
@@ -24,10 +25,12 @@ func Comparison(points []Point, at int64) (figs []Figure, passed []string) {
 	}
 	shown, left := fewWorlds(all)
 	overlay := func(name, title string, y Axis, value func(coll.Case, float64) float64) {
-		c.add(Figure{Name: name, Title: title, X: Axis{"message size", Bytes}, Y: y, Curves: byBackend(curves(shown, value), shown), Caption: left}, shown)
+		c.add(Figure{Name: name, Title: title, X: Axis{"message size", Bytes}, Y: y,
+			Curves: byBackend(curves(shown, value), shown), Caption: left}, shown)
 	}
 	overlay("allreduce_time_vs_datasize", "all_reduce: time against size", Axis{timeLabel(all), Seconds}, seconds)
-	overlay("allreduce_bandwidth_vs_datasize", "all_reduce: bus bandwidth against size", Axis{BusBW.axis(), GBps}, BusBW.value)
+	overlay("allreduce_bandwidth_vs_datasize", "all_reduce: bus bandwidth against size", Axis{BusBW.axis(), GBps},
+		BusBW.value)
 	c.sideBySide(all, at)
 	return c.figs, c.passed
 }
@@ -111,7 +114,8 @@ func (c *chooser) sideBySide(all []series, at int64) {
 	size := nearestSize(all, at)
 	f.Title = "all_reduce of " + coll.FormatSize(size, true) + ": backends side by side"
 	if size != at {
-		f.Caption = []string{fmt.Sprintf("%s is the size measured that is nearest to %s.", coll.FormatSize(size, true), coll.FormatSize(at, true))}
+		f.Caption = []string{fmt.Sprintf("%s is the size measured that is nearest to %s.", coll.FormatSize(size, true),
+			coll.FormatSize(at, true))}
 	}
 	var used []series
 	var keys, absent []key
@@ -139,7 +143,8 @@ func (c *chooser) sideBySide(all []series, at int64) {
 		f.Curves, used, keys = append(f.Curves, curve), append(used, part...), append(keys, one[0].key)
 	}
 	if absent != nil {
-		f.Caption = append(f.Caption, "Not drawn, without this size or one too many: "+several(curveNames(absent), "curves")+".")
+		f.Caption = append(f.Caption, "Not drawn, without this size or one too many: "+several(curveNames(absent), "curves")+
+			".")
 	}
 	if laid {
 		f.Caption = append(f.Caption, fewestNodes)
@@ -166,7 +171,8 @@ func nearestSize(all []series, bytes int64) (size int64) {
 	best := math.Inf(1)
 	for _, s := range all {
 		for _, c := range s.cells {
-			if d := math.Abs(math.Log(float64(c.of.SizeBytes) / float64(bytes))); c.n > 0 && (d < best || d == best && c.of.SizeBytes < size) {
+			if d := math.Abs(math.Log(float64(c.of.SizeBytes) / float64(bytes))); c.n > 0 &&
+				(d < best || d == best && c.of.SizeBytes < size) {
 				size, best = c.of.SizeBytes, d
 			}
 		}

@@ -19,19 +19,22 @@ func measuredBy(backend string, rehearsed bool, worlds ...int) (points []Point) 
 				r.Warnings = notice.Of(notice.FromText("oversubscribed: too few cores"))
 			}
 		}}
-		points = append(points, f.sweep(64<<20, []coll.Collective{coll.AllReduce, coll.AllGather}, []coll.Mode{coll.Throughput, coll.Latency}, coll.OutOfPlace)...)
+		points = append(points, f.sweep(64<<20, []coll.Collective{coll.AllReduce, coll.AllGather},
+			[]coll.Mode{coll.Throughput, coll.Latency}, coll.OutOfPlace)...)
 	}
 	return points
 }
 
 func TestComparison(t *testing.T) {
-	figs, passed := Comparison(append(measuredBy("gloo", false, 2, 4, 6), measuredBy("nccl-rehearsal", true, 2, 4)...), 100<<20)
+	figs, passed := Comparison(append(measuredBy("gloo", false, 2, 4, 6), measuredBy("nccl-rehearsal", true, 2, 4)...),
+		100<<20)
 	want := []string{"allreduce_time_vs_datasize", "allreduce_bandwidth_vs_datasize", "allreduce_backend_comparison_100mb"}
 	if got := names(figs); !slices.Equal(got, want) || passed != nil {
 		t.Fatalf("%v, passed %v", got, passed)
 	}
 	for _, f := range figs {
-		if caption := strings.Join(f.Caption, " "); !f.Rehearsed || !strings.Contains(caption, "Oversubscribed, says nothing about speed: gloo with 6 ranks.") {
+		if caption := strings.Join(f.Caption, " "); !f.Rehearsed ||
+			!strings.Contains(caption, "Oversubscribed, says nothing about speed: gloo with 6 ranks.") {
 			t.Errorf("%s: rehearsed %v, %s", f.Name, f.Rehearsed, caption)
 		}
 		var b bytes.Buffer
@@ -47,16 +50,19 @@ func TestComparison(t *testing.T) {
 	for i, want := range []struct {
 		label       string
 		style, dash int
-	}{{"gloo 2 ranks", 0, 1}, {"gloo 4 ranks", 0, 2}, {"gloo 6 ranks", 0, 3}, {"nccl-rehearsal 2 ranks", 1, 1}, {"nccl-rehearsal 4 ranks", 1, 2}} {
+	}{{"gloo 2 ranks", 0, 1}, {"gloo 4 ranks", 0, 2}, {"gloo 6 ranks", 0, 3}, {"nccl-rehearsal 2 ranks", 1, 1},
+		{"nccl-rehearsal 4 ranks", 1, 2}} {
 		if c := over[i]; c.Label != want.label || c.Style != want.style || c.Dash != want.dash {
 			t.Errorf("curve %d is %q with style %d, dash %d; want %+v", i, c.Label, c.Style, c.Dash, want)
 		}
 	}
 	side := figs[2]
-	if len(side.Curves) != 2 || len(side.Curves[0].Points) != 3 || len(side.Curves[1].Points) != 2 || side.Curves[1].Points[1].X != 4 {
+	if len(side.Curves) != 2 || len(side.Curves[0].Points) != 3 || len(side.Curves[1].Points) != 2 ||
+		side.Curves[1].Points[1].X != 4 {
 		t.Errorf("side by side: %+v", side.Curves)
 	}
-	if side.Title != "all_reduce of 64 MiB: backends side by side" || !strings.HasPrefix(side.Caption[0], "Shaded") || !strings.Contains(strings.Join(side.Caption, " "), "64 MiB is the size measured that is nearest to 100 MiB.") {
+	if side.Title != "all_reduce of 64 MiB: backends side by side" || !strings.HasPrefix(side.Caption[0], "Shaded") ||
+		!strings.Contains(strings.Join(side.Caption, " "), "64 MiB is the size measured that is nearest to 100 MiB.") {
 		t.Errorf("%q, %v", side.Title, side.Caption)
 	}
 }
@@ -65,7 +71,8 @@ func TestComparison(t *testing.T) {
 func TestComparisonOfManyWorlds(t *testing.T) {
 	points := append(measuredBy("gloo", false, 2, 4, 6, 8, 16), measuredBy("mpi", false, 2, 4, 6, 8, 16)...)
 	figs, _ := Comparison(points, 1<<20)
-	if len(figs) != 3 || len(figs[0].Curves) != 4 || !slices.Contains(figs[0].Caption, "Too many curves: only the worlds of 2 and 16 ranks are drawn.") {
+	if len(figs) != 3 || len(figs[0].Curves) != 4 ||
+		!slices.Contains(figs[0].Caption, "Too many curves: only the worlds of 2 and 16 ranks are drawn.") {
 		t.Errorf("%v: %v", names(figs), figs[0].Caption)
 	}
 	if len(figs[2].Curves[0].Points) != 5 {
@@ -75,18 +82,23 @@ func TestComparisonOfManyWorlds(t *testing.T) {
 
 // A backend that was not measured at the one size is named, not just missing.
 func TestSideBySideNamesWhoIsMissing(t *testing.T) {
-	small := fake{backend: "nccl", library: "NCCL 2", world: 2}.sweep(1<<20, []coll.Collective{coll.AllReduce}, both[:1], coll.OutOfPlace)
+	small := fake{backend: "nccl", library: "NCCL 2", world: 2}.sweep(1<<20, []coll.Collective{coll.AllReduce}, both[:1],
+		coll.OutOfPlace)
 	figs, _ := Comparison(append(measuredBy("gloo", false, 2, 4), small...), 64<<20)
 	side := figs[2]
-	if want := "Not drawn, without this size or one too many: nccl."; len(side.Curves) != 1 || !slices.Contains(side.Caption, want) {
+	if want := "Not drawn, without this size or one too many: nccl."; len(side.Curves) != 1 ||
+		!slices.Contains(side.Caption, want) {
 		t.Errorf("%d curves, %q", len(side.Curves), side.Caption)
 	}
 }
 
 // A curve over worlds has each world once.
 func TestSideBySideOfSeveralLayouts(t *testing.T) {
-	spread := fake{backend: "gloo", library: "gloo 1", world: 4, launch: 1, edit: func(r *result.Run) { r.Nodes, r.RanksPerNode = 2, 2 }}
-	points := append(measuredBy("gloo", false, 2, 4), spread.sweep(64<<20, []coll.Collective{coll.AllReduce}, both[:1], coll.OutOfPlace)...)
+	spread := fake{backend: "gloo", library: "gloo 1", world: 4, launch: 1, edit: func(r *result.Run) {
+		r.Nodes, r.RanksPerNode = 2, 2
+	}}
+	points := append(measuredBy("gloo", false, 2, 4), spread.sweep(64<<20, []coll.Collective{coll.AllReduce}, both[:1],
+		coll.OutOfPlace)...)
 	figs, _ := Comparison(points, 64<<20)
 	side := figs[2]
 	if len(side.Curves) != 1 || len(side.Curves[0].Points) != 2 || !slices.Contains(side.Caption, fewestNodes) {
@@ -95,11 +107,13 @@ func TestSideBySideOfSeveralLayouts(t *testing.T) {
 }
 
 func TestComparisonOfNothing(t *testing.T) {
-	points := fake{backend: "mpi", library: "x", world: 2}.sweep(1024, []coll.Collective{coll.AllGather}, []coll.Mode{coll.Throughput}, coll.OutOfPlace)
+	points := fake{backend: "mpi", library: "x", world: 2}.sweep(1024, []coll.Collective{coll.AllGather},
+		[]coll.Mode{coll.Throughput}, coll.OutOfPlace)
 	if figs, passed := Comparison(points, 1<<20); figs != nil || len(passed) != 1 {
 		t.Errorf("%v, %v", names(figs), passed)
 	}
-	alone := fake{backend: "mpi", library: "x", world: 1}.sweep(1024, []coll.Collective{coll.AllReduce}, []coll.Mode{coll.Latency}, coll.OutOfPlace)
+	alone := fake{backend: "mpi", library: "x", world: 1}.sweep(1024, []coll.Collective{coll.AllReduce},
+		[]coll.Mode{coll.Latency}, coll.OutOfPlace)
 	figs, _ := Comparison(alone, 1<<20)
 	if slices.Contains(names(figs), "allreduce_bandwidth_vs_datasize") || figs[0].Y.Label != "latency (median)" {
 		t.Errorf("one rank has no bus bandwidth, and only latency was measured: %v", names(figs))

@@ -58,7 +58,8 @@ func header(c draw.Canvas, titled string, subtitle []string, rehearsed bool) vg.
 		c.SetColor(alarm)
 		c.Fill(vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: y - strip}, Max: c.Max}.Path())
 		white := strong(bodySize, paper)
-		white.put(c, c.Center().X, y-strip/2-white.cap()/2, 0.5, "SIMULATED: no device was measured; these values are not about hardware")
+		white.put(c, c.Center().X, y-strip/2-white.cap()/2, 0.5,
+			"SIMULATED: no device was measured; these values are not about hardware")
 		y -= strip
 	}
 	y -= margin
@@ -136,7 +137,8 @@ func (l *layout) grid() {
 	}
 	if v := l.Level; v != nil {
 		l.c.SetColor(same)
-		l.c.Fill(vg.Rectangle{Min: vg.Point{X: l.data.Min.X, Y: l.data.Y(l.y.norm(v.Lo))}, Max: vg.Point{X: l.data.Max.X, Y: l.data.Y(l.y.norm(v.Hi))}}.Path())
+		l.c.Fill(vg.Rectangle{Min: vg.Point{X: l.data.Min.X, Y: l.data.Y(l.y.norm(v.Lo))},
+			Max: vg.Point{X: l.data.Max.X, Y: l.data.Y(l.y.norm(v.Hi))}}.Path())
 	}
 	style := draw.LineStyle{Color: rule, Width: vg.Points(0.6)}
 	for _, t := range l.y.ticks {

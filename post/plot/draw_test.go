@@ -115,7 +115,8 @@ func apart(t *testing.T, set string, f Figure) {
 				t.Errorf("%s/%s: %q leaves the picture", set, f.Name, text)
 			}
 			for _, other := range all {
-				if b.Min.X < other.box.Max.X && other.box.Min.X < b.Max.X && b.Min.Y < other.box.Max.Y && other.box.Min.Y < b.Max.Y {
+				if b.Min.X < other.box.Max.X && other.box.Min.X < b.Max.X && b.Min.Y < other.box.Max.Y &&
+					other.box.Min.Y < b.Max.Y {
 					t.Errorf("%s/%s: %q lies on %q", set, f.Name, text, other.text)
 				}
 			}
@@ -200,7 +201,8 @@ func TestLongLabelsFindRoom(t *testing.T) {
 	p := regular(bodySize, ink)
 	var curves []Curve
 	for range 6 {
-		curves = append(curves, Curve{Label: "nccl 16 ranks NCCL (by nccl-tests) mean over ranks, unless -a was given 2 nodes × 8"})
+		curves = append(curves,
+			Curve{Label: "nccl 16 ranks NCCL (by nccl-tests) mean over ranks, unless -a was given 2 nodes × 8"})
 	}
 	high := func(room vg.Length) (sum vg.Length) {
 		for _, e := range newEndLabels(p, curves, room) {

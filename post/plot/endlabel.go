@@ -14,7 +14,8 @@ const (
 	labelRow    = bodySize * 1.18
 )
 
-// labelWidths are how wide labels may be, where longer they take another line; the first at which all find room beside the axes.
+// labelWidths are how wide labels may be, where longer they take another line; the first at which all find room beside
+// the axes.
 var labelWidths = []vg.Length{150, 210, 270}
 
 // endLabel names a curve beside its last point: a piece of the line and the words.

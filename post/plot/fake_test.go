@@ -20,7 +20,8 @@ type fake struct {
 
 func (f fake) run() *result.Run {
 	r := &result.Run{
-		Launch: fmt.Sprint("launch", f.launch), Start: time.Date(2026, 3, 1, 12, f.launch, 0, 0, time.UTC), Tool: "busbar 0.1.0",
+		Launch: fmt.Sprint("launch", f.launch), Start: time.Date(2026, 3, 1, 12, f.launch, 0, 0, time.UTC),
+		Tool:    "busbar 0.1.0",
 		Backend: result.Backend{Name: f.backend, Library: f.library}, World: f.world, Nodes: 1, RanksPerNode: f.world,
 		Device: "cpu (Example E-1234 @ 2.60GHz)", Machine: result.Machine{Host: "node17"}, Rehearse: f.rehearsed,
 		Method: result.Method{Average: "max over ranks"},
@@ -32,7 +33,9 @@ func (f fake) run() *result.Run {
 }
 
 // sweep is the points of one launch, from 8 bytes to last, by factors of 2.
-func (f fake) sweep(last int64, collectives []coll.Collective, modes []coll.Mode, placements ...coll.Placement) []Point {
+func (f fake) sweep(
+	last int64, collectives []coll.Collective, modes []coll.Mode, placements ...coll.Placement,
+) []Point {
 	run := f.run()
 	rnd := rand.New(rand.NewPCG(uint64(f.launch), uint64(f.world)))
 	var points []Point
@@ -40,7 +43,8 @@ func (f fake) sweep(last int64, collectives []coll.Collective, modes []coll.Mode
 		for _, placement := range placements {
 			for _, mode := range modes {
 				for size := int64(8); size <= last; size *= 2 {
-					k := coll.Case{Collective: c, Type: coll.Float32, Root: -1, Placement: placement, Mode: mode, World: f.world}.WithSize(size)
+					k := coll.Case{Collective: c, Type: coll.Float32, Root: -1, Placement: placement, Mode: mode,
+						World: f.world}.WithSize(size)
 					if c.Reduces() {
 						k.Op = coll.Sum
 					}
@@ -70,11 +74,13 @@ func (f fake) time(c coll.Case, rnd *rand.Rand) result.Time {
 	}
 	noise := 0.01 + 0.1*math.Exp(-size/4096)
 	s := (latency + size*c.Collective.BusFactor(f.world)/rate) * (1 + noise*rnd.NormFloat64()/2)
-	return result.Time{Seconds: s, Lo: s * (1 - noise), Hi: s * (1 + noise), Min: s * 0.85, P90: s * 1.3, P99: s * 2.2, Max: s * (4 + 10*rnd.Float64())}
+	return result.Time{Seconds: s, Lo: s * (1 - noise), Hi: s * (1 + noise), Min: s * 0.85, P90: s * 1.3, P99: s * 2.2,
+		Max: s * (4 + 10*rnd.Float64())}
 }
 
 var both = []coll.Mode{coll.Throughput, coll.Latency}
 
 func quick(world int) []Point {
-	return fake{backend: "mpi", library: "Open MPI 4.1.4", world: world}.sweep(16<<20, coll.Collectives(), both, coll.OutOfPlace)
+	return fake{backend: "mpi", library: "Open MPI 4.1.4", world: world}.sweep(16<<20, coll.Collectives(), both,
+		coll.OutOfPlace)
 }

@@ -99,8 +99,8 @@ func (l *layout) writeNotes() {
 // labelRoom is how far the axis goes past a ceiling, for its label.
 const labelRoom = 1.06
 
-// ceilings draws what curves cannot be expected to pass, each with its label on the left, where curves are low. Lines that
-// leave no room for one between them have theirs above the highest of them.
+// ceilings draws what curves cannot be expected to pass, each with its label on the left, where curves are low. Lines
+// that leave no room for one between them have theirs above the highest of them.
 func (l *layout) ceilings() {
 	p := regular(smallSize, muted)
 	style := draw.LineStyle{Color: muted, Width: vg.Points(1), Dashes: []vg.Length{5, 3}}

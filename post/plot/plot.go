@@ -65,8 +65,8 @@ const (
 	Times                   // one thing in units of another: logarithmic, 1 is no difference
 )
 
-// Curve is one series. Style is an index into the palette; a Hollow curve is the lighter twin of the solid one. Curves of
-// one Style that are no twins differ in Dash, an index of dashes plus one; 0 takes those of the Style.
+// Curve is one series. Style is an index into the palette; a Hollow curve is the lighter twin of the solid one. Curves
+// of one Style that are no twins differ in Dash, an index of dashes plus one; 0 takes those of the Style.
 type Curve struct {
 	Label  string
 	Style  int

@@ -26,15 +26,18 @@ func sets() map[string][]Point {
 	three := []coll.Collective{coll.AllReduce, coll.AllGather, coll.ReduceScatter}
 	for launch := range 4 {
 		for _, world := range []int{2, 4, 8} {
-			for _, b := range []fake{{backend: "mpi", library: "Open MPI 4.1.4"}, {backend: "gloo", library: "Gloo 0.5 (built 2023-12-03)"}} {
+			for _, b := range []fake{{backend: "mpi", library: "Open MPI 4.1.4"},
+				{backend: "gloo", library: "Gloo 0.5 (built 2023-12-03)"}} {
 				b.world, b.launch = world, launch
 				s["campaign"] = append(s["campaign"], b.sweep(1<<30, three, both, coll.OutOfPlace, coll.InPlace)...)
 			}
 		}
 	}
-	s["rehearsed"] = fake{backend: "nccl-rehearsal", library: "busbar's rehearsal of NCCL 2.27.7", world: 4, rehearsed: true}.sweep(8<<30, three, both, coll.OutOfPlace, coll.InPlace)
+	s["rehearsed"] = fake{backend: "nccl-rehearsal", library: "busbar's rehearsal of NCCL 2.27.7", world: 4,
+		rehearsed: true}.sweep(8<<30, three, both, coll.OutOfPlace, coll.InPlace)
 	s["one-point"] = fake{backend: "mpi", library: "MPICH 4.0.2", world: 2}.sweep(8, three[:1], both, coll.OutOfPlace)
-	s["no-interval"] = fake{backend: "mpi", library: "MPICH 4.0.2", world: 2}.sweep(1<<20, three[:2], both[:1], coll.OutOfPlace)
+	s["no-interval"] = fake{backend: "mpi", library: "MPICH 4.0.2", world: 2}.sweep(1<<20, three[:2], both[:1],
+		coll.OutOfPlace)
 	for i := range s["no-interval"] {
 		s["no-interval"][i].Time.Lo, s["no-interval"][i].Time.Hi = 0, 0
 	}
@@ -67,7 +70,8 @@ func TestPictures(t *testing.T) {
 func save(t *testing.T, set, name string, p, s []byte) {
 	t.Helper()
 	dir := filepath.Join(*pictures, set)
-	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name+".png"), p, 0o644), os.WriteFile(filepath.Join(dir, name+".svg"), s, 0o644)); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name+".png"), p, 0o644),
+		os.WriteFile(filepath.Join(dir, name+".svg"), s, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -130,7 +134,9 @@ func TestTicksOfAbsurdValues(t *testing.T) {
 
 // What files say may hold anything; an SVG is XML all the same.
 func TestControlCharactersInText(t *testing.T) {
-	f := fake{backend: "mpi", library: "<MPI> & \x1b[31m", world: 2, edit: func(r *result.Run) { r.Variant, r.Machine.Host = "a\x00b", "\u202enode" }}
+	f := fake{backend: "mpi", library: "<MPI> & \x1b[31m", world: 2, edit: func(r *result.Run) {
+		r.Variant, r.Machine.Host = "a\x00b", "\u202enode"
+	}}
 	figs, _ := Figures(f.sweep(64, []coll.Collective{coll.AllReduce}, both[:1], coll.OutOfPlace), Options{})
 	var b bytes.Buffer
 	if err := figs[0].WriteSVG(&b); err != nil {

@@ -24,7 +24,8 @@ func Ratios(all []Ratio) (figs []Figure) {
 	for _, r := range all {
 		for part := 0; part*maxCurves < len(r.Curves); part++ {
 			curves := r.Curves[part*maxCurves : min((part+1)*maxCurves, len(r.Curves))]
-			f := Figure{Name: fileName(r.Name), Title: r.Title, Subtitle: r.Subtitle, Rehearsed: r.Rehearsed, X: Axis{"message size", Bytes}, Y: Axis{r.Label, Times},
+			f := Figure{Name: fileName(r.Name), Title: r.Title, Subtitle: r.Subtitle, Rehearsed: r.Rehearsed,
+				X: Axis{"message size", Bytes}, Y: Axis{r.Label, Times},
 				Level: &Level{1, 1 / (1 + r.Margin), 1 + r.Margin}, Caption: []string{"Bands: " + r.Bounds + "."}}
 			if r.Margin > 0 {
 				f.Caption = append(f.Caption, fmt.Sprintf("Around 1: within %.3g %%, which counts as the same.", 100*r.Margin))

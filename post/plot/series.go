@@ -32,8 +32,9 @@ func (p Point) key() key {
 		m.Average = ""
 	}
 	return key{
-		backend: p.Run.Backend.Name, library: p.Run.Backend.Title(), variant: p.Run.Variant, settings: m.Settings().String(), device: p.Run.Device,
-		world: p.Case.World, nodes: p.Run.Nodes, perNode: p.Run.RanksPerNode,
+		backend: p.Run.Backend.Name, library: p.Run.Backend.Title(), variant: p.Run.Variant, settings: m.Settings().String(),
+		device: p.Run.Device,
+		world:  p.Case.World, nodes: p.Run.Nodes, perNode: p.Run.RanksPerNode,
 		rotate: m.Rotate, aggregate: max(m.Aggregate, 1), average: m.Average,
 		collective: p.Case.Collective, dataType: p.Case.Type, op: p.Case.Op, root: p.Case.Root, placement: p.Case.Placement,
 	}
@@ -42,9 +43,11 @@ func (p Point) key() key {
 func compareKeys(a, b key) int {
 	return cmp.Or(
 		cmp.Compare(a.collective, b.collective), strings.Compare(a.backend, b.backend), strings.Compare(a.library, b.library),
-		strings.Compare(a.variant, b.variant), strings.Compare(a.settings, b.settings), strings.Compare(a.device, b.device), cmp.Compare(a.world, b.world),
+		strings.Compare(a.variant, b.variant), strings.Compare(a.settings, b.settings), strings.Compare(a.device, b.device),
+		cmp.Compare(a.world, b.world),
 		cmp.Compare(a.nodes, b.nodes), cmp.Compare(a.perNode, b.perNode),
-		cmp.Compare(a.rotate, b.rotate), cmp.Compare(a.aggregate, b.aggregate), strings.Compare(a.average, b.average), cmp.Compare(a.dataType, b.dataType),
+		cmp.Compare(a.rotate, b.rotate), cmp.Compare(a.aggregate, b.aggregate), strings.Compare(a.average, b.average),
+		cmp.Compare(a.dataType, b.dataType),
 		cmp.Compare(a.op, b.op), cmp.Compare(a.root, b.root), cmp.Compare(a.placement, b.placement),
 	)
 }

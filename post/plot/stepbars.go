@@ -12,7 +12,8 @@ import (
 	"busbar/post/steps"
 )
 
-// StepBars is a picture of what buckets do to a training step: a panel for each group of points, and in it a bar for each bucket.
+// StepBars is a picture of what buckets do to a training step: a panel for each group of points, and in it a bar for
+// each bucket.
 type StepBars struct {
 	Name      string // file name without extension
 	Title     string
@@ -35,7 +36,8 @@ type StepBar struct {
 	Comm         step.Figure
 	Sequential   step.Figure
 	Overlapped   step.Figure
-	Mark         string // above the bar: "best", "smallest" where no other is significantly slower, or "≈" without a significant difference
+	// above the bar: "best", "smallest" where no other is significantly slower, or "≈" without a significant difference
+	Mark string
 }
 
 const (
@@ -81,7 +83,8 @@ func (b StepBars) draw(c draw.Canvas) {
 		top -= panelTitle + b.panelHeight() + panelFoot
 	}
 	label := regular(bodySize, muted)
-	label.put(c, c.Center().X, top-label.cap()+6, 0.5, "size at which a bucket is full, and how many operations that makes")
+	label.put(c, c.Center().X, top-label.cap()+6, 0.5,
+		"size at which a bucket is full, and how many operations that makes")
 	captioned(c, b.Caption)
 }
 
@@ -99,7 +102,8 @@ func (b StepBars) panel(c draw.Canvas, top vg.Length, y scale, p StepPanel) {
 		left = max(left, c.Min.X+margin+body.width(t.label)+2*body.cap()+10)
 	}
 	data := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-		Min: vg.Point{X: left, Y: top - panelTitle - b.panelHeight()}, Max: vg.Point{X: c.Max.X - margin, Y: top - panelTitle},
+		Min: vg.Point{X: left, Y: top - panelTitle - b.panelHeight()},
+		Max: vg.Point{X: c.Max.X - margin, Y: top - panelTitle},
 	}}
 	if b.Rehearsed {
 		watermark(data)

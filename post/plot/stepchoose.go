@@ -31,10 +31,12 @@ func Steps(runs []*steps.Run) (bars []StepBars, lanes []StepLanes) {
 		}
 		subtitle := stepFacts(r)
 		for n, part := range slices.Collect(slices.Chunk(panels, mostPanels)) {
-			bars = append(bars, StepBars{Name: names[i] + numbered(n), Title: "A training step of " + r.Step().Model + " by bucket size", Subtitle: subtitle, Caption: barWords(r), Panels: part, Rehearsed: r.Newest().Rehearse})
+			bars = append(bars, StepBars{Name: names[i] + numbered(n), Title: "A training step of " + r.Step().Model +
+				" by bucket size", Subtitle: subtitle, Caption: barWords(r), Panels: part, Rehearsed: r.Newest().Rehearse})
 		}
 		for n, part := range slices.Collect(slices.Chunk(rows, mostPanels)) {
-			lanes = append(lanes, StepLanes{Name: names[i] + "_timeline" + numbered(n), Title: "A training step of " + r.Step().Model + " over time", Subtitle: subtitle, Caption: laneWords, Rows: part, Rehearsed: r.Newest().Rehearse})
+			lanes = append(lanes, StepLanes{Name: names[i] + "_timeline" + numbered(n), Title: "A training step of " +
+				r.Step().Model + " over time", Subtitle: subtitle, Caption: laneWords, Rows: part, Rehearsed: r.Newest().Rehearse})
 		}
 	}
 	return bars, lanes
@@ -48,7 +50,8 @@ func numbered(n int) string {
 	return fmt.Sprintf("_%d", n+1)
 }
 
-// stepNames are file names without extension: by backend and world, and where runs share these, by model and the time of the start.
+// stepNames are file names without extension: by backend and world, and where runs share these, by model and the time
+// of the start.
 func stepNames(runs []*steps.Run) []string {
 	names := make([]string, len(runs))
 	for _, more := range []func(*steps.Run) string{
@@ -79,7 +82,9 @@ func stepNames(runs []*steps.Run) []string {
 func stepFacts(r *steps.Run) []string {
 	run := r.Newest()
 	var facts []string
-	for _, text := range []string{r.Library(), prefixed("variant ", run.Variant), r.World(), run.Device, prefixed("host ", run.Machine.Host), run.Start.UTC().Format("2006-01-02"), "computing by " + r.Step().Computing, run.Tool} {
+	for _, text := range []string{r.Library(), prefixed("variant ", run.Variant), r.World(), run.Device,
+		prefixed("host ", run.Machine.Host), run.Start.UTC().Format("2006-01-02"), "computing by " + r.Step().Computing,
+		run.Tool} {
 		facts = add(facts, text)
 	}
 	return facts
@@ -92,7 +97,8 @@ func panelOf(g *steps.Group) StepPanel {
 			continue
 		}
 		f := p.Figures
-		bar := StepBar{Label: steps.Bucket(p.Bucket), Compute: f.Compute.Figure, Comm: f.Comm.Figure, Sequential: f.Sequential.Figure, Overlapped: f.Overlapped.Figure}
+		bar := StepBar{Label: steps.Bucket(p.Bucket), Compute: f.Compute.Figure, Comm: f.Comm.Figure,
+			Sequential: f.Sequential.Figure, Overlapped: f.Overlapped.Figure}
 		if n := len(p.Ops); n > 0 {
 			bar.Under = units.Count(n, "op")
 		}
@@ -122,7 +128,8 @@ func rowOf(g *steps.Group) StepRow {
 
 // barWords say how the picture is read, and what its marks mean where there are any.
 func barWords(r *steps.Run) []string {
-	words := []string{"Parts of a bar are medians: exposed is overlapped less computing, hidden what is left of communication.", "Whiskers: 95 % interval of the median over rounds of one launch."}
+	words := []string{"Parts of a bar are medians: exposed is overlapped less computing, hidden what is left of " +
+		"communication.", "Whiskers: 95 % CI of the median over rounds of one launch."}
 	marks := map[step.Verdict]bool{}
 	unfinished := false
 	for _, g := range r.Groups {
@@ -135,7 +142,8 @@ func barWords(r *steps.Run) []string {
 	for _, m := range []struct {
 		verdict step.Verdict
 		says    string
-	}{{step.Best, "best: smallest median"}, {step.Least, "smallest: no other is significantly slower"}, {step.NoDifference, "≈: not significantly slower"}, {step.TooFewRounds, "?: too few rounds"}} {
+	}{{step.Best, "best: smallest median"}, {step.Least, "smallest: no other is significantly slower"},
+		{step.NoDifference, "≈: not significantly slower"}, {step.TooFewRounds, "?: too few rounds"}} {
 		if marks[m.verdict] {
 			said = append(said, m.says)
 		}
@@ -150,7 +158,8 @@ func barWords(r *steps.Run) []string {
 }
 
 var laneWords = []string{
-	"The last overlapped step of the best bucket of each group, on one rank; numbers are those of the operations in their order.",
+	"The last overlapped step of the best bucket of each group, on one rank; numbers are those of the operations in " +
+		"their order.",
 	"An operation is on its way from its start to the moment in which its end was seen.",
 }
 

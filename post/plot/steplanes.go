@@ -70,7 +70,8 @@ func (l StepLanes) keys() (keys []legendKey) {
 			keys = append(keys, legendKey{filled(w.fill), w.work})
 		}
 	}
-	return append(keys, legendKey{filled(hiddenFill), "communication, hidden"}, legendKey{striped, "communication, exposed"})
+	return append(keys, legendKey{filled(hiddenFill), "communication, hidden"},
+		legendKey{striped, "communication, exposed"})
 }
 
 func (l StepLanes) draw(c draw.Canvas) {
@@ -81,7 +82,8 @@ func (l StepLanes) draw(c draw.Canvas) {
 	}
 	x := scale{min: 0, max: longest * 1e3, ticks: linearTicks(longest*1e3, 6)}
 	data := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
-		Min: vg.Point{X: c.Min.X + margin + laneNames, Y: top - vg.Length(len(l.Rows))*laneRow}, Max: vg.Point{X: c.Max.X - margin - 8, Y: top},
+		Min: vg.Point{X: c.Min.X + margin + laneNames, Y: top - vg.Length(len(l.Rows))*laneRow},
+		Max: vg.Point{X: c.Max.X - margin - 8, Y: top},
 	}}
 	if l.Rehearsed {
 		watermark(data)
@@ -90,7 +92,8 @@ func (l StepLanes) draw(c draw.Canvas) {
 	for _, t := range x.ticks {
 		body.put(c, data.X(x.norm(t.value)), data.Min.Y-4-body.cap(), 0.5, t.label)
 	}
-	regular(bodySize, muted).put(c, data.Center().X, data.Min.Y-8-2.4*body.cap(), 0.5, "time from the beginning of the step (ms)")
+	regular(bodySize, muted).put(c, data.Center().X, data.Min.Y-8-2.4*body.cap(), 0.5,
+		"time from the beginning of the step (ms)")
 	for _, r := range l.Rows {
 		r.draw(c, data, x, top)
 		top -= laneRow
@@ -104,7 +107,8 @@ func (r StepRow) draw(c, data draw.Canvas, x scale, top vg.Length) {
 	at := func(seconds float64) vg.Length { return data.X(x.norm(seconds * 1e3)) }
 	high := top - panelTitle
 	for _, t := range x.ticks {
-		c.StrokeLine2(draw.LineStyle{Color: rule, Width: vg.Points(0.6)}, at(t.value/1e3), top-laneRow+6, at(t.value/1e3), high+3)
+		c.StrokeLine2(draw.LineStyle{Color: rule, Width: vg.Points(0.6)}, at(t.value/1e3), top-laneRow+6, at(t.value/1e3),
+			high+3)
 	}
 	low := high - computeLane
 	small.put(c, c.Min.X+margin, (high+low)/2-small.cap()/2, 0, "computing")
@@ -122,7 +126,8 @@ func (r StepRow) draw(c, data draw.Canvas, x scale, top vg.Length) {
 	laid, lanes := steps.Lay(r.Ops)
 	for _, op := range laid {
 		each := commLane / vg.Length(lanes)
-		lane := vg.Rectangle{Min: vg.Point{X: at(op.Start), Y: high - vg.Length(op.Lane+1)*each}, Max: vg.Point{X: at(op.End), Y: high - vg.Length(op.Lane)*each}}
+		lane := vg.Rectangle{Min: vg.Point{X: at(op.Start), Y: high - vg.Length(op.Lane+1)*each},
+			Max: vg.Point{X: at(op.End), Y: high - vg.Length(op.Lane)*each}}
 		if each > 5 {
 			lane.Min.Y++
 		}

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The colours of a training step's parts, those of timelines on the page. Exposed communication is striped too, so that it is
-// told apart without colour.
+// The colours of a training step's parts, those of timelines on the page. Exposed communication is striped too, so that
+// it is told apart without colour.
 var (
 	computeFill  = color.RGBA{0x8F, 0xB4, 0xD6, 0xFF}
 	hiddenFill   = color.RGBA{0x00, 0x80, 0x5E, 0xFF}

@@ -75,7 +75,8 @@ func aggregateOf(k key) string {
 }
 
 // usual are the words on how a figure was taken that are left out where others say enough.
-var usual = map[string]bool{"warm caches": true, "issued alone": true, "max over ranks": true, "default settings": true, "out-of-place": true}
+var usual = map[string]bool{"warm caches": true, "issued alone": true, "max over ranks": true, "default settings": true,
+	"out-of-place": true}
 
 // unusual are the words on how a figure was taken, where that is not rank's own way.
 func unusual(k key) (words []string) {
@@ -98,10 +99,15 @@ type dimension struct {
 // curves are dealt out to pictures.
 var (
 	labelOrder = []dimension{
-		{collectiveOf, false}, {backendOf, false}, {variantOf, true}, {settingsOf, true}, {worldOf, false}, {placementOf, true}, {opOf, false}, {rootOf, false},
-		{typeOf, false}, {libraryOf, false}, {rotateOf, true}, {aggregateOf, true}, {averageOf, true}, {shapeOf, false}, {deviceOf, false},
+		{collectiveOf, false}, {backendOf, false}, {variantOf, true}, {settingsOf, true}, {worldOf, false},
+		{placementOf, true}, {opOf, false}, {rootOf, false},
+		{typeOf, false}, {libraryOf, false}, {rotateOf, true}, {aggregateOf, true}, {averageOf, true}, {shapeOf, false},
+		{deviceOf, false},
 	}
-	splitOrder = []func(key) string{rootOf, opOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf, settingsOf, variantOf, typeOf, worldOf, libraryOf, backendOf, collectiveOf}
+	splitOrder = []func(key) string{
+		rootOf, opOf, placementOf, averageOf, aggregateOf, rotateOf, deviceOf, shapeOf, settingsOf, variantOf, typeOf, worldOf,
+		libraryOf, backendOf, collectiveOf,
+	}
 )
 
 // name puts the dimensions of keys together that tell them apart, and those that are always said where they differ;
@@ -171,7 +177,8 @@ func facts(all []series) []string {
 	}
 	var f []string
 	for _, part := range append([]string{
-		several(backends, "libraries"), prefixed("variant ", several(variants, "variants")), world, several(devices, "kinds of device"),
+		several(backends, "libraries"), prefixed("variant ", several(variants, "variants")), world,
+		several(devices, "kinds of device"),
 		prefixed("host ", several(hosts, "hosts")), strings.Join(types, " "), strings.Join(placements, ""),
 		strings.Join(modes, ", "), strings.Join(dates, ", "), several(tools, "tools"),
 	}, common...) {
@@ -225,7 +232,8 @@ func caption(all []series) []string {
 	return words
 }
 
-// bands says what lines and shaded areas are of up to so many launches, or cycles of one launch; alone: some have one only.
+// bands says what lines and shaded areas are of up to so many launches, or cycles of one launch; alone: some have one
+// only.
 func bands(launches, cycles int, alone bool) []string {
 	if launches == 1 && cycles == 1 {
 		if alone {
@@ -233,7 +241,8 @@ func bands(launches, cycles int, alone bool) []string {
 		}
 		return []string{"No interval: the number of iterations was fixed (-n), or the samples are too few for one."}
 	}
-	line, shaded, one := fmt.Sprintf("Lines: median over up to %d launches", launches), "Shaded: range over launches", "launch"
+	line, shaded, one := fmt.Sprintf("Lines: median over up to %d launches", launches), "Shaded: range over launches",
+		"launch"
 	switch {
 	case launches == 1:
 		line, shaded, one = fmt.Sprintf("Lines: median over up to %d cycles", cycles), "Shaded: range over cycles", "cycle"

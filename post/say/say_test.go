@@ -9,8 +9,9 @@ import (
 
 func TestWords(t *testing.T) {
 	for got, want := range map[string]string{
-		Table{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.InPlace, Mode: coll.Latency}.String(): "all_reduce float32 sum, in-place, latency mode",
-		Unusual(&result.Method{Aggregate: 4, Average: "mean"}):                                                                              ", issued by 4, times mean",
+		Table{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.InPlace,
+			Mode: coll.Latency}.String(): "all_reduce float32 sum, in-place, latency mode",
+		Unusual(&result.Method{Aggregate: 4, Average: "mean"}): ", issued by 4, times mean",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -14,8 +14,8 @@ type Parts struct {
 	Exposed   float64 // what the step takes longer than computing alone
 }
 
-// PartsOf splits an overlapped step. Where it took less than its computing alone, or more than both one after the other, as noise
-// or interference make it, no part is below 0.
+// PartsOf splits an overlapped step. Where it took less than its computing alone, or more than both one after the
+// other, as noise or interference make it, no part is below 0.
 func PartsOf(compute, comm, overlapped float64) Parts {
 	p := Parts{Exposed: min(max(0, overlapped-compute), overlapped)}
 	rest := overlapped - p.Exposed
@@ -24,7 +24,8 @@ func PartsOf(compute, comm, overlapped float64) Parts {
 	return p
 }
 
-// Laid is one operation's place in the row of communication: operations that are on their way at the same time lie in different lanes.
+// Laid is one operation's place in the row of communication: operations that are on their way at the same time lie in
+// different lanes.
 type Laid struct {
 	result.StepSpan
 	Number int // from 1
@@ -57,7 +58,9 @@ func Lay(ops []result.StepSpan) (laid []Laid, lanes int) {
 // ExposedParts are the stretches of an operation in which no segment ran, in order; what is between them is hidden.
 func ExposedParts(op result.StepSpan, segments []result.StepSpan) (parts [][2]float64) {
 	at := op.Start
-	for _, s := range slices.SortedFunc(slices.Values(segments), func(a, b result.StepSpan) int { return cmp.Compare(a.Start, b.Start) }) {
+	for _, s := range slices.SortedFunc(slices.Values(segments), func(a, b result.StepSpan) int {
+		return cmp.Compare(a.Start, b.Start)
+	}) {
 		if s.End <= at || s.Start >= op.End {
 			continue
 		}

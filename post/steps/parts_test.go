@@ -38,7 +38,8 @@ func TestLayAndExposed(t *testing.T) {
 		t.Errorf("%d lanes, %v", lanes, got)
 	}
 	segments := []result.StepSpan{{Start: 6, End: 7}, {Start: 0, End: 2}, {Start: 3, End: 4}}
-	if parts := steps.ExposedParts(result.StepSpan{Start: 1, End: 8}, segments); !slices.Equal(parts, [][2]float64{{2, 3}, {4, 6}, {7, 8}}) {
+	if parts := steps.ExposedParts(result.StepSpan{Start: 1, End: 8}, segments); !slices.Equal(parts,
+		[][2]float64{{2, 3}, {4, 6}, {7, 8}}) {
 		t.Errorf("exposed: %v", parts)
 	}
 	if parts := steps.ExposedParts(result.StepSpan{Start: 0.5, End: 1.5}, segments); parts != nil {

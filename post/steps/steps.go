@@ -1,5 +1,6 @@
-// Package steps puts runs of training steps together and says in words what they tell: tables, pictures and the report take it from
-// here, so that all say the same. It reads no files and judges nothing itself: which bucket is the best is known to internal/step.
+// Package steps puts runs of training steps together and says in words what they tell: tables, pictures and the report
+// take it from here, so that all say the same. It reads no files and judges nothing itself: which bucket is the best is
+// known to internal/step.
 package steps
 
 import (
@@ -38,7 +39,8 @@ type Point struct {
 	Standing step.Standing // among the points of the group that were measured in turn with it
 }
 
-// Gather makes runs of files. A run that continues another is one with it: of each point the newest that has figures counts.
+// Gather makes runs of files. A run that continues another is one with it: of each point the newest that has figures
+// counts.
 func Gather(files []*result.StepFile) (runs []*Run) {
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b *result.StepFile) int { return a.Run.Start.Compare(b.Run.Start) })
@@ -51,7 +53,8 @@ func Gather(files []*result.StepFile) (runs []*Run) {
 		switch {
 		case i < 0:
 			runs = append(runs, &Run{Files: []*result.StepFile{f}})
-		case !slices.ContainsFunc(runs[i].Files, func(other *result.StepFile) bool { return other.Run.ID == f.Run.ID }): // else it is a copy
+		// else it is a copy
+		case !slices.ContainsFunc(runs[i].Files, func(other *result.StepFile) bool { return other.Run.ID == f.Run.ID }):
 			runs[i].Files = append(runs[i].Files, f)
 		}
 	}
@@ -141,8 +144,8 @@ func (g *Group) Compared(p *Point) step.Standing {
 	return p.Standing
 }
 
-// BestGroup is the group with the fastest step, among those whose compression is not modelled where there are such; nil where no
-// point has figures.
+// BestGroup is the group with the fastest step, among those whose compression is not modelled where there are such; nil
+// where no point has figures.
 func (r *Run) BestGroup() (best *Group) {
 	for _, modelled := range []bool{false, true} {
 		for _, g := range r.Groups {

@@ -20,7 +20,8 @@ func everything() stepstest.Run {
 	r := stepstest.Default()
 	r.Groups = append(r.Groups,
 		step.Point{Strategy: step.DDP, Type: coll.BFloat16, Progress: step.Poll},
-		step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll, Compression: step.Compression{Rank: 4, Cost: 0.01}},
+		step.Point{Strategy: step.DDP, Type: coll.Float32, Progress: step.Poll,
+			Compression: step.Compression{Rank: 4, Cost: 0.01}},
 		step.Point{Strategy: step.FSDP, Type: coll.Float32, Progress: step.Poll})
 	return r
 }
@@ -51,7 +52,8 @@ func told(files ...*result.StepFile) string {
 
 // files are runs of each sort, by the name of what they told.
 func files() map[string][]*result.StepFile {
-	cut, few, failed, alone, even := stepstest.Default(), stepstest.Default(), stepstest.Default(), stepstest.Default(), stepstest.Default()
+	cut, few, failed, alone, even := stepstest.Default(), stepstest.Default(), stepstest.Default(), stepstest.Default(),
+		stepstest.Default()
 	cut.Edit = stepstest.CutOff(6, 12)
 	few.Rounds = 4
 	failed.Groups = failed.Groups[:1]
@@ -59,7 +61,9 @@ func files() map[string][]*result.StepFile {
 		for i := range f.Records {
 			f.Records[i].Status, f.Records[i].Reason, f.Records[i].Figures = result.Failed, "MPI_Wait: it failed", nil
 		}
-		f.Records[1].Status, f.Records[1].Reason, f.Records[1].Check = result.Wrong, "", result.Check{Result: "wrong", Wrong: 3, First: &result.Wrong1{Rank: 1, Host: "node17", Index: 7, Want: "3", Got: "-1"}}
+		f.Records[1].Status, f.Records[1].Reason, f.Records[1].Check = result.Wrong, "",
+			result.Check{Result: "wrong", Wrong: 3, First: &result.Wrong1{Rank: 1, Host: "node17", Index: 7, Want: "3",
+				Got: "-1"}}
 	}
 	alone.World, alone.Groups = 1, alone.Groups[1:]
 	alone.Edit = func(f *result.StepFile) {

@@ -70,7 +70,8 @@ func (t *Timeline) across() {
 	a.Steps = len(c.common)
 	c.offset = c.offsets()
 	for i, l := range c.lanes {
-		a.Ranks = append(a.Ranks, RankShare{Device: l.devices[0], Compute: c.sumOf(l, computeOf), Kernels: c.kernelsOf(l), Pure: milliseconds(l.pure), Waiting: milliseconds(l.waiting),
+		a.Ranks = append(a.Ranks, RankShare{Device: l.devices[0], Compute: c.sumOf(l, computeOf), Kernels: c.kernelsOf(l),
+			Pure: milliseconds(l.pure), Waiting: milliseconds(l.waiting),
 			Last: l.last, Offset: c.offset[i]})
 		a.Pure += milliseconds(l.pure) / float64(len(c.lanes))
 		a.Waiting += milliseconds(l.waiting) / float64(len(c.lanes))
@@ -88,8 +89,8 @@ func (t *Timeline) across() {
 	c.note()
 }
 
-// findLanes gives each device its rank. A rank that was recorded several times has several devices in different cohorts; a device whose rank is not known is
-// a rank of its own.
+// findLanes gives each device its rank. A rank that was recorded several times has several devices in different
+// cohorts; a device whose rank is not known is a rank of its own.
 func (c *comparison) findLanes() {
 	devices := c.timeline.Devices
 	c.cohort, c.lane = make([]int, len(devices)), make([]int, len(devices))
@@ -185,8 +186,9 @@ func (c *comparison) stepOf(device int, s *seen) step {
 	return step{c.cohort[device], steps[s.step].Name}
 }
 
-// offsets are what is added to the times of each rank to set them beside the first's: the median of the distances between the ends of matched calls, which all ranks
-// end together, or nearly so. A rank that has no call in common with the first is set beside one that has.
+// offsets are what is added to the times of each rank to set them beside the first's: the median of the distances
+// between the ends of matched calls, which all ranks end together, or nearly so. A rank that has no call in common with
+// the first is set beside one that has.
 func (c *comparison) offsets() []*float64 {
 	between := map[[2]int][]float64{}
 	for _, p := range c.parties {

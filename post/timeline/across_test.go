@@ -46,7 +46,8 @@ func TestPureTimeAndWaitingAreToldApart(t *testing.T) {
 		t.Fatalf("the rank that others wait for is %+v, want rank 2", s)
 	}
 	isNear(t, "its cost", a.Straggler.Cost, 45)
-	if want := (notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.12, Others: 0.075}}); !slices.Equal(a.Straggler.Found.Causes, want) {
+	if want := (notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.12, Others: 0.075}}); !slices.Equal(
+		a.Straggler.Found.Causes, want) {
 		t.Errorf("causes %v, want %v", a.Straggler.Found.Causes, want)
 	}
 	if len(a.Imbalance) != 5 || a.Imbalance[0].Slowest != 2 {
@@ -82,7 +83,8 @@ func TestWaitingOutsideStepsIsOfNone(t *testing.T) {
 func TestClocksDoNotMatterAndAreFound(t *testing.T) {
 	clock := func(rank int) int64 { return int64(rank) * 7 * msec }
 	for _, noSteps := range []bool{true, false} {
-		a := compared(job{ranks: 3, steps: 4, sizes: mib(1, 2, 3), pure: msec, work: late, clock: clock, noSteps: noSteps}.ranksOf()...).Across
+		a := compared(job{ranks: 3, steps: 4, sizes: mib(1, 2, 3), pure: msec, work: late, clock: clock,
+			noSteps: noSteps}.ranksOf()...).Across
 		if a.Matched != 12 {
 			t.Errorf("%d matched, want 12: %s", a.Matched, a.How)
 		}
@@ -105,7 +107,8 @@ func TestTracesThatBeginAtDifferentCalls(t *testing.T) {
 		{"numbered", job{numbered: true}, 7, 23, "the number"},
 		{"by the order of sizes", job{noSteps: true}, 4, 26, "their order in a communicator"},
 		{"by steps", job{}, 7, 20, "their order in a step"}, // the step that is cut has fewer calls
-		{"a whole step less: two shifts fit, and one clock tells", job{noSteps: true, host: "a", origin: 1000}, 5, 25, "their order in a communicator"},
+		{"a whole step less: two shifts fit, and one clock tells", job{noSteps: true, host: "a", origin: 1000}, 5, 25,
+			"their order in a communicator"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := c.job
@@ -139,15 +142,19 @@ func TestWhatFitsSeveralWaysIsNotMatched(t *testing.T) {
 	d := job{ranks: 2, steps: 6, sizes: mib(1, 2), pure: msec, work: late, noSteps: true}.ranksOf()
 	cutFront(&d[1], 2)
 	tl := compared(d...)
-	if a := tl.Across; a.Matched != 0 || a.Alone != 22 || a.How != nil || len(tl.Notes) != 1 || tl.Notes[0].Fact != (notice.CallsUnmatched{Calls: 22}) {
+	if a := tl.Across; a.Matched != 0 || a.Alone != 22 || a.How != nil || len(tl.Notes) != 1 ||
+		tl.Notes[0].Fact != (notice.CallsUnmatched{Calls: 22}) {
 		t.Errorf("%d matched, %d alone: %s, %+v", a.Matched, a.Alone, a.How, tl.Notes)
 	}
 }
 
-// Two pairs of ranks whose communicators have one name: each has its own late rank, and a mixture would have another pure time.
+// Two pairs of ranks whose communicators have one name: each has its own late rank, and a mixture would have another
+// pure time.
 func TestGroupsOfOneNameAndOtherRanksAreNotMixed(t *testing.T) {
 	pair := func(members []int, more int64) []Device {
-		d := job{ranks: 2, steps: 3, sizes: mib(4, 8), pure: msec, work: func(r, _, _ int) int64 { return more * int64(1+r) }}.ranksOf()
+		d := job{ranks: 2, steps: 3, sizes: mib(4, 8), pure: msec, work: func(r, _, _ int) int64 {
+			return more * int64(1+r)
+		}}.ranksOf()
 		for i := range d {
 			r := members[i]
 			d[i].Rank, d[i].World, d[i].Groups[0].Members = &r, 4, members
@@ -167,7 +174,8 @@ func TestGroupsOfOneNameAndOtherRanksAreNotMixed(t *testing.T) {
 		devices[i].Groups[0].Members = nil
 	}
 	tl := compared(devices...)
-	if tl.Across.Matched != 0 || tl.Across.Alone != 24 || len(tl.Notes) == 0 || tl.Notes[0].Code() != "communicator-unclear" {
+	if tl.Across.Matched != 0 || tl.Across.Alone != 24 || len(tl.Notes) == 0 ||
+		tl.Notes[0].Code() != "communicator-unclear" {
 		t.Errorf("without their ranks: %+v, %+v", tl.Across, tl.Notes)
 	}
 }
@@ -186,7 +194,9 @@ func TestWithoutCommunicatorsCallsOfAKindAreMatched(t *testing.T) {
 }
 
 func TestSendsMeetReceives(t *testing.T) {
-	d := job{ranks: 2, steps: 20, sizes: mib(4), pure: msec, work: func(rank, _, _ int) int64 { return int64(5+rank) * msec }}.ranksOf()
+	d := job{ranks: 2, steps: 20, sizes: mib(4), pure: msec, work: func(rank, _, _ int) int64 {
+		return int64(5+rank) * msec
+	}}.ranksOf()
 	for i := range d {
 		d[i].Groups[0].Members = []int{0, 1}
 		d[i].Collectives[0].Name = []string{"send", "recv"}[i]
@@ -195,7 +205,8 @@ func TestSendsMeetReceives(t *testing.T) {
 		}
 	}
 	a := compared(d...).Across
-	if a.Matched != 20 || !strings.Contains(a.How.String(), "sender, receiver and order") || a.Uneven != 0 || a.Straggler != nil {
+	if a.Matched != 20 || !strings.Contains(a.How.String(), "sender, receiver and order") || a.Uneven != 0 ||
+		a.Straggler != nil {
 		t.Errorf("%+v", a)
 	}
 	for n := range d[1].seen {
@@ -234,7 +245,8 @@ func TestARankThatWasRecordedTwice(t *testing.T) {
 	first := job{ranks: 2, steps: 2, sizes: mib(4), pure: msec, work: late, host: "a", origin: 1000}.ranksOf()
 	slower := func(rank, _, _ int) int64 { return int64(5+3*rank) * msec }
 	other := func(rank int) int64 { return int64(rank) * 7 * msec }
-	second := job{ranks: 2, steps: 2, sizes: mib(4), pure: 2 * msec, work: slower, clock: other, host: "a", origin: 900000000}.ranksOf()
+	second := job{ranks: 2, steps: 2, sizes: mib(4), pure: 2 * msec, work: slower, clock: other, host: "a",
+		origin: 900000000}.ranksOf()
 	a := compared(second[0], first[1], first[0], second[1]).Across
 	if a.Matched != 4 || len(a.Ranks) != 2 {
 		t.Fatalf("%+v", a)

@@ -20,7 +20,8 @@ const (
 )
 
 var methodNames = []notice.MatchMethod{
-	byNumber: notice.ByNumber, byStep: notice.ByStep, byOrder: notice.ByOrder, byKind: notice.ByKind, byPeer: notice.ByPeer,
+	byNumber: notice.ByNumber, byStep: notice.ByStep, byOrder: notice.ByOrder, byKind: notice.ByKind,
+	byPeer: notice.ByPeer,
 }
 
 // kind stands for what two calls must share to be one collective. It is a number, as millions of them are compared.
@@ -41,7 +42,8 @@ func (d *Device) likenessOf(s *seen) likeness {
 	of := &d.Collectives[s.collective]
 	k.name = of.Name
 	switch k.name {
-	case coll.AllReduce.String(), coll.AllGather.String(), coll.ReduceScatter.String(), coll.Broadcast.String(), coll.Reduce.String():
+	case coll.AllReduce.String(), coll.AllGather.String(), coll.ReduceScatter.String(), coll.Broadcast.String(),
+		coll.Reduce.String():
 		if of.Bytes != nil {
 			k.bytes = *of.Bytes
 		}
@@ -67,7 +69,8 @@ func (c *comparison) kinds(p *party) [][]kind {
 	return all
 }
 
-// match finds which calls of a party are one. Of several ways the first that matches half of the shortest part is taken, else the one that matches most.
+// match finds which calls of a party are one. Of several ways the first that matches half of the shortest part is
+// taken, else the one that matches most.
 func (c *comparison) match(p *party) {
 	if len(p.parts) < 2 {
 		c.leave(p)
@@ -124,7 +127,8 @@ func matchAll(p *party, _ [][]kind) (found [][]int32) {
 	return found
 }
 
-// wrongs is how many of a hundred calls that should be one may be of different kinds before the way they were matched is not believed.
+// wrongs is how many of a hundred calls that should be one may be of different kinds before the way they were matched
+// is not believed.
 const wrongs = 2
 
 // matchNumbers matches by the numbers in the file. Several kernels of one number are told apart by their order.
@@ -240,8 +244,8 @@ func (d *Device) repeatsSteps() bool {
 	return false
 }
 
-// matchKinds matches the calls of each kind by their order, for kinds of which all ranks have as many. Calls of several communicators may change places between ranks;
-// those of one kind seldom do.
+// matchKinds matches the calls of each kind by their order, for kinds of which all ranks have as many. Calls of several
+// communicators may change places between ranks; those of one kind seldom do.
 func matchKinds(p *party, kinds [][]kind) (found [][]int32) {
 	places := make([]map[kind][]int32, len(p.parts))
 	for i := range p.parts {

@@ -89,7 +89,8 @@ func (c *comparison) findParties() {
 }
 
 func comparePartyKeys(a, b partyKey) int {
-	return cmp.Or(cmp.Compare(a.cohort, b.cohort), cmp.Compare(a.name, b.name), cmp.Compare(a.members, b.members), cmp.Compare(a.size, b.size), cmp.Compare(a.world, b.world))
+	return cmp.Or(cmp.Compare(a.cohort, b.cohort), cmp.Compare(a.name, b.name), cmp.Compare(a.members, b.members),
+		cmp.Compare(a.size, b.size), cmp.Compare(a.world, b.world))
 }
 
 // unsafe is why devices with this key may be of different communicators; nil where they are of one.
@@ -106,7 +107,8 @@ func (k partyKey) unsafe(devices int) *notice.CommunicatorUnclear {
 	return nil
 }
 
-// exchanges says that a kernel sends and receives, and no more is known of it: among more than two ranks that may be between any of them.
+// exchanges says that a kernel sends and receives, and no more is known of it: among more than two ranks that may be
+// between any of them.
 func (d *Device) exchanges(s *seen) bool {
 	name := strings.ToLower(d.nameOf(s))
 	return strings.Contains(name, "send") || strings.Contains(name, "recv")

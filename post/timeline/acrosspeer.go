@@ -15,7 +15,8 @@ type way struct {
 	from, to int
 }
 
-// findPeers puts the sends of one rank and the receives of another together, where the file tells the peer and the communicator's ranks.
+// findPeers puts the sends of one rank and the receives of another together, where the file tells the peer and the
+// communicator's ranks.
 func (c *comparison) findPeers() {
 	sent, received := map[way]*part{}, map[way]*part{}
 	for i := range c.timeline.Devices {
@@ -81,7 +82,8 @@ func (c *comparison) wayOf(device int, s *seen) (w way, sends, known bool) {
 	if own < 0 || len(g.Members) == 0 {
 		return w, false, false
 	}
-	w.partyKey = partyKey{cohort: c.cohort[device], world: d.World, size: g.Size, name: g.Name, members: fmt.Sprint(g.Members)}
+	w.partyKey = partyKey{cohort: c.cohort[device], world: d.World, size: g.Size, name: g.Name,
+		members: fmt.Sprint(g.Members)}
 	if w.from, w.to, sends = own, int(s.peer), name == "send"; !sends {
 		w.from, w.to = w.to, w.from
 	}

@@ -10,7 +10,8 @@ import (
 // mostShift is how many calls one trace may begin after another.
 const mostShift = 1024
 
-// matchOrder matches by the order in which calls began, after it has found how many calls each rank's trace begins later than the longest's.
+// matchOrder matches by the order in which calls began, after it has found how many calls each rank's trace begins
+// later than the longest's.
 func (c *comparison) matchOrder(p *party, kinds [][]kind) (found [][]int32) {
 	long := 0
 	for i := range p.parts {
@@ -46,8 +47,9 @@ next:
 	return found
 }
 
-// shift is how many calls later than the longest's a part begins. Where steps repeat, several shifts fit: ranks of one host have one clock, and it decides; else the one that
-// fits most calls is taken, and of equally many the one that the clocks of the hosts are for.
+// shift is how many calls later than the longest's a part begins. Where steps repeat, several shifts fit: ranks of one
+// host have one clock, and it decides; else the one that fits most calls is taken, and of equally many the one that the
+// clocks of the hosts are for.
 func (c *comparison) shift(p *party, kinds [][]kind, long, part int) (best int, known bool) {
 	a, b := kinds[long], kinds[part]
 	type fitting struct{ shift, calls int }
@@ -81,7 +83,8 @@ func (c *comparison) shift(p *party, kinds [][]kind, long, part int) (best int, 
 	return best, true
 }
 
-// fit is how many calls of b, begun s calls into a, are of the kind of a's; 0 where too many are not, or too few are left to tell.
+// fit is how many calls of b, begun s calls into a, are of the kind of a's; 0 where too many are not, or too few are
+// left to tell.
 func fit(a, b []kind, s int) (same int) {
 	from, to := max(0, s), min(len(a), len(b)+s)
 	n := to - from
@@ -106,10 +109,12 @@ func (c *comparison) clocks(p *party, a, b int) (known, sameHost bool) {
 	return known, known && (x.File == y.File || x.Host != "" && x.Host == y.Host)
 }
 
-// mostCompared is of about how many calls the distance is taken: there may be as many shifts to try, and a hundred thousand calls.
+// mostCompared is of about how many calls the distance is taken: there may be as many shifts to try, and a hundred
+// thousand calls.
 const mostCompared = 1000
 
-// distance is how far apart the ends of calls are under a shift, in milliseconds, in the middle of calls from the whole recording.
+// distance is how far apart the ends of calls are under a shift, in milliseconds, in the middle of calls from the whole
+// recording.
 func (c *comparison) distance(p *party, a, b, shift int) float64 {
 	x, y := &c.timeline.Devices[p.parts[a].device], &c.timeline.Devices[p.parts[b].device]
 	var apart []float64

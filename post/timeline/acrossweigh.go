@@ -12,15 +12,17 @@ import (
 	"busbar/internal/stats"
 )
 
-// A collective is uneven where the shortest of its times is less than the longest by more than leastGap of it, and by more than leastGapNs: then the rank with
-// the shortest began last. Under that the difference may be one of launches and of who is served first.
+// A collective is uneven where the shortest of its times is less than the longest by more than leastGap of it, and by
+// more than leastGapNs: then the rank with the shortest began last. Under that the difference may be one of launches
+// and of who is served first.
 const (
 	leastGap   = 0.10
 	leastGapNs = 5000
 )
 
-// weigh adds what matched calls of a party took to their ranks. All ranks of a collective end it about together, so the one with the shortest time came last, and its time is
-// the communication itself; what the others took beyond it they waited.
+// weigh adds what matched calls of a party took to their ranks. All ranks of a collective end it about together, so the
+// one with the shortest time came last, and its time is the communication itself; what the others took beyond it they
+// waited.
 func (c *comparison) weigh(p *party) {
 	for _, m := range p.matches {
 		took := make([]int64, len(m))
@@ -30,7 +32,8 @@ func (c *comparison) weigh(p *party) {
 		}
 		least, most := slices.Min(took), slices.Max(took)
 		last := slices.Index(took, least)
-		uneven := !p.peers && least > 0 && most-least > leastGapNs && float64(most-least) > leastGap*float64(most) && !c.operation(p, m).Rooted()
+		uneven := !p.peers && least > 0 && most-least > leastGapNs && float64(most-least) > leastGap*float64(most) &&
+			!c.operation(p, m).Rooted()
 		for i := range m {
 			l := c.lanes[c.lane[p.parts[i].device]]
 			in := c.stepOf(p.parts[i].device, p.at(c, m, i))
@@ -127,7 +130,8 @@ func (c *comparison) matched() []Matched {
 	for _, k := range order {
 		s := found[k]
 		n := float64(len(k.party.parts))
-		m := Matched{Collective: Collective{Name: k.name, Group: k.from, Ranks: k.party.size, Type: k.kind, Parts: k.parts, By: k.by, Calls: len(s.pure), Median: stats.Median(s.own), Least: slices.Min(s.own), Exposed: s.exposed},
+		m := Matched{Collective: Collective{Name: k.name, Group: k.from, Ranks: k.party.size, Type: k.kind, Parts: k.parts,
+			By: k.by, Calls: len(s.pure), Median: stats.Median(s.own), Least: slices.Min(s.own), Exposed: s.exposed},
 			Pure: stats.Median(s.pure), Waiting: stats.Median(s.waiting)}
 		for _, t := range s.own {
 			m.Sum += t / n

@@ -27,15 +27,16 @@ type advising struct {
 	comm typical // of those that communicate
 }
 
-// advise returns what to do, the largest gain first. A rule applies only where values call for it, and a gain is bounded
-// by what was measured: what is exposed cannot be
-// hidden twice, so gains of several do not add up.
+// advise returns what to do, the largest gain first. A rule applies only where values call for it, and a gain is
+// bounded by what was measured: what is exposed cannot be hidden twice, so gains of several do not add up.
 func (t *Timeline) advise() []Advice {
 	a := advising{Timeline: t, all: t.typically()}
 	a.comm = a.all.communicating()
 	found := []Advice{}
 	if len(a.all.devices) > 0 {
-		for _, rule := range []func(advising) []Advice{sameStream, tooSmall, buckets, smallCalls, volume, hostBound, lateRank, unevenRanks, slowLinks, longCalls, record} {
+		for _, rule := range []func(advising) []Advice{
+			sameStream, tooSmall, buckets, smallCalls, volume, hostBound, lateRank, unevenRanks, slowLinks, longCalls, record,
+		} {
 			found = append(found, rule(a)...)
 		}
 	}

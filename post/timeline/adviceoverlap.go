@@ -10,7 +10,8 @@ import (
 	"busbar/internal/units"
 )
 
-// sameStream speaks where communication shares a stream with computation. What is not hidden can be hidden only behind what computes.
+// sameStream speaks where communication shares a stream with computation. What is not hidden can be hidden only behind
+// what computes.
 func sameStream(a advising) []Advice {
 	share, _ := a.comm.sharing()
 	gain := min(a.comm.part(exposedOf), a.comm.part(func(p *Parts) float64 { return p.Compute - p.Overlap }))
@@ -38,7 +39,8 @@ func tooSmall(a advising) []Advice {
 	}
 }
 
-// ofBuckets is what the middle rank shows of DDP's buckets, with the number of steps each is in at most; nil where there are none.
+// ofBuckets is what the middle rank shows of DDP's buckets, with the number of steps each is in at most; nil where
+// there are none.
 func (a advising) ofBuckets() []Bucket {
 	var with []*Device
 	for _, d := range a.comm.devices {
@@ -62,7 +64,8 @@ func bucketsExposed(all []Bucket) (ms float64) {
 	return ms
 }
 
-// buckets speaks of DDP's gradient buckets: one that holds all gradients, a last one that is too large, and many that are too small.
+// buckets speaks of DDP's gradient buckets: one that holds all gradients, a last one that is too large, and many that
+// are too small.
 func buckets(a advising) []Advice {
 	all := a.ofBuckets()
 	if len(all) == 0 {

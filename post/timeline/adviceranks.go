@@ -41,7 +41,8 @@ const (
 	bandwidthBound = 1 << 20 // bytes from which on a collective is held against a benchmark
 )
 
-// slowLinks speaks where collectives are slower than the machine was in a benchmark, and where large ones have no benchmark to be held against.
+// slowLinks speaks where collectives are slower than the machine was in a benchmark, and where large ones have no
+// benchmark to be held against.
 func slowLinks(a advising) []Advice {
 	var slow *Joined
 	gain := 0.0
@@ -89,7 +90,8 @@ func (a advising) pureOf(j *Joined) float64 {
 	return calls * float64(j.Bytes) * what.BusFactor(j.Ranks) / (j.Busbw * 1e9) * 1e3
 }
 
-// unmeasured says how to learn whether a bus bandwidth is what the machine can do, for the collective that takes the most time.
+// unmeasured says how to learn whether a bus bandwidth is what the machine can do, for the collective that takes the
+// most time.
 func (a advising) unmeasured() []Advice {
 	var most *Collective
 	consider := func(c *Collective, busbw *float64) {
@@ -131,7 +133,8 @@ func (a advising) unmeasured() []Advice {
 	}
 }
 
-// reached is the bus bandwidth of a kind of collective: at the pure time where ranks were matched, else the greatest of any device, as the least time has the least waiting in it.
+// reached is the bus bandwidth of a kind of collective: at the pure time where ranks were matched, else the greatest of
+// any device, as the least time has the least waiting in it.
 func (a advising) reached(kind *Collective) (busbw units.Bandwidth, pure notice.Pure) {
 	greatest := 0.0
 	consider := func(c *Collective, busbw *float64) {

@@ -15,12 +15,13 @@ import (
 	"busbar/post/say"
 )
 
-// Join sets the collectives of the training beside a benchmark of the same machine, and says anew what follows from everything. Curves of rehearsals are left out
-// unless rehearsed is set, and are called that.
+// Join sets the collectives of the training beside a benchmark of the same machine, and says anew what follows from
+// everything. Curves of rehearsals are left out unless rehearsed is set, and are called that.
 //
-// A collective is compared with curves of NCCL and of libraries like it in throughput mode, of its operation, type and number of ranks: with those on as many nodes as it ran on where that is known,
-// in place before out of place, as frameworks reduce gradients in place; of the libraries and settings left the fastest counts. Between two sizes of a curve the bus bandwidth is
-// taken along the logarithm of the size. Nothing is said past the ends of a curve.
+// A collective is compared with curves of NCCL and of libraries like it in throughput mode, of its operation, type and
+// number of ranks: with those on as many nodes as it ran on where that is known, in place before out of place, as
+// frameworks reduce gradients in place; of the libraries and settings left the fastest counts. Between two sizes of a
+// curve the bus bandwidth is taken along the logarithm of the size. Nothing is said past the ends of a curve.
 func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 	t.Against = []Joined{}
 	j := joining{timeline: t, curves: curves, rehearsed: rehearsed}
@@ -29,7 +30,9 @@ func (t *Timeline) Join(curves []*analysis.Curve, rehearsed bool) {
 		switch {
 		case missing == nil:
 			t.Against = append(t.Against, joined)
-		case !slices.ContainsFunc(j.missing.Missing, func(m notice.MissingCurve) bool { return reflect.DeepEqual(m, *missing) }):
+		case !slices.ContainsFunc(j.missing.Missing, func(m notice.MissingCurve) bool {
+			return reflect.DeepEqual(m, *missing)
+		}):
 			j.missing.Missing = append(j.missing.Missing, *missing)
 		}
 	}
@@ -62,7 +65,8 @@ type inTraining struct {
 	pure  bool    // no waiting for others is in the time
 }
 
-// toJoin are the kinds of collectives whose size, type, ranks and operation are known, and which ran one to a kernel: as matched over ranks, which has no waiting in it, else as one device has them.
+// toJoin are the kinds of collectives whose size, type, ranks and operation are known, and which ran one to a kernel:
+// as matched over ranks, which has no waiting in it, else as one device has them.
 func (t *Timeline) toJoin() (all []inTraining) {
 	seen := map[string]bool{}
 	add := func(c Collective, busbw *float64, ms float64, pure bool) {
@@ -113,8 +117,9 @@ func (j *joining) join(c inTraining) (joined Joined, missing *notice.MissingCurv
 		}
 	}
 	joined = Joined{
-		Name: c.Name, Bytes: *c.Bytes, Type: c.Type, Ranks: c.Ranks, Busbw: c.busbw, Reached: reached, Percent: 100 * c.busbw / reached,
-		Run: best.Runs[0].ID, Who: best.Who,
+		Name: c.Name, Bytes: *c.Bytes, Type: c.Type, Ranks: c.Ranks, Busbw: c.busbw, Reached: reached,
+		Percent: 100 * c.busbw / reached,
+		Run:     best.Runs[0].ID, Who: best.Who,
 	}
 	joined.Found = j.found(c, joined, best)
 	return joined, nil
@@ -122,7 +127,8 @@ func (j *joining) join(c inTraining) (joined Joined, missing *notice.MissingCurv
 
 func (j *joining) found(c inTraining, joined Joined, best *analysis.Curve) notice.AgainstBenchmark {
 	f := notice.AgainstBenchmark{
-		Collective: c.Name, Size: units.RoughBytes(*c.Bytes), Type: c.Type, Ranks: c.Ranks, Percent: notice.Whole(joined.Percent),
+		Collective: c.Name, Size: units.RoughBytes(*c.Bytes), Type: c.Type, Ranks: c.Ranks,
+		Percent: notice.Whole(joined.Percent),
 		Busbw: units.Bandwidth(
 			c.busbw * 1e9,
 		), Reached: units.Bandwidth(joined.Reached * 1e9), Run: joined.Run, Who: joined.Who,
@@ -202,7 +208,8 @@ func (j *joining) lacking(c inTraining) notice.MissingCurve {
 // sameSize is how far the logarithms of two sizes may lie apart to be one: three percent.
 const sameSize = 0.03
 
-// busbwAt is the bus bandwidth of a curve at a size, in GB/s: a point's own, or along the logarithm of the size between the two nearest.
+// busbwAt is the bus bandwidth of a curve at a size, in GB/s: a point's own, or along the logarithm of the size between
+// the two nearest.
 func busbwAt(c *analysis.Curve, bytes int64) (gb float64, within bool) {
 	for i := range c.Points {
 		if math.Abs(math.Log(float64(c.Points[i].SizeBytes)/float64(bytes))) < sameSize {

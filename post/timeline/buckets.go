@@ -19,8 +19,9 @@ const (
 
 // What groups of another kind of parallelism are called, and those over which gradients go all the same.
 var (
-	otherParallel = regexp.MustCompile(`(?i)tensor|pipeline|expert|context|sequence|model|(?:^|[^a-z])(?:tp|pp|ep|cp|mp)(?:[^a-z]|$)`)
-	dataParallel  = regexp.MustCompile(`(?i)data|ddp|(?:^|[^a-z])dp(?:[^a-z]|$)`)
+	otherParallel = regexp.MustCompile(
+		`(?i)tensor|pipeline|expert|context|sequence|model|(?:^|[^a-z])(?:tp|pp|ep|cp|mp)(?:[^a-z]|$)`)
+	dataParallel = regexp.MustCompile(`(?i)data|ddp|(?:^|[^a-z])dp(?:[^a-z]|$)`)
 )
 
 // placed is one all-reduce at its place in a sequence.
@@ -32,9 +33,10 @@ type placed struct {
 
 func (p placed) same(o placed) bool { return p.bytes == o.bytes && p.typ == o.typ }
 
-// buckets are the gradient buckets of DDP: all-reduces of floating-point numbers in one communicator, of sizes that come in the same order
-// in step after step. Where the file has no steps, a sequence that repeats itself makes them. Three or more that are all of one size are
-// activations of tensor parallelism rather, and a communicator that gathers and scatters more than it reduces is one of sharded training.
+// buckets are the gradient buckets of DDP: all-reduces of floating-point numbers in one communicator, of sizes that
+// come in the same order in step after step. Where the file has no steps, a sequence that repeats itself makes them.
+// Three or more that are all of one size are activations of tensor parallelism rather, and a communicator that gathers
+// and scatters more than it reduces is one of sharded training.
 func (s *study) buckets(all []happening, groups []Group, index []int32) []Bucket {
 	candidates := make([][]placed, len(groups))
 	sharded := make([]int64, len(groups)) // bytes
@@ -57,7 +59,8 @@ func (s *study) buckets(all []happening, groups []Group, index []int32) []Bucket
 	for g, sequence := range candidates {
 		sequence, reduced := withoutSmall(sequence)
 		about := groups[g].About
-		if len(sequence) == 0 || sharded[g] > reduced || otherParallel.MatchString(about) && !dataParallel.MatchString(about) {
+		if len(sequence) == 0 || sharded[g] > reduced || otherParallel.MatchString(about) &&
+			!dataParallel.MatchString(about) {
 			continue
 		}
 		for n, place := range s.places(sequence) {
@@ -120,8 +123,8 @@ func ofOneSize(step []placed) bool {
 	return len(step) > 2 && !slices.ContainsFunc(step, func(p placed) bool { return !p.same(step[0]) })
 }
 
-// byStep are the sequences of the steps that have the commonest one. Others may be: DDP orders its buckets anew after its first step, and
-// steps that gather gradients reduce nothing.
+// byStep are the sequences of the steps that have the commonest one. Others may be: DDP orders its buckets anew after
+// its first step, and steps that gather gradients reduce nothing.
 func (s *study) byStep(sequence []placed) [][]placed {
 	steps := make([][]placed, len(s.host))
 	for _, p := range sequence {
@@ -172,7 +175,8 @@ func byPeriod(sequence []placed) (repeats [][]placed) {
 	return repeats
 }
 
-// period is after how many calls a sequence repeats itself, its length where it does not: by the longest beginning that is an end too.
+// period is after how many calls a sequence repeats itself, its length where it does not: by the longest beginning that
+// is an end too.
 func period(sequence []placed) int {
 	border := make([]int, len(sequence))
 	for i := 1; i < len(sequence); i++ {

@@ -31,7 +31,8 @@ func (tr training) device() *gpu {
 		g.ran(gemm, 7, at, at+10e6)
 		for place, size := range tr.sizes {
 			at := at + 10e6 + int64(place)*10e6
-			call := trace.Call{What: coll.AllReduce, Bytes: size, Type: tr.typ, Group: 0, Seq: trace.Unknown, Peer: trace.Unknown}
+			call := trace.Call{What: coll.AllReduce, Bytes: size, Type: tr.typ, Group: 0, Seq: trace.Unknown,
+				Peer: trace.Unknown}
 			if tr.change != nil {
 				tr.change(g, step, &call, place)
 			}
@@ -54,31 +55,37 @@ func TestBucketsAreAllReducesThatComeAgainInEveryStep(t *testing.T) {
 		training
 		want []int64
 	}{
-		"buckets":               {training{sizes: ddp, steps: 3, typ: "float32"}, ddp},
-		"of an unknown type":    {training{sizes: ddp, steps: 3}, ddp},
-		"without steps":         {training{sizes: ddp, steps: 3, typ: "float32", noSteps: true}, ddp},
-		"a single one":          {training{sizes: ddp[:1], steps: 3, typ: "float32"}, ddp[:1]},
-		"one step":              {training{sizes: ddp, steps: 1, typ: "float32"}, nil},
-		"one, without steps":    {training{sizes: ddp, steps: 1, typ: "float32", noSteps: true}, nil},
-		"of integers":           {training{sizes: ddp, steps: 3, typ: "int64"}, nil},
-		"with the loss":         {training{sizes: []int64{8 * oneMiB, 30 * oneMiB, 25 * oneMiB, 4}, steps: 3, typ: "float32"}, ddp},
-		"with a metric":         {training{sizes: []int64{5000, 8 * oneMiB, 30 * oneMiB, 25 * oneMiB}, steps: 3, typ: "float32"}, ddp},
-		"of tensor parallelism": {training{sizes: []int64{8 * oneMiB, 8 * oneMiB, 8 * oneMiB, 8 * oneMiB}, steps: 3, typ: "bfloat16"}, nil},
-		"of a group that says":  {training{sizes: ddp, steps: 3, typ: "bfloat16", about: "TENSOR_MODEL_PARALLEL_GROUP"}, nil},
-		"of data and context":   {training{sizes: ddp, steps: 3, typ: "bfloat16", about: "DATA_PARALLEL_GROUP_WITH_CP"}, ddp},
-		"ordered anew after the first step": {training{sizes: ddp, steps: 3, typ: "float32", change: func(_ *gpu, step int, call *trace.Call, place int) {
-			if step == 0 {
-				call.Bytes = []int64{oneMiB, 31 * oneMiB, 31 * oneMiB}[place]
-			}
-		}}, ddp},
-		"never the same": {training{sizes: ddp, steps: 3, typ: "float32", change: func(_ *gpu, step int, call *trace.Call, _ int) {
+		"buckets":            {training{sizes: ddp, steps: 3, typ: "float32"}, ddp},
+		"of an unknown type": {training{sizes: ddp, steps: 3}, ddp},
+		"without steps":      {training{sizes: ddp, steps: 3, typ: "float32", noSteps: true}, ddp},
+		"a single one":       {training{sizes: ddp[:1], steps: 3, typ: "float32"}, ddp[:1]},
+		"one step":           {training{sizes: ddp, steps: 1, typ: "float32"}, nil},
+		"one, without steps": {training{sizes: ddp, steps: 1, typ: "float32", noSteps: true}, nil},
+		"of integers":        {training{sizes: ddp, steps: 3, typ: "int64"}, nil},
+		"with the loss": {training{sizes: []int64{8 * oneMiB, 30 * oneMiB, 25 * oneMiB, 4}, steps: 3, typ: "float32"},
+			ddp},
+		"with a metric": {training{sizes: []int64{5000, 8 * oneMiB, 30 * oneMiB, 25 * oneMiB}, steps: 3,
+			typ: "float32"}, ddp},
+		"of tensor parallelism": {training{sizes: []int64{8 * oneMiB, 8 * oneMiB, 8 * oneMiB, 8 * oneMiB}, steps: 3,
+			typ: "bfloat16"}, nil},
+		"of a group that says": {training{sizes: ddp, steps: 3, typ: "bfloat16", about: "TENSOR_MODEL_PARALLEL_GROUP"}, nil},
+		"of data and context":  {training{sizes: ddp, steps: 3, typ: "bfloat16", about: "DATA_PARALLEL_GROUP_WITH_CP"}, ddp},
+		"ordered anew after the first step": {training{sizes: ddp, steps: 3, typ: "float32",
+			change: func(_ *gpu, step int, call *trace.Call, place int) {
+				if step == 0 {
+					call.Bytes = []int64{oneMiB, 31 * oneMiB, 31 * oneMiB}[place]
+				}
+			}}, ddp},
+		"never the same": {training{sizes: ddp, steps: 3, typ: "float32", change: func(_ *gpu, step int, call *trace.Call,
+			_ int) {
 			call.Bytes += int64(step) * oneMiB
 		}}, nil},
-		"beside sharded parameters": {training{sizes: []int64{8 * oneMiB, 30 * oneMiB, 60 * oneMiB}, steps: 3, typ: "float32", change: func(_ *gpu, _ int, call *trace.Call, place int) {
-			if place == 2 {
-				call.What = coll.ReduceScatter
-			}
-		}}, nil},
+		"beside sharded parameters": {training{sizes: []int64{8 * oneMiB, 30 * oneMiB, 60 * oneMiB}, steps: 3, typ: "float32",
+			change: func(_ *gpu, _ int, call *trace.Call, place int) {
+				if place == 2 {
+					call.What = coll.ReduceScatter
+				}
+			}}, nil},
 	} {
 		d := c.device().analysed(t, Options{})
 		if got := sizesOf(d.Buckets); fmt.Sprint(got) != fmt.Sprint(c.want) {
@@ -100,7 +107,8 @@ func TestBucketsWithoutStepsBeginBehindTheWidestGap(t *testing.T) {
 	g := training{sizes: []int64{8 * oneMiB, 30 * oneMiB, 25 * oneMiB}, steps: 3, typ: "float32", noSteps: true}.device()
 	g.Activities = g.Activities[2:] // of the first step, the computing and the first bucket are missing
 	d := g.analysed(t, Options{})
-	if got := sizesOf(d.Buckets); fmt.Sprint(got) != fmt.Sprint([]int64{8 * oneMiB, 30 * oneMiB, 25 * oneMiB}) || d.Buckets[0].Steps != 2 {
+	if got := sizesOf(d.Buckets); fmt.Sprint(got) != fmt.Sprint([]int64{8 * oneMiB, 30 * oneMiB, 25 * oneMiB}) ||
+		d.Buckets[0].Steps != 2 {
 		t.Errorf("buckets are %v in %d steps", got, d.Buckets[0].Steps)
 	}
 }

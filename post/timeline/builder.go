@@ -43,7 +43,8 @@ func NewBuilder(o Options) *Builder {
 	return &Builder{options: o, timeline: t}
 }
 
-// Add takes a file, and analyses each of its devices by itself. An error is a fault of this program: times that do not add up.
+// Add takes a file, and analyses each of its devices by itself. An error is a fault of this program: times that do not
+// add up.
 func (b *Builder) Add(f *trace.File) error {
 	t := b.timeline
 	file := len(t.Files)
@@ -87,7 +88,8 @@ func (b *Builder) Timeline() *Timeline {
 // order puts devices by rank, those without one behind, and gives those of one label different ones.
 func (t *Timeline) order() {
 	slices.SortStableFunc(t.Devices, func(a, b Device) int {
-		return cmp.Or(cmp.Compare(rankOrLast(&a), rankOrLast(&b)), cmp.Compare(a.Host, b.Host), cmp.Compare(processOf(&a), processOf(&b)), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(rankOrLast(&a), rankOrLast(&b)), cmp.Compare(a.Host, b.Host),
+			cmp.Compare(processOf(&a), processOf(&b)), cmp.Compare(a.ID, b.ID))
 	})
 	labels := map[string][]int{} // devices
 	for i := range t.Devices {
@@ -126,7 +128,8 @@ func processOf(d *Device) int64 {
 	return *d.Process
 }
 
-// seen is one activity of communication, as it is kept for matching across ranks. Times are nanoseconds since the device's first activity.
+// seen is one activity of communication, as it is kept for matching across ranks. Times are nanoseconds since the
+// device's first activity.
 type seen struct {
 	start, end int64
 	exposed    int64 // ns

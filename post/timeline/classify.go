@@ -16,7 +16,8 @@ const (
 	copying
 )
 
-// names looks up every name of a device once. What the user's pattern adds is communication whose operation is not known.
+// names looks up every name of a device once. What the user's pattern adds is communication whose operation is not
+// known.
 func names(d *trace.Device, pattern *regexp.Regexp) []known {
 	all := make([]known, len(d.Names))
 	for i, name := range d.Names {
@@ -30,10 +31,11 @@ func names(d *trace.Device, pattern *regexp.Regexp) []known {
 
 // classify says of every activity what it is counted as.
 //
-// Communication is what the table knows by name, and what the file says to belong to a collective: kernels with names that nobody knows
-// yet, and copies, with which the newest libraries communicate. Where a collective has a kernel that is known by name, its other
-// kernels prepare data and compute. In a group of one rank, and in a world of one, nothing is communicated, whatever runs; but busbar's own
-// step is counted as rank counted it, where an operation is one in any world.
+// Communication is what the table knows by name, and what the file says to belong to a collective: kernels with names
+// that nobody knows yet, and copies, with which the newest libraries communicate. Where a collective has a kernel that
+// is known by name, its other kernels prepare data and compute. In a group of one rank, and in a world of one, nothing
+// is communicated, whatever runs; but busbar's own step is counted as rank counted it, where an operation is one in any
+// world.
 func classify(d *trace.Device, names []known) []class {
 	named := make([]bool, len(d.Calls))
 	for i := range d.Activities {

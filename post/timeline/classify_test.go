@@ -23,7 +23,9 @@ func TestWhatCountsAsCommunication(t *testing.T) {
 			return a
 		}, comm: 1},
 		"a kernel that nobody knows": {make: func(g *gpu) *trace.Activity { return g.ran("tomorrows_kernel", 7, 0, 1e6) }},
-		"a kernel that the user knows": {make: func(g *gpu) *trace.Activity { return g.ran("void tomorrows_kernel<4>(int)", 7, 0, 1e6) },
+		"a kernel that the user knows": {make: func(g *gpu) *trace.Activity {
+			return g.ran("void tomorrows_kernel<4>(int)", 7, 0, 1e6)
+		},
 			o: Options{CommPattern: regexp.MustCompile("^void tomorrows")}, comm: 1},
 		"a copy": {make: func(g *gpu) *trace.Activity { return g.copied(trace.MemcpyPeer, 7, 0, 1e6) }, memcpy: 1},
 		"a copy of a collective": {make: func(g *gpu) *trace.Activity {

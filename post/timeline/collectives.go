@@ -10,9 +10,10 @@ import (
 	"busbar/post/trace"
 )
 
-// communicators are the groups that communicated. The times of one are of the union of its own collectives, and what computing covers of
-// it is its overlap: where two groups communicate at one moment and nothing computes, both are exposed, so groups may add up to more
-// than the device. index says for an index in trace.Device.Groups where it is; that of calls without a group is the last.
+// communicators are the groups that communicated. The times of one are of the union of its own collectives, and what
+// computing covers of it is its overlap: where two groups communicate at one moment and nothing computes, both are
+// exposed, so groups may add up to more than the device. index says for an index in trace.Device.Groups where it is;
+// that of calls without a group is the last.
 func (s *study) communicators(all []happening) (groups []Group, index []int32) {
 	groups = []Group{}
 	index = make([]int32, len(s.Groups)+1)
@@ -36,7 +37,8 @@ func (s *study) communicators(all []happening) (groups []Group, index []int32) {
 		for _, a := range comm {
 			exposed += s.exposedIn(a)
 		}
-		groups[i].Comm, groups[i].Exposed, groups[i].Overlap = milliseconds(comm.length()), milliseconds(exposed), milliseconds(comm.length()-exposed)
+		groups[i].Comm, groups[i].Exposed, groups[i].Overlap = milliseconds(comm.length()), milliseconds(exposed),
+			milliseconds(comm.length()-exposed)
 	}
 	return groups, index
 }
@@ -76,7 +78,8 @@ func (s *study) kindOf(h *happening, group int32) kindOfCall {
 }
 
 func (k kindOfCall) compare(o kindOfCall) int {
-	return cmp.Or(cmp.Compare(k.group, o.group), cmp.Compare(k.name, o.name), cmp.Compare(k.bytes, o.bytes), cmp.Compare(k.typ, o.typ),
+	return cmp.Or(cmp.Compare(k.group, o.group), cmp.Compare(k.name, o.name), cmp.Compare(k.bytes, o.bytes),
+		cmp.Compare(k.typ, o.typ),
 		cmp.Compare(k.parts, o.parts), cmp.Compare(k.by, o.by))
 }
 
@@ -130,7 +133,8 @@ func (k kindOfCall) row(t *tally, g *Group) Collective {
 	return c
 }
 
-// busbwAt is the bus bandwidth of a collective at a time in milliseconds, in GB/s; nil where size, ranks or operation are not known.
+// busbwAt is the bus bandwidth of a collective at a time in milliseconds, in GB/s; nil where size, ranks or operation
+// are not known.
 func (c *Collective) busbwAt(ms float64) *float64 {
 	what, err := coll.ParseCollective(c.Name)
 	if err != nil || c.Bytes == nil || *c.Bytes <= 0 || c.Ranks < 2 || ms <= 0 {

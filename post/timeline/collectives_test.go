@@ -17,10 +17,13 @@ import (
 //	group "dp"         3------7  8-9
 func twoGroups() *gpu {
 	g := newGPU()
-	g.Groups = []trace.Group{{Name: "unused"}, {Name: "tp", Size: 2, Rank: 1}, {Name: "dp", About: "data parallel", Size: 4, Ranks: []int{0, 2, 4, 6}, Rank: trace.Unknown}}
+	g.Groups = []trace.Group{{Name: "unused"}, {Name: "tp", Size: 2, Rank: 1},
+		{Name: "dp", About: "data parallel", Size: 4, Ranks: []int{0, 2, 4, 6}, Rank: trace.Unknown}}
 	tp := g.call(trace.Call{What: coll.AllReduce, Bytes: 3e6, Type: "bfloat16", Group: 1, Seq: 9, Peer: trace.Unknown})
-	dp := g.call(trace.Call{What: coll.AllGather, Bytes: 8e6, Type: "float32", Group: 2, Seq: trace.Unknown, Peer: trace.Unknown})
-	again := g.call(trace.Call{What: coll.AllGather, Bytes: 8e6, Type: "float32", Group: 2, Seq: trace.Unknown, Peer: trace.Unknown})
+	dp := g.call(trace.Call{What: coll.AllGather, Bytes: 8e6, Type: "float32", Group: 2, Seq: trace.Unknown,
+		Peer: trace.Unknown})
+	again := g.call(trace.Call{What: coll.AllGather, Bytes: 8e6, Type: "float32", Group: 2, Seq: trace.Unknown,
+		Peer: trace.Unknown})
 	g.ran("void first<float>(int)", 7, 0, 2e6)
 	g.ran(allReduce, 8, 1e6, 4e6).Call = tp
 	g.ran(allGather, 9, 3e6, 7e6).Call = dp
@@ -39,10 +42,12 @@ func TestCommunicationBesideCommunicationIsNotHidden(t *testing.T) {
 		t.Fatalf("communicators are %+v", d.Groups)
 	}
 	tp, dp := d.Groups[0], d.Groups[1]
-	if tp.Name != "tp" || tp.Calls != 1 || tp.Comm != 3 || tp.Exposed != 2 || tp.Overlap != 1 || tp.Size != 2 || *tp.Rank != 1 {
+	if tp.Name != "tp" || tp.Calls != 1 || tp.Comm != 3 || tp.Exposed != 2 || tp.Overlap != 1 || tp.Size != 2 ||
+		*tp.Rank != 1 {
 		t.Errorf("first communicator is %+v", tp)
 	}
-	if dp.Name != "dp" || dp.Calls != 2 || dp.Comm != 5 || dp.Exposed != 4 || dp.Overlap != 1 || dp.Rank != nil || len(dp.Members) != 4 || dp.About != "data parallel" {
+	if dp.Name != "dp" || dp.Calls != 2 || dp.Comm != 5 || dp.Exposed != 4 || dp.Overlap != 1 || dp.Rank != nil ||
+		len(dp.Members) != 4 || dp.About != "data parallel" {
 		t.Errorf("second communicator is %+v", dp)
 	}
 }
@@ -53,11 +58,13 @@ func TestCollectivesByWhatTheyAre(t *testing.T) {
 		t.Fatalf("collectives are %+v", d.Collectives)
 	}
 	ar, ag := d.Collectives[0], d.Collectives[1]
-	if ar.Name != "all_reduce" || ar.Group != "tp" || *ar.Bytes != 3e6 || ar.Calls != 1 || ar.Median != 3 || *ar.Busbw != 1 || ar.By != "NCCL ≥ 2.19" {
+	if ar.Name != "all_reduce" || ar.Group != "tp" || *ar.Bytes != 3e6 || ar.Calls != 1 || ar.Median != 3 ||
+		*ar.Busbw != 1 || ar.By != "NCCL ≥ 2.19" {
 		t.Errorf("all-reduce is %+v", ar)
 	}
 	// 8 MB in 2.5 and in 1 ms, times 3/4
-	if ag.Calls != 2 || ag.Sum != 5 || ag.Median != 2.5 || ag.Least != 1 || ag.Exposed != 4 || math.Abs(*ag.Busbw-2.4) > 1e-9 || *ag.BusbwMax != 6 {
+	if ag.Calls != 2 || ag.Sum != 5 || ag.Median != 2.5 || ag.Least != 1 || ag.Exposed != 4 ||
+		math.Abs(*ag.Busbw-2.4) > 1e-9 || *ag.BusbwMax != 6 {
 		t.Errorf("all-gather is %+v", ag)
 	}
 }
@@ -94,7 +101,8 @@ func TestActivitiesOfOneCallAreOneCollective(t *testing.T) {
 	if len(d.seen) != 1 || d.seen[0].start != 0 || d.seen[0].end != 5e6 || d.seen[0].exposed != 3e6 || d.seen[0].seq != 3 {
 		t.Errorf("seen is %+v", d.seen)
 	}
-	if c := d.Collectives[0]; c.Calls != 1 || c.Median != 5 || c.Exposed != 3 || c.By != "copies" || d.Groups[0].Comm != 3 {
+	if c := d.Collectives[0]; c.Calls != 1 || c.Median != 5 || c.Exposed != 3 || c.By != "copies" ||
+		d.Groups[0].Comm != 3 {
 		t.Errorf("collective is %+v", c)
 	}
 }
@@ -107,8 +115,10 @@ func TestNamesOfWhatTheFileDoesNotTell(t *testing.T) {
 		"all_gather":            {allGather, nil},
 		"ncclDevKernel_Generic": {"ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", nil},
 		"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t": {"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*)", nil},
-		"send":     {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", &trace.Call{Name: "send", What: coll.Other, Group: trace.Unknown}},
-		"alltoall": {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", &trace.Call{Name: "all_to_allv", What: coll.AllToAll, Group: trace.Unknown}},
+		"send": {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", &trace.Call{Name: "send", What: coll.Other,
+			Group: trace.Unknown}},
+		"alltoall": {"ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
+			&trace.Call{Name: "all_to_allv", What: coll.AllToAll, Group: trace.Unknown}},
 	} {
 		g := newGPU()
 		a := g.ran(c.kernel, 7, 0, 1e6)
@@ -130,7 +140,9 @@ func TestLongestExposedFirst(t *testing.T) {
 		t.Fatalf("exposed are %+v", d.Top)
 	}
 	first, second := d.Top[0], d.Top[1]
-	if first.Name != "all_gather" || first.Group != "dp" || first.Exposed != 4 || first.Took != 4 || first.Start != 3 || first.Stream != 9 || first.After != "first" || first.Before != "second" || first.Step != "ProfilerStep#8" || *first.Bytes != 8e6 {
+	if first.Name != "all_gather" || first.Group != "dp" || first.Exposed != 4 || first.Took != 4 || first.Start != 3 ||
+		first.Stream != 9 || first.After != "first" || first.Before != "second" || first.Step != "ProfilerStep#8" ||
+		*first.Bytes != 8e6 {
 		t.Errorf("longest is %+v", first)
 	}
 	if second.Group != "tp" || second.Exposed != 2 || second.After != "first" || second.Before != "second" {
@@ -142,12 +154,17 @@ func TestLongestExposedFirst(t *testing.T) {
 }
 
 func TestListsAreNeverNullAndUnknownIs(t *testing.T) {
-	for what, g := range map[string]*gpu{"nothing": newGPU(), "one kernel": func() *gpu { g := newGPU(); g.ran(gemm, 7, 5, 5); return g }()} {
+	for what, g := range map[string]*gpu{"nothing": newGPU(), "one kernel": func() *gpu {
+		g := newGPU()
+		g.ran(gemm, 7, 5, 5)
+		return g
+	}()} {
 		text, err := json.Marshal(g.analysed(t, Options{}))
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		for _, list := range []string{"steps", "streams", "communicators", "collectives", "top_exposed", "buckets", "same_stream", "unclassified", "notes"} {
+		for _, list := range []string{"steps", "streams", "communicators", "collectives", "top_exposed", "buckets",
+			"same_stream", "unclassified", "notes"} {
 			if !strings.Contains(string(text), `"`+list+`":[`) {
 				t.Errorf("%s: %s is no list: %s", what, list, text)
 			}

@@ -77,7 +77,8 @@ func (s *study) seen(all []happening, index, rowOf []int32) []seen {
 		a := &s.Activities[h.first]
 		kept[i] = seen{
 			start: h.Start - s.cover.whole.Start, end: h.End - s.cover.whole.Start, exposed: h.exposed,
-			step: s.stepOf[h.first], collective: rowOf[i], group: index[s.groupOrLast(h)], seq: trace.Unknown, stream: a.Stream, peer: trace.Unknown,
+			step: s.stepOf[h.first], collective: rowOf[i], group: index[s.groupOrLast(h)], seq: trace.Unknown, stream: a.Stream,
+			peer: trace.Unknown,
 		}
 		if h.call >= 0 {
 			kept[i].seq, kept[i].peer = s.Calls[h.call].Seq, int32(s.Calls[h.call].Peer)
@@ -94,8 +95,9 @@ func byBeginning(a, b trace.Activity) int {
 func identity(d *trace.Device, file int) Device {
 	out := Device{
 		RankFrom: d.RankFrom, World: d.World, ID: d.ID, Host: d.Host, GPU: d.GPU, NCCL: d.NCCL, File: file, origin: d.Origin,
-		Steps: []Step{}, Streams: []Stream{}, Groups: []Group{}, Collectives: []Collective{}, Top: []Exposed{}, Buckets: []Bucket{},
-		Shared: []SharedStream{}, Unknown: []Unclassified{}, Notes: []Note{},
+		Steps: []Step{}, Streams: []Stream{}, Groups: []Group{}, Collectives: []Collective{}, Top: []Exposed{},
+		Buckets: []Bucket{},
+		Shared:  []SharedStream{}, Unknown: []Unclassified{}, Notes: []Note{},
 	}
 	if process := d.Process; process != trace.Unknown {
 		out.Process = &process

@@ -24,7 +24,8 @@ func (g *gpu) ran(name string, stream int32, start, end int64) *trace.Activity {
 		g.Names = append(g.Names, name)
 	}
 	g.Activities = append(g.Activities, trace.Activity{
-		Start: start, End: end, Launch: trace.NoTime, Bytes: trace.Unknown, Name: int32(i), Stream: stream, Call: trace.Unknown,
+		Start: start, End: end, Launch: trace.NoTime, Bytes: trace.Unknown, Name: int32(i), Stream: stream,
+		Call: trace.Unknown,
 	})
 	return &g.Activities[len(g.Activities)-1]
 }
@@ -53,7 +54,8 @@ const (
 func (g *gpu) analysed(t *testing.T, o Options) Device {
 	t.Helper()
 	b := NewBuilder(o)
-	if err := b.Add(&trace.File{Path: "test.json", Format: trace.Kineto, Devices: []*trace.Device{&g.Device}}); err != nil {
+	if err := b.Add(&trace.File{Path: "test.json", Format: trace.Kineto, Devices: []*trace.Device{&g.Device}}); err !=
+		nil {
 		t.Fatal(err)
 	}
 	return b.Timeline().Devices[0]

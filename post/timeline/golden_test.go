@@ -19,15 +19,16 @@ const traces = "../../../shared/examples/traces"
 func public(t *testing.T, path string, o Options) *Timeline {
 	t.Helper()
 	b := NewBuilder(o)
-	problems, err := trace.Each(context.Background(), needs.Examples(t, filepath.Join(traces, path)), trace.Options{}, b.Add)
+	problems, err := trace.Each(context.Background(), needs.Examples(t, filepath.Join(traces, path)), trace.Options{},
+		b.Add)
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
 	return b.Timeline()
 }
 
-// The figures were computed apart, in another language and in exact decimals. Computed in float64 some are a few microseconds off: times since
-// 1970 in nanoseconds are multiples of 256 there.
+// The figures were computed apart, in another language and in exact decimals. Computed in float64 some are a few
+// microseconds off: times since 1970 in nanoseconds are multiples of 256 there.
 func TestPublicTracesHaveTheFiguresThatWereComputedApart(t *testing.T) {
 	for path, want := range map[string]string{
 		"hta/nccl_parser_config_nccl_data.json.gz":        "660.551 115.656 46.876 7.317 39.559 503.051 15.61",
@@ -38,7 +39,8 @@ func TestPublicTracesHaveTheFiguresThatWereComputedApart(t *testing.T) {
 	} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			d := public(t, path, Options{}).Devices[0]
-			got := fmt.Sprintf("%.3f %.3f %.3f %.3f %.3f %.3f %.2f", d.Span, d.Compute, d.Comm, d.Overlap, d.Exposed, d.Idle, *d.Efficiency)
+			got := fmt.Sprintf("%.3f %.3f %.3f %.3f %.3f %.3f %.2f", d.Span, d.Compute, d.Comm, d.Overlap, d.Exposed, d.Idle,
+				*d.Efficiency)
 			if got != want {
 				t.Errorf("span, compute, comm, overlap, exposed, idle, overlap %% are\n%s, want\n%s", got, want)
 			}
@@ -87,7 +89,8 @@ func TestPublicKernelsOfSymmetricMemory(t *testing.T) {
 	if len(d.Unknown) != 0 {
 		t.Errorf("not classified: %+v", d.Unknown)
 	}
-	d = public(t, "tracelens/b200_eager_trace.json.gz", Options{CommPattern: regexp.MustCompile("vectorized_gather")}).Devices[0]
+	d = public(t, "tracelens/b200_eager_trace.json.gz",
+		Options{CommPattern: regexp.MustCompile("vectorized_gather")}).Devices[0]
 	if fmt.Sprintf("%.3f", d.Comm) == "2.142" {
 		t.Error("what the pattern names is not communication")
 	}

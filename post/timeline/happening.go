@@ -50,8 +50,8 @@ func (s *study) group(h *happening) int32 {
 	return s.Calls[h.call].Group
 }
 
-// operation is what a happening did: one of our collectives, or Other and a name for it. What the file says of the call comes before what
-// the name of the kernel tells.
+// operation is what a happening did: one of our collectives, or Other and a name for it. What the file says of the call
+// comes before what the name of the kernel tells.
 func (s *study) operation(h *happening) (coll.Collective, string) {
 	kernel := s.names[s.Activities[h.first].Name]
 	if h.call >= 0 {

@@ -74,7 +74,8 @@ func (t *Timeline) Ran() bool {
 // shares are what the time goes to.
 func (y typical) shares() notice.Fact {
 	f := notice.TimeShares{
-		Per: y.span(), Time: seconds(y.part(spanOf)), Compute: y.percents(computeOf, spanOf), Idle: y.percents(idleOf, spanOf),
+		Per: y.span(), Time: seconds(y.part(spanOf)), Compute: y.percents(computeOf, spanOf),
+		Idle:   y.percents(idleOf, spanOf),
 		Median: y.over(),
 	}
 	if len(y.communicating().devices) > 0 {

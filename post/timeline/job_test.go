@@ -28,13 +28,15 @@ func (j job) ranksOf() []Device {
 	at := make([]int64, j.ranks)
 	for r := range devices {
 		d := &devices[r]
-		d.Rank, d.World, d.Label, d.Kernels, d.Host, d.origin = &r, j.ranks, fmt.Sprintf("rank %d", r), 1, j.host, trace.Unknown
+		d.Rank, d.World, d.Label, d.Kernels, d.Host, d.origin = &r, j.ranks, fmt.Sprintf("rank %d", r), 1, j.host,
+			trace.Unknown
 		if j.host != "" {
 			d.origin = j.origin
 		}
 		d.Groups = []Group{{Name: "0", Size: j.ranks}}
 		for _, s := range j.sizes {
-			d.Collectives = append(d.Collectives, Collective{Name: "all_reduce", Group: "0", Bytes: &s, Type: "float32", Ranks: j.ranks})
+			d.Collectives = append(d.Collectives, Collective{Name: "all_reduce", Group: "0", Bytes: &s, Type: "float32",
+				Ranks: j.ranks})
 		}
 		if j.clock != nil {
 			at[r] = j.clock(r)
@@ -43,7 +45,8 @@ func (j job) ranksOf() []Device {
 	number := int64(0)
 	for s := range j.steps {
 		for r := range devices {
-			devices[r].Steps = append(devices[r].Steps, Step{Name: fmt.Sprintf("ProfilerStep#%d", s), Start: milliseconds(at[r])})
+			devices[r].Steps = append(devices[r].Steps, Step{Name: fmt.Sprintf("ProfilerStep#%d", s),
+				Start: milliseconds(at[r])})
 		}
 		for c := range j.sizes {
 			begin, end := make([]int64, j.ranks), int64(0)
@@ -64,7 +67,8 @@ func (j job) ranksOf() []Device {
 					at[r] += j.clock(r)
 				}
 				d := &devices[r]
-				one := seen{start: begin[r], end: at[r], exposed: at[r] - begin[r], step: int32(s), collective: int32(c), seq: trace.Unknown, peer: trace.Unknown, stream: int32(20 + r)}
+				one := seen{start: begin[r], end: at[r], exposed: at[r] - begin[r], step: int32(s), collective: int32(c),
+					seq: trace.Unknown, peer: trace.Unknown, stream: int32(20 + r)}
 				if j.numbered {
 					one.seq = number
 				}
@@ -77,7 +81,8 @@ func (j job) ranksOf() []Device {
 			p := &devices[r].Steps[s]
 			p.Exposed, p.Span = p.Comm, p.Comm+p.Compute
 			d := &devices[r]
-			d.Compute, d.Comm, d.Exposed, d.Span, d.Busy = d.Compute+p.Compute, d.Comm+p.Comm, d.Exposed+p.Comm, d.Span+p.Span, d.Busy+p.Compute
+			d.Compute, d.Comm, d.Exposed, d.Span, d.Busy = d.Compute+p.Compute, d.Comm+p.Comm, d.Exposed+p.Comm, d.Span+p.Span,
+				d.Busy+p.Compute
 		}
 	}
 	if j.noSteps {

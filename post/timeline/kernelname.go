@@ -22,10 +22,11 @@ func (f function) String() string {
 // unnamed is how a namespace without a name is written here: every compiler and profiler has words of its own.
 const unnamed = "(unnamed)"
 
-var unnamedWords = strings.NewReplacer("(anonymous namespace)", "{unnamed}", "<unnamed>", "{unnamed}", "anonymous_namespace", "{unnamed}")
+var unnamedWords = strings.NewReplacer("(anonymous namespace)", "{unnamed}", "<unnamed>", "{unnamed}",
+	"anonymous_namespace", "{unnamed}")
 
-// functionOf takes a kernel's name apart as profilers write it: demangled with a type before and arguments behind it, shortened to the
-// bare name, or mangled.
+// functionOf takes a kernel's name apart as profilers write it: demangled with a type before and arguments behind it,
+// shortened to the bare name, or mangled.
 func functionOf(kernel string) function {
 	s := strings.TrimSuffix(strings.TrimSpace(kernel), ".kd") // as AMD names a kernel's descriptor
 	if f, ok := mangledFunction(s); ok {
@@ -73,8 +74,8 @@ func declarator(s string) string {
 	return kept.String()
 }
 
-// mangledFunction reads the names of a function as the Itanium C++ ABI mangles them, which is _Z, then N before nested ones,
-// then each with its length before it.
+// mangledFunction reads the names of a function as the Itanium C++ ABI mangles them, which is _Z, then N before nested
+// ones, then each with its length before it.
 func mangledFunction(s string) (function, bool) {
 	rest, ok := strings.CutPrefix(s, "_Z")
 	if !ok {

@@ -8,8 +8,8 @@ import (
 
 // kernelRow is one kind of kernels that are communication, known by the name of their function.
 //
-// What a name does not tell is not made of it: NCCL's names carry the algorithm and the protocol of a stand-in, and the kernel that is
-// named after sending and receiving carries any mixture of operations.
+// What a name does not tell is not made of it: NCCL's names carry the algorithm and the protocol of a stand-in, and the
+// kernel that is named after sending and receiving carries any mixture of operations.
 type kernelRow struct {
 	by     string          // the library and, of NCCL, its versions
 	scope  *regexp.Regexp  // of the namespaces; nil: any
@@ -47,7 +47,8 @@ var kernelTable = []kernelRow{
 	{by: "MSCCL", name: regexp.MustCompile(`^mscclKernel`)},
 	{by: "NCCL-compatible library", name: regexp.MustCompile(`^[a-z]{1,3}ccl(Symk?)?(Dev)?Kernel_(` + opWords + `)?`)},
 
-	{by: "PyTorch, symmetric memory", name: regexp.MustCompile(`^_?multimem_(one_shot_|two_shot_)?(?P<op>all_reduce|all_gather|reduce_scatter)`)},
+	{by: "PyTorch, symmetric memory",
+		name: regexp.MustCompile(`^_?multimem_(one_shot_|two_shot_)?(?P<op>all_reduce|all_gather|reduce_scatter)`)},
 	{by: "PyTorch, symmetric memory", name: regexp.MustCompile(`^_?multimem_`)},
 	// The same kernel scatters what it reduced, where it is told to.
 	{by: "PyTorch, symmetric memory", name: regexp.MustCompile(`^two_shot_all_reduce_kernel$`)},
@@ -62,21 +63,26 @@ var kernelTable = []kernelRow{
 	{by: "vLLM, SGLang, AITER", name: regexp.MustCompile(`^reduce_scatter_cross_device`), only: coll.ReduceScatter},
 	{by: "QuickReduce (vLLM, SGLang)", name: regexp.MustCompile(`^allreduce_prototype`), only: coll.AllReduce},
 	{by: "PyTorch, TensorRT-LLM, FlashInfer",
-		name: regexp.MustCompile(`(?i)^(lamport_style_|low_?precision_?)?(one|two)_?shot_?all_?reduce`), only: coll.AllReduce},
+		name: regexp.MustCompile(`(?i)^(lamport_style_|low_?precision_?)?(one|two)_?shot_?all_?reduce`),
+		only: coll.AllReduce},
 	{by: "TensorRT-LLM, FlashInfer",
 		name: regexp.MustCompile(`^(\w+_)?allreduce_fusion_kernel|^lamport_allreduce`), only: coll.AllReduce},
-	{by: "TensorRT-LLM, FlashInfer", name: regexp.MustCompile(`^mnnvl_lamport_(?P<op>all_gather|reduce_scatter|all_reduce)`)},
+	{by: "TensorRT-LLM, FlashInfer",
+		name: regexp.MustCompile(`^mnnvl_lamport_(?P<op>all_gather|reduce_scatter|all_reduce)`)},
 	// It ends a two-shot all-reduce: it waits for what the other GPUs write.
 	{by: "TensorRT-LLM, FlashInfer", name: regexp.MustCompile(`^rmsNormLamport`)},
 	{by: "TensorRT-LLM, FlashInfer (MoE)", name: regexp.MustCompile(`^moe(?P<op>AllToAll)Kernel`)},
 	{by: "TensorRT-LLM, FlashInfer (MoE)", name: regexp.MustCompile(`^moeA2A(Dispatch|Combine)Kernel`)},
 
-	{by: "userbuffers (TransformerEngine, TensorRT-LLM)", name: regexp.MustCompile(`^userbuffers_\w*_ag(_|$)`), only: coll.AllGather},
-	{by: "userbuffers (TransformerEngine, TensorRT-LLM)", name: regexp.MustCompile(`^userbuffers_\w*_rs(_|$)`), only: coll.ReduceScatter},
+	{by: "userbuffers (TransformerEngine, TensorRT-LLM)", name: regexp.MustCompile(`^userbuffers_\w*_ag(_|$)`),
+		only: coll.AllGather},
+	{by: "userbuffers (TransformerEngine, TensorRT-LLM)", name: regexp.MustCompile(`^userbuffers_\w*_rs(_|$)`),
+		only: coll.ReduceScatter},
 	{by: "userbuffers (TransformerEngine, TensorRT-LLM)", name: regexp.MustCompile(`^k?userbuffers_`)},
 
 	{by: "expert parallelism (DeepEP)", scope: expertScope, name: regexp.MustCompile(`get_dispatch_layout`), within: true},
-	{by: "expert parallelism (DeepEP)", scope: expertScope, name: regexp.MustCompile(`(?i)(dispatch|combine|notify|barrier|device_sync|clean_low_latency)`)},
+	{by: "expert parallelism (DeepEP)", scope: expertScope,
+		name: regexp.MustCompile(`(?i)(dispatch|combine|notify|barrier|device_sync|clean_low_latency)`)},
 	{by: "expert parallelism (MORI)", name: regexp.MustCompile(`^Ep(Dispatch|Combine)\w*Kernel`)},
 
 	{by: "MSCCL++", name: regexp.MustCompile(`^mscclpp`)},
@@ -86,7 +92,8 @@ var kernelTable = []kernelRow{
 	{by: "NVSHMEM", name: regexp.MustCompile(`^(barrier|barrier_all|sync|sync_all)_on_stream_kernel`)},
 	{by: "rocSHMEM", name: regexp.MustCompile(`^roc_?shmem`)},
 
-	{by: "an inference engine", scope: engineScope, name: regexp.MustCompile(`(?P<op>(?i:all_?reduce|all_?gather|reduce_?scatter|all_?to_?all))`)},
+	{by: "an inference engine", scope: engineScope,
+		name: regexp.MustCompile(`(?P<op>(?i:all_?reduce|all_?gather|reduce_?scatter|all_?to_?all))`)},
 	// Nothing that stays within one GPU is named so from its first letter on.
 	{by: "by its name", name: regexp.MustCompile(`^_?(?P<op>(?i:all_?reduce|all_?gather|reduce_?scatter))`)},
 }

@@ -15,10 +15,12 @@ func TestNotesTellHowMuch(t *testing.T) {
 	g.ran("graph", 7, 1e6, 3e6).Kind = trace.GraphTrace
 	g.copied(trace.MemcpyPeer, 7, 3e6, 6e6)
 	g.copied(trace.MemcpyHostToDevice, 7, 6e6, 7e6)
-	g.copied(trace.MemcpyPeer, 7, 7e6, 8e6).Call = g.call(trace.Call{What: coll.AllReduce, Group: trace.Unknown, Bytes: trace.Unknown})
+	g.copied(trace.MemcpyPeer, 7, 7e6, 8e6).Call = g.call(trace.Call{What: coll.AllReduce, Group: trace.Unknown,
+		Bytes: trace.Unknown})
 	b := NewBuilder(Options{StepPattern: regexp.MustCompile("^step")})
 	for range 2 {
-		if err := b.Add(&trace.File{Path: "test.json", Format: trace.Kineto, Devices: []*trace.Device{&g.Device}}); err != nil {
+		if err := b.Add(&trace.File{Path: "test.json", Format: trace.Kineto, Devices: []*trace.Device{&g.Device}}); err !=
+			nil {
 			t.Fatal(err)
 		}
 	}

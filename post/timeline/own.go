@@ -9,9 +9,10 @@ import (
 	"busbar/post/trace"
 )
 
-// ownName is how busbar calls what it ran itself in a step of rank --step: by what an operation or a segment does. No kernel of a library
-// has a blank there, and whatever a layer is called stands behind it.
-var ownName = regexp.MustCompile(`^busbar (?:(?P<op>all_reduce|all_gather|reduce_scatter)|forward|backward|compress|optimizer)(?: |$)`)
+// ownName is how busbar calls what it ran itself in a step of rank --step: by what an operation or a segment does. No
+// kernel of a library has a blank there, and whatever a layer is called stands behind it.
+var ownName = regexp.MustCompile(
+	`^busbar (?:(?P<op>all_reduce|all_gather|reduce_scatter)|forward|backward|compress|optimizer)(?: |$)`)
 
 // ownBy is whose such operations are.
 const ownBy = "busbar's own step"
@@ -41,7 +42,8 @@ func (d *Device) withoutBusbw() {
 	}
 }
 
-// NonBlocking says whether that is so of what was read: nothing is told then of single operations, but when they were on their way.
+// NonBlocking says whether that is so of what was read: nothing is told then of single operations, but when they were
+// on their way.
 func (t *Timeline) NonBlocking() bool {
 	return slices.ContainsFunc(t.Files, func(f File) bool { return f.NonBlocking })
 }

@@ -17,13 +17,15 @@ import (
 // drawnPlan is a plan without a meaning: some segments, and operations of any kind.
 func drawnPlan(r *rand.Rand) *steps.Plan {
 	kinds := []coll.Collective{coll.AllReduce, coll.AllGather, coll.ReduceScatter}
-	p := &steps.Plan{Model: "drawn", World: []int{1, 2, 5, 64}[r.IntN(4)], Point: steps.Point{Strategy: steps.DDP, Bucket: steps.All, Type: coll.Float32}}
+	p := &steps.Plan{Model: "drawn", World: []int{1, 2, 5, 64}[r.IntN(4)],
+		Point: steps.Point{Strategy: steps.DDP, Bucket: steps.All, Type: coll.Float32}}
 	for range 1 + r.IntN(5) {
 		work := steps.Work(1 + r.IntN(4))
 		p.Segments = append(p.Segments, steps.Segment{Name: work.String() + " all_reduce::layer<4>(int)", Work: work})
 	}
 	for i := range r.IntN(6) {
-		p.Ops = append(p.Ops, steps.Op{Name: fmt.Sprintf("bucket %d", i), Collective: kinds[r.IntN(len(kinds))], Count: 4 * (1 + r.Int64N(1000))})
+		p.Ops = append(p.Ops, steps.Op{Name: fmt.Sprintf("bucket %d", i), Collective: kinds[r.IntN(len(kinds))],
+			Count: 4 * (1 + r.Int64N(1000))})
 	}
 	return p
 }
@@ -78,7 +80,8 @@ func ownTimeline(t *testing.T, traces ...steps.Trace) *Timeline {
 // same compares times to the nanosecond.
 func (p *Parts) same(i steps.Intervals) bool {
 	ns := func(ms float64) int64 { return int64(ms*1e6 + 0.5) }
-	return ns(p.Span) == i.Span && ns(p.Compute) == i.Compute && ns(p.Comm) == i.Comm && ns(p.Overlap) == i.Overlap && ns(p.Exposed) == i.Exposed && ns(p.Idle) == i.Idle
+	return ns(p.Span) == i.Span && ns(p.Compute) == i.Compute && ns(p.Comm) == i.Comm && ns(p.Overlap) == i.Overlap &&
+		ns(p.Exposed) == i.Exposed && ns(p.Idle) == i.Idle
 }
 
 // What rank finds in the spans of its steps is what is read from the traces that it writes of them, whatever they are.
@@ -87,13 +90,15 @@ func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		plan := drawnPlan(r)
 		rank := r.IntN(plan.World)
-		own := steps.Trace{Tool: "busbar 9", Run: "r", Point: 1, Plan: plan, Backend: "mpi", Computing: "FMA", Rank: rank, Process: 77, Host: "n1"}
+		own := steps.Trace{Tool: "busbar 9", Run: "r", Point: 1, Plan: plan, Backend: "mpi", Computing: "FMA", Rank: rank,
+			Process: 77, Host: "n1"}
 		var sum steps.Intervals
 		for n := range 1 + r.IntN(3) {
 			spans := drawnSpans(r, plan)
 			own.Steps = append(own.Steps, steps.TracedStep{Number: 5 + n, Spans: spans})
 			i := steps.IntervalsOf(spans)
-			sum = steps.Intervals{Span: sum.Span + i.Span, Compute: sum.Compute + i.Compute, Comm: sum.Comm + i.Comm, Overlap: sum.Overlap + i.Overlap, Exposed: sum.Exposed + i.Exposed, Idle: sum.Idle + i.Idle}
+			sum = steps.Intervals{Span: sum.Span + i.Span, Compute: sum.Compute + i.Compute, Comm: sum.Comm + i.Comm,
+				Overlap: sum.Overlap + i.Overlap, Exposed: sum.Exposed + i.Exposed, Idle: sum.Idle + i.Idle}
 		}
 		found := ownTimeline(t, own)
 		if len(found.Devices) != 1 {
@@ -101,7 +106,8 @@ func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
 		}
 		d := &found.Devices[0]
 		if d.Rank == nil || *d.Rank != rank || d.World != plan.World || d.Host != "n1" {
-			t.Errorf("seed %d: it is of %s of %d on %s, and was of rank %d of %d", seed, d.Label, d.World, d.Host, rank, plan.World)
+			t.Errorf("seed %d: it is of %s of %d on %s, and was of rank %d of %d", seed, d.Label, d.World, d.Host, rank,
+				plan.World)
 		}
 		if !d.same(sum) {
 			t.Errorf("seed %d: in all %+v, want %+v", seed, d.Parts, sum)
@@ -110,7 +116,8 @@ func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
 			t.Fatalf("seed %d: %d steps of %d", seed, len(d.Steps), len(own.Steps))
 		}
 		for n, s := range d.Steps {
-			if i := steps.IntervalsOf(own.Steps[n].Spans); !s.same(i) || s.Name != fmt.Sprintf("ProfilerStep#%d", own.Steps[n].Number) {
+			if i := steps.IntervalsOf(own.Steps[n].Spans); !s.same(i) ||
+				s.Name != fmt.Sprintf("ProfilerStep#%d", own.Steps[n].Number) {
 				t.Errorf("seed %d: %s is %+v, want %+v", seed, s.Name, s.Parts, i)
 			}
 			if want := len(plan.Segments) + len(plan.Ops); s.Kernels != want || s.Partial != nil {
@@ -123,17 +130,22 @@ func TestOwnStepsReadBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// Operations have the size, the type and the order that the plan gives them, so that ranks are matched and bandwidths are right.
+// Operations have the size, the type and the order that the plan gives them, so that ranks are matched and bandwidths
+// are right.
 func TestOwnOperationsAreThoseOfThePlan(t *testing.T) {
-	plan := &steps.Plan{Model: "m", World: 2, Point: steps.Point{Strategy: steps.FSDP, Bucket: steps.PerLayer, Type: coll.Float8E4M3},
+	plan := &steps.Plan{Model: "m", World: 2, Point: steps.Point{Strategy: steps.FSDP, Bucket: steps.PerLayer,
+		Type: coll.Float8E4M3},
 		Segments: []steps.Segment{{Name: "forward", Work: steps.Forward}},
 		Ops: []steps.Op{
-			{Name: "gather a", Collective: coll.AllGather, Count: 4096}, {Name: "reduce a", Collective: coll.ReduceScatter, Count: 2048}, {Name: "bucket 1", Collective: coll.AllReduce, Count: 1 << 20},
+			{Name: "gather a", Collective: coll.AllGather, Count: 4096}, {Name: "reduce a", Collective: coll.ReduceScatter,
+				Count: 2048}, {Name: "bucket 1", Collective: coll.AllReduce, Count: 1 << 20},
 		}}
-	spans := program.Spans{Segments: []program.Span{{Start: 10, End: 2000}}, Ops: []program.Span{{Start: 10, End: 1010}, {Start: 1010, End: 3010}, {Start: 3010, End: 7010}}}
+	spans := program.Spans{Segments: []program.Span{{Start: 10, End: 2000}}, Ops: []program.Span{{Start: 10, End: 1010},
+		{Start: 1010, End: 3010}, {Start: 3010, End: 7010}}}
 	var traces []steps.Trace
 	for rank := range 2 {
-		traces = append(traces, steps.Trace{Tool: "busbar 9", Plan: plan, Backend: "nccl", GPU: "NVIDIA H100", Computing: "FMA kernels", Device: rank, Rank: rank, Process: 10 + rank,
+		traces = append(traces, steps.Trace{Tool: "busbar 9", Plan: plan, Backend: "nccl", GPU: "NVIDIA H100",
+			Computing: "FMA kernels", Device: rank, Rank: rank, Process: 10 + rank,
 			Steps: []steps.TracedStep{{Number: 1, Spans: spans}, {Number: 2, Spans: spans}}})
 	}
 	found := ownTimeline(t, traces...)
@@ -156,7 +168,8 @@ func TestOwnOperationsAreThoseOfThePlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text := fmt.Sprintf("%d float8e4m3 2 2 busbar's own step", want.SizeBytes); got[want.Collective.String()] != text {
+			if text := fmt.Sprintf("%d float8e4m3 2 2 busbar's own step", want.SizeBytes); got[want.Collective.String()] !=
+				text {
 				t.Errorf("%s is %q, want %q", want.Collective, got[want.Collective.String()], text)
 			}
 		}
@@ -164,7 +177,8 @@ func TestOwnOperationsAreThoseOfThePlan(t *testing.T) {
 }
 
 func TestOwnStepsSaySo(t *testing.T) {
-	plan := &steps.Plan{Model: "resnet50", World: 1, Point: steps.Point{Strategy: steps.DDP, Bucket: 25 << 20, Type: coll.Float32, Progress: steps.Poll},
+	plan := &steps.Plan{Model: "resnet50", World: 1, Point: steps.Point{Strategy: steps.DDP, Bucket: 25 << 20,
+		Type: coll.Float32, Progress: steps.Poll},
 		Segments: []steps.Segment{{Name: "forward", Work: steps.Forward}}}
 	spans := program.Spans{Segments: []program.Span{{Start: 10, End: 2000}}}
 	for _, c := range []struct {
@@ -177,8 +191,11 @@ func TestOwnStepsSaySo(t *testing.T) {
 		{"Stand-in", true, "SIMULATED, no GPU: 1 thread of FMA", true},
 		{"NVIDIA H100", false, "on a GPU: 1 thread of FMA", false},
 	} {
-		found := ownTimeline(t, steps.Trace{Tool: "busbar 9", Plan: plan, Backend: "mpi", GPU: c.gpu, Computing: "1 thread of FMA", Rehearsed: c.rehearsed, Process: 5, Steps: []steps.TracedStep{{Number: 1, Spans: spans}}})
-		if says := found.InShortTexts()[0]; !strings.Contains(says, c.says) || strings.Contains(says, "by threads of a rank") != c.noGPU {
+		found := ownTimeline(t, steps.Trace{Tool: "busbar 9", Plan: plan, Backend: "mpi", GPU: c.gpu,
+			Computing: "1 thread of FMA", Rehearsed: c.rehearsed, Process: 5,
+			Steps: []steps.TracedStep{{Number: 1, Spans: spans}}})
+		if says := found.InShortTexts()[0]; !strings.Contains(says, c.says) ||
+			strings.Contains(says, "by threads of a rank") != c.noGPU {
 			t.Errorf("%q is not what is said first: %s", c.says, says)
 		}
 		if f := found.Files[0]; f.Tool != "busbar 9" || f.NoGPU != c.noGPU {

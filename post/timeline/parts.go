@@ -6,13 +6,14 @@ import (
 	"busbar/post/trace"
 )
 
-// cover says when a device did what, as sets that can be asked for any window of time. The sets of one group are made apart from each
-// other, so that what they add up to is a check of them.
+// cover says when a device did what, as sets that can be asked for any window of time. The sets of one group are made
+// apart from each other, so that what they add up to is a check of them.
 type cover struct {
 	whole trace.Span // from its first activity to the end of its last
 
-	compute, comm, copies      measure // what runs: they overlap each other
-	overlap, exposed, copyOnly measure // of communication, hidden and not, and of copies, what neither computing nor communication hides
+	compute, comm, copies measure // what runs: they overlap each other
+	// of communication, hidden and not, and of copies, what neither computing nor communication hides
+	overlap, exposed, copyOnly measure
 	idle                       measure
 
 	hostBound, waiting, unexplained measure // of idle
@@ -60,15 +61,20 @@ func (c *cover) parts(w trace.Span) (Parts, error) {
 	)
 	switch {
 	case compute+exposed+copyOnly+idle != span:
-		return Parts{}, fmt.Errorf("compute %d + exposed %d + copies alone %d + idle %d ns do not make the span of %d ns", compute, exposed, copyOnly, idle, span)
+		return Parts{}, fmt.Errorf("compute %d + exposed %d + copies alone %d + idle %d ns do not make the span of %d ns",
+			compute, exposed, copyOnly, idle, span)
 	case overlap+exposed != comm:
-		return Parts{}, fmt.Errorf("overlap %d + exposed %d ns do not make the communication of %d ns", overlap, exposed, comm)
+		return Parts{}, fmt.Errorf("overlap %d + exposed %d ns do not make the communication of %d ns", overlap, exposed,
+			comm)
 	case host+waiting+unexplain != idle:
-		return Parts{}, fmt.Errorf("host-bound %d + waiting %d + unexplained %d ns do not make the idle time of %d ns", host, waiting, unexplain, idle)
+		return Parts{}, fmt.Errorf("host-bound %d + waiting %d + unexplained %d ns do not make the idle time of %d ns", host,
+			waiting, unexplain, idle)
 	}
 	return Parts{
-		Span: milliseconds(span), Compute: milliseconds(compute), Comm: milliseconds(comm), Overlap: milliseconds(overlap), Exposed: milliseconds(exposed),
-		Memcpy: milliseconds(c.copies.in(w)), MemcpyOnly: milliseconds(copyOnly),
-		Idle: milliseconds(idle), HostBound: milliseconds(host), Waiting: milliseconds(waiting), Unexplained: milliseconds(unexplain),
+		Span: milliseconds(span), Compute: milliseconds(compute), Comm: milliseconds(comm), Overlap: milliseconds(overlap),
+		Exposed: milliseconds(exposed),
+		Memcpy:  milliseconds(c.copies.in(w)), MemcpyOnly: milliseconds(copyOnly),
+		Idle: milliseconds(idle), HostBound: milliseconds(host), Waiting: milliseconds(waiting),
+		Unexplained: milliseconds(unexplain),
 	}, nil
 }

@@ -44,7 +44,8 @@ func moments(g *gpu) (p Parts) {
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
-// Times of a device count from its first activity, wherever the file's time 0 is: devices of one file are set beside each other by that.
+// Times of a device count from its first activity, wherever the file's time 0 is: devices of one file are set beside
+// each other by that.
 func TestTheOriginIsTheFirstActivity(t *testing.T) {
 	g := newGPU()
 	g.ran(gemm, 7, 5000, 6000)
@@ -64,8 +65,10 @@ func TestPartsAgreeWithEveryNanosecond(t *testing.T) {
 		want := moments(g)
 		d := g.analysed(t, Options{})
 		for what, pair := range map[string][2]float64{
-			"span": {d.Span, want.Span}, "compute": {d.Compute, want.Compute}, "comm": {d.Comm, want.Comm}, "overlap": {d.Overlap, want.Overlap},
-			"exposed": {d.Exposed, want.Exposed}, "memcpy": {d.Memcpy, want.Memcpy}, "memcpy only": {d.MemcpyOnly, want.MemcpyOnly}, "idle": {d.Idle, want.Idle},
+			"span": {d.Span, want.Span}, "compute": {d.Compute, want.Compute}, "comm": {d.Comm, want.Comm},
+			"overlap": {d.Overlap, want.Overlap},
+			"exposed": {d.Exposed, want.Exposed}, "memcpy": {d.Memcpy, want.Memcpy},
+			"memcpy only": {d.MemcpyOnly, want.MemcpyOnly}, "idle": {d.Idle, want.Idle},
 			"parts of idle": {d.HostBound + d.Waiting + d.Unexplained, want.Idle},
 		} {
 			if !near(pair[0], pair[1]) {

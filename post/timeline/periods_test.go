@@ -38,16 +38,18 @@ func TestBucketsAtTheirLimits(t *testing.T) {
 		"three of one size and two kinds": {training{sizes: eight, steps: 2, typ: "float32", change: mixed}, eight},
 		"as much sharded":                 {training{sizes: three, steps: 2, change: sharded(38 * oneMiB)}, three[:2]},
 		"more sharded":                    {training{sizes: three, steps: 2, change: sharded(38*oneMiB + 1)}, nil},
-		"two orders, as often": {training{sizes: three[:2], steps: 4, change: func(_ *gpu, step int, call *trace.Call, place int) {
+		"two orders, as often": {training{sizes: three[:2], steps: 4, change: func(_ *gpu, step int, call *trace.Call,
+			place int) {
 			if step%2 == 1 {
 				call.Bytes = three[1-place]
 			}
 		}}, []int64{30 * oneMiB, 8 * oneMiB}},
-		"in fewer steps than have none": {training{sizes: three[:2], steps: 5, change: func(_ *gpu, step int, call *trace.Call, _ int) {
-			if step > 1 {
-				call.What = coll.Broadcast
-			}
-		}}, three[:2]},
+		"in fewer steps than have none": {training{sizes: three[:2], steps: 5,
+			change: func(_ *gpu, step int, call *trace.Call, _ int) {
+				if step > 1 {
+					call.What = coll.Broadcast
+				}
+			}}, three[:2]},
 	} {
 		d := c.device().analysed(t, Options{})
 		if got := sizesOf(d.Buckets); fmt.Sprint(got) != fmt.Sprint(c.want) {
@@ -94,7 +96,8 @@ func TestRepeatsWithoutStepsAreWhole(t *testing.T) {
 	}
 }
 
-// Every moment of a window is in the cell between whose edges it lies, and what is in a cell is what a count of its moments gives.
+// Every moment of a window is in the cell between whose edges it lies, and what is in a cell is what a count of its
+// moments gives.
 func TestCellsHoldTheirMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for range 300 {

@@ -14,8 +14,9 @@ import (
 // rankKey is a device as a rank calls it.
 type rankKey struct{ rank, id int }
 
-// ranksApart looks at what says it is one rank. A rank may be recorded several times, one recording after another. The same recording in two files counts once. Recordings of
-// several hosts or processes, or of one time, are not of one rank: names of files may have the rank within a host, or within a job. Nothing says which rank those are.
+// ranksApart looks at what says it is one rank. A rank may be recorded several times, one recording after another. The
+// same recording in two files counts once. Recordings of several hosts or processes, or of one time, are not of one
+// rank: names of files may have the rank within a host, or within a job. Nothing says which rank those are.
 func (t *Timeline) ranksApart() {
 	t.dropCopies()
 	of := map[rankKey][]int{}
@@ -103,11 +104,14 @@ func (t *Timeline) dropCopies() {
 	}
 }
 
-// sameRecording says that two files have one recording of one device, to the nanosecond. Where nothing tells when it was, calls of one rank at the same moments do.
+// sameRecording says that two files have one recording of one device, to the nanosecond. Where nothing tells when it
+// was, calls of one rank at the same moments do.
 func (d *Device) sameRecording(b *Device) bool {
 	certain := d.origin != trace.Unknown || d.Rank != nil && len(d.seen) > 0
-	return certain && d.File != b.File && d.origin == b.origin && d.Host == b.Host && d.GPU == b.GPU && d.Kernels == b.Kernels && d.Busy == b.Busy && d.Span > 0 &&
-		d.Span == b.Span && d.Compute == b.Compute && d.Comm == b.Comm && d.Memcpy == b.Memcpy && len(d.Steps) == len(b.Steps) && slices.Equal(d.seen, b.seen)
+	return certain && d.File != b.File && d.origin == b.origin && d.Host == b.Host && d.GPU == b.GPU &&
+		d.Kernels == b.Kernels && d.Busy == b.Busy && d.Span > 0 &&
+		d.Span == b.Span && d.Compute == b.Compute && d.Comm == b.Comm && d.Memcpy == b.Memcpy &&
+		len(d.Steps) == len(b.Steps) && slices.Equal(d.seen, b.seen)
 }
 
 // fileNames are what tells the files of devices apart, by file.

@@ -37,12 +37,17 @@ func TestWhatSaysItIsOneRank(t *testing.T) {
 		lanes int
 		names []string
 	}{
-		"two hosts":          {recorded(0, trace.Unknown, "n0", start), recorded(0, trace.Unknown, "n1", start+1e9), "rank 0 (node0/rank0.sqlite, node1/rank0.sqlite; hosts n0 and n1)", 2, unknown},
-		"two processes":      {recorded(0, 11, "n0", start), recorded(0, 12, "n0", start+1e9), "processes 11 and 12", 2, []string{"GPU 0 (pid 11)", "GPU 0 (pid 12)"}},
-		"the same time":      {recorded(0, trace.Unknown, "", start), recorded(0, trace.Unknown, "", start+1e6-1), "at the same time", 2, unknown},
-		"one after another":  {recorded(0, 11, "n0", start), recorded(0, 11, "n0", start+1e6), "", 0, []string{"rank 0, device 0 in node0/rank0.sqlite", "rank 0, device 0 in node1/rank0.sqlite"}},
-		"the same recording": {recorded(0, 11, "n0", start), recorded(0, 11, "n0", start), "counts once: node0/rank0.sqlite and node1/rank0.sqlite", 0, []string{"rank 0"}},
-		"two ranks":          {recorded(0, 11, "n0", start), recorded(1, 12, "n0", start), "", 2, []string{"rank 0", "rank 1"}},
+		"two hosts": {recorded(0, trace.Unknown, "n0", start), recorded(0, trace.Unknown, "n1", start+1e9),
+			"rank 0 (node0/rank0.sqlite, node1/rank0.sqlite; hosts n0 and n1)", 2, unknown},
+		"two processes": {recorded(0, 11, "n0", start), recorded(0, 12, "n0", start+1e9), "processes 11 and 12", 2,
+			[]string{"GPU 0 (pid 11)", "GPU 0 (pid 12)"}},
+		"the same time": {recorded(0, trace.Unknown, "", start), recorded(0, trace.Unknown, "", start+1e6-1),
+			"at the same time", 2, unknown},
+		"one after another": {recorded(0, 11, "n0", start), recorded(0, 11, "n0", start+1e6), "", 0,
+			[]string{"rank 0, device 0 in node0/rank0.sqlite", "rank 0, device 0 in node1/rank0.sqlite"}},
+		"the same recording": {recorded(0, 11, "n0", start), recorded(0, 11, "n0", start),
+			"counts once: node0/rank0.sqlite and node1/rank0.sqlite", 0, []string{"rank 0"}},
+		"two ranks": {recorded(0, 11, "n0", start), recorded(1, 12, "n0", start), "", 2, []string{"rank 0", "rank 1"}},
 	} {
 		tl := read(t, two, c.a, c.b)
 		var labels []string
@@ -56,7 +61,8 @@ func TestWhatSaysItIsOneRank(t *testing.T) {
 			t.Errorf("%s: labels are %q, want %q", what, labels, c.names)
 		}
 		switch {
-		case c.says == "" && len(tl.Notes) > 0, c.says != "" && (len(tl.Notes) != 1 || !strings.Contains(tl.Notes[0].Text(), c.says)):
+		case c.says == "" && len(tl.Notes) > 0, c.says != "" &&
+			(len(tl.Notes) != 1 || !strings.Contains(tl.Notes[0].Text(), c.says)):
 			t.Errorf("%s: notes are %+v, want one with %q", what, tl.Notes, c.says)
 		}
 		lanes := 0

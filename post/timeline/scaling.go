@@ -16,8 +16,8 @@ const (
 	Weak   = "weak"   // the work of a rank: the batch of each
 )
 
-// ScalingOf compares runs of one training on different numbers of ranks: each with the one that has the fewest. The time of a step is the median over steps of
-// the slowest rank's. An error says what a run lacks.
+// ScalingOf compares runs of one training on different numbers of ranks: each with the one that has the fewest. The
+// time of a step is the median over steps of the slowest rank's. An error says what a run lacks.
 func ScalingOf(kind string, runs []*Timeline) ([]Efficiency, error) {
 	if kind != Strong && kind != Weak {
 		return nil, fmt.Errorf(
@@ -97,7 +97,8 @@ func scaledOf(t *Timeline) (s scaled, err error) {
 	}
 	if times == nil {
 		return s, fmt.Errorf(
-			"it has no steps, so there is no time to compare: record with profiler.step(), or with NVTX ranges and --step-pattern",
+			"it has no steps, so there is no time to compare: record with profiler.step(), or with NVTX ranges and " +
+				"--step-pattern",
 		)
 	}
 	s.step, s.steps = stats.Median(times), len(times)
@@ -112,7 +113,8 @@ func efficiency(kind string, few, many scaled) Efficiency {
 		e.Percent = 100 * stats.WeakScaling(few.step, many.step)
 	}
 	e.Found = notice.ScalingEfficiency{
-		Kind: kind, If: notice.ScalingValid(kind), From: few.ranks, To: many.ranks, Percent: notice.Whole(e.Percent), Step: seconds(many.step),
+		Kind: kind, If: notice.ScalingValid(kind), From: few.ranks, To: many.ranks, Percent: notice.Whole(e.Percent),
+		Step: seconds(many.step),
 		FromStep: seconds(
 			few.step,
 		), Speed: units.Factor(few.step / many.step), Ideal: units.Factor(float64(many.ranks) / float64(few.ranks)),

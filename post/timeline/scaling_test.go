@@ -14,7 +14,8 @@ func trained(ranks int, steps ...float64) *Timeline {
 	for r := range ranks {
 		d := Device{Rank: &r, World: ranks, Kernels: 1}
 		for s, span := range steps {
-			d.Steps = append(d.Steps, Step{Name: fmt.Sprint("ProfilerStep#", s), Parts: Parts{Span: span * float64(r+1) / float64(ranks)}})
+			d.Steps = append(d.Steps, Step{Name: fmt.Sprint("ProfilerStep#", s),
+				Parts: Parts{Span: span * float64(r+1) / float64(ranks)}})
 		}
 		t.Devices = append(t.Devices, d)
 	}
@@ -82,13 +83,15 @@ func TestScalingSaysWhatIsDoubtful(t *testing.T) {
 	part := trained(8, 50, 50)
 	part.Devices = part.Devices[:2]
 	found, err := ScalingOf(Strong, []*Timeline{trained(1, 100, 100, 100), part})
-	if err != nil || !strings.Contains(found[0].Text(), "2 of 8 ranks were read") || !strings.Contains(found[0].Text(), "has 2 steps") {
+	if err != nil || !strings.Contains(found[0].Text(), "2 of 8 ranks were read") ||
+		!strings.Contains(found[0].Text(), "has 2 steps") {
 		t.Error(found, err)
 	}
 }
 
 func TestStepsThatAreNotWholeDoNotCount(t *testing.T) {
-	d := Device{Steps: []Step{{Name: "1", Partial: &notice.PartialStep{}, Parts: Parts{Span: 10}}, {Name: "2", Parts: Parts{Span: 100}}}}
+	d := Device{Steps: []Step{{Name: "1", Partial: &notice.PartialStep{}, Parts: Parts{Span: 10}},
+		{Name: "2", Parts: Parts{Span: 100}}}}
 	y := typical{per: "step", devices: []*Device{&d}}
 	isNear(t, "the mean of whole steps", y.part(spanOf), 100)
 	d.Steps = d.Steps[:1]
@@ -97,9 +100,11 @@ func TestStepsThatAreNotWholeDoNotCount(t *testing.T) {
 
 // What a rank does before and after training, and in a step that was not recorded whole, is no part of a step.
 func TestCallsOutsideStepsAreOfNone(t *testing.T) {
-	d := Device{Steps: []Step{{Name: "1", Partial: &notice.PartialStep{}}, {Name: "2"}, {Name: "3"}}, Collectives: []Collective{{Calls: 5, Sum: 1111, Exposed: 555}}}
+	d := Device{Steps: []Step{{Name: "1", Partial: &notice.PartialStep{}}, {Name: "2"}, {Name: "3"}},
+		Collectives: []Collective{{Calls: 5, Sum: 1111, Exposed: 555}}}
 	for i, step := range []int32{-1, 0, 1, 2, 2} {
-		d.seen = append(d.seen, seen{end: []int64{1000, 100, 1, 2, 8}[i] * msec, exposed: []int64{500, 50, 1, 1, 3}[i] * msec, step: step})
+		d.seen = append(d.seen, seen{end: []int64{1000, 100, 1, 2, 8}[i] * msec, exposed: []int64{500, 50, 1, 1, 3}[i] * msec,
+			step: step})
 	}
 	y := typical{per: "step", devices: []*Device{&d}}
 	isNear(t, "time in a step", y.calls(func(c *Collective) float64 { return c.Sum }), 5.5)

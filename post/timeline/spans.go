@@ -8,8 +8,8 @@ import (
 	"busbar/post/trace"
 )
 
-// spans is a set of moments: spans in order that neither touch nor overlap, and none of which is empty. Lengths are whole nanoseconds,
-// so that what is cut in parts adds up exactly.
+// spans is a set of moments: spans in order that neither touch nor overlap, and none of which is empty. Lengths are
+// whole nanoseconds, so that what is cut in parts adds up exactly.
 type spans []trace.Span
 
 // unite makes a set of spans in any order, nested, touching, empty or twice as they may be.

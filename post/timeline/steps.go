@@ -19,8 +19,8 @@ type hostStep struct {
 	took int64 // ns, of the range as it stands in the file
 }
 
-// hostSteps are the ranges that are steps, one after the other: of nested ones the outermost, and one that begins before the last has ended
-// ends the last.
+// hostSteps are the ranges that are steps, one after the other: of nested ones the outermost, and one that begins
+// before the last has ended ends the last.
 func hostSteps(ranges []trace.Range, pattern *regexp.Regexp) (steps []hostStep) {
 	if pattern == nil {
 		pattern = profilerStep
@@ -40,8 +40,9 @@ func hostSteps(ranges []trace.Range, pattern *regexp.Regexp) (steps []hostStep) 
 	return steps
 }
 
-// stepsOf says of each activity in which step it was launched, or where its launch is not known, began; -1 where in none. What is launched
-// between two steps belongs to the first of them; what is launched after the last belongs to none.
+// stepsOf says of each activity in which step it was launched, or where its launch is not known, began; -1 where in
+// none. What is launched between two steps belongs to the first of them; what is launched after the last belongs to
+// none.
 func stepsOf(d *trace.Device, steps []hostStep) []int32 {
 	of := make([]int32, len(d.Activities))
 	for i := range d.Activities {
@@ -58,9 +59,9 @@ func stepsOf(d *trace.Device, steps []hostStep) []int32 {
 	return of
 }
 
-// windows are the steps as the device went through them: each from its first activity to the first of the next, so that what lies between
-// counts and no moment counts twice; the last to the end of its own. A step for which nothing was launched is empty, and so is one of
-// which nothing began before the next one's first.
+// windows are the steps as the device went through them: each from its first activity to the first of the next, so that
+// what lies between counts and no moment counts twice; the last to the end of its own. A step for which nothing was
+// launched is empty, and so is one of which nothing began before the next one's first.
 func windows(d *trace.Device, steps int, of []int32) []trace.Span {
 	all := make([]trace.Span, steps)
 	first, last := make([]int, steps), -1 // index of the first activity and one, 0: none; the last step that has any
@@ -118,7 +119,8 @@ func (s *study) stepParts() ([]Step, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", host[n].Name, err)
 		}
-		all[n] = Step{Name: host[n].Name, Start: milliseconds(w.Start - s.cover.whole.Start), Host: milliseconds(host[n].took), Kernels: int(kernels[n]), Busy: milliseconds(busy[n]), Parts: parts}
+		all[n] = Step{Name: host[n].Name, Start: milliseconds(w.Start - s.cover.whole.Start),
+			Host: milliseconds(host[n].took), Kernels: int(kernels[n]), Busy: milliseconds(busy[n]), Parts: parts}
 		if len(host) > 2 && kernels[n] < typical/2 {
 			all[n].Partial = &notice.PartialStep{Kernels: int(kernels[n]), Typical: typical}
 		}

@@ -16,7 +16,8 @@ func hostRange(name string, start, end int64) trace.Range {
 
 func TestStepsBeginWithTheirFirstActivity(t *testing.T) {
 	g := newGPU()
-	g.Ranges = []trace.Range{hostRange("warm-up", -5e6, 90e6), hostRange("ProfilerStep#4", 0, 10e6), hostRange("ProfilerStep#5", 10e6, 20e6), hostRange("ProfilerStep#6", 20e6, 30e6)}
+	g.Ranges = []trace.Range{hostRange("warm-up", -5e6, 90e6), hostRange("ProfilerStep#4", 0, 10e6),
+		hostRange("ProfilerStep#5", 10e6, 20e6), hostRange("ProfilerStep#6", 20e6, 30e6)}
 	at := func(start, end, launch int64) { g.ran(gemm, 7, start, end).Launch = launch }
 	at(1e6, 2e6, -1e6)   // launched before the first step
 	at(3e6, 5e6, 1e6)    // step 4
@@ -36,7 +37,8 @@ func TestStepsBeginWithTheirFirstActivity(t *testing.T) {
 	}
 	for i, w := range want {
 		s := d.Steps[i]
-		if s.Name != w.Name || s.Start != w.Start || s.Host != w.Host || s.Kernels != w.Kernels || s.Span != w.Span || s.Compute != w.Compute || s.Idle != w.Idle || s.Partial != nil {
+		if s.Name != w.Name || s.Start != w.Start || s.Host != w.Host || s.Kernels != w.Kernels || s.Span != w.Span ||
+			s.Compute != w.Compute || s.Idle != w.Idle || s.Partial != nil {
 			t.Errorf("step %d is %+v, want %+v", i, s, w)
 		}
 	}
@@ -55,7 +57,9 @@ func TestWithoutALaunchAnActivityBelongsWhereItBegan(t *testing.T) {
 
 func TestStepsAreRangesThatMatch(t *testing.T) {
 	ranges := []trace.Range{
-		hostRange("ProfilerStep#1", 0, 100), hostRange("train 1", 0, 100), hostRange("train inner", 0, 40), hostRange("train inner", 50, 100), // nested
+		// nested
+		hostRange("ProfilerStep#1", 0, 100), hostRange("train 1", 0, 100), hostRange("train inner", 0, 40),
+		hostRange("train inner", 50, 100),
 		hostRange("train 2", 100, 200), hostRange("train 2", 100, 200), // twice
 		hostRange("train 3", 180, 300),                                       // begins before the last has ended
 		hostRange("train 4", 320, 400), hostRange("train 4 whole", 320, 410), // the longer is the step
@@ -102,8 +106,8 @@ func TestStepsThatLackKernelsAreSaid(t *testing.T) {
 	}
 }
 
-// Whatever ran when, and whenever it was launched: steps follow each other without a gap, and their parts add up to what the device did
-// in all of them.
+// Whatever ran when, and whenever it was launched: steps follow each other without a gap, and their parts add up to
+// what the device did in all of them.
 func TestStepsPartition(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 1000 {
@@ -116,7 +120,8 @@ func TestStepsPartition(t *testing.T) {
 		var span, compute, comm, idle float64
 		for i, s := range steps {
 			if i+1 < len(steps) && !near(s.Start+s.Span, steps[i+1].Start) && s.Span+steps[i+1].Span > 0 {
-				t.Fatalf("step %d ends at %g, the next begins at %g: %+v %+v", i, s.Start+s.Span, steps[i+1].Start, g.Activities, g.Ranges)
+				t.Fatalf("step %d ends at %g, the next begins at %g: %+v %+v", i, s.Start+s.Span, steps[i+1].Start, g.Activities,
+					g.Ranges)
 			}
 			if s.Span < 0 {
 				t.Fatalf("step %d is %g long", i, s.Span)
@@ -124,7 +129,8 @@ func TestStepsPartition(t *testing.T) {
 			span, compute, comm, idle = span+s.Span, compute+s.Compute, comm+s.Comm, idle+s.Idle
 		}
 		last := steps[len(steps)-1]
-		if !near(span, last.Start+last.Span-steps[0].Start) || compute > d.Compute+1e-9 || comm > d.Comm+1e-9 || idle > d.Idle+1e-9 {
+		if !near(span, last.Start+last.Span-steps[0].Start) || compute > d.Compute+1e-9 || comm > d.Comm+1e-9 ||
+			idle > d.Idle+1e-9 {
 			t.Fatalf("steps add up to %g of %g ms", span, d.Span)
 		}
 	}
@@ -138,7 +144,8 @@ func TestKernelsOfAStepAreSummed(t *testing.T) {
 		name           string
 		stream         int32
 		launch, at, to int64
-	}{{gemm, 7, -5, 1e6, 2e6}, {gemm, 7, 1e6, 10e6, 20e6}, {gemm, 8, 2e6, 15e6, 25e6}, {allReduce, 9, 3e6, 30e6, 40e6}, {gemm, 7, 101e6, 110e6, 113e6}} {
+	}{{gemm, 7, -5, 1e6, 2e6}, {gemm, 7, 1e6, 10e6, 20e6}, {gemm, 8, 2e6, 15e6, 25e6}, {allReduce, 9, 3e6, 30e6, 40e6},
+		{gemm, 7, 101e6, 110e6, 113e6}} {
 		g.ran(k.name, k.stream, k.at, k.to).Launch = k.launch
 	}
 	d := g.analysed(t, Options{})

@@ -19,7 +19,8 @@ const (
 	leastLast = 1.0 / 3
 )
 
-// straggler is the rank that is the last to begin far more often than chance would have it, at a cost to the others; nil where none is.
+// straggler is the rank that is the last to begin far more often than chance would have it, at a cost to the others;
+// nil where none is.
 func (c *comparison) straggler() *Straggler {
 	var found *lane
 	for _, l := range c.lanes {
@@ -31,9 +32,11 @@ func (c *comparison) straggler() *Straggler {
 		return nil
 	}
 	t := c.timeline
-	s := &Straggler{Device: found.devices[0], Share: 100 * float64(found.last) / float64(found.uneven), Cost: milliseconds(found.cost), costInSteps: milliseconds(found.inSteps)}
-	s.Found = notice.Straggler{Rank: t.Devices[s.Device].Label, Last: found.last, Of: found.uneven, Waited: units.Seconds(s.Cost / 1e3),
-		Share: units.Share(s.Cost / c.meanSpan()), Causes: c.causes(found)}
+	s := &Straggler{Device: found.devices[0], Share: 100 * float64(found.last) / float64(found.uneven),
+		Cost: milliseconds(found.cost), costInSteps: milliseconds(found.inSteps)}
+	s.Found = notice.Straggler{Rank: t.Devices[s.Device].Label, Last: found.last, Of: found.uneven,
+		Waited: units.Seconds(s.Cost / 1e3),
+		Share:  units.Share(s.Cost / c.meanSpan()), Causes: c.causes(found)}
 	if steps, of := found.stepsLast(); of > 0 {
 		if of > 1 {
 			s.Found.Steps, s.Found.OfSteps = steps, of
@@ -43,7 +46,8 @@ func (c *comparison) straggler() *Straggler {
 	return s
 }
 
-// standsOut says whether a rank is late by more than chance, and at a cost. What happens in one step may go together, so that its calls count as fewer where steps differ more than chance would have them.
+// standsOut says whether a rank is late by more than chance, and at a cost. What happens in one step may go together,
+// so that its calls count as fewer where steps differ more than chance would have them.
 func (c *comparison) standsOut(l *lane) bool {
 	if l.uneven == 0 || float64(l.last) < leastLast*float64(l.uneven) || milliseconds(l.cost) < leastCost*c.meanSpan() {
 		return false
@@ -54,8 +58,9 @@ func (c *comparison) standsOut(l *lane) bool {
 	return float64(len(c.lanes))*stats.BinomialAtLeast(n, k, l.chance/float64(l.uneven)) < chanceOfAny
 }
 
-// dispersion is how much more steps differ in how often a rank is last than independent calls would: Pearson's statistic over its degrees of freedom, at least 1. The share is drawn
-// a little to the middle, so that a rank that is always the last has one.
+// dispersion is how much more steps differ in how often a rank is last than independent calls would: Pearson's
+// statistic over its degrees of freedom, at least 1. The share is drawn a little to the middle, so that a rank that is
+// always the last has one.
 func (l *lane) dispersion() float64 {
 	if len(l.lateness) < 2 {
 		return 1
@@ -106,7 +111,9 @@ func (c *comparison) causes(l *lane) notice.StragglerCauses {
 	}
 	var found []cause
 	add := func(kind notice.Cause, own, others float64) {
-		found = append(found, cause{notice.StragglerCause{Cause: kind, Own: units.Seconds(own / 1e3), Others: units.Seconds(others / 1e3)}, own - others})
+		found = append(found,
+			cause{notice.StragglerCause{Cause: kind, Own: units.Seconds(own / 1e3), Others: units.Seconds(others / 1e3)},
+				own - others})
 	}
 	for kind, part := range map[notice.Cause]func(*Parts) float64{
 		notice.SlowCompute: computeOf,
@@ -122,14 +129,17 @@ func (c *comparison) causes(l *lane) notice.StragglerCauses {
 			}
 		}
 		usual := stats.Median(others)
-		if more := own - usual; more > leastReason*milliseconds(l.cost) && more > leastMore*usual && own >= stats.Quantile(others, 0.75) {
+		if more := own - usual; more > leastReason*milliseconds(l.cost) && more > leastMore*usual &&
+			own >= stats.Quantile(others, 0.75) {
 			add(kind, own, usual)
 		}
 	}
 	if late := c.begins(l); late > leastReason*milliseconds(l.cost) {
 		add(notice.LateStart, late, 0)
 	}
-	slices.SortFunc(found, func(a, b cause) int { return cmp.Or(cmp.Compare(b.more, a.more), cmp.Compare(a.Cause, b.Cause)) })
+	slices.SortFunc(found, func(a, b cause) int {
+		return cmp.Or(cmp.Compare(b.more, a.more), cmp.Compare(a.Cause, b.Cause))
+	})
 	var all notice.StragglerCauses
 	for _, f := range found {
 		all = append(all, f.StragglerCause)
@@ -137,7 +147,8 @@ func (c *comparison) causes(l *lane) notice.StragglerCauses {
 	return all
 }
 
-// begins is how much later than the middle of the others a rank's recording, or its first step that all have, begins, in milliseconds.
+// begins is how much later than the middle of the others a rank's recording, or its first step that all have, begins,
+// in milliseconds.
 func (c *comparison) begins(l *lane) float64 {
 	if c.timeline.own() {
 		return 0 // each rank's steps stand one behind the other, so that their beginnings are in no common time
@@ -149,7 +160,9 @@ func (c *comparison) begins(l *lane) float64 {
 			continue
 		}
 		at := *c.offset[i]
-		if n := slices.IndexFunc(d.Steps, func(s Step) bool { return c.common[step{c.cohort[o.devices[0]], s.Name}] }); n >= 0 {
+		if n := slices.IndexFunc(d.Steps, func(s Step) bool {
+			return c.common[step{c.cohort[o.devices[0]], s.Name}]
+		}); n >= 0 {
 			at += d.Steps[n].Start
 		}
 		if o == l {
@@ -164,7 +177,8 @@ func (c *comparison) begins(l *lane) float64 {
 	return own - stats.Median(others)
 }
 
-// sumOf is a part of a rank's time. Recordings may differ in length, so it is that of the steps all ranks have, if there are any.
+// sumOf is a part of a rank's time. Recordings may differ in length, so it is that of the steps all ranks have, if
+// there are any.
 func (c *comparison) sumOf(l *lane, part func(*Parts) float64) (sum float64) {
 	for _, i := range l.devices {
 		d := &c.timeline.Devices[i]

@@ -9,7 +9,8 @@ import (
 	"busbar/internal/notice"
 )
 
-// Ranks that are equal are not accused: neither where each call is by itself, nor where a rank that has more to do has it for a whole step.
+// Ranks that are equal are not accused: neither where each call is by itself, nor where a rank that has more to do has
+// it for a whole step.
 func TestEqualRanksAreNotAccused(t *testing.T) {
 	const seeds = 400
 	for _, c := range []struct {
@@ -78,7 +79,8 @@ func TestALateRankIsFoundAmongNoise(t *testing.T) {
 	}
 }
 
-// A straggler that computes longer, one that is bound by its host, and one without a known cause: each gets its own advice.
+// A straggler that computes longer, one that is bound by its host, and one without a known cause: each gets its own
+// advice.
 func TestStragglerCauses(t *testing.T) {
 	computing := job{ranks: 6, steps: 6, sizes: mib(25, 25), pure: msec, work: func(rank, _, _ int) int64 {
 		if rank == 1 {
@@ -103,9 +105,11 @@ func TestStragglerCauses(t *testing.T) {
 		causes notice.StragglerCauses
 		advice string
 	}{
-		"computing":  {more(0, 0, 0), notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.108, Others: 0.06}}, "as much work as the others"},
-		"host-bound": {more(-8, 6, 3), notice.StragglerCauses{{Cause: notice.HostBound, Own: 0.036}, {Cause: notice.SlowCopies, Own: 0.018}}, "DataLoader"},
-		"unknown":    {more(-8, 0, 0), nil, "rank --preflight"},
+		"computing": {more(0, 0, 0), notice.StragglerCauses{{Cause: notice.SlowCompute, Own: 0.108, Others: 0.06}},
+			"as much work as the others"},
+		"host-bound": {more(-8, 6, 3), notice.StragglerCauses{{Cause: notice.HostBound, Own: 0.036},
+			{Cause: notice.SlowCopies, Own: 0.018}}, "DataLoader"},
+		"unknown": {more(-8, 0, 0), nil, "rank --preflight"},
 	} {
 		d := computing.ranksOf()
 		c.edit(d)

@@ -64,12 +64,14 @@ func (s *study) streams() ([]Stream, []SharedStream) {
 		}
 		compute, comm := stream.running[computing].length, stream.running[communicating].length
 		all = append(all, Stream{
-			ID: int(id), Compute: milliseconds(compute), Comm: milliseconds(comm), Memcpy: milliseconds(stream.running[copying].length),
+			ID: int(id), Compute: milliseconds(compute), Comm: milliseconds(comm),
+			Memcpy:  milliseconds(stream.running[copying].length),
 			Exposed: milliseconds(stream.exposed), Kernels: stream.kernels,
 		})
 		if compute > 0 && comm > 0 {
 			shared = append(shared, SharedStream{
-				ID: int(id), Comm: milliseconds(comm), OfComm: share(comm, s.cover.comm.of.length()), OfCompute: share(compute, s.cover.compute.of.length()),
+				ID: int(id), Comm: milliseconds(comm), OfComm: share(comm, s.cover.comm.of.length()),
+				OfCompute: share(compute, s.cover.compute.of.length()),
 			})
 		}
 	}
@@ -78,8 +80,9 @@ func (s *study) streams() ([]Stream, []SharedStream) {
 	return all, slices.DeleteFunc(shared, func(s SharedStream) bool { return s.OfCompute < leastShared })
 }
 
-// leastShared is how much of its device's computing, in percent, a stream has to have to be told as shared. The streams of sharded training
-// have some kernels beside their collectives, which copy and cast: what computes runs elsewhere, and hides them.
+// leastShared is how much of its device's computing, in percent, a stream has to have to be told as shared. The streams
+// of sharded training have some kernels beside their collectives, which copy and cast: what computes runs elsewhere,
+// and hides them.
 const leastShared = 10
 
 func share(part, whole int64) float64 {

@@ -17,11 +17,13 @@ func TestStreamsAndThoseOnWhichNothingCanHide(t *testing.T) {
 	g.ran(allGather, 20, 9e6, 12e6)
 	g.ran(gemm, 7, 11e6, 14e6)
 	d := g.analysed(t, Options{})
-	want := []Stream{{ID: 7, Compute: 9, Comm: 2, Exposed: 2, Kernels: 4}, {ID: 9, Memcpy: 1}, {ID: 20, Compute: 0.5, Comm: 3, Exposed: 2, Kernels: 2}}
+	want := []Stream{{ID: 7, Compute: 9, Comm: 2, Exposed: 2, Kernels: 4}, {ID: 9, Memcpy: 1},
+		{ID: 20, Compute: 0.5, Comm: 3, Exposed: 2, Kernels: 2}}
 	if len(d.Streams) != 3 || d.Streams[0] != want[0] || d.Streams[1] != want[1] || d.Streams[2] != want[2] {
 		t.Errorf("streams are %+v", d.Streams)
 	}
-	if len(d.Shared) != 1 || d.Shared[0].ID != 7 || d.Shared[0].Comm != 2 || !near(d.Shared[0].OfComm, 40) || !near(d.Shared[0].OfCompute, 100*9/9.5) {
+	if len(d.Shared) != 1 || d.Shared[0].ID != 7 || d.Shared[0].Comm != 2 || !near(d.Shared[0].OfComm, 40) ||
+		!near(d.Shared[0].OfCompute, 100*9/9.5) {
 		t.Errorf("shared are %+v", d.Shared)
 	}
 	if d.Kernels != 6 || !near(d.Busy, 10.5) {

@@ -17,7 +17,8 @@ func (s *study) strips() []Strip {
 // strip is the picture of one window.
 func (s *study) strip(step int, w trace.Span) Strip {
 	span := w.End - w.Start
-	out := Strip{Step: step, Start: milliseconds(w.Start - s.cover.whole.Start), Span: milliseconds(span), Cells: int(min(stripCells, max(0, span)))}
+	out := Strip{Step: step, Start: milliseconds(w.Start - s.cover.whole.Start), Span: milliseconds(span),
+		Cells: int(min(stripCells, max(0, span)))}
 	if out.Cells == 0 {
 		return out
 	}
@@ -57,10 +58,11 @@ func (s *Strip) add(state State) {
 	s.Runs = append(s.Runs, Run{Cells: 1, State: state})
 }
 
-// due decides which cells show exposed communication. The other states get a cell where they have most of it; exposed communication is what
-// a reader looks for and is often shorter than a cell. So its shares of cells add up, and whenever half a cell is due, the cell shows it:
-// over any stretch it has as many cells as its time is worth. What is due begins just below half, and comes back to there while nothing
-// is exposed, so that a short call that stands alone is seen too, and many short ones do not look like one long one.
+// due decides which cells show exposed communication. The other states get a cell where they have most of it; exposed
+// communication is what a reader looks for and is often shorter than a cell. So its shares of cells add up, and
+// whenever half a cell is due, the cell shows it: over any stretch it has as many cells as its time is worth. What is
+// due begins just below half, and comes back to there while nothing is exposed, so that a short call that stands alone
+// is seen too, and many short ones do not look like one long one.
 type due float64
 
 const (

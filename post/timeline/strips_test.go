@@ -37,7 +37,8 @@ func TestStripsShowWhatTookMostOfACell(t *testing.T) {
 			t.Errorf("run %d is %+v, want %+v", i, whole.Runs[i], w)
 		}
 	}
-	if second := strips[2]; second.Step != 1 || second.Start != 6 || second.Span != 4 || second.Cells != 4000 || second.Runs[0] != (Run{2000, Copying}) {
+	if second := strips[2]; second.Step != 1 || second.Start != 6 || second.Span != 4 || second.Cells != 4000 ||
+		second.Runs[0] != (Run{2000, Copying}) {
 		t.Errorf("the second step is %+v", second)
 	}
 }
@@ -48,7 +49,8 @@ func (g *gpu) strips(t *testing.T) []Strip {
 	return d.Strips()
 }
 
-// A call of a twentieth of a cell is seen where it stands alone; where such calls stand in every cell they get the cells their time is worth.
+// A call of a twentieth of a cell is seen where it stands alone; where such calls stand in every cell they get the
+// cells their time is worth.
 func TestExposedCommunicationNeitherVanishesNorSpreads(t *testing.T) {
 	alone, everywhere := newGPU(), newGPU()
 	for i := range int64(stripCells) {
@@ -93,7 +95,8 @@ func TestCellsOfANanosecondAreExact(t *testing.T) {
 		g := randomGPU(r, 40)
 		d := g.analysed(t, Options{})
 		cells := shown(d.Strips()[0])
-		for state, want := range map[State]float64{Computing: d.Compute - d.Overlap, Overlapped: d.Overlap, ExposedComm: d.Exposed, Copying: d.MemcpyOnly, Idle: d.Idle} {
+		for state, want := range map[State]float64{Computing: d.Compute - d.Overlap, Overlapped: d.Overlap,
+			ExposedComm: d.Exposed, Copying: d.MemcpyOnly, Idle: d.Idle} {
 			if !near(float64(cells[state]), want*1e6) && math.Abs(float64(cells[state])-want*1e6) > 1e-6 {
 				t.Fatalf("state %d has %d cells, want %g", state, cells[state], want*1e6)
 			}

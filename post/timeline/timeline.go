@@ -42,11 +42,13 @@ type File struct {
 	Path   string `json:"path"`
 	Format string `json:"format"`
 	Tool   string `json:"tool,omitempty"`
-	Cut    string `json:"cut,omitempty"`    // why it ends early
-	Own    string `json:"own,omitempty"`    // of a step that busbar ran itself: which, on what, and whether it was rehearsed
-	NoGPU  bool   `json:"no_gpu,omitempty"` // threads of hosts did all, in a rehearsal too
+	Cut    string `json:"cut,omitempty"` // why it ends early
+	// of a step that busbar ran itself: which, on what, and whether it was rehearsed
+	Own   string `json:"own,omitempty"`
+	NoGPU bool   `json:"no_gpu,omitempty"` // threads of hosts did all, in a rehearsal too
 
-	NonBlocking bool `json:"non_blocking,omitempty"` // operations of a step of busbar's own are begun, and looked after later
+	// operations of a step of busbar's own are begun, and looked after later
+	NonBlocking bool `json:"non_blocking,omitempty"`
 }
 
 // Note is what values are to be read with.
@@ -73,24 +75,26 @@ func (n Note) MarshalJSON() ([]byte, error) {
 	}{n.Code(), notice.New(n.Fact).Severity, notice.Message(n.Fact), n.Do(), n.Fact, n.File})
 }
 
-// Parts are the times of one device in one span of time, in milliseconds. compute + exposed + memcpy_only + idle = span:
-// that identity is checked where they are made.
+// Parts are the times of one device in one span of time, in milliseconds. compute + exposed + memcpy_only + idle =
+// span: that identity is checked where they are made.
 type Parts struct {
-	Span        float64 `json:"span_ms"`
-	Compute     float64 `json:"compute_ms"`          // union of what is neither communication nor copies
-	Comm        float64 `json:"comm_ms"`             // union of communication
-	Overlap     float64 `json:"overlap_ms"`          // communication while something computes
-	Exposed     float64 `json:"exposed_ms"`          // communication while nothing computes
-	Memcpy      float64 `json:"memcpy_ms"`           // union of copies and memsets
-	MemcpyOnly  float64 `json:"memcpy_only_ms"`      // copies while there is neither compute nor communication
-	Idle        float64 `json:"idle_ms"`             // nothing runs
-	HostBound   float64 `json:"host_bound_ms"`       // idle, and what ran next was not launched yet
-	Waiting     float64 `json:"waiting_ms"`          // idle, though what ran next had been launched: it waited for an event, a stream or the device
+	Span       float64 `json:"span_ms"`
+	Compute    float64 `json:"compute_ms"`     // union of what is neither communication nor copies
+	Comm       float64 `json:"comm_ms"`        // union of communication
+	Overlap    float64 `json:"overlap_ms"`     // communication while something computes
+	Exposed    float64 `json:"exposed_ms"`     // communication while nothing computes
+	Memcpy     float64 `json:"memcpy_ms"`      // union of copies and memsets
+	MemcpyOnly float64 `json:"memcpy_only_ms"` // copies while there is neither compute nor communication
+	Idle       float64 `json:"idle_ms"`        // nothing runs
+	HostBound  float64 `json:"host_bound_ms"`  // idle, and what ran next was not launched yet
+	// idle, though what ran next had been launched: it waited for an event, a stream or the device
+	Waiting     float64 `json:"waiting_ms"`
 	Unexplained float64 `json:"idle_unexplained_ms"` // idle whose next launch is not in the file
 
-	// Two figures that the field calls overlap, both in percent of communication and null where there is none. The first is taken from intervals:
-	// overlap of comm. The second is stats.WallClockOverlap of compute, comm and span, and is less by what was idle or only copied:
-	// compute + comm - span = overlap - memcpy_only - idle. So it may be below 0, and equals the first where the device was never without a kernel.
+	// Two figures that the field calls overlap, both in percent of communication and null where there is none. The first
+	// is taken from intervals: overlap of comm. The second is stats.WallClockOverlap of compute, comm and span, and is
+	// less by what was idle or only copied: compute + comm - span = overlap - memcpy_only - idle. So it may be below 0,
+	// and equals the first where the device was never without a kernel.
 	Efficiency *float64 `json:"overlap_pct"`
 	WallClock  *float64 `json:"wall_clock_overlap_pct"` // see overlaps, which sets both
 }
@@ -126,8 +130,8 @@ type Device struct {
 	origin int64   // nanoseconds since 1970 of the first activity, from which all times here count; trace.Unknown
 }
 
-// Step is one step of training on one device. It has what was launched for it, from its first activity to the first of the next step
-// (docs/timeline.md says how activities are told apart by step).
+// Step is one step of training on one device. It has what was launched for it, from its first activity to the first of
+// the next step (docs/timeline.md says how activities are told apart by step).
 type Step struct {
 	Name    string              `json:"name"`      // "ProfilerStep#12"
 	Start   float64             `json:"start_ms"`  // since the first activity of the device
@@ -150,11 +154,13 @@ type Stream struct {
 
 // Group is one communicator of a device.
 type Group struct {
-	Name    string  `json:"name"` // "" where the file names none
-	About   string  `json:"about,omitempty"`
-	Size    int     `json:"ranks,omitempty"`
-	Members []int   `json:"members,omitempty"` // ranks of the world, in its order; empty where the file has not all of them. Groups of one name with other members are different ones
-	Rank    *int    `json:"rank"`              // of this device in it; null: not known
+	Name  string `json:"name"` // "" where the file names none
+	About string `json:"about,omitempty"`
+	Size  int    `json:"ranks,omitempty"`
+	// ranks of the world, in its order; empty where the file has not all of them. Groups of one name with other members
+	// are different ones
+	Members []int   `json:"members,omitempty"`
+	Rank    *int    `json:"rank"` // of this device in it; null: not known
 	Calls   int     `json:"calls"`
 	Comm    float64 `json:"comm_ms"`
 	Exposed float64 `json:"exposed_ms"`
@@ -163,19 +169,21 @@ type Group struct {
 
 // Collective is what calls of one kind took: one communicator, operation, size and type.
 type Collective struct {
-	Name     string   `json:"name"` // all_reduce; the kernel's name where the operation is not known
-	Group    string   `json:"communicator"`
-	Ranks    int      `json:"ranks,omitempty"`
-	Bytes    *int64   `json:"size_bytes"` // S as nccl-tests counts it; null: not known
-	Type     string   `json:"type,omitempty"`
-	Parts    int      `json:"calls_per_kernel"` // of a group that ran as one kernel, whose size is that of all of it; else 1
-	By       string   `json:"by,omitempty"`     // whose kernel it is, and of NCCL which versions have it, as its name tells
-	Calls    int      `json:"calls"`
-	Sum      float64  `json:"sum_ms"`
-	Median   float64  `json:"median_ms"`
-	Least    float64  `json:"min_ms"`
-	Exposed  float64  `json:"exposed_ms"`     // summed
-	Busbw    *float64 `json:"busbw_GBps"`     // at the median time, which has the waiting for others in it; null: size, ranks or operation unknown
+	Name  string `json:"name"` // all_reduce; the kernel's name where the operation is not known
+	Group string `json:"communicator"`
+	Ranks int    `json:"ranks,omitempty"`
+	Bytes *int64 `json:"size_bytes"` // S as nccl-tests counts it; null: not known
+	Type  string `json:"type,omitempty"`
+	// of a group that ran as one kernel, whose size is that of all of it; else 1
+	Parts   int     `json:"calls_per_kernel"`
+	By      string  `json:"by,omitempty"` // whose kernel it is, and of NCCL which versions have it, as its name tells
+	Calls   int     `json:"calls"`
+	Sum     float64 `json:"sum_ms"`
+	Median  float64 `json:"median_ms"`
+	Least   float64 `json:"min_ms"`
+	Exposed float64 `json:"exposed_ms"` // summed
+	// at the median time, which has the waiting for others in it; null: size, ranks or operation unknown
+	Busbw    *float64 `json:"busbw_GBps"`
 	BusbwMax *float64 `json:"busbw_max_GBps"` // at the least time
 }
 
@@ -206,10 +214,11 @@ type Bucket struct {
 
 // SharedStream is a stream that has both communication and computation: what shares a stream runs one after the other.
 type SharedStream struct {
-	ID        int     `json:"stream"`
-	Comm      float64 `json:"comm_ms"`           // communication on this stream
-	OfComm    float64 `json:"share_pct"`         // of all communication of the device
-	OfCompute float64 `json:"compute_share_pct"` // of all computing of the device, what is on this stream: none of that can hide this communication
+	ID     int     `json:"stream"`
+	Comm   float64 `json:"comm_ms"`   // communication on this stream
+	OfComm float64 `json:"share_pct"` // of all communication of the device
+	// of all computing of the device, what is on this stream: none of that can hide this communication
+	OfCompute float64 `json:"compute_share_pct"`
 }
 
 // Unclassified is a name of kernels which may be communication, and is counted as computation.
@@ -223,17 +232,19 @@ type Unclassified struct {
 
 // Across is what was found over ranks.
 type Across struct {
-	Matched   int                 `json:"matched"`   // collectives found on every rank of their communicator that was read
-	Alone     int                 `json:"unmatched"` // calls for which that is not so
-	How       notice.MatchedByAll `json:"matched_by"`
-	Uneven    int                 `json:"uneven"`     // matched collectives without a root in which one rank took clearly less than another: it began last
-	Pure      float64             `json:"pure_ms"`    // of matched calls, per rank: the least over ranks, summed
-	Waiting   float64             `json:"waiting_ms"` // the rest, the mean over ranks
-	Ranks     []RankShare         `json:"ranks"`
-	Steps     int                 `json:"common_steps"` // that all ranks have, whole: computing is compared over them; 0: over whole recordings
-	Straggler *Straggler          `json:"straggler"`    // null: none stands out
-	Imbalance []StepSpread        `json:"imbalance"`    // by step
-	Matches   []Matched           `json:"collectives"`  // by communicator, operation, size
+	Matched int                 `json:"matched"`   // collectives found on every rank of their communicator that was read
+	Alone   int                 `json:"unmatched"` // calls for which that is not so
+	How     notice.MatchedByAll `json:"matched_by"`
+	// matched collectives without a root in which one rank took clearly less than another: it began last
+	Uneven  int         `json:"uneven"`
+	Pure    float64     `json:"pure_ms"`    // of matched calls, per rank: the least over ranks, summed
+	Waiting float64     `json:"waiting_ms"` // the rest, the mean over ranks
+	Ranks   []RankShare `json:"ranks"`
+	// that all ranks have, whole: computing is compared over them; 0: over whole recordings
+	Steps     int          `json:"common_steps"`
+	Straggler *Straggler   `json:"straggler"`   // null: none stands out
+	Imbalance []StepSpread `json:"imbalance"`   // by step
+	Matches   []Matched    `json:"collectives"` // by communicator, operation, size
 
 	waitingInSteps float64 // ms, that part of Waiting
 }
@@ -247,17 +258,18 @@ type RankShare struct {
 	Waiting float64 `json:"waiting_ms"`
 	Last    int     `json:"last"` // uneven collectives which it was the last to begin, that is: took the least time
 
-	// Offset is what is added to times of this device, which count from its first activity, to set them beside those of the first of Ranks: by the
-	// ends of matched collectives, and for pictures only. Null: none was matched.
+	// Offset is what is added to times of this device, which count from its first activity, to set them beside those of
+	// the first of Ranks: by the ends of matched collectives, and for pictures only. Null: none was matched.
 	Offset *float64 `json:"offset_ms"`
 }
 
 // Straggler is the rank that others wait for.
 type Straggler struct {
-	Device int              `json:"index"`     // in Timeline.Devices
-	Share  float64          `json:"share_pct"` // of the uneven collectives that it took part in: those it was the last to begin
-	Cost   float64          `json:"cost_ms"`   // what the others waited in those, the mean over them
-	Found  notice.Straggler `json:"found"`
+	Device int `json:"index"` // in Timeline.Devices
+	// of the uneven collectives that it took part in: those it was the last to begin
+	Share float64          `json:"share_pct"`
+	Cost  float64          `json:"cost_ms"` // what the others waited in those, the mean over them
+	Found notice.Straggler `json:"found"`
 
 	costInSteps float64 // ms, that part of Cost
 }
@@ -412,7 +424,8 @@ type Call struct {
 func (d *Device) Calls() iter.Seq[Call] {
 	return func(yield func(Call) bool) {
 		for _, s := range d.seen {
-			if !yield(Call{int(s.collective), int(s.step), int(s.stream), milliseconds(s.start), milliseconds(s.end - s.start), milliseconds(s.exposed)}) {
+			if !yield(Call{int(s.collective), int(s.step), int(s.stream), milliseconds(s.start), milliseconds(s.end - s.start),
+				milliseconds(s.exposed)}) {
 				return
 			}
 		}

@@ -28,7 +28,8 @@ func (s *study) topExposed(all []happening, groups []Group, index []int32) []Exp
 		_, name := s.operation(h)
 		e := Exposed{
 			Name: name, Group: groups[index[s.groupOrLast(h)]].Name, Stream: int(s.Activities[h.first].Stream),
-			Start: milliseconds(h.Start - s.cover.whole.Start), Took: milliseconds(h.End - h.Start), Exposed: milliseconds(h.exposed),
+			Start: milliseconds(h.Start - s.cover.whole.Start), Took: milliseconds(h.End - h.Start),
+			Exposed: milliseconds(h.exposed),
 		}
 		if h.call >= 0 && s.Calls[h.call].Bytes >= 0 {
 			bytes := s.Calls[h.call].Bytes
@@ -70,8 +71,8 @@ func (s *study) neighbours() (n neighbours) {
 	return n
 }
 
-// around are the kernel that computed last before the first exposed moment of a span, and the one that computed first after its last;
-// "" where there is none.
+// around are the kernel that computed last before the first exposed moment of a span, and the one that computed first
+// after its last; "" where there is none.
 func (n neighbours) around(s *study, a trace.Span) (after, before string) {
 	left := spans{a}.without(s.cover.compute.of.around(a))
 	if len(left) == 0 {

@@ -8,7 +8,8 @@ import (
 	"busbar/post/trace"
 )
 
-// A long kernel with a short one within it ends last, and is what ran before the call; what begins as the call ends comes after it.
+// A long kernel with a short one within it ends last, and is what ran before the call; what begins as the call ends
+// comes after it.
 func TestNeighboursOfACallAmongNestedKernels(t *testing.T) {
 	g := newGPU()
 	g.ran("long", 7, 100e6, 110e6)
@@ -25,7 +26,8 @@ func TestNeighboursOfACallAmongNestedKernels(t *testing.T) {
 	if len(top) != 2 {
 		t.Fatalf("exposed are %+v, want the two that are not hidden", top)
 	}
-	if e := top[0]; e.After != "long" || e.Before != "next" || e.Start != 9 || e.Took != 3 || e.Exposed != 2 || e.Bytes == nil || *e.Bytes != 0 {
+	if e := top[0]; e.After != "long" || e.Before != "next" || e.Start != 9 || e.Took != 3 || e.Exposed != 2 ||
+		e.Bytes == nil || *e.Bytes != 0 {
 		t.Errorf("first is %+v", e)
 	}
 	if e := top[1]; e.After != "next" || e.Before != "last" || e.Start != 13 || e.Bytes != nil {

@@ -14,10 +14,11 @@ import (
 // From the text of a trace to the figures: training of which everything is known.
 func TestTrainingHasTheFiguresItWasMadeWith(t *testing.T) {
 	for what, training := range map[string]tracetest.Training{
-		"on two streams":     {Steps: 3, Layers: 4, Layer: 1_000_000, Comm: 300_000, Elements: 1 << 20},
-		"slow networks":      {Steps: 3, Layers: 4, Layer: 200_000, Comm: 900_000, Elements: 1 << 20},
-		"waiting for a rank": {Steps: 2, Layers: 2, Layer: 1_000_000, Comm: 300_000, Elements: 1 << 20, Late: 500_000, LateRank: 1},
-		"on one stream":      {Steps: 2, Layers: 2, Layer: 1_000_000, Comm: 300_000, Elements: 1 << 20, Same: true},
+		"on two streams": {Steps: 3, Layers: 4, Layer: 1_000_000, Comm: 300_000, Elements: 1 << 20},
+		"slow networks":  {Steps: 3, Layers: 4, Layer: 200_000, Comm: 900_000, Elements: 1 << 20},
+		"waiting for a rank": {Steps: 2, Layers: 2, Layer: 1_000_000, Comm: 300_000, Elements: 1 << 20, Late: 500_000,
+			LateRank: 1},
+		"on one stream": {Steps: 2, Layers: 2, Layer: 1_000_000, Comm: 300_000, Elements: 1 << 20, Same: true},
 	} {
 		training.Options = tracetest.Options{Rank: 0, World: 4, Base: 1700000000_000000000}
 		path := filepath.Join(t.TempDir(), "rank0.json")
@@ -30,7 +31,8 @@ func TestTrainingHasTheFiguresItWasMadeWith(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := NewBuilder(Options{})
-		if problems, err := trace.Each(context.Background(), []string{path}, trace.Options{}, b.Add); err != nil || len(problems) > 0 {
+		if problems, err := trace.Each(context.Background(), []string{path}, trace.Options{}, b.Add); err != nil ||
+			len(problems) > 0 {
 			t.Fatal(err, problems)
 		}
 		d := b.Timeline().Devices[0]
@@ -46,7 +48,8 @@ func TestTrainingHasTheFiguresItWasMadeWith(t *testing.T) {
 			t.Errorf("%s: steps are %+v", what, d.Steps)
 		}
 		calls := training.Steps * training.Layers
-		if c := d.Collectives; len(c) != 1 || c[0].Calls != calls || c[0].Name != "all_reduce" || *c[0].Bytes != 4<<20 || c[0].Ranks != 4 || c[0].Busbw == nil {
+		if c := d.Collectives; len(c) != 1 || c[0].Calls != calls || c[0].Name != "all_reduce" || *c[0].Bytes != 4<<20 ||
+			c[0].Ranks != 4 || c[0].Busbw == nil {
 			t.Errorf("%s: collectives are %+v", what, c)
 		}
 		if len(d.seen) != calls || fmt.Sprint(d.seen[1].seq) != "2" {

@@ -7,7 +7,8 @@ import (
 	"busbar/internal/stats"
 )
 
-// typical is what a rank of a run spends its time on: of each device the mean over its whole steps, or the whole where it has none, and of those the median.
+// typical is what a rank of a run spends its time on: of each device the mean over its whole steps, or the whole where
+// it has none, and of those the median.
 type typical struct {
 	per     string // "step", "recording"
 	devices []*Device
@@ -85,8 +86,8 @@ func (y typical) share(part, of func(*Parts) float64) float64 {
 	})
 }
 
-// calls sums what collectives of a device tell, for a step or a recording. Of steps it is the number, the sum and what was exposed that are
-// those of a step; a median or a least time stays that of all calls.
+// calls sums what collectives of a device tell, for a step or a recording. Of steps it is the number, the sum and what
+// was exposed that are those of a step; a median or a least time stays that of all calls.
 func (y typical) calls(of func(*Collective) float64) float64 {
 	return y.median(func(d *Device) float64 {
 		rows, steps := d.Collectives, 1
@@ -101,8 +102,8 @@ func (y typical) calls(of func(*Collective) float64) float64 {
 	})
 }
 
-// ofSteps are the collectives of a device with what those of their calls took that ran in whole steps, and how many steps that are: what a
-// rank does before and after training is no part of a step.
+// ofSteps are the collectives of a device with what those of their calls took that ran in whole steps, and how many
+// steps that are: what a rank does before and after training is no part of a step.
 func (d *Device) ofSteps() (rows []Collective, steps int) {
 	rows = slices.Clone(d.Collectives)
 	for i := range rows {

@@ -8,11 +8,16 @@ import (
 	"busbar/post/trace"
 )
 
-// smell are words that names of communication have, and names of computing seldom: whoever reads a timeline is told where they stand.
-var smell = regexp.MustCompile(`(?i)all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|(?:^|_)a2a(?:_|$)|nccl|rccl|nvlink|nvls|shmem|symm_?mem|symmetric_?mem|multimem|userbuf|lamport` +
-	`|cross_?device|(?:one|two)_?shot|remote|(?:^|[_:])(?:comm|ipc|p2p|peer|rdma|ib|ep)(?:[_:]|$)|send_?recv|communicat`)
+// smell are words that names of communication have, and names of computing seldom: whoever reads a timeline is told
+// where they stand.
+var smell = regexp.MustCompile(
+	`(?i)all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|(?:^|_)a2a(?:_|$)|nccl|rccl|` +
+		`nvlink|nvls|shmem|symm_?mem|symmetric_?mem|multimem|userbuf|lamport|` +
+		`cross_?device|(?:one|two)_?shot|remote|(?:^|[_:])(?:comm|ipc|p2p|peer|rdma|ib|ep)(?:[_:]|$)|` +
+		`send_?recv|communicat`)
 
-// unclassified are the names of kernels that may be communication, and are counted as computing because nothing more is known.
+// unclassified are the names of kernels that may be communication, and are counted as computing because nothing more is
+// known.
 func (s *study) unclassified() []Unclassified {
 	sums, calls := make([]int64, len(s.Names)), make([]int, len(s.Names))
 	var all int64
@@ -51,6 +56,8 @@ func (s *study) unclassified() []Unclassified {
 	for _, u := range found {
 		list = append(list, *u)
 	}
-	slices.SortFunc(list, func(a, b Unclassified) int { return cmp.Or(cmp.Compare(b.Sum, a.Sum), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(list, func(a, b Unclassified) int {
+		return cmp.Or(cmp.Compare(b.Sum, a.Sum), cmp.Compare(a.Name, b.Name))
+	})
 	return list
 }

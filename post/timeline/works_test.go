@@ -13,7 +13,8 @@ func TestADeviceThatOnlyCopiedCountsInNothing(t *testing.T) {
 	stray.ID = 1
 	stray.copied(trace.MemcpyHostToDevice, 7, 0, 5e6)
 	b := NewBuilder(Options{})
-	if err := b.Add(&trace.File{Path: "a.json", Format: trace.Kineto, Devices: []*trace.Device{&stray.Device, ranOn(0, 1, "", 0)}}); err != nil {
+	if err := b.Add(&trace.File{Path: "a.json", Format: trace.Kineto,
+		Devices: []*trace.Device{&stray.Device, ranOn(0, 1, "", 0)}}); err != nil {
 		t.Fatal(err)
 	}
 	tl := b.Timeline()

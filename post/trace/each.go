@@ -12,9 +12,9 @@ import (
 	"busbar/internal/notice"
 )
 
-// Each reads files one after the other and hands each on before it reads the next; the traces in an archive one by one, with the Path
-// "archive.tar.gz:member". A file that cannot be read is a problem, and the others are read all the same. The error is that of add or
-// of the context.
+// Each reads files one after the other and hands each on before it reads the next; the traces in an archive one by one,
+// with the Path "archive.tar.gz:member". A file that cannot be read is a problem, and the others are read all the same.
+// The error is that of add or of the context.
 func Each(ctx context.Context, paths []string, o Options, add func(*File) error) ([]notice.Notice, error) {
 	e := each{ctx: ctx, options: o, add: add}
 	for _, path := range paths {

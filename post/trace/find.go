@@ -16,9 +16,10 @@ import (
 	"busbar/internal/notice"
 )
 
-// Files expands files and folders (with their subfolders) to the traces among them, sorted within a folder, each once. In folders a trace is
-// known by how it begins, and what does not look like one is passed over without a word; archives (.tar, .tar.gz) stay one path. What cannot
-// be read in a folder is a problem; the error is of the system for what was named and is not there, or that nothing was found.
+// Files expands files and folders (with their subfolders) to the traces among them, sorted within a folder, each once.
+// In folders a trace is known by how it begins, and what does not look like one is passed over without a word; archives
+// (.tar, .tar.gz) stay one path. What cannot be read in a folder is a problem; the error is of the system for what was
+// named and is not there, or that nothing was found.
 func Files(paths []string) (files []string, passed []notice.Notice, err error) {
 	f := finder{seen: map[string]bool{}}
 	for _, path := range paths {
@@ -33,7 +34,8 @@ func Files(paths []string) (files []string, passed []notice.Notice, err error) {
 		}
 	}
 	if len(f.found) == 0 {
-		return nil, f.passed, fmt.Errorf("no trace in %s: neither Kineto JSON nor a SQLite export of Nsight Systems", strings.Join(paths, ", "))
+		return nil, f.passed, fmt.Errorf("no trace in %s: neither Kineto JSON nor a SQLite export of Nsight Systems",
+			strings.Join(paths, ", "))
 	}
 	return f.found, f.passed, nil
 }
@@ -123,7 +125,8 @@ func (f *finder) looksLikeTrace(path string) bool {
 	return err == nil && traceText(text)
 }
 
-// traceKeys are some of what stands near the beginning of every Kineto trace. As values they stand in what is written about traces too.
+// traceKeys are some of what stands near the beginning of every Kineto trace. As values they stand in what is written
+// about traces too.
 var traceKeys = regexp.MustCompile(`"(traceEvents|deviceProperties|distributedInfo|ph)"\s*:`)
 
 // traceText says whether text begins as a trace does, or as an archive that may hold some.

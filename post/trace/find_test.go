@@ -42,7 +42,8 @@ func tarred(t *testing.T, files map[string][]byte) []byte {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o666, Size: int64(len(files[name])), Typeflag: tar.TypeReg}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o666, Size: int64(len(files[name])),
+			Typeflag: tar.TypeReg}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Write(files[name]); err != nil {
@@ -76,8 +77,10 @@ func under(t *testing.T, dir string, paths []string) []string {
 
 func TestFiles(t *testing.T) {
 	dir := folder(t, map[string][]byte{
-		"b/rank1": ofRank(t, 1), "a.json": packed(t, ofRank(t, 0)), "other.json": []byte(`{"some": "thing"}`), "notes.txt": []byte("[draft] of something"), "empty": {},
-		".hidden.json": ofRank(t, 2), "c.tar.gz": packed(t, tarred(t, map[string][]byte{"x/2.json": ofRank(t, 2)})), "d.tar": tarred(t, map[string][]byte{"README": []byte("hello")}),
+		"b/rank1": ofRank(t, 1), "a.json": packed(t, ofRank(t, 0)), "other.json": []byte(`{"some": "thing"}`),
+		"notes.txt": []byte("[draft] of something"), "empty": {},
+		".hidden.json": ofRank(t, 2), "c.tar.gz": packed(t, tarred(t, map[string][]byte{"x/2.json": ofRank(t, 2)})),
+		"d.tar":      tarred(t, map[string][]byte{"README": []byte("hello")}),
 		"r.nsys-rep": []byte("report"), "s.nsys-rep": []byte("report"), "s.sqlite": []byte("SQLite format 3\x00 and so on"),
 	})
 	if err := os.Symlink(dir, filepath.Join(dir, "b", "around")); err != nil {
@@ -87,7 +90,8 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, passed, err := trace.Files([]string{dir, filepath.Join(dir, "a.json")})
-	if want := []string{"a.json", "b/rank1", "c.tar.gz", "r.nsys-rep", "s.sqlite"}; err != nil || len(passed) > 0 || !slices.Equal(under(t, dir, files), want) {
+	if want := []string{"a.json", "b/rank1", "c.tar.gz", "r.nsys-rep", "s.sqlite"}; err != nil || len(passed) > 0 ||
+		!slices.Equal(under(t, dir, files), want) {
 		t.Errorf("files %v, want %v; passed %v, %v", under(t, dir, files), want, passed, err)
 	}
 	named := filepath.Join(dir, "notes.txt")
@@ -103,8 +107,11 @@ func TestFiles(t *testing.T) {
 }
 
 func TestEach(t *testing.T) {
-	archive := tarred(t, map[string][]byte{"t/1.json": ofRank(t, 1), "t/2.json.gz": packed(t, ofRank(t, 2)), "t/README": []byte("hello"), "t/config.json": []byte(`{"a": 1}`)})
-	dir := folder(t, map[string][]byte{"0.json": ofRank(t, 0), "broken.json": []byte("no trace"), "c.tar.gz": packed(t, archive), "torn.tar": archive[:512+len(ofRank(t, 1))-20], "empty.tar": tarred(t, map[string][]byte{"a": {1}})})
+	archive := tarred(t, map[string][]byte{"t/1.json": ofRank(t, 1), "t/2.json.gz": packed(t, ofRank(t, 2)),
+		"t/README": []byte("hello"), "t/config.json": []byte(`{"a": 1}`)})
+	dir := folder(t, map[string][]byte{"0.json": ofRank(t, 0), "broken.json": []byte("no trace"),
+		"c.tar.gz": packed(t, archive), "torn.tar": archive[:512+len(ofRank(t, 1))-20],
+		"empty.tar": tarred(t, map[string][]byte{"a": {1}})})
 	var paths []string
 	for _, name := range []string{"broken.json", "empty.tar", "c.tar.gz", "torn.tar", "gone.json", "0.json"} {
 		paths = append(paths, filepath.Join(dir, name))
@@ -118,7 +125,8 @@ func TestEach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := under(t, dir, seen); !slices.Equal(got[:2], []string{"c.tar.gz:t/1.json", "c.tar.gz:t/2.json.gz"}) || got[len(got)-1] != "0.json" || !slices.Equal(ranks[:2], []int{1, 2}) {
+	if got := under(t, dir, seen); !slices.Equal(got[:2], []string{"c.tar.gz:t/1.json", "c.tar.gz:t/2.json.gz"}) ||
+		got[len(got)-1] != "0.json" || !slices.Equal(ranks[:2], []int{1, 2}) {
 		t.Errorf("read %v, ranks %v", got, ranks)
 	}
 	for i, want := range []string{
@@ -129,12 +137,14 @@ func TestEach(t *testing.T) {
 		}
 	}
 	stop := errors.New("enough")
-	if _, err := trace.Each(context.Background(), paths, trace.Options{}, func(*trace.File) error { return stop }); !errors.Is(err, stop) {
+	if _, err := trace.Each(context.Background(), paths, trace.Options{},
+		func(*trace.File) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("the error of add: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := trace.Each(ctx, paths[2:3], trace.Options{}, func(*trace.File) error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := trace.Each(ctx, paths[2:3], trace.Options{}, func(*trace.File) error { return nil }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("of a context that ended: %v", err)
 	}
 }

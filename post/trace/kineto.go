@@ -168,14 +168,16 @@ func (d *document) goOn() error {
 	return d.array()
 }
 
-// mostTorn is how many places that are no JSON are passed over. A file with more is damaged in a way that leaves nothing to rely on.
+// mostTorn is how many places that are no JSON are passed over. A file with more is damaged in a way that leaves
+// nothing to rely on.
 const mostTorn = 1000
 
-// resume says whether reading can go on after an error: that is where the text is no JSON (an infinite bandwidth, a quote in a name) before
-// the events or among them. It goes on with the next event then.
+// resume says whether reading can go on after an error: that is where the text is no JSON (an infinite bandwidth, a
+// quote in a name) before the events or among them. It goes on with the next event then.
 func (d *document) resume(err error) bool {
 	var syntax *jsontext.SyntacticError
-	if !errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errLongValue) || d.torn == mostTorn || d.ctx.Err() != nil {
+	if !errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errLongValue) ||
+		d.torn == mostTorn || d.ctx.Err() != nil {
 		return false
 	}
 	to, before := nextEvent, "{"+eventsKey+":["
@@ -200,15 +202,18 @@ func (d *document) why(err error) string {
 	read := megabytes(d.text.source.read - int64(len(d.text.pending)) - int64(len(d.json.UnreadBuffer())))
 	var syntax *jsontext.SyntacticError
 	if errors.Is(err, errLongValue) {
-		return fmt.Sprintf("after %s and %s of text comes %v; what comes after is missing", counted(d.events), read, errLongValue)
+		return fmt.Sprintf("after %s and %s of text comes %v; what comes after is missing", counted(d.events), read,
+			errLongValue)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || !errors.As(err, &syntax) {
 		if source := d.text.source.failed(); source != nil {
-			return fmt.Sprintf("it breaks off after %s and %s of text (%v); what comes after is missing", counted(d.events), read, source)
+			return fmt.Sprintf("it breaks off after %s and %s of text (%v); what comes after is missing", counted(d.events),
+				read, source)
 		}
 		return fmt.Sprintf("it breaks off after %s and %s of text; what comes after is missing", counted(d.events), read)
 	}
-	return fmt.Sprintf("it is no JSON any more after %s and %s of text; what comes after is missing", counted(d.events), read)
+	return fmt.Sprintf("it is no JSON any more after %s and %s of text; what comes after is missing", counted(d.events),
+		read)
 }
 
 func counted(events int64) string {

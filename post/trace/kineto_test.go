@@ -73,7 +73,8 @@ func packed(t testing.TB, text []byte) []byte {
 // training is what most tests read, with what it holds.
 func training(t testing.TB, change func(*tracetest.Training)) ([]byte, tracetest.Answers) {
 	t.Helper()
-	s := tracetest.Training{Options: tracetest.Options{Rank: 1, World: 4, NCCL: "2.27.5"}, Steps: 3, Layers: 4, Layer: 2_000_000, Comm: 1_500_000, Elements: 1 << 20, Late: 300_000, LateRank: 0}
+	s := tracetest.Training{Options: tracetest.Options{Rank: 1, World: 4, NCCL: "2.27.5"}, Steps: 3, Layers: 4,
+		Layer: 2_000_000, Comm: 1_500_000, Elements: 1 << 20, Late: 300_000, LateRank: 0}
 	if change != nil {
 		change(&s)
 	}
@@ -105,7 +106,8 @@ func TestTraining(t *testing.T) {
 	if compute != want.Compute || comm != want.Comm || span != want.Span {
 		t.Errorf("%d compute, %d comm, %d span; want %+v", compute, comm, span, want)
 	}
-	if d.Rank != 1 || d.RankFrom != "distributedInfo" || d.World != 4 || d.NCCL != "2.27.5" || d.GPU != "Test GPU" || d.Process != tracetest.Process {
+	if d.Rank != 1 || d.RankFrom != "distributedInfo" || d.World != 4 || d.NCCL != "2.27.5" || d.GPU != "Test GPU" ||
+		d.Process != tracetest.Process {
 		t.Errorf("the device is %+v", d)
 	}
 	if len(d.Calls) != 12 || len(d.Groups) != 1 || len(d.Ranges) != 3 || d.Ranges[2].Name != "ProfilerStep#5" {
@@ -119,15 +121,19 @@ func TestTraining(t *testing.T) {
 		t.Errorf("a call is %+v", c)
 	}
 	for _, a := range d.Activities {
-		if strings.HasPrefix(d.Names[a.Name], "nccl") != (a.Call != trace.Unknown) || a.Launch == trace.NoTime || a.Launch >= a.Start {
+		if strings.HasPrefix(d.Names[a.Name], "nccl") != (a.Call != trace.Unknown) || a.Launch == trace.NoTime ||
+			a.Launch >= a.Start {
 			t.Fatalf("an activity is %+v", a)
 		}
 	}
 }
 
 func TestPackedIsFoundByContent(t *testing.T) {
-	text := write(t, tracetest.Options{}, func(w *tracetest.Writer) { w.Kernel(tracetest.Kernel{Name: "k", Stream: 7, Start: 5000, Took: 1000}) })
-	for name, content := range map[string][]byte{"plain.json.gz": text, "packed.json": packed(t, text), "twice": packed(t, packed(t, text))} {
+	text := write(t, tracetest.Options{}, func(w *tracetest.Writer) {
+		w.Kernel(tracetest.Kernel{Name: "k", Stream: 7, Start: 5000, Took: 1000})
+	})
+	for name, content := range map[string][]byte{"plain.json.gz": text, "packed.json": packed(t, text),
+		"twice": packed(t, packed(t, text))} {
 		if d := only(t, read(t, name, content)); len(d.Activities) != 1 {
 			t.Errorf("%s: %d activities", name, len(d.Activities))
 		}

@@ -13,7 +13,8 @@ type arguments struct {
 	collective collective
 }
 
-// collective is what torch.distributed recorded of a collective, on its operator or on its kernel. The texts are JSON, as they stand in the file.
+// collective is what torch.distributed recorded of a collective, on its operator or on its kernel. The texts are JSON,
+// as they stand in the file.
 type collective struct {
 	in, out      int64 // elements; Unknown
 	size         int64 // ranks of the group
@@ -32,11 +33,13 @@ type collective struct {
 
 func (a *arguments) reset() {
 	c := &a.collective
-	*a = arguments{device: Unknown, stream: Unknown, correlation: Unknown, external: Unknown, bytes: Unknown, node: Unknown, collective: collective{
-		in: Unknown, out: Unknown, size: Unknown, seq: Unknown, rank: Unknown, from: Unknown, to: Unknown, first: Unknown, skip: Unknown,
-		name: c.name[:0], kind: c.kind[:0], group: c.group[:0], about: c.about[:0], ranks: c.ranks[:0],
-		inSplit: c.inSplit[:0], outSplit: c.outSplit[:0], shapes: c.shapes[:0], types: c.types[:0],
-	}}
+	*a = arguments{device: Unknown, stream: Unknown, correlation: Unknown, external: Unknown, bytes: Unknown,
+		node: Unknown, collective: collective{
+			in: Unknown, out: Unknown, size: Unknown, seq: Unknown, rank: Unknown, from: Unknown, to: Unknown, first: Unknown,
+			skip: Unknown,
+			name: c.name[:0], kind: c.kind[:0], group: c.group[:0], about: c.about[:0], ranks: c.ranks[:0],
+			inSplit: c.inSplit[:0], outSplit: c.outSplit[:0], shapes: c.shapes[:0], types: c.types[:0],
+		}}
 }
 
 // read reads the object of args.

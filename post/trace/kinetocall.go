@@ -31,7 +31,8 @@ const (
 
 // addCollective keeps a record_param_comms or a range nccl:….
 func (g *gathered) addCollective(e *event) {
-	op := collectiveOp{Span: Span{e.start, after(e.start, e.took)}, external: e.args.external, thread: g.threads.index(e.pid, e.tid)}
+	op := collectiveOp{Span: Span{e.start, after(e.start, e.took)}, external: e.args.external,
+		thread: g.threads.index(e.pid, e.tid)}
 	switch {
 	case len(e.args.collective.name) > 0:
 		op.call, op.about = g.call(&e.args.collective), tellsAll
@@ -63,8 +64,8 @@ func (g *gathered) call(c *collective) madeCall {
 	return m
 }
 
-// callSize is the size of a collective as nccl-tests counts it. What runs as one kernel for several collectives, and what does not
-// give all ranks the same, has no such size.
+// callSize is the size of a collective as nccl-tests counts it. What runs as one kernel for several collectives, and
+// what does not give all ranks the same, has no such size.
 func callSize(call *Call, in, out int64, c *collective) int64 {
 	switch lower := strings.ToLower(call.Name); {
 	case lower == "send":
@@ -79,14 +80,18 @@ func callSize(call *Call, in, out int64, c *collective) int64 {
 
 // collectives are the words of torch.distributed, without underscores and without what they add for variants.
 var collectives = map[string]coll.Collective{
-	"allreduce": coll.AllReduce, "allgather": coll.AllGather, "reducescatter": coll.ReduceScatter, "broadcast": coll.Broadcast,
-	"reduce": coll.Reduce, "alltoall": coll.AllToAll, "alltoallv": coll.AllToAll, "gather": coll.Gather, "scatter": coll.Scatter,
+	"allreduce": coll.AllReduce, "allgather": coll.AllGather, "reducescatter": coll.ReduceScatter,
+	"broadcast": coll.Broadcast,
+	"reduce":    coll.Reduce, "alltoall": coll.AllToAll, "alltoallv": coll.AllToAll, "gather": coll.Gather,
+	"scatter": coll.Scatter,
 }
 
-// variants are added to a collective's name for other signatures of the same operation: _allgather_base, all_gather_into_tensor_coalesced.
+// variants are added to a collective's name for other signatures of the same operation: _allgather_base,
+// all_gather_into_tensor_coalesced.
 var variants = []string{"coalesced", "base", "oop", "single", "intotensor", "tensor", "sparse"}
 
-// collectiveNamed is the collective of a name of torch.distributed; Other for what is none of ours, such as send, recv and barrier.
+// collectiveNamed is the collective of a name of torch.distributed; Other for what is none of ours, such as send, recv
+// and barrier.
 func collectiveNamed(name string) coll.Collective {
 	word := strings.ReplaceAll(strings.ToLower(name), "_", "")
 	for _, v := range variants {
@@ -118,10 +123,12 @@ func (g *gathered) named(e *event) madeCall {
 	return m
 }
 
-// oneInput is the number of elements and the type of the only input: [[394241]] and ["float"]. The type is "" where there are several.
+// oneInput is the number of elements and the type of the only input: [[394241]] and ["float"]. The type is "" where
+// there are several.
 func oneInput(shapes, types []byte) (elements int64, kind string) {
 	shape, ok := insideOf(shapes)
-	if !ok || bytes.IndexByte(shape, '[') != 0 || bytes.Count(shape, []byte("[")) != 1 || bytes.IndexByte(shape, ']') != len(shape)-1 {
+	if !ok || bytes.IndexByte(shape, '[') != 0 || bytes.Count(shape, []byte("[")) != 1 ||
+		bytes.IndexByte(shape, ']') != len(shape)-1 {
 		return 0, ""
 	}
 	list, ok := insideOf(types)
@@ -148,8 +155,8 @@ func insideOf(list []byte) ([]byte, bool) {
 	return bytes.TrimSpace(list[1 : len(list)-1]), true
 }
 
-// ofCollective says whether a kernel may be of the collective that it was launched in. Kernels that copy and scale tensors for it are launched
-// there too, and have its arguments.
+// ofCollective says whether a kernel may be of the collective that it was launched in. Kernels that copy and scale
+// tensors for it are launched there too, and have its arguments.
 func ofCollective(name []byte, carries bool) bool {
 	lower := bytes.ToLower(name)
 	return bytes.Contains(lower, []byte("ccl")) || carries && !bytes.Contains(lower, []byte("at::native"))
@@ -185,7 +192,8 @@ func (t *groupTable) index(g *gathered, c *collective) int32 {
 		i = int32(len(t.all))
 		t.byKey[string(t.key)] = i
 		t.all = append(t.all, rawGroup{first: Unknown, skip: Unknown, mine: Unknown,
-			Group: Group{Name: g.words.text(c.group), About: g.words.text(c.about), Ranks: rankList(c.ranks), Size: size, Rank: Unknown}})
+			Group: Group{Name: g.words.text(c.group), About: g.words.text(c.about), Ranks: rankList(c.ranks), Size: size,
+				Rank: Unknown}})
 	}
 	group := &t.all[i]
 	if c.skip > 0 && c.first >= 0 {
@@ -197,7 +205,8 @@ func (t *groupTable) index(g *gathered, c *collective) int32 {
 	return i
 }
 
-// ranksItself says whether the rank among the arguments of a collective is that of the process: of a send it is the peer's, of a broadcast the root.
+// ranksItself says whether the rank among the arguments of a collective is that of the process: of a send it is the
+// peer's, of a broadcast the root.
 func ranksItself(name string) bool {
 	switch collectiveNamed(name) {
 	case coll.AllReduce, coll.AllGather, coll.ReduceScatter, coll.AllToAll:

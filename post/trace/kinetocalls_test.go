@@ -36,22 +36,29 @@ func called(t *testing.T, o tracetest.Options, c tracetest.Collective) *trace.De
 }
 
 func TestCallsWhereverTheyAreTold(t *testing.T) {
-	for where, name := range map[tracetest.Where]string{tracetest.OnBoth: "both", tracetest.OnKernel: "kernel", tracetest.OnOperator: "operator by its id", tracetest.ByNesting: "operator around the launch"} {
-		d := called(t, tracetest.Options{}, tracetest.Collective{Name: "_allgather_base", Type: "BFloat16", In: 100, Out: 200, Group: tensor, Rank: 1, Seq: 9, Where: where})
+	for where, name := range map[tracetest.Where]string{tracetest.OnBoth: "both", tracetest.OnKernel: "kernel",
+		tracetest.OnOperator: "operator by its id", tracetest.ByNesting: "operator around the launch"} {
+		d := called(t, tracetest.Options{}, tracetest.Collective{Name: "_allgather_base", Type: "BFloat16", In: 100, Out: 200,
+			Group: tensor, Rank: 1, Seq: 9, Where: where})
 		c := d.Calls[0]
-		want := trace.Call{Name: "_allgather_base", What: coll.AllGather, Bytes: 400, Type: "bfloat16", Group: 0, Seq: 9, Peer: trace.Unknown, Parts: 1}
+		want := trace.Call{Name: "_allgather_base", What: coll.AllGather, Bytes: 400, Type: "bfloat16", Group: 0, Seq: 9,
+			Peer: trace.Unknown, Parts: 1}
 		if c != want || len(d.Calls) != 1 {
 			t.Errorf("%s: %+v", name, c)
 		}
-		if g := d.Groups[0]; g.Name != "4" || g.About != "tp" || g.Size != 2 || !slices.Equal(g.Ranks, []int{2, 3}) || g.Rank != 1 {
+		if g := d.Groups[0]; g.Name != "4" || g.About != "tp" || g.Size != 2 || !slices.Equal(g.Ranks, []int{2, 3}) ||
+			g.Rank != 1 {
 			t.Errorf("%s: %+v", name, g)
 		}
 	}
-	d := called(t, tracetest.Options{}, tracetest.Collective{Name: "all_reduce", Type: "float", In: 1000, Where: tracetest.ByShape})
-	if c := d.Calls[0]; c.Name != "all_reduce" || c.What != coll.AllReduce || c.Bytes != 4000 || c.Type != "float32" || c.Group != trace.Unknown {
+	d := called(t, tracetest.Options{}, tracetest.Collective{Name: "all_reduce", Type: "float", In: 1000,
+		Where: tracetest.ByShape})
+	if c := d.Calls[0]; c.Name != "all_reduce" || c.What != coll.AllReduce || c.Bytes != 4000 || c.Type != "float32" ||
+		c.Group != trace.Unknown {
 		t.Errorf("by shape: %+v", c)
 	}
-	d = called(t, tracetest.Options{}, tracetest.Collective{Name: "all_to_all", Type: "float", In: 1000, Where: tracetest.ByShape})
+	d = called(t, tracetest.Options{}, tracetest.Collective{Name: "all_to_all", Type: "float", In: 1000,
+		Where: tracetest.ByShape})
 	if c := d.Calls[0]; c.What != coll.AllToAll || c.Bytes != trace.Unknown {
 		t.Errorf("an all-to-all of unknown shares: %+v", c)
 	}
@@ -85,7 +92,8 @@ func TestSizesAndWordsOfCalls(t *testing.T) {
 		{"recv", "Float", "", 0, 100, coll.Other, 400},
 		{"barrier", "Byte", "", 1, 1, coll.Other, trace.Unknown},
 	} {
-		d := called(t, tracetest.Options{}, tracetest.Collective{Name: c.name, Type: c.kind, In: c.in, Out: c.out, Splits: c.splits, Group: tensor})
+		d := called(t, tracetest.Options{}, tracetest.Collective{Name: c.name, Type: c.kind, In: c.in, Out: c.out,
+			Splits: c.splits, Group: tensor})
 		if got := d.Calls[0]; got.Name != c.name || got.What != c.what || got.Bytes != c.bytes {
 			t.Errorf("%+v: %+v", c, got)
 		}
@@ -95,7 +103,8 @@ func TestSizesAndWordsOfCalls(t *testing.T) {
 func TestPeers(t *testing.T) {
 	for _, where := range []tracetest.Where{tracetest.OnBoth, tracetest.OnKernel} {
 		for _, name := range []string{"send", "recv"} {
-			d := called(t, tracetest.Options{}, tracetest.Collective{Name: name, Type: "Float", In: 5, Out: 5, Group: tracetest.Group{Name: "pp", Ranks: []int{1, 3, 5}}, Rank: 2, Peer: 5, Where: where})
+			d := called(t, tracetest.Options{}, tracetest.Collective{Name: name, Type: "Float", In: 5, Out: 5,
+				Group: tracetest.Group{Name: "pp", Ranks: []int{1, 3, 5}}, Rank: 2, Peer: 5, Where: where})
 			if c := d.Calls[0]; c.Peer != 2 {
 				t.Errorf("%s, %v: peer %d", name, where, c.Peer)
 			}
@@ -106,7 +115,8 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// A list of more than thirty ranks is cut short in arguments; the operator's spacing has them all, and distributedInfo may.
+// A list of more than thirty ranks is cut short in arguments; the operator's spacing has them all, and distributedInfo
+// may.
 func TestLongListsOfRanks(t *testing.T) {
 	var all []int
 	for r := range 64 {
@@ -124,7 +134,8 @@ func TestLongListsOfRanks(t *testing.T) {
 	text := write(t, tracetest.Options{World: 64}, func(w *tracetest.Writer) {
 		w.Kernel(tracetest.Kernel{Name: ncclKernel, Stream: 20, Start: 200_000, Took: 1000, Collective: &c})
 	})
-	text = bytes.Replace(text, []byte(`"pg_config": []`), []byte(`"pg_config": [{"pg_name": "0", "pg_size": 64, "ranks": `+strings.ReplaceAll(fmt.Sprint(all), " ", ",")+`}]`), 1)
+	text = bytes.Replace(text, []byte(`"pg_config": []`), []byte(`"pg_config": [{"pg_name": "0", "pg_size": 64, "ranks": `+
+		strings.ReplaceAll(fmt.Sprint(all), " ", ",")+`}]`), 1)
 	if d := only(t, read(t, "x.json", text)); !slices.Equal(d.Groups[0].Ranks, all) {
 		t.Errorf("by distributedInfo: %v", d.Groups[0].Ranks)
 	}
@@ -132,12 +143,15 @@ func TestLongListsOfRanks(t *testing.T) {
 
 // One call may take several kernels, and the kernels that copy for a collective are not of it.
 func TestKernelsOfOneCall(t *testing.T) {
-	c := &tracetest.Collective{Name: "all_to_all", Type: "Float", In: 8, Out: 8, Group: tensor, External: 900, Where: tracetest.OnKernel}
+	c := &tracetest.Collective{Name: "all_to_all", Type: "Float", In: 8, Out: 8, Group: tensor, External: 900,
+		Where: tracetest.OnKernel}
 	text := write(t, tracetest.Options{}, func(w *tracetest.Writer) {
 		for i := range int64(2) {
-			w.Kernel(tracetest.Kernel{Name: ncclKernel, Stream: 20, Start: 200_000 + i*2000, Took: 1000, Launch: 100_000 + i*6000, Collective: c})
+			w.Kernel(tracetest.Kernel{Name: ncclKernel, Stream: 20, Start: 200_000 + i*2000, Took: 1000, Launch: 100_000 +
+				i*6000, Collective: c})
 		}
-		w.Kernel(tracetest.Kernel{Name: "void at::native::elementwise_kernel<...>", Stream: 20, Start: 250_000, Took: 1000, Launch: 120_000, Collective: c})
+		w.Kernel(tracetest.Kernel{Name: "void at::native::elementwise_kernel<...>", Stream: 20, Start: 250_000, Took: 1000,
+			Launch: 120_000, Collective: c})
 		w.Kernel(tracetest.Kernel{Name: ncclKernel, Stream: 20, Start: 300_000, Took: 1000, Launch: 150_000})
 	})
 	d := only(t, read(t, "x.json", text))
@@ -169,7 +183,9 @@ func TestRanks(t *testing.T) {
 		{"rank7.json", write(t, tracetest.Options{Rank: 1, World: 4}, events), 1, "distributedInfo", ""},
 		{"rank7.json", write(t, tracetest.Options{}, events), 2, "collectives' arguments", ""},
 		{"rank7.json", plain, 7, "file name", ""},
-		{"trace_100.json", bytes.Replace(plain, []byte(`"traceEvents"`), []byte(`"distributedInfo":{"backend":"nccl","world_size":2},"traceEvents"`), 1), trace.Unknown, "", ""}, // the number of a step
+		// the number of a step
+		{"trace_100.json", bytes.Replace(plain, []byte(`"traceEvents"`),
+			[]byte(`"distributedInfo":{"backend":"nccl","world_size":2},"traceEvents"`), 1), trace.Unknown, "", ""},
 		{"trace_8_rank_1.json", plain, 1, "file name", ""},
 		{"worker3_step_12.1694128201557.pt.trace.json", plain, 3, "file name", ""},
 		{"rank-12/trace.json", plain, 12, "file name", ""},
@@ -180,7 +196,8 @@ func TestRanks(t *testing.T) {
 		{"x.json", plain, trace.Unknown, "", ""},
 	} {
 		if d := only(t, read(t, c.name, c.text)); d.Rank != c.rank || d.RankFrom != c.from || d.Host != c.host {
-			t.Errorf("%s: rank %d from %q on %q, want %d from %q on %q", c.name, d.Rank, d.RankFrom, d.Host, c.rank, c.from, c.host)
+			t.Errorf("%s: rank %d from %q on %q, want %d from %q on %q", c.name, d.Rank, d.RankFrom, d.Host, c.rank, c.from,
+				c.host)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// event is one event of a chrome trace. Its texts are JSON as it stands in the file, quotes and all, and belong to the reader: they hold
-// until the next event.
+// event is one event of a chrome trace. Its texts are JSON as it stands in the file, quotes and all, and belong to the
+// reader: they hold until the next event.
 type event struct {
 	phase      byte // X, B, E, …; 0 where it has none
 	category   category
@@ -20,7 +20,8 @@ type event struct {
 	cat, saved []byte // the category's text; arguments that came before it was known what of
 }
 
-// farthest is 36 years in nanoseconds. Times from 36 years before the clock's beginning to 146 after it are moments, whose differences fit.
+// farthest is 36 years in nanoseconds. Times from 36 years before the clock's beginning to 146 after it are moments,
+// whose differences fit.
 const farthest = 1 << 60
 
 // category is what an event is of. Their names have changed over the years.
@@ -38,11 +39,15 @@ const (
 
 // categories are the names in lower case.
 var categories = map[string]category{
-	`"kernel"`: kernelEvent, `"gpu_memcpy"`: memcpyEvent, `"memcpy"`: memcpyEvent, `"gpu_memset"`: memsetEvent, `"memset"`: memsetEvent,
+	`"kernel"`: kernelEvent, `"gpu_memcpy"`: memcpyEvent, `"memcpy"`: memcpyEvent, `"gpu_memset"`: memsetEvent,
+	`"memset"`:       memsetEvent,
 	`"cuda_runtime"`: callEvent, `"cuda_driver"`: callEvent, `"runtime"`: callEvent, `"driver"`: callEvent,
-	`"cpu_op"`: operatorEvent, `"operator"`: operatorEvent, `"user_annotation"`: operatorEvent, `"python_function"`: operatorEvent,
-	`"gpu_user_annotation"`: ignoredEvent, `"overhead"`: ignoredEvent, `"ac2g"`: ignoredEvent, `"async_cpu_to_gpu"`: ignoredEvent,
-	`"fwdbwd"`: ignoredEvent, `"forward_backward"`: ignoredEvent, `"trace"`: ignoredEvent, `"cuda_sync"`: ignoredEvent,
+	`"cpu_op"`: operatorEvent, `"operator"`: operatorEvent, `"user_annotation"`: operatorEvent,
+	`"python_function"`:     operatorEvent,
+	`"gpu_user_annotation"`: ignoredEvent, `"overhead"`: ignoredEvent, `"ac2g"`: ignoredEvent,
+	`"async_cpu_to_gpu"`: ignoredEvent,
+	`"fwdbwd"`:           ignoredEvent, `"forward_backward"`: ignoredEvent, `"trace"`: ignoredEvent,
+	`"cuda_sync"`: ignoredEvent,
 }
 
 // categoryOf knows hip_runtime, xpu_driver and the like by their ends.
@@ -60,7 +65,8 @@ func categoryOf(text []byte) category {
 	return otherEvent
 }
 
-// read reads an event, at whose { the reader stands. What is not an event of a trace is read all the same, and has no phase.
+// read reads an event, at whose { the reader stands. What is not an event of a trace is read all the same, and has no
+// phase.
 func (e *event) read(json *jsontext.Decoder) error {
 	e.reset()
 	if _, err := json.ReadToken(); err != nil {
@@ -130,7 +136,8 @@ func (e *event) scalar(json *jsontext.Decoder, which byte) error {
 	return err
 }
 
-// arguments reads args where they are wanted, passes over those that are not, and keeps those of which that can't be told yet.
+// arguments reads args where they are wanted, passes over those that are not, and keeps those of which that can't be
+// told yet.
 func (e *event) arguments(json *jsontext.Decoder) error {
 	switch {
 	case len(e.cat) == 0 || len(e.name) == 0:

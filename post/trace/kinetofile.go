@@ -24,7 +24,8 @@ func (g *gathered) file(about *metadata, path string) *File {
 	zero, origin := g.zero(about.baseTime())
 	repeated, process := 0, int64(Unknown)
 	for _, id := range slices.Sorted(maps.Keys(g.devices)) {
-		d := &Device{Rank: Unknown, Host: "", Process: Unknown, ID: int(id), GPU: about.gpu(int(id)), NCCL: info.nccl, Origin: origin}
+		d := &Device{Rank: Unknown, Host: "", Process: Unknown, ID: int(id), GPU: about.gpu(int(id)), NCCL: info.nccl,
+			Origin: origin}
 		repeated += j.fill(d, g.devices[id], zero)
 		g.devices[id] = nil // its memory is wanted for the next
 		g.addRanges(d, zero)
@@ -38,7 +39,8 @@ func (g *gathered) file(about *metadata, path string) *File {
 	return f
 }
 
-// zero is the moment that times are counted from, as the file counts, and in nanoseconds since 1970; that may be Unknown.
+// zero is the moment that times are counted from, as the file counts, and in nanoseconds since 1970; that may be
+// Unknown.
 func (g *gathered) zero(base int64) (zero, origin int64) {
 	zero = math.MaxInt64
 	for _, d := range g.devices {
@@ -119,7 +121,8 @@ func busiest(devices []*Device) *Device {
 	return most
 }
 
-// rankIn is the rank in a group of a rank of the world; what the collectives' arguments said holds where the group's ranks are not known.
+// rankIn is the rank in a group of a rank of the world; what the collectives' arguments said holds where the group's
+// ranks are not known.
 func rankIn(g Group, rank int) int {
 	if len(g.Ranks) == 0 || rank == Unknown {
 		return g.Rank

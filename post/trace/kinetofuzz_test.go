@@ -17,16 +17,21 @@ import (
 func FuzzKineto(f *testing.F) {
 	group := tracetest.Group{Name: "0", About: "default_pg", Ranks: []int{0, 1}}
 	for where := range tracetest.ByShape + 1 {
-		f.Add(write(f, tracetest.Options{World: 2, Groups: []tracetest.Group{group}, MetadataLast: where == 1, Bare: where == 2, Epoch: where == 3}, func(w *tracetest.Writer) {
+		f.Add(write(f, tracetest.Options{World: 2, Groups: []tracetest.Group{group}, MetadataLast: where == 1,
+			Bare: where == 2, Epoch: where == 3}, func(w *tracetest.Writer) {
 			w.Range("ProfilerStep#1", 0, 100_000)
 			w.Kernel(tracetest.Kernel{Name: "k", Stream: 7, Start: 50_000, Took: 1000, Launch: 40_000, Node: int64(where)})
 			w.Kernel(tracetest.Kernel{Name: "ncclDevKernel_AllReduce", Stream: 20, Start: 60_000, Took: 1000, Launch: 45_000,
-				Collective: &tracetest.Collective{Name: "allreduce", Type: "Float", In: 100, Out: 100, Group: group, Where: where, Seq: 4}})
+				Collective: &tracetest.Collective{Name: "allreduce", Type: "Float", In: 100, Out: 100, Group: group, Where: where,
+					Seq: 4}})
 		}))
 	}
-	f.Add([]byte(`[{"ph":"B","name":"a","ts":1e3,"pid":"x","tid":2},{"ph":"E","ts":"2.5","pid":"x","tid":2},{"ph":"X","cat":"kernel","name":nan},{"ph":"X","cat":"Memcpy","name":"Memcpy HtoD","ts":-3,"dur":-9,"args":{"stream":-1}}]`))
+	f.Add([]byte(
+		`[{"ph":"B","name":"a","ts":1e3,"pid":"x","tid":2},{"ph":"E","ts":"2.5","pid":"x","tid":2},{"ph":"X","cat":"kernel","name":nan},{"ph":"X","cat":"Memcpy","name":"Memcpy HtoD","ts":-3,"dur":-9,"args":{"stream":-1}}]`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		file, err := trace.ReadBytes("trace.json", text, trace.Options{KeepRange: func(name string) bool { return len(name)%2 == 0 }})
+		file, err := trace.ReadBytes("trace.json", text, trace.Options{KeepRange: func(name string) bool {
+			return len(name)%2 == 0
+		}})
 		if err != nil {
 			return
 		}
@@ -41,13 +46,15 @@ func checkPromises(t *testing.T, d *trace.Device) {
 	t.Helper()
 	last := int64(trace.NoTime)
 	for _, a := range d.Activities {
-		if a.End < a.Start || a.Start < last || a.Start < 0 || int(a.Name) >= len(d.Names) || int(a.Call) >= len(d.Calls) || a.Call < trace.Unknown {
+		if a.End < a.Start || a.Start < last || a.Start < 0 || int(a.Name) >= len(d.Names) || int(a.Call) >= len(d.Calls) ||
+			a.Call < trace.Unknown {
 			t.Fatalf("an activity is %+v", a)
 		}
 		last = a.Start
 	}
 	for _, c := range d.Calls {
-		if int(c.Group) >= len(d.Groups) || c.Group < trace.Unknown || c.Bytes < trace.Unknown || c.Bytes == 0 || c.Parts < 1 || c.What == 0 {
+		if int(c.Group) >= len(d.Groups) || c.Group < trace.Unknown || c.Bytes < trace.Unknown || c.Bytes == 0 ||
+			c.Parts < 1 || c.What == 0 {
 			t.Fatalf("a call is %+v", c)
 		}
 	}
@@ -188,7 +195,8 @@ func TestValueWithoutEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(only(t, f).Activities) != 1 || !strings.Contains(f.Cut, "after 1 event and ") || !strings.Contains(f.Cut, "more than 32 MB") {
+		if len(only(t, f).Activities) != 1 || !strings.Contains(f.Cut, "after 1 event and ") ||
+			!strings.Contains(f.Cut, "more than 32 MB") {
 			t.Errorf("%s: cut %q", value, f.Cut)
 		}
 		if text.given > 200<<20 {

@@ -25,7 +25,8 @@ type gathered struct {
 }
 
 func newGathered(keep func(string) bool) *gathered {
-	return &gathered{keep: keep, devices: map[int64]*deviceEvents{}, wanted: map[string]bool{}, open: map[int32][]openRange{}}
+	return &gathered{keep: keep, devices: map[int64]*deviceEvents{}, wanted: map[string]bool{},
+		open: map[int32][]openRange{}}
 }
 
 // deviceEvents are the activities of one device in the order of the file.
@@ -98,7 +99,8 @@ func (g *gathered) addActivity(e *event) {
 	d.activities = append(d.activities, a)
 }
 
-// after is the end of what took so long; never before its start. Neither is more than farthest allows, so that the sum fits an int64.
+// after is the end of what took so long; never before its start. Neither is more than farthest allows, so that the sum
+// fits an int64.
 func after(start, took int64) int64 {
 	if took < 0 {
 		return start
@@ -131,7 +133,8 @@ func kindOf(e *event) Kind {
 	for _, k := range []struct {
 		short, long string
 		kind        Kind
-	}{{"htod", "hosttodevice", MemcpyHostToDevice}, {"dtoh", "devicetohost", MemcpyDeviceToHost}, {"dtod", "devicetodevice", MemcpyDeviceToDevice}, {"ptop", "peer", MemcpyPeer}} {
+	}{{"htod", "hosttodevice", MemcpyHostToDevice}, {"dtoh", "devicetohost", MemcpyDeviceToHost},
+		{"dtod", "devicetodevice", MemcpyDeviceToDevice}, {"ptop", "peer", MemcpyPeer}} {
 		if bytes.Contains(name, []byte(k.short)) || bytes.Contains(name, []byte(k.long)) {
 			return k.kind
 		}

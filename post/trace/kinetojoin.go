@@ -75,11 +75,14 @@ func (g *gathered) giveGroups(d *Device) {
 
 // inTime orders by start, the longer first, and then by all that tells activities apart.
 func inTime(a, b rawActivity) int {
-	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.Name, b.Name),
-		cmp.Compare(a.correlation, b.correlation), cmp.Compare(a.node, b.node), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Bytes, b.Bytes))
+	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Stream, b.Stream),
+		cmp.Compare(a.Name, b.Name),
+		cmp.Compare(a.correlation, b.correlation), cmp.Compare(a.node, b.node), cmp.Compare(a.Kind, b.Kind),
+		cmp.Compare(a.Bytes, b.Bytes))
 }
 
-// launch is the call of the host that launched an activity; nil where the file does not have it. Of several with one number it is the first.
+// launch is the call of the host that launched an activity; nil where the file does not have it. Of several with one
+// number it is the first.
 func (j *joiner) launch(a *rawActivity) *hostCall {
 	if a.correlation <= 0 {
 		return nil
@@ -104,7 +107,8 @@ func (j *joiner) emptyGraphs() (n int) {
 	return n
 }
 
-// callKey tells calls apart: by their operator, or where that is not in the file by the id that their kernels have in common.
+// callKey tells calls apart: by their operator, or where that is not in the file by the id that their kernels have in
+// common.
 type callKey struct {
 	op       int32
 	own      int32
@@ -140,7 +144,8 @@ func (j *joiner) join(d *Device, a *rawActivity, launch *hostCall, made map[call
 
 // operator is the operator or range of the host that a kernel of a collective was launched for; Unknown.
 func (j *joiner) operator(a *rawActivity, launch *hostCall) int32 {
-	if a.external > 0 && a.external != a.correlation { // old versions write the correlation in the place of the operator's id
+	// old versions write the correlation in the place of the operator's id
+	if a.external > 0 && a.external != a.correlation {
 		if op, ok := j.external[a.external]; ok && op != Unknown {
 			return op
 		}
@@ -151,7 +156,8 @@ func (j *joiner) operator(a *rawActivity, launch *hostCall) int32 {
 	return Unknown
 }
 
-// enclosing is the innermost operator of a collective that tells all, or else a range that tells its name, around a call of the same thread.
+// enclosing is the innermost operator of a collective that tells all, or else a range that tells its name, around a
+// call of the same thread.
 func (j *joiner) enclosing(launch *hostCall) int32 {
 	const deepest = 64 // operators that begin before and may still be open
 	ops := j.g.ops

@@ -92,7 +92,8 @@ func (m *metadata) info() distributed {
 		return d
 	}
 	for _, g := range groups {
-		d.groups[text(g["pg_name"])] = processGroup{about: text(g["pg_desc"]), size: ordinal(g["pg_size"]), ranks: rankList(g["ranks"])}
+		d.groups[text(g["pg_name"])] = processGroup{about: text(g["pg_desc"]), size: ordinal(g["pg_size"]),
+			ranks: rankList(g["ranks"])}
 	}
 	return d
 }
@@ -106,7 +107,8 @@ func ordinal(value []byte) int {
 	return int(n)
 }
 
-// rankList reads a list, or the text of one; nil where it is cut short by an ellipsis, as torch does with more than thirty.
+// rankList reads a list, or the text of one; nil where it is cut short by an ellipsis, as torch does with more than
+// thirty.
 func rankList(value []byte) []int {
 	words := bytes.Trim(value, `"[] `)
 	if len(words) == 0 {

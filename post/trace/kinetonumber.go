@@ -2,8 +2,9 @@ package trace
 
 import "math"
 
-// decimal is the number that a JSON text spells, times ten to the power of scale, rounded to the next integer. It never passes through a
-// float64: microseconds since 1970 with three decimals have more digits than one holds. Numbers may stand in quotes, as some writers do.
+// decimal is the number that a JSON text spells, times ten to the power of scale, rounded to the next integer. It never
+// passes through a float64: microseconds since 1970 with three decimals have more digits than one holds. Numbers may
+// stand in quotes, as some writers do.
 func decimal(text []byte, scale int) (int64, bool) {
 	if len(text) > 1 && text[0] == '"' && text[len(text)-1] == '"' {
 		text = text[1 : len(text)-1]
@@ -23,7 +24,8 @@ func decimal(text []byte, scale int) (int64, bool) {
 	return n, ok
 }
 
-// significand reads digits with a point and an exponent: the number is digits times ten to the power of power. What no uint64 holds is cut off.
+// significand reads digits with a point and an exponent: the number is digits times ten to the power of power. What no
+// uint64 holds is cut off.
 func significand(text []byte) (digits uint64, power int, ok bool) {
 	const full = math.MaxUint64/10 - 1
 	point, i := false, 0

@@ -33,12 +33,14 @@ func TestPublicTraces(t *testing.T) {
 	} {
 		path, member, _ := strings.Cut(name, ":")
 		var f *trace.File
-		problems, err := trace.Each(context.Background(), needs.Examples(t, filepath.Join(publicTraces, filepath.FromSlash(path))), trace.Options{}, func(read *trace.File) error {
-			if strings.Contains(read.Path, member) {
-				f = read
-			}
-			return nil
-		})
+		problems, err := trace.Each(context.Background(),
+			needs.Examples(t, filepath.Join(publicTraces, filepath.FromSlash(path))), trace.Options{},
+			func(read *trace.File) error {
+				if strings.Contains(read.Path, member) {
+					f = read
+				}
+				return nil
+			})
 		if err != nil || len(problems) > 0 || f == nil {
 			t.Fatalf("%s: %v, %v, %v", name, f, problems, err)
 		}
@@ -85,7 +87,8 @@ func TestPublicArchive(t *testing.T) {
 }
 
 func TestPublicTraceWithoutGPU(t *testing.T) {
-	path := needs.Examples(t, filepath.Join(publicTraces, "hta", "distributed_info_unavailable_distributed_info_not_found.json.gz"))[0]
+	path := needs.Examples(t,
+		filepath.Join(publicTraces, "hta", "distributed_info_unavailable_distributed_info_not_found.json.gz"))[0]
 	f, err := trace.Read(context.Background(), path, trace.Options{})
 	if err != nil || len(f.Devices) != 0 {
 		t.Fatalf("%+v, %v", f, err)

@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// completeGroups gives groups the ranks that their own lists are too long to have: from distributedInfo, or from their spacing.
+// completeGroups gives groups the ranks that their own lists are too long to have: from distributedInfo, or from their
+// spacing.
 func (g *gathered) completeGroups(info distributed) {
 	for i := range g.groups.all {
 		group := &g.groups.all[i]
@@ -53,8 +54,8 @@ func (g *gathered) worldOfGroups() int {
 
 var torchName = regexp.MustCompile(`^(.+)_(\d+)\.\d{9,}\.pt\.trace\.json(?:\.gz)?$`)
 
-// hostOfPath is the host in a name as torch.profiler's handler for TensorBoard gives it, host_pid.time.pt.trace.json. The pid must be that of the
-// trace: others name files like that too.
+// hostOfPath is the host in a name as torch.profiler's handler for TensorBoard gives it, host_pid.time.pt.trace.json.
+// The pid must be that of the trace: others name files like that too.
 func hostOfPath(file string, process int64) string {
 	found := torchName.FindStringSubmatch(path.Base(file))
 	if found == nil || found[2] != strconv.FormatInt(process, 10) {

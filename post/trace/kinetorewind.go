@@ -11,8 +11,8 @@ type rewinder struct {
 	source  *ahead
 }
 
-// mostAsked is how much may be asked for at once. Who asks for more has that much of a single value already: a file of a few megabytes may
-// unpack to one that no memory holds.
+// mostAsked is how much may be asked for at once. Who asks for more has that much of a single value already: a file of
+// a few megabytes may unpack to one that no memory holds.
 const mostAsked = 1 << 25
 
 var errLongValue = errors.New("a single value of more than 32 MB, which no profiler writes")
@@ -30,15 +30,15 @@ func (w *rewinder) Read(p []byte) (int, error) {
 	return w.source.Read(p)
 }
 
-// place is how a place to go on is found: at is where it begins in a text, -1 where it is not there, and rest is the end of such a text
-// that has to be looked at again with what follows.
+// place is how a place to go on is found: at is where it begins in a text, -1 where it is not there, and rest is the
+// end of such a text that has to be looked at again with what follows.
 type place struct {
 	at   func(text []byte) int
 	rest func(text []byte) []byte
 }
 
-// goTo goes to a place in what was read but not understood and what follows. There the text goes on, with other text before it. It is
-// false where there is no such place any more.
+// goTo goes to a place in what was read but not understood and what follows. There the text goes on, with other text
+// before it. It is false where there is no such place any more.
 func (w *rewinder) goTo(p place, unread []byte, before string) bool {
 	text := append(bytes.Clone(unread), w.pending...)
 	for {
@@ -86,7 +86,8 @@ func eventAfter(text []byte) int {
 	}
 }
 
-// lastBrace is what a closing brace, a comma and the space at the end of a text leave to be looked at again with what follows.
+// lastBrace is what a closing brace, a comma and the space at the end of a text leave to be looked at again with what
+// follows.
 func lastBrace(text []byte) []byte {
 	end := bytes.TrimRight(text, " \t\r\n")
 	if comma := bytes.TrimSuffix(end, []byte(",")); len(comma) < len(end) {

@@ -12,7 +12,8 @@ import (
 // gzipMagic begins what gzip compressed.
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// unpacked is the text of a reader: of what gzip compressed, whatever its name, the decompressed text. A mark of the byte order is left out.
+// unpacked is the text of a reader: of what gzip compressed, whatever its name, the decompressed text. A mark of the
+// byte order is left out.
 func unpacked(r io.Reader) (*bufio.Reader, error) {
 	text := bufio.NewReaderSize(r, chunkBytes)
 	for range 2 { // some sites compress what was compressed
@@ -33,7 +34,8 @@ func unpacked(r io.Reader) (*bufio.Reader, error) {
 
 const chunkBytes = 1 << 18
 
-// ahead reads in a goroutine of its own, so that decompressing takes another core than understanding. It ends with close.
+// ahead reads in a goroutine of its own, so that decompressing takes another core than understanding. It ends with
+// close.
 type ahead struct {
 	full, free chan []byte
 	stop       chan struct{}

@@ -24,7 +24,8 @@ func events(list ...string) []byte {
 
 // kernel is a kernel with ts and dur as they are given.
 func kernel(ts, dur string) string {
-	return fmt.Sprintf(`{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": %s, "dur": %s, "args": {"device": 0, "stream": 7, "correlation": 5}}`, ts, dur)
+	return fmt.Sprintf(
+		`{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": %s, "dur": %s, "args": {"device": 0, "stream": 7, "correlation": 5}}`, ts, dur)
 }
 
 func TestTimesAreExact(t *testing.T) {
@@ -78,18 +79,22 @@ func TestLayoutsOfTheFile(t *testing.T) {
 	plain, _ := training(t, nil)
 	want := only(t, read(t, "rank1.json", plain))
 	for name, change := range map[string]func(*tracetest.Training){
-		"metadata last":     func(s *tracetest.Training) { s.MetadataLast = true },
-		"bare array":        func(s *tracetest.Training) { s.Bare = true },
-		"byte order mark":   func(s *tracetest.Training) { s.ByteOrder = true },
-		"old names":         func(s *tracetest.Training) { s.OldNames = true },
-		"times since 1970":  func(s *tracetest.Training) { s.Epoch = true },
-		"old, bare, marked": func(s *tracetest.Training) { s.Epoch, s.OldNames, s.Bare, s.ByteOrder = true, true, true, true },
+		"metadata last":    func(s *tracetest.Training) { s.MetadataLast = true },
+		"bare array":       func(s *tracetest.Training) { s.Bare = true },
+		"byte order mark":  func(s *tracetest.Training) { s.ByteOrder = true },
+		"old names":        func(s *tracetest.Training) { s.OldNames = true },
+		"times since 1970": func(s *tracetest.Training) { s.Epoch = true },
+		"old, bare, marked": func(s *tracetest.Training) {
+			s.Epoch, s.OldNames, s.Bare, s.ByteOrder = true, true, true, true
+		},
 	} {
 		text, _ := training(t, change)
 		f := read(t, "rank1.json", text)
 		got := only(t, f)
-		if !slices.Equal(got.Activities, want.Activities) || len(got.Calls) != len(want.Calls) || got.Rank != 1 || got.World != 4 || f.Cut != "" || len(f.Notes) != 0 || len(got.Ranges) != 3 {
-			t.Errorf("%s: %d activities, %d calls, rank %d of %d, cut %q, notes %v, ranges %v", name, len(got.Activities), len(got.Calls), got.Rank, got.World, f.Cut, f.Notes, got.Ranges)
+		if !slices.Equal(got.Activities, want.Activities) || len(got.Calls) != len(want.Calls) || got.Rank != 1 ||
+			got.World != 4 || f.Cut != "" || len(f.Notes) != 0 || len(got.Ranges) != 3 {
+			t.Errorf("%s: %d activities, %d calls, rank %d of %d, cut %q, notes %v, ranges %v", name, len(got.Activities),
+				len(got.Calls), got.Rank, got.World, f.Cut, f.Notes, got.Ranges)
 		}
 	}
 }
@@ -109,7 +114,8 @@ func TestWhatIsNoActivity(t *testing.T) {
 }
 
 func TestOddDurations(t *testing.T) {
-	f := read(t, "x.json", events(kernel("10", "-1"), kernel("20", "0"), kernel("30", "5"), kernel(`"soon"`, "5"), strings.Replace(kernel("40", "5"), `"dur": 5, `, "", 1)))
+	f := read(t, "x.json", events(kernel("10", "-1"), kernel("20", "0"), kernel("30", "5"), kernel(`"soon"`, "5"),
+		strings.Replace(kernel("40", "5"), `"dur": 5, `, "", 1)))
 	d := only(t, f)
 	var took []int64
 	for _, a := range d.Activities {
@@ -131,11 +137,13 @@ func said(t *testing.T, f *trace.File, facts ...notice.Fact) {
 
 func TestRepeatedActivitiesCountOnce(t *testing.T) {
 	again := kernel("30", "5")
-	f := read(t, "x.json", events(again, kernel("10", "50"), kernel("12", "3"), again, again, strings.Replace(again, `"correlation": 5`, `"correlation": 6`, 1),
+	f := read(t, "x.json", events(again, kernel("10", "50"), kernel("12", "3"), again, again,
+		strings.Replace(again, `"correlation": 5`, `"correlation": 6`, 1),
 		strings.Replace(again, `"correlation": 5`, `"correlation": 5, "graph node id": 8`, 1)))
 	d := only(t, f)
 	if len(d.Activities) != 5 {
-		t.Errorf("%d activities, want 5: nested ones, and those of other launches and graph nodes, are not the same", len(d.Activities))
+		t.Errorf("%d activities, want 5: nested ones, and those of other launches and graph nodes, are not the same",
+			len(d.Activities))
 	}
 	said(t, f, notice.ActivitiesRepeated{Activities: 2})
 }
@@ -154,17 +162,20 @@ func TestPairsOfEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []trace.Range{{Span: trace.Span{Start: 5000, End: 10000}, Name: "outer"}, {Span: trace.Span{Start: 6000, End: 8000}, Name: "ProfilerStep#4"}}
+	want := []trace.Range{{Span: trace.Span{Start: 5000, End: 10000}, Name: "outer"},
+		{Span: trace.Span{Start: 6000, End: 8000}, Name: "ProfilerStep#4"}}
 	if got := only(t, f).Ranges; !slices.Equal(got, want) {
 		t.Errorf("ranges are %v", got)
 	}
 }
 
 func TestTextInThePlaceOfNumbers(t *testing.T) {
-	f := read(t, "x.json", events(`{"ph": "X", "cat": "Kernel", "name": "k", "pid": "GPU 3", "tid": "stream 12", "ts": 1, "dur": 1}`,
-		`{"ph": "X", "cat": "kernel", "name": "with \"quotes\" and \u00e9", "pid": 3, "tid": 12, "ts": 2, "dur": 1, "args": {"device": "3", "stream": "12"}}`))
+	f := read(t, "x.json",
+		events(`{"ph": "X", "cat": "Kernel", "name": "k", "pid": "GPU 3", "tid": "stream 12", "ts": 1, "dur": 1}`,
+			`{"ph": "X", "cat": "kernel", "name": "with \"quotes\" and \u00e9", "pid": 3, "tid": 12, "ts": 2, "dur": 1, "args": {"device": "3", "stream": "12"}}`))
 	d := only(t, f)
-	if d.ID != 3 || d.Activities[0].Stream != 12 || d.Activities[1].Stream != 12 || d.Names[d.Activities[1].Name] != `with "quotes" and é` {
+	if d.ID != 3 || d.Activities[0].Stream != 12 || d.Activities[1].Stream != 12 ||
+		d.Names[d.Activities[1].Name] != `with "quotes" and é` {
 		t.Errorf("device %d, %+v, names %q", d.ID, d.Activities, d.Names)
 	}
 }
@@ -238,8 +249,11 @@ func TestWhenAKernelWasLaunched(t *testing.T) {
 
 func TestKindsOfCopies(t *testing.T) {
 	for name, want := range map[string]trace.Kind{
-		"Memcpy HtoD (Pinned -> Device)": trace.MemcpyHostToDevice, "Memcpy DtoH (Device -> Pageable)": trace.MemcpyDeviceToHost, "Memcpy DtoD (Device -> Device)": trace.MemcpyDeviceToDevice,
-		"Memcpy PtoP (Device -> Device)": trace.MemcpyPeer, "CopyDeviceToHost": trace.MemcpyDeviceToHost, "Memcpy": trace.MemcpyOther, "Memcpy HtoH (Pinned -> Pinned)": trace.MemcpyOther,
+		"Memcpy HtoD (Pinned -> Device)":   trace.MemcpyHostToDevice,
+		"Memcpy DtoH (Device -> Pageable)": trace.MemcpyDeviceToHost,
+		"Memcpy DtoD (Device -> Device)":   trace.MemcpyDeviceToDevice,
+		"Memcpy PtoP (Device -> Device)":   trace.MemcpyPeer, "CopyDeviceToHost": trace.MemcpyDeviceToHost,
+		"Memcpy": trace.MemcpyOther, "Memcpy HtoH (Pinned -> Pinned)": trace.MemcpyOther,
 	} {
 		text := write(t, tracetest.Options{}, func(w *tracetest.Writer) {
 			w.Kernel(tracetest.Kernel{Name: name, Copy: "gpu_memcpy", Bytes: 5, Start: 1000, Took: 10})
@@ -288,7 +302,8 @@ func TestTornPlaces(t *testing.T) {
 }
 
 func TestTornMetadata(t *testing.T) {
-	text := bytes.Replace(events(kernel("10", "5"), kernel("20", "5")), []byte(`{"traceEvents"`), []byte(`{"schemaVersion": 1, "INFO": ["says "hello""], "traceEvents"`), 1)
+	text := bytes.Replace(events(kernel("10", "5"), kernel("20", "5")), []byte(`{"traceEvents"`),
+		[]byte(`{"schemaVersion": 1, "INFO": ["says "hello""], "traceEvents"`), 1)
 	f := read(t, "x.json", text)
 	if d := only(t, f); len(d.Activities) != 2 || f.Cut != "" {
 		t.Errorf("%d activities, cut %q", len(d.Activities), f.Cut)
@@ -297,7 +312,8 @@ func TestTornMetadata(t *testing.T) {
 }
 
 func TestTimesThatNoClockShows(t *testing.T) {
-	f := read(t, "x.json", events(kernel("-9e15", "1"), kernel("9e15", "1"), kernel("9e99", "1"), kernel("10", "9e15"), kernel("20", "1e400")))
+	f := read(t, "x.json", events(kernel("-9e15", "1"), kernel("9e15", "1"), kernel("9e99", "1"), kernel("10", "9e15"),
+		kernel("20", "1e400")))
 	d := only(t, f)
 	if len(d.Activities) != 2 || d.Activities[0].End < d.Activities[0].Start {
 		t.Errorf("activities are %+v", d.Activities)

@@ -9,8 +9,8 @@ import (
 	"busbar/internal/notice"
 )
 
-// nsight is an export of Nsight Systems while it is read: first what ran on GPUs, then what the host called, since only calls that launched
-// something of it are of interest.
+// nsight is an export of Nsight Systems while it is read: first what ran on GPUs, then what the host called, since only
+// calls that launched something of it are of interest.
 type nsight struct {
 	db      *database
 	strings *stringTable
@@ -60,7 +60,8 @@ func isNsight(db *database) bool {
 	}
 	for table := range db.columns {
 		switch {
-		case strings.HasPrefix(table, "CUPTI_ACTIVITY_KIND_"), strings.HasPrefix(table, "TARGET_INFO_"), table == "NVTX_EVENTS",
+		case strings.HasPrefix(table, "CUPTI_ACTIVITY_KIND_"), strings.HasPrefix(table, "TARGET_INFO_"),
+			table == "NVTX_EVENTS",
 			table == "META_DATA_EXPORT", table == "ANALYSIS_DETAILS":
 			return true
 		}
@@ -108,6 +109,7 @@ func (n *nsight) note(note notice.Fact) {
 	}
 }
 
-// processOf and threadOf take apart what an export calls a global thread: 24 bits of a thread, 24 of its process, and above them the machine.
+// processOf and threadOf take apart what an export calls a global thread: 24 bits of a thread, 24 of its process, and
+// above them the machine.
 func processOf(global int64) int64 { return global &^ 0xffffff }
 func pidOf(global int64) int64     { return global >> 24 & 0xffffff }

@@ -23,7 +23,8 @@ func (p *process) indexLaunches() {
 		}
 	}
 	slices.SortFunc(p.launched, func(a, b launchKey) int {
-		return compareFirst(int64(a.correlation), int64(b.correlation), int64(a.device), int64(b.device), int64(a.activity), int64(b.activity))
+		return compareFirst(int64(a.correlation), int64(b.correlation), int64(a.device), int64(b.device), int64(a.activity),
+			int64(b.activity))
 	})
 }
 
@@ -95,8 +96,8 @@ type ranOn struct {
 	activity int32
 }
 
-// ran adds an activity to what ran that time. A graph may be replayed a hundred thousand times. An activity is added twice where the runtime's
-// call and the driver's both carry its number, which changes nothing.
+// ran adds an activity to what ran that time. A graph may be replayed a hundred thousand times. An activity is added
+// twice where the runtime's call and the driver's both carry its number, which changes nothing.
 func (u *unit) ran(replay uint32, d *nsightDevice, activity int32) {
 	i, known := u.byReplay[replay]
 	if !known {
@@ -125,7 +126,8 @@ func (n *nsight) readGraphNodes(ctx context.Context) error {
 	if len(n.nvtx.units) == 0 {
 		return nil
 	}
-	return n.db.scan(ctx, "CUDA_GRAPH_NODE_EVENTS", "", []string{"start", "globalTid", "graphNodeId", "originalGraphNodeId"}, func(r row) {
+	return n.db.scan(ctx, "CUDA_GRAPH_NODE_EVENTS", "", []string{"start", "globalTid", "graphNodeId",
+		"originalGraphNodeId"}, func(r row) {
 		thread := r.or(1, 0)
 		if node, ok := r.int(2); ok && node != 0 {
 			n.nodes[graphNode{processOf(thread), node}] = madeAt{thread, r.or(0, 0), r.or(3, 0)}
@@ -133,8 +135,8 @@ func (n *nsight) readGraphNodes(ctx context.Context) error {
 	})
 }
 
-// launchGraphNodes finds the calls of NCCL that were captured in graphs: a graph's kernels are launched by whoever launches the graph, and its
-// nodes were made where the call was captured. Each replay is an execution of its own.
+// launchGraphNodes finds the calls of NCCL that were captured in graphs: a graph's kernels are launched by whoever
+// launches the graph, and its nodes were made where the call was captured. Each replay is an execution of its own.
 func (n *nsight) launchGraphNodes() {
 	if len(n.nodes) == 0 {
 		return

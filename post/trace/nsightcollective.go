@@ -68,8 +68,8 @@ func (n *nsight) assign(process int64, calls []ncclRange, ran []ranOn) {
 	}
 }
 
-// carriers are the activities of a device that do what was called: kernels, or where there are none the copies between devices that
-// collectives of copy engines are made of. Other copies bring NCCL's own bookkeeping to the device.
+// carriers are the activities of a device that do what was called: kernels, or where there are none the copies between
+// devices that collectives of copy engines are made of. Other copies bring NCCL's own bookkeeping to the device.
 func carriers(d *nsightDevice, ran []ranOn) []int32 {
 	var kernels, copies []int32
 	for _, r := range ran {
@@ -130,7 +130,8 @@ func (n *nsight) mayBeOn(d *nsightDevice, process int64, comm uint64) bool {
 	return !known
 }
 
-// sharers is on how many devices of the process a communicator has ranks; as many as were launched on where the file does not tell.
+// sharers is on how many devices of the process a communicator has ranks; as many as were launched on where the file
+// does not tell.
 func (n *nsight) sharers(process int64, comm uint64, launched int) int {
 	count := 0
 	for key := range n.nvtx.members {
@@ -165,7 +166,8 @@ func partOf(kernel string, parts []part) int {
 }
 
 // kernelFunctions are what names of NCCL's kernels have of a function, longer ones first: AllReduce has Reduce in it.
-var kernelFunctions = []string{"AllReduce", "ReduceScatter", "AllGatherV", "AllGather", "AlltoAll", "AllToAll", "SendRecv", "Broadcast", "Gather", "Scatter", "Reduce"}
+var kernelFunctions = []string{"AllReduce", "ReduceScatter", "AllGatherV", "AllGather", "AlltoAll", "AllToAll",
+	"SendRecv", "Broadcast", "Gather", "Scatter", "Reduce"}
 
 // kernelDoes says whether a kernel is named after a function.
 func kernelDoes(kernel, function string) bool {
@@ -204,8 +206,8 @@ func (n *nsight) group(d *nsightDevice, process int64, comm uint64) int32 {
 	return i
 }
 
-// member is how a device is in a communicator. The only rank that a process has in it is that of the device, whatever number the
-// device had when the communicator was made.
+// member is how a device is in a communicator. The only rank that a process has in it is that of the device, whatever
+// number the device had when the communicator was made.
 func (n *nsight) member(d *nsightDevice, process int64, comm uint64) (payload, bool) {
 	if m, ok := n.nvtx.members[memberKey{process, comm, d.key.id}]; ok {
 		return m, true
@@ -256,8 +258,8 @@ func (p part) describe(call *Call, ranks int) {
 	}
 }
 
-// bytes are those of all calls, as nccl-tests counts them. The ranks of a collective pass the same sizes, so that where a process calls for
-// several of its devices each has its share.
+// bytes are those of all calls, as nccl-tests counts them. The ranks of a collective pass the same sizes, so that where
+// a process calls for several of its devices each has its share.
 func (p part) bytes(what coll.Collective, ranks int) int64 {
 	if len(p.calls)%p.share != 0 {
 		return Unknown
@@ -276,8 +278,8 @@ func (p part) bytes(what coll.Collective, ranks int) int64 {
 	return sum / int64(p.share)
 }
 
-// messageSize is S of one call, from the size that its range carries: elements of the call times their size, which is the share of one rank where
-// data is dealt out or gathered.
+// messageSize is S of one call, from the size that its range carries: elements of the call times their size, which is
+// the share of one rank where data is dealt out or gathered.
 func messageSize(what coll.Collective, message int64, ranks int) int64 {
 	switch what {
 	case coll.AllGather, coll.Gather:
@@ -295,8 +297,8 @@ func messageSize(what coll.Collective, message int64, ranks int) int64 {
 	return wholeSize(what, message, message, ranks)
 }
 
-// exchange says what a group of different calls is: an all-to-all where every rank is sent to and received from with the same size (the rank
-// itself may be left out), as frameworks write it; else none of ours.
+// exchange says what a group of different calls is: an all-to-all where every rank is sent to and received from with
+// the same size (the rank itself may be left out), as frameworks write it; else none of ours.
 func exchange(calls []ncclRange, ranks int) (coll.Collective, int64) {
 	sent, received := map[int64]bool{}, map[int64]bool{}
 	for _, c := range calls {
@@ -304,7 +306,8 @@ func exchange(calls []ncclRange, ranks int) (coll.Collective, int64) {
 		if c.name == "ncclRecv" {
 			peers = received
 		}
-		if c.name != "ncclSend" && c.name != "ncclRecv" || c.bytes <= 0 || c.bytes != calls[0].bytes || c.peer < 0 || c.peer >= int64(ranks) || peers[c.peer] {
+		if c.name != "ncclSend" && c.name != "ncclRecv" || c.bytes <= 0 || c.bytes != calls[0].bytes || c.peer < 0 ||
+			c.peer >= int64(ranks) || peers[c.peer] {
 			return coll.Other, Unknown
 		}
 		peers[c.peer] = true

@@ -106,7 +106,8 @@ func TestExportWithABadPage(t *testing.T) {
 	}
 }
 
-// TestMutatedExports changes bytes at random: what is read may be wrong, but it is read or refused, and every index points at something.
+// TestMutatedExports changes bytes at random: what is read may be wrong, but it is read or refused, and every index
+// points at something.
 func TestMutatedExports(t *testing.T) {
 	content := wholeExport(t, 60)
 	random := rand.New(rand.NewPCG(7, 1))
@@ -133,7 +134,8 @@ func consistent(t *testing.T, f *trace.File) {
 	t.Helper()
 	for _, d := range f.Devices {
 		for i, a := range d.Activities {
-			if a.End < a.Start || int(a.Name) >= len(d.Names) || a.Name < 0 || int(a.Call) >= len(d.Calls) || a.Call < trace.Unknown {
+			if a.End < a.Start || int(a.Name) >= len(d.Names) || a.Name < 0 || int(a.Call) >= len(d.Calls) ||
+				a.Call < trace.Unknown {
 				t.Fatalf("activity %+v", a)
 			}
 			if i > 0 && d.Activities[i-1].Start > a.Start {
@@ -155,7 +157,8 @@ func consistent(t *testing.T, f *trace.File) {
 
 // FuzzExport begins with small files: most of the time goes into what SQLite does for every page.
 func FuzzExport(f *testing.F) {
-	for _, s := range []tracetest.Style{{Page: 512, Payloads: tracetest.Blobs, NoEnums: true}, {Page: 512, Old: true, NoEnums: true, NoIndex: true}} {
+	for _, s := range []tracetest.Style{{Page: 512, Payloads: tracetest.Blobs, NoEnums: true},
+		{Page: 512, Old: true, NoEnums: true, NoIndex: true}} {
 		content, err := os.ReadFile(writeExport(f, trainingExport(s), "small.sqlite"))
 		if err != nil {
 			f.Fatal(err)

@@ -15,12 +15,14 @@ import (
 	"modernc.org/sqlite"
 )
 
-// database is a SQLite file that is read table by table, each in one pass, and beyond what is damaged in it as far as that goes.
+// database is a SQLite file that is read table by table, each in one pass, and beyond what is damaged in it as far as
+// that goes.
 type database struct {
 	conn    driver.Conn
 	columns map[string]map[string]bool // of each table
-	most    int                        // rows that a table of a file of this size can have: a damaged one may lead in circles
-	short   string                     // how much of the file is missing; "" where it is whole
+	// rows that a table of a file of this size can have: a damaged one may lead in circles
+	most    int
+	short   string // how much of the file is missing; "" where it is whole
 	damaged []damage
 }
 
@@ -31,8 +33,8 @@ type damage struct {
 	err         error
 }
 
-// openDatabase opens a file that nobody writes to, so that nothing is made beside it and it may lie where nothing can be written. A file that
-// is shorter than it says, or whose list of tables is damaged, is opened all the same.
+// openDatabase opens a file that nobody writes to, so that nothing is made beside it and it may lie where nothing can
+// be written. A file that is shorter than it says, or whose list of tables is damaged, is opened all the same.
 func openDatabase(ctx context.Context, path string) (*database, error) {
 	name, err := databaseURI(path)
 	if err != nil {
@@ -67,8 +69,8 @@ func databaseURI(path string) (string, error) {
 	return "file:" + escaped + "?mode=ro&immutable=1", nil
 }
 
-// prepare reads which tables there are. writable_schema lets SQLite pass over entries of that list that make no sense and open a file
-// that is shorter than its header says; nothing is written all the same.
+// prepare reads which tables there are. writable_schema lets SQLite pass over entries of that list that make no sense
+// and open a file that is shorter than its header says; nothing is written all the same.
 func (db *database) prepare(ctx context.Context, path string) error {
 	short, size, err := endsEarly(path)
 	if err != nil {
@@ -76,7 +78,8 @@ func (db *database) prepare(ctx context.Context, path string) error {
 	}
 	db.most = int(size/4) + 1000
 	db.short = short
-	for _, pragma := range []string{"writable_schema=1", "trusted_schema=0", "cell_size_check=1", "mmap_size=0", "cache_size=-8000"} {
+	for _, pragma := range []string{"writable_schema=1", "trusted_schema=0", "cell_size_check=1", "mmap_size=0",
+		"cache_size=-8000"} {
 		if err := db.query(ctx, "PRAGMA "+pragma, func([]driver.Value) error { return nil }); err != nil {
 			return err
 		}
@@ -167,8 +170,9 @@ func (db *database) query(ctx context.Context, text string, each func([]driver.V
 // errTooMany ends the reading of a table that leads in circles.
 var errTooMany = errors.New("more rows than fit in the file")
 
-// scan hands on the rows of a table in the order in which they lie there, with the columns asked for: one that this file does not have is null.
-// Where the table is damaged, what lies before the damage and what lies after it is handed on. The error is that of the context alone.
+// scan hands on the rows of a table in the order in which they lie there, with the columns asked for: one that this
+// file does not have is null. Where the table is damaged, what lies before the damage and what lies after it is handed
+// on. The error is that of the context alone.
 func (db *database) scan(ctx context.Context, table, where string, columns []string, each func(row)) error {
 	if !db.has(table) {
 		return nil
@@ -186,7 +190,8 @@ func (db *database) scan(ctx context.Context, table, where string, columns []str
 	}
 	n, last := 0, int64(math.MinInt64)
 	read := func(from int64, order string) error {
-		text := fmt.Sprintf("SELECT rowid%s FROM %s WHERE rowid > %d%s ORDER BY rowid %s", list.String(), quoted(table), from, where, order)
+		text := fmt.Sprintf("SELECT rowid%s FROM %s WHERE rowid > %d%s ORDER BY rowid %s", list.String(), quoted(table), from,
+			where, order)
 		return db.query(ctx, text, func(values []driver.Value) error {
 			if n++; n > db.most {
 				return errTooMany
@@ -229,7 +234,8 @@ func (db *database) cut() string {
 		case d.end == 0:
 			says = append(says, fmt.Sprintf("of table %s the first %d rows were read (%v)", d.table, d.before, d.err))
 		default:
-			says = append(says, fmt.Sprintf("of table %s the first %d rows were read and the last %d (%v)", d.table, d.before, d.end, d.err))
+			says = append(says, fmt.Sprintf("of table %s the first %d rows were read and the last %d (%v)", d.table, d.before,
+				d.end, d.err))
 		}
 	}
 	if none > 0 {

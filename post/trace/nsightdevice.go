@@ -53,8 +53,9 @@ func (n *nsight) deviceAt(key deviceKey) *nsightDevice {
 		if key.process != 0 {
 			pid = pidOf(key.process)
 		}
-		d = &nsightDevice{key: key, byID: map[int64]int32{}, byName: map[string]int32{}, groups: map[groupKey]int32{}, device: &Device{
-			Rank: Unknown, Host: n.session.host, Process: pid, ID: int(key.id), Origin: n.session.origin}}
+		d = &nsightDevice{key: key, byID: map[int64]int32{}, byName: map[string]int32{}, groups: map[groupKey]int32{},
+			device: &Device{
+				Rank: Unknown, Host: n.session.host, Process: pid, ID: int(key.id), Origin: n.session.origin}}
 		n.byKey[key] = d
 		p := n.process(key.process)
 		p.devices = append(p.devices, d)
@@ -90,8 +91,9 @@ func (n *nsight) add(r row, kind Kind, bytes int64, name func(*nsightDevice) int
 	global = processOf(global)
 	d := n.deviceAt(deviceKey{global, id})
 	key := activityKey{correlation: uint32(r.or(4, 0)), node: r.or(6, 0)}
-	d.device.Activities = append(d.device.Activities, Activity{Start: span.Start, End: span.End, Launch: NoTime, Bytes: bytes,
-		Name: name(d), Stream: int32(r.or(3, 0)), Call: Unknown, Kind: kind, Graph: key.node != 0 || kind == GraphTrace})
+	d.device.Activities = append(d.device.Activities, Activity{Start: span.Start, End: span.End, Launch: NoTime,
+		Bytes: bytes,
+		Name:  name(d), Stream: int32(r.or(3, 0)), Call: Unknown, Kind: kind, Graph: key.node != 0 || kind == GraphTrace})
 	d.keys = append(d.keys, key)
 }
 
@@ -189,7 +191,8 @@ type direction struct {
 	label string
 }
 
-// copyDirections are those of the file's own table, and what Nsight Systems has always meant by the numbers where it has none.
+// copyDirections are those of the file's own table, and what Nsight Systems has always meant by the numbers where it
+// has none.
 func (n *nsight) copyDirections(ctx context.Context) (map[int64]direction, error) {
 	ways := map[int64]direction{1: {MemcpyHostToDevice, "Host-to-Device"}, 2: {MemcpyDeviceToHost, "Device-to-Host"},
 		8: {MemcpyDeviceToDevice, "Device-to-Device"}, 10: {MemcpyPeer, "Peer-to-Peer"}}
@@ -208,7 +211,8 @@ func (n *nsight) copyDirections(ctx context.Context) (map[int64]direction, error
 	return ways, err
 }
 
-// copyKind reads names such as CUDA_MEMCPY_KIND_HTOD, UVM_HTOD and labels such as Unified Host-to-Device. An array lies on the device.
+// copyKind reads names such as CUDA_MEMCPY_KIND_HTOD, UVM_HTOD and labels such as Unified Host-to-Device. An array lies
+// on the device.
 func copyKind(name, label string) (Kind, bool) {
 	short := strings.ToUpper(name[strings.LastIndexByte(name, '_')+1:])
 	if len(short) != 4 || short[1:3] != "TO" {
@@ -243,7 +247,8 @@ func (s byStart) Swap(i, j int) {
 }
 func (s byStart) Less(i, j int) bool {
 	a, b := &s.device.Activities[i], &s.device.Activities[j]
-	if c := compareFirst(a.Start, b.Start, b.End, a.End, int64(a.Stream), int64(b.Stream), int64(a.Kind), int64(b.Kind)); c != 0 {
+	if c := compareFirst(a.Start, b.Start, b.End, a.End, int64(a.Stream), int64(b.Stream), int64(a.Kind),
+		int64(b.Kind)); c != 0 {
 		return c < 0
 	}
 	return s.keys[i].correlation < s.keys[j].correlation

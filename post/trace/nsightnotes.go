@@ -76,7 +76,8 @@ func (n *nsight) runsNCCL() bool {
 func (n *nsight) lacksRanks() bool {
 	for _, d := range n.file.Devices {
 		for _, c := range d.Calls {
-			if c.What != coll.Other && c.What.Shared() && c.Bytes == Unknown && c.Group != Unknown && d.Groups[c.Group].Size == 0 {
+			if c.What != coll.Other && c.What.Shared() && c.Bytes == Unknown && c.Group != Unknown &&
+				d.Groups[c.Group].Size == 0 {
 				return true
 			}
 		}

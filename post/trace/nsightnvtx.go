@@ -71,8 +71,10 @@ func (n *nsight) readRangeTypes(ctx context.Context) (rangeTypes, error) {
 	return t, err
 }
 
-// Columns of NVTX_EVENTS, in the order of the constants below. Older exports have texts in the row, newer ones numbers of strings.
-var nvtxColumns = []string{"start", "end", "eventType", "globalTid", "domainId", "text", "textId", "registeredString", "jsonText", "jsonTextId", "binaryData"}
+// Columns of NVTX_EVENTS, in the order of the constants below. Older exports have texts in the row, newer ones numbers
+// of strings.
+var nvtxColumns = []string{"start", "end", "eventType", "globalTid", "domainId", "text", "textId", "registeredString",
+	"jsonText", "jsonTextId", "binaryData"}
 
 const (
 	nvtxType = iota + 2
@@ -88,7 +90,8 @@ const (
 
 // readNVTX reads all ranges in one pass, and keeps those of NCCL's functions and those asked for.
 func (n *nsight) readNVTX(ctx context.Context) error {
-	n.nvtx = nvtx{domains: map[domainKey]string{}, threads: map[int64][]ncclRange{}, units: map[int64][]*unit{}, members: map[memberKey]payload{}}
+	n.nvtx = nvtx{domains: map[domainKey]string{}, threads: map[int64][]ncclRange{}, units: map[int64][]*unit{},
+		members: map[memberKey]payload{}}
 	types, err := n.readRangeTypes(ctx)
 	if err != nil {
 		return err
@@ -132,11 +135,13 @@ func (n *nsight) addRange(ctx context.Context, r row, thread int64) {
 	}
 	name := n.rangeName(ctx, r)
 	if isNCCL(name) {
-		n.nvtx.threads[thread] = append(n.nvtx.threads[thread], ncclRange{Span: span, name: name, domain: r.or(nvtxDomain, 0), payload: n.readPayload(ctx, r)})
+		n.nvtx.threads[thread] = append(n.nvtx.threads[thread], ncclRange{Span: span, name: name, domain: r.or(nvtxDomain, 0),
+			payload: n.readPayload(ctx, r)})
 		return
 	}
 	n.nvtx.advanced = n.nvtx.advanced || name == "GroupLaunch" || name == "API Group"
-	if name = withoutNumbers(name); strings.HasPrefix(name, stepPrefix) || n.options.KeepRange != nil && n.options.KeepRange(name) {
+	if name = withoutNumbers(name); strings.HasPrefix(name, stepPrefix) || n.options.KeepRange != nil &&
+		n.options.KeepRange(name) {
 		n.nvtx.kept = append(n.nvtx.kept, threadRange{Range{span, name}, thread})
 	}
 }
@@ -156,12 +161,15 @@ func (n *nsight) readPayload(ctx context.Context, r row) payload {
 	return p
 }
 
-// isNCCL says whether a range has the name of a function of NCCL: ncclAllReduce, and not nccl:all_reduce, which is PyTorch's.
+// isNCCL says whether a range has the name of a function of NCCL: ncclAllReduce, and not nccl:all_reduce, which is
+// PyTorch's.
 func isNCCL(name string) bool {
-	return len(name) > 4 && strings.HasPrefix(name, "nccl") && name[4] >= 'A' && name[4] <= 'Z' && !strings.ContainsAny(name, " :,(")
+	return len(name) > 4 && strings.HasPrefix(name, "nccl") && name[4] >= 'A' && name[4] <= 'Z' &&
+		!strings.ContainsAny(name, " :,(")
 }
 
-// withoutNumbers leaves out what PyTorch's emit_nvtx adds to the names of ranges: numbers that are others in each step and rank.
+// withoutNumbers leaves out what PyTorch's emit_nvtx adds to the names of ranges: numbers that are others in each step
+// and rank.
 func withoutNumbers(name string) string {
 	for _, from := range []string{", seq = ", ", op_id = "} {
 		name, _, _ = strings.Cut(name, from)
@@ -214,7 +222,8 @@ func (n *nsight) makeUnits(thread int64, ranges []ncclRange) {
 	}
 }
 
-// unitAt is the innermost unit of a thread at a moment; nil where there is none. Units hardly ever lie in one another, so that few are looked at.
+// unitAt is the innermost unit of a thread at a moment; nil where there is none. Units hardly ever lie in one another,
+// so that few are looked at.
 func (n *nsight) unitAt(thread, at int64) *unit {
 	units := n.nvtx.units[thread]
 	i := sort.Search(len(units), func(i int) bool { return units[i].Start > at }) - 1
@@ -226,8 +235,8 @@ func (n *nsight) unitAt(thread, at int64) *unit {
 	return nil
 }
 
-// assignRanges hands ranges to the devices that their thread launched on. Those of a thread that launched nothing, and of devices whose threads
-// have none, are of all devices of the process.
+// assignRanges hands ranges to the devices that their thread launched on. Those of a thread that launched nothing, and
+// of devices whose threads have none, are of all devices of the process.
 func (n *nsight) assignRanges(devices []*nsightDevice) {
 	slices.SortStableFunc(n.nvtx.kept, func(a, b threadRange) int { return compareFirst(a.Start, b.Start, b.End, a.End) })
 	for _, r := range n.nvtx.kept {

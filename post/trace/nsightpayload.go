@@ -58,18 +58,20 @@ type field struct {
 // readPayloadSchemas reads the layouts. Each process registers its own, alike, under the same numbers.
 func (n *nsight) readPayloadSchemas(ctx context.Context) error {
 	n.payloads = payloads{}
-	return n.db.scan(ctx, "NVTX_PAYLOAD_SCHEMA_ENTRIES", "", []string{"domainId", "schemaId", "type", "name", "offset"}, func(r row) {
-		key := schemaKey{r.or(0, 0), r.or(1, 0)}
-		for _, f := range n.payloads[key] {
-			if f.name == r.text(3) {
-				return
+	return n.db.scan(ctx, "NVTX_PAYLOAD_SCHEMA_ENTRIES", "", []string{"domainId", "schemaId", "type", "name", "offset"},
+		func(r row) {
+			key := schemaKey{r.or(0, 0), r.or(1, 0)}
+			for _, f := range n.payloads[key] {
+				if f.name == r.text(3) {
+					return
+				}
 			}
-		}
-		n.payloads[key] = append(n.payloads[key], field{name: r.text(3), offset: r.or(4, 0), kind: r.or(2, 0)})
-	})
+			n.payloads[key] = append(n.payloads[key], field{name: r.text(3), offset: r.or(4, 0), kind: r.or(2, 0)})
+		})
 }
 
-// headerBytes is what precedes each payload: domain, 0, schema, 0 (4 bytes each), then the size of the payload and that of both (8 each).
+// headerBytes is what precedes each payload: domain, 0, schema, 0 (4 bytes each), then the size of the payload and that
+// of both (8 each).
 const headerBytes = 32
 
 // binary adds what a blob says. It holds payloads one after the other, each with its header.
@@ -93,7 +95,8 @@ func (all payloads) binary(p *payload, blob []byte) {
 	}
 }
 
-// Sizes of the integers that a payload may have, by the numbers that NVTX gives them; a negative size is a signed number.
+// Sizes of the integers that a payload may have, by the numbers that NVTX gives them; a negative size is a signed
+// number.
 var integerBytes = map[int64]int{
 	3: -2, 4: 2, 5: -4, 6: 4, 7: -8, 8: 8, 9: -8, 10: 8, // short to unsigned long long
 	11: -1, 12: 1, 13: -2, 14: 2, 15: -4, 16: 4, 17: -8, 18: 8, // int8 to uint64

@@ -18,14 +18,17 @@ const publicExport = "../../../shared/examples/traces/nsys/mfu_2gpu_before.sqlit
 
 func TestPublicExport(t *testing.T) {
 	needs.Examples(t, publicExport)
-	f, err := trace.Read(t.Context(), publicExport, trace.Options{KeepRange: func(name string) bool { return name == "AllToAll4D" }})
+	f, err := trace.Read(t.Context(), publicExport, trace.Options{KeepRange: func(name string) bool {
+		return name == "AllToAll4D"
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if f.Tool != "Nsight Systems 2026.2.1" || f.Cut != "" || len(f.Devices) != 2 {
 		t.Fatalf("tool %q, cut %q, %d devices", f.Tool, f.Cut, len(f.Devices))
 	}
-	if len(f.Notes) != 1 || f.Notes[0] != (notice.PayloadsMissing{Command: trace.ExportCommand("mfu_h1002_nsys.nsys-rep")}) {
+	if len(f.Notes) != 1 ||
+		f.Notes[0] != (notice.PayloadsMissing{Command: trace.ExportCommand("mfu_h1002_nsys.nsys-rep")}) {
 		t.Errorf("notes %v", f.Notes)
 	}
 	for i, want := range []struct {
@@ -88,7 +91,8 @@ func TestPublicExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range beside {
-		if name := e.Name(); strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") || strings.HasSuffix(name, "-journal") {
+		if name := e.Name(); strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") ||
+			strings.HasSuffix(name, "-journal") {
 			t.Errorf("reading made %s", name)
 		}
 	}

@@ -6,14 +6,16 @@ import (
 	"strconv"
 )
 
-// rankVariables are what launchers put in the environment of each rank, and how many ranks there are; first those that name the rank of the program,
-// then those that name the process of the launcher.
+// rankVariables are what launchers put in the environment of each rank, and how many ranks there are; first those that
+// name the rank of the program, then those that name the process of the launcher.
 var rankVariables = []struct{ rank, world string }{
-	{"RANK", "WORLD_SIZE"}, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+	{"RANK", "WORLD_SIZE"}, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
 	{"PMI_RANK", "PMI_SIZE"}, {"SLURM_PROCID", "SLURM_NTASKS"},
 }
 
-// environmentRank is the rank that an environment tells, and how many ranks there are (0 where it does not tell). LOCAL_RANK alone is a rank of one host, so it counts only where that is all there is.
+// environmentRank is the rank that an environment tells, and how many ranks there are (0 where it does not tell).
+// LOCAL_RANK alone is a rank of one host, so it counts only where that is all there is.
 func environmentRank(environment map[string]string) (rank, world int, from string) {
 	number := func(name string) int {
 		n, err := strconv.Atoi(environment[name])
@@ -27,14 +29,16 @@ func environmentRank(environment map[string]string) (rank, world int, from strin
 			return rank, max(0, number(v.world)), v.rank
 		}
 	}
-	if rank, world := number("LOCAL_RANK"), number("WORLD_SIZE"); rank != Unknown && world > 0 && world == number("LOCAL_WORLD_SIZE") {
+	if rank, world := number("LOCAL_RANK"), number("WORLD_SIZE"); rank != Unknown && world > 0 &&
+		world == number("LOCAL_WORLD_SIZE") {
 		return rank, world, "LOCAL_RANK"
 	}
 	return Unknown, max(0, number("WORLD_SIZE")), ""
 }
 
-// rankDevices finds ranks. What is said of the program as a whole (its environment, the name of the file) is of a device only where the file
-// has no other that ran kernels; MPI's table and NCCL's communicators tell one process or device from another.
+// rankDevices finds ranks. What is said of the program as a whole (its environment, the name of the file) is of a
+// device only where the file has no other that ran kernels; MPI's table and NCCL's communicators tell one process or
+// device from another.
 func (n *nsight) rankDevices(ctx context.Context, devices []*nsightDevice) error {
 	mpi, err := n.mpiRanks(ctx)
 	if err != nil {
@@ -88,8 +92,9 @@ func (n *nsight) mpiRanks(ctx context.Context) (map[int64]int, error) {
 	return ranks, err
 }
 
-// communicatorRanks takes the rank in the largest communicator, where nothing else told the rank, all devices of the file have one of that
-// size, and no two of them the same rank: then it is that of the world, as far as can be told from one file.
+// communicatorRanks takes the rank in the largest communicator, where nothing else told the rank, all devices of the
+// file have one of that size, and no two of them the same rank: then it is that of the world, as far as can be told
+// from one file.
 func (n *nsight) communicatorRanks(devices []*nsightDevice, world int) {
 	largest := map[*nsightDevice]payload{}
 	size := int64(0)

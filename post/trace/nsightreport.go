@@ -13,8 +13,10 @@ var reportMagic = []byte("NVIDIA Tegra Profiler Report ")
 type ReportError struct{ Path string }
 
 func (e *ReportError) Error() string {
-	return "a report of Nsight Systems, which Nsight Systems alone can read. Export it with the version that wrote it or a newer one: " +
-		ExportCommand(e.Path) + " (the blobs hold the sizes and communicators of NCCL's calls, which an export leaves out unless asked)"
+	return "a report of Nsight Systems, which Nsight Systems alone can read. Export it with the version that wrote it " +
+		"or a newer one: " +
+		ExportCommand(e.Path) +
+		" (the blobs hold the sizes and communicators of NCCL's calls, which an export leaves out unless asked)"
 }
 
 // isReport tells a report by how it begins, or, as that may change, by its name.
@@ -26,13 +28,15 @@ func isReport(path string, head []byte) bool {
 // ExportCommand is the command that makes a SQLite export of a report with everything that is read from it.
 func ExportCommand(report string) string {
 	out := strings.TrimSuffix(report, filepath.Ext(report)) + ".sqlite"
-	return "nsys export --type=sqlite --include-blobs=true --include-json=true --force-overwrite=true --output=" + shellWord(out) + " " + shellWord(report)
+	return "nsys export --type=sqlite --include-blobs=true --include-json=true --force-overwrite=true --output=" +
+		shellWord(out) + " " + shellWord(report)
 }
 
 // shellWord is a word as a shell takes it.
 func shellWord(s string) string {
 	plain := func(r rune) bool {
-		return r > 127 || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("%+,-./:=@_", r)
+		return r > 127 || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("%+,-./:=@_", r)
 	}
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s

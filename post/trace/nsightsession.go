@@ -54,7 +54,8 @@ func shortVersion(s string) string {
 	return strings.Join(parts[:min(3, len(parts))], ".")
 }
 
-// readCapture reads the environment of the program that was launched: lines NAME="value" of which there may be hundreds.
+// readCapture reads the environment of the program that was launched: lines NAME="value" of which there may be
+// hundreds.
 func (n *nsight) readCapture(ctx context.Context) error {
 	return n.db.scan(ctx, "META_DATA_CAPTURE", "", []string{"name", "value"}, func(r row) {
 		switch name := r.text(0); {
@@ -68,7 +69,8 @@ func (n *nsight) readCapture(ctx context.Context) error {
 	})
 }
 
-// readSystem reads about the machine. Its DeviceEnvironment is that of Nsight Systems itself, which hands it on to what it launches.
+// readSystem reads about the machine. Its DeviceEnvironment is that of Nsight Systems itself, which hands it on to what
+// it launches.
 func (n *nsight) readSystem(ctx context.Context) error {
 	return n.db.scan(ctx, "TARGET_INFO_SYSTEM_ENV", "", []string{"name", "value"}, func(r row) {
 		switch r.text(0) {
@@ -84,9 +86,9 @@ func (n *nsight) readSystem(ctx context.Context) error {
 	})
 }
 
-// readOrigin finds what time 0 is. Times are of the clock by which recording began at startTime (systemClockNs says the same in newer
-// exports), and utcEpochNs is that moment on the calendar. An export with --ts-shift has times that nobody can tell from others, and one
-// with --ts-normalize has times since 1970.
+// readOrigin finds what time 0 is. Times are of the clock by which recording began at startTime (systemClockNs says the
+// same in newer exports), and utcEpochNs is that moment on the calendar. An export with --ts-shift has times that
+// nobody can tell from others, and one with --ts-normalize has times since 1970.
 func (n *nsight) readOrigin(ctx context.Context) error {
 	began, utc := int64(0), int64(Unknown)
 	err := n.db.scan(ctx, "TARGET_INFO_SESSION_START_TIME", "", []string{"utcEpochNs", "systemClockNs"}, func(r row) {
@@ -111,8 +113,8 @@ func (n *nsight) readOrigin(ctx context.Context) error {
 // sinceEpoch is a time that no clock counted from the start of a machine reaches: nanoseconds since 1970 in 2001.
 const sinceEpoch = 1e18
 
-// nameDevices finds the names of GPUs. TARGET_INFO_CUDA_DEVICE says which GPU a process calls by which number; without it the numbers of
-// the machine are taken where all its GPUs are alike or the process sees all.
+// nameDevices finds the names of GPUs. TARGET_INFO_CUDA_DEVICE says which GPU a process calls by which number; without
+// it the numbers of the machine are taken where all its GPUs are alike or the process sees all.
 func (n *nsight) nameDevices(ctx context.Context, devices []*nsightDevice) error {
 	names := map[int64]string{}
 	err := n.db.scan(ctx, "TARGET_INFO_GPU", "", []string{"id", "name"}, func(r row) {
@@ -155,7 +157,8 @@ func onlyName(names map[int64]string) string {
 }
 
 // lostWords are in what Nsight Systems says where its recording has holes, whatever severity it gives it.
-var lostWords = []string{"lost", "dropped", "incomplete", "might be missing", "not all", "have not been collected", "were not collected", "overflow"}
+var lostWords = []string{"lost", "dropped", "incomplete", "might be missing", "not all", "have not been collected",
+	"were not collected", "overflow"}
 
 // mostDiagnostics is how many messages of Nsight Systems are handed on.
 const mostDiagnostics = 5

@@ -24,10 +24,11 @@ func openStrings(ctx context.Context, db *database) (*stringTable, error) {
 		return t, nil
 	}
 	indexed := false
-	err := db.query(ctx, `SELECT pk FROM pragma_table_info('StringIds') WHERE name = 'id'`, func(values []driver.Value) error {
-		indexed = row(values).or(0, 0) == 1
-		return nil
-	})
+	err := db.query(ctx, `SELECT pk FROM pragma_table_info('StringIds') WHERE name = 'id'`,
+		func(values []driver.Value) error {
+			indexed = row(values).or(0, 0) == 1
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}

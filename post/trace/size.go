@@ -6,8 +6,9 @@ import (
 	"busbar/internal/coll"
 )
 
-// wholeSize is S as nccl-tests counts it, from the bytes that go into a collective and come out of it on one rank; each may be Unknown.
-// So is the result where one would have to guess: shares that are not equal, or numbers that contradict each other.
+// wholeSize is S as nccl-tests counts it, from the bytes that go into a collective and come out of it on one rank; each
+// may be Unknown. So is the result where one would have to guess: shares that are not equal, or numbers that contradict
+// each other.
 func wholeSize(what coll.Collective, in, out int64, ranks int) int64 {
 	switch what {
 	case coll.AllGather, coll.Gather:
@@ -60,15 +61,18 @@ var torchTypes = map[string]struct {
 	name  string
 	bytes int
 }{
-	"long": {"int64", 8}, "longint": {"int64", 8}, "byte": {"uint8", 1}, "unsignedchar": {"uint8", 1}, "signedchar": {"int8", 1},
-	"short": {"int16", 2}, "shortint": {"int16", 2}, "int16": {"int16", 2}, "uint16": {"uint16", 2}, "bool": {"bool", 1},
+	"long": {"int64", 8}, "longint": {"int64", 8}, "byte": {"uint8", 1}, "unsignedchar": {"uint8", 1},
+	"signedchar": {"int8", 1},
+	"short":      {"int16", 2}, "shortint": {"int16", 2}, "int16": {"int16", 2}, "uint16": {"uint16", 2},
+	"bool":          {"bool", 1},
 	"float8_e4m3fn": {"float8e4m3", 1}, "float8_e5m2": {"float8e5m2", 1}, "float8_e4m3fnuz": {"float8e4m3fnuz", 1},
 	"float8_e5m2fnuz": {"float8e5m2fnuz", 1}, "float8_e8m0fnu": {"float8e8m0fnu", 1},
 	"complexhalf": {"complex32", 4}, "complexfloat": {"complex64", 8}, "complexdouble": {"complex128", 16},
 	"complex<float>": {"complex64", 8}, "complex<double>": {"complex128", 16},
 }
 
-// elementType is a type as torch or C spells it, in our spelling where it has one, and its size in bytes; 0 where nobody knows.
+// elementType is a type as torch or C spells it, in our spelling where it has one, and its size in bytes; 0 where
+// nobody knows.
 func elementType(word string) (name string, bytes int) {
 	plain := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(word, "c10::"), " ", ""))
 	if t, ok := torchTypes[plain]; ok {

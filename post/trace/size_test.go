@@ -46,9 +46,12 @@ func TestElementType(t *testing.T) {
 		name  string
 		bytes int
 	}{
-		"Float": {"float32", 4}, "BFloat16": {"bfloat16", 2}, "c10::BFloat16": {"bfloat16", 2}, "Half": {"float16", 2}, "Long": {"int64", 8},
-		"long int": {"int64", 8}, "unsigned char": {"uint8", 1}, "Int": {"int32", 4}, "Char": {"int8", 1}, "Byte": {"uint8", 1}, "Bool": {"bool", 1},
-		"Short": {"int16", 2}, "Float8_e4m3fn": {"float8e4m3", 1}, "Float8_e5m2": {"float8e5m2", 1}, "ComplexFloat": {"complex64", 8},
+		"Float": {"float32", 4}, "BFloat16": {"bfloat16", 2}, "c10::BFloat16": {"bfloat16", 2}, "Half": {"float16", 2},
+		"Long":     {"int64", 8},
+		"long int": {"int64", 8}, "unsigned char": {"uint8", 1}, "Int": {"int32", 4}, "Char": {"int8", 1},
+		"Byte": {"uint8", 1}, "Bool": {"bool", 1},
+		"Short": {"int16", 2}, "Float8_e4m3fn": {"float8e4m3", 1}, "Float8_e5m2": {"float8e5m2", 1},
+		"ComplexFloat":        {"complex64", 8},
 		"c10::complex<float>": {"complex64", 8}, "Float4_e2m1fn_x2": {"Float4_e2m1fn_x2", 0}, "": {"", 0},
 	} {
 		if name, bytes := elementType(word); name != want.name || bytes != want.bytes {

@@ -2,7 +2,8 @@
 // It says what happened when, on which stream, and what the file tells of a collective; what is communication and what
 // that means is the work of package timeline.
 //
-// Files are read in one pass, and of a file only what runs on GPUs is kept, with the steps and the calls that launched it.
+// Files are read in one pass, and of a file only what runs on GPUs is kept, with the steps and the calls that launched
+// it.
 package trace
 
 import (
@@ -84,7 +85,8 @@ const NoTime = -1 << 63
 // Span is from one moment to another, in nanoseconds since the device's Origin.
 type Span struct{ Start, End int64 }
 
-// Activity is one thing that ran on a device. Times are nanoseconds since the device's Origin; End is never before Start.
+// Activity is one thing that ran on a device. Times are nanoseconds since the device's Origin; End is never before
+// Start.
 type Activity struct {
 	Start, End int64
 	Launch     int64 // when the host's call that launched it began; NoTime
@@ -114,8 +116,8 @@ const (
 // Memcpy says whether it is a copy of any direction.
 func (k Kind) Memcpy() bool { return k >= MemcpyHostToDevice && k <= MemcpyOther }
 
-// Call is what the file says of a collective. Several activities may be of one call, and one activity, a group, of several:
-// then its Call is the first, and Parts counts them.
+// Call is what the file says of a collective. Several activities may be of one call, and one activity, a group, of
+// several: then its Call is the first, and Parts counts them.
 type Call struct {
 	Name  string          // as the file spells it: "allreduce", "_allgather_base", "ncclAllReduce"
 	What  coll.Collective // Other where it is none of ours: send, recv, a group of different ones
@@ -124,7 +126,8 @@ type Call struct {
 	Group int32           // index in Device.Groups; Unknown
 	Seq   int64           // its number within the group, where the file has one; Unknown
 	Peer  int             // rank in the group that it sends to or receives from; Unknown
-	Parts int             // calls in one kernel; 1 or more. Bytes are those of all of them, and What is Other where they are not the same
+	// calls in one kernel; 1 or more. Bytes are those of all of them, and What is Other where they are not the same
+	Parts int
 }
 
 // Group is a communicator (a process group).

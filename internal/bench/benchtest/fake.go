@@ -180,7 +180,8 @@ func (s *Script) at(c coll.Case, rank, i int) (took, late float64) {
 	return took, late
 }
 
-// longest is the time in ns from the common start of the batch of n operations that ends now to the end of its last rank.
+// longest is the time in ns from the common start of the batch of n operations that ends now to the end of its last
+// rank.
 func (f *Fake) longest(c coll.Case, n int) int64 {
 	longest := 0.0
 	for r := range f.World.Size {

@@ -1,7 +1,7 @@
 //go:build cgo
 
-// Package programtest has operations that move nothing: they do as they are told, and write down how they are called. Tests of
-// package program cannot hold C themselves.
+// Package programtest has operations that move nothing: they do as they are told, and write down how they are called.
+// Tests of package program cannot hold C themselves.
 package programtest
 
 /*
@@ -138,7 +138,8 @@ func (c *Calls) New(tests int) *Fake {
 
 // Async are its functions where it goes on by itself.
 func (f *Fake) Async() loop.Async {
-	return loop.Async{Start: loop.Step(C.start_call()), Test: loop.Step(C.test_call()), Wait: loop.Step(C.wait_call()), Context: unsafe.Pointer(f.c)}
+	return loop.Async{Start: loop.Step(C.start_call()), Test: loop.Step(C.test_call()), Wait: loop.Step(C.wait_call()),
+		Context: unsafe.Pointer(f.c)}
 }
 
 // Issue is its function where it blocks.
@@ -166,8 +167,8 @@ func (f *Fake) Hold(on bool) {
 // OpenSignals is how many signals the threads that issued it would have taken.
 func (f *Fake) OpenSignals() int { return int(f.c.open_signals) }
 
-// String is the calls so far in order: "s0 t0 w0", with b for a blocking call that begins and i for one that ends. Calls on
-// another thread than this one are in brackets.
+// String is the calls so far in order: "s0 t0 w0", with b for a blocking call that begins and i for one that ends.
+// Calls on another thread than this one are in brackets.
 func (c *Calls) String() string {
 	var b strings.Builder
 	for k := range uint64(min(c.c.n, c.c.room)) {

@@ -36,7 +36,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	if *header {
-		fmt.Fprintf(stdout, layout, "library", "version", "CUDA", "functions", "parameters", "profiler", "ncclConfig_t of 24, 40, 48 and 72 bytes")
+		fmt.Fprintf(stdout, layout, "library", "version", "CUDA", "functions", "parameters", "profiler",
+			"ncclConfig_t of 24, 40, 48 and 72 bytes")
 	}
 	if flags.NArg() == 0 && *header {
 		return nil
@@ -62,7 +63,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stdout, layout, *name, l.Info().Version, l.Info().CUDA, fmt.Sprintf("%d of %d", there, len(l.Symbols())),
 		fmt.Sprint(len(l.Parameters())), interfaces, config)
-	return errors.Join(wrong, unserved, choice(l), identity(l, *version, *cuda), symbols(l), texts(l), first(l, id), plain(flags.Arg(0)))
+	return errors.Join(wrong, unserved, choice(l), identity(l, *version, *cuda), symbols(l), texts(l), first(l, id),
+		plain(flags.Arg(0)))
 }
 
 func configs(l *nccl.Library, id nccl.ID) (string, error) {
@@ -101,7 +103,8 @@ func symbols(l *nccl.Library) error {
 	var wrong []error
 	for _, s := range l.Symbols() {
 		if due := s.Since > 0 && s.Since/100 <= l.Info().Code/100; due != s.There {
-			wrong = append(wrong, fmt.Errorf("%s: the table has it since version code %d, and it is there: %t", s.Name, s.Since, s.There))
+			wrong = append(wrong, fmt.Errorf("%s: the table has it since version code %d, and it is there: %t", s.Name, s.Since,
+				s.There))
 		}
 	}
 	return errors.Join(wrong...)
@@ -128,7 +131,8 @@ func first(l *nccl.Library, id nccl.ID) error {
 		return c.Close()
 	}
 	var e *nccl.Error
-	if !errors.As(err, &e) || e.Name != "ncclUnhandledCudaError" || !strings.Contains(e.Text, "cuda error") || !strings.Contains(e.Last, "CUDA") {
+	if !errors.As(err, &e) || e.Name != "ncclUnhandledCudaError" || !strings.Contains(e.Text, "cuda error") ||
+		!strings.Contains(e.Last, "CUDA") {
 		return fmt.Errorf("without a GPU a communicator should fail with an error of CUDA, and it was: %w", err)
 	}
 	return nil

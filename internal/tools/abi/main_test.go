@@ -10,7 +10,8 @@ import (
 // A library that is not quite NCCL: every way in which it differs is said.
 func TestDifferencesAreSaid(t *testing.T) {
 	dir := t.TempDir()
-	build := []string{"-shared", "-fPIC", "-std=gnu11", "-DVERSION=22605", "-DNCCLX", "-I../../../cudart", "-o", filepath.Join(dir, "libnccl.so.2"),
+	build := []string{"-shared", "-fPIC", "-std=gnu11", "-DVERSION=22605", "-DNCCLX", "-I../../../cudart", "-o",
+		filepath.Join(dir, "libnccl.so.2"),
 		"../../../cudart/nccl/testdata/fake.c"}
 	if out, err := exec.Command("cc", build...).CombinedOutput(); err != nil {
 		t.Fatalf("cc: %v\n%s", err, out)
@@ -20,7 +21,8 @@ func TestDifferencesAreSaid(t *testing.T) {
 	if err == nil {
 		t.Fatal("a fake passes for NCCL")
 	}
-	for _, want := range []string{"ncclAlltoAll: the table has it since version code 22800, and it is there: true", `says CUDA ""`,
+	for _, want := range []string{"ncclAlltoAll: the table has it since version code 22800, and it is there: true",
+		`says CUDA ""`,
 		"ncclGetErrorString", "plain NCCL is taken for NCCLX", "make nccl-profiler"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in:\n%v", want, err)
@@ -30,10 +32,12 @@ func TestDifferencesAreSaid(t *testing.T) {
 		t.Errorf("a function that is where it should be:\n%v", err)
 	}
 	rows := strings.Split(strings.TrimSpace(stdout.String()), "\n")
-	if len(rows) != 2 || !strings.HasPrefix(rows[1], "a fake ") || !strings.Contains(rows[1], "2.26.5") || !strings.HasSuffix(rows[1], "not looked at without a GPU") {
+	if len(rows) != 2 || !strings.HasPrefix(rows[1], "a fake ") || !strings.Contains(rows[1], "2.26.5") ||
+		!strings.HasSuffix(rows[1], "not looked at without a GPU") {
 		t.Errorf("rows %q", rows)
 	}
-	if err := run([]string{"-version", "2.26.4", dir}, &stdout, &stderr); err == nil || !strings.Contains(err.Error(), "it is NCCL 2.26.4") {
+	if err := run([]string{"-version", "2.26.4", dir}, &stdout, &stderr); err == nil ||
+		!strings.Contains(err.Error(), "it is NCCL 2.26.4") {
 		t.Errorf("another version: %v", err)
 	}
 	for _, args := range [][]string{{}, {"/nowhere/libnccl.so.2"}, {"-no-such-flag"}} {

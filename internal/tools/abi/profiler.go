@@ -63,8 +63,8 @@ func interfaces(text string) []int {
 	return all
 }
 
-// profiler compares the two: a library with the interface finds a version in the plugin, the newest that both know. What
-// comes back first is for the table.
+// profiler compares the two: a library with the interface finds a version in the plugin, the newest that both know.
+// What comes back first is for the table.
 func profiler(library, plugin string, code int) (string, error) {
 	names, err := asked(library)
 	if err != nil {
@@ -90,5 +90,6 @@ func profiler(library, plugin string, code int) (string, error) {
 			return fmt.Sprintf("v%d of v%d", n, newest), nil
 		}
 	}
-	return "none", fmt.Errorf("the library asks for versions %v of the profiler interface, and the plugin serves %v", names, ours)
+	return "none", fmt.Errorf("the library asks for versions %v of the profiler interface, and the plugin serves %v",
+		names, ours)
 }

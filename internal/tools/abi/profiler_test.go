@@ -23,10 +23,12 @@ func compile(t *testing.T, name, text string) string {
 
 func TestProfilerInterfaces(t *testing.T) {
 	old := compile(t, "old", `const char *a(void) { return "nothing of it"; }`)
-	six := compile(t, "six", `const char *a(void) { return "ncclProfiler_v4"; } const char *b(void) { return "ncclProfiler_v6"; } const char *c(void) { return "ncclProfiler_version"; }`)
+	six := compile(t, "six",
+		`const char *a(void) { return "ncclProfiler_v4"; } const char *b(void) { return "ncclProfiler_v6"; } const char *c(void) { return "ncclProfiler_version"; }`)
 	next := compile(t, "next", `const char *a(void) { return "ncclProfiler_v6 ncclProfiler_v17"; }`)
 	later := compile(t, "later", `const char *a(void) { return "ncclProfiler_v17"; }`)
-	plugin := compile(t, "plugin", `int ncclProfiler_v1, ncclProfiler_v6; extern int ncclProfiler_v17; int *needs(void) { return &ncclProfiler_v17; }`)
+	plugin := compile(t, "plugin",
+		`int ncclProfiler_v1, ncclProfiler_v6; extern int ncclProfiler_v17; int *needs(void) { return &ncclProfiler_v17; }`)
 	for _, k := range []struct {
 		library, plugin string
 		code            int

@@ -21,8 +21,10 @@ func glooPart(c config) error {
 		fmt.Fprintln(c.out, "Not looked at: there is no Gloo here (apt-get install libgloo-dev).")
 		return nil
 	}
-	fmt.Fprintln(c.out, "np 2, all_reduce of float32 around the ring, out of place, on the loopback interface; the bare C++ loop has a context of its own")
-	fmt.Fprintln(c.out, "on the same libgloo and takes turns with busbar's on the same buffers, after the same barrier. Targets: upper end at most 1.02 back to")
+	fmt.Fprintln(c.out, "np 2, all_reduce of float32 around the ring, out of place, on the loopback interface; the bare "+
+		"C++ loop has a context of its own")
+	fmt.Fprintln(c.out, "on the same libgloo and takes turns with busbar's on the same buffers, after the same barrier. "+
+		"Targets: upper end at most 1.02 back to")
 	fmt.Fprintln(c.out, "back, 1.05 and a clock reading in latency mode.")
 	fmt.Fprintln(c.out)
 	if err := c.selves(2, "gloo"); err != nil {
@@ -65,7 +67,8 @@ func (c config) joinGloo() (g *glooRank, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if g.context, err = library.NewContext(gloo.Options{Rank: g.world.Rank(), Size: g.world.Size(), Interface: "lo"}); err != nil {
+	if g.context, err = library.NewContext(gloo.Options{Rank: g.world.Rank(), Size: g.world.Size(),
+		Interface: "lo"}); err != nil {
 		return nil, err
 	}
 	mine, err := g.context.Address()
@@ -147,7 +150,8 @@ func (g *glooRank) compareSize(c config, mode coll.Mode, size int64) (r ratio, e
 		return r, err
 	}
 	defer free()
-	op, err := g.context.Prepare(gloo.OpSpec{Kind: gloo.AllReduce, Type: gloo.Float32, Op: gloo.Sum, Send: send, Recv: recv,
+	op, err := g.context.Prepare(gloo.OpSpec{Kind: gloo.AllReduce, Type: gloo.Float32, Op: gloo.Sum, Send: send,
+		Recv:  recv,
 		Count: size / 4, Sync: unsafe.Pointer(g.barrier.Sync), SyncContext: g.barrier.Context})
 	if err != nil {
 		return r, err
@@ -188,15 +192,20 @@ func torchTable(c config) error {
 		return nil
 	}
 	rounds := torchRounds * c.rounds
-	fmt.Fprintf(c.out, "\nWhole programs: %d launches of each in turns, np 2, all_reduce of float32 in place, back to back; torch.distributed of python3-torch\n", rounds)
-	fmt.Fprintln(c.out, "(test/torch_gloo.py), on the same libgloo and interface. A launch gives one median a size. Target: upper end at most 1.02.")
-	fmt.Fprintln(c.out, "\n| size | busbar | torch | ratio | 95 % interval | busbar's launches | torch's launches | on target |\n|---:|---:|---:|---:|---|---|---|---|")
+	fmt.Fprintf(c.out, "\nWhole programs: %d launches of each in turns, np 2, all_reduce of float32 in place, back to "+
+		"back; torch.distributed of python3-torch\n", rounds)
+	fmt.Fprintln(c.out, "(test/torch_gloo.py), on the same libgloo and interface. A launch gives one median a size. "+
+		"Target: upper end at most 1.02.")
+	fmt.Fprintln(c.out, "\n| size | busbar | torch | ratio | 95 % interval | busbar's launches | torch's launches | on "+
+		"target |\n|---:|---:|---:|---:|---|---|---|---|")
 	if err := os.Setenv("GLOO_SOCKET_IFNAME", "lo"); err != nil { // both read it
 		return err
 	}
 	ours, torch := map[int64][]float64{}, map[int64][]float64{}
 	for i := range rounds {
-		launches := []func() error{func() error { return c.launchGloo(i, ours) }, func() error { return c.launchTorch(i, torch) }}
+		launches := []func() error{
+			func() error { return c.launchGloo(i, ours) }, func() error { return c.launchTorch(i, torch) },
+		}
 		if i%2 == 1 {
 			slices.Reverse(launches)
 		}
@@ -211,7 +220,8 @@ func torchTable(c config) error {
 			return fmt.Errorf("%d and %d times at %d bytes, wanted %d", len(ours[size]), len(torch[size]), size, rounds)
 		}
 		r := compare(ours[size], torch[size])
-		fmt.Fprintf(c.out, "| %s | %s | %s | %.3f | %.3f – %.3f | %s | %s | %s |\n", coll.FormatSize(size, true), seconds(stats.Median(ours[size])),
+		fmt.Fprintf(c.out, "| %s | %s | %s | %.3f | %.3f – %.3f | %s | %s | %s |\n", coll.FormatSize(size, true),
+			seconds(stats.Median(ours[size])),
 			seconds(stats.Median(torch[size])), r.median, r.lo, r.hi, span(ours[size]), span(torch[size]), r.within(1.02, 0))
 	}
 	return nil
@@ -219,8 +229,10 @@ func torchTable(c config) error {
 
 func (c config) launchGloo(i int, times map[int64][]float64) error {
 	dir := filepath.Join(c.work, fmt.Sprintf("gloo-%d", i))
-	_, err := c.mpirun(2, c.program("rank"), "--quiet", "--backend", "gloo", "--collective", "all_reduce", "--placement", "in",
-		"-b", fmt.Sprint(torchSizes[0]), "-e", fmt.Sprint(torchSizes[len(torchSizes)-1]), "-f", "10", "--budget", "1s", "-c", "0", "--out", dir)
+	_, err := c.mpirun(2, c.program("rank"), "--quiet", "--backend", "gloo", "--collective", "all_reduce", "--placement",
+		"in",
+		"-b", fmt.Sprint(torchSizes[0]), "-e", fmt.Sprint(torchSizes[len(torchSizes)-1]), "-f", "10", "--budget", "1s", "-c",
+		"0", "--out", dir)
 	if err != nil {
 		return err
 	}

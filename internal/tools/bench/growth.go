@@ -12,11 +12,15 @@ import (
 	"busbar/internal/result"
 )
 
-// growthPart shows what a case costs beside its measuring as the world grows: what ranks exchange, and what the file takes.
+// growthPart shows what a case costs beside its measuring as the world grows: what ranks exchange, and what the file
+// takes.
 func growthPart(c config) error {
-	fmt.Fprintln(c.out, "Exchanged between batches, a case: what one rank hands to rank 0 (gather) and to reductions, in bytes. It may grow with the")
-	fmt.Fprintln(c.out, "iterations (the vector of the largest times) but not with the ranks. Counted in package bench over a fake backend, latency mode.")
-	fmt.Fprintln(c.out, "\n| ranks | iterations | gathered per rank | reduced per rank | record |\n|---:|---:|---:|---:|---:|")
+	fmt.Fprintln(c.out, "Exchanged between batches, a case: what one rank hands to rank 0 (gather) and to reductions, "+
+		"in bytes. It may grow with the")
+	fmt.Fprintln(c.out, "iterations (the vector of the largest times) but not with the ranks. Counted in package bench "+
+		"over a fake backend, latency mode.")
+	fmt.Fprintln(c.out,
+		"\n| ranks | iterations | gathered per rank | reduced per rank | record |\n|---:|---:|---:|---:|---:|")
 	for _, ranks := range []int{2, 4, 8, 16, 32} {
 		for _, iterations := range []int{100, 1000} {
 			if err := countCase(c, ranks, iterations); err != nil {
@@ -32,7 +36,8 @@ func growthPart(c config) error {
 	fmt.Fprintln(c.out, "\n| ranks | wall time | cases | file bytes a case |\n|---:|---:|---:|---:|")
 	for _, ranks := range []int{2, 4, 8, 16, 32} {
 		dir := filepath.Join(c.work, fmt.Sprintf("growth-%d", ranks))
-		l, err := c.mpirun(ranks, c.program("rank"), "--quiet", "--backend", "mpi", "--collective", "all_reduce,all_gather", "--placement", "out",
+		l, err := c.mpirun(ranks, c.program("rank"), "--quiet", "--backend", "mpi", "--collective", "all_reduce,all_gather",
+			"--placement", "out",
 			"-b", "1K", "-e", "64K", "-f", "8", "-n", "20", "--mode", "throughput,latency", "--out", dir)
 		if err != nil {
 			return err
@@ -74,8 +79,9 @@ func (c counted) Sum(x []float64) error {
 func countCase(c config, ranks, iterations int) error {
 	var gathered, reduced atomic.Int64
 	var record *result.Record
-	point, err := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1, Placement: coll.OutOfPlace,
-		Mode: coll.Latency, World: ranks}.WithElements(4)
+	point, err := coll.Case{Collective: coll.AllReduce, Type: coll.Float32, Op: coll.Sum, Root: -1,
+		Placement: coll.OutOfPlace,
+		Mode:      coll.Latency, World: ranks}.WithElements(4)
 	if err != nil {
 		return err
 	}
@@ -83,7 +89,8 @@ func countCase(c config, ranks, iterations int) error {
 	for _, err := range benchtest.Run(ranks, func(w bench.World) error {
 		fake := &benchtest.Fake{World: w, Script: script}
 		w.Comm = counted{w.Comm, &gathered, &reduced}
-		r, err := bench.Measure(w, fake, point, bench.Options{Iterations: iterations, Average: bench.Max, Clock: bench.Clock{Common: true}})
+		r, err := bench.Measure(w, fake, point, bench.Options{Iterations: iterations, Average: bench.Max,
+			Clock: bench.Clock{Common: true}})
 		if err == nil && w.Rank == 0 {
 			record = r
 			bench.Shorten(r.Ranks, w) // the lists of a large world go into the sidecar

@@ -55,14 +55,17 @@ func (c config) loopRow(mode coll.Mode, r ratio, clock float64) {
 	if mode == coll.Latency {
 		limit, slack = 1.05, clock
 	}
-	fmt.Fprintf(c.out, "%s | %s | %s | %.3f | %.3f – %.3f | %d | %s |\n", mode, seconds(r.ours), seconds(r.bare), r.median, r.lo, r.hi,
+	fmt.Fprintf(c.out, "%s | %s | %s | %.3f | %.3f – %.3f | %d | %s |\n", mode, seconds(r.ours), seconds(r.bare),
+		r.median, r.lo, r.hi,
 		r.pairs, r.within(limit, slack))
 }
 
 // loopPart starts two ranks of this program that compare the loops.
 func loopPart(c config) error {
-	fmt.Fprintln(c.out, "np 2, all_reduce of float32, out of place; batches of both loops take turns on the same buffers. Ratio: median of")
-	fmt.Fprintln(c.out, "paired batches with its 95 % interval. Targets: upper end at most 1.02 back to back, 1.05 and a clock reading in latency mode.")
+	fmt.Fprintln(c.out, "np 2, all_reduce of float32, out of place; batches of both loops take turns on the same "+
+		"buffers. Ratio: median of")
+	fmt.Fprintln(c.out, "paired batches with its 95 % interval. Targets: upper end at most 1.02 back to back, 1.05 and "+
+		"a clock reading in latency mode.")
 	fmt.Fprintln(c.out)
 	return c.selves(2, "loop")
 }

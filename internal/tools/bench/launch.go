@@ -57,7 +57,8 @@ func start(program string, args ...string) (launched, error) {
 	}()
 	err := cmd.Wait()
 	close(ended)
-	l := launched{stdout: out.Bytes(), wall: time.Since(begin), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peak: <-peak}
+	l := launched{stdout: out.Bytes(), wall: time.Since(begin), cpu: cmd.ProcessState.UserTime() +
+		cmd.ProcessState.SystemTime(), peak: <-peak}
 	if err != nil {
 		return l, fmt.Errorf("%s %s: %w\n%s%s", program, strings.Join(args, " "), err, tail(out.Bytes()), tail(said.Bytes()))
 	}

@@ -1,6 +1,7 @@
 // Command bench looks at what measuring costs: rank's loop against a bare C loop, over MPI, over the rehearsal of
 // NCCL and over Gloo, the watchdog, memory, start-up, whole sweeps, growing worlds, merging and comparing a million
-// points, merging many small files, importing long logs, and analysing a long trace. It prints Markdown; scripts/bench.sh builds what it needs and runs it.
+// points, merging many small files, importing long logs, and analysing a long trace. It prints Markdown;
+// scripts/bench.sh builds what it needs and runs it.
 //
 // It is for people to read and judges against the targets of docs/performance.md; no test depends on its figures.
 package main
@@ -59,7 +60,8 @@ func main() {
 		names = append(names, p.name)
 	}
 	only := flag.String("only", strings.Join(names, ","), "parts to run")
-	ranks := flag.String("ranks", "", "be one of the ranks of a part: loop, nccl, gloo or watchdog (started by the bench itself)")
+	ranks := flag.String("ranks", "",
+		"be one of the ranks of a part: loop, nccl, gloo or watchdog (started by the bench itself)")
 	c := config{out: os.Stdout}
 	flag.StringVar(&c.top, "top", ".", "folder of bin and lib")
 	flag.DurationVar(&c.budget, "budget", 15*time.Second, "time for one row of the parts loop, nccl and gloo")

@@ -19,7 +19,8 @@ const (
 func mergePart(c config) error {
 	const points = manyPoints
 	dir := filepath.Join(c.work, "points")
-	if _, err := start("go", "-C", c.top, "run", "./internal/tools/points", "-n", fmt.Sprint(points), "-o", dir); err != nil {
+	if _, err := start("go", "-C", c.top, "run", "./internal/tools/points", "-n", fmt.Sprint(points), "-o",
+		dir); err != nil {
 		return err
 	}
 	l, err := start(c.program("post"), "merge", "--include-rehearsed", "-o", filepath.Join(c.work, "merged"), dir)
@@ -38,15 +39,18 @@ func mergePart(c config) error {
 }
 
 func (c config) manyPointsTable(l launched) {
-	fmt.Fprintf(c.out, "| points | time | target | processor time | largest memory | target | on target |\n|---:|---:|---:|---:|---:|---:|---|\n")
-	fmt.Fprintf(c.out, "| %d | %.1f s | %s | %.1f s | %s | %s | %s |\n", manyPoints, l.wall.Seconds(), mostSeconds*time.Second, l.cpu.Seconds(), megabytes(l.peak), megabytes(mostMemory),
+	fmt.Fprintf(c.out, "| points | time | target | processor time | largest memory | target | on target "+
+		"|\n|---:|---:|---:|---:|---:|---:|---|\n")
+	fmt.Fprintf(c.out, "| %d | %.1f s | %s | %.1f s | %s | %s | %s |\n", manyPoints, l.wall.Seconds(),
+		mostSeconds*time.Second, l.cpu.Seconds(), megabytes(l.peak), megabytes(mostMemory),
 		yes(l.wall <= mostSeconds*time.Second && l.peak <= mostMemory))
 }
 
 // comparePart compares a million synthetic points: fifty launches a side that took turns.
 func comparePart(c config) error {
 	all, sides := filepath.Join(c.work, "sides"), [2]string{filepath.Join(c.work, "sideA"), filepath.Join(c.work, "sideB")}
-	if _, err := start("go", "-C", c.top, "run", "./internal/tools/points", "-n", fmt.Sprint(manyPoints), "-o", all); err != nil {
+	if _, err := start("go", "-C", c.top, "run", "./internal/tools/points", "-n", fmt.Sprint(manyPoints), "-o",
+		all); err != nil {
 		return err
 	}
 	files, err := os.ReadDir(all)

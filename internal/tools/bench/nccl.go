@@ -19,9 +19,12 @@ var ncclSizes = []int64{8, 64, 512, 4 << 10, 64 << 10}
 // ncclPart starts ranks of this program over the stand-ins of CUDA and NCCL, whose operations take no more time than
 // they need: what is left of a small one is calls.
 func ncclPart(c config) error {
-	fmt.Fprintln(c.out, "The simulation without a time model, all_reduce of float32, out of place; the bare loop calls the same simulation with")
-	fmt.Fprintln(c.out, "the same communicator, stream, buffers and barrier, and waits by cuStreamQuery and sched_yield as nccl-tests does, without its")
-	fmt.Fprintln(c.out, "question to the communicator in every round: that is cheap in NCCL and a system call in the simulation.")
+	fmt.Fprintln(c.out, "The simulation without a time model, all_reduce of float32, out of place; the bare loop calls "+
+		"the same simulation with")
+	fmt.Fprintln(c.out, "the same communicator, stream, buffers and barrier, and waits by cuStreamQuery and sched_yield "+
+		"as nccl-tests does, without its")
+	fmt.Fprintln(c.out,
+		"question to the communicator in every round: that is cheap in NCCL and a system call in the simulation.")
 	fmt.Fprintln(c.out, "Targets: upper end at most 1.02 back to back, 1.05 and a clock reading in latency mode.")
 	fmt.Fprintf(c.out, "\n| np | size | %s\n|---:|---:|%s\n", loopColumns, loopLine)
 	for _, n := range []int{1, 2} {
@@ -94,7 +97,8 @@ func barrier(world *mpi.Comm) (loop.Steps, error) {
 	if err != nil {
 		return loop.Steps{}, err
 	}
-	op, err := world.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, InPlace: true, Recv: one.Pointer(), Count: 1})
+	op, err := world.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, InPlace: true,
+		Recv: one.Pointer(), Count: 1})
 	if err != nil {
 		return loop.Steps{}, err
 	}
@@ -110,7 +114,8 @@ func (r *rehearsed) pair(size int64) (p *pair, give func(), err error) {
 		return nil, nil, err
 	}
 	send, recv := uint64(area), uint64(area)+uint64(max(size, 4096))
-	op, err := r.comm.Prepare(nccl.OpSpec{Kind: nccl.AllReduce, Type: nccl.Float32, Op: nccl.Sum, Send: send, Recv: recv, Count: size / 4,
+	op, err := r.comm.Prepare(nccl.OpSpec{Kind: nccl.AllReduce, Type: nccl.Float32, Op: nccl.Sum, Send: send, Recv: recv,
+		Count:  size / 4,
 		Stream: r.stream.Pointer(), Cuda: r.driver.Table(), Sync: r.barrier.Sync, SyncContext: r.barrier.Context})
 	if err != nil {
 		return nil, nil, err

@@ -17,9 +17,12 @@ import (
 // programsPart sets whole launches of rank beside launches of the bare program, in turns: two launches of one binary
 // differ by more than two loops do, so the launch is the sample here.
 func programsPart(c config) error {
-	fmt.Fprintf(c.out, "np 2, all_reduce of float32; %d launches of each program in turns, each launch gives one median a size. busbar asks for\n", c.rounds)
-	fmt.Fprintln(c.out, "MPI_THREAD_MULTIPLE, and so does \"bare C\"; the last column is the bare program with MPI_THREAD_SINGLE, for the price of that.")
-	fmt.Fprintln(c.out, "\n| size | mode | busbar | bare C | ratio | 95 % interval | busbar's launches | bare launches | bare, single |\n|---:|---|---:|---:|---:|---|---|---|---:|")
+	fmt.Fprintf(c.out, "np 2, all_reduce of float32; %d launches of each program in turns, each launch gives one median "+
+		"a size. busbar asks for\n", c.rounds)
+	fmt.Fprintln(c.out, "MPI_THREAD_MULTIPLE, and so does \"bare C\"; the last column is the bare program with "+
+		"MPI_THREAD_SINGLE, for the price of that.")
+	fmt.Fprintln(c.out, "\n| size | mode | busbar | bare C | ratio | 95 % interval | busbar's launches | bare launches "+
+		"| bare, single |\n|---:|---|---:|---:|---:|---|---|---|---:|")
 	for _, mode := range []coll.Mode{coll.Throughput, coll.Latency} {
 		ours, bare, single := map[int64][]float64{}, map[int64][]float64{}, map[int64][]float64{}
 		for i := range c.rounds {
@@ -42,7 +45,8 @@ func programsPart(c config) error {
 				return fmt.Errorf("%d and %d times at %d bytes, wanted %d", len(ours[size]), len(bare[size]), size, c.rounds)
 			}
 			r := compare(ours[size], bare[size])
-			fmt.Fprintf(c.out, "| %s | %s | %s | %s | %.3f | %.3f – %.3f | %s | %s | %s |\n", coll.FormatSize(size, true), mode, seconds(r.ours),
+			fmt.Fprintf(c.out, "| %s | %s | %s | %s | %.3f | %.3f – %.3f | %s | %s | %s |\n", coll.FormatSize(size, true),
+				mode, seconds(r.ours),
 				seconds(r.bare), r.median, r.lo, r.hi, span(ours[size]), span(bare[size]), seconds(stats.Median(single[size])))
 		}
 	}
@@ -51,7 +55,8 @@ func programsPart(c config) error {
 
 func (c config) launchRank(mode coll.Mode, i int, times map[int64][]float64) error {
 	dir := filepath.Join(c.work, fmt.Sprintf("programs-%s-%d", mode, i))
-	_, err := c.mpirun(2, c.program("rank"), "--quiet", "--backend", "mpi", "--collective", "all_reduce", "--placement", "out",
+	_, err := c.mpirun(2, c.program("rank"), "--quiet", "--backend", "mpi", "--collective", "all_reduce", "--placement",
+		"out",
 		"-b", "8", "-e", fmt.Sprint(c.max), "-f", "8", "--mode", mode.String(), "--budget", "200ms", "-c", "0", "--out", dir)
 	if err != nil {
 		return err

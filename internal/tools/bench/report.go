@@ -9,7 +9,8 @@ import (
 // reportPart reports on a million synthetic points, with all that is found in them.
 func reportPart(c config) error {
 	points, out := filepath.Join(c.work, "reported"), filepath.Join(c.work, "report")
-	if _, err := start("go", "-C", c.top, "run", "./internal/tools/points", "-imported", "-n", fmt.Sprint(manyPoints), "-o", points); err != nil {
+	if _, err := start("go", "-C", c.top, "run", "./internal/tools/points", "-imported", "-n", fmt.Sprint(manyPoints),
+		"-o", points); err != nil {
 		return err
 	}
 	l, err := start(c.program("post"), "report", "-o", out, points)

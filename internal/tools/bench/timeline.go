@@ -21,7 +21,8 @@ const (
 
 // timelinePart analyses one long trace of torch.profiler, as text and compressed.
 func timelinePart(c config) error {
-	fmt.Fprintf(c.out, "| trace | file | time | processor time | sha256sum | largest memory | target | on target |\n|---|---:|---:|---:|---:|---:|---:|---|\n")
+	fmt.Fprintf(c.out, "| trace | file | time | processor time | sha256sum | largest memory | target | on target "+
+		"|\n|---|---:|---:|---:|---:|---:|---:|---|\n")
 	for _, k := range []struct {
 		name string
 		pack bool
@@ -39,8 +40,10 @@ func timelinePart(c config) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "| %s, %s of text | %s | %s | %s | %s | %s | %s, %s | %s |\n", k.name, megabytes(c.trace), megabytes(size), seconds(l.wall.Seconds()), seconds(l.cpu.Seconds()),
-			seconds(peer.wall.Seconds()), megabytes(l.peak), mostTimelineTime, megabytes(mostTimelineMemory), yes(l.wall <= mostTimelineTime && l.peak <= mostTimelineMemory))
+		fmt.Fprintf(c.out, "| %s, %s of text | %s | %s | %s | %s | %s | %s, %s | %s |\n", k.name, megabytes(c.trace),
+			megabytes(size), seconds(l.wall.Seconds()), seconds(l.cpu.Seconds()),
+			seconds(peer.wall.Seconds()), megabytes(l.peak), mostTimelineTime, megabytes(mostTimelineMemory),
+			yes(l.wall <= mostTimelineTime && l.peak <= mostTimelineMemory))
 		if err := os.Remove(path); err != nil {
 			return err
 		}

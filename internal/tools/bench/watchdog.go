@@ -16,10 +16,14 @@ const watchTick = 500 * time.Millisecond
 // watchdogTable compares runs with and without a watchdog. Rank's own is part of the program rank; a goroutine stands
 // for it that does at each tick what the watchdog does while an operation runs.
 func watchdogTable(c config) error {
-	fmt.Fprintln(c.out, "\nThe watchdog: runs of half a second, 8 B back to back, in turns with and without a goroutine that does what rank's watchdog does at")
-	fmt.Fprintf(c.out, "each tick (it reads where the loop is, and writes it). Target for rank's tick of %s: the interval includes 1 and is narrower than ±1 %%. With a\n", watchTick)
-	fmt.Fprintln(c.out, "hundred times as many ticks it can be seen what they cost: rank's a hundredth of it. np 2 has four busy threads.")
-	fmt.Fprintln(c.out, "\n| np | tick | with | without | ratio | 95 % interval | pairs | on target |\n|---:|---:|---:|---:|---:|---|---:|---|")
+	fmt.Fprintln(c.out, "\nThe watchdog: runs of half a second, 8 B back to back, in turns with and without a goroutine "+
+		"that does what rank's watchdog does at")
+	fmt.Fprintf(c.out, "each tick (it reads where the loop is, and writes it). Target for rank's tick of %s: the "+
+		"interval includes 1 and is narrower than ±1 %%. With a\n", watchTick)
+	fmt.Fprintln(c.out, "hundred times as many ticks it can be seen what they cost: rank's a hundredth of it. np 2 has "+
+		"four busy threads.")
+	fmt.Fprintln(c.out, "\n| np | tick | with | without | ratio | 95 % interval | pairs | on target "+
+		"|\n|---:|---:|---:|---:|---:|---|---:|---|")
 	for _, n := range []int{1, 2} {
 		if err := c.selves(n, "watchdog"); err != nil {
 			return err
@@ -48,7 +52,8 @@ func compareWatched(c config) error {
 			if tick == watchTick {
 				target = yes(found.lo <= 1 && found.hi >= 1 && narrow(found))
 			}
-			fmt.Fprintf(c.out, "| %d | %s | %s | %s | %.4f | %.4f – %.4f | %d | %s |\n", r.world.Size(), tick, seconds(found.ours),
+			fmt.Fprintf(c.out, "| %d | %s | %s | %s | %.4f | %.4f – %.4f | %d | %s |\n", r.world.Size(), tick,
+				seconds(found.ours),
 				seconds(found.bare), found.median, found.lo, found.hi, found.pairs, target)
 		}
 	}

@@ -37,7 +37,8 @@ func machine() string {
 	return fmt.Sprintf("%s, %d CPUs, %s free of %s; %s, Linux %s; governor %s; load %s; %s; %s.",
 		field("/proc/cpuinfo", "model name"), runtime.NumCPU(), megabytes(available()), field("/proc/meminfo", "MemTotal"),
 		field("/etc/os-release", "PRETTY_NAME"), word("/proc/sys/kernel/osrelease"), governor,
-		strings.Join(strings.Fields(word("/proc/loadavg") + " ? ?")[:2], " "), runtime.Version(), time.Now().UTC().Format(time.DateOnly))
+		strings.Join(strings.Fields(word("/proc/loadavg") + " ? ?")[:2], " "), runtime.Version(),
+		time.Now().UTC().Format(time.DateOnly))
 }
 
 // available is the memory that can be had without swapping, in bytes; 0 if unknown.

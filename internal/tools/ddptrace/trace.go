@@ -42,7 +42,8 @@ const (
 	reducing    = 16
 )
 
-// step adds one step: forward, backward with two all-reduces beside it, and what the optimizer does once both are there.
+// step adds one step: forward, backward with two all-reduces beside it, and what the optimizer does once both are
+// there.
 func (t *trace) step(i int) {
 	begin := float64(i) * stepTakes
 	data := begin
@@ -50,7 +51,8 @@ func (t *trace) step(i int) {
 		data += late
 	}
 	t.host("user_annotation", fmt.Sprintf("ProfilerStep#%d", firstStep+i), begin, stepTakes)
-	t.host("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", begin+0.002, data-begin+0.02)
+	t.host("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", begin+0.002,
+		data-begin+0.02)
 	launch := data + 0.05
 	next := func() float64 { launch += 0.02; return launch }
 	at := data + 0.1
@@ -84,17 +86,21 @@ func (t *trace) kernel(name string, launched, start, took float64) {
 }
 
 func (t *trace) allReduce(launched, start, took float64) {
-	t.run("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", reducing, launched, start, took, map[string]any{
-		"Collective name": "allreduce", "In msg nelems": bucket, "Out msg nelems": bucket, "Group size": world, "dtype": "Float",
-		"Process Group Name": "0", "Process Group Description": "default_pg", "Process Group Ranks": "[0, 1]", "Seq": t.sequence,
-	})
+	t.run("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", reducing, launched, start, took,
+		map[string]any{
+			"Collective name": "allreduce", "In msg nelems": bucket, "Out msg nelems": bucket, "Group size": world,
+			"dtype":              "Float",
+			"Process Group Name": "0", "Process Group Description": "default_pg", "Process Group Ranks": "[0, 1]",
+			"Seq": t.sequence,
+		})
 	t.sequence++
 }
 
 // run adds a kernel and the call that launched it.
 func (t *trace) run(name string, stream int, launched, start, took float64, args map[string]any) {
 	t.correlation++
-	t.events = append(t.events, event{"X", "cuda_runtime", "cudaLaunchKernel", hostProcess, hostThread, micro(launched), 6, map[string]any{"correlation": t.correlation}})
+	t.events = append(t.events, event{"X", "cuda_runtime", "cudaLaunchKernel", hostProcess, hostThread, micro(launched), 6,
+		map[string]any{"correlation": t.correlation}})
 	args["device"], args["stream"], args["context"], args["correlation"] = t.rank, stream, 1, t.correlation
 	t.events = append(t.events, event{"X", "kernel", name, t.rank, stream, micro(start), micro(took), args})
 }

@@ -67,7 +67,8 @@ func generate(o options) error {
 			r.Resumes = []string{before}
 		}
 		before = r.ID
-		path := filepath.Join(o.out, fmt.Sprintf("profile_nccl-rehearsal_world%d_%s.jsonl", o.ranks, r.Start.Format("20060102T150405000Z")))
+		path := filepath.Join(o.out, fmt.Sprintf("profile_nccl-rehearsal_world%d_%s.jsonl", o.ranks,
+			r.Start.Format("20060102T150405000Z")))
 		from := 0
 		if o.chain { // what the runs before it have is done
 			from = o.points * i / o.files
@@ -82,13 +83,16 @@ func generate(o options) error {
 func header(o options, i int) *result.Run {
 	id := func(kind int) string { return fmt.Sprintf("0190a000-%04x-7000-8000-%012x", kind, i) }
 	run := &result.Run{
-		Kind: result.KindRun, Schema: result.Schema, ID: id(1), Launch: id(2), Campaign: "0190a000-0003-7000-8000-000000000000",
-		Start: time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC), Tool: "busbar points", Command: os.Args, Rehearse: true,
-		Backend: result.Backend{Name: "nccl-rehearsal", Library: "NCCL 2.27.7", Version: "2.27.7", Path: "/usr/lib/libnccl.so.2"},
-		World:   o.ranks, Nodes: (o.ranks + 7) / 8, RanksPerNode: min(o.ranks, 8), Device: "Synthetic GPU",
+		Kind: result.KindRun, Schema: result.Schema, ID: id(1), Launch: id(2),
+		Campaign: "0190a000-0003-7000-8000-000000000000",
+		Start:    time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC), Tool: "busbar points", Command: os.Args, Rehearse: true,
+		Backend: result.Backend{Name: "nccl-rehearsal", Library: "NCCL 2.27.7", Version: "2.27.7",
+			Path: "/usr/lib/libnccl.so.2"},
+		World: o.ranks, Nodes: (o.ranks + 7) / 8, RanksPerNode: min(o.ranks, 8), Device: "Synthetic GPU",
 	}
 	if o.imported {
-		run.Rehearse, run.Backend.Name, run.Imported = false, "synthetic", &result.Source{Tool: "busbar points", Format: "synthetic", Path: "none"}
+		run.Rehearse, run.Backend.Name, run.Imported = false, "synthetic",
+			&result.Source{Tool: "busbar points", Format: "synthetic", Path: "none"}
 	}
 	return run
 }
@@ -139,7 +143,8 @@ func point(o options, i int, random *rand.Rand) *result.Record {
 	if c.Collective.Rooted() {
 		c.Root = 0
 	}
-	r := &result.Record{Kind: result.KindCase, At: "2026-01-01T00:00:00.000Z", Case: c.WithSize(size), Cycle: i + 1, Load1: 1.25}
+	r := &result.Record{Kind: result.KindCase, At: "2026-01-01T00:00:00.000Z", Case: c.WithSize(size), Cycle: i + 1,
+		Load1: 1.25}
 	if random.IntN(100) == 0 {
 		r.Status, r.Reason, r.Check.Result = result.Skipped, "the time limit of the run is over", "none"
 		return r
@@ -155,10 +160,12 @@ func measured(r *result.Record, random *rand.Rand) {
 	m := noise()
 	r.Time = &result.Time{
 		Seconds: m, Lo: m * 0.99, Hi: m * 1.01, Min: m * 0.95, P90: m * 1.05, P99: m * 1.1, Max: m * 1.3, Mean: m * 1.001,
-		Samples: 200, Iterations: 200, Outliers: random.IntN(5), Stop: "precision", Sync: "barrier", Summary: "max over ranks", Elapsed: 200 * m,
+		Samples: 200, Iterations: 200, Outliers: random.IntN(5), Stop: "precision", Sync: "barrier",
+		Summary: "max over ranks", Elapsed: 200 * m,
 	}
 	r.Check = result.Check{Result: "ok", Rounds: 1, Elements: r.Count * int64(r.World)}
-	r.Ranks = &result.Ranks{SlowestHost: "node1", SlowestS: m * 1.01, LatestHost: "node1", Latest: r.World - 1, Lateness: 1e-6 * random.Float64(), Uncertainty: 1e-8}
+	r.Ranks = &result.Ranks{SlowestHost: "node1", SlowestS: m * 1.01, LatestHost: "node1", Latest: r.World - 1,
+		Lateness: 1e-6 * random.Float64(), Uncertainty: 1e-8}
 	for range min(r.World, result.MaxInlineRanks) {
 		r.Ranks.Median = append(r.Ranks.Median, noise())
 		r.Ranks.Late = append(r.Ranks.Late, 1e-6*random.Float64())

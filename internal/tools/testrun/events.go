@@ -82,7 +82,8 @@ func pattern(test string) string {
 	return strings.Join(parts, "/")
 }
 
-// printSlowest prints the tests that took longest over all files; a file that is missing is that of a step that did not run.
+// printSlowest prints the tests that took longest over all files; a file that is missing is that of a step that did not
+// run.
 func printSlowest(out io.Writer, n int, paths []string) error {
 	type result struct {
 		name    name

@@ -90,7 +90,8 @@ func (r *runner) run(ctx context.Context, words []string) error {
 	return err
 }
 
-// follow reads the events to their end. A signal to this program, or a test beyond its limit, ends the group of processes.
+// follow reads the events to their end. A signal to this program, or a test beyond its limit, ends the group of
+// processes.
 func (r *runner) follow(ctx context.Context, stdout io.Reader, kept io.Writer, group int) error {
 	lines := make(chan []byte)
 	failed := make(chan error, 1)
@@ -193,8 +194,8 @@ func count(e event) int {
 	return 1
 }
 
-// crashed reports the tests of a package that ended without a result: the output of a panic, a signal or a timeout belongs
-// to the last test that was named, which may have passed.
+// crashed reports the tests of a package that ended without a result: the output of a panic, a signal or a timeout
+// belongs to the last test that was named, which may have passed.
 func (r *runner) crashed(pkg string) {
 	for key, t := range r.tests {
 		if key.pkg != pkg || key.test == "" {
@@ -221,8 +222,8 @@ func messages(output []string) (lines []string, own bool) {
 	return lines, own
 }
 
-// fail prints what a failed test wrote, and how to run it again. A package whose only failure is that of its tests is not
-// reported, nor a test whose only failure is that of its subtests.
+// fail prints what a failed test wrote, and how to run it again. A package whose only failure is that of its tests is
+// not reported, nor a test whose only failure is that of its subtests.
 func (r *runner) fail(key name, t *test) {
 	lines, own := messages(t.output)
 	if !own && r.reported[key.pkg] {
@@ -276,8 +277,8 @@ func (r *runner) alone(key name) string {
 	return fmt.Sprintf("%s -count=1 -v -run '%s' %s", r.again, pattern(key.test), folder)
 }
 
-// show prints the tests that have been running for long, and marks one that runs longer than the limit. A test that waits
-// for its subtests is not shown. It reports whether it marked one just now.
+// show prints the tests that have been running for long, and marks one that runs longer than the limit. A test that
+// waits for its subtests is not shown. It reports whether it marked one just now.
 func (r *runner) show() bool {
 	before := r.stuck
 	var running []string

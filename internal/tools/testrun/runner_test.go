@@ -20,13 +20,17 @@ func TestFailuresArePrinted(t *testing.T) {
 	}{
 		"a test": {[]event{{Action: run, Test: "TestA"}, {Action: output, Test: "TestA", Output: "    a_test.go:1: bad\n"},
 			{Action: fail, Test: "TestA"}, {Action: output, Output: "FAIL\n"}, {Action: fail}},
-			[]string{"FAIL  busbar/a TestA", "bad", "go test -race -count=1 -v -run '^TestA$' ./a"}, "FAIL  busbar/a\n", "busbar.a.TestA.log"},
+			[]string{"FAIL  busbar/a TestA", "bad", "go test -race -count=1 -v -run '^TestA$' ./a"}, "FAIL  busbar/a\n",
+			"busbar.a.TestA.log"},
 		"a test that wrote much after its message": {[]event{{Action: run, Test: "TestA"},
 			{Action: output, Test: "TestA", Output: "    a_test.go:1: bad\n"},
-			{Action: output, Test: "TestA", Output: strings.Repeat("a log\n", tail)}, {Action: fail, Test: "TestA"}, {Action: fail}},
+			{Action: output, Test: "TestA", Output: strings.Repeat("a log\n", tail)}, {Action: fail, Test: "TestA"},
+			{Action: fail}},
 			[]string{"first: a_test.go:1: bad"}, "FAIL  busbar/a\n", "busbar.a.TestA.log"},
-		"a test without output": {[]event{{Action: run, Test: "TestA"}, {Action: output, Test: "TestA", Output: "--- FAIL: TestA\n"},
-			{Action: fail, Test: "TestA"}, {Action: fail}}, []string{"FAIL  busbar/a TestA"}, "FAIL  busbar/a\n", "busbar.a.TestA.log"},
+		"a test without output": {[]event{{Action: run, Test: "TestA"},
+			{Action: output, Test: "TestA", Output: "--- FAIL: TestA\n"},
+			{Action: fail, Test: "TestA"}, {Action: fail}}, []string{"FAIL  busbar/a TestA"}, "FAIL  busbar/a\n",
+			"busbar.a.TestA.log"},
 		"a subtest": {[]event{{Action: run, Test: "TestA"}, {Action: run, Test: "TestA/x_(1)"},
 			{Action: output, Test: "TestA/x_(1)", Output: "bad\n"}, {Action: fail, Test: "TestA/x_(1)"},
 			{Action: output, Test: "TestA", Output: "--- FAIL: TestA\n"}, {Action: fail, Test: "TestA"}, {Action: fail}},
@@ -40,7 +44,8 @@ func TestFailuresArePrinted(t *testing.T) {
 		"a package": {[]event{{Action: output, Output: "no cluster\n"}, {Action: fail}},
 			[]string{"FAIL  busbar/a\n", "no cluster", "go test -race -count=1 -v ./a"}, "-run", "busbar.a.log"},
 		"a build": {[]event{{Action: "build-output", ImportPath: "busbar/a.test", Output: "a.go:2:9: expected\n"},
-			{Action: "build-fail", ImportPath: "busbar/a.test"}, {Action: output, Output: "FAIL\tbusbar/a [build failed]\n"}, {Action: fail}},
+			{Action: "build-fail", ImportPath: "busbar/a.test"}, {Action: output, Output: "FAIL\tbusbar/a [build failed]\n"},
+			{Action: fail}},
 			[]string{"FAIL  busbar/a\n", "a.go:2:9: expected"}, "a.test", "busbar.a.log"},
 	} {
 		var out strings.Builder
@@ -70,7 +75,8 @@ func TestFailuresArePrinted(t *testing.T) {
 func TestLeftOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.json")
 	var lines []string
-	for _, e := range []event{{Action: "output", Package: "busbar/a", Test: "TestA/x_y", Output: "    a_test.go:1: left to make test-all\n"},
+	for _, e := range []event{{Action: "output", Package: "busbar/a", Test: "TestA/x_y",
+		Output: "    a_test.go:1: left to make test-all\n"},
 		{Action: "output", Package: "busbar/b", Test: "TestB", Output: "    b_test.go:1: no root\n"}} {
 		line, err := json.Marshal(e)
 		if err != nil {

@@ -46,11 +46,16 @@ func Default() Run { return Run{Backend: "mpi", World: 4, Rounds: 24, Groups: Gr
 func (r Run) File() *result.StepFile {
 	start := time.Date(2026, 3, 1, 12, r.Launch, 0, 0, time.UTC)
 	f := &result.StepFile{Run: result.Run{
-		Kind: result.KindRun, Schema: result.Schema, ID: fmt.Sprintf("step-%s-%d-%d", r.Backend, r.World, r.Launch), Launch: fmt.Sprint("launch-", r.Launch),
-		Campaign: fmt.Sprint("campaign-", r.Launch), Start: start, Tool: "busbar 0.1.0", Command: []string{"rank", "--step", "resnet50"}, Rehearse: r.Rehearsed,
-		Backend: result.Backend{Name: r.Backend, Library: "Open MPI 4.1.4"}, World: r.World, Nodes: 1, RanksPerNode: r.World, Device: "cpu (Example E-1234)",
-		Machine: result.Machine{Host: "node17"}, Sweep: result.Sweep{Name: "resnet50"}, Method: result.Method{Warmup: 2, Average: "max over ranks"},
-		Step: &result.Step{Model: "resnet50", About: "torchvision's ResNet-50", Params: 25557032, Layers: 161, Forward: 0.04, Backward: 0.08, First: 1 << 20, Computing: "1 thread of FMA", Interval: 200e-6},
+		Kind: result.KindRun, Schema: result.Schema, ID: fmt.Sprintf("step-%s-%d-%d", r.Backend, r.World, r.Launch),
+		Launch:   fmt.Sprint("launch-", r.Launch),
+		Campaign: fmt.Sprint("campaign-", r.Launch), Start: start, Tool: "busbar 0.1.0",
+		Command: []string{"rank", "--step", "resnet50"}, Rehearse: r.Rehearsed,
+		Backend: result.Backend{Name: r.Backend, Library: "Open MPI 4.1.4"}, World: r.World, Nodes: 1, RanksPerNode: r.World,
+		Device:  "cpu (Example E-1234)",
+		Machine: result.Machine{Host: "node17"}, Sweep: result.Sweep{Name: "resnet50"},
+		Method: result.Method{Warmup: 2, Average: "max over ranks"},
+		Step: &result.Step{Model: "resnet50", About: "torchvision's ResNet-50", Params: 25557032, Layers: 161,
+			Forward: 0.04, Backward: 0.08, First: 1 << 20, Computing: "1 thread of FMA", Interval: 200e-6},
 	}}
 	for i := range r.World {
 		f.Ranks = append(f.Ranks, result.Rank{Kind: result.KindRank, Rank: i, Host: "node17", LocalRank: i, PID: 1000 + i})
@@ -84,7 +89,8 @@ func (r Run) point(f *result.StepFile, p step.Point, ops int, rnd *rand.Rand) {
 	if p.Compression != (step.Compression{}) {
 		modelled, comm = 0.01, comm/8
 	}
-	hides := map[step.Progress]float64{step.NoCalls: 0.04, step.Poll: 0.8, step.Thread: 0.9, 0: 0.95}[p.Progress] * (1 - 1/float64(ops))
+	hides := map[step.Progress]float64{step.NoCalls: 0.04, step.Poll: 0.8, step.Thread: 0.9, 0: 0.95}[p.Progress]
+	hides *= 1 - 1/float64(ops)
 	var rounds []step.Round
 	for range r.Rounds {
 		noise := func() float64 { return 1 + 0.01*rnd.NormFloat64() }
@@ -98,9 +104,12 @@ func (r Run) point(f *result.StepFile, p step.Point, ops int, rnd *rand.Rand) {
 	}
 	figures := step.FiguresOf(rounds)
 	n := len(f.Run.Step.Points)
-	record := result.StepRecord{Kind: result.KindStep, N: n, Run: f.Run.ID, At: "2026-03-01T12:00:10Z", Point: p, Status: result.OK, Modelled: modelled, Figures: &figures, Stop: "precision", Check: result.Check{Result: "ok", Rounds: 1}}
+	record := result.StepRecord{Kind: result.KindStep, N: n, Run: f.Run.ID, At: "2026-03-01T12:00:10Z", Point: p,
+		Status: result.OK, Modelled: modelled, Figures: &figures, Stop: "precision",
+		Check: result.Check{Result: "ok", Rounds: 1}}
 	for i := range ops {
-		record.Ops = append(record.Ops, result.StepOp{Name: fmt.Sprintf("bucket %d", i+1), Collective: "all_reduce", Bytes: 102228128 / int64(ops), Layers: 161 / ops})
+		record.Ops = append(record.Ops, result.StepOp{Name: fmt.Sprintf("bucket %d", i+1), Collective: "all_reduce",
+			Bytes: 102228128 / int64(ops), Layers: 161 / ops})
 	}
 	record.Timeline = timeline(compute, comm*(1-hides)/float64(ops), ops)
 	f.Rounds, f.Records = append(f.Rounds, rounds), append(f.Records, record)
@@ -112,7 +121,8 @@ func timeline(compute, each float64, ops int) *result.StepTimeline {
 	now, free := compute/3, 0.0
 	for i := range ops {
 		end := now + compute*2/3/float64(ops)
-		t.Segments = append(t.Segments, result.StepSpan{Name: fmt.Sprintf("backward %d", i+1), Work: "backward", Start: now, End: end})
+		t.Segments = append(t.Segments, result.StepSpan{Name: fmt.Sprintf("backward %d", i+1), Work: "backward", Start: now,
+			End: end})
 		start := max(end, free)
 		free, now = start+each, end
 		t.Ops = append(t.Ops, result.StepSpan{Name: fmt.Sprintf("bucket %d", i+1), Start: start, End: free})
@@ -145,7 +155,8 @@ func Save(t testing.TB, dir string, f *result.StepFile) string {
 	if f.End != nil {
 		line(f.End)
 	}
-	path := filepath.Join(dir, fmt.Sprintf("step_%s_world%d_%s.jsonl", f.Run.Backend.Name, f.Run.World, f.Run.Start.Format("20060102T150405000Z")))
+	path := filepath.Join(dir, fmt.Sprintf("step_%s_world%d_%s.jsonl", f.Run.Backend.Name, f.Run.World,
+		f.Run.Start.Format("20060102T150405000Z")))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -42,8 +42,9 @@ const (
 	OnBoth     Where = iota // on the operator and on the kernel
 	OnKernel                // on the kernel, and there is no operator
 	OnOperator              // on the operator, which the kernel names by its id
-	ByNesting               // on the operator, around the call that launches; the kernel has its correlation in the place of the id
-	ByShape                 // in the name and the shape of a range around that call; the operator says nothing
+	// on the operator, around the call that launches; the kernel has its correlation in the place of the id
+	ByNesting
+	ByShape // in the name and the shape of a range around that call; the operator says nothing
 )
 
 // Kernel writes a kernel or a copy, the call that launched it, and of a collective its operator.
@@ -98,19 +99,24 @@ func (t *Writer) activity(k Kernel, external int64, more string) {
 func (t *Writer) operator(c *Collective, launch int64) {
 	const before, took = 20_000, 60_000
 	if c.Where != ByShape {
-		t.complete("cpu_op", "record_param_comms", Process, Thread, launch-before, took, fmt.Sprintf(`"External id": %d, "Ev Idx": 7, "Rank": %d,
+		t.complete("cpu_op", "record_param_comms", Process, Thread, launch-before, took,
+			fmt.Sprintf(`"External id": %d, "Ev Idx": 7, "Rank": %d,
       "Global rank start": 0, "Global rank stride": 1, %s`, c.External, c.Rank, c.arguments()))
 		return
 	}
-	t.complete("cpu_op", "record_param_comms", Process, Thread, launch-before, took, fmt.Sprintf(`"External id": %d, "Input Dims": [[], []], "Input type": ["TensorList", "Scalar"]`, c.External))
-	t.complete("user_annotation", "nccl:"+c.Name, Process, Thread, launch-before/2, took/2, fmt.Sprintf(`"External id": %d, "Input Dims": [[%d]], "Input type": [%q]`, c.External+1, c.In, c.Type))
+	t.complete("cpu_op", "record_param_comms", Process, Thread, launch-before, took,
+		fmt.Sprintf(`"External id": %d, "Input Dims": [[], []], "Input type": ["TensorList", "Scalar"]`, c.External))
+	t.complete("user_annotation", "nccl:"+c.Name, Process, Thread, launch-before/2, took/2,
+		fmt.Sprintf(`"External id": %d, "Input Dims": [[%d]], "Input type": [%q]`, c.External+1, c.In, c.Type))
 }
 
 func (c *Collective) arguments() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `"Collective name": %q, "In msg nelems": %d, "Out msg nelems": %d, "Group size": %d, "dtype": %q, "In split size": %q, "Out split size": %q,
+	fmt.Fprintf(&b,
+		`"Collective name": %q, "In msg nelems": %d, "Out msg nelems": %d, "Group size": %d, "dtype": %q, "In split size": %q, "Out split size": %q,
       "Process Group Name": %q, "Process Group Description": %q, "Process Group Ranks": %q`,
-		c.Name, c.In, c.Out, len(c.Group.Ranks), c.Type, word(c.Splits, "[]"), word(c.Splits, "[]"), c.Group.Name, c.Group.About, list(c.Group.Ranks))
+		c.Name, c.In, c.Out, len(c.Group.Ranks), c.Type, word(c.Splits, "[]"), word(c.Splits, "[]"), c.Group.Name,
+		c.Group.About, list(c.Group.Ranks))
 	switch c.Name {
 	case "send":
 		fmt.Fprintf(&b, `, "Dst Rank": %d`, c.Peer)
@@ -132,7 +138,8 @@ func word(s, instead string) string {
 
 // Call writes a call of the host.
 func (t *Writer) Call(name string, start, took, correlation, external int64) {
-	t.complete("cuda_runtime", name, Process, Thread, start, took, fmt.Sprintf(`"External id": %d, "cbid": 211, "correlation": %d`, external, correlation))
+	t.complete("cuda_runtime", name, Process, Thread, start, took,
+		fmt.Sprintf(`"External id": %d, "cbid": 211, "correlation": %d`, external, correlation))
 }
 
 // flow writes one end of the arrow between a call and what it launched.
@@ -155,10 +162,12 @@ func (t *Writer) DeviceRange(name string, stream int, start, took int64) {
 
 // Operator writes an operator of torch.
 func (t *Writer) Operator(name string, start, took int64) {
-	t.complete("cpu_op", name, Process, Thread, start, took, `"External id": 42, "Ev Idx": 27173, "Input Dims": [[2048, 1024], [], [1024]], "Input type": ["float", "Scalar", "float"], "Fwd thread id": 0, "Sequence number": 1096588`)
+	t.complete("cpu_op", name, Process, Thread, start, took,
+		`"External id": 42, "Ev Idx": 27173, "Input Dims": [[2048, 1024], [], [1024]], "Input type": ["float", "Scalar", "float"], "Fwd thread id": 0, "Sequence number": 1096588`)
 }
 
 // Function writes a call of a Python function.
 func (t *Writer) Function(name string, start, took int64) {
-	t.complete("python_function", name, Process, Thread, start, took, `"Python id": 11, "Python parent id": 10, "Ev Idx": 5`)
+	t.complete("python_function", name, Process, Thread, start, took,
+		`"Python id": 11, "Python parent id": 10, "Ev Idx": 5`)
 }

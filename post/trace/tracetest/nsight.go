@@ -14,7 +14,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Export is a SQLite export of Nsight Systems while it is put together. Tables are made as rows for them come, as Nsight Systems does.
+// Export is a SQLite export of Nsight Systems while it is put together. Tables are made as rows for them come, as
+// Nsight Systems does.
 type Export struct {
 	style Style
 	rows  map[string][][]driver.Value
@@ -54,7 +55,8 @@ func NewExport(s Style) *Export {
 				e.add("ENUM_CUDA_MEMCPY_OPER", id, "CUDA_MEMCPY_KIND_"+name, "label of "+name)
 			}
 		}
-		for id, name := range []string{34: "NvtxMark", 59: "NvtxPushPopRange", 60: "NvtxStartEndRange", 75: "NvtxDomainCreate"} {
+		for id, name := range []string{34: "NvtxMark", 59: "NvtxPushPopRange", 60: "NvtxStartEndRange",
+			75: "NvtxDomainCreate"} {
 			if name != "" {
 				e.add("ENUM_NSYS_EVENT_TYPE", id, name, name)
 			}
@@ -65,26 +67,30 @@ func NewExport(s Style) *Export {
 
 // Columns of each table. Those after a bar are left out by old exports.
 var exportTables = map[string]string{
-	"CUPTI_ACTIVITY_KIND_KERNEL":      "start, end, deviceId, contextId, streamId, correlationId, globalPid, demangledName, shortName | mangledName, graphNodeId, greenContextId",
-	"CUPTI_ACTIVITY_KIND_MEMCPY":      "start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes, copyKind | srcDeviceId, dstDeviceId, graphNodeId",
-	"CUPTI_ACTIVITY_KIND_MEMSET":      "start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes | graphNodeId",
-	"CUPTI_ACTIVITY_KIND_GRAPH_TRACE": "start, end, deviceId, contextId, streamId, correlationId, globalPid, graphId, graphExecId",
-	"CUPTI_ACTIVITY_KIND_RUNTIME":     "start, end, eventClass, globalTid, correlationId, nameId",
-	"CUDA_GRAPH_NODE_EVENTS":          "start, globalTid, graphNodeId, originalGraphNodeId",
-	"NVTX_EVENTS":                     "start, end, eventType, globalTid, domainId, text | textId, jsonText, binaryData",
-	"NVTX_PAYLOAD_SCHEMA_ENTRIES":     "domainId, schemaId, idx, type, name, offset",
-	"StringIds":                       "id, value",
-	"META_DATA_EXPORT":                "name, value",
-	"META_DATA_CAPTURE":               "name, value",
-	"TARGET_INFO_SYSTEM_ENV":          "name, value",
-	"TARGET_INFO_SESSION_START_TIME":  "utcEpochNs, systemClockNs",
-	"TARGET_INFO_GPU":                 "id, name",
-	"TARGET_INFO_CUDA_DEVICE":         "gpuId, cudaId, pid",
-	"ANALYSIS_DETAILS":                "startTime, stopTime",
-	"DIAGNOSTIC_EVENT":                "severity, text",
-	"MPI_RANKS":                       "globalTid, rank",
-	"ENUM_CUDA_MEMCPY_OPER":           "id, name, label",
-	"ENUM_NSYS_EVENT_TYPE":            "id, name, label",
+	"CUPTI_ACTIVITY_KIND_KERNEL": "start, end, deviceId, contextId, streamId, correlationId, globalPid, " +
+		"demangledName, shortName | mangledName, graphNodeId, greenContextId",
+	"CUPTI_ACTIVITY_KIND_MEMCPY": "start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes, " +
+		"copyKind | srcDeviceId, dstDeviceId, graphNodeId",
+	"CUPTI_ACTIVITY_KIND_MEMSET": "start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes | " +
+		"graphNodeId",
+	"CUPTI_ACTIVITY_KIND_GRAPH_TRACE": "start, end, deviceId, contextId, streamId, correlationId, globalPid, graphId, " +
+		"graphExecId",
+	"CUPTI_ACTIVITY_KIND_RUNTIME":    "start, end, eventClass, globalTid, correlationId, nameId",
+	"CUDA_GRAPH_NODE_EVENTS":         "start, globalTid, graphNodeId, originalGraphNodeId",
+	"NVTX_EVENTS":                    "start, end, eventType, globalTid, domainId, text | textId, jsonText, binaryData",
+	"NVTX_PAYLOAD_SCHEMA_ENTRIES":    "domainId, schemaId, idx, type, name, offset",
+	"StringIds":                      "id, value",
+	"META_DATA_EXPORT":               "name, value",
+	"META_DATA_CAPTURE":              "name, value",
+	"TARGET_INFO_SYSTEM_ENV":         "name, value",
+	"TARGET_INFO_SESSION_START_TIME": "utcEpochNs, systemClockNs",
+	"TARGET_INFO_GPU":                "id, name",
+	"TARGET_INFO_CUDA_DEVICE":        "gpuId, cudaId, pid",
+	"ANALYSIS_DETAILS":               "startTime, stopTime",
+	"DIAGNOSTIC_EVENT":               "severity, text",
+	"MPI_RANKS":                      "globalTid, rank",
+	"ENUM_CUDA_MEMCPY_OPER":          "id, name, label",
+	"ENUM_NSYS_EVENT_TYPE":           "id, name, label",
 }
 
 // columns are those of a table in this style.
@@ -164,22 +170,26 @@ func (o On) context() int { return o.Device + 1 }
 // Ran adds a kernel that a call launched; node is that of a graph, 0 for none.
 func (e *Export) Ran(on On, start, took int64, call int, name string, node int64) {
 	short, _, _ := strings.Cut(name, "<")
-	e.row("CUPTI_ACTIVITY_KIND_KERNEL", start, start+took, on.Device, on.context(), on.Stream, call, process(on.PID), e.String(name), e.String(short), nil, orNull(node), nil)
+	e.row("CUPTI_ACTIVITY_KIND_KERNEL", start, start+took, on.Device, on.context(), on.Stream, call, process(on.PID),
+		e.String(name), e.String(short), nil, orNull(node), nil)
 }
 
 // Copied adds a copy.
 func (e *Export) Copied(on On, start, took int64, call int, bytes int64, kind int) {
-	e.row("CUPTI_ACTIVITY_KIND_MEMCPY", start, start+took, on.Device, on.context(), on.Stream, call, process(on.PID), bytes, kind, nil, nil, nil)
+	e.row("CUPTI_ACTIVITY_KIND_MEMCPY", start, start+took, on.Device, on.context(), on.Stream, call, process(on.PID),
+		bytes, kind, nil, nil, nil)
 }
 
 // WasSet adds a memset.
 func (e *Export) WasSet(on On, start, took int64, call int, bytes int64) {
-	e.row("CUPTI_ACTIVITY_KIND_MEMSET", start, start+took, on.Device, on.context(), on.Stream, call, process(on.PID), bytes, nil)
+	e.row("CUPTI_ACTIVITY_KIND_MEMSET", start, start+took, on.Device, on.context(), on.Stream, call, process(on.PID),
+		bytes, nil)
 }
 
 // WholeGraph adds a CUDA graph that was recorded as a whole.
 func (e *Export) WholeGraph(on On, start, took int64, call, graph int) {
-	e.row("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", start, start+took, on.Device, on.context(), on.Stream, call, process(on.PID), graph, graph)
+	e.row("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", start, start+took, on.Device, on.context(), on.Stream, call, process(on.PID),
+		graph, graph)
 }
 
 // Node says when a node of a graph was made, as the copy of another or of none.
@@ -259,7 +269,8 @@ func WithPeer(id uint64, bytes int64, peer int) []Field {
 
 // Joined is that of the call that makes a communicator.
 func Joined(id uint64, ranks, rank, device int) []Field {
-	return []Field{comm(id), {"No. of ranks", 5, uint64(ranks)}, {"Rank", 5, uint64(rank)}, {"CUDA device", 5, uint64(device)}}
+	return []Field{comm(id), {"No. of ranks", 5, uint64(ranks)}, {"Rank", 5, uint64(rank)},
+		{"CUDA device", 5, uint64(device)}}
 }
 
 // NCCL adds a range of a function of NCCL.
@@ -290,7 +301,9 @@ func (e *Export) blob(name string, fields []Field) []byte {
 		if f.Type != 18 && f.Type != 22 {
 			width = 4
 		}
-		if !slices.ContainsFunc(e.rows["NVTX_PAYLOAD_SCHEMA_ENTRIES"], func(r []driver.Value) bool { return r[1] == schema && r[2] == int64(i) }) {
+		if !slices.ContainsFunc(e.rows["NVTX_PAYLOAD_SCHEMA_ENTRIES"], func(r []driver.Value) bool {
+			return r[1] == schema && r[2] == int64(i)
+		}) {
 			e.row("NVTX_PAYLOAD_SCHEMA_ENTRIES", NCCLDomain, schema, i, f.Type, f.Name, orNull(int64(len(data))))
 		}
 		if width == 8 {
@@ -373,7 +386,8 @@ func (e *Export) fillTable(ctx context.Context, conn driver.Conn, table string, 
 	if table == "StringIds" && !e.style.NoIndex {
 		declared = `"id" INTEGER NOT NULL PRIMARY KEY, "value" TEXT NOT NULL`
 	}
-	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, fmt.Sprintf("CREATE TABLE %s (%s)", table, declared), nil); err != nil {
+	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, fmt.Sprintf("CREATE TABLE %s (%s)", table, declared),
+		nil); err != nil {
 		return err
 	}
 	insert, err := conn.Prepare(fmt.Sprintf("INSERT INTO %s VALUES (?%s)", table, strings.Repeat(", ?", len(columns)-1)))

@@ -110,12 +110,14 @@ func (t *Writer) metadata() string {
 	}
 	b.WriteString("\n  ],\n")
 	if t.o.World > 0 {
-		fmt.Fprintf(&b, "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": %d, \"world_size\": %d, \"pg_config\": [", t.o.Rank, t.o.World)
+		fmt.Fprintf(&b, "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": %d, \"world_size\": %d, \"pg_config\": [",
+			t.o.Rank, t.o.World)
 		for i, g := range t.o.Groups {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			fmt.Fprintf(&b, `{"pg_name": %q, "pg_desc": %q, "pg_size": %d, "ranks": %s}`, g.Name, g.About, len(g.Ranks), list(g.Ranks))
+			fmt.Fprintf(&b, `{"pg_name": %q, "pg_desc": %q, "pg_size": %d, "ranks": %s}`, g.Name, g.About, len(g.Ranks),
+				list(g.Ranks))
 		}
 		fmt.Fprintf(&b, "], \"nccl_version\": %q},\n", t.o.NCCL)
 	}
@@ -151,7 +153,8 @@ func (t *Writer) Raw(json string) {
 }
 
 // oldNames are the categories of the first versions.
-var oldNames = map[string]string{"kernel": "Kernel", "gpu_memcpy": "Memcpy", "gpu_memset": "Memset", "cuda_runtime": "Runtime", "cpu_op": "Operator", "user_annotation": "Operator"}
+var oldNames = map[string]string{"kernel": "Kernel", "gpu_memcpy": "Memcpy", "gpu_memset": "Memset",
+	"cuda_runtime": "Runtime", "cpu_op": "Operator", "user_annotation": "Operator"}
 
 // complete writes an X event.
 func (t *Writer) complete(category, name string, pid, tid any, start, took int64, args string) {
@@ -161,7 +164,8 @@ func (t *Writer) complete(category, name string, pid, tid any, start, took int64
 	if args != "" {
 		args = ",\n    \"args\": {\n      " + args + "\n    }"
 	}
-	t.Raw(fmt.Sprintf("{\n    \"ph\": \"X\", \"cat\": %q, \"name\": %q, \"pid\": %v, \"tid\": %v,\n    \"ts\": %s, \"dur\": %s%s\n  }",
+	t.Raw(fmt.Sprintf("{\n    \"ph\": \"X\", \"cat\": %q, \"name\": %q, \"pid\": %v, \"tid\": %v,\n    \"ts\": %s, "+
+		"\"dur\": %s%s\n  }",
 		category, name, pid, tid, t.time(start), t.duration(took), args))
 }
 
