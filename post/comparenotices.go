@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 
 	"busbar/internal/notice"
@@ -184,7 +185,7 @@ func (d *duel) limitChecked() notice.Fact {
 // outcomes are the findings; points of a table with the same results share one.
 func (d *duel) outcomes() (all []notice.OutcomeDiffers) {
 	same := func(f, g finding) bool {
-		return f.outcome == g.outcome && f.a.String() == g.a.String() && f.b.String() == g.b.String() && f.of.sameTable(g.of)
+		return f.outcome == g.outcome && reflect.DeepEqual(f.a, g.a) && reflect.DeepEqual(f.b, g.b) && f.of.sameTable(g.of)
 	}
 	for i := 0; i < len(d.findings); {
 		f := d.findings[i]

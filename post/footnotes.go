@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -20,9 +21,11 @@ type footnotes struct {
 
 // footnote is a text, and how many points have it.
 type footnote struct {
-	group, text string
-	points      int
-	varied      bool // points have notices of this kind with other numbers
+	key    any // a kind of notices, or a text
+	text   string
+	fact   notice.Fact // the first of the kind
+	points int
+	varied bool // points have notices of this kind with other numbers
 }
 
 // footnotes are those of a file, whose notices go into the document too.
@@ -35,13 +38,13 @@ func (s *shower) footnotes(path string) *footnotes {
 	}}
 }
 
-func (f *footnotes) mark(group, text string) string {
-	i := slices.IndexFunc(f.all, func(n footnote) bool { return n.group == group })
+func (f *footnotes) mark(key any, text string, fact notice.Fact) string {
+	i := slices.IndexFunc(f.all, func(n footnote) bool { return n.key == key })
 	if i < 0 {
-		i, f.all = len(f.all), append(f.all, footnote{group: group, text: text})
+		i, f.all = len(f.all), append(f.all, footnote{key: key, text: text, fact: fact})
 	}
 	f.all[i].points++
-	f.all[i].varied = f.all[i].varied || f.all[i].text != text
+	f.all[i].varied = f.all[i].varied || !reflect.DeepEqual(f.all[i].fact, fact)
 	return fmt.Sprint(i + 1)
 }
 
@@ -60,12 +63,12 @@ func (f *footnotes) marks(all notice.List, texts ...string) string {
 	var numbers []string
 	for _, k := range all {
 		if f.shows(k.Code()) {
-			numbers = append(numbers, f.mark("notice "+k.Group(), k.Sentences()))
+			numbers = append(numbers, f.mark(k.Kind(), k.Sentences(), k.Fact))
 			f.report(k.Fact)
 		}
 	}
 	for _, t := range texts {
-		numbers = append(numbers, f.mark(t, t))
+		numbers = append(numbers, f.mark(t, t, nil))
 	}
 	if numbers == nil {
 		return ""

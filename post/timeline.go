@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -202,15 +203,12 @@ type idleError struct {
 }
 
 func (e *idleError) Error() string {
-	text := "nothing ran on a GPU in " + units.Some(e.paths)
-	var todos []string
+	var facts []notice.Fact
 	for _, n := range e.found.Notes {
-		if todo := n.Do(); todo != "" && !slices.Contains(todos, todo) {
-			todos = append(todos, todo)
-			text += "\n  " + todo
-		}
+		facts = append(facts, n.Fact)
 	}
-	return text
+	lines := append([]string{"nothing ran on a GPU in " + units.Some(e.paths)}, notice.ToDos(facts...)...)
+	return strings.Join(lines, "\n  ")
 }
 
 // noTraceError says that there is nothing to analyse, or that something that was named is no trace.

@@ -3,8 +3,10 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 
+	"busbar/internal/notice"
 	"busbar/internal/units"
 	"busbar/post/timeline"
 )
@@ -44,17 +46,14 @@ func (s *timelineSheet) unclassified() {
 
 // limits are the notes: how far the figures go, and what to record next time.
 func (s *timelineSheet) limits() {
-	var texts, do []string
-	of := map[string][]string{}
+	var facts []notice.Fact
+	var of [][]string // who has each of them
 	add := func(n timeline.Note, who string) {
-		text := n.Text()
-		if of[text] == nil {
-			texts = append(texts, text)
+		i := slices.IndexFunc(facts, func(f notice.Fact) bool { return reflect.DeepEqual(f, n.Fact) })
+		if i < 0 {
+			i, facts, of = len(facts), append(facts, n.Fact), append(of, nil)
 		}
-		of[text] = addWord(of[text], who)
-		if todo := n.Do(); todo != "" {
-			do = addWord(do, todo)
-		}
+		of[i] = addWord(of[i], who)
 	}
 	for _, n := range s.Notes {
 		who := ""
@@ -72,13 +71,16 @@ func (s *timelineSheet) limits() {
 			add(n, who)
 		}
 	}
-	for i, text := range texts {
-		if who := units.Some(of[text]); who != "" && len(of[text]) < max(len(s.Devices), len(s.Files)) {
-			texts[i] = who + ": " + text
+	var texts []string
+	for i, f := range facts {
+		text := notice.Paragraph(f)
+		if who := units.Some(of[i]); who != "" && len(of[i]) < max(len(s.Devices), len(s.Files)) {
+			text = who + ": " + text
 		}
+		texts = append(texts, text)
 	}
 	s.list("Limits:", texts)
-	s.list("Next time:", do)
+	s.list("Next time:", notice.ToDos(facts...))
 }
 
 // answers are the questions that people ask of a timeline.

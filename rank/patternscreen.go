@@ -21,10 +21,10 @@ func (s *screen) pattern(r *patternRun) {
 		return
 	}
 	s.bar.total(r.pace.planned)
-	said := map[string]bool{}
+	var said notice.List
 	for _, b := range r.books {
 		s.head(&b.run, fmt.Sprintf("%s x %d", r.of, len(r.of.ranks[0])))
-		s.before(&b.run, said)
+		s.before(&b.run, &said)
 	}
 }
 

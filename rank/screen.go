@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -24,18 +25,24 @@ type screen struct {
 	plan     *plan
 
 	pace    *pace
-	several bool     // backends
-	section string   // of the rows before: a collective, or what a group of steps shares
-	stepped int      // training steps that have a record
-	marks   []string // what has to be said of all training steps
-	reason  string   // of the last row without figures
+	several bool        // backends
+	section string      // of the rows before: a collective, or what a group of steps shares
+	stepped int         // training steps that have a record
+	marks   []string    // what has to be said of all training steps
+	cause   notice.Fact // of the last row without figures
 	notes   notes
 	counts  map[result.Status]int
 	paths   []string
 }
 
 func newScreen(j *job, p *plan) *screen {
-	s := &screen{on: j.rank == 0 && !j.cfg.quiet, out: j.stdout, err: j.stderr, plan: p, counts: map[result.Status]int{}}
+	s := &screen{
+		on:     j.rank == 0 && !j.cfg.quiet,
+		out:    j.stdout,
+		err:    j.stderr,
+		plan:   p,
+		counts: map[result.Status]int{},
+	}
 	if s.on {
 		s.bar = newMeter(j.launch, j.stderr)
 		s.out = s.bar.above(s.out)
@@ -67,11 +74,15 @@ func (s *screen) world(w *subworld) {
 	if s.several {
 		s.note("interleaved: each case is measured with %s in turn", strings.Join(r.Interleaved, ", "))
 	}
-	s.note("clock: a reading costs %.0f ns; budget %s a case, precision %.3g %%", r.Method.ClockCost*1e9, w.p.sweep.Budget,
-		100*w.p.sweep.Precision)
-	said := map[string]bool{}
+	s.note(
+		"clock: a reading costs %.0f ns; budget %s a case, precision %.3g %%",
+		r.Method.ClockCost*1e9,
+		w.p.sweep.Budget,
+		100*w.p.sweep.Precision,
+	)
+	var said notice.List
 	for _, l := range w.sessions {
-		s.before(&l.run, said)
+		s.before(&l.run, &said)
 	}
 }
 
@@ -85,16 +96,16 @@ func (s *screen) head(r *result.Run, ranks string) {
 }
 
 // before says what a file continues, and its warnings but for those that were said of another.
-func (s *screen) before(r *result.Run, said map[string]bool) {
+func (s *screen) before(r *result.Run, said *notice.List) {
 	for _, id := range r.Resumes {
 		s.wrapped("# ", "continues run "+id+": what is ok there is not measured again")
 	}
 	for _, k := range r.Warnings {
-		warning := k.Sentences()
-		if !said[warning] {
-			s.wrapped("# warning: ", warning)
+		if slices.ContainsFunc(*said, func(o notice.Kept) bool { return reflect.DeepEqual(o, k) }) {
+			continue
 		}
-		said[warning] = true
+		s.wrapped("# warning: ", k.Sentences())
+		*said = append(*said, k)
 	}
 }
 
@@ -183,10 +194,15 @@ func (s *screen) notMeasured(left string, r *result.Record) {
 		return
 	}
 	fmt.Fprintln(s.out, left+string(r.Status))
-	if r.Reason != s.reason { // a run of skipped sizes has one reason
-		s.wrapped("#   ", r.Reason)
+	s.reason(r.Why)
+}
+
+// reason says why a point has no figures, once in a run of points with one cause.
+func (s *screen) reason(why result.Why) {
+	if cause := why.Fact(); !reflect.DeepEqual(cause, s.cause) {
+		s.wrapped("#   ", why.Reason)
+		s.cause = cause
 	}
-	s.reason = r.Reason
 }
 
 // farewell says what the run left behind and what to do next.
@@ -261,9 +277,9 @@ func near(dir string) string {
 
 // notes collects warnings of records; each code is printed once at the end, with how many points have it.
 type notes struct {
-	order []string
-	count map[string]int
-	first map[string]string
+	order []notice.Kind
+	count map[notice.Kind]int
+	first map[notice.Kind]string
 }
 
 func (n *notes) add(r *result.Record) { n.addAll(r.Case.String(), r.Warnings) }
@@ -273,9 +289,9 @@ func (n *notes) addStep(r *result.StepRecord) { n.addAll(r.Point.String(), r.War
 // addAll takes the warnings of a point by its name.
 func (n *notes) addAll(point string, warnings notice.List) {
 	for _, w := range warnings {
-		group := w.Group()
+		group := w.Kind()
 		if n.count == nil {
-			n.count, n.first = map[string]int{}, map[string]string{}
+			n.count, n.first = map[notice.Kind]int{}, map[notice.Kind]string{}
 		}
 		if n.count[group] == 0 {
 			n.order = append(n.order, group)

@@ -83,6 +83,7 @@ func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, b
 	}
 	fmt.Fprintf(b, "#\n# world %d on %s\n#    bucket  ops   smallest    largest   together     memory\n", n, backend)
 	section := ""
+	var impossible error
 	for i, point := range points {
 		if g := point.GroupString(); g != section {
 			section = g
@@ -90,9 +91,7 @@ func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, b
 		}
 		if err := point.Impossible(); err != nil {
 			fmt.Fprintf(b, "%11s unsupported\n", point.Bucket)
-			if text := "unsupported: " + err.Error(); !slices.Contains(same, text) {
-				same = append(same, text)
-			}
+			impossible = err
 			continue
 		}
 		least, most, all, err := opBytes(plans[i])
@@ -100,6 +99,9 @@ func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, b
 			return &codeError{exitUsage, err}
 		}
 		fmt.Fprintf(b, "%11s %4d %10s %10s %10s %10s\n", point.Bucket, len(plans[i].Ops), binary(least), binary(most), binary(all), binary(plans[i].Bytes))
+	}
+	if impossible != nil {
+		same = append(same, "unsupported: "+impossible.Error())
 	}
 	for _, text := range same {
 		for _, line := range wrap(text, 78) {

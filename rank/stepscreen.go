@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/internal/units"
@@ -36,7 +37,7 @@ func (s *screen) steps(w *stepSession) {
 	for _, text := range w.same {
 		s.wrapped("# ", text)
 	}
-	s.before(r, map[string]bool{})
+	s.before(r, &notice.List{})
 }
 
 // beginStep says which point is in hand.
@@ -85,10 +86,7 @@ func (s *screen) stepNotMeasured(left string, r *result.StepRecord) {
 		return
 	}
 	fmt.Fprintln(s.out, left+string(r.Status))
-	if r.Reason != s.reason {
-		s.wrapped("#   ", r.Reason)
-	}
-	s.reason = r.Reason
+	s.reason(r.Why)
 }
 
 // milliseconds writes a time in seconds as milliseconds in seven columns.

@@ -155,7 +155,7 @@ func (d *Document) Report(n notice.Notice) { d.count(n, n.Equal) }
 // CountKind adds a notice, or counts it with one of the same kind at the same location, of which the first is the example.
 func (d *Document) CountKind(n notice.Notice) {
 	d.count(n, func(m notice.Notice) bool {
-		return m.At == n.At && notice.Kept{Fact: m.Fact}.Group() == notice.Kept{Fact: n.Fact}.Group()
+		return m.At == n.At && notice.Kept{Fact: m.Fact}.Kind() == notice.Kept{Fact: n.Fact}.Kind()
 	})
 }
 

@@ -93,12 +93,16 @@ func FromLine(line string) Fact {
 // String is all messages in one line, as tables have them.
 func (l List) String() string { return strings.Join(l.Texts(), "; ") }
 
-// Group is what notices share that are counted together: the code, and the text where that is all that is known.
-func (k Kept) Group() string {
-	if r, is := k.Fact.(Recorded); is {
-		return string(r.Code()) + r.Text
-	}
-	return string(k.Code())
+// Kind is what notices share that are counted together: the code, and the text where that is all that is known.
+type Kind struct {
+	Code Code
+	Text string
+}
+
+// Kind is the notice's.
+func (k Kept) Kind() Kind {
+	r, _ := k.Fact.(Recorded)
+	return Kind{k.Code(), r.Text}
 }
 
 // Reason is the message of a fact; "" of none.

@@ -19,16 +19,21 @@ type Ranks []int
 const mostGroups = 12
 
 // String is "rank 3", "ranks 0-7,12", "205 ranks (0,5,10,15,20,25,…)".
-func (r Ranks) String() string {
+func (r Ranks) String() string { return r.after("rank ", "ranks ") }
+
+// Numbers is "3", "0-7,12", "205 ranks (0,5,10,15,20,25,…)".
+func (r Ranks) Numbers() string { return r.after("", "") }
+
+func (r Ranks) after(one, several string) string {
 	ranks := slices.Compact(slices.Sorted(slices.Values(r)))
 	if len(ranks) == 1 {
-		return fmt.Sprintf("rank %d", ranks[0])
+		return fmt.Sprint(one, ranks[0])
 	}
 	groups := strings.Split(ranges.Format(ranks), ",")
 	if len(groups) > mostGroups {
 		return fmt.Sprintf("%d ranks (%s,…)", len(ranks), strings.Join(groups[:mostGroups/2], ","))
 	}
-	return "ranks " + strings.Join(groups, ",")
+	return several + strings.Join(groups, ",")
 }
 
 // Hosts are names of hosts.

@@ -86,17 +86,41 @@ const (
 // DirectNICs is why GPUDirect RDMA is not used, with the NICs that the log names for it.
 type DirectNICs struct {
 	Cause DirectCause `json:"cause,omitempty"`
-	Names []string    `json:"nics,omitempty"`
+	NICs  NICs        `json:"nics,omitempty"`
+}
+
+// NIC is a NIC, and the hosts that have it where that is known.
+type NIC struct {
+	Device string `json:"device"`
+	Hosts  Hosts  `json:"hosts,omitempty" alike:"-"`
+}
+
+func (n NIC) String() string {
+	if len(n.Hosts) == 0 {
+		return n.Device
+	}
+	return n.Device + " on " + n.Hosts.String()
+}
+
+// NICs are some of them.
+type NICs []NIC
+
+func (n NICs) String() string {
+	var names []string
+	for _, one := range n {
+		names = append(names, one.String())
+	}
+	return units.Some(names)
 }
 
 func (d DirectNICs) String() string {
 	switch d.Cause {
 	case DirectDisabled:
-		return "GPU Direct RDMA Disabled: " + units.Some(d.Names)
+		return "GPU Direct RDMA Disabled: " + d.NICs.String()
 	case DirectDistance:
-		return "GPU Direct RDMA Disabled, for the distance to the GPU: " + units.Some(d.Names)
+		return "GPU Direct RDMA Disabled, for the distance to the GPU: " + d.NICs.String()
 	case DirectChosen:
-		return "GPU Direct RDMA Enabled: " + units.Some(d.Names) + ", but NCCL considers the NICs too far from the GPUs"
+		return "GPU Direct RDMA Enabled: " + d.NICs.String() + ", but NCCL considers the NICs too far from the GPUs"
 	}
 	return "The log does not state why"
 }
@@ -125,9 +149,9 @@ func (v Vendor) peermem() string {
 
 // GPUDirectDisabled reports NICs without GPUDirect RDMA that no connection shows.
 type GPUDirectDisabled struct {
-	NICs   []string `json:"nics"`
-	Unused Unused   `json:"unused"`
-	Vendor Vendor   `json:"vendor"`
+	NICs   NICs   `json:"nics"`
+	Unused Unused `json:"unused"`
+	Vendor Vendor `json:"vendor"`
 }
 
 // Unused is that the connections in the log do not use the NICs.
@@ -221,7 +245,7 @@ var ncclNetwork = []Entry{
 	},
 	{
 		Example: NoGPUDirect{
-			8, 16, Hosts{"n1"}, []HostEnds{{"n1", 4, 8, 4, 8}}, DirectNICs{DirectDisabled, []string{"mlx5_0"}},
+			8, 16, Hosts{"n1"}, []HostEnds{{"n1", 4, 8, 4, 8}}, DirectNICs{DirectDisabled, NICs{{"mlx5_0", Hosts{"n1"}}}},
 			[]Assigned{{"NCCL_NET_GDR_LEVEL", "LOC"}}, NVIDIA,
 		},
 		Severity: Warning,
@@ -233,7 +257,7 @@ var ncclNetwork = []Entry{
 			there is no NVLink, which is NCCL's default.`,
 	},
 	{
-		Example:  GPUDirectDisabled{[]string{"mlx5_0 on n1"}, false, NVIDIA},
+		Example:  GPUDirectDisabled{NICs{{"mlx5_0", Hosts{"n1"}}}, false, NVIDIA},
 		Severity: Warning,
 		Source:   gpuDoc + ", GPU-to-NIC communication",
 		Text:     "GPUDirect RDMA is disabled for {NICs}: {Unused}",

@@ -3,6 +3,7 @@ package nccllog
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -182,20 +183,19 @@ func findDirect(l *Log) []found {
 		fact.Reason.Cause = notice.DirectSends
 		return []found{about(who, fact).as(notice.Info)}
 	case len(off) > 0:
-		fact.Reason = notice.DirectNICs{Cause: notice.DirectDisabled, Names: off}
+		fact.Reason = notice.DirectNICs{Cause: notice.DirectDisabled, NICs: off}
 	case len(far) > 0:
-		fact.Reason = notice.DirectNICs{Cause: notice.DirectDistance, Names: far}
+		fact.Reason = notice.DirectNICs{Cause: notice.DirectDistance, NICs: far}
 	case len(able) > 0:
-		fact.Reason = notice.DirectNICs{Cause: notice.DirectChosen, Names: able}
+		fact.Reason = notice.DirectNICs{Cause: notice.DirectChosen, NICs: able}
 	}
 	return []found{about(who, fact)}
 }
 
-// directDevices are NICs by what was said of their GPUDirect RDMA: disabled, disabled for a distance, enabled. TCP has
-// none.
-func (l *Log) directDevices() (off, far, able []string) {
+// directDevices are NICs by what was said of their GPUDirect RDMA: disabled, disabled for a distance, enabled. TCP has none.
+func (l *Log) directDevices() (off, far, able notice.NICs) {
 	for _, g := range l.Network.GDR {
-		name, list := g.Device, &able
+		nic, list := notice.NIC{Device: g.Device}, &able
 		switch {
 		case strings.HasPrefix(g.Said, "NET/Socket"):
 			continue
@@ -203,19 +203,17 @@ func (l *Log) directDevices() (off, far, able []string) {
 			list = &far
 		case !g.Enabled:
 			list = &off
-			if hosts := l.hostsOf(g.Processes); len(hosts) > 0 {
-				name += " on " + hostsText(hosts)
-			}
+			nic.Hosts = l.hostsOf(g.Processes)
 		}
-		if !slices.Contains(*list, name) {
-			*list = append(*list, name)
+		if !slices.ContainsFunc(*list, func(n notice.NIC) bool { return reflect.DeepEqual(n, nic) }) {
+			*list = append(*list, nic)
 		}
 	}
 	return off, far, able
 }
 
 // disabledNICs finds NICs without GPUDirect RDMA where no connection shows it.
-func (l *Log) disabledNICs(off []string, unused bool) []found {
+func (l *Log) disabledNICs(off notice.NICs, unused bool) []found {
 	if len(off) == 0 || l.nodes() == 1 || l.usesTCP() {
 		return nil
 	}

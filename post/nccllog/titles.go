@@ -50,17 +50,18 @@ func (l *Log) Facts() (facts []Fact) {
 	if d := driverOf(l).String(); d != "" {
 		add("driver", "for CUDA "+d)
 	}
-	network := namesOf(l.Network.Using).String()
-	if network == "" {
-		network = namesOf(l.Network.Plugins).String()
+	using := namesOf(l.Network.Using)
+	if using.Empty() {
+		using = namesOf(l.Network.Plugins)
 	}
+	network := nonEmpty(using.String())
 	for _, list := range [][]Named{l.Network.IB, l.Network.Providers, l.Network.Sockets} {
 		if text := namesOf(list).String(); text != "" {
-			network = strings.TrimPrefix(network+": "+text, ": ")
+			network = append(network, text)
 			break
 		}
 	}
-	add("network", network)
+	add("network", strings.Join(network, ": "))
 	if c != nil {
 		add("topology", topologyFact(c))
 		add("channels", channelFact(c))
@@ -256,7 +257,7 @@ func (l *Log) CallRows() (rows []CallRow) {
 func callersText(ranks []int, processes int) string {
 	var parts []string
 	if len(ranks) > 0 {
-		parts = append(parts, strings.TrimPrefix(strings.TrimPrefix(ranksText(ranks), "ranks "), "rank "))
+		parts = append(parts, notice.Ranks(ranks).Numbers())
 	}
 	if processes > 0 {
 		parts = append(parts, "unknown, "+units.Count(processes, "process"))

@@ -181,7 +181,7 @@ func inWords(n notice.Notice) string {
 		words = append(words, n.Details()...)
 	}
 	if do := notice.ToDo(n.Fact); do != "" {
-		words = append(words, strings.TrimSuffix(do, ".")+".")
+		words = append(words, do)
 	}
 	return strings.Join(words, " ")
 }

@@ -14,7 +14,7 @@ import (
 type quality struct {
 	checks   map[string]int
 	misses   tallies[missKey]
-	warnings tallies[string]
+	warnings tallies[notice.Kind]
 	passed   tallies[notice.Lack] // imported ones that lack something, by what
 	groups   int                  // measured by single groups of nodes
 	wrong    notice.WrongData
@@ -24,7 +24,7 @@ type quality struct {
 // missKey is what points without a value share that are counted together.
 type missKey struct {
 	status result.Status
-	reason string // the code of the reason, or its text where it has none
+	reason notice.Kind
 }
 
 // mostTallies is how many are counted separately; the rest is one.
@@ -72,7 +72,7 @@ func (q *quality) add(g *gathered, r *result.Record) {
 		q.wrongAt(g.number, r)
 	}
 	for _, k := range r.Warnings {
-		if one := q.warnings.at(k.Group(), k.Fact); one != nil {
+		if one := q.warnings.at(k.Kind(), k.Fact); one != nil {
 			one.add(g.number, r)
 		}
 	}
@@ -84,7 +84,7 @@ func (q *quality) miss(r *result.Record, count func(*place)) {
 		return
 	}
 	why := missReason(r)
-	if one := q.misses.at(missKey{r.Status, notice.Kept{Fact: why}.Group()}, why); one != nil {
+	if one := q.misses.at(missKey{r.Status, notice.Kept{Fact: why}.Kind()}, why); one != nil {
 		count(one.place)
 	}
 }
@@ -119,7 +119,7 @@ func (q *quality) addStep(number int, r *result.StepRecord) {
 	}
 	q.miss(&result.Record{Status: r.Status, Why: r.Why, Needed: r.Needed, Check: r.Check}, count)
 	for _, k := range r.Warnings {
-		if one := q.warnings.at(k.Group(), k.Fact); one != nil {
+		if one := q.warnings.at(k.Kind(), k.Fact); one != nil {
 			count(one.place)
 		}
 	}
@@ -224,10 +224,10 @@ const inMerged = "merged.csv (post merge)"
 
 // runWarnings are those of whole runs.
 func (b *Builder) runWarnings() []Tally {
-	var all tallies[string]
+	var all tallies[notice.Kind]
 	for _, g := range b.runs {
 		for _, k := range g.run.Warnings {
-			if one := all.at(k.Group(), k.Fact); one != nil {
+			if one := all.at(k.Kind(), k.Fact); one != nil {
 				one.inRun(g.number)
 			}
 		}
