@@ -226,7 +226,10 @@ func jsonOfStepAlone(f *alone) stepAloneJSON {
 }
 
 func (p *judged) json() verdictJSON {
-	o := verdictJSON{Bounds: "none", Verdict: p.verdict.Verdict.String(), Margin: p.limit.margin, Exceeded: p.exceeded, Notices: p.notes.Briefs()}
+	o := verdictJSON{
+		Bounds: "none", Verdict: p.verdict.Verdict.String(), Margin: p.limit.margin, Exceeded: p.exceeded,
+		Notices: p.notes.Briefs(),
+	}
 	if p.verdict.Ratio.N > 0 {
 		o.Ratio = &p.verdict.Ratio.Value
 	}

@@ -105,7 +105,8 @@ func TestShowJSONHasFacts(t *testing.T) {
 			cause != nil && string(cause.Code) != want.cause {
 			t.Errorf("%s: outcome %s, cause %+v", name, r.Outcome, cause)
 		}
-		if want.notices != "" && notices[notice.Code(want.notices)] != n || want.reason != "" && reasons[notice.Code(want.reason)] == 0 {
+		if want.notices != "" && notices[notice.Code(want.notices)] != n ||
+			want.reason != "" && reasons[notice.Code(want.reason)] == 0 {
 			t.Errorf("%s: notices %v, reasons %v of %d points", name, notices, reasons, n)
 		}
 		if all := r.Points[result.OK] + r.Points[result.Skipped]; all == 0 {

@@ -181,13 +181,15 @@ func progress(ranks []report, found bool, whose string) (text string, late []rep
 		if compareStates(front[0].State, last) != 0 {
 			at += " or before it"
 		}
-		return fmt.Sprintf("%s %s still %s, while %s %s %s", names(behind), are(behind), where(behind[0].State), names(front), are(front), at), behind
+		return fmt.Sprintf("%s %s still %s, while %s %s %s",
+			names(behind), are(behind), where(behind[0].State), names(front), are(front), at), behind
 	case found:
 		return fmt.Sprintf("%s %s %s", names(ranks), are(ranks), where(last)), nil
 	case len(ranks) == 1:
 		return fmt.Sprintf("%s is %s", names(ranks), where(last)), nil
 	}
-	return fmt.Sprintf("all %d ranks%s that answer are %s: none is behind, so the library or the network hangs", len(ranks), whose, where(last)), nil
+	return fmt.Sprintf("all %d ranks%s that answer are %s: none is behind, so the library or the network hangs",
+		len(ranks), whose, where(last)), nil
 }
 
 // stages are loop.Stage's words in the order in which an iteration passes them; "" is after its end.

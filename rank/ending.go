@@ -178,7 +178,7 @@ func (l *ledger) end(o result.Outcome, cause notice.Fact, code int, status resul
 			if status == "" {
 				break
 			}
-			r.Status, r.Why, r.Check.Result = status, result.Because(notice.PointAborted{Cause: notice.Kept{Fact: cause}}), "none"
+			r.Status, r.Why, r.Check.Result = status, aborted(cause), "none"
 			if err := s.w.Append(&r); err == nil {
 				s.points[status]++
 			}
@@ -194,13 +194,18 @@ func (l *ledger) end(o result.Outcome, cause notice.Fact, code int, status resul
 	return true
 }
 
+// aborted is why the point in hand has no value.
+func aborted(cause notice.Fact) result.Why {
+	return result.Because(notice.PointAborted{Cause: notice.Kept{Fact: cause}})
+}
+
 // giveUpSteps writes the record of the training step in hand, where it gets one.
 func (s *sheet) giveUpSteps(status result.Status, cause notice.Fact) {
 	for _, r := range s.step {
 		if status == "" {
 			return
 		}
-		r.Status, r.Why, r.Check.Result = status, result.Because(notice.PointAborted{Cause: notice.Kept{Fact: cause}}), "none"
+		r.Status, r.Why, r.Check.Result = status, aborted(cause), "none"
 		if err := s.w.AppendStep(&r); err == nil {
 			s.points[status]++
 		}

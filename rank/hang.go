@@ -67,7 +67,8 @@ func (j *job) speak(mine state, mute bool, more string) {
 	cause := nameHang(others, mine)
 	cause.Problem += more
 	l.freeze(cause)
-	_ = j.spoke.tell(event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: exitHang}) // should rank 0 wake up, its files say so
+	// Should rank 0 wake up, its files say so.
+	_ = j.spoke.tell(event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: exitHang})
 	fmt.Fprintf(j.stderr, "rank: %s\n%s", told(cause), l.whereToLook())
 	j.die(exitHang)
 }

@@ -2,8 +2,8 @@ package notice
 
 import "reflect"
 
-// Alike reports whether two facts state the same of two runs. Fields tagged alike:"-" are not compared: they differ from
-// run to run, such as names of hosts, lines of a log and measured times.
+// Alike reports whether two facts state the same of two runs. Fields tagged alike:"-" are not compared: they differ
+// from run to run, such as names of hosts, lines of a log and measured times.
 func Alike(a, b Fact) bool { return alike(reflect.ValueOf(a), reflect.ValueOf(b)) }
 
 func alike(a, b reflect.Value) bool {

@@ -4,6 +4,9 @@ import "testing"
 
 func TestAlike(t *testing.T) {
 	count := OpCount(3)
+	disagree := func(name string, ranks int) RanksDisagree {
+		return RanksDisagree{Communicator: Communicator{name, ranks}}
+	}
 	for _, c := range []struct {
 		a, b Fact
 		want bool
@@ -15,8 +18,8 @@ func TestAlike(t *testing.T) {
 		{NoGPUDirect{Each: []HostEnds{{"n1", 1, 2, 3, 4}}}, NoGPUDirect{Each: []HostEnds{{"n2", 1, 2, 3, 4}}}, true},
 		{NoGPUDirect{Each: []HostEnds{{"n1", 1, 2, 3, 4}}}, NoGPUDirect{}, false},
 		{RanksDisagree{OpCount: &count}, RanksDisagree{}, false},
-		{RanksDisagree{Communicator: Communicator{"comm 1", 4}}, RanksDisagree{Communicator: Communicator{"comm 2", 4}}, true},
-		{RanksDisagree{Communicator: Communicator{"comm 1", 4}}, RanksDisagree{Communicator: Communicator{"comm 1", 8}}, false},
+		{disagree("comm 1", 4), disagree("comm 2", 4), true},
+		{disagree("comm 1", 4), disagree("comm 1", 8), false},
 		{LibraryMessage{Cause: "nic-event"}, LibraryMessage{Cause: "nic-port-error"}, false},
 		{NVLSUnused{1, 8}, UnreachableInterface{}, false},
 	} {

@@ -361,7 +361,8 @@ var comparisons = []Entry{
 	{
 		Example: OutcomeDiffers{FailsNow, "all_reduce float32 sum, out-of-place, throughput mode, 2 ranks", []string{"512 B"},
 			"A", Result{Launches: []StatusCount{{"ok", 5}}},
-			"B", Result{[]StatusCount{{"ok", 3}, {"wrong", 1}}, Kept{SourceCountsWrong{3}}, "the imported file counts wrong elements (3)"}},
+			"B", Result{[]StatusCount{{"ok", 3}, {"wrong", 1}}, Kept{SourceCountsWrong{3}},
+				"the imported file counts wrong elements (3)"}},
 		Severity: Error, Source: compareSource,
 		Text: "{Outcome}: {Of}: {Points}; {First}: {Before}; {Second}: {After}",
 		Doc: `Fails: on the second side alone. Fails more: in a larger share of its launches. Both are errors and count for

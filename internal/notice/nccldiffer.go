@@ -226,7 +226,8 @@ type LogCause struct {
 func (c LogCause) String() string {
 	switch {
 	case c.Effect == "":
-		return fmt.Sprintf("%v differs (%s in A, %s in B)", c.What, cmp.Or(c.A.String(), "none"), cmp.Or(c.B.String(), "none"))
+		a, b := cmp.Or(c.A.String(), "none"), cmp.Or(c.B.String(), "none")
+		return fmt.Sprintf("%v differs (%s in A, %s in B)", c.What, a, b)
 	case c.A.Empty():
 		return fmt.Sprintf("%v is set only in B (%v), and it %v", c.What, c.B, c.Effect)
 	case c.B.Empty():
@@ -272,7 +273,8 @@ var ncclDiffer = []Entry{
 			LogAspect{Kind: LogChoice, Collective: "AllReduce", From: 1 << 20, To: 1 << 25, Sizes: 6},
 			LogValue{Ways: []LogWay{{"RING", "SIMPLE", "", 24}}}, LogValue{Ways: []LogWay{{"RING", "SIMPLE", "", 2}}},
 			LogCauses{[]LogCause{{
-				LogAspect{Kind: LogVariable, Variable: "NCCL_TOPO_FILE"}, LogValue{}, LogValue{Values: []string{"/x.xml"}}, "NCCL_TOPO_FILE",
+				LogAspect{Kind: LogVariable, Variable: "NCCL_TOPO_FILE"}, LogValue{}, LogValue{Values: []string{"/x.xml"}},
+				"NCCL_TOPO_FILE",
 			}}, false},
 		},
 		Severity: Info,

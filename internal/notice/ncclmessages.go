@@ -219,7 +219,8 @@ var causesOfMessages = []cause{
 		"github.com/ROCm/rccl, pull request 2112",
 	},
 	{
-		"rccl-warns-numa-balancing", Warning, "RCCL warns that the kernel moves pages between NUMA nodes while they are in use", adviceBalancing,
+		"rccl-warns-numa-balancing", Warning,
+		"RCCL warns that the kernel moves pages between NUMA nodes while they are in use", adviceBalancing,
 		"github.com/ROCm/rccl, pull request 696",
 	},
 	{

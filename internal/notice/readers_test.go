@@ -130,7 +130,8 @@ type checked struct {
 // load type-checks all packages of the module, but for their tests.
 func load(t *testing.T) *program {
 	t.Helper()
-	list := exec.Command("go", "list", "-export", "-compiled", "-deps", "-json=ImportPath,Export,CompiledGoFiles,Dir,Standard,Module", "./...")
+	list := exec.Command("go", "list", "-export", "-compiled", "-deps", "-json=ImportPath,Export,CompiledGoFiles,Dir,Module",
+		"./...")
 	list.Dir = filepath.Join("..", "..")
 	out, err := list.Output()
 	if err != nil {
@@ -154,8 +155,10 @@ func load(t *testing.T) *program {
 			ours = append(ours, p)
 		}
 	}
-	code := &program{fset: token.NewFileSet(), makes: map[string]bool{}, passes: map[string]bool{}, gets: map[string]bool{}}
-	code.importer = importer.ForCompiler(code.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	code := &program{token.NewFileSet(), nil, nil, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	code.importer = importer.ForCompiler(code.fset, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})
 	for _, p := range ours {
 		var files []*ast.File
 		for _, name := range p.CompiledGoFiles {
@@ -288,7 +291,8 @@ func (f *flow) assigned(n ast.Node) bool {
 			}
 		}
 	case *ast.CallExpr:
-		if callee := f.callee(n); f.returns == nil && callee != nil && callee.Pkg() != nil && strings.HasPrefix(callee.Pkg().Path(), "busbar/") {
+		callee := f.callee(n)
+		if f.returns == nil && callee != nil && callee.Pkg() != nil && strings.HasPrefix(callee.Pkg().Path(), "busbar/") {
 			for i, of := range n.Args {
 				if f.sentence(of) {
 					f.gets[fmt.Sprint(callee.FullName(), min(i, callee.Signature().Params().Len()-1))] = true
@@ -399,7 +403,8 @@ func (f *flow) sentence(e ast.Expr) bool {
 	case *ast.SelectorExpr:
 		s := f.info.Selections[e]
 		return s != nil && s.Kind() == types.FieldVal && s.Obj().Pkg() != nil &&
-			types.Identical(s.Type(), types.Typ[types.String]) && slices.Contains(sentences[s.Obj().Pkg().Path()], s.Obj().Name())
+			types.Identical(s.Type(), types.Typ[types.String]) &&
+			slices.Contains(sentences[s.Obj().Pkg().Path()], s.Obj().Name())
 	case *ast.CallExpr:
 		return f.made(e)
 	}

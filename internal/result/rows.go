@@ -198,8 +198,8 @@ func (d *Dataset) WriteJSONL(w io.Writer) (int, error) { return d.Write(Output{J
 // WriteMarkdown writes the Markdown alone; it returns the number of rows.
 func (d *Dataset) WriteMarkdown(w io.Writer) (int, error) { return d.Write(Output{Markdown, w}) }
 
-// JSON is the row as an object with the columns of the merged table, and with the facts behind its sentences: notices are
-// those of the run and of the point, cause is that of reason.
+// JSON is the row as an object with the columns of the merged table, and with the facts behind its sentences: notices
+// are those of the run and of the point, cause is that of reason.
 func (r Row) JSON() json.RawMessage {
 	facts, err := json.Marshal(struct {
 		Cause   *notice.Brief  `json:"cause,omitempty"`

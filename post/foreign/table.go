@@ -41,7 +41,8 @@ func newTable(in *input) *table { return &table{in: in, tests: map[string]*test{
 
 var tableLayouts = []*tableLayout{
 	{tool: "rccl-tests", format: "rccl-tests CSV", stated: bandwidths{alg: "algbw", bus: "busbw"}, needs: [][]string{{"numcycle"}, {"collective"}, {"size"}, {"time"}, {"inplace"}}, record: (*table).rccl},
-	{tool: "all-reduce script", format: "CSV of an all-reduce script", script: true, needs: [][]string{scriptBackend, scriptWorld, scriptSize, scriptTime}, record: (*table).script},
+	{tool: "all-reduce script", format: "CSV of an all-reduce script", script: true,
+		needs: [][]string{scriptBackend, scriptWorld, scriptSize, scriptTime}, record: (*table).script},
 }
 
 func (p *table) opens(l line) bool { return layoutOf(tableWords(l.text)) != nil }

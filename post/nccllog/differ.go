@@ -13,7 +13,7 @@ import (
 
 // Contrast is how two logs differ, and what may explain it. A is the log that is asked about, B the other.
 type Contrast struct {
-	Headlines []notice.Notice       `json:"notices"`   // the main differences, the most important first, and why the logs may not be comparable
+	Headlines []notice.Notice       `json:"notices"`   // the main differences, and why the logs may not be comparable
 	Effects   []Difference          `json:"effects"`   // in what the library did, or in what was measured
 	Causes    []Difference          `json:"causes"`    // in what it was given: settings, versions, plugins, machines
 	Others    []Difference          `json:"others"`    // settings that are not known to matter for speed

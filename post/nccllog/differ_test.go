@@ -63,7 +63,8 @@ func TestCompare(t *testing.T) {
 
 // A difference and its cause are facts with parameters.
 func TestDifferenceIsAFact(t *testing.T) {
-	b := strings.ReplaceAll(wholeLog(), "proto SIMPLE", "proto LL") + "n1:100:200 [0] NCCL INFO NCCL_PROTO set by environment to LL\n"
+	b := strings.ReplaceAll(wholeLog(), "proto SIMPLE", "proto LL") +
+		"n1:100:200 [0] NCCL INFO NCCL_PROTO set by environment to LL\n"
 	c := Compare(readAll(t, wholeLog()), readAll(t, b))
 	way := func(protocol string) notice.LogValue {
 		return notice.LogValue{Ways: []notice.LogWay{{Algorithm: "RING", Protocol: protocol, Channels: 8}}}

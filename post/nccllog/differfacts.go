@@ -135,7 +135,8 @@ func transportsOf(l *Log) (v notice.LogValue) {
 		v.Pairs = append(v.Pairs, k)
 	}
 	slices.SortFunc(v.Pairs, func(a, b notice.TransportKind) int {
-		return cmp.Or(b.Pairs-a.Pairs, strings.Compare(a.Kind, b.Kind), strings.Compare(a.How, b.How), ones(a.GDR)-ones(b.GDR))
+		return cmp.Or(b.Pairs-a.Pairs, strings.Compare(a.Kind, b.Kind), strings.Compare(a.How, b.How),
+			ones(a.GDR)-ones(b.GDR))
 	})
 	return v
 }

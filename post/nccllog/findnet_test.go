@@ -293,7 +293,8 @@ func TestDisabledNICs(t *testing.T) {
 		found := findDirect(l)
 		if (len(found) == 1) != (c.severity != "") ||
 			len(found) == 1 &&
-				(found[0].Severity.String() != c.severity || !reflect.DeepEqual(found[0].Fact.(notice.GPUDirectDisabled).NICs[0], notice.NIC{Device: "mlx5_0", Hosts: notice.Hosts{"n2"}})) {
+				(found[0].Severity.String() != c.severity ||
+					!reflect.DeepEqual(found[0].Fact.(notice.GPUDirectDisabled).NICs[0], notice.NIC{Device: "mlx5_0", Hosts: notice.Hosts{"n2"}})) {
 			t.Errorf("%s: %+v", what, found)
 		}
 	}

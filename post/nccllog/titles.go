@@ -15,7 +15,7 @@ import (
 
 // Title is the run in a line: "2 ranks on 1 node, NCCL 2.27.7 for CUDA 13.0".
 func (l *Log) Title() string {
-	if text := strings.Join(slices.DeleteFunc([]string{worldOf(l).String(), librariesOf(l).String()}, func(s string) bool { return s == "" }), ", "); text != "" {
+	if text := strings.Join(nonEmpty(worldOf(l).String(), librariesOf(l).String()), ", "); text != "" {
 		return text
 	}
 	return "NCCL log"
