@@ -29,7 +29,7 @@ var readers = map[string]string{
 	"internal/strictyaml/errors.go": "reads the errors of the YAML library",
 	"internal/units/text.go":        "escapes any text",
 	"post/report/cells.go":          "leaves out a column with equal cells",
-	"post/report/document.go":       "lists equal sources of peaks once",
+	"post/report/documentpoints.go": "lists equal sources of peaks once",
 	"post/report/facts.go":          "lists equal values of runs once",
 	"post/report/timelinewords.go":  "lists equal notes once",
 }
