@@ -46,7 +46,7 @@ func TestPatternListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range []string{"2 ranks a node", "round 3: "} {
+	for _, w := range []string{"2 ranks per node", "round 3: "} {
 		if n := strings.Count(out, w); n != 1 {
 			t.Errorf("%q is said %d times:\n%s", w, n, out)
 		}
