@@ -198,8 +198,8 @@ type OverlapFound struct {
 // Improvement answers whether there is something to gain.
 type Improvement struct {
 	Things  int           `json:"things"`
-	Topic   string        `json:"topic"`
-	Gain    units.Seconds `json:"gain_s"`
+	First   AdviceOf      `json:"first"`
+	Gain    units.Seconds `json:"gain_s"` // of the first
 	Per     Span          `json:"per"`
 	Scaling NoScaling     `json:"no_scaling,omitempty"`
 }
@@ -360,8 +360,8 @@ var timelineAnswers = []Entry{
 		Doc: "See docs/timeline.md on overlap.",
 	},
 	{
-		Example: Improvement{3, "overlap", 0.012, "step", true}, Severity: Info,
-		Text:    "yes: {Things thing} to try; the largest gain is at most {Gain} per {Per} ({Topic})",
+		Example: Improvement{3, AdviceOf{Kept{HostBoundStep{Idle: 0.03, Span: 0.1, Per: "step"}}}, 0.012, "step", true}, Severity: Info,
+		Text:    "yes: {Things thing} to try, first: {First} (worth at most {Gain} per {Per})",
 		Details: []string{"[{Scaling}]"},
 		Doc:     "The advice of the timeline has what to try, the largest gain first.",
 	},

@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"cmp"
 	"fmt"
 
 	"busbar/internal/units"
@@ -94,6 +95,49 @@ type HostBoundStep struct {
 	Per  Span          `json:"per"`
 }
 
+// UnexplainedIdle reports that GPUs are idle for a reason that the trace does not contain.
+type UnexplainedIdle struct {
+	Idle     units.Seconds `json:"idle_s"`
+	Span     units.Seconds `json:"span_s"`
+	Per      Span          `json:"per"`
+	Launched units.Seconds `json:"launched_s,omitempty"` // that part of it in which the next kernel was launched
+}
+
+// CopiesAlone reports that GPUs copy while nothing else runs.
+type CopiesAlone struct {
+	Copies units.Seconds `json:"copies_s"`
+	Span   units.Seconds `json:"span_s"`
+	Per    Span          `json:"per"`
+}
+
+// ExposedCollective reports the operation that is most of the exposed communication.
+type ExposedCollective struct {
+	Collective string        `json:"collective"`
+	Exposed    units.Seconds `json:"exposed_s"`
+	Total      units.Seconds `json:"total_exposed_s"`
+	Per        Span          `json:"per"`
+	Waiting    Waiting       `json:"waiting"`
+}
+
+// Advice is that for the operation: each comes from another kind of parallel training.
+func (e ExposedCollective) Advice() string {
+	return cmp.Or(overlapAdvice[e.Collective],
+		"find work that does not need the result of "+e.Collective+", and run it at the same time")
+}
+
+const microBatches = "use more micro-batches or an interleaved pipeline schedule, so that stages wait less for each other"
+
+var overlapAdvice = map[string]string{
+	"alltoall": "split the batch in two, so that one half computes while the other is exchanged; for embedding tables, " +
+		"TorchRec's TrainPipelineSparseDist does this",
+	"all_gather": "gather parameters earlier: FSDP's forward_prefetch=True and backward_prefetch=BACKWARD_PRE; or keep them " +
+		"after the forward pass (reshard_after_forward=False) if memory allows",
+	"reduce_scatter": "wrap each layer with FSDP on its own, so that its gradients leave during the backward pass",
+	"all_reduce": "start all_reduce during the backward pass, as DDP does; under tensor parallelism, overlap it with matrix " +
+		"multiplications (asynchronous tensor parallelism)",
+	"sendrecv": microBatches, "send": microBatches, "recv": microBatches,
+}
+
 // UnevenRanks reports that ranks wait for each other, and none is a straggler.
 type UnevenRanks struct {
 	Waiting units.Seconds `json:"waiting_s"`
@@ -173,6 +217,9 @@ func (SmallBuckets) Code() Code           { return "small-buckets" }
 func (SmallCollectives) Code() Code       { return "small-collectives" }
 func (WideGradients) Code() Code          { return "wide-gradients" }
 func (HostBoundStep) Code() Code          { return "host-bound" }
+func (UnexplainedIdle) Code() Code        { return "unexplained-idle" }
+func (CopiesAlone) Code() Code            { return "copies-alone" }
+func (ExposedCollective) Code() Code      { return "exposed-collective" }
 func (UnevenRanks) Code() Code            { return "uneven-ranks" }
 func (BelowBenchmark) Code() Code         { return "below-benchmark" }
 func (NoBenchmark) Code() Code            { return "no-benchmark" }
@@ -239,7 +286,30 @@ var training = []Entry{
 		How: `Remove from the step what makes the host wait for the GPU (.item(), .cpu(), printing a loss,
 			torch.cuda.synchronize()), load data ahead (num_workers, pin_memory, non_blocking=True), and launch less
 			(torch.compile, CUDA graphs).`,
-		Doc: "Reported where GPUs are idle for a tenth of the time because nothing was launched."},
+		Doc: `Reported where GPUs are idle for a tenth of the time because nothing was launched, or for 2 % where no other
+			loss is larger.`},
+	{Example: UnexplainedIdle{138 * ms, 216 * ms, "step", 90 * ms}, Severity: Warning, Source: pageProfiler,
+		Text: `the GPU is idle for {Idle} of {Span} per {Per}, and the trace does not contain the cause[; for {Launched} of
+			it the next kernel was already launched, and waited for an event, its stream or the device]`,
+		Advice: "find out what the GPU waits for",
+		How: `Look in the trace at what ends the longest gaps. Gaps of a few microseconds between kernels are the cost of
+			launching: CUDA graphs or larger kernels reduce it. Waits for other streams are recorded by torch.profiler
+			with experimental_config=_ExperimentalConfig(enable_cuda_sync_events=True), and by Nsight Systems. A
+			kernel that was not recorded looks like idle time too.`,
+		Doc: `Idle time of which the host is not known to be the cause. Reported from a tenth of the time on, or from 2 %
+			where no other loss is larger.`},
+	{Example: CopiesAlone{15 * ms, 100 * ms, "step"}, Severity: Warning, Source: pageTuning,
+		Text:   "the GPU only copies for {Copies} of {Span} per {Per}",
+		Advice: "overlap copies with computation, or avoid them",
+		How: `Load batches from pinned memory (pin_memory=True) with non_blocking=True; keep on the GPU what is used in
+			every step; run offloading on a stream of its own.`,
+		Doc: `Copies while nothing computes or communicates. Reported from a tenth of the time on, or from 2 % where no
+			other loss is larger.`},
+	{Example: ExposedCollective{"alltoall", 60 * ms, 88 * ms, "step", WaitingExcluded}, Severity: Warning,
+		Text: `{Collective} is exposed for {Exposed} per {Per} ({Waiting}), the largest part of the {Total} of exposed
+			communication`,
+		Doc: `The operation with the most exposed time, where no other advice names the cause of it. Reported where
+			communication is exposed for a tenth of the time, or for 2 % where no other loss is larger.`},
 	{Example: UnevenRanks{12 * ms, "step", 0.02, "ProfilerStep#1"}, Severity: Warning,
 		Text: `a rank waits {Waiting} per {Per} for others, and no rank is last more often than chance explains[;
 			computation differs by up to {Spread}][ in {Step}]`,

@@ -11,6 +11,8 @@ import (
 // The topics of advice.
 const (
 	topicOverlap  = "overlap"
+	topicIdle     = "idle time"
+	topicCopies   = "copies"
 	topicBalance  = "balance"
 	topicTopology = "topology"
 	topicTimeOuts = "time-outs"
@@ -28,17 +30,20 @@ type advising struct {
 }
 
 // advise returns what to do, the largest gain first. A rule applies only where values call for it, and a gain is
-// bounded by what was measured: what is exposed cannot be hidden twice, so gains of several do not add up.
+// bounded by what was measured: what is exposed cannot be hidden twice, so gains of several do not add up. The largest
+// loss is always addressed, even if its cause is unknown.
 func (t *Timeline) advise() []Advice {
 	a := advising{Timeline: t, all: t.typically()}
 	a.comm = a.all.communicating()
 	found := []Advice{}
 	if len(a.all.devices) > 0 {
 		for _, rule := range []func(advising) []Advice{
-			sameStream, tooSmall, buckets, smallCalls, volume, hostBound, lateRank, unevenRanks, slowLinks, longCalls, record,
+			sameStream, tooSmall, buckets, smallCalls, volume, hostBound, unexplained, copiesAlone, lateRank, unevenRanks, slowLinks,
+			longCalls, record,
 		} {
 			found = append(found, rule(a)...)
 		}
+		found = append(found, exposedMost(a, found)...)
 	}
 	slices.SortStableFunc(found, func(a, b Advice) int { return cmp.Compare(b.Gain, a.Gain) })
 	return found

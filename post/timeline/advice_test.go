@@ -3,6 +3,7 @@ package timeline
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -24,13 +25,13 @@ func healthy() *Timeline {
 			Busy:    400,
 			Parts: Parts{
 				Span:      500,
-				Compute:   400,
+				Compute:   485,
 				Comm:      100,
 				Overlap:   95,
 				Exposed:   5,
-				Idle:      95,
-				HostBound: 20,
-				Waiting:   75,
+				Idle:      10,
+				HostBound: 5,
+				Waiting:   5,
 			},
 		}
 		for s := range 5 {
@@ -40,13 +41,13 @@ func healthy() *Timeline {
 					Name: fmt.Sprint("ProfilerStep#", s),
 					Parts: Parts{
 						Span:      100,
-						Compute:   80,
+						Compute:   97,
 						Comm:      20,
 						Overlap:   19,
 						Exposed:   1,
-						Idle:      19,
-						HostBound: 4,
-						Waiting:   15,
+						Idle:      2,
+						HostBound: 1,
+						Waiting:   1,
 					},
 				},
 			)
@@ -186,7 +187,16 @@ func TestAdvice(t *testing.T) {
 		{"wide gradients", func(t *Timeline) {
 			each(t, func(d *Device) { d.Collectives[0].Exposed = 60 }, nil)
 		}, topicOverlap, notice.WideGradients{Time: 0.02, Exposed: 0.0114, Per: "step"}, 5.7},
-		{"bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.HostBound = 15 }) }, topicOverlap, notice.HostBoundStep{Idle: 0.015, Span: 0.1, Per: "step"}, 15},
+		{"bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.Idle, p.HostBound = 16, 15 }) }, topicIdle, notice.HostBoundStep{Idle: 0.015, Span: 0.1, Per: "step"}, 15},
+		{"most of all bound by the host", func(t *Timeline) { each(t, nil, func(p *Parts) { p.Idle, p.HostBound = 5, 3 }) }, topicIdle, notice.HostBoundStep{Idle: 0.003, Span: 0.1, Per: "step"}, 3},
+		{"idle without a cause", func(t *Timeline) { each(t, nil, func(p *Parts) { p.Idle, p.HostBound, p.Waiting = 60, 20, 30 }) }, topicIdle, notice.UnexplainedIdle{Idle: 0.04, Launched: 0.03, Span: 0.1, Per: "step"}, 40},
+		{"copies", func(t *Timeline) { each(t, nil, func(p *Parts) { p.MemcpyOnly = 12 }) }, topicCopies, notice.CopiesAlone{Copies: 0.012, Span: 0.1, Per: "step"}, 12},
+		{"exposed without a cause", func(t *Timeline) {
+			each(t, func(d *Device) {
+				d.Collectives[0].Exposed = 20
+				d.Collectives = append(d.Collectives, Collective{Name: "alltoall", Calls: 10, Sum: 150, Exposed: 130})
+			}, exposedMuch)
+		}, topicOverlap, notice.ExposedCollective{Collective: "alltoall", Exposed: 0.026, Total: 0.03, Per: "step"}, 26},
 		{"late: its host", func(t *Timeline) {
 			t.Across.Straggler = &Straggler{Device: 1, Cost: 5000, costInSteps: 50, Found: stragglerBy(notice.HostBound)}
 		}, topicBalance, stragglerBy(notice.HostBound), 10},
@@ -235,6 +245,37 @@ func TestAdvice(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Whatever is lost most is addressed, and what can save most is named first.
+func TestTheLargestLossIsAddressed(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		exposed, host, unknown, copies := 30*r.Float64(), 30*r.Float64(), 20*r.Float64(), 20*r.Float64()
+		tl := healthy()
+		each(tl, func(d *Device) { d.Collectives[0].Name, d.Collectives[0].Exposed = "alltoall", 5*exposed },
+			func(p *Parts) {
+				*p = Parts{Span: 100, Comm: 10 + exposed, Overlap: 10, Exposed: exposed, Idle: host + unknown, HostBound: host,
+					MemcpyOnly: copies}
+				p.Compute = 100 - exposed - host - unknown - copies
+			})
+		each(tl, happened, nil)
+		found := tl.advise()
+		for code, lost := range map[notice.Code]float64{
+			"exposed-collective": exposed, "host-bound": host, "unexplained-idle": unknown, "copies-alone": copies,
+		} {
+			if lost == max(exposed, host, unknown, copies) && lost > 2 &&
+				!slices.ContainsFunc(found, func(a Advice) bool { return a.Code() == code }) {
+				t.Fatalf("%s of %g ms is not addressed: %+v", code, lost, found)
+			}
+		}
+		tl.Advice = found
+		if first, is := tl.improvement().Fact.(notice.Improvement); is {
+			if first.First.Code() != found[0].Code() || first.Gain != seconds(found[0].Gain) {
+				t.Fatalf("the answer is %+v, the first advice %+v", first, found[0])
+			}
+		}
 	}
 }
 

@@ -175,18 +175,3 @@ func volume(a advising) []Advice {
 	}
 	return nil
 }
-
-// hostBound speaks where GPUs wait for their hosts to launch something.
-func hostBound(a advising) []Advice {
-	idle := a.all.part(hostBoundOf)
-	if idle < 0.1*a.all.part(spanOf) {
-		return nil
-	}
-	return []Advice{
-		{
-			topicOverlap,
-			idle,
-			notice.HostBoundStep{Idle: seconds(idle), Span: seconds(a.all.part(spanOf)), Per: a.all.span()},
-		},
-	}
-}

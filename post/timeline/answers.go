@@ -285,8 +285,8 @@ func (t *Timeline) improvement() Answer {
 		met := true
 		a.Met = &met
 		a.Fact = notice.Improvement{
-			Things: len(t.Advice), Topic: t.Advice[i].Topic, Gain: seconds(t.Advice[i].Gain), Per: t.typically().span(),
-			Scaling: len(t.Scaling) == 0,
+			Things: len(t.Advice), First: adviceOf(t.Advice[i]), Gain: seconds(t.Advice[i].Gain),
+			Per: t.typically().span(), Scaling: len(t.Scaling) == 0,
 		}
 	}
 	return a

@@ -43,10 +43,10 @@ func TestAnswers(t *testing.T) {
 		want string
 		met  *bool
 	}{
-		{"healthy", well, "how-long", `"comm_s":0.02,"compute_s":0.08,"share_pct":25,"per":"step","median":{"n":2,"unit":"GPU"}`, nil},
-		{"healthy", well, "how-long", `"all_reduce":{"time_s":0.02,"share_pct":25,"all":true`, nil},
+		{"healthy", well, "how-long", `"comm_s":0.02,"compute_s":0.097,"share_pct":20.6`, nil},
+		{"healthy", well, "how-long", `"all_reduce":{"time_s":0.02,"share_pct":20.61855670103093,"all":true`, nil},
 		{"healthy", well, "overlap", `"verdict":"partly","overlap_pct":95,"median":{"n":2,"unit":"GPU"},"gradients_pct":95`, nil},
-		{"healthy", well, "overlap", `"idle_pct":19`, nil},
+		{"healthy", well, "overlap", `"idle_pct":2`, nil},
 		{"healthy", well, "balance", `"verdict":true,"least_s":0.4,"least_on":"rank 0","most_s":0.404,"most_on":"rank 1","over_mean_pct":0.49`, nil},
 		{"healthy", well, "balance", `"worst_step_pct":2,`, nil},
 		{"healthy", well, "balance", `"worst_step":"ProfilerStep#1","worst_step_on":"rank 1"`, nil},
@@ -64,7 +64,8 @@ func TestAnswers(t *testing.T) {
 		{"a rank computes nothing", even, "balance", `"least_s":0,"least_on":"rank 0"`, nil},
 		{"late", late, "balance", `"verdict":false,"least_s":0.025,"least_on":"rank 0","most_s":0.04,"most_on":"rank 2","over_mean_pct":39.1`, nil},
 		{"late", late, "balance", `"straggler":"rank 2"`, nil},
-		{"late", late, "improve", `"topic":"balance","gain_s":0.003,"per":"step"`, &yes},
+		{"late", late, "improve", `"first":{"code":"straggler"`, &yes},
+		{"late", late, "improve", `"gain_s":0.003,"per":"step"`, &yes},
 		{"late", late, "time-outs", `{"longest_s":0.004,"call":"rank 0"}`, nil},
 		{"one rank", alone, "how-long", `computation-alone {"compute_s":0.008,"per":"recording"`, nil},
 		{"one rank", alone, "identify", `one-rank-alone`, nil},

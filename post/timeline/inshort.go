@@ -25,7 +25,7 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 		}
 	}
 	if len(t.Advice) > 0 {
-		first := notice.TryFirst{Advice: notice.AdviceOf{Kept: notice.Kept{Fact: t.Advice[0].Fact}}}
+		first := notice.TryFirst{Advice: adviceOf(t.Advice[0])}
 		if gain := y.gain(t.Advice[0]); gain.Time > 0 {
 			first.Gain = &gain
 		}
@@ -33,6 +33,8 @@ func (t *Timeline) InShort() (all []notice.Fact) {
 	}
 	return all
 }
+
+func adviceOf(a Advice) notice.AdviceOf { return notice.AdviceOf{Kept: notice.Kept{Fact: a.Fact}} }
 
 // InShortTexts are those facts in sentences.
 func (t *Timeline) InShortTexts() (texts []string) {

@@ -338,7 +338,7 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 
 // Advice is something to do.
 type Advice struct {
-	Topic string  // overlap, balance, topology, time-outs, profile
+	Topic string  // overlap, idle time, copies, balance, topology, time-outs, profile
 	Gain  float64 // ms at most, per step or per span; 0: unknown
 	notice.Fact
 }

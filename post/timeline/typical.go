@@ -166,6 +166,9 @@ func spanOf(p *Parts) float64      { return p.Span }
 func idleOf(p *Parts) float64      { return p.Idle }
 func hostBoundOf(p *Parts) float64 { return p.HostBound }
 
+// unexplainedOf is idle time of which the host is not known to be the cause.
+func unexplainedOf(p *Parts) float64 { return p.Idle - p.HostBound }
+
 // syncs says that a collective is one by which gradients are brought together.
 func syncs(c *Collective) bool {
 	return c.Name == coll.AllReduce.String() || c.Name == coll.ReduceScatter.String()
