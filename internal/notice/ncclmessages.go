@@ -27,7 +27,13 @@ var amdAdvice = map[Code]string{
 	"nvlink-p2p-disabled":  "see rocm-smi --showtopoaccess and amd-smi xgmi there; reset the GPUs",
 	"nvml-failed":          "see rocm-smi there; in a container: docker run --device=/dev/kfd --device=/dev/dri",
 	"gpu-out-of-memory":    freeMemory + "rocm-smi shows who else uses it",
-	"gpu-memory-error":     "see rocm-smi --showrasinfo; reset the GPU or replace it",
+	"gpu-not-supported":    "install an RCCL or a framework that supports it; rocminfo shows its architecture (gfx…)",
+	"no-such-gpu": "see rocm-smi there; start as many ranks as there are GPUs, and select by the local rank among those in " +
+		"HIP_VISIBLE_DEVICES",
+	"gpu-busy": "see rocm-smi --showpids, and end the other process; " + adviceOwnGPU,
+	"gpu-peer-access-failed": "in containers: docker run --ipc=host, with all GPUs visible in each; otherwise see rocm-smi " +
+		"--showtopoaccess; NCCL_P2P_DISABLE=1 runs without it",
+	"gpu-memory-error": "see rocm-smi --showrasinfo; reset the GPU or replace it",
 }
 
 // Unexplained reports messages whose cause is not known.
@@ -161,6 +167,52 @@ var causesOfMessages = []cause{
 		"run again with NCCL_DEBUG=INFO, and look for the first warning", runtimeDoc + ", Errors",
 	},
 	{
+		"collective-mismatch", Error,
+		"two ranks exchanged messages of different sizes: they were in different collectives, or in one with different sizes or settings",
+		"compare what the ranks called (NCCL_DEBUG_SUBSYS=COLL); give all ranks the same NCCL_* variables and the same library; " +
+			"if the calls agree on NVIDIA's NICs: mlxconfig's PCI_WR_ORDERING must be per_mkey",
+		ncclIssue + "615 and 969",
+	},
+	{
+		"invalid-call", Error, "the program called NCCL with arguments that NCCL rejects",
+		"look at the call that the message names: its root, type, pointers, device and communicator", runtimeDoc + ", Errors",
+	},
+	{
+		"no-transport", Error, "two ranks cannot reach each other: every way between them is disabled or does not work",
+		"unset NCCL_P2P_DISABLE, NCCL_SHM_DISABLE and NCCL_NET, or make one of GPU-to-GPU access, shared memory and network work",
+		ncclSource + "src/transport.cc",
+	},
+	{
+		"no-algorithm", Error, "NCCL_ALGO and NCCL_PROTO leave no algorithm and protocol for this collective",
+		"unset NCCL_ALGO and NCCL_PROTO, or allow more in them (Ring and Simple support every collective)",
+		ncclSource + "src/enqueue.cc",
+	},
+	{
+		"imex-not-ready", Error, "NVLink between hosts is there, but the IMEX service that it needs does not work",
+		"see nvidia-imex-ctl -N, and /dev/nvidia-caps-imex-channels in each container; NCCL_MNNVL_ENABLE=0 runs without it",
+		ncclSource + "src/mnnvl.cc",
+	},
+	{
+		"nccl-too-old", Error, "the program was built for another version of NCCL than the one that it loads",
+		"see ldd and LD_LIBRARY_PATH: load the NCCL that the program was built with, or a newer one",
+		ncclSource + "src/dev_runtime.cc",
+	},
+	{
+		"topology-incomplete", Error, "NCCL could not read the topology of the host from /sys, as in some virtual machines and containers",
+		"let the container see /sys; use a newer NCCL, or the topology file of the cloud provider (NCCL_TOPO_FILE)",
+		ncclSource + "src/graph/topo.cc",
+	},
+	{
+		"libfabric-no-provider", Error, "aws-ofi-nccl found no network that it can use",
+		"see fi_info -p efa there; install the EFA driver and its libfabric, put /opt/amazon/efa/lib on LD_LIBRARY_PATH; in a " +
+			"container: docker run --device=/dev/infiniband/uverbs0, one for each adapter",
+		"github.com/aws/aws-ofi-nccl, src/nccl_ofi_net.cpp",
+	},
+	{
+		"libfabric-failed", Error, "a transfer through libfabric failed",
+		"allow all traffic within the security group, in and out; " + firstOfRank, "AWS documentation, EFA security groups",
+	},
+	{
 		"mixed-fabrics", Error, "an InfiniBand port tried to connect to a RoCE port", "name NICs of one kind: NCCL_IB_HCA",
 		ncclSource + "src/transport/net_ib/connect.cc",
 	},
@@ -219,6 +271,12 @@ var causesOfMessages = []cause{
 		"github.com/ROCm/rccl, pull request 2112",
 	},
 	{
+		"rccl-fine-grain", Warning,
+		"RCCL warns that GPUs without XGMI between them need HSA_FORCE_FINE_GRAIN_PCIE=1 to access each other over PCIe",
+		"set HSA_FORCE_FINE_GRAIN_PCIE=1 on all ranks; not needed with ROCm 5.7 or later",
+		"github.com/ROCm/rccl, issue 92; github.com/ROCm/rccl-tests, issue 84",
+	},
+	{
 		"rccl-warns-numa-balancing", Warning,
 		"RCCL warns that the kernel moves pages between NUMA nodes while they are in use", adviceBalancing,
 		"github.com/ROCm/rccl, pull request 696",
@@ -235,6 +293,37 @@ var causesOfMessages = []cause{
 	{
 		"driver-too-old", Error, "the driver is older than the CUDA version that NCCL was built for",
 		"install a newer driver, or NCCL built for the older CUDA", "CUDA documentation, cudaErrorInsufficientDriver",
+	},
+	{
+		"gpu-peers-exhausted", Error, "a GPU without NVSwitch can map the memory of 8 other GPUs at most, and more were asked for",
+		"use 8 GPUs or fewer on this host (CUDA_VISIBLE_DEVICES), or one process per GPU", "CUDA documentation, cudaErrorTooManyPeers",
+	},
+	{
+		"gpu-not-supported", Error, "the library was not built for this model of GPU",
+		"install an NCCL or a framework that supports it; nvidia-smi --query-gpu=compute_cap --format=csv shows its compute capability",
+		"CUDA documentation, cudaErrorInvalidDeviceFunction",
+	},
+	{
+		"no-such-gpu", Error, "a rank selects a GPU that it cannot see",
+		"see nvidia-smi -L there; start as many ranks as there are GPUs, and select by the local rank among those in " +
+			"CUDA_VISIBLE_DEVICES",
+		"CUDA documentation, cudaErrorInvalidDevice",
+	},
+	{
+		"gpu-busy", Error, "the GPU is used by another process, or allows one process only",
+		"see nvidia-smi; end the other process, or run nvidia-smi -c DEFAULT as root; " + adviceOwnGPU,
+		"CUDA documentation, cudaErrorDevicesUnavailable",
+	},
+	{
+		"gpu-peer-access-failed", Error, "a GPU could not map the memory of another one of the same host",
+		"in containers: docker run --ipc=host, with all GPUs visible in each; otherwise " + advicePeers +
+			"; NCCL_P2P_DISABLE=1 runs without it",
+		runtimeDoc + ", GPU Direct",
+	},
+	{
+		"cuda-feature-missing", Error, "CUDA does not support an operation here, as in some virtual machines, containers and WSL",
+		"try NCCL_CUMEM_ENABLE=0 and NCCL_NVLS_ENABLE=0, then NCCL_P2P_DISABLE=1; install a newer driver",
+		"CUDA documentation, cudaErrorNotSupported",
 	},
 	{
 		"gpu-context-broken", Error,
@@ -257,6 +346,26 @@ var causesOfMessages = []cause{
 	{
 		"nic-unusable", Error, "a NIC could not be used for InfiniBand or RoCE",
 		"see ibv_devinfo there: the port must be active; " + adviceDevices + "; " + reach, networkDoc + ", InfiniBand",
+	},
+	{
+		"address-in-use", Error, "the address at which ranks meet is in use by another process",
+		otherJob + "; end what is left of an older job", networkDoc + ", IP network interfaces",
+	},
+	{
+		"address-not-local", Error, "rank 0 cannot listen on the address that was given: it is of another host",
+		"let NCCL_COMM_ID (or MASTER_ADDR) name the host of rank 0, by an address of its own", networkDoc + ", IP network interfaces",
+	},
+	{
+		"address-not-resolved", Error, "the address at which ranks meet cannot be read or resolved",
+		"see getent hosts NAME there; NCCL_COMM_ID is HOST:PORT", "NCCL documentation, Environment Variables, NCCL_COMM_ID",
+	},
+	{
+		"too-many-threads", Error, "the process could not start another thread",
+		"raise the limit of processes: ulimit -u, TasksMax of slurmd, docker run --pids-limit=-1", "man pthread_create, EAGAIN",
+	},
+	{
+		"host-out-of-memory", Error, "the host had no memory left for the process",
+		"see free -g and dmesg there; raise the memory of the job (srun --mem=0) or of the container", "man malloc, ENOMEM",
 	},
 	{
 		"host-unreachable", Error, "there is no route from here to the address of another rank: usually a wrong interface", meetOver,

@@ -187,11 +187,16 @@ type RASCommunicator struct {
 type CallCount struct {
 	Name  string `json:"name"`
 	Calls int64  `json:"calls" alike:"-"`
-	Ranks Ranks  `json:"ranks"`
+	Many  int    `json:"many"`  // how many ranks
+	Ranks Ranks  `json:"ranks"` // which; none where they are not known
 }
 
 func (c CallCount) String() string {
-	return fmt.Sprintf("%s: %s by %v", c.Name, units.Count(int(c.Calls), "call"), c.Ranks)
+	who := units.Count(c.Many, "rank")
+	if len(c.Ranks) > 0 {
+		who = c.Ranks.String()
+	}
+	return fmt.Sprintf("%s: %s by %s", cmp.Or(c.Name, "collectives"), units.Count(int(c.Calls), "call"), who)
 }
 
 // RankState is what RAS prints of some ranks.
@@ -366,7 +371,7 @@ var ncclRanks = []Entry{
 	},
 	{
 		Example: RASCommunicator{
-			Communicator{"communicator 0x1234", 4}, "mismatch", 1, []CallCount{{"AllReduce", 12, Ranks{0, 1}}},
+			Communicator{"communicator 0x1234", 4}, "mismatch", 1, []CallCount{{"AllReduce", 12, 2, Ranks{0, 1}}},
 			[]RankState{{Ranks{2}, "has status FINALIZE"}},
 		},
 		Severity: Error,

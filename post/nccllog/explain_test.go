@@ -66,6 +66,52 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// The same by code, of those that one message alone has.
+func TestExplainByCode(t *testing.T) {
+	for code, texts := range map[notice.Code][]string{
+		"collective-mismatch": {
+			"NET/IB : req 0/1 tag 0 peer 10.0.0.6<58683> collective mismatch error, local size 496640 remote size 65536",
+			"NET/Socket : peer 10.0.0.6<5> message truncated : receiving 1048576 bytes instead of 65536",
+			"Mismatched collective detected, please check your collective calls at and around rank 39",
+		},
+		"bootstrap-mismatch": {"Message truncated : received 64 bytes instead of 32"},
+		"invalid-call": {
+			"Broadcast : invalid root 5 (root should be in the 0..2 range)", "AllReduce : sendbuff is not a valid pointer",
+		},
+		"no-transport":           {"No transport found for rank 0[1000] -> rank 1[2000]"},
+		"no-algorithm":           {"Error : no algorithm/protocol available for function AllReduce with datatype ncclFloat32."},
+		"imex-not-ready":         {"MNNVL (cliqueSize 8) is available but not working on this system. Check the IMEX configuration"},
+		"topology-incomplete":    {"Could not find real path of /sys/class/infiniband/mlx5_0/device"},
+		"no-usable-network":      {"Error : Network returned 0 device"},
+		"libfabric-no-provider":  {"NET/OFI Unable to find a protocol that worked.  Failing initialization."},
+		"libfabric-failed":       {"NET/OFI Request 0x7f completed with error. RC: 23. Error: 4122 (Unresponsive receiver)"},
+		"gpu-peers-exhausted":    {"Cuda failure 711 'peer mapping resources exhausted'"},
+		"gpu-not-supported":      {"Cuda failure 'invalid device function'"},
+		"no-such-gpu":            {"Cuda failure 'invalid device ordinal'"},
+		"gpu-busy":               {"Cuda failure 'all CUDA-capable devices are busy or unavailable'"},
+		"gpu-peer-access-failed": {"failed to open CUDA IPC handle : 11 invalid argument"},
+		"cuda-feature-missing":   {"Cuda failure 801 'operation not supported'"},
+		"driver-too-old":         {"Cuda failure 'the provided PTX was compiled with an unsupported toolchain.'"},
+		"address-in-use":         {"Call to bind failed: Address already in use"},
+		"address-not-local":      {"Call to bind failed: Cannot assign requested address"},
+		"address-not-resolved":   {"Net : error encountered when getting address info : Name or service not known"},
+		"too-many-threads":       {"Call to pthread_create failed: Resource temporarily unavailable"},
+		"host-out-of-memory":     {"Call to mmap failed: Cannot allocate memory"},
+		"rdma-setup-failed":      {"Call to ibv_modify_qp failed with error No such device"},
+		"nic-unusable":           {"Call to ibv_open_device failed"},
+		"rccl-fine-grain":        {`Missing "HSA_FORCE_FINE_GRAIN_PCIE=1" from environment which can lead to low RCCL performance`},
+		"iommu-translation":      {`Missing "amd_iommu=on" from kernel command line which can lead to system instablity or hang!`},
+		"nccl-too-old":           {"NCCL library is too old. This application was compiled with NCCL version 2.29, but is running with 2.27."},
+		"proxy-failed":           {"Proxy Call to rank 3 failed (Connect)"},
+	} {
+		for _, text := range texts {
+			if e := explain(text); e == nil || e.code != code {
+				t.Errorf("%q: %+v, want %s", text, e, code)
+			}
+		}
+	}
+}
+
 // What only follows from another failure is not called serious beside it, and is where nothing else is told.
 func TestWhatFollows(t *testing.T) {
 	closed, full := "n1:1:1 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer n2<5>\n",

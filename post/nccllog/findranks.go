@@ -138,7 +138,7 @@ func findRAS(l *Log) (all []found) {
 		}
 		for _, c := range r.Comms {
 			if c.Missing <= 0 && (c.Errors == "" || c.Errors == "OK") && !strings.Contains(c.Status, "MISMATCH") &&
-				!strings.Contains(c.Status, "ABORT") {
+				!strings.Contains(c.Status, "ABORT") || r.named(c) {
 				continue
 			}
 			fact := notice.RASCommunicator{
@@ -148,7 +148,7 @@ func findRAS(l *Log) (all []found) {
 				), Missing: max(0, c.Missing),
 			}
 			for _, n := range c.Counts {
-				fact.Counts = append(fact.Counts, notice.CallCount{Name: n.Name, Calls: n.Calls, Ranks: n.Ranks})
+				fact.Counts = append(fact.Counts, notice.CallCount{Name: n.Name, Calls: n.Calls, Many: n.Many, Ranks: n.Ranks})
 			}
 			for _, m := range c.States {
 				fact.States = append(fact.States, notice.RankState{Ranks: m.Ranks, State: brief(m.Says)})
@@ -160,6 +160,13 @@ func findRAS(l *Log) (all []found) {
 		}
 	}
 	return all
+}
+
+// named says whether a row of the summary, which names no communicator, is of one that is reported by name.
+func (r *RAS) named(row RASComm) bool {
+	return row.ID == "" && slices.ContainsFunc(r.Comms, func(c RASComm) bool {
+		return c.ID != "" && c.Ranks == row.Ranks && strings.Contains(c.Errors, row.Errors)
+	})
 }
 
 // rasName is a communicator that RAS may not name.

@@ -108,7 +108,7 @@ func TestRASInFull(t *testing.T) {
 		"processes": {RAS{Missing: []string{"n1 pid 7", "n2 pid 8"}, Problems: []string{"x"}}},
 		"ranks": {RAS{Comms: []RASComm{{Status: "RUNNING", Errors: "OK"},
 			{ID: "0x7", Ranks: 4, Missing: 1, Status: "INCOMPLETE", Errors: "OK",
-				Counts: []RASCount{{Name: "AllReduce", Calls: 1, Ranks: []int{0, 1}}},
+				Counts: []RASCount{{Name: "AllReduce", Calls: 1, Many: 2, Ranks: []int{0, 1}}},
 				States: []RASMessage{{Says: "stopped", Ranks: []int{2}}}}}}},
 		"a mismatch": {RAS{Comms: []RASComm{{Status: "MISMATCH"}}, Problems: []string{"x"}}},
 		"an abort":   {RAS{Comms: []RASComm{{Status: "ABORT"}}}},

@@ -65,9 +65,38 @@ func (t *rasText) begin() {
 
 func (t *rasText) close() {
 	if t.answer != nil && len(t.r.log.RAS) < maxAnswers {
+		for i := range t.answer.Comms {
+			t.answer.Comms[i].nameRest()
+		}
 		t.r.log.RAS = append(t.r.log.RAS, *t.answer)
 	}
 	*t = rasText{r: t.r}
+}
+
+// nameRest names the ranks of a count where ncclras names those of all other counts of the same collective alone: it
+// names few ranks, and only counts how many the others are.
+func (c *RASComm) nameRest() {
+	for i := range c.Counts {
+		rest := &c.Counts[i]
+		total, named := 0, []int{}
+		for _, n := range c.Counts {
+			if n.Name == rest.Name {
+				total += n.Many
+				named = append(named, n.Ranks...)
+			}
+		}
+		if len(rest.Ranks) > 0 || total != c.Ranks || len(named) != total-rest.Many {
+			continue
+		}
+		for r := range c.Ranks {
+			if !slices.Contains(named, r) {
+				rest.Ranks = append(rest.Ranks, r)
+			}
+		}
+		if len(rest.Ranks) != rest.Many { // a rank was named twice
+			rest.Ranks = []int{}
+		}
+	}
 }
 
 func (t *rasText) line(line string) {

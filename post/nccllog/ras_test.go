@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/internal/notice"
 )
 
 const rasTextFixture = `NCCL version 2.29.1 compiled with CUDA 13.0
@@ -79,7 +81,7 @@ func TestRASText(t *testing.T) {
 		len(c.Counts) != 2 {
 		t.Fatalf("%+v", c)
 	}
-	if n := c.Counts[0]; n.Name != "AllReduce" || n.Calls != 6650 || n.Many != 29 || len(n.Ranks) != 0 {
+	if n := c.Counts[0]; n.Name != "AllReduce" || n.Calls != 6650 || n.Many != 29 || len(n.Ranks) != 0 { // and one rank is missing
 		t.Errorf("%+v", n)
 	}
 	if n := c.Counts[1]; n.Calls != 6649 || n.Many != 2 || !slices.Equal(n.Ranks, []int{0, 7}) {
@@ -113,5 +115,35 @@ func TestRASJSON(t *testing.T) {
 	}
 	if s := c.States[1]; s.Says != "UNRESPONSIVE" || !slices.Equal(s.Ranks, []int{2}) {
 		t.Errorf("%+v", c.States)
+	}
+}
+
+// ncclras names the ranks of the smaller counts alone; those that the job waits for are the others.
+func TestRASNamesTheOtherRanks(t *testing.T) {
+	text := strings.NewReplacer("INCOMPLETE", "MISMATCH", "29 ranks", "30 ranks", "7-8", "8").Replace(rasTextFixture)
+	text, _, _ = strings.Cut(text, "  Communicator ranks have different status")
+	for _, part := range []string{
+		"MISMATCH\n  Missing communicator data from 1 job process\n  Process 123456 on node 172.16.0.213 managing GPU 5\n",
+		"#0-0 (cf264af53edbe986) MISMATCH\n  Missing communicator data from 1 rank\n  The missing rank: 21\n",
+	} {
+		text = strings.Replace(text, part, "", 1)
+	}
+	l := read(t, text)
+	if l.Title() != "32 GPUs on 4 nodes, NCCL 2.29.1" {
+		t.Errorf("the title is %q", l.Title())
+	}
+	c := l.RAS[0].Comms[2]
+	if n := c.Counts[0]; n.Many != 30 || len(n.Ranks) != 30 || slices.Contains(n.Ranks, 0) || slices.Contains(n.Ranks, 7) {
+		t.Errorf("%+v", n)
+	}
+	var reported []string
+	for _, f := range l.Findings() {
+		reported = append(reported, notice.Message(f.Fact))
+		if strings.Contains(strings.Join(notice.Details(f.Fact), " "), "by ranks .") {
+			t.Errorf("%q", notice.Details(f.Fact))
+		}
+	}
+	if len(reported) != 1 || !strings.Contains(reported[0], "0xcf264af53edbe986") {
+		t.Errorf("%q", reported)
 	}
 }

@@ -18,7 +18,24 @@ func (l *Log) Title() string {
 	if text := strings.Join(nonEmpty(worldOf(l).String(), librariesOf(l).String()), ", "); text != "" {
 		return text
 	}
+	for _, a := range l.RAS {
+		if text := a.title(); text != "" {
+			return text
+		}
+	}
 	return "NCCL log"
+}
+
+// title is the job that RAS watches: "32 GPUs on 4 nodes, NCCL 2.26.2".
+func (a *RAS) title() string {
+	var job, library string
+	if a.GPUs > 0 && a.Nodes > 0 {
+		job = units.Count(a.GPUs, "GPU") + " on " + units.Count(a.Nodes, "node")
+	}
+	if a.Version != "" {
+		library = "NCCL " + a.Version
+	}
+	return strings.Join(nonEmpty(job, library), ", ")
 }
 
 // Paths names the files.
