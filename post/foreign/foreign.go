@@ -107,7 +107,7 @@ func Read(r io.ReadSeeker, file File, sink Sink) (Counts, error) {
 }
 
 const knownLayouts = "tables of nccl-tests, rccl-tests, the OSU and Intel benchmarks, the collective profiler, " +
-	"PARAM's COMMS-RES, " +
+	"PARAM's COMMS-RES, DeepSpeed's communication benchmark, all_reduce_bench and torch-dist-bench, " +
 	"JSON of nccl-tests, rccl-tests and SuperBench, and CSV of rccl-tests and of all-reduce scripts are"
 
 // byteOrderMark is what some systems put before a text in UTF-8.

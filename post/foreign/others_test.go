@@ -440,3 +440,34 @@ func TestOSURowsOfAnotherTable(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// A table of the ML engineering book has bandwidths alone, or both bandwidths and latencies; of several collectives it
+// has columns for each.
+func TestTorchBench(t *testing.T) {
+	software := "Environment:\n- software: torch=2.9.1+cu130, cuda=13.0, nccl=(2, 27, 7)\n"
+	one := "The average bandwidth of all_reduce over 8 ranks (5 warmups / 20 trials):\n\n" +
+		"| payload |    busbw   |    algbw   |\n| ------: | ---------: | ---------: |\n|    1MiB |  17.50GBps |  10.00GBps |\n"
+	m := expect(t, software+one, 1, 0, 1, 0, "all_reduce float32 sum -1 ? throughput n8 1048576 -1 0.0001048576s ok off")
+	if b := m.runs[0].run.Backend; b.Name != "nccl" || !strings.HasPrefix(b.Library, "NCCL 2.27.7") {
+		t.Errorf("%+v", b)
+	}
+	expect(t, "The average bandwidth and the per-call latency of 2 collectives over 4 ranks (at least 5 warmups):\n\n"+
+		"| payload | all_gather busbw | all_gather median | all_to_all busbw | all_to_all median |\n"+
+		"| ------: | ---------------: | ----------------: | ---------------: | ----------------: |\n"+
+		"|    768B |                  |              12.5 |             0.75 |               8.0 |\n", 1, 0, 0, 0,
+		"all_gather float32 none -1 ? latency n4 768 -1 1.25e-05s ok off",
+		"alltoall float32 none -1 ? throughput n4 768 -1 7.68e-07s ok off",
+		"alltoall float32 none -1 ? latency n4 768 -1 8e-06s ok off")
+	expect(t, strings.Replace(one, "over 8", "over 2", 1), 1, 0, 0, 0, "all_reduce float32 sum -1 ? throughput ? 1048576 -1 - failed off")
+	m = expect(t, "---- Performance of all_gather on 4 devices ---------------------\n"+
+		"Size (Bytes)         Description               Duration             Throughput (Gbps)    BusBW (Gbps)\n"+
+		"-----------------------------------------------------------------\n"+
+		"1.0 KB               256x4                     20.000 us            1.638                1.229\n"+
+		"1.0 MB               262144x4                  1.500 ms             22.370               16.777\n"+
+		"1.0 MB               262144x4                  1.5\n", 3, 1, 0, 0,
+		"all_gather ? none -1 ? throughput n4 4096 -1 2e-05s ok off",
+		"all_gather ? none -1 ? throughput n4 4194304 -1 0.0015s ok off")
+	if s := m.records()[0].Imported.Stated; s["busbw"] != "1.229" || s["description"] != "256x4" {
+		t.Errorf("%v", s)
+	}
+}

@@ -50,7 +50,7 @@ func (in *input) text(r io.Reader) error {
 		if s == nil {
 			sh := &shell{configurations: &configurations{}}
 			s = &stream{shell: sh, parsers: []parser{newNCCLText(in, sh), newOSU(in, sh), newIMB(in), newProfile(in),
-				newCommsRes(in), newTable(in), newCLoop(in)}}
+				newCommsRes(in), newTable(in), newTorchBench(in), newCLoop(in)}}
 			streams[who], order = s, append(order, s)
 		}
 		return s
@@ -218,7 +218,7 @@ func launched(words []string) bool {
 func behindLauncher(words []string) []string {
 	for i, w := range slices.Backward(words) {
 		switch path.Base(w) {
-		case "mpirun", "mpiexec", "srun", "prun", "orterun", "mpiexec.hydra":
+		case "mpirun", "mpirun_rsh", "mpiexec", "srun", "prun", "orterun", "mpiexec.hydra":
 			return words[i:]
 		}
 	}
