@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -18,6 +21,8 @@ type logger struct {
 	stdout, stderr io.Writer
 	notes          []notice.Notice // on files
 	against        []string
+	anonymize      bool
+	shown          string // what paths begin with that are not shown so: of copies
 	outputFlags
 }
 
@@ -53,10 +58,14 @@ record a log and what it costs.`,
 			if err := l.check(); err != nil {
 				return &usageError{err, cmd.CommandPath()}
 			}
+			if l.anonymize {
+				return l.runAnonymized(cmd.Context(), args)
+			}
 			return l.run(cmd.Context(), args)
 		},
 	}
 	l.flags(cmd.Flags())
+	anonymizeFlag(cmd.Flags(), &l.anonymize)
 	cmd.Flags().
 		StringArrayVar(&l.against, "against", nil,
 			"compare with the log in this `FILE` or folder; may be given several\ntimes, for the files of one run")
@@ -77,6 +86,22 @@ type logData struct {
 	Log      *nccllog.Log      `json:"log"`
 	Against  *nccllog.Log      `json:"against"` // null: nothing was compared
 	Contrast *nccllog.Contrast `json:"contrast"`
+}
+
+// runAnonymized reads copies with other names.
+func (l *logger) runAnonymized(ctx context.Context, args []string) (err error) {
+	dir, err := os.MkdirTemp("", "post-log-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, os.RemoveAll(dir)) }()
+	copies, left, err := anonymized(ctx, dir, slices.Concat(args, l.against))
+	if err != nil {
+		return err
+	}
+	l.shown, l.notes = dir+string(filepath.Separator), left
+	l.against = copies[len(args):]
+	return l.run(ctx, copies[:len(args)])
 }
 
 func (l *logger) run(ctx context.Context, args []string) error {

@@ -26,7 +26,7 @@ func (l *logger) read(ctx context.Context, paths []string) (*nccllog.Log, error)
 			return nil, cannotRead(path, err)
 		}
 		if !info.IsDir() {
-			if err := add(ctx, r, path); err != nil {
+			if err := l.add(ctx, r, path); err != nil {
 				return nil, err
 			}
 			read++
@@ -37,7 +37,7 @@ func (l *logger) read(ctx context.Context, paths []string) (*nccllog.Log, error)
 			return nil, err
 		}
 		for _, file := range files {
-			err := add(ctx, r, file)
+			err := l.add(ctx, r, file)
 			var nothing *nccllog.NothingError
 			switch {
 			case errors.As(err, &nothing):
@@ -60,13 +60,13 @@ func (l *logger) read(ctx context.Context, paths []string) (*nccllog.Log, error)
 }
 
 // add reads one file.
-func add(ctx context.Context, r *nccllog.Reader, path string) error {
+func (l *logger) add(ctx context.Context, r *nccllog.Reader, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return cannotRead(path, err)
 	}
 	defer f.Close()
-	if err := r.Add(path, untilDone{ctx, f}); err != nil {
+	if err := r.Add(strings.TrimPrefix(path, l.shown), untilDone{ctx, f}); err != nil {
 		return err
 	}
 	return context.Cause(ctx) // the reader takes a file that breaks off for what it is

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ type reporter struct {
 	outputFlags
 	result.MergeOptions
 	out, layout string
+	anonymize   bool
 	peaks       []string
 	traces      []string   // files and folders of --timeline
 	names       traceNames // of names in them
@@ -82,6 +84,7 @@ them. docs/comparison.md has the columns.`,
 	rehearsedFlag(cmd, &r.MergeOptions)
 	peakFlag(cmd, &r.peaks)
 	r.noticeFlags(cmd.Flags())
+	anonymizeFlag(cmd.Flags(), &r.anonymize)
 	return cmd
 }
 
@@ -102,11 +105,19 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	if err == nil && r.names != (traceNames{}) && r.traces == nil {
 		err = errors.New("--comm-pattern and --step-pattern are about traces: name them with --timeline")
 	}
+	if err == nil && r.anonymize && r.out == "" {
+		err = errors.New("--anonymize requires -o DIR, into which the anonymized copies of the results go too")
+	}
 	if err == nil {
 		r.traced, err = r.names.options()
 	}
 	if err != nil {
 		return &usageError{err, cmd.CommandPath()}
+	}
+	if r.anonymize {
+		if args, err = r.anonymized(ctx, args); err != nil {
+			return err
+		}
 	}
 	if !cmd.Flags().Changed("layout") {
 		return r.full(cmd.Context(), args, analysis.NewCeilings(peaks))
@@ -133,4 +144,18 @@ func (r *reporter) run(ctx context.Context, cmd *cobra.Command, args []string) e
 	}
 	note(r.stderr, found.notes)
 	return nil
+}
+
+// anonymized copies what is read into the folder of the report, and returns the copies.
+func (r *reporter) anonymized(ctx context.Context, args []string) ([]string, error) {
+	if len(args) == 0 {
+		args = []string{defaultFolder}
+	}
+	copies, left, err := anonymized(ctx, r.out, slices.Concat(args, r.traces))
+	if err != nil {
+		return nil, err
+	}
+	note(r.stderr, left)
+	r.traces = copies[len(args):]
+	return copies[:len(args)], nil
 }

@@ -57,7 +57,7 @@ library wrote. Results go to stdout, everything else to stderr.`,
 		&cobra.Group{ID: "job", Title: "Commands for a training job"}, &cobra.Group{ID: "other", Title: "Other commands"})
 	root.AddCommand(newMerge(stdout, stderr), newShow(stdout, stderr), newPlot(stdout, stderr), newReport(stdout, stderr),
 		newCompare(stdout, stderr), newImport(stdout, stderr), newExport(stdout, stderr), newCampaign(stdout, stderr),
-		newTimeline(stdout, stderr), newLog(stdout, stderr), newExplain(stdout))
+		newTimeline(stdout, stderr), newLog(stdout, stderr), newExplain(stdout), newAnonymize(stderr))
 	root.SetHelpCommand(newHelp(stdout))
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh checks busbar on a machine with NVIDIA GPUs, in at most 15 minutes, from the unpacked bundle or the built repository:
-#   test/gpu.sh [--out DIR] [--nccl PATH] [--nccl-tests PATH/all_reduce_perf] [--max SIZE] [--only STEP,...] [--rehearse]
+#   test/gpu.sh [--out DIR] [--nccl PATH] [--nccl-tests PATH/all_reduce_perf] [--max SIZE] [--only STEP,...] [--rehearse] [--anonymize]
 # It writes DIR (gpu-check-TIME), in it one page, report.md, and one archive of all, DIR.tar.gz, for a bug report. A step
 # that fails does not stop the others. The exit status is the number of failed steps.
 #   --nccl PATH        check this library instead of the one that rank finds
@@ -8,6 +8,7 @@
 #   --max SIZE         largest message size (8G)
 #   --only STEP,...    run these steps only:
 #                      STEPS
+#   --anonymize        replace hosts, addresses and users in the archive (not in DIR)
 #   --rehearse         simulate CUDA and NCCL with small sizes: tries this script, measures no hardware
 # shellcheck disable=SC2317,SC2016 # the steps are called by step; backquotes in text are Markdown
 set -uo pipefail
@@ -20,7 +21,7 @@ readonly COLLECTIVES=(all_reduce all_gather reduce_scatter broadcast reduce allt
 steps=()
 for name in "${LIMITS[@]}"; do steps+=("${name%:*}"); done
 started=$SECONDS
-out=gpu-check-$(date +%Y%m%dT%H%M%S) nccl_tests='' simulated=''
+out=gpu-check-$(date +%Y%m%dT%H%M%S) nccl_tests='' simulated='' anonymize=''
 largest=8G small=64M compared=256M
 model=resnet50 caps=5M,25M,all # of three different buckets
 backend=(--backend nccl)
@@ -605,10 +606,24 @@ gpu_property() {
   echo "${found:-unknown}"
 }
 
+# pack writes the archive.
+pack() {
+  local copies
+  if [ -z "$anonymize" ]; then
+    tar -C "$(dirname "$out")" -czf "$out.tar.gz" "$(basename "$out")"
+    return
+  fi
+  copies=$(mktemp -d) || return
+  "$top/bin/post" anonymize -o "$copies" "$out" && tar -C "$copies" -czf "$out.tar.gz" .
+  set -- $?
+  rm -rf "$copies"
+  return "$1"
+}
+
 # finish writes the page and the archive, also after an interrupt.
 finish() {
   page >"$out/report.md"
-  tar -C "$(dirname "$out")" -czf "$out.tar.gz" "$(basename "$out")" || echo "gpu.sh: cannot write $out.tar.gz" >&2
+  pack || echo "gpu.sh: cannot write $out.tar.gz" >&2
   printf '\n%s\n' "$failed of $(grep -c . "$out/summary.txt") steps failed. Page: $out/report.md. Archive for a bug report: $out.tar.gz"
 }
 
@@ -645,6 +660,11 @@ main() {
         simulated=1 largest=1M small=64K compared=64K
         model=uniform:8x64K caps=128K,256K,all
         backend+=(--rehearse)
+        shift
+        continue
+        ;;
+      --anonymize)
+        anonymize=1
         shift
         continue
         ;;

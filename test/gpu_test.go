@@ -273,3 +273,16 @@ func TestNCCLTestsThatAreNotAlike(t *testing.T) {
 		}
 	}
 }
+
+// With --anonymize the archive has no name of a host, and the folder keeps them.
+func TestAnonymizedArchive(t *testing.T) {
+	out, code := script(t, `top=$dir/top anonymize=1 out=$dir/check
+mkdir -p "$top/bin" "$out"
+echo 'gpu01:1:2 [0] NCCL INFO x' >"$out/a.log"
+printf '#!/bin/sh\nmkdir "$3/check" && echo "$1 $2" >"$3/check/a.log"\n' >"$top/bin/post"
+chmod +x "$top/bin/post"
+pack && tar -xzOf "$out.tar.gz" ./check/a.log && cat "$out/a.log"`)
+	if want := "anonymize -o\ngpu01:1:2 [0] NCCL INFO x\n"; out != want || code != 0 {
+		t.Errorf("%q and exit code %d, wanted %q", out, code, want)
+	}
+}

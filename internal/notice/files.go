@@ -246,6 +246,10 @@ type NothingOfNCCL struct {
 	Files int `json:"files"`
 }
 
+// NotAnonymized reports a file that --anonymize left out.
+type NotAnonymized struct{}
+
+func (NotAnonymized) Code() Code     { return "not-anonymized" }
 func (NothingOfNCCL) Code() Code     { return "nothing-of-nccl" }
 func (FileUnreadable) Code() Code    { return "file-unreadable" }
 func (NotAFile) Code() Code          { return "not-a-file" }
@@ -430,6 +434,11 @@ var files = []Entry{
 		Example: NoNCCLTests{HasSteps}, Severity: Warning,
 		Text: "skipped: it has {Has}, and the layout of nccl-tests has only points in throughput mode",
 		Doc:  "The layout of nccl-tests has rows of throughput mode only.",
+	},
+	{
+		Example: NotAnonymized{}, Severity: Warning,
+		Text: "the file is not text, and was left out",
+		Doc:  "post anonymize and --anonymize replace names in text files, also compressed with gzip. Other files could hold names.",
 	},
 	{
 		Example: NothingOfNCCL{3}, Severity: Info,

@@ -44,7 +44,7 @@ func (p *commsRes) take(l line) (bool, error) {
 		return true, p.close()
 	}
 	if p.columns == nil {
-		return false, nil
+		return true, p.in.torn(l.n, l.text)
 	}
 	if p.test == nil {
 		const tool = "PARAM comms"

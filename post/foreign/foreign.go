@@ -100,7 +100,11 @@ func Read(r io.ReadSeeker, file File, sink Sink) (Counts, error) {
 	} else {
 		err = in.text(r)
 	}
-	if err == nil && in.tests == 0 {
+	switch {
+	case err != nil || in.tests > 0:
+	case in.counts.Torn > 0:
+		err = &Error{Path: file.Path, Text: "holds rows of a table, but not the heading that names their columns"}
+	default:
 		err = &Error{Path: file.Path, Text: "holds no layout that is known: " + knownLayouts}
 	}
 	return in.counts, err

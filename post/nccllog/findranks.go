@@ -163,8 +163,8 @@ func findRAS(l *Log) (all []found) {
 }
 
 // named says whether a row of the summary, which names no communicator, is of one that is reported by name.
-func (r *RAS) named(row RASComm) bool {
-	return row.ID == "" && slices.ContainsFunc(r.Comms, func(c RASComm) bool {
+func (a *RAS) named(row RASComm) bool {
+	return row.ID == "" && slices.ContainsFunc(a.Comms, func(c RASComm) bool {
 		return c.ID != "" && c.Ranks == row.Ranks && strings.Contains(c.Errors, row.Errors)
 	})
 }
