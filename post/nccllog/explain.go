@@ -1,6 +1,7 @@
 package nccllog
 
 import (
+	_ "embed" // for messages.tsv
 	"regexp"
 	"slices"
 	"strings"
@@ -15,161 +16,22 @@ type explained struct {
 	follows bool // from another failure, whose message is the one to look for
 }
 
-// explanations are the messages whose cause is known; the first that matches counts. Those that name a cause precede
-// those that follow from one.
-var explanations = []explained{
-	{
-		regexp.MustCompile(`No space left on device|failed to extend \S+ to|posix_fallocate failed`),
-		"shared-memory-full", false,
-	},
-	{regexp.MustCompile(`unlink shared memory .* failed`), "shared-memory-removed", false},
-	{
-		regexp.MustCompile(
-			`[Ww]hile (creating|attaching to) shared memory segment|failed to create shared memory file|Could not map \S+ size`,
-		),
-		"shared-memory-failed", false,
-	},
-	{regexp.MustCompile(`Too many open files`), "too-many-open-files", false},
-	{regexp.MustCompile(`ibv_reg_(dmabuf_)?mr\S* failed.*Bad address`), "nic-cannot-reach-gpu", false},
-	{regexp.MustCompile(`ibv_reg_dmabuf_mr\S* failed.*([Nn]ot supported|Invalid)`), "dmabuf-unsupported", false},
-	{regexp.MustCompile(`ibv_(reg_mr|reg_dmabuf_mr|create_qp|create_cq)\S* failed`), "locked-memory-limit", false},
-	{
-		regexp.MustCompile(`collective mismatch error|message truncated : receiving|Mismatched collective|posted incorrect receive info`),
-		"collective-mismatch", false,
-	},
-	{regexp.MustCompile(`ibv_modify_qp failed.*Invalid argument`), "wrong-gid-index", false},
-	{regexp.MustCompile(`ibv_modify_qp failed`), "rdma-setup-failed", false},
-	{regexp.MustCompile(`non-fatal async event: port error`), "nic-port-error", false},
-	{regexp.MustCompile(`non-fatal async event|GID table changed`), "nic-event", false},
-	{regexp.MustCompile(`Error: network .* not found`), "network-plugin-missing", false},
-	{regexp.MustCompile(`bind NVLink SHARP`), "nvls-setup-failed", false},
-	{regexp.MustCompile(`system not yet initialized`), "nvswitch-not-ready", false},
-	{regexp.MustCompile(`unhandled (system|cuda) error`), "call-failed", false},
-	{regexp.MustCompile(`async (fatal )?event|[Gg]ot async event`), "nic-port-error", false},
-	{
-		regexp.MustCompile(
-			`(Attempted to connect|Attempted to merge) incompatible devices|device is incompatible with the local`,
-		),
-		"mixed-fabrics", false,
-	},
-	{regexp.MustCompile(`Failed to open libibverbs`), "libibverbs-missing", false},
-	{regexp.MustCompile(`P2P is disabled between NVLINK connected GPUs`), "nvlink-p2p-disabled", false},
-	{regexp.MustCompile(`Duplicate GPU detected|Multiple Ranks are using the same GPU`), "duplicate-gpu", false},
-	{regexp.MustCompile(`Mismatched NCCL version`), "nccl-version-mismatch", false},
-	{regexp.MustCompile(`mixed local Net device counts`), "nic-count-differs", false},
-	{regexp.MustCompile(`has already checked in`), "duplicate-rank", false},
-	{regexp.MustCompile(`Bootstrap Root : mismatch`), "world-size-mismatch", false},
-	{
-		regexp.MustCompile(
-			`no socket interface found|No IP interface found|no device found (matching|after excluding)|` +
-				`No usable listening interface|No interface found`,
-		),
-		"no-usable-interface", false,
-	},
-	{
-		regexp.MustCompile(`NET/OFI .*(fabric provider|protocol that worked|eligible providers|fi_getinfo|at least libfabric|` +
-			`Failed to initialize \S+ protocol)`),
-		"libfabric-no-provider", false,
-	},
-	{regexp.MustCompile(`NET/OFI .*(completed with error|fi_\w+ failed|process CQ)`), "libfabric-failed", false},
-	{
-		regexp.MustCompile(`Failed to initialize any NET plugin|Network returned 0 device`),
-		"no-usable-network", false,
-	},
-	{regexp.MustCompile(`No transport found|has no transport for`), "no-transport", false},
-	{regexp.MustCompile(`[Nn]o algorithm/protocol available`), "no-algorithm", false},
-	{regexp.MustCompile(`MNNVL .*(not working|not supported)`), "imex-not-ready", false},
-	{regexp.MustCompile(`library (version )?is too old|library is not backwards compatible`), "nccl-too-old", false},
-	{
-		regexp.MustCompile(`Could not find real path|could not find CPU close to|Could not find any local path|` +
-			`Failed to find reverse path`),
-		"topology-incomplete", false,
-	},
-	{
-		regexp.MustCompile(`: invalid (root|type|reduction operation|device|rank)|argument (should not be|is) NULL|` +
-			`is not a valid pointer|not a device pointer|unknown to this communicator|corrupted comm object|` +
-			`Attempt to use communicator before|mixing different streams|nvalid (config|rank requested|device count)`),
-		"invalid-call", false,
-	},
-	{
-		regexp.MustCompile(`XML Topology has wrong version|XML (Mismatch|Parse)|Attribute .* of node .* not found`),
-		"topology-file-invalid", false,
-	},
-	{regexp.MustCompile(`libnvidia-ml|nvmlInit\S* failed`), "nvml-failed", false},
-	{regexp.MustCompile(`iommu=(pt|on)`), "iommu-translation", false},
-	{regexp.MustCompile(`HSA_FORCE_FINE_GRAIN_PCIE`), "rccl-fine-grain", false},
-	{regexp.MustCompile(`NUMA auto b(a)?lancing`), "rccl-warns-numa-balancing", false},
-	{regexp.MustCompile(`Cuda failure.*out of memory|CUDA (m|c)alloc|Failed to CUDA`), "gpu-out-of-memory", false},
-	{regexp.MustCompile(`uncorrectable ECC`), "gpu-memory-error", false},
-	{
-		regexp.MustCompile(`driver version is insufficient|unsupported toolchain|CUDA Driver version found is|` +
-			`not supported in the installed CUDA driver|forward compatibility was attempted`),
-		"driver-too-old", false,
-	},
-	{regexp.MustCompile(`peer mapping resources exhausted`), "gpu-peers-exhausted", false},
-	{regexp.MustCompile(`invalid device function|no kernel image is available`), "gpu-not-supported", false},
-	{regexp.MustCompile(`invalid device ordinal|no CUDA-capable device`), "no-such-gpu", false},
-	{regexp.MustCompile(`devices? (is|are|\(s\) is/are) busy`), "gpu-busy", false},
-	{
-		regexp.MustCompile(`CUDA IPC handle|failed to peer with device|peer access is not supported|` +
-			`mapping of buffer object failed`),
-		"gpu-peer-access-failed", false,
-	},
-	{
-		regexp.MustCompile(`Cuda failure.*(operation not supported|call requires newer driver)`),
-		"cuda-feature-missing", false,
-	},
-	{
-		regexp.MustCompile(`illegal memory access|unspecified launch failure|misaligned address`),
-		"gpu-context-broken", false,
-	},
-	{regexp.MustCompile(`Watchdog caught collective operation timeout`), "pytorch-watchdog-timeout", false},
-	{regexp.MustCompile(`[Hh]eartbeat monitor timed out`), "pytorch-heartbeat-timeout", false},
-	{
-		regexp.MustCompile(
-			`Call to ibv_\w+ failed|NET/IB ?:.*([Uu]nable|[Ff]ail|[Tt]imed? ?out|unreachable|refused|[Nn]o route)`,
-		),
-		"nic-unusable", false,
-	},
-	{regexp.MustCompile(`Address already in use`), "address-in-use", false},
-	{regexp.MustCompile(`Cannot assign requested address`), "address-not-local", false},
-	{
-		regexp.MustCompile(`Invalid NCCL_COMM_ID|error encountered when getting address info|:port> pair found|` +
-			`port pair found`),
-		"address-not-resolved", false,
-	},
-	{
-		regexp.MustCompile(`pthread_create\S* failed|Resource temporarily unavailable`),
-		"too-many-threads", false,
-	},
-	{
-		regexp.MustCompile(`Cannot allocate memory|malloc\(.*returned null|Failed to (m|c)alloc`),
-		"host-out-of-memory", false,
-	},
-	{regexp.MustCompile(`Network is unreachable|No route to host`), "host-unreachable", false},
-	{regexp.MustCompile(`Connection refused`), "connection-refused", false},
-	{
-		regexp.MustCompile(
-			`[Cc]onnect(ion)?\b.*(timed? ?out|failed|exceeded error retry)|software caused connection abort`,
-		),
-		"connection-failed", false,
-	},
-	{
-		regexp.MustCompile(
-			`Connection closed by remote peer|Connection reset by peer|Broken pipe|peer has (closed|reset)|` +
-				`remote process (exited|has)`,
-		),
-		"remote-closed", true,
-	},
-	{
-		regexp.MustCompile(
-			`Socket recv failed|\[(Proxy )?Service( thread)?[^]]*\]|Failed to execute operation|\[Proxy Progress\]|` +
-				`Proxy Call to rank \d+ failed`,
-		),
-		"proxy-failed", true,
-	},
-	{regexp.MustCompile(`Message truncated : received`), "bootstrap-mismatch", true},
-	{regexp.MustCompile(`Cuda failure`), "cuda-call-failed", false},
+//go:embed messages.tsv
+var messagesFile string
+
+// explanations are the messages whose cause is known; the first that matches counts.
+var explanations = readExplanations(messagesFile)
+
+func readExplanations(text string) (all []explained) {
+	for line := range strings.Lines(text) {
+		code, pattern, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !ok { // the comment above
+			continue
+		}
+		code, follows := strings.CutSuffix(code, "*")
+		all = append(all, explained{regexp.MustCompile(pattern), notice.Code(code), follows})
+	}
+	return all
 }
 
 // explain returns the explanation of a message; nil where its cause is not known.

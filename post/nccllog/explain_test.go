@@ -112,6 +112,19 @@ func TestExplainByCode(t *testing.T) {
 	}
 }
 
+// Each code of messages.tsv has its cause in the catalogue.
+func TestExplanationsHaveCauses(t *testing.T) {
+	if len(explanations) < 100 {
+		t.Errorf("%d patterns", len(explanations))
+	}
+	for _, e := range explanations {
+		fact := notice.LibraryMessage{Cause: e.code}
+		if notice.Find(e.code) == nil || notice.Message(fact) == "" {
+			t.Errorf("%s (%s) is not in the catalogue", e.code, e.match)
+		}
+	}
+}
+
 // What only follows from another failure is not called serious beside it, and is where nothing else is told.
 func TestWhatFollows(t *testing.T) {
 	closed, full := "n1:1:1 [0] a.cc:1 NCCL WARN socketProgress: Connection closed by remote peer n2<5>\n",
