@@ -82,11 +82,14 @@ const (
 	sameRoCE = "on RoCE, see show_gids on both hosts: the GID index must be of one kind (RoCE v2), its address reachable on " +
 		"that NIC's subnet (NCCL 2.21 and later choose the index: leave NCCL_IB_GID_INDEX unset); on InfiniBand, see ibstat " +
 		"and the partition keys: one subnet, one partition; leave out NICs of networks that are not connected (NCCL_IB_HCA)"
-	reach       = "test the two NICs with ib_write_bw -d DEVICE; " + sameRoCE
+	rails       = "if NICs of different rails do not reach each other: NCCL_CROSS_NIC=0"
+	reach       = "test the two NICs with ib_write_bw -d DEVICE; " + rails + "; " + sameRoCE
 	firstOfRank = "look for the first message of that rank, or why its process ended"
 	otherJob    = "check that no second job uses the same address (NCCL_COMM_ID, MASTER_PORT)"
 	freeMemory  = "leave some free: smaller batches, a limit for the framework's own pool; "
 	torchDoc    = "PyTorch documentation, ProcessGroupNCCL Environment Variables"
+	direct      = "run once with NCCL_NET_GDR_LEVEL=LOC: if that works, GPUDirect RDMA is the cause: check IOMMU and PCIe ACS, and " +
+		"that the driver's module for it is loaded and of its version"
 	verbsSource = ncclSource + "src/include/ibvcore.h (ibv_wc_status); " + ncclIssue + "426"
 	portSource  = ncclSource + "src/transport/net_ib/common.cc"
 )
@@ -139,7 +142,7 @@ var causesOfMessages = []cause{
 	},
 	{
 		"rdma-setup-failed", Error, "a NIC could not set up its InfiniBand or RoCE connection to the NIC of another host", reach,
-		networkDoc + ", InfiniBand; " + ncclIssue + "1405, 426 and 769",
+		networkDoc + ", InfiniBand; " + ncclIssue + "1405, 426, 769 and 2013",
 	},
 	{
 		"nic-port-error",
@@ -258,7 +261,8 @@ var causesOfMessages = []cause{
 		"unset NCCL_NET and NCCL_NET_PLUGIN, or add the plugin's folder to LD_LIBRARY_PATH", ncclSource + "src/plugin/net.cc",
 	},
 	{
-		"topology-file-invalid", Error, "the topology file cannot be read", "unset NCCL_TOPO_FILE, or correct the file it names",
+		"topology-file-invalid", Error, "the topology file or the graph file does not fit this machine, or cannot be read",
+		"unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE, also in /etc/nccl.conf and ~/.nccl.conf, or correct the files they name",
 		ncclIssue + "1726",
 	},
 	{
@@ -326,6 +330,15 @@ var causesOfMessages = []cause{
 		"CUDA documentation, cudaErrorNotSupported",
 	},
 	{
+		"cuda-forked", Error, "CUDA could not start in a process: usually it was forked from one that had used CUDA",
+		"start worker processes with spawn or forkserver, or before CUDA is first used",
+		"CUDA documentation, cudaErrorInitializationError",
+	},
+	{
+		"stream-captured", Error, "an operation ran that a CUDA graph cannot capture while one was being captured",
+		"create communicators and call each collective once before the capture", "CUDA documentation, cudaErrorStreamCaptureUnsupported",
+	},
+	{
 		"gpu-context-broken", Error,
 		"a kernel broke the GPU's context; any kernel that ran before may be the cause, and NCCL only met it",
 		"run the program with CUDA_LAUNCH_BLOCKING=1, or under compute-sanitizer, to find which one",
@@ -358,6 +371,15 @@ var causesOfMessages = []cause{
 	{
 		"address-not-resolved", Error, "the address at which ranks meet cannot be read or resolved",
 		"see getent hosts NAME there; NCCL_COMM_ID is HOST:PORT", "NCCL documentation, Environment Variables, NCCL_COMM_ID",
+	},
+	{
+		"no-unique-id", Error, "a rank did not get NCCL's id from rank 0 through PyTorch's store: rank 0 failed or never came",
+		"look at the output of rank 0, and whether all ranks create this process group, in the same order",
+		"PyTorch's source, torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp",
+	},
+	{
+		"process-killed", Error, "a process was killed with signal 9, usually because the host or the container ran out of memory",
+		"see dmesg there (oom-kill); raise the memory of the job (srun --mem=0) or of the container", "man 7 signal; man 5 proc, oom_score",
 	},
 	{
 		"too-many-threads", Error, "the process could not start another thread",
@@ -403,7 +425,8 @@ var causesOfMessages = []cause{
 
 	{
 		"rdma-local-protection", Error,
-		"an RDMA operation failed with status 4 (IBV_WC_LOC_PROT_ERR): it used memory that is not registered with the NIC", "",
+		"an RDMA operation failed with status 4 (IBV_WC_LOC_PROT_ERR): it used memory that is not registered with the NIC",
+		direct,
 		verbsSource,
 	},
 	{
@@ -417,7 +440,7 @@ var causesOfMessages = []cause{
 	},
 	{
 		"rdma-remote-access", Error,
-		"an RDMA operation failed with status 10 (IBV_WC_REM_ACCESS_ERR): the remote memory may not be accessed", "", verbsSource,
+		"an RDMA operation failed with status 10 (IBV_WC_REM_ACCESS_ERR): the remote memory may not be accessed", direct, verbsSource,
 	},
 	{
 		"rdma-remote-failed", Error,
@@ -427,7 +450,7 @@ var causesOfMessages = []cause{
 		"rdma-no-answer", Error, "an RDMA operation failed with status 12 (IBV_WC_RETRY_EXC_ERR; 129 is the vendor's number for " +
 			"it): the remote NIC did not answer, despite retries",
 		"if it comes at once: check that the NICs reach each other (ib_write_bw between the two), and the GID index and traffic " +
-			"class on RoCE; if it comes later: cables, congestion, or the other process ended; NCCL_IB_TIMEOUT and " +
+			"class on RoCE; " + rails + "; if it comes later: cables, congestion, or the other process ended; NCCL_IB_TIMEOUT and " +
 			"NCCL_IB_RETRY_CNT allow more time", verbsSource,
 	},
 	{

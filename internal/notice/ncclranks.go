@@ -124,6 +124,12 @@ type InitUnfinished struct {
 	Warned       Warned       `json:"warned"`           // the log has warnings
 }
 
+// FirstCollectiveHung reports that all ranks were set up, and the first collective did not finish.
+type FirstCollectiveHung struct {
+	Operation string `json:"operation"`       // as PyTorch names it
+	Pairs     int    `json:"pairs,omitempty"` // of ranks with direct access over PCIe
+}
+
 // Completed is a number of ranks, of which none is written as "no rank".
 type Completed int
 
@@ -287,6 +293,7 @@ func (RanksDisagree) Code() Code        { return "ranks-disagree" }
 func (RanksStopped) Code() Code         { return "ranks-stopped" }
 func (InitUnfinished) Code() Code       { return "init-unfinished" }
 func (CommunicatorAborted) Code() Code  { return "communicator-aborted" }
+func (FirstCollectiveHung) Code() Code  { return "first-collective-hung" }
 func (RASMissing) Code() Code           { return "ras-missing-processes" }
 func (RASCommunicator) Code() Code      { return "ras-communicator" }
 func (RASErrors) Code() Code            { return "ras-errors" }
@@ -359,6 +366,17 @@ var ncclRanks = []Entry{
 		Details:  []string{"“Abort COMPLETE” of {N rank}.", "[{Clean}]"},
 		Doc: `Programs abort a communicator after an error or a timeout. PyTorch also does it at the end of a run that
 			went well: with all ranks and without a warning it is for information.`,
+	},
+	{
+		Example:  FirstCollectiveHung{"ALLREDUCE", 4},
+		Severity: Error,
+		Source:   gpuDoc + ", PCI Access Control Services (ACS)",
+		Text: `all ranks were set up, and the first {Operation} did not finish: {Pairs pair} of GPUs use direct access over PCIe,
+			which does not work on this host`,
+		Advice: "run once with NCCL_P2P_DISABLE=1: if that works, " + adviceIOMMU + "; " + adviceACS,
+		Doc: `PyTorch's watchdog ended the first collective of a communicator on one host, whose ranks all finished init and
+			whose GPUs access each other over PCIe, without NVLink. An IOMMU or PCIe ACS then usually sends the data the
+			wrong way.`,
 	},
 	{
 		Example:  RASMissing{2, []string{"Process 12 on node n2 managing GPU 1"}},

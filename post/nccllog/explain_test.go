@@ -74,7 +74,7 @@ func TestExplainByCode(t *testing.T) {
 			"NET/Socket : peer 10.0.0.6<5> message truncated : receiving 1048576 bytes instead of 65536",
 			"Mismatched collective detected, please check your collective calls at and around rank 39",
 		},
-		"bootstrap-mismatch": {"Message truncated : received 64 bytes instead of 32"},
+		"bootstrap-mismatch": {"socketFinalizeAccept: wrong type 4 != 3", "Message truncated : received 64 bytes instead of 32"},
 		"invalid-call": {
 			"Broadcast : invalid root 5 (root should be in the 0..2 range)", "AllReduce : sendbuff is not a valid pointer",
 		},
@@ -102,6 +102,12 @@ func TestExplainByCode(t *testing.T) {
 		"rccl-fine-grain":        {`Missing "HSA_FORCE_FINE_GRAIN_PCIE=1" from environment which can lead to low RCCL performance`},
 		"iommu-translation":      {`Missing "amd_iommu=on" from kernel command line which can lead to system instablity or hang!`},
 		"nccl-too-old":           {"NCCL library is too old. This application was compiled with NCCL version 2.29, but is running with 2.27."},
+		"cuda-forked":            {"Cuda failure 3 'initialization error'"},
+		"stream-captured":        {"Cuda failure 'operation not permitted when stream is capturing'"},
+		"no-unique-id":           {"[3] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d key-value store by key '0', but store->get('0') got error: Socket Timeout"},
+		"process-killed":         {"failed (exitcode: -9) local_rank: 2 (pid: 88) of binary: python"},
+		"topology-file-invalid":  {"XML Import Channel : dev 3 not found."},
+		"gpu-out-of-memory":      {"HIP failure: 'out of memory'"},
 		"proxy-failed":           {"Proxy Call to rank 3 failed (Connect)"},
 	} {
 		for _, text := range texts {

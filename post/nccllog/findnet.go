@@ -299,21 +299,31 @@ func findProvider(l *Log) (all []found) {
 // virtual are interfaces that lead to no other host.
 var virtual = []string{"docker", "lo", "virbr", "veth", "br-"}
 
-// findInterface finds ranks that meet over an interface that leads to no other host.
+// findInterface finds interfaces that lead to no other host, over which ranks meet or send. Where it is not known that
+// there is another host, a connection that failed shows it.
 func findInterface(l *Log) (all []found) {
-	if l.nodes() == 1 || l.nodes() == 0 {
+	if n := l.nodes(); n == 1 || n == 0 && !l.connectionFailed() {
 		return nil
 	}
-	for _, n := range l.Network.Bootstrap {
+	seen := map[string]bool{}
+	for _, n := range slices.Concat(l.Network.Bootstrap, l.Network.Sockets) {
 		name, address, _ := strings.Cut(n.Name, ":")
-		if slices.ContainsFunc(
-			virtual,
-			func(v string) bool { return strings.HasPrefix(name, v) && (v != "lo" || name == "lo") },
-		) {
+		if !seen[n.Name] && slices.ContainsFunc(virtual, func(v string) bool {
+			return strings.HasPrefix(name, v) && (v != "lo" || name == "lo")
+		}) {
+			seen[n.Name] = true
 			all = append(all, about(l.who(n.Processes), notice.UnreachableInterface{Interface: name, Address: address}))
 		}
 	}
 	return all
+}
+
+// connectionFailed says whether a rank could not reach another one.
+func (l *Log) connectionFailed() bool {
+	return slices.ContainsFunc(l.Messages, func(m Message) bool {
+		e := explain(m.Text)
+		return e != nil && slices.Contains([]notice.Code{"host-unreachable", "connection-refused", "connection-failed"}, e.code)
+	})
 }
 
 // findPlugins finds plugins that were asked for and not found.

@@ -3,6 +3,7 @@ package nccllog
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"busbar/internal/notice"
@@ -297,5 +298,25 @@ func TestDisabledNICs(t *testing.T) {
 					!reflect.DeepEqual(found[0].Fact.(notice.GPUDirectDisabled).NICs[0], notice.NIC{Device: "mlx5_0", Hosts: notice.Hosts{"n2"}})) {
 			t.Errorf("%s: %+v", what, found)
 		}
+	}
+}
+
+// Ranks that cannot reach each other, and one of their interfaces is of a container: that explains it, be the number of
+// hosts unknown. Colours whose escape character was lost are none of the log's text.
+func TestInterfaceOfAContainer(t *testing.T) {
+	text := "[0m n1:1:2 [0] NCCL INFO NET/Socket : Using [0]ens5:10.0.0.1<0> [1]veth75fa:fe80::14ad:64ff:fe64:b31e%veth75fa<0>\n" +
+		"[0m n1:1:2 [0] include/socket.h:403 NCCL WARN Connect to fe80::14ad:64ff:fe64:b31e%10<42069> failed : Network is unreachable\n"
+	codes := func(text string) (all []notice.Code) {
+		for _, f := range readAll(t, text).Findings() {
+			all = append(all, f.Code())
+		}
+		return all
+	}
+	if got := codes(text); !slices.Equal(got, []notice.Code{"host-unreachable", "unreachable-interface"}) {
+		t.Errorf("%v", got)
+	}
+	alone, _, _ := strings.Cut(text, "\n")
+	if got := codes(alone + "\n"); len(got) > 0 {
+		t.Errorf("without a failure: %v", got)
 	}
 }

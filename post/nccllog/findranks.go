@@ -2,6 +2,7 @@ package nccllog
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -103,6 +104,32 @@ func findUnfinished(l *Log) (all []found) {
 		all = append(all, f)
 	}
 	return all
+}
+
+// firstCall is how PyTorch names the operation and its number when it gives up.
+var firstCall = regexp.MustCompile(`SeqNum=1, OpType=(\w+)`)
+
+// findFirstHung finds a first collective that did not finish although all ranks of one host were set up, where GPUs
+// access each other over PCIe.
+func findFirstHung(l *Log) []found {
+	i := slices.IndexFunc(l.Messages, func(m Message) bool { return firstCall.MatchString(m.Text) })
+	c := l.largest()
+	if i < 0 || c == nil || l.nodes() != 1 || l.nvlinks() || len(c.Members) < c.Ranks ||
+		slices.ContainsFunc(c.Members, func(m Member) bool { return !m.Completed }) {
+		return nil
+	}
+	pairs := map[[2]int]bool{}
+	for _, t := range l.Transports {
+		if t.Kind == "p2p" && t.From != t.To {
+			pairs[[2]int{min(t.From, t.To), max(t.From, t.To)}] = true
+		}
+	}
+	if len(pairs) == 0 {
+		return nil
+	}
+	return []found{about("", notice.FirstCollectiveHung{
+		Operation: firstCall.FindStringSubmatch(l.Messages[i].Text)[1], Pairs: len(pairs),
+	})}
 }
 
 // findAborted finds communicators that were given up. PyTorch ends those of a run that went well in the same way, so

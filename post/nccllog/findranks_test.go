@@ -2,6 +2,8 @@ package nccllog
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"busbar/internal/notice"
@@ -125,6 +127,35 @@ func TestProcessesByName(t *testing.T) {
 		"rank 4, pid 8 on n2": {2, 1, 99, -1}, "": {0, 1, 2}} {
 		if got := l.who(of); got != want {
 			t.Errorf("%v are %q, want %q", of, got, want)
+		}
+	}
+}
+
+// All ranks of a host are set up, and the first collective does not finish: direct access over PCIe does not work.
+func TestFirstCollectiveHung(t *testing.T) {
+	text := `n1:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x5 - Init START
+n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 commId 0x5 - Init START
+n1:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC
+n1:3:4 [1] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via P2P/IPC
+n1:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x5 - Init COMPLETE
+n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 commId 0x5 - Init COMPLETE
+[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600004 milliseconds
+`
+	has := func(text string) bool {
+		return slices.ContainsFunc(readAll(t, text).Findings(), func(n notice.Notice) bool {
+			f, is := n.Fact.(notice.FirstCollectiveHung)
+			return is && f == notice.FirstCollectiveHung{Operation: "ALLREDUCE", Pairs: 1}
+		})
+	}
+	if !has(text) {
+		t.Error("not found")
+	}
+	for _, other := range []string{
+		strings.Replace(text, "SeqNum=1,", "SeqNum=17,", 1), strings.ReplaceAll(text, "via P2P/IPC", "via SHM/direct/direct"),
+		strings.Replace(text, "n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 commId 0x5 - Init COMPLETE\n", "", 1),
+	} {
+		if has(other) {
+			t.Errorf("found in\n%s", other)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -63,7 +64,7 @@ func plain(b []byte) []byte {
 		b = bytes.ReplaceAll(b, []byte{0}, nil)
 	}
 	if bytes.IndexByte(b, 0x1b) < 0 {
-		return b
+		return uncoloured(b)
 	}
 	out := b[:0]
 	for i := 0; i < len(b); i++ {
@@ -77,6 +78,16 @@ func plain(b []byte) []byte {
 		out = append(out, b[i])
 	}
 	return out
+}
+
+// colour is what is left of one where the escape character before it was lost, as in text pasted from a terminal.
+var colour = regexp.MustCompile(`\[(\d{1,3}(;\d{1,3})*)?m`)
+
+func uncoloured(b []byte) []byte {
+	if !bytes.Contains(b, []byte("m")) || !bytes.Contains(b, []byte("[")) {
+		return b
+	}
+	return colour.ReplaceAll(b, nil)
 }
 
 // unrepeated takes off what Ray puts behind a line that several workers wrote, of which it shows one.

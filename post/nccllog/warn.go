@@ -64,7 +64,7 @@ var programErrors = []string{
 	"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage",
 	"ncclRemoteError",
 	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "exited on signal", "non-zero exit",
-	"oom-kill", "oom_kill", "NCCL WARN",
+	"oom-kill", "oom_kill", "Out of memory: Kill", "SIGKILL", "exitcode: -9", "ncclUniqueId from", "NCCL WARN",
 }
 
 // reports are words by which a program reports an error: ERROR and FATAL by themselves, which a variable's name is not,
