@@ -166,7 +166,7 @@ var causesOfMessages = []cause{
 		"run systemctl start nvidia-fabricmanager, of the same version as the driver", "CUDA documentation, cudaErrorSystemNotReady",
 	},
 	{
-		"call-failed", Error, "a system or CUDA call failed inside NCCL; NCCL's line before it names the call",
+		"call-failed", Warning, "NCCL returned an error to the program; a message of NCCL before it names the cause",
 		"run again with NCCL_DEBUG=INFO, and look for the first warning", runtimeDoc + ", Errors",
 	},
 	{

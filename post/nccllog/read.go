@@ -45,6 +45,8 @@ type Reader struct {
 
 	line    int64
 	headers bool // a message with a header was seen in this file
+	related bool // a program's error about NCCL was seen in this file
+	quotes  bool // the next line is NCCL's last error, as PyTorch quotes it
 	tokens  []token
 	bare    *process // of messages that have no header, in files that have none at all
 }
@@ -108,7 +110,7 @@ func (r *Reader) Add(name string, from io.Reader) error {
 	}
 	r.log.Files = append(r.log.Files, File{Path: name, Form: form})
 	f := &r.log.Files[len(r.log.Files)-1]
-	r.line, r.headers, r.bare = 0, false, nil
+	r.line, r.headers, r.related, r.quotes, r.bare = 0, false, false, false, nil
 	before := r.log.Reading.Said
 	switch form {
 	case RASJSON:
@@ -122,7 +124,7 @@ func (r *Reader) Add(name string, from io.Reader) error {
 		err = r.each(in, f, r.promLine)
 	default:
 		err = r.each(in, f, r.debugLine)
-		if err == nil && r.log.Reading.Said == before && !ok {
+		if err == nil && r.log.Reading.Said == before && !ok && !r.related {
 			r.log.Files = r.log.Files[:len(r.log.Files)-1]
 			return &NothingError{name}
 		}

@@ -54,7 +54,23 @@ func (r *Reader) framework(line string) bool {
 	if i < 0 {
 		return false
 	}
+	r.related = true
 	r.warned("PyTorch "+timeouts[i], Message{Text: strings.TrimSpace(line), Level: "PyTorch"})
+	return true
+}
+
+// lastErrorPrefix is what launchers put before a line of a program's output.
+var lastErrorPrefix = regexp.MustCompile(`^(\[[^\]]*\]:? *|\([^)]*\) *)+`)
+
+// lastError keeps the warning of NCCL that PyTorch quotes below a line "Last error:".
+func (r *Reader) lastError(line string) bool {
+	text := strings.TrimSpace(lastErrorPrefix.ReplaceAllString(line, ""))
+	if !r.quotes || text == "" {
+		r.quotes = r.quotes || strings.HasSuffix(text, "Last error:")
+		return false
+	}
+	r.quotes, r.related = false, true
+	r.warned("WARN "+shape(text), Message{Text: text, Level: "WARN"})
 	return true
 }
 
@@ -86,6 +102,7 @@ func (r *Reader) programError(line string) bool {
 		return false
 	}
 	text := strings.TrimSpace(line)
+	r.related = r.related || strings.Contains(strings.ToUpper(text), "NCCL")
 	r.warned(programLevel+" "+shape(text), Message{Text: text, Level: programLevel})
 	return true
 }

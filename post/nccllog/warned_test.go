@@ -90,7 +90,7 @@ func TestUnexplainedAreCounted(t *testing.T) {
 		"cut by another": {"n1:10:20 [0] NCCL WARN the moon is n1:10:21 [1] NCCL INFO Launch mode Parallel\n", 1, 1,
 			[]notice.Severity{notice.Warning}},
 		"of the program": {header +
-			"NCCL INFO Launch mode Parallel\nn1: Test NCCL failure common.cu:12 'the moon is full'\n", 1, 1,
+			"NCCL INFO Launch mode Parallel\nn1: HIP failure common.cu:12 'the moon is full'\n", 1, 1,
 			[]notice.Severity{notice.Warning}},
 		"of a launcher": {header + "NCCL INFO Launch mode Parallel\nsrun: error: n1: task 0: Exited with exit code 1\n",
 			1, 1, []notice.Severity{notice.Warning}},
@@ -159,5 +159,23 @@ func TestUnfinishedInitAdvice(t *testing.T) {
 		if i < 0 || strings.Contains(found[i].Advice(), "NCCL_SOCKET_IFNAME") != tcp {
 			t.Errorf("%s%+v", log, found)
 		}
+	}
+}
+
+// PyTorch quotes NCCL's last warning in its exception; that is enough to name a cause.
+func TestLastErrorOfPyTorch(t *testing.T) {
+	text := `[rank1]: torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:275, invalid usage, NCCL version 2.20.5
+[rank1]: ncclInvalidUsage: This usually reflects invalid usage of NCCL library.
+[rank1]: Last error:
+
+[rank1]: Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 10
+[rank1]: frame #0: c10::Error
+`
+	all := readAll(t, text).Findings()
+	if len(all) == 0 || all[0].Code() != "duplicate-gpu" {
+		t.Errorf("%+v", all)
+	}
+	if err := NewReader().Add("a", strings.NewReader("ValueError: no such option\n")); err == nil {
+		t.Error("an error of a program that is not about NCCL is taken for a log of it")
 	}
 }
