@@ -30,7 +30,9 @@ var amdAdvice = map[Code]string{
 	"gpu-not-supported":    "install an RCCL or a framework that supports it; rocminfo shows its architecture (gfx…)",
 	"no-such-gpu": "see rocm-smi there; start as many ranks as there are GPUs, and select by the local rank among those in " +
 		"HIP_VISIBLE_DEVICES",
-	"gpu-busy": "see rocm-smi --showpids, and end the other process; " + adviceOwnGPU,
+	"cuda-init-failed":     "see rocm-smi there; start worker processes with spawn or forkserver, or before HIP is first used",
+	"cuda-library-missing": "see rocm-smi there; in a container: docker run --device=/dev/kfd --device=/dev/dri",
+	"gpu-busy":             "see rocm-smi --showpids, and end the other process; " + adviceOwnGPU,
 	"gpu-peer-access-failed": "in containers: docker run --ipc=host, with all GPUs visible in each; otherwise see rocm-smi " +
 		"--showtopoaccess; NCCL_P2P_DISABLE=1 runs without it",
 	"gpu-memory-error": "see rocm-smi --showrasinfo; reset the GPU or replace it",
@@ -212,6 +214,11 @@ var causesOfMessages = []cause{
 		"github.com/aws/aws-ofi-nccl, src/nccl_ofi_net.cpp",
 	},
 	{
+		"libfabric-registration", Error, "an EFA or libfabric adapter could not register memory",
+		"set the limit of locked memory to unlimited (ulimit -l); for GPU memory, use the EFA driver and libfabric of one installer, " +
+			"and an instance type with GPUDirect RDMA", "github.com/aws/aws-ofi-nccl, src/nccl_ofi_net.cpp",
+	},
+	{
 		"libfabric-failed", Error, "a transfer through libfabric failed",
 		"allow all traffic within the security group, in and out; " + firstOfRank, "AWS documentation, EFA security groups",
 	},
@@ -252,8 +259,8 @@ var causesOfMessages = []cause{
 		ncclSource + "src/bootstrap.cc",
 	},
 	{
-		"no-usable-interface", Error, "no network interface matches, so that ranks cannot meet",
-		"see ip -br address there, and NCCL_SOCKET_IFNAME", networkDoc + ", IP network interfaces",
+		"no-usable-interface", Error, "no network interface can be used, or the one that NCCL_SOCKET_IFNAME names is not there, so that ranks cannot meet",
+		"see ip -br address on each host, and NCCL_SOCKET_IFNAME", networkDoc + ", IP network interfaces",
 	},
 	{
 		"no-usable-network", Error,
@@ -261,9 +268,14 @@ var causesOfMessages = []cause{
 		"unset NCCL_NET and NCCL_NET_PLUGIN, or add the plugin's folder to LD_LIBRARY_PATH", ncclSource + "src/plugin/net.cc",
 	},
 	{
-		"topology-file-invalid", Error, "the topology file or the graph file does not fit this machine, or cannot be read",
-		"unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE, also in /etc/nccl.conf and ~/.nccl.conf, or correct the files they name",
+		"topology-file-invalid", Error, "NCCL cannot use the topology: the file that NCCL_TOPO_FILE or NCCL_GRAPH_FILE names does not fit this machine, or /sys lacks something",
+		"unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE, also in /etc/nccl.conf and ~/.nccl.conf, or correct the files they name; in a virtual machine or container let it see /sys, and use a newer NCCL",
 		ncclIssue + "1726",
+	},
+	{
+		"cuda-library-missing", Warning, "the driver's library libcuda.so was not found, so that NCCL uses fewer functions of CUDA",
+		"put its folder on LD_LIBRARY_PATH (in WSL /usr/lib/wsl/lib); in a container: docker run --gpus all",
+		ncclSource + "src/misc/cudawrap.cc",
 	},
 	{
 		"nvml-failed", Error, "the driver's management library is missing, or does not match the driver",
@@ -330,8 +342,10 @@ var causesOfMessages = []cause{
 		"CUDA documentation, cudaErrorNotSupported",
 	},
 	{
-		"cuda-forked", Error, "CUDA could not start in a process: usually it was forked from one that had used CUDA",
-		"start worker processes with spawn or forkserver, or before CUDA is first used",
+		"cuda-init-failed", Error,
+		"CUDA could not start in a process: it was forked from one that had used CUDA, or the driver does not work there",
+		"see nvidia-smi there, and in a machine with NVSwitch systemctl status nvidia-fabricmanager; start worker processes with " +
+			"spawn or forkserver, or before CUDA is first used",
 		"CUDA documentation, cudaErrorInitializationError",
 	},
 	{
@@ -412,7 +426,7 @@ var causesOfMessages = []cause{
 	},
 	{
 		"bootstrap-mismatch", Warning,
-		"ranks exchanged different data while they met: one of them is a step ahead, or of another job",
+		"ranks exchanged different data while they met: one of them is a step ahead, of another job, or runs another version of NCCL",
 		"compare what the ranks called; " + otherJob, ncclSource + "src/bootstrap.cc",
 	},
 	{

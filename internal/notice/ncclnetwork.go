@@ -290,7 +290,7 @@ var ncclNetwork = []Entry{
 		Example:  UnreachableInterface{"docker0", "172.17.0.1"},
 		Severity: Error,
 		Source:   networkDoc + ", IP network interfaces",
-		Text:     "ranks meet over {Interface}[ ({Address})], an interface that other hosts cannot reach",
+		Text:     "ranks meet or send over {Interface}[ ({Address})], which other hosts cannot reach",
 		Advice:   meetOver,
 		Doc:      "Interfaces of containers, bridges and the loopback lead to no other host.",
 	},

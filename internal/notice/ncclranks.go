@@ -130,6 +130,28 @@ type FirstCollectiveHung struct {
 	Pairs     int    `json:"pairs,omitempty"` // of ranks with direct access over PCIe
 }
 
+// RanksTimedOutApart reports ranks that waited for different collectives when PyTorch's watchdog gave up.
+type RanksTimedOutApart struct {
+	Group  string      `json:"group,omitempty"`
+	Waited []WaitedFor `json:"waited"`
+}
+
+// WaitedFor is a collective of a process group, and the ranks that waited for it.
+type WaitedFor struct {
+	Call      int64  `json:"call"`
+	Operation string `json:"operation"`
+	Elements  int64  `json:"elements,omitempty"`
+	Ranks     Ranks  `json:"ranks"`
+}
+
+func (w WaitedFor) String() string {
+	text := fmt.Sprintf("%v: call %d, %s", w.Ranks, w.Call, w.Operation)
+	if w.Elements > 0 {
+		text += " of " + units.Count(int(w.Elements), "element")
+	}
+	return text
+}
+
 // Completed is a number of ranks, of which none is written as "no rank".
 type Completed int
 
@@ -293,6 +315,7 @@ func (RanksDisagree) Code() Code        { return "ranks-disagree" }
 func (RanksStopped) Code() Code         { return "ranks-stopped" }
 func (InitUnfinished) Code() Code       { return "init-unfinished" }
 func (CommunicatorAborted) Code() Code  { return "communicator-aborted" }
+func (RanksTimedOutApart) Code() Code   { return "ranks-timed-out-apart" }
 func (FirstCollectiveHung) Code() Code  { return "first-collective-hung" }
 func (RASMissing) Code() Code           { return "ras-missing-processes" }
 func (RASCommunicator) Code() Code      { return "ras-communicator" }
@@ -366,6 +389,18 @@ var ncclRanks = []Entry{
 		Details:  []string{"“Abort COMPLETE” of {N rank}.", "[{Clean}]"},
 		Doc: `Programs abort a communicator after an error or a timeout. PyTorch also does it at the end of a run that
 			went well: with all ranks and without a warning it is for information.`,
+	},
+	{
+		Example: RanksTimedOutApart{"ID 0 GUID 0(default_pg)", []WaitedFor{
+			{1579, "BROADCAST", 1, Ranks{3}}, {1580, "ALLREDUCE", 25 << 20, Ranks{0, 1, 2}},
+		}},
+		Severity: Error,
+		Source:   "PyTorch documentation, ProcessGroupNCCL Environment Variables",
+		Text:     "ranks waited for different collectives[ of process group {Group}] when PyTorch's watchdog gave up",
+		Details:  []string{"{Waited...}"},
+		Advice: `look at what the ranks with the lowest number did: they are behind, or called something else: a condition that
+			depends on the rank, batches of uneven number, or other work on one rank`,
+		Doc: "Collectives are numbered within a process group. Compared is the first timeout of each rank.",
 	},
 	{
 		Example:  FirstCollectiveHung{"ALLREDUCE", 4},

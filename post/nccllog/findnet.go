@@ -301,21 +301,30 @@ var virtual = []string{"docker", "lo", "virbr", "veth", "br-"}
 
 // findInterface finds interfaces that lead to no other host, over which ranks meet or send. Where it is not known that
 // there is another host, a connection that failed shows it.
-func findInterface(l *Log) (all []found) {
+func findInterface(l *Log) []found {
 	if n := l.nodes(); n == 1 || n == 0 && !l.connectionFailed() {
 		return nil
 	}
-	seen := map[string]bool{}
+	var names, addresses []string
+	var processes []int
 	for _, n := range slices.Concat(l.Network.Bootstrap, l.Network.Sockets) {
 		name, address, _ := strings.Cut(n.Name, ":")
-		if !seen[n.Name] && slices.ContainsFunc(virtual, func(v string) bool {
+		if !slices.Contains(names, name) && slices.ContainsFunc(virtual, func(v string) bool {
 			return strings.HasPrefix(name, v) && (v != "lo" || name == "lo")
 		}) {
-			seen[n.Name] = true
-			all = append(all, about(l.who(n.Processes), notice.UnreachableInterface{Interface: name, Address: address}))
+			names, addresses = append(names, name), append(addresses, address)
+			processes = append(processes, n.Processes...)
 		}
 	}
-	return all
+	if names == nil {
+		return nil
+	}
+	fact := notice.UnreachableInterface{Interface: units.Some(names)}
+	if len(names) == 1 {
+		fact.Address = addresses[0]
+	}
+	slices.Sort(processes)
+	return []found{about(l.who(slices.Compact(processes)), fact)}
 }
 
 // connectionFailed says whether a rank could not reach another one.

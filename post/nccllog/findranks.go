@@ -1,7 +1,9 @@
 package nccllog
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -130,6 +132,29 @@ func findFirstHung(l *Log) []found {
 	return []found{about("", notice.FirstCollectiveHung{
 		Operation: firstCall.FindStringSubmatch(l.Messages[i].Text)[1], Pairs: len(pairs),
 	})}
+}
+
+// findTimedOut finds ranks that waited for different collectives when PyTorch gave up.
+func findTimedOut(l *Log) (all []found) {
+	groups := map[string][]notice.WaitedFor{}
+	for _, t := range l.TimedOut {
+		w := notice.WaitedFor{Call: t.Call, Operation: t.Operation, Elements: t.Elements}
+		i := slices.IndexFunc(groups[t.Group], func(o notice.WaitedFor) bool {
+			return o.Call == w.Call && o.Operation == w.Operation && o.Elements == w.Elements
+		})
+		if i < 0 {
+			i = len(groups[t.Group])
+			groups[t.Group] = append(groups[t.Group], w)
+		}
+		groups[t.Group][i].Ranks = append(groups[t.Group][i].Ranks, t.Rank)
+	}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		if sides := groups[group]; len(sides) > 1 {
+			slices.SortStableFunc(sides, func(a, b notice.WaitedFor) int { return cmp.Compare(a.Call, b.Call) })
+			all = append(all, about("", notice.RanksTimedOutApart{Group: group, Waited: sides}))
+		}
+	}
+	return all
 }
 
 // findAborted finds communicators that were given up. PyTorch ends those of a run that went well in the same way, so

@@ -159,3 +159,26 @@ n1:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 2000 com
 		}
 	}
 }
+
+// PyTorch numbers the collectives of a process group: ranks that gave up in different ones did not call the same.
+func TestRanksTimedOutApart(t *testing.T) {
+	const out = "[rank%d]:[E ProcessGroupNCCL.cpp:616] [PG ID 0 PG GUID 0(default_pg) Rank %d] Watchdog caught collective operation " +
+		"timeout: WorkNCCL(SeqNum=%d, OpType=%s, NumelIn=%d, NumelOut=1, Timeout(ms)=600000) ran for 600004 milliseconds\n"
+	text := fmt.Sprintf(out, 0, 0, 1580, "ALLREDUCE", 8) + fmt.Sprintf(out, 1, 1, 1580, "ALLREDUCE", 8)
+	find := func(text string) (all []notice.RanksTimedOutApart) {
+		for _, n := range readAll(t, text).Findings() {
+			if f, is := n.Fact.(notice.RanksTimedOutApart); is {
+				all = append(all, f)
+			}
+		}
+		return all
+	}
+	if got := find(text); got != nil {
+		t.Errorf("ranks in one collective: %+v", got)
+	}
+	got := find(text + fmt.Sprintf(out, 2, 2, 1579, "BROADCAST", 1))
+	if len(got) != 1 || len(got[0].Waited) != 2 || !slices.Equal(got[0].Waited[0].Ranks, notice.Ranks{2}) ||
+		got[0].Waited[1].String() != "ranks 0-1: call 1580, ALLREDUCE of 8 elements" {
+		t.Errorf("%+v", got)
+	}
+}

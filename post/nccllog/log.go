@@ -24,7 +24,8 @@ type Log struct {
 	Predictions   []Prediction   `json:"predicted"`  // of NCCL's cost tables
 	Calls         []Calls        `json:"calls"`      // by communicator, rank, collective, bytes
 	Sequences     []Sequence     `json:"sequences"`  // whether ranks called the same, by communicator
-	Messages      []Message      `json:"messages"`   // warnings and errors, in the order in which they came first
+	TimedOut      []TimedOut     `json:"timed_out,omitempty"`
+	Messages      []Message      `json:"messages"` // warnings and errors, in the order in which they came first
 	Inspected     []Inspected    `json:"inspector"`
 	RAS           []RAS          `json:"ras"`
 	Rows          []Row          `json:"rows"` // of nccl-tests, where its table is in the same file and whole
@@ -469,6 +470,15 @@ type RASCount struct {
 	Calls int64  `json:"calls"`
 	Many  int    `json:"many"`  // how many ranks
 	Ranks []int  `json:"ranks"` // which, as far as they are named
+}
+
+// TimedOut is the collective for which PyTorch's watchdog gave up on a rank.
+type TimedOut struct {
+	Group     string `json:"group,omitempty"` // process group, as PyTorch names it
+	Rank      int    `json:"rank"`
+	Call      int64  `json:"call"` // number within the group
+	Operation string `json:"operation"`
+	Elements  int64  `json:"elements,omitempty"`
 }
 
 // RASMessage is what is said of some ranks.

@@ -3,6 +3,7 @@ package nccllog
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -55,8 +56,29 @@ func (r *Reader) framework(line string) bool {
 		return false
 	}
 	r.related = true
+	r.timedOut(line)
 	r.warned("PyTorch "+timeouts[i], Message{Text: strings.TrimSpace(line), Level: "PyTorch"})
 	return true
+}
+
+// watchdog is what PyTorch's watchdog prints when it gives up: process group, rank, and the collective it waited for.
+var watchdog = regexp.MustCompile(`\[(?:PG (.*?) )?Rank (\d+)\].*WorkNCCL\(.*?SeqNum=(\d+), OpType=(\w+)(?:, NumelIn=(\d+))?`)
+
+// timedOut keeps the collective for which a rank waited in vain, the first of each process group.
+func (r *Reader) timedOut(line string) {
+	m := watchdog.FindStringSubmatch(line)
+	if m == nil || len(r.log.TimedOut) >= maxRAS {
+		return
+	}
+	rank, err := strconv.Atoi(m[2])
+	call, err2 := strconv.ParseInt(m[3], 10, 64)
+	if err != nil || err2 != nil || slices.ContainsFunc(r.log.TimedOut, func(t TimedOut) bool {
+		return t.Group == m[1] && t.Rank == rank
+	}) {
+		return
+	}
+	elements, _ := strconv.ParseInt(m[5], 10, 64)
+	r.log.TimedOut = append(r.log.TimedOut, TimedOut{kept(m[1]), rank, call, kept(m[4]), elements})
 }
 
 // lastErrorPrefix is what launchers put before a line of a program's output.
