@@ -77,6 +77,7 @@ func TestExplainByCode(t *testing.T) {
 		"bootstrap-mismatch": {"socketFinalizeAccept: wrong type 4 != 3", "Message truncated : received 64 bytes instead of 32"},
 		"invalid-call": {
 			"Broadcast : invalid root 5 (root should be in the 0..2 range)", "AllReduce : sendbuff is not a valid pointer",
+			"comm 0x55ec10690820 has already been destroyed",
 		},
 		"no-transport":           {"No transport found for rank 0[1000] -> rank 1[2000]"},
 		"no-algorithm":           {"Error : no algorithm/protocol available for function AllReduce with datatype ncclFloat32."},
@@ -84,7 +85,7 @@ func TestExplainByCode(t *testing.T) {
 		"topology-incomplete":    {"Could not find real path of /sys/class/infiniband/mlx5_0/device"},
 		"no-usable-network":      {"Error : Network returned 0 device"},
 		"libfabric-no-provider":  {"NET/OFI Unable to find a protocol that worked.  Failing initialization."},
-		"libfabric-failed":       {"NET/OFI Request 0x7f completed with error. RC: 23. Error: 4122 (Unresponsive receiver)"},
+		"libfabric-failed":       {"NET/OFI Unable to insert remote address into address vector for device 1", "NET/OFI Request 0x7f completed with error. RC: 23. Error: 4122 (Unresponsive receiver)"},
 		"gpu-peers-exhausted":    {"Cuda failure 711 'peer mapping resources exhausted'"},
 		"gpu-not-supported":      {"Cuda failure 'invalid device function'"},
 		"no-such-gpu":            {"Cuda failure 'invalid device ordinal'"},
@@ -95,6 +96,7 @@ func TestExplainByCode(t *testing.T) {
 		"address-in-use":         {"Call to bind failed: Address already in use"},
 		"address-not-local":      {"Call to bind failed: Cannot assign requested address"},
 		"address-not-resolved":   {"Net : error encountered when getting address info : Name or service not known"},
+		"proxy-failed":           {"[Service thread] Accept failed Resource temporarily unavailable", "Proxy Call to rank 3 failed (Connect)"},
 		"too-many-threads":       {"Call to pthread_create failed: Resource temporarily unavailable"},
 		"host-out-of-memory":     {"Call to mmap failed: Cannot allocate memory"},
 		"rdma-setup-failed":      {"Call to ibv_modify_qp failed with error No such device"},
@@ -110,7 +112,6 @@ func TestExplainByCode(t *testing.T) {
 		"process-killed":         {"failed (exitcode: -9) local_rank: 2 (pid: 88) of binary: python"},
 		"topology-file-invalid":  {"XML Import Channel : dev 3 not found."},
 		"gpu-out-of-memory":      {"HIP failure: 'out of memory'"},
-		"proxy-failed":           {"Proxy Call to rank 3 failed (Connect)"},
 	} {
 		for _, text := range texts {
 			if e := explain(text); e == nil || e.code != code {

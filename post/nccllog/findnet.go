@@ -296,7 +296,8 @@ func findProvider(l *Log) (all []found) {
 	return all
 }
 
-// virtual are interfaces that lead to no other host.
+// virtual are interfaces that lead to no other host, as do those with a link-local address, such as a host's USB link to
+// its management controller.
 var virtual = []string{"docker", "lo", "virbr", "veth", "br-"}
 
 // findInterface finds interfaces that lead to no other host, over which ranks meet or send. Where it is not known that
@@ -309,9 +310,10 @@ func findInterface(l *Log) []found {
 	var processes []int
 	for _, n := range slices.Concat(l.Network.Bootstrap, l.Network.Sockets) {
 		name, address, _ := strings.Cut(n.Name, ":")
-		if !slices.Contains(names, name) && slices.ContainsFunc(virtual, func(v string) bool {
+		leadsNowhere := strings.HasPrefix(address, "169.254.") || slices.ContainsFunc(virtual, func(v string) bool {
 			return strings.HasPrefix(name, v) && (v != "lo" || name == "lo")
-		}) {
+		})
+		if leadsNowhere && !slices.Contains(names, name) {
 			names, addresses = append(names, name), append(addresses, address)
 			processes = append(processes, n.Processes...)
 		}

@@ -315,6 +315,10 @@ func TestInterfaceOfAContainer(t *testing.T) {
 	if got := codes(text); !slices.Equal(got, []notice.Code{"host-unreachable", "unreachable-interface"}) {
 		t.Errorf("%v", got)
 	}
+	local := strings.NewReplacer("veth75fa:fe80::14ad:64ff:fe64:b31e%veth75fa", "enxb03a:169.254.3.1").Replace(text)
+	if got := codes(local); !slices.Equal(got, []notice.Code{"host-unreachable", "unreachable-interface"}) {
+		t.Errorf("link-local: %v", got)
+	}
 	alone, _, _ := strings.Cut(text, "\n")
 	if got := codes(alone + "\n"); len(got) > 0 {
 		t.Errorf("without a failure: %v", got)
