@@ -58,7 +58,7 @@ func (j *job) interrupted(s syscall.Signal, other *rankFacts) {
 	code := exitInterrupted + int(s)
 	cause := notice.RunSignalled{Signal: signalNames[s]}
 	if other != nil {
-		cause.Rank, cause.Host = other.Rank, other.Host
+		cause.Rank, cause.Host = &other.Rank, other.Host
 	}
 	paths := j.ledger.paths()
 	if j.ledger.finish(result.Interrupted, cause, code, "") {

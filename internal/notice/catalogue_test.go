@@ -119,7 +119,7 @@ func TestFromText(t *testing.T) {
 		"the placement, as an earlier version put it":                                                            Recorded{"the placement, as an earlier version put it"},
 		"each operation awaited; all_reduce is torch's, in place, and of float32 where no column names the type": ScriptHabits{},
 		"SIGTERM":                 RunSignalled{Signal: "SIGTERM"},
-		"SIGTERM to rank 3 on a":  RunSignalled{"SIGTERM", 3, "a"},
+		"SIGTERM to rank 0 on a":  RunSignalled{"SIGTERM", new(0), "a"},
 		"asked to end by SIGUSR1": RunSignalled{Signal: "SIGUSR1"},
 		"hang: rank 1 on a is gone; NCCL's RAS says:\nx": RunHung{Problem: "rank 1 on a is gone; NCCL's RAS says:\nx"},
 		"rank 3 on a (pid 7) is gone: it was killed or crashed during all_reduce (sum) (latency); see that host's log and kernel messages (out of memory?); to go on without it leave a out (srun --exclude=a, or the launcher's host list) and add --resume": RankGone{

@@ -7,8 +7,8 @@ import "fmt"
 // RunSignalled is that a signal ended the run.
 type RunSignalled struct {
 	Signal string `json:"signal"` // SIGTERM, SIGINT; SIGUSR1: after the point in hand
-	Rank   int    `json:"rank,omitempty"`
-	Host   string `json:"host,omitempty"` // of a single rank that got it; "": the whole job did
+	Rank   *int   `json:"rank,omitempty"` // a single rank that got it; nil: the whole job did
+	Host   string `json:"host,omitempty"`
 }
 
 // RunHung is that ranks did not arrive in time.
@@ -100,9 +100,11 @@ func (RankGone) Code() Code         { return "rank-gone" }
 func (RankCrashed) Code() Code      { return "rank-crashed" }
 func (SourceIncomplete) Code() Code { return "source-incomplete" }
 
+var exampleRank = 3
+
 var ends = []Entry{
 	{
-		Example: RunSignalled{"SIGTERM", 3, "node1"}, Severity: Warning,
+		Example: RunSignalled{"SIGTERM", &exampleRank, "node1"}, Severity: Warning,
 		Text:   "{Signal}[ to rank {Rank} on {Host}]",
 		Advice: "continue it with rank --resume, with the same --out",
 		Doc:    "SIGTERM and SIGINT end a run at once, SIGUSR1 after the point in hand. What was measured is kept.",

@@ -208,7 +208,12 @@ var older = []struct {
 	// Why a run ended.
 	{
 		regexp.MustCompile(`^(SIGTERM|SIGINT)(?: to rank ` + num + ` on (\S+))?$`),
-		func(w words) Fact { return RunSignalled{w[1], w.int(2), w[3]} },
+		func(w words) Fact {
+			if w[3] == "" {
+				return RunSignalled{Signal: w[1]}
+			}
+			return RunSignalled{w[1], new(w.int(2)), w[3]}
+		},
 	},
 	{regexp.MustCompile(`^asked to end by (SIGUSR1)$`), func(w words) Fact { return RunSignalled{Signal: w[1]} }},
 	{regexp.MustCompile(`(?s)^hang: (.*)$`), func(w words) Fact { return RunHung{Problem: w[1]} }},

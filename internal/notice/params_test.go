@@ -20,6 +20,9 @@ func TestOptionalTextDependsOnOptionalFields(t *testing.T) {
 		for _, part := range append([]template{e.text, e.advice, e.how}, e.details...) {
 			for _, name := range part.optional() {
 				field, _ := of.FieldByName(name)
+				if name == "Rank" && field.Type.Kind() != reflect.Pointer {
+					t.Errorf("%s: the text leaves out rank 0: make Rank a pointer", e.Code())
+				}
 				fact := reflect.New(of).Elem()
 				fact.Set(reflect.ValueOf(e.Example))
 				fact.FieldByName(name).SetZero()
