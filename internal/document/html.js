@@ -87,12 +87,13 @@ function startSorting() {
     const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0], first = [...body.rows];
     const valueOf = (row, i) => {
       const cell = row.cells[i];
+      if (!cell) return ""; // a row of fewer cells
       return cell.dataset.v !== undefined ? Number(cell.dataset.v) : cell.textContent.trim();
     };
     heads.forEach((head, i) => {
       head.setAttribute("aria-sort", "none");
       const press = () => {
-        const before = head.getAttribute("aria-sort"), numbers = first.some((row) => row.cells[i].dataset.v !== undefined);
+        const before = head.getAttribute("aria-sort"), numbers = first.some((row) => row.cells[i]?.dataset.v !== undefined);
         const orders = numbers ? ["descending", "ascending", "none"] : ["ascending", "descending", "none"];
         const order = orders[(orders.indexOf(before) + 1) % 3];
         for (const other of heads) other.setAttribute("aria-sort", "none");
