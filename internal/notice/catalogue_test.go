@@ -10,6 +10,12 @@ import (
 	"testing"
 )
 
+func TestMessagesShowValuesOfPointers(t *testing.T) {
+	if got := Message(RunSignalled{"SIGTERM", new(0), "a"}); got != "SIGTERM to rank 0 on a" {
+		t.Errorf("%q", got)
+	}
+}
+
 // Every entry is complete, and its text has each field of its fact.
 func TestCatalogue(t *testing.T) {
 	code := regexp.MustCompile(`^[a-z]+[0-9]*(-[a-z0-9]+)*$`)

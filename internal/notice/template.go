@@ -153,6 +153,9 @@ func word(v any) string {
 		return fmt.Sprintf("%.4g", v)
 	}
 	list := reflect.ValueOf(v)
+	if list.Kind() == reflect.Pointer {
+		return word(list.Elem().Interface())
+	}
 	if list.Kind() != reflect.Slice {
 		return fmt.Sprint(v) // numbers, and words of their own type
 	}
