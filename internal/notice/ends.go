@@ -6,7 +6,7 @@ import "fmt"
 
 // RunSignalled is that a signal ended the run.
 type RunSignalled struct {
-	Signal string `json:"signal"` // SIGTERM, SIGINT; SIGUSR1: after the point in hand
+	Signal string `json:"signal"`         // SIGTERM, SIGINT; SIGUSR1: after the point in hand
 	Rank   *int   `json:"rank,omitempty"` // a single rank that got it; nil: the whole job did
 	Host   string `json:"host,omitempty"`
 }
@@ -110,8 +110,10 @@ var ends = []Entry{
 		Doc:    "SIGTERM and SIGINT end a run at once, SIGUSR1 after the point in hand. What was measured is kept.",
 	},
 	{
-		Example: RunHung{[]HungRank{{PlacedRank{3, "node1"}, StandingBehind, "latency", "all_reduce float32 sum 1 MiB", 17}},
-			"rank 3 on node1 is still at iteration 17 of all_reduce float32 sum 1 MiB, in phase latency for 61s"},
+		Example: RunHung{
+			[]HungRank{{PlacedRank{3, "node1"}, StandingBehind, "latency", "all_reduce float32 sum 1 MiB", 17}},
+			"rank 3 on node1 is still at iteration 17 of all_reduce float32 sum 1 MiB, in phase latency for 61s",
+		},
 		Severity: Error,
 		Text:     "hang: {Problem}",
 		Details:  []string{"[The others wait for {Ranks}.]"},

@@ -16,7 +16,10 @@ func (r *Reader) warn(p *process, m message, stamp string) {
 	if m.open {
 		text += " …"
 	}
-	w := r.warned(m.level+" "+place+" "+anyAddress(text), Message{Text: text, Level: m.level, Place: place, First: stamp})
+	w := r.warned(
+		m.level+" "+place+" "+anyAddress(text),
+		Message{Text: text, Level: m.level, Place: place, First: stamp},
+	)
 	if w == nil {
 		return
 	}
@@ -37,7 +40,15 @@ func (r *Reader) warned(key string, m Message) *warning {
 		}
 	}
 	if w == nil {
-		m.Text, m.Place, m.First, m.File, m.Line = kept(m.Text), kept(m.Place), kept(m.First), len(r.log.Files)-1, r.line
+		m.Text, m.Place, m.First, m.File, m.Line = kept(
+			m.Text,
+		), kept(
+			m.Place,
+		), kept(
+			m.First,
+		), len(
+			r.log.Files,
+		)-1, r.line
 		w = &warning{Message: m}
 		r.warnings[strings.Clone(key)] = w
 		r.said = append(r.said, w)
@@ -62,7 +73,9 @@ func (r *Reader) framework(line string) bool {
 }
 
 // watchdog is what PyTorch's watchdog prints when it gives up: process group, rank, and the collective it waited for.
-var watchdog = regexp.MustCompile(`\[(?:PG (.*?) )?Rank (\d+)\].*WorkNCCL\(.*?SeqNum=(\d+), OpType=(\w+)(?:, NumelIn=(\d+))?`)
+var watchdog = regexp.MustCompile(
+	`\[(?:PG (.*?) )?Rank (\d+)\].*WorkNCCL\(.*?SeqNum=(\d+), OpType=(\w+)(?:, NumelIn=(\d+))?`,
+)
 
 // timedOut keeps the collective for which a rank waited in vain, the first of each process group.
 func (r *Reader) timedOut(line string) {
@@ -102,7 +115,7 @@ var programErrors = []string{
 	"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage",
 	"ncclRemoteError",
 	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "exited on signal", "non-zero exit",
-	"oom-kill", "oom_kill", "Out of memory: Kill", "SIGKILL", "exitcode: -9", "ncclUniqueId from", "NCCL WARN",
+	"oom-kill", "oom_kill", "of memory: Kill", "SIGKILL", "exitcode: -9", "ncclUniqueId from", "NCCL WARN",
 }
 
 // reports are words by which a program reports an error: ERROR and FATAL by themselves, which a variable's name is not,
@@ -120,7 +133,8 @@ const programLevel = "program"
 func (r *Reader) programError(line string) bool {
 	has := func(word string) bool { return strings.Contains(line, word) }
 	// Most lines have none of the words that the pattern needs, which is slower.
-	if !slices.ContainsFunc(programErrors, has) && (!slices.ContainsFunc(reportWords, has) || !reports.MatchString(line)) {
+	if !slices.ContainsFunc(programErrors, has) &&
+		(!slices.ContainsFunc(reportWords, has) || !reports.MatchString(line)) {
 		return false
 	}
 	text := strings.TrimSpace(line)

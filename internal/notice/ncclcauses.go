@@ -1,0 +1,416 @@
+package notice
+
+// cause is a known cause of messages.
+type cause struct {
+	code     Code
+	severity Severity
+	text     string
+	advice   string
+	source   string
+}
+
+func causeOf(code Code) *cause {
+	for i := range causesOfMessages {
+		if causesOfMessages[i].code == code {
+			return &causesOfMessages[i]
+		}
+	}
+	return &cause{}
+}
+
+const (
+	sameRoCE = "on RoCE, see show_gids on both hosts: the GID index must be of one kind (RoCE v2), its address reachable on " +
+		"that NIC's subnet (NCCL 2.21 and later choose the index: leave NCCL_IB_GID_INDEX unset); on InfiniBand, see ibstat " +
+		"and the partition keys: one subnet, one partition; leave out NICs of networks that are not connected (NCCL_IB_HCA)"
+	rails       = "if NICs of different rails do not reach each other: NCCL_CROSS_NIC=0"
+	reach       = "test the two NICs with ib_write_bw -d DEVICE; " + rails + "; " + sameRoCE
+	firstOfRank = "look for the first message of that rank, or why its process ended"
+	otherJob    = "check that no second job uses the same address (NCCL_COMM_ID, MASTER_PORT)"
+	freeMemory  = "leave some free: smaller batches, a limit for the framework's own pool; "
+	torchDoc    = "PyTorch documentation, ProcessGroupNCCL Environment Variables"
+	direct      = "run once with NCCL_NET_GDR_LEVEL=LOC: if that works, GPUDirect RDMA is the cause: check IOMMU and PCIe ACS, and " +
+		"that the driver's module for it is loaded and of its version"
+	verbsSource = ncclSource + "src/include/ibvcore.h (ibv_wc_status); " + ncclIssue + "426"
+	portSource  = ncclSource + "src/transport/net_ib/common.cc"
+)
+
+// causesOfMessages are the known causes.
+var causesOfMessages = []cause{
+	{
+		"shared-memory-full",
+		Error,
+		"/dev/shm is full: NCCL's shared memory does not fit",
+		adviceShared,
+		runtimeDoc + ", Shared memory",
+	},
+	{
+		"shared-memory-removed", Warning,
+		"NCCL's files in /dev/shm were removed; systemd does this for users who are not logged in",
+		"set RemoveIPC=no in /etc/systemd/logind.conf, and restart systemd-logind", runtimeDoc + ", Shared memory",
+	},
+	{
+		"shared-memory-failed", Error,
+		"shared memory in /dev/shm could not be created or attached: it is too small, or processes of one host do not share it",
+		adviceShared, runtimeDoc + ", Shared memory",
+	},
+	{
+		"too-many-open-files",
+		Error,
+		"the process has no file descriptors left",
+		adviceFiles,
+		runtimeDoc + ", File Descriptors",
+	},
+	{
+		"nic-cannot-reach-gpu",
+		Error,
+		"the NIC cannot access GPU memory",
+		advicePeermem,
+		"github.com/Mellanox/nv_peer_memory, issue 27",
+	},
+	{
+		"dmabuf-unsupported", Error, "the InfiniBand driver does not support DMA-BUF",
+		"set NCCL_DMABUF_ENABLE=0, or install a newer NCCL or InfiniBand driver", ncclIssue + "778",
+	},
+	{
+		"locked-memory-limit", Error,
+		"the NIC could not lock memory, usually because the limit of locked memory is too small", adviceLocked, networkDoc + ", InfiniBand",
+	},
+	{
+		"wrong-gid-index", Error, "an RDMA connection could not be set up, on RoCE usually because of a wrong GID index",
+		"before NCCL 2.21: see show_gids, and set NCCL_IB_GID_INDEX to the one of RoCE v2; since 2.21: leave it unset",
+		networkDoc + ", RDMA over Converged Ethernet",
+	},
+	{
+		"rdma-setup-failed", Error, "a NIC could not set up its InfiniBand or RoCE connection to the NIC of another host", reach,
+		networkDoc + ", InfiniBand; " + ncclIssue + "1405, 426, 769 and 2013",
+	},
+	{
+		"nic-port-error",
+		Error,
+		"the NIC reported a fault of its own, such as a port that went down",
+		adviceCable,
+		portSource,
+	},
+	{"nic-event", Info, "the NIC reported a network change that ends no communication", "", portSource},
+	{
+		"network-plugin-missing", Error, "the network that NCCL_NET names was not found: its plugin is missing",
+		"add the folder of its libnccl-net.so to LD_LIBRARY_PATH, or unset NCCL_NET", ncclSource + "src/net.cc",
+	},
+	{
+		"nvls-setup-failed", Error, "memory of NVLink SHARP could not be set up in the NVSwitches",
+		"see systemctl status nvidia-fabricmanager, and restart it; NCCL_NVLS_ENABLE=0 runs without it",
+		ncclSource + "src/transport/nvls.cc",
+	},
+	{
+		"nvswitch-not-ready", Error, "the NVSwitches are not set up",
+		"run systemctl start nvidia-fabricmanager, of the same version as the driver", "CUDA documentation, cudaErrorSystemNotReady",
+	},
+	{
+		"call-failed", Warning, "NCCL returned an error to the program; a message of NCCL before it names the cause",
+		"run again with NCCL_DEBUG=INFO, and look for the first warning", runtimeDoc + ", Errors",
+	},
+	{
+		"collective-mismatch", Error,
+		"two ranks exchanged messages of different sizes: they were in different collectives, or in one with different sizes or settings",
+		"compare what the ranks called (NCCL_DEBUG_SUBSYS=COLL); give all ranks the same NCCL_* variables and the same library; " +
+			"if the calls agree on NVIDIA's NICs: mlxconfig's PCI_WR_ORDERING must be per_mkey",
+		ncclIssue + "615 and 969",
+	},
+	{
+		"invalid-call", Error, "the program called NCCL with arguments that NCCL rejects",
+		"look at the call that the message names: its root, type, pointers, device and communicator", runtimeDoc + ", Errors",
+	},
+	{
+		"no-transport", Error, "two ranks cannot reach each other: every way between them is disabled or does not work",
+		"unset NCCL_P2P_DISABLE, NCCL_SHM_DISABLE and NCCL_NET, or make one of GPU-to-GPU access, shared memory and network work",
+		ncclSource + "src/transport.cc",
+	},
+	{
+		"no-algorithm", Error, "NCCL_ALGO and NCCL_PROTO leave no algorithm and protocol for this collective",
+		"unset NCCL_ALGO and NCCL_PROTO, or allow more in them (Ring and Simple support every collective)",
+		ncclSource + "src/enqueue.cc",
+	},
+	{
+		"imex-not-ready", Error, "NVLink between hosts is there, but the IMEX service that it needs does not work",
+		"see nvidia-imex-ctl -N, and /dev/nvidia-caps-imex-channels in each container; NCCL_MNNVL_ENABLE=0 runs without it",
+		ncclSource + "src/mnnvl.cc",
+	},
+	{
+		"nccl-too-old", Error, "the program was built for another version of NCCL than the one that it loads",
+		"see ldd and LD_LIBRARY_PATH: load the NCCL that the program was built with, or a newer one",
+		ncclSource + "src/dev_runtime.cc",
+	},
+	{
+		"topology-incomplete", Error, "NCCL could not read the topology of the host from /sys, as in some virtual machines and containers",
+		"let the container see /sys; use a newer NCCL, or the topology file of the cloud provider (NCCL_TOPO_FILE)",
+		ncclSource + "src/graph/topo.cc",
+	},
+	{
+		"libfabric-no-provider", Error, "aws-ofi-nccl found no network that it can use",
+		"see fi_info -p efa there; install the EFA driver and its libfabric, put /opt/amazon/efa/lib on LD_LIBRARY_PATH; in a " +
+			"container: docker run --device=/dev/infiniband/uverbs0, one for each adapter",
+		"github.com/aws/aws-ofi-nccl, src/nccl_ofi_net.cpp",
+	},
+	{
+		"libfabric-registration", Error, "an EFA or libfabric adapter could not register memory",
+		"set the limit of locked memory to unlimited (ulimit -l); for GPU memory, use the EFA driver and libfabric of one installer, " +
+			"and an instance type with GPUDirect RDMA", "github.com/aws/aws-ofi-nccl, src/nccl_ofi_net.cpp",
+	},
+	{
+		"libfabric-failed", Error, "a transfer through libfabric failed",
+		"allow all traffic within the security group, in and out; " + firstOfRank, "AWS documentation, EFA security groups",
+	},
+	{
+		"mixed-fabrics", Error, "an InfiniBand port tried to connect to a RoCE port", "name NICs of one kind: NCCL_IB_HCA",
+		ncclSource + "src/transport/net_ib/connect.cc",
+	},
+	{
+		"libibverbs-missing", Warning, "the library for InfiniBand and RoCE is missing, so that NCCL does not use them",
+		"install libibverbs (rdma-core) on the host, or in the image", ncclSource + "src/misc/ibvsymbols.cc",
+	},
+	{
+		"nvlink-p2p-disabled", Error,
+		"two GPUs have NVLink between them and may not access each other, which points to the hardware",
+		"see nvidia-smi topo -p2p n and nvidia-smi nvlink --status there; reset the GPUs", ncclSource + "src/graph/paths.cc",
+	},
+	{
+		"duplicate-gpu", Error, "two ranks use the same GPU", adviceOwnGPU + ", and select the GPU by the local rank",
+		ncclSource + "src/init.cc",
+	},
+	{
+		"nccl-version-mismatch",
+		Error,
+		"ranks run different versions of NCCL",
+		adviceOneLibrary,
+		ncclSource + "src/init.cc",
+	},
+	{
+		"nic-count-differs", Warning, "hosts have different numbers of NICs for NCCL", "see which host lacks one; " + adviceCable,
+		ncclSource + "src/init.cc",
+	},
+	{
+		"duplicate-rank", Error, "two processes have the same rank", "check how ranks are numbered; " + otherJob,
+		ncclSource + "src/bootstrap.cc",
+	},
+	{
+		"world-size-mismatch", Error, "processes that met have different world sizes: often two jobs share one address", otherJob,
+		ncclSource + "src/bootstrap.cc",
+	},
+	{
+		"no-usable-interface", Error, "no network interface can be used, or the one that NCCL_SOCKET_IFNAME names is not there, so that ranks cannot meet",
+		"see ip -br address on each host, and NCCL_SOCKET_IFNAME", networkDoc + ", IP network interfaces",
+	},
+	{
+		"no-usable-network", Error,
+		"no network can be used: the one that NCCL_NET or NCCL_NET_PLUGIN names is missing or did not start",
+		"unset NCCL_NET and NCCL_NET_PLUGIN, or add the plugin's folder to LD_LIBRARY_PATH", ncclSource + "src/plugin/net.cc",
+	},
+	{
+		"topology-file-invalid", Error, "NCCL cannot use the topology: the file that NCCL_TOPO_FILE or NCCL_GRAPH_FILE names does not fit this machine, or /sys lacks something",
+		"unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE, also in /etc/nccl.conf and ~/.nccl.conf, or correct the files they name; in a virtual machine or container let it see /sys, and use a newer NCCL",
+		ncclIssue + "1726",
+	},
+	{
+		"cuda-library-missing", Warning, "the driver's library libcuda.so was not found, so that NCCL uses fewer functions of CUDA",
+		"put its folder on LD_LIBRARY_PATH (in WSL /usr/lib/wsl/lib); in a container: docker run --gpus all",
+		ncclSource + "src/misc/cudawrap.cc",
+	},
+	{
+		"nvml-failed", Error, "the driver's management library is missing, or does not match the driver",
+		"see nvidia-smi there; in a container: docker run --gpus all", ncclSource + "src/misc/nvmlwrap.cc",
+	},
+	{
+		"iommu-translation", Warning,
+		"RCCL did not find iommu=pt on the kernel's command line; in virtual machines that is not a fault", adviceIOMMU,
+		"github.com/ROCm/rccl, pull request 2112",
+	},
+	{
+		"rccl-fine-grain", Warning,
+		"RCCL warns that GPUs without XGMI between them need HSA_FORCE_FINE_GRAIN_PCIE=1 to access each other over PCIe",
+		"set HSA_FORCE_FINE_GRAIN_PCIE=1 on all ranks; not needed with ROCm 5.7 or later",
+		"github.com/ROCm/rccl, issue 92; github.com/ROCm/rccl-tests, issue 84",
+	},
+	{
+		"rccl-warns-numa-balancing", Warning,
+		"RCCL warns that the kernel moves pages between NUMA nodes while they are in use", adviceBalancing,
+		"github.com/ROCm/rccl, pull request 696",
+	},
+	{
+		"gpu-out-of-memory", Error, "no GPU memory was left for NCCL's own buffers",
+		freeMemory + "nvidia-smi shows who else uses it",
+		ncclSource + "src/include/alloc.h",
+	},
+	{
+		"gpu-memory-error", Error, "GPU memory has an uncorrectable error", adviceMemoryErrors,
+		"CUDA documentation, cudaErrorECCUncorrectable",
+	},
+	{
+		"driver-too-old", Error, "the driver is older than the CUDA version that NCCL was built for",
+		"install a newer driver, or NCCL built for the older CUDA", "CUDA documentation, cudaErrorInsufficientDriver",
+	},
+	{
+		"gpu-peers-exhausted", Error, "a GPU without NVSwitch can map the memory of 8 other GPUs at most, and more were asked for",
+		"use 8 GPUs or fewer on this host (CUDA_VISIBLE_DEVICES), or one process per GPU", "CUDA documentation, cudaErrorTooManyPeers",
+	},
+	{
+		"gpu-not-supported", Error, "the library was not built for this model of GPU",
+		"install an NCCL or a framework that supports it; nvidia-smi --query-gpu=compute_cap --format=csv shows its compute capability",
+		"CUDA documentation, cudaErrorInvalidDeviceFunction",
+	},
+	{
+		"no-such-gpu", Error, "a rank selects a GPU that it cannot see",
+		"see nvidia-smi -L there; start as many ranks as there are GPUs, and select by the local rank among those in " +
+			"CUDA_VISIBLE_DEVICES",
+		"CUDA documentation, cudaErrorInvalidDevice",
+	},
+	{
+		"gpu-busy", Error, "the GPU is used by another process, or allows one process only",
+		"see nvidia-smi; end the other process, or run nvidia-smi -c DEFAULT as root; " + adviceOwnGPU,
+		"CUDA documentation, cudaErrorDevicesUnavailable",
+	},
+	{
+		"gpu-peer-access-failed", Error, "a GPU could not map the memory of another one of the same host",
+		"in containers: docker run --ipc=host, with all GPUs visible in each; otherwise " + advicePeers +
+			"; NCCL_P2P_DISABLE=1 runs without it",
+		runtimeDoc + ", GPU Direct",
+	},
+	{
+		"cuda-feature-missing", Error, "CUDA does not support an operation here, as in some virtual machines, containers and WSL",
+		"try NCCL_CUMEM_ENABLE=0 and NCCL_NVLS_ENABLE=0, then NCCL_P2P_DISABLE=1; install a newer driver",
+		"CUDA documentation, cudaErrorNotSupported",
+	},
+	{
+		"cuda-init-failed", Error,
+		"CUDA could not start in a process: it was forked from one that had used CUDA, or the driver does not work there",
+		"see nvidia-smi there, and in a machine with NVSwitch systemctl status nvidia-fabricmanager; start worker processes with " +
+			"spawn or forkserver, or before CUDA is first used",
+		"CUDA documentation, cudaErrorInitializationError",
+	},
+	{
+		"stream-captured", Error, "an operation ran that a CUDA graph cannot capture while one was being captured",
+		"create communicators and call each collective once before the capture", "CUDA documentation, cudaErrorStreamCaptureUnsupported",
+	},
+	{
+		"gpu-context-broken", Error,
+		"a kernel broke the GPU's context; any kernel that ran before may be the cause, and NCCL only met it",
+		"run the program with CUDA_LAUNCH_BLOCKING=1, or under compute-sanitizer, to find which one",
+		"CUDA documentation, cudaErrorIllegalAddress",
+	},
+	{
+		"pytorch-watchdog-timeout", Error, `PyTorch's watchdog gave up: a rank did not arrive in time. The time is PyTorch's ` +
+			`(init_process_group(timeout=…), 10 minutes for NCCL since 2.2, 30 before); NCCL has no NCCL_TIMEOUT`,
+		"find the rank that did not call: that with the lowest “last enqueued NCCL work”, or TORCH_NCCL_DUMP_ON_TIMEOUT=1 with " +
+			"TORCH_NCCL_TRACE_BUFFER_SIZE=2000; allow a longer time only where a rank rightly takes long",
+		torchDoc + "; github.com/pytorch/pytorch, pull request 110947",
+	},
+	{
+		"pytorch-heartbeat-timeout", Error, "PyTorch's watchdog thread itself hung, usually inside a CUDA or NCCL call that " +
+			"does not return; the time is TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC",
+		"find the rank that did not call; a longer time only hides it", torchDoc,
+	},
+	{
+		"nic-unusable", Error, "a NIC could not be used for InfiniBand or RoCE",
+		"see ibv_devinfo there: the port must be active; " + adviceDevices + "; " + reach, networkDoc + ", InfiniBand",
+	},
+	{
+		"address-in-use", Error, "the address at which ranks meet is in use by another process",
+		otherJob + "; end what is left of an older job", networkDoc + ", IP network interfaces",
+	},
+	{
+		"address-not-local", Error, "rank 0 cannot listen on the address that was given: it is of another host",
+		"let NCCL_COMM_ID (or MASTER_ADDR) name the host of rank 0, by an address of its own", networkDoc + ", IP network interfaces",
+	},
+	{
+		"address-not-resolved", Error, "the address at which ranks meet cannot be read or resolved",
+		"see getent hosts NAME there; NCCL_COMM_ID is HOST:PORT", "NCCL documentation, Environment Variables, NCCL_COMM_ID",
+	},
+	{
+		"no-unique-id", Error, "a rank did not get NCCL's id from rank 0 through PyTorch's store: rank 0 failed or never came",
+		"look at the output of rank 0, and whether all ranks create this process group, in the same order",
+		"PyTorch's source, torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp",
+	},
+	{
+		"process-killed", Error, "a process was killed with signal 9, usually because the host or the container ran out of memory",
+		"see dmesg there (oom-kill); raise the memory of the job (srun --mem=0) or of the container", "man 7 signal; man 5 proc, oom_score",
+	},
+	{
+		"too-many-threads", Error, "the process could not start another thread",
+		"raise the limit of processes: ulimit -u, TasksMax of slurmd, docker run --pids-limit=-1", "man pthread_create, EAGAIN",
+	},
+	{
+		"host-out-of-memory", Error, "the host had no memory left for the process",
+		"see free -g and dmesg there; raise the memory of the job (srun --mem=0) or of the container", "man malloc, ENOMEM",
+	},
+	{
+		"host-unreachable", Error, "there is no route from here to the address of another rank: usually a wrong interface", meetOver,
+		networkDoc + ", IP network interfaces",
+	},
+	{
+		"connection-refused", Error,
+		"another rank's host refused the connection: its process ended, or the address belongs to another host",
+		meetOver + "; " + firstOfRank, networkDoc + ", IP network interfaces",
+	},
+	{
+		"connection-failed", Error, "a connection to another rank could not be made: a wrong interface, or a firewall", meetOver,
+		networkDoc + ", IP network interfaces",
+	},
+	{
+		"remote-closed", Warning, "the other end closed the connection: its process failed or ended first", firstOfRank,
+		ncclSource + "src/misc/socket.cc",
+	},
+	{
+		"proxy-failed", Warning, "NCCL's own thread met a failure that was reported before",
+		"look at the message before this one, of the same process", ncclSource + "src/proxy.cc",
+	},
+	{
+		"bootstrap-mismatch", Warning,
+		"ranks exchanged different data while they met: one of them is a step ahead, of another job, or runs another version of NCCL",
+		"compare what the ranks called; " + otherJob, ncclSource + "src/bootstrap.cc",
+	},
+	{
+		"cuda-call-failed",
+		Error,
+		"a CUDA call failed, with CUDA's own error text",
+		"",
+		ncclSource + "src/include/checks.h",
+	},
+
+	{
+		"rdma-local-protection", Error,
+		"an RDMA operation failed with status 4 (IBV_WC_LOC_PROT_ERR): it used memory that is not registered with the NIC",
+		direct,
+		verbsSource,
+	},
+	{
+		"rdma-flushed", Warning,
+		"an RDMA operation was dropped with status 5 (IBV_WC_WR_FLUSH_ERR): its connection had failed before",
+		"look for the first completion with another status", verbsSource,
+	},
+	{
+		"rdma-refused", Error,
+		"an RDMA operation failed with status 9 (IBV_WC_REM_INV_REQ_ERR): the remote NIC refused the operation", "", verbsSource,
+	},
+	{
+		"rdma-remote-access", Error,
+		"an RDMA operation failed with status 10 (IBV_WC_REM_ACCESS_ERR): the remote memory may not be accessed", direct, verbsSource,
+	},
+	{
+		"rdma-remote-failed", Error,
+		"an RDMA operation failed with status 11 (IBV_WC_REM_OP_ERR): the remote end could not perform it", firstOfRank, verbsSource,
+	},
+	{
+		"rdma-no-answer", Error, "an RDMA operation failed with status 12 (IBV_WC_RETRY_EXC_ERR; 129 is the vendor's number for " +
+			"it): the remote NIC did not answer, despite retries",
+		"if it comes at once: check that the NICs reach each other (ib_write_bw between the two), and the GID index and traffic " +
+			"class on RoCE; " + rails + "; if it comes later: cables, congestion, or the other process ended; NCCL_IB_TIMEOUT and " +
+			"NCCL_IB_RETRY_CNT allow more time", verbsSource,
+	},
+	{
+		"rdma-receiver-not-ready", Error,
+		"an RDMA operation failed with status 13 (IBV_WC_RNR_RETRY_EXC_ERR): the remote end was not ready to receive, despite retries",
+		firstOfRank, verbsSource,
+	},
+	{
+		"rdma-failed", Error, "an RDMA operation failed; the message has its status (libibverbs' ibv_wc_status)", "", verbsSource,
+	},
+}
