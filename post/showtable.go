@@ -58,24 +58,21 @@ func pointTable(mode coll.Mode, records []*result.Record, notes *footnotes, ceil
 func values(mode coll.Mode, r *result.Record, ceiling analysis.Ceiling) []string {
 	t := r.Time
 	if mode == coll.Latency {
-		return []string{
-			units.Duration(
-				t.Seconds,
-			), precision(t), units.Duration(t.Min), units.Duration(t.P90), units.Duration(t.P99),
-			units.Duration(t.Max), r.Check.Result,
+		cells := []string{units.Duration(t.Seconds), precision(t)}
+		for _, seconds := range []float64{t.Min, t.P90, t.P99, t.Max} {
+			cells = append(cells, ifKnown(seconds > 0, units.Duration(seconds)))
 		}
+		return append(cells, r.Check.Result)
 	}
 	cells := []string{
-		fmt.Sprint(r.Count), units.Duration(t.Seconds), precision(t),
-		ifKnown(
-			r.HasAlgBW(),
-			units.Gigabytes(r.AlgBW(t.Seconds)),
-		), ifKnown(r.HasBusBW(), units.Gigabytes(r.BusBW(t.Seconds))),
+		ifKnown(r.Count >= 0, fmt.Sprint(r.Count)), units.Duration(t.Seconds), precision(t),
+		ifKnown(r.HasAlgBW(), units.Gigabytes(r.AlgBW(t.Seconds))),
+		ifKnown(r.HasBusBW(), units.Gigabytes(r.BusBW(t.Seconds))),
 	}
 	if ceiling.Known() {
 		cells = append(cells, ifKnown(r.HasBusBW(), percent(ceiling.Share(r.BusBW(t.Seconds)))))
 	}
-	return append(cells, fmt.Sprint(t.Iterations), r.Check.Result)
+	return append(cells, ifKnown(t.Iterations > 0, fmt.Sprint(t.Iterations)), r.Check.Result)
 }
 
 // percent writes a share, of which less than a tenth of a percent is no more than that.

@@ -166,6 +166,9 @@ func (t *ncclTest) describe() {
 
 // libraryBy is a library with the tool that measured it, so that it is never taken for one that rank measured.
 func libraryBy(library, version, tool string) string {
+	if library+version == "" {
+		return "by " + tool
+	}
 	return strings.TrimSpace(library+" "+version) + " (by " + tool + ")"
 }
 
