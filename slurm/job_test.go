@@ -13,9 +13,9 @@ import (
 	"busbar/internal/result"
 )
 
-// sweep is what jobs measure, and ends on no machine before a test can interrupt it: with a precision that is out of reach
-// every point of throughput takes 30 batches of a millisecond at least, and with that budget hardly more.
-const sweep = "--collective all_reduce,broadcast -b 512 -e 8K -i 512 --precision 0.01% --budget 40ms -w 1"
+// sweep is what jobs measure. A point never reaches this precision and so takes its whole budget: the plan takes 6 seconds,
+// enough for the one command that interrupts it, also on a busy machine.
+const sweep = "--collective all_reduce,broadcast -b 512 -e 8K -i 512 --precision 0.01% --budget 100ms -w 1"
 
 // sizes are those of the sweep, pointsOfLaunch what it measures in one mode.
 const (
@@ -40,6 +40,7 @@ type job struct {
 	id, out  string
 	settings []string
 	nodes    int
+	names    []string // of its nodes, since the last midst
 }
 
 // submit puts slurm/sweep.sh into the queue, with settings for its environment.
@@ -139,18 +140,20 @@ func (j *job) files() []string {
 	return paths
 }
 
-// midst waits until some points are measured, and most are not.
+// midst waits until some points are measured, and most are not. It asks for the job's nodes first, since that takes time in
+// which the sweep goes on.
 func (j *job) midst() {
 	j.t.Helper()
 	before := j.points()
+	await(j.t, "the nodes of job "+j.id, func() bool {
+		j.names = strings.Fields(asAdmin(j.t, "bash", "-c", `scontrol show hostnames "$(squeue -h -j "$0" -o %N)"`, j.id))
+		return len(j.names) == j.nodes
+	})
 	await(j.t, "the first points of job "+j.id, func() bool { return j.points() >= before+3 })
 }
 
-// node is the name of the job's n-th node.
-func (j *job) node(n int) string {
-	j.t.Helper()
-	return strings.Fields(asAdmin(j.t, "bash", "-c", `scontrol show hostnames "$(squeue -h -j "$0" -o %N)"`, j.id))[n]
-}
+// node is the name of the job's n-th node when midst was last called.
+func (j *job) node(n int) string { return j.names[n] }
 
 // signal tells the rank on the job's n-th node.
 func (j *job) signal(n int, name string) {
