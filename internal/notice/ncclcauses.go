@@ -85,6 +85,11 @@ var causesOfMessages = []cause{
 		networkDoc + ", InfiniBand; " + ncclIssue + "1405, 426, 769 and 2013",
 	},
 	{
+		"gid-unreadable", Error, "NCCL read a GID of a RoCE NIC that the container does not have; NCCL 2.22 to 2.25 end there",
+		"use NCCL 2.26 or later, or an older one; with 2.22 to 2.25, set NCCL_IB_GID_INDEX to an index that show_gids lists in the " +
+			"container", ncclIssue + "1573",
+	},
+	{
 		"nic-port-error",
 		Error,
 		"the NIC reported a fault of its own, such as a port that went down",
@@ -245,6 +250,19 @@ var causesOfMessages = []cause{
 		"CUDA documentation, cudaErrorECCUncorrectable",
 	},
 	{
+		"nvlink-error", Error, "NVLink between GPUs has an uncorrectable error, or a GPU failed that another one accessed",
+		"see nvidia-smi nvlink --errorcounters and dmesg (Xid 74) there; reset the GPUs, and have the host checked if it comes back",
+		"CUDA documentation, cudaErrorNvlinkUncorrectable",
+	},
+	{
+		"gpu-lost", Error, "the driver lost a GPU: it no longer answers on PCIe",
+		"see dmesg (Xid 79) there; take the host out of use, and restart it", "NVIDIA documentation, Xid Errors",
+	},
+	{
+		"program-out-of-memory", Error, "the program ran out of GPU memory on a rank, for which the other ranks then wait",
+		"use smaller batches or shards on that rank; nvidia-smi shows who else uses its GPU", "PyTorch documentation, CUDA semantics",
+	},
+	{
 		"driver-too-old", Error, "the driver is older than the CUDA version that NCCL was built for",
 		"install a newer driver, or NCCL built for the older CUDA", "CUDA documentation, cudaErrorInsufficientDriver",
 	},
@@ -275,6 +293,17 @@ var causesOfMessages = []cause{
 		runtimeDoc + ", GPU Direct",
 	},
 	{
+		"unix-socket-failed", Error,
+		"processes of one host could not exchange GPU memory handles over a Unix socket, as in containers that do not share a network",
+		"run the containers of a host with --network=host, or one container for each host; NCCL_CUMEM_ENABLE=0 runs without it",
+		ncclSource + "src/misc/ipcsocket.cc",
+	},
+	{
+		"gdrcopy-failed", Warning, "GDRCopy, which NCCL_GDRCOPY_ENABLE asks for, does not work",
+		"unset NCCL_GDRCOPY_ENABLE, or load the gdrdrv module; in a container: docker run --device=/dev/gdrdrv",
+		ncclSource + "src/misc/gdrwrap.cc",
+	},
+	{
 		"cuda-feature-missing", Error, "CUDA does not support an operation here, as in some virtual machines, containers and WSL",
 		"try NCCL_CUMEM_ENABLE=0 and NCCL_NVLS_ENABLE=0, then NCCL_P2P_DISABLE=1; install a newer driver",
 		"CUDA documentation, cudaErrorNotSupported",
@@ -297,14 +326,20 @@ var causesOfMessages = []cause{
 		"CUDA documentation, cudaErrorIllegalAddress",
 	},
 	{
-		"pytorch-watchdog-timeout", Error, `PyTorch's watchdog gave up: a rank did not arrive in time. The time is PyTorch's ` +
+		"store-unreachable", Error,
+		"ranks did not reach PyTorch's store at MASTER_ADDR:MASTER_PORT: rank 0 did not start, or its host or port is wrong or blocked",
+		"see whether rank 0 runs, and test its port from the other hosts: nc -zv $MASTER_ADDR $MASTER_PORT",
+		"PyTorch documentation, torch.distributed.TCPStore",
+	},
+	{
+		"pytorch-watchdog-timeout", Warning, `PyTorch's watchdog gave up: a rank did not arrive in time. The time is PyTorch's ` +
 			`(init_process_group(timeout=…), 10 minutes for NCCL since 2.2, 30 before); NCCL has no NCCL_TIMEOUT`,
 		"find the rank that did not call: that with the lowest “last enqueued NCCL work”, or TORCH_NCCL_DUMP_ON_TIMEOUT=1 with " +
 			"TORCH_NCCL_TRACE_BUFFER_SIZE=2000; allow a longer time only where a rank rightly takes long",
 		torchDoc + "; github.com/pytorch/pytorch, pull request 110947",
 	},
 	{
-		"pytorch-heartbeat-timeout", Error, "PyTorch's watchdog thread itself hung, usually inside a CUDA or NCCL call that " +
+		"pytorch-heartbeat-timeout", Warning, "PyTorch's watchdog thread itself hung, usually inside a CUDA or NCCL call that " +
 			"does not return; the time is TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC",
 		"find the rank that did not call; a longer time only hides it", torchDoc,
 	},

@@ -35,7 +35,9 @@ var amdAdvice = map[Code]string{
 	"gpu-busy":             "see rocm-smi --showpids, and end the other process; " + adviceOwnGPU,
 	"gpu-peer-access-failed": "in containers: docker run --ipc=host, with all GPUs visible in each; otherwise see rocm-smi " +
 		"--showtopoaccess; NCCL_P2P_DISABLE=1 runs without it",
-	"gpu-memory-error": "see rocm-smi --showrasinfo; reset the GPU or replace it",
+	"nvlink-error":          "see amd-smi xgmi and dmesg there; reset the GPUs, and have the host checked if it comes back",
+	"program-out-of-memory": "use smaller batches or shards on that rank; rocm-smi shows who else uses its GPU",
+	"gpu-memory-error":      "see rocm-smi --showrasinfo; reset the GPU or replace it",
 }
 
 // Unexplained reports messages whose cause is not known.

@@ -12,6 +12,7 @@ import (
 // explained is a pattern of messages with the code of their cause, which internal/notice explains.
 type explained struct {
 	match   *regexp.Regexp
+	place   *regexp.Regexp // of the source line that printed it; nil: any
 	code    notice.Code
 	follows bool // from another failure, whose message is the one to look for
 }
@@ -29,19 +30,24 @@ func readExplanations(text string) (all []explained) {
 			continue
 		}
 		code, follows := strings.CutSuffix(code, "*")
-		all = append(all, explained{regexp.MustCompile(pattern), notice.Code(code), follows})
+		pattern, place, ofPlace := strings.Cut(pattern, "\t")
+		e := explained{match: regexp.MustCompile(pattern), code: notice.Code(code), follows: follows}
+		if ofPlace {
+			e.place = regexp.MustCompile(place)
+		}
+		all = append(all, e)
 	}
 	return all
 }
 
 // explain returns the explanation of a message; nil where its cause is not known.
-func explain(text string) *explained {
-	if e := explainCompletion(text); e != nil {
+func explain(m Message) *explained {
+	if e := explainCompletion(m.Text); e != nil {
 		return e
 	}
 	for i := range explanations {
-		if explanations[i].match.MatchString(text) {
-			return &explanations[i]
+		if e := &explanations[i]; e.match.MatchString(m.Text) && (e.place == nil || e.place.MatchString(m.Place)) {
+			return e
 		}
 	}
 	return nil
@@ -87,7 +93,7 @@ type sameCause struct {
 func findMessages(l *Log) []found {
 	cause := false
 	for _, m := range l.Messages {
-		e := explain(m.Text)
+		e := explain(m)
 		cause = cause || e != nil && !e.follows && e.severe()
 	}
 	by := map[string]*sameCause{}
@@ -96,7 +102,7 @@ func findMessages(l *Log) []found {
 		if m.Level == failed {
 			continue
 		}
-		e, printer, key := explain(m.Text), notice.ByLibrary, shape(m.Text)
+		e, printer, key := explain(m), notice.ByLibrary, shape(m.Text)
 		if m.Level == programLevel {
 			printer = notice.ByProgram
 		}

@@ -55,12 +55,12 @@ func TestExplain(t *testing.T) {
 		"Cuda failure 'invalid argument'":                                                                                                                "cuda-call-failed",
 		"[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600004 milliseconds": "pytorch-watchdog-timeout",
 	} {
-		if e := explain(text); e == nil || e.code != want {
+		if e := explain(Message{Text: text}); e == nil || e.code != want {
 			t.Errorf("%q: %+v, want %s", text, e, want)
 		}
 	}
 	for _, text := range []string{"the moon is in the seventh house", "NET/IB : Using [0]mlx5_0:1/IB", ""} {
-		if e := explain(text); e != nil {
+		if e := explain(Message{Text: text}); e != nil {
 			t.Errorf("%q: %s", text, e.code)
 		}
 	}
@@ -74,7 +74,26 @@ func TestExplainByCode(t *testing.T) {
 			"NET/Socket : peer 10.0.0.6<5> message truncated : receiving 1048576 bytes instead of 65536",
 			"Mismatched collective detected, please check your collective calls at and around rank 39",
 		},
-		"bootstrap-mismatch": {"socketFinalizeAccept: wrong type 4 != 3", "Message truncated : received 64 bytes instead of 32"},
+		"gid-unreadable": {
+			"NET/IB: read failed in ncclIbRoceGetVersionNum: Invalid argument", "Call to ibv_query_gid failed with error Invalid argument",
+		},
+		"unix-socket-failed": {
+			"UDS: Sending data over socket /tmp/nccl-socket-3-1f failed : Connection refused (111)",
+			"ncclProxyClientGetFd call to tpRank 3 handle 0x7f3 failed : 2",
+		},
+		"shared-memory-full": {
+			"RuntimeError: DataLoader worker (pid 41) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory.",
+			"Signal 7 (SIGBUS) received by PID 41",
+		},
+		"nvlink-error":          {"Cuda failure 220 'uncorrectable NVLink error detected during the execution'"},
+		"gpu-lost":              {"nvmlDeviceGetHandleByPciBusId() failed: GPU is lost"},
+		"program-out-of-memory": {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79 GiB"},
+		"store-unreachable": {
+			"torch.distributed.DistNetworkError: The client socket has timed out after 60000ms while trying to connect to (10.0.0.1, 29500).",
+		},
+		"gdrcopy-failed":        {"GDRCOPY failure -1", "gdr_pin_buffer(addr 7, size 65536) failed: 22"},
+		"nccl-version-mismatch": {"NCCL version mismatch with remote peer 10.0.0.9<28028> (local: 22703, remote 22605)"},
+		"bootstrap-mismatch":    {"socketFinalizeAccept: wrong type 4 != 3", "Message truncated : received 64 bytes instead of 32"},
 		"invalid-call": {
 			"Broadcast : invalid root 5 (root should be in the 0..2 range)", "AllReduce : sendbuff is not a valid pointer",
 			"comm 0x55ec10690820 has already been destroyed",
@@ -114,10 +133,30 @@ func TestExplainByCode(t *testing.T) {
 		"gpu-out-of-memory":      {"HIP failure: 'out of memory'"},
 	} {
 		for _, text := range texts {
-			if e := explain(text); e == nil || e.code != code {
+			if e := explain(Message{Text: text}); e == nil || e.code != code {
 				t.Errorf("%q: %+v, want %s", text, e, code)
 			}
 		}
+	}
+}
+
+// Where it is printed may decide about a message that many places print.
+func TestExplainByPlace(t *testing.T) {
+	for place, want := range map[string]notice.Code{
+		"transport/nvls.cc:193": "nvls-setup-failed", "transport/p2p.cc:276": "gpu-peer-access-failed", "init.cc:1": "cuda-call-failed",
+		"": "cuda-call-failed",
+	} {
+		if e := explain(Message{Text: "Cuda failure 1 'invalid argument'", Place: place}); e == nil || e.code != want {
+			t.Errorf("%q: %+v, want %s", place, e, want)
+		}
+	}
+}
+
+// A message about NCCL's shared memory is recognised without a header, a level or the library's name.
+func TestSharedMemoryWithoutHeader(t *testing.T) {
+	all := readAll(t, "Error while creating shared memory segment /dev/shm/nccl-0aB1cD (size 9637888)\n").Findings()
+	if len(all) != 1 || all[0].Code() != "shared-memory-failed" {
+		t.Errorf("%+v", all)
 	}
 }
 

@@ -332,7 +332,7 @@ func findInterface(l *Log) []found {
 // connectionFailed says whether a rank could not reach another one.
 func (l *Log) connectionFailed() bool {
 	return slices.ContainsFunc(l.Messages, func(m Message) bool {
-		e := explain(m.Text)
+		e := explain(m)
 		return e != nil && slices.Contains([]notice.Code{"host-unreachable", "connection-refused", "connection-failed"}, e.code)
 	})
 }

@@ -42,7 +42,7 @@ func (d *Reading) count(m Message) {
 		return // it says which way another message took
 	}
 	d.Warnings += m.Times
-	if explain(m.Text) == nil {
+	if explain(m) == nil {
 		d.Unexplained += m.Times
 	}
 }

@@ -114,8 +114,9 @@ var programErrors = []string{
 	"NCCL failure", "CUDA failure", "Cuda failure", "HIP failure", "Test failure", "NCCL error", "CUDA error", "HIP error",
 	"ncclUnhandledCudaError", "ncclSystemError", "ncclInternalError", "ncclInvalidArgument", "ncclInvalidUsage",
 	"ncclRemoteError",
-	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "exited on signal", "non-zero exit",
+	"Traceback (most recent call last)", "Segmentation fault", "core dumped", "Bus error", "SIGBUS", "exited on signal", "non-zero exit",
 	"oom-kill", "oom_kill", "of memory: Kill", "SIGKILL", "exitcode: -9", "ncclUniqueId from", "NCCL WARN",
+	"shared memory segment /dev/shm/nccl",
 }
 
 // reports are words by which a program reports an error: ERROR and FATAL by themselves, which a variable's name is not,

@@ -132,7 +132,7 @@ func TestAdviceByNetwork(t *testing.T) {
 		"Call to connect returned Network is unreachable":                                                              false,
 		"socketStartConnect: Connect to 10.0.0.1<123> failed : No route to host":                                       false,
 	} {
-		e := explain(text)
+		e := explain(Message{Text: text})
 		if e == nil {
 			t.Errorf("%s is not explained", text)
 			continue
