@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"busbar/rank/machine"
+
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
@@ -24,7 +26,7 @@ func (l mpiLibrary) facts() result.Backend {
 	return result.Backend{Name: l.name(), Library: i.Name, Version: versionOf(i.Name), Path: i.LibMPIPath, BuildID: i.BuildID}
 }
 
-func (l mpiLibrary) device() string { return "cpu (" + machineFacts("/").CPU + ")" }
+func (l mpiLibrary) device() string { return "cpu (" + machine.Facts("/").CPU + ")" }
 
 func (l mpiLibrary) unfit(world int) string { return l.j.tooLarge(world) }
 

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"busbar/rank/machine"
+
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
@@ -67,8 +69,8 @@ func (j *job) connect() error {
 
 // compareRanks gathers the ranks' facts and refuses what would make every figure meaningless.
 func (j *job) compareRanks() error {
-	cpus, _ := affinity("/")
-	mine, err := json.Marshal(rankFacts{Rank: j.rank, Host: hostName(), Machine: bootID("/"), LocalRank: j.launch.LocalRank, PID: os.Getpid(), CPUs: cpus, Quota: cpuQuota("/"),
+	cpus, _ := machine.Affinity("/")
+	mine, err := json.Marshal(rankFacts{Rank: j.rank, Host: hostName(), Machine: bootID("/"), LocalRank: j.launch.LocalRank, PID: os.Getpid(), CPUs: cpus, Quota: machine.CPUQuota("/"),
 		Build: buildIdentity(), MPI: j.lib.Info().LibraryFull, Command: fmt.Sprintf("%q", j.args)})
 	if err != nil {
 		return err
@@ -100,7 +102,7 @@ func (j *job) compareRanks() error {
 
 // bootID tells machines apart: hosts may have one name, and containers of one host several.
 func bootID(root string) string {
-	return readText(root, "proc/sys/kernel/random/boot_id")
+	return machine.ReadText(root, "proc/sys/kernel/random/boot_id")
 }
 
 // tellApart gives machines of one name different ones, and a machine that is not known its host's name.
@@ -118,7 +120,7 @@ func tellApart(ranks []rankFacts) {
 	}
 	for i := range ranks {
 		if f := &ranks[i]; len(machines[f.Host]) > 1 {
-			f.Host += "(" + cut(f.Machine, 4) + ")"
+			f.Host += "(" + units.Truncate(f.Machine, 4) + ")"
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"busbar/rank/machine"
+
 	"busbar/internal/notice"
 	"busbar/internal/result"
 )
@@ -148,7 +150,7 @@ func (s *sheet) end(o result.Outcome, cause notice.Fact, code int) result.End {
 		done += n
 	}
 	return result.End{At: time.Now().UTC(), Outcome: o, Why: result.Because(cause), Code: code, Points: s.points,
-		Left: max(0, s.planned-done), Load1: load1("/"), Throttled: s.throttled}
+		Left: max(0, s.planned-done), Load1: machine.Load("/"), Throttled: s.throttled}
 }
 
 // finish ends all open files at once; status is that of the point in hand, empty for none (it will be measured again).

@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 
+	"busbar/rank/machine"
+
 	"busbar/gloo"
 	"busbar/internal/result"
 	"busbar/mpi"
@@ -38,7 +40,7 @@ func (l *glooLibrary) describe(m *result.Method) {
 	}
 }
 
-func (l *glooLibrary) device() string { return "cpu (" + machineFacts("/").CPU + ")" }
+func (l *glooLibrary) device() string { return "cpu (" + machine.Facts("/").CPU + ")" }
 
 func (l *glooLibrary) unfit(world int) string { return l.j.tooLarge(world) }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/rank/machine"
+
 	"busbar/internal/notice"
 )
 
@@ -71,15 +73,15 @@ func TestGlooCPUsAreRead(t *testing.T) {
 }
 
 func TestGrantedCPUs(t *testing.T) {
-	own, _ := affinity("/")
-	mine, err := parseCPUs(own)
+	own, _ := machine.Affinity("/")
+	mine, err := machine.ParseCPUs(own)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := grantedCPUs(); !within(mine, got) {
+	if got := grantedCPUs(); !machine.Within(mine, got) {
 		t.Errorf("this process may run on %s, and is granted %v", own, got)
 	}
-	if after, _ := affinity("/"); after != own {
+	if after, _ := machine.Affinity("/"); after != own {
 		t.Errorf("asking has moved this thread from %s to %s", own, after)
 	}
 }

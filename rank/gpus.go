@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/rank/machine"
+
 	"busbar/cudart"
 	"busbar/internal/units"
 )
@@ -21,7 +23,7 @@ type visible struct {
 
 // sees is what a rank sees of its machine's GPUs; err says why there are none.
 func (j *job) sees(devices []cudart.Device, err error) visible {
-	v := visible{Machine: j.ranks[j.rank].Machine, Near: nearNodes("/", j.ranks[j.rank].CPUs)}
+	v := visible{Machine: j.ranks[j.rank].Machine, Near: machine.NearNodes("/", j.ranks[j.rank].CPUs)}
 	for _, d := range devices {
 		v.UUIDs, v.NUMA = append(v.UUIDs, d.UUID), append(v.NUMA, d.NUMA)
 	}

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"time"
 
+	"busbar/rank/machine"
+
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -33,7 +35,7 @@ type subworld struct {
 
 	// Rank 0 only.
 	tally    *tally
-	counters *counterFiles
+	counters *machine.CounterFiles
 	pace     *pace
 	turns    []turn
 }
@@ -123,7 +125,7 @@ func (w *subworld) run(ctx context.Context) error {
 	for _, t := range w.turns {
 		cases = append(cases, t.session.cases[t.i])
 	}
-	w.counters = openCounters("/")
+	w.counters = machine.OpenCounters("/")
 	_, perNode := shape(w.machines)
 	w.pace = &pace{cases: cases, options: w.p.sweep.Options, perNode: perNode, until: w.j.until(w.p, w.world.Size), planned: points}
 	w.j.screen.world(w)
@@ -143,7 +145,7 @@ func (w *subworld) close() error {
 	if w.world.Rank != 0 {
 		return nil
 	}
-	w.counters.close()
+	w.counters.Close()
 	for _, s := range w.sessions {
 		w.j.ledger.throttled(s.sheet, s.throttled)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"busbar/rank/machine"
+
 	"busbar/cudart"
 	"busbar/cudart/nccl"
 	"busbar/internal/ranges"
@@ -56,7 +58,7 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 			mine.NVTX = err.Error()
 		}
 		if !l.rehearsed() {
-			mine.PCIe = readLink("/", d.PCI, virtualMachine("/") != "")
+			mine.PCIe = machine.PCIeLink("/", d.PCI, machine.VirtualMachine("/") != "")
 		}
 	}
 	if l.ranks, err = tellAll(j, mine); err != nil {

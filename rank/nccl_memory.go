@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"busbar/rank/machine"
+
 	"busbar/cudart"
 	"busbar/cudart/nccl"
 	"busbar/internal/bench"
@@ -19,7 +21,7 @@ func (b *ncclBackend) room() (float64, notice.MemoryLimit, error) {
 	if err != nil {
 		return 0, notice.MemoryLimit{}, err
 	}
-	return b.s.planRoom([]memoryBound{{Name: "the memory of GPU " + b.l.ranks[b.l.j.rank].UUID, Free: free}}, 0)
+	return b.s.planRoom([]machine.MemoryBound{{Name: "the memory of GPU " + b.l.ranks[b.l.j.rank].UUID, Free: free}}, 0)
 }
 
 // reserve implements backend.

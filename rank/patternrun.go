@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"time"
 
+	"busbar/rank/machine"
+
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -236,7 +238,7 @@ func (r *patternRun) round(ctx context.Context, number int, groups pattern.Round
 		}
 		w.pace = &pace{}
 		if comm.Rank() == 0 {
-			w.counters = openCounters("/")
+			w.counters = machine.OpenCounters("/")
 		}
 	}
 	if err := r.gatherRanks(w != nil); err != nil {
@@ -257,7 +259,7 @@ func (r *patternRun) round(ctx context.Context, number int, groups pattern.Round
 func (w *subworld) closeGroup() error {
 	w.j.watch.Phase("close a group", 0)
 	if w.counters != nil {
-		w.counters.close()
+		w.counters.Close()
 	}
 	for _, s := range w.sessions {
 		if err := s.backend.close(); err != nil {

@@ -3,6 +3,8 @@ package main
 import (
 	"testing"
 
+	"busbar/rank/machine"
+
 	"busbar/cudart"
 	"busbar/internal/notice"
 )
@@ -127,7 +129,7 @@ func TestUnusedGPUs(t *testing.T) {
 }
 
 func TestCheckNetworkOfGPUs(t *testing.T) {
-	ib, efa := rdmaPort{Name: "mlx5_0/1"}, rdmaPort{Name: "rdmap0/1", EFA: true}
+	ib, efa := machine.RDMAPort{Name: "mlx5_0/1"}, machine.RDMAPort{Name: "rdmap0/1", EFA: true}
 	missing, builtIn := want{caution, notice.PeermemMissing{}}, want{passed, notice.NCCLNetwork{}}
 	loaded := func(is notice.PeermemLoaded) want { return want{passed, notice.Peermem{Loaded: is}} }
 	plugin := want{passed, notice.NCCLNetwork{Plugin: "/x.so"}}
@@ -135,10 +137,10 @@ func TestCheckNetworkOfGPUs(t *testing.T) {
 		f             fabric
 		peermem, nccl want
 	}{
-		"InfiniBand":     {fabric{Ports: []rdmaPort{ib}, Peermem: true}, loaded(true), builtIn},
-		"no module":      {fabric{Ports: []rdmaPort{ib, efa}, Plugin: "/x.so"}, missing, plugin},
-		"EFA":            {fabric{Ports: []rdmaPort{efa}, Plugin: "/x.so"}, loaded(false), plugin},
-		"EFA, no plugin": {fabric{Ports: []rdmaPort{efa}}, loaded(false), want{caution, notice.EFAWithoutPlugin{}}},
+		"InfiniBand":     {fabric{Ports: []machine.RDMAPort{ib}, Peermem: true}, loaded(true), builtIn},
+		"no module":      {fabric{Ports: []machine.RDMAPort{ib, efa}, Plugin: "/x.so"}, missing, plugin},
+		"EFA":            {fabric{Ports: []machine.RDMAPort{efa}, Plugin: "/x.so"}, loaded(false), plugin},
+		"EFA, no plugin": {fabric{Ports: []machine.RDMAPort{efa}}, loaded(false), want{caution, notice.EFAWithoutPlugin{}}},
 	} {
 		host := gpusOf(1, nil)
 		host[0].Fabric = c.f

@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 
+	"busbar/rank/machine"
+
 	"busbar/internal/notice"
 )
 
@@ -57,7 +59,7 @@ func checkStates(host []setup) (rows []row) {
 // checkPeermem asks whether adapters can read and write GPU memory.
 func checkPeermem(f fabric) row {
 	const name = "nvidia-peermem"
-	if !f.Peermem && slices.ContainsFunc(f.Ports, func(p rdmaPort) bool { return !p.EFA }) {
+	if !f.Peermem && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return !p.EFA }) {
 		return found(name, notice.PeermemMissing{})
 	}
 	return found(name, notice.Peermem{Loaded: notice.PeermemLoaded(f.Peermem)})
@@ -66,7 +68,7 @@ func checkPeermem(f fabric) row {
 // checkPlugin asks how NCCL would reach other hosts.
 func checkPlugin(f fabric) row {
 	const name = "NCCL network"
-	if f.Plugin == "" && slices.ContainsFunc(f.Ports, func(p rdmaPort) bool { return p.EFA }) {
+	if f.Plugin == "" && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return p.EFA }) {
 		return found(name, notice.EFAWithoutPlugin{})
 	}
 	return found(name, notice.NCCLNetwork{Plugin: notice.PluginPath(f.Plugin)})

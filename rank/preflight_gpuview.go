@@ -3,13 +3,15 @@ package main
 import (
 	"fmt"
 
+	"busbar/rank/machine"
+
 	"busbar/cudart"
 	"busbar/cudart/nccl"
 )
 
 // viewGPUs is what this rank sees of GPUs and of the library of a backend on them, none of which it starts. It is local.
 func (j *job) viewGPUs(backend, driver string) *gpuView {
-	v := &gpuView{Shared: j.cfg.shareGPU, Rehearsed: backend == rehearsal, Near: nearNodes("/", j.ranks[j.rank].CPUs)}
+	v := &gpuView{Shared: j.cfg.shareGPU, Rehearsed: backend == rehearsal, Near: machine.NearNodes("/", j.ranks[j.rank].CPUs)}
 	paths, err := j.libraryPaths()
 	if err != nil {
 		v.Problem, v.Missing = failureOf(err), failureOf(err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/rank/machine"
+
 	"busbar/cudart"
 	"busbar/internal/bench"
 	"busbar/internal/bench/benchtest"
@@ -200,9 +202,9 @@ func TestCheckContainers(t *testing.T) {
 // What a rank sees comes to rank 0 as it is.
 func TestSetupTravels(t *testing.T) {
 	sent := setup{
-		Limits: limits{Shared: volume{1, 2}, Locked: unlimited, Exempt: true, Files: unknown, Bounds: []memoryBound{{"a", 1, true}}},
+		Limits: limits{Shared: volume{1, 2}, Locked: unlimited, Exempt: true, Files: unknown, Bounds: []machine.MemoryBound{{Name: "a", Free: 1, Alone: true}}},
 		Node:   node{Machine: result.Machine{CPU: "x", Load1: 1.5}, CPUs: 2, NUMA: []string{"0-1"}, Balancing: unknown, HugePages: "never", Virtual: true},
-		Fabric: fabric{Ports: []rdmaPort{{"a", "b", "c", "d", "e", true, true}},
+		Fabric: fabric{Ports: []machine.RDMAPort{{Name: "a", State: "b", Phys: "c", Rate: "d", Link: "e", EFA: true, Open: true}},
 			pcie:    pcie{GPUs: []string{"a"}, Driver: "1", Units: 2, Translated: []string{"b"}, Bridges: 3, Redirect: []string{"c"}, Hidden: true},
 			Peermem: true, Plugin: "p"},
 		GPU: &gpuView{Problem: &failure{Text: "a", Parts: notice.Failed{Problem: "b", Tried: notice.Places{"c"}, Remedy: "d"}},

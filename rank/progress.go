@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"busbar/rank/machine"
+
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/sys/unix"
@@ -67,10 +69,10 @@ func terminal(l mpi.Launch) (width int, stdout bool) {
 // started it where that only passes things on.
 func launcherProcess(root string) int {
 	parent := os.Getppid()
-	if !strings.HasPrefix(readText(root, fmt.Sprintf("proc/%d/comm", parent)), "hydra_") {
+	if !strings.HasPrefix(machine.ReadText(root, fmt.Sprintf("proc/%d/comm", parent)), "hydra_") {
 		return parent
 	}
-	starter, err := strconv.Atoi(field(readText(root, fmt.Sprintf("proc/%d/status", parent)), "PPid"))
+	starter, err := strconv.Atoi(machine.Field(machine.ReadText(root, fmt.Sprintf("proc/%d/status", parent)), "PPid"))
 	if err != nil {
 		return parent
 	}

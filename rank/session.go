@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"busbar/rank/machine"
+
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/notice"
@@ -98,16 +100,16 @@ func (s *session) measureOne(i, cycle int, budget time.Duration) error {
 
 // observed measures a case, with what moved on the network meanwhile and how loaded this host is.
 func (s *session) observed(i int, budget time.Duration) (*result.Record, error) {
-	before := s.counters.read()
+	before := s.counters.Read()
 	r, err := s.attempt(i, budget)
 	if err != nil {
 		return nil, err
 	}
-	r.Load1 = load1("/")
-	after := s.counters.read()
-	r.Network = after.since(before)
+	r.Load1 = machine.Load("/")
+	after := s.counters.Read()
+	r.Network = after.Since(before)
 	hosts, _ := shape(s.machines)
-	r.Warnings.Add(linkWarnings(before, after, hosts)...)
+	r.Warnings.Add(machine.LinkWarnings(before, after, hosts)...)
 	return r, nil
 }
 

@@ -8,11 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"sync"
 	"time"
 
 	"busbar/internal/notice"
+	"busbar/internal/units"
 )
 
 // The side channel is one TCP connection from every rank to rank 0 that needs nothing of MPI, so that a hang in MPI
@@ -129,14 +129,14 @@ func (p *pipe) write(f frame, deadline time.Time) error {
 func encode(f frame) ([]byte, error) {
 	if f.State != nil {
 		s := *f.State
-		s.Phase, s.Case, s.Group, s.Stage = cut(s.Phase, 200), cut(s.Case, 1000), cut(s.Group, 600), cut(s.Stage, 200)
+		s.Phase, s.Case, s.Group, s.Stage = units.Truncate(s.Phase, 200), units.Truncate(s.Case, 1000), units.Truncate(s.Group, 600), units.Truncate(s.Stage, 200)
 		f.State = &s
 	}
-	f.Host = cut(f.Host, 255)
+	f.Host = units.Truncate(f.Host, 255)
 	for limit := frameLimit / 2; ; limit /= 2 {
 		if f.Event != nil {
 			e := *f.Event
-			e.Kind, e.Cause.Fact = cut(e.Kind, 100), cutCause(e.Cause.Fact, limit/2)
+			e.Kind, e.Cause.Fact = units.Truncate(e.Kind, 100), cutCause(e.Cause.Fact, limit/2)
 			f.Event = &e
 		}
 		line, err := json.Marshal(f)
@@ -153,24 +153,17 @@ func encode(f frame) ([]byte, error) {
 func cutCause(cause notice.Fact, limit int) notice.Fact {
 	switch f := cause.(type) {
 	case notice.RankFailed:
-		f.Problem = cut(f.Problem, limit)
+		f.Problem = units.Truncate(f.Problem, limit)
 		return f
 	case notice.RankCrashed:
-		f.Problem, f.Stack = cut(f.Problem, limit), cut(f.Stack, limit)
+		f.Problem, f.Stack = units.Truncate(f.Problem, limit), units.Truncate(f.Stack, limit)
 		return f
 	case notice.RunHung:
 		const each = 1000 // bytes of a rank at most, about
-		f.Problem, f.Ranks = cut(f.Problem, limit), f.Ranks[:min(len(f.Ranks), limit/each)]
+		f.Problem, f.Ranks = units.Truncate(f.Problem, limit), f.Ranks[:min(len(f.Ranks), limit/each)]
 		return f
 	}
 	return cause
-}
-
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
 // receive waits for the next frame.

@@ -98,7 +98,7 @@ func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, b
 		if err != nil {
 			return &codeError{exitUsage, err}
 		}
-		fmt.Fprintf(b, "%11s %4d %10s %10s %10s %10s\n", point.Bucket, len(plans[i].Ops), binary(least), binary(most), binary(all), binary(plans[i].Bytes))
+		fmt.Fprintf(b, "%11s %4d %10s %10s %10s %10s\n", point.Bucket, len(plans[i].Ops), units.Binary(least), units.Binary(most), units.Binary(all), units.Binary(plans[i].Bytes))
 	}
 	if impossible != nil {
 		same = append(same, "unsupported: "+impossible.Error())

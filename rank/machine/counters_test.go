@@ -1,4 +1,4 @@
-package main
+package machine
 
 import (
 	"reflect"
@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/machine/machinetest"
 )
 
 const snmpText = "Ip: Forwarding\nIp: 2\nTcp: RtoAlgorithm MaxConn RetransSegs InErrs\nTcp: 1 -1 %s 0\nUdp: InDatagrams\nUdp: 39\n"
@@ -16,7 +17,7 @@ const snmpText = "Ip: Forwarding\nIp: 2\nTcp: RtoAlgorithm MaxConn RetransSegs I
 const port = "sys/class/infiniband/mlx5_0/ports/1/"
 
 func TestCounters(t *testing.T) {
-	root := fakeRoot(t, map[string]string{
+	root := machinetest.Root(t, map[string]string{
 		port + "counters/port_rcv_data": "1000\n", port + "counters/port_xmit_data": "2000\n", port + "counters/symbol_error": "5\n",
 		port + "counters/port_xmit_discards": "0\n", port + "hw_counters/out_of_sequence": "7\n", port + "hw_counters/lifespan": "10\n",
 		"sys/class/infiniband/efa_0/ports/1/hw_counters/rx_bytes":     "50\n",
@@ -27,21 +28,21 @@ func TestCounters(t *testing.T) {
 		"sys/class/net/lo/statistics/rx_bytes": "70\n", "sys/class/net/lo/operstate": "unknown\n",
 		"proc/net/snmp": strings.ReplaceAll(snmpText, "%s", "3"),
 	})
-	files := openCounters(root)
-	defer files.close()
-	before := files.read()
-	if use := files.read().since(before); use != nil {
+	files := OpenCounters(root)
+	defer files.Close()
+	before := files.Read()
+	if use := files.Read().Since(before); use != nil {
 		t.Errorf("nothing moved, but %+v", use)
 	}
 	// In place, as the kernel does: the files stay open.
-	writeFiles(t, root, map[string]string{
+	machinetest.Write(t, root, map[string]string{
 		port + "counters/port_rcv_data": "1010\n", port + "counters/symbol_error": "6\n", port + "counters/port_xmit_discards": "2\n",
 		port + "hw_counters/out_of_sequence": "27\n", "sys/class/infiniband/efa_0/ports/1/hw_counters/rx_bytes": "60\n",
 		"sys/class/net/eth0/statistics/rx_bytes": "300\n", "sys/class/net/eth0/statistics/rx_dropped": "4\n",
 		"sys/class/net/eth1/statistics/rx_bytes": "99\n", "sys/class/net/lo/statistics/rx_bytes": "80\n",
 		"proc/net/snmp": strings.ReplaceAll(snmpText, "%s", "8"),
 	})
-	after := files.read()
+	after := files.Read()
 	want := []result.NetUse{
 		{Name: "efa_0/1", RxBytes: 10},
 		{Name: "mlx5_0/1", RxBytes: 40, Errors: 3, Retransmits: 20},
@@ -49,10 +50,10 @@ func TestCounters(t *testing.T) {
 		{Name: "lo", RxBytes: 10},
 		{Name: "tcp", Retransmits: 5},
 	}
-	if got := after.since(before); !slices.Equal(got, want) {
+	if got := after.Since(before); !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	warnings := linkWarnings(before, after, 1)
+	warnings := LinkWarnings(before, after, 1)
 	link := notice.LinkErrors{Port: "mlx5_0/1", Counters: []string{"1 symbol_error", "20 out_of_sequence"}}
 	if !reflect.DeepEqual(warnings, []notice.Fact{link}) {
 		t.Errorf("%v, want %v", warnings, link)
@@ -60,16 +61,16 @@ func TestCounters(t *testing.T) {
 }
 
 func TestNoCounters(t *testing.T) {
-	files := openCounters(t.TempDir())
-	defer files.close()
-	a := files.read()
-	if use, w := files.read().since(a), linkWarnings(a, files.read(), 1); use != nil || w != nil {
+	files := OpenCounters(t.TempDir())
+	defer files.Close()
+	a := files.Read()
+	if use, w := files.Read().Since(a), LinkWarnings(a, files.Read(), 1); use != nil || w != nil {
 		t.Errorf("%v, %v", use, w)
 	}
 }
 
 func TestTCPWarning(t *testing.T) {
-	files := &counterFiles{}
+	files := &CounterFiles{}
 	for _, c := range []struct {
 		after int64
 		hosts int
@@ -80,7 +81,7 @@ func TestTCPWarning(t *testing.T) {
 		{110, 2, notice.LinkErrors{Port: "tcp", Counters: []string{"10 retransmitted segments"}}},
 		{110, 1, notice.LocalRetransmissions{Segments: 10}},
 	} {
-		w := linkWarnings(counters{files, nil, 100}, counters{files, nil, c.after}, c.hosts)
+		w := LinkWarnings(Counters{files, nil, 100}, Counters{files, nil, c.after}, c.hosts)
 		if c.want == nil && w != nil || c.want != nil && !reflect.DeepEqual(w, []notice.Fact{c.want}) {
 			t.Errorf("%+v: %v", c, w)
 		}

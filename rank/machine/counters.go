@@ -1,4 +1,4 @@
-package main
+package machine
 
 import (
 	"bytes"
@@ -37,15 +37,15 @@ type counterFile struct {
 	file  *os.File
 }
 
-// counterFiles are the counters of one host.
-type counterFiles struct {
+// CounterFiles are the counters of one host.
+type CounterFiles struct {
 	files []counterFile
 	snmp  *os.File // /proc/net/snmp
 }
 
-// counters is one reading; values stand in the order of the files, -1 where one could not be read.
-type counters struct {
-	of     *counterFiles
+// Counters is one reading; values stand in the order of the files, -1 where one could not be read.
+type Counters struct {
+	of     *CounterFiles
 	values []int64
 	tcp    int64 // segments retransmitted, -1 if unknown
 }
@@ -57,7 +57,8 @@ type counterName struct {
 
 var (
 	portCounters = []counterName{
-		{"port_rcv_data", received}, {"port_xmit_data", transmitted}, {"symbol_error", broken}, {"link_error_recovery", broken},
+		{"port_rcv_data", received}, {"port_xmit_data", transmitted}, {"symbol_error", broken},
+		{"link_error_recovery", broken},
 		{"link_downed", broken}, {"port_rcv_errors", broken}, {"local_link_integrity_errors", broken},
 		{"excessive_buffer_overrun_errors", broken}, {"port_xmit_discards", dropped},
 	}
@@ -77,9 +78,9 @@ var (
 // mostPorts bounds the file descriptors and the time of a reading, on hosts with hundreds of virtual interfaces.
 const mostPorts = 32
 
-// openCounters opens what there is below root; it may be nothing.
-func openCounters(root string) *counterFiles {
-	c := &counterFiles{}
+// OpenCounters opens what there is below root; it may be nothing.
+func OpenCounters(root string) *CounterFiles {
+	c := &CounterFiles{}
 	c.snmp, _ = os.Open(filepath.Join(root, "proc/net/snmp"))
 	ports, _ := filepath.Glob(filepath.Join(root, "sys/class/infiniband/*/ports/*"))
 	for _, dir := range ports[:min(mostPorts, len(ports))] {
@@ -98,7 +99,7 @@ func interfaces(root string) []string {
 	entries, _ := os.ReadDir(filepath.Join(root, "sys/class/net"))
 	var hardware, virtual []string
 	for _, e := range entries {
-		if readText(root, "sys/class/net", e.Name(), "operstate") == "down" {
+		if ReadText(root, "sys/class/net", e.Name(), "operstate") == "down" {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(root, "sys/class/net", e.Name(), "device")); err == nil {
@@ -112,7 +113,7 @@ func interfaces(root string) []string {
 }
 
 // open adds the counters that exist. Data of an InfiniBand port are counted in words of four bytes.
-func (c *counterFiles) open(port, dir string, names []counterName, word uint64, bits int) {
+func (c *CounterFiles) open(port, dir string, names []counterName, word uint64, bits int) {
 	for _, n := range names {
 		f, err := os.Open(filepath.Join(dir, n.name))
 		if err != nil {
@@ -126,7 +127,8 @@ func (c *counterFiles) open(port, dir string, names []counterName, word uint64, 
 	}
 }
 
-func (c *counterFiles) close() {
+// Close closes the files.
+func (c *CounterFiles) Close() {
 	for _, f := range c.files {
 		_ = f.file.Close()
 	}
@@ -135,10 +137,10 @@ func (c *counterFiles) close() {
 	}
 }
 
-// read takes one reading. It costs a system call a counter, microseconds each; where an adapter is asked by a command to
-// its firmware it may be a millisecond for all. It belongs outside of what is timed.
-func (c *counterFiles) read() counters {
-	r := counters{of: c, values: make([]int64, len(c.files)), tcp: -1}
+// Read takes one reading. It costs a system call a counter, microseconds each; where an adapter is asked by a command
+// to its firmware it may be a millisecond for all. It belongs outside of what is timed.
+func (c *CounterFiles) Read() Counters {
+	r := Counters{of: c, values: make([]int64, len(c.files)), tcp: -1}
 	var buffer [4096]byte
 	for i, f := range c.files {
 		n, _ := f.file.ReadAt(buffer[:64], 0)
@@ -178,7 +180,8 @@ func retransmitted(snmp string) int64 {
 	return -1
 }
 
-// moved is by how much a counter grew. One that fell was set back, or wrapped if it is narrow and was in its upper half.
+// moved is by how much a counter grew. One that fell was set back, or wrapped if it is narrow and was in its upper
+// half.
 func moved(before, after int64, bits int) int64 {
 	switch {
 	case before < 0 || after < 0:
@@ -191,9 +194,9 @@ func moved(before, after int64, bits int) int64 {
 	return after
 }
 
-// since is what moved between two readings of the same files, by port in order of the files; a port that did not
+// Since is what moved between two readings of the same files, by port in order of the files; a port that did not
 // move has no entry.
-func (after counters) since(before counters) []result.NetUse {
+func (after Counters) Since(before Counters) []result.NetUse {
 	var use []result.NetUse
 	for i, f := range after.of.files {
 		d := moved(before.values[i], after.values[i], f.bits) * int64(f.unit)
@@ -224,9 +227,9 @@ func (after counters) since(before counters) []result.NetUse {
 // manyRare is how many drops or retransmissions during a case are worth a warning; errors of a link always are.
 const manyRare = 10
 
-// linkWarnings names the counters that tell of a sick link or a crowded network. hosts is how many the ranks are on: what
-// TCP sends again within one host got no answer in time, as no link can lose it.
-func linkWarnings(before, after counters, hosts int) []notice.Fact {
+// LinkWarnings names the counters that tell of a sick link or a crowded network. hosts is how many the ranks are on:
+// what TCP sends again within one host got no answer in time, as no link can lose it.
+func LinkWarnings(before, after Counters, hosts int) []notice.Fact {
 	var found []notice.Fact
 	add := func(port string, what []string) {
 		if len(what) > 0 {

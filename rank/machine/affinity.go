@@ -1,4 +1,4 @@
-package main
+package machine
 
 import (
 	"fmt"
@@ -11,19 +11,19 @@ import (
 	"busbar/internal/ranges"
 )
 
-// affinity is the list of CPUs that this process may use, as Linux writes it ("0-3,8"), and how many they are. Unknown
+// Affinity is the list of CPUs that this process may use, as Linux writes it ("0-3,8"), and how many they are. Unknown
 // is "" and 0. Rank 0's main thread is meant, before any library has bound its own threads.
-func affinity(root string) (list string, count int) {
-	list = field(readText(root, "proc/self/status"), "Cpus_allowed_list")
-	cpus, err := parseCPUs(list)
+func Affinity(root string) (list string, count int) {
+	list = Field(ReadText(root, "proc/self/status"), "Cpus_allowed_list")
+	cpus, err := ParseCPUs(list)
 	if err != nil {
 		return "", 0
 	}
 	return list, len(cpus)
 }
 
-// parseCPUs reads a list of CPUs or NUMA nodes in Linux's manner: "0-3,8", "" for none. The result is sorted.
-func parseCPUs(list string) ([]int, error) {
+// ParseCPUs reads a list of CPUs or NUMA nodes in Linux's manner: "0-3,8", "" for none. The result is sorted.
+func ParseCPUs(list string) ([]int, error) {
 	var cpus []int
 	for part := range strings.SplitSeq(strings.TrimSpace(list), ",") {
 		if part == "" {
@@ -46,22 +46,22 @@ func parseCPUs(list string) ([]int, error) {
 	return slices.Compact(cpus), nil
 }
 
-// cpuQuota is the number of CPUs' worth of time that the cgroups grant (docker --cpus, Kubernetes' limits), which no
+// CPUQuota is the number of CPUs' worth of time that the cgroups grant (docker --cpus, Kubernetes' limits), which no
 // affinity shows; 0 where there is no limit.
-func cpuQuota(root string) float64 {
+func CPUQuota(root string) float64 {
 	quota := 0.0
 	for _, level := range cgroupLevels(root, "cpu") {
 		var limit, period int64
 		if level.v2 {
-			words := strings.Fields(readText(level.dir, "cpu.max"))
+			words := strings.Fields(ReadText(level.dir, "cpu.max"))
 			if len(words) != 2 || words[0] == "max" {
 				continue
 			}
 			limit, _ = strconv.ParseInt(words[0], 10, 64)
 			period, _ = strconv.ParseInt(words[1], 10, 64)
 		} else {
-			limit, _ = readNumber(level.dir, "cpu.cfs_quota_us")
-			period, _ = readNumber(level.dir, "cpu.cfs_period_us")
+			limit, _ = ReadNumber(level.dir, "cpu.cfs_quota_us")
+			period, _ = ReadNumber(level.dir, "cpu.cfs_period_us")
 		}
 		if limit <= 0 || period <= 0 {
 			continue
@@ -73,19 +73,19 @@ func cpuQuota(root string) float64 {
 	return quota
 }
 
-// place is where a rank may run.
-type place struct {
+// Place is where a rank may run.
+type Place struct {
 	Rank  int
 	Host  string
 	CPUs  string  // "0-3,8"; "" if unknown
 	Quota float64 // CPUs' worth of time, 0 without a limit
 }
 
-// oversubscribed is a warning for each host (the first few) on which ranks must share cores. Ranks that are bound to
+// Oversubscribed is a warning for each host (the first few) on which ranks must share cores. Ranks that are bound to
 // overlapping sets are found as well as hosts with more ranks than cores.
-func oversubscribed(places []place) []notice.Fact {
+func Oversubscribed(places []Place) []notice.Fact {
 	var hosts []string
-	byHost := map[string][]place{}
+	byHost := map[string][]Place{}
 	for _, p := range places {
 		if byHost[p.Host] == nil {
 			hosts = append(hosts, p.Host)
@@ -96,7 +96,7 @@ func oversubscribed(places []place) []notice.Fact {
 	var warnings []notice.Fact
 	more := 0
 	for _, host := range hosts {
-		ranks, cores, limit := crowd(byHost[host])
+		ranks, cores, limit := Crowd(byHost[host])
 		switch {
 		case ranks == 0:
 		case len(warnings) == most:
@@ -111,14 +111,14 @@ func oversubscribed(places []place) []notice.Fact {
 	return warnings
 }
 
-// crowd finds the largest group of a host's ranks that has fewer cores than members: all ranks whose set of cores lies
+// Crowd finds the largest group of a host's ranks that has fewer cores than members: all ranks whose set of cores lies
 // within one that some rank has, or within all sets together. 0 ranks if there is none.
-func crowd(ranks []place) (members, cores int, limit notice.CoreLimit) {
+func Crowd(ranks []Place) (members, cores int, limit notice.CoreLimit) {
 	var sets [][]int
 	union := []int{}
 	quota := math.Inf(1)
 	for _, p := range ranks {
-		cpus, err := parseCPUs(p.CPUs)
+		cpus, err := ParseCPUs(p.CPUs)
 		if err != nil || len(cpus) == 0 {
 			return 0, 0, notice.CoreLimit{}
 		}
@@ -142,7 +142,7 @@ func crowd(ranks []place) (members, cores int, limit notice.CoreLimit) {
 		seen[key] = true
 		n := 0
 		for _, s := range sets {
-			if within(s, set) {
+			if Within(s, set) {
 				n++
 			}
 		}
@@ -156,8 +156,8 @@ func crowd(ranks []place) (members, cores int, limit notice.CoreLimit) {
 	return members, cores, limit
 }
 
-// within reports whether every element of a is in b; both are sorted.
-func within(a, b []int) bool {
+// Within reports whether every element of a is in b; both are sorted.
+func Within(a, b []int) bool {
 	for _, x := range a {
 		if _, ok := slices.BinarySearch(b, x); !ok {
 			return false

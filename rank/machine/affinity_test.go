@@ -1,4 +1,4 @@
-package main
+package machine
 
 import (
 	"fmt"
@@ -7,24 +7,25 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/ranges"
+	"busbar/rank/machine/machinetest"
 )
 
 func TestCPUs(t *testing.T) {
 	for list, want := range map[string][]int{
 		"": {}, "0": {0}, "0-3,8": {0, 1, 2, 3, 8}, "8,0-1\n": {0, 1, 8}, "2,2,1-2": {1, 2},
 	} {
-		got, err := parseCPUs(list)
+		got, err := ParseCPUs(list)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %v, %v; want %v", list, got, err, want)
 		}
 	}
 	for _, list := range []string{"a", "1-", "3-1", "-1", "0-99999999999", "1:2"} {
-		if got, err := parseCPUs(list); err == nil {
+		if got, err := ParseCPUs(list); err == nil {
 			t.Errorf("%q is taken for %v", list, got)
 		}
 	}
 	for _, list := range []string{"", "5", "0-3,8", "0,2,4-5"} {
-		cpus, _ := parseCPUs(list)
+		cpus, _ := ParseCPUs(list)
 		if got := ranges.Format(cpus); got != list {
 			t.Errorf("%q comes back as %q", list, got)
 		}
@@ -32,11 +33,11 @@ func TestCPUs(t *testing.T) {
 }
 
 func TestAffinity(t *testing.T) {
-	list, n := affinity(fakeRoot(t, map[string]string{"proc/self/status": "Cpus_allowed:\tff\nCpus_allowed_list:\t0-3,8\n"}))
+	list, n := Affinity(machinetest.Root(t, map[string]string{"proc/self/status": "Cpus_allowed:\tff\nCpus_allowed_list:\t0-3,8\n"}))
 	if list != "0-3,8" || n != 5 {
 		t.Errorf("%q, %d", list, n)
 	}
-	if list, n := affinity(t.TempDir()); list != "" || n != 0 {
+	if list, n := Affinity(t.TempDir()); list != "" || n != 0 {
 		t.Errorf("unknown is %q, %d", list, n)
 	}
 }
@@ -55,18 +56,18 @@ func TestCPUQuota(t *testing.T) {
 		"v1 without": {map[string]string{"sys/fs/cpu/x/cpu.cfs_quota_us": "-1\n", "sys/fs/cpu/x/cpu.cfs_period_us": "100000\n",
 			"proc/self/cgroup": "3:cpu,cpuacct:/x\n"}, 0},
 	} {
-		root := fakeRoot(t, map[string]string{"proc/self/mountinfo": mounts, "proc/self/cgroup": "0::/a\n"})
-		writeFiles(t, root, c.files)
-		if got := cpuQuota(root); got != c.want {
+		root := machinetest.Root(t, map[string]string{"proc/self/mountinfo": mounts, "proc/self/cgroup": "0::/a\n"})
+		machinetest.Write(t, root, c.files)
+		if got := CPUQuota(root); got != c.want {
 			t.Errorf("%s: %g, want %g", name, got, c.want)
 		}
 	}
 }
 
 func TestOversubscribed(t *testing.T) {
-	host := func(name string, n int, cpus ...string) (all []place) {
+	host := func(name string, n int, cpus ...string) (all []Place) {
 		for i := range n {
-			all = append(all, place{Rank: i, Host: name, CPUs: cpus[i%len(cpus)]})
+			all = append(all, Place{Rank: i, Host: name, CPUs: cpus[i%len(cpus)]})
 		}
 		return all
 	}
@@ -74,7 +75,7 @@ func TestOversubscribed(t *testing.T) {
 	for i := range quota {
 		quota[i].Quota = 2
 	}
-	var hosts []place
+	var hosts []Place
 	for i := range 5 {
 		hosts = append(hosts, host(fmt.Sprint("node", i), 3, "0-1")...)
 	}
@@ -83,7 +84,7 @@ func TestOversubscribed(t *testing.T) {
 	}
 	none := notice.CoreLimit{}
 	for name, c := range map[string]struct {
-		places []place
+		places []Place
 		want   []notice.Fact
 	}{
 		"room":                   {host("a", 4, "0-3"), nil},
@@ -99,7 +100,7 @@ func TestOversubscribed(t *testing.T) {
 		"many hosts": {hosts, []notice.Fact{crowd(3, 2, "node0", none), crowd(3, 2, "node1", none), crowd(3, 2, "node2", none),
 			notice.OversubscribedHosts{Hosts: 2}}},
 	} {
-		if got := oversubscribed(c.places); !slices.Equal(got, c.want) {
+		if got := Oversubscribed(c.places); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package machine
 
 import (
 	"os"
@@ -7,11 +7,8 @@ import (
 	"strings"
 )
 
-// Facts of the machine are read below a root folder, "/" outside tests. What cannot be read is unknown, never an error:
-// a benchmark must run where /sys is hidden.
-
-// readText is the trimmed text of a small file, "" if it cannot be read.
-func readText(root string, path ...string) string {
+// ReadText is the trimmed text of a small file, "" if it cannot be read.
+func ReadText(root string, path ...string) string {
 	b, err := os.ReadFile(filepath.Join(append([]string{root}, path...)...))
 	if err != nil {
 		return ""
@@ -19,14 +16,14 @@ func readText(root string, path ...string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// readNumber is the number in a small file; false if there is none ("max", no such file).
-func readNumber(root string, path ...string) (int64, bool) {
-	n, err := strconv.ParseInt(readText(root, path...), 10, 64)
+// ReadNumber is the number in a small file; false if there is none ("max", no such file).
+func ReadNumber(root string, path ...string) (int64, bool) {
+	n, err := strconv.ParseInt(ReadText(root, path...), 10, 64)
 	return n, err == nil
 }
 
-// field is the value of the first line "key: value" or "key value" of a text, "" if there is none.
-func field(text, key string) string {
+// Field is the value of the first line "key: value" or "key value" of a text, "" if there is none.
+func Field(text, key string) string {
 	for line := range strings.Lines(text) {
 		rest, ok := strings.CutPrefix(strings.TrimSpace(line), key)
 		if !ok || rest == "" {

@@ -1,4 +1,4 @@
-package main
+package machine
 
 import (
 	"os"
@@ -19,7 +19,7 @@ type cgroupLevel struct {
 // root of the mounted hierarchy: a limit at any of them holds. Both versions are looked at, since machines mix them.
 func cgroupLevels(root, controller string) []cgroupLevel {
 	var levels []cgroupLevel
-	for line := range strings.Lines(readText(root, "proc/self/cgroup")) {
+	for line := range strings.Lines(ReadText(root, "proc/self/cgroup")) {
 		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(part) != 3 {
 			continue
@@ -52,7 +52,7 @@ func cgroupLevels(root, controller string) []cgroupLevel {
 
 // cgroupMount is where the hierarchy is mounted and which group of it is the mount's top.
 func cgroupMount(root, controller string, v2 bool) (mount, base string) {
-	for line := range strings.Lines(readText(root, "proc/self/mountinfo")) {
+	for line := range strings.Lines(ReadText(root, "proc/self/mountinfo")) {
 		before, after, ok := strings.Cut(strings.TrimSpace(line), " - ")
 		head, tail := strings.Fields(before), strings.Fields(after)
 		if !ok || len(head) < 5 || len(tail) < 3 {

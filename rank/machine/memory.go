@@ -1,9 +1,8 @@
-package main
+package machine
 
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -12,34 +11,35 @@ import (
 	"busbar/internal/units"
 )
 
-// memoryBound is one thing that bounds what a process can still take.
-type memoryBound struct {
+// MemoryBound is one thing that bounds what a process can still take.
+type MemoryBound struct {
 	Name  string `json:"name"`              // "MemAvailable", "cgroup /slurm/job_7 memory.max", "RLIMIT_AS"
 	Free  int64  `json:"free"`              // bytes
 	Alone bool   `json:"process,omitempty"` // of this process, not shared by the ranks of its host
 }
 
-// memoryBounds are all bounds that this process is under.
-func memoryBounds(root string) ([]memoryBound, error) {
+// MemoryBounds are all bounds that this process is under.
+func MemoryBounds(root string) ([]MemoryBound, error) {
 	bounds := append(cgroupMemory(root), processMemory(root)...)
-	info := readText(root, "proc/meminfo")
-	if free, ok := kilobytes(field(info, "MemAvailable")); ok {
-		return append(bounds, memoryBound{Name: "MemAvailable", Free: free}), nil
+	info := ReadText(root, "proc/meminfo")
+	if free, ok := kilobytes(Field(info, "MemAvailable")); ok {
+		return append(bounds, MemoryBound{Name: "MemAvailable", Free: free}), nil
 	}
-	free, ok1 := kilobytes(field(info, "MemFree"))
-	cached, ok2 := kilobytes(field(info, "Cached"))
+	free, ok1 := kilobytes(Field(info, "MemFree"))
+	cached, ok2 := kilobytes(Field(info, "Cached"))
 	if !ok1 || !ok2 {
 		if len(bounds) == 0 {
 			return nil, errors.New("free memory is unknown: /proc/meminfo has no MemAvailable; is /proc mounted?")
 		}
 		return bounds, nil
 	}
-	return append(bounds, memoryBound{Name: "MemFree and Cached", Free: free + cached}), nil
+	return append(bounds, MemoryBound{Name: "MemFree and Cached", Free: free + cached}), nil
 }
 
-// freeMemory is the smallest of the bounds in bytes, and its name. What of it a rank may take is planMemory's to say.
-func freeMemory(root string) (bytes int64, limit string, err error) {
-	bounds, err := memoryBounds(root)
+// FreeMemory is the smallest of the bounds in bytes, and its name. What of it a rank may take is for PlanMemory to
+// decide.
+func FreeMemory(root string) (bytes int64, limit string, err error) {
+	bounds, err := MemoryBounds(root)
 	if err != nil {
 		return 0, "", err
 	}
@@ -57,22 +57,22 @@ const noLimit = 1 << 60
 
 // cgroupMemory is what each control group leaves. File cache that the kernel would give back counts as free.
 // memory.high counts as a limit: a group over it is throttled, and its figures would be of the throttling.
-func cgroupMemory(root string) []memoryBound {
-	var bounds []memoryBound
+func cgroupMemory(root string) []MemoryBound {
+	var bounds []MemoryBound
 	for _, g := range cgroupLevels(root, "memory") {
 		limits, usage, cache := []string{"memory.max", "memory.high"}, "memory.current", "inactive_file"
 		if !g.v2 {
 			limits, usage, cache = []string{"memory.limit_in_bytes"}, "memory.usage_in_bytes", "total_inactive_file"
 		}
-		used, ok := readNumber(g.dir, usage)
+		used, ok := ReadNumber(g.dir, usage)
 		if !ok {
 			continue
 		}
-		reclaimable, _ := strconv.ParseInt(field(readText(g.dir, "memory.stat"), cache), 10, 64)
+		reclaimable, _ := strconv.ParseInt(Field(ReadText(g.dir, "memory.stat"), cache), 10, 64)
 		for _, file := range limits {
-			if limit, ok := readNumber(g.dir, file); ok && limit < noLimit {
+			if limit, ok := ReadNumber(g.dir, file); ok && limit < noLimit {
 				free := max(0, limit-max(0, used-reclaimable))
-				bounds = append(bounds, memoryBound{Name: "cgroup " + g.name + " " + file, Free: free})
+				bounds = append(bounds, MemoryBound{Name: "cgroup " + g.name + " " + file, Free: free})
 			}
 		}
 	}
@@ -80,14 +80,14 @@ func cgroupMemory(root string) []memoryBound {
 }
 
 // processMemory is what ulimit -v and ulimit -d leave to this process.
-func processMemory(root string) []memoryBound {
-	limits, status := readText(root, "proc/self/limits"), readText(root, "proc/self/status")
-	var bounds []memoryBound
+func processMemory(root string) []MemoryBound {
+	limits, status := ReadText(root, "proc/self/limits"), ReadText(root, "proc/self/status")
+	var bounds []MemoryBound
 	for _, l := range []struct{ name, limit, used string }{
 		{"RLIMIT_AS (ulimit -v)", "Max address space", "VmSize"},
 		{"RLIMIT_DATA (ulimit -d)", "Max data size", "VmData"},
 	} {
-		words := strings.Fields(field(limits, l.limit))
+		words := strings.Fields(Field(limits, l.limit))
 		if len(words) == 0 {
 			continue
 		}
@@ -95,22 +95,23 @@ func processMemory(root string) []memoryBound {
 		if err != nil { // "unlimited"
 			continue
 		}
-		used, _ := kilobytes(field(status, l.used))
-		bounds = append(bounds, memoryBound{Name: l.name, Free: max(0, limit-used), Alone: true})
+		used, _ := kilobytes(Field(status, l.used))
+		bounds = append(bounds, MemoryBound{Name: l.name, Free: max(0, limit-used), Alone: true})
 	}
 	return bounds
 }
 
-// rankMemory is what one rank reports.
-type rankMemory struct {
-	Rank    int           `json:"rank"`
-	Host    string        `json:"host"`
-	Bounds  []memoryBound `json:"bounds"`
-	Machine string        `json:"machine,omitempty"` // shared by the ranks of containers with names of their own; empty: the host
+// RankMemory is what one rank reports.
+type RankMemory struct {
+	Rank   int           `json:"rank"`
+	Host   string        `json:"host"`
+	Bounds []MemoryBound `json:"bounds"`
+	// shared by the ranks of containers with names of their own; empty: the host
+	Machine string `json:"machine,omitempty"`
 }
 
-// memoryPlan is the largest buffers that every rank can have at once.
-type memoryPlan struct {
+// MemoryPlan is the largest buffers that every rank can have at once.
+type MemoryPlan struct {
 	Bytes int64 // of buffers, a rank; math.MaxInt64 if nothing is known
 	Rank  int   // that has least
 	Limit notice.MemoryLimit
@@ -123,19 +124,19 @@ const (
 	reserveProcess = 32 << 20 // bytes
 )
 
-// planMemory says how many bytes of buffers each of these ranks may have when all take as much at the same time.
+// PlanMemory says how many bytes of buffers each of these ranks may have when all take as much at the same time.
 // A bound is shared by the ranks of a host that report it under one name. scratch is what the library allocates beside
 // the buffers, as a share of them (0.5: half as much again).
-func planMemory(ranks []rankMemory, scratch float64) memoryPlan {
+func PlanMemory(ranks []RankMemory, scratch float64) MemoryPlan {
 	type key struct{ machine, name string }
-	machine := func(r rankMemory) string { return cmp.Or(r.Machine, r.Host) }
+	machine := func(r RankMemory) string { return cmp.Or(r.Machine, r.Host) }
 	sharers := map[key]int{}
 	for _, r := range ranks {
 		for _, b := range r.Bounds {
 			sharers[key{machine(r), b.Name}]++
 		}
 	}
-	plan := memoryPlan{Bytes: math.MaxInt64}
+	plan := MemoryPlan{Bytes: math.MaxInt64}
 	for _, r := range ranks {
 		for _, b := range r.Bounds {
 			n := sharers[key{machine(r), b.Name}]
@@ -145,7 +146,7 @@ func planMemory(ranks []rankMemory, scratch float64) memoryPlan {
 			each := float64(b.Free)*(1-reserveShare)/float64(n) - reserveProcess
 			bytes := max(0, int64(each/(1+scratch)))
 			if bytes < plan.Bytes {
-				plan = memoryPlan{Bytes: bytes, Rank: r.Rank, Limit: notice.MemoryLimit{
+				plan = MemoryPlan{Bytes: bytes, Rank: r.Rank, Limit: notice.MemoryLimit{
 					Rank: r.Rank, Host: r.Host, Bytes: units.RoughBytes(bytes), Bound: b.Name,
 					Free: units.RoughBytes(b.Free), Ranks: n, Kept: reserveProcess,
 				}}
@@ -153,19 +154,4 @@ func planMemory(ranks []rankMemory, scratch float64) memoryPlan {
 		}
 	}
 	return plan
-}
-
-// binary writes bytes to three digits: 1.5 GiB.
-func binary(n int64) string {
-	if n < 1<<10 {
-		return fmt.Sprintf("%d B", n)
-	}
-	x, unit := float64(n)/(1<<10), "KiB"
-	for _, next := range []string{"MiB", "GiB", "TiB", "PiB", "EiB"} {
-		if x < 999.5 { // what has three digits when it is rounded
-			break
-		}
-		x, unit = x/(1<<10), next
-	}
-	return fmt.Sprintf("%.3g %s", x, unit)
 }

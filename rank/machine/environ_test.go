@@ -1,4 +1,4 @@
-package main
+package machine
 
 import (
 	"maps"
@@ -28,7 +28,7 @@ func TestEnvironment(t *testing.T) {
 		"SLURM_JWT=eyJ", "SLURM_JOB_USER=me", "SLURM_JOB_ACCOUNT=x", "SLURM_CONF=/etc/slurm", "SLURM_SUBMIT_DIR=/home/me", "SLURM_SRUN_COMM_HOST=10.0.0.1",
 		"SLURM_STEP_RESV_PORTS=1", "SLURMD_NODENAME=n", "SLURM_=x",
 	}
-	allowed, slurm := environment(slices.Concat(drop, keep, keepSlurm))
+	allowed, slurm := Environment(slices.Concat(drop, keep, keepSlurm))
 	expect := func(what string, got map[string]string, want []string) {
 		t.Helper()
 		wanted := map[string]string{}
@@ -50,7 +50,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestEnvironmentValues(t *testing.T) {
-	allowed, _ := environment([]string{"UCX_LONG=" + strings.Repeat("a b ", 5000), "UCX_BYTES=a\xffb"})
+	allowed, _ := Environment([]string{"UCX_LONG=" + strings.Repeat("a b ", 5000), "UCX_BYTES=a\xffb"})
 	if n := len(allowed["UCX_LONG"]); n > 2100 || !strings.HasSuffix(allowed["UCX_LONG"], "…") {
 		t.Errorf("a long value has %d bytes", n)
 	}

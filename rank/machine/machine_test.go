@@ -1,14 +1,15 @@
-package main
+package machine
 
 import (
 	"strings"
 	"testing"
 
 	"busbar/internal/result"
+	"busbar/rank/machine/machinetest"
 )
 
 func TestMachineFacts(t *testing.T) {
-	root := fakeRoot(t, map[string]string{
+	root := machinetest.Root(t, map[string]string{
 		"etc/os-release":            "NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n",
 		"proc/sys/kernel/osrelease": "6.1.0-18-amd64\n",
 		"proc/cpuinfo":              "processor\t: 0\nmodel\t: 17\nmodel name\t: AMD  EPYC 7763\nflags\t: fpu hypervisor\n",
@@ -21,7 +22,7 @@ func TestMachineFacts(t *testing.T) {
 		"sys/devices/system/cpu/cpu2/cpufreq/scaling_governor": "ondemand\n", // not ours
 		"sys/devices/system/cpu/cpu8/cpufreq/scaling_governor": "performance\n",
 	})
-	got := machineFacts(root)
+	got := Facts(root)
 	if got.Host == "" || !strings.HasPrefix(got.Kernel, "6.1.0-18-amd64 ") {
 		t.Errorf("host %q, kernel %q", got.Host, got.Kernel)
 	}
@@ -34,7 +35,7 @@ func TestMachineFacts(t *testing.T) {
 }
 
 func TestUnknownMachine(t *testing.T) {
-	got := machineFacts(t.TempDir())
+	got := Facts(t.TempDir())
 	got.Host, got.Kernel = "", ""
 	if want := (result.Machine{Governor: "unknown"}); got != want {
 		t.Errorf("got %+v", got)
@@ -49,7 +50,7 @@ func TestCPUModel(t *testing.T) {
 		"cpu\t\t: POWER9, altivec supported\nmodel\t: 8335\n":               "POWER9, altivec supported",
 		"": "",
 	} {
-		if got := cpuModel(fakeRoot(t, map[string]string{"proc/cpuinfo": info})); got != want {
+		if got := cpuModel(machinetest.Root(t, map[string]string{"proc/cpuinfo": info})); got != want {
 			t.Errorf("%q is %q, want %q", info, got, want)
 		}
 	}
@@ -75,7 +76,7 @@ func TestContainer(t *testing.T) {
 			"sys/class/dmi/id/product_name": "c5.metal\n"}, ""},
 		"Xen": {map[string]string{"sys/hypervisor/type": "xen\n"}, "virtual machine (xen)"},
 	} {
-		if got := container(fakeRoot(t, c.files)); got != c.want {
+		if got := container(machinetest.Root(t, c.files)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -1,6 +1,10 @@
-package main
+package machine
 
-import "testing"
+import (
+	"testing"
+
+	"busbar/rank/machine/machinetest"
+)
 
 func TestTopology(t *testing.T) {
 	files := map[string]string{
@@ -15,10 +19,10 @@ func TestTopology(t *testing.T) {
 		files[dir+"physical_package_id"], files[dir+"thread_siblings_list"] = at[0], at[1]
 	}
 	want := "2 sockets, 2 cores, 4 hardware threads\nNUMA node 0: CPUs 0,2, 1 GiB, eth0\nNUMA node 1: CPUs 1,3, 2 GiB, mlx5_0"
-	if got := topology(fakeRoot(t, files)); got != want {
+	if got := Topology(machinetest.Root(t, files)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := topology(t.TempDir()); got != "" {
+	if got := Topology(t.TempDir()); got != "" {
 		t.Errorf("unknown is %q", got)
 	}
 }
