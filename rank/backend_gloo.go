@@ -8,6 +8,8 @@ import (
 	"time"
 	"unsafe"
 
+	"busbar/rank/exit"
+
 	"busbar/gloo"
 	"busbar/internal/bench"
 	"busbar/internal/coll"
@@ -217,7 +219,7 @@ func failedRank(ranks []glooRank, self int) error {
 	case -1:
 		return nil
 	case self:
-		return environmentf("%s", ranks[self].Error)
+		return exit.Environmentf("%s", ranks[self].Error)
 	}
 	return errElsewhere
 }

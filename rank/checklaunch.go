@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/notice"
 	"busbar/mpi"
 )
@@ -36,7 +38,7 @@ func oneRankWorlds(world, started int, launcher, library string) error {
 		remedy = "start it with that MPI's own mpirun, or run it on the launcher's own MPI with --mpi openmpi (make " +
 			"mpi-shim builds what that needs)"
 	}
-	return remedied(remedy, "the launcher (%s) started %d ranks, but MPI (%s) sees a world of 1: these are %d one-rank "+
+	return exit.Remedied(remedy, "the launcher (%s) started %d ranks, but MPI (%s) sees a world of 1: these are %d one-rank "+
 		"worlds, and nothing was measured",
 		cmp.Or(launcher, "unknown"), started, cmp.Or(library, "unknown"), started)
 }
@@ -56,7 +58,7 @@ func checkRanks(ranks []rankFacts) error {
 		{"command lines", "start all ranks with the same arguments", func(r rankFacts) string { return r.Command }},
 	} {
 		if values := differing(ranks, property.of); values != nil {
-			return remedied(property.advice, "the ranks have different %s: %v", property.name, values)
+			return exit.Remedied(property.advice, "the ranks have different %s: %v", property.name, values)
 		}
 	}
 	type process struct {
@@ -68,7 +70,7 @@ func checkRanks(ranks []rankFacts) error {
 		p := process{r.Host, r.PID}
 		// Containers on one host may share a host name and count their processes alike.
 		if other, twice := seen[p]; twice && r.LocalRank == ranks[other].LocalRank {
-			return remedied("give each host a unique name",
+			return exit.Remedied("give each host a unique name",
 				"ranks %d and %d both report process %d on %s: the launcher mixes two jobs, or two hosts share a name",
 				ranks[other].Rank, r.Rank, r.PID, r.Host)
 		}

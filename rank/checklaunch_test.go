@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"busbar/rank/exit"
 )
 
 func TestOneRankWorlds(t *testing.T) {
@@ -32,7 +34,7 @@ func TestOneRankWorlds(t *testing.T) {
 				t.Errorf("want %q in %q", w, got)
 			}
 		}
-		if got != nil && failureOf(got).Parts.Remedy == "" {
+		if got != nil && exit.FailureOf(got).Parts.Remedy == "" {
 			t.Errorf("world %d of %d: no remedy: %v", c.world, c.started, got)
 		}
 	}

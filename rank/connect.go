@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"busbar/rank/exit"
+
 	"busbar/rank/machine"
 
 	"busbar/internal/notice"
@@ -35,11 +37,11 @@ func (j *job) connect() error {
 	j.watch.Phase("load MPI", 0)
 	lib, err := mpi.Load(mpi.Options{Choice: j.cfg.mpi})
 	if err != nil {
-		return &codeError{exitEnvironment, err}
+		return exit.With(exit.Environment, err)
 	}
 	j.watch.Phase("MPI_Init", 0)
 	if _, err := lib.Init(); err != nil {
-		return &codeError{exitEnvironment, err}
+		return exit.With(exit.Environment, err)
 	}
 	j.lib = lib
 	world := lib.World()
@@ -49,7 +51,7 @@ func (j *job) connect() error {
 		}
 		j.world, j.size = world, 1
 		if err != errElsewhere {
-			err = &codeError{exitEnvironment, err}
+			err = exit.With(exit.Environment, err)
 		}
 		return err
 	}
@@ -84,7 +86,7 @@ func (j *job) compareRanks() error {
 		local := map[string]int{}
 		for i, b := range all {
 			if err := json.Unmarshal(b, &facts[i]); err != nil {
-				return nil, environmentf("rank %d speaks another language: start the same rank binary on all hosts (%v)", i, err)
+				return nil, exit.Environmentf("rank %d speaks another language: start the same rank binary on all hosts (%v)", i, err)
 			}
 			if facts[i].LocalRank < 0 {
 				facts[i].LocalRank = local[facts[i].Host]
@@ -93,7 +95,7 @@ func (j *job) compareRanks() error {
 		}
 		tellApart(facts)
 		if err := checkRanks(facts); err != nil {
-			return nil, &codeError{exitEnvironment, err}
+			return nil, exit.With(exit.Environment, err)
 		}
 		return facts, nil
 	})
@@ -160,7 +162,7 @@ func (j *job) onHubEvent(e event) {
 	case eventAbort:
 		j.aborting.Store(true)
 		time.Sleep(abortGrace) // MPI_Abort comes first where it comes at all
-		os.Exit(exitOK)
+		os.Exit(exit.OK)
 	case eventLeave:
 		j.leaver.leave(e.Code)
 	}
@@ -177,7 +179,7 @@ func (j *job) onHubGone(err error) {
 		fmt.Fprintf(j.stderr, "rank: rank 0 on %s is gone (%v) %s; what it had written is kept, --resume continues it\n",
 			j.ranks[0].Host, err, j.inHand())
 	}
-	j.die(exitFailed)
+	j.die(exit.Failed)
 }
 
 // warnOfFirewall says on rank 0, after all ranks have tried, which of them have no side channel.
@@ -206,7 +208,7 @@ func (j *job) onGone(rank int) {
 	if slices.ContainsFunc(j.ranks, func(f rankFacts) bool { return f.Host != host }) {
 		cause.Without = host
 	}
-	j.stopAll(exitFailed, result.Failed, cause)
+	j.stopAll(exit.Failed, result.Failed, cause)
 }
 
 // inHand is what was being measured.
@@ -226,7 +228,7 @@ func (j *job) onEvent(rank int, e event) {
 		}
 	case "failed":
 		status := result.Failed
-		if e.Code == exitHang {
+		if e.Code == exit.Hang {
 			status = result.Timeout
 		}
 		j.stopAll(e.Code, status, e.Cause.Fact)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 
+	"busbar/rank/exit"
+
 	"busbar/rank/machine"
 
 	"busbar/gloo"
@@ -64,7 +66,7 @@ func (j *job) openGloo() (library, error) {
 	}
 	for r, v := range versions {
 		if v != versions[0] {
-			return nil, j.elsewhere(environmentf("rank %d on %s has Gloo %s, rank 0 on %s has %s: give all hosts the same library", r, j.ranks[r].Host, v, j.ranks[0].Host, versions[0]))
+			return nil, j.elsewhere(exit.Environmentf("rank %d on %s has Gloo %s, rank 0 on %s has %s: give all hosts the same library", r, j.ranks[r].Host, v, j.ranks[0].Host, versions[0]))
 		}
 	}
 	return l, nil

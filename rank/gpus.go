@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"busbar/rank/exit"
+
 	"busbar/rank/machine"
 
 	"busbar/cudart"
@@ -15,10 +17,10 @@ import (
 // visible is what a rank sees of the GPUs of its machine.
 type visible struct {
 	Machine string
-	UUIDs   []string // by ordinal
-	NUMA    []int    // by ordinal; -1: not known
-	Near    []int    // NUMA nodes of the CPUs that the rank may use
-	None    *failure // why it sees none; nil where it sees some
+	UUIDs   []string      // by ordinal
+	NUMA    []int         // by ordinal; -1: not known
+	Near    []int         // NUMA nodes of the CPUs that the rank may use
+	None    *exit.Failure // why it sees none; nil where it sees some
 }
 
 // sees is what a rank sees of its machine's GPUs; err says why there are none.
@@ -28,7 +30,7 @@ func (j *job) sees(devices []cudart.Device, err error) visible {
 		v.UUIDs, v.NUMA = append(v.UUIDs, d.UUID), append(v.NUMA, d.NUMA)
 	}
 	if err != nil {
-		v.None = failureOf(err)
+		v.None = exit.FailureOf(err)
 	}
 	return v
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/rank/exit"
 )
 
 func TestAssignGPUs(t *testing.T) {
@@ -97,7 +99,7 @@ func hostsOf(ranks ...string) (seen []visible, facts []rankFacts) {
 		host, uuids, _ := strings.Cut(text, ":")
 		v := visible{Machine: host, UUIDs: strings.Fields(uuids)}
 		if uuids == "" {
-			v.None = failureOf(remedied("more about it", "no driver"))
+			v.None = exit.FailureOf(exit.Remedied("more about it", "no driver"))
 		}
 		seen, facts = append(seen, v), append(facts, rankFacts{Rank: r, Host: host, Machine: host})
 	}

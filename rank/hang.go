@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/notice"
 	"busbar/internal/result"
 )
@@ -50,7 +52,7 @@ func (j *job) nameAndStop(mine state) {
 			cause.Problem += "\nNCCL's RAS says:\n" + ras
 		}
 	}
-	j.stopAll(exitHang, result.Timeout, cause)
+	j.stopAll(exit.Hang, result.Timeout, cause)
 }
 
 // speak ends a run that hangs where rank 0 does not; mute says that it was asked on the side channel in vain. Of all
@@ -68,9 +70,9 @@ func (j *job) speak(mine state, mute bool, more string) {
 	cause.Problem += more
 	l.freeze(cause)
 	// Should rank 0 wake up, its files say so.
-	_ = j.spoke.tell(event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: exitHang})
+	_ = j.spoke.tell(event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: exit.Hang})
 	fmt.Fprintf(j.stderr, "rank: %s\n%s", told(cause), l.whereToLook())
-	j.die(exitHang)
+	j.die(exit.Hang)
 }
 
 // askRank0 is what rank 0 is doing: by its own word, or by what others see of it where it has no way to say so.

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
@@ -64,24 +66,24 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cfg, err := parseFlags(args, os.Getenv)
 	switch {
 	case !speaks && (err != nil || cfg.help || cfg.version || cfg.list):
-		return exitOK
+		return exit.OK
 	case err != nil:
 		complain(stderr, err)
-		return exitUsage
+		return exit.Usage
 	case cfg.help:
 		writeHelp(stdout)
-		return exitOK
+		return exit.OK
 	case cfg.version:
 		fmt.Fprintln(stdout, versionLine())
-		return exitOK
+		return exit.OK
 	}
 	scaleTimes(cfg.timeScale)
 	if cfg.list {
 		if err := listPlan(cfg, launch, stdout); err != nil {
 			complain(stderr, err)
-			return codeOf(err)
+			return exit.CodeOf(err)
 		}
-		return exitOK
+		return exit.OK
 	}
 	j := &job{cfg: cfg, args: args, stdout: stdout, stderr: stderr, start: time.Now(), launch: launch, rank: max(0, launch.Rank), size: 1,
 		ledger: &ledger{stderr: stderr}}
@@ -91,7 +93,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func (j *job) run(ctx context.Context) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			j.stop(exitFailed, result.Failed, notice.RankCrashed{
+			j.stop(exit.Failed, result.Failed, notice.RankCrashed{
 				PlacedRank: j.placed(), Problem: fmt.Sprint(p), Stack: string(debug.Stack()),
 			})
 		}
@@ -151,9 +153,9 @@ func (j *job) fail(err error) int {
 	if errors.Is(err, errElsewhere) {
 		j.watch.Phase(phaseFinalize, 0)
 		j.finalize()
-		return exitOK
+		return exit.OK
 	}
-	code := codeOf(err)
+	code := exit.CodeOf(err)
 	if j.world == nil { // nothing connects the ranks yet; rank 0 most likely has the same to say
 		if j.rank > 0 {
 			time.Sleep(2 * time.Second)
@@ -162,7 +164,7 @@ func (j *job) fail(err error) int {
 		complain(j.stderr, err)
 		return code
 	}
-	if code == exitUsage || code == exitEnvironment && j.rank == 0 && j.screen == nil { // found before measuring, by all
+	if code == exit.Usage || code == exit.Environment && j.rank == 0 && j.screen == nil { // found before measuring, by all
 		complain(j.stderr, err)
 		j.watch.Phase(phaseFinalize, 0)
 		j.finalize()
@@ -191,7 +193,7 @@ func (j *job) stop(code int, status result.Status, cause notice.Fact) {
 	}
 	if j.aborting.Load() {
 		time.Sleep(abortGrace)
-		os.Exit(exitOK)
+		os.Exit(exit.OK)
 	}
 	if j.spoke.tell(event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: code}) == nil {
 		time.Sleep(abortGrace) // rank 0 closes its files and takes us along
@@ -227,7 +229,7 @@ func (j *job) part(code int) (int, error) {
 	}
 	j.finalize()
 	if j.rank != 0 {
-		code = exitOK
+		code = exit.OK
 	}
 	return code, nil
 }
@@ -311,4 +313,9 @@ func share[T any](j *job, f func() (T, error)) (T, error) {
 		return v, err
 	}
 	return v, json.Unmarshal(b, &v)
+}
+
+// complain writes an error for a person.
+func complain(stderr io.Writer, err error) {
+	fmt.Fprintf(stderr, "rank: %v\n", err)
 }

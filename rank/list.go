@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"busbar/rank/exit"
+
 	"busbar/rank/machine"
 
 	"busbar/internal/coll"
@@ -28,11 +30,11 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 	}
 	file, text, err := readSweep(cfg)
 	if err != nil {
-		return &codeError{exitUsage, err}
+		return exit.With(exit.Usage, err)
 	}
 	s, err := makeSweep(cfg, file, text)
 	if err != nil {
-		return &codeError{exitUsage, err}
+		return exit.With(exit.Usage, err)
 	}
 	size, whence := launchSize(l)
 	var b strings.Builder
@@ -40,7 +42,7 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 	listOrigins(&b, s.Origins())
 	if cfg.pattern != "" {
 		if err := listPattern(&b, cfg, s, backends, l); err != nil {
-			return &codeError{exitUsage, err}
+			return exit.With(exit.Usage, err)
 		}
 		_, err = io.WriteString(out, b.String())
 		return err
@@ -52,7 +54,7 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 		}
 		for _, backend := range backends {
 			if _, _, err := listWorld(&b, cfg, s, backend, n); err != nil {
-				return &codeError{exitUsage, err}
+				return exit.With(exit.Usage, err)
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"busbar/rank/exit"
+
 	"busbar/rank/machine"
 
 	"busbar/cudart"
@@ -48,7 +50,7 @@ func (b *ncclBackend) reserve(bytes int64) (err error) {
 // ready implements backend: the buffers become known to the communicator where that is asked for.
 func (b *ncclBackend) ready() error {
 	if err := b.register(); err != nil {
-		return &codeError{exitEnvironment, fmt.Errorf("--register %s: %w", b.l.j.cfg.gpu.register, err)}
+		return exit.With(exit.Environment, fmt.Errorf("--register %s: %w", b.l.j.cfg.gpu.register, err))
 	}
 	return nil
 }

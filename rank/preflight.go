@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/units"
@@ -71,14 +73,14 @@ func (j *job) preflight() (int, error) {
 	if err := j.tryBackends(backends, clock); err != nil {
 		return 0, err
 	}
-	code := exitOK
+	code := exit.OK
 	if j.rank == 0 {
 		worst, err := j.checks.write()
 		if err != nil {
-			return 0, &codeError{exitEnvironment, fmt.Errorf("the report cannot be written: %w", err)}
+			return 0, exit.With(exit.Environment, fmt.Errorf("the report cannot be written: %w", err))
 		}
 		if worst == notice.Error {
-			code = exitEnvironment
+			code = exit.Environment
 		}
 	}
 	return j.part(code)
@@ -91,7 +93,7 @@ func (j *job) neverConnected(err error) {
 		return
 	}
 	c := &checklist{format: document.JSON, out: j.stdout, ranks: []rankFacts{{Host: hostName()}}}
-	c.add(found("MPI", notice.MPIUnusable{Failed: failureOf(err).Parts}))
+	c.add(found("MPI", notice.MPIUnusable{Failed: exit.FailureOf(err).Parts}))
 	_, _ = c.write() // the exit code has it too
 }
 
@@ -153,9 +155,9 @@ func (c *config) checkPreflight() error {
 	}
 	switch {
 	case c.format != "" && !c.preflight:
-		return usagef("--format and --json are the form of --preflight's report; results are JSON lines in --out anyway")
+		return exit.Usagef("--format and --json are the form of --preflight's report; results are JSON lines in --out anyway")
 	case c.preflight && c.list:
-		return usagef("--preflight and --list are two questions; ask one at a time")
+		return exit.Usagef("--preflight and --list are two questions; ask one at a time")
 	}
 	return nil
 }

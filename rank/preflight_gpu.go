@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"busbar/rank/exit"
+
 	"busbar/cudart"
 	"busbar/internal/notice"
 	"busbar/internal/units"
@@ -14,16 +16,16 @@ import (
 
 // gpuView is what one rank sees of GPUs and of the library that is to drive them. What is not known stays empty.
 type gpuView struct {
-	Problem   *failure // why there is no driver or no GPU
-	Driver    string   // version of the kernel's: "550.54.15"
-	CUDA      int      // newest version that the driver serves: 12040
-	Missing   *failure // why there is no library
-	Library   string   // "NCCL 2.27.7"
-	Path      string   // of the library
-	BuiltFor  string   // the version of CUDA that the library was built for: "12.9"
-	Unserved  string   // compute capability of a GPU that the library leaves out: "7.0"
-	Devices   []gpu    // that the rank may use, by ordinal
-	Near      []int    // NUMA nodes of the rank's CPUs
+	Problem   *exit.Failure // why there is no driver or no GPU
+	Driver    string        // version of the kernel's: "550.54.15"
+	CUDA      int           // newest version that the driver serves: 12040
+	Missing   *exit.Failure // why there is no library
+	Library   string        // "NCCL 2.27.7"
+	Path      string        // of the library
+	BuiltFor  string        // the version of CUDA that the library was built for: "12.9"
+	Unserved  string        // compute capability of a GPU that the library leaves out: "7.0"
+	Devices   []gpu         // that the rank may use, by ordinal
+	Near      []int         // NUMA nodes of the rank's CPUs
 	Peer      [][]bool
 	Shared    bool // --allow-shared-gpu
 	Rehearsed bool // stand-ins take the places of driver and library

@@ -3,6 +3,8 @@ package main
 import (
 	"testing"
 
+	"busbar/rank/exit"
+
 	"busbar/rank/machine"
 
 	"busbar/cudart"
@@ -61,9 +63,9 @@ func TestCheckGPUs(t *testing.T) {
 		want   want
 	}{
 		"devices": {"GPUs", nil, want{passed, notice.GPUsVisible{Models: models, Driver: "550.54.15", CUDA: 12040}}},
-		"no driver": {"GPUs", all(func(v *gpuView) { *v = gpuView{Problem: &failure{Parts: lost}} }), want{problem,
+		"no driver": {"GPUs", all(func(v *gpuView) { *v = gpuView{Problem: &exit.Failure{Parts: lost}} }), want{problem,
 			notice.GPUDriverUnusable{Failed: lost}}},
-		"no remedy": {"GPUs", all(func(v *gpuView) { *v = gpuView{Problem: &failure{}} }), want{problem,
+		"no remedy": {"GPUs", all(func(v *gpuView) { *v = gpuView{Problem: &exit.Failure{}} }), want{problem,
 			notice.GPUDriverUnusable{}}},
 		"no GPU": {"GPUs", all(func(v *gpuView) { v.Devices = nil }), want{problem, notice.NoGPUVisible{}}},
 		"simulated": {"GPUs", all(func(v *gpuView) { v.Rehearsed = true }), want{caution,
@@ -73,7 +75,7 @@ func TestCheckGPUs(t *testing.T) {
 				Models: []notice.GPUModel{{GPUs: 1, Name: "NVIDIA H100", Memory: 80 * gib}, {GPUs: 1, Name: "NVIDIA L4",
 					Memory: 80 * gib}}}}},
 		"library": {"NCCL", nil, want{passed, library("")}},
-		"no library": {"NCCL", all(func(v *gpuView) { v.Missing = &failure{Parts: lost} }), want{problem,
+		"no library": {"NCCL", all(func(v *gpuView) { v.Missing = &exit.Failure{Parts: lost} }), want{problem,
 			notice.NCCLUnusable{Failed: lost}}},
 		"newer CUDA": {"NCCL", all(func(v *gpuView) { v.BuiltFor = "13.0" }), want{problem,
 			notice.NCCLNeedsNewerDriver{NCCLInUse: library("13.0"), Driver: 12040}}},

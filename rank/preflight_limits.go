@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 
+	"busbar/rank/exit"
+
 	"busbar/rank/machine"
 
 	"busbar/internal/notice"
@@ -178,7 +180,7 @@ const outputEnough = 100 << 20
 func checkOutput(dir string) row {
 	const name = "output"
 	if err := result.CheckDir(dir); err != nil {
-		return found(name, notice.OutputUnusable{Failed: failureOf(err).Parts})
+		return found(name, notice.OutputUnusable{Failed: exit.FailureOf(err).Parts})
 	}
 	return judgeSpace(dir, readVolume(existing(dir)))
 }

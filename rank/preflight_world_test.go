@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/rank/exit"
+
 	"busbar/rank/machine"
 
 	"busbar/cudart"
@@ -207,8 +209,8 @@ func TestSetupTravels(t *testing.T) {
 		Fabric: fabric{Ports: []machine.RDMAPort{{Name: "a", State: "b", Phys: "c", Rate: "d", Link: "e", EFA: true, Open: true}},
 			pcie:    pcie{GPUs: []string{"a"}, Driver: "1", Units: 2, Translated: []string{"b"}, Bridges: 3, Redirect: []string{"c"}, Hidden: true},
 			Peermem: true, Plugin: "p"},
-		GPU: &gpuView{Problem: &failure{Text: "a", Parts: notice.Failed{Problem: "b", Tried: notice.Places{"c"}, Remedy: "d"}},
-			Driver: "b", CUDA: 1, Missing: &failure{Text: "c"}, Library: "d", Path: "e", BuiltFor: "f", Unserved: "g", Near: []int{1},
+		GPU: &gpuView{Problem: &exit.Failure{Text: "a", Parts: notice.Failed{Problem: "b", Tried: notice.Places{"c"}, Remedy: "d"}},
+			Driver: "b", CUDA: 1, Missing: &exit.Failure{Text: "c"}, Library: "d", Path: "e", BuiltFor: "f", Unserved: "g", Near: []int{1},
 			Devices: []gpu{{"a", "b", "c", 1, 2, 3, 4, &cudart.Health{ECC: "on", Throttle: []string{"x"}}}}, Peer: [][]bool{{true}}, Shared: true, Rehearsed: true},
 	}
 	b, err := json.Marshal(sent)

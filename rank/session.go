@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"busbar/rank/exit"
+
 	"busbar/rank/machine"
 
 	"busbar/internal/bench"
@@ -64,7 +66,7 @@ func (s *session) openFile() error {
 	s.run.Campaign = s.p.campaign
 	w, err := result.Create(j.cfg.out, s.run, s.rankLines())
 	if err != nil {
-		return &codeError{exitEnvironment, err}
+		return exit.With(exit.Environment, err)
 	}
 	w.Warn = func(text string) { fmt.Fprintf(j.stderr, "rank: %s\n", text) }
 	s.sheet = j.ledger.open(w, s.run.Sweep.Points)

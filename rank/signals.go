@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"time"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/notice"
 	"busbar/internal/result"
 )
@@ -53,9 +55,9 @@ var signalNames = map[syscall.Signal]string{
 // interrupted ends the run after SIGTERM or SIGINT, here (nil) or on another rank. It does not return.
 func (j *job) interrupted(s syscall.Signal, other *rankFacts) {
 	if hang := j.look.Load().reason(); hang != nil { // this rank was stopped, and is woken up to be told to end
-		j.stopAll(exitHang, result.Timeout, hang)
+		j.stopAll(exit.Hang, result.Timeout, hang)
 	}
-	code := exitInterrupted + int(s)
+	code := exit.Interrupted + int(s)
 	cause := notice.RunSignalled{Signal: signalNames[s]}
 	if other != nil {
 		cause.Rank, cause.Host = &other.Rank, other.Host

@@ -8,6 +8,8 @@ import (
 	"time"
 	"unsafe"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
@@ -35,7 +37,7 @@ type hostComputing struct {
 func (b *hostBackend) computing() (computing, error) {
 	crew, err := program.NewCrew(b.s.j.cfg.step.threads)
 	if err != nil {
-		return nil, environmentf("%v", err)
+		return nil, exit.Environmentf("%v", err)
 	}
 	c := &hostComputing{crew: crew}
 	if err := b.s.comm.Barrier(); err != nil {
@@ -47,7 +49,7 @@ func (b *hostBackend) computing() (computing, error) {
 	}
 	if b.s.j.cfg.step.copies() {
 		if c.copies, err = crew.CopyRate(copyBytes); err != nil {
-			return nil, environmentf("the copy rate cannot be measured, by which --compress is priced: %v", err)
+			return nil, exit.Environmentf("the copy rate cannot be measured, by which --compress is priced: %v", err)
 		}
 	}
 	slowest := []float64{-c.speed, -c.copies}

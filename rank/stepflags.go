@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"busbar/rank/exit"
+
 	"github.com/spf13/pflag"
 
 	"busbar/internal/coll"
@@ -106,7 +108,7 @@ var notWithStep = map[string]string{
 func (c *config) checkStep(f *pflag.FlagSet) (err error) {
 	refuse := func(format string, a ...any) {
 		if err == nil {
-			err = usagef(format, a...)
+			err = exit.Usagef(format, a...)
 		}
 	}
 	f.Visit(func(fl *pflag.Flag) {

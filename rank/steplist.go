@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/step"
 	"busbar/internal/units"
 	"busbar/mpi"
@@ -32,7 +34,7 @@ func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
 	}
 	s, err := stepSweep(cfg)
 	if err != nil {
-		return &codeError{exitUsage, err}
+		return exit.With(exit.Usage, err)
 	}
 	size, whence := launchSize(l)
 	var b strings.Builder
@@ -96,7 +98,7 @@ func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, b
 		}
 		least, most, all, err := opBytes(plans[i])
 		if err != nil {
-			return &codeError{exitUsage, err}
+			return exit.With(exit.Usage, err)
 		}
 		fmt.Fprintf(b, "%11s %4d %10s %10s %10s %10s\n", point.Bucket, len(plans[i].Ops), units.Binary(least), units.Binary(most), units.Binary(all), units.Binary(plans[i].Bytes))
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"math"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
@@ -115,7 +117,7 @@ func (j *job) skipStepWorld(p *plan, lib library, n int, why string, tally *tall
 	run.World, run.Sweep.Points = n, len(points)
 	w, err := result.Create(j.cfg.out, run, nil)
 	if err != nil {
-		return &codeError{exitEnvironment, err}
+		return exit.With(exit.Environment, err)
 	}
 	s := j.ledger.open(w, len(points))
 	for i, point := range points {
@@ -129,5 +131,5 @@ func (j *job) skipStepWorld(p *plan, lib library, n int, why string, tally *tall
 		tally.add(record.Status)
 	}
 	j.screen.skippedWorld(j.nameAmong(lib), n, why, len(points), w.Path())
-	return j.ledger.close(s, exitOK)
+	return j.ledger.close(s, exit.OK)
 }

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/result"
 )
 
@@ -24,7 +26,7 @@ func TestRankIsKilled(t *testing.T) {
 	}
 	f := readOne(t, out)
 	checkWhole(t, f, result.OK, result.Failed)
-	checkEnd(t, f, result.Aborted, exitFailed)
+	checkEnd(t, f, result.Aborted, exit.Failed)
 	who := fmt.Sprintf("rank 2 on %s (pid %d)", hostName(), victim)
 	if !strings.Contains(f.End.Reason, who) || !strings.Contains(o.stderr, who) {
 		t.Errorf("the end does not name %s: %s\n%s", who, f.End.Reason, o)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/coll"
 	"busbar/internal/needs"
 	"busbar/internal/ranges"
@@ -144,7 +146,7 @@ func TestFailedRank(t *testing.T) {
 			err := failedRank(c.ranks, self)
 			switch {
 			case c.speaker < 0 && err == nil:
-			case self == c.speaker && codeOf(err) == exitEnvironment && err.Error() == c.ranks[self].Error:
+			case self == c.speaker && exit.CodeOf(err) == exit.Environment && err.Error() == c.ranks[self].Error:
 			case c.speaker >= 0 && self != c.speaker && errors.Is(err, errElsewhere):
 			default:
 				t.Errorf("%+v: rank %d has %v", c.ranks, self, err)

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/result"
 )
 
@@ -42,7 +44,7 @@ func TestGlooRankEnds(t *testing.T) {
 			f := readOne(t, out)
 			checkKept(t, f, before)
 			killed := c.with == syscall.SIGKILL
-			if o.code == 0 || !killed && o.code != exitHang {
+			if o.code == 0 || !killed && o.code != exit.Hang {
 				t.Error(o)
 			}
 			switch {
@@ -53,9 +55,9 @@ func TestGlooRankEnds(t *testing.T) {
 			}
 			switch {
 			case killed:
-				checkEnd(t, f, result.Aborted, exitFailed)
+				checkEnd(t, f, result.Aborted, exit.Failed)
 			case c.victim != 0 || f.End != nil: // Open MPI wakes its ranks before it ends them
-				checkEnd(t, f, result.Aborted, exitHang)
+				checkEnd(t, f, result.Aborted, exit.Hang)
 			default:
 				return
 			}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/result"
 )
 
@@ -28,12 +30,12 @@ func TestRankHangs(t *testing.T) {
 			victim := r.pid(1)
 			r.signal(1, syscall.SIGSTOP)
 			o := r.wait()
-			if o.code != exitHang {
-				t.Errorf("want exit code %d: %s", exitHang, o)
+			if o.code != exit.Hang {
+				t.Errorf("want exit code %d: %s", exit.Hang, o)
 			}
 			f := readOne(t, out)
 			checkWhole(t, f, result.OK, result.Timeout)
-			checkEnd(t, f, result.Aborted, exitHang)
+			checkEnd(t, f, result.Aborted, exit.Hang)
 			checkKept(t, f, before)
 			last := f.Records[len(f.Records)-1]
 			if last.Status != result.Timeout || last.Time != nil || last.Check.Result != "none" {
@@ -60,13 +62,13 @@ func TestRank0Hangs(t *testing.T) {
 	r.signal(0, syscall.SIGSTOP)
 	o := r.wait()
 	who := "rank 0 on " + hostName()
-	if o.code != exitHang || !strings.Contains(o.stderr, who) || !strings.Contains(o.stderr, "in phase ") {
-		t.Errorf("want exit code %d and %q: %s", exitHang, who, o)
+	if o.code != exit.Hang || !strings.Contains(o.stderr, who) || !strings.Contains(o.stderr, "in phase ") {
+		t.Errorf("want exit code %d and %q: %s", exit.Hang, who, o)
 	}
 	f := readOne(t, out)
 	checkKept(t, f, before)
 	if f.End != nil { // Open MPI wakes its ranks before it ends them
-		checkEnd(t, f, result.Aborted, exitHang)
+		checkEnd(t, f, result.Aborted, exit.Hang)
 		if !strings.Contains(f.End.Reason, who) {
 			t.Errorf("the end does not name %s: %s", who, f.End.Reason)
 		}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"busbar/rank/exit"
 )
 
 // What is wrong with the command line or the sweep is said once, with what would be right, and nothing is written.
@@ -73,8 +75,8 @@ func TestBadInput(t *testing.T) {
 			mpirun = alone // each is found as one of these two: by all ranks, or by rank 0 for all
 		}
 		said := o.messages()
-		if o.code != exitUsage || len(said) != 1 || o.stdout != "" {
-			t.Errorf("rank %s: want exit code %d and one message: %s", c.args, exitUsage, o)
+		if o.code != exit.Usage || len(said) != 1 || o.stdout != "" {
+			t.Errorf("rank %s: want exit code %d and one message: %s", c.args, exit.Usage, o)
 			continue
 		}
 		for _, w := range c.words {

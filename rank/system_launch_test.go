@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/rank/exit"
 )
 
 // refused checks a launch that must end before anything is measured: exit code 2, one message with all the words.
@@ -14,8 +16,8 @@ func refused(t *testing.T, l launch, out string, words ...string) {
 	l.env = append(slices.Clone(l.env), killAtOnce)
 	o := l.run(t)
 	said := o.messages()
-	if o.code != exitEnvironment || len(said) != 1 {
-		t.Fatalf("want exit code %d and one message: %s", exitEnvironment, o)
+	if o.code != exit.Environment || len(said) != 1 {
+		t.Fatalf("want exit code %d and one message: %s", exit.Environment, o)
 	}
 	for _, w := range words {
 		if !strings.Contains(said[0], w) {

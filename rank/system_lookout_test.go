@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/result"
 )
 
@@ -73,8 +75,8 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 			victim := r.pid(c.victim)
 			r.signal(c.victim, syscall.SIGSTOP)
 			o := r.wait()
-			if o.code != exitHang {
-				t.Errorf("want exit code %d: %s", exitHang, o)
+			if o.code != exit.Hang {
+				t.Errorf("want exit code %d: %s", exit.Hang, o)
 			}
 			for _, want := range []string{fmt.Sprintf("hang: rank %d on %s (pid %d) does not answer", c.victim, hostName(), victim),
 				fmt.Sprintf("rank %d was last heard of", c.victim), processStopped, "what every rank was doing last is in " + filepath.Join(out, watchName)} {
@@ -84,7 +86,7 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 			}
 			f := readOne(t, out)
 			if f.End != nil { // a rank 0 that is stopped may not be woken up before it is killed
-				checkEnd(t, f, result.Aborted, exitHang)
+				checkEnd(t, f, result.Aborted, exit.Hang)
 			}
 			files := hostFiles(t, out)
 			line := regexp.MustCompile(fmt.Sprintf(`(?m)^%d +%d +[0-9.]+s +stopped`, c.victim, victim))
@@ -105,8 +107,8 @@ func TestRankThatIsLateWithoutSideChannel(t *testing.T) {
 	o := launch{mpirun: openMPI, np: 3, env: []string{noSideChannel, "BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=4096,phase=measure"}, args: []string{"--rehearse", "--backend", "nccl",
 		"--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10", "--deadline", "2s", "--out", out}}.run(t)
 	want := "rank 2 on " + hostName() + " is still at iteration"
-	if o.code != exitHang || !strings.Contains(o.stderr, want) || !strings.Contains(o.stderr, "(issuing) of all_reduce float32 sum 4 KiB") {
-		t.Errorf("want exit code %d and %q: %s", exitHang, want, o)
+	if o.code != exit.Hang || !strings.Contains(o.stderr, want) || !strings.Contains(o.stderr, "(issuing) of all_reduce float32 sum 4 KiB") {
+		t.Errorf("want exit code %d and %q: %s", exit.Hang, want, o)
 	}
 }
 

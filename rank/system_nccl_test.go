@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/coll"
 	"busbar/internal/result"
 )
@@ -154,8 +156,8 @@ func TestCommunicatorOnAnotherGPU(t *testing.T) {
 			args: rehearsed(small(t.TempDir())...)}.run(t)
 		said := strings.Join(o.messages(), "\n")
 		for _, w := range []string{"rank 1 on " + hostName() + ": the communicator", "uses GPU 2 (" + other, "uses GPU 1 (Rehearsed GPU, 0000:11:00.0, GPU-"} {
-			if o.code != exitEnvironment || !strings.Contains(said, w) {
-				t.Errorf("%s GPUs: want exit code %d and %q: %s", gpus, exitEnvironment, w, o)
+			if o.code != exit.Environment || !strings.Contains(said, w) {
+				t.Errorf("%s GPUs: want exit code %d and %q: %s", gpus, exit.Environment, w, o)
 			}
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/result"
 )
 
@@ -64,8 +66,8 @@ func TestDiskIsFull(t *testing.T) {
 	out := filepath.Join(disk, "results")
 	elsewhere := shortDir(t)
 	o := launch{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.run(t)
-	if o.code != exitEnvironment {
-		t.Errorf("want exit code %d: %s", exitEnvironment, o)
+	if o.code != exit.Environment {
+		t.Errorf("want exit code %d: %s", exit.Environment, o)
 	}
 	f := readOne(t, out)
 	rescued, err := filepath.Glob(filepath.Join(elsewhere, "busbar-rescue-*.jsonl"))
@@ -81,7 +83,7 @@ func TestDiskIsFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkEnd(t, rest, result.Aborted, exitEnvironment)
+	checkEnd(t, rest, result.Aborted, exit.Environment)
 	if rest.Run.ID != f.Run.ID || len(rest.Records) == 0 {
 		t.Errorf("the rescue file is of run %s with %d records, want run %s", rest.Run.ID, len(rest.Records), f.Run.ID)
 	}
@@ -133,9 +135,9 @@ func TestNowhereToWrite(t *testing.T) {
 		o := launch{mpirun: mpirun, np: 2, args: small(c.out), dir: here}.run(t)
 		mpirun = alone
 		said := o.messages()
-		if o.code != exitEnvironment || len(said) != 1 || !strings.Contains(said[0], c.out) || !strings.Contains(said[0], c.why) ||
+		if o.code != exit.Environment || len(said) != 1 || !strings.Contains(said[0], c.out) || !strings.Contains(said[0], c.why) ||
 			!strings.Contains(said[0], "--out") {
-			t.Errorf("--out %s: want exit code %d and one message with %q: %s", c.out, exitEnvironment, c.why, o)
+			t.Errorf("--out %s: want exit code %d and one message with %q: %s", c.out, exit.Environment, c.why, o)
 		}
 		if regexp.MustCompile(`(?m)^ +\d+ +\d+ +float32`).MatchString(o.stdout) {
 			t.Errorf("--out %s: something was measured: %s", c.out, o)
@@ -195,8 +197,8 @@ func TestResultsCannotBePutBack(t *testing.T) {
 	}
 	r.signal(1, syscall.SIGCONT)
 	o := r.wait()
-	if o.code != exitEnvironment || strings.Count(o.stderr, "was removed and cannot be put back") != 1 {
-		t.Errorf("want exit code %d, and the reason once: %s", exitEnvironment, o)
+	if o.code != exit.Environment || strings.Count(o.stderr, "was removed and cannot be put back") != 1 {
+		t.Errorf("want exit code %d, and the reason once: %s", exit.Environment, o)
 	}
 	if strings.Contains(o.stderr, "what was measured before is kept in") {
 		t.Errorf("a file that is gone is said to be kept: %s", o)
@@ -205,6 +207,6 @@ func TestResultsCannotBePutBack(t *testing.T) {
 	if !strings.Contains(o.stderr, f.Path) {
 		t.Errorf("%s is not named: %s", f.Path, o)
 	}
-	checkEnd(t, f, result.Aborted, exitEnvironment)
+	checkEnd(t, f, result.Aborted, exit.Environment)
 	checkKept(t, f, before)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
@@ -103,8 +105,8 @@ func TestPathIsAskedFor(t *testing.T) {
 	}
 	out = t.TempDir()
 	o := pathLaunch(out, []string{"NCCL_PROFILER_PLUGIN=/opt/theirs.so"}).run(t)
-	if words := "it is set to /opt/theirs.so: unset it, or leave --path out"; o.code != exitEnvironment || !strings.Contains(o.stderr, words) {
-		t.Errorf("want exit code %d and %q: %s", exitEnvironment, words, o)
+	if words := "it is set to /opt/theirs.so: unset it, or leave --path out"; o.code != exit.Environment || !strings.Contains(o.stderr, words) {
+		t.Errorf("want exit code %d and %q: %s", exit.Environment, words, o)
 	}
 	if names, _ := filepath.Glob(out + "/*"); len(names) > 0 {
 		t.Errorf("there are files: %v", names)
@@ -126,8 +128,8 @@ func TestPathOfPluginTooLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := pathLaunch(t.TempDir(), []string{"BUSBAR_LIB=" + dir + ":" + compiled(t).lib}).run(t)
-	if o.code != exitEnvironment || !strings.Contains(o.stderr, "at most 254") {
-		t.Errorf("want exit code %d and the length: %s", exitEnvironment, o)
+	if o.code != exit.Environment || !strings.Contains(o.stderr, "at most 254") {
+		t.Errorf("want exit code %d and the length: %s", exit.Environment, o)
 	}
 }
 
@@ -137,7 +139,7 @@ func TestFaultWhileWatched(t *testing.T) {
 	out := t.TempDir()
 	o := pathLaunch(out, []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,collective=all_reduce,size=1024,phase=path"}).run(t)
 	f := readOne(t, out)
-	if o.code != exitPoints || f.Records[0].Status != result.OOM || f.Records[0].Path != nil {
+	if o.code != exit.Points || f.Records[0].Status != result.OOM || f.Records[0].Path != nil {
 		t.Fatalf("%s, path %v: %s", f.Records[0].Status, f.Records[0].Path, o)
 	}
 	for _, r := range f.Records[1:] {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/notice"
 )
 
@@ -94,7 +96,7 @@ func TestPreflightForPeople(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := launch{mpirun: openMPI, np: 2, args: []string{"--preflight", "--backend", "mpi", "--out", out}}.run(t)
-	if o.code != exitEnvironment || len(o.messages()) > 0 {
+	if o.code != exit.Environment || len(o.messages()) > 0 {
 		t.Errorf("%s", o)
 	}
 	for _, words := range []string{"Preflight of 2 ranks on 1 host: mpi\n", "\nok       all_reduce", "\nPROBLEM  output",
@@ -122,7 +124,7 @@ func TestPreflightWithoutWorld(t *testing.T) {
 	} {
 		o := l.run(t)
 		// A rank without MPI gives its own code, and a launcher what it likes.
-		if o.code != exitEnvironment && words != "no MPI shim" {
+		if o.code != exit.Environment && words != "no MPI shim" {
 			t.Errorf("%s: %s", words, o)
 		}
 		v, rows := decoded(t, o)
@@ -154,19 +156,19 @@ func TestPreflightOfRehearsal(t *testing.T) {
 		v     verdict
 		want  [3]string // code, parameter, words
 	}{
-		"one GPU": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exitEnvironment, "GPU of each rank", problem,
+		"one GPU": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exit.Environment, "GPU of each rank", problem,
 			[3]string{"shared-gpu", "ranks", "2"}},
-		"untried": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exitEnvironment, "backend", problem,
+		"untried": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exit.Environment, "backend", problem,
 			[3]string{"backend-not-tried", "backends", "nccl"}},
-		"allowed": {[]string{"CUDA_VISIBLE_DEVICES=0"}, []string{"--allow-shared-gpu"}, exitOK, "GPU of each rank",
+		"allowed": {[]string{"CUDA_VISIBLE_DEVICES=0"}, []string{"--allow-shared-gpu"}, exit.OK, "GPU of each rank",
 			caution, [3]string{"shared-gpu", "allowed", "true"}},
-		"wrong": {[]string{"BUSBAR_REHEARSAL_FAULT=wrong@rank=1,collective=all_reduce"}, nil, exitEnvironment,
+		"wrong": {[]string{"BUSBAR_REHEARSAL_FAULT=wrong@rank=1,collective=all_reduce"}, nil, exit.Environment,
 			"all_reduce", problem, [3]string{"collective-wrong", "cause", "point-wrong"}},
-		"memory": {[]string{"BUSBAR_REHEARSAL_FAULT=oom@collective=all_reduce"}, nil, exitEnvironment, "all_reduce",
+		"memory": {[]string{"BUSBAR_REHEARSAL_FAULT=oom@collective=all_reduce"}, nil, exit.Environment, "all_reduce",
 			problem, [3]string{"collective-failed", "cause", "rank-failed"}},
-		"hang": {[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=1"}, []string{"--deadline", "2s"}, exitHang,
+		"hang": {[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=1"}, []string{"--deadline", "2s"}, exit.Hang,
 			"communication", problem, [3]string{"preflight-stopped", "cause", "rank 1 on"}},
-		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exitHang, "communication",
+		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exit.Hang, "communication",
 			problem, [3]string{"preflight-stopped", "cause", "NCCL init"}},
 	} {
 		o := launch{mpirun: openMPI, np: 2, args: append(args, c.more...), env: c.env}.run(t)
@@ -184,7 +186,7 @@ func TestPreflightWithoutGPU(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	o := launch{mpirun: openMPI, np: 2, args: []string{"--preflight", "--json", "--backend", "nccl", "--cuda", none, "--nccl", none}}.run(t)
 	v, rows := decoded(t, o)
-	if o.code != exitEnvironment || v != problem || len(o.messages()) > 0 {
+	if o.code != exit.Environment || v != problem || len(o.messages()) > 0 {
 		t.Errorf("%s", o)
 	}
 	rows["GPUs"].reports(t, "GPUs", problem, "gpu-driver-unusable", "tried", none)

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/result"
 	"busbar/internal/step"
 )
@@ -73,7 +75,7 @@ func countRounds(dir string) (rounds int) {
 // checkSteps looks at a file whose points are all measured, each in so many rounds.
 func checkSteps(t *testing.T, f *result.StepFile, rounds int) {
 	t.Helper()
-	if f.End == nil || f.End.Outcome != result.Complete || f.End.Code != exitOK || f.End.Left != 0 {
+	if f.End == nil || f.End.Outcome != result.Complete || f.End.Code != exit.OK || f.End.Left != 0 {
 		t.Errorf("%s: its end is %+v", f.Path, f.End)
 	}
 	if len(f.Records) != len(f.Run.Step.Points) {
@@ -188,7 +190,7 @@ func TestStepsThatCannotBe(t *testing.T) {
 			t.Errorf("%s: %g s of modelled computing", r.Point, r.Modelled)
 		}
 	}
-	if f.End.Code != exitOK || !strings.Contains(o.stdout, "MODELLED") {
+	if f.End.Code != exit.OK || !strings.Contains(o.stdout, "MODELLED") {
 		t.Errorf("code %d: %s", f.End.Code, o)
 	}
 }
@@ -289,8 +291,8 @@ func TestStepHangs(t *testing.T) {
 	r.signal(1, syscall.SIGSTOP)
 	o := r.wait()
 	f := readOneStep(t, out)
-	if o.code != exitHang || f.End == nil || f.End.Code != exitHang {
-		t.Fatalf("want exit code %d: %+v\n%s", exitHang, f.End, o)
+	if o.code != exit.Hang || f.End == nil || f.End.Code != exit.Hang {
+		t.Fatalf("want exit code %d: %+v\n%s", exit.Hang, f.End, o)
 	}
 	last := slices.IndexFunc(f.Records, func(r result.StepRecord) bool { return r.Status == result.Timeout })
 	if last < 0 {
@@ -323,8 +325,8 @@ func TestStepWithWrongData(t *testing.T) {
 	o := launch{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "nccl", "--rehearse"),
 		env: []string{"BUSBAR_REHEARSAL_GPUS=2", "BUSBAR_REHEARSAL_FAULT=wrong@rank=1"}}.run(t)
 	f := readOneStep(t, out)
-	if o.code != exitWrong || f.End.Code != exitWrong {
-		t.Errorf("want exit code %d: %s", exitWrong, o)
+	if o.code != exit.Wrong || f.End.Code != exit.Wrong {
+		t.Errorf("want exit code %d: %s", exit.Wrong, o)
 	}
 	for _, r := range f.Records {
 		if r.Status != result.Wrong || r.Figures != nil || r.Check.First == nil || r.Check.First.Rank != 1 || wrongIn(r.Cause.Fact) == "" {
@@ -357,7 +359,7 @@ func TestStepList(t *testing.T) {
 			t.Errorf("%q is not there once: %s", want, o)
 		}
 	}
-	if o := (launch{mpirun: openMPI, np: 2, args: []string{"--step", "resnet5", "--out", t.TempDir()}}).run(t); o.code != exitUsage || len(o.messages()) != 1 || !strings.Contains(o.stderr, `did you mean "resnet50"?`) {
+	if o := (launch{mpirun: openMPI, np: 2, args: []string{"--step", "resnet5", "--out", t.TempDir()}}).run(t); o.code != exit.Usage || len(o.messages()) != 1 || !strings.Contains(o.stderr, `did you mean "resnet50"?`) {
 		t.Errorf("%s", o)
 	}
 }
@@ -369,7 +371,7 @@ func TestStepsCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o := (launch{mpirun: openMPI, np: 2, args: stepArgs(file)}).run(t); o.code != exitEnvironment || !strings.Contains(o.stderr, "is a file, not a folder") {
+	if o := (launch{mpirun: openMPI, np: 2, args: stepArgs(file)}).run(t); o.code != exit.Environment || !strings.Contains(o.stderr, "is a file, not a folder") {
 		t.Errorf("%s", o)
 	}
 }

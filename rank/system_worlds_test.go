@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"busbar/rank/exit"
+
 	"busbar/internal/result"
 )
 
@@ -24,8 +26,8 @@ func TestWorldsFollowTheGPUs(t *testing.T) {
 					args: []string{"--rehearse", "--backend", backend, "--worlds", "2,4,6", "--collective", "all_reduce", "-b", "8", "-e", "16", "-n", "5", "--out", out}}.run(t)
 				if k.largest == 0 && backend == "nccl" {
 					want := map[int]string{0: "CUDA_ERROR_NO_DEVICE", 1: "share one GPU"}[k.gpus]
-					if o.code != exitEnvironment || !strings.Contains(o.stderr, want) || k.gpus > 0 && !strings.Contains(o.stderr, "--allow-shared-gpu") {
-						t.Errorf("want exit code %d and %q: %s", exitEnvironment, want, o)
+					if o.code != exit.Environment || !strings.Contains(o.stderr, want) || k.gpus > 0 && !strings.Contains(o.stderr, "--allow-shared-gpu") {
+						t.Errorf("want exit code %d and %q: %s", exit.Environment, want, o)
 					}
 					return
 				}
@@ -36,7 +38,7 @@ func TestWorldsFollowTheGPUs(t *testing.T) {
 						t.Errorf("that MPI is measured is not said: %s", o)
 					}
 				}
-				if o.code != exitOK {
+				if o.code != exit.OK {
 					t.Fatal(o)
 				}
 				lacks := fmt.Sprintf("GPUs: the first %d ranks have one each, rank %d on %s has none of its own", k.gpus, k.gpus, hostName())
@@ -125,9 +127,9 @@ func TestHangInASubworld(t *testing.T) {
 			out := t.TempDir()
 			o := launch{mpirun: openMPI, np: 3, env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}, args: []string{"--rehearse", "--backend", "nccl", "--worlds", k.worlds,
 				"--collective", "all_reduce", "-b", "4K", "-e", "4K", "-n", "10", "--deadline", "2s", "--out", out}}.run(t)
-			if o.code != exitHang || !strings.Contains(o.stderr, k.want) || strings.Contains(o.stderr, "rank 2 on "+hostName()+" is outside of the sub-world") != k.outside ||
+			if o.code != exit.Hang || !strings.Contains(o.stderr, k.want) || strings.Contains(o.stderr, "rank 2 on "+hostName()+" is outside of the sub-world") != k.outside ||
 				strings.Contains(o.stderr, "still in phase "+waitOutside) {
-				t.Errorf("want exit code %d and %q: %s", exitHang, k.want, o)
+				t.Errorf("want exit code %d and %q: %s", exit.Hang, k.want, o)
 			}
 			// Who was outside of the first world counts the cases of the second like the others.
 			if files := hostFiles(t, out); !k.outside && (len(files) != 1 || !regexp.MustCompile(`(?m)^2 +\d+ +\S+ +\S+ +2 `).MatchString(files[0])) {
@@ -143,7 +145,7 @@ func TestSkippedWorldThatTakesLong(t *testing.T) {
 	out := t.TempDir()
 	o := launch{mpirun: openMPI, np: 2, args: []string{"--quiet", "--worlds", "8", "--collective", "all_reduce", "-b", "8", "-e", "128K", "-i", "8",
 		"--deadline", hangDeadline, "--out", out}}.run(t)
-	if o.code != exitOK {
+	if o.code != exit.OK {
 		t.Error(o)
 	}
 }
