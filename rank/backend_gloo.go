@@ -8,14 +8,13 @@ import (
 	"time"
 	"unsafe"
 
-	"busbar/rank/exit"
-
 	"busbar/gloo"
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // glooOptions are the flags that belong to Gloo.

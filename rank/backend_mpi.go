@@ -6,14 +6,13 @@ import (
 	"math"
 	"strings"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/machine"
 )
 
 // mpiLibrary is the MPI that carries the world, measured itself.

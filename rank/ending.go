@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // ledger is the open files of rank 0 and how the run ended. Its methods are called from the measuring goroutine, the
@@ -228,7 +228,7 @@ const wordsTime = 200 * time.Millisecond
 // does not return.
 func (j *job) die(code int) {
 	if j.hub != nil {
-		go j.hub.tellAll(event{Kind: eventAbort})
+		go j.hub.Broadcast(launch.Event{Kind: eventAbort})
 	}
 	j.nameless()
 	time.Sleep(wordsTime)

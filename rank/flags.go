@@ -8,13 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"busbar/rank/exit"
-
 	"github.com/spf13/pflag"
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/document"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 

@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 

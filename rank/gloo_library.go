@@ -5,13 +5,12 @@ import (
 	"os"
 	"slices"
 
-	"busbar/rank/exit"
-
-	"busbar/rank/machine"
-
 	"busbar/gloo"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // glooLibrary is Gloo, and the network that this rank uses.
@@ -90,7 +89,7 @@ func (l *glooLibrary) choose() (err error) {
 // glooNetwork is the network of this rank: where its host reaches another one of the launch, if there is one.
 func (j *job) glooNetwork() (gloo.Choice, error) {
 	named := j.cfg.gloo.network
-	other := slices.IndexFunc(j.ranks, func(r rankFacts) bool { return r.Machine != j.ranks[j.rank].Machine })
+	other := slices.IndexFunc(j.ranks, func(r launch.RankFacts) bool { return r.Machine != j.ranks[j.rank].Machine })
 	if other >= 0 {
 		// A name that leads nowhere from here is no reason to give up: there may be a default route.
 		if c, err := gloo.Choose(named, j.ranks[other].Host, os.Getenv); err == nil {

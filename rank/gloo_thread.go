@@ -7,12 +7,12 @@ import (
 	"runtime"
 	"unsafe"
 
-	"busbar/rank/machine"
+	"golang.org/x/sys/unix"
 
 	"busbar/internal/notice"
 	"busbar/internal/ranges"
-
-	"golang.org/x/sys/unix"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // glooCPUs reads --gloo-cpus.
@@ -96,7 +96,7 @@ func grantedCPUs() []int {
 
 // crowded is a warning for the first host on which the two threads of each rank have less than a CPU each. threads are
 // the CPUs of Gloo's, by rank.
-func crowded(ranks []rankFacts, threads []string) []notice.Fact {
+func crowded(ranks []launch.RankFacts, threads []string) []notice.Fact {
 	type host struct {
 		name  string
 		ranks int

@@ -6,12 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/rank/exit"
-
-	"busbar/rank/machine"
-
 	"busbar/cudart"
 	"busbar/internal/units"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // visible is what a rank sees of the GPUs of its machine.
@@ -106,7 +105,7 @@ type gpuWorlds struct {
 }
 
 // fitWorlds finds the worlds that have a GPU for each rank; with share, one that several ranks may use.
-func fitWorlds(ranks []visible, facts []rankFacts, worlds []int, share bool) (g gpuWorlds) {
+func fitWorlds(ranks []visible, facts []launch.RankFacts, worlds []int, share bool) (g gpuWorlds) {
 	own := matchGPUs(ranks)
 	for g.served < len(ranks) && (own[g.served] >= 0 || share && len(ranks[g.served].UUIDs) > 0) {
 		g.served++
@@ -179,7 +178,7 @@ func (v visible) wishes(place int) []int {
 
 // slicedGPUs marks the ranks whose GPU has the PCI address, but not the UUID, of another rank's of the machine: both are
 // slices (MIG) of one GPU.
-func slicedGPUs(ranks []gpuFacts, facts []rankFacts) []bool {
+func slicedGPUs(ranks []gpuFacts, facts []launch.RankFacts) []bool {
 	uuid, several, sliced := map[string]string{}, map[string]bool{}, make([]bool, len(ranks))
 	at := func(r int) string { return facts[r].Machine + " " + ranks[r].PCI }
 	for r, g := range ranks {
@@ -195,7 +194,7 @@ func slicedGPUs(ranks []gpuFacts, facts []rankFacts) []bool {
 }
 
 // sharedGPUs says which ranks sit on one GPU, or on slices of one, for the error that refuses them.
-func sharedGPUs(ranks []gpuFacts, facts []rankFacts) string {
+func sharedGPUs(ranks []gpuFacts, facts []launch.RankFacts) string {
 	by := map[string][]int{}
 	var order []string
 	for r, g := range ranks {

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // rankLines are the lines of a world's ranks in its file.
@@ -35,13 +35,13 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 	nodes, perNode := shape(s.machines)
 	host, lay := machine.Facts("/"), j.cfg.layout(p.sweep, s.cases, 0)
 	run := result.Run{Kind: result.KindRun, Schema: result.Schema, ID: result.NewID(), Launch: p.launch, Campaign: p.campaign, Block: j.cfg.block,
-		Start: time.Now().UTC(), Tool: "busbar " + toolVersion(), Build: buildIdentity(), Command: append([]string{"rank"}, j.args...),
+		Start: time.Now().UTC(), Tool: "busbar " + toolVersion(), Build: launch.BuildIdentity(), Command: append([]string{"rank"}, j.args...),
 		Backend: lib.facts(), Rehearse: lib.name() == rehearsal, Variant: j.cfg.variant,
 		MPI: result.MPI{Family: info.Family, Library: info.Library, Standard: info.Standard, Path: info.LibMPIPath, Shim: info.ShimPath,
 			ThreadLevel: info.ThreadLevel.String(), LargeCounts: info.LargeCounts, Launcher: launcherName(j.launch)},
 		World: s.world.Size, Nodes: nodes, RanksPerNode: perNode, Device: lib.device(), Pattern: p.pattern.facts(),
 		Sweep: result.Sweep{Name: sweepName(p.sweep), Source: p.sweep.Source, Origins: p.sweep.Origins()},
-		Method: result.Method{Clock: clockName, ClockResolution: s.clock.Resolution, ClockCost: s.clock.Cost, EmptyIteration: s.clock.Empty,
+		Method: result.Method{Clock: launch.ClockName, ClockResolution: s.clock.Resolution, ClockCost: s.clock.Cost, EmptyIteration: s.clock.Empty,
 			ClockOffsets: s.clock.Uncertainty,
 			Precision:    p.sweep.Precision, Budget: p.sweep.Budget.Seconds(), Iterations: p.sweep.Iterations, Warmup: p.sweep.Warmup,
 			Aggregate: p.sweep.Aggregate, CheckRounds: p.sweep.Check, Average: j.cfg.average.String(), Rotate: lay.rotate, Packed: lay.packed > 0,

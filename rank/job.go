@@ -11,11 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
 )
 
 // job is one launch as this rank sees it.
@@ -29,10 +29,10 @@ type job struct {
 	lib        *mpi.MPI
 	world      *mpi.Comm
 	rank, size int
-	ranks      []rankFacts // on every rank after connect
+	ranks      []launch.RankFacts // on every rank after connect
 
-	hub   *hub   // rank 0
-	spoke *spoke // the others
+	hub   *launch.ControlServer // rank 0
+	spoke *launch.ControlClient // the others
 
 	look   atomic.Pointer[lookout] // nil until the ranks know each other
 	shared atomic.Pointer[string]  // shared memory that has a name yet
@@ -61,8 +61,8 @@ var errElsewhere = errors.New("rank 0 ends the run")
 
 // run is the program: it returns the exit code of this rank.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	launch := mpi.Launcher(os.Getenv)
-	speaks := launch.Rank <= 0 // every rank reads the same command line; one says what is wrong with it
+	started := mpi.Launcher(os.Getenv)
+	speaks := started.Rank <= 0 // every rank reads the same command line; one says what is wrong with it
 	cfg, err := parseFlags(args, os.Getenv)
 	switch {
 	case !speaks && (err != nil || cfg.help || cfg.version || cfg.list):
@@ -79,13 +79,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	scaleTimes(cfg.timeScale)
 	if cfg.list {
-		if err := listPlan(cfg, launch, stdout); err != nil {
+		if err := listPlan(cfg, started, stdout); err != nil {
 			complain(stderr, err)
 			return exit.CodeOf(err)
 		}
 		return exit.OK
 	}
-	j := &job{cfg: cfg, args: args, stdout: stdout, stderr: stderr, start: time.Now(), launch: launch, rank: max(0, launch.Rank), size: 1,
+	j := &job{cfg: cfg, args: args, stdout: stdout, stderr: stderr, start: time.Now(), launch: started, rank: max(0, started.Rank), size: 1,
 		ledger: &ledger{stderr: stderr}}
 	return j.run(ctx)
 }
@@ -195,7 +195,7 @@ func (j *job) stop(code int, status result.Status, cause notice.Fact) {
 		time.Sleep(abortGrace)
 		os.Exit(exit.OK)
 	}
-	if j.spoke.tell(event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: code}) == nil {
+	if j.spoke.Send(launch.Event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: code}) == nil {
 		time.Sleep(abortGrace) // rank 0 closes its files and takes us along
 	}
 	fmt.Fprintf(j.stderr, "rank: %s\n", told(cause))
@@ -243,9 +243,9 @@ func (j *job) finalize() {
 	j.look.Load().dropFolder()
 	// Last: until here a rank that hangs can be asked.
 	if j.hub != nil {
-		j.hub.close()
+		j.hub.Close()
 	}
-	j.spoke.close()
+	j.spoke.Close()
 }
 
 // onRoot runs f on rank 0 and gives its outcome to every rank: the bytes, or errElsewhere where the error is another rank's.

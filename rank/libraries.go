@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/dl"
+	"busbar/rank/exit"
 )
 
 // rehearsal is the backend's name where the CUDA driver and NCCL are simulated.

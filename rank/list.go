@@ -9,13 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"busbar/rank/exit"
-
-	"busbar/rank/machine"
-
 	"busbar/internal/coll"
 	"busbar/internal/units"
 	"busbar/mpi"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 	"busbar/sweeps"
 )
 

@@ -6,13 +6,12 @@ import (
 	"syscall"
 	"time"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/exit"
 )
 
 // sleepPause is how long a rank outside a sub-world sleeps between two looks at whether it is over.

@@ -6,13 +6,15 @@ import (
 	"syscall"
 	"time"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/bench"
 	"busbar/internal/coll"
+	"busbar/internal/loop"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/internal/stats"
 	"busbar/mpi"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // subworld is one world of a launch being measured on this rank, by every library in turn.
@@ -51,8 +53,8 @@ func (j *job) newSubworld(p *plan, comm *mpi.Comm, members []int) *subworld {
 }
 
 // facts are those of the world's ranks, in their order.
-func (w *subworld) facts() []rankFacts {
-	facts := make([]rankFacts, len(w.members))
+func (w *subworld) facts() []launch.RankFacts {
+	facts := make([]launch.RankFacts, len(w.members))
 	for i, r := range w.members {
 		facts[i] = w.j.ranks[r]
 	}
@@ -165,14 +167,14 @@ func (w *subworld) close() error {
 // clocks of the hosts are.
 func (w *subworld) prepareClock() error {
 	var err error
-	if w.clock, err = measureClock(); err != nil {
+	if w.clock, err = launch.MeasureClock(); err != nil {
 		return err
 	}
-	off, err := measureOffsets(w.comm, w.machines, w.clock)
+	off, err := launch.MeasureClockOffsets(w.comm, w.machines, w.clock)
 	if err != nil {
 		return err
 	}
-	w.clock.Common, w.clock.Offset, w.clock.Uncertainty = true, off.own, off.uncertainty
+	w.clock.Common, w.clock.Offset, w.clock.Uncertainty = true, off.Own, off.Uncertainty
 	return w.measureSkew()
 }
 
@@ -304,4 +306,53 @@ func shape(machines []string) (nodes, ranksPerNode int) {
 		ranksPerNode = max(ranksPerNode, count[m])
 	}
 	return len(count), ranksPerNode
+}
+
+// skewSamples is how many times measureSkew synchronises.
+const skewSamples = 300
+
+// measureSkew adds to the clock's uncertainty how late a rank comes out of the synchronisation that goes before every
+// operation: a delay of that size is no rank's fault. Collective.
+func (w *subworld) measureSkew() error {
+	if w.world.Size == 1 {
+		return nil
+	}
+	b, err := newBarrier(w.comm)
+	if err != nil {
+		return err
+	}
+	defer b.close() //nolint:errcheck // nothing was run
+	l, err := loop.New(loop.Steps{Issue: loop.Nothing(), Sync: b.step, Context: b.context}, skewSamples)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	stamps, err := l.Run(skewSamples, 1)
+	if err != nil {
+		return err
+	}
+	root := make([]byte, 8)
+	putInt(root, int(stamps.Start[0]))
+	if err := w.comm.Bcast(root, 0); err != nil {
+		return err
+	}
+	base := int64(getInt(root))
+	mine := make([]float64, skewSamples)
+	first := make([]float64, skewSamples)
+	for i, at := range stamps.Start {
+		mine[i] = float64(at-base)/1e9 - w.clock.Offset
+		first[i] = -mine[i]
+	}
+	if err := w.world.Max(first); err != nil {
+		return err
+	}
+	for i := range mine {
+		mine[i] += first[i]
+	}
+	skew := []float64{stats.Median(mine)}
+	if err := w.world.Max(skew); err != nil {
+		return err
+	}
+	w.clock.Uncertainty += skew[0]
+	return nil
 }

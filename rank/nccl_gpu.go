@@ -7,14 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"busbar/rank/exit"
-
-	"busbar/rank/machine"
-
 	"busbar/cudart"
 	"busbar/cudart/nccl"
 	"busbar/internal/ranges"
 	"busbar/internal/result"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 )
 
 // gpuFacts is a rank's GPU and libraries, as every rank learns them.

@@ -10,11 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"busbar/rank/exit"
-
 	"busbar/cudart"
 	"busbar/cudart/nccl"
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // ncclLibrary is NCCL, or a library with its functions, and this rank's GPU.

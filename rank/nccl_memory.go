@@ -4,14 +4,12 @@ import (
 	"errors"
 	"fmt"
 
-	"busbar/rank/exit"
-
-	"busbar/rank/machine"
-
 	"busbar/cudart"
 	"busbar/cudart/nccl"
 	"busbar/internal/bench"
 	"busbar/internal/notice"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 )
 
 // room implements backend.

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/pattern"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
 	"busbar/sweeps"
 )
 
@@ -40,7 +40,7 @@ func (c *config) checkPattern() error {
 }
 
 // divide makes the pattern of a launch. The error is for who typed the command.
-func divide(kind string, ranks []rankFacts) (*nodePattern, error) {
+func divide(kind string, ranks []launch.RankFacts) (*nodePattern, error) {
 	n := &nodePattern{kind: kind}
 	for _, f := range ranks {
 		i := slices.Index(n.hosts, f.Host)

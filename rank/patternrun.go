@@ -7,13 +7,12 @@ import (
 	"syscall"
 	"time"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+	"busbar/rank/machine"
 )
 
 // waitForGroups is the phase of a rank whose group is done with the case before another one.

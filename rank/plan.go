@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 

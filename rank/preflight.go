@@ -6,11 +6,11 @@ import (
 	"os"
 	"strings"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/units"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
 )
 
 // setup is what one rank sees of where it runs.
@@ -20,7 +20,7 @@ type setup struct {
 	Fabric fabric
 	GPU    *gpuView // nil where no backend on GPUs is asked for
 
-	who rankFacts // on rank 0
+	who launch.RankFacts // on rank 0
 }
 
 func readSetup(root string, env func(string) string) setup {
@@ -63,7 +63,7 @@ func (j *job) preflight() (int, error) {
 		j.checks.add(checkOutput(j.cfg.out).on(0))
 		j.checks.add(j.checkSideChannel())
 	}
-	clock, err := measureClock()
+	clock, err := launch.MeasureClock()
 	if err != nil {
 		return 0, err
 	}
@@ -92,16 +92,16 @@ func (j *job) neverConnected(err error) {
 	if j.cfg.format != document.JSON || j.rank != 0 {
 		return
 	}
-	c := &checklist{format: document.JSON, out: j.stdout, ranks: []rankFacts{{Host: hostName()}}}
+	c := &checklist{format: document.JSON, out: j.stdout, ranks: []launch.RankFacts{{Host: hostName()}}}
 	c.add(found("MPI", notice.MPIUnusable{Failed: exit.FailureOf(err).Parts}))
 	_, _ = c.write() // the exit code has it too
 }
 
 // checkSetups looks at the hosts one by one, check by check, and at what they have in common; rank 0 only.
 func checkSetups(all []setup) []row {
-	hosts := groupBy(all, func(r rankFacts) string { return r.Host })
+	hosts := groupBy(all, func(r launch.RankFacts) string { return r.Host })
 	// Containers of one machine are hosts of their own, and share its processors and its memory.
-	machines := groupBy(all, func(r rankFacts) string { return r.Machine })
+	machines := groupBy(all, func(r launch.RankFacts) string { return r.Machine })
 	rows := []row{checkAlikeHosts(hosts)}
 	for _, c := range []struct {
 		of    [][]setup
@@ -125,7 +125,7 @@ func checkSetups(all []setup) []row {
 	return append(rows, checkLibraries(all)...)
 }
 
-func groupBy(all []setup, key func(rankFacts) string) (groups [][]setup) {
+func groupBy(all []setup, key func(launch.RankFacts) string) (groups [][]setup) {
 	at := map[string]int{}
 	for _, s := range all {
 		i, known := at[key(s.who)]

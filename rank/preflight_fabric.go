@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/notice"
+	"busbar/rank/machine"
 )
 
 // fabric is what a host has of RDMA, and what lies between its devices.

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/notice"
+	"busbar/rank/machine"
 	"busbar/rank/machine/machinetest"
 )
 

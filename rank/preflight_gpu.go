@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"busbar/rank/exit"
-
 	"busbar/cudart"
 	"busbar/internal/notice"
 	"busbar/internal/units"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
 )
 
 // gpuView is what one rank sees of GPUs and of the library that is to drive them. What is not known stays empty.
@@ -193,14 +193,14 @@ func checkLibraries(all []setup) (rows []row) {
 		return nil
 	}
 	differ := func(of func(*gpuView) string) notice.RankValues {
-		facts := make([]rankFacts, len(all))
+		facts := make([]launch.RankFacts, len(all))
 		for i, s := range all {
 			facts[i] = s.who
 			if s.GPU != nil {
 				facts[i].Build = of(s.GPU) // a field that carries the value into differing
 			}
 		}
-		return differing(facts, func(r rankFacts) string { return r.Build })
+		return launch.Differing(facts, func(r launch.RankFacts) string { return r.Build })
 	}
 	if v := differ(func(g *gpuView) string { return g.Library }); v != nil {
 		rows = append(rows, found(name, notice.NCCLVersionsDiffer{Values: v}))

@@ -3,12 +3,10 @@ package main
 import (
 	"testing"
 
-	"busbar/rank/exit"
-
-	"busbar/rank/machine"
-
 	"busbar/cudart"
 	"busbar/internal/notice"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 )
 
 // gpusOf makes a host of n ranks that all see n GPUs and take one each.

@@ -3,9 +3,8 @@ package main
 import (
 	"slices"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/notice"
+	"busbar/rank/machine"
 )
 
 // checkStates looks at how the GPUs of a host are set, and at their health.

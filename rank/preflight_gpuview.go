@@ -3,12 +3,10 @@ package main
 import (
 	"fmt"
 
-	"busbar/rank/exit"
-
-	"busbar/rank/machine"
-
 	"busbar/cudart"
 	"busbar/cudart/nccl"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 )
 
 // viewGPUs is what this rank sees of GPUs and of the library of a backend on them, none of which it starts. It is local.

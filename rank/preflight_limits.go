@@ -9,13 +9,11 @@ import (
 	"strings"
 	"syscall"
 
-	"busbar/rank/exit"
-
-	"busbar/rank/machine"
-
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 )
 
 // limits are what the system lets this process have.

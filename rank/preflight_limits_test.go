@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/notice"
 	"busbar/internal/units"
+	"busbar/rank/machine"
 	"busbar/rank/machine/machinetest"
 )
 

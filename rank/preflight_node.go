@@ -9,11 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/machine"
 )
 
 // node is what a host is, and how it is set for speed.

@@ -4,10 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/machine"
 	"busbar/rank/machine/machinetest"
 )
 

@@ -7,9 +7,8 @@ import (
 	"regexp"
 	"strings"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/notice"
+	"busbar/rank/machine"
 )
 
 // pcie is what lies between the devices of a host: an IOMMU that translates, or bridges with ACS that send what one
@@ -28,7 +27,8 @@ type pcie struct {
 var driverVersion = regexp.MustCompile(`\b\d+\.\d+(\.\d+)?\b`)
 
 func readPCIe(root string) pcie {
-	p := pcie{Driver: driverVersion.FindString(firstLine(machine.ReadText(root, "proc/driver/nvidia/version")))}
+	version, _, _ := strings.Cut(machine.ReadText(root, "proc/driver/nvidia/version"), "\n")
+	p := pcie{Driver: driverVersion.FindString(version)}
 	units, _ := os.ReadDir(filepath.Join(root, "sys/class/iommu"))
 	p.Units = len(units)
 	devices, _ := filepath.Glob(filepath.Join(root, "sys/bus/pci/devices/*"))

@@ -12,11 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/document"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
+	"busbar/rank/exit"
 )
 
 // sampleList is a checklist with a row of each verdict.

@@ -3,12 +3,11 @@ package main
 import (
 	"errors"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 

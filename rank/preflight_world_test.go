@@ -9,10 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"busbar/rank/exit"
-
-	"busbar/rank/machine"
-
 	"busbar/cudart"
 	"busbar/internal/bench"
 	"busbar/internal/bench/benchtest"
@@ -21,6 +17,8 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/mpi"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 )
 
 func TestCheckMPI(t *testing.T) {

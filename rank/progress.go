@@ -9,13 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"busbar/rank/machine"
-
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/sys/unix"
 
 	"busbar/mpi"
+	"busbar/rank/machine"
 )
 
 // meter is the line on a terminal: points done, time left, the point in hand. It is drawn only between cases, so

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"busbar/rank/machine/machinetest"
-
 	"github.com/vbauerster/mpb/v8"
+
+	"busbar/rank/machine/machinetest"
 )
 
 type brokenWriter struct{}

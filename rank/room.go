@@ -6,12 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/bench"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/machine"
 )
 
 // room says whether the buffers of a case fit the memory of every rank.

@@ -10,12 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/exit"
 )
 
 // screen is what rank 0 shows: a table in the manner of nccl-tests on stdout, a progress line on a terminal, and all

@@ -6,14 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"busbar/rank/exit"
-
-	"busbar/rank/machine"
-
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // session is one library measured in one world on this rank.
@@ -183,8 +182,8 @@ func (s *session) measure(wanted command) (*result.Record, error) {
 	if nodes, _ := shape(s.machines); nodes > 1 {
 		o.Compare = func() (float64, float64, error) {
 			s.j.watch.Phase("compare the clocks", 0)
-			off, err := measureOffsets(s.comm, s.machines, s.clock)
-			return off.own, off.uncertainty + s.clock.Uncertainty, err
+			off, err := launch.MeasureClockOffsets(s.comm, s.machines, s.clock)
+			return off.Own, off.Uncertainty + s.clock.Uncertainty, err
 		}
 	}
 	return bench.Measure(s.world, s.backend, c, o)

@@ -4,10 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"busbar/rank/exit"
-
 	"busbar/cudart"
 	"busbar/cudart/cublas"
+	"busbar/rank/exit"
 )
 
 // gpuComputing is a stream of this rank's GPU that computes.

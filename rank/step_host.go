@@ -8,14 +8,13 @@ import (
 	"time"
 	"unsafe"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/program"
 	"busbar/internal/step"
 	"busbar/internal/units"
+	"busbar/rank/exit"
 )
 
 const (

@@ -6,12 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"busbar/rank/exit"
-
 	"github.com/spf13/pflag"
 
 	"busbar/internal/coll"
 	"busbar/internal/step"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 

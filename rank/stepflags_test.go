@@ -6,10 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/coll"
 	"busbar/internal/step"
+	"busbar/rank/exit"
 )
 
 // What is asked for is a point each; what is not asked for has its default.

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/step"
 	"busbar/internal/units"
 	"busbar/mpi"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 

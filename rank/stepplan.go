@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 

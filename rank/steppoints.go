@@ -4,10 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/coll"
 	"busbar/internal/step"
+	"busbar/rank/exit"
 )
 
 // waysOf are the ways in which a backend's communication can go on beside computing, and those that are measured where

@@ -3,12 +3,11 @@ package main
 import (
 	"math"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/internal/units"
+	"busbar/rank/exit"
 )
 
 // keep writes the records of the group and its traces, and gives up what was bound. Where the run ends early, a point with too

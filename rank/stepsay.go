@@ -3,10 +3,9 @@ package main
 import (
 	"slices"
 
-	"busbar/rank/machine"
-
 	"busbar/internal/notice"
 	"busbar/internal/step"
+	"busbar/rank/machine"
 )
 
 // reportGroup prints which bucket of a group is the best, and how much of its communication is exposed. Rank 0 only.

@@ -7,16 +7,15 @@ import (
 	"syscall"
 	"testing"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // A rank dies: what was measured stays, and rank 0 says who it was.
 func TestRankIsKilled(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
+	r := rankRun{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
 	before := r.awaitPoints(out, 8)
 	victim := r.pid(2)
 	r.signal(2, syscall.SIGKILL)
@@ -39,7 +38,7 @@ func TestRankIsKilled(t *testing.T) {
 func TestRank0IsKilled(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
+	r := rankRun{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
 	before := r.awaitPoints(out, 8)
 	r.signal(0, syscall.SIGKILL)
 	o := r.wait()
@@ -61,7 +60,7 @@ func TestLauncherIsKilled(t *testing.T) {
 		t.Run(mpirun, func(t *testing.T) {
 			parallelOn(t, mpirun)
 			out := t.TempDir()
-			r := launch{mpirun: mpirun, np: 2, args: endless(out)}.start(t)
+			r := rankRun{mpirun: mpirun, np: 2, args: endless(out)}.start(t)
 			before := r.awaitPoints(out, 3)
 			r.signal(launcher, syscall.SIGKILL)
 			r.wait()

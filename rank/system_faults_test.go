@@ -9,9 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // The matrix of faults of NCCL's backend: each phase with each fault that can strike in it, with real processes over
@@ -94,7 +93,7 @@ func TestFaultMatrix(t *testing.T) {
 			if k.code == exit.Hang {
 				deadline = hangDeadline
 			}
-			l := launch{mpirun: openMPI, np: max(3, k.np), env: append(k.env, "BUSBAR_REHEARSAL_FAULT="+k.fault), args: append([]string{"--rehearse", "--backend", "nccl",
+			l := rankRun{mpirun: openMPI, np: max(3, k.np), env: append(k.env, "BUSBAR_REHEARSAL_FAULT="+k.fault), args: append([]string{"--rehearse", "--backend", "nccl",
 				"--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10", "--deadline", deadline, "--out", out}, k.args...)}
 			if len(k.env) > 0 && strings.HasPrefix(k.env[0], "BUSBAR_TEST_VERSIONS") {
 				l.program, l.args = oddOneOut(t), append([]string{compiled(t).rank}, l.args...)
@@ -160,7 +159,7 @@ func oddOneOut(t *testing.T) string {
 func TestStoppedRankUnderNCCL(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 3, args: endless(out, "--deadline", hangDeadline, "--rehearse", "--backend", "nccl")}.start(t)
+	r := rankRun{mpirun: openMPI, np: 3, args: endless(out, "--deadline", hangDeadline, "--rehearse", "--backend", "nccl")}.start(t)
 	before := r.awaitPoints(out, 3)
 	victim := r.pid(1)
 	r.signal(1, syscall.SIGSTOP)

@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // hangDeadline is that of tests in which something hangs: short, and longer than any phase takes on a busy machine.
@@ -25,7 +24,7 @@ func TestRankHangs(t *testing.T) {
 		t.Run(w.mpirun, func(t *testing.T) {
 			parallelOn(t, w.mpirun)
 			out := t.TempDir()
-			r := launch{mpirun: w.mpirun, np: w.np, args: endless(out, "--deadline", hangDeadline)}.start(t)
+			r := rankRun{mpirun: w.mpirun, np: w.np, args: endless(out, "--deadline", hangDeadline)}.start(t)
 			before := r.awaitPoints(out, 5)
 			victim := r.pid(1)
 			r.signal(1, syscall.SIGSTOP)
@@ -57,7 +56,7 @@ func TestRankHangs(t *testing.T) {
 func TestRank0Hangs(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 3, args: endless(out, "--deadline", hangDeadline)}.start(t)
+	r := rankRun{mpirun: openMPI, np: 3, args: endless(out, "--deadline", hangDeadline)}.start(t)
 	before := r.awaitPoints(out, 5)
 	r.signal(0, syscall.SIGSTOP)
 	o := r.wait()
@@ -79,7 +78,7 @@ func TestRank0Hangs(t *testing.T) {
 func TestRankHangsAtTheStart(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 2, args: endless(out, "--deadline", hangDeadline)}.start(t)
+	r := rankRun{mpirun: openMPI, np: 2, args: endless(out, "--deadline", hangDeadline)}.start(t)
 	r.signal(1, syscall.SIGSTOP)
 	o := r.wait()
 	if o.code == 0 || !strings.Contains(o.stderr, "in phase ") && !strings.Contains(o.stderr, "rank 1") {
@@ -92,7 +91,7 @@ func TestRankHangsAtTheStart(t *testing.T) {
 func TestSuspended(t *testing.T) {
 	out := t.TempDir()
 	// Not in parallel, and without yielding: rank 0 is to use its processor as soon as it waits for rank 1.
-	r := launch{mpirun: openMPI, np: 2, args: endless(out, "--deadline", "5s"), env: []string{"OMPI_MCA_mpi_yield_when_idle=0"}}.start(t)
+	r := rankRun{mpirun: openMPI, np: 2, args: endless(out, "--deadline", "5s"), env: []string{"OMPI_MCA_mpi_yield_when_idle=0"}}.start(t)
 	r.awaitPoints(out, 3)
 	r.signal(1, syscall.SIGSTOP)
 	before := r.awaitStandstill(out)

@@ -10,9 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 const noSideChannel = "BUSBAR_SIDE_CHANNEL=off"
@@ -69,7 +68,7 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %d %v", c.mpirun, c.victim, c.more), func(t *testing.T) {
 			parallelOn(t, c.mpirun)
 			out, memory := t.TempDir(), named()
-			r := launch{mpirun: c.mpirun, np: c.np, env: []string{noSideChannel}, args: endless(out, append(c.more, "--deadline", hangDeadline)...)}.start(t)
+			r := rankRun{mpirun: c.mpirun, np: c.np, env: []string{noSideChannel}, args: endless(out, append(c.more, "--deadline", hangDeadline)...)}.start(t)
 			before := r.awaitPoints(out, 3)
 			r.awaitHostFile(out)
 			victim := r.pid(c.victim)
@@ -104,7 +103,7 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 func TestRankThatIsLateWithoutSideChannel(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := launch{mpirun: openMPI, np: 3, env: []string{noSideChannel, "BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=4096,phase=measure"}, args: []string{"--rehearse", "--backend", "nccl",
+	o := rankRun{mpirun: openMPI, np: 3, env: []string{noSideChannel, "BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=4096,phase=measure"}, args: []string{"--rehearse", "--backend", "nccl",
 		"--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10", "--deadline", "2s", "--out", out}}.run(t)
 	want := "rank 2 on " + hostName() + " is still at iteration"
 	if o.code != exit.Hang || !strings.Contains(o.stderr, want) || !strings.Contains(o.stderr, "(issuing) of all_reduce float32 sum 4 KiB") {
@@ -129,7 +128,7 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			parallel(t)
 			out, memory := t.TempDir(), named()
-			r := launch{mpirun: openMPI, np: c.np, args: endless(out)}.start(t)
+			r := rankRun{mpirun: openMPI, np: c.np, args: endless(out)}.start(t)
 			r.awaitPoints(out, 1)
 			r.awaitHostFile(out)
 			awaitNameless(t, memory)
@@ -156,7 +155,7 @@ func TestNothingIsLeft(t *testing.T) {
 func TestGoodEndLeavesResultsOnly(t *testing.T) {
 	parallel(t)
 	out, memory := filepath.Join(t.TempDir(), "new", "results"), named()
-	launch{mpirun: openMPI, np: 2, args: []string{"--quiet", "--collective", "all_reduce", "-b", "8", "-e", "8", "-n", "5", "--out", out}}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: []string{"--quiet", "--collective", "all_reduce", "-b", "8", "-e", "8", "-n", "5", "--out", out}}.mustRun(t)
 	names, err := filepath.Glob(filepath.Join(out, "*"))
 	if err != nil || len(names) != 2 {
 		t.Errorf("%v %v, want the results file and its text view", err, names)

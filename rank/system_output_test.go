@@ -10,9 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // asRoot lets a test mount: a user who is not root gets a namespace in which he is, and the test runs there again. It
@@ -65,7 +64,7 @@ func TestDiskIsFull(t *testing.T) {
 	disk := mount(t, "size=200k")
 	out := filepath.Join(disk, "results")
 	elsewhere := shortDir(t)
-	o := launch{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.run(t)
+	o := rankRun{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.run(t)
 	if o.code != exit.Environment {
 		t.Errorf("want exit code %d: %s", exit.Environment, o)
 	}
@@ -101,7 +100,7 @@ func TestDiskIsFull(t *testing.T) {
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=1m"); err != nil {
 		t.Fatal(err)
 	}
-	again := launch{mpirun: openMPI, np: 2, args: small(out, "--resume", "-N", "2")}.mustRun(t)
+	again := rankRun{mpirun: openMPI, np: 2, args: small(out, "--resume", "-N", "2")}.mustRun(t)
 	if !strings.Contains(again.stdout, "continues run "+f.Run.ID) {
 		t.Error(again)
 	}
@@ -132,7 +131,7 @@ func TestNowhereToWrite(t *testing.T) {
 		{filepath.Join(fixed, "new"), "read-only file system"},
 		{full, "no space left on device"},
 	} {
-		o := launch{mpirun: mpirun, np: 2, args: small(c.out), dir: here}.run(t)
+		o := rankRun{mpirun: mpirun, np: 2, args: small(c.out), dir: here}.run(t)
 		mpirun = alone
 		said := o.messages()
 		if o.code != exit.Environment || len(said) != 1 || !strings.Contains(said[0], c.out) || !strings.Contains(said[0], c.why) ||
@@ -155,7 +154,7 @@ func TestResultsAreRemoved(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			parallel(t)
 			out := filepath.Join(t.TempDir(), "results")
-			r := launch{mpirun: openMPI, np: 2, args: endless(out)}.start(t)
+			r := rankRun{mpirun: openMPI, np: 2, args: endless(out)}.start(t)
 			before := r.awaitPoints(out, 5)
 			path := readOne(t, out).Path
 			aside := filepath.Join(t.TempDir(), "aside") // at one stroke, so that nothing is written meanwhile
@@ -185,7 +184,7 @@ func TestResultsCannotBePutBack(t *testing.T) {
 	parallel(t)
 	out := filepath.Join(t.TempDir(), "results")
 	elsewhere := shortDir(t)
-	r := launch{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.start(t)
+	r := rankRun{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.start(t)
 	before := r.awaitPoints(out, 5)
 	r.signal(1, syscall.SIGSTOP) // nothing is written between the two strokes
 	r.awaitStandstill(out)

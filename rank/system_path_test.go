@@ -9,16 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // pathLaunch is a rehearsal of a small and a large all_reduce and alltoall that asks for their paths.
-func pathLaunch(out string, env []string, args ...string) launch {
-	return launch{mpirun: openMPI, np: 3, env: env, args: append([]string{"--rehearse", "--path", "--collective", "all_reduce,alltoall", "-b", "1K", "-e", "1M",
+func pathLaunch(out string, env []string, args ...string) rankRun {
+	return rankRun{mpirun: openMPI, np: 3, env: env, args: append([]string{"--rehearse", "--path", "--collective", "all_reduce,alltoall", "-b", "1K", "-e", "1M",
 		"-f", "1024", "-n", "10", "--deadline", "20s", "--out", out}, args...)}
 }
 

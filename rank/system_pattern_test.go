@@ -11,14 +11,13 @@ import (
 	"syscall"
 	"testing"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // onNodes is a launch whose ranks, each a few of them, believe to be on hosts of their own: node1, node2, ….
-func onNodes(t *testing.T, mpirun string, np, each int, args ...string) launch {
+func onNodes(t *testing.T, mpirun string, np, each int, args ...string) rankRun {
 	t.Helper()
 	words := []string{"unshare", "--uts"}
 	if os.Getuid() != 0 {
@@ -29,7 +28,7 @@ func onNodes(t *testing.T, mpirun string, np, each int, args ...string) launch {
 	}
 	script := fmt.Sprintf(`r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; exec %s sh -c 'hostname "$0"; exec "$@"' node$((r / %d + 1)) %s "$@"`,
 		strings.Join(words, " "), each, compiled(t).rank)
-	return launch{mpirun: mpirun, np: np, program: "sh", args: append([]string{"-c", script, "sh"}, args...),
+	return rankRun{mpirun: mpirun, np: np, program: "sh", args: append([]string{"-c", script, "sh"}, args...),
 		env: []string{"OMPI_MCA_btl_vader_single_copy_mechanism=none"}} // ranks in user namespaces cannot read each other
 }
 

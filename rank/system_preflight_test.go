@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/notice"
+	"busbar/rank/exit"
 )
 
 // checked is a row of the JSON report with its notice.
@@ -60,7 +59,7 @@ func TestPreflight(t *testing.T) {
 		t.Run(mpirun, func(t *testing.T) {
 			parallelOn(t, mpirun)
 			out := filepath.Join(t.TempDir(), "not", "there", "yet")
-			o := launch{mpirun: mpirun, np: 2, args: []string{"--preflight", "--json", "--backend", "mpi", "--out", out}}.mustRun(t)
+			o := rankRun{mpirun: mpirun, np: 2, args: []string{"--preflight", "--json", "--backend", "mpi", "--out", out}}.mustRun(t)
 			v, rows := decoded(t, o)
 			if v == problem || o.stderr != "" {
 				t.Errorf("verdict %s: %s", v, o)
@@ -95,7 +94,7 @@ func TestPreflightForPeople(t *testing.T) {
 	if err := os.WriteFile(out, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	o := launch{mpirun: openMPI, np: 2, args: []string{"--preflight", "--backend", "mpi", "--out", out}}.run(t)
+	o := rankRun{mpirun: openMPI, np: 2, args: []string{"--preflight", "--backend", "mpi", "--out", out}}.run(t)
 	if o.code != exit.Environment || len(o.messages()) > 0 {
 		t.Errorf("%s", o)
 	}
@@ -116,7 +115,7 @@ func TestPreflightForPeople(t *testing.T) {
 func TestPreflightWithoutWorld(t *testing.T) {
 	parallel(t)
 	second := []string{":", "-np", "1", compiled(t).rank, "--preflight", "--json", "-c", "0"}
-	for words, l := range map[string]launch{
+	for words, l := range map[string]rankRun{
 		"no MPI shim": {mpirun: openMPI, np: 2, args: []string{"--mpi", "/nonexistent.so", "--preflight", "--json"}},
 		// Ranks that are not told the same might wait for each other for ever.
 		"different command lines": {mpirun: openMPI, np: 1, args: []string{"--preflight", "--json"}, more: second},
@@ -139,7 +138,7 @@ func TestPreflightWithoutWorld(t *testing.T) {
 func TestPreflightOfRehearsal(t *testing.T) {
 	parallel(t)
 	args := []string{"--preflight", "--json", "--rehearse", "--backend", "nccl", "--out", t.TempDir()}
-	v, rows := decoded(t, launch{mpirun: openMPI, np: 2, args: args}.mustRun(t))
+	v, rows := decoded(t, rankRun{mpirun: openMPI, np: 2, args: args}.mustRun(t))
 	if v != caution { // it says itself that it is none
 		t.Errorf("verdict %s", v)
 	}
@@ -171,7 +170,7 @@ func TestPreflightOfRehearsal(t *testing.T) {
 		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exit.Hang, "communication",
 			problem, [3]string{"preflight-stopped", "cause", "NCCL init"}},
 	} {
-		o := launch{mpirun: openMPI, np: 2, args: append(args, c.more...), env: c.env}.run(t)
+		o := rankRun{mpirun: openMPI, np: 2, args: append(args, c.more...), env: c.env}.run(t)
 		_, rows := decoded(t, o)
 		if o.code != c.code {
 			t.Errorf("%s: want code %d: %s", name, c.code, o)
@@ -184,7 +183,7 @@ func TestPreflightOfRehearsal(t *testing.T) {
 func TestPreflightWithoutGPU(t *testing.T) {
 	parallel(t)
 	none := filepath.Join(t.TempDir(), "none")
-	o := launch{mpirun: openMPI, np: 2, args: []string{"--preflight", "--json", "--backend", "nccl", "--cuda", none, "--nccl", none}}.run(t)
+	o := rankRun{mpirun: openMPI, np: 2, args: []string{"--preflight", "--json", "--backend", "nccl", "--cuda", none, "--nccl", none}}.run(t)
 	v, rows := decoded(t, o)
 	if o.code != exit.Environment || v != problem || len(o.messages()) > 0 {
 		t.Errorf("%s", o)

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // smallStep is a model of four layers, whose buckets at the caps of smallStepFlags are 3 and 1.
@@ -70,7 +69,7 @@ func TestStepOnGPUs(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			parallel(t)
 			out := t.TempDir()
-			o := launch{mpirun: openMPI, np: 2, args: smallStepFlags(t, out, k.args...), env: k.env}.start(t).wait()
+			o := rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, out, k.args...), env: k.env}.start(t).wait()
 			if o.code != exit.OK {
 				t.Fatal(o)
 			}
@@ -115,7 +114,7 @@ func TestStepFaults(t *testing.T) {
 			if k.code == exit.Hang {
 				deadline = hangDeadline
 			}
-			o := launch{mpirun: openMPI, np: 2, args: smallStepFlags(t, out, "--deadline", deadline), env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}}.start(t).wait()
+			o := rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, out, "--deadline", deadline), env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}}.start(t).wait()
 			if o.code != k.code {
 				t.Errorf("want exit code %d: %s", k.code, o)
 			}
@@ -145,7 +144,7 @@ func TestStepWithoutCublas(t *testing.T) {
 	}
 	env := []string{"BUSBAR_LIB=" + stand + ":" + compiled(t).lib}
 	out := t.TempDir()
-	o := launch{mpirun: openMPI, np: 2, args: smallStepFlags(t, out), env: env}.start(t).wait()
+	o := rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, out), env: env}.start(t).wait()
 	if o.code != exit.OK {
 		t.Fatal(o)
 	}
@@ -161,11 +160,11 @@ func TestStepWithoutCublas(t *testing.T) {
 			t.Errorf("the notes are %q", notes)
 		}
 	}
-	o = launch{mpirun: openMPI, np: 2, args: smallStepFlags(t, t.TempDir(), "--compute-kernel", "gemm"), env: env}.start(t).wait()
+	o = rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, t.TempDir(), "--compute-kernel", "gemm"), env: env}.start(t).wait()
 	if o.code != exit.Environment || !strings.Contains(o.stderr, "--compute-kernel gemm: cuBLAS could not be loaded") || !strings.Contains(o.stderr, "libcublas.so.12: ") {
 		t.Errorf("want exit code %d and where it was looked for: %s", exit.Environment, o)
 	}
-	o = launch{mpirun: openMPI, np: 2, args: smallStepFlags(t, t.TempDir(), "--register", "window"), env: env}.start(t).wait()
+	o = rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, t.TempDir(), "--register", "window"), env: env}.start(t).wait()
 	if o.code != exit.Environment || !strings.Contains(o.stderr, "--register window") || !strings.Contains(o.stderr, "libcublas.so.12: ") {
 		t.Errorf("FMA kernels beside windows: want exit code %d: %s", exit.Environment, o)
 	}

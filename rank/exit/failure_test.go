@@ -1,14 +1,15 @@
 package exit
 
 import (
-	"busbar/cudart/nccl"
-	"busbar/internal/dl"
-	"busbar/internal/notice"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"testing"
+
+	"busbar/cudart/nccl"
+	"busbar/internal/dl"
+	"busbar/internal/notice"
 )
 
 // An error with parts keeps them on its way to rank 0; of any other the text is the problem.

@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"context"
@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// spoke is the end of the side channel on every rank but 0. A nil spoke is one that could not connect: its methods
-// return errNoSideChannel.
-type spoke struct {
+// ControlClient is the end of the control channel on every rank but 0. A nil client is one that could not connect: its
+// methods return errNoSideChannel.
+type ControlClient struct {
 	*pipe
 	calls  callbacks
-	answer func() state
+	answer func() State
 	ended  chan struct{} // closed when the connection is over
 
 	mu      sync.Mutex
-	onEvent func(event)
+	onEvent func(Event)
 	onGone  func(error)
-	early   []event // that came before onEvent was set
-	asked   map[uint64]chan state
+	early   []Event // that came before onEvent was set
+	asked   map[uint64]chan State
 	lastID  uint64
 	closed  bool // by us, or rank 0 said bye
 	over    bool
@@ -36,9 +36,9 @@ var background = context.Background()
 // dialTime is how long looking for rank 0 may take in all.
 const dialTime = 8 * time.Second
 
-// dialHub connects this rank to rank 0's hub; host is this rank's. answer says what this rank is doing, from any
+// DialControl connects this rank to rank 0's server; host is this rank's. answer says what this rank is doing, from any
 // goroutine and without waiting for anything. The error names what was tried.
-func dialHub(info string, rank int, host string, answer func() state) (*spoke, error) {
+func DialControl(info string, rank int, host string, answer func() State) (*ControlClient, error) {
 	var c contact
 	if err := json.Unmarshal([]byte(info), &c); err != nil {
 		return nil, fmt.Errorf("rank 0's contact cannot be read: %w", err)
@@ -51,9 +51,10 @@ func dialHub(info string, rank int, host string, answer func() state) (*spoke, e
 		errs = errs[:0]
 		for _, target := range targets {
 			address := net.JoinHostPort(target, strconv.Itoa(c.Port))
-			s, err := dialOne(ctx, address, patience, frame{Kind: frameHello, Token: c.Token, Rank: rank, Host: host, PID: os.Getpid()})
+			s, err := dialOne(ctx, address, patience, frame{Kind: frameHello, Token: c.Token, Rank: rank, Host: host,
+				PID: os.Getpid()})
 			if err == nil {
-				s.answer, s.asked, s.ended = answer, map[uint64]chan state{}, make(chan struct{})
+				s.answer, s.asked, s.ended = answer, map[uint64]chan State{}, make(chan struct{})
 				go s.read()
 				return s, nil
 			}
@@ -63,12 +64,12 @@ func dialHub(info string, rank int, host string, answer func() state) (*spoke, e
 	return nil, fmt.Errorf("no TCP connection to rank 0 on %s: %w", c.Host, errors.Join(errs...))
 }
 
-func dialOne(ctx context.Context, address string, patience time.Duration, hello frame) (*spoke, error) {
+func dialOne(ctx context.Context, address string, patience time.Duration, hello frame) (*ControlClient, error) {
 	conn, err := (&net.Dialer{Timeout: patience, KeepAlive: -1}).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, shortError(err)
 	}
-	s := &spoke{pipe: newPipe(conn)}
+	s := &ControlClient{pipe: newPipe(conn)}
 	limit := time.Now().Add(patience)
 	err = errors.Join(s.send(hello, patience), conn.SetReadDeadline(limit))
 	if err == nil {
@@ -96,9 +97,9 @@ func shortError(err error) error {
 	return err
 }
 
-// listen sets what to do with events of rank 0 and with the loss of it, in goroutines of their own; each may be nil.
+// Listen sets what to do with events of rank 0 and with the loss of it, in goroutines of their own; each may be nil.
 // Events that came before are handed over now.
-func (s *spoke) listen(onEvent func(event), onGone func(error)) {
+func (s *ControlClient) Listen(onEvent func(Event), onGone func(error)) {
 	if s == nil {
 		return
 	}
@@ -117,7 +118,7 @@ func (s *spoke) listen(onEvent func(event), onGone func(error)) {
 	}
 }
 
-func (s *spoke) read() {
+func (s *ControlClient) read() {
 	var err error
 	for err == nil {
 		var f frame
@@ -138,10 +139,10 @@ func (s *spoke) read() {
 	close(s.ended)
 }
 
-func (s *spoke) handle(f frame) {
+func (s *ControlClient) handle(f frame) {
 	switch {
 	case f.Kind == frameAsk:
-		var now state
+		var now State
 		if s.answer != nil {
 			now = s.answer()
 		}
@@ -168,16 +169,16 @@ func (s *spoke) handle(f frame) {
 	}
 }
 
-// tell sends an event to rank 0. Without an error the kernel has it, and it arrives even if this process ends now.
-func (s *spoke) tell(e event) error {
+// Send sends an event to rank 0. Without an error the kernel has it, and it arrives even if this process ends now.
+func (s *ControlClient) Send(e Event) error {
 	if s == nil {
-		return errNoSideChannel
+		return ErrNoControlChannel
 	}
 	return s.explain(s.send(frame{Kind: frameEvent, Event: &e}, sendTime))
 }
 
 // explain says why the connection is over, if it is, instead of what became of a frame.
-func (s *spoke) explain(err error) error {
+func (s *ControlClient) explain(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil && s.over {
@@ -186,12 +187,13 @@ func (s *spoke) explain(err error) error {
 	return err
 }
 
-// askHub asks what rank 0 is doing. The error says that it does not answer within the timeout, or that the connection is over.
-func (s *spoke) askHub(timeout time.Duration) (state, error) {
+// Ask asks what rank 0 is doing. The error says that it does not answer within the timeout, or that the connection is
+// over.
+func (s *ControlClient) Ask(timeout time.Duration) (State, error) {
 	if s == nil {
-		return state{}, errNoSideChannel
+		return State{}, ErrNoControlChannel
 	}
-	waiting := make(chan state, 1)
+	waiting := make(chan State, 1)
 	s.mu.Lock()
 	s.lastID++
 	id := s.lastID
@@ -205,20 +207,20 @@ func (s *spoke) askHub(timeout time.Duration) (state, error) {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	if err := s.send(frame{Kind: frameAsk, ID: id}, timeout); err != nil {
-		return state{}, s.explain(shortError(err))
+		return State{}, s.explain(shortError(err))
 	}
 	select {
 	case now := <-waiting:
 		return now, nil
 	case <-s.ended:
-		return state{}, s.explain(errNoSideChannel)
+		return State{}, s.explain(ErrNoControlChannel)
 	case <-timer.C:
-		return state{}, fmt.Errorf("no answer within %s", timeout)
+		return State{}, fmt.Errorf("no answer within %s", timeout)
 	}
 }
 
-// close takes leave of rank 0, who is told that the end is no accident. Closing twice, or nil, does nothing.
-func (s *spoke) close() {
+// Close takes leave of rank 0, who is told that the end is no accident. Closing twice, or nil, does nothing.
+func (s *ControlClient) Close() {
 	if s == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"crypto/rand"
@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// hub is rank 0's end of the side channel.
-type hub struct {
+// ControlServer is rank 0's end of the control channel.
+type ControlServer struct {
 	// Set before the contact is given to other ranks. The callbacks run in goroutines of their own, those of one rank
 	// in order; they may ask, and need not return. Each may be nil.
-	self    func() state               // what rank 0 is doing; must not wait
-	onGone  func(rank int)             // a connection broke without a word: the process or its host is gone
-	onEvent func(rank int, what event) // what a rank has to say
+	Self    func() State               // what rank 0 is doing; must not wait
+	OnGone  func(rank int)             // a connection broke without a word: the process or its host is gone
+	OnEvent func(rank int, what Event) // what a rank has to say
 
 	size    int
 	token   string
@@ -41,43 +41,44 @@ type member struct {
 	host  string
 	pid   int
 
-	left bool      // said bye; guarded by the hub's mu
-	gone time.Time // when the connection broke; guarded by the hub's mu
+	left bool      // said bye; guarded by the server's mu
+	gone time.Time // when the connection broke; guarded by the server's mu
 }
 
 // question is one ask that waits for answers.
 type question struct {
-	answers map[int]state
+	answers map[int]State
 	want    int
 	done    chan struct{}
 }
 
-// standing is what the hub knows of a rank.
-type standing string
+// Standing is what the server knows of a rank.
+type Standing string
 
+// The standings.
 const (
-	answered    standing = "answered"
-	silent      standing = "silent"      // connected, but no answer in time
-	gone        standing = "gone"        // the connection broke
-	left        standing = "left"        // ended in good order
-	unreachable standing = "unreachable" // never connected
+	Answered    Standing = "answered"
+	Silent      Standing = "silent"      // connected, but no answer in time
+	Gone        Standing = "gone"        // the connection broke
+	Left        Standing = "left"        // ended in good order
+	Unreachable Standing = "unreachable" // never connected
 )
 
-// report is what is known of one rank: what the hub hears, or what the memory and the files of hosts show.
-type report struct {
+// Report is what is known of one rank: what the server hears, or what the memory and the files of hosts show.
+type Report struct {
 	Rank     int
 	Host     string // empty if it never connected
 	PID      int
-	Standing standing
-	State    state     // if it answered; else what it did last, where that is known
+	Standing Standing
+	State    State     // if it answered; else what it did last, where that is known
 	At       time.Time // when it was gone
 	Silence  time.Duration
 	Process  string // why it is silent, where the kernel tells
 }
 
-// newHub listens on a free TCP port of all interfaces. contact goes to the other ranks, who hand it to dialHub; it holds
-// a secret of this job.
-func newHub(size int) (h *hub, contactInfo string, err error) {
+// ListenControl listens on a free TCP port of all interfaces. contact goes to the other ranks, who hand it to DialControl;
+// it holds a secret of this job.
+func ListenControl(size int) (h *ControlServer, contactInfo string, err error) {
 	var secret [16]byte
 	if _, err := rand.Read(secret[:]); err != nil {
 		return nil, "", err
@@ -86,10 +87,11 @@ func newHub(size int) (h *hub, contactInfo string, err error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("cannot listen on a TCP port: %w", err)
 	}
-	h = &hub{size: size, token: hex.EncodeToString(secret[:]), socket: listener,
+	h = &ControlServer{size: size, token: hex.EncodeToString(secret[:]), socket: listener,
 		opened: map[net.Conn]struct{}{}, members: map[int]*member{}, asked: map[uint64]*question{}}
 	host, _ := os.Hostname()
-	info, err := json.Marshal(contact{Host: host, Port: listener.Addr().(*net.TCPAddr).Port, Token: h.token, Addresses: ownAddresses()})
+	info, err := json.Marshal(contact{Host: host, Port: listener.Addr().(*net.TCPAddr).Port, Token: h.token,
+		Addresses: ownAddresses()})
 	if err != nil {
 		_ = listener.Close()
 		return nil, "", err
@@ -99,7 +101,7 @@ func newHub(size int) (h *hub, contactInfo string, err error) {
 	return h, string(info), nil
 }
 
-func (h *hub) accept() {
+func (h *ControlServer) accept() {
 	defer h.readers.Done()
 	for {
 		conn, err := h.socket.Accept()
@@ -123,7 +125,7 @@ func (h *hub) accept() {
 	}
 }
 
-func (h *hub) serve(conn net.Conn) {
+func (h *ControlServer) serve(conn net.Conn) {
 	defer h.readers.Done()
 	defer func() {
 		_ = conn.Close()
@@ -148,14 +150,14 @@ func (h *hub) serve(conn net.Conn) {
 		m.gone = time.Now()
 	}
 	h.mu.Unlock()
-	if unexpected && h.onGone != nil {
-		m.calls.add(func() { h.onGone(m.rank) })
+	if unexpected && h.OnGone != nil {
+		m.calls.add(func() { h.OnGone(m.rank) })
 	}
 }
 
 // greet takes a connection in if it knows the token. A second one of a rank takes the place of the first: the rank gave
 // that up while it was on its way.
-func (h *hub) greet(p *pipe) (*member, error) {
+func (h *ControlServer) greet(p *pipe) (*member, error) {
 	if err := p.conn.SetReadDeadline(time.Now().Add(handshakeTime)); err != nil {
 		return nil, err
 	}
@@ -163,7 +165,8 @@ func (h *hub) greet(p *pipe) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Kind != frameHello || subtle.ConstantTimeCompare([]byte(f.Token), []byte(h.token)) != 1 || f.Rank < 1 || f.Rank >= h.size {
+	if f.Kind != frameHello || subtle.ConstantTimeCompare([]byte(f.Token), []byte(h.token)) != 1 || f.Rank < 1 ||
+		f.Rank >= h.size {
 		return nil, fmt.Errorf("no rank of this job")
 	}
 	if err := p.conn.SetReadDeadline(time.Time{}); err != nil {
@@ -183,7 +186,7 @@ func (h *hub) greet(p *pipe) (*member, error) {
 	return m, p.write(frame{Kind: frameWelcome, Token: proof(h.token)}, time.Now().Add(sendTime))
 }
 
-func (h *hub) handle(m *member, f frame) {
+func (h *ControlServer) handle(m *member, f frame) {
 	switch {
 	case f.Kind == frameState && f.State != nil:
 		h.mu.Lock()
@@ -198,13 +201,13 @@ func (h *hub) handle(m *member, f frame) {
 			delete(h.asked, f.ID)
 		}
 	case f.Kind == frameAsk:
-		var s state
-		if h.self != nil {
-			s = h.self()
+		var s State
+		if h.Self != nil {
+			s = h.Self()
 		}
 		_ = m.send(frame{Kind: frameState, ID: f.ID, State: &s}, sendTime)
-	case f.Kind == frameEvent && f.Event != nil && h.onEvent != nil:
-		m.calls.add(func() { h.onEvent(m.rank, *f.Event) })
+	case f.Kind == frameEvent && f.Event != nil && h.OnEvent != nil:
+		m.calls.add(func() { h.OnEvent(m.rank, *f.Event) })
 	case f.Kind == frameBye:
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -213,7 +216,7 @@ func (h *hub) handle(m *member, f frame) {
 }
 
 // present are the ranks that are connected.
-func (h *hub) present() []*member {
+func (h *ControlServer) present() []*member {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var all []*member
@@ -225,10 +228,10 @@ func (h *hub) present() []*member {
 	return all
 }
 
-// ask asks every rank what it is doing and reports on ranks 1 to size-1, in order, after the timeout at the latest.
-func (h *hub) ask(timeout time.Duration) []report {
+// Ask asks every rank what it is doing and reports on ranks 1 to size-1, in order, after the timeout at the latest.
+func (h *ControlServer) Ask(timeout time.Duration) []Report {
 	members := h.present()
-	q := &question{answers: map[int]state{}, want: len(members), done: make(chan struct{})}
+	q := &question{answers: map[int]State{}, want: len(members), done: make(chan struct{})}
 	h.mu.Lock()
 	h.lastID++
 	id := h.lastID
@@ -248,34 +251,34 @@ func (h *hub) ask(timeout time.Duration) []report {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.asked, id)
-	reports := make([]report, 0, max(0, h.size-1))
+	reports := make([]Report, 0, max(0, h.size-1))
 	for rank := 1; rank < h.size; rank++ {
 		reports = append(reports, h.reportOn(rank, q))
 	}
 	return reports
 }
 
-func (h *hub) reportOn(rank int, q *question) report {
+func (h *ControlServer) reportOn(rank int, q *question) Report {
 	m := h.members[rank]
 	if m == nil {
-		return report{Rank: rank, Standing: unreachable}
+		return Report{Rank: rank, Standing: Unreachable}
 	}
-	r := report{Rank: rank, Host: m.host, PID: m.pid, Standing: silent}
+	r := Report{Rank: rank, Host: m.host, PID: m.pid, Standing: Silent}
 	s, ok := q.answers[rank]
 	switch {
 	case ok:
 		s.Rank, s.Host = rank, m.host
-		r.Standing, r.State = answered, s
+		r.Standing, r.State = Answered, s
 	case !m.gone.IsZero():
-		r.Standing, r.At = gone, m.gone
+		r.Standing, r.At = Gone, m.gone
 	case m.left:
-		r.Standing = left
+		r.Standing = Left
 	}
 	return r
 }
 
-// missing are the ranks that never connected, sorted.
-func (h *hub) missing() []int {
+// Missing are the ranks that never connected, sorted.
+func (h *ControlServer) Missing() []int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var ranks []int
@@ -287,10 +290,12 @@ func (h *hub) missing() []int {
 	return ranks
 }
 
-// tellAll sends an event to every connected rank and says how many got it; it takes the send timeout at the longest.
-func (h *hub) tellAll(e event) int { return h.sendAll(frame{Kind: frameEvent, Event: &e}, sendTime) }
+// Broadcast sends an event to every connected rank and says how many got it; it takes the send timeout at the longest.
+func (h *ControlServer) Broadcast(e Event) int {
+	return h.sendAll(frame{Kind: frameEvent, Event: &e}, sendTime)
+}
 
-func (h *hub) sendAll(f frame, timeout time.Duration) (sent int) {
+func (h *ControlServer) sendAll(f frame, timeout time.Duration) (sent int) {
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	for _, m := range h.present() {
@@ -306,8 +311,8 @@ func (h *hub) sendAll(f frame, timeout time.Duration) (sent int) {
 	return sent
 }
 
-// close takes leave of all ranks, who are told that the end is no accident. Closing twice does nothing.
-func (h *hub) close() {
+// Close takes leave of all ranks, who are told that the end is no accident. Closing twice does nothing.
+func (h *ControlServer) Close() {
 	if h == nil {
 		return
 	}

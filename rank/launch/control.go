@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"bufio"
@@ -15,14 +15,15 @@ import (
 	"busbar/internal/units"
 )
 
-// The side channel is one TCP connection from every rank to rank 0 that needs nothing of MPI, so that a hang in MPI
-// can be looked into and a signal to one rank can end the job in good order. Nothing moves on it while measuring: no
-// heartbeat, no keep-alive. Rank 0 holds the hub, every other rank a spoke; both speak frames, one JSON object a line.
+// The control channel (the side channel in messages) is one TCP connection from every rank to rank 0 that needs nothing
+// of MPI, so that a hang in MPI can be looked into and a signal to one rank can end the job in good order. Nothing
+// moves on it while measuring: no heartbeat, no keep-alive. Rank 0 holds the server, every other rank a client; both
+// speak frames, one JSON object a line.
 //
-// A rank that cannot connect (a firewall) is unknown to the hub, and everything else goes on.
+// A rank that cannot connect (a firewall) is unknown to the server, and everything else goes on.
 
-// state is what a rank is doing. Ranks are compared by Number, Step, Iteration and Stage, in this order.
-type state struct {
+// State is what a rank is doing. Ranks are compared by Number, Step, Iteration and Stage, in this order.
+type State struct {
 	Rank      int           `json:"-"`
 	Host      string        `json:"-"`
 	Phase     string        `json:"phase"`
@@ -36,8 +37,8 @@ type state struct {
 	Says      string        `json:"says,omitempty"`  // the library's own last word on an error or on what it waits for
 }
 
-// event is something a rank has to say unasked.
-type event struct {
+// Event is something a rank has to say unasked.
+type Event struct {
 	Kind string `json:"kind"` // "signal", "failed", "hang"; "abort" from rank 0
 	Code int    `json:"code,omitempty"`
 
@@ -52,14 +53,14 @@ type frame struct {
 	Rank  int    `json:"rank,omitempty"`
 	Host  string `json:"host,omitempty"`
 	PID   int    `json:"pid,omitempty"`
-	State *state `json:"state,omitempty"`
-	Event *event `json:"event,omitempty"`
+	State *State `json:"state,omitempty"`
+	Event *Event `json:"event,omitempty"`
 }
 
 // The kinds of frames.
 const (
-	frameHello   = "hello"   // spoke to hub: token, rank, host, pid
-	frameWelcome = "welcome" // hub to spoke: proof of the token
+	frameHello   = "hello"   // client to server: token, rank, host, pid
+	frameWelcome = "welcome" // server to client: proof of the token
 	frameAsk     = "ask"     // either way
 	frameState   = "state"   // the answer
 	frameEvent   = "event"   // either way
@@ -72,17 +73,18 @@ const (
 	sendTime      = 2 * time.Second
 )
 
-var errNoSideChannel = errors.New("no side channel to rank 0")
+// ErrNoControlChannel is the error of a rank that could not connect to rank 0.
+var ErrNoControlChannel = errors.New("no side channel to rank 0")
 
-// contact is what a spoke needs to find the hub.
+// contact is what a client needs to find the server.
 type contact struct {
 	Host      string   `json:"host"`
 	Port      int      `json:"port"`
 	Token     string   `json:"token"`
-	Addresses []string `json:"addresses"` // IP addresses of the hub's host, the likeliest first
+	Addresses []string `json:"addresses"` // IP addresses of the server's host, the likeliest first
 }
 
-// proof shows that the hub knows the token without handing it to whoever else listens on that port.
+// proof shows that the server knows the token without handing it to whoever else listens on that port.
 func proof(token string) string {
 	sum := sha256.Sum256([]byte("busbar hub " + token))
 	return hex.EncodeToString(sum[:])
@@ -129,7 +131,8 @@ func (p *pipe) write(f frame, deadline time.Time) error {
 func encode(f frame) ([]byte, error) {
 	if f.State != nil {
 		s := *f.State
-		s.Phase, s.Case, s.Group, s.Stage = units.Truncate(s.Phase, 200), units.Truncate(s.Case, 1000), units.Truncate(s.Group, 600), units.Truncate(s.Stage, 200)
+		s.Phase, s.Case, s.Group, s.Stage = units.Truncate(s.Phase, 200), units.Truncate(s.Case, 1000),
+			units.Truncate(s.Group, 600), units.Truncate(s.Stage, 200)
 		f.State = &s
 	}
 	f.Host = units.Truncate(f.Host, 255)
@@ -220,4 +223,12 @@ func (c *callbacks) run() {
 		c.mu.Unlock()
 		f()
 	}
+}
+
+// CaseName is the case in hand with the group that measures it.
+func (s State) CaseName() string {
+	if s.Group == "" {
+		return s.Case
+	}
+	return s.Case + " of " + s.Group
 }

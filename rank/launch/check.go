@@ -1,19 +1,18 @@
-package main
+package launch
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 
-	"busbar/rank/exit"
-
 	"busbar/internal/notice"
 	"busbar/mpi"
+	"busbar/rank/exit"
 )
 
-// checkLaunch finds N worlds of one rank each, which is what comes of starting a program with the launcher of another
+// CheckLaunch finds N worlds of one rank each, which is what comes of starting a program with the launcher of another
 // MPI: every rank believes that it is alone, and their figures and files would be nonsense.
-func checkLaunch(world int, launch mpi.Launch, library string) error {
+func CheckLaunch(world int, launch mpi.Launch, library string) error {
 	return oneRankWorlds(world, launch.Size, launch.Name, library)
 }
 
@@ -38,26 +37,27 @@ func oneRankWorlds(world, started int, launcher, library string) error {
 		remedy = "start it with that MPI's own mpirun, or run it on the launcher's own MPI with --mpi openmpi (make " +
 			"mpi-shim builds what that needs)"
 	}
-	return exit.Remedied(remedy, "the launcher (%s) started %d ranks, but MPI (%s) sees a world of 1: these are %d one-rank "+
+	return exit.Remedied(remedy, "the launcher (%s) started %d ranks, but MPI (%s) sees a world of 1: these are %d "+
+		"one-rank "+
 		"worlds, and nothing was measured",
 		cmp.Or(launcher, "unknown"), started, cmp.Or(library, "unknown"), started)
 }
 
-// checkRanks compares what the ranks report of themselves and names those that differ, with what to do. Ranks of
+// CheckRanks compares what the ranks report of themselves and names those that differ, with what to do. Ranks of
 // different builds may speak of different cases; ranks of different libraries measure none of them.
-func checkRanks(ranks []rankFacts) error {
+func CheckRanks(ranks []RankFacts) error {
 	for _, property := range []struct {
 		name, advice string
-		of           func(rankFacts) string
+		of           func(RankFacts) string
 	}{
-		{"builds of rank", "copy one bin/rank to all hosts", func(r rankFacts) string { return r.Build }},
+		{"builds of rank", "copy one bin/rank to all hosts", func(r RankFacts) string { return r.Build }},
 		{"MPI libraries", "give all hosts the same MPI (check PATH, LD_LIBRARY_PATH and modules there)",
-			func(r rankFacts) string {
+			func(r RankFacts) string {
 				return firstLine(r.MPI)
 			}},
-		{"command lines", "start all ranks with the same arguments", func(r rankFacts) string { return r.Command }},
+		{"command lines", "start all ranks with the same arguments", func(r RankFacts) string { return r.Command }},
 	} {
-		if values := differing(ranks, property.of); values != nil {
+		if values := Differing(ranks, property.of); values != nil {
 			return exit.Remedied(property.advice, "the ranks have different %s: %v", property.name, values)
 		}
 	}
@@ -79,8 +79,8 @@ func checkRanks(ranks []rankFacts) error {
 	return nil
 }
 
-// differing are the values that the ranks have, the most frequent first, with who has them; nil if there is one.
-func differing(ranks []rankFacts, of func(rankFacts) string) notice.RankValues {
+// Differing are the values that the ranks have, the most frequent first, with who has them; nil if there is one.
+func Differing(ranks []RankFacts, of func(RankFacts) string) notice.RankValues {
 	who := map[string][]notice.PlacedRank{}
 	for _, r := range ranks {
 		who[of(r)] = append(who[of(r)], notice.PlacedRank{Rank: r.Rank, Host: r.Host})

@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"encoding/json"
@@ -20,24 +20,24 @@ const (
 	short = 200 * time.Millisecond
 )
 
-// job of ranks as goroutines: a hub, and spokes for the ranks given.
-func startChannel(t *testing.T, size int, ranks ...int) (*hub, map[int]*spoke, string) {
+// job of ranks as goroutines: a server, and clients for the ranks given.
+func startChannel(t *testing.T, size int, ranks ...int) (*ControlServer, map[int]*ControlClient, string) {
 	t.Helper()
-	h, info, err := newHub(size)
+	h, info, err := ListenControl(size)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(h.close)
-	h.self = func() state { return state{Phase: "zero"} }
-	spokes := map[int]*spoke{}
+	t.Cleanup(h.Close)
+	h.Self = func() State { return State{Phase: "zero"} }
+	spokes := map[int]*ControlClient{}
 	for _, rank := range ranks {
-		s, err := dialHub(info, rank, fmt.Sprintf("node%d", rank), func() state {
-			return state{Phase: "measure", Number: 3, Case: "all_reduce", Iteration: uint64(rank)}
+		s, err := DialControl(info, rank, fmt.Sprintf("node%d", rank), func() State {
+			return State{Phase: "measure", Number: 3, Case: "all_reduce", Iteration: uint64(rank)}
 		})
 		if err != nil {
 			t.Fatalf("rank %d: %v", rank, err)
 		}
-		t.Cleanup(s.close)
+		t.Cleanup(s.Close)
 		spokes[rank] = s
 	}
 	return h, spokes, info
@@ -68,7 +68,8 @@ func mute(t *testing.T, info string, rank int) net.Conn {
 	t.Helper()
 	conn := dialRaw(t, info)
 	p := newPipe(conn)
-	if err := p.send(frame{Kind: frameHello, Token: contactOf(t, info).Token, Rank: rank, Host: "stopped", PID: 77}, long); err != nil {
+	if err := p.send(frame{Kind: frameHello, Token: contactOf(t, info).Token, Rank: rank, Host: "stopped", PID: 77},
+		long); err != nil {
 		t.Fatal(err)
 	}
 	if f, err := p.receive(); err != nil || f.Kind != frameWelcome {
@@ -89,42 +90,42 @@ func wait[T any](t *testing.T, c <-chan T, what string) T {
 }
 
 func TestEvents(t *testing.T) {
-	h, info, err := newHub(3)
+	h, info, err := ListenControl(3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(h.close)
+	t.Cleanup(h.Close)
 	type said struct {
 		rank int
-		what event
+		what Event
 	}
 	heard, lost := make(chan said, 9), make(chan int, 9)
-	h.onEvent = func(rank int, e event) {
+	h.OnEvent = func(rank int, e Event) {
 		if e.Kind == "hang" { // a callback may ask, also the rank that spoke
-			if r := h.ask(long); r[rank-1].Standing != answered {
+			if r := h.Ask(long); r[rank-1].Standing != Answered {
 				t.Errorf("while its event is dealt with, rank %d is %s", rank, r[rank-1].Standing)
 			}
 		}
 		heard <- said{rank, e}
 	}
-	h.onGone = func(rank int) { lost <- rank }
-	spokes := make([]*spoke, 3)
+	h.OnGone = func(rank int) { lost <- rank }
+	spokes := make([]*ControlClient, 3)
 	for rank := 1; rank < 3; rank++ {
-		if spokes[rank], err = dialHub(info, rank, "here", func() state { return state{} }); err != nil {
+		if spokes[rank], err = DialControl(info, rank, "here", func() State { return State{} }); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(spokes[rank].close)
+		t.Cleanup(spokes[rank].Close)
 	}
-	failed := func(problem string) event {
-		return event{Kind: "failed", Cause: notice.Kept{Fact: notice.RankFailed{Rank: 2, Problem: problem}}}
+	failed := func(problem string) Event {
+		return Event{Kind: "failed", Cause: notice.Kept{Fact: notice.RankFailed{Rank: 2, Problem: problem}}}
 	}
 	much := strings.Repeat("\x01é", frameLimit)
 	hung := notice.RunHung{Problem: much, Ranks: make([]notice.HungRank, frameLimit/8)}
-	for _, e := range []event{
+	for _, e := range []Event{
 		{Kind: "signal", Code: 15}, {Kind: "hang"}, failed(much), {Kind: "failed", Cause: notice.Kept{Fact: hung}},
 		{Kind: "failed", Cause: notice.Kept{Fact: notice.RankCrashed{Problem: much, Stack: much}}},
 	} {
-		if err := spokes[2].tell(e); err != nil {
+		if err := spokes[2].Send(e); err != nil {
 			t.Fatal(err)
 		}
 		got := wait(t, heard, e.Kind)
@@ -134,7 +135,7 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	// What a rank says last arrives although it ends at once, and before the news of its end.
-	if err := spokes[2].tell(failed("last words")); err != nil {
+	if err := spokes[2].Send(failed("last words")); err != nil {
 		t.Fatal(err)
 	}
 	_ = spokes[2].conn.Close()
@@ -144,7 +145,7 @@ func TestEvents(t *testing.T) {
 	wait(t, lost, "the loss of rank 2")
 
 	// To the others, whether they listen yet or not.
-	if n := h.tellAll(event{Kind: "finish", Code: 1}); n != 1 {
+	if n := h.Broadcast(Event{Kind: "finish", Code: 1}); n != 1 {
 		t.Errorf("told %d ranks, want 1", n)
 	}
 	for arrived := false; !arrived; time.Sleep(time.Millisecond) {
@@ -152,9 +153,9 @@ func TestEvents(t *testing.T) {
 		arrived = len(spokes[1].early) > 0
 		spokes[1].mu.Unlock()
 	}
-	told := make(chan event, 2)
-	spokes[1].listen(func(e event) { told <- e }, nil)
-	h.tellAll(event{Kind: "abort", Code: 2})
+	told := make(chan Event, 2)
+	spokes[1].Listen(func(e Event) { told <- e }, nil)
+	h.Broadcast(Event{Kind: "abort", Code: 2})
 	if a, b := wait(t, told, "an event"), wait(t, told, "an event"); a.Code != 1 || b.Code != 2 {
 		t.Errorf("told %+v, %+v", a, b)
 	}
@@ -163,15 +164,15 @@ func TestEvents(t *testing.T) {
 func TestCloseLeavesNothing(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 3 {
-		h, info, err := newHub(9)
+		h, info, err := ListenControl(9)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var wg sync.WaitGroup
-		spokes := make([]*spoke, 9)
+		spokes := make([]*ControlClient, 9)
 		for rank := 1; rank < 9; rank++ {
 			wg.Go(func() {
-				s, err := dialHub(info, rank, "here", func() state { return state{} })
+				s, err := DialControl(info, rank, "here", func() State { return State{} })
 				if err != nil {
 					t.Error(err)
 				}
@@ -180,11 +181,11 @@ func TestCloseLeavesNothing(t *testing.T) {
 		}
 		wg.Wait()
 		dialRaw(t, info) // a stranger who says nothing
-		h.close()
-		h.close()
+		h.Close()
+		h.Close()
 		for _, s := range spokes {
-			s.close()
-			s.close()
+			s.Close()
+			s.Close()
 		}
 	}
 	for end := time.Now().Add(long); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {

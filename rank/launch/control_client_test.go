@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"encoding/json"
@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Somebody else may listen on the hub's port on an address that every host has.
+// Somebody else may listen on the server's port on an address that every host has.
 func TestWrongHub(t *testing.T) {
-	_, info, err := newHub(2)
+	_, info, err := ListenControl(2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,25 +33,26 @@ func TestWrongHub(t *testing.T) {
 	c := contactOf(t, info)
 	c.Port, c.Addresses, c.Host = other.Addr().(*net.TCPAddr).Port, []string{"127.0.0.1"}, ""
 	wrong, _ := json.Marshal(c)
-	s, err := dialHub(string(wrong), 1, "elsewhere", nil)
-	if err == nil || s != nil || !strings.Contains(err.Error(), "somebody else") || !strings.Contains(err.Error(), fmt.Sprint(c.Port)) {
+	s, err := DialControl(string(wrong), 1, "elsewhere", nil)
+	if err == nil || s != nil || !strings.Contains(err.Error(), "somebody else") ||
+		!strings.Contains(err.Error(), fmt.Sprint(c.Port)) {
 		t.Errorf("got %v, %v", s, err)
 	}
 }
 
 func TestNoSideChannel(t *testing.T) {
-	var s *spoke
-	s.listen(nil, nil)
-	s.close()
-	if err := s.tell(event{}); !errors.Is(err, errNoSideChannel) {
+	var s *ControlClient
+	s.Listen(nil, nil)
+	s.Close()
+	if err := s.Send(Event{}); !errors.Is(err, ErrNoControlChannel) {
 		t.Errorf("tell: %v", err)
 	}
-	if _, err := s.askHub(long); !errors.Is(err, errNoSideChannel) {
-		t.Errorf("askHub: %v", err)
+	if _, err := s.Ask(long); !errors.Is(err, ErrNoControlChannel) {
+		t.Errorf("Ask: %v", err)
 	}
-	var h *hub
-	h.close()
-	if _, err := dialHub("not a contact", 1, "here", nil); err == nil {
+	var h *ControlServer
+	h.Close()
+	if _, err := DialControl("not a contact", 1, "here", nil); err == nil {
 		t.Error("an unreadable contact is taken")
 	}
 }
@@ -59,8 +60,8 @@ func TestNoSideChannel(t *testing.T) {
 func TestLossOfRank0(t *testing.T) {
 	h, spokes, info := startChannel(t, 4, 1, 2)
 	lost := make(chan error, 9)
-	spokes[1].listen(nil, func(err error) { lost <- err })
-	spokes[2].listen(nil, func(err error) { t.Errorf("rank 2: %v", err) })
+	spokes[1].Listen(nil, func(err error) { lost <- err })
+	spokes[2].Listen(nil, func(err error) { t.Errorf("rank 2: %v", err) })
 
 	// Rank 2 sees an end in good order, and says bye itself.
 	h.mu.Lock()
@@ -71,7 +72,7 @@ func TestLossOfRank0(t *testing.T) {
 	}
 	_ = two.conn.Close()
 	wait(t, spokes[2].ended, "the end of rank 2's connection")
-	if _, err := spokes[2].askHub(long); err == nil {
+	if _, err := spokes[2].Ask(long); err == nil {
 		t.Error("an ended connection answers")
 	}
 
@@ -80,24 +81,24 @@ func TestLossOfRank0(t *testing.T) {
 	if err := wait(t, lost, "the loss of rank 0"); err == nil {
 		t.Error("lost without an error")
 	}
-	if _, err := spokes[1].askHub(long); err == nil || !strings.Contains(err.Error(), "side channel") {
-		t.Errorf("askHub: %v", err)
+	if _, err := spokes[1].Ask(long); err == nil || !strings.Contains(err.Error(), "side channel") {
+		t.Errorf("Ask: %v", err)
 	}
 
 	// Who listens too late hears of it as well.
-	spokes[1].listen(nil, func(err error) { lost <- err })
+	spokes[1].Listen(nil, func(err error) { lost <- err })
 	wait(t, lost, "the loss of rank 0, once more")
 
 	// A rank 0 that is stopped does not answer.
 	block := make(chan bool)
-	h.self = func() state { <-block; return state{} }
-	s, err := dialHub(info, 3, "node3", nil)
+	h.Self = func() State { <-block; return State{} }
+	s, err := DialControl(info, 3, "node3", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
+	defer s.Close()
 	defer close(block)
-	if _, err := s.askHub(short); err == nil || !strings.Contains(err.Error(), "no answer") {
-		t.Errorf("askHub of a stopped rank 0: %v", err)
+	if _, err := s.Ask(short); err == nil || !strings.Contains(err.Error(), "no answer") {
+		t.Errorf("Ask of a stopped rank 0: %v", err)
 	}
 }
