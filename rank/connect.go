@@ -19,18 +19,13 @@ import (
 
 // connect makes the world: library, MPI_Init, the ranks' facts compared, the side channel.
 func (j *job) connect() error {
-	j.watch.Phase("load MPI", 0)
-	lib, err := mpi.Load(mpi.Options{Choice: j.cfg.mpi})
+	connected, err := launch.ConnectMPI(mpi.Options{Choice: j.cfg.mpi}, func(phase string) { j.watch.Phase(phase, 0) })
 	if err != nil {
-		return exit.With(exit.Environment, err)
+		return err
 	}
-	j.watch.Phase("MPI_Init", 0)
-	if _, err := lib.Init(); err != nil {
-		return exit.With(exit.Environment, err)
-	}
-	j.lib = lib
-	world := lib.World()
-	if err := launch.CheckLaunch(world.Size(), j.launch, lib.Info().Library); err != nil {
+	j.connected, j.lib = connected, connected.Library
+	world := connected.World()
+	if err := launch.CheckLaunch(world.Size(), j.launch, j.lib.Info().Library); err != nil {
 		if j.launch.Rank > 0 {
 			err = errElsewhere
 		}

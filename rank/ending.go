@@ -233,11 +233,11 @@ func (j *job) die(code int) {
 	j.nameless()
 	time.Sleep(wordsTime)
 	go func() {
-		if j.lib != nil && j.lib.Initialized() {
-			j.lib.Abort(code)
+		if j.connected != nil && j.connected.Connected() {
+			j.connected.Abort(code)
 		}
 	}()
-	if j.lib != nil && j.lib.Initialized() {
+	if j.connected != nil && j.connected.Connected() {
 		time.Sleep(abortGrace)
 	}
 	os.Exit(code)

@@ -7,7 +7,6 @@ import (
 
 	"busbar/gloo"
 	"busbar/internal/result"
-	"busbar/mpi"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
@@ -110,7 +109,7 @@ type glooRank struct {
 }
 
 // everyRank gives every rank of a communicator what each of them has to say. Collective.
-func everyRank(comm *mpi.Comm, mine glooRank) ([]glooRank, error) {
+func everyRank(comm launch.Comm, mine glooRank) ([]glooRank, error) {
 	b, err := json.Marshal(mine)
 	if err != nil {
 		return nil, err
@@ -128,7 +127,7 @@ func everyRank(comm *mpi.Comm, mine glooRank) ([]glooRank, error) {
 		return nil, err
 	}
 	length := []float64{float64(len(text))}
-	if err := (mpiComm{comm}).Bcast(length); err != nil {
+	if err := launch.Decisions(comm).Bcast(length); err != nil {
 		return nil, err
 	}
 	if comm.Rank() != 0 {

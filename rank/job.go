@@ -27,7 +27,8 @@ type job struct {
 
 	launch     mpi.Launch
 	lib        *mpi.MPI
-	world      *mpi.Comm
+	connected  launch.Launch // nil before connect
+	world      launch.Comm
 	rank, size int
 	ranks      []launch.RankFacts // on every rank after connect
 
@@ -237,7 +238,7 @@ func (j *job) part(code int) (int, error) {
 func (j *job) finalize() {
 	j.parting.Store(true)
 	j.look.Load().dropFile()
-	if err := j.lib.Finalize(); err != nil {
+	if err := j.connected.Finalize(); err != nil {
 		fmt.Fprintf(j.stderr, "rank: rank %d on %s: %v\n", j.rank, hostName(), err)
 	}
 	j.look.Load().dropFolder()

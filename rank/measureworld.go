@@ -12,7 +12,6 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
-	"busbar/mpi"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
@@ -21,7 +20,7 @@ import (
 type subworld struct {
 	j        *job
 	p        *plan
-	comm     *mpi.Comm
+	comm     launch.Comm
 	world    bench.World
 	clock    bench.Clock
 	members  []int    // by rank: its number in the launch
@@ -43,12 +42,12 @@ type subworld struct {
 }
 
 // newSubworld is the world of a communicator of these ranks of the launch; nothing is opened in it yet.
-func (j *job) newSubworld(p *plan, comm *mpi.Comm, members []int) *subworld {
+func (j *job) newSubworld(p *plan, comm launch.Comm, members []int) *subworld {
 	w := &subworld{j: j, p: p, comm: comm, members: members}
 	for _, f := range w.facts() {
 		w.hosts, w.machines = append(w.hosts, f.Host), append(w.machines, f.Machine)
 	}
-	w.world = bench.World{Rank: comm.Rank(), Size: comm.Size(), Hosts: w.hosts, Names: members, Comm: mpiComm{comm}}
+	w.world = bench.World{Rank: comm.Rank(), Size: comm.Size(), Hosts: w.hosts, Names: members, Comm: launch.Decisions(comm)}
 	return w
 }
 
@@ -72,7 +71,7 @@ func firstRanks(n int) []int {
 
 // measureWorld measures the whole plan with these libraries on one (sub-)world, case by case in turn, so that what
 // disturbs one disturbs the others too. Collective over comm.
-func (j *job) measureWorld(ctx context.Context, p *plan, libraries []library, comm *mpi.Comm, tally *tally) error {
+func (j *job) measureWorld(ctx context.Context, p *plan, libraries []library, comm launch.Comm, tally *tally) error {
 	w := j.newSubworld(p, comm, firstRanks(comm.Size()))
 	w.tally, w.hostShares = tally, hostShares(libraries)
 	j.watch.Phase(fmt.Sprintf("prepare a world of %d", comm.Size()), 0)
@@ -317,7 +316,7 @@ func (w *subworld) measureSkew() error {
 	if w.world.Size == 1 {
 		return nil
 	}
-	b, err := newBarrier(w.comm)
+	b, err := newBarrier(launch.MPIComm(w.comm))
 	if err != nil {
 		return err
 	}

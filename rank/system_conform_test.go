@@ -69,19 +69,16 @@ func conform(name string) int {
 		}
 		return n
 	}
-	lib, err := mpi.Load(mpi.Options{})
-	if err == nil {
-		_, err = lib.Init()
-	}
+	connected, err := launch.ConnectMPI(mpi.Options{}, func(string) {})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	sweep := sweeps.Default()
 	sweep.Aggregate = number("BUSBAR_TEST_TOGETHER")
-	world := lib.World()
+	world := connected.World()
 	name, steps := strings.CutPrefix(name, stepWorker)
-	j := &job{cfg: &config{rehearse: name == rehearsal, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, stderr: os.Stderr, lib: lib, world: world,
+	j := &job{cfg: &config{rehearse: name == rehearsal, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, stderr: os.Stderr, lib: connected.Library, connected: connected, world: world,
 		rank: world.Rank(), size: world.Size(), watch: newWatchdog(time.Hour, func(launch.State) {})}
 	if steps {
 		err = stepsOnHost(j, name, sweep)
@@ -90,9 +87,9 @@ func conform(name string) int {
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "rank %d: %v\n", j.rank, err)
-		lib.Abort(1)
+		connected.Abort(1)
 	}
-	if err := lib.Finalize(); err != nil {
+	if err := connected.Finalize(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

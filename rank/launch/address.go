@@ -42,9 +42,9 @@ func isBridge(name string) bool {
 	return false
 }
 
-// order lists the places to look for the server: this host first if it is the server's, then addresses on a network that this
-// host is on, then the others, then the name. An address that this host has itself (every host's container bridge)
-// comes last.
+// order lists the places to look for the server: this host first if it is the server's, then addresses on a network
+// that this host is on, then the others, then the name. An address that this host has itself (every host's container
+// bridge) comes last.
 func order(c contact, host string, nets []*net.IPNet) []string {
 	const loopback, near, far, name, own = 0, 1, 2, 3, 4
 	type target struct {

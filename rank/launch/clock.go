@@ -6,7 +6,6 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/loop"
 	"busbar/internal/stats"
-	"busbar/mpi"
 )
 
 // ClockName is the clock that all times are read from.
@@ -63,7 +62,7 @@ type ClockOffsets struct {
 
 // MeasureClockOffsets compares the clocks of the hosts of comm with rank 0's: one rank a host plays ping-pong with rank
 // 0 and keeps the exchange with the shortest round trip. Ranks of one host share its clock. Collective.
-func MeasureClockOffsets(comm *mpi.Comm, machines []string, clock bench.Clock) (ClockOffsets, error) {
+func MeasureClockOffsets(comm Comm, machines []string, clock bench.Clock) (ClockOffsets, error) {
 	reading := 2 * (clock.Cost + clock.Resolution)
 	first := map[string]int{}
 	order := []string{}
@@ -96,7 +95,7 @@ func MeasureClockOffsets(comm *mpi.Comm, machines []string, clock bench.Clock) (
 			found[2*i+2], found[2*i+3] = -o, u // o: the peer's clock minus ours
 		}
 	}
-	if err := comm.Allreduce(found, mpi.Sum); err != nil {
+	if err := comm.Sum(found); err != nil {
 		return ClockOffsets{}, err
 	}
 	var off ClockOffsets

@@ -76,8 +76,8 @@ type Report struct {
 	Process  string // why it is silent, where the kernel tells
 }
 
-// ListenControl listens on a free TCP port of all interfaces. contact goes to the other ranks, who hand it to DialControl;
-// it holds a secret of this job.
+// ListenControl listens on a free TCP port of all interfaces. contact goes to the other ranks, who hand it to
+// DialControl; it holds a secret of this job.
 func ListenControl(size int) (h *ControlServer, contactInfo string, err error) {
 	var secret [16]byte
 	if _, err := rand.Read(secret[:]); err != nil {
