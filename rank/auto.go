@@ -7,6 +7,7 @@ import (
 
 	"busbar/cudart"
 	"busbar/cudart/nccl"
+	"busbar/rank/launch"
 )
 
 // sight is what one rank can say when auto looks for GPUs.
@@ -62,7 +63,7 @@ func (j *job) autoBackend(worlds []int) string {
 }
 
 // autoReason is why no world has a GPU for each rank; "" if one has.
-func autoReason(all []sight, facts []rankFacts, worlds []int, share bool) (string, gpuWorlds) {
+func autoReason(all []sight, facts []launch.RankFacts, worlds []int, share bool) (string, gpuWorlds) {
 	var seen []visible
 	for _, s := range all {
 		seen = append(seen, s.Seen)

@@ -14,6 +14,8 @@ import (
 	"busbar/internal/loop"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
 )
 
 // glooOptions are the flags that belong to Gloo.
@@ -45,7 +47,7 @@ var glooWords = wordsOf("Gloo", gloo.Int8, gloo.Float64, gloo.Sum, gloo.Avg)
 func (l *glooLibrary) open(s *session) (backend, error) {
 	b := &glooBackend{hostBackend: newHostBackend(s), l: l}
 	var err error
-	if b.barrier, err = newBarrier(s.comm); err != nil {
+	if b.barrier, err = newBarrier(launch.MPIComm(s.comm)); err != nil {
 		return nil, err
 	}
 	return b, b.connect()
@@ -217,7 +219,7 @@ func failedRank(ranks []glooRank, self int) error {
 	case -1:
 		return nil
 	case self:
-		return environmentf("%s", ranks[self].Error)
+		return exit.Environmentf("%s", ranks[self].Error)
 	}
 	return errElsewhere
 }

@@ -1,9 +1,7 @@
 package main
 
 import (
-	byteorder "encoding/binary"
 	"errors"
-	"math"
 	"strings"
 
 	"busbar/internal/bench"
@@ -12,6 +10,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // mpiLibrary is the MPI that carries the world, measured itself.
@@ -24,7 +24,7 @@ func (l mpiLibrary) facts() result.Backend {
 	return result.Backend{Name: l.name(), Library: i.Name, Version: versionOf(i.Name), Path: i.LibMPIPath, BuildID: i.BuildID}
 }
 
-func (l mpiLibrary) device() string { return "cpu (" + machineFacts("/").CPU + ")" }
+func (l mpiLibrary) device() string { return "cpu (" + machine.Facts("/").CPU + ")" }
 
 func (l mpiLibrary) unfit(world int) string { return l.j.tooLarge(world) }
 
@@ -84,7 +84,7 @@ func (b *mpiBackend) Prepare(c coll.Case) (bench.Operation, error) {
 
 // bind makes an operation of MPI.
 func (b *mpiBackend) bind(spec mpi.OpSpec) (hostCall, error) {
-	op, err := b.s.comm.Prepare(spec)
+	op, err := launch.MPIComm(b.s.comm).Prepare(spec)
 	if err != nil {
 		return nil, mpiUnsupported(err)
 	}
@@ -103,49 +103,6 @@ func mpiUnsupported(err error) error {
 		return &bench.UnsupportedError{Cause: notice.LibraryLacks{Problem: lacks.Reason}}
 	}
 	return err
-}
-
-// mpiComm carries bench's collective decisions.
-type mpiComm struct{ comm *mpi.Comm }
-
-func (c mpiComm) Max(x []float64) error { return c.comm.Allreduce(x, mpi.Max) }
-
-func (c mpiComm) Sum(x []float64) error { return c.comm.Allreduce(x, mpi.Sum) }
-
-func (c mpiComm) Gather(x []float64) ([]float64, error) {
-	parts, err := c.comm.Gather(bytesOf(x), 0)
-	if parts == nil {
-		return nil, err
-	}
-	all := make([]float64, 0, len(parts)*len(x))
-	for _, p := range parts {
-		for at := 0; at < len(p); at += 8 {
-			all = append(all, math.Float64frombits(binary8.Uint64(p[at:])))
-		}
-	}
-	return all, err
-}
-
-func (c mpiComm) Bcast(x []float64) error {
-	b := bytesOf(x)
-	if err := c.comm.Bcast(b, 0); err != nil {
-		return err
-	}
-	for i := range x {
-		x[i] = math.Float64frombits(binary8.Uint64(b[8*i:]))
-	}
-	return nil
-}
-
-// binary8 is how eight bytes are one number; the ranks of a world have one byte order.
-var binary8 = byteorder.LittleEndian
-
-func bytesOf(x []float64) []byte {
-	b := make([]byte, 0, 8*len(x))
-	for _, v := range x {
-		b = binary8.AppendUint64(b, math.Float64bits(v))
-	}
-	return b
 }
 
 // versionOf is the version in a library's name: "4.1.4" of "Open MPI 4.1.4".

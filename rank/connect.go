@@ -12,42 +12,26 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/mpi"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
-
-// rankFacts is what every rank tells rank 0 at the start.
-type rankFacts struct {
-	Rank      int
-	Host      string
-	Machine   string // the same where ranks share a kernel, and so memory and a clock
-	LocalRank int
-	PID       int
-	CPUs      string
-	Quota     float64 // CPUs' worth of time that a cgroup grants; 0: no limit
-	Build     string
-	MPI       string // library version string
-	Command   string // equal on all ranks
-}
 
 // connect makes the world: library, MPI_Init, the ranks' facts compared, the side channel.
 func (j *job) connect() error {
-	j.watch.Phase("load MPI", 0)
-	lib, err := mpi.Load(mpi.Options{Choice: j.cfg.mpi})
+	connected, err := launch.ConnectMPI(mpi.Options{Choice: j.cfg.mpi}, func(phase string) { j.watch.Phase(phase, 0) })
 	if err != nil {
-		return &codeError{exitEnvironment, err}
+		return err
 	}
-	j.watch.Phase("MPI_Init", 0)
-	if _, err := lib.Init(); err != nil {
-		return &codeError{exitEnvironment, err}
-	}
-	j.lib = lib
-	world := lib.World()
-	if err := checkLaunch(world.Size(), j.launch, lib.Info().Library); err != nil {
+	j.connected, j.lib = connected, connected.Library
+	world := connected.World()
+	if err := launch.CheckLaunch(world.Size(), j.launch, j.lib.Info().Library); err != nil {
 		if j.launch.Rank > 0 {
 			err = errElsewhere
 		}
 		j.world, j.size = world, 1
 		if err != errElsewhere {
-			err = &codeError{exitEnvironment, err}
+			err = exit.With(exit.Environment, err)
 		}
 		return err
 	}
@@ -67,9 +51,9 @@ func (j *job) connect() error {
 
 // compareRanks gathers the ranks' facts and refuses what would make every figure meaningless.
 func (j *job) compareRanks() error {
-	cpus, _ := affinity("/")
-	mine, err := json.Marshal(rankFacts{Rank: j.rank, Host: hostName(), Machine: bootID("/"), LocalRank: j.launch.LocalRank, PID: os.Getpid(), CPUs: cpus, Quota: cpuQuota("/"),
-		Build: buildIdentity(), MPI: j.lib.Info().LibraryFull, Command: fmt.Sprintf("%q", j.args)})
+	cpus, _ := machine.Affinity("/")
+	mine, err := json.Marshal(launch.RankFacts{Rank: j.rank, Host: hostName(), Machine: launch.BootID("/"), LocalRank: j.launch.LocalRank, PID: os.Getpid(), CPUs: cpus, Quota: machine.CPUQuota("/"),
+		Build: launch.BuildIdentity(), MPI: j.lib.Info().LibraryFull, Command: fmt.Sprintf("%q", j.args)})
 	if err != nil {
 		return err
 	}
@@ -77,50 +61,25 @@ func (j *job) compareRanks() error {
 	if err != nil {
 		return err
 	}
-	j.ranks, err = share(j, func() ([]rankFacts, error) {
-		facts := make([]rankFacts, len(all))
+	j.ranks, err = share(j, func() ([]launch.RankFacts, error) {
+		facts := make([]launch.RankFacts, len(all))
 		local := map[string]int{}
 		for i, b := range all {
 			if err := json.Unmarshal(b, &facts[i]); err != nil {
-				return nil, environmentf("rank %d speaks another language: start the same rank binary on all hosts (%v)", i, err)
+				return nil, exit.Environmentf("rank %d speaks another language: start the same rank binary on all hosts (%v)", i, err)
 			}
 			if facts[i].LocalRank < 0 {
 				facts[i].LocalRank = local[facts[i].Host]
 			}
 			local[facts[i].Host]++
 		}
-		tellApart(facts)
-		if err := checkRanks(facts); err != nil {
-			return nil, &codeError{exitEnvironment, err}
+		launch.TellHostsApart(facts)
+		if err := launch.CheckRanks(facts); err != nil {
+			return nil, exit.With(exit.Environment, err)
 		}
 		return facts, nil
 	})
 	return err
-}
-
-// bootID tells machines apart: hosts may have one name, and containers of one host several.
-func bootID(root string) string {
-	return readText(root, "proc/sys/kernel/random/boot_id")
-}
-
-// tellApart gives machines of one name different ones, and a machine that is not known its host's name.
-func tellApart(ranks []rankFacts) {
-	machines := map[string]map[string]bool{}
-	for i := range ranks {
-		f := &ranks[i]
-		if f.Machine == "" {
-			f.Machine = f.Host
-		}
-		if machines[f.Host] == nil {
-			machines[f.Host] = map[string]bool{}
-		}
-		machines[f.Host][f.Machine] = true
-	}
-	for i := range ranks {
-		if f := &ranks[i]; len(machines[f.Host]) > 1 {
-			f.Host += "(" + cut(f.Machine, 4) + ")"
-		}
-	}
 }
 
 // openSideChannel connects every rank to rank 0 by TCP, for when MPI hangs. Nothing moves on it while measuring.
@@ -130,12 +89,12 @@ func (j *job) openSideChannel() error {
 		if j.size == 1 || j.cfg.noSideChannel {
 			return "", nil
 		}
-		h, info, err := newHub(j.size)
+		h, info, err := launch.ListenControl(j.size)
 		if err != nil {
 			fmt.Fprintf(j.stderr, "rank: no side channel (%v): a hang will be named by what ranks write in the memory of their hosts\n", err)
 			return "", nil
 		}
-		h.onGone, h.onEvent, h.self = j.onGone, j.onEvent, j.watch.State
+		h.OnGone, h.OnEvent, h.Self = j.onGone, j.onEvent, j.watch.State
 		j.hub = h
 		return info, nil
 	})
@@ -143,8 +102,8 @@ func (j *job) openSideChannel() error {
 		return err
 	}
 	// A rank that cannot connect goes on without; rank 0 says so once for all of them.
-	if j.spoke, err = dialHub(info, j.rank, hostName(), j.watch.State); err == nil {
-		j.spoke.listen(j.onHubEvent, j.onHubGone)
+	if j.spoke, err = launch.DialControl(info, j.rank, hostName(), j.watch.State); err == nil {
+		j.spoke.Listen(j.onHubEvent, j.onHubGone)
 	}
 	return nil
 }
@@ -153,12 +112,12 @@ func (j *job) openSideChannel() error {
 const eventAbort = "abort"
 
 // onHubEvent is told what rank 0 has to say.
-func (j *job) onHubEvent(e event) {
+func (j *job) onHubEvent(e launch.Event) {
 	switch e.Kind {
 	case eventAbort:
 		j.aborting.Store(true)
 		time.Sleep(abortGrace) // MPI_Abort comes first where it comes at all
-		os.Exit(exitOK)
+		os.Exit(exit.OK)
 	case eventLeave:
 		j.leaver.leave(e.Code)
 	}
@@ -175,7 +134,7 @@ func (j *job) onHubGone(err error) {
 		fmt.Fprintf(j.stderr, "rank: rank 0 on %s is gone (%v) %s; what it had written is kept, --resume continues it\n",
 			j.ranks[0].Host, err, j.inHand())
 	}
-	j.die(exitFailed)
+	j.die(exit.Failed)
 }
 
 // warnOfFirewall says on rank 0, after all ranks have tried, which of them have no side channel.
@@ -183,7 +142,7 @@ func (j *job) warnOfFirewall() error {
 	if err := j.world.Barrier(); err != nil || j.hub == nil {
 		return err
 	}
-	if ranks := j.hub.missing(); len(ranks) > 0 {
+	if ranks := j.hub.Missing(); len(ranks) > 0 {
 		fmt.Fprintf(j.stderr, "rank: %s of %d, the first rank %d on %s, cannot open a TCP connection to rank 0 on %s (a firewall?): a hang or a signal there is known to MPI alone\n",
 			units.Count(len(ranks), "rank"), j.size, ranks[0], j.ranks[ranks[0]].Host, hostName())
 	}
@@ -201,20 +160,20 @@ func (j *job) onGone(rank int) {
 	cause := notice.RankGone{
 		PlacedRank: notice.PlacedRank{Rank: rank, Host: host}, PID: j.ranks[rank].PID, During: j.inHand(),
 	}
-	if slices.ContainsFunc(j.ranks, func(f rankFacts) bool { return f.Host != host }) {
+	if slices.ContainsFunc(j.ranks, func(f launch.RankFacts) bool { return f.Host != host }) {
 		cause.Without = host
 	}
-	j.stopAll(exitFailed, result.Failed, cause)
+	j.stopAll(exit.Failed, result.Failed, cause)
 }
 
 // inHand is what was being measured.
 func (j *job) inHand() notice.InHand {
 	s := j.watch.State()
-	return notice.InHand{Case: s.caseName(), Phase: s.Phase}
+	return notice.InHand{Case: s.CaseName(), Phase: s.Phase}
 }
 
 // onEvent is told by the side channel what another rank has to say.
-func (j *job) onEvent(rank int, e event) {
+func (j *job) onEvent(rank int, e launch.Event) {
 	switch e.Kind {
 	case "signal":
 		if s := syscall.Signal(e.Code); s == syscall.SIGUSR1 {
@@ -224,7 +183,7 @@ func (j *job) onEvent(rank int, e event) {
 		}
 	case "failed":
 		status := result.Failed
-		if e.Code == exitHang {
+		if e.Code == exit.Hang {
 			status = result.Timeout
 		}
 		j.stopAll(e.Code, status, e.Cause.Fact)

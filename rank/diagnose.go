@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"busbar/internal/notice"
+	"busbar/rank/launch"
 )
 
 // The phases of a rank that waits for others by design.
@@ -23,14 +24,14 @@ const mostHung = 64
 // nameHang says who did not arrive, from what is known of the other ranks and what this one is doing: first those who
 // are gone or do not answer, else those who are behind the others. It says it when nobody is, and of whom nothing is
 // known.
-func nameHang(reports []report, me state) (f notice.RunHung) {
-	all := append([]report{{Rank: me.Rank, Host: me.Host, Standing: answered, State: me}}, reports...)
-	by := map[standing][]report{}
+func nameHang(reports []launch.Report, me launch.State) (f notice.RunHung) {
+	all := append([]launch.Report{{Rank: me.Rank, Host: me.Host, Standing: launch.Answered, State: me}}, reports...)
+	by := map[launch.Standing][]launch.Report{}
 	for _, r := range all {
 		by[r.Standing] = append(by[r.Standing], r)
 	}
 	var parts []string
-	if lost := by[gone]; len(lost) > 0 {
+	if lost := by[launch.Gone]; len(lost) > 0 {
 		how := "the connection broke"
 		if lost[0].Process != "" {
 			how = "the process ended"
@@ -38,15 +39,15 @@ func nameHang(reports []report, me state) (f notice.RunHung) {
 		parts = append(parts, fmt.Sprintf("%s %s gone: %s %s ago (killed, crashed, or the host is down)", names(lost),
 			are(lost), how, time.Since(lost[0].At).Round(time.Second)))
 	}
-	if mute := by[silent]; len(mute) > 0 {
+	if mute := by[launch.Silent]; len(mute) > 0 {
 		parts = append(parts, fmt.Sprintf("%s %s not answer (stopped, starved, swapping, or the host or its network is down)", names(mute), do(mute)))
 	}
-	parts = append(parts, lastHeard(append(by[gone], by[silent]...))...)
-	if off := by[left]; len(off) > 0 {
+	parts = append(parts, lastHeard(append(by[launch.Gone], by[launch.Silent]...))...)
+	if off := by[launch.Left]; len(off) > 0 {
 		parts = append(parts, fmt.Sprintf("%s ended before the others", names(off)))
 	}
 	found := len(parts) > 0
-	inside, outside := apart(by[answered])
+	inside, outside := apart(by[launch.Answered])
 	inside, going := stuck(inside)
 	whose := ""
 	if len(outside)+len(going) > 0 {
@@ -56,9 +57,9 @@ func nameHang(reports []report, me state) (f notice.RunHung) {
 	parts = append(parts, said)
 	for _, group := range []struct {
 		why   notice.Standing
-		ranks []report
+		ranks []launch.Report
 	}{
-		{notice.StandingGone, by[gone]}, {notice.StandingSilent, by[silent]}, {notice.StandingLeft, by[left]},
+		{notice.StandingGone, by[launch.Gone]}, {notice.StandingSilent, by[launch.Silent]}, {notice.StandingLeft, by[launch.Left]},
 		{notice.StandingBehind, behind},
 	} {
 		for _, r := range group.ranks[:min(len(group.ranks), mostHung)] {
@@ -71,26 +72,26 @@ func nameHang(reports []report, me state) (f notice.RunHung) {
 	if len(outside) > 0 {
 		parts = append(parts, fmt.Sprintf("%s %s outside of the sub-world and %s for its end", names(outside), are(outside), verb(outside, "waits", "wait")))
 	}
-	if hidden := by[unreachable]; len(hidden) > 0 {
+	if hidden := by[launch.Unreachable]; len(hidden) > 0 {
 		parts = append(parts, fmt.Sprintf("no report from %s: no side channel (a firewall between the hosts?), and nothing in shared memory or the hosts' files",
 			names(hidden)))
 	} else if len(reports) == 0 {
 		parts = append(parts, "the state of other ranks is unknown")
 	}
-	parts = append(parts, lastWords(by[answered])...)
+	parts = append(parts, lastWords(by[launch.Answered])...)
 	f.Problem = strings.Join(parts, "; ")
 	return f
 }
 
-func hungRank(r report, why notice.Standing) notice.HungRank {
+func hungRank(r launch.Report, why notice.Standing) notice.HungRank {
 	return notice.HungRank{
 		PlacedRank: notice.PlacedRank{Rank: r.Rank, Host: r.Host}, Standing: why,
-		Phase: r.State.Phase, Case: r.State.caseName(), Iteration: r.State.Iteration,
+		Phase: r.State.Phase, Case: r.State.CaseName(), Iteration: r.State.Iteration,
 	}
 }
 
 // apart takes the ranks outside of a sub-world from those in it: they hold nobody up.
-func apart(ranks []report) (inside, outside []report) {
+func apart(ranks []launch.Report) (inside, outside []launch.Report) {
 	for _, r := range ranks {
 		if r.State.Phase == waitOutside || r.State.Phase == waitForGroups {
 			outside = append(outside, r)
@@ -103,7 +104,7 @@ func apart(ranks []report) (inside, outside []report) {
 
 // stuck takes the ranks of the group that has been in one phase for longest from those of other groups, which measure
 // the same at the same time and are no measure of it. Ranks between cases, and all where there are no groups, are of any.
-func stuck(ranks []report) (inside, going []report) {
+func stuck(ranks []launch.Report) (inside, going []launch.Report) {
 	longest := ""
 	var since time.Duration = -1
 	for _, r := range ranks {
@@ -121,16 +122,8 @@ func stuck(ranks []report) (inside, going []report) {
 	return inside, going
 }
 
-// caseName is the case in hand with the group that measures it.
-func (s state) caseName() string {
-	if s.Group == "" {
-		return s.Case
-	}
-	return s.Case + " of " + s.Group
-}
-
 // lastWords are what the library said last on each rank, each word once, with the lowest rank that has it.
-func lastWords(ranks []report) (parts []string) {
+func lastWords(ranks []launch.Report) (parts []string) {
 	const most = 4
 	known := map[string]bool{}
 	for _, r := range slices.SortedFunc(slices.Values(ranks), compareRank) {
@@ -143,7 +136,7 @@ func lastWords(ranks []report) (parts []string) {
 }
 
 // lastHeard is what ranks that are silent now did last, where their host's memory or file shows it.
-func lastHeard(ranks []report) (parts []string) {
+func lastHeard(ranks []launch.Report) (parts []string) {
 	const most = 4
 	ranks = slices.Clone(ranks)
 	slices.SortFunc(ranks, compareRank)
@@ -152,7 +145,7 @@ func lastHeard(ranks []report) (parts []string) {
 			continue
 		}
 		text := fmt.Sprintf("rank %d was last heard of %s ago, %s", r.Rank, r.Silence.Round(time.Second), where(r.State))
-		if r.Standing == silent && r.Process != "" {
+		if r.Standing == launch.Silent && r.Process != "" {
 			text += ": its process is " + r.Process
 		}
 		parts = append(parts, text)
@@ -160,12 +153,12 @@ func lastHeard(ranks []report) (parts []string) {
 	return parts
 }
 
-func compareRank(a, b report) int { return cmp.Compare(a.Rank, b.Rank) }
+func compareRank(a, b launch.Report) int { return cmp.Compare(a.Rank, b.Rank) }
 
 // progress compares those who answered, and returns the ranks that are behind. If a culprit is found already, it only
 // says where the others are. whose says what they are all ranks of.
-func progress(ranks []report, found bool, whose string) (text string, late []report) {
-	slices.SortStableFunc(ranks, func(a, b report) int { return compareStates(a.State, b.State) })
+func progress(ranks []launch.Report, found bool, whose string) (text string, late []launch.Report) {
+	slices.SortStableFunc(ranks, func(a, b launch.Report) int { return compareStates(a.State, b.State) })
 	last := ranks[len(ranks)-1].State
 	behind := ranks
 	for i, r := range ranks {
@@ -197,7 +190,7 @@ var stages = []string{"synchronising the ranks", "issuing", "waiting for complet
 
 // compareStates is negative if a is behind b. States that cannot be told apart, such as two phases of one case without
 // a Step, are equal.
-func compareStates(a, b state) int {
+func compareStates(a, b launch.State) int {
 	if c := cmp.Compare(a.Number, b.Number); c != 0 {
 		return c
 	}
@@ -210,7 +203,7 @@ func compareStates(a, b state) int {
 	if c := cmp.Compare(a.Step, b.Step); c != 0 || a.Phase != b.Phase {
 		return c
 	}
-	stage := func(s state) int {
+	stage := func(s launch.State) int {
 		if i := slices.Index(stages, s.Stage); i >= 0 {
 			return i
 		}
@@ -220,18 +213,18 @@ func compareStates(a, b state) int {
 }
 
 // where says what a rank is doing: "at iteration 17 (issuing) of all_reduce … in phase latency for 61s".
-func where(s state) string {
+func where(s launch.State) string {
 	var b strings.Builder
 	if s.Case != "" && (s.Iteration > 0 || s.Stage != "") {
 		fmt.Fprintf(&b, "at %s %d ", counted(s), s.Iteration)
 		if s.Stage != "" {
 			fmt.Fprintf(&b, "(%s) ", s.Stage)
 		}
-		fmt.Fprintf(&b, "of %s, ", s.caseName())
+		fmt.Fprintf(&b, "of %s, ", s.CaseName())
 	}
 	fmt.Fprintf(&b, "in phase %s", cmp.Or(s.Phase, "start"))
 	if s.Case != "" && b.String()[0] == 'i' {
-		fmt.Fprintf(&b, " of %s", s.caseName())
+		fmt.Fprintf(&b, " of %s", s.CaseName())
 	}
 	if s.Since >= time.Second {
 		fmt.Fprintf(&b, " for %s", s.Since.Round(time.Second))
@@ -240,7 +233,7 @@ func where(s state) string {
 }
 
 // counted is what the iterations of a state are: those of a loop, or the segments and operations of a training step.
-func counted(s state) string {
+func counted(s launch.State) string {
 	if s.Stage != "" && !slices.Contains(stages, s.Stage) {
 		return "part"
 	}
@@ -248,7 +241,7 @@ func counted(s state) string {
 }
 
 // names lists ranks: "rank 1 on node07 (pid 1234)", "ranks 1 on node07, 2 on node08, 3 on node08 and 12 more".
-func names(ranks []report) string {
+func names(ranks []launch.Report) string {
 	const most = 4
 	ranks = slices.Clone(ranks)
 	slices.SortFunc(ranks, compareRank)
@@ -258,7 +251,7 @@ func names(ranks []report) string {
 		if r.Host != "" {
 			text += " on " + r.Host
 		}
-		if r.PID > 0 && r.Standing != answered {
+		if r.PID > 0 && r.Standing != launch.Answered {
 			text += fmt.Sprintf(" (pid %d)", r.PID)
 		}
 		list = append(list, text)
@@ -273,11 +266,11 @@ func names(ranks []report) string {
 	return "ranks " + text
 }
 
-func are(ranks []report) string { return verb(ranks, "is", "are") }
+func are(ranks []launch.Report) string { return verb(ranks, "is", "are") }
 
-func do(ranks []report) string { return verb(ranks, "does", "do") }
+func do(ranks []launch.Report) string { return verb(ranks, "does", "do") }
 
-func verb(ranks []report, one, several string) string {
+func verb(ranks []launch.Report, one, several string) string {
 	if len(ranks) == 1 {
 		return one
 	}

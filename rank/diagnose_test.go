@@ -8,93 +8,94 @@ import (
 	"time"
 
 	"busbar/internal/notice"
+	"busbar/rank/launch"
 )
 
 const hungCase = "all_reduce float32 64 KiB"
 
-func at(rank int, iteration uint64, stage string) report {
-	s := state{Rank: rank, Host: fmt.Sprintf("node%02d", rank), Phase: "latency", Number: 7, Case: hungCase, Step: 4, Iteration: iteration,
+func at(rank int, iteration uint64, stage string) launch.Report {
+	s := launch.State{Rank: rank, Host: fmt.Sprintf("node%02d", rank), Phase: "latency", Number: 7, Case: hungCase, Step: 4, Iteration: iteration,
 		Stage: stage, Since: 61 * time.Second}
-	return report{Rank: rank, Host: s.Host, PID: 1000 + rank, Standing: answered, State: s}
+	return launch.Report{Rank: rank, Host: s.Host, PID: 1000 + rank, Standing: launch.Answered, State: s}
 }
 
-func known(rank int, s standing) report {
-	return report{Rank: rank, Host: fmt.Sprintf("node%02d", rank), PID: 1000 + rank, Standing: s, At: time.Now().Add(-12 * time.Second)}
+func known(rank int, s launch.Standing) launch.Report {
+	return launch.Report{Rank: rank, Host: fmt.Sprintf("node%02d", rank), PID: 1000 + rank, Standing: s, At: time.Now().Add(-12 * time.Second)}
 }
 
 func TestNameHang(t *testing.T) {
-	in := func(rank int, phase string, number, step uint64) report {
+	in := func(rank int, phase string, number, step uint64) launch.Report {
 		r := at(rank, 0, "")
 		r.State.Phase, r.State.Number, r.State.Step = phase, number, step
 		return r
 	}
-	says := func(r report, text string) report {
+	says := func(r launch.Report, text string) launch.Report {
 		r.State.Says = text
 		return r
 	}
 	noCase := in(1, "MPI_Init", 0, 0)
 	noCase.State.Case = ""
 	for name, c := range map[string]struct {
-		ranks []report // rank 0 first
+		ranks []launch.Report // rank 0 first
 		want  []string
 		not   []string
 	}{
 		"stopped": {
-			[]report{at(0, 18, "issuing"), known(1, silent), at(2, 18, "issuing")},
+			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), at(2, 18, "issuing")},
 			[]string{"rank 1 on node01 (pid 1001) does not answer", "ranks 0 on node00, 2 on node02 are at iteration 18 (issuing) of " + hungCase,
 				"in phase latency for 1m1s"},
 			[]string{"rank 2 on node02 is still"},
 		},
 		"killed": {
-			[]report{at(0, 18, "issuing"), known(1, gone)},
+			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Gone)},
 			[]string{"rank 1 on node01 (pid 1001) is gone", "12s ago", hungCase}, nil,
 		},
 		"gone and silent": {
-			[]report{at(0, 18, "issuing"), known(1, silent), known(2, gone), known(3, silent)},
+			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), known(2, launch.Gone), known(3, launch.Silent)},
 			[]string{"rank 2 on node02 (pid 1002) is gone", "ranks 1 on node01 (pid 1001), 3 on node03 (pid 1003) do not answer"}, nil,
 		},
 		"the library's word": {
-			[]report{says(at(0, 0, ""), "waiting for rank 2\nto connect"), says(at(1, 0, ""), "waiting for rank 2\nto connect"), at(2, 0, "")},
+			[]launch.Report{says(at(0, 0, ""), "waiting for rank 2\nto connect"), says(at(1, 0, ""), "waiting for rank 2\nto connect"), at(2, 0, "")},
 			[]string{"the library on rank 0 says: waiting for rank 2 to connect"}, []string{"the library on rank 1"},
 		},
 		"left": {
-			[]report{at(0, 18, "issuing"), known(1, left)}, []string{"rank 1 on node01 (pid 1001) ended before the others"}, nil,
+			[]launch.Report{at(0, 18, "issuing"), known(1, launch.Left)}, []string{"rank 1 on node01 (pid 1001) ended before the others"}, nil,
 		},
 		"an iteration behind": {
-			[]report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 17, "issuing")},
+			[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 17, "issuing")},
 			[]string{"rank 2 on node02 is still at iteration 17 (issuing) of " + hungCase, "while ranks 0 on node00, 1 on node01 are at iteration 18"}, nil,
 		},
 		"a stage behind": {
-			[]report{at(0, 17, "issuing"), at(1, 17, "synchronising the ranks")},
+			[]launch.Report{at(0, 17, "issuing"), at(1, 17, "synchronising the ranks")},
 			[]string{"rank 1 on node01 is still at iteration 17 (synchronising the ranks)"}, nil,
 		},
 		"done with an iteration is ahead of it": {
-			[]report{at(0, 17, ""), at(1, 17, "waiting for completion")}, []string{"rank 1 on node01 is still"}, nil,
+			[]launch.Report{at(0, 17, ""), at(1, 17, "waiting for completion")}, []string{"rank 1 on node01 is still"}, nil,
 		},
 		"rank 0 itself": {
-			[]report{at(0, 16, "issuing"), at(1, 17, "issuing"), at(2, 19, "issuing")},
+			[]launch.Report{at(0, 16, "issuing"), at(1, 17, "issuing"), at(2, 19, "issuing")},
 			[]string{"rank 0 on node00 is still at iteration 16", "are at iteration 19 (issuing) of " + hungCase, "or before it"}, nil,
 		},
 		"a case behind, iterations ahead": {
-			[]report{in(0, "check", 8, 1), at(1, 5000, "issuing")}, []string{"rank 1 on node01 is still at iteration 5000", "in phase check of " + hungCase}, nil,
+			[]launch.Report{in(0, "check", 8, 1), at(1, 5000, "issuing")}, []string{"rank 1 on node01 is still at iteration 5000", "in phase check of " + hungCase}, nil,
 		},
 		"a step behind": {
-			[]report{in(0, "warm-up", 7, 3), in(1, "check", 7, 2)}, []string{"rank 1 on node01 is still in phase check of " + hungCase}, nil,
+			[]launch.Report{in(0, "warm-up", 7, 3), in(1, "check", 7, 2)}, []string{"rank 1 on node01 is still in phase check of " + hungCase}, nil,
 		},
 		"phases that do not compare": {
-			[]report{at(0, 18, "issuing"), in(1, "check", 7, 4)}, []string{"none is behind"}, []string{"still"},
+			[]launch.Report{at(0, 18, "issuing"), in(1, "check", 7, 4)}, []string{"none is behind"}, []string{"still"},
 		},
 		"nobody is behind": {
-			[]report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 18, "issuing")},
+			[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 18, "issuing")},
 			[]string{"all 3 ranks that answer are at iteration 18", "the library or the network hangs"}, []string{"still"},
 		},
 		"firewall": {
-			[]report{at(0, 18, "issuing"), {Rank: 1, Standing: unreachable}, {Rank: 2, Standing: unreachable}},
+			[]launch.Report{at(0, 18, "issuing"), {Rank: 1, Standing: launch.Unreachable}, {Rank: 2, Standing: launch.Unreachable}},
 			[]string{"rank 0 on node00 is at iteration 18", "no report from ranks 1, 2: no side channel"}, []string{"still"},
 		},
-		"no hub":      {[]report{at(0, 18, "issuing")}, []string{"rank 0 on node00 is at iteration 18", "the state of other ranks is unknown"}, nil},
-		"before any":  {[]report{noCase, known(2, silent)}, []string{"rank 2 on node02", "is in phase MPI_Init for 1m1s"}, []string{"iteration", " of "}},
-		"many behind": {append([]report{at(0, 18, "issuing")}, crowdAt(1, 9, 17)...), []string{"1 on node01, 2 on node02, 3 on node03, 4 on node04 and 5 more are still"}, []string{"node05"}},
+		"no hub":      {[]launch.Report{at(0, 18, "issuing")}, []string{"rank 0 on node00 is at iteration 18", "the state of other ranks is unknown"}, nil},
+		"before any":  {[]launch.Report{noCase, known(2, launch.Silent)}, []string{"rank 2 on node02", "is in phase MPI_Init for 1m1s"}, []string{"iteration", " of "}},
+		"many behind": {append([]launch.Report{at(0, 18, "issuing")}, crowdAt(1, 9, 17)...), []string{"1 on node01, 2 on node02, 3 on node03, 4 on node04 and 5 more are still"}, []string{"node05"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := nameHang(c.ranks[1:], c.ranks[0].State).Problem
@@ -112,7 +113,7 @@ func TestNameHang(t *testing.T) {
 	}
 }
 
-func crowdAt(from, to int, iteration uint64) (all []report) {
+func crowdAt(from, to int, iteration uint64) (all []launch.Report) {
 	for rank := from; rank <= to; rank++ {
 		all = append(all, at(rank, iteration, "issuing"))
 	}
@@ -121,9 +122,9 @@ func crowdAt(from, to int, iteration uint64) (all []report) {
 
 // A rank 0 that hangs in its filesystem is what the others wait for, however many records it has written since.
 func TestRank0IsNamedWhereOthersWait(t *testing.T) {
-	me := state{Host: "node00", Phase: "write the record", Number: 7, Step: 40, Since: time.Minute}
-	waits := state{Rank: 1, Host: "node01", Phase: waitForRank0, Number: 7, Step: 1, Since: time.Minute}
-	text := nameHang([]report{{Rank: 1, Host: "node01", Standing: answered, State: waits}}, me).Problem
+	me := launch.State{Host: "node00", Phase: "write the record", Number: 7, Step: 40, Since: time.Minute}
+	waits := launch.State{Rank: 1, Host: "node01", Phase: waitForRank0, Number: 7, Step: 1, Since: time.Minute}
+	text := nameHang([]launch.Report{{Rank: 1, Host: "node01", Standing: launch.Answered, State: waits}}, me).Problem
 	if !strings.HasPrefix(text, "rank 0 on node00 is still in phase write the record") {
 		t.Error(text)
 	}
@@ -132,17 +133,17 @@ func TestRank0IsNamedWhereOthersWait(t *testing.T) {
 // The ranks that others wait for are parameters: those that are gone, silent or left, and those that are behind.
 func TestHungRanks(t *testing.T) {
 	for name, c := range map[string]struct {
-		ranks []report
+		ranks []launch.Report
 		want  []notice.HungRank
 	}{
-		"behind": {[]report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 17, "issuing")}, []notice.HungRank{
+		"behind": {[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing"), at(2, 17, "issuing")}, []notice.HungRank{
 			{PlacedRank: notice.PlacedRank{Rank: 2, Host: "node02"}, Standing: notice.StandingBehind, Phase: "latency",
 				Case: hungCase, Iteration: 17}}},
-		"lost": {[]report{at(0, 18, "issuing"), known(1, silent), known(2, gone), known(3, left)}, []notice.HungRank{
+		"lost": {[]launch.Report{at(0, 18, "issuing"), known(1, launch.Silent), known(2, launch.Gone), known(3, launch.Left)}, []notice.HungRank{
 			{PlacedRank: notice.PlacedRank{Rank: 2, Host: "node02"}, Standing: notice.StandingGone},
 			{PlacedRank: notice.PlacedRank{Rank: 1, Host: "node01"}, Standing: notice.StandingSilent},
 			{PlacedRank: notice.PlacedRank{Rank: 3, Host: "node03"}, Standing: notice.StandingLeft}}},
-		"nobody": {[]report{at(0, 18, "issuing"), at(1, 18, "issuing")}, nil},
+		"nobody": {[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing")}, nil},
 	} {
 		if got := nameHang(c.ranks[1:], c.ranks[0].State).Ranks; !slices.Equal(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
@@ -152,16 +153,16 @@ func TestHungRanks(t *testing.T) {
 
 // Ranks outside of a sub-world are ahead of nobody and behind nobody, and said to be there.
 func TestRanksOutsideAreNotBehind(t *testing.T) {
-	outside := report{Rank: 2, Host: "node02", Standing: answered, State: state{Rank: 2, Host: "node02", Phase: waitOutside, Since: time.Hour}}
+	outside := launch.Report{Rank: 2, Host: "node02", Standing: launch.Answered, State: launch.State{Rank: 2, Host: "node02", Phase: waitOutside, Since: time.Hour}}
 	for _, c := range []struct {
-		other report
+		other launch.Report
 		want  string
 	}{
 		{at(1, 17, "issuing"), "rank 1 on node01 is still at iteration 17"},
 		{at(1, 18, "issuing"), "all 2 ranks of the sub-world that answer are at iteration 18"},
-		{known(1, silent), "rank 1 on node01 (pid 1001) does not answer"},
+		{known(1, launch.Silent), "rank 1 on node01 (pid 1001) does not answer"},
 	} {
-		text := nameHang([]report{c.other, outside}, at(0, 18, "issuing").State).Problem
+		text := nameHang([]launch.Report{c.other, outside}, at(0, 18, "issuing").State).Problem
 		if !strings.HasPrefix(text, c.want) || !strings.Contains(text, "; rank 2 on node02 is outside of the sub-world and waits for its end") {
 			t.Error(text)
 		}
@@ -171,19 +172,19 @@ func TestRanksOutsideAreNotBehind(t *testing.T) {
 // Ranks of other groups are no measure of a hang. Where there are no groups, a rank that is a case behind the others is
 // what holds them up.
 func TestGroupsAreToldApart(t *testing.T) {
-	in := func(rank int, number uint64, name, group string, since time.Duration) report {
+	in := func(rank int, number uint64, name, group string, since time.Duration) launch.Report {
 		r := at(rank, 18, "issuing")
 		r.State.Number, r.State.Case, r.State.Group, r.State.Since = number, name, group, since
 		return r
 	}
 	for _, c := range []struct {
-		ranks []report
+		ranks []launch.Report
 		want  string
 		not   string
 	}{
-		{[]report{in(0, 7, hungCase, "", time.Minute), in(1, 6, "all_reduce float32 32 KiB", "", time.Minute+time.Second)},
+		{[]launch.Report{in(0, 7, hungCase, "", time.Minute), in(1, 6, "all_reduce float32 32 KiB", "", time.Minute+time.Second)},
 			"rank 1 on node01 is still", "group"},
-		{[]report{in(0, 7, hungCase, "a+b", time.Minute), in(1, 7, hungCase, "a+b", time.Second), in(2, 7, hungCase, "c+d",
+		{[]launch.Report{in(0, 7, hungCase, "a+b", time.Minute), in(1, 7, hungCase, "a+b", time.Second), in(2, 7, hungCase, "c+d",
 			time.Second)},
 			"all 2 ranks of the sub-world that answer", "rank 2 on node02 is still"},
 	} {

@@ -11,6 +11,8 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // ledger is the open files of rank 0 and how the run ended. Its methods are called from the measuring goroutine, the
@@ -148,7 +150,7 @@ func (s *sheet) end(o result.Outcome, cause notice.Fact, code int) result.End {
 		done += n
 	}
 	return result.End{At: time.Now().UTC(), Outcome: o, Why: result.Because(cause), Code: code, Points: s.points,
-		Left: max(0, s.planned-done), Load1: load1("/"), Throttled: s.throttled}
+		Left: max(0, s.planned-done), Load1: machine.Load("/"), Throttled: s.throttled}
 }
 
 // finish ends all open files at once; status is that of the point in hand, empty for none (it will be measured again).
@@ -226,16 +228,16 @@ const wordsTime = 200 * time.Millisecond
 // does not return.
 func (j *job) die(code int) {
 	if j.hub != nil {
-		go j.hub.tellAll(event{Kind: eventAbort})
+		go j.hub.Broadcast(launch.Event{Kind: eventAbort})
 	}
 	j.nameless()
 	time.Sleep(wordsTime)
 	go func() {
-		if j.lib != nil && j.lib.Initialized() {
-			j.lib.Abort(code)
+		if j.connected != nil && j.connected.Connected() {
+			j.connected.Abort(code)
 		}
 	}()
-	if j.lib != nil && j.lib.Initialized() {
+	if j.connected != nil && j.connected.Connected() {
 		time.Sleep(abortGrace)
 	}
 	os.Exit(code)

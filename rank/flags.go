@@ -13,6 +13,7 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/coll"
 	"busbar/internal/document"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 
@@ -69,7 +70,7 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 	case "off":
 		c.noSideChannel = true
 	default:
-		return nil, usagef("BUSBAR_SIDE_CHANNEL=%s: it can be on or off", word)
+		return nil, exit.Usagef("BUSBAR_SIDE_CHANNEL=%s: it can be on or off", word)
 	}
 	var err error
 	if c.timeScale, err = timeScale(env("BUSBAR_TIME_SCALE")); err != nil {
@@ -81,15 +82,15 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 			c.help = true
 			return c, nil
 		}
-		return nil, &codeError{exitUsage, explainFlag(f, err)}
+		return nil, exit.With(exit.Usage, explainFlag(f, err))
 	}
 	switch {
 	case c.gpu.graph > 0 && c.rotate > 0:
-		return nil, usagef("--rotate walks through buffers, and the graph of -G has its buffers fixed: leave one of them out")
+		return nil, exit.Usagef("--rotate walks through buffers, and the graph of -G has its buffers fixed: leave one of them out")
 	case c.gpu.register == "window" && c.gpu.alloc == "driver":
-		return nil, usagef("--register window wants memory from ncclMemAlloc: leave out --alloc driver")
+		return nil, exit.Usagef("--register window wants memory from ncclMemAlloc: leave out --alloc driver")
 	case c.gpu.maxCTAs > 0 && c.gpu.minCTAs > c.gpu.maxCTAs:
-		return nil, usagef("--min-ctas %d is more than --max-ctas %d", c.gpu.minCTAs, c.gpu.maxCTAs)
+		return nil, exit.Usagef("--min-ctas %d is more than --max-ctas %d", c.gpu.minCTAs, c.gpu.maxCTAs)
 	case c.gpu.register == "window":
 		c.gpu.alloc = "nccl"
 	}
@@ -98,12 +99,12 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 	}
 	if c.like != "" {
 		if err := likeNCCLTests(f); err != nil {
-			return nil, &codeError{exitUsage, err}
+			return nil, exit.With(exit.Usage, err)
 		}
 		c.packed = !f.Changed("rotate")
 	}
 	if f.NArg() > 0 {
-		return nil, usagef("unexpected word %q: rank takes flags only (rank --help)", f.Arg(0))
+		return nil, exit.Usagef("unexpected word %q: rank takes flags only (rank --help)", f.Arg(0))
 	}
 	if err := c.checkPattern(); err != nil {
 		return nil, err

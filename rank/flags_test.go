@@ -11,6 +11,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 
@@ -83,8 +84,8 @@ func TestBadFlags(t *testing.T) {
 			t.Errorf("%s is accepted", line)
 			continue
 		}
-		if codeOf(err) != exitUsage {
-			t.Errorf("%s: exit code %d", line, codeOf(err))
+		if exit.CodeOf(err) != exit.Usage {
+			t.Errorf("%s: exit code %d", line, exit.CodeOf(err))
 		}
 		for _, w := range words {
 			if !strings.Contains(err.Error(), w) {
@@ -103,15 +104,15 @@ func TestBackends(t *testing.T) {
 		code     int
 	}{
 		{nil, false, "what auto found", 0}, {[]string{"mpi", "nccl"}, false, "mpi nccl", 0}, {nil, true, "what auto found", 0},
-		{[]string{"nccl"}, true, "nccl-rehearsal", 0}, {[]string{"mpi"}, true, "", exitUsage}, {[]string{"gloo"}, false, "gloo", 0},
+		{[]string{"nccl"}, true, "nccl-rehearsal", 0}, {[]string{"mpi"}, true, "", exit.Usage}, {[]string{"gloo"}, false, "gloo", 0},
 	} {
 		names, err := chooseBackends(&config{backends: k.words, rehearse: k.rehearse}, auto)
-		if codeOf(err) != k.code || strings.Join(names, " ") != k.want {
+		if exit.CodeOf(err) != k.code || strings.Join(names, " ") != k.want {
 			t.Errorf("%v, rehearsed %v: %v, %v", k.words, k.rehearse, names, err)
 		}
 	}
 	_, err := chooseBackends(&config{backends: []string{"mpi"}, gpu: gpuOptions{graph: 3}}, auto)
-	if codeOf(err) != exitUsage || !strings.Contains(err.Error(), "--cudagraph") {
+	if exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "--cudagraph") {
 		t.Errorf("a flag of NCCL's for MPI: %v", err)
 	}
 }
@@ -121,11 +122,11 @@ func TestExitCodes(t *testing.T) {
 		err  error
 		code int
 	}{
-		{nil, 0}, {usagef("x"), 1}, {&sweeps.Error{File: "f", Line: 1, Err: errors.New("x")}, 1}, {environmentf("x"), 2},
+		{nil, 0}, {exit.Usagef("x"), 1}, {&sweeps.Error{File: "f", Line: 1, Err: errors.New("x")}, 1}, {exit.Environmentf("x"), 2},
 		{&result.WriteError{Err: errors.New("x")}, 2}, {&mpi.Error{Op: "MPI_X"}, 5}, {errors.New("x"), 5},
-		{fmt.Errorf("wrapped: %w", usagef("x")), 1},
+		{fmt.Errorf("wrapped: %w", exit.Usagef("x")), 1},
 	} {
-		if c := codeOf(k.err); c != k.code {
+		if c := exit.CodeOf(k.err); c != k.code {
 			t.Errorf("%v gives %d, wanted %d", k.err, c, k.code)
 		}
 	}

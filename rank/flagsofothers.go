@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"busbar/internal/coll"
-
 	"github.com/spf13/pflag"
+
+	"busbar/internal/coll"
 )
 
 // replaced are flags of nccl-tests that rank lacks, and what serves instead.

@@ -7,7 +7,9 @@ import (
 
 	"busbar/gloo"
 	"busbar/internal/result"
-	"busbar/mpi"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // glooLibrary is Gloo, and the network that this rank uses.
@@ -38,7 +40,7 @@ func (l *glooLibrary) describe(m *result.Method) {
 	}
 }
 
-func (l *glooLibrary) device() string { return "cpu (" + machineFacts("/").CPU + ")" }
+func (l *glooLibrary) device() string { return "cpu (" + machine.Facts("/").CPU + ")" }
 
 func (l *glooLibrary) unfit(world int) string { return l.j.tooLarge(world) }
 
@@ -62,7 +64,7 @@ func (j *job) openGloo() (library, error) {
 	}
 	for r, v := range versions {
 		if v != versions[0] {
-			return nil, j.elsewhere(environmentf("rank %d on %s has Gloo %s, rank 0 on %s has %s: give all hosts the same library", r, j.ranks[r].Host, v, j.ranks[0].Host, versions[0]))
+			return nil, j.elsewhere(exit.Environmentf("rank %d on %s has Gloo %s, rank 0 on %s has %s: give all hosts the same library", r, j.ranks[r].Host, v, j.ranks[0].Host, versions[0]))
 		}
 	}
 	return l, nil
@@ -86,7 +88,7 @@ func (l *glooLibrary) choose() (err error) {
 // glooNetwork is the network of this rank: where its host reaches another one of the launch, if there is one.
 func (j *job) glooNetwork() (gloo.Choice, error) {
 	named := j.cfg.gloo.network
-	other := slices.IndexFunc(j.ranks, func(r rankFacts) bool { return r.Machine != j.ranks[j.rank].Machine })
+	other := slices.IndexFunc(j.ranks, func(r launch.RankFacts) bool { return r.Machine != j.ranks[j.rank].Machine })
 	if other >= 0 {
 		// A name that leads nowhere from here is no reason to give up: there may be a default route.
 		if c, err := gloo.Choose(named, j.ranks[other].Host, os.Getenv); err == nil {
@@ -107,7 +109,7 @@ type glooRank struct {
 }
 
 // everyRank gives every rank of a communicator what each of them has to say. Collective.
-func everyRank(comm *mpi.Comm, mine glooRank) ([]glooRank, error) {
+func everyRank(comm launch.Comm, mine glooRank) ([]glooRank, error) {
 	b, err := json.Marshal(mine)
 	if err != nil {
 		return nil, err
@@ -125,7 +127,7 @@ func everyRank(comm *mpi.Comm, mine glooRank) ([]glooRank, error) {
 		return nil, err
 	}
 	length := []float64{float64(len(text))}
-	if err := (mpiComm{comm}).Bcast(length); err != nil {
+	if err := launch.Decisions(comm).Bcast(length); err != nil {
 		return nil, err
 	}
 	if comm.Rank() != 0 {

@@ -7,15 +7,17 @@ import (
 	"runtime"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
 	"busbar/internal/notice"
 	"busbar/internal/ranges"
-
-	"golang.org/x/sys/unix"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // glooCPUs reads --gloo-cpus.
 func glooCPUs(s string, to *string) error {
-	cpus, err := parseCPUs(s)
+	cpus, err := machine.ParseCPUs(s)
 	if s != "same" && s != "any" && (err != nil || len(cpus) == 0) {
 		return fmt.Errorf("want same, any, or a list of CPUs such as 0-3,8")
 	}
@@ -34,14 +36,14 @@ type threadPlace struct {
 // is mostly not bound at all. Its thread goes where the system lets it, if that is two CPUs for each of the
 // host's ranks: with fewer, threads only get into each other's way. In a job of Slurm other CPUs may be another job's.
 func placeThread(word, own string, granted []int, ranks int, slurm bool) threadPlace {
-	cpus, err := parseCPUs(own)
+	cpus, err := machine.ParseCPUs(own)
 	switch {
 	case word == "same":
 		return threadPlace{why: "--gloo-cpus same"}
 	case word == "any":
 		return threadPlace{cpus: granted, why: "--gloo-cpus any"}
 	case word != "":
-		named, _ := parseCPUs(word) // glooCPUs has seen it
+		named, _ := machine.ParseCPUs(word) // glooCPUs has seen it
 		return threadPlace{cpus: named, why: "--gloo-cpus " + word}
 	case err == nil && len(cpus) == 1 && len(granted) >= 2*ranks && !slurm:
 		return threadPlace{cpus: granted, why: "all that the system grants, since its rank has CPU " + own + " alone"}
@@ -61,8 +63,8 @@ func (b *glooBackend) placeThread() threadPlace {
 
 // notGranted is what the system does not grant of the CPUs that --gloo-cpus names.
 func notGranted(word string, granted []int) error {
-	named, err := parseCPUs(word)
-	if err != nil || len(granted) == 0 || within(named, granted) { // no list, or nothing is known
+	named, err := machine.ParseCPUs(word)
+	if err != nil || len(granted) == 0 || machine.Within(named, granted) { // no list, or nothing is known
 		return nil
 	}
 	return fmt.Errorf("--gloo-cpus names CPUs %s, and the system grants this rank %s", word, ranges.Format(granted))
@@ -94,7 +96,7 @@ func grantedCPUs() []int {
 
 // crowded is a warning for the first host on which the two threads of each rank have less than a CPU each. threads are
 // the CPUs of Gloo's, by rank.
-func crowded(ranks []rankFacts, threads []string) []notice.Fact {
+func crowded(ranks []launch.RankFacts, threads []string) []notice.Fact {
 	type host struct {
 		name  string
 		ranks int
@@ -111,7 +113,7 @@ func crowded(ranks []rankFacts, threads []string) []notice.Fact {
 		}
 		h.ranks++
 		h.quota = r.Quota
-		cpus, err := parseCPUs(r.CPUs + "," + threads[i])
+		cpus, err := machine.ParseCPUs(r.CPUs + "," + threads[i])
 		if err != nil {
 			return nil
 		}

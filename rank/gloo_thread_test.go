@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 func TestPlaceThread(t *testing.T) {
@@ -71,38 +73,38 @@ func TestGlooCPUsAreRead(t *testing.T) {
 }
 
 func TestGrantedCPUs(t *testing.T) {
-	own, _ := affinity("/")
-	mine, err := parseCPUs(own)
+	own, _ := machine.Affinity("/")
+	mine, err := machine.ParseCPUs(own)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := grantedCPUs(); !within(mine, got) {
+	if got := grantedCPUs(); !machine.Within(mine, got) {
 		t.Errorf("this process may run on %s, and is granted %v", own, got)
 	}
-	if after, _ := affinity("/"); after != own {
+	if after, _ := machine.Affinity("/"); after != own {
 		t.Errorf("asking has moved this thread from %s to %s", own, after)
 	}
 }
 
 func TestCrowded(t *testing.T) {
-	rank := func(machine, cpus string) rankFacts {
-		return rankFacts{Host: "host-" + machine, Machine: machine, CPUs: cpus}
+	rank := func(machine, cpus string) launch.RankFacts {
+		return launch.RankFacts{Host: "host-" + machine, Machine: machine, CPUs: cpus}
 	}
-	granted := func(r rankFacts, quota float64) rankFacts { r.Quota = quota; return r }
+	granted := func(r launch.RankFacts, quota float64) launch.RankFacts { r.Quota = quota; return r }
 	for _, c := range []struct {
-		ranks   []rankFacts
+		ranks   []launch.RankFacts
 		threads []string    // nil: as the ranks
 		want    notice.Fact // nil: none
 	}{
-		{[]rankFacts{rank("a", "0-3"), rank("a", "0-3")}, nil, nil},
-		{[]rankFacts{rank("a", "0-1"), rank("a", "2-3")}, nil, nil},
-		{[]rankFacts{rank("a", "0"), rank("a", "1")}, nil, notice.SharedThreads{Host: "host-a", CPUs: 2, Ranks: 2}},
-		{[]rankFacts{rank("a", "0"), rank("a", "1")}, []string{"0-3", "0-3"}, nil},
-		{[]rankFacts{rank("a", "0"), rank("a", "1")}, []string{"1", "0"}, notice.SharedThreads{Host: "host-a", CPUs: 2, Ranks: 2}},
-		{[]rankFacts{rank("a", "0-7"), rank("b", "0")}, nil, notice.SharedThreads{Host: "host-b", CPUs: 1, Ranks: 1}},
-		{[]rankFacts{granted(rank("a", "0-7"), 1.5)}, nil, nil},
-		{[]rankFacts{granted(rank("a", "0-7"), 1)}, nil, notice.SharedThreads{Host: "host-a", CPUs: 1, Ranks: 1}},
-		{[]rankFacts{rank("a", "")}, nil, nil},
+		{[]launch.RankFacts{rank("a", "0-3"), rank("a", "0-3")}, nil, nil},
+		{[]launch.RankFacts{rank("a", "0-1"), rank("a", "2-3")}, nil, nil},
+		{[]launch.RankFacts{rank("a", "0"), rank("a", "1")}, nil, notice.SharedThreads{Host: "host-a", CPUs: 2, Ranks: 2}},
+		{[]launch.RankFacts{rank("a", "0"), rank("a", "1")}, []string{"0-3", "0-3"}, nil},
+		{[]launch.RankFacts{rank("a", "0"), rank("a", "1")}, []string{"1", "0"}, notice.SharedThreads{Host: "host-a", CPUs: 2, Ranks: 2}},
+		{[]launch.RankFacts{rank("a", "0-7"), rank("b", "0")}, nil, notice.SharedThreads{Host: "host-b", CPUs: 1, Ranks: 1}},
+		{[]launch.RankFacts{granted(rank("a", "0-7"), 1.5)}, nil, nil},
+		{[]launch.RankFacts{granted(rank("a", "0-7"), 1)}, nil, notice.SharedThreads{Host: "host-a", CPUs: 1, Ranks: 1}},
+		{[]launch.RankFacts{rank("a", "")}, nil, nil},
 	} {
 		if c.threads == nil {
 			for _, r := range c.ranks {

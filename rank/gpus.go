@@ -8,25 +8,28 @@ import (
 
 	"busbar/cudart"
 	"busbar/internal/units"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // visible is what a rank sees of the GPUs of its machine.
 type visible struct {
 	Machine string
-	UUIDs   []string // by ordinal
-	NUMA    []int    // by ordinal; -1: not known
-	Near    []int    // NUMA nodes of the CPUs that the rank may use
-	None    *failure // why it sees none; nil where it sees some
+	UUIDs   []string      // by ordinal
+	NUMA    []int         // by ordinal; -1: not known
+	Near    []int         // NUMA nodes of the CPUs that the rank may use
+	None    *exit.Failure // why it sees none; nil where it sees some
 }
 
 // sees is what a rank sees of its machine's GPUs; err says why there are none.
 func (j *job) sees(devices []cudart.Device, err error) visible {
-	v := visible{Machine: j.ranks[j.rank].Machine, Near: nearNodes("/", j.ranks[j.rank].CPUs)}
+	v := visible{Machine: j.ranks[j.rank].Machine, Near: machine.NearNodes("/", j.ranks[j.rank].CPUs)}
 	for _, d := range devices {
 		v.UUIDs, v.NUMA = append(v.UUIDs, d.UUID), append(v.NUMA, d.NUMA)
 	}
 	if err != nil {
-		v.None = failureOf(err)
+		v.None = exit.FailureOf(err)
 	}
 	return v
 }
@@ -102,7 +105,7 @@ type gpuWorlds struct {
 }
 
 // fitWorlds finds the worlds that have a GPU for each rank; with share, one that several ranks may use.
-func fitWorlds(ranks []visible, facts []rankFacts, worlds []int, share bool) (g gpuWorlds) {
+func fitWorlds(ranks []visible, facts []launch.RankFacts, worlds []int, share bool) (g gpuWorlds) {
 	own := matchGPUs(ranks)
 	for g.served < len(ranks) && (own[g.served] >= 0 || share && len(ranks[g.served].UUIDs) > 0) {
 		g.served++
@@ -175,7 +178,7 @@ func (v visible) wishes(place int) []int {
 
 // slicedGPUs marks the ranks whose GPU has the PCI address, but not the UUID, of another rank's of the machine: both are
 // slices (MIG) of one GPU.
-func slicedGPUs(ranks []gpuFacts, facts []rankFacts) []bool {
+func slicedGPUs(ranks []gpuFacts, facts []launch.RankFacts) []bool {
 	uuid, several, sliced := map[string]string{}, map[string]bool{}, make([]bool, len(ranks))
 	at := func(r int) string { return facts[r].Machine + " " + ranks[r].PCI }
 	for r, g := range ranks {
@@ -191,7 +194,7 @@ func slicedGPUs(ranks []gpuFacts, facts []rankFacts) []bool {
 }
 
 // sharedGPUs says which ranks sit on one GPU, or on slices of one, for the error that refuses them.
-func sharedGPUs(ranks []gpuFacts, facts []rankFacts) string {
+func sharedGPUs(ranks []gpuFacts, facts []launch.RankFacts) string {
 	by := map[string][]int{}
 	var order []string
 	for r, g := range ranks {

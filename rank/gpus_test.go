@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"busbar/rank/exit"
+	"busbar/rank/launch"
 )
 
 func TestAssignGPUs(t *testing.T) {
@@ -64,9 +67,9 @@ func TestAssignGPUs(t *testing.T) {
 
 func TestSharedGPUsAreNamed(t *testing.T) {
 	g := gpuFacts{Name: "H200", UUID: "GPU-1", PCI: "0000:1b:00.0"}
-	facts := make([]rankFacts, 3)
+	facts := make([]launch.RankFacts, 3)
 	for i := range facts {
-		facts[i] = rankFacts{Host: fmt.Sprintf("node%d", i/2), Machine: fmt.Sprint(i / 2)}
+		facts[i] = launch.RankFacts{Host: fmt.Sprintf("node%d", i/2), Machine: fmt.Sprint(i / 2)}
 	}
 	got := sharedGPUs([]gpuFacts{g, g, g}, facts)
 	if want := "ranks 0, 1 on node0 share one GPU (H200, 0000:1b:00.0, GPU-1)"; got != want {
@@ -77,11 +80,11 @@ func TestSharedGPUsAreNamed(t *testing.T) {
 func TestSlicedGPUs(t *testing.T) {
 	slice := func(pci, uuid string) gpuFacts { return gpuFacts{Name: "H200", UUID: uuid, PCI: pci} }
 	ranks := []gpuFacts{slice("1b", "MIG-1"), slice("1c", "MIG-2"), slice("1b", "MIG-3"), slice("1b", "MIG-4"), slice("1d", "GPU-5"), slice("1d", "GPU-5"), {}, {}}
-	facts := make([]rankFacts, len(ranks))
+	facts := make([]launch.RankFacts, len(ranks))
 	for r := range facts {
-		facts[r] = rankFacts{Host: "a", Machine: "a"}
+		facts[r] = launch.RankFacts{Host: "a", Machine: "a"}
 	}
-	facts[3] = rankFacts{Host: "b", Machine: "b"}
+	facts[3] = launch.RankFacts{Host: "b", Machine: "b"}
 	if got, want := slicedGPUs(ranks, facts), []bool{true, false, true, false, false, false, false, false}; !slices.Equal(got, want) {
 		t.Errorf("%v, wanted %v", got, want)
 	}
@@ -92,14 +95,14 @@ func TestSlicedGPUs(t *testing.T) {
 }
 
 // hostsOf are ranks that see GPUs: "a:0 1" is a rank on host a that sees two.
-func hostsOf(ranks ...string) (seen []visible, facts []rankFacts) {
+func hostsOf(ranks ...string) (seen []visible, facts []launch.RankFacts) {
 	for r, text := range ranks {
 		host, uuids, _ := strings.Cut(text, ":")
 		v := visible{Machine: host, UUIDs: strings.Fields(uuids)}
 		if uuids == "" {
-			v.None = failureOf(remedied("more about it", "no driver"))
+			v.None = exit.FailureOf(exit.Remedied("more about it", "no driver"))
 		}
-		seen, facts = append(seen, v), append(facts, rankFacts{Rank: r, Host: host, Machine: host})
+		seen, facts = append(seen, v), append(facts, launch.RankFacts{Rank: r, Host: host, Machine: host})
 	}
 	return seen, facts
 }

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"os/exec"
-	"strings"
-	"time"
 
 	"busbar/cudart"
 	"busbar/internal/result"
@@ -33,20 +29,6 @@ func (l *ncclLibrary) gpuState(pci string) *result.GPU {
 	}
 	return &result.GPU{SMClock: h.SMClock, MemoryClock: h.MemoryClock, Temperature: h.Temperature, Power: h.Power, Throttle: h.Throttled(),
 		ECC: h.ECC, ECCErrors: h.ECCErrors, Persistence: h.Persistence}
-}
-
-// linksTime is how long nvidia-smi may take.
-const linksTime = 5 * time.Second
-
-// gpuLinks is how nvidia-smi draws the links between the GPUs and the network ports of this host; "" without it.
-func gpuLinks() string {
-	ctx, cancel := context.WithTimeout(context.Background(), linksTime)
-	defer cancel()
-	text, err := exec.CommandContext(ctx, "nvidia-smi", "topo", "-m").Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(text))
 }
 
 // throttled are the ranks of a world whose GPU holds back its clocks now. Collective; the answer is on rank 0.

@@ -8,6 +8,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // rankLines are the lines of a world's ranks in its file.
@@ -29,44 +31,44 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 	if s == nil {
 		s = &session{subworld: &subworld{}}
 	}
-	environment, slurm := environment(os.Environ())
+	environment, slurm := machine.Environment(os.Environ())
 	nodes, perNode := shape(s.machines)
-	machine, lay := machineFacts("/"), j.cfg.layout(p.sweep, s.cases, 0)
+	host, lay := machine.Facts("/"), j.cfg.layout(p.sweep, s.cases, 0)
 	run := result.Run{Kind: result.KindRun, Schema: result.Schema, ID: result.NewID(), Launch: p.launch, Campaign: p.campaign, Block: j.cfg.block,
-		Start: time.Now().UTC(), Tool: "busbar " + toolVersion(), Build: buildIdentity(), Command: append([]string{"rank"}, j.args...),
+		Start: time.Now().UTC(), Tool: "busbar " + toolVersion(), Build: launch.BuildIdentity(), Command: append([]string{"rank"}, j.args...),
 		Backend: lib.facts(), Rehearse: lib.name() == rehearsal, Variant: j.cfg.variant,
 		MPI: result.MPI{Family: info.Family, Library: info.Library, Standard: info.Standard, Path: info.LibMPIPath, Shim: info.ShimPath,
 			ThreadLevel: info.ThreadLevel.String(), LargeCounts: info.LargeCounts, Launcher: launcherName(j.launch)},
 		World: s.world.Size, Nodes: nodes, RanksPerNode: perNode, Device: lib.device(), Pattern: p.pattern.facts(),
 		Sweep: result.Sweep{Name: sweepName(p.sweep), Source: p.sweep.Source, Origins: p.sweep.Origins()},
-		Method: result.Method{Clock: clockName, ClockResolution: s.clock.Resolution, ClockCost: s.clock.Cost, EmptyIteration: s.clock.Empty,
+		Method: result.Method{Clock: launch.ClockName, ClockResolution: s.clock.Resolution, ClockCost: s.clock.Cost, EmptyIteration: s.clock.Empty,
 			ClockOffsets: s.clock.Uncertainty,
 			Precision:    p.sweep.Precision, Budget: p.sweep.Budget.Seconds(), Iterations: p.sweep.Iterations, Warmup: p.sweep.Warmup,
 			Aggregate: p.sweep.Aggregate, CheckRounds: p.sweep.Check, Average: j.cfg.average.String(), Rotate: lay.rotate, Packed: lay.packed > 0,
 			Cycle: j.cfg.cycles, Deadline: j.cfg.deadline.Seconds()},
-		Machine: machine, Environment: environment, Slurm: slurm, Topology: topology("/"), Hardware: hardware("/", s)}
+		Machine: host, Environment: environment, Slurm: slurm, Topology: machine.Topology("/"), Hardware: hardware("/", s)}
 	if l, ok := lib.(*ncclLibrary); ok {
 		l.describe(&run.Method, p)
 		if !l.rehearsed() && s.comm != nil {
-			run.Topology = strings.TrimSpace(run.Topology + "\n" + gpuLinks())
+			run.Topology = strings.TrimSpace(run.Topology + "\n" + machine.GPULinks())
 		}
 	}
 	if len(p.worlds) > 1 {
 		run.Worlds = p.worlds
 	}
-	var places []place
+	var places []machine.Place
 	for r, f := range s.facts() {
-		places = append(places, place{Rank: s.members[r], Host: f.Host, CPUs: f.CPUs, Quota: f.Quota})
+		places = append(places, machine.Place{Rank: s.members[r], Host: f.Host, CPUs: f.CPUs, Quota: f.Quota})
 	}
-	run.Warnings.Add(oversubscribed(places)...)
+	run.Warnings.Add(machine.Oversubscribed(places)...)
 	if l, ok := lib.(*glooLibrary); ok {
 		l.describe(&run.Method)
 		if len(run.Warnings) == 0 && len(l.threads) == len(s.members) { // of a pattern the threads of one group are known
 			run.Warnings.Add(crowded(s.facts(), l.threads)...)
 		}
 	}
-	if load := machine.Load1; load > 0.25*float64(machine.Cores) {
-		run.Warnings.Add(notice.HostLoad{Host: machine.Host, Load: load})
+	if load := host.Load1; load > 0.25*float64(host.Cores) {
+		run.Warnings.Add(notice.HostLoad{Host: host.Host, Load: load})
 	}
 	return run
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"busbar/rank/launch"
 )
 
 const helpHead = `rank measures collective communication, and steps of data-parallel training.
@@ -81,5 +83,5 @@ func writeHelp(w io.Writer) {
 }
 
 func versionLine() string {
-	return fmt.Sprintf("rank of busbar %s (build %s, %s)", toolVersion(), clip(strings.TrimSpace(buildIdentity()), 24), runtime.Version())
+	return fmt.Sprintf("rank of busbar %s (build %s, %s)", toolVersion(), clip(strings.TrimSpace(launch.BuildIdentity()), 24), runtime.Version())
 }

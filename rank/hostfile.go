@@ -14,6 +14,7 @@ import (
 
 	"busbar/internal/loop"
 	"busbar/internal/notice"
+	"busbar/rank/launch"
 )
 
 // Each host keeps a file in the results folder with what its ranks are doing, a line for each, for a person and for
@@ -255,7 +256,7 @@ func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 var gap = regexp.MustCompile(columns + " *")
 
 // parseHostFile reads the ranks of a host's file; the lines that are none are passed over.
-func parseHostFile(text string, ranks []rankFacts) (all []report) {
+func parseHostFile(text string, ranks []launch.RankFacts) (all []launch.Report) {
 	for line := range strings.Lines(text) {
 		cells := gap.Split(strings.TrimSpace(line), -1)
 		if len(cells) != len(columnHeads) {
@@ -277,30 +278,30 @@ func parseHostFile(text string, ranks []rankFacts) (all []report) {
 			bad = bad || err != nil
 			return d
 		}
-		r := report{Rank: int(whole(cells[0])), PID: int(whole(cells[1])), Silence: span(cells[2]), Process: cells[3]}
-		r.State = state{Number: whole(cells[4]), Step: whole(cells[5]), Iteration: whole(cells[6]), Stage: cells[7], Phase: cells[8],
+		r := launch.Report{Rank: int(whole(cells[0])), PID: int(whole(cells[1])), Silence: span(cells[2]), Process: cells[3]}
+		r.State = launch.State{Number: whole(cells[4]), Step: whole(cells[5]), Iteration: whole(cells[6]), Stage: cells[7], Phase: cells[8],
 			Since: span(cells[9]), Case: cells[10], Group: cells[11], Says: cells[12]}
 		if bad || r.Rank >= len(ranks) {
 			continue
 		}
 		r.Host = ranks[r.Rank].Host
 		r.State.Rank, r.State.Host = r.Rank, r.Host
-		all = append(all, r.stand())
+		all = append(all, withStanding(r))
 	}
 	return all
 }
 
-// stand sets how a rank stands, from its silence and what is known of its process.
-func (r report) stand() report {
+// withStanding completes a report by how the rank stands, from its silence and what is known of its process.
+func withStanding(r launch.Report) launch.Report {
 	switch {
 	case r.Silence < askTime:
-		r.Standing = answered
+		r.Standing = launch.Answered
 	case r.Process == processGone && r.State.Phase == phaseFinalize:
-		r.Standing = left
+		r.Standing = launch.Left
 	case r.Process == processGone:
-		r.Standing, r.At = gone, time.Now().Add(-r.Silence)
+		r.Standing, r.At = launch.Gone, time.Now().Add(-r.Silence)
 	default:
-		r.Standing = silent
+		r.Standing = launch.Silent
 	}
 	return r
 }
@@ -310,7 +311,7 @@ func (l *lookout) readTime() time.Duration { return l.beat + 2*fileSlack }
 
 // readFiles reads the files of the hosts with ranks that are not clear. A filesystem that does not answer ends it, and
 // where its clock cannot be read the age of its files is not known, so that they say nothing.
-func (l *lookout) readFiles(known map[int]report, hung time.Duration) (all [][]report) {
+func (l *lookout) readFiles(known map[int]launch.Report, hung time.Duration) (all [][]launch.Report) {
 	var first []int // rank of each such host
 	read := map[string]bool{l.ranks[l.rank].Host: true}
 	for rank := range l.ranks {
@@ -319,7 +320,7 @@ func (l *lookout) readFiles(known map[int]report, hung time.Duration) (all [][]r
 			first = append(first, rank)
 		}
 	}
-	found := make(chan []report, len(first))
+	found := make(chan []launch.Report, len(first))
 	briefly(l.readTime(), func() {
 		folder := l.folder.Load()
 		if folder == nil {
@@ -342,7 +343,7 @@ func (l *lookout) readFiles(known map[int]report, hung time.Duration) (all [][]r
 // strangers are the ranks of another rank's host by that host's file, none where there is no file. Its ranks write it
 // when something hangs, and every beat anyway; so a file from before this rank began to wait, which is as long ago as
 // hung says, is waited for, and after a beat it is the silence of all of them. ahead is clockAhead.
-func (l *lookout) strangers(folder string, rank int, hung, ahead time.Duration) []report {
+func (l *lookout) strangers(folder string, rank int, hung, ahead time.Duration) []launch.Report {
 	for start := time.Now(); ; time.Sleep(watchTick) {
 		text, written, err := readFile(l.path(folder, rank))
 		if err != nil {
@@ -356,9 +357,9 @@ func (l *lookout) strangers(folder string, rank int, hung, ahead time.Duration) 
 		all := parseHostFile(text, l.ranks)
 		for i := range all {
 			r := &all[i]
-			if overdue || r.Standing != answered {
+			if overdue || r.Standing != launch.Answered {
 				r.Silence += age
-				*r = r.stand()
+				*r = withStanding(*r)
 			} else {
 				r.State.Since += age
 			}

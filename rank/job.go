@@ -14,6 +14,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/mpi"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
 )
 
 // job is one launch as this rank sees it.
@@ -25,12 +27,13 @@ type job struct {
 
 	launch     mpi.Launch
 	lib        *mpi.MPI
-	world      *mpi.Comm
+	connected  launch.Launch // nil before connect
+	world      launch.Comm
 	rank, size int
-	ranks      []rankFacts // on every rank after connect
+	ranks      []launch.RankFacts // on every rank after connect
 
-	hub   *hub   // rank 0
-	spoke *spoke // the others
+	hub   *launch.ControlServer // rank 0
+	spoke *launch.ControlClient // the others
 
 	look   atomic.Pointer[lookout] // nil until the ranks know each other
 	shared atomic.Pointer[string]  // shared memory that has a name yet
@@ -59,31 +62,31 @@ var errElsewhere = errors.New("rank 0 ends the run")
 
 // run is the program: it returns the exit code of this rank.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	launch := mpi.Launcher(os.Getenv)
-	speaks := launch.Rank <= 0 // every rank reads the same command line; one says what is wrong with it
+	started := mpi.Launcher(os.Getenv)
+	speaks := started.Rank <= 0 // every rank reads the same command line; one says what is wrong with it
 	cfg, err := parseFlags(args, os.Getenv)
 	switch {
 	case !speaks && (err != nil || cfg.help || cfg.version || cfg.list):
-		return exitOK
+		return exit.OK
 	case err != nil:
 		complain(stderr, err)
-		return exitUsage
+		return exit.Usage
 	case cfg.help:
 		writeHelp(stdout)
-		return exitOK
+		return exit.OK
 	case cfg.version:
 		fmt.Fprintln(stdout, versionLine())
-		return exitOK
+		return exit.OK
 	}
 	scaleTimes(cfg.timeScale)
 	if cfg.list {
-		if err := listPlan(cfg, launch, stdout); err != nil {
+		if err := listPlan(cfg, started, stdout); err != nil {
 			complain(stderr, err)
-			return codeOf(err)
+			return exit.CodeOf(err)
 		}
-		return exitOK
+		return exit.OK
 	}
-	j := &job{cfg: cfg, args: args, stdout: stdout, stderr: stderr, start: time.Now(), launch: launch, rank: max(0, launch.Rank), size: 1,
+	j := &job{cfg: cfg, args: args, stdout: stdout, stderr: stderr, start: time.Now(), launch: started, rank: max(0, started.Rank), size: 1,
 		ledger: &ledger{stderr: stderr}}
 	return j.run(ctx)
 }
@@ -91,7 +94,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func (j *job) run(ctx context.Context) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			j.stop(exitFailed, result.Failed, notice.RankCrashed{
+			j.stop(exit.Failed, result.Failed, notice.RankCrashed{
 				PlacedRank: j.placed(), Problem: fmt.Sprint(p), Stack: string(debug.Stack()),
 			})
 		}
@@ -151,9 +154,9 @@ func (j *job) fail(err error) int {
 	if errors.Is(err, errElsewhere) {
 		j.watch.Phase(phaseFinalize, 0)
 		j.finalize()
-		return exitOK
+		return exit.OK
 	}
-	code := codeOf(err)
+	code := exit.CodeOf(err)
 	if j.world == nil { // nothing connects the ranks yet; rank 0 most likely has the same to say
 		if j.rank > 0 {
 			time.Sleep(2 * time.Second)
@@ -162,7 +165,7 @@ func (j *job) fail(err error) int {
 		complain(j.stderr, err)
 		return code
 	}
-	if code == exitUsage || code == exitEnvironment && j.rank == 0 && j.screen == nil { // found before measuring, by all
+	if code == exit.Usage || code == exit.Environment && j.rank == 0 && j.screen == nil { // found before measuring, by all
 		complain(j.stderr, err)
 		j.watch.Phase(phaseFinalize, 0)
 		j.finalize()
@@ -191,9 +194,9 @@ func (j *job) stop(code int, status result.Status, cause notice.Fact) {
 	}
 	if j.aborting.Load() {
 		time.Sleep(abortGrace)
-		os.Exit(exitOK)
+		os.Exit(exit.OK)
 	}
-	if j.spoke.tell(event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: code}) == nil {
+	if j.spoke.Send(launch.Event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: code}) == nil {
 		time.Sleep(abortGrace) // rank 0 closes its files and takes us along
 	}
 	fmt.Fprintf(j.stderr, "rank: %s\n", told(cause))
@@ -227,7 +230,7 @@ func (j *job) part(code int) (int, error) {
 	}
 	j.finalize()
 	if j.rank != 0 {
-		code = exitOK
+		code = exit.OK
 	}
 	return code, nil
 }
@@ -235,15 +238,15 @@ func (j *job) part(code int) (int, error) {
 func (j *job) finalize() {
 	j.parting.Store(true)
 	j.look.Load().dropFile()
-	if err := j.lib.Finalize(); err != nil {
+	if err := j.connected.Finalize(); err != nil {
 		fmt.Fprintf(j.stderr, "rank: rank %d on %s: %v\n", j.rank, hostName(), err)
 	}
 	j.look.Load().dropFolder()
 	// Last: until here a rank that hangs can be asked.
 	if j.hub != nil {
-		j.hub.close()
+		j.hub.Close()
 	}
-	j.spoke.close()
+	j.spoke.Close()
 }
 
 // onRoot runs f on rank 0 and gives its outcome to every rank: the bytes, or errElsewhere where the error is another rank's.
@@ -311,4 +314,9 @@ func share[T any](j *job, f func() (T, error)) (T, error) {
 		return v, err
 	}
 	return v, json.Unmarshal(b, &v)
+}
+
+// complain writes an error for a person.
+func complain(stderr io.Writer, err error) {
+	fmt.Fprintf(stderr, "rank: %v\n", err)
 }

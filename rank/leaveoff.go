@@ -1,6 +1,10 @@
 package main
 
-import "sync"
+import (
+	"sync"
+
+	"busbar/rank/launch"
+)
 
 // leaver brings a rank out of an operation that another rank has given up. A communicator has a number, equal on all
 // its ranks, so that a word that comes late does not end an operation of the next one.
@@ -66,11 +70,11 @@ func (j *job) passOn(number int) {
 	if !j.leaver.first(number) {
 		return
 	}
-	e := event{Kind: eventLeave, Code: number}
+	e := launch.Event{Kind: eventLeave, Code: number}
 	j.leaver.leave(number)
 	if j.hub != nil {
-		go j.hub.tellAll(e)
+		go j.hub.Broadcast(e)
 	} else if j.rank != 0 {
-		_ = j.spoke.tell(e) // without a side channel the watchdog ends what hangs
+		_ = j.spoke.Send(e) // without a side channel the watchdog ends what hangs
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"busbar/internal/dl"
+	"busbar/rank/exit"
 )
 
 // rehearsal is the backend's name where the CUDA driver and NCCL are simulated.
@@ -44,7 +45,7 @@ func (j *job) together(err error) error {
 	var mine []byte
 	if err != nil {
 		var e error
-		if mine, e = json.Marshal(failureOf(err)); e != nil {
+		if mine, e = json.Marshal(exit.FailureOf(err)); e != nil {
 			return e
 		}
 	}
@@ -63,15 +64,15 @@ func (j *job) together(err error) error {
 					same++
 				}
 			}
-			var f failure
+			var f exit.Failure
 			if err := json.Unmarshal(b, &f); err != nil {
 				return nil, err
 			}
 			if same == len(all) {
-				return nil, &codeError{exitEnvironment, &f}
+				return nil, exit.With(exit.Environment, &f)
 			}
 			where := fmt.Sprintf("rank %d on %s%s", r, j.ranks[r].Host, others(same-1))
-			return nil, &codeError{exitEnvironment, f.on(where)}
+			return nil, exit.With(exit.Environment, f.On(where))
 		}
 		return nil, nil
 	})
@@ -120,7 +121,7 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 	for _, w := range words {
 		switch {
 		case cfg.rehearse && w == "ncclx":
-			return nil, usagef("--simulate supports nccl only, not %s: leave one of them out", w)
+			return nil, exit.Usagef("--simulate supports nccl only, not %s: leave one of them out", w)
 		case w == "auto":
 			w = auto()
 		}
@@ -128,20 +129,20 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 			w = rehearsal
 		}
 		if slices.Contains(names, w) {
-			return nil, usagef("--backend names %s twice", w)
+			return nil, exit.Usagef("--backend names %s twice", w)
 		}
 		names = append(names, w)
 	}
 	if cfg.rehearse && len(cfg.backends) > 0 && !slices.Contains(names, rehearsal) && !slices.Contains(words, "auto") {
-		return nil, usagef("--simulate supports nccl only, and --backend %s does not name it: leave one of them out",
+		return nil, exit.Usagef("--simulate supports nccl only, and --backend %s does not name it: leave one of them out",
 			strings.Join(names, ","))
 	}
 	if slices.Contains(names, "nccl") && slices.Contains(names, "ncclx") {
-		return nil, usagef("one launch holds one library of NCCL's kind (two would share its environment and threads): " +
+		return nil, exit.Usagef("one launch holds one library of NCCL's kind (two would share its environment and threads): " +
 			"start nccl and ncclx one after another, with one --campaign")
 	}
 	if f := cfg.ncclFlag(); f != "" && !slices.ContainsFunc(names, func(n string) bool { return !onHosts(n) }) {
-		return nil, usagef("%s belongs to NCCL, and --backend %s is measured: leave it out, or name the backend", f,
+		return nil, exit.Usagef("%s belongs to NCCL, and --backend %s is measured: leave it out, or name the backend", f,
 			strings.Join(names, ","))
 	}
 	return names, nil
@@ -156,7 +157,7 @@ func rehearsalFolder() (string, error) {
 			return filepath.Abs(path)
 		}
 	}
-	return "", environmentf("cannot find the simulation's libraries (rehearsal/libcuda.so.1) in %s: build them with "+
+	return "", exit.Environmentf("cannot find the simulation's libraries (rehearsal/libcuda.so.1) in %s: build them with "+
 		"make rehearsal, or use a bundle",
 		strings.Join(dirs, ", "))
 }

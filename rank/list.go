@@ -12,6 +12,8 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/units"
 	"busbar/mpi"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 	"busbar/sweeps"
 )
 
@@ -26,11 +28,11 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 	}
 	file, text, err := readSweep(cfg)
 	if err != nil {
-		return &codeError{exitUsage, err}
+		return exit.With(exit.Usage, err)
 	}
 	s, err := makeSweep(cfg, file, text)
 	if err != nil {
-		return &codeError{exitUsage, err}
+		return exit.With(exit.Usage, err)
 	}
 	size, whence := launchSize(l)
 	var b strings.Builder
@@ -38,7 +40,7 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 	listOrigins(&b, s.Origins())
 	if cfg.pattern != "" {
 		if err := listPattern(&b, cfg, s, backends, l); err != nil {
-			return &codeError{exitUsage, err}
+			return exit.With(exit.Usage, err)
 		}
 		_, err = io.WriteString(out, b.String())
 		return err
@@ -50,7 +52,7 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 		}
 		for _, backend := range backends {
 			if _, _, err := listWorld(&b, cfg, s, backend, n); err != nil {
-				return &codeError{exitUsage, err}
+				return exit.With(exit.Usage, err)
 			}
 		}
 	}
@@ -104,7 +106,7 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string,
 		return 0, 0, err
 	}
 	lay := cfg.layout(s, cases, 0)
-	free, limit, memErr := freeMemory("/")
+	free, limit, memErr := machine.FreeMemory("/")
 	onHost := memErr == nil && (onHosts(backend) || backend == rehearsal)
 	fmt.Fprintf(b, "#\n# world %d\n#            size       count     type   op root  in mode         memory about\n", n)
 	largest := 0.0
@@ -141,7 +143,7 @@ func listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, backend string,
 	}
 	fmt.Fprintf(b, "# %s; buffers of a rank up to %s", units.Count(len(cases), "point"), binaryOf(largest))
 	if onHost {
-		fmt.Fprintf(b, " (%s leaves %s here)", limit, binary(free))
+		fmt.Fprintf(b, " (%s leaves %s here)", limit, units.Binary(free))
 	} else if !onHosts(backend) {
 		b.WriteString(" of GPU memory, which is not looked at here")
 	}
@@ -164,4 +166,4 @@ func roundTime(d time.Duration) string {
 }
 
 // binaryOf is binary for what may be beyond any integer.
-func binaryOf(bytes float64) string { return binary(int64(min(bytes, 1<<62))) }
+func binaryOf(bytes float64) string { return units.Binary(int64(min(bytes, 1<<62))) }

@@ -13,6 +13,7 @@ import (
 
 	"busbar/internal/board"
 	"busbar/internal/loop"
+	"busbar/rank/launch"
 )
 
 // lookout is what this rank knows of others without asking them: those of its host by the board in shared memory,
@@ -21,10 +22,10 @@ import (
 type lookout struct {
 	number string // of the job
 	rank   int
-	ranks  []rankFacts  // of the job
-	mates  []int        // the ranks of this host, by slot
-	slot   int          // of this rank
-	board  *board.Board // nil: there is no shared memory
+	ranks  []launch.RankFacts // of the job
+	mates  []int              // the ranks of this host, by slot
+	slot   int                // of this rank
+	board  *board.Board       // nil: there is no shared memory
 
 	folder  atomic.Pointer[string] // of the hosts' files; nil: there are none
 	beat    time.Duration          // between two writings of a host's file
@@ -44,7 +45,7 @@ func newNumber() (string, error) {
 
 // newLookout finds this rank among those of its host: equal by machine and name, since containers of one machine may
 // have a /dev/shm each.
-func newLookout(rank int, ranks []rankFacts) *lookout {
+func newLookout(rank int, ranks []launch.RankFacts) *lookout {
 	l := &lookout{rank: rank, ranks: ranks, wake: make(chan struct{}, 1), writing: make(chan struct{}, 1)}
 	hosts := map[string]bool{}
 	for _, f := range ranks {
@@ -132,12 +133,12 @@ func (l *lookout) settle(timeout time.Duration) {
 }
 
 // neighbours are the ranks of this host by what they wrote last, this one among them, without those that wrote nothing.
-func (l *lookout) neighbours() []report {
+func (l *lookout) neighbours() []launch.Report {
 	if l == nil || l.board == nil {
 		return nil
 	}
 	now := loop.Now()
-	var all []report
+	var all []launch.Report
 	for _, s := range l.board.All(now) {
 		all = append(all, l.judge(s, now))
 	}
@@ -145,19 +146,19 @@ func (l *lookout) neighbours() []report {
 }
 
 // judge says of a neighbour how it stands: silent after as long as it may take to answer on the side channel.
-func (l *lookout) judge(s board.Seen, now int64) report {
-	r := report{Rank: s.Rank, Host: l.ranks[s.Rank].Host, PID: s.PID, Silence: s.Silence}
-	r.State = state{Rank: s.Rank, Host: r.Host, Phase: s.Phase, Number: s.Number, Case: s.Case, Group: s.Group,
+func (l *lookout) judge(s board.Seen, now int64) launch.Report {
+	r := launch.Report{Rank: s.Rank, Host: l.ranks[s.Rank].Host, PID: s.PID, Silence: s.Silence}
+	r.State = launch.State{Rank: s.Rank, Host: r.Host, Phase: s.Phase, Number: s.Number, Case: s.Case, Group: s.Group,
 		Step: s.Step, Iteration: s.Iteration,
 		Stage: s.Stage, Says: s.Says, Since: max(0, time.Duration(now-s.Since))}
 	if s.Silence < askTime {
-		return r.stand()
+		return withStanding(r)
 	}
 	r.State.Since = max(0, r.State.Since-s.Silence)
 	if s.Namespace != 0 && s.Namespace == processNamespace() {
 		r.Process = processState("/", s.PID)
 	}
-	return r.stand()
+	return withStanding(r)
 }
 
 // What is said of a process that is silent.

@@ -13,16 +13,17 @@ import (
 
 	"busbar/internal/board"
 	"busbar/internal/loop"
+	"busbar/rank/launch"
 )
 
 // twoHosts is a job of four ranks: 0 and 1 on near, 2 and 3 on far, each with the board of its host, and one folder.
 func twoHosts(t *testing.T) []*lookout {
 	t.Helper()
 	folder := t.TempDir()
-	var ranks []rankFacts
+	var ranks []launch.RankFacts
 	for r := range 4 {
 		host := []string{"near", "far"}[r/2]
-		ranks = append(ranks, rankFacts{Rank: r, Host: host, Machine: "one machine", PID: 1 << 30})
+		ranks = append(ranks, launch.RankFacts{Rank: r, Host: host, Machine: "one machine", PID: 1 << 30})
 	}
 	boards := map[string]*board.Board{"near": board.Private(2), "far": board.Private(2)}
 	var all []*lookout
@@ -61,7 +62,7 @@ func TestSurveyOfTwoHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := all[0].survey(nil, time.Minute)
-	got := map[int]standing{}
+	got := map[int]launch.Standing{}
 	for _, r := range found {
 		got[r.Rank] = r.Standing
 		if r.State.Case != hungCase || r.State.Iteration != 17 || r.State.Stage != "issuing" {
@@ -69,10 +70,10 @@ func TestSurveyOfTwoHosts(t *testing.T) {
 		}
 	}
 	// Rank 1's memory was written once and never again, and the file is as old as it should be.
-	if want := map[int]standing{1: silent, 2: answered, 3: silent}; fmt.Sprint(got) != fmt.Sprint(want) {
+	if want := map[int]launch.Standing{1: launch.Silent, 2: launch.Answered, 3: launch.Silent}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	text := nameHang(found, state{Rank: 0, Host: "near", Phase: "measure", Number: 7, Step: 4, Iteration: 18, Case: hungCase}).Problem
+	text := nameHang(found, launch.State{Rank: 0, Host: "near", Phase: "measure", Number: 7, Step: 4, Iteration: 18, Case: hungCase}).Problem
 	for _, want := range []string{"ranks 1 on near (pid 1073741824), 3 on far (pid 1073741824) do not answer",
 		"rank 3 was last heard of 1m", " ago, at iteration 17 (issuing) of " + hungCase + ", in phase measure for 1s"} {
 		if !strings.Contains(text, want) {
@@ -84,15 +85,15 @@ func TestSurveyOfTwoHosts(t *testing.T) {
 // What a rank says itself counts before what is seen of it.
 func TestSurveyBelievesAnswers(t *testing.T) {
 	all := twoHosts(t)
-	said := state{Phase: "check", Number: 9}
-	asked := []report{{Rank: 1, Standing: answered, State: said}, {Rank: 2, Standing: answered, State: said}, {Rank: 3, Standing: gone, At: time.Now()}}
+	said := launch.State{Phase: "check", Number: 9}
+	asked := []launch.Report{{Rank: 1, Standing: launch.Answered, State: said}, {Rank: 2, Standing: launch.Answered, State: said}, {Rank: 3, Standing: launch.Gone, At: time.Now()}}
 	all[1].write(time.Minute)
 	start := time.Now()
 	found := all[0].survey(asked, time.Minute)
 	if time.Since(start) > askTime {
 		t.Error("waited though everything was known")
 	}
-	if found[0].Standing != answered || found[0].State.Number != 9 || found[2].Standing != gone || found[2].Host != "far" {
+	if found[0].Standing != launch.Answered || found[0].State.Number != 9 || found[2].Standing != launch.Gone || found[2].Host != "far" {
 		t.Errorf("%+v", found)
 	}
 }
@@ -107,7 +108,7 @@ func TestHostThatIsSilent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if seen := all[0].strangers(folder, 2, time.Minute, 0); len(seen) != 1 || seen[0].Standing != answered {
+	if seen := all[0].strangers(folder, 2, time.Minute, 0); len(seen) != 1 || seen[0].Standing != launch.Answered {
 		t.Errorf("%+v", seen)
 	}
 	old := func(age time.Duration) {
@@ -119,7 +120,7 @@ func TestHostThatIsSilent(t *testing.T) {
 	}
 	old(30 * time.Second) // it is what they do while this rank hangs, but nobody has written for too long
 	seen := all[0].strangers(folder, 2, time.Minute, 0)
-	if len(seen) != 1 || seen[0].Standing != silent || seen[0].Silence.Round(10*time.Second) != 30*time.Second {
+	if len(seen) != 1 || seen[0].Standing != launch.Silent || seen[0].Silence.Round(10*time.Second) != 30*time.Second {
 		t.Errorf("%+v", seen)
 	}
 	old(8 * time.Second) // from before the hang: it may be written yet
@@ -136,10 +137,10 @@ func TestHostThatIsSilent(t *testing.T) {
 	}
 	old(6 * time.Second)
 	all[0].beat = 7*time.Second - fileSlack
-	if seen := all[0].strangers(folder, 2, time.Second, 0); len(seen) != 1 || seen[0].Standing != silent {
+	if seen := all[0].strangers(folder, 2, time.Second, 0); len(seen) != 1 || seen[0].Standing != launch.Silent {
 		t.Errorf("%+v", seen)
 	}
-	if seen := all[0].strangers(folder, 2, time.Minute, -6*time.Second); len(seen) != 1 || seen[0].Standing != answered {
+	if seen := all[0].strangers(folder, 2, time.Minute, -6*time.Second); len(seen) != 1 || seen[0].Standing != launch.Answered {
 		t.Errorf("on a filesystem whose clock is behind: %+v", seen)
 	}
 }
@@ -157,8 +158,8 @@ func TestReadingLeavesTheFilesAlone(t *testing.T) {
 	if err := os.WriteFile(own, []byte("the last one"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	known := map[int]report{2: {Rank: 2, Host: "far", Standing: unreachable}}
-	if seen := all[0].readFiles(known, time.Minute); len(seen) != 1 || len(seen[0]) != 1 || seen[0][0].Standing != answered {
+	known := map[int]launch.Report{2: {Rank: 2, Host: "far", Standing: launch.Unreachable}}
+	if seen := all[0].readFiles(known, time.Minute); len(seen) != 1 || len(seen[0]) != 1 || seen[0][0].Standing != launch.Answered {
 		t.Errorf("%+v", seen)
 	}
 	if b, err := os.ReadFile(own); err != nil || string(b) != "the last one" {

@@ -11,6 +11,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/exit"
 )
 
 // sleepPause is how long a rank outside a sub-world sleeps between two looks at whether it is over.
@@ -96,13 +97,13 @@ func (t *tally) add(s result.Status) {
 func (t *tally) code() int {
 	switch {
 	case t.points[result.Wrong] > 0:
-		return exitWrong
+		return exit.Wrong
 	case t.points[result.Failed]+t.points[result.OOM]+t.points[result.Timeout] > 0:
-		return exitPoints
+		return exit.Points
 	case t.over:
-		return exitInterrupted + int(syscall.SIGTERM)
+		return exit.Interrupted + int(syscall.SIGTERM)
 	}
-	return exitOK
+	return exit.OK
 }
 
 // tooLarge says that a world does not fit the launch, as what follows "it"; "" if it does.
@@ -160,7 +161,7 @@ func (j *job) skipWorld(p *plan, lib library, n int, why string, tally *tally) e
 	run.World, run.Sweep.Points = n, len(cases)
 	w, err := result.Create(j.cfg.out, run, nil)
 	if err != nil {
-		return &codeError{exitEnvironment, err}
+		return exit.With(exit.Environment, err)
 	}
 	s := j.ledger.open(w, len(cases))
 	for _, c := range cases {
@@ -170,7 +171,7 @@ func (j *job) skipWorld(p *plan, lib library, n int, why string, tally *tally) e
 		}
 	}
 	j.screen.skippedWorld(j.nameAmong(lib), n, why, len(cases), w.Path())
-	return j.ledger.close(s, exitOK)
+	return j.ledger.close(s, exit.OK)
 }
 
 // nameAmong is a library's name before a sentence, where there are several.

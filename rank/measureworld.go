@@ -8,16 +8,19 @@ import (
 
 	"busbar/internal/bench"
 	"busbar/internal/coll"
+	"busbar/internal/loop"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/mpi"
+	"busbar/internal/stats"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // subworld is one world of a launch being measured on this rank, by every library in turn.
 type subworld struct {
 	j        *job
 	p        *plan
-	comm     *mpi.Comm
+	comm     launch.Comm
 	world    bench.World
 	clock    bench.Clock
 	members  []int    // by rank: its number in the launch
@@ -33,24 +36,24 @@ type subworld struct {
 
 	// Rank 0 only.
 	tally    *tally
-	counters *counterFiles
+	counters *machine.CounterFiles
 	pace     *pace
 	turns    []turn
 }
 
 // newSubworld is the world of a communicator of these ranks of the launch; nothing is opened in it yet.
-func (j *job) newSubworld(p *plan, comm *mpi.Comm, members []int) *subworld {
+func (j *job) newSubworld(p *plan, comm launch.Comm, members []int) *subworld {
 	w := &subworld{j: j, p: p, comm: comm, members: members}
 	for _, f := range w.facts() {
 		w.hosts, w.machines = append(w.hosts, f.Host), append(w.machines, f.Machine)
 	}
-	w.world = bench.World{Rank: comm.Rank(), Size: comm.Size(), Hosts: w.hosts, Names: members, Comm: mpiComm{comm}}
+	w.world = bench.World{Rank: comm.Rank(), Size: comm.Size(), Hosts: w.hosts, Names: members, Comm: launch.Decisions(comm)}
 	return w
 }
 
 // facts are those of the world's ranks, in their order.
-func (w *subworld) facts() []rankFacts {
-	facts := make([]rankFacts, len(w.members))
+func (w *subworld) facts() []launch.RankFacts {
+	facts := make([]launch.RankFacts, len(w.members))
 	for i, r := range w.members {
 		facts[i] = w.j.ranks[r]
 	}
@@ -68,7 +71,7 @@ func firstRanks(n int) []int {
 
 // measureWorld measures the whole plan with these libraries on one (sub-)world, case by case in turn, so that what
 // disturbs one disturbs the others too. Collective over comm.
-func (j *job) measureWorld(ctx context.Context, p *plan, libraries []library, comm *mpi.Comm, tally *tally) error {
+func (j *job) measureWorld(ctx context.Context, p *plan, libraries []library, comm launch.Comm, tally *tally) error {
 	w := j.newSubworld(p, comm, firstRanks(comm.Size()))
 	w.tally, w.hostShares = tally, hostShares(libraries)
 	j.watch.Phase(fmt.Sprintf("prepare a world of %d", comm.Size()), 0)
@@ -123,7 +126,7 @@ func (w *subworld) run(ctx context.Context) error {
 	for _, t := range w.turns {
 		cases = append(cases, t.session.cases[t.i])
 	}
-	w.counters = openCounters("/")
+	w.counters = machine.OpenCounters("/")
 	_, perNode := shape(w.machines)
 	w.pace = &pace{cases: cases, options: w.p.sweep.Options, perNode: perNode, until: w.j.until(w.p, w.world.Size), planned: points}
 	w.j.screen.world(w)
@@ -143,7 +146,7 @@ func (w *subworld) close() error {
 	if w.world.Rank != 0 {
 		return nil
 	}
-	w.counters.close()
+	w.counters.Close()
 	for _, s := range w.sessions {
 		w.j.ledger.throttled(s.sheet, s.throttled)
 	}
@@ -163,14 +166,14 @@ func (w *subworld) close() error {
 // clocks of the hosts are.
 func (w *subworld) prepareClock() error {
 	var err error
-	if w.clock, err = measureClock(); err != nil {
+	if w.clock, err = launch.MeasureClock(); err != nil {
 		return err
 	}
-	off, err := measureOffsets(w.comm, w.machines, w.clock)
+	off, err := launch.MeasureClockOffsets(w.comm, w.machines, w.clock)
 	if err != nil {
 		return err
 	}
-	w.clock.Common, w.clock.Offset, w.clock.Uncertainty = true, off.own, off.uncertainty
+	w.clock.Common, w.clock.Offset, w.clock.Uncertainty = true, off.Own, off.Uncertainty
 	return w.measureSkew()
 }
 
@@ -302,4 +305,53 @@ func shape(machines []string) (nodes, ranksPerNode int) {
 		ranksPerNode = max(ranksPerNode, count[m])
 	}
 	return len(count), ranksPerNode
+}
+
+// skewSamples is how many times measureSkew synchronises.
+const skewSamples = 300
+
+// measureSkew adds to the clock's uncertainty how late a rank comes out of the synchronisation that goes before every
+// operation: a delay of that size is no rank's fault. Collective.
+func (w *subworld) measureSkew() error {
+	if w.world.Size == 1 {
+		return nil
+	}
+	b, err := newBarrier(launch.MPIComm(w.comm))
+	if err != nil {
+		return err
+	}
+	defer b.close() //nolint:errcheck // nothing was run
+	l, err := loop.New(loop.Steps{Issue: loop.Nothing(), Sync: b.step, Context: b.context}, skewSamples)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	stamps, err := l.Run(skewSamples, 1)
+	if err != nil {
+		return err
+	}
+	root := make([]byte, 8)
+	putInt(root, int(stamps.Start[0]))
+	if err := w.comm.Bcast(root, 0); err != nil {
+		return err
+	}
+	base := int64(getInt(root))
+	mine := make([]float64, skewSamples)
+	first := make([]float64, skewSamples)
+	for i, at := range stamps.Start {
+		mine[i] = float64(at-base)/1e9 - w.clock.Offset
+		first[i] = -mine[i]
+	}
+	if err := w.world.Max(first); err != nil {
+		return err
+	}
+	for i := range mine {
+		mine[i] += first[i]
+	}
+	skew := []float64{stats.Median(mine)}
+	if err := w.world.Max(skew); err != nil {
+		return err
+	}
+	w.clock.Uncertainty += skew[0]
+	return nil
 }

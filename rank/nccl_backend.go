@@ -9,6 +9,7 @@ import (
 	"busbar/cudart"
 	"busbar/cudart/nccl"
 	"busbar/internal/result"
+	"busbar/rank/launch"
 )
 
 // ncclBackend measures NCCL's collectives in one world, on buffers in the memory of this rank's GPU.
@@ -45,7 +46,7 @@ func (l *ncclLibrary) open(s *session) (backend, error) {
 	// Windows are of one size on all ranks, and copy engines write at the root's own offset in another rank's.
 	b.alike = l.j.cfg.gpu.register == "window"
 	var err error
-	if b.barrier, err = newBarrier(s.comm); err != nil {
+	if b.barrier, err = newBarrier(launch.MPIComm(s.comm)); err != nil {
 		return nil, err
 	}
 	chunk := int64(0)

@@ -11,6 +11,8 @@ import (
 	"busbar/cudart/nccl"
 	"busbar/internal/ranges"
 	"busbar/internal/result"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 )
 
 // gpuFacts is a rank's GPU and libraries, as every rank learns them.
@@ -56,14 +58,14 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 			mine.NVTX = err.Error()
 		}
 		if !l.rehearsed() {
-			mine.PCIe = readLink("/", d.PCI, virtualMachine("/") != "")
+			mine.PCIe = machine.PCIeLink("/", d.PCI, machine.VirtualMachine("/") != "")
 		}
 	}
 	if l.ranks, err = tellAll(j, mine); err != nil {
 		return err
 	}
 	if l.worlds.takers == 0 {
-		return j.elsewhere(environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, or measure smaller worlds "+
+		return j.elsewhere(exit.Environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, or measure smaller worlds "+
 			"of them (--worlds), or --backend mpi, or let them share with --allow-shared-gpu (right results, no meaningful "+
 			"speed)",
 			sharedGPUs(l.ranks, j.ranks)))
@@ -106,7 +108,7 @@ func (l *ncclLibrary) onOwnGPU(comm *nccl.Comm) error {
 		d := devices[ordinal]
 		return fmt.Sprintf("GPU %d (%s, %s, %s)", ordinal, d.Name, d.PCI, d.UUID)
 	}
-	return remedied("show each rank one GPU only (CUDA_VISIBLE_DEVICES)",
+	return exit.Remedied("show each rank one GPU only (CUDA_VISIBLE_DEVICES)",
 		"the communicator of %s %s uses %s, but the rank uses %s",
 		l.nccl.Info().Name, l.nccl.Info().Version, name(used), name(own))
 }

@@ -13,6 +13,7 @@ import (
 	"busbar/cudart"
 	"busbar/cudart/nccl"
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // ncclLibrary is NCCL, or a library with its functions, and this rank's GPU.
@@ -153,7 +154,7 @@ func (l *ncclLibrary) loadDriver(p libraryPaths) (devices []cudart.Device, err e
 	if l.driver, err = cudart.Load(cudart.Options{Path: p.cuda}); err != nil {
 		var cuda *cudart.Error
 		if shown, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set && errors.As(err, &cuda) && cuda.IsNoDevice() {
-			f := failureOf(err)
+			f := exit.FailureOf(err)
 			more := fmt.Sprintf("\nCUDA_VISIBLE_DEVICES=%q limits the GPUs of this rank", shown)
 			f.Text, f.Parts.Remedy = f.Text+more, f.Parts.Remedy+more
 			err = f
@@ -193,13 +194,13 @@ func (l *ncclLibrary) compare() error {
 		l.ranks[r].NCCL = v.Version
 		switch {
 		case v.Version != all[0].Version:
-			return j.elsewhere(environmentf("rank %d on %s has %s, rank 0 on %s has %s: give all hosts the same library "+
+			return j.elsewhere(exit.Environmentf("rank %d on %s has %s, rank 0 on %s has %s: give all hosts the same library "+
 				"(--nccl PATH)",
 				r, j.ranks[r].Host, v.Version, j.ranks[0].Host, all[0].Version))
 		case v.Rehearsed && !l.rehearsed():
-			return j.elsewhere(environmentf("%s is the simulation, not NCCL: set --simulate, which marks its results", v.Path))
+			return j.elsewhere(exit.Environmentf("%s is the simulation, not NCCL: set --simulate, which marks its results", v.Path))
 		case l.rehearsed() && !v.Rehearsed:
-			return j.elsewhere(environmentf("--simulate requires the simulation's libraries, and %s is %s", v.Path, v.Version))
+			return j.elsewhere(exit.Environmentf("--simulate requires the simulation's libraries, and %s is %s", v.Path, v.Version))
 		}
 		if d := l.ranks[r].Driver; d != l.ranks[0].Driver {
 			l.notes = append(l.notes, fmt.Sprintf("drivers differ: rank %d on %s has %s, rank 0 has %s", r, j.ranks[r].Host, d,

@@ -8,6 +8,8 @@ import (
 	"busbar/cudart/nccl"
 	"busbar/internal/bench"
 	"busbar/internal/notice"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 )
 
 // room implements backend.
@@ -19,7 +21,7 @@ func (b *ncclBackend) room() (float64, notice.MemoryLimit, error) {
 	if err != nil {
 		return 0, notice.MemoryLimit{}, err
 	}
-	return b.s.planRoom([]memoryBound{{Name: "the memory of GPU " + b.l.ranks[b.l.j.rank].UUID, Free: free}}, 0)
+	return b.s.planRoom([]machine.MemoryBound{{Name: "the memory of GPU " + b.l.ranks[b.l.j.rank].UUID, Free: free}}, 0)
 }
 
 // reserve implements backend.
@@ -46,7 +48,7 @@ func (b *ncclBackend) reserve(bytes int64) (err error) {
 // ready implements backend: the buffers become known to the communicator where that is asked for.
 func (b *ncclBackend) ready() error {
 	if err := b.register(); err != nil {
-		return &codeError{exitEnvironment, fmt.Errorf("--register %s: %w", b.l.j.cfg.gpu.register, err)}
+		return exit.With(exit.Environment, fmt.Errorf("--register %s: %w", b.l.j.cfg.gpu.register, err))
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"busbar/internal/pattern"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
 	"busbar/sweeps"
 )
 
@@ -24,21 +26,21 @@ func (c *config) checkPattern() error {
 	switch {
 	case c.pattern == "":
 	case len(c.plan.Worlds) > 0:
-		return usagef("--pattern makes worlds of nodes by itself, and --worlds makes others: leave one of them out")
+		return exit.Usagef("--pattern makes worlds of nodes by itself, and --worlds makes others: leave one of them out")
 	case c.cycles != 1:
-		return usagef("--pattern measures every group once, and again where it is slow: leave out --run-cycles")
+		return exit.Usagef("--pattern measures every group once, and again where it is slow: leave out --run-cycles")
 	case c.plan.TimeLimit != nil:
-		return usagef("--pattern compares all groups in one plan, which --time-limit would thin: make cases shorter with --budget; --list shows the rounds")
+		return exit.Usagef("--pattern compares all groups in one plan, which --time-limit would thin: make cases shorter with --budget; --list shows the rounds")
 	case c.gpu.events:
-		return usagef("--pattern compares the times of the host's clock: leave out --events")
+		return exit.Usagef("--pattern compares the times of the host's clock: leave out --events")
 	case c.preflight:
-		return usagef("--preflight measures nothing, --pattern included: leave one of them out")
+		return exit.Usagef("--preflight measures nothing, --pattern included: leave one of them out")
 	}
 	return nil
 }
 
 // divide makes the pattern of a launch. The error is for who typed the command.
-func divide(kind string, ranks []rankFacts) (*nodePattern, error) {
+func divide(kind string, ranks []launch.RankFacts) (*nodePattern, error) {
 	n := &nodePattern{kind: kind}
 	for _, f := range ranks {
 		i := slices.Index(n.hosts, f.Host)
@@ -49,13 +51,13 @@ func divide(kind string, ranks []rankFacts) (*nodePattern, error) {
 	}
 	for i, r := range n.ranks {
 		if len(r) != len(n.ranks[0]) {
-			return nil, usagef("--pattern wants as many ranks on every node, or times could not be compared: %s has %s, %s has %d",
+			return nil, exit.Usagef("--pattern wants as many ranks on every node, or times could not be compared: %s has %s, %s has %d",
 				n.hosts[0], units.Count(len(n.ranks[0]), "rank"), n.hosts[i], len(r))
 		}
 	}
 	var err error
 	if n.rounds, err = pattern.Rounds(kind, len(n.hosts)); err != nil {
-		return nil, &codeError{exitUsage, err}
+		return nil, exit.With(exit.Usage, err)
 	}
 	return n, nil
 }
@@ -66,7 +68,7 @@ func (j *job) agreeOnPattern(s *sweeps.Sweep) (*nodePattern, error) {
 	case j.cfg.pattern == "":
 		return nil, nil
 	case len(s.Worlds) > 0:
-		return nil, usagef("--pattern makes worlds of nodes by itself, and the sweep %s has worlds of its own: take another sweep", sweepName(s))
+		return nil, exit.Usagef("--pattern makes worlds of nodes by itself, and the sweep %s has worlds of its own: take another sweep", sweepName(s))
 	}
 	return divide(j.cfg.pattern, j.ranks)
 }

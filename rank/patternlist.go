@@ -8,6 +8,7 @@ import (
 	"busbar/internal/pattern"
 	"busbar/internal/units"
 	"busbar/mpi"
+	"busbar/rank/launch"
 	"busbar/sweeps"
 )
 
@@ -18,9 +19,9 @@ func listPattern(b *strings.Builder, cfg *config, s *sweeps.Sweep, backends []st
 		return fmt.Errorf("--pattern groups nodes, and no launcher says that there are several with as many ranks each: " +
 			"put --list behind the mpirun or srun of the run")
 	}
-	nodes := make([]rankFacts, l.Size)
+	nodes := make([]launch.RankFacts, l.Size)
 	for r := range nodes {
-		nodes[r] = rankFacts{Rank: r, Host: fmt.Sprint(r/l.LocalSize + 1)}
+		nodes[r] = launch.RankFacts{Rank: r, Host: fmt.Sprint(r/l.LocalSize + 1)}
 	}
 	n, err := divide(cfg.pattern, nodes)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+	"busbar/rank/machine"
 )
 
 // waitForGroups is the phase of a rank whose group is done with the case before another one.
@@ -236,7 +237,7 @@ func (r *patternRun) round(ctx context.Context, number int, groups pattern.Round
 		}
 		w.pace = &pace{}
 		if comm.Rank() == 0 {
-			w.counters = openCounters("/")
+			w.counters = machine.OpenCounters("/")
 		}
 	}
 	if err := r.gatherRanks(w != nil); err != nil {
@@ -257,7 +258,7 @@ func (r *patternRun) round(ctx context.Context, number int, groups pattern.Round
 func (w *subworld) closeGroup() error {
 	w.j.watch.Phase("close a group", 0)
 	if w.counters != nil {
-		w.counters.close()
+		w.counters.Close()
 	}
 	for _, s := range w.sessions {
 		if err := s.backend.close(); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 
@@ -44,7 +45,7 @@ func (j *job) agreeOnPlan() (*plan, error) {
 			_, err = makeSweep(j.cfg, t.File, t.Text)
 		}
 		if err != nil {
-			return t, &codeError{exitUsage, err}
+			return t, exit.With(exit.Usage, err)
 		}
 		if t.Model, t.ModelText, err = readModel(j.cfg); err == nil {
 			_, err = makeModel(j.cfg, t.Model, t.ModelText)
@@ -88,18 +89,18 @@ func (j *job) tryPlan(p *plan) (err error) {
 	for _, n := range worlds {
 		cases, err := p.sweep.Plan(n, places(p.backends[0]))
 		if err != nil {
-			return &codeError{exitUsage, err}
+			return exit.With(exit.Usage, err)
 		}
 		if j.cfg.gpu.graph > 0 && slices.ContainsFunc(cases, func(c coll.Case) bool { return c.Mode == coll.Latency }) {
-			return usagef("-G launches many operations at once, which is no latency: leave out --mode latency, or -G")
+			return exit.Usagef("-G launches many operations at once, which is no latency: leave out --mode latency, or -G")
 		}
 	}
 	if err := result.CheckDir(j.cfg.out); err != nil {
-		return &codeError{exitEnvironment, err}
+		return exit.With(exit.Environment, err)
 	}
 	if j.cfg.resume {
 		if p.past, err = j.readPast(); err != nil {
-			return &codeError{exitEnvironment, err}
+			return exit.With(exit.Environment, err)
 		}
 	}
 	return nil

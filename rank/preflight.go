@@ -9,6 +9,8 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/units"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
 )
 
 // setup is what one rank sees of where it runs.
@@ -18,7 +20,7 @@ type setup struct {
 	Fabric fabric
 	GPU    *gpuView // nil where no backend on GPUs is asked for
 
-	who rankFacts // on rank 0
+	who launch.RankFacts // on rank 0
 }
 
 func readSetup(root string, env func(string) string) setup {
@@ -61,7 +63,7 @@ func (j *job) preflight() (int, error) {
 		j.checks.add(checkOutput(j.cfg.out).on(0))
 		j.checks.add(j.checkSideChannel())
 	}
-	clock, err := measureClock()
+	clock, err := launch.MeasureClock()
 	if err != nil {
 		return 0, err
 	}
@@ -71,14 +73,14 @@ func (j *job) preflight() (int, error) {
 	if err := j.tryBackends(backends, clock); err != nil {
 		return 0, err
 	}
-	code := exitOK
+	code := exit.OK
 	if j.rank == 0 {
 		worst, err := j.checks.write()
 		if err != nil {
-			return 0, &codeError{exitEnvironment, fmt.Errorf("the report cannot be written: %w", err)}
+			return 0, exit.With(exit.Environment, fmt.Errorf("the report cannot be written: %w", err))
 		}
 		if worst == notice.Error {
-			code = exitEnvironment
+			code = exit.Environment
 		}
 	}
 	return j.part(code)
@@ -90,16 +92,16 @@ func (j *job) neverConnected(err error) {
 	if j.cfg.format != document.JSON || j.rank != 0 {
 		return
 	}
-	c := &checklist{format: document.JSON, out: j.stdout, ranks: []rankFacts{{Host: hostName()}}}
-	c.add(found("MPI", notice.MPIUnusable{Failed: failureOf(err).Parts}))
+	c := &checklist{format: document.JSON, out: j.stdout, ranks: []launch.RankFacts{{Host: hostName()}}}
+	c.add(found("MPI", notice.MPIUnusable{Failed: exit.FailureOf(err).Parts}))
 	_, _ = c.write() // the exit code has it too
 }
 
 // checkSetups looks at the hosts one by one, check by check, and at what they have in common; rank 0 only.
 func checkSetups(all []setup) []row {
-	hosts := groupBy(all, func(r rankFacts) string { return r.Host })
+	hosts := groupBy(all, func(r launch.RankFacts) string { return r.Host })
 	// Containers of one machine are hosts of their own, and share its processors and its memory.
-	machines := groupBy(all, func(r rankFacts) string { return r.Machine })
+	machines := groupBy(all, func(r launch.RankFacts) string { return r.Machine })
 	rows := []row{checkAlikeHosts(hosts)}
 	for _, c := range []struct {
 		of    [][]setup
@@ -123,7 +125,7 @@ func checkSetups(all []setup) []row {
 	return append(rows, checkLibraries(all)...)
 }
 
-func groupBy(all []setup, key func(rankFacts) string) (groups [][]setup) {
+func groupBy(all []setup, key func(launch.RankFacts) string) (groups [][]setup) {
 	at := map[string]int{}
 	for _, s := range all {
 		i, known := at[key(s.who)]
@@ -153,9 +155,9 @@ func (c *config) checkPreflight() error {
 	}
 	switch {
 	case c.format != "" && !c.preflight:
-		return usagef("--format and --json are the form of --preflight's report; results are JSON lines in --out anyway")
+		return exit.Usagef("--format and --json are the form of --preflight's report; results are JSON lines in --out anyway")
 	case c.preflight && c.list:
-		return usagef("--preflight and --list are two questions; ask one at a time")
+		return exit.Usagef("--preflight and --list are two questions; ask one at a time")
 	}
 	return nil
 }

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/rank/machine"
+	"busbar/rank/machine/machinetest"
 )
 
 func TestReadPorts(t *testing.T) {
 	const at = "sys/class/infiniband/"
-	root := fakeRoot(t, map[string]string{
+	root := machinetest.Root(t, map[string]string{
 		at + "mlx5_0/ports/1/state": "4: ACTIVE\n", at + "mlx5_0/ports/1/phys_state": "5: LinkUp\n", at + "mlx5_0/ports/1/rate": "400 Gb/sec (4X NDR)\n",
 		at + "mlx5_0/ports/1/link_layer": "InfiniBand\n", at + "mlx5_0/device/": "", "sys/class/infiniband_verbs/uverbs7/ibdev": "mlx5_0\n", "dev/infiniband/uverbs7": "",
 		at + "rdmap0/ports/1/state": "4: ACTIVE\n", at + "rdmap0/ports/1/rate": "100 Gb/sec (4X EDR)\n", at + "rdmap0/device/": "",
@@ -22,7 +24,7 @@ func TestReadPorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := readFabric(root, noEnv)
-	want := []rdmaPort{
+	want := []machine.RDMAPort{
 		{Name: "mlx5_0/1", State: "ACTIVE", Phys: "LinkUp", Rate: "400 Gb/sec (4X NDR)", Link: "InfiniBand", Open: true},
 		{Name: "rdmap0/1", State: "ACTIVE", Rate: "100 Gb/sec (4X EDR)", EFA: true},
 	}
@@ -35,10 +37,10 @@ func TestReadPorts(t *testing.T) {
 }
 
 func TestCheckRDMA(t *testing.T) {
-	up := func(name string) rdmaPort {
-		return rdmaPort{Name: name, State: "ACTIVE", Phys: "LinkUp", Rate: "400 Gb/sec (4X NDR)", Link: "InfiniBand", Open: true}
+	up := func(name string) machine.RDMAPort {
+		return machine.RDMAPort{Name: name, State: "ACTIVE", Phys: "LinkUp", Rate: "400 Gb/sec (4X NDR)", Link: "InfiniBand", Open: true}
 	}
-	with := func(change func(*rdmaPort)) rdmaPort {
+	with := func(change func(*machine.RDMAPort)) machine.RDMAPort {
 		p := up("mlx5_1/1")
 		change(&p)
 		return p
@@ -55,29 +57,29 @@ func TestCheckRDMA(t *testing.T) {
 		return want{caution, notice.RDMALinkNarrow{Links: []notice.PortRate{{Port: "mlx5_1/1", Rate: rate}}}}
 	}
 	for name, c := range map[string]struct {
-		second rdmaPort
+		second machine.RDMAPort
 		want   want
 	}{
 		"two up": {up("mlx5_1/1"), ports(2, ndr)},
-		"down": {with(func(p *rdmaPort) { p.State, p.Phys = "DOWN", "Polling" }), want{caution,
+		"down": {with(func(p *machine.RDMAPort) { p.State, p.Phys = "DOWN", "Polling" }), want{caution,
 			notice.RDMAPortsDown{Active: 1, Of: 2, Down: []notice.PortState{{Port: "mlx5_1/1", State: "DOWN",
 				Physical: "Polling"}}}}},
-		"one lane": {with(func(p *rdmaPort) { p.Rate = "100 Gb/sec (1X NDR)" }), slow("100 Gb/sec (1X NDR)")},
-		"slowest":  {with(func(p *rdmaPort) { p.Rate = "10 Gb/sec (4X SDR)" }), slow("10 Gb/sec (4X SDR)")},
-		"Ethernet": {with(func(p *rdmaPort) { p.Rate, p.Link = "25 Gb/sec (1X EDR)", "Ethernet" }), ports(1,
+		"one lane": {with(func(p *machine.RDMAPort) { p.Rate = "100 Gb/sec (1X NDR)" }), slow("100 Gb/sec (1X NDR)")},
+		"slowest":  {with(func(p *machine.RDMAPort) { p.Rate = "10 Gb/sec (4X SDR)" }), slow("10 Gb/sec (4X SDR)")},
+		"Ethernet": {with(func(p *machine.RDMAPort) { p.Rate, p.Link = "25 Gb/sec (1X EDR)", "Ethernet" }), ports(1,
 			"Ethernet 25 Gb/sec (1X EDR)", 1, ndr)},
-		"EFA": {with(func(p *rdmaPort) { p.EFA = true }), ports(1, "EFA 400 Gb/sec (4X NDR)", 1, ndr)},
-		"no file": {with(func(p *rdmaPort) { p.Open = false }), want{caution,
+		"EFA": {with(func(p *machine.RDMAPort) { p.EFA = true }), ports(1, "EFA 400 Gb/sec (4X NDR)", 1, ndr)},
+		"no file": {with(func(p *machine.RDMAPort) { p.Open = false }), want{caution,
 			notice.RDMANotPermitted{Ports: []string{"mlx5_1/1"}}}},
-		"two lanes": {with(func(p *rdmaPort) { p.Rate = "100 Gb/sec (2X HDR)" }), ports(1, "InfiniBand 100 Gb/sec (2X HDR)",
+		"two lanes": {with(func(p *machine.RDMAPort) { p.Rate = "100 Gb/sec (2X HDR)" }), ports(1, "InfiniBand 100 Gb/sec (2X HDR)",
 			1, ndr)},
-		"unknown": {with(func(p *rdmaPort) { p.Rate, p.Link = "", "" }), ports(1, ndr, 1,
+		"unknown": {with(func(p *machine.RDMAPort) { p.Rate, p.Link = "", "" }), ports(1, ndr, 1,
 			"unknown link at an unknown rate")},
 	} {
-		expect(t, name, checkRDMA(hostOf(2, setup{Fabric: fabric{Ports: []rdmaPort{up("mlx5_0/1"), c.second}}})), c.want)
+		expect(t, name, checkRDMA(hostOf(2, setup{Fabric: fabric{Ports: []machine.RDMAPort{up("mlx5_0/1"), c.second}}})), c.want)
 	}
-	down := with(func(p *rdmaPort) { p.State, p.Open = "INIT", false })
-	expect(t, "nothing works", checkRDMA(hostOf(1, setup{Fabric: fabric{Ports: []rdmaPort{down}}})), want{caution,
+	down := with(func(p *machine.RDMAPort) { p.State, p.Open = "INIT", false })
+	expect(t, "nothing works", checkRDMA(hostOf(1, setup{Fabric: fabric{Ports: []machine.RDMAPort{down}}})), want{caution,
 		notice.RDMAPortsDown{Of: 1, Down: []notice.PortState{{Port: "mlx5_1/1", State: "INIT", Physical: "LinkUp"}}}})
 	expect(t, "none", checkRDMA(hostOf(1, setup{})), want{passed, notice.NoRDMADevice{}})
 }
@@ -103,12 +105,12 @@ func TestNetPlugin(t *testing.T) {
 		for _, f := range c.files {
 			files[f] = ""
 		}
-		if got := netPlugin(fakeRoot(t, files), func(k string) string { return c.env[k] }); got != c.want {
+		if got := netPlugin(machinetest.Root(t, files), func(k string) string { return c.env[k] }); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 	cache := "ld.so-1.7.0\x00glibc-ld.so.cache1.1\x00libx.so\x00/usr/lib/libx.so\x00libnccl-net.so\x00/opt/amazon/ofi-nccl/lib/libnccl-net.so\x00libz.so\x00"
-	if got := netPlugin(fakeRoot(t, map[string]string{"etc/ld.so.cache": cache}), noEnv); got != "/opt/amazon/ofi-nccl/lib/libnccl-net.so" {
+	if got := netPlugin(machinetest.Root(t, map[string]string{"etc/ld.so.cache": cache}), noEnv); got != "/opt/amazon/ofi-nccl/lib/libnccl-net.so" {
 		t.Errorf("in the loader's cache: %q", got)
 	}
 }

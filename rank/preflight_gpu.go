@@ -10,20 +10,22 @@ import (
 	"busbar/cudart"
 	"busbar/internal/notice"
 	"busbar/internal/units"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
 )
 
 // gpuView is what one rank sees of GPUs and of the library that is to drive them. What is not known stays empty.
 type gpuView struct {
-	Problem   *failure // why there is no driver or no GPU
-	Driver    string   // version of the kernel's: "550.54.15"
-	CUDA      int      // newest version that the driver serves: 12040
-	Missing   *failure // why there is no library
-	Library   string   // "NCCL 2.27.7"
-	Path      string   // of the library
-	BuiltFor  string   // the version of CUDA that the library was built for: "12.9"
-	Unserved  string   // compute capability of a GPU that the library leaves out: "7.0"
-	Devices   []gpu    // that the rank may use, by ordinal
-	Near      []int    // NUMA nodes of the rank's CPUs
+	Problem   *exit.Failure // why there is no driver or no GPU
+	Driver    string        // version of the kernel's: "550.54.15"
+	CUDA      int           // newest version that the driver serves: 12040
+	Missing   *exit.Failure // why there is no library
+	Library   string        // "NCCL 2.27.7"
+	Path      string        // of the library
+	BuiltFor  string        // the version of CUDA that the library was built for: "12.9"
+	Unserved  string        // compute capability of a GPU that the library leaves out: "7.0"
+	Devices   []gpu         // that the rank may use, by ordinal
+	Near      []int         // NUMA nodes of the rank's CPUs
 	Peer      [][]bool
 	Shared    bool // --allow-shared-gpu
 	Rehearsed bool // stand-ins take the places of driver and library
@@ -191,14 +193,14 @@ func checkLibraries(all []setup) (rows []row) {
 		return nil
 	}
 	differ := func(of func(*gpuView) string) notice.RankValues {
-		facts := make([]rankFacts, len(all))
+		facts := make([]launch.RankFacts, len(all))
 		for i, s := range all {
 			facts[i] = s.who
 			if s.GPU != nil {
 				facts[i].Build = of(s.GPU) // a field that carries the value into differing
 			}
 		}
-		return differing(facts, func(r rankFacts) string { return r.Build })
+		return launch.Differing(facts, func(r launch.RankFacts) string { return r.Build })
 	}
 	if v := differ(func(g *gpuView) string { return g.Library }); v != nil {
 		rows = append(rows, found(name, notice.NCCLVersionsDiffer{Values: v}))

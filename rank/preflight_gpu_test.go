@@ -5,6 +5,8 @@ import (
 
 	"busbar/cudart"
 	"busbar/internal/notice"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 )
 
 // gpusOf makes a host of n ranks that all see n GPUs and take one each.
@@ -59,9 +61,9 @@ func TestCheckGPUs(t *testing.T) {
 		want   want
 	}{
 		"devices": {"GPUs", nil, want{passed, notice.GPUsVisible{Models: models, Driver: "550.54.15", CUDA: 12040}}},
-		"no driver": {"GPUs", all(func(v *gpuView) { *v = gpuView{Problem: &failure{Parts: lost}} }), want{problem,
+		"no driver": {"GPUs", all(func(v *gpuView) { *v = gpuView{Problem: &exit.Failure{Parts: lost}} }), want{problem,
 			notice.GPUDriverUnusable{Failed: lost}}},
-		"no remedy": {"GPUs", all(func(v *gpuView) { *v = gpuView{Problem: &failure{}} }), want{problem,
+		"no remedy": {"GPUs", all(func(v *gpuView) { *v = gpuView{Problem: &exit.Failure{}} }), want{problem,
 			notice.GPUDriverUnusable{}}},
 		"no GPU": {"GPUs", all(func(v *gpuView) { v.Devices = nil }), want{problem, notice.NoGPUVisible{}}},
 		"simulated": {"GPUs", all(func(v *gpuView) { v.Rehearsed = true }), want{caution,
@@ -71,7 +73,7 @@ func TestCheckGPUs(t *testing.T) {
 				Models: []notice.GPUModel{{GPUs: 1, Name: "NVIDIA H100", Memory: 80 * gib}, {GPUs: 1, Name: "NVIDIA L4",
 					Memory: 80 * gib}}}}},
 		"library": {"NCCL", nil, want{passed, library("")}},
-		"no library": {"NCCL", all(func(v *gpuView) { v.Missing = &failure{Parts: lost} }), want{problem,
+		"no library": {"NCCL", all(func(v *gpuView) { v.Missing = &exit.Failure{Parts: lost} }), want{problem,
 			notice.NCCLUnusable{Failed: lost}}},
 		"newer CUDA": {"NCCL", all(func(v *gpuView) { v.BuiltFor = "13.0" }), want{problem,
 			notice.NCCLNeedsNewerDriver{NCCLInUse: library("13.0"), Driver: 12040}}},
@@ -127,7 +129,7 @@ func TestUnusedGPUs(t *testing.T) {
 }
 
 func TestCheckNetworkOfGPUs(t *testing.T) {
-	ib, efa := rdmaPort{Name: "mlx5_0/1"}, rdmaPort{Name: "rdmap0/1", EFA: true}
+	ib, efa := machine.RDMAPort{Name: "mlx5_0/1"}, machine.RDMAPort{Name: "rdmap0/1", EFA: true}
 	missing, builtIn := want{caution, notice.PeermemMissing{}}, want{passed, notice.NCCLNetwork{}}
 	loaded := func(is notice.PeermemLoaded) want { return want{passed, notice.Peermem{Loaded: is}} }
 	plugin := want{passed, notice.NCCLNetwork{Plugin: "/x.so"}}
@@ -135,10 +137,10 @@ func TestCheckNetworkOfGPUs(t *testing.T) {
 		f             fabric
 		peermem, nccl want
 	}{
-		"InfiniBand":     {fabric{Ports: []rdmaPort{ib}, Peermem: true}, loaded(true), builtIn},
-		"no module":      {fabric{Ports: []rdmaPort{ib, efa}, Plugin: "/x.so"}, missing, plugin},
-		"EFA":            {fabric{Ports: []rdmaPort{efa}, Plugin: "/x.so"}, loaded(false), plugin},
-		"EFA, no plugin": {fabric{Ports: []rdmaPort{efa}}, loaded(false), want{caution, notice.EFAWithoutPlugin{}}},
+		"InfiniBand":     {fabric{Ports: []machine.RDMAPort{ib}, Peermem: true}, loaded(true), builtIn},
+		"no module":      {fabric{Ports: []machine.RDMAPort{ib, efa}, Plugin: "/x.so"}, missing, plugin},
+		"EFA":            {fabric{Ports: []machine.RDMAPort{efa}, Plugin: "/x.so"}, loaded(false), plugin},
+		"EFA, no plugin": {fabric{Ports: []machine.RDMAPort{efa}}, loaded(false), want{caution, notice.EFAWithoutPlugin{}}},
 	} {
 		host := gpusOf(1, nil)
 		host[0].Fabric = c.f

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"busbar/internal/notice"
+	"busbar/rank/machine"
 )
 
 // checkStates looks at how the GPUs of a host are set, and at their health.
@@ -57,7 +58,7 @@ func checkStates(host []setup) (rows []row) {
 // checkPeermem asks whether adapters can read and write GPU memory.
 func checkPeermem(f fabric) row {
 	const name = "nvidia-peermem"
-	if !f.Peermem && slices.ContainsFunc(f.Ports, func(p rdmaPort) bool { return !p.EFA }) {
+	if !f.Peermem && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return !p.EFA }) {
 		return found(name, notice.PeermemMissing{})
 	}
 	return found(name, notice.Peermem{Loaded: notice.PeermemLoaded(f.Peermem)})
@@ -66,7 +67,7 @@ func checkPeermem(f fabric) row {
 // checkPlugin asks how NCCL would reach other hosts.
 func checkPlugin(f fabric) row {
 	const name = "NCCL network"
-	if f.Plugin == "" && slices.ContainsFunc(f.Ports, func(p rdmaPort) bool { return p.EFA }) {
+	if f.Plugin == "" && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return p.EFA }) {
 		return found(name, notice.EFAWithoutPlugin{})
 	}
 	return found(name, notice.NCCLNetwork{Plugin: notice.PluginPath(f.Plugin)})

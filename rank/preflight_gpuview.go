@@ -5,18 +5,20 @@ import (
 
 	"busbar/cudart"
 	"busbar/cudart/nccl"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 )
 
 // viewGPUs is what this rank sees of GPUs and of the library of a backend on them, none of which it starts. It is local.
 func (j *job) viewGPUs(backend, driver string) *gpuView {
-	v := &gpuView{Shared: j.cfg.shareGPU, Rehearsed: backend == rehearsal, Near: nearNodes("/", j.ranks[j.rank].CPUs)}
+	v := &gpuView{Shared: j.cfg.shareGPU, Rehearsed: backend == rehearsal, Near: machine.NearNodes("/", j.ranks[j.rank].CPUs)}
 	paths, err := j.libraryPaths()
 	if err != nil {
-		v.Problem, v.Missing = failureOf(err), failureOf(err)
+		v.Problem, v.Missing = exit.FailureOf(err), exit.FailureOf(err)
 		return v
 	}
 	if err := v.devices(paths.cuda); err != nil {
-		v.Problem = failureOf(err)
+		v.Problem = exit.FailureOf(err)
 	}
 	if !v.Rehearsed {
 		v.Driver = driver
@@ -24,7 +26,7 @@ func (j *job) viewGPUs(backend, driver string) *gpuView {
 	}
 	lib, err := nccl.Load(nccl.Options{Path: paths.nccl, NCCLX: backend == "ncclx"})
 	if err != nil {
-		v.Missing = failureOf(err)
+		v.Missing = exit.FailureOf(err)
 		return v
 	}
 	i := lib.Info()

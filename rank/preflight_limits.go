@@ -12,6 +12,8 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 )
 
 // limits are what the system lets this process have.
@@ -20,7 +22,7 @@ type limits struct {
 	Locked int64  // bytes that may be locked in memory (ulimit -l); unlimited, or unknown
 	Exempt bool   // CAP_IPC_LOCK: that limit does not count
 	Files  int64  // open files (ulimit -n); unlimited, or unknown
-	Bounds []memoryBound
+	Bounds []machine.MemoryBound
 }
 
 const (
@@ -35,15 +37,15 @@ func readLimits(root string) limits {
 	l := limits{Shared: readVolume(filepath.Join(root, "dev/shm")), Locked: resourceLimit(root, "Max locked memory"),
 		Files: resourceLimit(root, "Max open files")}
 	const ipcLock = 14
-	capabilities, _ := strconv.ParseUint(field(readText(root, "proc/self/status"), "CapEff"), 16, 64)
+	capabilities, _ := strconv.ParseUint(machine.Field(machine.ReadText(root, "proc/self/status"), "CapEff"), 16, 64)
 	l.Exempt = capabilities>>ipcLock&1 == 1
-	l.Bounds, _ = memoryBounds(root) // nothing known has a row of its own
+	l.Bounds, _ = machine.MemoryBounds(root) // nothing known has a row of its own
 	return l
 }
 
 // resourceLimit is the soft limit of that name in /proc/self/limits.
 func resourceLimit(root, name string) int64 {
-	words := strings.Fields(field(readText(root, "proc/self/limits"), name))
+	words := strings.Fields(machine.Field(machine.ReadText(root, "proc/self/limits"), name))
 	if len(words) == 0 {
 		return unknown
 	}
@@ -151,11 +153,11 @@ const (
 // checkMemory finds what the ranks of a host may have at once, and what bounds it.
 func checkMemory(host []setup) []row {
 	const name = "host memory"
-	var ranks []rankMemory
+	var ranks []machine.RankMemory
 	for _, s := range host {
-		ranks = append(ranks, rankMemory{Rank: s.who.Rank, Host: s.who.Host, Machine: s.who.Machine, Bounds: s.Limits.Bounds})
+		ranks = append(ranks, machine.RankMemory{Rank: s.who.Rank, Host: s.who.Host, Machine: s.who.Machine, Bounds: s.Limits.Bounds})
 	}
-	plan := planMemory(ranks, mpiScratch)
+	plan := machine.PlanMemory(ranks, mpiScratch)
 	limit := notice.BufferLimit(plan.Limit)
 	r := found(name, notice.HostBuffers{Limit: limit})
 	switch short := found(name, notice.HostMemoryShort{Limit: limit}); {
@@ -176,7 +178,7 @@ const outputEnough = 100 << 20
 func checkOutput(dir string) row {
 	const name = "output"
 	if err := result.CheckDir(dir); err != nil {
-		return found(name, notice.OutputUnusable{Failed: failureOf(err).Parts})
+		return found(name, notice.OutputUnusable{Failed: exit.FailureOf(err).Parts})
 	}
 	return judgeSpace(dir, readVolume(existing(dir)))
 }

@@ -10,10 +10,13 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/units"
+	"busbar/rank/machine"
+	"busbar/rank/machine/machinetest"
 )
 
 const (
 	mib = 1 << 20
+	gib = 1 << 30
 	tib = 1 << 40
 )
 
@@ -41,7 +44,7 @@ func TestReadLimits(t *testing.T) {
 		"root":      {map[string]string{"proc/self/status": "CapEff:\t000001ffffffffff\n"}, unknown, unknown, true},
 		"container": {map[string]string{"proc/self/status": "CapEff:\t00000000a80425fb\n"}, unknown, unknown, false},
 	} {
-		root := fakeRoot(t, c.files)
+		root := machinetest.Root(t, c.files)
 		if err := os.MkdirAll(filepath.Join(root, "dev/shm"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +84,7 @@ func TestCheckShared(t *testing.T) {
 }
 
 func TestCheckLocked(t *testing.T) {
-	rdma := fabric{Ports: []rdmaPort{{}}}
+	rdma := fabric{Ports: []machine.RDMAPort{{}}}
 	limit := func(n notice.Limit) notice.ByteLimit { return notice.ByteLimit{Limit: n} }
 	limited := func(n notice.Limit) notice.Fact { return notice.MemlockLimited{Limit: limit(n)} }
 	locked := func(n notice.Limit, why notice.LockReason) notice.Fact {
@@ -124,7 +127,7 @@ func TestCheckFiles(t *testing.T) {
 
 func TestCheckMemory(t *testing.T) {
 	bound := func(free int64) limits {
-		return limits{Bounds: []memoryBound{{Name: "cgroup /job memory.max", Free: free}}}
+		return limits{Bounds: []machine.MemoryBound{{Name: "cgroup /job memory.max", Free: free}}}
 	}
 	limit := func(bytes, free units.RoughBytes) notice.BufferLimit {
 		return notice.BufferLimit{Host: "node1", Bytes: bytes, Bound: "cgroup /job memory.max", Free: free, Ranks: 8, Kept: 32 * mib}

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/machine"
 )
 
 // node is what a host is, and how it is set for speed.
@@ -25,19 +26,19 @@ type node struct {
 }
 
 func readNode(root string) node {
-	n := node{Machine: machineFacts(root), Balancing: unknown, Virtual: virtualMachine(root) != ""}
-	online, _ := parseCPUs(readText(root, "sys/devices/system/cpu/online"))
+	n := node{Machine: machine.Facts(root), Balancing: unknown, Virtual: machine.VirtualMachine(root) != ""}
+	online, _ := machine.ParseCPUs(machine.ReadText(root, "sys/devices/system/cpu/online"))
 	n.CPUs = max(len(online), n.Machine.Cores)
-	nodes, _ := parseCPUs(readText(root, "sys/devices/system/node/online"))
+	nodes, _ := machine.ParseCPUs(machine.ReadText(root, "sys/devices/system/node/online"))
 	for _, i := range nodes {
-		if cpus := readText(root, "sys/devices/system/node", "node"+strconv.Itoa(i), "cpulist"); cpus != "" {
+		if cpus := machine.ReadText(root, "sys/devices/system/node", "node"+strconv.Itoa(i), "cpulist"); cpus != "" {
 			n.NUMA = append(n.NUMA, cpus)
 		}
 	}
-	if b, ok := readNumber(root, "proc/sys/kernel/numa_balancing"); ok {
+	if b, ok := machine.ReadNumber(root, "proc/sys/kernel/numa_balancing"); ok {
 		n.Balancing = b
 	}
-	n.HugePages = chosen(readText(root, "sys/kernel/mm/transparent_hugepage/enabled"))
+	n.HugePages = chosen(machine.ReadText(root, "sys/kernel/mm/transparent_hugepage/enabled"))
 	return n
 }
 
@@ -51,11 +52,11 @@ func chosen(text string) string {
 // checkCPUs finds ranks that share cores or move between NUMA nodes.
 func checkCPUs(host []setup) []row {
 	const name = "CPUs"
-	var places []place
+	var places []machine.Place
 	least, most, moving := math.MaxInt, 0, 0
 	for _, s := range host {
-		places = append(places, place{Rank: s.who.Rank, Host: s.who.Host, CPUs: s.who.CPUs, Quota: s.who.Quota})
-		cpus, _ := parseCPUs(s.who.CPUs)
+		places = append(places, machine.Place{Rank: s.who.Rank, Host: s.who.Host, CPUs: s.who.CPUs, Quota: s.who.Quota})
+		cpus, _ := machine.ParseCPUs(s.who.CPUs)
 		least, most = min(least, len(cpus)), max(most, len(cpus))
 		if s.Node.touches(cpus) > 1 {
 			moving++
@@ -67,7 +68,7 @@ func checkCPUs(host []setup) []row {
 	if least == 0 {
 		return []row{found(name, cpus)}
 	}
-	if ranks, cores, limit := crowd(places); ranks > 0 {
+	if ranks, cores, limit := machine.Crowd(places); ranks > 0 {
 		return []row{found(name, notice.Oversubscribed{Ranks: ranks, Cores: cores, Limit: limit, CPUs: cpus})}
 	}
 	if moving > 0 {
@@ -79,7 +80,7 @@ func checkCPUs(host []setup) []row {
 // touches is how many NUMA nodes have one of these CPUs.
 func (n node) touches(cpus []int) (nodes int) {
 	for _, list := range n.NUMA {
-		of, _ := parseCPUs(list)
+		of, _ := machine.ParseCPUs(list)
 		if slices.ContainsFunc(cpus, func(c int) bool { _, in := slices.BinarySearch(of, c); return in }) {
 			nodes++
 		}
@@ -175,7 +176,7 @@ func checkAlikeHosts(hosts [][]setup) row {
 func valuesOf(hosts [][]setup, of func(setup) string) (values []notice.HostValue) {
 	by := map[string][]string{}
 	for _, h := range hosts {
-		v := orNone(of(h[0]))
+		v := cmp.Or(of(h[0]), "none")
 		by[v] = append(by[v], h[0].who.Host)
 	}
 	for _, v := range slices.Sorted(maps.Keys(by)) {
@@ -204,7 +205,7 @@ func memoryOf(hosts [][]setup) func(setup) string {
 		if float64(most) < 1.05*float64(least) {
 			return ""
 		}
-		return binary(s.Node.Machine.MemoryB)
+		return units.Binary(s.Node.Machine.MemoryB)
 	}
 }
 

@@ -6,10 +6,12 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/machine"
+	"busbar/rank/machine/machinetest"
 )
 
 func TestReadNode(t *testing.T) {
-	n := readNode(fakeRoot(t, map[string]string{
+	n := readNode(machinetest.Root(t, map[string]string{
 		"sys/devices/system/cpu/online":                        "0-7\n",
 		"sys/devices/system/node/online":                       "0-2\n",
 		"sys/devices/system/node/node0/cpulist":                "0-3\n",
@@ -118,7 +120,7 @@ func TestCheckAlikeHosts(t *testing.T) {
 	good := func() (hosts [][]setup) {
 		for _, r := range ranksOf(1, "n1", "n2", "n3") {
 			hosts = append(hosts, []setup{{who: r, Node: node{CPUs: 8, HugePages: "always", Machine: result.Machine{CPU: "EPYC", OS: "Debian", Kernel: "6.1", MemoryB: 100 * gib}},
-				Fabric: fabric{Ports: []rdmaPort{{State: "ACTIVE", Link: "InfiniBand", Rate: "400"}}}}})
+				Fabric: fabric{Ports: []machine.RDMAPort{{State: "ACTIVE", Link: "InfiniBand", Rate: "400"}}}}})
 		}
 		return hosts
 	}
@@ -143,7 +145,7 @@ func TestCheckAlikeHosts(t *testing.T) {
 		"firmware's": {func(s *setup) { s.Node.Machine.MemoryB = 98 * gib }, alike},
 		"kernel":     {func(s *setup) { s.Node.Machine.Kernel = "5.15" }, differ("kernel", "6.1", "5.15")},
 		"huge pages": {func(s *setup) { s.Node.HugePages = "never" }, differ("huge pages", "always", "never")},
-		"a port down": {func(s *setup) { s.Fabric.Ports = []rdmaPort{{State: "DOWN"}} }, differ("RDMA devices",
+		"a port down": {func(s *setup) { s.Fabric.Ports = []machine.RDMAPort{{State: "DOWN"}} }, differ("RDMA devices",
 			"1 x InfiniBand 400", "none")},
 		"GPUs":      {func(s *setup) { s.Fabric.GPUs = []string{"0000:01:00.0"} }, differ("NVIDIA GPUs", "0", "1")},
 		"container": {func(s *setup) { s.Node.Machine.Container = "docker" }, differ("container", "none", "docker")},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"busbar/internal/notice"
+	"busbar/rank/machine"
 )
 
 // pcie is what lies between the devices of a host: an IOMMU that translates, or bridges with ACS that send what one
@@ -26,14 +27,15 @@ type pcie struct {
 var driverVersion = regexp.MustCompile(`\b\d+\.\d+(\.\d+)?\b`)
 
 func readPCIe(root string) pcie {
-	p := pcie{Driver: driverVersion.FindString(firstLine(readText(root, "proc/driver/nvidia/version")))}
+	version, _, _ := strings.Cut(machine.ReadText(root, "proc/driver/nvidia/version"), "\n")
+	p := pcie{Driver: driverVersion.FindString(version)}
 	units, _ := os.ReadDir(filepath.Join(root, "sys/class/iommu"))
 	p.Units = len(units)
 	devices, _ := filepath.Glob(filepath.Join(root, "sys/bus/pci/devices/*"))
 	for _, dir := range devices {
 		address := filepath.Base(dir)
-		class := readText(dir, "class")
-		gpu := readText(dir, "vendor") == "0x10de" && strings.HasPrefix(class, "0x03")
+		class := machine.ReadText(dir, "class")
+		gpu := machine.ReadText(dir, "vendor") == "0x10de" && strings.HasPrefix(class, "0x03")
 		if gpu {
 			p.GPUs = append(p.GPUs, address)
 		}
@@ -50,13 +52,13 @@ func readPCIe(root string) pcie {
 
 // translates says whether a device's DMA goes through a page table of the IOMMU.
 func translates(root, dir string) bool {
-	if kind := readText(dir, "iommu_group/type"); kind != "" {
+	if kind := machine.ReadText(dir, "iommu_group/type"); kind != "" {
 		return strings.HasPrefix(kind, "DMA")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "iommu_group")); err != nil {
 		return false
 	}
-	line := " " + readText(root, "proc/cmdline") + " " // a kernel before 5.11
+	line := " " + machine.ReadText(root, "proc/cmdline") + " " // a kernel before 5.11
 	return !strings.Contains(line, " iommu=pt ") && !strings.Contains(line, " iommu.passthrough=1 ")
 }
 

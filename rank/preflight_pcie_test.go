@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/rank/machine/machinetest"
 )
 
 // configSpace is a bridge's configuration space whose chain of capabilities ends in ACS with that control register.
@@ -19,7 +20,7 @@ func configSpace(control uint16) string {
 
 func TestReadPCIe(t *testing.T) {
 	const at = "sys/bus/pci/devices/"
-	root := fakeRoot(t, map[string]string{
+	root := machinetest.Root(t, map[string]string{
 		"proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build\nGCC version:  gcc version 12.2.0\n",
 		"sys/class/iommu/dmar0/":     "", "sys/class/iommu/dmar1/": "",
 		at + "0000:01:00.0/vendor": "0x10de\n", at + "0000:01:00.0/class": "0x030200\n", at + "0000:01:00.0/iommu_group/type": "DMA-FQ\n",
@@ -38,7 +39,7 @@ func TestReadPCIe(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	proprietary := "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104  Sat Aug\n"
-	hidden := readPCIe(fakeRoot(t, map[string]string{at + "0000:00:01.0/class": "0x060400\n", at + "0000:00:01.0/config": string(make([]byte, 64)),
+	hidden := readPCIe(machinetest.Root(t, map[string]string{at + "0000:00:01.0/class": "0x060400\n", at + "0000:00:01.0/config": string(make([]byte, 64)),
 		"proc/driver/nvidia/version": proprietary}))
 	if !hidden.Hidden || hidden.Bridges != 0 || hidden.Driver != "535.104" {
 		t.Errorf("%+v", hidden)
@@ -48,12 +49,12 @@ func TestReadPCIe(t *testing.T) {
 // Before Linux 5.11 groups have no type that can be read; the kernel's command line decides.
 func TestTranslatesOnOldKernels(t *testing.T) {
 	for line, want := range map[string]bool{"quiet intel_iommu=on": true, "intel_iommu=on iommu=pt quiet": false, "iommu.passthrough=1": false, "": true} {
-		root := fakeRoot(t, map[string]string{"proc/cmdline": line + "\n", "d/iommu_group/": ""})
+		root := machinetest.Root(t, map[string]string{"proc/cmdline": line + "\n", "d/iommu_group/": ""})
 		if got := translates(root, root+"/d"); got != want {
 			t.Errorf("%q: %v", line, got)
 		}
 	}
-	if root := fakeRoot(t, map[string]string{"d/": ""}); translates(root, root+"/d") {
+	if root := machinetest.Root(t, map[string]string{"d/": ""}); translates(root, root+"/d") {
 		t.Error("without a group")
 	}
 }

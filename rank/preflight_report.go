@@ -10,6 +10,7 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/notice"
 	"busbar/internal/units"
+	"busbar/rank/launch"
 )
 
 // verdict is what a check comes to.
@@ -37,7 +38,7 @@ type checklist struct {
 	title  string
 	format document.Format
 	out    io.Writer
-	ranks  []rankFacts
+	ranks  []launch.RankFacts
 
 	mu      sync.Mutex
 	rows    []row

@@ -12,11 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"busbar/cudart/nccl"
-	"busbar/internal/dl"
 	"busbar/internal/document"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
+	"busbar/rank/exit"
 )
 
 // sampleList is a checklist with a row of each verdict.
@@ -132,43 +131,12 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// An error with parts keeps them on its way to rank 0; of any other the text is the problem.
-func TestFailureOf(t *testing.T) {
-	load := &nccl.LoadError{Tried: []dl.Attempt{{Candidate: "/a", Why: "none"}}}
-	for name, c := range map[string]struct {
-		err    error
-		tried  notice.Places
-		remedy bool
-	}{
-		"plain":   {errors.New("a; b"), nil, false},
-		"library": {&codeError{exitEnvironment, load}, notice.Places{"/a: none"}, true},
-		"wrapped": {fmt.Errorf("%w\nand more", load), nil, false},
-		"ours":    {&codeError{exitEnvironment, remedied("do c", "a: %s", "b")}, nil, true},
-	} {
-		text, err := json.Marshal(failureOf(c.err))
-		var f failure
-		if err != nil || json.Unmarshal(text, &f) != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if f.Error() != c.err.Error() || !slices.Equal(f.Parts.Tried, c.tried) || (f.Parts.Remedy != "") != c.remedy {
-			t.Errorf("%s: %+v", name, f)
-		}
-		if !c.remedy && f.Parts.Problem != c.err.Error() {
-			t.Errorf("%s: problem %q", name, f.Parts.Problem)
-		}
-		problem := f.Parts.Problem
-		if f.on("rank 1"); f.Text != "rank 1: "+c.err.Error() || f.Parts.Problem != "rank 1: "+problem {
-			t.Errorf("%s: %+v", name, f)
-		}
-	}
-}
-
 func TestPreflightFlags(t *testing.T) {
 	for line, wrong := range map[string]string{"--preflight": "", "--preflight --json": "", "--preflight --format md": "",
 		"--json": "--preflight", "--format text": "--preflight", "--preflight --format xml": "xml",
 		"--preflight --list": "--list"} {
 		_, err := parseFlags(strings.Fields(line), noEnv)
-		if (err == nil) != (wrong == "") || err != nil && (codeOf(err) != exitUsage || !strings.Contains(err.Error(), wrong)) {
+		if (err == nil) != (wrong == "") || err != nil && (exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), wrong)) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/ranges"
+	"busbar/rank/launch"
 )
 
 // row is what one check found on those ranks that found the same. Info: it passed.
@@ -42,7 +43,7 @@ func (r row) on(ranks ...int) row {
 }
 
 // mergeRows makes one row of those with the same fact on different ranks, in the order in which they first came.
-func mergeRows(rows []row, ranks []rankFacts) []row {
+func mergeRows(rows []row, ranks []launch.RankFacts) []row {
 	type key struct {
 		check    string
 		severity notice.Severity
@@ -83,7 +84,7 @@ func mergeRows(rows []row, ranks []rankFacts) []row {
 }
 
 // whereabouts sorts ranks into hosts that are there with all their ranks, and the rest; none are all.
-func whereabouts(of []int, ranks []rankFacts) (hosts []string, single []report) {
+func whereabouts(of []int, ranks []launch.RankFacts) (hosts []string, single []launch.Report) {
 	all, mine := map[string]int{}, map[string][]int{}
 	for _, r := range ranks {
 		all[r.Host]++
@@ -108,14 +109,14 @@ func whereabouts(of []int, ranks []rankFacts) (hosts []string, single []report) 
 			continue
 		}
 		for _, r := range mine[host] {
-			single = append(single, report{Rank: r, Host: host, Standing: answered})
+			single = append(single, launch.Report{Rank: r, Host: host, Standing: launch.Answered})
 		}
 	}
 	return hosts, single
 }
 
 // place is where a row holds, for people; "" where it holds everywhere alike.
-func (r row) place(ranks []rankFacts) string {
+func (r row) place(ranks []launch.RankFacts) string {
 	hosts, single := whereabouts(r.ranks, ranks)
 	everywhere, _ := whereabouts(nil, ranks)
 	var parts []string
@@ -134,7 +135,7 @@ func (r row) place(ranks []rankFacts) string {
 }
 
 // where lists the hosts of a row, and single ranks where not all of a host are meant.
-func (r row) where(ranks []rankFacts) []string {
+func (r row) where(ranks []launch.RankFacts) []string {
 	hosts, single := whereabouts(r.ranks, ranks)
 	for _, s := range single {
 		hosts = append(hosts, fmt.Sprintf("rank %d on %s", s.Rank, s.Host))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/rank/launch"
 )
 
 // want is a row as a test wants it.
@@ -40,10 +41,10 @@ func expect(t *testing.T, name string, rows []row, wants ...want) {
 }
 
 // ranksOf makes perHost ranks on each of these hosts.
-func ranksOf(perHost int, hosts ...string) (ranks []rankFacts) {
+func ranksOf(perHost int, hosts ...string) (ranks []launch.RankFacts) {
 	for _, h := range hosts {
 		for range perHost {
-			ranks = append(ranks, rankFacts{Rank: len(ranks), Host: h, Machine: h, LocalRank: len(ranks) % perHost})
+			ranks = append(ranks, launch.RankFacts{Rank: len(ranks), Host: h, Machine: h, LocalRank: len(ranks) % perHost})
 		}
 	}
 	return ranks

@@ -7,6 +7,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 
@@ -43,15 +44,15 @@ func judgeTrial(r *result.Record) row {
 // chooseForPreflight is what --backend asks for; that it cannot be had is found by its checks, not an error. Collective.
 func (j *job) chooseForPreflight() (names []string, err error) {
 	names, err = chooseBackends(j.cfg, func() string { return j.autoBackend([]int{j.size}) })
-	switch codeOf(err) {
-	case exitOK:
+	switch exit.CodeOf(err) {
+	case exit.OK:
 		return names, nil
-	case exitEnvironment:
+	case exit.Environment:
 	default:
 		return nil, j.elsewhere(err)
 	}
 	if j.rank == 0 {
-		j.checks.add(found("backend", notice.BackendUnavailable{Failed: failureOf(err).Parts}))
+		j.checks.add(found("backend", notice.BackendUnavailable{Failed: exit.FailureOf(err).Parts}))
 	}
 	return nil, nil
 }
@@ -73,7 +74,7 @@ func (j *job) tryBackends(names []string, clock bench.Clock) error {
 // notOpened makes a row of an error that all ranks know of: nothing was tried. Other errors it returns.
 func (j *job) notOpened(names []string, err error) error {
 	const name = "backend"
-	var known *codeError
+	var known *exit.Error
 	switch {
 	case errors.Is(err, errElsewhere):
 	case !errors.As(err, &known):
@@ -81,7 +82,7 @@ func (j *job) notOpened(names []string, err error) error {
 	case j.checks.hasProblem("GPUs", "NCCL", "GPU of each rank", "GPU libraries"): // at length
 		j.checks.add(found(name, notice.BackendNotTried{Backends: names}))
 	default:
-		j.checks.add(found(name, notice.BackendUnavailable{Failed: failureOf(err).Parts}))
+		j.checks.add(found(name, notice.BackendUnavailable{Failed: exit.FailureOf(err).Parts}))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/units"
 	"busbar/mpi"
+	"busbar/rank/launch"
 )
 
 // checkMPI says which MPI serves the world, and what it allows.
@@ -27,7 +28,7 @@ func checkMPI(i mpi.Info, l mpi.Launch, world int) row {
 }
 
 // checkAlikeRanks says what connecting has made sure of: ranks that differ do not come this far.
-func checkAlikeRanks(ranks []rankFacts, l mpi.Launch) row {
+func checkAlikeRanks(ranks []launch.RankFacts, l mpi.Launch) row {
 	if n := len(ranks); l.Size > n && n > 1 {
 		return found("ranks", notice.OtherPrograms{Started: l.Size, Ranks: n})
 	}
@@ -45,10 +46,10 @@ func (j *job) checkSideChannel() row {
 	if j.hub == nil {
 		return sideChannel(nil, false, j.ranks)
 	}
-	return sideChannel(j.hub.missing(), true, j.ranks)
+	return sideChannel(j.hub.Missing(), true, j.ranks)
 }
 
-func sideChannel(missing []int, open bool, ranks []rankFacts) row {
+func sideChannel(missing []int, open bool, ranks []launch.RankFacts) row {
 	const name = "side channel"
 	switch {
 	case len(ranks) == 1:
@@ -76,11 +77,11 @@ func (j *job) checkClocks(clock bench.Clock) error {
 	for _, f := range j.ranks {
 		machines = append(machines, f.Machine)
 	}
-	off, err := measureOffsets(j.world, machines, clock)
+	off, err := launch.MeasureClockOffsets(j.world, machines, clock)
 	if err != nil {
 		return err
 	}
-	all, err := gather(j, clockView{Offset: off.own, Uncertainty: off.uncertainty, Wall: timeOfDay()})
+	all, err := gather(j, clockView{Offset: off.Own, Uncertainty: off.Uncertainty, Wall: timeOfDay()})
 	if err == nil && j.rank == 0 {
 		nodes, _ := shape(machines)
 		j.checks.add(judgeClocks(all, nodes, clock.Cost)...)

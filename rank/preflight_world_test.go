@@ -17,6 +17,8 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/mpi"
+	"busbar/rank/exit"
+	"busbar/rank/machine"
 )
 
 func TestCheckMPI(t *testing.T) {
@@ -200,13 +202,13 @@ func TestCheckContainers(t *testing.T) {
 // What a rank sees comes to rank 0 as it is.
 func TestSetupTravels(t *testing.T) {
 	sent := setup{
-		Limits: limits{Shared: volume{1, 2}, Locked: unlimited, Exempt: true, Files: unknown, Bounds: []memoryBound{{"a", 1, true}}},
+		Limits: limits{Shared: volume{1, 2}, Locked: unlimited, Exempt: true, Files: unknown, Bounds: []machine.MemoryBound{{Name: "a", Free: 1, Alone: true}}},
 		Node:   node{Machine: result.Machine{CPU: "x", Load1: 1.5}, CPUs: 2, NUMA: []string{"0-1"}, Balancing: unknown, HugePages: "never", Virtual: true},
-		Fabric: fabric{Ports: []rdmaPort{{"a", "b", "c", "d", "e", true, true}},
+		Fabric: fabric{Ports: []machine.RDMAPort{{Name: "a", State: "b", Phys: "c", Rate: "d", Link: "e", EFA: true, Open: true}},
 			pcie:    pcie{GPUs: []string{"a"}, Driver: "1", Units: 2, Translated: []string{"b"}, Bridges: 3, Redirect: []string{"c"}, Hidden: true},
 			Peermem: true, Plugin: "p"},
-		GPU: &gpuView{Problem: &failure{Text: "a", Parts: notice.Failed{Problem: "b", Tried: notice.Places{"c"}, Remedy: "d"}},
-			Driver: "b", CUDA: 1, Missing: &failure{Text: "c"}, Library: "d", Path: "e", BuiltFor: "f", Unserved: "g", Near: []int{1},
+		GPU: &gpuView{Problem: &exit.Failure{Text: "a", Parts: notice.Failed{Problem: "b", Tried: notice.Places{"c"}, Remedy: "d"}},
+			Driver: "b", CUDA: 1, Missing: &exit.Failure{Text: "c"}, Library: "d", Path: "e", BuiltFor: "f", Unserved: "g", Near: []int{1},
 			Devices: []gpu{{"a", "b", "c", 1, 2, 3, 4, &cudart.Health{ECC: "on", Throttle: []string{"x"}}}}, Peer: [][]bool{{true}}, Shared: true, Rehearsed: true},
 	}
 	b, err := json.Marshal(sent)

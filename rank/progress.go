@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"busbar/mpi"
+	"busbar/rank/machine"
 )
 
 // meter is the line on a terminal: points done, time left, the point in hand. It is drawn only between cases, so
@@ -67,10 +68,10 @@ func terminal(l mpi.Launch) (width int, stdout bool) {
 // started it where that only passes things on.
 func launcherProcess(root string) int {
 	parent := os.Getppid()
-	if !strings.HasPrefix(readText(root, fmt.Sprintf("proc/%d/comm", parent)), "hydra_") {
+	if !strings.HasPrefix(machine.ReadText(root, fmt.Sprintf("proc/%d/comm", parent)), "hydra_") {
 		return parent
 	}
-	starter, err := strconv.Atoi(field(readText(root, fmt.Sprintf("proc/%d/status", parent)), "PPid"))
+	starter, err := strconv.Atoi(machine.Field(machine.ReadText(root, fmt.Sprintf("proc/%d/status", parent)), "PPid"))
 	if err != nil {
 		return parent
 	}

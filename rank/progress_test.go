@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/vbauerster/mpb/v8"
+
+	"busbar/rank/machine/machinetest"
 )
 
 type brokenWriter struct{}
@@ -39,11 +41,11 @@ func TestMeterWithoutItsTerminal(t *testing.T) {
 func TestLauncherProcess(t *testing.T) {
 	parent := os.Getppid()
 	dir := "proc/" + strconv.Itoa(parent)
-	root := fakeRoot(t, map[string]string{dir + "/comm": "mpirun\n", dir + "/status": "PPid:\t77\n"})
+	root := machinetest.Root(t, map[string]string{dir + "/comm": "mpirun\n", dir + "/status": "PPid:\t77\n"})
 	if got := launcherProcess(root); got != parent {
 		t.Errorf("under mpirun %d, want %d", got, parent)
 	}
-	root = fakeRoot(t, map[string]string{dir + "/comm": "hydra_pmi_proxy\n", dir + "/status": "Name:\tx\nPPid:\t77\n"})
+	root = machinetest.Root(t, map[string]string{dir + "/comm": "hydra_pmi_proxy\n", dir + "/status": "Name:\tx\nPPid:\t77\n"})
 	if got := launcherProcess(root); got != 77 {
 		t.Errorf("under hydra %d, want 77", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/machine"
 )
 
 // room says whether the buffers of a case fit the memory of every rank.
@@ -56,7 +57,7 @@ func (s *session) makeRoom(own []float64) ([]room, error) {
 // hostMemory is how many bytes of buffers in host memory every rank may have where a library allocates scratch beside
 // them (as a share of them), and what limits them, on rank 0. Collective.
 func (s *session) hostMemory(scratch float64) (most float64, limit notice.MemoryLimit, err error) {
-	bounds, err := memoryBounds("/")
+	bounds, err := machine.MemoryBounds("/")
 	if err != nil && s.world.Rank == 0 {
 		fmt.Fprintf(s.j.stderr, "rank: %v\n", err)
 	}
@@ -82,8 +83,8 @@ func hostShares(libraries []library) int {
 }
 
 // planRoom is hostMemory for any bounds of this rank.
-func (s *session) planRoom(bounds []memoryBound, scratch float64) (most float64, limit notice.MemoryLimit, err error) {
-	mine, err := json.Marshal(rankMemory{Rank: s.j.rank, Host: s.hosts[s.world.Rank], Machine: s.machines[s.world.Rank], Bounds: bounds})
+func (s *session) planRoom(bounds []machine.MemoryBound, scratch float64) (most float64, limit notice.MemoryLimit, err error) {
+	mine, err := json.Marshal(machine.RankMemory{Rank: s.j.rank, Host: s.hosts[s.world.Rank], Machine: s.machines[s.world.Rank], Bounds: bounds})
 	if err != nil {
 		return 0, limit, err
 	}
@@ -93,13 +94,13 @@ func (s *session) planRoom(bounds []memoryBound, scratch float64) (most float64,
 	}
 	x := []float64{0}
 	if s.world.Rank == 0 {
-		memory := make([]rankMemory, len(all))
+		memory := make([]machine.RankMemory, len(all))
 		for i, b := range all {
 			if err := json.Unmarshal(b, &memory[i]); err != nil {
 				return 0, limit, err
 			}
 		}
-		m := planMemory(memory, scratch)
+		m := machine.PlanMemory(memory, scratch)
 		x[0], limit = float64(m.Bytes), m.Limit
 	}
 	err = s.world.Bcast(x)

@@ -14,6 +14,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/exit"
 )
 
 // screen is what rank 0 shows: a table in the manner of nccl-tests on stdout, a progress line on a terminal, and all
@@ -226,11 +227,11 @@ func (s *screen) farewell(p *plan, code int) {
 	s.note("points: %s", strings.Join(parts, ", "))
 	s.results()
 	switch {
-	case code == exitWrong:
+	case code == exit.Wrong:
 		s.note("WRONG DATA was found: the rows above say where; exit code %d", code)
-	case code == exitPoints:
+	case code == exit.Points:
 		s.note("some points failed; exit code %d; --resume measures them again", code)
-	case code > exitInterrupted:
+	case code > exit.Interrupted:
 		s.note("ended early as asked; --resume continues; exit code %d", code)
 	}
 	switch {

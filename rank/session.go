@@ -10,6 +10,9 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // session is one library measured in one world on this rank.
@@ -62,7 +65,7 @@ func (s *session) openFile() error {
 	s.run.Campaign = s.p.campaign
 	w, err := result.Create(j.cfg.out, s.run, s.rankLines())
 	if err != nil {
-		return &codeError{exitEnvironment, err}
+		return exit.With(exit.Environment, err)
 	}
 	w.Warn = func(text string) { fmt.Fprintf(j.stderr, "rank: %s\n", text) }
 	s.sheet = j.ledger.open(w, s.run.Sweep.Points)
@@ -98,16 +101,16 @@ func (s *session) measureOne(i, cycle int, budget time.Duration) error {
 
 // observed measures a case, with what moved on the network meanwhile and how loaded this host is.
 func (s *session) observed(i int, budget time.Duration) (*result.Record, error) {
-	before := s.counters.read()
+	before := s.counters.Read()
 	r, err := s.attempt(i, budget)
 	if err != nil {
 		return nil, err
 	}
-	r.Load1 = load1("/")
-	after := s.counters.read()
-	r.Network = after.since(before)
+	r.Load1 = machine.Load("/")
+	after := s.counters.Read()
+	r.Network = after.Since(before)
 	hosts, _ := shape(s.machines)
-	r.Warnings.Add(linkWarnings(before, after, hosts)...)
+	r.Warnings.Add(machine.LinkWarnings(before, after, hosts)...)
 	return r, nil
 }
 
@@ -179,8 +182,8 @@ func (s *session) measure(wanted command) (*result.Record, error) {
 	if nodes, _ := shape(s.machines); nodes > 1 {
 		o.Compare = func() (float64, float64, error) {
 			s.j.watch.Phase("compare the clocks", 0)
-			off, err := measureOffsets(s.comm, s.machines, s.clock)
-			return off.own, off.uncertainty + s.clock.Uncertainty, err
+			off, err := launch.MeasureClockOffsets(s.comm, s.machines, s.clock)
+			return off.Own, off.Uncertainty + s.clock.Uncertainty, err
 		}
 	}
 	return bench.Measure(s.world, s.backend, c, o)

@@ -9,6 +9,8 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/exit"
+	"busbar/rank/launch"
 )
 
 // A launcher that is told to stop gives its ranks about a second: Open MPI 4.1 sends SIGTERM and a second later
@@ -30,7 +32,7 @@ const quarrel = 60 * time.Millisecond
 
 func (j *job) onSignal(s syscall.Signal) {
 	if j.rank != 0 {
-		_ = j.spoke.tell(event{Kind: "signal", Code: int(s)})
+		_ = j.spoke.Send(launch.Event{Kind: "signal", Code: int(s)})
 		if s != syscall.SIGUSR1 {
 			time.Sleep(700 * time.Millisecond) // rank 0 ends the files
 			os.Exit(0)
@@ -51,11 +53,11 @@ var signalNames = map[syscall.Signal]string{
 }
 
 // interrupted ends the run after SIGTERM or SIGINT, here (nil) or on another rank. It does not return.
-func (j *job) interrupted(s syscall.Signal, other *rankFacts) {
+func (j *job) interrupted(s syscall.Signal, other *launch.RankFacts) {
 	if hang := j.look.Load().reason(); hang != nil { // this rank was stopped, and is woken up to be told to end
-		j.stopAll(exitHang, result.Timeout, hang)
+		j.stopAll(exit.Hang, result.Timeout, hang)
 	}
-	code := exitInterrupted + int(s)
+	code := exit.Interrupted + int(s)
 	cause := notice.RunSignalled{Signal: signalNames[s]}
 	if other != nil {
 		cause.Rank, cause.Host = &other.Rank, other.Host

@@ -6,6 +6,7 @@ import (
 
 	"busbar/cudart"
 	"busbar/cudart/cublas"
+	"busbar/rank/exit"
 )
 
 // gpuComputing is a stream of this rank's GPU that computes.
@@ -53,11 +54,11 @@ func (c *gpuComputing) choose(kernel string) error {
 		}
 		switch {
 		case kernel == "gemm":
-			return environmentf("--compute-kernel gemm: %w", err)
+			return exit.Environmentf("--compute-kernel gemm: %w", err)
 		case c.b.l.j.cfg.gpu.register == "window":
-			return environmentf("%s: install cuBLAS, or leave out --register window: %w", fmaBesideWindows, err)
+			return exit.Environmentf("%s: install cuBLAS, or leave out --register window: %w", fmaBesideWindows, err)
 		}
-		c.notes = append(c.notes, "computing by busbar's own kernel, which leaves the GPU's memory idle: "+problemOf(err))
+		c.notes = append(c.notes, "computing by busbar's own kernel, which leaves the GPU's memory idle: "+exit.ProblemOf(err))
 		if err := c.gemm.Close(); err != nil {
 			return err
 		}

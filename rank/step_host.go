@@ -14,6 +14,7 @@ import (
 	"busbar/internal/program"
 	"busbar/internal/step"
 	"busbar/internal/units"
+	"busbar/rank/exit"
 )
 
 const (
@@ -35,7 +36,7 @@ type hostComputing struct {
 func (b *hostBackend) computing() (computing, error) {
 	crew, err := program.NewCrew(b.s.j.cfg.step.threads)
 	if err != nil {
-		return nil, environmentf("%v", err)
+		return nil, exit.Environmentf("%v", err)
 	}
 	c := &hostComputing{crew: crew}
 	if err := b.s.comm.Barrier(); err != nil {
@@ -47,7 +48,7 @@ func (b *hostBackend) computing() (computing, error) {
 	}
 	if b.s.j.cfg.step.copies() {
 		if c.copies, err = crew.CopyRate(copyBytes); err != nil {
-			return nil, environmentf("the copy rate cannot be measured, by which --compress is priced: %v", err)
+			return nil, exit.Environmentf("the copy rate cannot be measured, by which --compress is priced: %v", err)
 		}
 	}
 	slowest := []float64{-c.speed, -c.copies}

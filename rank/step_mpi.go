@@ -10,6 +10,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/step"
 	"busbar/mpi"
+	"busbar/rank/launch"
 )
 
 var _ trainer = (*mpiBackend)(nil)
@@ -31,7 +32,7 @@ func (b *mpiBackend) train(c computing, p *step.Plan) (training, error) {
 	}
 	if b.barrier == nil {
 		var err error
-		if b.barrier, err = newBarrier(b.s.comm); err != nil {
+		if b.barrier, err = newBarrier(launch.MPIComm(b.s.comm)); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/step"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 
@@ -106,7 +107,7 @@ var notWithStep = map[string]string{
 func (c *config) checkStep(f *pflag.FlagSet) (err error) {
 	refuse := func(format string, a ...any) {
 		if err == nil {
-			err = usagef(format, a...)
+			err = exit.Usagef(format, a...)
 		}
 	}
 	f.Visit(func(fl *pflag.Flag) {

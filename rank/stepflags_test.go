@@ -8,6 +8,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/step"
+	"busbar/rank/exit"
 )
 
 // What is asked for is a point each; what is not asked for has its default.
@@ -68,7 +69,7 @@ func TestStepRefusals(t *testing.T) {
 			value = "2"
 		}
 		_, err := parseFlags([]string{"--step", "resnet50", "--" + name + "=" + value}, noEnv)
-		if err == nil || codeOf(err) != exitUsage || !strings.Contains(err.Error(), "--"+name) || !strings.Contains(err.Error(), instead) {
+		if err == nil || exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), "--"+name) || !strings.Contains(err.Error(), instead) {
 			t.Errorf("--%s: %v", name, err)
 		}
 	}
@@ -99,7 +100,7 @@ func TestStepRefusals(t *testing.T) {
 		if want == "" && err == nil {
 			continue
 		}
-		if err == nil || codeOf(err) != exitUsage || !strings.Contains(err.Error(), want) {
+		if err == nil || exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
@@ -123,7 +124,7 @@ func TestStepBackends(t *testing.T) {
 		{"-b 8", "mpi", ""},
 	} {
 		err := parse(t, k.line).checkStepBackends(strings.Split(k.backends, ","))
-		if (err == nil) != (k.want == "") || err != nil && (codeOf(err) != exitUsage || !strings.Contains(err.Error(), k.want)) {
+		if (err == nil) != (k.want == "") || err != nil && (exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), k.want)) {
 			t.Errorf("%s on %s: %v", k.line, k.backends, err)
 		}
 	}

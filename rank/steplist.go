@@ -10,6 +10,7 @@ import (
 	"busbar/internal/step"
 	"busbar/internal/units"
 	"busbar/mpi"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 
@@ -32,7 +33,7 @@ func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
 	}
 	s, err := stepSweep(cfg)
 	if err != nil {
-		return &codeError{exitUsage, err}
+		return exit.With(exit.Usage, err)
 	}
 	size, whence := launchSize(l)
 	var b strings.Builder
@@ -96,9 +97,9 @@ func (p *stepPlan) listWorld(b *strings.Builder, cfg *config, s *sweeps.Sweep, b
 		}
 		least, most, all, err := opBytes(plans[i])
 		if err != nil {
-			return &codeError{exitUsage, err}
+			return exit.With(exit.Usage, err)
 		}
-		fmt.Fprintf(b, "%11s %4d %10s %10s %10s %10s\n", point.Bucket, len(plans[i].Ops), binary(least), binary(most), binary(all), binary(plans[i].Bytes))
+		fmt.Fprintf(b, "%11s %4d %10s %10s %10s %10s\n", point.Bucket, len(plans[i].Ops), units.Binary(least), units.Binary(most), units.Binary(all), units.Binary(plans[i].Bytes))
 	}
 	if impossible != nil {
 		same = append(same, "unsupported: "+impossible.Error())

@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/rank/exit"
 	"busbar/sweeps"
 )
 
@@ -25,7 +26,7 @@ func makeModel(cfg *config, file string, text []byte) (*stepPlan, error) {
 	}
 	m, err := step.Parse(file, text)
 	if err != nil {
-		return nil, &codeError{exitUsage, err}
+		return nil, exit.With(exit.Usage, err)
 	}
 	if cfg.step.compute > 0 {
 		m.Scale(cfg.step.compute.Seconds())
@@ -40,7 +41,7 @@ func readModel(cfg *config) (file string, text []byte, err error) {
 	}
 	file, text, err = step.Read(cfg.step.model, sweeps.Models())
 	if err != nil {
-		err = &codeError{exitUsage, fmt.Errorf("--step %s: %w", cfg.step.model, err)}
+		err = exit.With(exit.Usage, fmt.Errorf("--step %s: %w", cfg.step.model, err))
 	}
 	return file, text, err
 }
@@ -106,7 +107,7 @@ func (p *stepPlan) plans(cfg *config, backend string, world int, copyRate float6
 		}
 		plan, err := step.NewPlan(p.model, point, world, step.Options{First: cfg.step.first, CopyRate: copyRate})
 		if err != nil {
-			return nil, nil, nil, &codeError{exitUsage, fmt.Errorf("--step: %w", err)}
+			return nil, nil, nil, exit.With(exit.Usage, fmt.Errorf("--step: %w", err))
 		}
 		i := slices.IndexFunc(plans, func(other *step.Plan) bool { return other != nil && other.Same(plan) })
 		if i < 0 {

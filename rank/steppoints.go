@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/step"
+	"busbar/rank/exit"
 )
 
 // waysOf are the ways in which a backend's communication can go on beside computing, and those that are measured where
@@ -46,18 +47,18 @@ func (c *config) checkStepBackends(backends []string) error {
 		hosts, gpus = hosts || onHosts(b), gpus || !onHosts(b)
 		if onHosts(b) && len(o.waysFor(b)) == 0 {
 			has, _ := waysOf(b)
-			return usagef("--progress %s: %s has %s alone: add it, or leave out --progress", words(o.progress), b, words(has))
+			return exit.Usagef("--progress %s: %s has %s alone: add it, or leave out --progress", words(o.progress), b, words(has))
 		}
 	}
 	switch {
 	case !hosts && len(o.progress) > 0:
-		return usagef("--progress is for communication on a host; on a GPU a stream of its own does it: leave it out")
+		return exit.Usagef("--progress is for communication on a host; on a GPU a stream of its own does it: leave it out")
 	case !polls && o.poll != pollInterval:
-		return usagef("--poll-interval is for --progress poll, which --backend %s does not do: leave it out", strings.Join(backends, ","))
+		return exit.Usagef("--poll-interval is for --progress poll, which --backend %s does not do: leave it out", strings.Join(backends, ","))
 	case !hosts && o.threads != 1:
-		return usagef("--compute-threads is for computing on a host; a GPU computes with kernels: leave it out")
+		return exit.Usagef("--compute-threads is for computing on a host; a GPU computes with kernels: leave it out")
 	case !gpus && o.kernel != "auto":
-		return usagef("--compute-kernel is for computing on a GPU; a host computes with --compute-threads: leave it out")
+		return exit.Usagef("--compute-kernel is for computing on a GPU; a host computes with --compute-threads: leave it out")
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/internal/units"
+	"busbar/rank/exit"
 )
 
 // keep writes the records of the group and its traces, and gives up what was bound. Where the run ends early, a point with too
@@ -115,7 +116,7 @@ func (j *job) skipStepWorld(p *plan, lib library, n int, why string, tally *tall
 	run.World, run.Sweep.Points = n, len(points)
 	w, err := result.Create(j.cfg.out, run, nil)
 	if err != nil {
-		return &codeError{exitEnvironment, err}
+		return exit.With(exit.Environment, err)
 	}
 	s := j.ledger.open(w, len(points))
 	for i, point := range points {
@@ -129,5 +130,5 @@ func (j *job) skipStepWorld(p *plan, lib library, n int, why string, tally *tall
 		tally.add(record.Status)
 	}
 	j.screen.skippedWorld(j.nameAmong(lib), n, why, len(points), w.Path())
-	return j.ledger.close(s, exitOK)
+	return j.ledger.close(s, exit.OK)
 }

@@ -5,6 +5,7 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/step"
+	"busbar/rank/machine"
 )
 
 // reportGroup prints which bucket of a group is the best, and how much of its communication is exposed. Rank 0 only.
@@ -62,18 +63,18 @@ func (s *stepSession) stepCrowded() []notice.Fact {
 	if threads == 1 {
 		return nil
 	}
-	var places []place
+	var places []machine.Place
 	for i, f := range s.facts() {
 		for range threads {
-			places = append(places, place{Rank: s.members[i], Host: f.Host, CPUs: f.CPUs, Quota: f.Quota})
+			places = append(places, machine.Place{Rank: s.members[i], Host: f.Host, CPUs: f.CPUs, Quota: f.Quota})
 		}
 	}
-	hosts := map[string][]place{}
+	hosts := map[string][]machine.Place{}
 	for _, p := range places {
 		hosts[p.Host] = append(hosts[p.Host], p)
 	}
 	for _, f := range s.facts() {
-		if n, cores, limit := crowd(hosts[f.Host]); n > 0 {
+		if n, cores, limit := machine.Crowd(hosts[f.Host]); n > 0 {
 			return []notice.Fact{notice.SharedStepThreads{Threads: n, Cores: cores, Host: f.Host, Limit: limit}}
 		}
 	}

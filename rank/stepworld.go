@@ -10,7 +10,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/step"
-	"busbar/mpi"
+	"busbar/rank/launch"
 )
 
 // stepSession is training steps measured with one library in one world on this rank.
@@ -34,7 +34,7 @@ type stepPoint struct {
 }
 
 // measureSteps measures training steps in one (sub-)world, one library after another. Collective over comm.
-func (j *job) measureSteps(ctx context.Context, p *plan, libraries []library, comm *mpi.Comm, tally *tally) error {
+func (j *job) measureSteps(ctx context.Context, p *plan, libraries []library, comm launch.Comm, tally *tally) error {
 	w := j.newSubworld(p, comm, firstRanks(comm.Size()))
 	w.tally, w.hostShares = tally, 1
 	j.watch.Phase(fmt.Sprintf("prepare a world of %d", comm.Size()), 0)

@@ -11,6 +11,7 @@ import (
 
 	"busbar/internal/bench/benchtest"
 	"busbar/mpi"
+	"busbar/rank/launch"
 	"busbar/sweeps"
 )
 
@@ -50,7 +51,7 @@ func TestBackendConforms(t *testing.T) {
 			if w.backend == "gloo" {
 				glooShim(t)
 			}
-			o := launch{mpirun: w.mpirun, np: w.np, program: executable, env: []string{"BUSBAR_TEST_WORKER=" + w.backend, fmt.Sprint("BUSBAR_TEST_GRAPH=", w.graph),
+			o := rankRun{mpirun: w.mpirun, np: w.np, program: executable, env: []string{"BUSBAR_TEST_WORKER=" + w.backend, fmt.Sprint("BUSBAR_TEST_GRAPH=", w.graph),
 				fmt.Sprint("BUSBAR_TEST_ROTATE=", w.rotate), fmt.Sprint("BUSBAR_TEST_TOGETHER=", w.together)}}.run(t)
 			if o.code != 0 || strings.Count(o.stdout, "conforms") != w.np {
 				t.Error(o)
@@ -68,20 +69,17 @@ func conform(name string) int {
 		}
 		return n
 	}
-	lib, err := mpi.Load(mpi.Options{})
-	if err == nil {
-		_, err = lib.Init()
-	}
+	connected, err := launch.ConnectMPI(mpi.Options{}, func(string) {})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	sweep := sweeps.Default()
 	sweep.Aggregate = number("BUSBAR_TEST_TOGETHER")
-	world := lib.World()
+	world := connected.World()
 	name, steps := strings.CutPrefix(name, stepWorker)
-	j := &job{cfg: &config{rehearse: name == rehearsal, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, stderr: os.Stderr, lib: lib, world: world,
-		rank: world.Rank(), size: world.Size(), watch: newWatchdog(time.Hour, func(state) {})}
+	j := &job{cfg: &config{rehearse: name == rehearsal, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, stderr: os.Stderr, lib: connected.Library, connected: connected, world: world,
+		rank: world.Rank(), size: world.Size(), watch: newWatchdog(time.Hour, func(launch.State) {})}
 	if steps {
 		err = stepsOnHost(j, name, sweep)
 	} else {
@@ -89,9 +87,9 @@ func conform(name string) int {
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "rank %d: %v\n", j.rank, err)
-		lib.Abort(1)
+		connected.Abort(1)
 	}
-	if err := lib.Finalize(); err != nil {
+	if err := connected.Finalize(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

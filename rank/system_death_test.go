@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // A rank dies: what was measured stays, and rank 0 says who it was.
 func TestRankIsKilled(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
+	r := rankRun{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
 	before := r.awaitPoints(out, 8)
 	victim := r.pid(2)
 	r.signal(2, syscall.SIGKILL)
@@ -24,7 +25,7 @@ func TestRankIsKilled(t *testing.T) {
 	}
 	f := readOne(t, out)
 	checkWhole(t, f, result.OK, result.Failed)
-	checkEnd(t, f, result.Aborted, exitFailed)
+	checkEnd(t, f, result.Aborted, exit.Failed)
 	who := fmt.Sprintf("rank 2 on %s (pid %d)", hostName(), victim)
 	if !strings.Contains(f.End.Reason, who) || !strings.Contains(o.stderr, who) {
 		t.Errorf("the end does not name %s: %s\n%s", who, f.End.Reason, o)
@@ -37,7 +38,7 @@ func TestRankIsKilled(t *testing.T) {
 func TestRank0IsKilled(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
+	r := rankRun{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
 	before := r.awaitPoints(out, 8)
 	r.signal(0, syscall.SIGKILL)
 	o := r.wait()
@@ -59,7 +60,7 @@ func TestLauncherIsKilled(t *testing.T) {
 		t.Run(mpirun, func(t *testing.T) {
 			parallelOn(t, mpirun)
 			out := t.TempDir()
-			r := launch{mpirun: mpirun, np: 2, args: endless(out)}.start(t)
+			r := rankRun{mpirun: mpirun, np: 2, args: endless(out)}.start(t)
 			before := r.awaitPoints(out, 3)
 			r.signal(launcher, syscall.SIGKILL)
 			r.wait()

@@ -13,6 +13,7 @@ import (
 	"busbar/internal/needs"
 	"busbar/internal/ranges"
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // glooShim skips a test where Gloo's headers are missing, so that make build made no shim.
@@ -27,7 +28,7 @@ func TestGlooMeasures(t *testing.T) {
 	glooShim(t)
 	for _, algorithm := range []string{"ring", "bcube"} {
 		out := t.TempDir()
-		launch{mpirun: openMPI, np: 3, args: []string{"--backend", "gloo", "--gloo-iface", "lo", "--gloo-algo", algorithm, "--collective", "all_reduce,all_gather,reduce_scatter",
+		rankRun{mpirun: openMPI, np: 3, args: []string{"--backend", "gloo", "--gloo-iface", "lo", "--gloo-algo", algorithm, "--collective", "all_reduce,all_gather,reduce_scatter",
 			"--elements", "1K,5K", "--mode", "throughput,latency", "-n", "5", "-w", "1", "--out", out}}.mustRun(t)
 		f := readOne(t, out)
 		checkWhole(t, f, result.OK)
@@ -71,7 +72,7 @@ func TestGlooThreadIsPlaced(t *testing.T) {
 	} {
 		out := t.TempDir()
 		args := small(out, append(c.args, "--backend", "gloo")...)
-		launch{mpirun: alone, program: "taskset", args: append([]string{"-c", first, compiled(t).rank}, args...)}.mustRun(t)
+		rankRun{mpirun: alone, program: "taskset", args: append([]string{"-c", first, compiled(t).rank}, args...)}.mustRun(t)
 		f := readOne(t, out)
 		if notes := strings.Join(f.Run.Backend.Notes, "\n"); !strings.Contains(notes, "Gloo's thread of rank 0 on CPUs "+c.want) {
 			t.Errorf("%q: notes %q", c.args, notes)
@@ -87,7 +88,7 @@ func TestGlooAndMPIInterleaved(t *testing.T) {
 	parallel(t)
 	glooShim(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 2, args: []string{"--backend", "mpi,gloo", "--collective", "all_reduce", "-b", "1K", "-e", "4K", "-f", "2", "-n", "5", "--out", out}}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: []string{"--backend", "mpi,gloo", "--collective", "all_reduce", "-b", "1K", "-e", "4K", "-f", "2", "-n", "5", "--out", out}}.mustRun(t)
 	var names []string
 	for _, f := range read(t, out) {
 		checkWhole(t, f, result.OK)
@@ -102,8 +103,8 @@ func TestGlooIsRefused(t *testing.T) {
 	parallel(t)
 	glooShim(t)
 	out := filepath.Join(t.TempDir(), "results")
-	refused(t, launch{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo", "--gloo-iface", "nowhere0")}, out, "there is no interface nowhere0", "it has lo")
-	refused(t, launch{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo", "--gloo-cpus", "0,1000")}, out, "--gloo-cpus names CPUs 0,1000, and the system grants this rank 0")
+	refused(t, rankRun{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo", "--gloo-iface", "nowhere0")}, out, "there is no interface nowhere0", "it has lo")
+	refused(t, rankRun{mpirun: openMPI, np: 2, args: small(out, "--backend", "gloo", "--gloo-cpus", "0,1000")}, out, "--gloo-cpus names CPUs 0,1000, and the system grants this rank 0")
 	// Programs without the shim: what is beside the MPI's is missing.
 	lone := t.TempDir()
 	for _, f := range []string{"busbar-mpi-openmpi.so", "rank"} {
@@ -119,7 +120,7 @@ func TestGlooIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := launch{mpirun: openMPI, np: 2, program: filepath.Join(lone, "rank"), env: []string{"BUSBAR_LIB="}, args: small(out, "--backend", "gloo")}
+	l := rankRun{mpirun: openMPI, np: 2, program: filepath.Join(lone, "rank"), env: []string{"BUSBAR_LIB="}, args: small(out, "--backend", "gloo")}
 	refused(t, l, out, "busbar-gloo.so")
 	for o, words := l.run(t), []string{"make gloo-shim", "apt-get install g++ libgloo-dev"}; len(words) > 0; words = words[1:] {
 		if !strings.Contains(o.stderr, words[0]) {
@@ -144,7 +145,7 @@ func TestFailedRank(t *testing.T) {
 			err := failedRank(c.ranks, self)
 			switch {
 			case c.speaker < 0 && err == nil:
-			case self == c.speaker && codeOf(err) == exitEnvironment && err.Error() == c.ranks[self].Error:
+			case self == c.speaker && exit.CodeOf(err) == exit.Environment && err.Error() == c.ranks[self].Error:
 			case c.speaker >= 0 && self != c.speaker && errors.Is(err, errElsewhere):
 			default:
 				t.Errorf("%+v: rank %d has %v", c.ranks, self, err)

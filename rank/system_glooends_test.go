@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // A rank of Gloo that dies or is stopped is named, amid small messages and large ones, and what was measured is kept.
@@ -33,7 +34,7 @@ func TestGlooRankEnds(t *testing.T) {
 		t.Run(fmt.Sprintf("%s, %s bytes, rank %d %s", c.mpirun, c.size, c.victim, c.with), func(t *testing.T) {
 			parallelOn(t, c.mpirun)
 			out := t.TempDir()
-			r := launch{mpirun: c.mpirun, np: c.np, args: []string{"--backend", "gloo", "--collective", "all_reduce", "-b", c.size, "-e", c.size,
+			r := rankRun{mpirun: c.mpirun, np: c.np, args: []string{"--backend", "gloo", "--collective", "all_reduce", "-b", c.size, "-e", c.size,
 				"-n", "3", "-w", "1", "-c", "0", "-N", "0", "--deadline", hangDeadline, "--out", out}}.start(t)
 			before := r.awaitPoints(out, 2)
 			who := fmt.Sprintf("rank %d on %s (pid %d)", c.victim, hostName(), r.pid(c.victim))
@@ -42,7 +43,7 @@ func TestGlooRankEnds(t *testing.T) {
 			f := readOne(t, out)
 			checkKept(t, f, before)
 			killed := c.with == syscall.SIGKILL
-			if o.code == 0 || !killed && o.code != exitHang {
+			if o.code == 0 || !killed && o.code != exit.Hang {
 				t.Error(o)
 			}
 			switch {
@@ -53,9 +54,9 @@ func TestGlooRankEnds(t *testing.T) {
 			}
 			switch {
 			case killed:
-				checkEnd(t, f, result.Aborted, exitFailed)
+				checkEnd(t, f, result.Aborted, exit.Failed)
 			case c.victim != 0 || f.End != nil: // Open MPI wakes its ranks before it ends them
-				checkEnd(t, f, result.Aborted, exitHang)
+				checkEnd(t, f, result.Aborted, exit.Hang)
 			default:
 				return
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // hangDeadline is that of tests in which something hangs: short, and longer than any phase takes on a busy machine.
@@ -23,17 +24,17 @@ func TestRankHangs(t *testing.T) {
 		t.Run(w.mpirun, func(t *testing.T) {
 			parallelOn(t, w.mpirun)
 			out := t.TempDir()
-			r := launch{mpirun: w.mpirun, np: w.np, args: endless(out, "--deadline", hangDeadline)}.start(t)
+			r := rankRun{mpirun: w.mpirun, np: w.np, args: endless(out, "--deadline", hangDeadline)}.start(t)
 			before := r.awaitPoints(out, 5)
 			victim := r.pid(1)
 			r.signal(1, syscall.SIGSTOP)
 			o := r.wait()
-			if o.code != exitHang {
-				t.Errorf("want exit code %d: %s", exitHang, o)
+			if o.code != exit.Hang {
+				t.Errorf("want exit code %d: %s", exit.Hang, o)
 			}
 			f := readOne(t, out)
 			checkWhole(t, f, result.OK, result.Timeout)
-			checkEnd(t, f, result.Aborted, exitHang)
+			checkEnd(t, f, result.Aborted, exit.Hang)
 			checkKept(t, f, before)
 			last := f.Records[len(f.Records)-1]
 			if last.Status != result.Timeout || last.Time != nil || last.Check.Result != "none" {
@@ -55,18 +56,18 @@ func TestRankHangs(t *testing.T) {
 func TestRank0Hangs(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 3, args: endless(out, "--deadline", hangDeadline)}.start(t)
+	r := rankRun{mpirun: openMPI, np: 3, args: endless(out, "--deadline", hangDeadline)}.start(t)
 	before := r.awaitPoints(out, 5)
 	r.signal(0, syscall.SIGSTOP)
 	o := r.wait()
 	who := "rank 0 on " + hostName()
-	if o.code != exitHang || !strings.Contains(o.stderr, who) || !strings.Contains(o.stderr, "in phase ") {
-		t.Errorf("want exit code %d and %q: %s", exitHang, who, o)
+	if o.code != exit.Hang || !strings.Contains(o.stderr, who) || !strings.Contains(o.stderr, "in phase ") {
+		t.Errorf("want exit code %d and %q: %s", exit.Hang, who, o)
 	}
 	f := readOne(t, out)
 	checkKept(t, f, before)
 	if f.End != nil { // Open MPI wakes its ranks before it ends them
-		checkEnd(t, f, result.Aborted, exitHang)
+		checkEnd(t, f, result.Aborted, exit.Hang)
 		if !strings.Contains(f.End.Reason, who) {
 			t.Errorf("the end does not name %s: %s", who, f.End.Reason)
 		}
@@ -77,7 +78,7 @@ func TestRank0Hangs(t *testing.T) {
 func TestRankHangsAtTheStart(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 2, args: endless(out, "--deadline", hangDeadline)}.start(t)
+	r := rankRun{mpirun: openMPI, np: 2, args: endless(out, "--deadline", hangDeadline)}.start(t)
 	r.signal(1, syscall.SIGSTOP)
 	o := r.wait()
 	if o.code == 0 || !strings.Contains(o.stderr, "in phase ") && !strings.Contains(o.stderr, "rank 1") {
@@ -90,7 +91,7 @@ func TestRankHangsAtTheStart(t *testing.T) {
 func TestSuspended(t *testing.T) {
 	out := t.TempDir()
 	// Not in parallel, and without yielding: rank 0 is to use its processor as soon as it waits for rank 1.
-	r := launch{mpirun: openMPI, np: 2, args: endless(out, "--deadline", "5s"), env: []string{"OMPI_MCA_mpi_yield_when_idle=0"}}.start(t)
+	r := rankRun{mpirun: openMPI, np: 2, args: endless(out, "--deadline", "5s"), env: []string{"OMPI_MCA_mpi_yield_when_idle=0"}}.start(t)
 	r.awaitPoints(out, 3)
 	r.signal(1, syscall.SIGSTOP)
 	before := r.awaitStandstill(out)

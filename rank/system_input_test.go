@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"busbar/rank/exit"
 )
 
 // What is wrong with the command line or the sweep is said once, with what would be right, and nothing is written.
@@ -68,13 +70,13 @@ func TestBadInput(t *testing.T) {
 		{"-J out.json", []string{"-J", "--out DIR"}},
 	} {
 		out := t.TempDir()
-		o := launch{mpirun: mpirun, np: 2, args: append(strings.Fields(c.args), "--out", out), env: []string{killAtOnce}}.run(t)
+		o := rankRun{mpirun: mpirun, np: 2, args: append(strings.Fields(c.args), "--out", out), env: []string{killAtOnce}}.run(t)
 		if i > 0 {
 			mpirun = alone // each is found as one of these two: by all ranks, or by rank 0 for all
 		}
 		said := o.messages()
-		if o.code != exitUsage || len(said) != 1 || o.stdout != "" {
-			t.Errorf("rank %s: want exit code %d and one message: %s", c.args, exitUsage, o)
+		if o.code != exit.Usage || len(said) != 1 || o.stdout != "" {
+			t.Errorf("rank %s: want exit code %d and one message: %s", c.args, exit.Usage, o)
 			continue
 		}
 		for _, w := range c.words {
@@ -105,7 +107,7 @@ func TestQuestions(t *testing.T) {
 		{"--list -b 8 -e 1K -f 2 --worlds 2,4", []string{"# world 2", "# world 4: skipped", " 1024 "}},
 	} {
 		dir := t.TempDir()
-		o := launch{mpirun: openMPI, np: 2, program: program, args: strings.Fields(c.args), env: noMPI, dir: dir}.mustRun(t)
+		o := rankRun{mpirun: openMPI, np: 2, program: program, args: strings.Fields(c.args), env: noMPI, dir: dir}.mustRun(t)
 		if o.stderr != "" {
 			t.Errorf("rank %s: stderr %s", c.args, o.stderr)
 		}
@@ -118,7 +120,7 @@ func TestQuestions(t *testing.T) {
 			t.Errorf("rank %s: said by more than one rank: %s", c.args, o.stdout)
 		}
 		checkNothing(t, dir)
-		if one := (launch{mpirun: alone, program: program, args: strings.Fields(c.args), env: noMPI, dir: dir}).run(t); one.code != 0 {
+		if one := (rankRun{mpirun: alone, program: program, args: strings.Fields(c.args), env: noMPI, dir: dir}).run(t); one.code != 0 {
 			t.Errorf("rank %s without a launcher: %s", c.args, one)
 		}
 	}

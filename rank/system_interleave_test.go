@@ -11,7 +11,7 @@ import (
 func TestInterleaved(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 2, args: []string{"--rehearse", "--backend", "mpi,nccl", "--collective", "all_reduce,all_gather", "-b", "1K", "-e", "4K",
+	rankRun{mpirun: openMPI, np: 2, args: []string{"--rehearse", "--backend", "mpi,nccl", "--collective", "all_reduce,all_gather", "-b", "1K", "-e", "4K",
 		"-f", "2", "-n", "5", "-w", "1", "--out", out}}.mustRun(t)
 	files := map[string]*result.File{}
 	for _, f := range read(t, out) {
@@ -41,8 +41,8 @@ func TestResumeKeepsTheCampaign(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
 	args := []string{"--rehearse", "--collective", "all_reduce", "-b", "1K", "-e", "1K", "-n", "5", "-w", "1", "--out", out, "--resume", "--backend"}
-	launch{mpirun: openMPI, np: 3, args: append(args, "nccl", "--worlds", "2")}.mustRun(t)
-	launch{mpirun: openMPI, np: 3, args: append(args, "mpi,nccl", "--worlds", "2,3")}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 3, args: append(args, "nccl", "--worlds", "2")}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 3, args: append(args, "mpi,nccl", "--worlds", "2,3")}.mustRun(t)
 	files := read(t, out)
 	if len(files) != 5 {
 		t.Fatalf("%d files, want one and then four", len(files))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 const noSideChannel = "BUSBAR_SIDE_CHANNEL=off"
@@ -67,14 +68,14 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %d %v", c.mpirun, c.victim, c.more), func(t *testing.T) {
 			parallelOn(t, c.mpirun)
 			out, memory := t.TempDir(), named()
-			r := launch{mpirun: c.mpirun, np: c.np, env: []string{noSideChannel}, args: endless(out, append(c.more, "--deadline", hangDeadline)...)}.start(t)
+			r := rankRun{mpirun: c.mpirun, np: c.np, env: []string{noSideChannel}, args: endless(out, append(c.more, "--deadline", hangDeadline)...)}.start(t)
 			before := r.awaitPoints(out, 3)
 			r.awaitHostFile(out)
 			victim := r.pid(c.victim)
 			r.signal(c.victim, syscall.SIGSTOP)
 			o := r.wait()
-			if o.code != exitHang {
-				t.Errorf("want exit code %d: %s", exitHang, o)
+			if o.code != exit.Hang {
+				t.Errorf("want exit code %d: %s", exit.Hang, o)
 			}
 			for _, want := range []string{fmt.Sprintf("hang: rank %d on %s (pid %d) does not answer", c.victim, hostName(), victim),
 				fmt.Sprintf("rank %d was last heard of", c.victim), processStopped, "what every rank was doing last is in " + filepath.Join(out, watchName)} {
@@ -84,7 +85,7 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 			}
 			f := readOne(t, out)
 			if f.End != nil { // a rank 0 that is stopped may not be woken up before it is killed
-				checkEnd(t, f, result.Aborted, exitHang)
+				checkEnd(t, f, result.Aborted, exit.Hang)
 			}
 			files := hostFiles(t, out)
 			line := regexp.MustCompile(fmt.Sprintf(`(?m)^%d +%d +[0-9.]+s +stopped`, c.victim, victim))
@@ -102,11 +103,11 @@ func TestRankHangsWithoutSideChannel(t *testing.T) {
 func TestRankThatIsLateWithoutSideChannel(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := launch{mpirun: openMPI, np: 3, env: []string{noSideChannel, "BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=4096,phase=measure"}, args: []string{"--rehearse", "--backend", "nccl",
+	o := rankRun{mpirun: openMPI, np: 3, env: []string{noSideChannel, "BUSBAR_REHEARSAL_FAULT=hang@rank=2,size=4096,phase=measure"}, args: []string{"--rehearse", "--backend", "nccl",
 		"--collective", "all_reduce", "-b", "1K", "-e", "16K", "-f", "4", "-n", "10", "--deadline", "2s", "--out", out}}.run(t)
 	want := "rank 2 on " + hostName() + " is still at iteration"
-	if o.code != exitHang || !strings.Contains(o.stderr, want) || !strings.Contains(o.stderr, "(issuing) of all_reduce float32 sum 4 KiB") {
-		t.Errorf("want exit code %d and %q: %s", exitHang, want, o)
+	if o.code != exit.Hang || !strings.Contains(o.stderr, want) || !strings.Contains(o.stderr, "(issuing) of all_reduce float32 sum 4 KiB") {
+		t.Errorf("want exit code %d and %q: %s", exit.Hang, want, o)
 	}
 }
 
@@ -127,7 +128,7 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			parallel(t)
 			out, memory := t.TempDir(), named()
-			r := launch{mpirun: openMPI, np: c.np, args: endless(out)}.start(t)
+			r := rankRun{mpirun: openMPI, np: c.np, args: endless(out)}.start(t)
 			r.awaitPoints(out, 1)
 			r.awaitHostFile(out)
 			awaitNameless(t, memory)
@@ -154,7 +155,7 @@ func TestNothingIsLeft(t *testing.T) {
 func TestGoodEndLeavesResultsOnly(t *testing.T) {
 	parallel(t)
 	out, memory := filepath.Join(t.TempDir(), "new", "results"), named()
-	launch{mpirun: openMPI, np: 2, args: []string{"--quiet", "--collective", "all_reduce", "-b", "8", "-e", "8", "-n", "5", "--out", out}}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: []string{"--quiet", "--collective", "all_reduce", "-b", "8", "-e", "8", "-n", "5", "--out", out}}.mustRun(t)
 	names, err := filepath.Glob(filepath.Join(out, "*"))
 	if err != nil || len(names) != 2 {
 		t.Errorf("%v %v, want the results file and its text view", err, names)

@@ -10,6 +10,7 @@ import (
 
 	"busbar/internal/coll"
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // rehearsed are the flags of a run over the stand-ins.
@@ -21,7 +22,7 @@ func rehearsed(args ...string) []string {
 func TestCostOfChecks(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 2, args: rehearsed(small(out)...)}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out)...)}.mustRun(t)
 	f := readOne(t, out)
 	checkWhole(t, f, result.OK)
 	for _, r := range f.Records {
@@ -52,7 +53,7 @@ func TestNVTXToolDeclines(t *testing.T) {
 	}
 	for path, want := range map[string]string{tool: "from ranks 1: ", "/nowhere/tool.so": "from ranks 0-1: "} {
 		out := t.TempDir()
-		launch{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--profile-range")...), env: []string{"NVTX_INJECTION64_PATH=" + path}}.mustRun(t)
+		rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--profile-range")...), env: []string{"NVTX_INJECTION64_PATH=" + path}}.mustRun(t)
 		f := readOne(t, out)
 		checkWhole(t, f, result.OK)
 		if notes := strings.Join(f.Run.Backend.Notes, "\n"); !strings.Contains(notes, want) || !strings.Contains(notes, path) {
@@ -67,7 +68,7 @@ func TestTimesByEvents(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
 	args := rehearsed("--collective", "all_reduce", "-b", "8M", "-e", "8M", "-n", "9", "-w", "1", "--mode", "latency,throughput", "--out", out)
-	launch{mpirun: openMPI, np: 2, args: append(args, "--events")}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: append(args, "--events")}.mustRun(t)
 	f := readOne(t, out)
 	checkWhole(t, f, result.OK)
 	if f.Run.Method.EventStep <= 0 {
@@ -86,12 +87,12 @@ func TestTimesByEvents(t *testing.T) {
 	if err != nil || !strings.Contains(string(table), ",event_s") {
 		t.Errorf("no column for it (error %v)", err)
 	}
-	launch{mpirun: openMPI, np: 2, args: append(args, "--resume")}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: append(args, "--resume")}.mustRun(t)
 	if files := read(t, out); len(files) != 2 || len(files[1].Run.Resumes) != 0 || len(files[1].Records) != len(f.Records) {
 		t.Error("a run without events continues one with them")
 	}
 	out = t.TempDir()
-	launch{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--events", "-G", "2", "-m", "2")...)}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--events", "-G", "2", "-m", "2")...)}.mustRun(t)
 	for _, r := range readOne(t, out).Records {
 		if e := r.Time.Event; e == nil || math.Abs(e.Seconds-r.Time.Seconds) > r.Time.Seconds {
 			t.Errorf("graphs: %s: %g s by the host, by events %+v", r.Case, r.Time.Seconds, e)
@@ -103,7 +104,7 @@ func TestTimesByEvents(t *testing.T) {
 func TestAlgorithms(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 2, args: rehearsed("--collective", "all_reduce,broadcast,alltoall,sendrecv", "-b", "4K", "-e", "4K", "-n", "5", "-w", "1",
+	rankRun{mpirun: openMPI, np: 2, args: rehearsed("--collective", "all_reduce,broadcast,alltoall,sendrecv", "-b", "4K", "-e", "4K", "-n", "5", "-w", "1",
 		"--algo", "tree_simple,ring_ll128", "--min-ctas", "2", "--max-ctas", "4", "--path", "--out", out)}.mustRun(t)
 	f := readOne(t, out)
 	if c := f.Run.Method.Config; !strings.Contains(c, "minCTAs=2 maxCTAs=4; ncclCollConfig_t") || !strings.Contains(c, "algSelection=tree_simple,ring_ll128") {
@@ -123,22 +124,22 @@ func TestAlgorithms(t *testing.T) {
 		}
 	}
 	out = t.TempDir()
-	launch{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--algo", "rnig")...)}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--algo", "rnig")...)}.mustRun(t)
 	for _, r := range readOne(t, out).Records {
 		if r.Status != result.Unsupported || !strings.Contains(r.Reason, `"rnig" cannot be honored`) {
 			t.Errorf("%s: %s %s", r.Case, r.Status, r.Reason)
 		}
 	}
 	out = t.TempDir()
-	refused(t, launch{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--algo", "ring", "--nccl", lacking(t, "ncclAllReduceConfig"))...)}, out, "--algo ring", "2.31")
-	refused(t, launch{mpirun: openMPI, np: 2, env: []string{"NCCL_PROTO=LL"}, args: rehearsed(small(out, "--algo", "ring")...)}, out, "NCCL_PROTO=LL", "leave one of them out")
+	refused(t, rankRun{mpirun: openMPI, np: 2, args: rehearsed(small(out, "--algo", "ring", "--nccl", lacking(t, "ncclAllReduceConfig"))...)}, out, "--algo ring", "2.31")
+	refused(t, rankRun{mpirun: openMPI, np: 2, env: []string{"NCCL_PROTO=LL"}, args: rehearsed(small(out, "--algo", "ring")...)}, out, "NCCL_PROTO=LL", "leave one of them out")
 }
 
 // A minimum of thread blocks goes with a maximum, which NCCL before 2.31 requires.
 func TestMinCTAsAlone(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_VERSION=21701"}, args: rehearsed(small(out, "--min-ctas", "4")...)}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_VERSION=21701"}, args: rehearsed(small(out, "--min-ctas", "4")...)}.mustRun(t)
 	f := readOne(t, out)
 	checkWhole(t, f, result.OK)
 	if c := f.Run.Method.Config; !strings.HasSuffix(c, "minCTAs=4 maxCTAs=1024") {
@@ -150,12 +151,12 @@ func TestMinCTAsAlone(t *testing.T) {
 func TestCommunicatorOnAnotherGPU(t *testing.T) {
 	parallel(t)
 	for gpus, other := range map[string]string{"4": "Rehearsed GPU, 0000:12:00.0, GPU-", "2": "not visible to this rank"} {
-		o := launch{mpirun: openMPI, np: 2, env: []string{killAtOnce, "BUSBAR_REHEARSAL_FAULT=other-gpu@rank=1", "BUSBAR_REHEARSAL_GPUS=" + gpus},
+		o := rankRun{mpirun: openMPI, np: 2, env: []string{killAtOnce, "BUSBAR_REHEARSAL_FAULT=other-gpu@rank=1", "BUSBAR_REHEARSAL_GPUS=" + gpus},
 			args: rehearsed(small(t.TempDir())...)}.run(t)
 		said := strings.Join(o.messages(), "\n")
 		for _, w := range []string{"rank 1 on " + hostName() + ": the communicator", "uses GPU 2 (" + other, "uses GPU 1 (Rehearsed GPU, 0000:11:00.0, GPU-"} {
-			if o.code != exitEnvironment || !strings.Contains(said, w) {
-				t.Errorf("%s GPUs: want exit code %d and %q: %s", gpus, exitEnvironment, w, o)
+			if o.code != exit.Environment || !strings.Contains(said, w) {
+				t.Errorf("%s GPUs: want exit code %d and %q: %s", gpus, exit.Environment, w, o)
 			}
 		}
 	}
@@ -169,7 +170,7 @@ func TestSlicesOfOneGPU(t *testing.T) {
 		return []string{"BUSBAR_REHEARSAL_SLICES=2", "BUSBAR_REHEARSAL_GPUS=2", "BUSBAR_REHEARSAL_VERSION=" + version}
 	}
 	out := t.TempDir()
-	refused(t, launch{mpirun: openMPI, np: 2, env: slices("22907"), args: rehearsed(small(out)...)}, out,
+	refused(t, rankRun{mpirun: openMPI, np: 2, env: slices("22907"), args: rehearsed(small(out)...)}, out,
 		"ranks 0, 1 on", "share one GPU (Rehearsed GPU, 0000:10:00.0, MIG-", "2.29.7 compares PCI addresses", "--allow-shared-gpu")
 	for _, k := range []struct {
 		version string
@@ -177,7 +178,7 @@ func TestSlicesOfOneGPU(t *testing.T) {
 		shared  bool
 	}{{"22907", []string{"--allow-shared-gpu"}, true}, {"23003", nil, false}} {
 		out := t.TempDir()
-		launch{mpirun: openMPI, np: 2, env: slices(k.version), args: rehearsed(small(out, k.args...)...)}.mustRun(t)
+		rankRun{mpirun: openMPI, np: 2, env: slices(k.version), args: rehearsed(small(out, k.args...)...)}.mustRun(t)
 		f := readOne(t, out)
 		checkWhole(t, f, result.OK)
 		if f.Run.Method.Shared != k.shared {
@@ -192,7 +193,7 @@ func TestFloat8OnOldGPU(t *testing.T) {
 	parallel(t)
 	for version, gathers := range map[string]result.Status{"22707": result.Unsupported, "23003": result.OK} {
 		out := t.TempDir()
-		o := launch{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_CAPABILITY=8.0", "BUSBAR_REHEARSAL_VERSION=" + version,
+		o := rankRun{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_CAPABILITY=8.0", "BUSBAR_REHEARSAL_VERSION=" + version,
 			"BUSBAR_REHEARSAL_FAULT=abort-hang"},
 			args: rehearsed("--collective", "all_reduce,all_gather,sendrecv", "-d", "float8e4m3,float8e5m2,float32", "-b", "4K", "-e", "4K", "-n", "3",
 				"--mode", "throughput", "--deadline", "5s", "--out", out)}.run(t)
@@ -220,7 +221,7 @@ func TestBuffersMoveAsInNCCLTests(t *testing.T) {
 	parallel(t)
 	for name, more := range map[string][]string{"calls": nil, "graph": {"-G", "2"}, "one place": {"--rotate", "0"}} {
 		out := t.TempDir()
-		launch{mpirun: openMPI, np: 2, args: append(rehearsed("--like", "nccl-tests", "--collective", "all_reduce", "-b", "4K",
+		rankRun{mpirun: openMPI, np: 2, args: append(rehearsed("--like", "nccl-tests", "--collective", "all_reduce", "-b", "4K",
 			"-e", "64K", "-f", "4", "--placement", "out", "--out", out), more...)}.mustRun(t)
 		f := readOne(t, out)
 		checkWhole(t, f, result.OK)
@@ -245,7 +246,7 @@ func TestBuffersMoveAsInNCCLTests(t *testing.T) {
 func TestWindowsOfRoots(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 3, args: rehearsed("--register", "window", "--rotate", "256K", "--collective", "gather,scatter,broadcast,reduce",
+	rankRun{mpirun: openMPI, np: 3, args: rehearsed("--register", "window", "--rotate", "256K", "--collective", "gather,scatter,broadcast,reduce",
 		"--placement", "out,in", "-b", "48K", "-e", "48K", "-n", "7", "-w", "1", "-c", "1", "--mode", "throughput", "--out", out)}.mustRun(t)
 	f := readOne(t, out)
 	for _, r := range f.Records {
@@ -262,7 +263,7 @@ func TestWindowsOfRoots(t *testing.T) {
 func TestOutOfMemoryTwice(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := launch{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,size=4096"}, args: rehearsed("--collective", "all_reduce",
+	o := rankRun{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,size=4096"}, args: rehearsed("--collective", "all_reduce",
 		"--placement", "out,in", "-b", "4K", "-e", "8K", "-n", "3", "--mode", "throughput", "--out", out)}.run(t)
 	if o.code == 0 {
 		t.Error("the run ended as if nothing was")

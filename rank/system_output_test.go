@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // asRoot lets a test mount: a user who is not root gets a namespace in which he is, and the test runs there again. It
@@ -63,9 +64,9 @@ func TestDiskIsFull(t *testing.T) {
 	disk := mount(t, "size=200k")
 	out := filepath.Join(disk, "results")
 	elsewhere := shortDir(t)
-	o := launch{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.run(t)
-	if o.code != exitEnvironment {
-		t.Errorf("want exit code %d: %s", exitEnvironment, o)
+	o := rankRun{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.run(t)
+	if o.code != exit.Environment {
+		t.Errorf("want exit code %d: %s", exit.Environment, o)
 	}
 	f := readOne(t, out)
 	rescued, err := filepath.Glob(filepath.Join(elsewhere, "busbar-rescue-*.jsonl"))
@@ -81,7 +82,7 @@ func TestDiskIsFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkEnd(t, rest, result.Aborted, exitEnvironment)
+	checkEnd(t, rest, result.Aborted, exit.Environment)
 	if rest.Run.ID != f.Run.ID || len(rest.Records) == 0 {
 		t.Errorf("the rescue file is of run %s with %d records, want run %s", rest.Run.ID, len(rest.Records), f.Run.ID)
 	}
@@ -99,7 +100,7 @@ func TestDiskIsFull(t *testing.T) {
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=1m"); err != nil {
 		t.Fatal(err)
 	}
-	again := launch{mpirun: openMPI, np: 2, args: small(out, "--resume", "-N", "2")}.mustRun(t)
+	again := rankRun{mpirun: openMPI, np: 2, args: small(out, "--resume", "-N", "2")}.mustRun(t)
 	if !strings.Contains(again.stdout, "continues run "+f.Run.ID) {
 		t.Error(again)
 	}
@@ -130,12 +131,12 @@ func TestNowhereToWrite(t *testing.T) {
 		{filepath.Join(fixed, "new"), "read-only file system"},
 		{full, "no space left on device"},
 	} {
-		o := launch{mpirun: mpirun, np: 2, args: small(c.out), dir: here}.run(t)
+		o := rankRun{mpirun: mpirun, np: 2, args: small(c.out), dir: here}.run(t)
 		mpirun = alone
 		said := o.messages()
-		if o.code != exitEnvironment || len(said) != 1 || !strings.Contains(said[0], c.out) || !strings.Contains(said[0], c.why) ||
+		if o.code != exit.Environment || len(said) != 1 || !strings.Contains(said[0], c.out) || !strings.Contains(said[0], c.why) ||
 			!strings.Contains(said[0], "--out") {
-			t.Errorf("--out %s: want exit code %d and one message with %q: %s", c.out, exitEnvironment, c.why, o)
+			t.Errorf("--out %s: want exit code %d and one message with %q: %s", c.out, exit.Environment, c.why, o)
 		}
 		if regexp.MustCompile(`(?m)^ +\d+ +\d+ +float32`).MatchString(o.stdout) {
 			t.Errorf("--out %s: something was measured: %s", c.out, o)
@@ -153,7 +154,7 @@ func TestResultsAreRemoved(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			parallel(t)
 			out := filepath.Join(t.TempDir(), "results")
-			r := launch{mpirun: openMPI, np: 2, args: endless(out)}.start(t)
+			r := rankRun{mpirun: openMPI, np: 2, args: endless(out)}.start(t)
 			before := r.awaitPoints(out, 5)
 			path := readOne(t, out).Path
 			aside := filepath.Join(t.TempDir(), "aside") // at one stroke, so that nothing is written meanwhile
@@ -183,7 +184,7 @@ func TestResultsCannotBePutBack(t *testing.T) {
 	parallel(t)
 	out := filepath.Join(t.TempDir(), "results")
 	elsewhere := shortDir(t)
-	r := launch{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.start(t)
+	r := rankRun{mpirun: openMPI, np: 2, args: endless(out), env: []string{"TMPDIR=" + elsewhere}}.start(t)
 	before := r.awaitPoints(out, 5)
 	r.signal(1, syscall.SIGSTOP) // nothing is written between the two strokes
 	r.awaitStandstill(out)
@@ -195,8 +196,8 @@ func TestResultsCannotBePutBack(t *testing.T) {
 	}
 	r.signal(1, syscall.SIGCONT)
 	o := r.wait()
-	if o.code != exitEnvironment || strings.Count(o.stderr, "was removed and cannot be put back") != 1 {
-		t.Errorf("want exit code %d, and the reason once: %s", exitEnvironment, o)
+	if o.code != exit.Environment || strings.Count(o.stderr, "was removed and cannot be put back") != 1 {
+		t.Errorf("want exit code %d, and the reason once: %s", exit.Environment, o)
 	}
 	if strings.Contains(o.stderr, "what was measured before is kept in") {
 		t.Errorf("a file that is gone is said to be kept: %s", o)
@@ -205,6 +206,6 @@ func TestResultsCannotBePutBack(t *testing.T) {
 	if !strings.Contains(o.stderr, f.Path) {
 		t.Errorf("%s is not named: %s", f.Path, o)
 	}
-	checkEnd(t, f, result.Aborted, exitEnvironment)
+	checkEnd(t, f, result.Aborted, exit.Environment)
 	checkKept(t, f, before)
 }

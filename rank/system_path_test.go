@@ -12,11 +12,12 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // pathLaunch is a rehearsal of a small and a large all_reduce and alltoall that asks for their paths.
-func pathLaunch(out string, env []string, args ...string) launch {
-	return launch{mpirun: openMPI, np: 3, env: env, args: append([]string{"--rehearse", "--path", "--collective", "all_reduce,alltoall", "-b", "1K", "-e", "1M",
+func pathLaunch(out string, env []string, args ...string) rankRun {
+	return rankRun{mpirun: openMPI, np: 3, env: env, args: append([]string{"--rehearse", "--path", "--collective", "all_reduce,alltoall", "-b", "1K", "-e", "1M",
 		"-f", "1024", "-n", "10", "--deadline", "20s", "--out", out}, args...)}
 }
 
@@ -103,8 +104,8 @@ func TestPathIsAskedFor(t *testing.T) {
 	}
 	out = t.TempDir()
 	o := pathLaunch(out, []string{"NCCL_PROFILER_PLUGIN=/opt/theirs.so"}).run(t)
-	if words := "it is set to /opt/theirs.so: unset it, or leave --path out"; o.code != exitEnvironment || !strings.Contains(o.stderr, words) {
-		t.Errorf("want exit code %d and %q: %s", exitEnvironment, words, o)
+	if words := "it is set to /opt/theirs.so: unset it, or leave --path out"; o.code != exit.Environment || !strings.Contains(o.stderr, words) {
+		t.Errorf("want exit code %d and %q: %s", exit.Environment, words, o)
 	}
 	if names, _ := filepath.Glob(out + "/*"); len(names) > 0 {
 		t.Errorf("there are files: %v", names)
@@ -126,8 +127,8 @@ func TestPathOfPluginTooLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := pathLaunch(t.TempDir(), []string{"BUSBAR_LIB=" + dir + ":" + compiled(t).lib}).run(t)
-	if o.code != exitEnvironment || !strings.Contains(o.stderr, "at most 254") {
-		t.Errorf("want exit code %d and the length: %s", exitEnvironment, o)
+	if o.code != exit.Environment || !strings.Contains(o.stderr, "at most 254") {
+		t.Errorf("want exit code %d and the length: %s", exit.Environment, o)
 	}
 }
 
@@ -137,7 +138,7 @@ func TestFaultWhileWatched(t *testing.T) {
 	out := t.TempDir()
 	o := pathLaunch(out, []string{"BUSBAR_REHEARSAL_FAULT=oom@rank=1,collective=all_reduce,size=1024,phase=path"}).run(t)
 	f := readOne(t, out)
-	if o.code != exitPoints || f.Records[0].Status != result.OOM || f.Records[0].Path != nil {
+	if o.code != exit.Points || f.Records[0].Status != result.OOM || f.Records[0].Path != nil {
 		t.Fatalf("%s, path %v: %s", f.Records[0].Status, f.Records[0].Path, o)
 	}
 	for _, r := range f.Records[1:] {

@@ -13,10 +13,11 @@ import (
 
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // onNodes is a launch whose ranks, each a few of them, believe to be on hosts of their own: node1, node2, ….
-func onNodes(t *testing.T, mpirun string, np, each int, args ...string) launch {
+func onNodes(t *testing.T, mpirun string, np, each int, args ...string) rankRun {
 	t.Helper()
 	words := []string{"unshare", "--uts"}
 	if os.Getuid() != 0 {
@@ -27,7 +28,7 @@ func onNodes(t *testing.T, mpirun string, np, each int, args ...string) launch {
 	}
 	script := fmt.Sprintf(`r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; exec %s sh -c 'hostname "$0"; exec "$@"' node$((r / %d + 1)) %s "$@"`,
 		strings.Join(words, " "), each, compiled(t).rank)
-	return launch{mpirun: mpirun, np: np, program: "sh", args: append([]string{"-c", script, "sh"}, args...),
+	return rankRun{mpirun: mpirun, np: np, program: "sh", args: append([]string{"-c", script, "sh"}, args...),
 		env: []string{"OMPI_MCA_btl_vader_single_copy_mechanism=none"}} // ranks in user namespaces cannot read each other
 }
 
@@ -102,7 +103,7 @@ func TestPattern(t *testing.T) {
 					t.Errorf("a file of %s", f.Run.Backend.Name)
 				}
 				checkWhole(t, f, result.OK)
-				checkEnd(t, f, result.Complete, exitOK)
+				checkEnd(t, f, result.Complete, exit.OK)
 				var hosts []string
 				for i := range k.np / k.each {
 					hosts = append(hosts, fmt.Sprintf("node%d", i+1))
@@ -200,7 +201,7 @@ func TestPatternResumesWithWhatStandsOut(t *testing.T) {
 		for _, f := range read(t, out) {
 			if !slices.Contains(known, f.Run.ID) {
 				checkWhole(t, f, result.OK)
-				checkEnd(t, f, result.Complete, exitOK)
+				checkEnd(t, f, result.Complete, exit.OK)
 				known = append(known, f.Run.ID)
 				return f
 			}
@@ -319,9 +320,9 @@ func TestPatternHangs(t *testing.T) {
 	r.signal(3, syscall.SIGSTOP)
 	o := r.wait()
 	f := readOne(t, out)
-	checkEnd(t, f, result.Aborted, exitHang)
-	if want := fmt.Sprintf("rank 3 on node4 (pid %d)", victim); o.code != exitHang || !strings.Contains(f.End.Reason, want) || !strings.Contains(o.stderr, want) {
-		t.Errorf("want exit code %d and %q: %s", exitHang, want, o)
+	checkEnd(t, f, result.Aborted, exit.Hang)
+	if want := fmt.Sprintf("rank 3 on node4 (pid %d)", victim); o.code != exit.Hang || !strings.Contains(f.End.Reason, want) || !strings.Contains(o.stderr, want) {
+		t.Errorf("want exit code %d and %q: %s", exit.Hang, want, o)
 	}
 	last := f.Records[len(f.Records)-1]
 	if last.Status != result.Timeout || last.Group == nil {
@@ -347,7 +348,7 @@ func TestPatternAskedToEnd(t *testing.T) {
 		t.Errorf("want exit code 143, the signal, more than %d records, there are %d, and no verdict: the end says %q: %s", before, len(f.Records), f.End.Reason, o)
 	}
 	again := onNodes(t, openMPI, 4, 1, append(patternArgs(out, sizes...), "--resume")...).run(t)
-	if again.code != exitOK {
+	if again.code != exit.OK {
 		t.Fatalf("the rest is not measured: %s", again)
 	}
 	checkWholePattern(t, out, f.Run.Pattern, 18)
@@ -360,7 +361,7 @@ func TestPatternLosesARank(t *testing.T) {
 	r := onNodes(t, openMPI, 4, 1, patternArgs(out, "-n", "2000000")...).start(t)
 	r.await("a file", func() bool { files, _ := result.Find(out); return len(files) == 1 })
 	r.signal(2, syscall.SIGKILL)
-	if o := r.wait(); o.code == exitOK || !strings.Contains(o.stderr, "rank 2 on node3") {
+	if o := r.wait(); o.code == exit.OK || !strings.Contains(o.stderr, "rank 2 on node3") {
 		t.Errorf("rank 2 is not named: %s", o)
 	}
 }
@@ -387,8 +388,8 @@ func TestPatternIsRefused(t *testing.T) {
 		l := onNodes(t, openMPI, k.np, k.each, patternArgs(out, k.more...)...)
 		l.env = append(l.env, killAtOnce)
 		o := l.run(t)
-		if o.code != exitUsage || strings.Count(o.stderr, k.says) != 1 {
-			t.Errorf("want exit code %d and %q: %s", exitUsage, k.says, o)
+		if o.code != exit.Usage || strings.Count(o.stderr, k.says) != 1 {
+			t.Errorf("want exit code %d and %q: %s", exit.Usage, k.says, o)
 		}
 		checkNothing(t, out)
 	}

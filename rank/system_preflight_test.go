@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"busbar/internal/notice"
+	"busbar/rank/exit"
 )
 
 // checked is a row of the JSON report with its notice.
@@ -58,7 +59,7 @@ func TestPreflight(t *testing.T) {
 		t.Run(mpirun, func(t *testing.T) {
 			parallelOn(t, mpirun)
 			out := filepath.Join(t.TempDir(), "not", "there", "yet")
-			o := launch{mpirun: mpirun, np: 2, args: []string{"--preflight", "--json", "--backend", "mpi", "--out", out}}.mustRun(t)
+			o := rankRun{mpirun: mpirun, np: 2, args: []string{"--preflight", "--json", "--backend", "mpi", "--out", out}}.mustRun(t)
 			v, rows := decoded(t, o)
 			if v == problem || o.stderr != "" {
 				t.Errorf("verdict %s: %s", v, o)
@@ -93,8 +94,8 @@ func TestPreflightForPeople(t *testing.T) {
 	if err := os.WriteFile(out, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	o := launch{mpirun: openMPI, np: 2, args: []string{"--preflight", "--backend", "mpi", "--out", out}}.run(t)
-	if o.code != exitEnvironment || len(o.messages()) > 0 {
+	o := rankRun{mpirun: openMPI, np: 2, args: []string{"--preflight", "--backend", "mpi", "--out", out}}.run(t)
+	if o.code != exit.Environment || len(o.messages()) > 0 {
 		t.Errorf("%s", o)
 	}
 	for _, words := range []string{"Preflight of 2 ranks on 1 host: mpi\n", "\nok       all_reduce", "\nPROBLEM  output",
@@ -114,7 +115,7 @@ func TestPreflightForPeople(t *testing.T) {
 func TestPreflightWithoutWorld(t *testing.T) {
 	parallel(t)
 	second := []string{":", "-np", "1", compiled(t).rank, "--preflight", "--json", "-c", "0"}
-	for words, l := range map[string]launch{
+	for words, l := range map[string]rankRun{
 		"no MPI shim": {mpirun: openMPI, np: 2, args: []string{"--mpi", "/nonexistent.so", "--preflight", "--json"}},
 		// Ranks that are not told the same might wait for each other for ever.
 		"different command lines": {mpirun: openMPI, np: 1, args: []string{"--preflight", "--json"}, more: second},
@@ -122,7 +123,7 @@ func TestPreflightWithoutWorld(t *testing.T) {
 	} {
 		o := l.run(t)
 		// A rank without MPI gives its own code, and a launcher what it likes.
-		if o.code != exitEnvironment && words != "no MPI shim" {
+		if o.code != exit.Environment && words != "no MPI shim" {
 			t.Errorf("%s: %s", words, o)
 		}
 		v, rows := decoded(t, o)
@@ -137,7 +138,7 @@ func TestPreflightWithoutWorld(t *testing.T) {
 func TestPreflightOfRehearsal(t *testing.T) {
 	parallel(t)
 	args := []string{"--preflight", "--json", "--rehearse", "--backend", "nccl", "--out", t.TempDir()}
-	v, rows := decoded(t, launch{mpirun: openMPI, np: 2, args: args}.mustRun(t))
+	v, rows := decoded(t, rankRun{mpirun: openMPI, np: 2, args: args}.mustRun(t))
 	if v != caution { // it says itself that it is none
 		t.Errorf("verdict %s", v)
 	}
@@ -154,22 +155,22 @@ func TestPreflightOfRehearsal(t *testing.T) {
 		v     verdict
 		want  [3]string // code, parameter, words
 	}{
-		"one GPU": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exitEnvironment, "GPU of each rank", problem,
+		"one GPU": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exit.Environment, "GPU of each rank", problem,
 			[3]string{"shared-gpu", "ranks", "2"}},
-		"untried": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exitEnvironment, "backend", problem,
+		"untried": {[]string{"CUDA_VISIBLE_DEVICES=0"}, nil, exit.Environment, "backend", problem,
 			[3]string{"backend-not-tried", "backends", "nccl"}},
-		"allowed": {[]string{"CUDA_VISIBLE_DEVICES=0"}, []string{"--allow-shared-gpu"}, exitOK, "GPU of each rank",
+		"allowed": {[]string{"CUDA_VISIBLE_DEVICES=0"}, []string{"--allow-shared-gpu"}, exit.OK, "GPU of each rank",
 			caution, [3]string{"shared-gpu", "allowed", "true"}},
-		"wrong": {[]string{"BUSBAR_REHEARSAL_FAULT=wrong@rank=1,collective=all_reduce"}, nil, exitEnvironment,
+		"wrong": {[]string{"BUSBAR_REHEARSAL_FAULT=wrong@rank=1,collective=all_reduce"}, nil, exit.Environment,
 			"all_reduce", problem, [3]string{"collective-wrong", "cause", "point-wrong"}},
-		"memory": {[]string{"BUSBAR_REHEARSAL_FAULT=oom@collective=all_reduce"}, nil, exitEnvironment, "all_reduce",
+		"memory": {[]string{"BUSBAR_REHEARSAL_FAULT=oom@collective=all_reduce"}, nil, exit.Environment, "all_reduce",
 			problem, [3]string{"collective-failed", "cause", "rank-failed"}},
-		"hang": {[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=1"}, []string{"--deadline", "2s"}, exitHang,
+		"hang": {[]string{"BUSBAR_REHEARSAL_FAULT=hang@rank=1"}, []string{"--deadline", "2s"}, exit.Hang,
 			"communication", problem, [3]string{"preflight-stopped", "cause", "rank 1 on"}},
-		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exitHang, "communication",
+		"no start": {[]string{"BUSBAR_REHEARSAL_FAULT=init-hang"}, []string{"--deadline", "2s"}, exit.Hang, "communication",
 			problem, [3]string{"preflight-stopped", "cause", "NCCL init"}},
 	} {
-		o := launch{mpirun: openMPI, np: 2, args: append(args, c.more...), env: c.env}.run(t)
+		o := rankRun{mpirun: openMPI, np: 2, args: append(args, c.more...), env: c.env}.run(t)
 		_, rows := decoded(t, o)
 		if o.code != c.code {
 			t.Errorf("%s: want code %d: %s", name, c.code, o)
@@ -182,9 +183,9 @@ func TestPreflightOfRehearsal(t *testing.T) {
 func TestPreflightWithoutGPU(t *testing.T) {
 	parallel(t)
 	none := filepath.Join(t.TempDir(), "none")
-	o := launch{mpirun: openMPI, np: 2, args: []string{"--preflight", "--json", "--backend", "nccl", "--cuda", none, "--nccl", none}}.run(t)
+	o := rankRun{mpirun: openMPI, np: 2, args: []string{"--preflight", "--json", "--backend", "nccl", "--cuda", none, "--nccl", none}}.run(t)
 	v, rows := decoded(t, o)
-	if o.code != exitEnvironment || v != problem || len(o.messages()) > 0 {
+	if o.code != exit.Environment || v != problem || len(o.messages()) > 0 {
 		t.Errorf("%s", o)
 	}
 	rows["GPUs"].reports(t, "GPUs", problem, "gpu-driver-unusable", "tried", none)

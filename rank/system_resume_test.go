@@ -37,9 +37,9 @@ func TestResume(t *testing.T) {
 			parallelOn(t, mpirun)
 			whole, out := t.TempDir(), t.TempDir()
 			begin := func(more ...string) *running {
-				return launch{mpirun: mpirun, np: 2, args: campaignArgs(out, more...)}.start(t)
+				return rankRun{mpirun: mpirun, np: 2, args: campaignArgs(out, more...)}.start(t)
 			}
-			launch{mpirun: mpirun, np: 2, args: campaignArgs(whole)}.mustRun(t)
+			rankRun{mpirun: mpirun, np: 2, args: campaignArgs(whole)}.mustRun(t)
 			want := merged(t, whole)
 
 			begin().cut(out, 3, syscall.SIGTERM)
@@ -107,9 +107,9 @@ func checkChain(t *testing.T, files []*result.File, points int) {
 func TestResumeMeasuresWhatDiffers(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 2, args: small(out)}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: small(out)}.mustRun(t)
 	one := len(merged(t, out))
-	for i, l := range []launch{
+	for i, l := range []rankRun{
 		{mpirun: mpich, np: 2, args: small(out, "--resume")},
 		{mpirun: openMPI, np: 3, args: small(out, "--resume")},
 		{mpirun: openMPI, np: 2, args: small(out, "--resume", "--mode", "latency")},
@@ -125,7 +125,7 @@ func TestResumeMeasuresWhatDiffers(t *testing.T) {
 		checkWhole(t, last, result.OK)
 	}
 	// All of it is there now.
-	launch{mpirun: openMPI, np: 2, args: small(out, "--resume", "--mode", "both", "--datatype", "float32,int32")}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: small(out, "--resume", "--mode", "both", "--datatype", "float32,int32")}.mustRun(t)
 	files := read(t, out)
 	if n := len(files[len(files)-1].Records); n != one {
 		t.Errorf("%d records, want the %d of int32 latency", n, one)
@@ -136,8 +136,8 @@ func TestResumeMeasuresWhatDiffers(t *testing.T) {
 func TestResumeCycles(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256")}.start(t).cut(out, 3, syscall.SIGTERM)
-	launch{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256", "--resume")}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256")}.start(t).cut(out, 3, syscall.SIGTERM)
+	rankRun{mpirun: openMPI, np: 2, args: campaignArgs(out, "-N", "2", "-e", "256", "--resume")}.mustRun(t)
 	cycles := map[int]int{}
 	for p, n := range merged(t, out) {
 		if n != 1 {
@@ -155,7 +155,7 @@ func TestResumeCycles(t *testing.T) {
 func TestResumeNothing(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := launch{mpirun: openMPI, np: 2, args: small(out, "--resume")}.mustRun(t)
+	o := rankRun{mpirun: openMPI, np: 2, args: small(out, "--resume")}.mustRun(t)
 	checkWhole(t, readOne(t, out), result.OK)
 	if !strings.Contains(o.stderr, "nothing to resume in "+out) {
 		t.Error(o)

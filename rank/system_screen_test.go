@@ -43,7 +43,7 @@ func checkScreen(t *testing.T, text string, rows int) {
 // Where there is no terminal there are plain lines: results on stdout, nothing but trouble on stderr.
 func TestPlainOutput(t *testing.T) {
 	t.Parallel()
-	for _, l := range []launch{{mpirun: openMPI, np: 4}, {mpirun: mpich, np: 2}} {
+	for _, l := range []rankRun{{mpirun: openMPI, np: 4}, {mpirun: mpich, np: 2}} {
 		t.Run(l.mpirun, func(t *testing.T) {
 			parallelOn(t, l.mpirun)
 			l.args = screenArgs
@@ -64,7 +64,7 @@ func TestPlainOutput(t *testing.T) {
 func TestQuiet(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
-	o := launch{mpirun: openMPI, np: 2, args: append([]string{"--quiet"}, screenArgs...), dir: dir}.mustRun(t)
+	o := rankRun{mpirun: openMPI, np: 2, args: append([]string{"--quiet"}, screenArgs...), dir: dir}.mustRun(t)
 	if o.stdout != "" || o.stderr != "" {
 		t.Errorf("not silent: %s", o)
 	}
@@ -74,7 +74,7 @@ func TestQuiet(t *testing.T) {
 // On a terminal a line tells of the progress and is gone in the end; the rows are those of a file.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
-	for _, l := range []launch{{mpirun: openMPI, np: 2}, {mpirun: mpich, np: 2}, {mpirun: alone}} {
+	for _, l := range []rankRun{{mpirun: openMPI, np: 2}, {mpirun: mpich, np: 2}, {mpirun: alone}} {
 		t.Run(l.mpirun, func(t *testing.T) {
 			parallelOn(t, l.mpirun)
 			l.args = screenArgs
@@ -94,7 +94,7 @@ func TestTerminal(t *testing.T) {
 // Results that go to a file are plain, though the progress is on a terminal.
 func TestTerminalAndFile(t *testing.T) {
 	parallel(t)
-	l := launch{mpirun: openMPI, np: 2, args: screenArgs}
+	l := rankRun{mpirun: openMPI, np: 2, args: screenArgs}
 	l.logTo = create(t, filepath.Join(t.TempDir(), "log"))
 	raw := onTerminal(t, l)
 	if !strings.Contains(raw, "left: all_reduce") {
@@ -114,7 +114,7 @@ func TestTerminalAndFile(t *testing.T) {
 }
 
 // onTerminal runs a launch on a terminal of 80 columns and returns what was written to it.
-func onTerminal(t *testing.T, l launch) string {
+func onTerminal(t *testing.T, l rankRun) string {
 	t.Helper()
 	far, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {

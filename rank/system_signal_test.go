@@ -33,7 +33,7 @@ func TestInterrupted(t *testing.T) {
 		t.Run(fmt.Sprintf("%s %s to %d", c.mpirun, c.signal, c.target), func(t *testing.T) {
 			parallelOn(t, c.mpirun)
 			out := t.TempDir()
-			r := launch{mpirun: c.mpirun, np: 2, args: endless(out)}.start(t)
+			r := rankRun{mpirun: c.mpirun, np: 2, args: endless(out)}.start(t)
 			before := r.awaitPoints(out, 3)
 			r.signal(c.target, c.signal)
 			o := r.wait()
@@ -70,7 +70,7 @@ func TestAskedToEnd(t *testing.T) {
 		t.Run(fmt.Sprintf("%s to %d", c.mpirun, c.target), func(t *testing.T) {
 			parallelOn(t, c.mpirun)
 			out := t.TempDir()
-			r := launch{mpirun: c.mpirun, np: 2, args: endless(out)}.start(t)
+			r := rankRun{mpirun: c.mpirun, np: 2, args: endless(out)}.start(t)
 			r.awaitPoints(out, 1)
 			r.signal(1, syscall.SIGSTOP)
 			before := r.awaitStandstill(out)
@@ -117,7 +117,7 @@ func TestInterruptedAlone(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %s", mpi, signal), func(t *testing.T) {
 				parallelOn(t, "mpirun."+mpi)
 				out := t.TempDir()
-				r := launch{args: endless(out, "--mpi", mpi)}.start(t)
+				r := rankRun{args: endless(out, "--mpi", mpi)}.start(t)
 				before := r.awaitPoints(out, 3)
 				r.signal(0, signal)
 				if o := r.wait(); o.code != code {
@@ -136,7 +136,7 @@ func TestInterruptedAlone(t *testing.T) {
 func TestInterruptedAtTheStart(t *testing.T) {
 	parallel(t)
 	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130} {
-		r := launch{args: endless(t.TempDir())}.start(t)
+		r := rankRun{args: endless(t.TempDir())}.start(t)
 		r.await("the MPI library to be loaded", func() bool { return r.maps(0, "libmpi") })
 		r.signal(0, signal)
 		if o := r.wait(); o.code != code {
@@ -149,7 +149,7 @@ func TestInterruptedAtTheStart(t *testing.T) {
 func TestSignalsFromAllSides(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
+	r := rankRun{mpirun: openMPI, np: 3, args: endless(out)}.start(t)
 	targets := []int{0, 1, 2, launcher, 0}
 	for _, target := range targets[:3] {
 		r.pid(target)

@@ -13,6 +13,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/rank/exit"
 )
 
 // stepArgs are a run of steps of a small model: two buckets, a few rounds.
@@ -73,7 +74,7 @@ func countRounds(dir string) (rounds int) {
 // checkSteps looks at a file whose points are all measured, each in so many rounds.
 func checkSteps(t *testing.T, f *result.StepFile, rounds int) {
 	t.Helper()
-	if f.End == nil || f.End.Outcome != result.Complete || f.End.Code != exitOK || f.End.Left != 0 {
+	if f.End == nil || f.End.Outcome != result.Complete || f.End.Code != exit.OK || f.End.Left != 0 {
 		t.Errorf("%s: its end is %+v", f.Path, f.End)
 	}
 	if len(f.Records) != len(f.Run.Step.Points) {
@@ -125,7 +126,7 @@ func TestSteps(t *testing.T) {
 				glooShim(t)
 			}
 			out := t.TempDir()
-			o := launch{mpirun: k.mpirun, np: k.np, args: stepArgs(out, k.more...), env: []string{fmt.Sprintf("BUSBAR_REHEARSAL_GPUS=%d", k.np)}}.mustRun(t)
+			o := rankRun{mpirun: k.mpirun, np: k.np, args: stepArgs(out, k.more...), env: []string{fmt.Sprintf("BUSBAR_REHEARSAL_GPUS=%d", k.np)}}.mustRun(t)
 			f := readOneStep(t, out)
 			checkSteps(t, f, 3)
 			if !strings.HasPrefix(filepath.Base(f.Path), fmt.Sprintf("step_%s_world%d_", k.backend, k.np)) || f.Run.Backend.Name != k.backend {
@@ -174,7 +175,7 @@ func checkTraces(t *testing.T, f *result.StepFile) {
 func TestStepsThatCannotBe(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := launch{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--strategy", "ddp,fsdp", "--compress", "none,powersgd-4", "-d", "float8e4m3,float32")}.mustRun(t)
+	o := rankRun{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--strategy", "ddp,fsdp", "--compress", "none,powersgd-4", "-d", "float8e4m3,float32")}.mustRun(t)
 	f := readOneStep(t, out)
 	for _, r := range f.Records {
 		want := result.OK
@@ -188,7 +189,7 @@ func TestStepsThatCannotBe(t *testing.T) {
 			t.Errorf("%s: %g s of modelled computing", r.Point, r.Modelled)
 		}
 	}
-	if f.End.Code != exitOK || !strings.Contains(o.stdout, "MODELLED") {
+	if f.End.Code != exit.OK || !strings.Contains(o.stdout, "MODELLED") {
 		t.Errorf("code %d: %s", f.End.Code, o)
 	}
 }
@@ -197,7 +198,7 @@ func TestStepsThatCannotBe(t *testing.T) {
 func TestStepMemoryIsNotEnough(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := launch{mpirun: openMPI, np: 2, args: []string{"--step", "uniform:4x256G", "--bucket", "all", "--progress", "none", "--out", out}}.mustRun(t)
+	o := rankRun{mpirun: openMPI, np: 2, args: []string{"--step", "uniform:4x256G", "--bucket", "all", "--progress", "none", "--out", out}}.mustRun(t)
 	f := readOneStep(t, out)
 	if r := f.Records[0]; r.Status != result.Skipped || r.Needed != 4<<40 || r.Cause.Code() != "memory-insufficient" {
 		t.Errorf("%s, %d bytes, %s\n%s", r.Status, r.Needed, r.Reason, o)
@@ -208,7 +209,7 @@ func TestStepMemoryIsNotEnough(t *testing.T) {
 func TestStepWorlds(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 3, args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--worlds", "2,3,5", "--no-trace")}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 3, args: stepArgs(out, "--backend", "mpi", "--progress", "none", "--worlds", "2,3,5", "--no-trace")}.mustRun(t)
 	files := readSteps(t, out)
 	if len(files) != 3 {
 		t.Fatalf("%d files", len(files))
@@ -237,7 +238,7 @@ func TestStepsInterrupted(t *testing.T) {
 		t.Run(fmt.Sprintf("%s to %d", k.signal, k.target), func(t *testing.T) {
 			parallel(t)
 			out := t.TempDir()
-			r := launch{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi")}.start(t)
+			r := rankRun{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi")}.start(t)
 			r.awaitRounds(out, 2*leastRounds)
 			r.signal(k.target, k.signal)
 			o := r.wait()
@@ -258,7 +259,7 @@ func TestStepsInterrupted(t *testing.T) {
 			if status == result.OK {
 				missing -= len(f.Records)
 			}
-			launch{mpirun: openMPI, np: 2, args: append(slices.DeleteFunc(endlessSteps(out, "--backend", "mpi", "--resume"), func(s string) bool { return s == "1000000" || s == "-n" }), "-n", "3")}.mustRun(t)
+			rankRun{mpirun: openMPI, np: 2, args: append(slices.DeleteFunc(endlessSteps(out, "--backend", "mpi", "--resume"), func(s string) bool { return s == "1000000" || s == "-n" }), "-n", "3")}.mustRun(t)
 			files := readSteps(t, out)
 			last := files[len(files)-1]
 			if len(files) != 2 || len(last.Records) != missing || !slices.Contains(last.Run.Resumes, f.Run.ID) || last.End.Outcome != result.Complete {
@@ -272,8 +273,8 @@ func TestStepsInterrupted(t *testing.T) {
 func TestStepsThatAreThere(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "mpi")}.mustRun(t)
-	o := launch{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "mpi", "--resume")}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "mpi")}.mustRun(t)
+	o := rankRun{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "mpi", "--resume")}.mustRun(t)
 	if n := countRounds(out); n != 4*3 || !strings.Contains(o.stdout, "nothing left to measure") {
 		t.Errorf("%d rounds of %d: %s", n, 4*3, o)
 	}
@@ -283,14 +284,14 @@ func TestStepsThatAreThere(t *testing.T) {
 func TestStepHangs(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi", "--deadline", hangDeadline, "--progress", "poll")}.start(t)
+	r := rankRun{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi", "--deadline", hangDeadline, "--progress", "poll")}.start(t)
 	r.awaitRounds(out, 4)
 	victim := r.pid(1)
 	r.signal(1, syscall.SIGSTOP)
 	o := r.wait()
 	f := readOneStep(t, out)
-	if o.code != exitHang || f.End == nil || f.End.Code != exitHang {
-		t.Fatalf("want exit code %d: %+v\n%s", exitHang, f.End, o)
+	if o.code != exit.Hang || f.End == nil || f.End.Code != exit.Hang {
+		t.Fatalf("want exit code %d: %+v\n%s", exit.Hang, f.End, o)
 	}
 	last := slices.IndexFunc(f.Records, func(r result.StepRecord) bool { return r.Status == result.Timeout })
 	if last < 0 {
@@ -307,7 +308,7 @@ func TestStepHangs(t *testing.T) {
 func TestStepLosesARank(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	r := launch{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi")}.start(t)
+	r := rankRun{mpirun: openMPI, np: 2, args: endlessSteps(out, "--backend", "mpi")}.start(t)
 	r.awaitRounds(out, 4)
 	r.signal(1, syscall.SIGKILL)
 	r.wait()
@@ -320,11 +321,11 @@ func TestStepLosesARank(t *testing.T) {
 func TestStepWithWrongData(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := launch{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "nccl", "--rehearse"),
+	o := rankRun{mpirun: openMPI, np: 2, args: stepArgs(out, "--backend", "nccl", "--rehearse"),
 		env: []string{"BUSBAR_REHEARSAL_GPUS=2", "BUSBAR_REHEARSAL_FAULT=wrong@rank=1"}}.run(t)
 	f := readOneStep(t, out)
-	if o.code != exitWrong || f.End.Code != exitWrong {
-		t.Errorf("want exit code %d: %s", exitWrong, o)
+	if o.code != exit.Wrong || f.End.Code != exit.Wrong {
+		t.Errorf("want exit code %d: %s", exit.Wrong, o)
 	}
 	for _, r := range f.Records {
 		if r.Status != result.Wrong || r.Figures != nil || r.Check.First == nil || r.Check.First.Rank != 1 || wrongIn(r.Cause.Fact) == "" {
@@ -336,7 +337,7 @@ func TestStepWithWrongData(t *testing.T) {
 // The plan is shown without any library, by every rank's first alone.
 func TestStepList(t *testing.T) {
 	parallel(t)
-	for _, l := range []launch{{mpirun: alone}, {mpirun: openMPI, np: 3}} {
+	for _, l := range []rankRun{{mpirun: alone}, {mpirun: openMPI, np: 3}} {
 		l.args = []string{"--step", "resnet50", "--bucket", "5M,25M,200M,300M", "--list"}
 		o := l.mustRun(t)
 		for _, want := range []string{"resnet50: 25.56 M parameters in 161 layers", "ddp, float32, progress poll", "--bucket 300M gives the same buckets as 200M"} {
@@ -345,19 +346,19 @@ func TestStepList(t *testing.T) {
 			}
 		}
 	}
-	o := launch{mpirun: alone, args: []string{"--step", "uniform:8x64K", "--backend", "gloo", "--bucket", "1M,2M,all", "-d", "float32,float16", "--compute", "7ms", "--list"}}.mustRun(t)
+	o := rankRun{mpirun: alone, args: []string{"--step", "uniform:8x64K", "--backend", "gloo", "--bucket", "1M,2M,all", "-d", "float32,float16", "--compute", "7ms", "--list"}}.mustRun(t)
 	for _, want := range []string{"scaled to 7 ms together by --compute", "--bucket all gives the same buckets as 1M, and is measured with it (ddp, float16, progress thread)", "as 1M, and is measured with it --bucket", "longer where"} {
 		if text := strings.ReplaceAll(o.stdout, "\n# ", " "); strings.Count(text, want) != 1 {
 			t.Errorf("%q is not there once: %s", want, o)
 		}
 	}
-	o = launch{mpirun: alone, args: []string{"--step", "uniform:8x64K", "--backend", "mpi", "--strategy", "fsdp", "--compress", "powersgd-4,8x", "--bucket", "all", "--list"}}.mustRun(t)
+	o = rankRun{mpirun: alone, args: []string{"--step", "uniform:8x64K", "--backend", "mpi", "--strategy", "fsdp", "--compress", "powersgd-4,8x", "--bucket", "all", "--list"}}.mustRun(t)
 	for _, want := range []string{"# unsupported: PowerSGD", "# 4 points, of which 2 can be measured; about 20s"} {
 		if strings.Count(o.stdout, want) != 1 {
 			t.Errorf("%q is not there once: %s", want, o)
 		}
 	}
-	if o := (launch{mpirun: openMPI, np: 2, args: []string{"--step", "resnet5", "--out", t.TempDir()}}).run(t); o.code != exitUsage || len(o.messages()) != 1 || !strings.Contains(o.stderr, `did you mean "resnet50"?`) {
+	if o := (rankRun{mpirun: openMPI, np: 2, args: []string{"--step", "resnet5", "--out", t.TempDir()}}).run(t); o.code != exit.Usage || len(o.messages()) != 1 || !strings.Contains(o.stderr, `did you mean "resnet50"?`) {
 		t.Errorf("%s", o)
 	}
 }
@@ -369,7 +370,7 @@ func TestStepsCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o := (launch{mpirun: openMPI, np: 2, args: stepArgs(file)}).run(t); o.code != exitEnvironment || !strings.Contains(o.stderr, "is a file, not a folder") {
+	if o := (rankRun{mpirun: openMPI, np: 2, args: stepArgs(file)}).run(t); o.code != exit.Environment || !strings.Contains(o.stderr, "is a file, not a folder") {
 		t.Errorf("%s", o)
 	}
 }

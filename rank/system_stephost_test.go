@@ -36,7 +36,7 @@ func TestStepsOnHosts(t *testing.T) {
 			if w.backend == "gloo" {
 				glooShim(t)
 			}
-			o := launch{mpirun: w.mpirun, np: w.np, program: executable, env: []string{"BUSBAR_TEST_WORKER=" + stepWorker + w.backend, "BUSBAR_TEST_GRAPH=0", "BUSBAR_TEST_ROTATE=0", "BUSBAR_TEST_TOGETHER=1"}}.run(t)
+			o := rankRun{mpirun: w.mpirun, np: w.np, program: executable, env: []string{"BUSBAR_TEST_WORKER=" + stepWorker + w.backend, "BUSBAR_TEST_GRAPH=0", "BUSBAR_TEST_ROTATE=0", "BUSBAR_TEST_TOGETHER=1"}}.run(t)
 			if o.code != 0 || strings.Count(o.stdout, "conforms") != w.np {
 				t.Error(o)
 			}

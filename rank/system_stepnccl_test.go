@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // smallStep is a model of four layers, whose buckets at the caps of smallStepFlags are 3 and 1.
@@ -68,8 +69,8 @@ func TestStepOnGPUs(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			parallel(t)
 			out := t.TempDir()
-			o := launch{mpirun: openMPI, np: 2, args: smallStepFlags(t, out, k.args...), env: k.env}.start(t).wait()
-			if o.code != exitOK {
+			o := rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, out, k.args...), env: k.env}.start(t).wait()
+			if o.code != exit.OK {
 				t.Fatal(o)
 			}
 			f, _ := gpuSteps(t, out)
@@ -100,25 +101,25 @@ func TestStepFaults(t *testing.T) {
 		words       []string
 		point       result.Status // of the one that is struck: the larger
 	}{
-		{"hang", "hang@rank=1,size=61440", exitHang, []string{"rank 1 on", "issuing bucket 1", "small ddp all float32", "in phase check"}, result.Timeout},
-		{"asynchronous error", "async-error@rank=1,size=61440", exitPoints, []string{"rank 1 on", "ncclInternalError"}, result.Failed},
-		{"remote error while measuring", "remote-error@rank=0,size=61440,iteration=4", exitPoints, []string{"rank 0 on", "ncclRemoteError"}, result.Failed},
-		{"out of memory", "oom@rank=1,size=61440", exitPoints, []string{"rank 1 on", "operation bucket 1", "Failed to CUDA malloc 61440 bytes"}, result.OOM},
-		{"wrong element", "wrong@rank=1,size=61440", exitWrong, []string{"rank 1 on", "of bucket 1"}, result.Wrong},
+		{"hang", "hang@rank=1,size=61440", exit.Hang, []string{"rank 1 on", "issuing bucket 1", "small ddp all float32", "in phase check"}, result.Timeout},
+		{"asynchronous error", "async-error@rank=1,size=61440", exit.Points, []string{"rank 1 on", "ncclInternalError"}, result.Failed},
+		{"remote error while measuring", "remote-error@rank=0,size=61440,iteration=4", exit.Points, []string{"rank 0 on", "ncclRemoteError"}, result.Failed},
+		{"out of memory", "oom@rank=1,size=61440", exit.Points, []string{"rank 1 on", "operation bucket 1", "Failed to CUDA malloc 61440 bytes"}, result.OOM},
+		{"wrong element", "wrong@rank=1,size=61440", exit.Wrong, []string{"rank 1 on", "of bucket 1"}, result.Wrong},
 	} {
 		t.Run(k.name, func(t *testing.T) {
 			parallel(t)
 			out := t.TempDir()
 			deadline := "60s"
-			if k.code == exitHang {
+			if k.code == exit.Hang {
 				deadline = hangDeadline
 			}
-			o := launch{mpirun: openMPI, np: 2, args: smallStepFlags(t, out, "--deadline", deadline), env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}}.start(t).wait()
+			o := rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, out, "--deadline", deadline), env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}}.start(t).wait()
 			if o.code != k.code {
 				t.Errorf("want exit code %d: %s", k.code, o)
 			}
 			_, points := gpuSteps(t, out)
-			if s := points["8K"]; k.code != exitHang && (s == nil || s.Status != result.OK) {
+			if s := points["8K"]; k.code != exit.Hang && (s == nil || s.Status != result.OK) {
 				t.Errorf("the other point is lost: %+v", s)
 			}
 			s := points["all"]
@@ -143,8 +144,8 @@ func TestStepWithoutCublas(t *testing.T) {
 	}
 	env := []string{"BUSBAR_LIB=" + stand + ":" + compiled(t).lib}
 	out := t.TempDir()
-	o := launch{mpirun: openMPI, np: 2, args: smallStepFlags(t, out), env: env}.start(t).wait()
-	if o.code != exitOK {
+	o := rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, out), env: env}.start(t).wait()
+	if o.code != exit.OK {
 		t.Fatal(o)
 	}
 	f, points := gpuSteps(t, out)
@@ -159,13 +160,13 @@ func TestStepWithoutCublas(t *testing.T) {
 			t.Errorf("the notes are %q", notes)
 		}
 	}
-	o = launch{mpirun: openMPI, np: 2, args: smallStepFlags(t, t.TempDir(), "--compute-kernel", "gemm"), env: env}.start(t).wait()
-	if o.code != exitEnvironment || !strings.Contains(o.stderr, "--compute-kernel gemm: cuBLAS could not be loaded") || !strings.Contains(o.stderr, "libcublas.so.12: ") {
-		t.Errorf("want exit code %d and where it was looked for: %s", exitEnvironment, o)
+	o = rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, t.TempDir(), "--compute-kernel", "gemm"), env: env}.start(t).wait()
+	if o.code != exit.Environment || !strings.Contains(o.stderr, "--compute-kernel gemm: cuBLAS could not be loaded") || !strings.Contains(o.stderr, "libcublas.so.12: ") {
+		t.Errorf("want exit code %d and where it was looked for: %s", exit.Environment, o)
 	}
-	o = launch{mpirun: openMPI, np: 2, args: smallStepFlags(t, t.TempDir(), "--register", "window"), env: env}.start(t).wait()
-	if o.code != exitEnvironment || !strings.Contains(o.stderr, "--register window") || !strings.Contains(o.stderr, "libcublas.so.12: ") {
-		t.Errorf("FMA kernels beside windows: want exit code %d: %s", exitEnvironment, o)
+	o = rankRun{mpirun: openMPI, np: 2, args: smallStepFlags(t, t.TempDir(), "--register", "window"), env: env}.start(t).wait()
+	if o.code != exit.Environment || !strings.Contains(o.stderr, "--register window") || !strings.Contains(o.stderr, "libcublas.so.12: ") {
+		t.Errorf("FMA kernels beside windows: want exit code %d: %s", exit.Environment, o)
 	}
 }
 

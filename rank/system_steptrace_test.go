@@ -56,7 +56,7 @@ func readTimeline(t *testing.T, folder string) (found struct {
 func traceReadsBack(t *testing.T, args []string, ranks int, says string) {
 	t.Helper()
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: ranks, args: append(args, "--step", "uniform:6x64K", "--compute", "3ms", "--strategy", "ddp,fsdp", "--bucket", "256K,all", "-n", "3", "-w", "1", "--quiet", "--out", out)}.mustRun(t)
+	rankRun{mpirun: openMPI, np: ranks, args: append(args, "--step", "uniform:6x64K", "--compute", "3ms", "--strategy", "ddp,fsdp", "--bucket", "256K,all", "-n", "3", "-w", "1", "--quiet", "--out", out)}.mustRun(t)
 	paths, err := filepath.Glob(filepath.Join(out, "step_*_world*.jsonl"))
 	if err != nil || len(paths) != 1 {
 		t.Fatalf("files %v, error %v", paths, err)

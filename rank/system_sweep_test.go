@@ -16,7 +16,7 @@ import (
 // Every collective, placement, mode and a few types in one launch: all of it measured, checked, and consistent.
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	for _, l := range []launch{{mpirun: openMPI, np: 2}, {mpirun: openMPI, np: 4}, {mpirun: mpich, np: 2}} {
+	for _, l := range []rankRun{{mpirun: openMPI, np: 2}, {mpirun: openMPI, np: 4}, {mpirun: mpich, np: 2}} {
 		t.Run(fmt.Sprint(l.mpirun, " ", l.np), func(t *testing.T) {
 			parallelOn(t, l.mpirun)
 			out := t.TempDir()
@@ -75,7 +75,7 @@ func TestMethod(t *testing.T) {
 	} {
 		out := t.TempDir()
 		args := append([]string{"--collective", "all_reduce,reduce,gather,sendrecv", "-b", "32", "--placement", "both"}, strings.Fields(c.args)...)
-		launch{mpirun: openMPI, np: 2, args: small(out, args...)}.mustRun(t)
+		rankRun{mpirun: openMPI, np: 2, args: small(out, args...)}.mustRun(t)
 		f := readOne(t, out)
 		checkWhole(t, f, result.OK)
 		if !c.ok(f.Run.Method) {
@@ -96,7 +96,7 @@ func TestMethod(t *testing.T) {
 func TestUnchecked(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 2, args: small(out, "-c", "0")}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: small(out, "-c", "0")}.mustRun(t)
 	for _, r := range readOne(t, out).Records {
 		if r.Status != result.OK || r.Check.Result != "off" || r.Check.Elements != 0 {
 			t.Errorf("%s: %s, %+v", r.Case, r.Status, r.Check)
@@ -108,7 +108,7 @@ func TestUnchecked(t *testing.T) {
 func TestCyclesAndModes(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 2, args: small(out, "-N", "2", "--mode", "both")}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: small(out, "-N", "2", "--mode", "both")}.mustRun(t)
 	f := readOne(t, out)
 	checkWhole(t, f, result.OK)
 	count := map[coll.Case][]int{}
@@ -131,7 +131,7 @@ func TestCyclesAndModes(t *testing.T) {
 func TestWorlds(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := launch{mpirun: openMPI, np: 4, args: small(out, "--worlds", "2,4,6,1")}.mustRun(t)
+	o := rankRun{mpirun: openMPI, np: 4, args: small(out, "--worlds", "2,4,6,1")}.mustRun(t)
 	for _, n := range []int{1, 2, 4, 6} {
 		paths, err := filepath.Glob(filepath.Join(out, fmt.Sprintf("profile_mpi_world%d_*.jsonl", n)))
 		if err != nil || len(paths) != 1 {
@@ -164,7 +164,7 @@ func TestWorlds(t *testing.T) {
 // More than there is room for is left out, with what it would have taken, and that is no failure.
 func TestMemoryIsNotEnough(t *testing.T) {
 	parallel(t)
-	for _, l := range []launch{{mpirun: openMPI, np: 2}, {mpirun: alone}} {
+	for _, l := range []rankRun{{mpirun: openMPI, np: 2}, {mpirun: alone}} {
 		out := t.TempDir()
 		l.args = []string{"--collective", "all_reduce", "--elements", "16,1T", "-n", "5", "--out", out}
 		o := l.mustRun(t)
@@ -185,8 +185,8 @@ func TestMemoryIsNotEnough(t *testing.T) {
 	}
 	// The flags of nccl-tests, and a size whose buffers have more bytes than a number holds.
 	out, most := t.TempDir(), fmt.Sprint(math.MaxInt64)
-	launch{mpirun: openMPI, np: 2, args: []string{"-b", "4T", "-e", "4T", "-n", "5", "--out", out}}.mustRun(t)
-	launch{mpirun: openMPI, np: 2, args: []string{"-b", most, "-e", most, "-n", "5", "--out", out}}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: []string{"-b", "4T", "-e", "4T", "-n", "5", "--out", out}}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: []string{"-b", most, "-e", most, "-n", "5", "--out", out}}.mustRun(t)
 	for _, f := range read(t, out) {
 		if r := f.Records[0]; len(f.Records) != 1 || r.Status != result.Skipped || r.Needed < 1<<42 {
 			t.Errorf("%s: %s, needed %d (%q)", r.Case, r.Status, r.Needed, r.Reason)
@@ -198,7 +198,7 @@ func TestMemoryIsNotEnough(t *testing.T) {
 func TestSizeIsTooSmall(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 2, args: []string{"--collective", "all_gather", "-b", "8", "-e", "64", "-f", "8", "-n", "5", "--out", out}}.mustRun(t)
+	rankRun{mpirun: openMPI, np: 2, args: []string{"--collective", "all_gather", "-b", "8", "-e", "64", "-f", "8", "-n", "5", "--out", out}}.mustRun(t)
 	f := readOne(t, out)
 	checkWhole(t, f, result.OK, result.Skipped)
 	if len(f.Records) != 2 || f.Records[0].Status != result.Skipped || f.Records[0].Cause.Code() != "too-small" || f.Records[1].Status != result.OK {
@@ -213,7 +213,7 @@ func TestTimeLimit(t *testing.T) {
 	out := t.TempDir()
 	args := rehearsed("--collective", "all_reduce", "-b", "8", "-e", "4M", "-f", "524288", "-n", "100", "-w", "1",
 		"--placement", "out", "--mode", "throughput", "--time-limit", "2m", "--out", out)
-	o := launch{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_MODEL=alpha=20ms,beta=10MB/s"}, args: args}.mustRun(t)
+	o := rankRun{mpirun: openMPI, np: 2, env: []string{"BUSBAR_REHEARSAL_MODEL=alpha=20ms,beta=10MB/s"}, args: args}.mustRun(t)
 	f := readOne(t, out)
 	checkEnd(t, f, result.Complete, 0)
 	if len(f.Records) != 2 || f.Records[0].Status != result.OK || f.Records[1].Status != result.Skipped {
@@ -231,7 +231,7 @@ func TestTimeLimit(t *testing.T) {
 func TestNoFlags(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
-	o := launch{mpirun: openMPI, np: 2, dir: dir, args: []string{"--time-limit", "3s"}}.mustRun(t)
+	o := rankRun{mpirun: openMPI, np: 2, dir: dir, args: []string{"--time-limit", "3s"}}.mustRun(t)
 	f := readOne(t, filepath.Join(dir, "results"))
 	checkWhole(t, f, result.OK, result.Skipped)
 	if f.Run.Sweep.Name != "quick" || !strings.Contains(o.stdout, "post merge && post plot") {

@@ -61,8 +61,8 @@ func compileRank(path, version string) *exec.Cmd {
 	return exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version="+version, "-o", path, ".")
 }
 
-// launch is how rank is to be started.
-type launch struct {
+// rankRun is how rank is to be started.
+type rankRun struct {
 	mpirun  string
 	np      int
 	args    []string
@@ -166,7 +166,7 @@ func startOn(cmd *exec.Cmd, core int) error {
 	return errors.Join(err, unix.SchedSetaffinity(0, &before))
 }
 
-func (l launch) start(t *testing.T) *running {
+func (l rankRun) start(t *testing.T) *running {
 	t.Helper()
 	b := compiled(t)
 	if l.program == "" {
@@ -228,13 +228,13 @@ func create(t *testing.T, path string) *os.File {
 }
 
 // run starts and waits.
-func (l launch) run(t *testing.T) outcome {
+func (l rankRun) run(t *testing.T) outcome {
 	t.Helper()
 	return l.start(t).wait()
 }
 
 // mustRun is run of what has to end well.
-func (l launch) mustRun(t *testing.T) outcome {
+func (l rankRun) mustRun(t *testing.T) outcome {
 	t.Helper()
 	o := l.run(t)
 	if o.code != 0 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"busbar/internal/result"
+	"busbar/rank/exit"
 )
 
 // Worlds of six ranks follow the GPUs there are: those with a GPU for each rank are measured, larger ones are left out
@@ -20,12 +21,12 @@ func TestWorldsFollowTheGPUs(t *testing.T) {
 			t.Run(fmt.Sprintf("%d GPUs, %s", k.gpus, backend), func(t *testing.T) {
 				parallel(t)
 				out := t.TempDir()
-				o := launch{mpirun: openMPI, np: 6, env: []string{fmt.Sprintf("BUSBAR_REHEARSAL_GPUS=%d", k.gpus)},
+				o := rankRun{mpirun: openMPI, np: 6, env: []string{fmt.Sprintf("BUSBAR_REHEARSAL_GPUS=%d", k.gpus)},
 					args: []string{"--rehearse", "--backend", backend, "--worlds", "2,4,6", "--collective", "all_reduce", "-b", "8", "-e", "16", "-n", "5", "--out", out}}.run(t)
 				if k.largest == 0 && backend == "nccl" {
 					want := map[int]string{0: "CUDA_ERROR_NO_DEVICE", 1: "share one GPU"}[k.gpus]
-					if o.code != exitEnvironment || !strings.Contains(o.stderr, want) || k.gpus > 0 && !strings.Contains(o.stderr, "--allow-shared-gpu") {
-						t.Errorf("want exit code %d and %q: %s", exitEnvironment, want, o)
+					if o.code != exit.Environment || !strings.Contains(o.stderr, want) || k.gpus > 0 && !strings.Contains(o.stderr, "--allow-shared-gpu") {
+						t.Errorf("want exit code %d and %q: %s", exit.Environment, want, o)
 					}
 					return
 				}
@@ -36,7 +37,7 @@ func TestWorldsFollowTheGPUs(t *testing.T) {
 						t.Errorf("that MPI is measured is not said: %s", o)
 					}
 				}
-				if o.code != exitOK {
+				if o.code != exit.OK {
 					t.Fatal(o)
 				}
 				lacks := fmt.Sprintf("GPUs: the first %d ranks have one each, rank %d on %s has none of its own", k.gpus, k.gpus, hostName())
@@ -67,7 +68,7 @@ func TestWorldsFollowTheGPUs(t *testing.T) {
 func TestEachBackendHasItsWorlds(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	launch{mpirun: openMPI, np: 3, env: []string{"BUSBAR_REHEARSAL_GPUS=2"}, args: []string{"--rehearse", "--backend", "mpi,nccl", "--worlds", "2,3",
+	rankRun{mpirun: openMPI, np: 3, env: []string{"BUSBAR_REHEARSAL_GPUS=2"}, args: []string{"--rehearse", "--backend", "mpi,nccl", "--worlds", "2,3",
 		"--collective", "all_reduce", "-b", "8", "-e", "16", "-n", "5", "--out", out}}.mustRun(t)
 	for _, k := range []struct {
 		backend string
@@ -87,7 +88,7 @@ func TestARankWithoutAGPUIsLeftOut(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
 	blind := fmt.Sprintf(`if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then export CUDA_VISIBLE_DEVICES=; fi; exec %s "$@"`, compiled(t).rank)
-	r := launch{mpirun: openMPI, np: 3, program: "sh", args: []string{"-c", blind, "sh", "--rehearse", "--backend", "nccl", "--worlds", "2,3",
+	r := rankRun{mpirun: openMPI, np: 3, program: "sh", args: []string{"-c", blind, "sh", "--rehearse", "--backend", "nccl", "--worlds", "2,3",
 		"--collective", "all_reduce", "-b", "8", "-e", "16", "-N", "0", "--time-limit", "60s", "--out", out}}.start(t)
 	r.await("the first record", func() bool {
 		paths, _ := filepath.Glob(filepath.Join(out, "profile_nccl-rehearsal_world2_*.txt"))
@@ -98,7 +99,7 @@ func TestARankWithoutAGPUIsLeftOut(t *testing.T) {
 	}
 	r.kill()
 	out = t.TempDir()
-	o := launch{mpirun: openMPI, np: 3, program: "sh", args: []string{"-c", blind, "sh", "--rehearse", "--backend", "nccl", "--worlds", "2,3",
+	o := rankRun{mpirun: openMPI, np: 3, program: "sh", args: []string{"-c", blind, "sh", "--rehearse", "--backend", "nccl", "--worlds", "2,3",
 		"--collective", "all_reduce", "-b", "8", "-e", "16", "-n", "5", "--out", out}}.mustRun(t)
 	checkWhole(t, fileOfWorld(t, out, rehearsal, 2), result.OK)
 	f := fileOfWorld(t, out, rehearsal, 3)
@@ -123,11 +124,11 @@ func TestHangInASubworld(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			parallel(t)
 			out := t.TempDir()
-			o := launch{mpirun: openMPI, np: 3, env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}, args: []string{"--rehearse", "--backend", "nccl", "--worlds", k.worlds,
+			o := rankRun{mpirun: openMPI, np: 3, env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}, args: []string{"--rehearse", "--backend", "nccl", "--worlds", k.worlds,
 				"--collective", "all_reduce", "-b", "4K", "-e", "4K", "-n", "10", "--deadline", "2s", "--out", out}}.run(t)
-			if o.code != exitHang || !strings.Contains(o.stderr, k.want) || strings.Contains(o.stderr, "rank 2 on "+hostName()+" is outside of the sub-world") != k.outside ||
+			if o.code != exit.Hang || !strings.Contains(o.stderr, k.want) || strings.Contains(o.stderr, "rank 2 on "+hostName()+" is outside of the sub-world") != k.outside ||
 				strings.Contains(o.stderr, "still in phase "+waitOutside) {
-				t.Errorf("want exit code %d and %q: %s", exitHang, k.want, o)
+				t.Errorf("want exit code %d and %q: %s", exit.Hang, k.want, o)
 			}
 			// Who was outside of the first world counts the cases of the second like the others.
 			if files := hostFiles(t, out); !k.outside && (len(files) != 1 || !regexp.MustCompile(`(?m)^2 +\d+ +\S+ +\S+ +2 `).MatchString(files[0])) {
@@ -141,9 +142,9 @@ func TestHangInASubworld(t *testing.T) {
 func TestSkippedWorldThatTakesLong(t *testing.T) {
 	parallel(t)
 	out := t.TempDir()
-	o := launch{mpirun: openMPI, np: 2, args: []string{"--quiet", "--worlds", "8", "--collective", "all_reduce", "-b", "8", "-e", "128K", "-i", "8",
+	o := rankRun{mpirun: openMPI, np: 2, args: []string{"--quiet", "--worlds", "8", "--collective", "all_reduce", "-b", "8", "-e", "128K", "-i", "8",
 		"--deadline", hangDeadline, "--out", out}}.run(t)
-	if o.code != exitOK {
+	if o.code != exit.OK {
 		t.Error(o)
 	}
 }

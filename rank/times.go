@@ -3,6 +3,8 @@ package main
 import (
 	"strconv"
 	"time"
+
+	"busbar/rank/exit"
 )
 
 // How long rank waits for other ranks, for the launcher and for filesystems once something is wrong. All of them are
@@ -41,7 +43,7 @@ func timeScale(text string) (float64, error) {
 	}
 	scale, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(scale >= 0.1 && scale <= 100) {
-		return 0, usagef("BUSBAR_TIME_SCALE=%s: must be a number from 0.1 to 100", text)
+		return 0, exit.Usagef("BUSBAR_TIME_SCALE=%s: must be a number from 0.1 to 100", text)
 	}
 	return scale, nil
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"testing"
 	"time"
+
+	"busbar/rank/exit"
 )
 
 func TestTimeScale(t *testing.T) {
@@ -12,7 +14,7 @@ func TestTimeScale(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"0", "-1", "101", "NaN", "fast", "1s"} {
-		if _, err := timeScale(text); codeOf(err) != exitUsage {
+		if _, err := timeScale(text); exit.CodeOf(err) != exit.Usage {
 			t.Errorf("BUSBAR_TIME_SCALE=%s: %v, want a usage error", text, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/board"
 	"busbar/internal/loop"
+	"busbar/rank/launch"
 )
 
 // watchdog knows what this rank is doing and since when, and writes it on the board of its host. When a phase outlasts
@@ -15,10 +16,10 @@ import (
 // honest case is not killed.
 type watchdog struct {
 	deadline time.Duration
-	onHang   func(state)
+	onHang   func(launch.State)
 
 	mu    sync.Mutex
-	now   state
+	now   launch.State
 	since time.Time
 	limit time.Duration // 0: this phase may last
 	says  func() string // the library's last word; nil: it has none
@@ -52,7 +53,7 @@ const (
 	watchGap = 10 * watchTick
 )
 
-func newWatchdog(deadline time.Duration, onHang func(state)) *watchdog {
+func newWatchdog(deadline time.Duration, onHang func(launch.State)) *watchdog {
 	w := &watchdog{deadline: deadline, onHang: onHang, since: time.Now()}
 	go w.watch()
 	return w
@@ -139,7 +140,7 @@ func (w *watchdog) Listen(says func() string, tell func(string)) {
 }
 
 // State is what this rank is doing, from any goroutine.
-func (w *watchdog) State() state {
+func (w *watchdog) State() launch.State {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.position()
@@ -150,7 +151,7 @@ func (w *watchdog) State() state {
 }
 
 // position is State without the library's word, for who holds w.mu.
-func (w *watchdog) position() state {
+func (w *watchdog) position() launch.State {
 	s := w.now
 	s.Since = time.Since(w.since)
 	if w.step != nil {

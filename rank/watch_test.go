@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/loop"
 	"busbar/internal/loop/looptest"
+	"busbar/rank/launch"
 )
 
 // The limit of a phase is the larger of the deadline and ten times what it should take.
@@ -22,8 +23,8 @@ func TestWatchdogLimit(t *testing.T) {
 }
 
 func TestWatchdogCallsOnce(t *testing.T) {
-	hung := make(chan state, 10)
-	w := newWatchdog(time.Millisecond, func(s state) { hung <- s })
+	hung := make(chan launch.State, 10)
+	w := newWatchdog(time.Millisecond, func(s launch.State) { hung <- s })
 	w.Case(3, "all_reduce")
 	w.Phase("measure", 0)
 	s := <-hung

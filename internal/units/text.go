@@ -19,3 +19,11 @@ var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "](",
 
 // Markdown is a text that Markdown shows as it is, also in a cell of a table.
 func Markdown(text string) string { return Printable(markdownEscapes.Replace(text)) }
+
+// Truncate returns the first limit bytes of a text, followed by an ellipsis if that cuts it.
+func Truncate(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}

@@ -178,3 +178,18 @@ func Some(words []string) string {
 	}
 	return strings.Join(words, ", ")
 }
+
+// Binary writes a number of bytes with three digits: 1.5 GiB.
+func Binary(n int64) string {
+	if n < 1<<10 {
+		return fmt.Sprintf("%d B", n)
+	}
+	x, unit := float64(n)/(1<<10), "KiB"
+	for _, next := range []string{"MiB", "GiB", "TiB", "PiB", "EiB"} {
+		if x < 999.5 { // what has three digits when it is rounded
+			break
+		}
+		x, unit = x/(1<<10), next
+	}
+	return fmt.Sprintf("%.3g %s", x, unit)
+}

@@ -1,6 +1,9 @@
 package units
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestFormats(t *testing.T) {
 	for got, want := range map[string]string{
@@ -17,6 +20,14 @@ func TestFormats(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestBinary(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1 KiB", 1536: "1.5 KiB", 32 << 20: "32 MiB", 1 << 40: "1 TiB", 1023 << 20: "0.999 GiB", 1048261427: "0.976 GiB", math.MaxInt64: "8 EiB"} {
+		if got := Binary(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
 }

@@ -1,0 +1,44 @@
+package exit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"busbar/cudart/nccl"
+	"busbar/internal/dl"
+	"busbar/internal/notice"
+)
+
+// An error with parts keeps them on its way to rank 0; of any other the text is the problem.
+func TestFailureOf(t *testing.T) {
+	load := &nccl.LoadError{Tried: []dl.Attempt{{Candidate: "/a", Why: "none"}}}
+	for name, c := range map[string]struct {
+		err    error
+		tried  notice.Places
+		remedy bool
+	}{
+		"plain":   {errors.New("a; b"), nil, false},
+		"library": {With(Environment, load), notice.Places{"/a: none"}, true},
+		"wrapped": {fmt.Errorf("%w\nand more", load), nil, false},
+		"ours":    {With(Environment, Remedied("do c", "a: %s", "b")), nil, true},
+	} {
+		text, err := json.Marshal(FailureOf(c.err))
+		var f Failure
+		if err != nil || json.Unmarshal(text, &f) != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if f.Error() != c.err.Error() || !slices.Equal(f.Parts.Tried, c.tried) || (f.Parts.Remedy != "") != c.remedy {
+			t.Errorf("%s: %+v", name, f)
+		}
+		if !c.remedy && f.Parts.Problem != c.err.Error() {
+			t.Errorf("%s: problem %q", name, f.Parts.Problem)
+		}
+		problem := f.Parts.Problem
+		if f.On("rank 1"); f.Text != "rank 1: "+c.err.Error() || f.Parts.Problem != "rank 1: "+problem {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}

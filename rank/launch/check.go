@@ -1,0 +1,104 @@
+package launch
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"busbar/internal/notice"
+	"busbar/mpi"
+	"busbar/rank/exit"
+)
+
+// CheckLaunch finds N worlds of one rank each, which is what comes of starting a program with the launcher of another
+// MPI: every rank believes that it is alone, and their figures and files would be nonsense.
+func CheckLaunch(world int, launch mpi.Launch, library string) error {
+	return oneRankWorlds(world, launch.Size, launch.Name, library)
+}
+
+// oneRankWorlds is nil if world (MPI's size) can be what the launcher started (started < 1: unknown).
+func oneRankWorlds(world, started int, launcher, library string) error {
+	if world != 1 || started <= 1 {
+		return nil
+	}
+	remedy := "start it with the mpirun of that MPI, or choose the launcher's own MPI with --mpi"
+	slurm, openmpi := strings.Contains(launcher, "srun"), strings.Contains(library, "Open MPI")
+	switch {
+	case slurm && openmpi:
+		remedy = "Open MPI needs srun --mpi=pmix (srun --mpi=list shows what this Slurm has), or its own mpirun inside the " +
+			"job"
+	case slurm:
+		remedy = "this MPI needs srun --mpi=pmi2 (srun --mpi=list shows what this Slurm has), or its own mpirun inside the " +
+			"job"
+	case openmpi:
+		remedy = "start it with Open MPI's mpirun, or run it on the launcher's own MPI with --mpi mpich (make mpi-shim " +
+			"builds what that needs)"
+	case strings.Contains(launcher, "Open MPI"):
+		remedy = "start it with that MPI's own mpirun, or run it on the launcher's own MPI with --mpi openmpi (make " +
+			"mpi-shim builds what that needs)"
+	}
+	return exit.Remedied(remedy, "the launcher (%s) started %d ranks, but MPI (%s) sees a world of 1: these are %d "+
+		"one-rank "+
+		"worlds, and nothing was measured",
+		cmp.Or(launcher, "unknown"), started, cmp.Or(library, "unknown"), started)
+}
+
+// CheckRanks compares what the ranks report of themselves and names those that differ, with what to do. Ranks of
+// different builds may speak of different cases; ranks of different libraries measure none of them.
+func CheckRanks(ranks []RankFacts) error {
+	for _, property := range []struct {
+		name, advice string
+		of           func(RankFacts) string
+	}{
+		{"builds of rank", "copy one bin/rank to all hosts", func(r RankFacts) string { return r.Build }},
+		{"MPI libraries", "give all hosts the same MPI (check PATH, LD_LIBRARY_PATH and modules there)",
+			func(r RankFacts) string {
+				return firstLine(r.MPI)
+			}},
+		{"command lines", "start all ranks with the same arguments", func(r RankFacts) string { return r.Command }},
+	} {
+		if values := Differing(ranks, property.of); values != nil {
+			return exit.Remedied(property.advice, "the ranks have different %s: %v", property.name, values)
+		}
+	}
+	type process struct {
+		host string
+		pid  int
+	}
+	seen := map[process]int{}
+	for i, r := range ranks {
+		p := process{r.Host, r.PID}
+		// Containers on one host may share a host name and count their processes alike.
+		if other, twice := seen[p]; twice && r.LocalRank == ranks[other].LocalRank {
+			return exit.Remedied("give each host a unique name",
+				"ranks %d and %d both report process %d on %s: the launcher mixes two jobs, or two hosts share a name",
+				ranks[other].Rank, r.Rank, r.PID, r.Host)
+		}
+		seen[p] = i
+	}
+	return nil
+}
+
+// Differing are the values that the ranks have, the most frequent first, with who has them; nil if there is one.
+func Differing(ranks []RankFacts, of func(RankFacts) string) notice.RankValues {
+	who := map[string][]notice.PlacedRank{}
+	for _, r := range ranks {
+		who[of(r)] = append(who[of(r)], notice.PlacedRank{Rank: r.Rank, Host: r.Host})
+	}
+	if len(who) < 2 {
+		return nil
+	}
+	var values notice.RankValues
+	for v, ranks := range who {
+		values = append(values, notice.RankValue{Value: v, Ranks: ranks})
+	}
+	slices.SortFunc(values, func(a, b notice.RankValue) int {
+		return cmp.Or(cmp.Compare(len(b.Ranks), len(a.Ranks)), cmp.Compare(a.Ranks[0].Rank, b.Ranks[0].Rank))
+	})
+	return values
+}
+
+func firstLine(s string) string {
+	first, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSpace(first)
+}

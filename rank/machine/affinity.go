@@ -1,0 +1,167 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"busbar/internal/notice"
+	"busbar/internal/ranges"
+)
+
+// Affinity is the list of CPUs that this process may use, as Linux writes it ("0-3,8"), and how many they are. Unknown
+// is "" and 0. Rank 0's main thread is meant, before any library has bound its own threads.
+func Affinity(root string) (list string, count int) {
+	list = Field(ReadText(root, "proc/self/status"), "Cpus_allowed_list")
+	cpus, err := ParseCPUs(list)
+	if err != nil {
+		return "", 0
+	}
+	return list, len(cpus)
+}
+
+// ParseCPUs reads a list of CPUs or NUMA nodes in Linux's manner: "0-3,8", "" for none. The result is sorted.
+func ParseCPUs(list string) ([]int, error) {
+	var cpus []int
+	for part := range strings.SplitSeq(strings.TrimSpace(list), ",") {
+		if part == "" {
+			continue
+		}
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		a, err1 := strconv.Atoi(from)
+		b, err2 := strconv.Atoi(to)
+		if err1 != nil || err2 != nil || a < 0 || b < a || b > 1<<20 {
+			return nil, fmt.Errorf("%q is no list of CPUs such as 0-3,8", list)
+		}
+		for ; a <= b; a++ {
+			cpus = append(cpus, a)
+		}
+	}
+	slices.Sort(cpus)
+	return slices.Compact(cpus), nil
+}
+
+// CPUQuota is the number of CPUs' worth of time that the cgroups grant (docker --cpus, Kubernetes' limits), which no
+// affinity shows; 0 where there is no limit.
+func CPUQuota(root string) float64 {
+	quota := 0.0
+	for _, level := range cgroupLevels(root, "cpu") {
+		var limit, period int64
+		if level.v2 {
+			words := strings.Fields(ReadText(level.dir, "cpu.max"))
+			if len(words) != 2 || words[0] == "max" {
+				continue
+			}
+			limit, _ = strconv.ParseInt(words[0], 10, 64)
+			period, _ = strconv.ParseInt(words[1], 10, 64)
+		} else {
+			limit, _ = ReadNumber(level.dir, "cpu.cfs_quota_us")
+			period, _ = ReadNumber(level.dir, "cpu.cfs_period_us")
+		}
+		if limit <= 0 || period <= 0 {
+			continue
+		}
+		if q := float64(limit) / float64(period); quota == 0 || q < quota {
+			quota = q
+		}
+	}
+	return quota
+}
+
+// Place is where a rank may run.
+type Place struct {
+	Rank  int
+	Host  string
+	CPUs  string  // "0-3,8"; "" if unknown
+	Quota float64 // CPUs' worth of time, 0 without a limit
+}
+
+// Oversubscribed is a warning for each host (the first few) on which ranks must share cores. Ranks that are bound to
+// overlapping sets are found as well as hosts with more ranks than cores.
+func Oversubscribed(places []Place) []notice.Fact {
+	var hosts []string
+	byHost := map[string][]Place{}
+	for _, p := range places {
+		if byHost[p.Host] == nil {
+			hosts = append(hosts, p.Host)
+		}
+		byHost[p.Host] = append(byHost[p.Host], p)
+	}
+	const most = 3
+	var warnings []notice.Fact
+	more := 0
+	for _, host := range hosts {
+		ranks, cores, limit := Crowd(byHost[host])
+		switch {
+		case ranks == 0:
+		case len(warnings) == most:
+			more++
+		default:
+			warnings = append(warnings, notice.Oversubscribed{Ranks: ranks, Cores: cores, Host: host, Limit: limit})
+		}
+	}
+	if more > 0 {
+		warnings = append(warnings, notice.OversubscribedHosts{Hosts: more})
+	}
+	return warnings
+}
+
+// Crowd finds the largest group of a host's ranks that has fewer cores than members: all ranks whose set of cores lies
+// within one that some rank has, or within all sets together. 0 ranks if there is none.
+func Crowd(ranks []Place) (members, cores int, limit notice.CoreLimit) {
+	var sets [][]int
+	union := []int{}
+	quota := math.Inf(1)
+	for _, p := range ranks {
+		cpus, err := ParseCPUs(p.CPUs)
+		if err != nil || len(cpus) == 0 {
+			return 0, 0, notice.CoreLimit{}
+		}
+		sets = append(sets, cpus)
+		union = append(union, cpus...)
+		if p.Quota > 0 {
+			quota = min(quota, p.Quota)
+		}
+	}
+	slices.Sort(union)
+	union = slices.Compact(union)
+	if n := max(1, int(math.Ceil(quota-0.01))); quota < float64(len(union)) && len(ranks) > n {
+		return len(ranks), n, notice.CoreLimit{Quota: quota}
+	}
+	seen := map[string]bool{}
+	for _, set := range append([][]int{union}, sets...) {
+		key := ranges.Format(set)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		n := 0
+		for _, s := range sets {
+			if Within(s, set) {
+				n++
+			}
+		}
+		if n > len(set) && n > members {
+			members, cores, limit = n, len(set), notice.CoreLimit{}
+			if len(set) < len(union) {
+				limit.CPUs = key
+			}
+		}
+	}
+	return members, cores, limit
+}
+
+// Within reports whether every element of a is in b; both are sorted.
+func Within(a, b []int) bool {
+	for _, x := range a {
+		if _, ok := slices.BinarySearch(b, x); !ok {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,259 @@
+package machine
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"busbar/internal/notice"
+	"busbar/internal/result"
+)
+
+// Network counters of this host: RDMA ports, network interfaces, and TCP. They count everything on the host, not this
+// job alone, and some adapters refresh them every 10 ms only.
+
+// counterClass is what a counter adds to in a NetUse.
+type counterClass int
+
+const (
+	received counterClass = iota
+	transmitted
+	broken      // errors of a link: one is worth a word
+	dropped     // packets given up; a few are common
+	retransmits // signs of packets sent again
+)
+
+// counterFile is one counter, held open and read in place: a case should not pay for opening a hundred files.
+type counterFile struct {
+	port  string // "eth0", "mlx5_0/1", "tcp"
+	name  string
+	class counterClass
+	unit  uint64 // bytes (or events) a count
+	bits  int    // width at which it may wrap; 64 does not
+	file  *os.File
+}
+
+// CounterFiles are the counters of one host.
+type CounterFiles struct {
+	files []counterFile
+	snmp  *os.File // /proc/net/snmp
+}
+
+// Counters is one reading; values stand in the order of the files, -1 where one could not be read.
+type Counters struct {
+	of     *CounterFiles
+	values []int64
+	tcp    int64 // segments retransmitted, -1 if unknown
+}
+
+type counterName struct {
+	name  string
+	class counterClass
+}
+
+var (
+	portCounters = []counterName{
+		{"port_rcv_data", received}, {"port_xmit_data", transmitted}, {"symbol_error", broken},
+		{"link_error_recovery", broken},
+		{"link_downed", broken}, {"port_rcv_errors", broken}, {"local_link_integrity_errors", broken},
+		{"excessive_buffer_overrun_errors", broken}, {"port_xmit_discards", dropped},
+	}
+	// Of Mellanox and Broadcom adapters, and of Amazon's EFA, which has nothing else.
+	hardwareCounters = []counterName{
+		{"out_of_sequence", retransmits}, {"packet_seq_err", retransmits}, {"local_ack_timeout_err", retransmits},
+		{"implied_nak_seq_err", retransmits}, {"rnr_nak_retry_err", retransmits}, {"roce_adp_retrans", retransmits},
+		{"rx_icrc_encapsulated", broken}, {"out_of_buffer", dropped}, {"to_retransmits", retransmits},
+		{"rx_bytes", received}, {"tx_bytes", transmitted}, {"rx_drops", dropped}, {"retrans_pkts", retransmits},
+	}
+	interfaceCounters = []counterName{
+		{"rx_bytes", received}, {"tx_bytes", transmitted}, {"rx_errors", broken}, {"tx_errors", broken},
+		{"rx_dropped", dropped}, {"tx_dropped", dropped},
+	}
+)
+
+// mostPorts bounds the file descriptors and the time of a reading, on hosts with hundreds of virtual interfaces.
+const mostPorts = 32
+
+// OpenCounters opens what there is below root; it may be nothing.
+func OpenCounters(root string) *CounterFiles {
+	c := &CounterFiles{}
+	c.snmp, _ = os.Open(filepath.Join(root, "proc/net/snmp"))
+	ports, _ := filepath.Glob(filepath.Join(root, "sys/class/infiniband/*/ports/*"))
+	for _, dir := range ports[:min(mostPorts, len(ports))] {
+		port := filepath.Base(filepath.Dir(filepath.Dir(dir))) + "/" + filepath.Base(dir)
+		c.open(port, filepath.Join(dir, "counters"), portCounters, 4, 32)
+		c.open(port, filepath.Join(dir, "hw_counters"), hardwareCounters, 1, 64)
+	}
+	for _, name := range interfaces(root) {
+		c.open(name, filepath.Join(root, "sys/class/net", name, "statistics"), interfaceCounters, 1, 64)
+	}
+	return c
+}
+
+// interfaces are those that are not down, those with hardware behind them first.
+func interfaces(root string) []string {
+	entries, _ := os.ReadDir(filepath.Join(root, "sys/class/net"))
+	var hardware, virtual []string
+	for _, e := range entries {
+		if ReadText(root, "sys/class/net", e.Name(), "operstate") == "down" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(root, "sys/class/net", e.Name(), "device")); err == nil {
+			hardware = append(hardware, e.Name())
+		} else {
+			virtual = append(virtual, e.Name())
+		}
+	}
+	all := append(hardware, virtual...)
+	return all[:min(mostPorts, len(all))]
+}
+
+// open adds the counters that exist. Data of an InfiniBand port are counted in words of four bytes.
+func (c *CounterFiles) open(port, dir string, names []counterName, word uint64, bits int) {
+	for _, n := range names {
+		f, err := os.Open(filepath.Join(dir, n.name))
+		if err != nil {
+			continue
+		}
+		unit := uint64(1)
+		if n.class == received || n.class == transmitted {
+			unit = word
+		}
+		c.files = append(c.files, counterFile{port, n.name, n.class, unit, bits, f})
+	}
+}
+
+// Close closes the files.
+func (c *CounterFiles) Close() {
+	for _, f := range c.files {
+		_ = f.file.Close()
+	}
+	if c.snmp != nil {
+		_ = c.snmp.Close()
+	}
+}
+
+// Read takes one reading. It costs a system call a counter, microseconds each; where an adapter is asked by a command
+// to its firmware it may be a millisecond for all. It belongs outside of what is timed.
+func (c *CounterFiles) Read() Counters {
+	r := Counters{of: c, values: make([]int64, len(c.files)), tcp: -1}
+	var buffer [4096]byte
+	for i, f := range c.files {
+		n, _ := f.file.ReadAt(buffer[:64], 0)
+		v, err := strconv.ParseUint(string(bytes.TrimSpace(buffer[:n])), 10, 64)
+		if err != nil || v > 1<<63-1 {
+			r.values[i] = -1
+			continue
+		}
+		r.values[i] = int64(v)
+	}
+	if c.snmp != nil {
+		n, _ := c.snmp.ReadAt(buffer[:], 0)
+		r.tcp = retransmitted(string(buffer[:n]))
+	}
+	return r
+}
+
+// retransmitted finds RetransSegs in the text of /proc/net/snmp, where a line of names precedes a line of numbers.
+func retransmitted(snmp string) int64 {
+	var names []string
+	for line := range strings.Lines(snmp) {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] != "Tcp:" {
+			continue
+		}
+		if names == nil {
+			names = words
+			continue
+		}
+		if i := slices.Index(names, "RetransSegs"); i >= 0 && i < len(words) {
+			if v, err := strconv.ParseInt(words[i], 10, 64); err == nil {
+				return v
+			}
+		}
+		break
+	}
+	return -1
+}
+
+// moved is by how much a counter grew. One that fell was set back, or wrapped if it is narrow and was in its upper
+// half.
+func moved(before, after int64, bits int) int64 {
+	switch {
+	case before < 0 || after < 0:
+		return 0
+	case after >= before:
+		return after - before
+	case bits == 32 && before < 1<<32 && before >= 1<<31:
+		return after + 1<<32 - before
+	}
+	return after
+}
+
+// Since is what moved between two readings of the same files, by port in order of the files; a port that did not
+// move has no entry.
+func (after Counters) Since(before Counters) []result.NetUse {
+	var use []result.NetUse
+	for i, f := range after.of.files {
+		d := moved(before.values[i], after.values[i], f.bits) * int64(f.unit)
+		if d == 0 {
+			continue
+		}
+		if len(use) == 0 || use[len(use)-1].Name != f.port {
+			use = append(use, result.NetUse{Name: f.port})
+		}
+		u := &use[len(use)-1]
+		switch f.class {
+		case received:
+			u.RxBytes += d
+		case transmitted:
+			u.TxBytes += d
+		case broken, dropped:
+			u.Errors += d
+		case retransmits:
+			u.Retransmits += d
+		}
+	}
+	if d := moved(before.tcp, after.tcp, 64); d != 0 {
+		use = append(use, result.NetUse{Name: "tcp", Retransmits: d})
+	}
+	return use
+}
+
+// manyRare is how many drops or retransmissions during a case are worth a warning; errors of a link always are.
+const manyRare = 10
+
+// LinkWarnings names the counters that tell of a sick link or a crowded network. hosts is how many the ranks are on:
+// what TCP sends again within one host got no answer in time, as no link can lose it.
+func LinkWarnings(before, after Counters, hosts int) []notice.Fact {
+	var found []notice.Fact
+	add := func(port string, what []string) {
+		if len(what) > 0 {
+			found = append(found, notice.LinkErrors{Port: port, Counters: what})
+		}
+	}
+	port, what := "", []string(nil)
+	for i, f := range after.of.files {
+		if f.port != port {
+			add(port, what)
+			port, what = f.port, nil
+		}
+		d := moved(before.values[i], after.values[i], f.bits)
+		if f.class == broken && d > 0 || f.class > broken && d >= manyRare {
+			what = append(what, fmt.Sprintf("%d %s", d, f.name))
+		}
+	}
+	add(port, what)
+	switch d := moved(before.tcp, after.tcp, 64); {
+	case d < manyRare:
+	case hosts > 1:
+		add("tcp", []string{fmt.Sprintf("%d retransmitted segments", d)})
+	default:
+		found = append(found, notice.LocalRetransmissions{Segments: d})
+	}
+	return found
+}

@@ -1,0 +1,101 @@
+package machine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"busbar/internal/units"
+)
+
+// Topology is a short text on the CPUs and memory of this host: sockets, cores and hardware threads, then one line per
+// NUMA node with its CPUs and memory, and the network ports on it. Empty where /sys does not say.
+func Topology(root string) string {
+	online, err := ParseCPUs(ReadText(root, "sys/devices/system/cpu/online"))
+	if err != nil || len(online) == 0 {
+		return ""
+	}
+	sockets, cores := map[string]bool{}, map[string]bool{}
+	for _, cpu := range online {
+		at := "sys/devices/system/cpu/cpu" + strconv.Itoa(cpu) + "/topology"
+		if socket := ReadText(root, at, "physical_package_id"); socket != "" {
+			sockets[socket] = true
+		}
+		if siblings := ReadText(root, at, "thread_siblings_list"); siblings != "" {
+			cores[siblings] = true
+		}
+	}
+	if len(sockets) == 0 || len(cores) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %s, %s", units.Count(len(sockets), "socket"), units.Count(len(cores), "core"),
+		units.Count(len(online), "hardware thread"))
+	nodes, _ := ParseCPUs(ReadText(root, "sys/devices/system/node/online"))
+	nics := networkNodes(root)
+	for _, node := range nodes {
+		dir := filepath.Join("sys/devices/system/node", "node"+strconv.Itoa(node))
+		fmt.Fprintf(&b, "\nNUMA node %d: CPUs %s", node, cmp.Or(ReadText(root, dir, "cpulist"), "none"))
+		prefix := fmt.Sprintf("Node %d MemTotal", node)
+		if memory, ok := kilobytes(Field(ReadText(root, dir, "meminfo"), prefix)); ok {
+			fmt.Fprintf(&b, ", %s", units.Binary(memory))
+		}
+		if len(nics[node]) > 0 {
+			fmt.Fprintf(&b, ", %s", strings.Join(nics[node], " "))
+		}
+	}
+	return b.String()
+}
+
+// networkNodes are the RDMA devices and the interfaces with hardware of their own, by NUMA node.
+func networkNodes(root string) map[int][]string {
+	nics := map[int][]string{}
+	for _, class := range []string{"infiniband", "net"} {
+		entries, _ := os.ReadDir(filepath.Join(root, "sys/class", class))
+		for _, e := range entries {
+			node, ok := ReadNumber(root, "sys/class", class, e.Name(), "device/numa_node")
+			if ok && node >= 0 && !slices.Contains(nics[int(node)], e.Name()) {
+				nics[int(node)] = append(nics[int(node)], e.Name())
+			}
+		}
+	}
+	return nics
+}
+
+// NearNodes are the NUMA nodes that the CPUs of a list are on; nil where that is not known.
+func NearNodes(root, cpus string) []int {
+	mine, err := ParseCPUs(cpus)
+	if err != nil {
+		return nil
+	}
+	nodes, _ := ParseCPUs(ReadText(root, "sys/devices/system/node/online"))
+	var near []int
+	for _, node := range nodes {
+		here, _ := ParseCPUs(ReadText(root, "sys/devices/system/node", "node"+strconv.Itoa(node), "cpulist"))
+		if slices.ContainsFunc(mine, func(cpu int) bool { return slices.Contains(here, cpu) }) {
+			near = append(near, node)
+		}
+	}
+	return near
+}
+
+// linksTime is how long nvidia-smi may take.
+const linksTime = 5 * time.Second
+
+// GPULinks is how nvidia-smi draws the links between the GPUs and the network ports of this host; "" without it.
+func GPULinks() string {
+	ctx, cancel := context.WithTimeout(context.Background(), linksTime)
+	defer cancel()
+	text, err := exec.CommandContext(ctx, "nvidia-smi", "topo", "-m").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
