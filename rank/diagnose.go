@@ -36,15 +36,15 @@ func nameHang(reports []launch.Report, me launch.State) (f notice.RunHung) {
 		if lost[0].Process != "" {
 			how = "the process ended"
 		}
-		parts = append(parts, fmt.Sprintf("%s %s gone: %s %s ago (killed, crashed, or the host is down)", names(lost),
+		parts = append(parts, fmt.Sprintf("%s %s gone: %s %s ago (killed, crashed, or the host is down)", launch.RankNames(lost),
 			are(lost), how, time.Since(lost[0].At).Round(time.Second)))
 	}
 	if mute := by[launch.Silent]; len(mute) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s not answer (stopped, starved, swapping, or the host or its network is down)", names(mute), do(mute)))
+		parts = append(parts, fmt.Sprintf("%s %s not answer (stopped, starved, swapping, or the host or its network is down)", launch.RankNames(mute), do(mute)))
 	}
 	parts = append(parts, lastHeard(append(by[launch.Gone], by[launch.Silent]...))...)
 	if off := by[launch.Left]; len(off) > 0 {
-		parts = append(parts, fmt.Sprintf("%s ended before the others", names(off)))
+		parts = append(parts, fmt.Sprintf("%s ended before the others", launch.RankNames(off)))
 	}
 	found := len(parts) > 0
 	inside, outside := apart(by[launch.Answered])
@@ -67,14 +67,14 @@ func nameHang(reports []launch.Report, me launch.State) (f notice.RunHung) {
 		}
 	}
 	if len(going) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s in other groups", names(going), are(going)))
+		parts = append(parts, fmt.Sprintf("%s %s in other groups", launch.RankNames(going), are(going)))
 	}
 	if len(outside) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s outside of the sub-world and %s for its end", names(outside), are(outside), verb(outside, "waits", "wait")))
+		parts = append(parts, fmt.Sprintf("%s %s outside of the sub-world and %s for its end", launch.RankNames(outside), are(outside), verb(outside, "waits", "wait")))
 	}
 	if hidden := by[launch.Unreachable]; len(hidden) > 0 {
 		parts = append(parts, fmt.Sprintf("no report from %s: no side channel (a firewall between the hosts?), and nothing in shared memory or the hosts' files",
-			names(hidden)))
+			launch.RankNames(hidden)))
 	} else if len(reports) == 0 {
 		parts = append(parts, "the state of other ranks is unknown")
 	}
@@ -175,11 +175,11 @@ func progress(ranks []launch.Report, found bool, whose string) (text string, lat
 			at += " or before it"
 		}
 		return fmt.Sprintf("%s %s still %s, while %s %s %s",
-			names(behind), are(behind), where(behind[0].State), names(front), are(front), at), behind
+			launch.RankNames(behind), are(behind), where(behind[0].State), launch.RankNames(front), are(front), at), behind
 	case found:
-		return fmt.Sprintf("%s %s %s", names(ranks), are(ranks), where(last)), nil
+		return fmt.Sprintf("%s %s %s", launch.RankNames(ranks), are(ranks), where(last)), nil
 	case len(ranks) == 1:
-		return fmt.Sprintf("%s is %s", names(ranks), where(last)), nil
+		return fmt.Sprintf("%s is %s", launch.RankNames(ranks), where(last)), nil
 	}
 	return fmt.Sprintf("all %d ranks%s that answer are %s: none is behind, so the library or the network hangs",
 		len(ranks), whose, where(last)), nil
@@ -238,32 +238,6 @@ func counted(s launch.State) string {
 		return "part"
 	}
 	return "iteration"
-}
-
-// names lists ranks: "rank 1 on node07 (pid 1234)", "ranks 1 on node07, 2 on node08, 3 on node08 and 12 more".
-func names(ranks []launch.Report) string {
-	const most = 4
-	ranks = slices.Clone(ranks)
-	slices.SortFunc(ranks, compareRank)
-	var list []string
-	for _, r := range ranks[:min(most, len(ranks))] {
-		text := fmt.Sprint(r.Rank)
-		if r.Host != "" {
-			text += " on " + r.Host
-		}
-		if r.PID > 0 && r.Standing != launch.Answered {
-			text += fmt.Sprintf(" (pid %d)", r.PID)
-		}
-		list = append(list, text)
-	}
-	text := strings.Join(list, ", ")
-	if len(ranks) > most {
-		text += fmt.Sprintf(" and %d more", len(ranks)-most)
-	}
-	if len(ranks) == 1 {
-		return "rank " + text
-	}
-	return "ranks " + text
 }
 
 func are(ranks []launch.Report) string { return verb(ranks, "is", "are") }

@@ -7,7 +7,6 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/mpi"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
@@ -38,7 +37,7 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 		Start: time.Now().UTC(), Tool: "busbar " + toolVersion(), Build: launch.BuildIdentity(), Command: append([]string{"rank"}, j.args...),
 		Backend: lib.facts(), Rehearse: lib.name() == rehearsal, Variant: j.cfg.variant,
 		MPI: result.MPI{Family: info.Family, Library: info.Library, Standard: info.Standard, Path: info.LibMPIPath, Shim: info.ShimPath,
-			ThreadLevel: info.ThreadLevel.String(), LargeCounts: info.LargeCounts, Launcher: launcherName(j.launch)},
+			ThreadLevel: info.ThreadLevel.String(), LargeCounts: info.LargeCounts, Launcher: launch.LauncherName(j.launch)},
 		World: s.world.Size, Nodes: nodes, RanksPerNode: perNode, Device: lib.device(), Pattern: p.pattern.facts(),
 		Sweep: result.Sweep{Name: sweepName(p.sweep), Source: p.sweep.Source, Origins: p.sweep.Origins()},
 		Method: result.Method{Clock: launch.ClockName, ClockResolution: s.clock.Resolution, ClockCost: s.clock.Cost, EmptyIteration: s.clock.Empty,
@@ -71,11 +70,4 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 		run.Warnings.Add(notice.HostLoad{Host: host.Host, Load: load})
 	}
 	return run
-}
-
-func launcherName(l mpi.Launch) string {
-	if l.Name == "" {
-		return "none"
-	}
-	return l.Name
 }

@@ -16,6 +16,7 @@ import (
 	"busbar/mpi"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+	"busbar/rank/preflight"
 )
 
 // job is one launch as this rank sees it.
@@ -51,7 +52,7 @@ type job struct {
 	parting     atomic.Bool // the job is ending in good order
 	aborting    atomic.Bool // rank 0 ends the job: what fails now fails because of that
 	screen      *screen
-	checks      *checklist // rank 0 with --preflight
+	checks      *preflight.Checklist // rank 0 with --preflight
 }
 
 // phaseFinalize is the phase of a rank that has nothing more to do.
@@ -210,7 +211,7 @@ func (j *job) stopAll(code int, status result.Status, cause notice.Fact) {
 		j.yield(code) // somebody else is ending the run
 	}
 	fmt.Fprintf(j.stderr, "rank: %s\n", told(cause))
-	j.checks.cutShort(cause)
+	j.checks.CutShort(cause)
 	if len(paths) > 0 && !j.ledger.elsewhere.Load() {
 		fmt.Fprintf(j.stderr, "rank: what was measured before is kept%s; --resume continues it\n", inFiles(paths))
 	}

@@ -1,4 +1,4 @@
-package main
+package preflight
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ const (
 )
 
 // hostOf makes a host of n ranks that have this set-up.
-func hostOf(n int, s setup) (host []setup) {
+func hostOf(n int, s Setup) (host []Setup) {
 	for _, r := range ranksOf(n, "node1") {
 		s.who = r
 		host = append(host, s)
@@ -67,19 +67,19 @@ func TestCheckShared(t *testing.T) {
 		v     volume
 		want  want
 	}{
-		"plenty":             {8, volume{tib, gib}, want{passed, notice.SharedMemory{Free: gib, Total: tib, Ranks: 8}}},
-		"docker's default":   {2, volume{64 * mib, 64 * mib}, want{caution, notice.ShmSmallForNCCL{SharedMemory: docker(2)}}},
-		"docker's, 16 ranks": {16, volume{64 * mib, 64 * mib}, want{problem, notice.ShmTooSmall{SharedMemory: docker(16)}}},
-		"one rank, little": {1, volume{64 * mib, mib}, want{passed, notice.SharedMemory{Free: mib, Total: 64 * mib,
+		"plenty":             {8, volume{tib, gib}, want{Passed, notice.SharedMemory{Free: gib, Total: tib, Ranks: 8}}},
+		"docker's default":   {2, volume{64 * mib, 64 * mib}, want{Caution, notice.ShmSmallForNCCL{SharedMemory: docker(2)}}},
+		"docker's, 16 ranks": {16, volume{64 * mib, 64 * mib}, want{Problem, notice.ShmTooSmall{SharedMemory: docker(16)}}},
+		"one rank, little": {1, volume{64 * mib, mib}, want{Passed, notice.SharedMemory{Free: mib, Total: 64 * mib,
 			Ranks: 1}}},
-		"one rank, none": {1, volume{}, want{passed, notice.NoShm{Ranks: 1}}},
-		"none":           {2, volume{}, want{caution, notice.NoShm{Ranks: 2}}},
-		"just enough":    {4, volume{gib, 256 * mib}, want{passed, coded("shared-memory")}},
-		"just not":       {4, volume{gib, 256*mib - 4}, want{caution, coded("shm-small-for-nccl")}},
-		"just alive":     {4, volume{gib, 32 * mib}, want{caution, coded("shm-small-for-nccl")}},
-		"full":           {4, volume{gib, 32*mib - 4}, want{problem, coded("shm-too-small")}},
+		"one rank, none": {1, volume{}, want{Passed, notice.NoShm{Ranks: 1}}},
+		"none":           {2, volume{}, want{Caution, notice.NoShm{Ranks: 2}}},
+		"just enough":    {4, volume{gib, 256 * mib}, want{Passed, coded("shared-memory")}},
+		"just not":       {4, volume{gib, 256*mib - 4}, want{Caution, coded("shm-small-for-nccl")}},
+		"just alive":     {4, volume{gib, 32 * mib}, want{Caution, coded("shm-small-for-nccl")}},
+		"full":           {4, volume{gib, 32*mib - 4}, want{Problem, coded("shm-too-small")}},
 	} {
-		expect(t, name, checkShared(hostOf(c.ranks, setup{Limits: limits{Shared: c.v}})), c.want)
+		expect(t, name, checkShared(hostOf(c.ranks, Setup{Limits: limits{Shared: c.v}})), c.want)
 	}
 }
 
@@ -95,15 +95,15 @@ func TestCheckLocked(t *testing.T) {
 		f    fabric
 		want want
 	}{
-		"unlimited":       {limits{Locked: unlimited}, rdma, want{passed, locked(notice.Unlimited, "")}},
-		"unknown":         {limits{Locked: unknown}, rdma, want{passed, locked(notice.LimitUnknown, "")}},
-		"no RDMA":         {limits{Locked: 64 << 10}, fabric{}, want{passed, locked(64<<10, notice.NoRDMA)}},
-		"exempt":          {limits{Locked: 64 << 10, Exempt: true}, rdma, want{passed, locked(64<<10, notice.LockExempt)}},
-		"the old default": {limits{Locked: 64 << 10}, rdma, want{problem, limited(64 << 10)}},
-		"the new default": {limits{Locked: 8 * mib}, rdma, want{problem, limited(8 * mib)}},
-		"half":            {limits{Locked: 256 * gib}, rdma, want{caution, limited(256 * gib)}},
+		"unlimited":       {limits{Locked: unlimited}, rdma, want{Passed, locked(notice.Unlimited, "")}},
+		"unknown":         {limits{Locked: unknown}, rdma, want{Passed, locked(notice.LimitUnknown, "")}},
+		"no RDMA":         {limits{Locked: 64 << 10}, fabric{}, want{Passed, locked(64<<10, notice.NoRDMA)}},
+		"exempt":          {limits{Locked: 64 << 10, Exempt: true}, rdma, want{Passed, locked(64<<10, notice.LockExempt)}},
+		"the old default": {limits{Locked: 64 << 10}, rdma, want{Problem, limited(64 << 10)}},
+		"the new default": {limits{Locked: 8 * mib}, rdma, want{Problem, limited(8 * mib)}},
+		"half":            {limits{Locked: 256 * gib}, rdma, want{Caution, limited(256 * gib)}},
 	} {
-		expect(t, name, []row{checkLocked(setup{Limits: c.l, Fabric: c.f})}, c.want)
+		expect(t, name, []Row{checkLocked(Setup{Limits: c.l, Fabric: c.f})}, c.want)
 	}
 }
 
@@ -113,15 +113,15 @@ func TestCheckFiles(t *testing.T) {
 		world int
 		want  want
 	}{
-		{unlimited, 1 << 20, want{passed, notice.OpenFiles{Limit: notice.Unlimited}}},
-		{unknown, 8, want{passed, notice.OpenFiles{Limit: notice.LimitUnknown}}},
-		{1024, 8, want{passed, notice.OpenFiles{Limit: 1024}}},
-		{1024, 192, want{passed, notice.OpenFiles{Limit: 1024}}},
-		{1024, 193, want{caution, notice.OpenFilesLimited{Limit: 1024, Ranks: 193, Needed: 1028}}},
-		{1024, 960, want{caution, notice.OpenFilesLimited{Limit: 1024, Ranks: 960, Needed: 4096}}},
-		{1024, 961, want{problem, notice.OpenFilesLimited{Limit: 1024, Ranks: 961, Needed: 1025}}},
+		{unlimited, 1 << 20, want{Passed, notice.OpenFiles{Limit: notice.Unlimited}}},
+		{unknown, 8, want{Passed, notice.OpenFiles{Limit: notice.LimitUnknown}}},
+		{1024, 8, want{Passed, notice.OpenFiles{Limit: 1024}}},
+		{1024, 192, want{Passed, notice.OpenFiles{Limit: 1024}}},
+		{1024, 193, want{Caution, notice.OpenFilesLimited{Limit: 1024, Ranks: 193, Needed: 1028}}},
+		{1024, 960, want{Caution, notice.OpenFilesLimited{Limit: 1024, Ranks: 960, Needed: 4096}}},
+		{1024, 961, want{Problem, notice.OpenFilesLimited{Limit: 1024, Ranks: 961, Needed: 1025}}},
 	} {
-		expect(t, "files", []row{filesFor(c.world)(setup{Limits: limits{Files: c.files}})}, c.want)
+		expect(t, "files", []Row{filesFor(c.world)(Setup{Limits: limits{Files: c.files}})}, c.want)
 	}
 }
 
@@ -137,12 +137,12 @@ func TestCheckMemory(t *testing.T) {
 		l     limits
 		want  want
 	}{
-		"plenty":  {8, bound(512 * gib), want{passed, notice.HostBuffers{Limit: limit(41209316420, 512*gib)}}},
-		"little":  {8, bound(2 * gib), want{caution, coded("host-memory-short")}},
-		"nothing": {8, bound(256 * mib), want{problem, notice.HostMemoryShort{Limit: limit(0, 256*mib)}}},
-		"unknown": {8, limits{}, want{caution, notice.HostMemoryUnknown{}}},
+		"plenty":  {8, bound(512 * gib), want{Passed, notice.HostBuffers{Limit: limit(41209316420, 512*gib)}}},
+		"little":  {8, bound(2 * gib), want{Caution, coded("host-memory-short")}},
+		"nothing": {8, bound(256 * mib), want{Problem, notice.HostMemoryShort{Limit: limit(0, 256*mib)}}},
+		"unknown": {8, limits{}, want{Caution, notice.HostMemoryUnknown{}}},
 	} {
-		expect(t, name, checkMemory(hostOf(c.ranks, setup{Limits: c.l})), c.want)
+		expect(t, name, checkMemory(hostOf(c.ranks, Setup{Limits: c.l}), 0.5), c.want)
 	}
 }
 
@@ -151,22 +151,22 @@ func TestCheckOutput(t *testing.T) {
 		v    volume
 		want want
 	}{
-		"room":    {volume{tib, gib}, want{passed, notice.OutputFolder{Folder: "out", Free: gib}}},
-		"little":  {volume{tib, 99 * mib}, want{caution, notice.OutputFull{Folder: "out", Free: 99 * mib}}},
-		"full":    {volume{tib, 4096}, want{problem, notice.OutputFull{Folder: "out", Free: 4096}}},
-		"unknown": {volume{}, want{passed, notice.OutputFolder{Folder: "out"}}},
+		"room":    {volume{tib, gib}, want{Passed, notice.OutputFolder{Folder: "out", Free: gib}}},
+		"little":  {volume{tib, 99 * mib}, want{Caution, notice.OutputFull{Folder: "out", Free: 99 * mib}}},
+		"full":    {volume{tib, 4096}, want{Problem, notice.OutputFull{Folder: "out", Free: 4096}}},
+		"unknown": {volume{}, want{Passed, notice.OutputFolder{Folder: "out"}}},
 	} {
-		expect(t, name, []row{judgeSpace("out", c.v)}, c.want)
+		expect(t, name, []Row{judgeSpace("out", c.v)}, c.want)
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, "a file", []row{checkOutput(file)}, want{problem, notice.OutputUnusable{Failed: notice.Failed{
+	expect(t, "a file", []Row{CheckOutput(file)}, want{Problem, notice.OutputUnusable{Failed: notice.Failed{
 		Problem: fmt.Sprintf("results folder %s: %[1]s is a file, not a folder", file), Remedy: "name another with --out"}}})
 	below := filepath.Join(dir, "a", "b")
-	r := checkOutput(below)
+	r := CheckOutput(below)
 	f, is := r.Fact.(notice.OutputFolder)
 	if r.Severity == notice.Error || r.Severity == notice.Info && (!is || f.Folder != below || f.Free <= 0) {
 		t.Errorf("%+v", r)

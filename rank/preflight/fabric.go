@@ -1,4 +1,4 @@
-package main
+package preflight
 
 import (
 	"maps"
@@ -38,11 +38,11 @@ func (f fabric) kinds() (list []notice.PortKind) {
 }
 
 // checkRDMA looks at the adapters of a host.
-func checkRDMA(host []setup) (rows []row) {
+func checkRDMA(host []Setup) (rows []Row) {
 	const name = "RDMA network"
 	ports := host[0].Fabric.Ports
 	if len(ports) == 0 {
-		return []row{found(name, notice.NoRDMADevice{})}
+		return []Row{Found(name, notice.NoRDMADevice{})}
 	}
 	var down []notice.PortState
 	var narrow []notice.PortRate
@@ -60,16 +60,16 @@ func checkRDMA(host []setup) (rows []row) {
 		}
 	}
 	if down != nil {
-		rows = append(rows, found(name, notice.RDMAPortsDown{Active: len(ports) - len(down), Of: len(ports), Down: down}))
+		rows = append(rows, Found(name, notice.RDMAPortsDown{Active: len(ports) - len(down), Of: len(ports), Down: down}))
 	}
 	if narrow != nil {
-		rows = append(rows, found(name, notice.RDMALinkNarrow{Links: narrow}))
+		rows = append(rows, Found(name, notice.RDMALinkNarrow{Links: narrow}))
 	}
 	if closed != nil {
-		rows = append(rows, found(name, notice.RDMANotPermitted{Ports: closed}))
+		rows = append(rows, Found(name, notice.RDMANotPermitted{Ports: closed}))
 	}
 	if rows == nil {
-		rows = []row{found(name, notice.RDMAPorts{Ports: host[0].Fabric.kinds()})}
+		rows = []Row{Found(name, notice.RDMAPorts{Ports: host[0].Fabric.kinds()})}
 	}
 	return rows
 }

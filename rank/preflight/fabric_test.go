@@ -1,4 +1,4 @@
-package main
+package preflight
 
 import (
 	"os"
@@ -23,7 +23,7 @@ func TestReadPorts(t *testing.T) {
 	if err := os.Symlink("../../bus/pci/drivers/efa", filepath.Join(root, at, "rdmap0/device/driver")); err != nil {
 		t.Fatal(err)
 	}
-	f := readFabric(root, noEnv)
+	f := readFabric(root, noVariables)
 	want := []machine.RDMAPort{
 		{Name: "mlx5_0/1", State: "ACTIVE", Phys: "LinkUp", Rate: "400 Gb/sec (4X NDR)", Link: "InfiniBand", Open: true},
 		{Name: "rdmap0/1", State: "ACTIVE", Rate: "100 Gb/sec (4X EDR)", EFA: true},
@@ -31,7 +31,7 @@ func TestReadPorts(t *testing.T) {
 	if len(f.Ports) != 2 || f.Ports[0] != want[0] || f.Ports[1] != want[1] || !f.Peermem {
 		t.Errorf("%+v", f)
 	}
-	if f := readFabric(t.TempDir(), noEnv); f.Ports != nil || f.Peermem || f.Plugin != "" || f.Units != 0 || f.GPUs != nil {
+	if f := readFabric(t.TempDir(), noVariables); f.Ports != nil || f.Peermem || f.Plugin != "" || f.Units != 0 || f.GPUs != nil {
 		t.Errorf("nothing there: %+v", f)
 	}
 }
@@ -51,17 +51,17 @@ func TestCheckRDMA(t *testing.T) {
 		for w := range slices.Chunk(countsAndKinds, 2) {
 			all = append(all, notice.PortKind{Ports: w[0].(int), Kind: w[1].(string)})
 		}
-		return want{passed, notice.RDMAPorts{Ports: all}}
+		return want{Passed, notice.RDMAPorts{Ports: all}}
 	}
 	slow := func(rate string) want {
-		return want{caution, notice.RDMALinkNarrow{Links: []notice.PortRate{{Port: "mlx5_1/1", Rate: rate}}}}
+		return want{Caution, notice.RDMALinkNarrow{Links: []notice.PortRate{{Port: "mlx5_1/1", Rate: rate}}}}
 	}
 	for name, c := range map[string]struct {
 		second machine.RDMAPort
 		want   want
 	}{
 		"two up": {up("mlx5_1/1"), ports(2, ndr)},
-		"down": {with(func(p *machine.RDMAPort) { p.State, p.Phys = "DOWN", "Polling" }), want{caution,
+		"down": {with(func(p *machine.RDMAPort) { p.State, p.Phys = "DOWN", "Polling" }), want{Caution,
 			notice.RDMAPortsDown{Active: 1, Of: 2, Down: []notice.PortState{{Port: "mlx5_1/1", State: "DOWN",
 				Physical: "Polling"}}}}},
 		"one lane": {with(func(p *machine.RDMAPort) { p.Rate = "100 Gb/sec (1X NDR)" }), slow("100 Gb/sec (1X NDR)")},
@@ -69,19 +69,19 @@ func TestCheckRDMA(t *testing.T) {
 		"Ethernet": {with(func(p *machine.RDMAPort) { p.Rate, p.Link = "25 Gb/sec (1X EDR)", "Ethernet" }), ports(1,
 			"Ethernet 25 Gb/sec (1X EDR)", 1, ndr)},
 		"EFA": {with(func(p *machine.RDMAPort) { p.EFA = true }), ports(1, "EFA 400 Gb/sec (4X NDR)", 1, ndr)},
-		"no file": {with(func(p *machine.RDMAPort) { p.Open = false }), want{caution,
+		"no file": {with(func(p *machine.RDMAPort) { p.Open = false }), want{Caution,
 			notice.RDMANotPermitted{Ports: []string{"mlx5_1/1"}}}},
 		"two lanes": {with(func(p *machine.RDMAPort) { p.Rate = "100 Gb/sec (2X HDR)" }), ports(1, "InfiniBand 100 Gb/sec (2X HDR)",
 			1, ndr)},
 		"unknown": {with(func(p *machine.RDMAPort) { p.Rate, p.Link = "", "" }), ports(1, ndr, 1,
 			"unknown link at an unknown rate")},
 	} {
-		expect(t, name, checkRDMA(hostOf(2, setup{Fabric: fabric{Ports: []machine.RDMAPort{up("mlx5_0/1"), c.second}}})), c.want)
+		expect(t, name, checkRDMA(hostOf(2, Setup{Fabric: fabric{Ports: []machine.RDMAPort{up("mlx5_0/1"), c.second}}})), c.want)
 	}
 	down := with(func(p *machine.RDMAPort) { p.State, p.Open = "INIT", false })
-	expect(t, "nothing works", checkRDMA(hostOf(1, setup{Fabric: fabric{Ports: []machine.RDMAPort{down}}})), want{caution,
+	expect(t, "nothing works", checkRDMA(hostOf(1, Setup{Fabric: fabric{Ports: []machine.RDMAPort{down}}})), want{Caution,
 		notice.RDMAPortsDown{Of: 1, Down: []notice.PortState{{Port: "mlx5_1/1", State: "INIT", Physical: "LinkUp"}}}})
-	expect(t, "none", checkRDMA(hostOf(1, setup{})), want{passed, notice.NoRDMADevice{}})
+	expect(t, "none", checkRDMA(hostOf(1, Setup{})), want{Passed, notice.NoRDMADevice{}})
 }
 
 func TestNetPlugin(t *testing.T) {
@@ -110,7 +110,9 @@ func TestNetPlugin(t *testing.T) {
 		}
 	}
 	cache := "ld.so-1.7.0\x00glibc-ld.so.cache1.1\x00libx.so\x00/usr/lib/libx.so\x00libnccl-net.so\x00/opt/amazon/ofi-nccl/lib/libnccl-net.so\x00libz.so\x00"
-	if got := netPlugin(machinetest.Root(t, map[string]string{"etc/ld.so.cache": cache}), noEnv); got != "/opt/amazon/ofi-nccl/lib/libnccl-net.so" {
+	if got := netPlugin(machinetest.Root(t, map[string]string{"etc/ld.so.cache": cache}), noVariables); got != "/opt/amazon/ofi-nccl/lib/libnccl-net.so" {
 		t.Errorf("in the loader's cache: %q", got)
 	}
 }
+
+func noVariables(string) string { return "" }

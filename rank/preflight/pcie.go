@@ -1,4 +1,4 @@
-package main
+package preflight
 
 import (
 	byteorder "encoding/binary"
@@ -97,7 +97,7 @@ func accessControl(config []byte) (uint16, bool) {
 func (f fabric) direct() bool { return len(f.GPUs) > 0 || len(f.Ports) > 0 }
 
 // checkIOMMU looks for translation between GPUs and adapters.
-func checkIOMMU(host []setup) []row {
+func checkIOMMU(host []Setup) []Row {
 	const name = "IOMMU"
 	f := host[0].Fabric
 	state := notice.IOMMUPasses
@@ -105,26 +105,26 @@ func checkIOMMU(host []setup) []row {
 	case host[0].Node.Virtual:
 		state = notice.IOMMUVirtual
 	case len(f.Translated) > 0:
-		return []row{found(name, notice.IOMMUTranslates{Devices: f.Translated})}
+		return []Row{Found(name, notice.IOMMUTranslates{Devices: f.Translated})}
 	case f.Units == 0:
 		state = notice.IOMMUOff
 	case !f.direct():
 		state = notice.IOMMUUnused
 	}
-	return []row{found(name, notice.IOMMU{State: state})}
+	return []Row{Found(name, notice.IOMMU{State: state})}
 }
 
 // checkACS looks for bridges that keep devices from talking to each other; nothing is reported where there are none.
-func checkACS(host []setup) []row {
+func checkACS(host []Setup) []Row {
 	const name = "PCIe ACS"
 	f := host[0].Fabric
 	switch {
 	case !f.direct() || host[0].Node.Virtual:
 		return nil
 	case len(f.Redirect) > 0:
-		return []row{found(name, notice.ACSRedirects{Redirecting: len(f.Redirect), Of: f.Bridges, Bridges: f.Redirect})}
+		return []Row{Found(name, notice.ACSRedirects{Redirecting: len(f.Redirect), Of: f.Bridges, Bridges: f.Redirect})}
 	case f.Hidden:
-		return []row{found(name, notice.ACSHidden{})}
+		return []Row{Found(name, notice.ACSHidden{})}
 	}
-	return []row{found(name, notice.ACSBridges{Bridges: f.Bridges})}
+	return []Row{Found(name, notice.ACSBridges{Bridges: f.Bridges})}
 }

@@ -1,4 +1,4 @@
-package main
+package preflight
 
 import (
 	byteorder "encoding/binary"
@@ -77,8 +77,8 @@ func TestAccessControl(t *testing.T) {
 
 func TestCheckPCIe(t *testing.T) {
 	gpus, five := []string{"0000:01:00.0"}, []string{"a", "b", "c", "d", "e"}
-	iommu := func(s notice.IOMMUState) want { return want{passed, notice.IOMMU{State: s}} }
-	bridges := func(n int) []want { return []want{{passed, notice.ACSBridges{Bridges: n}}} }
+	iommu := func(s notice.IOMMUState) want { return want{Passed, notice.IOMMU{State: s}} }
+	bridges := func(n int) []want { return []want{{Passed, notice.ACSBridges{Bridges: n}}} }
 	for name, c := range map[string]struct {
 		p       pcie
 		virtual bool
@@ -89,15 +89,15 @@ func TestCheckPCIe(t *testing.T) {
 		"no device":    {pcie{Units: 2}, false, iommu(notice.IOMMUUnused), nil},
 		"off":          {pcie{GPUs: gpus, Bridges: 4}, false, iommu(notice.IOMMUOff), bridges(4)},
 		"pass-through": {pcie{GPUs: gpus, Units: 2}, false, iommu(notice.IOMMUPasses), bridges(0)},
-		"translates": {pcie{GPUs: gpus, Units: 2, Translated: gpus}, false, want{caution,
+		"translates": {pcie{GPUs: gpus, Units: 2, Translated: gpus}, false, want{Caution,
 			notice.IOMMUTranslates{Devices: gpus}},
 			bridges(0)},
 		"redirects": {pcie{GPUs: gpus, Bridges: 9, Redirect: five}, false, iommu(notice.IOMMUOff),
-			[]want{{caution, notice.ACSRedirects{Redirecting: 5, Of: 9, Bridges: five}}}},
-		"hidden":    {pcie{GPUs: gpus, Hidden: true}, false, iommu(notice.IOMMUOff), []want{{passed, notice.ACSHidden{}}}},
+			[]want{{Caution, notice.ACSRedirects{Redirecting: 5, Of: 9, Bridges: five}}}},
+		"hidden":    {pcie{GPUs: gpus, Hidden: true}, false, iommu(notice.IOMMUOff), []want{{Passed, notice.ACSHidden{}}}},
 		"a machine": {pcie{GPUs: gpus, Units: 1, Translated: gpus, Redirect: gpus}, true, iommu(notice.IOMMUVirtual), nil},
 	} {
-		host := hostOf(1, setup{Fabric: fabric{pcie: c.p}, Node: node{Virtual: c.virtual}})
+		host := hostOf(1, Setup{Fabric: fabric{pcie: c.p}, Node: node{Virtual: c.virtual}})
 		expect(t, name, checkIOMMU(host), c.iommu)
 		expect(t, name+", ACS", checkACS(host), c.acs...)
 	}

@@ -1,4 +1,4 @@
-package main
+package preflight
 
 import (
 	"encoding/json"
@@ -15,20 +15,19 @@ import (
 	"busbar/internal/document"
 	"busbar/internal/golden"
 	"busbar/internal/notice"
-	"busbar/rank/exit"
 )
 
 // sampleList is a checklist with a row of each verdict.
-func sampleList(out io.Writer, format document.Format) *checklist {
-	c := &checklist{title: "Preflight of some ranks", format: format, out: out, ranks: ranksOf(2, "node1", "node2")}
+func sampleList(out io.Writer, format document.Format) *Checklist {
+	c := &Checklist{title: "Preflight of some ranks", format: format, out: out, ranks: ranksOf(2, "node1", "node2")}
 	failed := notice.Failed{Problem: "no NCCL library\n  at all", Tried: notice.Places{"/a/libnccl.so.2: no such file",
 		"/b: <none>"},
 		Remedy: "install it:\n  Debian:   apt"}
 	folder := strings.Repeat("long ", 15) + "name"
-	c.add(found("load", notice.HostBusy{CPULoad: notice.CPULoad{Load: 9, CPUs: 8}}).on(2, 3),
-		found("NCCL", notice.NCCLUnusable{Failed: failed}),
-		found("output", notice.OutputFull{Folder: folder, Free: 4096}).graded(notice.Error).on(0),
-		found("ranks", notice.RanksAlike{Ranks: 4}))
+	c.Add(Found("load", notice.HostBusy{CPULoad: notice.CPULoad{Load: 9, CPUs: 8}}).On(2, 3),
+		Found("NCCL", notice.NCCLUnusable{Failed: failed}),
+		Found("output", notice.OutputFull{Folder: folder, Free: 4096}).graded(notice.Error).On(0),
+		Found("ranks", notice.RanksAlike{Ranks: 4}))
 	return c
 }
 
@@ -37,7 +36,7 @@ func TestReportFormats(t *testing.T) {
 	for format, file := range map[document.Format]string{"": "preflight.txt", document.Markdown: "preflight.md",
 		document.JSON: "preflight.json"} {
 		var out strings.Builder
-		if worst, err := sampleList(&out, format).write(); worst != notice.Error || err != nil {
+		if worst, err := sampleList(&out, format).Write(); worst != notice.Error || err != nil {
 			t.Errorf("%s: %s, %v", format, worst, err)
 		}
 		golden.Text(t, filepath.Join("testdata", file), out.String())
@@ -53,8 +52,8 @@ func TestReportFormats(t *testing.T) {
 type decodedReport struct {
 	Schema  int
 	Kind    string
-	Verdict verdict
-	Rows    []reportedRow
+	Verdict Verdict
+	Rows    []ReportedRow
 	Notices []decodedNotice
 }
 
@@ -70,20 +69,20 @@ type decodedNotice struct {
 
 func TestReportAsJSON(t *testing.T) {
 	var out strings.Builder
-	_, _ = sampleList(&out, document.JSON).write()
+	_, _ = sampleList(&out, document.JSON).Write()
 	var r decodedReport
 	d := json.NewDecoder(strings.NewReader(out.String()))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil || d.More() || len(r.Rows) != 4 || len(r.Notices) != 4 {
 		t.Fatalf("%v: %s", err, out.String())
 	}
-	if r.Schema != document.Schema || r.Kind != "preflight" || r.Verdict != problem {
+	if r.Schema != document.Schema || r.Kind != "preflight" || r.Verdict != Problem {
 		t.Errorf("%+v", r)
 	}
 	for i, n := range r.Notices {
 		row := r.Rows[i]
 		if n.Code != row.Code || verdicts[n.Severity] != row.Verdict || n.Message != row.Found ||
-			(row.Advice == "") != (row.Verdict == passed) {
+			(row.Advice == "") != (row.Verdict == Passed) {
 			t.Errorf("row %+v, notice %+v", row, n)
 		}
 	}
@@ -99,24 +98,24 @@ func TestReportAsJSON(t *testing.T) {
 // Whatever ends the job in the middle, what was found until then is reported, once.
 func TestReportCutShort(t *testing.T) {
 	var out strings.Builder
-	c := &checklist{format: document.JSON, out: &out, ranks: ranksOf(1, "a")}
-	c.add(found("ranks", notice.RanksAlike{Ranks: 1}))
+	c := &Checklist{format: document.JSON, out: &out, ranks: ranksOf(1, "a")}
+	c.Add(Found("ranks", notice.RanksAlike{Ranks: 1}))
 	cause := notice.RunHung{Problem: "rank 3 on node7 does not answer"}
-	c.cutShort(cause)
+	c.CutShort(cause)
 	first := out.String()
 	var r decodedReport
-	if err := json.Unmarshal([]byte(first), &r); err != nil || r.Verdict != problem || len(r.Notices) != 2 ||
+	if err := json.Unmarshal([]byte(first), &r); err != nil || r.Verdict != Problem || len(r.Notices) != 2 ||
 		r.Rows[1].Check != "communication" || r.Notices[1].Code != "preflight-stopped" ||
 		fmt.Sprint(r.Notices[1].Parameters["cause"]) != fmt.Sprint(map[string]any{
 			"code": "run-hung", "parameters": map[string]any{"problem": cause.Problem}}) {
 		t.Errorf("%v: %s", err, first)
 	}
-	c.cutShort(notice.RunSignalled{Signal: "SIGTERM"})
-	if _, err := c.write(); err != nil || out.String() != first {
+	c.CutShort(notice.RunSignalled{Signal: "SIGTERM"})
+	if _, err := c.Write(); err != nil || out.String() != first {
 		t.Errorf("%v: %s", err, out.String())
 	}
-	var none *checklist
-	none.cutShort(cause)
+	var none *Checklist
+	none.CutShort(cause)
 }
 
 type brokenPipe struct{}
@@ -125,26 +124,15 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("disk full")
 
 func TestReportThatCannotBeWritten(t *testing.T) {
 	for _, format := range document.FormatNames() {
-		if _, err := sampleList(brokenPipe{}, document.Format(format)).write(); err == nil {
+		if _, err := sampleList(brokenPipe{}, document.Format(format)).Write(); err == nil {
 			t.Errorf("%s: no error", format)
-		}
-	}
-}
-
-func TestPreflightFlags(t *testing.T) {
-	for line, wrong := range map[string]string{"--preflight": "", "--preflight --json": "", "--preflight --format md": "",
-		"--json": "--preflight", "--format text": "--preflight", "--preflight --format xml": "xml",
-		"--preflight --list": "--list"} {
-		_, err := parseFlags(strings.Fields(line), noEnv)
-		if (err == nil) != (wrong == "") || err != nil && (exit.CodeOf(err) != exit.Usage || !strings.Contains(err.Error(), wrong)) {
-			t.Errorf("%s: %v", line, err)
 		}
 	}
 }
 
 // Every check has a line in the manual, and the manual speaks of no other.
 func TestEveryCheckIsInTheManual(t *testing.T) {
-	manual, err := os.ReadFile("../docs/preflight.md")
+	manual, err := os.ReadFile("../../docs/preflight.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,8 +151,10 @@ func TestEveryCheckIsInTheManual(t *testing.T) {
 			}
 		}
 	}
-	sources, _ := filepath.Glob("preflight*.go")
-	inCode := regexp.MustCompile(`(?:const name = |found\()"([^"]+)"`)
+	sources, _ := filepath.Glob("*.go")
+	orchestration, _ := filepath.Glob("../preflight*.go")
+	sources = append(sources, orchestration...)
+	inCode := regexp.MustCompile(`(?:const name = |[Ff]ound\()"([^"]+)"`)
 	for _, path := range sources {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
@@ -180,7 +170,7 @@ func TestEveryCheckIsInTheManual(t *testing.T) {
 			documented[m[1]] = true
 		}
 	}
-	for _, c := range trials(2) {
+	for _, c := range Trials(2) {
 		documented[c.Collective.String()] = true
 	}
 	for name, found := range documented {

@@ -1,4 +1,4 @@
-package main
+package preflight
 
 import (
 	"fmt"
@@ -67,32 +67,33 @@ func readVolume(path string) volume {
 	return volume{Total: int64(s.Blocks) * int64(s.Bsize), Free: int64(s.Bavail) * int64(s.Bsize)}
 }
 
-// What a rank takes of /dev/shm: MPI libraries a few MiB each; NCCL 4 MiB and more for each channel to each rank near by.
+// What a rank takes of /dev/shm: MPI libraries a few MiB each; NCCL 4 MiB and more for each channel to each rank near
+// by.
 const (
 	sharedLeast  = 8 << 20  // below, libraries end with SIGBUS
 	sharedEnough = 64 << 20 // for most
 )
 
 // checkShared compares /dev/shm with the ranks of a host.
-func checkShared(host []setup) []row {
+func checkShared(host []Setup) []Row {
 	const name = "shared memory"
 	v, n := host[0].Limits.Shared, int64(len(host))
 	if v.Total == 0 {
-		r := found(name, notice.NoShm{Ranks: len(host)})
+		r := Found(name, notice.NoShm{Ranks: len(host)})
 		if n == 1 { // it needs none
 			r = r.graded(notice.Info)
 		}
-		return []row{r}
+		return []Row{r}
 	}
 	m := notice.SharedMemory{Free: units.RoughBytes(v.Free), Total: units.RoughBytes(v.Total), Ranks: len(host)}
-	r := found(name, m)
+	r := Found(name, m)
 	switch each := v.Free / n; {
 	case n > 1 && each < sharedLeast:
-		r = found(name, notice.ShmTooSmall{SharedMemory: m})
+		r = Found(name, notice.ShmTooSmall{SharedMemory: m})
 	case n > 1 && each < sharedEnough:
-		r = found(name, notice.ShmSmallForNCCL{SharedMemory: m})
+		r = Found(name, notice.ShmSmallForNCCL{SharedMemory: m})
 	}
-	return []row{r.least(fmt.Sprint(n), float64(v.Free))}
+	return []Row{r.least(fmt.Sprint(n), float64(v.Free))}
 }
 
 // limitOf is a limit as notices have it.
@@ -110,37 +111,37 @@ func limitOf(n int64) notice.Limit {
 const lockedLeast = 64 << 20
 
 // checkLocked looks at ulimit -l, which RDMA needs to be large: memory that an adapter writes to must stay in place.
-func checkLocked(s setup) row {
+func checkLocked(s Setup) Row {
 	const name = "locked memory"
 	l := s.Limits.Locked
 	limit := notice.ByteLimit{Limit: limitOf(l)}
 	switch {
 	case limit.Limit < 0:
-		return found(name, notice.LockedMemory{Limit: limit})
+		return Found(name, notice.LockedMemory{Limit: limit})
 	case len(s.Fabric.Ports) == 0:
-		return found(name, notice.LockedMemory{Limit: limit, Reason: notice.NoRDMA})
+		return Found(name, notice.LockedMemory{Limit: limit, Reason: notice.NoRDMA})
 	case s.Limits.Exempt:
-		return found(name, notice.LockedMemory{Limit: limit, Reason: notice.LockExempt})
+		return Found(name, notice.LockedMemory{Limit: limit, Reason: notice.LockExempt})
 	case l < lockedLeast:
-		return found(name, notice.MemlockLimited{Limit: limit}).graded(notice.Error)
+		return Found(name, notice.MemlockLimited{Limit: limit}).graded(notice.Error)
 	}
-	return found(name, notice.MemlockLimited{Limit: limit})
+	return Found(name, notice.MemlockLimited{Limit: limit})
 }
 
 // filesFor looks at ulimit -n in a world of that many ranks: each takes a connection to rank 0, and MPI over TCP one
 // to each other rank; most libraries open several.
-func filesFor(world int) func(setup) row {
+func filesFor(world int) func(Setup) Row {
 	const name = "open files"
 	least, enough := 64+world, 256+4*world
-	return func(s setup) row {
+	return func(s Setup) Row {
 		limit := limitOf(s.Limits.Files)
 		switch {
 		case limit < 0 || int64(limit) >= int64(enough):
-			return found(name, notice.OpenFiles{Limit: limit})
+			return Found(name, notice.OpenFiles{Limit: limit})
 		case int64(limit) < int64(least):
-			return found(name, notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: least}).graded(notice.Error)
+			return Found(name, notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: least}).graded(notice.Error)
 		}
-		return found(name, notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: enough})
+		return Found(name, notice.OpenFilesLimited{Limit: limit, Ranks: world, Needed: enough})
 	}
 }
 
@@ -150,51 +151,57 @@ const (
 	memoryEnough = 256 << 20
 )
 
+// memoryFor is checkMemory for a library with that much scratch.
+func memoryFor(scratch float64) func([]Setup) []Row {
+	return func(host []Setup) []Row { return checkMemory(host, scratch) }
+}
+
 // checkMemory finds what the ranks of a host may have at once, and what bounds it.
-func checkMemory(host []setup) []row {
+func checkMemory(host []Setup, scratch float64) []Row {
 	const name = "host memory"
 	var ranks []machine.RankMemory
 	for _, s := range host {
-		ranks = append(ranks, machine.RankMemory{Rank: s.who.Rank, Host: s.who.Host, Machine: s.who.Machine, Bounds: s.Limits.Bounds})
+		ranks = append(ranks, machine.RankMemory{Rank: s.who.Rank, Host: s.who.Host, Machine: s.who.Machine,
+			Bounds: s.Limits.Bounds})
 	}
-	plan := machine.PlanMemory(ranks, mpiScratch)
+	plan := machine.PlanMemory(ranks, scratch)
 	limit := notice.BufferLimit(plan.Limit)
-	r := found(name, notice.HostBuffers{Limit: limit})
-	switch short := found(name, notice.HostMemoryShort{Limit: limit}); {
+	r := Found(name, notice.HostBuffers{Limit: limit})
+	switch short := Found(name, notice.HostMemoryShort{Limit: limit}); {
 	case plan.Bytes == math.MaxInt64:
-		return []row{found(name, notice.HostMemoryUnknown{})}
+		return []Row{Found(name, notice.HostMemoryUnknown{})}
 	case plan.Bytes < memoryLeast:
 		r = short.graded(notice.Error)
 	case plan.Bytes < memoryEnough:
 		r = short
 	}
-	return []row{r.least(fmt.Sprint(len(host)), float64(plan.Bytes))}
+	return []Row{r.least(fmt.Sprint(len(host)), float64(plan.Bytes))}
 }
 
 // outputEnough is the space that the files of a large sweep take many times over.
 const outputEnough = 100 << 20
 
-// checkOutput looks at the folder for results, on rank 0's host.
-func checkOutput(dir string) row {
+// CheckOutput looks at the folder for results, on rank 0's host.
+func CheckOutput(dir string) Row {
 	const name = "output"
 	if err := result.CheckDir(dir); err != nil {
-		return found(name, notice.OutputUnusable{Failed: exit.FailureOf(err).Parts})
+		return Found(name, notice.OutputUnusable{Failed: exit.FailureOf(err).Parts})
 	}
 	return judgeSpace(dir, readVolume(existing(dir)))
 }
 
-func judgeSpace(dir string, v volume) row {
+func judgeSpace(dir string, v volume) Row {
 	const name = "output"
-	full := found(name, notice.OutputFull{Folder: dir, Free: units.RoughBytes(v.Free)})
+	full := Found(name, notice.OutputFull{Folder: dir, Free: units.RoughBytes(v.Free)})
 	switch {
 	case v.Total == 0:
-		return found(name, notice.OutputFolder{Folder: dir})
+		return Found(name, notice.OutputFolder{Folder: dir})
 	case v.Free < 1<<20:
 		return full.graded(notice.Error)
 	case v.Free < outputEnough:
 		return full
 	}
-	return found(name, notice.OutputFolder{Folder: dir, Free: notice.FreeSpace(v.Free)})
+	return Found(name, notice.OutputFolder{Folder: dir, Free: notice.FreeSpace(v.Free)})
 }
 
 // existing is the folder itself or the nearest one above it that is there.

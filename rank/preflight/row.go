@@ -1,4 +1,4 @@
-package main
+package preflight
 
 import (
 	"encoding/json"
@@ -11,8 +11,8 @@ import (
 	"busbar/rank/launch"
 )
 
-// row is what one check found on those ranks that found the same. Info: it passed.
-type row struct {
+// Row is what one check found on those ranks that found the same. Info: it passed.
+type Row struct {
 	Check string
 	notice.Notice
 
@@ -22,35 +22,36 @@ type row struct {
 	worst  string  // the host of the smallest, if others have more
 }
 
-func found(check string, f notice.Fact) row { return row{Check: check, Notice: notice.New(f)} }
+// Found is the row of a check that found a fact on all ranks, as severe as the catalogue has it.
+func Found(check string, f notice.Fact) Row { return Row{Check: check, Notice: notice.New(f)} }
 
 // graded sets how much the row matters.
-func (r row) graded(s notice.Severity) row {
+func (r Row) graded(s notice.Severity) Row {
 	r.Severity = s
 	return r
 }
 
 // least makes rows that differ in an amount one.
-func (r row) least(class string, amount float64) row {
+func (r Row) least(class string, amount float64) Row {
 	r.class, r.amount = class, amount
 	return r
 }
 
-// on sets which ranks a row is about.
-func (r row) on(ranks ...int) row {
+// On sets which ranks a row is about.
+func (r Row) On(ranks ...int) Row {
 	r.ranks = ranks
 	return r
 }
 
 // mergeRows makes one row of those with the same fact on different ranks, in the order in which they first came.
-func mergeRows(rows []row, ranks []launch.RankFacts) []row {
+func mergeRows(rows []Row, ranks []launch.RankFacts) []Row {
 	type key struct {
 		check    string
 		severity notice.Severity
 		code     notice.Code
 		same     string // the class, or the parameters
 	}
-	var merged []row
+	var merged []Row
 	least := map[int][]int{} // ranks of the smallest amount, by merged row
 	at := map[key]int{}
 	for _, r := range rows {
@@ -116,7 +117,7 @@ func whereabouts(of []int, ranks []launch.RankFacts) (hosts []string, single []l
 }
 
 // place is where a row holds, for people; "" where it holds everywhere alike.
-func (r row) place(ranks []launch.RankFacts) string {
+func (r Row) place(ranks []launch.RankFacts) string {
 	hosts, single := whereabouts(r.ranks, ranks)
 	everywhere, _ := whereabouts(nil, ranks)
 	var parts []string
@@ -125,7 +126,7 @@ func (r row) place(ranks []launch.RankFacts) string {
 			parts = append(parts, ranges.Names(hosts))
 		}
 		if len(single) > 0 {
-			parts = append(parts, names(single))
+			parts = append(parts, launch.RankNames(single))
 		}
 	}
 	if r.worst != "" {
@@ -135,7 +136,7 @@ func (r row) place(ranks []launch.RankFacts) string {
 }
 
 // where lists the hosts of a row, and single ranks where not all of a host are meant.
-func (r row) where(ranks []launch.RankFacts) []string {
+func (r Row) where(ranks []launch.RankFacts) []string {
 	hosts, single := whereabouts(r.ranks, ranks)
 	for _, s := range single {
 		hosts = append(hosts, fmt.Sprintf("rank %d on %s", s.Rank, s.Host))

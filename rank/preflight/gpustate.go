@@ -1,4 +1,4 @@
-package main
+package preflight
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 )
 
 // checkStates looks at how the GPUs of a host are set, and at their health.
-func checkStates(host []setup) (rows []row) {
+func checkStates(host []Setup) (rows []Row) {
 	const name = "GPU state"
 	seen := map[string]bool{}
 	var off, noECC []string
@@ -35,40 +35,40 @@ func checkStates(host []setup) (rows []row) {
 		}
 	}
 	if len(seen) == 0 {
-		return []row{found(name, notice.GPUStateUnknown{})}
+		return []Row{Found(name, notice.GPUStateUnknown{})}
 	}
 	if errors != nil {
-		rows = append(rows, found(name, notice.GPUMemoryErrors{GPUs: errors}))
+		rows = append(rows, Found(name, notice.GPUMemoryErrors{GPUs: errors}))
 	}
 	if held != nil {
-		rows = append(rows, found(name, notice.GPUClocksReduced{GPUs: held}))
+		rows = append(rows, Found(name, notice.GPUClocksReduced{GPUs: held}))
 	}
 	if noECC != nil {
-		rows = append(rows, found(name, notice.GPUWithoutECC{GPUs: noECC}))
+		rows = append(rows, Found(name, notice.GPUWithoutECC{GPUs: noECC}))
 	}
 	if off != nil {
-		rows = append(rows, found(name, notice.GPUPersistenceOff{GPUs: off}))
+		rows = append(rows, Found(name, notice.GPUPersistenceOff{GPUs: off}))
 	}
 	if rows == nil {
-		rows = []row{found(name, notice.GPUsHealthy{GPUs: len(seen)})}
+		rows = []Row{Found(name, notice.GPUsHealthy{GPUs: len(seen)})}
 	}
 	return rows
 }
 
 // checkPeermem asks whether adapters can read and write GPU memory.
-func checkPeermem(f fabric) row {
+func checkPeermem(f fabric) Row {
 	const name = "nvidia-peermem"
 	if !f.Peermem && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return !p.EFA }) {
-		return found(name, notice.PeermemMissing{})
+		return Found(name, notice.PeermemMissing{})
 	}
-	return found(name, notice.Peermem{Loaded: notice.PeermemLoaded(f.Peermem)})
+	return Found(name, notice.Peermem{Loaded: notice.PeermemLoaded(f.Peermem)})
 }
 
 // checkPlugin asks how NCCL would reach other hosts.
-func checkPlugin(f fabric) row {
+func checkPlugin(f fabric) Row {
 	const name = "NCCL network"
 	if f.Plugin == "" && slices.ContainsFunc(f.Ports, func(p machine.RDMAPort) bool { return p.EFA }) {
-		return found(name, notice.EFAWithoutPlugin{})
+		return Found(name, notice.EFAWithoutPlugin{})
 	}
-	return found(name, notice.NCCLNetwork{Plugin: notice.PluginPath(f.Plugin)})
+	return Found(name, notice.NCCLNetwork{Plugin: notice.PluginPath(f.Plugin)})
 }

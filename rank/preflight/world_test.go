@@ -1,4 +1,4 @@
-package main
+package preflight
 
 import (
 	"encoding/json"
@@ -25,29 +25,29 @@ func TestCheckMPI(t *testing.T) {
 	info := mpi.Info{Name: "Open MPI 4.1.4", LibMPIPath: "/lib/libmpi.so", ThreadLevel: mpi.ThreadMultiple}
 	srun := mpi.Launch{Name: "srun"}
 	used := notice.MPIInUse{Library: "Open MPI 4.1.4", Path: "/lib/libmpi.so", ThreadLevel: "multiple", Launcher: "srun"}
-	expect(t, "good", []row{checkMPI(info, srun, 4)}, want{passed, used})
-	expect(t, "one rank of srun", []row{checkMPI(info, srun, 1)}, want{passed, used})
+	expect(t, "good", []Row{CheckMPI(info, srun, 4)}, want{Passed, used})
+	expect(t, "one rank of srun", []Row{CheckMPI(info, srun, 1)}, want{Passed, used})
 	alone, funneled := used, used
 	alone.Launcher, funneled.ThreadLevel = "none", "funneled"
-	expect(t, "alone", []row{checkMPI(info, mpi.Launch{}, 1)}, want{caution, notice.OneRankLaunch{MPIInUse: alone}})
+	expect(t, "alone", []Row{CheckMPI(info, mpi.Launch{}, 1)}, want{Caution, notice.OneRankLaunch{MPIInUse: alone}})
 	info.ThreadLevel = mpi.ThreadFunneled
-	expect(t, "threads", []row{checkMPI(info, srun, 4)}, want{caution, notice.ThreadLevel{MPIInUse: funneled}})
+	expect(t, "threads", []Row{CheckMPI(info, srun, 4)}, want{Caution, notice.ThreadLevel{MPIInUse: funneled}})
 	ranks := ranksOf(2, "a", "b")
-	expect(t, "ranks", []row{checkAlikeRanks(ranks, mpi.Launch{Size: 4})}, want{passed, notice.RanksAlike{Ranks: 4}})
-	expect(t, "unknown launcher", []row{checkAlikeRanks(ranks, mpi.Launch{Size: -1})}, want{passed,
+	expect(t, "ranks", []Row{CheckAlikeRanks(ranks, mpi.Launch{Size: 4})}, want{Passed, notice.RanksAlike{Ranks: 4}})
+	expect(t, "unknown launcher", []Row{CheckAlikeRanks(ranks, mpi.Launch{Size: -1})}, want{Passed,
 		notice.RanksAlike{Ranks: 4}})
-	expect(t, "several programs", []row{checkAlikeRanks(ranks, mpi.Launch{Size: 8})}, want{caution,
+	expect(t, "several programs", []Row{CheckAlikeRanks(ranks, mpi.Launch{Size: 8})}, want{Caution,
 		notice.OtherPrograms{Started: 8, Ranks: 4}})
 }
 
 func TestSideChannelRow(t *testing.T) {
 	ranks := ranksOf(2, "a", "b")
-	expect(t, "open", []row{sideChannel(nil, true, ranks)}, want{passed, notice.SideChannel{State: notice.ChannelOpen}})
-	expect(t, "alone", []row{sideChannel(nil, false, ranks[:1])}, want{passed,
+	expect(t, "open", []Row{SideChannelRow(nil, true, ranks)}, want{Passed, notice.SideChannel{State: notice.ChannelOpen}})
+	expect(t, "alone", []Row{SideChannelRow(nil, false, ranks[:1])}, want{Passed,
 		notice.SideChannel{State: notice.ChannelUnneeded}})
-	expect(t, "deaf", []row{sideChannel(nil, false, ranks)}, want{caution, notice.SideChannelClosed{Host: "a"}})
-	firewall := mergeRows([]row{sideChannel([]int{2, 3}, true, ranks)}, ranks)
-	expect(t, "firewall", firewall, want{caution, notice.SideChannelIncomplete{Ranks: 2, Of: 4, Host: "a"}})
+	expect(t, "deaf", []Row{SideChannelRow(nil, false, ranks)}, want{Caution, notice.SideChannelClosed{Host: "a"}})
+	firewall := mergeRows([]Row{SideChannelRow([]int{2, 3}, true, ranks)}, ranks)
+	expect(t, "firewall", firewall, want{Caution, notice.SideChannelIncomplete{Ranks: 2, Of: 4, Host: "a"}})
 	if where := firewall[0].where(ranks); !slices.Equal(where, []string{"b"}) {
 		t.Errorf("%v", where)
 	}
@@ -55,31 +55,31 @@ func TestSideChannelRow(t *testing.T) {
 
 func TestJudgeClocks(t *testing.T) {
 	const day = 1_700_000_000e9
-	clocks := func(uncertainty float64, apart int64) []clockView {
+	clocks := func(uncertainty float64, apart int64) []ClockView {
 		// The second host was started 1000 s later: its raw clock is behind, and further from the time of day.
-		return []clockView{{Wall: day, Uncertainty: uncertainty}, {Offset: -1000, Wall: day + 1000e9 + apart, Uncertainty: uncertainty}}
+		return []ClockView{{Wall: day, Uncertainty: uncertainty}, {Offset: -1000, Wall: day + 1000e9 + apart, Uncertainty: uncertainty}}
 	}
 	compared := func(s units.Seconds) notice.ClocksCompared { return notice.ClocksCompared{Hosts: 2, Uncertainty: s} }
 	apart := func(ns int64) notice.TimeOfDay { // with the rounding of a start 1000 s later
 		return notice.TimeOfDay{Apart: notice.WallSeconds(math.Abs(float64(1000e9+ns)/1e9 - 1000))}
 	}
 	for name, c := range map[string]struct {
-		clocks []clockView
+		clocks []ClockView
 		nodes  int
 		wants  []want
 	}{
-		"one host": {clocks(0, 0), 1, []want{{passed, notice.OneClock{Reading: 21e-9}}}},
-		"good":     {clocks(1.5e-6, 2e6), 2, []want{{passed, compared(1.5e-6)}, {passed, apart(2e6)}}},
-		"slow": {clocks(300e-6, 0), 2, []want{{caution, notice.ClocksUncertain{ClocksCompared: compared(300e-6)}},
-			{passed, apart(0)}}},
-		"ahead": {clocks(1e-6, 3e9), 2, []want{{passed, compared(1e-6)}, {caution,
+		"one host": {clocks(0, 0), 1, []want{{Passed, notice.OneClock{Reading: 21e-9}}}},
+		"good":     {clocks(1.5e-6, 2e6), 2, []want{{Passed, compared(1.5e-6)}, {Passed, apart(2e6)}}},
+		"slow": {clocks(300e-6, 0), 2, []want{{Caution, notice.ClocksUncertain{ClocksCompared: compared(300e-6)}},
+			{Passed, apart(0)}}},
+		"ahead": {clocks(1e-6, 3e9), 2, []want{{Passed, compared(1e-6)}, {Caution,
 			notice.TimeOfDayDiffers{TimeOfDay: apart(3e9)}}}},
-		"behind": {clocks(1e-6, -3e9), 2, []want{{passed, compared(1e-6)}, {caution,
+		"behind": {clocks(1e-6, -3e9), 2, []want{{Passed, compared(1e-6)}, {Caution,
 			notice.TimeOfDayDiffers{TimeOfDay: apart(-3e9)}}}},
 	} {
-		expect(t, name, judgeClocks(c.clocks, c.nodes, 21e-9), c.wants...)
+		expect(t, name, JudgeClocks(c.clocks, c.nodes, 21e-9), c.wants...)
 	}
-	if a, b := timeOfDay(), timeOfDay(); a == 0 || b-a > 1e9 || a-b > 1e9 {
+	if a, b := TimeOfDay(), TimeOfDay(); a == 0 || b-a > 1e9 || a-b > 1e9 {
 		t.Errorf("the time of day moved against the raw clock: %d, %d", a, b)
 	}
 }
@@ -103,7 +103,7 @@ func TestTryCase(t *testing.T) {
 		}
 		return nil
 	}
-	fine, failed := want{passed, coded("collective-correct")}, want{problem, coded("collective-failed")}
+	fine, failed := want{Passed, coded("collective-correct")}, want{Problem, coded("collective-failed")}
 	for name, c := range map[string]struct {
 		script benchtest.Script
 		sizes  []int
@@ -111,15 +111,15 @@ func TestTryCase(t *testing.T) {
 		status string // of a failed one
 	}{
 		"good": {benchtest.Script{}, []int{1, 2, 3, 8}, [3]want{fine, fine, fine}, ""},
-		"corrupt": {benchtest.Script{Corrupt: corrupt}, []int{2}, [3]want{fine, fine, {problem, coded("collective-wrong")}},
+		"corrupt": {benchtest.Script{Corrupt: corrupt}, []int{2}, [3]want{fine, fine, {Problem, coded("collective-wrong")}},
 			""},
 		"memory":  {benchtest.Script{Refuse: refuse}, []int{3}, [3]want{failed, failed, failed}, "oom"},
 		"lacking": {benchtest.Script{Refuse: lacks}, []int{2}, [3]want{failed, fine, fine}, "unsupported"},
 	} {
 		for _, n := range c.sizes {
 			for r, err := range benchtest.Run(n, func(w bench.World) error {
-				for i, k := range trials(n) {
-					got, err := tryCase(w, &benchtest.Fake{World: w, Script: &c.script}, k, bench.Options{Precision: 1, Iterations: 1, Check: 1, Average: bench.Max})
+				for i, k := range Trials(n) {
+					got, err := Try(w, &benchtest.Fake{World: w, Script: &c.script}, k, bench.Options{Precision: 1, Iterations: 1, Check: 1, Average: bench.Max})
 					if err != nil {
 						return err
 					}
@@ -136,7 +136,7 @@ func TestTryCase(t *testing.T) {
 						if want.fact.Code() != c.wants[i].fact.Code() {
 							t.Errorf("%s %v: %s", name, k, got.Code())
 						}
-						expect(t, name+" "+k.String(), []row{got}, want)
+						expect(t, name+" "+k.String(), []Row{got}, want)
 					}
 				}
 				return nil
@@ -152,15 +152,15 @@ func TestTryCase(t *testing.T) {
 // Ranks on several hosts come to the right ones, in the order of the checks.
 func TestCheckSetups(t *testing.T) {
 	ranks := ranksOf(2, "node1", "node2")
-	all := make([]setup, len(ranks))
+	all := make([]Setup, len(ranks))
 	for i := range all {
-		all[i] = setup{who: ranks[i], Limits: limits{Files: 1024, Locked: unlimited, Shared: volume{tib, tib}}, Node: node{CPUs: 8}}
+		all[i] = Setup{who: ranks[i], Limits: limits{Files: 1024, Locked: unlimited, Shared: volume{tib, tib}}, Node: node{CPUs: 8}}
 		all[i].who.CPUs = "0-7"
 	}
 	all[2].Limits.Files = 10 // rank 2, on node2
 	all[2].Limits.Shared, all[3].Limits.Shared = volume{gib, mib}, volume{gib, mib}
-	rows := mergeRows(checkSetups(all), ranks)
-	where := func(check string, v verdict) string {
+	rows := mergeRows(CheckSetups(all, 0.5), ranks)
+	where := func(check string, v Verdict) string {
 		for _, r := range rows {
 			if r.Check == check && verdicts[r.Severity] == v {
 				return strings.Join(r.where(ranks), " ")
@@ -170,11 +170,11 @@ func TestCheckSetups(t *testing.T) {
 	}
 	for _, c := range []struct {
 		check string
-		v     verdict
+		v     Verdict
 		want  string
 	}{
-		{"CPUs", passed, "node1 node2"}, {"open files", problem, "rank 2 on node2"}, {"open files", passed, "node1 rank 3 on node2"},
-		{"shared memory", problem, "node2"}, {"shared memory", passed, "node1"}, {"locked memory", passed, "node1 node2"}, {"hosts", passed, "node1 node2"},
+		{"CPUs", Passed, "node1 node2"}, {"open files", Problem, "rank 2 on node2"}, {"open files", Passed, "node1 rank 3 on node2"},
+		{"shared memory", Problem, "node2"}, {"shared memory", Passed, "node1"}, {"locked memory", Passed, "node1 node2"}, {"hosts", Passed, "node1 node2"},
 	} {
 		if got := where(c.check, c.v); got != c.want {
 			t.Errorf("%s is %s on %q, want %q", c.check, c.v, got, c.want)
@@ -188,26 +188,26 @@ func TestCheckSetups(t *testing.T) {
 // Containers of one machine share its processors, and each has a /dev/shm of its own.
 func TestCheckContainers(t *testing.T) {
 	ranks := ranksOf(2, "pod1", "pod2")
-	all := make([]setup, len(ranks))
+	all := make([]Setup, len(ranks))
 	for i := range all {
 		ranks[i].Machine, ranks[i].CPUs = "boot", "0-2"
-		all[i] = setup{who: ranks[i], Limits: limits{Shared: volume{gib, 300 * mib}}, Node: node{CPUs: 3}}
+		all[i] = Setup{who: ranks[i], Limits: limits{Shared: volume{gib, 300 * mib}}, Node: node{CPUs: 3}}
 	}
-	rows := mergeRows(checkSetups(all), ranks)
-	expect(t, "CPUs", only("CPUs", rows), want{caution, coded("oversubscribed")})
-	expect(t, "shared memory", only("shared memory", rows), want{passed, notice.SharedMemory{Free: 300 * mib, Total: gib,
+	rows := mergeRows(CheckSetups(all, 0.5), ranks)
+	expect(t, "CPUs", only("CPUs", rows), want{Caution, coded("oversubscribed")})
+	expect(t, "shared memory", only("shared memory", rows), want{Passed, notice.SharedMemory{Free: 300 * mib, Total: gib,
 		Ranks: 2}})
 }
 
 // What a rank sees comes to rank 0 as it is.
 func TestSetupTravels(t *testing.T) {
-	sent := setup{
+	sent := Setup{
 		Limits: limits{Shared: volume{1, 2}, Locked: unlimited, Exempt: true, Files: unknown, Bounds: []machine.MemoryBound{{Name: "a", Free: 1, Alone: true}}},
 		Node:   node{Machine: result.Machine{CPU: "x", Load1: 1.5}, CPUs: 2, NUMA: []string{"0-1"}, Balancing: unknown, HugePages: "never", Virtual: true},
 		Fabric: fabric{Ports: []machine.RDMAPort{{Name: "a", State: "b", Phys: "c", Rate: "d", Link: "e", EFA: true, Open: true}},
 			pcie:    pcie{GPUs: []string{"a"}, Driver: "1", Units: 2, Translated: []string{"b"}, Bridges: 3, Redirect: []string{"c"}, Hidden: true},
 			Peermem: true, Plugin: "p"},
-		GPU: &gpuView{Problem: &exit.Failure{Text: "a", Parts: notice.Failed{Problem: "b", Tried: notice.Places{"c"}, Remedy: "d"}},
+		GPU: &GPUView{Problem: &exit.Failure{Text: "a", Parts: notice.Failed{Problem: "b", Tried: notice.Places{"c"}, Remedy: "d"}},
 			Driver: "b", CUDA: 1, Missing: &exit.Failure{Text: "c"}, Library: "d", Path: "e", BuiltFor: "f", Unserved: "g", Near: []int{1},
 			Devices: []gpu{{"a", "b", "c", 1, 2, 3, 4, &cudart.Health{ECC: "on", Throttle: []string{"x"}}}}, Peer: [][]bool{{true}}, Shared: true, Rehearsed: true},
 	}
@@ -215,7 +215,7 @@ func TestSetupTravels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got setup
+	var got Setup
 	if err := json.Unmarshal(b, &got); err != nil || !reflect.DeepEqual(got, sent) {
 		t.Errorf("%v\ngot  %+v\nwant %+v", err, got, sent)
 	}

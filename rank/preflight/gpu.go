@@ -1,4 +1,4 @@
-package main
+package preflight
 
 import (
 	"cmp"
@@ -14,8 +14,8 @@ import (
 	"busbar/rank/launch"
 )
 
-// gpuView is what one rank sees of GPUs and of the library that is to drive them. What is not known stays empty.
-type gpuView struct {
+// GPUView is what one rank sees of GPUs and of the library that is to drive them. What is not known stays empty.
+type GPUView struct {
 	Problem   *exit.Failure // why there is no driver or no GPU
 	Driver    string        // version of the kernel's: "550.54.15"
 	CUDA      int           // newest version that the driver serves: 12040
@@ -43,12 +43,12 @@ type gpu struct {
 }
 
 // checkGPUs looks at the GPUs of one host.
-func checkGPUs(host []setup) []row {
+func checkGPUs(host []Setup) []Row {
 	if host[0].GPU == nil {
 		return checkUnusedGPUs(host)
 	}
 	rows := append(byRank(checkDevices)(host), byRank(checkNCCL)(host)...)
-	if !slices.ContainsFunc(host, func(s setup) bool { return len(s.GPU.Devices) > 0 }) {
+	if !slices.ContainsFunc(host, func(s Setup) bool { return len(s.GPU.Devices) > 0 }) {
 		return rows
 	}
 	rows = append(rows, byRank(checkPeers)(host)...)
@@ -63,23 +63,23 @@ func checkGPUs(host []setup) []row {
 }
 
 // checkUnusedGPUs reports GPUs that a run without a GPU backend leaves idle; of none it reports nothing.
-func checkUnusedGPUs(host []setup) []row {
+func checkUnusedGPUs(host []Setup) []Row {
 	f := host[0].Fabric
 	if len(f.GPUs) == 0 {
 		return nil
 	}
-	return []row{found("GPUs", notice.GPUsUnused{GPUs: len(f.GPUs), Driver: notice.DriverVersion(f.Driver)})}
+	return []Row{Found("GPUs", notice.GPUsUnused{GPUs: len(f.GPUs), Driver: notice.DriverVersion(f.Driver)})}
 }
 
 // checkDevices reports which GPUs a rank sees.
-func checkDevices(s setup) row {
+func checkDevices(s Setup) Row {
 	const name = "GPUs"
 	g := s.GPU
 	if g.Problem != nil {
-		return found(name, notice.GPUDriverUnusable{Failed: g.Problem.Parts})
+		return Found(name, notice.GPUDriverUnusable{Failed: g.Problem.Parts})
 	}
 	if len(g.Devices) == 0 {
-		return found(name, notice.NoGPUVisible{OnBus: len(s.Fabric.GPUs), Driver: notice.DriverVersion(s.Fabric.Driver)})
+		return Found(name, notice.NoGPUVisible{OnBus: len(s.Fabric.GPUs), Driver: notice.DriverVersion(s.Fabric.Driver)})
 	}
 	count := map[gpu]int{}
 	var models []notice.GPUModel
@@ -93,34 +93,34 @@ func checkDevices(s setup) row {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Memory, b.Memory))
 	})
 	if g.Rehearsed {
-		return found(name, notice.SimulatedGPUs{Models: models})
+		return Found(name, notice.SimulatedGPUs{Models: models})
 	}
-	return found(name, notice.GPUsVisible{Models: models, Driver: notice.DriverVersion(g.Driver),
+	return Found(name, notice.GPUsVisible{Models: models, Driver: notice.DriverVersion(g.Driver),
 		CUDA: notice.CUDAVersion(g.CUDA)})
 }
 
 // checkNCCL reports which library a rank has, and whether the driver serves it.
-func checkNCCL(s setup) row {
+func checkNCCL(s Setup) Row {
 	const name = "NCCL"
 	g := s.GPU
 	if g.Missing != nil {
-		return found(name, notice.NCCLUnusable{Failed: g.Missing.Parts})
+		return Found(name, notice.NCCLUnusable{Failed: g.Missing.Parts})
 	}
 	library := notice.NCCLInUse{Library: g.Library, Path: g.Path, BuiltFor: g.BuiltFor}
 	if g.Unserved != "" {
-		return found(name, notice.NCCLWithoutGPUCode{NCCLInUse: library, Capability: g.Unserved})
+		return Found(name, notice.NCCLWithoutGPUCode{NCCLInUse: library, Capability: g.Unserved})
 	}
 	major, _, _ := strings.Cut(g.BuiltFor, ".")
 	if need, err := strconv.Atoi(major); err == nil && g.CUDA > 0 && need > g.CUDA/1000 {
-		return found(name, notice.NCCLNeedsNewerDriver{NCCLInUse: library, Driver: notice.CUDAVersion(g.CUDA)})
+		return Found(name, notice.NCCLNeedsNewerDriver{NCCLInUse: library, Driver: notice.CUDAVersion(g.CUDA)})
 	}
-	return found(name, library)
+	return Found(name, library)
 }
 
 // checkOwners finds ranks of a machine that take one GPU.
-func checkOwners(machine []setup) (rows []row) {
+func checkOwners(machine []Setup) (rows []Row) {
 	const name = "GPU of each rank"
-	by := map[string][]setup{}
+	by := map[string][]Setup{}
 	var order []string
 	for _, s := range machine {
 		if s.GPU == nil || s.GPU.mine == nil {
@@ -142,12 +142,12 @@ func checkOwners(machine []setup) (rows []row) {
 			ranks = append(ranks, s.who.Rank)
 		}
 		g := sharers[0].GPU
-		r := found(name, notice.SharedGPU{Ranks: len(ranks), GPU: g.mine.Name, PCI: g.mine.PCI, UUID: g.mine.UUID,
+		r := Found(name, notice.SharedGPU{Ranks: len(ranks), GPU: g.mine.Name, PCI: g.mine.PCI, UUID: g.mine.UUID,
 			Allowed: g.Shared})
 		if !g.Shared {
 			r = r.graded(notice.Error)
 		}
-		rows = append(rows, r.on(ranks...))
+		rows = append(rows, r.On(ranks...))
 	}
 	if len(rows) > 0 || len(order) == 0 {
 		return rows
@@ -156,19 +156,19 @@ func checkOwners(machine []setup) (rows []row) {
 	for _, id := range order {
 		pci := by[id][0].GPU.mine.PCI
 		if slice[pci] {
-			return []row{found(name, notice.GPUSlices{PCI: pci})}
+			return []Row{Found(name, notice.GPUSlices{PCI: pci})}
 		}
 		slice[pci] = true
 	}
-	return []row{found(name, notice.OwnGPUs{})}
+	return []Row{Found(name, notice.OwnGPUs{})}
 }
 
 // checkPeers looks at which GPUs reach each other's memory.
-func checkPeers(s setup) row {
+func checkPeers(s Setup) Row {
 	const name = "peer access"
 	g := s.GPU
 	if len(g.Peer) < 2 {
-		return found(name, notice.PeerAccessUnknown{GPUs: len(g.Devices)})
+		return Found(name, notice.PeerAccessUnknown{GPUs: len(g.Devices)})
 	}
 	all := 0
 	var without []string
@@ -181,18 +181,18 @@ func checkPeers(s setup) row {
 		}
 	}
 	if without != nil {
-		return found(name, notice.NoPeerAccess{Without: len(without), Of: all, Pairs: without})
+		return Found(name, notice.NoPeerAccess{Without: len(without), Of: all, Pairs: without})
 	}
-	return found(name, notice.PeerAccess{GPUs: len(g.Devices)})
+	return Found(name, notice.PeerAccess{GPUs: len(g.Devices)})
 }
 
 // checkLibraries compares driver and library over all ranks.
-func checkLibraries(all []setup) (rows []row) {
+func checkLibraries(all []Setup) (rows []Row) {
 	const name = "GPU libraries"
-	if !slices.ContainsFunc(all, func(s setup) bool { return s.GPU != nil && s.GPU.Library != "" }) {
+	if !slices.ContainsFunc(all, func(s Setup) bool { return s.GPU != nil && s.GPU.Library != "" }) {
 		return nil
 	}
-	differ := func(of func(*gpuView) string) notice.RankValues {
+	differ := func(of func(*GPUView) string) notice.RankValues {
 		facts := make([]launch.RankFacts, len(all))
 		for i, s := range all {
 			facts[i] = s.who
@@ -202,23 +202,23 @@ func checkLibraries(all []setup) (rows []row) {
 		}
 		return launch.Differing(facts, func(r launch.RankFacts) string { return r.Build })
 	}
-	if v := differ(func(g *gpuView) string { return g.Library }); v != nil {
-		rows = append(rows, found(name, notice.NCCLVersionsDiffer{Values: v}))
+	if v := differ(func(g *GPUView) string { return g.Library }); v != nil {
+		rows = append(rows, Found(name, notice.NCCLVersionsDiffer{Values: v}))
 	}
-	if v := differ(func(g *gpuView) string { return g.Driver }); v != nil {
-		rows = append(rows, found(name, notice.GPUDriversDiffer{Values: v}))
+	if v := differ(func(g *GPUView) string { return g.Driver }); v != nil {
+		rows = append(rows, Found(name, notice.GPUDriversDiffer{Values: v}))
 	}
-	model := func(g *gpuView) string {
+	model := func(g *GPUView) string {
 		if g.mine == nil {
 			return ""
 		}
 		return g.mine.Name
 	}
 	if v := differ(model); v != nil {
-		rows = append(rows, found(name, notice.GPUModelsDiffer{Values: v}))
+		rows = append(rows, Found(name, notice.GPUModelsDiffer{Values: v}))
 	}
 	if rows == nil {
-		rows = []row{found(name, notice.GPULibrariesAlike{Library: all[0].GPU.Library, Driver: all[0].GPU.Driver})}
+		rows = []Row{Found(name, notice.GPULibrariesAlike{Library: all[0].GPU.Library, Driver: all[0].GPU.Driver})}
 	}
 	return rows
 }

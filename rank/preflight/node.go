@@ -1,4 +1,4 @@
-package main
+package preflight
 
 import (
 	"cmp"
@@ -50,7 +50,7 @@ func chosen(text string) string {
 }
 
 // checkCPUs finds ranks that share cores or move between NUMA nodes.
-func checkCPUs(host []setup) []row {
+func checkCPUs(host []Setup) []Row {
 	const name = "CPUs"
 	var places []machine.Place
 	least, most, moving := math.MaxInt, 0, 0
@@ -66,15 +66,15 @@ func checkCPUs(host []setup) []row {
 	cpus := notice.RankCPUs{Ranks: len(host), CPUs: online,
 		Binding: notice.Binding{Least: least, Most: most, Free: least == online && least > 0}}
 	if least == 0 {
-		return []row{found(name, cpus)}
+		return []Row{Found(name, cpus)}
 	}
 	if ranks, cores, limit := machine.Crowd(places); ranks > 0 {
-		return []row{found(name, notice.Oversubscribed{Ranks: ranks, Cores: cores, Limit: limit, CPUs: cpus})}
+		return []Row{Found(name, notice.Oversubscribed{Ranks: ranks, Cores: cores, Limit: limit, CPUs: cpus})}
 	}
 	if moving > 0 {
-		return []row{found(name, notice.RanksAcrossNUMA{RankCPUs: cpus, Moving: moving, Nodes: len(host[0].Node.NUMA)})}
+		return []Row{Found(name, notice.RanksAcrossNUMA{RankCPUs: cpus, Moving: moving, Nodes: len(host[0].Node.NUMA)})}
 	}
-	return []row{found(name, cpus)}
+	return []Row{Found(name, cpus)}
 }
 
 // touches is how many NUMA nodes have one of these CPUs.
@@ -89,91 +89,91 @@ func (n node) touches(cpus []int) (nodes int) {
 }
 
 // checkGovernor looks at the frequency of this rank's cores.
-func checkGovernor(s setup) row {
+func checkGovernor(s Setup) Row {
 	const name = "CPU governor"
 	switch g := s.Node.Machine.Governor; g {
 	case "unknown", "":
-		return found(name, notice.CPUGovernor{})
+		return Found(name, notice.CPUGovernor{})
 	case "performance":
-		return found(name, notice.CPUGovernor{Governor: notice.Governor(g)})
+		return Found(name, notice.CPUGovernor{Governor: notice.Governor(g)})
 	default:
-		return found(name, notice.SlowGovernor{CPUGovernor: notice.CPUGovernor{Governor: notice.Governor(g)}})
+		return Found(name, notice.SlowGovernor{CPUGovernor: notice.CPUGovernor{Governor: notice.Governor(g)}})
 	}
 }
 
 // checkBalancing looks for a kernel that moves pages between NUMA nodes behind the program's back.
-func checkBalancing(host []setup) []row {
+func checkBalancing(host []Setup) []Row {
 	const name = "NUMA balancing"
 	n := host[0].Node
 	switch {
 	case len(n.NUMA) < 2:
-		return []row{found(name, notice.NUMABalancing{State: notice.OneNUMANode})}
+		return []Row{Found(name, notice.NUMABalancing{State: notice.OneNUMANode})}
 	case n.Balancing == unknown:
-		return []row{found(name, notice.NUMABalancing{State: notice.BalancingUnknown})}
+		return []Row{Found(name, notice.NUMABalancing{State: notice.BalancingUnknown})}
 	case n.Balancing == 0:
-		return []row{found(name, notice.NUMABalancing{State: notice.BalancingOff})}
+		return []Row{Found(name, notice.NUMABalancing{State: notice.BalancingOff})}
 	}
-	return []row{found(name, notice.NUMABalancingOn{})}
+	return []Row{Found(name, notice.NUMABalancingOn{})}
 }
 
 // busyShare is the load average over the number of CPUs from which other work disturbs results.
 const busyShare = 0.25
 
 // checkLoad looks for other work on the host.
-func checkLoad(host []setup) []row {
+func checkLoad(host []Setup) []Row {
 	const name = "load"
 	n := host[0].Node
 	load := notice.CPULoad{Load: notice.Load(n.Machine.Load1), CPUs: n.CPUs}
-	r := found(name, load)
+	r := Found(name, load)
 	if n.Machine.Load1 > busyShare*float64(n.CPUs) {
-		r = found(name, notice.HostBusy{CPULoad: load})
+		r = Found(name, notice.HostBusy{CPULoad: load})
 	}
-	return []row{r.least(fmt.Sprint(r.Severity), -n.Machine.Load1)}
+	return []Row{r.least(fmt.Sprint(r.Severity), -n.Machine.Load1)}
 }
 
 // checkHugePages reports how large the pages of buffers may be; the hosts should agree.
-func checkHugePages(host []setup) []row {
-	return []row{found("huge pages", notice.HugePages{Setting: orUnknown(host[0].Node.HugePages)})}
+func checkHugePages(host []Setup) []Row {
+	return []Row{Found("huge pages", notice.HugePages{Setting: orUnknown(host[0].Node.HugePages)})}
 }
 
 // checkAlikeHosts compares the hosts: a collective is as fast as the slowest.
-func checkAlikeHosts(hosts [][]setup) row {
+func checkAlikeHosts(hosts [][]Setup) Row {
 	const name = "hosts"
 	m := hosts[0][0].Node.Machine
 	memory := units.RoughBytes(m.MemoryB)
 	if len(hosts) == 1 {
 		system := slices.DeleteFunc([]string{m.OS, m.Container}, func(s string) bool { return s == "" })
-		return found(name, notice.OneHost{Host: hosts[0][0].who.Host, CPU: orUnknown(m.CPU), Memory: memory,
+		return Found(name, notice.OneHost{Host: hosts[0][0].who.Host, CPU: orUnknown(m.CPU), Memory: memory,
 			System: orUnknown(strings.Join(system, ", "))})
 	}
 	var differ []notice.HostProperty
 	for _, property := range []struct {
 		name string
-		of   func(setup) string
+		of   func(Setup) string
 	}{
-		{"CPU", func(s setup) string { return s.Node.Machine.CPU }},
-		{"number of CPUs", func(s setup) string { return strconv.Itoa(s.Node.CPUs) }},
+		{"CPU", func(s Setup) string { return s.Node.Machine.CPU }},
+		{"number of CPUs", func(s Setup) string { return strconv.Itoa(s.Node.CPUs) }},
 		{"memory", memoryOf(hosts)},
-		{"operating system", func(s setup) string { return s.Node.Machine.OS }},
-		{"kernel", func(s setup) string { return s.Node.Machine.Kernel }},
-		{"container", func(s setup) string { return cmp.Or(s.Node.Machine.Container, "none") }},
-		{"huge pages", func(s setup) string { return s.Node.HugePages }},
-		{"RDMA devices", func(s setup) string { return joined(s.Fabric.kinds()) }},
-		{"NVIDIA GPUs", func(s setup) string { return strconv.Itoa(len(s.Fabric.GPUs)) }},
+		{"operating system", func(s Setup) string { return s.Node.Machine.OS }},
+		{"kernel", func(s Setup) string { return s.Node.Machine.Kernel }},
+		{"container", func(s Setup) string { return cmp.Or(s.Node.Machine.Container, "none") }},
+		{"huge pages", func(s Setup) string { return s.Node.HugePages }},
+		{"RDMA devices", func(s Setup) string { return joined(s.Fabric.kinds()) }},
+		{"NVIDIA GPUs", func(s Setup) string { return strconv.Itoa(len(s.Fabric.GPUs)) }},
 	} {
 		if values := valuesOf(hosts, property.of); len(values) > 1 {
 			differ = append(differ, notice.HostProperty{Name: property.name, Values: values})
 		}
 	}
 	if len(differ) > 0 {
-		return found(name, notice.HostsDiffer{Properties: differ})
+		return Found(name, notice.HostsDiffer{Properties: differ})
 	}
-	return found(name, notice.HostsAlike{Hosts: len(hosts), CPU: orUnknown(m.CPU), CPUs: hosts[0][0].Node.CPUs,
+	return Found(name, notice.HostsAlike{Hosts: len(hosts), CPU: orUnknown(m.CPU), CPUs: hosts[0][0].Node.CPUs,
 		Memory: memory})
 }
 
 // valuesOf are the values of a property with their hosts, the most frequent first.
-func valuesOf(hosts [][]setup, of func(setup) string) (values []notice.HostValue) {
+func valuesOf(hosts [][]Setup, of func(Setup) string) (values []notice.HostValue) {
 	by := map[string][]string{}
 	for _, h := range hosts {
 		v := cmp.Or(of(h[0]), "none")
@@ -196,12 +196,12 @@ func joined(kinds []notice.PortKind) string {
 }
 
 // memoryOf tells memories apart that differ by more than what the firmware keeps.
-func memoryOf(hosts [][]setup) func(setup) string {
+func memoryOf(hosts [][]Setup) func(Setup) string {
 	least, most := int64(math.MaxInt64), int64(0)
 	for _, h := range hosts {
 		least, most = min(least, h[0].Node.Machine.MemoryB), max(most, h[0].Node.Machine.MemoryB)
 	}
-	return func(s setup) string {
+	return func(s Setup) string {
 		if float64(most) < 1.05*float64(least) {
 			return ""
 		}
