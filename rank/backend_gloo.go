@@ -16,6 +16,7 @@ import (
 	"busbar/internal/result"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+	"busbar/rank/timeout"
 )
 
 // glooOptions are the flags that belong to Gloo.
@@ -196,7 +197,7 @@ func (b *glooBackend) awaitDeath(err error) {
 	var e *gloo.Error
 	if errors.As(err, &e) && e.Status == gloo.Lost {
 		b.l.j.watch.Rest("learn why a connection broke")
-		time.Sleep(abortGrace)
+		time.Sleep(timeout.Abort)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/notice"
+	"busbar/rank/hang"
 )
 
 // hostBackend is what backends on host memory have in common: the buffers are the world's, and a library knows of none.
@@ -162,7 +163,7 @@ func (b *hostBackend) operation(bind func(int) (hostCall, error), aggregate int)
 type hostOperation struct {
 	call   hostCall
 	loop   *loop.Loop
-	watch  *watchdog
+	watch  *hang.Watchdog
 	slots  []bench.Buffers
 	single *hostOperation // nil where one operation is issued at a time anyway
 }

@@ -15,6 +15,7 @@ import (
 	"busbar/rank/exit"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
+	"busbar/rank/timeout"
 )
 
 // connect makes the world: library, MPI_Init, the ranks' facts compared, the side channel.
@@ -116,7 +117,7 @@ func (j *job) onHubEvent(e launch.Event) {
 	switch e.Kind {
 	case eventAbort:
 		j.aborting.Store(true)
-		time.Sleep(abortGrace) // MPI_Abort comes first where it comes at all
+		time.Sleep(timeout.Abort) // MPI_Abort comes first where it comes at all
 		os.Exit(exit.OK)
 	case eventLeave:
 		j.leaver.leave(e.Code)
@@ -126,7 +127,7 @@ func (j *job) onHubEvent(e launch.Event) {
 // onHubGone is told by the side channel that rank 0's process is gone. One rank says it and ends the job where the
 // launcher does not; the files are whole but for their end.
 func (j *job) onHubGone(err error) {
-	time.Sleep(abortGrace / 2) // a launcher that ends the job itself comes first
+	time.Sleep(timeout.Abort / 2) // a launcher that ends the job itself comes first
 	if j.parting.Load() {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"busbar/internal/result"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
+	"busbar/rank/timeout"
 )
 
 // ledger is the open files of rank 0 and how the run ended. Its methods are called from the measuring goroutine, the
@@ -162,7 +163,7 @@ func (l *ledger) finish(o result.Outcome, cause notice.Fact, code int, status re
 	select {
 	case b := <-first:
 		return b
-	case <-time.After(filesTime):
+	case <-time.After(timeout.CloseFiles):
 		fmt.Fprintf(l.stderr, "rank: the results folder does not answer; the files have no end\n")
 		return true
 	}
@@ -221,9 +222,6 @@ func (l *ledger) paths() []string {
 	return slices.Clone(l.names)
 }
 
-// wordsTime is how long a launcher has to pass on what was said: MPICH's drops what it has not read when a rank aborts.
-const wordsTime = 200 * time.Millisecond
-
 // die ends the whole job: MPI_Abort takes the other ranks along, and rank 0's word does where MPI's does not arrive. It
 // does not return.
 func (j *job) die(code int) {
@@ -231,20 +229,20 @@ func (j *job) die(code int) {
 		go j.hub.Broadcast(launch.Event{Kind: eventAbort})
 	}
 	j.nameless()
-	time.Sleep(wordsTime)
+	time.Sleep(timeout.PassOn)
 	go func() {
 		if j.connected != nil && j.connected.Connected() {
 			j.connected.Abort(code)
 		}
 	}()
 	if j.connected != nil && j.connected.Connected() {
-		time.Sleep(abortGrace)
+		time.Sleep(timeout.Abort)
 	}
 	os.Exit(code)
 }
 
 // yield lets whoever ends the run do so, and ends this process where that comes to nothing. It does not return.
 func (j *job) yield(code int) {
-	time.Sleep(filesTime + abortGrace)
+	time.Sleep(timeout.CloseFiles + timeout.Abort)
 	j.die(code)
 }

@@ -14,6 +14,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/document"
 	"busbar/rank/exit"
+	"busbar/rank/timeout"
 	"busbar/sweeps"
 )
 
@@ -73,7 +74,7 @@ func parseFlags(args []string, env func(string) string) (*config, error) {
 		return nil, exit.Usagef("BUSBAR_SIDE_CHANNEL=%s: it can be on or off", word)
 	}
 	var err error
-	if c.timeScale, err = timeScale(env("BUSBAR_TIME_SCALE")); err != nil {
+	if c.timeScale, err = timeout.ParseScale(env("BUSBAR_TIME_SCALE")); err != nil {
 		return nil, err
 	}
 	f := newFlags(c)

@@ -15,8 +15,10 @@ import (
 	"busbar/internal/result"
 	"busbar/mpi"
 	"busbar/rank/exit"
+	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/rank/preflight"
+	"busbar/rank/timeout"
 )
 
 // job is one launch as this rank sees it.
@@ -36,8 +38,8 @@ type job struct {
 	hub   *launch.ControlServer // rank 0
 	spoke *launch.ControlClient // the others
 
-	look   atomic.Pointer[lookout] // nil until the ranks know each other
-	shared atomic.Pointer[string]  // shared memory that has a name yet
+	look   atomic.Pointer[hang.Peers] // nil until the ranks know each other
+	shared atomic.Pointer[string]     // shared memory that has a name yet
 
 	libraries []library
 	leaver    leaver
@@ -45,7 +47,7 @@ type job struct {
 
 	naming atomic.Bool // rank 0 is finding out who hangs
 
-	watch       *watchdog
+	watch       *hang.Watchdog
 	ledger      *ledger
 	askedToStop atomic.Bool
 	signalled   atomic.Bool // rank 0 got SIGTERM or SIGINT itself
@@ -54,9 +56,6 @@ type job struct {
 	screen      *screen
 	checks      *preflight.Checklist // rank 0 with --preflight
 }
-
-// phaseFinalize is the phase of a rank that has nothing more to do.
-const phaseFinalize = "finalize"
 
 // errElsewhere says that rank 0 has an error and says it; this rank just ends.
 var errElsewhere = errors.New("rank 0 ends the run")
@@ -79,7 +78,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stdout, versionLine())
 		return exit.OK
 	}
-	scaleTimes(cfg.timeScale)
+	timeout.Scale(cfg.timeScale)
 	if cfg.list {
 		if err := listPlan(cfg, started, stdout); err != nil {
 			complain(stderr, err)
@@ -100,7 +99,7 @@ func (j *job) run(ctx context.Context) (code int) {
 			})
 		}
 	}()
-	j.watch = newWatchdog(j.cfg.deadline, j.onHang)
+	j.watch = hang.NewWatchdog(j.cfg.deadline, j.onHang)
 	code, err := j.work(ctx)
 	if err == nil {
 		return code
@@ -153,7 +152,7 @@ func (j *job) work(ctx context.Context) (int, error) {
 // fail ends this rank after an error that work returned.
 func (j *job) fail(err error) int {
 	if errors.Is(err, errElsewhere) {
-		j.watch.Phase(phaseFinalize, 0)
+		j.watch.Phase(hang.PhaseFinalize, 0)
 		j.finalize()
 		return exit.OK
 	}
@@ -168,7 +167,7 @@ func (j *job) fail(err error) int {
 	}
 	if code == exit.Usage || code == exit.Environment && j.rank == 0 && j.screen == nil { // found before measuring, by all
 		complain(j.stderr, err)
-		j.watch.Phase(phaseFinalize, 0)
+		j.watch.Phase(hang.PhaseFinalize, 0)
 		j.finalize()
 		return code
 	}
@@ -194,11 +193,11 @@ func (j *job) stop(code int, status result.Status, cause notice.Fact) {
 		j.stopAll(code, status, cause)
 	}
 	if j.aborting.Load() {
-		time.Sleep(abortGrace)
+		time.Sleep(timeout.Abort)
 		os.Exit(exit.OK)
 	}
 	if j.spoke.Send(launch.Event{Kind: "failed", Cause: notice.Kept{Fact: cause}, Code: code}) == nil {
-		time.Sleep(abortGrace) // rank 0 closes its files and takes us along
+		time.Sleep(timeout.Abort) // rank 0 closes its files and takes us along
 	}
 	fmt.Fprintf(j.stderr, "rank: %s\n", told(cause))
 	j.die(code)
@@ -216,16 +215,16 @@ func (j *job) stopAll(code int, status result.Status, cause notice.Fact) {
 		fmt.Fprintf(j.stderr, "rank: what was measured before is kept%s; --resume continues it\n", inFiles(paths))
 	}
 	l := j.look.Load()
-	l.freeze(cause)
-	fmt.Fprint(j.stderr, l.whereToLook())
+	l.Freeze(cause)
+	fmt.Fprint(j.stderr, l.WhereToLook())
 	j.die(code)
 }
 
 // part ends the job in good order; rank 0 alone gives a code that is not 0.
 func (j *job) part(code int) (int, error) {
 	j.parting.Store(true)
-	j.watch.Phase(phaseFinalize, 0)
-	j.look.Load().dropFile()
+	j.watch.Phase(hang.PhaseFinalize, 0)
+	j.look.Load().RemoveFile()
 	if err := j.world.Barrier(); err != nil {
 		return 0, err
 	}
@@ -238,11 +237,11 @@ func (j *job) part(code int) (int, error) {
 
 func (j *job) finalize() {
 	j.parting.Store(true)
-	j.look.Load().dropFile()
+	j.look.Load().RemoveFile()
 	if err := j.connected.Finalize(); err != nil {
 		fmt.Fprintf(j.stderr, "rank: rank %d on %s: %v\n", j.rank, hostName(), err)
 	}
-	j.look.Load().dropFolder()
+	j.look.Load().RemoveFolder()
 	// Last: until here a rank that hangs can be asked.
 	if j.hub != nil {
 		j.hub.Close()

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/units"
 	"busbar/rank/exit"
+	"busbar/rank/hang"
 )
 
 // sleepPause is how long a rank outside a sub-world sleeps between two looks at whether it is over.
@@ -52,9 +53,9 @@ func (j *job) measureAll(ctx context.Context, p *plan) (int, error) {
 		}
 		if n < j.size { // the others sleep until this world is done; they do not spin
 			if j.rank < n {
-				j.watch.Phase(leaveWorld, 0)
+				j.watch.Phase(hang.LeaveWorld, 0)
 			} else {
-				j.watch.Rest(waitOutside)
+				j.watch.Rest(hang.WaitOutside)
 			}
 			if err := j.world.BarrierSleeping(sleepPause); err != nil {
 				return 0, err
@@ -129,7 +130,7 @@ func (j *job) fitting(p *plan, n int, tally *tally) (libraries []library, err er
 		return libraries, nil
 	}
 	if j.rank != 0 {
-		j.watch.Phase(waitForRank0, 0)
+		j.watch.Phase(hang.WaitForRank0, 0)
 	}
 	_, err = j.onRoot(func() ([]byte, error) {
 		for _, lib := range unfit {

@@ -12,6 +12,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/stats"
+	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
@@ -273,7 +274,7 @@ func (w *subworld) lead(ctx context.Context) error {
 // follow does on the other ranks what rank 0 orders.
 func (w *subworld) follow() error {
 	for {
-		w.j.watch.Phase(waitForRank0, 0)
+		w.j.watch.Phase(hang.WaitForRank0, 0)
 		var o command
 		if err := w.give(&o); err != nil {
 			return err

@@ -12,11 +12,9 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/pattern"
 	"busbar/internal/result"
+	"busbar/rank/hang"
 	"busbar/rank/machine"
 )
-
-// waitForGroups is the phase of a rank whose group is done with the case before another one.
-const waitForGroups = "wait for the other groups"
 
 // patternRun is --pattern being measured. All ranks go through the same rounds and cases; in each round a rank is in one
 // group or rests.
@@ -304,9 +302,9 @@ func (r *patternRun) neighbours(groups pattern.Round) (most int) {
 // gatherRanks brings all ranks together, those that rest and those whose group is done; they sleep and do not spin.
 func (r *patternRun) gatherRanks(inGroup bool) error {
 	if inGroup {
-		r.j.watch.Rest(waitForGroups)
+		r.j.watch.Rest(hang.WaitForGroups)
 	} else {
-		r.j.watch.Rest(waitOutside)
+		r.j.watch.Rest(hang.WaitOutside)
 	}
 	return r.j.world.BarrierSleeping(sleepPause)
 }
@@ -327,7 +325,7 @@ func (r *patternRun) measureRound(ctx context.Context, number int, groups patter
 	}
 	next := 0
 	for {
-		r.j.watch.Phase(waitForRank0, 0)
+		r.j.watch.Phase(hang.WaitForRank0, 0)
 		o, err := share(r.j, func() (patternOrder, error) { return r.next(ctx, number, groups, &next), nil })
 		if err != nil || o.Case < 0 {
 			return o.Over, err

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"busbar/rank/timeout"
 )
 
 const (
@@ -17,12 +19,12 @@ const (
 // askRAS is what NCCL's own service for reliability (RAS) says of the communicators on this host; "" where there is
 // none. It answers also while communicators hang.
 func askRAS() string {
-	conn, err := net.DialTimeout("tcp", cmp.Or(os.Getenv("NCCL_RAS_ADDR"), rasAddress), rasTime)
+	conn, err := net.DialTimeout("tcp", cmp.Or(os.Getenv("NCCL_RAS_ADDR"), rasAddress), timeout.RAS)
 	if err != nil {
 		return ""
 	}
 	defer conn.Close() //nolint:errcheck // it was only read
-	if err := conn.SetDeadline(time.Now().Add(rasTime)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(timeout.RAS)); err != nil {
 		return ""
 	}
 	if _, err := io.WriteString(conn, "verbose status\n"); err != nil {

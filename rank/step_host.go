@@ -174,8 +174,8 @@ func (t *hostTraining) failed(e *loop.StepError) error {
 	return fmt.Errorf("%s: %w", t.plan.Ops[op].Name, t.calls[op].failed(&loop.StepError{Code: code, Stage: loop.Issue, At: e.At}))
 }
 
-// position implements training.
-func (t *hostTraining) position() (part uint64, doing string) {
+// Position implements training.
+func (t *hostTraining) Position() (part uint64, doing string) {
 	switch _, stage := t.loop.Position(); stage {
 	case loop.Idle:
 		return 0, ""

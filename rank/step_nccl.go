@@ -165,9 +165,9 @@ func (b *ncclBackend) endProfile() error {
 // spans implements training.
 func (t *gpuTraining) spans() program.Spans { return t.last }
 
-// position implements training: what the device is seen to be at. Of two ranks the one is behind that has put less onto its
+// Position implements training: what the device is seen to be at. Of two ranks the one is behind that has put less onto its
 // streams; where both have put everything, the one whose device has done less.
-func (t *gpuTraining) position() (part uint64, doing string) {
+func (t *gpuTraining) Position() (part uint64, doing string) {
 	r := t.program.Reached()
 	if !r.Running {
 		return 0, ""

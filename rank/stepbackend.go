@@ -38,10 +38,10 @@ type training interface {
 	// run is collective: the ranks are brought together, then one step in that mode. The stamps are nanoseconds of this host's
 	// clock (package loop): after the ranks were brought together, and when all was done.
 	run(m program.Mode) (start, end int64, err error)
-	// position is what is in hand, from any goroutine while it runs: part counts the segments and operations that this run has
+	// Position is what is in hand, from any goroutine while it runs: part counts the segments and operations that this run has
 	// begun, so that of two ranks the one with the smaller number is behind, and doing names them: "computing backward
 	// layer4.2.conv3, bucket 3 on its way", "waiting for bucket 3"; "" between runs. It does not wait.
-	position() (part uint64, doing string)
+	Position() (part uint64, doing string)
 	// spans are those of the last run.
 	spans() program.Spans
 	// buffers are where operation op of the plan has its input and its output, to fill and to check.

@@ -18,6 +18,7 @@ import (
 	"busbar/internal/program"
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/sweeps"
 )
@@ -89,7 +90,7 @@ func (t *fakeTraining) run(m program.Mode) (start, end int64, err error) {
 	return 1000, 1000 + int64(took), nil
 }
 
-func (t *fakeTraining) position() (uint64, string) { return 0, "" }
+func (t *fakeTraining) Position() (uint64, string) { return 0, "" }
 
 // spans are one stretch of 4 ms of computing, and of operations that begin with it and last 2 ms longer.
 func (t *fakeTraining) spans() program.Spans {
@@ -140,7 +141,7 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 		t.Fatal(err)
 	}
 	for rank, err := range benchtest.Run(2, func(world bench.World) error {
-		j := &job{cfg: &config{}, rank: world.Rank, watch: newWatchdog(time.Minute, func(launch.State) {}), ledger: &ledger{}, screen: &screen{counts: map[result.Status]int{}}}
+		j := &job{cfg: &config{}, rank: world.Rank, watch: hang.NewWatchdog(time.Minute, func(launch.State) {}), ledger: &ledger{}, screen: &screen{counts: map[result.Status]int{}}}
 		f := &fakeTrainer{world: world}
 		script(f)
 		s := &stepSession{session: &session{subworld: &subworld{j: j, p: p, world: world}, lib: mpiNamed{}, backend: f}, trainer: f}
@@ -378,11 +379,11 @@ type atPart struct {
 	doing string
 }
 
-func (p atPart) position() (uint64, string) { return p.part, p.doing }
+func (p atPart) Position() (uint64, string) { return p.part, p.doing }
 
 // A hang inside a step is told by its segments and operations, and the rank that has begun fewer of them is behind.
 func TestHangInAStep(t *testing.T) {
-	w := newWatchdog(time.Minute, func(launch.State) {})
+	w := hang.NewWatchdog(time.Minute, func(launch.State) {})
 	w.Case(7, "resnet50 ddp 25M float32, polling")
 	w.Phase("round 3, overlapped", 0)
 	var states []launch.State
@@ -395,7 +396,7 @@ func TestHangInAStep(t *testing.T) {
 		t.Errorf("without a step it is %+v", s)
 	}
 	states[0].Host, states[1].Host = "node1", "node2"
-	text := nameHang([]launch.Report{{Rank: 1, Host: "node2", Standing: launch.Answered, State: states[1]}}, states[0]).Problem
+	text := hang.Diagnose([]launch.Report{{Rank: 1, Host: "node2", Standing: launch.Answered, State: states[1]}}, states[0]).Problem
 	want := "rank 1 on node2 is still at part 9 (computing backward bucket 3) of resnet50 ddp 25M float32, polling, in phase round 3, overlapped, " +
 		"while rank 0 on node1 is at part 12 (waiting for bucket 3)"
 	if !strings.HasPrefix(text, want) {

@@ -11,6 +11,7 @@ import (
 
 	"busbar/internal/bench/benchtest"
 	"busbar/mpi"
+	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/sweeps"
 )
@@ -79,7 +80,7 @@ func conform(name string) int {
 	world := connected.World()
 	name, steps := strings.CutPrefix(name, stepWorker)
 	j := &job{cfg: &config{rehearse: name == rehearsal, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, stderr: os.Stderr, lib: connected.Library, connected: connected, world: world,
-		rank: world.Rank(), size: world.Size(), watch: newWatchdog(time.Hour, func(launch.State) {})}
+		rank: world.Rank(), size: world.Size(), watch: hang.NewWatchdog(time.Hour, func(launch.State) {})}
 	if steps {
 		err = stepsOnHost(j, name, sweep)
 	} else {

@@ -110,7 +110,7 @@ func trains(s *session, b trainer, c computing, m *step.Model, point step.Point)
 			if x := t.spans().Step; x.Start < start || x.End > end || x.End <= x.Start {
 				return fmt.Errorf("%s: the step is %+v, and its stamps %d and %d", mode, x, start, end)
 			}
-			if _, doing := t.position(); doing != "" {
+			if _, doing := t.Position(); doing != "" {
 				return fmt.Errorf("%s: behind the step it is %s", mode, doing)
 			}
 			for i := range p.Ops {

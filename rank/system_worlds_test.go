@@ -9,6 +9,7 @@ import (
 
 	"busbar/internal/result"
 	"busbar/rank/exit"
+	"busbar/rank/hang"
 )
 
 // Worlds of six ranks follow the GPUs there are: those with a GPU for each rank are measured, larger ones are left out
@@ -127,7 +128,7 @@ func TestHangInASubworld(t *testing.T) {
 			o := rankRun{mpirun: openMPI, np: 3, env: []string{"BUSBAR_REHEARSAL_FAULT=" + k.fault}, args: []string{"--rehearse", "--backend", "nccl", "--worlds", k.worlds,
 				"--collective", "all_reduce", "-b", "4K", "-e", "4K", "-n", "10", "--deadline", "2s", "--out", out}}.run(t)
 			if o.code != exit.Hang || !strings.Contains(o.stderr, k.want) || strings.Contains(o.stderr, "rank 2 on "+hostName()+" is outside of the sub-world") != k.outside ||
-				strings.Contains(o.stderr, "still in phase "+waitOutside) {
+				strings.Contains(o.stderr, "still in phase "+hang.WaitOutside) {
 				t.Errorf("want exit code %d and %q: %s", exit.Hang, k.want, o)
 			}
 			// Who was outside of the first world counts the cases of the second like the others.

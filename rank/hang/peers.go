@@ -1,4 +1,4 @@
-package main
+package hang
 
 import (
 	"crypto/rand"
@@ -14,12 +14,13 @@ import (
 	"busbar/internal/board"
 	"busbar/internal/loop"
 	"busbar/rank/launch"
+	"busbar/rank/timeout"
 )
 
-// lookout is what this rank knows of others without asking them: those of its host by the board in shared memory,
+// Peers is what this rank knows of others without asking them: those of its host by the board in shared memory,
 // those of other hosts by the files that each host keeps in the results folder. It needs neither MPI nor TCP. A nil
 // lookout sees nothing.
-type lookout struct {
+type Peers struct {
 	number string // of the job
 	rank   int
 	ranks  []launch.RankFacts // of the job
@@ -36,8 +37,8 @@ type lookout struct {
 	dropped string // the folder, after a good end
 }
 
-// newNumber is what the names of a job's memory and of its hosts' files have in common, and no other job's.
-func newNumber() (string, error) {
+// NewJobNumber is what the names of a job's memory and of its hosts' files have in common, and no other job's.
+func NewJobNumber() (string, error) {
 	var b [4]byte
 	_, err := rand.Read(b[:])
 	return time.Now().UTC().Format("20060102T150405Z") + "_" + hex.EncodeToString(b[:]), err
@@ -45,8 +46,8 @@ func newNumber() (string, error) {
 
 // newLookout finds this rank among those of its host: equal by machine and name, since containers of one machine may
 // have a /dev/shm each.
-func newLookout(rank int, ranks []launch.RankFacts) *lookout {
-	l := &lookout{rank: rank, ranks: ranks, wake: make(chan struct{}, 1), writing: make(chan struct{}, 1)}
+func newLookout(rank int, ranks []launch.RankFacts) *Peers {
+	l := &Peers{rank: rank, ranks: ranks, wake: make(chan struct{}, 1), writing: make(chan struct{}, 1)}
 	hosts := map[string]bool{}
 	for _, f := range ranks {
 		hosts[f.Host] = true
@@ -62,15 +63,13 @@ func newLookout(rank int, ranks []launch.RankFacts) *lookout {
 	return l
 }
 
-// openBoard gives the ranks of each host a board in shared memory, which has no name any more when this returns: the
-// memory goes with the last process, however that ends. Where it cannot be had everything else goes on. Collective.
-func (j *job) openBoard() error {
-	j.watch.Phase("open the shared memory", 0)
-	number, err := share(j, newNumber)
-	if err != nil {
-		return err
-	}
-	l := newLookout(j.rank, j.ranks)
+// OpenPeers gives the ranks of each host a board in shared memory, on which watch writes from then on. number is of the
+// job. named is called with the path of the memory while it has a name, which the caller removes when this returns, or
+// when the process ends before: the memory goes with the last process, however that ends. Where there is no shared
+// memory everything else goes on. Collective.
+func OpenPeers(comm launch.Comm, ranks []launch.RankFacts, number string, watch *Watchdog,
+	named func(path string)) (*Peers, error) {
+	l := newLookout(comm.Rank(), ranks)
 	folders := []string{"/dev/shm", os.TempDir()}
 	name := fmt.Sprintf("busbar-%s-%d", number, l.mates[0])
 	switch {
@@ -79,46 +78,37 @@ func (j *job) openBoard() error {
 	case l.slot == 0:
 		if b, path, err := board.Create(folders, name, len(l.mates)); err == nil {
 			l.board = b
-			j.shared.Store(&path)
-			defer j.nameless()
+			named(path)
 		}
 	}
-	if err := j.world.Barrier(); err != nil {
-		return err
+	if err := comm.Barrier(); err != nil {
+		return nil, err
 	}
 	if len(l.mates) > 1 && l.slot > 0 {
 		if b, err := board.Open(folders, name); err == nil && b.Slots() == len(l.mates) {
 			l.board = b
 		}
 	}
-	if err := j.world.Barrier(); err != nil {
-		return err
+	if err := comm.Barrier(); err != nil {
+		return nil, err
 	}
 	l.number = number
-	j.look.Store(l)
 	if l.board != nil {
 		go l.keepFile()
-		owner := board.Entry{Rank: j.rank, PID: os.Getpid(), Namespace: processNamespace()}
-		j.watch.Post(&poster{slot: l.board.Slot(l.slot), owner: owner, tick: l.tick})
+		owner := board.Entry{Rank: l.rank, PID: os.Getpid(), Namespace: processNamespace()}
+		watch.Post(&poster{slot: l.board.Slot(l.slot), owner: owner, tick: l.tick})
 	}
-	return nil
-}
-
-// nameless takes its name from the shared memory that this rank made.
-func (j *job) nameless() {
-	if path := j.shared.Swap(nil); path != nil {
-		_ = os.Remove(*path) // whoever may have removed it before
-	}
+	return l, nil
 }
 
 // settle waits until every rank of this host has shown that it lives, or until the time is over: what is silent then
 // has been for at least that long.
-func (l *lookout) settle(timeout time.Duration) {
+func (l *Peers) settle(limit time.Duration) {
 	if l == nil || l.board == nil {
 		return
 	}
 	start := loop.Now()
-	for now := start; now-start < int64(timeout); now = loop.Now() {
+	for now := start; now-start < int64(limit); now = loop.Now() {
 		heard, all := 0, l.board.All(now)
 		for _, s := range all {
 			if s.Silence < time.Duration(now-start) {
@@ -128,12 +118,12 @@ func (l *lookout) settle(timeout time.Duration) {
 		if heard == len(all) {
 			return
 		}
-		time.Sleep(watchTick / 5)
+		time.Sleep(Tick / 5)
 	}
 }
 
 // neighbours are the ranks of this host by what they wrote last, this one among them, without those that wrote nothing.
-func (l *lookout) neighbours() []launch.Report {
+func (l *Peers) neighbours() []launch.Report {
 	if l == nil || l.board == nil {
 		return nil
 	}
@@ -146,12 +136,12 @@ func (l *lookout) neighbours() []launch.Report {
 }
 
 // judge says of a neighbour how it stands: silent after as long as it may take to answer on the side channel.
-func (l *lookout) judge(s board.Seen, now int64) launch.Report {
+func (l *Peers) judge(s board.Seen, now int64) launch.Report {
 	r := launch.Report{Rank: s.Rank, Host: l.ranks[s.Rank].Host, PID: s.PID, Silence: s.Silence}
 	r.State = launch.State{Rank: s.Rank, Host: r.Host, Phase: s.Phase, Number: s.Number, Case: s.Case, Group: s.Group,
 		Step: s.Step, Iteration: s.Iteration,
 		Stage: s.Stage, Says: s.Says, Since: max(0, time.Duration(now-s.Since))}
-	if s.Silence < askTime {
+	if s.Silence < timeout.Ask {
 		return withStanding(r)
 	}
 	r.State.Since = max(0, r.State.Since-s.Silence)
@@ -164,7 +154,7 @@ func (l *lookout) judge(s board.Seen, now int64) launch.Report {
 // What is said of a process that is silent.
 const (
 	processGone    = "gone"
-	processStopped = "stopped, by a signal or a debugger"
+	ProcessStopped = "stopped, by a signal or a debugger"
 	processKernel  = "in the kernel, for a disk or a network filesystem, or a driver"
 )
 
@@ -179,7 +169,8 @@ func processState(root string, pid int) string {
 	if len(after) == 0 {
 		return ""
 	}
-	return map[string]string{"T": processStopped, "t": processStopped, "D": processKernel, "Z": processGone, "X": processGone}[after[0]]
+	return map[string]string{"T": ProcessStopped, "t": ProcessStopped, "D": processKernel, "Z": processGone,
+		"X": processGone}[after[0]]
 }
 
 // processNamespace tells apart containers with process ids of their own; 0: unknown.

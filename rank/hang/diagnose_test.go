@@ -1,4 +1,4 @@
-package main
+package hang
 
 import (
 	"fmt"
@@ -98,7 +98,7 @@ func TestNameHang(t *testing.T) {
 		"many behind": {append([]launch.Report{at(0, 18, "issuing")}, crowdAt(1, 9, 17)...), []string{"1 on node01, 2 on node02, 3 on node03, 4 on node04 and 5 more are still"}, []string{"node05"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := nameHang(c.ranks[1:], c.ranks[0].State).Problem
+			got := Diagnose(c.ranks[1:], c.ranks[0].State).Problem
 			for _, w := range c.want {
 				if !strings.Contains(got, w) {
 					t.Errorf("want %q in %q", w, got)
@@ -123,8 +123,8 @@ func crowdAt(from, to int, iteration uint64) (all []launch.Report) {
 // A rank 0 that hangs in its filesystem is what the others wait for, however many records it has written since.
 func TestRank0IsNamedWhereOthersWait(t *testing.T) {
 	me := launch.State{Host: "node00", Phase: "write the record", Number: 7, Step: 40, Since: time.Minute}
-	waits := launch.State{Rank: 1, Host: "node01", Phase: waitForRank0, Number: 7, Step: 1, Since: time.Minute}
-	text := nameHang([]launch.Report{{Rank: 1, Host: "node01", Standing: launch.Answered, State: waits}}, me).Problem
+	waits := launch.State{Rank: 1, Host: "node01", Phase: WaitForRank0, Number: 7, Step: 1, Since: time.Minute}
+	text := Diagnose([]launch.Report{{Rank: 1, Host: "node01", Standing: launch.Answered, State: waits}}, me).Problem
 	if !strings.HasPrefix(text, "rank 0 on node00 is still in phase write the record") {
 		t.Error(text)
 	}
@@ -145,7 +145,7 @@ func TestHungRanks(t *testing.T) {
 			{PlacedRank: notice.PlacedRank{Rank: 3, Host: "node03"}, Standing: notice.StandingLeft}}},
 		"nobody": {[]launch.Report{at(0, 18, "issuing"), at(1, 18, "issuing")}, nil},
 	} {
-		if got := nameHang(c.ranks[1:], c.ranks[0].State).Ranks; !slices.Equal(got, c.want) {
+		if got := Diagnose(c.ranks[1:], c.ranks[0].State).Ranks; !slices.Equal(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
@@ -153,7 +153,7 @@ func TestHungRanks(t *testing.T) {
 
 // Ranks outside of a sub-world are ahead of nobody and behind nobody, and said to be there.
 func TestRanksOutsideAreNotBehind(t *testing.T) {
-	outside := launch.Report{Rank: 2, Host: "node02", Standing: launch.Answered, State: launch.State{Rank: 2, Host: "node02", Phase: waitOutside, Since: time.Hour}}
+	outside := launch.Report{Rank: 2, Host: "node02", Standing: launch.Answered, State: launch.State{Rank: 2, Host: "node02", Phase: WaitOutside, Since: time.Hour}}
 	for _, c := range []struct {
 		other launch.Report
 		want  string
@@ -162,7 +162,7 @@ func TestRanksOutsideAreNotBehind(t *testing.T) {
 		{at(1, 18, "issuing"), "all 2 ranks of the sub-world that answer are at iteration 18"},
 		{known(1, launch.Silent), "rank 1 on node01 (pid 1001) does not answer"},
 	} {
-		text := nameHang([]launch.Report{c.other, outside}, at(0, 18, "issuing").State).Problem
+		text := Diagnose([]launch.Report{c.other, outside}, at(0, 18, "issuing").State).Problem
 		if !strings.HasPrefix(text, c.want) || !strings.Contains(text, "; rank 2 on node02 is outside of the sub-world and waits for its end") {
 			t.Error(text)
 		}
@@ -188,7 +188,7 @@ func TestGroupsAreToldApart(t *testing.T) {
 			time.Second)},
 			"all 2 ranks of the sub-world that answer", "rank 2 on node02 is still"},
 	} {
-		if text := nameHang(c.ranks[1:], c.ranks[0].State).Problem; !strings.HasPrefix(text, c.want) || strings.Contains(text, c.not) {
+		if text := Diagnose(c.ranks[1:], c.ranks[0].State).Problem; !strings.HasPrefix(text, c.want) || strings.Contains(text, c.not) {
 			t.Error(text)
 		}
 	}

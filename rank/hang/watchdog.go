@@ -1,4 +1,6 @@
-package main
+// Package hang finds out which ranks a run waits for: a watchdog on every rank, a board in the memory of each host, a
+// file of each host in the results folder, and the diagnosis of what ranks report of themselves.
+package hang
 
 import (
 	"sync"
@@ -9,12 +11,12 @@ import (
 	"busbar/rank/launch"
 )
 
-// watchdog knows what this rank is doing and since when, and writes it on the board of its host. When a phase outlasts
+// Watchdog knows what this rank is doing and since when, and writes it on the board of its host. When a phase outlasts
 // its limit it calls onHang, once, from a goroutine of its own: the rank may hang inside a library for ever.
 //
 // The limit of a phase is the larger of --deadline and ten times what the phase is expected to take, so that a big
 // honest case is not killed.
-type watchdog struct {
+type Watchdog struct {
 	deadline time.Duration
 	onHang   func(launch.State)
 
@@ -35,7 +37,7 @@ type watchdog struct {
 
 // positioned is what can tell, from any goroutine, how far it is and what it does.
 type positioned interface {
-	position() (part uint64, doing string)
+	Position() (part uint64, doing string)
 }
 
 // poster writes on a board what this rank is doing.
@@ -46,35 +48,37 @@ type poster struct {
 }
 
 const (
-	watchTick  = 500 * time.Millisecond
+	// Tick is how often the watchdog looks, and a rank shows on the board that it lives.
+	Tick       = 500 * time.Millisecond
 	watchTimes = 10 // times what is expected
-	// A gap between two ticks that is longer means that this process was stopped or suspended itself: its own
-	// clock says nothing about the others.
-	watchGap = 10 * watchTick
+	// WatchGap is the largest gap between two ticks. A longer one means that this process was stopped or suspended itself:
+	// its own clock says nothing about the others.
+	WatchGap = 10 * Tick
 )
 
-func newWatchdog(deadline time.Duration, onHang func(launch.State)) *watchdog {
-	w := &watchdog{deadline: deadline, onHang: onHang, since: time.Now()}
+// NewWatchdog starts a watchdog. deadline is the limit of a phase, in which onHang is called when it is over.
+func NewWatchdog(deadline time.Duration, onHang func(launch.State)) *Watchdog {
+	w := &Watchdog{deadline: deadline, onHang: onHang, since: time.Now()}
 	go w.watch()
 	return w
 }
 
 // Phase implements bench.Watch.
-func (w *watchdog) Phase(name string, expected time.Duration) {
+func (w *Watchdog) Phase(name string, expected time.Duration) {
 	w.set(name, max(w.deadline, watchTimes*expected))
 }
 
 // Rest is a phase without a limit: an idle rank waits for others as long as they measure.
-func (w *watchdog) Rest(name string) { w.set(name, 0) }
+func (w *Watchdog) Rest(name string) { w.set(name, 0) }
 
 // Again arms the watchdog anew in the phase that it has called about.
-func (w *watchdog) Again() {
+func (w *Watchdog) Again() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.since, w.limit = time.Now(), w.deadline
 }
 
-func (w *watchdog) set(name string, limit time.Duration) {
+func (w *Watchdog) set(name string, limit time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.tell != nil {
@@ -86,10 +90,10 @@ func (w *watchdog) set(name string, limit time.Duration) {
 }
 
 // Case says which case is in hand; the number grows by one with each, on every rank alike. Empty: none.
-func (w *watchdog) Case(number uint64, text string) { w.CaseOf(number, text, "") }
+func (w *Watchdog) Case(number uint64, text string) { w.CaseOf(number, text, "") }
 
 // CaseOf is Case where groups measure at the same time.
-func (w *watchdog) CaseOf(number uint64, text, group string) {
+func (w *Watchdog) CaseOf(number uint64, text, group string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now.Number, w.now.Case, w.now.Group, w.now.Step = number, text, group, 0
@@ -97,7 +101,7 @@ func (w *watchdog) CaseOf(number uint64, text, group string) {
 }
 
 // Post has what this rank is doing written on a board from now on.
-func (w *watchdog) Post(p *poster) {
+func (w *Watchdog) Post(p *poster) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.post = p
@@ -105,7 +109,7 @@ func (w *watchdog) Post(p *poster) {
 }
 
 // write is for who holds w.mu.
-func (w *watchdog) write() {
+func (w *Watchdog) write() {
 	if w.post == nil {
 		return
 	}
@@ -118,14 +122,14 @@ func (w *watchdog) write() {
 
 // Attach lets the watchdog see the iteration of a loop, and has broken called (nil: nothing) where its operation fails
 // while it goes on; a nil loop takes the loop away before it is closed.
-func (w *watchdog) Attach(l *loop.Loop, broken func()) {
+func (w *Watchdog) Attach(l *loop.Loop, broken func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.loop, w.broken = l, broken
 }
 
 // InStep lets the watchdog see how far a training step is; nil takes that away before it is closed.
-func (w *watchdog) InStep(p positioned) {
+func (w *Watchdog) InStep(p positioned) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.step = p
@@ -133,14 +137,14 @@ func (w *watchdog) InStep(p positioned) {
 
 // Listen makes says the library's last word in what State tells, and has tell told each phase (nil: nobody). Neither
 // may wait.
-func (w *watchdog) Listen(says func() string, tell func(string)) {
+func (w *Watchdog) Listen(says func() string, tell func(string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.says, w.tell = says, tell
 }
 
 // State is what this rank is doing, from any goroutine.
-func (w *watchdog) State() launch.State {
+func (w *Watchdog) State() launch.State {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.position()
@@ -151,11 +155,11 @@ func (w *watchdog) State() launch.State {
 }
 
 // position is State without the library's word, for who holds w.mu.
-func (w *watchdog) position() launch.State {
+func (w *Watchdog) position() launch.State {
 	s := w.now
 	s.Since = time.Since(w.since)
 	if w.step != nil {
-		s.Iteration, s.Stage = w.step.position()
+		s.Iteration, s.Stage = w.step.Position()
 	} else if w.loop != nil {
 		at, stage := w.loop.Position()
 		s.Iteration = at
@@ -166,13 +170,13 @@ func (w *watchdog) position() launch.State {
 	return s
 }
 
-func (w *watchdog) watch() {
+func (w *Watchdog) watch() {
 	last := time.Now()
-	for now := range time.Tick(watchTick) {
+	for now := range time.Tick(Tick) {
 		gap := now.Sub(last)
 		last = now
 		w.mu.Lock()
-		if gap > watchGap {
+		if gap > WatchGap {
 			w.since = now
 		}
 		over := w.limit > 0 && now.Sub(w.since) > w.limit

@@ -1,4 +1,4 @@
-package main
+package hang
 
 import (
 	"cmp"
@@ -13,18 +13,22 @@ import (
 
 // The phases of a rank that waits for others by design.
 const (
-	waitForRank0 = "wait for rank 0"        // until it says what comes next
-	waitOutside  = "wait for the sub-world" // until those who measure in it are done
-	leaveWorld   = "leave the sub-world"    // the end of it, where they meet
+	WaitForRank0  = "wait for rank 0"           // until it says what comes next
+	WaitOutside   = "wait for the sub-world"    // until those who measure in it are done
+	LeaveWorld    = "leave the sub-world"       // the end of it, where they meet
+	WaitForGroups = "wait for the other groups" // until those are done with the case
 )
+
+// PhaseFinalize is the phase of a rank that has nothing more to do.
+const PhaseFinalize = "finalize"
 
 // mostHung is how many ranks of each standing are parameters of a hang.
 const mostHung = 64
 
-// nameHang says who did not arrive, from what is known of the other ranks and what this one is doing: first those who
+// Diagnose says who did not arrive, from what is known of the other ranks and what this one is doing: first those who
 // are gone or do not answer, else those who are behind the others. It says it when nobody is, and of whom nothing is
 // known.
-func nameHang(reports []launch.Report, me launch.State) (f notice.RunHung) {
+func Diagnose(reports []launch.Report, me launch.State) (f notice.RunHung) {
 	all := append([]launch.Report{{Rank: me.Rank, Host: me.Host, Standing: launch.Answered, State: me}}, reports...)
 	by := map[launch.Standing][]launch.Report{}
 	for _, r := range all {
@@ -36,11 +40,13 @@ func nameHang(reports []launch.Report, me launch.State) (f notice.RunHung) {
 		if lost[0].Process != "" {
 			how = "the process ended"
 		}
-		parts = append(parts, fmt.Sprintf("%s %s gone: %s %s ago (killed, crashed, or the host is down)", launch.RankNames(lost),
+		parts = append(parts, fmt.Sprintf("%s %s gone: %s %s ago (killed, crashed, or the host is down)",
+			launch.RankNames(lost),
 			are(lost), how, time.Since(lost[0].At).Round(time.Second)))
 	}
 	if mute := by[launch.Silent]; len(mute) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s not answer (stopped, starved, swapping, or the host or its network is down)", launch.RankNames(mute), do(mute)))
+		parts = append(parts, fmt.Sprintf("%s %s not answer (stopped, starved, swapping, or the host or its network is down)",
+			launch.RankNames(mute), do(mute)))
 	}
 	parts = append(parts, lastHeard(append(by[launch.Gone], by[launch.Silent]...))...)
 	if off := by[launch.Left]; len(off) > 0 {
@@ -59,7 +65,8 @@ func nameHang(reports []launch.Report, me launch.State) (f notice.RunHung) {
 		why   notice.Standing
 		ranks []launch.Report
 	}{
-		{notice.StandingGone, by[launch.Gone]}, {notice.StandingSilent, by[launch.Silent]}, {notice.StandingLeft, by[launch.Left]},
+		{notice.StandingGone, by[launch.Gone]}, {notice.StandingSilent, by[launch.Silent]},
+		{notice.StandingLeft, by[launch.Left]},
 		{notice.StandingBehind, behind},
 	} {
 		for _, r := range group.ranks[:min(len(group.ranks), mostHung)] {
@@ -70,10 +77,12 @@ func nameHang(reports []launch.Report, me launch.State) (f notice.RunHung) {
 		parts = append(parts, fmt.Sprintf("%s %s in other groups", launch.RankNames(going), are(going)))
 	}
 	if len(outside) > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s outside of the sub-world and %s for its end", launch.RankNames(outside), are(outside), verb(outside, "waits", "wait")))
+		parts = append(parts, fmt.Sprintf("%s %s outside of the sub-world and %s for its end", launch.RankNames(outside),
+			are(outside), verb(outside, "waits", "wait")))
 	}
 	if hidden := by[launch.Unreachable]; len(hidden) > 0 {
-		parts = append(parts, fmt.Sprintf("no report from %s: no side channel (a firewall between the hosts?), and nothing in shared memory or the hosts' files",
+		parts = append(parts, fmt.Sprintf("no report from %s: no side channel (a firewall between the hosts?), and "+
+			"nothing in shared memory or the hosts' files",
 			launch.RankNames(hidden)))
 	} else if len(reports) == 0 {
 		parts = append(parts, "the state of other ranks is unknown")
@@ -93,7 +102,7 @@ func hungRank(r launch.Report, why notice.Standing) notice.HungRank {
 // apart takes the ranks outside of a sub-world from those in it: they hold nobody up.
 func apart(ranks []launch.Report) (inside, outside []launch.Report) {
 	for _, r := range ranks {
-		if r.State.Phase == waitOutside || r.State.Phase == waitForGroups {
+		if r.State.Phase == WaitOutside || r.State.Phase == WaitForGroups {
 			outside = append(outside, r)
 		} else {
 			inside = append(inside, r)
@@ -103,7 +112,8 @@ func apart(ranks []launch.Report) (inside, outside []launch.Report) {
 }
 
 // stuck takes the ranks of the group that has been in one phase for longest from those of other groups, which measure
-// the same at the same time and are no measure of it. Ranks between cases, and all where there are no groups, are of any.
+// the same at the same time and are no measure of it. Ranks between cases, and all where there are no groups, are of
+// any.
 func stuck(ranks []launch.Report) (inside, going []launch.Report) {
 	longest := ""
 	var since time.Duration = -1
@@ -194,7 +204,8 @@ func compareStates(a, b launch.State) int {
 	if c := cmp.Compare(a.Number, b.Number); c != 0 {
 		return c
 	}
-	if aWaits, bWaits := a.Phase == waitForRank0, b.Phase == waitForRank0; aWaits != bWaits { // rank 0 is what they wait for
+	// rank 0 is what they wait for
+	if aWaits, bWaits := a.Phase == WaitForRank0, b.Phase == WaitForRank0; aWaits != bWaits {
 		if aWaits {
 			return 1
 		}

@@ -1,4 +1,4 @@
-package main
+package hang
 
 import (
 	"fmt"
@@ -14,10 +14,11 @@ import (
 	"busbar/internal/board"
 	"busbar/internal/loop"
 	"busbar/rank/launch"
+	"busbar/rank/timeout"
 )
 
 // twoHosts is a job of four ranks: 0 and 1 on near, 2 and 3 on far, each with the board of its host, and one folder.
-func twoHosts(t *testing.T) []*lookout {
+func twoHosts(t *testing.T) []*Peers {
 	t.Helper()
 	folder := t.TempDir()
 	var ranks []launch.RankFacts
@@ -26,7 +27,7 @@ func twoHosts(t *testing.T) []*lookout {
 		ranks = append(ranks, launch.RankFacts{Rank: r, Host: host, Machine: "one machine", PID: 1 << 30})
 	}
 	boards := map[string]*board.Board{"near": board.Private(2), "far": board.Private(2)}
-	var all []*lookout
+	var all []*Peers
 	for r := range ranks {
 		l := newLookout(r, ranks)
 		l.board = boards[ranks[r].Host]
@@ -37,10 +38,15 @@ func twoHosts(t *testing.T) []*lookout {
 }
 
 // write has a rank's heartbeat stop so long ago, in the middle of a case.
-func (l *lookout) write(silence time.Duration) {
+func (l *Peers) write(silence time.Duration) {
 	now := loop.Now()
 	e := board.Entry{Rank: l.rank, PID: 1 << 30, Number: 7, Step: 4, Iteration: 17, Since: now - int64(silence+time.Second), Phase: "measure", Case: hungCase, Stage: "issuing"}
 	l.board.Slot(l.slot).Write(e, now-int64(silence))
+}
+
+func TestMain(m *testing.M) {
+	timeout.Scale(0.5)
+	os.Exit(m.Run())
 }
 
 func TestLookoutFindsItsHost(t *testing.T) {
@@ -61,7 +67,7 @@ func TestSurveyOfTwoHosts(t *testing.T) {
 	if err := all[2].writeFile(*all[2].folder.Load()); err != nil {
 		t.Fatal(err)
 	}
-	found := all[0].survey(nil, time.Minute)
+	found := all[0].Survey(nil, time.Minute)
 	got := map[int]launch.Standing{}
 	for _, r := range found {
 		got[r.Rank] = r.Standing
@@ -73,7 +79,7 @@ func TestSurveyOfTwoHosts(t *testing.T) {
 	if want := map[int]launch.Standing{1: launch.Silent, 2: launch.Answered, 3: launch.Silent}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	text := nameHang(found, launch.State{Rank: 0, Host: "near", Phase: "measure", Number: 7, Step: 4, Iteration: 18, Case: hungCase}).Problem
+	text := Diagnose(found, launch.State{Rank: 0, Host: "near", Phase: "measure", Number: 7, Step: 4, Iteration: 18, Case: hungCase}).Problem
 	for _, want := range []string{"ranks 1 on near (pid 1073741824), 3 on far (pid 1073741824) do not answer",
 		"rank 3 was last heard of 1m", " ago, at iteration 17 (issuing) of " + hungCase + ", in phase measure for 1s"} {
 		if !strings.Contains(text, want) {
@@ -89,8 +95,8 @@ func TestSurveyBelievesAnswers(t *testing.T) {
 	asked := []launch.Report{{Rank: 1, Standing: launch.Answered, State: said}, {Rank: 2, Standing: launch.Answered, State: said}, {Rank: 3, Standing: launch.Gone, At: time.Now()}}
 	all[1].write(time.Minute)
 	start := time.Now()
-	found := all[0].survey(asked, time.Minute)
-	if time.Since(start) > askTime {
+	found := all[0].Survey(asked, time.Minute)
+	if time.Since(start) > timeout.Ask {
 		t.Error("waited though everything was known")
 	}
 	if found[0].Standing != launch.Answered || found[0].State.Number != 9 || found[2].Standing != launch.Gone || found[2].Host != "far" {
@@ -126,7 +132,7 @@ func TestHostThatIsSilent(t *testing.T) {
 	old(8 * time.Second) // from before the hang: it may be written yet
 	written := make(chan error, 1)
 	go func() {
-		time.Sleep(watchTick / 2)
+		time.Sleep(Tick / 2)
 		written <- all[2].writeFile(folder)
 	}()
 	if seen := all[0].strangers(folder, 2, time.Second, 0); len(seen) != 1 || seen[0].State.Since > 5*time.Second {
@@ -136,7 +142,7 @@ func TestHostThatIsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	old(6 * time.Second)
-	all[0].beat = 7*time.Second - fileSlack
+	all[0].beat = 7*time.Second - timeout.FileSlack
 	if seen := all[0].strangers(folder, 2, time.Second, 0); len(seen) != 1 || seen[0].Standing != launch.Silent {
 		t.Errorf("%+v", seen)
 	}
@@ -184,7 +190,7 @@ func TestFilesystemsClock(t *testing.T) {
 func TestDropFileThatIsBeingWritten(t *testing.T) {
 	l := twoHosts(t)[0]
 	l.writing <- struct{}{} // which does not come back
-	if !briefly(2*dropTime, l.dropFile) {
+	if !briefly(2*timeout.RemoveFile, l.RemoveFile) {
 		t.Error("the end waits for a filesystem that hangs")
 	}
 }
@@ -195,7 +201,7 @@ func TestHostFile(t *testing.T) {
 	entry := board.Entry{Rank: 3, PID: 4711, Number: 12, Step: 3, Iteration: 1 << 40, Since: now - int64(5*time.Second), Phase: "NCCL init", Says: "waiting for  rank 2\n- to connect"}
 	all[3].board.Slot(1).Write(entry, now)
 	text := all[2].text(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	for _, want := range []string{"The ranks of far at 2026-01-02T03:04:05Z, as rank 2", "every " + fileBeat.String(), "waiting for rank 2 - to connect", "NCCL init"} {
+	for _, want := range []string{"The ranks of far at 2026-01-02T03:04:05Z, as rank 2", "every " + timeout.FileBeat.String(), "waiting for rank 2 - to connect", "NCCL init"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
 		}
@@ -215,7 +221,7 @@ func TestHostFile(t *testing.T) {
 func TestWhoWritesTheFile(t *testing.T) {
 	all := twoHosts(t)
 	lower, higher := all[0], all[1]
-	turn := func(l *lookout) bool {
+	turn := func(l *Peers) bool {
 		select {
 		case <-l.wake:
 			return true
@@ -243,7 +249,7 @@ func TestWhoWritesTheFile(t *testing.T) {
 }
 
 func TestHostBeat(t *testing.T) {
-	for hosts, want := range map[int]time.Duration{1: fileBeat, 100: fileBeat, 1000: 50 * time.Second} {
+	for hosts, want := range map[int]time.Duration{1: timeout.FileBeat, 100: timeout.FileBeat, 1000: 50 * time.Second} {
 		if got := hostBeat(hosts); got != want {
 			t.Errorf("%d hosts: %s, want %s", hosts, got, want)
 		}
@@ -258,15 +264,15 @@ func TestProcessState(t *testing.T) {
 	}
 	pid := c.Process.Pid
 	// While it starts it may wait for the disk.
-	await(t, "the process to sleep", func() bool { return processState("/", pid) == "" })
+	awaitProcess(t, "the process to sleep", func() bool { return processState("/", pid) == "" })
 	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the process to stop", func() bool { return processState("/", pid) == processStopped })
+	awaitProcess(t, "the process to stop", func() bool { return processState("/", pid) == ProcessStopped })
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the process to end", func() bool { return processState("/", pid) == processGone })
+	awaitProcess(t, "the process to end", func() bool { return processState("/", pid) == processGone })
 	_ = c.Wait()
 	if got := processState("/", pid); got != processGone {
 		t.Errorf("a process that is gone: %q", got)
@@ -280,5 +286,15 @@ func TestProcessState(t *testing.T) {
 	}
 	if got := processState(root, 7); got != processKernel {
 		t.Errorf("%q", got)
+	}
+}
+
+func awaitProcess(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	const patience = time.Minute
+	for end := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited %s for %s", patience, what)
+		}
 	}
 }

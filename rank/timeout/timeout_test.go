@@ -1,4 +1,4 @@
-package main
+package timeout
 
 import (
 	"testing"
@@ -9,28 +9,27 @@ import (
 
 func TestTimeScale(t *testing.T) {
 	for text, want := range map[string]float64{"": 1, "0.1": 0.1, "2": 2, "100": 100} {
-		if got, err := timeScale(text); got != want || err != nil {
+		if got, err := ParseScale(text); got != want || err != nil {
 			t.Errorf("BUSBAR_TIME_SCALE=%s: %g, %v, want %g", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"0", "-1", "101", "NaN", "fast", "1s"} {
-		if _, err := timeScale(text); exit.CodeOf(err) != exit.Usage {
+		if _, err := ParseScale(text); exit.CodeOf(err) != exit.Usage {
 			t.Errorf("BUSBAR_TIME_SCALE=%s: %v, want a usage error", text, err)
 		}
 	}
 }
 
 func TestTimesAreScaled(t *testing.T) {
-	defer scaleTimes(testScale)
-	scaleTimes(1)
+	defer Scale(1)
 	for name, at := range map[string]struct{ got, want time.Duration }{
-		"ask": {askTime, 2 * time.Second}, "abort": {abortGrace, 5 * time.Second}, "files": {filesTime, 3 * time.Second},
+		"ask": {Ask, 2 * time.Second}, "abort": {Abort, 5 * time.Second}, "files": {CloseFiles, 3 * time.Second},
 	} {
 		if at.got != at.want {
 			t.Errorf("%s: %s by default, want %s", name, at.got, at.want)
 		}
 	}
-	if scaleTimes(0.5); askTime != time.Second {
-		t.Errorf("half of 2s is %s", askTime)
+	if Scale(0.5); Ask != time.Second {
+		t.Errorf("half of 2s is %s", Ask)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package hang
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 
 // The limit of a phase is the larger of the deadline and ten times what it should take.
 func TestWatchdogLimit(t *testing.T) {
-	w := &watchdog{deadline: 5 * time.Second}
+	w := &Watchdog{deadline: 5 * time.Second}
 	for expected, want := range map[time.Duration]time.Duration{0: 5 * time.Second, 100 * time.Millisecond: 5 * time.Second, 2 * time.Second: 20 * time.Second} {
 		if w.Phase("measure", expected); w.limit != want {
 			t.Errorf("expected %s: limit %s, wanted %s", expected, w.limit, want)
@@ -24,7 +24,7 @@ func TestWatchdogLimit(t *testing.T) {
 
 func TestWatchdogCallsOnce(t *testing.T) {
 	hung := make(chan launch.State, 10)
-	w := newWatchdog(time.Millisecond, func(s launch.State) { hung <- s })
+	w := NewWatchdog(time.Millisecond, func(s launch.State) { hung <- s })
 	w.Case(3, "all_reduce")
 	w.Phase("measure", 0)
 	s := <-hung
@@ -47,7 +47,7 @@ func TestWatchdogSeesTheLoop(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	w := &watchdog{}
+	w := &Watchdog{}
 	w.Attach(l, nil)
 	if _, err := l.Run(3, 1); err != nil {
 		t.Fatal(err)

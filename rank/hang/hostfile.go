@@ -1,4 +1,4 @@
-package main
+package hang
 
 import (
 	"errors"
@@ -15,6 +15,7 @@ import (
 	"busbar/internal/loop"
 	"busbar/internal/notice"
 	"busbar/rank/launch"
+	"busbar/rank/timeout"
 )
 
 // Each host keeps a file in the results folder with what its ranks are doing, a line for each, for a person and for
@@ -26,7 +27,8 @@ const (
 	fileTurn  = time.Second
 	leaveTime = 500 * time.Millisecond
 
-	watchName  = "watch_" // and the job's number: the folder of these files
+	// WatchName and the job's number are the name of the folder of these files.
+	WatchName  = "watch_"
 	reasonName = "reason" // in that folder: why the run ended; the files of hosts end in .txt
 
 	columns = "  " // between columns, and nowhere else
@@ -34,37 +36,35 @@ const (
 )
 
 // hostBeat is how often a host's file is written where there are that many.
-func hostBeat(hosts int) time.Duration { return max(fileBeat, time.Duration(hosts)*perHost) }
+func hostBeat(hosts int) time.Duration { return max(timeout.FileBeat, time.Duration(hosts)*perHost) }
 
-// keepFiles begins with the hosts' files in a folder of their own. Collective.
-func (j *job) keepFiles() error {
-	j.watch.Phase("open the hosts' files", 0)
-	l := j.look.Load()
-	folder, err := share(j, func() (string, error) {
-		_, err := os.Stat(j.cfg.out)
-		l.madeOut = os.IsNotExist(err)
-		folder := filepath.Join(j.cfg.out, watchName+l.number)
-		if os.MkdirAll(folder, 0o777) != nil { // whoever writes the results says what is wrong
-			return "", nil
-		}
-		return folder, nil
-	})
-	if err == nil && folder != "" {
-		l.folder.Store(&folder)
-		l.tick()
+// MakeFolder makes the folder of the hosts' files in the results folder; "" where it cannot: whoever writes the results
+// reports why. Rank 0 only.
+func (l *Peers) MakeFolder(results string) string {
+	_, err := os.Stat(results)
+	l.madeOut = os.IsNotExist(err)
+	folder := filepath.Join(results, WatchName+l.number)
+	if os.MkdirAll(folder, 0o777) != nil {
+		return ""
 	}
-	return err
+	return folder
 }
 
-// dropFile ends this host's part in the files, after a run that ends in good order. A filesystem that does
+// StartFiles begins with the host's file in that folder.
+func (l *Peers) StartFiles(folder string) {
+	l.folder.Store(&folder)
+	l.tick()
+}
+
+// RemoveFile ends this host's part in the files, after a run that ends in good order. A filesystem that does
 // not answer on this host keeps the file; the results are rank 0's.
-func (l *lookout) dropFile() {
+func (l *Peers) RemoveFile() {
 	if l == nil {
 		return
 	}
 	if folder := l.folder.Swap(nil); folder != nil {
 		l.dropped = *folder
-		briefly(dropTime, func() {
+		briefly(timeout.RemoveFile, func() {
 			l.writing <- struct{}{} // a write that has begun ends first
 			_ = os.Remove(l.path(*folder, l.rank))
 			<-l.writing
@@ -72,8 +72,8 @@ func (l *lookout) dropFile() {
 	}
 }
 
-// dropFolder removes the files' folder after all hosts have ended their part; rank 0 only.
-func (l *lookout) dropFolder() {
+// RemoveFolder removes the files' folder after all hosts have ended their part; rank 0 only.
+func (l *Peers) RemoveFolder() {
 	if l == nil || l.dropped == "" {
 		return
 	}
@@ -83,9 +83,9 @@ func (l *lookout) dropFolder() {
 	}
 }
 
-// leave removes the files after a signal; rank 0 only. A filesystem that does not answer in time keeps them, and so does
-// a launcher that kills its ranks before.
-func (l *lookout) leave() {
+// RemoveFiles removes the files after a signal; rank 0 only. A filesystem that does not answer in time keeps them, and
+// so does a launcher that kills its ranks before.
+func (l *Peers) RemoveFiles() {
 	if l == nil {
 		return
 	}
@@ -111,8 +111,8 @@ func briefly(limit time.Duration, f func()) bool {
 	}
 }
 
-// whereToLook names the folder of the hosts' files in a sentence, "" where there is none.
-func (l *lookout) whereToLook() string {
+// WhereToLook names the folder of the hosts' files in a sentence, "" where there is none.
+func (l *Peers) WhereToLook() string {
 	if l == nil {
 		return ""
 	}
@@ -124,20 +124,20 @@ func (l *lookout) whereToLook() string {
 }
 
 // tick has this rank write the host's file if it is due and nobody before has done so.
-func (l *lookout) tick() {
+func (l *Peers) tick() {
 	if l.board != nil {
 		l.claim(l.beat + time.Duration(l.slot)*fileTurn)
 	}
 }
 
-// hurry has the host's file written now, unless another rank of the host just did.
-func (l *lookout) hurry() {
+// Hurry has the host's file written now, unless another rank of the host just did.
+func (l *Peers) Hurry() {
 	if l != nil && l.board != nil {
 		l.claim(fileTurn)
 	}
 }
 
-func (l *lookout) claim(pause time.Duration) {
+func (l *Peers) claim(pause time.Duration) {
 	if l.folder.Load() == nil || !l.board.Claim(loop.Now(), int64(pause)) {
 		return
 	}
@@ -148,7 +148,7 @@ func (l *lookout) claim(pause time.Duration) {
 }
 
 // keepFile writes the host's file each time that this rank is to. A filesystem that hangs keeps nothing else waiting.
-func (l *lookout) keepFile() {
+func (l *Peers) keepFile() {
 	for range l.wake {
 		l.writing <- struct{}{}
 		if folder := l.folder.Load(); folder != nil && !exists(filepath.Join(*folder, reasonName)) {
@@ -158,13 +158,13 @@ func (l *lookout) keepFile() {
 	}
 }
 
-// freeze writes the host's file a last time, before what ends the job wakes up ranks that were stopped, and beside it
+// Freeze writes the host's file a last time, before what ends the job wakes up ranks that were stopped, and beside it
 // why the run ends: rank 0 may be one of those, and no host writes its file any more.
-func (l *lookout) freeze(cause notice.Fact) {
+func (l *Peers) Freeze(cause notice.Fact) {
 	if l == nil || l.board == nil || l.folder.Load() == nil || !l.board.Freeze() {
 		return
 	}
-	briefly(fileTime, func() {
+	briefly(timeout.OtherFile, func() {
 		l.writing <- struct{}{}
 		defer func() { <-l.writing }()
 		if folder := l.folder.Load(); folder != nil && !exists(filepath.Join(*folder, reasonName)) {
@@ -174,10 +174,10 @@ func (l *lookout) freeze(cause notice.Fact) {
 	})
 }
 
-// reason is why another rank ends this run; nil where none does.
-func (l *lookout) reason() notice.Fact {
+// Reason is why another rank ends this run; nil where none does.
+func (l *Peers) Reason() notice.Fact {
 	found := make(chan notice.Fact, 1)
-	briefly(wordsTime, func() {
+	briefly(timeout.PassOn, func() {
 		defer close(found)
 		if l == nil {
 			return
@@ -204,12 +204,12 @@ func exists(path string) bool {
 }
 
 // path is the file of a rank's host.
-func (l *lookout) path(folder string, rank int) string {
+func (l *Peers) path(folder string, rank int) string {
 	return filepath.Join(folder, strings.ReplaceAll(l.ranks[rank].Host, "/", "_")+".txt")
 }
 
 // writeFile replaces the file whole: who reads it sees the old one or the new one.
-func (l *lookout) writeFile(folder string) error {
+func (l *Peers) writeFile(folder string) error {
 	path := l.path(folder, l.rank)
 	fresh := fmt.Sprintf("%s.%d", path, l.rank)
 	err := os.WriteFile(fresh, []byte(l.text(time.Now())), 0o666)
@@ -225,7 +225,7 @@ func (l *lookout) writeFile(folder string) error {
 var columnHeads = []string{"rank", "pid", "silent for", "process", "case", "step", "iteration", "doing", "phase",
 	"since", "measures", "group", "the library says"}
 
-func (l *lookout) text(at time.Time) string {
+func (l *Peers) text(at time.Time) string {
 	var b strings.Builder
 	me := l.ranks[l.rank]
 	fmt.Fprintf(&b, "The ranks of %s at %s, as rank %d (pid %d) sees them; written every %s while they run\n\n", me.Host,
@@ -236,7 +236,8 @@ func (l *lookout) text(at time.Time) string {
 	slices.SortFunc(all, compareRank)
 	for _, r := range all {
 		s := r.State
-		cells := []string{strconv.Itoa(r.Rank), strconv.Itoa(r.PID), tenths(r.Silence), r.Process, decimal(s.Number), decimal(s.Step), decimal(s.Iteration),
+		cells := []string{strconv.Itoa(r.Rank), strconv.Itoa(r.PID), tenths(r.Silence), r.Process, decimal(s.Number),
+			decimal(s.Step), decimal(s.Iteration),
 			s.Stage, s.Phase, tenths(s.Since), s.Case, s.Group, s.Says}
 		for i, c := range cells {
 			if cells[i] = strings.Join(strings.Fields(c), " "); cells[i] == "" {
@@ -279,7 +280,8 @@ func parseHostFile(text string, ranks []launch.RankFacts) (all []launch.Report) 
 			return d
 		}
 		r := launch.Report{Rank: int(whole(cells[0])), PID: int(whole(cells[1])), Silence: span(cells[2]), Process: cells[3]}
-		r.State = launch.State{Number: whole(cells[4]), Step: whole(cells[5]), Iteration: whole(cells[6]), Stage: cells[7], Phase: cells[8],
+		r.State = launch.State{Number: whole(cells[4]), Step: whole(cells[5]), Iteration: whole(cells[6]), Stage: cells[7],
+			Phase: cells[8],
 			Since: span(cells[9]), Case: cells[10], Group: cells[11], Says: cells[12]}
 		if bad || r.Rank >= len(ranks) {
 			continue
@@ -294,9 +296,9 @@ func parseHostFile(text string, ranks []launch.RankFacts) (all []launch.Report) 
 // withStanding completes a report by how the rank stands, from its silence and what is known of its process.
 func withStanding(r launch.Report) launch.Report {
 	switch {
-	case r.Silence < askTime:
+	case r.Silence < timeout.Ask:
 		r.Standing = launch.Answered
-	case r.Process == processGone && r.State.Phase == phaseFinalize:
+	case r.Process == processGone && r.State.Phase == PhaseFinalize:
 		r.Standing = launch.Left
 	case r.Process == processGone:
 		r.Standing, r.At = launch.Gone, time.Now().Add(-r.Silence)
@@ -307,11 +309,11 @@ func withStanding(r launch.Report) launch.Report {
 }
 
 // readTime is how long the files of other hosts are waited for.
-func (l *lookout) readTime() time.Duration { return l.beat + 2*fileSlack }
+func (l *Peers) readTime() time.Duration { return l.beat + 2*timeout.FileSlack }
 
 // readFiles reads the files of the hosts with ranks that are not clear. A filesystem that does not answer ends it, and
 // where its clock cannot be read the age of its files is not known, so that they say nothing.
-func (l *lookout) readFiles(known map[int]launch.Report, hung time.Duration) (all [][]launch.Report) {
+func (l *Peers) readFiles(known map[int]launch.Report, hung time.Duration) (all [][]launch.Report) {
 	var first []int // rank of each such host
 	read := map[string]bool{l.ranks[l.rank].Host: true}
 	for rank := range l.ranks {
@@ -343,14 +345,14 @@ func (l *lookout) readFiles(known map[int]launch.Report, hung time.Duration) (al
 // strangers are the ranks of another rank's host by that host's file, none where there is no file. Its ranks write it
 // when something hangs, and every beat anyway; so a file from before this rank began to wait, which is as long ago as
 // hung says, is waited for, and after a beat it is the silence of all of them. ahead is clockAhead.
-func (l *lookout) strangers(folder string, rank int, hung, ahead time.Duration) []launch.Report {
-	for start := time.Now(); ; time.Sleep(watchTick) {
+func (l *Peers) strangers(folder string, rank int, hung, ahead time.Duration) []launch.Report {
+	for start := time.Now(); ; time.Sleep(Tick) {
 		text, written, err := readFile(l.path(folder, rank))
 		if err != nil {
 			return nil
 		}
 		age := max(0, time.Since(written)+ahead)
-		overdue := age > l.beat+fileSlack
+		overdue := age > l.beat+timeout.FileSlack
 		if age > hung+time.Since(start) && !overdue {
 			continue
 		}
