@@ -130,8 +130,8 @@ func (l *Peers) tick() {
 	}
 }
 
-// Hurry has the host's file written now, unless another rank of the host just did.
-func (l *Peers) Hurry() {
+// hurry has the host's file written now, unless another rank of the host just did.
+func (l *Peers) hurry() {
 	if l != nil && l.board != nil {
 		l.claim(fileTurn)
 	}

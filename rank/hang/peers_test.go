@@ -67,7 +67,7 @@ func TestSurveyOfTwoHosts(t *testing.T) {
 	if err := all[2].writeFile(*all[2].folder.Load()); err != nil {
 		t.Fatal(err)
 	}
-	found := all[0].Survey(nil, time.Minute)
+	found := all[0].survey(nil, time.Minute)
 	got := map[int]launch.Standing{}
 	for _, r := range found {
 		got[r.Rank] = r.Standing
@@ -95,7 +95,7 @@ func TestSurveyBelievesAnswers(t *testing.T) {
 	asked := []launch.Report{{Rank: 1, Standing: launch.Answered, State: said}, {Rank: 2, Standing: launch.Answered, State: said}, {Rank: 3, Standing: launch.Gone, At: time.Now()}}
 	all[1].write(time.Minute)
 	start := time.Now()
-	found := all[0].Survey(asked, time.Minute)
+	found := all[0].survey(asked, time.Minute)
 	if time.Since(start) > timeout.Ask {
 		t.Error("waited though everything was known")
 	}

@@ -8,10 +8,10 @@ import (
 	"busbar/rank/timeout"
 )
 
-// Survey is what is known of all other ranks: what those said who were asked (nil: nobody was), else what the memory
+// survey is what is known of all other ranks: what those said who were asked (nil: nobody was), else what the memory
 // of this host and the files of others show. hung is how long this rank has been waiting. It takes up to askTime and
 // fileTime, and longer, up to surveyTime, only for files that are older than that.
-func (l *Peers) Survey(asked []launch.Report, hung time.Duration) []launch.Report {
+func (l *Peers) survey(asked []launch.Report, hung time.Duration) []launch.Report {
 	if l == nil {
 		return asked
 	}
@@ -43,8 +43,8 @@ func (l *Peers) Survey(asked []launch.Report, hung time.Duration) []launch.Repor
 	return all
 }
 
-// SurveyTime is how long a survey may take.
-func (l *Peers) SurveyTime() time.Duration {
+// surveyTime is how long a survey may take.
+func (l *Peers) surveyTime() time.Duration {
 	if l == nil {
 		return 0
 	}
@@ -74,8 +74,8 @@ func merge(known map[int]launch.Report, seen []launch.Report) {
 	}
 }
 
-// WithSilent makes a rank of which nothing is known one that does not answer.
-func WithSilent(all []launch.Report, mute launch.Report) []launch.Report {
+// withSilent makes a rank of which nothing is known one that does not answer.
+func withSilent(all []launch.Report, mute launch.Report) []launch.Report {
 	for i := range all {
 		if all[i].Rank == mute.Rank {
 			if all[i].Standing == launch.Unreachable {
