@@ -18,6 +18,7 @@ import (
 	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/rank/preflight"
+	"busbar/rank/screen"
 	"busbar/rank/timeout"
 )
 
@@ -53,7 +54,7 @@ type job struct {
 	signalled   atomic.Bool // rank 0 got SIGTERM or SIGINT itself
 	parting     atomic.Bool // the job is ending in good order
 	aborting    atomic.Bool // rank 0 ends the job: what fails now fails because of that
-	screen      *screen
+	screen      *screen.Screen
 	checks      *preflight.Checklist // rank 0 with --preflight
 }
 
@@ -127,11 +128,11 @@ func (j *job) work(ctx context.Context) (int, error) {
 	if err := j.keepFiles(); err != nil {
 		return 0, err
 	}
-	j.screen = newScreen(j, p)
+	j.screen = screen.New(j.rank == 0 && !j.cfg.quiet, p.kind(), j.launch, j.stdout, j.stderr)
 	for _, lib := range j.libraries {
 		if l, ok := lib.(*ncclLibrary); ok {
 			if text := l.worlds.adjusted(p.worlds, j.size); text != "" {
-				j.screen.wrapped("# "+l.name()+": ", text)
+				j.screen.Wrapped("# "+l.name()+": ", text)
 			}
 		}
 	}
@@ -144,7 +145,7 @@ func (j *job) work(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if j.rank == 0 {
-		j.screen.farewell(p, code)
+		j.screen.Farewell(code)
 	}
 	return j.part(code)
 }

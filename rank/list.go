@@ -14,6 +14,7 @@ import (
 	"busbar/mpi"
 	"busbar/rank/exit"
 	"busbar/rank/machine"
+	"busbar/rank/screen"
 	"busbar/sweeps"
 )
 
@@ -90,7 +91,7 @@ func listOrigins(b *strings.Builder, origins map[string]string) {
 	for _, source := range slices.Sorted(maps.Keys(by)) {
 		slices.Sort(by[source])
 		prefix := "# from " + source + ": "
-		for i, line := range wrap(strings.Join(by[source], ", "), 80-len(prefix)) {
+		for i, line := range screen.Wrap(strings.Join(by[source], ", "), 80-len(prefix)) {
 			if i > 0 {
 				prefix = "#" + strings.Repeat(" ", len(prefix)-1)
 			}

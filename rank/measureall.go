@@ -146,7 +146,7 @@ func (j *job) fitting(p *plan, n int, tally *tally) (libraries []library, err er
 // skipWorld writes the file of a world that cannot be measured: every point of it is skipped, with the reason.
 func (j *job) skipWorld(p *plan, lib library, n int, why string, tally *tally) error {
 	if p.past != nil && len(p.past.Unfit(lib.name(), n)) > 0 {
-		j.screen.wrapped("# ", fmt.Sprintf("%sworld %d: skipped again: it %s", j.nameAmong(lib), n, why))
+		j.screen.Wrapped("# ", fmt.Sprintf("%sworld %d: skipped again: it %s", j.nameAmong(lib), n, why))
 		return nil
 	}
 	if p.step != nil {
@@ -171,7 +171,7 @@ func (j *job) skipWorld(p *plan, lib library, n int, why string, tally *tally) e
 			return err
 		}
 	}
-	j.screen.skippedWorld(j.nameAmong(lib), n, why, len(cases), w.Path())
+	j.screen.SkippedWorld(j.nameAmong(lib), n, why, len(cases), w.Path())
 	return j.ledger.close(s, exit.OK)
 }
 

@@ -15,6 +15,7 @@ import (
 	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
+	"busbar/rank/screen"
 )
 
 // subworld is one world of a launch being measured on this rank, by every library in turn.
@@ -130,7 +131,11 @@ func (w *subworld) run(ctx context.Context) error {
 	w.counters = machine.OpenCounters("/")
 	_, perNode := shape(w.machines)
 	w.pace = &pace{cases: cases, options: w.p.sweep.Options, perNode: perNode, until: w.j.until(w.p, w.world.Size), planned: points}
-	w.j.screen.world(w)
+	var files []screen.File
+	for _, s := range w.sessions {
+		files = append(files, screen.File{Run: &s.run, Path: s.sheet.w.Path()})
+	}
+	w.j.screen.World(files, w.pace, w.p.sweep.Options)
 	return w.lead(ctx)
 }
 

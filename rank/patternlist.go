@@ -9,6 +9,7 @@ import (
 	"busbar/internal/units"
 	"busbar/mpi"
 	"busbar/rank/launch"
+	"busbar/rank/screen"
 	"busbar/sweeps"
 )
 
@@ -35,7 +36,7 @@ func listPattern(b *strings.Builder, cfg *config, s *sweeps.Sweep, backends []st
 			words = append(words, n.group(0, g).Members())
 		}
 		prefix := fmt.Sprintf("# round %d: ", i+1)
-		for k, line := range wrap(strings.Join(words, ", "), 80-len(prefix)) {
+		for k, line := range screen.Wrap(strings.Join(words, ", "), 80-len(prefix)) {
 			if k > 0 {
 				prefix = "#" + strings.Repeat(" ", len(prefix)-1)
 			}

@@ -14,6 +14,7 @@ import (
 	"busbar/internal/result"
 	"busbar/rank/hang"
 	"busbar/rank/machine"
+	"busbar/rank/screen"
 )
 
 // patternRun is --pattern being measured. All ranks go through the same rounds and cases; in each round a rank is in one
@@ -119,7 +120,7 @@ func (r *patternRun) end(over bool, err error) (int, error) {
 		if err := r.j.ledger.close(b.sheet, r.tally.code()); err != nil {
 			return 0, err
 		}
-		r.j.screen.verdict(r.nameOf(b), b.run.Rehearse, r.verdicts(b), r.of.hosts)
+		r.j.screen.Verdict(r.nameOf(b), b.run.Rehearse, r.verdicts(b), r.of.hosts)
 	}
 	return r.tally.code(), nil
 }
@@ -186,7 +187,11 @@ func (r *patternRun) openFiles() error {
 	}
 	_, perNode := shape(r.machines)
 	r.pace = &pace{cases: cases, options: r.p.sweep.Options, perNode: perNode, planned: planned}
-	r.j.screen.pattern(r)
+	var files []screen.File
+	for _, b := range r.books {
+		files = append(files, screen.File{Run: &b.run, Path: b.sheet.w.Path()})
+	}
+	r.j.screen.Pattern(files, r.pace, fmt.Sprintf("%s x %d", r.of, len(r.of.ranks[0])), len(r.of.rounds))
 	return nil
 }
 
@@ -369,7 +374,7 @@ func (r *patternRun) next(ctx context.Context, number int, groups pattern.Round,
 			inHand = append(inHand, result.Record{Kind: result.KindCase, Case: c.Case, Group: g})
 		}
 		r.j.ledger.begin(r.books[c.library].sheet, inHand...)
-		r.j.screen.begin(r.libraries[c.library].name(), c.Case)
+		r.j.screen.Begin(r.libraries[c.library].name(), c.Case)
 		r.commands++
 		*at++
 		// An attempt takes a number, and ranks that rest take none.
@@ -439,7 +444,7 @@ func (r *patternRun) keepAll(c patternCase, number int, groups pattern.Round, se
 			b.times[key] = *g.Record.Time
 		}
 		r.pace.kept(g.Record, took/time.Duration(len(got)))
-		r.j.screen.patternRow(r.nameOf(b), g.Record)
+		r.j.screen.PatternRow(r.nameOf(b), g.Record)
 	}
 	r.j.ledger.begin(b.sheet)
 	return nil

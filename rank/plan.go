@@ -11,6 +11,7 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/result"
 	"busbar/rank/exit"
+	"busbar/rank/screen"
 	"busbar/sweeps"
 )
 
@@ -181,4 +182,15 @@ func sweepName(s *sweeps.Sweep) string {
 // planned says whether flags alone make a plan, so that quick does not stand behind them.
 func planned(o sweeps.Overrides) bool {
 	return o.MinBytes != nil || o.MaxBytes != nil || o.StepFactor != nil || o.StepBytes != nil || len(o.Elements) > 0 || len(o.Collectives) > 0
+}
+
+// kind is what the plan measures.
+func (p *plan) kind() screen.Kind {
+	switch {
+	case p.step != nil:
+		return screen.Steps
+	case p.pattern != nil:
+		return screen.Pattern
+	}
+	return screen.Collectives
 }

@@ -89,7 +89,7 @@ func (s *session) wanted(i, cycle int) bool {
 func (s *session) measureOne(i, cycle int, budget time.Duration) error {
 	c := s.cases[i]
 	s.j.ledger.begin(s.sheet, result.Record{Kind: result.KindCase, Case: c, Cycle: cycle})
-	s.j.screen.begin(s.lib.name(), c)
+	s.j.screen.Begin(s.lib.name(), c)
 	started := time.Now()
 	r, err := s.observed(i, budget)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *session) keep(r *result.Record, took time.Duration) error {
 		return err
 	}
 	s.pace.kept(r, took)
-	s.j.screen.row(s.lib.name(), r)
+	s.j.screen.Row(s.lib.name(), r)
 	return nil
 }
 

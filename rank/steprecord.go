@@ -39,7 +39,14 @@ func (g *stepGroup) keep(over bool) error {
 	}
 	if g.s.world.Rank == 0 {
 		g.s.j.ledger.beginStep(g.s.sheet)
-		g.s.j.screen.reportGroup(g)
+		var points []step.Point
+		var rounds [][]step.Round
+		for _, r := range g.alive() {
+			if len(r.rounds) > 0 {
+				points, rounds = append(points, r.Point), append(rounds, r.rounds)
+			}
+		}
+		g.s.j.screen.ReportGroup(points, rounds)
 	}
 	return nil
 }
@@ -101,7 +108,7 @@ func (s *stepSession) keepStep(r *stepRun, record *result.StepRecord) error {
 	if record.Timed() {
 		s.rounds[r.n-1] = r.rounds
 	}
-	s.j.screen.stepRow(record)
+	s.j.screen.StepRow(record)
 	return nil
 }
 
@@ -129,6 +136,6 @@ func (j *job) skipStepWorld(p *plan, lib library, n int, why string, tally *tall
 		}
 		tally.add(record.Status)
 	}
-	j.screen.skippedWorld(j.nameAmong(lib), n, why, len(points), w.Path())
+	j.screen.SkippedWorld(j.nameAmong(lib), n, why, len(points), w.Path())
 	return j.ledger.close(s, exit.OK)
 }

@@ -18,8 +18,10 @@ import (
 	"busbar/internal/program"
 	"busbar/internal/result"
 	"busbar/internal/step"
+	"busbar/mpi"
 	"busbar/rank/hang"
 	"busbar/rank/launch"
+	"busbar/rank/screen"
 	"busbar/sweeps"
 )
 
@@ -141,7 +143,7 @@ func fakeSteps(t *testing.T, o sweeps.Options, script func(f *fakeTrainer)) (*st
 		t.Fatal(err)
 	}
 	for rank, err := range benchtest.Run(2, func(world bench.World) error {
-		j := &job{cfg: &config{}, rank: world.Rank, watch: hang.NewWatchdog(time.Minute, func(launch.State) {}), ledger: &ledger{}, screen: &screen{counts: map[result.Status]int{}}}
+		j := &job{cfg: &config{}, rank: world.Rank, watch: hang.NewWatchdog(time.Minute, func(launch.State) {}), ledger: &ledger{}, screen: screen.New(false, screen.Steps, mpi.Launch{}, nil, nil)}
 		f := &fakeTrainer{world: world}
 		script(f)
 		s := &stepSession{session: &session{subworld: &subworld{j: j, p: p, world: world}, lib: mpiNamed{}, backend: f}, trainer: f}

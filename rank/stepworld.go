@@ -11,6 +11,8 @@ import (
 	"busbar/internal/result"
 	"busbar/internal/step"
 	"busbar/rank/launch"
+	"busbar/rank/machine"
+	"busbar/rank/screen"
 )
 
 // stepSession is training steps measured with one library in one world on this rank.
@@ -175,7 +177,7 @@ func (s *stepSession) openFile() error {
 	if err := s.session.openFile(); err != nil {
 		return err
 	}
-	s.j.screen.steps(s)
+	s.j.screen.Steps(screen.File{Run: &s.run, Path: s.sheet.w.Path()}, s.p.step.model, s.bare(), s.p.sweep.Options, s.same)
 	return nil
 }
 
@@ -222,7 +224,7 @@ func (s *stepSession) close(over bool) error {
 	if err := s.backend.close(); err != nil || s.world.Rank != 0 {
 		return err
 	}
-	s.j.screen.reportProgress(s)
+	s.j.screen.ReportProgress(s.bare(), s.rounds)
 	s.j.ledger.throttled(s.sheet, s.session.throttled)
 	if over {
 		s.tally.over = true
@@ -230,4 +232,44 @@ func (s *stepSession) close(over bool) error {
 		return nil
 	}
 	return s.j.ledger.close(s.sheet, s.tally.code())
+}
+
+// bare are the points without what is known of their measurement.
+func (s *stepSession) bare() (points []step.Point) {
+	for _, p := range s.points {
+		points = append(points, p.Point)
+	}
+	return points
+}
+
+// stepCrowded warns where threads that compute and threads that communicate must share cores.
+func (s *stepSession) stepCrowded() []notice.Fact {
+	if !onHosts(s.lib.name()) || s.run.Crowded() != nil { // another warning leaves this one to say
+		return nil
+	}
+	threads := s.j.cfg.step.threads
+	for _, p := range s.points {
+		if p.Progress == step.Thread {
+			threads = s.j.cfg.step.threads + 1
+		}
+	}
+	if threads == 1 {
+		return nil
+	}
+	var places []machine.Place
+	for i, f := range s.facts() {
+		for range threads {
+			places = append(places, machine.Place{Rank: s.members[i], Host: f.Host, CPUs: f.CPUs, Quota: f.Quota})
+		}
+	}
+	hosts := map[string][]machine.Place{}
+	for _, p := range places {
+		hosts[p.Host] = append(hosts[p.Host], p)
+	}
+	for _, f := range s.facts() {
+		if n, cores, limit := machine.Crowd(hosts[f.Host]); n > 0 {
+			return []notice.Fact{notice.SharedStepThreads{Threads: n, Cores: cores, Host: f.Host, Limit: limit}}
+		}
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package screen
 
 import (
 	"fmt"
@@ -40,7 +40,8 @@ func newMeter(l mpi.Launch, stderr io.Writer) *meter {
 }
 
 // terminal is the width of the terminal that stderr ends at, 0 if it ends elsewhere, and whether stdout ends there too.
-// Under a launcher a rank writes to pipes (or to a terminal of the launcher's making); what counts is the launcher's own.
+// Under a launcher a rank writes to pipes (or to a terminal of the launcher's making); what counts is the launcher's
+// own.
 func terminal(l mpi.Launch) (width int, stdout bool) {
 	at := "/proc/self/fd/"
 	if l.Rank >= 0 {
@@ -88,7 +89,8 @@ func (p *meter) total(n int) {
 	p.text.Store(new(string))
 	style := mpb.BarStyle().Lbound("").Rbound("").Filler("=").Tip(">").Padding(" ")
 	p.bar, _ = p.pool.Add(int64(n), style.Build(), mpb.BarWidth(12), mpb.BarRemoveOnComplete(),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.text.Load() }))) // nil when the pool has ended
+		// nil when the pool has ended
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.text.Load() })))
 }
 
 // show says how many points are done, about how long the rest takes (below 0: not known), and what is in hand.
@@ -100,7 +102,7 @@ func (p *meter) show(done, planned int, left time.Duration, name string) {
 	if left >= 0 {
 		rest = fmt.Sprintf(", %s left", clock(left))
 	}
-	text := clip(fmt.Sprintf(" %d/%d%s: %s", done, planned, rest, name), 64)
+	text := Clip(fmt.Sprintf(" %d/%d%s: %s", done, planned, rest, name), 64)
 	p.text.Store(&text)
 	p.bar.SetCurrent(int64(done))
 	p.draw()
@@ -109,7 +111,8 @@ func (p *meter) show(done, planned int, left time.Duration, name string) {
 // drawTime is how long the pool may take to begin a drawing.
 const drawTime = 2 * time.Second
 
-// draw has the line drawn, and waits for the drawing before it. A terminal that is gone does not keep a run from going on.
+// draw has the line drawn, and waits for the drawing before it. A terminal that is gone does not keep a run from going
+// on.
 func (p *meter) draw() {
 	if p.broken {
 		return

@@ -1,4 +1,4 @@
-package main
+package screen
 
 import (
 	"cmp"
@@ -11,20 +11,21 @@ import (
 	"busbar/internal/result"
 )
 
-// pattern heads the table of a pattern.
-func (s *screen) pattern(r *patternRun) {
-	s.pace, s.section, s.several = r.pace, "", len(r.books) > 1
-	for _, b := range r.books {
-		s.paths = append(s.paths, b.sheet.w.Path())
+// Pattern heads the table of a pattern of so many rounds, with a file of each library; groups names its groups.
+func (s *Screen) Pattern(files []File, pace paced, groups string, rounds int) {
+	s.pace, s.section, s.several, s.rounds = pace, "", len(files) > 1, rounds
+	for _, f := range files {
+		s.paths = append(s.paths, f.Path)
 	}
 	if !s.on {
 		return
 	}
-	s.bar.total(r.pace.planned)
+	_, planned, _ := pace.Progress()
+	s.bar.total(planned)
 	var said notice.List
-	for _, b := range r.books {
-		s.head(&b.run, fmt.Sprintf("%s x %d", r.of, len(r.of.ranks[0])))
-		s.before(&b.run, &said)
+	for _, f := range files {
+		s.head(f.Run, groups)
+		s.before(f.Run, &said)
 	}
 }
 
@@ -35,19 +36,19 @@ const (
 )
 
 // round is when a group was measured.
-func (s *screen) round(g *result.Group) string {
+func (s *Screen) round(g *result.Group) string {
 	if g.Alone() {
 		return "alone"
 	}
-	n, again := pattern.Number(len(s.plan.pattern.rounds), g.Round)
+	n, again := pattern.Number(s.rounds, g.Round)
 	if again {
 		return fmt.Sprintf("round %d once more", n)
 	}
 	return fmt.Sprintf("round %d", n)
 }
 
-// patternRow adds a record of a group to the table; backend says of which, where there are several.
-func (s *screen) patternRow(backend string, r *result.Record) {
+// PatternRow adds a record of a group to the table; backend says of which, where there are several.
+func (s *Screen) PatternRow(backend string, r *result.Record) {
 	s.counts[r.Status]++
 	if !s.on {
 		return
@@ -57,7 +58,7 @@ func (s *screen) patternRow(backend string, r *result.Record) {
 			fmt.Fprintf(s.out, "#\n%s\n%s\n", patternNames, patternUnits)
 		}
 		s.section = section
-		s.note("%s", section)
+		s.Note("%s", section)
 	}
 	left := fmt.Sprintf("%11d %3s %.3s ", r.SizeBytes, r.Placement, r.Mode)
 	nodes := r.Group.Members()
@@ -72,7 +73,7 @@ func (s *screen) patternRow(backend string, r *result.Record) {
 	checked := map[string]string{"ok": "0", "off": "-"}[r.Check.Result]
 	row := fmt.Sprintf("%s%10s %4s %6s %s ", left, digits(t.Seconds*1e6, 10), halfWidth(t),
 		digits(r.BusBW(t.Seconds)/1e9, 6), checked)
-	fmt.Fprintln(s.out, row+clip(nodes, max(12, 80-len(row))))
+	fmt.Fprintln(s.out, row+Clip(nodes, max(12, 80-len(row))))
 	s.notes.add(r)
 }
 
@@ -87,8 +88,8 @@ func halfWidth(t *result.Time) string {
 	return digits(50*(t.Hi-t.Lo)/t.Seconds, 4)
 }
 
-// verdict says which nodes and links are slow, by each case.
-func (s *screen) verdict(backend string, rehearsed bool, verdicts map[coll.Case]pattern.Verdict, hosts []string) {
+// Verdict says which nodes and links are slow, by each case.
+func (s *Screen) Verdict(backend string, rehearsed bool, verdicts map[coll.Case]pattern.Verdict, hosts []string) {
 	if !s.on {
 		return
 	}
@@ -101,7 +102,7 @@ func (s *screen) verdict(backend string, rehearsed bool, verdicts map[coll.Case]
 	})
 	fmt.Fprintln(s.out, "#")
 	if rehearsed {
-		s.note("SIMULATED: what follows is not about hardware")
+		s.Note("SIMULATED: what follows is not about hardware")
 	}
 	for _, c := range cases {
 		name := c.String()
@@ -110,7 +111,7 @@ func (s *screen) verdict(backend string, rehearsed bool, verdicts map[coll.Case]
 		}
 		v := verdicts[c]
 		for _, n := range v.Notices(hosts) {
-			s.wrapped("# ", name+": "+notice.Text(n.Fact))
+			s.Wrapped("# ", name+": "+notice.Text(n.Fact))
 		}
 	}
 }

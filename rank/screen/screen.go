@@ -1,4 +1,5 @@
-package main
+// Package screen is what rank 0 shows while a run measures: a table of results, and a progress line on a terminal.
+package screen
 
 import (
 	"fmt"
@@ -14,18 +15,21 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/mpi"
 	"busbar/rank/exit"
+	"busbar/sweeps"
 )
 
-// screen is what rank 0 shows: a table in the manner of nccl-tests on stdout, a progress line on a terminal, and all
+// Screen is what rank 0 shows: a table in the manner of nccl-tests on stdout, a progress line on a terminal, and all
 // else on stderr. On other ranks, and with --quiet, it shows nothing. All its lines fit 80 columns.
-type screen struct {
-	on       bool
-	out, err io.Writer
-	bar      *meter // nil without a terminal
-	plan     *plan
+type Screen struct {
+	on     bool
+	out    io.Writer
+	bar    *meter // nil without a terminal
+	kind   Kind
+	rounds int // of a pattern
 
-	pace    *pace
+	pace    paced
 	several bool        // backends
 	section string      // of the rows before: a collective, or what a group of steps shares
 	stepped int         // training steps that have a record
@@ -36,93 +40,112 @@ type screen struct {
 	paths   []string
 }
 
-func newScreen(j *job, p *plan) *screen {
-	s := &screen{
-		on:     j.rank == 0 && !j.cfg.quiet,
-		out:    j.stdout,
-		err:    j.stderr,
-		plan:   p,
-		counts: map[result.Status]int{},
-	}
+// paced is a run's progress.
+type paced interface {
+	// Progress returns how many of the planned points are done, and about how long the rest takes.
+	Progress() (done, planned int, left time.Duration)
+}
+
+// File is an open file of results.
+type File struct {
+	Run  *result.Run
+	Path string
+}
+
+// New is a screen that shows results on stdout and all else on stderr, or nothing unless it is on. kind is what
+// the run measures.
+func New(on bool, kind Kind, started mpi.Launch, stdout, stderr io.Writer) *Screen {
+	s := &Screen{on: on, kind: kind, out: stdout, counts: map[result.Status]int{}}
 	if s.on {
-		s.bar = newMeter(j.launch, j.stderr)
+		s.bar = newMeter(started, stderr)
 		s.out = s.bar.above(s.out)
 	}
 	return s
 }
 
-// note is a line for people that is no result.
-func (s *screen) note(format string, a ...any) {
+// Kind is what a run measures.
+type Kind int
+
+// What a run measures.
+const (
+	Collectives Kind = iota
+	Steps
+	Pattern
+)
+
+// Note is a line for people that is no result.
+func (s *Screen) Note(format string, a ...any) {
 	if s != nil && s.on {
 		fmt.Fprintf(s.out, "# "+format+"\n", a...)
 	}
 }
 
-// world heads the table of one world.
-func (s *screen) world(w *subworld) {
-	s.pace, s.section, s.several = w.pace, "", len(w.sessions) > 1
-	for _, l := range w.sessions {
-		s.paths = append(s.paths, l.sheet.w.Path())
+// World heads the table of one world, with a file of each library.
+func (s *Screen) World(files []File, pace paced, o sweeps.Options) {
+	s.pace, s.section, s.several = pace, "", len(files) > 1
+	for _, f := range files {
+		s.paths = append(s.paths, f.Path)
 	}
 	if !s.on {
 		return
 	}
-	s.bar.total(w.pace.planned)
-	r := w.sessions[0].run
-	for _, l := range w.sessions {
-		s.head(&l.run, fmt.Sprintf("world %d = %s x %d", r.World, units.Count(r.Nodes, "node"), r.RanksPerNode))
+	_, planned, _ := pace.Progress()
+	s.bar.total(planned)
+	r := files[0].Run
+	for _, f := range files {
+		s.head(f.Run, fmt.Sprintf("world %d = %s x %d", r.World, units.Count(r.Nodes, "node"), r.RanksPerNode))
 	}
 	if s.several {
-		s.note("interleaved: each case is measured with %s in turn", strings.Join(r.Interleaved, ", "))
+		s.Note("interleaved: each case is measured with %s in turn", strings.Join(r.Interleaved, ", "))
 	}
-	s.note(
+	s.Note(
 		"clock: a reading costs %.0f ns; budget %s a case, precision %.3g %%",
 		r.Method.ClockCost*1e9,
-		w.p.sweep.Budget,
-		100*w.p.sweep.Precision,
+		o.Budget,
+		100*o.Precision,
 	)
 	var said notice.List
-	for _, l := range w.sessions {
-		s.before(&l.run, &said)
+	for _, f := range files {
+		s.before(f.Run, &said)
 	}
 }
 
 // head says what is measured into a file, where and by which groups of ranks.
-func (s *screen) head(r *result.Run, ranks string) {
-	s.note("%s: %s on %s, %s", r.Tool, r.Sweep.Name, r.Backend.Library, ranks)
-	s.note("%s, %s", clip(r.Machine.Host+" "+r.Device, 58), units.Count(r.Sweep.Points, "point"))
+func (s *Screen) head(r *result.Run, ranks string) {
+	s.Note("%s: %s on %s, %s", r.Tool, r.Sweep.Name, r.Backend.Library, ranks)
+	s.Note("%s, %s", Clip(r.Machine.Host+" "+r.Device, 58), units.Count(r.Sweep.Points, "point"))
 	if r.Rehearse {
-		s.note("SIMULATED: no device is measured; these values are not about hardware")
+		s.Note("SIMULATED: no device is measured; these values are not about hardware")
 	}
 }
 
 // before says what a file continues, and its warnings but for those that were said of another.
-func (s *screen) before(r *result.Run, said *notice.List) {
+func (s *Screen) before(r *result.Run, said *notice.List) {
 	for _, id := range r.Resumes {
-		s.wrapped("# ", "continues run "+id+": what is ok there is not measured again")
+		s.Wrapped("# ", "continues run "+id+": what is ok there is not measured again")
 	}
 	for _, k := range r.Warnings {
 		if slices.ContainsFunc(*said, func(o notice.Kept) bool { return reflect.DeepEqual(o, k) }) {
 			continue
 		}
-		s.wrapped("# warning: ", k.Sentences())
+		s.Wrapped("# warning: ", k.Sentences())
 		*said = append(*said, k)
 	}
 }
 
-// skippedWorld says that a world cannot be measured; backend says by which, where there are several.
-func (s *screen) skippedWorld(backend string, n int, why string, points int, path string) {
+// SkippedWorld says that a world cannot be measured; backend says by which, where there are several.
+func (s *Screen) SkippedWorld(backend string, n int, why string, points int, path string) {
 	s.paths = append(s.paths, path)
 	s.counts[result.Skipped] += points
-	s.wrapped("# ", fmt.Sprintf("%sworld %d: skipped: it %s", backend, n, why))
+	s.Wrapped("# ", fmt.Sprintf("%sworld %d: skipped: it %s", backend, n, why))
 }
 
-// wrapped writes a long line for people in pieces of 80 columns.
-func (s *screen) wrapped(prefix, text string) {
+// Wrapped writes a long line for people in pieces of 80 columns.
+func (s *Screen) Wrapped(prefix, text string) {
 	if !s.on {
 		return
 	}
-	for i, line := range wrap(text, 80-len(prefix)) {
+	for i, line := range Wrap(text, 80-len(prefix)) {
 		if i > 0 {
 			prefix = "#" + strings.Repeat(" ", len(prefix)-1)
 		}
@@ -130,8 +153,8 @@ func (s *screen) wrapped(prefix, text string) {
 	}
 }
 
-// begin says which case is in hand, and of which backend where there are several.
-func (s *screen) begin(backend string, c coll.Case) {
+// Begin says which case is in hand, and of which backend where there are several.
+func (s *Screen) Begin(backend string, c coll.Case) {
 	if !s.on {
 		return
 	}
@@ -139,7 +162,8 @@ func (s *screen) begin(backend string, c coll.Case) {
 	if s.several {
 		name = backend + " " + name
 	}
-	s.bar.show(s.pace.done, s.pace.planned, s.pace.eta(), name)
+	done, planned, left := s.pace.Progress()
+	s.bar.show(done, planned, left, name)
 }
 
 // The heads of the table. With several backends the count, which follows from size and type, gives its place to their
@@ -151,8 +175,8 @@ const (
 	severalColumnUnits = "#      (B)                                            (us)  (%) (GB/s) (GB/s) #"
 )
 
-// row adds a record to the table. The last column is the number of wrong elements: - where nothing was checked.
-func (s *screen) row(backend string, r *result.Record) {
+// Row adds a record to the table. The last column is the number of wrong elements: - where nothing was checked.
+func (s *Screen) Row(backend string, r *result.Record) {
 	s.counts[r.Status]++
 	if !s.on {
 		return
@@ -189,7 +213,7 @@ func (s *screen) row(backend string, r *result.Record) {
 }
 
 // notMeasured writes the row of a point without figures: its status and, under it where it is long, the reason.
-func (s *screen) notMeasured(left string, r *result.Record) {
+func (s *Screen) notMeasured(left string, r *result.Record) {
 	if reason := string(r.Status) + ": " + r.Reason; len(left)+len(reason) <= 80 {
 		fmt.Fprintln(s.out, left+reason)
 		return
@@ -199,15 +223,15 @@ func (s *screen) notMeasured(left string, r *result.Record) {
 }
 
 // reason says why a point has no figures, once in a run of points with one cause.
-func (s *screen) reason(why result.Why) {
+func (s *Screen) reason(why result.Why) {
 	if cause := why.Fact(); !reflect.DeepEqual(cause, s.cause) {
-		s.wrapped("#   ", why.Reason)
+		s.Wrapped("#   ", why.Reason)
 		s.cause = cause
 	}
 }
 
-// farewell says what the run left behind and what to do next.
-func (s *screen) farewell(p *plan, code int) {
+// Farewell says what the run left behind and what to do next.
+func (s *Screen) Farewell(code int) {
 	s.bar.end()
 	if !s.on {
 		return
@@ -224,33 +248,33 @@ func (s *screen) farewell(p *plan, code int) {
 	if len(parts) == 0 {
 		parts = []string{"nothing left to measure"}
 	}
-	s.note("points: %s", strings.Join(parts, ", "))
+	s.Note("points: %s", strings.Join(parts, ", "))
 	s.results()
 	switch {
 	case code == exit.Wrong:
-		s.note("WRONG DATA was found: the rows above say where; exit code %d", code)
+		s.Note("WRONG DATA was found: the rows above say where; exit code %d", code)
 	case code == exit.Points:
-		s.note("some points failed; exit code %d; --resume measures them again", code)
+		s.Note("some points failed; exit code %d; --resume measures them again", code)
 	case code > exit.Interrupted:
-		s.note("ended early as asked; --resume continues; exit code %d", code)
+		s.Note("ended early as asked; --resume continues; exit code %d", code)
 	}
-	switch {
-	case s.plan != nil && s.plan.step != nil:
+	switch s.kind {
+	case Steps:
 		s.stepFarewell()
-	case s.plan != nil && s.plan.pattern != nil:
-		s.note("next: post show")
+	case Pattern:
+		s.Note("next: post show")
 	default:
-		s.note("next: post merge && post plot")
+		s.Note("next: post merge && post plot")
 	}
 }
 
 // results says where the files are: each in a line, or, where that is too long, their folder and then their names.
 // Names are never broken, so that they can be copied; a folder that has no room in a line makes it longer.
-func (s *screen) results() {
+func (s *Screen) results() {
 	const head = "# results: "
 	if !slices.ContainsFunc(s.paths, func(path string) bool { return len(head)+len(path) > 80 }) {
 		for _, path := range s.paths {
-			s.note("results: %s", path)
+			s.Note("results: %s", path)
 		}
 		return
 	}
@@ -258,9 +282,9 @@ func (s *screen) results() {
 	for _, path := range s.paths {
 		if dir := filepath.Dir(path); dir != folder {
 			folder = dir
-			s.note("results: %s", near(dir))
+			s.Note("results: %s", near(dir))
 		}
-		s.note("  %s", filepath.Base(path))
+		s.Note("  %s", filepath.Base(path))
 	}
 }
 
@@ -302,13 +326,13 @@ func (n *notes) addAll(point string, warnings notice.List) {
 	}
 }
 
-func (n *notes) write(s *screen) {
+func (n *notes) write(s *Screen) {
 	for _, group := range n.order {
 		text := n.first[group]
 		if more := n.count[group] - 1; more > 0 {
 			text += fmt.Sprintf(" (and %s like it)", units.Count(more, "point"))
 		}
-		s.wrapped("# warning: ", text)
+		s.Wrapped("# warning: ", text)
 	}
 }
 
@@ -326,15 +350,16 @@ func digits(x float64, width int) string {
 	return fmt.Sprintf("%.*e", max(0, width-6), x)
 }
 
-func clip(s string, n int) string {
+// Clip shortens a text to n bytes; a text that is cut ends in dots.
+func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
 	return s[:n-3] + "..."
 }
 
-// wrap breaks text into lines of at most width columns, at spaces where there are any.
-func wrap(text string, width int) []string {
+// Wrap breaks text into lines of at most width columns, at spaces where there are any.
+func Wrap(text string, width int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		for len(line) > width {

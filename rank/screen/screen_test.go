@@ -1,4 +1,4 @@
-package main
+package screen
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/sweeps"
 )
 
 func sampleRecord(bytes int64, seconds float64) *result.Record {
@@ -23,23 +22,23 @@ func sampleRecord(bytes int64, seconds float64) *result.Record {
 // No row is wider than 80 columns, whatever the figures; a reason that is long goes under its row.
 func TestRowsFit(t *testing.T) {
 	var out strings.Builder
-	s := &screen{on: true, out: &out, counts: map[result.Status]int{}}
+	s := &Screen{on: true, out: &out, counts: map[result.Status]int{}}
 	for _, bytes := range []int64{8, 1 << 20, 8 << 30, 99_999_999_999} {
 		for _, seconds := range []float64{1e-9, 2.3e-7, 1.5e-4, 0.3, 42, 5000} {
 			r := sampleRecord(bytes, seconds)
-			s.row("mpi", r)
+			s.Row("mpi", r)
 			r.Time.Lo, r.Time.Hi = 0, 0
-			s.row("mpi", r)
+			s.Row("mpi", r)
 			r.Time.Lo, r.Time.Hi = seconds/100, seconds*30000
 			r.Check.Result = "off"
-			s.row("mpi", r)
+			s.Row("mpi", r)
 		}
 	}
 	r := sampleRecord(8<<30, 1)
 	r.Status, r.Time, r.Reason = result.Skipped, nil, "memory: it takes 16 GiB of buffers a rank; "+strings.Repeat("word ", 40)
-	s.row("mpi", r)
+	s.Row("mpi", r)
 	r.Status, r.Reason = result.Wrong, "bad"
-	s.row("mpi", r)
+	s.Row("mpi", r)
 	for line := range strings.SplitSeq(out.String(), "\n") {
 		if n := len([]rune(line)); n > 80 {
 			t.Errorf("%d columns: %s", n, line)
@@ -55,10 +54,10 @@ func TestRowsFit(t *testing.T) {
 
 func TestQuietShowsNothing(t *testing.T) {
 	var out strings.Builder
-	s := &screen{out: &out, counts: map[result.Status]int{}}
-	s.row("mpi", sampleRecord(8, 1))
-	s.note("x")
-	s.farewell(nil, 0)
+	s := &Screen{out: &out, counts: map[result.Status]int{}}
+	s.Row("mpi", sampleRecord(8, 1))
+	s.Note("x")
+	s.Farewell(0)
 	if out.Len() != 0 || s.counts[result.OK] != 1 {
 		t.Errorf("%q", out.String())
 	}
@@ -67,12 +66,12 @@ func TestQuietShowsNothing(t *testing.T) {
 func TestFarewell(t *testing.T) {
 	for code, word := range map[int]string{0: "next: post merge", 3: "WRONG DATA", 6: "some points failed", 143: "ended early"} {
 		var out strings.Builder
-		s := &screen{on: true, out: &out, counts: map[result.Status]int{}, paths: []string{"results/x.jsonl"}}
+		s := &Screen{on: true, out: &out, counts: map[result.Status]int{}, paths: []string{"results/x.jsonl"}}
 		r := sampleRecord(8, 1)
 		r.Warnings = notice.Of(notice.FromText("timer: one clock reading"), notice.FromText("drift: up"))
-		s.row("mpi", r)
-		s.row("mpi", r)
-		s.farewell(nil, code)
+		s.Row("mpi", r)
+		s.Row("mpi", r)
+		s.Farewell(code)
 		for _, w := range []string{word, "2 ok", "results/x.jsonl", "and 1 point like it"} {
 			if !strings.Contains(out.String(), w) {
 				t.Errorf("code %d: %q is not in:\n%s", code, w, out.String())
@@ -94,7 +93,7 @@ func TestResultsFit(t *testing.T) {
 		{filepath.Join(here, strings.Repeat("y", 60)), "# results: " + strings.Repeat("y", 60) + "\n#   a.jsonl\n#   b.jsonl\n"},
 	} {
 		var out strings.Builder
-		s := &screen{on: true, out: &out, paths: []string{filepath.Join(c.dir, "a.jsonl"), filepath.Join(c.dir, "b.jsonl")}}
+		s := &Screen{on: true, out: &out, paths: []string{filepath.Join(c.dir, "a.jsonl"), filepath.Join(c.dir, "b.jsonl")}}
 		s.results()
 		if out.String() != c.want {
 			t.Errorf("%q, wanted %q", out.String(), c.want)
@@ -114,74 +113,12 @@ func TestDigits(t *testing.T) {
 }
 
 func TestWrap(t *testing.T) {
-	for _, l := range wrap("one two three four five six "+strings.Repeat("x", 30), 12) {
+	for _, l := range Wrap("one two three four five six "+strings.Repeat("x", 30), 12) {
 		if len(l) > 12 {
 			t.Errorf("%q", l)
 		}
 	}
 	if got := fmt.Sprintln(clock(59*time.Second), clock(3599*time.Second), clock(3661*time.Second)); got != "0:59 59:59 1:01:01\n" {
 		t.Error(got)
-	}
-}
-
-// With a time limit every case gets its fair share, and what does not fit at all is thinned and said.
-func TestPace(t *testing.T) {
-	sweep := sweeps.Default()
-	cases, err := sweep.Plan(2, mpiPlaces)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pace := func(limit time.Duration, cycles int) *pace {
-		o := sweep.Options
-		o.TimeLimit = limit
-		p := &pace{cases: cases, options: o, perNode: 2, planned: len(cases), cycles: cycles}
-		if limit > 0 {
-			p.until = time.Now().Add(limit)
-		}
-		p.begin(func(int) bool { return true })
-		return p
-	}
-	for cycles, most := range map[int]time.Duration{1: 10 * time.Second / 22, 5: 2 * time.Second / 22} {
-		if b, why := pace(10*time.Second, cycles).next(0); why != nil || b <= 0 || b > most {
-			t.Errorf("a budget of %s for one of %d cases in 10 s, %d cycles: %s", b, len(cases), cycles, why)
-		}
-	}
-	p := pace(100*time.Millisecond, 1)
-	left := 0
-	for i := range cases {
-		if _, reason := p.next(i); reason != nil {
-			left++
-			if reason != (notice.TimeOver{Limit: 0.1}) {
-				t.Errorf("%+v", reason)
-			}
-		}
-	}
-	if left == 0 || left == len(cases) {
-		t.Errorf("%d of %d cases are left out", left, len(cases))
-	}
-	if b, why := pace(0, 1).next(0); b != sweep.Budget || why != nil {
-		t.Errorf("without a limit nothing is shortened: %s, %s", b, why)
-	}
-	p = pace(time.Nanosecond, 1)
-	if _, why := p.next(0); !p.over() || why == nil {
-		t.Error("the time is used up")
-	}
-}
-
-// Ranks that are faster than guessed bring cases back, slower ones thin more.
-func TestPaceLearns(t *testing.T) {
-	o := sweeps.Default().Options
-	o.TimeLimit = 2 * time.Second
-	c := sampleRecord(64<<20, 1).Case
-	least := estimate(c, o, 8, 1)
-	p := &pace{cases: []coll.Case{c}, options: o, perNode: 8, cycles: 1, until: time.Now().Add(least / 2)}
-	p.begin(func(int) bool { return true })
-	if p.thin(); !p.left[0] {
-		t.Fatalf("a case of %s fits half of that", least)
-	}
-	fast := sampleRecord(64<<20, guessOperation(c, 8)/10)
-	p.kept(fast, time.Second)
-	if p.thin(); p.left[0] {
-		t.Error("ranks ten times as fast do not bring the case back")
 	}
 }
