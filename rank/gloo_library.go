@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"busbar/gloo"
+	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
@@ -33,11 +34,19 @@ func (l *glooLibrary) facts() result.Backend {
 	return result.Backend{Name: l.name(), Library: name, Version: i.Version, Path: i.Path, BuildID: i.BuildID, Notes: l.notes}
 }
 
-// describe says how figures are taken where the user has had a say in it.
-func (l *glooLibrary) describe(m *result.Method) {
+// describe implements describer: where the user has had a say in it.
+func (l *glooLibrary) describe(m *result.Method, _ int) {
 	if word := l.j.cfg.gloo.cpus; word != "" {
 		m.Config = "Gloo's thread on CPUs: " + word
 	}
+}
+
+// warnings implements warner. Of a pattern the threads of one group are known.
+func (l *glooLibrary) warnings(world []launch.RankFacts) []notice.Fact {
+	if len(l.threads) != len(world) {
+		return nil
+	}
+	return crowded(world, l.threads)
 }
 
 func (l *glooLibrary) device() string { return "cpu (" + machine.Facts("/").CPU + ")" }

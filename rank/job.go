@@ -129,8 +129,8 @@ func (j *job) work(ctx context.Context) (int, error) {
 	}
 	j.screen = newScreen(j, p)
 	for _, lib := range j.libraries {
-		if l, ok := lib.(*ncclLibrary); ok {
-			if text := l.worlds.adjusted(p.worlds, j.size); text != "" {
+		if l, ok := lib.(accelerator); ok {
+			if text := l.adjusted(p.worlds, j.size); text != "" {
 				j.screen.wrapped("# "+l.name()+": ", text)
 			}
 		}

@@ -42,7 +42,7 @@ const rehearsalChunk = 4 << 20
 
 func (l *ncclLibrary) open(s *session) (backend, error) {
 	b := &ncclBackend{layout: s.layout(), l: l, s: s, aggregate: max(1, s.p.sweep.Aggregate),
-		graph: graphOf(s.j.cfg, s.p, l)}
+		graph: l.graph(s.p.sweep.Iterations)}
 	// Windows are of one size on all ranks, and copy engines write at the root's own offset in another rank's.
 	b.alike = l.j.cfg.gpu.register == "window"
 	var err error
@@ -50,7 +50,7 @@ func (l *ncclLibrary) open(s *session) (backend, error) {
 		return nil, err
 	}
 	chunk := int64(0)
-	if l.rehearsed() {
+	if l.simulated() {
 		chunk = rehearsalChunk
 	}
 	l.j.watch.Phase("prepare the GPU", 0)
@@ -58,7 +58,7 @@ func (l *ncclLibrary) open(s *session) (backend, error) {
 		return nil, err
 	}
 	if l.j.cfg.gpu.events {
-		if l.eventStep, err = l.gpu.EventStep(b.stream); err != nil {
+		if l.eventTick, err = l.gpu.EventStep(b.stream); err != nil {
 			return nil, err
 		}
 	}

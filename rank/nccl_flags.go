@@ -1,7 +1,5 @@
 package main
 
-import "cmp"
-
 // gpuOptions are the flags that belong to NCCL.
 type gpuOptions struct {
 	graph       int    // launches of a CUDA graph; 0: none
@@ -52,11 +50,3 @@ func (c *config) ncclFlag() string {
 
 // graphOperations is the number of operations in a CUDA graph when -n does not say.
 const graphOperations = 20
-
-// graphOf is the number of operations in a CUDA graph; 0: there are no graphs.
-func graphOf(cfg *config, p *plan, l library) int {
-	if _, ok := l.(*ncclLibrary); !ok || cfg.gpu.graph == 0 {
-		return 0
-	}
-	return cmp.Or(p.sweep.Iterations, graphOperations)
-}

@@ -57,7 +57,7 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 		if l.nvtx, err = cudart.LoadNVTX(); err != nil {
 			mine.NVTX = err.Error()
 		}
-		if !l.rehearsed() {
+		if !l.simulated() {
 			mine.PCIe = machine.PCIeLink("/", d.PCI, machine.VirtualMachine("/") != "")
 		}
 	}

@@ -35,7 +35,7 @@ type ncclLibrary struct {
 
 	loading time.Duration // of the driver and this rank's context
 
-	eventStep float64 // s, of this rank's GPU; 0: --events is not given
+	eventTick float64 // s, of this rank's GPU; 0: --events is not given
 
 	stale atomic.Pointer[string] // NCCL's last words about something that is over; the watchdog reads it too
 }
@@ -58,8 +58,8 @@ func (l *ncclLibrary) device() string {
 	return strings.Join(names, ", ")
 }
 
-// rehearsed reports whether the GPU and NCCL are simulated.
-func (l *ncclLibrary) rehearsed() bool { return l.file == rehearsal }
+// simulated implements accelerator.
+func (l *ncclLibrary) simulated() bool { return l.file == rehearsal }
 
 func (l *ncclLibrary) unfit(world int) string {
 	return cmp.Or(l.j.tooLarge(world), l.worlds.unfit(world))
@@ -197,9 +197,9 @@ func (l *ncclLibrary) compare() error {
 			return j.elsewhere(exit.Environmentf("rank %d on %s has %s, rank 0 on %s has %s: give all hosts the same library "+
 				"(--nccl PATH)",
 				r, j.ranks[r].Host, v.Version, j.ranks[0].Host, all[0].Version))
-		case v.Rehearsed && !l.rehearsed():
+		case v.Rehearsed && !l.simulated():
 			return j.elsewhere(exit.Environmentf("%s is the simulation, not NCCL: set --simulate, which marks its results", v.Path))
-		case l.rehearsed() && !v.Rehearsed:
+		case l.simulated() && !v.Rehearsed:
 			return j.elsewhere(exit.Environmentf("--simulate requires the simulation's libraries, and %s is %s", v.Path, v.Version))
 		}
 		if d := l.ranks[r].Driver; d != l.ranks[0].Driver {
@@ -207,17 +207,17 @@ func (l *ncclLibrary) compare() error {
 				l.ranks[0].Driver))
 		}
 	}
-	if l.rehearsed() {
+	if l.simulated() {
 		l.notes = append(l.notes, "simulated GPU and NCCL: no value is about hardware")
 	}
 	return nil
 }
 
-// describe says in the file how this run uses the library.
-func (l *ncclLibrary) describe(m *result.Method, p *plan) {
+// describe implements describer.
+func (l *ncclLibrary) describe(m *result.Method, iterations int) {
 	o := l.j.cfg.gpu
-	m.EventStep = l.eventStep
-	m.Graph, m.Alloc = graphOf(l.j.cfg, p, l), cmp.Or(o.alloc, "driver")
+	m.EventStep = l.eventTick
+	m.Graph, m.Alloc = l.graph(iterations), cmp.Or(o.alloc, "driver")
 	if o.register != "none" {
 		m.Register = o.register
 	}

@@ -14,7 +14,7 @@ import (
 
 // room implements backend.
 func (b *ncclBackend) room() (float64, notice.MemoryLimit, error) {
-	if b.l.rehearsed() {
+	if b.l.simulated() {
 		return b.s.hostMemory(0)
 	}
 	free, _, err := b.l.gpu.Memory()

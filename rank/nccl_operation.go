@@ -245,7 +245,7 @@ func (b *ncclBackend) pointStatus(err error) result.Status {
 		strings.Contains(lib.Last, "Failed to CUDA ")):
 		return result.OOM
 	}
-	if free, _, e := b.l.gpu.Memory(); e == nil && free < shortMemory && !b.l.rehearsed() {
+	if free, _, e := b.l.gpu.Memory(); e == nil && free < shortMemory && !b.l.simulated() {
 		return result.OOM
 	}
 	return result.Failed

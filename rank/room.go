@@ -71,11 +71,11 @@ func (s *session) hostMemory(scratch float64) (most float64, limit notice.Memory
 func hostShares(libraries []library) int {
 	common, own := 0, 0
 	for _, l := range libraries {
-		gpu, ok := l.(*ncclLibrary)
+		gpu, ok := l.(accelerator)
 		switch {
 		case !ok:
 			common = 1
-		case gpu.rehearsed():
+		case gpu.simulated():
 			own++
 		}
 	}

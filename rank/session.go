@@ -118,7 +118,8 @@ func (s *session) observed(i int, budget time.Duration) (*result.Record, error) 
 func (s *session) attempt(i int, budget time.Duration) (*result.Record, error) {
 	var failed []notice.Fact
 	for try := 1; ; try++ {
-		_, connects := s.lib.(*ncclLibrary) // its first operation of a collective does
+		l, ok := s.lib.(connecting)
+		connects := ok && l.connectsAtFirstUse()
 		o := command{orderMeasure, slices.Index(s.sessions, s), i, budget, s.pace.remaining(), connects && !s.used[s.cases[i].Collective]}
 		if err := s.give(&o); err != nil {
 			return nil, err
@@ -165,7 +166,7 @@ func (s *session) measure(wanted command) (*result.Record, error) {
 	defer s.j.watch.Case(s.j.number, "")
 	o := bench.Options{Precision: s.p.sweep.Precision, Budget: wanted.budget, Iterations: s.p.sweep.Iterations, Warmup: s.p.sweep.Warmup,
 		Check: s.p.sweep.Check, Aggregate: s.p.sweep.Aggregate, Average: s.j.cfg.average, Clock: s.clock, Watch: s.j.watch}
-	if g := graphOf(s.j.cfg, s.p, s.lib); g > 0 { // what is issued is a launch of the graph
+	if g := graphOf(s.lib, s.p.sweep.Iterations); g > 0 { // what is issued is a launch of the graph
 		o.Aggregate = max(1, o.Aggregate) * g
 		o.Warmup = max(1, o.Warmup) // the first launch captures
 		if o.Iterations > 0 {
@@ -173,9 +174,7 @@ func (s *session) measure(wanted command) (*result.Record, error) {
 		}
 	}
 	o.FirstUse, o.Limit = wanted.first, wanted.left
-	if l, ok := s.lib.(*ncclLibrary); ok {
-		o.Clock.EventStep = l.eventStep
-	}
+	o.Clock.EventStep = eventStepOf(s.lib)
 	if s.p.sweep.Origins()["warmup"] == "default" { // who asks for a number gets it
 		o.WarmupTime = warmupTime
 	}

@@ -73,7 +73,7 @@ func (c *gpuComputing) choose(kernel string) error {
 func (c *gpuComputing) openGEMM() error {
 	l := c.b.l
 	o := cublas.Options{Cuda: l.driver.Info().Version}
-	if l.rehearsed() {
+	if l.simulated() {
 		dir, err := rehearsalFolder()
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func (c *gpuComputing) openGEMM() error {
 	if err != nil {
 		return err
 	}
-	if lib.Info().Rehearsed && !l.rehearsed() {
+	if lib.Info().Rehearsed && !l.simulated() {
 		return fmt.Errorf("%s is the simulation, not cuBLAS: remove its folder from LD_LIBRARY_PATH", lib.Info().Path)
 	}
 	c.what = "cuBLAS " + lib.Info().Version
@@ -143,7 +143,7 @@ func (c *gpuComputing) calibrate() (err error) {
 		return nil
 	}
 	bytes := int64(0)
-	if c.b.l.rehearsed() {
+	if c.b.l.simulated() {
 		bytes = rehearsalCopy
 	}
 	c.copies, err = c.stream.CopyRate(bytes)

@@ -69,8 +69,8 @@ func (s *stepSession) keepTrace(r *stepRun, record *result.StepRecord) error {
 func (s *stepSession) traceOf(r *stepRun) *step.Trace {
 	facts := s.lib.facts()
 	t := &step.Trace{Tool: "busbar " + toolVersion(), Run: s.run.ID, Point: r.n, Plan: r.plan, Backend: facts.Name, Library: facts.Library, Computing: s.computing.String(),
-		Rehearsed: facts.Name == rehearsal, Rank: s.world.Name(s.world.Rank), Host: s.hosts[s.world.Rank], Process: os.Getpid(), Began: r.began[0], Steps: r.traced}
-	if l, ok := s.lib.(*ncclLibrary); ok {
+		Rehearsed: simulates(s.lib), Rank: s.world.Name(s.world.Rank), Host: s.hosts[s.world.Rank], Process: os.Getpid(), Began: r.began[0], Steps: r.traced}
+	if l, ok := s.lib.(accelerator); ok {
 		t.GPU, t.Device = l.device(), s.facts()[s.world.Rank].LocalRank
 	}
 	return t

@@ -5,12 +5,13 @@ import (
 
 	"busbar/cudart"
 	"busbar/internal/result"
+	"busbar/rank/machine"
 )
 
 // watchGPU is the state of this rank's GPU before the first case; nil where NVIDIA's management library is missing or
 // tells nothing. Nothing that is measured depends on it.
 func (l *ncclLibrary) watchGPU(pci string) *result.GPU {
-	if l.rehearsed() {
+	if l.simulated() {
 		return nil
 	}
 	if l.nvml == nil {
@@ -29,6 +30,14 @@ func (l *ncclLibrary) gpuState(pci string) *result.GPU {
 	}
 	return &result.GPU{SMClock: h.SMClock, MemoryClock: h.MemoryClock, Temperature: h.Temperature, Power: h.Power, Throttle: h.Throttled(),
 		ECC: h.ECC, ECCErrors: h.ECCErrors, Persistence: h.Persistence}
+}
+
+// links implements accelerator.
+func (l *ncclLibrary) links() string {
+	if l.simulated() {
+		return ""
+	}
+	return machine.GPULinks()
 }
 
 // throttled are the ranks of a world whose GPU holds back its clocks now. Collective; the answer is on rank 0.

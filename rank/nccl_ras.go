@@ -16,6 +16,17 @@ const (
 	rasLines   = 40
 )
 
+// diagnose implements diagnosing.
+func (l *ncclLibrary) diagnose() string {
+	if l.simulated() {
+		return ""
+	}
+	if ras := askRAS(); ras != "" {
+		return "\nNCCL's RAS says:\n" + ras
+	}
+	return ""
+}
+
 // askRAS is what NCCL's own service for reliability (RAS) says of the communicators on this host; "" where there is
 // none. It answers also while communicators hang.
 func askRAS() string {
