@@ -20,44 +20,44 @@ type sight struct {
 // autoBackend is what auto means on this launch: NCCL where some world has a GPU for each rank, and the library, else
 // MPI. A rehearsal stands for a machine whose libraries are in order, so there only the number of GPUs counts: what
 // else is wrong is met, and said, when the stand-ins are opened. Collective.
-func (j *job) autoBackend(worlds []int) string {
-	j.watch.Phase("look for GPUs", 0)
-	paths, err := j.libraryPaths()
+func autoBackend(h *Host, worlds []int) string {
+	h.Watch.Phase("look for GPUs", 0)
+	paths, err := h.Options.libraryPaths()
 	var devices []cudart.Device
 	if err == nil {
-		devices, err = (&ncclLibrary{j: j}).loadDriver(paths)
+		devices, err = (&ncclLibrary{h: h}).loadDriver(paths)
 	}
 	var cuda *cudart.Error
-	mine := sight{Seen: j.sees(devices, err), Said: err == nil || j.cfg.rehearse || j.cfg.nccl != "" || j.cfg.cuda != "", // who names a library wants it
+	mine := sight{Seen: h.sees(devices, err), Said: err == nil || h.Options.Simulate || h.Options.NCCL != "" || h.Options.CUDA != "", // who names a library wants it
 		Broken: err != nil && !(errors.As(err, &cuda) && cuda.IsNoDevice())}
-	all, err := tellAll(j, mine)
+	all, err := exchange(h, mine)
 	if err != nil {
 		return "mpi" // the next step meets the same
 	}
-	if j.cfg.rehearse && slices.ContainsFunc(all, func(s sight) bool { return s.Broken }) {
+	if h.Options.Simulate && slices.ContainsFunc(all, func(s sight) bool { return s.Broken }) {
 		return "nccl"
 	}
-	why, g := autoReason(all, j.ranks, worlds, j.cfg.shareGPU)
+	why, g := autoReason(all, h.Ranks, worlds, h.Options.ShareGPU)
 	lacks := ""
-	if j.rank < g.takers && !j.cfg.rehearse {
+	if h.Rank < g.takers && !h.Options.Simulate {
 		if _, err := nccl.Load(nccl.Options{Path: paths.nccl}); err != nil {
 			lacks = err.Error()
 		}
 	}
-	texts, err := tellAll(j, lacks)
+	texts, err := exchange(h, lacks)
 	if err != nil {
 		return "mpi"
 	}
 	for r, text := range texts {
 		if text != "" && why == "" {
-			why = fmt.Sprintf("rank %d on %s: %s", r, j.ranks[r].Host, text)
+			why = fmt.Sprintf("rank %d on %s: %s", r, h.Ranks[r].Host, text)
 		}
 	}
 	if why == "" {
 		return "nccl"
 	}
-	if j.rank == 0 && slices.ContainsFunc(all, func(s sight) bool { return s.Said }) {
-		fmt.Fprintf(j.stderr, "rank: measuring MPI, not NCCL: %s\n", why)
+	if h.Rank == 0 && slices.ContainsFunc(all, func(s sight) bool { return s.Said }) {
+		fmt.Fprintf(h.Stderr, "rank: measuring MPI, not NCCL: %s\n", why)
 	}
 	return "mpi"
 }

@@ -18,7 +18,7 @@ type library interface {
 	// all ranks.
 	unfit(world int) string
 	// open makes the library ready for a world. Collective over it.
-	open(*session) (backend, error)
+	open(*World, Method) (backend, error)
 }
 
 // backend is a library in one world.

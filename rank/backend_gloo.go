@@ -16,7 +16,6 @@ import (
 	"busbar/internal/result"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
-	"busbar/rank/timeout"
 )
 
 // glooOptions are the flags that belong to Gloo.
@@ -35,6 +34,12 @@ type glooBackend struct {
 	l       *glooLibrary
 	barrier *barrier // MPI's: brings the ranks together before a batch
 	context *gloo.Context
+	took    float64 // s, to connect
+}
+
+// setup implements prepared.
+func (b *glooBackend) setup() []result.Setup {
+	return []result.Setup{{What: "communicator", Seconds: b.took}}
 }
 
 var glooKinds = map[coll.Collective]gloo.Kind{
@@ -45,10 +50,10 @@ var glooKinds = map[coll.Collective]gloo.Kind{
 
 var glooWords = wordsOf("Gloo", gloo.Int8, gloo.Float64, gloo.Sum, gloo.Avg)
 
-func (l *glooLibrary) open(s *session) (backend, error) {
-	b := &glooBackend{hostBackend: newHostBackend(s), l: l}
+func (l *glooLibrary) open(w *World, m Method) (backend, error) {
+	b := &glooBackend{hostBackend: newHostBackend(l.h, w, m), l: l}
 	var err error
-	if b.barrier, err = newBarrier(launch.MPIComm(s.comm)); err != nil {
+	if b.barrier, err = newBarrier(w.Group); err != nil {
 		return nil, err
 	}
 	return b, b.connect()
@@ -56,11 +61,11 @@ func (l *glooLibrary) open(s *session) (backend, error) {
 
 // connect makes the context of the world; MPI carries the addresses. Collective.
 func (b *glooBackend) connect() error {
-	b.l.j.watch.Phase("Gloo connect", 0)
+	b.l.h.Watch.Phase("Gloo connect", 0)
 	started := time.Now()
 	place := b.placeThread()
-	mine := glooRank{Host: b.s.hosts[b.rank], Why: b.l.network.Why, Placed: place.why}
-	c, err := b.l.lib.NewContext(gloo.Options{Rank: b.rank, Size: b.s.world.Size, Interface: b.l.network.Interface, Address: b.l.network.Address,
+	mine := glooRank{Host: b.w.Hosts[b.rank], Why: b.l.network.Why, Placed: place.why}
+	c, err := b.l.lib.NewContext(gloo.Options{Rank: b.rank, Size: b.w.Size, Interface: b.l.network.Interface, Address: b.l.network.Address,
 		ConnectTimeout: glooConnect, CPUs: place.cpus})
 	if err == nil {
 		b.context = c
@@ -70,7 +75,7 @@ func (b *glooBackend) connect() error {
 	if err != nil {
 		mine.Error = err.Error()
 	}
-	ranks, err := everyRank(b.s.comm, mine)
+	ranks, err := launch.AllGatherJSON(b.w.Group, mine)
 	if err != nil {
 		return err
 	}
@@ -85,10 +90,10 @@ func (b *glooBackend) connect() error {
 	if err := c.Connect(addresses); err != nil {
 		var e *gloo.Error
 		over.Follows = errors.As(err, &e) && e.Status == gloo.Lost
-		over.Error = b.l.named(err, b.s.hosts).Error()
+		over.Error = b.l.named(err, b.w.Hosts).Error()
 		c.Interrupt() // the others wait for this rank
 	}
-	all, err := everyRank(b.s.comm, over)
+	all, err := launch.AllGatherJSON(b.w.Group, over)
 	if err != nil {
 		return err
 	}
@@ -97,10 +102,10 @@ func (b *glooBackend) connect() error {
 	}
 	b.l.note(ranks)
 	took := []float64{time.Since(started).Seconds()}
-	if err := b.s.world.Max(took); err != nil {
+	if err := b.w.Max(took); err != nil {
 		return err
 	}
-	b.s.setup = append(b.s.setup, result.Setup{What: "communicator", Seconds: took[0]})
+	b.took = took[0]
 	return nil
 }
 
@@ -121,13 +126,13 @@ const glooScratch = 0.5
 
 // room implements backend.
 func (b *glooBackend) room() (most float64, limit notice.MemoryLimit, err error) {
-	return b.s.hostMemory(glooScratch)
+	return b.w.Memory.HostRoom(glooScratch)
 }
 
 // close implements backend. No rank closes its sockets while another still reads from them.
 func (b *glooBackend) close() error {
-	b.l.j.watch.Phase("Gloo close", 0)
-	err := b.s.comm.Barrier()
+	b.l.h.Watch.Phase("Gloo close", 0)
+	err := b.w.Group.Barrier()
 	if b.context != nil {
 		b.context.Close()
 	}
@@ -185,7 +190,7 @@ func (c glooCall) failed(step *loop.StepError) error {
 	if step.Stage == loop.Sync {
 		return fmt.Errorf("MPI's barrier before a batch: %w", c.b.barrier.op.Error(step.Code))
 	}
-	err := c.b.l.named(c.Error(step.Code), c.b.s.hosts)
+	err := c.b.l.named(c.Error(step.Code), c.b.w.Hosts)
 	c.b.context.Interrupt()
 	c.b.awaitDeath(err)
 	return err
@@ -196,8 +201,8 @@ func (c glooCall) failed(step *loop.StepError) error {
 func (b *glooBackend) awaitDeath(err error) {
 	var e *gloo.Error
 	if errors.As(err, &e) && e.Status == gloo.Lost {
-		b.l.j.watch.Rest("learn why a connection broke")
-		time.Sleep(timeout.Abort)
+		b.l.h.Watch.Rest("learn why a connection broke")
+		time.Sleep(b.l.h.Grace)
 	}
 }
 

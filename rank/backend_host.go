@@ -10,22 +10,22 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/loop"
 	"busbar/internal/notice"
-	"busbar/rank/hang"
 )
 
 // hostBackend is what backends on host memory have in common: the buffers are the world's, and a library knows of none.
 type hostBackend struct {
 	layout
-	s         *session
+	h         *Host
+	w         *World
 	aggregate int // operations issued together
 }
 
-func newHostBackend(s *session) hostBackend {
-	return hostBackend{layout: s.layout(), s: s, aggregate: max(1, s.p.sweep.Aggregate)}
+func newHostBackend(h *Host, w *World, m Method) hostBackend {
+	return hostBackend{layout: m.Layout, h: h, w: w, aggregate: max(1, m.Aggregate)}
 }
 
 // reserve implements backend.
-func (b *hostBackend) reserve(bytes int64) error { return b.s.area.reserve(bytes) }
+func (b *hostBackend) reserve(bytes int64) error { return b.w.Area.reserve(bytes) }
 
 // ready implements backend.
 func (b *hostBackend) ready() error { return nil }
@@ -41,8 +41,8 @@ type hostPlace struct {
 // place lays a case out in the world's buffers.
 func (b *hostBackend) place(c coll.Case) (hostPlace, error) {
 	send, recv, slots := b.slots(c)
-	area := b.s.area.buffer
-	if need := b.layout.memory(c); float64(len(b.s.area.bytes())) < need {
+	area := b.w.Area.buffer
+	if need := b.layout.memory(c); float64(len(b.w.Area.bytes())) < need {
 		return hostPlace{}, &bench.MemoryError{Needed: int64(min(need, math.MaxInt64/2)), Err: errors.New("the buffers of this world are smaller")}
 	}
 	first := b.first(send, slots)
@@ -156,14 +156,14 @@ func (b *hostBackend) operation(bind func(int) (hostCall, error), aggregate int)
 	if err != nil {
 		return nil, errors.Join(err, call.Close())
 	}
-	return &hostOperation{call: call, loop: l, watch: b.s.j.watch}, nil
+	return &hostOperation{call: call, loop: l, watch: b.h.Watch}, nil
 }
 
 // hostOperation is one prepared case.
 type hostOperation struct {
 	call   hostCall
 	loop   *loop.Loop
-	watch  *hang.Watchdog
+	watch  Watch
 	slots  []bench.Buffers
 	single *hostOperation // nil where one operation is issued at a time anyway
 }

@@ -11,25 +11,24 @@ import (
 	"busbar/internal/result"
 	"busbar/mpi"
 	"busbar/rank/launch"
-	"busbar/rank/machine"
 )
 
 // mpiLibrary is the MPI that carries the world, measured itself.
-type mpiLibrary struct{ j *job }
+type mpiLibrary struct{ h *Host }
 
 func (l mpiLibrary) name() string { return "mpi" }
 
 func (l mpiLibrary) facts() result.Backend {
-	i := l.j.lib.Info()
+	i := l.h.MPI.Info()
 	return result.Backend{Name: l.name(), Library: i.Name, Version: versionOf(i.Name), Path: i.LibMPIPath, BuildID: i.BuildID}
 }
 
-func (l mpiLibrary) device() string { return "cpu (" + machine.Facts("/").CPU + ")" }
+func (l mpiLibrary) device() string { return "cpu (" + l.h.CPU + ")" }
 
-func (l mpiLibrary) unfit(world int) string { return l.j.tooLarge(world) }
+func (l mpiLibrary) unfit(world int) string { return l.h.tooLarge(world) }
 
-func (l mpiLibrary) open(w *session) (backend, error) {
-	return &mpiBackend{hostBackend: newHostBackend(w)}, nil
+func (l mpiLibrary) open(w *World, m Method) (backend, error) {
+	return &mpiBackend{hostBackend: newHostBackend(l.h, w, m)}, nil
 }
 
 // mpiBackend measures MPI's own collectives on buffers in host memory, allocated once for a world.
@@ -63,7 +62,7 @@ func (b *mpiBackend) close() error { return b.barrier.close() }
 
 // room implements backend.
 func (b *mpiBackend) room() (most float64, limit notice.MemoryLimit, err error) {
-	return b.s.hostMemory(mpiScratch)
+	return b.w.Memory.HostRoom(mpiScratch)
 }
 
 // Prepare implements bench.Backend.
@@ -84,7 +83,7 @@ func (b *mpiBackend) Prepare(c coll.Case) (bench.Operation, error) {
 
 // bind makes an operation of MPI.
 func (b *mpiBackend) bind(spec mpi.OpSpec) (hostCall, error) {
-	op, err := launch.MPIComm(b.s.comm).Prepare(spec)
+	op, err := launch.MPIComm(b.w.Group).Prepare(spec)
 	if err != nil {
 		return nil, mpiUnsupported(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"busbar/internal/loop"
 	"busbar/mpi"
+	"busbar/rank/launch"
 )
 
 // barrier is MPI's barrier as a step of the loop, for loops over something else than MPI.
@@ -17,12 +18,12 @@ type barrier struct {
 	one *loop.Buffer
 }
 
-func newBarrier(comm *mpi.Comm) (*barrier, error) {
+func newBarrier(group launch.Comm) (*barrier, error) {
 	one, err := loop.AllocBuffer(pageBytes)
 	if err != nil {
 		return nil, err
 	}
-	op, err := comm.Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, InPlace: true, Recv: one.Pointer(), Count: 1})
+	op, err := launch.MPIComm(group).Prepare(mpi.OpSpec{Kind: mpi.AllReduce, Type: mpi.Float32, Op: mpi.Sum, InPlace: true, Recv: one.Pointer(), Count: 1})
 	if err != nil {
 		return nil, errors.Join(err, one.Free())
 	}

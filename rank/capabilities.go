@@ -3,7 +3,6 @@ package main
 import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/rank/launch"
 )
 
 // What only some libraries have: optional interfaces of a library.
@@ -29,14 +28,24 @@ type (
 		adjusted(worlds []int, size int) string
 	}
 
+	// prepared is a backend that tells how long its parts took to make ready.
+	prepared interface {
+		setup() []result.Setup
+	}
+
+	// throttling is a backend that finds, as it is closed, the ranks whose device holds back its clocks; on rank 0.
+	throttling interface {
+		throttled() []result.Throttled
+	}
+
 	// describer is a library that describes in the file how a run of so many iterations uses it.
 	describer interface {
 		describe(m *result.Method, iterations int)
 	}
 
-	// warner is a library that warns of the ranks of a world with these facts.
+	// warner is a library that warns of a world of these ranks of the launch.
 	warner interface {
-		warnings(world []launch.RankFacts) []notice.Fact
+		warnings(world []int) []notice.Fact
 	}
 
 	// connecting is a library whose first operation of a collective connects the ranks, and is timed by itself.
@@ -49,6 +58,22 @@ type (
 		diagnose() string
 	}
 )
+
+// setupOf is how long the parts of a backend took to make ready.
+func setupOf(b backend) []result.Setup {
+	if p, ok := b.(prepared); ok {
+		return p.setup()
+	}
+	return nil
+}
+
+// throttledOf are the ranks whose device held back its clocks as a backend was closed; on rank 0.
+func throttledOf(b backend) []result.Throttled {
+	if t, ok := b.(throttling); ok {
+		return t.throttled()
+	}
+	return nil
+}
 
 // simulates reports whether a library is a simulation.
 func simulates(l library) bool {

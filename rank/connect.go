@@ -191,6 +191,6 @@ func (j *job) onEvent(rank int, e launch.Event) {
 	case "hang":
 		j.onHang(j.watch.State())
 	case eventLeave:
-		j.passOn(e.Code)
+		j.PassOn(e.Code)
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"runtime"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
-
 	"busbar/internal/notice"
 	"busbar/internal/ranges"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
+
+	"golang.org/x/sys/unix"
 )
 
 // glooCPUs reads --gloo-cpus.
@@ -53,12 +53,12 @@ func placeThread(word, own string, granted []int, ranks int, slurm bool) threadP
 
 // placeThread is where the thread of this rank runs in the world in hand.
 func (b *glooBackend) placeThread() threadPlace {
-	j := b.l.j
-	mine, ranks := j.ranks[j.rank], 0
-	for _, r := range b.s.facts() {
-		ranks += b2i(r.Machine == mine.Machine)
+	h := b.l.h
+	mine, ranks := h.Ranks[h.Rank], 0
+	for _, r := range b.w.Names {
+		ranks += b2i(h.Ranks[r].Machine == mine.Machine)
 	}
-	return placeThread(j.cfg.gloo.cpus, mine.CPUs, grantedCPUs(), ranks, os.Getenv("SLURM_JOB_ID") != "")
+	return placeThread(h.Options.Gloo.cpus, mine.CPUs, grantedCPUs(), ranks, os.Getenv("SLURM_JOB_ID") != "")
 }
 
 // notGranted is what the system does not grant of the CPUs that --gloo-cpus names.

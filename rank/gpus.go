@@ -23,8 +23,8 @@ type visible struct {
 }
 
 // sees is what a rank sees of its machine's GPUs; err says why there are none.
-func (j *job) sees(devices []cudart.Device, err error) visible {
-	v := visible{Machine: j.ranks[j.rank].Machine, Near: machine.NearNodes("/", j.ranks[j.rank].CPUs)}
+func (h *Host) sees(devices []cudart.Device, err error) visible {
+	v := visible{Machine: h.Ranks[h.Rank].Machine, Near: machine.NearNodes("/", h.Ranks[h.Rank].CPUs)}
 	for _, d := range devices {
 		v.UUIDs, v.NUMA = append(v.UUIDs, d.UUID), append(v.NUMA, d.NUMA)
 	}

@@ -96,13 +96,13 @@ func TestSlicedGPUs(t *testing.T) {
 
 // hostsOf are ranks that see GPUs: "a:0 1" is a rank on host a that sees two.
 func hostsOf(ranks ...string) (seen []visible, facts []launch.RankFacts) {
-	for r, text := range ranks {
+	for _, text := range ranks {
 		host, uuids, _ := strings.Cut(text, ":")
 		v := visible{Machine: host, UUIDs: strings.Fields(uuids)}
 		if uuids == "" {
 			v.None = exit.FailureOf(exit.Remedied("more about it", "no driver"))
 		}
-		seen, facts = append(seen, v), append(facts, launch.RankFacts{Rank: r, Host: host, Machine: host})
+		seen, facts = append(seen, v), append(facts, launch.RankFacts{Host: host, Machine: host})
 	}
 	return seen, facts
 }

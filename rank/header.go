@@ -60,7 +60,7 @@ func (j *job) header(p *plan, lib library, s *session) result.Run {
 	}
 	run.Warnings.Add(machine.Oversubscribed(places)...)
 	if l, ok := lib.(warner); ok && len(run.Warnings) == 0 {
-		run.Warnings.Add(l.warnings(s.facts())...)
+		run.Warnings.Add(l.warnings(s.members)...)
 	}
 	if load := host.Load1; load > 0.25*float64(host.Cores) {
 		run.Warnings.Add(notice.HostLoad{Host: host.Host, Load: load})

@@ -42,7 +42,7 @@ type job struct {
 	shared atomic.Pointer[string]     // shared memory that has a name yet
 
 	libraries []library
-	leaver    leaver
+	leaver    Leaver
 	number    uint64 // of the case in hand, counted through all worlds
 
 	naming atomic.Bool // rank 0 is finding out who hangs
@@ -121,7 +121,7 @@ func (j *job) work(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := j.openLibraries(p); err != nil {
+	if j.libraries, err = open(j.host(), p.backends, p.worlds); err != nil {
 		return 0, err
 	}
 	if err := j.keepFiles(); err != nil {

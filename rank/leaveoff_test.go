@@ -1,10 +1,14 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"busbar/rank/launch"
+)
 
 // A word about a communicator that is gone must not end an operation of the next, and each is passed on once.
 func TestLeaver(t *testing.T) {
-	var l leaver
+	var l Leaver
 	interrupted := 0
 	l.guard(1, func() { interrupted++ })
 	if !l.first(1) || l.first(1) {
@@ -27,9 +31,9 @@ func TestLeaver(t *testing.T) {
 func TestCommunicatorsDiffer(t *testing.T) {
 	seen := map[int]bool{}
 	for rank := range 3 {
-		j := &job{size: 3, rank: rank}
+		h := &Host{Leaver: &Leaver{}, Ranks: make([]launch.RankFacts, 3), Rank: rank}
 		for range 5 {
-			n := j.nextCommunicator()
+			n := h.nextCommunicator()
 			if n <= 0 || seen[n] {
 				t.Fatalf("rank %d gives the number %d again", rank, n)
 			}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,117 +13,41 @@ import (
 // rehearsal is the backend's name where the CUDA driver and NCCL are simulated.
 const rehearsal = "nccl-rehearsal"
 
-// openLibraries loads what the plan measures, on every rank. Collective.
-func (j *job) openLibraries(p *plan) error {
-	for _, name := range p.backends {
-		if name == "mpi" {
-			j.libraries = append(j.libraries, mpiLibrary{j})
-			continue
+// open loads libraries on every rank, to be measured in these worlds. Collective.
+func open(h *Host, names []string, worlds []int) (all []library, err error) {
+	for _, name := range names {
+		var l library
+		switch name {
+		case "mpi":
+			l = mpiLibrary{h}
+		case "gloo":
+			l, err = openGloo(h)
+		default:
+			l, err = openNCCL(h, name, worlds)
 		}
-		if name == "gloo" {
-			l, err := j.openGloo()
-			if err != nil {
-				return err
-			}
-			j.libraries = append(j.libraries, l)
-			continue
-		}
-		l, err := j.openNCCL(name, p.worlds)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		j.libraries = append(j.libraries, l)
-	}
-	return nil
-}
-
-// together compares the outcome of a step that every rank took by itself: an error on any rank is an error on all, and
-// rank 0 has the words, those of the lowest rank that has any.
-func (j *job) together(err error) error {
-	var mine []byte
-	if err != nil {
-		var e error
-		if mine, e = json.Marshal(exit.FailureOf(err)); e != nil {
-			return e
-		}
-	}
-	all, e := j.world.Gatherv(mine, 0)
-	if e != nil {
-		return e
-	}
-	_, e = j.onRoot(func() ([]byte, error) {
-		for r, b := range all {
-			if len(b) == 0 {
-				continue
-			}
-			same := 0
-			for _, other := range all {
-				if string(other) == string(b) {
-					same++
-				}
-			}
-			var f exit.Failure
-			if err := json.Unmarshal(b, &f); err != nil {
-				return nil, err
-			}
-			if same == len(all) {
-				return nil, exit.With(exit.Environment, &f)
-			}
-			where := fmt.Sprintf("rank %d on %s%s", r, j.ranks[r].Host, others(same-1))
-			return nil, exit.With(exit.Environment, f.On(where))
-		}
-		return nil, nil
-	})
-	return e
-}
-
-func others(n int) string {
-	if n <= 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (and %d more)", n)
-}
-
-// gather brings every rank's value to rank 0, in the order of the ranks. Collective.
-func gather[T any](j *job, mine T) ([]T, error) {
-	b, err := json.Marshal(mine)
-	if err != nil {
-		return nil, err
-	}
-	parts, err := j.world.Gatherv(b, 0)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]T, len(parts))
-	for i, b := range parts {
-		if err := json.Unmarshal(b, &all[i]); err != nil {
-			return nil, fmt.Errorf("what rank %d says of itself: %w", i, err)
-		}
+		all = append(all, l)
 	}
 	return all, nil
 }
 
-// tellAll gives every rank what each of them has to say. Collective.
-func tellAll[T any](j *job, mine T) ([]T, error) {
-	all, err := gather(j, mine)
-	return share(j, func() ([]T, error) { return all, err })
-}
-
 // chooseBackends turns the words of --backend into backends; auto is asked for what auto means.
-func chooseBackends(cfg *config, auto func() string) ([]string, error) {
-	words := cfg.backends
+func chooseBackends(cfg *Options, auto func() string) ([]string, error) {
+	words := cfg.Backends
 	if len(words) == 0 {
 		words = []string{"auto"}
 	}
 	var names []string
 	for _, w := range words {
 		switch {
-		case cfg.rehearse && w == "ncclx":
+		case cfg.Simulate && w == "ncclx":
 			return nil, exit.Usagef("--simulate supports nccl only, not %s: leave one of them out", w)
 		case w == "auto":
 			w = auto()
 		}
-		if cfg.rehearse && w == "nccl" {
+		if cfg.Simulate && w == "nccl" {
 			w = rehearsal
 		}
 		if slices.Contains(names, w) {
@@ -133,7 +55,7 @@ func chooseBackends(cfg *config, auto func() string) ([]string, error) {
 		}
 		names = append(names, w)
 	}
-	if cfg.rehearse && len(cfg.backends) > 0 && !slices.Contains(names, rehearsal) && !slices.Contains(words, "auto") {
+	if cfg.Simulate && len(cfg.Backends) > 0 && !slices.Contains(names, rehearsal) && !slices.Contains(words, "auto") {
 		return nil, exit.Usagef("--simulate supports nccl only, and --backend %s does not name it: leave one of them out",
 			strings.Join(names, ","))
 	}

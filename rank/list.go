@@ -22,7 +22,7 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 	if cfg.step.model != "" {
 		return listSteps(cfg, l, out)
 	}
-	backends, err := chooseBackends(cfg, func() string { return unseenBackend(cfg) })
+	backends, err := chooseBackends(&cfg.Options, func() string { return unseenBackend(cfg) })
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func listPlan(cfg *config, l mpi.Launch, out io.Writer) error {
 
 // unseenBackend is what auto is taken for where nobody looks.
 func unseenBackend(cfg *config) string {
-	if cfg.ncclFlag() != "" || cfg.rehearse {
+	if cfg.ncclFlag() != "" || cfg.Simulate {
 		return "nccl"
 	}
 	return "mpi"

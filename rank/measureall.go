@@ -10,7 +10,6 @@ import (
 	"busbar/internal/coll"
 	"busbar/internal/notice"
 	"busbar/internal/result"
-	"busbar/internal/units"
 	"busbar/rank/exit"
 	"busbar/rank/hang"
 )
@@ -105,14 +104,6 @@ func (t *tally) code() int {
 		return exit.Interrupted + int(syscall.SIGTERM)
 	}
 	return exit.OK
-}
-
-// tooLarge says that a world does not fit the launch, as what follows "it"; "" if it does.
-func (j *job) tooLarge(world int) string {
-	if world <= j.size {
-		return ""
-	}
-	return fmt.Sprintf("does not fit this launch of %s", units.Count(j.size, "rank"))
 }
 
 // fitting are the libraries that can be measured in a world; for the others rank 0 writes that they cannot, which may

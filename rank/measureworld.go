@@ -98,7 +98,7 @@ func (w *subworld) open(lib library) error {
 	if s.cases, err = w.p.sweep.Plan(w.world.Size, places(lib.name())); err != nil {
 		return err
 	}
-	if s.backend, err = lib.open(s); err != nil {
+	if s.backend, err = lib.open(w.forLibraries(), s.method()); err != nil {
 		return err
 	}
 	w.j.watch.Phase(fmt.Sprintf("prepare a world of %d", w.world.Size), 0)
@@ -149,7 +149,7 @@ func (w *subworld) close() error {
 	}
 	w.counters.Close()
 	for _, s := range w.sessions {
-		w.j.ledger.throttled(s.sheet, s.throttled)
+		w.j.ledger.throttled(s.sheet, throttledOf(s.backend))
 	}
 	if w.tally.over {
 		w.j.ledger.finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, w.tally.code(), "")
@@ -212,23 +212,18 @@ const (
 	orderMeasure
 )
 
-// command is rank 0's word to all: measure case i of a session, or stop.
+// command is rank 0's word to all: measure a case of a session, or stop.
 type command struct {
-	what    int
-	session int
-	i       int
-	budget  time.Duration
-	left    time.Duration // of --time-limit; 0: no limit
-	first   bool          // time the first operation of the collective
+	What    int32
+	Session int32
+	Case    int32
+	Budget  time.Duration
+	Left    time.Duration // of --time-limit; 0: no limit
+	First   bool          // time the first operation of the collective
 }
 
 // give brings rank 0's order to all. Collective.
-func (w *subworld) give(o *command) error {
-	x := []float64{float64(o.what), float64(o.session), float64(o.i), float64(o.budget), float64(o.left), float64(b2i(o.first))}
-	err := w.world.Bcast(x)
-	*o = command{int(x[0]), int(x[1]), int(x[2]), time.Duration(x[3]), time.Duration(x[4]), x[5] != 0}
-	return err
-}
+func (w *subworld) give(o *command) error { return launch.Broadcast(w.comm, o) }
 
 // lead goes through the plan on rank 0.
 func (w *subworld) lead(ctx context.Context) error {
@@ -244,7 +239,7 @@ func (w *subworld) lead(ctx context.Context) error {
 			}
 			if w.j.askedToStop.Load() || ctx.Err() != nil {
 				w.tally.over = true
-				return w.give(&command{what: orderStop})
+				return w.give(&command{What: orderStop})
 			}
 			r := s.leftOutByMemory(t.i)
 			if r == nil {
@@ -268,7 +263,7 @@ func (w *subworld) lead(ctx context.Context) error {
 			break
 		}
 	}
-	return w.give(&command{what: orderStop})
+	return w.give(&command{What: orderStop})
 }
 
 // follow does on the other ranks what rank 0 orders.
@@ -279,10 +274,10 @@ func (w *subworld) follow() error {
 		if err := w.give(&o); err != nil {
 			return err
 		}
-		if o.what == orderStop {
+		if o.What == orderStop {
 			return nil
 		}
-		if _, err := w.sessions[o.session].measure(o); err != nil {
+		if _, err := w.sessions[o.Session].measure(o); err != nil {
 			return err
 		}
 	}
@@ -317,7 +312,7 @@ func (w *subworld) measureSkew() error {
 	if w.world.Size == 1 {
 		return nil
 	}
-	b, err := newBarrier(launch.MPIComm(w.comm))
+	b, err := newBarrier(w.comm)
 	if err != nil {
 		return err
 	}
@@ -331,12 +326,10 @@ func (w *subworld) measureSkew() error {
 	if err != nil {
 		return err
 	}
-	root := make([]byte, 8)
-	putInt(root, int(stamps.Start[0]))
-	if err := w.comm.Bcast(root, 0); err != nil {
+	base := stamps.Start[0]
+	if err := launch.Broadcast(w.comm, &base); err != nil {
 		return err
 	}
-	base := int64(getInt(root))
 	mine := make([]float64, skewSamples)
 	first := make([]float64, skewSamples)
 	for i, at := range stamps.Start {

@@ -16,7 +16,7 @@ import (
 type ncclBackend struct {
 	layout
 	l         *ncclLibrary
-	s         *session
+	w         *World
 	aggregate int
 
 	barrier *barrier // MPI's: brings the ranks together before a batch
@@ -30,8 +30,10 @@ type ncclBackend struct {
 	graph      int            // operations of a CUDA graph; 0: no graphs
 	paths      *nccl.Profiler // nil unless NCCL tells of its ways on every rank
 
-	computes *gpuComputing // nil where no training steps are measured
-	profiled bool          // the driver's profiler range has begun (--profile-range)
+	prepared []result.Setup     // what making it ready took
+	held     []result.Throttled // ranks whose GPU held back its clocks at the end; rank 0 only
+	computes *gpuComputing      // nil where no training steps are measured
+	profiled bool               // the driver's profiler range has begun (--profile-range)
 
 	unsupported map[reduction]string // what the library has refused, with its reason
 	refused     bool                 // the last operation was refused before anything was issued, as on all ranks
@@ -40,24 +42,23 @@ type ncclBackend struct {
 // rehearsalChunk is the mover's chunk where the device's memory is the host's.
 const rehearsalChunk = 4 << 20
 
-func (l *ncclLibrary) open(s *session) (backend, error) {
-	b := &ncclBackend{layout: s.layout(), l: l, s: s, aggregate: max(1, s.p.sweep.Aggregate),
-		graph: l.graph(s.p.sweep.Iterations)}
+func (l *ncclLibrary) open(w *World, m Method) (backend, error) {
+	b := &ncclBackend{layout: m.Layout, l: l, w: w, aggregate: max(1, m.Aggregate), graph: l.graph(m.Iterations)}
 	// Windows are of one size on all ranks, and copy engines write at the root's own offset in another rank's.
-	b.alike = l.j.cfg.gpu.register == "window"
+	b.alike = l.h.Options.GPU.register == "window"
 	var err error
-	if b.barrier, err = newBarrier(launch.MPIComm(s.comm)); err != nil {
+	if b.barrier, err = newBarrier(w.Group); err != nil {
 		return nil, err
 	}
 	chunk := int64(0)
 	if l.simulated() {
 		chunk = rehearsalChunk
 	}
-	l.j.watch.Phase("prepare the GPU", 0)
+	l.h.Watch.Phase("prepare the GPU", 0)
 	if b.stream, err = l.gpu.NewStream(); err != nil {
 		return nil, err
 	}
-	if l.j.cfg.gpu.events {
+	if l.h.Options.GPU.events {
 		if l.eventTick, err = l.gpu.EventStep(b.stream); err != nil {
 			return nil, err
 		}
@@ -67,10 +68,10 @@ func (l *ncclLibrary) open(s *session) (backend, error) {
 		return nil, err
 	}
 	took := []float64{time.Since(begun).Seconds(), l.loading.Seconds()}
-	if err := s.world.Max(took); err != nil {
+	if err := w.Max(took); err != nil {
 		return nil, err
 	}
-	s.setup = append(s.setup, result.Setup{What: "driver", Seconds: took[1]},
+	b.prepared = append(b.prepared, result.Setup{What: "driver", Seconds: took[1]},
 		result.Setup{What: "checks", Seconds: took[0]})
 	how := "data is filled and compared by kernels on the GPU"
 	if used, why := b.mover.Kernels(); !used {
@@ -85,30 +86,35 @@ func (l *ncclLibrary) open(s *session) (backend, error) {
 	return b, b.agreeOnPaths()
 }
 
+// communicatorStart is rank 0's word to all ranks of a world: the id of a communicator that they make.
+type communicatorStart struct {
+	Begins bool // false: rank 0 could not make an id
+	Number int64
+	ID     nccl.ID
+}
+
 // connect makes the communicator of the world: rank 0's id goes out by MPI. Collective.
 func (b *ncclBackend) connect() error {
-	b.l.j.watch.Phase("NCCL init", 0)
-	mine := make([]byte, 1+8+nccl.IDBytes)
+	b.l.h.Watch.Phase("NCCL init", 0)
+	var start communicatorStart
 	var failed error
 	if b.rank == 0 {
 		id, err := b.l.nccl.NewID()
 		if failed = err; err == nil {
-			mine[0] = 1
-			putInt(mine[1:9], b.l.j.nextCommunicator())
-			copy(mine[9:], id[:])
+			start = communicatorStart{Begins: true, Number: int64(b.l.h.nextCommunicator()), ID: id}
 		}
 	}
-	if err := b.s.comm.Bcast(mine, 0); err != nil {
+	if err := launch.Broadcast(b.w.Group, &start); err != nil {
 		return err
 	}
-	if mine[0] == 0 {
+	if !start.Begins {
 		if failed == nil {
 			failed = errors.New("rank 0 could not make an id")
 		}
 		return failed
 	}
 	started := time.Now()
-	comm, err := b.l.nccl.Init(b.s.world.Size, b.rank, nccl.ID(mine[9:]), b.l.config)
+	comm, err := b.l.nccl.Init(b.w.Size, b.rank, start.ID, b.l.config)
 	if err != nil {
 		return err
 	}
@@ -116,13 +122,13 @@ func (b *ncclBackend) connect() error {
 	if err := b.l.onOwnGPU(comm); err != nil {
 		return err
 	}
-	b.l.j.leaver.guard(getInt(mine[1:9]), comm.Interrupt)
+	b.l.h.Leaver.guard(int(start.Number), comm.Interrupt)
 	took := []float64{time.Since(started).Seconds()}
-	if err := b.s.world.Max(took); err != nil {
+	if err := b.w.Max(took); err != nil {
 		return err
 	}
 	if b.area == 0 { // the first one: the header is still to be written
-		b.s.setup = append(b.s.setup, result.Setup{What: "communicator", Seconds: took[0]})
+		b.prepared = append(b.prepared, result.Setup{What: "communicator", Seconds: took[0]})
 	}
 	return nil
 }
@@ -132,11 +138,11 @@ func (b *ncclBackend) connect() error {
 func (b *ncclBackend) Recover() error {
 	broken, number := float64(b2i(!b.refused)), 0.0
 	b.refused = false
-	if b.s.world.Rank == 0 {
-		number = float64(b.l.j.nextCommunicator())
+	if b.w.Rank == 0 {
+		number = float64(b.l.h.nextCommunicator())
 	}
 	all := []float64{broken, number}
-	if err := b.s.world.Max(all); err != nil {
+	if err := b.w.Max(all); err != nil {
 		return err
 	}
 	if all[0] > 0 {
@@ -146,7 +152,7 @@ func (b *ncclBackend) Recover() error {
 	} else {
 		// A watchdog may have seen the failure and made all ranks leave the operation. The communicator is intact; it gets
 		// another number, so that this does not end the next operation.
-		b.l.j.leaver.guard(int(all[1]), b.comm.Interrupt)
+		b.l.h.Leaver.guard(int(all[1]), b.comm.Interrupt)
 		b.comm.Resume()
 	}
 	over := b.l.nccl.LastError()
@@ -155,8 +161,8 @@ func (b *ncclBackend) Recover() error {
 }
 
 func (b *ncclBackend) reconnect() error {
-	b.l.j.leaver.guard(b.l.j.leaver.current(), nil)
-	b.l.j.watch.Phase("NCCL abort", 0)
+	b.l.h.Leaver.guard(b.l.h.Leaver.current(), nil)
+	b.l.h.Watch.Phase("NCCL abort", 0)
 	if err := b.comm.Abort(); err != nil && !errors.Is(err, nccl.ErrClosed) {
 		return fmt.Errorf("giving up the communicator: %w", err)
 	}
@@ -172,13 +178,13 @@ func (b *ncclBackend) reconnect() error {
 
 // close implements backend.
 func (b *ncclBackend) close() error {
-	b.l.j.watch.Phase("look at the GPUs", 0)
+	b.l.h.Watch.Phase("look at the GPUs", 0)
 	var err error
-	if b.s.throttled, err = b.throttled(); err != nil {
+	if b.held, err = b.findThrottled(); err != nil {
 		return err
 	}
-	b.l.j.watch.Phase("NCCL destroy", 0)
-	b.l.j.leaver.guard(b.l.j.leaver.current(), nil)
+	b.l.h.Watch.Phase("NCCL destroy", 0)
+	b.l.h.Leaver.guard(b.l.h.Leaver.current(), nil)
 	// Graphs may have made NCCL register the buffers by itself: they go after the communicator.
 	err = errors.Join(b.endProfile(), b.registered.Close(), b.comm.Close())
 	return errors.Join(err, b.release(), b.mover.Close(), b.stream.Close(), b.barrier.close())
@@ -186,5 +192,5 @@ func (b *ncclBackend) close() error {
 
 // shared says whether ranks of this world share a GPU.
 func (b *ncclBackend) shared() bool {
-	return slices.ContainsFunc(b.s.members, func(r int) bool { return b.l.ranks[r].Shared })
+	return slices.ContainsFunc(b.w.Names, func(r int) bool { return b.l.ranks[r].Shared })
 }

@@ -13,6 +13,9 @@ var (
 	_ diagnosing  = (*ncclLibrary)(nil)
 	_ describer   = (*glooLibrary)(nil)
 	_ warner      = (*glooLibrary)(nil)
+	_ prepared    = (*glooBackend)(nil)
+	_ prepared    = (*ncclBackend)(nil)
+	_ throttling  = (*ncclBackend)(nil)
 )
 
 // describeRank implements accelerator.
@@ -29,7 +32,7 @@ func (l *ncclLibrary) eventStep() float64 { return l.eventTick }
 
 // graph implements accelerator.
 func (l *ncclLibrary) graph(iterations int) int {
-	if l.j.cfg.gpu.graph == 0 {
+	if l.h.Options.GPU.graph == 0 {
 		return 0
 	}
 	return cmp.Or(iterations, graphOperations)
@@ -37,6 +40,12 @@ func (l *ncclLibrary) graph(iterations int) int {
 
 // adjusted implements accelerator.
 func (l *ncclLibrary) adjusted(worlds []int, size int) string { return l.worlds.adjusted(worlds, size) }
+
+// setup implements prepared.
+func (b *ncclBackend) setup() []result.Setup { return b.prepared }
+
+// throttled implements throttling.
+func (b *ncclBackend) throttled() []result.Throttled { return b.held }
 
 // connectsAtFirstUse implements connecting.
 func (l *ncclLibrary) connectsAtFirstUse() bool { return true }

@@ -15,34 +15,34 @@ type gpuOptions struct {
 }
 
 // ncclFlag is the first flag on the command line that belongs to NCCL; "" for none.
-func (c *config) ncclFlag() string {
-	o := c.gpu
+func (o *Options) ncclFlag() string {
+	g := o.GPU
 	switch {
-	case c.like != "":
-		return "--like " + c.like
-	case c.profile:
+	case o.Like != "":
+		return "--like " + o.Like
+	case o.Profile:
 		return "--profile-range"
-	case o.path:
+	case g.path:
 		return "--path"
-	case o.graph > 0:
+	case g.graph > 0:
 		return "--cudagraph"
-	case o.alloc == "nccl":
+	case g.alloc == "nccl":
 		return "--alloc"
-	case o.register != "" && o.register != "none":
+	case g.register != "" && g.register != "none":
 		return "--register"
-	case o.ctaPolicy > 0:
+	case g.ctaPolicy > 0:
 		return "--cta-policy"
-	case o.minCTAs > 0:
+	case g.minCTAs > 0:
 		return "--min-ctas"
-	case o.maxCTAs > 0:
+	case g.maxCTAs > 0:
 		return "--max-ctas"
-	case o.algorithms != "":
+	case g.algorithms != "":
 		return "--algo"
-	case o.nonBlocking:
+	case g.nonBlocking:
 		return "--nonblocking"
-	case o.events:
+	case g.events:
 		return "--events"
-	case c.shareGPU:
+	case o.ShareGPU:
 		return "--allow-shared-gpu"
 	}
 	return ""

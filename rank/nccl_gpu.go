@@ -30,12 +30,12 @@ type gpuFacts struct {
 // takeGPU gives this rank a GPU, if it is in a world that has one for each rank, and makes it current on this thread.
 // devices are those that the rank sees; none is why it sees none.
 func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int) error {
-	j := l.j
-	all, err := tellAll(j, j.sees(devices, none))
+	h := l.h
+	all, err := exchange(h, h.sees(devices, none))
 	if err != nil {
 		return err
 	}
-	l.worlds = fitWorlds(all, j.ranks, worlds, j.cfg.shareGPU)
+	l.worlds = fitWorlds(all, h.Ranks, worlds, h.Options.ShareGPU)
 	takers := all[:l.worlds.takers]
 	if len(takers) == 0 { // it is said of all ranks what they lack
 		if none != nil { // a library that is missing as well is said at once, not at the next try
@@ -43,16 +43,16 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 				none = fmt.Errorf("%w\n%w", none, e)
 			}
 		}
-		if err := j.together(none); err != nil {
+		if err := h.Launch.Together(none); err != nil {
 			return err
 		}
 		takers = all
 	}
 	ordinal, shared := assignGPUs(takers)
 	var mine gpuFacts
-	if j.rank < len(takers) {
-		d := devices[ordinal[j.rank]]
-		mine = gpuFacts{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Shared: shared[j.rank], Driver: l.driver.Info().String(),
+	if h.Rank < len(takers) {
+		d := devices[ordinal[h.Rank]]
+		mine = gpuFacts{Name: d.Name, UUID: d.UUID, PCI: d.PCI, Shared: shared[h.Rank], Driver: l.driver.Info().String(),
 			Major: d.Major, Minor: d.Minor, State: l.watchGPU(d.PCI)}
 		if l.nvtx, err = cudart.LoadNVTX(); err != nil {
 			mine.NVTX = err.Error()
@@ -61,16 +61,16 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 			mine.PCIe = machine.PCIeLink("/", d.PCI, machine.VirtualMachine("/") != "")
 		}
 	}
-	if l.ranks, err = tellAll(j, mine); err != nil {
+	if l.ranks, err = exchange(h, mine); err != nil {
 		return err
 	}
 	if l.worlds.takers == 0 {
-		return j.elsewhere(exit.Environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, or measure smaller worlds "+
+		return h.elsewhere(exit.Environmentf("%s: NCCL is made for one rank a GPU. Start fewer ranks, or measure smaller worlds "+
 			"of them (--worlds), or --backend mpi, or let them share with --allow-shared-gpu (right results, no meaningful "+
 			"speed)",
-			sharedGPUs(l.ranks, j.ranks)))
+			sharedGPUs(l.ranks, h.Ranks)))
 	}
-	if text := l.worlds.adjusted(worlds, j.size); text != "" {
+	if text := l.worlds.adjusted(worlds, len(h.Ranks)); text != "" {
 		l.notes = append(l.notes, text)
 	}
 	if err := l.allowSharing(); err != nil {
@@ -79,10 +79,10 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 	l.notes = append(l.notes, l.withoutNVTX()...)
 	if l.takes() {
 		begun := time.Now()
-		l.gpu, err = l.driver.Open(ordinal[j.rank])
+		l.gpu, err = l.driver.Open(ordinal[h.Rank])
 		l.loading += time.Since(begun)
 	}
-	return j.together(err)
+	return h.Launch.Together(err)
 }
 
 // onOwnGPU refuses a communicator on another GPU than this rank's. NCCL takes the device that its own CUDA runtime
@@ -132,11 +132,11 @@ func (l *ncclLibrary) withoutNVTX() (notes []string) {
 // but NCCL compares PCI addresses: since 2.30 one variable allows them, and before that they share a GPU.
 func (l *ncclLibrary) allowSharing() error {
 	shared := slices.ContainsFunc(l.ranks, func(g gpuFacts) bool { return g.Shared })
-	for r, is := range slicedGPUs(l.ranks, l.j.ranks) {
-		if is && l.j.cfg.shareGPU {
+	for r, is := range slicedGPUs(l.ranks, l.h.Ranks) {
+		if is && l.h.Options.ShareGPU {
 			l.ranks[r].Shared, shared = true, true
 		} else if is {
-			l.sliced = sharedGPUs(l.ranks, l.j.ranks)
+			l.sliced = sharedGPUs(l.ranks, l.h.Ranks)
 		}
 	}
 	if l.sliced != "" {
@@ -147,7 +147,7 @@ func (l *ncclLibrary) allowSharing() error {
 		return nil
 	}
 	l.notes = append(l.notes, "several ranks share a GPU: right results, no meaningful speed")
-	return letShare(l.j.rank)
+	return letShare(l.h.Rank)
 }
 
 // slicesHindered is why ranks cannot have slices of one GPU; nil where they can, or have none.

@@ -18,7 +18,7 @@ import (
 
 // ncclLibrary is NCCL, or a library with its functions, and this rank's GPU.
 type ncclLibrary struct {
-	j      *job
+	h      *Host
 	file   string // the backend's name in files
 	wanted nccl.Options
 	driver *cudart.Driver
@@ -62,45 +62,45 @@ func (l *ncclLibrary) device() string {
 func (l *ncclLibrary) simulated() bool { return l.file == rehearsal }
 
 func (l *ncclLibrary) unfit(world int) string {
-	return cmp.Or(l.j.tooLarge(world), l.worlds.unfit(world))
+	return cmp.Or(l.h.tooLarge(world), l.worlds.unfit(world))
 }
 
 // takes says whether this rank is in a world that is measured; others need neither a GPU nor the library.
-func (l *ncclLibrary) takes() bool { return l.j.rank < l.worlds.takers }
+func (l *ncclLibrary) takes() bool { return l.h.Rank < l.worlds.takers }
 
 // openNCCL loads the driver, gives each rank that is in a world with enough GPUs one of them, loads the library there,
 // and compares what the ranks have. Collective.
-func (j *job) openNCCL(name string, worlds []int) (library, error) {
-	l := &ncclLibrary{j: j, file: name, config: nccl.Config{NonBlocking: j.cfg.gpu.nonBlocking,
-		CTAPolicy: j.cfg.gpu.ctaPolicy,
-		MinCTAs:   j.cfg.gpu.minCTAs, MaxCTAs: j.cfg.gpu.maxCTAs}}
-	j.watch.Phase("load CUDA and NCCL", 0)
+func openNCCL(h *Host, name string, worlds []int) (library, error) {
+	l := &ncclLibrary{h: h, file: name, config: nccl.Config{NonBlocking: h.Options.GPU.nonBlocking,
+		CTAPolicy: h.Options.GPU.ctaPolicy,
+		MinCTAs:   h.Options.GPU.minCTAs, MaxCTAs: h.Options.GPU.maxCTAs}}
+	h.Watch.Phase("load CUDA and NCCL", 0)
 	var devices []cudart.Device
-	paths, err := j.libraryPaths()
-	if err := j.together(err); err != nil {
+	paths, err := h.Options.libraryPaths()
+	if err := h.Launch.Together(err); err != nil {
 		return nil, err
 	}
 	l.wanted = nccl.Options{Path: paths.nccl, NCCLX: name == "ncclx"}
 	begun := time.Now()
 	devices, err = l.loadDriver(paths)
 	l.loading = time.Since(begun)
-	j.watch.Phase("share out the GPUs", 0)
+	h.Watch.Phase("share out the GPUs", 0)
 	if err := l.takeGPU(devices, err, worlds); err != nil {
 		return nil, err
 	}
-	if err := j.together(l.openProfiler()); err != nil {
+	if err := h.Launch.Together(l.openProfiler()); err != nil {
 		return nil, err
 	}
-	j.watch.Phase("load NCCL", 0)
+	h.Watch.Phase("load NCCL", 0)
 	err = nil
 	if l.takes() {
 		err = l.loadNCCL()
 	}
-	if err := j.together(err); err != nil {
+	if err := h.Launch.Together(err); err != nil {
 		return nil, err
 	}
-	l.notes = append(l.notes, cmp.Or(l.passed(), l.config.String()), "buffers by "+cmp.Or(j.cfg.gpu.alloc, "driver"))
-	if r := j.cfg.gpu.register; r != "" && r != "none" {
+	l.notes = append(l.notes, cmp.Or(l.passed(), l.config.String()), "buffers by "+cmp.Or(h.Options.GPU.alloc, "driver"))
+	if r := h.Options.GPU.register; r != "" && r != "none" {
 		text := "buffers registered as " + r
 		if r == "window" {
 			text += " (whether its kernels are symmetric NCCL does not tell)"
@@ -112,7 +112,7 @@ func (j *job) openNCCL(name string, worlds []int) (library, error) {
 
 // loadNCCL opens the library on a rank that has a GPU, and asks whether it can do what is wanted.
 func (l *ncclLibrary) loadNCCL() (err error) {
-	j := l.j
+	h := l.h
 	if l.nccl, err = nccl.Load(l.wanted); err != nil {
 		return err
 	}
@@ -120,16 +120,16 @@ func (l *ncclLibrary) loadNCCL() (err error) {
 	if !l.nccl.Info().Rehearsed {
 		tell = nil
 	}
-	j.watch.Listen(l.lastWords, tell)
+	h.Watch.Listen(l.lastWords, tell)
 	if err := l.dropProfiler(); err != nil {
 		return err
 	}
-	if j.cfg.gpu.alloc == "nccl" && slices.Contains(l.nccl.Info().Missing, "ncclMemAlloc") {
+	if h.Options.GPU.alloc == "nccl" && slices.Contains(l.nccl.Info().Missing, "ncclMemAlloc") {
 		return fmt.Errorf("--alloc nccl: %s %s has no ncclMemAlloc (NCCL has it since 2.19): leave --alloc out, or take a "+
 			"newer library", l.nccl.Info().Name, l.nccl.Info().Version)
 	}
-	if why := l.nccl.Info().Unserved(l.ranks[j.rank].Major, l.ranks[j.rank].Minor); why != "" {
-		return fmt.Errorf("%s: %s", l.ranks[j.rank].Name, why)
+	if why := l.nccl.Info().Unserved(l.ranks[h.Rank].Major, l.ranks[h.Rank].Minor); why != "" {
+		return fmt.Errorf("%s: %s", l.ranks[h.Rank].Name, why)
 	}
 	return errors.Join(l.choiceHindered(), l.slicesHindered())
 }
@@ -137,9 +137,9 @@ func (l *ncclLibrary) loadNCCL() (err error) {
 // libraryPaths are the files or folders that the command line names; with --simulate those of the simulation.
 type libraryPaths struct{ cuda, nccl string }
 
-func (j *job) libraryPaths() (libraryPaths, error) {
-	p := libraryPaths{j.cfg.cuda, j.cfg.nccl}
-	if !j.cfg.rehearse {
+func (o *Options) libraryPaths() (libraryPaths, error) {
+	p := libraryPaths{o.CUDA, o.NCCL}
+	if !o.Simulate {
 		return p, nil
 	}
 	dir, err := rehearsalFolder()
@@ -180,13 +180,13 @@ type ownLibrary struct {
 
 // compare refuses ranks with different libraries: what they would measure is the speed of neither.
 func (l *ncclLibrary) compare() error {
-	j := l.j
+	h := l.h
 	var mine ownLibrary
 	if l.takes() {
 		i := l.nccl.Info()
 		mine = ownLibrary{i.Name + " " + i.Version, i.Path, i.Rehearsed}
 	}
-	all, err := tellAll(j, mine)
+	all, err := exchange(h, mine)
 	if err != nil {
 		return err
 	}
@@ -194,16 +194,16 @@ func (l *ncclLibrary) compare() error {
 		l.ranks[r].NCCL = v.Version
 		switch {
 		case v.Version != all[0].Version:
-			return j.elsewhere(exit.Environmentf("rank %d on %s has %s, rank 0 on %s has %s: give all hosts the same library "+
+			return h.elsewhere(exit.Environmentf("rank %d on %s has %s, rank 0 on %s has %s: give all hosts the same library "+
 				"(--nccl PATH)",
-				r, j.ranks[r].Host, v.Version, j.ranks[0].Host, all[0].Version))
+				r, h.Ranks[r].Host, v.Version, h.Ranks[0].Host, all[0].Version))
 		case v.Rehearsed && !l.simulated():
-			return j.elsewhere(exit.Environmentf("%s is the simulation, not NCCL: set --simulate, which marks its results", v.Path))
+			return h.elsewhere(exit.Environmentf("%s is the simulation, not NCCL: set --simulate, which marks its results", v.Path))
 		case l.simulated() && !v.Rehearsed:
-			return j.elsewhere(exit.Environmentf("--simulate requires the simulation's libraries, and %s is %s", v.Path, v.Version))
+			return h.elsewhere(exit.Environmentf("--simulate requires the simulation's libraries, and %s is %s", v.Path, v.Version))
 		}
 		if d := l.ranks[r].Driver; d != l.ranks[0].Driver {
-			l.notes = append(l.notes, fmt.Sprintf("drivers differ: rank %d on %s has %s, rank 0 has %s", r, j.ranks[r].Host, d,
+			l.notes = append(l.notes, fmt.Sprintf("drivers differ: rank %d on %s has %s, rank 0 has %s", r, h.Ranks[r].Host, d,
 				l.ranks[0].Driver))
 		}
 	}
@@ -215,7 +215,7 @@ func (l *ncclLibrary) compare() error {
 
 // describe implements describer.
 func (l *ncclLibrary) describe(m *result.Method, iterations int) {
-	o := l.j.cfg.gpu
+	o := l.h.Options.GPU
 	m.EventStep = l.eventTick
 	m.Graph, m.Alloc = l.graph(iterations), cmp.Or(o.alloc, "driver")
 	if o.register != "none" {
@@ -231,7 +231,7 @@ func (l *ncclLibrary) passed() string {
 	if l.config != (nccl.Config{}) {
 		words = append(words, l.config.String())
 	}
-	if a := l.j.cfg.gpu.algorithms; a != "" {
+	if a := l.h.Options.GPU.algorithms; a != "" {
 		words = append(words, nccl.ChoiceText(a))
 	}
 	return strings.Join(words, "; ")
@@ -239,7 +239,7 @@ func (l *ncclLibrary) passed() string {
 
 // choiceHindered is why --algo cannot be had; nil where it can, or is not asked for.
 func (l *ncclLibrary) choiceHindered() error {
-	a := l.j.cfg.gpu.algorithms
+	a := l.h.Options.GPU.algorithms
 	if a == "" {
 		return nil
 	}

@@ -9,19 +9,18 @@ import (
 	"busbar/internal/bench"
 	"busbar/internal/notice"
 	"busbar/rank/exit"
-	"busbar/rank/machine"
 )
 
 // room implements backend.
 func (b *ncclBackend) room() (float64, notice.MemoryLimit, error) {
 	if b.l.simulated() {
-		return b.s.hostMemory(0)
+		return b.w.Memory.HostRoom(0)
 	}
 	free, _, err := b.l.gpu.Memory()
 	if err != nil {
 		return 0, notice.MemoryLimit{}, err
 	}
-	return b.s.planRoom([]machine.MemoryBound{{Name: "the memory of GPU " + b.l.ranks[b.l.j.rank].UUID, Free: free}}, 0)
+	return b.w.Memory.DeviceRoom("the memory of GPU "+b.l.ranks[b.l.h.Rank].UUID, free)
 }
 
 // reserve implements backend.
@@ -30,7 +29,7 @@ func (b *ncclBackend) reserve(bytes int64) (err error) {
 		return err
 	}
 	want := max(pageBytes, bytes)
-	if b.l.j.cfg.gpu.alloc == "nccl" {
+	if b.l.h.Options.GPU.alloc == "nccl" {
 		var p uint64
 		p, err = b.l.nccl.MemAlloc(want)
 		b.area = cudart.Pointer(p)
@@ -48,13 +47,13 @@ func (b *ncclBackend) reserve(bytes int64) (err error) {
 // ready implements backend: the buffers become known to the communicator where that is asked for.
 func (b *ncclBackend) ready() error {
 	if err := b.register(); err != nil {
-		return exit.With(exit.Environment, fmt.Errorf("--register %s: %w", b.l.j.cfg.gpu.register, err))
+		return exit.With(exit.Environment, fmt.Errorf("--register %s: %w", b.l.h.Options.GPU.register, err))
 	}
 	return nil
 }
 
 func (b *ncclBackend) register() (err error) {
-	if r := b.l.j.cfg.gpu.register; r == "buffer" || r == "window" {
+	if r := b.l.h.Options.GPU.register; r == "buffer" || r == "window" {
 		b.registered, err = b.comm.Register(uint64(b.area), b.bytes, r == "window")
 	}
 	return err
@@ -66,7 +65,7 @@ func (b *ncclBackend) release() error {
 	}
 	err := b.registered.Close()
 	b.registered = nccl.Registration{}
-	if b.l.j.cfg.gpu.alloc == "nccl" {
+	if b.l.h.Options.GPU.alloc == "nccl" {
 		err = errors.Join(err, b.l.nccl.MemFree(uint64(b.area)))
 	} else {
 		err = errors.Join(err, b.l.gpu.Free(b.area))

@@ -40,7 +40,7 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 	spec.Slots, spec.SendStride, spec.RecvStride = slots, send, recv
 	spec.Aggregate, spec.Graph = b.aggregate, b.graph
 	spec.Sync, spec.SyncContext = b.barrier.step, b.barrier.context
-	if b.l.j.cfg.gpu.events {
+	if b.l.h.Options.GPU.events {
 		spec.Events = bench.MaxBatches
 	}
 	o, err := b.bind(spec)
@@ -68,7 +68,7 @@ func (b *ncclBackend) Prepare(c coll.Case) (bench.Operation, error) {
 func (b *ncclBackend) spec(c coll.Case, send, recv cudart.Pointer) nccl.OpSpec {
 	return nccl.OpSpec{Kind: ncclKinds[c.Collective], Type: ncclTypes[c.Type], Op: ncclOps[c.Op], Root: max(0, c.Root),
 		Send: uint64(send), Recv: uint64(recv), Count: c.Count, Stream: b.stream.Pointer(), Cuda: b.l.driver.Table(),
-		Algorithms: b.l.j.cfg.gpu.algorithms}
+		Algorithms: b.l.h.Options.GPU.algorithms}
 }
 
 // prepare makes an operation of the library's; what it does not have is an *UnsupportedError of bench.
@@ -140,7 +140,7 @@ func (o *ncclOperation) Profile(on bool) error {
 		l.nvtx.Pop()
 	}
 	switch {
-	case !l.j.cfg.profile:
+	case !l.h.Options.Profile:
 		return nil
 	case on:
 		return l.driver.ProfilerStart()
@@ -170,8 +170,8 @@ type ncclCalls struct {
 
 // run runs a loop of this backend's. Where an operation fails, the others are told to leave theirs.
 func (b *ncclBackend) run(l *loop.Loop, batches, n int, c ncclCalls) (bench.Stamps, error) {
-	j, number := b.l.j, b.l.j.leaver.current()
-	j.watch.Attach(l, func() { j.passOn(number) })
+	h, number := b.l.h, b.l.h.Leaver.current()
+	h.Watch.Attach(l, func() { h.Launch.PassOn(number) })
 	s, err := l.Run(batches, n)
 	var step *loop.StepError
 	switch {
@@ -207,7 +207,7 @@ func (b *ncclBackend) run(l *loop.Loop, batches, n int, c ncclCalls) (bench.Stam
 func (b *ncclBackend) lost(number int, err error) error {
 	status := b.pointStatus(err)
 	if status != "" {
-		b.l.j.passOn(number)
+		b.l.h.Launch.PassOn(number)
 	}
 	if status == result.OOM { // NCCL's own words need not say so
 		err = fmt.Errorf("out of memory: %w", err)
@@ -216,7 +216,7 @@ func (b *ncclBackend) lost(number int, err error) error {
 }
 
 func (o *ncclOperation) Close() error {
-	o.b.l.j.watch.Attach(nil, nil)
+	o.b.l.h.Watch.Attach(nil, nil)
 	o.loop.Close()
 	err := o.op.Close()
 	if o.single != nil {

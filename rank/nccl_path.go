@@ -14,7 +14,7 @@ import (
 
 // openProfiler makes NCCL load the plugin by which it tells which way it takes, where --path asks for that.
 func (l *ncclLibrary) openProfiler() (err error) {
-	if !l.j.cfg.gpu.path {
+	if !l.h.Options.GPU.path {
 		return nil
 	}
 	if other := os.Getenv(nccl.ProfilerVariable); other != "" {
@@ -50,7 +50,7 @@ func (b *ncclBackend) agreeOnPaths() error {
 	}
 	version := l.paths.Interface()
 	without := []float64{float64(b2i(version == 0))}
-	if err := b.s.world.Max(without); err != nil {
+	if err := b.w.Max(without); err != nil {
 		return err
 	}
 	note := fmt.Sprintf("path: NCCL tells it by its profiler interface, version %d (%s=%s), asked in an operation that "+

@@ -22,7 +22,7 @@ func reductionOf(c coll.Case) reduction { return reduction{c.Collective, c.Type,
 // --algo asks for may fit another size.
 func (b *ncclBackend) remember(c coll.Case, err error) {
 	var lost *bench.OperationError
-	if !errors.As(err, &lost) || lost.Status != result.Unsupported || b.l.j.cfg.gpu.algorithms != "" {
+	if !errors.As(err, &lost) || lost.Status != result.Unsupported || b.l.h.Options.GPU.algorithms != "" {
 		return
 	}
 	if b.unsupported == nil {
@@ -37,5 +37,5 @@ func (b *ncclBackend) remember(c coll.Case, err error) {
 func (b *ncclBackend) lacksFloat8(c coll.Case) bool {
 	older := func(r int) bool { return b.l.ranks[r].Major < 9 }
 	return (c.Type == coll.Float8E4M3 || c.Type == coll.Float8E5M2) && !b.l.config.NonBlocking &&
-		slices.ContainsFunc(b.s.members, older)
+		slices.ContainsFunc(b.w.Names, older)
 }

@@ -10,15 +10,15 @@ import (
 )
 
 func newRefusing(algorithms string, capabilities ...int) *ncclBackend {
-	j := &job{cfg: &config{}}
-	j.cfg.gpu.algorithms = algorithms
-	l := &ncclLibrary{j: j}
-	w := &subworld{}
+	h := &Host{}
+	h.Options.GPU.algorithms = algorithms
+	l := &ncclLibrary{h: h}
+	w := &World{}
 	for r, major := range capabilities {
 		l.ranks = append(l.ranks, gpuFacts{Major: major})
-		w.members = append(w.members, r)
+		w.Names = append(w.Names, r)
 	}
-	return &ncclBackend{l: l, s: &session{subworld: w}}
+	return &ncclBackend{l: l, w: w}
 }
 
 // What a library has refused is not tried again: each try may cost a communicator.

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"encoding/json"
-
 	"busbar/cudart"
 	"busbar/internal/result"
+	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
 
@@ -40,28 +39,20 @@ func (l *ncclLibrary) links() string {
 	return machine.GPULinks()
 }
 
-// throttled are the ranks of a world whose GPU holds back its clocks now. Collective; the answer is on rank 0.
-func (b *ncclBackend) throttled() ([]result.Throttled, error) {
+// findThrottled finds the ranks of a world whose GPU holds back its clocks now. Collective; the answer is on rank 0.
+func (b *ncclBackend) findThrottled() ([]result.Throttled, error) {
 	var mine []string
-	if g := b.l.gpuState(b.l.ranks[b.l.j.rank].PCI); g != nil {
+	if g := b.l.gpuState(b.l.ranks[b.l.h.Rank].PCI); g != nil {
 		mine = g.Throttle
 	}
-	text, err := json.Marshal(mine)
-	if err != nil {
-		return nil, err
-	}
-	all, err := b.s.comm.Gatherv(text, 0)
+	all, err := launch.GatherJSON(b.w.Group, mine)
 	if err != nil {
 		return nil, err
 	}
 	var out []result.Throttled
-	for r, text := range all {
-		var reasons []string
-		if err := json.Unmarshal(text, &reasons); err != nil {
-			return nil, err
-		}
+	for r, reasons := range all {
 		if len(reasons) > 0 {
-			out = append(out, result.Throttled{Rank: b.s.world.Name(r), Host: b.s.hosts[r], Reasons: reasons})
+			out = append(out, result.Throttled{Rank: b.w.Name(r), Host: b.w.Hosts[r], Reasons: reasons})
 		}
 	}
 	return out, nil

@@ -39,7 +39,8 @@ type patternCase struct {
 // book is the results file of one library, with what it and those that it continues hold.
 type book struct {
 	*session
-	times map[result.PointKey]result.Time // of what is ok
+	times     map[result.PointKey]result.Time // of what is ok
+	throttled []result.Throttled
 }
 
 // measurePattern measures the plan in groups of nodes, round by round, and what stands out again alone. It returns the exit
@@ -394,7 +395,7 @@ func (w *subworld) measureInGroup(c patternCase, groups pattern.Round, budget ti
 		if record, err = s.observed(i, budget); err != nil {
 			return nil, err
 		}
-		if err := w.give(&command{what: orderStop}); err != nil {
+		if err := w.give(&command{What: orderStop}); err != nil {
 			return nil, err
 		}
 	}

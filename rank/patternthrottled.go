@@ -18,7 +18,7 @@ func (r *patternRun) gatherThrottled(w *subworld) error {
 	var mine [][]result.Throttled // by library; of a group's first rank
 	if w != nil {
 		for _, s := range w.sessions {
-			mine = append(mine, s.throttled)
+			mine = append(mine, throttledOf(s.backend))
 		}
 	}
 	text, err := json.Marshal(mine)

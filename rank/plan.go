@@ -66,7 +66,7 @@ func (j *job) agreeOnPlan() (*plan, error) {
 	if p.pattern, err = j.agreeOnPattern(p.sweep); err != nil {
 		return nil, j.elsewhere(err)
 	}
-	if p.backends, err = chooseBackends(j.cfg, func() string { return j.autoBackend(p.worlds) }); err != nil {
+	if p.backends, err = chooseBackends(&j.cfg.Options, func() string { return autoBackend(j.host(), p.worlds) }); err != nil {
 		return nil, j.elsewhere(err)
 	}
 	if err := j.cfg.checkStepBackends(p.backends); err != nil {
@@ -91,7 +91,7 @@ func (j *job) tryPlan(p *plan) (err error) {
 		if err != nil {
 			return exit.With(exit.Usage, err)
 		}
-		if j.cfg.gpu.graph > 0 && slices.ContainsFunc(cases, func(c coll.Case) bool { return c.Mode == coll.Latency }) {
+		if j.cfg.GPU.graph > 0 && slices.ContainsFunc(cases, func(c coll.Case) bool { return c.Mode == coll.Latency }) {
 			return exit.Usagef("-G launches many operations at once, which is no latency: leave out --mode latency, or -G")
 		}
 	}

@@ -134,9 +134,9 @@ func gpusToTake(ranks []preflight.GPUSight) []int {
 
 // viewGPUs is what this rank sees of GPUs and of the library of a backend on them, none of which it starts. It is local.
 func (j *job) viewGPUs(backend, driver string) *preflight.GPUView {
-	search := preflight.GPUSearch{Shared: j.cfg.shareGPU, Simulated: backend == rehearsal, NCCLX: backend == "ncclx",
+	search := preflight.GPUSearch{Shared: j.cfg.ShareGPU, Simulated: backend == rehearsal, NCCLX: backend == "ncclx",
 		CPUs: j.ranks[j.rank].CPUs, Driver: driver}
-	paths, err := j.libraryPaths()
+	paths, err := j.cfg.libraryPaths()
 	search.CUDA, search.NCCL, search.NotFound = paths.cuda, paths.nccl, err
 	return preflight.ViewGPUs("/", search)
 }

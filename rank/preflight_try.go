@@ -12,7 +12,7 @@ import (
 
 // chooseForPreflight is what --backend asks for; that it cannot be had is found by its checks, not an error. Collective.
 func (j *job) chooseForPreflight() (names []string, err error) {
-	names, err = chooseBackends(j.cfg, func() string { return j.autoBackend([]int{j.size}) })
+	names, err = chooseBackends(&j.cfg.Options, func() string { return autoBackend(j.host(), []int{j.size}) })
 	switch exit.CodeOf(err) {
 	case exit.OK:
 		return names, nil
@@ -29,7 +29,8 @@ func (j *job) chooseForPreflight() (names []string, err error) {
 // tryBackends opens each library in a world of all ranks and tries it there. Collective.
 func (j *job) tryBackends(names []string, clock bench.Clock) error {
 	p := &plan{sweep: sweeps.Default(), backends: names, worlds: []int{j.size}}
-	if err := j.openLibraries(p); err != nil {
+	var err error
+	if j.libraries, err = open(j.host(), names, p.worlds); err != nil {
 		return j.notOpened(names, err)
 	}
 	for _, lib := range j.libraries {
@@ -59,7 +60,7 @@ func (j *job) notOpened(names []string, err error) error {
 func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
 	s := &session{subworld: j.newSubworld(p, j.world, firstRanks(j.size)), lib: lib}
 	s.clock = clock
-	if s.backend, err = lib.open(s); err != nil {
+	if s.backend, err = lib.open(s.forLibraries(), s.method()); err != nil {
 		return err
 	}
 	if err := s.checkRoom(); err != nil {
@@ -71,7 +72,7 @@ func (j *job) tryLibrary(p *plan, lib library, clock bench.Clock) (err error) {
 		largest = max(largest, s.backend.memory(c))
 	}
 	j.watch.Phase("try "+lib.name(), 0)
-	if err := j.together(s.backend.reserve(int64(largest))); err != nil {
+	if err := j.Together(s.backend.reserve(int64(largest))); err != nil {
 		return errors.Join(j.notOpened([]string{lib.name()}, err), s.backend.close())
 	}
 	for i, c := range cases {

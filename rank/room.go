@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/result"
 	"busbar/internal/units"
+	"busbar/rank/launch"
 	"busbar/rank/machine"
 )
 
@@ -54,16 +54,20 @@ func (s *session) makeRoom(own []float64) ([]room, error) {
 	return rooms, s.reserve(rooms, own)
 }
 
-// hostMemory is how many bytes of buffers in host memory every rank may have where a library allocates scratch beside
-// them (as a share of them), and what limits them, on rank 0. Collective.
-func (s *session) hostMemory(scratch float64) (most float64, limit notice.MemoryLimit, err error) {
+// HostRoom implements Memory.
+func (w *subworld) HostRoom(scratch float64) (most float64, limit notice.MemoryLimit, err error) {
 	bounds, err := machine.MemoryBounds("/")
-	if err != nil && s.world.Rank == 0 {
-		fmt.Fprintf(s.j.stderr, "rank: %v\n", err)
+	if err != nil && w.world.Rank == 0 {
+		fmt.Fprintf(w.j.stderr, "rank: %v\n", err)
 	}
-	most, limit, err = s.planRoom(bounds, scratch)
-	limit.Libraries, limit.Groups = s.hostShares, s.neighbours
-	return most / float64(max(1, s.hostShares)) / float64(max(1, s.neighbours)), limit, err
+	most, limit, err = w.planRoom(bounds, scratch)
+	limit.Libraries, limit.Groups = w.hostShares, w.neighbours
+	return most / float64(max(1, w.hostShares)) / float64(max(1, w.neighbours)), limit, err
+}
+
+// DeviceRoom implements Memory.
+func (w *subworld) DeviceRoom(device string, free int64) (most float64, limit notice.MemoryLimit, err error) {
+	return w.planRoom([]machine.MemoryBound{{Name: device, Free: free}}, 0)
 }
 
 // hostShares counts the buffers that libraries have in host memory at the same time: those that measure on host memory
@@ -82,29 +86,19 @@ func hostShares(libraries []library) int {
 	return common + own
 }
 
-// planRoom is hostMemory for any bounds of this rank.
-func (s *session) planRoom(bounds []machine.MemoryBound, scratch float64) (most float64, limit notice.MemoryLimit, err error) {
-	mine, err := json.Marshal(machine.RankMemory{Rank: s.j.rank, Host: s.hosts[s.world.Rank], Machine: s.machines[s.world.Rank], Bounds: bounds})
+// planRoom is HostRoom for any bounds of this rank.
+func (w *subworld) planRoom(bounds []machine.MemoryBound, scratch float64) (most float64, limit notice.MemoryLimit, err error) {
+	all, err := launch.GatherJSON(w.comm, machine.RankMemory{Rank: w.j.rank, Host: w.hosts[w.world.Rank], Machine: w.machines[w.world.Rank], Bounds: bounds})
 	if err != nil {
 		return 0, limit, err
 	}
-	all, err := s.comm.Gatherv(mine, 0)
-	if err != nil {
-		return 0, limit, err
+	var bytes int64
+	if w.world.Rank == 0 {
+		m := machine.PlanMemory(all, scratch)
+		bytes, limit = m.Bytes, m.Limit
 	}
-	x := []float64{0}
-	if s.world.Rank == 0 {
-		memory := make([]machine.RankMemory, len(all))
-		for i, b := range all {
-			if err := json.Unmarshal(b, &memory[i]); err != nil {
-				return 0, limit, err
-			}
-		}
-		m := machine.PlanMemory(memory, scratch)
-		x[0], limit = float64(m.Bytes), m.Limit
-	}
-	err = s.world.Bcast(x)
-	return x[0], limit, err
+	err = launch.Broadcast(w.comm, &bytes)
+	return float64(bytes), limit, err
 }
 
 // reserve allocates room for all points that fit. Where the system refuses it on any rank, the largest points are given

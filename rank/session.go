@@ -20,23 +20,21 @@ type session struct {
 	*subworld
 	lib     library
 	backend backend
-	setup   []result.Setup
 	used    map[coll.Collective]bool // collectives whose first operation was timed; rank 0 only
 	cases   []coll.Case
 	room    []room // by case
 
 	// Rank 0 only.
-	sheet     *sheet
-	done      map[result.PointKey]bool
-	run       result.Run
-	throttled []result.Throttled // of this world, known once the backend is closed
+	sheet *sheet
+	done  map[result.PointKey]bool
+	run   result.Run
 }
 
 // head makes the header of this library's file in this world, and finds what it continues.
 func (s *session) head() {
 	j := s.j
 	s.run = j.header(s.p, s.lib, s)
-	s.run.Setup = s.setup
+	s.run.Setup = setupOf(s.backend)
 	if len(s.sessions) > 1 {
 		for _, o := range s.sessions {
 			s.run.Interleaved = append(s.run.Interleaved, o.lib.name())
@@ -120,7 +118,8 @@ func (s *session) attempt(i int, budget time.Duration) (*result.Record, error) {
 	for try := 1; ; try++ {
 		l, ok := s.lib.(connecting)
 		connects := ok && l.connectsAtFirstUse()
-		o := command{orderMeasure, slices.Index(s.sessions, s), i, budget, s.pace.remaining(), connects && !s.used[s.cases[i].Collective]}
+		o := command{What: orderMeasure, Session: int32(slices.Index(s.sessions, s)), Case: int32(i), Budget: budget,
+			Left: s.pace.remaining(), First: connects && !s.used[s.cases[i].Collective]}
 		if err := s.give(&o); err != nil {
 			return nil, err
 		}
@@ -156,7 +155,7 @@ const warmupTime = 250 * time.Millisecond
 
 // measure is collective: all ranks measure the case that rank 0 has ordered.
 func (s *session) measure(wanted command) (*result.Record, error) {
-	c := s.cases[wanted.i]
+	c := s.cases[wanted.Case]
 	name := c.String()
 	if len(s.sessions) > 1 {
 		name = s.lib.name() + " " + name
@@ -164,16 +163,16 @@ func (s *session) measure(wanted command) (*result.Record, error) {
 	s.j.number++
 	s.j.watch.CaseOf(s.j.number, name, s.label)
 	defer s.j.watch.Case(s.j.number, "")
-	o := bench.Options{Precision: s.p.sweep.Precision, Budget: wanted.budget, Iterations: s.p.sweep.Iterations, Warmup: s.p.sweep.Warmup,
+	o := bench.Options{Precision: s.p.sweep.Precision, Budget: wanted.Budget, Iterations: s.p.sweep.Iterations, Warmup: s.p.sweep.Warmup,
 		Check: s.p.sweep.Check, Aggregate: s.p.sweep.Aggregate, Average: s.j.cfg.average, Clock: s.clock, Watch: s.j.watch}
 	if g := graphOf(s.lib, s.p.sweep.Iterations); g > 0 { // what is issued is a launch of the graph
 		o.Aggregate = max(1, o.Aggregate) * g
 		o.Warmup = max(1, o.Warmup) // the first launch captures
 		if o.Iterations > 0 {
-			o.Iterations = s.j.cfg.gpu.graph
+			o.Iterations = s.j.cfg.GPU.graph
 		}
 	}
-	o.FirstUse, o.Limit = wanted.first, wanted.left
+	o.FirstUse, o.Limit = wanted.First, wanted.Left
 	o.Clock.EventStep = eventStepOf(s.lib)
 	if s.p.sweep.Origins()["warmup"] == "default" { // who asks for a number gets it
 		o.WarmupTime = warmupTime

@@ -29,7 +29,7 @@ func (b *ncclBackend) computing() (computing, error) {
 		return nil, err
 	}
 	b.computes = c
-	if err = c.choose(b.l.j.cfg.step.kernel); err == nil {
+	if err = c.choose(b.l.h.Options.Compute.Kernel); err == nil {
 		err = c.calibrate()
 	}
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *gpuComputing) choose(kernel string) error {
 	if kernel != "fma" {
 		err := c.openGEMM()
 		lacking := []float64{float64(b2i(err != nil))}
-		if err := c.b.s.world.Max(lacking); err != nil {
+		if err := c.b.w.Max(lacking); err != nil {
 			return err
 		}
 		if lacking[0] == 0 {
@@ -55,7 +55,7 @@ func (c *gpuComputing) choose(kernel string) error {
 		switch {
 		case kernel == "gemm":
 			return exit.Environmentf("--compute-kernel gemm: %w", err)
-		case c.b.l.j.cfg.gpu.register == "window":
+		case c.b.l.h.Options.GPU.register == "window":
 			return exit.Environmentf("%s: install cuBLAS, or leave out --register window: %w", fmaBesideWindows, err)
 		}
 		c.notes = append(c.notes, "computing by busbar's own kernel, which leaves the GPU's memory idle: "+exit.ProblemOf(err))
@@ -111,7 +111,7 @@ func (c *gpuComputing) sizeGEMM() error {
 			return err
 		}
 		least := []float64{-r.Each}
-		if err := c.b.s.world.Max(least); err != nil {
+		if err := c.b.w.Max(least); err != nil {
 			return err
 		}
 		if -least[0] >= leastGEMM || i == len(gemmSizes)-1 {
@@ -128,18 +128,18 @@ const rehearsalCopy = 4 << 20
 // calibrate measures while all ranks do. The slowest rank's rate is taken for all: as in a training each is given the
 // same work, and a rank whose GPU is slower is not spared. Collective.
 func (c *gpuComputing) calibrate() (err error) {
-	if err := c.b.s.world.Max([]float64{0}); err != nil { // no rank begins before all are ready
+	if err := c.b.w.Max([]float64{0}); err != nil { // no rank begins before all are ready
 		return err
 	}
 	if c.rate, err = c.stream.Calibrate(c.work()); err != nil {
 		return err
 	}
 	slowest := []float64{c.rate.Each, c.rate.Fixed}
-	if err := c.b.s.world.Max(slowest); err != nil {
+	if err := c.b.w.Max(slowest); err != nil {
 		return err
 	}
 	c.rate = cudart.Rate{Each: slowest[0], Fixed: slowest[1]}
-	if !c.b.l.j.cfg.step.copies() {
+	if !c.b.l.h.Options.Compute.Copies {
 		return nil
 	}
 	bytes := int64(0)

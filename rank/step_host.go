@@ -34,25 +34,25 @@ type hostComputing struct {
 // computing implements trainer. Every rank is given the same work, as in a training, so the slowest rank's speed says how much of
 // it takes a second; the others are done sooner.
 func (b *hostBackend) computing() (computing, error) {
-	crew, err := program.NewCrew(b.s.j.cfg.step.threads)
+	crew, err := program.NewCrew(b.h.Options.Compute.Threads)
 	if err != nil {
 		return nil, exit.Environmentf("%v", err)
 	}
 	c := &hostComputing{crew: crew}
-	if err := b.s.comm.Barrier(); err != nil {
+	if err := b.w.Group.Barrier(); err != nil {
 		return nil, err
 	}
 	c.speed = crew.Calibrate(calibrateTime)
-	if err := b.s.comm.Barrier(); err != nil {
+	if err := b.w.Group.Barrier(); err != nil {
 		return nil, err
 	}
-	if b.s.j.cfg.step.copies() {
+	if b.h.Options.Compute.Copies {
 		if c.copies, err = crew.CopyRate(copyBytes); err != nil {
 			return nil, exit.Environmentf("the copy rate cannot be measured, by which --compress is priced: %v", err)
 		}
 	}
 	slowest := []float64{-c.speed, -c.copies}
-	if err := b.s.world.Max(slowest); err != nil {
+	if err := b.w.Max(slowest); err != nil {
 		return nil, err
 	}
 	c.speed, c.copies = -slowest[0], -slowest[1]
@@ -91,14 +91,14 @@ type stepCall interface {
 
 // bindPlan binds a plan to the reserved memory; bind makes the library's operation of a case whose one buffer lies there.
 func (b *hostBackend) bindPlan(c *hostComputing, p *step.Plan, sync *barrier, bind func(c coll.Case, at unsafe.Pointer) (stepCall, error)) (training, error) {
-	area := b.s.area.bytes()
+	area := b.w.Area.bytes()
 	if p.Bytes > int64(len(area)) {
 		return nil, &bench.MemoryError{Needed: p.Bytes, Err: errors.New("the buffers of this world are smaller")}
 	}
 	t := &hostTraining{b: b, plan: p, sync: sync}
 	spec := program.HostSpec{Segments: c.units(p.Segments), Sync: sync.step, SyncContext: sync.context}
 	if p.Point.Progress == step.Poll {
-		spec.Interval = b.s.j.cfg.step.poll
+		spec.Interval = b.h.Options.Compute.Poll
 	}
 	for i := range p.Ops {
 		o, err := t.bind(i, area, bind)

@@ -10,7 +10,6 @@ import (
 	"busbar/internal/notice"
 	"busbar/internal/step"
 	"busbar/mpi"
-	"busbar/rank/launch"
 )
 
 var _ trainer = (*mpiBackend)(nil)
@@ -25,14 +24,14 @@ func (b *mpiBackend) progress() []step.Progress { return step.Ways() }
 // the second thread its first operation, the step ends when the second thread is done with its last one, and what ranks
 // tell each other is told between steps. So every rank begins the same collectives in the same order, and one of them calls MPI at a time.
 func (b *mpiBackend) train(c computing, p *step.Plan) (training, error) {
-	if level := b.s.j.lib.Info().ThreadLevel; p.Point.Progress == step.Thread && level < mpi.ThreadSerialized {
+	if level := b.h.MPI.Info().ThreadLevel; p.Point.Progress == step.Thread && level < mpi.ThreadSerialized {
 		return nil, &bench.UnsupportedError{Cause: notice.ProgressUnsupported{
-			Library: b.s.j.lib.Info().Name, Progress: "thread", Why: fmt.Sprintf("its thread level is %s", level),
+			Library: b.h.MPI.Info().Name, Progress: "thread", Why: fmt.Sprintf("its thread level is %s", level),
 		}}
 	}
 	if b.barrier == nil {
 		var err error
-		if b.barrier, err = newBarrier(launch.MPIComm(b.s.comm)); err != nil {
+		if b.barrier, err = newBarrier(b.w.Group); err != nil {
 			return nil, err
 		}
 	}

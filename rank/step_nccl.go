@@ -146,7 +146,7 @@ func (t *gpuTraining) run(m program.Mode) (start, end int64, err error) {
 // profile begins the driver's own profiler range at the first step, where --profile-range asks for it; it ends with the
 // world.
 func (b *ncclBackend) profile() error {
-	if !b.l.j.cfg.profile || b.profiled {
+	if !b.l.h.Options.Profile || b.profiled {
 		return nil
 	}
 	b.profiled = true
@@ -222,7 +222,7 @@ func (t *gpuTraining) begun(r cudart.Reached) bool {
 
 // close implements training.
 func (t *gpuTraining) close() error {
-	t.b.l.j.watch.Attach(nil, nil)
+	t.b.l.h.Watch.Attach(nil, nil)
 	if t.loop != nil {
 		t.loop.Close()
 	}

@@ -16,7 +16,7 @@ import (
 
 // listSteps shows the points of --step and their operations, and measures nothing; it needs no library.
 func listSteps(cfg *config, l mpi.Launch, out io.Writer) error {
-	backends, err := chooseBackends(cfg, func() string { return unseenBackend(cfg) })
+	backends, err := chooseBackends(&cfg.Options, func() string { return unseenBackend(cfg) })
 	if err != nil {
 		return err
 	}

@@ -53,11 +53,11 @@ func (c *config) checkStepBackends(backends []string) error {
 	switch {
 	case !hosts && len(o.progress) > 0:
 		return exit.Usagef("--progress is for communication on a host; on a GPU a stream of its own does it: leave it out")
-	case !polls && o.poll != pollInterval:
+	case !polls && o.Poll != pollInterval:
 		return exit.Usagef("--poll-interval is for --progress poll, which --backend %s does not do: leave it out", strings.Join(backends, ","))
-	case !hosts && o.threads != 1:
+	case !hosts && o.Threads != 1:
 		return exit.Usagef("--compute-threads is for computing on a host; a GPU computes with kernels: leave it out")
-	case !gpus && o.kernel != "auto":
+	case !gpus && o.Kernel != "auto":
 		return exit.Usagef("--compute-kernel is for computing on a GPU; a host computes with --compute-threads: leave it out")
 	}
 	return nil

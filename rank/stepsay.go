@@ -54,10 +54,10 @@ func (s *stepSession) stepCrowded() []notice.Fact {
 	if !onHosts(s.lib.name()) || s.run.Crowded() != nil { // another warning leaves this one to say
 		return nil
 	}
-	threads := s.j.cfg.step.threads
+	threads := s.j.cfg.step.Threads
 	for _, p := range s.points {
 		if p.Progress == step.Thread {
-			threads = s.j.cfg.step.threads + 1
+			threads = s.j.cfg.step.Threads + 1
 		}
 	}
 	if threads == 1 {

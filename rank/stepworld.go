@@ -65,7 +65,7 @@ func (w *subworld) openSteps(lib library) (*stepSession, error) {
 	s := &stepSession{session: &session{subworld: w, lib: lib}}
 	w.sessions = []*session{s.session}
 	var err error
-	if s.backend, err = lib.open(s.session); err != nil {
+	if s.backend, err = lib.open(w.forLibraries(), s.method()); err != nil {
 		return nil, err
 	}
 	s.trainer = s.backend.(trainer) // as all backends are
@@ -160,7 +160,7 @@ func (s *stepSession) openFile() error {
 		points = append(points, p.Point)
 	}
 	s.run = s.j.header(s.p, s.lib, s.session)
-	s.run.Setup = s.setup
+	s.run.Setup = setupOf(s.backend)
 	s.p.step.header(&s.run, s.j.cfg, points, s.computing.String())
 	if c, ok := s.computing.(calibrated); ok {
 		s.run.Step.Unit, s.run.Step.Start = c.calibration()
@@ -194,23 +194,26 @@ func (s *stepSession) continuePast() {
 	}
 }
 
-// agreeOnDone brings rank 0's word on what is measured to all, and the name of the run, which traces have.
+// stepStart is rank 0's word to all ranks before a world's first step.
+type stepStart struct {
+	Run  string // its name, which traces have
+	Done []bool // by point: an earlier run has it
+}
+
+// agreeOnDone brings rank 0's word on what is measured to all.
 func (s *stepSession) agreeOnDone() error {
-	id := make([]byte, len(result.NewID()))
-	copy(id, s.run.ID)
-	if err := s.comm.Bcast(id, 0); err != nil {
+	start := stepStart{Run: s.run.ID}
+	for _, p := range s.points {
+		start.Done = append(start.Done, p.done)
+	}
+	if err := launch.BroadcastJSON(s.comm, &start); err != nil {
 		return err
 	}
-	s.run.ID = string(id)
-	done := make([]float64, len(s.points))
+	s.run.ID = start.Run
 	for i, p := range s.points {
-		done[i] = float64(b2i(p.done))
+		p.done = start.Done[i]
 	}
-	err := s.world.Bcast(done)
-	for i, p := range s.points {
-		p.done = done[i] != 0
-	}
-	return err
+	return nil
 }
 
 // close ends the world for this library, and its file. Collective.
@@ -223,7 +226,7 @@ func (s *stepSession) close(over bool) error {
 		return err
 	}
 	s.j.screen.reportProgress(s)
-	s.j.ledger.throttled(s.sheet, s.session.throttled)
+	s.j.ledger.throttled(s.sheet, throttledOf(s.backend))
 	if over {
 		s.tally.over = true
 		s.j.ledger.finish(result.Interrupted, notice.RunSignalled{Signal: signalNames[syscall.SIGUSR1]}, s.tally.code(), "")

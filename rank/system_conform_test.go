@@ -79,7 +79,7 @@ func conform(name string) int {
 	sweep.Aggregate = number("BUSBAR_TEST_TOGETHER")
 	world := connected.World()
 	name, steps := strings.CutPrefix(name, stepWorker)
-	j := &job{cfg: &config{rehearse: name == rehearsal, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, stderr: os.Stderr, lib: connected.Library, connected: connected, world: world,
+	j := &job{cfg: &config{Options: Options{Simulate: name == rehearsal}, rotate: int64(number("BUSBAR_TEST_ROTATE"))}, stderr: os.Stderr, lib: connected.Library, connected: connected, world: world,
 		rank: world.Rank(), size: world.Size(), watch: hang.NewWatchdog(time.Hour, func(launch.State) {})}
 	if steps {
 		err = stepsOnHost(j, name, sweep)
@@ -103,13 +103,14 @@ func conforms(j *job, name string, sweep *sweeps.Sweep, graph int) error {
 		return err
 	}
 	if graph > 0 {
-		j.cfg.gpu.graph, sweep.Iterations = 1, graph
+		j.cfg.GPU.graph, sweep.Iterations = 1, graph
 	}
-	if err := j.openLibraries(&plan{backends: []string{name}}); err != nil {
+	libraries, err := open(j.host(), []string{name}, nil)
+	if err != nil {
 		return err
 	}
-	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world, firstRanks(j.size)), lib: j.libraries[0]}
-	b, err := s.lib.open(s)
+	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world, firstRanks(j.size)), lib: libraries[0]}
+	b, err := s.lib.open(s.forLibraries(), s.method())
 	if err != nil {
 		return err
 	}

@@ -46,12 +46,17 @@ func TestStepsOnHosts(t *testing.T) {
 
 func stepsOnHost(j *job, name string, sweep *sweeps.Sweep) error {
 	j.cfg.step = newStepOptions()
-	j.cfg.step.threads, j.cfg.step.poll = 2, time.Nanosecond
-	if err := errors.Join(j.compareRanks(), j.openLibraries(&plan{backends: []string{name}})); err != nil {
+	j.cfg.step.Threads, j.cfg.step.Poll = 2, time.Nanosecond
+	if err := j.compareRanks(); err != nil {
 		return err
 	}
-	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world, firstRanks(j.size)), lib: j.libraries[0]}
-	b, err := s.lib.open(s)
+	h := j.host()
+	libraries, err := open(h, []string{name}, nil)
+	if err != nil {
+		return err
+	}
+	s := &session{subworld: j.newSubworld(&plan{sweep: sweep}, j.world, firstRanks(j.size)), lib: libraries[0]}
+	b, err := s.lib.open(s.forLibraries(), s.method())
 	if err != nil {
 		return err
 	}
@@ -62,7 +67,7 @@ func stepsOnHost(j *job, name string, sweep *sweeps.Sweep) error {
 	if text := c.String(); text != "2 threads of FMA" || c.copyRate() != 0 {
 		return fmt.Errorf("computing is %q and copies %g B/s, though nothing is priced by that", text, c.copyRate())
 	}
-	j.cfg.step.compress = []step.Compression{{}, {Factor: 8}}
+	h.Options.Compute.Copies = true
 	if priced, err := b.(trainer).computing(); err != nil || priced.copyRate() <= 0 || priced.close() != nil {
 		return fmt.Errorf("what compression is priced by is not measured: %w", err)
 	}
