@@ -16,6 +16,7 @@ import (
 	"busbar/internal/result"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+	"busbar/rank/timeout"
 )
 
 // glooOptions are the flags that belong to Gloo.
@@ -202,7 +203,7 @@ func (b *glooBackend) awaitDeath(err error) {
 	var e *gloo.Error
 	if errors.As(err, &e) && e.Status == gloo.Lost {
 		b.l.h.Watch.Rest("learn why a connection broke")
-		time.Sleep(b.l.h.Grace)
+		time.Sleep(timeout.Abort)
 	}
 }
 
@@ -227,7 +228,7 @@ func failedRank(ranks []glooRank, self int) error {
 	case self:
 		return exit.Environmentf("%s", ranks[self].Error)
 	}
-	return errElsewhere
+	return exit.ErrElsewhere
 }
 
 // note says in the file of the world in hand on which network its hosts are, and where Gloo's threads may run.

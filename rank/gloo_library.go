@@ -9,6 +9,7 @@ import (
 	"busbar/internal/result"
 	"busbar/rank/exit"
 	"busbar/rank/launch"
+	"busbar/rank/machine"
 )
 
 // glooLibrary is Gloo, and the network that this rank uses.
@@ -66,7 +67,7 @@ func openGloo(h *Host) (library, error) {
 	if l.lib, err = gloo.Load(""); err == nil {
 		err = l.choose()
 	}
-	if err := h.Launch.Together(err); err != nil {
+	if err := h.Coordinator.Together(err); err != nil {
 		return nil, err
 	}
 	versions, err := exchange(h, l.lib.Info().Version)
@@ -83,7 +84,7 @@ func openGloo(h *Host) (library, error) {
 
 // choose finds the network and tries it, so that one that is of no use is known before there are files.
 func (l *glooLibrary) choose() (err error) {
-	if err := notGranted(l.h.Options.Gloo.cpus, grantedCPUs()); err != nil {
+	if err := notGranted(l.h.Options.Gloo.cpus, machine.GrantedCPUs()); err != nil {
 		return err
 	}
 	if l.network, err = l.h.glooNetwork(); err != nil {

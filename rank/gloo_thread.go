@@ -4,15 +4,11 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"runtime"
-	"unsafe"
 
 	"busbar/internal/notice"
 	"busbar/internal/ranges"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
-
-	"golang.org/x/sys/unix"
 )
 
 // glooCPUs reads --gloo-cpus.
@@ -58,7 +54,7 @@ func (b *glooBackend) placeThread() threadPlace {
 	for _, r := range b.w.Names {
 		ranks += b2i(h.Ranks[r].Machine == mine.Machine)
 	}
-	return placeThread(h.Options.Gloo.cpus, mine.CPUs, grantedCPUs(), ranks, os.Getenv("SLURM_JOB_ID") != "")
+	return placeThread(h.Options.Gloo.cpus, mine.CPUs, machine.GrantedCPUs(), ranks, os.Getenv("SLURM_JOB_ID") != "")
 }
 
 // notGranted is what the system does not grant of the CPUs that --gloo-cpus names.
@@ -68,30 +64,6 @@ func notGranted(word string, granted []int) error {
 		return nil
 	}
 	return fmt.Errorf("--gloo-cpus names CPUs %s, and the system grants this rank %s", word, ranges.Format(granted))
-}
-
-// grantedCPUs are those on which the system lets a thread of this process run, whatever its launcher has bound it to; nil
-// where it does not say.
-func grantedCPUs() []int {
-	found := make(chan []int)
-	go func() {
-		runtime.LockOSThread() // for good: the thread ends with the goroutine, and nothing else runs where it may
-		var all, granted unix.CPUSet
-		const most = 8 * int(unsafe.Sizeof(all))
-		for i := range most {
-			all.Set(i)
-		}
-		var cpus []int
-		if unix.SchedSetaffinity(0, &all) == nil && unix.SchedGetaffinity(0, &granted) == nil {
-			for i := range most {
-				if granted.IsSet(i) {
-					cpus = append(cpus, i)
-				}
-			}
-		}
-		found <- cpus
-	}()
-	return <-found
 }
 
 // crowded is a warning for the first host on which the two threads of each rank have less than a CPU each. threads are

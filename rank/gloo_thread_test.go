@@ -7,7 +7,6 @@ import (
 
 	"busbar/internal/notice"
 	"busbar/rank/launch"
-	"busbar/rank/machine"
 )
 
 func TestPlaceThread(t *testing.T) {
@@ -69,20 +68,6 @@ func TestGlooCPUsAreRead(t *testing.T) {
 		if err := glooCPUs(s, &to); err == nil {
 			t.Errorf("%q is let through", s)
 		}
-	}
-}
-
-func TestGrantedCPUs(t *testing.T) {
-	own, _ := machine.Affinity("/")
-	mine, err := machine.ParseCPUs(own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := grantedCPUs(); !machine.Within(mine, got) {
-		t.Errorf("this process may run on %s, and is granted %v", own, got)
-	}
-	if after, _ := machine.Affinity("/"); after != own {
-		t.Errorf("asking has moved this thread from %s to %s", own, after)
 	}
 }
 

@@ -4,33 +4,31 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"time"
 
 	"busbar/internal/bench"
 	"busbar/internal/loop"
 	"busbar/internal/notice"
 	"busbar/internal/units"
 	"busbar/mpi"
+	"busbar/rank/exit"
 	"busbar/rank/launch"
 )
 
 // Host is a launch as a library sees it: what is asked of libraries, who takes part, and what the program does for them.
 type Host struct {
-	Options Options
-	Ranks   []launch.RankFacts // of the launch
-	Rank    int                // this one
-	CPU     string             // name of this host's processor
-	MPI     *mpi.MPI
-	Launch  Launch
-	Watch   Watch
-	Leaver  *Leaver
-	// Grace is how long a launcher may take to end a run of which a process has died.
-	Grace  time.Duration
-	Stderr io.Writer
+	Options     Options
+	Ranks       []launch.RankFacts // of the launch
+	Rank        int                // this one
+	CPU         string             // name of this host's processor
+	MPI         *mpi.MPI
+	Coordinator Coordinator
+	Watch       Watch
+	Interrupts  *Interrupts
+	Stderr      io.Writer
 }
 
-// Launch brings the ranks of a launch together.
-type Launch interface {
+// Coordinator brings the ranks of a launch together.
+type Coordinator interface {
 	// Together compares the outcome of a step that every rank took by itself: an error on any rank is an error on all.
 	// Collective.
 	Together(err error) error
@@ -88,14 +86,14 @@ func (h *Host) tooLarge(world int) string {
 // elsewhere is the error of all ranks as this one returns it: rank 0 reports it.
 func (h *Host) elsewhere(err error) error {
 	if h.Rank != 0 {
-		return errElsewhere
+		return exit.ErrElsewhere
 	}
 	return err
 }
 
 // nextCommunicator is a number for a communicator whose first rank this one is; no other in the launch has it, also where
 // several worlds measure at the same time.
-func (h *Host) nextCommunicator() int { return h.Leaver.next()*len(h.Ranks) + h.Rank }
+func (h *Host) nextCommunicator() int { return h.Interrupts.next()*len(h.Ranks) + h.Rank }
 
 // exchange returns what each rank of the launch has to say, by rank. Collective.
 func exchange[T any](h *Host, mine T) ([]T, error) {
@@ -103,7 +101,7 @@ func exchange[T any](h *Host, mine T) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, err := h.Launch.Exchange(text)
+	texts, err := h.Coordinator.Exchange(text)
 	if err != nil {
 		return nil, err
 	}
@@ -114,4 +112,11 @@ func exchange[T any](h *Host, mine T) ([]T, error) {
 		}
 	}
 	return all, nil
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -41,9 +41,9 @@ type job struct {
 	look   atomic.Pointer[hang.Peers] // nil until the ranks know each other
 	shared atomic.Pointer[string]     // shared memory that has a name yet
 
-	libraries []library
-	leaver    Leaver
-	number    uint64 // of the case in hand, counted through all worlds
+	libraries  []library
+	interrupts Interrupts
+	number     uint64 // of the case in hand, counted through all worlds
 
 	naming atomic.Bool // rank 0 is finding out who hangs
 
@@ -56,9 +56,6 @@ type job struct {
 	screen      *screen
 	checks      *preflight.Checklist // rank 0 with --preflight
 }
-
-// errElsewhere says that rank 0 has an error and says it; this rank just ends.
-var errElsewhere = errors.New("rank 0 ends the run")
 
 // run is the program: it returns the exit code of this rank.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -151,7 +148,7 @@ func (j *job) work(ctx context.Context) (int, error) {
 
 // fail ends this rank after an error that work returned.
 func (j *job) fail(err error) int {
-	if errors.Is(err, errElsewhere) {
+	if errors.Is(err, exit.ErrElsewhere) {
 		j.watch.Phase(hang.PhaseFinalize, 0)
 		j.finalize()
 		return exit.OK
@@ -249,7 +246,7 @@ func (j *job) finalize() {
 	j.spoke.Close()
 }
 
-// onRoot runs f on rank 0 and gives its outcome to every rank: the bytes, or errElsewhere where the error is another rank's.
+// onRoot runs f on rank 0 and gives its outcome to every rank: the bytes, or exit.ErrElsewhere where the error is another rank's.
 func (j *job) onRoot(f func() ([]byte, error)) ([]byte, error) {
 	var out []byte
 	var err error
@@ -265,7 +262,7 @@ func (j *job) onRoot(f func() ([]byte, error)) ([]byte, error) {
 	}
 	if head[0] != 0 {
 		if j.rank != 0 {
-			err = errElsewhere
+			err = exit.ErrElsewhere
 		}
 		return nil, err
 	}

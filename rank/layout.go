@@ -1,10 +1,7 @@
 package main
 
 import (
-	"cmp"
-
 	"busbar/internal/coll"
-	"busbar/sweeps"
 )
 
 // layout is how a case's buffers lie in one area of memory, on a host or a device: the inputs of all slots, and from a
@@ -14,20 +11,6 @@ type layout struct {
 	rotate int64 // bytes over which operations walk; 0: one place
 	packed int   // places at most, each right behind the one before as in nccl-tests; 0: on pages of their own, all that fit
 	alike  bool  // every rank has room for what the root has, and each buffer lies at the same offset on all
-}
-
-// layout is that of a rank's buffers for these cases. As nccl-tests, --like nccl-tests walks through the largest size, and
-// no further than its operations come.
-func (c *config) layout(s *sweeps.Sweep, cases []coll.Case, rank int) layout {
-	l := layout{rank: rank, rotate: c.rotate}
-	if !c.packed {
-		return l
-	}
-	l.packed = cmp.Or(s.Iterations, graphOperations) * max(1, s.Aggregate)
-	for _, of := range cases {
-		l.rotate = max(l.rotate, of.SizeBytes)
-	}
-	return l
 }
 
 // extent is a stretch of bytes.

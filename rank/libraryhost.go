@@ -7,13 +7,12 @@ import (
 	"busbar/rank/exit"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
-	"busbar/rank/timeout"
 )
 
 // host is this launch as libraries see it.
 func (j *job) host() *Host {
-	h := &Host{Options: j.cfg.Options, Ranks: j.ranks, Rank: j.rank, CPU: machine.Facts("/").CPU, MPI: j.lib, Launch: j, Watch: j.watch,
-		Leaver: &j.leaver, Grace: timeout.Abort, Stderr: j.stderr}
+	h := &Host{Options: j.cfg.Options, Ranks: j.ranks, Rank: j.rank, CPU: machine.Facts("/").CPU, MPI: j.lib, Coordinator: j, Watch: j.watch,
+		Interrupts: &j.interrupts, Stderr: j.stderr}
 	h.Options.Compute = j.cfg.step.ComputeOptions
 	h.Options.Compute.Copies = j.cfg.step.copies()
 	return h
@@ -32,13 +31,13 @@ func (s *session) method() Method {
 // eventLeave is the word that an operation of the communicator with that number has failed somewhere.
 const eventLeave = "leave"
 
-// PassOn implements Launch, wherever the word comes from.
+// PassOn implements backend.Coordinator, wherever the word comes from.
 func (j *job) PassOn(number int) {
-	if !j.leaver.first(number) {
+	if !j.interrupts.first(number) {
 		return
 	}
 	e := launch.Event{Kind: eventLeave, Code: number}
-	j.leaver.leave(number)
+	j.interrupts.interrupt(number)
 	if j.hub != nil {
 		go j.hub.Broadcast(e)
 	} else if j.rank != 0 {
@@ -46,7 +45,7 @@ func (j *job) PassOn(number int) {
 	}
 }
 
-// Exchange implements Launch.
+// Exchange implements backend.Coordinator.
 func (j *job) Exchange(mine json.RawMessage) ([]json.RawMessage, error) {
 	parts, err := j.world.Gatherv(mine, 0)
 	if err != nil {
@@ -61,7 +60,7 @@ func (j *job) Exchange(mine json.RawMessage) ([]json.RawMessage, error) {
 	})
 }
 
-// Together implements Launch; rank 0 has the words, those of the lowest rank that has any.
+// Together implements backend.Coordinator; rank 0 has the words, those of the lowest rank that has any.
 func (j *job) Together(err error) error {
 	var mine []byte
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 	"busbar/rank/hang"
 	"busbar/rank/launch"
 	"busbar/rank/machine"
+	"busbar/sweeps"
 )
 
 // subworld is one world of a launch being measured on this rank, by every library in turn.
@@ -286,11 +288,18 @@ func (w *subworld) follow() error {
 // layout is how this rank's buffers lie.
 func (s *session) layout() layout { return s.j.cfg.layout(s.p.sweep, s.cases, s.world.Rank) }
 
-func b2i(b bool) int {
-	if b {
-		return 1
+// layout is that of a rank's buffers for these cases. As nccl-tests, --like nccl-tests walks through the largest size, and
+// no further than its operations come.
+func (c *config) layout(s *sweeps.Sweep, cases []coll.Case, rank int) layout {
+	l := layout{rank: rank, rotate: c.rotate}
+	if !c.packed {
+		return l
 	}
-	return 0
+	l.packed = cmp.Or(s.Iterations, graphOperations) * max(1, s.Aggregate)
+	for _, of := range cases {
+		l.rotate = max(l.rotate, of.SizeBytes)
+	}
+	return l
 }
 
 // shape counts the machines and the largest number of ranks on one.

@@ -122,7 +122,7 @@ func (b *ncclBackend) connect() error {
 	if err := b.l.onOwnGPU(comm); err != nil {
 		return err
 	}
-	b.l.h.Leaver.guard(int(start.Number), comm.Interrupt)
+	b.l.h.Interrupts.guard(int(start.Number), comm.Interrupt)
 	took := []float64{time.Since(started).Seconds()}
 	if err := b.w.Max(took); err != nil {
 		return err
@@ -152,7 +152,7 @@ func (b *ncclBackend) Recover() error {
 	} else {
 		// A watchdog may have seen the failure and made all ranks leave the operation. The communicator is intact; it gets
 		// another number, so that this does not end the next operation.
-		b.l.h.Leaver.guard(int(all[1]), b.comm.Interrupt)
+		b.l.h.Interrupts.guard(int(all[1]), b.comm.Interrupt)
 		b.comm.Resume()
 	}
 	over := b.l.nccl.LastError()
@@ -161,7 +161,7 @@ func (b *ncclBackend) Recover() error {
 }
 
 func (b *ncclBackend) reconnect() error {
-	b.l.h.Leaver.guard(b.l.h.Leaver.current(), nil)
+	b.l.h.Interrupts.guard(b.l.h.Interrupts.current(), nil)
 	b.l.h.Watch.Phase("NCCL abort", 0)
 	if err := b.comm.Abort(); err != nil && !errors.Is(err, nccl.ErrClosed) {
 		return fmt.Errorf("giving up the communicator: %w", err)
@@ -184,7 +184,7 @@ func (b *ncclBackend) close() error {
 		return err
 	}
 	b.l.h.Watch.Phase("NCCL destroy", 0)
-	b.l.h.Leaver.guard(b.l.h.Leaver.current(), nil)
+	b.l.h.Interrupts.guard(b.l.h.Interrupts.current(), nil)
 	// Graphs may have made NCCL register the buffers by itself: they go after the communicator.
 	err = errors.Join(b.endProfile(), b.registered.Close(), b.comm.Close())
 	return errors.Join(err, b.release(), b.mover.Close(), b.stream.Close(), b.barrier.close())

@@ -43,7 +43,7 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 				none = fmt.Errorf("%w\n%w", none, e)
 			}
 		}
-		if err := h.Launch.Together(none); err != nil {
+		if err := h.Coordinator.Together(none); err != nil {
 			return err
 		}
 		takers = all
@@ -82,7 +82,7 @@ func (l *ncclLibrary) takeGPU(devices []cudart.Device, none error, worlds []int)
 		l.gpu, err = l.driver.Open(ordinal[h.Rank])
 		l.loading += time.Since(begun)
 	}
-	return h.Launch.Together(err)
+	return h.Coordinator.Together(err)
 }
 
 // onOwnGPU refuses a communicator on another GPU than this rank's. NCCL takes the device that its own CUDA runtime

@@ -77,7 +77,7 @@ func openNCCL(h *Host, name string, worlds []int) (library, error) {
 	h.Watch.Phase("load CUDA and NCCL", 0)
 	var devices []cudart.Device
 	paths, err := h.Options.libraryPaths()
-	if err := h.Launch.Together(err); err != nil {
+	if err := h.Coordinator.Together(err); err != nil {
 		return nil, err
 	}
 	l.wanted = nccl.Options{Path: paths.nccl, NCCLX: name == "ncclx"}
@@ -88,7 +88,7 @@ func openNCCL(h *Host, name string, worlds []int) (library, error) {
 	if err := l.takeGPU(devices, err, worlds); err != nil {
 		return nil, err
 	}
-	if err := h.Launch.Together(l.openProfiler()); err != nil {
+	if err := h.Coordinator.Together(l.openProfiler()); err != nil {
 		return nil, err
 	}
 	h.Watch.Phase("load NCCL", 0)
@@ -96,7 +96,7 @@ func openNCCL(h *Host, name string, worlds []int) (library, error) {
 	if l.takes() {
 		err = l.loadNCCL()
 	}
-	if err := h.Launch.Together(err); err != nil {
+	if err := h.Coordinator.Together(err); err != nil {
 		return nil, err
 	}
 	l.notes = append(l.notes, cmp.Or(l.passed(), l.config.String()), "buffers by "+cmp.Or(h.Options.GPU.alloc, "driver"))

@@ -127,7 +127,7 @@ func (j *job) readPast() (*result.Past, error) {
 // elsewhere keeps an error that every rank has for rank 0 to say.
 func (j *job) elsewhere(err error) error {
 	if j.rank != 0 {
-		return errElsewhere
+		return exit.ErrElsewhere
 	}
 	return err
 }

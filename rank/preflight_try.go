@@ -46,7 +46,7 @@ func (j *job) notOpened(names []string, err error) error {
 	const name = "backend"
 	var known *exit.Error
 	switch {
-	case errors.Is(err, errElsewhere):
+	case errors.Is(err, exit.ErrElsewhere):
 	case !errors.As(err, &known):
 		return err
 	case j.checks.HasProblem("GPUs", "NCCL", "GPU of each rank", "GPU libraries"): // at length

@@ -21,6 +21,12 @@ type gpuComputing struct {
 	notes  []string
 }
 
+// fmaBesideWindows is why busbar's own kernel does not compute beside registered windows. NCCL's symmetric kernels take
+// all registers of a multiprocessor (512 threads of 128), so that none of them starts as long as a block of ours is on
+// each.
+const fmaBesideWindows = "NCCL's kernels for --register window need whole multiprocessors and cannot run " +
+	"beside FMA kernels, so no overlap could be measured"
+
 // computing implements trainer.
 func (b *ncclBackend) computing() (computing, error) {
 	c := &gpuComputing{b: b}

@@ -140,10 +140,6 @@ func (c *config) checkStep(f *pflag.FlagSet) (err error) {
 	return err
 }
 
-// fmaBesideWindows is why busbar's own kernel does not compute beside registered windows. NCCL's symmetric kernels take all registers
-// of a multiprocessor (512 threads of 128), so that none of them starts as long as a block of ours is on each.
-const fmaBesideWindows = "NCCL's kernels for --register window need whole multiprocessors and cannot run beside FMA kernels, so no overlap could be measured"
-
 // words are values as a list on the command line has them.
 func words[T fmt.Stringer](values []T) string {
 	var all []string

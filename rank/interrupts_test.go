@@ -7,21 +7,21 @@ import (
 )
 
 // A word about a communicator that is gone must not end an operation of the next, and each is passed on once.
-func TestLeaver(t *testing.T) {
-	var l Leaver
+func TestInterrupts(t *testing.T) {
+	var l Interrupts
 	interrupted := 0
 	l.guard(1, func() { interrupted++ })
 	if !l.first(1) || l.first(1) {
 		t.Error("a number is passed on once")
 	}
-	l.leave(1)
+	l.interrupt(1)
 	l.guard(2, func() { interrupted += 10 })
-	l.leave(1)
+	l.interrupt(1)
 	if l.first(1) || !l.first(2) || interrupted != 1 {
 		t.Errorf("interrupted %d", interrupted)
 	}
 	l.guard(2, nil)
-	l.leave(2)
+	l.interrupt(2)
 	if l.current() != 2 || interrupted != 1 {
 		t.Errorf("current %d, interrupted %d", l.current(), interrupted)
 	}
@@ -31,7 +31,7 @@ func TestLeaver(t *testing.T) {
 func TestCommunicatorsDiffer(t *testing.T) {
 	seen := map[int]bool{}
 	for rank := range 3 {
-		h := &Host{Leaver: &Leaver{}, Ranks: make([]launch.RankFacts, 3), Rank: rank}
+		h := &Host{Interrupts: &Interrupts{}, Ranks: make([]launch.RankFacts, 3), Rank: rank}
 		for range 5 {
 			n := h.nextCommunicator()
 			if n <= 0 || seen[n] {
